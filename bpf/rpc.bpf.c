@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * sunrpc's client: where each NFS call spends its time, and which limit it waits for.
+/* sunrpc's client: where each NFS call spends its time, and which limit it waits for.
  *
- * A call counts once, when the kernel books it for mountstats (rpc_stats_latency). Its
- * phases are differences of the kernel's own time stamps, except the waits, which are
- * measured from sleep to wake-up. `setup` is the time that is left, so the phases always
- * add up to the total. A call that does not wait needs no look-up per task.
- */
+ * A call counts once, when the kernel books it for mountstats (rpc_stats_latency). Its phases are differences of the
+ * kernel's own time stamps, except the waits, which are measured from sleep to wake-up. `setup` is the time that is
+ * left, so the phases always add up to the total. A call that does not wait needs no look-up per task. */
 #include "sunrpc.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
@@ -31,8 +28,7 @@ static __always_inline const struct rpc_clnt *nfs_client(const struct rpc_task *
 	return client && FIELD(client, cl_prog) == RPC_NFS_PROGRAM ? client : NULL;
 }
 
-/* Whether the state manager drains the session's slots: then tasks wait on the same queue
- * although slots are free. */
+/* Whether the state manager drains the session's slots: then tasks wait on the same queue although slots are free. */
 static __always_inline bool session_draining(const struct rpc_wait_queue *q)
 {
 	__s64 offset = rpc_session_state_offset;
@@ -55,9 +51,8 @@ static __always_inline __u32 session_slots(const struct rpc_wait_queue *q)
 	return highest + 1;
 }
 
-/* What a task waits for on @q, which is not the pending queue; RPC_PHASE_SETUP: credentials;
- * RPC_WAITS: nothing that is measured. Finds the transport's queues by address, others by
- * name. */
+/* What a task waits for on @q, which is not the pending queue; RPC_PHASE_SETUP: credentials; RPC_WAITS: nothing that
+ * is measured. Finds the transport's queues by address, others by name. */
 static __always_inline __u32 wait_of(const struct rpc_xprt *xprt, const struct rpc_wait_queue *q)
 {
 	__u64 name = 0, where;
@@ -194,8 +189,7 @@ int BPF_PROG(rpc_task_sleep, const struct rpc_task *task, const struct rpc_wait_
 	return 0;
 }
 
-/* A task that was transmitted wakes with an error: it may be sent again. Its waits from
- * now on are part of `resend`. */
+/* A task that was transmitted wakes with an error: it may be sent again. Its waits from now on are part of `resend`. */
 static __always_inline void maybe_resent(const struct rpc_task *task)
 {
 	const struct rpc_rqst *rqst = FIELD(task, tk_rqstp);
@@ -203,8 +197,7 @@ static __always_inline void maybe_resent(const struct rpc_task *task)
 
 	if (!rqst || !FIELD(rqst, rq_ntrans) || !nfs_client(task))
 		return;
-	/* If a server has hung since before the attach, only the timeouts of its
-	 * calls show that it exists. */
+	/* If a server has hung since before the attach, only the timeouts of its calls show that it exists. */
 	xprt_get(FIELD(rqst, rq_xprt));
 	w = waiter_get((__u64)task, FIELD(task, tk_start));
 	if (!w) {
@@ -397,8 +390,7 @@ int BPF_PROG(rpc_stats_latency, const struct rpc_task *task, ktime_t backlog, kt
 	return book(task, (struct call_times){ execute, backlog, rtt });
 }
 
-/* Only with rpc_record_at_release: notes a call whose end the program above has missed,
- * unless it misses it too. */
+/* Only with rpc_record_at_release: notes a call whose end the program above has missed, unless it misses it too. */
 TRACEPOINT("rpc_stats_latency")
 int BPF_PROG(rpc_stats_latency_again, const struct rpc_task *task, ktime_t backlog, ktime_t rtt,
 	     ktime_t execute)
@@ -408,8 +400,7 @@ int BPF_PROG(rpc_stats_latency_again, const struct rpc_task *task, ktime_t backl
 
 #include "slow_calls.bpf.h"
 
-/* A task releases the write lock. The last time it also releases its request: only then
- * its action is NULL. */
+/* A task releases the write lock. The last time it also releases its request: only then its action is NULL. */
 static __always_inline int release(const struct rpc_task *task)
 {
 	const struct rpc_clnt *client;

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The calls of each client of sunrpc, the same for both BPF sources. A mount has a client of its own, so these are the
- * calls by mount. It uses no atomics that return a value, because kernels before 5.12 have none.
- */
-#ifndef XIDSCOPE_RPC_CLIENTS_BPF_H
-#define XIDSCOPE_RPC_CLIENTS_BPF_H
+/* The calls of each client of sunrpc, the same for both BPF sources. A mount has a client of its own, so these are
+ * the calls by mount. It uses no atomics that return a value, because kernels before 5.12 have none. */
+#pragma once
 
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
@@ -111,5 +108,3 @@ static __always_inline void series_set_kind(__u32 series, const char *op)
 		kind = RPC_KIND_WRITE;
 	rpc_series_kind[series & 255] = kind;
 }
-
-#endif

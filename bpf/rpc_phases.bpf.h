@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The arithmetic of a call, on plain numbers, and the tables for its results: the same
- * for both BPF sources. It uses no atomics that return a value, because kernels before
- * 5.12 have none.
- */
-#ifndef XIDSCOPE_RPC_PHASES_BPF_H
-#define XIDSCOPE_RPC_PHASES_BPF_H
+/* The arithmetic of a call, on plain numbers, and the tables for its results: the same for both BPF sources. It uses
+ * no atomics that return a value, because kernels before 5.12 have none. */
+#pragma once
 
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
@@ -189,8 +185,7 @@ static __always_inline void waits_end(struct rpc_waits *w, __u64 now)
 	w->wait_ns[wait] += now - w->since;
 }
 
-/* Subtracts the part of the last wait after @when: the task still slept while another one
- * transmitted its request. */
+/* Subtracts the part of the last wait after @when: the task still slept while another one transmitted its request. */
 static __always_inline void waits_clip(struct rpc_waits *w, __u64 when)
 {
 	__u32 last = w->last;
@@ -251,12 +246,9 @@ static __always_inline __u64 waits_record(struct rpc_series *s, struct rpc_clien
 /* As rtt of a call without a reply: all time after its last transmit. */
 #define RPC_NO_REPLY (~(__u64)0)
 
-/*
- * Records the phases of a call that took @total ns: @before up to its last transmit, then
- * @rtt to the reply. The transmit was at @xtime (CLOCK_MONOTONIC, ns; 0: there was none)
- * or up to @late ns earlier. @w: the call's waits, or NULL. Returns its setup. Both sources
- * divide calls into phases only here.
- */
+/* Records the phases of a call that took @total ns: @before up to its last transmit, then @rtt to the reply. The
+ * transmit was at @xtime (CLOCK_MONOTONIC, ns; 0: there was none) or up to @late ns earlier. @w: the call's waits, or
+ * NULL. Returns its setup. Both sources divide calls into phases only here. */
 static __always_inline __u64 phases_record(struct rpc_series *s, struct rpc_client_stats *c,
 					   __u64 total, __u64 before, __u64 rtt, __u64 xtime,
 					   __u64 late, struct rpc_waits *w)
@@ -299,5 +291,3 @@ static __always_inline __u64 unseen_since(__u64 now)
 {
 	return rpc_attached ?: now;
 }
-
-#endif

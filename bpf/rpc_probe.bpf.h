@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Programs that user space runs, to read what no event shows.
- */
-#ifndef XIDSCOPE_RPC_PROBE_BPF_H
-#define XIDSCOPE_RPC_PROBE_BPF_H
+/* Programs that user space runs, to read what no event shows. */
+#pragma once
 
 #include "sunrpc.h"
 #include <bpf/bpf_helpers.h>
@@ -13,9 +10,8 @@
 #include "rpc_tables.bpf.h"
 #include "waiters.bpf.h"
 
-/* tk_start of the first request in @root with an xid of at least @from, or 0.
- * The tree changes meanwhile: every read may fail or return garbage, so the walk
- * is bounded and its result is checked. */
+/* tk_start of the first request in @root with an xid of at least @from, or 0. The tree changes meanwhile: every read
+ * may fail or return garbage, so the walk is bounded and its result is checked. */
 static __always_inline __u64 oldest_from(__u64 xprt, struct rb_root *root, __u32 from)
 {
 	struct rb_node *node = BPF_CORE_READ(root, rb_node);
@@ -116,11 +112,10 @@ static __always_inline void local_of_rdma(struct rpc_local_address *to, __u64 xp
 		__builtin_memcpy(to->bytes, address.v6, sizeof(address.v6));
 }
 
-/* Run with a transport's number, its rpc_xprt's address and its enum rpc_local_kind: reads
- * what no event shows, above all the calls to a server that has stopped answering. Each request
- * gets the next xid, so the lowest one in flight is the oldest; after xprt->xid has wrapped,
- * those at or above it are older. If another transport has the address, its former owner's
- * entry is freed. */
+/* Run with a transport's number, its rpc_xprt's address and its enum rpc_local_kind: reads what no event shows, above
+ * all the calls to a server that has stopped answering. Each request gets the next xid, so the lowest one in flight
+ * is the oldest; after xprt->xid has wrapped, those at or above it are older. If another transport has the address,
+ * its former owner's entry is freed. */
 SEC("raw_tp")
 int rpc_probe(__u64 *ctx)
 {
@@ -168,12 +163,9 @@ int rpc_probe(__u64 *ctx)
 	return 0;
 }
 
-/*
- * Run with the number of a waiter and the address of its task: frees the waiter if the
- * task has ended without being booked, because it had no request. A tracepoint for that
- * exists, but all tasks pass it, which would cost 90 instructions each. If the task's
- * memory is used for something else now, tk_start has changed.
- */
+/* Run with the number of a waiter and the address of its task: frees the waiter if the task has ended without being
+ * booked, because it had no request. A tracepoint for that exists, but all tasks pass it, which would cost 90
+ * instructions each. If the task's memory is used for something else now, tk_start has changed. */
 SEC("raw_tp")
 int rpc_sweep(__u64 *ctx)
 {
@@ -192,5 +184,3 @@ int rpc_sweep(__u64 *ctx)
 	task_release(&b->task[index % RPC_TASK_WAYS], (__u64)task);
 	return 0;
 }
-
-#endif

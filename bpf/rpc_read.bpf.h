@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * How the programs on sunrpc's tracepoints read its structs. Where the kernel has the types of
- * the module, its verifier knows what the arguments point to, and a read is one instruction.
- * Otherwise (RPC_PROBE_READ) the arguments are numbers to it, and a read is a call.
- */
-#ifndef XIDSCOPE_RPC_READ_BPF_H
-#define XIDSCOPE_RPC_READ_BPF_H
+/* How the programs on sunrpc's tracepoints read its structs. Where the kernel has the types of the module, its
+ * verifier knows what the arguments point to, and a read is one instruction. Otherwise (RPC_PROBE_READ) the arguments
+ * are numbers to it, and a read is a call. */
+#pragma once
 
 #include "sunrpc.h"
 #include <bpf/bpf_helpers.h>
@@ -30,7 +27,5 @@
 #define TRACEPOINT(name) SEC("tp_btf/" name)
 #define LAYOUT_IS_SURE true
 #define FIELD(pointer, field) ((pointer)->field)
-
-#endif
 
 #endif

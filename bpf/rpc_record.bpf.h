@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Recording a call as a whole.
- */
-#ifndef XIDSCOPE_RPC_RECORD_BPF_H
-#define XIDSCOPE_RPC_RECORD_BPF_H
+/* Recording a call as a whole. */
+#pragma once
 
 #include "sunrpc.h"
 #include <bpf/bpf_helpers.h>
@@ -20,8 +17,7 @@ static __always_inline void call_end_depth(struct rpc_server_stats *s, __u32 epo
 	peak_raise(&s->peak[queue], epoch, depth);
 }
 
-/* Records how many calls are in the transmit queue and in flight as a call ends; @s: the
- * server's copy. */
+/* Records how many calls are in the transmit queue and in flight as a call ends; @s: the server's copy. */
 static __always_inline void call_end_depths(const struct rpc_xprt *xprt, struct rpc_server_stats *s)
 {
 	__u32 epoch = rpc_epoch;
@@ -92,8 +88,7 @@ static __always_inline void repeats_record(const struct rpc_task *task, const st
 	add(&t->timeouts, FIELD(task, tk_timeouts));
 }
 
-/* Records the call of @task and forgets the task. @w is its entry, or NULL; @client is its
- * tk_client. */
+/* Records the call of @task and forgets the task. @w is its entry, or NULL; @client is its tk_client. */
 static __always_inline void call_record(const struct rpc_task *task, const struct rpc_clnt *client,
 					const struct rpc_rqst *rqst, struct rpc_waiter *w,
 					struct call_times times, int status)
@@ -153,5 +148,3 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	if (FIELD(rqst, rq_ntrans) > 1 || FIELD(task, tk_timeouts))
 		repeats_record(task, rqst, ref.transport);
 }
-
-#endif

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The tables of bpf/rpc.bpf.c, what user space sets, and the numbers of servers,
- * transports and series. Look-ups that make an entry are rare.
- */
-#ifndef XIDSCOPE_RPC_TABLES_BPF_H
-#define XIDSCOPE_RPC_TABLES_BPF_H
+/* The tables of bpf/rpc.bpf.c, what user space sets, and the numbers of servers, transports and series. Look-ups that
+ * make an entry are rare. */
+#pragma once
 
 #include "sunrpc.h"
 #include <bpf/bpf_helpers.h>
@@ -14,15 +11,11 @@
 #include "rpc_phases.bpf.h"
 #include "rpc_read.bpf.h"
 
-/*
- * Set before loading if tracepoints can be preempted (from 7.0 on SRCU guards them
- * instead of disabled preemption). Such a kernel drops an event if another task of the
- * same CPU was preempted within the same program: every thousandth call under load. So
- * when a call is booked, its end is only noted, by two programs: the second one notes
- * what the first has missed. The call is recorded when it releases its request,
- * because at that tracepoint the kernel holds a spin lock. Without a note it is recorded
- * up to that moment.
- */
+/* Set before loading if tracepoints can be preempted (from 7.0 on SRCU guards them instead of disabled preemption).
+ * Such a kernel drops an event if another task of the same CPU was preempted within the same program: every
+ * thousandth call under load. So when a call is booked, its end is only noted, by two programs: the second one notes
+ * what the first has missed. The call is recorded when it releases its request, because at that tracepoint the kernel
+ * holds a spin lock. Without a note it is recorded up to that moment. */
 const volatile bool rpc_record_at_release = false;
 
 /* Set by user space at any time: bytes from nfs4_slot_table.slot_tbl_waitq to
@@ -36,8 +29,7 @@ volatile __s64 rpc_session_slots_offset = 0;
  * space clears it at each snapshot, because nfsv4 may be unloaded. */
 volatile __u64 rpc_session_name = 0;
 
-/* Numbers given out, for ever; more than the array has, by up to the number of CPUs: it is
- * full. */
+/* Numbers given out, for ever; more than the array has, by up to the number of CPUs: it is full. */
 __u32 rpc_server_count = 0;
 __u32 rpc_transport_count = 0;
 __u32 rpc_series_count = 1; /* 0 is "other" */
@@ -53,12 +45,9 @@ struct rpc_probe rpc_probe_result = {};
 /* Calls whose structs were as the types say: see layout_fits(). */
 __u32 rpc_fitting_calls = 0;
 
-/*
- * Set by user space at any time, for NFS over RDMA: where rpcrdma keeps the address at
- * which a connection begins. It has types of its own, and may be loaded after these
- * programs. Bytes from an rpc_xprt to the pointer to its rpcrdma_ep, from there to the
- * pointer to its rdma_cm_id, from there to the address; all 0 while unknown.
- */
+/* Set by user space at any time, for NFS over RDMA: where rpcrdma keeps the address at which a connection begins. It
+ * has types of its own, and may be loaded after these programs. Bytes from an rpc_xprt to the pointer to its
+ * rpcrdma_ep, from there to the pointer to its rdma_cm_id, from there to the address; all 0 while unknown. */
 volatile __s64 rpc_rdma_local[3] = {};
 
 struct {
@@ -199,10 +188,9 @@ static __always_inline void transport_proto(char *proto, const struct rpc_xprt *
 /* How many entries are searched at once. */
 #define TRANSPORT_GROUP 32
 
-/* Of the entries from @first on, the last one of an earlier transport of the same server and
- * protocol, or RPC_MAX_TRANSPORTS. It has no branches, because the verifier follows each of them
- * through each turn of the loop. It is a global function because the verifier checks that once,
- * not once per call. */
+/* Of the entries from @first on, the last one of an earlier transport of the same server and protocol, or
+ * RPC_MAX_TRANSPORTS. It has no branches, because the verifier follows each of them through each turn of the loop. It
+ * is a global function because the verifier checks that once, not once per call. */
 __noinline __u32 transport_free_among(__u32 first, __u32 server, __u64 proto)
 {
 	__u32 found = RPC_MAX_TRANSPORTS;
@@ -413,5 +401,3 @@ static __always_inline __u32 series_get(struct rpc_server_stats *s, __u32 server
 	s->series[table][op] = index + 1;
 	return index;
 }
-
-#endif

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * sunrpc's client by its trace events alone, for kernels that have no BTF of it: the
- * programs read the records of classic tracepoints; user space sets the field offsets.
+/* sunrpc's client by its trace events alone, for kernels that have no BTF of it: the programs read the records of
+ * classic tracepoints; user space sets the field offsets.
  *
- * Bookkeeping and arithmetic are those of bpf/rpc.bpf.c. The events round down to
- * microseconds; a raw tracepoint has the same figures, exact, as its plain arguments.
- * Must load on 5.10.
- */
+ * Bookkeeping and arithmetic are those of bpf/rpc.bpf.c. The events round down to microseconds; a raw tracepoint has
+ * the same figures, exact, as its plain arguments. Must load on 5.10. */
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
 #include "rpc_tracepoints.h"
@@ -104,8 +101,7 @@ static __always_inline void read_record(struct record *r, void *ctx)
 /* A field of @r, at an offset of @fields. */
 #define VALUE(type, r, field) (*(type *)((char *)(r) + fields.field))
 
-/* The bytes of a dynamic field are in the record itself; its offset is in the lower half of @at
- * (__data_loc). */
+/* The bytes of a dynamic field are in the record itself; its offset is in the lower half of @at (__data_loc). */
 static __always_inline void *text_of(void *ctx, __u32 at)
 {
 	return ctx + (at & 0xffff);
@@ -455,8 +451,7 @@ int tp_exact(__u64 *ctx)
 	return 0;
 }
 
-/* The call's figures in ns: those of the raw tracepoint, or the event's own if those are
- * of another call. */
+/* The call's figures in ns: those of the raw tracepoint, or the event's own if those are of another call. */
 static __always_inline void figures(const struct record *r, struct exact *f)
 {
 	__u32 zero = 0;
@@ -485,12 +480,9 @@ static __always_inline bool is_transmitted(const struct exact *f)
 	return f->backlog || f->rtt;
 }
 
-/*
- * Estimates when the kernel read its clock for the figures of a task that ended: it was
- * after rpc_task_end, before rpc_stats_latency, and not so late that the last transmit
- * would come after its event. Returns the middle of that time; *@late (ns) is by how
- * much that may be too late for the task's waits.
- */
+/* Estimates when the kernel read its clock for the figures of a task that ended: it was after rpc_task_end, before
+ * rpc_stats_latency, and not so late that the last transmit would come after its event. Returns the middle of that
+ * time; *@late (ns) is by how much that may be too late for the task's waits. */
 static __always_inline __u64 looked_at_clock(const struct rpc_event_task *t, const struct exact *f,
 					     __u64 *late)
 {

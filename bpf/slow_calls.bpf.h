@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Reports calls that took long one by one. A program of its own, which is loaded only if that is
- * wanted: otherwise a call costs nothing more. It runs before the program that records the call,
- * which frees the task's waits.
- */
-#ifndef XIDSCOPE_SLOW_CALLS_BPF_H
-#define XIDSCOPE_SLOW_CALLS_BPF_H
+/* Reports calls that took long one by one. A program of its own, which is loaded only if that is wanted: otherwise a
+ * call costs nothing more. It runs before the program that records the call, which frees the task's waits. */
+#pragma once
 
 #include "sunrpc.h"
 #include <bpf/bpf_helpers.h>
@@ -93,5 +89,3 @@ int BPF_PROG(rpc_stats_latency_slow, const struct rpc_task *task, ktime_t backlo
 	rqst = FIELD(task, tk_rqstp);
 	return rqst ? slow_call_report(task, client, rqst, &times) : 0;
 }
-
-#endif

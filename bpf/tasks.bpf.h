@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * A table of tasks, which both BPF sources use: from a key, which is not 0 and belongs to one task
- * while that lasts, to an entry.
+/* A table of tasks, which both BPF sources use: from a key, which is not 0 and belongs to one task while that lasts,
+ * to an entry.
  *
- * A BPF hash map would cost some 300 instructions for each insertion and 250 for each
- * deletion. This is a set-associative table in two arrays instead: a task's key
- * selects one bucket (a cache line of eight keys). A look-up that finds nothing
- * costs about forty instructions.
+ * A BPF hash map would cost some 300 instructions for each insertion and 250 for each deletion. This is a
+ * set-associative table in two arrays instead: a task's key selects one bucket (a cache line of eight keys). A
+ * look-up that finds nothing costs about forty instructions.
  *
- * sunrpc's locking makes the events of one task come one after the other, so only the
- * claiming of a way needs to be atomic.
+ * sunrpc's locking makes the events of one task come one after the other, so only the claiming of a way needs to be
+ * atomic.
  *
  * The source that includes it defines before: TASK_ENTRY, the type of an entry; and
  *   __u32 task_bucket_of(__u64 key): a bucket's number, of RPC_TASK_BUCKETS
  *   bool task_claim(__u64 *way, __u64 key): takes a way that was free; false if another CPU was faster
  *   void task_release(__u64 *way, __u64 key): frees it
- *   void tasks_count(__u64 change): called before a claim with 1, after one in vain with -1
- */
-#ifndef XIDSCOPE_TASKS_BPF_H
-#define XIDSCOPE_TASKS_BPF_H
+ *   void tasks_count(__u64 change): called before a claim with 1, after one in vain with -1 */
+#pragma once
 
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
@@ -106,5 +102,3 @@ static __always_inline void task_drop(__u64 key)
 	if (i >= 0)
 		task_release(&b->task[i], key);
 }
-
-#endif

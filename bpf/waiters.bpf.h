@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The tasks that have waited: for what, and how long. With rpc_record_at_release also those whose
- * call has ended. Their keys are their addresses.
- */
-#ifndef XIDSCOPE_WAITERS_BPF_H
-#define XIDSCOPE_WAITERS_BPF_H
+/* The tasks that have waited: for what, and how long. With rpc_record_at_release also those whose call has ended.
+ * Their keys are their addresses. */
+#pragma once
 
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
@@ -31,8 +28,7 @@ static __always_inline bool waiters_none(void)
 	return !rpc_record_at_release && !*(volatile __u64 *)&rpc_waiters_in_use.count;
 }
 
-/* Fibonacci hashing (Knuth, 6.4). The lowest bits are left out: tasks are in slabs, so
- * they differ little. */
+/* Fibonacci hashing (Knuth, 6.4). The lowest bits are left out: tasks are in slabs, so they differ little. */
 static __always_inline __u32 task_bucket_of(__u64 task)
 {
 	return ((__u32)number_of((void *)task) >> 5) * 0x9e3779b1u >> 20;
@@ -74,5 +70,3 @@ static __always_inline struct rpc_waiter *waiter_get(__u64 task, __u64 start)
 	}
 	return w;
 }
-
-#endif

@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Bucket geometry of every histogram, the same in the kernel and in user
- * space.
+/* Bucket geometry of every histogram, the same in the kernel and in user space.
  *
- * Buckets are log-linear: four per octave. A value v belongs to the first
- * bucket whose upper bound is >= v, that is the bounds are inclusive, as
- * Prometheus' `le` is, and therefore a bound that the file shows never has to
- * split a bucket. (Indexing by floor(log2(v)) and publishing 2^i as `le` would
- * put every exact power of two one bucket too high.)
+ * Buckets are log-linear: four per octave. A value v belongs to the first bucket whose upper bound is >= v, that is
+ * the bounds are inclusive, as Prometheus' `le` is, and therefore a bound that the file shows never has to split a
+ * bucket. (Indexing by floor(log2(v)) and publishing 2^i as `le` would put every exact power of two one bucket too
+ * high.)
  *
- * With w = (v - 1) >> shift, the four values 0..3 have a bucket each, and from
- * there an octave [2^e, 2^(e+1)) of w is cut into four. `shift` is the log2 of
- * the finest resolution: 8 for times (256 ns), 0 for counts.
- */
-#ifndef XIDSCOPE_HISTOGRAM_H
-#define XIDSCOPE_HISTOGRAM_H
+ * With w = (v - 1) >> shift, the four values 0..3 have a bucket each, and from there an octave [2^e, 2^(e+1)) of w is
+ * cut into four. `shift` is the log2 of the finest resolution: 8 for times (256 ns), 0 for counts. */
+#pragma once
 
 #ifdef __bpf__
 #define HISTOGRAM_INLINE static __always_inline
@@ -33,8 +27,7 @@
 #define DEPTH_OVERFLOW 76
 #define DEPTH_BUCKETS (DEPTH_OVERFLOW + 1)
 
-/* The bucket of each w below 256; see above. The verifier and the compiler need
- * it as a constant. */
+/* The bucket of each w below 256; see above. The verifier and the compiler need it as a constant. */
 #define HISTOGRAM_OCTAVE(w) (31 - __builtin_clz((w) | 4))
 #define HISTOGRAM_1(w) \
 	((w) < 4 ? (w) : 4 * (HISTOGRAM_OCTAVE(w) - 1) + (((w) >> (HISTOGRAM_OCTAVE(w) - 2)) & 3))
@@ -57,14 +50,11 @@ HISTOGRAM_INLINE __u32 histogram_byte(__u64 w)
 	return w & 255;
 }
 
-/*
- * Bucket of @v; what lies above the last bound is in bucket @overflow.
+/* Bucket of @v; what lies above the last bound is in bucket @overflow.
  *
- * A bucket depends only on the position of w's highest bit and the two bits below:
- * any shift that leaves at least three bits leaves the bucket, less four for
- * each bit shifted out. So a table of 256 is enough for all w, in a third of the
- * instructions of a logarithm (BPF has none, and shifts by a variable are slow).
- */
+ * A bucket depends only on the position of w's highest bit and the two bits below: any shift that leaves at least
+ * three bits leaves the bucket, less four for each bit shifted out. So a table of 256 is enough for all w, in a third
+ * of the instructions of a logarithm (BPF has none, and shifts by a variable are slow). */
 HISTOGRAM_INLINE __u32 histogram_index(__u64 v, __u32 shift, __u32 overflow)
 {
 	__u64 w = v ? (v - 1) >> shift : 0;
@@ -122,5 +112,3 @@ HISTOGRAM_INLINE __u64 histogram_bound(__u32 i, __u32 shift)
 
 	return w << shift;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What bpf/mount_clients.bpf.c and user/rpc/mount_clients.c share. */
-#ifndef XIDSCOPE_MOUNT_CLIENTS_H
-#define XIDSCOPE_MOUNT_CLIENTS_H
+/* What bpf/mount_clients.bpf.c and user/owners/mount_clients.c share. */
+#pragma once
 
 /* Clients of one reading: the kernel may show a mount several times, until its text fits. */
 #define MOUNT_CLIENTS_MAX 2048
@@ -9,5 +8,3 @@
 /* Offset in bytes of cl_clid in struct rpc_clnt (include/linux/sunrpc/clnt.h): the second member, behind a count of 4 bytes,
  * from 3.9 to 7.3. A client that no call has shown is not believed. */
 #define RPC_CLNT_NUMBER_AT 4
-
-#endif

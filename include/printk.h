@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What bpf/printk.bpf.c sends through its ring buffer: a kernel message that may
- * be the NVIDIA driver's.
- */
-#ifndef XIDSCOPE_PRINTK_H
-#define XIDSCOPE_PRINTK_H
+/* What bpf/printk.bpf.c sends through its ring buffer: a kernel message that may be the NVIDIA driver's. */
+#pragma once
 
 #ifndef __bpf__
 #include <linux/types.h>
@@ -32,5 +28,3 @@ struct printk_event {
 	__u32 len; /* bytes of text that follow; not NUL-terminated */
 	char text[];
 };
-
-#endif

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What bpf/rpc.bpf.c records and user/rpc/btf/btf_maps.c reads: keys, values, sizes.
+/* What bpf/rpc.bpf.c records and user/rpc/btf/btf_maps.c reads: keys, values, sizes.
  *
  * Nothing here is per CPU. A per-CPU map multiplies by every possible CPU (256
  * on the nodes this is made for), so hot values are kept in up to
  * RPC_MAX_SHARDS copies ("shards", chosen by CPU number) that are added to
- * atomically.
- */
-#ifndef XIDSCOPE_RPC_H
-#define XIDSCOPE_RPC_H
+ * atomically. */
+#pragma once
 
 #include "histogram.h"
 
@@ -56,15 +53,9 @@ enum rpc_kind {
 };
 
 /* What may saturate: queues that tasks sleep on. */
-enum rpc_limit {
-	RPC_LIMIT_SLOT,
-	RPC_LIMIT_SESSION,
-	RPC_LIMIT_SEND,
-	RPC_LIMITS,
-};
+enum rpc_limit { RPC_LIMIT_SLOT, RPC_LIMIT_SESSION, RPC_LIMIT_SEND, RPC_LIMITS };
 
-/* What saturates while tasks are in that wait, an enum rpc_phase; RPC_LIMITS:
- * nothing. */
+/* What saturates while tasks are in that wait, an enum rpc_phase; RPC_LIMITS: nothing. */
 static inline __attribute__((always_inline)) __u32 limit_of(__u32 wait)
 {
 	switch (wait) {
@@ -170,11 +161,8 @@ struct rpc_server {
 	char name[RPC_NAME_LEN]; /* xprt->servername, any bytes */
 };
 
-/*
- * The greatest depth within one interval. User space counts intervals in
- * `rpc_epoch`; the two entries serve even and odd ones, so that the last
- * interval can be read while the present one is written.
- */
+/* The greatest depth within one interval. User space counts intervals in `rpc_epoch`; the two entries serve even and
+ * odd ones, so that the last interval can be read while the present one is written. */
 struct rpc_peak {
 	__u32 epoch[2];
 	__u32 depth[2];
@@ -240,11 +228,9 @@ struct rpc_xprt_cached {
 	struct rpc_xprt_ref ref;
 };
 
-/*
- * A table of tasks, see bpf/tasks.bpf.h: in the source btf those that have waited, in the source
- * tracepoints those that have waited or been transmitted. A bucket is a cache line of their keys;
- * task number bucket * RPC_TASK_WAYS + i is that of its i-th way.
- */
+/* A table of tasks, see bpf/tasks.bpf.h: in the source btf those that have waited, in the source tracepoints those
+ * that have waited or been transmitted. A bucket is a cache line of their keys; task number bucket * RPC_TASK_WAYS +
+ * i is that of its i-th way. */
 #define RPC_TASK_WAYS 8
 #define RPC_TASK_BUCKETS 4096
 #define RPC_MAX_TASKS (RPC_TASK_BUCKETS * RPC_TASK_WAYS)
@@ -308,5 +294,3 @@ struct rpc_probe {
 	char address[RPC_ADDRESS_LEN]; /* the peer's, as text */
 	char port[8];
 };
-
-#endif

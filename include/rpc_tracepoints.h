@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What bpf/rpc_tracepoints.bpf.c records and user/rpc/tracepoints/tracepoint_maps.c reads, in addition
- * to include/rpc.h, which both sources use.
+/* What bpf/rpc_tracepoints.bpf.c records and user/rpc/tracepoints/tracepoint_maps.c reads, in addition to
+ * include/rpc.h, which both sources use.
  *
- * Events identify a client by a number, which the kernel uses again, and a task by 16 bits
- * of a counter. A server is an address and a port: all clients with these have one server.
- */
-#ifndef XIDSCOPE_RPC_TRACEPOINTS_H
-#define XIDSCOPE_RPC_TRACEPOINTS_H
+ * Events identify a client by a number, which the kernel uses again, and a task by 16 bits of a counter. A server is
+ * an address and a port: all clients with these have one server. */
+#pragma once
 
 #include "rpc.h"
 
@@ -65,5 +62,3 @@ struct rpc_event_task {
 	__u32 server;
 	__u32 transmits;
 };
-
-#endif

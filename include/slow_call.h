@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What bpf/slow_calls.bpf.h reports of one call that took long.
- */
-#ifndef XIDSCOPE_SLOW_CALL_H
-#define XIDSCOPE_SLOW_CALL_H
+/* What bpf/slow_calls.bpf.h reports of one call that took long. */
+#pragma once
 
 #include "rpc.h"
 
@@ -24,5 +21,3 @@ struct rpc_slow_call {
 	__s32 status; /* tk_status */
 	char op[RPC_OP_LEN];
 };
-
-#endif

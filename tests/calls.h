@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Calls in made-up snapshots. */
-#ifndef TEST_CALLS_H
-#define TEST_CALLS_H
+#pragma once
 
 #include "snapshot/table.h"
 
@@ -27,5 +26,3 @@ static inline void add_random_call(struct rpc_op *op, uint64_t *seed)
 	}
 	histogram_record(&op->total, 1, total);
 }
-
-#endif

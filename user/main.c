@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The program's entry: from the command line to the command. */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "commands/commands.h"
-#include "commands/exit_codes.h"
 #include "commands/options.h"
 
 /* A report that a full disk has cut must not look whole. The exit codes of `check` are the node's

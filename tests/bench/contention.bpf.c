@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * What the end of a call writes, over and over, without a call: for
- * tests/bench/contention.c, which runs it on several CPUs at once.
- */
+/* What the end of a call writes, over and over, without a call: for tests/bench/contention.c, which runs it on
+ * several CPUs at once. */
 #pragma clang diagnostic ignored "-Wunused-function"
 #include "sunrpc.h"
 #include <bpf/bpf_helpers.h>

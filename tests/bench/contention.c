@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves on this machine's own kernel and CPUs that CPUs that finish calls of
- * one server at the same time do not wait for each other's cache lines: what a
- * call writes is written on one CPU, then on all at once, into a copy per CPU
+/* Proves on this machine's own kernel and CPUs that CPUs that finish calls of one server at the same time do not wait
+ * for each other's cache lines: what a call writes is written on one CPU, then on all at once, into a copy per CPU
  * (as the agent does) and, for comparison, all into one copy.
  *
- * Time is the thread's own CPU time; rounds are short and the three measurements
- * take turns, so that other work on the machine affects few rounds, and all three
- * measurements equally: the lower quartile of each counts. Exit status 77: it cannot be run
- * here. Fails if the calls of several CPUs take 1.5 times as long as those of
- * one.
- */
+ * Time is the thread's own CPU time; rounds are short and the three measurements take turns, so that other work on
+ * the machine affects few rounds, and all three measurements equally: the lower quartile of each counts. Exit status
+ * 77: it cannot be run here. Fails if the calls of several CPUs take 1.5 times as long as those of one. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * A fixed amount of I/O, the same each time: what the bench measures with and
- * without an observer. It does as little as possible itself, so that what is
- * added to a call is not hidden behind a load generator's own work.
+/* A fixed amount of I/O, the same each time: what the bench measures with and without an observer. It does as little
+ * as possible itself, so that what is added to a call is not hidden behind a load generator's own work.
  *
  *   load FILE read DEPTH COUNT SEED    COUNT random 4 KiB reads, DEPTH at a time
  *   load FILE write 1 COUNT SEED       COUNT sequential writes of 1 MiB, then fsync
  *
  * The seed determines the order of the blocks.
  *
- * Prints the nanoseconds that it took. The file must hold 16 MiB.
- */
+ * Prints the nanoseconds that it took. The file must hold 16 MiB. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/aio_abi.h>

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck disable=SC2053 # what is wanted is a pattern
-# Proves that the deployed examples act on each verdict as they should: Slurm's health check program with a stand-in for
+# Proves that the deployed examples act on each result as they should: Slurm's health check program with a stand-in for
 # scontrol, its prolog and epilog, and the monitor of node-problem-detector with a caller like it. Needs no kernel and no root.
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -144,7 +144,7 @@ for file in torn absent; do
 done
 grep -q '^xidscope: cannot read absent' err || fail "the reason for unknown is missing: $(<err)"
 
-# resumed when the verdict has been OK for a while, if the site wants that
+# resumed when the check has been OK for a while, if the site wants that
 fresh IDLE+DRAIN "$ours" && slurm "$back" healthy
 fresh DOWN "$ours" && slurm "$back" healthy
 fresh IDLE+DRAIN "$ours" && XIDSCOPE_RESUME=0 slurm "" healthy
@@ -292,7 +292,7 @@ slurm "" absent && commented "$none" && said "job 7: n1: none: "
 rm events && logs xid 20 nfs 920 && printf '%s\n' $(($(date +%s) - 310)) "" >state/n1.job-7
 slurm "*" absent && commented "xidscope: n1: xid: *" && said "job 7: n1: xid: "
 [[ ! -e state/n1.job-7 ]] || fail "a job whose window is over is still remembered"
-# many that have ended leave time for the verdict: the next checks look for the rest
+# many that have ended leave time for the check: the next checks look for the rest
 fresh IDLE && mkdir -p state
 for job in {100..103}; do printf '%s\n' $(($(date +%s) - 310)) "" >"state/n1.job-$job"; done
 cat >slow <<END
@@ -302,7 +302,7 @@ exec "$program" "\$@"
 END
 chmod +x slow
 SECONDS=9 XIDSCOPE=$dir/slow slurm "*$drain*" critical
-[[ -e state/n1.job-103 ]] || fail "the verdict waited for all jobs that have ended"
+[[ -e state/n1.job-103 ]] || fail "the check waited for all jobs that have ended"
 # one that waits for its next run has its comment in the controller
 : >requeued && epilog "" "" xid 60
 [[ $(<requeued) == "xidscope: n1: xid: "* ]] || fail "a requeued job's comment is '$(<requeued)'"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What every fuzzer includes: its entry, and what it requires. */
-#ifndef FUZZ_H
-#define FUZZ_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -74,5 +73,3 @@ static inline size_t require_lines(const char *text, size_t size)
 	}
 	return lines;
 }
-
-#endif

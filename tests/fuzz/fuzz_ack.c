@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * libFuzzer entry for the file of acknowledgements: any bytes give either an error
- * of one line or entries. Each entry covers what it names, up to its time and not
- * beyond the next second.
- */
+/* libFuzzer entry for the file of acknowledgements: any bytes give either an error of one line or entries. Each entry
+ * covers what it names, up to its time and not beyond the next second. */
 #include "fuzz.h"
 #include "health/ack.h"
 

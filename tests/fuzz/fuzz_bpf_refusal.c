@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * libFuzzer entry for the explanation of what libbpf and the verifier print: any
- * text gives none, or one that fits.
- */
+/* libFuzzer entry for the explanation of what libbpf and the verifier print: any text gives none, or one that fits. */
 #include "fuzz.h"
 #include "kernel/bpf_support.h"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * libFuzzer entry for /proc/PID/cgroup, whose paths users choose: what is read of any text is
- * terminated, a job is a number, a pod a UID, and a group of a user is neither.
- */
+/* libFuzzer entry for /proc/PID/cgroup, whose paths users choose: what is read of any text is terminated, a job is a
+ * number, a pod a UID, and a group of a user is neither. */
 #include "base/cgroup.h"
 #include "fuzz.h"
 

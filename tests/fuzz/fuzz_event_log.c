@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * libFuzzer entry for the event log: whatever names and texts an event has, its
- * line is JSON of a bounded length.
- */
+/* libFuzzer entry for the event log: whatever names and texts an event has, its line is JSON of a bounded length. */
 #include <limits.h>
 
 #include "fuzz.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * libFuzzer entry for the reader of event logs: any bytes become events in the order of time, each
- * line once at most, gaps that are not empty, and a cause that may be shown.
- */
+/* libFuzzer entry for the reader of event logs: any bytes become events in the order of time, each line once at most,
+ * gaps that are not empty, and a cause that may be shown. */
 #include "fuzz.h"
 #include "base/json_reader.h"
 #include "past/history.h"

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * libFuzzer entry for all that comes in about faults, in any order: records of the
- * kernel log, messages of the printk hook, the driver's reports. Counts only grow,
- * what is counted adds up, and each event is a line of JSON.
- */
+/* libFuzzer entry for all that comes in about faults, in any order: records of the kernel log, messages of the printk
+ * hook, the driver's reports. Counts only grow, what is counted adds up, and each event is a line of JSON. */
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * libFuzzer entry for lines of fields, numbers, PCI addresses and /proc/PID/stat: any
- * bytes give fields inside the text, in order, each line once; what is read of a span was
- * there, and is written back the same. No name of a process hides when it began.
- */
+/* libFuzzer entry for lines of fields, numbers, PCI addresses and /proc/PID/stat: any bytes give fields inside the
+ * text, in order, each line once; what is read of a span was there, and is written back the same. No name of a
+ * process hides when it began. */
 #include "fuzz.h"
 #include "base/fields.h"
 #include "base/pci_address.h"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * libFuzzer entry for /etc/fstab, and for paths as options name them: there are no more mounts than
- * there is room for, none twice, and each path is terminated and as mountinfo has it. The same bytes are
- * mountinfo and mountstats: a mount is asked only if it is there, and may be written if it should.
- */
+/* libFuzzer entry for /etc/fstab, and for paths as options name them: there are no more mounts than there is room
+ * for, none twice, and each path is terminated and as mountinfo has it. The same bytes are mountinfo and mountstats:
+ * a mount is asked only if it is there, and may be written if it should. */
 #include "fuzz.h"
 #include "health/node.h"
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * libFuzzer entry for the kernel's small files (lockdown, status, modules.dep,
- * versions, symbols, modules, mounts, a GPU, CPU pressure, a process that holds a GPU): whatever they
- * hold, what is read of them is terminated and fits, and what is written of it is JSON.
- */
+/* libFuzzer entry for the kernel's small files (lockdown, status, modules.dep, versions, symbols, modules, mounts, a
+ * GPU, CPU pressure, a process that holds a GPU): whatever they hold, what is read of them is terminated and fits,
+ * and what is written of it is JSON. */
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * libFuzzer entry for the classifier of kernel lines: any bytes give
- * well-formed results, the iterator always moves on, and texts stay inside.
- */
+/* libFuzzer entry for the classifier of kernel lines: any bytes give well-formed results, the iterator always moves
+ * on, and texts stay inside. */
 #include "fuzz.h"
 #include "faults/recognise/recognise.h"
 

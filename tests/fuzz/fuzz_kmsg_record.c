@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * libFuzzer entry for the parser of /dev/kmsg records: any bytes are refused or
- * give a text that fits; a text escaped as the kernel does reads back.
- */
+/* libFuzzer entry for the parser of /dev/kmsg records: any bytes are refused or give a text that fits; a text escaped
+ * as the kernel does reads back. */
 #include "fuzz.h"
 #include "kernel/kmsg_record.h"
 

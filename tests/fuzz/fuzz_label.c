@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * libFuzzer entry for texts made of any bytes: a label, which reads back as the bytes if it
- * is not cut; a label's text in a metrics file; a line and a text for people; a JSON string,
- * which reads back. None has a character that could do harm to a terminal.
- */
+/* libFuzzer entry for texts made of any bytes: a label, which reads back as the bytes if it is not cut; a label's
+ * text in a metrics file; a line and a text for people; a JSON string, which reads back. None has a character that
+ * could do harm to a terminal. */
 #include "fuzz.h"
 #include "base/json.h"
 #include "base/label.h"

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * libFuzzer entry for the reader of metrics files: any bytes give either one
- * line of complaint or a snapshot; a snapshot that is written and read again
- * stays what it is, and its health is well-formed.
- */
+/* libFuzzer entry for the reader of metrics files: any bytes give either one line of complaint or a snapshot; a
+ * snapshot that is written and read again stays what it is, and its health is well-formed. */
 #include "fuzz.h"
 #include "health/health.h"
 #include "health/metrics_file.h"

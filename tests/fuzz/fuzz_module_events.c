@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * libFuzzer entry for uevents: whatever packets come, all are read, and only one
- * that names a module makes a look.
- */
+/* libFuzzer entry for uevents: whatever packets come, all are read, and only one that names a module makes a look. */
 #include <sys/socket.h>
 #include <unistd.h>
 

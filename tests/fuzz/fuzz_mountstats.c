@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * libFuzzer entry for mountstats, mountinfo and xprt_info: any bytes give
- * strings that fit and counts within bounds, and the reading comes to an end.
- */
+/* libFuzzer entry for mountstats, mountinfo and xprt_info: any bytes give strings that fit and counts within bounds,
+ * and the reading comes to an end. */
 #include "fuzz.h"
 #include "rpc/polled/polled.h"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * libFuzzer entry for the command line: any words give a command with values within their
- * limits, or one line of complaint in which nothing could do harm to a terminal.
- */
+/* libFuzzer entry for the command line: any words give a command with values within their limits, or one line of
+ * complaint in which nothing could do harm to a terminal. */
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>

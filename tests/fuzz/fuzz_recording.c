@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * libFuzzer entry for recordings, which users send: whatever is in one, reading ends, and what it gives makes
- * a report of safe lines, valid JSON and a page in which no name ends an element.
- */
+/* libFuzzer entry for recordings, which users send: whatever is in one, reading ends, and what it gives makes a
+ * report of safe lines, valid JSON and a page in which no name ends an element. */
 #include "fuzz.h"
 #include "json_valid.h"
 #include "session/recording.h"

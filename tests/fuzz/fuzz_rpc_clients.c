@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * libFuzzer entry for the files that list sunrpc's clients: whatever they contain,
- * names are terminated, and found only if they are not empty.
- */
+/* libFuzzer entry for the files that list sunrpc's clients: whatever they contain, names are terminated, and found
+ * only if they are not empty. */
 #include "fuzz.h"
 #include "rpc/tracepoints/tracepoints.h"
 

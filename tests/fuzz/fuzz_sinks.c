@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * libFuzzer entry for the log, the report and the metrics file: whatever names a snapshot
- * has and whatever a message is about, no character that could do harm to a terminal comes
- * out, and each message and series is a line.
- */
+/* libFuzzer entry for the log, the report and the metrics file: whatever names a snapshot has and whatever a message
+ * is about, no character that could do harm to a terminal comes out, and each message and series is a line. */
 #include <sys/mman.h>
 #include <unistd.h>
 

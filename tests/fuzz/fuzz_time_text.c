@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * libFuzzer entry for times as people write them: any text is refused or gives a
- * time that is written and read back.
- */
+/* libFuzzer entry for times as people write them: any text is refused or gives a time that is written and read back. */
 #include <math.h>
 
 #include "fuzz.h"

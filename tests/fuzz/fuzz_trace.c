@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * libFuzzer entry for the binary trace buffer and the `format` files that describe
- * its fields: whatever they contain, records lie in the page, and numbers and texts in
- * their record.
- */
+/* libFuzzer entry for the binary trace buffer and the `format` files that describe its fields: whatever they contain,
+ * records lie in the page, and numbers and texts in their record. */
 #include "fuzz.h"
 #include "kernel/trace.h"
 

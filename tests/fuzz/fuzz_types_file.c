@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * libFuzzer entry for files of types: whatever they hold, they are refused with one line, or their
- * types can be copied for the programs. The first byte says whether the others are a whole file,
- * or the types in a good one.
- */
+/* libFuzzer entry for files of types: whatever they hold, they are refused with one line, or their types can be
+ * copied for the programs. The first byte says whether the others are a whole file, or the types in a good one. */
 #include <elf.h>
 #include <stdio.h>
 #include <sys/stat.h>

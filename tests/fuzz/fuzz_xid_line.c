@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * libFuzzer entry for the parser of fault lines: any bytes give well-formed
- * events, the iterator always moves on, and messages stay inside the text.
- */
+/* libFuzzer entry for the parser of fault lines: any bytes give well-formed events, the iterator always moves on, and
+ * messages stay inside the text. */
 #include "fuzz.h"
 #include "xid/xid_line.h"
 

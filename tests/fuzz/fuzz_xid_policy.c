@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * libFuzzer entry for the policy file: any bytes give either an error of
- * one line or well-formed entries that are found by their codes.
- */
+/* libFuzzer entry for the policy file: any bytes give either an error of one line or well-formed entries that are
+ * found by their codes. */
 #include "fuzz.h"
 #include "xid/xid_policy.h"
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Whether bytes are one JSON value (RFC 8259) without any character that could do harm to a
- * terminal, for fuzzers of what writes JSON.
- */
-#ifndef XIDSCOPE_JSON_VALID_H
-#define XIDSCOPE_JSON_VALID_H
+/* Whether bytes are one JSON value (RFC 8259) without any character that could do harm to a terminal, for fuzzers of
+ * what writes JSON. */
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -117,5 +114,3 @@ static inline bool json_valid(const char *text, size_t len)
 			return false;
 	return only_safe(line, (size_t)(t.end - line)) && json_value(&t) && t.at == t.end;
 }
-
-#endif

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Whether a text can do harm to a terminal: a reader of its own, by value, where
- * user/base/safe_text.c goes by ranges of bytes.
- */
-#ifndef XIDSCOPE_FUZZ_SAFE_H
-#define XIDSCOPE_FUZZ_SAFE_H
+/* Whether a text can do harm to a terminal: a reader of its own, by value, where user/base/safe_text.c goes by ranges
+ * of bytes. */
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +51,3 @@ static inline bool only_safe(const char *text, size_t len)
 	}
 	return true;
 }
-
-#endif

@@ -45,25 +45,11 @@ static char *in_dir(const struct agent *a, const char *rest)
 
 void agent_start(struct agent *a)
 {
-	char *argv[32] = {
-		a->command[0],
-		"run",
-		"--output",
-		in_dir(a, "/x.prom"),
-		"--state",
-		in_dir(a, "/state"),
-		"--events",
-		in_dir(a, "/events.json"),
-		"--interval",
-		"0.2",
-		"--keep",
-		"--log",
-		"json",
-		"--accept-user-kmsg",
-		/* The kernel log has the faults of all cases before. */
-		"--max-series",
-		"100000",
-	};
+	char *argv[32] = { a->command[0], "run", "--output", in_dir(a, "/x.prom"), "--state",
+			   in_dir(a, "/state"), "--events", in_dir(a, "/events.json"), "--interval",
+			   "0.2", "--keep", "--log", "json", "--accept-user-kmsg",
+			   /* The kernel log has the faults of all cases before. */
+			   "--max-series", "100000" };
 	char *log = in_dir(a, ".log");
 	size_t n = 16;
 
@@ -350,8 +336,7 @@ void agent_verify(struct agent *a)
 
 	if (a->file.complaint[0])
 		wrong(a, "%s", a->file.complaint);
-	/* For the other readers. A copy of the text, for the folder may be a file
-	 * system of this process alone. */
+	/* For the other readers. A copy of the text, for the folder may be a file system of this process alone. */
 	if (a->file.text) {
 		FILE *copy = fopen(kept, "we");
 

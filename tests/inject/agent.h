@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * An agent under test, in a folder of its own: its system calls pass through
- * this program, each version of its metrics file is watched, and faults are
- * written to the kernel log for it to count.
- */
-#ifndef XIDSCOPE_AGENT_H
-#define XIDSCOPE_AGENT_H
+/* An agent under test, in a folder of its own: its system calls pass through this program, each version of its
+ * metrics file is watched, and faults are written to the kernel log for it to count. */
+#pragma once
 
 #include <stdbool.h>
 
@@ -28,8 +24,7 @@ struct agent {
 
 __attribute__((format(printf, 2, 3))) void wrong(struct agent *a, const char *format, ...);
 
-/* Makes @dir and starts the agent there; returns when its file is there, and
- * all faults of the log are counted. */
+/* Makes @dir and starts the agent there; returns when its file is there, and all faults of the log are counted. */
 void agent_begin(struct agent *a, const char *dir, char **command, bool intercepted);
 
 /* Starts it once more, without waiting. */
@@ -44,10 +39,7 @@ void agent_fault(struct agent *a);
 /* What the file has for this agent's device. */
 long agent_counted(const struct agent *a);
 
-/*
- * Serves until its file has counted all; false: not within a minute, which is for
- * guests that are slow.
- */
+/* Serves until its file has counted all; false: not within a minute, which is for guests that are slow. */
 bool agent_catch_up(struct agent *a);
 
 /* How many processes write its files or read those of GPUs' holders; @pids: at most so many. */
@@ -75,11 +67,8 @@ long descriptors_sum(const struct descriptors *d);
 /* The least that are open while four versions of the file are written: serves meanwhile. */
 struct descriptors descriptors_idle(struct agent *a);
 
-/*
- * It is wrong if there are more than @idle and @allowed in all, or less of a kind: by the moment
- * nearest to @idle for each kind. Serves until there are not, a minute at most: a file that could
- * not be opened is tried again.
- */
+/* It is wrong if there are more than @idle and @allowed in all, or less of a kind: by the moment nearest to @idle for
+ * each kind. Serves until there are not, a minute at most: a file that could not be opened is tried again. */
 void descriptors_judge(struct agent *a, const struct descriptors *idle, long allowed);
 
 long agent_resident_kb(const struct agent *a);
@@ -94,5 +83,3 @@ void agent_verify(struct agent *a);
 /* Runs a disturbance other than failing system calls, by its name in disturb.c, and prints its line. Returns 0 if nothing
  * was wrong, or 1; exits with 2 if there is no such disturbance. */
 int disturb(const char *dir, const char *name, unsigned int times, char **command);
-
-#endif

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that kills, full, read-only and vanished folders, clocks that are set,
- * CPUs that go and floods leave the metrics file whole and each fault counted
- * once. A clock, CPUs and a flood are the whole machine's: those are for guests.
- */
+/* Proves that kills, full, read-only and vanished folders, clocks that are set, CPUs that go and floods leave the
+ * metrics file whole and each fault counted once. A clock, CPUs and a flood are the whole machine's: those are for
+ * guests. */
 #include <errno.h>
 #include <error.h>
 #include <fcntl.h>

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that no failing system call makes the agent crash, hang, tear its file,
- * take a counter back, or lose or double a fault; see usage below. Prints one
- * line for each case, fields separated by tabs. As root.
- */
+/* Proves that no failing system call makes the agent crash, hang, tear its file, take a counter back, or lose or
+ * double a fault; see usage below. Prints one line for each case, fields separated by tabs. As root. */
 #include <errno.h>
 #include <error.h>
 #include <signal.h>
@@ -174,9 +171,8 @@ static bool is_log(const struct failure *f)
 	return f->caller == CALLER_AGENT && f->number == SYS_write && !is(f, "first");
 }
 
-/* Whether its file was written, or a message says that it was not: such as that of a writer which
- * does not answer for two seconds. Retries of calls that fail at once take longer in an emulated
- * guest. */
+/* Whether its file was written, or a message says that it was not: such as that of a writer which does not answer for
+ * two seconds. Retries of calls that fail at once take longer in an emulated guest. */
 static bool is_told(struct agent *a, unsigned int versions, size_t messages)
 {
 	for (int ms = TELL_MS; ms > 0 && !a->calls.ended; ms -= 200) {

@@ -131,8 +131,7 @@ void intercept_disarm(struct intercepted *i)
 	i->pattern = PATTERN_NONE;
 }
 
-/* The process that called has the filter from the agent, and the agent's name until it
- * gives itself one. */
+/* The process that called has the filter from the agent, and the agent's name until it gives itself one. */
 static enum caller caller_of(struct intercepted *i, pid_t pid)
 {
 	char path[64], name[32] = "";

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Runs an agent whose system calls, and those of its processes, which write its files and look
- * who holds a GPU, all pass through this program, which lets them go on or makes them fail
- * (seccomp_unotify(2), Linux 5.6 and later, as root).
- */
-#ifndef XIDSCOPE_INTERCEPT_H
-#define XIDSCOPE_INTERCEPT_H
+/* Runs an agent whose system calls, and those of its processes, which write its files and look who holds a GPU, all
+ * pass through this program, which lets them go on or makes them fail (seccomp_unotify(2), Linux 5.6 and later, as
+ * root). */
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -68,5 +65,3 @@ int syscall_number(const char *name);
 const char *syscall_name(int number);
 int caller_number(const char *name);
 extern const char *const caller_names[CALLERS];
-
-#endif

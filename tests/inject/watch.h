@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The metrics file of a running agent, under watch: each version whole, no counter ever back. */
-#ifndef XIDSCOPE_WATCH_H
-#define XIDSCOPE_WATCH_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -26,5 +25,3 @@ void watch_look(struct watch *w);
 double watch_sum(const struct watch *w, const char *name, const char *label);
 
 void watch_end(struct watch *w);
-
-#endif

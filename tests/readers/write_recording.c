@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Writes a recording to standard output: three minutes of two servers, whose slots bind in two saves and a load; one
- * stops answering for a while, a GPU fails, and names try to break out of a page.
- */
+/* Writes a recording to standard output: three minutes of two servers, whose slots bind in two saves and a load; one
+ * stops answering for a while, a GPU fails, and names try to break out of a page. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

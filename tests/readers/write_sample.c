@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Writes a metrics file with all that is hard to read: every family, servers
- * with hostile names, 200 ops, counters at their ends. For the real readers.
+/* Writes a metrics file with all that is hard to read: every family, servers with hostile names, 200 ops, counters at
+ * their ends. For the real readers.
  *
  * Usage: write_sample openmetrics|prometheus node|op   the file
  *        write_sample FORMAT DETAIL unknown            as of a source that
  *                                                      measures almost nothing
  *        write_sample facts DETAIL                     what a reader must find
- *                                                      in it
- */
+ *                                                      in it */
 #include <stdio.h>
 #include <string.h>
 
@@ -165,8 +163,7 @@ static void add_events(struct snapshot *s)
 	snapshot_finding(&s->self, &(struct finding_state){ "xid_fatal", "0000:c1:00.0", "79", 2 });
 }
 
-/* Lines that Python reads without a thought: words parted by tabs, names of
- * servers in hex. */
+/* Lines that Python reads without a thought: words parted by tabs, names of servers in hex. */
 static void write_facts(enum metric_detail detail)
 {
 	for (int m = 0; m < METRICS; m++) {

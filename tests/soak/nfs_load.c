@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * The load of `make soak`: as many calls, or mounts and unmounts, as the machine
- * makes, until SIGTERM. It counts them itself, so that the kernel's count and the
- * agent's can be held against a third one.
+/* The load of `make soak`: as many calls, or mounts and unmounts, as the machine makes, until SIGTERM. It counts them
+ * itself, so that the kernel's count and the agent's can be held against a third one.
  *
  *   nfs_load calls DIR...
  *       a thread for each DIR, on NFS: one GETATTR after another, of a file of its own
@@ -10,9 +8,7 @@
  *       mounts SERVER's export at DIR, makes a folder there and removes it, and unmounts,
  *       by another version each time, from one server after the other. PORT: mountd's
  *
- * Prints what it has made every ten seconds and at the end: "calls N", or "mounts N v3
- * N v4 N failed N".
- */
+ * Prints what it has made every ten seconds and at the end: "calls N", or "mounts N v3 N v4 N failed N". */
 #include <errno.h>
 #include <error.h>
 #include <fcntl.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Compiles BPF programs for this machine, so that a unit test can call their functions: what they use of libbpf's headers,
- * with maps in plain memory. At each helper and each read of the kernel's memory, a test can have something else happen
- * first, as if another CPU were between the two. Include it before all else, then bpf/NAME.bpf.c, then unit.h.
- */
-#ifndef BPF_NATIVELY_H
-#define BPF_NATIVELY_H
+/* Compiles BPF programs for this machine, so that a unit test can call their functions: what they use of libbpf's
+ * headers, with maps in plain memory. At each helper and each read of the kernel's memory, a test can have something
+ * else happen first, as if another CPU were between the two. Include it before all else, then bpf/NAME.bpf.c, then
+ * unit.h. */
+#pragma once
 
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -250,5 +248,3 @@ static __u64 stack_now[4]; /* the addresses of those who called */
 #define bpf_get_current_comm(to, size) (__builtin_memset(to, 0, size), 0)
 #define bpf_get_stack(ctx, to, size, flags) \
 	((long)(copy(to, stack_now, sizeof(stack_now)), sizeof(stack_now)))
-
-#endif

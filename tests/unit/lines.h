@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * For tests of what reads lines of the kernel log: the files of real lines in TEST_DATA.
- */
-#ifndef XIDSCOPE_LINES_H
-#define XIDSCOPE_LINES_H
+/* For tests of what reads lines of the kernel log: the files of real lines in TEST_DATA. */
+#pragma once
 
 #include "unit.h"
 
@@ -53,5 +50,3 @@ static inline bool lines_next(FILE *file, struct line_row *row)
 	undo_newlines(row->field[1]);
 	return true;
 }
-
-#endif

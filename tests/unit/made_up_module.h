@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * For tests of files of types: in the made-up tree, a loaded sunrpc with a build id, and files of
- * modules.
- */
-#ifndef XIDSCOPE_MADE_UP_MODULE_H
-#define XIDSCOPE_MADE_UP_MODULE_H
+/* For tests of files of types: in the made-up tree, a loaded sunrpc with a build id, and files of modules. */
+#pragma once
 
 #include <bpf/btf.h>
 #include <fcntl.h>
@@ -68,5 +64,3 @@ static inline void load_module(void)
 {
 	put_bytes("/sys/module/sunrpc/notes/.note.gnu.build-id", NOTE, sizeof(NOTE) - 1);
 }
-
-#endif

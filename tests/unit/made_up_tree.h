@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * For tests of what reads the system's files: a folder in their stead, new for each test, which works in it.
- */
-#ifndef XIDSCOPE_MADE_UP_TREE_H
-#define XIDSCOPE_MADE_UP_TREE_H
+/* For tests of what reads the system's files: a folder in their stead, new for each test, which works in it. */
+#pragma once
 
 #include <bpf/btf.h>
 #include <errno.h>
@@ -83,5 +80,3 @@ static inline void put_types(const char *name)
 	put_bytes("/sys/kernel/btf/vmlinux", bytes, size);
 	btf__free(btf);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* For tests of code that prints: what was printed to the FILE of text_begin() is @text after text_end(). */
-#ifndef TEST_PRINTED_H
-#define TEST_PRINTED_H
+#pragma once
 
 #include "unit.h"
 
@@ -29,5 +28,3 @@ static inline void text_end(FILE *out)
 {
 	assert_int_equal(fclose(out), 0);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Snapshots in tests: two that each test begins with empty, and what fills them. Include it after unit.h. */
-#ifndef TEST_SNAPSHOT_H
-#define TEST_SNAPSHOT_H
+#pragma once
 
 #include "../calls.h"
 #include "snapshot/table.h"
@@ -46,5 +45,3 @@ static inline void keep_snapshot(struct snapshot *before, const struct snapshot 
 		*array = size ? memcpy(copy, *array, size) : copy;
 	}
 }
-
-#endif

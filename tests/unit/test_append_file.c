@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that lines are appended whole, to a file that others may rename, fill the disk
- * of, or replace by what it must not be; that it is bounded and not readable by all.
- */
-#include <errno.h>
+/* Proves that lines are appended whole, to a file that others may rename, fill the disk of, or replace by what it
+ * must not be; that it is bounded and not readable by all. */
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that of a refused BPF program, what libbpf and the verifier wrote is
- * turned into the kernel feature that is missing, and that this is not lost
- * however much they wrote.
- */
-#include <errno.h>
-
+/* Proves that of a refused BPF program, what libbpf and the verifier wrote is turned into the kernel feature that is
+ * missing, and that this is not lost however much they wrote. */
 #include "unit.h"
 #include "kernel/bpf_support.h"
 #include "kernel/bpf_hooks.h"
@@ -19,8 +14,7 @@ static void expect(const char *words, const char *feature)
 	assert_string_equal(got, feature);
 }
 
-/* Messages of one attempt to load: @reason is what the verifier's log ends with
- * before its figures. */
+/* Messages of one attempt to load: @reason is what the verifier's log ends with before its figures. */
 static const char *refused(const char *reason)
 {
 	static char words[2048];

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that the source is chosen by what the kernel offers, and that each thing
- * that is missing is found in the kernel's files and named with its fix.
- */
+/* Proves that the source is chosen by what the kernel offers, and that each thing that is missing is found in the
+ * kernel's files and named with its fix. */
 #include <sys/stat.h>
 
 #include "unit.h"
@@ -34,15 +32,15 @@ static const struct source_check *find(const struct source_choice *c, const char
 	return NULL;
 }
 
-/* That @facts give @source, and that all reasons for it are @reasons: names that
+/* That @offer gives @source, and that all reasons for it are @reasons: names that
  * are separated by blanks. Each has a fix. */
-static void expect(const struct rpc_offer *facts, unsigned int allowed, enum rpc_source source,
+static void expect(const struct rpc_offer *offer, unsigned int allowed, enum rpc_source source,
 		   const char *reasons)
 {
 	char got[256] = "";
 	struct source_choice c;
 
-	source_choose(&c, facts, allowed);
+	source_choose(&c, offer, allowed);
 	assert_int_equal(c.source, source);
 	for (size_t i = 0; i < c.check_count; i++) {
 		const struct source_check *check = &c.checks[i];
@@ -298,8 +296,7 @@ TEST(test_compressed_module)
 
 	put("/lib/modules/6.1.0-test/modules.dep",
 	    "kernel/net/sunrpc/sunrpc.ko.xz: kernel/x.ko.xz\n");
-	put("/lib/modules/6.1.0-test/kernel/net/sunrpc/sunrpc.ko.xz", "\375"
-								      "7z");
+	put("/lib/modules/6.1.0-test/kernel/net/sunrpc/sunrpc.ko.xz", "\3757z");
 	put("/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
 	f = look();
 	assert_string_equal(f.disk_path, "kernel/net/sunrpc/sunrpc.ko.xz");

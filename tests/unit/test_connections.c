@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that of a server's connections the slow and the stuck one are found, and no other
- * one, and that the shares are of that server and of that time.
- */
+/* Proves that of a server's connections the slow and the stuck one are found, and no other one, and that the shares
+ * are of that server and of that time. */
 #include "unit.h"
 #include "session/session.h"
 #include "snapshot.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves the difference between two snapshots: a counter that fell began again, together with the others of its entry,
- * and each consumer gives the same answer.
- */
+/* Proves the difference between two snapshots: a counter that fell began again, together with the others of its
+ * entry, and each consumer gives the same answer. */
 #include "unit.h"
 #include "limits/nfs_watch.h"
 #include "session/session.h"

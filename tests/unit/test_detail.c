@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves of the two levels of detail: how many samples a file has at most, that the
- * coarse histograms are exact sums of the fine ones, and that whatever is in a file
- * with less detail is in the one with more, with the same value.
- */
+/* Proves of the two levels of detail: how many samples a file has at most, that the coarse histograms are exact sums
+ * of the fine ones, and that whatever is in a file with less detail is in the one with more, with the same value. */
 #include "printed.h"
 #include "snapshot.h"
 #include "health/health.h"

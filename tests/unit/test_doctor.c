@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves what `xidscope doctor` reports about systems in each state: the source, what
- * is missing with its fix, the hooks, the mounts, the GPU driver; and that a system
- * is healthy only if nothing is missing.
- */
+/* Proves what `xidscope doctor` reports about systems in each state: the source, what is missing with its fix, the
+ * hooks, the mounts, the GPU driver; and that a system is healthy only if nothing is missing. */
 #include "printed.h"
 #include "commands/commands.h"
 #include "made_up_module.h"

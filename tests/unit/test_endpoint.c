@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that an address and a port are written so that they can be told apart.
- */
+/* Proves that an address and a port are written so that they can be told apart. */
 #include "unit.h"
 #include "snapshot/calls.h"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that bursts of writes and reads are found with their bytes and times, those of two
- * servers apart, and that steady traffic is none.
- */
+/* Proves that bursts of writes and reads are found with their bytes and times, those of two servers apart, and that
+ * steady traffic is none. */
 #include "unit.h"
 #include "limits/episodes.h"
 #include "snapshot.h"

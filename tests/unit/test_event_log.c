@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that the event log folds bursts and loses no event in its sums, and that
- * each line is valid JSON of a bounded length whatever an event contains.
- */
+/* Proves that the event log folds bursts and loses no event in its sums, and that each line is valid JSON of a
+ * bounded length whatever an event contains. */
 #include <ctype.h>
-#include <errno.h>
 #include <limits.h>
 #include <unistd.h>
 

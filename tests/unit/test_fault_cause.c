@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that jobs are told apart by the cgroups that their users cannot make. Only root can
- * make files of different owners: as another user, the first group is a user's.
- */
+/* Proves that jobs are told apart by the cgroups that their users cannot make. Only root can make files of different
+ * owners: as another user, the first group is a user's. */
 #include "unit.h"
 #include "made_up_tree.h"
 #include "faults/recognise/recognise.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that each call of the driver counts once, however late it is read, whatever users and processes print beside
- * it, of texts of the driver, too, and whatever of that the hook and the log lose.
- */
+/* Proves that each call of the driver counts once, however late it is read, whatever users and processes print beside
+ * it, of texts of the driver, too, and whatever of that the hook and the log lose. */
 #include "unit.h"
 #include "faults/prove/parts.h"
 

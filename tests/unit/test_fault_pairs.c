@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that two reports of one fault find each other in whatever order they
- * come, that none finds two twins, and that a storm read at once keeps all its
- * texts waiting for the driver's reports.
- */
-#include <errno.h>
-
+/* Proves that two reports of one fault find each other in whatever order they come, that none finds two twins, and
+ * that a storm read at once keeps all its texts waiting for the driver's reports. */
 #include "unit.h"
 #include "faults/prove/parts.h"
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that the state file gives back what was put into it, the nastiest
- * names and the fullest tables, and that a file that was torn, changed or made
- * up gives nothing.
- */
-#include <errno.h>
+/* Proves that the state file gives back what was put into it, the nastiest names and the fullest tables, and that a
+ * file that was torn, changed or made up gives nothing. */
 #include <zlib.h>
 
 #include "unit.h"

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that each fault is counted once, in whatever order and mix the kernel
- * log, the printk hook and the driver's hook report it; that what a process
- * wrote into the log never counts; and what lines that are no faults do.
- */
+/* Proves that each fault is counted once, in whatever order and mix the kernel log, the printk hook and the driver's
+ * hook report it; that what a process wrote into the log never counts; and what lines that are no faults do. */
 #include "unit.h"
 #include "faults/prove/parts.h"
 #include "sinks/event_log.h"
@@ -454,11 +451,8 @@ static unsigned int chance(unsigned int n)
 	return (unsigned int)(seed >> 33) % n;
 }
 
-/*
- * @lines faults, all alike. The log loses one in @lose_record, the printk hook
- * one in @lose_message, the driver's one in @lose_report (0: none). How far
- * each is read at a time is random; messages are before their record.
- */
+/* @lines faults, all alike. The log loses one in @lose_record, the printk hook one in @lose_message, the driver's one
+ * in @lose_report (0: none). How far each is read at a time is random; messages are before their record. */
 static void storm(int lines, unsigned int lose_record, unsigned int lose_message,
 		  unsigned int lose_report)
 {
@@ -635,12 +629,8 @@ TEST(drills_count_if_wanted)
 
 TEST(what_others_print_is_no_fault)
 {
-	static const char *const texts[] = {
-		TMPFS(XID_79),
-		TMPFS("x\n" XID_79),
-		XID_79,
-		"x[7]: segfault at 0 in a\n" XID_79 "[1+2]",
-	};
+	static const char *const texts[] = { TMPFS(XID_79), TMPFS("x\n" XID_79), XID_79,
+					     "x[7]: segfault at 0 in a\n" XID_79 "[1+2]" };
 
 	for (size_t i = 0; i < COUNT(texts); i++)
 		other_print(texts[i]);
@@ -768,8 +758,7 @@ TEST(the_driver_confirms_a_text_of_unknown_origin)
 	assert_paths(3, 2, 1);
 }
 
-/* Where all calls are known, a record without one is not the driver's; a flood may
- * have crowded it out. */
+/* Where all calls are known, a record without one is not the driver's; a flood may have crowded it out. */
 TEST(a_record_whose_call_is_missing)
 {
 	fault_stream_origins(w->stream, w->now - SECOND);
@@ -924,8 +913,7 @@ TEST(a_flood_without_calls_forges_none)
 #define XID_154 "NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from "
 #define XID_149 "NVRM: Xid (PCI:0000:c1:00): 149, NETIR_LINK_EVT "
 
-/* The driver's report proves device and code; a text that may be anybody's adds
- * nothing to them. */
+/* The driver's report proves device and code; a text that may be anybody's adds nothing to them. */
 TEST(a_text_decides_nothing_about_a_fault_of_the_driver)
 {
 	watch_driver();
@@ -1102,8 +1090,7 @@ TEST(a_user_does_not_set_the_logs_clock)
 	assert_one_79();
 }
 
-/* Where no message shows when a record was printed, the log's clock may be behind by a minute, after
- * a month or two. */
+/* Where no message shows when a record was printed, the log's clock may be behind by a minute, after a month or two. */
 TEST(a_fault_after_a_recovery_stays_open_whatever_the_logs_clock_says)
 {
 	record(XID_79);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that the counts of faults neither grow without bound nor lose a
- * count, and that bursts, recoveries and a clock that is set come out right.
- */
+/* Proves that the counts of faults neither grow without bound nor lose a count, and that bursts, recoveries and a
+ * clock that is set come out right. */
 #include <math.h>
 
 #include "unit.h"

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that no family grows beyond its bound, that folding loses nothing, and
- * that what was shown once stays what it was while more comes.
- */
+/* Proves that no family grows beyond its bound, that folding loses nothing, and that what was shown once stays what
+ * it was while more comes. */
 #include "unit.h"
 #include "snapshot.h"
 
-/* Entry number n has figures that no other has, so that a sum shows which of them
- * are in it. */
+/* Entry number n has figures that no other has, so that a sum shows which of them are in it. */
 static void add_entries(struct snapshot *s, unsigned int first, unsigned int end)
 {
 	for (unsigned int n = first; n < end; n++) {
@@ -137,8 +134,7 @@ TEST(an_empty_snapshot_stays_empty)
 	assert_int_equal(now.calls.folded_entries, 0);
 }
 
-/* The largest family of each kind of entry has one label set per phase, error,
- * limit and queue. */
+/* The largest family of each kind of entry has one label set per phase, error, limit and queue. */
 TEST(no_family_has_more_than_the_bound_and_one)
 {
 	for (size_t max = 8; max < 120; max++) {
@@ -308,8 +304,7 @@ TEST(what_is_named_other_takes_the_rest)
 	}
 }
 
-/* sunrpc was unloaded while its tables were full, and loaded again: what was counted
- * before has such entries amidst. */
+/* sunrpc was unloaded while its tables were full, and loaded again: what was counted before has such entries amidst. */
 TEST(a_reload_leaves_one_other)
 {
 	size_t others = 0;

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that each rule finds what it is for and nothing else, that a fault is
- * over by evidence, time or acknowledgement and not otherwise, that findings are
- * bounded and the worst come first, and that acknowledgements and times are
- * read as documented.
- */
-#include <errno.h>
-#include <stdlib.h>
+/* Proves that each rule finds what it is for and nothing else, that a fault is over by evidence, time or
+ * acknowledgement and not otherwise, that findings are bounded and the worst come first, and that acknowledgements
+ * and times are read as documented. */
 #include <time.h>
 
 #include "unit.h"
@@ -126,7 +121,7 @@ TEST(a_node_without_faults_is_ok)
 	assert_ok();
 }
 
-/* Facts of a node that is as it should be. */
+/* A node that is as it should be. */
 static struct node_state node;
 
 /* Brings about what @rule is for, or if not @bad what is closest to it. */
@@ -646,7 +641,7 @@ TEST(a_fault_is_over_by_time)
 	assert_only(HEALTH_XID_FATAL, HEALTH_FAIL);
 }
 
-/* The file has one time for both, and the agent must reach the same verdict. */
+/* The file has one time for both, and the agent must come to the same result. */
 TEST(faults_of_one_code_are_over_together)
 {
 	add_fault(149, false, "fatal", "x", NOW - 100);
@@ -724,7 +719,6 @@ TEST(a_fault_is_over_by_acknowledgement)
 	}
 }
 
-/* A state has no time: only a snooze is later than it. */
 /* Open ones first, of these the gravest. */
 TEST(each_fault_has_its_standing)
 {
@@ -773,6 +767,7 @@ TEST(each_fault_has_its_standing)
 	ack_free(&list);
 }
 
+/* A state has no time: only a snooze is later than it. */
 TEST(a_state_is_snoozed_by_its_rule)
 {
 	struct ack_list list = acks(GPU " gsp_rate_limited until:1700000060\n"
@@ -1064,7 +1059,7 @@ TEST(the_worst_come_first_and_all_are_counted)
 	assert_int_equal(report.findings[0].rule, HEALTH_XID_FATAL);
 	for (size_t i = 1; i < report.count; i++)
 		assert_int_equal(report.findings[i].level, HEALTH_WARN);
-	/* what the list has no room for still has its verdict */
+	/* what the list has no room for still has its level */
 	assert_int_equal(report.rules[HEALTH_NFS_WAITER], HEALTH_WARN);
 	health_set_rule(&o, "nfs_waiter=fail");
 	health_set_rule(&o, "xid_fatal=warn");

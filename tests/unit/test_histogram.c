@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that bounds are inclusive and leave no gap, that every power of two is
- * a bound, that the buckets of phases have all bounds that are shown, and that a quantile is
- * never under the true value nor far above it.
- */
+/* Proves that bounds are inclusive and leave no gap, that every power of two is a bound, that the buckets of phases
+ * have all bounds that are shown, and that a quantile is never under the true value nor far above it. */
 #include "unit.h"
 #include "histogram.h"
 #include "sinks/metrics.h"
@@ -13,10 +10,7 @@ static const struct geometry {
 	uint32_t shift;
 	uint32_t overflow;
 	int last; /* log2 of the last bound */
-} geometries[] = {
-	{ TIME_SHIFT, TIME_OVERFLOW, 38 },
-	{ DEPTH_SHIFT, DEPTH_OVERFLOW, 20 },
-};
+} geometries[] = { { TIME_SHIFT, TIME_OVERFLOW, 38 }, { DEPTH_SHIFT, DEPTH_OVERFLOW, 20 } };
 
 /* Every geometry in turn as g. */
 #define FOR_EACH(g) \
@@ -216,8 +210,7 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* The bucket's true bound: between the value and a quarter more, or the first
- * four buckets' resolution. */
+/* The bucket's true bound: between the value and a quarter more, or the first four buckets' resolution. */
 static void assert_bounds(uint64_t value, uint64_t quantile)
 {
 	assert_true(value <= quantile);

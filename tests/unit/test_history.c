@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves, on event logs as text, what happened, when nothing was watching, and which event may
- * have ended a job: across boots, changes of the clock, torn lines and decoys.
- */
+/* Proves, on event logs as text, what happened, when nothing was watching, and which event may have ended a job:
+ * across boots, changes of the clock, torn lines and decoys. */
 #include <math.h>
 
 #include "unit.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that the JSON writer puts commas between values and nowhere else, that
- * any bytes become a valid string, and that numbers are written exactly.
- */
+/* Proves that the JSON writer puts commas between values and nowhere else, that any bytes become a valid string, and
+ * that numbers are written exactly. */
 #include "printed.h"
 #include "utf8.h"
 #include "base/json.h"
@@ -90,10 +88,8 @@ TEST(any_bytes_become_a_string)
 	}
 }
 
-/*
- * Reads the JSON string at text (RFC 8259, section 7) into out, at most size
- * bytes. Returns what follows it, or NULL if there is no valid one.
- */
+/* Reads the JSON string at text (RFC 8259, section 7) into out, at most size bytes. Returns what follows it, or NULL
+ * if there is no valid one. */
 static const char *read_json_string(const char *text, char *out, size_t size, size_t *len)
 {
 	size_t n;

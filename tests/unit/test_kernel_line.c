@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that lines which come with GPU failures are recognised, each failure
- * reported once with its device, and that no other line is taken for one. Real
- * lines come from TEST_DATA/kernel_lines.tsv.
- */
+/* Proves that lines which come with GPU failures are recognised, each failure reported once with its device, and that
+ * no other line is taken for one. Real lines come from TEST_DATA/kernel_lines.tsv. */
 #include "unit.h"
 #include "lines.h"
 #include "faults/recognise/recognise.h"

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves, on this machine's own log, that its records are read once and in
- * order, that reading continues where it stopped, and that missing records are
- * counted. Skipped where the log cannot be read, and in part where it cannot be
- * written.
- */
-#include <errno.h>
+/* Proves, on this machine's own log, that its records are read once and in order, that reading continues where it
+ * stopped, and that missing records are counted. Skipped where the log cannot be read, and in part where it cannot be
+ * written. */
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that records of /dev/kmsg are read as the kernel writes them: header,
- * escapes, continuation flag, device; and that a malformed header is refused.
- */
+/* Proves that records of /dev/kmsg are read as the kernel writes them: header, escapes, continuation flag, device;
+ * and that a malformed header is refused. */
 #include "unit.h"
 #include "kernel/kmsg_record.h"
 

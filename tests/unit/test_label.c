@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that any bytes become a label that is safe to show, from which they can be read
- * back unless it is cut; that labels that are cut differ, too; and that escaping for a
- * metrics file is undone by reading.
- */
+/* Proves that any bytes become a label that is safe to show, from which they can be read back unless it is cut; that
+ * labels that are cut differ, too; and that escaping for a metrics file is undone by reading. */
 #include "unit.h"
 #include "base/label.h"
 #include "base/safe_text.h"
@@ -38,8 +35,7 @@ TEST(safe_characters_are_kept_and_others_are_shown_in_hex)
 	assert_string_equal(label(BYTES("nas-1.example.com")), "nas-1.example.com");
 	assert_string_equal(label(BYTES("caf\xc3\xa9 \xf0\x9f\x98\x80")),
 			    "caf\xc3\xa9 \xf0\x9f\x98\x80");
-	assert_string_equal(label(BYTES("a\0b")), "a\\x00"
-						  "b");
+	assert_string_equal(label(BYTES("a\0b")), "a\\x00b");
 	assert_string_equal(label(BYTES("\xff\xfe")), "\\xff\\xfe");
 	assert_string_equal(label(BYTES("\xc0\x80")), "\\xc0\\x80");
 	assert_string_equal(label(BYTES("x\xe2\x82")), "x\\xe2\\x82");

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that a message is one line, at its level, in its form, and that the journal
- * is recognized.
- */
+/* Proves that a message is one line, at its level, in its form, and that the journal is recognized. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -95,8 +92,7 @@ TEST(what_is_not_safe_in_a_message_is_escaped)
 {
 	static const char nasty[] = "no file '\n<0>xidscope: fine\x1b[2J\xc2\x9b\xe2\x80\xae\xff'";
 	static const char shown[] =
-		"no file '\\x0a<0>xidscope: fine\\x1b[2J\\xc2\\x9b\\xe2\\x80\\xae"
-		"\\xff'";
+		"no file '\\x0a<0>xidscope: fine\\x1b[2J\\xc2\\x9b\\xe2\\x80\\xae\\xff'";
 	struct log log = {};
 
 	write_message(&log, LOG_LEVEL_WARN, nasty);

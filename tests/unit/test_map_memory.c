@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that the maps' kernel memory is within its budget on 2 CPUs, on 8 and on
- * 256, by arithmetic: with the arithmetic of kernel/bpf/arraymap.c, hashtab.c
- * queue_stack_maps.c and ringbuf.c, from the maps as the objects declare them. No
- * map but a few bytes' scratch may be per CPU. (On guests the sum agrees with what the kernel accounts: see
- * docs/PERFORMANCE.md.)
- */
+/* Proves that the maps' kernel memory is within its budget on 2 CPUs, on 8 and on 256, by arithmetic: with the
+ * arithmetic of kernel/bpf/arraymap.c, hashtab.c queue_stack_maps.c and ringbuf.c, from the maps as the objects
+ * declare them. No map but a few bytes' scratch may be per CPU. (On guests the sum agrees with what the kernel
+ * accounts: see docs/PERFORMANCE.md.) */
 
 #include <bpf/libbpf.h>
 

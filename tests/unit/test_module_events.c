@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that a module's uevent is distinguished from others, and that a lost one
- * counts as a module's. Runs in a network namespace of its own, so that no other
- * process receives what it sends. Skipped where it may not create one.
- */
+/* Proves that a module's uevent is distinguished from others, and that a lost one counts as a module's. Runs in a
+ * network namespace of its own, so that no other process receives what it sends. Skipped where it may not create
+ * one. */
 #include <linux/netlink.h>
 #include <sched.h>
 #include <sys/socket.h>

@@ -2,8 +2,6 @@
 /* Which types the programs of the source btf are relocated by, if a module's differ from the kernel's. */
 #include "rpc/btf/btf.h"
 
-#include <errno.h>
-
 #include "kernel/kernel_types.h"
 #include "rpc.skel.h"
 #include "unit.h"

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves which mounts of fstab are asked for, and that mounts of this machine are judged by
- * what the kernel knows; that one which another process asks for has hung. Servers that do not
- * answer are asked in a guest.
- */
+/* Proves which mounts of fstab are asked for, and that mounts of this machine are judged by what the kernel knows;
+ * that one which another process asks for has hung. Servers that do not answer are asked in a guest. */
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -74,15 +71,15 @@ TEST(the_nfs_mounts_of_fstab_are_wanted)
 /* How mountinfo's @text leaves a mount at /data that may be written. */
 static struct node_mount look(const char *text, char device[MOUNT_DEVICE_SIZE])
 {
-	struct node_mount fact = { .path = "/data", .state = MOUNT_ABSENT };
+	struct node_mount mount = { .path = "/data", .state = MOUNT_ABSENT };
 	struct span rest = { text, text + strlen(text) };
 	struct mountinfo_line m;
 
 	device[0] = 0;
 	while (span_left(rest))
 		if (mountinfo_read_line(&m, span_take_line(&rest)))
-			node_mount_look(&fact, device, &m);
-	return fact;
+			node_mount_look(&mount, device, &m);
+	return mount;
 }
 
 TEST(the_nodes_own_mount_counts)

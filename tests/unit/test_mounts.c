@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that a mount which a server or a process must answer for is recognized by its
- * number and type, with what is mounted, whatever else is.
- */
+/* Proves that a mount which a server or a process must answer for is recognized by its number and type, with what is
+ * mounted, whatever else is. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -90,8 +88,7 @@ TEST(the_deepest_mount_on_the_way_counts)
 	assert_false(mounts_find_network_by_path("/missing", "/nas/x", source, sizeof(source)));
 }
 
-/* The real kernel's: a folder's mount is in the list, with another number than that of
- * proc. */
+/* The real kernel's: a folder's mount is in the list, with another number than that of proc. */
 TEST(the_number_is_the_kernels)
 {
 	int folder = open("/", O_PATH | O_DIRECTORY), proc = open("/proc", O_PATH | O_DIRECTORY);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that the source mountstats counts from its own start, continues when mounts end,
- * return or share a superblock, and assigns each server its transports.
- */
+/* Proves that the source mountstats counts from its own start, continues when mounts end, return or share a
+ * superblock, and assigns each server its transports. */
 #include "unit.h"
 #include "made_up_tree.h"
 #include "rpc/polled/polled.h"

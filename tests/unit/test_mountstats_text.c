@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that mountstats, mountinfo and xprt_info are read as kernels write
- * them, and that what is not understood is passed over.
- */
+/* Proves that mountstats, mountinfo and xprt_info are read as kernels write them, and that what is not understood is
+ * passed over. */
 #include "unit.h"
 #include "rpc/polled/polled.h"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that the NFS mounts of mountinfo are found with names from outside as they are,
- * each once, within the bound, and that connections in sysfs are theirs alone.
- */
+/* Proves that the NFS mounts of mountinfo are found with names from outside as they are, each once, within the bound,
+ * and that connections in sysfs are theirs alone. */
 #include "unit.h"
 #include "made_up_tree.h"
 #include "rpc/polled/polled.h"

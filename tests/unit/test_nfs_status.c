@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that a task's status gets the name that the kernel's sources or the
- * RFCs give it, each name once, and that an unknown one stays readable.
- */
-#include <errno.h>
+/* Proves that a task's status gets the name that the kernel's sources or the RFCs give it, each name once, and that
+ * an unknown one stays readable. */
 #include <limits.h>
 
 #include "unit.h"
@@ -48,8 +45,7 @@ TEST(the_kernels_own_numbers_have_their_names)
 	assert_name(-530, "ERECALLCONFLICT");
 }
 
-/* RFC 8881, section 15.1: some of each part of the list, its ends, and both
- * sides of its gaps. */
+/* RFC 8881, section 15.1: some of each part of the list, its ends, and both sides of its gaps. */
 TEST(nfsv4_errors_have_their_names)
 {
 	assert_name(-10001, "NFS4ERR_BADHANDLE");

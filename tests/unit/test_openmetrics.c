@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that the metrics file is what its readers demand (order and names of
- * metadata, cumulative buckets, canonical bounds, escaped labels, one end), that
- * it is exact to the nanosecond, and that it holds the families and labels of
- * the table in metrics.c, all of them and no others.
- */
+/* Proves that the metrics file is what its readers demand (order and names of metadata, cumulative buckets, canonical
+ * bounds, escaped labels, one end), that it is exact to the nanosecond, and that it holds the families and labels of
+ * the table in metrics.c, all of them and no others. */
 #include "unit.h"
 #include "limits/episodes.h"
 #include "sinks/metrics.h"
@@ -68,10 +65,7 @@ static struct snapshot full_snapshot(void)
 		  .severity = "warning",
 		  .action = "restart_app" },
 		{ .device = "0000:05:00.0", .code = 20034, .nvswitch = true, .severity = "fatal" },
-		{ .device = "0000:06:00.0",
-		  .code = 20034,
-		  .nvswitch = true,
-		  .severity = "unknown" },
+		{ .device = "0000:06:00.0", .code = 20034, .nvswitch = true, .severity = "unknown" }
 	};
 	struct snapshot s = { .calls.source = RPC_SOURCE_TRACEPOINTS,
 			      .self.resident_bytes = 3000000,
@@ -196,8 +190,7 @@ static bool is_sample(const char *line)
 	return line[0] != '#';
 }
 
-/* Reads a quoted value (OpenMetrics 1.0, "escaped-string"). Returns what
- * follows it. */
+/* Reads a quoted value (OpenMetrics 1.0, "escaped-string"). Returns what follows it. */
 static const char *read_quoted(const char *at, char *value, size_t size)
 {
 	size_t n = 0;
@@ -456,8 +449,7 @@ TEST(no_two_samples_have_the_same_name_and_labels)
 				fail_msg("twice: %s", samples[i].line);
 }
 
-/* Digits, then a point and more digits perhaps: a value and nothing after it,
- * neither a timestamp nor an exemplar. */
+/* Digits, then a point and more digits perhaps: a value and nothing after it, neither a timestamp nor an exemplar. */
 TEST(a_value_is_a_plain_number_and_ends_its_line)
 {
 	for (size_t i = 0; i < texts[FORMAT_OPENMETRICS].sample_count; i++) {
@@ -1005,8 +997,7 @@ TEST(an_unknown_fact_has_no_samples)
 		assert_false(has(gone_with_all[i]));
 }
 
-/* A histogram without a distribution has its sum and count, and no bound that
- * might seem to be known. */
+/* A histogram without a distribution has its sum and count, and no bound that might seem to be known. */
 TEST(an_unknown_distribution_shows_infinity_only)
 {
 	struct rpc_op *op = snapshot_op(&s.calls, "nas", "READ");

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that each command has its defaults, that every option is read in both
- * spellings, and that a wrong one is refused by name on standard error.
- */
+/* Proves that each command has its defaults, that every option is read in both spellings, and that a wrong one is
+ * refused by name on standard error. */
 #include <unistd.h>
 
 #include "unit.h"
 #include "commands/commands.h"
-#include "commands/exit_codes.h"
 #include "commands/observer.h"
 #include "base/time_text.h"
 #include "commands/options.h"
@@ -371,8 +368,7 @@ TEST(an_unknown_option_is_refused)
 	REFUSED("unknown option '--bogus'; see xidscope run --help", "run", "--bogus=1");
 	REFUSED("unknown option '--inter'; did you mean --interval?", "run", "--inter", "5");
 	REFUSED("unknown option '--fromat'; did you mean --format?", "run", "--fromat=openmetrics");
-	REFUSED("unknown option '--interval-of-many-many-more-characters-than-that'; see "
-		"xidscope run --help",
+	REFUSED("unknown option '--interval-of-many-many-more-characters-than-that'; see xidscope run --help",
 		"run", "--interval-of-many-many-more-characters-than-that", "5");
 	REFUSED("unexpected argument 'file'; see xidscope run --help", "run", "file");
 	REFUSED("unexpected argument '1.5h'; did you mean --duration 1.5h?", "run", "1.5h");

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that readers of the file get the old or the new one and nothing in
- * between, whatever fails; that two processes never write the same one; and that
- * nothing but a regular file with one link is opened, replaced or removed, whatever
- * others put in its folder.
- */
+/* Proves that readers of the file get the old or the new one and nothing in between, whatever fails; that two
+ * processes never write the same one; and that nothing but a regular file with one link is opened, replaced or
+ * removed, whatever others put in its folder. */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -399,8 +395,7 @@ TEST(a_failed_rename_leaves_no_temporary)
 	assert_true(exists(path));
 }
 
-/* A limit on the file's size stands for a full disk: the first write is cut
- * short, the next fails. */
+/* A limit on the file's size stands for a full disk: the first write is cut short, the next fails. */
 TEST(a_full_disk_leaves_the_old_file_and_no_temporary)
 {
 	struct rlimit saved, small;

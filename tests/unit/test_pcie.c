@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that a narrow link is told from a narrow slot and from a device that sleeps, and that
- * corrected errors are counted by the hour, however often it is asked and whatever became of the
- * device.
- */
+/* Proves that a narrow link is told from a narrow slot and from a device that sleeps, and that corrected errors are
+ * counted by the hour, however often it is asked and whatever became of the device. */
 #include "made_up_tree.h"
 #include "health/node.h"
 

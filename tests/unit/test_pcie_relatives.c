@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that an Xid and a PCIe error list each other within the window and not
- * beyond it, whichever came first, and that a storm of one does not displace
- * the other.
- */
+/* Proves that an Xid and a PCIe error list each other within the window and not beyond it, whichever came first, and
+ * that a storm of one does not displace the other. */
 #include "unit.h"
 #include "faults/recognise/recognise.h"
 

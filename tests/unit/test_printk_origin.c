@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that a printk call is the driver's only if its immediate caller lies in
- * the text of a module of the driver that was loaded at the time; and that
- * nothing is decided where stack or addresses are missing.
- */
-#include <errno.h>
-
+/* Proves that a printk call is the driver's only if its immediate caller lies in the text of a module of the driver
+ * that was loaded at the time; and that nothing is decided where stack or addresses are missing. */
 #include "unit.h"
 #include "made_up_tree.h"
 #include "faults/prove/parts.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that the report shows what happened: durations in three digits, the
- * phase that took most of the time, the GPU that failed, and what is missing.
- */
+/* Proves that the report shows what happened: durations in three digits, the phase that took most of the time, the
+ * GPU that failed, and what is missing. */
 #include "printed.h"
 #include "sinks/report.h"
 #include "snapshot.h"

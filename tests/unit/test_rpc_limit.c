@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that the agent's file says what limited the last interval, not an earlier one, and
- * counts episodes, of which it also writes an event each; and that these are bounded.
- */
+/* Proves that the agent's file says what limited the last interval, not an earlier one, and counts episodes, of which
+ * it also writes an event each; and that these are bounded. */
 #include "printed.h"
 #include "commands/agent.h"
 #include "sinks/metrics.h"

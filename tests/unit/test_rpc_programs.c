@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that the tables of bpf/rpc.bpf.c hold what they hold, whatever comes beyond them or at the same moment: no two
- * transports share an entry, no call counts for an earlier server, and what does not fit is counted as dropped.
- */
+/* Proves that the tables of bpf/rpc.bpf.c hold what they hold, whatever comes beyond them or at the same moment: no
+ * two transports share an entry, no call counts for an earlier server, and what does not fit is counted as dropped. */
 #include "bpf_natively.h"
 #include "rpc.bpf.c"
 #include "unit.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that a series can be read while a call is being recorded: no bucket falls from one reading to the next, and
- * every phase counts every call that has been recorded.
- */
+/* Proves that a series can be read while a call is being recorded: no bucket falls from one reading to the next, and
+ * every phase counts every call that has been recorded. */
 #include <pthread.h>
 #include <unistd.h>
 

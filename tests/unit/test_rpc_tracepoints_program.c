@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that bpf/rpc_tracepoints.bpf.c counts each call once and for its server when the kernel uses numbers of clients and of
- * tasks again, and that what does not fit is counted as dropped.
- */
+/* Proves that bpf/rpc_tracepoints.bpf.c counts each call once and for its server when the kernel uses numbers of
+ * clients and of tasks again, and that what does not fit is counted as dropped. */
 #include "bpf_natively.h"
 /* A test sets what user space sets before it loads the programs. */
 #define const

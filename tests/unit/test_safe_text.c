@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that UTF-8 is recognised exactly as in RFC 3629, which characters are shown as they
- * are, and that lines and texts for people have no other.
- */
+/* Proves that UTF-8 is recognised exactly as in RFC 3629, which characters are shown as they are, and that lines and
+ * texts for people have no other. */
 #include "printed.h"
 #include "utf8.h"
 #include "base/safe_text.h"
@@ -32,8 +30,7 @@ TEST(every_character_is_utf8_and_surrogates_are_not)
 	}
 }
 
-/* All characters are recognised (above), so a wrong yes would be one more than
- * there are characters of that length. */
+/* All characters are recognised (above), so a wrong yes would be one more than there are characters of that length. */
 TEST(there_are_as_many_sequences_as_characters)
 {
 	size_t two = 0, three = 0, four = 0;

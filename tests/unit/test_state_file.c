@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that counts are given to the store when they have changed, again if that was lost,
- * and are taken over by the next run, but not those of another boot or of a damaged file.
- */
-#include <errno.h>
+/* Proves that counts are given to the store when they have changed, again if that was lost, and are taken over by the
+ * next run, but not those of another boot or of a damaged file. */
 #include <zlib.h>
 
 #include "unit.h"

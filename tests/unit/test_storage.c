@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that each server gets the storage system of the first rule that matches its name
- * or one of its addresses, and no other one.
- */
+/* Proves that each server gets the storage system of the first rule that matches its name or one of its addresses,
+ * and no other one. */
 #include "unit.h"
 #include "commands/storage.h"
 #include "snapshot.h"

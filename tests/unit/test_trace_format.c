@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that fields are found by the `format` files of real kernels, in each
- * form in which a text may stand in a record, and that a record that is too
- * short for what its format promises gives nothing.
- */
+/* Proves that fields are found by the `format` files of real kernels, in each form in which a text may stand in a
+ * record, and that a record that is too short for what its format promises gives nothing. */
 #include "unit.h"
 #include "kernel/trace.h"
 

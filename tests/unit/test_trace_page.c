@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that all records of a page of the trace buffer are found, with their
- * times, whatever stands between them, and that a page whose lengths lie ends
- * where it is.
- */
+/* Proves that all records of a page of the trace buffer are found, with their times, whatever stands between them,
+ * and that a page whose lengths lie ends where it is. */
 #include "unit.h"
 #include "kernel/trace.h"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that the source tracepoints ends a period of waiting whose last wake-up was missed, and no other one.
- */
+/* Proves that the source tracepoints ends a period of waiting whose last wake-up was missed, and no other one. */
 #include "unit.h"
 #include "rpc/tracepoints/tracepoint_maps.c"
 

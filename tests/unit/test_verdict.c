@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves the rules of docs/VERDICT.md on set-ups whose limit is known by construction: clients
- * that call in a loop, slots, and a server that serves some calls at once, simulated call by call
- * into snapshots. The gain that is predicted is compared with that of the same set-up with the
- * slots that were proposed.
- */
+/* Proves the rules of docs/VERDICT.md on set-ups whose limit is known by construction: clients that call in a loop,
+ * slots, and a server that serves some calls at once, simulated call by call into snapshots. The gain that is
+ * predicted is compared with that of the same set-up with the slots that were proposed. */
 #include "unit.h"
 #include "limits/verdict.h"
 #include "snapshot.h"

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that the agent never waits for a process that writes a file: one that is stopped
- * (SIGSTOP stands for a file system that does not answer), killed, or blocked by a pipe.
- * What waits is bounded, nothing is written twice, and all heals.
- */
-#include <errno.h>
+/* Proves that the agent never waits for a process that writes a file: one that is stopped (SIGSTOP stands for a file
+ * system that does not answer), killed, or blocked by a pipe. What waits is bounded, nothing is written twice, and
+ * all heals. */
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

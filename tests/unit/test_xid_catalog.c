@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that a look-up gives the right entry or a harmless one, and that every
- * entry has advice.
- */
+/* Proves that a look-up gives the right entry or a harmless one, and that every entry has advice. */
 #include "unit.h"
 #include "xid/xid_catalog.h"
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that every form of the driver's fault lines is read exactly, that each
- * event is reported once, and that text that only mentions Xid is no event.
- * Real lines come from TEST_DATA/xid_lines.tsv.
- */
+/* Proves that every form of the driver's fault lines is read exactly, that each event is reported once, and that text
+ * that only mentions Xid is no event. Real lines come from TEST_DATA/xid_lines.tsv. */
 #include "unit.h"
 #include "lines.h"
 #include "xid/xid_line.h"
@@ -621,8 +618,7 @@ static void make_name(char *name, uint32_t *random)
 {
 	static const char parts[] =
 		"\n|, |,|(|)| |'|=|:|Fatal|Nonfatal|fatal|(0x1|Link 1|XC0|i0|NVRM: Xid (|NVRM: |0:0|):|"
-		"79|154|Xid 79|caused by|pid=|name=|GPU |Ch |Timeout |None|nvidia-nvswitch|SXid (|a|"
-		"\x1b[|\xff|\t|PCI:";
+		"79|154|Xid 79|caused by|pid=|name=|GPU |Ch |Timeout |None|nvidia-nvswitch|SXid (|a|\x1b[|\xff|\t|PCI:";
 
 	*name = 0;
 	do {
@@ -648,8 +644,7 @@ static void compare(const char *text, const struct xid_line *a, const struct xid
 		fail_msg("the name changes it: %s", text);
 }
 
-/* Replaces the name in a line by others: it stays one event, of the same device, code,
- * severity and action. */
+/* Replaces the name in a line by others: it stays one event, of the same device, code, severity and action. */
 static void check_names(const char *line)
 {
 	const char *begin = strstr(line, "name="), *rest;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that an event's own text decides where it can, that the catalog decides where the text says less, and which
- * messages show that a reset is done. tests/data/xid_ratings.tsv has many more.
- */
+/* Proves that an event's own text decides where it can, that the catalog decides where the text says less, and which
+ * messages show that a reset is done. tests/data/xid_ratings.tsv has many more. */
 #include "unit.h"
 #include "xid/xid_catalog.h"
 #include "xid/xid_rating.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that the rating of each excerpt of tests/data/xid_ratings.tsv is the one that the vendor's sources ask for, by the
- * rules that it names: in the agent, and in what a check reads in its metrics file.
- */
+/* Proves that the rating of each excerpt of tests/data/xid_ratings.tsv is the one that the vendor's sources ask for,
+ * by the rules that it names: in the agent, and in what a check reads in its metrics file. */
 #include "faults/prove/prove.h"
 #include "health/health.h"
 #include "lines.h"

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What every unit test includes: the headers that most of them need, cmocka, and the definition of tests. main() runs all
  * tests of the file. */
-#ifndef UNIT_H
-#define UNIT_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "base/std.h"
 
 #include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* In nanoseconds. */
 #define MS UINT64_C(1000000)
@@ -125,5 +118,3 @@ int main(void)
 {
 	return _cmocka_run_group_tests("tests", unit_tests, unit_test_count, NULL, NULL);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* UTF-8 (RFC 3629) for tests, which must not use the program's own. */
-#ifndef XIDSCOPE_TESTS_UTF8_H
-#define XIDSCOPE_TESTS_UTF8_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ static inline size_t utf8_encode(uint32_t c, char *out)
 	out[3] = (char)(0x80 | (c & 0x3f));
 	return 4;
 }
-
-#endif

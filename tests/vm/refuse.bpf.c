@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * A security module that refuses one BPF program, by name, after the verifier has
- * passed it: for tests/vm/refuse.c.
- */
+/* A security module that refuses one BPF program, by name, after the verifier has passed it: for tests/vm/refuse.c. */
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>

@@ -2,9 +2,6 @@
 /* An array that grows by one element at a time. */
 #include "base/array.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void *array_append(void **elements, size_t *count, size_t size)
 {
 	char *grown;

@@ -2,10 +2,6 @@
 /* The job and the pod in the path of a control group. */
 #include "base/cgroup.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/span.h"
 
 /* The path from the first group on: in a control group namespace of the agent's own, another's begins with "/..". */
@@ -25,11 +21,9 @@ static bool ends_with(struct span s, const char *end)
 	return span_left(s) >= len && !memcmp(s.end - len, end, len);
 }
 
-/*
- * Slurm: "/slurm/uid_1000/job_7/step_0" in v1, where with several daemons the first is
- * "slurm_NODE"; "/system.slice/slurmstepd.scope/job_7/step_0" in v2, or "NODE_slurmstepd.scope".
- * Only these places: below a group of his own a user can make a group of any name.
- */
+/* Slurm: "/slurm/uid_1000/job_7/step_0" in v1, where with several daemons the first is "slurm_NODE";
+ * "/system.slice/slurmstepd.scope/job_7/step_0" in v2, or "NODE_slurmstepd.scope". Only these places: below a group
+ * of his own a user can make a group of any name. */
 static void find_job(struct cgroup *c)
 {
 	const char *path = from_root(c);
@@ -50,8 +44,7 @@ static void find_job(struct cgroup *c)
 		snprintf(c->job, sizeof(c->job), "%u", (unsigned int)number);
 }
 
-/* Its UID follows "pod", with '_' for '-' if systemd made the group. A user's own groups are below
- * user.slice. */
+/* Its UID follows "pod", with '_' for '-' if systemd made the group. A user's own groups are below user.slice. */
 static void find_pod(struct cgroup *c)
 {
 	const char *path = from_root(c), *pod;

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Whose process it is, by its control group: the job of Slurm and the pod of kubelet, by the
- * paths that they give to groups in cgroup v1 and v2.
- */
-#ifndef XIDSCOPE_CGROUP_H
-#define XIDSCOPE_CGROUP_H
+/* Whose process it is, by its control group: the job of Slurm and the pod of kubelet, by the paths that they give to
+ * groups in cgroup v1 and v2. */
+#pragma once
 
-#include <stddef.h>
+#include "base/std.h"
 
 #define CGROUP_PATH 512
 
@@ -17,10 +14,6 @@ struct cgroup {
 	char pod[40]; /* UID */
 };
 
-/*
- * Reads the text of /proc/PID/cgroup. In v1 a process has a group in each hierarchy: the one
- * counts that has a job or a pod, then that of v2, then the first.
- */
+/* Reads the text of /proc/PID/cgroup. In v1 a process has a group in each hierarchy: the one counts that has a job or
+ * a pod, then that of v2, then the first. */
 void cgroup_read(struct cgroup *c, const char *text);
-
-#endif

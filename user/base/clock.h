@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The time, in the two forms that the program uses. */
-#ifndef XIDSCOPE_CLOCK_H
-#define XIDSCOPE_CLOCK_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/std.h"
 
 /* CLOCK_MONOTONIC, ns: the clock of BPF programs and trace events. */
 uint64_t monotonic_ns(void);
 
-/*
- * How long a wait took in which this process could look: of a turn that took longer than
- * @turn_ns, only that counts. The rest of it the process had no CPU, and so probably had none
- * for whom it waits.
- */
+/* How long a wait took in which this process could look: of a turn that took longer than @turn_ns, only that counts.
+ * The rest of it the process had no CPU, and so probably had none for whom it waits. */
 struct waited {
 	uint64_t begin_ns, last_ns; /* CLOCK_MONOTONIC */
 	uint64_t sum_ns;
@@ -25,18 +20,14 @@ void wait_turn(struct waited *w, uint64_t turn_ns);
 /* Seconds since the epoch. */
 double wall_seconds(void);
 
-/* A wall time that is so much later than the present one may come from the clock of
- * another machine, a file server's or a person's. One that is later still does not tell
- * how long ago it was. */
+/* A wall time that is so much later than the present one may come from the clock of another machine, a file server's
+ * or a person's. One that is later still does not tell how long ago it was. */
 #define CLOCK_SLACK_SECONDS 10.0
 
-/*
- * How the clocks differ. CLOCK_MONOTONIC stops while the machine is suspended,
- * CLOCK_BOOTTIME does not; both run alike otherwise, whatever the wall clock is set to.
- */
+/* How the clocks differ. CLOCK_MONOTONIC stops while the machine is suspended, CLOCK_BOOTTIME does not; both run
+ * alike otherwise, whatever the wall clock is set to. */
 struct clock_offsets {
-	double boot_to_wall; /* seconds from CLOCK_BOOTTIME to the epoch: changes only when
-			      * the wall clock is set */
+	double boot_to_wall; /* seconds from CLOCK_BOOTTIME to the epoch: changes only when the wall clock is set */
 	int64_t monotonic_to_boot; /* ns: the time that the machine was suspended */
 };
 
@@ -45,5 +36,3 @@ double boot_seconds(const struct clock_offsets *o, uint64_t monotonic_ns);
 
 /* Measures them. False: an interruption made the measurement inexact. */
 bool clock_offsets_read(struct clock_offsets *o);
-
-#endif

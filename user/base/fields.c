@@ -2,9 +2,6 @@
 /* Files that people write: lines of fields. */
 #include "base/fields.h"
 
-#include <errno.h>
-#include <stdio.h>
-
 #include "base/safe_text.h"
 
 #define BLANKS " \t\r"

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Files that people write: lines of fields that are separated by blanks (space,
- * tab, carriage return); '#' begins a comment. Pure: no allocation, no I/O.
- */
-#ifndef XIDSCOPE_FIELDS_H
-#define XIDSCOPE_FIELDS_H
+/* Files that people write: lines of fields that are separated by blanks (space, tab, carriage return); '#' begins a
+ * comment. Pure: no allocation, no I/O. */
+#pragma once
 
 #include "base/span.h"
 
@@ -23,8 +20,5 @@ struct fields {
 /* Reads the next line that has a field. False: there is none. */
 bool fields_next(struct fields *f);
 
-/* Writes into .error "line N: 'FIELD' @what" of the field @n, as valid UTF-8
- * without control bytes. Returns -EINVAL. */
+/* Writes into .error "line N: 'FIELD' @what" of the field @n, as valid UTF-8 without control bytes. Returns -EINVAL. */
 int fields_refuse(const struct fields *f, size_t n, const char *what);
-
-#endif

@@ -2,13 +2,9 @@
 /* A whole file as bytes in memory. */
 #include "base/file_text.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <malloc.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdarg.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,21 +46,29 @@ bool file_is_anybodys(const struct stat *st)
 	return (st->st_uid && st->st_uid != geteuid()) || st->st_mode & S_IWOTH;
 }
 
+int file_open_regular(const char *path, int flags, struct stat *status)
+{
+	/* Opening a FIFO must not wait for a writer. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags), err;
+
+	if (fd < 0)
+		return -errno;
+	err = fstat(fd, status) ? -errno : S_ISREG(status->st_mode) ? 0 : -EINVAL;
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
 static int read_file(struct file_text *f, const char *path, size_t max, int flags, bool own)
 {
 	struct stat status;
-	int fd, err = 0;
+	int fd = file_open_regular(path, flags, &status), err = 0;
 
 	*f = (struct file_text){};
-	/* Opening a FIFO must not wait for a writer. */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
 	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &status))
-		err = -errno;
-	else if (!S_ISREG(status.st_mode))
-		err = -EINVAL;
-	else if (own && status.st_nlink > 1)
+		return fd;
+	if (own && status.st_nlink > 1)
 		err = -EMLINK;
 	else if (own && file_is_anybodys(&status))
 		err = -EPERM;
@@ -127,12 +131,14 @@ bool file_first_line(const char *path, char *line, size_t size)
 	return found;
 }
 
-FILE *file_open(const char *root, const char *path)
+const char *path_print(char *path, const char *format, ...)
 {
-	char whole[PATH_MAX];
+	va_list args;
 
-	snprintf(whole, sizeof(whole), "%s%s", root, path);
-	return fopen(whole, "re");
+	va_start(args, format);
+	vsnprintf(path, PATH_MAX, format, args);
+	va_end(args);
+	return path;
 }
 
 void file_text_free(struct file_text *f)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A whole file as bytes in memory. */
-#ifndef XIDSCOPE_FILE_TEXT_H
-#define XIDSCOPE_FILE_TEXT_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
+#include <limits.h>
+
+#include "base/std.h"
 
 struct file_text {
 	char *bytes; /* NUL follows the last; free with file_text_free() */
@@ -13,9 +12,8 @@ struct file_text {
 	double modified; /* seconds since the epoch */
 };
 
-/* Reads the regular file @path, also one of proc. Returns 0 or -errno: -EFBIG if
- * it is longer than @max bytes, -EINVAL if it is not a regular file. On failure
- * *@f is empty. */
+/* Reads the regular file @path, also one of proc. Returns 0 or -errno: -EFBIG if it is longer than @max bytes, -EINVAL
+ * if it is not a regular file. On failure *@f is empty. */
 int file_text_read(struct file_text *f, const char *path, size_t max);
 
 /* The same for a file in a folder of another user, who can put a symbolic link there, to a mount that
@@ -28,19 +26,20 @@ int file_text_read_own(struct file_text *f, const char *path, size_t max);
 
 struct stat;
 
+/* Opens a regular file for reading, with @flags. Returns a descriptor or -errno: -EINVAL if it is not one. */
+int file_open_regular(const char *path, int flags, struct stat *status);
+
 /* Whether others than root and this user own the file, or may write it. */
 bool file_is_anybodys(const struct stat *st);
 
 /* The text of an error of these. */
 const char *file_text_error(int err);
 
-/* The first line of @path without its newline, cut to @size bytes with the NUL;
- * "" and false if it cannot be read. */
+/* The first line of @path without its newline, cut to @size bytes with the NUL; "" and false if it cannot be read. */
 bool file_first_line(const char *path, char *line, size_t size);
 
-/* Opens @path for reading, with @root put before it; the caller closes it. NULL with errno. */
-FILE *file_open(const char *root, const char *path);
+/* A path as printf() makes it, cut to PATH_MAX; valid in the block in which it stands. */
+#define PATHF(...) path_print((char[PATH_MAX]){ 0 }, __VA_ARGS__)
+const char *path_print(char *path, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 void file_text_free(struct file_text *f);
-
-#endif

@@ -2,9 +2,6 @@
 /* Writes JSON to a stream, value by value. */
 #include "base/json.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "base/safe_text.h"
 
 static void begin(struct json *j, const char *name)
@@ -16,37 +13,17 @@ static void begin(struct json *j, const char *name)
 		fprintf(j->out, "\"%s\":", name);
 }
 
-static void open_with(struct json *j, const char *name, char bracket)
+void json_open(struct json *j, const char *name, char bracket)
 {
 	begin(j, name);
 	fputc(bracket, j->out);
 	j->comma = false;
 }
 
-static void close_with(struct json *j, char bracket)
+void json_close(struct json *j, char bracket)
 {
 	fputc(bracket, j->out);
 	j->comma = true;
-}
-
-void json_object(struct json *j, const char *name)
-{
-	open_with(j, name, '{');
-}
-
-void json_object_end(struct json *j)
-{
-	close_with(j, '}');
-}
-
-void json_array(struct json *j, const char *name)
-{
-	open_with(j, name, '[');
-}
-
-void json_array_end(struct json *j)
-{
-	close_with(j, ']');
 }
 
 void json_text(struct json *j, const char *name, const char *text)
@@ -54,17 +31,9 @@ void json_text(struct json *j, const char *name, const char *text)
 	json_bytes(j, name, text, strlen(text));
 }
 
-/* As UTF-16, which has two units for what is above U+FFFF. */
-static void write_escaped(FILE *out, uint32_t value)
-{
-	if (value > 0xffff)
-		fprintf(out, "\\u%04x\\u%04x", 0xd7c0 + (value >> 10), 0xdc00 | (value & 0x3ff));
-	else
-		fprintf(out, "\\u%04x", value);
-}
-
 void json_bytes(struct json *j, const char *name, const char *text, size_t len)
 {
+	uint32_t value;
 	size_t n;
 
 	begin(j, name);
@@ -75,10 +44,13 @@ void json_bytes(struct json *j, const char *name, const char *text, size_t len)
 			fprintf(j->out, "\\" SAFE_ESCAPE, (unsigned char)text[i]);
 		else if (text[i] == '"' || text[i] == '\\')
 			fprintf(j->out, "\\%c", text[i]);
-		else if (!safe_length(text + i, n))
-			write_escaped(j->out, utf8_value(text + i, n));
-		else
+		else if (safe_length(text + i, n))
 			fwrite(text + i, 1, n, j->out);
+		else if ((value = utf8_value(text + i, n)) <= 0xffff)
+			fprintf(j->out, "\\u%04x", value);
+		else /* two units of UTF-16 */
+			fprintf(j->out, "\\u%04x\\u%04x", 0xd7c0 + (value >> 10),
+				0xdc00 | (value & 0x3ff));
 	}
 	fputc('"', j->out);
 }

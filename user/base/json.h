@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Writes JSON (RFC 8259) to a stream, value by value, with commas and escapes;
- * nothing is truncated. The stream's owner checks for errors, with ferror() or
- * fclose(). Begin with { .out = stream }.
- */
-#ifndef XIDSCOPE_JSON_H
-#define XIDSCOPE_JSON_H
+/* Writes JSON (RFC 8259) to a stream, value by value, with commas and escapes; nothing is truncated. The stream's
+ * owner checks for errors, with ferror() or fclose(). Begin with { .out = stream }. */
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "base/std.h"
 
 struct json {
 	FILE *out;
@@ -19,10 +12,12 @@ struct json {
 
 /* In all of these, @name is the member's name, which must need no escapes; NULL: an
  * element of an array, or the whole text. */
-void json_object(struct json *j, const char *name);
-void json_object_end(struct json *j);
-void json_array(struct json *j, const char *name);
-void json_array_end(struct json *j);
+#define json_object(j, name) json_open(j, name, '{')
+#define json_object_end(j) json_close(j, '}')
+#define json_array(j, name) json_open(j, name, '[')
+#define json_array_end(j) json_close(j, ']')
+void json_open(struct json *j, const char *name, char bracket);
+void json_close(struct json *j, char bracket);
 
 /* Characters that are not safe (safe_text.h) are escaped, and read back as they are; bytes
  * that are not UTF-8 appear as \xNN text. */
@@ -41,5 +36,3 @@ void json_members(struct json *j, const char *members);
 
 /* Begins a line, for people who read it. */
 void json_newline(struct json *j);
-
-#endif

@@ -2,10 +2,6 @@
 /* Reads JSON, one level at a time. */
 #include "base/json_reader.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/safe_text.h"
 
 #define DIGITS "0123456789"

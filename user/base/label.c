@@ -2,9 +2,6 @@
 /* Label values made of bytes from outside. */
 #include "base/label.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "base/safe_text.h"

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Label values made of bytes from outside, which may be any bytes.
- */
-#ifndef XIDSCOPE_LABEL_H
-#define XIDSCOPE_LABEL_H
+/* Label values made of bytes from outside, which may be any bytes. */
+#pragma once
 
-#include <stddef.h>
+#include "base/std.h"
 
 /* Room for the longest label value in this program, NUL included. */
 #define LABEL_SIZE 192
@@ -13,12 +10,10 @@
 /* The label of what has been folded. */
 #define LABEL_OTHER "other"
 
-/*
- * Makes a label of @len bytes: a byte that is not safe (safe_text.h), or would begin such an
- * escape, becomes "\xNN", so different bytes give different labels. A text that does not fit
- * @size, which is at least 16, is cut between characters and ends in "..." and the checksum
- * of all of its bytes; always NUL-terminated. Call it once for a value.
- */
+/* Makes a label of @len bytes: a byte that is not safe (safe_text.h), or would begin such an escape, becomes "\xNN",
+ * so different bytes give different labels. A text that does not fit @size, which is at least 16, is cut between
+ * characters and ends in "..." and the checksum of all of its bytes; always NUL-terminated. Call it once for a
+ * value. */
 void label_from_bytes(char *label, size_t size, const char *bytes, size_t len);
 
 /* The same for a name of what may fold: the name "other" is escaped, so that it is not taken for what
@@ -35,10 +30,7 @@ void label_add_port(char *label, unsigned int port);
 /* The most bytes that label_escape() makes of one. */
 #define LABEL_ESCAPE_MAX 5
 
-/* Writes a label value as both text formats require it: backslash and quote escaped
- * (OpenMetrics 1.0, "escaped-string"); bytes that are not safe as "\xNN", escaped likewise.
- * @out has room for LABEL_ESCAPE_MAX times its length and a NUL. Returns a pointer to the
- * NUL. */
+/* Writes a label value as both text formats require it: backslash and quote escaped (OpenMetrics 1.0,
+ * "escaped-string"); bytes that are not safe as "\xNN", escaped likewise. @out has room for LABEL_ESCAPE_MAX times
+ * its length and a NUL. Returns a pointer to the NUL. */
 char *label_escape(char *out, const char *label);
-
-#endif

@@ -2,14 +2,10 @@
 /* The program's log: a line per message on standard error. */
 #include "base/log.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -81,9 +77,8 @@ static void write_text(FILE *out, enum log_level level, const char *message, con
 	}
 }
 
-/* A terminal that is writable may have no room for all, and of a pipe another program may take the
- * room first. Standard error is also theirs; it is opened again. -1: it cannot be, as a socket, or
- * need not be, as a file. */
+/* A terminal that is writable may have no room for all, and of a pipe another program may take the room first.
+ * Standard error is also theirs; it is opened again. -1: it cannot be, as a socket, or need not be, as a file. */
 static int open_without_waiting(void)
 {
 	struct stat st;
@@ -126,18 +121,23 @@ uint64_t log_lost(void)
 	return lost;
 }
 
-static void log_vwrite(const struct log *log, enum log_level level, const char *lines,
-		       const char *format, va_list args)
+void log_write_lines(const struct log *log, enum log_level level, const char *lines,
+		     const char *format, ...)
 {
 	char *message, *text = NULL;
 	size_t size = 0;
+	va_list args;
 	FILE *out;
+	int len;
 
 	if (log->quiet)
 		level = LOG_LEVEL_DEBUG;
 	if (level == LOG_LEVEL_DEBUG && !log->verbose)
 		return;
-	if (vasprintf(&message, format, args) < 0)
+	va_start(args, format);
+	len = vasprintf(&message, format, args);
+	va_end(args);
+	if (len < 0)
 		return;
 	out = open_memstream(&text, &size);
 	if (out) {
@@ -151,23 +151,4 @@ static void log_vwrite(const struct log *log, enum log_level level, const char *
 	}
 	free(text);
 	free(message);
-}
-
-void log_write(const struct log *log, enum log_level level, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	log_vwrite(log, level, "", format, args);
-	va_end(args);
-}
-
-void log_write_lines(const struct log *log, enum log_level level, const char *lines,
-		     const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	log_vwrite(log, level, lines, format, args);
-	va_end(args);
 }

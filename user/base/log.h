@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The program's log: a line per message on standard error, as text or JSON.
- */
-#ifndef XIDSCOPE_LOG_H
-#define XIDSCOPE_LOG_H
+/* The program's log: a line per message on standard error, as text or JSON. */
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/std.h"
 
 enum log_format {
 	LOG_TEXT,
@@ -28,19 +24,14 @@ bool log_is_journal(void);
 /* Messages that were lost, at least in part, because nobody read standard error. */
 uint64_t log_lost(void);
 
-/* Writes one message, a line, without waiting for a reader; @format as for printf, without a
- * newline. What is not safe (safe_text.h) in any value is escaped. */
-void log_write(const struct log *log, enum log_level level, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-/* The same with more lines below: @lines, with newlines between them, which another program
- * has made. In JSON, they are in the same message. */
+/* Writes one message, a line, without waiting for a reader; @format as for printf, without a newline. What is not safe
+ * (safe_text.h) in any value is escaped. @lines: more lines below, with newlines between them, which another program
+ * has made; or "". In JSON, they are in the same message. */
 void log_write_lines(const struct log *log, enum log_level level, const char *lines,
 		     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+#define log_write(log, level, ...) log_write_lines(log, level, "", __VA_ARGS__)
 #define log_debug(log, ...) log_write(log, LOG_LEVEL_DEBUG, __VA_ARGS__)
 #define log_info(log, ...) log_write(log, LOG_LEVEL_INFO, __VA_ARGS__)
 #define log_warn(log, ...) log_write(log, LOG_LEVEL_WARN, __VA_ARGS__)
 #define log_error(log, ...) log_write(log, LOG_LEVEL_ERROR, __VA_ARGS__)
-
-#endif

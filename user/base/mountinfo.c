@@ -2,8 +2,6 @@
 /* Mounts as the kernel lists them. */
 #include "base/mountinfo.h"
 
-#include <string.h>
-
 /* Fields have one blank between: one may be empty. */
 static struct span take_field(struct span *line)
 {
@@ -74,4 +72,22 @@ bool mount_leads_to(const char *path, const char *point)
 	size_t len = strlen(point);
 
 	return !strncmp(path, point, len) && (!path[len] || path[len] == '/');
+}
+
+/* "\timpl_id:\tname='NAME',domain='DOMAIN',date='SECONDS,NANOSECONDS'\n" */
+#define CHOSEN_BYTES (2 * 1024 + 80)
+
+bool mountstats_is_head(struct mountstats_place *p, struct span line)
+{
+	size_t size = span_left(line) + 1;
+
+	if (!p->left &&
+	    (span_starts_with(line, "device ") || span_starts_with(line, "no device "))) {
+		*p = (struct mountstats_place){};
+		return true;
+	}
+	if (!p->chosen && span_starts_with(line, "\timpl_id:"))
+		*p = (struct mountstats_place){ true, CHOSEN_BYTES };
+	p->left -= size < p->left ? size : p->left;
+	return false;
 }

@@ -2,8 +2,6 @@
 /* The name nearest to a mistyped word. */
 #include "base/nearest.h"
 
-#include <string.h>
-
 #define MAX_LENGTH 40
 
 /* Levenshtein's distance: characters that were inserted, dropped or replaced. */

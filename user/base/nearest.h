@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Which of several names a mistyped word was meant to be.
- */
-#ifndef XIDSCOPE_NEAREST_H
-#define XIDSCOPE_NEAREST_H
+/* Which of several names a mistyped word was meant to be. */
+#pragma once
 
-#include <stddef.h>
+#include "base/std.h"
 
 /* Begin with { .word, .len }, then offer one name after the other. */
 struct nearest {
@@ -18,5 +15,3 @@ struct nearest {
 /* @name must outlive @n. It is near if the word is its beginning, or if at most about a
  * third of the word's characters differ. */
 void nearest_offer(struct nearest *n, const char *name);
-
-#endif

@@ -2,12 +2,8 @@
 /* A file that is replaced as a whole, or not at all. */
 #include "base/output_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,11 +22,6 @@ char *output_split(const char *path, const char **name)
 	if (!slash)
 		return strdup(".");
 	return strndup(path, slash > path ? (size_t)(slash - path) : 1);
-}
-
-static bool is_stdout(const struct output_file *f)
-{
-	return !f->folder;
 }
 
 int output_file_init(struct output_file *f, const char *path)
@@ -102,16 +93,12 @@ static size_t find_error(int err)
 
 const char *output_error(int err)
 {
-	const char *text = errors[find_error(err)].text;
-
-	return text ? text : strerror(-err);
+	return errors[find_error(err)].text ?: strerror(-err);
 }
 
 const char *output_advice(int err)
 {
-	const char *advice = errors[find_error(err)].advice;
-
-	return advice ? advice : errors[find_error(0)].advice;
+	return errors[find_error(err)].advice ?: errors[find_error(0)].advice;
 }
 
 /* Records which file @err is about, and returns it. */
@@ -140,21 +127,26 @@ static int path_check(int folder, const char *name)
 	return kind_error(&st);
 }
 
-int output_open(const char *path)
+/* Opens a regular file with one link, after a look at what is there. Returns a descriptor or -errno. */
+static int open_file(int folder, const char *name, int flags, mode_t mode, struct stat *st)
 {
-	int err = path_check(AT_FDCWD, path), fd;
-	struct stat st;
+	int err = path_check(folder, name), fd;
 
 	if (err)
 		return err;
-	fd = open(path, O_WRONLY | O_CREAT | OPEN_SAFELY, 0644);
+	fd = openat(folder, name, flags | OPEN_SAFELY, mode);
 	if (fd < 0)
 		return -errno;
-	err = fstat(fd, &st) ? -errno : kind_error(&st);
+	err = fstat(fd, st) ? -errno : kind_error(st);
 	if (!err)
 		return fd;
 	close(fd);
 	return err;
+}
+
+int output_open(const char *path)
+{
+	return open_file(AT_FDCWD, path, O_WRONLY | O_CREAT, 0644, &(struct stat){});
 }
 
 static int check(struct output_file *f, int folder, enum output_part part)
@@ -178,46 +170,33 @@ static bool holds_name(const struct output_file *f, int folder)
 	       is_locked(f, &named);
 }
 
-/* Returns a descriptor or -errno. Read-only: a file that is open for writing prevents a
- * remount of its file system as read-only. */
-static int open_lock(const struct output_file *f, int folder)
+/* Read-only: a file that is open for writing prevents a remount of its file system as read-only. */
+static int open_lock(const struct output_file *f, int folder, struct stat *st)
 {
 	const char *name = f->names[OUTPUT_LOCK];
-	int fd = openat(folder, name, O_RDONLY | OPEN_SAFELY);
+	int fd = open_file(folder, name, O_RDONLY, 0, st);
 
-	if (fd < 0 && errno == ENOENT)
-		fd = openat(folder, name, O_RDONLY | O_CREAT | O_EXCL | OPEN_SAFELY, 0600);
-	return fd < 0 ? -errno : fd;
-}
-
-static void release_lock(struct output_file *f)
-{
-	if (f->lock >= 0)
-		close(f->lock);
-	f->lock = -1;
-	f->locked = false;
+	return fd == -ENOENT ? open_file(folder, name, O_RDONLY | O_CREAT | O_EXCL, 0600, st) : fd;
 }
 
 static int take_lock(struct output_file *f, int folder)
 {
 	struct stat st;
-	int fd, err;
+	int fd, err = 0;
 
 	if (f->unlocked || holds_name(f, folder))
 		return 0;
-	err = path_check(folder, f->names[OUTPUT_LOCK]);
-	if (err)
-		return err;
-	fd = open_lock(f, folder);
+	fd = open_lock(f, folder, &st);
 	if (fd < 0)
 		return fd;
-	err = fstat(fd, &st) ? -errno : kind_error(&st);
 	/* Its name could not be looked up before. Another descriptor would not get the lock. */
-	if (err || is_locked(f, &st)) {
+	if (is_locked(f, &st)) {
 		close(fd);
-		return err;
+		return 0;
 	}
-	release_lock(f);
+	if (f->lock >= 0)
+		close(f->lock);
+	f->lock = -1;
 	if (flock(fd, LOCK_EX | LOCK_NB))
 		err = errno == EWOULDBLOCK ? -EBUSY : -errno;
 	f->lock_device = st.st_dev;
@@ -269,7 +248,7 @@ static int in_folder(struct output_file *f, int (*work)(struct output_file *f, i
 {
 	int folder, err;
 
-	if (is_stdout(f))
+	if (!f->folder) /* standard output */
 		return 0;
 	folder = output_file_folder(f);
 	if (folder < 0)
@@ -289,18 +268,26 @@ int output_file_lock(struct output_file *f)
 	return in_folder(f, check_lock);
 }
 
+/* Waits for a pipe or terminal that another process made non-blocking. */
+static ssize_t write_once(int fd, const char *data, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = write(fd, data, size);
+	while (n < 0 && (errno == EINTR ||
+			 (errno == EAGAIN && poll(&(struct pollfd){ fd, POLLOUT, 0 }, 1, -1) > 0)));
+	return n < 0 ? -errno : n;
+}
+
 static int write_all(int fd, const char *data, size_t size)
 {
 	ssize_t n;
 
 	while (size) {
-		n = write(fd, data, size);
-		if (n < 0 && errno == EAGAIN && poll(&(struct pollfd){ fd, POLLOUT, 0 }, 1, -1) > 0)
-			continue; /* a pipe or terminal that another process made non-blocking */
-		if (n < 0 && errno == EINTR)
-			continue;
+		n = write_once(fd, data, size);
 		if (n <= 0)
-			return n ? -errno : -EIO;
+			return n ? (int)n : -EIO;
 		data += n;
 		size -= (size_t)n;
 	}
@@ -315,12 +302,10 @@ static int write_temporary(struct output_file *f, int folder, const char *data, 
 
 	if (unlinkat(folder, name, 0) && errno != ENOENT)
 		return -errno;
-	fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | OPEN_SAFELY, 0644);
+	fd = open_file(folder, name, O_WRONLY | O_CREAT | O_EXCL, 0644, &st);
 	if (fd < 0)
-		return -errno;
-	err = fstat(fd, &st) || fchmod(fd, 0644) ? -errno : kind_error(&st);
-	if (!err)
-		err = write_all(fd, data, size);
+		return fd;
+	err = fchmod(fd, 0644) ? -errno : write_all(fd, data, size);
 	if (close(fd) && !err)
 		err = -errno;
 	return err;
@@ -365,7 +350,7 @@ int output_file_write(struct output_file *f, const char *data, size_t size, cons
 {
 	int folder, err;
 
-	if (is_stdout(f))
+	if (!f->folder) /* standard output */
 		return write_all(STDOUT_FILENO, data, size);
 	folder = output_file_folder(f);
 	if (folder < 0)
@@ -428,20 +413,8 @@ static int open_with_room(struct output_file *f, size_t size, struct stat *st)
 	return fd;
 }
 
-static ssize_t write_once(int fd, const char *data, size_t size)
-{
-	ssize_t n;
-
-	do
-		n = write(fd, data, size);
-	while (n < 0 && (errno == EINTR ||
-			 (errno == EAGAIN && poll(&(struct pollfd){ fd, POLLOUT, 0 }, 1, -1) > 0)));
-	return n < 0 ? -errno : n;
-}
-
-/* Writes each line in one piece, so that no other writer's line comes between: a pipe takes up to
- * PIPE_BUF at once. @whole: a file, which takes all lines at once. @torn: the line before was not
- * written to its end. */
+/* Writes each line in one piece, so that no other writer's line comes between: a pipe takes up to PIPE_BUF at once.
+ * @whole: a file, which takes all lines at once. @torn: the line before was not written to its end. */
 static int write_lines(int fd, bool whole, bool *torn, const char *data, size_t size, size_t *done)
 {
 	ssize_t n = *torn ? write_once(fd, "\n", 1) : 1;
@@ -475,7 +448,7 @@ int output_file_append(struct output_file *f, const char *data, size_t size, siz
 	bool torn;
 
 	*done = 0;
-	if (is_stdout(f))
+	if (!f->folder) /* standard output */
 		return write_lines(STDOUT_FILENO, false, &f->torn, data, size, done);
 	fd = open_with_room(f, size, &st);
 	if (fd < 0)
@@ -496,27 +469,19 @@ int output_file_append(struct output_file *f, const char *data, size_t size, siz
 
 int output_file_open(struct output_file *f)
 {
-	int folder = output_file_folder(f), fd = -1, err;
+	int folder = output_file_folder(f), fd;
 	struct stat st;
 
 	if (folder < 0)
 		return folder;
-	err = check(f, folder, OUTPUT_FILE);
-	if (!err) {
-		fd = openat(folder, f->names[OUTPUT_FILE], O_RDONLY | OPEN_SAFELY);
-		err = fd < 0 || fstat(fd, &st) ? -errno : kind_error(&st);
-	}
+	fd = fail(f, OUTPUT_FILE, open_file(folder, f->names[OUTPUT_FILE], O_RDONLY, 0, &st));
 	close(folder);
-	if (!err)
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return fail(f, OUTPUT_FILE, err);
+	return fd;
 }
 
 void output_file_close(struct output_file *f, bool keep)
 {
-	int folder = is_stdout(f) ? -1 : output_file_folder(f);
+	int folder = !f->folder ? -1 : output_file_folder(f);
 
 	/* In a folder that was replaced the file may be another agent's. */
 	if (folder >= 0 && (f->unlocked || f->locked) && !check_lock(f, folder)) {

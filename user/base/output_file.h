@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * A file that is replaced as a whole, or not at all; or one to which lines are appended. Only a
- * regular file with one link is written, whatever other users do in its folder: no symbolic link
- * is followed, no FIFO waited for, and nothing else is truncated, renamed or removed.
- */
-#ifndef XIDSCOPE_OUTPUT_FILE_H
-#define XIDSCOPE_OUTPUT_FILE_H
+/* A file that is replaced as a whole, or not at all; or one to which lines are appended. Only a regular file with one
+ * link is written, whatever other users do in its folder: no symbolic link is followed, no FIFO waited for, and
+ * nothing else is truncated, renamed or removed. */
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/stat.h>
+
+#include "base/std.h"
 
 /* A file of lines that would grow beyond this is renamed to NAME.1, replacing an older one. */
 #define OUTPUT_APPEND_MAX (16u << 20)
@@ -35,11 +32,8 @@ struct output_file {
 /* @path "-" is standard output, which needs no lock. Returns 0 or -ENOMEM. */
 int output_file_init(struct output_file *f, const char *path);
 
-/*
- * All of these return -errno on failure, and set @part. What is there instead of a regular
- * file with one link is -ELOOP (a symbolic link), -EMLINK (several links), -EISDIR (a
- * folder) or -ENXIO (anything else).
- */
+/* All of these return -errno on failure, and set @part. What is there instead of a regular file with one link is
+ * -ELOOP (a symbolic link), -EMLINK (several links), -EISDIR (a folder) or -ENXIO (anything else). */
 
 /* Opens the folder by which the file is found now. */
 int output_file_folder(struct output_file *f);
@@ -47,30 +41,22 @@ int output_file_folder(struct output_file *f);
 /* Returns 0 if the file can be replaced or made: it is missing, or regular with one link. */
 int output_file_check(struct output_file *f);
 
-/*
- * Makes sure that no other process writes this file. Returns 0; -EBUSY if another one
- * does; or another error if the lock cannot be made, for example because the folder is
- * missing: then output_file_write() tries again.
- */
+/* Makes sure that no other process writes this file. Returns 0; -EBUSY if another one does; or another error if the
+ * lock cannot be made, for example because the folder is missing: then output_file_write() tries again. */
 int output_file_lock(struct output_file *f);
 
-/* The descriptor that holds a lock which was taken since the last call, or -1. The caller
- * closes it to end the lock. */
+/* The descriptor that holds a lock which was taken since the last call, or -1. The caller closes it to end the lock. */
 int output_file_give_lock(struct output_file *f);
 
-/*
- * Replaces the file by @size bytes of @data, mode 0644: writes a temporary file in the
- * same folder, whose name does not end in ".prom", and renames it. On failure the old
- * file is unchanged. With @aside the old file gets that name behind its own and a dot.
- */
+/* Replaces the file by @size bytes of @data, mode 0644: writes a temporary file in the same folder, whose name does
+ * not end in ".prom", and renames it. On failure the old file is unchanged. With @aside the old file gets that name
+ * behind its own and a dot. */
 int output_file_write(struct output_file *f, const char *data, size_t size, const char *aside);
 
-/*
- * Appends the lines in @size bytes of @data, each with its newline, to a file that is opened each
- * time, so that it can be renamed at any time. A new file has mode 0640, and permissions beyond
- * that are taken from an existing one. @done: the bytes of the lines that were written. A line
- * that was not written to its end is not among them, and is ended before the next.
- */
+/* Appends the lines in @size bytes of @data, each with its newline, to a file that is opened each time, so that it
+ * can be renamed at any time. A new file has mode 0640, and permissions beyond that are taken from an existing one.
+ * @done: the bytes of the lines that were written. A line that was not written to its end is not among them, and is
+ * ended before the next. */
 int output_file_append(struct output_file *f, const char *data, size_t size, size_t *done);
 
 /* Opens the file for reading. */
@@ -79,9 +65,8 @@ int output_file_open(struct output_file *f);
 /* Removes the lock, and the file unless @keep; then frees. */
 void output_file_close(struct output_file *f, bool keep);
 
-/* Opens a regular file with one link, or makes one, for writing in place. What is there is looked
- * at before: a device may act when it is opened, as a watchdog, which restarts the node. Returns a
- * descriptor or -errno. */
+/* Opens a regular file with one link, or makes one, for writing in place. What is there is looked at before: a device
+ * may act when it is opened, as a watchdog, which restarts the node. Returns a descriptor or -errno. */
 int output_open(const char *path);
 
 /* Whether @err says that something else than a regular file with one link is there. */
@@ -93,5 +78,3 @@ const char *output_advice(int err);
 
 /* Splits @path into a folder, which the caller frees, and a name; NULL: no memory. */
 char *output_split(const char *path, const char **name);
-
-#endif

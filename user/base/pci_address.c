@@ -2,8 +2,6 @@
 /* Addresses of PCI devices, and UUIDs of GPUs. */
 #include "base/pci_address.h"
 
-#include <stdio.h>
-
 bool pci_address_take(struct span *s, struct pci_address *address)
 {
 	uint64_t domain, bus, slot, function = 0;

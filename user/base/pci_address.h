@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Addresses of PCI devices, which name GPUs and switches everywhere; and UUIDs of GPUs.
- */
-#ifndef XIDSCOPE_PCI_ADDRESS_H
-#define XIDSCOPE_PCI_ADDRESS_H
+/* Addresses of PCI devices, which name GPUs and switches everywhere; and UUIDs of GPUs. */
+#pragma once
 
 #include "base/span.h"
 
@@ -17,10 +14,8 @@ struct pci_address {
 	uint8_t function;
 };
 
-/*
- * Takes domain:bus:slot[.function], or bus:slot as the GPU driver printed until about
- * 2010, like the other span_take_ functions. A part that is not given is 0.
- */
+/* Takes domain:bus:slot[.function], or bus:slot as the GPU driver printed until about 2010, like the other span_take_
+ * functions. A part that is not given is 0. */
 bool pci_address_take(struct span *s, struct pci_address *address);
 
 /* Writes the form of sysfs, in lower case: "0000:c1:00.0". */
@@ -28,5 +23,3 @@ void pci_address_text(char text[PCI_ADDRESS_SIZE], const struct pci_address *add
 
 /* Whether @text is "GPU-" and the 36 digits and dashes of a UUID, as the driver writes it. */
 bool is_gpu_uuid(struct span text);
-
-#endif

@@ -3,10 +3,6 @@
 #include "base/process.h"
 
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -61,15 +57,13 @@ static bool began_before(int folder, uint64_t time_ns)
 bool process_text(int pid, uint64_t time_ns, const char *file, char *text, size_t size)
 {
 	struct stat namespace;
-	char path[32];
 	int folder;
 
 	text[0] = 0;
 	if (pid <= 0 || stat("/proc/self/ns/pid", &namespace) ||
 	    namespace.st_ino != FIRST_PID_NAMESPACE)
 		return false;
-	snprintf(path, sizeof(path), "/proc/%d", pid);
-	folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	folder = open(PATHF("/proc/%d", pid), O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0)
 		return false;
 	if (began_before(folder, time_ns))
@@ -89,10 +83,10 @@ bool process_first_line(int pid, uint64_t time_ns, const char *file, char *line,
 uint64_t cpu_pressure_waiting_ns(const char *root)
 {
 	const char *member = " total=", *total;
-	char path[PATH_MAX], line[160];
+	char line[160];
 
-	snprintf(path, sizeof(path), "%s/proc/pressure/cpu", root);
-	if (!file_first_line(path, line, sizeof(line)) || strncmp(line, "some ", 5) != 0)
+	if (!file_first_line(PATHF("%s/proc/pressure/cpu", root), line, sizeof(line)) ||
+	    strncmp(line, "some ", 5) != 0)
 		return 0;
 	total = strstr(line, member);
 	return total ? strtoull(total + strlen(member), NULL, 10) * 1000 : 0;

@@ -3,14 +3,9 @@
 #include "base/safe_text.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
-/*
- * What is not shown as it is: of Unicode's general categories Cc, Zl and Zp, and interlinear
- * annotations (U+FFF9..FFFB); the rest are Default_Ignorable_Code_Point in Unicode 15's
- * DerivedCoreProperties.txt. Ascending.
- */
+/* What is not shown as it is: of Unicode's general categories Cc, Zl and Zp, and interlinear annotations
+ * (U+FFF9..FFFB); the rest are Default_Ignorable_Code_Point in Unicode 15's DerivedCoreProperties.txt. Ascending. */
 static const struct {
 	uint32_t first, last;
 } unsafe[] = {
@@ -72,7 +67,7 @@ static bool is_safe(uint32_t value)
 {
 	if (value >= ' ' && value < 0x7f)
 		return true;
-	for (size_t i = 0; i < sizeof(unsafe) / sizeof(unsafe[0]); i++)
+	for (size_t i = 0; i < COUNT(unsafe); i++)
 		if (value <= unsafe[i].last)
 			return value < unsafe[i].first;
 	return true;

@@ -1,32 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Text with bytes from outside, for terminals, logs and labels: which characters are shown
- * as they are. All others can change what a terminal or a page shows beyond themselves.
- */
-#ifndef XIDSCOPE_SAFE_TEXT_H
-#define XIDSCOPE_SAFE_TEXT_H
+/* Text with bytes from outside, for terminals, logs and labels: which characters are shown as they are. All others
+ * can change what a terminal or a page shows beyond themselves. */
+#pragma once
 
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 
-/*
- * Length in bytes of the UTF-8 character at @text (1..4, at most @len), or 0 if there
- * is none. Overlong forms, surrogates and values above U+10FFFF do not count as
- * characters (RFC 3629, section 3).
- */
+#include "base/std.h"
+
+/* Length in bytes of the UTF-8 character at @text (1..4, at most @len), or 0 if there is none. Overlong forms,
+ * surrogates and values above U+10FFFF do not count as characters (RFC 3629, section 3). */
 size_t utf8_length(const char *text, size_t len);
 
 /* The code point of the character of @len bytes, which utf8_length() has found. */
 uint32_t utf8_value(const char *text, size_t len);
 
-/*
- * As utf8_length(), but 0 also for what is not shown as it is: control characters, line
- * and paragraph separators, and what Unicode counts as ignorable for display, such as
- * bidirectional marks and zero-width characters.
- */
+/* As utf8_length(), but 0 also for what is not shown as it is: control characters, line and paragraph separators, and
+ * what Unicode counts as ignorable for display, such as bidirectional marks and zero-width characters. */
 size_t safe_length(const char *text, size_t len);
 
 /* What stands for a byte that is not safe: "\xNN". */
@@ -44,12 +33,7 @@ void safe_format(char *to, size_t size, const char *format, ...)
 void safe_vformat(char *to, size_t size, const char *format, va_list args)
 	__attribute__((format(printf, 3, 0)));
 
-/*
- * The same for @len bytes. @mark ends a text that is cut; @size is larger by at least 5. If
- * @reversible, a backslash that would begin an escape is one itself ("\x5c"), so different
- * bytes give different texts, unless they are cut.
- */
+/* The same for @len bytes. @mark ends a text that is cut; @size is larger by at least 5. If @reversible, a backslash
+ * that would begin an escape is one itself ("\x5c"), so different bytes give different texts, unless they are cut. */
 void safe_copy(char *to, size_t size, const char *bytes, size_t len, bool reversible,
 	       const char *mark);
-
-#endif

@@ -2,8 +2,6 @@
 /* The text cursor. */
 #include "base/span.h"
 
-#include <string.h>
-
 size_t span_left(struct span s)
 {
 	return (size_t)(s.end - s.at);

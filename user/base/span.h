@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * A text cursor: the part of a text that a parser still has to read. Pure functions;
- * the text may hold any bytes and needs no NUL.
+/* A text cursor: the part of a text that a parser still has to read. Pure functions; the text may hold any bytes and
+ * needs no NUL.
  *
- * A span_take_ function that returns bool either moves past what it found, or returns
- * false and leaves the span unchanged. One that returns a span moves past that span,
- * which may be empty.
- */
-#ifndef XIDSCOPE_SPAN_H
-#define XIDSCOPE_SPAN_H
+ * A span_take_ function that returns bool either moves past what it found, or returns false and leaves the span
+ * unchanged. One that returns a span moves past that span, which may be empty. */
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/std.h"
 
 struct span {
 	const char *at;
@@ -52,5 +46,3 @@ bool span_copy(struct span s, char *to, size_t size);
 
 /* The value of @c as a digit, 0 to 35; 36: it is none in any base. */
 unsigned int span_digit(char c);
-
-#endif

@@ -3,8 +3,6 @@
 #include "base/terminal.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 
 #include "base/safe_text.h"

@@ -2,23 +2,20 @@
 /* Points in time as people write them. */
 #include "base/time_text.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define LAST 253402300799.0 /* 9999-12-31T23:59:59Z */
 
+static double within(double seconds)
+{
+	return !(seconds > 0) ? 0 : seconds > LAST ? LAST : seconds;
+}
+
 void time_to_text(char *text, size_t size, double seconds)
 {
+	time_t t = (time_t)within(seconds);
 	struct tm utc;
-	time_t t;
 
-	if (!(seconds > 0))
-		seconds = 0;
-	if (seconds > LAST)
-		seconds = LAST;
-	t = (time_t)seconds;
 	gmtime_r(&t, &utc);
 	strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &utc);
 }
@@ -28,10 +25,7 @@ void time_to_milliseconds(char *text, size_t size, double seconds)
 	char part[8];
 	size_t len;
 
-	if (!(seconds > 0))
-		seconds = 0;
-	if (seconds > LAST)
-		seconds = LAST;
+	seconds = within(seconds);
 	time_to_text(text, size, seconds);
 	len = strlen(text);
 	snprintf(part, sizeof(part), ".%03dZ", (int)((seconds - (double)(time_t)seconds) * 1e3));
@@ -118,7 +112,7 @@ bool duration_from_text(const char *text, double *seconds)
 	char *end;
 
 	*seconds = strtod(text, &end);
-	for (size_t i = 0; len && end == text + len && i < sizeof(units) / sizeof(units[0]); i++)
+	for (size_t i = 0; len && end == text + len && i < COUNT(units); i++)
 		if (!strcmp(end, units[i].name)) {
 			*seconds *= units[i].seconds;
 			return true;
@@ -156,7 +150,7 @@ static const char *read_day(const char *text, struct tm *tm)
 	const char *rest = strptime(text, "%Y-%m-%d", &day);
 
 	tm->tm_hour = tm->tm_min = tm->tm_sec = 0;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < COUNT(words); i++)
 		if (!strncmp(text, words[i].name, strlen(words[i].name))) {
 			tm->tm_mday += words[i].days;
 			return text + strlen(words[i].name);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Points in time: in files and JSON as ISO 8601 in UTC or seconds since the epoch; on a terminal and as a person writes
- * them in local time.
- */
-#ifndef XIDSCOPE_TIME_TEXT_H
-#define XIDSCOPE_TIME_TEXT_H
+/* Points in time: in files and JSON as ISO 8601 in UTC or seconds since the epoch; on a terminal and as a person
+ * writes them in local time. */
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/std.h"
 
 /* Room for "2026-11-21T10:00:00Z", for years up to 9999. */
 #define TIME_TEXT_SIZE 24
@@ -31,8 +27,7 @@ const char *time_to_local(char *text, double seconds);
 /* Local time of day: "10:00:00". Returns @text, which has room for TIME_CLOCK_SIZE. */
 const char *time_clock(char *text, double seconds);
 
-/* "2026-11-21T10:00:00Z", the same with a fraction, "2026-11-21", or seconds
- * since the epoch; from 1970 to 9999. */
+/* "2026-11-21T10:00:00Z", the same with a fraction, "2026-11-21", or seconds since the epoch; from 1970 to 9999. */
 bool time_from_text(const char *text, double *seconds);
 
 /* "90", "1.5s", "30m", "12h" or "7d", in seconds. */
@@ -44,16 +39,12 @@ bool duration_from_text(const char *text, double *seconds);
 
 enum time_direction { TIME_PAST, TIME_FUTURE };
 
-/*
- * As a person writes it at the time @now: besides all that time_from_text() reads
+/* As a person writes it at the time @now: besides all that time_from_text() reads
  *
- *	now, today, yesterday, tomorrow		the last three: midnight
- *	2026-11-01, 2026-11-01 10:00[:30]	or one of these three for the day, or T for the blank
- *	10:00, 10:00:30				the last such time; of TIME_FUTURE the next
- *	2h ago, 2h				"2h" alone goes in this direction
+ * 	now, today, yesterday, tomorrow		the last three: midnight
+ * 	2026-11-01, 2026-11-01 10:00[:30]	or one of these three for the day, or T for the blank
+ * 	10:00, 10:00:30				the last such time; of TIME_FUTURE the next
+ * 	2h ago, 2h				"2h" alone goes in this direction
  *
- * in local time, unless Z or an offset such as +01:00 follows a day and time.
- */
+ * in local time, unless Z or an offset such as +01:00 follows a day and time. */
 bool time_from_person(const char *text, double now, enum time_direction direction, double *seconds);
-
-#endif

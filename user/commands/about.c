@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The commands about the program itself: `xidscope help`, `metrics` and `version`. */
-#include <stdio.h>
-#include <string.h>
 
 #include "commands/commands.h"
-#include "commands/exit_codes.h"
 #include "commands/option_table.h"
 #include "sinks/metrics.h"
 #include "version.h"

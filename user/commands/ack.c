@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope ack`: edits and shows the file of acknowledgements. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,7 +11,6 @@
 #include "base/safe_text.h"
 #include "base/time_text.h"
 #include "commands/commands.h"
-#include "commands/exit_codes.h"
 #include "commands/options.h"
 #include "health/ack.h"
 #include "health/health.h"
@@ -137,9 +132,8 @@ static const char *read_metrics(const struct options *o, struct snapshot *s)
 	return err ? error : NULL;
 }
 
-/* The UUID of the GPU @device, which its successor in the same slot does not have; "": the
- * metrics file does not say. Another program may have written that: any other text could be
- * a whole entry. */
+/* The UUID of the GPU @device, which its successor in the same slot does not have; "": the metrics file does not say.
+ * Another program may have written that: any other text could be a whole entry. */
 static const char *find_uuid(const struct snapshot *s, const char *device)
 {
 	const struct gpu_info *end = s->faults.gpus + s->faults.gpu_count;

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The parts of the agent, `run`: its events, what limits calls, its heartbeat, and its messages to the service manager. */
-#ifndef XIDSCOPE_AGENT_H
-#define XIDSCOPE_AGENT_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -67,9 +64,8 @@ int heartbeat_write(struct heartbeat *h, uint64_t now_ns);
 /* Removes the file. */
 void heartbeat_close(struct heartbeat *h);
 
-/* Sets *@age to the seconds since the last write to @path, by the monotonic clock: setting
- * the time changes nothing. Returns 0, or an error of file_text_read_no_link(), or -ENODATA if the
- * file has no time of this boot. */
+/* Sets *@age to the seconds since the last write to @path, by the monotonic clock: setting the time changes nothing.
+ * Returns 0, or an error of file_text_read_no_link(), or -ENODATA if the file has no time of this boot. */
 int heartbeat_age(const char *path, double *age);
 
 /* ---- notify.c: sd_notify(3), by its protocol alone ---- */
@@ -84,8 +80,7 @@ struct notify {
 	bool failed; /* the last message; logged when it changes */
 };
 
-/* Takes the manager's address from the environment, and removes it there. Call
- * notify_close() in any case. */
+/* Takes the manager's address from the environment, and removes it there. Call notify_close() in any case. */
 void notify_open(struct notify *n, const struct log *log);
 void notify_close(struct notify *n);
 
@@ -94,5 +89,3 @@ void notify_send(struct notify *n, const char *format, ...) __attribute__((forma
 
 /* Tells the watchdog at @now_ns that the program works, twice as often as it demands. */
 void notify_alive(struct notify *n, uint64_t now_ns);
-
-#endif

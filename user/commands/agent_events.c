@@ -2,10 +2,6 @@
 /* The agent's lines about itself and about NFS in the event log. */
 #include "commands/agent.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/clock.h"
 #include "base/json.h"
 #include "faults/fault_state.h"

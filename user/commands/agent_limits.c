@@ -2,10 +2,6 @@
 /* What limits the calls to each server between the agent's snapshots, and checkpoint episodes. */
 #include "commands/agent.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/clock.h"
 #include "base/json.h"
 #include "limits/verdict.h"

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope check`: reports the node's health from the agent's metrics file. */
-#include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/timex.h>
 #include <unistd.h>
@@ -18,7 +13,6 @@
 #include "base/terminal.h"
 #include "base/time_text.h"
 #include "commands/commands.h"
-#include "commands/exit_codes.h"
 #include "commands/agent.h"
 #include "commands/options.h"
 #include "health/health.h"
@@ -26,7 +20,6 @@
 #include "health/metrics_file.h"
 
 #define REASON_SIZE 640
-#define FSTAB_MAX_BYTES (1 << 20)
 #define MAX_ASK_SECONDS 10.0 /* whatever the limit of the rule is */
 
 /* The node's state. */
@@ -66,39 +59,30 @@ set_unknown(struct result *v, const char *format, ...)
 /* Adds the figures that do not depend on the rules. */
 static void add_figures(struct result *v, const struct snapshot *s)
 {
-	double age;
-
 	for (size_t i = 0; i < s->faults.fault_count; i++)
 		if (!s->faults.faults[i].nvswitch)
 			v->xids += s->faults.faults[i].count;
 	for (size_t i = 0; i < s->calls.server_count; i++)
-		for (int q = 0; q < RPC_QUEUES; q++) {
-			age = (double)s->calls.servers[i].oldest_ns[q] / 1e9;
-			if (age > v->oldest_waiter)
-				v->oldest_waiter = age;
-		}
+		for (int q = 0; q < RPC_QUEUES; q++)
+			RAISE(v->oldest_waiter, (double)s->calls.servers[i].oldest_ns[q] / 1e9);
 }
 
 /* ---- what is true of the node now ---- */
 
-/* For locks of processes that ask for a mount, and for what is counted in an hour. */
-static void runtime_folder(char *path, size_t size)
-{
-	const char *own = getenv("XDG_RUNTIME_DIR");
-
-	snprintf(path, size, "%s/xidscope", !geteuid() ? "/run" : own ? own : "/nonexistent");
-}
-
 static void look_at_node(struct node_state *node, const struct options *o)
 {
 	double limit = o->health.rules[HEALTH_MOUNT_HUNG].limit;
+	const char *own = getenv("XDG_RUNTIME_DIR");
 	struct timex clock = {};
-	struct file_text fstab;
 	char folder[256], counts[300];
 	bool corrected = o->health.rules[HEALTH_PCIE_CORRECTED].level != HEALTH_OK;
 
 	*node = (struct node_state){ .gpus_wanted = (unsigned int)o->gpus };
-	runtime_folder(folder, sizeof(folder));
+	/* For locks of processes that ask for a mount, and for what is counted in an hour. */
+	snprintf(folder, sizeof(folder), "%s/xidscope",
+		 !geteuid() ? "/run" :
+		 own        ? own :
+			      "/nonexistent");
 	pcie_links_read(node, "",
 			corrected || o->health.rules[HEALTH_PCIE_WIDTH].level != HEALTH_OK);
 	if (o->health.rules[HEALTH_GPU_UNUSED].level != HEALTH_OK)
@@ -112,10 +96,7 @@ static void look_at_node(struct node_state *node, const struct options *o)
 		return;
 	for (size_t i = 0; i < o->mount_count; i++)
 		node_mounts_add(node, o->mounts[i]);
-	if (!file_text_read(&fstab, "/etc/fstab", FSTAB_MAX_BYTES)) {
-		node_mounts_add_fstab(node, fstab.bytes, fstab.len);
-		file_text_free(&fstab);
-	}
+	node_mounts_read_fstab(node, "/etc/fstab");
 	if (node->mounts_left_out)
 		log_warn(&o->log, "%zu NFS mounts of /etc/fstab are not checked: at most %d are",
 			 node->mounts_left_out, NODE_MOUNTS_MAX);
@@ -162,8 +143,7 @@ static void evaluate(struct result *v, const struct options *o)
 	err = file_text_read_no_link(&file, o->file, METRICS_FILE_MAX_BYTES);
 	if (err) {
 		set_unknown(v,
-			    "cannot read %s: %s; is 'xidscope run' running, "
-			    "and is this its file?",
+			    "cannot read %s: %s; is 'xidscope run' running, and is this its file?",
 			    o->file, file_text_error(err));
 		return;
 	}
@@ -200,13 +180,6 @@ static void print_without_bar(const char *text)
 		putchar(*text == '|' ? '/' : *text);
 }
 
-/* " (3 more)" after the first of several findings. */
-static void print_more(size_t count)
-{
-	if (count)
-		printf(" (%zu more)", count);
-}
-
 /* label=value[unit];warning;critical */
 static void print_performance(const struct result *v, const struct options *o)
 {
@@ -237,7 +210,8 @@ static void print_nagios(const struct result *v, const struct options *o)
 		return;
 	}
 	print_without_bar(r->count ? r->findings[0].reason : "no open fault");
-	print_more(r->total > 1 ? r->total - 1 : 0);
+	if (r->total > 1)
+		printf(" (%zu more)", r->total - 1);
 	print_performance(v, o);
 	putchar('\n');
 	for (size_t i = 1; i < r->count; i++) {
@@ -309,10 +283,8 @@ static void print_time(struct json *j, const char *name, double seconds)
 	json_text(j, name, text);
 }
 
-/*
- * The command that acknowledges it. What is not named by an address, as a server, a mount or a switch,
- * can be only with all others. A state goes on, so nothing but a snooze ends it.
- */
+/* The command that acknowledges it. What is not named by an address, as a server, a mount or a switch, can be only
+ * with all others. A state goes on, so nothing but a snooze ends it. */
 static void ack_command(const struct health_finding *f, char *text, size_t size)
 {
 	struct span device = { f->device, f->device + strlen(f->device) };
@@ -459,8 +431,7 @@ static int list_rules(bool json)
 	return CHECK_OK;
 }
 
-/* The exit code of @result in this style. Slurm drains a node whose prolog fails, so there
- * only a failure is one. */
+/* The exit code of @result in this style. Slurm drains a node whose prolog fails, so there only a failure is one. */
 static int exit_code(enum check_exit result, enum check_style style)
 {
 	if (style == CHECK_SLURM)

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The commands of the program. Each takes the options of the command line, and
- * returns the program's exit code.
- */
-#ifndef XIDSCOPE_COMMANDS_H
-#define XIDSCOPE_COMMANDS_H
+/* The commands of the program. Each takes the options of the command line, and returns the program's exit code. */
+#pragma once
 
-#include <stdbool.h>
-#include <stdio.h>
+#include "base/std.h"
 
 struct options;
 
@@ -24,10 +19,36 @@ int cmd_help(const struct options *options);
 int cmd_completion(const struct options *options);
 int cmd_version(const struct options *options);
 
+/* ---- exit codes ---- */
+
+/* Of all commands except check. */
+enum {
+	EXIT_OK = 0,
+	EXIT_TROUBLE = 1, /* could not do what was asked */
+	EXIT_USAGE = 2, /* the command line is wrong */
+	EXIT_LOCKED = 3, /* another agent writes the same file */
+	EXIT_PERMISSION = 4, /* no privileges, or the kernel forbids BPF programs */
+};
+
+/* Of check, as Nagios defines them for its plugins; Slurm's script also uses them. */
+enum check_exit {
+	CHECK_OK = 0,
+	CHECK_WARNING = 1,
+	CHECK_CRITICAL = 2,
+	CHECK_UNKNOWN = 3,
+};
+
+/* Of check in the style npd, as node-problem-detector defines them for its plugins. */
+enum npd_exit {
+	NPD_OK = 0,
+	NPD_PROBLEM = 1,
+	NPD_UNKNOWN = 2,
+};
+
+/* ---- doctor.c ---- */
+
 /* The report of `doctor` about a system whose files are below @root ("": this one), with the kernel @release, to @out.
- * @every_message: what fault_offer_try_printk() returned. @types_file: NULL, or a file that is to have the types of the
+ * @every_message: what printk_hook_try() returned. @types_file: NULL, or a file that is to have the types of the
  * loaded sunrpc. Returns true if nothing is missing. */
 bool doctor_report(FILE *out, const char *root, const char *release, int every_message,
 		   const char *types_file, bool json);
-
-#endif

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope completion`: shell scripts that complete its commands, options and values, from the table of options. */
-#include <stdio.h>
-#include <string.h>
 
 #include "commands/commands.h"
-#include "commands/exit_codes.h"
 #include "commands/option_table.h"
 #include "health/health.h"
 #include "xid/xid_catalog.h"

@@ -2,12 +2,9 @@
 /* `xidscope doctor`: findings about this kernel, as lines or as JSON. */
 #include "commands/commands.h"
 
-#include <errno.h>
 #include <glob.h>
-#include <limits.h>
 #include <mntent.h>
 #include <stdarg.h>
-#include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -15,9 +12,9 @@
 #include "base/json.h"
 #include "base/safe_text.h"
 #include "base/terminal.h"
-#include "commands/exit_codes.h"
 #include "commands/options.h"
 #include "faults/fault_observer.h"
+#include "faults/prove/prove.h"
 #include "kernel/bpf_support.h"
 #include "rpc/choice.h"
 #include "rpc/source.h"
@@ -45,8 +42,8 @@ struct finding {
 struct diagnosis {
 	const char *root;
 	const char *release;
-	int every_message; /* what fault_offer_try_printk() returned */
-	struct rpc_offer facts;
+	int every_message; /* what printk_hook_try() returned */
+	struct rpc_offer offer;
 	struct source_choice choice;
 	char sunrpc[400]; /* its state, in words */
 	char source[200]; /* the choice, in words */
@@ -81,7 +78,7 @@ static void describe_sunrpc(struct diagnosis *d)
 		[SUNRPC_LIVE] = "a module, loaded",
 		[SUNRPC_BUILT_IN] = "built into the kernel",
 	};
-	const struct rpc_offer *f = &d->facts;
+	const struct rpc_offer *f = &d->offer;
 	char disk[300] = "";
 
 	if (*f->disk_path)
@@ -127,8 +124,7 @@ static void add_source_checks(struct diagnosis *d)
 	}
 }
 
-/* A tracepoint NAME has a type btf_trace_NAME; BTF has names as strings, each with
- * its NUL. */
+/* A tracepoint NAME has a type btf_trace_NAME; BTF has names as strings, each with its NUL. */
 static bool types_have_tracepoint(const struct file_text *types, const char *name)
 {
 	char wanted[80];
@@ -139,20 +135,20 @@ static bool types_have_tracepoint(const struct file_text *types, const char *nam
 
 static void add_hooks(struct diagnosis *d)
 {
-	const struct rpc_offer *f = &d->facts;
+	const struct rpc_offer *f = &d->offer;
 	struct file_text types = {};
-	char path[PATH_MAX];
 	const char *name;
 	bool event;
 
 	if (f->sunrpc != SUNRPC_LIVE && f->sunrpc != SUNRPC_BUILT_IN)
 		return;
-	snprintf(path, sizeof(path), "%s/sys/kernel/btf/%s", d->root,
-		 f->sunrpc == SUNRPC_LIVE ? "sunrpc" : "vmlinux");
-	file_text_read(&types, path, TYPES_MAX);
+	file_text_read(&types,
+		       PATHF("%s/sys/kernel/btf/%s", d->root,
+			     f->sunrpc == SUNRPC_LIVE ? "sunrpc" : "vmlinux"),
+		       TYPES_MAX);
 	for (size_t i = 0; (name = btf_tracepoint(i)); i++) {
-		snprintf(path, sizeof(path), "%s/events/sunrpc/%s", f->tracefs_path, name);
-		event = f->sunrpc_events && !access(path, F_OK);
+		event = f->sunrpc_events &&
+			!access(PATHF("%s/events/sunrpc/%s", f->tracefs_path, name), F_OK);
 		if (types_have_tracepoint(&types, name) || (event && !types.bytes))
 			add_finding(d, "hooks", name, OK, "sunrpc has this tracepoint");
 		else if (event)
@@ -173,12 +169,11 @@ static void add_hooks(struct diagnosis *d)
 /* Whether the first line of any file that matches @pattern begins so. */
 static bool any_begins(const struct diagnosis *d, const char *pattern, const char *begin)
 {
-	char path[PATH_MAX], line[32];
 	bool found = false;
+	char line[32];
 	glob_t files;
 
-	snprintf(path, sizeof(path), "%s%s", d->root, pattern);
-	if (glob(path, 0, NULL, &files))
+	if (glob(PATHF("%s%s", d->root, pattern), 0, NULL, &files))
 		return false;
 	for (size_t i = 0; i < files.gl_pathc; i++) {
 		file_first_line(files.gl_pathv[i], line, sizeof(line));
@@ -197,8 +192,7 @@ static void add_localio(struct diagnosis *d)
 			    "a mount uses LOCALIO: reads and writes bypass RPC, and no "
 			    "source can observe them")
 			->fix = "to observe them: echo N "
-				">/sys/module/nfs/parameters/localio_enabled, "
-				"and mount again";
+				">/sys/module/nfs/parameters/localio_enabled, and mount again";
 	else if (any_begins(d, "/sys/module/nfs/parameters/localio_enabled", "Y"))
 		add_finding(d, "nfs", "localio", OK,
 			    "LOCALIO is possible: reads and writes to a server on this "
@@ -209,13 +203,11 @@ static void add_localio(struct diagnosis *d)
 
 static void add_mounts(struct diagnosis *d)
 {
-	char path[PATH_MAX], strings[4096];
+	FILE *mounts = setmntent(PATHF("%s/proc/self/mounts", d->root), "re");
+	char strings[4096];
 	struct mntent entry;
 	size_t count = 0;
-	FILE *mounts;
 
-	snprintf(path, sizeof(path), "%s/proc/self/mounts", d->root);
-	mounts = setmntent(path, "re");
 	while (mounts && getmntent_r(mounts, &entry, strings, sizeof(strings)))
 		if ((!strcmp(entry.mnt_type, "nfs") || !strcmp(entry.mnt_type, "nfs4")) &&
 		    ++count <= MAX_MOUNTS)
@@ -338,19 +330,6 @@ static void print_json(FILE *out, const struct diagnosis *d, bool healthy)
 	fputc('\n', out);
 }
 
-static void print_end(FILE *out, const struct diagnosis *d)
-{
-	size_t fixes = 0;
-
-	for (size_t i = 0; i < d->count; i++)
-		fixes += d->findings[i].fix != NULL;
-	if (fixes)
-		fprintf(out, "\n%zu thing%s to fix: see \"fix:\" above.\n", fixes,
-			fixes == 1 ? "" : "s");
-	else
-		fputs("\nNothing to fix.\n", out);
-}
-
 static void print_text(FILE *out, const struct diagnosis *d)
 {
 	static const struct {
@@ -360,16 +339,15 @@ static void print_text(FILE *out, const struct diagnosis *d)
 		       { "hooks", "Hooks on sunrpc" },
 		       { "mounts", "NFS mounts" },
 		       { "gpu", "GPU faults" } };
+	size_t fixes = 0;
 
 	terminal_line(out, 9, "kernel   %s", d->release);
 	terminal_line(out, 9, "sunrpc   %s", d->sunrpc);
 	terminal_line(out, 9, "source   %s", d->source);
-	for (size_t t = 0; t < sizeof(titles) / sizeof(titles[0]); t++) {
+	for (size_t t = 0; t < COUNT(titles); t++) {
 		const char *title = titles[t].title;
 
-		for (size_t i = 0; i < d->count; i++) {
-			const struct finding *f = &d->findings[i];
-
+		for (const struct finding *f = d->findings; f < d->findings + d->count; f++) {
 			if (strcmp(f->group, titles[t].group) != 0)
 				continue;
 			if (title)
@@ -377,11 +355,16 @@ static void print_text(FILE *out, const struct diagnosis *d)
 			title = NULL;
 			terminal_line(out, INDENT, "  %-8s %-20s %s", level_names[f->level],
 				      f->name, f->text);
+			fixes += f->fix != NULL;
 			if (f->fix)
 				terminal_line(out, INDENT, "%*sfix: %s", INDENT, "", f->fix);
 		}
 	}
-	print_end(out, d);
+	if (fixes)
+		fprintf(out, "\n%zu thing%s to fix: see \"fix:\" above.\n", fixes,
+			fixes == 1 ? "" : "s");
+	else
+		fputs("\nNothing to fix.\n", out);
 }
 
 bool doctor_report(FILE *out, const char *root, const char *release, int every_message,
@@ -390,9 +373,9 @@ bool doctor_report(FILE *out, const char *root, const char *release, int every_m
 	struct diagnosis d = { .root = root, .release = release, .every_message = every_message };
 	bool healthy = true;
 
-	rpc_offer_look(&d.facts, root, types_file);
-	rpc_offer_look_on_disk(&d.facts, root, release);
-	source_choose(&d.choice, &d.facts, RPC_SOURCES_ALL);
+	rpc_offer_look(&d.offer, root, types_file);
+	rpc_offer_look_on_disk(&d.offer, root, release);
+	source_choose(&d.choice, &d.offer, RPC_SOURCES_ALL);
 	describe_sunrpc(&d);
 	describe_source(&d);
 	add_source_checks(&d);
@@ -417,8 +400,7 @@ int cmd_doctor(const struct options *o)
 	if (uname(&name))
 		strcpy(name.release, "unknown");
 	bpf_messages_init(&o->log);
-	return doctor_report(stdout, "", name.release, fault_offer_try_printk(), o->sunrpc_btf,
-			     o->json) ?
+	return doctor_report(stdout, "", name.release, printk_hook_try(), o->sunrpc_btf, o->json) ?
 		       EXIT_OK :
 		       EXIT_TROUBLE;
 }

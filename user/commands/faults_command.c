@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope faults`: the faults since boot, from the agent's state file. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/file_text.h"
@@ -13,7 +8,6 @@
 #include "base/terminal.h"
 #include "base/time_text.h"
 #include "commands/commands.h"
-#include "commands/exit_codes.h"
 #include "commands/options.h"
 #include "faults/fault_state.h"
 #include "health/health.h"

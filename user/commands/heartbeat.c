@@ -2,11 +2,6 @@
 /* A file that shows when the agent last worked. */
 #include "commands/agent.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -2,10 +2,8 @@
 /* The one event loop: ticks, kernel messages, signals. */
 #include "commands/loop.h"
 
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
-#include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
@@ -158,7 +156,7 @@ static bool handle(struct loop *l, enum wake wake)
 	return false;
 }
 
-/* Returns 0 or -errno; call close_descriptors() in either case. */
+/* Returns 0 or -errno. */
 static int open_descriptors(struct loop *l, double interval, double duration)
 {
 	struct epoll_event event = { .events = EPOLLIN };
@@ -170,7 +168,7 @@ static int open_descriptors(struct loop *l, double interval, double duration)
 	l->fds[WAKE_POLL] = timer_new(observer_poll(l->observer) / 1e3, 1);
 	l->fds[WAKE_SIGNAL] = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	l->fds[WAKE_END] = duration > 0 ? timer_new(duration, 0) : -1;
-	l->fds[WAKE_HOOKS] = observer_fd(l->observer);
+	l->fds[WAKE_HOOKS] = l->observer->epoll;
 	l->fds[WAKE_SERVE] = l->handler->fd;
 	for (uint32_t i = 0; i < WAKES; i++) {
 		if ((i == WAKE_END && duration <= 0) || (i == WAKE_SERVE && !l->handler->serve))
@@ -180,14 +178,6 @@ static int open_descriptors(struct loop *l, double interval, double duration)
 			return -errno;
 	}
 	return 0;
-}
-
-static void close_descriptors(struct loop *l)
-{
-	for (int i = 0; i < WAKES; i++)
-		if (i != WAKE_HOOKS && i != WAKE_SERVE && l->fds[i] >= 0)
-			close(l->fds[i]);
-	close(l->epoll);
 }
 
 int loop_run(struct observer *o, double interval, double duration,
@@ -211,6 +201,9 @@ int loop_run(struct observer *o, double interval, double duration,
 			end |= handle(&l, (enum wake)events[i].data.u32);
 	}
 	report(&l, LOOP_STOPPING);
-	close_descriptors(&l);
+	for (int i = 0; i < WAKES; i++)
+		if (i != WAKE_HOOKS && i != WAKE_SERVE && l.fds[i] >= 0)
+			close(l.fds[i]);
+	close(l.epoll);
 	return err;
 }

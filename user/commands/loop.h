@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The one event loop: ticks, kernel messages, signals.
- */
-#ifndef XIDSCOPE_LOOP_H
-#define XIDSCOPE_LOOP_H
+/* The one event loop: ticks, kernel messages, signals. */
+#pragma once
 
 #include "commands/observer.h"
 
@@ -33,11 +30,7 @@ void loop_block_signals(void);
  * undone: a start with little CPU takes long. Otherwise they are blocked. */
 void loop_end_at_once(bool at_once);
 
-/*
- * Runs until @duration seconds have passed (0: for ever) or SIGTERM or SIGINT
- * comes. Times in seconds. Returns 0 or -errno.
- */
+/* Runs until @duration seconds have passed (0: for ever) or SIGTERM or SIGINT comes. Times in seconds. Returns 0 or
+ * -errno. */
 int loop_run(struct observer *o, double interval, double duration,
 	     const struct loop_handler *handler);
-
-#endif

@@ -2,12 +2,7 @@
 /* Messages to the service manager. */
 #include "commands/agent.h"
 
-#include <errno.h>
 #include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define MESSAGE_SIZE 400

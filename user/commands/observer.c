@@ -2,16 +2,12 @@
 /* All hooks together, as the agent and the trace session use them. */
 #include "commands/observer.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file_text.h"
 #include "commands/loop.h"
 #include "kernel/bpf_support.h"
 #include "kernel/capabilities.h"
@@ -19,8 +15,7 @@
 #include "kernel/module_events.h"
 #include "rpc/choice.h"
 
-/* How often to poll what has no descriptor; and modules, if the kernel reports no events
- * of them. */
+/* How often to poll what has no descriptor; and modules, if the kernel reports no events of them. */
 #define POLL_MS FAULT_POLL_MS
 #define MODULES_POLL_MS 200
 
@@ -149,8 +144,7 @@ int observer_start(struct observer *o, const struct log *log, unsigned int hooks
 			log_warn(
 				log,
 				"cannot read the kernel's uevents: %s; modules are looked for five "
-				"times a second instead. In a unit, allow AF_NETLINK in "
-				"RestrictAddressFamilies=",
+				"times a second instead. In a unit, allow AF_NETLINK in RestrictAddressFamilies=",
 				strerror(-o->modules));
 		add_descriptor(o, o->modules);
 		loop_end_at_once(true);
@@ -200,11 +194,6 @@ unsigned int observer_poll(struct observer *o)
 	return o->rpc && o->modules < 0 ? MODULES_POLL_MS : POLL_MS;
 }
 
-int observer_fd(const struct observer *o)
-{
-	return o->epoll;
-}
-
 void observer_consume(struct observer *o)
 {
 	if (o->gpu)
@@ -216,14 +205,10 @@ void observer_consume(struct observer *o)
 /* proc(5): the second field of statm is the resident set in pages. */
 static uint64_t resident_bytes(void)
 {
-	FILE *statm = fopen("/proc/self/statm", "re");
-	char line[128] = "", *second;
+	const char *second;
+	char line[128];
 
-	if (statm) {
-		if (!fgets(line, sizeof(line), statm))
-			line[0] = 0;
-		fclose(statm);
-	}
+	file_first_line("/proc/self/statm", line, sizeof(line));
 	second = strchr(line, ' ');
 	return second ? strtoull(second, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }

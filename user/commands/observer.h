@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * All hooks together, as run and trace use them.
- */
-#ifndef XIDSCOPE_OBSERVER_H
-#define XIDSCOPE_OBSERVER_H
-
-#include <stdbool.h>
-#include <stdint.h>
+/* All hooks together, as run and trace use them. */
+#pragma once
 
 #include "base/log.h"
 #include "faults/fault_observer.h"
@@ -29,7 +23,7 @@ struct observer {
 	unsigned int sources; /* of calls, that may be used: see rpc/choice.h */
 	uint64_t gpu_due_ns; /* when to poll @gpu next */
 	int modules; /* descriptor of module_events.h; negative: not available */
-	int epoll; /* of all descriptors */
+	int epoll; /* of all descriptors; readable when messages wait */
 };
 
 /* Attaches the hooks that are available, sunrpc's through one of @sources (see choice.h).
@@ -47,16 +41,11 @@ void observer_stop(struct observer *o);
  * of @others. Call it when all that needs more has been done. */
 void observer_drop_capabilities(const struct observer *o, uint64_t others);
 
-/* Looks for changes that no descriptor reports. Returns the milliseconds until the next
- * call. */
+/* Looks for changes that no descriptor reports. Returns the milliseconds until the next call. */
 unsigned int observer_poll(struct observer *o);
 
-/* A descriptor that becomes readable when messages wait, and the function that reads
- * them; it also attaches sunrpc's hooks when the module is loaded. */
-int observer_fd(const struct observer *o);
+/* Reads the messages for which @epoll is readable; also attaches sunrpc's hooks when the module is loaded. */
 void observer_consume(struct observer *o);
 
 /* Fills @s, which must be empty. Returns 0 or -errno; then @s is incomplete. */
 int observer_snapshot(struct observer *o, struct snapshot *s);
-
-#endif

@@ -2,12 +2,6 @@
 /* The commands and their options, with the readers of unusual values. */
 #include "commands/option_table.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/clock.h"
 #include "base/nearest.h"
 #include "base/span.h"
 #include "base/time_text.h"
@@ -19,44 +13,33 @@
 #define DAY 86400.0
 
 const struct command_row command_rows[COMMANDS] = {
-	[COMMAND_RUN] = { "run",
-			  "Observe, and write a metrics file every interval",
-			  { "run --output /var/lib/node_exporter/textfile/xidscope.prom",
-			    "run --interval 30s --log json" } },
-	[COMMAND_TRACE] = { "trace",
-			    "Observe for a while, and print a report",
-			    { "trace --duration 60s",
-			      "trace --replay node.rec --html node.html" } },
-	[COMMAND_CHECK] = { "check",
-			    "Report the node's health, from the metrics file",
-			    { "check --window 7d",
-			      "check --style slurm --rule nfs_waiter=fail:300" } },
-	[COMMAND_ACK] = { "ack",
-			  "Acknowledge a fault, or show what is acknowledged",
-			  { "ack c1:00.0 79 --note 'riser seated anew'", "ack --list" } },
-	[COMMAND_DOCTOR] = { "doctor",
-			     "Show what this kernel offers, what is missing and the fix",
-			     { "doctor", "doctor --json" } },
-	[COMMAND_XID] = { "xid",
-			  "Explain an Xid, and what to do about it",
-			  { "xid 79 sxid:20034", "dmesg | xidscope xid -" } },
-	[COMMAND_WHY] = { "why",
-			  "Show what happened on this node, from the event log",
-			  { "why --last 1h", "why --job 4711 --since 2026-11-22T03:00:00Z" } },
-	[COMMAND_FAULTS] = { "faults",
-			     "List the faults since boot, open and grave ones first",
-			     { "faults", "faults --json" } },
-	[COMMAND_METRICS] = { "metrics",
-			      "List the metrics that run writes",
-			      { "metrics", "metrics | cut -f 1,5" } },
-	[COMMAND_HELP] = { "help",
-			   "Show the commands, or the options of one",
-			   { "help", "help run" } },
-	[COMMAND_COMPLETION] = { "completion",
-				 "Print a script that completes commands in a shell",
-				 { "completion bash >/etc/bash_completion.d/xidscope",
-				   "completion zsh >/usr/local/share/zsh/site-functions/_xidscope" } },
-	[COMMAND_VERSION] = { "version", "Show the version", { "version", "--version" } },
+	/* clang-format off */
+	[COMMAND_RUN] = { "run", "Observe, and write a metrics file every interval",
+		{ "run --output /var/lib/node_exporter/textfile/xidscope.prom", "run --interval 30s --log json" } },
+	[COMMAND_TRACE] = { "trace", "Observe for a while, and print a report",
+		{ "trace --duration 60s", "trace --replay node.rec --html node.html" } },
+	[COMMAND_CHECK] = { "check", "Report the node's health, from the metrics file",
+		{ "check --window 7d", "check --style slurm --rule nfs_waiter=fail:300" } },
+	[COMMAND_ACK] = { "ack", "Acknowledge a fault, or show what is acknowledged",
+		{ "ack c1:00.0 79 --note 'riser seated anew'", "ack --list" } },
+	[COMMAND_DOCTOR] = { "doctor", "Show what this kernel offers, what is missing and the fix",
+		{ "doctor", "doctor --json" } },
+	[COMMAND_XID] = { "xid", "Explain an Xid, and what to do about it",
+		{ "xid 79 sxid:20034", "dmesg | xidscope xid -" } },
+	[COMMAND_WHY] = { "why", "Show what happened on this node, from the event log",
+		{ "why --last 1h", "why --job 4711 --since 2026-11-22T03:00:00Z" } },
+	[COMMAND_FAULTS] = { "faults", "List the faults since boot, open and grave ones first",
+		{ "faults", "faults --json" } },
+	[COMMAND_METRICS] = { "metrics", "List the metrics that run writes",
+		{ "metrics", "metrics | cut -f 1,5" } },
+	[COMMAND_HELP] = { "help", "Show the commands, or the options of one",
+		{ "help", "help run" } },
+	[COMMAND_COMPLETION] = { "completion", "Print a script that completes commands in a shell",
+		{ "completion bash >/etc/bash_completion.d/xidscope",
+		  "completion zsh >/usr/local/share/zsh/site-functions/_xidscope" } },
+	[COMMAND_VERSION] = { "version", "Show the version",
+		{ "version", "--version" } },
+	/* clang-format on */
 };
 
 /* ---- readers of OPTION_OTHER values: each returns NULL, or a hint for the error ---- */
@@ -130,25 +113,10 @@ static const char *read_fault(struct options *o, const char *value)
 	}
 }
 
-static const char *read_time(const char *value, enum time_direction direction, double *time)
-{
-	return time_from_person(value, wall_seconds(), direction, time) ? NULL : "use " TIME_FORMS;
-}
-
-static const char *read_until(struct options *o, const char *value)
-{
-	return read_time(value, TIME_FUTURE, &o->fault.time);
-}
-
 static const char *read_note(struct options *o, const char *value)
 {
 	o->note = value;
 	return strlen(value) <= 200 ? NULL : "use at most 200 bytes";
-}
-
-static const char *read_since(struct options *o, const char *value)
-{
-	return read_time(value, TIME_PAST, &o->health.since);
 }
 
 static const char *read_mount(struct options *o, const char *value)
@@ -159,16 +127,6 @@ static const char *read_mount(struct options *o, const char *value)
 		return "use at most 32";
 	o->mounts[o->mount_count++] = value;
 	return NULL;
-}
-
-static const char *read_past_since(struct options *o, const char *value)
-{
-	return read_time(value, TIME_PAST, &o->past_since);
-}
-
-static const char *read_past_until(struct options *o, const char *value)
-{
-	return read_time(value, TIME_PAST, &o->past_until);
 }
 
 static const char *read_rule(struct options *o, const char *value)
@@ -234,6 +192,8 @@ static const struct option_word shells[] = { { "bash", SHELL_BASH }, { "zsh", SH
 #define DURATION(to, least, most)                                                                \
 	.argument = "DURATION", .type = OPTION_DURATION, .member = offsetof(struct options, to), \
 	.min = (least), .max = (most)
+#define TIME(to, direction) \
+	.type = OPTION_TIME, .member = offsetof(struct options, to), .min = (direction)
 #define PATH(to) .argument = "FILE", .type = OPTION_FILE, .member = offsetof(struct options, to)
 #define TEXT_OF(to) .type = OPTION_FILE, .member = offsetof(struct options, to)
 #define WORD(to, of) .type = OPTION_WORD, .member = offsetof(struct options, to), .words = (of)
@@ -325,7 +285,7 @@ const struct option_row option_rows[] = {
 	{ "--xid-policy", .commands = RUN | XID, PATH(xid_policy),
 	  .help = "Take severity and action of Xids from FILE [none]" },
 	{ "--list", .commands = XID, FLAG(list), .help = "List all Xids of the catalog" },
-	{ "--until", "TIME", ACK, OTHER(read_until),
+	{ "--until", "TIME", ACK, TIME(fault.time, TIME_FUTURE),
 	  .help = "Acknowledge faults until TIME; a TIME in the future, as\n"
 		  "4h or 10:00, is a snooze: then they are open again.\n"
 		  "TIME may also be '2h ago', yesterday, 2026-11-01 or\n"
@@ -347,7 +307,7 @@ const struct option_row option_rows[] = {
 		  "npd: 0 ok or warning, 1 critical, 2 unknown" },
 	{ "--window", .commands = CHECK, DURATION(health.window, 0.1, 3650 * DAY),
 	  .help = "Ignore faults that are older than this" },
-	{ "--since", "TIME", CHECK, OTHER(read_since),
+	{ "--since", "TIME", CHECK, TIME(health.since, TIME_PAST),
 	  .help = "Ignore faults before TIME: 10:00, '2h ago', yesterday,\n"
 		  "2026-11-01 or 2026-11-01T10:00:00Z; local unless a zone\n"
 		  "is given" },
@@ -371,11 +331,12 @@ const struct option_row option_rows[] = {
 	{ "--explain", .commands = CHECK, FLAG(explain),
 	  .help = "Print for each finding its evidence, when it began, and\n"
 		  "what clears it" },
-	{ "--since", "TIME", WHY, OTHER(read_past_since),
+	{ "--since", "TIME", WHY, TIME(past_since, TIME_PAST),
 	  .help = "Begin at TIME: 10:00, '2h ago', yesterday, 2026-11-01 or\n"
 		  "2026-11-01T10:00:00Z; local unless a zone is given [one\n"
 		  "hour before --until]" },
-	{ "--until", "TIME", WHY, OTHER(read_past_until), .help = "End at TIME [the present]" },
+	{ "--until", "TIME", WHY, TIME(past_until, TIME_PAST),
+	  .help = "End at TIME [the present]" },
 	{ "--last", .commands = WHY, DURATION(past_last, 1, 3650 * DAY),
 	  .help = "Begin so long before --until" },
 	{ "--job", "ID", WHY, OPTION_COUNT, offsetof(struct options, job), 1, 4294967295.0,
@@ -393,4 +354,4 @@ const struct option_row option_rows[] = {
 	  .help = "Write JSON" },
 };
 
-const size_t option_row_count = sizeof(option_rows) / sizeof(option_rows[0]);
+const size_t option_row_count = COUNT(option_rows);

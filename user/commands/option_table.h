@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The commands and their options: parsing and help use this one table, and the man page
- * is checked against it.
- */
-#ifndef XIDSCOPE_OPTION_TABLE_H
-#define XIDSCOPE_OPTION_TABLE_H
-
-#include <stddef.h>
+/* The commands and their options: parsing and help use this one table, and the man page is checked against it. */
+#pragma once
 
 #include "commands/options.h"
 
@@ -27,6 +21,7 @@ enum option_type {
 	OPTION_FLAG, /* bool; the option has no value */
 	OPTION_DURATION, /* double: seconds from @min to @max */
 	OPTION_COUNT, /* uint64_t from @min to @max */
+	OPTION_TIME, /* double: seconds since the epoch; @min: an enum time_direction */
 	OPTION_FILE, /* const char *, not empty */
 	OPTION_WORD, /* unsigned int: the value of one of @words */
 	OPTION_WORDS, /* unsigned int: the values of some of @words, or-ed */
@@ -53,5 +48,3 @@ struct option_row {
 
 extern const struct option_row option_rows[];
 extern const size_t option_row_count;
-
-#endif

@@ -2,16 +2,13 @@
 /* Reads the command line by the table of options. */
 #include "commands/options.h"
 
-#include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "base/clock.h"
 #include "base/nearest.h"
 #include "base/safe_text.h"
 #include "base/time_text.h"
-#include "commands/exit_codes.h"
+#include "commands/commands.h"
 #include "commands/observer.h"
 #include "commands/option_table.h"
 #include "rpc/choice.h"
@@ -81,6 +78,8 @@ static const char *advice(const struct option_row *row)
 	case OPTION_COUNT:
 		snprintf(text, sizeof(text), "use a number from %.0f to %.0f", row->min, row->max);
 		break;
+	case OPTION_TIME:
+		return "use " TIME_FORMS;
 	case OPTION_FILE:
 		return "use a file name";
 	default:
@@ -108,6 +107,10 @@ static const char *read_value(const struct option_row *row, struct options *o, c
 	case OPTION_DURATION:
 		good = duration_from_text(value, member) && *(double *)member >= row->min &&
 		       *(double *)member <= row->max;
+		break;
+	case OPTION_TIME:
+		good = time_from_person(value, wall_seconds(), (enum time_direction)row->min,
+					member);
 		break;
 	case OPTION_COUNT:
 		good = read_count(value, member) && (double)*(uint64_t *)member >= row->min &&

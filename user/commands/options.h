@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The command line: the command, and the values of its options.
- */
-#ifndef XIDSCOPE_OPTIONS_H
-#define XIDSCOPE_OPTIONS_H
-
-#include <stdbool.h>
-#include <stdint.h>
+/* The command line: the command, and the values of its options. */
+#pragma once
 
 #include "base/log.h"
 #include "health/health.h"
@@ -106,10 +100,6 @@ struct options {
 	int wrong_usage; /* exit code if the command line is wrong */
 };
 
-/*
- * Sets *@o to the defaults, then reads the command line into it. Returns the command; or
- * COMMAND_NONE after printing an error: then the program ends with o->wrong_usage.
- */
+/* Sets *@o to the defaults, then reads the command line into it. Returns the command; or COMMAND_NONE after printing
+ * an error: then the program ends with o->wrong_usage. */
 enum command options_parse(int argc, char **argv, struct options *o);
-
-#endif

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope run`: observes, and writes the metrics file every interval. */
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -14,7 +10,6 @@
 #include "base/time_text.h"
 #include "commands/agent.h"
 #include "commands/commands.h"
-#include "commands/exit_codes.h"
 #include "commands/loop.h"
 #include "commands/observer.h"
 #include "commands/options.h"
@@ -26,8 +21,7 @@
 #include "writer/writer.h"
 #include "xid/xid_policy.h"
 
-/* How long the start waits for the files, and the end. The start may be that of a node whose
- * disks are busy. */
+/* How long the start waits for the files, and the end. The start may be that of a node whose disks are busy. */
 #define START_NS 5000000000ull
 #define END_NS 600000000ull
 
@@ -75,8 +69,7 @@ static double monotonic_seconds(void)
 	return (double)monotonic_ns() / 1e9;
 }
 
-/* Whether a server that does not answer would stop who reads or writes @path; then @source is what
- * is mounted there. */
+/* Whether a server that does not answer would stop who reads or writes @path; then @source is what is mounted there. */
 static bool may_hang(const char *path, char *source, size_t size)
 {
 	const char *name;
@@ -107,8 +100,7 @@ static int read_policy(struct xid_policy *policy, const struct options *o)
 	if (may_hang(o->xid_policy, source, sizeof(source))) {
 		log_error(
 			&o->log,
-			"the policy %s is on %s, which may stop answering; name a --xid-policy on a "
-			"local file system",
+			"the policy %s is on %s, which may stop answering; name a --xid-policy on a local file system",
 			o->xid_policy, source);
 		return EXIT_USAGE;
 	}

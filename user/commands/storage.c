@@ -2,10 +2,7 @@
 /* Which storage system a server belongs to. */
 #include "commands/storage.h"
 
-#include <errno.h>
 #include <fnmatch.h>
-#include <stdio.h>
-#include <string.h>
 
 const char *storage_rules_add(struct storage_rules *r, const char *text)
 {

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Which storage system a server belongs to, by rules NAME=PATTERN: clusters reach one
- * system by many addresses.
- */
-#ifndef XIDSCOPE_STORAGE_H
-#define XIDSCOPE_STORAGE_H
+/* Which storage system a server belongs to, by rules NAME=PATTERN: clusters reach one system by many addresses. */
+#pragma once
 
 #include "snapshot/snapshot.h"
 
@@ -18,16 +14,10 @@ struct storage_rules {
 	size_t count;
 };
 
-/* Adds the rule "NAME=PATTERN"; @text must outlive the rules. Returns NULL, or what is
- * wrong with it. */
+/* Adds the rule "NAME=PATTERN"; @text must outlive the rules. Returns NULL, or what is wrong with it. */
 const char *storage_rules_add(struct storage_rules *r, const char *text);
 
-/*
- * Adds to @s the storage system of each server that has calls or a mount: that of the
- * first rule whose pattern matches the server's name, with or without its network
- * namespace, or an address of one of its transports or mounts, in any case of letters.
- * Returns 0 or -ENOMEM.
- */
+/* Adds to @s the storage system of each server that has calls or a mount: that of the first rule whose pattern
+ * matches the server's name, with or without its network namespace, or an address of one of its transports or mounts,
+ * in any case of letters. Returns 0 or -ENOMEM. */
 int storage_rules_apply(const struct storage_rules *r, struct snapshot *s);
-
-#endif

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope trace`: observes for a while, or reads a recording, and reports. */
-#include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,7 +10,6 @@
 #include "base/safe_text.h"
 #include "base/terminal.h"
 #include "commands/commands.h"
-#include "commands/exit_codes.h"
 #include "commands/loop.h"
 #include "commands/observer.h"
 #include "commands/options.h"

@@ -2,9 +2,6 @@
 /* The files that `xidscope trace` writes. */
 #include "commands/trace_files.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/output_file.h"
@@ -48,8 +45,10 @@ static int begin_record(struct trace_files *f, const struct session_origin *orig
 	return err ? fail(f, "--record", path, err) : 0;
 }
 
-/* Nobody else writes these files meanwhile, so they need no lock. */
-static int check(const struct trace_files *f, const char *option, const char *path)
+/* Writes the file, if there is a @path; without @text only checks that it can be written. Nobody else writes it meanwhile,
+ * so it needs no lock. */
+static int write_file(const struct trace_files *f, const char *option, const char *path,
+		      const char *text, size_t size)
 {
 	struct output_file file;
 	int err;
@@ -59,7 +58,7 @@ static int check(const struct trace_files *f, const char *option, const char *pa
 	err = output_file_init(&file, path);
 	file.unlocked = true;
 	if (!err)
-		err = output_file_check(&file);
+		err = text ? output_file_write(&file, text, size, NULL) : output_file_check(&file);
 	output_file_close(&file, true);
 	return err ? fail(f, option, path, err) : 0;
 }
@@ -70,9 +69,9 @@ int trace_files_begin(struct trace_files *f, const struct options *options,
 	int err;
 
 	*f = (struct trace_files){ .options = options };
-	err = check(f, "--json", options->json_file);
+	err = write_file(f, "--json", options->json_file, NULL, 0);
 	if (!err)
-		err = check(f, "--html", options->html);
+		err = write_file(f, "--html", options->html, NULL, 0);
 	return err ? err : begin_record(f, origin);
 }
 
@@ -99,27 +98,12 @@ void trace_files_end(struct trace_files *f)
 	f->record = NULL;
 }
 
-static int write_file(const struct trace_files *f, const char *option, const char *path,
-		      const char *text, size_t size)
-{
-	struct output_file file;
-	int err = output_file_init(&file, path);
-
-	file.unlocked = true;
-	if (!err)
-		err = output_file_write(&file, text, size, NULL);
-	output_file_close(&file, true);
-	return err ? fail(f, option, path, err) : 0;
-}
-
 /* A stream's text; NULL: no memory. */
 static char *close_text(FILE *out, char **text)
 {
-	bool whole = out && !ferror(out);
+	bool cut = !out || ferror(out);
 
-	if (out && fclose(out))
-		whole = false;
-	if (whole)
+	if (out && !(fclose(out) || cut))
 		return *text;
 	free(*text);
 	return NULL;
@@ -147,7 +131,7 @@ int trace_files_write(const struct trace_files *f, const struct session *t)
 	const struct options *o = f->options;
 	char *json = NULL;
 	size_t size = 0;
-	int err = 0, err2 = 0;
+	int err, err2 = 0;
 	FILE *out;
 
 	if (!o->json_file && !o->html)
@@ -159,8 +143,7 @@ int trace_files_write(const struct trace_files *f, const struct session *t)
 	if (!json)
 		return fail(f, o->json_file ? "--json" : "--html",
 			    o->json_file ? o->json_file : o->html, -ENOMEM);
-	if (o->json_file)
-		err = write_file(f, "--json", o->json_file, json, size);
+	err = write_file(f, "--json", o->json_file, json, size);
 	if (o->html)
 		err2 = write_page(f, json, size);
 	free(json);

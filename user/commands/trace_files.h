@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The files that `xidscope trace` writes: JSON, page, recording.
- */
-#ifndef XIDSCOPE_TRACE_FILES_H
-#define XIDSCOPE_TRACE_FILES_H
-
-#include <stdio.h>
+/* The files that `xidscope trace` writes: JSON, page, recording. */
+#pragma once
 
 #include "commands/options.h"
 #include "session/recording.h"
@@ -30,5 +25,3 @@ void trace_files_end(struct trace_files *f);
 
 /* Writes JSON and page of a session that has ended. Returns 0, or -errno after logging. */
 int trace_files_write(const struct trace_files *f, const struct session *t);
-
-#endif

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope why`: what happened on this node in a window, from the event log and a recording of `trace`. */
-#include <errno.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/file_text.h"
@@ -15,7 +10,6 @@
 #include "base/terminal.h"
 #include "base/time_text.h"
 #include "commands/commands.h"
-#include "commands/exit_codes.h"
 #include "commands/options.h"
 #include "commands/why_recording.h"
 #include "faults/fault_state.h"
@@ -105,12 +99,6 @@ static void put_fault(FILE *out, const struct past_event *e)
 	put_process(out, e);
 }
 
-static void put_stall(FILE *out, const struct past_event *e)
-{
-	put(out, "NFS server ", e->device);
-	put(out, ": a call waited in the queue ", e->name);
-}
-
 /* How long it took. */
 static void put_length(FILE *out, const struct past_event *e)
 {
@@ -132,7 +120,8 @@ static char *describe(const struct past_event *e)
 	if (!out)
 		return NULL;
 	if (span_is(e->kind, "nfs_stall")) {
-		put_stall(out, e);
+		put(out, "NFS server ", e->device);
+		put(out, ": a call waited in the queue ", e->name);
 	} else if (span_is(e->kind, "nfs_saturation")) {
 		put(out, "NFS server ", e->device);
 		put(out, ": calls waited because this limit was reached: ", e->name);
@@ -170,10 +159,8 @@ static bool is_shown(const struct past_event *e, const struct window *w)
 static bool clip(const struct past_gap *g, const struct window *w, struct past_gap *part)
 {
 	*part = *g;
-	if (part->from < w->since)
-		part->from = w->since;
-	if (part->to > w->until)
-		part->to = w->until;
+	RAISE(part->from, w->since);
+	LOWER(part->to, w->until);
 	return part->from < part->to;
 }
 
@@ -192,22 +179,17 @@ static double unwatched(const struct history *h, const struct window *w)
 
 #define INDENT 36 /* of texts: behind time and grade */
 
-static void print_gap(const struct past_gap *g)
-{
-	char from[TIME_LOCAL_SIZE], to[TIME_LOCAL_SIZE];
-
-	terminal_line(stdout, INDENT, "%s  %-8s nothing was watching until %s: %s",
-		      time_to_local(from, g->from), "unknown", time_to_local(to, g->to), g->reason);
-}
-
 /* Prints the gaps that begin up to @time, from the @next-th on. */
 static size_t print_gaps(const struct history *h, const struct window *w, size_t next, double time)
 {
+	char from[TIME_LOCAL_SIZE], to[TIME_LOCAL_SIZE];
 	struct past_gap part;
 
 	for (; next < h->gap_count && h->gaps[next].from <= time; next++)
 		if (clip(&h->gaps[next], w, &part))
-			print_gap(&part);
+			terminal_line(stdout, INDENT, "%s  %-8s nothing was watching until %s: %s",
+				      time_to_local(from, part.from), "unknown",
+				      time_to_local(to, part.to), part.reason);
 	return next;
 }
 

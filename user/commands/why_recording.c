@@ -2,10 +2,6 @@
 /* Snapshots become lines like those of the agent's event log, which are read as these are. */
 #include "commands/why_recording.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/json.h"
 #include "base/time_text.h"
 #include "limits/episodes.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What a recording of `trace` saw, as events of the past: for the time in which no agent watched.
- */
-#ifndef XIDSCOPE_WHY_RECORDING_H
-#define XIDSCOPE_WHY_RECORDING_H
+/* What a recording of `trace` saw, as events of the past: for the time in which no agent watched. */
+#pragma once
 
 #include "past/history.h"
 
@@ -18,5 +15,3 @@ struct seen_by_trace {
 /* Reads the recording @path. Returns 0 if it has a snapshot, or -errno. */
 int seen_by_trace_read(struct seen_by_trace *s, const char *path);
 void seen_by_trace_free(struct seen_by_trace *s);
-
-#endif

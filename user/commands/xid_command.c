@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope xid`: explains Xids and SXids, by their codes or by lines of the kernel log, or lists all. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "base/safe_text.h"
 #include "commands/commands.h"
-#include "commands/exit_codes.h"
 #include "commands/options.h"
 #include "xid/xid_catalog.h"
 #include "xid/xid_policy.h"
@@ -29,15 +25,13 @@ struct explained {
 static const char *note_of(unsigned int xid)
 {
 	if (xid == XID_CHANNEL_REMOVED)
-		return "One that names a previous Xid as its cause is always of "
-		       "severity info.";
+		return "One that names a previous Xid as its cause is always of severity info.";
 	if (xid == XID_RECOVERY_ACTION)
 		return "The text decides by the action that it names; info if that is None.";
 	if (xid == XID_NVLINK_ERROR)
 		return "The text decides: some bits of the link's registers mean nothing.";
 	if (xid_text_decides(xid) && strcmp(xid_catalog_find(xid)->severity, "fatal") != 0)
-		return "The text decides the severity: fatal if it says Fatal, "
-		       "warning if it says Nonfatal.";
+		return "The text decides the severity: fatal if it says Fatal, warning if it says Nonfatal.";
 	return NULL;
 }
 

@@ -2,10 +2,7 @@
 /* Everything that detects faults, and the order in which it is read. */
 #include "faults/fault_observer.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -147,14 +144,6 @@ static void pause_log(struct fault_observer *g, int err)
 	fault_stream_log_closed(g->stream);
 }
 
-static void resume_log(struct fault_observer *g)
-{
-	if (!g->log_paused || g->kernel_log.fd < 0)
-		return;
-	g->log_paused = false;
-	epoll_add(g, g->kernel_log.fd);
-}
-
 static enum record_age age_of(struct fault_observer *g, uint64_t sequence)
 {
 	if (sequence < kernel_log_after(&g->start))
@@ -251,11 +240,8 @@ static void open_log(struct fault_observer *g)
 			 strerror(-err));
 }
 
-/*
- * After it could not be read. What the printk hook has had meanwhile has counted without
- * its record, so those records are left out; without the hook reading goes on where it
- * has ended.
- */
+/* After it could not be read. What the printk hook has had meanwhile has counted without its record, so those records
+ * are left out; without the hook reading goes on where it has ended. */
 static void reopen_log(struct fault_observer *g)
 {
 	struct kernel_log *l = &g->kernel_log;
@@ -287,9 +273,8 @@ static void attach_trace(struct fault_observer *g)
 		epoll_add(g, trace_events_fd(g->trace));
 }
 
-/* Tries again what is missing: tracefs may have been mounted, a limit raised. Loading BPF
- * may cost milliseconds before the kernel refuses it, so that is tried after 1, 2, 4, 8,
- * ... minutes only. */
+/* Tries again what is missing: tracefs may have been mounted, a limit raised. Loading BPF may cost milliseconds
+ * before the kernel refuses it, so that is tried after 1, 2, 4, 8, ... minutes only. */
 static void retry(struct fault_observer *g)
 {
 	bool driver_loaded = !g->retry_ns;
@@ -320,7 +305,10 @@ void fault_observer_state_lost(struct fault_observer *g)
 
 void fault_observer_poll(struct fault_observer *g)
 {
-	resume_log(g);
+	if (g->log_paused && g->kernel_log.fd >= 0) {
+		g->log_paused = false;
+		epoll_add(g, g->kernel_log.fd);
+	}
 	if (monotonic_ns() >= g->retry_ns)
 		retry(g);
 	fault_observer_consume(g);
@@ -415,8 +403,7 @@ struct fault_observer *fault_observer_new(const struct log *log,
 	/* Even if the log cannot be read now: the next run may read it. */
 	if (state_file_load(&g->state, &g->faults, &next))
 		kernel_log_resume(&g->kernel_log, next);
-	/* All hooks before the log is read: then they overlap, so that what comes
-	 * twice is detected. */
+	/* All hooks before the log is read: then they overlap, so that what comes twice is detected. */
 	kernel_log_mark(&g->start);
 	init_uevents(g);
 	attach_trace(g);

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Everything that detects faults: the kernel log, the printk hook, the driver's
- * hooks and the kernel's tracepoints that come with GPU failures, and the state
- * file. Each of them may be missing; the others go on.
- */
-#ifndef XIDSCOPE_FAULT_OBSERVER_H
-#define XIDSCOPE_FAULT_OBSERVER_H
-
-#include <stdbool.h>
+/* Everything that detects faults: the kernel log, the printk hook, the driver's hooks and the kernel's tracepoints
+ * that come with GPU failures, and the state file. Each of them may be missing; the others go on. */
+#pragma once
 
 #include "base/log.h"
 #include "faults/fault_state.h"
@@ -28,9 +22,8 @@ struct fault_options {
 
 struct fault_observer;
 
-/* Attaches what is there, logs what is missing, and tries that again now and then; the
- * arguments must outlive it. Returns NULL with errno set: EPERM where nothing may be
- * observed, or another one. */
+/* Attaches what is there, logs what is missing, and tries that again now and then; the arguments must outlive it.
+ * Returns NULL with errno set: EPERM where nothing may be observed, or another one. */
 struct fault_observer *fault_observer_new(const struct log *log,
 					  const struct fault_options *options);
 /* Counts what is still pending, saves the counts, and detaches. */
@@ -67,21 +60,16 @@ struct fault_offer {
 	bool driver_function; /* it has the function nv_report_error */
 };
 
-/* Loads the printk hook for a moment: see printk_hook_try(). */
-int fault_offer_try_printk(void);
-
 /* @root is put before each path of the system; @every_message is kept. */
 void fault_offer_read(struct fault_offer *f, const char *root, int every_message);
 
 /* Whether a module of the kernel has that symbol, by /proc/kallsyms, a large file. */
 bool fault_offer_has_symbol(const char *root, const char *symbol);
 
-/*
- * ---- its trace events ----
+/* ---- its trace events ----
  *
- * Those that report faults: the NVIDIA driver's own, or a probe on its report function where it
- * has none, and those of the kernel that come with GPU failures.
- */
+ * Those that report faults: the NVIDIA driver's own, or a probe on its report function where it has none, and those
+ * of the kernel that come with GPU failures. */
 
 struct fault_stream;
 struct fault_events;
@@ -98,11 +86,8 @@ void trace_events_free(struct trace_events *t);
 int trace_events_fd(const struct trace_events *t);
 void trace_events_consume(struct trace_events *t);
 
-/* Checks whether the driver was loaded or unloaded, where the kernel does not
- * report that. */
+/* Checks whether the driver was loaded or unloaded, where the kernel does not report that. */
 void trace_events_poll(struct trace_events *t);
 
 /* Adds the events' state, and checks for the driver in any case. */
 void trace_events_snapshot(struct trace_events *t, struct snapshot *s);
-
-#endif

@@ -2,21 +2,18 @@
 /* What the kernel offers to an observer of GPU faults. */
 #include "faults/fault_observer.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/file_text.h"
 #include "base/span.h"
 #include "faults/prove/prove.h"
 #include "kernel/kernel_types.h"
-#include "kernel/tracefs.h"
+#include "kernel/trace.h"
 
 /* "ffffffffc0a1b2c0 T nv_report_error\t[nvidia]" among a hundred thousand. */
 bool fault_offer_has_symbol(const char *root, const char *symbol)
 {
-	FILE *file = file_open(root, "/proc/kallsyms");
+	FILE *file = fopen(PATHF("%s/proc/kallsyms", root), "re");
 	char line[256], wanted[64];
 	bool found = false;
 
@@ -33,14 +30,13 @@ bool fault_offer_has_symbol(const char *root, const char *symbol)
  * the file that is older than /sys/module/nvidia/version. */
 static void read_version(struct fault_offer *f, const char *root)
 {
-	char path[PATH_MAX], line[256];
+	char line[256];
 	struct span s = { line, line };
 
-	snprintf(path, sizeof(path), "%s/sys/module/nvidia/version", root);
-	if (file_first_line(path, f->driver_version, sizeof(f->driver_version)))
+	if (file_first_line(PATHF("%s/sys/module/nvidia/version", root), f->driver_version,
+			    sizeof(f->driver_version)))
 		return;
-	snprintf(path, sizeof(path), "%s/proc/driver/nvidia/version", root);
-	file_first_line(path, line, sizeof(line));
+	file_first_line(PATHF("%s/proc/driver/nvidia/version", root), line, sizeof(line));
 	s.end = line + strlen(line);
 	if (!span_take_through(&s, "Kernel Module"))
 		return;
@@ -48,30 +44,21 @@ static void read_version(struct fault_offer *f, const char *root)
 	span_copy(span_take_until(&s, " "), f->driver_version, sizeof(f->driver_version));
 }
 
-int fault_offer_try_printk(void)
-{
-	return printk_hook_try();
-}
-
 void fault_offer_read(struct fault_offer *f, const char *root, int every_message)
 {
-	char path[PATH_MAX], tracefs[PATH_MAX / 2];
+	char tracefs[PATH_MAX / 2];
 
 	*f = (struct fault_offer){ .every_message = every_message };
-	snprintf(path, sizeof(path), "%s/dev/kmsg", root);
-	f->log = !access(path, R_OK);
+	f->log = !access(PATHF("%s/dev/kmsg", root), R_OK);
 	f->console_event = kernel_has_type(root, "btf_trace_console");
 	f->callers = printk_origins_shown(root);
-	snprintf(path, sizeof(path), "%s/sys/module/nvidia", root);
-	f->driver = !access(path, F_OK);
+	f->driver = !access(PATHF("%s/sys/module/nvidia", root), F_OK);
 	if (f->driver) {
 		read_version(f, root);
 		f->driver_function = fault_offer_has_symbol(root, "nv_report_error");
 	}
 	if (tracefs_find(root, tracefs, sizeof(tracefs)) != TRACEFS_MOUNTED)
 		return;
-	snprintf(path, sizeof(path), "%s/kprobe_events", tracefs);
-	f->kprobes = !access(path, F_OK);
-	snprintf(path, sizeof(path), "%s/events/nvidia/nvidia_dev_xid", tracefs);
-	f->driver_event = !access(path, F_OK);
+	f->kprobes = !access(PATHF("%s/kprobe_events", tracefs), F_OK);
+	f->driver_event = !access(PATHF("%s/events/nvidia/nvidia_dev_xid", tracefs), F_OK);
 }

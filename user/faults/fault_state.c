@@ -2,14 +2,11 @@
 /* The counts of faults as a text, for the state file. */
 #include "faults/fault_state.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "base/file_text.h"
 #include "base/span.h"
+#include "snapshot/table.h"
 
 #define HEAD "xidscope-state 1\n"
 
@@ -17,6 +14,19 @@ static uint32_t checksum(const char *text, size_t len)
 {
 	return (uint32_t)crc32(crc32(0, NULL, 0), (const Bytef *)text, (uInt)len);
 }
+
+/* Lines whose fields are the rows of a table, in their order. */
+static const struct kind {
+	const char *name;
+	enum table_id table;
+	size_t fields; /* the first rows */
+	size_t most; /* entries before a line that is read */
+} kinds[] = {
+	{ "event", TABLE_KERNEL_EVENTS, 5, 2 * MAX_KERNEL_EVENTS },
+	{ "gpu", TABLE_GPUS, 4, MAX_GPUS },
+	{ "unverified", TABLE_UNVERIFIED, 3, MAX_UNVERIFIED },
+	{ "recovery", TABLE_RECOVERIES, 3, 2 * MAX_RECOVERIES - 1 },
+};
 
 /* ---- writing ---- */
 
@@ -87,35 +97,28 @@ static void put_faults(FILE *out, const struct faults *faults)
 	}
 }
 
-static void put_others(FILE *out, const struct fault_counts *c)
+static void put_entries(FILE *out, const struct kind *k, const struct fault_counts *c)
 {
-	for (size_t i = 0; i < c->kernel_event_count; i++) {
-		const struct kernel_event *e = &c->kernel_events[i];
+	const struct table *t = &tables[k->table];
+	const char *entry = table_array(t, c);
 
-		fprintf(out, "event %d", e->gpu_driver);
-		put_word(out, e->kind);
-		put_word(out, e->device);
-		fprintf(out, " %" PRIu64 " %.6f\n", e->count, e->last);
-	}
-	for (size_t i = 0; i < c->gpu_count; i++) {
-		const struct gpu_info *g = &c->gpus[i];
+	for (size_t i = table_count(t, c); i--; entry += t->size) {
+		fputs(k->name, out);
+		for (const struct field *f = t->fields; f < t->fields + k->fields; f++) {
+			const void *at = entry + f->offset;
 
-		fputs("gpu", out);
-		put_word(out, g->gpu);
-		put_word(out, g->uuid);
-		put_word(out, g->serial);
-		fprintf(out, " %d\n", g->rate_limited);
-	}
-	for (size_t i = 0; i < c->unverified_count; i++) {
-		fputs("unverified", out);
-		put_word(out, c->unverified[i].gpu);
-		fprintf(out, " %u %" PRIu64 "\n", c->unverified[i].code, c->unverified[i].count);
-	}
-	for (size_t i = 0; i < c->recovery_count; i++) {
-		fputs("recovery", out);
-		put_word(out, c->recoveries[i].gpu);
-		put_word(out, c->recoveries[i].evidence);
-		fprintf(out, " %.6f\n", c->recoveries[i].time);
+			if (f->type == FIELD_TEXT)
+				put_word(out, at);
+			else if (f->type == FIELD_DOUBLE)
+				fprintf(out, " %.6f", *(const double *)at);
+			else if (f->type == FIELD_U64)
+				fprintf(out, " %" PRIu64, *(const uint64_t *)at);
+			else
+				fprintf(out, " %u",
+					f->type == FIELD_U32 ? *(const uint32_t *)at :
+							       *(const bool *)at);
+		}
+		fputc('\n', out);
 	}
 }
 
@@ -136,7 +139,8 @@ char *fault_state_write(const struct fault_state *state, size_t *len)
 		fprintf(out, " %" PRIu64, c->fault_paths[p]);
 	fputc('\n', out);
 	put_faults(out, &state->faults);
-	put_others(out, c);
+	for (size_t k = 0; k < COUNT(kinds); k++)
+		put_entries(out, &kinds[k], c);
 	if (!fclose(out)) {
 		int n = asprintf(&whole, "%send %08" PRIx32 "\n", text, checksum(text, *len));
 
@@ -262,58 +266,33 @@ static void read_place(struct line *l, struct faults *faults)
 	} while (!l->error && span_left(l->rest));
 }
 
-static void read_event(struct line *l, struct fault_counts *c)
+static void read_entry(struct line *l, const struct kind *k, struct fault_counts *c)
 {
-	struct kernel_event like = { .gpu_driver = take_number(l, 1) };
+	const struct table *t = &tables[k->table];
+	union {
+		struct kernel_event event;
+		struct gpu_info gpu;
+		struct unverified_xid unverified;
+		struct gpu_recovery recovery;
+	} like = {};
 
-	TAKE_WORD(l, like.kind);
-	TAKE_WORD(l, like.device);
-	like.count = take_number(l, UINT64_MAX);
-	like.last = take_time(l);
-	if (c->kernel_event_count > (size_t)2 * MAX_KERNEL_EVENTS)
+	for (const struct field *f = t->fields; f < t->fields + k->fields; f++) {
+		void *at = (char *)&like + f->offset;
+
+		if (f->type == FIELD_TEXT)
+			take_word(l, at, f->count);
+		else if (f->type == FIELD_DOUBLE)
+			*(double *)at = take_time(l);
+		else if (f->type == FIELD_U64)
+			*(uint64_t *)at = take_number(l, UINT64_MAX);
+		else if (f->type == FIELD_U32)
+			*(uint32_t *)at = (uint32_t)take_number(l, UINT32_MAX);
+		else
+			*(bool *)at = take_number(l, 1);
+	}
+	if (table_count(t, c) > k->most)
 		l->error = -EINVAL;
-	store(l,
-	      l->error ? NULL : snapshot_kernel_event(c, like.gpu_driver, like.kind, like.device),
-	      &like, sizeof(like));
-}
-
-static void read_gpu(struct line *l, struct fault_counts *c)
-{
-	struct gpu_info like = {};
-
-	TAKE_WORD(l, like.gpu);
-	TAKE_WORD(l, like.uuid);
-	TAKE_WORD(l, like.serial);
-	like.rate_limited = take_number(l, 1);
-	if (c->gpu_count > MAX_GPUS)
-		l->error = -EINVAL;
-	store(l, l->error ? NULL : snapshot_gpu(c, like.gpu), &like, sizeof(like));
-}
-
-static void read_unverified(struct line *l, struct fault_counts *c)
-{
-	struct unverified_xid like = {};
-
-	TAKE_WORD(l, like.gpu);
-	like.code = (unsigned int)take_number(l, UINT32_MAX);
-	like.count = take_number(l, UINT64_MAX);
-	if (c->unverified_count > MAX_UNVERIFIED)
-		l->error = -EINVAL;
-	store(l, l->error ? NULL : snapshot_unverified(c, like.gpu, like.code), &like,
-	      sizeof(like));
-}
-
-static void read_recovery(struct line *l, struct fault_counts *c)
-{
-	struct gpu_recovery like = {};
-
-	TAKE_WORD(l, like.gpu);
-	TAKE_WORD(l, like.evidence);
-	like.time = take_time(l);
-	if (c->recovery_count >= (size_t)2 * MAX_RECOVERIES)
-		l->error = -EINVAL;
-	store(l, l->error ? NULL : snapshot_recovery(c, like.gpu, like.evidence), &like,
-	      sizeof(like));
+	store(l, l->error ? NULL : table_get_labels(t, c, &like), &like, t->size);
 }
 
 static void read_past(struct line *l, struct faults *faults)
@@ -336,33 +315,30 @@ static int read_line(struct fault_state *state, struct span text)
 {
 	struct fault_counts *c = &state->faults.counts;
 	struct line l = { .rest = text };
-	struct span kind = take(&l);
+	struct span name = take(&l);
+	const struct kind *k = kinds;
 
-	if (span_is(kind, "boot"))
+	while (k < kinds + COUNT(kinds) && !span_is(name, k->name))
+		k++;
+	if (k < kinds + COUNT(kinds))
+		read_entry(&l, k, c);
+	else if (span_is(name, "boot"))
 		TAKE_WORD(&l, state->boot);
-	else if (span_is(kind, "wall"))
+	else if (span_is(name, "wall"))
 		state->boot_to_wall = take_time(&l);
-	else if (span_is(kind, "next"))
+	else if (span_is(name, "next"))
 		state->next = take_number(&l, UINT64_MAX);
-	else if (span_is(kind, "lost"))
+	else if (span_is(name, "lost"))
 		c->log_lost = take_number(&l, UINT64_MAX);
-	else if (span_is(kind, "paths"))
+	else if (span_is(name, "paths"))
 		for (int p = 0; p < FAULT_PATHS; p++)
 			c->fault_paths[p] = take_number(&l, UINT64_MAX);
-	else if (span_is(kind, "past"))
+	else if (span_is(name, "past"))
 		read_past(&l, &state->faults);
-	else if (span_is(kind, "place"))
+	else if (span_is(name, "place"))
 		read_place(&l, &state->faults);
-	else if (span_is(kind, "fault"))
+	else if (span_is(name, "fault"))
 		read_fault(&l, c);
-	else if (span_is(kind, "event"))
-		read_event(&l, c);
-	else if (span_is(kind, "gpu"))
-		read_gpu(&l, c);
-	else if (span_is(kind, "unverified"))
-		read_unverified(&l, c);
-	else if (span_is(kind, "recovery"))
-		read_recovery(&l, c);
 	else
 		l.error = -EINVAL;
 	return l.error || !span_left(l.rest) ? l.error : -EINVAL;

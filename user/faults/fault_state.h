@@ -1,35 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The file that keeps the counts of faults across restarts of the program within one boot,
- * and those of fatal faults beyond it. It also keeps how far the kernel log was read, at the
- * same moment: nothing is lost or counted twice.
+/* The file that keeps the counts of faults across restarts of the program within one boot, and those of fatal faults
+ * beyond it. It also keeps how far the kernel log was read, at the same moment: nothing is lost or counted twice.
  *
- *	xidscope-state 1
- *	boot ID			the kernel's random/boot_id: all but "past" is valid until reboot
- *	wall SECONDS		from the boot to the epoch, by the clock as it was set then; 0: not known
- *	next N			sequence number of the first record not yet read
- *	lost N
- *	paths BOTH TEXT DRIVER
- *	past GPU CODE BOOT TIME...	of earlier boots, seconds since the epoch: fatal incidents, or if
- *				BOOT is 1 the last one of each boot
- *	place DEVICE PLACE TIME...	repeats of Xid 13 there
- *	fault DEVICE CODE NVSWITCH SEVERITY ACTION COUNT INCIDENTS FIRST LAST TIME...	its repeats
- *	event GPU_DRIVER KIND DEVICE COUNT LAST
- *	gpu GPU UUID SERIAL RATE_LIMITED
- *	unverified GPU CODE COUNT
- *	recovery GPU EVIDENCE TIME
- *	end CRC32		of all before it, in hexadecimal
+ * 	xidscope-state 1
+ * 	boot ID			the kernel's random/boot_id: all but "past" is valid until reboot
+ * 	wall SECONDS		from the boot to the epoch, by the clock as it was set then; 0: not known
+ * 	next N			sequence number of the first record not yet read
+ * 	lost N
+ * 	paths BOTH TEXT DRIVER
+ * 	past GPU CODE BOOT TIME...	of earlier boots, seconds since the epoch: fatal incidents, or if
+ * 				BOOT is 1 the last one of each boot
+ * 	place DEVICE PLACE TIME...	repeats of Xid 13 there
+ * 	fault DEVICE CODE NVSWITCH SEVERITY ACTION COUNT INCIDENTS FIRST LAST TIME...	its repeats
+ * 	event GPU_DRIVER KIND DEVICE COUNT LAST
+ * 	gpu GPU UUID SERIAL RATE_LIMITED
+ * 	unverified GPU CODE COUNT
+ * 	recovery GPU EVIDENCE TIME
+ * 	end CRC32		of all before it, in hexadecimal
  *
- * In words, '%' and every byte that is not printable ASCII is %XX; "%" is "". Times are
- * seconds since the boot (CLOCK_BOOTTIME), except where another is stated. Lists of times
- * begin with the oldest.
- */
-#ifndef XIDSCOPE_FAULT_STATE_H
-#define XIDSCOPE_FAULT_STATE_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+ * In words, '%' and every byte that is not printable ASCII is %XX; "%" is "". Times are seconds since the boot
+ * (CLOCK_BOOTTIME), except where another is stated. Lists of times begin with the oldest. */
+#pragma once
 
 #include "base/log.h"
 #include "faults/faults.h"
@@ -82,12 +73,9 @@ struct state_file {
 /* With a @store of NULL the other functions do nothing. @log and @store must outlive it. */
 void state_file_init(struct state_file *f, const struct log *log, const struct state_store *store);
 
-/*
- * Takes over what an earlier run of this boot has counted: fills @faults, which
- * must be empty, and the sequence number of the first record that it has not
- * read. Returns whether there was such a state; of an earlier boot's it takes what outlives
- * that, and returns false.
- */
+/* Takes over what an earlier run of this boot has counted: fills @faults, which must be empty, and the sequence
+ * number of the first record that it has not read. Returns whether there was such a state; of an earlier boot's it
+ * takes what outlives that, and returns false. */
 bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next);
 
 /* Whether the counts have changed since they were loaded or saved. */
@@ -99,5 +87,3 @@ void state_file_save(struct state_file *f, const struct faults *faults, uint64_t
 
 /* What was saved last could not be written: it is saved again. */
 void state_file_lost(struct state_file *f);
-
-#endif

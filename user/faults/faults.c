@@ -2,12 +2,7 @@
 /* The counts of faults and of what comes with them. */
 #include "faults/faults.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "xid/xid_line.h"
@@ -66,8 +61,7 @@ double faults_last_of_all(const struct faults *f)
 	double last = -INFINITY;
 
 	for (size_t i = 0; i < c->fault_count; i++)
-		if (c->faults[i].last > last)
-			last = c->faults[i].last;
+		RAISE(last, c->faults[i].last);
 	for (size_t i = 0; i < c->kernel_event_count; i++)
 		if (c->kernel_events[i].gpu_driver && c->kernel_events[i].last > last)
 			last = c->kernel_events[i].last;
@@ -179,8 +173,7 @@ int faults_add(struct faults *f, const struct fault *like, double time)
 		    !strcmp(fault->device, LABEL_OTHER))
 			faults_note_repeat(&fault->repeats, time);
 	}
-	if (time > fault->last)
-		fault->last = time;
+	RAISE(fault->last, time);
 	return like->place ?
 		       faults_note_place(f, fault->device, like->place, like->causes[0], time) :
 		       0;
@@ -200,8 +193,7 @@ int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind,
 	if (!event)
 		return -ENOMEM;
 	event->count++;
-	if (time > event->last)
-		event->last = time;
+	RAISE(event->last, time);
 	return 0;
 }
 
@@ -317,18 +309,13 @@ static void shift(double *time, double seconds)
 	*time = *time + seconds > 0 ? *time + seconds : 0;
 }
 
-static void shift_repeats(struct fault_repeats *r, double seconds)
-{
-	for (unsigned int i = 0; i < r->count; i++)
-		shift(&r->times[i], seconds);
-}
-
 static void shift_all(struct fault_counts *c, double seconds)
 {
 	for (size_t i = 0; i < c->fault_count; i++) {
 		shift(&c->faults[i].first, seconds);
 		shift(&c->faults[i].last, seconds);
-		shift_repeats(&c->faults[i].repeats, seconds);
+		for (unsigned int r = 0; r < c->faults[i].repeats.count; r++)
+			shift(&c->faults[i].repeats.times[r], seconds);
 	}
 	for (size_t i = 0; i < c->kernel_event_count; i++)
 		shift(&c->kernel_events[i].last, seconds);
@@ -390,8 +377,7 @@ int faults_recovered(struct faults *f, const char *gpu, const char *evidence, do
 		c->recovery_count = before;
 		return 0;
 	}
-	if (time > r->time)
-		r->time = time;
+	RAISE(r->time, time);
 	return 0;
 }
 
@@ -422,8 +408,7 @@ static int add_past(const struct faults *f, const struct fault_clock *clock, str
 	double window = window_of(clock), now = clock->now + clock->boot_to_wall;
 	const struct past_fault *end = f->past + f->past_count;
 
-	for (size_t i = 0; i < c->fault_count; i++) {
-		struct fault *fault = &c->faults[i];
+	for (struct fault *fault = c->faults; fault < c->faults + c->fault_count; fault++) {
 		const char *id = gpu_id(c, fault->device);
 		uint64_t failures = 0;
 		struct gpu_info *info;
@@ -472,8 +457,5 @@ void faults_free(struct faults *f)
 	fault_counts_free(&f->counts);
 	free(f->places);
 	free(f->past);
-	f->places = NULL;
-	f->place_count = 0;
-	f->past = NULL;
-	f->past_count = 0;
+	*f = (struct faults){};
 }

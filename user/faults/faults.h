@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The counts of faults and of what comes with them, since the start of the
- * observation or, with a state file, since the node's boot. Their times are seconds
- * since the boot (CLOCK_BOOTTIME), which no setting of the wall clock changes; only
- * faults_snapshot() turns them into those of the wall clock.
- */
-#ifndef XIDSCOPE_FAULTS_H
-#define XIDSCOPE_FAULTS_H
+/* The counts of faults and of what comes with them, since the start of the observation or, with a state file, since
+ * the node's boot. Their times are seconds since the boot (CLOCK_BOOTTIME), which no setting of the wall clock
+ * changes; only faults_snapshot() turns them into those of the wall clock. */
+#pragma once
 
 #include "snapshot/fault_counts.h"
 
@@ -16,12 +12,10 @@
 /* Incidents with a gap below this are one failure, such as of a job that starts again and again. */
 #define FAULT_REPEAT_SECONDS 180.0
 
-/*
- * Limits of distinct entries. Beyond MAX_FAULTS a new entry is merged into device "other", with
- * its code, severity and action. Beyond MAX_MADE_UP a code that may be made up (an SXid, or a
- * high Xid of which nothing is known) becomes 0: a flood leaves room for all others. Beyond
- * MAX_FAULTS_IN_ALL, which only several policies can reach, all codes become 0.
- */
+/* Limits of distinct entries. Beyond MAX_FAULTS a new entry is merged into device "other", with its code, severity
+ * and action. Beyond MAX_MADE_UP a code that may be made up (an SXid, or a high Xid of which nothing is known)
+ * becomes 0: a flood leaves room for all others. Beyond MAX_FAULTS_IN_ALL, which only several policies can reach, all
+ * codes become 0. */
 #define MAX_FAULTS 1024
 #define MAX_MADE_UP 1536
 #define MAX_FAULTS_IN_ALL 4000 /* and FOLDED_CODES more, of code 0 */
@@ -111,11 +105,8 @@ struct fault_clock {
 	double window; /* seconds; 0: FAULT_RECENT_SECONDS */
 };
 
-/* Copies the counts to @counts, which has none yet. A time before the epoch becomes 0,
- * unknown. */
+/* Copies the counts to @counts, which has none yet. A time before the epoch becomes 0, unknown. */
 int faults_snapshot(const struct faults *f, const struct fault_clock *clock,
 		    struct fault_counts *counts);
 
 void faults_free(struct faults *f);
-
-#endif

@@ -4,13 +4,9 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -46,15 +42,6 @@ struct scan {
 
 /* ---- the scan, in a process of its own ---- */
 
-/* A folder, read entry by entry; NULL if it cannot be opened. */
-static DIR *open_folder(const char *root, const char *name)
-{
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s%s", root, name);
-	return opendir(path);
-}
-
 /* The number at the end of a link to ".../dev/nvidia3". */
 static bool is_gpu(const char *link, size_t len, unsigned int *minor)
 {
@@ -88,7 +75,6 @@ static struct span value_of(struct span text, const char *name)
 static bool is_open(const struct scan *s, int pid, int folder, const char *fd, unsigned int minor)
 {
 	struct file_text info;
-	char path[PATH_MAX];
 	uint64_t flags = 0;
 	struct span value;
 	struct statx st;
@@ -96,8 +82,7 @@ static bool is_open(const struct scan *s, int pid, int folder, const char *fd, u
 	if (statx(folder, fd, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE, &st) ||
 	    !S_ISCHR(st.stx_mode) || st.stx_rdev_major != s->major || st.stx_rdev_minor != minor)
 		return false;
-	snprintf(path, sizeof(path), "%s/proc/%d/fdinfo/%s", s->root, pid, fd);
-	if (!file_text_read(&info, path, 65536)) {
+	if (!file_text_read(&info, PATHF("%s/proc/%d/fdinfo/%s", s->root, pid, fd), 65536)) {
 		value = value_of((struct span){ info.bytes, info.bytes + info.len }, "flags:");
 		span_take_number(&value, 8, UINT32_MAX, &flags);
 		file_text_free(&info);
@@ -107,13 +92,11 @@ static bool is_open(const struct scan *s, int pid, int folder, const char *fd, u
 
 static void note(struct scan *s, int pid, unsigned int minor)
 {
-	char path[PATH_MAX];
 	struct file_text text;
 	struct cgroup group = {};
 	struct holder *h;
 
-	snprintf(path, sizeof(path), "%s/proc/%d/cgroup", s->root, pid);
-	if (!file_text_read(&text, path, 65536)) {
+	if (!file_text_read(&text, PATHF("%s/proc/%d/cgroup", s->root, pid), 65536)) {
 		cgroup_read(&group, text.bytes);
 		file_text_free(&text);
 	}
@@ -127,8 +110,7 @@ static void note(struct scan *s, int pid, unsigned int minor)
 		return;
 	}
 	*h = (struct holder){ .minor = minor, .group = group, .pid = pid, .processes = 1 };
-	snprintf(path, sizeof(path), "%s/proc/%d/comm", s->root, pid);
-	file_first_line(path, h->comm, sizeof(h->comm));
+	file_first_line(PATHF("%s/proc/%d/comm", s->root, pid), h->comm, sizeof(h->comm));
 	s->count++;
 }
 
@@ -139,11 +121,9 @@ static void scan_process(struct scan *s, int pid)
 	struct dirent *d;
 	char link[256];
 	unsigned int minor;
-	DIR *folder;
+	DIR *folder = opendir(PATHF("%s/proc/%d/fd", s->root, pid));
 	ssize_t n;
 
-	snprintf(link, sizeof(link), "/proc/%d/fd", pid);
-	folder = open_folder(s->root, link);
 	if (!folder) {
 		s->unread += errno == EACCES || errno == EPERM;
 		return;
@@ -168,7 +148,7 @@ static void scan_process(struct scan *s, int pid)
 
 static void scan_processes(struct scan *s)
 {
-	DIR *proc = open_folder(s->root, "/proc");
+	DIR *proc = opendir(PATHF("%s/proc", s->root));
 	struct dirent *d;
 
 	while (proc && !s->late && (d = readdir(proc))) {
@@ -227,14 +207,13 @@ static void copy_uuid(struct span value, char uuid[GPU_UUID_SIZE])
 bool gpu_information_read(const char *root, const char *gpu, unsigned int *minor,
 			  char uuid[GPU_UUID_SIZE])
 {
-	char path[PATH_MAX];
 	struct file_text text;
 	struct span s;
 	uint64_t number;
 	bool found;
 
-	snprintf(path, sizeof(path), "%s/proc/driver/nvidia/gpus/%s/information", root, gpu);
-	if (file_text_read(&text, path, 65536))
+	if (file_text_read(&text, PATHF("%s/proc/driver/nvidia/gpus/%s/information", root, gpu),
+			   65536))
 		return false;
 	s = (struct span){ text.bytes, text.bytes + text.len };
 	copy_uuid(value_of(s, "GPU UUID:"), uuid);
@@ -277,7 +256,7 @@ void gpu_holders_scan(const char *root, unsigned int major, const struct gpu_min
 	s->root = root;
 	s->major = major;
 	s->deadline_ns = monotonic_ns() + GPU_HOLDERS_SCAN_MS * 1000000ull;
-	gpus = open_folder(root, "/proc/driver/nvidia/gpus");
+	gpus = opendir(PATHF("%s/proc/driver/nvidia/gpus", root));
 	if (gpus)
 		scan_processes(s);
 	/* Those that are known first: reading one may take long. */
@@ -351,7 +330,7 @@ static void note_minors(struct gpu_holders *h)
 		    !span_copy(gpu, name, sizeof(name)))
 			continue;
 		known = &m->list[find_gpu(m, name)];
-		if (known == m->list + sizeof(m->list) / sizeof(m->list[0]))
+		if (known == m->list + COUNT(m->list))
 			continue;
 		if (known == m->list + m->count) {
 			m->count++;

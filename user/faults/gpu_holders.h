@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Which processes hold a GPU's device file, /dev/nvidiaN, for the faults of which the driver
- * names no process; and the GPUs' UUIDs, which it prints only when it has initialised one.
+/* Which processes hold a GPU's device file, /dev/nvidiaN, for the faults of which the driver names no process; and
+ * the GPUs' UUIDs, which it prints only when it has initialised one.
  *
- * Another process looks, started at such a fault, and the caller waits for it no longer than
- * GPU_HOLDERS_WAIT_MS: the driver's files in proc may wait for a lock of a driver that
- * hangs. Links in /proc/PID/fd can be read whatever that process waits for. Other users'
- * need CAP_SYS_PTRACE.
- */
-#ifndef XIDSCOPE_GPU_HOLDERS_H
-#define XIDSCOPE_GPU_HOLDERS_H
+ * Another process looks, started at such a fault, and the caller waits for it no longer than GPU_HOLDERS_WAIT_MS: the
+ * driver's files in proc may wait for a lock of a driver that hangs. Links in /proc/PID/fd can be read whatever that
+ * process waits for. Other users' need CAP_SYS_PTRACE. */
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <sys/types.h>
+
+#include "base/std.h"
 
 #define GPU_HOLDERS_WAIT_MS 300 /* the caller waits */
 #define GPU_HOLDERS_SCAN_MS 200 /* the scan takes */
@@ -62,13 +57,10 @@ const char *gpu_holders_uuid(struct gpu_holders *h, const char *gpu);
 
 void gpu_holders_free(struct gpu_holders *h);
 
-/*
- * What the process does; @root is put before the paths, @major is that of the device files. Writes
- * a line for each GPU: its address, number, UUID or "-", and the members "held_by" (control
- * groups), "holders_unread" (processes whose files must not be read, if any) and
- * "holders_incomplete" (if the time was over). @minors come first; those without UUID are read
- * again, and have another line.
- */
+/* What the process does; @root is put before the paths, @major is that of the device files. Writes a line for each
+ * GPU: its address, number, UUID or "-", and the members "held_by" (control groups), "holders_unread" (processes
+ * whose files must not be read, if any) and "holders_incomplete" (if the time was over). @minors come first; those
+ * without UUID are read again, and have another line. */
 void gpu_holders_scan(const char *root, unsigned int major, const struct gpu_minors *minors,
 		      FILE *out);
 
@@ -76,5 +68,3 @@ void gpu_holders_scan(const char *root, unsigned int major, const struct gpu_min
  * @root. False: it has no number. @uuid is "" where the driver shows none. */
 bool gpu_information_read(const char *root, const char *gpu, unsigned int *minor,
 			  char uuid[GPU_UUID_SIZE]);
-
-#endif

@@ -2,11 +2,6 @@
 /* The file that keeps the counts of faults across restarts of the program. */
 #include "faults/fault_state.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Grows with each change of the counts. */
 static uint64_t changes(const struct faults *faults)
 {

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * The trace events that report faults.
+/* The trace events that report faults.
  *
- * The driver calls nv_report_error(struct pci_dev *, u32 number, ...) for each
- * Xid, after it has printed it: open modules fire a tracepoint there from
- * release 575 on, and before that it can be probed. A tracepoint is preferred:
- * it has the message.
- */
+ * The driver calls nv_report_error(struct pci_dev *, u32 number, ...) for each Xid, after it has printed it: open
+ * modules fire a tracepoint there from release 575 on, and before that it can be probed. A tracepoint is preferred:
+ * it has the message. */
 #include "faults/fault_observer.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file_text.h"
 #include "base/label.h"
 #include "base/process.h"
 #include "faults/prove/prove.h"
@@ -52,7 +47,6 @@ struct trace_events {
 	struct trace_event events[EVENTS];
 	bool probe_defined;
 	bool modules_changed;
-	uint64_t missed; /* records that were lost so far */
 	ino_t driver; /* module_number() */
 	bool driver_has_function;
 };
@@ -90,14 +84,13 @@ static void on_module(void *context, const struct trace_event *event,
 		fault_events_unloaded(t->counted);
 }
 
-/* The probe has one of two names: the other's pointer is NULL, which the kernel
- * shows as nothing or as this text. */
+/* The probe has one of two names: the other's pointer is NULL, which the kernel shows as nothing or as this text. */
 static void read_device(char *to, size_t size, const struct trace_event *event,
 			const struct trace_record *r)
 {
 	static const char *const fields[] = { "init", "dev" };
 
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+	for (size_t i = 0; i < COUNT(fields); i++) {
 		read_text(to, size, event, r, fields[i]);
 		if (*to && strcmp(to, "(fault)") != 0)
 			return;
@@ -142,13 +135,12 @@ static const struct {
 
 static void on_aer(void *context, const struct trace_event *event, const struct trace_record *r)
 {
-	const size_t unknown = sizeof(aer_severities) / sizeof(*aer_severities) - 1;
+	const size_t unknown = COUNT(aer_severities) - 1;
 	uint64_t severity = read_number(event, r, "severity", unknown);
 	struct fault_signal_report signal = { .kind = "pcie_aer", .pid = -1 };
 	char device[64], text[128];
 
-	if (severity > unknown)
-		severity = unknown;
+	LOWER(severity, unknown);
 	read_text(device, sizeof(device), event, r, "dev_name");
 	snprintf(text, sizeof(text), "PCIe error: severity %s, status 0x%08x",
 		 aer_severities[severity].name, (unsigned int)read_number(event, r, "status", 0));
@@ -211,8 +203,7 @@ static void on_process(void *context, const struct trace_event *event, const str
 
 /* ---- attaching ---- */
 
-/* Enables the driver's tracepoints if they exist, otherwise the probe; never both,
- * which would report a fault twice. */
+/* Enables the driver's tracepoints if they exist, otherwise the probe; never both, which would report a fault twice. */
 static void update_driver(struct trace_events *t)
 {
 	struct trace_event *xid = &t->events[EVENT_XID];
@@ -220,8 +211,7 @@ static void update_driver(struct trace_events *t)
 	bool had_tracepoint = xid->enabled, had_probe = probe->enabled;
 
 	trace_instance_update(t->instance, &t->events[EVENT_SXID]);
-	/* A probe exists before its driver, which may bring the tracepoint: disable
-	 * it first. */
+	/* A probe exists before its driver, which may bring the tracepoint: disable it first. */
 	if (trace_instance_has(t->instance, xid))
 		trace_instance_disable(t->instance, probe);
 	if (!trace_instance_update(t->instance, xid) && t->probe_defined)
@@ -272,8 +262,7 @@ static void look_for_driver(struct trace_events *t)
 	note_driver(t);
 }
 
-/* The registers of a function's first arguments: $arg1 does not work before the
- * function's module is loaded. */
+/* The registers of a function's first arguments: $arg1 does not work before the function's module is loaded. */
 #if defined(__x86_64__)
 #define ARGUMENT_1 "%%di"
 #define ARGUMENT_2 "%%si"
@@ -285,11 +274,8 @@ static void look_for_driver(struct trace_events *t)
 #define ARGUMENT_2 "$arg2"
 #endif
 
-/*
- * Offsets in bytes from a struct pci_dev to the two pointers of which one is to
- * its name: dev.init_name where that is set, else dev.kobj.name (dev_name() in
- * the kernel's include/linux/device.h). False: the kernel has no BTF.
- */
+/* Offsets in bytes from a struct pci_dev to the two pointers of which one is to its name: dev.init_name where that is
+ * set, else dev.kobj.name (dev_name() in the kernel's include/linux/device.h). False: the kernel has no BTF. */
 static bool pci_name_offsets(int *init_name, int *name)
 {
 	int dev = kernel_member_offset("pci_dev", "dev");
@@ -307,7 +293,7 @@ static void define_probe(struct trace_events *t)
 	char definition[160];
 	int init_name, name, err;
 
-	if (!trace_instance_has_probes(t->instance)) {
+	if (access(PATHF("%s/kprobe_events", t->instance->tracefs), F_OK)) {
 		log_info(t->log, "this kernel has no kprobes: faults of drivers before 575 are "
 				 "detected by their text only");
 		return;
@@ -348,7 +334,6 @@ struct trace_events *trace_events_new(const struct log *log, struct fault_stream
 				      struct fault_events *events, int *error)
 {
 	struct trace_events *t = calloc(1, sizeof(*t));
-	int64_t log_offset_ns;
 
 	if (!t)
 		return NULL;
@@ -382,10 +367,10 @@ struct trace_events *trace_events_new(const struct log *log, struct fault_stream
 		free(t);
 		return NULL;
 	}
-	if (trace_instance_log_offset(t->instance, &log_offset_ns)) {
-		fault_stream_log_offset(stream, log_offset_ns);
+	if (t->instance->has_log_offset) {
+		fault_stream_log_offset(stream, t->instance->log_offset_ns);
 		log_debug(log, "the kernel log's clock is off by %lld ns",
-			  (long long)log_offset_ns);
+			  (long long)t->instance->log_offset_ns);
 	}
 	enable_kernel_events(t, log);
 	define_probe(t);
@@ -403,18 +388,16 @@ void trace_events_free(struct trace_events *t)
 
 int trace_events_fd(const struct trace_events *t)
 {
-	return trace_instance_fd(t->instance);
+	return t->instance->pipe;
 }
 
 void trace_events_consume(struct trace_events *t)
 {
-	uint64_t missed;
+	uint64_t missed = t->instance->missed;
 
 	trace_instance_consume(t->instance);
-	missed = trace_instance_missed(t->instance);
-	if (missed != t->missed)
+	if (t->instance->missed != missed)
 		fault_stream_reports_lost(t->stream, monotonic_ns());
-	t->missed = missed;
 	if (t->modules_changed)
 		look_for_driver(t);
 }
@@ -433,6 +416,6 @@ void trace_events_snapshot(struct trace_events *t, struct snapshot *s)
 	for (int i = 0; i < EVENTS; i++)
 		if (signal_of[i] != SIGNALS && t->events[i].enabled)
 			snapshot_hook(&s->self, t->events[i].name, true);
-	snapshot_drop(&s->self, "trace_events", trace_instance_missed(t->instance));
+	snapshot_drop(&s->self, "trace_events", t->instance->missed);
 	s->self.trace_bytes = trace_instance_memory(t->instance);
 }

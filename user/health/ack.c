@@ -2,10 +2,6 @@
 /* The faults that an operator has acknowledged: parser and look-up. */
 #include "health/ack.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/array.h"

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The faults that an operator has acknowledged: a text of lines
+/* The faults that an operator has acknowledged: a text of lines
  *
- *	DEVICE WHAT TIME [COMMENT]	# comment
+ * 	DEVICE WHAT TIME [COMMENT]	# comment
  *
- * DEVICE is a PCI address as in sysfs, the UUID of a GPU ("GPU-..."), "other" for those that
- * have folded, or * for all; WHAT is an Xid, sxid:NUMBER, the kind of a driver error, or *
- * for all; TIME is a time as in time_text.h. All such faults up to the end of that second
- * are acknowledged; by a TIME in the future none is, because it was not taken from a fault by
- * the clock as it is set. "until:TIME" is a snooze: it acknowledges all of them until then,
- * and none afterwards.
- */
-#ifndef XIDSCOPE_ACK_H
-#define XIDSCOPE_ACK_H
+ * DEVICE is a PCI address as in sysfs, the UUID of a GPU ("GPU-..."), "other" for those that have folded, or * for
+ * all; WHAT is an Xid, sxid:NUMBER, the kind of a driver error, or * for all; TIME is a time as in time_text.h. All
+ * such faults up to the end of that second are acknowledged; by a TIME in the future none is, because it was not
+ * taken from a fault by the clock as it is set. "until:TIME" is a snooze: it acknowledges all of them until then, and
+ * none afterwards. */
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -48,11 +42,9 @@ bool ack_read_what(struct span text, struct ack *a);
 #define ACK_DEVICE_FORMS "a PCI address (0000:c1:00.0), GPU-UUID, other or *"
 #define ACK_WHAT_FORMS "an Xid, sxid:NUMBER, a kind of driver error or *"
 
-/*
- * Reads @len bytes of @text, which needs no NUL and stays the caller's, into
+/* Reads @len bytes of @text, which needs no NUL and stays the caller's, into
  * *@list, which is overwritten. Returns 0, or -EINVAL or -ENOMEM with one line
- * in @error; *@list is then empty.
- */
+ * in @error; *@list is then empty. */
 int ack_parse(struct ack_list *list, const char *text, size_t len, char *error, size_t error_size);
 
 /* Reads the file @path likewise, which must be root's or this user's: see
@@ -61,8 +53,7 @@ int ack_load(struct ack_list *list, const char *path, char *error, size_t error_
 
 void ack_free(struct ack_list *list);
 
-/* A file of acknowledgements that is read again when it has changed. Begin with
- * { .path = PATH }; free the list. */
+/* A file of acknowledgements that is read again when it has changed. Begin with { .path = PATH }; free the list. */
 struct ack_file {
 	const char *path;
 	struct ack_list list;
@@ -80,5 +71,3 @@ int ack_file_refresh(struct ack_file *f, char *error, size_t error_size);
  * ("": not known), are acknowledged or snoozed; NULL: none. The last one was at @time, and it is @now. */
 const struct ack *ack_find(const struct ack_list *list, const char *device, const char *uuid,
 			   const char *what, double time, double now);
-
-#endif

@@ -2,10 +2,6 @@
 /* The health rules' settings, and their evaluation. */
 #include "health/health.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define MAX_LIMIT 1e9
 
 const char *const health_level_names[HEALTH_FAIL + 1] = {

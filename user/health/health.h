@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The health of a node: one table of rules (rules.c), their settings and their
- * evaluation on a snapshot. Pure: no I/O, no clock. docs/HEALTH.md describes the
- * rules and is checked against the table.
- */
-#ifndef XIDSCOPE_HEALTH_H
-#define XIDSCOPE_HEALTH_H
-
-#include <stdbool.h>
-#include <stddef.h>
+/* The health of a node: one table of rules (rules.c), their settings and their evaluation on a snapshot. Pure: no
+ * I/O, no clock. docs/HEALTH.md describes the rules and is checked against the table. */
+#pragma once
 
 #include "base/safe_text.h"
 #include "health/ack.h"
@@ -115,12 +108,9 @@ struct health_report {
 	struct health_finding findings[HEALTH_MAX_FINDINGS + 1];
 };
 
-/*
- * Evaluates the rules on @s at @now (seconds since the epoch). A fault is open until it
- * is cleared: by a later recovery of its device or of all GPUs, by the window, by
- * @o->since or by an acknowledgement. The time of the last fault of a device and code
- * decides for all of them.
- */
+/* Evaluates the rules on @s at @now (seconds since the epoch). A fault is open until it is cleared: by a later
+ * recovery of its device or of all GPUs, by the window, by @o->since or by an acknowledgement. The time of the last
+ * fault of a device and code decides for all of them. */
 void health_evaluate(const struct snapshot *s, const struct health_options *o, double now,
 		     struct health_report *report);
 
@@ -194,5 +184,3 @@ void find_unused_gpus(struct health_evaluation *e, enum health_rule_id rule);
 void find_narrow_links(struct health_evaluation *e, enum health_rule_id rule);
 void find_corrected_errors(struct health_evaluation *e, enum health_rule_id rule);
 void find_clock(struct health_evaluation *e, enum health_rule_id rule);
-
-#endif

@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Reads back what openmetrics_write() wrote, as far as the rules need it.
+/* Reads back what openmetrics_write() wrote, as far as the rules need it.
  *
- * This program has written the file: if a number or label of a known family has
- * another form, the file is damaged.
- */
+ * This program has written the file: if a number or label of a known family has another form, the file is damaged. */
 #include "health/metrics_file.h"
-
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/safe_text.h"
 #include "base/span.h"
-#include "snapshot/fault_group.h"
 #include "sinks/metrics.h"
 
 /* Look-ups are linear: this limits the work for a file that another program wrote. */
@@ -35,10 +26,13 @@ struct sample {
 /* The reading functions return 0, -EINVAL or -ENOMEM. */
 struct family {
 	enum metric_id metric;
-	int (*read)(struct snapshot *s, const struct sample *sample, bool kind);
-	bool kind; /* of faults: SXids; of incidents: recent ones; of events: of the GPU driver; of
-		    * GPUs: failures of earlier boots */
+	int (*read)(struct snapshot *s, const struct sample *sample, unsigned int kind);
+	/* of faults: SXIDS, FIRST; of incidents: recent; of events: of the GPU driver; of GPUs: past failures */
+	unsigned int kind;
 };
+
+#define SXIDS 1u
+#define FIRST 2u /* of times: the first */
 
 static bool is_name(char c)
 {
@@ -174,7 +168,7 @@ static int added(const void *entry, size_t count)
 	return count > MAX_ENTRIES ? -EINVAL : 0;
 }
 
-static int read_oldest_waiter(struct snapshot *s, const struct sample *sample, bool kind)
+static int read_oldest_waiter(struct snapshot *s, const struct sample *sample, unsigned int kind)
 {
 	const char *queue = label_of(sample, "queue");
 	struct rpc_server_state *v;
@@ -203,7 +197,7 @@ static bool get_fault(const struct sample *sample, bool nvswitch, struct fault *
 	       get_code(sample, nvswitch ? "sxid" : "xid", &f->code);
 }
 
-static int read_fault(struct snapshot *s, const struct sample *sample, bool nvswitch)
+static int read_fault(struct snapshot *s, const struct sample *sample, unsigned int nvswitch)
 {
 	struct fault like, *f;
 	uint64_t count;
@@ -220,7 +214,7 @@ static int read_fault(struct snapshot *s, const struct sample *sample, bool nvsw
 	return err;
 }
 
-static int read_incidents(struct snapshot *s, const struct sample *sample, bool recent)
+static int read_incidents(struct snapshot *s, const struct sample *sample, unsigned int recent)
 {
 	struct fault like, *f;
 
@@ -232,7 +226,7 @@ static int read_incidents(struct snapshot *s, const struct sample *sample, bool 
 		       -EINVAL;
 }
 
-static int read_boots(struct snapshot *s, const struct sample *sample, bool kind)
+static int read_boots(struct snapshot *s, const struct sample *sample, unsigned int kind)
 {
 	struct fault like, *f;
 	uint64_t boots;
@@ -247,29 +241,19 @@ static int read_boots(struct snapshot *s, const struct sample *sample, bool kind
 	return 0;
 }
 
-static int read_a_time(struct snapshot *s, const struct sample *sample, bool nvswitch, bool first)
+static int read_fault_time(struct snapshot *s, const struct sample *sample, unsigned int kind)
 {
 	struct fault like, *f;
 	double time;
 
-	if (!get_fault(sample, nvswitch, &like) || !get_time(sample, &time))
+	if (!get_fault(sample, kind & SXIDS, &like) || !get_time(sample, &time))
 		return -EINVAL;
 	f = fault_group_next(s, s->faults.faults, &like);
 	if (!f)
 		return -EINVAL;
 	for (; f; f = fault_group_next(s, f + 1, &like))
-		*(first ? &f->first : &f->last) = time;
+		*(kind & FIRST ? &f->first : &f->last) = time;
 	return 0;
-}
-
-static int read_fault_time(struct snapshot *s, const struct sample *sample, bool nvswitch)
-{
-	return read_a_time(s, sample, nvswitch, false);
-}
-
-static int read_first_time(struct snapshot *s, const struct sample *sample, bool nvswitch)
-{
-	return read_a_time(s, sample, nvswitch, true);
 }
 
 static int find_event(struct snapshot *s, const struct sample *sample, bool gpu_driver,
@@ -284,7 +268,7 @@ static int find_event(struct snapshot *s, const struct sample *sample, bool gpu_
 	return added(*e, s->faults.kernel_event_count);
 }
 
-static int read_event(struct snapshot *s, const struct sample *sample, bool gpu_driver)
+static int read_event(struct snapshot *s, const struct sample *sample, unsigned int gpu_driver)
 {
 	struct kernel_event *e;
 	int err = find_event(s, sample, gpu_driver, &e);
@@ -292,7 +276,7 @@ static int read_event(struct snapshot *s, const struct sample *sample, bool gpu_
 	return err ? err : span_number(sample->value, UINT64_MAX, &e->count) ? 0 : -EINVAL;
 }
 
-static int read_event_time(struct snapshot *s, const struct sample *sample, bool gpu_driver)
+static int read_event_time(struct snapshot *s, const struct sample *sample, unsigned int gpu_driver)
 {
 	struct kernel_event *e;
 	int err = find_event(s, sample, gpu_driver, &e);
@@ -300,7 +284,7 @@ static int read_event_time(struct snapshot *s, const struct sample *sample, bool
 	return err ? err : get_time(sample, &e->last) ? 0 : -EINVAL;
 }
 
-static int read_recovery(struct snapshot *s, const struct sample *sample, bool kind)
+static int read_recovery(struct snapshot *s, const struct sample *sample, unsigned int kind)
 {
 	struct gpu_recovery like, *r;
 	int err;
@@ -317,7 +301,7 @@ static int read_recovery(struct snapshot *s, const struct sample *sample, bool k
 }
 
 /* @past: of failures of earlier boots. */
-static int read_gpu(struct snapshot *s, const struct sample *sample, bool past)
+static int read_gpu(struct snapshot *s, const struct sample *sample, unsigned int past)
 {
 	struct gpu_info *g;
 	uint64_t value;
@@ -336,7 +320,7 @@ static int read_gpu(struct snapshot *s, const struct sample *sample, bool past)
 	return err;
 }
 
-static int read_identity(struct snapshot *s, const struct sample *sample, bool kind)
+static int read_identity(struct snapshot *s, const struct sample *sample, unsigned int kind)
 {
 	struct gpu_info like = {}, *g;
 	int err;
@@ -360,11 +344,11 @@ static const struct family families[] = {
 	{ METRIC_GPU_XID_INCIDENTS, read_incidents, false },
 	{ METRIC_GPU_XID_RECENT_INCIDENTS, read_incidents, true },
 	{ METRIC_GPU_XID_BOOTS, read_boots, false },
-	{ METRIC_GPU_XID_FIRST_TIMESTAMP_SECONDS, read_first_time, false },
-	{ METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS, read_fault_time, false },
-	{ METRIC_NVSWITCH_SXID_ERRORS, read_fault, true },
-	{ METRIC_NVSWITCH_SXID_FIRST_TIMESTAMP_SECONDS, read_first_time, true },
-	{ METRIC_NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS, read_fault_time, true },
+	{ METRIC_GPU_XID_FIRST_TIMESTAMP_SECONDS, read_fault_time, FIRST },
+	{ METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS, read_fault_time, 0 },
+	{ METRIC_NVSWITCH_SXID_ERRORS, read_fault, SXIDS },
+	{ METRIC_NVSWITCH_SXID_FIRST_TIMESTAMP_SECONDS, read_fault_time, SXIDS | FIRST },
+	{ METRIC_NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS, read_fault_time, SXIDS },
 	{ METRIC_GPU_DRIVER_ERRORS, read_event, true },
 	{ METRIC_GPU_DRIVER_ERROR_LAST_TIMESTAMP_SECONDS, read_event_time, true },
 	{ METRIC_GPU_RECOVERED_TIMESTAMP_SECONDS, read_recovery, false },
@@ -379,7 +363,7 @@ static const struct family *find_family(struct span name)
 {
 	if (!span_take(&name, METRIC_PREFIX))
 		return NULL;
-	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+	for (size_t i = 0; i < COUNT(families); i++) {
 		const struct metric *m = &metrics[families[i].metric];
 		struct span rest = name;
 
@@ -414,10 +398,8 @@ static int read_line(struct snapshot *s, struct span line, struct last_name *las
 					    -EINVAL;
 }
 
-/*
- * OpenMetrics has a last line. Prometheus' format, which shows in a counter's
- * metadata, has none: there the last line must be of the last family.
- */
+/* OpenMetrics has a last line. Prometheus' format, which shows in a counter's metadata, has none: there the last line
+ * must be of the last family. */
 static bool is_whole(struct span text)
 {
 	static const char prometheus[] = "\n# TYPE " METRIC_PREFIX "export_errors_total counter\n";

@@ -2,15 +2,10 @@
 /* Whether file systems of servers can be used. */
 #include "health/node.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -73,11 +68,9 @@ static uint64_t count_replies(const struct probe *p)
 
 /* ---- asking ---- */
 
-/*
- * From now on this process does not see what others mount: between the look at the mounts and the
- * question, a user could mount a file system of their own over one of them. Returns a descriptor of
- * the namespace before, or -1: only root can do that.
- */
+/* From now on this process does not see what others mount: between the look at the mounts and the question, a user
+ * could mount a file system of their own over one of them. Returns a descriptor of the namespace before, or -1: only
+ * root can do that. */
 static int freeze_mounts(void)
 {
 	int before = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
@@ -139,15 +132,12 @@ static void __attribute__((noreturn)) ask(const char *path, int answer, int lock
 	_exit(0);
 }
 
-/* Returns a descriptor that holds the lock, or -1: another process asks, or -2: no lock can be
- * had. */
+/* Returns a descriptor that holds the lock, or -1: another process asks, or -2: no lock can be had. */
 static int take_lock(const char *locks, const char *device)
 {
-	char path[512];
-	int fd;
+	int fd = open(PATHF("%s/mount-%s", locks, device),
+		      O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
-	snprintf(path, sizeof(path), "%s/mount-%s", locks, device);
-	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -2;
 	if (!flock(fd, LOCK_EX | LOCK_NB))
@@ -214,8 +204,7 @@ static size_t serve(struct probe *probes, size_t count, const char *locks, int b
 	return left;
 }
 
-/* Ends the processes that have not answered, if that is possible: they are waited for until
- * @until alone. */
+/* Ends the processes that have not answered, if that is possible: they are waited for until @until alone. */
 static void give_up(struct probe *probes, size_t count, uint64_t until)
 {
 	for (struct probe *p = probes; p < probes + count; p++)
@@ -263,9 +252,7 @@ void node_mounts_ask(struct node_state *node, const char *locks, double limit)
 		}
 		usleep(counted ? LOCK_TRY_US : 1000);
 	}
-	for (size_t i = 0; i < node->mount_count; i++) {
-		struct probe *p = &probes[i];
-
+	for (struct probe *p = probes; p < probes + node->mount_count; p++) {
 		if (!is_waiting(p) || waited.sum_ns < time)
 			continue;
 		/* A server that answers others is slow, and has not hung. */

@@ -2,11 +2,6 @@
 /* What texts of the system say of mounts. */
 #include "health/node.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "base/mountstats_head.h"
-
 /* ---- which mounts there are to be ---- */
 
 /* Whether @options, separated by commas, have this one. */
@@ -59,7 +54,7 @@ static bool is_nfs(struct span type)
 {
 	static const char *const types[] = { "nfs", "nfs4", "efs", "aznfs" };
 
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+	for (size_t i = 0; i < COUNT(types); i++)
 		if (span_is(type, types[i]))
 			return true;
 	return false;

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The state of the node at this moment, beside the counts of the agent: mounts, PCIe links, clock. Rules read it. */
-#ifndef XIDSCOPE_NODE_H
-#define XIDSCOPE_NODE_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "base/label.h"
 #include "base/mountinfo.h"
@@ -74,13 +69,11 @@ uint64_t mount_replies(struct span mountstats, const char *path);
 /* ---- mount_probe.c: whether file systems of servers can be used. Processes of their own ask the servers for a limited
  * time, because a server may never answer and such a process cannot always be ended ---- */
 
-/*
- * Sets the state of each mount. @limit: seconds until a server that has not answered, and has
- * sent no other reply to this client since half of that time, has hung. Takes little longer.
+/* Sets the state of each mount. @limit: seconds until a server that has not answered, and has sent no other reply to
+ * this client since half of that time, has hung. Takes little longer.
  *
- * At most one process asks for each mount, whoever calls this: it holds a lock in the folder
- * @locks, which is made. Without one ("" or not writable) no server is asked.
- */
+ * At most one process asks for each mount, whoever calls this: it holds a lock in the folder @locks, which is made.
+ * Without one ("" or not writable) no server is asked. */
 void node_mounts_ask(struct node_state *node, const char *locks, double limit);
 
 /* Sets the state of each mount as far as the text of the file @mountinfo says it; no server is asked. */
@@ -97,14 +90,15 @@ void pcie_links_read(struct node_state *node, const char *root, bool links);
  * to a guest has a driver (vfio-pci). Virtual functions are left out. */
 void pcie_unused_read(struct node_state *node, const char *root);
 
-/*
- * Sets how many errors of each link were corrected in an hour: the present one or the one before.
- * What was counted when an hour began is kept in @file, which is replaced once an hour and when
- * it lacks a GPU; without it nothing is known. @now: seconds since the boot.
- */
+/* Sets how many errors of each link were corrected in an hour: the present one or the one before. What was counted
+ * when an hour began is kept in @file, which is replaced once an hour and when it lacks a GPU; without it nothing is
+ * known. @now: seconds since the boot. */
 void pcie_links_count(struct node_state *node, const char *file, double now);
 
 /* ---- node_watch.c: what the agent sees of the node ---- */
+
+/* Reads a file like /etc/fstab. False: it cannot be read. */
+bool node_mounts_read_fstab(struct node_state *node, const char *path);
 
 /* Initialise with {}. */
 struct node_watch {
@@ -114,11 +108,8 @@ struct node_watch {
 	double bad_since[NODE_MOUNTS_MAX]; /* seconds since the boot; 0: the mount is fine */
 };
 
-/*
- * Reads, at most once a minute, the GPUs and the NFS mounts below @root, as process 1 sees them; fstab at the first time alone.
- * What a node that boots does not have yet is no finding: a GPU without a driver is in .node if it was in the reading before as
- * well, a mount is not fine if it has not been for three minutes. @now: seconds since the boot.
- */
+/* Reads, at most once a minute, the GPUs and the NFS mounts below @root, as process 1 sees them; fstab at the first
+ * time alone. What a node that boots does not have yet is no finding: a GPU without a driver is in .node if it was in
+ * the reading before as well, a mount is not fine if it has not been for three minutes. @now: seconds since the
+ * boot. */
 void node_watch_look(struct node_watch *w, const char *root, double now);
-
-#endif

@@ -2,8 +2,6 @@
 /* What the health rules about NFS and the node itself find: states, not faults. */
 #include "health/health.h"
 
-#include <inttypes.h>
-
 #include "base/time_text.h"
 
 /* ---- NFS ---- */

@@ -2,15 +2,10 @@
 /* What the agent sees of the node, again and again. */
 #include "health/node.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/file_text.h"
 
 #define LOOK_SECONDS 60.0
 #define MOUNT_SECONDS 180.0
-#define FSTAB_MAX_BYTES (1 << 20)
 
 /* ---- GPUs ---- */
 
@@ -34,23 +29,26 @@ static void keep_unused(struct node_state *node, const struct node_state *before
 
 /* ---- mounts ---- */
 
-/* In a mount namespace of its own the agent would see another fstab. Where /etc is on a server, a later reading could wait for
- * it. */
-static void read_fstab(struct node_state *node, const char *root)
+bool node_mounts_read_fstab(struct node_state *node, const char *path)
 {
-	static const char *const tables[] = { "/proc/1/root/etc/fstab", "/etc/fstab" };
 	struct file_text fstab;
-	char path[PATH_MAX];
-	bool read = false;
 
-	for (size_t i = 0; i < 2 && !read; i++) {
-		snprintf(path, sizeof(path), "%s%s", root, tables[i]);
-		read = !file_text_read(&fstab, path, FSTAB_MAX_BYTES);
-	}
-	if (!read)
-		return;
+	if (file_text_read(&fstab, path, 1 << 20))
+		return false;
 	node_mounts_add_fstab(node, fstab.bytes, fstab.len);
 	file_text_free(&fstab);
+	return true;
+}
+
+/* In a mount namespace of its own the agent would see another fstab. Where /etc is on a server, a later reading could wait for
+ * it. */
+static void read_fstabs(struct node_state *node, const char *root)
+{
+	static const char *const tables[] = { "/proc/1/root/etc/fstab", "/etc/fstab" };
+
+	for (size_t i = 0; i < 2; i++)
+		if (node_mounts_read_fstab(node, PATHF("%s%s", root, tables[i])))
+			return;
 }
 
 static void wait_for_mounts(struct node_watch *w, double now)
@@ -71,7 +69,6 @@ static void wait_for_mounts(struct node_watch *w, double now)
 void node_watch_look(struct node_watch *w, const char *root, double now)
 {
 	struct node_state seen = {};
-	char mountinfo[PATH_MAX];
 
 	if (w->looked > 0 && now < w->looked + LOOK_SECONDS)
 		return;
@@ -79,11 +76,10 @@ void node_watch_look(struct node_watch *w, const char *root, double now)
 		memcpy(seen.mounts, w->before.mounts, sizeof(seen.mounts));
 		seen.mount_count = w->before.mount_count;
 	} else {
-		read_fstab(&seen, root);
+		read_fstabs(&seen, root);
 	}
 	w->looked = now;
-	snprintf(mountinfo, sizeof(mountinfo), "%s/proc/1/mountinfo", root);
-	node_mounts_look(&seen, mountinfo);
+	node_mounts_look(&seen, PATHF("%s/proc/1/mountinfo", root));
 	pcie_links_read(&seen, root, true);
 	pcie_unused_read(&seen, root);
 	w->node = seen;

@@ -4,9 +4,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/file_text.h"
@@ -54,11 +51,9 @@ static uint64_t read_corrected(int folder, const char *name)
 		       0;
 }
 
-/*
- * A device that sleeps is left alone: from 6.17 on, to read its link would wake it. The parent's
- * folder has its port, at the other end of the link, which may see the errors in its stead. A port
- * with fewer lanes is a slot that was built so, or there is no port at all in a virtual machine.
- */
+/* A device that sleeps is left alone: from 6.17 on, to read its link would wake it. The parent's folder has its port,
+ * at the other end of the link, which may see the errors in its stead. A port with fewer lanes is a slot that was
+ * built so, or there is no port at all in a virtual machine. */
 static void read_link(struct node_link *link, int driver, const struct pci_address *gpu)
 {
 	char status[16];
@@ -229,8 +224,7 @@ void pcie_links_count(struct node_state *node, const char *file, double now)
 			changed = true;
 		}
 		link->corrected_in_hour = link->corrected - k->count;
-		if (k->last > link->corrected_in_hour)
-			link->corrected_in_hour = k->last;
+		RAISE(link->corrected_in_hour, k->last);
 	}
 	file_text_free(&text);
 	if (changed)

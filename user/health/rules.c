@@ -2,13 +2,7 @@
 /* The table of the health rules, and what those about faults find in a snapshot. */
 #include "health/health.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/time_text.h"
-#include "snapshot/fault_group.h"
 #include "xid/xid_catalog.h"
 #include "xid/xid_line.h"
 
@@ -19,32 +13,26 @@ static const struct driver_message {
 	const char *meaning;
 	const char *action; /* of the catalog */
 } driver_messages[] = {
-	{ HEALTH_DRIVER_ERROR, "rm_init_adapter_failed", "the driver cannot initialise the GPU",
-	  "restart_bm" },
-	{ HEALTH_DRIVER_ERROR, "fallen_off_bus", "the GPU no longer answers on the PCIe bus",
-	  "restart_bm" },
-	{ HEALTH_DRIVER_ERROR, "gsp_heartbeat_timeout", "the GPU's system processor has stopped",
-	  "restart_bm" },
-	{ HEALTH_DRIVER_ERROR, "gsp_boot_failed",
-	  "the GPU's system processor cannot start before a reset", "restart_bm" },
+	/* clang-format off */
+	{ HEALTH_DRIVER_ERROR, "rm_init_adapter_failed", "the driver cannot initialise the GPU", "restart_bm" },
+	{ HEALTH_DRIVER_ERROR, "fallen_off_bus", "the GPU no longer answers on the PCIe bus", "restart_bm" },
+	{ HEALTH_DRIVER_ERROR, "gsp_heartbeat_timeout", "the GPU's system processor has stopped", "restart_bm" },
+	{ HEALTH_DRIVER_ERROR, "gsp_boot_failed", "the GPU's system processor cannot start before a reset", "restart_bm" },
 	{ HEALTH_DRIVER_ERROR, "probe_failed", "the driver does not take the GPU", "restart_bm" },
 	{ HEALTH_DRIVER_ERROR, "probes_failed", "the driver does not take a GPU", "restart_bm" },
 	{ HEALTH_DRIVER_ERROR, "none_initialized", "the driver takes no GPU", "restart_bm" },
 	{ HEALTH_DRIVER_ERROR, "not_supported", "the driver does not know the GPU", "restart_bm" },
-	{ HEALTH_DRIVER_ERROR, "bar_invalid", "the GPU has no memory region on the PCIe bus",
-	  "restart_bm" },
+	{ HEALTH_DRIVER_ERROR, "bar_invalid", "the GPU has no memory region on the PCIe bus", "restart_bm" },
 	{ HEALTH_DRIVER_ERROR, "irq_failed", "the GPU has no interrupt", "restart_bm" },
-	{ HEALTH_DRIVER_ERROR, "uvm_fatal", "unified memory has failed for all processes",
-	  "restart_bm" },
-	{ HEALTH_RESET_REQUIRED, "reset_required", "the GPU takes no work before a reset",
-	  "reset_gpu" },
-	{ HEALTH_NVLINK_ERROR, "nvlink_detect_failed",
-	  "a link to another GPU or switch is not seen", "reset_gpu" },
-	{ HEALTH_NVLINK_ERROR, "nvswitch_failed", "the driver has given up a switch",
-	  "restart_bm" },
+	{ HEALTH_DRIVER_ERROR, "uvm_fatal", "unified memory has failed for all processes", "restart_bm" },
+	{ HEALTH_RESET_REQUIRED, "reset_required", "the GPU takes no work before a reset", "reset_gpu" },
+	{ HEALTH_NVLINK_ERROR, "nvlink_detect_failed", "a link to another GPU or switch is not seen", "reset_gpu" },
+	{ HEALTH_NVLINK_ERROR, "nvswitch_failed", "the driver has given up a switch", "restart_bm" },
 	{ HEALTH_DRIVER_ASSERTION, "assert_failed", "an assertion of the driver", "reset_gpu" },
 	{ HEALTH_DRIVER_ASSERTION, "check_failed", "a check of the driver", "reset_gpu" },
+	/* clang-format on */
 };
+#define MESSAGES_END (driver_messages + COUNT(driver_messages))
 
 /* ---- findings ---- */
 
@@ -55,8 +43,7 @@ struct health_finding *health_add_finding(struct health_evaluation *e, enum heal
 	struct health_finding *f;
 
 	r->rules[rule] = level;
-	if (level > r->level)
-		r->level = level;
+	RAISE(r->level, level);
 	r->total++;
 	f = &r->findings[r->count];
 	if (r->count < HEALTH_MAX_FINDINGS)
@@ -286,8 +273,7 @@ static uint64_t frequent(const struct health_evaluation *e, enum health_rule_id 
 	return number;
 }
 
-/* Finds every device and code that the rule matches, whose faults are open and at least
- * as many as the rule's limit. */
+/* Finds every device and code that the rule matches, whose faults are open and at least as many as the rule's limit. */
 static void find_frequent(struct health_evaluation *e, enum health_rule_id rule)
 {
 	const struct fault *end = e->s->faults.faults + e->s->faults.fault_count;
@@ -352,7 +338,7 @@ static bool is_hardware_xid(const struct fault *f)
 	/* Without the vendor's advice it is at least as grave as an unknown Xid. */
 	if (!strcmp(f->action, "none_given"))
 		return f->code == FOLDED_CODE || !strcmp(category, "hw");
-	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
+	for (size_t i = 0; i < COUNT(harmless); i++)
 		if (!strcmp(f->action, harmless[i]))
 			return false;
 	return true;
@@ -362,10 +348,7 @@ static bool is_hardware_xid(const struct fault *f)
 
 static const struct driver_message *driver_message(enum health_rule_id rule, const char *kind)
 {
-	const struct driver_message *end =
-		driver_messages + sizeof(driver_messages) / sizeof(driver_messages[0]);
-
-	for (const struct driver_message *m = driver_messages; m < end; m++)
+	for (const struct driver_message *m = driver_messages; m < MESSAGES_END; m++)
 		if (m->rule == rule && !strcmp(kind, m->kind))
 			return m;
 	return NULL;
@@ -494,12 +477,10 @@ static struct health_fault list_message(const struct health_evaluation *e,
 				  .meaning = "",
 				  .count = v->count,
 				  .last = v->last };
-	const struct driver_message *end =
-		driver_messages + sizeof(driver_messages) / sizeof(driver_messages[0]);
 
 	SET_NAME(h.what, "%s", v->kind);
 	h.standing = STANDING_HARMLESS;
-	for (const struct driver_message *m = driver_messages; m < end; m++) {
+	for (const struct driver_message *m = driver_messages; m < MESSAGES_END; m++) {
 		if (strcmp(m->kind, v->kind) != 0)
 			continue;
 		if ((double)v->count >= e->o->rules[m->rule].limit)
@@ -565,95 +546,73 @@ size_t health_open_faults(const struct snapshot *s, const struct health_options 
 	"used, xidscope ack, --window and --since."
 
 const struct health_rule health_rules[HEALTH_RULES] = {
+	/* clang-format off */
 	[HEALTH_XID_FATAL] = { "xid_fatal", HEALTH_FAIL, 0, "", "An Xid of severity fatal.",
-			       find_faults, is_fatal_xid, .gpu = true, .clears = GPU_CLEARS },
+		find_faults, is_fatal_xid, .gpu = true, .clears = GPU_CLEARS },
 	[HEALTH_XID_HARDWARE] = { "xid_hardware", HEALTH_WARN, 0, "",
-				  "An Xid of severity warning whose action is more than a "
-				  "restart of the job.",
-				  find_faults, is_hardware_xid, .gpu = true, .clears = GPU_CLEARS },
+		"An Xid of severity warning whose action is more than a restart of the job.",
+		find_faults, is_hardware_xid, .gpu = true, .clears = GPU_CLEARS },
 	[HEALTH_XID_STORM] = { "xid_storm", HEALTH_WARN, 1000, "reports",
-			       "At least this many reports of the same Xid on one GPU.",
-			       find_frequent, is_machine_error, .gpu = true, .clears = GPU_CLEARS },
+		"At least this many reports of the same Xid on one GPU.",
+		find_frequent, is_machine_error, .gpu = true, .clears = GPU_CLEARS },
 	[HEALTH_XID_REPEAT] = { "xid_repeat", HEALTH_WARN, 3, "incidents",
-				"At least this many incidents of the same Xid on one GPU in 24 "
-				"hours (run --recent).",
-				find_frequent, is_xid_error, .gpu = true, .clears = GPU_CLEARS },
-	[HEALTH_UNKNOWN_XID] = { "unknown_xid", HEALTH_WARN, 0, "",
-				 "An Xid or SXid of severity unknown.", find_faults, is_unknown,
-				 .gpu = true, .clears = GPU_CLEARS },
+		"At least this many incidents of the same Xid on one GPU in 24 hours (run --recent).",
+		find_frequent, is_xid_error, .gpu = true, .clears = GPU_CLEARS },
+	[HEALTH_UNKNOWN_XID] = { "unknown_xid", HEALTH_WARN, 0, "", "An Xid or SXid of severity unknown.",
+		find_faults, is_unknown, .gpu = true, .clears = GPU_CLEARS },
 	[HEALTH_SXID_FATAL] = { "sxid_fatal", HEALTH_FAIL, 0, "", "An SXid of severity fatal.",
-				find_faults, is_fatal_sxid, .gpu = true, .clears = SWITCH_CLEARS },
-	[HEALTH_SXID_HARDWARE] = { "sxid_hardware", HEALTH_WARN, 0, "",
-				   "An SXid that the catalog has as a warning.", find_faults,
-				   is_hardware_sxid, .gpu = true, .clears = SWITCH_CLEARS },
+		find_faults, is_fatal_sxid, .gpu = true, .clears = SWITCH_CLEARS },
+	[HEALTH_SXID_HARDWARE] = { "sxid_hardware", HEALTH_WARN, 0, "", "An SXid that the catalog has as a warning.",
+		find_faults, is_hardware_sxid, .gpu = true, .clears = SWITCH_CLEARS },
 	[HEALTH_DRIVER_ERROR] = { "driver_error", HEALTH_FAIL, 0, "",
-				  "A driver error that leaves a GPU or the driver unusable.",
-				  find_driver_messages, NULL, .gpu = true, .clears = GPU_CLEARS },
+		"A driver error that leaves a GPU or the driver unusable.",
+		find_driver_messages, NULL, .gpu = true, .clears = GPU_CLEARS },
 	[HEALTH_RESET_REQUIRED] = { "reset_required", HEALTH_FAIL, 1, "reports",
-				    "At least this many reports that a GPU requires a reset.",
-				    find_driver_messages, NULL, .gpu = true, .clears = GPU_CLEARS },
+		"At least this many reports that a GPU requires a reset.",
+		find_driver_messages, NULL, .gpu = true, .clears = GPU_CLEARS },
 	[HEALTH_NVLINK_ERROR] = { "nvlink_error", HEALTH_WARN, 1, "reports",
-				  "At least this many reports of the driver that an NVLink or an "
-				  "NVSwitch cannot be used.",
-				  find_driver_messages, NULL, .gpu = true,
-				  .clears = SWITCH_CLEARS },
+		"At least this many reports of the driver that an NVLink or an NVSwitch cannot be used.",
+		find_driver_messages, NULL, .gpu = true, .clears = SWITCH_CLEARS },
 	[HEALTH_DRIVER_ASSERTION] = { "driver_assertion", HEALTH_OK, 1000, "reports",
-				      "At least this many failed assertions of the driver.",
-				      find_driver_messages, NULL, .gpu = true,
-				      .clears = GPU_CLEARS },
+		"At least this many failed assertions of the driver.",
+		find_driver_messages, NULL, .gpu = true, .clears = GPU_CLEARS },
 	[HEALTH_GSP_RATE_LIMITED] = { "gsp_rate_limited", HEALTH_WARN, 0, "",
-				      "The driver limits its reports of GSP errors.",
-				      find_rate_limit, NULL, .gpu = true,
-				      .clears =
-					      "A recovery of the GPU: a reset, a new probe, a new load of "
-					      "the driver or a reboot." },
+		"The driver limits its reports of GSP errors.",
+		find_rate_limit, NULL, .gpu = true,
+		.clears = "A recovery of the GPU: a reset, a new probe, a new load of the driver or a reboot." },
 	[HEALTH_NFS_WAITER] = { "nfs_waiter", HEALTH_WARN, 60, "seconds",
-				"An NFS call has been waiting for longer than this.",
-				find_nfs_waiter, NULL, .gpu = false,
-				.clears = "The end of the call: the server answers again." },
+		"An NFS call has been waiting for longer than this.",
+		find_nfs_waiter, NULL, .gpu = false, .clears = "The end of the call: the server answers again." },
 	[HEALTH_MOUNT_UNUSABLE] = { "mount_unusable", HEALTH_FAIL, 0, "",
-				    "An NFS mount of fstab or --mount that is absent, read-only or "
-				    "stale.",
-				    find_mounts, NULL, .local = true, .watched = true,
-				    .clears = "The mount can be used again." },
+		"An NFS mount of fstab or --mount that is absent, read-only or stale.",
+		find_mounts, NULL, .local = true, .watched = true, .clears = "The mount can be used again." },
 	[HEALTH_MOUNT_HUNG] = { "mount_hung", HEALTH_FAIL, 1, "seconds",
-				"A mount of fstab or --mount whose server has not answered for "
-				"this long.",
-				find_mounts, NULL, .local = true,
-				.clears = "The server answers again." },
-	[HEALTH_GPUS_MISSING] = { "gpus_missing", HEALTH_FAIL, 0, "",
-				  "Fewer GPUs with a driver than --gpus.", find_missing_gpus, NULL,
-				  .gpu = true, .local = true,
-				  .clears = "The driver has all GPUs." },
+		"A mount of fstab or --mount whose server has not answered for this long.",
+		find_mounts, NULL, .local = true, .clears = "The server answers again." },
+	[HEALTH_GPUS_MISSING] = { "gpus_missing", HEALTH_FAIL, 0, "", "Fewer GPUs with a driver than --gpus.",
+		find_missing_gpus, NULL, .gpu = true, .local = true, .clears = "The driver has all GPUs." },
 	[HEALTH_GPU_UNUSED] = { "gpu_unused", HEALTH_FAIL, 0, "",
-				"A GPU on the PCI bus that no driver has, while others have the "
-				"NVIDIA driver.",
-				find_unused_gpus, NULL, .gpu = true, .local = true, .watched = true,
-				.clears = "The driver has the GPU." },
+		"A GPU on the PCI bus that no driver has, while others have the NVIDIA driver.",
+		find_unused_gpus, NULL, .gpu = true, .local = true, .watched = true,
+		.clears = "The driver has the GPU." },
 	[HEALTH_PCIE_WIDTH] = { "pcie_width", HEALTH_WARN, 100, "percent",
-				"A GPU's PCIe link has fewer than this part of the lanes that both "
-				"its ends have.",
-				find_narrow_links, NULL, .gpu = true, .local = true,
-				.watched = true, .clears = "The link has its lanes again." },
+		"A GPU's PCIe link has fewer than this part of the lanes that both its ends have.",
+		find_narrow_links, NULL, .gpu = true, .local = true, .watched = true,
+		.clears = "The link has its lanes again." },
 	[HEALTH_PCIE_CORRECTED] = { "pcie_corrected", HEALTH_WARN, 480, "errors",
-				    "At least this many corrected errors of a GPU's PCIe link in an "
-				    "hour.",
-				    find_corrected_errors, NULL, .gpu = true, .local = true,
-				    .clears = "An hour with fewer errors." },
+		"At least this many corrected errors of a GPU's PCIe link in an hour.",
+		find_corrected_errors, NULL, .gpu = true, .local = true, .clears = "An hour with fewer errors." },
 	[HEALTH_CLOCK_UNSYNCHRONISED] = { "clock_unsynchronised", HEALTH_OK, 0, "",
-					  "The kernel's clock is not synchronised.", find_clock,
-					  NULL, .local = true,
-					  .clears = "The time service synchronises the clock." },
+		"The kernel's clock is not synchronised.",
+		find_clock, NULL, .local = true, .clears = "The time service synchronises the clock." },
+	/* clang-format on */
 };
 
 enum health_what health_what(const char *what)
 {
-	const struct driver_message *end =
-		driver_messages + sizeof(driver_messages) / sizeof(driver_messages[0]);
-
 	if (*what < 'a' || *what > 'z' || !strncmp(what, "sxid:", 5))
 		return HEALTH_FAULT;
-	for (const struct driver_message *m = driver_messages; m < end; m++)
+	for (const struct driver_message *m = driver_messages; m < MESSAGES_END; m++)
 		if (!strcmp(what, m->kind))
 			return HEALTH_FAULT;
 	for (const struct health_rule *r = health_rules; r < health_rules + HEALTH_RULES; r++)

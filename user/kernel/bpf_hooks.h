@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Loads a BPF skeleton and attaches it, without the programs that this kernel
- * does not accept.
- */
-#ifndef XIDSCOPE_BPF_HOOKS_H
-#define XIDSCOPE_BPF_HOOKS_H
+/* Loads a BPF skeleton and attaches it, without the programs that this kernel does not accept. */
+#pragma once
 
 #include <bpf/libbpf.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/log.h"
 #include "kernel/bpf_support.h"
@@ -44,21 +37,16 @@ struct bpf_hooks {
 	struct bpf_memory memory;
 };
 
-/* Marks the hook of index @hook as missing, and logs @reason: as a warning, or as
- * an error if the hook is essential. */
+/* Marks the hook of index @hook as missing, and logs @reason: as a warning, or as an error if the hook is essential. */
 void bpf_hooks_miss(struct bpf_hooks *h, size_t hook, const char *reason);
 
-/*
- * Loads what the kernel accepts. @open opens the skeleton and sets its variables and
- * map sizes. After the kernel has refused a program, @open is called again, with that
- * hook in @h->missing. Returns 0; or -errno after logging the reason, if the kernel
- * refuses an essential program or a map.
- */
+/* Loads what the kernel accepts. @open opens the skeleton and sets its variables and map sizes. After the kernel has
+ * refused a program, @open is called again, with that hook in @h->missing. Returns 0; or -errno after logging the
+ * reason, if the kernel refuses an essential program or a map. */
 int bpf_hooks_load(struct bpf_hooks *h, void *(*open)(void *context), void *context);
 
-/* After a load failed with @err (-errno): the hook whose program the kernel refused
- * since the last bpf_error_log_clear(), so that the caller can retry without it;
- * @count if no single program was the cause. */
+/* After a load failed with @err (-errno): the hook whose program the kernel refused since the last
+ * bpf_error_log_clear(), so that the caller can retry without it; @count if no single program was the cause. */
 size_t bpf_hooks_refused(const struct bpf_hook *table, size_t count, int err);
 
 /* Attaches the hooks from index @begin up to @end that are available. Returns 0;
@@ -76,5 +64,3 @@ uint64_t bpf_hooks_count(const struct bpf_hooks *h, unsigned int except,
 
 /* Detaches and unloads. @h may be all zero. */
 void bpf_hooks_close(struct bpf_hooks *h);
-
-#endif

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Why the kernel refused a BPF program: the meaning of libbpf's and the verifier's messages. */
-#include <stdio.h>
-#include <string.h>
 
 #include "kernel/bpf_support.h"
 
@@ -18,8 +16,7 @@ static const struct {
 	/* libbpf turns an instruction that it cannot relocate into a call of a
 	 * helper that does not exist, and rewrites the kernel's error about it. */
 	{ "failed to resolve CO-RE relocation <", "%*[^>]> [%*u] %31s %127[^. ].%127s", 3,
-	  "in this kernel's types, %s %s has no member %s, or one of another "
-	  "type" },
+	  "in this kernel's types, %s %s has no member %s, or one of another type" },
 	{ "failed to resolve CO-RE relocation <", "%*[^>]> [%*u] %31s %127s", 2,
 	  "this kernel's types have no %s %s" },
 	{ "invalid func unknown#195896080", "", 0,
@@ -42,11 +39,9 @@ static const struct {
 	  "on this kernel, this type of program may not call the kernel's function %s" },
 	{ "func '", "%127[^']' doesn't have %127[0-9]", 2, "the tracepoint %s has no argument %s" },
 	{ "BPF program is too large. Processed ", "%127[0-9]", 1,
-	  "the program is too long for this kernel's verifier, which followed "
-	  "%s instructions" },
+	  "the program is too long for this kernel's verifier, which followed %s instructions" },
 	{ "The sequence of ", "%127[0-9] jumps is too complex", 1,
-	  "the program is too complex for this kernel's verifier, which "
-	  "followed %s jumps" },
+	  "the program is too complex for this kernel's verifier, which followed %s jumps" },
 
 	{ "failed to determine tracepoint '", "%127[^']' perf event ID: %127[^\n]", 2,
 	  "tracefs does not have the event %s: %s" },
@@ -78,7 +73,7 @@ static bool explain_row(char *feature, size_t size, const char *words, size_t r)
 	return false;
 }
 
-/* The verifier's log ends with its verdict, a line of figures, and libbpf's mark. */
+/* The verifier's log ends with its reason, a line of figures, and libbpf's mark. */
 static bool explain_verdict(char *feature, size_t size, const char *words)
 {
 	const char *end = strstr(words, "\n-- END PROG LOAD LOG --"), *begin;
@@ -103,7 +98,7 @@ static bool explain_verdict(char *feature, size_t size, const char *words)
 
 bool bpf_refusal_explain(char *feature, size_t size, const char *words)
 {
-	for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++)
+	for (size_t r = 0; r < COUNT(rows); r++)
 		if (explain_row(feature, size, words, r))
 			return true;
 	if (explain_verdict(feature, size, words))

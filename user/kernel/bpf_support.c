@@ -3,12 +3,10 @@
 #include "kernel/bpf_support.h"
 
 #include <bpf/bpf.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+
+#include "base/file_text.h"
 
 /* Static, because libbpf's print callback takes no context. Set once. */
 static const struct log *message_log;
@@ -28,7 +26,7 @@ static void note_refused(const char *text)
 		snprintf(refused_program, sizeof(refused_program), "%.*s", (int)(end - name), name);
 }
 
-/* If the log grows too long, keeps its last whole lines: they hold the verdict. */
+/* If the log grows too long, keeps its last whole lines: they hold the verifier's reason. */
 static void append_error(const char *text, size_t len)
 {
 	const size_t room = sizeof(error_log) - 1;
@@ -114,12 +112,10 @@ const char *bpf_reason(int error)
 static uint64_t memory_of(int fd)
 {
 	const char *field = "memlock:";
+	FILE *info = fopen(PATHF("/proc/self/fdinfo/%d", fd), "re");
 	uint64_t total = 0;
-	char path[64], line[128];
-	FILE *info;
+	char line[128];
 
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	info = fopen(path, "re");
 	if (!info)
 		return 0;
 	while (fgets(line, sizeof(line), info))
@@ -194,8 +190,7 @@ const char *bpf_advice(int error)
 		return "run it as root (in a container: privileged), and check that "
 		       "/sys/kernel/security/lockdown is not 'confidentiality'";
 	case ENOMEM:
-		return "not enough memory for the maps: raise the memory limit "
-		       "of the service or container";
+		return "not enough memory for the maps: raise the memory limit of the service or container";
 	case ESRCH:
 	case ENOENT:
 	case EACCES:

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * libbpf's messages, what a loaded BPF object costs, and its maps in memory.
- */
-#ifndef XIDSCOPE_BPF_SUPPORT_H
-#define XIDSCOPE_BPF_SUPPORT_H
+/* libbpf's messages, what a loaded BPF object costs, and its maps in memory. */
+#pragma once
 
 #include <bpf/libbpf.h>
-#include <stdint.h>
 
 #include "base/log.h"
 
@@ -30,20 +26,15 @@ const char *bpf_refused_program(void);
  * shows it, otherwise the text of error number @error. Static storage. */
 const char *bpf_reason(int error);
 
-/*
- * Writes to @feature, of @size bytes, the kernel feature that is missing or
- * refused according to @words: libbpf's messages of one failure, whose beginning
- * may be lost. Understands those of libbpf 1.1 and of kernels from 5.10 on; of any
- * other refusal by the verifier it gives the verdict. Returns false if there is
- * nothing to report.
- */
+/* Writes to @feature, of @size bytes, the kernel feature that is missing or refused according to @words: libbpf's
+ * messages of one failure, whose beginning may be lost. Understands those of libbpf 1.1 and of kernels from 5.10 on;
+ * of any other refusal by the verifier it gives the verifier's last line. Returns false if there is nothing to report. */
 bool bpf_refusal_explain(char *feature, size_t size, const char *words);
 
 /* What to do about error number @error of a bpf() call, for a person. */
 const char *bpf_advice(int error);
 
-/* Kernel memory of a loaded object in bytes, as the kernel accounts it. It does
- * not change. */
+/* Kernel memory of a loaded object in bytes, as the kernel accounts it. It does not change. */
 struct bpf_memory {
 	uint64_t maps;
 	uint64_t programs;
@@ -66,9 +57,8 @@ void bpf_object_runs(const struct bpf_object *object,
 		     void (*add)(void *context, const char *program, uint64_t runs, uint64_t ns),
 		     void *context);
 
-/* Makes the kernel count the runs of all BPF programs until the returned
- * descriptor is closed (from 5.8). Each run then reads the clock twice more.
- * Returns -errno on failure. */
+/* Makes the kernel count the runs of all BPF programs until the returned descriptor is closed (from 5.8). Each run
+ * then reads the clock twice more. Returns -errno on failure. */
 int bpf_statistics_on(void);
 
 /* The number of copies of a hot map: one for each possible CPU, rounded up to a power of
@@ -79,5 +69,3 @@ uint32_t bpf_shards(uint32_t max);
  * errno. bpf_values_unmap() also takes NULL. */
 void *bpf_values_map(const struct bpf_map *map, int protection);
 void bpf_values_unmap(const struct bpf_map *map, const void *values);
-
-#endif

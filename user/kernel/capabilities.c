@@ -2,11 +2,6 @@
 /* What the process may do. */
 #include "kernel/capabilities.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,11 +15,10 @@ uint64_t effective_capabilities(const char *root)
 {
 	const char *field = "\nCapEff:";
 	struct file_text status;
-	char path[PATH_MAX], *at;
 	uint64_t set = 0;
+	char *at;
 
-	snprintf(path, sizeof(path), "%s/proc/self/status", root);
-	if (file_text_read(&status, path, STATUS_MAX))
+	if (file_text_read(&status, PATHF("%s/proc/self/status", root), STATUS_MAX))
 		return 0;
 	at = strstr(status.bytes, field);
 	if (at)
@@ -36,15 +30,6 @@ uint64_t effective_capabilities(const char *root)
 /* capset(2): each set is divided into words of 32 bits. */
 #define WORDS _LINUX_CAPABILITY_U32S_3
 
-/* The bounding set can only be made smaller with CAP_SETPCAP. Without it, no-new-privs
- * has the same effect: an executed program gets no more than the process has. */
-static void shrink_bounding_set(uint64_t keep)
-{
-	for (unsigned int i = 0; i < 64; i++)
-		if (!(keep & CAPABILITY(i)))
-			prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
-}
-
 int capabilities_keep(uint64_t keep)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -53,7 +38,11 @@ int capabilities_keep(uint64_t keep)
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		err = -errno;
-	shrink_bounding_set(keep);
+	/* The bounding set can only be made smaller with CAP_SETPCAP. Without it, no-new-privs has the same effect: an
+	 * executed program gets no more than the process has. */
+	for (unsigned int i = 0; i < 64; i++)
+		if (!(keep & CAPABILITY(i)))
+			prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
 	if (syscall(SYS_capget, &header, sets))
 		return -errno;
 	for (int i = 0; i < WORDS; i++) {

@@ -2,7 +2,6 @@
 /* The kernel log, record by record (kernel: Documentation/ABI/testing/dev-kmsg). */
 #include "kernel/kernel_log.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -41,9 +40,8 @@ int kernel_log_read(struct kernel_log *l)
 		n = read(l->fd, l->raw, sizeof(l->raw));
 		if (n < 0 && errno == EAGAIN)
 			return 0;
-		/* EPIPE: the record was overwritten; the next read continues
-		 * after the gap. EINVAL: the record is longer than the buffer,
-		 * and the next read continues after it. */
+		/* EPIPE: the record was overwritten; the next read continues after the gap. EINVAL: the record is
+		 * longer than the buffer, and the next read continues after it. */
 		if (n < 0 && (errno == EPIPE || errno == EINTR || errno == EINVAL))
 			continue;
 		if (n <= 0)

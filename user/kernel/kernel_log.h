@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The kernel log from /dev/kmsg: record by record, with sequence numbers that
- * show what was overwritten before it was read.
- */
-#ifndef XIDSCOPE_KERNEL_LOG_H
-#define XIDSCOPE_KERNEL_LOG_H
-
-#include <stdbool.h>
-#include <stdint.h>
+/* The kernel log from /dev/kmsg: record by record, with sequence numbers that show what was overwritten before it was
+ * read. */
+#pragma once
 
 #include "kernel/kmsg_record.h"
 
@@ -40,8 +34,7 @@ void kernel_log_close(struct kernel_log *l);
  * after kernel_log_open() with KERNEL_LOG_ALL. */
 void kernel_log_resume(struct kernel_log *l, uint64_t next);
 
-/* Reads the next record into l->record and l->text. Returns 1, 0 if none waits,
- * or -errno. */
+/* Reads the next record into l->record and l->text. Returns 1, 0 if none waits, or -errno. */
 int kernel_log_read(struct kernel_log *l);
 
 /* A moment: tells older records from later ones by their sequence numbers, since the clock of
@@ -55,8 +48,5 @@ struct kernel_log_mark {
 void kernel_log_mark(struct kernel_log_mark *m);
 void kernel_log_mark_free(struct kernel_log_mark *m);
 
-/* The sequence number of the first record after the mark; UINT64_MAX while there is none;
- * 0: there is no mark. */
+/* The sequence number of the first record after the mark; UINT64_MAX while there is none; 0: there is no mark. */
 uint64_t kernel_log_after(struct kernel_log_mark *m);
-
-#endif

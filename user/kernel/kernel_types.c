@@ -3,12 +3,10 @@
 #include "kernel/kernel_types.h"
 
 #include <bpf/btf.h>
-#include <errno.h>
-#include <limits.h>
 #include <malloc.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
+
+#include "base/file_text.h"
 
 #define BTF_FOLDER "/sys/kernel/btf/"
 #define KERNEL_BTF BTF_FOLDER "vmlinux"
@@ -26,9 +24,8 @@ struct btf *kernel_types(void)
 
 struct btf *kernel_module_types(const char *module)
 {
-	char path[PATH_MAX];
+	const char *path = PATHF(BTF_FOLDER "%s", module);
 
-	snprintf(path, sizeof(path), BTF_FOLDER "%s", module);
 	return kernel_types() && !access(path, R_OK) ? btf__parse_split(path, types) : NULL;
 }
 
@@ -67,14 +64,12 @@ static bool has_type(const struct btf *btf, const char *name)
 
 bool kernel_has_type(const char *root, const char *name)
 {
-	char path[PATH_MAX];
 	struct btf *btf;
 	bool found;
 
 	if (!*root)
 		return has_type(kernel_types(), name);
-	snprintf(path, sizeof(path), "%s" KERNEL_BTF, root);
-	btf = btf__parse(path, NULL);
+	btf = btf__parse(PATHF("%s" KERNEL_BTF, root), NULL);
 	found = has_type(btf, name);
 	btf__free(btf);
 	return found;

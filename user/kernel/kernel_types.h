@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The types of the running kernel, from its BTF, for what CO-RE cannot do.
- */
-#ifndef XIDSCOPE_KERNEL_TYPES_H
-#define XIDSCOPE_KERNEL_TYPES_H
+/* The types of the running kernel, from its BTF, for what CO-RE cannot do. */
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/std.h"
 
 struct btf;
 
@@ -34,5 +30,3 @@ int kernel_types_offset(const struct btf *btf, const char *type, const char *mem
 
 /* The same of the running kernel. -ENOENT: there is no such member, or no BTF. */
 int kernel_member_offset(const char *type, const char *member);
-
-#endif

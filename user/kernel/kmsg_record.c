@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Parser of a record of /dev/kmsg:
+/* Parser of a record of /dev/kmsg:
  *
- *	4,1339,5140900,c,caller=T77;NVRM: loading\x0a\n SUBSYSTEM=pci\n ...
- */
+ * 	4,1339,5140900,c,caller=T77;NVRM: loading\x0a\n SUBSYSTEM=pci\n ... */
 #include "kernel/kmsg_record.h"
 
 #include <limits.h>

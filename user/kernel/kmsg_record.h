@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Reads one record of /dev/kmsg. A pure function: no allocation, no state, no
- * I/O.
- */
-#ifndef XIDSCOPE_KMSG_RECORD_H
-#define XIDSCOPE_KMSG_RECORD_H
+/* Reads one record of /dev/kmsg. A pure function: no allocation, no state, no I/O. */
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/std.h"
 
 struct kmsg_record {
 	unsigned int facility; /* 0: the kernel; others: a process wrote it */
@@ -22,16 +16,11 @@ struct kmsg_record {
 	char device[48];
 };
 
-/*
- * @record holds the @len bytes of one read() of /dev/kmsg: a header, ';', the text, a
- * newline, and perhaps lines of device properties, of which DEVICE is read. Fields of
- * the header after the fourth are skipped.
+/* @record holds the @len bytes of one read() of /dev/kmsg: a header, ';', the text, a newline, and perhaps lines of
+ * device properties, of which DEVICE is read. Fields of the header after the fourth are skipped.
  *
- * True: *@out is filled, and @text holds the first out->text_len bytes (at most @size)
- * of the text. The kernel's escapes (\xNN) are undone, so it may hold any byte; no NUL
- * follows. Other backslashes are kept. False: the header is malformed; *@out is zero.
- */
+ * True: *@out is filled, and @text holds the first out->text_len bytes (at most @size) of the text. The kernel's
+ * escapes (\xNN) are undone, so it may hold any byte; no NUL follows. Other backslashes are kept. False: the header
+ * is malformed; *@out is zero. */
 bool kmsg_record_parse(const char *record, size_t len, struct kmsg_record *out, char *text,
 		       size_t size);
-
-#endif

@@ -2,20 +2,17 @@
 /* Kernel modules and devices that come and go, by uevents. */
 #include "kernel/module_events.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <linux/netlink.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file_text.h"
+
 /* The multicast group of messages that the kernel itself sends. */
 #define KERNEL_GROUP 1u
 
-/* The kernel's variables have 2 KiB at most (UEVENT_BUFFER_SIZE), before them
- * stand action and path. */
+/* The kernel's variables have 2 KiB at most (UEVENT_BUFFER_SIZE), before them stand action and path. */
 #define MESSAGE_SIZE 8192
 
 int module_events_open(void)
@@ -53,7 +50,7 @@ bool uevent_parse(const char *message, size_t len, struct uevent *out)
 		return false;
 	out->path = at + 1;
 	for (at = message + strlen(message) + 1; at < message + len; at += strlen(at) + 1) {
-		for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+		for (size_t i = 0; i < COUNT(variables); i++)
 			if (!strncmp(at, variables[i].name, strlen(variables[i].name)))
 				*variables[i].value = at + strlen(variables[i].name);
 		out->genuine &= strncmp(at, "SYNTH_UUID=", 11) != 0;
@@ -106,9 +103,7 @@ bool module_events_read(int fd)
 
 ino_t module_number(const char *root, const char *name)
 {
-	char path[PATH_MAX];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "%s/sys/module/%s", root, name);
-	return stat(path, &st) ? 0 : st.st_ino;
+	return stat(PATHF("%s/sys/module/%s", root, name), &st) ? 0 : st.st_ino;
 }

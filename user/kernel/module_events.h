@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The kernel's uevents (netlink(7), NETLINK_KOBJECT_UEVENT): that a kernel module
- * or a device has come or gone.
- */
-#ifndef XIDSCOPE_MODULE_EVENTS_H
-#define XIDSCOPE_MODULE_EVENTS_H
+/* The kernel's uevents (netlink(7), NETLINK_KOBJECT_UEVENT): that a kernel module or a device has come or gone. */
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
-/* Returns a descriptor that becomes readable with each uevent, for the caller
- * to close; or -errno. */
+#include "base/std.h"
+
+/* Returns a descriptor that becomes readable with each uevent, for the caller to close; or -errno. */
 int module_events_open(void);
 
 /* Strings are "" where the event has none. */
@@ -31,15 +26,10 @@ bool uevent_parse(const char *message, size_t len, struct uevent *out);
 /* Passes on what is pending, without blocking. Returns whether some were lost. */
 bool uevents_read(int fd, uevent_handler *handle, void *context);
 
-/*
- * Reads the waiting uevents, without blocking. Returns whether a module may have been
- * loaded or unloaded since the last call. The kernel sends a uevent when a module is
- * live, and when it is no longer among the holders of others.
- */
+/* Reads the waiting uevents, without blocking. Returns whether a module may have been loaded or unloaded since the
+ * last call. The kernel sends a uevent when a module is live, and when it is no longer among the holders of others. */
 bool module_events_read(int fd);
 
 /* The inode of /sys/module/NAME, another one each time that the module is loaded, and there
  * before it runs; 0: it is not loaded. @root is put before the path. */
 ino_t module_number(const char *root, const char *name);
-
-#endif

@@ -2,11 +2,7 @@
 /* What is mounted where. */
 #include "kernel/mounts.h"
 
-#include <limits.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/file_text.h"
 #include "base/mountinfo.h"
@@ -14,12 +10,10 @@
 /* proc(5): a line "mnt_id:" TAB and the number. */
 long mounts_number(int fd)
 {
-	char path[64], line[128];
+	FILE *info = fopen(PATHF("/proc/self/fdinfo/%d", fd), "re");
 	long number = -1;
-	FILE *info;
+	char line[128];
 
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	info = fopen(path, "re");
 	while (info && number < 0 && fgets(line, sizeof(line), info))
 		if (!strncmp(line, "mnt_id:", 7))
 			number = strtol(line + 7, NULL, 10);
@@ -37,7 +31,7 @@ static bool is_network(const char *type)
 					     "virtiofs", "fuse",   "pvfs2",  "panfs", "quobyte",
 					     "autofs" };
 
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+	for (size_t i = 0; i < COUNT(types); i++)
 		if (!strcmp(type, types[i]))
 			return true;
 	return !strncmp(type, "fuse.", 5);
@@ -70,7 +64,7 @@ static bool is_on_the_way(const struct mountinfo_line *m, const char *path, size
  * at one place the last one counts. */
 static bool find_network(const char *root, long number, const char *path, char *source, size_t size)
 {
-	FILE *mounts = file_open(root, "/proc/self/mountinfo");
+	FILE *mounts = fopen(PATHF("%s/proc/self/mountinfo", root), "re");
 	struct mountinfo_line m;
 	char *line = NULL;
 	bool network = false;

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What is mounted where.
- */
-#ifndef XIDSCOPE_MOUNTS_H
-#define XIDSCOPE_MOUNTS_H
+/* What is mounted where. */
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/std.h"
 
 /* The number of the mount on which the open file @fd is; -1: unknown. */
 long mounts_number(int fd);
 
-/* Whether the mount of this number depends on a server or on a process (FUSE), which may
- * stop answering. If so, writes what is mounted, as in "nas:/export", to @source (of @size
- * bytes). Reads the list of mounts from proc below @root ("": this system), which asks no
- * server. */
+/* Whether the mount of this number depends on a server or on a process (FUSE), which may stop answering. If so,
+ * writes what is mounted, as in "nas:/export", to @source (of @size bytes). Reads the list of mounts from proc below
+ * @root ("": this system), which asks no server. */
 bool mounts_find_network(const char *root, long number, char *source, size_t size);
 
 /* The same for the mount to which the absolute @path leads by its text. It asks nobody, where
@@ -24,5 +19,3 @@ bool mounts_find_network_by_path(const char *root, const char *path, char *sourc
 /* Whether anything has been mounted or unmounted since the last call for @fd, an open mountinfo
  * of proc, or since that was opened. */
 bool mounts_changed(int fd);
-
-#endif

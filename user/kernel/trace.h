@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Kernel trace events through tracefs. */
-#ifndef XIDSCOPE_TRACE_H
-#define XIDSCOPE_TRACE_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/std.h"
+
+/* ---- tracefs.c: where tracefs is ---- */
+
+enum tracefs_state {
+	TRACEFS_ABSENT, /* the kernel has none */
+	TRACEFS_UNMOUNTED,
+	TRACEFS_FORBIDDEN, /* mounted, and this process may not read it */
+	TRACEFS_MOUNTED,
+};
+
+/* Looks at the two paths where tracefs is usually mounted, below @root ("" for the system itself). Writes to @path
+ * (of @size bytes) where it is mounted, even if this process may not read it; "" if it is not mounted. */
+enum tracefs_state tracefs_find(const char *root, char *path, size_t size);
 
 /* ---- trace_format.c: where the fields of an event are in its binary record. Pure functions. ---- */
 
@@ -66,14 +76,10 @@ bool trace_page_open(struct trace_page *p, const void *data, size_t len);
 /* The next record; false at the end. */
 bool trace_page_next(struct trace_page *p, struct trace_record *record);
 
-/*
- * ---- trace_instance.c: events through a trace instance of xidscope's own ----
+/* ---- trace_instance.c: events through a trace instance of xidscope's own ----
  *
- * It does not prevent the module that defines an event from being unloaded, as BPF links and perf
- * events do; it needs no types, and does not disturb other tracers.
- */
-
-struct trace_instance;
+ * It does not prevent the module that defines an event from being unloaded, as BPF links and perf events do; it needs
+ * no types, and does not disturb other tracers. */
 
 /* One event of the list for trace_instance_new(). */
 struct trace_event {
@@ -88,52 +94,46 @@ struct trace_event {
 	struct trace_format format;
 };
 
-/*
- * Makes the instance. @events (@count of them, none enabled yet) and @context, which is
- * passed to their handlers, must outlive it. Returns NULL with errno set if tracefs is
- * not mounted or this process may not write it.
- */
+struct trace_instance {
+	char tracefs[64]; /* where it is mounted */
+	char name[24]; /* "xidscope", "xidscope_2", ...; the probes' system, too */
+	struct trace_event *events;
+	size_t event_count;
+	void *context;
+	struct trace_event *probe; /* the probe that was defined, or NULL */
+	int pipe; /* readable when records wait; the instance cannot be removed while it is open */
+	int *cpus; /* trace_pipe_raw of each CPU */
+	size_t cpu_count;
+	size_t page_size;
+	unsigned char *page;
+	uint64_t missed; /* records that were overwritten before they were read */
+	/* How far the clock of the kernel log was behind CLOCK_MONOTONIC when the instance was made. The log's clock is not
+	 * adjusted, and drifts by up to seconds a day. */
+	int64_t log_offset_ns;
+	bool has_log_offset;
+};
+
+/* Makes the instance. @events (@count of them, none enabled yet) and @context, which is passed to their handlers,
+ * must outlive it. Returns NULL with errno set if tracefs is not mounted or this process may not write it. */
 struct trace_instance *trace_instance_new(struct trace_event *events, size_t count, void *context);
 /* Also removes it from tracefs. */
 void trace_instance_free(struct trace_instance *t);
 
-/*
- * How far the clock of the kernel log was behind CLOCK_MONOTONIC when the instance was
- * made. The log's clock is not adjusted, and drifts by up to seconds a day. False, with
- * offset 0, if it is not known.
- */
-bool trace_instance_log_offset(const struct trace_instance *t, int64_t *offset_ns);
-
-/* Readable when records wait. */
-int trace_instance_fd(const struct trace_instance *t);
-
 /* Whether the kernel has @event now. */
 bool trace_instance_has(const struct trace_instance *t, const struct trace_event *event);
 
-/* Enables @event if the kernel has it now, and marks it as disabled if not.
- * Returns whether it is enabled. */
+/* Enables @event if the kernel has it now, and marks it as disabled if not. Returns whether it is enabled. */
 bool trace_instance_update(struct trace_instance *t, struct trace_event *event);
 void trace_instance_disable(struct trace_instance *t, struct trace_event *event);
 
-/* Whether the kernel can probe functions. */
-bool trace_instance_has_probes(const struct trace_instance *t);
-
-/*
- * Defines the event @event as a probe on a kernel function, @definition in the
- * form of tracefs' kprobe_events after the event's name, e.g.
- * "nvidia:nv_report_error number=$arg2:u32". The module may be loaded later. Sets
- * @event->system to the instance's name. Returns 0 or -errno.
- */
+/* Defines the event @event as a probe on a kernel function, @definition in the form of tracefs' kprobe_events after
+ * the event's name, e.g. "nvidia:nv_report_error number=$arg2:u32". The module may be loaded later. Sets
+ * @event->system to the instance's name. Returns 0 or -errno. */
 int trace_instance_probe(struct trace_instance *t, struct trace_event *event,
 			 const char *definition);
 
-/* Passes waiting records to their events' handlers, at most as many as the buffers hold.
- * Returns how many. */
+/* Passes waiting records to their events' handlers, at most as many as the buffers hold. Returns how many. */
 int trace_instance_consume(struct trace_instance *t);
 
-/* Records that were overwritten before they were read. */
-uint64_t trace_instance_missed(const struct trace_instance *t);
 /* Kernel memory of the instance's buffers, in bytes. */
 uint64_t trace_instance_memory(const struct trace_instance *t);
-
-#endif

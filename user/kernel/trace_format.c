@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Reads `format` files of tracefs: after "ID: N" a line per field,
+/* Reads `format` files of tracefs: after "ID: N" a line per field,
  *
- *	field:__data_loc char[] msg;	offset:16;	size:4;	signed:0;
+ * 	field:__data_loc char[] msg;	offset:16;	size:4;	signed:0;
  *
- * (kernel: Documentation/trace/events.rst).
- */
+ * (kernel: Documentation/trace/events.rst). */
 #include "kernel/trace.h"
-
-#include <string.h>
 
 #include "base/span.h"
 
@@ -95,25 +91,25 @@ uint64_t trace_number(const struct trace_format *f, const void *record, size_t l
 {
 	const struct trace_field *field = find(f, name, len);
 	const unsigned char *at = record;
-	uint64_t value = 0;
-	uint32_t half;
-	uint16_t quarter;
+	union {
+		uint8_t of1;
+		uint16_t of2;
+		uint32_t of4;
+		uint64_t of8;
+	} value;
 
-	if (!field)
+	if (!field || field->size > sizeof(value))
 		return missing;
-	at += field->offset;
+	memcpy(&value, at + field->offset, field->size);
 	switch (field->size) {
 	case 1:
-		return *at;
+		return value.of1;
 	case 2:
-		memcpy(&quarter, at, sizeof(quarter));
-		return quarter;
+		return value.of2;
 	case 4:
-		memcpy(&half, at, sizeof(half));
-		return half;
+		return value.of4;
 	case 8:
-		memcpy(&value, at, sizeof(value));
-		return value;
+		return value.of8;
 	}
 	return missing;
 }

@@ -1,26 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * A trace instance in tracefs (kernel: Documentation/trace/ftrace.rst,
- * "Instances"): its events, its buffers, and its end.
- */
+/* A trace instance in tracefs (kernel: Documentation/trace/ftrace.rst, "Instances"): its events, its buffers, and its
+ * end. */
 #include "kernel/trace.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "kernel/tracefs.h"
+#include "base/file_text.h"
 
 /* Per CPU: room for a burst of some hundred events. They are rare. */
 #define BUFFER_KB "32"
@@ -35,23 +28,6 @@
 #define LOCK_START_MS 5000
 #define LOCK_END_MS 300
 #define LOCK_STEP_MS 10
-
-struct trace_instance {
-	char tracefs[64]; /* where it is mounted */
-	char name[24]; /* "xidscope", "xidscope_2", ...; the probes' system, too */
-	struct trace_event *events;
-	size_t event_count;
-	void *context;
-	struct trace_event *probe; /* the probe that was defined, or NULL */
-	int pipe; /* for epoll; the instance cannot be removed while it is open */
-	int *cpus; /* trace_pipe_raw of each CPU */
-	size_t cpu_count;
-	size_t page_size;
-	unsigned char *page;
-	uint64_t missed;
-	int64_t log_offset_ns;
-	bool has_log_offset;
-};
 
 /* Opens a file of tracefs by its path within it. */
 static int __attribute__((format(printf, 3, 4)))
@@ -86,12 +62,9 @@ static int set(const struct trace_instance *t, const char *file, const char *val
 	return write_and_close(open_at(t, O_WRONLY, "instances/%s/%s", t->name, file), value);
 }
 
-/*
- * While any event is on, the kernel records the name of the task at each context switch
- * of the whole machine, which costs 35 instructions each, eight times per NFS call on
- * loopback. xidscope does not use the names. The option holds for all instances, so it
- * is changed only if no other event is on.
- */
+/* While any event is on, the kernel records the name of the task at each context switch of the whole machine, which
+ * costs 35 instructions each, eight times per NFS call on loopback. xidscope does not use the names. The option holds
+ * for all instances, so it is changed only if no other event is on. */
 static void disable_command_recording(const struct trace_instance *t)
 {
 	int fd = open_at(t, O_RDONLY, "set_event");
@@ -133,13 +106,12 @@ static void instance_name(char *name, size_t size, int number)
  * on and cost time in the kernel. */
 static void remove_left_over(const struct trace_instance *t)
 {
-	char path[PATH_MAX], name[sizeof(t->name)];
+	char name[sizeof(t->name)];
 
 	for (int i = 1; i <= MAX_INSTANCES; i++) {
 		instance_name(name, sizeof(name), i);
-		snprintf(path, sizeof(path), "%s/instances/%s", t->tracefs, name);
 		/* The kernel refuses while a file in it is open: it is in use. */
-		if (rmdir(path))
+		if (rmdir(PATHF("%s/instances/%s", t->tracefs, name)))
 			continue;
 		for (size_t e = 0; e < t->event_count; e++)
 			if (!t->events[e].system)
@@ -150,12 +122,9 @@ static void remove_left_over(const struct trace_instance *t)
 /* Makes the folder. */
 static int make_folder(struct trace_instance *t)
 {
-	char path[PATH_MAX];
-
 	for (int i = 1; i <= MAX_INSTANCES; i++) {
 		instance_name(t->name, sizeof(t->name), i);
-		snprintf(path, sizeof(path), "%s/instances/%s", t->tracefs, t->name);
-		if (!mkdir(path, 0700))
+		if (!mkdir(PATHF("%s/instances/%s", t->tracefs, t->name), 0700))
 			return 0;
 		if (errno != EEXIST)
 			return -errno;
@@ -163,11 +132,9 @@ static int make_folder(struct trace_instance *t)
 	return -EBUSY;
 }
 
-/*
- * While one makes or removes its instance, others that start or end at the same time wait, or
- * they would take an instance that nobody has opened yet for one that is left over. Returns
- * what to close, or -1: another one has held it for @ms milliseconds.
- */
+/* While one makes or removes its instance, others that start or end at the same time wait, or they would take an
+ * instance that nobody has opened yet for one that is left over. Returns what to close, or -1: another one has held
+ * it for @ms milliseconds. */
 static int lock_instances(const struct trace_instance *t, int ms)
 {
 	int fd = open_at(t, O_RDONLY | O_DIRECTORY, "instances");
@@ -205,27 +172,22 @@ static int make_instance(struct trace_instance *t)
 static void remove_instance(struct trace_instance *t)
 {
 	int lock = lock_instances(t, LOCK_END_MS);
-	char path[PATH_MAX];
 
 	if (t->pipe >= 0)
 		close(t->pipe);
 	if (t->probe)
 		remove_probe(t, t->name, t->probe->name);
-	snprintf(path, sizeof(path), "%s/instances/%s", t->tracefs, t->name);
-	rmdir(path);
+	rmdir(PATHF("%s/instances/%s", t->tracefs, t->name));
 	if (lock >= 0)
 		close(lock);
 }
 
 static int open_cpus(struct trace_instance *t)
 {
-	char path[PATH_MAX];
+	DIR *dir = opendir(PATHF("%s/instances/%s/per_cpu", t->tracefs, t->name));
 	struct dirent *entry;
 	int fd, *cpu;
-	DIR *dir;
 
-	snprintf(path, sizeof(path), "%s/instances/%s/per_cpu", t->tracefs, t->name);
-	dir = opendir(path);
 	if (!dir)
 		return -errno;
 	while ((entry = readdir(dir))) {
@@ -246,10 +208,8 @@ static int open_cpus(struct trace_instance *t)
 	return t->cpu_count ? 0 : -ENOENT;
 }
 
-/*
- * Compares printk's clock, local_clock(), with CLOCK_MONOTONIC. As a trace clock it is
- * called "perf", and a CPU's statistics show its present value.
- */
+/* Compares printk's clock, local_clock(), with CLOCK_MONOTONIC. As a trace clock it is called "perf", and a CPU's
+ * statistics show its present value. */
 static void measure_log_offset(struct trace_instance *t)
 {
 	char text[512] = "", *now;
@@ -326,17 +286,6 @@ void trace_instance_free(struct trace_instance *t)
 	free(t);
 }
 
-bool trace_instance_log_offset(const struct trace_instance *t, int64_t *offset_ns)
-{
-	*offset_ns = t->log_offset_ns;
-	return t->has_log_offset;
-}
-
-int trace_instance_fd(const struct trace_instance *t)
-{
-	return t->pipe;
-}
-
 static bool read_format(const struct trace_instance *t, const struct trace_event *event,
 			struct trace_format *format)
 {
@@ -355,11 +304,8 @@ static bool read_format(const struct trace_instance *t, const struct trace_event
 
 bool trace_instance_has(const struct trace_instance *t, const struct trace_event *event)
 {
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/events/%s/%s/format", t->tracefs, event->system,
-		 event->name);
-	return !access(path, F_OK);
+	return !access(PATHF("%s/events/%s/%s/format", t->tracefs, event->system, event->name),
+		       F_OK);
 }
 
 static bool is_on(const struct trace_instance *t, const struct trace_event *event)
@@ -394,14 +340,6 @@ void trace_instance_disable(struct trace_instance *t, struct trace_event *event)
 	if (event->enabled)
 		switch_event(t, event, "0");
 	event->enabled = false;
-}
-
-bool trace_instance_has_probes(const struct trace_instance *t)
-{
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/kprobe_events", t->tracefs);
-	return !access(path, F_OK);
 }
 
 int trace_instance_probe(struct trace_instance *t, struct trace_event *event,
@@ -457,11 +395,6 @@ int trace_instance_consume(struct trace_instance *t)
 				dispatch(t, &record);
 		}
 	return count;
-}
-
-uint64_t trace_instance_missed(const struct trace_instance *t)
-{
-	return t->missed;
 }
 
 uint64_t trace_instance_memory(const struct trace_instance *t)

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * The binary form of the kernel's trace buffer: a page begins with a time stamp and a
- * length (`events/header_page`); each event begins with a word of 5 bits for type or
- * length and 27 bits for time (`events/header_event`; kernel:
- * include/linux/ring_buffer.h).
- */
+/* The binary form of the kernel's trace buffer: a page begins with a time stamp and a length (`events/header_page`);
+ * each event begins with a word of 5 bits for type or length and 27 bits for time (`events/header_event`; kernel:
+ * include/linux/ring_buffer.h). */
 #include "kernel/trace.h"
-
-#include <string.h>
 
 enum {
 	TYPE_LENGTH_FOLLOWS = 0,
@@ -50,8 +45,7 @@ bool trace_page_open(struct trace_page *p, const void *data, size_t len)
 	memcpy(&p->time, at, sizeof(p->time));
 	memcpy(&commit, at + sizeof(uint64_t), sizeof(commit));
 	size = commit & LENGTH_MASK;
-	if (size > len - head)
-		size = len - head;
+	LOWER(size, len - head);
 	p->at = at + head;
 	p->end = p->at + size;
 	if (commit & MISSED_EVENTS) {
@@ -94,8 +88,7 @@ bool trace_page_next(struct trace_page *p, struct trace_record *record)
 			if (size < 4 || size > left(p))
 				break;
 			size = (size + 3) & ~(size_t)3;
-			if (size > left(p))
-				size = left(p);
+			LOWER(size, left(p));
 			p->time += delta;
 			record->data = p->at + 4;
 			record->len = size - 4;

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Where the kernel's tracing files are. */
-#include "kernel/tracefs.h"
+#include "kernel/trace.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <unistd.h>
+
+#include "base/file_text.h"
 
 /* The kernel creates both folders; they are empty until tracefs is mounted. */
 static const char *const paths[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 
 static enum tracefs_state look(const char *path)
 {
-	char inside[PATH_MAX];
-
-	snprintf(inside, sizeof(inside), "%s/instances", path);
-	if (!access(inside, F_OK))
+	if (!access(PATHF("%s/instances", path), F_OK))
 		return TRACEFS_MOUNTED;
 	if (errno == EACCES)
 		return TRACEFS_FORBIDDEN;
@@ -25,11 +21,11 @@ static enum tracefs_state look(const char *path)
 enum tracefs_state tracefs_find(const char *root, char *path, size_t size)
 {
 	enum tracefs_state best = TRACEFS_ABSENT, state;
-	char full[PATH_MAX - 16];
 
 	path[0] = 0;
-	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
-		snprintf(full, sizeof(full), "%s%s", root, paths[i]);
+	for (size_t i = 0; i < COUNT(paths); i++) {
+		const char *full = PATHF("%s%s", root, paths[i]);
+
 		state = look(full);
 		if (state <= best)
 			continue;

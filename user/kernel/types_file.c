@@ -3,13 +3,7 @@
 #include "kernel/types_file.h"
 
 #include <endian.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
-#include <limits.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -50,8 +44,7 @@ static Elf_Scn *find_section(Elf *elf, const char *name)
 	return section;
 }
 
-/* The bytes of a section as they are in the file, until elf_end(); NULL: they are not all there,
- * or more than @max. */
+/* The bytes of a section as they are in the file, until elf_end(); NULL: they are not all there, or more than @max. */
 static const Elf_Data *read_section(Elf_Scn *section, size_t max)
 {
 	GElf_Shdr header;
@@ -76,12 +69,9 @@ static const char *open_file(int *fd, const char *root, const char *path)
 
 	if (may_hang(root, path))
 		return "it is on a file system that may stop answering; copy it to a local one";
-	/* Opening a FIFO must not wait for a writer. */
-	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (*fd < 0 || fstat(*fd, &status))
-		return strerror(errno);
-	if (!S_ISREG(status.st_mode))
-		return file_text_error(-EINVAL);
+	*fd = file_open_regular(path, 0, &status);
+	if (*fd < 0)
+		return *fd == -EINVAL ? file_text_error(*fd) : strerror(-*fd);
 	/* The types say what is read of the kernel's memory and shown. */
 	if (file_is_anybodys(&status))
 		return "others than root may write to it";
@@ -103,10 +93,9 @@ static const char *check_elf(Elf *elf)
 
 static bool read_note(struct file_text *note, const char *root, const char *module)
 {
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/sys/module/%s/notes/" BUILD_ID, root, module);
-	return !file_text_read(note, path, NOTE_MAX) && note->len;
+	return !file_text_read(note, PATHF("%s/sys/module/%s/notes/" BUILD_ID, root, module),
+			       NOTE_MAX) &&
+	       note->len;
 }
 
 bool types_file_place(char *path, size_t size, const char *root, const char *module)
@@ -170,8 +159,7 @@ struct range {
 	__u32 count; /* of types */
 };
 
-/* Each name is a whole string. If the types are based on those of another kernel, most are not:
- * all offsets differ. */
+/* Each name is a whole string. If the types are based on those of another kernel, most are not: all offsets differ. */
 static bool is_name(const struct range *r, __u32 offset)
 {
 	const char *name = btf__str_by_offset(r->types, offset);
@@ -270,13 +258,11 @@ static struct btf *new_split(const void *bytes, size_t size, struct btf *base)
 {
 	int fd = memfd_create("types", MFD_CLOEXEC);
 	struct btf *types = NULL;
-	char path[32];
 
 	if (fd < 0)
 		return NULL;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (pwrite(fd, bytes, size, 0) == (ssize_t)size)
-		types = btf__parse_split(path, base);
+		types = btf__parse_split(PATHF("/proc/self/fd/%d", fd), base);
 	close(fd);
 	return types;
 }

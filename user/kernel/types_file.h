@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The types of a loaded module that carries none, from a file: the module's own file, built with
- * debug information and given to pahole, or what strip leaves of it. Both have the loaded
- * module's build id.
- */
-#ifndef XIDSCOPE_TYPES_FILE_H
-#define XIDSCOPE_TYPES_FILE_H
+/* The types of a loaded module that carries none, from a file: the module's own file, built with debug information
+ * and given to pahole, or what strip leaves of it. Both have the loaded module's build id. */
+#pragma once
 
 #include <bpf/btf.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+
+#include "base/std.h"
 
 /* Where debuggers look for what was stripped from a file, by its build id in hexadecimal: xx is
  * its first byte, y the others. */
@@ -26,13 +21,9 @@ bool types_file_place(char *path, size_t size, const char *root, const char *mod
  * system that may stop answering, from which none is read. @path NULL: the file at the place of the loaded module @module. */
 uint64_t types_file_version(const char *path, const char *module);
 
-/*
- * Reads the types in the ELF file @path, together with the kernel's if they are based on those;
- * to be freed by btf__free() before kernel_types_forget(). Returns NULL if they are not those
- * of the loaded module @module, or cannot be read: then @reason, of @size bytes, says why. What
- * it returns is sound: each name and number of a type is in its range.
- */
+/* Reads the types in the ELF file @path, together with the kernel's if they are based on those; to be freed by
+ * btf__free() before kernel_types_forget(). Returns NULL if they are not those of the loaded module @module, or
+ * cannot be read: then @reason, of @size bytes, says why. What it returns is sound: each name and number of a type is
+ * in its range. */
 struct btf *types_file_read(const char *path, const char *root, const char *module, char *reason,
 			    size_t size);
-
-#endif

@@ -2,11 +2,6 @@
 /* Bursts of writes and reads: the rules of docs/VERDICT.md. */
 #include "limits/episodes.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/array.h"
 #include "limits/sums.h"
 
@@ -193,10 +188,8 @@ static void add_traffic(struct episode_watch *w, const struct traffic *t)
 	w->total_ns += t->total_ns;
 	for (int p = 0; p < RPC_PHASES; p++)
 		w->phase_ns[p] += t->phase_ns[p];
-	if (w->peak_rate < rate_of(t))
-		w->peak_rate = rate_of(t);
-	if (w->peak_concurrency < concurrency_of(t))
-		w->peak_concurrency = concurrency_of(t);
+	RAISE(w->peak_rate, rate_of(t));
+	RAISE(w->peak_concurrency, concurrency_of(t));
 }
 
 static void quiet(struct episode_watch *w, const struct traffic *t)

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Checkpoint episodes: bursts of writes (a save) and of reads (a load) to one server, found
- * in the counters of bytes at the end of each interval. The rules are in docs/VERDICT.md.
- */
-#ifndef XIDSCOPE_EPISODES_H
-#define XIDSCOPE_EPISODES_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+/* Checkpoint episodes: bursts of writes (a save) and of reads (a load) to one server, found in the counters of bytes
+ * at the end of each interval. The rules are in docs/VERDICT.md. */
+#pragma once
 
 #include "limits/verdict.h"
 
@@ -49,5 +42,3 @@ int episode_count_in(struct calls *c, const struct episode *e);
 
 /* The session ends: so does each episode that has not ended. Returns 0 or -ENOMEM. */
 int episodes_end(struct episodes *e);
-
-#endif

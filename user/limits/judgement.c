@@ -3,8 +3,6 @@
 #include "limits/judgement.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 /* ---- the constants of docs/VERDICT.md ---- */
 
@@ -113,10 +111,8 @@ bool compare_loads(struct judgement *j, const struct load_sums *loads, const str
 	return true;
 }
 
-/*
- * By how much the throughput N / R at the high load could grow with any number in flight, if the
- * time R of an answer grows on by a constant for each: to 1 / slope.
- */
+/* By how much the throughput N / R at the high load could grow with any number in flight, if the time R of an answer
+ * grows on by a constant for each: to 1 / slope. */
 static double ceiling(const struct judgement *j)
 {
 	const struct verdict_load *high = &j->to->numbers.high;

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * A verdict in the making: its sentence, and the calls' times at low and at high load. The rules of
- * verdict.c, network.c and slots.c share it; nothing else includes it.
- */
-#ifndef XIDSCOPE_JUDGEMENT_H
-#define XIDSCOPE_JUDGEMENT_H
+/* A verdict in the making: its sentence, and the calls' times at low and at high load. The rules of verdict.c,
+ * network.c and slots.c share it; nothing else includes it. */
+#pragma once
 
 #include "limits/sums.h"
 
@@ -43,16 +40,13 @@ const struct load_sums *main_loads(const struct server_sums *v);
 /* The sum of @loads with @from to @below calls in flight on a transport. */
 struct load_sums load_sums_between(const struct load_sums *loads, double from, double below);
 
-/*
- * Notes the calls at low and at high load in the verdict's numbers. Returns whether they can be
- * compared. The slope is then that of the line between them, or a steeper one from any of @loads that
- * is half of the high one or less: a server may be busy only from such a load on.
- */
+/* Notes the calls at low and at high load in the verdict's numbers. Returns whether they can be compared. The slope
+ * is then that of the line between them, or a steeper one from any of @loads that is half of the high one or less: a
+ * server may be busy only from such a load on. */
 bool compare_loads(struct judgement *j, const struct load_sums *loads, const struct load_sums *low,
 		   const struct load_sums *high);
 
-/* Whether the server gives hardly more answers for any more calls in flight. False without a
- * comparison. */
+/* Whether the server gives hardly more answers for any more calls in flight. False without a comparison. */
 bool is_saturated(const struct judgement *j);
 
 /* Decides that it is so. */
@@ -68,5 +62,3 @@ bool judge_network(struct judgement *j);
 /* Decides on a server whose calls wait for slots of @limit, BOUND_SLOT or BOUND_SESSION: that limit,
  * with the setting and the gain, or the server. */
 void judge_slots(struct judgement *j, enum bound limit);
-
-#endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Whether the network, not the server, makes replies late: rules of docs/VERDICT.md. */
-#include <stdio.h>
 
 #include "limits/judgement.h"
 

@@ -2,10 +2,6 @@
 /* Stalls of NFS and saturated limits: what has begun and what has ended. */
 #include "limits/nfs_watch.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* What is watched of a server: a stall, or one of its limits. */
 enum { WATCH_STALL, WATCH_LIMIT, WATCHES = WATCH_LIMIT + RPC_LIMITS };
 

@@ -2,9 +2,6 @@
 /* Whether more slots would help, how many and by how much: docs/VERDICT.md, "Slots or the server". */
 #include "limits/judgement.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- the constants of docs/VERDICT.md ---- */
 
 /* An answer that takes so many times as long at one of the two loads as at the other takes as long, or nearly. */
@@ -109,11 +106,9 @@ static double growth_per_slot(const struct judgement *j)
 	return j->slope / transports_of(j->v) / j->to->numbers.hold_ns;
 }
 
-/*
- * With calls in flight seen at half the slots or fewer and at nearly all of them: up to how many
- * slots the calls' time is predicted to grow by MOST_GROWTH at most, and no further beyond the
- * slots than the session saw below them; at most @wanted.
- */
+/* With calls in flight seen at half the slots or fewer and at nearly all of them: up to how many slots the calls'
+ * time is predicted to grow by MOST_GROWTH at most, and no further beyond the slots than the session saw below them;
+ * at most @wanted. */
 static double extrapolate(const struct judgement *j, double slots, double wanted)
 {
 	const struct verdict_numbers *n = &j->to->numbers;
@@ -124,10 +119,8 @@ static double extrapolate(const struct judgement *j, double slots, double wanted
 	return wanted < most ? wanted : (uint32_t)most;
 }
 
-/*
- * Sets the gain of @wanted instead of @slots, which without limits would be @gain. @expected: suppose that calls take longer
- * along the line that the session saw below the slots.
- */
+/* Sets the gain of @wanted instead of @slots, which without limits would be @gain. @expected: suppose that calls take
+ * longer along the line that the session saw below the slots. */
 static void set_gain(struct judgement *j, double slots, double wanted, double gain, bool expected)
 {
 	struct verdict *to = j->to;
@@ -164,10 +157,8 @@ static void say_slots(struct judgement *j, double slots, double wanted, bool var
 		say(j->to, " How much more would help cannot be decided.");
 }
 
-/*
- * Hold time H of total T: with slots enough, each call takes H at best, so the gain is T / H. Of intervals in
- * which calls waited for a part of the time, that part counts: all @slots (0: unknown) were in use in it.
- */
+/* Hold time H of total T: with slots enough, each call takes H at best, so the gain is T / H. Of intervals in which
+ * calls waited for a part of the time, that part counts: all @slots (0: unknown) were in use in it. */
 static double most_gain(const struct server_sums *v, double slots)
 {
 	double waited = (double)v->waits.queued.total_ns - (double)v->waits.queued.hold_ns;

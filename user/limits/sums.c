@@ -2,11 +2,6 @@
 /* The sums from which the verdict on a server is made. */
 #include "limits/sums.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/array.h"
 
 /* One server in one interval. */
@@ -95,10 +90,8 @@ static void note_slots(struct server_sums *v, const struct rpc_transport_state *
 		v->slots_max = t->slots_max;
 }
 
-/*
- * Adds up, for the bytes that a connection has received in the interval: how long a round trip is at least and now, and how
- * much of the receiver's window they fill: with a full window in each round trip, all of it.
- */
+/* Adds up, for the bytes that a connection has received in the interval: how long a round trip is at least and now,
+ * and how much of the receiver's window they fill: with a full window in each round trip, all of it. */
 static void add_path(struct server_sums *v, const struct interval *n,
 		     const struct transport_delta *t)
 {
@@ -316,10 +309,8 @@ static void add_active(struct active_time *to, const struct active_time *from, i
 		to->saturated_ns[l] += sign * from->saturated_ns[l];
 }
 
-/*
- * Whether the interval is of a stall, or one of the two after it: the calls that end then have waited through it. A stall is
- * known after HUNG_NS; the active time until then is taken back.
- */
+/* Whether the interval is of a stall, or one of the two after it: the calls that end then have waited through it. A
+ * stall is known after HUNG_NS; the active time until then is taken back. */
 static bool is_stall(struct server_sums *v, const struct interval *n)
 {
 	const char *address;

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The sums over intervals from which the verdict on a server is made, and the calls' times by how
- * many calls were in flight.
- */
-#ifndef XIDSCOPE_SUMS_H
-#define XIDSCOPE_SUMS_H
+/* The sums over intervals from which the verdict on a server is made, and the calls' times by how many calls were in
+ * flight. */
+#pragma once
 
 #include "limits/verdict.h"
 
@@ -99,5 +96,3 @@ int limit_sums_add_server(struct limit_sums *h, const struct delta *d,
 
 /* The sums of @server, or NULL. */
 const struct server_sums *server_sums_of(const struct limit_sums *h, const char *server);
-
-#endif

@@ -2,10 +2,6 @@
 /* What limits the calls to a server: the rules of docs/VERDICT.md. */
 #include "limits/verdict.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/time_text.h"
 #include "limits/judgement.h"
 

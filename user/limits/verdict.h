@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What limits the calls to a server, what to change and what that gains: pure functions of the
- * sums over the intervals between snapshots. docs/VERDICT.md has the rules, the formulas and their
- * sources.
- */
-#ifndef XIDSCOPE_VERDICT_H
-#define XIDSCOPE_VERDICT_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+/* What limits the calls to a server, what to change and what that gains: pure functions of the sums over the
+ * intervals between snapshots. docs/VERDICT.md has the rules, the formulas and their sources. */
+#pragma once
 
 #include "snapshot/calls.h"
 #include "snapshot/delta.h"
@@ -115,5 +107,3 @@ bool server_hangs(const struct limit_sums *h, const char *server);
 
 /* The verdict on one server; of one without sums: none. */
 struct verdict verdict_of(const struct limit_sums *h, const char *server);
-
-#endif

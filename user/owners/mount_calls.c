@@ -65,10 +65,8 @@ static void assign_device(struct mount_calls_state *m, const struct calls *mount
 			set_mount(c, first->export, first->mountpoint);
 }
 
-/*
- * Assigns the clients, which are in the order of the mounts, to these. Not if their numbers differ: a mount has come or
- * gone meanwhile.
- */
+/* Assigns the clients, which are in the order of the mounts, to these. Not if their numbers differ: a mount has come
+ * or gone meanwhile. */
 static void assign(struct mount_calls_state *m, const struct mount_list *mounts,
 		   const uint32_t *clients, size_t count)
 {

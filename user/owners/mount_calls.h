@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The calls by mount. A source counts them by client of sunrpc, or by mount; here the mount of each client is found, and the
- * counts of mounts that have ended are kept.
- */
-#ifndef XIDSCOPE_MOUNT_CALLS_H
-#define XIDSCOPE_MOUNT_CALLS_H
+/* The calls by mount. A source counts them by client of sunrpc, or by mount; here the mount of each client is found,
+ * and the counts of mounts that have ended are kept. */
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,15 +60,11 @@ struct mount_list {
 	bool changed; /* since the last time */
 };
 
-/*
- * Adds the calls by mount to @s, whose mounts are those of @mounts. A client that is new is looked for among the mounts.
- * Until it is found, its calls have the mount point "", for good, as no counter may fall: the first calls of a mount, if a
- * snapshot comes in between. Returns 0 or -ENOMEM.
- */
+/* Adds the calls by mount to @s, whose mounts are those of @mounts. A client that is new is looked for among the
+ * mounts. Until it is found, its calls have the mount point "", for good, as no counter may fall: the first calls of
+ * a mount, if a snapshot comes in between. Returns 0 or -ENOMEM. */
 int mount_calls_add(struct mount_calls_state *m, const struct client_list *clients,
 		    const struct mount_list *mounts, struct snapshot *s);
 
 /* The mount point of the client with this number; NULL: it is not known. */
 const char *mount_calls_point(const struct mount_calls_state *m, uint32_t client);
-
-#endif

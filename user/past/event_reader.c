@@ -2,16 +2,11 @@
 /* Lines of JSON become events of the past. */
 #include "past/event_reader.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
+#include "base/file_text.h"
 #include "base/json_reader.h"
 #include "base/time_text.h"
 
@@ -31,14 +26,10 @@ static const struct {
 	size_t member; /* of struct line: a span */
 	bool text; /* it is a text, and the span its inside */
 } members[] = {
-#define TEXT(name, to)                                \
-	{                                             \
-		name, offsetof(struct line, to), true \
-	}
-#define VALUE(name, to)                                \
-	{                                              \
-		name, offsetof(struct line, to), false \
-	}
+/* clang-format off */
+#define TEXT(name, to) { name, offsetof(struct line, to), true }
+#define VALUE(name, to) { name, offsetof(struct line, to), false }
+	/* clang-format on */
 	TEXT("time", time),
 	TEXT("kind", event.kind),
 	TEXT("name", event.name),
@@ -74,7 +65,7 @@ static void on_member(void *context, struct span name, struct span value)
 	struct line *l = context;
 	struct span *to;
 
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+	for (size_t i = 0; i < COUNT(members); i++) {
 		if (!span_is(name, members[i].name))
 			continue;
 		to = (struct span *)((char *)l + members[i].member);
@@ -202,23 +193,6 @@ static int read_descriptor(int fd, struct event_file *f)
 	return err;
 }
 
-/* Opens without waiting for the other end of a FIFO, and takes regular files only. */
-static int open_regular(const char *path, struct stat *st)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, st))
-		err = -errno;
-	else if (!S_ISREG(st->st_mode))
-		err = -EINVAL;
-	if (!err)
-		return fd;
-	close(fd);
-	return err;
-}
-
 static void turn(struct event_files *f)
 {
 	for (size_t i = 0; i < f->count / 2; i++) {
@@ -234,7 +208,7 @@ static int read_one(struct event_files *f, const char *path, struct stat *before
 {
 	struct event_file *to = &f->files[f->count];
 	struct stat st = {};
-	int fd = open_regular(path, &st);
+	int fd = file_open_regular(path, 0, &st);
 
 	if (fd < 0)
 		return fd;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Reads event logs back, also those of older and newer releases, torn ones and foreign lines. */
-#ifndef XIDSCOPE_EVENT_READER_H
-#define XIDSCOPE_EVENT_READER_H
-
-#include <stddef.h>
+#pragma once
 
 #include "past/history.h"
 
@@ -24,12 +21,8 @@ struct event_files {
 	size_t count;
 };
 
-/*
- * Reads @path and what was renamed to @path.1, @path.2 and so on, or packed by gzip as
- * @path.2.gz; "-": standard input. Returns 0 if there is any of them, or -errno, with the
- * path that could not be read in @wrong: without all of them the past would be another.
- */
+/* Reads @path and what was renamed to @path.1, @path.2 and so on, or packed by gzip as @path.2.gz; "-": standard
+ * input. Returns 0 if there is any of them, or -errno, with the path that could not be read in @wrong: without all of
+ * them the past would be another. */
 int event_files_read(struct event_files *f, const char *path, char *wrong, size_t size);
 void event_files_free(struct event_files *f);
-
-#endif

@@ -2,10 +2,7 @@
 /* Lines of an event log become events of one clock, and gaps between them. */
 #include "past/history.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "snapshot/event.h"
@@ -71,8 +68,7 @@ static void number_runs(struct history *h)
 
 		if (is_agents(e, "start")) {
 			run += i > 0;
-			/* Before the first start there may be lines of another boot: their clock
-			 * tells. */
+			/* Before the first start there may be lines of another boot: their clock tells. */
 			boot += start ? !same(start->boot, e->boot) : e->monotonic < last;
 			start = e;
 		} else if (!start && !e->replayed && e->monotonic < last - BOOT_FALL_SECONDS) {
@@ -171,8 +167,7 @@ static int set_clocks(struct history *h, const struct history_now *now)
 	for (size_t first = 0; first < count && !err; first = next) {
 		const struct past_event *last = last_of_boot(h, first, &next);
 
-		if (next > count)
-			next = count;
+		LOWER(next, count);
 		if (last)
 			err = set_clock(h, first, next,
 					is_boot(h, first, next, now->boot) ?
@@ -223,8 +218,7 @@ static int follow(struct history *h, struct run *r, const struct past_event *e)
 		return 0;
 	if (e->written > r->to + SILENCE_SECONDS + EVENT_ALIVE_SECONDS)
 		err = history_add_gap(h, r->to, e->written, "no sign of the agent: it stood still");
-	if (e->written > r->to)
-		r->to = e->written;
+	RAISE(r->to, e->written);
 	r->stops = is_agents(e, "stop");
 	return err;
 }
@@ -235,9 +229,7 @@ static int find_gaps(struct history *h, size_t count, double now)
 	bool any = false;
 	int err = 0;
 
-	for (size_t i = 0; i < count && !err; i++) {
-		const struct past_event *e = &h->events[i];
-
+	for (const struct past_event *e = h->events; e < h->events + count && !err; e++) {
 		if (!span_is(e->kind, "agent") && !any)
 			continue; /* of an older release, or its start is in a log that is gone */
 		if (!any || is_agents(e, "start")) {
@@ -281,8 +273,7 @@ static void merge_bursts(struct history *h, size_t count)
 			continue;
 		}
 		first->count += e->count;
-		if (e->time > first->end)
-			first->end = e->time;
+		RAISE(first->end, e->time);
 		e->hidden = true;
 	}
 }
@@ -471,9 +462,7 @@ int history_join(struct history *h, const struct history *other, double from, do
 			e.end = e.time + e.seconds;
 		err = history_add(h, &e);
 	}
-	for (size_t i = 0; i < old.gap_count && !err; i++) {
-		const struct past_gap *g = &old.gaps[i];
-
+	for (const struct past_gap *g = old.gaps; g < old.gaps + old.gap_count && !err; g++) {
 		err = history_add_gap(h, g->from, g->to < from ? g->to : from, g->reason);
 		if (!err)
 			err = history_add_gap(h, g->from > to ? g->from : to, g->to, g->reason);

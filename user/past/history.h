@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What the lines of an event log, in their order, say of the past: what happened, and when
- * nothing was watching. Pure functions.
+/* What the lines of an event log, in their order, say of the past: what happened, and when nothing was watching. Pure
+ * functions.
  *
- * Texts are spans between the quotes of the log's JSON: anybody's bytes, with escapes.
- */
-#ifndef XIDSCOPE_HISTORY_H
-#define XIDSCOPE_HISTORY_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+ * Texts are spans between the quotes of the log's JSON: anybody's bytes, with escapes. */
+#pragma once
 
 #include "base/span.h"
 
@@ -72,19 +65,14 @@ int history_add(struct history *h, const struct past_event *event);
 /* Adds a gap, unless it is empty; see struct past_gap. Returns 0 or -ENOMEM. */
 int history_add_gap(struct history *h, double from, double to, const char *reason);
 
-/*
- * Makes one event of the lines about one thing, finds the gaps, and sorts by time. Within
- * a boot all times are made those of one clock, as it was set last: that of @now, if it is
- * the running boot. An event of the kind "clock" tells that it was set. Returns 0 or -ENOMEM.
- */
+/* Makes one event of the lines about one thing, finds the gaps, and sorts by time. Within a boot all times are made
+ * those of one clock, as it was set last: that of @now, if it is the running boot. An event of the kind "clock" tells
+ * that it was set. Returns 0 or -ENOMEM. */
 int history_digest(struct history *h, const struct history_now *now);
 
-/*
- * Adds to @h, which is digested, what another observer has seen from @from to @to (seconds since the
- * epoch) where nothing was watching by @h, and takes that time out of the gaps. What @h was
- * watching it has reported itself. @other is not digested: each of its lines is one event. Texts stay
- * @other's. Returns 0 or -ENOMEM.
- */
+/* Adds to @h, which is digested, what another observer has seen from @from to @to (seconds since the epoch) where
+ * nothing was watching by @h, and takes that time out of the gaps. What @h was watching it has reported itself.
+ * @other is not digested: each of its lines is one event. Texts stay @other's. Returns 0 or -ENOMEM. */
 int history_join(struct history *h, const struct history *other, double from, double to);
 
 void history_free(struct history *h);
@@ -109,18 +97,13 @@ const char *past_grade(const struct past_event *e);
 /* Whether any of it is in the window. */
 bool past_in_window(const struct past_event *e, double since, double until);
 
-/*
- * The gravest event of the window that may be the cause why Slurm's job @job failed, and its
- * kind. Of several: one that names the job, then the earliest. Those that name another job
- * or another control group do not count, nor do those of grade info. NULL: none.
- */
+/* The gravest event of the window that may be the cause why Slurm's job @job failed, and its kind. Of several: one
+ * that names the job, then the earliest. Those that name another job or another control group do not count, nor do
+ * those of grade info. NULL: none. */
 const struct past_event *history_cause(const struct history *h, const char *job, double since,
 				       double until, enum past_cause *cause);
 
-/* Calls @handle for each job, pod and control group that the event names, as "job", "pod" and
- * "cgroup". */
+/* Calls @handle for each job, pod and control group that the event names, as "job", "pod" and "cgroup". */
 void past_owners(const struct past_event *e,
 		 void (*handle)(void *context, const char *what, struct span inside),
 		 void *context);
-
-#endif

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* How grave an event of the past was, whom it names, and whether it may have ended a job. */
-#include <math.h>
-#include <string.h>
 
 #include "base/json_reader.h"
 #include "past/history.h"
@@ -42,13 +40,13 @@ static const struct {
 };
 
 static const char *const grades[] = { "info", "unknown", "warning", "fatal" };
-#define GRADES (sizeof(grades) / sizeof(grades[0]))
+#define GRADES (COUNT(grades))
 #define GRADE_FATAL (GRADES - 1)
 
 /* The row of the event; NULL: of an unknown kind. */
 static const __typeof__(kinds[0]) *find_kind(const struct past_event *e)
 {
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; i < COUNT(kinds); i++)
 		if (span_is(e->kind, kinds[i].kind) &&
 		    (!kinds[i].name || span_is(e->name, kinds[i].name)))
 			return &kinds[i];
@@ -83,7 +81,7 @@ static void on_member(void *context, struct span name, struct span value)
 	const struct owners *o = context;
 	struct span inside;
 
-	for (size_t i = 0; i < sizeof(owning) / sizeof(owning[0]); i++)
+	for (size_t i = 0; i < COUNT(owning); i++)
 		if (span_is(name, owning[i]) && json_inside(value, &inside) && span_left(inside))
 			o->handle(o->context, owning[i], inside);
 }

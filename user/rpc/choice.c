@@ -2,8 +2,6 @@
 /* The decision about the source: from an offer to a choice, and its reasons. */
 #include "rpc/choice.h"
 
-#include <stddef.h>
-
 #include "kernel/capabilities.h"
 
 static bool has(const struct rpc_offer *f, int capability)
@@ -48,8 +46,7 @@ static void check_permission(struct source_check *c, const struct rpc_offer *f)
 {
 	decide(c, has(f, CAP_SYS_ADMIN) || (has(f, CAP_BPF) && has(f, CAP_PERFMON)),
 	       "this process may load BPF programs", "this process may not load BPF programs",
-	       "run it as root (in a container: privileged), or give it CAP_BPF, CAP_PERFMON and "
-	       "CAP_SYS_ADMIN");
+	       "run it as root (in a container: privileged), or give it CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN");
 }
 
 static bool has_types_file(const struct rpc_offer *f)
@@ -103,8 +100,7 @@ static void check_tracefs(struct source_check *c, const struct rpc_offer *f)
 		[TRACEFS_UNMOUNTED] = { "tracefs is not mounted",
 					"mount -t tracefs tracefs /sys/kernel/tracing" },
 		[TRACEFS_ABSENT] = { "the kernel has no tracefs",
-				     "boot a kernel with CONFIG_FTRACE=y and "
-				     "CONFIG_EVENT_TRACING=y" },
+				     "boot a kernel with CONFIG_FTRACE=y and CONFIG_EVENT_TRACING=y" },
 		[TRACEFS_MOUNTED] = {},
 	};
 
@@ -160,7 +156,7 @@ static const struct {
 	  "boot Linux 5.14 or later" },
 };
 
-#define CHECKS (sizeof(checks) / sizeof(checks[0]))
+#define CHECKS (COUNT(checks))
 
 _Static_assert(CHECKS <= sizeof(((struct source_choice *)0)->checks) / sizeof(struct source_check),
 	       "there is room for all checks");

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What the running kernel offers to an observer of sunrpc, which source that makes available, and what is missing for a better
  * one. */
-#ifndef XIDSCOPE_CHOICE_H
-#define XIDSCOPE_CHOICE_H
+#pragma once
 
 #include <limits.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "kernel/tracefs.h"
+#include "kernel/trace.h"
 #include "snapshot/snapshot.h"
 
 /* ---- offer.c: read from the kernel's own files ---- */
@@ -33,9 +29,8 @@ struct rpc_offer {
 	/* The loaded module's; "" if it has none. */
 	char srcversion[SRCVERSION_SIZE];
 	bool out_of_tree; /* the kernel marks the module as such (taint O) */
-	/* The module that modprobe would load, which may differ from the loaded
-	 * one: its path below /lib/modules/RELEASE, or "", and its srcversion, or
-	 * "" if that is not known (a compressed file). */
+	/* The module that modprobe would load, which may differ from the loaded one: its path below
+	 * /lib/modules/RELEASE, or "", and its srcversion, or "" if that is not known (a compressed file). */
 	char disk_path[128];
 	char disk_srcversion[SRCVERSION_SIZE];
 
@@ -63,13 +58,12 @@ struct rpc_offer {
 /* Whether sunrpc is loaded. Cheap: can be called many times a second. */
 enum sunrpc_state sunrpc_look(const char *root);
 
-/* Reads all facts that the choice of a source depends on, so not the module on disk.
+/* Reads all that the choice of a source depends on, so not the module on disk.
  * @types_file: NULL, or a file that is to have the types of the loaded sunrpc.
  * Takes up to 0.1 s if sunrpc is built in. */
 void rpc_offer_look(struct rpc_offer *f, const char *root, const char *types_file);
 
-/* Adds the module on disk, for reports; reads the whole file. @release is the
- * kernel's, as printed by uname -r. */
+/* Adds the module on disk, for reports; reads the whole file. @release is the kernel's, as printed by uname -r. */
 void rpc_offer_look_on_disk(struct rpc_offer *f, const char *root, const char *release);
 
 /* ---- choice.c ---- */
@@ -85,7 +79,7 @@ enum source_check_result {
 	SOURCE_CHECK_UNKNOWN, /* until sunrpc is loaded */
 };
 
-/* One thing that some sources need. Text is static, or part of the facts. */
+/* One thing that some sources need. Text is static, or part of the offer. */
 struct source_check {
 	const char *name;
 	unsigned int sources; /* those that need it; 0: it only improves one */
@@ -101,14 +95,10 @@ struct source_choice {
 	size_t check_count;
 };
 
-/*
- * Chooses the best of the sources @allowed, from the facts alone: none if sunrpc is
- * not loaded. source_check_is_reason() shows why it is not a better one. After the
- * kernel has refused a source, leave it out of @allowed to get the next one.
- */
+/* Chooses the best of the sources @allowed, from the offer alone: none if sunrpc is not loaded.
+ * source_check_is_reason() shows why it is not a better one. After the kernel has refused a source, leave it out of
+ * @allowed to get the next one. */
 void source_choose(struct source_choice *c, const struct rpc_offer *f, unsigned int allowed);
 
 /* Whether @check is a reason why no better source than @source is chosen. */
 bool source_check_is_reason(const struct source_check *check, enum rpc_source source);
-
-#endif

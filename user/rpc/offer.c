@@ -2,10 +2,6 @@
 /* What the running kernel offers: read from sysfs, proc, tracefs, debugfs. */
 #include "rpc/choice.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/file_text.h"
@@ -20,27 +16,13 @@
 
 static bool exists(const char *root, const char *path)
 {
-	char full[PATH_MAX];
-
-	snprintf(full, sizeof(full), "%s%s", root, path);
-	return !access(full, R_OK);
+	return !access(PATHF("%s%s", root, path), R_OK);
 }
 
 /* What cannot be looked at for another reason may be there. */
 static bool is_absent(const char *root, const char *path)
 {
-	char full[PATH_MAX];
-
-	snprintf(full, sizeof(full), "%s%s", root, path);
-	return access(full, F_OK) && (errno == ENOENT || errno == ENOTDIR);
-}
-
-static bool first_line(const char *root, const char *path, char *line, size_t size)
-{
-	char full[PATH_MAX];
-
-	snprintf(full, sizeof(full), "%s%s", root, path);
-	return file_first_line(full, line, size);
+	return access(PATHF("%s%s", root, path), F_OK) && (errno == ENOENT || errno == ENOTDIR);
 }
 
 enum sunrpc_state sunrpc_look(const char *root)
@@ -50,7 +32,7 @@ enum sunrpc_state sunrpc_look(const char *root)
 	if (is_absent(root, MODULE))
 		return SUNRPC_ABSENT;
 	/* A built-in sunrpc has a folder too, for its parameters. */
-	if (!first_line(root, MODULE "/initstate", state, sizeof(state)))
+	if (!file_first_line(PATHF("%s" MODULE "/initstate", root), state, sizeof(state)))
 		return is_absent(root, MODULE) ? SUNRPC_ABSENT : SUNRPC_BUILT_IN;
 	/* Not SUNRPC_LIVE yet: its BTF appears earlier. */
 	return strcmp(state, "live") ? SUNRPC_LOADING : SUNRPC_LIVE;
@@ -61,21 +43,19 @@ static enum lockdown lockdown(const char *root)
 {
 	char line[64];
 
-	first_line(root, "/sys/kernel/security/lockdown", line, sizeof(line));
+	file_first_line(PATHF("%s/sys/kernel/security/lockdown", root), line, sizeof(line));
 	return strstr(line, "[confidentiality]") ? LOCKDOWN_CONFIDENTIALITY :
 	       strstr(line, "[integrity]")       ? LOCKDOWN_INTEGRITY :
 						   LOCKDOWN_NONE;
 }
 
-/* From modules.dep: "kernel/net/sunrpc/sunrpc.ko.xz: kernel/...", one line per
- * module. */
+/* From modules.dep: "kernel/net/sunrpc/sunrpc.ko.xz: kernel/...", one line per module. */
 static void find_module(char *found, size_t size, const char *folder)
 {
-	char path[PATH_MAX], *line, *rest, *colon, *name;
+	char *line, *rest, *colon, *name;
 	struct file_text list;
 
-	snprintf(path, sizeof(path), "%s/modules.dep", folder);
-	if (file_text_read(&list, path, MODULE_MAX))
+	if (file_text_read(&list, PATHF("%s/modules.dep", folder), MODULE_MAX))
 		return;
 	for (rest = list.bytes; (line = strsep(&rest, "\n"));) {
 		colon = strchr(line, ':');
@@ -108,13 +88,12 @@ static void read_srcversion(char *version, size_t size, const char *path)
 
 void rpc_offer_look_on_disk(struct rpc_offer *f, const char *root, const char *release)
 {
-	char folder[PATH_MAX / 2], path[PATH_MAX];
+	const char *folder = PATHF("%s/lib/modules/%s", root, release);
 
-	snprintf(folder, sizeof(folder), "%s/lib/modules/%s", root, release);
 	find_module(f->disk_path, sizeof(f->disk_path), folder);
-	snprintf(path, sizeof(path), "%s/%s", folder, f->disk_path);
 	if (*f->disk_path)
-		read_srcversion(f->disk_srcversion, sizeof(f->disk_srcversion), path);
+		read_srcversion(f->disk_srcversion, sizeof(f->disk_srcversion),
+				PATHF("%s/%s", folder, f->disk_path));
 }
 
 static void read_types_file(struct rpc_offer *f, const char *root, const char *path)
@@ -131,7 +110,8 @@ static void read_types_file(struct rpc_offer *f, const char *root, const char *p
 
 static void look_for_types_file(struct rpc_offer *f, const char *root, const char *option)
 {
-	char place[PATH_MAX], path[2 * PATH_MAX];
+	char place[PATH_MAX];
+	const char *path;
 
 	if (f->sunrpc != SUNRPC_LIVE)
 		return;
@@ -143,18 +123,19 @@ static void look_for_types_file(struct rpc_offer *f, const char *root, const cha
 			 "tracepoints",
 			 place, place);
 	snprintf(f->types_path, sizeof(f->types_path), "%s", option ?: place);
-	snprintf(path, sizeof(path), "%s%s", option ? "" : root, f->types_path);
+	path = PATHF("%s%s", option ? "" : root, f->types_path);
 	if (option || (!f->sunrpc_btf && *place && types_file_version(path, "sunrpc")))
 		read_types_file(f, root, path);
 }
 
 void rpc_offer_look(struct rpc_offer *f, const char *root, const char *types_file)
 {
-	char path[PATH_MAX], taint[64];
+	char taint[64];
 
 	*f = (struct rpc_offer){ .sunrpc = sunrpc_look(root) };
-	first_line(root, MODULE "/srcversion", f->srcversion, sizeof(f->srcversion));
-	first_line(root, MODULE "/taint", taint, sizeof(taint));
+	file_first_line(PATHF("%s" MODULE "/srcversion", root), f->srcversion,
+			sizeof(f->srcversion));
+	file_first_line(PATHF("%s" MODULE "/taint", root), taint, sizeof(taint));
 	f->out_of_tree = strchr(taint, 'O');
 	/* A kernel with bpf() creates this mount point. */
 	f->bpf = exists(root, "/sys/fs/bpf");
@@ -165,8 +146,8 @@ void rpc_offer_look(struct rpc_offer *f, const char *root, const char *types_fil
 	f->lockdown = lockdown(root);
 	f->capabilities = effective_capabilities(root);
 	f->tracefs = tracefs_find(root, f->tracefs_path, sizeof(f->tracefs_path));
-	snprintf(path, sizeof(path), "%s/events/sunrpc", f->tracefs_path);
-	f->sunrpc_events = f->tracefs == TRACEFS_MOUNTED && !access(path, F_OK);
+	f->sunrpc_events =
+		f->tracefs == TRACEFS_MOUNTED && exists(f->tracefs_path, "/events/sunrpc");
 	f->debugfs = exists(root, "/sys/kernel/debug/sunrpc/rpc_clnt");
 	f->transports = exists(root, "/sys/kernel/sunrpc/xprt-switches");
 	f->mountstats = exists(root, "/proc/self/mountstats");

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Observes sunrpc: chooses the source, attaches it when the module is loaded, and
- * detaches it when the module is to be unloaded.
+/* Observes sunrpc: chooses the source, attaches it when the module is loaded, and detaches it when the module is to
+ * be unloaded.
  *
- * A module cannot be unloaded while a BPF link of any kind is attached to one of
- * its tracepoints. So the hooks are attached only while another module uses sunrpc;
- * without one there is no NFS. Then, once nfs is unloaded, sunrpc can also be unloaded.
- */
+ * A module cannot be unloaded while a BPF link of any kind is attached to one of its tracepoints. So the hooks are
+ * attached only while another module uses sunrpc; without one there is no NFS. Then, once nfs is unloaded, sunrpc can
+ * also be unloaded. */
 #include "rpc/rpc_observer.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <malloc.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/file_text.h"
@@ -34,8 +30,7 @@
 #define LOOK_NS 20000000000
 #define MAX_WAIT_NS 3600000000000
 
-/* With more calls than this between two looks, it is unlikely that none ends while a source is
- * attached. */
+/* With more calls than this between two looks, it is unlikely that none ends while a source is attached. */
 #define QUIET_CALLS 20
 
 static const struct source_ops *const sources[RPC_SOURCES] = {
@@ -268,14 +263,6 @@ static void keep_counts(struct rpc_observer *o)
 	o->past = s;
 }
 
-static void log_state(const struct rpc_observer *o)
-{
-	if (o->state == RPC_OBSERVER_ABSENT)
-		log_info(&o->log, "sunrpc is not loaded: xidscope attaches when it is loaded");
-	else if (o->state == RPC_OBSERVER_UNUSED)
-		log_info(&o->log, "no module uses sunrpc: xidscope attaches when one does");
-}
-
 /* ---- after a failure ---- */
 
 /* Reads all counts so far to @s. Returns how many calls these are, or UINT64_MAX. */
@@ -309,11 +296,9 @@ static unsigned int better_sources(const struct rpc_observer *o)
 	return o->allowed & (RPC_SOURCE_BIT(o->source) - 1);
 }
 
-/*
- * Replaces the source in force by a better one, if no call ends meanwhile. The count of calls
- * before is taken first of all: a call is in mountstats a moment before its event comes, and
- * loading the programs takes much longer than that.
- */
+/* Replaces the source in force by a better one, if no call ends meanwhile. The count of calls before is taken first
+ * of all: a call is in mountstats a moment before its event comes, and loading the programs takes much longer than
+ * that. */
 static bool replace_source(struct rpc_observer *o, enum rpc_source source,
 			   const struct source_setup *setup)
 {
@@ -460,7 +445,9 @@ bool rpc_observer_poll(struct rpc_observer *o, bool changed)
 	o->types_unfit = false;
 	o->state = reason;
 	o->logged = true;
-	log_state(o);
+	log_info(&o->log, o->state == RPC_OBSERVER_ABSENT ?
+				  "sunrpc is not loaded: xidscope attaches when it is loaded" :
+				  "no module uses sunrpc: xidscope attaches when one does");
 	return true;
 }
 

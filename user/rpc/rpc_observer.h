@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Observes sunrpc: chooses the source (see choice.h), attaches it when the module
- * is loaded and detaches it when it is unloaded. Counters continue after a reload.
- */
-#ifndef XIDSCOPE_RPC_OBSERVER_H
-#define XIDSCOPE_RPC_OBSERVER_H
-
-#include <stdbool.h>
+/* Observes sunrpc: chooses the source (see choice.h), attaches it when the module is loaded and detaches it when it
+ * is unloaded. Counters continue after a reload. */
+#pragma once
 
 #include "base/log.h"
 #include "snapshot/snapshot.h"
@@ -30,17 +25,14 @@ struct rpc_observer *rpc_observer_new(const struct log *log, unsigned int source
 				      const char *types_file, uint64_t slower_ns);
 void rpc_observer_free(struct rpc_observer *o);
 
-/*
- * Checks whether sunrpc was loaded or is to be unloaded, and attaches the best
- * available source, or detaches. Cheap when nothing has changed: call it several
- * times a second, and at least every 20 seconds. Logs each change once. Returns whether
- * something changed.
+/* Checks whether sunrpc was loaded or is to be unloaded, and attaches the best available source, or detaches. Cheap
+ * when nothing has changed: call it several times a second, and at least every 20 seconds. Logs each change once.
+ * Returns whether something changed.
  *
- * If no source could be attached, it looks every 20 seconds whether that is worth another try:
- * when tracefs has appeared or modules have come or gone (@changed), otherwise 20, 40, 80, ...
- * seconds after the last one, up to an hour. Likewise the source tracepoints, if it could not be
- * attached, takes the place of mountstats, at a moment when no call ends: so each call counts once.
- */
+ * If no source could be attached, it looks every 20 seconds whether that is worth another try: when tracefs has
+ * appeared or modules have come or gone (@changed), otherwise 20, 40, 80, ... seconds after the last one, up to an
+ * hour. Likewise the source tracepoints, if it could not be attached, takes the place of mountstats, at a moment when
+ * no call ends: so each call counts once. */
 bool rpc_observer_poll(struct rpc_observer *o, bool changed);
 
 /* The error number that made loading fail, positive, or 0. */
@@ -52,5 +44,3 @@ const char *rpc_observer_missing(const struct rpc_observer *o);
 /* Adds what the maps hold, and the hooks' own state, to @s. Returns 0 or
  * -errno. */
 int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s);
-
-#endif

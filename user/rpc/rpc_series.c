@@ -3,9 +3,6 @@
 #include "rpc/rpc_series.h"
 
 #include <bpf/bpf.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
@@ -52,11 +49,9 @@ void rpc_series_unmap(struct rpc_series_reader *r)
 	r->series = NULL;
 }
 
-/*
- * Of the phases before setup the kernel side records only what there was. Of a copy with a call that
- * is recorded in part, it is not known whether that one has waited. So the calls are those that had
- * @finished before it. That may be too few, so the figure never goes below the one before.
- */
+/* Of the phases before setup the kernel side records only what there was. Of a copy with a call that is recorded in
+ * part, it is not known whether that one has waited. So the calls are those that had @finished before it. That may be
+ * too few, so the figure never goes below the one before. */
 static void add_calls_without(struct rpc_series_reader *r, uint32_t index, uint64_t finished,
 			      bool in_part)
 {
@@ -128,8 +123,7 @@ void rpc_series_add(struct rpc_op *op, const struct rpc_series *copy)
 
 void rpc_series_complete(struct snapshot *s)
 {
-	for (size_t i = 0; i < s->calls.op_count; i++) {
-		struct rpc_op *op = &s->calls.ops[i];
+	for (struct rpc_op *op = s->calls.ops; op < s->calls.ops + s->calls.op_count; op++) {
 		uint64_t calls = time_histogram_count(&op->total), count;
 
 		for (int p = 0; p < RPC_PHASES; p++) {
@@ -289,8 +283,7 @@ void rpc_stats_add(struct rpc_server_state *server, const struct rpc_server_stat
 
 void rpc_raise(uint32_t *max, uint32_t value)
 {
-	if (*max < value)
-		*max = value;
+	RAISE(*max, value);
 }
 
 void rpc_raise_age(uint64_t *max, uint64_t now, uint64_t since)
@@ -301,8 +294,7 @@ void rpc_raise_age(uint64_t *max, uint64_t now, uint64_t since)
 
 uint64_t rpc_monotonic(uint64_t *maximum, uint64_t value)
 {
-	if (*maximum < value)
-		*maximum = value;
+	RAISE(*maximum, value);
 	return *maximum;
 }
 

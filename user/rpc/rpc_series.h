@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Reads what both BPF sources record in the same form: series, errors, depths.
- */
-#ifndef XIDSCOPE_RPC_SERIES_H
-#define XIDSCOPE_RPC_SERIES_H
-
-#include <stdint.h>
+/* Reads what both BPF sources record in the same form: series, errors, depths. */
+#pragma once
 
 #include "kernel/bpf_hooks.h"
 #include "owners/mount_calls.h"
@@ -29,24 +24,20 @@ void rpc_series_close(struct rpc_series_reader *r);
 int rpc_series_map(struct rpc_series_reader *r, const struct bpf_map *map, size_t count);
 void rpc_series_unmap(struct rpc_series_reader *r);
 
-/*
- * Copies @size bytes at @from, which has the counters @started and @finished, to @to: tries it again as long as a program
+/* Copies @size bytes at @from, which has the counters @started and @finished, to @to: tries it again as long as a program
  * writes there, and then waits for one that was interrupted, 1 ms at a time and at most *@pauses_left times, which it counts
- * down. *@before: @finished before the copy. Returns whether no call is recorded in part.
- */
+ * down. *@before: @finished before the copy. Returns whether no call is recorded in part. */
 bool rpc_copy(void *to, const volatile void *from, size_t size, const volatile __u64 *started,
 	      const volatile __u64 *finished, unsigned int *pauses_left, uint64_t *before);
 
 /* How often one snapshot may wait: an interrupt takes less than one pause, a virtual CPU that does not run may take many. */
 #define RPC_COPY_PAUSES 500
 
-/*
- * Returns a copy in which every call that was begun is finished, if there is a moment
- * when no program writes the series: as many calls had finished before it as have
- * begun after it. It waits for that moment, half a second per snapshot at most. After that it
- * has parts of a call, but no figure is lower than in an earlier copy. The calls that did not wait are in the first bucket of each wait. Valid until the next
- * call. @index is one of the mapped elements.
- */
+/* Returns a copy in which every call that was begun is finished, if there is a moment when no program writes the
+ * series: as many calls had finished before it as have begun after it. It waits for that moment, half a second per
+ * snapshot at most. After that it has parts of a call, but no figure is lower than in an earlier copy. The calls that
+ * did not wait are in the first bucket of each wait. Valid until the next call. @index is one of the mapped
+ * elements. */
 const struct rpc_series *rpc_series_read(struct rpc_series_reader *r, uint32_t index);
 
 /* Adds a copy's figures to @op. */
@@ -113,9 +104,6 @@ void rpc_drops_add(struct snapshot *s, const __u64 *dropped);
  * one, except those of the hooks @except. */
 uint64_t rpc_cost_add(struct snapshot *s, const struct bpf_hooks *h, unsigned int except);
 
-/* Writes the name of @status (tk_status, negative) to @name of @size bytes:
- * an errno ("EIO"), one of the kernel's internal ones ("EJUKEBOX"), an NFSv4
- * error ("NFS4ERR_DELAY", RFC 8881 section 15.1), or the number. */
+/* Writes the name of @status (tk_status, negative) to @name of @size bytes: an errno ("EIO"), one of the kernel's
+ * internal ones ("EJUKEBOX"), an NFSv4 error ("NFS4ERR_DELAY", RFC 8881 section 15.1), or the number. */
 void nfs_status_name(int status, char *name, size_t size);
-
-#endif

@@ -3,12 +3,9 @@
 #include "rpc/slow_calls.h"
 
 #include <bpf/libbpf.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
+#include "base/file_text.h"
 #include "base/process.h"
 #include "owners/mount_calls.h"
 

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Reads the slow calls that bpf/slow_calls.bpf.h reports, and finds out whose they were.
- */
-#ifndef XIDSCOPE_SLOW_CALLS_H
-#define XIDSCOPE_SLOW_CALLS_H
-
-#include <stddef.h>
-#include <stdint.h>
+/* Reads the slow calls that bpf/slow_calls.bpf.h reports, and finds out whose they were. */
+#pragma once
 
 #include "snapshot/snapshot.h"
 #include "slow_call.h"
@@ -42,5 +36,3 @@ struct mount_calls_state;
 
 /* Finds the mount point of each of the slow calls of @s: that of its client, or the only one of its server. */
 void slow_calls_find_mounts(struct snapshot *s, const struct mount_calls_state *mounts);
-
-#endif

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The ways to observe sunrpc, each behind the same operations. A new source needs its
- * operations here, a row of the table in rpc_observer.c, and checks in choice.c of
- * what it requires of the kernel.
- */
-#ifndef XIDSCOPE_SOURCE_H
-#define XIDSCOPE_SOURCE_H
-
-#include <stdbool.h>
-#include <stddef.h>
+/* The ways to observe sunrpc, each behind the same operations. A new source needs its operations here, a row of the
+ * table in rpc_observer.c, and checks in choice.c of what it requires of the kernel. */
+#pragma once
 
 #include "base/log.h"
 #include "owners/mount_calls.h"
@@ -50,8 +43,5 @@ extern const struct source_ops btf_source; /* BPF programs that read sunrpc's ty
 extern const struct source_ops tracepoints_source; /* BPF programs on trace events */
 extern const struct source_ops mountstats_source; /* the kernel's own statistics, polled */
 
-/* The tracepoints of sunrpc that the source btf uses, by number from 0; NULL: no
- * more. */
+/* The tracepoints of sunrpc that the source btf uses, by number from 0; NULL: no more. */
 const char *btf_tracepoint(size_t number);
-
-#endif

@@ -2,9 +2,6 @@
 /* The connections of one server beside each other. */
 #include "session/session.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/array.h"
 
 #define STUCK_NS UINT64_C(5000000000)

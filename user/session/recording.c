@@ -2,15 +2,11 @@
 /* Snapshots in frames of a file, compressed: docs/WHY.md. */
 #include "session/recording.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "snapshot/table.h"
 
-/* Length and checksum of a frame's bytes, four bytes each, the lowest first. A length of 0
- * is the end. */
+/* Length and checksum of a frame's bytes, four bytes each, the lowest first. A length of 0 is the end. */
 #define FRAME_HEAD 8
 
 /* Bounds of what is read, far above what is written: a damaged file costs no more. */

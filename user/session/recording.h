@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Snapshots in a file, to report on them later and elsewhere. The form is documented in
- * docs/WHY.md: each snapshot is a frame with its length and checksum, so a file that
- * was cut gives all that was written to its end.
- */
-#ifndef XIDSCOPE_RECORDING_H
-#define XIDSCOPE_RECORDING_H
-
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+/* Snapshots in a file, to report on them later and elsewhere. The form is documented in docs/WHY.md: each snapshot is
+ * a frame with its length and checksum, so a file that was cut gives all that was written to its end. */
+#pragma once
 
 #include "session/session.h"
 
@@ -33,14 +25,12 @@ struct recording;
 struct recording *recording_new(FILE *in);
 void recording_free(struct recording *r);
 
-/*
- * Reads the next snapshot into @s, which must be empty; texts that are pointers are valid
- * until recording_free(). Returns 1; 0 at the end; or
+/* Reads the next snapshot into @s, which must be empty; texts that are pointers are valid until recording_free().
+ * Returns 1; 0 at the end; or
  * -EBADMSG it is no recording, or damaged from here on;
  * -EPROTO another version of xidscope has written it;
  * -ENODATA it was cut here;
- * -EIO, -ENOMEM.
- */
+ * -EIO, -ENOMEM. */
 int recording_next(struct recording *r, struct snapshot *s);
 
 /* Where it was made; known after the first recording_next(). */
@@ -52,5 +42,3 @@ const char *recording_damage(int err);
 /* Reads a snapshot from the @size bytes of a frame that are uncompressed: for fuzzers, which
  * cannot guess a checksum. Returns as recording_next(). */
 int recording_decode(struct recording *r, const uint8_t *bytes, size_t size, struct snapshot *s);
-
-#endif

@@ -2,11 +2,7 @@
 /* A session of `xidscope trace`, from its snapshots. */
 #include "session/session.h"
 
-#include <errno.h>
 #include <fnmatch.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 
@@ -127,7 +123,7 @@ static bool is_expected(const char *status)
 {
 	static const char *const expected[] = { "ENOENT", "EEXIST", "ENOTEMPTY", "EACCES" };
 
-	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+	for (size_t i = 0; i < COUNT(expected); i++)
 		if (!strcmp(expected[i], status))
 			return true;
 	return false;

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * A session of `xidscope trace`: all that its sinks show, from its snapshots alone. So a
- * recording of the snapshots gives the same again.
- */
-#ifndef XIDSCOPE_SESSION_H
-#define XIDSCOPE_SESSION_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+/* A session of `xidscope trace`: all that its sinks show, from its snapshots alone. So a recording of the snapshots
+ * gives the same again. */
+#pragma once
 
 #include "limits/episodes.h"
 #include "snapshot/delta.h"
@@ -130,8 +123,7 @@ struct session {
  * .interval, .latest. Returns 0 or -ENOMEM: then a part is not added. */
 int session_add(struct session *t, struct snapshot *s);
 
-/* After the last snapshot: makes .total, sorts the events by time, and ends the episodes. Returns 0
- * or -ENOMEM. */
+/* After the last snapshot: makes .total, sorts the events by time, and ends the episodes. Returns 0 or -ENOMEM. */
 int session_end(struct session *t);
 
 /* Initialise with {}, and set .filter and .keep_intervals. */
@@ -170,12 +162,7 @@ struct connections {
 	uint64_t median_ns; /* of their mean_ns; 0: none had replies */
 };
 
-/*
- * Judges the connections of @server that exist at the end, by what they did in this time. A few
- * replies prove a connection slow only if it has less than half of the median connection's: the
- * client gives no call to a connection with more calls in flight than the average. Without memory
- * there are none.
- */
+/* Judges the connections of @server that exist at the end, by what they did in this time. A few replies prove a
+ * connection slow only if it has less than half of the median connection's: the client gives no call to a connection
+ * with more calls in flight than the average. Without memory there are none. */
 struct connections connections_of(const struct delta *d, const char *server);
-
-#endif

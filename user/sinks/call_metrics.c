@@ -2,9 +2,6 @@
 /* The families about calls: distributions by server, sums by op, and with more detail both by op. */
 #include "sinks/metrics_writer.h"
 
-#include <stddef.h>
-#include <string.h>
-
 static void write_times(struct metrics_writer *w, const struct metric_label *labels, size_t count,
 			const struct time_histogram *h)
 {
@@ -34,7 +31,7 @@ static void write_kinds(struct metrics_writer *w, const struct snapshot *s,
 						       { "kind", rpc_kind_names[k] } };
 
 		if (met[k])
-			write_times(w, labels, LABEL_COUNT(labels), &sums[k]);
+			write_times(w, labels, COUNT(labels), &sums[k]);
 	}
 }
 
@@ -51,7 +48,7 @@ static void write_phases(struct metrics_writer *w, const struct snapshot *s,
 						       { "phase", rpc_phase_names[p] } };
 
 		if (snapshot_knows(&s->calls, RPC_FACT_PHASE + p))
-			write_times(w, labels, LABEL_COUNT(labels), &sums[p]);
+			write_times(w, labels, COUNT(labels), &sums[p]);
 	}
 }
 
@@ -83,14 +80,11 @@ static void write_op_sums(struct metrics_writer *w, const struct snapshot *s)
 	const struct rpc_op *end = s->calls.ops + s->calls.op_count;
 	char number[NUMBER_SIZE];
 
-	write_family(w, METRIC_RPC_OP_CALLS);
-	for (const struct rpc_op *o = s->calls.ops; o < end; o++)
-		SAMPLE(w, format_integer(number, time_histogram_count(&o->total)),
-		       { "server", o->server }, { "op", o->op });
-	write_family(w, METRIC_RPC_OP_SECONDS);
-	for (const struct rpc_op *o = s->calls.ops; o < end; o++)
-		SAMPLE(w, format_nanoseconds(number, o->total.sum_ns), { "server", o->server },
-		       { "op", o->op });
+	EACH(RPC_OP_CALLS, s->calls.ops, s->calls.op_count, true,
+	     format_integer(number, time_histogram_count(&e->total)), { "server", e->server },
+	     { "op", e->op });
+	EACH(RPC_OP_SECONDS, s->calls.ops, s->calls.op_count, true,
+	     format_nanoseconds(number, e->total.sum_ns), { "server", e->server }, { "op", e->op });
 	write_family(w, METRIC_RPC_OP_PHASE_SECONDS);
 	for (const struct rpc_op *o = s->calls.ops; o < end; o++)
 		for (int p = 0; p < RPC_PHASES; p++)
@@ -108,7 +102,7 @@ static void write_op_histograms(struct metrics_writer *w, const struct snapshot 
 	for (const struct rpc_op *o = s->calls.ops; o < end; o++) {
 		const struct metric_label labels[] = { { "server", o->server }, { "op", o->op } };
 
-		write_times(w, labels, LABEL_COUNT(labels), &o->total);
+		write_times(w, labels, COUNT(labels), &o->total);
 	}
 	write_family(w, METRIC_RPC_OP_PHASE_DURATION_SECONDS);
 	for (const struct rpc_op *o = s->calls.ops; o < end; o++)
@@ -118,7 +112,7 @@ static void write_op_histograms(struct metrics_writer *w, const struct snapshot 
 							       { "phase", rpc_phase_names[p] } };
 
 			if (snapshot_knows(&s->calls, RPC_FACT_PHASE + p))
-				write_times(w, labels, LABEL_COUNT(labels), &o->phase[p]);
+				write_times(w, labels, COUNT(labels), &o->phase[p]);
 		}
 }
 
@@ -171,26 +165,19 @@ static void write_mount_families(struct metrics_writer *w, const struct snapshot
 
 void call_metrics_write(struct metrics_writer *w, const struct snapshot *s)
 {
-	const struct rpc_op *end = s->calls.ops + s->calls.op_count;
 	char number[NUMBER_SIZE];
 
 	write_servers(w, s);
 	write_op_sums(w, s);
 	write_op_histograms(w, s);
-	write_family(w, METRIC_RPC_SENT_BYTES);
-	for (const struct rpc_op *o = s->calls.ops; o < end; o++)
-		if (knows_bytes(s, o, RPC_FACT_SENT_BYTES))
-			SAMPLE(w, format_integer(number, o->sent_bytes), { "server", o->server },
-			       { "op", o->op });
-	write_family(w, METRIC_RPC_RECEIVED_BYTES);
-	for (const struct rpc_op *o = s->calls.ops; o < end; o++)
-		if (knows_bytes(s, o, RPC_FACT_RECEIVED_BYTES))
-			SAMPLE(w, format_integer(number, o->received_bytes),
-			       { "server", o->server }, { "op", o->op });
-	write_family(w, METRIC_RPC_ERRORS);
-	for (size_t i = 0; i < s->calls.error_count; i++)
-		SAMPLE(w, format_integer(number, s->calls.errors[i].count),
-		       { "server", s->calls.errors[i].server }, { "op", s->calls.errors[i].op },
-		       { "status", s->calls.errors[i].status });
+	EACH(RPC_SENT_BYTES, s->calls.ops, s->calls.op_count,
+	     knows_bytes(s, e, RPC_FACT_SENT_BYTES), format_integer(number, e->sent_bytes),
+	     { "server", e->server }, { "op", e->op });
+	EACH(RPC_RECEIVED_BYTES, s->calls.ops, s->calls.op_count,
+	     knows_bytes(s, e, RPC_FACT_RECEIVED_BYTES), format_integer(number, e->received_bytes),
+	     { "server", e->server }, { "op", e->op });
+	EACH(RPC_ERRORS, s->calls.errors, s->calls.error_count, true,
+	     format_integer(number, e->count), { "server", e->server }, { "op", e->op },
+	     { "status", e->status });
 	write_mount_families(w, s);
 }

@@ -2,11 +2,7 @@
 /* The event log: JSON lines, bursts folded. */
 #include "sinks/event_log.h"
 
-#include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/cgroup.h"
 #include "base/json.h"
@@ -176,8 +172,7 @@ static void set_last(struct burst *b, const struct event *event)
 {
 	b->last = *event;
 	b->last.members = "";
-	if (b->last.text_len > sizeof(b->text))
-		b->last.text_len = sizeof(b->text);
+	LOWER(b->last.text_len, sizeof(b->text));
 	memcpy(b->text, event->text, b->last.text_len);
 	b->last.text = b->text;
 }

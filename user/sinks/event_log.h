@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The event log: a JSON object per line for each fault and each other event.
- * Repeats within a burst are folded, so that a storm does not fill a disk. Counters do
- * not depend on it: they count every event.
- */
-#ifndef XIDSCOPE_EVENT_LOG_H
-#define XIDSCOPE_EVENT_LOG_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+/* The event log: a JSON object per line for each fault and each other event. Repeats within a burst are folded, so
+ * that a storm does not fill a disk. Counters do not depend on it: they count every event. */
+#pragma once
 
 #include "base/log.h"
 #include "snapshot/event.h"
@@ -40,5 +32,3 @@ void event_log_flush(struct event_log *e, uint64_t now_ns, bool all);
 
 /* Lines that were lost. */
 uint64_t event_log_lost(const struct event_log *e);
-
-#endif

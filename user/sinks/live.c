@@ -3,9 +3,6 @@
 #include "sinks/report.h"
 
 #include <ctype.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -86,10 +83,8 @@ static void write_head(struct live *v)
 	v->lines = 1;
 }
 
-/*
- * At most @width characters of a name, made safe: of an address the end, of another name the begin. The number of a network
- * namespace goes first: of "10.0.7.1@4026532213" it leaves "10.0.7.1@".
- */
+/* At most @width characters of a name, made safe: of an address the end, of another name the begin. The number of a
+ * network namespace goes first: of "10.0.7.1@4026532213" it leaves "10.0.7.1@". */
 static void short_name(char *to, size_t size, const char *name, size_t width)
 {
 	size_t len, cut;
@@ -175,8 +170,7 @@ static unsigned int saturated_percent(const struct session_point *p, uint64_t ns
 	uint64_t most = 0;
 
 	for (int l = 0; l < RPC_LIMITS; l++)
-		if (most < p->saturated_ns[l])
-			most = p->saturated_ns[l];
+		RAISE(most, p->saturated_ns[l]);
 	return percent(most, ns);
 }
 

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Every metric family that the program exports: the one table of names, types,
- * units, labels and help. docs/METRICS.md is checked against it.
- */
-#ifndef XIDSCOPE_METRICS_H
-#define XIDSCOPE_METRICS_H
-
-#include <stdint.h>
-#include <stdio.h>
+/* Every metric family that the program exports: the one table of names, types, units, labels and help.
+ * docs/METRICS.md is checked against it. */
+#pragma once
 
 #include "snapshot/snapshot.h"
 
@@ -52,12 +46,8 @@ enum metrics_format {
 extern const struct metric metrics[METRICS];
 extern const char *const metric_type_names[];
 
-/*
- * Writes all of @s to @out. The formats differ only in the name of a counter
- * in its metadata (OpenMetrics: "x"; Prometheus: "x_total"), the UNIT lines and
- * the final "# EOF"; the levels of detail in the bounds of histograms (metrics_table.h).
- */
+/* Writes all of @s to @out. The formats differ only in the name of a counter in its metadata (OpenMetrics: "x";
+ * Prometheus: "x_total"), the UNIT lines and the final "# EOF"; the levels of detail in the bounds of histograms
+ * (metrics_table.h). */
 void openmetrics_write(FILE *out, const struct snapshot *s, enum metrics_format format,
 		       enum metric_detail detail);
-
-#endif

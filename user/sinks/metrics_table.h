@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The rows of metrics.h's table: METRIC(id, name, type, unit, labels, help) of counters and gauges, and HISTOGRAM(id,
- * name, unit, labels, bounds at --detail node, bounds at --detail op, help). Included once for each use of them.
- */
+/* The rows of metrics.h's table: METRIC(id, name, type, unit, labels, help) of counters and gauges, and HISTOGRAM(id,
+ * name, unit, labels, bounds at --detail node, bounds at --detail op, help). Included once for each use of them. */
 HISTOGRAM(RPC_SECONDS, "rpc_seconds", "seconds", "server, kind", CALL_BOUNDS, CALL_BOUNDS,
 	  "Duration of NFS calls, from task start to task end.")
 HISTOGRAM(RPC_PHASE_SECONDS, "rpc_phase_seconds", "seconds", "server, phase", PHASE_BOUNDS,

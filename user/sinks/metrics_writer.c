@@ -2,9 +2,6 @@
 /* The two text formats of metrics. */
 #include "sinks/metrics_writer.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "histogram.h"
 
 void write_family(struct metrics_writer *w, enum metric_id metric)
@@ -12,13 +9,6 @@ void write_family(struct metrics_writer *w, enum metric_id metric)
 	w->metric = metric;
 	w->begun = false;
 	w->name_end = stpcpy(stpcpy(w->name, METRIC_PREFIX), metrics[metric].name);
-}
-
-static const char *suffix_of_counter(const struct metrics_writer *w)
-{
-	return w->format == FORMAT_PROMETHEUS && metrics[w->metric].type == METRIC_COUNTER ?
-		       "_total" :
-		       "";
 }
 
 /* Adds the rest to the line, which ends at @end so far, and writes it. */
@@ -43,7 +33,8 @@ static void write_metadata(struct metrics_writer *w, const char *what, const cha
 static void begin(struct metrics_writer *w)
 {
 	const struct metric *m = &metrics[w->metric];
-	const char *suffix = suffix_of_counter(w);
+	const char *suffix =
+		w->format == FORMAT_PROMETHEUS && m->type == METRIC_COUNTER ? "_total" : "";
 
 	if (w->begun)
 		return;
@@ -54,11 +45,8 @@ static void begin(struct metrics_writer *w)
 	write_metadata(w, "# HELP", suffix, m->help);
 }
 
-/*
- * Begins a sample's line: its name, and labels up to the last value's quote.
- * Returns the line's end. The lines of a histogram, most of a file's tens of thousands,
- * differ only in their last label: their beginning is made once.
- */
+/* Begins a sample's line: its name, and labels up to the last value's quote. Returns the line's end. The lines of a
+ * histogram, most of a file's tens of thousands, differ only in their last label: their beginning is made once. */
 static char *begin_line(struct metrics_writer *w, const char *suffix,
 			const struct metric_label *labels, size_t count)
 {
@@ -86,8 +74,7 @@ void write_sample(struct metrics_writer *w, const char *suffix, const struct met
 	end_line(w, stpcpy(end, count ? "} " : " "), value);
 }
 
-/* Writes @value, of at least @width digits, before @end, two digits at a time. Returns its
- * first digit. */
+/* Writes @value, of at least @width digits, before @end, two digits at a time. Returns its first digit. */
 static char *digits_before(char *end, uint64_t value, int width)
 {
 	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
@@ -105,9 +92,9 @@ static char *digits_before(char *end, uint64_t value, int width)
 /* Formatted by hand: these are most of a file's text. */
 const char *format_integer(char *text, uint64_t value)
 {
-	char digits[NUMBER_SIZE], *end = digits + sizeof(digits), *first;
+	char digits[NUMBER_SIZE], *end = digits + sizeof(digits);
+	const char *first = digits_before(end, value, 1);
 
-	first = digits_before(end, value, 1);
 	*(char *)mempcpy(text, first, (size_t)(end - first)) = 0;
 	return text;
 }
@@ -115,9 +102,9 @@ const char *format_integer(char *text, uint64_t value)
 /* Nanoseconds as seconds, to the last digit: sums still add up when read. */
 const char *format_nanoseconds(char *text, uint64_t ns)
 {
-	char digits[NUMBER_SIZE], *end = digits + sizeof(digits), *first;
+	char digits[NUMBER_SIZE], *end = digits + sizeof(digits);
+	char *first = digits_before(end, ns % 1000000000, 9);
 
-	first = digits_before(end, ns % 1000000000, 9);
 	*--first = '.';
 	first = digits_before(first, ns / 1000000000, 1);
 	*(char *)mempcpy(text, first, (size_t)(end - first)) = 0;

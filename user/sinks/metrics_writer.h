@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The two text formats of metrics: metadata, samples, histograms, numbers.
- */
-#ifndef XIDSCOPE_METRICS_WRITER_H
-#define XIDSCOPE_METRICS_WRITER_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+/* The two text formats of metrics: metadata, samples, histograms, numbers. */
+#pragma once
 
 #include "base/label.h"
 #include "sinks/metrics.h"
@@ -22,8 +14,7 @@
 /* Room for a family's name, with the prefix. */
 #define NAME_SIZE 80
 
-/* Room for a sample: its name and number, and labels, each byte of their values
- * escaped. */
+/* Room for a sample: its name and number, and labels, each byte of their values escaped. */
 #define LABELS_MAX 5
 #define LINE_SIZE (256 + LABELS_MAX * (32 + LABEL_ESCAPE_MAX * LABEL_SIZE))
 
@@ -44,30 +35,34 @@ struct metric_label {
 	const char *value;
 };
 
-/* Begins a family. Its first sample writes its metadata: a family without samples is left
- * out. */
+/* Begins a family. Its first sample writes its metadata: a family without samples is left out. */
 void write_family(struct metrics_writer *w, enum metric_id metric);
 
 /* Writes one sample; @suffix is one of the family's type. */
 void write_sample(struct metrics_writer *w, const char *suffix, const struct metric_label *labels,
 		  size_t count, const char *value);
 
-#define LABEL_COUNT(labels) (sizeof(labels) / sizeof((labels)[0]))
-
 /* A counter's or a gauge's sample. */
 #define SAMPLE(w, value, ...)                                                                \
 	do {                                                                                 \
 		const struct metric_label labels_[] = { __VA_ARGS__ };                       \
-		_Static_assert(LABEL_COUNT(labels_) <= LABELS_MAX, "LABELS_MAX");            \
+		_Static_assert(COUNT(labels_) <= LABELS_MAX, "LABELS_MAX");                  \
 		write_sample(w, metrics[(w)->metric].type == METRIC_COUNTER ? "_total" : "", \
-			     labels_, LABEL_COUNT(labels_), value);                          \
+			     labels_, COUNT(labels_), value);                                \
 	} while (0)
 
-/*
- * One histogram: cumulative counts at the family's bounds, or nothing where this level has
- * none. @labels holds @count labels, one less than a line has room for. @shift as of the
- * buckets' geometry; TIME_SHIFT: they are of nanoseconds, otherwise of counts.
- */
+/* A family with a sample for each entry @e of the list of @count for which @known holds. */
+#define EACH(NAME, list, count, known, value, ...)                                 \
+	do {                                                                       \
+		write_family(w, METRIC_##NAME);                                    \
+		for (__typeof__((list)[0]) *e = (list); e < (list) + (count); e++) \
+			if (known)                                                 \
+				SAMPLE(w, value, __VA_ARGS__);                     \
+	} while (0)
+
+/* One histogram: cumulative counts at the family's bounds, or nothing where this level has none. @labels holds @count
+ * labels, one less than a line has room for. @shift as of the buckets' geometry; TIME_SHIFT: they are of nanoseconds,
+ * otherwise of counts. */
 void write_histogram(struct metrics_writer *w, const struct metric_label *labels, size_t count,
 		     const uint64_t *bucket, uint32_t overflow, uint32_t shift, const char *sum);
 
@@ -77,12 +72,9 @@ const char *format_integer(char *text, uint64_t value);
 const char *format_nanoseconds(char *text, uint64_t ns);
 const char *format_timestamp(char *text, double seconds);
 
-/* @units / 10^@decimals (0 or 9) as an `le`: the shortest decimal that reads
- * back as the same double, with a point, or from a million on an exponent
- * (OpenMetrics 1.0, "Considerations: Canonical Numbers"). */
+/* @units / 10^@decimals (0 or 9) as an `le`: the shortest decimal that reads back as the same double, with a point,
+ * or from a million on an exponent (OpenMetrics 1.0, "Considerations: Canonical Numbers"). */
 void format_bound(char *text, uint64_t units, int decimals);
 
 /* call_metrics.c: writes the families about calls, their bytes and errors, with the writer's level of detail. */
 void call_metrics_write(struct metrics_writer *w, const struct snapshot *s);
-
-#endif

@@ -2,8 +2,6 @@
 /* The page: the template with the session's JSON in it. */
 #include "sinks/report.h"
 
-#include <string.h>
-
 /* build/gen/page.html, which the Makefile makes of user/sinks/page/: PAGE_TEMPLATE is its path. */
 __asm__(".section .rodata\n"
 	"page_template:\n"

@@ -3,12 +3,8 @@
 #include "sinks/report.h"
 
 #include <ctype.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/safe_text.h"
-#include "base/terminal.h"
 #include "base/time_text.h"
 #include "xid/xid_catalog.h"
 
@@ -75,13 +71,6 @@ static const char *const limit_texts[RPC_LIMITS] = {
 	[RPC_LIMIT_SEND] = "the transmit queue",
 };
 
-static bool knows_all_phases(const struct snapshot *s)
-{
-	const uint64_t phases = RPC_FACT_BIT(RPC_PHASES) - 1;
-
-	return !(s->calls.unknown >> RPC_FACT_PHASE & phases);
-}
-
 static void summarise_phases(FILE *out, const struct snapshot *s, const struct sums *sums)
 {
 	enum rpc_phase largest[RPC_PHASES] = {};
@@ -98,10 +87,9 @@ static void summarise_phases(FILE *out, const struct snapshot *s, const struct s
 			"- Calls began before the session: %.0f %% of the time, shown as setup, was before it; "
 			"where they waited then is not known.\n",
 			percent(sums->earlier_ns, sums->total_ns));
-	if (!knows_all_phases(s))
+	if (s->calls.unknown >> RPC_FACT_PHASE & (RPC_FACT_BIT(RPC_PHASES) - 1))
 		fprintf(out,
-			"- Limit unknown: the source %s does not measure all phases; see "
-			"xidscope doctor.\n",
+			"- Limit unknown: the source %s does not measure all phases; see xidscope doctor.\n",
 			rpc_source_names[s->calls.source]);
 }
 
@@ -192,13 +180,11 @@ static void summarise_faults(FILE *out, const struct delta *d, uint64_t open_bef
 	else if (!any)
 		fprintf(out,
 			"- No GPU reported a fault during this session; %" PRIu64
-			" open since boot "
-			"(from the kernel log).\n",
+			" open since boot (from the kernel log).\n",
 			open_before);
 }
 
-/* Without a BPF source all hooks on sunrpc are missing: they are left out, because
- * another line has the reason. */
+/* Without a BPF source all hooks on sunrpc are missing: they are left out, because another line has the reason. */
 static void report_losses(FILE *out, const struct snapshot *s)
 {
 	bool hooked =

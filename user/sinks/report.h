@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The sinks of a session: live view, report, JSON and page. */
-#ifndef XIDSCOPE_REPORT_H
-#define XIDSCOPE_REPORT_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
+#pragma once
 
 #include "base/terminal.h"
 #include "session/session.h"
@@ -47,8 +42,7 @@ const char *session_event_text(char *text, const struct session_event *e);
 /* Room for the text of format_duration(). */
 #define DURATION_SIZE 16
 
-/* Three digits and a unit: "42 ns", "1.05 us", "12.3 ms", "4.10 s"; ">275 s"
- * for UINT64_MAX. */
+/* Three digits and a unit: "42 ns", "1.05 us", "12.3 ms", "4.10 s"; ">275 s" for UINT64_MAX. */
 void format_duration(char *text, uint64_t ns);
 
 /* ---- report_commands.c ---- */
@@ -122,8 +116,5 @@ void session_json_write(FILE *out, const struct session *t);
 
 /* ---- page.c: one file for a browser that needs no network: the template of user/sinks/page/ with the session's JSON in it ---- */
 
-/* Puts @size bytes of JSON into the template. A name in it cannot end the element it is in:
- * each '<' is escaped. */
+/* Puts @size bytes of JSON into the template. A name in it cannot end the element it is in: each '<' is escaped. */
 void page_write(FILE *out, const char *json, size_t size);
-
-#endif

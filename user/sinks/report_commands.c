@@ -2,9 +2,6 @@
 /* The report's commands that change a setting. */
 #include "sinks/report.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/safe_text.h"
 
 #define INDENT "    "

@@ -2,9 +2,6 @@
 /* The report's part on connections. */
 #include "sinks/report.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
 #include "base/safe_text.h"
 
 /* "Slow connection to nas: tcp/3, 10.0.0.2:801 to 10.0.0.1:2049", "2.1 ms to a reply, on the median connection ..." */
@@ -63,10 +60,8 @@ void report_connections(FILE *out, const struct delta *d, const char *server)
 	double least = 1, most = 0;
 
 	for (size_t i = 0; i < all.count; i++) {
-		if (all.list[i].share < least)
-			least = all.list[i].share;
-		if (all.list[i].share > most)
-			most = all.list[i].share;
+		LOWER(least, all.list[i].share);
+		RAISE(most, all.list[i].share);
 	}
 	if (all.count > 1 && most > 0)
 		safe_line(out,

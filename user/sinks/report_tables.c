@@ -2,11 +2,6 @@
 /* The report's tables. */
 #include "sinks/report.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
 #include "base/safe_text.h"
 #include "base/time_text.h"
 
@@ -101,8 +96,7 @@ void report_ops(FILE *out, const struct session *t)
 		free(ops);
 	}
 	if (any && snapshot_knows(&t->last.calls, RPC_FACT_DISTRIBUTION))
-		fputs("p50 to max are upper bounds of buckets: the true time is at most a fifth "
-		      "less.\n",
+		fputs("p50 to max are upper bounds of buckets: the true time is at most a fifth less.\n",
 		      out);
 }
 
@@ -129,8 +123,7 @@ static void write_bars(FILE *out, const struct op_delta *o)
 			low = b;
 		if (calls)
 			high = b;
-		if (calls > most)
-			most = calls;
+		RAISE(most, calls);
 	}
 	for (uint32_t b = low; b <= high; b += BAR_BUCKETS) {
 		calls = bar_calls(o, b);
@@ -341,8 +334,7 @@ void report_slow_calls(FILE *out, const struct session *t, size_t most)
 	if (count)
 		fprintf(out, "\nSlowest calls: %zu of %" PRIu64 "\n%-8s %7s %-12s %-24s %s\n",
 			count, t->slow_calls, "end", "took", "op", "process", "most time in, %");
-	for (size_t i = 0; i < count; i++) {
-		const struct slow_call *c = &t->slow[i];
+	for (const struct slow_call *c = t->slow; c < t->slow + count; c++) {
 		char process[SLOW_COMM_LEN + 16];
 
 		format_duration(duration, c->total_ns);

@@ -3,8 +3,6 @@
 #include "sinks/report.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
 
@@ -276,14 +274,8 @@ static uint64_t most_saturated(const struct session_point *p)
 	uint64_t most = 0;
 
 	for (int l = 0; l < RPC_LIMITS; l++)
-		if (most < p->saturated_ns[l])
-			most = p->saturated_ns[l];
+		RAISE(most, p->saturated_ns[l]);
 	return most;
-}
-
-static void write_point_buckets(struct json *j, const char *name, const struct session_point *p)
-{
-	write_buckets(j, name, &p->total);
 }
 
 static void write_timeline(struct json *j, const struct session *t, size_t number)
@@ -307,7 +299,7 @@ static void write_timeline(struct json *j, const struct session *t, size_t numbe
 	COLUMN(j, t, number, "connects", json_unsigned, p->connects);
 	COLUMN(j, t, number, "errors", json_unsigned, p->errors);
 	if (snapshot_knows(&t->last.calls, RPC_FACT_DISTRIBUTION))
-		COLUMN(j, t, number, "buckets", write_point_buckets, p);
+		COLUMN(j, t, number, "buckets", write_buckets, &p->total);
 	json_object_end(j);
 }
 
@@ -409,9 +401,7 @@ static void write_events(struct json *j, const struct session *t)
 	char text[SESSION_EVENT_TEXT];
 
 	json_array(j, "events");
-	for (size_t i = 0; i < t->event_count; i++) {
-		const struct session_event *e = &t->events[i];
-
+	for (const struct session_event *e = t->events; e < t->events + t->event_count; e++) {
 		json_newline(j);
 		json_object(j, NULL);
 		json_text(j, "kind", session_event_names[e->kind]);
@@ -432,9 +422,7 @@ static void write_events(struct json *j, const struct session *t)
 static void write_slow_calls(struct json *j, const struct session *t)
 {
 	json_array(j, "slow_calls");
-	for (size_t i = 0; i < t->slow_count; i++) {
-		const struct slow_call *c = &t->slow[i];
-
+	for (const struct slow_call *c = t->slow; c < t->slow + t->slow_count; c++) {
 		json_newline(j);
 		json_object(j, NULL);
 		write_fraction(j, "end", c->time, 3);

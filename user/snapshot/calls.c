@@ -2,9 +2,6 @@
 /* The calls of the NFS client: names, durations, and entries by their labels. */
 #include "snapshot/calls.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "snapshot/table.h"
 
 const char *const rpc_source_names[RPC_SOURCES] = {

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The calls of the NFS client as observed up to one moment: by op, server, transport and mount. Counters count from the
- * start of the observation. Times are nanoseconds.
- */
-#ifndef XIDSCOPE_CALLS_H
-#define XIDSCOPE_CALLS_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+/* The calls of the NFS client as observed up to one moment: by op, server, transport and mount. Counters count from
+ * the start of the observation. Times are nanoseconds. */
+#pragma once
 
 #include "base/label.h"
 #include "rpc.h"
@@ -48,8 +41,7 @@ struct rpc_op {
 	char server[LABEL_SIZE];
 	char op[RPC_OP_LEN];
 	struct time_histogram total;
-	/* A call that did not wait is in the first bucket of that wait, so that
-	 * every phase counts every call. */
+	/* A call that did not wait is in the first bucket of that wait, so that every phase counts every call. */
 	struct time_histogram phase[RPC_PHASES];
 	uint64_t sent_bytes;
 	uint64_t received_bytes;
@@ -127,8 +119,8 @@ struct rpc_server_state {
 	uint64_t credentials_ns; /* that tasks waited for upcalls, added up; a part of setup */
 	uint64_t earlier_ns; /* in which no wait was seen: before the attach; a part of setup */
 	uint32_t session_slots; /* that the session allows, as of its last wait; 0: it had none */
-	const char *
-		bound_by; /* static, not recorded: what limited its calls in the last interval; NULL: unknown */
+	/* static, not recorded: what limited its calls in the last interval; NULL: unknown */
+	const char *bound_by;
 };
 
 /* Sizes are in steps of 1 MiB. */
@@ -177,10 +169,8 @@ enum rpc_source {
 
 extern const char *const rpc_source_names[RPC_SOURCES];
 
-/*
- * What a source measures of the calls. A figure that is not measured is 0, and sinks
- * leave it out, because unknown is not the same as none.
- */
+/* What a source measures of the calls. A figure that is not measured is 0, and sinks leave it out, because unknown is
+ * not the same as none. */
 enum rpc_fact {
 	/* How long single calls took. Without it only their number and their sum
 	 * are known: all calls of a histogram are in its last bucket. */
@@ -262,10 +252,8 @@ static inline bool snapshot_knows(const struct calls *c, int fact)
 
 void calls_free(struct calls *c);
 
-/*
- * Adds to @c the counters of @past, so that counting continues where @past ended. Values at a
- * moment, and the counters of TCP's present connection, are left out. Returns 0 or -ENOMEM.
- */
+/* Adds to @c the counters of @past, so that counting continues where @past ended. Values at a moment, and the
+ * counters of TCP's present connection, are left out. Returns 0 or -ENOMEM. */
 int calls_add(struct calls *c, const struct calls *past);
 
 /* Find the entry with these labels, or add one of zeros. NULL: no memory. The pointer is
@@ -287,4 +275,3 @@ extern const char *const rpc_kind_names[RPC_KINDS];
 enum rpc_kind rpc_kind_of(const char *op);
 extern const char *const rpc_limit_names[RPC_LIMITS];
 extern const char *const rpc_queue_names[RPC_QUEUES];
-#endif

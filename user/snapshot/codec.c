@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * A snapshot as numbers, each less that at the same place in the snapshot before: most are 0, and the frames are
- * compressed. docs/WHY.md has the form.
- */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+/* A snapshot as numbers, each less that at the same place in the snapshot before: most are 0, and the frames are
+ * compressed. docs/WHY.md has the form. */
 
 #include "base/array.h"
 #include "snapshot/table.h"

@@ -2,9 +2,6 @@
 /* What happened between two snapshots. */
 #include "snapshot/delta.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "base/array.h"
 #include "snapshot/table.h"
 

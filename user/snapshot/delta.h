@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What happened between two snapshots of one observation.
+/* What happened between two snapshots of one observation.
  *
  * One rule for a counter that fell: it began again, and its new value counts. The counters of one entry begin again
- * together, as do those of TCP's present connection, which have a life of their own. An entry that is new counts from 0.
- */
-#ifndef XIDSCOPE_DELTA_H
-#define XIDSCOPE_DELTA_H
+ * together, as do those of TCP's present connection, which have a life of their own. An entry that is new counts from
+ * 0. */
+#pragma once
 
 #include "snapshot/snapshot.h"
 
@@ -80,5 +78,3 @@ struct delta {
 /* Fills @d, which is empty. @begin: all zeros if there is none. Returns 0 or -ENOMEM: then @d is empty. */
 int delta_make(struct delta *d, const struct snapshot *begin, const struct snapshot *end);
 void delta_free(struct delta *d);
-
-#endif

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* One fault or other event as the event log reports it. */
-#ifndef XIDSCOPE_EVENT_H
-#define XIDSCOPE_EVENT_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "base/label.h"
 
@@ -40,5 +35,3 @@ struct event {
 
 /* Takes an event; it and its texts are valid during the call only. */
 typedef void event_handler(void *context, const struct event *event);
-
-#endif

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* GPU faults and other events of the kernel, counted up to one moment. Times are seconds since the epoch. */
-#ifndef XIDSCOPE_FAULT_COUNTS_H
-#define XIDSCOPE_FAULT_COUNTS_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "base/label.h"
 #include "base/pci_address.h"
@@ -32,8 +27,7 @@ struct fault {
 	uint64_t incidents; /* bursts: faults with less than 5 s between them */
 	double first;
 	double last;
-	/* Who caused its last incidents, the latest first; 0: nobody, or unknown.
-	 * These cause no other one. */
+	/* Who caused its last incidents, the latest first; 0: nobody, or unknown. These cause no other one. */
 	uint32_t causes[FAULT_CAUSES];
 	unsigned int place; /* of a report to add: which part of the GPU; 0: unknown */
 	struct fault_repeats repeats;
@@ -41,8 +35,7 @@ struct fault {
 	unsigned int boots; /* in a snapshot: of a fatal Xid, in how many boots of late */
 };
 
-/* Text in the kernel log that reads like a fault, but anybody may have made the
- * kernel print it. */
+/* Text in the kernel log that reads like a fault, but anybody may have made the kernel print it. */
 struct unverified_xid {
 	char gpu[PCI_ADDRESS_SIZE]; /* as the text names it, or "other" */
 	unsigned int code;
@@ -78,8 +71,7 @@ struct gpu_recovery {
 	double time; /* of the last evidence */
 };
 
-/* How a fault was reported: by the kernel log's text, by the driver's own
- * function or tracepoint, or by both. */
+/* How a fault was reported: by the kernel log's text, by the driver's own function or tracepoint, or by both. */
 enum fault_path { FAULT_PATH_BOTH, FAULT_PATH_TEXT, FAULT_PATH_DRIVER, FAULT_PATHS };
 
 struct fault_counts {
@@ -114,5 +106,3 @@ struct gpu_recovery *snapshot_recovery(struct fault_counts *counts, const char *
 void fault_counts_free(struct fault_counts *counts);
 
 extern const char *const fault_path_names[FAULT_PATHS];
-
-#endif

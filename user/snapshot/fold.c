@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Snapshots with fewer entries, and with those of an earlier observation. */
-#include <errno.h>
-#include <string.h>
 
 #include "snapshot/table.h"
 

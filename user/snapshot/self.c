@@ -2,12 +2,9 @@
 /* The program itself: entries of its arrays. */
 #include "snapshot/self.h"
 
-#include <stdio.h>
-#include <string.h>
-
 void snapshot_hook(struct self *s, const char *name, bool attached)
 {
-	if (s->hook_count < sizeof(s->hooks) / sizeof(s->hooks[0]))
+	if (s->hook_count < COUNT(s->hooks))
 		s->hooks[s->hook_count++] = (struct hook_state){ name, attached };
 }
 
@@ -18,13 +15,13 @@ void snapshot_drop(struct self *s, const char *reason, uint64_t count)
 			s->drops[i].count += count;
 			return;
 		}
-	if (s->drop_count < sizeof(s->drops) / sizeof(s->drops[0]))
+	if (s->drop_count < COUNT(s->drops))
 		s->drops[s->drop_count++] = (struct drop_count){ reason, count };
 }
 
 void snapshot_health(struct self *s, const char *check, int level)
 {
-	if (s->health_count < sizeof(s->health) / sizeof(s->health[0]))
+	if (s->health_count < COUNT(s->health))
 		s->health[s->health_count++] = (struct health_state){ check, level };
 }
 
@@ -38,7 +35,7 @@ void snapshot_program(struct self *s, const char *name, uint64_t runs, uint64_t 
 			p->ns += ns;
 			return;
 		}
-	if (s->program_count == sizeof(s->programs) / sizeof(s->programs[0]))
+	if (s->program_count == COUNT(s->programs))
 		return;
 	p = &s->programs[s->program_count++];
 	*p = (struct program_run){ .runs = runs, .ns = ns };

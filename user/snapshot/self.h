@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The program itself at one moment: its hooks, its losses, its health and its cost. */
-#ifndef XIDSCOPE_SELF_H
-#define XIDSCOPE_SELF_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "base/label.h"
 
@@ -75,5 +70,3 @@ void self_add(struct self *s, const struct self *past);
 void snapshot_health(struct self *s, const char *check, int level);
 /* Those of one check, device and code are one finding. */
 void snapshot_finding(struct self *s, const struct finding_state *finding);
-
-#endif

@@ -8,3 +8,29 @@ void snapshot_free(struct snapshot *s)
 	fault_counts_free(&s->faults);
 	*s = (struct snapshot){};
 }
+
+struct fault *fault_group_next(const struct snapshot *s, struct fault *f, const struct fault *like)
+{
+	for (; f < s->faults.faults + s->faults.fault_count; f++)
+		if (f->code == like->code && f->nvswitch == like->nvswitch &&
+		    !strcmp(f->device, like->device))
+			return f;
+	return NULL;
+}
+
+bool fault_group_sum(const struct snapshot *s, const struct fault *f, struct fault_group *g)
+{
+	struct fault *first = fault_group_next(s, s->faults.faults, f);
+
+	*g = (struct fault_group){};
+	for (struct fault *x = first; x; x = fault_group_next(s, x + 1, f)) {
+		g->count += x->count;
+		g->incidents += x->incidents;
+		g->recent += x->recent;
+		RAISE(g->boots, x->boots);
+		if (x->first > 0 && (!(g->first > 0) || x->first < g->first))
+			g->first = x->first;
+		RAISE(g->last, x->last);
+	}
+	return first == f;
+}

@@ -2,13 +2,8 @@
 /* The rows of a snapshot's fields, and the functions that work from any row. */
 #include "snapshot/table.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/array.h"
 #include "snapshot/delta.h"
-
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 #define MEMBER(type, member) (((const struct type *)NULL)->member)
 #define ROW(type_, as, what, member, ...)                                                  \
@@ -243,7 +238,7 @@ static const struct field program_fields[] = {
 	{                                                                              \
 		.part = offsetof(struct snapshot, where), .array = offsetof(in, list), \
 		.entries = offsetof(in, number), .size = sizeof(TYPE_OF(in, list)),    \
-		.fields = rows, .field_count = LENGTH(rows), __VA_ARGS__               \
+		.fields = rows, .field_count = COUNT(rows), __VA_ARGS__                \
 	}
 #define CALLS(...) TABLE(struct calls, calls, __VA_ARGS__)
 #define FAULTS(...) TABLE(struct fault_counts, faults, __VA_ARGS__)
@@ -258,7 +253,7 @@ const struct table tables[TABLES] = {
 			     .max = 1,
 			     .fixed = true,
 			     .fields = snapshot_fields,
-			     .field_count = LENGTH(snapshot_fields) },
+			     .field_count = COUNT(snapshot_fields) },
 	[TABLE_OPS] = CALLS(ops, op_count, op_fields, .max = 2048, .series = RPC_PHASES,
 			    DELTA(ops, op_count)),
 	[TABLE_ERRORS] = CALLS(errors, error_count, error_fields, .max = 4096, .series = 1,

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The fields of a snapshot, a row for each: finding, adding, subtracting, merging and recording entries work from these
- * rows. A field without a row fails tests/includes.py.
- */
-#ifndef XIDSCOPE_TABLE_H
-#define XIDSCOPE_TABLE_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+/* The fields of a snapshot, a row for each: finding, adding, subtracting, merging and recording entries work from
+ * these rows. A field without a row fails tests/includes.py. */
+#pragma once
 
 #include "snapshot/snapshot.h"
 
@@ -142,5 +135,3 @@ int snapshot_encode(struct codec *c, const struct snapshot *s, struct bytes *to)
 /* Reads a snapshot into @s, which must be empty. Texts that are pointers are valid until codec_free(). Returns 0, -ENOMEM,
  * or -EBADMSG: it is damaged. */
 int snapshot_decode(struct codec *c, const uint8_t *bytes, size_t size, struct snapshot *s);
-
-#endif

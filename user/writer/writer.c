@@ -2,9 +2,7 @@
 /* The agent's side of a file that another process writes. */
 #include "writer/writer.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>

@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * A file that another process writes: a file system may stop answering at any time, and then
- * only that process waits. It shares memory for two texts with the agent: it writes one while
- * the agent fills the other. The newest text that replaces the file waits; appended lines wait
- * up to a limit. A process that has ended is replaced for the next text. One that hangs is
- * not: of two, the slower one would put an older text in place of a newer one.
- */
-#ifndef XIDSCOPE_WRITER_H
-#define XIDSCOPE_WRITER_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+/* A file that another process writes: a file system may stop answering at any time, and then only that process waits.
+ * It shares memory for two texts with the agent: it writes one while the agent fills the other. The newest text that
+ * replaces the file waits; appended lines wait up to a limit. A process that has ended is replaced for the next text.
+ * One that hangs is not: of two, the slower one would put an older text in place of a newer one. */
+#pragma once
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -66,11 +57,9 @@ struct writer {
 	int error; /* -errno that was reported last, or 0 */
 };
 
-/*
- * Starts the process, which opens the path. Call it before anything that the process must not
- * inherit. @log, @role and @path must outlive the writer. @epoll gets the descriptor that is
- * readable when writer_serve() has work; also call that every second.
- */
+/* Starts the process, which opens the path. Call it before anything that the process must not inherit. @log, @role
+ * and @path must outlive the writer. @epoll gets the descriptor that is readable when writer_serve() has work; also
+ * call that every second. */
 void writer_start(struct writer *w, const struct log *log, const struct writer_role *role,
 		  const char *path, int epoll);
 
@@ -78,8 +67,7 @@ void writer_start(struct writer *w, const struct log *log, const struct writer_r
  * SIGINT is pending. A file that is read later is set aside. */
 void writers_wait_ready(struct writer *w, size_t count, uint64_t most_ns);
 
-/* Returns whether a write has succeeded or failed: then *@err is 0 or -errno, which has been
- * logged if it is new. */
+/* Returns whether a write has succeeded or failed: then *@err is 0 or -errno, which has been logged if it is new. */
 bool writer_serve(struct writer *w, int *err);
 
 /* Whether the process has not answered for WRITER_HANG_NS, by the last writer_serve(). */
@@ -103,5 +91,3 @@ void writers_finish(struct writer *w, size_t count, bool keep, uint64_t most_ns)
  * text. With that it passes the descriptor of a lock that it has taken: the lock ends with the
  * agent, even if the process hangs. It ends when the socket is closed, and with the agent. */
 int writer_process_start(const struct writer *w);
-
-#endif

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The catalogs of Xids and SXids, from xid_catalog.tsv and sxid_catalog.tsv. All
- * strings are constant, and never NULL unless that is said; category, action and
- * severity are label values: lower case with underscores.
- */
-#ifndef XIDSCOPE_XID_CATALOG_H
-#define XIDSCOPE_XID_CATALOG_H
-
-#include <stdbool.h>
-#include <stddef.h>
+/* The catalogs of Xids and SXids, from xid_catalog.tsv and sxid_catalog.tsv. All strings are constant, and never NULL
+ * unless that is said; category, action and severity are label values: lower case with underscores. */
+#pragma once
 
 #include "base/span.h"
 
@@ -31,8 +24,7 @@ struct sxid_catalog_entry {
 	bool always; /* ... and of any other, too: the text says less than it is */
 };
 
-/* Never NULL: for a code without an entry, one of severity "unknown" and action
- * "none_given". */
+/* Never NULL: for a code without an entry, one of severity "unknown" and action "none_given". */
 const struct xid_catalog_entry *xid_catalog_find(unsigned int xid);
 
 /* NULL: the catalog does not have it. */
@@ -56,10 +48,6 @@ const struct sxid_catalog_entry *sxid_catalog_entry(size_t number);
 /* One above the highest code of the catalog. */
 unsigned int xid_catalog_end(void);
 
-/*
- * One sentence for the engineer on call. action: as an entry of a catalog or a rating
- * has it; any other text, or NULL, gets a general sentence.
- */
+/* One sentence for the engineer on call. action: as an entry of a catalog or a rating has it; any other text, or
+ * NULL, gets a general sentence. */
 const char *xid_action_advice(const char *action);
-
-#endif

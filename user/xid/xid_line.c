@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Parser of the driver's fault lines:
+/* Parser of the driver's fault lines:
  *
- *	NVRM: Xid (PCI:0000:c1:00 GPU-I:01): 31, pid=7, name=python3, MMU Fault ...
- *	nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal, Link 48 ...
+ * 	NVRM: Xid (PCI:0000:c1:00 GPU-I:01): 31, pid=7, name=python3, MMU Fault ...
+ * 	nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal, Link 48 ...
  *
- * A header is all up to the number; it counts only when complete. The driver
- * prints as a continuation (KERN_CONT), so a header may begin anywhere in a
- * line, and a message ends at the newline or at the next header.
- */
+ * A header is all up to the number; it counts only when complete. The driver prints as a continuation (KERN_CONT), so
+ * a header may begin anywhere in a line, and a message ends at the newline or at the next header. */
 #include <limits.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "xid/xid_line.h"
 
@@ -110,18 +105,15 @@ static bool starts_message(struct span s)
 	static const char *const starts[] = { "Ch ", "channel 0x", "GPU ", "Graphics ",
 					      "Timeout " };
 
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+	for (size_t i = 0; i < COUNT(starts); i++) {
 		if (span_starts_with(s, starts[i]))
 			return true;
 	}
 	return false;
 }
 
-/*
- * As take_value(), but a name may have ", " in it. The kernel's names have 15
- * bytes at most: if a known message begins after one of the ", " within these,
- * the name ends there; otherwise at the first ", ".
- */
+/* As take_value(), but a name may have ", " in it. The kernel's names have 15 bytes at most: if a known message
+ * begins after one of the ", " within these, the name ends there; otherwise at the first ", ". */
 static bool take_name(struct span *s, struct span *name)
 {
 	struct span rest = *s;
@@ -156,8 +148,7 @@ static void copy_one_line(char *to, size_t size, struct span from)
 	to[len] = '\0';
 }
 
-/* Returns how many of the bytes that follow may be the rest of the name: up to the last
- * ", " in what can be a name. */
+/* Returns how many of the bytes that follow may be the rest of the name: up to the last ", " in what can be a name. */
 static size_t take_process(struct span *s, struct xid_line *out)
 {
 	struct span value, rest;
@@ -240,11 +231,8 @@ static void read_link_error(struct nvlink *out, struct span s)
 	read_words(out, s);
 }
 
-/*
- * "RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x...": the last fatality before the
- * parenthesis counts, and the words around it, because the rest of a process
- * name with ", " may come first.
- */
+/* "RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x...": the last fatality before the parenthesis counts, and the words around
+ * it, because the rest of a process name with ", " may come first. */
 static void read_nvlink5(struct xid_line *line, struct span s)
 {
 	struct nvlink *out = &line->nvlink;
@@ -289,10 +277,8 @@ static unsigned int read_place(struct span s)
 	return (unsigned int)(1 << 16 | gpc << 8 | tpc);
 }
 
-/*
- * "0x1 (GPU Reset Required)". Where the line ends within it, the action is all that is there of it: one that is not known. Of
- * no action, which is 0, nothing is.
- */
+/* "0x1 (GPU Reset Required)". Where the line ends within it, the action is all that is there of it: one that is not
+ * known. Of no action, which is 0, nothing is. */
 static bool take_action(struct span *s, char *action, size_t size)
 {
 	struct span name, all = *s;

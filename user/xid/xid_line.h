@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Finds NVIDIA driver faults (Xid of a GPU, SXid of an NVSwitch) in the text of
- * kernel log messages. Pure functions: no allocation, no state, no I/O.
- */
-#ifndef XIDSCOPE_XID_LINE_H
-#define XIDSCOPE_XID_LINE_H
-
-#include <stdbool.h>
-#include <stddef.h>
+/* Finds NVIDIA driver faults (Xid of a GPU, SXid of an NVSwitch) in the text of kernel log messages. Pure functions:
+ * no allocation, no state, no I/O. */
+#pragma once
 
 #include "base/pci_address.h"
 
@@ -35,11 +29,8 @@ enum {
 	XID_RECOVERY_ACTION = 154, /* the text names the action */
 };
 
-/*
- * Xid 144-150: "RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x0409a0c2 0x00000008)".
- * Xid 74: "NVLink: fatal error detected on link 14(0x0, 0x0, 0x10000, ...)", link and
- * words only. A number that ends the text may be cut and is left out.
- */
+/* Xid 144-150: "RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x0409a0c2 0x00000008)". Xid 74: "NVLink: fatal error detected on
+ * link 14(0x0, 0x0, 0x10000, ...)", link and words only. A number that ends the text may be cut and is left out. */
 #define NVLINK_WORDS 7
 struct nvlink {
 	char unit[24]; /* "": not stated */
@@ -72,24 +63,19 @@ struct xid_line {
 	size_t message_len; /* bytes; 0: nothing follows */
 };
 
-/*
- * Finds the next event at or after text[*offset]. Start with *offset = 0 and call until false.
+/* Finds the next event at or after text[*offset]. Start with *offset = 0 and call until false.
  *
- * @text may be one line, a fragment, or several lines: @len bytes as the driver wrote them,
- * without escapes; it needs no NUL. An event may follow another text without a newline.
+ * @text may be one line, a fragment, or several lines: @len bytes as the driver wrote them, without escapes; it needs
+ * no NUL. An event may follow another text without a newline.
  *
- * A complete header makes an event, however soon the text ends. A value that may be cut is kept
- * and marked by cut. A process name ends at ", "; one that has ", " in it is read whole only
- * where the message begins with a known word.
+ * A complete header makes an event, however soon the text ends. A value that may be cut is kept and marked by cut. A
+ * process name ends at ", "; one that has ", " in it is read whole only where the message begins with a known word.
  *
- * True: *out describes the event, *offset has grown. False: nothing is left,
- * out->kind is XID_LINE_NONE, *offset is len.
- */
+ * True: *out describes the event, *offset has grown. False: nothing is left, out->kind is XID_LINE_NONE, *offset is
+ * len. */
 bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line *out);
 
 /* Reads the message alone, which a tracepoint reports without "pid=" and "name=". Set line->kind
  * and line->code before; fills fatality, nvlink, place, caused_by, both recoveries and message,
  * and turns an SXid that is a detail into XID_LINE_SXID_DETAIL. */
 void xid_line_read_message(struct xid_line *line, const char *message, size_t len);
-
-#endif

@@ -2,11 +2,6 @@
 /* Severities and actions that an operator has set: parser and look-up. */
 #include "xid/xid_policy.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/array.h"
 #include "base/fields.h"
 #include "base/file_text.h"
@@ -20,7 +15,7 @@ static bool read_severity(struct span field, struct xid_policy_entry *e)
 {
 	if (span_is(field, "-"))
 		return true;
-	for (size_t i = 0; i < sizeof(severities) / sizeof(severities[0]); i++)
+	for (size_t i = 0; i < COUNT(severities); i++)
 		if (span_is(field, severities[i]))
 			e->severity = severities[i];
 	return e->severity;

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Severities and actions that an operator sets in place of the catalog's: a text
- * of lines
+/* Severities and actions that an operator sets in place of the catalog's: a text of lines
  *
- *	CODE SEVERITY [ACTION]		# comment
+ * 	CODE SEVERITY [ACTION]		# comment
  *
- * CODE is an Xid, or sxid:NUMBER; SEVERITY is fatal, warning, info or unknown;
- * ACTION is a word of a-z, 0-9 and underscores, at most 39 bytes. "-" keeps the
- * catalog's, as does an absent ACTION. SXids have no action.
- */
-#ifndef XIDSCOPE_XID_POLICY_H
-#define XIDSCOPE_XID_POLICY_H
-
-#include <stdbool.h>
-#include <stddef.h>
+ * CODE is an Xid, or sxid:NUMBER; SEVERITY is fatal, warning, info or unknown; ACTION is a word of a-z, 0-9 and
+ * underscores, at most 39 bytes. "-" keeps the catalog's, as does an absent ACTION. SXids have no action. */
+#pragma once
 
 #include "base/log.h"
 #include "xid/xid_line.h"
@@ -48,11 +40,6 @@ void xid_policy_free(struct xid_policy *p);
 const struct xid_policy_entry *xid_policy_find(const struct xid_policy *p, bool nvswitch,
 					       unsigned int code);
 
-/*
- * Severity and action of one event: the policy's; if it has none, those of
- * xid_line_rating(). The policy does not change two events: an Xid 154 that resets the
- * recovery action to None, and an Xid 45 that names its cause.
- */
+/* Severity and action of one event: the policy's; if it has none, those of xid_line_rating(). The policy does not
+ * change two events: an Xid 154 that resets the recovery action to None, and an Xid 45 that names its cause. */
 struct xid_rating xid_policy_rating(const struct xid_policy *p, const struct xid_line *line);
-
-#endif

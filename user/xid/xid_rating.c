@@ -2,8 +2,6 @@
 /* How grave one event is and what to do about it, by its text and by the catalogs. */
 #include "xid/xid_rating.h"
 
-#include <string.h>
-
 #include "base/span.h"
 #include "xid/xid_catalog.h"
 
@@ -24,7 +22,7 @@ static const struct rule rules[] = {
 #include "xid_text.inc"
 };
 
-#define RULES_END (rules + sizeof(rules) / sizeof(rules[0]))
+#define RULES_END (rules + COUNT(rules))
 
 static bool has_name(const char *names, const char *name)
 {

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * How grave one event is and what to do about it: by its text where that decides
- * (xid_text.tsv), otherwise by the catalogs.
- */
-#ifndef XIDSCOPE_XID_RATING_H
-#define XIDSCOPE_XID_RATING_H
-
-#include <stdbool.h>
+/* How grave one event is and what to do about it: by its text where that decides (xid_text.tsv), otherwise by the
+ * catalogs. */
+#pragma once
 
 #include "xid/xid_line.h"
 
@@ -16,11 +11,9 @@ struct xid_rating {
 	const char *action;
 };
 
-/*
- * The rating of one event. An SXid has the severity that its text states, unless the
- * catalog knows that the text says less than it is; without one it has the catalog's. An
- * Xid 45 that names its cause is "info": the cause has the severity.
- */
+/* The rating of one event. An SXid has the severity that its text states, unless the catalog knows that the text says
+ * less than it is; without one it has the catalog's. An Xid 45 that names its cause is "info": the cause has the
+ * severity. */
 struct xid_rating xid_line_rating(const struct xid_line *line);
 
 /* Whether the text of this Xid can decide. */
@@ -31,5 +24,3 @@ bool xid_asks_no_more(const struct xid_line *line);
 
 /* Whether the action that it asked for until then was a reset or a reboot. */
 bool xid_reset_is_done(const struct xid_line *line);
-
-#endif

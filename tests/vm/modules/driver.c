@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * A driver for tests that reports faults of GPUs that do not exist, as NVIDIA's driver does: it prints the text, then
+/* A driver for tests that reports faults of GPUs that do not exist, as NVIDIA's driver does: it prints the text, then
  * makes the structured call. Three builds, each a module named nvidia:
- *	tracepoint	as the open modules from 575 on: nv_report_error() fires nvidia:nvidia_dev_xid
- *	function	as 515-570: nv_report_error() alone
- *	text		text alone
+ * 	tracepoint	as the open modules from 575 on: nv_report_error() fires nvidia:nvidia_dev_xid
+ * 	function	as 515-570: nv_report_error() alone
+ * 	text		text alone
  *
  * /proc/xidscope-driver takes commands, a line each:
- *	raw TEXT				prints TEXT
- *	dev ADDRESS TEXT			prints TEXT as is for that PCI device, as other drivers do
- *	part TEXT				prints TEXT with no newline, as another driver may: the next message continues the line
- *	xid ADDRESS CODE MESSAGE<tab>TEXT	prints TEXT, then calls nv_report_error(ADDRESS, CODE, MESSAGE)
- *	xid ADDRESS CODE MESSAGE		the call alone, as when the driver's option suppresses the text
- *	sxid ADDRESS CODE MESSAGE[<tab>TEXT]	the same for an NVSwitch
- *	hang SECONDS				sleeps so that nothing can wake it
- *	count N COMMAND...			N times at full speed; the first %d in TEXT and in MESSAGE is the turn, from 0
- * In TEXT and MESSAGE, \n is a newline, \t a tab, and \\ a backslash. ADDRESS is as from pci_name(): 0000:c1:00.0.
- * It is the driver of the PCI devices that are bound to it by driver_override, with which it does nothing.
- * Lines may be spread over several writes. Any other line fails with EINVAL.
- */
+ * 	raw TEXT				prints TEXT
+ * 	dev ADDRESS TEXT			prints TEXT as is for that PCI device, as other drivers do
+ * 	part TEXT				prints TEXT with no newline, as another driver may: the next message continues the line
+ * 	xid ADDRESS CODE MESSAGE<tab>TEXT	prints TEXT, then calls nv_report_error(ADDRESS, CODE, MESSAGE)
+ * 	xid ADDRESS CODE MESSAGE		the call alone, as when the driver's option suppresses the text
+ * 	sxid ADDRESS CODE MESSAGE[<tab>TEXT]	the same for an NVSwitch
+ * 	hang SECONDS				sleeps so that nothing can wake it
+ * 	count N COMMAND...			N times at full speed; the first %d in TEXT and in MESSAGE is the turn, from 0
+ * In TEXT and MESSAGE, \n is a newline, \t a tab, and \\ a backslash. ADDRESS is as from pci_name(): 0000:c1:00.0. It
+ * is the driver of the PCI devices that are bound to it by driver_override, with which it does nothing. Lines may be
+ * spread over several writes. Any other line fails with EINVAL. */
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/mutex.h>

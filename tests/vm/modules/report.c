@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * The structured half of the test driver: what every Xid passes through besides its text. In a file of its own, as in
- * NVIDIA's driver, so that nv_report_error is called for real and can be probed. Absent from the text build.
- */
+/* The structured half of the test driver: what every Xid passes through besides its text. In a file of its own, as in
+ * NVIDIA's driver, so that nv_report_error is called for real and can be probed. Absent from the text build. */
 #include <linux/slab.h>
 #include "driver.h"
 

@@ -2,10 +2,6 @@
 /* Pairs the two reports of one fault. */
 #include "faults/prove/parts.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 static void remove_at(struct fault_pairs *p, size_t i)
 {
 	struct fault_report *removed = &p->list[p->first + i];

@@ -2,15 +2,9 @@
 /* Makes one event of each fault, whichever and however many ways it is reported on. */
 #include "faults/prove/parts.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "xid/xid_line.h"
 
-/* The log has its records in the order of their times, except for those that
- * are printed at the same time. */
+/* The log has its records in the order of their times, except for those that are printed at the same time. */
 #define PRINTK_ORDER_NS 100000000ull
 
 static enum fault_signal signal_of(const struct xid_line *line)
@@ -81,8 +75,7 @@ static void count_both(struct fault_stream *s, const struct fault_report *report
 		count_report(s, report->by_driver ? report : other);
 }
 
-/* Counts a report that has waited in vain: the fault of a proved text is counted
- * already, the driver's is not. */
+/* Counts a report that has waited in vain: the fault of a proved text is counted already, the driver's is not. */
 static void count_alone(struct fault_stream *s, const struct fault_report *report)
 {
 	uint64_t count = 1 + report->more;
@@ -136,8 +129,7 @@ static void pair_text(struct fault_stream *s, const struct xid_line *line,
 {
 	if (time_ns >= s->events->enabled_ns[signal_of(line)])
 		pair(s, report);
-	/* No report will come, but since the start one may have come: the driver may have
-	 * been unloaded since. */
+	/* No report will come, but since the start one may have come: the driver may have been unloaded since. */
 	else if (time_ns >= s->events->started_ns && fault_pairs_take(&s->pairs, report, true))
 		count_both(s, report);
 	else if (report->pending && report->likely) {
@@ -223,8 +215,7 @@ void fault_stream_report(struct fault_stream *s, const struct fault_report *repo
 				 .code = report->code };
 	struct fault_report driver = *report;
 
-	/* A detail has the code of its fault, but is none: it must not be paired
-	 * with the text of the next fault. */
+	/* A detail has the code of its fault, but is none: it must not be paired with the text of the next fault. */
 	xid_line_read_message(&line, report->message, strlen(report->message));
 	if (line.kind == XID_LINE_SXID_DETAIL)
 		return;
@@ -346,9 +337,8 @@ void fault_stream_record(struct fault_stream *s, const struct kmsg_record *recor
 				       printk ? printk->comm : NULL,
 				       printk ? (int)printk->pid : -1 };
 
-	/* Both clocks at one moment; but a console's is the moment of its output,
-	 * which may be much later, as may a continuation be. A user's may be that of another record
-	 * of the same text. */
+	/* Both clocks at one moment; but a console's is the moment of its output, which may be much later, as may a
+	 * continuation be. A user's may be that of another record of the same text. */
 	if (printk && printk->len <= len && !memcmp(printk->text, text, printk->len)) {
 		origin.time_ns = printk->time;
 		if (calls.list[0].origin != PRINTK_ORIGIN_OTHER)
@@ -360,8 +350,7 @@ void fault_stream_record(struct fault_stream *s, const struct kmsg_record *recor
 	} else if (!before_start && origin.time_ns > now_ns) {
 		s->log_offset_ns -= (int64_t)(origin.time_ns - now_ns);
 	}
-	if (origin.time_ns > now_ns)
-		origin.time_ns = now_ns;
+	LOWER(origin.time_ns, now_ns);
 	if (before_start && origin.time_ns >= s->events->started_ns)
 		origin.time_ns = s->events->started_ns - 1;
 	s->read_to_ns = origin.time_ns;
@@ -427,8 +416,7 @@ void fault_stream_origins(struct fault_stream *s, uint64_t ns)
 
 void fault_stream_gap(struct fault_stream *s, uint64_t ns)
 {
-	if (s->gap_ns < ns)
-		s->gap_ns = ns;
+	RAISE(s->gap_ns, ns);
 }
 
 void fault_stream_reports_expected(struct fault_stream *s, bool expected)

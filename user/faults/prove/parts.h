@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What the files of this folder share, and nobody else uses. */
-#ifndef XIDSCOPE_PROVE_PARTS_H
-#define XIDSCOPE_PROVE_PARTS_H
+#pragma once
 
 #include <sys/types.h>
 
 #include "faults/prove/prove.h"
 #include "printk.h"
 
-/*
- * ---- the two reports of one fault ----
+/* ---- the two reports of one fault ----
  *
- * A text is followed at once by the driver's own report, which may be read earlier or later. Each
- * waits for the other for a while. An unproven text is paired when its wait or the
- * report's has ended: it must not take the place of the driver's text.
- */
+ * A text is followed at once by the driver's own report, which may be read earlier or later. Each waits for the other
+ * for a while. An unproven text is paired when its wait or the report's has ended: it must not take the place of the
+ * driver's text. */
 
 #define FAULT_PAIR_WAIT_NS (2 * 1000000000ull)
 #define FAULT_PAIR_ALIKE_NS 100000000ull /* equal reports wait as one */
@@ -48,17 +45,15 @@ bool fault_pairs_expire(struct fault_pairs *p, uint64_t now_ns, bool all,
 
 void fault_pairs_free(struct fault_pairs *p);
 
-/*
- * ---- who called printk ----
+/* ---- who called printk ----
  *
- * Finds in a kernel stack the first return address beyond printk's functions, and whether it lies
- * in a module of the NVIDIA driver: only the driver's own calls are proof of a fault.
+ * Finds in a kernel stack the first return address beyond printk's functions, and whether it lies in a module of the
+ * NVIDIA driver: only the driver's own calls are proof of a fault.
  *
- * printk's functions and the limits of the kernel's text come from /proc/kallsyms, which is large
- * and is read once, when the driver is found; modules come from /proc/modules. An address in
- * neither is code that the kernel has made, such as a trampoline: the next address counts.
- * Ranges of modules that have gone are kept for a minute, for stacks that were taken before.
- */
+ * printk's functions and the limits of the kernel's text come from /proc/kallsyms, which is large and is read once,
+ * when the driver is found; modules come from /proc/modules. An address in neither is code that the kernel has made,
+ * such as a trampoline: the next address counts. Ranges of modules that have gone are kept for a minute, for stacks
+ * that were taken before. */
 
 enum printk_origin {
 	PRINTK_ORIGIN_UNKNOWN, /* the stack or the addresses are missing */
@@ -111,13 +106,11 @@ bool printk_origins_stale(const struct printk_origins *o, const char *root, cons
 /* Reads printk's functions, even if no module of the driver is loaded. Returns 0 or -errno. */
 int printk_origins_read_functions(struct printk_origins *o, const char *root);
 
-/* The origin of a call whose stack of @depth return addresses, the innermost
- * first, was taken at @time_ns. */
+/* The origin of a call whose stack of @depth return addresses, the innermost first, was taken at @time_ns. */
 enum printk_origin printk_origin(const struct printk_origins *o, const uint64_t *stack,
 				 size_t depth, uint64_t time_ns);
 
-/* The text of the driver's modules that are loaded, up to another module's. Returns how many, at
- * most @max. */
+/* The text of the driver's modules that are loaded, up to another module's. Returns how many, at most @max. */
 size_t printk_origins_driver(const struct printk_origins *o, struct printk_range *ranges,
 			     size_t max);
 
@@ -137,8 +130,7 @@ struct printk_queue {
 	size_t count;
 };
 
-/* Appends a copy of @event. False: no memory. The caller keeps the count within
- * MAX_PRINTK_WAITING. */
+/* Appends a copy of @event. False: no memory. The caller keeps the count within MAX_PRINTK_WAITING. */
 bool printk_queue_add(struct printk_queue *q, const struct printk_event *event,
 		      enum printk_origin origin, uint64_t now_ns);
 
@@ -166,12 +158,10 @@ void printk_queue_drop(struct printk_queue *q, size_t n);
 
 void printk_queue_free(struct printk_queue *q);
 
-/*
- * ---- whether a line was printed by who its text names ----
+/* ---- whether a line was printed by who its text names ----
  *
- * Users can make the kernel print their text within its messages, with newlines. The best proof
- * is the printk call's origin; if that is not known, the form of the text. Pure functions.
- */
+ * Users can make the kernel print their text within its messages, with newlines. The best proof is the printk call's
+ * origin; if that is not known, the form of the text. Pure functions. */
 
 /* What is known of a text. */
 struct provenance {
@@ -189,8 +179,7 @@ enum printk_origin provenance_origin(const struct provenance *p, const char *at,
 /* Whether the call that printed it begins at @at. */
 bool provenance_begins_call(const struct provenance *p, const char *at);
 
-/* The next offset behind @at at which a call of the driver begins or ends; the text's end if there
- * is none. */
+/* The next offset behind @at at which a call of the driver begins or ends; the text's end if there is none. */
 size_t provenance_next_call(const struct provenance *p, size_t at);
 
 /* Whether a header at @at stands where the driver's do: at the beginning of a record
@@ -211,8 +200,8 @@ struct fault_stream {
 	int64_t log_offset_ns; /* from the log's clock to CLOCK_MONOTONIC */
 	uint64_t all_read_ns; /* all that the log had until then has been read */
 	uint64_t read_to_ns; /* time of the last record; 0: none was read */
-	uint64_t
-		origins_ns; /* since when all messages and their origins are known; UINT64_MAX: not */
+	/* since when all messages and their origins are known; UINT64_MAX: not */
+	uint64_t origins_ns;
 	uint64_t gap_ns; /* but of those up to then the hook may have lost some */
 	bool reports_expected; /* the driver that is loaded reports each Xid ... */
 	uint64_t reports_lost_ns; /* ... but those up to then may have been lost */
@@ -232,5 +221,3 @@ void fault_stream_origins(struct fault_stream *s, uint64_t ns);
 
 /* Messages of the printk hook were lost until @ns. */
 void fault_stream_gap(struct fault_stream *s, uint64_t ns);
-
-#endif

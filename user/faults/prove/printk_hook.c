@@ -2,10 +2,7 @@
 /* The hook on the kernel's printk: loads bpf/printk.bpf.c and passes its messages to a handler. */
 #include "faults/prove/parts.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -95,10 +92,8 @@ static int read_functions(struct printk_origins *o)
 	return o->functions_error;
 }
 
-/*
- * From commit 5aa7eea9316c of 5.19 on, which some distributions have in older kernels, the tracepoint is called for each message
- * by who prints it; before that by the consoles. Its form is the same; the stack shows which.
- */
+/* From commit 5aa7eea9316c of 5.19 on, which some distributions have in older kernels, the tracepoint is called for
+ * each message by who prints it; before that by the consoles. Its form is the same; the stack shows which. */
 static bool shows_caller(struct printk_origins *o, const struct printk_event *event)
 {
 	return !read_functions(o) && event->depth <= PRINTK_STACK &&
@@ -319,8 +314,7 @@ void printk_hook_snapshot(const struct printk_hook *h, struct self *self)
 	self->program_bytes += h->memory.programs;
 	bpf_object_runs(h->bpf->obj, add_runs, self);
 	snapshot_drop(self, "printk", count_dropped(h));
-	/* Those for which there was room, which is kept for the driver's: none of its modules was
-	 * on their stack. */
+	/* Those for which there was room, which is kept for the driver's: none of its modules was on their stack. */
 	snapshot_drop(self, "printk_others",
 		      h->bpf->bss->printk_others_dropped + h->stream->others_crowded);
 }

@@ -2,11 +2,6 @@
 /* Who called printk, by the addresses in a kernel stack. */
 #include "faults/prove/parts.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/array.h"
 #include "base/file_text.h"
 #include "base/span.h"
@@ -47,8 +42,6 @@ static const struct {
 	{ "kretprobe_trampoline", PRINTK_LOST },
 };
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /* ---- printk's functions ---- */
 
 /* The compiler appends ".cold", ".isra.0" and so on to names of parts. */
@@ -86,7 +79,7 @@ static int add_symbol(struct printk_origins *o, struct span line, uint64_t *open
 
 int printk_origins_read_functions(struct printk_origins *o, const char *root)
 {
-	FILE *file = file_open(root, "/proc/kallsyms");
+	FILE *file = fopen(PATHF("%s/proc/kallsyms", root), "re");
 	uint64_t open = 0;
 	char *line = NULL;
 	size_t room = 0;
@@ -162,7 +155,7 @@ static int add_module(struct printk_origins *o, struct span line, uint64_t now_n
 
 static int read_modules(struct printk_origins *o, const char *root, uint64_t now_ns)
 {
-	FILE *file = file_open(root, "/proc/modules");
+	FILE *file = fopen(PATHF("%s/proc/modules", root), "re");
 	size_t kept = 0, room = 0, lines = 0, shown = 0;
 	char *line = NULL;
 	int found = 0;
@@ -184,9 +177,7 @@ static int read_modules(struct printk_origins *o, const char *root, uint64_t now
 	/* Users can have modules without text loaded; where addresses are hidden, those of all are. */
 	if (lines && !shown)
 		return -EPERM;
-	for (size_t i = 0; i < o->module_count; i++) {
-		struct module_range *m = &o->modules[i];
-
+	for (struct module_range *m = o->modules; m < o->modules + o->module_count; m++) {
 		if (!m->found && m->until_ns == UINT64_MAX)
 			m->until_ns = now_ns;
 		if (m->found || m->until_ns + KEEP_NS > now_ns)
@@ -253,9 +244,7 @@ static bool in_driver(const struct printk_origins *o, uint64_t address, uint64_t
 {
 	const struct module_range *best = NULL;
 
-	for (size_t i = 0; i < o->module_count; i++) {
-		const struct module_range *m = &o->modules[i];
-
+	for (const struct module_range *m = o->modules; m < o->modules + o->module_count; m++) {
 		if (!is_in_module(m, address, time_ns))
 			continue;
 		if (!best || m->begin > best->begin || (m->begin == best->begin && m->driver))

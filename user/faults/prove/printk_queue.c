@@ -2,9 +2,6 @@
 /* Messages of the printk hook that wait for their record in the kernel log. */
 #include "faults/prove/parts.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/array.h"
 
 bool printk_marked(const char *text, size_t len)
@@ -45,10 +42,8 @@ static bool is_console_end(const char *at, const char *end, bool own_newline)
 	return left == 2 || (left < 64 && !memcmp(end - 3, "] \n", 3));
 }
 
-/*
- * Before Linux 5.19 the hook reads what is written to consoles: the whole record,
- * with a time stamp before each of its lines, and a newline at the end.
- */
+/* Before Linux 5.19 the hook reads what is written to consoles: the whole record, with a time stamp before each of
+ * its lines, and a newline at the end. */
 static bool is_console_output(const struct printk_event *e, const char *text, size_t len)
 {
 	const char *at = e->text, *end = e->text + e->len;
@@ -106,8 +101,7 @@ static struct printk_event *take_whole(struct printk_queue *q, const char *text,
 	return NULL;
 }
 
-/* The hook has the text as it was passed to printk; @text is the record's without
- * escapes. */
+/* The hook has the text as it was passed to printk; @text is the record's without escapes. */
 struct printk_event *printk_queue_take(struct printk_queue *q, const char *text, size_t len,
 				       bool by_process, struct printk_pieces *pieces)
 {

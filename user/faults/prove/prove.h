@@ -1,26 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Makes one event of each fault, whichever and however many ways it is
- * reported on:
+/* Makes one event of each fault, whichever and however many ways it is reported on:
  *
  *   the kernel log, record by record, is the source of all text;
  *   the printk hook has the same text, with the task that printed it and the
  *   origin of the call. It replaces a record that the log has lost;
  *   the driver's own hooks have the fault without pid and process.
  *
- * Users can make the kernel print text of theirs. So a text is a fault if the
- * driver's code printed it; where the origin is not known, if the driver also reports
- * the fault; where the driver cannot be watched, if it looks like the
+ * Users can make the kernel print text of theirs. So a text is a fault if the driver's code printed it; where the
+ * origin is not known, if the driver also reports the fault; where the driver cannot be watched, if it looks like the
  * driver's. All other text counts as unverified.
  *
- * All times ending in _ns are CLOCK_MONOTONIC.
- */
-#ifndef XIDSCOPE_PROVE_H
-#define XIDSCOPE_PROVE_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+ * All times ending in _ns are CLOCK_MONOTONIC. */
+#pragma once
 
 #include "base/log.h"
 #include "base/pci_address.h"
@@ -44,9 +35,8 @@ enum record_age {
 	RECORD_NEW,
 };
 
-/* A record of the kernel log, read at @now_ns. If it may hold a fault (printk_marked()), all
- * messages of the printk hook must have been passed in before: the hook runs before a record
- * can be read. */
+/* A record of the kernel log, read at @now_ns. If it may hold a fault (printk_marked()), all messages of the printk
+ * hook must have been passed in before: the hook runs before a record can be read. */
 void fault_stream_record(struct fault_stream *s, const struct kmsg_record *record, const char *text,
 			 enum record_age age, uint64_t now_ns);
 
@@ -72,8 +62,7 @@ struct fault_report {
 	char message[256]; /* the driver's message, or the text from its header on */
 };
 
-/* A fault that the driver's hook reported; only the members of the driver's
- * report need be set. */
+/* A fault that the driver's hook reported; only the members of the driver's report need be set. */
 void fault_stream_report(struct fault_stream *s, const struct fault_report *report);
 
 /* Whether the driver that is loaded reports each Xid. */
@@ -81,9 +70,8 @@ void fault_stream_reports_expected(struct fault_stream *s, bool expected);
 /* Reports of the driver's hooks were lost until @ns. */
 void fault_stream_reports_lost(struct fault_stream *s, uint64_t ns);
 
-/* Ends the wait of what has waited long enough for its other report: it counts
- * alone. With @all, at the end, so does the rest, except for messages of the
- * printk hook whose records may still come: the next run reads those. */
+/* Ends the wait of what has waited long enough for its other report: it counts alone. With @all, at the end, so does
+ * the rest, except for messages of the printk hook whose records may still come: the next run reads those. */
 void fault_stream_expire(struct fault_stream *s, uint64_t now_ns, bool all);
 
 /* Adds what was dropped because too much waited. */
@@ -130,5 +118,3 @@ int printk_hook_try(void);
 /* Whether the kernel shows who calls printk: 0 or -errno; -EPERM: addresses are hidden. @root is
  * put before the paths. */
 int printk_origins_shown(const char *root);
-
-#endif

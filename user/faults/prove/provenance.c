@@ -2,8 +2,6 @@
 /* Whether a line in the kernel log was printed by who its text names. */
 #include "faults/prove/parts.h"
 
-#include <string.h>
-
 #include "base/span.h"
 
 /* The messages of the driver that quote more than the name of a process: up to 63 bytes that a process calls its

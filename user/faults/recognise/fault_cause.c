@@ -3,8 +3,6 @@
 #include "faults/recognise/recognise.h"
 
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <zlib.h>
 

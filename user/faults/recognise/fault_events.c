@@ -2,10 +2,6 @@
 /* Counts each fault and each other failure, and hands out an event of it. */
 #include "faults/recognise/recognise.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
 #include "base/process.h"
 #include "base/safe_text.h"
@@ -18,8 +14,6 @@
 
 /* If it is not known when the load began: a fault that came so shortly before its end may be of the load. */
 #define LOADED_SECONDS 5.0
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Seconds since the boot. */
 static double boot_time(const struct fault_events *e, uint64_t time_ns)
@@ -130,8 +124,7 @@ static void write_details(struct json *j, const struct xid_line *line)
 		write_nvlink(j, &line->nvlink);
 }
 
-/* Hands out @event with what @line states (NULL: no fault), and related faults if
- * it has a part in those. */
+/* Hands out @event with what @line states (NULL: no fault), and related faults if it has a part in those. */
 static void hand_out(struct fault_events *e, struct event *event, const struct xid_line *line,
 		     bool relatives)
 {

@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * All lines are in one table. A pattern matches the beginning of a line; what
- * follows does not matter. In a pattern:
+/* All lines are in one table. A pattern matches the beginning of a line; what follows does not matter. In a pattern:
  *
- *	%p  a PCI address: the device
- *	%n  a word, as short as possible: the device
- *	%v  "nvidia-nvswitch" and its number: the device
- *	%u  a GPU's UUID	%s  a serial number
- *	%d  a decimal number	%x  a hexadecimal one
- *	%a  a part of a function's name
- *	%w  a word up to the next space
- *	%e  a PCIe error's severity, or nothing
- *	%g  "GPU" and its number and a space, or nothing
- *	%f  "function:line:(pid N): ", with or without the pid, or nothing
- *	%*  up to 64 bytes, as few as possible
- *	%c  a colon, or nothing
- *	%$  the end of the line, or only blanks before it
- */
+ * 	%p  a PCI address: the device
+ * 	%n  a word, as short as possible: the device
+ * 	%v  "nvidia-nvswitch" and its number: the device
+ * 	%u  a GPU's UUID	%s  a serial number
+ * 	%d  a decimal number	%x  a hexadecimal one
+ * 	%a  a part of a function's name
+ * 	%w  a word up to the next space
+ * 	%e  a PCIe error's severity, or nothing
+ * 	%g  "GPU" and its number and a space, or nothing
+ * 	%f  "function:line:(pid N): ", with or without the pid, or nothing
+ * 	%*  up to 64 bytes, as few as possible
+ * 	%c  a colon, or nothing
+ * 	%$  the end of the line, or only blanks before it */
 #include "faults/recognise/recognise.h"
-
-#include <string.h>
 
 #include "base/pci_address.h"
 
@@ -36,8 +31,7 @@ struct pattern {
 #define EVENT KERNEL_LINE_EVENT
 
 static const struct pattern patterns[] = {
-	/* The GPU driver. A failed start is also reported as
-	 * "rm_init_adapter failed", after this. */
+	/* The GPU driver. A failed start is also reported as "rm_init_adapter failed", after this. */
 	{ KERNEL_LINE_GPU_UUID, "", "NVRM: GPU at PCI:%p: %u" },
 	{ KERNEL_LINE_GPU_UUID, "", "NVRM: GPU at %p: %u" },
 	{ KERNEL_LINE_GPU_SERIAL, "", "NVRM: GPU Board Serial Number: %s%$" },
@@ -116,9 +110,8 @@ static const struct pattern patterns[] = {
 	{ EVENT, "mlx5_module_error", "mlx5_core %p: %fPort module event[error]: " },
 	{ EVENT, "mlx5_power", "mlx5_core %p: %fDetected insufficient power" },
 
-	/* PCIe: the line that names the device with the error, not the root
-	 * port's "error received". The third form is of errors that the firmware
-	 * handles first. */
+	/* PCIe: the line that names the device with the error, not the root port's "error received". The third form
+	 * is of errors that the firmware handles first. */
 	{ EVENT, "pcie_aer", "%w %p: PCIe Bus Error: severity=%e" },
 	{ EVENT, "pcie_aer", "%w %p: AER: PCIe Bus Error: severity=%e" },
 	{ EVENT, "pcie_aer", "%w %p: aer_status: 0x%x, " },
@@ -245,8 +238,7 @@ static void take_function(struct span *s)
 		*s = rest;
 }
 
-/* "Corrected", "Uncorrected (Non-Fatal)", "Uncorrected (Fatal)"; or, on newer
- * kernels, "Correctable" and so on. */
+/* "Corrected", "Uncorrected (Non-Fatal)", "Uncorrected (Fatal)"; or, on newer kernels, "Correctable" and so on. */
 static void take_pcie_severity(struct span *s, struct kernel_line *out)
 {
 	if (span_take(s, "Correct"))
@@ -380,7 +372,7 @@ static enum kernel_line_proof proof_of(const struct pattern *p)
 
 static bool read_piece(struct span s, struct kernel_line *out)
 {
-	for (size_t i = 0; span_left(s) && i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+	for (size_t i = 0; span_left(s) && i < COUNT(patterns); i++) {
 		const struct pattern *p = &patterns[i];
 		struct span rest = s;
 

@@ -3,10 +3,6 @@
 #include "faults/recognise/recognise.h"
 
 #include <limits.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* sysfs has a device's folder within its parent's. */
 static void find_parent(char *parent, size_t size, const char *device)
@@ -42,15 +38,12 @@ static struct pcie_relative *record(struct pcie_relatives *r, const char *device
 {
 	struct pcie_relative *new;
 
-	for (size_t i = 0; i < PCIE_RELATIVES; i++) {
-		struct pcie_relative *old = &r->list[i];
-
+	for (struct pcie_relative *old = r->list; old < r->list + PCIE_RELATIVES; old++) {
 		if (old->xid != xid || strcmp(old->device, device) != 0 ||
 		    time_ns >= old->time_ns + PCIE_BURST_NS ||
 		    old->time_ns >= time_ns + PCIE_BURST_NS)
 			continue;
-		if (time_ns > old->time_ns)
-			old->time_ns = time_ns;
+		RAISE(old->time_ns, time_ns);
 		return old;
 	}
 	new = &r->list[r->next++ % PCIE_RELATIVES];
@@ -69,9 +62,7 @@ void pcie_relatives_add(struct pcie_relatives *r, const char *device, unsigned i
 	if (!*device)
 		return;
 	new = record(r, device, xid, time_ns);
-	for (size_t i = 0; i < PCIE_RELATIVES; i++) {
-		const struct pcie_relative *old = &r->list[i];
-
+	for (const struct pcie_relative *old = r->list; old < r->list + PCIE_RELATIVES; old++) {
 		if (old == new || !old->device[0] || !old->xid == !xid ||
 		    !(xid ? related(new, old) : related(old, new)))
 			continue;

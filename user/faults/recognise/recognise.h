@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What a line of the kernel log is, which job caused a fault, which faults and PCIe errors
- * belong together, and one event of each.
- */
-#ifndef XIDSCOPE_RECOGNISE_H
-#define XIDSCOPE_RECOGNISE_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+/* What a line of the kernel log is, which job caused a fault, which faults and PCIe errors belong together, and one
+ * event of each. */
+#pragma once
 
 #include "base/clock.h"
 #include "base/json.h"
@@ -22,12 +15,10 @@
 
 struct gpu_holders;
 
-/*
- * ---- lines of the kernel log that are no Xid: see xid/xid_line.h for those ----
+/* ---- lines of the kernel log that are no Xid: see xid/xid_line.h for those ----
  *
- * They are failures of the driver, a GPU's identity, evidence of recovery, and errors that other
- * drivers and the kernel report. Pure functions.
- */
+ * They are failures of the driver, a GPU's identity, evidence of recovery, and errors that other drivers and the
+ * kernel report. Pure functions. */
 
 enum kernel_line_kind {
 	KERNEL_LINE_NONE,
@@ -67,36 +58,29 @@ struct kernel_line {
 	size_t text_len;
 };
 
-/*
- * Finds the next such line at or after text[*offset]. Start with *offset = 0 and call until false.
+/* Finds the next such line at or after text[*offset]. Start with *offset = 0 and call until false.
  *
- * @text is one record of the log, perhaps with newlines: @len bytes as they were logged, without
- * escapes; it needs no NUL. Lines are recognised from their beginning, which may follow the
+ * @text is one record of the log, perhaps with newlines: @len bytes as they were logged, without escapes; it needs no
+ * NUL. Lines are recognised from their beginning, which may follow the
  * console's "[   12.345678] "; those of the GPU driver anywhere, because it prints continuations.
  * Of a failure that takes several lines, one is reported, with the address if there is one.
  *
- * True: *out describes the line, *offset has grown. False: nothing is left,
- * out->kind is KERNEL_LINE_NONE, *offset is len.
- */
+ * True: *out describes the line, *offset has grown. False: nothing is left, out->kind is KERNEL_LINE_NONE, *offset is
+ * len. */
 bool kernel_line_next(const char *text, size_t len, size_t *offset, struct kernel_line *out);
 
-/*
- * ---- causes ----
+/* ---- causes ----
  *
- * A number for the job of the process @pid: one job, or one user, must not make a GPU look as if
- * it failed many of them. A job is a cgroup that its user could not make: the path up to the
- * first group that belongs to a user, or that systemd has for all sessions of a user. A process
- * that has ended (known by @ended, otherwise tried) is a job of its own. 0: @pid is not above 0.
- * @root is put before the paths.
- */
+ * A number for the job of the process @pid: one job, or one user, must not make a GPU look as if it failed many of
+ * them. A job is a cgroup that its user could not make: the path up to the first group that belongs to a user, or
+ * that systemd has for all sessions of a user. A process that has ended (known by @ended, otherwise tried) is a job
+ * of its own. 0: @pid is not above 0. @root is put before the paths. */
 uint32_t fault_cause(const char *root, int pid, bool ended);
 
-/*
- * ---- Xids and PCIe errors ----
+/* ---- Xids and PCIe errors ----
  *
- * They belong together if they are on the same PCI device or its parent, and the Xid came
- * within ten minutes before or five minutes after the error.
- */
+ * They belong together if they are on the same PCI device or its parent, and the Xid came within ten minutes before
+ * or five minutes after the error. */
 
 /* The window of Meta's study of its clusters' failures. */
 #define XID_BEFORE_PCIE_NS (600 * 1000000000ull)
@@ -203,5 +187,3 @@ void fault_events_unloaded(struct fault_events *e);
  * @after_ns and @by_ns (CLOCK_MONOTONIC). A fault later than @after_ns stays open, and one since the load began. */
 void fault_events_add_recovery(struct fault_events *e, const char *gpu, const char *evidence,
 			       uint64_t after_ns, uint64_t by_ns);
-
-#endif

@@ -2,11 +2,7 @@
 /* Source btf: loads bpf/rpc.bpf.c, which reads sunrpc's types, attaches it, reads it. */
 #include "rpc/source.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -35,11 +31,8 @@ struct btf_state {
 	bool record_at_release; /* see rpc_record_at_release in bpf/rpc.bpf.c */
 };
 
-/*
- * In order of attachment: a hook that removes entries from a table comes before
- * the one that adds them, so that no entry stays for ever. A hook that needs another
- * one is not attached without it.
- */
+/* In order of attachment: a hook that removes entries from a table comes before the one that adds them, so that no
+ * entry stays for ever. A hook that needs another one is not attached without it. */
 enum hook {
 	HOOK_XPRT_DESTROY,
 	HOOK_XPRT_DISCONNECT_DONE,
@@ -201,8 +194,7 @@ static void find_session_state(struct btf_state *b)
 		  (long long)b->bpf->bss->rpc_session_slots_offset);
 }
 
-/* Sets where rpcrdma keeps the local address of a connection; leaves it unknown if a type
- * has another form. */
+/* Sets where rpcrdma keeps the local address of a connection; leaves it unknown if a type has another form. */
 static void find_rdma_address(struct btf_state *b)
 {
 	static const struct {
@@ -219,7 +211,7 @@ static void find_rdma_address(struct btf_state *b)
 	__s64 found[3] = { -offset };
 
 	b->rdma_known = true;
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && offset >= 0; i++) {
+	for (size_t i = 0; i < COUNT(members) && offset >= 0; i++) {
 		offset = kernel_types_offset(types, members[i].type, members[i].member);
 		found[members[i].step] += offset;
 	}

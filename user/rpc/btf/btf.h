@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The source btf: the maps of bpf/rpc.bpf.c, and the types with which its programs are loaded. */
-#ifndef XIDSCOPE_BTF_H
-#define XIDSCOPE_BTF_H
+#pragma once
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
-#include <stdint.h>
 
 #include "owners/mount_calls.h"
 #include "rpc/rpc_series.h"
@@ -41,23 +39,19 @@ void btf_maps_close(struct btf_maps *m);
  * depths. Returns 0 or -errno. */
 int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *clients);
 
-/*
- * ---- module_types.c ----
- * libbpf looks for a type by its name, in the kernel first: code that is built in may use
- * the headers of a module. If the loaded module was built from others, that type is not
- * the one in memory. Therefore the types are copied from where the module's tracepoints lead.
- */
+/* ---- module_types.c ----
+ * libbpf looks for a type by its name, in the kernel first: code that is built in may use the headers of a module. If
+ * the loaded module was built from others, that type is not the one in memory. Therefore the types are copied from
+ * where the module's tracepoints lead. */
 
 struct module_types {
 	int fd; /* of a file in memory */
 	char path[32]; /* for bpf_object_open_opts.btf_custom_path */
 };
 
-/*
- * Makes the file for the programs of @object, which is open: with each struct of theirs
- * to which the arguments of their tracepoints lead, or which the module itself has, and the
- * kernel's struct tcp_sock. @from: the module's types. Returns 0 or -errno.
- */
+/* Makes the file for the programs of @object, which is open: with each struct of theirs to which the arguments of
+ * their tracepoints lead, or which the module itself has, and the kernel's struct tcp_sock. @from: the module's
+ * types. Returns 0 or -errno. */
 int module_types_copy(struct module_types *t, const struct btf *from,
 		      const struct bpf_object *object);
 
@@ -67,5 +61,3 @@ struct btf *module_types_select(const struct btf *from, const struct bpf_object 
 
 /* After a copy, whether it failed or not. */
 void module_types_close(struct module_types *t);
-
-#endif

@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Reads the maps of bpf/rpc.bpf.c into a snapshot: from the numbers of servers,
- * transports and series on the kernel side to their names.
- */
+/* Reads the maps of bpf/rpc.bpf.c into a snapshot: from the numbers of servers, transports and series on the kernel
+ * side to their names. */
 #include "rpc/btf/btf.h"
 
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "kernel/bpf_support.h"
 #include "rpc.skel.h"
 
-/* A task that has been awake for this long may have ended. Each snapshot checks at
- * most MAX_SWEEPS of them. */
+/* A task that has been awake for this long may have ended. Each snapshot checks at most MAX_SWEEPS of them. */
 #define SWEEP_AGE_NS 2000000000
 #define MAX_SWEEPS 1024
 
@@ -227,8 +220,7 @@ static void probe(struct reading *r, uint32_t index, struct rpc_transport_state 
 
 	if (bpf_prog_test_run_opts(bpf_program__fd(bpf->progs.rpc_probe), &opts))
 		return;
-	/* The transport may have been destroyed, or the program may have found that another one
-	 * has its address. */
+	/* The transport may have been destroyed, or the program may have found that another one has its address. */
 	if (lookup(bpf->maps.transports, index, &after) || after.xprt != t->xprt)
 		return;
 	state->alive = true;
@@ -251,8 +243,7 @@ static void probe(struct reading *r, uint32_t index, struct rpc_transport_state 
 	rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], r->s->time_ns, p->oldest_start);
 }
 
-/* A transport's number among those of its server and protocol, of which the last one before
- * it is usually near. */
+/* A transport's number among those of its server and protocol, of which the last one before it is usually near. */
 static uint32_t transport_number(struct reading *r, uint32_t index)
 {
 	const struct rpc_transport *t = &r->transports[index];
@@ -272,11 +263,9 @@ static void add_replies(struct reading *r, uint32_t index, struct rpc_transport_
 	}
 }
 
-/*
- * How many of a transport's @connects an earlier source has counted. That one knows the sum over a
- * server's transports of one protocol, so the first ones take all of it. They are always in the same
- * order, and no connects fall: so no figure falls, and their sum is right once each has had a call.
- */
+/* How many of a transport's @connects an earlier source has counted. That one knows the sum over a server's
+ * transports of one protocol, so the first ones take all of it. They are always in the same order, and no connects
+ * fall: so no figure falls, and their sum is right once each has had a call. */
 static uint64_t counted_before(struct reading *r, const struct rpc_transport_state *state,
 			       uint64_t connects)
 {
@@ -459,10 +448,8 @@ static uint64_t last_event(const struct rpc_waiter *w)
 {
 	uint64_t last = w->start;
 
-	if (last < w->waits.since)
-		last = w->waits.since;
-	if (last < w->waits.until)
-		last = w->waits.until;
+	RAISE(last, w->waits.since);
+	RAISE(last, w->waits.until);
 	return last < w->waits.first ? w->waits.first : last;
 }
 

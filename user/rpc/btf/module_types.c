@@ -3,10 +3,6 @@
 #include "rpc/btf/btf.h"
 
 #include <bpf/btf.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,26 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Source mountstats: polls the kernel's own statistics, without BPF programs: those of
- * the NFS mounts (mountstats) and of the transports (sysfs, from 5.14). Both are sums
- * and counts: there is no distribution, and `rtt` is the only phase. The other sources take
- * from here what they cannot see themselves: see polled.h.
+/* Source mountstats: polls the kernel's own statistics, without BPF programs: those of the NFS mounts (mountstats)
+ * and of the transports (sysfs, from 5.14). Both are sums and counts: there is no distribution, and `rtt` is the only
+ * phase. The other sources take from here what they cannot see themselves: see polled.h.
  *
- * The mounts are those of process 1 if its files can be read (in the host's process
- * namespace these are the host's), otherwise those of this process. The kernel's
- * counters begin and end with a mount, so totals are kept here. What a mount counts
- * between the last poll and its end is lost.
- */
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+ * The mounts are those of process 1 if its files can be read (in the host's process namespace these are the host's),
+ * otherwise those of this process. The kernel's counters begin and end with a mount, so totals are kept here. What a
+ * mount counts between the last poll and its end is lost. */
 
 #include "base/array.h"
 #include "base/file_text.h"
 #include "owners/mount_calls.h"
 #include "rpc/polled/polled.h"
 #include "rpc/source.h"
+#include "snapshot/table.h"
 
 #define FILE_MAX (64 << 20)
 #define NS_PER_MS 1000000
@@ -53,8 +45,8 @@ struct mountstats {
 	const char *root;
 	mountstats_label *label; /* NULL: servers have the names of their mounts */
 	void *context; /* of @label */
-	const char *
-		process; /* whose mounts the last poll has found; static; NULL: none has succeeded */
+	/* whose mounts the last poll has found; static; NULL: none has succeeded */
+	const char *process;
 	bool begun; /* the poll before has found the same process': all calls of a new mount count */
 	struct snapshot totals; /* only its ops, errors and transports are used */
 	uint64_t folded_calls; /* of ops for which there was no room */
@@ -93,8 +85,7 @@ static void add_rest(struct rpc_op *o, uint64_t calls)
 {
 	struct time_histogram *rtt = &o->phase[RPC_PHASE_RTT], *rest = &o->phase[RPC_PHASE_SETUP];
 
-	if (o->total.sum_ns < rtt->sum_ns)
-		o->total.sum_ns = rtt->sum_ns;
+	RAISE(o->total.sum_ns, rtt->sum_ns);
 	rest->sum_ns = o->total.sum_ns - rtt->sum_ns;
 	add_time(rest, calls, 0);
 }
@@ -114,12 +105,10 @@ static struct rpc_op *total_of(struct mountstats *m, const char *server, const c
 	return snapshot_op(&s->calls, LABEL_OTHER, LABEL_OTHER);
 }
 
-/*
- * The kernel counts a call's figures one after the other, its calls first, and prints them
- * without the lock that it holds for that (net/sunrpc/stats.c, rpc_count_iostats_metrics() and
- * rpc_clnt_show_stats()). So a poll may find a call without its transmits, or the reverse, and
- * the next poll finds the rest of it. What is left over of transmits, in @now, never falls.
- */
+/* The kernel counts a call's figures one after the other, its calls first, and prints them without the lock that it
+ * holds for that (net/sunrpc/stats.c, rpc_count_iostats_metrics() and rpc_clnt_show_stats()). So a poll may find a
+ * call without its transmits, or the reverse, and the next poll finds the rest of it. What is left over of transmits,
+ * in @now, never falls. */
 static int add_op(struct mountstats *m, struct rpc_sums *sums, const struct mountstats_mount *mount,
 		  struct mountstats_op *now, const struct mountstats_op *before)
 {
@@ -230,8 +219,7 @@ static int add_mount(struct mountstats *m, struct mountstats_mount *mount,
 	return err;
 }
 
-/* Removes the mounts that have ended: their counts are in the totals. Those that another process has
- * may come back. */
+/* Removes the mounts that have ended: their counts are in the totals. Those that another process has may come back. */
 static void forget_mounts(struct mountstats *m)
 {
 	size_t kept = 0;
@@ -250,14 +238,10 @@ static void forget_mounts(struct mountstats *m)
 static int read_proc(const struct mountstats *m, const char *process, const char *name,
 		     struct file_text *text)
 {
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/proc/%s/%s", m->root, process, name);
-	return file_text_read(text, path, FILE_MAX);
+	return file_text_read(text, PATHF("%s/proc/%s/%s", m->root, process, name), FILE_MAX);
 }
 
-/* Both files list the mounts in the same order, but one may have been added between
- * the two reads. */
+/* Both files list the mounts in the same order, but one may have been added between the two reads. */
 static const struct mountinfo_mount *info_of(const struct mountinfo_mount *infos, size_t count,
 					     size_t number, const char *path)
 {
@@ -373,7 +357,7 @@ static void release(struct mountstats *m)
 		free(m->mounts[i].ops);
 	free(m->mounts);
 	free(m->servers);
-	transports_free(&m->transports);
+	free(m->transports.list);
 	snapshot_free(&m->totals);
 }
 
@@ -401,15 +385,6 @@ struct mountstats *mountstats_open(const char *root, mountstats_label *label, vo
 		return NULL;
 	}
 	return m;
-}
-
-static struct rpc_op *find_op(struct snapshot *s, const struct rpc_op *like)
-{
-	for (size_t i = 0; i < s->calls.op_count; i++)
-		if (!strcmp(s->calls.ops[i].server, like->server) &&
-		    !strcmp(s->calls.ops[i].op, like->op))
-			return &s->calls.ops[i];
-	return NULL;
 }
 
 /* Adds the calls of each mount, or only their bytes. */
@@ -446,7 +421,7 @@ int mountstats_add_rest(struct mountstats *m, struct snapshot *s, struct client_
 	s->calls.unknown = m->begun ? s->calls.unknown & ~rest : s->calls.unknown | rest;
 	for (size_t i = 0; i < m->totals.calls.op_count; i++) {
 		const struct rpc_op *from = &m->totals.calls.ops[i];
-		struct rpc_op *to = find_op(s, from);
+		struct rpc_op *to = table_like(&tables[TABLE_OPS], &s->calls, from, i);
 
 		/* mountstats has a call a moment before its event: then the next snapshot has both. */
 		if (!to)
@@ -516,8 +491,4 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 	return err ? err : transports_add_slots(&m->transports, m->root, s);
 }
 
-const struct source_ops mountstats_source = {
-	.try = try,
-	.read = read_state,
-	.detach = detach,
-};
+const struct source_ops mountstats_source = { .try = try, .read = read_state, .detach = detach };

@@ -3,10 +3,8 @@
 #include "rpc/polled/polled.h"
 
 #include <limits.h>
-#include <string.h>
 
 #include "base/mountinfo.h"
-#include "base/mountstats_head.h"
 
 #define OP_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
@@ -57,9 +55,9 @@ static bool read_head(struct mountstats_mount *mount, struct span line)
 	static const char *const words[] = {
 		"device", NULL, "mounted", "on", NULL, "with", "fstype"
 	};
-	struct span word[sizeof(words) / sizeof(words[0])];
+	struct span word[COUNT(words)];
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < COUNT(words); i++) {
 		word[i] = span_take_word(&line);
 		if (words[i] && !span_is(word[i], words[i]))
 			return false;

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The NFS mounts of process 1. */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -41,23 +37,14 @@ void nfs_mounts_free(struct nfs_mounts *m)
 	close_changes(m);
 }
 
-#define PATH_SIZE (sizeof(((struct nfs_mounts *)NULL)->process) + 32)
-
-static void path_of(char path[PATH_SIZE], const struct nfs_mounts *m, const char *file)
-{
-	snprintf(path, PATH_SIZE, "%s/%s", m->process, file);
-}
-
 /* Kept open: the kernel reports changes since the last poll of a descriptor. */
 static bool open_changes(struct nfs_mounts *m, const char *root)
 {
 	static const char *const processes[] = { "1", "self" };
-	char path[PATH_SIZE];
 
 	for (size_t i = 0; i < 2 && m->changes < 0; i++) {
 		snprintf(m->process, sizeof(m->process), "%s/proc/%s", root, processes[i]);
-		path_of(path, m, "mountinfo");
-		m->changes = open(path, O_RDONLY | O_CLOEXEC);
+		m->changes = open(PATHF("%s/mountinfo", m->process), O_RDONLY | O_CLOEXEC);
 	}
 	return m->changes >= 0;
 }
@@ -103,18 +90,13 @@ static int read_mounts(struct nfs_mounts *m)
 {
 	struct file_text file, volumes;
 	struct mountinfo_mount info;
-	char path[PATH_SIZE];
 	struct span text;
-	int err;
+	int err = file_text_read(&file, PATHF("%s/mountinfo", m->process), FILE_MAX);
 
-	path_of(path, m, "mountinfo");
-	err = file_text_read(&file, path, FILE_MAX);
 	if (err)
 		return err;
 	forget(m);
-	path_of(path, m, "net/nfsfs/volumes");
-	if (file_text_read(&volumes, path, FILE_MAX))
-		volumes = (struct file_text){};
+	file_text_read(&volumes, PATHF("%s/net/nfsfs/volumes", m->process), FILE_MAX);
 	text = (struct span){ file.bytes, file.bytes + file.len };
 	while (!err && mountinfo_next(&text, &info))
 		err = add(m, &info, &volumes);
@@ -132,8 +114,7 @@ static bool is_numbered(const char *server, const char *name)
 	       !server[len + 1 + strspn(server + len + 1, "0123456789")];
 }
 
-/* Calls of other network namespaces, and to servers whose names have an '@', are under a name with a
- * number. */
+/* Calls of other network namespaces, and to servers whose names have an '@', are under a name with a number. */
 static void name_server(const struct snapshot *s, struct nfs_mount *mount)
 {
 	const char *found = NULL;
@@ -163,8 +144,7 @@ int nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s)
 	m->read = first || mounts_changed(m->changes);
 	if (m->read)
 		err = read_mounts(m);
-	/* Then the next snapshot reads it. With hidepid, process 1 may be hidden after
-	 * capabilities were given up. */
+	/* Then the next snapshot reads it. With hidepid, process 1 may be hidden after capabilities were given up. */
 	if (err)
 		close_changes(m);
 	for (size_t i = 0; i < m->seen.mount_count && err != -ENOMEM; i++) {

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The kernel's own statistics of the NFS client, polled: mountstats, mountinfo and sysfs. The source mountstats consists of
- * them; the other sources take from here what they cannot see themselves.
- */
-#ifndef XIDSCOPE_POLLED_H
-#define XIDSCOPE_POLLED_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+/* The kernel's own statistics of the NFS client, polled: mountstats, mountinfo and sysfs. The source mountstats
+ * consists of them; the other sources take from here what they cannot see themselves. */
+#pragma once
 
 #include "base/label.h"
 #include "base/span.h"
@@ -51,8 +44,7 @@ struct mountstats_mount {
 	size_t transport_count;
 };
 
-/* Reads the next NFS mount of @text and skips what it does not understand. False:
- * there is none. */
+/* Reads the next NFS mount of @text and skips what it does not understand. False: there is none. */
 bool mountstats_next(struct span *text, struct mountstats_mount *mount);
 
 /* One NFS mount of mountinfo (proc(5)). */
@@ -92,11 +84,9 @@ struct mountstats *mountstats_open(const char *root, mountstats_label *label, vo
 /* @m may be NULL. */
 void mountstats_close(struct mountstats *m);
 
-/*
- * Adds to the ops of @s, and by mount to @mounts, the bytes that they have sent and received since mountstats_open(), and
- * the slots of the transports that exist, for each server and protocol; and takes these facts
- * out of @s->unknown, unless mountstats could not be read. Returns 0 or -ENOMEM.
- */
+/* Adds to the ops of @s, and by mount to @mounts, the bytes that they have sent and received since mountstats_open(), and
+ * the slots of the transports that exist, for each server and protocol; and takes these facts out of @s->unknown, unless
+ * mountstats could not be read. Returns 0 or -ENOMEM. */
 int mountstats_add_rest(struct mountstats *m, struct snapshot *s, struct client_list *mounts);
 
 /* Adds to @s the connects of all transports of NFS mounts, each from its creation on, for each
@@ -141,10 +131,8 @@ struct transports {
 
 /* Begins a poll. */
 void transports_clear(struct transports *t);
-void transports_free(struct transports *t);
 
-/* Adds the transports of @mount. Those that it shares with another mount count once.
- * Returns 0 or -ENOMEM. */
+/* Adds the transports of @mount. Those that it shares with another mount count once. Returns 0 or -ENOMEM. */
 int transports_add(struct transports *t, const struct mountstats_mount *mount,
 		   const struct mountinfo_mount *info);
 
@@ -152,8 +140,7 @@ int transports_add(struct transports *t, const struct mountstats_mount *mount,
  * their number if counting has not @begun. Returns 0 or -ENOMEM. */
 int transports_count_connects(struct transports *t, struct snapshot *totals, bool begun);
 
-/* Adds the slots that sysfs shows below @root ("" for the system itself) to @s.
- * Returns 0 or -ENOMEM. */
+/* Adds the slots that sysfs shows below @root ("" for the system itself) to @s. Returns 0 or -ENOMEM. */
 int transports_add_slots(const struct transports *t, const char *root, struct snapshot *s);
 
 /* ---- xprt_files.c: sunrpc's transports in sysfs, in the form of net/sunrpc/sysfs.c (5.14) ---- */
@@ -167,8 +154,7 @@ struct xprt_info {
 	uint32_t local_port; /* 0 if it is not known */
 };
 
-/* @text holds @len bytes, lines "name=number". False if one of the first three
- * is missing. */
+/* @text holds @len bytes, lines "name=number". False if one of the first three is missing. */
 bool xprt_info_parse(struct xprt_info *info, const char *text, size_t len);
 
 /* One transport, ".../switch-0/xprt-7-tcp". A switch has the transports of one client of sunrpc. */
@@ -198,12 +184,9 @@ const struct xprt_file *xprt_files_next(const struct xprt_list *list, const stru
 /* More connections than this are left out, and counted. */
 #define XPRT_FILES_MAX 256
 
-/*
- * Adds to @s the addresses of each connection to a server of @s->mounts, as a transport
- * that has nothing else: "tcp/0", numbered by the kernel's ids. Shown are those of this
- * network namespace. @root: before the path of sysfs, "" for the system itself. Returns 0
- * or -ENOMEM.
- */
+/* Adds to @s the addresses of each connection to a server of @s->mounts, as a transport that has nothing else:
+ * "tcp/0", numbered by the kernel's ids. Shown are those of this network namespace. @root: before the path of sysfs,
+ * "" for the system itself. Returns 0 or -ENOMEM. */
 int xprt_files_add(const char *root, struct snapshot *s);
 
 /* Initialise with {}. */
@@ -214,12 +197,9 @@ struct xprt_unseen {
 
 void xprt_unseen_free(struct xprt_unseen *u);
 
-/*
- * The same for those servers whose connections @s has not: none of their calls has ended, or waited
- * since the programs are there. So they also have their slots, which are known of no other source
- * then. Where no call was in flight, none can come that the programs do not see: so it does not look
- * again as long as @u->quiet.
- */
+/* The same for those servers whose connections @s has not: none of their calls has ended, or waited since the
+ * programs are there. So they also have their slots, which are known of no other source then. Where no call was in
+ * flight, none can come that the programs do not see: so it does not look again as long as @u->quiet. */
 int xprt_files_add_unseen(struct xprt_unseen *u, const char *root, struct snapshot *s);
 
 /* ---- unanswered.c ---- */
@@ -231,12 +211,8 @@ struct unanswered {
 	size_t count;
 };
 
-/*
- * Adds how long the oldest call in flight has waited at least, to servers of which the source has seen no such call begin:
- * a call that the source has not seen is older than the source. Two snapshots must agree, because a call may begin while one
- * is taken. Returns 0 or -ENOMEM.
- */
+/* Adds how long the oldest call in flight has waited at least, to servers of which the source has seen no such call
+ * begin: a call that the source has not seen is older than the source. Two snapshots must agree, because a call may
+ * begin while one is taken. Returns 0 or -ENOMEM. */
 int unanswered_add(struct unanswered *u, struct snapshot *s);
 void unanswered_free(struct unanswered *u);
-
-#endif

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The transports of the NFS mounts, as mountstats and sysfs show them. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "rpc/polled/polled.h"
 
-/*
- * Mounts share a transport if they have one address and port of the server, one version, and one place among the transports
- * of their client (nfs_match_client() in fs/nfs/client.c). The local port, where mountstats has one, tells apart what is
- * alike: connections of other network namespaces, or with TLS. It may change when the transport connects again.
- */
+/* Mounts share a transport if they have one address and port of the server, one version, and one place among the
+ * transports of their client (nfs_match_client() in fs/nfs/client.c). The local port, where mountstats has one, tells
+ * apart what is alike: connections of other network namespaces, or with TLS. It may change when the transport
+ * connects again. */
 struct transport {
 	char address[RPC_ADDRESS_LEN];
 	uint32_t port; /* the server's */
@@ -29,11 +24,6 @@ void transports_clear(struct transports *t)
 {
 	for (size_t i = 0; i < t->count; i++)
 		t->list[i].there = false;
-}
-
-void transports_free(struct transports *t)
-{
-	free(t->list);
 }
 
 static bool is_alike(const struct transport *a, const struct transport *b)
@@ -101,9 +91,7 @@ int transports_count_connects(struct transports *t, struct snapshot *totals, boo
 	struct rpc_transport_state *state;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < t->count; i++) {
-		struct transport *k = &t->list[i];
-
+	for (struct transport *k = t->list; k < t->list + t->count; k++) {
 		if (!k->there)
 			continue; /* it has ended */
 		state = snapshot_transport(&totals->calls, k->server, k->protocol);
@@ -119,9 +107,8 @@ int transports_count_connects(struct transports *t, struct snapshot *totals, boo
 	return 0;
 }
 
-/* The transport of @t that sysfs shows; NULL: it belongs to no NFS mount. The server's
- * port separates NFS from lockd and others, and from backchannels, which have no port. Up
- * to 6.0 the port is known for TCP only. */
+/* The transport of @t that sysfs shows; NULL: it belongs to no NFS mount. The server's port separates NFS from lockd
+ * and others, and from backchannels, which have no port. Up to 6.0 the port is known for TCP only. */
 static const struct transport *find_at(const struct transports *t, const struct xprt_file *f)
 {
 	bool any = !f->info.has_port || (!f->info.port && strcmp(f->protocol, "tcp") != 0);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Servers that have not answered since before the source could see their calls. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "rpc/polled/polled.h"
@@ -79,8 +76,7 @@ static int set_age(struct calls *c, const char *server, uint64_t ns)
 
 	if (!s)
 		return -ENOMEM;
-	if (s->oldest_ns[RPC_QUEUE_PENDING] < ns)
-		s->oldest_ns[RPC_QUEUE_PENDING] = ns;
+	RAISE(s->oldest_ns[RPC_QUEUE_PENDING], ns);
 	for (size_t i = 0; i < c->transport_count; i++) {
 		struct rpc_transport_state *t = &c->transports[i];
 
@@ -97,9 +93,7 @@ int unanswered_add(struct unanswered *u, struct snapshot *s)
 	if (!snapshot_knows(&s->calls, RPC_FACT_OLDEST + RPC_QUEUE_PENDING))
 		return 0;
 	err = add_up(u, &s->calls);
-	for (size_t i = 0; i < u->count && !err; i++) {
-		struct unanswered_server *v = &u->servers[i];
-
+	for (struct unanswered_server *v = u->servers; v < u->servers + u->count && !err; v++) {
 		if (!v->has_transport)
 			continue;
 		look(v, s->time_ns);

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The transports of sunrpc as sysfs shows them, and the connections of NFS mounts among them. */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <glob.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/file_text.h"
@@ -58,10 +53,7 @@ static bool is_address(const char *text)
 /* Reads the file @name of a transport's folder; false if it is not there. */
 static bool read_line(const char *folder, const char *name, char *line, size_t size)
 {
-	char path[PATH_MAX];
-
-	return snprintf(path, sizeof(path), "%s/%s", folder, name) < (int)sizeof(path) &&
-	       file_first_line(path, line, size);
+	return file_first_line(PATHF("%s/%s", folder, name), line, size);
 }
 
 static bool read_info(const char *path, struct xprt_info *info)
@@ -80,10 +72,9 @@ static bool read_info(const char *path, struct xprt_info *info)
 /* @path: ".../xprt-7-tcp/xprt_info". False: it is not connected. */
 static bool read_file(struct xprt_file *f, const char *path)
 {
-	char folder[PATH_MAX];
+	const char *folder = PATHF("%.*s", (int)(strrchr(path, '/') - path), path);
 
 	*f = (struct xprt_file){};
-	snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path), path);
 	f->switch_number =
 		(uint32_t)strtoul(strstr(folder, "/switch-") + strlen("/switch-"), NULL, 10);
 	snprintf(f->protocol, sizeof(f->protocol), "%s", strrchr(folder, '-') + 1);
@@ -109,12 +100,10 @@ static int by_number(const void *a, const void *b)
 
 int xprt_files_read(struct xprt_list *list, const char *root, size_t max)
 {
-	char pattern[PATH_MAX];
 	glob_t paths;
 
-	snprintf(pattern, sizeof(pattern),
-		 "%s/sys/kernel/sunrpc/xprt-switches/switch-*/xprt-*/xprt_info", root);
-	if (glob(pattern, GLOB_NOSORT, NULL, &paths))
+	if (glob(PATHF("%s/sys/kernel/sunrpc/xprt-switches/switch-*/xprt-*/xprt_info", root),
+		 GLOB_NOSORT, NULL, &paths))
 		return 0;
 	qsort(paths.gl_pathv, paths.gl_pathc, sizeof(*paths.gl_pathv), by_number);
 	list->left_out = paths.gl_pathc > max ? paths.gl_pathc - max : 0;

@@ -4,10 +4,6 @@
 
 #include <arpa/inet.h>
 #include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/span.h"
@@ -105,11 +101,9 @@ bool clients_has_task(const char *text, size_t len, uint32_t task)
 bool clients_transport(struct client_transport *info, uint32_t client)
 {
 	struct file_text file;
-	char path[96];
 	bool found;
 
-	snprintf(path, sizeof(path), CLIENTS "/%x/xprt/info", client);
-	if (file_text_read(&file, path, MAX_BYTES))
+	if (file_text_read(&file, PATHF(CLIENTS "/%x/xprt/info", client), MAX_BYTES))
 		return false;
 	found = clients_parse_transport(info, file.bytes, file.len);
 	file_text_free(&file);
@@ -152,10 +146,7 @@ bool clients_server_name(char *name, size_t size, const char *address, uint32_t 
 
 int clients_read_tasks(struct file_text *tasks, uint32_t client)
 {
-	char path[96];
-	int err;
+	int err = file_text_read(tasks, PATHF(CLIENTS "/%x/tasks", client), TASKS_BYTES);
 
-	snprintf(path, sizeof(path), CLIENTS "/%x/tasks", client);
-	err = file_text_read(tasks, path, TASKS_BYTES);
 	return err == -ENOENT && !access(CLIENTS, F_OK) ? 0 : err;
 }

@@ -3,10 +3,6 @@
 #include "rpc/tracepoints/tracepoints.h"
 
 #include <bpf/bpf.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "kernel/bpf_support.h"
@@ -155,11 +151,6 @@ static void name_client(struct tracepoint_maps *m, struct rpc_event_label *label
 	}
 }
 
-static bool server_exists(const struct tracepoint_maps *m, uint32_t i)
-{
-	return m->servers[i].key.address[0] || m->servers[i].key.client;
-}
-
 static void name_servers(struct tracepoint_maps *m)
 {
 	bool renamed = false;
@@ -168,7 +159,7 @@ static void name_servers(struct tracepoint_maps *m)
 		const struct rpc_event_server *server = &m->servers[i];
 		struct rpc_event_label *label = &m->labels[i];
 
-		if (!server_exists(m, i) || label->named)
+		if ((!server->key.address[0] && !server->key.client) || label->named)
 			continue;
 		if (server->key.client) {
 			name_client(m, label, (uint32_t)server->key.client - 1);
@@ -182,9 +173,10 @@ static void name_servers(struct tracepoint_maps *m)
 	snprintf(m->labels[RPC_MAX_SERVERS].server, LABEL_SIZE, LABEL_OTHER);
 }
 
-const char *tracepoint_maps_label(const struct tracepoint_maps *m, const char *address,
-				  uint32_t port)
+const char *tracepoint_maps_label(void *maps, const char *address, uint32_t port)
 {
+	const struct tracepoint_maps *m = maps;
+
 	for (uint32_t i = 0; i < RPC_MAX_SERVERS && *address; i++)
 		if (m->labels[i].port == port && !strcmp(m->labels[i].address, address))
 			return m->labels[i].server;
@@ -370,12 +362,9 @@ static void look_at_task(struct waiting *w, uint32_t i, uint64_t key)
 		w->count[t.server][limit]++;
 }
 
-/*
- * Corrects the count of waiters, and ends the period of waiting, where no task waits any
- * more although the count says so: the event of a wake-up was missed. Then two snapshots in a
- * row find no such task in the same period. In a shorter one, a task may have begun to wait
- * after the table was looked at.
- */
+/* Corrects the count of waiters, and ends the period of waiting, where no task waits any more although the count says
+ * so: the event of a wake-up was missed. Then two snapshots in a row find no such task in the same period. In a
+ * shorter one, a task may have begun to wait after the table was looked at. */
 static void reconcile(struct waiting *w)
 {
 	for (uint32_t i = 0; i <= RPC_MAX_SERVERS; i++)

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Source tracepoints: BPF programs on sunrpc's trace events (bpf/rpc_tracepoints.bpf.c),
- * which do not need its types. Finds the events' fields, loads, attaches, reads.
- */
+/* Source tracepoints: BPF programs on sunrpc's trace events (bpf/rpc_tracepoints.bpf.c), which do not need its types.
+ * Finds the events' fields, loads, attaches, reads. */
 #include "rpc/source.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <malloc.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/file_text.h"
@@ -22,11 +15,8 @@
 
 #define FORMAT_BYTES (64 << 10)
 
-/*
- * In order of attachment: a hook that removes entries from a table comes before the one
- * that adds them. tp_exact comes before rpc_stats_latency, whose figures it has: the
- * kernel calls programs in the order of attachment.
- */
+/* In order of attachment: a hook that removes entries from a table comes before the one that adds them. tp_exact
+ * comes before rpc_stats_latency, whose figures it has: the kernel calls programs in the order of attachment. */
 enum hook {
 	HOOK_CLIENT,
 	HOOK_EXACT,
@@ -50,8 +40,7 @@ struct tracepoints_state {
 	uint32_t shards;
 };
 
-/* The names are those of events in tracefs, except rpc_stats_latency_raw, which has no
- * format file. */
+/* The names are those of events in tracefs, except rpc_stats_latency_raw, which has no format file. */
 static const struct bpf_hook table[HOOKS] = {
 #define HOOK(name, function, needs) BPF_HOOK(name, rpc_tracepoints_bpf, function, needs)
 	[HOOK_CLIENT] = HOOK("rpc_clnt_new", tp_client, 0),
@@ -64,18 +53,16 @@ static const struct bpf_hook table[HOOKS] = {
 	[HOOK_SLEEP] = HOOK("rpc_task_sleep", tp_sleep, BIT(HOOK_WAKEUP)),
 };
 
-/* The fields that are read of each event. A number has a size in bytes; size 0 means
- * a dynamic text. */
+/* The fields that are read of each event. A number has a size in bytes; size 0 means a dynamic text. */
 static const struct field_row {
 	const char *name;
 	size_t target; /* offset into struct rpc_event_fields */
 	enum hook hook;
 	uint32_t size; /* bytes; 0: a text */
 } rows[] = {
-#define FIELD(hook, name, size, field)                                     \
-	{                                                                  \
-		name, offsetof(struct rpc_event_fields, field), hook, size \
-	}
+/* clang-format off */
+#define FIELD(hook, name, size, field) { name, offsetof(struct rpc_event_fields, field), hook, size }
+	/* clang-format on */
 	FIELD(HOOK_LATENCY, "task_id", 4, task),
 	FIELD(HOOK_LATENCY, "client_id", 4, client),
 	FIELD(HOOK_LATENCY, "version", 4, version),
@@ -108,12 +95,11 @@ static const struct field_row {
 
 static bool read_format(struct trace_format *format, const char *tracefs, const char *event)
 {
-	char path[PATH_MAX];
 	struct file_text file;
 	bool good;
 
-	snprintf(path, sizeof(path), "%s/events/sunrpc/%s/format", tracefs, event);
-	if (file_text_read(&file, path, FORMAT_BYTES))
+	if (file_text_read(&file, PATHF("%s/events/sunrpc/%s/format", tracefs, event),
+			   FORMAT_BYTES))
 		return false;
 	good = trace_format_parse(format, file.bytes, file.len);
 	file_text_free(&file);
@@ -147,7 +133,7 @@ static void find_fields(struct tracepoints_state *t, const char *tracefs, size_t
 		bpf_hooks_miss(&t->hooks, hook, "tracefs does not describe it");
 		return;
 	}
-	for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++)
+	for (size_t r = 0; r < COUNT(rows); r++)
 		if (rows[r].hook == hook && !find_field(&t->fields, &rows[r], &format)) {
 			snprintf(reason, sizeof(reason),
 				 "its field %s is missing or has another form", rows[r].name);
@@ -180,13 +166,6 @@ static void detach(void *state)
 	free(t);
 }
 
-static const char *label_at(void *context, const char *address, uint32_t port)
-{
-	const struct tracepoints_state *t = context;
-
-	return tracepoint_maps_label(&t->maps, address, port);
-}
-
 static void *try(const struct source_setup *setup)
 {
 	struct tracepoints_state *t = calloc(1, sizeof(*t));
@@ -215,7 +194,7 @@ static void *try(const struct source_setup *setup)
 				  t->hooks.user, strerror(-err));
 	}
 	if (!err) {
-		t->rest = mountstats_open(setup->root, label_at, t);
+		t->rest = mountstats_open(setup->root, tracepoint_maps_label, &t->maps);
 		err = t->rest ? 0 : -errno;
 	}
 	if (err) {
@@ -278,8 +257,5 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 }
 
 const struct source_ops tracepoints_source = {
-	.try = try,
-	.attach = attach,
-	.read = read_state,
-	.detach = detach,
+	.try = try, .attach = attach, .read = read_state, .detach = detach
 };

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The source tracepoints: the maps of bpf/rpc_tracepoints.bpf.c, and who sunrpc's clients are, which only user space can find. */
-#ifndef XIDSCOPE_TRACEPOINTS_H
-#define XIDSCOPE_TRACEPOINTS_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "base/file_text.h"
 #include "base/label.h"
@@ -27,11 +22,9 @@ struct client_transport {
  * one of the first two is missing, empty or too long. */
 bool clients_parse_transport(struct client_transport *info, const char *text, size_t len);
 
-/*
- * Finds the name of the server at @address and @port in the @len bytes of nfsfs/servers:
+/* Finds the name of the server at @address and @port in the @len bytes of nfsfs/servers:
  * "v4 7f000001  801   1 host", address and port are in hex. The
- * name is cut to @size bytes with the NUL. False if it is not there.
- */
+ * name is cut to @size bytes with the NUL. False if it is not there. */
 bool clients_parse_server(char *name, size_t size, const char *text, size_t len,
 			  const char *address, uint32_t port);
 
@@ -96,13 +89,10 @@ void tracepoint_maps_close(struct tracepoint_maps *m);
 /* Finds the servers of the existing clients, before they have calls. */
 void tracepoint_maps_find_clients(struct tracepoint_maps *m);
 
-/* The label of the server at @address and @port since the last reading; NULL: there is none. */
-const char *tracepoint_maps_label(const struct tracepoint_maps *m, const char *address,
-				  uint32_t port);
+/* The label of the server at @address and @port since the last reading of @maps; NULL: there is none. */
+const char *tracepoint_maps_label(void *maps, const char *address, uint32_t port);
 
 /* Adds all that the maps hold to @s and @clients, and begins a new interval for the peak
  * depths. Returns 0 or -errno. */
 int tracepoint_maps_read(struct tracepoint_maps *m, struct snapshot *s,
 			 struct client_list *clients);
-
-#endif
