@@ -431,6 +431,7 @@ void session_json_write(FILE *out, const struct session *t)
 	write_fraction(&j, "seconds", session_seconds(t), 3);
 	if (t->last.calls.rpc_missing)
 		json_text(&j, "not_observed", t->last.calls.rpc_missing);
+	json_bool(&j, "gpu_faults_observed", t->last.faults.gpu_watched);
 	json_unsigned(&j, "open_faults_before", t->first.faults.open_faults);
 	json_array(&j, "servers");
 	for (size_t i = 0; i < t->server_count; i++)
