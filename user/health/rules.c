@@ -126,8 +126,8 @@ static double last_recovery(const struct snapshot *s, const char *device, const 
 }
 
 /* Of what a rule finds. @last: when it last happened; 0: not known, so only an acknowledgement ends it. */
-static enum health_standing standing(const struct health_evaluation *e, const char *device,
-				     const char *what, double last)
+static enum fault_standing standing(const struct health_evaluation *e, const char *device,
+				    const char *what, double last)
 {
 	const struct ack *ack;
 
@@ -148,8 +148,8 @@ static enum health_standing standing(const struct health_evaluation *e, const ch
 /* A fatal Xid in so many boots: two reboots have not helped. */
 #define REPLACE_BOOTS 3
 
-static enum health_standing group_standing(const struct health_evaluation *e, const struct fault *f,
-					   const struct fault_group *g)
+static enum fault_standing group_standing(const struct health_evaluation *e, const struct fault *f,
+					  const struct fault_group *g)
 {
 	char what[32];
 
@@ -193,15 +193,25 @@ static uint64_t recent_failures(const struct snapshot *s, const char *device)
 	return number;
 }
 
-/* @otherwise: the advice where a GPU need not be replaced. */
-static const char *advice_to_replace(const struct snapshot *s, const struct fault *f,
-				     const struct fault_group *g, const char *otherwise)
+/* Sets what @f means, and what is to be done about it: @to's .meaning, .action and .advice. */
+static void explain(const struct health_evaluation *e, const struct fault *f,
+		    const struct fault_group *g, struct known_fault *to)
 {
+	const struct sxid_catalog_entry *sxid = f->nvswitch ? sxid_catalog_find(f->code) : NULL;
+
+	to->meaning = xid_meaning(f->nvswitch, f->code);
+	to->action = sxid ? sxid->action : f->action;
+	to->advice = f->nvswitch && !sxid ? "Drain the node and reset its GPUs and switches." :
+					    xid_action_advice(to->action);
+	if (!is_fatal_xid(f))
+		return;
 	if (g->boots >= REPLACE_BOOTS)
-		return "Drain the node and replace the GPU: reboots have not helped.";
-	if (recent_failures(s, f->device) >= REPLACE_FAILURES)
-		return "Drain the node and replace the GPU: resets have not helped.";
-	return otherwise;
+		to->advice = "Drain the node and replace the GPU: reboots have not helped.";
+	else if (recent_failures(e->s, f->device) >= REPLACE_FAILURES)
+		to->advice = "Drain the node and replace the GPU: resets have not helped.";
+	else
+		return;
+	to->action = "replace_gpu";
 }
 
 /* @number of @unit ("times", "incidents"). */
@@ -210,9 +220,7 @@ static void describe(struct health_evaluation *e, enum health_rule_id rule, cons
 {
 	const char *kind = f->nvswitch ? "SXid" : "Xid";
 	struct health_finding *finding = health_add_finding(e, rule);
-	const struct sxid_catalog_entry *sxid = f->nvswitch ? sxid_catalog_find(f->code) : NULL;
-	const char *advice = "Drain the node and reset its GPUs and switches.";
-	const char *meaning = f->severity;
+	struct known_fault about;
 	char when[40] = "", text[TIME_TEXT_SIZE];
 
 	SET_NAME(finding->device, "%s", f->device);
@@ -223,25 +231,15 @@ static void describe(struct health_evaluation *e, enum health_rule_id rule, cons
 	finding->first = g->first;
 	finding->last = g->last;
 	SET_HEAD(finding, "%s %u %s", kind, f->code, health_short_device(f->device));
-	SET_NAME(finding->action, "%s", sxid ? sxid->action : f->action);
+	explain(e, f, g, &about);
+	SET_NAME(finding->action, "%s", about.action);
 	if (g->last > 0) {
 		time_to_text(text, sizeof(text), g->last);
 		snprintf(when, sizeof(when), ", last %s", text);
 	}
-	if (sxid) {
-		advice = xid_action_advice(sxid->action);
-		meaning = sxid->mnemonic;
-	} else if (!f->nvswitch) {
-		advice = xid_action_advice(f->action);
-		if (rule == HEALTH_XID_FATAL)
-			advice = advice_to_replace(e->s, f, g, advice);
-		if (advice != xid_action_advice(f->action))
-			SET_NAME(finding->action, "replace_gpu");
-		meaning = xid_catalog_find(f->code)->description;
-	}
 	SET_REASON(finding, "%s %s: %s %u (%s) %" PRIu64 " %s%s: %s",
-		   f->nvswitch ? "NVSwitch" : "GPU", f->device, kind, f->code, meaning, number,
-		   unit, when, advice);
+		   f->nvswitch ? "NVSwitch" : "GPU", f->device, kind, f->code,
+		   *about.meaning ? about.meaning : f->severity, number, unit, when, about.advice);
 	SET_BRIEF(finding, "%s %u on %s, %" PRIu64 " %s%s", kind, f->code, f->device, number, unit,
 		  when);
 }
@@ -373,9 +371,9 @@ static const struct driver_message *driver_message(enum health_rule_id rule, con
 
 /* One that a GPU needs a reset mostly does not name the GPU: the reset of any is taken for that of this one, since an
  * Xid 154 names each that still needs one. */
-static enum health_standing message_standing(const struct health_evaluation *e,
-					     const struct driver_message *m,
-					     const struct kernel_event *v)
+static enum fault_standing message_standing(const struct health_evaluation *e,
+					    const struct driver_message *m,
+					    const struct kernel_event *v)
 {
 	const struct gpu_recovery *end = e->s->faults.recoveries + e->s->faults.recovery_count;
 
@@ -442,33 +440,20 @@ static void find_rate_limit(struct health_evaluation *e, enum health_rule_id rul
 
 /* ---- the list of all ---- */
 
-const char *const health_standing_names[STANDINGS] = {
-	[STANDING_OPEN] = "open",
-	[STANDING_SNOOZED] = "snoozed",
-	[STANDING_ACKNOWLEDGED] = "acknowledged",
-	[STANDING_HARMLESS] = "harmless",
-	[STANDING_OVER] = "over",
-};
-
 /* Of what is not over, if no rule finds it. */
-static enum health_standing unless_harmless(enum health_standing standing, enum health_level level)
+static enum fault_standing unless_harmless(enum fault_standing standing, enum health_level level)
 {
 	return standing != STANDING_OVER && level == HEALTH_OK ? STANDING_HARMLESS : standing;
 }
 
-static struct health_fault list_fault(const struct health_evaluation *e, const struct fault *f)
+static struct known_fault list_fault(const struct health_evaluation *e, const struct fault *f)
 {
-	const struct sxid_catalog_entry *sxid = f->nvswitch ? sxid_catalog_find(f->code) : NULL;
-	struct health_fault h = { .kind = f->nvswitch ? "sxid" : "xid",
-				  .device = f->device,
-				  .severity = f->severity,
-				  .action = sxid ? sxid->action : f->action,
-				  .meaning = sxid        ? sxid->mnemonic :
-					     f->nvswitch ? "" :
-							   xid_catalog_find(f->code)->description,
-				  .count = f->count,
-				  .first = f->first,
-				  .last = f->last };
+	struct known_fault h = { .kind = f->nvswitch ? "sxid" : "xid",
+				 .device = f->device,
+				 .severity = f->severity,
+				 .count = f->count,
+				 .first = f->first,
+				 .last = f->last };
 	struct fault_group g;
 
 	xid_code_text(h.what, sizeof(h.what), f->nvswitch, f->code);
@@ -480,20 +465,24 @@ static struct health_fault list_fault(const struct health_evaluation *e, const s
 		    (r->find != find_frequent || frequent(e, (enum health_rule_id)rule, f, &g)))
 			h.level = e->o->rules[rule].level;
 	}
+	explain(e, f, &g, &h);
+	if (h.level == HEALTH_OK && !*h.action)
+		h.advice = "";
 	h.standing = unless_harmless(group_standing(e, f, &g), h.level);
 	return h;
 }
 
-static struct health_fault list_message(const struct health_evaluation *e,
-					const struct kernel_event *v)
+static struct known_fault list_message(const struct health_evaluation *e,
+				       const struct kernel_event *v)
 {
-	struct health_fault h = { .kind = "gpu_driver_error",
-				  .device = v->device,
-				  .severity = "",
-				  .action = "",
-				  .meaning = "",
-				  .count = v->count,
-				  .last = v->last };
+	struct known_fault h = { .kind = "gpu_driver_error",
+				 .device = v->device,
+				 .severity = "",
+				 .action = "",
+				 .meaning = "",
+				 .advice = "",
+				 .count = v->count,
+				 .last = v->last };
 	const struct driver_message *end =
 		driver_messages + sizeof(driver_messages) / sizeof(driver_messages[0]);
 
@@ -507,13 +496,14 @@ static struct health_fault list_message(const struct health_evaluation *e,
 		h.standing = unless_harmless(message_standing(e, m, v), h.level);
 		h.action = m->action;
 		h.meaning = m->meaning;
+		h.advice = xid_action_advice(m->action);
 	}
 	return h;
 }
 
 static int compare_faults(const void *left, const void *right)
 {
-	const struct health_fault *a = left, *b = right;
+	const struct known_fault *a = left, *b = right;
 
 	if (a->standing != b->standing)
 		return a->standing < b->standing ? -1 : 1;
@@ -522,12 +512,12 @@ static int compare_faults(const void *left, const void *right)
 	return (a->last < b->last) - (a->last > b->last);
 }
 
-struct health_fault *health_faults(const struct snapshot *s, const struct health_options *o,
-				   double now, size_t *count)
+struct known_fault *health_list(const struct snapshot *s, const struct health_options *o,
+				double now, size_t *count)
 {
 	const struct health_evaluation e = { .s = s, .o = o, .now = now };
 	const struct fault_counts *f = &s->faults;
-	struct health_fault *list =
+	struct known_fault *list =
 		calloc(f->fault_count + f->kernel_event_count + 1, sizeof(*list));
 
 	*count = 0;
@@ -543,15 +533,14 @@ struct health_fault *health_faults(const struct snapshot *s, const struct health
 	return list;
 }
 
-size_t health_open_faults(const struct snapshot *s, const struct health_options *o, double now)
+struct known_fault *health_faults(const struct snapshot *s, const struct ack_list *acks, double now,
+				  size_t *count)
 {
-	size_t count, open = 0;
-	struct health_fault *faults = health_faults(s, o, now, &count);
+	struct health_options o;
 
-	while (open < count && faults[open].standing == STANDING_OPEN)
-		open++;
-	free(faults);
-	return open;
+	health_defaults(&o);
+	o.acks = acks;
+	return health_list(s, &o, now, count);
 }
 
 /* ---- the table ---- */

@@ -432,6 +432,16 @@ void session_free(struct session *t)
 	*t = (struct session){};
 }
 
+size_t session_open_before(const struct session *t)
+{
+	size_t open = 0;
+
+	for (const struct known_fault *f = t->faults; f < t->faults + t->fault_count; f++)
+		open += f->standing == STANDING_OPEN &&
+			(f->first > 0 ? f->first : f->last) < t->first.wall;
+	return open;
+}
+
 double session_seconds(const struct session *t)
 {
 	return (double)counted_since(t->last.time_ns, t->first.time_ns) / 1e9;

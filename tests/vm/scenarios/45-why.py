@@ -64,8 +64,10 @@ def all_commands_agree_on_what_is_open(folder):
         is_open = {f["fault"] for f in faults.values() if f["state"] == "open"}
         found = {f["what"] for f in read(folder, f"{name}.check")["findings"] if "count" in f}
         need(found == is_open, "check finds", found)
-        before = read(folder, f"{name}.trace")["open_faults_before"]
-        need(before == len(is_open), "trace:", before)
+        trace = read(folder, f"{name}.trace")
+        need(trace["open_faults_before"] == len(is_open), "trace:", trace)
+        need({f["fault"]: f["state"] for f in trace["faults"]} == {"63": "harmless", "79": state}, "trace:", trace)
+        need("--hooks" in trace["not_observed"], trace["not_observed"])
     need((folder / "acked").read_text() == "acknowledged 1 open fault on 0000:c1:00.0\n", "ack")
     text = (folder / "faults.txt").read_text().splitlines()
     need(text[2].startswith("    fatal, 1 report: "), text)
