@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Proves that the commands of docs/RUNBOOK.md for Kubernetes, run by the real kubectl, ask the API server for what
-they should. The server is made up: it knows one node with the agent's pod, and refuses to make a stream or a pod, so this shows
-what would run, not that it does. Exit code 77: no kubectl, or one of before 1.30.
+they should. The server is made up: it knows one node with the agent's pod, and refuses to make a stream or a pod, so
+this shows what would run, not that it does. Exit code 77: no kubectl, or one of before 1.30.
 """
 import http.server
 import json

@@ -302,15 +302,15 @@ static void find_stalls(struct session *t)
 	for (size_t i = 0; i < t->latest.count; i++) {
 		const struct session_point *p = &t->latest.points[i];
 		struct session_server *v = &t->servers[i];
-		bool hung = server_hangs(&t->limits, v->name);
+		uint64_t hung_ns = server_hangs(&t->limits, v->name);
 
 		if (p->disconnects)
 			add_event(t, SESSION_DISCONNECT, end, v->name, p->disconnects);
-		if (hung && !v->hung)
-			add_event(t, SESSION_HUNG, end - (double)p->oldest_ns / 1e9, v->name, 1);
-		else if (!hung && v->hung)
+		if (hung_ns && !v->hung_ns)
+			add_event(t, SESSION_HUNG, end - (double)hung_ns / 1e9, v->name, 1);
+		else if (!hung_ns && v->hung_ns)
 			add_event(t, SESSION_ANSWERS, end, v->name, 1);
-		v->hung = hung;
+		v->hung_ns = hung_ns;
 	}
 }
 

@@ -76,7 +76,7 @@ struct session_event {
 
 struct session_server {
 	char name[LABEL_SIZE];
-	bool hung;
+	uint64_t hung_ns; /* so long without an answer; 0: it answers */
 	struct session_point sums; /* of all intervals */
 };
 

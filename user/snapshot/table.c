@@ -213,7 +213,6 @@ static const struct field finding_fields[] = {
 	ROW(finding_state, NAME, LABEL, check),
 	ROW(finding_state, TEXT, LABEL, device),
 	ROW(finding_state, TEXT, LABEL, code),
-	ROW(finding_state, U32, LARGEST, level),
 };
 
 static const struct field program_fields[] = {
