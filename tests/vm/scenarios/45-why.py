@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+import json
+
 from judge import judgement, need
 from judge.reading import iso, read_json
 
@@ -53,6 +55,16 @@ def why_knows_when_nothing_was_watching(folder):
 def the_gravest_is_the_cause(folder):
     job = read(folder, "job.json")
     need(job["cause"] == "xid" and job["cause_event"]["code"] == 79, job.get("cause_event"))
+
+
+@judgement
+def the_journal_has_a_line_of_each_fault_and_of_the_stall(folder):
+    """Although events go to a file."""
+    lines = [json.loads(line) for line in (folder / "agent.log").read_text().splitlines() if line.startswith("{")]
+    said = [line["message"] for line in lines]
+    for what in (": Xid 63 (", ": Xid 79 (fatal) ", ": a call waits for ", ": its stall is over after "):
+        number = sum(what in message for message in said)
+        need(number == 1 or (number == 2 and "63" in what), number, "lines of", what, said)  # a burst: first, the rest
 
 
 @judgement
