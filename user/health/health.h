@@ -81,6 +81,7 @@ struct health_options {
 	double since; /* seconds since the epoch; older faults are cleared */
 	const struct ack_list *acks; /* NULL: none */
 	const struct node_state *node; /* NULL: not known */
+	bool local_times; /* in reasons; else UTC */
 };
 
 void health_defaults(struct health_options *o);

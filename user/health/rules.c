@@ -214,6 +214,15 @@ static void explain(const struct health_evaluation *e, const struct fault *f,
 	to->action = "replace_gpu";
 }
 
+static void write_time(const struct health_evaluation *e, char text[TIME_LOCAL_SIZE],
+		       double seconds)
+{
+	if (e->o->local_times)
+		time_to_local(text, seconds);
+	else
+		time_to_text(text, TIME_LOCAL_SIZE, seconds);
+}
+
 /* @number of @unit ("times", "incidents"). */
 static void describe(struct health_evaluation *e, enum health_rule_id rule, const struct fault *f,
 		     uint64_t number, const char *unit, const struct fault_group *g)
@@ -221,7 +230,7 @@ static void describe(struct health_evaluation *e, enum health_rule_id rule, cons
 	const char *kind = f->nvswitch ? "SXid" : "Xid";
 	struct health_finding *finding = health_add_finding(e, rule);
 	struct known_fault about;
-	char when[40] = "", text[TIME_TEXT_SIZE];
+	char when[40] = "", text[TIME_LOCAL_SIZE];
 
 	SET_NAME(finding->device, "%s", f->device);
 	xid_code_text(finding->what, sizeof(finding->what), f->nvswitch, f->code);
@@ -234,7 +243,7 @@ static void describe(struct health_evaluation *e, enum health_rule_id rule, cons
 	explain(e, f, g, &about);
 	SET_NAME(finding->action, "%s", about.action);
 	if (g->last > 0) {
-		time_to_text(text, sizeof(text), g->last);
+		write_time(e, text, g->last);
 		snprintf(when, sizeof(when), ", last %s", text);
 	}
 	SET_REASON(finding, "%s %s: %s %u (%s) %" PRIu64 " %s%s: %s",
@@ -390,7 +399,7 @@ static void describe_message(struct health_evaluation *e, const struct driver_me
 	struct health_finding *f = health_add_finding(e, m->rule);
 	const char *device = *v->device ? v->device : "all";
 	const char *what = strncmp(device, "nvidia-nvswitch", 15) != 0 ? "GPU" : "NVSwitch";
-	char when[TIME_TEXT_SIZE];
+	char when[TIME_LOCAL_SIZE];
 
 	SET_NAME(f->device, "%s", device);
 	SET_NAME(f->what, "%s", v->kind);
@@ -398,7 +407,7 @@ static void describe_message(struct health_evaluation *e, const struct driver_me
 	f->last = v->last;
 	SET_NAME(f->action, "%s", m->action);
 	SET_HEAD(f, "%.20s %s", v->kind, health_short_device(device));
-	time_to_text(when, sizeof(when), v->last);
+	write_time(e, when, v->last);
 	SET_REASON(f, "%s %s: driver error %s (%s) %" PRIu64 " %s, last %s: %s", what, device,
 		   v->kind, m->meaning, v->count, v->count == 1 ? "time" : "times", when,
 		   xid_action_advice(m->action));
