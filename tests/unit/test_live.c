@@ -205,13 +205,15 @@ TEST(a_soft_mount_that_hangs_has_an_age)
 
 		c->replies = 1 + second / 7;
 		c->timeouts = second;
+		c->slots_in_flight = second == 5;
+		c->oldest_ns = second == 5 ? 900 * MS : 0; /* the next one has begun */
 		assert_non_null(snapshot_server(&s.calls, "nas-1"));
 		assert_int_equal(session_add(&t, &s), 0);
 		view.out = text_begin();
 		live_interval(&view, &t);
 		text_end(view.out);
 		if (second == 5)
-			assert_has(text, " nas-1     HUNG 5.00 s, its calls time out\n"
+			assert_has(text, " nas-1     HUNG 5.00 s, 1 call unanswered\n"
 					 "         nas-1 hangs: its calls time out, for 5.00 s\n");
 		if (second == 6)
 			assert_has(text, " HUNG 6.00 s, its calls time out\n");

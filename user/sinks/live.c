@@ -312,9 +312,9 @@ static void note_trouble(struct live *v, const struct session *t, size_t number)
 		add_count(counts, sizeof(counts), p->connects, "connect");
 	add_count(counts, sizeof(counts), p->errors, "error");
 	if (age_ns >= SESSION_OLD_NS) {
-		format_duration(oldest, age_ns);
+		format_duration(oldest, p->oldest_ns >= SESSION_OLD_NS ? p->oldest_ns : age_ns);
 		safe_format(text, sizeof(text), "%s %s", server, hung_ns ? "hangs" : "is slow");
-		if (p->oldest_ns)
+		if (p->oldest_ns >= SESSION_OLD_NS)
 			snprintf(how, sizeof(how),
 				 "the oldest call waits for %s, %" PRIu32 " outstanding", oldest,
 				 p->in_flight);
