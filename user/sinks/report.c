@@ -170,7 +170,7 @@ static void report_faults(FILE *out, const struct session *t)
 				  *f->severity ? ", " : "", f->severity, f->count,
 				  f->count == 1 ? "" : "s",
 				  f->last > 0 ? time_to_local(last, f->last) : "not known",
-				  f->meaning, *f->meaning ? ". " : "", f->advice);
+				  f->meaning, *f->meaning && *f->advice ? ". " : "", f->advice);
 }
 
 /* Without a BPF source all hooks on sunrpc are missing: they are left out, because
