@@ -91,6 +91,7 @@ run_tests() {
 	judge "acknowledgements are edited safely and follow the GPU" tests/cli/ack_command.sh
 	judge "run writes nothing but regular files with one link" tests/cli/paths.sh
 	judge "Slurm and node-problem-detector get the verdict" tests/cli/check_callers.sh
+	judge "the runbook's commands ask a cluster for what they should" tests/docs/runbook_cluster.py
 	judge "a mount that hangs fails the check and holds nothing" tests/cli/hung_mount.sh
 	judge "the alert rules fire when they should" deploy/prometheus/check.sh
 	judge "without sunrpc the agent reports that and keeps running" tests/cli/absent.sh

@@ -152,6 +152,14 @@ expect 0 "Xid 79: GPU no longer answers*  severity  fatal*  action    restart_bm
 expect 0 "*note      The text decides the severity*" "" xid 149
 expect 0 "*mnemonic  ISINK_ZERO_LIFETIME*documented as PSHC_ZERO_LIFETIME*" "" xid 165
 json "j['mnemonic'] == 'ISINK_ZERO_LIFETIME' and j['documented'] == 'PSHC_ZERO_LIFETIME' and j['source'].startswith('https:')" xid 165 --json
+# times that a person reads are local, those of a monitoring system are not
+TZ=CET-1 expect 2 "CRITICAL: *SXid 20034*, last 2026-11-21 11:00:00 +0100: *last *2026-11-21 11:00:00 +0100*" "" check --explain --file switch
+TZ=CET-1 expect 2 "*SXid 20034*, last 2026-11-21T10:00:00Z: *" "" check --file switch
+TZ=CET-1 script -qc "$program check --file switch" /dev/null >typed
+grep -q 'SXid 20034.*, last 2026-11-21 11:00:00 +0100: ' typed || fail "on a terminal check prints $(<typed)"
+script -qc "stty cols 80; $program xid 149" /dev/null | tr -d '\r' >typed
+! grep -E '^.{81}' typed || fail "xid is wider than a terminal"
+grep -q '^            otherwise check' typed || fail "xid's advice is not below itself: $(<typed)"
 expect 0 "*note      One that names a previous Xid*info.*source    https://docs.nvidia.com/*" "" xid 45
 expect 0 "SXid 20034: *severity  fatal*action    reset_gpu*" "" xid sxid:20034
 expect 1 "SXid 99: code not in the catalog*" "xidscope: SXid 99 is not in the catalog: *" xid sxid:99

@@ -3,11 +3,12 @@
 """Proves, with a real Prometheus and a real Alertmanager, what people are told of the incidents of 63 nodes: each
 notification is expected, and each one expected comes.
 
-    live.py [--sample FILE] PROMETHEUS ALERTMANAGER FOLDER STATES
+    live.py [--sample FILE [--draw]] PROMETHEUS ALERTMANAGER FOLDER STATES
 
 STATES has the files that an agent wrote in each state of a node, named SECONDS-STATE. Each node serves those of its
 state, one after the other; incidents bring nodes into other states. With a sample, which has every family of the agent,
-only the short list of incidents is played, and the dashboards' queries are tried on it.
+only the short list of incidents is played, and the dashboards' queries are tried on it; the dashboards are drawn. With
+--draw the file need not have every family.
 
 Time runs faster for rules and routes: all durations in them are divided by SPEED. What an agent writes is not changed
 by it: rates and shares of time are the same. Ages with which rules compare are divided by AGES, so that what is slow is
@@ -22,6 +23,7 @@ import sys
 import threading
 import time
 
+import draw
 import programs
 
 NODES = 63
@@ -334,9 +336,23 @@ def check_rules(found):
     return wrong
 
 
+def set_variables(text):
+    """As they are set for the sample's node."""
+    for name, value in {"$__rate_interval": "1m", "$instance": "sample:9100", "$server": ".*"}.items():
+        text = text.replace(name, value)
+    return text
+
+
+def draw_dashboards(port, folder):
+    now = time.time()
+    for path in sorted((TOP / "deploy/grafana").glob("*.json")):
+        draw.draw(path, lambda text: query(port, set_variables(text)),
+                  lambda text: query(port, set_variables(text), start=now - 60, end=now, step=1), now,
+                  folder / f"{path.stem}.html")
+
+
 def check_dashboards(port):
-    """Each query, with the variables as they are set for the sample's node."""
-    values = {"$__rate_interval": "1m", "$instance": "sample:9100", "$server": ".*"}
+    """Each query finds something."""
     queries = 0
     for path in sorted((TOP / "deploy/grafana").glob("*.json")):
         page = json.loads(path.read_text())
@@ -347,8 +363,7 @@ def check_dashboards(port):
         asked += [(a["name"], f"({a['target']['expr']}) or vector(0)")
                   for a in page.get("annotations", {"list": []})["list"]]
         for title, text in asked:
-            for name, value in values.items():
-                text = text.replace(name, value)
+            text = set_variables(text)
             queries += 1
             # On a busy machine a scrape may be late, and what it had is not there for a moment.
             wait(lambda text=text: query(port, text), 10, f"{path.name}: {title}: no result of {text}")
@@ -375,15 +390,17 @@ def check(port, server, incidents, seconds):
 
 
 def sample_text(path):
-    """A file whose counters grow by a percent a second."""
+    """A file whose counters grow by a percent a second, but for those of faults and of episodes, which are marked."""
     start, text = time.time(), path.read_text() if path else ""
-    growing = re.compile(r"^(\w+_(?:total|bucket|sum|count)(?:\{.*\})?) (\S+)$", re.M)
+    growing = re.compile(r"^((?!xidscope_gpu_xid_|xidscope_checkpoint_episode_seconds_count)"
+                         r"\w+_(?:total|bucket|sum|count)(?:\{.*\})?) (\S+)$", re.M)
     return lambda: growing.sub(lambda m: f"{m[1]} {float(m[2]) * (1 + (time.time() - start) / 100):.9f}", text)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--sample", type=pathlib.Path)
+    parser.add_argument("--draw", action="store_true")
     parser.add_argument("prometheus")
     parser.add_argument("manager")
     parser.add_argument("folder", type=pathlib.Path)
@@ -411,8 +428,10 @@ def main():
         server.start = time.time()
         play(incidents, server, ports[0])
         check(ports[0], server, incidents, time.time() - server.start)
-        if args.sample:
+        if args.sample and not args.draw:
             check_dashboards(ports[0])
+        if args.sample:
+            draw_dashboards(ports[0], args.folder)
 
 
 if __name__ == "__main__":

@@ -50,4 +50,11 @@ for width in 390 1200; do
 			"file://$dir/frame.html"
 	done
 done
+# A session that looked at NFS alone does not say that all is well.
+"$top/build/xidscope" trace --replay "$top/tests/data/slots.rec" --html "$dir/slots.html" >/dev/null
+run 1200 light slots.html --virtual-time-budget=5000 --dump-dom "file://$dir/slots.html" >"$dir/dom"
+grep -q 'ok</span> Nothing is known to be wrong, but faults of GPUs were not observed; each server answered' "$dir/dom" || {
+	echo "of what was not observed the page says: $(grep -o '<h1>.*</h1>' "$dir/dom")"
+	failed=1
+}
 exit $failed

@@ -424,6 +424,11 @@ TEST(the_log_has_a_line_of_each_burst_of_faults)
 	assert_has(said_of(event), "xidscope: warning: GPU driver: uvm_fatal: fell off\n");
 	event.kind = "kernel_event";
 	assert_string_equal(said_of(event), "");
+	event.kind = "sxid"; /* its text has the name, if any */
+	event.code = 20034;
+	strcpy(event.severity, "fatal");
+	*event.name = 0;
+	assert_has(said_of(event), "xidscope: warning: GPU driver: SXid 20034 (fatal): fell off\n");
 }
 
 TEST(escapes_do_not_make_a_line_too_long)

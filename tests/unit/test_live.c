@@ -191,6 +191,65 @@ TEST(a_state_has_a_line_at_its_begin_and_at_its_end)
 	assert_lacks(text, "Over");
 }
 
+/* A soft mount's calls end by timing out: none waits for long. */
+TEST(a_soft_mount_that_hangs_has_an_age)
+{
+	now = (struct snapshot){ .time_ns = 1000 * MS, .wall = 1e9 };
+	assert_int_equal(session_add(&t, &now), 0);
+	for (uint64_t second = 0; second <= 7; second++) {
+		struct snapshot s = { .time_ns = t.last.time_ns + 1000 * MS,
+				      .wall = t.last.wall + 1 };
+		struct rpc_transport_state *c = add_transport(&s, "nas-1");
+
+		c->replies = 1 + second / 7;
+		c->timeouts = second;
+		c->slots_in_flight = second == 5;
+		c->oldest_ns = second == 5 ? 900 * MS : 0; /* the next one has begun */
+		assert_non_null(snapshot_server(&s.calls, "nas-1"));
+		assert_int_equal(session_add(&t, &s), 0);
+		view.out = text_begin();
+		live_interval(&view, &t);
+		text_end(view.out);
+		if (second == 5)
+			assert_has(text, " nas-1     HUNG 5.00 s, 1 call unanswered\n"
+					 "         nas-1 hangs: its calls time out, for 5.00 s\n");
+		if (second == 6)
+			assert_has(text, " HUNG 6.00 s, its calls time out\n");
+	}
+	assert_has(text, "Over after 7.00 s: nas-1 hangs");
+}
+
+/* The same time as that of its server. */
+TEST(a_stuck_connection_is_stuck_since_its_call_waits)
+{
+	static const char *const names[] = { "tcp/0", "tcp/1" };
+
+	now = (struct snapshot){ .time_ns = 1000 * MS, .wall = 1e9 };
+	assert_int_equal(session_add(&t, &now), 0);
+	for (uint64_t second = 1; second <= 9; second++) {
+		struct snapshot s = { .time_ns = t.last.time_ns + 1000 * MS,
+				      .wall = t.last.wall + 1 };
+
+		for (size_t i = 0; i < COUNT(names); i++) {
+			struct rpc_transport_state *c =
+				snapshot_transport(&s.calls, "nas-1", names[i]);
+
+			c->remote = (struct endpoint){ "10.0.0.1", 2049 };
+			c->replies = i ? 1 : 100 * second;
+			c->rtt_ns = c->replies * MS;
+			c->oldest_ns = i && second < 9 ? second * 1000 * MS : 0;
+		}
+		snapshot_server(&s.calls, "nas-1")->oldest_ns[RPC_QUEUE_PENDING] =
+			second < 9 ? second * 1000 * MS : 0;
+		assert_int_equal(session_add(&t, &s), 0);
+		view.out = text_begin();
+		live_interval(&view, &t);
+		text_end(view.out);
+	}
+	assert_has(text, "Over after 9.00 s: nas-1 is slow\n");
+	assert_has(text, "Over after 9.00 s: Stuck connection to nas-1: tcp/1, ");
+}
+
 TEST(without_a_server_one_line_says_it)
 {
 	now = (struct snapshot){ .time_ns = 1000 * MS, .wall = 1e9 };

@@ -155,7 +155,7 @@ static struct snapshot full_snapshot(void)
 	snapshot_health(&s.self, "nfs_waiter", 0);
 	for (int i = 0; i < 2; i++)
 		snapshot_finding(&s.self,
-				 &(struct finding_state){ "xid_fatal", "0000:c1:00.0", "79", 2 });
+				 &(struct finding_state){ "xid_fatal", "0000:c1:00.0", "79" });
 	snapshot_hook(&s.self, "xprt_transmit", true);
 	snapshot_hook(&s.self, "printk", false);
 	snapshot_drop(&s.self, "rpc_waiter", 0);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that the report shows what happened: durations in three digits, the phase that took most of the time, the
  * GPU that failed, and what is missing. */
+#include "health/health.h"
 #include "printed.h"
 #include "sinks/report.h"
 #include "snapshot.h"
-#include "xid/xid_catalog.h"
 
 TEST(durations_have_three_digits_and_a_unit)
 {
@@ -88,28 +88,28 @@ static void report(bool histograms)
 	text_end(out);
 }
 
-/* Begins a session of ten seconds from @before to @now, which stay the owners of their arrays. */
-static void begin_session(uint64_t open_before)
+/* A session of ten seconds from @before to @now, which stay the owners of their arrays. */
+static void begin_session(void)
 {
 	struct snapshot begin = before, last;
 
 	begin.time_ns = 1;
 	begin.wall = 1e9;
-	begin.faults.open_faults = open_before;
-
 	now.time_ns = 1 + 10000 * MS;
 	now.wall = 1e9 + 10;
 	last = now;
 	assert_int_equal(session_add(&t, &begin), 0);
 	assert_int_equal(session_add(&t, &last), 0);
 	assert_int_equal(session_end(&t), 0);
+	t.faults = health_faults(&t.last, NULL, t.last.wall, &t.fault_count);
+	assert_non_null(t.faults);
 }
 
 /* Reports it. */
-static void session(uint64_t open_before)
+static void session(void)
 {
 	end_session();
-	begin_session(open_before);
+	begin_session();
 	report(false);
 }
 
@@ -127,7 +127,7 @@ TEST(the_summary_names_the_phase_that_took_most)
 		unsigned int other = (p + 1) % RPC_PHASES;
 
 		add_calls_of_4_ms(&now, "nas-1", "READ", 1000, p, other);
-		session(0);
+		session();
 		assert_has(summary(), formatted("- Time by phase: 75 %% %s, 25 %% %s.\n",
 						rpc_phase_names[p], rpc_phase_names[other]));
 		snapshot_free(&now);
@@ -141,7 +141,7 @@ TEST(the_verdict_comes_first)
 	char expected[VERDICT_SENTENCE_SIZE + 100];
 
 	add_calls_of_4_ms(&now, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
-	begin_session(0);
+	begin_session();
 	report(false);
 	v = verdict_of(&t.limits, "nas-1");
 	snprintf(expected, sizeof(expected), "\nSummary\n- nas-1: bound by %s, confidence %s. %s\n",
@@ -202,7 +202,7 @@ TEST(what_is_unknown_is_not_reported)
 	o->total.bucket[TIME_OVERFLOW] = o->phase[RPC_PHASE_RTT].bucket[TIME_OVERFLOW] = 1000;
 	o->total.sum_ns = 4000 * MS;
 	o->phase[RPC_PHASE_RTT].sum_ns = 1000 * MS;
-	session(0);
+	session();
 	assert_has(text, "READ            1000     0.0 4.00 ms       -       -       - rtt 25\n");
 	assert_has(summary(), "- Time by phase: 25 % rtt.\n");
 	assert_has(summary(), "the source mountstats does not measure all phases");
@@ -215,7 +215,7 @@ TEST(the_summary_counts_calls_rates_and_concurrency)
 	add_calls_of_4_ms(&now, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
 	add_calls_of_4_ms(&now, "nas-1", "WRITE", 4000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
 	add_calls_of_4_ms(&now, "nas-2", "READ", 50, RPC_PHASE_RTT, RPC_PHASE_SETUP);
-	session(0);
+	session();
 	assert_has(
 		summary(),
 		"- nas-1: 5000 NFS calls in 10 s (500/s), mean 4.00 ms, on average 2.0 calls at once.\n");
@@ -230,7 +230,7 @@ TEST(ops_are_in_a_table_the_costliest_first)
 {
 	add_calls_of_4_ms(&now, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
 	add_calls_of_4_ms(&now, "nas-1", "WRITE", 5000, RPC_PHASE_RTT, RPC_PHASE_SETUP);
-	session(0);
+	session();
 	assert_has(
 		text,
 		"\nCalls to nas-1, the costliest first\n"
@@ -245,7 +245,7 @@ TEST(histograms_are_bars_on_request)
 
 	add_calls_of_4_ms(&now, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
 	histogram_record(&now.calls.ops[0].total, 10, 16 * MS);
-	begin_session(0);
+	begin_session();
 	report(false);
 	assert_lacks(text, "###");
 	report(true);
@@ -262,7 +262,7 @@ TEST(only_what_the_filter_wants_is_shown)
 	add_calls_of_4_ms(&now, "nas-1", "WRITE", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
 	add_calls_of_4_ms(&now, "nas-2", "READDIR", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
 	add_calls_of_4_ms(&now, "nas-3", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
-	begin_session(0);
+	begin_session();
 	report(false);
 	assert_has(text, "\nREAD  ");
 	assert_has(text, "\nREADDIR  ");
@@ -292,7 +292,7 @@ TEST(slow_calls_show_whose_they_were)
 	now.calls.slow[0] = now.calls.slow[1] = slow;
 	now.calls.slow[1].total_ns = 4000 * MS;
 	strcpy(now.calls.slow[1].op, "WRITE");
-	begin_session(0);
+	begin_session();
 	report(false);
 	assert_has(text, "\nSlowest calls: 2 of 2\n");
 	assert_has(text, " 2.00 s READ         train 42                 rtt 75 slot 25\n"
@@ -309,7 +309,7 @@ TEST(names_are_escaped)
 			  RPC_PHASE_SLOT);
 	t = snapshot_transport(&now.calls, "nas\n- fine\x1b[2J", "tcp\x7f\xe2\x80\xae");
 	t->saturated_ns[RPC_LIMIT_SLOT] = 5000 * MS;
-	session(0);
+	session();
 	assert_has(text, "\nCalls to nas\\x0a- fine\\x1b[2J, ");
 	assert_has(text, "\nREAD\\xc2\\x9b ");
 	assert_has(text, "\n- nas\\x0a- fine\\x1b[2J: 10 NFS calls");
@@ -325,7 +325,7 @@ TEST(the_summary_names_a_saturated_limit)
 	assert_non_null(t);
 	t->saturated_ns[RPC_LIMIT_SLOT] = 7500 * MS;
 	t->saturated_ns[RPC_LIMIT_SEND] = 99 * MS; /* below a hundredth */
-	session(0);
+	session();
 	assert_has(
 		summary(),
 		"- Transport tcp/0 to nas-1: at least one call waited for RPC slots during 7.5 s of 10.0 s.\n");
@@ -351,11 +351,11 @@ TEST(the_summary_names_slow_and_stuck_connections)
 
 	add_calls_of_4_ms(&now, "nas-1", "READ", 2020, RPC_PHASE_RTT, RPC_PHASE_SETUP);
 	add_connection(&now, "tcp/0", 801, 1000, 40);
-	session(0);
+	session();
 	assert_lacks(text, "connection");
 	add_connection(&now, "tcp/1", 802, 990, 41);
 	add_connection(&now, "tcp/2", 803, 20, 2000);
-	session(0);
+	session();
 	assert_has(summary(), "- nas-1 has 3 connections: each had 1.0 % to 49.8 % of its calls, "
 			      "where equal parts are 33.3 %.\n");
 	assert_has(summary(), "- Slow connection to nas-1: tcp/2, 10.0.0.2:803 to 10.0.0.1:2049: "
@@ -366,7 +366,7 @@ TEST(the_summary_names_slow_and_stuck_connections)
 	stuck->local.address[0] = 0;
 	stuck->oldest_ns = 12000 * MS;
 	stuck->slots_in_flight = 7;
-	session(0);
+	session();
 	assert_has(summary(), "- Stuck connection to nas-1: tcp/3, not connected to 10.0.0.1:2049: "
 			      "7 calls unanswered, the oldest for 12.0 s.\n");
 }
@@ -378,10 +378,22 @@ TEST(many_bad_connections_are_summed_up)
 	for (uint32_t i = 0; i < 16; i++) {
 		add_connection(&now, formatted("tcp/%u", i), 800 + i, 0, 0)->oldest_ns = 9000 * MS;
 	}
-	session(0);
+	session();
 	assert_has(summary(), "- Stuck connection to nas-1: tcp/");
 	assert_has(summary(), "- 12 more of its 16 connections are slow or stuck.\n");
 	assert_lacks(summary(), "equal parts");
+}
+
+#define BEGIN 1e9 /* of the session */
+
+static void add_fault(struct snapshot *to, const struct fault *like, double time, uint64_t count)
+{
+	struct fault *f = snapshot_fault(&to->faults, like);
+
+	assert_non_null(f);
+	f->count += count;
+	f->first = f->first > 0 ? f->first : time;
+	f->last = time;
 }
 
 TEST(the_summary_names_the_failed_gpu_and_what_to_do)
@@ -392,33 +404,38 @@ TEST(the_summary_names_the_failed_gpu_and_what_to_do)
 	const struct fault sxid = {
 		.device = "0000:05:00.0", .code = 20034, .nvswitch = true, .severity = "fatal"
 	};
+	struct kernel_event *error;
 
-	snapshot_fault(&now.faults, &xid)->count = 1;
-	snapshot_fault(&now.faults, &sxid)->count = 2;
-	session(0);
-	assert_has(summary(), "- No NFS call ended.\n");
-	assert_has(summary(), formatted("- GPU 0000:c1:00.0: Xid 79 (fatal), 1 time. %s\n",
-					xid_action_advice("restart_bm")));
-	assert_has(summary(), "- NVSwitch 0000:05:00.0: SXid 20034 (fatal), 2 times.\n");
-	assert_has(text, "\nGPU faults\n  0000:c1:00.0 Xid 79: 1 (fatal) ");
+	now.faults.gpu_watched = true;
+	add_fault(&now, &xid, BEGIN + 2, 1);
+	add_fault(&now, &sxid, BEGIN + 1, 2);
+	error = snapshot_kernel_event(&now.faults, true, "none_initialized", "");
+	error->count = 1;
+	error->last = BEGIN + 3;
+	session();
+	assert_has(
+		summary(),
+		"- No NFS call ended.\n"
+		"- none_initialized on the driver: open, 1 report, last 2001-09-09 01:46:43 +0000: "
+		"the driver takes no GPU. Drain the node and restart it; if the error returns, replace the GPU.\n"
+		"- Xid 79 on GPU 0000:c1:00.0: open, fatal, 1 report, last 2001-09-09 01:46:42 +0000: GPU no "
+		"longer answers on the PCIe bus. Drain the node and restart it; if the error returns, replace the GPU.\n"
+		"- SXid 20034 on NVSwitch 0000:05:00.0: open, fatal, 2 reports, last 2001-09-09 01:46:41 +0000: "
+		"HW_DLPL_LTSSM_FAULT_UP. Drain the node and reset the GPU.\n");
+	assert_has(text, ": SXid 20034 (fatal) HW_DLPL_LTSSM_FAULT_UP, 2 times\n");
 	assert_lacks(text, "No GPU");
-	now.faults.faults[0].count = 2;
-	now.faults.faults[1].count = 1;
-	session(0);
-	assert_has(summary(), "Xid 79 (fatal), 2 times. ");
-	assert_has(summary(), "SXid 20034 (fatal), 1 time.\n");
 }
 
 TEST(an_empty_session_is_reported_as_such)
 {
 	now.faults.gpu_watched = true;
-	session(0);
+	session();
 	assert_string_equal(text, "\nSummary\n- No NFS call ended.\n"
 				  "- No GPU reported a fault during this session; 0 open since "
 				  "boot (from the kernel log).\n"
 				  "- From 2001-09-09 01:46:40 +0000, for 10 s.\n");
 	now.faults.gpu_watched = false;
-	session(0);
+	session();
 	assert_has(text, "\nSummary\n- No NFS call ended.\n- GPU faults not observed.\n");
 }
 
@@ -432,25 +449,28 @@ TEST(what_came_before_is_not_of_the_session)
 	for (size_t i = 0; i < 2; i++) {
 		struct snapshot *to = i ? &now : &before;
 
-		snapshot_fault(&to->faults, &old)->count = 2;
-		snapshot_fault(&to->faults, &both)->count = 3;
+		add_fault(to, &old, BEGIN - 9, 2);
+		add_fault(to, &both, BEGIN - 9, 3);
 		add_calls_of_4_ms(to, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
 		snapshot_transport(&to->calls, "nas-1", "tcp/0")->saturated_ns[0] = 7000 * MS;
 	}
-	session(1);
-	assert_has(text, "\nSummary\n- No NFS call ended.\n"
-			 "- No GPU reported a fault during this session; 1 open ");
-	assert_lacks(text, "GPU faults");
-	snapshot_fault(&now.faults, &both)->count += 2;
-	snapshot_fault(&now.faults, &new)->count = 1;
+	session();
+	assert_has(
+		text,
+		"\nSummary\n- No NFS call ended.\n"
+		"- No GPU reported a fault during this session; 1 open since boot (from the kernel log).\n"
+		"- Xid 79 on GPU 0000:c1:00.0: open, fatal, 2 reports, last 2001-09-09 01:46:31 +0000: ");
+	assert_lacks(text, "Xid 31");
+	add_fault(&now, &both, BEGIN + 1, 2);
+	add_fault(&now, &new, BEGIN + 2, 1);
 	add_calls_of_4_ms(&now, "nas-1", "READ", 50, RPC_PHASE_RTT, RPC_PHASE_SLOT);
-	session(1);
+	session();
 	assert_has(text, "\nREAD              50 ");
 	assert_has(text, "- Time by phase: 75 % rtt, 25 % slot.\n");
-	assert_has(text, "\nGPU faults\n  0000:c1:00.0 Xid 31: 2 (info) ");
-	assert_has(text, "  0000:c2:00.0 Xid 31: 1 (info) ");
+	assert_has(text, "- Xid 31 on GPU 0000:c1:00.0: harmless, info, 5 reports, ");
+	assert_has(text, "- Xid 31 on GPU 0000:c2:00.0: harmless, info, 1 report, ");
+	assert_has(text, "- Xid 79 ");
 	assert_lacks(text, "Transport");
-	assert_lacks(text, "Xid 79");
 	assert_lacks(text, "No GPU");
 }
 
@@ -462,12 +482,12 @@ TEST(one_line_has_why_nfs_is_not_observed)
 	snapshot_hook(&now.self, "rpc_exit_task", false);
 	now.self.rpc_hook_count = now.self.hook_count;
 	snapshot_hook(&now.self, "printk_console", false);
-	session(0);
+	session();
 	assert_has(text, "\nSummary\n- NFS not observed: sunrpc is not loaded.\n- No GPU ");
 	assert_lacks(text, "rpc_exit_task");
 	assert_has(summary(), "- Not observed: hook printk_console is not attached.\n");
 	add_calls_of_4_ms(&now, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
-	session(0);
+	session();
 	assert_has(text, "- NFS not observed at the end of the session: sunrpc is not loaded.\n");
 }
 
@@ -479,7 +499,7 @@ TEST(losses_and_missing_hooks_are_reported)
 	snapshot_hook(&now.self, "xprt_transmit", true);
 	snapshot_hook(&now.self, "rpc_exit_task", false);
 	now.self.rpc_hook_count = now.self.hook_count;
-	session(0);
+	session();
 	assert_has(summary(), "- Incomplete: 7 records lost (rpc_series).\n");
 	assert_lacks(text, "rpc_waiter");
 	assert_has(summary(), "- Not observed: hook rpc_exit_task is not attached.\n");

@@ -148,16 +148,17 @@ static const char *find_uuid(const struct snapshot *s, const char *device)
 /* How many faults are open with the acknowledgements that @text of @len bytes has, which can be read. */
 static size_t count_open(const struct snapshot *s, const char *text, size_t len)
 {
-	struct health_options options;
+	struct known_fault *faults;
 	struct ack_list list;
 	char error[160];
-	size_t open;
+	size_t count, open = 0;
 
 	if (ack_parse(&list, text, len, error, sizeof(error)))
 		return 0;
-	health_defaults(&options);
-	options.acks = &list;
-	open = health_open_faults(s, &options, wall_seconds());
+	faults = health_faults(s, &list, wall_seconds(), &count);
+	while (open < count && faults[open].standing == STANDING_OPEN)
+		open++;
+	free(faults);
 	ack_free(&list);
 	return open;
 }

@@ -124,6 +124,10 @@ static void evaluate_text(struct result *v, const struct options *o, const struc
 		look_at_node(&node, o);
 		health.acks = &acks;
 		health.node = &node;
+		/* What a person reads, not a monitoring system. */
+		health.local_times =
+			!o->json &&
+			(o->explain || (o->style == CHECK_NAGIOS && isatty(STDOUT_FILENO)));
 		health_evaluate(&s, &health, now, &v->report);
 		v->exit = exit_of_level[v->report.level];
 		add_figures(v, &s);

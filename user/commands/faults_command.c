@@ -11,7 +11,6 @@
 #include "commands/options.h"
 #include "faults/fault_state.h"
 #include "health/health.h"
-#include "xid/xid_catalog.h"
 
 #define MAX_BYTES (4 << 20)
 
@@ -57,37 +56,23 @@ static bool read_state(const char *path, struct snapshot *s)
 	return err ? refuse(path, strerror(-err)) : true;
 }
 
-/* "Xid 79", "SXid 20034", or the kind of a driver error. */
-static const char *fault_name(char *text, size_t size, const struct health_fault *f)
-{
-	const char *colon = strchr(f->what, ':');
-
-	safe_format(text, size, "%s%s",
-		    !strcmp(f->kind, "xid")  ? "Xid " :
-		    !strcmp(f->kind, "sxid") ? "SXid " :
-					       "",
-		    colon ? colon + 1 : f->what);
-	return text;
-}
-
 /* A line for each fault, and lines with its meaning and what to do. */
-static void print_lines(const struct health_fault *faults, size_t count)
+static void print_lines(const struct known_fault *faults, size_t count)
 {
-	char last[TIME_LOCAL_SIZE], name[48];
+	char last[TIME_LOCAL_SIZE], name[FAULT_NAME_SIZE];
 
 	if (!count) {
 		puts("No fault since boot.");
 		return;
 	}
 	printf("%-12s  %-25s  %-22s %s\n", "STATE", "LAST", "FAULT", "DEVICE");
-	for (const struct health_fault *f = faults; f < faults + count; f++) {
-		safe_line(stdout, "%-12s  %-25s  %-22s %s", health_standing_names[f->standing],
+	for (const struct known_fault *f = faults; f < faults + count; f++) {
+		safe_line(stdout, "%-12s  %-25s  %-22s %s", fault_standing_names[f->standing],
 			  f->last > 0 ? time_to_local(last, f->last) : "-",
-			  fault_name(name, sizeof(name), f), *f->device ? f->device : "-");
+			  known_fault_name(name, f), *f->device ? f->device : "-");
 		terminal_line(stdout, 4, "    %s%s%" PRIu64 " report%s%s%s. %s", f->severity,
 			      *f->severity ? ", " : "", f->count, f->count == 1 ? "" : "s",
-			      *f->meaning ? ": " : "", f->meaning,
-			      *f->action ? xid_action_advice(f->action) : "");
+			      *f->meaning ? ": " : "", f->meaning, f->advice);
 	}
 }
 
@@ -101,23 +86,23 @@ static void write_time(struct json *j, const char *name, double seconds)
 	json_text(j, name, text);
 }
 
-static void print_json(const struct health_fault *faults, size_t count)
+static void print_json(const struct known_fault *faults, size_t count)
 {
 	struct json j = { .out = stdout };
 
 	json_object(&j, NULL);
 	json_array(&j, "faults");
-	for (const struct health_fault *f = faults; f < faults + count; f++) {
+	for (const struct known_fault *f = faults; f < faults + count; f++) {
 		json_newline(&j);
 		json_object(&j, NULL);
-		json_text(&j, "state", health_standing_names[f->standing]);
+		json_text(&j, "state", fault_standing_names[f->standing]);
 		json_text(&j, "kind", f->kind);
 		json_text(&j, "fault", f->what);
 		json_text(&j, "device", f->device);
 		json_text(&j, "severity", f->severity);
 		json_text(&j, "action", f->action);
 		json_text(&j, "meaning", f->meaning);
-		json_text(&j, "advice", *f->action ? xid_action_advice(f->action) : "");
+		json_text(&j, "advice", f->advice);
 		json_unsigned(&j, "count", f->count);
 		write_time(&j, "first", f->first);
 		write_time(&j, "last", f->last);
@@ -130,19 +115,16 @@ static void print_json(const struct health_fault *faults, size_t count)
 
 int cmd_faults(const struct options *o)
 {
-	struct health_options options;
 	struct ack_list acks = {};
 	struct snapshot s = {};
-	struct health_fault *faults = NULL;
+	struct known_fault *faults = NULL;
 	char error[160] = "no memory";
 	size_t count;
 	bool good = read_state(o->faults_state, &s);
 
 	if (good) {
-		health_defaults(&options);
-		options.acks = &acks;
 		if (!ack_load(&acks, o->ack, error, sizeof(error)))
-			faults = health_faults(&s, &options, wall_seconds(), &count);
+			faults = health_faults(&s, &acks, wall_seconds(), &count);
 		good = faults || refuse(o->ack, error);
 	}
 	if (good && o->json)

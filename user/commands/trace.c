@@ -20,7 +20,6 @@
 #include "session/session.h"
 #include "sinks/report.h"
 #include "version.h"
-#include "xid/xid_catalog.h"
 
 /* Enough reads of the kernel log to end its replay: no log has more records. */
 #define REPLAY_READS 64
@@ -60,40 +59,16 @@ static int advance(struct trace *t, struct snapshot *s, bool show)
 	return err;
 }
 
-/* The faults as they stand at the end. A recording may be of a node with other acknowledgements: none counts. Without
- * memory there are none. */
+/* The faults as they stand at the end. A recording may be of a node with other acknowledgements: none counts. */
 static void list_faults(struct trace *t)
 {
 	struct session *s = &t->session;
-	struct health_options options;
 	struct ack_list acks = {};
-	struct health_fault *list;
 	char error[160];
-	size_t count;
 
-	health_defaults(&options);
-	if (!t->options->replay && !ack_load(&acks, t->options->ack, error, sizeof(error)))
-		options.acks = &acks;
-	list = health_faults(&s->last, &options, s->last.wall, &count);
-	s->faults = list ? calloc(count + 1, sizeof(*s->faults)) : NULL;
-	for (size_t i = 0; s->faults && i < count; i++) {
-		const struct health_fault *f = &list[i];
-		struct session_fault *to = &s->faults[s->fault_count++];
-
-		*to = (struct session_fault){ .state = health_standing_names[f->standing],
-					      .kind = f->kind,
-					      .meaning = f->meaning,
-					      .advice = *f->action ? xid_action_advice(f->action) :
-								     "",
-					      .level = f->level,
-					      .count = f->count,
-					      .first = f->first,
-					      .last = f->last };
-		snprintf(to->what, sizeof(to->what), "%s", f->what);
-		snprintf(to->device, sizeof(to->device), "%s", f->device);
-		snprintf(to->severity, sizeof(to->severity), "%s", f->severity);
-	}
-	free(list);
+	if (!t->options->replay && ack_load(&acks, t->options->ack, error, sizeof(error)))
+		log_warn(&t->options->log, "the acknowledgements: %s; none counts", error);
+	s->faults = health_faults(&s->last, &acks, s->last.wall, &s->fault_count);
 	ack_free(&acks);
 }
 
@@ -134,23 +109,7 @@ static void set_origin(struct session_origin *o)
 	o->utc_offset = (int)local.tm_gmtoff;
 }
 
-static uint64_t count_open_faults(const struct options *o, const struct snapshot *s)
-{
-	struct health_options options;
-	struct ack_list acks;
-	char error[160];
-	uint64_t open;
-
-	if (ack_load(&acks, o->ack, error, sizeof(error)))
-		log_warn(&o->log, "the acknowledgements: %s; none counts", error);
-	health_defaults(&options);
-	options.acks = &acks;
-	open = health_open_faults(s, &options, wall_seconds());
-	ack_free(&acks);
-	return open;
-}
-
-static int observe(struct trace *t, bool first, bool show)
+static int observe(struct trace *t, bool show)
 {
 	struct snapshot s = {};
 	int err = observer_snapshot(&t->observer, &s);
@@ -159,8 +118,6 @@ static int observe(struct trace *t, bool first, bool show)
 		snapshot_free(&s);
 		return err;
 	}
-	if (first)
-		s.faults.open_faults = count_open_faults(t->options, &s);
 	trace_files_record(&t->files, &s);
 	return advance(t, &s, show);
 }
@@ -174,7 +131,7 @@ static bool nobody_reads(void)
 static void on_tick(void *context)
 {
 	struct trace *t = context;
-	int err = observe(t, false, true);
+	int err = observe(t, true);
 
 	if (err)
 		log_error(&t->options->log, "cannot read the maps: %s", strerror(-err));
@@ -191,10 +148,10 @@ static int observe_session(struct trace *t)
 
 	for (int i = 0; i < REPLAY_READS; i++)
 		observer_consume(&t->observer);
-	err = observe(t, true, false);
+	err = observe(t, false);
 	if (!err)
 		err = loop_run(&t->observer, t->options->interval, t->options->duration, &handler);
-	return err ? err : observe(t, false, false);
+	return err ? err : observe(t, false);
 }
 
 static int trace_now(const struct options *options)

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/safe_text.h"
+#include "base/terminal.h"
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "xid/xid_catalog.h"
@@ -144,24 +145,24 @@ static void print_text(const struct explained *x)
 {
 	const struct xid_catalog_entry *e = x->entry;
 
-	printf("%s %u: %s\n", x->nvswitch ? "SXid" : "Xid", x->code,
-	       e        ? e->description :
-	       x->known ? x->name :
-			  "code not in the catalog");
+	terminal_line(stdout, 4, "%s %u: %s", x->nvswitch ? "SXid" : "Xid", x->code,
+		      e        ? e->description :
+		      x->known ? x->name :
+				 "code not in the catalog");
 	if (e)
 		printf("  mnemonic  %s\n", e->mnemonic);
 	if (e && e->documented)
 		printf("            documented as %s\n", e->documented);
 	if (e)
 		printf("  category  %s\n", e->category);
-	printf("  severity  %s\n  action    %s\n  advice    %s\n", x->severity, x->action,
-	       xid_action_advice(x->action));
+	printf("  severity  %s\n  action    %s\n", x->severity, x->action);
+	terminal_line(stdout, 12, "  advice    %s", xid_action_advice(x->action));
 	if (x->line)
 		print_line(x);
 	if (e && x->overridden)
 		printf("  policy    The catalog has %s, %s.\n", e->severity, e->action);
 	if (x->note)
-		printf("  note      %s\n", x->note);
+		terminal_line(stdout, 12, "  note      %s", x->note);
 	if (e && *e->source)
 		printf("  source    %s\n", e->source);
 }

@@ -84,8 +84,7 @@ void health_to_snapshot(const struct health_report *report, const struct health_
 					(int)report->rules[rule]);
 	for (size_t i = 0; i < report->count; i++) {
 		const struct health_finding *f = &report->findings[i];
-		struct finding_state state = { .check = health_rules[f->rule].name,
-					       .level = (int)f->level };
+		struct finding_state state = { .check = health_rules[f->rule].name };
 
 		snprintf(state.device, sizeof(state.device), "%s", f->device);
 		snprintf(state.code, sizeof(state.code), "%s", f->what);

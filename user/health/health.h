@@ -74,6 +74,7 @@ struct health_options {
 	double since; /* seconds since the epoch; older faults are cleared */
 	const struct ack_list *acks; /* NULL: none */
 	const struct node_state *node; /* NULL: not known */
+	bool local_times; /* in reasons; else UTC */
 };
 
 void health_defaults(struct health_options *o);
@@ -119,36 +120,14 @@ enum health_what { HEALTH_NOTHING, HEALTH_FAULT, HEALTH_STATE };
 /* What a valid WHAT of an acknowledgement stands for: the name of a rule may find nothing. */
 enum health_what health_what(const char *what);
 
-/* What a fault asks for. All commands use these words in this sense. */
-enum health_standing {
-	STANDING_OPEN, /* a rule finds it: it asks for action */
-	STANDING_SNOOZED, /* open again at the end of a snooze */
-	STANDING_ACKNOWLEDGED,
-	STANDING_HARMLESS, /* no rule finds it: it is the application's, or follows from another fault */
-	STANDING_OVER, /* a recovery or the time has ended it */
-	STANDINGS,
-};
+/* Lists the faults of @s: open ones first, then by gravity, then the latest. Returns an array that the caller frees, or NULL
+ * with a @count of 0: no memory. */
+struct known_fault *health_list(const struct snapshot *s, const struct health_options *o,
+				double now, size_t *count);
 
-extern const char *const health_standing_names[STANDINGS];
-
-/* The Xids, SXids or driver errors of one kind on one device. The texts belong to the snapshot or are static; "": none. */
-struct health_fault {
-	enum health_standing standing;
-	enum health_level level; /* of the gravest rule that finds it; HEALTH_OK: none does */
-	const char *kind; /* "xid", "sxid", "gpu_driver_error" */
-	char what[48]; /* as in acknowledgements */
-	const char *device, *severity, *action, *meaning;
-	uint64_t count;
-	double first, last; /* seconds since the epoch; 0: not known */
-};
-
-/* Lists the faults of @s: open ones first, then by gravity, then the latest. Returns an array that the caller frees, or
- * NULL: no memory. */
-struct health_fault *health_faults(const struct snapshot *s, const struct health_options *o,
-				   double now, size_t *count);
-
-/* How many of them are open; 0 without memory. */
-size_t health_open_faults(const struct snapshot *s, const struct health_options *o, double now);
+/* The same by the rules' defaults: as commands list them. */
+struct known_fault *health_faults(const struct snapshot *s, const struct ack_list *acks, double now,
+				  size_t *count);
 
 /* Writes the result of each rule that is not off, and the findings, into the snapshot. */
 void health_to_snapshot(const struct health_report *report, const struct health_options *o,

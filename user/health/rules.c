@@ -113,8 +113,8 @@ static double last_recovery(const struct snapshot *s, const char *device, const 
 }
 
 /* Of what a rule finds. @last: when it last happened; 0: not known, so only an acknowledgement ends it. */
-static enum health_standing standing(const struct health_evaluation *e, const char *device,
-				     const char *what, double last)
+static enum fault_standing standing(const struct health_evaluation *e, const char *device,
+				    const char *what, double last)
 {
 	const struct ack *ack;
 
@@ -135,8 +135,8 @@ static enum health_standing standing(const struct health_evaluation *e, const ch
 /* A fatal Xid in so many boots: two reboots have not helped. */
 #define REPLACE_BOOTS 3
 
-static enum health_standing group_standing(const struct health_evaluation *e, const struct fault *f,
-					   const struct fault_group *g)
+static enum fault_standing group_standing(const struct health_evaluation *e, const struct fault *f,
+					  const struct fault_group *g)
 {
 	char what[32];
 
@@ -180,15 +180,34 @@ static uint64_t recent_failures(const struct snapshot *s, const char *device)
 	return number;
 }
 
-/* @otherwise: the advice where a GPU need not be replaced. */
-static const char *advice_to_replace(const struct snapshot *s, const struct fault *f,
-				     const struct fault_group *g, const char *otherwise)
+/* Sets what @f means, and what is to be done about it: @to's .meaning, .action and .advice. */
+static void explain(const struct health_evaluation *e, const struct fault *f,
+		    const struct fault_group *g, struct known_fault *to)
 {
+	const struct sxid_catalog_entry *sxid = f->nvswitch ? sxid_catalog_find(f->code) : NULL;
+
+	to->meaning = xid_meaning(f->nvswitch, f->code);
+	to->action = sxid ? sxid->action : f->action;
+	to->advice = f->nvswitch && !sxid ? "Drain the node and reset its GPUs and switches." :
+					    xid_action_advice(to->action);
+	if (!is_fatal_xid(f))
+		return;
 	if (g->boots >= REPLACE_BOOTS)
-		return "Drain the node and replace the GPU: reboots have not helped.";
-	if (recent_failures(s, f->device) >= REPLACE_FAILURES)
-		return "Drain the node and replace the GPU: resets have not helped.";
-	return otherwise;
+		to->advice = "Drain the node and replace the GPU: reboots have not helped.";
+	else if (recent_failures(e->s, f->device) >= REPLACE_FAILURES)
+		to->advice = "Drain the node and replace the GPU: resets have not helped.";
+	else
+		return;
+	to->action = "replace_gpu";
+}
+
+static void write_time(const struct health_evaluation *e, char text[TIME_LOCAL_SIZE],
+		       double seconds)
+{
+	if (e->o->local_times)
+		time_to_local(text, seconds);
+	else
+		time_to_text(text, TIME_LOCAL_SIZE, seconds);
 }
 
 /* @number of @unit ("times", "incidents"). */
@@ -197,10 +216,8 @@ static void describe(struct health_evaluation *e, enum health_rule_id rule, cons
 {
 	const char *kind = f->nvswitch ? "SXid" : "Xid";
 	struct health_finding *finding = health_add_finding(e, rule);
-	const struct sxid_catalog_entry *sxid = f->nvswitch ? sxid_catalog_find(f->code) : NULL;
-	const char *advice = "Drain the node and reset its GPUs and switches.";
-	const char *meaning = f->severity;
-	char when[40] = "", text[TIME_TEXT_SIZE];
+	struct known_fault about;
+	char when[40] = "", text[TIME_LOCAL_SIZE];
 
 	SET_NAME(finding->device, "%s", f->device);
 	xid_code_text(finding->what, sizeof(finding->what), f->nvswitch, f->code);
@@ -210,25 +227,15 @@ static void describe(struct health_evaluation *e, enum health_rule_id rule, cons
 	finding->first = g->first;
 	finding->last = g->last;
 	SET_HEAD(finding, "%s %u %s", kind, f->code, health_short_device(f->device));
-	SET_NAME(finding->action, "%s", sxid ? sxid->action : f->action);
+	explain(e, f, g, &about);
+	SET_NAME(finding->action, "%s", about.action);
 	if (g->last > 0) {
-		time_to_text(text, sizeof(text), g->last);
+		write_time(e, text, g->last);
 		snprintf(when, sizeof(when), ", last %s", text);
 	}
-	if (sxid) {
-		advice = xid_action_advice(sxid->action);
-		meaning = sxid->mnemonic;
-	} else if (!f->nvswitch) {
-		advice = xid_action_advice(f->action);
-		if (rule == HEALTH_XID_FATAL)
-			advice = advice_to_replace(e->s, f, g, advice);
-		if (advice != xid_action_advice(f->action))
-			SET_NAME(finding->action, "replace_gpu");
-		meaning = xid_catalog_find(f->code)->description;
-	}
 	SET_REASON(finding, "%s %s: %s %u (%s) %" PRIu64 " %s%s: %s",
-		   f->nvswitch ? "NVSwitch" : "GPU", f->device, kind, f->code, meaning, number,
-		   unit, when, advice);
+		   f->nvswitch ? "NVSwitch" : "GPU", f->device, kind, f->code,
+		   *about.meaning ? about.meaning : f->severity, number, unit, when, about.advice);
 	SET_BRIEF(finding, "%s %u on %s, %" PRIu64 " %s%s", kind, f->code, f->device, number, unit,
 		  when);
 }
@@ -356,9 +363,9 @@ static const struct driver_message *driver_message(enum health_rule_id rule, con
 
 /* One that a GPU needs a reset mostly does not name the GPU: the reset of any is taken for that of this one, since an
  * Xid 154 names each that still needs one. */
-static enum health_standing message_standing(const struct health_evaluation *e,
-					     const struct driver_message *m,
-					     const struct kernel_event *v)
+static enum fault_standing message_standing(const struct health_evaluation *e,
+					    const struct driver_message *m,
+					    const struct kernel_event *v)
 {
 	const struct gpu_recovery *end = e->s->faults.recoveries + e->s->faults.recovery_count;
 
@@ -375,7 +382,7 @@ static void describe_message(struct health_evaluation *e, const struct driver_me
 	struct health_finding *f = health_add_finding(e, m->rule);
 	const char *device = *v->device ? v->device : "all";
 	const char *what = strncmp(device, "nvidia-nvswitch", 15) != 0 ? "GPU" : "NVSwitch";
-	char when[TIME_TEXT_SIZE];
+	char when[TIME_LOCAL_SIZE];
 
 	SET_NAME(f->device, "%s", device);
 	SET_NAME(f->what, "%s", v->kind);
@@ -383,7 +390,7 @@ static void describe_message(struct health_evaluation *e, const struct driver_me
 	f->last = v->last;
 	SET_NAME(f->action, "%s", m->action);
 	SET_HEAD(f, "%.20s %s", v->kind, health_short_device(device));
-	time_to_text(when, sizeof(when), v->last);
+	write_time(e, when, v->last);
 	SET_REASON(f, "%s %s: driver error %s (%s) %" PRIu64 " %s, last %s: %s", what, device,
 		   v->kind, m->meaning, v->count, v->count == 1 ? "time" : "times", when,
 		   xid_action_advice(m->action));
@@ -425,33 +432,20 @@ static void find_rate_limit(struct health_evaluation *e, enum health_rule_id rul
 
 /* ---- the list of all ---- */
 
-const char *const health_standing_names[STANDINGS] = {
-	[STANDING_OPEN] = "open",
-	[STANDING_SNOOZED] = "snoozed",
-	[STANDING_ACKNOWLEDGED] = "acknowledged",
-	[STANDING_HARMLESS] = "harmless",
-	[STANDING_OVER] = "over",
-};
-
 /* Of what is not over, if no rule finds it. */
-static enum health_standing unless_harmless(enum health_standing standing, enum health_level level)
+static enum fault_standing unless_harmless(enum fault_standing standing, enum health_level level)
 {
 	return standing != STANDING_OVER && level == HEALTH_OK ? STANDING_HARMLESS : standing;
 }
 
-static struct health_fault list_fault(const struct health_evaluation *e, const struct fault *f)
+static struct known_fault list_fault(const struct health_evaluation *e, const struct fault *f)
 {
-	const struct sxid_catalog_entry *sxid = f->nvswitch ? sxid_catalog_find(f->code) : NULL;
-	struct health_fault h = { .kind = f->nvswitch ? "sxid" : "xid",
-				  .device = f->device,
-				  .severity = f->severity,
-				  .action = sxid ? sxid->action : f->action,
-				  .meaning = sxid        ? sxid->mnemonic :
-					     f->nvswitch ? "" :
-							   xid_catalog_find(f->code)->description,
-				  .count = f->count,
-				  .first = f->first,
-				  .last = f->last };
+	struct known_fault h = { .kind = f->nvswitch ? "sxid" : "xid",
+				 .device = f->device,
+				 .severity = f->severity,
+				 .count = f->count,
+				 .first = f->first,
+				 .last = f->last };
 	struct fault_group g;
 
 	xid_code_text(h.what, sizeof(h.what), f->nvswitch, f->code);
@@ -463,20 +457,24 @@ static struct health_fault list_fault(const struct health_evaluation *e, const s
 		    (r->find != find_frequent || frequent(e, (enum health_rule_id)rule, f, &g)))
 			h.level = e->o->rules[rule].level;
 	}
+	explain(e, f, &g, &h);
+	if (h.level == HEALTH_OK && !*h.action)
+		h.advice = "";
 	h.standing = unless_harmless(group_standing(e, f, &g), h.level);
 	return h;
 }
 
-static struct health_fault list_message(const struct health_evaluation *e,
-					const struct kernel_event *v)
+static struct known_fault list_message(const struct health_evaluation *e,
+				       const struct kernel_event *v)
 {
-	struct health_fault h = { .kind = "gpu_driver_error",
-				  .device = v->device,
-				  .severity = "",
-				  .action = "",
-				  .meaning = "",
-				  .count = v->count,
-				  .last = v->last };
+	struct known_fault h = { .kind = "gpu_driver_error",
+				 .device = v->device,
+				 .severity = "",
+				 .action = "",
+				 .meaning = "",
+				 .advice = "",
+				 .count = v->count,
+				 .last = v->last };
 
 	SET_NAME(h.what, "%s", v->kind);
 	h.standing = STANDING_HARMLESS;
@@ -488,13 +486,14 @@ static struct health_fault list_message(const struct health_evaluation *e,
 		h.standing = unless_harmless(message_standing(e, m, v), h.level);
 		h.action = m->action;
 		h.meaning = m->meaning;
+		h.advice = xid_action_advice(m->action);
 	}
 	return h;
 }
 
 static int compare_faults(const void *left, const void *right)
 {
-	const struct health_fault *a = left, *b = right;
+	const struct known_fault *a = left, *b = right;
 
 	if (a->standing != b->standing)
 		return a->standing < b->standing ? -1 : 1;
@@ -503,12 +502,12 @@ static int compare_faults(const void *left, const void *right)
 	return (a->last < b->last) - (a->last > b->last);
 }
 
-struct health_fault *health_faults(const struct snapshot *s, const struct health_options *o,
-				   double now, size_t *count)
+struct known_fault *health_list(const struct snapshot *s, const struct health_options *o,
+				double now, size_t *count)
 {
 	const struct health_evaluation e = { .s = s, .o = o, .now = now };
 	const struct fault_counts *f = &s->faults;
-	struct health_fault *list =
+	struct known_fault *list =
 		calloc(f->fault_count + f->kernel_event_count + 1, sizeof(*list));
 
 	*count = 0;
@@ -524,15 +523,14 @@ struct health_fault *health_faults(const struct snapshot *s, const struct health
 	return list;
 }
 
-size_t health_open_faults(const struct snapshot *s, const struct health_options *o, double now)
+struct known_fault *health_faults(const struct snapshot *s, const struct ack_list *acks, double now,
+				  size_t *count)
 {
-	size_t count, open = 0;
-	struct health_fault *faults = health_faults(s, o, now, &count);
+	struct health_options o;
 
-	while (open < count && faults[open].standing == STANDING_OPEN)
-		open++;
-	free(faults);
-	return open;
+	health_defaults(&o);
+	o.acks = acks;
+	return health_list(s, &o, now, count);
 }
 
 /* ---- the table ---- */

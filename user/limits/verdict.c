@@ -238,11 +238,13 @@ static bool hangs(const struct server_sums *v)
 	return v->silent_ns == v->ns && v->oldest_ns >= HUNG_NS;
 }
 
-bool server_hangs(const struct limit_sums *h, const char *server)
+uint64_t server_hangs(const struct limit_sums *h, const char *server)
 {
 	const struct server_sums *v = server_sums_of(h, server);
 
-	return v && hangs(v);
+	if (!v || !hangs(v))
+		return 0;
+	return v->silent_ns > v->oldest_ns ? v->silent_ns : v->oldest_ns;
 }
 
 /* Whether TCP loses many segments, or few that hold calls up: where these come one by one, nothing

@@ -102,8 +102,8 @@ int limit_sums_add(struct limit_sums *h, const struct delta *d);
 /* Whether the source measures the phases of calls; without them the verdict is none. */
 bool verdict_is_possible(const struct calls *c);
 
-/* Whether calls to the server wait or time out, and none has been answered for HUNG_NS. */
-bool server_hangs(const struct limit_sums *h, const char *server);
+/* For how long calls to the server have waited or timed out, and none was answered; 0: for less than HUNG_NS. */
+uint64_t server_hangs(const struct limit_sums *h, const char *server);
 
 /* The verdict on one server; of one without sums: none. */
 struct verdict verdict_of(const struct limit_sums *h, const char *server);

@@ -303,15 +303,15 @@ static void find_stalls(struct session *t)
 	for (size_t i = 0; i < t->latest.count; i++) {
 		const struct session_point *p = &t->latest.points[i];
 		struct session_server *v = &t->servers[i];
-		bool hung = server_hangs(&t->limits, v->name);
+		uint64_t hung_ns = server_hangs(&t->limits, v->name);
 
 		if (p->disconnects)
 			add_event(t, SESSION_DISCONNECT, end, v->name, p->disconnects);
-		if (hung && !v->hung)
-			add_event(t, SESSION_HUNG, end - (double)p->oldest_ns / 1e9, v->name, 1);
-		else if (!hung && v->hung)
+		if (hung_ns && !v->hung_ns)
+			add_event(t, SESSION_HUNG, end - (double)hung_ns / 1e9, v->name, 1);
+		else if (!hung_ns && v->hung_ns)
 			add_event(t, SESSION_ANSWERS, end, v->name, 1);
-		v->hung = hung;
+		v->hung_ns = hung_ns;
 	}
 }
 
@@ -431,6 +431,16 @@ void session_free(struct session *t)
 	snapshot_free(&t->first);
 	snapshot_free(&t->last);
 	*t = (struct session){};
+}
+
+size_t session_open_before(const struct session *t)
+{
+	size_t open = 0;
+
+	for (const struct known_fault *f = t->faults; f < t->faults + t->fault_count; f++)
+		open += f->standing == STANDING_OPEN &&
+			(f->first > 0 ? f->first : f->last) < t->first.wall;
+	return open;
 }
 
 double session_seconds(const struct session *t)

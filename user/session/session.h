@@ -69,7 +69,7 @@ struct session_event {
 
 struct session_server {
 	char name[LABEL_SIZE];
-	bool hung;
+	uint64_t hung_ns; /* so long without an answer; 0: it answers */
 	struct session_point sums; /* of all intervals */
 };
 
@@ -80,20 +80,10 @@ struct session_origin {
 	int utc_offset; /* of the host's local time: seconds east */
 };
 
-/* A fault that was known at the end, also one from before, as `xidscope faults` lists it. */
-struct session_fault {
-	const char *state, *kind, *meaning, *advice; /* static */
-	unsigned int level; /* 0: nothing is to be done; 1: when the job is done; 2: now */
-	char what[48];
-	char device[LABEL_SIZE];
-	char severity[16];
-	uint64_t count;
-	double first, last; /* seconds since the epoch; 0: not known */
-};
-
 struct session {
 	struct session_origin origin;
-	struct session_fault *faults; /* the gravest that are open first */
+	struct known_fault
+		*faults; /* at the end, also those from before; the gravest that are open first */
 	size_t fault_count;
 	struct session_filter filter;
 	bool keep_intervals; /* for those who show them; set it before the first snapshot */
@@ -128,6 +118,9 @@ int session_end(struct session *t);
 
 /* Initialise with {}, and set .filter and .keep_intervals. */
 void session_free(struct session *t);
+
+/* How many of the open faults were known before the session. */
+size_t session_open_before(const struct session *t);
 
 /* From the first to the last snapshot. */
 double session_seconds(const struct session *t);

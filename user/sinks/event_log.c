@@ -126,7 +126,8 @@ static void say(const struct event_log *e, const struct event *event, uint64_t m
 	    (!kind && strcmp(event->kind, "gpu_driver_error") != 0))
 		return;
 	if (kind)
-		snprintf(code, sizeof(code), "%s %u (%s) ", kind, event->code, event->severity);
+		snprintf(code, sizeof(code), "%s %u (%s)%s", kind, event->code, event->severity,
+			 *event->name ? " " : "");
 	if (more)
 		snprintf(times, sizeof(times), ", %" PRIu64 " more", more);
 	log_warn(e->sink->log, "%s: %s%s%s: %.*s", *event->device ? event->device : "GPU driver",

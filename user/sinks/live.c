@@ -197,14 +197,14 @@ static void write_server(struct live *v, const struct session *t, size_t number,
 	fprintf(v->out, "%s %s%*s ", clock, name,
 		(int)(server_width(v) - terminal_columns(name, strlen(name))), "");
 	v->lines++;
-	if (t->servers[number].hung) {
-		format_duration(mean, p->oldest_ns);
+	if (t->servers[number].hung_ns) {
+		format_duration(mean, t->servers[number].hung_ns);
 		colour(v, RED);
 		if (p->oldest_ns)
 			fprintf(v->out, "HUNG %s, %" PRIu32 " call%s unanswered", mean,
 				p->in_flight, p->in_flight == 1 ? "" : "s");
 		else /* those of a soft mount */
-			fputs("HUNG: its calls time out", v->out);
+			fprintf(v->out, "HUNG %s, its calls time out", mean);
 		colour(v, PLAIN);
 		fputc('\n', v->out);
 		return;
@@ -296,6 +296,7 @@ static void note_trouble(struct live *v, const struct session *t, size_t number)
 {
 	const struct session_point *p = &t->latest.points[number];
 	const char *server = t->servers[number].name;
+	uint64_t hung_ns = t->servers[number].hung_ns, age_ns = hung_ns ? hung_ns : p->oldest_ns;
 	char counts[160] = "", oldest[DURATION_SIZE], text[LABEL_SIZE + 16], how[80];
 
 	add_count(counts, sizeof(counts), p->retransmits, "retransmit");
@@ -304,13 +305,16 @@ static void note_trouble(struct live *v, const struct session *t, size_t number)
 	if (*counts) /* a mount connects as well */
 		add_count(counts, sizeof(counts), p->connects, "connect");
 	add_count(counts, sizeof(counts), p->errors, "error");
-	if (p->oldest_ns >= SESSION_OLD_NS) {
-		format_duration(oldest, p->oldest_ns);
-		safe_format(text, sizeof(text), "%s %s", server,
-			    t->servers[number].hung ? "hangs" : "is slow");
-		snprintf(how, sizeof(how), "the oldest call waits for %s, %" PRIu32 " outstanding",
-			 oldest, p->in_flight);
-		is_in_state(v, t, (double)p->oldest_ns / 1e9, text, how);
+	if (age_ns >= SESSION_OLD_NS) {
+		format_duration(oldest, p->oldest_ns >= SESSION_OLD_NS ? p->oldest_ns : age_ns);
+		safe_format(text, sizeof(text), "%s %s", server, hung_ns ? "hangs" : "is slow");
+		if (p->oldest_ns >= SESSION_OLD_NS)
+			snprintf(how, sizeof(how),
+				 "the oldest call waits for %s, %" PRIu32 " outstanding", oldest,
+				 p->in_flight);
+		else
+			snprintf(how, sizeof(how), "its calls time out, for %s", oldest);
+		is_in_state(v, t, (double)age_ns / 1e9, text, how);
 	}
 	if (*counts)
 		note(v, "%s: %s", server, counts);
@@ -335,8 +339,9 @@ static void note_connections(struct live *v, const struct session *t, size_t num
 	struct bad_connection bad[BAD_CONNECTIONS];
 	size_t count = report_bad_connections(bad, &t->interval, t->servers[number].name);
 
-	for (size_t i = 0; i < count && i < BAD_CONNECTIONS && !t->servers[number].hung; i++)
-		is_in_state(v, t, (double)t->latest.ns / 1e9, bad[i].which, bad[i].how);
+	for (size_t i = 0; i < count && i < BAD_CONNECTIONS && !t->servers[number].hung_ns; i++)
+		is_in_state(v, t, bad[i].seconds > 0 ? bad[i].seconds : (double)t->latest.ns / 1e9,
+			    bad[i].which, bad[i].how);
 }
 
 /* The first line: the times below it are local. */

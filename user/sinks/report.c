@@ -126,62 +126,38 @@ static void summarise_server(FILE *out, const struct delta *d, const char *serve
 	report_connections(out, d, server);
 }
 
-static void report_faults(FILE *out, const struct delta *d)
+static bool is_of_session(const struct session *t, const struct known_fault *f)
 {
-	bool headed = false;
-
-	for (size_t i = 0; i < d->fault_count; i++) {
-		const struct fault *f = d->faults[i].now;
-		uint64_t count = d->faults[i].count;
-
-		if (!count)
-			continue;
-		if (!headed)
-			fputs("\nGPU faults\n", out);
-		safe_line(out, "  %s %s %u: %" PRIu64 " (%s) %s", f->device,
-			  f->nvswitch ? "SXid" : "Xid", f->code, count, f->severity,
-			  f->nvswitch ? "" : xid_catalog_find(f->code)->description);
-		headed = true;
-	}
+	return f->last >= t->first.wall;
 }
 
-/* What is open since before the session, the gravest first. */
-static void report_open_faults(FILE *out, const struct session *t)
+/* Those of the session, and what is open since before it, the gravest first. */
+static void report_faults(FILE *out, const struct session *t)
 {
-	char last[TIME_LOCAL_SIZE];
-
-	for (const struct session_fault *f = t->faults; f < t->faults + t->fault_count; f++)
-		if (!strcmp(f->state, "open") && f->last < t->first.wall)
-			safe_line(out, "- Open: %s %s on %s, %s, last %s. %s",
-				  !strcmp(f->kind, "xid") ? "Xid" : "fault", f->what,
-				  *f->device ? f->device : "the driver", f->meaning,
-				  f->last > 0 ? time_to_local(last, f->last) : "not known",
-				  f->advice);
-}
-
-static void summarise_faults(FILE *out, const struct delta *d, uint64_t open_before)
-{
+	char name[FAULT_NAME_SIZE], last[TIME_LOCAL_SIZE];
 	bool any = false;
 
-	for (size_t i = 0; i < d->fault_count; i++) {
-		const struct fault *f = d->faults[i].now;
-		uint64_t count = d->faults[i].count;
-
-		if (!count)
-			continue;
-		any = true;
-		safe_line(out, "- %s %s: %s %u (%s), %" PRIu64 " %s.%s%s",
-			  f->nvswitch ? "NVSwitch" : "GPU", f->device, f->nvswitch ? "SXid" : "Xid",
-			  f->code, f->severity, count, count == 1 ? "time" : "times",
-			  f->nvswitch ? "" : " ", f->nvswitch ? "" : xid_action_advice(f->action));
-	}
-	if (!d->end->faults.gpu_watched)
+	for (size_t i = 0; i < t->fault_count; i++)
+		any = any || is_of_session(t, &t->faults[i]);
+	if (!t->last.faults.gpu_watched)
 		fputs("- GPU faults not observed.\n", out);
 	else if (!any)
 		fprintf(out,
-			"- No GPU reported a fault during this session; %" PRIu64
-			" open since boot (from the kernel log).\n",
-			open_before);
+			"- No GPU reported a fault during this session; %zu open since boot (from the kernel log).\n",
+			session_open_before(t));
+	for (const struct known_fault *f = t->faults; f < t->faults + t->fault_count; f++)
+		if (is_of_session(t, f) || f->standing == STANDING_OPEN)
+			safe_line(out,
+				  "- %s on %s%s: %s%s%s, %" PRIu64 " report%s, last %s: %s%s%s",
+				  known_fault_name(name, f),
+				  !strcmp(f->kind, "sxid") ? "NVSwitch " :
+				  *f->device               ? "GPU " :
+							     "the driver",
+				  f->device, fault_standing_names[f->standing],
+				  *f->severity ? ", " : "", f->severity, f->count,
+				  f->count == 1 ? "" : "s",
+				  f->last > 0 ? time_to_local(last, f->last) : "not known",
+				  f->meaning, *f->meaning && *f->advice ? ". " : "", f->advice);
 }
 
 /* Without a BPF source all hooks on sunrpc are missing: they are left out, because another line has the reason. */
@@ -243,8 +219,7 @@ static void write_session(FILE *out, const struct session *t, bool histograms)
 		summarise_mounts(out, t, t->servers[i].name);
 	for (size_t i = 0; i < t->server_count; i++)
 		summarise_server(out, &t->total, t->servers[i].name, seconds);
-	summarise_faults(out, &t->total, t->first.faults.open_faults);
-	report_open_faults(out, t);
+	report_faults(out, t);
 	report_losses(out, s);
 	fprintf(out, "- From %s, for %.0f s.\n", time_to_local(begin, t->first.wall), seconds);
 	report_ops(out, t);
@@ -253,7 +228,6 @@ static void write_session(FILE *out, const struct session *t, bool histograms)
 		report_histograms(out, t);
 	report_episodes(out, t);
 	report_slow_calls(out, t, t->filter.slower_shown);
-	report_faults(out, &t->total);
 	report_events(out, t);
 }
 
@@ -287,12 +261,13 @@ void report_session(FILE *out, const struct session *t, bool histograms, size_t 
 
 const char *session_event_text(char *text, const struct session_event *e)
 {
+	const char *meaning = xid_meaning(e->nvswitch, e->code);
+
 	switch (e->kind) {
 	case SESSION_FAULT:
 		snprintf(text, SESSION_EVENT_TEXT, "%s %s: %s %u (%s)%s%s",
 			 e->nvswitch ? "NVSwitch" : "GPU", e->name, e->nvswitch ? "SXid" : "Xid",
-			 e->code, e->what, e->nvswitch ? "" : " ",
-			 e->nvswitch ? "" : xid_catalog_find(e->code)->description);
+			 e->code, e->what, *meaning ? " " : "", meaning);
 		break;
 	case SESSION_KERNEL_EVENT:
 		snprintf(text, SESSION_EVENT_TEXT, "%s%s%s", e->what, *e->name ? " " : "", e->name);

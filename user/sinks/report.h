@@ -95,6 +95,7 @@ size_t session_ops(const struct session *t, const char *server, const struct op_
 struct bad_connection {
 	char which[LABEL_SIZE + 2 * ENDPOINT_SIZE + 64]; /* the same while it is slow, or stuck */
 	char how[192];
+	double seconds; /* so long it is stuck; slow: 0 */
 };
 
 /* Those to @server that are slow or stuck in the time of @d, the slowest first. Returns how many there are; at most

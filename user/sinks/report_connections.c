@@ -18,6 +18,7 @@ static void describe(struct bad_connection *to, const char *server, const struct
 		    endpoint_text(remote, &t->remote));
 	if (all->count > 1 && c->share >= 0.0005)
 		snprintf(share, sizeof(share), "; %.1f %% of the server's calls", c->share * 100);
+	to->seconds = c->stuck ? (double)t->oldest_ns / 1e9 : 0;
 	if (c->stuck) {
 		format_duration(time, t->oldest_ns);
 		snprintf(to->how, sizeof(to->how),

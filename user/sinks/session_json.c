@@ -377,10 +377,10 @@ static void write_episodes(struct json *j, const struct session *t)
 static void write_faults(struct json *j, const struct session *t)
 {
 	json_array(j, "faults");
-	for (const struct session_fault *f = t->faults; f < t->faults + t->fault_count; f++) {
+	for (const struct known_fault *f = t->faults; f < t->faults + t->fault_count; f++) {
 		json_newline(j);
 		json_object(j, NULL);
-		json_text(j, "state", f->state);
+		json_text(j, "state", fault_standing_names[f->standing]);
 		json_unsigned(j, "level", f->level);
 		json_text(j, "kind", f->kind);
 		json_text(j, "fault", f->what);
@@ -469,7 +469,8 @@ void session_json_write(FILE *out, const struct session *t)
 	write_fraction(&j, "seconds", session_seconds(t), 3);
 	if (t->last.calls.rpc_missing)
 		json_text(&j, "not_observed", t->last.calls.rpc_missing);
-	json_unsigned(&j, "open_faults_before", t->first.faults.open_faults);
+	json_bool(&j, "gpu_faults_observed", t->last.faults.gpu_watched);
+	json_unsigned(&j, "open_faults_before", session_open_before(t));
 	json_array(&j, "servers");
 	for (size_t i = 0; i < t->server_count; i++)
 		write_server(&j, t, i);

@@ -219,7 +219,7 @@ extern const struct slot_setting_name {
 
 struct calls {
 	enum rpc_source source; /* in use */
-	const char *rpc_missing; /* why sunrpc is not observed; NULL: it is, or is not wanted */
+	const char *rpc_missing; /* why sunrpc is not observed; NULL: it is */
 	uint64_t unknown; /* RPC_FACT_BIT()s of what the source does not measure */
 	uint32_t slots_wanted[SLOT_SETTINGS]; /* for mounts made from now on; 0: unknown */
 	uint64_t cpu_waiting_ns; /* for which a task waited for a CPU, since the boot; 0: unknown */

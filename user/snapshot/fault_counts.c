@@ -2,6 +2,9 @@
 /* GPU faults and other events of the kernel: entries by their labels. */
 #include "snapshot/fault_counts.h"
 
+#include <string.h>
+
+#include "base/safe_text.h"
 #include "snapshot/table.h"
 
 const char *const fault_path_names[FAULT_PATHS] = {
@@ -9,6 +12,26 @@ const char *const fault_path_names[FAULT_PATHS] = {
 	[FAULT_PATH_TEXT] = "text",
 	[FAULT_PATH_DRIVER] = "driver",
 };
+
+const char *const fault_standing_names[STANDINGS] = {
+	[STANDING_OPEN] = "open",
+	[STANDING_SNOOZED] = "snoozed",
+	[STANDING_ACKNOWLEDGED] = "acknowledged",
+	[STANDING_HARMLESS] = "harmless",
+	[STANDING_OVER] = "over",
+};
+
+const char *known_fault_name(char *text, const struct known_fault *f)
+{
+	const char *colon = strchr(f->what, ':');
+
+	safe_format(text, FAULT_NAME_SIZE, "%s%s",
+		    !strcmp(f->kind, "xid")  ? "Xid " :
+		    !strcmp(f->kind, "sxid") ? "SXid " :
+					       "",
+		    colon ? colon + 1 : f->what);
+	return text;
+}
 
 void fault_counts_free(struct fault_counts *counts)
 {

@@ -85,7 +85,6 @@ struct fault_counts {
 	size_t unverified_count;
 	struct gpu_recovery *recoveries;
 	size_t recovery_count;
-	uint64_t open_faults; /* of a session's first: those from before it, by the health rules */
 	bool gpu_watched; /* GPU hooks are attached, so the next two are known */
 	uint64_t fault_paths[FAULT_PATHS];
 	uint64_t log_lost; /* kernel log records overwritten before they were read */
@@ -104,5 +103,33 @@ struct gpu_recovery *snapshot_recovery(struct fault_counts *counts, const char *
 				       const char *evidence);
 
 void fault_counts_free(struct fault_counts *counts);
+
+/* What a fault asks for. All commands use these words in this sense. */
+enum fault_standing {
+	STANDING_OPEN, /* a rule finds it: it asks for action */
+	STANDING_SNOOZED, /* open again at the end of a snooze */
+	STANDING_ACKNOWLEDGED,
+	STANDING_HARMLESS, /* no rule finds it: it is the application's, or follows from another fault */
+	STANDING_OVER, /* a recovery or the time has ended it */
+	STANDINGS,
+};
+
+extern const char *const fault_standing_names[STANDINGS];
+
+/* The Xids, SXids or driver errors of one kind on one device. The texts belong to the snapshot or are static; "": none. */
+struct known_fault {
+	enum fault_standing standing;
+	unsigned int
+		level; /* of the gravest health rule that finds it, 1: warn, 2: fail; 0: none does */
+	const char *kind; /* "xid", "sxid", "gpu_driver_error" */
+	char what[48]; /* as in acknowledgements */
+	const char *device, *severity, *action, *meaning, *advice;
+	uint64_t count;
+	double first, last; /* seconds since the epoch; 0: not known */
+};
+
+/* "Xid 79", "SXid 20034", or the kind of a driver error. Returns @text, of FAULT_NAME_SIZE bytes. */
+#define FAULT_NAME_SIZE 56
+const char *known_fault_name(char *text, const struct known_fault *f);
 
 extern const char *const fault_path_names[FAULT_PATHS];

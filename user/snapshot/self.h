@@ -25,7 +25,6 @@ struct finding_state {
 	const char *check; /* the rule's name, static */
 	char device[LABEL_SIZE]; /* a GPU, a switch, a server; "": none */
 	char code[32]; /* "79", "sxid:20034", the kind of a driver error, or the rule of a state */
-	int level; /* as in health_state */
 };
 
 /* How often and how long a BPF program has run, since the kernel began to count runs. */

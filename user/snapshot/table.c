@@ -37,7 +37,6 @@ static const struct field snapshot_fields[] = {
 	ROW(snapshot, U64, DETAIL, calls.unknown),
 	ROW(snapshot, U32, LARGEST, calls.slots_wanted),
 	ROW(snapshot, BOOL, DETAIL, faults.gpu_watched),
-	ROW(snapshot, U64, LARGEST, faults.open_faults),
 	ROW(snapshot, SIZE, DETAIL, self.rpc_hook_count),
 	ROW(snapshot, U64, COUNTER, calls.cpu_waiting_ns, .delta = offsetof(struct delta, cpu_waiting_ns)),
 	ROW(snapshot, U64, COUNTER, calls.folded_entries, .left_out = true),
@@ -221,7 +220,6 @@ static const struct field finding_fields[] = {
 	ROW(finding_state, NAME, LABEL, check),
 	ROW(finding_state, TEXT, LABEL, device),
 	ROW(finding_state, TEXT, LABEL, code),
-	ROW(finding_state, U32, LARGEST, level),
 };
 
 static const struct field program_fields[] = {

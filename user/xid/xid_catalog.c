@@ -148,6 +148,13 @@ const struct sxid_catalog_entry *sxid_catalog_find(unsigned int sxid)
 	return NULL;
 }
 
+const char *xid_meaning(bool nvswitch, unsigned int code)
+{
+	const struct sxid_catalog_entry *sxid = nvswitch ? sxid_catalog_find(code) : NULL;
+
+	return sxid ? sxid->mnemonic : nvswitch ? "" : xid_catalog_find(code)->description;
+}
+
 const struct sxid_catalog_entry *sxid_catalog_entry(size_t number)
 {
 	return number < COUNT(sxids) ? &sxids[number] : NULL;

@@ -30,6 +30,9 @@ const struct xid_catalog_entry *xid_catalog_find(unsigned int xid);
 /* NULL: the catalog does not have it. */
 const struct sxid_catalog_entry *sxid_catalog_find(unsigned int sxid);
 
+/* What the code means: a few words, or of an SXid its name in the driver; "": not known. */
+const char *xid_meaning(bool nvswitch, unsigned int code);
+
 /* A code as people write it: "79", "sxid:20034". */
 bool xid_code_read(struct span text, bool *nvswitch, unsigned int *code);
 

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+import json
+
 from judge import judgement, need
 from judge.reading import iso, read_json
 
@@ -56,6 +58,16 @@ def the_gravest_is_the_cause(folder):
 
 
 @judgement
+def the_journal_has_a_line_of_each_fault_and_of_the_stall(folder):
+    """Although events go to a file."""
+    lines = [json.loads(line) for line in (folder / "agent.log").read_text().splitlines() if line.startswith("{")]
+    said = [line["message"] for line in lines]
+    for what in (": Xid 63 (", ": Xid 79 (fatal) ", ": a call waits for ", ": its stall is over after "):
+        number = sum(what in message for message in said)
+        need(number == 1 or (number == 2 and "63" in what), number, "lines of", what, said)  # a burst: first, the rest
+
+
+@judgement
 def all_commands_agree_on_what_is_open(folder):
     for name, state in (("open", "open"), ("acknowledged", "acknowledged")):
         faults = {f["fault"]: f for f in read(folder, f"{name}.faults")["faults"]}
@@ -64,8 +76,10 @@ def all_commands_agree_on_what_is_open(folder):
         is_open = {f["fault"] for f in faults.values() if f["state"] == "open"}
         found = {f["what"] for f in read(folder, f"{name}.check")["findings"] if "count" in f}
         need(found == is_open, "check finds", found)
-        before = read(folder, f"{name}.trace")["open_faults_before"]
-        need(before == len(is_open), "trace:", before)
+        trace = read(folder, f"{name}.trace")
+        need(trace["open_faults_before"] == len(is_open), "trace:", trace)
+        need({f["fault"]: f["state"] for f in trace["faults"]} == {"63": "harmless", "79": state}, "trace:", trace)
+        need("--hooks" in trace["not_observed"], trace["not_observed"])
     need((folder / "acked").read_text() == "acknowledged 1 open fault on 0000:c1:00.0\n", "ack")
     text = (folder / "faults.txt").read_text().splitlines()
     need(text[2].startswith("    fatal, 1 report: "), text)

@@ -24,7 +24,7 @@
 	const clock = t => iso(t).slice(11);
 	const zone = (x => `${x < 0 ? "-" : "+"}${new Date(Math.abs(x) * 1000).toISOString().slice(11, 16)}`)(s.utc_offset_seconds);
 	const bytes = x => x < 1e6 ? three(x / 1e3) + " kB" : x < 1e9 ? three(x / 1e6) + " MB" : three(x / 1e9) + " GB";
-	const percent = x => (100 * x).toFixed(x < 0.0995 ? 1 : 0) + " %";
+	const percent = x => (100 * x).toFixed(x && x < 0.0995 ? 1 : 0) + " %";
 	const sum = list => list.reduce((a, b) => a + b, 0);
 
 	// ---- elements ----
@@ -74,7 +74,7 @@
 
 	function tiles(list) {
 		return make("dl", { class: "tiles" }, ...list.map(([name, value]) =>
-			make("div", {}, make("dt", {}, name), make("dd", {}, value))));
+			make("div", {}, make("dt", {}, name), make("dd", {}, ...[value].flat()))));
 	}
 
 	// ---- verdict ----
@@ -123,14 +123,25 @@
 	const fault = f => f.kind === "xid" ? `Xid ${f.fault}` : f.kind === "sxid" ? f.fault.replace("sxid:", "SXid ") : f.fault;
 	const open = s.faults.filter(f => f.state === "open" && f.level);
 
+	const moment = f => !f.last ? "" : f.last < s.start ? `, ${iso(f.last)}` : `, ${clock(f.last)}`;
+
 	function findings() {
-		const list = open.map(f => [f.level, `${device(f)}: ${f.meaning || fault(f)}. ${f.advice}`]);
+		const list = open.map(f => [f.level, `${fault(f)} on ${device(f)}${moment(f)}: ${[f.meaning, f.advice].filter(t => t).join(". ")}`]);
 		for (const server of s.servers)
 			for (const [begin, end] of stalls(server))
-				list.push(end ? [1, `${server.name} did not answer for ${duration(end - begin)}, from ${clock(begin)} to ${clock(end)}.`] :
-					[2, `${server.name} has not answered since ${clock(begin)}, for ${duration(s.start + s.seconds - begin)}.`]);
+				list.push(end ? [1, `${server.name} did not answer for ${duration(end - begin)}, from ${clock(begin)} to ${clock(end)}. Its own log may say why.`] :
+					[2, `${server.name} has not answered since ${clock(begin)}, for ${duration(s.start + s.seconds - begin)}. ` +
+						"Look at the server, and at the network to it; calls of a hard mount go on when it answers."]);
 		list.sort((a, b) => b[0] - a[0]);
-		return list.length ? list : [[0, "All is well: no open fault of a GPU, and each server answered."]];
+		return list.length ? list : [[0, nothing()]];
+	}
+
+	// What was not looked at is not well.
+	function nothing() {
+		const nfs = s.not_observed ? "NFS was not observed" : s.servers.some(v => v.calls) ? "each server answered" : "no NFS call ended";
+		return (s.gpu_faults_observed && !s.not_observed ? "All is well: no open fault of a GPU, and " :
+			s.gpu_faults_observed ? "Nothing is known to be wrong: no open fault of a GPU, but " :
+			"Nothing is known to be wrong, but faults of GPUs were not observed; ") + nfs + ".";
 	}
 
 	function headline() {
@@ -149,24 +160,31 @@
 		], list));
 	}
 
-	// Of the whole session, and of the time in which calls ran, if that is much less.
-	function rate(text, amount, server) {
-		const busy = server.verdict.numbers.active_seconds;
-		if (!amount)
-			return "-";
-		return text(amount / s.seconds) + (busy && busy < 0.9 * s.seconds ? ` (${text(amount / busy)} while busy)` : "");
+	// A server is busy while its throughput is half or more of its best: bursts, not what always runs beside them.
+	function busyTime(server) {
+		const rates = series(server).rates.map(r => r[1]), most = Math.max(...rates);
+		const of = column => sum(column.filter((_, i) => rates[i] && rates[i] >= most / 2));
+		return { of, seconds: of(s.intervals.seconds) };
+	}
+
+	// Of the whole session, and of the busy time, if that is much less.
+	function rate(text, column, busy) {
+		const mean = text(sum(column) / s.seconds);
+		return !sum(column) ? "-" : busy.seconds > 0.9 * s.seconds ? mean :
+			[mean, make("small", {}, `${text(busy.of(column) / busy.seconds)} while busy`)];
 	}
 
 	function numbers(server) {
 		const trouble = ["retransmits", "timeouts", "disconnects", "errors"].filter(k => server[k]);
 		const worst = Math.max(0, ...server.timeline.oldest_seconds), or_none = text => server.calls ? text : "-";
+		const busy = busyTime(server), t = server.timeline;
 		const list = [
-			["calls per second", rate(count, server.calls, server)],
-			["received per second", rate(bytes, server.received_bytes, server)],
-			["sent per second", rate(bytes, server.sent_bytes, server)],
-			["busy", or_none(percent(Math.min(1, server.verdict.numbers.active_seconds / s.seconds)))],
+			["calls per second", rate(count, t.calls, busy)],
+			["received per second", rate(bytes, t.received_bytes, busy)],
+			["sent per second", rate(bytes, t.sent_bytes, busy)],
+			["busy", or_none(percent(busy.seconds / s.seconds))],
 			["mean call", or_none(duration(server.mean))],
-			["calls at once", or_none(rate(three, server.seconds, server))],
+			["calls at once", rate(three, t.call_seconds, busy)],
 		];
 		if ("p99" in server)
 			list.splice(5, 0, ["99 % of calls within", or_none(duration(server.p99))]);
