@@ -6,7 +6,7 @@ counted() { # counted CALLS: whether the agent has written of more
 nfs_server_start
 nfs_mount 3 '' /mnt/load
 prepare_file /mnt/load
-load /mnt/load 120 32 randrw 4k &
+load /mnt/load 1200 32 randrw 4k & # load_end ends it
 loader=$!
 for round in 1 2; do
 	rm -f agent.log x.prom
