@@ -10,7 +10,7 @@
 struct session_filter {
 	const char *server;
 	const char *op;
-	const char *mount; /* a mount point: its server, and of that the calls and slow calls of the mount */
+	const char *mount; /* a mount point: its server, with the calls of that mount */
 	double slower; /* slow calls take at least so long, seconds; 0: an observer keeps none */
 	size_t slower_shown; /* so many of them in the report */
 };
