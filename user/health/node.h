@@ -46,6 +46,9 @@ struct node_state {
 	char unused[NODE_LINKS_MAX]
 		   [PCI_ADDRESS_SIZE]; /* GPUs that no driver has, while others have this one */
 	size_t unused_count;
+	char bus[NODE_LINKS_MAX]
+		[PCI_ADDRESS_SIZE]; /* GPUs on the PCI bus, whatever driver they have */
+	size_t bus_count;
 	struct node_link links[NODE_LINKS_MAX];
 	size_t link_count;
 	bool clock_unsynchronised;
@@ -93,9 +96,9 @@ void node_mounts_look(struct node_state *node, const char *mountinfo);
  * also reads their links; those beyond NODE_LINKS_MAX are left out. */
 void pcie_links_read(struct node_state *node, const char *root, bool links);
 
-/* Finds GPUs (vendor 10de, a display controller) that no driver has, if pcie_links_read() has found others. One that is given
- * to a guest has a driver (vfio-pci). Virtual functions are left out. */
-void pcie_unused_read(struct node_state *node, const char *root);
+/* Finds GPUs (vendor 10de, a display controller), and those that no driver has, if pcie_links_read() has found others. One that
+ * is given to a guest has a driver (vfio-pci). Virtual functions are left out. */
+void pcie_gpus_read(struct node_state *node, const char *root);
 
 /*
  * Sets how many errors of each link were corrected in an hour: the present one or the one before.
@@ -108,7 +111,7 @@ void pcie_links_count(struct node_state *node, const char *file, double now);
 
 /* Initialise with {}. */
 struct node_watch {
-	struct node_state node; /* .mounts, .gpus, .unused and .links, nothing else */
+	struct node_state node; /* .mounts, .gpus, .unused, .bus and .links, nothing else */
 	struct node_state before; /* as it was read last */
 	double looked; /* seconds since the boot; 0: never */
 	double bad_since[NODE_MOUNTS_MAX]; /* seconds since the boot; 0: the mount is fine */
@@ -117,8 +120,8 @@ struct node_watch {
 /*
  * Reads, at most once a minute, the GPUs and the NFS mounts below @root, as process 1 sees them; fstab at the first time alone.
  * What a node that boots does not have yet is no finding: a GPU without a driver is in .node if it was in the reading before as
- * well, a mount is not fine if it has not been for three minutes. @now: seconds since the boot.
+ * well, a mount is not fine if it has not been for three minutes. @now: seconds since the boot. Returns whether it read them.
  */
-void node_watch_look(struct node_watch *w, const char *root, double now);
+bool node_watch_look(struct node_watch *w, const char *root, double now);
 
 #endif
