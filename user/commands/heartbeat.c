@@ -3,6 +3,7 @@
 #include "commands/agent.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +19,14 @@
 
 int heartbeat_open(struct heartbeat *h, const char *path)
 {
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	int fd = path ? output_open(path) : -1;
 
+	/* Which the process alone holds, not those that it starts. */
+	if (fd >= 0 && fcntl(fd, F_SETLK, &lock) && (errno == EAGAIN || errno == EACCES)) {
+		close(fd);
+		fd = -EBUSY;
+	}
 	/* The probe may be another user's. */
 	if (fd >= 0)
 		fchmod(fd, 0644);
