@@ -714,7 +714,7 @@ TEST(text_alone_counts_if_it_looks_right)
 /* A prefix of the packet filter begins a record, too. */
 TEST(what_reads_like_the_driver_of_a_switch_counts_if_it_printed_it)
 {
-	static const char failed[] = "nvidia-nvswitch0: Failed to initialize";
+	static const char failed[] = "nvidia-nvswitch0: Failed to initialize device : -5";
 
 	record(failed); /* of that kernel no more is known */
 	assert_int_equal(events("nvswitch_failed"), 1);
@@ -1007,7 +1007,7 @@ TEST(what_the_driver_quotes_is_no_fault)
 	assert_int_equal(events("rm_init_adapter_failed"), 0);
 	/* Of switches, too. */
 	print(SWITCH_MISMATCH("\nNVRM: RmInitAdapter failed!"));
-	print(SWITCH_MISMATCH("\nnvidia-nvswitch0: Failed to x"));
+	print(SWITCH_MISMATCH("\nnvidia-nvswitch0: Failed to x : -1"));
 	print(SWITCH_MISMATCH("\nnvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal"));
 	settle(0, 3);
 	assert_int_equal(events("rm_init_adapter_failed"), 0);
