@@ -22,6 +22,7 @@ enum mount_state {
 struct node_mount {
 	char path[LABEL_SIZE];
 	bool read_only; /* it is meant to be */
+	bool helpers; /* a helper of another type mounts it: it counts if the kernel has it as NFS */
 	enum mount_state state;
 };
 
