@@ -8,7 +8,6 @@
 #include <mntent.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/file_text.h"
@@ -411,12 +410,13 @@ bool doctor_report(FILE *out, const char *root, const char *release, int every_m
 
 int cmd_doctor(const struct options *o)
 {
-	struct utsname name;
+	char release[65];
 
-	if (uname(&name))
-		strcpy(name.release, "unknown");
+	/* Not by uname(), which a process may have changed for itself. */
+	if (!file_first_line("/proc/sys/kernel/osrelease", release, sizeof(release)))
+		strcpy(release, "unknown");
 	bpf_messages_init(&o->log);
-	return doctor_report(stdout, "", name.release, fault_offer_try_printk(), o->sunrpc_btf,
+	return doctor_report(stdout, "", release, fault_offer_try_printk(), o->sunrpc_btf,
 			     o->json) ?
 		       EXIT_OK :
 		       EXIT_TROUBLE;
