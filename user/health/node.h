@@ -22,8 +22,8 @@ enum mount_state {
 struct node_mount {
 	char path[LABEL_SIZE];
 	bool read_only; /* it is meant to be */
-	bool helpers; /* a helper of another type mounts it: it counts if the kernel has it as NFS */
 	enum mount_state state;
+	bool helpers; /* a helper of another type mounts it: it counts if the kernel has it as NFS */
 };
 
 #define NODE_MOUNTS_MAX 32
