@@ -33,7 +33,7 @@ class Targets(programs.Targets):
     """Serves what a node of a job has, a later minute of it at each interval."""
     def __init__(self, steps=60):
         super().__init__(Handler)
-        fleet = generate.Fleet(nodes=8, days=0.25, seed=1, incidents="/dev/null", noise=str(generate.NOISE))
+        fleet = generate.Fleet(nodes=8, days=0.25, seed=1, incidents=str(generate.INCIDENTS), noise=str(generate.NOISE))
         first, self.steps, self.texts = 200, steps, {}
         series = [s for s in fleet.series(0) if s[1] != "up"]
         for job in generate.PORTS:
@@ -42,7 +42,7 @@ class Targets(programs.Targets):
 
 
 def measure(prometheus, folder, targets, nodes, rules):
-    folder.mkdir()
+    folder.mkdir(parents=True)
     for name in RULES if rules else ():
         (folder / f"{name}.yaml").write_text(re.sub(r"interval: \dm", f"interval: {INTERVAL}s",
                                                     (rehearsal.RULES / f"{name}.yaml").read_text()))

@@ -21,6 +21,9 @@ static void fill(struct fault_state *state)
 				       .next = UINT64_MAX,
 				       .boot_to_wall = 1700000000.5 };
 	c->log_lost = 17;
+	state->faults.bus_count = MAX_BUS_GPUS;
+	for (int i = 0; i < MAX_BUS_GPUS; i++)
+		snprintf(state->faults.bus[i].gpu, PCI_ADDRESS_SIZE, "0000:%02x:00.0", i);
 	for (int p = 0; p < FAULT_PATHS; p++)
 		c->fault_paths[p] = UINT64_MAX - (uint64_t)p;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -291,6 +294,7 @@ TEST(what_makes_no_sense_is_refused)
 		"fault 0123456789012345678901234 1 0 s x 1 1 1 1\n",
 		"event 2 k d 1 1\n",
 		"gpu a b c 2\n",
+		"bus 0123456789012345678901234\n",
 		"gpu a b\n",
 		"recovery a b\n",
 		"recovery a b 1 2\n",

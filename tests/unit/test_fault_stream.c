@@ -704,7 +704,7 @@ TEST(text_alone_counts_if_it_looks_right)
 /* A prefix of the packet filter begins a record, too. */
 TEST(what_reads_like_the_driver_of_a_switch_counts_if_it_printed_it)
 {
-	static const char failed[] = "nvidia-nvswitch0: Failed to initialize";
+	static const char failed[] = "nvidia-nvswitch0: Failed to initialize device : -5";
 
 	record(failed); /* of that kernel no more is known */
 	assert_int_equal(events("nvswitch_failed"), 1);
@@ -910,6 +910,45 @@ TEST(a_flood_without_calls_forges_none)
 	assert_int_equal(unverified(), 10 * MAX_WAITING + 1);
 }
 
+static void look_at_bus(const char (*gpus)[PCI_ADDRESS_SIZE], size_t count)
+{
+	pass(60 * SECOND);
+	fault_events_add_gpus(&w->events, gpus, count, w->now);
+}
+
+TEST(a_gpu_of_the_last_boot_that_is_gone_is_a_failure)
+{
+	static const char gpus[][PCI_ADDRESS_SIZE] = { "0000:19:00.0", "0000:3b:00.0",
+						       "0000:5d:00.0" };
+	static const char moved[][PCI_ADDRESS_SIZE] = { "0000:19:00.0", "0000:3c:00.0",
+							"0000:5d:00.0" };
+	struct faults boot = {};
+
+	look_at_bus(gpus, 3);
+	look_at_bus(gpus, 2);
+	look_at_bus(gpus, 3); /* it was taken out for a moment */
+	assert_int_equal(events("gpu_gone"), 0);
+	/* The next boot. */
+	assert_int_equal(faults_outlive(&boot, &w->faults, 0), 0);
+	faults_free(&w->faults);
+	w->faults = boot;
+	look_at_bus(gpus, 2);
+	assert_int_equal(events("gpu_gone"), 0);
+	for (int i = 0; i < 3; i++)
+		look_at_bus(gpus, 2);
+	assert_int_equal(events("gpu_gone"), 1);
+	assert_string_equal(counts->kernel_events[0].device, "0000:5d:00.0");
+	assert_true(counts->kernel_events[0].gpu_driver);
+	/* The driver is loaded without it: that clears nothing. */
+	fault_events_add_recovery(&w->events, "", "driver_loaded", w->now, w->now);
+	look_at_bus(gpus, 2);
+	assert_int_equal(events("gpu_gone"), 2);
+	look_at_bus(moved, 3); /* as many as before, one in another place */
+	look_at_bus(gpus, 3);
+	look_at_bus(gpus, 3);
+	assert_int_equal(events("gpu_gone"), 2);
+}
+
 #define XID_154 "NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from "
 #define XID_149 "NVRM: Xid (PCI:0000:c1:00): 149, NETIR_LINK_EVT "
 
@@ -956,7 +995,7 @@ TEST(what_the_driver_quotes_is_no_fault)
 	assert_int_equal(events("rm_init_adapter_failed"), 0);
 	/* Of switches, too. */
 	print(SWITCH_MISMATCH("\nNVRM: RmInitAdapter failed!"));
-	print(SWITCH_MISMATCH("\nnvidia-nvswitch0: Failed to x"));
+	print(SWITCH_MISMATCH("\nnvidia-nvswitch0: Failed to x : -1"));
 	print(SWITCH_MISMATCH("\nnvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal"));
 	settle(0, 3);
 	assert_int_equal(events("rm_init_adapter_failed"), 0);

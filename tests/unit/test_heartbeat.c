@@ -3,6 +3,7 @@
  * regular file of its own is written. */
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/wait.h>
 
 #include "made_up_tree.h"
 #include "base/clock.h"
@@ -34,6 +35,22 @@ TEST(the_age_is_that_of_the_last_write)
 	assert_true(age >= 4 && age < 5);
 	heartbeat_close(&h);
 	assert_int_equal(access("beat", F_OK), -1);
+}
+
+TEST(another_agents_is_not_taken)
+{
+	struct heartbeat h, other;
+	int status, child;
+
+	assert_int_equal(heartbeat_open(&h, "beat"), 0);
+	child = fork();
+	if (!child)
+		_exit(-heartbeat_open(&other, "beat"));
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(WEXITSTATUS(status), EBUSY);
+	heartbeat_close(&h);
+	assert_int_equal(heartbeat_open(&h, "beat"), 0);
+	heartbeat_close(&h);
 }
 
 TEST(a_time_of_another_boot_is_none)

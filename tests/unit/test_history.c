@@ -166,6 +166,43 @@ TEST(bursts_become_one_event)
 	assert_null(event(2));
 }
 
+#define LINK_XID(code, gpu, severity) \
+	"\"kind\":\"xid\",\"gpu\":\"" gpu "\",\"xid\":" #code ",\"severity\":\"" severity "\""
+
+TEST(a_link_that_fails_is_one_event_with_its_root)
+{
+	read_log(LINE("03:00:00", 10, START("a")) LINE("03:00:59.900", 69,
+						       LINK_XID(145, "0019:01:00.0", "warning"))
+			 LINE("03:01:00", 70, LINK_XID(149, "0008:01:00.0", "fatal")) LINE(
+				 "03:01:00.020", 70, LINK_XID(45, "0009:01:00.0", "info"))
+				 LINE("03:01:00.900", 70,
+				      LINK_XID(149, "0018:01:00.0",
+					       "fatal")) LINE("03:01:00.950", 70,
+							      LINK_XID(79, "0018:01:00.0", "fatal"))
+					 LINE("03:01:00.970", 70,
+					      LINK_XID(154, "0009:01:00.0", "warning"))
+						 LINE("03:01:01.500", 71,
+						      LINK_XID(145, "0019:01:00.0", "warning"))
+							 LINE("03:02:00", 130,
+							      LINK_XID(74, "0000:3b:00.0",
+								       "warning"))
+								 LINE("03:02:00.400", 130,
+								      LINK_XID(74, "0000:5d:00.0",
+									       "fatal")),
+		 "03:03:00");
+	assert_int_equal(event(0)->code, 149);
+	assert_true(span_is(event(0)->device, "0008:01:00.0"));
+	assert_int_equal(event(0)->followers, 3);
+	assert_int_equal(event(1)->code, 79);
+	assert_int_equal(event(2)->code, 154);
+	assert_int_equal(event(3)->code, 145); /* later than a second */
+	assert_int_equal(event(3)->followers, 0);
+	/* The graver end is the root. */
+	assert_true(span_is(event(4)->device, "0000:5d:00.0"));
+	assert_int_equal(event(4)->followers, 1);
+	assert_null(event(5));
+}
+
 TEST(what_an_agent_reports_again_after_a_restart_counts_once)
 {
 	read_log(LINE("03:00:00", 10, START("a")) LINE("03:00:10", 20,

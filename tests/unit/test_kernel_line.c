@@ -3,7 +3,9 @@
  * no other line is taken for one. Real lines come from TEST_DATA/kernel_lines.tsv. */
 #include "unit.h"
 #include "lines.h"
-#include "faults/recognise/recognise.h"
+#include "faults/recognise/kernel_line.c" /* for its table of patterns */
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static struct kernel_line next(const char *text, size_t len, size_t *offset)
 {
@@ -277,6 +279,36 @@ TEST(real_lines_are_recognised)
 			fail_msg("line %u: reported twice: %s", row.number, text);
 	}
 	assert_true(row.number >= 120);
+}
+
+/* The column "versions" says which releases of the driver, or of the kernel (RHEL's in brackets), print a line so: by their
+ * sources, from 515 and from 4.18 on. */
+TEST(each_pattern_has_a_line_of_known_versions)
+{
+	struct line_row row;
+	FILE *file = lines_open(TEST_DATA "/kernel_lines.tsv", &row);
+	bool seen[COUNT(patterns)] = {};
+
+	while (lines_next(file, &row)) {
+		struct span text = { row.field[1], row.field[1] + strlen(row.field[1]) };
+
+		assert_int_equal(!*row.field[4], !strcmp(row.field[2], "other"));
+		while (span_left(text)) {
+			struct span rest, line = span_take_line(&text);
+			struct kernel_line ignored;
+			bool found = false;
+
+			take_prefix(&line);
+			for (size_t i = 0; i < COUNT(patterns) && !found; i++) {
+				rest = line;
+				found = match(&rest, patterns[i].pattern, &ignored);
+				seen[i] = seen[i] || found;
+			}
+		}
+	}
+	for (size_t i = 0; i < COUNT(patterns); i++)
+		if (!seen[i])
+			fail_msg("no line of this pattern: %s", patterns[i].pattern);
 }
 
 /* What user/xid/xid_line.c reports must not be reported here as well. */

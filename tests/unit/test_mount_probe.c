@@ -17,13 +17,24 @@ TEST(mounts_by_helpers_are_of_nfs)
 {
 	static const char text[] = "fs-12345678:/ /efs efs _netdev,tls 0 0\n"
 				   "a.file.core.windows.net:/a/b /az aznfs sec=sys 0 0\n"
-				   "x:/ /other efsx\n";
+				   "x:/ /other oci-fss\n"
+				   "mon-1:/ /ceph ceph ro\n"
+				   "y:/ /absent oci-fss\n"
+				   "LABEL=a /local ext4\n";
 	struct node_state f = {};
 
 	node_mounts_add_fstab(&f, text, strlen(text));
-	assert_int_equal(f.mount_count, 2);
+	assert_int_equal(f.mount_count, 5);
 	assert_string_equal(f.mounts[0].path, "/efs");
 	assert_string_equal(f.mounts[1].path, "/az");
+	/* What another helper mounts is looked at if it is one of NFS. */
+	put("/mountinfo",
+	    "1 0 0:9 / /other ro - nfs4 x:/ ro\n2 0 0:10 / /ceph ro - ceph mon:/ ro\n");
+	node_mounts_look(&f, formatted("%s/mountinfo", root));
+	assert_int_equal(f.mounts[0].state, MOUNT_ABSENT);
+	assert_int_equal(f.mounts[2].state, MOUNT_READ_ONLY);
+	assert_int_equal(f.mounts[3].state, MOUNT_FINE);
+	assert_int_equal(f.mounts[4].state, MOUNT_FINE);
 }
 
 TEST(the_nfs_mounts_of_fstab_are_wanted)

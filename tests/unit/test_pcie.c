@@ -97,11 +97,13 @@ TEST(a_gpu_without_a_driver_beside_others_is_unused)
 			 0);
 	put("/sys/bus/pci/devices/0000:43:00.0/physfn", "");
 	f = (struct node_state){};
-	pcie_unused_read(&f, root);
+	pcie_gpus_read(&f, root);
 	assert_int_equal(f.unused_count, 0); /* no GPU has the driver */
+	assert_int_equal(f.bus_count,
+			 2); /* one is a guest's; neither a function nor another vendor's */
 	put_gpu(16, 16);
 	read_one();
-	pcie_unused_read(&f, root);
+	pcie_gpus_read(&f, root);
 	assert_int_equal(f.unused_count, 1);
 	assert_string_equal(f.unused[0], "0000:41:00.0");
 }

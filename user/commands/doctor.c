@@ -5,7 +5,6 @@
 #include <glob.h>
 #include <mntent.h>
 #include <stdarg.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/file_text.h"
@@ -395,12 +394,13 @@ bool doctor_report(FILE *out, const char *root, const char *release, int every_m
 
 int cmd_doctor(const struct options *o)
 {
-	struct utsname name;
+	char release[65];
 
-	if (uname(&name))
-		strcpy(name.release, "unknown");
+	/* Not by uname(), which a process may have changed for itself. */
+	if (!file_first_line("/proc/sys/kernel/osrelease", release, sizeof(release)))
+		strcpy(release, "unknown");
 	bpf_messages_init(&o->log);
-	return doctor_report(stdout, "", name.release, printk_hook_try(), o->sunrpc_btf, o->json) ?
+	return doctor_report(stdout, "", release, printk_hook_try(), o->sunrpc_btf, o->json) ?
 		       EXIT_OK :
 		       EXIT_TROUBLE;
 }

@@ -2,6 +2,8 @@
 /* A file that shows when the agent last worked. */
 #include "commands/agent.h"
 
+#include <fcntl.h>
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,8 +15,14 @@
 
 int heartbeat_open(struct heartbeat *h, const char *path)
 {
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	int fd = path ? output_open(path) : -1;
 
+	/* Which the process alone holds, not those that it starts. */
+	if (fd >= 0 && fcntl(fd, F_SETLK, &lock) && (errno == EAGAIN || errno == EACCES)) {
+		close(fd);
+		fd = -EBUSY;
+	}
 	/* The probe may be another user's. */
 	if (fd >= 0)
 		fchmod(fd, 0644);

@@ -149,7 +149,8 @@ static void add_health(struct agent *a, struct snapshot *s)
 			 error);
 	health_defaults(&options);
 	options.acks = &a->acks.list;
-	node_watch_look(&a->node, "", monotonic_seconds());
+	if (node_watch_look(&a->node, "", monotonic_seconds()))
+		fault_observer_gpus(a->observer.gpu, a->node.node.bus, a->node.node.bus_count);
 	options.node = &a->node.node;
 	health_evaluate(s, &options, wall_seconds(), &report);
 	health_to_snapshot(&report, &options, s);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file_text.h"
 #include "base/safe_text.h"
 #include "base/terminal.h"
 #include "commands/commands.h"
@@ -100,10 +101,9 @@ static void set_origin(struct session_origin *o)
 	struct utsname name;
 	struct tm local;
 
-	if (!uname(&name)) {
+	if (!uname(&name))
 		safe_format(o->host, sizeof(o->host), "%s", name.nodename);
-		snprintf(o->kernel, sizeof(o->kernel), "%s", name.release);
-	}
+	file_first_line("/proc/sys/kernel/osrelease", o->kernel, sizeof(o->kernel));
 	snprintf(o->version, sizeof(o->version), "%s", XIDSCOPE_VERSION);
 	localtime_r(&now, &local);
 	o->utc_offset = (int)local.tm_gmtoff;

@@ -138,6 +138,8 @@ static char *describe(const struct past_event *e)
 	if (e->count > 1)
 		fprintf(out, ", %" PRIu64 " times", e->count);
 	put_length(out, e);
+	if (e->followers)
+		fprintf(out, ", and %" PRIu64 " reports of it by other GPUs", e->followers);
 	put_owners(out, e);
 	put(out, ": ", e->text);
 	if (!fclose(out))
@@ -315,6 +317,8 @@ static void write_event(struct json *j, const char *name, const struct past_even
 		json_signed(j, "pid", e->pid);
 	write_decoded(j, "comm", e->comm);
 	json_unsigned(j, "count", e->count);
+	if (e->followers)
+		json_unsigned(j, "followers", e->followers);
 	write_owners(j, e, "jobs", "job");
 	write_owners(j, e, "pods", "pod");
 	write_owners(j, e, "cgroups", "cgroup");

@@ -320,6 +320,13 @@ void fault_observer_poll(struct fault_observer *g)
 		save_state(g);
 }
 
+void fault_observer_gpus(struct fault_observer *g, const char (*gpus)[PCI_ADDRESS_SIZE],
+			 size_t count)
+{
+	if (g)
+		fault_events_add_gpus(&g->events, gpus, count, monotonic_ns());
+}
+
 int fault_observer_snapshot(struct fault_observer *g, struct snapshot *s)
 {
 	struct fault_clock clock;

@@ -42,6 +42,10 @@ void fault_observer_poll(struct fault_observer *g);
 /* The state that was saved last could not be written. */
 void fault_observer_state_lost(struct fault_observer *g);
 
+/* All GPUs that are on the PCI bus: see fault_events_add_gpus(). @g may be NULL. */
+void fault_observer_gpus(struct fault_observer *g, const char (*gpus)[PCI_ADDRESS_SIZE],
+			 size_t count);
+
 /* Adds the counts and the hooks' state to @s; @g may be NULL. Returns 0 or
  * -ENOMEM. */
 int fault_observer_snapshot(struct fault_observer *g, struct snapshot *s);

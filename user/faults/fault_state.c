@@ -74,6 +74,8 @@ static void put_faults(FILE *out, const struct faults *faults)
 		put_past(out, &faults->past[i], true);
 		put_past(out, &faults->past[i], false);
 	}
+	for (size_t i = 0; i < faults->bus_count; i++)
+		fprintf(out, "bus %s\n", faults->bus[i].gpu);
 	for (const struct fault *f = c->faults; f < c->faults + c->fault_count; f++) {
 		fputs("fault", out);
 		put_word(out, f->device);
@@ -311,6 +313,14 @@ static void read_past(struct line *l, struct faults *faults)
 	} while (!l->error && span_left(l->rest));
 }
 
+static void read_bus(struct line *l, struct faults *faults)
+{
+	if (faults->bus_count < MAX_BUS_GPUS)
+		TAKE_WORD(l, faults->bus[faults->bus_count++].gpu);
+	else
+		l->error = -EINVAL;
+}
+
 static int read_line(struct fault_state *state, struct span text)
 {
 	struct fault_counts *c = &state->faults.counts;
@@ -335,6 +345,8 @@ static int read_line(struct fault_state *state, struct span text)
 			c->fault_paths[p] = take_number(&l, UINT64_MAX);
 	else if (span_is(name, "past"))
 		read_past(&l, &state->faults);
+	else if (span_is(name, "bus"))
+		read_bus(&l, &state->faults);
 	else if (span_is(name, "place"))
 		read_place(&l, &state->faults);
 	else if (span_is(name, "fault"))

@@ -3,13 +3,14 @@
  * beyond it. It also keeps how far the kernel log was read, at the same moment: nothing is lost or counted twice.
  *
  * 	xidscope-state 1
- * 	boot ID			the kernel's random/boot_id: all but "past" is valid until reboot
+ * 	boot ID			the kernel's random/boot_id: all but "past" and "bus" is valid until reboot
  * 	wall SECONDS		from the boot to the epoch, by the clock as it was set then; 0: not known
  * 	next N			sequence number of the first record not yet read
  * 	lost N
  * 	paths BOTH TEXT DRIVER
  * 	past GPU CODE BOOT TIME...	of earlier boots, seconds since the epoch: fatal incidents, or if
  * 				BOOT is 1 the last one of each boot
+ * 	bus GPU			on the PCI bus, in this boot or the last one
  * 	place DEVICE PLACE TIME...	repeats of Xid 13 there
  * 	fault DEVICE CODE NVSWITCH SEVERITY ACTION COUNT INCIDENTS FIRST LAST TIME...	its repeats
  * 	event GPU_DRIVER KIND DEVICE COUNT LAST

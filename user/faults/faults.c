@@ -286,6 +286,8 @@ int faults_outlive(struct faults *f, const struct faults *old, double boot_to_wa
 	const struct fault_counts *c = &old->counts;
 	int err = 0;
 
+	memcpy(f->bus, old->bus, sizeof(f->bus));
+	f->bus_count = old->bus_count;
 	for (const struct past_fault *p = old->past; p < old->past + old->past_count && !err; p++) {
 		err = outlive_repeats(f, p->gpu, p->code, true, &p->boots, 0);
 		if (!err)

@@ -51,8 +51,18 @@ struct past_fault {
 /* Boots count as of late for so many windows. */
 #define BOOT_WINDOWS 3
 
+/* A GPU on the PCI bus, in this boot or the last one. */
+struct bus_gpu {
+	char gpu[PCI_ADDRESS_SIZE];
+	unsigned int absent; /* in so many looks, one after the other */
+};
+#define MAX_BUS_GPUS 32
+
 struct faults {
 	struct fault_counts counts;
+	struct bus_gpu bus[MAX_BUS_GPUS]; /* as many as there were once; they outlive a boot */
+	size_t bus_count;
+	uint64_t bus_changes;
 	struct fault_place *places;
 	size_t place_count;
 	struct past_fault *past;
@@ -94,7 +104,7 @@ int faults_note_place(struct faults *f, const char *device, unsigned int place, 
  * seconds since the epoch. Times come in ascending order. */
 int faults_note_past(struct faults *f, const char *gpu, unsigned int code, bool boot, double time);
 
-/* Takes over from @old, of an earlier boot, what outlives it: its past, and then its own
+/* Takes over from @old, of an earlier boot, what outlives it: its past, its GPUs, and then its own
  * fatal Xids. @boot_to_wall is that of its clocks when it was saved. */
 int faults_outlive(struct faults *f, const struct faults *old, double boot_to_wall);
 

@@ -51,6 +51,9 @@ static void look_at_mounts(struct probe *probes, size_t count, const char *mount
 		if (mountinfo_read_line(&m, span_take_line(&rest)))
 			for (size_t i = 0; i < count; i++)
 				node_mount_look(probes[i].mount, probes[i].device, &m);
+	for (size_t i = 0; i < count; i++)
+		if (probes[i].mount->helpers && probes[i].mount->state == MOUNT_ABSENT)
+			probes[i].mount->state = MOUNT_FINE;
 	file_text_free(&text);
 }
 

@@ -16,9 +16,9 @@ static bool has_option(struct span options, const char *name)
 }
 
 /* As mountinfo has it: without a '/' that another one follows, or that ends it. */
-static void add(struct node_state *node, const char *path, bool read_only)
+static void add(struct node_state *node, const char *path, bool read_only, bool helpers)
 {
-	struct node_mount *m, new = { .read_only = read_only };
+	struct node_mount *m, new = { .read_only = read_only, .helpers = helpers };
 	size_t used = 0;
 
 	for (; *path; path++) {
@@ -31,6 +31,7 @@ static void add(struct node_state *node, const char *path, bool read_only)
 	for (m = node->mounts; m < node->mounts + node->mount_count; m++)
 		if (!strcmp(m->path, new.path)) {
 			m->read_only |= read_only;
+			m->helpers &= helpers;
 			return;
 		}
 	if (node->mount_count < NODE_MOUNTS_MAX)
@@ -46,7 +47,7 @@ void node_mounts_add(struct node_state *node, const char *path)
 	char name[LABEL_SIZE];
 
 	snprintf(name, sizeof(name), "%.*s", (int)(read_only ? len - 3 : len), path);
-	add(node, name, read_only);
+	add(node, name, read_only, false);
 }
 
 /* The kernel's types, and those of helpers (mount.efs, mount.aznfs) that make mounts of these. */
@@ -71,11 +72,12 @@ void node_mounts_add_fstab(struct node_state *node, const char *text, size_t len
 		path = span_take_word(&line);
 		type = span_take_word(&line);
 		options = span_take_word(&line);
-		if (span_starts_with(source, "#") || !is_nfs(type))
+		if (span_starts_with(source, "#") ||
+		    (!is_nfs(type) && !memchr(source.at, ':', span_left(source))))
 			continue;
 		if (!has_option(options, "noauto") && !has_option(options, "x-systemd.automount") &&
 		    mount_path(name, sizeof(name), path))
-			add(node, name, has_option(options, "ro"));
+			add(node, name, has_option(options, "ro"), !is_nfs(type));
 	}
 }
 
@@ -101,7 +103,7 @@ static void look_at_own(struct node_mount *mount, char device[MOUNT_DEVICE_SIZE]
 	mount->state = MOUNT_FINE;
 	device[0] = 0;
 	/* What is mounted on demand is not asked for here. */
-	if (span_is(m->type, "autofs"))
+	if (span_is(m->type, "autofs") || (mount->helpers && !is_nfs(m->type)))
 		return;
 	if (!mount->read_only &&
 	    (has_option(m->options, "ro") || has_option(m->super_options, "ro")))

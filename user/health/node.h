@@ -18,6 +18,7 @@ struct node_mount {
 	char path[LABEL_SIZE];
 	bool read_only; /* it is meant to be */
 	enum mount_state state;
+	bool helpers; /* a helper of another type mounts it: it counts if the kernel has it as NFS */
 };
 
 #define NODE_MOUNTS_MAX 32
@@ -41,6 +42,9 @@ struct node_state {
 	char unused[NODE_LINKS_MAX]
 		   [PCI_ADDRESS_SIZE]; /* GPUs that no driver has, while others have this one */
 	size_t unused_count;
+	char bus[NODE_LINKS_MAX]
+		[PCI_ADDRESS_SIZE]; /* GPUs on the PCI bus, whatever driver they have */
+	size_t bus_count;
 	struct node_link links[NODE_LINKS_MAX];
 	size_t link_count;
 	bool clock_unsynchronised;
@@ -86,9 +90,9 @@ void node_mounts_look(struct node_state *node, const char *mountinfo);
  * also reads their links; those beyond NODE_LINKS_MAX are left out. */
 void pcie_links_read(struct node_state *node, const char *root, bool links);
 
-/* Finds GPUs (vendor 10de, a display controller) that no driver has, if pcie_links_read() has found others. One that is given
- * to a guest has a driver (vfio-pci). Virtual functions are left out. */
-void pcie_unused_read(struct node_state *node, const char *root);
+/* Finds GPUs (vendor 10de, a display controller), and those that no driver has, if pcie_links_read() has found others. One that
+ * is given to a guest has a driver (vfio-pci). Virtual functions are left out. */
+void pcie_gpus_read(struct node_state *node, const char *root);
 
 /* Sets how many errors of each link were corrected in an hour: the present one or the one before. What was counted
  * when an hour began is kept in @file, which is replaced once an hour and when it lacks a GPU; without it nothing is
@@ -102,7 +106,7 @@ bool node_mounts_read_fstab(struct node_state *node, const char *path);
 
 /* Initialise with {}. */
 struct node_watch {
-	struct node_state node; /* .mounts, .gpus, .unused and .links, nothing else */
+	struct node_state node; /* .mounts, .gpus, .unused, .bus and .links, nothing else */
 	struct node_state before; /* as it was read last */
 	double looked; /* seconds since the boot; 0: never */
 	double bad_since[NODE_MOUNTS_MAX]; /* seconds since the boot; 0: the mount is fine */
@@ -111,5 +115,5 @@ struct node_watch {
 /* Reads, at most once a minute, the GPUs and the NFS mounts below @root, as process 1 sees them; fstab at the first
  * time alone. What a node that boots does not have yet is no finding: a GPU without a driver is in .node if it was in
  * the reading before as well, a mount is not fine if it has not been for three minutes. @now: seconds since the
- * boot. */
-void node_watch_look(struct node_watch *w, const char *root, double now);
+ * boot. Returns whether it read them. */
+bool node_watch_look(struct node_watch *w, const char *root, double now);

@@ -66,12 +66,12 @@ static void wait_for_mounts(struct node_watch *w, double now)
 	}
 }
 
-void node_watch_look(struct node_watch *w, const char *root, double now)
+bool node_watch_look(struct node_watch *w, const char *root, double now)
 {
 	struct node_state seen = {};
 
 	if (w->looked > 0 && now < w->looked + LOOK_SECONDS)
-		return;
+		return false;
 	if (w->looked > 0) {
 		memcpy(seen.mounts, w->before.mounts, sizeof(seen.mounts));
 		seen.mount_count = w->before.mount_count;
@@ -81,9 +81,10 @@ void node_watch_look(struct node_watch *w, const char *root, double now)
 	w->looked = now;
 	node_mounts_look(&seen, PATHF("%s/proc/1/mountinfo", root));
 	pcie_links_read(&seen, root, true);
-	pcie_unused_read(&seen, root);
+	pcie_gpus_read(&seen, root);
 	w->node = seen;
 	keep_unused(&w->node, &w->before);
 	wait_for_mounts(w, now);
 	w->before = seen;
+	return true;
 }

@@ -122,16 +122,15 @@ static bool reads_as(int folder, const char *name, const char *begin)
 	return span_starts_with(read_text(folder, name, text, sizeof(text)), begin);
 }
 
-static bool is_unused_gpu(int folder)
+static bool is_gpu(int folder)
 {
 	return reads_as(folder, "vendor", "0x10de") && reads_as(folder, "class", "0x03") &&
-	       faccessat(folder, "driver", F_OK, AT_SYMLINK_NOFOLLOW) &&
 	       faccessat(folder, "physfn", F_OK, AT_SYMLINK_NOFOLLOW);
 }
 
-void pcie_unused_read(struct node_state *node, const char *root)
+void pcie_gpus_read(struct node_state *node, const char *root)
 {
-	DIR *folder = node->gpus ? open_folder(root, DEVICES) : NULL;
+	DIR *folder = open_folder(root, DEVICES);
 	char name[PCI_ADDRESS_SIZE];
 	struct pci_address address;
 
@@ -142,8 +141,11 @@ void pcie_unused_read(struct node_state *node, const char *root)
 		device = openat(dirfd(folder), name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 		if (device < 0)
 			continue;
-		if (node->unused_count < NODE_LINKS_MAX && is_unused_gpu(device))
-			memcpy(node->unused[node->unused_count++], name, sizeof(name));
+		if (node->bus_count < NODE_LINKS_MAX && is_gpu(device)) {
+			memcpy(node->bus[node->bus_count++], name, sizeof(name));
+			if (node->gpus && faccessat(device, "driver", F_OK, AT_SYMLINK_NOFOLLOW))
+				memcpy(node->unused[node->unused_count++], name, sizeof(name));
+		}
 		close(device);
 	}
 }

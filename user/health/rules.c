@@ -18,6 +18,7 @@ static const struct driver_message {
 	{ HEALTH_DRIVER_ERROR, "fallen_off_bus", "the GPU no longer answers on the PCIe bus", "restart_bm" },
 	{ HEALTH_DRIVER_ERROR, "gsp_heartbeat_timeout", "the GPU's system processor has stopped", "restart_bm" },
 	{ HEALTH_DRIVER_ERROR, "gsp_boot_failed", "the GPU's system processor cannot start before a reset", "restart_bm" },
+	{ HEALTH_DRIVER_ERROR, "gpu_gone", "the GPU is no longer on the PCIe bus", "restart_bm" },
 	{ HEALTH_DRIVER_ERROR, "probe_failed", "the driver does not take the GPU", "restart_bm" },
 	{ HEALTH_DRIVER_ERROR, "probes_failed", "the driver does not take a GPU", "restart_bm" },
 	{ HEALTH_DRIVER_ERROR, "none_initialized", "the driver takes no GPU", "restart_bm" },

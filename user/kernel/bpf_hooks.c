@@ -65,6 +65,7 @@ static int try_load(struct bpf_hooks *h, void *(*open)(void *context), void *con
 	for (size_t i = 0; i < h->count; i++)
 		if ((h->unused | h->missing) & 1u << i)
 			bpf_program__set_autoload(program_of(h, i), false);
+	bpf_report_verified(head->object);
 	err = bpf_object__load_skeleton(head->skeleton);
 	if (err)
 		bpf_hooks_close(h);

@@ -108,6 +108,17 @@ const char *bpf_reason(int error)
 	return bpf_refusal_explain(feature, sizeof(feature), error_log) ? feature : strerror(error);
 }
 
+#define LOG_FIGURES 4 /* the kernel's BPF_LOG_STATS */
+
+void bpf_report_verified(const struct bpf_object *object)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, object)
+		if (message_log->verbose)
+			bpf_program__set_log_level(program, LOG_FIGURES);
+}
+
 /* Kernel memory of the map or program behind @fd. */
 static uint64_t memory_of(int fd)
 {

@@ -31,6 +31,9 @@ const char *bpf_reason(int error);
  * of any other refusal by the verifier it gives the verifier's last line. Returns false if there is nothing to report. */
 bool bpf_refusal_explain(char *feature, size_t size, const char *words);
 
+/* With --verbose, the kernel reports how many instructions it verifies of each program that is loaded. */
+void bpf_report_verified(const struct bpf_object *object);
+
 /* What to do about error number @error of a bpf() call, for a person. */
 const char *bpf_advice(int error);
 

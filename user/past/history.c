@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "snapshot/event.h"
+#include "xid/xid_line.h"
 
 /* An agent of which there is no line for so long did not run, or could not write. */
 #define SILENCE_SECONDS (EVENT_ALIVE_SECONDS + 60.0)
@@ -15,6 +16,9 @@
 
 /* Replayed lines of the same text are the same event if they differ by less. */
 #define REPLAY_SECONDS 1.0
+
+/* The ends of a link report its failure within this time. */
+#define LINK_SECONDS 1.0
 
 /* Bursts that may be open at a time; a power of two. */
 #define OPEN_INCIDENTS 256
@@ -407,6 +411,36 @@ static int compare_times(const void *left, const void *right)
 	return (a->time > b->time) - (a->time < b->time);
 }
 
+static bool is_link_xid(const struct past_event *e)
+{
+	return e->code == XID_NVLINK_ERROR ||
+	       (e->code >= XID_NVLINK5_FIRST && e->code <= XID_NVLINK5_LAST);
+}
+
+/* A link's failure, an Xid 74 or 149, and what other GPUs report of their ends within a second, Xid 45 included, is one
+ * event: the root. A graver one stands alone. */
+static void join_links(struct history *h)
+{
+	struct past_event *near = h->events, *end = h->events + h->count;
+
+	for (struct past_event *r = h->events; r < end; r++) {
+		while (near->time < r->time - LINK_SECONDS)
+			near++;
+		if (r->hidden || (r->code != XID_NVLINK_ERROR && r->code != XID_NVLINK_NETIR))
+			continue;
+		for (struct past_event *e = near; e < end && e->time <= r->time + LINK_SECONDS;
+		     e++) {
+			if (e->hidden || !same(e->kind, r->kind) || same(e->device, r->device) ||
+			    (!is_link_xid(e) && e->code != XID_CHANNEL_REMOVED) ||
+			    (!strcmp(past_grade(e), "fatal") &&
+			     strcmp(past_grade(r), "fatal") != 0))
+				continue;
+			r->followers += e->count;
+			e->hidden = true;
+		}
+	}
+}
+
 int history_digest(struct history *h, const struct history_now *now)
 {
 	size_t count = h->count;
@@ -426,6 +460,7 @@ int history_digest(struct history *h, const struct history_now *now)
 		return -ENOMEM;
 	if (h->count)
 		qsort(h->events, h->count, sizeof(*h->events), compare_times);
+	join_links(h);
 	return 0;
 }
 

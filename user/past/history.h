@@ -28,6 +28,7 @@ struct past_event {
 	double seconds; /* that it took; NAN: not said */
 	double bytes; /* that it moved; NAN: not said */
 	uint64_t count; /* events that it stands for */
+	uint64_t followers; /* of a root: reports of other GPUs, see join_links() */
 	uint64_t incident; /* 0: not known */
 	enum past_state state;
 	bool replayed;

@@ -25,6 +25,7 @@ enum {
 	XID_CHANNEL_REMOVED = 45, /* may name another Xid as its cause */
 	XID_NVLINK_ERROR = 74, /* the text has registers of the link */
 	XID_NVLINK5_FIRST = 144, /* NVLink 5 units: the text states the severity */
+	XID_NVLINK_NETIR = 149,
 	XID_NVLINK5_LAST = 150,
 	XID_RECOVERY_ACTION = 154, /* the text names the action */
 };

@@ -5,7 +5,7 @@ if [[ -d /sys/module/sunrpc ]]; then
 	echo "sunrpc is there already: this scenario must come first"
 	exit 1
 fi
-agent_start
+agent_start --verbose
 grep -q 'sunrpc is not loaded' agent.log
 cp x.prom absent.prom
 modprobe sunrpc
@@ -16,7 +16,9 @@ date +%s.%N >loaded
 wait_for 30 grep -q 'attached to sunrpc' agent.log
 if has_types; then echo btf; else echo tracepoints; fi >source
 agent_write
-bpftool -j prog show >programs.json
-# From 5.16 on it shows how many instructions the verifier has followed.
-sed -n 's/^prog_id:\s*//p; s/^verified_insns:\s*//p' /proc/"${agent:?}"/fdinfo/* | paste - - >verified
+agent_stop
+cp agent.log attached.log
+cp x.prom attached.prom
+# The other source, for what the verifier says of its programs.
+agent_start --verbose --source tracepoints
 agent_stop

@@ -223,10 +223,14 @@ struct printk_hook *printk_hook_new(const struct log *log, bool quiet, struct fa
 	h->stream = stream;
 	h->begin.fd = -1;
 	bpf_error_log_clear();
-	h->bpf = printk_bpf__open_and_load();
+	h->bpf = printk_bpf__open();
+	if (h->bpf)
+		bpf_report_verified(h->bpf->obj);
+	err = !h->bpf || printk_bpf__load(h->bpf) ? errno : 0;
 	kernel_log_mark(&h->begin);
-	if (!h->bpf || printk_bpf__attach(h->bpf)) {
+	if (!err && printk_bpf__attach(h->bpf))
 		err = errno;
+	if (err) {
 		log_write_lines(&attaching, LOG_LEVEL_WARN, bpf_error_log(),
 				"cannot hook printk: %s; %s. Faults are read from the kernel log "
 				"only",

@@ -279,6 +279,53 @@ void fault_events_add_signal(struct fault_events *e, const struct fault_signal_r
 	hand_out(e, &event, NULL, !strcmp(signal->kind, "pcie_aer"));
 }
 
+/* Whether it is counted, and no recovery is later. */
+static bool is_counted_gone(const struct fault_counts *c, const char *gpu)
+{
+	double last = 0;
+
+	for (size_t i = 0; i < c->kernel_event_count; i++)
+		if (!strcmp(c->kernel_events[i].kind, "gpu_gone") &&
+		    !strcmp(c->kernel_events[i].device, gpu))
+			last = c->kernel_events[i].last;
+	for (size_t i = 0; i < c->recovery_count; i++)
+		if ((!strcmp(c->recoveries[i].gpu, gpu) || !strcmp(c->recoveries[i].gpu, "all")) &&
+		    c->recoveries[i].time >= last)
+			return false;
+	return last > 0;
+}
+
+static bool is_on_bus(const char (*gpus)[PCI_ADDRESS_SIZE], size_t count, const char *gpu)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(gpus[i], gpu))
+			return true;
+	return false;
+}
+
+void fault_events_add_gpus(struct fault_events *e, const char (*gpus)[PCI_ADDRESS_SIZE],
+			   size_t count, uint64_t time_ns)
+{
+	struct faults *f = e->faults;
+	struct fault_signal_report gone = {
+		.gpu_driver = true, .kind = "gpu_gone", .time_ns = time_ns, .pid = -1
+	};
+
+	for (struct bus_gpu *b = f->bus; b < f->bus + f->bus_count && count < f->bus_count; b++) {
+		b->absent = is_on_bus(gpus, count, b->gpu) ? 0 : b->absent + 1;
+		gone.device = b->gpu;
+		if (b->absent >= 2 && !is_counted_gone(&f->counts, b->gpu))
+			fault_events_add_signal(e, &gone);
+	}
+	for (size_t i = 0; i < count && i < MAX_BUS_GPUS && count >= f->bus_count; i++) {
+		f->bus_changes += strcmp(f->bus[i].gpu, gpus[i]) != 0;
+		f->bus[i] = (struct bus_gpu){};
+		SET(f->bus[i].gpu, gpus[i]);
+	}
+	if (count >= f->bus_count)
+		f->bus_count = count < MAX_BUS_GPUS ? count : MAX_BUS_GPUS;
+}
+
 /* Whether a tracepoint also reported the event of this kind. */
 static bool traced(const struct fault_events *e, const char *kind, uint64_t time_ns)
 {

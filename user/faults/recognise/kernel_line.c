@@ -48,10 +48,12 @@ static const struct pattern patterns[] = {
 	  "NVRM: The NVIDIA GPU %p (PCI ID: 10de:%x) installed in this system has%$" },
 	/* A GPU that the driver does not take: five more lines follow the first form, or none. */
 	{ DRIVER, "not_supported", "NVRM: The NVIDIA GPU %p (PCI ID: 10de:%x)%$" },
+	{ DRIVER, "not_supported", "NVRM: The NVIDIA vGPU %p (PCI ID: 10de:%x)%$" },
 	{ DRIVER, "not_supported",
 	  "NVRM: The NVIDIA GPU %p (PCI ID: 10de:%x) installed in this system is not supported by " },
 	{ DRIVER, "bar_invalid", "NVRM: BAR%d is %dM @ 0x%x (PCI:%p)" },
-	{ DRIVER, "irq_failed", "NVRM: request_irq() failed" },
+	{ DRIVER, "irq_failed", "NVRM: GPU %p: request_irq() failed" },
+	{ DRIVER, "irq_failed", "NVRM: request_irq() failed" }, /* 390 */
 	/* The kernel's driver core prints these; before 6.9 the second form, for no device. */
 	{ DRIVER, "probe_failed", "nvidia %p: probe with driver nvidia failed with error " },
 	{ DRIVER, "probe_failed", "nvidia: probe of %p failed with error " },
@@ -59,7 +61,7 @@ static const struct pattern patterns[] = {
 	{ DRIVER, "none_initialized", "NVRM: None of the NVIDIA %* were initialized" },
 	{ DRIVER, "rm_init_adapter_failed", "NVRM: GPU %p: RmInitAdapter failed!" },
 	{ DRIVER, "rm_init_adapter_failed", "NVRM: RmInitAdapter failed!" },
-	/* Without a colon in 515 to 525. */
+	/* Without a colon before 550, but for later points of 535. */
 	{ DRIVER, "reset_required",
 	  "NVRM%c %g%a: Assertion failed: Reset required [NV_ERR_RESET_REQUIRED]" },
 	{ DRIVER, "reset_required",
@@ -67,6 +69,7 @@ static const struct pattern patterns[] = {
 	{ DRIVER, "assert_failed", "NVRM%c %g%a: Assertion failed: " },
 	{ DRIVER, "check_failed", "NVRM%c %g%a: Check failed: " },
 	{ DRIVER, "gsp_heartbeat_timeout", "NVRM%c %g%a: GSP RM heartbeat timed out" },
+	{ DRIVER, "gsp_heartbeat_timeout", "NVRM%c %g%a: LibOS heartbeat timed out" },
 	{ DRIVER, "gsp_boot_failed", "NVRM%c %g%a: unexpected WPR2 already up" },
 	{ DRIVER, "nvlink_detect_failed",
 	  "NVRM%c %gknvlink%a: Failed to update Rx Detect Link mask!" },
@@ -83,15 +86,18 @@ static const struct pattern patterns[] = {
 	{ KERNEL_LINE_RECOVERY, "device_probed", "pci %p: [10de:%x] type %d class 0x00030" },
 
 	/* The switch driver beside its SXids. */
-	{ DRIVER, "nvswitch_failed", "%v: Failed to " },
+	{ DRIVER, "nvswitch_failed", "%v: Failed to %* : " },
+	{ DRIVER, "nvswitch_failed", "%v: Failed to %*schedule " },
 	{ DRIVER, "nvswitch_failed", "%v: Interrupts disabled to avoid a storm" },
 
 	/* sunrpc, for the program nfs only */
 	{ EVENT, "nfs_not_responding", "nfs: server %n not responding, still trying" },
 	{ EVENT, "nfs_timed_out", "nfs: server %n not responding, timed out" },
 	{ EVENT, "nfs_ok", "nfs: server %n OK%$" },
-	/* NFSv4 files or locks are lost; the second form names the server. */
+	/* NFSv4 files or locks are lost. */
 	{ EVENT, "nfs_state_lost", "NFS: %a: Lock reclaim failed!" },
+	{ EVENT, "nfs_state_lost", "NFS: %n: lost %d locks" },
+	{ EVENT, "nfs_state_lost", "NFSv4: state recovery failed for open file " },
 	{ EVENT, "nfs_state_lost", "NFS: state manager failed on NFSv4 server %n with error " },
 	{ EVENT, "nfs_state_lost", "NFS: state manager: %* failed on NFSv4 server %n with error " },
 
@@ -102,6 +108,7 @@ static const struct pattern patterns[] = {
 	{ EVENT, "link_up", "%w %p %*: Port: %d Link ACTIVE" },
 	{ EVENT, "link_down", "%w %p %*: NIC Link is Down%$" },
 	{ EVENT, "link_up", "%w %p %*: NIC Link is Up" },
+	{ EVENT, "link_up", "%w %p %*: NIC Link is up" },
 	{ EVENT, "mlx5_health", "mlx5_core %p: %fHealth issue observed" },
 	{ EVENT, "mlx5_command_timeout",
 	  "mlx5_core %p: %*timeout. Will cause a leak of a command resource" },
@@ -138,7 +145,7 @@ static const struct pattern patterns[] = {
 	{ EVENT, "hard_lockup", "Watchdog detected hard LOCKUP on cpu " },
 	{ EVENT, "rcu_stall", "rcu: INFO: rcu_%a self-detected stall on CPU" },
 	{ EVENT, "rcu_stall", "rcu: INFO: rcu_%a detected stalls on CPUs" },
-	{ EVENT, "rcu_stall", "rcu: INFO: rcu_%a detected expedited stalls on CPUs" },
+	{ EVENT, "rcu_stall", "rcu: INFO: rcu_%a detected expedited stalls" },
 	{ EVENT, "rcu_stall", "INFO: rcu_%a self-detected stall on CPU" },
 	{ EVENT, "rcu_stall", "INFO: rcu_%a detected stalls on CPUs" },
 	{ EVENT, "oom_kill", "Out of memory: Kill" },
@@ -156,10 +163,11 @@ static const struct pattern patterns[] = {
 	{ EVENT, "nic_reset", "bnxt_en %p %*: Fatal firmware reset event" },
 	{ EVENT, "nic_reset", "bnxt_en %p %*: Non-fatal firmware reset event" },
 	{ EVENT, "nic_reset", "ena %p %*: Trigger reset is on" },
+	{ EVENT, "nic_reset", "efa %p %*: Reset indication didn't turn o" }, /* it failed */
 	{ EVENT, "nvme_timeout", "nvme %n: I/O %*timeout, reset controller" },
 	{ EVENT, "nvme_timeout", "nvme %n: I/O %*timeout, disable controller" },
 	{ EVENT, "nvme_down", "nvme %n: controller is down; will reset" },
-	{ EVENT, "nvme_down", "nvme %n: Device not ready; aborting reset" },
+	{ EVENT, "nvme_down", "nvme %n: Device not ready; aborting " },
 };
 
 /* The bytes of a word: no space, no control byte. */

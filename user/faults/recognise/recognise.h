@@ -175,6 +175,11 @@ struct fault_signal_report {
 };
 void fault_events_add_signal(struct fault_events *e, const struct fault_signal_report *signal);
 
+/* All GPUs that are on the PCI bus, looked for once a minute. If they are fewer than before or in the last boot, one that two
+ * looks do not find is a failure "gpu_gone", until it is found or another takes its place. */
+void fault_events_add_gpus(struct fault_events *e, const char (*gpus)[PCI_ADDRESS_SIZE],
+			   size_t count, uint64_t time_ns);
+
 /* A line of the kernel log that is no fault. */
 void fault_events_add_line(struct fault_events *e, uint64_t time_ns,
 			   const struct kernel_line *line);
