@@ -656,6 +656,54 @@ TEST(kinds_that_mix_in_an_interval_are_not_compared)
 	}
 }
 
+/* So do operations of other kinds: each takes its own time. */
+TEST(operations_are_compared_with_their_own_kind)
+{
+	static const char *const low[] = { "GETATTR", "REMOVE" };
+
+	for (size_t i = 0; i < COUNT(low); i++) {
+		fresh();
+		add_calls("LOOKUP", 30, 0, MS, 0);
+		end_interval(SECOND);
+		add_calls(low[i], 200, 0, 5 * MS, 0);
+		end_interval(SECOND);
+		for (int k = 0; k < 4; k++) {
+			add_calls("REMOVE", 200, 220 * MS, 20 * MS, 3);
+			transport()->saturated_ns[RPC_LIMIT_SLOT] += SECOND;
+			end_interval(SECOND);
+		}
+		verdict = verdict_of(&sums, SERVER);
+		assert_bound(i ? BOUND_SERVER : BOUND_SLOT, i ? CONFIDENCE_HIGH : CONFIDENCE_LOW);
+	}
+}
+
+/* Eight slots, and a way to the server that becomes longer while more is wanted: with more calls in flight fewer are
+ * answered, which is no proof that the server has enough of them. */
+TEST(a_server_that_becomes_slower_is_not_compared_with_itself)
+{
+	static const unsigned int few[] = { 2, 2, 2, 0 }, many[] = { 40, 40, 40, 40, 0 };
+	struct setup u = SETUP(8, 500, 10 * MS, "READ", .bytes = 4096);
+
+	run(&u, few);
+	u.service_ns = 90 * MS;
+	run(&u, many);
+	assert_bound(BOUND_SLOT, CONFIDENCE_LOW);
+	assert_gain(&u, 40, 0);
+}
+
+/* What a call waits for before it is sent may be in no queue that is watched: NFSv4.0 opens one file after the other. */
+TEST(setup_is_the_clients_work_only_if_tasks_wait_for_a_cpu)
+{
+	for (int busy = 0; busy < 2; busy++) {
+		struct setup u = SETUP(64, 500, 80 * MS, "OPEN", .setup_ns = 900 * MS);
+
+		fresh();
+		cpu_waiting = busy ? 0.7 : 0.1;
+		run(&u, steady);
+		assert_bound(BOUND_CLIENT_CPU, busy ? CONFIDENCE_HIGH : CONFIDENCE_LOW);
+	}
+}
+
 /* The server answers "later": one process makes a call, which sleeps 5 s. */
 TEST(calls_that_only_sleep_are_active)
 {
@@ -804,6 +852,21 @@ TEST(a_stall_that_ended_is_told_and_not_judged)
 	assert_true(verdict.numbers.calls > before_it.numbers.calls);
 }
 
+/* From half a second after a snapshot on. */
+TEST(a_stall_counts_from_its_begin)
+{
+	static const unsigned int some[] = { 4, 4, 4, 0 };
+	struct setup u = SETUP(64, 8, MS, "READ");
+
+	run(&u, some);
+	for (unsigned int i = 0; i < 5; i++) {
+		assert_false(server_hangs(&sums, SERVER));
+		server()->oldest_ns[RPC_QUEUE_PENDING] = (i + 1) * SECOND + SECOND / 2;
+		end_interval(i < 4 ? SECOND : SECOND / 2);
+	}
+	assert_true(server_hangs(&sums, SERVER));
+}
+
 TEST(a_stall_may_end_at_another_address)
 {
 	static const unsigned int some[] = { 4, 4, 4, 4, 0 };
@@ -830,9 +893,12 @@ TEST(a_stall_may_end_at_another_address)
 
 TEST(a_server_that_hung_before_the_session_hangs)
 {
-	server()->oldest_ns[RPC_QUEUE_PENDING] = 90 * SECOND;
-	judge_interval();
-	assert_bound(BOUND_HUNG, CONFIDENCE_HIGH);
+	for (unsigned int i = 1; i <= 5; i++) {
+		server()->oldest_ns[RPC_QUEUE_PENDING] = (90 + i) * SECOND;
+		judge_interval();
+		assert_bound(BOUND_HUNG, i < 5 ? CONFIDENCE_LOW : CONFIDENCE_HIGH);
+	}
+	assert_has(verdict.sentence, "the oldest waits for 95 s, and nothing came for 5 s");
 }
 
 TEST(a_server_that_was_not_seen_has_no_verdict)

@@ -12,6 +12,8 @@
 #define LOAD_RATIO 1.5
 /* Any number in flight would raise the throughput by less: the server serves no more. */
 #define SATURATED_GAIN 1.5
+/* Throughput that falls by more while more is in flight: the server has changed meanwhile. */
+#define MOST_FALL 1.25
 /* Calls of sizes that differ by more are not compared. */
 #define SAME_SIZE 1.25
 
@@ -88,6 +90,8 @@ static bool comparable(const struct load_sums *low, const struct load_sums *high
 	/* Without a count of bytes the sizes are taken for equal. */
 	return low->calls >= ENOUGH_CALLS && high->calls >= ENOUGH_CALLS &&
 	       load_of(high).in_flight >= LOAD_RATIO * load_of(low).in_flight &&
+	       low->in_flight * (double)high->rtt_ns <=
+		       MOST_FALL * high->in_flight * (double)low->rtt_ns &&
 	       (!low->bytes || (size < SAME_SIZE && size > 1 / SAME_SIZE));
 }
 

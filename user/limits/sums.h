@@ -88,7 +88,9 @@ struct server_sums {
 	uint32_t session_slots, transports, slots_wanted[SLOT_SETTINGS]; /* at the end */
 	/* Of the transports whose slots limit calls, at the end; none: RPC_SLOTS_UNLIMITED, and all of them. */
 	uint32_t slots_max, slot_transports;
-	struct load_sums loads[CALL_KINDS][LOADS];
+	struct load_sums loads[CALL_KINDS][LOADS]; /* CALL_OTHER: of one operation */
+	char op[RPC_OP_LEN]; /* that one */
+	uint64_t op_rtt_ns;
 };
 
 enum call_kind call_kind_of(const char *op);
