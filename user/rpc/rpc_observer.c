@@ -57,7 +57,6 @@ struct rpc_observer {
 	struct snapshot past; /* what earlier sources have counted */
 	struct snapshot connected; /* connects that the source in use leaves out */
 	struct nfs_mounts mounts;
-	struct xprt_unseen unseen;
 	struct unanswered unanswered;
 
 	/* After a failure: */
@@ -94,7 +93,6 @@ static void detach(struct rpc_observer *o)
 	o->source = RPC_SOURCE_NONE;
 	snapshot_free(&o->connected);
 	o->connected = (struct snapshot){};
-	xprt_unseen_free(&o->unseen);
 	unanswered_free(&o->unanswered);
 	malloc_trim(0);
 }
@@ -488,15 +486,6 @@ static void read_slot_settings(uint32_t *wanted)
 				    0;
 }
 
-/* The source btf finds connections when a call waits, or ends. */
-static int add_connections(struct rpc_observer *o, struct snapshot *s)
-{
-	if (o->source != RPC_SOURCE_BTF)
-		return xprt_files_add("", s);
-	o->unseen.quiet &= !o->mounts.read && !(s->calls.unknown & snapshot_facts_of_waits());
-	return xprt_files_add_unseen(&o->unseen, "", s);
-}
-
 int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 {
 	const struct source_ops *ops;
@@ -516,8 +505,9 @@ int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 		err = nfs_mounts_add(&o->mounts, "", s);
 	if (!err)
 		slow_calls_find_mounts(s, "");
-	if (!err && ops)
-		err = add_connections(o, s);
+	/* The source btf finds connections itself. */
+	if (!err && ops && o->source != RPC_SOURCE_BTF)
+		err = xprt_files_add("", s);
 	if (!err)
 		err = unanswered_add(&o->unanswered, s);
 	/* Without a BPF source, list btf's hooks as not attached. */

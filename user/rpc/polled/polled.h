@@ -203,22 +203,6 @@ const struct xprt_file *xprt_files_next(const struct xprt_list *list, const stru
  */
 int xprt_files_add(const char *root, struct snapshot *s);
 
-/* Initialise with {}. */
-struct xprt_unseen {
-	struct calls found; /* its transports */
-	bool quiet; /* @found is all; clear it when a mount may have come, or a call unseen */
-};
-
-void xprt_unseen_free(struct xprt_unseen *u);
-
-/*
- * The same for those servers whose connections @s has not: none of their calls has ended, or waited
- * since the programs are there. So they also have their slots, which are known of no other source
- * then. Where no call was in flight, none can come that the programs do not see: so it does not look
- * again as long as @u->quiet.
- */
-int xprt_files_add_unseen(struct xprt_unseen *u, const char *root, struct snapshot *s);
-
 /* ---- unanswered.c ---- */
 
 /* Initialise with {}. */
