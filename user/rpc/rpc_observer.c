@@ -57,7 +57,6 @@ struct rpc_observer {
 	struct snapshot past; /* what earlier sources have counted */
 	struct snapshot connected; /* connects that the source in use leaves out */
 	struct nfs_mounts mounts;
-	struct unanswered unanswered;
 
 	/* After a failure: */
 	bool changed; /* modules, since the last look */
@@ -93,7 +92,6 @@ static void detach(struct rpc_observer *o)
 	o->source = RPC_SOURCE_NONE;
 	snapshot_free(&o->connected);
 	o->connected = (struct snapshot){};
-	unanswered_free(&o->unanswered);
 	malloc_trim(0);
 }
 
@@ -226,7 +224,6 @@ static void attach(struct rpc_observer *o)
 		}
 	} while (!o->source_state);
 	o->state = RPC_OBSERVER_ATTACHED;
-	o->unanswered.attached_ns = monotonic_ns();
 }
 
 /* Gives the source up if what it reads is not what the kernel passes. Its counts are not kept. */
@@ -508,8 +505,6 @@ int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 	/* The source btf finds connections itself. */
 	if (!err && ops && o->source != RPC_SOURCE_BTF)
 		err = xprt_files_add("", s);
-	if (!err)
-		err = unanswered_add(&o->unanswered, s);
 	/* Without a BPF source, list btf's hooks as not attached. */
 	if (!(RPC_SOURCES_BPF & RPC_SOURCE_BIT(o->source)))
 		btf_source.missing(s);

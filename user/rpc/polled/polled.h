@@ -203,21 +203,4 @@ const struct xprt_file *xprt_files_next(const struct xprt_list *list, const stru
  */
 int xprt_files_add(const char *root, struct snapshot *s);
 
-/* ---- unanswered.c ---- */
-
-/* Initialise with {}. */
-struct unanswered {
-	uint64_t attached_ns; /* when the source began; CLOCK_MONOTONIC */
-	struct unanswered_server *servers;
-	size_t count;
-};
-
-/*
- * Adds how long the oldest call in flight has waited at least, to servers of which the source has seen no such call begin:
- * a call that the source has not seen is older than the source. Two snapshots must agree, because a call may begin while one
- * is taken. Returns 0 or -ENOMEM.
- */
-int unanswered_add(struct unanswered *u, struct snapshot *s);
-void unanswered_free(struct unanswered *u);
-
 #endif
