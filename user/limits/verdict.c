@@ -320,7 +320,8 @@ static void doubt(struct judgement *j)
 
 	if (is_refuted(j)) {
 		j->to->confidence = CONFIDENCE_LOW;
-		say(j->to, " Hardly any task waits for a CPU: calls may wait where it is not seen.");
+		say(j->to,
+		    " Hardly any task waits for a CPU: calls may wait where it is not seen.");
 	}
 	if (earlier < EARLIER_SHARE || j->v->ns >= KNOWN_NS)
 		return;
