@@ -308,6 +308,8 @@ static const struct {
 	/* Some calls more than slots wait for a small part of their time, and not at all before. */
 	{ "slots bind in half of the session", SETUP(64, 500, 100 * MS, "READ", .bytes = 4096), { 32, 32, 32, 32,
 	  32, 32, 32, 32, 76, 76, 76, 76 }, BOUND_SLOT, CONFIDENCE_HIGH, .gain = 1.5 },
+	{ "the load that wants most counts", SETUP(6, 500, 20 * MS, "READ", .bytes = 4096), { 1, 1, 2, 2, 8, 8, 8, 8,
+	  40, 40, 40, 40 }, BOUND_SLOT, CONFIDENCE_HIGH, .setting = TCP_SLOTS, .gain = 1.5, .most = { 5.3, 5.4 } },
 	{ "without variation the bracket is wide", SETUP(4, 500, 20 * MS, "READ"), { STEADY }, BOUND_SLOT,
 	  CONFIDENCE_LOW, .sentence = "cannot be decided", .gain = 9, .most = { 7.5, 8.1 } },
 	{ "a serial server behind few slots", SETUP(4, 1, 5 * MS, "WRITE", .bytes = 4096), { VARIED }, BOUND_SERVER,

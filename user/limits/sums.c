@@ -9,6 +9,9 @@
 
 #include "base/array.h"
 
+/* So many say how long a call takes. */
+#define SOME_CALLS 20
+
 /* One server in one interval. */
 struct interval {
 	const struct delta *d;
@@ -285,6 +288,7 @@ static void add_queued(struct server_sums *v, const struct interval *n)
 {
 	uint64_t queued = n->phase_ns[RPC_PHASE_SLOT] + n->phase_ns[RPC_PHASE_SESSION];
 	uint64_t full = without_slot_ns(n), before;
+	double gain;
 
 	before = v->waits.full_ns;
 	v->waits.full_ns = full < n->ns - n->ns / 20 ? 0 : before + n->ns;
@@ -302,6 +306,9 @@ static void add_queued(struct server_sums *v, const struct interval *n)
 		return;
 	v->waits.steady.total_ns += n->total_ns;
 	v->waits.steady.hold_ns += n->total_ns - queued;
+	gain = (double)n->total_ns / (double)(n->total_ns - queued);
+	if (n->calls >= SOME_CALLS && v->waits.most < gain)
+		v->waits.most = gain;
 }
 
 /* What waited for fewer session slots than there are now says nothing of these. */

@@ -30,6 +30,7 @@ struct slot_waits {
 	struct {
 		uint64_t total_ns, hold_ns;
 	} queued, full, steady;
+	double most; /* of the intervals of steady with some calls: the largest ratio of the two; 0: there was none */
 	uint64_t queued_ns; /* of those of queued: in which at least one did */
 	uint64_t full_ns; /* of the last intervals, in which at least one did all of the time */
 };
