@@ -17,7 +17,7 @@ struct load_sums {
 	double in_flight; /* per transport as a call ends, added up over the calls */
 	uint64_t rtt_ns;
 	uint64_t bytes;
-	uint64_t first_ns, last_ns; /* of these intervals with some calls: ends, since the first snapshot; 0: there is none */
+	uint64_t first_ns, last_ns; /* ends of those of these intervals that have some calls */
 };
 
 /* In flight from a quarter of a call to 2^18, in steps as those of depths. */

@@ -52,7 +52,8 @@ def sessions_that_begin_during_a_hang_say_so(folder):
                 need(verdict["confidence"] == "high" or seconds == 2, verdict)
             said.append(verdict["sentence"])
     # that in another network namespace, by the source that knows its age
-    verdict = next(s["verdict"] for s in read_json(folder / "late-btf-7.json")["servers"] if s["name"].startswith("10.0.4.1"))
+    servers = read_json(folder / "late-btf-7.json")["servers"]
+    verdict = next(s["verdict"] for s in servers if s["name"].startswith("10.0.4.1"))
     age = int((folder / "far.us").read_text()) / 1e6
     need(7 + 8 < verdict["numbers"]["oldest_seconds"] <= age, age, verdict)
     return " ".join(said)
