@@ -42,6 +42,7 @@ echo $((${EPOCHREALTIME/./} - begin)) >far.us
 tc qdisc del dev lo root
 tc -n silent qdisc del dev eth0 root
 wait "${readers[@]}"
+umount /mnt/far
 in_folder late compare_point answered
 agent_stop
 
