@@ -12,9 +12,9 @@
 #include "rpc.h"
 #include "rpc_tables.bpf.h"
 
-/* Modules that have a part of a network namespace, and tasks of a client: more are left out. */
-#define NETNS_PARTS 256
-#define CLIENT_TASKS 64
+/* Modules that have a part of a network namespace, and tasks of a client, the oldest first: more are left out. */
+#define NETNS_PARTS 128
+#define CLIENT_TASKS 32
 
 /* Where the walk is. Addresses, 0: none yet. */
 struct {
