@@ -84,7 +84,8 @@ int rpc_find(__u64 *ctx)
 	const __u64 list = bpf_core_field_offset(struct net, list);
 	__u64 client;
 
-	if (!bpf_core_type_exists(struct sunrpc_net) || !bpf_core_type_exists(struct task_struct))
+	if (!bpf_core_type_exists(struct sunrpc_net) || !bpf_core_type_exists(struct task_struct) ||
+	    !bpf_core_type_exists(struct nsproxy))
 		return 0;
 	if (!rpc_walk.net)
 		rpc_walk.first = rpc_walk.net = (__u64)BPF_CORE_READ(self, nsproxy, net_ns);
