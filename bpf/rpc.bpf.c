@@ -15,6 +15,7 @@
 #include "waiters.bpf.h"
 #include "rpc_record.bpf.h"
 #include "rpc_probe.bpf.h"
+#include "rpc_find.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 

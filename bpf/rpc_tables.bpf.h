@@ -177,12 +177,12 @@ static __noinline __u32 server_make(const struct rpc_xprt *xprt)
 static __always_inline void transport_proto(char *proto, const struct rpc_xprt *xprt)
 {
 	if (bpf_core_field_exists(xprt->xprtsec) &&
-	    FIELD(xprt, xprtsec.policy) != RPC_XPRTSEC_NONE) {
+	    BPF_CORE_READ(xprt, xprtsec.policy) != RPC_XPRTSEC_NONE) {
 		__builtin_memcpy(proto, "tls", 4);
 		return;
 	}
 	bpf_probe_read_kernel_str(proto, sizeof(__u64),
-				  FIELD(xprt, address_strings[RPC_DISPLAY_PROTO]));
+				  BPF_CORE_READ(xprt, address_strings[RPC_DISPLAY_PROTO]));
 }
 
 /* How many entries are searched at once. */

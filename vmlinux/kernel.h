@@ -67,7 +67,17 @@ struct ns_common {
 };
 
 struct net {
+	struct list_head list; /* of all network namespaces; its head is in none */
+	void *gen; /* struct net_generic: an array of pointers to what each module has there */
 	struct ns_common ns;
+};
+
+struct nsproxy {
+	struct net *net_ns;
+};
+
+struct task_struct {
+	struct nsproxy *nsproxy;
 };
 
 struct in6_addr {

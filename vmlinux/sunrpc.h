@@ -69,7 +69,13 @@ struct rpc_message {
 	const struct rpc_procinfo *rpc_proc;
 };
 
+struct sunrpc_net {
+	struct list_head all_clients; /* of rpc_clnt.cl_clients */
+};
+
 struct rpc_clnt {
+	struct list_head cl_clients;
+	struct list_head cl_tasks; /* of rpc_task.tk_task */
 	struct rpc_xprt *cl_xprt;
 	__u32 cl_clid;
 	__u32 cl_prog;
@@ -85,6 +91,7 @@ struct rpc_task {
 	struct rpc_clnt *tk_client; /* NULL for backchannel replies */
 	struct rpc_xprt *tk_xprt;
 	struct rpc_rqst *tk_rqstp;
+	struct list_head tk_task;
 	ktime_t tk_start;
 	int tk_rpc_status; /* not 0: it was killed, or must end for another reason */
 	int tk_owner; /* process that made the call */

@@ -94,6 +94,8 @@ TEST(a_task_is_found_by_its_number)
 		"   12 0001      0 0x1 0x9a  15000 nfs_pgio_common_ops nfsv3 READ a:call_status q:xprt_pending\n"
 		"65535 0880    -11 0x1 0x9a      0 nfs_pgio_common_ops nfsv3 READ a:call_status q:none\n";
 
+	struct span rest = { tasks, tasks + strlen(tasks) };
+
 	assert_true(has(tasks, 12));
 	assert_true(has(tasks, 65535));
 	assert_false(has(tasks, 1));
@@ -104,4 +106,19 @@ TEST(a_task_is_found_by_its_number)
 	assert_true(has("7", 7));
 	assert_false(has("18446744073709551623 x\n", 7));
 	assert_false(has("4294967303 x\n", 7));
+	assert_int_equal(clients_waiting_task(&rest), 12);
+	assert_int_equal(clients_waiting_task(&rest), 0);
+}
+
+TEST(calls_that_wait_for_replies_are_found)
+{
+	static const char tasks[] =
+		"-pid- flgs status -client- --rqstp- -timeout ---ops--\n"
+		"    3 0001      0 0x1 0x9a  15000 rpc_default_ops [sunrpc] lockdv4 LOCK a:call_status [sunrpc] q:xprt_pending\n"
+		"    4 0001      0 0x1 0x9a  15000 nfs_commit_ops [nfs] nfsv4 COMMIT a:call_status [sunrpc] q:xprt_pending\n"
+		"    5 0001      0 0x1 0x9a  15000 nfs_commit_ops [nfs] nfsv4 COMMIT a:call_reserveresult [sunrpc] q:xprt_backlog\n";
+	struct span rest = { tasks, tasks + strlen(tasks) };
+
+	assert_int_equal(clients_waiting_task(&rest), 4);
+	assert_int_equal(clients_waiting_task(&rest), 0);
 }

@@ -217,63 +217,6 @@ TEST(connections_have_the_server_of_their_mount)
 	assert_string_equal(now.calls.transports[2].protocol, "rdma");
 }
 
-/* A server that has answered no call since the agent came: sysfs knows its connections and slots. */
-TEST(servers_without_a_call_have_what_sysfs_shows)
-{
-	struct rpc_transport_state *t;
-	struct xprt_unseen u = {};
-	put_mounts("40 22 0:45 / /m rw - nfs4 nas:/x rw,vers=4.2,addr=10.0.0.1\n"
-		   "41 22 0:46 / /r rw - nfs4 stuck:/ rw,vers=4.2,addr=10.0.0.2\n"
-		   "42 22 0:45 / /a rw - nfs4 alias:/ rw,vers=4.2,addr=10.0.0.1\n");
-	put_xprt("switch-0/xprt-1-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=800\ndst_port=2049");
-	put_xprt("switch-1/xprt-2-tcp", "10.0.0.2\n", "10.0.0.9\n", "src_port=801\ndst_port=2049");
-	put_xprt("switch-1/xprt-3-tcp", "10.0.0.2\n", "10.0.0.9\n", "src_port=802\ndst_port=2049");
-	look();
-	t = snapshot_transport(&now.calls, "nas", "tcp/0");
-	snprintf(t->remote.address, sizeof(t->remote.address), "10.0.0.1");
-	assert_int_equal(xprt_files_add_unseen(&u, root, &now), 0);
-	assert_int_equal(now.calls.transport_count, 3);
-	assert_false(now.calls.transports[0].alive);
-	assert_transport(&now.calls.transports[1], "tcp/0", "10.0.0.9:801", "10.0.0.2:2049");
-	assert_transport(&now.calls.transports[2], "tcp/1", "10.0.0.9:802", "10.0.0.2:2049");
-	assert_string_equal(now.calls.transports[2].server, "stuck");
-	assert_true(now.calls.transports[2].alive);
-	assert_int_equal(now.calls.transports[2].slots_max, 2);
-	assert_int_equal(now.calls.transports[2].slots_in_flight, 5);
-	assert_false(u.quiet);
-	assert_int_equal(xprt_files_add_unseen(&u, root, &now), 0);
-	assert_int_equal(now.calls.transport_count, 3);
-	xprt_unseen_free(&u);
-}
-
-/* Without a call there, nothing can change that the programs do not see. */
-TEST(sysfs_is_read_once_if_no_call_is_in_flight)
-{
-	struct xprt_unseen u = {};
-	put_mounts("40 22 0:45 / /m rw - nfs4 idle:/x rw,vers=4.2,addr=10.0.0.1\n");
-	put_xprt("switch-0/xprt-1-tcp", "10.0.0.1\n", "10.0.0.9\n",
-		 "src_port=800\ndst_port=2049\npending_q_len=0");
-	look();
-	assert_int_equal(xprt_files_add_unseen(&u, root, &now), 0);
-	assert_int_equal(now.calls.transport_count, 1);
-	assert_true(u.quiet);
-	put_xprt("switch-0/xprt-2-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=801\ndst_port=2049");
-	look();
-	assert_int_equal(xprt_files_add_unseen(&u, root, &now), 0);
-	assert_int_equal(now.calls.transport_count, 1);
-	assert_transport(&now.calls.transports[0], "tcp/0", "10.0.0.9:800", "10.0.0.1:2049");
-	assert_true(now.calls.transports[0].alive);
-	u.quiet = false;
-	look();
-	assert_int_equal(xprt_files_add_unseen(&u, root, &now), 0);
-	assert_int_equal(now.calls.transport_count, 2);
-	look();
-	snapshot_transport(&now.calls, "idle", "tcp/0")->remote = u.found.transports[0].remote;
-	assert_int_equal(xprt_files_add_unseen(&u, root, &now), 0);
-	assert_int_equal(now.calls.transport_count, 1);
-	xprt_unseen_free(&u);
-}
-
 TEST(a_transport_with_counts_keeps_them)
 {
 	put_mounts("40 22 0:45 / /m rw - nfs4 nas:/x rw,vers=4.2,addr=10.0.0.1\n");

@@ -363,6 +363,71 @@ TEST(the_oldest_request_is_that_of_a_task_that_still_owns_it)
 	assert_never_wrong(the_request_gets_another_transport);
 }
 
+/* ---- calls that began before ---- */
+
+static void join(struct list_head *list, struct list_head *entry)
+{
+	entry->prev = list->prev ?: list;
+	entry->next = list;
+	entry->prev->next = list->prev = entry;
+	list->next = list->next ?: entry;
+}
+
+/* Network namespaces in a ring. */
+static struct net spaces[3];
+static void *parts[3][NETNS_PARTS];
+static struct sunrpc_net sunrpc_part[3];
+
+static void make_spaces(void)
+{
+	static struct nsproxy proxy = { .net_ns = &spaces[1] };
+	static const struct task_struct self = { &proxy };
+
+	self_now = &self;
+	memset(&rpc_walk, 0, sizeof(rpc_walk));
+	memset(spaces, 0, sizeof(spaces));
+	for (int i = 0; i < 3; i++) {
+		spaces[i].gen = (void *)parts[i];
+		for (int p = 0; p < NETNS_PARTS; p++)
+			parts[i][p] = parts[2]; /* whatever else */
+		parts[i][40] = &sunrpc_part[i];
+		sunrpc_part[i].all_clients = (struct list_head){ &sunrpc_part[i].all_clients,
+								 &sunrpc_part[i].all_clients };
+		spaces[i].list =
+			(struct list_head){ &spaces[(i + 1) % 3].list, &spaces[(i + 2) % 3].list };
+	}
+}
+
+/* A client in namespace @space with a call to a server by transport @i. */
+static void add_client(struct call *c, unsigned int space, unsigned int i, __u32 program)
+{
+	struct rpc_xprt *xprt = connect_to(i, i);
+
+	xprt->xprt_net = &spaces[space];
+	call_prepare(c, xprt, &read_op);
+	c->client.cl_prog = program;
+	c->client.cl_tasks = (struct list_head){ &c->client.cl_tasks, &c->client.cl_tasks };
+	join(&c->client.cl_tasks, &c->task.tk_task);
+	join(&sunrpc_part[space].all_clients, &c->client.cl_clients);
+}
+
+TEST(calls_that_began_before_show_their_transports)
+{
+	static struct call calls[4];
+	__u64 none = 0;
+
+	make_spaces();
+	add_client(&calls[0], 0, 0, RPC_NFS_PROGRAM);
+	add_client(&calls[1], 0, 1, RPC_NFS_PROGRAM + 5); /* of lockd, or its like */
+	add_client(&calls[2], 2, 2, RPC_NFS_PROGRAM);
+	add_client(&calls[3], 2, 3, RPC_NFS_PROGRAM);
+	calls[3].task.tk_xprt = NULL; /* it has none yet */
+	for (int i = 0; rpc_find(&none); i++)
+		assert_true(i < 20);
+	assert_true(xprt_is_known(&kernel_xprt[0]) && xprt_is_known(&kernel_xprt[2]));
+	assert_int_equal(rpc_transport_count, 2);
+}
+
 /* ---- what does not fit ---- */
 
 TEST(servers_that_do_not_fit_are_counted)

@@ -10,6 +10,10 @@
 #define LOAD_RATIO 1.5
 /* Any number in flight would raise the throughput by less: the server serves no more. */
 #define SATURATED_GAIN 1.5
+/* Throughput that falls by more while more is in flight: the server has changed meanwhile. */
+#define MOST_FALL 1.25
+/* Parts of replies come at fewer of the looks at a connection: the link pauses. */
+#define PAUSING 0.3
 /* Calls of sizes that differ by more are not compared. */
 #define SAME_SIZE 1.25
 
@@ -33,6 +37,10 @@ void decide(struct verdict *to, enum bound bound, enum confidence confidence)
 
 static void add_sums(struct load_sums *to, const struct load_sums *from)
 {
+	if (!to->first_ns || (from->first_ns && to->first_ns > from->first_ns))
+		to->first_ns = from->first_ns;
+	if (to->last_ns < from->last_ns)
+		to->last_ns = from->last_ns;
 	to->calls += from->calls;
 	to->in_flight += from->in_flight;
 	to->rtt_ns += from->rtt_ns;
@@ -86,6 +94,8 @@ static bool comparable(const struct load_sums *low, const struct load_sums *high
 	/* Without a count of bytes the sizes are taken for equal. */
 	return low->calls >= ENOUGH_CALLS && high->calls >= ENOUGH_CALLS &&
 	       load_of(high).in_flight >= LOAD_RATIO * load_of(low).in_flight &&
+	       low->in_flight * (double)high->rtt_ns <=
+		       MOST_FALL * high->in_flight * (double)low->rtt_ns &&
 	       (!low->bytes || (size < SAME_SIZE && size > 1 / SAME_SIZE));
 }
 
@@ -103,6 +113,7 @@ bool compare_loads(struct judgement *j, const struct load_sums *loads, const str
 	n->high = load_of(high);
 	if (!comparable(low, high))
 		return false;
+	j->alternated = low->first_ns < high->last_ns && high->first_ns < low->last_ns;
 	j->slope = larger(slope_between(n->low, n->high), 0);
 	for (int i = 0; i < LOADS; i++)
 		if (comparable(&loads[i], high) &&
@@ -134,10 +145,15 @@ void judge_saturated(struct judgement *j)
 {
 	const struct verdict_numbers *n = &j->to->numbers;
 
-	decide(j->to, BOUND_SERVER, CONFIDENCE_HIGH);
+	decide(j->to, BOUND_SERVER,
+	       j->alternated && n->receiving_share < PAUSING ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 	j->to->gain_at_most = ceiling(j);
 	say(j->to,
 	    "More calls in flight are served later: with %.1f an answer took %.3g ms, with "
 	    "%.1f it took %.3g ms.",
 	    n->low.in_flight, n->low.rtt_ns / 1e6, shown_in_flight(n), n->high.rtt_ns / 1e6);
+	if (!j->alternated)
+		say(j->to, " A server that has become slower meanwhile looks the same.");
+	if (n->receiving_share >= PAUSING)
+		say(j->to, " So does a link at its rate.");
 }

@@ -15,6 +15,7 @@ struct judgement {
 	struct verdict *to;
 	double time[BOUNDS]; /* of the calls, by what they were held up by, ns */
 	double total; /* ... without waits for slots, ns */
+	bool alternated; /* the low and the high load, in time */
 	double slope; /* an answer takes so much longer for each further call in flight, ns */
 };
 

@@ -163,6 +163,8 @@ static double most_gain(const struct server_sums *v, double slots)
 {
 	double waited = (double)v->waits.queued.total_ns - (double)v->waits.queued.hold_ns;
 
+	if (v->waits.most > 0)
+		return v->waits.most;
 	if (v->waits.steady.hold_ns)
 		return (double)v->waits.steady.total_ns / (double)v->waits.steady.hold_ns;
 	if (v->waits.full.hold_ns)

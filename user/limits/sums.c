@@ -4,6 +4,9 @@
 
 #include "base/array.h"
 
+/* So many say how long a call takes. */
+#define SOME_CALLS 20
+
 /* One server in one interval. */
 struct interval {
 	const struct delta *d;
@@ -12,7 +15,8 @@ struct interval {
 	uint64_t ns;
 	uint64_t calls, replies, timeouts, connects, clients, late, total_ns, phase_ns[RPC_PHASES];
 	uint64_t saturated_ns[RPC_LIMITS]; /* of the worst transport */
-	struct load_sums kinds[CALL_KINDS];
+	struct load_sums kinds[CALL_KINDS]; /* CALL_OTHER: of the operation with most calls */
+	const char *op; /* that one */
 	bool grown; /* the session, by slots that the server grants */
 };
 
@@ -52,7 +56,8 @@ enum call_kind call_kind_of(const char *op)
 static void add_ops(struct interval *n)
 {
 	for (const struct op_delta *o = n->d->ops; o < n->d->ops + n->d->op_count; o++) {
-		struct load_sums *kind = &n->kinds[call_kind_of(o->now->op)];
+		enum call_kind of = call_kind_of(o->now->op);
+		struct load_sums *kind = &n->kinds[of];
 		uint64_t calls;
 
 		if (strcmp(o->now->server, n->name) != 0)
@@ -67,6 +72,12 @@ static void add_ops(struct interval *n)
 		for (uint32_t b = histogram_index(LATE_NS, TIME_SHIFT, TIME_OVERFLOW);
 		     b < TIME_BUCKETS; b++)
 			n->late += o->total.bucket[b];
+		if (of == CALL_OTHER) {
+			if (calls <= kind->calls)
+				continue;
+			*kind = (struct load_sums){};
+			n->op = o->now->op;
+		}
 		kind->calls += calls;
 		kind->rtt_ns += o->phase_ns[RPC_PHASE_RTT];
 		kind->bytes += o->sent_bytes + o->received_bytes;
@@ -186,13 +197,26 @@ static uint64_t without_slot_ns(const struct interval *n)
  * the interval was busy, so that the average would say little about the calls. */
 static double busy_in_flight(const struct server_sums *v, const struct interval *n)
 {
-	uint64_t full = without_slot_ns(n), rtt = 0;
-
-	if (full < n->ns / 10 * 9 || !v->transports)
+	if (without_slot_ns(n) < n->ns / 10 * 9 || !v->transports)
 		return 0;
-	for (int k = 0; k < CALL_KINDS; k++)
-		rtt += n->kinds[k].rtt_ns;
-	return (double)rtt / (double)n->ns / v->transports;
+	return (double)n->phase_ns[RPC_PHASE_RTT] / (double)n->ns / v->transports;
+}
+
+/* Of operations that neither read nor write, each of which takes its own time, the one that has taken most is compared with
+ * itself. Returns whether it is the interval's. */
+static bool is_main_op(struct server_sums *v, const struct interval *n)
+{
+	uint64_t rtt = n->kinds[CALL_OTHER].rtt_ns;
+
+	if (strcmp(v->op, n->op) != 0) {
+		if (rtt <= v->op_rtt_ns)
+			return false;
+		snprintf(v->op, sizeof(v->op), "%s", n->op);
+		v->op_rtt_ns = 0;
+		memset(v->loads[CALL_OTHER], 0, sizeof(v->loads[CALL_OTHER]));
+	}
+	v->op_rtt_ns += rtt;
+	return true;
 }
 
 /* Adds each kind's calls where they belong by how many calls were in flight in this interval: as
@@ -208,9 +232,14 @@ static void add_load(struct server_sums *v, const struct interval *n, uint64_t c
 		struct load_sums *to = &v->loads[k][load];
 
 		/* How many were in flight is known of all kinds together. */
-		if (n->kinds[k].calls < n->calls / 10 * 9)
+		if (10 * n->kinds[k].calls < 9 * n->calls ||
+		    (k == CALL_OTHER && n->op && !is_main_op(v, n)))
 			continue;
 
+		if (n->kinds[k].calls >= SOME_CALLS) {
+			to->first_ns = to->first_ns ?: v->ns;
+			to->last_ns = v->ns;
+		}
 		to->calls += n->kinds[k].calls;
 		to->in_flight += in_flight * (double)n->kinds[k].calls;
 		to->rtt_ns += n->kinds[k].rtt_ns;
@@ -256,6 +285,7 @@ static void add_queued(struct server_sums *v, const struct interval *n)
 {
 	uint64_t queued = n->phase_ns[RPC_PHASE_SLOT] + n->phase_ns[RPC_PHASE_SESSION];
 	uint64_t full = without_slot_ns(n), before;
+	double gain;
 
 	before = v->waits.full_ns;
 	v->waits.full_ns = full < n->ns - n->ns / 20 ? 0 : before + n->ns;
@@ -273,6 +303,9 @@ static void add_queued(struct server_sums *v, const struct interval *n)
 		return;
 	v->waits.steady.total_ns += n->total_ns;
 	v->waits.steady.hold_ns += n->total_ns - queued;
+	gain = (double)n->total_ns / (double)(n->total_ns - queued);
+	if (n->calls >= SOME_CALLS && v->waits.most < gain)
+		v->waits.most = gain;
 }
 
 /* What waited for fewer session slots than there are now says nothing of these. */
@@ -285,6 +318,7 @@ static void forget_waits(struct server_sums *v)
 static void add_silence(struct server_sums *v, const struct interval *n)
 {
 	bool answered = snapshot_knows(&n->d->end->calls, RPC_FACT_REPLIES) ? n->replies : n->calls;
+	uint64_t before;
 
 	/* A call that is younger than the interval may be the first one. Calls of soft mounts end without an answer. */
 	if (answered || (!v->oldest_ns && !n->timeouts)) {
@@ -292,9 +326,9 @@ static void add_silence(struct server_sums *v, const struct interval *n)
 	} else if (v->silent_ns || v->oldest_ns >= n->ns || n->timeouts) {
 		if (!v->silent_ns) {
 			v->silent_since = n->d->end->wall - (double)v->oldest_ns / 1e9;
-			/* Had another call been answered meanwhile, the server would be known. */
-			if (v->ns == n->ns && v->oldest_ns > n->ns)
-				v->silent_ns = v->oldest_ns - n->ns;
+			before = v->oldest_ns > n->ns ? v->oldest_ns - n->ns : 0;
+			/* Others were answered in the interval before; before the first one the server would be known. */
+			v->silent_ns = v->ns == n->ns || before < n->ns ? before : n->ns;
 		}
 		v->silent_ns += n->ns;
 	}

@@ -14,6 +14,7 @@ struct load_sums {
 	double in_flight; /* per transport as a call ends, added up over the calls */
 	uint64_t rtt_ns;
 	uint64_t bytes;
+	uint64_t first_ns, last_ns; /* ends of those of these intervals that have some calls */
 };
 
 /* In flight from a quarter of a call to 2^18, in steps as those of depths. */
@@ -27,6 +28,7 @@ struct slot_waits {
 	struct {
 		uint64_t total_ns, hold_ns;
 	} queued, full, steady;
+	double most; /* of the intervals of steady with some calls: the largest ratio of the two; 0: there was none */
 	uint64_t queued_ns; /* of those of queued: in which at least one did */
 	uint64_t full_ns; /* of the last intervals, in which at least one did all of the time */
 };
@@ -85,7 +87,9 @@ struct server_sums {
 	uint32_t session_slots, transports, slots_wanted[SLOT_SETTINGS]; /* at the end */
 	/* Of the transports whose slots limit calls, at the end; none: RPC_SLOTS_UNLIMITED, and all of them. */
 	uint32_t slots_max, slot_transports;
-	struct load_sums loads[CALL_KINDS][LOADS];
+	struct load_sums loads[CALL_KINDS][LOADS]; /* CALL_OTHER: of one operation */
+	char op[RPC_OP_LEN]; /* that one */
+	uint64_t op_rtt_ns;
 };
 
 enum call_kind call_kind_of(const char *op);

@@ -89,7 +89,8 @@ static void judge_server(struct judgement *j)
 		if (most < ONLY_ONE)
 			say(j->to, " The application makes one call after the other.");
 	} else if (most < ONE_BY_ONE || varied) {
-		decide(j->to, BOUND_APPLICATION, varied ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+		decide(j->to, BOUND_APPLICATION,
+		       j->alternated ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 		say(j->to,
 		    "The application has %.2g calls at once, and an answer takes %.3g ms: "
 		    "more requests at once, or larger ones, would raise the throughput.",
@@ -299,16 +300,16 @@ static bool waits_for_slots(const struct judgement *j)
 	       2 * v->waits.queued.total_ns >= v->total_ns;
 }
 
-/* The client's own work is not the limit while a limit is saturated: a part of the time is waits that were not seen. */
+/* While no task waits for a CPU, what calls do before they are sent may be waits that were not seen, surely if a limit is
+ * saturated. */
 static bool is_refuted(const struct judgement *j)
 {
-	const double *saturated = j->to->numbers.saturated_share;
+	const struct verdict_numbers *n = &j->to->numbers;
+	bool unseen = n->share[RPC_PHASE_SETUP] > n->share[RPC_PHASE_FINISH];
 
 	for (int l = 0; l < RPC_LIMITS; l++)
-		if (saturated[l] >= BLOCKED_TIME)
-			return j->to->bound_by == BOUND_CLIENT_CPU &&
-			       j->to->numbers.cpu_waiting_share < CPU_BUSY;
-	return false;
+		unseen |= n->saturated_share[l] >= BLOCKED_TIME;
+	return unseen && j->to->bound_by == BOUND_CLIENT_CPU && n->cpu_waiting_share < CPU_BUSY;
 }
 
 /* Lowers the confidence where too little is known of the calls' waits. */
@@ -316,8 +317,11 @@ static void doubt(struct judgement *j)
 {
 	double earlier = j->to->numbers.earlier_share;
 
-	if (is_refuted(j))
+	if (is_refuted(j)) {
 		j->to->confidence = CONFIDENCE_LOW;
+		say(j->to,
+		    " Hardly any task waits for a CPU: calls may wait where it is not seen.");
+	}
 	if (earlier < EARLIER_SHARE || j->v->ns >= KNOWN_NS)
 		return;
 	j->to->confidence = CONFIDENCE_LOW;
@@ -380,10 +384,12 @@ static void say_stall(struct verdict *to, const struct server_sums *v)
 /* Of a server whose calls are not answered at the end, or of which none ended. */
 static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 {
-	double oldest = (double)v->oldest_ns / 1e9, silent = (double)v->silent_ns / 1e9;
+	uint64_t seen = v->silent_ns < v->ns ? v->silent_ns : v->ns;
+	double oldest = (double)v->oldest_ns / 1e9, silent = (double)seen / 1e9;
 
 	if (hangs(v)) {
-		decide(to, BOUND_HUNG, CONFIDENCE_HIGH);
+		/* Before the session, others may have been answered. */
+		decide(to, BOUND_HUNG, seen >= HUNG_NS ? CONFIDENCE_HIGH : CONFIDENCE_LOW);
 		if (v->oldest_ns >= HUNG_NS)
 			say(to,
 			    "No call is answered: the oldest waits for %.0f s, and nothing came for %.0f s.",

@@ -55,8 +55,6 @@ struct rpc_observer {
 	struct snapshot connected; /* connects that the source in use leaves out */
 	struct nfs_mounts mounts;
 	struct mount_calls_state mount_calls;
-	struct xprt_unseen unseen;
-	struct unanswered unanswered;
 
 	/* After a failure: */
 	bool changed; /* modules, since the last look */
@@ -92,8 +90,6 @@ static void detach(struct rpc_observer *o)
 	o->source = RPC_SOURCE_NONE;
 	snapshot_free(&o->connected);
 	o->connected = (struct snapshot){};
-	xprt_unseen_free(&o->unseen);
-	unanswered_free(&o->unanswered);
 	malloc_trim(0);
 }
 
@@ -228,7 +224,6 @@ static void attach(struct rpc_observer *o)
 		}
 	} while (!o->source_state);
 	o->state = RPC_OBSERVER_ATTACHED;
-	o->unanswered.attached_ns = monotonic_ns();
 }
 
 /* Gives the source up if what it reads is not what the kernel passes. Its counts are not kept. */
@@ -480,15 +475,6 @@ static void read_slot_settings(uint32_t *wanted)
 				    0;
 }
 
-/* The source btf finds connections when a call waits, or ends. */
-static int add_connections(struct rpc_observer *o, struct snapshot *s)
-{
-	if (o->source != RPC_SOURCE_BTF)
-		return xprt_files_add("", s);
-	o->unseen.quiet &= !o->mounts.read && !(s->calls.unknown & snapshot_facts_of_waits());
-	return xprt_files_add_unseen(&o->unseen, "", s);
-}
-
 static int add_mount_calls(struct rpc_observer *o, const struct client_list *clients,
 			   struct snapshot *s)
 {
@@ -526,10 +512,9 @@ int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 	if (!err)
 		err = add_mount_calls(o, &clients, s);
 	free(clients.list);
-	if (!err && ops)
-		err = add_connections(o, s);
-	if (!err)
-		err = unanswered_add(&o->unanswered, s);
+	/* The source btf finds connections itself. */
+	if (!err && ops && o->source != RPC_SOURCE_BTF)
+		err = xprt_files_add("", s);
 	/* Without a BPF source, list btf's hooks as not attached. */
 	if (!(RPC_SOURCES_BPF & RPC_SOURCE_BIT(o->source)))
 		btf_source.missing(s);

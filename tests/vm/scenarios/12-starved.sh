@@ -6,8 +6,8 @@ nfs_mount 3 '' /mnt/starved
 mountpoint -q /sys/fs/cgroup || mount -t cgroup2 none /sys/fs/cgroup
 echo +cpu >/sys/fs/cgroup/cgroup.subtree_control
 mkdir /sys/fs/cgroup/starved
-defer rmdir /sys/fs/cgroup/starved
-echo "${cpu:-5000} 100000" >/sys/fs/cgroup/starved/cpu.max
+defer wait_for 20 rmdir /sys/fs/cgroup/starved # busy for a moment after its last process
+echo "${cpu:-15000} 100000" >/sys/fs/cgroup/starved/cpu.max
 now() { echo $((${EPOCHREALTIME/./} / 1000)); } # ms
 starved_start() {
 	# shellcheck disable=SC2016 # sh expands it

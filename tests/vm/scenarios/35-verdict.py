@@ -90,7 +90,7 @@ def without_variation_it_does_not_decide(folder):
 @judgement
 def answers_one_after_the_other_behind_few_slots_are_the_server(folder):
     by_btf(folder, "serial")
-    verdict = expect(folder, "serial", "server", "high")
+    verdict = expect(folder, "serial", "server", "high", "medium")
     return f"{verdict['sentence']} {within_bracket(folder, 'serial', verdict)}"
 
 

@@ -61,7 +61,7 @@ traced() {
 loads() {
 	local depth
 	if [[ ${begun:-} ]]; then
-		load "/mnt/$1" 90 "${*: -1}" "$2" "$3"
+		load "/mnt/$1" $((begun + 120)) "${*: -1}" "$2" "$3"
 		return
 	fi
 	for depth in "${@:4}"; do

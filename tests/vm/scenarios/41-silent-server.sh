@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# A v4.2 server behind a network that loses everything for 12 s: as with a stopped one. Then one whose calls hang since before
-# an agent came: sysfs shows how many, and sessions that begin then say that it hangs. And one that falls silent before the first call that an agent could see.
+# A v4.2 server behind a network that loses everything for 12 s: as with a stopped one. Then two whose calls hang since before
+# an agent came, one of them in another network namespace: it shows how many and for how long, and sessions that begin then say
+# that they hang. And one that falls silent before the first call that an agent could see.
 nfs_server_start
 server=$(netns_client silent 10.0.4)
 agent_start --interval 1
@@ -14,11 +15,17 @@ umount /mnt/outage
 
 nfs_mount 4.2 '' /mnt/hung
 prepare_file /mnt/hung
-cat /sys/kernel/sunrpc/xprt-switches/*/xprt-*/xprt_info >sysfs 2>&1 || true
+NETNS=silent nfs_mount 3 nconnect=2 /mnt/far "$server"
+ls /mnt/far >/dev/null
+tc -n silent qdisc add dev eth0 root netem loss 100%
+begin=${EPOCHREALTIME/./}
+dd if=/mnt/far/load of=/dev/null bs=4k count=1 iflag=direct status=none &
+readers=($!)
+sleep 8
 tc qdisc add dev lo root netem loss 100%
 defer sh -c 'tc qdisc del dev lo root 2>/dev/null || true'
 dd if=/mnt/hung/load of=/dev/null bs=4k count=1 iflag=direct status=none &
-reader=$!
+readers+=($!)
 sleep 1
 agent_in late
 in_folder late agent_write hung
@@ -31,8 +38,11 @@ for seconds in 2 7; do
 	done
 done
 wait "${tracers[@]}"
+echo $((${EPOCHREALTIME/./} - begin)) >far.us
 tc qdisc del dev lo root
-wait $reader
+tc -n silent qdisc del dev eth0 root
+wait "${readers[@]}"
+umount /mnt/far
 in_folder late compare_point answered
 agent_stop
 

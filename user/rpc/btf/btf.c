@@ -2,6 +2,7 @@
 /* Source btf: loads bpf/rpc.bpf.c, which reads sunrpc's types, attaches it, reads it. */
 #include "rpc/source.h"
 
+#include <bpf/bpf.h>
 #include <limits.h>
 #include <unistd.h>
 
@@ -17,6 +18,9 @@
 #define SESSION_BTF "/sys/kernel/btf/nfsv4"
 #define SESSION_MODULE "/sys/module/nfsv4/notes"
 #define RDMA_BTF "/sys/kernel/btf/rpcrdma"
+
+#define MAX_FINDS \
+	10000 /* runs of rpc_find: one for each client of sunrpc and each network namespace */
 
 struct btf_state {
 	const struct log *log;
@@ -290,12 +294,26 @@ static void *try(const struct source_setup *setup)
 	return b;
 }
 
+/* Finds the transports of the calls that had begun before. */
+static void find_calls(const struct btf_state *b)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+	int run = 0;
+
+	do
+		if (bpf_prog_test_run_opts(bpf_program__fd(b->bpf->progs.rpc_find), &opts))
+			return;
+	while (opts.retval && ++run < MAX_FINDS);
+}
+
 static int attach(void *state)
 {
 	struct btf_state *b = state;
 	int err = bpf_hooks_attach(&b->hooks, 0, HOOKS);
 
 	b->bpf->bss->rpc_attached = monotonic_ns();
+	if (!err)
+		find_calls(b);
 	return err;
 }
 

@@ -184,15 +184,19 @@ static void find_rest(struct copying *c)
 	}
 }
 
-/* The kernel's struct tcp_sock, of which a struct sock is the beginning: no pointer leads to it, and
- * TCP is never a module. */
-static void find_tcp(struct copying *c)
+/* The kernel's own structs to which no pointer leads: tcp_sock, of which a struct sock is the beginning (TCP is never a
+ * module), and that of a process. */
+static void find_kernels(struct copying *c)
 {
-	int id = kernel_type_find(c->from, "tcp_sock", BTF_KIND_STRUCT);
-	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(c->from, (__u32)id);
+	static const char *const names[] = { "tcp_sock", "task_struct" };
 
-	if (t && is_wanted(c, t) && !is_found(c, t))
-		add_struct(c, (__u32)id);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		int id = kernel_type_find(c->from, names[i], BTF_KIND_STRUCT);
+		const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(c->from, (__u32)id);
+
+		if (t && is_wanted(c, t) && !is_found(c, t))
+			add_struct(c, (__u32)id);
+	}
 }
 
 static int copy_found(struct copying *c)
@@ -218,7 +222,7 @@ static int copy_all(struct copying *c, const struct bpf_object *object)
 	if (err)
 		return err;
 	find_rest(c);
-	find_tcp(c);
+	find_kernels(c);
 	return copy_found(c);
 }
 

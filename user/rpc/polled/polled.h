@@ -189,30 +189,3 @@ const struct xprt_file *xprt_files_next(const struct xprt_list *list, const stru
  * "" for the system itself. Returns 0 or -ENOMEM. */
 int xprt_files_add(const char *root, struct snapshot *s);
 
-/* Initialise with {}. */
-struct xprt_unseen {
-	struct calls found; /* its transports */
-	bool quiet; /* @found is all; clear it when a mount may have come, or a call unseen */
-};
-
-void xprt_unseen_free(struct xprt_unseen *u);
-
-/* The same for those servers whose connections @s has not: none of their calls has ended, or waited since the
- * programs are there. So they also have their slots, which are known of no other source then. Where no call was in
- * flight, none can come that the programs do not see: so it does not look again as long as @u->quiet. */
-int xprt_files_add_unseen(struct xprt_unseen *u, const char *root, struct snapshot *s);
-
-/* ---- unanswered.c ---- */
-
-/* Initialise with {}. */
-struct unanswered {
-	uint64_t attached_ns; /* when the source began; CLOCK_MONOTONIC */
-	struct unanswered_server *servers;
-	size_t count;
-};
-
-/* Adds how long the oldest call in flight has waited at least, to servers of which the source has seen no such call
- * begin: a call that the source has not seen is older than the source. Two snapshots must agree, because a call may
- * begin while one is taken. Returns 0 or -ENOMEM. */
-int unanswered_add(struct unanswered *u, struct snapshot *s);
-void unanswered_free(struct unanswered *u);

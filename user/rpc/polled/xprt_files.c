@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <glob.h>
 
-#include "base/array.h"
 #include "base/file_text.h"
 #include "rpc/polled/polled.h"
 
@@ -154,140 +153,40 @@ static void name_transport(const struct snapshot *s, const char *server, const c
 	snprintf(name, size, "%s/%u", protocol, number);
 }
 
-/* Whether a connection to the server is among the first @count transports: under its name, or under
- * that of an earlier mount from the same address and port, which shares its transports. */
-static bool is_known(const struct snapshot *s, size_t count, const char *server,
-		     const struct endpoint *remote)
-{
-	for (const struct rpc_transport_state *t = s->calls.transports;
-	     t < s->calls.transports + count; t++)
-		if (*t->remote.address &&
-		    (!strcmp(t->server, server) || (t->remote.port == remote->port &&
-						    !strcmp(t->remote.address, remote->address))))
-			return true;
-	return false;
-}
-
-static bool mount_is_known(const struct snapshot *s, const struct nfs_mount *m)
-{
-	return m->elsewhere || is_known(s, s->calls.transport_count, m->server, &m->remote);
-}
-
-/* Appends the connection to @found if it is to the server of a mount of @s. @unseen: only if that
- * server is not known in @s, and with its slots. */
-static int find(struct calls *found, const struct snapshot *s, const struct xprt_list *list,
-		const struct xprt_file *f, bool unseen)
+/* Adds the connection to @s if it is to the server of a mount. */
+static int add(struct snapshot *s, const struct xprt_list *list, const struct xprt_file *f)
 {
 	const struct nfs_mount *mount = find_mount_at(s, f);
-	struct rpc_transport_state *t;
-
-	/* By max_connect, a client's transports have several addresses. */
-	for (const struct xprt_file *g = NULL; !mount && (g = xprt_files_next(list, f, g));)
-		mount = find_mount_at(s, g);
-
-	if (!mount || (unseen && mount_is_known(s, mount)))
-		return 0;
-	t = ARRAY_APPEND(found->transports, found->transport_count);
-	if (!t)
-		return -ENOMEM;
-	memcpy(t->server, mount->server, sizeof(t->server));
-	memcpy(t->protocol, f->protocol, sizeof(t->protocol));
-	t->remote = f->remote;
-	t->remote.port = f->remote.port ?: mount->remote.port;
-	t->local = f->local;
-	if (unseen) {
-		t->alive = true;
-		t->slots_max = f->info.slots_max;
-		t->slots_allocated = f->info.slots_allocated;
-		t->slots_in_flight = f->info.pending;
-	}
-	return 0;
-}
-
-/* Adds to @s a transport that was found. */
-static int add(struct snapshot *s, const struct rpc_transport_state *found)
-{
 	const size_t known = s->calls.transport_count;
 	struct rpc_transport_state *t;
 	char name[32];
 
-	name_transport(s, found->server, found->protocol, name, sizeof(name));
-	t = snapshot_transport(&s->calls, found->server, name);
+	/* By max_connect, a client's transports have several addresses. */
+	for (const struct xprt_file *g = NULL; !mount && (g = xprt_files_next(list, f, g));)
+		mount = find_mount_at(s, g);
+	if (!mount)
+		return 0;
+	name_transport(s, mount->server, f->protocol, name, sizeof(name));
+	t = snapshot_transport(&s->calls, mount->server, name);
 	if (!t)
 		return -ENOMEM;
-	memcpy(t->protocol, found->protocol, sizeof(t->protocol));
+	memcpy(t->protocol, f->protocol, sizeof(t->protocol));
 	t->named_only =
 		s->calls.transport_count > known; /* others have counts of an earlier source */
-	t->remote = found->remote;
-	t->local = found->local;
-	if (found->alive) {
-		t->alive = true;
-		t->slots_max = found->slots_max;
-		t->slots_allocated = found->slots_allocated;
-		t->slots_in_flight = found->slots_in_flight;
-	}
+	t->remote = f->remote;
+	t->remote.port = f->remote.port ?: mount->remote.port;
+	t->local = f->local;
 	return 0;
-}
-
-/* Appends to @found, see find(). */
-static int find_all(struct calls *found, const char *root, struct snapshot *s, bool unseen)
-{
-	struct xprt_list list = {};
-	int err = xprt_files_read(&list, root, XPRT_FILES_MAX);
-
-	for (size_t i = 0; i < list.count && !err; i++)
-		err = find(found, s, &list, &list.files[i], unseen);
-	s->calls.folded_entries += list.left_out;
-	free(list.files);
-	return err;
 }
 
 int xprt_files_add(const char *root, struct snapshot *s)
 {
-	struct calls found = {};
-	int err = s->calls.mount_count ? find_all(&found, root, s, false) : 0;
+	struct xprt_list list = {};
+	int err = s->calls.mount_count ? xprt_files_read(&list, root, XPRT_FILES_MAX) : 0;
 
-	for (size_t i = 0; i < found.transport_count && !err; i++)
-		err = add(s, &found.transports[i]);
-	free(found.transports);
+	for (size_t i = 0; i < list.count && !err; i++)
+		err = add(s, &list, &list.files[i]);
+	s->calls.folded_entries += list.left_out;
+	free(list.files);
 	return err;
-}
-
-/* Looks anew; finds out whether the next time must look anew. */
-static int look(struct xprt_unseen *u, const char *root, struct snapshot *s)
-{
-	int err;
-
-	free(u->found.transports);
-	u->found = (struct calls){};
-	err = find_all(&u->found, root, s, true);
-	u->quiet = !err;
-	for (size_t i = 0; i < u->found.transport_count; i++)
-		u->quiet &= !u->found.transports[i].slots_in_flight;
-	return err;
-}
-
-int xprt_files_add_unseen(struct xprt_unseen *u, const char *root, struct snapshot *s)
-{
-	const size_t seen = s->calls.transport_count;
-	bool unseen = false;
-	int err = 0;
-
-	for (size_t i = 0; i < s->calls.mount_count; i++)
-		unseen |= !mount_is_known(s, &s->calls.mounts[i]);
-	if (unseen && !u->quiet)
-		err = look(u, root, s);
-	for (size_t i = 0; unseen && i < u->found.transport_count && !err; i++) {
-		const struct rpc_transport_state *t = &u->found.transports[i];
-
-		if (!is_known(s, seen, t->server, &t->remote))
-			err = add(s, t);
-	}
-	return err;
-}
-
-void xprt_unseen_free(struct xprt_unseen *u)
-{
-	free(u->found.transports);
-	*u = (struct xprt_unseen){};
 }

@@ -98,6 +98,27 @@ bool clients_has_task(const char *text, size_t len, uint32_t task)
 	return false;
 }
 
+uint32_t clients_waiting_task(struct span *tasks)
+{
+	struct span line, word;
+	uint64_t number;
+	bool nfs, waits;
+
+	while (span_left(*tasks)) {
+		line = span_take_line(tasks);
+		if (!span_number(span_take_word(&line), UINT32_MAX, &number))
+			continue;
+		/* Names of functions may have the module as a word of its own. */
+		for (nfs = waits = false; span_left(word = span_take_word(&line));) {
+			waits |= span_is(word, "q:xprt_pending");
+			nfs |= span_take(&word, "nfsv");
+		}
+		if (nfs && waits)
+			return (uint32_t)number;
+	}
+	return 0;
+}
+
 bool clients_transport(struct client_transport *info, uint32_t client)
 {
 	struct file_text file;

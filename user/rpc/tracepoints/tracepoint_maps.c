@@ -5,6 +5,7 @@
 #include <bpf/bpf.h>
 #include <sys/mman.h>
 
+#include "base/array.h"
 #include "kernel/bpf_support.h"
 #include "rpc_tracepoints.skel.h"
 
@@ -15,6 +16,7 @@
  * it. Each snapshot looks up at most MAX_DOUBTS. */
 #define DOUBT_NS 30000000000
 #define MAX_DOUBTS 64
+#define MAX_EARLIER 64 /* calls */
 
 int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_tracepoints_bpf *bpf,
 			 uint32_t shards)
@@ -45,6 +47,7 @@ void tracepoint_maps_close(struct tracepoint_maps *m)
 		bpf_values_unmap(m->bpf->maps.clients, m->clients);
 	client_calls_close(&m->calls);
 	rpc_series_close(&m->reader);
+	free(m->earlier);
 	*m = (struct tracepoint_maps){};
 }
 
@@ -83,6 +86,25 @@ static uint32_t server_get(struct tracepoint_maps *m, const char *address, uint3
 	return bpf_map_lookup_elem(fd, &key, &index) ? RPC_MAX_SERVERS : index;
 }
 
+/* Notes those of a client's calls that wait for replies: of a server that has hung since before, no event shows anything. */
+static void note_earlier(struct tracepoint_maps *m, uint32_t client)
+{
+	struct file_text tasks;
+	struct earlier_call *call;
+	struct span rest;
+	uint32_t task;
+
+	if (clients_read_tasks(&tasks, client))
+		return;
+	rest = (struct span){ tasks.bytes, tasks.bytes + tasks.len };
+	while (m->earlier_count < MAX_EARLIER && (task = clients_waiting_task(&rest))) {
+		call = ARRAY_APPEND(m->earlier, m->earlier_count);
+		if (call)
+			*call = (struct earlier_call){ client, task };
+	}
+	file_text_free(&tasks);
+}
+
 static void learn(void *context, uint32_t client, const struct client_transport *info)
 {
 	struct tracepoint_maps *m = context;
@@ -91,6 +113,7 @@ static void learn(void *context, uint32_t client, const struct client_transport 
 	if (client >= RPC_MAX_CLIENTS || m->clients[client].server || !strcmp(info->netid, "local"))
 		return;
 	m->clients[client].server = 1 + server_get(m, info->address, info->port);
+	note_earlier(m, client);
 }
 
 void tracepoint_maps_find_clients(struct tracepoint_maps *m)
@@ -385,6 +408,30 @@ static void reconcile(struct waiting *w)
 		}
 }
 
+/* Those that still wait are older than the source. */
+static void look_at_earlier(struct tracepoint_maps *m, struct snapshot *s)
+{
+	const struct earlier_call *call = m->earlier, *end = m->earlier + m->earlier_count;
+	struct rpc_server_state *server;
+	struct file_text list;
+
+	for (m->earlier_count = 0; call < end; call++) {
+		if (clients_read_tasks(&list, call->client))
+			continue;
+		server = clients_has_task(list.bytes, list.len, call->task) ?
+				 snapshot_server(
+					 &s->calls,
+					 server_label(m, m->clients[call->client].server - 1)) :
+				 NULL;
+		file_text_free(&list);
+		if (!server)
+			continue;
+		rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], s->time_ns,
+			      m->bpf->bss->rpc_attached);
+		m->earlier[m->earlier_count++] = *call;
+	}
+}
+
 static void read_tasks(struct tracepoint_maps *m, struct snapshot *s)
 {
 	struct waiting w = { .m = m, .s = s };
@@ -427,6 +474,8 @@ static int read_all(struct tracepoint_maps *m, struct snapshot *s, struct client
 		err = read_server(m, s, RPC_MAX_SERVERS, epoch);
 	if (!err)
 		read_tasks(m, s);
+	if (!err)
+		look_at_earlier(m, s);
 	rpc_drops_add(s, m->bpf->bss->rpc_dropped);
 	return err;
 }

@@ -32,6 +32,9 @@ bool clients_parse_server(char *name, size_t size, const char *text, size_t len,
  * line per task, which begins with the task's number. */
 bool clients_has_task(const char *text, size_t len, uint32_t task);
 
+/* Takes lines of such a file up to the next NFS call that waits for its reply, and returns its task's number; 0: there is none. */
+uint32_t clients_waiting_task(struct span *tasks);
+
 /* The transport of client number @client; false if it is not known. */
 bool clients_transport(struct client_transport *info, uint32_t client);
 
@@ -52,6 +55,11 @@ int clients_read_tasks(struct file_text *tasks, uint32_t client);
 /* ---- tracepoint_maps.c ---- */
 
 struct rpc_tracepoints_bpf;
+
+/* A call that waited for its reply as the source began. */
+struct earlier_call {
+	uint32_t client, task;
+};
 
 /* What is known of a server in addition to the map's entry. */
 struct rpc_event_label {
@@ -77,6 +85,8 @@ struct tracepoint_maps {
 	struct rpc_event_task *tasks;
 	struct rpc_series_reader reader;
 	struct client_reader calls;
+	struct earlier_call *earlier; /* that still wait */
+	size_t earlier_count;
 	struct rpc_event_label labels[RPC_MAX_SERVERS + 1];
 };
 
@@ -86,7 +96,7 @@ int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_tracepoints_bpf *
 			 uint32_t shards);
 void tracepoint_maps_close(struct tracepoint_maps *m);
 
-/* Finds the servers of the existing clients, before they have calls. */
+/* Finds the servers of the existing clients, before they have calls, and the calls that wait for replies. */
 void tracepoint_maps_find_clients(struct tracepoint_maps *m);
 
 /* The label of the server at @address and @port since the last reading of @maps; NULL: there is none. */

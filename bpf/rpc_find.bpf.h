@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Finds the transports of calls that began before the programs were attached: of a server that has not answered since
+ * then, no event may show anything. Once known, rpc_probe reads how old the oldest of its calls is. */
+#ifndef XIDSCOPE_RPC_FIND_BPF_H
+#define XIDSCOPE_RPC_FIND_BPF_H
+
+#include "sunrpc.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include "rpc.h"
+#include "rpc_tables.bpf.h"
+
+/* Modules that have a part of a network namespace, and tasks of a client, the oldest first: more are left out. */
+#define NETNS_PARTS 128
+#define CLIENT_TASKS 32
+
+/* Where the walk is. Addresses, 0: none yet. */
+struct {
+	__u64 first, net; /* a struct net */
+	__u64 clients, client; /* the list of its clients, and the last one that was looked at */
+} rpc_walk = {};
+
+static __always_inline __u64 list_next(__u64 list)
+{
+	return (__u64)BPF_CORE_READ((struct list_head *)list, next);
+}
+
+static __always_inline struct rpc_clnt *client_at(__u64 entry)
+{
+	return (void *)(entry - bpf_core_field_offset(struct rpc_clnt, cl_clients));
+}
+
+/* The list of the clients in a namespace, if it has any. Which part of it is sunrpc's shows by what is there. */
+static __always_inline __u64 clients_of(const struct net *net)
+{
+	__u64 parts = (__u64)BPF_CORE_READ(net, gen), part, list, entry;
+
+	for (__u32 i = 0; i < NETNS_PARTS; i++) {
+		part = 0;
+		bpf_probe_read_kernel(&part, sizeof(part), (void *)(parts + i * sizeof(part)));
+		list = part + bpf_core_field_offset(struct sunrpc_net, all_clients);
+		entry = list_next(list);
+		if (part && entry != list &&
+		    (__u64)BPF_CORE_READ((struct list_head *)entry, prev) == list &&
+		    BPF_CORE_READ(client_at(entry), cl_xprt, xprt_net) == net)
+			return list;
+	}
+	return 0;
+}
+
+/* Makes one transport of the client's calls known that is not. Returns false if all are. */
+static __always_inline bool find_transport(const struct rpc_clnt *client, const struct net *net)
+{
+	__u64 tasks = (__u64)client + bpf_core_field_offset(struct rpc_clnt, cl_tasks);
+	__u64 entry = tasks;
+	const struct rpc_task *task;
+	const struct rpc_xprt *xprt;
+
+	if (BPF_CORE_READ(client, cl_prog) != RPC_NFS_PROGRAM)
+		return false;
+	for (__u32 i = 0; i < CLIENT_TASKS; i++) {
+		entry = list_next(entry);
+		if (!entry || entry == tasks)
+			break;
+		task = (void *)(entry - bpf_core_field_offset(struct rpc_task, tk_task));
+		xprt = BPF_CORE_READ(task, tk_xprt);
+		/* The task may have ended meanwhile. */
+		if (!xprt || BPF_CORE_READ(xprt, xprt_net) != net || xprt_is_known(xprt))
+			continue;
+		xprt_make(xprt);
+		return xprt_is_known(xprt);
+	}
+	return false;
+}
+
+/* Run until it returns 0: looks at a client, or goes to the next namespace. The lists change meanwhile, so what is read
+ * may be garbage; whoever runs it ends after so many times. */
+SEC("raw_tp")
+int rpc_find(__u64 *ctx)
+{
+	const struct task_struct *self = (void *)bpf_get_current_task();
+	const __u64 list = bpf_core_field_offset(struct net, list);
+	__u64 client;
+
+	if (!bpf_core_type_exists(struct sunrpc_net) || !bpf_core_type_exists(struct task_struct) ||
+	    !bpf_core_type_exists(struct nsproxy))
+		return 0;
+	if (!rpc_walk.net)
+		rpc_walk.first = rpc_walk.net = (__u64)BPF_CORE_READ(self, nsproxy, net_ns);
+	if (!rpc_walk.clients)
+		rpc_walk.client = rpc_walk.clients = clients_of((void *)rpc_walk.net);
+	client = list_next(rpc_walk.client);
+	if (client && client != rpc_walk.clients) {
+		if (!find_transport(client_at(client), (void *)rpc_walk.net))
+			rpc_walk.client = client;
+		return 1;
+	}
+	rpc_walk.net = list_next(rpc_walk.net + list) - list;
+	rpc_walk.clients = 0;
+	return rpc_walk.net != rpc_walk.first;
+}
+
+#endif
