@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Finds the transports of calls that began before the programs were attached: of a server that has not answered since
  * then, no event may show anything. Once known, rpc_probe reads how old the oldest of its calls is. */
-#ifndef XIDSCOPE_RPC_FIND_BPF_H
-#define XIDSCOPE_RPC_FIND_BPF_H
+#pragma once
 
 #include "sunrpc.h"
 #include <bpf/bpf_helpers.h>
@@ -100,4 +99,3 @@ int rpc_find(__u64 *ctx)
 	return rpc_walk.net != rpc_walk.first;
 }
 
-#endif

@@ -3,8 +3,7 @@
  * The few core kernel types that the programs touch, by hand: a header dumped
  * from one kernel would have two megabytes, and no sunrpc, which is a module. Only the named fields matter; CO-RE finds their offsets.
  */
-#ifndef XIDSCOPE_VMLINUX_KERNEL_H
-#define XIDSCOPE_VMLINUX_KERNEL_H
+#pragma once
 
 typedef unsigned char __u8;
 typedef unsigned short __u16;
@@ -125,4 +124,3 @@ typedef struct {
 
 #pragma clang attribute pop
 
-#endif

@@ -2,8 +2,7 @@
 /*
  * sunrpc's types: only the fields that the programs read, with the kernel's names. Checked against 6.1, 6.12, 6.18 and later.
  */
-#ifndef XIDSCOPE_VMLINUX_SUNRPC_H
-#define XIDSCOPE_VMLINUX_SUNRPC_H
+#pragma once
 
 #include "kernel.h"
 
@@ -112,4 +111,3 @@ struct rpc_rqst {
 
 #pragma clang attribute pop
 
-#endif

@@ -188,4 +188,3 @@ const struct xprt_file *xprt_files_next(const struct xprt_list *list, const stru
  * "tcp/0", numbered by the kernel's ids. Shown are those of this network namespace. @root: before the path of sysfs,
  * "" for the system itself. Returns 0 or -ENOMEM. */
 int xprt_files_add(const char *root, struct snapshot *s);
-
