@@ -10,7 +10,7 @@ release_time := $(shell date -u -d '$(lastword $(release))' +%s)
 
 deps-release: deps ## install what packages, images and releases need beyond that (as root)
 	$(Q)tests/deps.sh --only '$(release_packages)'
-release_packages := debhelper lintian dpkg-dev buildah skopeo docker-registry gnupg file autopkgtest piuparts qemu-user-static rpm rpmlint \
+release_packages := debhelper lintian dpkg-dev buildah skopeo docker-registry gnupg file autopkgtest piuparts qemu-user-static rpm rpmlint containerd \
 	$(if $(shell command -v npm),,npm)
 
 deb: deps-release ## build the Debian package for ARCH into build/deb, and check it with lintian
