@@ -126,6 +126,7 @@ static void note(struct scan *s, int pid, unsigned int minor)
 		s->late = true;
 		return;
 	}
+	cgroup_find_job(&group, s->root);
 	*h = (struct holder){ .minor = minor, .group = group, .pid = pid, .processes = 1 };
 	snprintf(path, sizeof(path), "%s/proc/%d/comm", s->root, pid);
 	file_first_line(path, h->comm, sizeof(h->comm));
