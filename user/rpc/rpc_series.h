@@ -16,7 +16,7 @@ struct rpc_series_reader {
 	struct rpc_series *copy;
 	/* Of each element: its calls that had nothing of a phase, as last read. */
 	uint64_t (*without)[RPC_PHASE_SETUP];
-	unsigned int pauses_left; /* how often this snapshot may still wait for a program that was interrupted */
+	unsigned int pauses_left; /* so often this snapshot may still wait for a program */
 };
 
 /* Allocates what it needs. Returns 0 or -ENOMEM; call rpc_series_close() in either case. */
