@@ -16,7 +16,7 @@ release_packages := debhelper lintian dpkg-dev buildah skopeo docker-registry gn
 deb: deps-release ## build the Debian package for ARCH into build/deb, and check it with lintian
 	$(Q)deploy/debian.sh $(TARGET) $(VERSION) $(release_time) $(CURDIR)/build/deb
 
-rpm: deb ## build the RPM from it into build/rpm, and check it with rpmlint
+rpm: deb ## build the RPM for ARCH into build/rpm, from the Debian package, and check it with rpmlint
 	$(Q)deploy/rpm.sh build/deb/xidscope_$(VERSION)_$(TARGET).deb $(release_time) $(CURDIR)/build/rpm
 
 kubectl = $(shell tests/vm/tool.sh kubernetes-client usr/bin/kubectl)
