@@ -26,7 +26,6 @@ by install-alone
 is ActiveState inactive
 by install
 is ActiveState active
-is FragmentPath /usr/lib/systemd/system/xidscope.service
 [[ ! -e $output ]]
 output=/srv/text/xidscope.prom
 wait_for 300 test -e $output
