@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Packages, images and releases.
-.PHONY: image deps-release deb manifests check-manifests release check-release check-packages
+.PHONY: image deps-release deb rpm manifests check-manifests release check-release check-packages
 
 image: $(B)/xidscope ## build the container image build/xidscope-oci.tar
 	$(Q)deploy/container/build.sh $(B)/xidscope-oci.tar $(B)/xidscope
@@ -10,11 +10,14 @@ release_time := $(shell date -u -d '$(lastword $(release))' +%s)
 
 deps-release: deps ## install what packages, images and releases need beyond that (as root)
 	$(Q)tests/deps.sh --only '$(release_packages)'
-release_packages := debhelper lintian dpkg-dev buildah skopeo docker-registry gnupg file autopkgtest piuparts qemu-user-static \
+release_packages := debhelper lintian dpkg-dev buildah skopeo docker-registry gnupg file autopkgtest piuparts qemu-user-static rpm rpmlint containerd \
 	$(if $(shell command -v npm),,npm)
 
 deb: deps-release ## build the Debian package for ARCH into build/deb, and check it with lintian
 	$(Q)deploy/debian.sh $(TARGET) $(VERSION) $(release_time) $(CURDIR)/build/deb
+
+rpm: deb ## build the RPM for ARCH into build/rpm, from the Debian package, and check it with rpmlint
+	$(Q)deploy/rpm.sh build/deb/xidscope_$(VERSION)_$(TARGET).deb $(release_time) $(CURDIR)/build/rpm
 
 kubectl = $(shell tests/vm/tool.sh kubernetes-client usr/bin/kubectl)
 # Where nodes will get the image from, in the manifests.
@@ -31,7 +34,7 @@ release: deps-release ## build all that a release has into build/release: packag
 	$(Q)set -e; for arch in amd64 arm64; do \
 		$(MAKE) --no-print-directory ARCH=$$arch deps; \
 		$(MAKE) --no-print-directory ARCH=$$arch -j "$$(nproc)" all completions; \
-		$(MAKE) --no-print-directory ARCH=$$arch deb; \
+		$(MAKE) --no-print-directory ARCH=$$arch rpm; \
 	done
 	$(Q)deploy/release.sh $(VERSION) $(release_time) '$(kubectl)' '$(REGISTRY)' $(CURDIR)/build/release \
 		$(foreach arch,amd64 arm64,$(arch)=$(call build_of,$(arch)))
@@ -40,7 +43,7 @@ check-release: ## build the release twice, in two folders, compare, and try imag
 	$(Q)tests/release/check.sh $(VERSION)
 
 # Upgrades are tested from the same sources, built as version 0.0.1, and back.
-check-packages: $(B)/xidscope deb ## upgrade, roll back and remove under load: package, unit, DaemonSet and tarball in guests (half an hour, as root)
+check-packages: $(B)/xidscope rpm ## upgrade, roll back and remove under load: packages, unit, DaemonSet and tarball in guests (half an hour, as root)
 	$(Q)$(MAKE) --no-print-directory B=build/older VERSION=0.0.1 all completions
-	$(Q)export TIMEOUT=$${TIMEOUT:-3600}; tests/vm/check.sh --only 'package systemd container pod' 6.1 && \
+	$(Q)export TIMEOUT=$${TIMEOUT:-3600}; tests/vm/check.sh --only 'package rpm systemd container pod' 6.1 && \
 		tests/vm/check.sh --only tarball 5.10

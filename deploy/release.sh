@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Puts all that a release has into one folder, with checksums; `make release` calls it after building:
 # release.sh VERSION EPOCH KUBECTL REGISTRY OUT ARCHITECTURE=BUILD...
-# From the same files come the same bytes. Packages are taken from build/deb.
+# From the same files come the same bytes. Packages are taken from build/deb and build/rpm.
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 version=$1 kubectl=$3 registry=$4 out=$5
@@ -25,14 +25,14 @@ for each; do
 	mkdir "$work/$arch"
 	binaries+=("$work/$arch/xidscope")
 	case $arch in # LLVM 14's strip refuses static programs
-	amd64) strip=x86_64-linux-gnu-strip ;;
-	arm64) strip=aarch64-linux-gnu-strip ;;
+	amd64) machine=x86_64 ;;
+	arm64) machine=aarch64 ;;
 	esac
-	$strip --strip-all -o "$work/$arch/xidscope" "$build/xidscope"
+	"$machine-linux-gnu-strip" --strip-all -o "$work/$arch/xidscope" "$build/xidscope"
 	cp -r "$build/xidscope.map" "$build/completions" "$work/$arch/"
 	deploy/sbom.py spdx "$work/$arch/xidscope" "$version" "$SOURCE_DATE_EPOCH" >"$out/xidscope-$version-$arch.spdx.json"
 	deploy/tarball.sh "$work/$arch" "$out/xidscope-$version-$arch.tar.gz"
-	cp build/deb/xidscope_"$version"_"$arch".deb "$out/"
+	cp build/deb/xidscope_"$version"_"$arch".deb build/rpm/xidscope-"$version"-1."$machine".rpm "$out/"
 done
 cp build/deb/xidscope_"$version".{dsc,tar.xz} "$out/"
 deploy/container/build.sh "$out/xidscope-$version-oci.tar" "${binaries[@]}" >/dev/null

@@ -6,7 +6,7 @@ set -euo pipefail
 usage="usage: build.sh ARCHIVE BINARY...
   ARCHIVE  the OCI archive to write
   BINARY   the static xidscope; with one for each of several architectures, the image is an index of them
-The image is named xidscope:VERSION, with the first binary's version. The same binaries give the same archive, with
+The image is named localhost/xidscope:VERSION, with the first binary's version. The same binaries give the same archive, with
 SOURCE_DATE_EPOCH (0) as its time, and REVISION and SOURCE_URL in its labels. Load the archive with one of
   podman load -i ARCHIVE
   ctr -n k8s.io images import ARCHIVE
@@ -71,15 +71,15 @@ for binary; do
 		--tag "$tag-$arch" --file "$here/Containerfile" "$dir/$arch"
 done
 if (($# == 1)); then
-	quietly buildah "${storage[@]}" push --signature-policy "$dir/policy.json" "$tag-$arch" "oci:$dir/image:$tag"
+	quietly buildah "${storage[@]}" push --signature-policy "$dir/policy.json" "$tag-$arch" "oci:$dir/image:localhost/$tag"
 else
 	quietly buildah "${storage[@]}" manifest create "$tag"
 	for binary; do
 		read -r arch _ < <(machine "$binary")
 		quietly buildah "${storage[@]}" manifest add --os linux --arch "$arch" "$tag" "containers-storage:localhost/$tag-$arch"
 	done
-	quietly buildah "${storage[@]}" manifest push --all --format oci --signature-policy "$dir/policy.json" "$tag" "oci:$dir/image:$tag"
+	quietly buildah "${storage[@]}" manifest push --all --format oci --signature-policy "$dir/policy.json" "$tag" "oci:$dir/image:localhost/$tag"
 fi
 mkdir -p "$(dirname "$archive")"
 tar -C "$dir/image" --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$epoch" -cf "$archive" blobs index.json oci-layout
-echo "$archive: $tag, $(stat -c %s "$archive") bytes"
+echo "$archive: localhost/$tag, $(stat -c %s "$archive") bytes"

@@ -8,8 +8,8 @@ cd "$(dirname "$(realpath "$0")")/.."
 mkdir -p "$out"
 for folder in kubernetes/base kubernetes/overlays/* npd; do
 	"$kubectl" kustomize "$folder" >"$out/.rendered"
-	# kustomize 2.0.3 leaves {} where an overlay deletes an object, and gives a PriorityClass a namespace, which it cannot have.
-	sed -E -e '/^\{\}$/,/^---$/d' -e '/^kind: PriorityClass$/,/^---$/{/^  namespace: /d}' -e "s|^( *)(- )?image: xidscope$|\1\2image: $image|" \
+	# kustomize 2.0.3 gives a PriorityClass a namespace, which it cannot have.
+	sed -E -e '/^kind: PriorityClass$/,/^---$/{/^  namespace: /d}' -e "s|^( *)(- )?image: xidscope$|\1\2image: $image|" \
 		-e "s|^(    )app.kubernetes.io/part-of: .*|&\n\1app.kubernetes.io/version: \"$version\"|" "$out/.rendered" >"$out/${folder##*/}.yaml"
 done
 rm "$out/.rendered"

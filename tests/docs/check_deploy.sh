@@ -6,6 +6,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 declare -A untried=(
+	['RHEL, Rocky, Alma 2']="it needs SELinux, which Debian's guests do not have"
 	['Kubernetes 2']="it needs a cluster"
 	['Kubernetes 4']="it needs a cluster, helm and a chart from the network"
 	['Slurm 1']="lines of slurm.conf: the guest of tests/vm/slurm has its own, for twelve nodes on one machine"

@@ -4,7 +4,7 @@
 # options that it is given, and that on Kubernetes the pod is asked for by the namespace and the name of the DaemonSet.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
-runbook=docs/RUNBOOK.md daemonset=deploy/kubernetes/base/daemonset.yaml
+runbook=docs/RUNBOOK.md daemonset=deploy/kubernetes/agent/daemonset.yaml
 
 sed -n 's/^    //p' $runbook >"$work/commands"
 bash -n "$work/commands" || fail "$runbook has commands that bash cannot read"

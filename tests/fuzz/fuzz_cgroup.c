@@ -14,12 +14,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	require_string(c.path);
 	require(!*c.path || (*c.path == '/' && !strchr(c.path, '\n')));
 	require(strspn(c.job, "0123456789") == strlen(c.job));
+	require(c.unnamed_job <= strlen(c.path) && !(c.unnamed_job && *c.job));
 	require(!*c.pod || strlen(c.pod) >= 32);
 	require(strspn(c.pod, "0123456789abcdef-") == strlen(c.pod));
 	for (path = c.path; !strncmp(path, "/../", 4);)
 		path += 3;
 	if (!strncmp(path, "/user.slice/", strlen("/user.slice/")))
-		require(!*c.job && !*c.pod);
+		require(!*c.job && !*c.pod && !c.unnamed_job);
 	free(text);
 	return 0;
 }

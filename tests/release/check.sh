@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that `make release` in two clones, in folders of different names and orders, gives the same bytes, and that what it
-# gives works: image, manifests, tarball, packages in a chroot, and the source package built in a clean one. check.sh VERSION
+# gives works: image, manifests, tarball, packages in chroots, and the source package built in a clean one. check.sh VERSION
 set -euo pipefail
 here=$(realpath "$(dirname "$0")")
 root=$(realpath "$here/../..")
@@ -24,7 +24,7 @@ for clone in one another-name; do
 done
 release=$dir/one/build/release
 diff -r "$release" "$dir/another-name/build/release" || die "two releases differ, see above"
-for file in xidscope_"$version"_{amd64,arm64}.deb xidscope_"$version".dsc xidscope-"$version"-{amd64,arm64}.{tar.gz,spdx.json} \
+for file in xidscope_"$version"_{amd64,arm64}.deb xidscope_"$version".dsc xidscope-"$version"-1.{x86_64,aarch64}.rpm xidscope-"$version"-{amd64,arm64}.{tar.gz,spdx.json} \
 	xidscope-"$version"-oci.tar manifests/xidscope.yaml manifests/prometheus-alerts.yaml rules/alerts.yaml dashboards/fleet.json CHANGELOG.md; do
 	[[ -s $release/$file ]] || die "$file is missing"
 done
@@ -32,4 +32,5 @@ echo "two releases in two folders have the same $(wc -l <"$release/SHA256SUMS") 
 "$here/sbom.py" "$release"/*.spdx.json
 "$here/image.sh" "$release" "$version"
 "$root/tests/kubernetes/check.sh" "$release/manifests"
+"$here/rpm.sh" "$release" "$version"
 "$here/chroot.sh" "$release" "$version"

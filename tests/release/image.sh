@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that a release can be signed and verified, and of its image archive that it is an index of both architectures with
-# all labels, that it is the same in a local registry and pulled from there, that both programs run, and that it can be signed
+# all labels, that containerd imports it by its name, that it is the same in a local registry and pulled from there, that both programs run, and that it can be signed
 # and verified, by the commands of docs/DEPLOY.md. image.sh RELEASE VERSION     RELEASE: the folder of `make release`
 set -euo pipefail
 deps='deps-release'
@@ -9,12 +9,13 @@ here=$(realpath "$(dirname "$0")")
 . "$here/../vm/lib.sh"
 (($# == 2)) || die "usage: image.sh RELEASE VERSION"
 release=$(realpath "$1") version=$2
-need docker-registry skopeo gpg qemu-aarch64-static
+need containerd ctr docker-registry skopeo gpg qemu-aarch64-static
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-registry.XXXXXX")
-registry=''
+registry='' containerd=''
 # shellcheck disable=SC2317 # the trap calls it
 cleanup() {
 	[[ ! $registry ]] || kill "$registry" 2>/dev/null || true
+	[[ ! $containerd ]] || kill "$containerd" 2>/dev/null || true
 	gpgconf --homedir "$dir/gpg" --kill all 2>/dev/null || true
 	rm -rf "$dir"
 }
@@ -61,6 +62,19 @@ image=docker://127.0.0.1:$port/xidscope
 cd release
 by "$(documented 'Kubernetes' 1 "VERSION=$version" "registry.example.org=127.0.0.1:$port")" || die "the image cannot be pushed, see above"
 cd ..
+
+# As deploy/kubernetes/README.md says for nodes without a registry.
+containerd --root "$dir/images" --state "$dir/state" --address "$dir/socket" >containerd.log 2>&1 &
+containerd=$!
+for _ in {1..100}; do
+	[[ ! -S socket ]] || break
+	kill -0 $containerd || die "containerd does not start: $(tail -n 3 containerd.log)"
+	sleep 0.1
+done
+ctr --address "$dir/socket" -n k8s.io images import --no-unpack "release/$archive" >log 2>&1 || die "containerd imports nothing: $(<log)"
+ctr --address "$dir/socket" -n k8s.io images ls -q >log
+grep -qxF "localhost/xidscope:$version" log || die "containerd has imported other images: $(<log)"
+
 digest=$(tar -xOf "release/$archive" index.json | grep -o 'sha256:[0-9a-f]*' | head -n 1)
 served=$(skopeo inspect --raw "$image:$version" | sha256sum | cut -d' ' -f1)
 [[ $digest == "sha256:$served" ]] || die "the registry serves sha256:$served, the archive has $digest"

@@ -58,6 +58,56 @@ TEST(jobs_and_pods_are_known_by_their_groups)
 		      "/system.slice/slurmstepd.scope/job_x", "", "");
 }
 
+#define SCOPE "0::/system.slice/n1_slurmstepd.scope/"
+
+/* A process with this title, in this group, of these users. */
+static void add_titled(int pid, const char *title, const char *group, const char *uids)
+{
+	put(formatted("/proc/%d/cmdline", pid), title);
+	put(formatted("/proc/%d/cgroup", pid), group);
+	put(formatted("/proc/%d/status", pid), formatted("Name:\tx\nUid:\t%s\nGid:\t0\n", uids));
+}
+
+static const char *job_of(const char *text)
+{
+	static struct cgroup c;
+
+	cgroup_read(&c, text);
+	cgroup_find_job(&c, root);
+	return c.job;
+}
+
+/* Slurm 26.05: the number is in the title of root's slurmstepd alone. */
+TEST(the_job_of_a_group_without_its_number)
+{
+	static const char ours[] = SCOPE "s1JHM889NVM300/step_0/user/task_0\n";
+	static const char root_s[] = "0\t0\t0\t0";
+
+	put("/proc/self", "");
+	put("/proc/1/cmdline", "/sbin/init");
+	assert_string_equal(job_of(ours), "");
+	/* Titles of users, in the group and elsewhere, and of a program of root's that a user has started. */
+	add_titled(20, "slurmstepd: [1.0]", ours, "1000\t1000\t1000\t1000");
+	add_titled(21, "slurmstepd: [2.0]", ours, "1000\t0\t0\t0");
+	add_titled(22, "slurmstepd: [3.0]", "0::/user.slice/user-1000.slice/s1JHM889NVM300\n",
+		   root_s);
+	add_titled(23, "slurmstepd: [4.0]", SCOPE "s1JHM889NVM301/step_0/slurm\n", root_s);
+	add_titled(24, "slurmstepd: [5]", ours, root_s);
+	add_titled(25, "slurmstepd: [x.0]", ours, root_s);
+	add_titled(26, "sleep: [6.0]", ours, root_s);
+	assert_string_equal(job_of(ours), "");
+	add_titled(30, "slurmstepd: [4711.batch]", SCOPE "s1JHM889NVM300/step_batch/slurm\n",
+		   root_s);
+	assert_string_equal(job_of(ours), "4711");
+	assert_string_equal(job_of("0::/../../system.slice/n1_slurmstepd.scope/s1JHM889NVM300\n"),
+			    "");
+	/* Other groups: a user's, longer or shorter names, and one that has its number. */
+	assert_string_equal(job_of("0::/user.slice/slurmstepd.scope/s1JHM889NVM300/step_0\n"), "");
+	assert_string_equal(job_of(SCOPE "s1JHM889NVM3000/step_0\n"), "");
+	assert_string_equal(job_of(SCOPE "system\n"), "");
+	assert_string_equal(job_of(SCOPE "job_7/step_0\n"), "7");
+}
+
 /* Device files of this machine in the stead of the driver's: 1:3 and 1:5. */
 #define MAJOR 1
 #define DEVICE_3 "/dev/null"
@@ -107,8 +157,11 @@ TEST(who_holds_a_gpu)
 	add_process(22, "/dev/nvidia30", "0::/system.slice/slurmstepd.scope/job_8/step_0\n");
 	add_process(23, "/dev/nvidiactl", "0::/system.slice/slurmstepd.scope/job_9/step_0\n");
 	add_process(24, "/run/rootfs/dev/nvidia3", "7:cpu:/kubepods/pod" UID "/x\n");
+	add_process(25, "/dev/nvidia3", SCOPE "s1JHM889NVM300/step_0/user/task_0\n");
+	add_titled(30, "slurmstepd: [4711.0]", SCOPE "s1JHM889NVM300/step_0/slurm\n", "0\t0\t0\t0");
 	scan(&minors);
 	assert_has(text, "0000:c1:00.0 3 - \"held_by\":[");
+	assert_has(text, "\"job\":\"4711\",\"pid\":25");
 	assert_has(text, "\"job\":\"7\",\"pid\":2");
 	assert_has(text, "\"comm\":\"python3\",\"processes\":2}");
 	assert_has(text, "\"pod\":\"" UID "\"");

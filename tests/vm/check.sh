@@ -66,6 +66,7 @@ declare -A deployment=([container]="the image runs under the DaemonSets' setting
 	[pod]="the DaemonSet's agent is upgraded and rolled back under load"
 	[package]="the package is installed, upgraded, rolled back and purged under load"
 	[tarball]="the tarball is installed, upgraded, rolled back and removed under load"
+	[rpm]="the RPM is installed, upgraded, downgraded and removed"
 	[slurm-decisions]="Slurm takes nodes out of service, and puts them back"
 	[slurm-causes]="Slurm has what ended a job")
 
@@ -173,8 +174,7 @@ check_scenarios() { # check_scenarios KERNEL JOB
 check_deployment() { # check_deployment KERNEL JOB NAME
 	local name="$1: ${deployment[$3]}" options=() release=${suite%-backports}
 	case $3 in
-	systemd) options=(--image systemd --packages "$vm/systemd/rootfs.packages") ;;
-	package) options=(--image package --packages "$vm/package/rootfs.packages") ;;
+	systemd | package | rpm) options=(--image "$3" --packages "$vm/$3/rootfs.packages") ;;
 	tarball) options=(--image "tarball-$release" --packages "$vm/tarball/rootfs.packages" --debian "$release") ;;
 	slurm-*) options=(--image slurm --errors --packages "$vm/slurm/rootfs.packages") ;;
 	esac

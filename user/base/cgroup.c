@@ -2,6 +2,10 @@
 /* The job and the pod in the path of a control group. */
 #include "base/cgroup.h"
 
+#include <ctype.h>
+#include <dirent.h>
+
+#include "base/file_text.h"
 #include "base/span.h"
 
 /* The path from the first group on: in a control group namespace of the agent's own, another's begins with "/..". */
@@ -19,6 +23,13 @@ static bool ends_with(struct span s, const char *end)
 	size_t len = strlen(end);
 
 	return span_left(s) >= len && !memcmp(s.end - len, end, len);
+}
+
+/* Slurm 26.05 without CgroupJobIdPaths=yes: "s1JHM889NVM300". */
+static bool is_sluid(struct span s)
+{
+	return span_take(&s, "s") && span_left(s) == 13 &&
+	       span_left(span_take_run(&s, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")) == 13;
 }
 
 /* Slurm: "/slurm/uid_1000/job_7/step_0" in v1, where with several daemons the first is "slurm_NODE";
@@ -40,7 +51,9 @@ static void find_job(struct cgroup *c)
 	if (!(span_starts_with(first, "slurm") && span_starts_with(second, "uid_")) &&
 	    !(span_is(first, "system.slice") && ends_with(second, "slurmstepd.scope")))
 		return;
-	if (span_take(&job, "job_") && span_number(job, UINT32_MAX, &number))
+	if (is_sluid(job))
+		c->unnamed_job = (size_t)(job.end - c->path);
+	else if (span_take(&job, "job_") && span_number(job, UINT32_MAX, &number))
 		snprintf(c->job, sizeof(c->job), "%u", (unsigned int)number);
 }
 
@@ -81,10 +94,66 @@ void cgroup_read(struct cgroup *c, const char *text)
 			continue;
 		find_job(&one);
 		find_pod(&one);
-		if (!*c->path || *one.job || *one.pod || (v2 && !unified))
+		if (!*c->path || *one.job || *one.pod || one.unnamed_job || (v2 && !unified))
 			*c = one;
-		if (*one.job || *one.pod)
+		if (*one.job || *one.pod || one.unnamed_job)
 			return;
 		unified |= v2;
 	}
+}
+
+/* Its owner in proc does not show this: files of a process that is not dumpable are root's. */
+static bool is_roots(const char *status)
+{
+	return strstr(status, "\nUid:\t0\t0\t0\t0\n");
+}
+
+static bool in_its_group(const struct cgroup *c, const char *text)
+{
+	struct cgroup other;
+
+	cgroup_read(&other, text);
+	return other.unnamed_job == c->unnamed_job && !strncmp(other.path, c->path, c->unnamed_job);
+}
+
+/* "slurmstepd: [4711.0]", a title that any process can have, in the job's group, too. */
+static void read_step(struct cgroup *c, const char *root, const char *pid)
+{
+	struct file_text group = {}, status = {};
+	char path[PATH_MAX], line[64];
+	struct span title;
+	uint64_t job;
+
+	snprintf(path, sizeof(path), "%s/proc/%s/cmdline", root, pid);
+	if (!file_first_line(path, line, sizeof(line)))
+		return;
+	title = (struct span){ line, line + strlen(line) };
+	if (!span_take(&title, "slurmstepd: [") ||
+	    !span_number(span_take_until(&title, "."), UINT32_MAX, &job))
+		return;
+	snprintf(path, sizeof(path), "%s/proc/%s/cgroup", root, pid);
+	file_text_read(&group, path, 65536);
+	snprintf(path, sizeof(path), "%s/proc/%s/status", root, pid);
+	file_text_read(&status, path, 65536);
+	if (group.bytes && status.bytes && in_its_group(c, group.bytes) && is_roots(status.bytes))
+		snprintf(c->job, sizeof(c->job), "%u", (unsigned int)job);
+	file_text_free(&group);
+	file_text_free(&status);
+}
+
+void cgroup_find_job(struct cgroup *c, const char *root)
+{
+	char path[PATH_MAX];
+	struct dirent *d;
+	DIR *proc;
+
+	if (!c->unnamed_job)
+		return;
+	snprintf(path, sizeof(path), "%s/proc", root);
+	proc = opendir(path);
+	while (proc && !*c->job && (d = readdir(proc)))
+		if (isdigit((unsigned char)*d->d_name))
+			read_step(c, root, d->d_name);
+	if (proc)
+		closedir(proc);
 }

@@ -12,8 +12,13 @@ struct cgroup {
 	char path[CGROUP_PATH]; /* cut */
 	char job[16]; /* Slurm's number of the job */
 	char pod[40]; /* UID */
+	size_t unnamed_job; /* bytes of the path up to a job's group that has no number; 0: none */
 };
 
 /* Reads the text of /proc/PID/cgroup. In v1 a process has a group in each hierarchy: the one counts that has a job or
  * a pod, then that of v2, then the first. */
 void cgroup_read(struct cgroup *c, const char *text);
+
+/* Finds the number of a job whose group has none, as from Slurm 26.05 on, by its slurmstepd among
+ * all processes in proc below @root ("": this system). */
+void cgroup_find_job(struct cgroup *c, const char *root);

@@ -109,6 +109,7 @@ static void note(struct scan *s, int pid, unsigned int minor)
 		s->late = true;
 		return;
 	}
+	cgroup_find_job(&group, s->root);
 	*h = (struct holder){ .minor = minor, .group = group, .pid = pid, .processes = 1 };
 	file_first_line(PATHF("%s/proc/%d/comm", s->root, pid), h->comm, sizeof(h->comm));
 	s->count++;

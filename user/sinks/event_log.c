@@ -67,6 +67,7 @@ static void write_cgroup(struct json *j, const struct event *event)
 	    !process_text(event->pid, event->monotonic_ns, "cgroup", text, sizeof(text)))
 		return;
 	cgroup_read(&c, text);
+	cgroup_find_job(&c, "");
 	write_known(j, "cgroup", c.path);
 	write_known(j, "job", c.job);
 	write_known(j, "pod", c.pod);

@@ -21,7 +21,7 @@ mkdir -p "$job"
 version=$("$root/build/xidscope" version)
 version=${version##* }
 kubectl=$("$here/../tool.sh" kubernetes-client usr/bin/kubectl)
-"$root/deploy/kubernetes/render.sh" "$kubectl" "xidscope:$version" "$version" "$job/manifests"
+"$root/deploy/kubernetes/render.sh" "$kubectl" "localhost/xidscope:$version" "$version" "$job/manifests"
 # What this overlay runs is what the base runs.
 pod() { sed -n '/^  template:/,/^---/p' "$job/manifests/$1.yaml" | grep -v '^---'; }
 diff <(pod xidscope) <(pod kube-prometheus-stack) || die "the overlay kube-prometheus-stack runs something else: test it, too"

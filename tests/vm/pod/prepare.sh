@@ -6,7 +6,7 @@ here=$(realpath "$(dirname "$0")")
 . "$here/../upgrade-job.sh"
 "$here/../container/prepare.sh" "$job"
 kubectl=$("$here/../tool.sh" kubernetes-client usr/bin/kubectl)
-"$root/deploy/kubernetes/render.sh" "$kubectl" "xidscope:$older" "$older" "$job/manifests"
+"$root/deploy/kubernetes/render.sh" "$kubectl" "localhost/xidscope:$older" "$older" "$job/manifests"
 "$root/deploy/container/build.sh" "$job/image.tar" "$root/build/older/xidscope"
 "$here/../container/bundle.py" "$job/image.tar" "$job/manifests/xidscope.yaml" "$job/older"
 rm -r "$job/image.tar" "$job/manifests"
