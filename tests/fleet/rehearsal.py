@@ -32,8 +32,8 @@ RULES = pathlib.Path(__file__).resolve().parent.parent.parent / "deploy/promethe
 FILES = ("nodes", "peers", "reliability")
 # What alerts and the ranks of lemons are made of: other records are for people.
 USED = {"node:lemon:ratio", *re.findall(r"[\w:]+:[\w:]+", (RULES / "alerts.yaml").read_text())}
-# Collecting garbage less often takes a tenth off the programs' CPU.
-os.environ["GOGC"] = "400"
+# Garbage is collected half as often: the programs take 6 % less CPU, and more memory.
+os.environ["GOGC"] = "200"
 GROUP = 8  # nodes of which the metrics are made and imported together
 WORKERS = 2
 # An alert that ends and comes again within this time is the same; after an incident it may stay for that time.
