@@ -94,6 +94,7 @@ run_tests() {
 	judge "the runbook's commands ask a cluster for what they should" tests/docs/runbook_cluster.py
 	judge "a mount that hangs fails the check and holds nothing" tests/cli/hung_mount.sh
 	judge "the alert rules fire when they should" deploy/prometheus/check.sh
+	judge "a trace of real faults has its known figures, and LemonNode names nobody by chance" tests/fleet/check_real_trace.py
 	judge "without sunrpc the agent reports that and keeps running" tests/cli/absent.sh
 	[[ $mode == all ]] || return 0
 	judge "the dashboards are of the type that Grafana publishes" tests/fleet/grafana_types.sh

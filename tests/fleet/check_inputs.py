@@ -133,6 +133,16 @@ def check_series(path):
     check(len(made) > 15 and made <= real, f"no agent has these series, with these labels: {sorted(made - real)}")
 
 
+def check_notifications(path):
+    """Eight nodes that go down within a minute are one message; one more, half an hour later, is another."""
+    ours = fleet(path, "1.0 0-7 node_down 1 0 1\n")
+    down = [(1450 + (node > 3), 1500, {"alertname": "NodeDown", "node": f"node{node:03}"}) for node in range(8)]
+    for alerts, expected in ((down, 1), ([*down, (1480, 1500, down[0][2])], 2)):
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            rehearsal.judge(ours, alerts, [])
+        check(f", {expected} notifications" in out.getvalue(), f"{len(alerts)} NodeDown: {out.getvalue()}")
+
+
 def verdict(ours, *alerts):
     """The last line, of these alerts: (first step, last, name, node)."""
     fired = [(first, last, {"alertname": name, "node": f"node{node:03}"}) for first, last, name, node in alerts]
@@ -170,6 +180,7 @@ def main():
         check_series(path)
         check_fleet(path)
         check_judge(path)
+        check_notifications(path)
     print(f"{len(FAULTY_INCIDENTS) + len(FAULTY_NOISE)} mistakes in files are named")
 
 

@@ -71,7 +71,10 @@ SHORT = (
     Incident(2, 15, range(60), "dead", ["pager NfsServerDead storage=pool"],
              ["NfsServerDead NfsCallHangs storage=pool"]),
     Incident(2, 15, [62], "hung", ["tickets NfsCallHangs node=node62 storage=home"], []),
-    Incident(15, 48, [], "usual", [], []),
+    # In less than what is a minute here. One message has all nine (check_together).
+    Incident(16, 65, range(20, 24), "down", [f"pager NodeDown node=node{n}" for n in range(20, 24)], []),
+    Incident(18, 65, range(24, 29), "down", [f"pager NodeDown node=node{n}" for n in range(24, 29)], []),
+    Incident(65, 80, [], "usual", [], []),
 )
 # What a node does that the agent's files do not show: it, or its agent, has ended, or dcgm-exporter counts replays.
 NO_STATES = ("stale", "stopped", "down", "replays")
@@ -292,6 +295,13 @@ def check_told(notifications, expected):
     return wrong, {text for _, text in told}
 
 
+def check_together(notifications, expected):
+    """What is wrong with the first message about nodes that are down, which must be about all of them."""
+    down = sum(e.split()[1] == "NodeDown" for e in expected)
+    first = next((alerts for _, _, alerts in notifications if alerts[0]["labels"]["alertname"] == "NodeDown"), [])
+    return [] if len(first) == down else [f"the first message has {len(first)} of {down} nodes that are down"]
+
+
 def check_inhibited(port, seconds, told, expected):
     """What is wrong with the alerts that fired and were not told, and how many each expected one was."""
     now = time.time()
@@ -374,7 +384,7 @@ def check(port, server, incidents, seconds):
     expected = [e for incident in incidents for e in incident.told]
     wrong, texts = check_told(server.notifications, expected)
     more, found = check_inhibited(port, seconds, texts, [e for incident in incidents for e in incident.inhibited])
-    wrong += more
+    wrong += more + check_together(server.notifications, expected)
     if incidents is RECORDED:
         wrong += check_rules(found)
     for at, receiver, alerts in server.notifications:
