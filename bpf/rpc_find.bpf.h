@@ -98,4 +98,3 @@ int rpc_find(__u64 *ctx)
 	rpc_walk.clients = 0;
 	return rpc_walk.net != rpc_walk.first;
 }
-

@@ -123,4 +123,3 @@ typedef struct {
 } atomic_long_t;
 
 #pragma clang attribute pop
-

@@ -110,4 +110,3 @@ struct rpc_rqst {
 };
 
 #pragma clang attribute pop
-

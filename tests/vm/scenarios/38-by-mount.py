@@ -10,7 +10,8 @@ TURNS = range(3)
 NAMES = {"ops": "calls", "sent": "sent_bytes", "received": "received_bytes", "errors": "errors"}
 # Calls of the client that the mounts of a server share: mountstats shows them with each of these mounts.
 SHARED = ("NULL", "EXCHANGE_ID", "CREATE_SESSION", "SEQUENCE", "RECLAIM_COMPLETE")
-SERIES = {"/mnt/three": ("/export", "/mnt/three"), "/mnt/four": ("/", "/mnt/four"), "/mnt/private": ("/", "/mnt/private")}
+SERIES = {point: ("/export" if point == "/mnt/three" else "/", point)
+          for point in ("/mnt/three", "/mnt/four", "/mnt/private")}
 
 
 def by_mount(path, shared):
