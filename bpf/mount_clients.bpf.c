@@ -13,12 +13,12 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 struct pt_regs {
 	__u64 r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si;
 };
-#define ARGUMENT_2(regs) ((regs)->si)
+#define ARGUMENT_2(from) ((from)->si)
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {
 	__u64 regs[31];
 };
-#define ARGUMENT_2(regs) ((regs)->regs[1])
+#define ARGUMENT_2(from) ((from)->regs[1])
 #endif
 
 /* Set before loading: who reads, and the pid namespace in which that is its number. Any user may read mountstats. */
