@@ -14,14 +14,16 @@
 
 #define MAX_BYTES (4 << 20)
 
-static bool refuse(const char *path, const char *why)
+/* Where refusals go: NULL: nowhere. */
+static bool refuse(FILE *out, const char *path, const char *why)
 {
-	safe_line(stderr, "xidscope: %s: %s", path, why);
+	if (out)
+		safe_line(out, "xidscope: %s: %s", path, why);
 	return false;
 }
 
 /* Reads the counts of this boot into @s. Returns false after a message. */
-static bool read_state(const char *path, struct snapshot *s)
+static bool read_state(FILE *refusals, const char *path, struct snapshot *s)
 {
 	struct clock_offsets clocks;
 	struct fault_state state;
@@ -35,25 +37,27 @@ static bool read_state(const char *path, struct snapshot *s)
 			err == -ENOENT ?
 				": no agent has run here with this --state; name the file of 'xidscope run --state FILE'" :
 				"; name the file that 'xidscope run --state FILE' writes by --state");
-		return refuse(path, why);
+		return refuse(refusals, path, why);
 	}
 	err = fault_state_read(&state, text.bytes, text.len);
 	file_text_free(&text);
 	if (err)
-		return refuse(path, err == -EINVAL ? "it is no state file, or a damaged one" :
-						     strerror(-err));
+		return refuse(refusals, path,
+			      err == -EINVAL ? "it is no state file, or a damaged one" :
+					       strerror(-err));
 	boot_id_read(boot);
 	clock_offsets_read(&clocks);
 	if (strcmp(state.boot, boot) != 0) {
 		fault_state_free(&state);
-		return refuse(path, "it is of an earlier boot: no agent has run with it since");
+		return refuse(refusals, path,
+			      "it is of an earlier boot: no agent has run with it since");
 	}
 	err = faults_snapshot(&state.faults,
 			      &(struct fault_clock){ clocks.boot_to_wall,
 						     boot_seconds(&clocks, monotonic_ns()), 0 },
 			      &s->faults);
 	fault_state_free(&state);
-	return err ? refuse(path, strerror(-err)) : true;
+	return err ? refuse(refusals, path, strerror(-err)) : true;
 }
 
 /* A line for each fault, and lines with its meaning and what to do. */
@@ -113,26 +117,34 @@ static void print_json(const struct known_fault *faults, size_t count)
 	putchar('\n');
 }
 
+bool known_faults_read(struct known_faults *k, const struct options *o, FILE *refusals)
+{
+	char error[160] = "no memory";
+
+	*k = (struct known_faults){};
+	if (!read_state(refusals, o->faults_state, &k->s))
+		return false;
+	if (!ack_load(&k->acks, o->ack, error, sizeof(error)))
+		k->list = health_faults(&k->s, &k->acks, wall_seconds(), &k->count);
+	return k->list || refuse(refusals, o->ack, error);
+}
+
+void known_faults_free(struct known_faults *k)
+{
+	free(k->list);
+	ack_free(&k->acks);
+	snapshot_free(&k->s);
+}
+
 int cmd_faults(const struct options *o)
 {
-	struct ack_list acks = {};
-	struct snapshot s = {};
-	struct known_fault *faults = NULL;
-	char error[160] = "no memory";
-	size_t count;
-	bool good = read_state(o->faults_state, &s);
+	struct known_faults k;
+	bool good = known_faults_read(&k, o, stderr);
 
-	if (good) {
-		if (!ack_load(&acks, o->ack, error, sizeof(error)))
-			faults = health_faults(&s, &acks, wall_seconds(), &count);
-		good = faults || refuse(o->ack, error);
-	}
 	if (good && o->json)
-		print_json(faults, count);
+		print_json(k.list, k.count);
 	else if (good)
-		print_lines(faults, count);
-	free(faults);
-	ack_free(&acks);
-	snapshot_free(&s);
+		print_lines(k.list, k.count);
+	known_faults_free(&k);
 	return good ? EXIT_OK : EXIT_TROUBLE;
 }

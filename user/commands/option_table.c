@@ -311,7 +311,7 @@ const struct option_row option_rows[] = {
 	  .help = "Ignore faults before TIME: 10:00, '2h ago', yesterday,\n"
 		  "2026-11-01 or 2026-11-01T10:00:00Z; local unless a zone\n"
 		  "is given" },
-	{ "--ack", .commands = RUN | TRACE | CHECK | FAULTS, PATH(ack),
+	{ "--ack", .commands = RUN | TRACE | CHECK | WHY | FAULTS, PATH(ack),
 	  .help = "Read acknowledgements from FILE\n"
 		  "[" ACK_DEFAULT_FILE "]" },
 	{ "--ack", .commands = ACK, PATH(ack), .help = "Write to FILE [" ACK_DEFAULT_FILE "]" },
@@ -348,7 +348,7 @@ const struct option_row option_rows[] = {
 	{ "--replay", .commands = WHY, PATH(replay),
 	  .help = "Read the recording FILE of trace; with --events for the\n"
 		  "time in which no agent watched" },
-	{ "--state", .commands = FAULTS, PATH(faults_state),
+	{ "--state", .commands = WHY | FAULTS, PATH(faults_state),
 	  .help = "Read the state file of run [" DEFAULT_STATE "]" },
 	{ "--json", .commands = XID | CHECK | ACK | DOCTOR | WHY | FAULTS, FLAG(json),
 	  .help = "Write JSON" },

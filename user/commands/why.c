@@ -138,6 +138,8 @@ static char *describe(const struct past_event *e)
 	if (e->count > 1)
 		fprintf(out, ", %" PRIu64 " times", e->count);
 	put_length(out, e);
+	if (e->standing)
+		fprintf(out, ", now %s", e->standing);
 	if (e->followers)
 		fprintf(out, ", and %" PRIu64 " reports of it by other GPUs", e->followers);
 	put_owners(out, e);
@@ -317,6 +319,8 @@ static void write_event(struct json *j, const char *name, const struct past_even
 		json_signed(j, "pid", e->pid);
 	write_decoded(j, "comm", e->comm);
 	json_unsigned(j, "count", e->count);
+	if (e->standing)
+		json_text(j, "state", e->standing);
 	if (e->followers)
 		json_unsigned(j, "followers", e->followers);
 	write_owners(j, e, "jobs", "job");
@@ -475,6 +479,30 @@ static void print(const struct options *o, const struct history *h, const struct
 		print_lines(h, w);
 }
 
+/* Whether @e is a report of @f, within the time of the reports that are known. */
+static bool is_report_of(const struct past_event *e, const struct known_fault *f)
+{
+	const char *number = strchr(f->what, ':');
+
+	return span_is(e->kind, f->kind) && span_is(e->device, f->device) &&
+	       e->time > f->first - 1 && e->time < f->last + 1 &&
+	       (e->code ? strtoul(number ? number + 1 : f->what, NULL, 10) == e->code :
+			  span_is(e->name, f->what));
+}
+
+/* Says of the faults of this boot whether they are open, if its agent keeps a state file. */
+static void add_standings(struct history *h, const struct options *o)
+{
+	struct known_faults k;
+
+	if (known_faults_read(&k, o, NULL))
+		for (struct past_event *e = h->events; e < h->events + h->count; e++)
+			for (const struct known_fault *f = k.list; f < k.list + k.count; f++)
+				if (is_report_of(e, f))
+					e->standing = fault_standing_names[f->standing];
+	known_faults_free(&k);
+}
+
 int cmd_why(const struct options *o)
 {
 	struct event_files *files = calloc(1, sizeof(*files));
@@ -493,6 +521,8 @@ int cmd_why(const struct options *o)
 		safe_line(stderr, "xidscope: no memory for the event log");
 		err = -ENOMEM;
 	}
+	if (!err)
+		add_standings(&h, o);
 	w = window_of(o, &seen, now);
 	/* A recording may be of a node with another clock. */
 	if (!err && !seen.text && is_to_come(&w, now))

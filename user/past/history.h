@@ -31,6 +31,7 @@ struct past_event {
 	uint64_t followers; /* of a root: reports of other GPUs, see join_links() */
 	uint64_t incident; /* 0: not known */
 	enum past_state state;
+	const char *standing; /* static: of a fault, whether it is open now; NULL: not known */
 	bool replayed;
 	bool holders_unsure; /* @held_by may lack some */
 	bool cut; /* it lasted until nothing was watching: the end is not known */

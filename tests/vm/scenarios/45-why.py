@@ -73,6 +73,8 @@ def all_commands_agree_on_what_is_open(folder):
         faults = {f["fault"]: f for f in read(folder, f"{name}.faults")["faults"]}
         need({fault: f["state"] for fault, f in faults.items()} == {"63": "harmless", "79": state}, faults)
         need(faults["63"]["count"] == 500 and faults["79"]["count"] == 1, faults)
+        events = {e["code"]: e.get("state") for e in read(folder, f"{name}.why")["events"] if e["kind"] == "xid"}
+        need(events == {63: "harmless", 79: state}, "why:", events)
         is_open = {f["fault"] for f in faults.values() if f["state"] == "open"}
         found = {f["what"] for f in read(folder, f"{name}.check")["findings"] if "count" in f}
         need(found == is_open, "check finds", found)

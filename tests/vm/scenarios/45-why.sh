@@ -37,6 +37,7 @@ agent_write open
 tells() {
 	/job/xidscope check --json --file open.prom --ack acks >"$1.check" || true
 	/job/xidscope faults --json --state state --ack acks >"$1.faults"
+	why --state state --ack acks >"$1.why"
 	/job/xidscope trace --duration 1 --hooks gpu --accept-user-kmsg --ack acks --json "$1.trace" >/dev/null
 }
 tells open
