@@ -82,9 +82,8 @@ static void add_server(struct snapshot *s, size_t number, uint64_t *seed)
 	snprintf(mount.server, sizeof(mount.server), "%s", server);
 	snprintf(mount.mountpoint, sizeof(mount.mountpoint), "/mnt/%s", op);
 	snapshot_mount(&s->calls, &mount);
-	for (int k = 0; k < RPC_KINDS; k++)
-		snapshot_mount_calls(&s->calls, server, mount.export, mount.mountpoint)
-			->sums.calls[k] = UINT64_MAX;
+	memset(&snapshot_mount_calls(&s->calls, server, mount.export, mount.mountpoint)->sums, 0xff,
+	       sizeof(struct rpc_sums));
 	snprintf(snapshot_storage(&s->calls, server)->storage, LABEL_SIZE, "scratch %zu \"\\",
 		 number % 2);
 	episodes = snapshot_episodes(&s->calls, server, "save");
