@@ -13,6 +13,8 @@
 #define NETNS_PARTS 128
 #define CLIENT_TASKS 32
 
+#define HAS(type, field) bpf_core_field_exists(((struct type *)0)->field)
+
 /* Where the walk is. Addresses, 0: none yet. */
 struct {
 	__u64 first, net; /* a struct net */
@@ -81,8 +83,11 @@ int rpc_find(__u64 *ctx)
 	const __u64 list = bpf_core_field_offset(struct net, list);
 	__u64 client;
 
+	/* Without this the source still counts. */
 	if (!bpf_core_type_exists(struct sunrpc_net) || !bpf_core_type_exists(struct task_struct) ||
-	    !bpf_core_type_exists(struct nsproxy))
+	    !bpf_core_type_exists(struct nsproxy) || !HAS(rpc_task, tk_xprt) ||
+	    !HAS(rpc_task, tk_task) || !HAS(rpc_clnt, cl_tasks) || !HAS(rpc_clnt, cl_clients) ||
+	    !HAS(net, gen) || !HAS(net, list))
 		return 0;
 	if (!rpc_walk.net)
 		rpc_walk.first = rpc_walk.net = (__u64)BPF_CORE_READ(self, nsproxy, net_ns);

@@ -122,7 +122,7 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 
 	add_in_order(&s->started, 1);
 	add_in_order(&c->started, 1);
-	client_record(c, index, times.total, sent, received, status < 0);
+	client_record(c, kind_of_series(index), times.total, sent, received);
 	waits = w && w->start == (__u64)FIELD(task, tk_start) ? &w->waits : NULL;
 	/* Otherwise the compiler concludes from the check of `start` that there is an
 	 * entry, and the verifier does not. */
@@ -142,8 +142,10 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	if (received)
 		reply_record(ref.transport, my_shard, times.rtt);
 
-	if (status < 0)
+	if (status < 0) {
+		add(&c->sums.errors[kind_of_series(index)], 1);
 		error_record(index, status);
+	}
 	call_end_depths(xprt, server);
 	if (FIELD(rqst, rq_ntrans) > 1 || FIELD(task, tk_timeouts))
 		repeats_record(task, rqst, ref.transport);

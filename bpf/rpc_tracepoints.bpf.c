@@ -556,7 +556,7 @@ static __always_inline void call_record(struct rpc_series *s, struct rpc_client_
 	 * ordered atomics. */
 	add(&s->started, 1);
 	add(&c->started, 1);
-	client_record(c, index, f->execute, 0, 0, t && t->waits.booked && t->waits.status < 0);
+	client_record(c, kind_of_series(index), f->execute, 0, 0);
 	setup = phases_record(s, c, f->execute, before, f->rtt ?: RPC_NO_REPLY, xtime, late,
 			      t ? &t->waits : NULL);
 	add(&c->finished, 1);
@@ -570,8 +570,10 @@ static __always_inline void call_record(struct rpc_series *s, struct rpc_client_
 		drop(RPC_DROP_WAITER);
 		limit_leave(t->server, limit_of(t->waits.last), now);
 	}
-	if (t->waits.booked && t->waits.status < 0)
+	if (t->waits.booked && t->waits.status < 0) {
+		add(&c->sums.errors[kind_of_series(index)], 1);
 		error_record(index, t->waits.status);
+	}
 	if (t->transmits > 1) {
 		server = bpf_map_lookup_elem(&servers, &t->server);
 		if (server)

@@ -26,7 +26,7 @@ static long one_call(__u32 i, __u32 *copy)
 		return 1;
 	add(&s->started, 1);
 	add(&c->started, 1);
-	client_record(c, slot, ns, 128, 4224, false);
+	client_record(c, kind_of_series(slot), ns, ns & 128, ns & 4096);
 	phases_record(s, c, ns, ns / 4, ns / 2, 0, 0, NULL);
 	add(&s->sent_bytes, 128);
 	add(&s->received_bytes, 4224);

@@ -476,7 +476,7 @@ TEST(help_names_every_command_and_its_options_alone)
 		{ "xid", { "CODE ", "--list ", "--json ", "--xid-policy " } },
 		{ "why",
 		  { "--since TIME", "--until TIME", "--last DURATION", "--job ID", "--events FILE",
-		    "--replay FILE", "--json " } },
+		    "--replay FILE", "--state FILE", "--ack FILE", "--json " } },
 		{ "faults", { "--state FILE", "--ack FILE", "--json " } },
 		{ "metrics", { NULL } },
 		{ "help", { "COMMAND " } },
