@@ -141,7 +141,6 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	add_in_order(&s->finished, 1);
 	if (received)
 		reply_record(ref.transport, my_shard, times.rtt);
-
 	if (status < 0) {
 		add(&c->sums.errors[kind_of_series(index)], 1);
 		error_record(index, status);
