@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reads JSON (RFC 8259) from bytes that anybody may have written. Pure functions. */
+/* Reads JSON (RFC 8259) from untrusted bytes. Pure functions. */
 #pragma once
 
 #include "base/span.h"

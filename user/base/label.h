@@ -31,6 +31,6 @@ void label_add_port(char *label, unsigned int port);
 #define LABEL_ESCAPE_MAX 5
 
 /* Writes a label value as both text formats require it: backslash and quote escaped (OpenMetrics 1.0,
- * "escaped-string"); bytes that are not safe as "\xNN", escaped likewise. @out has room for LABEL_ESCAPE_MAX times
+ * "escaped-string"); bytes that are not safe as "\xNN", with that backslash escaped. @out has room for LABEL_ESCAPE_MAX times
  * its length and a NUL. Returns a pointer to the NUL. */
 char *label_escape(char *out, const char *label);

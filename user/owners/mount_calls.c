@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* From the calls of each client to the calls of each mount. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "owners/mount_calls.h"
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "owners/mount_calls.h"
-#include "snapshot/table.h"
 
 /* How often to look for the mount of a client. A mount has calls before it is there, then the mounts change. */
 #define LOOKS 2
@@ -16,7 +11,8 @@
 struct seen_client {
 	uint64_t id;
 	uint32_t client; /* the kernel's number */
-	bool there; /* in this snapshot */
+	const struct client_calls
+		*now; /* in this snapshot; NULL: it is not there, or there is no snapshot */
 	bool known; /* it has this mount: */
 	char export[LABEL_SIZE], mountpoint[LABEL_SIZE];
 	unsigned int looks; /* how often no mount was found for it */
@@ -61,7 +57,7 @@ static void assign_device(struct mount_calls_state *m, const struct calls *mount
 	while (first < end && first->device != device)
 		first++;
 	for (struct seen_client *c = m->seen; c < m->seen + m->seen_count && first < end; c++)
-		if (c->there && c->client == client)
+		if (c->now && c->client == client)
 			set_mount(c, first->export, first->mountpoint);
 }
 
@@ -110,25 +106,26 @@ static bool is_mounted(const struct snapshot *s, const struct mount_calls *c)
 	return !*c->mountpoint || !strcmp(c->mountpoint, LABEL_OTHER);
 }
 
-/* Makes room for one more mount: one that has ended merges with the server's others. */
-static int make_room(struct calls *totals, const struct snapshot *s)
+/* Makes room for one more mount: one that has ended merges with the server's others. False: none has. */
+static bool make_room(struct calls *totals, const struct snapshot *s)
 {
-	struct mount_calls ended, *other;
+	struct mount_calls *ended = totals->mount_calls, *end = ended + totals->mount_calls_count,
+			   *other;
+	size_t place;
 
-	for (size_t i = 0; i < totals->mount_calls_count; i++) {
-		if (is_mounted(s, &totals->mount_calls[i]))
-			continue;
-		ended = totals->mount_calls[i];
-		totals->mount_calls_count--;
-		memmove(&totals->mount_calls[i], &totals->mount_calls[i + 1],
-			(totals->mount_calls_count - i) * sizeof(ended));
-		other = snapshot_mount_calls(totals, ended.server, LABEL_OTHER, LABEL_OTHER);
-		if (!other)
-			return -ENOMEM;
-		rpc_sums_add(&other->sums, &ended.sums);
-		return 0;
-	}
-	return -ENOSPC;
+	while (ended < end && is_mounted(s, ended))
+		ended++;
+	if (ended == end)
+		return false;
+	place = (size_t)(ended - totals->mount_calls);
+	other = snapshot_mount_calls(totals, ended->server, LABEL_OTHER, LABEL_OTHER);
+	if (!other)
+		return false;
+	ended = totals->mount_calls + place; /* it may have moved */
+	rpc_sums_add(&other->sums, &ended->sums);
+	totals->mount_calls_count--;
+	memmove(ended, ended + 1, (totals->mount_calls_count - place) * sizeof(*ended));
+	return true;
 }
 
 /* The totals of a mount; NULL: no memory. */
@@ -141,14 +138,9 @@ static struct mount_calls *totals_of(struct mount_calls_state *m, const struct s
 	if (!t || m->totals.mount_calls_count == before || before < MOUNT_CALLS_MAX || !c->known)
 		return t;
 	m->totals.mount_calls_count--;
-	switch (make_room(&m->totals, s)) {
-	case 0:
-		return snapshot_mount_calls(&m->totals, server, c->export, c->mountpoint);
-	case -ENOSPC:
-		return snapshot_mount_calls(&m->totals, server, LABEL_OTHER, LABEL_OTHER);
-	default:
-		return NULL;
-	}
+	return make_room(&m->totals, s) ?
+		       snapshot_mount_calls(&m->totals, server, c->export, c->mountpoint) :
+		       snapshot_mount_calls(&m->totals, server, LABEL_OTHER, LABEL_OTHER);
 }
 
 /* Finds or adds the clients. Returns whether the mount of one is to be looked for, or -ENOMEM. */
@@ -157,11 +149,8 @@ static int see_clients(struct mount_calls_state *m, const struct client_list *cl
 	struct seen_client *seen;
 	int wanted = 0;
 
-	for (size_t i = 0; i < m->seen_count; i++)
-		m->seen[i].there = false;
-	for (size_t i = 0; i < clients->count; i++) {
-		const struct client_calls *c = &clients->list[i];
-
+	for (const struct client_calls *c = clients->list; c < clients->list + clients->count;
+	     c++) {
 		seen = find(m, c->id);
 		if (!seen) {
 			seen = ARRAY_APPEND(m->seen, m->seen_count);
@@ -172,36 +161,37 @@ static int see_clients(struct mount_calls_state *m, const struct client_list *cl
 			if (c->known)
 				set_mount(seen, c->export, c->mountpoint);
 		}
-		seen->there = true;
+		seen->now = c;
 		wanted |= !seen->known && (changed || seen->looks++ < LOOKS);
 	}
 	return wanted;
 }
 
 /* Adds what the client has counted since the last time to the totals. */
-static int count_client(struct mount_calls_state *m, const struct client_calls *c,
+static int count_client(struct mount_calls_state *m, struct seen_client *c,
 			const struct snapshot *s)
 {
-	struct seen_client *seen = find(m, c->id);
-	struct rpc_sums since = c->sums;
-	struct mount_calls *totals;
+	struct mount_calls *totals = totals_of(m, s, c->now->server, c);
+	struct rpc_sums since = c->now->sums;
 
-	totals = totals_of(m, s, c->server, seen);
 	if (!totals)
 		return -ENOMEM;
-	rpc_sums_subtract(&since, &seen->counted);
+	rpc_sums_subtract(&since, &c->counted);
 	rpc_sums_add(&totals->sums, &since);
-	seen->counted = c->sums;
+	c->counted = c->now->sums;
 	return 0;
 }
 
-static void forget_clients(struct mount_calls_state *m)
+/* Forgets the clients that are not there. @all: keeps them: it is not known who is there. */
+static void end_snapshot(struct mount_calls_state *m, bool all)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < m->seen_count; i++)
-		if (m->seen[i].there)
-			m->seen[kept++] = m->seen[i];
+		if (all || m->seen[i].now) {
+			m->seen[kept] = m->seen[i];
+			m->seen[kept++].now = NULL;
+		}
 	m->seen_count = kept;
 }
 
@@ -209,12 +199,14 @@ int mount_calls_add(struct mount_calls_state *m, const struct client_list *clien
 		    const struct mount_list *mounts, struct snapshot *s)
 {
 	int err = see_clients(m, clients, mounts->changed);
+	bool all = err < 0;
 
 	if (err > 0)
 		look(m, mounts);
-	for (size_t i = 0; i < clients->count && err >= 0; i++)
-		err = count_client(m, &clients->list[i], s);
-	forget_clients(m);
+	for (struct seen_client *c = m->seen; c < m->seen + m->seen_count && err >= 0; c++)
+		if (c->now)
+			err = count_client(m, c, s);
+	end_snapshot(m, all);
 	if (m->error)
 		s->calls.unknown |= RPC_FACT_BIT(RPC_FACT_MOUNTS);
 	for (size_t i = 0; i < m->totals.mount_calls_count && err >= 0; i++) {

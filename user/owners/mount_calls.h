@@ -3,10 +3,6 @@
  * and the counts of mounts that have ended are kept. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "snapshot/snapshot.h"
 
 /* ---- what a source has counted ---- */

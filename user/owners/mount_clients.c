@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Which client of sunrpc each mount has: loads bpf/mount_clients.bpf.c for one reading of mountstats. */
+#include "owners/mount_calls.h"
+
 #include <bpf/bpf.h>
-#include <errno.h>
-#include <limits.h>
 #include <malloc.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -14,7 +12,6 @@
 #include "base/file_text.h"
 #include "mount_clients.h"
 #include "mount_clients.skel.h"
-#include "owners/mount_calls.h"
 
 #define FILE_MAX (64 << 20)
 
@@ -63,7 +60,6 @@ int mount_clients_read(const char *process, uint32_t **clients, size_t *count)
 {
 	struct mount_clients_bpf *bpf = load();
 	struct file_text text = {};
-	char path[PATH_MAX];
 	int err;
 
 	*clients = NULL;
@@ -71,9 +67,8 @@ int mount_clients_read(const char *process, uint32_t **clients, size_t *count)
 	if (!bpf)
 		return -errno;
 	err = mount_clients_bpf__attach(bpf);
-	snprintf(path, sizeof(path), "%s/mountstats", process);
 	if (!err)
-		err = file_text_read(&text, path, FILE_MAX);
+		err = file_text_read(&text, PATHF("%s/mountstats", process), FILE_MAX);
 	file_text_free(&text);
 	if (!err)
 		err = take(bpf_map__fd(bpf->maps.clients), clients, count);

@@ -2,7 +2,7 @@
 /* What the lines of an event log, in their order, say of the past: what happened, and when nothing was watching. Pure
  * functions.
  *
- * Texts are spans between the quotes of the log's JSON: anybody's bytes, with escapes. */
+ * Texts are spans between the quotes of the log's JSON: any bytes, with escapes. */
 #pragma once
 
 #include "base/span.h"

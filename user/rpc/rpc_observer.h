@@ -31,8 +31,8 @@ void rpc_observer_free(struct rpc_observer *o);
  *
  * If no source could be attached, it looks every 20 seconds whether that is worth another try: when tracefs has
  * appeared or modules have come or gone (@changed), otherwise 20, 40, 80, ... seconds after the last one, up to an
- * hour. Likewise the source tracepoints, if it could not be attached, takes the place of mountstats, at a moment when
- * no call ends: so each call counts once. */
+ * hour. At the same times it tries a source that is better than the one in use, which it replaces at a moment when no
+ * call ends: each call counts once. */
 bool rpc_observer_poll(struct rpc_observer *o, bool changed);
 
 /* The error number that made loading fail, positive, or 0. */

@@ -158,9 +158,9 @@ void client_calls_close(struct client_reader *r)
 }
 
 /* Adds the entry's figures of all shards to @to. */
-static void add_sums(struct client_reader *r, uint32_t entry, struct rpc_sums *to)
+static void add_sums(const struct client_reader *r, uint32_t entry, unsigned int *pauses_left,
+		     struct rpc_sums *to)
 {
-	unsigned int pauses = RPC_COPY_PAUSES;
 	struct rpc_client_stats copy;
 	uint64_t finished;
 
@@ -169,7 +169,7 @@ static void add_sums(struct client_reader *r, uint32_t entry, struct rpc_sums *t
 
 		if (!from->started)
 			continue;
-		rpc_copy(&copy, from, sizeof(copy), &from->started, &from->finished, &pauses,
+		rpc_copy(&copy, from, sizeof(copy), &from->started, &from->finished, pauses_left,
 			 &finished);
 		rpc_sums_add(to, &copy.sums);
 	}
@@ -197,14 +197,20 @@ int client_calls_read(struct client_reader *r, struct client_list *to,
 		      const char *(*label)(const void *context, uint32_t server),
 		      const void *context)
 {
+	unsigned int pauses_left = RPC_COPY_PAUSES;
 	struct client_calls *c;
 	const char *server;
 
 	for (uint32_t i = 0; i < RPC_CLIENT_ENTRIES; i++) {
+		struct rpc_sums sums = {};
+
 		if (i && (!r->info[i].client || free_ended(r, i)))
 			continue;
 		server = i ? label(context, r->info[i].server) : LABEL_OTHER;
 		if (!*server)
+			continue;
+		add_sums(r, i, &pauses_left, &sums);
+		if (!rpc_sums_calls(&sums))
 			continue;
 		c = ARRAY_APPEND(to->list, to->count);
 		if (!c)
@@ -214,9 +220,7 @@ int client_calls_read(struct client_reader *r, struct client_list *to,
 		c->id = r->id[i];
 		c->client = r->info[i].client - 1;
 		snprintf(c->server, sizeof(c->server), "%s", server);
-		add_sums(r, i, &c->sums);
-		if (!rpc_sums_calls(&c->sums))
-			to->count--;
+		c->sums = sums;
 	}
 	return 0;
 }

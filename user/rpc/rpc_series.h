@@ -64,6 +64,11 @@ struct client_reader {
 	bool ended[RPC_CLIENT_ENTRIES]; /* the last reading found that the client has ended */
 };
 
+/* Those of a skeleton of either source. */
+#define CLIENT_MAPS(bpf)                                                           \
+	(&(struct client_maps){ (bpf)->maps.client_info, (bpf)->maps.client_stats, \
+				(bpf)->maps.free_clients, (bpf)->bss->rpc_client_entry })
+
 /* @maps are loaded and outlive @r. Returns 0 or -errno; call client_calls_close() in either case. */
 int client_calls_open(struct client_reader *r, const struct client_maps *maps, uint32_t shards);
 void client_calls_close(struct client_reader *r);

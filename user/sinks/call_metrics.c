@@ -130,17 +130,15 @@ static void write_mounts(struct metrics_writer *w, const struct snapshot *s, enu
 			 const char *(*format)(char *number, uint64_t value))
 {
 	char number[NUMBER_SIZE];
-	uint64_t value;
 
 	write_family(w, metric);
 	for (size_t i = 0; i < s->calls.mount_calls_count; i++) {
 		const struct mount_calls *m = &s->calls.mount_calls[i];
+		const __u64 *values = (const __u64 *)((const char *)&m->sums + offset);
 
 		for (int n = 0; n < count; n++) {
-			memcpy(&value, (const char *)&m->sums + offset + n * sizeof(value),
-			       sizeof(value));
-			if (value)
-				SAMPLE(w, format(number, value), { "server", m->server },
+			if (values[n])
+				SAMPLE(w, format(number, values[n]), { "server", m->server },
 				       { "export", m->export }, { "mountpoint", m->mountpoint },
 				       { label, names[n] });
 		}

@@ -60,7 +60,7 @@ void format_duration(char *text, uint64_t ns)
 		 value, units[unit]);
 }
 
-static double percent(uint64_t part, uint64_t whole)
+double percent_of(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
@@ -77,16 +77,17 @@ static void summarise_phases(FILE *out, const struct snapshot *s, const struct s
 	size_t count = session_largest_phases(sums->phase_ns, largest);
 
 	fprintf(out, "- Time by phase: %.0f %% %s",
-		percent(sums->phase_ns[largest[0]], sums->total_ns), rpc_phase_names[largest[0]]);
+		percent_of(sums->phase_ns[largest[0]], sums->total_ns),
+		rpc_phase_names[largest[0]]);
 	if (count > 1)
-		fprintf(out, ", %.0f %% %s", percent(sums->phase_ns[largest[1]], sums->total_ns),
+		fprintf(out, ", %.0f %% %s", percent_of(sums->phase_ns[largest[1]], sums->total_ns),
 			rpc_phase_names[largest[1]]);
 	fputs(".\n", out);
 	if (sums->earlier_ns > sums->total_ns / 100)
 		fprintf(out,
 			"- Calls began before the session: %.0f %% of the time, shown as setup, was before it; "
 			"where they waited then is not known.\n",
-			percent(sums->earlier_ns, sums->total_ns));
+			percent_of(sums->earlier_ns, sums->total_ns));
 	if (s->calls.unknown >> RPC_FACT_PHASE & (RPC_FACT_BIT(RPC_PHASES) - 1))
 		fprintf(out,
 			"- Limit unknown: the source %s does not measure all phases; see xidscope doctor.\n",

@@ -45,6 +45,9 @@ const char *session_event_text(char *text, const struct session_event *e);
 /* Three digits and a unit: "42 ns", "1.05 us", "12.3 ms", "4.10 s"; ">275 s" for UINT64_MAX. */
 void format_duration(char *text, uint64_t ns);
 
+/* 0 of nothing. */
+double percent_of(uint64_t part, uint64_t whole);
+
 /* ---- report_commands.c ---- */
 
 /* The commands that change what the verdict names, a line each, as for a shell of root. */

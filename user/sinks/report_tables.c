@@ -218,11 +218,6 @@ const char *mount_name(const struct mount_calls *m)
 	return *m->mountpoint ? m->mountpoint : "(none)";
 }
 
-static double percent(uint64_t part, uint64_t all)
-{
-	return all ? 100 * (double)part / (double)all : 0;
-}
-
 static void write_mount(FILE *out, const struct mount_share *m, const struct mount_share *sum)
 {
 	char mean[DURATION_SIZE];
@@ -230,7 +225,7 @@ static void write_mount(FILE *out, const struct mount_share *m, const struct mou
 	format_duration(mean, m->total_ns / m->calls);
 	safe_line(out, "%-26s %8" PRIu64 " %9.1f %9.1f %7s %6.0f %8.0f", mount_name(m->mount->now),
 		  m->calls, (double)m->sent_bytes / 1e6, (double)m->received_bytes / 1e6, mean,
-		  percent(m->held_ns, sum->held_ns), percent(m->waited_ns, sum->waited_ns));
+		  percent_of(m->held_ns, sum->held_ns), percent_of(m->waited_ns, sum->waited_ns));
 }
 
 /* The calls of a mount by kind, below its line. */
@@ -291,8 +286,9 @@ void summarise_mounts(FILE *out, const struct session *t, const char *server)
 			out,
 			"- Slots of %s: calls of %s hold them for %.0f %% of the time; of the waits, %.0f %% are of %s.",
 			server, mount_name(holder->mount->now),
-			percent(holder->held_ns, sum.held_ns),
-			percent(waiter->waited_ns, sum.waited_ns), mount_name(waiter->mount->now));
+			percent_of(holder->held_ns, sum.held_ns),
+			percent_of(waiter->waited_ns, sum.waited_ns),
+			mount_name(waiter->mount->now));
 	free(mounts);
 }
 

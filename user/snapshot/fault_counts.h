@@ -35,7 +35,7 @@ struct fault {
 	unsigned int boots; /* in a snapshot: of a fatal Xid, in how many boots of late */
 };
 
-/* Text in the kernel log that reads like a fault, but anybody may have made the kernel print it. */
+/* Text in the kernel log that reads like a fault; a user may have made the kernel print it. */
 struct unverified_xid {
 	char gpu[PCI_ADDRESS_SIZE]; /* as the text names it, or "other" */
 	unsigned int code;

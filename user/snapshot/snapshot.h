@@ -38,7 +38,7 @@ struct fault_group {
 	uint64_t recent;
 	unsigned int boots; /* 0: it is no fatal Xid */
 	double first; /* 0: not known */
-	double last; /* likewise */
+	double last; /* 0: not known */
 };
 
 /* The first fault with the device and code of @like, from @f on; @f points to one of the

@@ -64,11 +64,7 @@ int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards,
 	m->replies = bpf_values_map(bpf->maps.replies, PROT_READ);
 	if (!m->replies)
 		return -errno;
-	err = client_calls_open(
-		&m->clients,
-		&(struct client_maps){ bpf->maps.client_info, bpf->maps.client_stats,
-				       bpf->maps.free_clients, bpf->bss->rpc_client_entry },
-		shards);
+	err = client_calls_open(&m->clients, CLIENT_MAPS(bpf), shards);
 	return err ? err : rpc_series_open(&m->reader);
 }
 
@@ -112,8 +108,10 @@ static int read_servers(struct reading *r)
 }
 
 /* "": it is newer than read_servers(), and what it has counted is left to the next snapshot. */
-static const char *server_label(const struct reading *r, uint32_t server)
+static const char *server_label(const void *reading, uint32_t server)
 {
+	const struct reading *r = reading;
+
 	if (server >= RPC_MAX_SERVERS)
 		return LABEL_OTHER;
 	return server < r->server_count ? r->servers[server] : "";
@@ -480,11 +478,6 @@ static void read_waiters(struct reading *r)
 	}
 }
 
-static const char *client_server(const void *context, uint32_t server)
-{
-	return server_label(context, server);
-}
-
 int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *clients)
 {
 	struct reading r = { .m = m, .s = s };
@@ -502,7 +495,7 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 	if (!err)
 		err = read_series(&r);
 	if (!err)
-		err = client_calls_read(&m->clients, clients, client_server, &r);
+		err = client_calls_read(&m->clients, clients, server_label, &r);
 	if (!err)
 		err = rpc_errors_read(bpf_map__fd(m->bpf->maps.errors), add_error, &r);
 	if (!err)

@@ -33,11 +33,7 @@ int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_tracepoints_bpf *
 	for (uint32_t i = 1; i < RPC_MAX_SERIES; i++) /* 0 is "other" */
 		if (bpf_map_update_elem(bpf_map__fd(bpf->maps.free_series), NULL, &i, BPF_ANY))
 			return -errno;
-	err = client_calls_open(
-		&m->calls,
-		&(struct client_maps){ bpf->maps.client_info, bpf->maps.client_stats,
-				       bpf->maps.free_clients, bpf->bss->rpc_client_entry },
-		shards);
+	err = client_calls_open(&m->calls, CLIENT_MAPS(bpf), shards);
 	return err ? err : rpc_series_open(&m->reader);
 }
 
@@ -209,8 +205,10 @@ const char *tracepoint_maps_label(void *maps, const char *address, uint32_t port
 /* ---- a snapshot ---- */
 
 /* "": it is newer than name_servers(), and what it has counted is left to the next snapshot. */
-static const char *server_label(const struct tracepoint_maps *m, uint32_t server)
+static const char *server_label(const void *maps, uint32_t server)
 {
+	const struct tracepoint_maps *m = maps;
+
 	return m->labels[server < RPC_MAX_SERVERS ? server : RPC_MAX_SERVERS].server;
 }
 
@@ -446,11 +444,6 @@ static void read_tasks(struct tracepoint_maps *m, struct snapshot *s)
 	reconcile(&w);
 }
 
-static const char *client_server(const void *context, uint32_t server)
-{
-	return server_label(context, server);
-}
-
 static int read_all(struct tracepoint_maps *m, struct snapshot *s, struct client_list *clients)
 {
 	uint32_t epoch = m->bpf->bss->rpc_epoch;
@@ -464,7 +457,7 @@ static int read_all(struct tracepoint_maps *m, struct snapshot *s, struct client
 	for (uint32_t i = 1; i <= RPC_MAX_SERIES && !err; i++)
 		err = read_series(m, s, i % RPC_MAX_SERIES);
 	if (!err)
-		err = client_calls_read(&m->calls, clients, client_server, m);
+		err = client_calls_read(&m->calls, clients, server_label, m);
 	if (!err)
 		err = rpc_errors_read(bpf_map__fd(m->bpf->maps.errors), add_error, &r);
 	for (uint32_t i = 0; i < RPC_MAX_SERVERS && !err; i++)
