@@ -136,6 +136,7 @@ saturate() {
 # `after`, and stopped-N.prom of each second in between.
 outage() {
 	local i loader
+	agent_write # a write that the agent's own interval has begun may be of a moment before
 	compare_point before
 	load /mnt/outage 20 16 randread 4k &
 	loader=$!
@@ -147,6 +148,7 @@ outage() {
 	done
 	$2
 	wait "$loader"
+	agent_write
 	compare_point after
 }
 
