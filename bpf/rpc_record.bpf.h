@@ -5,6 +5,7 @@
 #include "sunrpc.h"
 #include <bpf/bpf_helpers.h>
 #include "rpc_clients.bpf.h"
+#include "rpc_owners.bpf.h"
 #include "rpc_phases.bpf.h"
 #include "rpc_read.bpf.h"
 #include "rpc_tables.bpf.h"
@@ -101,7 +102,7 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	const struct rpc_xprt_ref ref = *xprt_get(xprt);
 	__u32 index, copy, my_shard = shard();
 	struct rpc_server_stats *server;
-	struct rpc_client_stats *c;
+	struct rpc_share_stats *c;
 	struct rpc_waits *waits;
 	struct rpc_series *s;
 	__u64 setup;
@@ -116,7 +117,7 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 		drop(RPC_DROP_SERIES);
 	copy = SHARD_INDEX(index, my_shard);
 	s = bpf_map_lookup_elem(&series, &copy);
-	c = client_get(FIELD(client, cl_clid), ref.server, my_shard);
+	c = share_get(FIELD(client, cl_clid), ref.server, call_owner(task, index), my_shard);
 	if (!s || !c)
 		return;
 
@@ -127,7 +128,8 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	/* Otherwise the compiler concludes from the check of `start` that there is an
 	 * entry, and the verifier does not. */
 	barrier_var(waits);
-	setup = phases_record(s, c, times.total, times.before, received ? times.rtt : RPC_NO_REPLY,
+	setup = phases_record(s, c, kind_of_series(index), times.total, times.before,
+			      received ? times.rtt : RPC_NO_REPLY,
 			      waits ? FIELD(rqst, rq_xtime) : 0, 0, waits);
 	if (may_be_earlier(times.total))
 		add(&server->earlier_ns, earlier_of(FIELD(task, tk_start), setup));

@@ -261,6 +261,8 @@ enum command options_parse(int argc, char **argv, struct options *o)
 	*o = (struct options){ .output = DEFAULT_OUTPUT,
 			       .interval = 15,
 			       .max_series = 2000,
+			       .owners = true,
+			       .max_owners = 32,
 			       .events = events_default,
 			       .hooks = HOOKS_RPC | HOOKS_GPU,
 			       .sources = RPC_SOURCES_ALL,
@@ -312,4 +314,12 @@ enum command options_parse(int argc, char **argv, struct options *o)
 	if (command == COMMAND_WHY && o->past_until > 0 && o->past_until < o->past_since)
 		return refuse("--until is before --since; see xidscope why --help");
 	return command;
+}
+
+struct rpc_options options_rpc(const struct options *o)
+{
+	return (struct rpc_options){ .sources = o->sources,
+				     .types_file = o->sunrpc_btf,
+				     .slower_ns = (uint64_t)(o->filter.slower * 1e9),
+				     .max_owners = o->owners ? (unsigned int)o->max_owners : 0 };
 }
