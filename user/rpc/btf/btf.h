@@ -50,7 +50,7 @@ struct module_types {
 };
 
 /* Makes the file for the programs of @object, which is open: with each struct of theirs to which the arguments of
- * their tracepoints lead, or which the module itself has, and the kernel's tcp_sock and task_struct. @from: the module's
+ * their tracepoints lead, or which the module itself has, and some of the kernel's. @from: the module's
  * types. Returns 0 or -errno. */
 int module_types_copy(struct module_types *t, const struct btf *from,
 		      const struct bpf_object *object);
