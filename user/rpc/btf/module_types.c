@@ -189,7 +189,7 @@ static void find_rest(struct copying *c)
 static void find_kernels(struct copying *c)
 {
 	static const char *const names[] = { "tcp_sock", "task_struct", "xa_node",   "page",
-					    "folio",    "mem_cgroup",  "obj_cgroup" };
+					     "folio",    "mem_cgroup",  "obj_cgroup" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		int id = kernel_type_find(c->from, names[i], BTF_KIND_STRUCT);
