@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+import json
+
 from judge import judgement, need
 from judge.checks import merged
 from judge.reading import Metrics, difference
@@ -67,3 +69,15 @@ def owners_off_costs_no_series(folder):
     metrics = Metrics(folder / "off" / "after-second.prom")
     need(not metrics.values("nfs_owner_calls_total", "owner"), "there are owners")
     need(metrics.get("rpc_op_calls_total") > 0, "no call")
+
+
+@judgement
+def the_holder_and_the_waiter_are_named(folder):
+    (server,) = json.loads((folder / "roles.json").read_text())["servers"]
+    owners = {owner["owner"]: owner for owner in server["owner_calls"]}
+    holder, waiter = owners["slurm:4711"], owners["slurm:4712"]
+    need(holder["held_share"] > 0.5 and waiter["waited_share"] > 0.5, holder, waiter)
+    need(len(owners) <= 4, sorted(owners))
+    text = " ".join((folder / "roles.txt").read_text().split())
+    need("calls of slurm:4711 hold them for" in text and "% are of slurm:4712." in text, text)
+    return f"held {holder['held_share']:.0%}, waited {waiter['waited_share']:.0%}"

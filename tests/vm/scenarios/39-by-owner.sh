@@ -30,7 +30,7 @@ set_value /proc/sys/vm/dirty_writeback_centisecs 10
 set_value /proc/sys/vm/dirty_expire_centisecs 10
 
 nfs_server_start
-agent_in default
+agent_in default --max-owners 32
 agent_in off --owners off
 version=4.2
 for turn in first second; do
@@ -66,3 +66,17 @@ for ((i = 1; i <= 280; i++)); do
 done
 umount /mnt/owners
 agents_stop
+
+# One job's long writes fill the slots, another's short reads wait for them.
+slot_limit 4
+nfs_mount 3 '' /mnt/owners
+prepare_file /mnt/owners
+sleep 1
+/job/xidscope trace --duration 8 --owners on --max-owners 3 --json roles.json >roles.txt 2>&1 &
+tracer=$!
+in_group "$(job 4711)/step_0" fio --name=long --filename=/mnt/owners/long --size=16m --rw=write --bs=1m --direct=1 --ioengine=libaio --iodepth=4 \
+	--time_based --runtime=9 >/dev/null &
+long=$!
+in_group "$(job 4712)/step_0" fio --name=short --filename=/mnt/owners/load --size=16m --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=16 \
+	--time_based --runtime=9 >/dev/null &
+wait "$!" "$long" "$tracer"
