@@ -124,10 +124,9 @@ __noinline __u32 share_make(__u32 client, __u32 server, __u32 owner)
 static __always_inline struct rpc_share_stats *share_get(__u32 client, __u32 server, __u32 owner,
 							 __u32 my_shard)
 {
-	__u32 share = client < RPC_MAX_CLIENTS ? *client_entry(client) : 0;
+	/* The row of entry 0 has no shares. */
+	__u32 share = *share_of(client < RPC_MAX_CLIENTS ? *client_entry(client) : 0, owner);
 
-	if (share)
-		share = *share_of(share, owner);
 	if (!share)
 		share = share_make(client, server, owner);
 	share = SHARD_INDEX(share, my_shard);

@@ -128,7 +128,8 @@ struct rpc_sums {
 	__u64 phase_ns[RPC_PHASES];
 };
 
-/* The calls of one client of sunrpc by one owner, one shard: each mount has a client of its own. */
+/* The calls of one client of sunrpc by one owner, one shard: each mount has a client of its own. Their time from the last
+ * transmit to the reply is what the other phases leave of the whole. */
 struct rpc_share_stats {
 	__u64 started; /* as in struct rpc_series */
 	struct rpc_sums sums;

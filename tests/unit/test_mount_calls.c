@@ -29,7 +29,9 @@ static void client(uint64_t id, const char *mountpoint, uint64_t calls)
 {
 	struct client_calls *c = ARRAY_APPEND(clients.list, clients.count);
 
-	*c = (struct client_calls){ .id = id, .server = "nas", .known = mountpoint };
+	*c = (struct client_calls){
+		.id = id, .client_id = id, .server = "nas", .known = mountpoint
+	};
 	snprintf(c->export, sizeof(c->export), "/export");
 	snprintf(c->mountpoint, sizeof(c->mountpoint), "%s", mountpoint ?: "");
 	c->sums.calls[RPC_KIND_READ] = calls;
@@ -244,4 +246,16 @@ TEST(an_owner_is_who_the_path_of_its_group_says)
 		owner_name(label, names, 6);
 		assert_string_equal(label, paths[i].owner);
 	}
+}
+
+TEST(another_owner_of_a_client_has_its_mount)
+{
+	share(1, "slurm:1", 1);
+	look();
+	share(1, "slurm:1", 1);
+	client(2, NULL, 5);
+	clients.list[1].client_id = 1;
+	look();
+	assert_int_equal(calls_of("/mnt/a"), 6);
+	assert_int_equal(calls_of(""), 0);
 }

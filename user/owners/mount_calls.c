@@ -10,7 +10,7 @@
 #define LOOKS 2
 
 struct seen_client {
-	uint64_t id;
+	uint64_t id, client_id;
 	uint32_t client; /* the kernel's number */
 	const struct client_calls
 		*now; /* in this snapshot; NULL: it is not there, or there is no snapshot */
@@ -223,6 +223,18 @@ static struct owner_calls *owner_totals(struct mount_calls_state *m, const char 
 	return snapshot_owner_calls(&m->totals, server, owner);
 }
 
+/* Another owner of the client may be known: then its mount is. */
+static void learn(const struct mount_calls_state *m, struct seen_client *seen)
+{
+	for (const struct seen_client *c = m->seen; c < m->seen + m->seen_count; c++) {
+		if (c == seen || c->client_id != seen->client_id)
+			continue;
+		seen->looks = c->looks;
+		if (c->known)
+			set_mount(seen, c->export, c->mountpoint);
+	}
+}
+
 /* Finds or adds the clients. Returns whether the mount of one is to be looked for, or -ENOMEM. */
 static int see_clients(struct mount_calls_state *m, const struct client_list *clients, bool changed)
 {
@@ -239,10 +251,13 @@ static int see_clients(struct mount_calls_state *m, const struct client_list *cl
 			if (!seen)
 				return -ENOMEM;
 			seen->id = c->id;
+			seen->client_id = c->client_id;
 			seen->client = c->client;
 			memcpy(seen->owner, c->owner, sizeof(seen->owner));
 			if (c->known)
 				set_mount(seen, c->export, c->mountpoint);
+			else
+				learn(m, seen);
 		}
 		seen->now = c;
 		seen->active = rpc_sums_calls(&c->sums) != rpc_sums_calls(&seen->counted);

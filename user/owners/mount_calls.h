@@ -12,6 +12,7 @@ struct client_calls {
 	uint64_t id; /* no other client or owner of any source has it */
 	char server[LABEL_SIZE];
 	char owner[LABEL_SIZE]; /* see owner_name(); "": the source does not know it */
+	uint64_t client_id; /* the same for all owners of a client, and for no other client */
 	uint32_t client; /* the kernel's number; of no meaning if the mount is known */
 	bool known; /* the mount is known: */
 	char export[LABEL_SIZE], mountpoint[LABEL_SIZE];

@@ -144,7 +144,7 @@ static bool free_ended(struct share_reader *r, uint32_t share)
 	if (*place == share)
 		*place = 0;
 	r->share_ended[share] = false;
-	r->id[share] = r->calls[share] = 0;
+	r->id[share] = r->calls[share] = r->rest_ns[share] = 0;
 	r->info[share] = (struct rpc_share_info){};
 	memset(&r->stats[share * r->shards], 0, r->shards * sizeof(*r->stats));
 	free_number(r->maps.free_shares, share);
@@ -160,11 +160,26 @@ static void free_clients(struct share_reader *r, const struct share_uses *uses)
 
 		if (ended && r->client_ended[i]) {
 			r->client_info[i].client = 0;
+			r->client_id[i] = 0;
 			free_number(r->maps.free_clients, i);
 			ended = false;
 		}
 		r->client_ended[i] = ended;
 	}
+}
+
+/* The time that no other phase has. Of a copy with a part of a call it may be too short: then as it was. */
+static void set_rest(struct share_reader *r, uint32_t share, struct rpc_sums *sums)
+{
+	uint64_t total = 0, others = 0;
+
+	for (int k = 0; k < RPC_KINDS; k++)
+		total += sums->total_ns[k];
+	for (int p = 0; p < RPC_PHASES; p++)
+		others += sums->phase_ns[p];
+	if (total > others)
+		RAISE(r->rest_ns[share], total - others);
+	sums->phase_ns[RPC_PHASE_RTT] = r->rest_ns[share];
 }
 
 /* Adds the share's figures of all shards to @to. */
@@ -196,7 +211,10 @@ static int add_share(struct share_reader *r, uint32_t share, const char *server,
 		return -ENOMEM;
 	if (!r->id[share])
 		r->id[share] = client_id(share);
+	if (!r->client_id[info->entry])
+		r->client_id[info->entry] = client_id(info->entry);
 	c->id = r->id[share];
+	c->client_id = r->client_id[info->entry];
 	c->client = r->client_info[info->entry].client - 1;
 	c->sums = *sums;
 	snprintf(c->server, sizeof(c->server), "%s", server);
@@ -224,6 +242,7 @@ int shares_read(struct share_reader *r, struct client_list *to,
 		name = i ? server(context, r->client_info[info->entry].server) : LABEL_OTHER;
 		if (*name)
 			add_sums(r, i, &pauses_left, &sums);
+		set_rest(r, i, &sums);
 		calls = rpc_sums_calls(&sums);
 		uses.active[info->owner] |= calls != r->calls[i] || !*name;
 		r->calls[i] = calls;

@@ -28,8 +28,8 @@ struct share_reader {
 	struct rpc_share_info *info;
 	struct rpc_share_stats *stats;
 	struct rpc_owner *owners; /* NULL: not known */
-	uint64_t id[RPC_MAX_SHARES]; /* 0: the share is free */
-	uint64_t calls[RPC_MAX_SHARES]; /* as last read */
+	uint64_t id[RPC_MAX_SHARES], client_id[RPC_CLIENT_ENTRIES]; /* 0: not yet given */
+	uint64_t calls[RPC_MAX_SHARES], rest_ns[RPC_MAX_SHARES]; /* as last read */
 	/* The last reading has found that nothing leads to it any more: */
 	bool share_ended[RPC_MAX_SHARES], client_ended[RPC_CLIENT_ENTRIES],
 		owner_ended[RPC_MAX_OWNERS];
