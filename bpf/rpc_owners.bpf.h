@@ -260,7 +260,7 @@ static __always_inline __u32 call_owner(const struct rpc_task *task, __u32 serie
 		return 0;
 	owner = owner_of(FIELD(task, tk_owner));
 	if (!owner && rpc_series_kind[series & 255] & RPC_SERIES_WRITES)
-		owner = owner_of_pages(number_of(task), (__u64)FIELD(task, tk_calldata)) &
+		owner = owner_of_pages(number_of(task), number_of(FIELD(task, tk_calldata))) &
 			(RPC_MAX_OWNERS - 1);
 	return owner;
 }
