@@ -58,7 +58,7 @@ done
 
 # Jobs that end at once: more than there are numbers for. Between two writes there is always room for those that call.
 nfs_mount 3 '' /mnt/owners
-for ((i = 1; i <= 280; i++)); do
+for ((i = 1; i <= ${jobs:-280}; i++)); do
 	mkdir "$groups/$(job $((5000 + i)))"
 	in_group "$(job $((5000 + i)))" touch "/mnt/owners/$i"
 	rmdir "$groups/$(job $((5000 + i)))"
