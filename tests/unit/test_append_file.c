@@ -2,7 +2,6 @@
 /* Proves that lines are appended whole, to a file that others may rename, fill the disk of, or replace by what it
  * must not be; that it is bounded and not readable by all. */
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

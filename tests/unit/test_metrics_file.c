@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that what the rules need survives the way through the file in both formats, and that a file that is cut or
  * damaged is refused, not half believed. */
-#include <errno.h>
 
 #include "printed.h"
 #include "health/metrics_file.h"

@@ -8,9 +8,7 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>

@@ -57,6 +57,17 @@ static int write_and_close(int fd, const char *text)
 	return err;
 }
 
+/* Reads a small file, to a terminated text of @size bytes at most. Returns its length, or -1. */
+static ssize_t read_and_close(int fd, char *text, size_t size)
+{
+	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
+
+	text[n > 0 ? n : 0] = 0;
+	if (fd >= 0)
+		close(fd);
+	return n;
+}
+
 static int set(const struct trace_instance *t, const char *file, const char *value)
 {
 	return write_and_close(open_at(t, O_WRONLY, "instances/%s/%s", t->name, file), value);
@@ -67,14 +78,10 @@ static int set(const struct trace_instance *t, const char *file, const char *val
  * for all instances, so it is changed only if no other event is on. */
 static void disable_command_recording(const struct trace_instance *t)
 {
-	int fd = open_at(t, O_RDONLY, "set_event");
-	char any;
+	char any[2];
 
-	if (fd < 0)
-		return;
-	if (read(fd, &any, 1) == 0)
+	if (!read_and_close(open_at(t, O_RDONLY, "set_event"), any, sizeof(any)))
 		set(t, "trace_options", "norecord-cmd");
-	close(fd);
 }
 
 static int switch_event(const struct trace_instance *t, const struct trace_event *event,
@@ -310,16 +317,12 @@ bool trace_instance_has(const struct trace_instance *t, const struct trace_event
 
 static bool is_on(const struct trace_instance *t, const struct trace_event *event)
 {
-	int fd = open_at(t, O_RDONLY, "instances/%s/events/%s/%s/enable", t->name, event->system,
-			 event->name);
-	char state = '0';
+	char state[2];
 
-	if (fd >= 0) {
-		if (read(fd, &state, 1) != 1)
-			state = '0';
-		close(fd);
-	}
-	return state == '1';
+	read_and_close(open_at(t, O_RDONLY, "instances/%s/events/%s/%s/enable", t->name,
+			       event->system, event->name),
+		       state, sizeof(state));
+	return *state == '1';
 }
 
 bool trace_instance_update(struct trace_instance *t, struct trace_event *event)
@@ -399,14 +402,9 @@ int trace_instance_consume(struct trace_instance *t)
 
 uint64_t trace_instance_memory(const struct trace_instance *t)
 {
-	unsigned long long kb = 0;
-	char text[32] = "";
-	int fd = open_at(t, O_RDONLY, "instances/%s/buffer_total_size_kb", t->name);
+	char text[32];
 
-	if (fd >= 0) {
-		if (read(fd, text, sizeof(text) - 1) > 0)
-			kb = strtoull(text, NULL, 10);
-		close(fd);
-	}
-	return kb * 1024;
+	read_and_close(open_at(t, O_RDONLY, "instances/%s/buffer_total_size_kb", t->name), text,
+		       sizeof(text));
+	return strtoull(text, NULL, 10) * 1024;
 }
