@@ -87,17 +87,17 @@ run_tests() {
 		judge "corpus of fuzz_$name" "build/tests/fuzz_$name" -runs=0 "$corpus"
 	done
 	judge "readers accept a file with unusual label values" tests/readers/check.sh
-	judge "an upgrade leaves no file of another version, uninstalling none at all" tests/cli/uninstall.sh
 	judge "acknowledgements are edited safely and follow the GPU" tests/cli/ack_command.sh
 	judge "run writes nothing but regular files with one link" tests/cli/paths.sh
 	judge "Slurm and node-problem-detector get the verdict" tests/cli/check_callers.sh
-	judge "the runbook's commands ask a cluster for what they should" tests/docs/runbook_cluster.py
 	judge "a mount that hangs fails the check and holds nothing" tests/cli/hung_mount.sh
 	judge "without sunrpc the agent reports that and keeps running" tests/cli/absent.sh
 }
 # What no busy machine changes: it runs beside the guests.
 run_beside() {
 	[[ $mode != --short ]] || return 0
+	judge "an upgrade leaves no file of another version, uninstalling none at all" tests/cli/uninstall.sh
+	judge "the runbook's commands ask a cluster for what they should" tests/docs/runbook_cluster.py
 	judge "the alert rules fire when they should" deploy/prometheus/check.sh
 	judge "a trace of real faults has its known figures, and LemonNode names nobody by chance" tests/fleet/check_real_trace.py
 	[[ $mode == all ]] || return 0

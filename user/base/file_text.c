@@ -131,6 +131,16 @@ bool file_first_line(const char *path, char *line, size_t size)
 	return found;
 }
 
+ssize_t file_read_and_close(int fd, char *text, size_t size)
+{
+	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
+
+	text[n > 0 ? n : 0] = 0;
+	if (fd >= 0)
+		close(fd);
+	return n;
+}
+
 const char *path_print(char *path, const char *format, ...)
 {
 	va_list args;

@@ -57,17 +57,6 @@ static int write_and_close(int fd, const char *text)
 	return err;
 }
 
-/* Reads a small file, to a terminated text of @size bytes at most. Returns its length, or -1. */
-static ssize_t read_and_close(int fd, char *text, size_t size)
-{
-	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
-
-	text[n > 0 ? n : 0] = 0;
-	if (fd >= 0)
-		close(fd);
-	return n;
-}
-
 static int set(const struct trace_instance *t, const char *file, const char *value)
 {
 	return write_and_close(open_at(t, O_WRONLY, "instances/%s/%s", t->name, file), value);
@@ -80,7 +69,7 @@ static void disable_command_recording(const struct trace_instance *t)
 {
 	char any[2];
 
-	if (!read_and_close(open_at(t, O_RDONLY, "set_event"), any, sizeof(any)))
+	if (!file_read_and_close(open_at(t, O_RDONLY, "set_event"), any, sizeof(any)))
 		set(t, "trace_options", "norecord-cmd");
 }
 
@@ -293,22 +282,6 @@ void trace_instance_free(struct trace_instance *t)
 	free(t);
 }
 
-static bool read_format(const struct trace_instance *t, const struct trace_event *event,
-			struct trace_format *format)
-{
-	char text[8192];
-	size_t len = 0;
-	ssize_t n;
-	int fd = open_at(t, O_RDONLY, "events/%s/%s/format", event->system, event->name);
-
-	if (fd < 0)
-		return false;
-	while (len < sizeof(text) && (n = read(fd, text + len, sizeof(text) - len)) > 0)
-		len += (size_t)n;
-	close(fd);
-	return trace_format_parse(format, text, len);
-}
-
 bool trace_instance_has(const struct trace_instance *t, const struct trace_event *event)
 {
 	return !access(PATHF("%s/events/%s/%s/format", t->tracefs, event->system, event->name),
@@ -319,9 +292,9 @@ static bool is_on(const struct trace_instance *t, const struct trace_event *even
 {
 	char state[2];
 
-	read_and_close(open_at(t, O_RDONLY, "instances/%s/events/%s/%s/enable", t->name,
-			       event->system, event->name),
-		       state, sizeof(state));
+	file_read_and_close(open_at(t, O_RDONLY, "instances/%s/events/%s/%s/enable", t->name,
+				    event->system, event->name),
+			    state, sizeof(state));
 	return *state == '1';
 }
 
@@ -331,7 +304,7 @@ bool trace_instance_update(struct trace_instance *t, struct trace_event *event)
 	if (event->enabled && is_on(t, event))
 		return true;
 	event->enabled = false;
-	if (!read_format(t, event, &event->format))
+	if (!trace_format_read(&event->format, t->tracefs, event->system, event->name))
 		return false;
 	event->since_ns = monotonic_ns();
 	event->enabled = !switch_event(t, event, "1");
@@ -404,7 +377,7 @@ uint64_t trace_instance_memory(const struct trace_instance *t)
 {
 	char text[32];
 
-	read_and_close(open_at(t, O_RDONLY, "instances/%s/buffer_total_size_kb", t->name), text,
-		       sizeof(text));
+	file_read_and_close(open_at(t, O_RDONLY, "instances/%s/buffer_total_size_kb", t->name),
+			    text, sizeof(text));
 	return strtoull(text, NULL, 10) * 1024;
 }
