@@ -62,7 +62,7 @@ int file_open_regular(const char *path, int flags, struct stat *status)
 
 static int read_file(struct file_text *f, const char *path, size_t max, int flags, bool own)
 {
-	struct stat status;
+	struct stat status = {};
 	int fd = file_open_regular(path, flags, &status), err = 0;
 
 	*f = (struct file_text){};

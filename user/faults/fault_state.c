@@ -23,7 +23,7 @@ static const struct kind {
 	size_t most; /* entries before a line that is read */
 } kinds[] = {
 	{ "fault", TABLE_FAULTS, 9, MAX_FAULTS_IN_ALL + FOLDED_CODES - 1 },
-	{ "event", TABLE_KERNEL_EVENTS, 5, 2 * MAX_KERNEL_EVENTS },
+	{ "event", TABLE_KERNEL_EVENTS, 5, 2 * (size_t)MAX_KERNEL_EVENTS },
 	{ "gpu", TABLE_GPUS, 4, MAX_GPUS },
 	{ "unverified", TABLE_UNVERIFIED, 3, MAX_UNVERIFIED },
 	{ "recovery", TABLE_RECOVERIES, 3, 2 * MAX_RECOVERIES - 1 },
@@ -297,7 +297,7 @@ static void read_past(struct line *l, struct faults *faults)
 static void read_bus(struct line *l, struct faults *faults)
 {
 	if (faults->bus_count < MAX_BUS_GPUS)
-		TAKE_WORD(l, faults->bus[faults->bus_count++].gpu);
+		take_word(l, faults->bus[faults->bus_count++].gpu, PCI_ADDRESS_SIZE);
 	else
 		l->error = -EINVAL;
 }
