@@ -149,10 +149,10 @@ TEST(times_of_repeats_survive)
 	like.code = 48;
 	assert_int_equal(faults_add(&s.faults, &like, 5), 0);
 	read_back();
-	assert_has(text, "fault a 94 0 warning x 24 3201.000000 12 1000.000000"
+	assert_has(text, "fault a 94 0 warning x 24 12 1000.000000 3201.000000"
 			 " 1800.000000 2000.000000 2200.000000 2400.000000 2600.000000"
 			 " 2800.000000 3000.000000 3200.000000\n"
-			 "fault a 48 0 warning x 1 5.000000 1 5.000000\n");
+			 "fault a 48 0 warning x 1 1 5.000000 5.000000\n");
 	assert_int_equal(again.faults.counts.fault_count, 2);
 	f = &again.faults.counts.faults[0];
 	assert_true(f->count == 24 && f->incidents == 12 && f->last == 3201);
@@ -177,7 +177,7 @@ TEST(times_of_places_survive)
 	read_back();
 	assert_has(text, "place a 65536 1000.000000 1400.000000 1800.000000\n"
 			 "place a 65537 1200.000000 1600.000000 2000.000000\n");
-	assert_has(text, "fault a 13 0 warning x 6 2000.000000 6 1000.000000 ");
+	assert_has(text, "fault a 13 0 warning x 6 6 1000.000000 2000.000000 ");
 	assert_int_equal(again.faults.counts.faults[0].count, 6);
 	assert_int_equal(again.faults.place_count, 2);
 	assert_int_equal(again.faults.places[1].place, 65537);
@@ -288,9 +288,9 @@ TEST(what_makes_no_sense_is_refused)
 		"fault a 1 0 s x 1 1 1\n",
 		"fault a 1 2 s x 1 1 1 1\n",
 		"fault a 4294967296 0 s x 1 1 1 1\n",
-		"fault a 1 0 s x 1 -1 1 1\n",
-		"fault a 1 0 s x 1 nan 1 1\n",
-		"fault a 1 0 s x 1 inf 1 1\n",
+		"fault a 1 0 s x 1 1 -1 1\n",
+		"fault a 1 0 s x 1 1 nan 1\n",
+		"fault a 1 0 s x 1 1 inf 1\n",
 		"fault 0123456789012345678901234 1 0 s x 1 1 1 1\n",
 		"event 2 k d 1 1\n",
 		"gpu a b c 2\n",

@@ -132,7 +132,7 @@ TEST(of_an_earlier_boot_the_fatal_faults_are_known)
 		fresh();
 		len = snprintf(text, sizeof(text),
 			       "xidscope-state 1\nboot x\n%snext 1\nlost 0\npaths 0 0 0\n"
-			       "fault a 79 0 fatal x 1 5.000000 1 5.000000\n",
+			       "fault a 79 0 fatal x 1 1 5.000000 5.000000\n",
 			       cases[i].wall);
 		len += sprintf(text + len, "end %08lx\n", crc32(0, (const Bytef *)text, (uInt)len));
 		store.text = text;

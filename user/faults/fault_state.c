@@ -15,18 +15,18 @@ static uint32_t checksum(const char *text, size_t len)
 	return (uint32_t)crc32(crc32(0, NULL, 0), (const Bytef *)text, (uInt)len);
 }
 
-/* Lines whose fields are the rows of a table, in their order; behind those of a fault are its repeats. */
+/* Lines whose fields are rows of a table; behind those of a fault are its repeats. */
 static const struct kind {
 	const char *name;
 	enum table_id table;
-	size_t fields; /* the first rows */
+	const char *rows; /* their numbers, in the order of the line */
 	size_t most; /* entries before a line that is read */
 } kinds[] = {
-	{ "fault", TABLE_FAULTS, 9, MAX_FAULTS_IN_ALL + FOLDED_CODES - 1 },
-	{ "event", TABLE_KERNEL_EVENTS, 5, 2 * (size_t)MAX_KERNEL_EVENTS },
-	{ "gpu", TABLE_GPUS, 4, MAX_GPUS },
-	{ "unverified", TABLE_UNVERIFIED, 3, MAX_UNVERIFIED },
-	{ "recovery", TABLE_RECOVERIES, 3, 2 * MAX_RECOVERIES - 1 },
+	{ "fault", TABLE_FAULTS, "012345786", MAX_FAULTS_IN_ALL + FOLDED_CODES - 1 },
+	{ "event", TABLE_KERNEL_EVENTS, "01234", 2 * (size_t)MAX_KERNEL_EVENTS },
+	{ "gpu", TABLE_GPUS, "0123", MAX_GPUS },
+	{ "unverified", TABLE_UNVERIFIED, "012", MAX_UNVERIFIED },
+	{ "recovery", TABLE_RECOVERIES, "012", 2 * MAX_RECOVERIES - 1 },
 };
 
 /* ---- writing ---- */
@@ -93,7 +93,8 @@ static void put_entries(FILE *out, const struct kind *k, const struct fault_coun
 		const struct fault_repeats *r = &((const struct fault *)entry)->repeats;
 
 		fputs(k->name, out);
-		for (const struct field *f = t->fields; f < t->fields + k->fields; f++) {
+		for (const char *row = k->rows; *row; row++) {
+			const struct field *f = &t->fields[*row - '0'];
 			const void *at = entry + f->offset;
 
 			if (f->type == FIELD_TEXT)
@@ -257,7 +258,8 @@ static void read_entry(struct line *l, const struct kind *k, struct fault_counts
 		struct gpu_recovery recovery;
 	} like = {};
 
-	for (const struct field *f = t->fields; f < t->fields + k->fields; f++) {
+	for (const char *row = k->rows; *row; row++) {
+		const struct field *f = &t->fields[*row - '0'];
 		void *at = (char *)&like + f->offset;
 
 		if (f->type == FIELD_TEXT)

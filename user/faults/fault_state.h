@@ -12,7 +12,7 @@
  * 				BOOT is 1 the last one of each boot
  * 	bus GPU			on the PCI bus, in this boot or the last one
  * 	place DEVICE PLACE TIME...	repeats of Xid 13 there
- * 	fault DEVICE CODE NVSWITCH SEVERITY ACTION COUNT LAST INCIDENTS FIRST TIME...	its repeats
+ * 	fault DEVICE CODE NVSWITCH SEVERITY ACTION COUNT INCIDENTS FIRST LAST TIME...	its repeats
  * 	event GPU_DRIVER KIND DEVICE COUNT LAST
  * 	gpu GPU UUID SERIAL RATE_LIMITED
  * 	unverified GPU CODE COUNT
