@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The calls of each client of sunrpc, the same for both BPF sources. A mount has a client of its own, so these are
- * the calls by mount. It uses no atomics that return a value, because kernels before 5.12 have none. */
+/* The calls of each client of sunrpc by each owner, the same for both BPF sources. A mount has a client of its own, so
+ * these are the calls by mount, and by owner. It uses no atomics that return a value, because kernels before 5.12 have none. */
 #pragma once
 
 #include "kernel.h"
@@ -12,16 +12,25 @@
  * gets another entry. Two CPUs may make entries for one client at once: both count, and user space adds them. */
 volatile __u16 rpc_client_entry[RPC_MAX_CLIENTS] = {};
 
-/* An enum rpc_kind for each series. Room for each value of a byte, so that an index needs no check. */
+/* An enum rpc_kind for each series, with RPC_SERIES_WRITES. Room for each value of a byte, so that an index needs no check. */
 volatile __u8 rpc_series_kind[256] = { RPC_KIND_OTHER };
 
 _Static_assert(RPC_MAX_SERIES <= 256, "rpc_series_kind");
+
+/* The share of each client's entry and owner; 0: none yet. */
+volatile __u16 rpc_share[RPC_CLIENT_ENTRIES * RPC_MAX_OWNERS] = {};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, RPC_CLIENT_ENTRIES);
 	__type(value, __u32);
 } free_clients SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, RPC_MAX_SHARES);
+	__type(value, __u32);
+} free_shares SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -31,14 +40,22 @@ struct {
 	__type(value, struct rpc_client_info);
 } client_info SEC(".maps");
 
-/* Index: entry * shards + shard. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, RPC_CLIENT_ENTRIES *RPC_MAX_SHARDS);
+	__uint(max_entries, RPC_MAX_SHARES);
 	__type(key, __u32);
-	__type(value, struct rpc_client_stats);
-} client_stats SEC(".maps");
+	__type(value, struct rpc_share_info);
+} share_info SEC(".maps");
+
+/* Index: share * shards + shard. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, RPC_MAX_SHARES *RPC_MAX_SHARDS);
+	__type(key, __u32);
+	__type(value, struct rpc_share_stats);
+} share_stats SEC(".maps");
 
 /* @client is below RPC_MAX_CLIENTS, which the verifier may have forgotten. */
 static __always_inline volatile __u16 *client_entry(__u32 client)
@@ -54,32 +71,70 @@ static __always_inline void client_begins(__u32 client)
 		*client_entry(client) = 0;
 }
 
-/* A new entry for a client. A global function, because the verifier checks that once, not once per call. */
-__noinline __u32 client_make(__u32 client, __u32 server)
+/* A new entry for a client, or 0. */
+static __always_inline __u32 client_make(__u32 client, __u32 server)
 {
 	struct rpc_client_info info = { .client = 1 + client, .server = server };
 	__u32 entry = 0;
 
 	if (client >= RPC_MAX_CLIENTS || bpf_map_pop_elem(&free_clients, &entry) ||
-	    bpf_map_update_elem(&client_info, &entry, &info, BPF_ANY)) {
-		drop(RPC_DROP_CLIENT);
+	    bpf_map_update_elem(&client_info, &entry, &info, BPF_ANY))
 		return 0;
-	}
 	*client_entry(client) = entry;
 	return entry;
 }
 
-/* The figures of a client that calls @server. */
-static __always_inline struct rpc_client_stats *client_get(__u32 client, __u32 server,
-							   __u32 my_shard)
+/* Where the share of an entry and an owner is. */
+static __always_inline volatile __u16 *share_of(__u32 entry, __u32 owner)
 {
-	__u32 entry = client < RPC_MAX_CLIENTS ? *client_entry(client) : 0;
+	__u32 index = entry * RPC_MAX_OWNERS + owner;
+
+	barrier_var(index);
+	return &rpc_share[index & (RPC_CLIENT_ENTRIES * RPC_MAX_OWNERS - 1)];
+}
+
+/* A new share. If there is none left, the owner's calls are the kernel's. A global function, because the verifier
+ * checks that once, not once per call. */
+__noinline __u32 share_make(__u32 client, __u32 server, __u32 owner)
+{
+	__u32 entry = client < RPC_MAX_CLIENTS ? *client_entry(client) : 0, share = 0;
+	struct rpc_share_info info = {};
 
 	if (!entry)
 		entry = client_make(client, server);
-	entry = SHARD_INDEX(entry, my_shard);
-	return bpf_map_lookup_elem(&client_stats, &entry);
+	if (entry && owner && bpf_map_pop_elem(&free_shares, &share)) {
+		drop(RPC_DROP_OWNER);
+		owner = 0;
+		share = *share_of(entry, owner);
+		if (share)
+			return share;
+	}
+	info.entry = entry;
+	info.owner = owner;
+	if (!entry || (!share && bpf_map_pop_elem(&free_shares, &share)) ||
+	    bpf_map_update_elem(&share_info, &share, &info, BPF_ANY)) {
+		drop(RPC_DROP_CLIENT);
+		return 0;
+	}
+	*share_of(entry, owner) = share;
+	return share;
 }
+
+/* The figures of a client that calls @server, for @owner. */
+static __always_inline struct rpc_share_stats *share_get(__u32 client, __u32 server, __u32 owner,
+							 __u32 my_shard)
+{
+	/* The row of entry 0 has no shares. */
+	__u32 share = *share_of(client < RPC_MAX_CLIENTS ? *client_entry(client) : 0, owner);
+
+	if (!share)
+		share = share_make(client, server, owner);
+	share = SHARD_INDEX(share, my_shard);
+	return bpf_map_lookup_elem(&share_stats, &share);
+}
+
+/* Of a series of WRITEs. */
+#define RPC_SERIES_WRITES 0x80
 
 /* The kind of a series' calls, an enum rpc_kind. */
 static __always_inline __u32 kind_of_series(__u32 series)
@@ -89,7 +144,7 @@ static __always_inline __u32 kind_of_series(__u32 series)
 
 /* Records a call, but for its phases. Without branches, which the verifier would follow through all that comes after:
  * in the source tracepoints, which has no bytes, these are constants. */
-static __always_inline void client_record(struct rpc_client_stats *c, __u32 kind, __u64 total,
+static __always_inline void client_record(struct rpc_share_stats *c, __u32 kind, __u64 total,
 					  __u64 sent, __u64 received)
 {
 	add(&c->sums.calls[kind], 1);
@@ -109,6 +164,6 @@ static __always_inline void series_set_kind(__u32 series, const char *op)
 	if (name == NAME("READ\0\0\0\0") || name == NAME("READ_PLUS"))
 		kind = RPC_KIND_READ;
 	else if (name == NAME("WRITE\0\0\0") || name == NAME("COMMIT\0\0"))
-		kind = RPC_KIND_WRITE;
+		kind = RPC_KIND_WRITE | (name == NAME("WRITE\0\0\0") ? RPC_SERIES_WRITES : 0);
 	rpc_series_kind[series & 255] = kind;
 }

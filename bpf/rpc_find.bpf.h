@@ -13,8 +13,6 @@
 #define NETNS_PARTS 128
 #define CLIENT_TASKS 32
 
-#define HAS(type, field) bpf_core_field_exists(((struct type *)0)->field)
-
 /* Where the walk is. Addresses, 0: none yet. */
 struct {
 	__u64 first, net; /* a struct net */

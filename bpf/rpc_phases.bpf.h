@@ -123,14 +123,16 @@ static __always_inline void time_record(__u64 *buckets, __u64 *sum, __u64 ns)
 	add(sum, ns);
 }
 
-/* Records that a call of client @c has spent @ns in @phase. */
-static __always_inline void phase_record(struct rpc_series *s, struct rpc_client_stats *c,
+/* Records that a call of share @c has spent @ns in @phase. */
+static __always_inline void phase_record(struct rpc_series *s, struct rpc_share_stats *c,
 					 enum rpc_phase phase, __u64 ns)
 {
 	/* The verifier does not know what the table holds. */
 	add(&s->phase[phase][phase_index(ns) & (PHASE_BUCKETS - 1)], 1);
 	add(&s->phase_ns[phase], ns);
-	add(&c->sums.phase_ns[phase], ns);
+	/* Of a share, user space has the rest of the calls' time. */
+	if (phase != RPC_PHASE_RTT)
+		add(&c->sums.phase_ns[phase], ns);
 }
 
 static __noinline void error_record(__u32 index, int status)
@@ -210,10 +212,10 @@ static __always_inline void waits_first_transmit(struct rpc_waits *w, __u64 when
 	waits_clip(w, when);
 }
 
-/* Records the waits of a call that took @before ns up to its last transmit at @xtime,
+/* Records the waits of a call of this @kind that took @before ns up to its last transmit at @xtime,
  * which may be @late ns too late. Returns the rest of @before: its setup. */
-static __always_inline __u64 waits_record(struct rpc_series *s, struct rpc_client_stats *c,
-					  struct rpc_waits *w, __u64 xtime, __u64 late,
+static __always_inline __u64 waits_record(struct rpc_series *s, struct rpc_share_stats *c,
+					  __u32 kind, struct rpc_waits *w, __u64 xtime, __u64 late,
 					  __u64 before)
 {
 	__u64 left = before, ns;
@@ -239,6 +241,8 @@ static __always_inline __u64 waits_record(struct rpc_series *s, struct rpc_clien
 		}
 		left -= ns;
 		phase_record(s, c, p, ns);
+		if (limit_of(p) < RPC_LIMITS)
+			add(&c->sums.wait_ns[kind], ns);
 	}
 	return left;
 }
@@ -246,12 +250,12 @@ static __always_inline __u64 waits_record(struct rpc_series *s, struct rpc_clien
 /* As rtt of a call without a reply: all time after its last transmit. */
 #define RPC_NO_REPLY (~(__u64)0)
 
-/* Records the phases of a call that took @total ns: @before up to its last transmit, then @rtt to the reply. The
+/* Records the phases of a call of this @kind that took @total ns: @before up to its last transmit, then @rtt to the reply. The
  * transmit was at @xtime (CLOCK_MONOTONIC, ns; 0: there was none) or up to @late ns earlier. @w: the call's waits, or
  * NULL. Returns its setup. Both sources divide calls into phases only here. */
-static __always_inline __u64 phases_record(struct rpc_series *s, struct rpc_client_stats *c,
-					   __u64 total, __u64 before, __u64 rtt, __u64 xtime,
-					   __u64 late, struct rpc_waits *w)
+static __always_inline __u64 phases_record(struct rpc_series *s, struct rpc_share_stats *c,
+					   __u32 kind, __u64 total, __u64 before, __u64 rtt,
+					   __u64 xtime, __u64 late, struct rpc_waits *w)
 {
 	__u64 after;
 
@@ -264,7 +268,7 @@ static __always_inline __u64 phases_record(struct rpc_series *s, struct rpc_clie
 	phase_record(s, c, RPC_PHASE_RTT, rtt);
 	phase_record(s, c, RPC_PHASE_FINISH, after - rtt);
 	if (w)
-		before = waits_record(s, c, w, xtime, late, before);
+		before = waits_record(s, c, kind, w, xtime, late, before);
 	phase_record(s, c, RPC_PHASE_SETUP, before);
 	return before;
 }

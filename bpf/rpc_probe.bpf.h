@@ -7,12 +7,13 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_endian.h>
 #include "rpc.h"
+#include "rpc_owners.bpf.h"
 #include "rpc_tables.bpf.h"
 #include "waiters.bpf.h"
 
-/* tk_start of the first request in @root with an xid of at least @from, or 0. The tree changes meanwhile: every read
+/* tk_start of the first request in @root with an xid of at least @from, or 0; *@tgid: its process. The tree changes meanwhile: every read
  * may fail or return garbage, so the walk is bounded and its result is checked. */
-static __always_inline __u64 oldest_from(__u64 xprt, struct rb_root *root, __u32 from)
+static __always_inline __u64 oldest_from(__u64 xprt, struct rb_root *root, __u32 from, __u32 *tgid)
 {
 	struct rb_node *node = BPF_CORE_READ(root, rb_node);
 	struct rpc_rqst *rqst, *best = NULL;
@@ -32,6 +33,7 @@ static __always_inline __u64 oldest_from(__u64 xprt, struct rb_root *root, __u32
 		return 0;
 	task = BPF_CORE_READ(best, rq_task);
 	start = BPF_CORE_READ(task, tk_start);
+	*tgid = BPF_CORE_READ(task, tk_owner);
 	/* Checked after the read: a task that has ended has given its request up, and its
 	 * memory may be another task's by now. */
 	if (BPF_CORE_READ(task, tk_rqstp) != best || BPF_CORE_READ(best, rq_task) != task ||
@@ -123,7 +125,7 @@ int rpc_probe(__u64 *ctx)
 	struct rpc_probe *p = &rpc_probe_result;
 	const struct sock *sk;
 	struct rpc_transport *t;
-	__u32 index = ctx[0], next;
+	__u32 index = ctx[0], next, tgid = 0;
 	struct rb_root *root;
 
 	t = bpf_map_lookup_elem(&transports, &index);
@@ -141,7 +143,9 @@ int rpc_probe(__u64 *ctx)
 	p->queued[RPC_LIMIT_SEND] = qlen_read(&xprt->sending);
 	next = BPF_CORE_READ(xprt, xid);
 	root = &xprt->recv_queue;
-	p->oldest_start = oldest_from(ctx[1], root, next) ?: oldest_from(ctx[1], root, 0);
+	p->oldest_start =
+		oldest_from(ctx[1], root, next, &tgid) ?: oldest_from(ctx[1], root, 0, &tgid);
+	p->oldest_owner = rpc_owners && p->oldest_start ? owner_of(tgid) : 0;
 	p->address[0] = p->port[0] = 0;
 	bpf_probe_read_kernel_str(p->address, sizeof(p->address),
 				  BPF_CORE_READ(xprt, address_strings[RPC_DISPLAY_ADDR]));

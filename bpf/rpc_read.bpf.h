@@ -8,6 +8,9 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 
+/* Whether the kernel's type has this field. */
+#define HAS(type, field) bpf_core_field_exists(((struct type *)0)->field)
+
 #ifdef RPC_PROBE_READ
 
 #define TRACEPOINT(name) SEC("raw_tp/" name)

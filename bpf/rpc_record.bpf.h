@@ -5,6 +5,7 @@
 #include "sunrpc.h"
 #include <bpf/bpf_helpers.h>
 #include "rpc_clients.bpf.h"
+#include "rpc_owners.bpf.h"
 #include "rpc_phases.bpf.h"
 #include "rpc_read.bpf.h"
 #include "rpc_tables.bpf.h"
@@ -88,6 +89,13 @@ static __always_inline void repeats_record(const struct rpc_task *task, const st
 	add(&t->timeouts, FIELD(task, tk_timeouts));
 }
 
+static __always_inline void call_failed(struct rpc_share_stats *c, __u32 kind, __u32 series,
+					int status)
+{
+	add(&c->sums.errors[kind], 1);
+	error_record(series, status);
+}
+
 /* Records the call of @task and forgets the task. @w is its entry, or NULL; @client is its tk_client. */
 static __always_inline void call_record(const struct rpc_task *task, const struct rpc_clnt *client,
 					const struct rpc_rqst *rqst, struct rpc_waiter *w,
@@ -99,9 +107,9 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	const struct rpc_xprt *xprt = FIELD(rqst, rq_xprt);
 	/* Copied, so that the verifier does not follow the rest for each table that it may be from. */
 	const struct rpc_xprt_ref ref = *xprt_get(xprt);
-	__u32 index, copy, my_shard = shard();
+	__u32 index, copy, kind, my_shard = shard();
 	struct rpc_server_stats *server;
-	struct rpc_client_stats *c;
+	struct rpc_share_stats *c;
 	struct rpc_waits *waits;
 	struct rpc_series *s;
 	__u64 setup;
@@ -116,18 +124,20 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 		drop(RPC_DROP_SERIES);
 	copy = SHARD_INDEX(index, my_shard);
 	s = bpf_map_lookup_elem(&series, &copy);
-	c = client_get(FIELD(client, cl_clid), ref.server, my_shard);
+	kind = kind_of_series(index);
+	c = share_get(FIELD(client, cl_clid), ref.server, call_owner(task, index), my_shard);
 	if (!s || !c)
 		return;
 
 	add_in_order(&s->started, 1);
 	add_in_order(&c->started, 1);
-	client_record(c, kind_of_series(index), times.total, sent, received);
+	client_record(c, kind, times.total, sent, received);
 	waits = w && w->start == (__u64)FIELD(task, tk_start) ? &w->waits : NULL;
 	/* Otherwise the compiler concludes from the check of `start` that there is an
 	 * entry, and the verifier does not. */
 	barrier_var(waits);
-	setup = phases_record(s, c, times.total, times.before, received ? times.rtt : RPC_NO_REPLY,
+	setup = phases_record(s, c, kind, times.total, times.before,
+			      received ? times.rtt : RPC_NO_REPLY,
 			      waits ? FIELD(rqst, rq_xtime) : 0, 0, waits);
 	if (may_be_earlier(times.total))
 		add(&server->earlier_ns, earlier_of(FIELD(task, tk_start), setup));
@@ -141,10 +151,8 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	add_in_order(&s->finished, 1);
 	if (received)
 		reply_record(ref.transport, my_shard, times.rtt);
-	if (status < 0) {
-		add(&c->sums.errors[kind_of_series(index)], 1);
-		error_record(index, status);
-	}
+	if (status < 0)
+		call_failed(c, kind, index, status);
 	call_end_depths(xprt, server);
 	if (FIELD(rqst, rq_ntrans) > 1 || FIELD(task, tk_timeouts))
 		repeats_record(task, rqst, ref.transport);

@@ -540,7 +540,7 @@ static __always_inline void earlier_record(__u32 server, __u64 start, __u64 setu
 }
 
 /* Adds a call of @c to @s, the series with this number. @t: the entry of its task, or NULL. */
-static __always_inline void call_record(struct rpc_series *s, struct rpc_client_stats *c,
+static __always_inline void call_record(struct rpc_series *s, struct rpc_share_stats *c,
 					__u32 index, __u32 of_server, const struct exact *f,
 					struct rpc_event_task *t)
 {
@@ -557,8 +557,8 @@ static __always_inline void call_record(struct rpc_series *s, struct rpc_client_
 	add(&s->started, 1);
 	add(&c->started, 1);
 	client_record(c, kind_of_series(index), f->execute, 0, 0);
-	setup = phases_record(s, c, f->execute, before, f->rtt ?: RPC_NO_REPLY, xtime, late,
-			      t ? &t->waits : NULL);
+	setup = phases_record(s, c, kind_of_series(index), f->execute, before,
+			      f->rtt ?: RPC_NO_REPLY, xtime, late, t ? &t->waits : NULL);
 	add(&c->finished, 1);
 	add(&s->finished, 1);
 	if (may_be_earlier(f->execute))
@@ -584,7 +584,7 @@ static __always_inline void call_record(struct rpc_series *s, struct rpc_client_
 SEC("tp/sunrpc/rpc_stats_latency")
 int tp_latency(void *ctx)
 {
-	struct rpc_client_stats *stats;
+	struct rpc_share_stats *stats;
 	struct rpc_event_client *c;
 	struct rpc_event_task *t;
 	struct rpc_series *s;
@@ -612,7 +612,7 @@ int tp_latency(void *ctx)
 			drop(RPC_DROP_SERIES);
 		copy = SHARD_INDEX(index, shard());
 		s = bpf_map_lookup_elem(&series, &copy);
-		stats = client_get(client, server, shard());
+		stats = share_get(client, server, 0, shard());
 		if (s && stats)
 			call_record(s, stats, index, server, &f, t);
 	}

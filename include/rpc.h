@@ -20,6 +20,11 @@
 #define RPC_MAX_ERRORS 1024
 #define RPC_MAX_CLIENTS 4096 /* numbers of clients; the kernel always uses the lowest free one */
 #define RPC_CLIENT_ENTRIES 256 /* clients with figures of their own; 0 is for all others */
+#define RPC_MAX_OWNERS 256 /* control groups that call at a time; 0: the kernel, or nobody known */
+#define RPC_MAX_SHARES 512 /* of a client and an owner; 0 is for the clients without an entry */
+#define RPC_OWNER_CELLS 8192 /* processes whose owner is at hand; a power of two */
+#define RPC_OWNER_LEVELS 6 /* of a control group's path: deeper groups count for the one there */
+#define RPC_OWNER_NAME 96 /* of a name in that path, with the NUL */
 #define RPC_CALLS_TO_FIT 1024 /* whose structs are looked at, if their types are from a file */
 #define RPC_MANY_BYTES (1u << 30) /* more than any call has */
 #define RPC_MAX_OP 80 /* p_statidx; NFSv4.2 has about 70 */
@@ -88,6 +93,7 @@ enum rpc_drop {
 	RPC_DROP_SERIES, /* series table full: the call is under "other" */
 	RPC_DROP_ERROR, /* error table full: the error has no status */
 	RPC_DROP_CLIENT, /* client table full: the call has no mount */
+	RPC_DROP_OWNER, /* its process was gone, or the table full: the call is the kernel's */
 	RPC_DROP_CLIPPED, /* waits exceeded the time before the transmit */
 	RPC_DROP_LAYOUT, /* what was read is not what the kernel passed: it is not counted */
 	RPC_DROPS,
@@ -118,20 +124,40 @@ struct rpc_sums {
 	__u64 sent_bytes[RPC_KINDS];
 	__u64 received_bytes[RPC_KINDS];
 	__u64 errors[RPC_KINDS];
+	__u64 wait_ns[RPC_KINDS]; /* for a session slot, an RPC slot, and to send */
 	__u64 phase_ns[RPC_PHASES];
 };
 
-/* The calls of one client of sunrpc, one shard: each mount has a client of its own. */
-struct rpc_client_stats {
+/* The calls of one client of sunrpc by one owner, one shard: each mount has a client of its own. Their time from the last
+ * transmit to the reply is what the other phases leave of the whole. */
+struct rpc_share_stats {
 	__u64 started; /* as in struct rpc_series */
 	struct rpc_sums sums;
 	__u64 finished;
-	__u64 padding[2]; /* four cache lines in all */
+	__u64 padding[6]; /* five cache lines in all */
 };
 
 struct rpc_client_info {
 	__u32 client; /* 1 + the kernel's number of it; 0: the entry is free */
 	__u32 server; /* number; RPC_MAX_SERVERS: "other" */
+};
+
+/* Eight bytes, as the kernel has the entries of an array at multiples of that. */
+struct rpc_share_info {
+	__u32 entry; /* of the client; 0: the share is free */
+	__u32 owner;
+};
+
+/* A control group whose processes call, or processes of groups below it. In v1, where a process has a group in each
+ * hierarchy, the deepest one. */
+struct rpc_owner_key {
+	__u64 root; /* address of its hierarchy's root; 0: the number is free */
+	__u64 id; /* inode number of its folder */
+};
+
+struct rpc_owner {
+	struct rpc_owner_key key;
+	char path[RPC_OWNER_LEVELS][RPC_OWNER_NAME]; /* names from its own upwards; "": the root */
 };
 
 struct rpc_series_key {
@@ -281,6 +307,7 @@ struct rpc_local_address {
 struct rpc_probe {
 	__u64 connects; /* stat.connect_count */
 	__u64 oldest_start; /* tk_start of the oldest unanswered call, or 0 */
+	__u32 oldest_owner; /* whose it is */
 	__u32 max_slots; /* max_reqs */
 	__u32 slots; /* num_reqs; 0 over RDMA */
 	__u32 pending; /* pending.qlen */

@@ -75,8 +75,94 @@ struct nsproxy {
 	struct net *net_ns;
 };
 
+struct kernfs_node {
+	__u64 id;
+	const char *name;
+	struct kernfs_node *parent;
+	void *priv; /* of a control group's folder: that group */
+};
+
+/* From 6.15 on. */
+struct kernfs_node___rcu {
+	__u64 id;
+	const char *name;
+	struct kernfs_node *__parent;
+};
+
+struct cgroup {
+	int level; /* 0: the root */
+	struct kernfs_node *kn;
+};
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+};
+
+struct css_set {
+	struct cgroup_subsys_state *subsys[4]; /* as many as there are controllers */
+	struct cgroup *dfl_cgrp; /* in v2's hierarchy */
+};
+
+struct mem_cgroup {
+	struct cgroup_subsys_state css;
+};
+
+struct obj_cgroup {
+	struct mem_cgroup *memcg;
+};
+
+/* The first page of a folio, before there were folios. */
+struct page {
+	unsigned long compound_head; /* 1 + the address of that page, of another one */
+	unsigned long memcg_data; /* from 5.11 */
+	struct mem_cgroup *mem_cgroup; /* before */
+};
+
+struct folio {
+	unsigned long memcg_data;
+};
+
+struct xarray {
+	void *xa_head;
+};
+
+struct xa_node {
+	unsigned char shift;
+	void *slots[64]; /* 16 on small machines */
+};
+
+struct idr {
+	struct xarray idr_rt;
+};
+
+struct pid_namespace {
+	struct idr idr;
+};
+
+struct upid {
+	struct pid_namespace *ns;
+};
+
+struct hlist_node {
+	struct hlist_node *next;
+};
+
+struct hlist_head {
+	struct hlist_node *first;
+};
+
+struct pid {
+	struct hlist_head tasks[4]; /* the first: the thread with this number */
+	struct upid numbers[1];
+};
+
 struct task_struct {
+	unsigned int flags;
+	int tgid;
+	struct pid *thread_pid;
+	struct hlist_node pid_links[4];
 	struct nsproxy *nsproxy;
+	struct css_set *cgroups;
 };
 
 struct in6_addr {

@@ -87,6 +87,7 @@ struct rpc_task {
 	int tk_status;
 	void (*tk_action)(struct rpc_task *); /* NULL once it has ended */
 	struct rpc_message tk_msg;
+	void *tk_calldata; /* of a WRITE: its struct nfs_pgio_header */
 	struct rpc_clnt *tk_client; /* NULL for backchannel replies */
 	struct rpc_xprt *tk_xprt;
 	struct rpc_rqst *tk_rqstp;

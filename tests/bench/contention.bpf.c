@@ -18,7 +18,7 @@ static long one_call(__u32 i, __u32 *copy)
 {
 	__u32 slot = *copy;
 	struct rpc_series *s = bpf_map_lookup_elem(&series, &slot);
-	struct rpc_client_stats *c = bpf_map_lookup_elem(&client_stats, &slot);
+	struct rpc_share_stats *c = bpf_map_lookup_elem(&share_stats, &slot);
 	struct rpc_server_stats *ss = bpf_map_lookup_elem(&server_stats, &slot);
 	__u64 ns = 50000 + (i & 1023) * 64;
 

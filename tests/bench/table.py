@@ -10,6 +10,7 @@ import sys
 
 OBSERVERS = {
     "agent": "xidscope run",
+    "off": "xidscope run --owners off",
     "file": "xidscope run --sunrpc-btf",
     "tracepoints": "xidscope run --source tracepoints",
     "trace": "xidscope trace",

@@ -98,7 +98,7 @@ done
 	import json, os, sys, urllib.parse, zlib
 	name = os.fsencode(sys.argv[1])
 	shown = name.decode("utf-8", "replace")
-	event = {key: shown for key in ("name", "device", "comm", "text", "job", "pod", "cgroup", "version")}
+	event = {key: shown for key in ("name", "device", "comm", "text", "job", "pod", "cgroup", "owner", "version")}
 	with open("events", "w") as log:
 	    for kind in "xid", "kernel_event", "nfs_stall", "nfs_saturation", "agent", shown:
 	        held = [{"cgroup": shown, "job": "7", "pod": shown, "comm": shown}]

@@ -103,23 +103,33 @@ static void second_of_other(struct snapshot *s, int second)
 	t->connects += second == 84;
 }
 
-/* Reads and writes are of one mount, all else is of another. */
+static void add_op(struct rpc_sums *sums, const struct rpc_op *o, enum rpc_kind kind)
+{
+	sums->calls[kind] += time_histogram_count(&o->total);
+	sums->total_ns[kind] += o->total.sum_ns;
+	sums->sent_bytes[kind] += o->sent_bytes;
+	sums->received_bytes[kind] += o->received_bytes;
+	for (int p = 0; p < RPC_PHASES; p++)
+		sums->phase_ns[p] += o->phase[p].sum_ns;
+}
+
+/* Reads and writes are of one mount and job, all else is of another mount and a pod. */
 static void add_mounts(struct snapshot *s)
 {
-	s->calls.mount_calls_count = 0;
+	s->calls.mount_calls_count = s->calls.owner_calls_count = 0;
 	for (size_t i = 0; i < s->calls.op_count; i++) {
 		const struct rpc_op *o = &s->calls.ops[i];
 		enum rpc_kind kind = rpc_kind_of(o->op);
-		struct mount_calls *m = snapshot_mount_calls(
-			&s->calls, o->server, "/export",
-			kind == RPC_KIND_METADATA ? "/mnt/home</title>" : "/mnt/checkpoint");
+		bool metadata = kind == RPC_KIND_METADATA;
 
-		m->sums.calls[kind] += time_histogram_count(&o->total);
-		m->sums.total_ns[kind] += o->total.sum_ns;
-		m->sums.sent_bytes[kind] += o->sent_bytes;
-		m->sums.received_bytes[kind] += o->received_bytes;
-		for (int p = 0; p < RPC_PHASES; p++)
-			m->sums.phase_ns[p] += o->phase[p].sum_ns;
+		add_op(&snapshot_mount_calls(&s->calls, o->server, "/export",
+					     metadata ? "/mnt/home</title>" : "/mnt/checkpoint")
+				->sums,
+		       o, kind);
+		add_op(&snapshot_owner_calls(&s->calls, o->server,
+					     metadata ? "pod:train/loader-0" : "slurm:4711")
+				->sums,
+		       o, kind);
 	}
 }
 

@@ -84,6 +84,7 @@ static void add_server(struct snapshot *s, size_t number, uint64_t *seed)
 	snapshot_mount(&s->calls, &mount);
 	memset(&snapshot_mount_calls(&s->calls, server, mount.export, mount.mountpoint)->sums, 0xff,
 	       sizeof(struct rpc_sums));
+	memset(&snapshot_owner_calls(&s->calls, server, op)->sums, 0xff, sizeof(struct rpc_sums));
 	snprintf(snapshot_storage(&s->calls, server)->storage, LABEL_SIZE, "scratch %zu \"\\",
 		 number % 2);
 	episodes = snapshot_episodes(&s->calls, server, "save");

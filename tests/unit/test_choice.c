@@ -250,7 +250,11 @@ TEST(test_live_module)
 	assert_string_equal(f.srcversion, "0123ABCD");
 	assert_true(f.out_of_tree);
 	assert_true(f.bpf && f.kernel_btf && f.sunrpc_btf && f.sunrpc_events && f.debugfs &&
-		    f.transports && f.mountstats);
+		    f.transports && f.mountstats && f.nfs_types);
+	put("/sys/module/nfs/initstate", "live\n");
+	assert_false(look().nfs_types);
+	put("/sys/kernel/btf/nfs", "");
+	assert_true(look().nfs_types);
 	assert_int_equal(f.lockdown, LOCKDOWN_CONFIDENTIALITY);
 	assert_int_equal(f.capabilities, 0xc000200000);
 	assert_int_equal(f.tracefs, TRACEFS_MOUNTED);

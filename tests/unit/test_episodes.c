@@ -46,6 +46,17 @@ static void transfer(const struct stream *s, double from, double to)
 	assert_non_null(snapshot_server(&now.calls, s->server));
 }
 
+static const char *const *owners; /* of the streams; NULL: not known */
+
+static void transfer_by(const struct stream *s, double from, double to, const char *owner)
+{
+	bool write = !strcmp(s->op, "WRITE");
+	struct rpc_sums *sums = &snapshot_owner_calls(&now.calls, s->server, owner)->sums;
+
+	*(write ? &sums->sent_bytes[RPC_KIND_WRITE] : &sums->received_bytes[RPC_KIND_READ]) +=
+		(uint64_t)(s->rate * overlap(s, from, to));
+}
+
 /* Intervals of @interval seconds until @seconds; the first begins at 100 s. */
 static void observe(const struct stream *streams, size_t count, double interval, double seconds)
 {
@@ -53,8 +64,11 @@ static void observe(const struct stream *streams, size_t count, double interval,
 
 	before.time_ns = now.time_ns = 100 * SECOND;
 	for (double t = 0; t < seconds; t += interval) {
-		for (size_t i = 0; i < count; i++)
+		for (size_t i = 0; i < count; i++) {
 			transfer(&streams[i], t, t + interval);
+			if (owners && owners[i])
+				transfer_by(&streams[i], t, t + interval, owners[i]);
+		}
 		now.time_ns += (uint64_t)(interval * 1e9);
 		assert_int_equal(delta_make(&d, &before, &now), 0);
 		assert_int_equal(episodes_add(&episodes, &d), 0);
@@ -204,4 +218,27 @@ TEST(metadata_is_no_traffic)
 
 	OBSERVE(streams, 1, 20);
 	assert_int_equal(episodes.count, 0);
+}
+
+TEST(an_episode_names_who_moved_most_of_it)
+{
+	static const struct stream streams[] = {
+		{ "nas", "WRITE", 0, 40, 2e3, .01 },  { "nas", "WRITE", 5, 15, 20e6, 1 },
+		{ "nas", "WRITE", 5, 15, 10e6, 1 },   { "nas", "READ", 5, 15, 90e6, 1 },
+		{ "other", "WRITE", 5, 15, 90e6, 1 }, { "other", "WRITE", 25, 30, 90e6, 1 },
+	};
+	static const char *const names[] = { "unit:log.service", "slurm:7", "slurm:8",
+					     "slurm:9",          "slurm:9", NULL };
+
+	owners = names;
+	OBSERVE(streams, 1, 40);
+	assert_int_equal(episodes.count, 4);
+	for (size_t i = 0; i < episodes.count; i++) {
+		const struct episode *e = &episodes.list[i];
+		bool save = e->kind == EPISODE_SAVE && !strcmp(e->server, "nas");
+
+		assert_string_equal(e->owner, e->start_ns > 120 * SECOND ? "" :
+					      save                       ? "slurm:7" :
+									   "slurm:9");
+	}
 }

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Proves that the calls of mounts add up while mounts come, end and return, and that there are never too many series. */
+/* Proves that the calls of mounts and owners add up while these come, end and return, that there are never too many
+ * series, and who an owner is. */
 #include "unit.h"
 #include "base/array.h"
 #include "owners/mount_calls.h"
+#include "owners/owner.h"
 
-static struct mount_calls_state state;
+#define OWNERS 4
+
+static struct mount_calls_state state = { .max_owners = OWNERS };
 static const struct calls none;
 static const struct mount_list mounts = { "", &none, NULL, 0, false };
 static struct client_list clients;
@@ -13,6 +17,7 @@ static struct snapshot now;
 AFTER_EACH()
 {
 	mount_calls_free(&state);
+	state.max_owners = OWNERS;
 	snapshot_free(&now);
 	now = (struct snapshot){};
 	free(clients.list);
@@ -24,7 +29,9 @@ static void client(uint64_t id, const char *mountpoint, uint64_t calls)
 {
 	struct client_calls *c = ARRAY_APPEND(clients.list, clients.count);
 
-	*c = (struct client_calls){ .id = id, .server = "nas", .known = mountpoint };
+	*c = (struct client_calls){
+		.id = id, .client_id = id, .server = "nas", .known = mountpoint
+	};
 	snprintf(c->export, sizeof(c->export), "/export");
 	snprintf(c->mountpoint, sizeof(c->mountpoint), "%s", mountpoint ?: "");
 	c->sums.calls[RPC_KIND_READ] = calls;
@@ -115,4 +122,140 @@ TEST(too_many_mounts_at_once_merge)
 	look();
 	assert_in_range(now.calls.mount_calls_count, MOUNT_CALLS_MAX, MOUNT_CALLS_MAX + 1);
 	assert_int_equal(calls_of(NULL), 2 * MOUNT_CALLS_MAX);
+}
+
+/* ---- owners ---- */
+
+/* A share of server nas: so many calls by @owner so far. */
+static void share(uint64_t id, const char *owner, uint64_t calls)
+{
+	client(id, "/mnt/a", calls);
+	snprintf(clients.list[clients.count - 1].owner, LABEL_SIZE, "%s", owner);
+}
+
+static uint64_t calls_by(const char *owner)
+{
+	uint64_t calls = 0;
+
+	for (size_t i = 0; i < now.calls.owner_calls_count; i++) {
+		const struct owner_calls *o = &now.calls.owner_calls[i];
+
+		if (!owner || !strcmp(o->owner, owner))
+			calls += rpc_sums_calls(&o->sums);
+	}
+	return calls;
+}
+
+TEST(an_owner_that_returns_goes_on_with_its_series)
+{
+	share(1, "slurm:1", 5);
+	share(2, "kernel", 1);
+	look();
+	share(2, "kernel", 4);
+	look();
+	share(3, "slurm:1", 2);
+	share(2, "kernel", 4);
+	look();
+	assert_int_equal(calls_by("slurm:1"), 7);
+	assert_int_equal(calls_by("kernel"), 4);
+	assert_int_equal(now.calls.owner_calls_count, 2);
+	assert_int_equal(calls_of(NULL), 11);
+}
+
+TEST(owners_that_do_not_call_merge_first)
+{
+	char name[32];
+
+	for (uint64_t i = 1; i <= 100; i++) {
+		snprintf(name, sizeof(name), "slurm:%lu", (unsigned long)i);
+		share(1000, "unit:a.service", i);
+		share(i, name, 1);
+		look();
+		assert_in_range(now.calls.owner_calls_count, 1, OWNERS + 1);
+		assert_int_equal(calls_by(NULL), 2 * i);
+		assert_int_equal(calls_by("unit:a.service"), i);
+		assert_int_equal(calls_by(name), 1);
+	}
+	assert_int_equal(calls_by(LABEL_OTHER), 100 - OWNERS + 1);
+}
+
+TEST(too_many_owners_at_once_merge)
+{
+	char name[32];
+
+	for (uint64_t turn = 1; turn <= 3; turn++) {
+		for (uint64_t i = 1; i <= 3 * OWNERS; i++) {
+			snprintf(name, sizeof(name), "slurm:%lu", (unsigned long)i);
+			share(i, name, turn);
+		}
+		look();
+		assert_int_equal(now.calls.owner_calls_count, OWNERS + 1);
+		assert_int_equal(calls_by("slurm:1"), turn);
+		assert_int_equal(calls_by(NULL), 3 * OWNERS * turn);
+	}
+}
+
+TEST(the_oldest_call_of_an_owner_shows_without_a_call_that_ended)
+{
+	share(1, "slurm:1", 1);
+	share(0, "slurm:1", 0);
+	clients.list[1].oldest_ns = 7;
+	share(0, "slurm:2", 0);
+	clients.list[2].oldest_ns = 9;
+	look();
+	assert_int_equal(now.calls.owner_calls_count, 2);
+	assert_int_equal(now.calls.owner_calls[0].oldest_ns, 7);
+	assert_string_equal(now.calls.owner_calls[1].owner, "slurm:2");
+	assert_int_equal(now.calls.owner_calls[1].oldest_ns, 9);
+	share(1, "slurm:1", 1);
+	look();
+	assert_int_equal(now.calls.owner_calls[0].oldest_ns, 0);
+}
+
+TEST(an_owner_is_who_the_path_of_its_group_says)
+{
+	static const struct {
+		const char *names[6], *owner;
+	} paths[] = {
+		{ { "" }, "kernel" },
+		{ { "step_0", "job_7", "slurmstepd.scope", "system.slice" }, "slurm:7" },
+		{ { "step_batch", "job_8", "uid_1000", "slurm" }, "slurm:8" },
+		{ { "cri-containerd-ab.scope",
+		    "kubepods-burstable-pod01234567_89ab_cdef_0123_456789abcdef.slice",
+		    "kubepods-burstable.slice", "kubepods.slice" },
+		  "pod:01234567-89ab-cdef-0123-456789abcdef" },
+		{ { "ab", "pod01234567-89ab-cdef-0123-456789abcdef", "besteffort", "kubepods" },
+		  "pod:01234567-89ab-cdef-0123-456789abcdef" },
+		{ { "nginx.service", "system.slice" }, "unit:nginx.service" },
+		{ { "worker", "db.service", "data-base.slice", "data.slice" }, "unit:db.service" },
+		{ { "user-1000.slice", "user.slice" }, "user:1000" },
+		{ { "job_1", "slurmstepd.scope", "system.slice", "user-1000.slice", "user.slice" },
+		  "user:1000" },
+		{ { "odd.slice", "user.slice" }, "user:unknown" },
+		{ { "a" }, "group:a" },
+		{ { "c", "b", "a" }, "group:a/b" },
+		{ { "a\nb\"" }, "group:a\\x0ab\"" },
+	};
+	char label[LABEL_SIZE];
+
+	for (size_t i = 0; i < COUNT(paths); i++) {
+		const char *names[6];
+
+		for (int n = 0; n < 6; n++)
+			names[n] = paths[i].names[n] ?: "";
+		owner_name(label, names, 6);
+		assert_string_equal(label, paths[i].owner);
+	}
+}
+
+TEST(another_owner_of_a_client_has_its_mount)
+{
+	share(1, "slurm:1", 1);
+	look();
+	share(1, "slurm:1", 1);
+	client(2, NULL, 5);
+	clients.list[1].client_id = 1;
+	look();
+	assert_int_equal(calls_of("/mnt/a"), 6);
+	assert_int_equal(calls_of(""), 0);
 }

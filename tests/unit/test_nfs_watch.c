@@ -95,3 +95,23 @@ TEST(what_is_not_measured_is_not_saturated)
 	add(150, 0, 5, 0);
 	assert_int_equal(span_count, 1);
 }
+
+TEST(the_owner_is_of_the_oldest_call_or_who_waited_most)
+{
+	static const char *const owners[] = { "slurm:1", "slurm:2", "kernel" };
+
+	add(100, 0, 0, 0);
+	for (uint64_t i = 0; i < COUNT(owners); i++) {
+		struct owner_calls *o = snapshot_owner_calls(&now.calls, "nfs1", owners[i]);
+
+		o->oldest_ns = i == 1 ? 20 * SECOND : 0;
+		o->sums.wait_ns[i] = (3 - i) * SECOND;
+		o->sums.calls[0] = 1;
+	}
+	add(110, 20, 9, 0);
+	assert_int_equal(span_count, 2);
+	assert_string_equal(spans[0].kind, "nfs_stall");
+	assert_string_equal(spans[0].owner, "slurm:2");
+	assert_string_equal(spans[1].kind, "nfs_saturation");
+	assert_string_equal(spans[1].owner, "slurm:1");
+}

@@ -148,6 +148,16 @@ static struct snapshot full_snapshot(void)
 				   .received_bytes = { [RPC_KIND_OTHER] = 64 },
 				   .errors = { [RPC_KIND_READ] = 65 },
 				   .phase_ns = { [RPC_PHASE_SLOT] = 66 } };
+	*snapshot_owner_calls(&s.calls, "nas-1", "slurm:7") = (struct owner_calls){
+		.server = "nas-1",
+		.owner = "slurm:7",
+		.sums = { .calls = { [RPC_KIND_READ] = 71 },
+			  .total_ns = { [RPC_KIND_WRITE] = 72 },
+			  .sent_bytes = { [RPC_KIND_METADATA] = 73 },
+			  .received_bytes = { [RPC_KIND_OTHER] = 74 },
+			  .wait_ns = { [RPC_KIND_READ] = 75 } },
+		.oldest_ns = 76,
+	};
 	strcpy(snapshot_storage(&s.calls, "nas-1")->storage, "scratch");
 	snapshot_server(&s.calls, "nas-1")->bound_by = "slot";
 	assert_int_equal(episode_count_in(&s.calls, &episode), 0);
@@ -809,6 +819,17 @@ TEST(counters_and_gauges_show_the_snapshots_figures)
 		  "65" },
 		{ "nfs_mount_phase_seconds_total{server=\"nas-1\",export=\"/x\",mountpoint=\"/a \\\"b\\\"\",phase=\"slot\"}",
 		  "0.000000066" },
+		{ "nfs_owner_calls_total{server=\"nas-1\",owner=\"slurm:7\",kind=\"read\"}", "71" },
+		{ "nfs_owner_seconds_total{server=\"nas-1\",owner=\"slurm:7\",kind=\"write\"}",
+		  "0.000000072" },
+		{ "nfs_owner_sent_bytes_total{server=\"nas-1\",owner=\"slurm:7\",kind=\"metadata\"}",
+		  "73" },
+		{ "nfs_owner_received_bytes_total{server=\"nas-1\",owner=\"slurm:7\",kind=\"other\"}",
+		  "74" },
+		{ "nfs_owner_wait_seconds_total{server=\"nas-1\",owner=\"slurm:7\",kind=\"read\"}",
+		  "0.000000075" },
+		{ "nfs_owner_oldest_call_seconds{server=\"nas-1\",owner=\"slurm:7\"}",
+		  "0.000000076" },
 		{ "rpc_retransmits_total{server=\"nas-1\",transport=\"tcp/0\"}", "1" },
 		{ "rpc_timeouts_total{server=\"nas-1\",transport=\"tcp/0\"}", "2" },
 		{ "rpc_disconnects_total{server=\"nas-1\",transport=\"tcp/0\"}", "3" },

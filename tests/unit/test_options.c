@@ -77,6 +77,7 @@ TEST(run_has_its_defaults)
 	assert_int_equal(o.format, FORMAT_OPENMETRICS);
 	assert_int_equal(o.detail, DETAIL_NODE);
 	assert_int_equal(o.max_series, 2000);
+	assert_int_equal(options_rpc(&o).max_owners, 32);
 	assert_false(o.keep);
 	assert_int_equal(o.log.format, LOG_TEXT);
 	assert_false(o.log.verbose);
@@ -96,8 +97,8 @@ TEST(trace_writes_a_line_a_second)
 TEST(every_option_is_read_after_an_equals_sign)
 {
 	PARSE(COMMAND_RUN, "run", "--output=/x/y=z.prom", "--interval=0.25", "--duration=86400",
-	      "--format=prometheus", "--detail=op", "--max-series=8", "--keep", "--hooks=gpu",
-	      "--log=json", "--verbose");
+	      "--format=prometheus", "--detail=op", "--max-owners=3", "--max-series=8", "--keep",
+	      "--hooks=gpu", "--log=json", "--verbose");
 	assert_string_equal(err_text, "");
 	assert_string_equal(o.output, "/x/y=z.prom");
 	assert_true(o.interval == 0.25);
@@ -105,6 +106,7 @@ TEST(every_option_is_read_after_an_equals_sign)
 	assert_int_equal(o.format, FORMAT_PROMETHEUS);
 	assert_int_equal(o.detail, DETAIL_OP);
 	assert_int_equal(o.max_series, 8);
+	assert_int_equal(options_rpc(&o).max_owners, 3);
 	assert_true(o.keep);
 	assert_int_equal(o.hooks, HOOKS_GPU);
 	assert_int_equal(o.log.format, LOG_JSON);
@@ -114,14 +116,15 @@ TEST(every_option_is_read_after_an_equals_sign)
 TEST(every_option_is_read_from_the_next_word)
 {
 	PARSE(COMMAND_RUN, "run", "--output", "-", "--interval", "86400", "--duration", "0.1",
-	      "--format", "openmetrics", "--max-series", "1000000", "--hooks", "rpc", "--log",
-	      "text");
+	      "--format", "openmetrics", "--max-series", "1000000", "--owners", "off", "--hooks",
+	      "rpc", "--log", "text");
 	assert_string_equal(err_text, "");
 	assert_string_equal(o.output, "-");
 	assert_true(o.interval == 86400);
 	assert_true(o.duration == 0.1);
 	assert_int_equal(o.format, FORMAT_OPENMETRICS);
 	assert_int_equal(o.max_series, 1000000);
+	assert_int_equal(options_rpc(&o).max_owners, 0);
 	assert_int_equal(o.hooks, HOOKS_RPC);
 	assert_int_equal(o.log.format, LOG_TEXT);
 }
@@ -316,6 +319,10 @@ TEST(a_wrong_value_is_refused_with_the_options_name)
 		  "use a number from 8 to 1000000",
 		  { "", "7", "0", "-8", "1000001", "8.5", "1e3", "many", "18446744073709551624",
 		    " -9" } },
+		{ "run --owners", "use one of on, off", { "", "yes", "ON", "on,off", "0" } },
+		{ "trace --max-owners",
+		  "use a number from 1 to 256",
+		  { "", "0", "257", "-1", "1.5", "many" } },
 		{ "run --storage",
 		  "use NAME=GLOB, as in scratch='10.0.1.*'",
 		  { "", "scratch", "=10.0.1.*", "scratch=" } },
@@ -432,7 +439,7 @@ TEST(help_names_every_command_and_its_options_alone)
 {
 	static const struct {
 		const char *command;
-		const char *options[26];
+		const char *options[28];
 	} cases[] = {
 		{ "run",
 		  { "--output FILE",
@@ -443,6 +450,8 @@ TEST(help_names_every_command_and_its_options_alone)
 		    "--detail LEVEL",
 		    "--max-series N",
 		    "2000",
+		    "--owners on|off",
+		    "--max-owners N",
 		    "--storage NAME=GLOB",
 		    "--keep ",
 		    "--program-stats ",
@@ -460,10 +469,12 @@ TEST(help_names_every_command_and_its_options_alone)
 		    "--ack FILE",
 		    "xidscope.prom" } },
 		{ "trace",
-		  { "--server GLOB", "--op GLOB", "--mount GLOB", "--histograms ", "--slower MS",
-		    "--json FILE", "--html FILE", "--record FILE", "--replay FILE", "--interval ",
-		    "1s", "--duration ", "--hooks ", "--source ", "--sunrpc-btf ",
-		    "--accept-user-kmsg ", "--log ", "--verbose ", "--ack FILE" } },
+		  { "--server GLOB", "--op GLOB",           "--mount GLOB", "--histograms ",
+		    "--slower MS",   "--json FILE",         "--html FILE",  "--record FILE",
+		    "--replay FILE", "--interval ",         "1s",           "--owners ",
+		    "--max-owners ", "--duration ",         "--hooks ",     "--source ",
+		    "--sunrpc-btf ", "--accept-user-kmsg ", "--log ",       "--verbose ",
+		    "--ack FILE" } },
 		{ "check",
 		  { "--file FILE", "--heartbeat FILE", "--style STYLE", "--window DURATION",
 		    "--since TIME", "--ack FILE", "--max-age DURATION", "2m", "--rule RULE",

@@ -381,7 +381,7 @@ static struct sunrpc_net sunrpc_part[3];
 static void make_spaces(void)
 {
 	static struct nsproxy proxy = { .net_ns = &spaces[1] };
-	static const struct task_struct self = { &proxy };
+	static const struct task_struct self = { .nsproxy = &proxy };
 
 	self_now = &self;
 	memset(&rpc_walk, 0, sizeof(rpc_walk));
@@ -540,8 +540,11 @@ static const struct rpc_procinfo write_op = { .p_statidx = 7, .p_name = "WRITE" 
 static void free_entries(__u32 count)
 {
 	memset((void *)rpc_client_entry, 0, sizeof(rpc_client_entry));
-	for (__u32 i = count; i; i--) /* the test's queue gives the last one first */
+	memset((void *)rpc_share, 0, sizeof(rpc_share));
+	for (__u32 i = count; i; i--) { /* the test's queue gives the last one first */
 		bpf_map_push_elem(&free_clients, &i, BPF_ANY);
+		bpf_map_push_elem(&free_shares, &i, BPF_ANY);
+	}
 }
 
 static void client_calls(__u32 client, const struct rpc_procinfo *proc, int status)
@@ -555,9 +558,9 @@ static void client_calls(__u32 client, const struct rpc_procinfo *proc, int stat
 	rpc_stats_latency(&c.task, 2000, 7000, 10000);
 }
 
-static struct rpc_client_stats *stats_of(__u32 index)
+static struct rpc_share_stats *stats_of(__u32 index)
 {
-	return bpf_map_lookup_elem(&client_stats, &index);
+	return bpf_map_lookup_elem(&share_stats, &index);
 }
 
 TEST(the_calls_of_a_client_are_counted_by_kind)
@@ -585,7 +588,7 @@ TEST(the_calls_of_a_client_are_counted_by_kind)
 	assert_int_equal(sums->received_bytes[RPC_KIND_METADATA], 100);
 	for (int p = 0; p < RPC_PHASES; p++)
 		phases += sums->phase_ns[p];
-	assert_int_equal(phases, 50000);
+	assert_int_equal(phases, 15000); /* without the time to the reply */
 	assert_int_equal(stats_of(1)->started, 5);
 	assert_int_equal(stats_of(1)->finished, 5);
 	assert_int_equal(stats_of(2)->sums.calls[RPC_KIND_READ], 1);
@@ -643,5 +646,285 @@ TEST(two_first_calls_of_a_client_both_count)
 		for (__u32 entry = 1; entry <= 3; entry++)
 			calls += stats_of(entry)->sums.calls[RPC_KIND_READ];
 		assert_int_equal(calls, 2);
+	}
+}
+
+/* ---- whose calls they are ---- */
+
+#define GROUPS 300
+
+static struct kernfs_node root_node, slice_node, group_node[GROUPS], step_node;
+static struct cgroup group[GROUPS], step_group;
+static struct cgroup_subsys_state css[GROUPS];
+static struct css_set sets[GROUPS];
+static struct pid pids[64];
+static struct xa_node numbers;
+static struct pid_namespace first_space;
+static struct task_struct processes[64], worker;
+static char group_name[GROUPS][16];
+
+int mprotect(void *address, unsigned long size,
+	     int protection); /* the header has types of its own */
+
+/* The program's constant, which user space sets before it loads it. */
+static void want_owners(void)
+{
+	const __u64 page = (__u64)&rpc_owners & ~4095ull;
+
+	mprotect((void *)page, 4096, 3);
+	*(bool *)&rpc_owners = true;
+}
+
+static void make_group(unsigned int i)
+{
+	snprintf(group_name[i], sizeof(group_name[i]), "job_%u", i);
+	group_node[i] = (struct kernfs_node){
+		.id = 100 + i, .name = group_name[i], .parent = &slice_node, .priv = &group[i]
+	};
+	group[i] = (struct cgroup){ .level = 2, .kn = &group_node[i] };
+	css[i].cgroup = &group[i];
+	sets[i] = (struct css_set){ .dfl_cgrp = &group[i] };
+}
+
+/* Processes 1 to 63, process i in group i; a worker of the kernel runs. */
+static void make_processes(void)
+{
+	want_owners();
+	root_node = (struct kernfs_node){ .id = 1, .name = "" };
+	slice_node = (struct kernfs_node){ .id = 2, .name = "system.slice", .parent = &root_node };
+	for (unsigned int i = 0; i < GROUPS; i++)
+		make_group(i);
+	for (int i = 1; i < 64; i++) {
+		processes[i] = (struct task_struct){ .tgid = i, .cgroups = &sets[i] };
+		pids[i].tasks[0].first = &processes[i].pid_links[0];
+		numbers.slots[i] = &pids[i];
+	}
+	first_space.idr.idr_rt.xa_head = (char *)&numbers + 2;
+	pids[0].numbers[0].ns = &first_space;
+	worker = (struct task_struct){ .tgid = 5000, .flags = PF_KTHREAD, .thread_pid = &pids[0] };
+	self_now = &worker;
+	memset((void *)rpc_owner_cell, 0, sizeof(rpc_owner_cell));
+	memset((void *)rpc_nfs_write, 0, sizeof(rpc_nfs_write));
+	memset((void *)rpc_client_entry, 0, sizeof(rpc_client_entry));
+	memset((void *)rpc_share, 0, sizeof(rpc_share));
+	for (__u32 i = RPC_MAX_OWNERS - 1; i; i--)
+		bpf_map_push_elem(&free_owners, &i, BPF_ANY);
+	for (__u32 i = RPC_MAX_SHARES - 1; i; i--)
+		bpf_map_push_elem(&free_shares, &i, BPF_ANY);
+	for (__u32 i = RPC_CLIENT_ENTRIES - 1; i; i--)
+		bpf_map_push_elem(&free_clients, &i, BPF_ANY);
+	connect_to(0, 0);
+}
+
+static void owner_calls(int tgid, const struct rpc_procinfo *proc, void *data)
+{
+	struct call c;
+
+	call_prepare(&c, &kernel_xprt[0], proc);
+	c.task.tk_owner = tgid;
+	c.task.tk_calldata = data ? (char *)&c.task - 64 : NULL;
+	rpc_stats_latency(&c.task, 2000, 7000, 10000);
+}
+
+/* The calls of the owner whose group has this name; "": of the kernel. */
+static __u64 calls_by(const char *name)
+{
+	__u64 calls = 0;
+
+	for (__u32 i = 1; i < RPC_MAX_SHARES; i++) {
+		struct rpc_share_info *info = bpf_map_lookup_elem(&share_info, &i);
+		__u32 number = info->owner;
+		struct rpc_owner *owner = bpf_map_lookup_elem(&owners, &number);
+
+		if (info->entry && !strcmp(number ? owner->path[0] : "", name))
+			calls += stats_of(i)->finished;
+	}
+	return calls;
+}
+
+TEST(a_call_counts_for_the_group_of_its_process)
+{
+	struct rpc_owner *owner;
+	__u32 first = 1;
+
+	make_processes();
+	for (int i = 0; i < 3; i++)
+		owner_calls(7, &read_op, NULL);
+	owner_calls(8, &getattr_op, NULL);
+	owner_calls(5000, &getattr_op, NULL); /* the worker itself */
+	assert_int_equal(calls_by("job_7"), 3);
+	assert_int_equal(calls_by("job_8"), 1);
+	assert_int_equal(calls_by(""), 1);
+	assert_int_equal(rpc_dropped[RPC_DROP_OWNER], 0);
+	owner = bpf_map_lookup_elem(&owners, &first);
+	assert_string_equal(owner->path[1], "system.slice");
+	assert_string_equal(owner->path[2], "");
+	assert_int_equal(owner->key.id, 107);
+	assert_true(owner->key.root == (__u64)&root_node);
+	/* A second call costs one look-up: nothing of the process is read. */
+	steps = 0;
+	assert_int_equal(owner_of(7), 1);
+	assert_int_equal(steps, 0);
+}
+
+TEST(a_number_that_another_process_has_counts_for_that_one)
+{
+	__u64 exits[] = { (__u64)&processes[7] }, moves[] = { 0, 0, (__u64)&processes[8] };
+
+	make_processes();
+	owner_calls(7, &read_op, NULL);
+	owner_calls(8, &read_op, NULL);
+	owner_exits(exits);
+	processes[7].cgroups = &sets[9];
+	processes[8].cgroups = &sets[10];
+	owner_moves(moves);
+	owner_calls(7, &read_op, NULL);
+	owner_calls(8, &read_op, NULL);
+	for (int i = 7; i <= 10; i++) {
+		assert_int_equal(calls_by(group_name[i]), 1);
+	}
+	/* Two whose cells are the same. */
+	owner_calls(7 + RPC_OWNER_CELLS, &read_op, NULL);
+	assert_int_equal(calls_by(""), 1);
+	assert_int_equal(rpc_dropped[RPC_DROP_OWNER], 1);
+	owner_calls(7, &read_op, NULL);
+	assert_int_equal(calls_by("job_9"), 2);
+}
+
+TEST(a_process_that_is_gone_is_not_guessed)
+{
+	make_processes();
+	numbers.slots[7] = NULL;
+	owner_calls(7, &read_op, NULL);
+	pids[9].tasks[0].first = &processes[8].pid_links[0]; /* of another number */
+	owner_calls(9, &read_op, NULL);
+	assert_int_equal(calls_by(""), 2);
+	assert_int_equal(rpc_dropped[RPC_DROP_OWNER], 2);
+}
+
+TEST(groups_below_one_count_for_it_where_users_make_them)
+{
+	static struct kernfs_node deep[40];
+	static struct cgroup deep_group;
+	static struct css_set deep_set = { .dfl_cgrp = &deep_group };
+
+	make_processes();
+	processes[7].cgroups = &deep_set;
+	for (int i = 0; i < 40; i++)
+		deep[i] = (struct kernfs_node){ .id = 500 + (__u64)i,
+						.name = i == 9 ? "step" : "deep",
+						.parent = i ? &deep[i - 1] : &root_node };
+	/* Deeper than a path is kept. */
+	deep_group = (struct cgroup){ .level = 20, .kn = &deep[19] };
+	owner_calls(7, &read_op, NULL);
+	assert_int_equal(calls_by("deep"), 1);
+	/* Of a user: all of his groups are one. */
+	deep[0].name = "user.slice";
+	deep[1].name = "user-1000.slice";
+	for (int i = 3; i < 12; i++) {
+		deep_group = (struct cgroup){ .level = i, .kn = &deep[i - 1] };
+		rpc_owner_cell[7] = 0;
+		owner_calls(7, &read_op, NULL);
+	}
+	assert_int_equal(calls_by("user-1000.slice"), 9);
+	/* Too deep to be followed. */
+	deep_group = (struct cgroup){ .level = 40, .kn = &deep[39] };
+	rpc_owner_cell[7] = 0;
+	owner_calls(7, &read_op, NULL);
+	assert_int_equal(calls_by(""), 1);
+}
+
+TEST(in_v1_the_deepest_group_counts)
+{
+	make_processes();
+	step_node = (struct kernfs_node){ .id = 300, .name = "step_0", .parent = &group_node[12] };
+	step_group = (struct cgroup){ .level = 3, .kn = &step_node };
+	css[0].cgroup = &step_group;
+	sets[7].subsys[2] = &css[0];
+	sets[7].subsys[3] = &css[9];
+	owner_calls(7, &read_op, NULL);
+	assert_int_equal(calls_by("step_0"), 1);
+}
+
+TEST(pages_that_the_kernel_writes_back_are_of_who_was_charged)
+{
+	static struct mem_cgroup memory[8] = { { .css.cgroup = &group[20] } };
+	static struct obj_cgroup object = { .memcg = memory };
+	static struct folio folio;
+	static struct page page = { .compound_head = (unsigned long)&folio + 1 };
+	static struct {
+		void *before[3], *request; /* its first: the request's */
+		struct call call;
+	} header;
+	static void *request[] = { NULL, NULL, &page };
+	const unsigned long charged[] = { (unsigned long)memory, (unsigned long)&object | 1 };
+
+	make_processes();
+	call_prepare(&header.call, &kernel_xprt[0], &write_op);
+	header.call.task.tk_owner = 5000;
+	header.call.task.tk_calldata = &header;
+	header.request = request;
+	folio.memcg_data = charged[0];
+	rpc_stats_latency(&header.call.task, 2000, 7000, 10000);
+	assert_int_equal(calls_by(""), 1); /* the types of nfs are not known */
+	rpc_nfs_write[0] = (__u64)&header.call.task - (__u64)&header;
+	rpc_nfs_write[1] = (__u64)&header.request - (__u64)&header;
+	rpc_nfs_write[2] = 2 * sizeof(void *);
+	for (int i = 0; i < 2; i++) {
+		folio.memcg_data = charged[i];
+		rpc_stats_latency(&header.call.task, 2000, 7000, 10000);
+	}
+	assert_int_equal(calls_by("job_20"), 2);
+	/* A request of a process is its own; so is what is no header. */
+	header.call.task.tk_owner = 7;
+	rpc_stats_latency(&header.call.task, 2000, 7000, 10000);
+	assert_int_equal(calls_by("job_7"), 1);
+	header.call.task.tk_owner = 5000;
+	header.call.task.tk_calldata = &header.request;
+	rpc_stats_latency(&header.call.task, 2000, 7000, 10000);
+	header.call.task.tk_calldata = &header;
+	folio.memcg_data = 0;
+	rpc_stats_latency(&header.call.task, 2000, 7000, 10000);
+	assert_int_equal(calls_by(""), 3);
+}
+
+TEST(more_groups_than_numbers_are_the_kernels_and_counted)
+{
+	make_processes();
+	for (unsigned int i = 0; i < GROUPS; i++) {
+		processes[7].cgroups = &sets[i];
+		rpc_owner_cell[7] = 0;
+		owner_calls(7, &read_op, NULL);
+	}
+	assert_int_equal(calls_by("job_0"), 1);
+	assert_int_equal(calls_by("job_254"), 1);
+	assert_int_equal(calls_by("job_255"), 0);
+	assert_int_equal(calls_by(""), GROUPS - RPC_MAX_OWNERS + 1);
+	assert_int_equal(rpc_dropped[RPC_DROP_OWNER], GROUPS - RPC_MAX_OWNERS + 1);
+	assert_int_equal(calls_of("nas-0"), GROUPS);
+}
+
+/* At each moment of the first call of an owner, another CPU has its first one. */
+static void another_cpus_owner_calls(void)
+{
+	rpc_owner_cell[7] = 0;
+	owner_calls(7, &read_op, NULL);
+}
+
+TEST(two_first_calls_of_an_owner_both_count)
+{
+	for (unsigned int moment = 1; moment < 400; moment++) {
+		maps_clear();
+		rpc_server_count = rpc_transport_count = rpc_xprt_count = 0;
+		rpc_series_count = 1;
+		memset(rpc_xprt_cache, 0, sizeof(rpc_xprt_cache));
+		meanwhile_at = 0;
+		make_processes();
+		happens_at(moment, another_cpus_owner_calls);
+		owner_calls(7, &read_op, NULL);
+		if (steps < moment)
+			break;
+		meanwhile_at = 0;
+		assert_int_equal(calls_by("job_7"), 2);
 	}
 }

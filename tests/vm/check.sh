@@ -138,7 +138,10 @@ prepare_scenarios() {
 	cp -r "$here/$folder" "$2/scenarios"
 	cp -r "$here/agent-lib.sh" "$binary" "$top/tests/data" "$2/"
 	[[ ! $modules ]] || cp -r "$modules" "$2/modules"
-	[[ ! -e $top/build/tests/refuse ]] || cp "$top/build/tests/refuse" "$2/"
+	local tool
+	for tool in refuse dirty; do
+		[[ ! -e $top/build/tests/$tool ]] || cp "$top/build/tests/$tool" "$2/"
+	done
 	cp "$here/run-scenarios" "$2/run.sh"
 	echo "${SOAK_CALLS:-0}" >"$2/soak_calls"
 	{

@@ -12,7 +12,11 @@ $(T)/refuse: tests/vm/refuse.c $(T)/refuse.skel.h
 	$(say) CC $@
 	$(Q)$(CC) $(USER_CFLAGS) -I$(T) $< -o $@ -static $(LIBS)
 
-tests: $(T)/refuse
+# The same for all guests.
+$(T)/dirty: tests/vm/dirty.c | $(B)/.tools
+	$(CC) $(CFLAGS) -static -o $@ $<
+
+tests: $(T)/refuse $(T)/dirty
 
 check-all: ## run check, then what it leaves out: more scenarios on more kernels, transports, soak, test drivers (two hours)
 	$(Q)$(MAKE) --no-print-directory check

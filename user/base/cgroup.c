@@ -18,13 +18,6 @@ static const char *from_root(const struct cgroup *c)
 	return path;
 }
 
-static bool ends_with(struct span s, const char *end)
-{
-	size_t len = strlen(end);
-
-	return span_left(s) >= len && !memcmp(s.end - len, end, len);
-}
-
 /* Slurm 26.05 without CgroupJobIdPaths=yes: "s1JHM889NVM300". */
 static bool is_sluid(struct span s)
 {
@@ -49,7 +42,7 @@ static void find_job(struct cgroup *c)
 	span_take(&rest, "/");
 	job = span_take_until(&rest, "/");
 	if (!(span_starts_with(first, "slurm") && span_starts_with(second, "uid_")) &&
-	    !(span_is(first, "system.slice") && ends_with(second, "slurmstepd.scope")))
+	    !(span_is(first, "system.slice") && span_ends_with(second, "slurmstepd.scope")))
 		return;
 	if (is_sluid(job))
 		c->unnamed_job = (size_t)(job.end - c->path);
@@ -100,6 +93,14 @@ void cgroup_read(struct cgroup *c, const char *text)
 			return;
 		unified |= v2;
 	}
+}
+
+void cgroup_of_path(struct cgroup *c, const char *path)
+{
+	*c = (struct cgroup){};
+	snprintf(c->path, sizeof(c->path), "%s", path);
+	find_job(c);
+	find_pod(c);
 }
 
 /* Its owner in proc does not show this: files of a process that is not dumpable are root's. */

@@ -19,6 +19,9 @@ struct cgroup {
  * a pod, then that of v2, then the first. */
 void cgroup_read(struct cgroup *c, const char *text);
 
+/* The same of the group with this path from the root of its hierarchy. */
+void cgroup_of_path(struct cgroup *c, const char *path);
+
 /* Finds the number of a job whose group has none, as from Slurm 26.05 on, by its slurmstepd among
  * all processes in proc below @root ("": this system). */
 void cgroup_find_job(struct cgroup *c, const char *root);

@@ -14,6 +14,13 @@ bool span_starts_with(struct span s, const char *literal)
 	return span_left(s) >= len && memcmp(s.at, literal, len) == 0;
 }
 
+bool span_ends_with(struct span s, const char *literal)
+{
+	size_t len = strlen(literal);
+
+	return span_left(s) >= len && !memcmp(s.end - len, literal, len);
+}
+
 bool span_is(struct span s, const char *literal)
 {
 	return span_left(s) == strlen(literal) && span_starts_with(s, literal);

@@ -84,6 +84,8 @@ static void on_span(void *context, const struct nfs_span *span)
 	json_text(&j, "state", span->end_ns ? "end" : "begin");
 	json_nanoseconds(&j, "start_monotonic_seconds", span->begin_ns);
 	json_fraction(&j, "seconds", seconds, 3);
+	if (*span->owner)
+		json_text(&j, "owner", span->owner);
 	snprintf(event.device, sizeof(event.device), "%s", span->server);
 	snprintf(event.severity, sizeof(event.severity), "%s", stall ? "warning" : "info");
 	if (!fclose(j.out))

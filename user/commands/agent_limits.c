@@ -28,6 +28,8 @@ static void log_episode(struct event_log *events, const struct episode *e)
 	json_fraction(&j, "mean_bytes_per_second", e->mean_rate, 0);
 	json_fraction(&j, "peak_bytes_per_second", e->peak_rate, 0);
 	json_text(&j, "bound_by", bound_names[e->bound_by]);
+	if (*e->owner)
+		json_text(&j, "owner", e->owner);
 	if (!fclose(j.out)) {
 		snprintf(event.name, sizeof(event.name), "%s", episode_kind_names[e->kind]);
 		snprintf(event.device, sizeof(event.device), "%s", e->server);

@@ -111,17 +111,17 @@ static void on_event(void *context, const struct event *event)
 }
 
 int observer_start(struct observer *o, const struct log *log, unsigned int hooks,
-		   unsigned int sources, const char *types_file, uint64_t slower_ns,
-		   const struct fault_options *gpu, const struct event_sink *events)
+		   const struct rpc_options *rpc, const struct fault_options *gpu,
+		   const struct event_sink *events)
 {
 	int gpu_error = 0;
 
 	*o = (struct observer){ .log = log,
 				.gpu_wanted = hooks & HOOKS_GPU,
-				.sources = sources,
+				.sources = rpc->sources,
 				.modules = -1,
 				.epoll = -1 };
-	if (!may_observe(hooks, sources)) {
+	if (!may_observe(hooks, rpc->sources)) {
 		log_error(log, "must run as root or privileged; stopping");
 		return -EPERM;
 	}
@@ -129,7 +129,7 @@ int observer_start(struct observer *o, const struct log *log, unsigned int hooks
 	bpf_remove_memory_limit();
 	o->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (hooks & HOOKS_RPC)
-		o->rpc = rpc_observer_new(log, sources, types_file, slower_ns);
+		o->rpc = rpc_observer_new(log, rpc);
 	if (o->gpu_wanted || events)
 		o->events = event_log_new(events);
 	if (o->epoll < 0 || (hooks & HOOKS_RPC && !o->rpc) ||

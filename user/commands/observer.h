@@ -26,15 +26,14 @@ struct observer {
 	int epoll; /* of all descriptors; readable when messages wait */
 };
 
-/* Attaches the hooks that are available, sunrpc's through one of @sources (see choice.h).
- * @types_file: NULL, or a file that is to have the types of sunrpc; @log and it must outlive
- * the observer. @slower_ns: see rpc_observer_new(). @gpu is copied, without its handler: events go to
+/* Attaches the hooks that are available, sunrpc's as @rpc says. @log and the file of @rpc must outlive the observer.
+ * @gpu is copied, without its handler: events go to
  * @events (NULL: none), which must outlive the observer. Returns 0 even if a hook is
  * missing, which is logged. On failure logs the reason and returns -EPERM if nothing may
  * be attached, or -ENOMEM. Call observer_stop() in any case; an observer of all zeros may also be stopped. */
 int observer_start(struct observer *o, const struct log *log, unsigned int hooks,
-		   unsigned int sources, const char *types_file, uint64_t slower_ns,
-		   const struct fault_options *gpu, const struct event_sink *events);
+		   const struct rpc_options *rpc, const struct fault_options *gpu,
+		   const struct event_sink *events);
 void observer_stop(struct observer *o);
 
 /* Gives up the capabilities that the hooks will not need, whatever happens, but for those

@@ -162,6 +162,7 @@ static const struct option_word formats[] = { { "openmetrics", FORMAT_OPENMETRIC
 					      { "prometheus", FORMAT_PROMETHEUS },
 					      {} };
 static const struct option_word details[] = { { "node", DETAIL_NODE }, { "op", DETAIL_OP }, {} };
+static const struct option_word switches[] = { { "on", true }, { "off", false }, {} };
 static const struct option_word hooks[] = { { "rpc", HOOKS_RPC }, { "gpu", HOOKS_GPU }, {} };
 static const struct option_word sources[] = {
 	{ "auto", RPC_SOURCES_ALL },
@@ -225,6 +226,10 @@ const struct option_row option_rows[] = {
 	{ "--max-series", "N", RUN, OPTION_COUNT, offsetof(struct options, max_series), 8, 1000000,
 	  .help = "Write at most N label sets per metric family; fold the\n"
 		  "newest beyond them into \"other\" [2000]" },
+	{ "--owners", "on|off", RUN | TRACE, WORD(owners, switches),
+	  .help = "Count NFS calls by job, pod, unit and user [on]" },
+	{ "--max-owners", "N", RUN | TRACE, OPTION_COUNT, offsetof(struct options, max_owners), 1,
+	  RPC_MAX_OWNERS, .help = "Show at most N of them; the others are \"other\" [32]" },
 	{ "--storage", "NAME=GLOB", RUN, OTHER(read_storage),
 	  .help = "Servers whose name or address matches GLOB belong to the\n"
 		  "storage system NAME; may be repeated" },

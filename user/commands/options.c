@@ -253,25 +253,31 @@ static enum command refuse_same_files(enum command command, const struct options
 	return command;
 }
 
+static const struct options defaults = {
+	.output = DEFAULT_OUTPUT,
+	.interval = 15,
+	.max_series = 2000,
+	.owners = true,
+	.max_owners = 32,
+	.events = events_default,
+	.hooks = HOOKS_RPC | HOOKS_GPU,
+	.sources = RPC_SOURCES_ALL,
+	.filter.slower_shown = SESSION_SLOW_SHOWN,
+	.file = DEFAULT_OUTPUT,
+	.max_age = 120,
+	.repeat_window = FAULT_RECENT_SECONDS,
+	.ack = ACK_DEFAULT_FILE,
+	.past_events = past_events_default,
+	.faults_state = DEFAULT_STATE,
+	.wrong_usage = EXIT_USAGE,
+};
+
 enum command options_parse(int argc, char **argv, struct options *o)
 {
 	enum command command;
 	int taken;
 
-	*o = (struct options){ .output = DEFAULT_OUTPUT,
-			       .interval = 15,
-			       .max_series = 2000,
-			       .events = events_default,
-			       .hooks = HOOKS_RPC | HOOKS_GPU,
-			       .sources = RPC_SOURCES_ALL,
-			       .filter.slower_shown = SESSION_SLOW_SHOWN,
-			       .file = DEFAULT_OUTPUT,
-			       .max_age = 120,
-			       .repeat_window = FAULT_RECENT_SECONDS,
-			       .ack = ACK_DEFAULT_FILE,
-			       .past_events = past_events_default,
-			       .faults_state = DEFAULT_STATE,
-			       .wrong_usage = EXIT_USAGE };
+	*o = defaults;
 	health_defaults(&o->health);
 	if (argc < 2)
 		return refuse("no command; see xidscope help");
@@ -312,4 +318,12 @@ enum command options_parse(int argc, char **argv, struct options *o)
 	if (command == COMMAND_WHY && o->past_until > 0 && o->past_until < o->past_since)
 		return refuse("--until is before --since; see xidscope why --help");
 	return command;
+}
+
+struct rpc_options options_rpc(const struct options *o)
+{
+	return (struct rpc_options){ .sources = o->sources,
+				     .types_file = o->sunrpc_btf,
+				     .slower_ns = (uint64_t)(o->filter.slower * 1e9),
+				     .max_owners = o->owners ? (unsigned int)o->max_owners : 0 };
 }

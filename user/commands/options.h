@@ -6,6 +6,7 @@
 #include "health/health.h"
 #include "session/session.h"
 #include "commands/storage.h"
+#include "rpc/rpc_observer.h"
 #include "sinks/metrics.h"
 
 enum command {
@@ -43,6 +44,8 @@ struct options {
 	unsigned int sources; /* those that may be used: see rpc/choice.h */
 	const char *sunrpc_btf; /* file with the types of sunrpc; NULL: none */
 	uint64_t max_series;
+	int owners; /* whether their calls are counted */
+	uint64_t max_owners;
 	struct storage_rules storage;
 	bool keep;
 	bool program_stats; /* have the kernel count runs of BPF programs */
@@ -103,3 +106,6 @@ struct options {
 /* Sets *@o to the defaults, then reads the command line into it. Returns the command; or COMMAND_NONE after printing
  * an error: then the program ends with o->wrong_usage. */
 enum command options_parse(int argc, char **argv, struct options *o);
+
+/* How calls are to be observed. */
+struct rpc_options options_rpc(const struct options *o);

@@ -420,11 +420,12 @@ static int observe(struct agent *a, const struct fault_options *gpu)
 {
 	const struct loop_handler handler = { on_tick, on_answers, a->answers, on_report, a };
 	const struct options *options = a->options;
+	const struct rpc_options rpc = options_rpc(options);
 	double begin = monotonic_seconds();
 	int statistics, err;
 
-	err = observer_start(&a->observer, &options->log, options->hooks, options->sources,
-			     options->sunrpc_btf, 0, gpu, options->events ? &a->events : NULL);
+	err = observer_start(&a->observer, &options->log, options->hooks, &rpc, gpu,
+			     options->events ? &a->events : NULL);
 	if (err)
 		return err == -EPERM ? EXIT_PERMISSION : EXIT_TROUBLE;
 	statistics = count_program_runs(options);

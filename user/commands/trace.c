@@ -162,6 +162,7 @@ static int trace_now(const struct options *options)
 		.accept_user_kmsg = options->accept_user_kmsg,
 		.policy = &policy,
 	};
+	const struct rpc_options rpc = options_rpc(options);
 	int err, code = EXIT_TROUBLE;
 	struct trace t;
 
@@ -173,9 +174,7 @@ static int trace_now(const struct options *options)
 	signal(SIGXFSZ, SIG_IGN);
 	if (trace_files_begin(&t.files, options, &t.session.origin))
 		goto out;
-	err = observer_start(&t.observer, &options->log, options->hooks, options->sources,
-			     options->sunrpc_btf, (uint64_t)(options->filter.slower * 1e9), &gpu,
-			     NULL);
+	err = observer_start(&t.observer, &options->log, options->hooks, &rpc, &gpu, NULL);
 	if (err) {
 		if (err == -EPERM)
 			code = EXIT_PERMISSION;

@@ -143,6 +143,7 @@ static char *describe(const struct past_event *e)
 	if (e->followers)
 		fprintf(out, ", and %" PRIu64 " reports of it by other GPUs", e->followers);
 	put_owners(out, e);
+	put(out, ", owner ", e->owner);
 	put(out, ": ", e->text);
 	if (!fclose(out))
 		return text;
@@ -227,6 +228,17 @@ static void print_lines(const struct history *h, const struct window *w)
 	if (h->skipped)
 		printf("Left out %" PRIu64 " line%s.\n", h->skipped,
 		       h->skipped == 1 ? " that is no event" : "s that are no events");
+}
+
+/* What NFS had of the job's own: bursts, stalls and waits of its calls. */
+static void print_own(const struct history *h, const struct window *w, const char *job)
+{
+	char owner[40];
+
+	snprintf(owner, sizeof(owner), "slurm:%s", job);
+	for (const struct past_event *e = h->events; e < h->events + h->count; e++)
+		if (is_shown(e, w) && span_is(e->owner, owner))
+			print_event(e);
 }
 
 /* One line, for the comment of a job. */
@@ -316,6 +328,7 @@ static void write_event(struct json *j, const char *name, const struct past_even
 		json_text(j, "state", e->standing);
 	if (e->followers)
 		json_unsigned(j, "followers", e->followers);
+	write_decoded(j, "owner", e->owner);
 	write_owners(j, e, "jobs", "job");
 	write_owners(j, e, "pods", "pod");
 	write_owners(j, e, "cgroups", "cgroup");
@@ -464,12 +477,14 @@ static void print(const struct options *o, const struct history *h, const struct
 
 	if (o->job)
 		snprintf(job, sizeof(job), "%" PRIu64, o->job);
-	if (o->json)
+	if (o->json) {
 		print_json(h, w, files, job);
-	else if (*job)
+	} else if (*job) {
 		print_cause(h, w, job);
-	else
+		print_own(h, w, job);
+	} else {
 		print_lines(h, w);
+	}
 }
 
 /* Whether @e is a report of @f, within the time of the reports that are known. */

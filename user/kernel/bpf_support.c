@@ -5,6 +5,7 @@
 #include <bpf/bpf.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "base/file_text.h"
 
@@ -229,4 +230,38 @@ void bpf_values_unmap(const struct bpf_map *map, const void *values)
 {
 	if (values)
 		munmap((void *)values, size_of_values(map));
+}
+
+/* ---- a copy while a program writes ---- */
+
+/* How often to copy again at once. A program that still writes then was interrupted. */
+#define COPY_TRIES 16
+#define PAUSE_NS 1000000
+
+/* Lets an interrupted program go on. False: this snapshot has waited long enough. */
+static bool pause_for_program(unsigned int *left)
+{
+	const struct timespec turn = { .tv_nsec = PAUSE_NS };
+
+	if (!*left)
+		return false;
+	--*left;
+	nanosleep(&turn, NULL);
+	return true;
+}
+
+bool bpf_copy(void *to, const volatile void *from, size_t size, const volatile __u64 *started,
+	      const volatile __u64 *finished, unsigned int *pauses_left, uint64_t *before)
+{
+	uint64_t begun;
+	int tries = 0;
+
+	do {
+		*before = *finished;
+		__sync_synchronize();
+		memcpy(to, (const void *)from, size);
+		__sync_synchronize();
+		begun = *started;
+	} while (begun != *before && (++tries < COPY_TRIES || pause_for_program(pauses_left)));
+	return begun == *before;
 }

@@ -75,18 +75,32 @@ bool kernel_has_type(const char *root, const char *name)
 	return found;
 }
 
+/* Also in structs and unions without a name, @depth deep. */
+/* NOLINTNEXTLINE(misc-no-recursion) */
+static int member_offset(const struct btf *btf, __u32 id, const char *member, int depth)
+{
+	const struct btf_type *t = btf__type_by_id(btf, id);
+	int inside;
+
+	for (int i = 0; t && depth && btf_is_composite(t) && i < btf_vlen(t); i++) {
+		const struct btf_member *m = &btf_members(t)[i];
+		const char *name = btf__name_by_offset(btf, m->name_off);
+		int offset = (int)btf_member_bit_offset(t, (__u32)i) / 8;
+
+		if (!strcmp(name, member))
+			return offset;
+		inside = *name ? -ENOENT : member_offset(btf, m->type, member, depth - 1);
+		if (inside >= 0)
+			return offset + inside;
+	}
+	return -ENOENT;
+}
+
 int kernel_types_offset(const struct btf *btf, const char *type, const char *member)
 {
 	int id = kernel_type_find(btf, type, BTF_KIND_STRUCT);
-	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
 
-	for (int i = 0; t && i < btf_vlen(t); i++) {
-		const struct btf_member *m = &btf_members(t)[i];
-
-		if (!strcmp(btf__name_by_offset(btf, m->name_off), member))
-			return (int)btf_member_bit_offset(t, (__u32)i) / 8;
-	}
-	return -ENOENT;
+	return id < 0 ? -ENOENT : member_offset(btf, (__u32)id, member, 4);
 }
 
 int kernel_member_offset(const char *type, const char *member)

@@ -49,12 +49,15 @@ struct episode_watch {
 	uint64_t bytes, total_ns, phase_ns[RPC_PHASES];
 	double peak_rate, peak_concurrency;
 	struct limit_sums sums;
+	struct calls owners; /* its owner_calls, of which the bytes count */
 };
 
 void episodes_free(struct episodes *e)
 {
-	for (size_t i = 0; i < e->watch_count; i++)
+	for (size_t i = 0; i < e->watch_count; i++) {
 		limit_sums_free(&e->watches[i].sums);
+		calls_free(&e->watches[i].owners);
+	}
 	free(e->list);
 	free(e->watches);
 	*e = (struct episodes){};
@@ -135,6 +138,7 @@ static void forget(struct episode_watch *w)
 	struct episode_watch kept = *w;
 
 	limit_sums_free(&w->sums);
+	calls_free(&w->owners);
 	*w = (struct episode_watch){
 		.kind = kept.kind, .background = kept.background, .quiet = kept.quiet, .seen = true
 	};
@@ -147,6 +151,45 @@ static enum bound bound_of(const struct episode_watch *w, double seconds)
 	struct verdict v = verdict_of(&w->sums, w->server);
 
 	return 2 * v.numbers.stall_seconds >= seconds ? BOUND_HUNG : v.bound_by;
+}
+
+/* The bytes of an episode's kind. */
+static uint64_t moved_bytes(enum episode_kind kind, const struct rpc_sums *sums)
+{
+	return kind == EPISODE_SAVE ? sums->sent_bytes[RPC_KIND_WRITE] :
+				      sums->received_bytes[RPC_KIND_READ];
+}
+
+static int add_owners(struct episode_watch *w, const struct delta *d)
+{
+	struct owner_calls *to;
+
+	if (!snapshot_knows(&d->end->calls, RPC_FACT_OWNERS))
+		return 0;
+	for (size_t i = 0; i < d->owner_calls_count; i++) {
+		const struct owner_delta *o = &d->owner_calls[i];
+
+		if (!moved_bytes(w->kind, &o->sums) || strcmp(o->now->server, w->server) != 0)
+			continue;
+		to = snapshot_owner_calls(&w->owners, w->server, o->now->owner);
+		if (!to)
+			return -ENOMEM;
+		rpc_sums_add(&to->sums, &o->sums);
+	}
+	return 0;
+}
+
+static void set_owner(struct episode *e, const struct episode_watch *w)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < w->owners.owner_calls_count; i++) {
+		const struct owner_calls *o = &w->owners.owner_calls[i];
+
+		if (moved_bytes(w->kind, &o->sums) > most)
+			memcpy(e->owner, o->owner, sizeof(e->owner));
+		RAISE(most, moved_bytes(w->kind, &o->sums));
+	}
 }
 
 /* The burst is over. It is an episode if it was strong enough. */
@@ -177,6 +220,7 @@ static int finish(struct episodes *e, struct episode_watch *w)
 		for (int p = 0; p < RPC_PHASES && w->total_ns; p++)
 			to->share[p] = (double)w->phase_ns[p] / (double)w->total_ns;
 		to->bound_by = bound_of(w, to->seconds);
+		set_owner(to, w);
 	}
 	forget(w);
 	return 0;
@@ -224,7 +268,7 @@ static int burst(struct episode_watch *w, const struct traffic *t, const struct 
 	if (t->bytes) /* else it stands still */
 		w->last = *t;
 	w->intervals++;
-	if (limit_sums_add_server(&w->sums, d, server))
+	if (limit_sums_add_server(&w->sums, d, server) || add_owners(w, d))
 		return -ENOMEM;
 	seconds = (double)(t->begin_ns + t->ns - w->first.begin_ns) / 1e9;
 	if (seconds > MOST_SECONDS || (w->from_start && w->intervals > MOST_FIRST_INTERVALS)) {

@@ -18,6 +18,7 @@ struct episode {
 	double mean_rate, peak_rate; /* bytes per second; the peak is that of an interval */
 	double share[RPC_PHASES]; /* of the time of its calls, 0 to 1 */
 	enum bound bound_by; /* the verdict on the server in its intervals */
+	char owner[LABEL_SIZE]; /* who moved most of its bytes; "": not known */
 };
 
 struct episode_watch; /* one server and kind */

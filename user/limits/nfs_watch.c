@@ -42,6 +42,40 @@ static void end(struct nfs_watch *w, struct nfs_watch_entry *e, uint64_t end_ns,
 	*e = w->entries[--w->count];
 }
 
+/* Whose the oldest unanswered call of the server is. */
+static void set_oldest(struct nfs_span *span, const struct snapshot *s)
+{
+	uint64_t oldest = 0;
+
+	for (size_t i = 0; i < s->calls.owner_calls_count; i++) {
+		const struct owner_calls *o = &s->calls.owner_calls[i];
+
+		if (o->oldest_ns <= oldest || strcmp(o->server, span->server) != 0)
+			continue;
+		oldest = o->oldest_ns;
+		memcpy(span->owner, o->owner, sizeof(span->owner));
+	}
+}
+
+/* Whose calls to the server waited most. */
+static void set_waiter(struct nfs_span *span, const struct delta *d)
+{
+	uint64_t most = 0, waits;
+
+	for (size_t i = 0; i < d->owner_calls_count; i++) {
+		const struct owner_delta *o = &d->owner_calls[i];
+
+		if (strcmp(o->now->server, span->server) != 0)
+			continue;
+		waits = 0;
+		for (int k = 0; k < RPC_KINDS; k++)
+			waits += o->sums.wait_ns[k];
+		if (waits > most)
+			memcpy(span->owner, o->now->owner, sizeof(span->owner));
+		RAISE(most, waits);
+	}
+}
+
 static void add_stalls(struct nfs_watch *w, const struct snapshot *s, nfs_span_handler *handle,
 		       void *context)
 {
@@ -62,6 +96,7 @@ static void add_stalls(struct nfs_watch *w, const struct snapshot *s, nfs_span_h
 			e->span.kind = "nfs_stall";
 			e->span.name = rpc_queue_names[oldest];
 			e->span.begin_ns = s->time_ns - v->oldest_ns[oldest];
+			set_oldest(&e->span, s);
 			handle(context, &e->span);
 		}
 		e->last_ns = s->time_ns;
@@ -84,6 +119,7 @@ static void add_share(struct nfs_watch *w, const struct delta *d, const char *se
 		e->span.kind = "nfs_saturation";
 		e->span.name = rpc_limit_names[limit];
 		e->span.begin_ns = d->begin_ns;
+		set_waiter(&e->span, d);
 		handle(context, &e->span);
 	}
 	if (e && part >= NFS_RELIEVED_SHARE)

@@ -21,6 +21,8 @@ struct nfs_span {
 	const char *kind; /* static: "nfs_stall", "nfs_saturation" */
 	const char *name; /* static: the queue of the oldest waiter, or the limit */
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; the end: 0 while it lasts */
+	char owner
+		[LABEL_SIZE]; /* at its begin: of the oldest call, or who waited most; "": not known */
 };
 
 typedef void nfs_span_handler(void *context, const struct nfs_span *span);

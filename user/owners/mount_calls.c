@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* From the calls of each client to the calls of each mount. */
+/* From the calls of each client to the calls of each mount and each owner. */
 #include "owners/mount_calls.h"
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "owners/owner.h"
 
 /* How often to look for the mount of a client. A mount has calls before it is there, then the mounts change. */
 #define LOOKS 2
 
 struct seen_client {
-	uint64_t id;
+	uint64_t id, client_id;
 	uint32_t client; /* the kernel's number */
 	const struct client_calls
 		*now; /* in this snapshot; NULL: it is not there, or there is no snapshot */
 	bool known; /* it has this mount: */
 	char export[LABEL_SIZE], mountpoint[LABEL_SIZE];
+	char owner[LABEL_SIZE]; /* "": not known */
+	bool active; /* it has called since the last snapshot */
 	unsigned int looks; /* how often no mount was found for it */
 	struct rpc_sums counted; /* these are in the totals */
 };
 
 uint64_t client_id(uint32_t entry)
 {
-	return monotonic_ns() << 8 | (entry & 255);
+	return monotonic_ns() << 9 | (entry & 511);
 }
 
 void mount_calls_free(struct mount_calls_state *m)
@@ -143,6 +146,95 @@ static struct mount_calls *totals_of(struct mount_calls_state *m, const struct s
 		       snapshot_mount_calls(&m->totals, server, LABEL_OTHER, LABEL_OTHER);
 }
 
+/* Whether an owner has called since the last snapshot. */
+static bool owner_is_active(const struct mount_calls_state *m, const char *owner)
+{
+	for (const struct seen_client *c = m->seen; c < m->seen + m->seen_count; c++)
+		if (c->now && c->active && !strcmp(c->owner, owner))
+			return true;
+	return false;
+}
+
+/* The owners in the totals, each counted once; *@idle: the place of one that does not call, or the number of places. */
+static size_t count_owners(const struct mount_calls_state *m, size_t *idle)
+{
+	const struct owner_calls *o = m->totals.owner_calls;
+	size_t owners = 0, before, count = m->totals.owner_calls_count;
+
+	*idle = count;
+	for (size_t i = 0; i < count; i++) {
+		for (before = 0; before < i && strcmp(o[before].owner, o[i].owner) != 0;)
+			before++;
+		if (before < i || !strcmp(o[i].owner, LABEL_OTHER))
+			continue;
+		owners++;
+		if (*idle == count && strcmp(o[i].owner, OWNER_KERNEL) != 0 &&
+		    !owner_is_active(m, o[i].owner))
+			*idle = i;
+	}
+	return owners;
+}
+
+/* Merges the owner at @place into "other", for each server. False: no memory. */
+static bool merge_owner(struct calls *totals, size_t place)
+{
+	char owner[LABEL_SIZE];
+	struct owner_calls *o, *other;
+	size_t kept = 0;
+
+	memcpy(owner, totals->owner_calls[place].owner, sizeof(owner));
+	for (size_t i = 0; i < totals->owner_calls_count; i++) {
+		if (strcmp(totals->owner_calls[i].owner, owner) != 0)
+			continue;
+		other = snapshot_owner_calls(totals, totals->owner_calls[i].server, LABEL_OTHER);
+		if (!other)
+			return false;
+		o = &totals->owner_calls[i]; /* it may have moved */
+		rpc_sums_add(&other->sums, &o->sums);
+		o->sums = (struct rpc_sums){};
+	}
+	for (size_t i = 0; i < totals->owner_calls_count; i++)
+		if (strcmp(totals->owner_calls[i].owner, owner) != 0)
+			totals->owner_calls[kept++] = totals->owner_calls[i];
+	totals->owner_calls_count = kept;
+	return true;
+}
+
+static bool has_owner(const struct calls *totals, const char *owner)
+{
+	for (size_t i = 0; i < totals->owner_calls_count; i++)
+		if (!strcmp(totals->owner_calls[i].owner, owner))
+			return true;
+	return false;
+}
+
+/* The totals of an owner at a server; NULL: no memory. */
+static struct owner_calls *owner_totals(struct mount_calls_state *m, const char *server,
+					const char *owner)
+{
+	size_t idle;
+
+	if (!has_owner(&m->totals, owner) && count_owners(m, &idle) >= m->max_owners) {
+		if (idle == m->totals.owner_calls_count)
+			owner = LABEL_OTHER;
+		else if (!merge_owner(&m->totals, idle))
+			return NULL;
+	}
+	return snapshot_owner_calls(&m->totals, server, owner);
+}
+
+/* Another owner of the client may be known: then its mount is. */
+static void learn(const struct mount_calls_state *m, struct seen_client *seen)
+{
+	for (const struct seen_client *c = m->seen; c < m->seen + m->seen_count; c++) {
+		if (c == seen || c->client_id != seen->client_id)
+			continue;
+		seen->looks = c->looks;
+		if (c->known)
+			set_mount(seen, c->export, c->mountpoint);
+	}
+}
+
 /* Finds or adds the clients. Returns whether the mount of one is to be looked for, or -ENOMEM. */
 static int see_clients(struct mount_calls_state *m, const struct client_list *clients, bool changed)
 {
@@ -151,17 +243,24 @@ static int see_clients(struct mount_calls_state *m, const struct client_list *cl
 
 	for (const struct client_calls *c = clients->list; c < clients->list + clients->count;
 	     c++) {
+		if (c->oldest_ns)
+			continue;
 		seen = find(m, c->id);
 		if (!seen) {
 			seen = ARRAY_APPEND(m->seen, m->seen_count);
 			if (!seen)
 				return -ENOMEM;
 			seen->id = c->id;
+			seen->client_id = c->client_id;
 			seen->client = c->client;
+			memcpy(seen->owner, c->owner, sizeof(seen->owner));
 			if (c->known)
 				set_mount(seen, c->export, c->mountpoint);
+			else
+				learn(m, seen);
 		}
 		seen->now = c;
+		seen->active = rpc_sums_calls(&c->sums) != rpc_sums_calls(&seen->counted);
 		wanted |= !seen->known && (changed || seen->looks++ < LOOKS);
 	}
 	return wanted;
@@ -172,12 +271,19 @@ static int count_client(struct mount_calls_state *m, struct seen_client *c,
 			const struct snapshot *s)
 {
 	struct mount_calls *totals = totals_of(m, s, c->now->server, c);
+	struct owner_calls *owner;
 	struct rpc_sums since = c->now->sums;
 
+	rpc_sums_subtract(&since, &c->counted);
 	if (!totals)
 		return -ENOMEM;
-	rpc_sums_subtract(&since, &c->counted);
 	rpc_sums_add(&totals->sums, &since);
+	if (*c->owner) {
+		owner = owner_totals(m, c->now->server, c->owner);
+		if (!owner)
+			return -ENOMEM;
+		rpc_sums_add(&owner->sums, &since);
+	}
 	c->counted = c->now->sums;
 	return 0;
 }
@@ -195,6 +301,23 @@ static void end_snapshot(struct mount_calls_state *m, bool all)
 	m->seen_count = kept;
 }
 
+/* Shows the age of an owner's oldest call. */
+static int show_oldest(struct mount_calls_state *m, const struct client_calls *c,
+		       struct snapshot *s)
+{
+	const struct owner_calls *totals;
+	struct owner_calls *o;
+
+	if (!c->oldest_ns)
+		return 0;
+	totals = owner_totals(m, c->server, c->owner);
+	o = totals ? snapshot_owner_calls(&s->calls, c->server, totals->owner) : NULL;
+	if (!o)
+		return -ENOMEM;
+	RAISE(o->oldest_ns, c->oldest_ns);
+	return 0;
+}
+
 int mount_calls_add(struct mount_calls_state *m, const struct client_list *clients,
 		    const struct mount_list *mounts, struct snapshot *s)
 {
@@ -209,16 +332,10 @@ int mount_calls_add(struct mount_calls_state *m, const struct client_list *clien
 	end_snapshot(m, all);
 	if (m->error)
 		s->calls.unknown |= RPC_FACT_BIT(RPC_FACT_MOUNTS);
-	for (size_t i = 0; i < m->totals.mount_calls_count && err >= 0; i++) {
-		const struct mount_calls *from = &m->totals.mount_calls[i];
-		struct mount_calls *to = snapshot_mount_calls(&s->calls, from->server, from->export,
-							      from->mountpoint);
-
-		if (to)
-			rpc_sums_add(&to->sums, &from->sums);
-		else
-			err = -ENOMEM;
-	}
+	if (err >= 0)
+		err = calls_add(&s->calls, &m->totals);
+	for (size_t i = 0; i < clients->count && err >= 0; i++)
+		err = show_oldest(m, &clients->list[i], s);
 	return err < 0 ? err : 0;
 }
 

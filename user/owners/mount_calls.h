@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The calls by mount. A source counts them by client of sunrpc, or by mount; here the mount of each client is found,
- * and the counts of mounts that have ended are kept. */
+/* The calls by mount, and by owner. A source counts them by client of sunrpc and owner, or by mount; here the mount of
+ * each client is found, and the counts of mounts and owners that have ended are kept. */
 #pragma once
 
 #include "snapshot/snapshot.h"
 
 /* ---- what a source has counted ---- */
 
-/* Of one client since it began, or since the source was attached. */
+/* Of one client since it began, or since the source was attached; of one owner, if the source knows them. */
 struct client_calls {
-	uint64_t id; /* no other client of any source has it */
+	uint64_t id; /* no other client or owner of any source has it */
 	char server[LABEL_SIZE];
+	char owner[LABEL_SIZE]; /* see owner_name(); "": the source does not know it */
+	uint64_t client_id; /* the same for all owners of a client, and for no other client */
 	uint32_t client; /* the kernel's number; of no meaning if the mount is known */
 	bool known; /* the mount is known: */
 	char export[LABEL_SIZE], mountpoint[LABEL_SIZE];
 	struct rpc_sums sums;
+	uint64_t oldest_ns; /* see struct owner_calls; 0: the sums count, else only this */
 };
 
-/* A new id of an entry below 256 of its source. */
+/* A new id of an entry below 512 of its source. */
 uint64_t client_id(uint32_t entry);
 
 /* Initialise with {}, free() the list. */
@@ -37,9 +40,10 @@ int mount_clients_read(const char *process, uint32_t **clients, size_t *count);
 /* More mounts than this merge: those that have ended first. */
 #define MOUNT_CALLS_MAX 128
 
-/* Initialise with {}. */
+/* Initialise with {}, but for the first field. */
 struct mount_calls_state {
-	struct calls totals; /* its mount_calls */
+	unsigned int max_owners; /* more merge: those that do not call first */
+	struct calls totals; /* its mount_calls and owner_calls */
 	struct seen_client *seen;
 	size_t seen_count;
 	int error; /* of mount_clients_read(), positive; not tried again until it is 0 */

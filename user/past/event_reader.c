@@ -42,6 +42,7 @@ static const struct {
 	TEXT("job", event.job),
 	TEXT("pod", event.pod),
 	TEXT("cgroup", event.cgroup),
+	TEXT("owner", event.owner),
 	TEXT("boot", event.boot),
 	TEXT("version", event.version),
 	TEXT("state", state),

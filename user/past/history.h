@@ -16,6 +16,7 @@ enum past_state { PAST_MOMENT, PAST_BEGIN, PAST_END };
 struct past_event {
 	struct span kind, name, device, severity, action, comm, text;
 	struct span job, pod, cgroup; /* of the process that it names */
+	struct span owner; /* of NFS calls, see owner_name() */
 	struct span held_by; /* JSON, an array: who held the GPU */
 	struct span boot, version; /* of an agent that starts */
 	unsigned int code; /* 0: none */

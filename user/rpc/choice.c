@@ -118,6 +118,18 @@ static void check_sunrpc_events(struct source_check *c, const struct rpc_offer *
 		       "use a sunrpc that is built with its tracepoints (CONFIG_TRACEPOINTS=y)");
 }
 
+static void check_owners(struct source_check *c, const struct rpc_offer *f)
+{
+	bool source = f->sunrpc_btf || has_types_file(f);
+
+	decide(c, source && (f->nfs_types || has_types_file(f)),
+	       "it is known which job, pod or user makes a call",
+	       source ?
+		       "nfs has no BTF: WRITEs of dirty pages by the kernel count as the kernel's" :
+		       "only the source btf knows which job, pod or user makes a call",
+	       "boot a kernel with CONFIG_DEBUG_INFO_BTF_MODULES=y (5.11 and later)");
+}
+
 #define OFFERED(member) offsetof(struct rpc_offer, member)
 
 /* What is checked: by a function, or whether a member of the offer is true. */
@@ -154,6 +166,7 @@ static const struct {
 	  "sysfs lists sunrpc's transports",
 	  "sysfs does not list sunrpc's transports: the source mountstats has no figures of their slots",
 	  "boot Linux 5.14 or later" },
+	{ "owners", 0, .needs = needs_sunrpc, .check = check_owners },
 };
 
 #define CHECKS (COUNT(checks))

@@ -51,6 +51,7 @@ struct rpc_offer {
 	bool debugfs; /* it lists sunrpc's clients */
 	bool transports; /* sysfs lists sunrpc's transports (from 5.14) */
 	bool mountstats;
+	bool nfs_types; /* those of nfs, if that is loaded: they lead to who dirtied a page */
 };
 
 /* @root is put before the system's paths: "", or a folder of a test. */
@@ -91,7 +92,7 @@ struct source_check {
 struct source_choice {
 	enum rpc_source source; /* RPC_SOURCE_NONE: none is available now */
 	enum rpc_source best; /* the likely choice once sunrpc is loaded */
-	struct source_check checks[12];
+	struct source_check checks[13];
 	size_t check_count;
 };
 

@@ -151,4 +151,6 @@ void rpc_offer_look(struct rpc_offer *f, const char *root, const char *types_fil
 	f->debugfs = exists(root, "/sys/kernel/debug/sunrpc/rpc_clnt");
 	f->transports = exists(root, "/sys/kernel/sunrpc/xprt-switches");
 	f->mountstats = exists(root, "/proc/self/mountstats");
+	f->nfs_types =
+		exists(root, "/sys/kernel/btf/nfs") || !exists(root, "/sys/module/nfs/initstate");
 }

@@ -41,9 +41,7 @@ static const struct source_ops *const sources[RPC_SOURCES] = {
 
 struct rpc_observer {
 	struct log log;
-	unsigned int allowed; /* sources */
-	uint64_t slower_ns; /* see source_setup */
-	const char *types_file; /* NULL: the one at sunrpc's own place, if there is one */
+	struct rpc_options options;
 	bool types_unfit; /* it does not fit the loaded sunrpc */
 	unsigned int tried; /* sources: each is in use or has failed */
 	enum rpc_observer_state state;
@@ -67,17 +65,15 @@ struct rpc_observer {
 	uint64_t wait_ns; /* from that try to the next one */
 };
 
-struct rpc_observer *rpc_observer_new(const struct log *log, unsigned int allowed,
-				      const char *types_file, uint64_t slower_ns)
+struct rpc_observer *rpc_observer_new(const struct log *log, const struct rpc_options *options)
 {
 	struct rpc_observer *o = calloc(1, sizeof(*o));
 
 	if (!o)
 		return NULL;
 	o->log = *log;
-	o->allowed = allowed;
-	o->types_file = types_file;
-	o->slower_ns = slower_ns;
+	o->options = *options;
+	o->mount_calls.max_owners = options->max_owners;
 	nfs_mounts_init(&o->mounts);
 	return o;
 }
@@ -133,7 +129,7 @@ static enum rpc_source choose(struct rpc_observer *o, struct rpc_offer *offer, u
 {
 	struct source_choice choice;
 
-	rpc_offer_look(offer, "", o->types_file);
+	rpc_offer_look(offer, "", o->options.types_file);
 	if (o->types_unfit)
 		offer->types_file = TYPES_FILE_NONE;
 	o->tracefs = offer->tracefs;
@@ -172,7 +168,8 @@ static struct source_setup setup_of(const struct rpc_observer *o, const struct r
 		/* Accept btf without waits only if tracepoints is not the next choice. */
 		.accept_no_waits = next.source != RPC_SOURCE_TRACEPOINTS,
 		.connected = &o->connected,
-		.slower_ns = o->slower_ns,
+		.slower_ns = o->options.slower_ns,
+		.owners = o->options.max_owners > 0,
 	};
 }
 
@@ -187,7 +184,7 @@ static void log_refused_types(const struct rpc_observer *o, const struct rpc_off
 /* Tries the best source that seems possible. Returns false if there is none. */
 static bool try_best(struct rpc_observer *o)
 {
-	unsigned int left = o->allowed & ~o->tried;
+	unsigned int left = o->options.sources & ~o->tried;
 	struct source_setup setup;
 	enum rpc_source source;
 	struct rpc_offer offer;
@@ -197,7 +194,7 @@ static bool try_best(struct rpc_observer *o)
 		return false;
 	log_refused_types(o, &offer, left);
 	o->tried |= RPC_SOURCE_BIT(source);
-	setup = setup_of(o, &offer, o->allowed & ~o->tried);
+	setup = setup_of(o, &offer, o->options.sources & ~o->tried);
 	o->error = -attach_source(o, source, &setup);
 	return true;
 }
@@ -288,7 +285,7 @@ static bool is_quiet(struct rpc_observer *o)
 static unsigned int better_sources(const struct rpc_observer *o)
 {
 	/* A better source has a lower bit. */
-	return o->allowed & (RPC_SOURCE_BIT(o->source) - 1);
+	return o->options.sources & (RPC_SOURCE_BIT(o->source) - 1);
 }
 
 /* Replaces the source in force by a better one, if no call ends meanwhile. The count of calls before is taken first
@@ -384,7 +381,7 @@ static bool try_again(struct rpc_observer *o)
 /* Whether files show that a source may have become possible, or may be so again. */
 static bool has_changed(struct rpc_observer *o)
 {
-	uint64_t version = types_file_version(o->types_file, "sunrpc");
+	uint64_t version = types_file_version(o->options.types_file, "sunrpc");
 	bool changed = o->changed;
 	char path[64];
 
@@ -425,7 +422,7 @@ bool rpc_observer_poll(struct rpc_observer *o, bool changed)
 		if (o->source_state)
 			log_attached(o);
 		o->changed = false;
-		o->types_version = types_file_version(o->types_file, "sunrpc");
+		o->types_version = types_file_version(o->options.types_file, "sunrpc");
 		o->wait_ns = LOOK_NS;
 		o->look_ns = o->try_ns = monotonic_ns() + LOOK_NS;
 		return true;

@@ -17,12 +17,15 @@ enum rpc_observer_state {
 	RPC_OBSERVER_ATTACHED,
 };
 
-/* Loads nothing yet. The observer will use only @sources (see choice.h). @types_file:
- * NULL, or a file that is to have the types of sunrpc if the kernel has not. @slower_ns:
- * report calls that take so long one by one; 0: none. @log and
- * @types_file must outlive it. NULL: no memory. */
-struct rpc_observer *rpc_observer_new(const struct log *log, unsigned int sources,
-				      const char *types_file, uint64_t slower_ns);
+struct rpc_options {
+	unsigned int sources; /* those that may be used, see choice.h */
+	const char *types_file; /* has the types of sunrpc if the kernel has not; NULL: none */
+	uint64_t slower_ns; /* report calls that take so long one by one; 0: none */
+	unsigned int max_owners; /* count the calls of so many owners; 0: of none */
+};
+
+/* Loads nothing yet. @options is copied; @log and its file must outlive the observer. NULL: no memory. */
+struct rpc_observer *rpc_observer_new(const struct log *log, const struct rpc_options *options);
 void rpc_observer_free(struct rpc_observer *o);
 
 /* Checks whether sunrpc was loaded or is to be unloaded, and attaches the best available source, or detaches. Cheap

@@ -4,14 +4,8 @@
 
 #include <bpf/bpf.h>
 #include <sys/mman.h>
-#include <time.h>
 
-#include "base/array.h"
 #include "kernel/bpf_support.h"
-
-/* How often to copy again at once. A program that still writes then was interrupted. */
-#define COPY_TRIES 16
-#define PAUSE_NS 1000000
 
 int rpc_series_open(struct rpc_series_reader *r)
 {
@@ -38,7 +32,7 @@ int rpc_series_map(struct rpc_series_reader *r, const struct bpf_map *map, size_
 	if (series == MAP_FAILED)
 		return -errno;
 	r->series = series;
-	r->pauses_left = RPC_COPY_PAUSES;
+	r->pauses_left = BPF_COPY_PAUSES;
 	return 0;
 }
 
@@ -68,39 +62,11 @@ static void add_calls_without(struct rpc_series_reader *r, uint32_t index, uint6
 	}
 }
 
-/* Lets an interrupted program go on. False: this snapshot has waited long enough. */
-static bool pause_for_program(unsigned int *left)
-{
-	const struct timespec turn = { .tv_nsec = PAUSE_NS };
-
-	if (!*left)
-		return false;
-	--*left;
-	nanosleep(&turn, NULL);
-	return true;
-}
-
-bool rpc_copy(void *to, const volatile void *from, size_t size, const volatile __u64 *started,
-	      const volatile __u64 *finished, unsigned int *pauses_left, uint64_t *before)
-{
-	uint64_t begun;
-	int tries = 0;
-
-	do {
-		*before = *finished;
-		__sync_synchronize();
-		memcpy(to, (const void *)from, size);
-		__sync_synchronize();
-		begun = *started;
-	} while (begun != *before && (++tries < COPY_TRIES || pause_for_program(pauses_left)));
-	return begun == *before;
-}
-
 const struct rpc_series *rpc_series_read(struct rpc_series_reader *r, uint32_t index)
 {
 	const volatile struct rpc_series *series = &r->series[index];
 	uint64_t finished;
-	bool whole = rpc_copy(r->copy, series, sizeof(*r->copy), &series->started,
+	bool whole = bpf_copy(r->copy, series, sizeof(*r->copy), &series->started,
 			      &series->finished, &r->pauses_left, &finished);
 
 	add_calls_without(r, index, finished, !whole);
@@ -132,97 +98,6 @@ void rpc_series_complete(struct snapshot *s)
 				op->phase[p].bucket[0] += calls - count;
 		}
 	}
-}
-
-/* ---- clients ---- */
-
-int client_calls_open(struct client_reader *r, const struct client_maps *maps, uint32_t shards)
-{
-	*r = (struct client_reader){ .maps = *maps, .shards = shards };
-	r->info = bpf_values_map(maps->info, PROT_READ | PROT_WRITE);
-	r->stats = bpf_values_map(maps->stats, PROT_READ | PROT_WRITE);
-	if (!r->info || !r->stats)
-		return -errno;
-	r->id[0] = client_id(0);
-	for (uint32_t i = 1; i < RPC_CLIENT_ENTRIES; i++)
-		if (bpf_map_update_elem(bpf_map__fd(maps->free), NULL, &i, BPF_ANY))
-			return -errno;
-	return 0;
-}
-
-void client_calls_close(struct client_reader *r)
-{
-	bpf_values_unmap(r->maps.info, r->info);
-	bpf_values_unmap(r->maps.stats, r->stats);
-	*r = (struct client_reader){};
-}
-
-/* Adds the entry's figures of all shards to @to. */
-static void add_sums(const struct client_reader *r, uint32_t entry, unsigned int *pauses_left,
-		     struct rpc_sums *to)
-{
-	struct rpc_client_stats copy;
-	uint64_t finished;
-
-	for (uint32_t shard = 0; shard < r->shards; shard++) {
-		const volatile struct rpc_client_stats *from = &r->stats[entry * r->shards + shard];
-
-		if (!from->started)
-			continue;
-		rpc_copy(&copy, from, sizeof(copy), &from->started, &from->finished, pauses_left,
-			 &finished);
-		rpc_sums_add(to, &copy.sums);
-	}
-}
-
-/* Frees the entry of a client that has ended, if the last reading has found that as well: no program can still write it,
- * and its figures have been read. Returns whether it is free. */
-static bool free_ended(struct client_reader *r, uint32_t entry)
-{
-	bool ended = r->maps.entry[r->info[entry].client - 1] != entry;
-
-	if (!ended || !r->ended[entry]) {
-		r->ended[entry] = ended;
-		return false;
-	}
-	r->ended[entry] = false;
-	r->id[entry] = 0;
-	r->info[entry].client = 0;
-	memset(&r->stats[entry * r->shards], 0, r->shards * sizeof(*r->stats));
-	bpf_map_update_elem(bpf_map__fd(r->maps.free), NULL, &entry, BPF_ANY);
-	return true;
-}
-
-int client_calls_read(struct client_reader *r, struct client_list *to,
-		      const char *(*label)(const void *context, uint32_t server),
-		      const void *context)
-{
-	unsigned int pauses_left = RPC_COPY_PAUSES;
-	struct client_calls *c;
-	const char *server;
-
-	for (uint32_t i = 0; i < RPC_CLIENT_ENTRIES; i++) {
-		struct rpc_sums sums = {};
-
-		if (i && (!r->info[i].client || free_ended(r, i)))
-			continue;
-		server = i ? label(context, r->info[i].server) : LABEL_OTHER;
-		if (!*server)
-			continue;
-		add_sums(r, i, &pauses_left, &sums);
-		if (!rpc_sums_calls(&sums))
-			continue;
-		c = ARRAY_APPEND(to->list, to->count);
-		if (!c)
-			return -ENOMEM;
-		if (!r->id[i])
-			r->id[i] = client_id(i);
-		c->id = r->id[i];
-		c->client = r->info[i].client - 1;
-		snprintf(c->server, sizeof(c->server), "%s", server);
-		c->sums = sums;
-	}
-	return 0;
 }
 
 /* ---- errors, depths, drops ---- */
@@ -307,6 +182,7 @@ static const char *const drop_names[RPC_DROPS] = {
 	[RPC_DROP_TRANSPORT] = "rpc_transport", [RPC_DROP_SERIES] = "rpc_series",
 	[RPC_DROP_ERROR] = "rpc_error",         [RPC_DROP_CLIPPED] = "rpc_wait_clipped",
 	[RPC_DROP_LAYOUT] = "rpc_layout",       [RPC_DROP_CLIENT] = "rpc_client",
+	[RPC_DROP_OWNER] = "rpc_owner",
 };
 
 void rpc_drops_add(struct snapshot *s, const __u64 *dropped)

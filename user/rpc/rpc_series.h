@@ -3,7 +3,6 @@
 #pragma once
 
 #include "kernel/bpf_hooks.h"
-#include "owners/mount_calls.h"
 #include "snapshot/snapshot.h"
 
 struct rpc_series_reader {
@@ -12,7 +11,7 @@ struct rpc_series_reader {
 	struct rpc_series *copy;
 	/* Of each element: its calls that had nothing of a phase, as last read. */
 	uint64_t (*without)[RPC_PHASE_SETUP];
-	unsigned int pauses_left; /* see rpc_copy() */
+	unsigned int pauses_left; /* see bpf_copy() */
 };
 
 /* Allocates what it needs. Returns 0 or -ENOMEM; call rpc_series_close() in either case. */
@@ -23,15 +22,6 @@ void rpc_series_close(struct rpc_series_reader *r);
  * mapped adds to the resident set. Returns 0 or -errno; unmap it in either case. */
 int rpc_series_map(struct rpc_series_reader *r, const struct bpf_map *map, size_t count);
 void rpc_series_unmap(struct rpc_series_reader *r);
-
-/* Copies @size bytes at @from, which has the counters @started and @finished, to @to: tries it again as long as a program
- * writes there, and then waits for one that was interrupted, 1 ms at a time and at most *@pauses_left times, which it counts
- * down. *@before: @finished before the copy. Returns whether no call is recorded in part. */
-bool rpc_copy(void *to, const volatile void *from, size_t size, const volatile __u64 *started,
-	      const volatile __u64 *finished, unsigned int *pauses_left, uint64_t *before);
-
-/* How often one snapshot may wait: an interrupt takes less than one pause, a virtual CPU that does not run may take many. */
-#define RPC_COPY_PAUSES 500
 
 /* Returns a copy in which every call that was begun is finished, if there is a moment when no program writes the
  * series: as many calls had finished before it as have begun after it. It waits for that moment, half a second per
@@ -46,38 +36,6 @@ void rpc_series_add(struct rpc_op *op, const struct rpc_series *copy);
 /* Call it when the source of @s is given up. Puts the calls of one that does not measure all phases
  * into the first bucket of the others, so that every phase goes on counting every call. */
 void rpc_series_complete(struct snapshot *s);
-
-/* ---- the calls of each client ---- */
-
-/* The maps of bpf/rpc_clients.bpf.h. */
-struct client_maps {
-	const struct bpf_map *info, *stats, *free;
-	volatile __u16 *entry; /* rpc_client_entry */
-};
-
-struct client_reader {
-	struct client_maps maps;
-	uint32_t shards;
-	struct rpc_client_info *info; /* mapped */
-	struct rpc_client_stats *stats; /* mapped */
-	uint64_t id[RPC_CLIENT_ENTRIES]; /* 0: the entry is free */
-	bool ended[RPC_CLIENT_ENTRIES]; /* the last reading found that the client has ended */
-};
-
-/* Those of a skeleton of either source. */
-#define CLIENT_MAPS(bpf)                                                           \
-	(&(struct client_maps){ (bpf)->maps.client_info, (bpf)->maps.client_stats, \
-				(bpf)->maps.free_clients, (bpf)->bss->rpc_client_entry })
-
-/* @maps are loaded and outlive @r. Returns 0 or -errno; call client_calls_close() in either case. */
-int client_calls_open(struct client_reader *r, const struct client_maps *maps, uint32_t shards);
-void client_calls_close(struct client_reader *r);
-
-/* Adds all clients to @to, and frees the entries of those that have ended. @label: as server_label() of the source: "" if
- * the server is not known yet. Returns 0 or -ENOMEM. */
-int client_calls_read(struct client_reader *r, struct client_list *to,
-		      const char *(*label)(const void *context, uint32_t server),
-		      const void *context);
 
 /* ---- errors, depths, drops ---- */
 

@@ -161,6 +161,42 @@ static void write_mount_families(struct metrics_writer *w, const struct snapshot
 #undef BY
 }
 
+/* The same of each owner, by kind. */
+static void write_owners(struct metrics_writer *w, const struct snapshot *s, enum metric_id metric,
+			 size_t offset, const char *(*format)(char *number, uint64_t value))
+{
+	char number[NUMBER_SIZE];
+
+	write_family(w, metric);
+	for (size_t i = 0; i < s->calls.owner_calls_count; i++) {
+		const struct owner_calls *o = &s->calls.owner_calls[i];
+		const __u64 *values = (const __u64 *)((const char *)&o->sums + offset);
+
+		for (int k = 0; k < RPC_KINDS && snapshot_knows(&s->calls, RPC_FACT_OWNERS); k++) {
+			if (values[k])
+				SAMPLE(w, format(number, values[k]), { "server", o->server },
+				       { "owner", o->owner }, { "kind", rpc_kind_names[k] });
+		}
+	}
+}
+
+static void write_owner_families(struct metrics_writer *w, const struct snapshot *s)
+{
+	char number[NUMBER_SIZE];
+
+#define BY(NAME, field, format) \
+	write_owners(w, s, METRIC_NFS_OWNER_##NAME, offsetof(struct rpc_sums, field), format)
+	BY(CALLS, calls, format_integer);
+	BY(SECONDS, total_ns, format_nanoseconds);
+	BY(WAIT_SECONDS, wait_ns, format_nanoseconds);
+	BY(SENT_BYTES, sent_bytes, format_integer);
+	BY(RECEIVED_BYTES, received_bytes, format_integer);
+#undef BY
+	EACH(NFS_OWNER_OLDEST_CALL_SECONDS, s->calls.owner_calls, s->calls.owner_calls_count,
+	     snapshot_knows(&s->calls, RPC_FACT_OWNERS), format_nanoseconds(number, e->oldest_ns),
+	     { "server", e->server }, { "owner", e->owner });
+}
+
 void call_metrics_write(struct metrics_writer *w, const struct snapshot *s)
 {
 	char number[NUMBER_SIZE];
@@ -178,4 +214,5 @@ void call_metrics_write(struct metrics_writer *w, const struct snapshot *s)
 	     format_integer(number, e->count), { "server", e->server }, { "op", e->op },
 	     { "status", e->status });
 	write_mount_families(w, s);
+	write_owner_families(w, s);
 }

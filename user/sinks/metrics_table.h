@@ -34,6 +34,19 @@ METRIC(NFS_MOUNT_RECEIVED_BYTES, "nfs_mount_received_bytes", COUNTER, "bytes",
        "Bytes received in replies to a mount's calls, RPC headers included.")
 METRIC(NFS_MOUNT_ERRORS, "nfs_mount_errors", COUNTER, "", "server, export, mountpoint, kind",
        "Calls of a mount that ended with an error.")
+METRIC(NFS_OWNER_CALLS, "nfs_owner_calls", COUNTER, "", "server, owner, kind",
+       "NFS calls of a job, pod, unit or user that ended.")
+METRIC(NFS_OWNER_SECONDS, "nfs_owner_seconds", COUNTER, "seconds", "server, owner, kind",
+       "Sum of the durations of an owner's calls.")
+METRIC(NFS_OWNER_WAIT_SECONDS, "nfs_owner_wait_seconds", COUNTER, "seconds", "server, owner, kind",
+       "Sum of the waits of an owner's calls: for a session slot, an RPC slot, and to send.")
+METRIC(NFS_OWNER_SENT_BYTES, "nfs_owner_sent_bytes", COUNTER, "bytes", "server, owner, kind",
+       "Bytes sent for an owner's calls, RPC headers included.")
+METRIC(NFS_OWNER_RECEIVED_BYTES, "nfs_owner_received_bytes", COUNTER, "bytes",
+       "server, owner, kind",
+       "Bytes received in replies to an owner's calls, RPC headers included.")
+METRIC(NFS_OWNER_OLDEST_CALL_SECONDS, "nfs_owner_oldest_call_seconds", GAUGE, "seconds",
+       "server, owner", "Age of an owner's oldest unanswered call.")
 METRIC(RPC_RETRANSMITS, "rpc_retransmits", COUNTER, "", "server, transport",
        "Retransmissions of calls, counted when the call ends.")
 METRIC(RPC_TIMEOUTS, "rpc_timeouts", COUNTER, "", "server, transport",

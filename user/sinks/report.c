@@ -217,14 +217,15 @@ static void write_session(FILE *out, const struct session *t, bool histograms)
 		if (t->servers[i].sums.calls || t->servers[i].sums.oldest_ns)
 			report_verdict(out, t, t->servers[i].name);
 	for (size_t i = 0; i < t->server_count; i++)
-		summarise_mounts(out, t, t->servers[i].name);
+		for (int by = 0; by < SHARE_BYS; by++)
+			summarise_shares(out, t, t->servers[i].name, (enum share_by)by);
 	for (size_t i = 0; i < t->server_count; i++)
 		summarise_server(out, &t->total, t->servers[i].name, seconds);
 	report_faults(out, t);
 	report_losses(out, s);
 	fprintf(out, "- From %s, for %.0f s.\n", time_to_local(begin, t->first.wall), seconds);
 	report_ops(out, t);
-	report_mounts(out, t);
+	report_shares(out, t);
 	if (histograms)
 		report_histograms(out, t);
 	report_episodes(out, t);

@@ -61,27 +61,29 @@ void report_ops(FILE *out, const struct session *t);
 /* The durations of each op's calls as bars. */
 void report_histograms(FILE *out, const struct session *t);
 
-/* The mounts of each server: how much of its time each held slots, and waited. */
-void report_mounts(FILE *out, const struct session *t);
+/* Whose calls: of a mount, or of an owner. */
+enum share_by { SHARE_BY_MOUNT, SHARE_BY_OWNER, SHARE_BYS };
 
-/* A line of the summary: whose calls hold the slots of @server, and whose wait. */
-void summarise_mounts(FILE *out, const struct session *t, const char *server);
-
-/* A mount's part of a session, ns. */
-struct mount_share {
-	const struct mount_delta *mount;
+/* The part of a mount or an owner of a session's calls to a server, ns. */
+struct calls_share {
+	const char *name; /* mount point, "": none; or owner */
+	const char *export; /* of a mount */
+	const struct rpc_sums *sums;
 	uint64_t calls, total_ns, sent_bytes, received_bytes, errors;
 	uint64_t waited_ns; /* for a session slot, an RPC slot, and to send */
 	uint64_t held_ns; /* an RPC slot: from when it was there to the end of the call */
 };
 
-/* The mounts with calls of @server that are wanted, the one with the most time first; @sum: of all. Returns how many; free
- * *@mounts. Without memory none, and where the mount of a call is not known. */
-size_t session_mounts(const struct session *t, const char *server, struct mount_share **mounts,
-		      struct mount_share *sum);
+/* Those with calls of @server that are wanted, the one with the most time first; @sum: of all. Returns how many; free
+ * *@shares. Without memory none, and where it is not known whose a call is. */
+size_t session_shares(const struct session *t, const char *server, enum share_by by,
+		      struct calls_share **shares, struct calls_share *sum);
 
-/* "(none)" for calls of no mount. */
-const char *mount_name(const struct mount_calls *m);
+/* The mounts and the owners of each server: how much of its time each held slots, and waited. */
+void report_shares(FILE *out, const struct session *t);
+
+/* A line of the summary: whose calls hold the slots of @server, and whose wait. */
+void summarise_shares(FILE *out, const struct session *t, const char *server, enum share_by by);
 
 void report_episodes(FILE *out, const struct session *t);
 void report_slow_calls(FILE *out, const struct session *t, size_t most);

@@ -156,21 +156,19 @@ void report_histograms(FILE *out, const struct session *t)
 	}
 }
 
-/* ---- mounts ---- */
+/* ---- mounts and owners ---- */
 
 static int by_time(const void *a, const void *b)
 {
-	const struct mount_share *x = a, *y = b;
+	const struct calls_share *x = a, *y = b;
 
 	if (x->total_ns != y->total_ns)
 		return x->total_ns < y->total_ns ? 1 : -1;
-	return strcmp(x->mount->now->mountpoint, y->mount->now->mountpoint);
+	return strcmp(x->name, y->name);
 }
 
-static void add_share(struct mount_share *to, const struct rpc_sums *sums)
+static void add_sums(struct calls_share *to, const struct rpc_sums *sums)
 {
-	const uint64_t waits[] = { sums->phase_ns[RPC_PHASE_SESSION],
-				   sums->phase_ns[RPC_PHASE_SLOT], sums->phase_ns[RPC_PHASE_SEND] };
 	uint64_t total = 0;
 
 	for (int k = 0; k < RPC_KINDS; k++) {
@@ -181,51 +179,74 @@ static void add_share(struct mount_share *to, const struct rpc_sums *sums)
 		to->errors += sums->errors[k];
 	}
 	to->total_ns += total;
-	to->waited_ns += waits[0] + waits[1] + waits[2];
-	to->held_ns += total - waits[0] - waits[1] - sums->phase_ns[RPC_PHASE_DELAY];
+	to->held_ns += total;
+	for (int p = 0; p < RPC_WAITS; p++) {
+		if (limit_of(p) < RPC_LIMITS)
+			to->waited_ns += sums->phase_ns[p];
+		if (p != RPC_PHASE_SEND)
+			to->held_ns -= sums->phase_ns[p];
+	}
 }
 
-size_t session_mounts(const struct session *t, const char *server, struct mount_share **mounts,
-		      struct mount_share *sum)
+/* The share of entry @i of those of @by: whose, and its sums; to which server, as a result. */
+static const char *share_of(struct calls_share *share, const struct delta *d, enum share_by by,
+			    size_t i)
+{
+	const struct mount_delta *m = &d->mount_calls[i];
+	const struct owner_delta *o = &d->owner_calls[i];
+
+	if (by == SHARE_BY_OWNER) {
+		*share = (struct calls_share){ .name = o->now->owner, .sums = &o->sums };
+		return o->now->server;
+	}
+	*share = (struct calls_share){ .name = m->now->mountpoint,
+				       .export = m->now->export,
+				       .sums = &m->sums };
+	return m->now->server;
+}
+
+size_t session_shares(const struct session *t, const char *server, enum share_by by,
+		      struct calls_share **shares, struct calls_share *sum)
 {
 	const struct delta *d = &t->total;
-	struct mount_share *share;
+	const size_t entries = by == SHARE_BY_MOUNT ? d->mount_calls_count : d->owner_calls_count;
+	struct calls_share *share;
 	size_t count = 0;
 
-	*sum = (struct mount_share){};
-	*mounts = calloc(d->mount_calls_count + 1, sizeof(**mounts));
-	if (!snapshot_knows(&t->last.calls, RPC_FACT_MOUNTS))
+	*sum = (struct calls_share){};
+	*shares = calloc(entries + 1, sizeof(**shares));
+	if (!snapshot_knows(&t->last.calls,
+			    by == SHARE_BY_MOUNT ? RPC_FACT_MOUNTS : RPC_FACT_OWNERS))
 		return 0;
-	for (size_t i = 0; *mounts && i < d->mount_calls_count; i++) {
-		const struct mount_delta *m = &d->mount_calls[i];
-
-		if (strcmp(m->now->server, server) != 0 || !rpc_sums_calls(&m->sums))
+	for (size_t i = 0; *shares && i < entries; i++) {
+		share = &(*shares)[count];
+		if (strcmp(share_of(share, d, by, i), server) != 0 || !rpc_sums_calls(share->sums))
 			continue;
-		add_share(sum, &m->sums);
-		if (!session_wants_mount(t, m->now->mountpoint))
+		add_sums(sum, share->sums);
+		if (by == SHARE_BY_MOUNT && !session_wants_mount(t, share->name))
 			continue;
-		share = &(*mounts)[count++];
-		share->mount = m;
-		add_share(share, &m->sums);
+		add_sums(share, share->sums);
+		count++;
 	}
 	if (count)
-		qsort(*mounts, count, sizeof(**mounts), by_time);
+		qsort(*shares, count, sizeof(**shares), by_time);
 	return count;
 }
 
-const char *mount_name(const struct mount_calls *m)
+/* "(none)" for calls of no mount. */
+static const char *name_of(const struct calls_share *s)
 {
-	return *m->mountpoint ? m->mountpoint : "(none)";
+	return *s->name ? s->name : "(none)";
 }
 
-static void write_mount(FILE *out, const struct mount_share *m, const struct mount_share *sum)
+static void write_share(FILE *out, const struct calls_share *s, const struct calls_share *sum)
 {
 	char mean[DURATION_SIZE];
 
-	format_duration(mean, m->total_ns / m->calls);
-	safe_line(out, "%-26s %8" PRIu64 " %9.1f %9.1f %7s %6.0f %8.0f", mount_name(m->mount->now),
-		  m->calls, (double)m->sent_bytes / 1e6, (double)m->received_bytes / 1e6, mean,
-		  percent_of(m->held_ns, sum->held_ns), percent_of(m->waited_ns, sum->waited_ns));
+	format_duration(mean, s->total_ns / s->calls);
+	safe_line(out, "%-26s %8" PRIu64 " %9.1f %9.1f %7s %6.0f %8.0f", name_of(s), s->calls,
+		  (double)s->sent_bytes / 1e6, (double)s->received_bytes / 1e6, mean,
+		  percent_of(s->held_ns, sum->held_ns), percent_of(s->waited_ns, sum->waited_ns));
 }
 
 /* The calls of a mount by kind, below its line. */
@@ -244,52 +265,62 @@ static void write_kinds(FILE *out, const struct rpc_sums *sums)
 	}
 }
 
-void report_mounts(FILE *out, const struct session *t)
+static const struct {
+	const char *heading, *column;
+} share_words[] = {
+	[SHARE_BY_MOUNT] = { "Mounts of %s, the one with the most time first", "mount point" },
+	[SHARE_BY_OWNER] = { "Owners of the calls to %s, the one with the most time first",
+			     "owner" },
+};
+
+static void report_server_shares(FILE *out, const struct session *t, const char *server,
+				 enum share_by by)
 {
-	struct mount_share *mounts, sum;
+	struct calls_share *shares, sum;
+	size_t count = session_shares(t, server, by, &shares, &sum);
 
-	for (size_t i = 0; i < t->server_count; i++) {
-		size_t count = session_mounts(t, t->servers[i].name, &mounts, &sum);
-
-		if (count) {
-			fputc('\n', out);
-			safe_line(out, "Mounts of %s, the one with the most time first",
-				  t->servers[i].name);
-			fprintf(out, "%-26s %8s %9s %9s %7s %6s %8s\n", "mount point", "calls",
-				"MB sent", "MB recvd", "mean", "held %", "waited %");
-		}
-		for (size_t m = 0; m < count; m++) {
-			write_mount(out, &mounts[m], &sum);
-			if (t->filter.mount)
-				write_kinds(out, &mounts[m].mount->sums);
-		}
-		free(mounts);
+	if (count) {
+		fputc('\n', out);
+		safe_line(out, share_words[by].heading, server);
+		fprintf(out, "%-26s %8s %9s %9s %7s %6s %8s\n", share_words[by].column, "calls",
+			"MB sent", "MB recvd", "mean", "held %", "waited %");
 	}
+	for (size_t i = 0; i < count; i++) {
+		write_share(out, &shares[i], &sum);
+		if (by == SHARE_BY_MOUNT && t->filter.mount)
+			write_kinds(out, shares[i].sums);
+	}
+	free(shares);
 }
 
-void summarise_mounts(FILE *out, const struct session *t, const char *server)
+void report_shares(FILE *out, const struct session *t)
 {
-	const struct mount_share *holder, *waiter;
-	struct mount_share *mounts, sum;
-	size_t count = session_mounts(t, server, &mounts, &sum);
+	for (size_t i = 0; i < t->server_count; i++)
+		for (int by = 0; by < SHARE_BYS; by++)
+			report_server_shares(out, t, t->servers[i].name, (enum share_by)by);
+}
 
-	holder = waiter = mounts;
+void summarise_shares(FILE *out, const struct session *t, const char *server, enum share_by by)
+{
+	const struct calls_share *holder, *waiter;
+	struct calls_share *shares, sum;
+	size_t count = session_shares(t, server, by, &shares, &sum);
+
+	holder = waiter = shares;
 	for (size_t i = 1; i < count; i++) {
-		if (mounts[i].held_ns > holder->held_ns)
-			holder = &mounts[i];
-		if (mounts[i].waited_ns > waiter->waited_ns)
-			waiter = &mounts[i];
+		if (shares[i].held_ns > holder->held_ns)
+			holder = &shares[i];
+		if (shares[i].waited_ns > waiter->waited_ns)
+			waiter = &shares[i];
 	}
 	/* Where next to nothing waits, it does not matter who. */
 	if (count > 1 && sum.waited_ns > sum.total_ns / 20)
 		safe_line(
 			out,
 			"- Slots of %s: calls of %s hold them for %.0f %% of the time; of the waits, %.0f %% are of %s.",
-			server, mount_name(holder->mount->now),
-			percent_of(holder->held_ns, sum.held_ns),
-			percent_of(waiter->waited_ns, sum.waited_ns),
-			mount_name(waiter->mount->now));
-	free(mounts);
+			server, name_of(holder), percent_of(holder->held_ns, sum.held_ns),
+			percent_of(waiter->waited_ns, sum.waited_ns), name_of(waiter));
+	free(shares);
 }
 
 /* ---- the others ---- */

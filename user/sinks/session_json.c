@@ -226,31 +226,33 @@ static void write_kinds(struct json *j, const struct rpc_sums *sums)
 	json_object_end(j);
 }
 
-static void write_mount_calls(struct json *j, const struct session *t, const char *server)
+static void write_parts(struct json *j, const struct session *t, const char *server,
+			enum share_by by)
 {
-	struct mount_share *mounts, sum;
-	size_t count = session_mounts(t, server, &mounts, &sum);
+	struct calls_share *shares, sum;
+	size_t count = session_shares(t, server, by, &shares, &sum);
 
-	json_array(j, "mount_calls");
+	json_array(j, by == SHARE_BY_MOUNT ? "mount_calls" : "owner_calls");
 	for (size_t i = 0; i < count; i++) {
-		const struct mount_share *m = &mounts[i];
+		const struct calls_share *s = &shares[i];
 
 		json_object(j, NULL);
-		json_text(j, "export", m->mount->now->export);
-		json_text(j, "mountpoint", m->mount->now->mountpoint);
-		json_unsigned(j, "calls", m->calls);
-		json_nanoseconds(j, "seconds", m->total_ns);
-		json_unsigned(j, "sent_bytes", m->sent_bytes);
-		json_unsigned(j, "received_bytes", m->received_bytes);
-		json_unsigned(j, "errors", m->errors);
-		write_share(j, "held_share", m->held_ns, sum.held_ns);
-		write_share(j, "waited_share", m->waited_ns, sum.waited_ns);
-		write_phases(j, (const uint64_t *)m->mount->sums.phase_ns);
-		write_kinds(j, &m->mount->sums);
+		if (by == SHARE_BY_MOUNT)
+			json_text(j, "export", s->export);
+		json_text(j, by == SHARE_BY_MOUNT ? "mountpoint" : "owner", s->name);
+		json_unsigned(j, "calls", s->calls);
+		json_nanoseconds(j, "seconds", s->total_ns);
+		json_unsigned(j, "sent_bytes", s->sent_bytes);
+		json_unsigned(j, "received_bytes", s->received_bytes);
+		json_unsigned(j, "errors", s->errors);
+		write_share(j, "held_share", s->held_ns, sum.held_ns);
+		write_share(j, "waited_share", s->waited_ns, sum.waited_ns);
+		write_phases(j, (const uint64_t *)s->sums->phase_ns);
+		write_kinds(j, s->sums);
 		json_object_end(j);
 	}
 	json_array_end(j);
-	free(mounts);
+	free(shares);
 }
 
 /* ---- timelines: an array for each figure, with a value for each interval ---- */
@@ -332,7 +334,8 @@ static void write_server(struct json *j, const struct session *t, size_t number)
 	json_unsigned(j, "connects", v->sums.connects);
 	json_unsigned(j, "errors", v->sums.errors);
 	write_mounts(j, &t->last, v->name);
-	write_mount_calls(j, t, v->name);
+	for (int by = 0; by < SHARE_BYS; by++)
+		write_parts(j, t, v->name, (enum share_by)by);
 	write_transports(j, &t->total, v->name);
 	write_ops(j, t, v->name);
 	write_timeline(j, t, number);

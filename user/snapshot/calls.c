@@ -189,6 +189,11 @@ struct mount_calls *snapshot_mount_calls(struct calls *c, const char *server, co
 	return GET(TABLE_MOUNT_CALLS, c, server, export, mountpoint);
 }
 
+struct owner_calls *snapshot_owner_calls(struct calls *c, const char *server, const char *owner)
+{
+	return GET(TABLE_OWNER_CALLS, c, server, owner);
+}
+
 struct rpc_storage *snapshot_storage(struct calls *c, const char *server)
 {
 	return GET(TABLE_STORAGES, c, server);

@@ -93,6 +93,15 @@ struct mount_calls {
 	struct rpc_sums sums;
 };
 
+/* The calls of an owner to a server. */
+struct owner_calls {
+	char server[LABEL_SIZE];
+	char owner[LABEL_SIZE]; /* "slurm:4711", see owner_name(); "other": merged */
+	struct rpc_sums sums;
+	uint64_t
+		oldest_ns; /* age of its oldest unanswered call that is the oldest of its transport; 0: none */
+};
+
 /* A mount of NFS. */
 struct nfs_mount {
 	char server[LABEL_SIZE];
@@ -187,7 +196,8 @@ enum rpc_fact {
 	RPC_FACT_SLOTS_IN_FLIGHT,
 	RPC_FACT_CREDENTIALS,
 	RPC_FACT_SESSION_SLOTS,
-	RPC_FACT_MOUNTS, /* whose calls they are */
+	RPC_FACT_MOUNTS, /* which mount's calls they are */
+	RPC_FACT_OWNERS, /* whose calls they are */
 	RPC_FACT_PHASE, /* + enum rpc_phase */
 	RPC_FACT_SATURATED = RPC_FACT_PHASE + RPC_PHASES, /* + enum rpc_limit */
 	RPC_FACT_DEPTH = RPC_FACT_SATURATED + RPC_LIMITS, /* + enum rpc_queue */
@@ -238,6 +248,8 @@ struct calls {
 	size_t mount_count;
 	struct mount_calls *mount_calls;
 	size_t mount_calls_count;
+	struct owner_calls *owner_calls;
+	size_t owner_calls_count;
 	struct rpc_storage *storages;
 	size_t storage_count;
 	struct slow_call *slow; /* since the snapshot before */
@@ -269,6 +281,7 @@ struct episode_stats *snapshot_episodes(struct calls *c, const char *server, con
 struct nfs_mount *snapshot_mount(struct calls *c, const struct nfs_mount *like);
 struct mount_calls *snapshot_mount_calls(struct calls *c, const char *server, const char *export,
 					 const char *mountpoint);
+struct owner_calls *snapshot_owner_calls(struct calls *c, const char *server, const char *owner);
 struct rpc_storage *snapshot_storage(struct calls *c, const char *server);
 extern const char *const rpc_phase_names[RPC_PHASES];
 extern const char *const rpc_kind_names[RPC_KINDS];

@@ -40,6 +40,11 @@ struct mount_delta {
 	struct rpc_sums sums;
 };
 
+struct owner_delta {
+	const struct owner_calls *now;
+	struct rpc_sums sums;
+};
+
 struct fault_delta {
 	const struct fault *now;
 	uint64_t count;
@@ -69,6 +74,8 @@ struct delta {
 	size_t server_count;
 	struct mount_delta *mount_calls;
 	size_t mount_calls_count;
+	struct owner_delta *owner_calls;
+	size_t owner_calls_count;
 	struct fault_delta *faults;
 	size_t fault_count;
 	struct kernel_event_delta *kernel_events;

@@ -64,10 +64,12 @@ void snapshot_fold(struct snapshot *s, size_t max_series)
 
 int calls_add(struct calls *c, const struct calls *past)
 {
-	for (int id = TABLE_OPS; id <= TABLE_SERVERS; id++) {
+	for (int id = TABLE_OPS; id <= TABLE_OWNER_CALLS; id++) {
 		const struct table *t = &tables[id];
 		const char *from = table_array(t, past);
 
+		if (id == TABLE_MOUNTS)
+			continue;
 		for (size_t i = table_count(t, past); i--; from += t->size) {
 			const struct rpc_transport_state *transport = (const void *)from;
 			void *to;

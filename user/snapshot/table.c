@@ -128,7 +128,21 @@ static const struct field mount_calls_fields[] = {
 	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.sent_bytes),
 	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.received_bytes),
 	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.errors),
+	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.wait_ns),
 	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.phase_ns),
+};
+
+static const struct field owner_calls_fields[] = {
+	ROW(owner_calls, TEXT, LABEL, server),
+	ROW(owner_calls, TEXT, LABEL, owner),
+	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.calls),
+	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.total_ns),
+	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.sent_bytes),
+	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.received_bytes),
+	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.errors),
+	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.wait_ns),
+	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.phase_ns),
+	ROW(owner_calls, U64, LARGEST, oldest_ns),
 };
 
 static const struct field slow_fields[] = {
@@ -265,6 +279,8 @@ const struct table tables[TABLES] = {
 	[TABLE_MOUNTS] = CALLS(mounts, mount_count, mount_fields, .max = 4096, .series = 1),
 	[TABLE_MOUNT_CALLS] = CALLS(mount_calls, mount_calls_count, mount_calls_fields, .max = 4096,
 				    .series = RPC_PHASES, DELTA(mount_calls, mount_calls_count)),
+	[TABLE_OWNER_CALLS] = CALLS(owner_calls, owner_calls_count, owner_calls_fields, .max = 4096,
+				    .series = RPC_KINDS, DELTA(owner_calls, owner_calls_count)),
 	[TABLE_SLOW] = CALLS(slow, slow_count, slow_fields, .max = 4096),
 	[TABLE_FAULTS] =
 		FAULTS(faults, fault_count, fault_fields, .max = 4096, DELTA(faults, fault_count)),

@@ -17,6 +17,8 @@
 #define SUNRPC_BTF "/sys/kernel/btf/sunrpc"
 #define SESSION_BTF "/sys/kernel/btf/nfsv4"
 #define SESSION_MODULE "/sys/module/nfsv4/notes"
+#define WRITE_BTF "/sys/kernel/btf/nfs"
+#define WRITE_MODULE "/sys/module/nfs/notes"
 #define RDMA_BTF "/sys/kernel/btf/rpcrdma"
 
 #define MAX_FINDS \
@@ -30,8 +32,9 @@ struct btf_state {
 	struct rpc_bpf *bpf; /* the skeleton in @hooks */
 	struct btf_maps maps;
 	uint32_t shards;
-	bool session_known, rdma_known; /* looked for, since their types are there */
+	bool session_known, write_known, rdma_known; /* looked for, since their types are there */
 	uint64_t slower_ns; /* 0: no slow calls are wanted */
+	bool owners; /* are wanted */
 	bool record_at_release; /* see rpc_record_at_release in bpf/rpc.bpf.c */
 };
 
@@ -48,6 +51,8 @@ enum hook {
 	HOOK_RPC_STATS_LATENCY_AGAIN,
 	HOOK_RPC_TASK_WAKEUP,
 	HOOK_RPC_TASK_SLEEP,
+	HOOK_OWNER_EXITS,
+	HOOK_OWNER_MOVES,
 	HOOKS,
 };
 
@@ -59,6 +64,8 @@ enum hook {
 /* Without xprt_destroy, calls of a transport that has the memory of an earlier one would count
  * for that one's server. */
 #define ESSENTIAL_HOOKS (BIT(HOOK_RPC_STATS_LATENCY) | BIT(HOOK_XPRT_DESTROY))
+/* On tracepoints of the kernel. Without one of them a process' number may be another's by now. */
+#define OWNER_HOOKS (BIT(HOOK_OWNER_EXITS) | BIT(HOOK_OWNER_MOVES))
 #define WAIT_HOOKS (BIT(HOOK_RPC_TASK_WAKEUP) | BIT(HOOK_RPC_TASK_SLEEP))
 
 static const struct bpf_hook table[HOOKS] = {
@@ -73,6 +80,8 @@ static const struct bpf_hook table[HOOKS] = {
 	[HOOK_RPC_STATS_LATENCY_AGAIN] = HOOK(rpc_stats_latency_again, 0),
 	[HOOK_RPC_TASK_WAKEUP] = HOOK(rpc_task_wakeup, BIT(HOOK_RPC_STATS_LATENCY)),
 	[HOOK_RPC_TASK_SLEEP] = HOOK(rpc_task_sleep, BIT(HOOK_RPC_TASK_WAKEUP)),
+	[HOOK_OWNER_EXITS] = HOOK(owner_exits, 0),
+	[HOOK_OWNER_MOVES] = HOOK(owner_moves, 0),
 };
 
 /* Whether a tracepoint's programs can be preempted: see rpc_record_at_release. Such a
@@ -153,26 +162,27 @@ static void *open_programs(void *state)
 		return NULL;
 	b->bpf->rodata->rpc_shard_mask = b->shards - 1;
 	b->bpf->rodata->rpc_record_at_release = b->record_at_release;
+	b->bpf->rodata->rpc_owners = b->owners && !(b->hooks.missing & OWNER_HOOKS);
 	b->bpf->bss->rpc_slower_ns = b->slower_ns;
 	if (!b->slower_ns)
 		bpf_map__set_autocreate(b->bpf->maps.slow_calls, false);
 	bpf_map__set_max_entries(b->bpf->maps.replies, b->shards);
 	bpf_map__set_max_entries(b->bpf->maps.series, RPC_MAX_SERIES * b->shards);
-	bpf_map__set_max_entries(b->bpf->maps.client_stats, RPC_CLIENT_ENTRIES * b->shards);
+	bpf_map__set_max_entries(b->bpf->maps.share_stats, RPC_MAX_SHARES * b->shards);
 	bpf_map__set_max_entries(b->bpf->maps.server_stats, (RPC_MAX_SERVERS + 1) * b->shards);
 	return b->bpf;
 }
 
-/* The types of the loaded nfsv4, or NULL. */
-static struct btf *session_types(void)
+/* The types of the loaded @module, which are at @btf if the kernel has them; or NULL. */
+static struct btf *late_types(const char *module, const char *btf)
 {
 	char place[PATH_MAX], reason[200];
 
-	if (!access(SESSION_BTF, F_OK))
-		return kernel_module_types("nfsv4");
-	if (!types_file_place(place, sizeof(place), "", "nfsv4"))
+	if (!access(btf, F_OK))
+		return kernel_module_types(module);
+	if (!types_file_place(place, sizeof(place), "", module))
 		return NULL;
-	return types_file_read(place, "", "nfsv4", reason, sizeof(reason));
+	return types_file_read(place, "", module, reason, sizeof(reason));
 }
 
 /* Bytes from slot_tbl_waitq to @member in nfsv4's nfs4_slot_table; 0 if they are not known. */
@@ -187,7 +197,7 @@ static int session_offset(const struct btf *types, const char *member)
 /* Before that is known, a wait while the session is drained counts as a session wait. */
 static void find_session_state(struct btf_state *b)
 {
-	struct btf *types = session_types();
+	struct btf *types = late_types("nfsv4", SESSION_BTF);
 
 	b->session_known = true;
 	b->bpf->bss->rpc_session_state_offset = session_offset(types, "slot_tbl_state");
@@ -196,6 +206,26 @@ static void find_session_state(struct btf_state *b)
 	log_debug(b->log, "nfsv4: slot_tbl_state is %lld bytes from its queue, max_slotid %lld",
 		  (long long)b->bpf->bss->rpc_session_state_offset,
 		  (long long)b->bpf->bss->rpc_session_slots_offset);
+}
+
+/* Before that is known, what the kernel writes back is the kernel's. */
+static void find_write_request(struct btf_state *b)
+{
+	struct btf *types = late_types("nfs", WRITE_BTF);
+	const char *const header = "nfs_pgio_header";
+	int task = types ? kernel_types_offset(types, header, "task") : -1;
+	int request = types ? kernel_types_offset(types, header, "req") : -1;
+	int page = types ? kernel_types_offset(types, "nfs_page", "wb_page") : -1;
+
+	b->write_known = true;
+	if (task >= 0 && request >= 0 && page >= 0) {
+		b->bpf->bss->rpc_nfs_write[2] = (uint64_t)page;
+		b->bpf->bss->rpc_nfs_write[0] = (uint64_t)task;
+		b->bpf->bss->rpc_nfs_write[1] = (uint64_t)request;
+	}
+	btf__free(types);
+	log_debug(b->log, "nfs: task, request and page of a write are at %d, %d, %d", task, request,
+		  page);
 }
 
 /* Sets where rpcrdma keeps the local address of a connection; leaves it unknown if a type has another form. */
@@ -231,13 +261,17 @@ static bool find_late_types(struct btf_state *b)
 {
 	bool session =
 		!b->session_known && !access(b->types_in_file ? SESSION_MODULE : SESSION_BTF, F_OK);
+	bool write = b->owners && !b->write_known &&
+		     !access(b->types_in_file ? WRITE_MODULE : WRITE_BTF, F_OK);
 	bool rdma = !b->rdma_known && !access(RDMA_BTF, F_OK);
 
 	if (session)
 		find_session_state(b);
+	if (write)
+		find_write_request(b);
 	if (rdma)
 		find_rdma_address(b);
-	return session || rdma;
+	return session || write || rdma;
 }
 
 static void detach(void *state)
@@ -271,12 +305,16 @@ static void *try(const struct source_setup *setup)
 	b->slower_ns = setup->slower_ns;
 	if (!b->slower_ns)
 		b->hooks.unused |= BIT(HOOK_RPC_STATS_LATENCY_SLOW);
+	b->owners = setup->owners;
+	if (!b->owners)
+		b->hooks.unused |= OWNER_HOOKS;
 	err = copy_types(b, setup->types_file);
 	if (!err)
 		err = bpf_hooks_load(&b->hooks, open_programs, b);
 	module_types_close(&b->types);
 	if (!err) {
-		err = btf_maps_open(&b->maps, b->bpf, b->shards, setup->connected);
+		err = btf_maps_open(&b->maps, b->bpf, b->shards, setup->connected,
+				    b->bpf->rodata->rpc_owners);
 		if (!err && b->slower_ns)
 			err = slow_calls_open(&b->maps.slow, bpf_map__fd(b->bpf->maps.slow_calls),
 					      &b->bpf->bss->rpc_slower_ns);
@@ -320,7 +358,7 @@ static int attach(void *state)
 const char *btf_tracepoint(size_t number)
 {
 	for (size_t i = 0; i < HOOKS; i++)
-		if (!(SHARING_HOOKS & BIT(i)) && !number--)
+		if (!((SHARING_HOOKS | OWNER_HOOKS) & BIT(i)) && !number--)
 			return table[i].name;
 	return NULL;
 }
@@ -328,7 +366,7 @@ const char *btf_tracepoint(size_t number)
 static void missing(struct snapshot *s)
 {
 	for (size_t i = 0; i < HOOKS; i++)
-		if (!(RECORD_AT_RELEASE_HOOKS & BIT(i)) && !(SHARING_HOOKS & BIT(i)))
+		if (!((RECORD_AT_RELEASE_HOOKS | SHARING_HOOKS | OWNER_HOOKS) & BIT(i)))
 			snapshot_hook(&s->self, table[i].name, false);
 }
 
@@ -343,6 +381,9 @@ static uint64_t unknown_facts(const struct btf_state *b)
 	/* Without it, calls of a client that has the number of an earlier one would count for that one's mount. */
 	if (!bpf_hook_attached(&b->hooks, HOOK_RPC_CLNT_NEW))
 		unknown |= RPC_FACT_BIT(RPC_FACT_MOUNTS);
+	if (!bpf_hook_attached(&b->hooks, HOOK_OWNER_EXITS) ||
+	    !bpf_hook_attached(&b->hooks, HOOK_OWNER_MOVES))
+		unknown |= RPC_FACT_BIT(RPC_FACT_OWNERS);
 	return unknown;
 }
 

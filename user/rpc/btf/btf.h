@@ -5,7 +5,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
-#include "owners/mount_calls.h"
+#include "owners/shares.h"
 #include "rpc/rpc_series.h"
 #include "rpc/slow_calls.h"
 #include "snapshot/snapshot.h"
@@ -21,7 +21,7 @@ struct btf_maps {
 	const struct rpc_task_bucket *task_keys; /* mapped */
 	const struct rpc_replies *replies; /* mapped, by shard */
 	struct rpc_series_reader reader;
-	struct client_reader clients;
+	struct share_reader shares_read; /* of clients and owners */
 	struct slow_calls slow; /* for the owner to open, if they are wanted */
 	/* Last reported values, by transport. */
 	uint64_t saturated_ns[RPC_MAX_TRANSPORTS][RPC_LIMITS];
@@ -30,9 +30,9 @@ struct btf_maps {
 };
 
 /* @bpf must be loaded and outlive @m; @shards: copies of the hot maps; @connected: see struct
- * source_setup. Returns 0 or -errno; call btf_maps_close() in either case. */
+ * source_setup; @owners: they are wanted. Returns 0 or -errno; call btf_maps_close() in either case. */
 int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards,
-		  const struct snapshot *connected);
+		  const struct snapshot *connected, bool owners);
 void btf_maps_close(struct btf_maps *m);
 
 /* Adds all that the maps hold to @s and @clients, and begins a new interval for the peak
@@ -50,7 +50,7 @@ struct module_types {
 };
 
 /* Makes the file for the programs of @object, which is open: with each struct of theirs to which the arguments of
- * their tracepoints lead, or which the module itself has, and the kernel's tcp_sock and task_struct. @from: the module's
+ * their tracepoints lead, or which the module itself has, and some of the kernel's. @from: the module's
  * types. Returns 0 or -errno. */
 int module_types_copy(struct module_types *t, const struct btf *from,
 		      const struct bpf_object *object);

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "kernel/bpf_support.h"
 #include "rpc.skel.h"
 
@@ -19,6 +20,7 @@
 struct reading {
 	struct btf_maps *m;
 	struct snapshot *s;
+	struct client_list *clients;
 	char (*servers)[LABEL_SIZE]; /* by number */
 	uint32_t server_count;
 	struct rpc_transport *transports;
@@ -51,10 +53,17 @@ static int lookup(struct bpf_map *map, uint32_t key, void *value)
 }
 
 int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards,
-		  const struct snapshot *connected)
+		  const struct snapshot *connected, bool owners)
 {
+	struct share_maps maps = { SHARE_MAPS(bpf) };
 	int err;
 
+	if (owners) {
+		maps.owners = bpf->maps.owners;
+		maps.owner_index = bpf->maps.owner_index;
+		maps.free_owners = bpf->maps.free_owners;
+		maps.cell = bpf->bss->rpc_owner_cell;
+	}
 	*m = (struct btf_maps){
 		.bpf = bpf, .shards = shards, .own_netns = own_netns(), .connected = connected
 	};
@@ -64,7 +73,7 @@ int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards,
 	m->replies = bpf_values_map(bpf->maps.replies, PROT_READ);
 	if (!m->replies)
 		return -errno;
-	err = client_calls_open(&m->clients, CLIENT_MAPS(bpf), shards);
+	err = shares_open(&m->shares_read, &maps, shards);
 	return err ? err : rpc_series_open(&m->reader);
 }
 
@@ -74,7 +83,7 @@ void btf_maps_close(struct btf_maps *m)
 		bpf_values_unmap(m->bpf->maps.task_keys, m->task_keys);
 		bpf_values_unmap(m->bpf->maps.replies, m->replies);
 	}
-	client_calls_close(&m->clients);
+	shares_close(&m->shares_read);
 	rpc_series_close(&m->reader);
 	slow_calls_close(&m->slow);
 	*m = (struct btf_maps){};
@@ -205,6 +214,22 @@ static void set_endpoints(struct rpc_transport_state *state, const struct rpc_pr
 	state->local.port = p->local.port;
 }
 
+/* A call of this owner is the oldest one of a transport. Without memory, it does not show. */
+static void show_oldest(struct reading *r, const char *server, uint32_t owner, uint64_t start)
+{
+	const char *name = shares_owner(&r->m->shares_read, owner);
+	struct client_calls *c;
+
+	if (!*name || !start || start >= r->s->time_ns)
+		return;
+	c = ARRAY_APPEND(r->clients->list, r->clients->count);
+	if (!c)
+		return;
+	snprintf(c->server, sizeof(c->server), "%s", server);
+	snprintf(c->owner, sizeof(c->owner), "%s", name);
+	c->oldest_ns = r->s->time_ns - start;
+}
+
 /* Reads what only the kernel's rpc_xprt itself holds. */
 static void probe(struct reading *r, uint32_t index, struct rpc_transport_state *state,
 		  struct rpc_server_state *server, uint64_t *connects)
@@ -239,6 +264,7 @@ static void probe(struct reading *r, uint32_t index, struct rpc_transport_state 
 	rpc_raise(&server->depth_max[RPC_QUEUE_PENDING], p->pending);
 	rpc_raise_age(&state->oldest_ns, r->s->time_ns, p->oldest_start);
 	rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], r->s->time_ns, p->oldest_start);
+	show_oldest(r, server->server, p->oldest_owner, p->oldest_start);
 }
 
 /* A transport's number among those of its server and protocol, of which the last one before it is usually near. */
@@ -480,7 +506,7 @@ static void read_waiters(struct reading *r)
 
 int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *clients)
 {
-	struct reading r = { .m = m, .s = s };
+	struct reading r = { .m = m, .s = s, .clients = clients };
 	uint32_t epoch = m->bpf->bss->rpc_epoch;
 	int err;
 
@@ -495,7 +521,7 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 	if (!err)
 		err = read_series(&r);
 	if (!err)
-		err = client_calls_read(&m->clients, clients, server_label, &r);
+		err = shares_read(&m->shares_read, clients, server_label, &r);
 	if (!err)
 		err = rpc_errors_read(bpf_map__fd(m->bpf->maps.errors), add_error, &r);
 	if (!err)

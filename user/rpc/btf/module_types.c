@@ -185,10 +185,11 @@ static void find_rest(struct copying *c)
 }
 
 /* The kernel's own structs to which no pointer leads: tcp_sock, of which a struct sock is the beginning (TCP is never a
- * module), and that of a process. */
+ * module), that of a process, and those that lead from a process' number and from a page to a control group. */
 static void find_kernels(struct copying *c)
 {
-	static const char *const names[] = { "tcp_sock", "task_struct" };
+	static const char *const names[] = { "tcp_sock", "task_struct", "xa_node",   "page",
+					     "folio",    "mem_cgroup",  "obj_cgroup" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		int id = kernel_type_find(c->from, names[i], BTF_KIND_STRUCT);

@@ -21,6 +21,7 @@
 int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_tracepoints_bpf *bpf,
 			 uint32_t shards)
 {
+	const struct share_maps maps = { SHARE_MAPS(bpf) };
 	int err;
 
 	*m = (struct tracepoint_maps){ .bpf = bpf, .shards = shards };
@@ -33,7 +34,7 @@ int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_tracepoints_bpf *
 	for (uint32_t i = 1; i < RPC_MAX_SERIES; i++) /* 0 is "other" */
 		if (bpf_map_update_elem(bpf_map__fd(bpf->maps.free_series), NULL, &i, BPF_ANY))
 			return -errno;
-	err = client_calls_open(&m->calls, CLIENT_MAPS(bpf), shards);
+	err = shares_open(&m->calls, &maps, shards);
 	return err ? err : rpc_series_open(&m->reader);
 }
 
@@ -41,7 +42,7 @@ void tracepoint_maps_close(struct tracepoint_maps *m)
 {
 	if (m->bpf)
 		bpf_values_unmap(m->bpf->maps.clients, m->clients);
-	client_calls_close(&m->calls);
+	shares_close(&m->calls);
 	rpc_series_close(&m->reader);
 	free(m->earlier);
 	*m = (struct tracepoint_maps){};
@@ -457,7 +458,7 @@ static int read_all(struct tracepoint_maps *m, struct snapshot *s, struct client
 	for (uint32_t i = 1; i <= RPC_MAX_SERIES && !err; i++)
 		err = read_series(m, s, i % RPC_MAX_SERIES);
 	if (!err)
-		err = client_calls_read(&m->calls, clients, server_label, m);
+		err = shares_read(&m->calls, clients, server_label, m);
 	if (!err)
 		err = rpc_errors_read(bpf_map__fd(m->bpf->maps.errors), add_error, &r);
 	for (uint32_t i = 0; i < RPC_MAX_SERVERS && !err; i++)

@@ -136,6 +136,7 @@ static void *open_programs(void *state)
 	memcpy((void *)&t->bpf->rodata->fields, &t->fields, sizeof(t->fields));
 	t->bpf->rodata->rpc_shard_mask = t->shards - 1;
 	bpf_map__set_max_entries(t->bpf->maps.series, RPC_MAX_SERIES * t->shards);
+	bpf_map__set_max_entries(t->bpf->maps.share_stats, RPC_MAX_SHARES * t->shards);
 	bpf_map__set_max_entries(t->bpf->maps.server_stats, (RPC_MAX_SERVERS + 1) * t->shards);
 	return t->bpf;
 }
@@ -207,7 +208,8 @@ static int attach(void *state)
 static uint64_t unknown_facts(const struct tracepoints_state *t)
 {
 	uint64_t unknown = RPC_FACT_BIT(RPC_FACT_TIMEOUTS) | RPC_FACT_BIT(RPC_FACT_CONNECTS) |
-			   RPC_FACT_BIT(RPC_FACT_REPLIES) | RPC_FACT_BIT(RPC_FACT_CREDENTIALS) |
+			   RPC_FACT_BIT(RPC_FACT_OWNERS) | RPC_FACT_BIT(RPC_FACT_REPLIES) |
+			   RPC_FACT_BIT(RPC_FACT_CREDENTIALS) |
 			   RPC_FACT_BIT(RPC_FACT_SESSION_SLOTS) |
 			   RPC_FACT_BIT(RPC_FACT_DEPTH + RPC_QUEUE_XMIT) |
 			   RPC_FACT_BIT(RPC_FACT_DEPTH + RPC_QUEUE_PENDING) |

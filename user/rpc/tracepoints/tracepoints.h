@@ -4,7 +4,7 @@
 
 #include "base/file_text.h"
 #include "base/label.h"
-#include "owners/mount_calls.h"
+#include "owners/shares.h"
 #include "rpc/rpc_series.h"
 #include "rpc_tracepoints.h"
 #include "snapshot/snapshot.h"
@@ -84,7 +84,7 @@ struct tracepoint_maps {
 	struct rpc_task_bucket *keys;
 	struct rpc_event_task *tasks;
 	struct rpc_series_reader reader;
-	struct client_reader calls;
+	struct share_reader calls;
 	struct earlier_call *earlier; /* that still wait */
 	size_t earlier_count;
 	struct rpc_event_label labels[RPC_MAX_SERVERS + 1];

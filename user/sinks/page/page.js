@@ -383,17 +383,17 @@
 		return [make("h3", {}, "Ops, the costliest first"), table(`Ops of ${server.name}`, columns, server.ops)];
 	}
 
-	function mounts(server) {
-		if (!server.mount_calls.length)
+	function shares(server, title, column, list) {
+		if (!list.length)
 			return [];
-		return [make("h3", {}, "Mounts"), table(`Mounts of ${server.name}`, [
-			["mount point", m => m.mountpoint || "(none)"], ["calls", m => count(m.calls), "number"],
+		return [make("h3", {}, title), table(`${title} of ${server.name}`, [
+			column, ["calls", m => count(m.calls), "number"],
 			["sent", m => bytes(m.sent_bytes), "number wide"], ["received", m => bytes(m.received_bytes), "number wide"],
 			["mean", m => duration(m.seconds / m.calls), "number"],
 			["held slots", m => percent(m.held_share), "number"],
 			["waited", m => percent(m.waited_share), "number"],
 			["phases", m => bar(m.phases, m.seconds)],
-		], server.mount_calls)];
+		], list)];
 	}
 
 	function transports(server) {
@@ -412,7 +412,8 @@
 	function serverCard(server) {
 		const mounts = server.mounts.map(m => `${m.mountpoint} (${m.export}, NFS ${m.version})`).join("; ");
 		return card(make("h2", {}, server.name), verdict(server), ...(mounts ? [make("p", { class: "quiet" }, mounts)] : []),
-			numbers(server), ...timeline(server), ...heatmap(server), ...ops(server), ...mounts(server), ...transports(server));
+			numbers(server), ...timeline(server), ...heatmap(server), ...ops(server), ...shares(server, "Mounts", ["mount point", m => m.mountpoint || "(none)"], server.mount_calls),
+			...shares(server, "Owners", ["owner", o => o.owner], server.owner_calls), ...transports(server));
 	}
 
 	const sections = [

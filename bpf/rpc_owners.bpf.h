@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Whose calls they are: the control group of the process that made a task (tk_owner). A kernel thread that writes back
+ * dirty pages makes tasks for others: then the memory cgroup that was charged for the first page.
+ *
+ * All reads are of memory that may be something else by then, so what is found is checked. */
+#pragma once
+
+#include "sunrpc.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include "rpc.h"
+#include "rpc_clients.bpf.h"
+#include "rpc_read.bpf.h"
+#include "rpc_tables.bpf.h"
+
+#define PF_KTHREAD 0x00200000
+
+/* Set before loading. */
+const volatile bool rpc_owners = false;
+
+/* By the lower bits of its tgid: a process, as tgid << 32, and its owner. */
+volatile __u64 rpc_owner_cell[RPC_OWNER_CELLS] = {};
+
+/* Set by user space at any time, as nfs has types of its own: bytes from a struct nfs_pgio_header to its task, to its
+ * first request, and from that to its page; all 0 while unknown. */
+volatile __u64 rpc_nfs_write[3] = {};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, RPC_MAX_OWNERS);
+	__type(value, __u32);
+} free_owners SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, RPC_MAX_OWNERS);
+	__type(key, struct rpc_owner_key);
+	__type(value, __u32);
+} owner_index SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, RPC_MAX_OWNERS);
+	__type(key, __u32);
+	__type(value, struct rpc_owner);
+} owners SEC(".maps");
+
+/* ---- a control group ---- */
+
+static __always_inline const struct kernfs_node *kernfs_parent(const struct kernfs_node *node)
+{
+	if (HAS(kernfs_node___rcu, __parent))
+		return BPF_CORE_READ((const struct kernfs_node___rcu *)node, __parent);
+	return BPF_CORE_READ(node, parent);
+}
+
+/* A new owner: the group of @node. */
+static __always_inline __u32 owner_make(const struct kernfs_node *node,
+					const struct rpc_owner_key *key)
+{
+	const struct kernfs_node *parent;
+	struct rpc_owner *owner;
+	__u32 index, *known;
+
+	if (bpf_map_pop_elem(&free_owners, &index)) {
+		drop(RPC_DROP_OWNER);
+		return 0;
+	}
+	owner = bpf_map_lookup_elem(&owners, &index);
+	if (!owner)
+		return 0;
+	for (int i = 0; i < RPC_OWNER_LEVELS; i++) {
+		parent = node ? kernfs_parent(node) : NULL;
+		owner->path[i][0] = 0;
+		if (parent)
+			bpf_probe_read_kernel_str(owner->path[i], RPC_OWNER_NAME,
+						  BPF_CORE_READ(node, name));
+		node = parent;
+	}
+	owner->key = *key;
+	if (!bpf_map_update_elem(&owner_index, key, &index, BPF_NOEXIST))
+		return index;
+	/* Another CPU was faster. */
+	owner->key.root = 0;
+	bpf_map_push_elem(&free_owners, &index, BPF_ANY);
+	known = bpf_map_lookup_elem(&owner_index, key);
+	return known ? *known : 0;
+}
+
+/* Where a user may make groups, so many that nobody else would have room: all of a user are one. */
+static __always_inline bool is_users(const struct kernfs_node *top)
+{
+	__u64 name = 0;
+
+	bpf_probe_read_kernel(&name, sizeof(name), BPF_CORE_READ(top, name));
+	return name == NAME("user.sli");
+}
+
+/* The owner of a control group; 0: there is none, or it is a root. */
+static __always_inline __u32 owner_of_cgroup(const struct cgroup *cgroup)
+{
+	const struct kernfs_node *node = BPF_CORE_READ(cgroup, kn), *at, *second, *top = NULL;
+	int level = BPF_CORE_READ(cgroup, level);
+	struct rpc_owner_key key = {};
+	__u32 *known;
+
+	for (int i = 0; i < 32 && level > RPC_OWNER_LEVELS; i++, level--)
+		node = kernfs_parent(node);
+	if (level <= 0 || level > RPC_OWNER_LEVELS)
+		return 0;
+	at = second = node;
+	for (int i = 0; i < RPC_OWNER_LEVELS && level > 0; i++, level--) {
+		if (level == 2)
+			second = at;
+		top = at;
+		at = kernfs_parent(at);
+	}
+	if (is_users(top))
+		node = second;
+	key.root = (__u64)at;
+	key.id = BPF_CORE_READ(node, id);
+	if (!key.root || !key.id)
+		return 0;
+	known = bpf_map_lookup_elem(&owner_index, &key);
+	return known ? *known : owner_make(node, &key);
+}
+
+/* ---- a process ---- */
+
+/* The process with this number in the first pid namespace, or NULL. */
+static __always_inline const struct task_struct *process_of(__u32 tgid)
+{
+	const struct task_struct *self = (void *)bpf_get_current_task(), *process;
+	const __u64 slots = bpf_core_field_size(struct xa_node, slots) / sizeof(void *);
+	const struct pid_namespace *ns;
+	const struct hlist_node *link;
+	const struct xa_node *node;
+	__u64 entry, slot = 0;
+
+	if ((__u32)BPF_CORE_READ(self, tgid) == tgid)
+		return self;
+	ns = BPF_CORE_READ(self, thread_pid, numbers[0].ns);
+	entry = (__u64)BPF_CORE_READ(ns, idr.idr_rt.xa_head);
+	for (int i = 0; i < 6 && (entry & 3) == 2; i++) {
+		node = (void *)(entry - 2);
+		slot = tgid >> (BPF_CORE_READ(node, shift) & 31) & (slots - 1);
+		entry = 0;
+		bpf_core_read(&entry, sizeof(entry), &node->slots[0] + slot);
+	}
+	link = BPF_CORE_READ((const struct pid *)entry, tasks[0].first);
+	if (!link)
+		return NULL;
+	process = (void *)link - bpf_core_field_offset(struct task_struct, pid_links);
+	return (__u32)BPF_CORE_READ(process, tgid) == tgid ? process : NULL;
+}
+
+/* The deepest control group of a process, of all hierarchies: in v1 that is the job's or the pod's. */
+static __always_inline const struct cgroup *cgroup_of(const struct task_struct *process)
+{
+	const struct css_set *set = BPF_CORE_READ(process, cgroups);
+	const struct cgroup *cgroup = BPF_CORE_READ(set, dfl_cgrp), *other;
+	const int count = bpf_core_field_size(struct css_set, subsys) / sizeof(void *);
+	struct cgroup_subsys_state *state;
+	int level = BPF_CORE_READ(cgroup, level), other_level;
+
+	for (int i = 0; i < 32 && i < count; i++) {
+		state = NULL;
+		bpf_core_read(&state, sizeof(state), &set->subsys[0] + i);
+		other = BPF_CORE_READ(state, cgroup);
+		other_level = BPF_CORE_READ(other, level);
+		if (other_level > level) {
+			cgroup = other;
+			level = other_level;
+		}
+	}
+	return cgroup;
+}
+
+/* The owner of a process that was not looked for, or whose cell another process has taken since. */
+__noinline __u32 owner_find(__u32 tgid)
+{
+	const struct task_struct *process;
+	__u32 owner = 0;
+
+	if (!HAS(task_struct, thread_pid) || !HAS(xa_node, slots) || !HAS(kernfs_node, id))
+		return 0;
+	process = process_of(tgid);
+	if (!process) {
+		drop(RPC_DROP_OWNER);
+		return 0;
+	}
+	if (!(BPF_CORE_READ(process, flags) & PF_KTHREAD))
+		owner = owner_of_cgroup(cgroup_of(process));
+	rpc_owner_cell[tgid & (RPC_OWNER_CELLS - 1)] = (__u64)tgid << 32 | owner;
+	return owner;
+}
+
+/* The owner of a process, below RPC_MAX_OWNERS. */
+static __always_inline __u32 owner_of(__u32 tgid)
+{
+	__u64 cell = rpc_owner_cell[tgid & (RPC_OWNER_CELLS - 1)];
+
+	return (cell >> 32 == tgid ? (__u32)cell : owner_find(tgid)) & (RPC_MAX_OWNERS - 1);
+}
+
+/* ---- pages that are written back ---- */
+
+/* The memory cgroup's group, if there is one at this address. */
+static __always_inline const struct cgroup *group_of_memory(__u64 address)
+{
+	const struct cgroup *cgroup = BPF_CORE_READ((const struct mem_cgroup *)address, css.cgroup);
+
+	return cgroup && BPF_CORE_READ(cgroup, kn, priv) == cgroup ? cgroup : NULL;
+}
+
+/* The group that was charged for a page. From some kernel on, all pages name it as those of slabs do: by an obj_cgroup. */
+static __always_inline const struct cgroup *group_of_page(const struct page *page)
+{
+	const struct cgroup *cgroup;
+	__u64 head = 0, memory = 0;
+
+	if (HAS(page, compound_head))
+		head = BPF_CORE_READ(page, compound_head);
+	if (head & 1)
+		page = (void *)(head - 1);
+	if (HAS(folio, memcg_data))
+		memory = BPF_CORE_READ((const struct folio *)page, memcg_data) & ~7ull;
+	else if (HAS(page, memcg_data))
+		memory = BPF_CORE_READ(page, memcg_data) & ~7ull;
+	else if (HAS(page, mem_cgroup))
+		memory = (__u64)BPF_CORE_READ(page, mem_cgroup);
+	cgroup = group_of_memory(memory);
+	if (!cgroup && HAS(obj_cgroup, memcg))
+		cgroup = group_of_memory(
+			(__u64)BPF_CORE_READ((const struct obj_cgroup *)memory, memcg));
+	return cgroup;
+}
+
+/* The owner of a WRITE's pages, which a kernel thread writes; @data: its tk_calldata. */
+__noinline __u32 owner_of_pages(__u64 task, __u64 data)
+{
+	__u64 request = 0, page = 0;
+	const struct cgroup *cgroup;
+
+	if (!rpc_nfs_write[1] || task - data != rpc_nfs_write[0] || !HAS(mem_cgroup, css))
+		return 0;
+	bpf_probe_read_kernel(&request, sizeof(request), (void *)(data + rpc_nfs_write[1]));
+	bpf_probe_read_kernel(&page, sizeof(page), (void *)(request + rpc_nfs_write[2]));
+	cgroup = page ? group_of_page((void *)page) : NULL;
+	return cgroup ? owner_of_cgroup(cgroup) : 0;
+}
+
+/* Whose call it is; @series: its number. */
+static __always_inline __u32 call_owner(const struct rpc_task *task, __u32 series)
+{
+	__u32 owner;
+
+	if (!rpc_owners)
+		return 0;
+	owner = owner_of(FIELD(task, tk_owner));
+	if (!owner && rpc_series_kind[series & 255] & RPC_SERIES_WRITES)
+		owner = owner_of_pages(number_of(task), number_of(FIELD(task, tk_calldata))) &
+			(RPC_MAX_OWNERS - 1);
+	return owner;
+}
+
+/* A process ends, or enters another control group: its number may be another's. */
+static __always_inline int owner_forget(const struct task_struct *process)
+{
+	__u32 tgid = BPF_CORE_READ(process, tgid);
+	volatile __u64 *cell = &rpc_owner_cell[tgid & (RPC_OWNER_CELLS - 1)];
+
+	if (*cell >> 32 == tgid)
+		*cell = 0;
+	return 0;
+}
+
+SEC("raw_tp/sched_process_exit")
+int owner_exits(__u64 *ctx)
+{
+	return owner_forget((void *)ctx[0]);
+}
+
+SEC("raw_tp/cgroup_attach_task")
+int owner_moves(__u64 *ctx)
+{
+	return owner_forget((void *)ctx[2]);
+}

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The calls of jobs, a pod, a unit and a user are theirs, whoever writes back their pages, and all add up to the server: also of
+# processes that live for a moment, and of more jobs than the tables hold. Another agent does not count owners.
+groups=/sys/fs/cgroup
+uid=01234567-89ab-cdef-0123-456789abcdef
+pod=kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod${uid//-/_}.slice/cri-containerd-ab.scope
+# group PATH: a control group with memory accounted for. in_group PATH COMMAND...: runs it there.
+group() {
+	local path='' name
+	for name in ${1//\// }; do
+		echo +memory >"$groups$path/cgroup.subtree_control"
+		path+=/$name
+		mkdir -p "$groups$path"
+	done
+}
+in_group() {
+	(
+		echo "$BASHPID" >"$groups/$1/cgroup.procs"
+		exec "${@:2}"
+	)
+}
+job() { echo "system.slice/slurmstepd.scope/job_$1"; }
+for name in "$(job 4711)/step_0" "$(job 4712)/step_0" "$(job 4713)/step_batch" "$pod" system.slice/copy.service \
+	user.slice/user-1000.slice/session-1.scope; do
+	group "$name"
+done
+mkdir -p "/var/log/pods/train_loader-0_$uid"
+# The kernel begins soon to write back.
+set_value /proc/sys/vm/dirty_writeback_centisecs 10
+set_value /proc/sys/vm/dirty_expire_centisecs 10
+
+nfs_server_start
+agent_in default --max-owners 32
+agent_in off --owners off
+version=4.2
+for turn in first second; do
+	nfs_mount $version '' /mnt/owners
+	sleep 1
+	compare_points "before-$turn"
+	in_group "$(job 4711)/step_0" /job/dirty /mnt/owners/mapped 20
+	in_group "$(job 4712)/step_0" dd if=/dev/zero of=/mnt/owners/buffered bs=1M count=30 status=none &
+	writer=$!
+	in_group "$(job 4713)/step_batch" dd if=/dev/zero of=/mnt/owners/direct bs=1M count=12 oflag=direct status=none
+	wait "$writer"
+	sync
+	in_group "$pod" dd if=/mnt/owners/direct of=/dev/null bs=1M iflag=direct status=none
+	# Not cp, for which NFSv4.2 has the server copy.
+	in_group system.slice/copy.service dd if=/mnt/owners/direct of=/mnt/owners/copy bs=1M status=none
+	in_group user.slice/user-1000.slice/session-1.scope ls -lR /mnt/owners >/dev/null
+	compare_points "after-$turn"
+	rm /mnt/owners/*
+	umount /mnt/owners
+	# The same job's group, made again.
+	rmdir "$groups/$(job 4711)/step_0" "$groups/$(job 4711)"
+	group "$(job 4711)/step_0"
+	version=3
+done
+
+# Jobs that end at once: more than there are numbers for. Between two writes there is always room for those that call.
+nfs_mount 3 '' /mnt/owners
+for ((i = 1; i <= 280; i++)); do
+	mkdir "$groups/$(job $((5000 + i)))"
+	in_group "$(job $((5000 + i)))" touch "/mnt/owners/$i"
+	rmdir "$groups/$(job $((5000 + i)))"
+	((i % 40)) || compare_points "jobs-$i"
+done
+umount /mnt/owners
+agents_stop
+
+# One job's long writes fill the slots, another's short reads wait for them.
+slot_limit 4
+nfs_mount 3 '' /mnt/owners
+prepare_file /mnt/owners
+sleep 1
+/job/xidscope trace --duration 8 --owners on --max-owners 3 --json roles.json >roles.txt 2>&1 &
+tracer=$!
+in_group "$(job 4711)/step_0" fio --name=long --filename=/mnt/owners/long --size=16m --rw=write --bs=1m --direct=1 --ioengine=libaio --iodepth=4 \
+	--time_based --runtime=9 >/dev/null &
+long=$!
+in_group "$(job 4712)/step_0" fio --name=short --filename=/mnt/owners/load --size=16m --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=16 \
+	--time_based --runtime=9 >/dev/null &
+wait "$!" "$long" "$tracer"

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "owners/owner.h"
+
+#include <ctype.h>
+#include <dirent.h>
+
+#include "base/cgroup.h"
+#include "base/span.h"
+
+/* kubelet's folder of each pod's logs: NAMESPACE_NAME_UID, of which no part contains a '_'. */
+#define POD_LOGS "/var/log/pods"
+
+/* Writes "NAMESPACE/NAME" of the pod with this UID to @name if one of the folders in @folder is its. */
+static bool find_pod_name(char *name, size_t size, const char *folder, const char *uid)
+{
+	DIR *logs = opendir(folder);
+	struct dirent *d;
+	bool found = false;
+
+	while (logs && !found && (d = readdir(logs))) {
+		struct span rest = { d->d_name, d->d_name + strlen(d->d_name) };
+		struct span space = span_take_until(&rest, "_"), pod;
+
+		span_take(&rest, "_");
+		pod = span_take_until(&rest, "_");
+		found = span_take(&rest, "_") && span_is(rest, uid);
+		if (found)
+			snprintf(name, size, "%.*s/%.*s", (int)span_left(space), space.at,
+				 (int)span_left(pod), pod.at);
+	}
+	if (logs)
+		closedir(logs);
+	return found;
+}
+
+/* The unit of a path: its first service or scope, as systemd names them. */
+static bool find_unit(char *name, size_t size, const char *path)
+{
+	struct span rest = { path, path + strlen(path) }, part;
+
+	while (span_take(&rest, "/")) {
+		part = span_take_until(&rest, "/");
+		if (!span_ends_with(part, ".service") && !span_ends_with(part, ".scope"))
+			continue;
+		snprintf(name, size, "unit:%.*s", (int)span_left(part), part.at);
+		return true;
+	}
+	return false;
+}
+
+static bool find_user(char *name, size_t size, const char *path)
+{
+	struct span rest = { path, path + strlen(path) };
+	uint64_t user;
+
+	if (!span_take(&rest, "/user.slice"))
+		return false;
+	if (!span_take(&rest, "/user-") ||
+	    !span_number(span_take_until(&rest, "."), UINT32_MAX, &user))
+		snprintf(name, size, "user:unknown");
+	else
+		snprintf(name, size, "user:%u", (unsigned int)user);
+	return true;
+}
+
+/* The first two names of a path. */
+static void name_group(char *name, size_t size, const char *path)
+{
+	const char *end = strchr(path + 1, '/');
+
+	end = end ? strchrnul(end + 1, '/') : path + strlen(path);
+	snprintf(name, size, "group:%.*s", (int)(end - path - 1), path + 1);
+}
+
+static void name_path(char *name, size_t size, const char *path)
+{
+	struct cgroup group;
+	char pod[2 * LABEL_SIZE];
+
+	cgroup_of_path(&group, path);
+	cgroup_find_job(&group, "");
+	if (*group.job)
+		snprintf(name, size, "slurm:%s", group.job);
+	else if (*group.pod &&
+		 (find_pod_name(pod, sizeof(pod), POD_LOGS, group.pod) ||
+		  find_pod_name(pod, sizeof(pod), "/proc/1/root" POD_LOGS, group.pod)))
+		snprintf(name, size, "pod:%s", pod);
+	else if (*group.pod)
+		snprintf(name, size, "pod:%s", group.pod);
+	else if (!find_user(name, size, path) && !find_unit(name, size, path))
+		name_group(name, size, path);
+}
+
+void owner_name(char *label, const char *const *names, size_t count)
+{
+	char path[CGROUP_PATH] = "", name[3 * LABEL_SIZE];
+	size_t len = 0;
+
+	for (size_t i = count; i-- > 0 && len < sizeof(path);)
+		if (*names[i])
+			len += (size_t)snprintf(path + len, sizeof(path) - len, "/%s", names[i]);
+	if (!*path)
+		snprintf(name, sizeof(name), OWNER_KERNEL);
+	else
+		name_path(name, sizeof(name), path);
+	label_from_name(label, LABEL_SIZE, name, strlen(name));
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "owners/shares.h"
+
+#include <bpf/bpf.h>
+#include <sys/mman.h>
+
+#include "base/array.h"
+#include "owners/owner.h"
+
+static int fill(const struct bpf_map *queue, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++)
+		if (bpf_map_update_elem(bpf_map__fd(queue), NULL, &i, BPF_ANY))
+			return -errno;
+	return 0;
+}
+
+int shares_open(struct share_reader *r, const struct share_maps *maps, uint32_t shards)
+{
+	const int protection = PROT_READ | PROT_WRITE;
+	int err;
+
+	*r = (struct share_reader){ .maps = *maps, .shards = shards };
+	r->client_info = bpf_values_map(maps->client_info, protection);
+	r->info = bpf_values_map(maps->share_info, protection);
+	r->stats = bpf_values_map(maps->share_stats, protection);
+	if (maps->owners)
+		r->owners = bpf_values_map(maps->owners, protection);
+	if (!r->client_info || !r->info || !r->stats || (maps->owners && !r->owners))
+		return -errno;
+	r->id[0] = client_id(0);
+	err = fill(maps->free_clients, RPC_CLIENT_ENTRIES);
+	err = err ?: fill(maps->free_shares, RPC_MAX_SHARES);
+	return err || !r->owners ? err : fill(maps->free_owners, RPC_MAX_OWNERS);
+}
+
+void shares_close(struct share_reader *r)
+{
+	bpf_values_unmap(r->maps.client_info, r->client_info);
+	bpf_values_unmap(r->maps.share_info, r->info);
+	bpf_values_unmap(r->maps.share_stats, r->stats);
+	if (r->owners)
+		bpf_values_unmap(r->maps.owners, r->owners);
+	*r = (struct share_reader){};
+}
+
+static void free_number(const struct bpf_map *queue, uint32_t number)
+{
+	bpf_map_update_elem(bpf_map__fd(queue), NULL, &number, BPF_ANY);
+}
+
+/* ---- owners ---- */
+
+const char *shares_owner(struct share_reader *r, uint32_t owner)
+{
+	const struct rpc_owner *o = &r->owners[owner];
+	const char *names[RPC_OWNER_LEVELS];
+	char *label = r->label[owner];
+
+	if (!r->owners || *label)
+		return label;
+	for (int i = 0; i < RPC_OWNER_LEVELS; i++)
+		names[i] = owner ? o->path[i] : "";
+	owner_name(label, names, RPC_OWNER_LEVELS);
+	return label;
+}
+
+/* No process leads to this owner any more. */
+static void forget_processes(struct share_reader *r, uint32_t owner)
+{
+	for (size_t i = 0; i < RPC_OWNER_CELLS; i++)
+		if ((uint32_t)r->maps.cell[i] == owner)
+			r->maps.cell[i] = 0;
+}
+
+/* Nothing leads to the owner any more. If it calls again, it gets another number. */
+static void end_owner(struct share_reader *r, uint32_t owner)
+{
+	bpf_map_delete_elem(bpf_map__fd(r->maps.owner_index), &r->owners[owner].key);
+	forget_processes(r, owner);
+	r->owner_ended[owner] = true;
+}
+
+/* A program that saw the owner before it ended may have led a process or a share to it meanwhile. */
+static void free_owner(struct share_reader *r, uint32_t owner)
+{
+	forget_processes(r, owner);
+	r->owner_ended[owner] = false;
+	r->owners[owner].key.root = 0;
+	*r->label[owner] = 0;
+	free_number(r->maps.free_owners, owner);
+}
+
+/* What one reading has found. */
+struct share_uses {
+	uint32_t shares, owners;
+	uint32_t by_client[RPC_CLIENT_ENTRIES], by_owner[RPC_MAX_OWNERS]; /* shares */
+	bool active[RPC_MAX_OWNERS]; /* it has called since the last reading */
+};
+
+/* While a table is more than half full, who has not called since the last reading must go. */
+static void end_idle(struct share_reader *r, const struct share_uses *uses)
+{
+	bool full = uses->shares > RPC_MAX_SHARES / 2 || uses->owners > RPC_MAX_OWNERS / 2;
+
+	for (uint32_t i = 1; i < RPC_MAX_OWNERS; i++) {
+		if (!r->owners[i].key.root)
+			continue;
+		if (r->owner_ended[i]) {
+			if (!uses->by_owner[i])
+				free_owner(r, i);
+		} else if (full && !uses->active[i]) {
+			end_owner(r, i);
+			for (uint32_t c = 0; c < RPC_CLIENT_ENTRIES; c++)
+				r->maps.share[c * RPC_MAX_OWNERS + i] = 0;
+		}
+	}
+}
+
+/* ---- shares ---- */
+
+/* Whether nothing leads to the share any more. */
+static bool is_ended(const struct share_reader *r, uint32_t share)
+{
+	const struct rpc_share_info *info = &r->info[share];
+	const struct rpc_client_info *client = &r->client_info[info->entry];
+
+	return !client->client || r->maps.client[client->client - 1] != info->entry ||
+	       r->maps.share[info->entry * RPC_MAX_OWNERS + info->owner] != share;
+}
+
+/* Frees a share that has ended, if the last reading has found that as well: no program can still write it, and its
+ * figures have been read. Returns whether it is free. */
+static bool free_ended(struct share_reader *r, uint32_t share)
+{
+	const struct rpc_share_info *info = &r->info[share];
+	volatile __u16 *place = &r->maps.share[info->entry * RPC_MAX_OWNERS + info->owner];
+	bool ended = is_ended(r, share);
+
+	if (!ended || !r->share_ended[share]) {
+		r->share_ended[share] = ended;
+		return false;
+	}
+	if (*place == share)
+		*place = 0;
+	r->share_ended[share] = false;
+	r->id[share] = r->calls[share] = r->rest_ns[share] = 0;
+	r->info[share] = (struct rpc_share_info){};
+	memset(&r->stats[share * r->shards], 0, r->shards * sizeof(*r->stats));
+	free_number(r->maps.free_shares, share);
+	return true;
+}
+
+/* Frees the entries of clients that have ended and have no share. */
+static void free_clients(struct share_reader *r, const struct share_uses *uses)
+{
+	for (uint32_t i = 1; i < RPC_CLIENT_ENTRIES; i++) {
+		bool ended = r->client_info[i].client && !uses->by_client[i] &&
+			     r->maps.client[r->client_info[i].client - 1] != i;
+
+		if (ended && r->client_ended[i]) {
+			r->client_info[i].client = 0;
+			r->client_id[i] = 0;
+			free_number(r->maps.free_clients, i);
+			ended = false;
+		}
+		r->client_ended[i] = ended;
+	}
+}
+
+/* The time that no other phase has. Of a copy with a part of a call it may be too short: then as it was. */
+static void set_rest(struct share_reader *r, uint32_t share, struct rpc_sums *sums)
+{
+	uint64_t total = 0, others = 0;
+
+	for (int k = 0; k < RPC_KINDS; k++)
+		total += sums->total_ns[k];
+	for (int p = 0; p < RPC_PHASES; p++)
+		others += sums->phase_ns[p];
+	if (total > others)
+		RAISE(r->rest_ns[share], total - others);
+	sums->phase_ns[RPC_PHASE_RTT] = r->rest_ns[share];
+}
+
+/* Adds the share's figures of all shards to @to. */
+static void add_sums(const struct share_reader *r, uint32_t share, unsigned int *pauses_left,
+		     struct rpc_sums *to)
+{
+	struct rpc_share_stats copy;
+	uint64_t finished;
+
+	for (uint32_t shard = 0; shard < r->shards; shard++) {
+		const volatile struct rpc_share_stats *from = &r->stats[share * r->shards + shard];
+
+		if (!from->started)
+			continue;
+		bpf_copy(&copy, from, sizeof(copy), &from->started, &from->finished, pauses_left,
+			 &finished);
+		rpc_sums_add(to, &copy.sums);
+	}
+}
+
+/* Adds a share that has calls. Returns 0 or -ENOMEM. */
+static int add_share(struct share_reader *r, uint32_t share, const char *server,
+		     const struct rpc_sums *sums, struct client_list *to)
+{
+	const struct rpc_share_info *info = &r->info[share];
+	struct client_calls *c = ARRAY_APPEND(to->list, to->count);
+
+	if (!c)
+		return -ENOMEM;
+	if (!r->id[share])
+		r->id[share] = client_id(share);
+	if (!r->client_id[info->entry])
+		r->client_id[info->entry] = client_id(info->entry);
+	c->id = r->id[share];
+	c->client_id = r->client_id[info->entry];
+	c->client = r->client_info[info->entry].client - 1;
+	c->sums = *sums;
+	snprintf(c->server, sizeof(c->server), "%s", server);
+	snprintf(c->owner, sizeof(c->owner), "%s", shares_owner(r, info->owner));
+	return 0;
+}
+
+int shares_read(struct share_reader *r, struct client_list *to,
+		const char *(*server)(const void *context, uint32_t server), const void *context)
+{
+	unsigned int pauses_left = BPF_COPY_PAUSES;
+	struct share_uses uses = {};
+	const char *name;
+	uint64_t calls;
+
+	for (uint32_t i = 0; i < RPC_MAX_SHARES; i++) {
+		const struct rpc_share_info *info = &r->info[i];
+		struct rpc_sums sums = {};
+
+		if (i && (!info->entry || free_ended(r, i)))
+			continue;
+		uses.shares++;
+		uses.by_client[info->entry]++;
+		uses.by_owner[info->owner]++;
+		name = i ? server(context, r->client_info[info->entry].server) : LABEL_OTHER;
+		if (*name)
+			add_sums(r, i, &pauses_left, &sums);
+		set_rest(r, i, &sums);
+		calls = rpc_sums_calls(&sums);
+		uses.active[info->owner] |= calls != r->calls[i] || !*name;
+		r->calls[i] = calls;
+		if (calls && add_share(r, i, name, &sums, to))
+			return -ENOMEM;
+	}
+	free_clients(r, &uses);
+	for (uint32_t i = 1; r->owners && i < RPC_MAX_OWNERS; i++)
+		uses.owners += r->owners[i].key.root != 0;
+	if (r->owners)
+		end_idle(r, &uses);
+	return 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Reads what both BPF sources count of each client of sunrpc for each owner: the maps of bpf/rpc_clients.bpf.h and
+ * bpf/rpc_owners.bpf.h. It frees what has ended, so that the tables stay small however many there come. */
+#pragma once
+
+#include "kernel/bpf_support.h"
+#include "owners/mount_calls.h"
+
+struct share_maps {
+	const struct bpf_map *client_info, *share_info, *share_stats, *free_clients, *free_shares;
+	volatile __u16 *client, *share; /* rpc_client_entry, rpc_share */
+	/* Of the owners; NULL: the source does not know them. */
+	const struct bpf_map *owners, *owner_index, *free_owners;
+	volatile __u64 *cell; /* rpc_owner_cell */
+};
+
+/* Those of a skeleton of either source. */
+#define SHARE_MAPS(bpf)                                                                   \
+	.client_info = (bpf)->maps.client_info, .share_info = (bpf)->maps.share_info,     \
+	.share_stats = (bpf)->maps.share_stats, .free_clients = (bpf)->maps.free_clients, \
+	.free_shares = (bpf)->maps.free_shares, .client = (bpf)->bss->rpc_client_entry,   \
+	.share = (bpf)->bss->rpc_share
+
+struct share_reader {
+	struct share_maps maps;
+	uint32_t shards;
+	struct rpc_client_info *client_info; /* these are mapped */
+	struct rpc_share_info *info;
+	struct rpc_share_stats *stats;
+	struct rpc_owner *owners; /* NULL: not known */
+	uint64_t id[RPC_MAX_SHARES], client_id[RPC_CLIENT_ENTRIES]; /* 0: not yet given */
+	uint64_t calls[RPC_MAX_SHARES], rest_ns[RPC_MAX_SHARES]; /* as last read */
+	/* The last reading has found that nothing leads to it any more: */
+	bool share_ended[RPC_MAX_SHARES], client_ended[RPC_CLIENT_ENTRIES],
+		owner_ended[RPC_MAX_OWNERS];
+	char label[RPC_MAX_OWNERS][LABEL_SIZE]; /* of the owners; "": not yet read */
+};
+
+/* The maps of @maps are loaded and outlive @r. Returns 0 or -errno; call shares_close() in either case. */
+int shares_open(struct share_reader *r, const struct share_maps *maps, uint32_t shards);
+void shares_close(struct share_reader *r);
+
+/* Adds all shares to @to, and frees what has ended. @server: the label of a server, "" if it is not known yet. Returns
+ * 0 or -ENOMEM. */
+int shares_read(struct share_reader *r, struct client_list *to,
+		const char *(*server)(const void *context, uint32_t server), const void *context);
+
+/* Who an owner is; "": not known. Valid until the next reading. */
+const char *shares_owner(struct share_reader *r, uint32_t owner);
