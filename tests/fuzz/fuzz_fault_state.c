@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* libFuzzer entry for the state file: any bytes are refused, or give a state that writes back and reads the same.
  * What is refused leaves nothing behind. */
-#include <errno.h>
 #include <stdio.h>
 #include <zlib.h>
 

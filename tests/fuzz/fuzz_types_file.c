@@ -9,7 +9,6 @@
 #include "kernel/kernel_types.h"
 #include "rpc/btf/btf.h"
 #include "kernel/types_file.h"
-#include "rpc.h"
 #include "rpc_probed.skel.h"
 
 #define NOTES "/sys/module/sunrpc/notes"

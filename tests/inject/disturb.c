@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <error.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

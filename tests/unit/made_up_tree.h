@@ -3,7 +3,6 @@
 #pragma once
 
 #include <bpf/btf.h>
-#include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that lines are appended whole, to a file that others may rename, fill the disk of, or replace by what it
  * must not be; that it is bounded and not readable by all. */
-#include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "unit.h"
-#include "made_up_tree.h"
+#include "plants.h"
 #include "base/output_file.h"
 
 static struct output_file file;
@@ -83,44 +77,21 @@ TEST(others_cannot_read_it)
 	umask(saved);
 }
 
-/* Ends with SIGALRM if something waits. */
 TEST(nothing_but_a_file_with_one_link_is_written)
 {
-	static const int errors[] = { -ELOOP, -EMLINK, -ENXIO, -ENXIO, -EISDIR };
-	int reader = -1;
 	size_t done;
 
-	put("/victim", "precious");
-	alarm(20);
-	for (size_t i = 0; i < COUNT(errors); i++) {
-		switch (i) {
-		case 0:
-			assert_int_equal(symlink("victim", "log"), 0);
-			break;
-		case 1:
-			assert_int_equal(link("victim", "log"), 0);
-			break;
-		case 2:
-		case 3:
-			assert_int_equal(mkfifo("log", 0666), 0);
-			if (i == 3)
-				reader = open("log", O_RDONLY | O_NONBLOCK);
-			break;
-		default:
-			assert_int_equal(mkdir("log", 0755), 0);
-		}
-		assert_int_equal(output_file_check(&file), errors[i]);
-		assert_int_equal(append(&file, "x\n", &done), errors[i]);
+	for (int kind = 0; kind < PLANTS; kind++) {
+		plant("log", kind);
+		assert_int_equal(output_file_check(&file), plant_errors[kind]);
+		assert_int_equal(append(&file, "x\n", &done), plant_errors[kind]);
 		assert_int_equal(done, 0);
-		assert_content("victim", "precious");
-		assert_int_equal(mode("victim"), 0644);
+		assert_victim();
 		assert_int_equal(remove("log"), 0);
 		append_whole(&file, "healed\n");
 		assert_content("log", "healed\n");
 		assert_int_equal(remove("log"), 0);
 	}
-	alarm(0);
-	close(reader);
 }
 
 TEST(a_character_device_is_written_and_left_as_it_is)
@@ -165,19 +136,15 @@ TEST(a_missing_folder_heals)
 	output_file_close(&f, true);
 }
 
-/* A limit on the file's size stands for a full disk. */
 TEST(a_torn_line_ends_where_it_was_torn)
 {
-	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
 	size_t done;
 
-	signal(SIGXFSZ, SIG_IGN);
 	append_whole(&file, "one\n");
-	setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 11, RLIM_INFINITY });
+	limit_file_size(11);
 	assert_int_equal(append(&file, "two\nthree\nfour\n", &done), -ENOSPC);
 	assert_int_equal(done, 4);
-	setrlimit(RLIMIT_FSIZE, &none);
-	signal(SIGXFSZ, SIG_DFL);
+	limit_file_size(RLIM_INFINITY);
 	append_whole(&file, "three\n");
 	assert_content("log", "one\ntwo\nthr\nthree\n");
 }
@@ -243,18 +210,15 @@ static void with_stdout(int fd, struct output_file *f, const char *text, int exp
 
 TEST(a_dash_is_standard_output)
 {
-	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
 	struct output_file f = lines("-");
 	int out = open("out", O_CREAT | O_WRONLY, 0644), ends[2];
 	char text[16] = "";
 
 	assert_int_equal(output_file_check(&f), 0);
 	with_stdout(out, &f, "one\n", 0, 4);
-	signal(SIGXFSZ, SIG_IGN);
-	setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 10, RLIM_INFINITY });
+	limit_file_size(10);
 	with_stdout(out, &f, "two\nthree\n", -ENOSPC, 4);
-	setrlimit(RLIMIT_FSIZE, &none);
-	signal(SIGXFSZ, SIG_DFL);
+	limit_file_size(RLIM_INFINITY);
 	with_stdout(out, &f, "three\n", 0, 6);
 	assert_content("out", "one\ntwo\nth\nthree\n");
 	close(out);

@@ -7,6 +7,7 @@
 
 #define XID_79 "NVRM: Xid (PCI:0000:c1:00): 79, pid=7, name=py, GPU has fallen off the bus."
 #define XID_31 "NVRM: Xid (PCI:0000:c2:00): 31, pid=8, name=a b, Ch 00000008, MMU Fault"
+#define GPU_LINE "NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555"
 
 static const struct log quiet;
 static const struct xid_policy no_policy;
@@ -90,6 +91,11 @@ static void record(const char *text)
 	record_of(0, w->now, text);
 }
 
+static void forged_record(const char *text)
+{
+	record_of(1, w->now, text);
+}
+
 static void printk_at(uint64_t time_ns, const char *text)
 {
 	size_t len = strlen(text);
@@ -135,6 +141,12 @@ static void other_print(const char *text)
 {
 	other_message(text);
 	record(text);
+}
+
+static void repeat(size_t times, void (*print)(const char *text), const char *text)
+{
+	for (size_t i = 0; i < times; i++)
+		print(text);
 }
 
 /* The hook knows from now on who prints; what follows is a second later. */
@@ -341,8 +353,7 @@ TEST(a_record_made_of_several_messages)
 	message(XID_31);
 	record(XID_79 XID_79);
 	assert_int_equal(w->stream->printk.count, 1);
-	pass(10 * SECOND);
-	assert_int_equal(total(), 5);
+	settle(5, 0);
 }
 
 /* Before Linux 5.19: what goes to consoles. */
@@ -402,7 +413,7 @@ TEST(a_short_record_takes_no_message)
 	record("");
 	record("NVRM");
 	record("NVRM: Xid");
-	record_of(1, w->now, "the bus.");
+	forged_record("the bus.");
 	assert_int_equal(w->stream->printk.count, 1);
 	assert_one_79();
 }
@@ -524,8 +535,7 @@ TEST(a_storm_read_at_once)
 	for (int i = 0; i < 1500; i++)
 		driver_79();
 	fault_stream_reports_lost(w->stream, w->now);
-	pass(10 * SECOND);
-	assert_int_equal(total(), 20000);
+	settle(20000, 0);
 	assert_paths(1500, 18500, 0);
 }
 
@@ -533,12 +543,9 @@ TEST(a_storm_read_at_once)
 TEST(more_messages_than_may_wait)
 {
 	record("something else");
-	for (int i = 0; i < 3 * MAX_PRINTK_WAITING; i++)
-		message(XID_79);
-	for (int i = 0; i < 3 * MAX_PRINTK_WAITING; i++)
-		record(XID_79);
-	pass(10 * SECOND);
-	assert_int_equal(total(), 3 * MAX_PRINTK_WAITING);
+	repeat(3 * MAX_PRINTK_WAITING, message, XID_79);
+	repeat(3 * MAX_PRINTK_WAITING, record, XID_79);
+	settle(3 * MAX_PRINTK_WAITING, 0);
 	assert_int_equal(w->stream->crowded, 2 * MAX_PRINTK_WAITING);
 }
 
@@ -546,25 +553,20 @@ TEST(more_messages_than_may_wait)
 TEST(messages_of_others_crowd_none_of_the_driver)
 {
 	know_origins();
-	for (int i = 0; i < MAX_PRINTK_WAITING; i++)
-		message(XID_79);
-	for (int i = 0; i < MAX_PRINTK_WAITING; i++)
-		other_message(XID_31);
+	repeat(MAX_PRINTK_WAITING, message, XID_79);
+	repeat(MAX_PRINTK_WAITING, other_message, XID_31);
 	assert_int_equal(w->stream->crowded, 0);
 	assert_int_equal(w->stream->others_crowded, MAX_PRINTK_WAITING);
 	assert_int_equal(w->stream->gap_ns, 0);
 	/* All records are lost. */
-	pass(10 * SECOND);
-	assert_int_equal(total(), MAX_PRINTK_WAITING);
+	settle(MAX_PRINTK_WAITING, 0);
 }
 
 /* The log cannot be read at all. */
 TEST(more_messages_than_may_wait_without_a_log)
 {
-	for (int i = 0; i < 3 * MAX_PRINTK_WAITING; i++)
-		message(XID_79);
-	pass(10 * SECOND);
-	assert_int_equal(total(), 3 * MAX_PRINTK_WAITING);
+	repeat(3 * MAX_PRINTK_WAITING, message, XID_79);
+	settle(3 * MAX_PRINTK_WAITING, 0);
 	assert_int_equal(w->stream->crowded, 0);
 }
 
@@ -573,12 +575,11 @@ TEST(more_messages_than_may_wait_without_a_log)
 TEST(a_process_forges_no_fault)
 {
 	other_message(XID_79);
-	record_of(1, w->now, XID_79);
-	record_of(1, w->now, XID_31 "\n" XID_31);
-	record_of(3, w->now,
-		  "NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555");
-	record_of(1, w->now, "NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.14");
-	record_of(1, w->now, "Out of memory: Killed process 1 (x)");
+	forged_record(XID_79);
+	forged_record(XID_31 "\n" XID_31);
+	record_of(3, w->now, GPU_LINE);
+	forged_record("NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.14");
+	forged_record("Out of memory: Killed process 1 (x)");
 	pass(60 * SECOND);
 	assert_int_equal(total(), 0);
 	assert_int_equal(events("forged_xid"), 3);
@@ -591,25 +592,20 @@ TEST(a_process_forges_no_fault)
 
 TEST(a_forged_storm_that_the_log_has_lost)
 {
-	for (int i = 0; i < MAX_OTHERS_WAITING; i++)
-		other_message(XID_79);
-	for (int i = 0; i < 20; i++)
-		record_of(1, w->now, XID_79);
+	repeat(MAX_OTHERS_WAITING, other_message, XID_79);
+	repeat(20, forged_record, XID_79);
 	/* Among them a real one, whose record is lost, too. */
 	message(XID_31);
-	pass(10 * SECOND);
-	assert_int_equal(total(), 1);
+	settle(1, MAX_OTHERS_WAITING - 20);
 	assert_int_equal(events("forged_xid"), 20);
-	assert_int_equal(unverified(), MAX_OTHERS_WAITING - 20);
 }
 
 TEST(what_the_driver_reports_cannot_be_forged)
 {
 	watch_driver();
-	record_of(1, w->now, XID_79);
+	forged_record(XID_79);
 	driver_79();
-	pass(10 * SECOND);
-	assert_int_equal(total(), 1);
+	settle(1, 0);
 	assert_paths(0, 0, 1);
 }
 
@@ -617,7 +613,7 @@ TEST(drills_count_if_wanted)
 {
 	w->stream->accept_user_kmsg = true;
 	message(XID_79);
-	record_of(1, w->now, XID_79);
+	forged_record(XID_79);
 	assert_one_79();
 	assert_int_equal(events("forged_xid"), 0);
 }
@@ -643,7 +639,7 @@ TEST(what_others_print_is_no_fault)
 	other_print(TMPFS("x\n" LOADING));
 	other_print(LOADING);
 	other_print("NVRM: RmInitAdapter failed!");
-	other_print("NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555");
+	other_print(GPU_LINE);
 	record(TMPFS("x\nwatchdog: BUG: soft lockup - CPU#1 stuck for 23s!"));
 	assert_int_equal(counts->recovery_count, 0);
 	assert_int_equal(counts->gpu_count, 0);
@@ -753,8 +749,7 @@ TEST(the_driver_confirms_a_text_of_unknown_origin)
 	/* It needs no text that is believed. */
 	other_print(XID_79);
 	driver_79();
-	pass(10 * SECOND);
-	assert_int_equal(total(), 6);
+	settle(6, 6);
 	assert_paths(3, 2, 1);
 }
 
@@ -775,8 +770,7 @@ TEST(a_record_whose_call_is_missing)
 	w->now += 10 * SECOND;
 	record("something else");
 	message(XID_31);
-	for (int i = 0; i < MAX_PRINTK_WAITING; i++)
-		message("NVRM");
+	repeat(MAX_PRINTK_WAITING, message, "NVRM");
 	record(XID_31);
 	assert_int_equal(w->stream->crowded, 1);
 	assert_int_equal(total(), 3);
@@ -788,8 +782,7 @@ TEST(a_flood_hides_no_fault_and_forges_none)
 {
 	know_origins();
 	message(XID_31);
-	for (int i = 0; i < 3 * MAX_PRINTK_WAITING; i++)
-		other_message(XID_79);
+	repeat(3 * MAX_PRINTK_WAITING, other_message, XID_79);
 	assert_int_equal(w->stream->crowded, 0);
 	/* Each record is compared with all that wait. */
 	assert_int_equal(w->stream->printk.count, 1 + MAX_OTHERS_WAITING);
@@ -797,8 +790,7 @@ TEST(a_flood_hides_no_fault_and_forges_none)
 	assert_int_equal(w->stream->others_crowded, 3 * MAX_PRINTK_WAITING - MAX_OTHERS_WAITING);
 	record(XID_31);
 	assert_int_equal(total(), 1);
-	for (int i = 0; i < 3 * MAX_PRINTK_WAITING; i++)
-		record(XID_79);
+	repeat(3 * MAX_PRINTK_WAITING, record, XID_79);
 	settle(1, 3 * MAX_PRINTK_WAITING);
 }
 
@@ -809,27 +801,24 @@ TEST(a_flood_hides_no_fault_and_forges_none)
 TEST(a_flood_of_a_process_takes_no_message_of_the_driver)
 {
 	know_origins();
-	for (int i = 0; i < 2 * MAX_OTHERS_WAITING; i++)
-		other_message(XID_79);
+	repeat(2 * MAX_OTHERS_WAITING, other_message, XID_79);
 	message(XID_79);
-	for (int i = 0; i < 2 * MAX_OTHERS_WAITING; i++)
-		record_of(1, w->now, XID_79);
+	repeat(2 * MAX_OTHERS_WAITING, forged_record, XID_79);
 	record(XID_79);
 	assert_one_79();
 	assert_int_equal(unverified(), 0);
 	/* In the order of the hook, not in that of the log. */
 	message(XID_31);
 	other_message(XID_31);
-	record_of(1, w->now, XID_31);
+	forged_record(XID_31);
 	record(XID_31);
 	settle(2, 0);
 	/* What the driver prints in the context of who wrote an unfinished line goes on in that. */
 	message(XID_31);
-	record_of(1, w->now, "x" XID_31);
+	forged_record("x" XID_31);
 	message(NO_START);
-	record_of(1, w->now, "x" NO_START);
-	pass(10 * SECOND);
-	assert_int_equal(total(), 3);
+	forged_record("x" NO_START);
+	settle(3, 0);
 	assert_int_equal(events("rm_init_adapter_failed"), 1);
 }
 
@@ -837,7 +826,7 @@ TEST(a_flood_of_a_process_takes_no_message_of_the_driver)
 TEST(a_failure_of_the_driver_that_the_log_has_lost)
 {
 	message(NO_START);
-	message("NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555");
+	message(GPU_LINE);
 	other_message(NO_START);
 	other_message("mce: [Hardware Error]: Machine check events logged NVRM");
 	message_of(PRINTK_ORIGIN_UNKNOWN, NO_START);
@@ -854,11 +843,9 @@ TEST(a_failure_of_the_driver_within_a_text_of_a_user)
 {
 	fault_stream_origins(w->stream, w->now - SECOND);
 	w->now += SECOND;
-	for (int i = 0; i < 2 * MAX_OTHERS_WAITING; i++)
-		other_message(TMPFS(NO_START));
+	repeat(2 * MAX_OTHERS_WAITING, other_message, TMPFS(NO_START));
 	message(NO_START);
-	for (int i = 0; i < 2 * MAX_OTHERS_WAITING; i++)
-		record(TMPFS(NO_START));
+	repeat(2 * MAX_OTHERS_WAITING, record, TMPFS(NO_START));
 	record(NO_START);
 	pass(10 * SECOND);
 	assert_int_equal(events("rm_init_adapter_failed"), 1);
@@ -868,8 +855,7 @@ TEST(a_failure_of_the_driver_within_a_text_of_a_user)
 	record(TMPFS(XID_31 NO_START));
 	record(XID_31);
 	record(NO_START);
-	pass(10 * SECOND);
-	assert_int_equal(total(), 1);
+	settle(1, 1);
 	assert_int_equal(events("rm_init_adapter_failed"), 2);
 	/* Only what it says: the rest is the user's. */
 	message("NVRM: GPU 0000:c1:00.0: ");
@@ -901,13 +887,10 @@ TEST(a_flood_without_calls_forges_none)
 	watch_driver();
 	driver_79();
 	record(XID_31); /* as if a user had cut it out of another message */
-	for (unsigned int i = 0; i < 10 * MAX_WAITING; i++) {
+	for (unsigned int i = 0; i < 10 * MAX_WAITING; i++)
 		record(formatted(TMPFS("NVRM: Xid (PCI:0000:c3:00): %u, x"), i));
-	}
-	pass(10 * SECOND);
-	assert_int_equal(total(), 1);
+	settle(1, 10 * MAX_WAITING + 1);
 	assert_paths(0, 0, 1);
-	assert_int_equal(unverified(), 10 * MAX_WAITING + 1);
 }
 
 static void look_at_bus(const char (*gpus)[PCI_ADDRESS_SIZE], size_t count)
@@ -1045,33 +1028,27 @@ TEST(a_devices_line_is_printed_for_it)
 }
 
 /* Faults of one text, two before an agent's start and one after it; the log's clock is ahead. */
-static void count_across_start(enum printk_origin origin)
+TEST(what_was_printed_before_the_start_takes_no_message_or_report_of_later)
 {
-	w->events.started_ns = w->now;
-	w->first_record = 2;
-	watch_driver();
-	w->events.enabled_ns[SIGNAL_XID] = w->now;
-	if (origin != PRINTK_ORIGIN_UNKNOWN)
-		fault_stream_origins(w->stream, w->now);
-	w->origin = origin;
-	w->now += SECOND;
-	message(XID_79);
-	driver_79();
-	record_of(0, w->now + 45 * SECOND, XID_79);
-	record_of(0, w->now + 50 * SECOND, XID_79);
-	record_of(0, w->now + 60 * SECOND, XID_79);
-	settle(3, 0);
-	assert_paths(1, 2, 0);
-}
-
-TEST(what_was_printed_before_the_start_takes_no_message_of_later)
-{
-	count_across_start(PRINTK_ORIGIN_DRIVER);
-}
-
-TEST(what_was_printed_before_the_start_takes_no_report_of_later)
-{
-	count_across_start(PRINTK_ORIGIN_UNKNOWN);
+	for (int known = 0; known < 2; known++) {
+		fresh();
+		w->events.started_ns = w->now;
+		w->first_record = 2;
+		watch_driver();
+		w->events.enabled_ns[SIGNAL_XID] = w->now;
+		if (known)
+			fault_stream_origins(w->stream, w->now);
+		else
+			w->origin = PRINTK_ORIGIN_UNKNOWN;
+		w->now += SECOND;
+		message(XID_79);
+		driver_79();
+		record_of(0, w->now + 45 * SECOND, XID_79);
+		record_of(0, w->now + 50 * SECOND, XID_79);
+		record_of(0, w->now + 60 * SECOND, XID_79);
+		settle(3, 0);
+		assert_paths(1, 2, 0);
+	}
 }
 
 /* Two while an agent starts, when the driver's reports come already; one after it. */
@@ -1167,16 +1144,14 @@ TEST(a_fault_after_a_recovery_stays_open_whatever_the_logs_clock_says)
 
 TEST(what_is_not_verified_is_bounded)
 {
-	for (unsigned int i = 0; i < 1000; i++) {
+	for (unsigned int i = 0; i < 1000; i++)
 		record(formatted("x NVRM: Xid (PCI:0000:c1:00): %u, x", i));
-	}
 	assert_int_equal(unverified(), 1000);
 	assert_int_equal(counts->unverified_count, MAX_UNVERIFIED + 1);
 	assert_string_equal(counts->unverified[MAX_UNVERIFIED].gpu, "other");
 	/* Forged records are one series. */
-	for (unsigned int i = 0; i < 1000; i++) {
-		record_of(1, w->now, formatted("NVRM: Xid (PCI:%04x:c1:00): 79, x", i));
-	}
+	for (unsigned int i = 0; i < 1000; i++)
+		forged_record(formatted("NVRM: Xid (PCI:%04x:c1:00): 79, x", i));
 	assert_int_equal(events("forged_xid"), 1000);
 	assert_int_equal(counts->kernel_event_count, 1);
 }
@@ -1213,8 +1188,7 @@ TEST(an_sxid_has_details)
 	driver(true, 20034, "0000:c3:00.0", details[0]);
 	record(formatted("%sFatal, Link 48 LTSSM Fault Up", head));
 	driver(true, 20034, "0000:c3:00.0", "Fatal, Link 48 LTSSM Fault Up");
-	pass(10 * SECOND);
-	assert_int_equal(total(), 4);
+	settle(4, 0);
 	assert_paths(4, 0, 0);
 	assert_true(counts->faults[0].nvswitch);
 }
@@ -1237,8 +1211,6 @@ TEST(fallen_off_the_bus_is_printed_twice)
 	assert_int_equal(total(), 1);
 }
 
-#define XID_154 "NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from "
-
 TEST(recovery_to_none_is_evidence)
 {
 	record(XID_154 "0x0 (None) to 0x1 (GPU Reset Required)");
@@ -1251,7 +1223,7 @@ TEST(recovery_to_none_is_evidence)
 	assert_true(counts->recoveries[0].time == 1001);
 	/* Forged it is none. */
 	pass(SECOND);
-	record_of(1, w->now, XID_154 "0x1 (GPU Reset Required) to 0x0 (None)");
+	forged_record(XID_154 "0x1 (GPU Reset Required) to 0x0 (None)");
 	assert_true(counts->recoveries[0].time == 1001);
 }
 
@@ -1346,7 +1318,7 @@ TEST(the_kernel_tells_when_a_load_begins)
 
 TEST(identity_lines_are_remembered)
 {
-	record("NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555");
+	record(GPU_LINE);
 	record("NVRM: GPU Board Serial Number: 1321020001234");
 	record("NVRM: GPU at PCI:0000:c2:00: GPU-99999999-2222-3333-4444-555555555555");
 	assert_int_equal(counts->gpu_count, 2);
@@ -1456,7 +1428,7 @@ TEST(an_event_has_how_it_was_reported)
 
 	keep_lines();
 	w->events.started_ns = w->now;
-	record("NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555");
+	record(GPU_LINE);
 	pcie_error(NULL);
 	w->now += SECOND;
 	print(XID_79);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that the jobs and pods that hold a GPU's device file are found, with the paths of Slurm and of kubelet in
  * cgroup v1 and v2, and no others. */
-#include <fcntl.h>
 
 #include "printed.h"
 #include "made_up_tree.h"

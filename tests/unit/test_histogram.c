@@ -4,7 +4,6 @@
 #include "unit.h"
 #include "histogram.h"
 #include "sinks/metrics.h"
-#include "snapshot/snapshot.h"
 
 static const struct geometry {
 	uint32_t shift;

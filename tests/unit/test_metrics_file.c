@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that what the rules need survives the way through the file in both formats, and that a file that is cut or
  * damaged is refused, not half believed. */
-#include <errno.h>
 
 #include "printed.h"
 #include "health/metrics_file.h"
@@ -11,24 +10,24 @@
 static const enum metrics_format formats[] = { FORMAT_OPENMETRICS, FORMAT_PROMETHEUS };
 static char error[160];
 
-static struct fault *add_fault(const char *device, unsigned int code, bool nvswitch,
-			       const char *severity, const char *action)
+static void add_fault(const char *device, unsigned int code, const char *severity,
+		      const char *action, uint64_t count, uint64_t incidents, double last)
 {
-	struct fault like = { .code = code, .nvswitch = nvswitch }, *f;
+	struct fault like = { .code = code, .nvswitch = code > 20000 }, *f;
 
 	strcpy(like.device, device);
 	strcpy(like.severity, severity);
 	strcpy(like.action, action);
 	f = snapshot_fault(&before.faults, &like);
 	assert_non_null(f);
-	return f;
+	f->count = count;
+	f->incidents = incidents;
+	f->last = last;
 }
 
 /* @before has all that is read, and some that is not. */
 static void fill(void)
 {
-	struct fault *f;
-
 	before.calls.source = RPC_SOURCE_BTF;
 	before.faults.gpu_watched = true;
 	for (int q = 0; q < RPC_QUEUES; q++) {
@@ -37,21 +36,10 @@ static void fill(void)
 		snapshot_server(&before.calls, "q\"uo\\te\\x0aline \xc3\xa9 {}")->oldest_ns[q] =
 			UINT64_MAX;
 	}
-	f = add_fault("0000:c1:00.0", 79, false, "fatal", "restart_bm");
-	f->count = 2;
-	f->incidents = 1;
-	f->last = 1700000000.125;
-	f = add_fault("0000:c1:00.0", 154, false, "fatal", "xid_154");
-	f->count = 3;
-	f->incidents = 2;
-	f->last = 1700000010.5;
-	f = add_fault("0000:c1:00.0", 154, false, "info", "xid_154");
-	f->count = 1;
-	f->incidents = 1;
-	f->last = 1700000020.5;
-	f = add_fault("0000:05:00.0", 20034, true, "fatal", "");
-	f->count = UINT64_MAX;
-	f->last = 1700000030.25;
+	add_fault("0000:c1:00.0", 79, "fatal", "restart_bm", 2, 1, 1700000000.125);
+	add_fault("0000:c1:00.0", 154, "fatal", "xid_154", 3, 2, 1700000010.5);
+	add_fault("0000:c1:00.0", 154, "info", "xid_154", 1, 1, 1700000020.5);
+	add_fault("0000:05:00.0", 20034, "fatal", "", UINT64_MAX, 0, 1700000030.25);
 	*snapshot_kernel_event(&before.faults, true, "fallen_off_bus", "0000:c1:00.0") =
 		(struct kernel_event){ true, "fallen_off_bus", "0000:c1:00.0", 4, 1700000040.75 };
 	snapshot_kernel_event(&before.faults, false, "oom_kill", "")->count = 5;
@@ -148,10 +136,7 @@ TEST(what_a_verdict_needs_survives)
 /* The driver may ask for a reset again right after it has asked for none. */
 TEST(what_came_within_a_millisecond_keeps_its_order)
 {
-	struct fault *f = add_fault("0000:c1:00.0", 154, false, "fatal", "reset_gpu");
-
-	f->count = 1;
-	f->last = 1700000050.000015;
+	add_fault("0000:c1:00.0", 154, "fatal", "reset_gpu", 1, 0, 1700000050.000015);
 	snapshot_recovery(&before.faults, "0000:c1:00.0", "action_none")->time = 1700000050.000010;
 	for (size_t i = 0; i < COUNT(formats); i++) {
 		write_and_parse(formats[i]);

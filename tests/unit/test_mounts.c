@@ -2,7 +2,6 @@
 /* Proves that a mount which a server or a process must answer for is recognized by its number and type, with what is
  * mounted, whatever else is. */
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "unit.h"

@@ -78,6 +78,13 @@ static void start(void)
 	assert_non_null(source);
 }
 
+/* The same without any mount. */
+static void start_empty(void)
+{
+	MOUNTS();
+	start();
+}
+
 /* @now becomes what the source has counted. */
 static void poll(void)
 {
@@ -129,8 +136,7 @@ TEST(counters_never_fall)
 {
 	uint64_t ids[3];
 
-	MOUNTS();
-	start();
+	start_empty();
 	MOUNTS({ "nas", 45, 10, 100, 1, 880 });
 	assert_int_equal(polled("nas"), 100);
 	assert_int_equal(calls_of_mount(&ids[0]), 100);
@@ -191,8 +197,7 @@ static void polls(unsigned int calls, unsigned int unfinished, unsigned int agai
 /* The kernel counts a call before its transmits, and prints without waiting for them. */
 TEST(a_poll_in_the_middle_of_a_call_loses_and_adds_nothing)
 {
-	MOUNTS();
-	start();
+	start_empty();
 	polls(5, 5, 0, 0, 0);
 	polls(5, 0, 0, 3, 500);
 	polls(6, 1, 0, 3, 500);
@@ -250,8 +255,7 @@ TEST(connects_of_a_transport_are_those_since_it_exists)
 
 TEST(a_superblock_counts_once)
 {
-	MOUNTS();
-	start();
+	start_empty();
 	MOUNTS({ "nas", 45, 10, 100, 1, 880 }, { "nas", 45, 10, 100, 1, 880 });
 	assert_int_equal(polled("nas"), 100);
 	/* two superblocks of one server add up */
@@ -266,8 +270,7 @@ TEST(servers_without_end_do_not_fill_the_memory)
 	struct made_up_mount mounts[101] = {};
 	uint64_t calls = 0, connects = 0;
 
-	MOUNTS();
-	start();
+	start_empty();
 	for (unsigned int n = 0; n < COUNT(names); n++) {
 		snprintf(names[n], sizeof(names[n]), "nas-%u", n);
 		mounts[n % 100] = (struct made_up_mount){ names[n], n, 1, n, 1, n };
@@ -296,8 +299,7 @@ TEST(ops_without_end_do_not_fill_the_memory)
 	static char stats[1 << 19], infos[1 << 16];
 	uint64_t calls = 0;
 
-	MOUNTS();
-	start();
+	start_empty();
 	for (unsigned int i = 0; i < 40; i++) {
 		snprintf(stats + strlen(stats), sizeof(stats) - strlen(stats),
 			 "device nas-%u:/x mounted on /m%u with fstype nfs4 statvers=1.1\n"
@@ -326,8 +328,7 @@ TEST(ops_without_end_do_not_fill_the_memory)
 
 TEST(figures_are_the_kernels)
 {
-	MOUNTS();
-	start();
+	start_empty();
 	MOUNTS({ "nas", 45, 10, 100, 2, 880 }, { "nas", 46, 10, 0, 2, 880 });
 	poll();
 	assert_int_equal(now.calls.op_count, 1);
@@ -366,8 +367,7 @@ static void put_transport(const char *name, const char *address, unsigned int po
 
 TEST(slots_are_those_of_the_mounts_transports)
 {
-	MOUNTS();
-	start();
+	start_empty();
 	MOUNTS({ "nas", 45, 10, 1, 1, 880 }, { "nas", 46, 10, 1, 1, 881 });
 	put_transport("switch-0/xprt-1-tcp", "10.0.0.1\n", 2049);
 	put_transport("switch-0/xprt-2-tcp", "10.0.0.1\n", 2049);
@@ -406,8 +406,7 @@ static void assert_slots(const char *server, unsigned int transports)
 /* Today's kernels show no local port (0) for NFSv4 over TCP, and for RDMA. */
 TEST(a_transport_is_known_by_address_port_version_and_place)
 {
-	MOUNTS();
-	start();
+	start_empty();
 	/* one name that has three addresses */
 	OPTIONS("vers=4.2,addr=10.0.0.1", "vers=4.2,addr=10.0.0.2", "vers=4.2,addr=10.0.0.3");
 	MOUNTS({ "dns", 45, 1, 1, 1, 0 }, { "dns", 46, 1, 1, 1, 0 }, { "dns", 47, 1, 1, 1, 0 });
@@ -430,8 +429,7 @@ TEST(a_transport_is_known_by_address_port_version_and_place)
 
 TEST(versions_share_no_transport_and_names_do)
 {
-	MOUNTS();
-	start();
+	start_empty();
 	OPTIONS("vers=4.1,addr=10.0.0.1", "vers=4.2,addr=10.0.0.1");
 	MOUNTS({ "nas", 45, 1, 1, 1, 0 }, { "nas", 46, 1, 1, 3, 0 });
 	poll();
@@ -456,8 +454,7 @@ TEST(versions_share_no_transport_and_names_do)
 
 TEST(servers_behind_one_address_have_their_ports)
 {
-	MOUNTS();
-	start();
+	start_empty();
 	OPTIONS("vers=4.1,port=20127,addr=127.0.0.1", "vers=4.1,port=20449,addr=127.0.0.1",
 		"vers=4.1,port=2050,addr=fd00::1", "vers=4.1,proto=rdma,port=20049,addr=10.0.0.5");
 	MOUNTS({ "127.0.0.1", 45, 1, 3, 4, 0 }, { "127.0.0.1", 46, 1, 5, 4, 0 },
@@ -478,8 +475,7 @@ TEST(servers_behind_one_address_have_their_ports)
 /* As max_connect makes them, and other clients' remoteports. */
 TEST(a_client_has_transports_at_several_addresses)
 {
-	MOUNTS();
-	start();
+	start_empty();
 	OPTIONS("vers=4.1,addr=10.0.0.1");
 	transports = 4;
 	MOUNTS({ "nas", 45, 1, 1, 1, 0 });

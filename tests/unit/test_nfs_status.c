@@ -4,7 +4,6 @@
 #include <limits.h>
 
 #include "unit.h"
-#include "snapshot/snapshot.h"
 #include "rpc/rpc_series.h"
 
 static void assert_name(int status, const char *expected)

@@ -6,19 +6,29 @@
 
 static const struct log text_log = { .format = LOG_TEXT };
 static char path[64];
+static int fd; /* the manager's socket */
+static struct notify n = { .fd = -1 };
 
 BEFORE_EACH()
 {
 	snprintf(path, sizeof(path), "%s/socket", root);
+	fd = -1;
 }
 
-/* A manager's socket of this name, as in NOTIFY_SOCKET. */
-static int manager(const char *name)
+AFTER_EACH()
+{
+	notify_close(&n);
+	close(fd);
+	unsetenv("NOTIFY_SOCKET");
+}
+
+/* Makes the manager's socket, with this name in NOTIFY_SOCKET. */
+static void listen_at(const char *name)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	size_t len = strlen(name);
-	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
 
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
 	memcpy(address.sun_path, name, len);
 	if (*name == '@')
 		address.sun_path[0] = 0;
@@ -28,10 +38,16 @@ static int manager(const char *name)
 				(socklen_t)(offsetof(struct sockaddr_un, sun_path) + len)),
 			   errno);
 	setenv("NOTIFY_SOCKET", name, 1);
-	return fd;
 }
 
-static void expect_message(int fd, const char *expected)
+/* Opens @n with a manager at @path. */
+static void start(void)
+{
+	listen_at(path);
+	notify_open(&n, &text_log);
+}
+
+static void expect_message(const char *expected)
 {
 	char message[500];
 	ssize_t len = recv(fd, message, sizeof(message) - 1, 0);
@@ -41,7 +57,7 @@ static void expect_message(int fd, const char *expected)
 	assert_string_equal(message, expected);
 }
 
-static void expect_nothing(int fd)
+static void expect_nothing(void)
 {
 	char byte;
 
@@ -51,16 +67,13 @@ static void expect_nothing(int fd)
 
 static void expect_sent(const char *name)
 {
-	int fd = manager(name);
-	struct notify n;
-
+	fresh();
+	listen_at(name);
 	notify_open(&n, &text_log);
 	notify_send(&n, "STATUS=%s %d", "faults", 2);
-	expect_message(fd, "STATUS=faults 2");
-	expect_nothing(fd);
+	expect_message("STATUS=faults 2");
+	expect_nothing();
 	assert_null(getenv("NOTIFY_SOCKET"));
-	notify_close(&n);
-	close(fd);
 }
 
 TEST(a_socket_has_a_path_or_an_abstract_name)
@@ -79,9 +92,7 @@ TEST(without_a_manager_nothing_is_sent)
 {
 	static const char *const names[] = { "", "@", "/", "relative", "vsock:2:1" };
 	char too_long[200] = "/";
-	struct notify n;
 
-	unsetenv("NOTIFY_SOCKET");
 	notify_open(&n, &text_log);
 	assert_int_equal(n.fd, -1);
 	notify_send(&n, "READY=1");
@@ -98,67 +109,44 @@ TEST(without_a_manager_nothing_is_sent)
 
 TEST(the_watchdog_hears_twice_per_interval)
 {
-	int fd = manager(path);
-	char pid[16];
-	struct notify n;
-
-	snprintf(pid, sizeof(pid), "%d", getpid());
 	setenv("WATCHDOG_USEC", "4000000", 1);
-	setenv("WATCHDOG_PID", pid, 1);
-	notify_open(&n, &text_log);
+	setenv("WATCHDOG_PID", formatted("%d", getpid()), 1);
+	start();
 	assert_null(getenv("WATCHDOG_USEC"));
 	assert_null(getenv("WATCHDOG_PID"));
 	for (uint64_t s = 100; s < 106; s++)
 		notify_alive(&n, s * 1000000000);
 	for (int i = 0; i < 3; i++)
-		expect_message(fd, "WATCHDOG=1");
-	expect_nothing(fd);
-	notify_close(&n);
-	close(fd);
+		expect_message("WATCHDOG=1");
+	expect_nothing();
 }
 
 TEST(another_process_s_watchdog_is_left_alone)
 {
-	int fd = manager(path);
-	struct notify n;
-
 	setenv("WATCHDOG_USEC", "4000000", 1);
 	setenv("WATCHDOG_PID", "1", 1);
-	notify_open(&n, &text_log);
+	start();
 	notify_alive(&n, 1000000000);
-	expect_nothing(fd);
-	notify_close(&n);
-	close(fd);
+	expect_nothing();
 }
 
 TEST(a_message_that_the_manager_did_not_get_is_due_again)
 {
-	int fd = manager(path);
-	struct notify n;
-
 	setenv("WATCHDOG_USEC", "4000000", 1);
-	notify_open(&n, &text_log);
+	start();
 	close(fd);
 	notify_alive(&n, 100000000000);
 	assert_true(n.failed);
-	fd = manager(path);
+	listen_at(path);
 	notify_alive(&n, 101000000000);
 	assert_false(n.failed);
-	expect_message(fd, "WATCHDOG=1");
-	notify_close(&n);
-	close(fd);
-	unsetenv("NOTIFY_SOCKET");
+	expect_message("WATCHDOG=1");
 }
 
 TEST(a_full_queue_does_not_block)
 {
-	int fd = manager(path);
-	struct notify n;
-
-	notify_open(&n, &text_log);
+	start();
 	for (int i = 0; i < 100000 && !n.failed; i++)
 		notify_send(&n, "STATUS=x");
 	assert_true(n.failed);
-	notify_close(&n);
-	close(fd);
 }

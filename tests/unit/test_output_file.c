@@ -4,17 +4,13 @@
  * removed, whatever others put in its folder. */
 #include <dirent.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "unit.h"
-#include "made_up_tree.h"
+#include "plants.h"
 #include "base/output_file.h"
 
 static char path[64]; /* of the file, absolute */
@@ -168,69 +164,14 @@ TEST(a_temporary_that_cannot_be_made_leaves_the_old_file)
 
 /* ---- what another user can put in the folder ---- */
 
-enum plant { SYMLINK, DANGLING, HARD_LINK, FIFO, READ_FIFO, SOCKET, FOLDER, PLANTS };
-
-/* What is planted is not a file of ours: a victim of ours may be behind it. */
-static int plant(const char *name, enum plant kind)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd = -1;
-
-	put("/victim", "precious");
-	switch (kind) {
-	case SYMLINK:
-		assert_int_equal(symlink("../victim", name), 0);
-		break;
-	case DANGLING:
-		assert_int_equal(symlink("../made", name), 0);
-		break;
-	case HARD_LINK:
-		assert_int_equal(link("victim", name), 0);
-		break;
-	case FIFO:
-	case READ_FIFO:
-		assert_int_equal(mkfifo(name, 0666), 0);
-		if (kind == READ_FIFO)
-			fd = open(name, O_RDONLY | O_NONBLOCK);
-		break;
-	case SOCKET:
-		snprintf(address.sun_path, sizeof(address.sun_path), "%s", name);
-		fd = socket(AF_UNIX, SOCK_STREAM, 0);
-		assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
-		break;
-	default:
-		assert_int_equal(mkdir(name, 0755), 0);
-		break;
-	}
-	return fd;
-}
-
-static void assert_victim(void)
-{
-	struct stat st;
-
-	assert_content("victim", "precious");
-	assert_int_equal(stat("victim", &st), 0);
-	assert_int_equal(st.st_mode & 07777, 0644);
-	assert_false(exists("made"));
-}
-
-static const int plant_errors[PLANTS] = {
-	-ELOOP, -ELOOP, -EMLINK, -ENXIO, -ENXIO, -ENXIO, -EISDIR
-};
-
-/* Ends with SIGALRM if something waits. */
 TEST(what_is_planted_at_the_temporary_is_removed_or_refused)
 {
 	const char *name = "dir/.x.prom.tmp";
 
-	alarm(20);
 	for (int kind = 0; kind < PLANTS; kind++) {
-		int fd;
-
 		fresh();
 		assert_int_equal(write_text(&f, "old"), 0);
-		fd = plant(name, (enum plant)kind);
+		plant(name, kind);
 		assert_int_equal(write_text(&f, "new"), kind == FOLDER ? -EISDIR : 0);
 		assert_content(path, kind == FOLDER ? "old" : "new");
 		assert_victim();
@@ -238,22 +179,16 @@ TEST(what_is_planted_at_the_temporary_is_removed_or_refused)
 			assert_int_equal(rmdir(name), 0);
 		write_whole(&f, "newer");
 		close_empty();
-		if (fd >= 0)
-			close(fd);
 	}
-	alarm(0);
 }
 
 TEST(what_is_planted_at_the_lock_is_refused_until_it_is_gone)
 {
 	const char *name = "dir/.x.prom.lock";
 
-	alarm(20);
 	for (int kind = 0; kind < PLANTS; kind++) {
-		int fd;
-
 		fresh();
-		fd = plant(name, (enum plant)kind);
+		plant(name, kind);
 		assert_int_equal(output_file_lock(&f), plant_errors[kind]);
 		assert_int_equal(write_text(&f, "new"), plant_errors[kind]);
 		assert_int_equal(f.part, OUTPUT_LOCK);
@@ -263,33 +198,26 @@ TEST(what_is_planted_at_the_lock_is_refused_until_it_is_gone)
 		write_whole(&f, "new");
 		/* The same while the lock is held. */
 		assert_int_equal(remove(name), 0);
-		if (fd >= 0)
-			close(fd);
-		fd = plant(name, (enum plant)kind);
+		plant(name, kind);
 		assert_int_equal(write_text(&f, "newer"), plant_errors[kind]);
 		assert_content(path, "new");
 		assert_int_equal(remove(name), 0);
 		assert_int_equal(write_text(&f, "newest"), 0);
 		close_empty();
-		if (fd >= 0)
-			close(fd);
 	}
-	alarm(0);
 }
 
 TEST(what_is_planted_at_the_file_is_neither_replaced_nor_removed)
 {
-	alarm(20);
 	for (int kind = 0; kind < PLANTS; kind++) {
 		struct stat before, after;
-		int fd;
 
 		fresh();
 		assert_int_equal(output_file_check(&f), 0);
 		assert_int_equal(write_text(&f, "old"), 0);
 		assert_int_equal(output_file_check(&f), 0);
 		assert_int_equal(remove(path), 0);
-		fd = plant(path, (enum plant)kind);
+		plant(path, kind);
 		assert_int_equal(lstat(path, &before), 0);
 		assert_int_equal(output_file_check(&f), plant_errors[kind]);
 		assert_int_equal(output_file_open(&f), plant_errors[kind]);
@@ -305,10 +233,7 @@ TEST(what_is_planted_at_the_file_is_neither_replaced_nor_removed)
 		assert_true(exists(path));
 		assert_int_equal(remove(path), 0);
 		assert_int_equal(count_entries("dir"), 0);
-		if (fd >= 0)
-			close(fd);
 	}
-	alarm(0);
 }
 
 TEST(a_device_is_neither_replaced_nor_removed)
@@ -395,23 +320,16 @@ TEST(a_failed_rename_leaves_no_temporary)
 	assert_true(exists(path));
 }
 
-/* A limit on the file's size stands for a full disk: the first write is cut short, the next fails. */
 TEST(a_full_disk_leaves_the_old_file_and_no_temporary)
 {
-	struct rlimit saved, small;
 	char big[10000];
 	int err;
 
 	memset(big, 'x', sizeof(big));
 	assert_int_equal(write_text(&f, "old"), 0);
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &saved), 0);
-	small = saved;
-	small.rlim_cur = 4096;
-	signal(SIGXFSZ, SIG_IGN);
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	limit_file_size(4096);
 	err = output_file_write(&f, big, sizeof(big), NULL);
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &saved), 0);
-	signal(SIGXFSZ, SIG_DFL);
+	limit_file_size(RLIM_INFINITY);
 	assert_int_equal(err, -EFBIG);
 	assert_content(path, "old");
 	assert_false(exists("dir/.x.prom.tmp"));

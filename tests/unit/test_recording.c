@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that a recording gives each snapshot back as it was, in few bytes, and that one that was cut or damaged
  * gives all that is whole. */
-#include <errno.h>
 
 #include "printed.h"
 #include "session/recording.h"

@@ -8,9 +8,7 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -221,8 +219,7 @@ TEST(without_a_path_nothing_is_done)
 TEST(a_stopped_process_is_not_waited_for)
 {
 	start(&replaced, "x.prom");
-	give("one");
-	assert_result(0);
+	write_whole("x.prom", "one");
 	stop_child();
 	give("two");
 	give("three");
@@ -252,8 +249,7 @@ TEST(the_end_does_not_wait_and_leaves_no_lock)
 	struct writer second;
 
 	start(&replaced, "x.prom");
-	give("one");
-	assert_result(0);
+	write_whole("x.prom", "one");
 	pid = child();
 	start_as(&second, &replaced, "x.prom");
 	assert_int_equal(second.open_error, -EBUSY);
@@ -387,8 +383,7 @@ TEST(an_error_is_reported_once_and_names_the_file)
 	assert_int_equal(
 		count("errors", "cannot write x.prom: .x.prom.tmp: it is a folder; remove it"), 1);
 	assert_int_equal(rmdir(".x.prom.tmp"), 0);
-	give("one");
-	assert_result(0);
+	write_whole("x.prom", "one");
 	assert_int_equal(count("errors", "x.prom is written again"), 1);
 	assert_int_equal(count("errors", ""), 2);
 	finish(true);
@@ -574,8 +569,7 @@ TEST(a_text_that_did_not_fit_does_not_replace_the_file)
 
 	memset(much, 'x', sizeof(much) - 1);
 	start(&replaced, "x.prom");
-	give("whole");
-	assert_result(0);
+	write_whole("x.prom", "whole");
 	out = writer_begin(&w);
 	assert_non_null(out);
 	for (size_t i = 0; i <= WRITER_TEXT_MAX / sizeof(much); i++)
@@ -616,8 +610,7 @@ TEST(a_process_whose_answers_cannot_be_waited_for_is_reported)
 	epoll = saved;
 	assert_int_equal(w.socket, -1);
 	w.epoll = epoll;
-	give("one");
-	assert_result(0);
+	write_whole("x.prom", "one");
 	finish(true);
 	assert_content("x.prom", "one");
 }

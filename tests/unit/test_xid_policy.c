@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that a policy file is read as documented or refused with its line and the reason, and that a rating is the
  * operator's where the policy may set it. */
-#include <errno.h>
 #include <unistd.h>
 
 #include "made_up_tree.h"

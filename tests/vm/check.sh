@@ -37,15 +37,6 @@ fi
 kernels=("$@")
 ((${#kernels[@]})) || mapfile -t kernels < <(awk -v kind="$kind" \
 	'!/^#/ && ($5 == "transports" ? $5 : $2 == "out-of-tree" ? $2 : "") == kind { print $1 }' "$vm/kernels.tsv")
-if [[ $prepare ]]; then
-	for kernel in "${kernels[@]}"; do
-		kernel_row "$kernel"
-		"$here/image.sh" --arch "$arch" || true # the run itself reports what is wrong
-		[[ $scenarios != all ]] || "$here/image.sh" --arch "$arch" systemd "$vm/systemd/rootfs.packages" || true
-		"$here/modules.sh" "$kernel" || true
-	done
-	exit
-fi
 
 # Sets of scenarios that kernels.tsv names: see there. All are those that stand in the folder but the slow ones, and the
 # container image. With the slow ones goes the systemd unit.
@@ -89,6 +80,16 @@ read_scenarios() {
 		fi
 	done
 }
+
+if [[ $prepare ]]; then
+	for kernel in "${kernels[@]}"; do
+		read_scenarios "$kernel"
+		((${#names[@]} + ${#deployments[@]})) || continue
+		"$here/image.sh" --arch "$arch" || true # the run itself reports what is wrong
+		"$here/modules.sh" "$kernel" || true
+	done
+	exit
+fi
 
 results=$top/build/vm
 mkdir -p "$results"
@@ -201,11 +202,12 @@ in_turn() {
 }
 
 for kernel in "${kernels[@]}"; do
+	read_scenarios "$kernel"
+	((${#names[@]} + ${#deployments[@]})) || continue
 	# A kernel that is not available must not stop the tests of the others. In the background, because `set -e` is off in
 	# a command whose status is tested.
 	prepare_scenarios "$kernel" "$work/$kernel" 2>&1 | tee "$work/$kernel.said" >&2 &
 	wait $! || grep 'error: ' "$work/$kernel.said" >"$work/$kernel.failure" || echo "see above" >"$work/$kernel.failure"
-	read_scenarios "$kernel"
 	for job in "$work/$kernel" "$work/$kernel"-{2,timed}; do
 		[[ ! -e $job/only && ! -e $job.failure ]] || in_turn check_scenarios "$kernel" "$job"
 	done

@@ -121,21 +121,18 @@ static bool in_its_group(const struct cgroup *c, const char *text)
 static void read_step(struct cgroup *c, const char *root, const char *pid)
 {
 	struct file_text group = {}, status = {};
-	char path[PATH_MAX], line[64];
+	char line[64];
 	struct span title;
 	uint64_t job;
 
-	snprintf(path, sizeof(path), "%s/proc/%s/cmdline", root, pid);
-	if (!file_first_line(path, line, sizeof(line)))
+	if (!file_first_line(PATHF("%s/proc/%s/cmdline", root, pid), line, sizeof(line)))
 		return;
 	title = (struct span){ line, line + strlen(line) };
 	if (!span_take(&title, "slurmstepd: [") ||
 	    !span_number(span_take_until(&title, "."), UINT32_MAX, &job))
 		return;
-	snprintf(path, sizeof(path), "%s/proc/%s/cgroup", root, pid);
-	file_text_read(&group, path, 65536);
-	snprintf(path, sizeof(path), "%s/proc/%s/status", root, pid);
-	file_text_read(&status, path, 65536);
+	file_text_read(&group, PATHF("%s/proc/%s/cgroup", root, pid), 65536);
+	file_text_read(&status, PATHF("%s/proc/%s/status", root, pid), 65536);
 	if (group.bytes && status.bytes && in_its_group(c, group.bytes) && is_roots(status.bytes))
 		snprintf(c->job, sizeof(c->job), "%u", (unsigned int)job);
 	file_text_free(&group);
@@ -144,14 +141,9 @@ static void read_step(struct cgroup *c, const char *root, const char *pid)
 
 void cgroup_find_job(struct cgroup *c, const char *root)
 {
-	char path[PATH_MAX];
+	DIR *proc = c->unnamed_job ? opendir(PATHF("%s/proc", root)) : NULL;
 	struct dirent *d;
-	DIR *proc;
 
-	if (!c->unnamed_job)
-		return;
-	snprintf(path, sizeof(path), "%s/proc", root);
-	proc = opendir(path);
 	while (proc && !*c->job && (d = readdir(proc)))
 		if (isdigit((unsigned char)*d->d_name))
 			read_step(c, root, d->d_name);

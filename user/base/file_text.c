@@ -62,7 +62,7 @@ int file_open_regular(const char *path, int flags, struct stat *status)
 
 static int read_file(struct file_text *f, const char *path, size_t max, int flags, bool own)
 {
-	struct stat status;
+	struct stat status = {};
 	int fd = file_open_regular(path, flags, &status), err = 0;
 
 	*f = (struct file_text){};
@@ -129,6 +129,16 @@ bool file_first_line(const char *path, char *line, size_t size)
 	if (file)
 		fclose(file);
 	return found;
+}
+
+ssize_t file_read_and_close(int fd, char *text, size_t size)
+{
+	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
+
+	text[n > 0 ? n : 0] = 0;
+	if (fd >= 0)
+		close(fd);
+	return n;
 }
 
 const char *path_print(char *path, const char *format, ...)

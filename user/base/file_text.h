@@ -3,6 +3,7 @@
 #pragma once
 
 #include <limits.h>
+#include <sys/types.h>
 
 #include "base/std.h"
 
@@ -37,6 +38,9 @@ const char *file_text_error(int err);
 
 /* The first line of @path without its newline, cut to @size bytes with the NUL; "" and false if it cannot be read. */
 bool file_first_line(const char *path, char *line, size_t size);
+
+/* Reads the begin of a file, a terminated text of at most @size bytes. Returns its length, or -1. */
+ssize_t file_read_and_close(int fd, char *text, size_t size);
 
 /* A path as printf() makes it, cut to PATH_MAX; valid in the block in which it stands. */
 #define PATHF(...) path_print((char[PATH_MAX]){ 0 }, __VA_ARGS__)

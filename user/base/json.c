@@ -3,6 +3,7 @@
 #include "base/json.h"
 
 #include "base/safe_text.h"
+#include "base/time_text.h"
 
 static void begin(struct json *j, const char *name)
 {
@@ -83,6 +84,14 @@ void json_nanoseconds(struct json *j, const char *name, uint64_t ns)
 {
 	begin(j, name);
 	fprintf(j->out, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
+}
+
+void json_time(struct json *j, const char *name, double seconds)
+{
+	char text[TIME_MILLISECONDS_SIZE];
+
+	time_to_milliseconds(text, sizeof(text), seconds);
+	json_text(j, name, text);
 }
 
 void json_members(struct json *j, const char *members)

@@ -7,9 +7,9 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/safe_text.h"
 
@@ -42,18 +42,12 @@ bool log_is_journal(void)
 static void write_json(FILE *out, enum log_level level, const char *message, const char *lines)
 {
 	struct json j = { .out = out };
-	char seconds[32], when[48], *whole;
-	struct timespec now;
-	struct tm utc;
+	char *whole;
 
 	if (asprintf(&whole, "%s%s%s", message, *lines ? "\n" : "", lines) < 0)
 		return;
-	clock_gettime(CLOCK_REALTIME, &now);
-	gmtime_r(&now.tv_sec, &utc);
-	strftime(seconds, sizeof(seconds), "%Y-%m-%dT%H:%M:%S", &utc);
-	snprintf(when, sizeof(when), "%s.%03ldZ", seconds, now.tv_nsec / 1000000);
 	json_object(&j, NULL);
-	json_text(&j, "time", when);
+	json_time(&j, "time", wall_seconds());
 	json_text(&j, "level", levels[level].name);
 	json_text(&j, "message", whole);
 	json_object_end(&j);

@@ -181,7 +181,7 @@ static int open_lock(const struct output_file *f, int folder, struct stat *st)
 
 static int take_lock(struct output_file *f, int folder)
 {
-	struct stat st;
+	struct stat st = {};
 	int fd, err = 0;
 
 	if (f->unlocked || holds_name(f, folder))

@@ -4,8 +4,6 @@
  * nothing else is truncated, renamed or removed. */
 #pragma once
 
-#include <sys/stat.h>
-
 #include "base/std.h"
 
 /* A file of lines that would grow beyond this is renamed to NAME.1, replacing an older one. */

@@ -20,12 +20,7 @@
 /* Reads a file of the folder, which stays that of one process. "" if that has ended. */
 static void read_at(int folder, const char *file, char *text, size_t size)
 {
-	int fd = openat(folder, file, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
-
-	text[n > 0 ? n : 0] = 0;
-	if (fd >= 0)
-		close(fd);
+	file_read_and_close(openat(folder, file, O_RDONLY | O_CLOEXEC), text, size);
 }
 
 bool process_start_ticks(const char *stat, uint64_t *ticks)

@@ -34,16 +34,13 @@ size_t terminal_columns(const char *text, size_t len)
 	return columns;
 }
 
-/* Length of the word at @text, a blank at its end not included. Of one that is wider than @room the part that fits. */
-static size_t word_length(const char *text, size_t room)
+size_t terminal_fit(const char *text, size_t len, size_t columns)
 {
-	size_t len = strcspn(text, " ");
+	size_t fits = len;
 
-	while (terminal_columns(text, len) > room)
-		len--;
-	while (continues(text[len]))
-		len--;
-	return len;
+	while (terminal_columns(text, fits) > columns || (fits < len && continues(text[fits])))
+		fits--;
+	return fits;
 }
 
 static size_t room_behind(size_t indent, size_t columns)
@@ -57,7 +54,7 @@ size_t terminal_wrap(FILE *out, const char *text, size_t columns, size_t first, 
 
 	fprintf(out, "%*s", (int)first, "");
 	for (const char *word = text; *word; word += len, word += *word == ' ') {
-		len = word_length(word, room_behind(indent, columns));
+		len = terminal_fit(word, strcspn(word, " "), room_behind(indent, columns));
 		if (!len && *word != ' ')
 			break;
 		width = terminal_columns(word, len);

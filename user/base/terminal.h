@@ -16,6 +16,9 @@ bool terminal_ask(int fd, struct terminal_size *size);
 /* Columns that a terminal shows of @len bytes; letters of every script count as one. */
 size_t terminal_columns(const char *text, size_t len);
 
+/* How many of the @len bytes fit @columns, in whole letters. */
+size_t terminal_fit(const char *text, size_t len, size_t columns);
+
 /* Writes a text that is safe to print (safe_text.h) in lines of at most @columns: the first after @first blanks, the
  * others after @indent. Words that are longer are cut. Writes no newline at the end. Returns the number of lines. */
 size_t terminal_wrap(FILE *out, const char *text, size_t columns, size_t first, size_t indent);

@@ -80,16 +80,6 @@ static void print_lines(const struct known_fault *faults, size_t count)
 	}
 }
 
-static void write_time(struct json *j, const char *name, double seconds)
-{
-	char text[TIME_MILLISECONDS_SIZE];
-
-	if (!(seconds > 0))
-		return;
-	time_to_milliseconds(text, sizeof(text), seconds);
-	json_text(j, name, text);
-}
-
 static void print_json(const struct known_fault *faults, size_t count)
 {
 	struct json j = { .out = stdout };
@@ -108,8 +98,10 @@ static void print_json(const struct known_fault *faults, size_t count)
 		json_text(&j, "meaning", f->meaning);
 		json_text(&j, "advice", f->advice);
 		json_unsigned(&j, "count", f->count);
-		write_time(&j, "first", f->first);
-		write_time(&j, "last", f->last);
+		if (f->first > 0)
+			json_time(&j, "first", f->first);
+		if (f->last > 0)
+			json_time(&j, "last", f->last);
 		json_object_end(&j);
 	}
 	json_array_end(&j);

@@ -90,21 +90,26 @@ static bool may_hang(const char *path, char *source, size_t size)
 	return network;
 }
 
-/* Returns 0, or the exit code after a message. */
-static int read_policy(struct xid_policy *policy, const struct options *o)
+/* Whether @path, NULL or of @option, is on a local file system; otherwise logs an error. */
+static bool is_local(const struct options *o, const char *what, const char *path,
+		     const char *option)
 {
 	char source[160];
 
-	if (!o->xid_policy)
-		return 0;
-	if (may_hang(o->xid_policy, source, sizeof(source))) {
-		log_error(
-			&o->log,
-			"the policy %s is on %s, which may stop answering; name a --xid-policy on a local file system",
-			o->xid_policy, source);
+	if (!path || !may_hang(path, source, sizeof(source)))
+		return true;
+	log_error(&o->log,
+		  "the %s %s is on %s, which may stop answering; name a %s on a local file system",
+		  what, path, source, option);
+	return false;
+}
+
+/* Returns 0, or the exit code after a message. */
+static int read_policy(struct xid_policy *policy, const struct options *o)
+{
+	if (!is_local(o, "policy", o->xid_policy, "--xid-policy"))
 		return EXIT_USAGE;
-	}
-	return xid_policy_load(policy, o->xid_policy, &o->log) ? EXIT_TROUBLE : 0;
+	return o->xid_policy && xid_policy_load(policy, o->xid_policy, &o->log) ? EXIT_TROUBLE : 0;
 }
 
 /* Reads no acknowledgements where the event loop might have to wait for them. */
@@ -216,15 +221,13 @@ static void on_tick(void *context)
 {
 	double begin = monotonic_seconds();
 	struct agent *a = context;
-	bool hangs;
+	bool hangs = export(a) || writer_hangs(&a->files[FILE_OUTPUT]);
 
-	hangs = export(a) || writer_hangs(&a->files[FILE_OUTPUT]);
-	if (hangs)
-		a->export_errors++;
 	a->snapshot_seconds = monotonic_seconds() - begin;
-	/* Otherwise the write's result is reported. */
-	if (hangs)
-		send_status(a);
+	if (!hangs)
+		return; /* the write's result is reported */
+	a->export_errors++;
+	send_status(a);
 }
 
 /* The metrics file has been written, or could not be. */
@@ -397,17 +400,11 @@ static int open_files(struct agent *a)
 static int open_heartbeat(struct agent *a)
 {
 	const char *path = a->options->heartbeat;
-	char source[160];
 	int err;
 
 	/* The event loop itself writes it: that is what it proves. */
-	if (path && may_hang(path, source, sizeof(source))) {
-		log_error(&a->options->log,
-			  "the heartbeat %s is on %s, which may stop answering; name a "
-			  "--heartbeat on a local file system",
-			  path, source);
+	if (!is_local(a->options, "heartbeat", path, "--heartbeat"))
 		return EXIT_USAGE;
-	}
 	err = heartbeat_open(&a->heartbeat, path);
 	if (!err)
 		return 0;

@@ -247,31 +247,24 @@ static void print_cause(const struct history *h, const struct window *w, const c
 	enum past_cause cause;
 	const struct past_event *e = history_cause(h, job, w->since, w->until, &cause);
 	double seconds = unwatched(h, w);
-	char when[TIME_TEXT_SIZE] = "", rest[80] = "", *text = e ? describe(e) : NULL;
+	char when[TIME_TEXT_SIZE], rest[80] = "", *text;
 
-	if (e)
-		time_to_text(when, sizeof(when), e->time);
 	if (seconds >= 1)
 		snprintf(rest, sizeof(rest), " (nothing was watching for %.0f s of the window)",
 			 seconds);
-	if (e)
-		safe_line(stdout, "%s: %s, %s, %s%s", past_cause_names[cause], when, past_grade(e),
-			  text ? text : "", rest);
-	else
+	if (!e) {
 		safe_line(stdout, "%s: no fault in the window%s", past_cause_names[CAUSE_NONE],
 			  rest);
+		return;
+	}
+	text = describe(e);
+	time_to_text(when, sizeof(when), e->time);
+	safe_line(stdout, "%s: %s, %s, %s%s", past_cause_names[cause], when, past_grade(e),
+		  text ? text : "", rest);
 	free(text);
 }
 
 /* ---- JSON ---- */
-
-static void write_time(struct json *j, const char *name, double seconds)
-{
-	char text[TIME_MILLISECONDS_SIZE];
-
-	time_to_milliseconds(text, sizeof(text), seconds);
-	json_text(j, name, text);
-}
 
 static void write_decoded(struct json *j, const char *name, struct span inside)
 {
@@ -314,11 +307,11 @@ static void write_event(struct json *j, const char *name, const struct past_even
 	char *text = describe(e);
 
 	json_object(j, name);
-	write_time(j, "time", e->time);
+	json_time(j, "time", e->time);
 	if (isinf(e->end))
 		json_bool(j, "lasts", true);
 	else if (e->end > e->time)
-		write_time(j, "end", e->end);
+		json_time(j, "end", e->end);
 	if (e->cut)
 		json_bool(j, "cut", true);
 	json_text(j, "grade", past_grade(e));
@@ -355,8 +348,8 @@ static void write_gaps(struct json *j, const struct history *h, const struct win
 		if (!clip(&h->gaps[i], w, &part))
 			continue;
 		json_object(j, NULL);
-		write_time(j, "from", part.from);
-		write_time(j, "to", part.to);
+		json_time(j, "from", part.from);
+		json_time(j, "to", part.to);
 		json_fraction(j, "seconds", part.to - part.from, 3);
 		json_text(j, "reason", part.reason);
 		json_object_end(j);
@@ -382,8 +375,8 @@ static void print_json(const struct history *h, const struct window *w,
 	struct json j = { .out = stdout };
 
 	json_object(&j, NULL);
-	write_time(&j, "since", w->since);
-	write_time(&j, "until", w->until);
+	json_time(&j, "since", w->since);
+	json_time(&j, "until", w->until);
 	if (*job)
 		write_cause(&j, h, w, job);
 	json_array(&j, "events");

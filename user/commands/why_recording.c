@@ -3,7 +3,6 @@
 #include "commands/why_recording.h"
 
 #include "base/json.h"
-#include "base/time_text.h"
 #include "limits/episodes.h"
 #include "limits/nfs_watch.h"
 #include "session/recording.h"
@@ -24,11 +23,8 @@ struct reading {
 static struct json *line(struct reading *r, double time, const char *kind, const char *name,
 			 const char *device)
 {
-	char text[TIME_MILLISECONDS_SIZE];
-
-	time_to_milliseconds(text, sizeof(text), time);
 	json_object(&r->lines, NULL);
-	json_text(&r->lines, "time", text);
+	json_time(&r->lines, "time", time);
 	json_text(&r->lines, "kind", kind);
 	if (*name)
 		json_text(&r->lines, "name", name);

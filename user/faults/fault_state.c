@@ -15,17 +15,18 @@ static uint32_t checksum(const char *text, size_t len)
 	return (uint32_t)crc32(crc32(0, NULL, 0), (const Bytef *)text, (uInt)len);
 }
 
-/* Lines whose fields are the rows of a table, in their order. */
+/* Lines whose fields are rows of a table; behind those of a fault are its repeats. */
 static const struct kind {
 	const char *name;
 	enum table_id table;
-	size_t fields; /* the first rows */
+	const char *rows; /* their numbers, in the order of the line */
 	size_t most; /* entries before a line that is read */
 } kinds[] = {
-	{ "event", TABLE_KERNEL_EVENTS, 5, 2 * MAX_KERNEL_EVENTS },
-	{ "gpu", TABLE_GPUS, 4, MAX_GPUS },
-	{ "unverified", TABLE_UNVERIFIED, 3, MAX_UNVERIFIED },
-	{ "recovery", TABLE_RECOVERIES, 3, 2 * MAX_RECOVERIES - 1 },
+	{ "fault", TABLE_FAULTS, "012345786", MAX_FAULTS_IN_ALL + FOLDED_CODES - 1 },
+	{ "event", TABLE_KERNEL_EVENTS, "01234", 2 * (size_t)MAX_KERNEL_EVENTS },
+	{ "gpu", TABLE_GPUS, "0123", MAX_GPUS },
+	{ "unverified", TABLE_UNVERIFIED, "012", MAX_UNVERIFIED },
+	{ "recovery", TABLE_RECOVERIES, "012", 2 * MAX_RECOVERIES - 1 },
 };
 
 /* ---- writing ---- */
@@ -67,29 +68,12 @@ static void put_past(FILE *out, const struct past_fault *p, bool boot)
 
 static void put_faults(FILE *out, const struct faults *faults)
 {
-	const struct fault_counts *c = &faults->counts;
-	size_t times = 0;
-
 	for (size_t i = 0; i < faults->past_count; i++) {
 		put_past(out, &faults->past[i], true);
 		put_past(out, &faults->past[i], false);
 	}
 	for (size_t i = 0; i < faults->bus_count; i++)
 		fprintf(out, "bus %s\n", faults->bus[i].gpu);
-	for (const struct fault *f = c->faults; f < c->faults + c->fault_count; f++) {
-		fputs("fault", out);
-		put_word(out, f->device);
-		fprintf(out, " %u %d", f->code, f->nvswitch);
-		put_word(out, f->severity);
-		put_word(out, f->action);
-		fprintf(out, " %" PRIu64 " %" PRIu64 " %.6f %.6f", f->count, f->incidents, f->first,
-			f->last);
-		if (f->repeats.count > 1 && times + f->repeats.count <= MAX_STATE_TIMES) {
-			times += f->repeats.count;
-			put_times(out, &f->repeats);
-		}
-		fputc('\n', out);
-	}
 	for (size_t i = 0; i < faults->place_count; i++) {
 		fputs("place", out);
 		put_word(out, faults->places[i].device);
@@ -103,10 +87,14 @@ static void put_entries(FILE *out, const struct kind *k, const struct fault_coun
 {
 	const struct table *t = &tables[k->table];
 	const char *entry = table_array(t, c);
+	size_t times = 0;
 
 	for (size_t i = table_count(t, c); i--; entry += t->size) {
+		const struct fault_repeats *r = &((const struct fault *)entry)->repeats;
+
 		fputs(k->name, out);
-		for (const struct field *f = t->fields; f < t->fields + k->fields; f++) {
+		for (const char *row = k->rows; *row; row++) {
+			const struct field *f = &t->fields[*row - '0'];
 			const void *at = entry + f->offset;
 
 			if (f->type == FIELD_TEXT)
@@ -119,6 +107,11 @@ static void put_entries(FILE *out, const struct kind *k, const struct fault_coun
 				fprintf(out, " %u",
 					f->type == FIELD_U32 ? *(const uint32_t *)at :
 							       *(const bool *)at);
+		}
+		if (k->table == TABLE_FAULTS && r->count > 1 &&
+		    times + r->count <= MAX_STATE_TIMES) {
+			times += r->count;
+			put_times(out, r);
 		}
 		fputc('\n', out);
 	}
@@ -232,26 +225,12 @@ static void store(struct line *l, void *to, const void *from, size_t size)
 		l->error = -ENOMEM;
 }
 
-static void read_fault(struct line *l, struct fault_counts *c)
+static void read_repeats(struct line *l, struct fault *f)
 {
-	struct fault like = {};
-
-	TAKE_WORD(l, like.device);
-	like.code = (unsigned int)take_number(l, UINT32_MAX);
-	like.nvswitch = take_number(l, 1);
-	TAKE_WORD(l, like.severity);
-	TAKE_WORD(l, like.action);
-	like.count = take_number(l, UINT64_MAX);
-	like.incidents = take_number(l, UINT64_MAX);
-	like.first = take_time(l);
-	like.last = take_time(l);
 	while (!l->error && span_left(l->rest))
-		faults_note_repeat(&like.repeats, take_time(l));
-	if (!like.repeats.count)
-		faults_note_repeat(&like.repeats, like.last);
-	if (c->fault_count >= MAX_FAULTS_IN_ALL + FOLDED_CODES)
-		l->error = -EINVAL;
-	store(l, l->error ? NULL : snapshot_fault(c, &like), &like, sizeof(like));
+		faults_note_repeat(&f->repeats, take_time(l));
+	if (!f->repeats.count)
+		faults_note_repeat(&f->repeats, f->last);
 }
 
 static void read_place(struct line *l, struct faults *faults)
@@ -272,13 +251,15 @@ static void read_entry(struct line *l, const struct kind *k, struct fault_counts
 {
 	const struct table *t = &tables[k->table];
 	union {
+		struct fault fault;
 		struct kernel_event event;
 		struct gpu_info gpu;
 		struct unverified_xid unverified;
 		struct gpu_recovery recovery;
 	} like = {};
 
-	for (const struct field *f = t->fields; f < t->fields + k->fields; f++) {
+	for (const char *row = k->rows; *row; row++) {
+		const struct field *f = &t->fields[*row - '0'];
 		void *at = (char *)&like + f->offset;
 
 		if (f->type == FIELD_TEXT)
@@ -292,6 +273,8 @@ static void read_entry(struct line *l, const struct kind *k, struct fault_counts
 		else
 			*(bool *)at = take_number(l, 1);
 	}
+	if (k->table == TABLE_FAULTS)
+		read_repeats(l, &like.fault);
 	if (table_count(t, c) > k->most)
 		l->error = -EINVAL;
 	store(l, l->error ? NULL : table_get_labels(t, c, &like), &like, t->size);
@@ -316,7 +299,7 @@ static void read_past(struct line *l, struct faults *faults)
 static void read_bus(struct line *l, struct faults *faults)
 {
 	if (faults->bus_count < MAX_BUS_GPUS)
-		TAKE_WORD(l, faults->bus[faults->bus_count++].gpu);
+		take_word(l, faults->bus[faults->bus_count++].gpu, PCI_ADDRESS_SIZE);
 	else
 		l->error = -EINVAL;
 }
@@ -349,8 +332,6 @@ static int read_line(struct fault_state *state, struct span text)
 		read_bus(&l, &state->faults);
 	else if (span_is(name, "place"))
 		read_place(&l, &state->faults);
-	else if (span_is(name, "fault"))
-		read_fault(&l, c);
 	else
 		l.error = -EINVAL;
 	return l.error || !span_left(l.rest) ? l.error : -EINVAL;

@@ -7,16 +7,22 @@
 #include "base/array.h"
 #include "xid/xid_line.h"
 
+/* Takes an entry back that was added beyond @max; there were @before. Returns whether there was one. */
+static bool take_back(size_t *count, size_t before, size_t max)
+{
+	if (*count == before || before < max)
+		return false;
+	*count = before;
+	return true;
+}
+
 /* Finds the entry, or adds it if there are fewer than @max. NULL: neither. */
 static struct fault *find_within(struct fault_counts *c, const struct fault *like, size_t max)
 {
 	size_t before = c->fault_count;
 	struct fault *found = snapshot_fault(c, like);
 
-	if (c->fault_count == before || before < max)
-		return found;
-	c->fault_count = before;
-	return NULL;
+	return take_back(&c->fault_count, before, max) ? NULL : found;
 }
 
 /* Whether so many codes like it are possible that they may fill the table. */
@@ -183,13 +189,11 @@ int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind,
 			    double time)
 {
 	struct fault_counts *c = &f->counts;
+	size_t before = c->kernel_event_count;
 	struct kernel_event *event = snapshot_kernel_event(c, gpu_driver, kind, device);
 
-	if (event && c->kernel_event_count > MAX_KERNEL_EVENTS &&
-	    event == &c->kernel_events[c->kernel_event_count - 1] && !event->count) {
-		c->kernel_event_count--;
+	if (take_back(&c->kernel_event_count, before, MAX_KERNEL_EVENTS))
 		event = snapshot_kernel_event(c, gpu_driver, kind, LABEL_OTHER);
-	}
 	if (!event)
 		return -ENOMEM;
 	event->count++;
@@ -200,13 +204,11 @@ int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind,
 int faults_add_unverified(struct faults *f, const char *gpu, unsigned int code)
 {
 	struct fault_counts *c = &f->counts;
+	size_t before = c->unverified_count;
 	struct unverified_xid *u = snapshot_unverified(c, gpu, code);
 
-	if (u && c->unverified_count > MAX_UNVERIFIED &&
-	    u == &c->unverified[c->unverified_count - 1] && !u->count) {
-		c->unverified_count--;
+	if (take_back(&c->unverified_count, before, MAX_UNVERIFIED))
 		u = snapshot_unverified(c, LABEL_OTHER, 0);
-	}
 	if (!u)
 		return -ENOMEM;
 	u->count++;
@@ -331,11 +333,7 @@ struct gpu_info *faults_gpu(struct faults *f, const char *gpu)
 	size_t before = c->gpu_count;
 	struct gpu_info *info = snapshot_gpu(c, gpu);
 
-	if (c->gpu_count > before && before >= MAX_GPUS) {
-		c->gpu_count = before;
-		return NULL;
-	}
-	return info;
+	return take_back(&c->gpu_count, before, MAX_GPUS) ? NULL : info;
 }
 
 int faults_rate_limited(struct faults *f, const char *gpu)
@@ -375,11 +373,8 @@ int faults_recovered(struct faults *f, const char *gpu, const char *evidence, do
 	r = snapshot_recovery(c, gpu, evidence);
 	if (!r)
 		return -ENOMEM;
-	if (!all && c->recovery_count > before && before >= MAX_RECOVERIES) {
-		c->recovery_count = before;
-		return 0;
-	}
-	RAISE(r->time, time);
+	if (all || !take_back(&c->recovery_count, before, MAX_RECOVERIES))
+		RAISE(r->time, time);
 	return 0;
 }
 

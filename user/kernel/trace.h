@@ -17,7 +17,7 @@ enum tracefs_state {
  * (of @size bytes) where it is mounted, even if this process may not read it; "" if it is not mounted. */
 enum tracefs_state tracefs_find(const char *root, char *path, size_t size);
 
-/* ---- trace_format.c: where the fields of an event are in its binary record. Pure functions. ---- */
+/* ---- trace_format.c: where the fields of an event are in its binary record ---- */
 
 #define TRACE_FIELDS 32 /* later ones are skipped; mce_record has 24 in Linux 7.2 */
 
@@ -37,6 +37,10 @@ struct trace_format {
 
 /* Reads a `format` file's @len bytes. False if it has no ID or no fields. */
 bool trace_format_parse(struct trace_format *f, const char *text, size_t len);
+
+/* Reads that of an event in the tracefs that is mounted at this path. False: it is not there as well. */
+bool trace_format_read(struct trace_format *f, const char *tracefs, const char *system,
+		       const char *event);
 
 /* Field @name, or NULL if the event has none. */
 const struct trace_field *trace_field_find(const struct trace_format *f, const char *name);

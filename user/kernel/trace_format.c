@@ -6,7 +6,10 @@
  * (kernel: Documentation/trace/events.rst). */
 #include "kernel/trace.h"
 
+#include "base/file_text.h"
 #include "base/span.h"
+
+#define FORMAT_MAX (64 << 10) /* bytes */
 
 /* Reads the number after the first @label in the line. */
 static bool number_after(struct span line, const char *label, uint32_t *number)
@@ -69,6 +72,20 @@ bool trace_format_parse(struct trace_format *f, const char *text, size_t len)
 		}
 	}
 	return has_id && f->field_count;
+}
+
+bool trace_format_read(struct trace_format *f, const char *tracefs, const char *system,
+		       const char *event)
+{
+	struct file_text file;
+	bool good;
+
+	if (file_text_read(&file, PATHF("%s/events/%s/%s/format", tracefs, system, event),
+			   FORMAT_MAX))
+		return false;
+	good = trace_format_parse(f, file.bytes, file.len);
+	file_text_free(&file);
+	return good;
 }
 
 const struct trace_field *trace_field_find(const struct trace_format *f, const char *name)

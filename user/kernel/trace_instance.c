@@ -67,14 +67,10 @@ static int set(const struct trace_instance *t, const char *file, const char *val
  * for all instances, so it is changed only if no other event is on. */
 static void disable_command_recording(const struct trace_instance *t)
 {
-	int fd = open_at(t, O_RDONLY, "set_event");
-	char any;
+	char any[2];
 
-	if (fd < 0)
-		return;
-	if (read(fd, &any, 1) == 0)
+	if (!file_read_and_close(open_at(t, O_RDONLY, "set_event"), any, sizeof(any)))
 		set(t, "trace_options", "norecord-cmd");
-	close(fd);
 }
 
 static int switch_event(const struct trace_instance *t, const struct trace_event *event,
@@ -286,22 +282,6 @@ void trace_instance_free(struct trace_instance *t)
 	free(t);
 }
 
-static bool read_format(const struct trace_instance *t, const struct trace_event *event,
-			struct trace_format *format)
-{
-	char text[8192];
-	size_t len = 0;
-	ssize_t n;
-	int fd = open_at(t, O_RDONLY, "events/%s/%s/format", event->system, event->name);
-
-	if (fd < 0)
-		return false;
-	while (len < sizeof(text) && (n = read(fd, text + len, sizeof(text) - len)) > 0)
-		len += (size_t)n;
-	close(fd);
-	return trace_format_parse(format, text, len);
-}
-
 bool trace_instance_has(const struct trace_instance *t, const struct trace_event *event)
 {
 	return !access(PATHF("%s/events/%s/%s/format", t->tracefs, event->system, event->name),
@@ -310,16 +290,12 @@ bool trace_instance_has(const struct trace_instance *t, const struct trace_event
 
 static bool is_on(const struct trace_instance *t, const struct trace_event *event)
 {
-	int fd = open_at(t, O_RDONLY, "instances/%s/events/%s/%s/enable", t->name, event->system,
-			 event->name);
-	char state = '0';
+	char state[2];
 
-	if (fd >= 0) {
-		if (read(fd, &state, 1) != 1)
-			state = '0';
-		close(fd);
-	}
-	return state == '1';
+	file_read_and_close(open_at(t, O_RDONLY, "instances/%s/events/%s/%s/enable", t->name,
+				    event->system, event->name),
+			    state, sizeof(state));
+	return *state == '1';
 }
 
 bool trace_instance_update(struct trace_instance *t, struct trace_event *event)
@@ -328,7 +304,7 @@ bool trace_instance_update(struct trace_instance *t, struct trace_event *event)
 	if (event->enabled && is_on(t, event))
 		return true;
 	event->enabled = false;
-	if (!read_format(t, event, &event->format))
+	if (!trace_format_read(&event->format, t->tracefs, event->system, event->name))
 		return false;
 	event->since_ns = monotonic_ns();
 	event->enabled = !switch_event(t, event, "1");
@@ -399,14 +375,9 @@ int trace_instance_consume(struct trace_instance *t)
 
 uint64_t trace_instance_memory(const struct trace_instance *t)
 {
-	unsigned long long kb = 0;
-	char text[32] = "";
-	int fd = open_at(t, O_RDONLY, "instances/%s/buffer_total_size_kb", t->name);
+	char text[32];
 
-	if (fd >= 0) {
-		if (read(fd, text, sizeof(text) - 1) > 0)
-			kb = strtoull(text, NULL, 10);
-		close(fd);
-	}
-	return kb * 1024;
+	file_read_and_close(open_at(t, O_RDONLY, "instances/%s/buffer_total_size_kb", t->name),
+			    text, sizeof(text));
+	return strtoull(text, NULL, 10) * 1024;
 }

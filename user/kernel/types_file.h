@@ -7,14 +7,11 @@
 
 #include "base/std.h"
 
-/* Where debuggers look for what was stripped from a file, by its build id in hexadecimal: xx is
- * its first byte, y the others. */
-#define TYPES_FILE_PLACE "/usr/lib/debug/.build-id/xx/yyyy.debug"
+/* @root is put before the paths of sysfs and before the place: "", or a folder of a test. */
 
-/* @root is put before the paths of sysfs and before that place: "", or a folder of a test. */
-
-/* Finds that place for the loaded module @module, without @root before it. Returns whether the
- * module has a build id; otherwise @path, of @size bytes, is "". */
+/* Where debuggers look for what was stripped from the loaded module @module, without @root before it:
+ * /usr/lib/debug/.build-id/xx/yyyy.debug, of its build id in hexadecimal. Returns whether the module has one; otherwise
+ * @path, of @size bytes, is "". */
 bool types_file_place(char *path, size_t size, const char *root, const char *module);
 
 /* A number that changes when the file @path comes, goes or is written; 0: it is not there, or on a file

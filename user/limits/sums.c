@@ -334,8 +334,8 @@ static void add_silence(struct server_sums *v, const struct interval *n)
 	}
 }
 
-/* Adds the time in which calls ended or waited. */
-static void add_active(struct active_time *to, const struct active_time *from, int sign)
+/* Adds the time in which calls ended or waited; with -1 as @sign takes it away. */
+static void add_active(struct active_time *to, const struct active_time *from, uint64_t sign)
 {
 	to->ns += sign * from->ns;
 	to->cpu_waiting_ns += sign * from->cpu_waiting_ns;
@@ -350,7 +350,7 @@ static bool is_stall(struct server_sums *v, const struct interval *n)
 	const char *address;
 
 	if (v->silent_ns >= HUNG_NS) {
-		add_active(&v->active, &v->silent, -1);
+		add_active(&v->active, &v->silent, (uint64_t)-1);
 		v->silent = (struct active_time){};
 		v->stall.ns = v->silent_ns;
 		if (v->stall.begin != v->silent_since) {

@@ -46,7 +46,8 @@ int history_add(struct history *h, const struct past_event *event)
 	return 0;
 }
 
-int history_add_gap(struct history *h, double from, double to, const char *reason)
+/* Adds a gap, unless it is empty. Returns 0 or -ENOMEM. */
+static int add_gap(struct history *h, double from, double to, const char *reason)
 {
 	struct past_gap *gap;
 
@@ -199,17 +200,17 @@ static int close_run(struct history *h, const struct run *r, const struct run *n
 				    "the node was booted, and no agent had stopped before";
 	else if (r->stops)
 		reason = "the agent was stopped";
-	return history_add_gap(h, r->to, next->from, reason);
+	return add_gap(h, r->to, next->from, reason);
 }
 
 /* The end of the last one. */
 static int close_last(struct history *h, const struct run *r, double now)
 {
 	if (r->stops)
-		return history_add_gap(h, r->to, INFINITY, "the agent was stopped");
+		return add_gap(h, r->to, INFINITY, "the agent was stopped");
 	if (now - r->to > SILENCE_SECONDS)
-		return history_add_gap(h, r->to, INFINITY,
-				       "the agent ended without stopping, or cannot write its log");
+		return add_gap(h, r->to, INFINITY,
+			       "the agent ended without stopping, or cannot write its log");
 	return 0;
 }
 
@@ -221,7 +222,7 @@ static int follow(struct history *h, struct run *r, const struct past_event *e)
 	if (e->replayed || r->stops)
 		return 0;
 	if (e->written > r->to + SILENCE_SECONDS + EVENT_ALIVE_SECONDS)
-		err = history_add_gap(h, r->to, e->written, "no sign of the agent: it stood still");
+		err = add_gap(h, r->to, e->written, "no sign of the agent: it stood still");
 	RAISE(r->to, e->written);
 	r->stops = is_agents(e, "stop");
 	return err;
@@ -240,9 +241,9 @@ static int find_gaps(struct history *h, size_t count, double now)
 			next = (struct run){ e->time, e->time, is_agents(e, "start"), false,
 					     e->boot_number };
 			err = any ? close_run(h, &r, &next) :
-				    history_add_gap(h, -INFINITY, e->time,
-						    next.starts ? "the log begins with this start" :
-								  "the log begins here");
+				    add_gap(h, -INFINITY, e->time,
+					    next.starts ? "the log begins with this start" :
+							  "the log begins here");
 			r = next;
 			any = true;
 		}
@@ -252,8 +253,7 @@ static int find_gaps(struct history *h, size_t count, double now)
 	if (err)
 		return err;
 	return any ? close_last(h, &r, now) :
-		     history_add_gap(h, -INFINITY, INFINITY,
-				     "the log does not tell when an agent ran");
+		     add_gap(h, -INFINITY, INFINITY, "the log does not tell when an agent ran");
 }
 
 /* ---- several lines about one thing ---- */
@@ -498,9 +498,9 @@ int history_join(struct history *h, const struct history *other, double from, do
 		err = history_add(h, &e);
 	}
 	for (const struct past_gap *g = old.gaps; g < old.gaps + old.gap_count && !err; g++) {
-		err = history_add_gap(h, g->from, g->to < from ? g->to : from, g->reason);
+		err = add_gap(h, g->from, g->to < from ? g->to : from, g->reason);
 		if (!err)
-			err = history_add_gap(h, g->from > to ? g->from : to, g->to, g->reason);
+			err = add_gap(h, g->from > to ? g->from : to, g->to, g->reason);
 	}
 	free(old.gaps);
 	if (h->count)

@@ -65,9 +65,6 @@ struct history_now {
 /* Adds a line, all zeros but what is known, after those before it. Returns 0 or -ENOMEM. */
 int history_add(struct history *h, const struct past_event *event);
 
-/* Adds a gap, unless it is empty; see struct past_gap. Returns 0 or -ENOMEM. */
-int history_add_gap(struct history *h, double from, double to, const char *reason);
-
 /* Makes one event of the lines about one thing, finds the gaps, and sorts by time. Within a boot all times are made
  * those of one clock, as it was set last: that of @now, if it is the running boot. An event of the kind "clock" tells
  * that it was set. Returns 0 or -ENOMEM. */

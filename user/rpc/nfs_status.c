@@ -2,8 +2,6 @@
 /* Names of the negative status with which an RPC task of the NFS client ends. */
 #include "rpc/rpc_series.h"
 
-#include "snapshot/snapshot.h"
-
 /* include/linux/errno.h: RPC tasks often end with these, system calls never do. */
 static const char *const kernel_names[] = {
 	[0] = "ERESTARTSYS", [9] = "EBADHANDLE",   [10] = "ENOTSYNC",        [11] = "EBADCOOKIE",

@@ -5,7 +5,6 @@
 #include <bpf/libbpf.h>
 
 #include "base/array.h"
-#include "base/file_text.h"
 #include "base/process.h"
 #include "owners/mount_calls.h"
 

@@ -103,8 +103,7 @@ static void add_transport(struct session_point *p, const struct transport_delta 
 	const struct rpc_transport_state *now = t->now;
 
 	for (int l = 0; l < RPC_LIMITS; l++)
-		if (p->saturated_ns[l] < t->saturated_ns[l])
-			p->saturated_ns[l] = t->saturated_ns[l];
+		RAISE(p->saturated_ns[l], t->saturated_ns[l]);
 	p->retransmits += t->retransmits;
 	p->timeouts += t->timeouts;
 	p->disconnects += t->disconnects;
@@ -114,8 +113,7 @@ static void add_transport(struct session_point *p, const struct transport_delta 
 		if (now->slots_max < 65536) /* which is no limit */
 			p->slots += now->slots_max;
 	}
-	if (p->oldest_ns < now->oldest_ns)
-		p->oldest_ns = now->oldest_ns;
+	RAISE(p->oldest_ns, now->oldest_ns);
 }
 
 /* Programs look for files that are not there, and make those that are. */
@@ -156,14 +154,14 @@ static void fill_points(struct session *t)
 	for (size_t i = 0; i < d->server_count; i++) {
 		p = point_of(t, d->servers[i].now->server);
 		for (int q = 0; p && q < RPC_QUEUES; q++)
-			if (p->oldest_ns < d->servers[i].now->oldest_ns[q])
-				p->oldest_ns = d->servers[i].now->oldest_ns[q];
+			RAISE(p->oldest_ns, d->servers[i].now->oldest_ns[q]);
 	}
 }
 
 /* ---- the intervals that are kept ---- */
 
-void session_point_add(struct session_point *to, const struct session_point *from)
+/* As of one longer interval. */
+static void add_point(struct session_point *to, const struct session_point *from)
 {
 	time_histogram_add(&to->total, &from->total);
 	to->calls += from->calls;
@@ -178,12 +176,9 @@ void session_point_add(struct session_point *to, const struct session_point *fro
 	to->disconnects += from->disconnects;
 	to->connects += from->connects;
 	to->errors += from->errors;
-	if (to->in_flight < from->in_flight)
-		to->in_flight = from->in_flight;
-	if (to->slots < from->slots)
-		to->slots = from->slots;
-	if (to->oldest_ns < from->oldest_ns)
-		to->oldest_ns = from->oldest_ns;
+	RAISE(to->in_flight, from->in_flight);
+	RAISE(to->slots, from->slots);
+	RAISE(to->oldest_ns, from->oldest_ns);
 }
 
 /* Adds the interval after @to to it. Servers only become more. */
@@ -201,7 +196,7 @@ static int merge_interval(struct session_interval *to, const struct session_inte
 	}
 	to->ns += from->ns;
 	for (size_t i = 0; i < from->count; i++)
-		session_point_add(&points[i], &from->points[i]);
+		add_point(&points[i], &from->points[i]);
 	return 0;
 }
 
@@ -364,7 +359,7 @@ static int end_interval(struct session *t)
 	}
 	fill_points(t);
 	for (size_t i = 0; i < t->server_count; i++)
-		session_point_add(&t->servers[i].sums, &latest->points[i]);
+		add_point(&t->servers[i].sums, &latest->points[i]);
 	find_faults(t);
 	if (!err)
 		err = limit_sums_add(&t->limits, &t->interval);
@@ -451,6 +446,15 @@ double session_seconds(const struct session *t)
 double session_wall(const struct session *t, uint64_t monotonic_ns)
 {
 	return t->first.wall + ((double)monotonic_ns - (double)t->first.time_ns) / 1e9;
+}
+
+uint64_t session_most_saturated(const struct session_point *p)
+{
+	uint64_t most = 0;
+
+	for (int l = 0; l < RPC_LIMITS; l++)
+		RAISE(most, p->saturated_ns[l]);
+	return most;
 }
 
 size_t session_largest_phases(const uint64_t *phase_ns, enum rpc_phase *largest)

@@ -133,8 +133,8 @@ bool session_wants_server(const struct session *t, const char *server);
 bool session_wants_op(const struct session *t, const char *op);
 bool session_wants_mount(const struct session *t, const char *mountpoint);
 
-/* Adds @from to @to, as of one longer interval. */
-void session_point_add(struct session_point *to, const struct session_point *from);
+/* Of the limit that was saturated longest. */
+uint64_t session_most_saturated(const struct session_point *p);
 
 /* The phases with the largest sums, in that order; returns how many have one. */
 size_t session_largest_phases(const uint64_t *phase_ns, enum rpc_phase *largest);

@@ -151,7 +151,7 @@ static void write_mount_families(struct metrics_writer *w, const struct snapshot
 
 #define BY(NAME, field, label, names, count, format)                                         \
 	write_mounts(w, s, METRIC_NFS_MOUNT_##NAME, offsetof(struct rpc_sums, field), label, \
-		     names, known ? count : 0, format)
+		     names, known ? (count) : 0, format)
 	BY(CALLS, calls, "kind", rpc_kind_names, RPC_KINDS, format_integer);
 	BY(SECONDS, total_ns, "kind", rpc_kind_names, RPC_KINDS, format_nanoseconds);
 	BY(PHASE_SECONDS, phase_ns, "phase", rpc_phase_names, RPC_PHASES, format_nanoseconds);

@@ -7,7 +7,6 @@
 #include "base/cgroup.h"
 #include "base/json.h"
 #include "base/process.h"
-#include "base/time_text.h"
 
 /* An event belongs to the burst of the same event less than GAP before it. The repeats of
  * a long burst are written every REPEATS. */
@@ -76,14 +75,13 @@ static void write_cgroup(struct json *j, const struct event *event)
 /* Makes the line, which the caller frees. NULL: no memory. */
 static char *make_line(const struct event *event, uint64_t incident, uint64_t repeats, size_t *size)
 {
-	char *text = NULL, time[TIME_MILLISECONDS_SIZE];
+	char *text = NULL;
 	struct json j = { .out = open_memstream(&text, size) };
 
 	if (!j.out)
 		return NULL;
-	time_to_milliseconds(time, sizeof(time), event->time);
 	json_object(&j, NULL);
-	json_text(&j, "time", time);
+	json_time(&j, "time", event->time);
 	json_nanoseconds(&j, "monotonic_seconds", event->monotonic_ns);
 	json_text(&j, "kind", event->kind);
 	write_known(&j, *event->kind == 'x' || *event->kind == 'g' ? "gpu" : "device",

@@ -107,9 +107,7 @@ static void short_name(char *to, size_t size, const char *name, size_t width)
 		to[0] = '~';
 		return;
 	}
-	while (terminal_columns(to, len) > width - 1 || ((unsigned char)to[len] & 0xc0) == 0x80)
-		len--;
-	memcpy(to + len, "~", 2);
+	memcpy(to + terminal_fit(to, len, width - 1), "~", 2);
 }
 
 /* At most six characters: "999999", "1234k". */
@@ -164,16 +162,6 @@ static void format_flight(char *text, size_t size, const struct session_point *p
 		snprintf(text, size, "%" PRIu32, p->in_flight);
 }
 
-/* Of the limit that was saturated longest. */
-static unsigned int saturated_percent(const struct session_point *p, uint64_t ns)
-{
-	uint64_t most = 0;
-
-	for (int l = 0; l < RPC_LIMITS; l++)
-		RAISE(most, p->saturated_ns[l]);
-	return percent(most, ns);
-}
-
 static void write_wide(struct live *v, const struct snapshot *s, const struct session_point *p)
 {
 	char p50[DURATION_SIZE] = "-", p99[DURATION_SIZE] = "-";
@@ -191,7 +179,7 @@ static void write_server(struct live *v, const struct session *t, size_t number,
 	double seconds = t->latest.ns ? (double)t->latest.ns / 1e9 : 1;
 	char name[4 * LABEL_SIZE], calls[16], in[16], out[16], mean[DURATION_SIZE] = "-";
 	char flight[32], phases[48];
-	unsigned int saturated = saturated_percent(p, t->latest.ns);
+	unsigned int saturated = percent(session_most_saturated(p), t->latest.ns);
 
 	short_name(name, sizeof(name), t->servers[number].name, server_width(v));
 	fprintf(v->out, "%s %s%*s ", clock, name,

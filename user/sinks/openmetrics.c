@@ -100,13 +100,13 @@ static void write_servers(struct metrics_writer *w, const struct snapshot *s)
 
 static void write_limits(struct metrics_writer *w, const struct snapshot *s)
 {
-	const struct episode_stats *end = s->calls.episodes + s->calls.episode_count, *e;
+	const struct episode_stats *end = s->calls.episodes + s->calls.episode_count;
 	char number[NUMBER_SIZE];
 
 	EACH(RPC_LIMIT, s->calls.servers, s->calls.server_count, e->bound_by, "1",
 	     { "server", e->server }, { "limit", e->bound_by });
 #define EACH_EPISODE(h, overflow, shift, sum)                                                \
-	for (e = s->calls.episodes; e < end; e++) {                                          \
+	for (const struct episode_stats *e = s->calls.episodes; e < end; e++) {              \
 		const struct metric_label labels[] = { { "server", e->server },              \
 						       { "kind", e->kind } };                \
 		write_histogram(w, labels, COUNT(labels), (h).bucket, overflow, shift, sum); \

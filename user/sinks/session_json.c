@@ -271,15 +271,6 @@ static void write_parts(struct json *j, const struct session *t, const char *ser
 
 static const struct session_point none_there;
 
-static uint64_t most_saturated(const struct session_point *p)
-{
-	uint64_t most = 0;
-
-	for (int l = 0; l < RPC_LIMITS; l++)
-		RAISE(most, p->saturated_ns[l]);
-	return most;
-}
-
 static void write_timeline(struct json *j, const struct session *t, size_t number)
 {
 	json_object(j, "timeline");
@@ -293,7 +284,7 @@ static void write_timeline(struct json *j, const struct session *t, size_t numbe
 	json_object_end(j);
 	COLUMN(j, t, number, "in_flight", json_unsigned, p->in_flight);
 	COLUMN(j, t, number, "slots", json_unsigned, p->slots);
-	COLUMN(j, t, number, "saturated_seconds", json_nanoseconds, most_saturated(p));
+	COLUMN(j, t, number, "saturated_seconds", json_nanoseconds, session_most_saturated(p));
 	COLUMN(j, t, number, "oldest_seconds", json_nanoseconds, p->oldest_ns);
 	COLUMN(j, t, number, "retransmits", json_unsigned, p->retransmits);
 	COLUMN(j, t, number, "timeouts", json_unsigned, p->timeouts);

@@ -265,7 +265,7 @@ static int take_text(const struct codec *codec, struct cursor *c, const struct f
 	return 0;
 }
 
-static int take_field(const struct codec *codec, struct cursor *c, const struct field *f, char *at)
+static int take_field(const struct codec *codec, struct cursor *c, const struct field *f, void *at)
 {
 	uint64_t number;
 

@@ -2,8 +2,6 @@
 /* GPU faults and other events of the kernel: entries by their labels. */
 #include "snapshot/fault_counts.h"
 
-#include <string.h>
-
 #include "base/safe_text.h"
 #include "snapshot/table.h"
 

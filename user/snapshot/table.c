@@ -461,7 +461,7 @@ void *table_get_like(const struct table *t, void *part, const void *like)
 						(type)(*x + *y);          \
 	}
 
-static void merge(const struct field *f, char *to, const char *from)
+static void merge(const struct field *f, void *to, const void *from)
 {
 	switch (f->type) {
 	case FIELD_TIMES:

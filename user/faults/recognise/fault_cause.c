@@ -2,7 +2,6 @@
 /* Whose fault an Xid is that a program can cause: its cgroup, as far as no user made it. */
 #include "faults/recognise/recognise.h"
 
-#include <limits.h>
 #include <sys/stat.h>
 #include <zlib.h>
 
@@ -21,12 +20,12 @@ static bool is_user_slice(struct span name)
 /* Whether the group that the path @group ends at belongs to a user. @hierarchy: of cgroup v1. */
 static bool is_users(const char *root, struct span hierarchy, struct span group)
 {
-	char path[PATH_MAX];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "%s/sys/fs/cgroup/%.*s%.*s", root, (int)span_left(hierarchy),
-		 hierarchy.at, (int)span_left(group), group.at);
-	return !stat(path, &st) && st.st_uid;
+	return !stat(PATHF("%s/sys/fs/cgroup/%.*s%.*s", root, (int)span_left(hierarchy),
+			   hierarchy.at, (int)span_left(group), group.at),
+		     &st) &&
+	       st.st_uid;
 }
 
 /* The end of the part of @line, "0::/a/b" or in v1 "4:memory:/a/b", that makes up the job. */
@@ -49,13 +48,12 @@ static const char *find_end(const char *root, struct span line)
 
 uint32_t fault_cause(const char *root, int pid, bool ended)
 {
-	char path[PATH_MAX], line[4096] = "";
+	char line[4096] = "";
 	const char *end;
 
 	if (pid <= 0)
 		return 0;
-	snprintf(path, sizeof(path), "%s/proc/%d/cgroup", root, pid);
-	if (ended || !file_first_line(path, line, sizeof(line)))
+	if (ended || !file_first_line(PATHF("%s/proc/%d/cgroup", root, pid), line, sizeof(line)))
 		return (uint32_t)pid;
 	end = find_end(root, (struct span){ line, line + strlen(line) });
 	return (uint32_t)crc32(0, (const Bytef *)line, (uInt)(end - line));

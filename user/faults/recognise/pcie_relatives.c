@@ -2,16 +2,15 @@
 /* Which Xids and which PCIe errors belong together. */
 #include "faults/recognise/recognise.h"
 
-#include <limits.h>
+#include "base/file_text.h"
 
 /* sysfs has a device's folder within its parent's. */
 static void find_parent(char *parent, size_t size, const char *device)
 {
-	char link[64], path[PATH_MAX], *slash, *name;
+	char path[PATH_MAX], *slash, *name;
 
 	parent[0] = 0;
-	snprintf(link, sizeof(link), "/sys/bus/pci/devices/%s", device);
-	if (!realpath(link, path))
+	if (!realpath(PATHF("/sys/bus/pci/devices/%s", device), path))
 		return;
 	slash = strrchr(path, '/');
 	if (!slash)

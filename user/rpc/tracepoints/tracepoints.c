@@ -6,14 +6,11 @@
 #include <malloc.h>
 
 #include "base/clock.h"
-#include "base/file_text.h"
 #include "kernel/bpf_hooks.h"
 #include "kernel/trace.h"
 #include "rpc/polled/polled.h"
 #include "rpc/tracepoints/tracepoints.h"
 #include "rpc_tracepoints.skel.h"
-
-#define FORMAT_BYTES (64 << 10)
 
 /* In order of attachment: a hook that removes entries from a table comes before the one that adds them. tp_exact
  * comes before rpc_stats_latency, whose figures it has: the kernel calls programs in the order of attachment. */
@@ -93,19 +90,6 @@ static const struct field_row {
 	FIELD(HOOK_DISCONNECT, "port", 0, disconnect_port),
 };
 
-static bool read_format(struct trace_format *format, const char *tracefs, const char *event)
-{
-	struct file_text file;
-	bool good;
-
-	if (file_text_read(&file, PATHF("%s/events/sunrpc/%s/format", tracefs, event),
-			   FORMAT_BYTES))
-		return false;
-	good = trace_format_parse(format, file.bytes, file.len);
-	file_text_free(&file);
-	return good;
-}
-
 /* Stores the field's offset; false if it is missing, or has a form that the programs cannot read. A
  * field that events share must have the same offset in each of them. */
 static bool find_field(struct rpc_event_fields *fields, const struct field_row *row,
@@ -129,7 +113,7 @@ static void find_fields(struct tracepoints_state *t, const char *tracefs, size_t
 	struct trace_format format;
 	char reason[96];
 
-	if (!read_format(&format, tracefs, table[hook].name)) {
+	if (!trace_format_read(&format, tracefs, "sunrpc", table[hook].name)) {
 		bpf_hooks_miss(&t->hooks, hook, "tracefs does not describe it");
 		return;
 	}
