@@ -193,8 +193,9 @@ static void write_owner_families(struct metrics_writer *w, const struct snapshot
 	BY(RECEIVED_BYTES, received_bytes, format_integer);
 #undef BY
 	EACH(NFS_OWNER_OLDEST_CALL_SECONDS, s->calls.owner_calls, s->calls.owner_calls_count,
-	     snapshot_knows(&s->calls, RPC_FACT_OWNERS), format_nanoseconds(number, e->oldest_ns),
-	     { "server", e->server }, { "owner", e->owner });
+	     e->oldest_ns && snapshot_knows(&s->calls, RPC_FACT_OWNERS),
+	     format_nanoseconds(number, e->oldest_ns), { "server", e->server },
+	     { "owner", e->owner });
 }
 
 void call_metrics_write(struct metrics_writer *w, const struct snapshot *s)
