@@ -254,5 +254,7 @@ int shares_read(struct share_reader *r, struct client_list *to,
 		uses.owners += r->owners[i].key.root != 0;
 	if (r->owners)
 		end_idle(r, &uses);
+	if (r->maps.misses_ends)
+		memset((void *)r->maps.cell, 0, RPC_OWNER_CELLS * sizeof(*r->maps.cell));
 	return 0;
 }

@@ -12,6 +12,7 @@ struct share_maps {
 	/* Of the owners; NULL: the source does not know them. */
 	const struct bpf_map *owners, *owner_index, *free_owners;
 	volatile __u64 *cell; /* rpc_owner_cell */
+	bool misses_ends; /* of processes: a number may be another's by the next reading */
 };
 
 /* Those of a skeleton of either source. */

@@ -46,13 +46,13 @@ enum hook {
 	HOOK_XPRT_RELEASE_XPRT,
 	HOOK_XPRT_RELEASE_CONG,
 	HOOK_RPC_CLNT_NEW,
+	HOOK_OWNER_EXITS,
+	HOOK_OWNER_MOVES,
 	HOOK_RPC_STATS_LATENCY_SLOW, /* before the one that frees the task's waits */
 	HOOK_RPC_STATS_LATENCY,
 	HOOK_RPC_STATS_LATENCY_AGAIN,
 	HOOK_RPC_TASK_WAKEUP,
 	HOOK_RPC_TASK_SLEEP,
-	HOOK_OWNER_EXITS,
-	HOOK_OWNER_MOVES,
 	HOOKS,
 };
 
@@ -75,13 +75,13 @@ static const struct bpf_hook table[HOOKS] = {
 	[HOOK_XPRT_RELEASE_XPRT] = HOOK(xprt_release_xprt, 0),
 	[HOOK_XPRT_RELEASE_CONG] = HOOK(xprt_release_cong, 0),
 	[HOOK_RPC_CLNT_NEW] = HOOK(rpc_clnt_new, 0),
+	[HOOK_OWNER_EXITS] = HOOK(owner_exits, 0),
+	[HOOK_OWNER_MOVES] = HOOK(owner_moves, 0),
 	[HOOK_RPC_STATS_LATENCY_SLOW] = HOOK(rpc_stats_latency_slow, 0),
 	[HOOK_RPC_STATS_LATENCY] = HOOK(rpc_stats_latency, RELEASE_HOOKS),
 	[HOOK_RPC_STATS_LATENCY_AGAIN] = HOOK(rpc_stats_latency_again, 0),
 	[HOOK_RPC_TASK_WAKEUP] = HOOK(rpc_task_wakeup, BIT(HOOK_RPC_STATS_LATENCY)),
 	[HOOK_RPC_TASK_SLEEP] = HOOK(rpc_task_sleep, BIT(HOOK_RPC_TASK_WAKEUP)),
-	[HOOK_OWNER_EXITS] = HOOK(owner_exits, 0),
-	[HOOK_OWNER_MOVES] = HOOK(owner_moves, 0),
 };
 
 /* Whether a tracepoint's programs can be preempted: see rpc_record_at_release. Such a

@@ -63,6 +63,8 @@ int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards,
 		maps.owner_index = bpf->maps.owner_index;
 		maps.free_owners = bpf->maps.free_owners;
 		maps.cell = bpf->bss->rpc_owner_cell;
+		/* See rpc_record_at_release. */
+		maps.misses_ends = bpf->rodata->rpc_record_at_release;
 	}
 	*m = (struct btf_maps){
 		.bpf = bpf, .shards = shards, .own_netns = own_netns(), .connected = connected
