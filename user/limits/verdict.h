@@ -78,7 +78,7 @@ struct verdict {
 	char value[VERDICT_VALUE_SIZE]; /* to set; "": there is none */
 	bool remount; /* it holds from the next mount on */
 	/* By how much the change raises the throughput while calls run, as a factor: 1 is nothing, 0: not known. What is
-	 * expected supposes that the server has no limit of its own just above. */
+	 * expected supposes that the server serves more at once than the slots let it. */
 	double gain_expected;
 	double gain_at_most;
 	char sentence
