@@ -60,6 +60,22 @@ def sessions_that_begin_during_a_hang_say_so(folder):
 
 
 @judgement
+def after_six_seconds_a_session_says_that_a_server_hangs(folder):
+    """And for how long: source tracepoints knows no age from before its start."""
+    told = []
+    for age in (folder / "ages").read_text().split():
+        longest = int((folder / f"since-{age}.us").read_text()) / 1e6
+        for source, least in ("btf", int(age) + 5), ("tracepoints", 5):
+            servers = read_json(folder / f"since-{source}-{age}.json")["servers"]
+            [verdict] = [s["verdict"] for s in servers if s["name"].startswith("10.0.4.1")]
+            oldest = verdict["numbers"]["oldest_seconds"]
+            need(verdict["bound_by"] == "hung" and verdict["confidence"] == "high", source, age, verdict)
+            need(least <= oldest <= longest, source, age, longest, verdict)
+            told.append(f"{source}, {age} s before: {oldest:.1f} s")
+    return "; ".join(told)
+
+
+@judgement
 def the_first_call_may_hang(folder):
     hung = Metrics(folder / "idle" / "hung.prom")
     ages = {dict(labels)["server"]: float(age)
