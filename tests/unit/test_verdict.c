@@ -353,7 +353,7 @@ static const struct {
 	{ "or with the next reply", SETUP(8, 1, 300 * MS, "READ", PATH(16000, 90000, 2 * MS, 310 * MS, false)), { STEADY },
 	  BOUND_SLOT, CONFIDENCE_LOW, .setting = NULL },
 	{ "too few looks at it", SETUP(64, 500, 80 * MS, "READ", PATH(5000000, 700000, MS / 5, 14 * MS, true)), { 1,
-	  1 }, BOUND_SERVER, CONFIDENCE_MEDIUM, .setting = "" },
+	  1 }, BOUND_SERVER, CONFIDENCE_LOW, .setting = "" },
 	{ "replies that come late, but at once", SETUP(64, 500, 80 * MS, "READ", PATH(5000000, 700000, MS / 5,
 	  80 * MS, false)), { 1, 1, 1, 1 }, BOUND_SERVER, CONFIDENCE_MEDIUM, .setting = "" },
 	{ "waiting to transmit, and for slots behind it", SETUP(4, 500, 2 * MS, "WRITE", .send_ns = 40 * MS), {

@@ -19,12 +19,17 @@ static bool fills_window(const struct verdict_numbers *n)
 	return n->window_share >= WINDOW_FULL;
 }
 
+/* By however few looks. */
 static bool fills_link(const struct judgement *j)
 {
 	const struct verdict_numbers *n = &j->to->numbers;
 
-	return j->v->looks >= ENOUGH_LOOKS && n->carrying_share >= CARRYING &&
-	       n->srtt_ns >= 2 * n->min_rtt_ns + QUEUE_NS;
+	return n->carrying_share >= CARRYING && n->srtt_ns >= 2 * n->min_rtt_ns + QUEUE_NS;
+}
+
+bool may_fill_link(const struct judgement *j)
+{
+	return fills_link(j) && j->v->looks < ENOUGH_LOOKS;
 }
 
 /* Proposes the window that the calls want; the kernel's buffer has twice its size. */
@@ -58,7 +63,7 @@ bool judge_network(struct judgement *j)
 		    "more.",
 		    n->window_bytes / 1024, min_ms, ratio(n->window_bytes * 1e3, n->min_rtt_ns));
 		set_window(j);
-	} else if (fills_link(j)) {
+	} else if (fills_link(j) && !may_fill_link(j)) {
 		decide(j->to, BOUND_NETWORK, CONFIDENCE_MEDIUM);
 		say(j->to,
 		    "Data come or go without a pause and queue on the way: a round trip takes %.3g ms, %.3g ms "

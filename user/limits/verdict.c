@@ -322,6 +322,10 @@ static void doubt(struct judgement *j)
 		say(j->to,
 		    " Hardly any task waits for a CPU: calls may wait where it is not seen.");
 	}
+	if (j->to->bound_by == BOUND_SERVER && may_fill_link(j)) {
+		j->to->confidence = CONFIDENCE_LOW;
+		say(j->to, " A link at its rate looks the same in so short a time.");
+	}
 	if (earlier < EARLIER_SHARE || j->v->ns >= KNOWN_NS)
 		return;
 	j->to->confidence = CONFIDENCE_LOW;
