@@ -762,6 +762,29 @@ TEST(a_server_whose_calls_all_time_out_hangs)
 	assert_non_null(strstr(verdict.sentence, "they time out"));
 }
 
+/* The same by a source that counts neither: calls end with EIO. Where they were sent once, the server has answered so. */
+TEST(calls_that_end_with_an_error_after_they_were_sent_again_time_out)
+{
+	for (int again = 0; again < 2; again++) {
+		fresh();
+		now.calls.unknown =
+			RPC_FACT_BIT(RPC_FACT_REPLIES) | RPC_FACT_BIT(RPC_FACT_TIMEOUTS);
+		for (int i = 0; i < 7; i++) {
+			histogram_record(&op_of("READ")->total, 1, 2 * SECOND);
+			histogram_record(&op_of("READ")->phase[RPC_PHASE_RTT], 1,
+					 (2 - again) * SECOND);
+			histogram_record(&op_of("READ")->phase[RPC_PHASE_RESEND], 1,
+					 again * SECOND);
+			snapshot_error(&now.calls, SERVER, "READ", "EIO")->count++;
+			server()->oldest_ns[RPC_QUEUE_PENDING] = SECOND;
+			end_interval(SECOND);
+		}
+		verdict = verdict_of(&sums, SERVER);
+		assert_bound(again ? BOUND_HUNG : BOUND_SERVER,
+			     again ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	}
+}
+
 /* @earlier of @second seconds of calls that began before, in setup; and half as much of waits for slots. */
 static void begin_before(uint64_t seconds, uint64_t earlier, unsigned int intervals)
 {

@@ -56,7 +56,7 @@ def row(folder, name, set_up, truth):
     before, after = (folder / f"{name}-{when}.fio.json" for when in ("before", "after"))
     gain = f"{gain}, {fio_rate(after) / fio_rate(before):.2f}" if after.exists() else ""
     late = begun_before(folder, name.removeprefix("verdict/"))
-    return f"| {set_up} | {truth} | {said(folder / f'{name}.json')} | {late} | {gain} |"
+    return f"| {set_up} | {truth} | {said(folder / f'{name}.json')} | {late} | {gain} |".replace("  ", " ")
 
 
 def main():

@@ -337,11 +337,30 @@ static void forget_waits(struct server_sums *v)
 	v->waits = (struct slot_waits){};
 }
 
-static void add_silence(struct server_sums *v, const struct interval *n)
+/* How many calls of soft mounts ended without an answer, by their errors: those that a server answers with are of calls that are
+ * sent once. */
+static uint64_t timed_out(const struct interval *n)
 {
-	bool answered = snapshot_knows(&n->d->end->calls, RPC_FACT_REPLIES) ? n->replies : n->calls;
+	uint64_t count = 0;
+
+	if (!n->phase_ns[RPC_PHASE_RESEND])
+		return 0;
+	for (const struct error_delta *e = n->d->errors; e < n->d->errors + n->d->error_count; e++)
+		if (!strcmp(e->now->server, n->name) &&
+		    (!strcmp(e->now->status, "EIO") || !strcmp(e->now->status, "ETIMEDOUT")))
+			count += e->count;
+	return count;
+}
+
+static void add_silence(struct server_sums *v, struct interval *n)
+{
+	bool answered = n->replies;
 	uint64_t before;
 
+	if (!snapshot_knows(&n->d->end->calls, RPC_FACT_REPLIES)) {
+		n->timeouts = timed_out(n);
+		answered = n->calls > n->timeouts;
+	}
 	/* A call that is younger than the interval may be the first one. Calls of soft mounts end without an answer. */
 	if (answered || (!v->oldest_ns && !n->timeouts)) {
 		v->silent_ns = 0;

@@ -43,7 +43,8 @@ traced() {
 		"${@:2}" &
 		command=$!
 		late_sessions "$1"
-		load_end $command
+		pkill -KILL -x fio || true # soft has none
+		wait $command || true
 		[[ $2 == stop_and_wait ]] || wait_for 60 no_fio # its jobs are processes of their own; without a server they stay
 		return
 	fi
