@@ -9,7 +9,7 @@ import sys
 
 from judge.reading import fio_rate, session_verdict
 
-SET_UPS = {  # the session's file: the set-up, what limits it by construction
+SET_UPS = {  # the session's file: the set-up, what limits it by construction, the server of several
     "verdict/slot": ("5 slots; 1, 2, 32 wanted", "slot"),
     "verdict/session": ("4 session slots", "session"),
     "verdict/undecided": ("4 slots; 32 wanted", "slot"),
@@ -30,14 +30,14 @@ SET_UPS = {  # the session's file: the set-up, what limits it by construction
     "verdict/hung": ("server stops", "hung"),
     "verdict/soft": ("soft mount, silent", "hung"),
     "silent-server/stall": ("silent for 12 s", "stall"),
-    "silent-server/since-btf-1": ("silent 1 s before", "hung"),
-    "silent-server/since-btf-12": ("12 s before", "hung"),
-    "silent-server/since-btf-50": ("50 s before", "hung"),
+    "silent-server/since-btf-1": ("silent 1 s before", "hung", "10.0.4.1"),
+    "silent-server/since-btf-12": ("12 s before", "hung", "10.0.4.1"),
+    "silent-server/since-btf-50": ("50 s before", "hung", "10.0.4.1"),
 }
 
 
-def said(file):
-    verdict = session_verdict(file)
+def said(file, server=""):
+    verdict = session_verdict(file, server)
     return f"{verdict['bound_by']}, {verdict['confidence']}"
 
 
@@ -49,22 +49,23 @@ def begun_before(folder, name):
     return "; ".join(list(by["btf"]) + [f"{verdict} (tracepoints)" for verdict in others])
 
 
-def row(folder, name, set_up, truth):
-    verdict = session_verdict(folder / f"{name}.json")
+def row(folder, name, set_up, truth, server=""):
+    file = folder / f"{name}.json"
+    verdict = session_verdict(file, server)
     most, expected = verdict["gain_at_most"], verdict["gain_expected"]
     gain = (f"{expected:.2f} " if expected else "") + (f"(at most {most:.2f})" if most else "")
     before, after = (folder / f"{name}-{when}.fio.json" for when in ("before", "after"))
     gain = f"{gain}, {fio_rate(after) / fio_rate(before):.2f}" if after.exists() else ""
     late = begun_before(folder, name.removeprefix("verdict/"))
-    return f"| {set_up} | {truth} | {said(folder / f'{name}.json')} | {late} | {gain} |".replace("  ", " ")
+    return f"| {set_up} | {truth} | {said(file, server)} | {late} | {gain} |".replace("  ", " ")
 
 
 def main():
     folder = pathlib.Path(sys.argv[1])
     print("| set-up | truth | verdict | begun before | gain, measured |\n|---|---|---|---|---|")
-    for name, (set_up, truth) in SET_UPS.items():
+    for name, set_up in SET_UPS.items():
         if (folder / f"{name}.json").exists():
-            print(row(folder, name, set_up, truth))
+            print(row(folder, name, *set_up))
 
 
 main()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 from judge import judgement, need
-from judge.reading import Metrics, mountstats, read_json
+from judge.reading import Metrics, mountstats, read_json, session_verdict
 from judge.truths import waits_for_server
 
 
@@ -66,8 +66,7 @@ def after_six_seconds_a_session_says_that_a_server_hangs(folder):
     for age in (folder / "ages").read_text().split():
         longest = int((folder / f"since-{age}.us").read_text()) / 1e6
         for source, least in ("btf", int(age) + 5), ("tracepoints", 5):
-            servers = read_json(folder / f"since-{source}-{age}.json")["servers"]
-            [verdict] = [s["verdict"] for s in servers if s["name"].startswith("10.0.4.1")]
+            verdict = session_verdict(folder / f"since-{source}-{age}.json", "10.0.4.1")
             oldest = verdict["numbers"]["oldest_seconds"]
             need(verdict["bound_by"] == "hung" and verdict["confidence"] == "high", source, age, verdict)
             need(least <= oldest <= longest, source, age, longest, verdict)
