@@ -87,7 +87,8 @@ static __always_inline void tcp_of(struct rpc_probe *p, const struct sock *sk)
 	p->received_bytes = BPF_CORE_READ(tcp, bytes_received);
 	p->rcv_wnd = BPF_CORE_READ(tcp, rcv_wnd);
 	p->min_rtt = BPF_CORE_READ(tcp, rtt_min.s[0].v);
-	p->rcv_rtt = BPF_CORE_READ(tcp, rcv_rtt_est.rtt_us) >> 3;
+	p->srtt = BPF_CORE_READ(tcp, srtt_us) >> 3;
+	p->unsent = BPF_CORE_READ(tcp, write_seq) - BPF_CORE_READ(tcp, snd_nxt);
 }
 
 /* As the connection's rdma_cm_id has it: a sockaddr_in or a sockaddr_in6. */
@@ -153,7 +154,7 @@ int rpc_probe(__u64 *ctx)
 				  BPF_CORE_READ(xprt, address_strings[RPC_DISPLAY_PORT]));
 	p->local.family = 0;
 	p->segments = p->segments_lost = p->received_bytes = 0;
-	p->rcv_wnd = p->min_rtt = p->rcv_rtt = p->reply_len = 0;
+	p->rcv_wnd = p->min_rtt = p->srtt = p->reply_len = p->unsent = 0;
 	if ((ctx[2] == RPC_LOCAL_SOCKET || ctx[2] == RPC_LOCAL_TCP) &&
 	    bpf_core_type_exists(struct sock_xprt) && bpf_core_type_exists(struct sock)) {
 		sk = BPF_CORE_READ((struct sock_xprt *)xprt, inet);

@@ -315,7 +315,8 @@ struct rpc_probe {
 	__u64 segments; /* TCP's, in and out */
 	__u64 segments_lost; /* those out that were sent again, those in that came late */
 	__u64 received_bytes; /* this and the following: TCP's, as in struct tcp_info */
-	__u32 rcv_wnd, min_rtt, rcv_rtt; /* bytes; us */
+	__u32 rcv_wnd, min_rtt, srtt; /* bytes; us */
+	__u32 unsent; /* bytes that wait in the socket */
 	__u32 reply_len; /* of a reply of which a part has come; 0: there is none */
 	struct rpc_local_address local;
 	char address[RPC_ADDRESS_LEN]; /* the peer's, as text */

@@ -195,9 +195,9 @@ struct tcp_sock {
 	__u64 bytes_received;
 	__u32 rcv_wnd; /* for how many bytes the peer may send more */
 	struct minmax rtt_min; /* us, of the last 5 minutes */
-	struct {
-		__u32 rtt_us; /* times 8 */
-	} rcv_rtt_est; /* the round trip as received data show it */
+	__u32 srtt_us; /* a round trip, smoothed; times 8 */
+	__u32 write_seq; /* the end of what was written ... */
+	__u32 snd_nxt; /* ... and of what was sent */
 	__u32 segs_in;
 	__u32 segs_out;
 	__u32 total_retrans; /* segments sent again */

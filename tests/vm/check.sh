@@ -51,7 +51,7 @@ declare -A sets=([all]="$all container" [slow]="$slow systemd" [most]=$most [cor
 
 # Scenarios whose judgements compare times run in a guest of their own, whose clock counts instructions: a busy machine does
 # not change their times.
-timed='connections episodes why'
+timed='connections episodes why verdict begun-before silent-server starved'
 
 declare -A deployment=([container]="the image runs under the DaemonSets' settings" [systemd]="the unit's agent runs under systemd"
 	[pod]="the DaemonSet's agent is upgraded and rolled back under load"

@@ -20,8 +20,8 @@ tests: $(T)/refuse $(T)/dirty
 
 check-all: ## run check, then what it leaves out: more scenarios on more kernels, transports, soak, test drivers (two hours)
 	$(Q)$(MAKE) --no-print-directory check
-	$(Q)tests/vm/check.sh --all
-	$(Q)tests/vm/verdict_table.py build/vm/6.12
+	$(Q)TIMEOUT=$${TIMEOUT:-3600} tests/vm/check.sh --all
+	$(Q)tests/vm/verdict_table.py build/vm/6.12-timed
 	$(Q)$(MAKE) --no-print-directory check-transports
 	$(Q)$(MAKE) --no-print-directory check-slurm
 	$(Q)$(MAKE) --no-print-directory check-dkms
@@ -30,10 +30,10 @@ check-all: ## run check, then what it leaves out: more scenarios on more kernels
 	$(Q)$(MAKE) --no-print-directory check-packages
 	$(Q)$(MAKE) --no-print-directory check-release
 
-verdicts: deps ## run the set-ups with a known limit, and print the table of docs/VERDICT.md (ten minutes)
+verdicts: deps ## run the set-ups with a known limit, and print the table of docs/VERDICT.md (half an hour)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
-	$(Q)tests/vm/check.sh --only "verdict begun-before silent-server" 6.12
-	$(Q)tests/vm/verdict_table.py build/vm/6.12
+	$(Q)TIMEOUT=$${TIMEOUT:-3600} tests/vm/check.sh --only "verdict begun-before silent-server" 6.12
+	$(Q)tests/vm/verdict_table.py build/vm/6.12-timed
 
 check-transports: deps ## test NFS over RDMA, over TLS, with Kerberos and pNFS (five minutes)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope

@@ -12,7 +12,7 @@
 #define SATURATED_GAIN 1.5
 /* Throughput that falls by more while more is in flight: the server has changed meanwhile. */
 #define MOST_FALL 1.25
-/* Parts of replies come at fewer of the looks at a connection: the link pauses. */
+/* A connection carries data at fewer of the looks at it: the link pauses. */
 #define PAUSING 0.3
 /* Calls of sizes that differ by more are not compared. */
 #define SAME_SIZE 1.25
@@ -146,7 +146,7 @@ void judge_saturated(struct judgement *j)
 	const struct verdict_numbers *n = &j->to->numbers;
 
 	decide(j->to, BOUND_SERVER,
-	       j->alternated && n->receiving_share < PAUSING ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	       j->alternated && n->carrying_share < PAUSING ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 	j->to->gain_at_most = ceiling(j);
 	say(j->to,
 	    "More calls in flight are served later: with %.1f an answer took %.3g ms, with "
@@ -154,6 +154,6 @@ void judge_saturated(struct judgement *j)
 	    n->low.in_flight, n->low.rtt_ns / 1e6, shown_in_flight(n), n->high.rtt_ns / 1e6);
 	if (!j->alternated)
 		say(j->to, " A server that has become slower meanwhile looks the same.");
-	if (n->receiving_share >= PAUSING)
+	if (n->carrying_share >= PAUSING)
 		say(j->to, " So does a link at its rate.");
 }

@@ -60,6 +60,9 @@ double shown_in_flight(const struct verdict_numbers *n);
 /* Decides that the network is the limit of calls that wait for replies, if it is. Returns whether it is. */
 bool judge_network(struct judgement *j);
 
+/* Whether a link at its rate may make replies late, by too few looks to decide it. */
+bool may_fill_link(const struct judgement *j);
+
 /* Decides on a server whose calls wait for slots of @limit, BOUND_SLOT or BOUND_SESSION: that limit,
  * with the setting and the gain, or the server. */
 void judge_slots(struct judgement *j, enum bound limit);

@@ -6,10 +6,10 @@
 /* So much of the receive window is under way in each round trip: it is full. With a limit elsewhere the kernel grows it to
  * twice of what comes in a round trip (tcp_rcv_space_adjust()). */
 #define WINDOW_FULL 0.8
-/* Replies come without a pause if parts of one have come at so many of the looks at a connection ... */
-#define RECEIVING 0.6
+/* A connection carries data without a pause if it does at so many of the looks at it ... */
+#define CARRYING 0.6
 #define ENOUGH_LOOKS 3
-/* ... and what holds them up is a queue on the way if a round trip takes so much longer: its clock ticks in ms. */
+/* ... and what holds them up is a queue on the way if a round trip takes so much longer. */
 #define QUEUE_NS 2e6
 
 #define RMEM_MAX (64u << 20)
@@ -19,12 +19,17 @@ static bool fills_window(const struct verdict_numbers *n)
 	return n->window_share >= WINDOW_FULL;
 }
 
+/* By however few looks. */
 static bool fills_link(const struct judgement *j)
 {
 	const struct verdict_numbers *n = &j->to->numbers;
 
-	return j->v->looks >= ENOUGH_LOOKS && n->receiving_share >= RECEIVING &&
-	       n->rcv_rtt_ns >= 2 * n->min_rtt_ns + QUEUE_NS;
+	return n->carrying_share >= CARRYING && n->srtt_ns >= 2 * n->min_rtt_ns + QUEUE_NS;
+}
+
+bool may_fill_link(const struct judgement *j)
+{
+	return fills_link(j) && j->v->looks < ENOUGH_LOOKS;
 }
 
 /* Proposes the window that the calls want; the kernel's buffer has twice its size. */
@@ -58,12 +63,12 @@ bool judge_network(struct judgement *j)
 		    "more.",
 		    n->window_bytes / 1024, min_ms, ratio(n->window_bytes * 1e3, n->min_rtt_ns));
 		set_window(j);
-	} else if (fills_link(j)) {
+	} else if (fills_link(j) && !may_fill_link(j)) {
 		decide(j->to, BOUND_NETWORK, CONFIDENCE_MEDIUM);
 		say(j->to,
-		    "Replies come without a pause and queue on the way: a round trip takes %.3g ms, %.3g ms "
+		    "Data come or go without a pause and queue on the way: a round trip takes %.3g ms, %.3g ms "
 		    "without queues. A faster path helps, a faster server does not.",
-		    n->rcv_rtt_ns / 1e6, min_ms);
+		    n->srtt_ns / 1e6, min_ms);
 	} else {
 		return false;
 	}

@@ -4,9 +4,8 @@
 
 /* ---- the constants of docs/VERDICT.md ---- */
 
-/* An answer that takes so many times as long at one of the two loads as at the other takes as long, or nearly. */
-#define FLAT 1.1
-#define NEARLY_FLAT 1.2
+/* An answer that takes at most so many times as long at one of the two loads as at the other takes nearly as long. */
+#define FLAT 1.2
 /* How much longer a call may take at the load that a gain is claimed for. */
 #define MOST_GROWTH 1.15
 /* In flight of all slots: nearly all. */
@@ -177,8 +176,7 @@ static double most_gain(const struct server_sums *v, double slots)
  * the server has changed meanwhile: its cache is warm, for example. */
 static bool is_flat(const struct verdict_numbers *n)
 {
-	return n->high.rtt_ns <= NEARLY_FLAT * n->low.rtt_ns &&
-	       n->low.rtt_ns <= NEARLY_FLAT * n->high.rtt_ns;
+	return n->high.rtt_ns <= FLAT * n->low.rtt_ns && n->low.rtt_ns <= FLAT * n->high.rtt_ns;
 }
 
 void judge_slots(struct judgement *j, enum bound limit)
@@ -207,9 +205,8 @@ void judge_slots(struct judgement *j, enum bound limit)
 	if (varied && n->rtt_ns >= n->hold_ns / 2 && is_flat(n)) {
 		flat = extrapolate(j, slots, slots * gain);
 		if (flat >= slots * WORTH_IT || flat >= slots * gain) {
-			j->to->confidence = n->high.rtt_ns <= FLAT * n->low.rtt_ns ?
-						    CONFIDENCE_HIGH :
-						    CONFIDENCE_MEDIUM;
+			/* Never high: a server with a worker for each slot looks the same. */
+			j->to->confidence = CONFIDENCE_MEDIUM;
 			wanted = flat;
 			expected = true;
 		}

@@ -7,6 +7,11 @@
 /* So many say how long a call takes. */
 #define SOME_CALLS 20
 
+/* What a connection sends is acknowledged with the next reply at the latest, if not at once or after a pause, which is shorter
+ * than this. A round trip that is longer, and has as long as so many replies take, is a queue on the way. */
+#define LONG_QUEUE_NS UINT64_C(100000000)
+#define QUEUED_REPLIES 3
+
 /* One server in one interval. */
 struct interval {
 	const struct delta *d;
@@ -101,24 +106,42 @@ static void note_slots(struct server_sums *v, const struct rpc_transport_state *
 		v->slots_max = t->slots_max;
 }
 
-/* Adds up, for the bytes that a connection has received in the interval: how long a round trip is at least and now,
- * and how much of the receiver's window they fill: with a full window in each round trip, all of it. */
-static void add_path(struct server_sums *v, const struct interval *n,
-		     const struct transport_delta *t)
+/* Whether the connection carries data, by one look: also if several replies queue on the way. */
+static bool carries(const struct transport_delta *t, uint64_t ns)
 {
 	const struct rpc_transport_state *now = t->now;
-	double bytes = (double)t->received_bytes;
+	uint64_t queue = now->srtt_ns - now->min_rtt_ns;
 
-	if (!t->received_bytes || !now->rcv_wnd || !now->min_rtt_ns || !now->rcv_rtt_ns || !n->ns)
-		return;
-	v->looks++;
-	v->received_bytes += bytes;
-	v->receiving += bytes * now->receives;
-	v->window_filled +=
-		bytes * (bytes * (double)now->min_rtt_ns / (double)n->ns / now->rcv_wnd);
-	v->min_rtt_ns += bytes * (double)now->min_rtt_ns;
-	v->rcv_rtt_ns += bytes * (double)now->rcv_rtt_ns;
-	v->rcv_wnd += bytes * now->rcv_wnd;
+	if (now->carries)
+		return true;
+	return now->srtt_ns > 2 * now->min_rtt_ns && queue >= LONG_QUEUE_NS &&
+	       queue * t->replies >= QUEUED_REPLIES * ns;
+}
+
+/* Adds up, for the time until the replies that the server's connections have brought in the interval: how long a round trip is
+ * at least and now, and how much of the receiver's window they fill: with a full window in each round trip, all of it. */
+static void add_paths(struct server_sums *v, const struct interval *n)
+{
+	const struct delta *d = n->d;
+
+	for (const struct transport_delta *t = d->transports;
+	     t < d->transports + d->transport_count; t++) {
+		const struct rpc_transport_state *now = t->now;
+		double ns = (double)t->rtt_ns, bytes = (double)t->received_bytes;
+
+		if (strcmp(now->server, n->name) != 0 || !t->received_bytes || !t->rtt_ns ||
+		    !now->rcv_wnd || !now->min_rtt_ns || !now->srtt_ns || !n->ns)
+			continue;
+		v->looks++;
+		v->received_bytes += bytes;
+		v->path_ns += ns;
+		v->carrying += ns * carries(t, n->ns);
+		v->window_filled +=
+			ns * (bytes * (double)now->min_rtt_ns / (double)n->ns / now->rcv_wnd);
+		v->min_rtt_ns += ns * (double)now->min_rtt_ns;
+		v->srtt_ns += ns * (double)now->srtt_ns;
+		v->rcv_wnd += ns * now->rcv_wnd;
+	}
 }
 
 static void add_transports(struct server_sums *v, struct interval *n)
@@ -148,7 +171,6 @@ static void add_transports(struct server_sums *v, struct interval *n)
 					t->saturated_ns[l] < n->ns ? t->saturated_ns[l] : n->ns;
 		v->transports += t->now->alive;
 		note_slots(v, t->now, &waited);
-		add_path(v, n, t);
 		snprintf(v->protocol, sizeof(v->protocol), "%s", t->now->protocol);
 	}
 	if (!v->slot_transports) {
@@ -315,11 +337,30 @@ static void forget_waits(struct server_sums *v)
 	v->waits = (struct slot_waits){};
 }
 
-static void add_silence(struct server_sums *v, const struct interval *n)
+/* How many calls of soft mounts ended without an answer, by their errors: those that a server answers with are of calls that are
+ * sent once. */
+static uint64_t timed_out(const struct interval *n)
 {
-	bool answered = snapshot_knows(&n->d->end->calls, RPC_FACT_REPLIES) ? n->replies : n->calls;
+	uint64_t count = 0;
+
+	if (!n->phase_ns[RPC_PHASE_RESEND])
+		return 0;
+	for (const struct error_delta *e = n->d->errors; e < n->d->errors + n->d->error_count; e++)
+		if (!strcmp(e->now->server, n->name) &&
+		    (!strcmp(e->now->status, "EIO") || !strcmp(e->now->status, "ETIMEDOUT")))
+			count += e->count;
+	return count;
+}
+
+static void add_silence(struct server_sums *v, struct interval *n)
+{
+	bool answered = n->replies;
 	uint64_t before;
 
+	if (!snapshot_knows(&n->d->end->calls, RPC_FACT_REPLIES)) {
+		n->timeouts = timed_out(n);
+		answered = n->calls > n->timeouts;
+	}
 	/* A call that is younger than the interval may be the first one. Calls of soft mounts end without an answer. */
 	if (answered || (!v->oldest_ns && !n->timeouts)) {
 		v->silent_ns = 0;
@@ -403,6 +444,7 @@ static void add_calls(struct server_sums *v, struct interval *n)
 
 	v->credentials_ns += n->server->credentials_ns;
 	leave_out_earlier(v, n);
+	add_paths(v, n);
 	v->depth_calls += calls;
 	v->depth += depth;
 	if (calls)

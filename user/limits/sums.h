@@ -77,8 +77,9 @@ struct server_sums {
 	uint64_t depth_calls; /* calls whose end shows how many were in flight ... */
 	uint64_t depth; /* ... per transport, added up, without that call itself */
 	uint64_t segments, segments_lost; /* TCP's */
-	/* Of TCP's received bytes, averaged over them: times of a round trip, shares of the window, see add_path(). */
-	double received_bytes, receiving, window_filled, min_rtt_ns, rcv_rtt_ns, rcv_wnd;
+	double received_bytes; /* by TCP */
+	/* The time until replies, and summed up over it: times of a round trip, shares of the window, see add_paths(). */
+	double path_ns, carrying, window_filled, min_rtt_ns, srtt_ns, rcv_wnd;
 	unsigned int looks; /* at connections that had received since the last one */
 	uint64_t retransmits, timeouts, disconnects, connects;
 	uint64_t oldest_ns; /* at the end */

@@ -209,11 +209,11 @@ static void fill_numbers(struct verdict_numbers *n, const struct server_sums *v)
 	for (int l = 0; l < RPC_LIMITS; l++)
 		n->saturated_share[l] = ratio((double)v->active.saturated_ns[l], active);
 	n->cpu_waiting_share = ratio((double)v->active.cpu_waiting_ns, active);
-	n->window_bytes = ratio(v->rcv_wnd, v->received_bytes);
-	n->window_share = ratio(v->window_filled, v->received_bytes);
-	n->receiving_share = ratio(v->receiving, v->received_bytes);
-	n->min_rtt_ns = ratio(v->min_rtt_ns, v->received_bytes);
-	n->rcv_rtt_ns = ratio(v->rcv_rtt_ns, v->received_bytes);
+	n->window_bytes = ratio(v->rcv_wnd, v->path_ns);
+	n->window_share = ratio(v->window_filled, v->path_ns);
+	n->carrying_share = ratio(v->carrying, v->path_ns);
+	n->min_rtt_ns = ratio(v->min_rtt_ns, v->path_ns);
+	n->srtt_ns = ratio(v->srtt_ns, v->path_ns);
 	n->lost_share = ratio((double)v->segments_lost, (double)v->segments);
 	n->oldest_ns = v->oldest_ns;
 	n->retransmits = v->retransmits;
@@ -321,6 +321,10 @@ static void doubt(struct judgement *j)
 		j->to->confidence = CONFIDENCE_LOW;
 		say(j->to,
 		    " Hardly any task waits for a CPU: calls may wait where it is not seen.");
+	}
+	if (j->to->bound_by == BOUND_SERVER && may_fill_link(j)) {
+		j->to->confidence = CONFIDENCE_LOW;
+		say(j->to, " A link at its rate looks the same in so short a time.");
 	}
 	if (earlier < EARLIER_SHARE || j->v->ns >= KNOWN_NS)
 		return;

@@ -57,8 +57,8 @@ struct verdict_numbers {
 	/* Of the connections, as long as data came; 0: not known. */
 	double window_bytes; /* the receiver's window */
 	double window_share; /* of it, under way at a time, at least */
-	double receiving_share; /* of the looks at them, a part of a reply had come */
-	double min_rtt_ns, rcv_rtt_ns; /* round trip: the shortest, and with the time in queues */
+	double carrying_share; /* of the looks at them, data were on the way */
+	double min_rtt_ns, srtt_ns; /* round trip: the shortest, and with the time in queues */
 	double cpu_waiting_share; /* of the active time: a task waited for a CPU; 0: none, or unknown */
 	uint64_t oldest_ns; /* age of the oldest call without an answer */
 	uint64_t retransmits, timeouts, disconnects, connects;
@@ -78,7 +78,7 @@ struct verdict {
 	char value[VERDICT_VALUE_SIZE]; /* to set; "": there is none */
 	bool remount; /* it holds from the next mount on */
 	/* By how much the change raises the throughput while calls run, as a factor: 1 is nothing, 0: not known. What is
-	 * expected supposes that the server has no limit of its own just above. */
+	 * expected supposes that the server serves more at once than the slots let it. */
 	double gain_expected;
 	double gain_at_most;
 	char sentence

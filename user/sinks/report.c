@@ -180,7 +180,7 @@ static void report_losses(FILE *out, const struct snapshot *s)
 static void report_verdict(FILE *out, const struct session *t, const char *server)
 {
 	struct verdict v = verdict_of(&t->limits, server);
-	char gain[96] = "";
+	char gain[112] = "";
 
 	safe_line(out, "- %s: bound by %s, confidence %s.%s%s", server, bound_names[v.bound_by],
 		  confidence_names[v.confidence], *v.sentence ? " " : "", v.sentence);
@@ -189,7 +189,7 @@ static void report_verdict(FILE *out, const struct session *t, const char *serve
 	if (v.gain_expected > 0)
 		snprintf(
 			gain, sizeof(gain),
-			" Expected throughput: %.1f times, if the server has no limit just above; at most %.1f.",
+			" Expected throughput: %.1f times if the server serves more at once, 1.0 if not; at most %.1f.",
 			v.gain_expected, v.gain_at_most);
 	else if (v.gain_at_most > 0)
 		snprintf(gain, sizeof(gain), " Throughput: at most %.1f times.", v.gain_at_most);

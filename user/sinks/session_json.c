@@ -62,9 +62,9 @@ static void write_numbers(struct json *j, const struct verdict_numbers *n)
 	write_fraction(j, "lost_share", n->lost_share, 6);
 	json_unsigned(j, "window_bytes", (uint64_t)n->window_bytes);
 	write_fraction(j, "window_share", n->window_share, 4);
-	write_fraction(j, "receiving_share", n->receiving_share, 4);
+	write_fraction(j, "carrying_share", n->carrying_share, 4);
 	write_fraction(j, "min_rtt_seconds", n->min_rtt_ns / 1e9, 9);
-	write_fraction(j, "rcv_rtt_seconds", n->rcv_rtt_ns / 1e9, 9);
+	write_fraction(j, "srtt_seconds", n->srtt_ns / 1e9, 9);
 	write_fraction(j, "cpu_waiting_share", n->cpu_waiting_share, 4);
 	json_nanoseconds(j, "oldest_seconds", n->oldest_ns);
 	json_unsigned(j, "retransmits", n->retransmits);

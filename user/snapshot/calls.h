@@ -76,8 +76,8 @@ struct rpc_transport_state {
 	uint64_t received_bytes;
 	uint32_t rcv_wnd; /* bytes that the peer may send before more are acknowledged */
 	uint64_t min_rtt_ns; /* shortest round trip of the last 5 minutes */
-	uint64_t rcv_rtt_ns; /* the present one, by received data: with the time in queues */
-	bool receives; /* a part of a reply has come, the rest is on its way */
+	uint64_t srtt_ns; /* that of the last ones: with the time in queues */
+	bool carries; /* data: a part of a reply has come, or calls wait in the socket */
 	uint64_t oldest_ns; /* age of the oldest unanswered call, 0: none */
 	uint64_t saturated_ns[RPC_LIMITS];
 	uint32_t slots_max; /* 65536, sunrpc's own limit, for NFSv4.1 and later */

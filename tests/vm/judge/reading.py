@@ -102,9 +102,9 @@ def runtime(path):
     return max(job["read"]["runtime"], job["write"]["runtime"]) / 1000
 
 
-def session_verdict(file):
-    """The verdict on the server that had most calls in a session's JSON."""
-    servers = read_json(file)["servers"]
+def session_verdict(file, server=""):
+    """The verdict on the server of this name that had most calls in a session's JSON."""
+    servers = [s for s in read_json(file)["servers"] if s["name"].startswith(server)]
     need(servers, file, "has no server")
     return max(servers, key=lambda s: s["verdict"]["numbers"]["calls"])["verdict"]
 

@@ -19,4 +19,6 @@ def an_agent_without_cpu_writes_and_ends(folder):
     log = (folder / "starved.log").read_text()
     need('"level":"error"' not in log, log)
     need(not (folder / "left").exists(), "the file is still there")
-    return f"file after {seconds(folder, 'file')} s, stopped in {seconds(folder, 'late')} s"
+    took = seconds(folder, "late")
+    need(took < 10, "it took", took, "s")
+    return f"file after {seconds(folder, 'file')} s, stopped in {took} s"

@@ -12,44 +12,40 @@ first) ;;
 other)
 	: "${slots:=16}" "${session_slots:=10}" "${few:=8}" "${delay:=50ms}" "${depths:=2 6 40}" "${load:=randwrite 8k}"
 	: "${slot_version:=4.0}" "${session_version:=4.1}" "${version:=4.2}" "${server_load:=randwrite 16k 3}"
-	: "${serial_rate:=1mbit}" "${serial_load:=randread 8k}" "${rate:=15mbit}" "${rate_load:=randwrite 1m 16}"
-	: "${loss:=2%}" "${loser:=server}" "${loss_load:=randread 32k 4}" "${single_load:=randwrite 2k 1}" "${hogs:=4}"
+	: "${narrow_rate:=1mbit}" "${narrow_load:=randread 8k}" "${rate:=15mbit}" "${rate_load:=randwrite 1m 16}" "${push_load:=write 32k 12}"
+	: "${loss:=2%}" "${loser:=server}" "${loss_load:=randread 32k 4}" "${single_load:=randwrite 2k 1}" "${single_delay:=5ms}" "${hogs:=4}"
 	: "${starved_load:=randwrite 8k}" "${starved_jobs:=1}" "${hung_load:=randread 8k 16}"
 	: "${window:=131072}" "${window_delay:=30ms}" "${window_load:=read 512k 4}"
 	: "${link_rate:=tbf rate 80mbit burst 64k latency 40ms}" "${link_load:=randread 256k 6}"
-	: "${storage_ms:=30}" "${storage_load:=randread 16k 2}" "${workers:=5}" "${worker_slots:=4}"
+	: "${storage_ms:=30}" "${storage_load:=randread 16k 2}" "${workers:=4}" "${worker_slots:=4}"
 	;;
 *) echo "no such set of parameters: $set" && exit 1 ;;
 esac
-: "${setups:=slot session undecided server serial send resend application client_cpu hung mixed soft window link storage workers changed}"
+: "${setups:=slot session undecided server narrow send push resend application client_cpu hung mixed soft window link storage serial workers changed}"
 : "${slots:=5}" "${slot_version:=3}" "${session_slots:=4}" "${session_version:=4.2}"
 : "${version:=3}" "${few:=4}"              # of the others: NFS, and slots where they are few
 : "${delay:=80ms}" "${load:=randread 4k}"  # of what is far away
 : "${depths:=1 2 32}"                      # so many requests at once, one number after the other
-: "${server_load:=randread 4k 8}" "${serial_rate:=300kbit}" "${serial_load:=randread 4k}"
-: "${rate:=40mbit}" "${rate_load:=write 512k 32}" "${loss:=4%}" "${loser:=client}" "${loss_load:=randwrite 64k 8}"
-: "${single_load:=randread 4k 1}" "${hogs:=8}" "${starved_load:=randread 4k}" "${starved_jobs:=4}" "${hung_load:=randread 4k 4}"
+: "${server_load:=randread 4k 8}" "${narrow_rate:=300kbit}" "${narrow_load:=randread 4k}"
+: "${rate:=40mbit}" "${rate_load:=write 512k 32}" "${push_load:=randwrite 64k 8}" "${loss:=4%}" "${loser:=client}" "${loss_load:=randwrite 64k 8}"
+: "${single_load:=randread 4k 1}" "${single_delay:=3ms}" "${hogs:=8}" "${starved_load:=randread 4k}" "${starved_jobs:=4}" "${hung_load:=randread 4k 4}"
 : "${window:=65536}" "${window_delay:=20ms}" "${window_load:=randread 1m 8}"
 : "${link_rate:=netem rate 40mbit}" "${link_load:=randread 512k 8}"
 : "${storage_ms:=20}" "${storage_load:=randread 64k 4}" "${workers:=9}" "${worker_slots:=8}"
 most=${depths##* }
 echo "$setups" >setups
 echo "$version" >version
-[[ ! ${begun:-} ]] || echo "$begun" >begun
 
-# traced NAME COMMAND...: a session while the command runs; or, with the parameter begun, one of 10 s that starts so many
-# seconds after the command.
+# traced NAME COMMAND...: a session while the command runs; or, for the scenario begun-before, sessions that begin later.
 traced() {
 	local command
 	if [[ ${begun:-} ]]; then
 		"${@:2}" &
 		command=$!
-		sleep "$begun"
-		trace_begin "$1" --record "$1.rec" ${source:+--source "$source"}
-		sleep 10
-		trace_end
-		load_end $command
-		wait_for 60 no_fio
+		late_sessions "$1"
+		pkill -KILL -x fio || true # soft has none
+		wait $command || true
+		[[ $2 == stop_and_wait ]] || wait_for 60 no_fio # its jobs are processes of their own; without a server they stay
 		return
 	fi
 	trace_begin "$1" --record "$1.rec" ${source:+--source "$source"}
@@ -57,11 +53,27 @@ traced() {
 	trace_end
 }
 
+# late_sessions NAME: BEGIN/LENGTH, in seconds after the load and from then on, by each source: NAME-SOURCE-LENGTH-BEGIN.json.
+late_sessions() {
+	local at by tracers=()
+	for at in $begun; do
+		for by in ${source:-btf tracepoints}; do
+			late_session "${at%/*}" "$by" "${at#*/}" "$1-$by-${at#*/}-${at%/*}" &
+			tracers+=($!)
+		done
+	done
+	wait "${tracers[@]}"
+}
+late_session() {
+	sleep "$1"
+	/job/xidscope trace --source "$2" --hooks rpc --duration "$3" --json "$4.json" >"$4.txt" 2>"$4.log" || true
+}
+
 # loads NAME RW BLOCK DEPTH...: one of 4 s with each depth; one that had begun before the session has the last depth.
 loads() {
 	local depth
 	if [[ ${begun:-} ]]; then
-		load "/mnt/$1" $((begun + 120)) "${*: -1}" "$2" "$3"
+		load "/mnt/$1" 600 "${*: -1}" "$2" "$3"
 		return
 	fi
 	for depth in "${@:4}"; do
@@ -109,13 +121,19 @@ set_up_server() {
 	mounted server far "$version" 128
 	traced server loads server $server_load
 }
-# Its answers come one after the other.
+# A link slower than its small replies.
+set_up_narrow() {
+	client narrow 10.0.8
+	tc qdisc add dev veth-narrow root netem rate "$narrow_rate"
+	mounted narrow narrow "$version" "$few"
+	traced narrow loads narrow $narrow_load $depths
+}
+# It writes one call after the other.
 set_up_serial() {
-	client serial 10.0.8
-	tc qdisc add dev veth-serial root netem rate "$serial_rate"
-	mounted serial serial "$version" "$few"
-	traced serial loads serial $serial_load $depths
-	gain serial serial "$version" $serial_load "$most"
+	disk_server 1 || return 0
+	mounted serial '' "$version" "$few"
+	traced serial loads serial randwrite 4k $depths
+	gain serial '' "$version" randwrite 4k "$most"
 }
 # A link slower than the application.
 set_up_send() {
@@ -124,6 +142,13 @@ set_up_send() {
 	tc -n slow qdisc add dev eth0 root netem rate "$rate"
 	traced send loads send $rate_load
 	tc -n slow qdisc del dev eth0 root
+}
+# The same, and the socket's buffer is never full.
+set_up_push() {
+	client push 10.0.15
+	mounted push push "$version" 128
+	tc -n push qdisc add dev eth0 root netem rate "$rate"
+	traced push loads push $push_load
 }
 # The network loses packets of one side.
 set_up_resend() {
@@ -136,24 +161,26 @@ set_up_resend() {
 	fi
 	traced resend loads resend $loss_load
 }
-# One small request after the other, of a server that is near.
+# One small request after the other, of a server that is near, but not so near that both are always busy.
 set_up_application() {
-	mounted application '' "$version" 128
+	client single 10.0.14
+	tc -n single qdisc add dev eth0 root netem delay "$single_delay"
+	mounted application single "$version" 128
 	traced application loads application $single_load
 }
-# The client has a small part of a CPU, and the server another one.
+# The client has a small part of the CPU, and the server whatever it wants of it.
 set_up_client_cpu() {
-	local thread _
+	local thread _ begun=${begun:+1/10 12/10} # a busy guest is slow
 	mounted client_cpu '' "$version" 128
-	for thread in $(pgrep -x nfsd); do taskset -pc 1 "$thread" >/dev/null; done
+	for thread in $(pgrep -x nfsd); do chrt -f -p 1 "$thread"; done
 	for _ in $(seq "$hogs"); do
 		taskset -c 0 sh -c 'while :; do :; done' &
 		echo $! >>hogs
 	done
 	traced client_cpu taskset -c 0 fio --name=load --filename=/mnt/client_cpu/load --size=16m --rw=${starved_load% *} \
-		--bs=${starved_load#* } --direct=1 --ioengine=psync --numjobs="$starved_jobs" --time_based --runtime="$((${begun:-0} ? begun + 30 : 8))" --output=fio.txt
+		--bs=${starved_load#* } --direct=1 --ioengine=psync --numjobs="$starved_jobs" --time_based --runtime="$((${begun:+600} + 8))" --output=fio.txt
 	xargs kill <hogs
-	for thread in $(pgrep -x nfsd); do taskset -pc 0,1 "$thread" >/dev/null; done
+	for thread in $(pgrep -x nfsd); do chrt -o -p 0 "$thread"; done
 }
 # The server stops.
 set_up_hung() {
@@ -187,7 +214,7 @@ set_up_soft() {
 fall_silent() {
 	sleep 2
 	tc -n deaf qdisc add dev eth0 root netem loss 100%
-	for _ in $(seq 13); do
+	for _ in $(seq $((${begun:+75} + 13))); do
 		dd if=/mnt/soft/load of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null &
 		sleep 1
 	done
@@ -225,7 +252,7 @@ set_up_storage() {
 	traced storage loads storage $storage_load
 	kill $dropper
 }
-# It writes so many at once, and just fewer slots are wanted by many.
+# It writes so many at once, and there are as many slots, or just fewer, and many want one.
 set_up_workers() {
 	disk_server "$workers" || return 0
 	mounted workers '' 3 "$worker_slots"

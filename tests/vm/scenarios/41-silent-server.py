@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 from judge import judgement, need
-from judge.reading import Metrics, mountstats, read_json
+from judge.reading import Metrics, mountstats, read_json, session_verdict
 from judge.truths import waits_for_server
 
 
@@ -57,6 +57,21 @@ def sessions_that_begin_during_a_hang_say_so(folder):
     age = int((folder / "far.us").read_text()) / 1e6
     need(7 + 8 < verdict["numbers"]["oldest_seconds"] <= age, age, verdict)
     return " ".join(said)
+
+
+@judgement
+def after_six_seconds_a_session_says_that_a_server_hangs(folder):
+    """And for how long: source tracepoints knows no age from before its start."""
+    told = []
+    for age in (folder / "ages").read_text().split():
+        longest = int((folder / f"since-{age}.us").read_text()) / 1e6
+        for source, least in ("btf", int(age) + 5), ("tracepoints", 5):
+            verdict = session_verdict(folder / f"since-{source}-{age}.json", "10.0.4.1")
+            oldest = verdict["numbers"]["oldest_seconds"]
+            need(verdict["bound_by"] == "hung" and verdict["confidence"] == "high", source, age, verdict)
+            need(least <= oldest <= longest, source, age, longest, verdict)
+            told.append(f"{source}, {age} s before: {oldest:.1f} s")
+    return "; ".join(told)
 
 
 @judgement

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # A v4.2 server behind a network that loses everything for 12 s: as with a stopped one. Then two whose calls hang since before
 # an agent came, one of them in another network namespace: it shows how many and for how long, and sessions that begin then say
-# that they hang. And one that falls silent before the first call that an agent could see.
+# that they hang; the same after so many seconds as the parameter ages says. And one that falls silent before the first call
+# that an agent could see.
+: "${ages:=1 12 50}"
+echo "$ages" >ages
 nfs_server_start
 server=$(netns_client silent 10.0.4)
 agent_start --interval 1
@@ -45,6 +48,26 @@ wait "${readers[@]}"
 umount /mnt/far
 in_folder late compare_point answered
 agent_stop
+
+for age in $ages; do
+	NETNS=silent nfs_mount 4.1 '' /mnt/since "$server"
+	tc -n silent qdisc add dev eth0 root netem loss 100%
+	begin=${EPOCHREALTIME/./}
+	dd if=/mnt/since/load of=/dev/null bs=4k count=1 iflag=direct status=none &
+	reader=$!
+	sleep "$age"
+	tracers=()
+	for source in btf tracepoints; do
+		/job/xidscope trace --source $source --hooks rpc --duration 6 --json "since-$source-$age.json" \
+			>"since-$source-$age.txt" 2>&1 || true &
+		tracers+=($!)
+	done
+	wait "${tracers[@]}"
+	echo $((${EPOCHREALTIME/./} - begin)) >"since-$age.us"
+	tc -n silent qdisc del dev eth0 root
+	wait "$reader"
+	umount /mnt/since
+done
 
 idle=$(netns_client idle 10.0.5)
 NETNS=idle nfs_mount 3 '' /mnt/idle "$idle"

@@ -257,10 +257,10 @@ static void probe(struct reading *r, uint32_t index, struct rpc_transport_state 
 	state->segments += p->segments;
 	state->segments_lost += p->segments_lost;
 	state->received_bytes += p->received_bytes;
-	state->receives = p->reply_len;
+	state->carries = p->reply_len || p->unsent;
 	state->rcv_wnd = p->rcv_wnd;
 	state->min_rtt_ns = p->min_rtt * UINT64_C(1000);
-	state->rcv_rtt_ns = p->rcv_rtt * UINT64_C(1000);
+	state->srtt_ns = p->srtt * UINT64_C(1000);
 	rpc_raise(&server->depth_max[RPC_QUEUE_SLOT], p->queued[RPC_LIMIT_SLOT]);
 	rpc_raise(&server->depth_max[RPC_QUEUE_SEND], p->queued[RPC_LIMIT_SEND]);
 	rpc_raise(&server->depth_max[RPC_QUEUE_PENDING], p->pending);

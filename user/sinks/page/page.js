@@ -87,7 +87,7 @@
 			p.append(", then mount again");
 		p.append(".");
 		if (v.gain_expected > 0)
-			p.append(` Expected throughput while calls run: ${v.gain_expected.toFixed(1)} times, if the server has no limit just above; at most ${v.gain_at_most.toFixed(1)}.`);
+			p.append(` Expected throughput while calls run: ${v.gain_expected.toFixed(1)} times if the server serves more at once, 1.0 if not; at most ${v.gain_at_most.toFixed(1)}.`);
 		else if (v.gain_at_most > 0)
 			p.append(` Throughput while calls run: at most ${v.gain_at_most.toFixed(1)} times.`);
 		return p;
