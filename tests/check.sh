@@ -93,6 +93,7 @@ run_tests() {
 	judge "Slurm and node-problem-detector get the verdict" tests/cli/check_callers.sh
 	judge "the runbook's commands ask a cluster for what they should" tests/docs/runbook_cluster.py
 	judge "a mount that hangs fails the check and holds nothing" tests/cli/hung_mount.sh
+	judge "the page is drawn in a browser, if there is one" tests/page/check.sh
 	judge "the alert rules fire when they should" deploy/prometheus/check.sh
 	judge "a trace of real faults has its known figures, and LemonNode names nobody by chance" tests/fleet/check_real_trace.py
 	judge "without sunrpc the agent reports that and keeps running" tests/cli/absent.sh
