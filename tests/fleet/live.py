@@ -17,8 +17,10 @@ not taken for hung.
 import argparse
 import collections
 import json
+import os
 import pathlib
 import re
+import subprocess
 import sys
 import threading
 import time
@@ -267,6 +269,18 @@ def is_of(expected, labels):
     return labels["alertname"] == name and all(labels.get(k) == v for k, v in (pair.split("=") for pair in pairs))
 
 
+def silence(manager):
+    """By the runbook's command, which must keep the alert from those who would be told otherwise (check_told)."""
+    command = subprocess.run([TOP / "tests/docs/runbook.sh", "amtool"], stdout=subprocess.PIPE, text=True, check=True)
+    manager = f"--alertmanager.url=http://127.0.0.1:{manager}"
+    subprocess.run(["bash", "-c", command.stdout], check=True, stdout=subprocess.DEVNULL,
+                   env=dict(os.environ, NODE="node61", ALERTMANAGER=manager.split("=")[1]))
+    subprocess.run(["amtool", "alert", "add", "LemonNode", "node=node61", "severity=warning", manager], check=True)
+    wait(lambda: "node61" in subprocess.run(["amtool", "alert", "query", "-s", "-o", "extended", manager], check=True,
+                                            stdout=subprocess.PIPE, text=True).stdout, 30, "no alert is silenced")
+    print("the runbook's command has silenced an alert")
+
+
 def text_of(labels):
     return " ".join([labels["alertname"], *(f"{k}={v}" for k, v in sorted(labels.items()) if k != "alertname")])
 
@@ -435,6 +449,7 @@ def main():
         wait(lambda: query(ports[0], f"count(node:signal) > {NODES}"), 60, "no signals of all nodes")
         # The signals look back for 10 minutes, which are to be usual ones.
         time.sleep(0 if args.sample else 600 / SPEED)
+        silence(ports[1])
         server.start = time.time()
         play(incidents, server, ports[0])
         check(ports[0], server, incidents, time.time() - server.start)
