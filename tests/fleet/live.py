@@ -80,6 +80,11 @@ SHORT = (
 )
 # What a node does that the agent's files do not show: it, or its agent, has ended, or dcgm-exporter counts replays.
 NO_STATES = ("stale", "stopped", "down", "replays")
+# The sample's node is in a job, whose episodes end at all times.
+SAMPLE_JOB = r"""fleet_node_job_info{workload="4711"} 1
+fleet_storage_max_bytes_per_second{storage="scratch 0 \"\\",direction="write"} 1e9
+fleet_storage_max_bytes_per_second{storage="scratch 0 \"\\",direction="read"} 1e9
+"""
 COUNTER = re.compile(r"\w+_(total|bucket|sum|count)[{ ]")
 TIMESTAMP = re.compile(r"\w+_timestamp_seconds[{ ]")
 OWN = re.compile(r"\b10\.0\.([12])\.([12])\b|\b0000:c([13]):00\.0")
@@ -220,7 +225,7 @@ def faster(text):
 
 
 def configure(folder, targets, manager):
-    for name in ("nodes", "peers", "reliability", "alerts"):
+    for name in ("nodes", "peers", "checkpoints", "reliability", "alerts"):
         (folder / f"{name}.yaml").write_text(faster((RULES / f"{name}.yaml").read_text()))
     (folder / "alertmanager.yml").write_text(faster((RULES / "alertmanager.yml").read_text()).replace(
         "127.0.0.1:9095", f"127.0.0.1:{targets}"))
@@ -362,7 +367,8 @@ def check_rules(found):
 
 def set_variables(text):
     """As they are set for the sample's node."""
-    for name, value in {"$__rate_interval": "1m", "$instance": "sample:9100", "$server": ".*"}.items():
+    values = {"$__rate_interval": "1m", "$instance": "sample:9100", "$server": ".*", "$workload": ".*"}
+    for name, value in values.items():
         text = text.replace(name, value)
     return text
 
@@ -415,7 +421,7 @@ def check(port, server, incidents, seconds):
 
 def sample_text(path):
     """A file whose counters grow by a percent a second, but for those of faults and of episodes, which are marked."""
-    start, text = time.time(), path.read_text() if path else ""
+    start, text = time.time(), (path.read_text() if path else "") + SAMPLE_JOB
     growing = re.compile(r"^((?!xidscope_gpu_xid_|xidscope_checkpoint_episode_seconds_count)"
                          r"\w+_(?:total|bucket|sum|count)(?:\{.*\})?) (\S+)$", re.M)
     return lambda: growing.sub(lambda m: f"{m[1]} {float(m[2]) * (1 + (time.time() - start) / 100):.9f}", text)
