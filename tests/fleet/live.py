@@ -225,7 +225,7 @@ def faster(text):
 
 
 def configure(folder, targets, manager):
-    for name in ("nodes", "peers", "checkpoints", "reliability", "alerts"):
+    for name in ("nodes", "peers", "checkpoints", "attempts", "reliability", "alerts"):
         (folder / f"{name}.yaml").write_text(faster((RULES / f"{name}.yaml").read_text()))
     (folder / "alertmanager.yml").write_text(faster((RULES / "alertmanager.yml").read_text()).replace(
         "127.0.0.1:9095", f"127.0.0.1:{targets}"))
