@@ -84,6 +84,7 @@ NO_STATES = ("stale", "stopped", "down", "replays")
 SAMPLE_JOB = r"""fleet_node_job_info{workload="4711"} 1
 fleet_storage_max_bytes_per_second{storage="scratch 0 \"\\",direction="write"} 1e9
 fleet_storage_max_bytes_per_second{storage="scratch 0 \"\\",direction="read"} 1e9
+fleet_storage_max_bytes_per_second{storage="127.0.0.1",direction="write"} 1e7
 """
 COUNTER = re.compile(r"\w+_(total|bucket|sum|count)[{ ]")
 TIMESTAMP = re.compile(r"\w+_timestamp_seconds[{ ]")
