@@ -91,6 +91,7 @@ run_tests() {
 	judge "run writes nothing but regular files with one link" tests/cli/paths.sh
 	judge "Slurm and node-problem-detector get the verdict" tests/cli/check_callers.sh
 	judge "a mount that hangs fails the check and holds nothing" tests/cli/hung_mount.sh
+	judge "the page is drawn in a browser, if there is one" tests/page/check.sh
 	judge "without sunrpc the agent reports that and keeps running" tests/cli/absent.sh
 }
 # What no busy machine changes: it runs beside the guests.

@@ -18,7 +18,7 @@ cd "$here"
 quietly() { "$@" >"$dir/log" 2>&1 || die "$(cat "$dir/log")"; }
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-rules.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
-rules=(nodes.yaml peers.yaml reliability.yaml alerts.yaml)
+rules=(nodes.yaml peers.yaml checkpoints.yaml attempts.yaml reliability.yaml alerts.yaml)
 tests=(*_test.yaml)
 quietly "$promtool" check rules --lint=all --lint-fatal "${rules[@]}"
 quietly "$promtool" test rules "${tests[@]}"

@@ -19,7 +19,7 @@ expect 3 "" "xidscope: invalid --rule 'xid_fatl=off': no such rule; did you mean
 # shellcheck disable=SC2013 # command names are words
 for command in $("$program" help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
 	expect 0 "Usage: xidscope $command*Examples:"$'\n'"  xidscope $command*" "" "$command" --help
-	(($(sed -n '/^Examples:/,$p' out | grep -c "^  xidscope ") == 2)) || fail "$command --help has not two examples"
+	(($(sed -n '/^Examples:/,$p' out | grep -cE "^  xidscope (--)?$command") == 2)) || fail "$command --help has not two examples of its own"
 	awk 'length > 80 { exit 1 }' out || fail "$command --help is wider than 80 columns"
 done
 expect 0 "*--max-age DURATION*" "" check --help

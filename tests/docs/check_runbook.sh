@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that the blocks of commands in docs/RUNBOOK.md are valid for a shell, that each of their xidscope commands has the
-# options that it is given, and that on Kubernetes the pod is asked for by the namespace and the name of the DaemonSet.
+# options that it is given, that on Kubernetes the pod is asked for by the namespace and the name of the DaemonSet, and that
+# some test runs each command.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 runbook=docs/RUNBOOK.md daemonset=deploy/kubernetes/agent/daemonset.yaml
@@ -20,6 +21,16 @@ done < <(grep -oE 'on xidscope [^;|)]*' "$work/commands" | sed 's/^on xidscope /
 grep -q "^  namespace: xidscope$" $daemonset || complain "the DaemonSet is not in the namespace xidscope, as $runbook says"
 ! grep -n 'kubectl' $runbook | grep -v -e '-n xidscope' -e 'kubectl drain' -e 'kubectl uncordon' >"$work/other" ||
 	complain "$runbook: $(<"$work/other"): the namespace xidscope is missing"
+
+# What tests/vm/runbook does not run, another test does. No guest has a GPU.
+declare -A others=([kubectl]=tests/docs/runbook_cluster.py [sacct]=tests/vm/slurm/prepare.sh [amtool]=tests/fleet/live.py
+	['host nvidia-smi']=tests/docs/runbook_cluster.py)
+while read -r words; do
+	grep -qE "\b${words%% *}\b" "${others[$words]:-/dev/null}" || complain "$runbook: no test runs $words"
+done < <(sed -n "s/^elsewhere='\(.*\)'$/\1/p" tests/docs/runbook.sh | tr '|' '\n')
+# shellcheck disable=SC2016 # Markdown's backquotes
+! grep -noE '`[a-z]+ [^`]+`' $runbook | grep -v '`xidscope check`' >"$work/inline" ||
+	complain "$runbook: no test runs what stands within a sentence: $(<"$work/inline")"
 
 [[ -z $failed ]] || exit 1
 echo "check_runbook.sh: $number commands of xidscope in $runbook have their options"

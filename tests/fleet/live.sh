@@ -10,7 +10,9 @@ tool() { "$top/tests/vm/tool.sh" "$@"; }
 work=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-live.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
-"$(tool prometheus-alertmanager usr/bin/amtool)" check-config "$top/deploy/prometheus/alertmanager.yml" >"$work/amtool" 2>&1 || {
+amtool=$(tool prometheus-alertmanager usr/bin/amtool)
+PATH=${amtool%/*}:$PATH
+amtool check-config "$top/deploy/prometheus/alertmanager.yml" >"$work/amtool" 2>&1 || {
 	cat "$work/amtool" >&2
 	exit 1
 }

@@ -20,7 +20,7 @@ import programs
 import rehearsal
 
 INTERVAL, SCRAPES = 30, 4
-RULES = ("nodes", "peers", "reliability", "alerts")
+RULES = ("nodes", "peers", "checkpoints", "attempts", "reliability", "alerts")
 
 
 class Handler(programs.Handler):

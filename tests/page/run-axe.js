@@ -20,6 +20,9 @@ setTimeout(async () => {
 			problems.push(`the headline is ${document.querySelector(".headline").textContent}`);
 	if (document.body.scrollWidth > width)
 		problems.push(`the page is ${document.body.scrollWidth} pixels wide`);
+	for (const bar of document.querySelectorAll(".bar"))
+		if (bar.getBoundingClientRect().right > bar.closest(".scroll").getBoundingClientRect().right)
+			problems.push(`phases of ${bar.closest("tr").textContent} are out of view`);
 	const result = await axe.run(document, { resultTypes: ["violations"] });
 	for (const v of result.violations)
 		problems.push(`${v.id} (${v.impact}): ${v.help}: ${v.nodes.map(n => n.target + " " + n.failureSummary).join(" | ").slice(0, 600)}`);

@@ -74,7 +74,9 @@ TEST(no_sunrpc_is_nothing_to_fix)
 	assert_true(report("6.1.0-test", false));
 	assert_has(text, "sunrpc   not loaded\n");
 	assert_has(text, "source   none now; when sunrpc is loaded, btf: ");
-	expect_level("unknown", "sunrpc_types");
+	expect_level("unknown", "sunrpc");
+	assert_lacks(text, "\n  unknown  sunrpc_types ");
+	assert_has(text, "until it is loaded: sunrpc_types, ");
 	expect_level("note", "tracefs");
 	assert_has(text, "no NFS mount is visible");
 	assert_lacks(text, "Hooks");

@@ -46,7 +46,7 @@ hooks='late exact sources faults fault-lines driver-hooks forgery'
 core="$hooks polled slot session send stopped-server"
 most="$core reload attached-under-load refused delay names other-programs kills"
 most+=' fault-history signals-of-trouble hardware-errors'
-declare -A sets=([all]="$all container" [slow]="$slow systemd" [most]=$most [core]=$core [hooks]=$hooks [transports]=$all
+declare -A sets=([all]="$all container" [slow]="$slow systemd runbook" [most]=$most [core]=$core [hooks]=$hooks [transports]=$all
 	[slurm]="slurm-decisions slurm-causes")
 
 # Scenarios whose judgements compare times run in a guest of their own, whose clock counts instructions: a busy machine does
@@ -57,6 +57,7 @@ declare -A deployment=([container]="the image runs under the DaemonSets' setting
 	[pod]="the DaemonSet's agent is upgraded and rolled back under load"
 	[package]="the package is installed, upgraded, rolled back and purged under load"
 	[tarball]="the tarball is installed, upgraded, rolled back and removed under load"
+	[runbook]="the runbook's commands run on a node"
 	[rpm]="the RPM is installed, upgraded, downgraded and removed"
 	[slurm-decisions]="Slurm takes nodes out of service, and puts them back"
 	[slurm-causes]="Slurm has what ended a job")
@@ -178,7 +179,7 @@ check_scenarios() { # check_scenarios KERNEL JOB
 check_deployment() { # check_deployment KERNEL JOB NAME
 	local name="$1: ${deployment[$3]}" options=() release=${suite%-backports}
 	case $3 in
-	systemd | package | rpm) options=(--image "$3" --packages "$vm/$3/rootfs.packages") ;;
+	systemd | runbook | package | rpm) options=(--image "$3" --packages "$vm/$3/rootfs.packages") ;;
 	tarball) options=(--image "tarball-$release" --packages "$vm/tarball/rootfs.packages" --debian "$release") ;;
 	slurm-*) options=(--image slurm --errors --packages "$vm/slurm/rootfs.packages") ;;
 	esac

@@ -329,6 +329,21 @@ static void print_json(FILE *out, const struct diagnosis *d, bool healthy)
 	fputc('\n', out);
 }
 
+/* What the source checks do not know: all of it is of sunrpc, and one line. */
+static void print_unknown(FILE *out, const struct diagnosis *d)
+{
+	char names[256] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; i < d->choice.check_count; i++)
+		if (d->choice.checks[i].result == SOURCE_CHECK_UNKNOWN && len < sizeof(names))
+			len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s",
+						len ? ", " : "", d->choice.checks[i].name);
+	if (len)
+		terminal_line(out, INDENT, "  %-8s %-20s until it is loaded: %s",
+			      level_names[UNKNOWN], "sunrpc", names);
+}
+
 static void print_text(FILE *out, const struct diagnosis *d)
 {
 	static const struct {
@@ -352,12 +367,16 @@ static void print_text(FILE *out, const struct diagnosis *d)
 			if (title)
 				fprintf(out, "\n%s\n", title);
 			title = NULL;
+			if (t == 0 && f->level == UNKNOWN)
+				continue;
 			terminal_line(out, INDENT, "  %-8s %-20s %s", level_names[f->level],
 				      f->name, f->text);
 			fixes += f->fix != NULL;
 			if (f->fix)
 				terminal_line(out, INDENT, "%*sfix: %s", INDENT, "", f->fix);
 		}
+		if (t == 0)
+			print_unknown(out, d);
 	}
 	if (fixes)
 		fprintf(out, "\n%zu thing%s to fix: see \"fix:\" above.\n", fixes,

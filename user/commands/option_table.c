@@ -25,7 +25,7 @@ const struct command_row command_rows[COMMANDS] = {
 	[COMMAND_DOCTOR] = { "doctor", "Show what this kernel offers, what is missing and the fix",
 		{ "doctor", "doctor --json" } },
 	[COMMAND_XID] = { "xid", "Explain an Xid, and what to do about it",
-		{ "xid 79 sxid:20034", "dmesg | xidscope xid -" } },
+		{ "xid 79 sxid:20034", "xid - </var/log/kern.log" } },
 	[COMMAND_WHY] = { "why", "Show what happened on this node, from the event log",
 		{ "why --last 1h", "why --job 4711 --since 2026-11-22T03:00:00Z" } },
 	[COMMAND_FAULTS] = { "faults", "List the faults since boot, open and grave ones first",

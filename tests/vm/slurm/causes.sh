@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that the epilog, with Slurm's own daemons and accounting, names what ended a job out of Xid, PCIe error, OOM kill,
 # NFS stall and none, with events of the same kinds outside the window. The events are real. The window is a minute before the
-# job's end to 45 s after it.
+# job's end to 45 s after it. The runbook's command lists a job that failed.
 set -Eeuo pipefail
 cd /job
 nodes=1
@@ -82,6 +82,7 @@ end_job() {
 	echo "${2:-}" >"/run/end-$job"
 	becomes 600 "$1"
 }
+listed() { bash ./sacct >out/sacct && grep -q "^$job .*FAILED" out/sacct; }
 completed() { wait_for 600 gone "/var/lib/xidscope/slurm/n1.job-$job"; }
 past() { sleep 65; } # what has happened is before the window of a job that ends from here on
 
@@ -124,4 +125,8 @@ use_memory job_999 || true
 wait_for 600 logged job_999
 end_job oom_kill oom
 [[ $(comment) == *" job $job"* ]]
+
+step "the runbook's command lists this job, which failed"
+export NODE=n1
+wait_for 600 listed
 step "done"

@@ -7,4 +7,5 @@ root=$(realpath "$here/../../..")
 mkdir -p "$1"
 cp "$here/slurm-lib.sh" "$root/tests/vm/deploy-lib.sh" "$root/build/xidscope" "$root/deploy/slurm/xidscope-health-check" "$1/"
 cp "$here/$2.sh" "$1/run.sh"
-sed -n '/^    # Slurm/,/^$/s/^    //p' "$root/docs/RUNBOOK.md" >"$1/runbook"
+"$root/tests/docs/runbook.sh" functions Slurm >"$1/runbook"
+"$root/tests/docs/runbook.sh" sacct >"$1/sacct"

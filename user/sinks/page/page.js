@@ -387,11 +387,11 @@
 		if (!list.length)
 			return [];
 		return [make("h3", {}, title), table(`${title} of ${server.name}`, [
-			column, ["calls", m => count(m.calls), "number"],
+			column, ["calls", m => count(m.calls), "number wide"],
 			["sent", m => bytes(m.sent_bytes), "number wide"], ["received", m => bytes(m.received_bytes), "number wide"],
-			["mean", m => duration(m.seconds / m.calls), "number"],
+			["mean", m => duration(m.seconds / m.calls), "number wide"],
 			["held slots", m => percent(m.held_share), "number"],
-			["waited", m => percent(m.waited_share), "number"],
+			["waited", m => percent(m.waited_share), "number wide"],
 			["phases", m => bar(m.phases, m.seconds)],
 		], list)];
 	}
@@ -401,7 +401,7 @@
 		if (!list.length)
 			return [];
 		return [make("h3", {}, "Connections"), table(`Connections to ${server.name}`, [
-			["name", t => t.name], ["local", t => t.local || "not connected"], ["remote", t => t.remote],
+			["name", t => t.name], ["local", t => t.local || "not connected", "wide"], ["remote", t => t.remote],
 			["replies", t => count(t.replies), "number"],
 			["mean to a reply", t => t.replies ? duration(t.rtt_seconds / t.replies) : "-", "number"],
 			["waited for a slot", t => percent(t.saturated_seconds.slot / s.seconds), "number"],
@@ -410,16 +410,17 @@
 	}
 
 	function serverCard(server) {
-		const mounts = server.mounts.map(m => `${m.mountpoint} (${m.export}, NFS ${m.version})`).join("; ");
-		return card(make("h2", {}, server.name), verdict(server), ...(mounts ? [make("p", { class: "quiet" }, mounts)] : []),
-			numbers(server), ...timeline(server), ...heatmap(server), ...ops(server), ...shares(server, "Mounts", ["mount point", m => m.mountpoint || "(none)"], server.mount_calls),
-			...shares(server, "Owners", ["owner", o => o.owner], server.owner_calls), ...transports(server));
+		const where = server.mounts.map(m => `${m.mountpoint} (${m.export}, NFS ${m.version})`).join("; ");
+		return card(make("h2", {}, server.name), verdict(server), ...(where ? [make("p", { class: "quiet" }, where)] : []),
+			numbers(server), ...timeline(server), ...heatmap(server), ...ops(server),
+			...shares(server, "Mounts", ["mount point", m => m.mountpoint || "(none)", "wrap"], server.mount_calls),
+			...shares(server, "Owners", ["owner", o => o.owner, "wrap"], server.owner_calls), ...transports(server));
 	}
 
 	const sections = [
 		[s.episodes, "Checkpoint episodes", [
 			["start", e => clock(e.start)], ["kind", e => e.kind], ["server", e => e.server, "wide"],
-			["seconds", e => e.seconds.toFixed(1), "number"], ["bytes", e => bytes(e.bytes), "number wide"],
+			["length", e => duration(e.seconds), "number"], ["bytes", e => bytes(e.bytes), "number wide"],
 			["mean rate", e => bytes(e.mean_rate) + "/s", "number wide"], ["peak rate", e => bytes(e.peak_rate) + "/s", "number wide"],
 			["bound by", e => e.bound_by], ["phases", e => bar(e.shares, 1)],
 		]],

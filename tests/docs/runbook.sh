@@ -1,0 +1,15 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Prints the commands of docs/RUNBOOK.md as they stand there, for the tests that run them: `runbook.sh functions WAY`, those
+# for Slurm or Kubernetes; `runbook.sh WORDS`, one a line, those that begin with these words; `runbook.sh rest`, those that no
+# other test runs.
+set -euo pipefail
+page=$(dirname "$0")/../../docs/RUNBOOK.md
+# nvidia-smi is the driver's, and no guest has a GPU.
+elsewhere='kubectl|sacct|amtool|host nvidia-smi'
+commands() { sed -n 's/^    //p' "$page" | grep -vE '^#|^[a-z]+\(\)' | sed 's/; /\n/g'; }
+case $1 in
+functions) sed -n "/^    # $2/,/^\$/s/^    //p" "$page" | grep . ;;
+rest) commands | grep -vE "^($elsewhere) " ;;
+*) commands | grep "^$1 " ;;
+esac
