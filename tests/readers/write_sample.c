@@ -82,6 +82,7 @@ static void add_server(struct snapshot *s, size_t number, uint64_t *seed)
 	snprintf(mount.server, sizeof(mount.server), "%s", server);
 	snprintf(mount.mountpoint, sizeof(mount.mountpoint), "/mnt/%s", op);
 	snapshot_mount(&s->calls, &mount);
+	snapshot_stuck(&s->calls, mount.mountpoint, number % 2)->oldest_ns = UINT64_MAX;
 	memset(&snapshot_mount_calls(&s->calls, server, mount.export, mount.mountpoint)->sums, 0xff,
 	       sizeof(struct rpc_sums));
 	snprintf(snapshot_storage(&s->calls, server)->storage, LABEL_SIZE, "scratch %zu \"\\",

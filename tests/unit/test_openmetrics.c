@@ -148,6 +148,10 @@ static struct snapshot full_snapshot(void)
 				   .received_bytes = { [RPC_KIND_OTHER] = 64 },
 				   .errors = { [RPC_KIND_READ] = 65 },
 				   .phase_ns = { [RPC_PHASE_SLOT] = 66 } };
+	snapshot_stuck(&s.calls, "", false);
+	*snapshot_stuck(&s.calls, "/a \"b\"", true) = (struct stuck_state){
+		.mountpoint = "/a \"b\"", .rpc = true, .tasks = 71, .oldest_ns = 72
+	};
 	strcpy(snapshot_storage(&s.calls, "nas-1")->storage, "scratch");
 	snapshot_server(&s.calls, "nas-1")->bound_by = "slot";
 	assert_int_equal(episode_count_in(&s.calls, &episode), 0);
@@ -840,6 +844,10 @@ TEST(counters_and_gauges_show_the_snapshots_figures)
 		{ "gpu_xid_incidents_total{gpu=\"0000:c1:00.0\",xid=\"31\"}", "22" },
 		{ "nvswitch_sxid_last_timestamp_seconds{device=\"0000:06:00.0\",sxid=\"20034\"}",
 		  "1700000003.125000" },
+		{ "nfs_stuck_tasks{mountpoint=\"\",state=\"no_rpc\"}", "0" },
+		{ "nfs_stuck_tasks{mountpoint=\"/a \\\"b\\\"\",state=\"rpc\"}", "71" },
+		{ "nfs_oldest_stuck_task_seconds{mountpoint=\"/a \\\"b\\\"\",state=\"rpc\"}",
+		  "0.000000072" },
 		{ "gpu_fault_reports_total{path=\"both\"}", "11" },
 		{ "gpu_fault_reports_total{path=\"text\"}", "12" },
 		{ "gpu_fault_reports_total{path=\"driver\"}", "13" },

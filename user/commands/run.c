@@ -47,6 +47,7 @@ struct agent {
 	struct event_sink events;
 	struct agent_events agent_events;
 	struct agent_limits limits;
+	struct stuck_tasks stuck;
 	struct node_watch node;
 	struct snapshot before; /* the last one that was exported */
 	struct notify notify;
@@ -168,8 +169,11 @@ static int export(struct agent *a)
 	int err;
 
 	err = observer_snapshot(&a->observer, &s);
-	if (!err)
+	if (!err) {
+		stuck_tasks_add(&a->stuck, &a->options->log, &s, agent_events_stuck,
+				&a->agent_events);
 		err = storage_rules_apply(&a->options->storage, &s);
+	}
 	if (!err) {
 		snapshot_fold(&s, a->options->max_series);
 		err = delta_make(&d, &a->before, &s) ?:
@@ -502,6 +506,7 @@ int cmd_run(const struct options *options)
 	agent_limits_free(&a.limits);
 	snapshot_free(&a.before);
 	agent_events_free(&a.agent_events);
+	stuck_tasks_free(&a.stuck);
 	heartbeat_close(&a.heartbeat);
 	code = finish(&a, code);
 	notify_close(&a.notify);

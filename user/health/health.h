@@ -31,6 +31,8 @@ enum health_rule_id {
 	HEALTH_DRIVER_ASSERTION,
 	HEALTH_GSP_RATE_LIMITED,
 	HEALTH_NFS_WAITER,
+	HEALTH_NFS_STUCK,
+	HEALTH_NFS_STUCK_NO_RPC,
 	HEALTH_MOUNT_UNUSABLE,
 	HEALTH_MOUNT_HUNG,
 	HEALTH_GPUS_MISSING,
@@ -157,6 +159,7 @@ const char *health_short_device(const char *device);
 
 /* In node_rules.c. */
 void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rule);
+void find_stuck_tasks(struct health_evaluation *e, enum health_rule_id rule);
 void find_mounts(struct health_evaluation *e, enum health_rule_id rule);
 void find_missing_gpus(struct health_evaluation *e, enum health_rule_id rule);
 void find_unused_gpus(struct health_evaluation *e, enum health_rule_id rule);

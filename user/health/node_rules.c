@@ -39,6 +39,34 @@ void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rule)
 	}
 }
 
+void find_stuck_tasks(struct health_evaluation *e, enum health_rule_id rule)
+{
+	const bool lost = rule == HEALTH_NFS_STUCK_NO_RPC;
+	const __typeof__(e->o->rules[0]) *graver = &e->o->rules[HEALTH_NFS_STUCK_NO_RPC];
+
+	for (size_t i = 0; i < e->s->calls.stuck_count; i++) {
+		const struct stuck_state *t = &e->s->calls.stuck[i];
+		const char *mount = *t->mountpoint ? t->mountpoint : "an unknown mount";
+		double age = (double)t->oldest_ns / 1e9;
+		struct health_finding *f;
+
+		if (!t->tasks || !(age > e->o->rules[rule].limit) || (lost && t->rpc) ||
+		    (!lost && !t->rpc && graver->level != HEALTH_OK && age > graver->limit) ||
+		    health_is_snoozed(e, rule, t->mountpoint))
+			continue;
+		f = health_add_state(e, rule, t->mountpoint);
+		f->first = e->now - age;
+		SET_HEAD(f, "NFS hangs %s", mount);
+		SET_REASON(f, "NFS on %s: %" PRIu32 " tasks hang, the oldest for %.0f s, %s", mount,
+			   t->tasks, age,
+			   t->rpc ? "behind a call: Check the server and the network to it." :
+				    "and no call is outstanding: Read the stacks in the event log, "
+				    "then restart the node.");
+		SET_BRIEF(f, "%" PRIu32 " tasks hang in NFS for %.0f s%s: %s", t->tasks, age,
+			  t->rpc ? "" : " without a call", mount);
+	}
+}
+
 /* ---- the node itself ---- */
 
 void find_mounts(struct health_evaluation *e, enum health_rule_id rule)

@@ -70,6 +70,10 @@ METRIC(RPC_SERVER_INFO, "rpc_server_info", GAUGE, "", "server, storage",
        "Storage system that a server belongs to, by --storage; always 1.")
 METRIC(NFS_MOUNT_INFO, "nfs_mount_info", GAUGE, "", "server, export, mountpoint, version",
        "NFS mount that process 1 sees; always 1.")
+METRIC(NFS_STUCK_TASKS, "nfs_stuck_tasks", GAUGE, "", "mountpoint, state",
+       "Tasks that sleep in the NFS client for more than a minute: an outstanding call explains it (rpc), or none.")
+METRIC(NFS_OLDEST_STUCK_TASK_SECONDS, "nfs_oldest_stuck_task_seconds", GAUGE, "seconds",
+       "mountpoint, state", "How long the oldest of these tasks has been in this state.")
 METRIC(GPU_XID_ERRORS, "gpu_xid_errors", COUNTER, "", "gpu, xid, severity, action",
        "Xid errors that the NVIDIA driver reported.")
 METRIC(GPU_XID_INCIDENTS, "gpu_xid_incidents", COUNTER, "", "gpu, xid",

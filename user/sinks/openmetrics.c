@@ -123,6 +123,12 @@ static void write_limits(struct metrics_writer *w, const struct snapshot *s)
 	EACH(NFS_MOUNT_INFO, s->calls.mounts, s->calls.mount_count, true, "1",
 	     { "server", e->server }, { "export", e->export }, { "mountpoint", e->mountpoint },
 	     { "version", e->version });
+	EACH(NFS_STUCK_TASKS, s->calls.stuck, s->calls.stuck_count, true,
+	     format_integer(number, e->tasks), { "mountpoint", e->mountpoint },
+	     { "state", e->rpc ? "rpc" : "no_rpc" });
+	EACH(NFS_OLDEST_STUCK_TASK_SECONDS, s->calls.stuck, s->calls.stuck_count, true,
+	     format_nanoseconds(number, e->oldest_ns), { "mountpoint", e->mountpoint },
+	     { "state", e->rpc ? "rpc" : "no_rpc" });
 }
 
 #define CODE_SIZE 16

@@ -189,6 +189,14 @@ struct mount_calls *snapshot_mount_calls(struct calls *c, const char *server, co
 	return GET(TABLE_MOUNT_CALLS, c, server, export, mountpoint);
 }
 
+struct stuck_state *snapshot_stuck(struct calls *c, const char *mountpoint, bool rpc)
+{
+	struct stuck_state like = { .rpc = rpc };
+
+	snprintf(like.mountpoint, sizeof(like.mountpoint), "%s", mountpoint);
+	return table_get_like(&tables[TABLE_STUCK], c, &like);
+}
+
 struct rpc_storage *snapshot_storage(struct calls *c, const char *server)
 {
 	return GET(TABLE_STORAGES, c, server);

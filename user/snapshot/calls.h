@@ -105,6 +105,14 @@ struct nfs_mount {
 	bool kerberos; /* sec=krb5, krb5i or krb5p */
 };
 
+/* Tasks that hang in the NFS client. Values of no mount are there wherever they are known. */
+struct stuck_state {
+	char mountpoint[LABEL_SIZE]; /* "": not known */
+	bool rpc; /* an outstanding call explains it */
+	uint32_t tasks;
+	uint64_t oldest_ns; /* for which the oldest has been so */
+};
+
 /* The storage system that a server belongs to, as the site names it. */
 struct rpc_storage {
 	char server[LABEL_SIZE];
@@ -238,6 +246,8 @@ struct calls {
 	size_t mount_count;
 	struct mount_calls *mount_calls;
 	size_t mount_calls_count;
+	struct stuck_state *stuck;
+	size_t stuck_count;
 	struct rpc_storage *storages;
 	size_t storage_count;
 	struct slow_call *slow; /* since the snapshot before */
@@ -269,6 +279,7 @@ struct episode_stats *snapshot_episodes(struct calls *c, const char *server, con
 struct nfs_mount *snapshot_mount(struct calls *c, const struct nfs_mount *like);
 struct mount_calls *snapshot_mount_calls(struct calls *c, const char *server, const char *export,
 					 const char *mountpoint);
+struct stuck_state *snapshot_stuck(struct calls *c, const char *mountpoint, bool rpc);
 struct rpc_storage *snapshot_storage(struct calls *c, const char *server);
 extern const char *const rpc_phase_names[RPC_PHASES];
 extern const char *const rpc_kind_names[RPC_KINDS];

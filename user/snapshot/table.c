@@ -131,6 +131,13 @@ static const struct field mount_calls_fields[] = {
 	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.phase_ns),
 };
 
+static const struct field stuck_fields[] = {
+	ROW(stuck_state, TEXT, LABEL, mountpoint),
+	ROW(stuck_state, BOOL, LABEL, rpc),
+	ROW(stuck_state, U32, LARGEST, tasks),
+	ROW(stuck_state, U64, LARGEST, oldest_ns),
+};
+
 static const struct field slow_fields[] = {
 	ROW(slow_call, DOUBLE, DETAIL, time),
 	ROW(slow_call, TEXT, DETAIL, server),
@@ -280,6 +287,7 @@ const struct table tables[TABLES] = {
 	[TABLE_HEALTH] = SELF(health, health_count, health_fields),
 	[TABLE_FINDINGS] = SELF(findings, finding_count, finding_fields),
 	[TABLE_PROGRAMS] = SELF(programs, program_count, program_fields),
+	[TABLE_STUCK] = CALLS(stuck, stuck_count, stuck_fields),
 };
 
 size_t table_count(const struct table *t, const void *part)

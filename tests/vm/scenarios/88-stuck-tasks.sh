@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Two tasks of two jobs wait for the lock of an NFS file's inode, which a module holds, while others' calls are answered;
+# then tasks wait for a server that is dead, one of them behind the lock that another has.
+need_drivers
+nfs_server_start
+agent_start --interval 15 --events events.json
+nfs_mount 3 '' /mnt/stuck
+nfs_mount 4.2 '' /mnt/other
+prepare_file /mnt/stuck
+dd if=/dev/zero of=/mnt/stuck/read bs=1M count=1 conv=fsync status=none
+driver_load text
+mountpoint -q /sys/fs/cgroup || mount -t cgroup2 none /sys/fs/cgroup
+# write_as JOB FILE: writes to the file, in the job's control group.
+write_as() {
+	mkdir -p "/sys/fs/cgroup/$1"
+	defer wait_for 20 rmdir "/sys/fs/cgroup/$1"
+	sh -c 'echo $$ >"/sys/fs/cgroup/$1/cgroup.procs"; exec dd if=/dev/zero of="$2" bs=4k count=1 conv=notrunc status=none' - "$1" "$2" &
+	echo "$!" >"$1.pid"
+}
+told() {
+	[[ $(grep -c '"nfs_stuck"' events.json) == "$1" ]]
+}
+echo 'hang 125 /mnt/stuck/load' >/proc/xidscope-driver &
+holder=$!
+sleep 2
+cut -d ' ' -f 1 /proc/uptime >begin
+write_as job_71 /mnt/stuck/load
+write_as job_72 /mnt/stuck/load
+# the server answers others now and then
+while sleep 0.3; do dd if=/mnt/stuck/read of=/dev/null bs=4k count=1 iflag=direct status=none; done &
+reader=$!
+wait_for 200 told 2
+cut -d ' ' -f 1 /proc/uptime >found
+agent_write stuck
+/job/xidscope check --json --file stuck.prom >check.json || true
+/job/xidscope why --events events.json --last 1h --json >why.json
+kill "$reader"
+wait "$reader" "$holder" || true
+sleep 20
+agent_write over
+
+nfs_server_stop
+dd if=/mnt/stuck/read of=/dev/null bs=4k count=1 iflag=direct status=none &
+dd if=/mnt/stuck/load of=/dev/null bs=4k count=1 iflag=direct status=none &
+write_as job_73 /mnt/stuck/load
+write_as job_74 /mnt/stuck/load
+wait_for 200 sh -c "grep -c '\"nfs_stuck\"' events.json | grep -qv '^2$'"
+for i in 1 2 3; do
+	agent_write "dead-$i"
+	sleep 7
+done
+nfs_server_start
+wait %dd || true
+agent_stop
+cat events.json
