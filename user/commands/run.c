@@ -18,6 +18,7 @@
 #include "kernel/bpf_support.h"
 #include "kernel/capabilities.h"
 #include "kernel/mounts.h"
+#include "nfs/mount_settings.h"
 #include "writer/writer.h"
 #include "xid/xid_policy.h"
 
@@ -48,6 +49,7 @@ struct agent {
 	struct agent_events agent_events;
 	struct agent_limits limits;
 	struct stuck_tasks stuck;
+	struct mount_settings settings;
 	struct node_watch node;
 	struct snapshot before; /* the last one that was exported */
 	struct notify notify;
@@ -172,7 +174,8 @@ static int export(struct agent *a)
 	if (!err) {
 		stuck_tasks_add(&a->stuck, &a->options->log, &s, agent_events_stuck,
 				&a->agent_events);
-		err = storage_rules_apply(&a->options->storage, &s);
+		err = mount_settings_add(&a->settings, "", &s) ?:
+			      storage_rules_apply(&a->options->storage, &s);
 	}
 	if (!err) {
 		snapshot_fold(&s, a->options->max_series);
@@ -475,6 +478,7 @@ int cmd_run(const struct options *options)
 {
 	struct agent a = { .options = options,
 			   .acks.path = options->ack,
+			   .settings.changes = -1,
 			   .mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC) };
 	struct xid_policy policy = {};
 	struct fault_options gpu = {
@@ -507,6 +511,7 @@ int cmd_run(const struct options *options)
 	snapshot_free(&a.before);
 	agent_events_free(&a.agent_events);
 	stuck_tasks_free(&a.stuck);
+	mount_settings_free(&a.settings);
 	heartbeat_close(&a.heartbeat);
 	code = finish(&a, code);
 	notify_close(&a.notify);

@@ -8,7 +8,7 @@
 
 /* Looks are this many times as far apart as one takes, and at most STUCK_APART_NS: then those who slept for 15 s at one
  * look are looked at again when they have for a minute, and others at the next one, no later than two minutes after they
- * fell asleep. With 20,000 tasks a look takes 7 ms. (To read as much from proc takes some 200.) */
+ * fell asleep. With 20,000 tasks a look takes 7 ms. (To read as much from proc takes some 180.) */
 #define STUCK_APART 15000
 #define STUCK_APART_NS 105000000000ull
 

@@ -22,6 +22,21 @@ const struct slot_setting_name slot_settings[SLOT_SETTINGS] = {
 			 "/proc/sys/sunrpc/rdma_slot_table_entries" },
 };
 
+const char *const nfs_option_names[NFS_OPTIONS] = {
+	[NFS_RSIZE] = "rsize",
+	[NFS_WSIZE] = "wsize",
+	[NFS_NCONNECT] = "nconnect",
+	[NFS_MAX_CONNECT] = "max_connect",
+	[NFS_RECOVERY] = "recovery",
+	[NFS_TIMEO] = "timeo",
+	[NFS_RETRANS] = "retrans",
+	[NFS_SEC] = "sec",
+	[NFS_PROTO] = "proto",
+	[NFS_AC] = "ac",
+	[NFS_LOOKUPCACHE] = "lookupcache",
+	[NFS_LOCAL_LOCK] = "local_lock",
+};
+
 const char *const rpc_phase_names[RPC_PHASES] = {
 	[RPC_PHASE_SESSION] = "session", [RPC_PHASE_SLOT] = "slot",     [RPC_PHASE_SEND] = "send",
 	[RPC_PHASE_DELAY] = "delay",     [RPC_PHASE_RESEND] = "resend", [RPC_PHASE_SETUP] = "setup",
@@ -187,6 +202,11 @@ struct mount_calls *snapshot_mount_calls(struct calls *c, const char *server, co
 					 const char *mountpoint)
 {
 	return GET(TABLE_MOUNT_CALLS, c, server, export, mountpoint);
+}
+
+struct client_module *snapshot_module(struct calls *c, const char *name)
+{
+	return GET(TABLE_MODULES, c, name);
 }
 
 struct stuck_state *snapshot_stuck(struct calls *c, const char *mountpoint, bool rpc)

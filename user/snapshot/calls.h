@@ -93,6 +93,27 @@ struct mount_calls {
 	struct rpc_sums sums;
 };
 
+/* What an operator compares of a mount: its options as they are in force. */
+enum nfs_option {
+	NFS_RSIZE,
+	NFS_WSIZE,
+	NFS_NCONNECT, /* connections that its client has */
+	NFS_MAX_CONNECT,
+	NFS_RECOVERY, /* "hard", "soft", "softerr" */
+	NFS_TIMEO,
+	NFS_RETRANS,
+	NFS_SEC,
+	NFS_PROTO,
+	NFS_AC, /* acregmin,acregmax,acdirmin,acdirmax, or "noac" */
+	NFS_LOOKUPCACHE,
+	NFS_LOCAL_LOCK,
+	NFS_OPTIONS,
+};
+
+extern const char *const nfs_option_names[NFS_OPTIONS];
+
+#define NFS_OPTION_SIZE 24
+
 /* A mount of NFS. */
 struct nfs_mount {
 	char server[LABEL_SIZE];
@@ -103,6 +124,17 @@ struct nfs_mount {
 	bool elsewhere; /* of another network namespace than process 1's; it is not recorded */
 	struct endpoint remote; /* the server's */
 	bool kerberos; /* sec=krb5, krb5i or krb5p */
+	/* The rest is not recorded. */
+	char options[NFS_OPTIONS][NFS_OPTION_SIZE]; /* "": not known */
+	uint64_t readahead_bytes; /* of its backing device */
+	bool readahead_known;
+};
+
+/* A module of the kernel's NFS client. */
+struct client_module {
+	char name[16];
+	char build[48]; /* its source's version or its build's number; "": not known */
+	char origin[16]; /* "in-tree", "out-of-tree", "built-in" */
 };
 
 /* Tasks that hang in the NFS client. Values of no mount are there wherever they are known. */
@@ -246,6 +278,8 @@ struct calls {
 	size_t mount_count;
 	struct mount_calls *mount_calls;
 	size_t mount_calls_count;
+	struct client_module *modules;
+	size_t module_count;
 	struct stuck_state *stuck;
 	size_t stuck_count;
 	struct rpc_storage *storages;
@@ -279,6 +313,7 @@ struct episode_stats *snapshot_episodes(struct calls *c, const char *server, con
 struct nfs_mount *snapshot_mount(struct calls *c, const struct nfs_mount *like);
 struct mount_calls *snapshot_mount_calls(struct calls *c, const char *server, const char *export,
 					 const char *mountpoint);
+struct client_module *snapshot_module(struct calls *c, const char *name);
 struct stuck_state *snapshot_stuck(struct calls *c, const char *mountpoint, bool rpc);
 struct rpc_storage *snapshot_storage(struct calls *c, const char *server);
 extern const char *const rpc_phase_names[RPC_PHASES];
