@@ -237,6 +237,22 @@ static int read_readahead(struct snapshot *s, const struct sample *sample, unsig
 	return 0;
 }
 
+static int read_module(struct snapshot *s, const struct sample *sample, unsigned int kind)
+{
+	struct client_module like = {}, *m;
+	int err;
+
+	(void)kind;
+	if (!GET_LABEL(sample, "module", like.name) || !GET_LABEL(sample, "build", like.build) ||
+	    !GET_LABEL(sample, "origin", like.origin))
+		return -EINVAL;
+	m = snapshot_module(&s->calls, like.name);
+	err = added(m, s->calls.module_count);
+	if (!err)
+		*m = like;
+	return err;
+}
+
 /* @age: of the oldest. */
 static int read_stuck_tasks(struct snapshot *s, const struct sample *sample, unsigned int age)
 {
@@ -411,6 +427,7 @@ static const struct family families[] = {
 	{ METRIC_RPC_OLDEST_WAITER_SECONDS, read_oldest_waiter, false },
 	{ METRIC_NFS_MOUNT_INFO, read_mount, false },
 	{ METRIC_NFS_MOUNT_READAHEAD_BYTES, read_readahead, false },
+	{ METRIC_SUNRPC_INFO, read_module, false },
 	{ METRIC_NFS_STUCK_TASKS, read_stuck_tasks, false },
 	{ METRIC_NFS_OLDEST_STUCK_TASK_SECONDS, read_stuck_tasks, true },
 	{ METRIC_GPU_XID_ERRORS, read_fault, false },
