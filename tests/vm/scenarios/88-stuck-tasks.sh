@@ -10,12 +10,13 @@ prepare_file /mnt/stuck
 dd if=/dev/zero of=/mnt/stuck/read bs=1M count=1 conv=fsync status=none
 driver_load text
 mountpoint -q /sys/fs/cgroup || mount -t cgroup2 none /sys/fs/cgroup
-# write_as JOB FILE: writes to the file, in the job's control group.
+# write_as JOB FILE: writes to the file, in a control group as Slurm gives to the job.
 write_as() {
-	mkdir -p "/sys/fs/cgroup/$1"
-	defer wait_for 20 rmdir "/sys/fs/cgroup/$1"
-	sh -c 'echo $$ >"/sys/fs/cgroup/$1/cgroup.procs"; exec dd if=/dev/zero of="$2" bs=4k count=1 conv=notrunc status=none' - "$1" "$2" &
-	echo "$!" >"$1.pid"
+	local group=/sys/fs/cgroup/slurmstepd.scope/job_$1
+	mkdir -p "$group"
+	defer wait_for 20 rmdir "$group"
+	sh -c 'echo $$ >"$1/cgroup.procs"; exec dd if=/dev/zero of="$2" bs=4k count=1 conv=notrunc status=none' - "$group" "$2" &
+	echo "$!" >"job_$1.pid"
 }
 told() {
 	[[ $(grep -c '"nfs_stuck"' events.json) == "$1" ]]
@@ -24,8 +25,8 @@ echo 'hang 125 /mnt/stuck/load' >/proc/xidscope-driver &
 holder=$!
 sleep 2
 cut -d ' ' -f 1 /proc/uptime >begin
-write_as job_71 /mnt/stuck/load
-write_as job_72 /mnt/stuck/load
+write_as 71 /mnt/stuck/load
+write_as 72 /mnt/stuck/load
 # the server answers others now and then
 while sleep 0.3; do dd if=/mnt/stuck/read of=/dev/null bs=4k count=1 iflag=direct status=none; done &
 reader=$!
@@ -36,8 +37,12 @@ agent_write stuck
 /job/xidscope why --events events.json --last 1h --json >why.json
 kill "$reader"
 wait "$reader" "$holder" || true
-sleep 20
-agent_write over
+# the next look is up to 105 s later
+over() {
+	agent_write over
+	! grep -q '^xidscope_nfs_stuck_tasks{mountpoint="/mnt' over.prom || { sleep 10 && false; }
+}
+wait_for 150 over
 
 # With files that are open already: opening one would wait for the server without a lock. Truncating takes the lock.
 exec 8<>/mnt/stuck/load
