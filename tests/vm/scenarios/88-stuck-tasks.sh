@@ -12,7 +12,7 @@ driver_load text
 mountpoint -q /sys/fs/cgroup || mount -t cgroup2 none /sys/fs/cgroup
 # write_as JOB FILE: writes to the file, in a control group as Slurm gives to the job.
 write_as() {
-	local group=/sys/fs/cgroup/slurmstepd.scope/job_$1
+	local group=/sys/fs/cgroup/system.slice/slurmstepd.scope/job_$1
 	mkdir -p "$group"
 	defer wait_for 20 rmdir "$group"
 	sh -c 'echo $$ >"$1/cgroup.procs"; exec dd if=/dev/zero of="$2" bs=4k count=1 conv=notrunc status=none' - "$group" "$2" &
