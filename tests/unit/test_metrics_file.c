@@ -27,7 +27,6 @@ static struct fault *add_fault(const char *device, unsigned int code, bool nvswi
 /* @before has all that is read, and some that is not. */
 static void fill(void)
 {
-	struct nfs_mount *mount;
 	struct fault *f;
 
 	before.calls.source = RPC_SOURCE_BTF;
@@ -60,14 +59,6 @@ static void fill(void)
 	snapshot_recovery(&before.faults, "0000:c1:00.0", "action_none")->time = 1700000020.5;
 	snapshot_gpu(&before.faults, "0000:c1:00.0")->rate_limited = true;
 	snapshot_gpu(&before.faults, "0000:c2:00.0")->rate_limited = false;
-	mount = snapshot_mount(&before.calls, &(struct nfs_mount){ .server = "nas-1",
-								   .export = "/x",
-								   .mountpoint = "/data",
-								   .version = "3" });
-	for (int o = 0; o < NFS_OPTIONS; o++)
-		snprintf(mount->options[o], NFS_OPTION_SIZE, "%d", o);
-	mount->readahead_bytes = 131072;
-	mount->readahead_known = true;
 	snapshot_stuck(&before.calls, "", true);
 	*snapshot_stuck(&before.calls, "/data", false) =
 		(struct stuck_state){ .mountpoint = "/data", .tasks = 2, .oldest_ns = 61000000001 };
@@ -119,9 +110,6 @@ TEST(what_a_verdict_needs_survives)
 							 0 :
 							 before.calls.servers[v].oldest_ns[q]);
 		}
-		assert_int_equal(now.calls.mount_count, 1);
-		assert_memory_equal(now.calls.mounts, before.calls.mounts,
-				    sizeof(*now.calls.mounts));
 		assert_int_equal(now.calls.stuck_count, 2);
 		assert_memory_equal(now.calls.stuck, before.calls.stuck,
 				    2 * sizeof(*now.calls.stuck));

@@ -104,8 +104,9 @@ static void look_at_node(struct node_state *node, const struct options *o)
 		node_mounts_ask(node, folder, limit < MAX_ASK_SECONDS ? limit : MAX_ASK_SECONDS);
 }
 
-/* Returns whether the profile can be used. */
-static bool read_profile(struct result *v, struct mount_profile *p, const char *path)
+/* Reads what is wanted of the mounts, and how they are into @s. False: the profile cannot be used. */
+static bool read_profile(struct result *v, struct mount_profile *p, const char *path,
+			 struct snapshot *s)
 {
 	struct file_text file;
 	char error[512];
@@ -115,7 +116,7 @@ static bool read_profile(struct result *v, struct mount_profile *p, const char *
 		set_unknown(v, "the profile %s: %s", path, file_text_error(err));
 		return false;
 	}
-	err = mount_profile_read(p, file.bytes, file.len, error, sizeof(error));
+	err = mount_profile_read(p, file.bytes, file.len, error, sizeof(error)) ?: read_mounts(s);
 	if (err)
 		set_unknown(v, "the profile %s: %s", path, err == -EINVAL ? error : strerror(-err));
 	file_text_free(&file);
@@ -137,11 +138,9 @@ static void evaluate_text(struct result *v, const struct options *o, const struc
 		set_unknown(v, "the acknowledgements: %s", error);
 		return;
 	}
-	if (o->profile && !read_profile(v, &profile, o->profile)) {
-		/* it has said so */
-	} else if (metrics_file_parse(&s, file->bytes, file->len, error, sizeof(error))) {
+	if (metrics_file_parse(&s, file->bytes, file->len, error, sizeof(error))) {
 		set_unknown(v, "%s: %s", o->file, error);
-	} else {
+	} else if (!o->profile || read_profile(v, &profile, o->profile, &s)) {
 		look_at_node(&node, o);
 		health.acks = &acks;
 		health.node = &node;

@@ -395,16 +395,25 @@ bool doctor_report(FILE *out, const char *root, const char *release, int every_m
 	return healthy;
 }
 
-/* Prints how NFS is mounted. Returns the exit code. */
-static int print_mounts(const struct log *log)
+int read_mounts(struct snapshot *s)
 {
 	struct mount_settings settings = { .changes = -1 };
 	struct nfs_mounts mounts;
-	struct snapshot s = {};
 	int err;
 
 	nfs_mounts_init(&mounts);
-	err = nfs_mounts_add(&mounts, "", &s) ?: mount_settings_add(&settings, "", &s);
+	err = nfs_mounts_add(&mounts, "", s) ?: mount_settings_add(&settings, "", s);
+	mount_settings_free(&settings);
+	nfs_mounts_free(&mounts);
+	return err;
+}
+
+/* Prints how NFS is mounted. Returns the exit code. */
+static int print_mounts(const struct log *log)
+{
+	struct snapshot s = {};
+	int err = read_mounts(&s);
+
 	if (err)
 		log_error(log, "cannot read the mounts: %s", strerror(-err));
 	else if (!s.calls.mount_count)
@@ -412,8 +421,6 @@ static int print_mounts(const struct log *log)
 	else
 		mount_profile_write(stdout, &s.calls);
 	snapshot_free(&s);
-	mount_settings_free(&settings);
-	nfs_mounts_free(&mounts);
 	return err || fflush(stdout) ? EXIT_TROUBLE : EXIT_OK;
 }
 

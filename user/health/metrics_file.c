@@ -10,7 +10,7 @@
 
 /* Look-ups are linear: this limits the work for a file that another program wrote. */
 #define MAX_ENTRIES 4096
-#define MAX_LABELS 24
+#define MAX_LABELS 8
 #define MAX_TIME 1e11 /* seconds: beyond the year 5000 */
 #define NS_PER_SECOND UINT64_C(1000000000)
 
@@ -189,70 +189,6 @@ static int read_oldest_waiter(struct snapshot *s, const struct sample *sample, u
 	return 0;
 }
 
-static int find_mount(struct snapshot *s, const struct sample *sample, bool info,
-		      struct nfs_mount **mount)
-{
-	struct nfs_mount like = {};
-
-	if (!GET_LABEL(sample, "server", like.server) ||
-	    !GET_LABEL(sample, "export", like.export) ||
-	    !GET_LABEL(sample, "mountpoint", like.mountpoint) ||
-	    (info && !GET_LABEL(sample, "version", like.version)))
-		return -EINVAL;
-	for (size_t i = 0; i < s->calls.mount_count && !info; i++) {
-		*mount = &s->calls.mounts[i];
-		if (!strcmp((*mount)->server, like.server) &&
-		    !strcmp((*mount)->export, like.export) &&
-		    !strcmp((*mount)->mountpoint, like.mountpoint))
-			return 0;
-	}
-	*mount = info ? snapshot_mount(&s->calls, &like) : NULL;
-	return info ? added(*mount, s->calls.mount_count) : -EINVAL;
-}
-
-static int read_mount(struct snapshot *s, const struct sample *sample, unsigned int kind)
-{
-	struct nfs_mount *mount;
-	const char *value;
-	int err = find_mount(s, sample, true, &mount);
-
-	(void)kind;
-	for (int o = 0; o < NFS_OPTIONS && !err; o++) {
-		value = label_of(sample,
-				 nfs_option_names[o]); /* an older version's file has none */
-		snprintf(mount->options[o], sizeof(mount->options[o]), "%s", value ? value : "");
-	}
-	return err;
-}
-
-static int read_readahead(struct snapshot *s, const struct sample *sample, unsigned int kind)
-{
-	struct nfs_mount *mount;
-	int err = find_mount(s, sample, false, &mount);
-
-	(void)kind;
-	if (err || !span_number(sample->value, UINT64_MAX, &mount->readahead_bytes))
-		return -EINVAL;
-	mount->readahead_known = true;
-	return 0;
-}
-
-static int read_module(struct snapshot *s, const struct sample *sample, unsigned int kind)
-{
-	struct client_module like = {}, *m;
-	int err;
-
-	(void)kind;
-	if (!GET_LABEL(sample, "module", like.name) || !GET_LABEL(sample, "build", like.build) ||
-	    !GET_LABEL(sample, "origin", like.origin))
-		return -EINVAL;
-	m = snapshot_module(&s->calls, like.name);
-	err = added(m, s->calls.module_count);
-	if (!err)
-		*m = like;
-	return err;
-}
-
 /* @age: of the oldest. */
 static int read_stuck_tasks(struct snapshot *s, const struct sample *sample, unsigned int age)
 {
@@ -425,9 +361,6 @@ static int read_identity(struct snapshot *s, const struct sample *sample, unsign
 
 static const struct family families[] = {
 	{ METRIC_RPC_OLDEST_WAITER_SECONDS, read_oldest_waiter, false },
-	{ METRIC_NFS_MOUNT_INFO, read_mount, false },
-	{ METRIC_NFS_MOUNT_READAHEAD_BYTES, read_readahead, false },
-	{ METRIC_SUNRPC_INFO, read_module, false },
 	{ METRIC_NFS_STUCK_TASKS, read_stuck_tasks, false },
 	{ METRIC_NFS_OLDEST_STUCK_TASK_SECONDS, read_stuck_tasks, true },
 	{ METRIC_GPU_XID_ERRORS, read_fault, false },
