@@ -182,6 +182,16 @@ TEST(a_server_that_always_has_calls_explains_it_and_calls_now_and_then_do_not)
 	assert_stuck("/data", false, 1, 30);
 }
 
+/* Such a call is in no queue. */
+TEST(calls_that_wait_for_credentials_explain_it)
+{
+	for (int i = 0; i < 5; i++) {
+		snapshot_server(&now.calls, "nas")->credentials_ns += SECOND;
+		look(1000 + 15 * i, i == 4 ? NUMBERS("61") LOCK : NULL);
+	}
+	assert_stuck("/data", true, 1, 61);
+}
+
 TEST(what_is_not_known_of_calls_may_explain_it)
 {
 	now.calls.unknown = RPC_ALL_FACTS;

@@ -21,9 +21,9 @@
 
 struct stuck_server {
 	char server[LABEL_SIZE];
-	unsigned int
-		looks; /* a bit of each look: it had calls outstanding; the last one is the lowest */
-	uint64_t explains_ns; /* when its calls explained the last time why tasks hang; 0: never */
+	unsigned int looks; /* bits: it had calls outstanding; the last look is the lowest */
+	uint64_t credentials_ns; /* at the last look: grows while a call waits for them */
+	uint64_t explains_ns; /* when its calls explained last why tasks hang; 0: never */
 	bool explains; /* they do now */
 };
 
@@ -75,7 +75,9 @@ int stuck_tasks_watch(struct stuck_tasks *t, const struct snapshot *s)
 			memcpy(w->server, v->server, sizeof(w->server));
 			w->looks = -1u;
 		}
-		w->looks = w->looks << 1 | has_calls(&s->calls, v, &oldest_ns);
+		w->looks = w->looks << 1 | (has_calls(&s->calls, v, &oldest_ns) ||
+					    v->credentials_ns > w->credentials_ns);
+		w->credentials_ns = v->credentials_ns;
 		w->explains = !(~w->looks & ((1u << LOOKS) - 1)) || oldest_ns >= LONG_CALL_NS;
 		if (w->explains)
 			w->explains_ns = s->time_ns;
