@@ -15,11 +15,10 @@
 struct stuck_task {
 	int pid; /* the thread's */
 	int process;
-	uint64_t began,
-		switches; /* start, and how often it has left a CPU: it has slept all the time if these are the same */
+	uint64_t began; /* ns since the boot */
+	uint64_t switches; /* how often it has left a CPU: unchanged, it has slept all the time */
 	uint64_t since_ns; /* CLOCK_MONOTONIC */
-	uint64_t
-		device; /* of the file that its system call is about, as in struct nfs_mount; 0: not known */
+	uint64_t device; /* of its system call's file, as in struct nfs_mount; 0: not known */
 	bool client; /* it is in the NFS client */
 	bool waits_for_call; /* it waits for a call of its own */
 	bool told;
