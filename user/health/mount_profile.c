@@ -11,13 +11,10 @@
 
 const char *profile_option_name(int option)
 {
-	static const char *const names[PROFILE_OPTIONS] = { [PROFILE_VERSION] = "vers",
-							    [PROFILE_READAHEAD] = "readahead",
-							    [PROFILE_SUNRPC] = "sunrpc",
-							    [PROFILE_NFS] = "nfs",
-							    [PROFILE_RPCRDMA] = "rpcrdma" };
+	static const char *const names[] = { "vers", "readahead", "sunrpc", "nfs", "rpcrdma" };
 
-	return option < NFS_OPTIONS ? nfs_option_names[option] : names[option];
+	_Static_assert(COUNT(names) == PROFILE_OPTIONS - NFS_OPTIONS, "in their order");
+	return option < NFS_OPTIONS ? nfs_option_names[option] : names[option - NFS_OPTIONS];
 }
 
 /* ---- reading ---- */

@@ -70,7 +70,7 @@ void mount_settings_options(char options[NFS_OPTIONS][NFS_OPTION_SIZE], struct s
 	snprintf(options[NFS_AC], NFS_OPTION_SIZE, "%u,%u,%u,%u", (unsigned int)times[0],
 		 (unsigned int)times[1], (unsigned int)times[2], (unsigned int)times[3]);
 	if (none)
-		strcpy(options[NFS_AC], "noac");
+		snprintf(options[NFS_AC], NFS_OPTION_SIZE, "noac");
 }
 
 /* ---- connections ---- */
@@ -187,6 +187,7 @@ static void read_build(char *build, size_t size, const char *folder)
 static void read_modules(struct mount_settings *m, const char *root)
 {
 	static const char *const names[] = { "sunrpc", "nfs", "rpcrdma" };
+	const char *origin;
 	char taint[16];
 
 	m->module_count = 0;
@@ -199,13 +200,13 @@ static void read_modules(struct mount_settings *m, const char *root)
 		*module = (struct client_module){};
 		snprintf(module->name, sizeof(module->name), "%s", names[i]);
 		/* What is built in has neither a state nor a taint. */
-		if (access(PATHF("%s/initstate", folder), F_OK)) {
-			strcpy(module->origin, "built-in");
-		} else {
+		origin = "built-in";
+		if (!access(PATHF("%s/initstate", folder), F_OK)) {
 			file_first_line(PATHF("%s/taint", folder), taint, sizeof(taint));
-			strcpy(module->origin, strchr(taint, 'O') ? "out-of-tree" : "in-tree");
+			origin = strchr(taint, 'O') ? "out-of-tree" : "in-tree";
 			read_build(module->build, sizeof(module->build), folder);
 		}
+		snprintf(module->origin, sizeof(module->origin), "%s", origin);
 		m->module_count++;
 	}
 }

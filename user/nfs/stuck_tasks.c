@@ -12,7 +12,7 @@
 #include "stuck.h"
 #include "stuck_tasks.skel.h"
 
-#define TEXT_MAX (STUCK_TASKS_MAX * 4096)
+#define TEXT_MAX ((size_t)STUCK_TASKS_MAX * 4096)
 
 /* A call that has been outstanding for so long explains why a task hangs. So does a server that had calls outstanding at
  * each of the last LOOKS looks: it may be slow. Calls now and then do not. */
