@@ -130,8 +130,8 @@ void agent_events_stuck(void *context, const struct stuck_task *task, struct spa
 			 task->pid, event.comm, seconds, task->function,
 			 *mountpoint ? mountpoint : "an unknown mount",
 			 rpc ? "behind a call" : "and no call is outstanding");
-	j.out = open_memstream(&members, &size);
-	if (!a->log || !j.out)
+	j.out = a->log ? open_memstream(&members, &size) : NULL;
+	if (!j.out)
 		return;
 	json_signed(&j, "process", task->process);
 	json_bool(&j, "rpc", rpc);
