@@ -501,9 +501,10 @@ TEST(tasks_that_hang_in_nfs_are_found_once_and_are_grave_without_a_call)
 	t->tasks = 3;
 	assert_only(HEALTH_NFS_STUCK, HEALTH_WARN);
 	assert_string_equal(report.findings[0].device, "/data");
-	assert_string_equal(report.findings[0].reason,
-			    "NFS on /data: 3 tasks hang, the oldest for 3600 s, behind a call: "
-			    "Check the server and the network to it.");
+	assert_string_equal(
+		report.findings[0].reason,
+		"NFS on /data: tasks that hang: 3, the oldest for 3600 s, behind a call: "
+		"Check the server and the network to it.");
 	snapshot_free(&s);
 
 	t = snapshot_stuck(&s.calls, "", false);
@@ -512,8 +513,9 @@ TEST(tasks_that_hang_in_nfs_are_found_once_and_are_grave_without_a_call)
 	assert_only(HEALTH_NFS_STUCK, HEALTH_WARN);
 	t->oldest_ns = 601000000000;
 	assert_only(HEALTH_NFS_STUCK_NO_RPC, HEALTH_FAIL);
-	assert_string_equal(report.findings[0].brief,
-			    "1 tasks hang in NFS for 601 s without a call: an unknown mount");
+	assert_string_equal(
+		report.findings[0].brief,
+		"tasks that hang in NFS: 1, for 601 s without a call: an unknown mount");
 	health_set_rule(&o, "nfs_stuck_no_rpc=off");
 	assert_only(HEALTH_NFS_STUCK, HEALTH_WARN);
 	snapshot_free(&s);

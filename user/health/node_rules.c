@@ -57,12 +57,12 @@ void find_stuck_tasks(struct health_evaluation *e, enum health_rule_id rule)
 		f = health_add_state(e, rule, t->mountpoint);
 		f->first = e->now - age;
 		SET_HEAD(f, "NFS hangs %s", mount);
-		SET_REASON(f, "NFS on %s: %" PRIu32 " tasks hang, the oldest for %.0f s, %s", mount,
-			   t->tasks, age,
+		SET_REASON(f, "NFS on %s: tasks that hang: %" PRIu32 ", the oldest for %.0f s, %s",
+			   mount, t->tasks, age,
 			   t->rpc ? "behind a call: Check the server and the network to it." :
 				    "and no call is outstanding: Read the stacks in the event log, "
 				    "then restart the node.");
-		SET_BRIEF(f, "%" PRIu32 " tasks hang in NFS for %.0f s%s: %s", t->tasks, age,
+		SET_BRIEF(f, "tasks that hang in NFS: %" PRIu32 ", for %.0f s%s: %s", t->tasks, age,
 			  t->rpc ? "" : " without a call", mount);
 	}
 }
