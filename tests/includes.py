@@ -17,6 +17,7 @@ ROOMS = {
     "xid": "base",
     "owners": "base snapshot kernel",
     "rpc": "base snapshot kernel owners",
+    "nfs": "base snapshot kernel",
     "faults": "base snapshot kernel xid",
     "limits": "base snapshot",
     "session": "base snapshot limits",
@@ -24,7 +25,7 @@ ROOMS = {
     "sinks": "base snapshot xid limits session",
     "health": "base snapshot xid sinks",
     "writer": "base kernel",
-    "commands": "base snapshot kernel xid owners rpc faults limits session past sinks health writer",
+    "commands": "base snapshot kernel xid owners rpc nfs faults limits session past sinks health writer",
 }
 UNITS = {"commands": 24}  # others: 20
 SINGLE_INCLUDERS = 10

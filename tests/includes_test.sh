@@ -32,7 +32,7 @@ plant user/base/x.c log.h 'user/base/x.c includes log.h: it must be written with
 plant user/base/x.c '<rpc/source.h>' 'user/base/x.c includes rpc/source.h: base may include nothing'
 plant bpf/x.bpf.c base/log.h 'bpf/x.bpf.c includes base/log.h: bpf may include include, vmlinux and its own'
 plant include/x.h kernel.h 'include/x.h includes kernel.h: include includes nothing of ours but itself'
-plant user/x.c base/log.h "user/x.c is in none of user/'s folders: base, snapshot, kernel, xid, owners, rpc, faults, limits, session, past, sinks, health, writer, commands"
+plant user/x.c base/log.h "user/x.c is in none of user/'s folders: base, snapshot, kernel, xid, owners, rpc, nfs, faults, limits, session, past, sinks, health, writer, commands"
 
 # expect LINE: the only thing that includes.py prints of the copy, which is then emptied.
 expect() {

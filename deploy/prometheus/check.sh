@@ -71,7 +71,7 @@ done
 # The series in the tests have all labels of their metric, and no others but those of the scrape.
 own() { sort | { grep -vxE 'instance|job|node|pod|' || true; } | paste -sd' '; }
 grep -ohE 'xidscope_[a-z_]+\{.*\}' "${tests[@]}" | sort -u | while IFS='{}' read -r metric labels _; do
-	used=$({ grep -oE '[a-z]+=' <<<"$labels" || true; } | tr -d = | own)
+	used=$({ grep -oE '[a-z_]+=' <<<"$labels" || true; } | tr -d = | own)
 	known=$(sed -n "s/^$metric //p" "$dir/metrics" | tr ' ' '\n' | own)
 	[[ $used == "$known" ]] || die "$metric has the labels '$used' in the tests, but '$known' in xidscope"
 done

@@ -37,7 +37,7 @@ in_bash '' xid bogus
 in_bash '79' xid 79
 in_bash 'xid_fatal xid_hardware xid_repeat xid_storm' check --rule xid
 in_bash 'fail off warn' check --rule xid_fatal =
-in_bash 'nfs_waiter' check --rule = nfs
+in_bash 'nfs_waiter' check --rule = nfs_w
 
 # ---- zsh, by its keys ----
 "$program" completion zsh >_xidscope
@@ -78,7 +78,7 @@ in_zsh 'xidscope run --format=pr' 'xidscope run --format=prometheus '
 in_zsh 'xidscope run --hooks rpc,g' 'xidscope run --hooks rpc,gpu'
 in_zsh 'xidscope run --state afi' 'xidscope run --state afile '
 in_zsh 'xidscope completion z' 'xidscope completion zsh '
-in_zsh 'xidscope check --rule nfs' 'xidscope check --rule nfs_waiter '
+in_zsh 'xidscope check --rule nfs_w' 'xidscope check --rule nfs_waiter '
 in_zsh 'xidscope xid 14' 'xidscope xid 14'
 in_zsh 'xidscope xid bog' 'xidscope xid bog'
 in_zsh 'xidscope run --bogu' 'xidscope run --bogu'

@@ -29,6 +29,7 @@ FAULTY_INCIDENTS = {
     "0.5 3 gpu_thermal 12 -4 6": "2: the lead is '-4'",
     "0.5 3 gpu_thermal 12 4 -6": "2: the duration is '-6'",
     "0.5 3 lemon 2.5 4 6": "2: the magnitude is '2.5': write a whole number from 1 to 1000",
+    "0.5 3 drift 5 0 6": "2: the magnitude is '5': write a whole number from 0 to 4",
     "0.5 3 slow_node 1 0 6": "2: the magnitude is '1': write a number from 1.5 to 1000",
     "0.5 0-3 storage_dead 1 0 1": "2: storage_dead on 4 of 8 nodes, which all use one storage system: write more ",
     "0.5 6-9 storage_slow 5 0 1": "2: storage_slow on 2 of 8 nodes",
@@ -109,6 +110,10 @@ def check_fleet(path):
     check(series['xidscope_node_health{check="xid_fatal"}'][-1] == 2, "a GPU that fails at the end is well")
     waits = next(values for name, values in series.items() if re.search('oldest.*"pending"', name))
     check(np.all(np.diff(waits[1440:1500]) > 30), "the storage system is not dead for the longer of two times")
+    drift = fleet(path, "1.0 3 drift 0 0 2\n").series(3)
+    drift = [(name, there) for _, name, _, there in drift if "mount_info" in name]
+    check([('nconnect="1"' in name, int(there[1440:1560].sum()) > 100) for name, there in drift] ==
+          [(False, False), (True, True)], "a mount that drifts is not otherwise for its time")
     slow = fleet(path, "1.0 3 slow_node 8 0 2\n1.01 0-7 storage_slow 2 0 1\n")
     node = generate.Node(slow, 3)
     busy = next(np.diff(values) for _, name, values, _ in node.series() if re.search('saturated.*"slot"', name))
@@ -127,7 +132,8 @@ def check_series(path):
     check(not unused, f"these are recorded and do not occur, or occur and are not recorded: {unused}")
     file = subprocess.run([SAMPLE, "openmetrics", "node"], capture_output=True, check=True, text=True).stdout
     real = forms(line for line in file.splitlines() if line.startswith("xidscope_"))
-    ours = fleet(path, "1 0-7 storage_dead 1 0 1\n1.5 1 lemon 9 0 4\n", "program_errors 9\npcie_replays 9\n")
+    ours = fleet(path, "1 0-7 storage_dead 1 0 1\n1.5 1 drift 3 0 1\n1.5 1 lemon 9 0 4\n",
+                 "program_errors 9\npcie_replays 9\n")
     made = forms(name for node in range(2) for _, name, _, there in ours.series(node)
                  if name.startswith("xidscope_") and there.any())
     check(len(made) > 15 and made <= real, f"no agent has these series, with these labels: {sorted(made - real)}")

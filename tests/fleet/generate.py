@@ -35,7 +35,14 @@ ALERTS = {
     "slow_node": ({"NfsLimitSaturated"}, {"NfsLimitSaturated", "NodeDeviates"}),
     "storage_slow": ({"NfsBottleneck"}, {"NfsBottleneck", "NfsLimitSaturated"}),
     "storage_dead": ({"NfsServerDead"}, {"NfsServerDead", "NfsCallHangs"}),
+    "drift": ({"NfsMountDiffers"}, {"NfsMountDiffers"}),
 }
+# How NFS is mounted, and what drifts, by magnitude.
+OPTIONS = {"version": "4.2", "rsize": "1048576", "wsize": "1048576", "nconnect": "16", "max_connect": "1",
+           "recovery": "hard", "timeo": "600", "retrans": "2", "sec": "sys", "proto": "tcp", "ac": "3,60,30,60",
+           "lookupcache": "all", "local_lock": "none"}
+READAHEAD, BUILD = 1048576, "0a1b"
+DRIFTS = ({"nconnect": "1"}, {"wsize": "65536"}, {"recovery": "soft"}, {"readahead": 131072}, {"build": "ffff"})
 # How many times slower the storage system is in the recording.
 SLOW = 6
 KINDS = [*FAILURES, *list(ALERTS)[1:], "lemon"]
@@ -160,8 +167,9 @@ def read_incident(place, fields, count):
     elif kind not in KINDS:
         raise SystemExit(f"{place}: unknown kind {kind}: write one of {' '.join(KINDS)}, or gpu:SIGNAL+SIGNAL")
     least = {"lemon": 1, "slow_node": 1.5, "storage_slow": 1.5}.get(kind, 0)
+    most = len(DRIFTS) - 1 if kind == "drift" else 1000
     return Incident(kind, read_nodes(place, fields[1], count), limited(place, "the time", fields[0]),
-                    limited(place, "the magnitude", fields[3], least, 1000, kind == "lemon"),
+                    limited(place, "the magnitude", fields[3], least, most, kind in ("lemon", "drift")),
                     int(limited(place, "the lead", fields[4]) * 60),
                     max(int(limited(place, "the duration", fields[5]) * 60), 1), signals, xid)
 
@@ -323,7 +331,7 @@ class Node:
                 self.target[self.span(incident.time + 20, incident.duration)] = False
                 self.boots.append(incident.time + 20 + incident.duration)
                 self.faults.append((incident.time, incident.xid))
-            elif incident.kind in ("node_down", "slow_node"):
+            elif incident.kind in ("node_down", "slow_node", "drift"):
                 # Not while it is away by chance.
                 self.target[self.span(incident.time - 60, 60 + incident.duration)] = True
                 if incident.kind == "node_down":
@@ -481,9 +489,30 @@ class Node:
             played[begin:end], beyond[begin:end] = NFS.at[name].start + turn, since - turn
         return played, beyond * (state == "dead")
 
+    def of_mount(self, server):
+        """How NFS is mounted: as usual, but for the drifts."""
+        spans = [(np.ones(self.steps, bool), {})]
+        for incident in self.incidents:
+            if incident.kind == "drift":
+                there = np.zeros(self.steps, bool)
+                there[self.span(incident.time, incident.duration)] = True
+                spans = [(span & ~there, other) for span, other in spans]
+                spans.append((there, DRIFTS[int(incident.magnitude)]))
+        mount, series = f'{server},export="/scratch",mountpoint="/scratch"', {}
+        for there, other in spans:
+            labels = ",".join(f'{name}="{other.get(name, value)}"' for name, value in OPTIONS.items())
+            build, ahead = other.get("build", BUILD), other.get("readahead", READAHEAD)
+            for name, value in ((f"xidscope_nfs_mount_info{{{mount},{labels}}}", 1),
+                                (f"xidscope_nfs_mount_readahead_bytes{{{mount}}}", ahead),
+                                (f'xidscope_sunrpc_info{{module="sunrpc",build="{build}",origin="in-tree"}}', 1)):
+                series[name] = series.get(name, 0) + value * there
+        for name, values in series.items():
+            yield "node", name, values, self.here & (values > 0)
+
     def of_nfs(self, state):
         jobs, here = self.jobs, self.here
         server, slow = f'server="10.0.{self.node // 250}.{self.node % 250 + 1}"', np.zeros(self.steps)
+        yield from self.of_mount(server)
         dead = [self.span(i.time, i.duration) for i in self.incidents if i.kind == "storage_dead"]
         for incident in self.incidents:
             if incident.kind in ("storage_slow", "slow_node"):

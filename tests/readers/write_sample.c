@@ -82,6 +82,10 @@ static void add_server(struct snapshot *s, size_t number, uint64_t *seed)
 	snprintf(mount.server, sizeof(mount.server), "%s", server);
 	snprintf(mount.mountpoint, sizeof(mount.mountpoint), "/mnt/%s", op);
 	snapshot_mount(&s->calls, &mount);
+	s->calls.mounts[s->calls.mount_count - 1].readahead_known = true;
+	snapshot_module(&s->calls, "sunrpc");
+	s->calls.slots_wanted[SLOTS_TCP] = 65536;
+	snapshot_stuck(&s->calls, mount.mountpoint, number % 2)->oldest_ns = UINT64_MAX;
 	memset(&snapshot_mount_calls(&s->calls, server, mount.export, mount.mountpoint)->sums, 0xff,
 	       sizeof(struct rpc_sums));
 	memset(&snapshot_owner_calls(&s->calls, server, op)->sums, 0xff, sizeof(struct rpc_sums));

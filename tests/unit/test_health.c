@@ -15,6 +15,8 @@
 static struct health_report report;
 /* Each test begins with the defaults and an empty snapshot. */
 static struct health_options o;
+static struct mount_wish wish = { "/data", PROFILE_VERSION, "4.2" };
+static struct mount_profile profile = { &wish, 1 };
 static struct snapshot s;
 
 BEFORE_EACH()
@@ -167,11 +169,25 @@ static void arrange(enum health_rule_id rule, bool bad)
 	case HEALTH_NFS_WAITER:
 		snapshot_server(&s.calls, "nas")->oldest_ns[RPC_QUEUE_SEND] = 60000000000 + bad;
 		break;
+	case HEALTH_NFS_STUCK:
+		snapshot_stuck(&s.calls, "/data", true)->tasks = 2;
+		s.calls.stuck[0].oldest_ns = 60000000000 + bad;
+		break;
+	case HEALTH_NFS_STUCK_NO_RPC:
+		snapshot_stuck(&s.calls, "/data", false)->tasks = 2;
+		s.calls.stuck[0].oldest_ns = 600000000000 + bad;
+		break;
 	case HEALTH_MOUNT_UNUSABLE:
 		node.mounts[0].state = bad ? MOUNT_STALE : MOUNT_FINE;
 		break;
 	case HEALTH_MOUNT_HUNG:
 		node.mounts[0].state = bad ? MOUNT_HUNG : MOUNT_FINE;
+		break;
+	case HEALTH_MOUNT_PROFILE:
+		o.profile = &profile;
+		snapshot_mount(&s.calls,
+			       &(struct nfs_mount){ .mountpoint = "/data",
+						    .version = { '4', '.', bad ? '1' : '2' } });
 		break;
 	case HEALTH_GPUS_MISSING:
 		node.gpus = bad ? 7 : 8;
@@ -473,6 +489,35 @@ TEST(other_messages_of_the_driver_have_rules_of_their_own)
 	s.faults.kernel_events[0].count = 1000;
 	assert_only(HEALTH_DRIVER_ASSERTION, HEALTH_WARN);
 	assert_string_equal(report.findings[0].head, "assert_failed c1:00.0");
+	snapshot_free(&s);
+}
+
+TEST(tasks_that_hang_in_nfs_are_found_once_and_are_grave_without_a_call)
+{
+	struct stuck_state *t = snapshot_stuck(&s.calls, "/data", true);
+
+	t->oldest_ns = 3600000000000;
+	assert_ok(); /* there is none */
+	t->tasks = 3;
+	assert_only(HEALTH_NFS_STUCK, HEALTH_WARN);
+	assert_string_equal(report.findings[0].device, "/data");
+	assert_string_equal(
+		report.findings[0].reason,
+		"NFS on /data: tasks that hang: 3, the oldest for 3600 s, behind a call: "
+		"Check the server and the network to it.");
+	snapshot_free(&s);
+
+	t = snapshot_stuck(&s.calls, "", false);
+	t->tasks = 1;
+	t->oldest_ns = 599000000000;
+	assert_only(HEALTH_NFS_STUCK, HEALTH_WARN);
+	t->oldest_ns = 601000000000;
+	assert_only(HEALTH_NFS_STUCK_NO_RPC, HEALTH_FAIL);
+	assert_string_equal(
+		report.findings[0].brief,
+		"tasks that hang in NFS: 1, for 601 s without a call: an unknown mount");
+	health_set_rule(&o, "nfs_stuck_no_rpc=off");
+	assert_only(HEALTH_NFS_STUCK, HEALTH_WARN);
 	snapshot_free(&s);
 }
 

@@ -47,6 +47,9 @@ static void fill(void)
 	snapshot_recovery(&before.faults, "0000:c1:00.0", "action_none")->time = 1700000020.5;
 	snapshot_gpu(&before.faults, "0000:c1:00.0")->rate_limited = true;
 	snapshot_gpu(&before.faults, "0000:c2:00.0")->rate_limited = false;
+	snapshot_stuck(&before.calls, "", true);
+	*snapshot_stuck(&before.calls, "/data", false) =
+		(struct stuck_state){ .mountpoint = "/data", .tasks = 2, .oldest_ns = 61000000001 };
 	snapshot_hook(&before.self, "printk", true);
 	snapshot_health(&before.self, "xid_fatal", 2);
 }
@@ -95,6 +98,9 @@ TEST(what_a_verdict_needs_survives)
 							 0 :
 							 before.calls.servers[v].oldest_ns[q]);
 		}
+		assert_int_equal(now.calls.stuck_count, 2);
+		assert_memory_equal(now.calls.stuck, before.calls.stuck,
+				    2 * sizeof(*now.calls.stuck));
 		assert_int_equal(to->fault_count, from->fault_count);
 		f = to->faults;
 		for (size_t n = 0; n < to->fault_count; n++) {
@@ -207,6 +213,9 @@ TEST(a_damaged_line_is_named)
 		"xidscope_rpc_oldest_waiter_seconds{server=\"a\",queue=\"slot\"} 1.5",
 		"xidscope_rpc_oldest_waiter_seconds{server=\"a\",queue=\"slot\"} 18446744073.709551616",
 		"xidscope_rpc_oldest_waiter_seconds{queue=\"slot\"} 1.000000000",
+		"xidscope_nfs_stuck_tasks{mountpoint=\"/a\",state=\"rpc\"} 4294967296",
+		"xidscope_nfs_stuck_tasks{mountpoint=\"/a\"} 1",
+		"xidscope_nfs_oldest_stuck_task_seconds{mountpoint=\"/a\",state=\"rpc\"} 1",
 		"xidscope_gpu_driver_error_last_timestamp_seconds{" GPU "} 1",
 		"xidscope_kernel_events_total{kind=\"a kind of more than thirty-one bytes\",device=\"\"} 1",
 	};

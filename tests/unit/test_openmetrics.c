@@ -9,7 +9,7 @@
 #include "snapshot.h"
 #include "version.h"
 
-#define MAX_LABELS 8
+#define MAX_LABELS (4 + NFS_OPTIONS)
 
 static const enum metrics_format formats[] = { FORMAT_OPENMETRICS, FORMAT_PROMETHEUS };
 
@@ -157,6 +157,17 @@ static struct snapshot full_snapshot(void)
 			  .received_bytes = { [RPC_KIND_OTHER] = 74 },
 			  .wait_ns = { [RPC_KIND_READ] = 75 } },
 		.oldest_ns = 76,
+	};
+	for (int o = 0; o < NFS_OPTIONS; o++)
+		snprintf(s.calls.mounts[0].options[o], NFS_OPTION_SIZE, "%d", o);
+	s.calls.mounts[0].readahead_known = true;
+	s.calls.mounts[0].readahead_bytes = 131072;
+	s.calls.slots_wanted[SLOTS_SESSION] = 64;
+	*snapshot_module(&s.calls, "sunrpc") =
+		(struct client_module){ "sunrpc", "0a1b", "in-tree" };
+	snapshot_stuck(&s.calls, "", false);
+	*snapshot_stuck(&s.calls, "/a \"b\"", true) = (struct stuck_state){
+		.mountpoint = "/a \"b\"", .rpc = true, .tasks = 71, .oldest_ns = 72
 	};
 	strcpy(snapshot_storage(&s.calls, "nas-1")->storage, "scratch");
 	snapshot_server(&s.calls, "nas-1")->bound_by = "slot";
@@ -349,7 +360,7 @@ static enum metric_id metric_of(const char *name)
 /* @sample, without the prefix of its name, has this value in the test's own text. */
 static void assert_value(const char *sample, const char *value)
 {
-	char begin[200];
+	char begin[400];
 	size_t len = (size_t)snprintf(begin, sizeof(begin), METRIC_PREFIX "%s ", sample);
 
 	for (size_t i = 0; i < t.sample_count; i++)
@@ -415,7 +426,7 @@ TEST(every_sample_has_the_labels_of_the_table)
 	for (size_t f = 0; f < COUNT(formats); f++)
 		for (size_t i = 0; i < texts[f].sample_count; i++) {
 			const struct sample *sample = &texts[f].samples[i];
-			char names[128] = "";
+			char names[256] = "";
 
 			for (size_t l = 0; l < sample->label_count; l++) {
 				if (!strcmp(sample->labels[l].name, "le"))
@@ -839,7 +850,9 @@ TEST(counters_and_gauges_show_the_snapshots_figures)
 		{ "rpc_transport_info{server=\"nas-1\",transport=\"tcp/0\",protocol=\"tcp\",local=\"[fd00::2]:801\",remote=\"[fd00::1]:2049\"}",
 		  "1" },
 		{ "rpc_server_info{server=\"nas-1\",storage=\"scratch\"}", "1" },
-		{ "nfs_mount_info{server=\"nas-1\",export=\"/x\",mountpoint=\"/a \\\"b\\\"\",version=\"4.2\"}",
+		{ "nfs_mount_info{server=\"nas-1\",export=\"/x\",mountpoint=\"/a \\\"b\\\"\",version=\"4.2\","
+		  "rsize=\"0\",wsize=\"1\",nconnect=\"2\",max_connect=\"3\",recovery=\"4\",timeo=\"5\","
+		  "retrans=\"6\",sec=\"7\",proto=\"8\",ac=\"9\",lookupcache=\"10\",local_lock=\"11\"}",
 		  "1" },
 		{ "rpc_slots{server=\"nas-1\",transport=\"tcp/0\",kind=\"max\"}", "65536" },
 		{ "rpc_slots{server=\"nas-1\",transport=\"tcp/0\",kind=\"allocated\"}", "64" },
@@ -861,6 +874,14 @@ TEST(counters_and_gauges_show_the_snapshots_figures)
 		{ "gpu_xid_incidents_total{gpu=\"0000:c1:00.0\",xid=\"31\"}", "22" },
 		{ "nvswitch_sxid_last_timestamp_seconds{device=\"0000:06:00.0\",sxid=\"20034\"}",
 		  "1700000003.125000" },
+		{ "nfs_mount_readahead_bytes{server=\"nas-1\",export=\"/x\",mountpoint=\"/a \\\"b\\\"\"}",
+		  "131072" },
+		{ "sunrpc_info{module=\"sunrpc\",build=\"0a1b\",origin=\"in-tree\"}", "1" },
+		{ "sunrpc_slots_configured{setting=\"nfs.max_session_slots\"}", "64" },
+		{ "nfs_stuck_tasks{mountpoint=\"\",state=\"no_rpc\"}", "0" },
+		{ "nfs_stuck_tasks{mountpoint=\"/a \\\"b\\\"\",state=\"rpc\"}", "71" },
+		{ "nfs_oldest_stuck_task_seconds{mountpoint=\"/a \\\"b\\\"\",state=\"rpc\"}",
+		  "0.000000072" },
 		{ "gpu_fault_reports_total{path=\"both\"}", "11" },
 		{ "gpu_fault_reports_total{path=\"text\"}", "12" },
 		{ "gpu_fault_reports_total{path=\"driver\"}", "13" },
@@ -989,8 +1010,9 @@ TEST(an_unknown_fact_has_no_samples)
 		{ RPC_FACT_PHASE + RPC_PHASE_SETUP, "phase=\"setup\"" },
 		{ RPC_FACT_SATURATED + RPC_LIMIT_SEND, "limit=\"send\"" },
 	};
-	static const char *const gone_with_all[] = { "rpc_sent", "rpc_slots", "rpc_phase_seconds",
-						     "rpc_op_phase", "rpc_queue_depth" };
+	static const char *const gone_with_all[] = { "rpc_sent", METRIC_PREFIX "rpc_slots",
+						     "rpc_phase_seconds", "rpc_op_phase",
+						     "rpc_queue_depth" };
 	const struct text all = texts[FORMAT_OPENMETRICS];
 
 	for (size_t i = 0; i < COUNT(cases); i++) {

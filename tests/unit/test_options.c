@@ -154,7 +154,7 @@ TEST(options_of_check_are_read)
 	static const char *const options[] = { "--interval", "--duration" };
 	PARSE(COMMAND_CHECK, "check", "--file=/x", "--style=npd", "--json", "--since",
 	      "2026-11-21T10:00:00Z", "--ack", "/a", "--max-age=0.1", "--rule=nfs_waiter=fail:7",
-	      "--rule", "xid_fatal=off", "--list-rules");
+	      "--rule", "xid_fatal=off", "--list-rules", "--profile", "/p");
 	assert_string_equal(err_text, "");
 	assert_string_equal(o.file, "/x");
 	assert_int_equal(o.style, CHECK_NPD);
@@ -166,6 +166,7 @@ TEST(options_of_check_are_read)
 	assert_true(o.health.rules[HEALTH_NFS_WAITER].limit == 7);
 	assert_int_equal(o.health.rules[HEALTH_XID_FATAL].level, HEALTH_OK);
 	assert_true(o.list_rules);
+	assert_string_equal(o.profile, "/p");
 	PARSE(COMMAND_CHECK, "check", "--style=slurm");
 	assert_int_equal(o.style, CHECK_SLURM);
 	for (size_t i = 0; i < COUNT(windows); i++) {
@@ -478,12 +479,12 @@ TEST(help_names_every_command_and_its_options_alone)
 		{ "check",
 		  { "--file FILE", "--heartbeat FILE", "--style STYLE", "--window DURATION",
 		    "--since TIME", "--ack FILE", "--max-age DURATION", "2m", "--rule RULE",
-		    "--mount PATH", "--gpus N", "--list-rules ", "--explain ", "--json ",
-		    "3 unknown", "2 unknown" } },
+		    "--mount PATH", "--gpus N", "--profile FILE", "--list-rules ", "--explain ",
+		    "--json ", "3 unknown", "2 unknown" } },
 		{ "ack",
 		  { "GPU CODE ", "--until TIME", "--note TEXT", "--list ", "--remove ", "--force ",
 		    "--file FILE", "--ack FILE", "--json " } },
-		{ "doctor", { "--json ", "--sunrpc-btf FILE" } },
+		{ "doctor", { "--json ", "--mounts ", "--sunrpc-btf FILE" } },
 		{ "xid", { "CODE ", "--list ", "--json ", "--xid-policy " } },
 		{ "why",
 		  { "--since TIME", "--until TIME", "--last DURATION", "--job ID", "--events FILE",

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "limits/episodes.h"
 #include "limits/nfs_watch.h"
+#include "nfs/stuck_tasks.h"
 #include "sinks/event_log.h"
 
 /* ---- agent_events.c: events of the agent and of NFS for the event log: start, alive, stop, stalls, saturated limits. `why` reads
@@ -28,6 +29,10 @@ void agent_events_stop(struct agent_events *a);
 
 /* Writes what begins or ends with this interval: see nfs_watch_add(). */
 void agent_events_add(struct agent_events *a, const struct delta *d);
+
+/* Writes that a task hangs in NFS: a stuck_task_handler, whose context is a struct agent_events. */
+void agent_events_stuck(void *context, const struct stuck_task *task, struct span stack,
+			const char *mountpoint, bool rpc);
 
 void agent_events_free(struct agent_events *a);
 

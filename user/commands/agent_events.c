@@ -4,14 +4,16 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/process.h"
 #include "faults/fault_state.h"
 #include "version.h"
 
+/* Other members that @event lacks are set here. */
 static void add(struct event_log *log, struct event event, const char *name, const char *members)
 {
 	event.monotonic_ns = monotonic_ns();
 	event.time = wall_seconds();
-	event.pid = -1;
+	event.pid = event.pid ? event.pid : -1;
 	event.alone = true;
 	event.text = "";
 	event.members = members;
@@ -97,6 +99,52 @@ void agent_events_add(struct agent_events *a, const struct delta *d)
 {
 	if (a->log)
 		nfs_watch_add(&a->nfs, d, on_span, a);
+}
+
+/* The stack line by line, without the offsets. */
+static void write_stack(struct json *j, struct span stack)
+{
+	json_array(j, "stack");
+	while (span_left(stack)) {
+		struct span line = span_take_line(&stack), name;
+
+		span_take_run(&line, " ");
+		name = span_take_until(&line, "+");
+		json_bytes(j, NULL, name.at, span_left(name));
+	}
+	json_array_end(j);
+}
+
+void agent_events_stuck(void *context, const struct stuck_task *task, struct span stack,
+			const char *mountpoint, bool rpc)
+{
+	struct agent_events *a = context;
+	struct event event = { .kind = "nfs_stuck", .pid = task->pid };
+	struct json j = {};
+	char *members = NULL;
+	size_t size;
+	uint64_t now = monotonic_ns();
+	double seconds = now > task->since_ns ? (double)(now - task->since_ns) / 1e9 : 0;
+
+	process_first_line(task->pid, now, "comm", event.comm, sizeof(event.comm));
+	if (a->messages)
+		log_warn(a->messages, "task %d (%s) hangs in NFS for %.0f s, in %s on %s, %s",
+			 task->pid, event.comm, seconds, task->function,
+			 *mountpoint ? mountpoint : "an unknown mount",
+			 rpc ? "behind a call" : "and no call is outstanding");
+	j.out = a->log ? open_memstream(&members, &size) : NULL;
+	if (!j.out)
+		return;
+	json_signed(&j, "process", task->process);
+	json_bool(&j, "rpc", rpc);
+	json_nanoseconds(&j, "start_monotonic_seconds", task->since_ns);
+	json_fraction(&j, "seconds", seconds, 3);
+	write_stack(&j, stack);
+	snprintf(event.device, sizeof(event.device), "%s", mountpoint);
+	snprintf(event.severity, sizeof(event.severity), "warning");
+	if (!fclose(j.out))
+		add(a->log, event, task->function, members);
+	free(members);
 }
 
 void agent_events_free(struct agent_events *a)

@@ -104,11 +104,31 @@ static void look_at_node(struct node_state *node, const struct options *o)
 		node_mounts_ask(node, folder, limit < MAX_ASK_SECONDS ? limit : MAX_ASK_SECONDS);
 }
 
+/* Reads what is wanted of the mounts, and how they are into @s. False: the profile cannot be used. */
+static bool read_profile(struct result *v, struct mount_profile *p, const char *path,
+			 struct snapshot *s)
+{
+	struct file_text file;
+	char error[512];
+	int err = file_text_read(&file, path, 1 << 20);
+
+	if (err) {
+		set_unknown(v, "the profile %s: %s", path, file_text_error(err));
+		return false;
+	}
+	err = mount_profile_read(p, file.bytes, file.len, error, sizeof(error)) ?: read_mounts(s);
+	if (err)
+		set_unknown(v, "the profile %s: %s", path, err == -EINVAL ? error : strerror(-err));
+	file_text_free(&file);
+	return !err;
+}
+
 /* Fills the result from the metrics file's text. */
 static void evaluate_text(struct result *v, const struct options *o, const struct file_text *file,
 			  double now)
 {
 	struct health_options health = o->health;
+	struct mount_profile profile = {};
 	struct ack_list acks = {};
 	struct node_state node;
 	struct snapshot s = {};
@@ -120,10 +140,11 @@ static void evaluate_text(struct result *v, const struct options *o, const struc
 	}
 	if (metrics_file_parse(&s, file->bytes, file->len, error, sizeof(error))) {
 		set_unknown(v, "%s: %s", o->file, error);
-	} else {
+	} else if (!o->profile || read_profile(v, &profile, o->profile, &s)) {
 		look_at_node(&node, o);
 		health.acks = &acks;
 		health.node = &node;
+		health.profile = &profile;
 		/* What a person reads, not a monitoring system. */
 		health.local_times =
 			!o->json &&
@@ -134,6 +155,7 @@ static void evaluate_text(struct result *v, const struct options *o, const struc
 	}
 	snapshot_free(&s);
 	ack_free(&acks);
+	free(profile.wishes);
 }
 
 /* Fills the result from the metrics file. */

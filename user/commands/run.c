@@ -18,6 +18,7 @@
 #include "kernel/bpf_support.h"
 #include "kernel/capabilities.h"
 #include "kernel/mounts.h"
+#include "nfs/mount_settings.h"
 #include "writer/writer.h"
 #include "xid/xid_policy.h"
 
@@ -47,6 +48,8 @@ struct agent {
 	struct event_sink events;
 	struct agent_events agent_events;
 	struct agent_limits limits;
+	struct stuck_tasks stuck;
+	struct mount_settings settings;
 	struct node_watch node;
 	struct snapshot before; /* the last one that was exported */
 	struct notify notify;
@@ -173,8 +176,12 @@ static int export(struct agent *a)
 	int err;
 
 	err = observer_snapshot(&a->observer, &s);
-	if (!err)
-		err = storage_rules_apply(&a->options->storage, &s);
+	if (!err) {
+		stuck_tasks_add(&a->stuck, &a->options->log, &s, agent_events_stuck,
+				&a->agent_events);
+		err = mount_settings_add(&a->settings, "", &s) ?:
+			      storage_rules_apply(&a->options->storage, &s);
+	}
 	if (!err) {
 		snapshot_fold(&s, a->options->max_series);
 		err = delta_make(&d, &a->before, &s) ?:
@@ -469,6 +476,7 @@ int cmd_run(const struct options *options)
 {
 	struct agent a = { .options = options,
 			   .acks.path = options->ack,
+			   .settings.changes = -1,
 			   .mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC) };
 	struct xid_policy policy = {};
 	struct fault_options gpu = {
@@ -500,6 +508,8 @@ int cmd_run(const struct options *options)
 	agent_limits_free(&a.limits);
 	snapshot_free(&a.before);
 	agent_events_free(&a.agent_events);
+	stuck_tasks_free(&a.stuck);
+	mount_settings_free(&a.settings);
 	heartbeat_close(&a.heartbeat);
 	code = finish(&a, code);
 	notify_close(&a.notify);

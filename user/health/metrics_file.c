@@ -189,6 +189,27 @@ static int read_oldest_waiter(struct snapshot *s, const struct sample *sample, u
 	return 0;
 }
 
+/* @age: of the oldest. */
+static int read_stuck_tasks(struct snapshot *s, const struct sample *sample, unsigned int age)
+{
+	const char *state = label_of(sample, "state");
+	char mountpoint[LABEL_SIZE];
+	struct stuck_state *t;
+	uint64_t tasks;
+	int err;
+
+	if (!state || !GET_LABEL(sample, "mountpoint", mountpoint))
+		return -EINVAL;
+	t = snapshot_stuck(&s->calls, mountpoint, !strcmp(state, "rpc"));
+	err = added(t, s->calls.stuck_count);
+	if (err || age)
+		return err ? err : get_nanoseconds(sample, &t->oldest_ns) ? 0 : -EINVAL;
+	if (!span_number(sample->value, UINT32_MAX, &tasks))
+		return -EINVAL;
+	t->tasks = (uint32_t)tasks;
+	return 0;
+}
+
 /* Device and code of a sample about Xids or SXids. */
 static bool get_fault(const struct sample *sample, bool nvswitch, struct fault *f)
 {
@@ -340,6 +361,8 @@ static int read_identity(struct snapshot *s, const struct sample *sample, unsign
 
 static const struct family families[] = {
 	{ METRIC_RPC_OLDEST_WAITER_SECONDS, read_oldest_waiter, false },
+	{ METRIC_NFS_STUCK_TASKS, read_stuck_tasks, false },
+	{ METRIC_NFS_OLDEST_STUCK_TASK_SECONDS, read_stuck_tasks, true },
 	{ METRIC_GPU_XID_ERRORS, read_fault, false },
 	{ METRIC_GPU_XID_INCIDENTS, read_incidents, false },
 	{ METRIC_GPU_XID_RECENT_INCIDENTS, read_incidents, true },

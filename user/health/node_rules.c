@@ -39,6 +39,100 @@ void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rule)
 	}
 }
 
+void find_stuck_tasks(struct health_evaluation *e, enum health_rule_id rule)
+{
+	const bool lost = rule == HEALTH_NFS_STUCK_NO_RPC;
+	const __typeof__(e->o->rules[0]) *graver = &e->o->rules[HEALTH_NFS_STUCK_NO_RPC];
+
+	for (size_t i = 0; i < e->s->calls.stuck_count; i++) {
+		const struct stuck_state *t = &e->s->calls.stuck[i];
+		const char *mount = *t->mountpoint ? t->mountpoint : "an unknown mount";
+		double age = (double)t->oldest_ns / 1e9;
+		struct health_finding *f;
+
+		if (!t->tasks || !(age > e->o->rules[rule].limit) || (lost && t->rpc) ||
+		    (!lost && !t->rpc && graver->level != HEALTH_OK && age > graver->limit) ||
+		    health_is_snoozed(e, rule, t->mountpoint))
+			continue;
+		f = health_add_state(e, rule, t->mountpoint);
+		f->first = e->now - age;
+		SET_HEAD(f, "NFS hangs %s", mount);
+		SET_REASON(f, "NFS on %s: tasks that hang: %" PRIu32 ", the oldest for %.0f s, %s",
+			   mount, t->tasks, age,
+			   t->rpc ? "behind a call: Check the server and the network to it." :
+				    "and no call is outstanding: Read the stacks in the event log, "
+				    "then restart the node.");
+		SET_BRIEF(f, "tasks that hang in NFS: %" PRIu32 ", for %.0f s%s: %s", t->tasks, age,
+			  t->rpc ? "" : " without a call", mount);
+	}
+}
+
+/* What makes a mount as it is wanted. */
+static const char *remedy(int option)
+{
+	if (option == NFS_NCONNECT || option == NFS_MAX_CONNECT)
+		return "The first mount of a server decides: unmount all of its mounts, and mount again";
+	if (option == PROFILE_READAHEAD)
+		return "Set it at each mount, with nfsrahead of nfs-utils or by read_ahead_kb in /sys/class/bdi";
+	if (option >= PROFILE_MOUNT_OPTIONS)
+		return "Install the build of the other nodes, and restart the node";
+	return "Correct the options, unmount it and mount it again: a remount keeps them";
+}
+
+static void add_other(struct health_evaluation *e, enum health_rule_id rule, const char *mountpoint,
+		      const struct mount_wish *wish, const char *value)
+{
+	const char *option = profile_option_name(wish->option);
+	struct health_finding *f = health_add_state(e, rule, mountpoint);
+
+	SET_HEAD(f, "%s %s", option, *mountpoint ? mountpoint : "module");
+	SET_REASON(f, "%s %s: %s is %s, wanted %s: %s.", *mountpoint ? "Mount" : "The NFS",
+		   *mountpoint ? mountpoint : "client", option, value, wish->wanted,
+		   remedy(wish->option));
+	SET_BRIEF(f, "%s is %s, not %s: %s", option, value, wish->wanted,
+		  *mountpoint ? mountpoint : "module");
+}
+
+static void find_other_modules(struct health_evaluation *e, enum health_rule_id rule)
+{
+	for (size_t i = 0; i < e->s->calls.module_count; i++) {
+		const struct client_module *m = &e->s->calls.modules[i];
+
+		for (int option = PROFILE_MOUNT_OPTIONS; option < PROFILE_OPTIONS; option++) {
+			const struct mount_wish *wish =
+				mount_profile_find(e->o->profile, "node", option);
+
+			if (wish && !strcmp(profile_option_name(option), m->name) &&
+			    !mount_profile_wants(wish, m->build) &&
+			    !mount_profile_wants(wish, m->origin) &&
+			    !health_is_snoozed(e, rule, ""))
+				add_other(e, rule, "", wish, *m->build ? m->build : m->origin);
+		}
+	}
+}
+
+void find_other_mounts(struct health_evaluation *e, enum health_rule_id rule)
+{
+	char text[24];
+
+	if (!e->o->profile)
+		return;
+	for (size_t i = 0; i < e->s->calls.mount_count; i++) {
+		const struct nfs_mount *m = &e->s->calls.mounts[i];
+
+		for (int option = 0; option < PROFILE_MOUNT_OPTIONS; option++) {
+			const struct mount_wish *wish =
+				mount_profile_find(e->o->profile, m->mountpoint, option);
+			const char *value = mount_profile_value(m, option, text);
+
+			if (wish && *value && !mount_profile_wants(wish, value) &&
+			    !health_is_snoozed(e, rule, m->mountpoint))
+				add_other(e, rule, m->mountpoint, wish, value);
+		}
+	}
+	find_other_modules(e, rule);
+}
+
 /* ---- the node itself ---- */
 
 void find_mounts(struct health_evaluation *e, enum health_rule_id rule)

@@ -33,6 +33,7 @@ static const struct {
 	{ "kernel_event", "forged_xid", "info", CAUSE_NONE },
 	{ "kernel_event", NULL, "warning", CAUSE_NONE },
 	{ "nfs_stall", NULL, "warning", CAUSE_NFS },
+	{ "nfs_stuck", NULL, "warning", CAUSE_NFS },
 	{ "nfs_saturation", NULL, "info", CAUSE_NONE },
 	{ "checkpoint_episode", NULL, "info", CAUSE_NONE },
 	{ "agent", NULL, "info", CAUSE_NONE },

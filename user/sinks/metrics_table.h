@@ -81,8 +81,20 @@ HISTOGRAM(CHECKPOINT_EPISODE_BYTES, "checkpoint_episode_bytes", "bytes", "server
 METRIC(RPC_SLOTS, "rpc_slots", GAUGE, "", "server, transport, kind", "RPC slots of a transport.")
 METRIC(RPC_SERVER_INFO, "rpc_server_info", GAUGE, "", "server, storage",
        "Storage system that a server belongs to, by --storage; always 1.")
-METRIC(NFS_MOUNT_INFO, "nfs_mount_info", GAUGE, "", "server, export, mountpoint, version",
-       "NFS mount that process 1 sees; always 1.")
+METRIC(NFS_MOUNT_INFO, "nfs_mount_info", GAUGE, "",
+       "server, export, mountpoint, version, rsize, wsize, nconnect, max_connect, recovery, timeo, "
+       "retrans, sec, proto, ac, lookupcache, local_lock",
+       "NFS mount that process 1 sees, with its options in force; always 1.")
+METRIC(NFS_MOUNT_READAHEAD_BYTES, "nfs_mount_readahead_bytes", GAUGE, "bytes",
+       "server, export, mountpoint", "Most bytes that the kernel reads ahead of a buffered reader.")
+METRIC(SUNRPC_INFO, "sunrpc_info", GAUGE, "", "module, build, origin",
+       "Module of the kernel's NFS client, with its build and whether it is the kernel's own; always 1.")
+METRIC(SUNRPC_SLOTS_CONFIGURED, "sunrpc_slots_configured", GAUGE, "", "setting",
+       "Slots that a transport or session gets which is made from now on, by the kernel's setting.")
+METRIC(NFS_STUCK_TASKS, "nfs_stuck_tasks", GAUGE, "", "mountpoint, state",
+       "Tasks that sleep in the NFS client for more than a minute: an outstanding call explains it (rpc), or none.")
+METRIC(NFS_OLDEST_STUCK_TASK_SECONDS, "nfs_oldest_stuck_task_seconds", GAUGE, "seconds",
+       "mountpoint, state", "How long the oldest of these tasks has been in this state.")
 METRIC(GPU_XID_ERRORS, "gpu_xid_errors", COUNTER, "", "gpu, xid, severity, action",
        "Xid errors that the NVIDIA driver reported.")
 METRIC(GPU_XID_INCIDENTS, "gpu_xid_incidents", COUNTER, "", "gpu, xid",

@@ -14,8 +14,8 @@
 /* Room for a family's name, with the prefix. */
 #define NAME_SIZE 80
 
-/* Room for a sample: its name and number, and labels, each byte of their values escaped. */
-#define LABELS_MAX 5
+/* Room for a sample: its name and number, and labels, each byte of their values escaped. Most has a mount's. */
+#define LABELS_MAX (4 + NFS_OPTIONS)
 #define LINE_SIZE (256 + LABELS_MAX * (32 + LABEL_ESCAPE_MAX * LABEL_SIZE))
 
 /* Begin with { .out, .format, .detail, .bounds_known }. */

@@ -98,6 +98,34 @@ static void write_servers(struct metrics_writer *w, const struct snapshot *s)
 				       { "server", v->server }, { "queue", rpc_queue_names[q] });
 }
 
+/* How NFS is mounted, and by which modules. */
+static void write_mounts(struct metrics_writer *w, const struct calls *c)
+{
+	char number[NUMBER_SIZE];
+
+	write_family(w, METRIC_NFS_MOUNT_INFO);
+	for (const struct nfs_mount *m = c->mounts; m < c->mounts + c->mount_count; m++) {
+		struct metric_label labels[4 + NFS_OPTIONS] = { { "server", m->server },
+								{ "export", m->export },
+								{ "mountpoint", m->mountpoint },
+								{ "version", m->version } };
+
+		for (int o = 0; o < NFS_OPTIONS; o++)
+			labels[4 + o] = (struct metric_label){ nfs_option_names[o], m->options[o] };
+		write_sample(w, "", labels, COUNT(labels), "1");
+	}
+	EACH(NFS_MOUNT_READAHEAD_BYTES, c->mounts, c->mount_count, e->readahead_known,
+	     format_integer(number, e->readahead_bytes), { "server", e->server },
+	     { "export", e->export }, { "mountpoint", e->mountpoint });
+	EACH(SUNRPC_INFO, c->modules, c->module_count, true, "1", { "module", e->name },
+	     { "build", e->build }, { "origin", e->origin });
+	write_family(w, METRIC_SUNRPC_SLOTS_CONFIGURED);
+	for (int i = 0; i < SLOT_SETTINGS; i++)
+		if (c->slots_wanted[i])
+			SAMPLE(w, format_integer(number, c->slots_wanted[i]),
+			       { "setting", slot_settings[i].name });
+}
+
 static void write_limits(struct metrics_writer *w, const struct snapshot *s)
 {
 	const struct episode_stats *end = s->calls.episodes + s->calls.episode_count;
@@ -120,9 +148,13 @@ static void write_limits(struct metrics_writer *w, const struct snapshot *s)
 #undef EACH_EPISODE
 	EACH(RPC_SERVER_INFO, s->calls.storages, s->calls.storage_count, true, "1",
 	     { "server", e->server }, { "storage", e->storage });
-	EACH(NFS_MOUNT_INFO, s->calls.mounts, s->calls.mount_count, true, "1",
-	     { "server", e->server }, { "export", e->export }, { "mountpoint", e->mountpoint },
-	     { "version", e->version });
+	write_mounts(w, &s->calls);
+	EACH(NFS_STUCK_TASKS, s->calls.stuck, s->calls.stuck_count, true,
+	     format_integer(number, e->tasks), { "mountpoint", e->mountpoint },
+	     { "state", e->rpc ? "rpc" : "no_rpc" });
+	EACH(NFS_OLDEST_STUCK_TASK_SECONDS, s->calls.stuck, s->calls.stuck_count, true,
+	     format_nanoseconds(number, e->oldest_ns), { "mountpoint", e->mountpoint },
+	     { "state", e->rpc ? "rpc" : "no_rpc" });
 }
 
 #define CODE_SIZE 16

@@ -22,6 +22,21 @@ const struct slot_setting_name slot_settings[SLOT_SETTINGS] = {
 			 "/proc/sys/sunrpc/rdma_slot_table_entries" },
 };
 
+const char *const nfs_option_names[NFS_OPTIONS] = {
+	[NFS_RSIZE] = "rsize",
+	[NFS_WSIZE] = "wsize",
+	[NFS_NCONNECT] = "nconnect",
+	[NFS_MAX_CONNECT] = "max_connect",
+	[NFS_RECOVERY] = "recovery",
+	[NFS_TIMEO] = "timeo",
+	[NFS_RETRANS] = "retrans",
+	[NFS_SEC] = "sec",
+	[NFS_PROTO] = "proto",
+	[NFS_AC] = "ac",
+	[NFS_LOOKUPCACHE] = "lookupcache",
+	[NFS_LOCAL_LOCK] = "local_lock",
+};
+
 const char *const rpc_phase_names[RPC_PHASES] = {
 	[RPC_PHASE_SESSION] = "session", [RPC_PHASE_SLOT] = "slot",     [RPC_PHASE_SEND] = "send",
 	[RPC_PHASE_DELAY] = "delay",     [RPC_PHASE_RESEND] = "resend", [RPC_PHASE_SETUP] = "setup",
@@ -192,6 +207,19 @@ struct mount_calls *snapshot_mount_calls(struct calls *c, const char *server, co
 struct owner_calls *snapshot_owner_calls(struct calls *c, const char *server, const char *owner)
 {
 	return GET(TABLE_OWNER_CALLS, c, server, owner);
+}
+
+struct client_module *snapshot_module(struct calls *c, const char *name)
+{
+	return GET(TABLE_MODULES, c, name);
+}
+
+struct stuck_state *snapshot_stuck(struct calls *c, const char *mountpoint, bool rpc)
+{
+	struct stuck_state like = { .rpc = rpc };
+
+	snprintf(like.mountpoint, sizeof(like.mountpoint), "%s", mountpoint);
+	return table_get_like(&tables[TABLE_STUCK], c, &like);
 }
 
 struct rpc_storage *snapshot_storage(struct calls *c, const char *server)

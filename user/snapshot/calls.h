@@ -99,8 +99,29 @@ struct owner_calls {
 	char owner[LABEL_SIZE]; /* "slurm:4711", see owner_name(); "other": merged */
 	struct rpc_sums sums;
 	uint64_t
-		oldest_ns; /* age of its oldest unanswered call that is the oldest of its transport; 0: none */
+		oldest_ns; /* age of its unanswered call that is the oldest of a transport; 0: none */
 };
+
+/* What an operator compares of a mount: its options as they are in force. */
+enum nfs_option {
+	NFS_RSIZE,
+	NFS_WSIZE,
+	NFS_NCONNECT, /* connections that its client has */
+	NFS_MAX_CONNECT,
+	NFS_RECOVERY, /* "hard", "soft", "softerr" */
+	NFS_TIMEO,
+	NFS_RETRANS,
+	NFS_SEC,
+	NFS_PROTO,
+	NFS_AC, /* acregmin,acregmax,acdirmin,acdirmax, or "noac" */
+	NFS_LOOKUPCACHE,
+	NFS_LOCAL_LOCK,
+	NFS_OPTIONS,
+};
+
+extern const char *const nfs_option_names[NFS_OPTIONS];
+
+#define NFS_OPTION_SIZE 24
 
 /* A mount of NFS. */
 struct nfs_mount {
@@ -112,6 +133,25 @@ struct nfs_mount {
 	bool elsewhere; /* of another network namespace than process 1's; it is not recorded */
 	struct endpoint remote; /* the server's */
 	bool kerberos; /* sec=krb5, krb5i or krb5p */
+	/* The rest is not recorded. */
+	char options[NFS_OPTIONS][NFS_OPTION_SIZE]; /* "": not known */
+	uint64_t readahead_bytes; /* of its backing device */
+	bool readahead_known;
+};
+
+/* A module of the kernel's NFS client. */
+struct client_module {
+	char name[16];
+	char build[48]; /* its source's version or its build's number; "": not known */
+	char origin[16]; /* "in-tree", "out-of-tree", "built-in" */
+};
+
+/* Tasks that hang in the NFS client. Values of no mount are there wherever they are known. */
+struct stuck_state {
+	char mountpoint[LABEL_SIZE]; /* "": not known */
+	bool rpc; /* an outstanding call explains it */
+	uint32_t tasks;
+	uint64_t oldest_ns; /* for which the oldest has been so */
 };
 
 /* The storage system that a server belongs to, as the site names it. */
@@ -250,6 +290,10 @@ struct calls {
 	size_t mount_calls_count;
 	struct owner_calls *owner_calls;
 	size_t owner_calls_count;
+	struct client_module *modules;
+	size_t module_count;
+	struct stuck_state *stuck;
+	size_t stuck_count;
 	struct rpc_storage *storages;
 	size_t storage_count;
 	struct slow_call *slow; /* since the snapshot before */
@@ -282,6 +326,8 @@ struct nfs_mount *snapshot_mount(struct calls *c, const struct nfs_mount *like);
 struct mount_calls *snapshot_mount_calls(struct calls *c, const char *server, const char *export,
 					 const char *mountpoint);
 struct owner_calls *snapshot_owner_calls(struct calls *c, const char *server, const char *owner);
+struct client_module *snapshot_module(struct calls *c, const char *name);
+struct stuck_state *snapshot_stuck(struct calls *c, const char *mountpoint, bool rpc);
 struct rpc_storage *snapshot_storage(struct calls *c, const char *server);
 extern const char *const rpc_phase_names[RPC_PHASES];
 extern const char *const rpc_kind_names[RPC_KINDS];

@@ -117,6 +117,9 @@ static const struct field mount_fields[] = {
 	ROW(nfs_mount, BOOL, DETAIL, elsewhere, .left_out = true),
 	ROW(nfs_mount, TEXT, DETAIL, remote.address, .left_out = true),
 	ROW(nfs_mount, U32, DETAIL, remote.port, .left_out = true),
+	ROW(nfs_mount, OTHER, ALONE, options, .left_out = true),
+	ROW(nfs_mount, U64, ALONE, readahead_bytes, .left_out = true),
+	ROW(nfs_mount, BOOL, ALONE, readahead_known, .left_out = true),
 };
 
 static const struct field mount_calls_fields[] = {
@@ -143,6 +146,19 @@ static const struct field owner_calls_fields[] = {
 	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.wait_ns),
 	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.phase_ns),
 	ROW(owner_calls, U64, LARGEST, oldest_ns),
+};
+
+static const struct field module_fields[] = {
+	ROW(client_module, TEXT, LABEL, name),
+	ROW(client_module, TEXT, DETAIL, build),
+	ROW(client_module, TEXT, DETAIL, origin),
+};
+
+static const struct field stuck_fields[] = {
+	ROW(stuck_state, TEXT, LABEL, mountpoint),
+	ROW(stuck_state, BOOL, LABEL, rpc),
+	ROW(stuck_state, U32, LARGEST, tasks),
+	ROW(stuck_state, U64, LARGEST, oldest_ns),
 };
 
 static const struct field slow_fields[] = {
@@ -296,6 +312,8 @@ const struct table tables[TABLES] = {
 	[TABLE_HEALTH] = SELF(health, health_count, health_fields),
 	[TABLE_FINDINGS] = SELF(findings, finding_count, finding_fields),
 	[TABLE_PROGRAMS] = SELF(programs, program_count, program_fields),
+	[TABLE_MODULES] = CALLS(modules, module_count, module_fields),
+	[TABLE_STUCK] = CALLS(stuck, stuck_count, stuck_fields),
 };
 
 size_t table_count(const struct table *t, const void *part)

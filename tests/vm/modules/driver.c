@@ -12,11 +12,13 @@
  * 	xid ADDRESS CODE MESSAGE<tab>TEXT	prints TEXT, then calls nv_report_error(ADDRESS, CODE, MESSAGE)
  * 	xid ADDRESS CODE MESSAGE		the call alone, as when the driver's option suppresses the text
  * 	sxid ADDRESS CODE MESSAGE[<tab>TEXT]	the same for an NVSwitch
- * 	hang SECONDS				sleeps so that nothing can wake it
+ * 	hang SECONDS [FILE]			sleeps so that nothing can wake it, and holds the lock of FILE's inode
  * 	count N COMMAND...			N times at full speed; the first %d in TEXT and in MESSAGE is the turn, from 0
  * In TEXT and MESSAGE, \n is a newline, \t a tab, and \\ a backslash. ADDRESS is as from pci_name(): 0000:c1:00.0. It
  * is the driver of the PCI devices that are bound to it by driver_override, with which it does nothing. Lines may be
  * spread over several writes. Any other line fails with EINVAL. */
+#include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -134,6 +136,22 @@ static void expand(char *to, const char *template, bool numbered, u32 turn)
 		snprintf(to, LINE_MAX_LENGTH + 16, "%s", template);
 }
 
+static int hang(u32 seconds, const char *path)
+{
+	struct file *file = path ? filp_open(path, O_RDONLY, 0) : NULL;
+
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	if (file)
+		inode_lock(file_inode(file));
+	schedule_timeout_uninterruptible(seconds * HZ);
+	if (file) {
+		inode_unlock(file_inode(file));
+		fput(file);
+	}
+	return 0;
+}
+
 static int execute(struct session *session)
 {
 	char *rest = session->line, *command = strsep(&rest, " "), *word, *text = NULL,
@@ -151,10 +169,10 @@ static int execute(struct session *session)
 	if (!rest)
 		return -EINVAL;
 	if (!strcmp(command, "hang")) {
-		if (kstrtou32(rest, 10, &turns) || turns > 600)
+		word = strsep(&rest, " ");
+		if (kstrtou32(word, 10, &turns) || turns > 600)
 			return -EINVAL;
-		schedule_timeout_uninterruptible(turns * HZ);
-		return 0;
+		return hang(turns, rest);
 	}
 	part = !strcmp(command, "part");
 	for_device = !strcmp(command, "dev");

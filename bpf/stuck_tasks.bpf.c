@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Which tasks are in uninterruptible or killable sleep, for how long, and in which functions: an iterator over all tasks,
+ * whose text user/nfs/stuck_tasks.c reads. From 5.9 on. */
+#include "task.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include "stuck.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* Set before each look. */
+__u32 tasks_left = 0;
+
+/* The registers at the entry of a system call (arch/x86/include/asm/ptrace.h, arch/arm64/include/asm/ptrace.h): which
+ * call, or negative, and its first argument. */
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs {
+	unsigned long di;
+	long orig_ax;
+};
+#define ARGUMENT_1(regs) ((__s64)BPF_CORE_READ(regs, orig_ax) < 0 ? -1 : BPF_CORE_READ(regs, di))
+#elif defined(__TARGET_ARCH_arm64)
+struct pt_regs {
+	__u64 orig_x0;
+	__s32 syscallno;
+};
+#define ARGUMENT_1(regs) (BPF_CORE_READ(regs, syscallno) < 0 ? -1 : BPF_CORE_READ(regs, orig_x0))
+#endif
+#pragma clang attribute pop
+
+/* From 5.15 (dd6e10fbd9fb). */
+enum bpf_func_id___regs { BPF_FUNC_task_pt_regs___regs = 175 };
+
+/* The device of the file system whose file is the first argument of the task's system call; 0: it has none. */
+static __always_inline __u32 device_of(struct task_struct___sleeping *task)
+{
+	struct pt_regs *regs;
+	struct file *file = NULL;
+	struct fdtable *table;
+	__u64 number;
+
+	if (!bpf_core_enum_value_exists(enum bpf_func_id___regs, BPF_FUNC_task_pt_regs___regs))
+		return 0;
+	regs = (void *)bpf_task_pt_regs((void *)task);
+	number = ARGUMENT_1(regs);
+	table = BPF_CORE_READ(task, files, fdt);
+	if (!table || number >= BPF_CORE_READ(table, max_fds))
+		return 0;
+	bpf_probe_read_kernel(&file, sizeof(file), BPF_CORE_READ(table, fd) + number);
+	return file ? BPF_CORE_READ(file, f_inode, i_sb, s_dev) : 0;
+}
+
+/* Nanoseconds since the task fell asleep, which is when it got its CPU for the last time and what it ran then; 0: not
+ * known. By the scheduler's clock, whose present time is when the reader got its CPU. */
+static __always_inline __u64 asleep_ns(const struct task_struct___sleeping *task)
+{
+	const struct task_struct___sleeping *reader = (void *)bpf_get_current_task();
+	__u64 now, then;
+
+	if (!bpf_core_field_exists(task->sched_info.last_arrival) ||
+	    !bpf_core_field_exists(task->se.prev_sum_exec_runtime))
+		return 0;
+	now = BPF_CORE_READ(reader, sched_info.last_arrival);
+	then = task->sched_info.last_arrival + task->se.sum_exec_runtime -
+	       task->se.prev_sum_exec_runtime;
+	return now > then ? now - then : 0;
+}
+
+static __always_inline __u64 state_of(struct task_struct___sleeping *task)
+{
+	return bpf_core_field_exists(task->__state) ? task->__state :
+						      ((struct task_struct___state *)task)->state;
+}
+
+static __always_inline void print_stack(struct seq_file *to, struct task_struct___sleeping *task)
+{
+	static const char line[] = " %pB\n";
+	__u64 frames[STUCK_FRAMES] = {}, frame;
+	long size;
+
+	size = bpf_get_task_stack((void *)task, frames, sizeof(frames), 0);
+	for (int i = 0; i < STUCK_FRAMES && size >= (i + 1) * (long)sizeof(frame); i++) {
+		frame = frames[i];
+		bpf_seq_printf(to, line, sizeof(line), &frame, sizeof(frame));
+	}
+}
+
+/* A line of numbers, and one for each function of the stack. */
+SEC("iter/task")
+int stuck_tasks(struct bpf_iter__task *ctx)
+{
+	static const char line[] = "%d %d %llu %llu %llu %llu\n";
+	struct task_struct___sleeping *task = ctx->task;
+	struct seq_file *to = ctx->meta->seq;
+	__u64 state, values[6];
+
+	if (!task)
+		return 0;
+	state = state_of(task);
+	if (!(state & TASK_UNINTERRUPTIBLE) || state & TASK_NOLOAD || !tasks_left)
+		return 0;
+	values[4] = asleep_ns(task);
+	if (values[4] && values[4] < STUCK_LOOK_NS)
+		return 0;
+	tasks_left--;
+	values[0] = task->pid;
+	values[1] = task->tgid;
+	values[2] = task->start_boottime;
+	values[3] = task->nvcsw + task->nivcsw;
+	values[5] = device_of(task);
+	bpf_seq_printf(to, line, sizeof(line), values, sizeof(values));
+	print_stack(to, task);
+	return 0;
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Proves that mounts are shown with the options, connections and readahead that are in force, and with the modules. */
+#include "made_up_tree.h"
+#include "nfs/mount_settings.h"
+#include "snapshot.h"
+
+static struct mount_settings m = { .changes = -1 };
+
+AFTER_EACH()
+{
+	mount_settings_free(&m);
+}
+
+#define OPTIONS                                                                                  \
+	"rw,vers=4.2,rsize=1048576,wsize=65536,namlen=255,acregmin=1,soft,proto=tcp,nconnect=4," \
+	"max_connect=16,timeo=600,retrans=2,sec=krb5p,clientaddr=10.0.0.1,lookupcache=none,"     \
+	"local_lock=flock,addr=10.0.0.9"
+#define OP "\t        OPEN: 0 0 0 0 0 0 0 0 0\n"
+#define OPS OP OP OP OP OP OP OP OP OP OP
+#define XPRT "\txprt:\ttcp 0 0 1 0 0 9 9 0 9 0 2 0 0\n"
+
+static void add(uint64_t seconds)
+{
+	snapshot_free(&now);
+	now.time_ns = seconds * SECOND;
+	for (uint64_t device = 52; device <= 54; device++)
+		snapshot_mount(&now.calls,
+			       &(struct nfs_mount){ .server = "nas",
+						    .export = "/x",
+						    .mountpoint = { (char)('a' + device - 52) },
+						    .version = "4.2",
+						    .device = device });
+	assert_int_equal(mount_settings_add(&m, root, &now), 0);
+}
+
+static void assert_option(size_t mount, enum nfs_option option, const char *value)
+{
+	assert_string_equal(now.calls.mounts[mount].options[option], value);
+}
+
+static void put_mounts(const char *more)
+{
+	put("/proc/1/mountinfo",
+	    formatted("30 1 8:1 / / rw - ext4 /dev/sda rw\n"
+		      "31 30 0:52 / /mnt/with\\040blank rw,relatime shared:9 - nfs4 nas:/x " OPTIONS
+		      "\n"
+		      "32 30 0:53 / /b rw - nfs nas:/x rw,vers=3,rsize=4096,hard,noac,timeo=50%s\n",
+		      more));
+}
+
+TEST(options_are_as_in_force)
+{
+	put_mounts("");
+	put("/proc/1/mountstats",
+	    "device nas:/x mounted on /mnt/with\\040blank with fstype nfs4 statvers=1.1\n"
+	    "\topts:\trw\n"
+	    "\timpl_id:\tname='x',domain='y',date='0,0'\n" XPRT XPRT XPRT
+		    /* A part is longer than what the server can choose. */
+		    OPS OPS OPS OPS OPS OPS
+	    "device nas:/x mounted on /b with fstype nfs statvers=1.1\n" XPRT
+	    "device nas:/x mounted on /b2 with fstype nfs statvers=1.1\n" XPRT XPRT);
+	put("/sys/class/bdi/0:52/read_ahead_kb", "15360\n");
+	add(100);
+	assert_option(0, NFS_RSIZE, "1048576");
+	assert_option(0, NFS_WSIZE, "65536");
+	assert_option(0, NFS_NCONNECT, "3"); /* not as asked for */
+	assert_option(0, NFS_MAX_CONNECT, "16");
+	assert_option(0, NFS_RECOVERY, "soft");
+	assert_option(0, NFS_TIMEO, "600");
+	assert_option(0, NFS_RETRANS, "2");
+	assert_option(0, NFS_SEC, "krb5p");
+	assert_option(0, NFS_PROTO, "tcp");
+	assert_option(0, NFS_AC, "1,60,30,60");
+	assert_option(0, NFS_LOOKUPCACHE, "none");
+	assert_option(0, NFS_LOCAL_LOCK, "flock");
+	assert_true(now.calls.mounts[0].readahead_known);
+	assert_int_equal(now.calls.mounts[0].readahead_bytes, 15360 * 1024);
+	/* What the kernel leaves out has its default, or is not known. */
+	assert_option(1, NFS_NCONNECT, "1");
+	assert_option(1, NFS_MAX_CONNECT, "1");
+	assert_option(1, NFS_RECOVERY, "hard");
+	assert_option(1, NFS_AC, "noac");
+	assert_option(1, NFS_LOOKUPCACHE, "all");
+	assert_option(1, NFS_LOCAL_LOCK, "none");
+	assert_option(1, NFS_WSIZE, "");
+	assert_false(now.calls.mounts[1].readahead_known);
+	for (int o = 0; o < NFS_OPTIONS; o++)
+		assert_option(2, o, "");
+}
+
+TEST(without_mountstats_the_connections_are_those_asked_for)
+{
+	put_mounts("");
+	add(100);
+	assert_option(0, NFS_NCONNECT, "4");
+}
+
+TEST(they_are_read_again_once_a_minute)
+{
+	put_mounts("");
+	add(100);
+	put_mounts(",retrans=7");
+	put("/sys/class/bdi/0:53/read_ahead_kb", "128\n");
+	add(159);
+	assert_option(1, NFS_RETRANS, "");
+	add(160);
+	assert_option(1, NFS_RETRANS, "7");
+	assert_int_equal(now.calls.mounts[1].readahead_bytes, 131072);
+}
+
+TEST(modules_have_their_build_and_origin)
+{
+	static const char note[] =
+		"\4\0\0\0\24\0\0\0\3\0\0\0GNU\0\1\2\3\4\5\6\7\10\11\12\13\14\15\16\17\20\21\22\23\377";
+
+	put_mounts("");
+	put("/sys/module/sunrpc/initstate", "live\n");
+	put("/sys/module/sunrpc/taint", "OE\n");
+	put("/sys/module/sunrpc/srcversion", "A1B2\n");
+	put("/sys/module/nfs/parameters/x", "1\n");
+	put("/sys/module/rpcrdma/initstate", "live\n");
+	put("/sys/module/rpcrdma/taint", "\n");
+	put_bytes("/sys/module/rpcrdma/notes/.note.gnu.build-id", note, sizeof(note) - 1);
+	add(100);
+	assert_int_equal(now.calls.module_count, 3);
+	assert_string_equal(now.calls.modules[0].name, "sunrpc");
+	assert_string_equal(now.calls.modules[0].build, "A1B2");
+	assert_string_equal(now.calls.modules[0].origin, "out-of-tree");
+	assert_string_equal(now.calls.modules[1].origin, "built-in");
+	assert_string_equal(now.calls.modules[1].build, "");
+	assert_string_equal(now.calls.modules[2].build, "0102030405060708090a0b0c0d0e0f10111213ff");
+	assert_string_equal(now.calls.modules[2].origin, "in-tree");
+}
+
+TEST(long_values_are_cut)
+{
+	char options[NFS_OPTIONS][NFS_OPTION_SIZE];
+	static const char text[] =
+		"sec=0123456789012345678901234567890123456789,proto=tcp,=,,rsize";
+
+	mount_settings_options(options, (struct span){ text, text + strlen(text) });
+	assert_string_equal(options[NFS_SEC], "01234567890123456789012");
+	assert_string_equal(options[NFS_PROTO], "tcp");
+}

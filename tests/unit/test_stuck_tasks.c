@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Proves which tasks hang in the NFS client, since when, where, and whether an outstanding call explains it, from texts
+ * as bpf/stuck_tasks.bpf.c writes them. */
+#include "unit.h"
+#include "nfs/stuck_tasks.h"
+#include "snapshot.h"
+
+static struct stuck_tasks t;
+static struct stuck_task told[8];
+static struct span told_stack;
+static char told_mountpoint[8][LABEL_SIZE];
+static bool told_rpc[8];
+static size_t told_count;
+
+BEFORE_EACH()
+{
+	told_count = 0;
+	now.calls.source = RPC_SOURCE_BTF;
+	snapshot_server(&now.calls, "nas");
+	snapshot_mount(&now.calls, &(struct nfs_mount){ .server = "nas",
+							.export = "/x",
+							.mountpoint = "/data",
+							.version = "3",
+							.device = 52 });
+}
+
+AFTER_EACH()
+{
+	stuck_tasks_free(&t);
+}
+
+static void on_stuck(void *context, const struct stuck_task *task, struct span stack,
+		     const char *mountpoint, bool rpc)
+{
+	(void)context;
+	assert_true(told_count < COUNT(told));
+	told[told_count] = *task;
+	told_stack = stack;
+	told_rpc[told_count] = rpc;
+	strcpy(told_mountpoint[told_count++], mountpoint);
+}
+
+/* A look at @seconds, without the kernel. */
+static void look(uint64_t seconds, const char *text)
+{
+	now.time_ns = seconds * SECOND;
+	now.calls.stuck_count = 0;
+	assert_int_equal(stuck_tasks_watch(&t, &now), 0);
+	if (text)
+		assert_int_equal(stuck_tasks_take(&t, &now,
+						  (struct span){ text, text + strlen(text) },
+						  on_stuck, NULL),
+				 0);
+	assert_int_equal(stuck_tasks_count(&t, &now), 0);
+}
+
+static void assert_stuck(const char *mountpoint, bool rpc, uint32_t tasks, uint64_t seconds)
+{
+	for (size_t i = 0; i < now.calls.stuck_count; i++) {
+		const struct stuck_state *state = &now.calls.stuck[i];
+		bool this = state->rpc == rpc && !strcmp(state->mountpoint, mountpoint);
+
+		assert_int_equal(state->tasks, this ? tasks : 0);
+		assert_int_equal(state->oldest_ns / SECOND, this ? seconds : 0);
+		if (this)
+			return;
+	}
+	fail_msg("there is no state %s %d", mountpoint, rpc);
+}
+
+static void assert_none(void)
+{
+	assert_int_equal(now.calls.stuck_count, 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(now.calls.stuck[i].tasks, 0);
+}
+
+#define NUMBERS(asleep) "41 40 1000 7 " asleep "000000000 52\n"
+#define LOCK                                       \
+	" rwsem_down_write_slowpath+0x2f0/0x500\n" \
+	" nfs_start_io_write+0x1a/0x40 [nfs]\n"    \
+	" nfs_file_write+0x8f/0x2c0 [nfs]\n"       \
+	" vfs_write+0x2a1/0x3b0\n"                 \
+	" entry_SYSCALL_64_after_hwframe+0x6e/0xd8\n"
+#define CALL                                          \
+	" rpc_wait_bit_killable+0x1e/0xb0 [sunrpc]\n" \
+	" __rpc_execute+0xf5/0x400 [sunrpc]\n"        \
+	" nfs3_proc_getattr+0x5e/0xb0 [nfsv3]\n"
+
+TEST(a_task_that_waits_for_a_lock_is_told_once_with_function_age_and_mount)
+{
+	look(1000, NUMBERS("59") LOCK);
+	assert_none();
+	assert_int_equal(told_count, 0);
+	look(1002, NUMBERS("61") LOCK);
+	assert_stuck("/data", false, 1, 61);
+	assert_int_equal(told_count, 1);
+	assert_int_equal(told[0].pid, 41);
+	assert_int_equal(told[0].process, 40);
+	assert_int_equal(told[0].since_ns / SECOND, 941);
+	assert_string_equal(told[0].function, "nfs_start_io_write");
+	assert_string_equal(told_mountpoint[0], "/data");
+	assert_false(told_rpc[0]);
+	assert_int_equal(span_left(told_stack), strlen(LOCK));
+	look(1100, NUMBERS("159") LOCK);
+	assert_stuck("/data", false, 1, 159);
+	assert_int_equal(told_count, 1);
+	/* Between looks it grows older. */
+	look(1110, NULL);
+	assert_stuck("/data", false, 1, 169);
+	look(1120, "");
+	assert_none();
+}
+
+TEST(each_sleep_counts_from_its_own_begin)
+{
+	look(1000, NUMBERS("100") LOCK);
+	assert_int_equal(told_count, 1);
+	look(1060, "41 40 1000 8 20000000000 52\n" LOCK);
+	assert_none();
+	look(1100, "41 40 1000 8 60000000000 52\n" LOCK);
+	assert_int_equal(told_count, 2);
+}
+
+/* Where the kernel does not show when a task fell asleep. */
+TEST(without_a_time_it_is_since_the_first_look)
+{
+	look(1000, NUMBERS("") LOCK);
+	look(1059, NUMBERS("") LOCK);
+	assert_none();
+	look(1060, NUMBERS("") LOCK);
+	assert_stuck("/data", false, 1, 60);
+}
+
+TEST(the_next_look_is_when_a_task_may_be_stuck)
+{
+	t.due_ns = 2000 * SECOND;
+	look(1000, NUMBERS("20") LOCK);
+	assert_int_equal(t.due_ns / SECOND, 1040);
+	t.due_ns = 2000 * SECOND;
+	look(1041, NUMBERS("61") LOCK);
+	assert_int_equal(t.due_ns / SECOND, 2000);
+}
+
+TEST(who_waits_for_a_call_of_his_own_is_explained)
+{
+	look(1000, NUMBERS("70") CALL);
+	assert_stuck("/data", true, 1, 70);
+	assert_true(told_rpc[0]);
+	assert_string_equal(told[0].function, "rpc_wait_bit_killable");
+}
+
+/* Another's call, which has the lock. */
+TEST(a_dead_server_explains_those_who_wait_for_a_lock)
+{
+	snapshot_server(&now.calls, "nas")->oldest_ns[RPC_QUEUE_PENDING] = 70 * SECOND;
+	look(1000, NUMBERS("69") LOCK);
+	assert_stuck("/data", true, 1, 69);
+	/* It answers again, and the task hangs still: that counts from now on. */
+	now.calls.servers[0].oldest_ns[RPC_QUEUE_PENDING] = 0;
+	look(1015, NUMBERS("84") LOCK);
+	assert_stuck("/data", false, 1, 15);
+}
+
+TEST(a_server_that_always_has_calls_explains_it_and_calls_now_and_then_do_not)
+{
+	struct rpc_transport_state *x = snapshot_transport(&now.calls, "nas", "tcp/0");
+
+	look(1000, NULL); /* idle once */
+	x->slots_in_flight = 1;
+	for (int i = 1; i <= 3; i++) {
+		look(1000 + 15 * i, NUMBERS("61") LOCK);
+		assert_stuck("/data", false, 1, i == 1 ? 61 : 61 + 15 * (i - 1));
+	}
+	look(1060, NULL);
+	assert_stuck("/data", true, 1, 106);
+	x->slots_in_flight = 0;
+	look(1075, NULL);
+	assert_stuck("/data", false, 1, 15);
+	x->slots_in_flight = 1;
+	look(1090, NULL);
+	assert_stuck("/data", false, 1, 30);
+}
+
+/* Such a call is in no queue. */
+TEST(calls_that_wait_for_credentials_explain_it)
+{
+	for (int i = 0; i < 5; i++) {
+		snapshot_server(&now.calls, "nas")->credentials_ns += SECOND;
+		look(1000 + 15 * i, i == 4 ? NUMBERS("61") LOCK : NULL);
+	}
+	assert_stuck("/data", true, 1, 61);
+}
+
+TEST(what_is_not_known_of_calls_may_explain_it)
+{
+	now.calls.unknown = RPC_ALL_FACTS;
+	look(1000, NUMBERS("61") LOCK);
+	assert_stuck("/data", true, 1, 61);
+}
+
+TEST(only_calls_to_its_own_server_explain_it)
+{
+	snapshot_server(&now.calls, "other")->oldest_ns[RPC_QUEUE_PENDING] = 70 * SECOND;
+	snapshot_mount(&now.calls, &(struct nfs_mount){ .server = "other",
+							.export = "/x",
+							.mountpoint = "/home",
+							.device = 53 });
+	look(1000, NUMBERS("61") LOCK);
+	assert_stuck("/data", false, 1, 61);
+	/* Of a task whose mount is not known, any may. */
+	look(1001, "41 40 1000 7 61000000000 0\n" LOCK);
+	assert_stuck("", true, 1, 62);
+}
+
+TEST(tasks_elsewhere_are_none)
+{
+	look(1000,
+	     "1 1 1 1 99000000000 0\n kernel_clone+0x1/0x2\n __do_sys_vfork+0x1/0x2\n"
+	     "2 2 1 1 99000000000 0\n jbd2_log_wait_commit+0x1/0x2 [jbd2]\n"
+	     /* the server, whose threads use sunrpc */
+	     "3 3 1 1 99000000000 0\n nfsd_write+0x1/0x2 [nfsd]\n svc_process+0x1/0x2 [sunrpc]\n"
+	     "4 4 1 1 99000000000 0\n rpc_wait_bit_killable+0x1/0x2 [sunrpc]\n"
+	     " nfsd4_run_cb_work+0x1/0x2 [nfsd]\n"
+	     "5 5 1 1 99000000000 0\n");
+	assert_none();
+	assert_int_equal(told_count, 0);
+}
+
+TEST(a_kernel_with_nfs_built_in_and_waits_without_a_function_of_it_are_found)
+{
+	look(1000,
+	     "1 1 1 1 99000000000 0\n nfs_wb_all+0x1/0x2\n"
+	     "2 2 1 1 99000000000 0\n do_truncate+0x1/0x2\n _nfs4_do_setattr+0x1/0x2 [nfsv4]\n"
+	     /* behind the lock of a file's position: known by the file */
+	     "3 3 1 1 99000000000 52\n fdget_pos+0x1/0x2\n ksys_read+0x1/0x2\n");
+	assert_stuck("/data", false, 3, 99);
+	assert_string_equal(told[1].function, "_nfs4_do_setattr");
+	assert_string_equal(told[2].function, "fdget_pos");
+}
+
+TEST(damaged_text_is_skipped)
+{
+	look(1000, "41 40\n" LOCK "x\n" NUMBERS("61") LOCK "\n 1 2");
+	assert_stuck("/data", false, 1, 61);
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Reads and writes profiles of mounts, and compares. */
+#include "health/mount_profile.h"
+
+#include <fnmatch.h>
+
+#include "base/array.h"
+#include "base/span.h"
+
+#define NODE "node"
+
+const char *profile_option_name(int option)
+{
+	static const char *const names[] = { "vers", "readahead", "sunrpc", "nfs", "rpcrdma" };
+
+	_Static_assert(COUNT(names) == PROFILE_OPTIONS - NFS_OPTIONS, "in their order");
+	return option < NFS_OPTIONS ? nfs_option_names[option] : names[option - NFS_OPTIONS];
+}
+
+/* ---- reading ---- */
+
+static int find_option(struct span name, bool node)
+{
+	int option = node ? PROFILE_MOUNT_OPTIONS : 0,
+	    end = node ? PROFILE_OPTIONS : PROFILE_MOUNT_OPTIONS;
+
+	while (option < end && !span_is(name, profile_option_name(option)))
+		option++;
+	return option < end ? option : -1;
+}
+
+/* NULL, or what is wrong. */
+static const char *read_line(struct mount_wish *wish, struct span line)
+{
+	struct span mount = span_take_word(&line), option = span_take_word(&line),
+		    wanted = span_take_word(&line);
+
+	if (!span_left(wanted) || span_left(span_take_word(&line)))
+		return "is not MOUNT OPTION WANTED";
+	if (!span_is(mount, NODE) && *mount.at != '/' && *mount.at != '*')
+		return "must begin with a mount point, a pattern of mount points or " NODE;
+	wish->option = find_option(option, span_is(mount, NODE));
+	if (wish->option < 0)
+		return "has no option that can be compared";
+	if (!span_copy(mount, wish->mount, sizeof(wish->mount)) ||
+	    !span_copy(wanted, wish->wanted, sizeof(wish->wanted)))
+		return "is too long";
+	return NULL;
+}
+
+int mount_profile_read(struct mount_profile *p, const char *text, size_t len, char *error,
+		       size_t error_size)
+{
+	struct span rest = { text, text + len }, line;
+	unsigned int number = 0;
+
+	while (span_left(rest)) {
+		struct mount_wish wish, *added;
+		const char *wrong;
+
+		line = span_take_line(&rest);
+		line = span_take_until(&line, "#\r");
+		span_take_run(&line, " \t");
+		number++;
+		if (!span_left(line))
+			continue;
+		wrong = read_line(&wish, line);
+		if (wrong) {
+			snprintf(error, error_size, "line %u %s", number, wrong);
+			return -EINVAL;
+		}
+		added = ARRAY_APPEND(p->wishes, p->count);
+		if (!added)
+			return -ENOMEM;
+		*added = wish;
+	}
+	return 0;
+}
+
+/* ---- comparing ---- */
+
+const struct mount_wish *mount_profile_find(const struct mount_profile *p, const char *mountpoint,
+					    int option)
+{
+	for (size_t i = p->count; i--;)
+		if (p->wishes[i].option == option && !fnmatch(p->wishes[i].mount, mountpoint, 0))
+			return &p->wishes[i];
+	return NULL;
+}
+
+static bool is_in_range(struct span range, const char *value)
+{
+	uint64_t low, high, number;
+
+	return span_take_number(&range, 10, UINT64_MAX, &low) && span_take(&range, "-") &&
+	       span_number(range, UINT64_MAX, &high) &&
+	       span_number((struct span){ value, value + strlen(value) }, UINT64_MAX, &number) &&
+	       number >= low && number <= high;
+}
+
+bool mount_profile_wants(const struct mount_wish *wish, const char *value)
+{
+	struct span rest = { wish->wanted, wish->wanted + strlen(wish->wanted) };
+
+	while (span_left(rest)) {
+		struct span one = span_take_until(&rest, "|");
+
+		span_take(&rest, "|");
+		if (span_is(one, value) || is_in_range(one, value))
+			return true;
+	}
+	return false;
+}
+
+const char *mount_profile_value(const struct nfs_mount *mount, int option, char text[24])
+{
+	if (option < NFS_OPTIONS)
+		return mount->options[option];
+	if (option == PROFILE_VERSION)
+		return mount->version;
+	snprintf(text, 24, "%" PRIu64, mount->readahead_bytes);
+	return mount->readahead_known ? text : "";
+}
+
+/* ---- writing ---- */
+
+/* A pattern that this mount point matches, in one word. */
+static void write_pattern(FILE *out, const char *mountpoint)
+{
+	for (; *mountpoint; mountpoint++)
+		fputc(strchr(" \t*[\\#", *mountpoint) ? '?' : *mountpoint, out);
+}
+
+void mount_profile_write(FILE *out, const struct calls *c)
+{
+	char text[24];
+	const char *value;
+
+	fputs("# How NFS is to be mounted, for xidscope check --profile: written by xidscope doctor --mounts.\n"
+	      "# MOUNT OPTION WANTED: a mount point or a pattern (* ? [...]), or " NODE
+	      " for modules; a value, a range LOW-HIGH,\n"
+	      "# or several with | between. The last line that fits a mount and an option counts.\n",
+	      out);
+	for (const struct nfs_mount *m = c->mounts; m < c->mounts + c->mount_count; m++)
+		for (int option = 0; option < PROFILE_MOUNT_OPTIONS; option++) {
+			value = mount_profile_value(m, option, text);
+			if (!*value)
+				continue;
+			write_pattern(out, m->mountpoint);
+			fprintf(out, "\t%s\t%s\n", profile_option_name(option), value);
+		}
+	for (const struct client_module *m = c->modules; m < c->modules + c->module_count; m++)
+		fprintf(out, NODE "\t%s\t%s\n", m->name, *m->build ? m->build : m->origin);
+}

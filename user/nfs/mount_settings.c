@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The options of NFS mounts from mountinfo, their connections from mountstats, readahead and modules from sysfs. */
+#include "nfs/mount_settings.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/file_text.h"
+#include "base/mountinfo.h"
+#include "kernel/mounts.h"
+
+#define FILE_MAX (64 << 20)
+
+/* include/uapi/linux/elf.h: a note's head of three numbers, and the name "GNU". */
+#define NOTE_HEAD 16
+#define BUILD_ID 20
+
+void mount_settings_free(struct mount_settings *m)
+{
+	if (m->changes >= 0)
+		close(m->changes);
+	free(m->mounts);
+	*m = (struct mount_settings){ .changes = -1 };
+}
+
+/* ---- options ---- */
+
+static void set(char option[NFS_OPTION_SIZE], struct span value)
+{
+	span_copy(span_cut(value, NFS_OPTION_SIZE - 1), option, NFS_OPTION_SIZE);
+}
+
+/* One of the times for which attributes are taken as valid. */
+static void take_time(struct span name, struct span value, uint64_t times[4])
+{
+	static const char *const names[] = { "acregmin", "acregmax", "acdirmin", "acdirmax" };
+
+	for (size_t i = 0; i < COUNT(names); i++)
+		if (span_is(name, names[i]))
+			span_number(value, UINT32_MAX, &times[i]);
+}
+
+void mount_settings_options(char options[NFS_OPTIONS][NFS_OPTION_SIZE], struct span text)
+{
+	static const char *const defaults[NFS_OPTIONS] = { [NFS_NCONNECT] = "1",
+							   [NFS_MAX_CONNECT] = "1",
+							   [NFS_LOOKUPCACHE] = "all",
+							   [NFS_LOCAL_LOCK] = "none" };
+	uint64_t times[4] = { 3, 60, 30, 60 }; /* fs/nfs/client.c: NFS_DEF_ACREGMIN, ... */
+	bool none = false;
+
+	for (int o = 0; o < NFS_OPTIONS; o++)
+		snprintf(options[o], NFS_OPTION_SIZE, "%s", defaults[o] ? defaults[o] : "");
+	while (span_left(text)) {
+		struct span option = span_take_until(&text, ","), name;
+
+		span_take(&text, ",");
+		name = span_take_until(&option, "=");
+		span_take(&option, "=");
+		if (span_is(name, "hard") || span_is(name, "soft") || span_is(name, "softerr"))
+			set(options[NFS_RECOVERY], name);
+		none |= span_is(name, "noac");
+		take_time(name, option, times);
+		for (int o = 0; o < NFS_OPTIONS; o++)
+			if (o != NFS_RECOVERY && o != NFS_AC && span_is(name, nfs_option_names[o]))
+				set(options[o], option);
+	}
+	snprintf(options[NFS_AC], NFS_OPTION_SIZE, "%u,%u,%u,%u", (unsigned int)times[0],
+		 (unsigned int)times[1], (unsigned int)times[2], (unsigned int)times[3]);
+	if (none)
+		snprintf(options[NFS_AC], NFS_OPTION_SIZE, "noac");
+}
+
+/* ---- connections ---- */
+
+/* Counts the connections of the mount at the escaped path @point in the text of mountstats. */
+static void count_connections(char option[NFS_OPTION_SIZE], const struct file_text *mountstats,
+			      struct span point)
+{
+	struct span text = { mountstats->bytes, mountstats->bytes + mountstats->len };
+	struct mountstats_place place = {};
+	unsigned int connections = 0;
+	bool here = false;
+
+	while (span_left(text)) {
+		struct span line = span_take_line(&text);
+
+		if (mountstats_is_head(&place, line)) {
+			here = span_take_through(&line, " mounted on ") &&
+			       span_left(line) > span_left(point) &&
+			       !memcmp(line.at, point.at, span_left(point)) &&
+			       line.at[span_left(point)] == ' ';
+			/* What is mounted over it comes later. */
+			connections = here ? 0 : connections;
+		} else if (here) { /* also a line that the server has chosen */
+			connections += span_starts_with(line, "\txprt:");
+		}
+	}
+	if (connections)
+		snprintf(option, NFS_OPTION_SIZE, "%u", connections);
+}
+
+/* ---- the mounts ---- */
+
+static bool is_nfs(const struct mountinfo_line *line)
+{
+	return span_is(line->type, "nfs") || span_is(line->type, "nfs4");
+}
+
+static void read_readahead(struct mount_setting *mount, const char *root, const char *device)
+{
+	char text[24];
+	uint64_t kilobytes;
+
+	mount->readahead_known =
+		file_first_line(PATHF("%s/sys/class/bdi/%s/read_ahead_kb", root, device), text,
+				sizeof(text)) &&
+		span_number((struct span){ text, text + strlen(text) }, UINT64_MAX >> 10,
+			    &kilobytes);
+	if (mount->readahead_known)
+		mount->readahead_bytes = kilobytes << 10;
+}
+
+static int add_mount(struct mount_settings *m, const char *root, const struct mountinfo_line *line,
+		     const struct file_text *mountstats)
+{
+	struct span number = line->device;
+	char device[32];
+	uint64_t high = 0, low = 0;
+	struct mount_setting *mount;
+
+	if (!span_copy(line->device, device, sizeof(device)) ||
+	    !span_take_number(&number, 10, UINT32_MAX, &high) || !span_take(&number, ":") ||
+	    !span_number(number, UINT32_MAX, &low))
+		return 0;
+	mount = ARRAY_APPEND(m->mounts, m->count);
+	if (!mount)
+		return -ENOMEM;
+	mount->device = high << 32 | low;
+	mount_settings_options(mount->options, line->super_options);
+	count_connections(mount->options[NFS_NCONNECT], mountstats, line->point);
+	read_readahead(mount, root, device);
+	return 0;
+}
+
+static int read_mounts(struct mount_settings *m, const char *root)
+{
+	struct file_text file, mountstats;
+	struct mountinfo_line line;
+	struct span text;
+	int err = 0;
+
+	free(m->mounts);
+	m->mounts = NULL;
+	m->count = 0;
+	if (file_text_read(&file, PATHF("%s/proc/1/mountinfo", root), FILE_MAX) &&
+	    file_text_read(&file, PATHF("%s/proc/self/mountinfo", root), FILE_MAX))
+		return 0;
+	if (file_text_read(&mountstats, PATHF("%s/proc/1/mountstats", root), FILE_MAX))
+		file_text_read(&mountstats, PATHF("%s/proc/self/mountstats", root), FILE_MAX);
+	text = (struct span){ file.bytes, file.bytes + file.len };
+	while (!err && span_left(text))
+		if (mountinfo_read_line(&line, span_take_line(&text)) && is_nfs(&line))
+			err = add_mount(m, root, &line, &mountstats);
+	file_text_free(&mountstats);
+	file_text_free(&file);
+	return err;
+}
+
+/* ---- modules ---- */
+
+/* The number that the linker gave the build, in hexadecimal digits. */
+static void read_build(char *build, size_t size, const char *folder)
+{
+	struct file_text note;
+
+	if (file_first_line(PATHF("%s/srcversion", folder), build, size) ||
+	    file_text_read(&note, PATHF("%s/notes/.note.gnu.build-id", folder), 4096))
+		return;
+	for (size_t i = NOTE_HEAD; i < note.len && i < NOTE_HEAD + BUILD_ID; i++)
+		snprintf(build + 2 * (i - NOTE_HEAD), 3, "%02x", (unsigned char)note.bytes[i]);
+	file_text_free(&note);
+}
+
+static void read_modules(struct mount_settings *m, const char *root)
+{
+	static const char *const names[] = { "sunrpc", "nfs", "rpcrdma" };
+	const char *origin;
+	char taint[16];
+
+	m->module_count = 0;
+	for (size_t i = 0; i < COUNT(names); i++) {
+		const char *folder = PATHF("%s/sys/module/%s", root, names[i]);
+		struct client_module *module = &m->modules[m->module_count];
+
+		if (access(folder, F_OK))
+			continue;
+		*module = (struct client_module){};
+		snprintf(module->name, sizeof(module->name), "%s", names[i]);
+		/* What is built in has neither a state nor a taint. */
+		origin = "built-in";
+		if (!access(PATHF("%s/initstate", folder), F_OK)) {
+			file_first_line(PATHF("%s/taint", folder), taint, sizeof(taint));
+			origin = strchr(taint, 'O') ? "out-of-tree" : "in-tree";
+			read_build(module->build, sizeof(module->build), folder);
+		}
+		snprintf(module->origin, sizeof(module->origin), "%s", origin);
+		m->module_count++;
+	}
+}
+
+/* ---- the snapshot ---- */
+
+static void set_mount(const struct mount_settings *m, struct nfs_mount *mount)
+{
+	for (const struct mount_setting *from = m->mounts; from < m->mounts + m->count; from++) {
+		if (from->device != mount->device)
+			continue;
+		memcpy(mount->options, from->options, sizeof(mount->options));
+		mount->readahead_bytes = from->readahead_bytes;
+		mount->readahead_known = from->readahead_known;
+		return;
+	}
+}
+
+int mount_settings_add(struct mount_settings *m, const char *root, struct snapshot *s)
+{
+	bool first = m->changes < 0;
+	int err = 0;
+
+	if (first)
+		m->changes = open(PATHF("%s/proc/1/mountinfo", root), O_RDONLY | O_CLOEXEC);
+	if (m->changes < 0)
+		m->changes = open(PATHF("%s/proc/self/mountinfo", root), O_RDONLY | O_CLOEXEC);
+	if (s->calls.mount_count &&
+	    (first || mounts_changed(m->changes) || s->time_ns >= m->due_ns)) {
+		m->due_ns = s->time_ns + MOUNT_SETTINGS_NS;
+		err = read_mounts(m, root);
+		read_modules(m, root);
+	}
+	for (size_t i = 0; i < s->calls.mount_count; i++)
+		set_mount(m, &s->calls.mounts[i]);
+	for (size_t i = 0; i < m->module_count && !err; i++) {
+		struct client_module *module = snapshot_module(&s->calls, m->modules[i].name);
+
+		if (module)
+			*module = m->modules[i];
+		else
+			err = -ENOMEM;
+	}
+	return err;
+}

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Which tasks hang in the NFS client, and whether a call explains it. */
+#include "nfs/stuck_tasks.h"
+
+#include <bpf/bpf.h>
+#include <malloc.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "kernel/bpf_support.h"
+#include "stuck.h"
+#include "stuck_tasks.skel.h"
+
+#define TEXT_MAX ((size_t)STUCK_TASKS_MAX * 4096)
+
+/* A call that has been outstanding for so long explains why a task hangs. So does a server that had calls outstanding at
+ * each of the last LOOKS looks: it may be slow. Calls now and then do not. */
+#define LONG_CALL_NS 10000000000ull
+#define LOOKS 4
+
+struct stuck_server {
+	char server[LABEL_SIZE];
+	unsigned int looks; /* bits: it had calls outstanding; the last look is the lowest */
+	uint64_t credentials_ns; /* at the last look: grows while a call waits for them */
+	uint64_t explains_ns; /* when its calls explained last why tasks hang; 0: never */
+	bool explains; /* they do now */
+};
+
+void stuck_tasks_free(struct stuck_tasks *t)
+{
+	stuck_tasks_bpf__destroy(t->bpf);
+	free(t->tasks);
+	free(t->servers);
+	*t = (struct stuck_tasks){};
+}
+
+/* ---- servers ---- */
+
+static struct stuck_server *find_server(const struct stuck_tasks *t, const char *server)
+{
+	for (size_t i = 0; i < t->server_count; i++)
+		if (!strcmp(t->servers[i].server, server))
+			return &t->servers[i];
+	return NULL;
+}
+
+/* Whether calls to the server are outstanding, for how long. Where that is not known, it may be. */
+static bool has_calls(const struct calls *c, const struct rpc_server_state *v, uint64_t *oldest_ns)
+{
+	bool has = !snapshot_knows(c, RPC_FACT_SLOTS_IN_FLIGHT) &&
+		   !snapshot_knows(c, RPC_FACT_OLDEST + RPC_QUEUE_PENDING);
+
+	*oldest_ns = 0;
+	for (int q = 0; q < RPC_QUEUES; q++)
+		RAISE(*oldest_ns, v->oldest_ns[q]);
+	for (size_t i = 0; i < c->transport_count && !has; i++)
+		has = c->transports[i].slots_in_flight &&
+		      !strcmp(c->transports[i].server, v->server);
+	return has || *oldest_ns;
+}
+
+int stuck_tasks_watch(struct stuck_tasks *t, const struct snapshot *s)
+{
+	const struct rpc_server_state *end = s->calls.servers + s->calls.server_count;
+
+	for (const struct rpc_server_state *v = s->calls.servers; v < end; v++) {
+		struct stuck_server *w = find_server(t, v->server);
+		uint64_t oldest_ns;
+
+		if (!w) {
+			w = ARRAY_APPEND(t->servers, t->server_count);
+			if (!w)
+				return -ENOMEM;
+			memcpy(w->server, v->server, sizeof(w->server));
+			w->looks = -1u;
+		}
+		w->looks = w->looks << 1 | (has_calls(&s->calls, v, &oldest_ns) ||
+					    v->credentials_ns > w->credentials_ns);
+		w->credentials_ns = v->credentials_ns;
+		w->explains = !(~w->looks & ((1u << LOOKS) - 1)) || oldest_ns >= LONG_CALL_NS;
+		if (w->explains)
+			w->explains_ns = s->time_ns;
+	}
+	return 0;
+}
+
+/* ---- a task ---- */
+
+/* The mount of the device, or the node's only one; NULL: it cannot be told. */
+static const struct nfs_mount *mount_of(const struct calls *c, uint64_t device)
+{
+	for (size_t i = 0; i < c->mount_count; i++)
+		if (c->mounts[i].device == device)
+			return &c->mounts[i];
+	return c->mount_count == 1 ? c->mounts : NULL;
+}
+
+/* Whether outstanding calls explain that the task hangs: its own, or others' to the server; to any server if it is not
+ * known. Else *@since_ns is since when they do not. */
+static bool is_explained(const struct stuck_tasks *t, const struct stuck_task *task,
+			 const struct nfs_mount *mount, uint64_t *since_ns)
+{
+	bool explained = task->waits_for_call;
+
+	if (mount && !find_server(t, mount->server))
+		mount = NULL;
+	*since_ns = task->since_ns;
+	for (const struct stuck_server *w = t->servers; w < t->servers + t->server_count; w++) {
+		if (mount && strcmp(mount->server, w->server) != 0)
+			continue;
+		explained |= w->explains;
+		RAISE(*since_ns, w->explains_ns);
+	}
+	return explained;
+}
+
+static bool begins_with(struct span name, const char *const *prefixes)
+{
+	for (; *prefixes; prefixes++)
+		if (span_starts_with(name, *prefixes))
+			return true;
+	return false;
+}
+
+/* Takes in a line of the stack, " FUNCTION+0x1/0x2 [MODULE]"; those that are built in have no module. Returns whether the
+ * function is one of the NFS server. */
+static bool take_function(struct stuck_task *task, struct span line)
+{
+	static const char *const server[] = { "nfsd", "svc_", NULL };
+	static const char *const client[] = { "nfs",    "_nfs",  "__nfs", "rpc_",
+					      "__rpc_", "xprt_", "xs_",   NULL };
+	static const char *const calls[] = { "rpc_", "__rpc_", "xprt_", "xs_", NULL };
+	struct span name, module;
+
+	span_take_run(&line, " ");
+	name = span_take_until(&line, "+ ");
+	span_take_until(&line, "[");
+	span_take(&line, "[");
+	module = span_take_until(&line, "]");
+	if (begins_with(name, server) || begins_with(module, server))
+		return true;
+	if (!*task->function || (!task->client && begins_with(name, client)))
+		span_copy(span_cut(name, sizeof(task->function) - 1), task->function,
+			  sizeof(task->function));
+	task->client |= begins_with(name, client) || span_starts_with(module, "nfs");
+	task->waits_for_call |= begins_with(name, calls);
+	return false;
+}
+
+/* Takes in the stack of the task, and moves @text behind it. */
+static struct span take_stack(struct stuck_task *task, struct span *text)
+{
+	struct span stack = { text->at, text->at };
+	bool server = false;
+
+	while (span_starts_with(*text, " ")) {
+		server |= take_function(task, span_take_line(text));
+		stack.end = text->at;
+	}
+	if (server)
+		task->client = task->waits_for_call = false;
+	return stack;
+}
+
+/* "PID PROCESS BEGAN SWITCHES ASLEEP DEVICE" */
+static bool take_numbers(struct stuck_task *task, struct span line, uint64_t now_ns)
+{
+	uint64_t n[6];
+
+	for (int i = 0; i < 6; i++, span_take_run(&line, " "))
+		if (!span_take_number(&line, 10, UINT64_MAX, &n[i]))
+			return false;
+	*task = (struct stuck_task){ .pid = (int)n[0],
+				     .process = (int)n[1],
+				     .began = n[2],
+				     .switches = n[3],
+				     .since_ns = counted_since(now_ns, n[4]),
+				     .device = n[5] >> 20 << 32 | (n[5] & 0xfffff) };
+	return true;
+}
+
+static const struct stuck_task *find_task(const struct stuck_task *list, size_t count,
+					  const struct stuck_task *like)
+{
+	for (const struct stuck_task *task = list; task < list + count; task++)
+		if (task->pid == like->pid && task->began == like->began &&
+		    task->switches == like->switches)
+			return task;
+	return NULL;
+}
+
+static bool is_stuck(const struct stuck_task *task, uint64_t now_ns)
+{
+	return task->client && now_ns >= task->since_ns + STUCK_NS;
+}
+
+/* ---- a look ---- */
+
+/* Tells of the task if it is stuck and that is new. */
+static void tell(const struct stuck_tasks *t, const struct snapshot *s, struct stuck_task *task,
+		 struct span stack, stuck_task_handler *handle, void *context)
+{
+	const struct nfs_mount *mount = mount_of(&s->calls, task->device);
+	uint64_t since_ns;
+
+	if (task->told || !is_stuck(task, s->time_ns))
+		return;
+	task->told = true;
+	handle(context, task, stack, mount ? mount->mountpoint : "",
+	       is_explained(t, task, mount, &since_ns));
+}
+
+int stuck_tasks_take(struct stuck_tasks *t, const struct snapshot *s, struct span text,
+		     stuck_task_handler *handle, void *context)
+{
+	struct stuck_task *before = t->tasks, task, *added;
+	size_t count = t->count;
+	int err = 0;
+
+	t->tasks = NULL;
+	t->count = 0;
+	while (!err && span_left(text)) {
+		const struct stuck_task *same;
+		struct span stack;
+
+		if (!take_numbers(&task, span_take_line(&text), s->time_ns))
+			continue;
+		stack = take_stack(&task, &text);
+		for (size_t i = 0; i < s->calls.mount_count && task.device; i++)
+			task.client |= s->calls.mounts[i].device == task.device;
+		same = find_task(before, count, &task);
+		if (same) {
+			task.since_ns = same->since_ns;
+			task.told = same->told;
+		}
+		added = ARRAY_APPEND(t->tasks, t->count);
+		if (!added) {
+			err = -ENOMEM;
+			break;
+		}
+		tell(t, s, &task, stack, handle, context);
+		*added = task;
+		/* The next look is not before one that may be stuck is. */
+		if (task.client && !is_stuck(&task, s->time_ns))
+			LOWER(t->due_ns, task.since_ns + STUCK_NS);
+	}
+	free(before);
+	return err;
+}
+
+int stuck_tasks_count(const struct stuck_tasks *t, struct snapshot *s)
+{
+	struct stuck_state *state;
+	uint64_t since_ns;
+
+	/* Those of no mount are there also if they are 0: it is known. */
+	for (int rpc = 0; rpc < 2; rpc++)
+		if (!snapshot_stuck(&s->calls, "", rpc))
+			return -ENOMEM;
+	for (const struct stuck_task *task = t->tasks; task < t->tasks + t->count; task++) {
+		const struct nfs_mount *mount = mount_of(&s->calls, task->device);
+		bool rpc = is_explained(t, task, mount, &since_ns);
+
+		if (!is_stuck(task, s->time_ns))
+			continue;
+		state = snapshot_stuck(&s->calls, mount ? mount->mountpoint : "", rpc);
+		if (!state)
+			return -ENOMEM;
+		state->tasks++;
+		RAISE(state->oldest_ns, counted_since(s->time_ns, rpc ? task->since_ns : since_ns));
+	}
+	return 0;
+}
+
+/* ---- the kernel side ---- */
+
+/* False: the kernel refuses it. */
+static bool load(struct stuck_tasks *t, const struct log *log)
+{
+	int err;
+
+	if (t->bpf || t->failed)
+		return t->bpf;
+	bpf_error_log_clear();
+	t->bpf = stuck_tasks_bpf__open();
+	err = t->bpf ? stuck_tasks_bpf__load(t->bpf) ?: stuck_tasks_bpf__attach(t->bpf) : -errno;
+	malloc_trim(0);
+	if (!err)
+		return true;
+	log_info(log, "does not look for tasks that hang in NFS: %s", bpf_reason(-err));
+	stuck_tasks_bpf__destroy(t->bpf);
+	t->bpf = NULL;
+	t->failed = true;
+	return false;
+}
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t = {};
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Reads the text of all tasks, to be freed; NULL: it cannot be read. */
+static char *read_text(struct stuck_tasks_bpf *bpf, size_t *len)
+{
+	char *text = malloc(TEXT_MAX);
+	int fd = bpf_iter_create(bpf_link__fd(bpf->links.stuck_tasks));
+	ssize_t n = 0;
+
+	*len = 0;
+	bpf->bss->tasks_left = STUCK_TASKS_MAX;
+	while (text && fd >= 0 && *len < TEXT_MAX &&
+	       (n = read(fd, text + *len, TEXT_MAX - *len)) > 0)
+		*len += (size_t)n;
+	if (fd >= 0)
+		close(fd);
+	if (fd >= 0 && n >= 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static int look(struct stuck_tasks *t, const struct snapshot *s, stuck_task_handler *handle,
+		void *context)
+{
+	uint64_t begin = cpu_ns(), apart;
+	size_t len;
+	char *text = read_text(t->bpf, &len);
+	int err = 0;
+
+	apart = (cpu_ns() - begin) * STUCK_APART;
+	t->due_ns = s->time_ns + LOWER(apart, STUCK_APART_NS);
+	if (text)
+		err = stuck_tasks_take(t, s, (struct span){ text, text + len }, handle, context);
+	free(text);
+	return err;
+}
+
+void stuck_tasks_add(struct stuck_tasks *t, const struct log *log, struct snapshot *s,
+		     stuck_task_handler *handle, void *context)
+{
+	struct bpf_memory memory;
+	int err;
+
+	if (s->calls.source == RPC_SOURCE_NONE ||
+	    (!s->calls.mount_count && !s->calls.server_count) || !load(t, log))
+		return;
+	err = stuck_tasks_watch(t, s);
+	if (!err && s->time_ns >= t->due_ns)
+		err = look(t, s, handle, context);
+	if (!err)
+		err = stuck_tasks_count(t, s);
+	if (err)
+		log_warn(log, "no memory to look for tasks that hang in NFS");
+	bpf_object_memory(t->bpf->obj, &memory);
+	s->self.map_bytes += memory.maps;
+	s->self.program_bytes += memory.programs;
+}

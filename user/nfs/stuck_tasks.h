@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Tasks that hang in the NFS client: uninterruptible or killable sleep of more than a minute. */
+#pragma once
+
+#include "base/log.h"
+#include "base/span.h"
+#include "snapshot/snapshot.h"
+
+/* Looks are this many times as far apart as one takes, and at most STUCK_APART_NS: then those who slept for 15 s at one
+ * look are looked at again when they have for a minute, and others at the next one, no later than two minutes after they
+ * fell asleep. With 20,000 tasks a look takes 7 ms. (To read as much from proc takes some 180.) */
+#define STUCK_APART 15000
+#define STUCK_APART_NS 105000000000ull
+
+struct stuck_task {
+	int pid; /* the thread's */
+	int process;
+	uint64_t began; /* ns since the boot */
+	uint64_t switches; /* how often it has left a CPU: unchanged, it has slept all the time */
+	uint64_t since_ns; /* CLOCK_MONOTONIC */
+	uint64_t device; /* of its system call's file, as in struct nfs_mount; 0: not known */
+	bool client; /* it is in the NFS client */
+	bool waits_for_call; /* it waits for a call of its own */
+	bool told;
+	char function[64]; /* of the NFS client in which it is; else the innermost */
+};
+
+/* A task that has begun to be stuck. @stack: a line for each function, innermost first. */
+typedef void stuck_task_handler(void *context, const struct stuck_task *task, struct span stack,
+				const char *mountpoint, bool rpc);
+
+/* Initialise with {}. */
+struct stuck_tasks {
+	struct stuck_tasks_bpf *bpf; /* NULL: not loaded */
+	bool failed; /* the kernel refuses it: not tried again */
+	uint64_t due_ns; /* of the next look */
+	struct stuck_task *tasks;
+	size_t count;
+	struct stuck_server *servers; /* whether they have had calls outstanding */
+	size_t server_count;
+};
+
+void stuck_tasks_free(struct stuck_tasks *t);
+
+/* Looks for stuck tasks if that is due and NFS is in use, adds them to @s, in which mounts, servers and transports are
+ * known, and calls @handle for those that are new. */
+void stuck_tasks_add(struct stuck_tasks *t, const struct log *log, struct snapshot *s,
+		     stuck_task_handler *handle, void *context);
+
+/* ---- its parts, for tests ---- */
+
+/* Takes in the text of a look at @s->time_ns, as bpf/stuck_tasks.bpf.c writes it. Returns 0 or -ENOMEM. */
+int stuck_tasks_take(struct stuck_tasks *t, const struct snapshot *s, struct span text,
+		     stuck_task_handler *handle, void *context);
+
+/* Notes which servers have calls outstanding. Returns 0 or -ENOMEM. */
+int stuck_tasks_watch(struct stuck_tasks *t, const struct snapshot *s);
+
+/* Adds what is stuck to @s. Returns 0 or -ENOMEM. */
+int stuck_tasks_count(const struct stuck_tasks *t, struct snapshot *s);

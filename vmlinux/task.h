@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What an iterator over tasks reads of them, by hand: only the named fields matter.
+ */
+#pragma once
+
+#include "kernel.h"
+
+/* Bits of a task's state (include/linux/sched.h). */
+#define TASK_UNINTERRUPTIBLE 0x2 /* killable sleep has it too */
+#define TASK_NOLOAD 0x400 /* a kernel thread that is idle */
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct super_block {
+	__u32 s_dev;
+};
+
+struct inode {
+	struct super_block *i_sb;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct sched_info {
+	__u64 last_arrival; /* when it got its CPU, by the scheduler's clock; with CONFIG_SCHED_INFO */
+};
+
+struct sched_entity {
+	__u64 sum_exec_runtime;
+	__u64 prev_sum_exec_runtime; /* as it got its CPU; of a real-time task, earlier */
+};
+
+struct task_struct___sleeping {
+	unsigned int __state;
+	__s32 pid, tgid;
+	unsigned long nvcsw, nivcsw;
+	__u64 start_boottime;
+	struct sched_entity se;
+	struct sched_info sched_info;
+	struct files_struct *files;
+};
+
+/* Before 5.14 (2f064a59a11f). */
+struct task_struct___state {
+	volatile long state;
+};
+
+#pragma clang attribute pop
+
+/* The arguments of an iterator's program (include/linux/bpf.h, kernel/bpf/task_iter.c): a fixed form. */
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct___sleeping *task; /* NULL at the end */
+};
