@@ -116,9 +116,13 @@ TEST(calls_that_wait_for_replies_are_found)
 		"-pid- flgs status -client- --rqstp- -timeout ---ops--\n"
 		"    3 0001      0 0x1 0x9a  15000 rpc_default_ops [sunrpc] lockdv4 LOCK a:call_status [sunrpc] q:xprt_pending\n"
 		"    4 0001      0 0x1 0x9a  15000 nfs_commit_ops [nfs] nfsv4 COMMIT a:call_status [sunrpc] q:xprt_pending\n"
-		"    5 0001      0 0x1 0x9a  15000 nfs_commit_ops [nfs] nfsv4 COMMIT a:call_reserveresult [sunrpc] q:xprt_backlog\n";
+		"    5 0001      0 0x1 0x9a  15000 nfs_commit_ops [nfs] nfsv4 COMMIT a:call_reserveresult [sunrpc] q:xprt_backlog\n"
+		"    6 0001      0 0x1 0x9a  15000 nfs_commit_ops [nfs] nfsv4 COMMIT a:call_transmit [sunrpc] q:xprt_sending\n"
+		"    7 0001      0 0x1 0x9a  15000 nfs_commit_ops [nfs] nfsv4 COMMIT a:call_bind [sunrpc] q:delayq\n";
 	struct span rest = { tasks, tasks + strlen(tasks) };
 
 	assert_int_equal(clients_waiting_task(&rest), 4);
+	assert_int_equal(clients_waiting_task(&rest), 6);
+	assert_int_equal(clients_waiting_task(&rest), 7);
 	assert_int_equal(clients_waiting_task(&rest), 0);
 }

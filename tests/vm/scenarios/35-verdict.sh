@@ -281,13 +281,15 @@ disk_server() {
 		for value in memory_backed=1 size=200 irqmode=2 completion_nsec=$((storage_ms * 1000000)) blocksize=512 power=1; do
 			echo "${value#*=}" >"$disk/${value%=*}"
 		done
-		disk=/dev/nullb0
-		[[ -b $disk ]] || disk=/dev/slow
+	fi
+	disk=/dev/nullb0
+	[[ -b $disk ]] || disk=/dev/slow
+	if [[ ! -e disk ]]; then # of this scenario
 		echo 0 >"/sys/block/${disk#/dev/}/queue/read_ahead_kb"
 		busybox mke2fs $disk >mke2fs.log
 		echo $disk >disk
 	fi
-	mount -t ext4 "$(<disk)" /export
+	mount -t ext4 $disk /export
 	nfs_server_start "$1"
 	prepare_file /export
 }

@@ -110,7 +110,9 @@ uint32_t clients_waiting_task(struct span *tasks)
 			continue;
 		/* Names of functions may have the module as a word of its own. */
 		for (nfs = waits = false; span_left(word = span_take_word(&line));) {
-			waits |= span_is(word, "q:xprt_pending");
+			/* While the client connects anew, only one call is in the first one. */
+			waits |= span_is(word, "q:xprt_pending") ||
+				 span_is(word, "q:xprt_sending") || span_is(word, "q:delayq");
 			nfs |= span_take(&word, "nfsv");
 		}
 		if (nfs && waits)

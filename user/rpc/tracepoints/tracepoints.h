@@ -32,7 +32,8 @@ bool clients_parse_server(char *name, size_t size, const char *text, size_t len,
  * line per task, which begins with the task's number. */
 bool clients_has_task(const char *text, size_t len, uint32_t task);
 
-/* Takes lines of such a file up to the next NFS call that waits for its reply, and returns its task's number; 0: there is none. */
+/* Takes lines of such a file up to the next NFS call that waits for its reply, or to be sent, and returns its task's number; 0:
+ * there is none. */
 uint32_t clients_waiting_task(struct span *tasks);
 
 /* The transport of client number @client; false if it is not known. */
