@@ -298,6 +298,10 @@ static const struct {
 } cases[] = {
 	{ "calls in flight varied, and answers took as long", SETUP(4, 500, 20 * MS, "READ", .bytes = 4096), {
 	  VARIED }, BOUND_SLOT, CONFIDENCE_MEDIUM, .setting = TCP_SLOTS, .gain = 1.5 },
+	{ "and most of their time passes on the way", SETUP(4, 500, 20 * MS, "READ", .bytes = 4096, PATH(400000, 90000, 16 * MS,
+	  16 * MS, false)), { VARIED }, BOUND_SLOT, CONFIDENCE_HIGH, .setting = TCP_SLOTS, .gain = 1.5 },
+	{ "or a part of it", SETUP(4, 500, 20 * MS, "READ", .bytes = 4096, PATH(400000, 90000, 14 * MS, 14 * MS, false)), {
+	  VARIED }, BOUND_SLOT, CONFIDENCE_MEDIUM, .setting = TCP_SLOTS, .gain = 1.5 },
 	/* Each finds half of the slots in use as it ends, although all are in use all the time. */
 	{ "calls end together", SETUP(16, 500, 40 * MS, "WRITE", .tick_ns = 4 * MS, .bytes = 4096), { 2, 2, 4, 4, 6,
 	  6, 64, 64, 64, 64 }, BOUND_SLOT, CONFIDENCE_MEDIUM, .gain = 1.5 },
@@ -441,7 +445,7 @@ TEST(a_serial_server_behind_a_delay_is_the_limit)
 
 /* With a worker for each slot the server is as fast as one that serves any number at once: nothing below the slots shows that
  * more of them gain nothing, and what is expected supposes that they gain. */
-TEST(slots_are_never_certain)
+TEST(slots_are_not_certain)
 {
 	struct setup u = SETUP(8, 8, 20 * MS, "WRITE");
 	unsigned int proposed;

@@ -6,6 +6,8 @@
 
 /* An answer that takes at most so many times as long at one of the two loads as at the other takes nearly as long. */
 #define FLAT 1.2
+/* This part of an answer's time is the network's shortest round trip: the server has few calls at once. */
+#define FAR 0.75
 /* How much longer a call may take at the load that a gain is claimed for. */
 #define MOST_GROWTH 1.15
 /* In flight of all slots: nearly all. */
@@ -205,8 +207,10 @@ void judge_slots(struct judgement *j, enum bound limit)
 	if (varied && n->rtt_ns >= n->hold_ns / 2 && is_flat(n)) {
 		flat = extrapolate(j, slots, slots * gain);
 		if (flat >= slots * WORTH_IT || flat >= slots * gain) {
-			/* Never high: a server with a worker for each slot looks the same. */
-			j->to->confidence = CONFIDENCE_MEDIUM;
+			/* A server with a worker for each slot looks the same, unless most of the time
+			 * passes on the way to it: then few workers are busy. */
+			j->to->confidence = n->min_rtt_ns >= FAR * n->rtt_ns ? CONFIDENCE_HIGH :
+									       CONFIDENCE_MEDIUM;
 			wanted = flat;
 			expected = true;
 		}
