@@ -48,6 +48,7 @@ static void add_server(struct snapshot *s, size_t number, uint64_t *seed)
 						"12345" };
 	struct nfs_mount mount = { .export = "/\\ \n\"", .version = "4.2" };
 	struct rpc_transport_state *t;
+	struct owner_calls *owner;
 	struct episode_stats *episodes;
 	struct rpc_server_state *v;
 	char server[LABEL_SIZE], op[RPC_OP_LEN];
@@ -88,7 +89,9 @@ static void add_server(struct snapshot *s, size_t number, uint64_t *seed)
 	snapshot_stuck(&s->calls, mount.mountpoint, number % 2)->oldest_ns = UINT64_MAX;
 	memset(&snapshot_mount_calls(&s->calls, server, mount.export, mount.mountpoint)->sums, 0xff,
 	       sizeof(struct rpc_sums));
-	memset(&snapshot_owner_calls(&s->calls, server, op)->sums, 0xff, sizeof(struct rpc_sums));
+	owner = snapshot_owner_calls(&s->calls, server, op);
+	memset(&owner->sums, 0xff, sizeof(owner->sums));
+	owner->oldest_ns = UINT64_MAX;
 	snprintf(snapshot_storage(&s->calls, server)->storage, LABEL_SIZE, "scratch %zu \"\\",
 		 number % 2);
 	episodes = snapshot_episodes(&s->calls, server, "save");

@@ -64,8 +64,8 @@ static void assign_device(struct mount_calls_state *m, const struct calls *mount
 			set_mount(c, first->export, first->mountpoint);
 }
 
-/* Assigns the clients, which are in the order of the mounts, to these. Not if their numbers differ: a mount has come
- * or gone meanwhile. */
+/* Assigns the clients, which are in the order of the mounts, to these: others have none. Not if their numbers differ: a
+ * mount has come or gone meanwhile. */
 static void assign(struct mount_calls_state *m, const struct mount_list *mounts,
 		   const uint32_t *clients, size_t count)
 {
@@ -79,6 +79,8 @@ static void assign(struct mount_calls_state *m, const struct mount_list *mounts,
 			continue;
 		assign_device(m, mounts->seen, device[i], *clients++);
 	}
+	for (struct seen_client *c = m->seen; c < m->seen + m->seen_count && devices == count; c++)
+		c->looks = LOOKS;
 }
 
 /* Looks for the mounts of the clients, which takes some milliseconds. */
