@@ -187,7 +187,7 @@ __noinline __u32 owner_find(__u32 tgid)
 		return 0;
 	process = process_of(tgid);
 	if (!process) {
-		drop(RPC_DROP_OWNER);
+		drop(RPC_DROP_OWNER_GONE);
 		return 0;
 	}
 	if (!(BPF_CORE_READ(process, flags) & PF_KTHREAD))

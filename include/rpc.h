@@ -93,7 +93,8 @@ enum rpc_drop {
 	RPC_DROP_SERIES, /* series table full: the call is under "other" */
 	RPC_DROP_ERROR, /* error table full: the error has no status */
 	RPC_DROP_CLIENT, /* client table full: the call has no mount */
-	RPC_DROP_OWNER, /* its process was gone, or the table full: the call is the kernel's */
+	RPC_DROP_OWNER, /* table of owners full: the call is the kernel's */
+	RPC_DROP_OWNER_GONE, /* its process was gone: likewise */
 	RPC_DROP_CLIPPED, /* waits exceeded the time before the transmit */
 	RPC_DROP_LAYOUT, /* what was read is not what the kernel passed: it is not counted */
 	RPC_DROPS,

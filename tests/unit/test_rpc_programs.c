@@ -786,7 +786,7 @@ TEST(a_number_that_another_process_has_counts_for_that_one)
 	/* Two whose cells are the same. */
 	owner_calls(7 + RPC_OWNER_CELLS, &read_op, NULL);
 	assert_int_equal(calls_by(""), 1);
-	assert_int_equal(rpc_dropped[RPC_DROP_OWNER], 1);
+	assert_int_equal(rpc_dropped[RPC_DROP_OWNER_GONE], 1);
 	owner_calls(7, &read_op, NULL);
 	assert_int_equal(calls_by("job_9"), 2);
 }
@@ -799,7 +799,7 @@ TEST(a_process_that_is_gone_is_not_guessed)
 	pids[9].tasks[0].first = &processes[8].pid_links[0]; /* of another number */
 	owner_calls(9, &read_op, NULL);
 	assert_int_equal(calls_by(""), 2);
-	assert_int_equal(rpc_dropped[RPC_DROP_OWNER], 2);
+	assert_int_equal(rpc_dropped[RPC_DROP_OWNER_GONE], 2);
 }
 
 TEST(groups_below_one_count_for_it_where_users_make_them)

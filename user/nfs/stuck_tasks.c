@@ -345,6 +345,8 @@ void stuck_tasks_add(struct stuck_tasks *t, const struct log *log, struct snapsh
 	struct bpf_memory memory;
 	int err;
 
+	if (s->calls.source == RPC_SOURCE_NONE)
+		stuck_tasks_free(t); /* sunrpc may be unloaded */
 	if (s->calls.source == RPC_SOURCE_NONE ||
 	    (!s->calls.mount_count && !s->calls.server_count) || !load(t, log))
 		return;

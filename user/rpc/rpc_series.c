@@ -182,7 +182,7 @@ static const char *const drop_names[RPC_DROPS] = {
 	[RPC_DROP_TRANSPORT] = "rpc_transport", [RPC_DROP_SERIES] = "rpc_series",
 	[RPC_DROP_ERROR] = "rpc_error",         [RPC_DROP_CLIPPED] = "rpc_wait_clipped",
 	[RPC_DROP_LAYOUT] = "rpc_layout",       [RPC_DROP_CLIENT] = "rpc_client",
-	[RPC_DROP_OWNER] = "rpc_owner",
+	[RPC_DROP_OWNER] = "rpc_owner",         [RPC_DROP_OWNER_GONE] = "rpc_owner_gone",
 };
 
 void rpc_drops_add(struct snapshot *s, const __u64 *dropped)

@@ -48,7 +48,7 @@ for turn in first second; do
 	in_group system.slice/copy.service dd if=/mnt/owners/direct of=/mnt/owners/copy bs=1M status=none
 	in_group user.slice/user-1000.slice/session-1.scope ls -lR /mnt/owners >/dev/null
 	compare_points "after-$turn"
-	rm /mnt/owners/*
+	rm /mnt/owners/{mapped,buffered,direct,copy}
 	umount /mnt/owners
 	# The same job's group, made again.
 	rmdir "$groups/$(job 4711)/step_0" "$groups/$(job 4711)"
