@@ -6,11 +6,14 @@ set -euo pipefail
 # shellcheck source=tests/vm/guest-lib.sh
 . /vm/guest-lib.sh
 heading() { printf '\n== %s\n\n' "$1"; }
-# save SECONDS REQUESTS: writes with so many requests at once; prints bytes per second.
-save() {
+# save SECONDS REQUESTS: a job of Slurm's writes with so many requests at once; prints bytes per second.
+job=/sys/fs/cgroup/system.slice/slurmstepd.scope/job_4711
+mkdir -p $job
+save() (
+	echo "$BASHPID" >$job/cgroup.procs
 	fio --name=shard --directory=/mnt/checkpoint --size=64m --rw=randwrite --bs=32k --direct=1 --ioengine=libaio \
 		--iodepth="$2" --time_based --runtime="$1" --eta=never --output-format=terse | cut -d ';' -f 48
-}
+)
 
 heading "1. The agent, and a mount with 4 RPC slots of an NFS server that is 40 ms away"
 nfs_server_start 16
@@ -39,7 +42,7 @@ wait $trace
 
 heading "3. Its report"
 sed -n '/^Summary/,/^$/p' out/report.txt | fold -sw 80
-sed -n '/^Episodes/,/^$/p' out/report.txt
+sed -n '/^Owners/,/^$/p; /^Episodes/,/^$/p' out/report.txt
 
 heading "4. The commands of the report are run, and the checkpoint is written again"
 sed -n '/^Summary/,/^$/s/^    //p' out/report.txt | tee out/commands
