@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The calls of each client of sunrpc by each owner, the same for both BPF sources. A mount has a client of its own, so
- * these are the calls by mount, and by owner. It uses no atomics that return a value, because kernels before 5.12 have none. */
+ * these are the calls by mount, and by owner. It uses no atomics that return a value, because kernels before 5.12 have
+ * none. */
 #pragma once
 
 #include "kernel.h"
@@ -9,10 +10,12 @@
 #include "rpc_phases.bpf.h"
 
 /* The entry of each client by the kernel's number of it; 0: none yet. The kernel uses a number again: then the client
- * gets another entry. Two CPUs may make entries for one client at once: both count, and user space adds them. */
+ * gets another entry. Two CPUs may make entries or shares for one client at once: all count, and user space adds
+ * them. */
 volatile __u16 rpc_client_entry[RPC_MAX_CLIENTS] = {};
 
-/* An enum rpc_kind for each series, with RPC_SERIES_WRITES. Room for each value of a byte, so that an index needs no check. */
+/* An enum rpc_kind for each series, with RPC_SERIES_WRITES. Room for each value of a byte, so that an index needs no
+ * check. */
 volatile __u8 rpc_series_kind[256] = { RPC_KIND_OTHER };
 
 _Static_assert(RPC_MAX_SERIES <= 256, "rpc_series_kind");
@@ -153,6 +156,14 @@ static __always_inline void client_record(struct rpc_share_stats *c, __u32 kind,
 		return;
 	add(&c->sums.sent_bytes[kind], sent);
 	add(&c->sums.received_bytes[kind], received);
+}
+
+/* Records that a call of this series and kind has failed. */
+static __always_inline void call_failed(struct rpc_share_stats *c, __u32 kind, __u32 series,
+					int status)
+{
+	add(&c->sums.errors[kind], 1);
+	error_record(series, status);
 }
 
 /* Sets the kind of a series' calls, before the first one. @op: the name, of RPC_OP_LEN bytes, the rest of them 0. */

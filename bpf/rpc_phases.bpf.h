@@ -250,8 +250,8 @@ static __always_inline __u64 waits_record(struct rpc_series *s, struct rpc_share
 /* As rtt of a call without a reply: all time after its last transmit. */
 #define RPC_NO_REPLY (~(__u64)0)
 
-/* Records the phases of a call of this @kind that took @total ns: @before up to its last transmit, then @rtt to the reply. The
- * transmit was at @xtime (CLOCK_MONOTONIC, ns; 0: there was none) or up to @late ns earlier. @w: the call's waits, or
+/* Records the phases of a call of this @kind that took @total ns: @before up to its last transmit, then @rtt to the
+ * reply. The transmit was at @xtime (CLOCK_MONOTONIC, ns; 0: there was none) or up to @late ns earlier. @w: the call's waits, or
  * NULL. Returns its setup. Both sources divide calls into phases only here. */
 static __always_inline __u64 phases_record(struct rpc_series *s, struct rpc_share_stats *c,
 					   __u32 kind, __u64 total, __u64 before, __u64 rtt,

@@ -89,13 +89,6 @@ static __always_inline void repeats_record(const struct rpc_task *task, const st
 	add(&t->timeouts, FIELD(task, tk_timeouts));
 }
 
-static __always_inline void call_failed(struct rpc_share_stats *c, __u32 kind, __u32 series,
-					int status)
-{
-	add(&c->sums.errors[kind], 1);
-	error_record(series, status);
-}
-
 /* Records the call of @task and forgets the task. @w is its entry, or NULL; @client is its tk_client. */
 static __always_inline void call_record(const struct rpc_task *task, const struct rpc_clnt *client,
 					const struct rpc_rqst *rqst, struct rpc_waiter *w,

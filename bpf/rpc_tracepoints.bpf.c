@@ -570,10 +570,8 @@ static __always_inline void call_record(struct rpc_series *s, struct rpc_share_s
 		drop(RPC_DROP_WAITER);
 		limit_leave(t->server, limit_of(t->waits.last), now);
 	}
-	if (t->waits.booked && t->waits.status < 0) {
-		add(&c->sums.errors[kind_of_series(index)], 1);
-		error_record(index, t->waits.status);
-	}
+	if (t->waits.booked && t->waits.status < 0)
+		call_failed(c, kind_of_series(index), index, t->waits.status);
 	if (t->transmits > 1) {
 		server = bpf_map_lookup_elem(&servers, &t->server);
 		if (server)

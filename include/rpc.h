@@ -22,7 +22,7 @@
 #define RPC_CLIENT_ENTRIES 256 /* clients with figures of their own; 0 is for all others */
 #define RPC_MAX_OWNERS 256 /* control groups that call at a time; 0: the kernel, or nobody known */
 #define RPC_MAX_SHARES 512 /* of a client and an owner; 0 is for the clients without an entry */
-#define RPC_OWNER_CELLS 8192 /* processes whose owner is at hand; a power of two */
+#define RPC_OWNER_CELLS 8192 /* cells of the cache from processes to owners; a power of two */
 #define RPC_OWNER_LEVELS 6 /* of a control group's path: deeper groups count for the one there */
 #define RPC_OWNER_NAME 96 /* of a name in that path, with the NUL */
 #define RPC_CALLS_TO_FIT 1024 /* whose structs are looked at, if their types are from a file */
@@ -94,7 +94,7 @@ enum rpc_drop {
 	RPC_DROP_ERROR, /* error table full: the error has no status */
 	RPC_DROP_CLIENT, /* client table full: the call has no mount */
 	RPC_DROP_OWNER, /* table of owners full: the call is the kernel's */
-	RPC_DROP_OWNER_GONE, /* its process was gone: likewise */
+	RPC_DROP_OWNER_GONE, /* its process had ended: the call is the kernel's */
 	RPC_DROP_CLIPPED, /* waits exceeded the time before the transmit */
 	RPC_DROP_LAYOUT, /* what was read is not what the kernel passed: it is not counted */
 	RPC_DROPS,

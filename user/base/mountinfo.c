@@ -48,6 +48,22 @@ static char take_byte(struct span *s)
 	return *s->at++;
 }
 
+bool mount_is_nfs(struct span type)
+{
+	return span_is(type, "nfs") || span_is(type, "nfs4");
+}
+
+bool mount_device(struct span field, uint64_t *device)
+{
+	uint64_t high, low;
+
+	if (!span_take_number(&field, 10, UINT32_MAX, &high) || !span_take(&field, ":") ||
+	    !span_number(field, UINT32_MAX, &low))
+		return false;
+	*device = high << 32 | low;
+	return true;
+}
+
 size_t mount_unescape(char *bytes, size_t size, struct span field)
 {
 	size_t len = 0;

@@ -13,6 +13,12 @@ struct mountinfo_line {
 /* Reads a line without its newline. False: it is not one of a mount. */
 bool mountinfo_read_line(struct mountinfo_line *m, struct span line);
 
+/* Whether the kernel's NFS has this type. */
+bool mount_is_nfs(struct span type);
+
+/* Reads "MAJOR:MINOR" as major number << 32 | minor. */
+bool mount_device(struct span field, uint64_t *device);
+
 /* Writes the bytes that a field stands for, in which a backslash and three octal digits are one
  * byte; returns how many, at most @size. */
 size_t mount_unescape(char *bytes, size_t size, struct span field);

@@ -98,14 +98,13 @@ static bool read_note(struct file_text *note, const char *root, const char *modu
 	       note->len;
 }
 
-bool types_file_place(char *path, size_t size, const char *root, const char *module)
+bool module_build_id(char id[MODULE_BUILD_ID], const char *root, const char *module)
 {
 	struct file_text note = {};
 	size_t begin = sizeof(Elf64_Nhdr) + GNU_NAME, len = 0;
-	char hex[2 * 64 + 1] = "";
 	Elf64_Nhdr header;
 
-	*path = 0;
+	*id = 0;
 	if (read_note(&note, root, module) && note.len > begin) {
 		memcpy(&header, note.bytes, sizeof(header));
 		if (header.n_namesz == GNU_NAME && header.n_descsz <= note.len - begin)
@@ -114,11 +113,20 @@ bool types_file_place(char *path, size_t size, const char *root, const char *mod
 	if (len < 2 || len > 64)
 		len = 0;
 	for (size_t i = 0; i < len; i++)
-		snprintf(hex + 2 * i, 3, "%02x", (unsigned char)note.bytes[begin + i]);
-	if (len)
-		snprintf(path, size, "/usr/lib/debug/.build-id/%.2s/%s.debug", hex, hex + 2);
+		snprintf(id + 2 * i, 3, "%02x", (unsigned char)note.bytes[begin + i]);
 	file_text_free(&note);
 	return len;
+}
+
+bool types_file_place(char *path, size_t size, const char *root, const char *module)
+{
+	char id[MODULE_BUILD_ID];
+
+	*path = 0;
+	if (!module_build_id(id, root, module))
+		return false;
+	snprintf(path, size, "/usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2);
+	return true;
 }
 
 uint64_t types_file_version(const char *path, const char *module)

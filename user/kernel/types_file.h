@@ -9,6 +9,12 @@
 
 /* @root is put before the paths of sysfs and before the place: "", or a folder of a test. */
 
+/* Room for a build id in hexadecimal, NUL included. */
+#define MODULE_BUILD_ID (2 * 64 + 1)
+
+/* Writes the build id of the loaded module; "" and false if it has none. */
+bool module_build_id(char id[MODULE_BUILD_ID], const char *root, const char *module);
+
 /* Where debuggers look for what was stripped from the loaded module @module, without @root before it:
  * /usr/lib/debug/.build-id/xx/yyyy.debug, of its build id in hexadecimal. Returns whether the module has one; otherwise
  * @path, of @size bytes, is "". */

@@ -10,12 +10,9 @@
 #include "base/file_text.h"
 #include "base/mountinfo.h"
 #include "kernel/mounts.h"
+#include "kernel/types_file.h"
 
 #define FILE_MAX (64 << 20)
-
-/* include/uapi/linux/elf.h: a note's head of three numbers, and the name "GNU". */
-#define NOTE_HEAD 16
-#define BUILD_ID 20
 
 void mount_settings_free(struct mount_settings *m)
 {
@@ -104,11 +101,6 @@ static void count_connections(char option[NFS_OPTION_SIZE], const struct file_te
 
 /* ---- the mounts ---- */
 
-static bool is_nfs(const struct mountinfo_line *line)
-{
-	return span_is(line->type, "nfs") || span_is(line->type, "nfs4");
-}
-
 static void read_readahead(struct mount_setting *mount, const char *root, const char *device)
 {
 	char text[24];
@@ -126,19 +118,17 @@ static void read_readahead(struct mount_setting *mount, const char *root, const 
 static int add_mount(struct mount_settings *m, const char *root, const struct mountinfo_line *line,
 		     const struct file_text *mountstats)
 {
-	struct span number = line->device;
 	char device[32];
-	uint64_t high = 0, low = 0;
+	uint64_t number;
 	struct mount_setting *mount;
 
 	if (!span_copy(line->device, device, sizeof(device)) ||
-	    !span_take_number(&number, 10, UINT32_MAX, &high) || !span_take(&number, ":") ||
-	    !span_number(number, UINT32_MAX, &low))
+	    !mount_device(line->device, &number))
 		return 0;
 	mount = ARRAY_APPEND(m->mounts, m->count);
 	if (!mount)
 		return -ENOMEM;
-	mount->device = high << 32 | low;
+	mount->device = number;
 	mount_settings_options(mount->options, line->super_options);
 	count_connections(mount->options[NFS_NCONNECT], mountstats, line->point);
 	read_readahead(mount, root, device);
@@ -162,7 +152,7 @@ static int read_mounts(struct mount_settings *m, const char *root)
 		file_text_read(&mountstats, PATHF("%s/proc/self/mountstats", root), FILE_MAX);
 	text = (struct span){ file.bytes, file.bytes + file.len };
 	while (!err && span_left(text))
-		if (mountinfo_read_line(&line, span_take_line(&text)) && is_nfs(&line))
+		if (mountinfo_read_line(&line, span_take_line(&text)) && mount_is_nfs(line.type))
 			err = add_mount(m, root, &line, &mountstats);
 	file_text_free(&mountstats);
 	file_text_free(&file);
@@ -171,24 +161,11 @@ static int read_mounts(struct mount_settings *m, const char *root)
 
 /* ---- modules ---- */
 
-/* The number that the linker gave the build, in hexadecimal digits. */
-static void read_build(char *build, size_t size, const char *folder)
-{
-	struct file_text note;
-
-	if (file_first_line(PATHF("%s/srcversion", folder), build, size) ||
-	    file_text_read(&note, PATHF("%s/notes/.note.gnu.build-id", folder), 4096))
-		return;
-	for (size_t i = NOTE_HEAD; i < note.len && i < NOTE_HEAD + BUILD_ID; i++)
-		snprintf(build + 2 * (i - NOTE_HEAD), 3, "%02x", (unsigned char)note.bytes[i]);
-	file_text_free(&note);
-}
-
 static void read_modules(struct mount_settings *m, const char *root)
 {
 	static const char *const names[] = { "sunrpc", "nfs", "rpcrdma" };
 	const char *origin;
-	char taint[16];
+	char taint[16], id[MODULE_BUILD_ID];
 
 	m->module_count = 0;
 	for (size_t i = 0; i < COUNT(names); i++) {
@@ -204,7 +181,10 @@ static void read_modules(struct mount_settings *m, const char *root)
 		if (!access(PATHF("%s/initstate", folder), F_OK)) {
 			file_first_line(PATHF("%s/taint", folder), taint, sizeof(taint));
 			origin = strchr(taint, 'O') ? "out-of-tree" : "in-tree";
-			read_build(module->build, sizeof(module->build), folder);
+			if (!file_first_line(PATHF("%s/srcversion", folder), module->build,
+					     sizeof(module->build)) &&
+			    module_build_id(id, root, names[i]))
+				snprintf(module->build, sizeof(module->build), "%.40s", id);
 		}
 		snprintf(module->origin, sizeof(module->origin), "%s", origin);
 		m->module_count++;

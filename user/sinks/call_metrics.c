@@ -124,24 +124,56 @@ static bool knows_bytes(const struct snapshot *s, const struct rpc_op *o, enum r
 	       (o->sent_bytes || s->calls.source != RPC_SOURCE_TRACEPOINTS);
 }
 
-/* Writes the values of each mount that are not 0. @names: of the label @label, @count of them. */
-static void write_mounts(struct metrics_writer *w, const struct snapshot *s, enum metric_id metric,
-			 size_t offset, const char *label, const char *const *names, int count,
-			 const char *(*format)(char *number, uint64_t value))
+/* A family by what @names are: which sums it has. */
+struct sums_family {
+	enum metric_id metric;
+	size_t offset; /* in struct rpc_sums */
+	const char *label; /* "kind", "phase" */
+	const char *const *names;
+	int count;
+	const char *(*format)(char *number, uint64_t value);
+};
+
+/* Writes the values that are not 0. The last one of @labels is the family's. */
+static void write_sums(struct metrics_writer *w, const struct sums_family *f,
+		       struct metric_label *labels, size_t count, const struct rpc_sums *sums)
 {
+	const __u64 *values = (const __u64 *)((const char *)sums + f->offset);
 	char number[NUMBER_SIZE];
 
-	write_family(w, metric);
+	for (int n = 0; n < f->count; n++) {
+		labels[count - 1] = (struct metric_label){ f->label, f->names[n] };
+		if (values[n])
+			write_sample(w, "_total", labels, count, f->format(number, values[n]));
+	}
+}
+
+static void write_mounts(struct metrics_writer *w, const struct snapshot *s,
+			 const struct sums_family *f)
+{
+	write_family(w, f->metric);
 	for (size_t i = 0; i < s->calls.mount_calls_count; i++) {
 		const struct mount_calls *m = &s->calls.mount_calls[i];
-		const __u64 *values = (const __u64 *)((const char *)&m->sums + offset);
+		struct metric_label labels[] = { { "server", m->server },
+						 { "export", m->export },
+						 { "mountpoint", m->mountpoint },
+						 {} };
 
-		for (int n = 0; n < count; n++) {
-			if (values[n])
-				SAMPLE(w, format(number, values[n]), { "server", m->server },
-				       { "export", m->export }, { "mountpoint", m->mountpoint },
-				       { label, names[n] });
-		}
+		write_sums(w, f, labels, COUNT(labels), &m->sums);
+	}
+}
+
+static void write_owners(struct metrics_writer *w, const struct snapshot *s,
+			 const struct sums_family *f)
+{
+	write_family(w, f->metric);
+	for (size_t i = 0; i < s->calls.owner_calls_count; i++) {
+		const struct owner_calls *o = &s->calls.owner_calls[i];
+		struct metric_label labels[] = { { "server", o->server },
+						 { "owner", o->owner },
+						 {} };
+
+		write_sums(w, f, labels, COUNT(labels), &o->sums);
 	}
 }
 
@@ -149,9 +181,11 @@ static void write_mount_families(struct metrics_writer *w, const struct snapshot
 {
 	const bool known = snapshot_knows(&s->calls, RPC_FACT_MOUNTS);
 
-#define BY(NAME, field, label, names, count, format)                                         \
-	write_mounts(w, s, METRIC_NFS_MOUNT_##NAME, offsetof(struct rpc_sums, field), label, \
-		     names, known ? (count) : 0, format)
+#define BY(NAME, field, label, names, count, format)                                        \
+	write_mounts(w, s,                                                                  \
+		     &(struct sums_family){ METRIC_NFS_MOUNT_##NAME,                        \
+					    offsetof(struct rpc_sums, field), label, names, \
+					    known ? (count) : 0, format })
 	BY(CALLS, calls, "kind", rpc_kind_names, RPC_KINDS, format_integer);
 	BY(SECONDS, total_ns, "kind", rpc_kind_names, RPC_KINDS, format_nanoseconds);
 	BY(PHASE_SECONDS, phase_ns, "phase", rpc_phase_names, RPC_PHASES, format_nanoseconds);
@@ -161,31 +195,16 @@ static void write_mount_families(struct metrics_writer *w, const struct snapshot
 #undef BY
 }
 
-/* The same of each owner, by kind. */
-static void write_owners(struct metrics_writer *w, const struct snapshot *s, enum metric_id metric,
-			 size_t offset, const char *(*format)(char *number, uint64_t value))
-{
-	char number[NUMBER_SIZE];
-
-	write_family(w, metric);
-	for (size_t i = 0; i < s->calls.owner_calls_count; i++) {
-		const struct owner_calls *o = &s->calls.owner_calls[i];
-		const __u64 *values = (const __u64 *)((const char *)&o->sums + offset);
-
-		for (int k = 0; k < RPC_KINDS && snapshot_knows(&s->calls, RPC_FACT_OWNERS); k++) {
-			if (values[k])
-				SAMPLE(w, format(number, values[k]), { "server", o->server },
-				       { "owner", o->owner }, { "kind", rpc_kind_names[k] });
-		}
-	}
-}
-
 static void write_owner_families(struct metrics_writer *w, const struct snapshot *s)
 {
+	const bool known = snapshot_knows(&s->calls, RPC_FACT_OWNERS);
 	char number[NUMBER_SIZE];
 
-#define BY(NAME, field, format) \
-	write_owners(w, s, METRIC_NFS_OWNER_##NAME, offsetof(struct rpc_sums, field), format)
+#define BY(NAME, field, format)                                                       \
+	write_owners(w, s,                                                            \
+		     &(struct sums_family){ METRIC_NFS_OWNER_##NAME,                  \
+					    offsetof(struct rpc_sums, field), "kind", \
+					    rpc_kind_names, known ? RPC_KINDS : 0, format })
 	BY(CALLS, calls, format_integer);
 	BY(SECONDS, total_ns, format_nanoseconds);
 	BY(WAIT_SECONDS, wait_ns, format_nanoseconds);
@@ -193,9 +212,8 @@ static void write_owner_families(struct metrics_writer *w, const struct snapshot
 	BY(RECEIVED_BYTES, received_bytes, format_integer);
 #undef BY
 	EACH(NFS_OWNER_OLDEST_CALL_SECONDS, s->calls.owner_calls, s->calls.owner_calls_count,
-	     e->oldest_ns && snapshot_knows(&s->calls, RPC_FACT_OWNERS),
-	     format_nanoseconds(number, e->oldest_ns), { "server", e->server },
-	     { "owner", e->owner });
+	     e->oldest_ns && known, format_nanoseconds(number, e->oldest_ns),
+	     { "server", e->server }, { "owner", e->owner });
 }
 
 void call_metrics_write(struct metrics_writer *w, const struct snapshot *s)

@@ -21,7 +21,7 @@ struct btf_maps {
 	const struct rpc_task_bucket *task_keys; /* mapped */
 	const struct rpc_replies *replies; /* mapped, by shard */
 	struct rpc_series_reader reader;
-	struct share_reader shares_read; /* of clients and owners */
+	struct share_reader shares; /* of clients and owners */
 	struct slow_calls slow; /* for the owner to open, if they are wanted */
 	/* Last reported values, by transport. */
 	uint64_t saturated_ns[RPC_MAX_TRANSPORTS][RPC_LIMITS];

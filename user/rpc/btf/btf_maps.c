@@ -75,7 +75,7 @@ int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards,
 	m->replies = bpf_values_map(bpf->maps.replies, PROT_READ);
 	if (!m->replies)
 		return -errno;
-	err = shares_open(&m->shares_read, &maps, shards);
+	err = shares_open(&m->shares, &maps, shards);
 	return err ? err : rpc_series_open(&m->reader);
 }
 
@@ -85,7 +85,7 @@ void btf_maps_close(struct btf_maps *m)
 		bpf_values_unmap(m->bpf->maps.task_keys, m->task_keys);
 		bpf_values_unmap(m->bpf->maps.replies, m->replies);
 	}
-	shares_close(&m->shares_read);
+	shares_close(&m->shares);
 	rpc_series_close(&m->reader);
 	slow_calls_close(&m->slow);
 	*m = (struct btf_maps){};
@@ -219,7 +219,7 @@ static void set_endpoints(struct rpc_transport_state *state, const struct rpc_pr
 /* A call of this owner is the oldest one of a transport. Without memory, it does not show. */
 static void show_oldest(struct reading *r, const char *server, uint32_t owner, uint64_t start)
 {
-	const char *name = shares_owner(&r->m->shares_read, owner);
+	const char *name = shares_owner(&r->m->shares, owner);
 	struct client_calls *c;
 
 	if (!*name || !start || start >= r->s->time_ns)
@@ -523,7 +523,7 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 	if (!err)
 		err = read_series(&r);
 	if (!err)
-		err = shares_read(&m->shares_read, clients, server_label, &r);
+		err = shares_read(&m->shares, clients, server_label, &r);
 	if (!err)
 		err = rpc_errors_read(bpf_map__fd(m->bpf->maps.errors), add_error, &r);
 	if (!err)

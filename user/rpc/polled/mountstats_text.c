@@ -24,11 +24,6 @@ static void copy(struct span s, char *to, size_t size)
 	span_copy(span_cut(s, size - 1), to, size);
 }
 
-static bool is_nfs(struct span type)
-{
-	return span_is(type, "nfs") || span_is(type, "nfs4");
-}
-
 void mount_label(char *label, size_t size, struct span name)
 {
 	char bytes[PATH_MAX];
@@ -62,7 +57,7 @@ static bool read_head(struct mountstats_mount *mount, struct span line)
 		if (words[i] && !span_is(word[i], words[i]))
 			return false;
 	}
-	if (!is_nfs(span_take_word(&line)))
+	if (!mount_is_nfs(span_take_word(&line)))
 		return false;
 	mount->path[0] = 0;
 	mount->age = 0;
@@ -170,26 +165,14 @@ static void read_options(struct mountinfo_mount *mount, struct span options)
 	}
 }
 
-/* @word: "MAJOR:MINOR". */
-static bool read_device(struct span word, uint64_t *device)
-{
-	uint64_t high, low;
-
-	if (!span_take_number(&word, 10, UINT32_MAX, &high) || !span_take(&word, ":") ||
-	    !span_number(word, UINT32_MAX, &low))
-		return false;
-	*device = high << 32 | low;
-	return true;
-}
-
 bool mountinfo_next(struct span *text, struct mountinfo_mount *mount)
 {
 	struct mountinfo_line m;
 	uint64_t device;
 
 	while (span_left(*text)) {
-		if (!mountinfo_read_line(&m, span_take_line(text)) || !is_nfs(m.type) ||
-		    !span_left(m.super_options) || !read_device(m.device, &device))
+		if (!mountinfo_read_line(&m, span_take_line(text)) || !mount_is_nfs(m.type) ||
+		    !span_left(m.super_options) || !mount_device(m.device, &device))
 			continue;
 		*mount = (struct mountinfo_mount){ .device = device,
 						   .point = m.point,
@@ -213,7 +196,7 @@ bool nfs_volumes_next(struct span *text, uint64_t *device)
 		line = span_take_line(text);
 		for (int i = 0; i < 4; i++)
 			number = span_take_word(&line);
-		if (read_device(number, device))
+		if (mount_device(number, device))
 			return true;
 	}
 	return false;
