@@ -86,6 +86,7 @@ run_tests() {
 		name=$(basename "$corpus")
 		judge "corpus of fuzz_$name" "build/tests/fuzz_$name" -runs=0 "$corpus"
 	done
+	judge "the programs of make bench, growth, soak and faults compile" make -s B=build build/{bench/load,bench/contention,soak-load,inject/inject}
 	judge "readers accept a file with unusual label values" tests/readers/check.sh
 	judge "acknowledgements are edited safely and follow the GPU" tests/cli/ack_command.sh
 	judge "run writes nothing but regular files with one link" tests/cli/paths.sh

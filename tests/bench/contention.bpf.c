@@ -21,13 +21,14 @@ static long one_call(__u32 i, __u32 *copy)
 	struct rpc_share_stats *c = bpf_map_lookup_elem(&share_stats, &slot);
 	struct rpc_server_stats *ss = bpf_map_lookup_elem(&server_stats, &slot);
 	__u64 ns = 50000 + (i & 1023) * 64;
+	__u32 kind = kind_of_series(slot);
 
 	if (!s || !c || !ss)
 		return 1;
 	add(&s->started, 1);
 	add(&c->started, 1);
-	client_record(c, kind_of_series(slot), ns, ns & 128, ns & 4096);
-	phases_record(s, c, ns, ns / 4, ns / 2, 0, 0, NULL);
+	client_record(c, kind, ns, ns & 128, ns & 4096);
+	phases_record(s, c, kind, ns, ns / 4, ns / 2, 0, 0, NULL);
 	add(&s->sent_bytes, 128);
 	add(&s->received_bytes, 4224);
 	add(&c->finished, 1);

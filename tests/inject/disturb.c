@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <error.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
