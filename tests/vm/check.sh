@@ -47,7 +47,7 @@ core="$hooks polled slot session send stopped-server"
 most="$core reload attached-under-load refused delay names other-programs kills"
 most+=' fault-history signals-of-trouble hardware-errors'
 declare -A sets=([all]="$all container" [slow]="$slow systemd runbook" [most]=$most [core]=$core [hooks]=$hooks [transports]=$all
-	[slurm]="slurm-decisions slurm-causes")
+	[slurm]="slurm-decisions slurm-causes slurm-owners")
 
 # Scenarios whose judgements compare times run in a guest of their own, whose clock counts instructions: a busy machine does
 # not change their times.
@@ -60,7 +60,8 @@ declare -A deployment=([container]="the image runs under the DaemonSets' setting
 	[runbook]="the runbook's commands run on a node"
 	[rpm]="the RPM is installed, upgraded, downgraded and removed"
 	[slurm-decisions]="Slurm takes nodes out of service, and puts them back"
-	[slurm-causes]="Slurm has what ended a job")
+	[slurm-causes]="Slurm has what ended a job"
+	[slurm-owners]="calls are of the job, in the groups that Slurm makes")
 
 # read_scenarios KERNEL: sets names to those of the scenarios to run there, and deployments to those wanted there.
 read_scenarios() {
