@@ -277,6 +277,12 @@ TEST(a_file_of_types_is_found_at_the_modules_place)
 	put(PLACE, "");
 	put_module(PLACE, NOTE, types);
 	assert_int_equal(look().types_file, TYPES_FILE_GOOD);
+	/* That of sunrpc alone does not lead to who dirtied a page. */
+	put("/sys/module/nfs/initstate", "live\n");
+	put_bytes("/sys/module/nfs/notes/.note.gnu.build-id", OTHER_NOTE, sizeof(OTHER_NOTE) - 1);
+	assert_false(look().nfs_types);
+	put("/usr/lib/debug/.build-id/61/626365.debug", "types");
+	assert_true(look().nfs_types);
 	put_module(PLACE, OTHER_NOTE, types);
 	f = look();
 	assert_int_equal(f.types_file, TYPES_FILE_REFUSED);

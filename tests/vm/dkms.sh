@@ -100,7 +100,7 @@ build() {
 }
 
 # image: makes $new/image, the folder of the other kernel with these modules in place of its own. Beside them, in the folder
-# types: sunrpc.ko and nfsv4.ko with their types; other.ko, the kernel's own; unfit.ko, which has the build id of the first
+# types: sunrpc.ko, nfs.ko and nfsv4.ko with their types; other.ko, the kernel's own; unfit.ko, which has the build id of the first
 # and the types of other.ko. In the folder place, by build id, what agent-lib.sh puts below /usr/lib/debug.
 image() {
 	local module file id inside=/$release/kernel place=/$release/place
@@ -112,7 +112,7 @@ image() {
 		for module in "${modules[@]}"; do objcopy --wildcard --remove-section '.BTF*' "$new/modules/$module"; done
 	fi
 	mkdir "$new/types"
-	cp "$built"/{net/sunrpc/sunrpc,fs/nfs/nfsv4}.ko "$new/types/"
+	cp "$built"/{net/sunrpc/sunrpc,fs/nfs/nfs,fs/nfs/nfsv4}.ko "$new/types/"
 	debugfs -R "dump $inside/net/sunrpc/sunrpc.ko $new/types/other.ko" "$base/modules.ext4" 2>/dev/null
 	objcopy --dump-section ".BTF=$new/types-of-other" "$new/types/other.ko" "$new/copy.ko"
 	objcopy --update-section ".BTF=$new/types-of-other" "$new/types/sunrpc.ko" "$new/types/unfit.ko"
@@ -123,7 +123,7 @@ image() {
 		echo "mkdir /$release/types"
 		for file in "$new"/types/*; do echo "write $file /$release/types/${file##*/}"; done
 		echo "mkdir $place"
-		for module in sunrpc nfsv4; do
+		for module in sunrpc nfs nfsv4; do
 			file=$new/types/$module.ko
 			id=$(readelf -n "$file" | sed -n 's/.*Build ID: //p')
 			[[ $types != wrong-file ]] || file=$new/types/other.ko

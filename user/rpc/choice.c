@@ -122,12 +122,12 @@ static void check_owners(struct source_check *c, const struct rpc_offer *f)
 {
 	bool source = f->sunrpc_btf || has_types_file(f);
 
-	decide(c, source && (f->nfs_types || has_types_file(f)),
-	       "it is known which job, pod or user makes a call",
+	decide(c, source && f->nfs_types, "it is known which job, pod or user makes a call",
 	       source ?
-		       "nfs has no BTF: WRITEs of dirty pages by the kernel count as the kernel's" :
+		       "there are no types of nfs: WRITEs of dirty pages by the kernel count as the kernel's" :
 		       "only the source btf knows which job, pod or user makes a call",
-	       "boot a kernel with CONFIG_DEBUG_INFO_BTF_MODULES=y (5.11 and later)");
+	       source ? "make a file of the types of nfs.ko: deploy/dkms/README.md" :
+			"boot a kernel with CONFIG_DEBUG_INFO_BTF_MODULES=y (5.11 and later)");
 }
 
 #define OFFERED(member) offsetof(struct rpc_offer, member)

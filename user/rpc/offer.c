@@ -128,6 +128,14 @@ static void look_for_types_file(struct rpc_offer *f, const char *root, const cha
 		read_types_file(f, root, path);
 }
 
+static bool has_file_at_place(const char *root, const char *module)
+{
+	char place[PATH_MAX];
+
+	return types_file_place(place, sizeof(place), root, module) &&
+	       types_file_version(PATHF("%s%s", root, place), module);
+}
+
 void rpc_offer_look(struct rpc_offer *f, const char *root, const char *types_file)
 {
 	char taint[64];
@@ -151,6 +159,6 @@ void rpc_offer_look(struct rpc_offer *f, const char *root, const char *types_fil
 	f->debugfs = exists(root, "/sys/kernel/debug/sunrpc/rpc_clnt");
 	f->transports = exists(root, "/sys/kernel/sunrpc/xprt-switches");
 	f->mountstats = exists(root, "/proc/self/mountstats");
-	f->nfs_types =
-		exists(root, "/sys/kernel/btf/nfs") || !exists(root, "/sys/module/nfs/initstate");
+	f->nfs_types = exists(root, "/sys/kernel/btf/nfs") ||
+		       !exists(root, "/sys/module/nfs/initstate") || has_file_at_place(root, "nfs");
 }
