@@ -250,7 +250,7 @@ need_drivers() {
 # driver_load KIND: loads a test driver: one with a tracepoint, with the report function, or with text alone.
 driver_load() {
 	defer module_remove nvidia
-	insmod "/job/modules/$1/nvidia.ko"
+	insmod "/job/modules/$1/nvidia.ko" "${@:2}"
 }
 module_remove() {
 	[[ ! -d /sys/module/$1 ]] || rmmod "$1"

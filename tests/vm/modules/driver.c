@@ -15,7 +15,8 @@
  * 	hang SECONDS [FILE]			sleeps so that nothing can wake it, and holds the lock of FILE's inode
  * 	count N COMMAND...			N times at full speed; the first %d in TEXT and in MESSAGE is the turn, from 0
  * In TEXT and MESSAGE, \n is a newline, \t a tab, and \\ a backslash. ADDRESS is as from pci_name(): 0000:c1:00.0. It
- * is the driver of the PCI devices that are bound to it by driver_override, with which it does nothing. Lines may be
+ * is the driver of the PCI devices that are bound to it by driver_override, with which it does nothing, and of as many made-up
+ * GPUs as its parameter gpus says, but for those whose slots are set in its parameter refused. Lines may be
  * spread over several writes. Any other line fails with EINVAL. */
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -275,23 +276,40 @@ static const struct proc_ops driver_ops = {
 	.proc_release = driver_release,
 };
 
+static unsigned int gpu_number, refused;
+module_param_named(gpus, gpu_number, uint, 0);
+module_param(refused, uint, 0);
+
 static int probe(struct pci_dev *dev, const struct pci_device_id *id)
 {
-	return 0;
+	return id->vendor && refused >> PCI_SLOT(dev->devfn) & 1 ? -EPERM : 0;
 }
 
-static const struct pci_device_id no_ids[] = { {} };
-static struct pci_driver pci_driver = { .name = "nvidia", .id_table = no_ids, .probe = probe };
+static const struct pci_device_id ids[] = {
+	{ .vendor = 0x10de,
+	  .device = PCI_ANY_ID,
+	  .subvendor = PCI_ANY_ID,
+	  .subdevice = PCI_ANY_ID,
+	  .class = PCI_BASE_CLASS_DISPLAY << 16,
+	  .class_mask = 0xff0000 },
+	{},
+};
+static struct pci_driver pci_driver = { .name = "nvidia", .id_table = ids, .probe = probe };
 
 static int __init nvidia_init_module(void)
 {
-	int err = pci_register_driver(&pci_driver);
+	int err = gpus_add(gpu_number);
 
 	if (err)
 		return err;
-	if (!proc_create("xidscope-driver", 0200, NULL, &driver_ops)) {
+	err = pci_register_driver(&pci_driver);
+	if (!err && !proc_create("xidscope-driver", 0200, NULL, &driver_ops)) {
 		pci_unregister_driver(&pci_driver);
-		return -ENOMEM;
+		err = -ENOMEM;
+	}
+	if (err) {
+		gpus_remove();
+		return err;
 	}
 	print("NVRM: loading " BANNER);
 	return 0;
@@ -303,6 +321,7 @@ static void __exit nvidia_exit_module(void)
 
 	remove_proc_entry("xidscope-driver", NULL); /* waits for those who are writing */
 	pci_unregister_driver(&pci_driver);
+	gpus_remove();
 	list_for_each_entry_safe(gpu, next, &gpus, list)
 	{
 		kfree_const(gpu->pdev.dev.kobj.name);
