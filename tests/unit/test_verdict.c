@@ -137,6 +137,21 @@ static unsigned int first_waiter(const struct setup *u, unsigned int callers)
 	return first;
 }
 
+/* The last of those who wait for a slot finds the others. */
+static void join_queue(const struct setup *u)
+{
+	unsigned int limit = u->waits == RPC_PHASE_SLOT ? RPC_QUEUE_SLOT : RPC_QUEUE_SESSION;
+	struct rpc_server_state *s = server();
+	uint32_t waiting = 0;
+
+	for (unsigned int c = 0; c < CALLERS; c++)
+		waiting += u->step[c] == WAITS;
+	s->depth[limit].sum += waiting;
+	s->depth[limit].bucket[0]++;
+	if (s->depth_max[limit] < waiting)
+		s->depth_max[limit] = waiting;
+}
+
 static bool answers_at(const struct setup *u, uint64_t when)
 {
 	for (unsigned int c = 0; c < CALLERS; c++)
@@ -174,6 +189,8 @@ static void simulate(struct setup *u, unsigned int callers, uint64_t until)
 			continue;
 		while ((waiter = first_waiter(u, CALLERS)) < CALLERS && u->in_use < u->slots)
 			send_call(u, waiter, when > u->begun[waiter] ? when : u->begun[waiter]);
+		if (u->step[next] == WAITS)
+			join_queue(u);
 	}
 }
 
@@ -298,10 +315,13 @@ static const struct {
 } cases[] = {
 	{ "calls in flight varied, and answers took as long", SETUP(4, 500, 20 * MS, "READ", .bytes = 4096), {
 	  VARIED }, BOUND_SLOT, CONFIDENCE_MEDIUM, .setting = TCP_SLOTS, .gain = 1.5 },
-	{ "and most of their time passes on the way", SETUP(4, 500, 20 * MS, "READ", .bytes = 4096, PATH(400000, 90000, 16 * MS,
-	  16 * MS, false)), { VARIED }, BOUND_SLOT, CONFIDENCE_HIGH, .setting = TCP_SLOTS, .gain = 1.5 },
-	{ "or a part of it", SETUP(4, 500, 20 * MS, "READ", .bytes = 4096, PATH(400000, 90000, 14 * MS, 14 * MS, false)), {
+	{ "and the server would have less than one", SETUP(4, 500, 20 * MS, "READ", .bytes = 4096, PATH(400000, 90000, 19 * MS,
+	  19 * MS, false)), { VARIED }, BOUND_SLOT, CONFIDENCE_HIGH, .setting = TCP_SLOTS, .gain = 1.5 },
+	{ "or three at once", SETUP(4, 500, 20 * MS, "READ", .bytes = 4096, PATH(400000, 90000, 16 * MS, 16 * MS, false)), {
 	  VARIED }, BOUND_SLOT, CONFIDENCE_MEDIUM, .setting = TCP_SLOTS, .gain = 1.5 },
+	/* The last interval has all of the load, whose calls have hardly waited yet. */
+	{ "a load that has just begun", SETUP(3, 500, 400 * MS, "READ", .bytes = 4096), { 1, 1, 1, 64 }, BOUND_SLOT,
+	  CONFIDENCE_LOW, .setting = TCP_SLOTS, .gain = 9, .most = { 21, 21.4 } },
 	/* Each finds half of the slots in use as it ends, although all are in use all the time. */
 	{ "calls end together", SETUP(16, 500, 40 * MS, "WRITE", .tick_ns = 4 * MS, .bytes = 4096), { 2, 2, 4, 4, 6,
 	  6, 64, 64, 64, 64 }, BOUND_SLOT, CONFIDENCE_MEDIUM, .gain = 1.5 },
@@ -384,6 +404,8 @@ static const struct {
 	  NULL },
 	{ "that has warmed up makes no promise", SETUP(4, 2, 20 * MS, "READ"), { STEADY }, BOUND_SLOT,
 	  CONFIDENCE_LOW, .gain = 9, .goes_on = true },
+	{ "more workers than a low load has calls, fewer than a high one", SETUP(64, 9, 2 * MS, "READ"), { 4, 16, 4, 16 },
+	  BOUND_APPLICATION, CONFIDENCE_MEDIUM, .setting = "" },
 	{ "small calls", SETUP(4, 1, 5 * MS, "WRITE", .bytes = 4096), { 1, 1, 2 }, BOUND_SERVER, CONFIDENCE_MEDIUM,
 	  .setting = NULL },
 	{ "are not compared with large ones", SETUP(4, 1, 5 * MS, "WRITE", .bytes = 1 << 20), { STEADY }, BOUND_SLOT,
@@ -722,6 +744,20 @@ TEST(a_server_that_becomes_slower_is_not_compared_with_itself)
 	assert_gain(&u, 40, 0);
 }
 
+/* Both loads alternate, but more often the high one when the server has become slower. */
+TEST(a_server_that_becomes_slower_is_not_certain)
+{
+	static const unsigned int fast[] = { 1, 1, 1, 24, 0 },
+				  slow[] = { 1, 24, 24, 24, 24, 24, 24, 24, 24, 0 };
+	struct setup u = SETUP(10, 500, 5 * MS, "READ");
+
+	run(&u, fast);
+	u.service_ns *= 6;
+	run(&u, slow);
+	assert_bound(BOUND_SERVER, CONFIDENCE_MEDIUM);
+	assert_has(verdict.sentence, "slower meanwhile looks the same");
+}
+
 /* What a call waits for before it is sent may be in no queue that is watched: NFSv4.0 opens one file after the other. */
 TEST(setup_is_the_clients_work_only_if_tasks_wait_for_a_cpu)
 {
@@ -785,7 +821,7 @@ TEST(calls_that_end_with_an_error_after_they_were_sent_again_time_out)
 		}
 		verdict = verdict_of(&sums, SERVER);
 		assert_bound(again ? BOUND_HUNG : BOUND_SERVER,
-			     again ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+			     again ? CONFIDENCE_HIGH : CONFIDENCE_LOW);
 	}
 }
 

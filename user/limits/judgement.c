@@ -10,6 +10,8 @@
 #define LOAD_RATIO 1.5
 /* Any number in flight would raise the throughput by less: the server serves no more. */
 #define SATURATED_GAIN 1.5
+/* An answer that takes at most so many times as long at one of the two loads as at the other takes nearly as long. */
+#define FLAT 1.2
 /* Throughput that falls by more while more is in flight: the server has changed meanwhile. */
 #define MOST_FALL 1.25
 /* A connection carries data at fewer of the looks at it: the link pauses. */
@@ -37,6 +39,10 @@ void decide(struct verdict *to, enum bound bound, enum confidence confidence)
 
 static void add_sums(struct load_sums *to, const struct load_sums *from)
 {
+	if (!to->first_ns || (from->first_ns && to->least_rtt_ns > from->least_rtt_ns))
+		to->least_rtt_ns = from->least_rtt_ns;
+	if (to->most_rtt_ns < from->most_rtt_ns)
+		to->most_rtt_ns = from->most_rtt_ns;
 	if (!to->first_ns || (from->first_ns && to->first_ns > from->first_ns))
 		to->first_ns = from->first_ns;
 	if (to->last_ns < from->last_ns)
@@ -114,6 +120,8 @@ bool compare_loads(struct judgement *j, const struct load_sums *loads, const str
 	if (!comparable(low, high))
 		return false;
 	j->alternated = low->first_ns < high->last_ns && high->first_ns < low->last_ns;
+	j->apart = low->most_rtt_ns < high->least_rtt_ns;
+	j->flat = n->high.rtt_ns <= FLAT * n->low.rtt_ns && n->low.rtt_ns <= FLAT * n->high.rtt_ns;
 	j->slope = larger(slope_between(n->low, n->high), 0);
 	for (int i = 0; i < LOADS; i++)
 		if (comparable(&loads[i], high) &&
@@ -146,13 +154,14 @@ void judge_saturated(struct judgement *j)
 	const struct verdict_numbers *n = &j->to->numbers;
 
 	decide(j->to, BOUND_SERVER,
-	       j->alternated && n->carrying_share < PAUSING ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	       j->alternated && j->apart && n->carrying_share < PAUSING ? CONFIDENCE_HIGH :
+									  CONFIDENCE_MEDIUM);
 	j->to->gain_at_most = ceiling(j);
 	say(j->to,
 	    "More calls in flight are served later: with %.1f an answer took %.3g ms, with "
 	    "%.1f it took %.3g ms.",
 	    n->low.in_flight, n->low.rtt_ns / 1e6, shown_in_flight(n), n->high.rtt_ns / 1e6);
-	if (!j->alternated)
+	if (!j->alternated || !j->apart)
 		say(j->to, " A server that has become slower meanwhile looks the same.");
 	if (n->carrying_share >= PAUSING)
 		say(j->to, " So does a link at its rate.");
