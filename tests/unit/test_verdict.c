@@ -100,6 +100,8 @@ static void finish(struct setup *u, unsigned int c)
 	op->received_bytes += u->bytes;
 	s->depth[RPC_QUEUE_PENDING].sum += u->in_use - 1;
 	s->depth[RPC_QUEUE_PENDING].bucket[0]++;
+	if (s->depth_max[RPC_QUEUE_PENDING] < u->in_use - 1)
+		s->depth_max[RPC_QUEUE_PENDING] = u->in_use - 1;
 	transport()->replies++;
 	transport()->rtt_ns += rtt;
 	u->in_use--;
@@ -363,6 +365,8 @@ static const struct {
 	{ "a full receive window", SETUP(64, 500, 290 * MS, "READ", PATH(2000000, 44000, 20 * MS, 20 * MS, true)), {
 	  8, 8, 8, 8 }, BOUND_NETWORK, CONFIDENCE_MEDIUM, .setting = "net.ipv4.tcp_rmem[2]", .value = "1048576",
 	  .sentence = "43 KiB under way, and a round trip takes 20 ms: 2.2 MB/s", .most = { 14, 15 } },
+	{ "whose calls are rarely as many", SETUP(64, 500, 290 * MS, "READ", PATH(2000000, 44000, 20 * MS, 20 * MS, true)), {
+	  1, 1, 1, 8 }, BOUND_NETWORK, CONFIDENCE_MEDIUM, .setting = "net.ipv4.tcp_rmem[2]", .most = { 35, 36 } },
 	{ "a full receive window, and few slots", SETUP(4, 500, 290 * MS, "READ", PATH(2000000, 44000, 20 * MS,
 	  20 * MS, true)), { STEADY }, BOUND_NETWORK, CONFIDENCE_MEDIUM, .setting = "net.ipv4.tcp_rmem[2]" },
 	{ "a window that grows beyond the need", SETUP(64, 500, 290 * MS, "READ", PATH(2000000, 60000, 20 * MS,

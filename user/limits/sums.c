@@ -455,6 +455,8 @@ static void add_calls(struct server_sums *v, struct interval *n)
 	add_paths(v, n);
 	v->depth_calls += calls;
 	v->depth += depth;
+	if (v->most_in_flight <= n->server->now->depth_max[RPC_QUEUE_PENDING])
+		v->most_in_flight = n->server->now->depth_max[RPC_QUEUE_PENDING] + 1;
 	if (calls)
 		add_load(v, n, calls, depth);
 	v->calls += n->calls;

@@ -81,6 +81,7 @@ struct server_sums {
 	uint64_t outgrown_ns; /* of phase_ns: waits for fewer session slots than there are now */
 	uint64_t depth_calls; /* calls whose end shows how many were in flight ... */
 	uint64_t depth; /* ... per transport, added up, without that call itself */
+	uint32_t most_in_flight; /* on a transport, as a call ended */
 	uint64_t segments, segments_lost; /* TCP's */
 	double received_bytes; /* by TCP */
 	/* The time until replies, and summed up over it: times of a round trip, shares of the window, see add_paths(). */
