@@ -384,8 +384,10 @@ static const struct {
 	  1 }, BOUND_SERVER, CONFIDENCE_LOW, .setting = "" },
 	{ "replies that come late, but at once", SETUP(64, 500, 80 * MS, "READ", PATH(5000000, 700000, MS / 5,
 	  80 * MS, false)), { 1, 1, 1, 1 }, BOUND_SERVER, CONFIDENCE_MEDIUM, .setting = "" },
-	{ "waiting to transmit, and for slots behind it", SETUP(4, 500, 2 * MS, "WRITE", .send_ns = 40 * MS), {
-	  VARIED }, BOUND_SEND, CONFIDENCE_HIGH, .setting = "nconnect", .value = "2" },
+	{ "waiting to transmit, and for slots behind it", SETUP(4, 500, 2 * MS, "WRITE", .send_ns = 40 * MS,
+	  PATH(2000, 90000, MS, 50 * MS, true)), { VARIED }, BOUND_SEND, CONFIDENCE_HIGH, .setting = "nconnect", .value = "2" },
+	{ "and nothing waits on the way", SETUP(4, 500, 2 * MS, "WRITE", .send_ns = 40 * MS, PATH(2000, 90000, MS, MS, true)), {
+	  VARIED }, BOUND_SEND, CONFIDENCE_MEDIUM, .sentence = "a server that does not take data faster looks the same" },
 	{ "the client's own work", SETUP(64, 64, MS, "READ", .finish_ns = 12 * MS), { STEADY }, BOUND_CLIENT_CPU,
 	  CONFIDENCE_HIGH, .setting = NULL },
 	/* What waits for slots would wait for them with more CPUs as well. */

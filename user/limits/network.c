@@ -19,12 +19,15 @@ static bool fills_window(const struct verdict_numbers *n)
 	return n->window_share >= WINDOW_FULL;
 }
 
+bool queues_on_the_way(const struct verdict_numbers *n)
+{
+	return n->srtt_ns >= 2 * n->min_rtt_ns + QUEUE_NS;
+}
+
 /* By however few looks. */
 static bool fills_link(const struct judgement *j)
 {
-	const struct verdict_numbers *n = &j->to->numbers;
-
-	return n->carrying_share >= CARRYING && n->srtt_ns >= 2 * n->min_rtt_ns + QUEUE_NS;
+	return j->to->numbers.carrying_share >= CARRYING && queues_on_the_way(&j->to->numbers);
 }
 
 bool may_fill_link(const struct judgement *j)

@@ -128,6 +128,12 @@ static void judge_part(struct judgement *j, enum bound bound)
 		say(to,
 		    "is spent waiting to transmit: the connection does not take data faster. More "
 		    "connections help if each is limited, not if the link is.");
+		if (!queues_on_the_way(&to->numbers)) {
+			if (to->confidence == CONFIDENCE_HIGH)
+				to->confidence = CONFIDENCE_MEDIUM;
+			say(to, " No queue on the way is seen: a server that does not take data "
+				"faster looks the same.");
+		}
 		to->gain_at_most = 1 / (1 - share) < 2 ? 1 / (1 - share) : 2;
 		if (more > MAX_CONNECTIONS)
 			break;
