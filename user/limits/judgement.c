@@ -39,14 +39,6 @@ void decide(struct verdict *to, enum bound bound, enum confidence confidence)
 
 static void add_sums(struct load_sums *to, const struct load_sums *from)
 {
-	if (!to->first_ns || (from->first_ns && to->least_rtt_ns > from->least_rtt_ns))
-		to->least_rtt_ns = from->least_rtt_ns;
-	if (to->most_rtt_ns < from->most_rtt_ns)
-		to->most_rtt_ns = from->most_rtt_ns;
-	if (!to->first_ns || (from->first_ns && to->first_ns > from->first_ns))
-		to->first_ns = from->first_ns;
-	if (to->last_ns < from->last_ns)
-		to->last_ns = from->last_ns;
 	to->calls += from->calls;
 	to->in_flight += from->in_flight;
 	to->rtt_ns += from->rtt_ns;
@@ -119,8 +111,6 @@ bool compare_loads(struct judgement *j, const struct load_sums *loads, const str
 	n->high = load_of(high);
 	if (!comparable(low, high))
 		return false;
-	j->alternated = low->first_ns < high->last_ns && high->first_ns < low->last_ns;
-	j->apart = low->most_rtt_ns < high->least_rtt_ns;
 	j->flat = n->high.rtt_ns <= FLAT * n->low.rtt_ns && n->low.rtt_ns <= FLAT * n->high.rtt_ns;
 	j->slope = larger(slope_between(n->low, n->high), 0);
 	for (int i = 0; i < LOADS; i++)
@@ -153,16 +143,14 @@ void judge_saturated(struct judgement *j)
 {
 	const struct verdict_numbers *n = &j->to->numbers;
 
-	decide(j->to, BOUND_SERVER,
-	       j->alternated && j->apart && n->carrying_share < PAUSING ? CONFIDENCE_HIGH :
-									  CONFIDENCE_MEDIUM);
+	decide(j->to, BOUND_SERVER, CONFIDENCE_MEDIUM);
 	j->to->gain_at_most = ceiling(j);
 	say(j->to,
 	    "More calls in flight are served later: with %.1f an answer took %.3g ms, with "
 	    "%.1f it took %.3g ms.",
 	    n->low.in_flight, n->low.rtt_ns / 1e6, shown_in_flight(n), n->high.rtt_ns / 1e6);
-	if (!j->alternated || !j->apart)
-		say(j->to, " A server that has become slower meanwhile looks the same.");
+	say(j->to,
+	    " A server that has become slower meanwhile, or calls that cost it more, look the same.");
 	if (n->carrying_share >= PAUSING)
 		say(j->to, " So does a link at its rate.");
 }

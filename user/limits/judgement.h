@@ -15,9 +15,7 @@ struct judgement {
 	struct verdict *to;
 	double time[BOUNDS]; /* of the calls, by what they were held up by, ns */
 	double total; /* ... without waits for slots, ns */
-	bool alternated; /* the low and the high load, in time */
-	bool apart; /* in each interval of the low load answers took less time than in any of the high one */
-	bool flat; /* answers take nearly as long at both: if they took less at the high one, the server has changed */
+	bool flat; /* answers take nearly as long at low and at high load: less at high load shows that the server has changed */
 	double slope; /* an answer takes so much longer for each further call in flight, ns */
 };
 

@@ -258,16 +258,6 @@ static void add_load(struct server_sums *v, const struct interval *n, uint64_t c
 		    (k == CALL_OTHER && n->op && !is_main_op(v, n)))
 			continue;
 
-		if (n->kinds[k].calls >= SOME_CALLS) {
-			double rtt = (double)n->kinds[k].rtt_ns / (double)n->kinds[k].calls;
-
-			if (!to->first_ns || rtt < to->least_rtt_ns)
-				to->least_rtt_ns = rtt;
-			if (rtt > to->most_rtt_ns)
-				to->most_rtt_ns = rtt;
-			to->first_ns = to->first_ns ?: v->ns;
-			to->last_ns = v->ns;
-		}
 		to->calls += n->kinds[k].calls;
 		to->in_flight += in_flight * (double)n->kinds[k].calls;
 		to->rtt_ns += n->kinds[k].rtt_ns;

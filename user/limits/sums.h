@@ -14,9 +14,6 @@ struct load_sums {
 	double in_flight; /* per transport as a call ends, added up over the calls */
 	uint64_t rtt_ns;
 	uint64_t bytes;
-	/* Of those of these intervals that have some calls: ends, and the shortest and the longest mean of rtt. */
-	uint64_t first_ns, last_ns;
-	double least_rtt_ns, most_rtt_ns;
 };
 
 /* In flight from a quarter of a call to 2^18, in steps as those of depths. */
