@@ -864,6 +864,24 @@ TEST(what_was_before_the_session_is_no_setup)
 	assert_null(strstr(verdict.sentence, "before the observation"));
 }
 
+TEST(no_more_session_slots_are_proposed_than_there_can_be)
+{
+	for (int i = 0; i < 4; i++) {
+		histogram_record(&op_of("READ")->total, 1000, 2 * SECOND);
+		histogram_record(&op_of("READ")->phase[RPC_PHASE_SESSION], 1000, SECOND);
+		histogram_record(&op_of("READ")->phase[RPC_PHASE_RTT], 1000, SECOND);
+		server()->session_slots = 1024;
+		server()->depth[RPC_QUEUE_SESSION].sum += 1024000;
+		server()->depth[RPC_QUEUE_SESSION].bucket[0] += 1000;
+		transport()->saturated_ns[RPC_LIMIT_SESSION] += SECOND;
+		transport()->replies += 1000;
+		end_interval(SECOND);
+	}
+	verdict = verdict_of(&sums, SERVER);
+	assert_bound(BOUND_SESSION, CONFIDENCE_LOW);
+	assert_string_equal(verdict.setting, "");
+}
+
 /* A transport without a limit of slots, as NFSv4.1 has, and an idle one with other slots are beside the one that calls wait
  * for. */
 TEST(slots_are_those_that_calls_wait_for)

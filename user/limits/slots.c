@@ -82,14 +82,13 @@ static void set_slots(struct judgement *j, enum bound limit, uint32_t slots)
 			    now);
 		return;
 	}
-	if (limit == BOUND_SESSION) {
-		say(to, " All connections share the session: nconnect does not help.");
-	} else {
+	if (limit != BOUND_SESSION)
 		slots = (uint32_t)((slots + transports_of(v) - 1) / transports_of(v));
-		if (slots <= now)
-			return; /* it is in force */
-		say(to, " nconnect would add as many slots for each connection.");
-	}
+	if (slots <= now)
+		return; /* it is in force, or the most that there can be */
+	say(to, limit == BOUND_SESSION ?
+			" All connections share the session: nconnect does not help." :
+			" nconnect would add as many slots for each connection.");
 	snprintf(to->setting, sizeof(to->setting), "%s", slot_settings[setting].name);
 	snprintf(to->value, sizeof(to->value), "%u", slots);
 	to->remount = true;

@@ -21,9 +21,8 @@ struct load_sums {
 
 /* A queue for slots, RPC's or the session's. Whoever joins it finds so many in it, with itself. */
 struct slot_queue {
-	uint64_t joined,
-		depth; /* of the intervals with waits: how many joined it, and what these found, added up */
-	double most; /* of those with many of them, or full: the largest mean; 0: there was none */
+	uint64_t joined, depth; /* how many joined it, and what these found, added up */
+	double most; /* in an interval that many joined, or that was full: the largest mean; 0: there was none */
 	uint32_t peak;
 	bool full; /* in some interval: it was never empty */
 };
