@@ -100,6 +100,8 @@ static void finish(struct setup *u, unsigned int c)
 	op->received_bytes += u->bytes;
 	s->depth[RPC_QUEUE_PENDING].sum += u->in_use - 1;
 	s->depth[RPC_QUEUE_PENDING].bucket[0]++;
+	if (s->depth_max[RPC_QUEUE_PENDING] < u->in_use - 1)
+		s->depth_max[RPC_QUEUE_PENDING] = u->in_use - 1;
 	transport()->replies++;
 	transport()->rtt_ns += rtt;
 	u->in_use--;
@@ -135,6 +137,21 @@ static unsigned int first_waiter(const struct setup *u, unsigned int callers)
 		if (u->step[c] == WAITS && (first == callers || u->queue[c] < u->queue[first]))
 			first = c;
 	return first;
+}
+
+/* The last of those who wait for a slot finds the others. */
+static void join_queue(const struct setup *u)
+{
+	unsigned int limit = u->waits == RPC_PHASE_SLOT ? RPC_QUEUE_SLOT : RPC_QUEUE_SESSION;
+	struct rpc_server_state *s = server();
+	uint32_t waiting = 0;
+
+	for (unsigned int c = 0; c < CALLERS; c++)
+		waiting += u->step[c] == WAITS;
+	s->depth[limit].sum += waiting;
+	s->depth[limit].bucket[0]++;
+	if (s->depth_max[limit] < waiting)
+		s->depth_max[limit] = waiting;
 }
 
 static bool answers_at(const struct setup *u, uint64_t when)
@@ -174,6 +191,8 @@ static void simulate(struct setup *u, unsigned int callers, uint64_t until)
 			continue;
 		while ((waiter = first_waiter(u, CALLERS)) < CALLERS && u->in_use < u->slots)
 			send_call(u, waiter, when > u->begun[waiter] ? when : u->begun[waiter]);
+		if (u->step[next] == WAITS)
+			join_queue(u);
 	}
 }
 
@@ -298,10 +317,13 @@ static const struct {
 } cases[] = {
 	{ "calls in flight varied, and answers took as long", SETUP(4, 500, 20 * MS, "READ", .bytes = 4096), {
 	  VARIED }, BOUND_SLOT, CONFIDENCE_MEDIUM, .setting = TCP_SLOTS, .gain = 1.5 },
-	{ "and most of their time passes on the way", SETUP(4, 500, 20 * MS, "READ", .bytes = 4096, PATH(400000, 90000, 16 * MS,
-	  16 * MS, false)), { VARIED }, BOUND_SLOT, CONFIDENCE_HIGH, .setting = TCP_SLOTS, .gain = 1.5 },
-	{ "or a part of it", SETUP(4, 500, 20 * MS, "READ", .bytes = 4096, PATH(400000, 90000, 14 * MS, 14 * MS, false)), {
+	{ "and the server would have less than one", SETUP(4, 500, 20 * MS, "READ", .bytes = 4096, PATH(400000, 90000, 19 * MS,
+	  19 * MS, false)), { VARIED }, BOUND_SLOT, CONFIDENCE_HIGH, .setting = TCP_SLOTS, .gain = 1.5 },
+	{ "or three at once", SETUP(4, 500, 20 * MS, "READ", .bytes = 4096, PATH(400000, 90000, 16 * MS, 16 * MS, false)), {
 	  VARIED }, BOUND_SLOT, CONFIDENCE_MEDIUM, .setting = TCP_SLOTS, .gain = 1.5 },
+	/* The last interval has all of the load, whose calls have hardly waited yet. */
+	{ "a load that has just begun", SETUP(3, 500, 400 * MS, "READ", .bytes = 4096), { 1, 1, 1, 64 }, BOUND_SLOT,
+	  CONFIDENCE_LOW, .setting = TCP_SLOTS, .gain = 9, .most = { 21, 21.4 } },
 	/* Each finds half of the slots in use as it ends, although all are in use all the time. */
 	{ "calls end together", SETUP(16, 500, 40 * MS, "WRITE", .tick_ns = 4 * MS, .bytes = 4096), { 2, 2, 4, 4, 6,
 	  6, 64, 64, 64, 64 }, BOUND_SLOT, CONFIDENCE_MEDIUM, .gain = 1.5 },
@@ -316,13 +338,10 @@ static const struct {
 	{ "without variation the bracket is wide", SETUP(4, 500, 20 * MS, "READ"), { STEADY }, BOUND_SLOT,
 	  CONFIDENCE_LOW, .sentence = "cannot be decided", .gain = 9, .most = { 7.5, 8.1 } },
 	{ "a serial server behind few slots", SETUP(4, 1, 5 * MS, "WRITE", .bytes = 4096), { ALTERNATED }, BOUND_SERVER,
-	  CONFIDENCE_HIGH, .setting = "", .most = { 1, 1.1 } },
-	/* It may have become slower when more was wanted. */
-	{ "and first a low, then a high load", SETUP(4, 1, 5 * MS, "WRITE", .bytes = 4096), { VARIED }, BOUND_SERVER,
-	  CONFIDENCE_MEDIUM, .sentence = "slower meanwhile looks the same", .most = { 1, 1.1 } },
+	  CONFIDENCE_MEDIUM, .setting = "", .most = { 1, 1.1 } },
 	{ "a link that brings parts of replies", SETUP(4, 1, 5 * MS, "READ", PATH(5000000, 700000, MS / 5, MS, true)), {
 	  ALTERNATED }, BOUND_SERVER, CONFIDENCE_MEDIUM, .sentence = "So does a link at its rate." },
-	{ "two workers behind four slots", SETUP(4, 2, 5 * MS, "WRITE"), { ALTERNATED }, BOUND_SERVER, CONFIDENCE_HIGH,
+	{ "two workers behind four slots", SETUP(4, 2, 5 * MS, "WRITE"), { ALTERNATED }, BOUND_SERVER, CONFIDENCE_MEDIUM,
 	  .most = { 0, 1.1 } },
 	/* An answer takes longer only with more calls in flight than the server has workers. So the line from
 	 * one call to all slots is not as steep as it is beyond. */
@@ -343,6 +362,8 @@ static const struct {
 	{ "a full receive window", SETUP(64, 500, 290 * MS, "READ", PATH(2000000, 44000, 20 * MS, 20 * MS, true)), {
 	  8, 8, 8, 8 }, BOUND_NETWORK, CONFIDENCE_MEDIUM, .setting = "net.ipv4.tcp_rmem[2]", .value = "1048576",
 	  .sentence = "43 KiB under way, and a round trip takes 20 ms: 2.2 MB/s", .most = { 14, 15 } },
+	{ "whose calls are rarely as many", SETUP(64, 500, 290 * MS, "READ", PATH(2000000, 44000, 20 * MS, 20 * MS, true)), {
+	  1, 1, 1, 8 }, BOUND_NETWORK, CONFIDENCE_MEDIUM, .setting = "net.ipv4.tcp_rmem[2]", .most = { 35, 36 } },
 	{ "a full receive window, and few slots", SETUP(4, 500, 290 * MS, "READ", PATH(2000000, 44000, 20 * MS,
 	  20 * MS, true)), { STEADY }, BOUND_NETWORK, CONFIDENCE_MEDIUM, .setting = "net.ipv4.tcp_rmem[2]" },
 	{ "a window that grows beyond the need", SETUP(64, 500, 290 * MS, "READ", PATH(2000000, 60000, 20 * MS,
@@ -353,15 +374,17 @@ static const struct {
 	{ "a link at its rate with small replies", SETUP(8, 1, 40 * MS, "READ", PATH(120000, 90000, 2 * MS, 310 * MS, false)), {
 	  1, 1, 2, 32, 32, 32, 32 }, BOUND_NETWORK, CONFIDENCE_MEDIUM, .setting = "", .sentence = "queue on the way" },
 	{ "a server that acknowledges late", SETUP(8, 1, 40 * MS, "READ", PATH(120000, 90000, 2 * MS, 90 * MS, false)), {
-	  ALTERNATED }, BOUND_SERVER, CONFIDENCE_HIGH, .setting = "" },
+	  ALTERNATED }, BOUND_SERVER, CONFIDENCE_MEDIUM, .setting = "" },
 	{ "or with the next reply", SETUP(8, 1, 300 * MS, "READ", PATH(16000, 90000, 2 * MS, 310 * MS, false)), { STEADY },
 	  BOUND_SLOT, CONFIDENCE_LOW, .setting = NULL },
 	{ "too few looks at it", SETUP(64, 500, 80 * MS, "READ", PATH(5000000, 700000, MS / 5, 14 * MS, true)), { 1,
 	  1 }, BOUND_SERVER, CONFIDENCE_LOW, .setting = "" },
 	{ "replies that come late, but at once", SETUP(64, 500, 80 * MS, "READ", PATH(5000000, 700000, MS / 5,
 	  80 * MS, false)), { 1, 1, 1, 1 }, BOUND_SERVER, CONFIDENCE_MEDIUM, .setting = "" },
-	{ "waiting to transmit, and for slots behind it", SETUP(4, 500, 2 * MS, "WRITE", .send_ns = 40 * MS), {
-	  VARIED }, BOUND_SEND, CONFIDENCE_HIGH, .setting = "nconnect", .value = "2" },
+	{ "waiting to transmit, and for slots behind it", SETUP(4, 500, 2 * MS, "WRITE", .send_ns = 40 * MS,
+	  PATH(2000, 90000, MS, 50 * MS, true)), { VARIED }, BOUND_SEND, CONFIDENCE_HIGH, .setting = "nconnect", .value = "2" },
+	{ "and nothing waits on the way", SETUP(4, 500, 2 * MS, "WRITE", .send_ns = 40 * MS, PATH(2000, 90000, MS, MS, true)), {
+	  VARIED }, BOUND_SEND, CONFIDENCE_MEDIUM, .sentence = "a server that does not take data faster looks the same" },
 	{ "the client's own work", SETUP(64, 64, MS, "READ", .finish_ns = 12 * MS), { STEADY }, BOUND_CLIENT_CPU,
 	  CONFIDENCE_HIGH, .setting = NULL },
 	/* What waits for slots would wait for them with more CPUs as well. */
@@ -384,6 +407,8 @@ static const struct {
 	  NULL },
 	{ "that has warmed up makes no promise", SETUP(4, 2, 20 * MS, "READ"), { STEADY }, BOUND_SLOT,
 	  CONFIDENCE_LOW, .gain = 9, .goes_on = true },
+	{ "more workers than a low load has calls, fewer than a high one", SETUP(64, 9, 2 * MS, "READ"), { 4, 16, 4, 16 },
+	  BOUND_APPLICATION, CONFIDENCE_MEDIUM, .setting = "" },
 	{ "small calls", SETUP(4, 1, 5 * MS, "WRITE", .bytes = 4096), { 1, 1, 2 }, BOUND_SERVER, CONFIDENCE_MEDIUM,
 	  .setting = NULL },
 	{ "are not compared with large ones", SETUP(4, 1, 5 * MS, "WRITE", .bytes = 1 << 20), { STEADY }, BOUND_SLOT,
@@ -704,7 +729,7 @@ TEST(operations_are_compared_with_their_own_kind)
 			end_interval(SECOND);
 		}
 		verdict = verdict_of(&sums, SERVER);
-		assert_bound(i ? BOUND_SERVER : BOUND_SLOT, i ? CONFIDENCE_HIGH : CONFIDENCE_LOW);
+		assert_bound(i ? BOUND_SERVER : BOUND_SLOT, i ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
 	}
 }
 
@@ -720,6 +745,20 @@ TEST(a_server_that_becomes_slower_is_not_compared_with_itself)
 	run(&u, many);
 	assert_bound(BOUND_SLOT, CONFIDENCE_LOW);
 	assert_gain(&u, 40, 0);
+}
+
+/* One reads what the server has in memory, then many read what is on its disk, again and again. */
+TEST(calls_that_cost_the_server_more_are_not_certain)
+{
+	static const unsigned int one[] = { 1, 0 }, many[] = { 24, 0 };
+	struct setup u = SETUP(4, 500, 6 * MS, "READ", .bytes = 4096);
+
+	for (int i = 0; i < 8; i++) {
+		u.service_ns = (i % 2 ? 20 : 6) * MS;
+		run(&u, i % 2 ? many : one);
+	}
+	assert_bound(BOUND_SERVER, CONFIDENCE_MEDIUM);
+	assert_has(verdict.sentence, "calls that cost it more, look the same");
 }
 
 /* What a call waits for before it is sent may be in no queue that is watched: NFSv4.0 opens one file after the other. */
@@ -785,7 +824,7 @@ TEST(calls_that_end_with_an_error_after_they_were_sent_again_time_out)
 		}
 		verdict = verdict_of(&sums, SERVER);
 		assert_bound(again ? BOUND_HUNG : BOUND_SERVER,
-			     again ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+			     again ? CONFIDENCE_HIGH : CONFIDENCE_LOW);
 	}
 }
 
@@ -823,6 +862,24 @@ TEST(what_was_before_the_session_is_no_setup)
 	assert_null(strstr(verdict.sentence, "before the observation"));
 	begin_before(40, 3, 2);
 	assert_null(strstr(verdict.sentence, "before the observation"));
+}
+
+TEST(no_more_session_slots_are_proposed_than_there_can_be)
+{
+	for (int i = 0; i < 4; i++) {
+		histogram_record(&op_of("READ")->total, 1000, 2 * SECOND);
+		histogram_record(&op_of("READ")->phase[RPC_PHASE_SESSION], 1000, SECOND);
+		histogram_record(&op_of("READ")->phase[RPC_PHASE_RTT], 1000, SECOND);
+		server()->session_slots = 1024;
+		server()->depth[RPC_QUEUE_SESSION].sum += 1024000;
+		server()->depth[RPC_QUEUE_SESSION].bucket[0] += 1000;
+		transport()->saturated_ns[RPC_LIMIT_SESSION] += SECOND;
+		transport()->replies += 1000;
+		end_interval(SECOND);
+	}
+	verdict = verdict_of(&sums, SERVER);
+	assert_bound(BOUND_SESSION, CONFIDENCE_LOW);
+	assert_string_equal(verdict.setting, "");
 }
 
 /* A transport without a limit of slots, as NFSv4.1 has, and an idle one with other slots are beside the one that calls wait

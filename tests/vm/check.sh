@@ -49,9 +49,9 @@ most+=' fault-history signals-of-trouble hardware-errors'
 declare -A sets=([all]="$all container" [slow]="$slow systemd runbook" [most]=$most [core]=$core [hooks]=$hooks [transports]=$all
 	[slurm]="slurm-decisions slurm-causes slurm-owners")
 
-# Scenarios whose judgements compare times run in a guest of their own, whose clock counts instructions: a busy machine does
-# not change their times.
-timed='connections episodes why verdict begun-before silent-server starved'
+# Scenarios whose judgements compare times run in guests of their own, whose clock counts instructions: a busy machine does
+# not change their times. The longest has one for itself.
+timed='connections episodes why verdict silent-server starved begun-before'
 
 declare -A deployment=([container]="the image runs under the DaemonSets' settings" [systemd]="the unit's agent runs under systemd"
 	[pod]="the DaemonSet's agent is upgraded and rolled back under load"
@@ -125,7 +125,7 @@ guest() {
 
 # prepare_scenarios KERNEL JOB: what needs the network is done before the guests run.
 prepare_scenarios() {
-	local modules='' status=0 binary=$top/build/xidscope name clocked=() rest=() half
+	local modules='' status=0 binary=$top/build/xidscope name clocked=() rest=() begun=() half
 	read_scenarios "$1"
 	[[ $arch == "$(dpkg --print-architecture)" ]] || binary=$top/build/$arch/xidscope
 	binary=${XIDSCOPE:-$binary}
@@ -151,10 +151,15 @@ prepare_scenarios() {
 		echo "${PARAMETERS:-}"
 	} >"$2/parameters"
 	for name in "${names[@]}"; do
-		if [[ " $timed " == *" $name "* ]]; then clocked+=("$name"); else rest+=("$name"); fi
+		case " $timed " in
+		*" $name ") begun=("$name") ;;
+		*" $name "*) clocked+=("$name") ;;
+		*) rest+=("$name") ;;
+		esac
 	done
 	half=$((${#rest[@]} > 24 ? ${#rest[@]} / 2 : ${#rest[@]}))
 	guest "$2" -timed "${clocked[@]}"
+	guest "$2" -timed-2 "${begun[@]}"
 	guest "$2" -2 "${rest[@]:half}"
 	guest "$2" '' "${rest[@]:0:half}"
 }
@@ -168,7 +173,7 @@ check_scenarios() { # check_scenarios KERNEL JOB
 	kernel_row "$1"
 	read -ra names <"$2/only"
 	[[ $special != 4-cpus ]] || options=(--smp 4)
-	[[ $2 != *-timed ]] || options=(--icount)
+	[[ $2 != *-timed* ]] || options=(--icount)
 	if boot "$1" "$2" "$results/${2##*/}" --errors "${options[@]}" "${image[@]}"; then
 		PYTHONPATH=$here /usr/bin/python3 -B -m judge "$results/${2##*/}" "$1" "$promtool" "$here/$folder" "${names[@]}" ||
 			echo "FAIL $1: the judge ended early"
@@ -210,7 +215,7 @@ for kernel in "${kernels[@]}"; do
 	# a command whose status is tested.
 	prepare_scenarios "$kernel" "$work/$kernel" 2>&1 | tee "$work/$kernel.said" >&2 &
 	wait $! || grep 'error: ' "$work/$kernel.said" >"$work/$kernel.failure" || echo "see above" >"$work/$kernel.failure"
-	for job in "$work/$kernel" "$work/$kernel"-{2,timed}; do
+	for job in "$work/$kernel" "$work/$kernel"-{2,timed,timed-2}; do
 		[[ ! -e $job/only && ! -e $job.failure ]] || in_turn check_scenarios "$kernel" "$job"
 	done
 	for name in "${deployments[@]}"; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Prints the table of docs/VERDICT.md from the results of a guest: verdict_table.py build/vm/KERNEL-timed
+"""Prints the table of docs/VERDICT.md from the results of guests: verdict_table.py build/vm/KERNEL-timed*
 
 A set-up that did not run has no row.
 """
@@ -41,31 +41,33 @@ def said(file, server=""):
     return f"{verdict['bound_by']}, {verdict['confidence']}"
 
 
-def begun_before(folder, name):
+def begun_before(folders, name):
     """What sessions of 10 s said that began during the load, by each source."""
-    by = {source: dict.fromkeys(said(file) for file in sorted(folder.glob(f"begun-before/{name}-{source}-10-*.json")))
+    files = [file for folder in folders for file in sorted(folder.glob(f"begun-before/{name}-*-10-*.json"))]
+    by = {source: dict.fromkeys(said(file) for file in files if f"-{source}-" in file.name)
           for source in ("btf", "tracepoints")}
     others = [verdict for verdict in by["tracepoints"] if verdict not in by["btf"]]
     return "; ".join(list(by["btf"]) + [f"{verdict} (tracepoints)" for verdict in others])
 
 
-def row(folder, name, set_up, truth, server=""):
+def row(folders, folder, name, set_up, truth, server=""):
     file = folder / f"{name}.json"
     verdict = session_verdict(file, server)
     most, expected = verdict["gain_at_most"], verdict["gain_expected"]
     gain = (f"{expected:.2f} " if expected else "") + (f"(at most {most:.2f})" if most else "")
     before, after = (folder / f"{name}-{when}.fio.json" for when in ("before", "after"))
     gain = f"{gain}, {fio_rate(after) / fio_rate(before):.2f}" if after.exists() else ""
-    late = begun_before(folder, name.removeprefix("verdict/"))
+    late = begun_before(folders, name.removeprefix("verdict/"))
     return f"| {set_up} | {truth} | {said(file, server)} | {late} | {gain} |".replace("  ", " ")
 
 
 def main():
-    folder = pathlib.Path(sys.argv[1])
+    folders = [pathlib.Path(folder) for folder in sys.argv[1:]]
     print("| set-up | truth | verdict | begun before | gain, measured |\n|---|---|---|---|---|")
     for name, set_up in SET_UPS.items():
-        if (folder / f"{name}.json").exists():
-            print(row(folder, name, *set_up))
+        for folder in folders:
+            if (folder / f"{name}.json").exists():
+                print(row(folders, folder, name, *set_up))
 
 
 main()

@@ -21,7 +21,7 @@ tests: $(T)/refuse $(T)/dirty
 check-all: ## run check, then what it leaves out: more scenarios on more kernels, transports, soak, test drivers (two hours)
 	$(Q)$(MAKE) --no-print-directory check
 	$(Q)TIMEOUT=$${TIMEOUT:-3600} tests/vm/check.sh --all
-	$(Q)tests/vm/verdict_table.py build/vm/6.12-timed
+	$(Q)tests/vm/verdict_table.py build/vm/6.12-timed*
 	$(Q)$(MAKE) --no-print-directory check-transports
 	$(Q)$(MAKE) --no-print-directory check-slurm
 	$(Q)$(MAKE) --no-print-directory check-dkms
@@ -33,7 +33,7 @@ check-all: ## run check, then what it leaves out: more scenarios on more kernels
 verdicts: deps ## run the set-ups with a known limit, and print the table of docs/VERDICT.md (half an hour)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
 	$(Q)TIMEOUT=$${TIMEOUT:-3600} tests/vm/check.sh --only "verdict begun-before silent-server" 6.12
-	$(Q)tests/vm/verdict_table.py build/vm/6.12-timed
+	$(Q)tests/vm/verdict_table.py build/vm/6.12-timed*
 
 check-transports: deps ## test NFS over RDMA, over TLS, with Kerberos and pNFS (five minutes)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope

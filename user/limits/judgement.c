@@ -10,6 +10,8 @@
 #define LOAD_RATIO 1.5
 /* Any number in flight would raise the throughput by less: the server serves no more. */
 #define SATURATED_GAIN 1.5
+/* An answer that takes at most so many times as long at one of the two loads as at the other takes nearly as long. */
+#define FLAT 1.2
 /* Throughput that falls by more while more is in flight: the server has changed meanwhile. */
 #define MOST_FALL 1.25
 /* A connection carries data at fewer of the looks at it: the link pauses. */
@@ -37,10 +39,6 @@ void decide(struct verdict *to, enum bound bound, enum confidence confidence)
 
 static void add_sums(struct load_sums *to, const struct load_sums *from)
 {
-	if (!to->first_ns || (from->first_ns && to->first_ns > from->first_ns))
-		to->first_ns = from->first_ns;
-	if (to->last_ns < from->last_ns)
-		to->last_ns = from->last_ns;
 	to->calls += from->calls;
 	to->in_flight += from->in_flight;
 	to->rtt_ns += from->rtt_ns;
@@ -113,7 +111,7 @@ bool compare_loads(struct judgement *j, const struct load_sums *loads, const str
 	n->high = load_of(high);
 	if (!comparable(low, high))
 		return false;
-	j->alternated = low->first_ns < high->last_ns && high->first_ns < low->last_ns;
+	j->flat = n->high.rtt_ns <= FLAT * n->low.rtt_ns && n->low.rtt_ns <= FLAT * n->high.rtt_ns;
 	j->slope = larger(slope_between(n->low, n->high), 0);
 	for (int i = 0; i < LOADS; i++)
 		if (comparable(&loads[i], high) &&
@@ -145,15 +143,14 @@ void judge_saturated(struct judgement *j)
 {
 	const struct verdict_numbers *n = &j->to->numbers;
 
-	decide(j->to, BOUND_SERVER,
-	       j->alternated && n->carrying_share < PAUSING ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	decide(j->to, BOUND_SERVER, CONFIDENCE_MEDIUM);
 	j->to->gain_at_most = ceiling(j);
 	say(j->to,
 	    "More calls in flight are served later: with %.1f an answer took %.3g ms, with "
 	    "%.1f it took %.3g ms.",
 	    n->low.in_flight, n->low.rtt_ns / 1e6, shown_in_flight(n), n->high.rtt_ns / 1e6);
-	if (!j->alternated)
-		say(j->to, " A server that has become slower meanwhile looks the same.");
+	say(j->to,
+	    " A server that has become slower meanwhile, or calls that cost it more, look the same.");
 	if (n->carrying_share >= PAUSING)
 		say(j->to, " So does a link at its rate.");
 }

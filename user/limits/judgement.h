@@ -15,7 +15,7 @@ struct judgement {
 	struct verdict *to;
 	double time[BOUNDS]; /* of the calls, by what they were held up by, ns */
 	double total; /* ... without waits for slots, ns */
-	bool alternated; /* the low and the high load, in time */
+	bool flat; /* answers take nearly as long at low and at high load: less at high load shows that the server has changed */
 	double slope; /* an answer takes so much longer for each further call in flight, ns */
 };
 
@@ -62,6 +62,9 @@ bool judge_network(struct judgement *j);
 
 /* Whether a link at its rate may make replies late, by too few looks to decide it. */
 bool may_fill_link(const struct judgement *j);
+
+/* Whether the connection's data wait on their way: what TCP sends takes much longer than it might. */
+bool queues_on_the_way(const struct verdict_numbers *n);
 
 /* Decides on a server whose calls wait for slots of @limit, BOUND_SLOT or BOUND_SESSION: that limit,
  * with the setting and the gain, or the server. */

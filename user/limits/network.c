@@ -19,12 +19,15 @@ static bool fills_window(const struct verdict_numbers *n)
 	return n->window_share >= WINDOW_FULL;
 }
 
+bool queues_on_the_way(const struct verdict_numbers *n)
+{
+	return n->srtt_ns >= 2 * n->min_rtt_ns + QUEUE_NS;
+}
+
 /* By however few looks. */
 static bool fills_link(const struct judgement *j)
 {
-	const struct verdict_numbers *n = &j->to->numbers;
-
-	return n->carrying_share >= CARRYING && n->srtt_ns >= 2 * n->min_rtt_ns + QUEUE_NS;
+	return j->to->numbers.carrying_share >= CARRYING && queues_on_the_way(&j->to->numbers);
 }
 
 bool may_fill_link(const struct judgement *j)
@@ -32,15 +35,16 @@ bool may_fill_link(const struct judgement *j)
 	return fills_link(j) && j->v->looks < ENOUGH_LOOKS;
 }
 
-/* Proposes the window that the calls want; the kernel's buffer has twice its size. */
+/* Proposes the window that the calls want where most are in flight; the kernel's buffer has twice its size. */
 static void set_window(struct judgement *j)
 {
 	const struct verdict_numbers *n = &j->to->numbers;
-	double wanted = 2 * ratio(n->concurrency, n->transports) *
-			ratio(j->v->received_bytes, (double)n->calls);
+	double all = j->v->most_in_flight * ratio(j->v->received_bytes, (double)n->calls);
+	double wanted = 2 * all;
 	uint32_t value = 65536;
 
-	j->to->gain_at_most = ratio(n->hold_ns, n->min_rtt_ns);
+	j->to->gain_at_most = larger(ratio(n->hold_ns, n->min_rtt_ns),
+				     ratio(all, n->window_share * n->window_bytes));
 	while (value < wanted && value < RMEM_MAX)
 		value *= 2;
 	if (value <= 2 * n->window_bytes)

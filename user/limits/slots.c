@@ -4,10 +4,6 @@
 
 /* ---- the constants of docs/VERDICT.md ---- */
 
-/* An answer that takes at most so many times as long at one of the two loads as at the other takes nearly as long. */
-#define FLAT 1.2
-/* This part of an answer's time is the network's shortest round trip: the server has few calls at once. */
-#define FAR 0.75
 /* How much longer a call may take at the load that a gain is claimed for. */
 #define MOST_GROWTH 1.15
 /* In flight of all slots: nearly all. */
@@ -47,7 +43,7 @@ static double slots_of(const struct server_sums *v, enum bound limit)
 static double slots_held(const struct judgement *j)
 {
 	return j->to->numbers.concurrency *
-	       ratio((double)j->v->waits.queued.hold_ns, (double)j->v->waits.queued.total_ns);
+	       ratio((double)j->v->waits.hold_ns, (double)j->v->waits.total_ns);
 }
 
 /* The most that the setting allows, for all transports. */
@@ -86,14 +82,13 @@ static void set_slots(struct judgement *j, enum bound limit, uint32_t slots)
 			    now);
 		return;
 	}
-	if (limit == BOUND_SESSION) {
-		say(to, " All connections share the session: nconnect does not help.");
-	} else {
+	if (limit != BOUND_SESSION)
 		slots = (uint32_t)((slots + transports_of(v) - 1) / transports_of(v));
-		if (slots <= now)
-			return; /* it is in force */
-		say(to, " nconnect would add as many slots for each connection.");
-	}
+	if (slots <= now)
+		return; /* it is in force, or the most that there can be */
+	say(to, limit == BOUND_SESSION ?
+			" All connections share the session: nconnect does not help." :
+			" nconnect would add as many slots for each connection.");
 	snprintf(to->setting, sizeof(to->setting), "%s", slot_settings[setting].name);
 	snprintf(to->value, sizeof(to->value), "%u", slots);
 	to->remount = true;
@@ -120,14 +115,15 @@ static double extrapolate(const struct judgement *j, double slots, double wanted
 	return wanted < most ? wanted : (uint32_t)most;
 }
 
-/* Sets the gain of @wanted instead of @slots, which without limits would be @gain. @expected: suppose that calls take
- * longer along the line that the session saw below the slots. */
-static void set_gain(struct judgement *j, double slots, double wanted, double gain, bool expected)
+/* Sets the gain of @wanted instead of @slots, which without limits would be @gain, and @most at most. @expected: suppose that
+ * calls take longer along the line that the session saw below the slots. */
+static void set_gain(struct judgement *j, double slots, double wanted, double gain, double most,
+		     bool expected)
 {
 	struct verdict *to = j->to;
 	double used = wanted < slots * gain ? wanted : slots * gain;
 
-	to->gain_at_most = gain < wanted / slots ? gain : wanted / slots;
+	to->gain_at_most = most < wanted / slots ? most : wanted / slots;
 	if (expected)
 		to->gain_expected =
 			larger(used / slots / (1 + growth_per_slot(j) * (used - slots)), 1);
@@ -158,27 +154,36 @@ static void say_slots(struct judgement *j, double slots, double wanted, bool var
 		say(j->to, " How much more would help cannot be decided.");
 }
 
-/* Hold time H of total T: with slots enough, each call takes H at best, so the gain is T / H. Of intervals in which
- * calls waited for a part of the time, that part counts: all @slots (0: unknown) were in use in it. */
-static double most_gain(const struct server_sums *v, double slots)
+static const struct slot_queue *queue_of(const struct server_sums *v, enum bound limit)
 {
-	double waited = (double)v->waits.queued.total_ns - (double)v->waits.queued.hold_ns;
-
-	if (v->waits.most > 0)
-		return v->waits.most;
-	if (v->waits.steady.hold_ns)
-		return (double)v->waits.steady.total_ns / (double)v->waits.steady.hold_ns;
-	if (v->waits.full.hold_ns)
-		return (double)v->waits.full.total_ns / (double)v->waits.full.hold_ns;
-	return larger(ratio((double)v->waits.queued.total_ns, (double)v->waits.queued.hold_ns),
-		      1 + ratio(waited, slots * (double)v->waits.queued_ns));
+	return &v->waits.queue[limit == BOUND_SLOT ? RPC_LIMIT_SLOT : RPC_LIMIT_SESSION];
 }
 
-/* Whether an answer takes nearly as long at both loads. One that is faster at the high load shows that
- * the server has changed meanwhile: its cache is warm, for example. */
-static bool is_flat(const struct verdict_numbers *n)
+/* How many times as many calls want a slot as have one, where that is most; *@most: at any moment. With slots enough all of
+ * them have one, so that this is the gain at most. */
+static double most_gain(const struct judgement *j, enum bound limit, double slots, double *most)
 {
-	return n->high.rtt_ns <= FLAT * n->low.rtt_ns && n->low.rtt_ns <= FLAT * n->high.rtt_ns;
+	const struct server_sums *v = j->v;
+	const struct slot_queue *q = queue_of(v, limit);
+	/* The source tracepoints has one queue for all transports. */
+	double share = limit == BOUND_SLOT && v->depth_calls ? slots / transports_of(v) : slots;
+	double depth = q->most > 0 ? q->most : ratio((double)q->depth, (double)q->joined);
+	double gain = larger(1 + ratio(depth, share),
+			     ratio((double)v->waits.total_ns, (double)v->waits.hold_ns));
+
+	*most = larger(1 + ratio(q->peak, share), gain);
+	return gain;
+}
+
+/* Whether so many calls at once would be on the way to the server and back, but for one on average: any server serves
+ * that, while one with a worker for each slot looks the same as long as it has more at once. All the slots must have been in
+ * use: of calls that begin at times the gain is less. */
+static bool is_far(const struct judgement *j, enum bound limit, double calls)
+{
+	const struct verdict_numbers *n = &j->to->numbers;
+
+	return n->min_rtt_ns > 0 && calls * (n->low.rtt_ns - n->min_rtt_ns) <= n->low.rtt_ns &&
+	       queue_of(j->v, limit)->full;
 }
 
 void judge_slots(struct judgement *j, enum bound limit)
@@ -187,8 +192,8 @@ void judge_slots(struct judgement *j, enum bound limit)
 	double transports = limit == BOUND_SESSION ? (j->v->transports ? j->v->transports : 1) :
 						     transports_of(j->v);
 	double share = limit == BOUND_SESSION ? 1 : transports, known = slots_of(j->v, limit);
-	double slots = known > 0 ? known : slots_held(j), gain = most_gain(j->v, known);
-	double wanted = slots * gain, flat;
+	double slots = known > 0 ? known : slots_held(j), most;
+	double gain = most_gain(j, limit, slots, &most), wanted = slots * gain, flat;
 	const struct load_sums *loads = main_loads(j->v);
 	struct verdict_numbers *n = &j->to->numbers;
 	struct load_sums low, high;
@@ -204,13 +209,11 @@ void judge_slots(struct judgement *j, enum bound limit)
 		return;
 	}
 	decide(j->to, limit, CONFIDENCE_LOW);
-	if (varied && n->rtt_ns >= n->hold_ns / 2 && is_flat(n)) {
+	if (varied && n->rtt_ns >= n->hold_ns / 2 && j->flat) {
 		flat = extrapolate(j, slots, slots * gain);
 		if (flat >= slots * WORTH_IT || flat >= slots * gain) {
-			/* A server with a worker for each slot looks the same, unless most of the time
-			 * passes on the way to it: then few workers are busy. */
-			j->to->confidence = n->min_rtt_ns >= FAR * n->rtt_ns ? CONFIDENCE_HIGH :
-									       CONFIDENCE_MEDIUM;
+			j->to->confidence =
+				is_far(j, limit, flat) ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
 			wanted = flat;
 			expected = true;
 		}
@@ -218,7 +221,7 @@ void judge_slots(struct judgement *j, enum bound limit)
 	wanted = power_of_two_above(wanted / share) * share;
 	if (wanted > most_slots(j->v, limit))
 		wanted = most_slots(j->v, limit);
-	set_gain(j, slots, wanted, gain, expected);
+	set_gain(j, slots, wanted, gain, most, expected);
 	say_slots(j, slots, slots * gain, varied, what);
 	set_slots(j, limit, (uint32_t)(wanted + 0.999));
 }

@@ -258,10 +258,6 @@ static void add_load(struct server_sums *v, const struct interval *n, uint64_t c
 		    (k == CALL_OTHER && n->op && !is_main_op(v, n)))
 			continue;
 
-		if (n->kinds[k].calls >= SOME_CALLS) {
-			to->first_ns = to->first_ns ?: v->ns;
-			to->last_ns = v->ns;
-		}
 		to->calls += n->kinds[k].calls;
 		to->in_flight += in_flight * (double)n->kinds[k].calls;
 		to->rtt_ns += n->kinds[k].rtt_ns;
@@ -302,32 +298,34 @@ static void note_server(struct server_sums *v, struct interval *n)
 	memcpy(v->slots_wanted, end->slots_wanted, sizeof(v->slots_wanted));
 }
 
-/* Notes how much of the calls' time was not spent waiting for slots, if they waited. */
+static void add_queue(struct slot_queue *q, const struct depth_histogram *depth, uint32_t peak,
+		      bool full)
+{
+	uint64_t joined = depth_count(depth);
+	double mean = joined ? (double)depth->sum / (double)joined : 0;
+
+	q->joined += joined;
+	q->depth += depth->sum;
+	if (q->peak < peak)
+		q->peak = peak;
+	q->full |= full;
+	if ((joined >= SOME_CALLS || full) && q->most < mean)
+		q->most = mean;
+}
+
+/* Notes how many calls wait for slots, and how much of the calls' time was not spent so. */
 static void add_queued(struct server_sums *v, const struct interval *n)
 {
+	static const enum rpc_limit limits[] = { RPC_LIMIT_SLOT, RPC_LIMIT_SESSION };
 	uint64_t queued = n->phase_ns[RPC_PHASE_SLOT] + n->phase_ns[RPC_PHASE_SESSION];
-	uint64_t full = without_slot_ns(n), before;
-	double gain;
 
-	before = v->waits.full_ns;
-	v->waits.full_ns = full < n->ns - n->ns / 20 ? 0 : before + n->ns;
+	for (const enum rpc_limit *l = limits; l < limits + COUNT(limits); l++)
+		add_queue(&v->waits.queue[*l], &n->server->depth[*l], n->server->now->depth_max[*l],
+			  n->saturated_ns[*l] >= n->ns - n->ns / 20);
 	if (queued * 10 < n->total_ns || queued >= n->total_ns)
 		return;
-	v->waits.queued.total_ns += n->total_ns;
-	v->waits.queued.hold_ns += n->total_ns - queued;
-	v->waits.queued_ns += full;
-	if (!v->waits.full_ns)
-		return;
-	v->waits.full.total_ns += n->total_ns;
-	v->waits.full.hold_ns += n->total_ns - queued;
-	/* The first calls of a burst found fewer before them than later ones do. */
-	if ((double)before * (double)n->calls < (double)n->total_ns)
-		return;
-	v->waits.steady.total_ns += n->total_ns;
-	v->waits.steady.hold_ns += n->total_ns - queued;
-	gain = (double)n->total_ns / (double)(n->total_ns - queued);
-	if (n->calls >= SOME_CALLS && v->waits.most < gain)
-		v->waits.most = gain;
+	v->waits.total_ns += n->total_ns;
+	v->waits.hold_ns += n->total_ns - queued;
 }
 
 /* What waited for fewer session slots than there are now says nothing of these. */
@@ -447,6 +445,8 @@ static void add_calls(struct server_sums *v, struct interval *n)
 	add_paths(v, n);
 	v->depth_calls += calls;
 	v->depth += depth;
+	if (v->most_in_flight <= n->server->now->depth_max[RPC_QUEUE_PENDING])
+		v->most_in_flight = n->server->now->depth_max[RPC_QUEUE_PENDING] + 1;
 	if (calls)
 		add_load(v, n, calls, depth);
 	v->calls += n->calls;

@@ -14,23 +14,24 @@ struct load_sums {
 	double in_flight; /* per transport as a call ends, added up over the calls */
 	uint64_t rtt_ns;
 	uint64_t bytes;
-	uint64_t first_ns, last_ns; /* ends of those of these intervals that have some calls */
 };
 
 /* In flight from a quarter of a call to 2^18, in steps as those of depths. */
 #define LOADS DEPTH_BUCKETS
 
-/* Waits for slots, RPC's or the session's, since the server last granted more of these. */
+/* A queue for slots, RPC's or the session's. Whoever joins it finds so many in it, with itself. */
+struct slot_queue {
+	uint64_t joined, depth; /* how many joined it, and what these found, added up */
+	double most; /* in an interval that many joined, or that was full: the largest mean; 0: there was none */
+	uint32_t peak;
+	bool full; /* in some interval: it was never empty */
+};
+
+/* Waits for slots since the server last granted more of the session's. */
 struct slot_waits {
-	/* Of the intervals in which calls waited, of those in which at least one did all of the time, and
-	 * of those before which it had been so for as long as a call takes: all the calls' time, and
-	 * that without these waits. */
-	struct {
-		uint64_t total_ns, hold_ns;
-	} queued, full, steady;
-	double most; /* of the intervals of steady with some calls: the largest ratio of the two; 0: there was none */
-	uint64_t queued_ns; /* of those of queued: in which at least one did */
-	uint64_t full_ns; /* of the last intervals, in which at least one did all of the time */
+	/* Of the intervals in which calls waited: all the calls' time, and that without these waits. */
+	uint64_t total_ns, hold_ns;
+	struct slot_queue queue[RPC_LIMITS]; /* RPC_LIMIT_SLOT and RPC_LIMIT_SESSION */
 };
 
 /* TCP sends a segment again after this time or more, if nothing came after it (TCP_RTO_MIN). */
@@ -76,6 +77,7 @@ struct server_sums {
 	uint64_t outgrown_ns; /* of phase_ns: waits for fewer session slots than there are now */
 	uint64_t depth_calls; /* calls whose end shows how many were in flight ... */
 	uint64_t depth; /* ... per transport, added up, without that call itself */
+	uint32_t most_in_flight; /* on a transport, as a call ended */
 	uint64_t segments, segments_lost; /* TCP's */
 	double received_bytes; /* by TCP */
 	/* The time until replies, and summed up over it: times of a round trip, shares of the window, see add_paths(). */

@@ -90,7 +90,7 @@ static void judge_server(struct judgement *j)
 			say(j->to, " The application makes one call after the other.");
 	} else if (most < ONE_BY_ONE || varied) {
 		decide(j->to, BOUND_APPLICATION,
-		       j->alternated ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+		       varied && j->flat ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 		say(j->to,
 		    "The application has %.2g calls at once, and an answer takes %.3g ms: "
 		    "more requests at once, or larger ones, would raise the throughput.",
@@ -128,6 +128,12 @@ static void judge_part(struct judgement *j, enum bound bound)
 		say(to,
 		    "is spent waiting to transmit: the connection does not take data faster. More "
 		    "connections help if each is limited, not if the link is.");
+		if (!queues_on_the_way(&to->numbers)) {
+			if (to->confidence == CONFIDENCE_HIGH)
+				to->confidence = CONFIDENCE_MEDIUM;
+			say(to, " No queue on the way is seen: a server that does not take data "
+				"faster looks the same.");
+		}
 		to->gain_at_most = 1 / (1 - share) < 2 ? 1 / (1 - share) : 2;
 		if (more > MAX_CONNECTIONS)
 			break;
@@ -296,8 +302,7 @@ static bool waits_for_slots(const struct judgement *j)
 	double waited = (double)v->phase_ns[RPC_PHASE_SLOT] +
 			(double)v->phase_ns[RPC_PHASE_SESSION] - (double)v->outgrown_ns;
 
-	return waited >= QUEUED * (double)v->total_ns ||
-	       2 * v->waits.queued.total_ns >= v->total_ns;
+	return waited >= QUEUED * (double)v->total_ns || 2 * v->waits.total_ns >= v->total_ns;
 }
 
 /* While no task waits for a CPU, what calls do before they are sent may be waits that were not seen, surely if a limit is
@@ -325,6 +330,11 @@ static void doubt(struct judgement *j)
 	if (j->to->bound_by == BOUND_SERVER && may_fill_link(j)) {
 		j->to->confidence = CONFIDENCE_LOW;
 		say(j->to, " A link at its rate looks the same in so short a time.");
+	}
+	if (j->to->bound_by == BOUND_SERVER && !j->v->depth_calls) {
+		j->to->confidence = CONFIDENCE_LOW;
+		say(j->to, " This source does not see TCP: a full window, a link at its rate and "
+			   "lost segments look the same.");
 	}
 	if (earlier < EARLIER_SHARE || j->v->ns >= KNOWN_NS)
 		return;

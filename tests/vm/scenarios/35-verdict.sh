@@ -55,8 +55,9 @@ traced() {
 
 # late_sessions NAME: BEGIN/LENGTH, in seconds after the load and from then on, by each source: NAME-SOURCE-LENGTH-BEGIN.json.
 late_sessions() {
-	local at by tracers=()
-	for at in $begun; do
+	local at by tracers=() more=''
+	[[ " ${lasting:-} " != *" $1 "* ]] || more=${later:-}
+	for at in $begun $more; do
 		for by in ${source:-btf tracepoints}; do
 			late_session "${at%/*}" "$by" "${at#*/}" "$1-$by-${at#*/}-${at%/*}" &
 			tracers+=($!)
