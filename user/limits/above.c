@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What keeps so little in flight, above the calls: readahead, the limit of dirty pages, syncs, attributes. Rules of
+ * docs/VERDICT.md, "Above the calls". */
+#include "limits/judgement.h"
+
+#include <stdlib.h>
+
+/* So much of the calls' time is of the kind that is judged: it is what the application waits for. */
+#define MOST 0.6
+/* A reader that takes its data at once has two windows in flight, one that never waits has less than one. */
+#define WINDOWS 1.0
+#define MOST_WINDOWS 2.2
+/* Mean readaheads, of the window that is set: files are read in sequence, and long enough. */
+#define FULL_WINDOW 0.5
+#define WINDOW_MAX (16u << 20)
+/* Dirty pages are at the limit from so much of it on ... */
+#define AT_LIMIT 0.6
+/* ... and it limits what is in flight if that is so much of it. Otherwise a writer is faster than the server. */
+#define IN_FLIGHT 0.25
+/* In so much of the time. */
+#define HELD_UP 0.5
+#define SINGLE 2.0 /* fewer calls at once: one thread syncs */
+/* A proposed value is so many times the present one. */
+#define STEP 4
+#define ATTRIBUTE_SECONDS 600
+
+static enum above_op op_of(const char *op)
+{
+	static const struct {
+		const char *op;
+		enum above_op is;
+	} ops[] = { { "COMMIT", ABOVE_COMMIT },
+		    { "LOOKUP", ABOVE_LOOKUP },
+		    { "GETATTR", ABOVE_ATTRIBUTES },
+		    { "ACCESS", ABOVE_ATTRIBUTES } };
+
+	for (size_t i = 0; i < COUNT(ops); i++)
+		if (!strcmp(op, ops[i].op))
+			return ops[i].is;
+	return call_kind_of(op) == CALL_READ  ? ABOVE_READ :
+	       call_kind_of(op) == CALL_WRITE ? ABOVE_WRITE :
+						ABOVE_OTHER;
+}
+
+/* Notes for each kind of calls the mount with most of their time, or the server's only one. */
+static void note_mounts(struct above_sums *a, const struct delta *d, const char *server)
+{
+	uint64_t most[RPC_KINDS] = {}, mounts = 0;
+
+	for (const struct nfs_mount *m = d->end->calls.mounts;
+	     m < d->end->calls.mounts + d->end->calls.mount_count; m++) {
+		if (strcmp(m->server, server) != 0)
+			continue;
+		mounts++;
+		for (const struct mount_delta *c = d->mount_calls;
+		     c < d->mount_calls + d->mount_calls_count; c++)
+			for (int k = 0; k < RPC_KINDS && !strcmp(c->now->server, server) &&
+					!strcmp(c->now->mountpoint, m->mountpoint);
+			     k++)
+				if (c->sums.total_ns[k] > most[k]) {
+					most[k] = c->sums.total_ns[k];
+					a->mount[k] = *m;
+				}
+		for (int k = 0; k < RPC_KINDS; k++)
+			if (!most[k] && mounts == 1 && !*a->mount[k].mountpoint)
+				a->mount[k] = *m;
+	}
+}
+
+void above_add(struct above_sums *a, const struct delta *d, const char *server)
+{
+	const struct calls *c = &d->end->calls;
+
+	for (const struct op_delta *o = d->ops; o < d->ops + d->op_count; o++) {
+		struct op_sums *to = &a->ops[op_of(o->now->op)];
+
+		if (strcmp(o->now->server, server) != 0)
+			continue;
+		to->calls += time_histogram_count(&o->total);
+		to->ns += o->total.sum_ns;
+		to->bytes += o->received_bytes > o->sent_bytes ? o->received_bytes : o->sent_bytes;
+	}
+	note_mounts(a, d, server);
+	if (!c->dirty_limit_bytes)
+		return;
+	a->dirty_limit_bytes = c->dirty_limit_bytes;
+	if ((double)c->dirty_bytes >= AT_LIMIT * (double)c->dirty_limit_bytes)
+		a->held_up_ns += d->ns;
+}
+
+/* Of the time of all calls. */
+static double share_of(const struct judgement *j, enum above_op first, enum above_op last)
+{
+	uint64_t ns = 0;
+
+	for (int o = first; o <= (int)last; o++)
+		ns += j->v->above.ops[o].ns;
+	return ratio((double)ns, (double)j->v->total_ns);
+}
+
+/* Bytes of these calls that are in flight on average, by Little's law. */
+static double in_flight(const struct judgement *j, enum above_op op)
+{
+	const struct op_sums *o = &j->v->above.ops[op];
+
+	return ratio((double)o->ns, (double)j->v->active.ns) *
+	       ratio((double)o->bytes, (double)o->calls);
+}
+
+static void set(struct verdict *to, const char *setting, uint64_t value, const char *mountpoint)
+{
+	snprintf(to->setting, sizeof(to->setting), "%s", setting);
+	snprintf(to->value, sizeof(to->value), "%" PRIu64, value);
+	snprintf(to->mountpoint, sizeof(to->mountpoint), "%s", mountpoint);
+}
+
+/* A reader has one to two windows in flight: it asks for the next one as it comes to the begin of one. */
+static bool judge_readahead(struct judgement *j)
+{
+	const struct nfs_mount *m = &j->v->above.mount[RPC_KIND_READ];
+	double window = (double)m->window_bytes, flight = in_flight(j, ABOVE_READ);
+	double set_bytes = (double)m->readahead_bytes, more = STEP * set_bytes;
+
+	if (share_of(j, ABOVE_READ, ABOVE_READ) < MOST || !m->readahead_known ||
+	    window <= FULL_WINDOW * set_bytes || flight < WINDOWS * window)
+		return false;
+	decide(j->to, BOUND_READAHEAD,
+	       flight <= MOST_WINDOWS * window ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
+	say(j->to,
+	    "Buffered readers of %s wait for what is read ahead: READs have %.0f KiB in flight, and a "
+	    "readahead is %.0f KiB on average; read_ahead_kb is %.0f.",
+	    m->mountpoint, flight / 1024, window / 1024, set_bytes / 1024);
+	if (flight > MOST_WINDOWS * window)
+		say(j->to, " They are several: more of them would do the same.");
+	if (more > WINDOW_MAX)
+		more = WINDOW_MAX;
+	if (more <= set_bytes) {
+		say(j->to,
+		    " More would hurt: each file that is read takes as much memory, and other "
+		    "calls wait behind it.");
+		return true;
+	}
+	j->to->gain_at_most = more / set_bytes;
+	set(j->to, "read_ahead_kb", (uint64_t)more >> 10, m->mountpoint);
+	return true;
+}
+
+static bool judge_writeback(struct judgement *j)
+{
+	const struct above_sums *a = &j->v->above;
+	const struct op_sums *write = &a->ops[ABOVE_WRITE], *commit = &a->ops[ABOVE_COMMIT];
+	double share = ratio((double)a->held_up_ns, (double)j->v->active.ns);
+	double limit = (double)a->dirty_limit_bytes, flight = in_flight(j, ABOVE_WRITE);
+
+	if (share_of(j, ABOVE_WRITE, ABOVE_COMMIT) < MOST || a->mount[RPC_KIND_WRITE].direct_writes)
+		return false;
+	if (share >= HELD_UP && flight >= IN_FLIGHT * limit) {
+		decide(j->to, BOUND_WRITEBACK, CONFIDENCE_MEDIUM);
+		say(j->to,
+		    "Writers wait at the limit of dirty pages, %.3g MiB, for %.0f %% of the time, and "
+		    "WRITEs have %.3g MiB of them in flight. A limit for each control group holds "
+		    "writers up in the same way.",
+		    limit / (1 << 20), 100 * (share < 1 ? share : 1), flight / (1 << 20));
+		j->to->gain_at_most = STEP;
+		set(j->to, "vm.dirty_bytes", STEP * a->dirty_limit_bytes, "");
+		return true;
+	}
+	if (j->to->numbers.concurrency >= SINGLE || 2 * commit->calls < write->calls)
+		return false;
+	decide(j->to, BOUND_WRITEBACK, CONFIDENCE_MEDIUM);
+	say(j->to,
+	    "One file after the other is synced: each WRITE (%.3g ms) is followed by a COMMIT (%.3g ms), "
+	    "and %.2g calls run at once. Fewer syncs, or more threads that sync, raise the throughput.",
+	    ratio((double)write->ns, (double)write->calls) / 1e6,
+	    ratio((double)commit->ns, (double)commit->calls) / 1e6, j->to->numbers.concurrency);
+	return true;
+}
+
+static bool judge_metadata(struct judgement *j)
+{
+	const struct above_sums *a = &j->v->above;
+	const struct nfs_mount *m = &a->mount[RPC_KIND_METADATA];
+	const char *ac = m->options[NFS_AC], *cache = m->options[NFS_LOOKUPCACHE];
+	double share = share_of(j, ABOVE_LOOKUP, ABOVE_ATTRIBUTES);
+	uint64_t calls = a->ops[ABOVE_LOOKUP].calls + a->ops[ABOVE_ATTRIBUTES].calls;
+
+	if (share < MOST)
+		return false;
+	decide(j->to, BOUND_METADATA, by_share(share));
+	j->to->gain_at_most = ratio(1, 1 - share);
+	say(j->to,
+	    "GETATTR, ACCESS and LOOKUP are %.0f %% of the calls' time, %.3g of them a second",
+	    100 * share, ratio((double)calls, (double)j->v->active.ns / 1e9));
+	if (*m->mountpoint)
+		say(j->to, ": %s has actimeo %s, lookupcache %s", m->mountpoint, ac, cache);
+	say(j->to, ".");
+	if (strcmp(cache, "all") != 0 && *cache &&
+	    a->ops[ABOVE_LOOKUP].ns > a->ops[ABOVE_ATTRIBUTES].ns) {
+		set(j->to, "lookupcache", 0, m->mountpoint);
+		snprintf(j->to->value, sizeof(j->to->value), "all");
+	} else if (*ac && (!strcmp(ac, "noac") || atoi(ac) < ATTRIBUTE_SECONDS)) {
+		set(j->to, "nocto,actimeo", ATTRIBUTE_SECONDS, m->mountpoint);
+		say(j->to, " Attributes may be kept for longer where no other client changes the "
+			   "files; others' changes are then seen later.");
+	}
+	j->to->remount = *j->to->setting;
+	return true;
+}
+
+bool judge_above(struct judgement *j)
+{
+	return judge_metadata(j) || judge_writeback(j) || judge_readahead(j);
+}
