@@ -21,7 +21,7 @@ late() { tc -n far qdisc replace dev eth0 root netem delay "$1ms" limit 100000; 
 mounted() { NETNS=far nfs_mount "$version" "$1" /mnt/tuning "$server"; }
 stream() {
 	fio --name=load --filename=/mnt/tuning/load.0.0 --rw="$1" --size="$2" --bs=64k --fadvise_hint=0 --fallocate=none \
-		--time_based --runtime=3 --output=fio.txt "${@:3}"
+		--time_based --runtime=3 --eta=never --output=fio.txt "${@:3}"
 }
 # Opens and reads files as an import of many modules does, and writes how many.
 open_files() {

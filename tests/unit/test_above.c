@@ -141,10 +141,12 @@ TEST(dirty_pages_at_a_limit_that_is_in_flight_are_writeback)
 TEST(one_sync_after_the_other_is_writeback)
 {
 	add("WRITE", 50, 5 * MS, 64 * KIB);
+	expect(BOUND_APPLICATION, CONFIDENCE_MEDIUM); /* of which mount is not known */
+	assert_false(mount()->direct_writes);
 	add("COMMIT", 50, 12 * MS, 0);
 	assert_string_equal(expect(BOUND_WRITEBACK, CONFIDENCE_MEDIUM).setting, "");
-	add("WRITE", 60, 5 * MS, 64 * KIB); /* few are synced */
-	expect(BOUND_APPLICATION, CONFIDENCE_MEDIUM);
+	add("WRITE", 250, 5 * MS, 64 * KIB); /* more than one at once */
+	expect(BOUND_SERVER, CONFIDENCE_LOW);
 }
 
 TEST(calls_for_attributes_are_metadata)
@@ -162,9 +164,12 @@ TEST(calls_for_attributes_are_metadata)
 	assert_true(v.remount && v.gain_at_most > 4.9 && v.gain_at_most < 5.1);
 	strcpy(mount()->options[NFS_AC], "600,600,600,600");
 	assert_string_equal(expect(BOUND_METADATA, CONFIDENCE_HIGH).setting, "");
+	strcpy(mount()->options[NFS_AC], "noac");
 	add("LOOKUP", 400, MS, 100);
 	strcpy(mount()->options[NFS_LOOKUPCACHE], "none");
 	assert_string_equal(expect(BOUND_METADATA, CONFIDENCE_HIGH).value, "all");
 	add("READ", 100, 10 * MS, 100);
 	expect(BOUND_SERVER, CONFIDENCE_LOW);
+	add("OPEN", 2000, MS, 100); /* attributes are less than half of it */
+	assert_string_equal(expect(BOUND_METADATA, CONFIDENCE_HIGH).setting, "");
 }

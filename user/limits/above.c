@@ -15,10 +15,9 @@
 #define WINDOW_MAX (16u << 20)
 /* Dirty pages are at the limit from so much of it on ... */
 #define AT_LIMIT 0.6
-/* ... and it limits what is in flight if that is so much of it. Otherwise a writer is faster than the server. */
-#define IN_FLIGHT 0.25
-/* In so much of the time. */
+/* ... in so much of the time, and limit the calls if these have so much of it. Otherwise a writer is faster than the server. */
 #define HELD_UP 0.5
+#define IN_FLIGHT 0.25
 #define SINGLE 2.0 /* fewer calls at once: one thread syncs */
 /* A proposed value is so many times the present one. */
 #define STEP 4
@@ -26,45 +25,46 @@
 
 static enum above_op op_of(const char *op)
 {
-	static const struct {
-		const char *op;
-		enum above_op is;
-	} ops[] = { { "COMMIT", ABOVE_COMMIT },
-		    { "LOOKUP", ABOVE_LOOKUP },
-		    { "GETATTR", ABOVE_ATTRIBUTES },
-		    { "ACCESS", ABOVE_ATTRIBUTES } };
+	static const char *const attributes[] = { "GETATTR", "ACCESS", "LOOKUP" };
+	enum rpc_kind kind = rpc_kind_of(op);
 
-	for (size_t i = 0; i < COUNT(ops); i++)
-		if (!strcmp(op, ops[i].op))
-			return ops[i].is;
-	return call_kind_of(op) == CALL_READ  ? ABOVE_READ :
-	       call_kind_of(op) == CALL_WRITE ? ABOVE_WRITE :
-						ABOVE_OTHER;
+	for (size_t i = 0; i < COUNT(attributes); i++)
+		if (!strcmp(op, attributes[i]))
+			return i < 2 ? ABOVE_ATTRIBUTES : ABOVE_LOOKUP;
+	return !strcmp(op, "COMMIT")     ? ABOVE_COMMIT :
+	       kind == RPC_KIND_READ     ? ABOVE_READ :
+	       kind == RPC_KIND_WRITE    ? ABOVE_WRITE :
+	       kind == RPC_KIND_METADATA ? ABOVE_NAMES :
+					   ABOVE_OTHER;
 }
 
 /* Notes for each kind of calls the mount with most of their time, or the server's only one. */
 static void note_mounts(struct above_sums *a, const struct delta *d, const char *server)
 {
-	uint64_t most[RPC_KINDS] = {}, mounts = 0;
+	const struct calls *end = &d->end->calls;
+	const struct nfs_mount *only = NULL;
+	uint64_t most[RPC_KINDS] = {};
+	int mounts = 0;
 
-	for (const struct nfs_mount *m = d->end->calls.mounts;
-	     m < d->end->calls.mounts + d->end->calls.mount_count; m++) {
+	for (const struct nfs_mount *m = end->mounts; m < end->mounts + end->mount_count; m++) {
 		if (strcmp(m->server, server) != 0)
 			continue;
-		mounts++;
-		for (const struct mount_delta *c = d->mount_calls;
-		     c < d->mount_calls + d->mount_calls_count; c++)
-			for (int k = 0; k < RPC_KINDS && !strcmp(c->now->server, server) &&
-					!strcmp(c->now->mountpoint, m->mountpoint);
-			     k++)
+		only = mounts++ ? NULL : m;
+		for (size_t i = 0; i < d->mount_calls_count; i++) {
+			const struct mount_delta *c = &d->mount_calls[i];
+
+			if (strcmp(c->now->server, server) != 0 ||
+			    strcmp(c->now->mountpoint, m->mountpoint) != 0)
+				continue;
+			for (int k = 0; k < RPC_KINDS; k++)
 				if (c->sums.total_ns[k] > most[k]) {
 					most[k] = c->sums.total_ns[k];
 					a->mount[k] = *m;
 				}
-		for (int k = 0; k < RPC_KINDS; k++)
-			if (!most[k] && mounts == 1 && !*a->mount[k].mountpoint)
-				a->mount[k] = *m;
+		}
 	}
+	for (int k = 0; k < RPC_KINDS && only; k++)
+		a->mount[k] = *only;
 }
 
 void above_add(struct above_sums *a, const struct delta *d, const char *server)
@@ -145,34 +145,36 @@ static bool judge_readahead(struct judgement *j)
 	return true;
 }
 
+/* Bytes are held until the COMMIT after their WRITE has ended. */
 static bool judge_writeback(struct judgement *j)
 {
 	const struct above_sums *a = &j->v->above;
+	const struct nfs_mount *m = &a->mount[RPC_KIND_WRITE];
 	const struct op_sums *write = &a->ops[ABOVE_WRITE], *commit = &a->ops[ABOVE_COMMIT];
-	double share = ratio((double)a->held_up_ns, (double)j->v->active.ns);
-	double limit = (double)a->dirty_limit_bytes, flight = in_flight(j, ABOVE_WRITE);
+	double write_ns = ratio((double)write->ns, (double)write->calls);
+	double commit_ns = ratio((double)commit->ns, (double)commit->calls);
+	double held = in_flight(j, ABOVE_WRITE) * (1 + ratio(commit_ns, write_ns));
+	double limit = (double)a->dirty_limit_bytes, time = (double)a->held_up_ns;
 
-	if (share_of(j, ABOVE_WRITE, ABOVE_COMMIT) < MOST || a->mount[RPC_KIND_WRITE].direct_writes)
+	if (share_of(j, ABOVE_WRITE, ABOVE_COMMIT) < MOST || m->direct_writes)
 		return false;
-	if (share >= HELD_UP && flight >= IN_FLIGHT * limit) {
+	if (time >= HELD_UP * (double)j->v->active.ns && held >= IN_FLIGHT * limit) {
 		decide(j->to, BOUND_WRITEBACK, CONFIDENCE_MEDIUM);
 		say(j->to,
-		    "Writers wait at the limit of dirty pages, %.3g MiB, for %.0f %% of the time, and "
-		    "WRITEs have %.3g MiB of them in flight. A limit for each control group holds "
-		    "writers up in the same way.",
-		    limit / (1 << 20), 100 * (share < 1 ? share : 1), flight / (1 << 20));
+		    "Writers wait at the limit of dirty pages, %.3g MiB, of which WRITEs and COMMITs hold "
+		    "%.3g MiB.",
+		    limit / (1 << 20), held / (1 << 20));
 		j->to->gain_at_most = STEP;
 		set(j->to, "vm.dirty_bytes", STEP * a->dirty_limit_bytes, "");
 		return true;
 	}
-	if (j->to->numbers.concurrency >= SINGLE || 2 * commit->calls < write->calls)
+	if (j->to->numbers.concurrency >= SINGLE || !*m->mountpoint)
 		return false;
 	decide(j->to, BOUND_WRITEBACK, CONFIDENCE_MEDIUM);
 	say(j->to,
-	    "One file after the other is synced: each WRITE (%.3g ms) is followed by a COMMIT (%.3g ms), "
-	    "and %.2g calls run at once. Fewer syncs, or more threads that sync, raise the throughput.",
-	    ratio((double)write->ns, (double)write->calls) / 1e6,
-	    ratio((double)commit->ns, (double)commit->calls) / 1e6, j->to->numbers.concurrency);
+	    "Buffered writes go out one by one, %.3g ms each, and COMMITs take %.3g ms: one thread syncs, "
+	    "or each write is synchronous. Fewer syncs, or more threads that sync, raise the throughput.",
+	    write_ns / 1e6, commit_ns / 1e6);
 	return true;
 }
 
@@ -181,28 +183,32 @@ static bool judge_metadata(struct judgement *j)
 	const struct above_sums *a = &j->v->above;
 	const struct nfs_mount *m = &a->mount[RPC_KIND_METADATA];
 	const char *ac = m->options[NFS_AC], *cache = m->options[NFS_LOOKUPCACHE];
-	double share = share_of(j, ABOVE_LOOKUP, ABOVE_ATTRIBUTES);
-	uint64_t calls = a->ops[ABOVE_LOOKUP].calls + a->ops[ABOVE_ATTRIBUTES].calls;
+	double all = share_of(j, ABOVE_LOOKUP, ABOVE_NAMES);
+	double attributes = share_of(j, ABOVE_LOOKUP, ABOVE_ATTRIBUTES);
 
-	if (share < MOST)
+	if (all < MOST)
 		return false;
-	decide(j->to, BOUND_METADATA, by_share(share));
-	j->to->gain_at_most = ratio(1, 1 - share);
+	decide(j->to, BOUND_METADATA, by_share(all));
 	say(j->to,
-	    "GETATTR, ACCESS and LOOKUP are %.0f %% of the calls' time, %.3g of them a second",
-	    100 * share, ratio((double)calls, (double)j->v->active.ns / 1e9));
-	if (*m->mountpoint)
-		say(j->to, ": %s has actimeo %s, lookupcache %s", m->mountpoint, ac, cache);
-	say(j->to, ".");
+	    "Calls for metadata are %.0f %% of the calls' time, GETATTR, ACCESS and LOOKUP %.0f %%.",
+	    100 * all, 100 * attributes);
+	if (attributes < all / 2) {
+		say(j->to, " Fewer and larger files, kept open, raise the throughput.");
+		return true;
+	}
 	if (strcmp(cache, "all") != 0 && *cache &&
 	    a->ops[ABOVE_LOOKUP].ns > a->ops[ABOVE_ATTRIBUTES].ns) {
 		set(j->to, "lookupcache", 0, m->mountpoint);
 		snprintf(j->to->value, sizeof(j->to->value), "all");
 	} else if (*ac && (!strcmp(ac, "noac") || atoi(ac) < ATTRIBUTE_SECONDS)) {
 		set(j->to, "nocto,actimeo", ATTRIBUTE_SECONDS, m->mountpoint);
-		say(j->to, " Attributes may be kept for longer where no other client changes the "
-			   "files; others' changes are then seen later.");
+		say(j->to,
+		    " %s has actimeo %s. Where no other client changes the files, attributes may be kept "
+		    "for longer; otherwise changes are seen late.",
+		    m->mountpoint, ac);
 	}
+	if (*j->to->setting)
+		j->to->gain_at_most = ratio(1, 1 - attributes);
 	j->to->remount = *j->to->setting;
 	return true;
 }

@@ -56,6 +56,7 @@ enum above_op {
 	ABOVE_COMMIT,
 	ABOVE_LOOKUP,
 	ABOVE_ATTRIBUTES, /* GETATTR, ACCESS */
+	ABOVE_NAMES, /* other metadata: OPEN, CREATE, ... */
 	ABOVE_OTHER,
 	ABOVE_OPS,
 };
