@@ -51,10 +51,10 @@ def cell(sessions, session, wrong):
     named = verdict["bound_by"] == limit
     good = named if session.kind == "sync" else gain is None or (gain <= NAMED or named) and (gain >= LEFT or not named)
     if after and named:
-        good = good and is_proposed(session, value) and 0.95 <= gain <= 1.05 * most
+        good = good and is_proposed(session, value) and 0.95 <= gain <= (1.05 * most or gain)
     if not good:
-        wrong.append(f"{session.version} {session.kind} {session.ms} ms {session.value}: {gain}, {verdict}")
-    bracket = f" (1 to {most:.1f})" if after and named else ""
+        wrong.append(f"{session.version} {session.kind} {session.ms} ms {session.value}: {gain}, {verdict['sentence']}")
+    bracket = f" (1 to {most:.1f})" if after and named and most else ""
     return f"{verdict['bound_by']}{f', {gain:.2f}' if after else ''}{bracket}{'' if good else ' **wrong**'}"
 
 

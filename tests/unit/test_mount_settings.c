@@ -122,8 +122,11 @@ TEST(a_window_is_the_mean_readahead_since_the_last_look)
 	add(220);
 	assert_int_equal(now.calls.mounts[1].window_bytes, 50 * 4096);
 	assert_false(now.calls.mounts[1].direct_writes);
-	put_stats("9 9 9999999 900 9999999 9000 1201", 15); /* most of it direct */
+	put_stats("9 9 0 900 5324800 9000 1300", 14); /* read ahead before the last look */
 	add(280);
+	assert_int_equal(now.calls.mounts[1].window_bytes, 50 * 4096);
+	put_stats("9 9 9999999 900 9999999 9000 1301", 15); /* most of it direct */
+	add(340);
 	assert_int_equal(now.calls.mounts[1].window_bytes, 0);
 }
 

@@ -13,8 +13,8 @@
 /* Mean readaheads, of the window that is set: files are read in sequence, and long enough. */
 #define FULL_WINDOW 0.5
 #define WINDOW_MAX (16u << 20)
-/* Dirty pages are at the limit from so much of it on ... */
-#define AT_LIMIT 0.6
+/* Dirty pages are at the limit from so much of it on, where the kernel begins to hold writers up by the device's share ... */
+#define AT_LIMIT 0.5
 /* ... in so much of the time, and limit the calls if these have so much of it. Otherwise a writer is faster than the server. */
 #define HELD_UP 0.5
 #define IN_FLIGHT 0.25
@@ -207,8 +207,7 @@ static bool judge_metadata(struct judgement *j)
 		    "for longer; otherwise changes are seen late.",
 		    m->mountpoint, ac);
 	}
-	if (*j->to->setting)
-		j->to->gain_at_most = ratio(1, 1 - attributes);
+	/* No bound of the gain is known: what is cached then needs no other calls either. */
 	j->to->remount = *j->to->setting;
 	return true;
 }

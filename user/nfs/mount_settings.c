@@ -121,9 +121,10 @@ static void compare(struct mount_setting *now, const struct mount_setting *then)
 	readaheads = counted_since(now->events[MOUNT_READAHEADS], then->events[MOUNT_READAHEADS]);
 	ahead = moved[MOUNT_PAGES_READ] * (uint64_t)sysconf(_SC_PAGESIZE);
 	now->window_bytes = then->window_bytes;
-	if (moved[MOUNT_SERVER_READ])
-		now->window_bytes =
-			readaheads && 2 * ahead > moved[MOUNT_SERVER_READ] ? ahead / readaheads : 0;
+	if (2 * ahead < moved[MOUNT_SERVER_READ])
+		now->window_bytes = 0;
+	else if (readaheads)
+		now->window_bytes = ahead / readaheads;
 	now->direct_writes = moved[MOUNT_SERVER_WRITTEN] ?
 				     2 * moved[MOUNT_DIRECT_WRITTEN] > moved[MOUNT_SERVER_WRITTEN] :
 				     then->direct_writes;
