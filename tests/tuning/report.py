@@ -39,7 +39,7 @@ def is_proposed(session, value):
     verdict, factor = session.verdict, TABLES[session.kind][-1]
     if session.kind != "open":
         return verdict["value"] == str(value * factor)
-    return f"{verdict['setting']}={verdict['value']}" == (value or "lookupcache=all")
+    return f"{verdict['setting'].removeprefix('ac,')}={verdict['value']}" == (value or "lookupcache=all")
 
 
 def cell(sessions, session, wrong):

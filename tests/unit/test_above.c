@@ -165,6 +165,7 @@ TEST(calls_for_attributes_are_metadata)
 	strcpy(mount()->options[NFS_AC], "600,600,600,600");
 	assert_string_equal(expect(BOUND_METADATA, CONFIDENCE_HIGH).setting, "");
 	strcpy(mount()->options[NFS_AC], "noac");
+	assert_string_equal(expect(BOUND_METADATA, CONFIDENCE_HIGH).setting, "ac,nocto,actimeo");
 	add("LOOKUP", 400, MS, 100);
 	strcpy(mount()->options[NFS_LOOKUPCACHE], "none");
 	assert_string_equal(expect(BOUND_METADATA, CONFIDENCE_HIGH).value, "all");

@@ -201,7 +201,8 @@ static bool judge_metadata(struct judgement *j)
 		set(j->to, "lookupcache", 0, m->mountpoint);
 		snprintf(j->to->value, sizeof(j->to->value), "all");
 	} else if (*ac && (!strcmp(ac, "noac") || atoi(ac) < ATTRIBUTE_SECONDS)) {
-		set(j->to, "nocto,actimeo", ATTRIBUTE_SECONDS, m->mountpoint);
+		set(j->to, strcmp(ac, "noac") ? "nocto,actimeo" : "ac,nocto,actimeo",
+		    ATTRIBUTE_SECONDS, m->mountpoint);
 		say(j->to,
 		    " %s has actimeo %s. Where no other client changes the files, attributes may be kept "
 		    "for longer; otherwise changes are seen late.",
