@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Proves that the README, ARCHITECTURE.md and GLOSSARY.md stay within their length, that each file that a page names
+# Proves that the README, ARCHITECTURE.md, TUNING.md and GLOSSARY.md stay within their length, that each file that a page names
 # exists, that each link between pages has a target, and that SECURITY.md names each capability of the unit.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -11,6 +11,7 @@ at_most() {
 }
 at_most README.md "$(wc -l <README.md)" 120 lines
 at_most docs/ARCHITECTURE.md "$(wc -w <docs/ARCHITECTURE.md)" 980 words
+at_most docs/TUNING.md "$(wc -w <docs/TUNING.md)" 900 words
 at_most docs/GLOSSARY.md "$(grep -c '^| ' docs/GLOSSARY.md)" 26 "rows (25 terms and the head)"
 
 mapfile -t pages < <(ls README.md SECURITY.md docs/*.md deploy/*/*.md)

@@ -7,13 +7,11 @@
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 top=$(realpath "$here/../..")
+. "$top/tests/vm/study.sh"
 # Before 6.14 a server gives a session of this client some 30 slots; from then on it raises them under load.
 declare -A kernels=([v3]=6.1 [v4.2]=newest [rdma]=6.1-full)
 
-job=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-paradox.XXXXXX")
-trap 'rm -rf "$job"' EXIT
-cp "$here/guest.sh" "$job/run.sh"
-cp "$top/build/xidscope" "$top/tests/vm/agent-lib.sh" "$job/"
+study_begin "$here/guest.sh"
 mkdir -p "$top/build/paradox"
 page=$top/docs/PARADOX.md figure=$top/docs/pictures/paradox.svg
 if [[ ${HOLDS:-}${WANTED:-} ]]; then
@@ -25,10 +23,7 @@ tr ' ' '\n' <<<"${HOLDS:-54 201}" >"$job/holds"
 tr ' ' '\n' <<<"16 ${WANTED:-32 64 128 256 512}" | sort -nu >"$job/wanted"
 (($#)) || set -- v3 v4.2 rdma
 for name; do
-	echo "${name#v}" >"$job/version"
-	rm -rf "$top/build/paradox/$name"
-	"$top/tests/vm/boot.sh" --kernel "${kernels[$name]}" --image paradox --packages "$here/rootfs.packages" --icount \
-		--job "$job" --out "$top/build/paradox/$name" --timeout "${TIMEOUT:-3600}"
+	study_run "$top/build/paradox/$name" "${name#v}" "${kernels[$name]}" --image paradox --packages "$here/rootfs.packages"
 done
 /usr/bin/python3 -B "$here/report.py" "$top/build/paradox" "$top/build/paradox/table.md" "$figure" || status=1
 "$here/../docs/put_table.sh" "$page" paradox <"$top/build/paradox/table.md"

@@ -4,7 +4,12 @@
 #include "nfs/mount_settings.h"
 #include "snapshot.h"
 
-static struct mount_settings m = { .changes = -1 };
+static struct mount_settings m;
+
+BEFORE_EACH()
+{
+	m = (struct mount_settings){ .changes = -1, .period_ns = MOUNT_SETTINGS_NS };
+}
 
 AFTER_EACH()
 {
@@ -86,6 +91,54 @@ TEST(options_are_as_in_force)
 	assert_false(now.calls.mounts[1].readahead_known);
 	for (int o = 0; o < NFS_OPTIONS; o++)
 		assert_option(2, o, "");
+}
+
+/* The figures of mountstats since the mount, as many as the kernel prints. */
+static void put_stats(const char *bytes, unsigned int readaheads)
+{
+	put("/proc/1/mountstats",
+	    formatted(
+		    "device nas:/x mounted on /b with fstype nfs statvers=1.1\n"
+		    "\tevents:\t1 2 3 4 5 6 7 8 9 %u 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 \n"
+		    "\tbytes:\t%s 0 \n" XPRT,
+		    readaheads, bytes));
+}
+
+TEST(a_window_is_the_mean_readahead_since_the_last_look)
+{
+	const struct nfs_mount *b;
+
+	put_mounts("");
+	put_stats("9 9 0 900 4096000 1000 1000", 10);
+	add(100);
+	b = &now.calls.mounts[1];
+	assert_int_equal(b->window_bytes, 100 * 4096);
+	assert_true(b->direct_writes);
+	put_stats("9 9 0 900 4096000 1000 1000", 10); /* nothing since */
+	add(160);
+	assert_int_equal(now.calls.mounts[1].window_bytes, 100 * 4096);
+	assert_true(now.calls.mounts[1].direct_writes);
+	put_stats("9 9 0 900 4915200 9000 1200", 14);
+	add(220);
+	assert_int_equal(now.calls.mounts[1].window_bytes, 50 * 4096);
+	assert_false(now.calls.mounts[1].direct_writes);
+	put_stats("9 9 0 900 5324800 9000 1300", 14); /* read ahead before the last look */
+	add(280);
+	assert_int_equal(now.calls.mounts[1].window_bytes, 50 * 4096);
+	put_stats("9 9 9999999 900 9999999 9000 1301", 15); /* most of it direct */
+	add(340);
+	assert_int_equal(now.calls.mounts[1].window_bytes, 0);
+}
+
+TEST(writers_are_held_up_at_the_limit_of_dirty_pages)
+{
+	put_mounts("");
+	put("/proc/vmstat",
+	    "nr_free_pages 5\nnr_dirty 100\nnr_writeback 20\nnr_writeback_temp 7\n"
+	    "nr_unstable 3\nnr_dirty_threshold 1000\nnr_dirty_background_threshold 500\n");
+	add(100);
+	assert_int_equal(now.calls.dirty_bytes, 123 * sysconf(_SC_PAGESIZE));
+	assert_int_equal(now.calls.dirty_limit_bytes, 1000 * sysconf(_SC_PAGESIZE));
 }
 
 TEST(without_mountstats_the_connections_are_those_asked_for)

@@ -188,8 +188,8 @@ TEST(what_follows_the_end_is_damage)
 TEST(a_text_longer_than_any_field_is_damage)
 {
 	static const uint8_t head[] = { 1, 0x81, 8 }; /* one text, of 1,025 bytes */
-	/* One snapshot, of 12 numbers, and no entry of the 13 tables after it. */
-	const size_t numbers = 1 + 12 + 13;
+	/* One snapshot, of 14 numbers, and no entry of the 13 tables after it. */
+	const size_t numbers = 1 + 14 + 13;
 	uint8_t frame[sizeof(head) + 1025 + 32] = {};
 	struct recording *r = recording_new(stdin);
 	struct snapshot s = {};

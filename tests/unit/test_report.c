@@ -155,20 +155,28 @@ TEST(commands_can_be_pasted_into_a_shell)
 	static const struct {
 		const char *setting, *value;
 		bool remount;
-		const char *commands;
+		const char *commands, *mountpoint;
 	} cases[] = {
 		{ "sunrpc.tcp_max_slot_table_entries", "64", true,
 		  "    sysctl -w sunrpc.tcp_max_slot_table_entries=64\n"
 		  "    umount '/mnt/it'\\''s $(a)' /mnt/b/c /mnt/b\n"
-		  "    mount /mnt/b && mount /mnt/b/c && mount '/mnt/it'\\''s $(a)'\n" },
+		  "    mount /mnt/b && mount /mnt/b/c && mount '/mnt/it'\\''s $(a)'\n",
+		  "" },
 		{ "nfs.max_session_slots", "128", false,
-		  "    echo 128 >/sys/module/nfs/parameters/max_session_slots\n" },
+		  "    echo 128 >/sys/module/nfs/parameters/max_session_slots\n", "" },
 		{ "net.ipv4.tcp_rmem[2]", "8388608", false,
-		  "    sysctl -w \"net.ipv4.tcp_rmem=$(sysctl -n net.ipv4.tcp_rmem | cut -f 1,2) 8388608\"\n" },
+		  "    sysctl -w \"net.ipv4.tcp_rmem=$(sysctl -n net.ipv4.tcp_rmem | cut -f 1,2) 8388608\"\n",
+		  "" },
 		{ "nconnect", "4", true,
 		  "    umount '/mnt/it'\\''s $(a)' /mnt/b/c /mnt/b\n"
 		  "    mount -o nconnect=4 /mnt/b && mount -o nconnect=4 /mnt/b/c"
-		  " && mount -o nconnect=4 '/mnt/it'\\''s $(a)'\n" },
+		  " && mount -o nconnect=4 '/mnt/it'\\''s $(a)'\n",
+		  "" },
+		{ "nocto,actimeo", "600", true,
+		  "    umount /mnt/b/c\n    mount -o nocto,actimeo=600 /mnt/b/c\n", "/mnt/b/c" },
+		{ "read_ahead_kb", "512", false,
+		  "    echo 512 >/sys/class/bdi/$(mountpoint -d '/mnt/it'\\''s $(a)')/read_ahead_kb\n",
+		  "/mnt/it's $(a)" },
 	};
 	struct nfs_mount mount = { .server = "nas-2", .mountpoint = "/other" };
 
@@ -184,6 +192,7 @@ TEST(commands_can_be_pasted_into_a_shell)
 
 		snprintf(v.setting, sizeof(v.setting), "%s", cases[i].setting);
 		snprintf(v.value, sizeof(v.value), "%s", cases[i].value);
+		snprintf(v.mountpoint, sizeof(v.mountpoint), "%s", cases[i].mountpoint);
 		report_commands(out, &now.calls, &v);
 		text_end(out);
 		assert_string_equal(text, cases[i].commands);

@@ -26,6 +26,7 @@ SET_UPS = {  # the session's file: the set-up, what limits it by construction, t
     "verdict/push": ("few writes, 40 Mbit/s", "network"),
     "verdict/resend": ("4 % lost", "resend"),
     "verdict/application": ("one small read", "application"),
+    "verdict/readahead": ("buffered reads, 128 KiB ahead", "readahead"),
     "verdict/client_cpu": ("client without CPU", "client_cpu"),
     "verdict/hung": ("server stops", "hung"),
     "verdict/soft": ("soft mount, silent", "hung"),

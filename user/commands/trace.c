@@ -17,6 +17,7 @@
 #include "commands/trace_files.h"
 #include "health/health.h"
 #include "kernel/capabilities.h"
+#include "nfs/mount_settings.h"
 #include "session/recording.h"
 #include "session/session.h"
 #include "sinks/report.h"
@@ -28,6 +29,7 @@
 struct trace {
 	const struct options *options;
 	struct observer observer;
+	struct mount_settings settings;
 	struct session session;
 	struct trace_files files;
 	struct live live;
@@ -43,6 +45,7 @@ static void begin(struct trace *t, const struct options *options)
 {
 	*t = (struct trace){
 		.options = options,
+		.settings.changes = -1,
 		.session = { .filter = options->filter,
 			     .keep_intervals = options->json_file || options->html },
 		.live = live_begin(),
@@ -112,7 +115,7 @@ static void set_origin(struct session_origin *o)
 static int observe(struct trace *t, bool show)
 {
 	struct snapshot s = {};
-	int err = observer_snapshot(&t->observer, &s);
+	int err = observer_snapshot(&t->observer, &s) ?: mount_settings_add(&t->settings, "", &s);
 
 	if (err) {
 		snapshot_free(&s);
@@ -189,6 +192,7 @@ out:
 	trace_files_end(&t.files);
 	session_free(&t.session);
 	live_end(&t.live);
+	mount_settings_free(&t.settings);
 	observer_stop(&t.observer);
 	return code;
 }

@@ -35,6 +35,9 @@ __attribute__((format(printf, 2, 3))) void say(struct verdict *to, const char *f
 
 void decide(struct verdict *to, enum bound bound, enum confidence confidence);
 
+/* As the share of the time that is spent so. */
+enum confidence by_share(double share);
+
 /* The LOADS of the kind of calls that took most of the time. */
 const struct load_sums *main_loads(const struct server_sums *v);
 
@@ -69,3 +72,6 @@ bool queues_on_the_way(const struct verdict_numbers *n);
 /* Decides on a server whose calls wait for slots of @limit, BOUND_SLOT or BOUND_SESSION: that limit,
  * with the setting and the gain, or the server. */
 void judge_slots(struct judgement *j, enum bound limit);
+
+/* Decides that readahead, dirty pages, syncs or attributes keep so little in flight, if one does. Returns whether. */
+bool judge_above(struct judgement *j);

@@ -450,6 +450,7 @@ static void add_calls(struct server_sums *v, struct interval *n)
 	if (calls)
 		add_load(v, n, calls, depth);
 	v->calls += n->calls;
+	above_add(&v->above, n->d, n->name);
 	v->late_calls += n->late;
 	v->total_ns += n->total_ns;
 	for (int p = 0; p < RPC_PHASES; p++)

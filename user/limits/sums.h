@@ -50,6 +50,28 @@ struct active_time {
 	uint64_t saturated_ns[RPC_LIMITS]; /* of the worst transport in each interval */
 };
 
+/* Operations that above.c judges. */
+enum above_op {
+	ABOVE_READ,
+	ABOVE_WRITE,
+	ABOVE_COMMIT,
+	ABOVE_LOOKUP,
+	ABOVE_ATTRIBUTES, /* GETATTR, ACCESS */
+	ABOVE_NAMES, /* other metadata: OPEN, CREATE, ... */
+	ABOVE_OTHER,
+	ABOVE_OPS,
+};
+
+struct above_sums {
+	struct op_sums {
+		uint64_t calls, ns, bytes;
+	} ops[ABOVE_OPS];
+	uint64_t held_up_ns; /* of the intervals with dirty pages at their limit at the end */
+	uint64_t dirty_limit_bytes; /* at the end; 0: unknown */
+	/* With most of the time of these calls, as it was in the last interval that had some; no mount point: unknown. */
+	struct nfs_mount mount[RPC_KINDS];
+};
+
 struct server_sums {
 	char server[LABEL_SIZE];
 	char protocol[RPC_PROTO_LEN]; /* of its transports */
@@ -93,9 +115,13 @@ struct server_sums {
 	struct load_sums loads[CALL_KINDS][LOADS]; /* CALL_OTHER: of one operation */
 	char op[RPC_OP_LEN]; /* that one */
 	uint64_t op_rtt_ns;
+	struct above_sums above;
 };
 
 enum call_kind call_kind_of(const char *op);
+
+/* Adds the server's calls in an interval. */
+void above_add(struct above_sums *a, const struct delta *d, const char *server);
 
 /* The same as limit_sums_add(), of one server. */
 int limit_sums_add_server(struct limit_sums *h, const struct delta *d,

@@ -16,6 +16,9 @@ const char *const bound_names[BOUNDS] = {
 	[BOUND_SERVER] = "server",
 	[BOUND_CLIENT_CPU] = "client_cpu",
 	[BOUND_APPLICATION] = "application",
+	[BOUND_READAHEAD] = "readahead",
+	[BOUND_WRITEBACK] = "writeback",
+	[BOUND_METADATA] = "metadata",
 	[BOUND_HUNG] = "hung",
 	[BOUND_NONE] = "none",
 };
@@ -78,6 +81,8 @@ static void judge_server(struct judgement *j)
 	varied = compare_loads(j, loads, &low, &high);
 	if (is_saturated(j)) {
 		judge_saturated(j);
+	} else if (judge_above(j)) {
+		return;
 	} else if (slow) {
 		decide(j->to, BOUND_SERVER, CONFIDENCE_MEDIUM);
 		say(j->to, "The server or the network takes %.3g ms for an answer",
@@ -106,7 +111,7 @@ static void judge_server(struct judgement *j)
 
 /* ---- the rest ---- */
 
-static enum confidence by_share(double share)
+enum confidence by_share(double share)
 {
 	return share >= 2.0 / 3 ? CONFIDENCE_HIGH :
 	       share >= 0.5     ? CONFIDENCE_MEDIUM :

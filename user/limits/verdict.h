@@ -18,6 +18,9 @@ enum bound {
 	BOUND_SERVER, /* the server, and a network without a limit of its own */
 	BOUND_CLIENT_CPU, /* the client's own work */
 	BOUND_APPLICATION, /* too few calls at once */
+	BOUND_READAHEAD, /* too little is read ahead */
+	BOUND_WRITEBACK, /* dirty pages are at their limit, or are synced one file after the other */
+	BOUND_METADATA, /* attributes are asked for */
 	BOUND_HUNG, /* no call is answered */
 	BOUND_NONE, /* nothing, or it cannot be decided */
 	BOUNDS,
@@ -76,6 +79,7 @@ struct verdict {
 	/* A sysctl, module parameter or mount option to change; "": there is none. */
 	char setting[VERDICT_SETTING_SIZE];
 	char value[VERDICT_VALUE_SIZE]; /* to set; "": there is none */
+	char mountpoint[LABEL_SIZE]; /* of the mount that it is of; "": of no single one */
 	bool remount; /* it holds from the next mount on */
 	/* By how much the change raises the throughput while calls run, as a factor: 1 is nothing, 0: not known. What is
 	 * expected supposes that the server serves more at once than the slots let it. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The options of NFS mounts from mountinfo, their connections from mountstats, readahead and modules from sysfs. */
+/* The options of NFS mounts from mountinfo, their connections and bytes from mountstats, readahead and modules from sysfs, what
+ * is dirty from vmstat. */
 #include "nfs/mount_settings.h"
 
 #include <fcntl.h>
@@ -70,11 +71,17 @@ void mount_settings_options(char options[NFS_OPTIONS][NFS_OPTION_SIZE], struct s
 		snprintf(options[NFS_AC], NFS_OPTION_SIZE, "noac");
 }
 
-/* ---- connections ---- */
+/* ---- mountstats ---- */
 
-/* Counts the connections of the mount at the escaped path @point in the text of mountstats. */
-static void count_connections(char option[NFS_OPTION_SIZE], const struct file_text *mountstats,
-			      struct span point)
+static void take_numbers(struct span line, uint64_t *to, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		span_number(span_take_word(&line), UINT64_MAX, &to[i]);
+}
+
+/* Counts the connections of the mount at the escaped path @point in the text of mountstats, and takes its bytes and events. */
+static void take_stats(struct mount_setting *mount, const struct file_text *mountstats,
+		       struct span point)
 {
 	struct span text = { mountstats->bytes, mountstats->bytes + mountstats->len };
 	struct mountstats_place place = {};
@@ -91,12 +98,36 @@ static void count_connections(char option[NFS_OPTION_SIZE], const struct file_te
 			       line.at[span_left(point)] == ' ';
 			/* What is mounted over it comes later. */
 			connections = here ? 0 : connections;
-		} else if (here) { /* also a line that the server has chosen */
+		} else if (
+			here) { /* also a line that the server has chosen, before the kernel's own */
 			connections += span_starts_with(line, "\txprt:");
+			if (span_take(&line, "\tbytes:"))
+				take_numbers(line, mount->bytes, MOUNT_BYTES);
+			else if (span_take(&line, "\tevents:"))
+				take_numbers(line, mount->events, MOUNT_EVENTS);
 		}
 	}
 	if (connections)
-		snprintf(option, NFS_OPTION_SIZE, "%u", connections);
+		snprintf(mount->options[NFS_NCONNECT], NFS_OPTION_SIZE, "%u", connections);
+}
+
+/* Compares what the mount has moved with what it had at the reading before. Without any it is as it was then. */
+static void compare(struct mount_setting *now, const struct mount_setting *then)
+{
+	uint64_t moved[MOUNT_BYTES], readaheads, ahead;
+
+	for (int b = 0; b < MOUNT_BYTES; b++)
+		moved[b] = counted_since(now->bytes[b], then->bytes[b]);
+	readaheads = counted_since(now->events[MOUNT_READAHEADS], then->events[MOUNT_READAHEADS]);
+	ahead = moved[MOUNT_PAGES_READ] * (uint64_t)sysconf(_SC_PAGESIZE);
+	now->window_bytes = then->window_bytes;
+	if (2 * ahead < moved[MOUNT_SERVER_READ])
+		now->window_bytes = 0;
+	else if (readaheads)
+		now->window_bytes = ahead / readaheads;
+	now->direct_writes = moved[MOUNT_SERVER_WRITTEN] ?
+				     2 * moved[MOUNT_DIRECT_WRITTEN] > moved[MOUNT_SERVER_WRITTEN] :
+				     then->direct_writes;
 }
 
 /* ---- the mounts ---- */
@@ -130,33 +161,75 @@ static int add_mount(struct mount_settings *m, const char *root, const struct mo
 		return -ENOMEM;
 	mount->device = number;
 	mount_settings_options(mount->options, line->super_options);
-	count_connections(mount->options[NFS_NCONNECT], mountstats, line->point);
+	take_stats(mount, mountstats, line->point);
 	read_readahead(mount, root, device);
 	return 0;
 }
 
+static void compare_all(struct mount_settings *m, const struct mount_setting *before, size_t count)
+{
+	for (struct mount_setting *now = m->mounts; now < m->mounts + m->count; now++) {
+		const struct mount_setting none = {}, *then = before;
+
+		while (then < before + count && then->device != now->device)
+			then++;
+		compare(now, then < before + count ? then : &none);
+	}
+}
+
 static int read_mounts(struct mount_settings *m, const char *root)
 {
+	struct mount_setting *before = m->mounts;
 	struct file_text file, mountstats;
 	struct mountinfo_line line;
+	size_t count = m->count;
 	struct span text;
 	int err = 0;
 
-	free(m->mounts);
 	m->mounts = NULL;
 	m->count = 0;
 	if (file_text_read(&file, PATHF("%s/proc/1/mountinfo", root), FILE_MAX) &&
-	    file_text_read(&file, PATHF("%s/proc/self/mountinfo", root), FILE_MAX))
+	    file_text_read(&file, PATHF("%s/proc/self/mountinfo", root), FILE_MAX)) {
+		free(before);
 		return 0;
+	}
 	if (file_text_read(&mountstats, PATHF("%s/proc/1/mountstats", root), FILE_MAX))
 		file_text_read(&mountstats, PATHF("%s/proc/self/mountstats", root), FILE_MAX);
 	text = (struct span){ file.bytes, file.bytes + file.len };
 	while (!err && span_left(text))
 		if (mountinfo_read_line(&line, span_take_line(&text)) && mount_is_nfs(line.type))
 			err = add_mount(m, root, &line, &mountstats);
+	compare_all(m, before, count);
+	free(before);
 	file_text_free(&mountstats);
 	file_text_free(&file);
 	return err;
+}
+
+/* ---- dirty pages ---- */
+
+/* Before 5.8 what NFS has to commit counts apart. */
+static void read_dirty(struct calls *c, const char *root)
+{
+	static const char *const names[] = { "nr_dirty", "nr_writeback", "nr_unstable",
+					     "nr_dirty_threshold" };
+	uint64_t pages[COUNT(names)] = {}, size = (uint64_t)sysconf(_SC_PAGESIZE);
+	struct file_text file;
+	struct span text;
+
+	if (file_text_read(&file, PATHF("%s/proc/vmstat", root), FILE_MAX))
+		return;
+	text = (struct span){ file.bytes, file.bytes + file.len };
+	while (span_left(text)) {
+		struct span line = span_take_line(&text), name = span_take_word(&line);
+
+		for (size_t i = 0; i < COUNT(names); i++)
+			if (span_is(name, names[i]))
+				span_number(span_take_word(&line), UINT64_MAX / size, &pages[i]);
+	}
+	file_text_free(&file);
+	c->dirty_bytes = (pages[0] + pages[1] + pages[2]) * size;
+	c->dirty_limit_bytes = pages[3] * size;
 }
 
 /* ---- modules ---- */
@@ -201,6 +274,8 @@ static void set_mount(const struct mount_settings *m, struct nfs_mount *mount)
 		memcpy(mount->options, from->options, sizeof(mount->options));
 		mount->readahead_bytes = from->readahead_bytes;
 		mount->readahead_known = from->readahead_known;
+		mount->window_bytes = from->window_bytes;
+		mount->direct_writes = from->direct_writes;
 		return;
 	}
 }
@@ -216,10 +291,12 @@ int mount_settings_add(struct mount_settings *m, const char *root, struct snapsh
 		m->changes = open(PATHF("%s/proc/self/mountinfo", root), O_RDONLY | O_CLOEXEC);
 	if (s->calls.mount_count &&
 	    (first || mounts_changed(m->changes) || s->time_ns >= m->due_ns)) {
-		m->due_ns = s->time_ns + MOUNT_SETTINGS_NS;
+		m->due_ns = s->time_ns + m->period_ns;
 		err = read_mounts(m, root);
 		read_modules(m, root);
 	}
+	if (s->calls.mount_count)
+		read_dirty(&s->calls, root);
 	for (size_t i = 0; i < s->calls.mount_count; i++)
 		set_mount(m, &s->calls.mounts[i]);
 	for (size_t i = 0; i < m->module_count && !err; i++) {

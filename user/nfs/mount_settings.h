@@ -5,19 +5,33 @@
 #include "base/span.h"
 #include "snapshot/snapshot.h"
 
-/* How often to read it, beside at each mount and unmount: settings of sysfs change without one. */
+/* How often the agent reads it, beside at each mount and unmount: settings of sysfs change without one. */
 #define MOUNT_SETTINGS_NS 60000000000ull
+
+/* The places of what is used in mountstats: include/linux/nfs_iostat.h of the kernel. */
+enum mount_bytes {
+	MOUNT_DIRECT_WRITTEN = 3, /* by applications */
+	MOUNT_SERVER_READ, /* by READs */
+	MOUNT_SERVER_WRITTEN,
+	MOUNT_PAGES_READ, /* into the page cache */
+	MOUNT_BYTES,
+};
+enum mount_events { MOUNT_READAHEADS = 9, MOUNT_EVENTS };
 
 struct mount_setting {
 	uint64_t device; /* as in struct nfs_mount: all mounts of a device have the same */
 	char options[NFS_OPTIONS][NFS_OPTION_SIZE];
 	uint64_t readahead_bytes;
 	bool readahead_known;
+	uint64_t bytes[MOUNT_BYTES], events[MOUNT_EVENTS]; /* since it was mounted */
+	uint64_t window_bytes;
+	bool direct_writes;
 };
 
 /* Initialise with { .changes = -1 }. */
 struct mount_settings {
 	int changes; /* of mountinfo, open */
+	uint64_t period_ns; /* of reading */
 	uint64_t due_ns;
 	struct mount_setting *mounts;
 	size_t count;

@@ -193,7 +193,8 @@ static void report_verdict(FILE *out, const struct session *t, const char *serve
 			v.gain_expected, v.gain_at_most);
 	else if (v.gain_at_most > 0)
 		snprintf(gain, sizeof(gain), " Throughput: at most %.1f times.", v.gain_at_most);
-	safe_line(out, "- %s: set %s%s%s%s.%s", server, v.setting, *v.value ? " to " : "", v.value,
+	safe_line(out, "- %s: set %s%s%s%s%s%s.%s", server, v.setting, *v.mountpoint ? " of " : "",
+		  v.mountpoint, *v.value ? " to " : "", v.value,
 		  v.remount ? ", then mount again" : "", gain);
 	report_commands(out, &t->last.calls, &v);
 }

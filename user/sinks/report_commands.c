@@ -41,6 +41,22 @@ static void write_word(FILE *out, const char *path)
 	fputc('\'', out);
 }
 
+/* Readahead is of a mount's backing device, and holds at once. */
+static void write_readahead(FILE *out, const struct verdict *v)
+{
+	char *path = NULL;
+	size_t size;
+	FILE *text = open_memstream(&path, &size);
+
+	if (!text)
+		return;
+	write_word(text, v->mountpoint);
+	if (!fclose(text))
+		safe_line(out, INDENT "echo %s >/sys/class/bdi/$(mountpoint -d %s)/%s", v->value,
+			  path, v->setting);
+	free(path);
+}
+
 static int by_path(const void *left, const void *right)
 {
 	return strcmp(*(const char *const *)left, *(const char *const *)right);
@@ -67,14 +83,15 @@ static void write_mounts(FILE *out, const char **paths, size_t count, const stru
 	free(line);
 }
 
-/* All mounts of a server share its transports: all end before one begins. */
+/* All mounts of a server share its transports: all end before one begins. Other options are of one mount. */
 static void mount_again(FILE *out, const struct calls *c, const struct verdict *v)
 {
 	const char **paths = calloc(c->mount_count + 1, sizeof(*paths));
 	size_t count = 0;
 
 	for (size_t i = 0; paths && i < c->mount_count; i++)
-		if (!strcmp(c->mounts[i].server, v->server))
+		if (!strcmp(c->mounts[i].server, v->server) &&
+		    (!*v->mountpoint || !strcmp(c->mounts[i].mountpoint, v->mountpoint)))
 			paths[count++] = c->mounts[i].mountpoint;
 	if (count) {
 		qsort(paths, count, sizeof(*paths), by_path);
@@ -87,6 +104,8 @@ static void mount_again(FILE *out, const struct calls *c, const struct verdict *
 void report_commands(FILE *out, const struct calls *c, const struct verdict *v)
 {
 	write_setting(out, v);
+	if (!strcmp(v->setting, "read_ahead_kb"))
+		write_readahead(out, v);
 	if (v->remount)
 		mount_again(out, c, v);
 }

@@ -85,6 +85,7 @@ static void write_verdict(struct json *j, const struct verdict *v)
 	write_fraction(j, "gain_at_most", v->gain_at_most, 3);
 	json_text(j, "setting", v->setting);
 	json_text(j, "value", v->value);
+	json_text(j, "mountpoint", v->mountpoint);
 	json_bool(j, "remount", v->remount);
 	json_text(j, "sentence", v->sentence);
 	write_numbers(j, &v->numbers);

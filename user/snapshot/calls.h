@@ -133,10 +133,12 @@ struct nfs_mount {
 	bool elsewhere; /* of another network namespace than process 1's; it is not recorded */
 	struct endpoint remote; /* the server's */
 	bool kerberos; /* sec=krb5, krb5i or krb5p */
-	/* The rest is not recorded. */
-	char options[NFS_OPTIONS][NFS_OPTION_SIZE]; /* "": not known */
+	char options[NFS_OPTIONS][NFS_OPTION_SIZE]; /* "": not known; most are not recorded */
 	uint64_t readahead_bytes; /* of its backing device */
 	bool readahead_known;
+	/* Since the last look: mean bytes of a readahead, 0: unknown, or most reads were direct; most writes were direct. */
+	uint64_t window_bytes;
+	bool direct_writes;
 };
 
 /* A module of the kernel's NFS client. */
@@ -273,6 +275,8 @@ struct calls {
 	uint64_t unknown; /* RPC_FACT_BIT()s of what the source does not measure */
 	uint32_t slots_wanted[SLOT_SETTINGS]; /* for mounts made from now on; 0: unknown */
 	uint64_t cpu_waiting_ns; /* for which a task waited for a CPU, since the boot; 0: unknown */
+	uint64_t dirty_bytes; /* to be written or committed, of all files */
+	uint64_t dirty_limit_bytes; /* with more of them writers are held up; 0: unknown */
 
 	struct rpc_op *ops;
 	size_t op_count;

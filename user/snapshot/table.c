@@ -39,6 +39,8 @@ static const struct field snapshot_fields[] = {
 	ROW(snapshot, BOOL, DETAIL, faults.gpu_watched),
 	ROW(snapshot, SIZE, DETAIL, self.rpc_hook_count),
 	ROW(snapshot, U64, COUNTER, calls.cpu_waiting_ns, .delta = offsetof(struct delta, cpu_waiting_ns)),
+	ROW(snapshot, U64, LARGEST, calls.dirty_bytes),
+	ROW(snapshot, U64, LARGEST, calls.dirty_limit_bytes),
 	ROW(snapshot, U64, COUNTER, calls.folded_entries, .left_out = true),
 	ROW(snapshot, U64, COUNTER, faults.fault_paths, .left_out = true),
 	ROW(snapshot, U64, COUNTER, faults.log_lost, .left_out = true),
@@ -118,8 +120,13 @@ static const struct field mount_fields[] = {
 	ROW(nfs_mount, TEXT, DETAIL, remote.address, .left_out = true),
 	ROW(nfs_mount, U32, DETAIL, remote.port, .left_out = true),
 	ROW(nfs_mount, OTHER, ALONE, options, .left_out = true),
-	ROW(nfs_mount, U64, ALONE, readahead_bytes, .left_out = true),
-	ROW(nfs_mount, BOOL, ALONE, readahead_known, .left_out = true),
+	ROW(nfs_mount, TEXT, ALONE, options[NFS_RSIZE]),
+	ROW(nfs_mount, TEXT, ALONE, options[NFS_AC]),
+	ROW(nfs_mount, TEXT, ALONE, options[NFS_LOOKUPCACHE]),
+	ROW(nfs_mount, U64, ALONE, readahead_bytes),
+	ROW(nfs_mount, BOOL, ALONE, readahead_known),
+	ROW(nfs_mount, U64, ALONE, window_bytes),
+	ROW(nfs_mount, BOOL, ALONE, direct_writes),
 };
 
 static const struct field mount_calls_fields[] = {

@@ -160,6 +160,7 @@ bound_by("a link at its rate whose socket has room is the network", "push", "net
 bound_by("a slow server is the server", "server", "server")
 bound_by("a network that loses packets is resend", "resend", "resend", typed=True)
 bound_by("one small request after the other is the application", "application", "application")
+bound_by("a buffered reader is limited by readahead", "readahead", "readahead", "medium")
 bound_by("a client without cpu is client cpu", "client_cpu", "client_cpu")
 bound_by("a stopped server hangs", "hung", "hung", "high")
 bound_by("a silent server hangs for a soft mount", "soft", "hung", typed=True)

@@ -6,7 +6,7 @@
 #
 # Parameters can be set: PARAMETERS="set=other slots=16 depths='1 4 64'" tests/vm/check.sh --only verdict KERNEL. A load
 # is RW BLOCK [DEPTH], a rate and a delay are netem's. source=tracepoints: with that source.
-[[ ${setups:-} != quick ]] || setups='send storage window changed'
+[[ ${setups:-} != quick ]] || setups='send storage window changed readahead'
 case ${set:=first} in
 first) ;;
 other)
@@ -21,7 +21,7 @@ other)
 	;;
 *) echo "no such set of parameters: $set" && exit 1 ;;
 esac
-: "${setups:=slot session undecided server narrow send push resend application client_cpu hung mixed soft window link storage serial workers changed}"
+: "${setups:=slot session undecided server narrow send push resend application client_cpu hung mixed soft window link storage serial workers changed readahead}"
 : "${slots:=5}" "${slot_version:=3}" "${session_slots:=4}" "${session_version:=4.2}"
 : "${version:=3}" "${few:=4}"              # of the others: NFS, and slots where they are few
 : "${delay:=80ms}" "${load:=randread 4k}"  # of what is far away
@@ -265,6 +265,12 @@ set_up_changed() {
 	mounted changed far 3 "$slots"
 	slot_limit 64
 	traced changed loads changed randread 4k "$most"
+}
+# A buffered reader, and little is read ahead.
+set_up_readahead() {
+	mounted readahead far "$version" 128
+	echo 128 >"/sys/class/bdi/$(mountpoint -d /mnt/readahead)/read_ahead_kb"
+	traced readahead load /mnt/readahead $((${begun:+600} + 6)) 1 read 64k --direct=0
 }
 # disk_server THREADS: the server's files are on a disk that takes its time. Fails where the kernel has none.
 disk_server() {

@@ -8,7 +8,8 @@
 		session: "slots of the NFSv4 session", slot: "RPC slots of the client", send: "the transmit path",
 		delay: "the server, which asks to try again later", resend: "calls or segments that are lost",
 		credentials: "upcalls for credentials", network: "the network", server: "the server", client_cpu: "the client's own CPU",
-		application: "the application: too few calls at once", hung: "a server that does not answer", none: "nothing that could be named",
+		application: "the application: too few calls at once", readahead: "what is read ahead of buffered readers",
+		writeback: "dirty pages and how they are synced", metadata: "calls for attributes", hung: "a server that does not answer", none: "nothing that could be named",
 	};
 	const redraw = [];
 
@@ -81,6 +82,8 @@
 
 	const remedy = v => {
 		const p = make("p", {}, v.value ? "Set " : "Change ", make("code", {}, v.setting));
+		if (v.mountpoint)
+			p.append(" of ", make("code", {}, v.mountpoint));
 		if (v.value)
 			p.append(" to ", make("code", {}, v.value));
 		if (v.remount)

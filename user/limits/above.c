@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What keeps so little in flight, above the calls: readahead, the limit of dirty pages, syncs, attributes. Rules of
+ * docs/VERDICT.md, "Above the calls". */
+#include "limits/judgement.h"
+
+#include <stdlib.h>
+
+/* So much of the calls' time is of the kind that is judged: it is what the application waits for. */
+#define MOST 0.6
+/* A reader that takes its data at once has two windows in flight, one that never waits has less than one. */
+#define WINDOWS 1.0
+#define MOST_WINDOWS 2.2
+/* Mean readaheads, of the window that is set: files are read in sequence, and long enough. */
+#define FULL_WINDOW 0.5
+#define WINDOW_MAX (16u << 20)
+/* Dirty pages are at the limit from so much of it on, where the kernel begins to hold writers up by the device's share ... */
+#define AT_LIMIT 0.5
+/* ... in so much of the time, and limit the calls if these have so much of it. Otherwise a writer is faster than the server. */
+#define HELD_UP 0.5
+#define IN_FLIGHT 0.25
+#define SINGLE 2.0 /* fewer calls at once: one thread syncs */
+/* A proposed value is so many times the present one. */
+#define STEP 4
+#define ATTRIBUTE_SECONDS 600
+
+static enum above_op op_of(const char *op)
+{
+	static const char *const attributes[] = { "GETATTR", "ACCESS", "LOOKUP" };
+	enum rpc_kind kind = rpc_kind_of(op);
+
+	for (size_t i = 0; i < COUNT(attributes); i++)
+		if (!strcmp(op, attributes[i]))
+			return i < 2 ? ABOVE_ATTRIBUTES : ABOVE_LOOKUP;
+	return !strcmp(op, "COMMIT")     ? ABOVE_COMMIT :
+	       kind == RPC_KIND_READ     ? ABOVE_READ :
+	       kind == RPC_KIND_WRITE    ? ABOVE_WRITE :
+	       kind == RPC_KIND_METADATA ? ABOVE_NAMES :
+					   ABOVE_OTHER;
+}
+
+/* Notes for each kind of calls the mount with most of their time, or the server's only one. */
+static void note_mounts(struct above_sums *a, const struct delta *d, const char *server)
+{
+	const struct calls *end = &d->end->calls;
+	const struct nfs_mount *only = NULL;
+	uint64_t most[RPC_KINDS] = {};
+	int mounts = 0;
+
+	for (const struct nfs_mount *m = end->mounts; m < end->mounts + end->mount_count; m++) {
+		if (strcmp(m->server, server) != 0)
+			continue;
+		only = mounts++ ? NULL : m;
+		for (size_t i = 0; i < d->mount_calls_count; i++) {
+			const struct mount_delta *c = &d->mount_calls[i];
+
+			if (strcmp(c->now->server, server) != 0 ||
+			    strcmp(c->now->mountpoint, m->mountpoint) != 0)
+				continue;
+			for (int k = 0; k < RPC_KINDS; k++)
+				if (c->sums.total_ns[k] > most[k]) {
+					most[k] = c->sums.total_ns[k];
+					a->mount[k] = *m;
+				}
+		}
+	}
+	for (int k = 0; k < RPC_KINDS && only; k++)
+		a->mount[k] = *only;
+}
+
+void above_add(struct above_sums *a, const struct delta *d, const char *server)
+{
+	const struct calls *c = &d->end->calls;
+
+	for (const struct op_delta *o = d->ops; o < d->ops + d->op_count; o++) {
+		struct op_sums *to = &a->ops[op_of(o->now->op)];
+
+		if (strcmp(o->now->server, server) != 0)
+			continue;
+		to->calls += time_histogram_count(&o->total);
+		to->ns += o->total.sum_ns;
+		to->bytes += o->received_bytes > o->sent_bytes ? o->received_bytes : o->sent_bytes;
+	}
+	note_mounts(a, d, server);
+	if (!c->dirty_limit_bytes)
+		return;
+	a->dirty_limit_bytes = c->dirty_limit_bytes;
+	if ((double)c->dirty_bytes >= AT_LIMIT * (double)c->dirty_limit_bytes)
+		a->held_up_ns += d->ns;
+}
+
+/* Of the time of all calls. */
+static double share_of(const struct judgement *j, enum above_op first, enum above_op last)
+{
+	uint64_t ns = 0;
+
+	for (int o = first; o <= (int)last; o++)
+		ns += j->v->above.ops[o].ns;
+	return ratio((double)ns, (double)j->v->total_ns);
+}
+
+/* Bytes of these calls that are in flight on average, by Little's law. */
+static double in_flight(const struct judgement *j, enum above_op op)
+{
+	const struct op_sums *o = &j->v->above.ops[op];
+
+	return ratio((double)o->ns, (double)j->v->active.ns) *
+	       ratio((double)o->bytes, (double)o->calls);
+}
+
+static void set(struct verdict *to, const char *setting, uint64_t value, const char *mountpoint)
+{
+	snprintf(to->setting, sizeof(to->setting), "%s", setting);
+	snprintf(to->value, sizeof(to->value), "%" PRIu64, value);
+	snprintf(to->mountpoint, sizeof(to->mountpoint), "%s", mountpoint);
+}
+
+/* A reader has one to two windows in flight: it asks for the next one as it comes to the begin of one. */
+static bool judge_readahead(struct judgement *j)
+{
+	const struct nfs_mount *m = &j->v->above.mount[RPC_KIND_READ];
+	double window = (double)m->window_bytes, flight = in_flight(j, ABOVE_READ);
+	double set_bytes = (double)m->readahead_bytes, more = STEP * set_bytes;
+
+	if (share_of(j, ABOVE_READ, ABOVE_READ) < MOST || !m->readahead_known ||
+	    window <= FULL_WINDOW * set_bytes || flight < WINDOWS * window)
+		return false;
+	decide(j->to, BOUND_READAHEAD,
+	       flight <= MOST_WINDOWS * window ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
+	say(j->to,
+	    "Buffered readers of %s wait for what is read ahead: READs have %.0f KiB in flight, and a "
+	    "readahead is %.0f KiB on average; read_ahead_kb is %.0f.",
+	    m->mountpoint, flight / 1024, window / 1024, set_bytes / 1024);
+	if (flight > MOST_WINDOWS * window)
+		say(j->to, " They are several: more of them would do the same.");
+	if (more > WINDOW_MAX)
+		more = WINDOW_MAX;
+	if (more <= set_bytes) {
+		say(j->to,
+		    " More would hurt: each file that is read takes as much memory, and other "
+		    "calls wait behind it.");
+		return true;
+	}
+	j->to->gain_at_most = more / set_bytes;
+	set(j->to, "read_ahead_kb", (uint64_t)more >> 10, m->mountpoint);
+	return true;
+}
+
+/* Bytes are held until the COMMIT after their WRITE has ended. */
+static bool judge_writeback(struct judgement *j)
+{
+	const struct above_sums *a = &j->v->above;
+	const struct nfs_mount *m = &a->mount[RPC_KIND_WRITE];
+	const struct op_sums *write = &a->ops[ABOVE_WRITE], *commit = &a->ops[ABOVE_COMMIT];
+	double write_ns = ratio((double)write->ns, (double)write->calls);
+	double commit_ns = ratio((double)commit->ns, (double)commit->calls);
+	double held = in_flight(j, ABOVE_WRITE) * (1 + ratio(commit_ns, write_ns));
+	double limit = (double)a->dirty_limit_bytes, time = (double)a->held_up_ns;
+
+	if (share_of(j, ABOVE_WRITE, ABOVE_COMMIT) < MOST || m->direct_writes)
+		return false;
+	if (time >= HELD_UP * (double)j->v->active.ns && held >= IN_FLIGHT * limit) {
+		decide(j->to, BOUND_WRITEBACK, CONFIDENCE_MEDIUM);
+		say(j->to,
+		    "Writers wait at the limit of dirty pages, %.3g MiB, of which WRITEs and COMMITs hold "
+		    "%.3g MiB.",
+		    limit / (1 << 20), held / (1 << 20));
+		j->to->gain_at_most = STEP;
+		set(j->to, "vm.dirty_bytes", STEP * a->dirty_limit_bytes, "");
+		return true;
+	}
+	if (j->to->numbers.concurrency >= SINGLE || !*m->mountpoint)
+		return false;
+	decide(j->to, BOUND_WRITEBACK, CONFIDENCE_MEDIUM);
+	say(j->to,
+	    "Buffered writes go out one by one, %.3g ms each, and COMMITs take %.3g ms: one thread syncs, "
+	    "or each write is synchronous. Fewer syncs, or more threads that sync, raise the throughput.",
+	    write_ns / 1e6, commit_ns / 1e6);
+	return true;
+}
+
+static bool judge_metadata(struct judgement *j)
+{
+	const struct above_sums *a = &j->v->above;
+	const struct nfs_mount *m = &a->mount[RPC_KIND_METADATA];
+	const char *ac = m->options[NFS_AC], *cache = m->options[NFS_LOOKUPCACHE];
+	double all = share_of(j, ABOVE_LOOKUP, ABOVE_NAMES);
+	double attributes = share_of(j, ABOVE_LOOKUP, ABOVE_ATTRIBUTES);
+
+	if (all < MOST)
+		return false;
+	decide(j->to, BOUND_METADATA, by_share(all));
+	say(j->to,
+	    "Calls for metadata are %.0f %% of the calls' time, GETATTR, ACCESS and LOOKUP %.0f %%.",
+	    100 * all, 100 * attributes);
+	if (attributes < all / 2) {
+		say(j->to, " Fewer and larger files, kept open, raise the throughput.");
+		return true;
+	}
+	if (strcmp(cache, "all") != 0 && *cache &&
+	    a->ops[ABOVE_LOOKUP].ns > a->ops[ABOVE_ATTRIBUTES].ns) {
+		set(j->to, "lookupcache", 0, m->mountpoint);
+		snprintf(j->to->value, sizeof(j->to->value), "all");
+	} else if (*ac && (!strcmp(ac, "noac") || atoi(ac) < ATTRIBUTE_SECONDS)) {
+		set(j->to, strcmp(ac, "noac") ? "nocto,actimeo" : "ac,nocto,actimeo",
+		    ATTRIBUTE_SECONDS, m->mountpoint);
+		say(j->to,
+		    " %s has actimeo %s. Where no other client changes the files, attributes may be kept "
+		    "for longer; otherwise changes are seen late.",
+		    m->mountpoint, ac);
+	}
+	/* No bound of the gain is known: what is cached then needs no other calls either. */
+	j->to->remount = *j->to->setting;
+	return true;
+}
+
+bool judge_above(struct judgement *j)
+{
+	return judge_metadata(j) || judge_writeback(j) || judge_readahead(j);
+}
