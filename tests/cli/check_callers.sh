@@ -363,6 +363,13 @@ npd() {
 npd healthy "GpuOrNfsFault False XidscopeFindsNoFault: *"
 npd warning "GpuOrNfsFault False XidscopeFindsNoFault: *"
 npd critical "GpuOrNfsFault True XidscopeFindsFault: Xid 79 on $gpu, 2 times, last 2026-11-21T10:00:00Z"
+# which any user can cause
+{
+	echo 'xidscope_nfs_stuck_tasks{mountpoint="/data",state="no_rpc"} 2'
+	echo 'xidscope_nfs_oldest_stuck_task_seconds{mountpoint="/data",state="no_rpc"} 700.000000000'
+	cat healthy
+} >stuck
+npd stuck "GpuOrNfsFault False XidscopeFindsNoFault: *"
 npd torn "GpuOrNfsFault Unknown XidscopeFindsFault: torn: the end is missing*"
 npd absent "GpuOrNfsFault Unknown XidscopeFindsFault: cannot read absent: *"
 # the longest texts are cut between characters, at 80 bytes
@@ -371,36 +378,6 @@ echo "xidscope_rpc_oldest_waiter_seconds{server=\"$long\",queue=\"pending\"} 75.
 npd long "GpuOrNfsFault True XidscopeFindsFault: NFS call waits for its reply for 75 s: ää*" --rule nfs_waiter=fail
 npd healthy "GpuOrNfsFault True XidscopeFindsFault: mount /${long:0:30}*" --mount "/${long:0:60}"
 npd healthy "GpuOrNfsFault Unknown XidscopeFindsFault: *" --ack /
-
-# Its commands for taints, with a stand-in for kubectl: the condition and the taints of each node.
-cat >bin/kubectl <<'END'
-#!/bin/bash
-if [[ $1 == get ]]; then
-	columns=${*: -1} # what a column is of, as kubectl prints it
-	while read -r name status taints; do
-		printf '%s %s' "$name" "$status"
-		[[ $columns != *,T:.spec.taints* ]] || printf ' %s' "$taints"
-		echo
-	done <conditions
-	exit
-fi
-printf '%s\n' "$*" >>kubectl.done
-# One that is not there cannot be removed.
-[[ $4 != *- ]] || grep -qE "^$3 .*[ ,]${4%:*}(,|$)" conditions || { echo "error: taint \"${4%-}\" not found" >&2 && exit 1; }
-END
-chmod +x bin/kubectl
-cat >conditions <<'END'
-sick True <none>
-well False <none>
-better False nvidia.com/gpu,xidscope/fault
-other False other.org/xidscope/fault
-unknown Unknown xidscope/fault
-END
-sed -n '/^    nodes() /,/^$/p' "$top/deploy/npd/README.md" >taints
-[[ -s taints ]] || fail "deploy/npd/README.md has no commands for taints"
-PATH=$PWD/bin:$PATH bash -e -o pipefail taints 2>err || fail "the commands for taints end with $?: $(<err)"
-[[ $(<kubectl.done) == 'taint nodes sick xidscope/fault=true:NoSchedule --overwrite
-taint nodes better xidscope/fault:NoSchedule-' ]] || fail "the commands for taints do $(<kubectl.done)"
 
 ((failed)) || echo "Slurm and node-problem-detector get what they should"
 exit $failed

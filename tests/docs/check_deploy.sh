@@ -7,11 +7,8 @@ set -euo pipefail
 
 declare -A untried=(
 	['RHEL, Rocky, Alma 2']="it needs SELinux, which Debian's guests do not have"
-	['Kubernetes 2']="it needs a cluster"
 	['Kubernetes 4']="it needs a cluster, helm and a chart from the network"
 	['Slurm 1']="lines of slurm.conf: the guest of tests/vm/slurm has its own, for twelve nodes on one machine"
-	['Upgrade and rollback 3']="it needs a cluster; tests/vm/pod replaces the agent without one"
-	['Uninstall 3']="it needs a cluster"
 )
 count=0
 while read -r block; do

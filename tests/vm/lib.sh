@@ -50,10 +50,10 @@ mirror() {
 	echo "$site"
 }
 
-# apt_root SUITE ARCHITECTURE: makes a private apt for one suite, sets apt_options for it, and refreshes its
+# apt_root SUITE ARCHITECTURE [deb-src]: makes a private apt for one suite, sets apt_options for it, and refreshes its
 # lists when they are older than a day. Old lists do when the mirror cannot be reached; fails if there are none.
 apt_root() {
-	local root=$cache/apt/$1-$2 site
+	local root=$cache/apt/$1-$2${3:+-source} site
 	site=$(mirror) || return 1
 	mkdir -p "$root"/etc/apt/{apt.conf.d,preferences.d,trusted.gpg.d} \
 		"$root"/var/{lib/apt/lists/partial,cache/apt/archives/partial}
@@ -63,7 +63,7 @@ apt_root() {
 		-o Acquire::Retries=2 -o Acquire::http::Timeout=20 -o APT::Update::Error-Mode=any)
 	(
 		flock 9
-		echo "deb [arch=$2 signed-by=$keyring] $site $1 main" >"$root/etc/apt/sources.list"
+		echo "${3:-deb} [arch=$2 signed-by=$keyring] $site $1 main" >"$root/etc/apt/sources.list"
 		[[ -z $(find "$root/updated" -mmin -1440 2>/dev/null) ]] || exit 0
 		say "reading the package lists of $1 ($2)"
 		if apt-get "${apt_options[@]}" update >&2; then

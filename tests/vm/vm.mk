@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Tests in guests, beyond `make check`.
-.PHONY: check-all check-transports check-slurm check-dkms verdicts
+.PHONY: check-all check-transports check-slurm check-kubernetes check-dkms verdicts
 
 $(T)/refuse.bpf.o: tests/vm/refuse.bpf.c | $(B)/.tools
 	$(compile_bpf)
@@ -24,6 +24,7 @@ check-all: ## run check, then what it leaves out: more scenarios on more kernels
 	$(Q)tests/vm/verdict_table.py build/vm/6.12-timed*
 	$(Q)$(MAKE) --no-print-directory check-transports
 	$(Q)$(MAKE) --no-print-directory check-slurm
+	$(Q)$(MAKE) --no-print-directory check-kubernetes
 	$(Q)$(MAKE) --no-print-directory check-dkms
 	$(Q)$(MAKE) --no-print-directory soak SOAK_SECONDS=600 SOAK_CALLS=1000000 SOAK_MOUNTS=1000
 	$(Q)tests/vm/modules/check.sh
@@ -42,6 +43,10 @@ check-transports: deps ## test NFS over RDMA, over TLS, with Kerberos and pNFS (
 check-slurm: deps ## test the health check of deploy/slurm and the owners of calls with Slurm's own daemons, in three guests (20 minutes)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
 	$(Q)TIMEOUT=$${TIMEOUT:-3600} tests/vm/check.sh --only slurm 6.1
+
+check-kubernetes: ## try deploy/kubernetes on Kubernetes' own control plane (six minutes, at first a quarter of an hour more, as root)
+	$(call tools,golang-1.19-go golang-github-modern-go-reflect2-dev dpkg-dev iproute2 openssl)
+	$(Q)tests/kubernetes/cluster.sh
 
 check-dkms: deps ## test with NFS modules built out of tree, whose structs differ from the kernel's (half an hour, as root at first)
 	$(call tools,pahole)

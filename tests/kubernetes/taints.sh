@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The part of cluster.sh about node-problem-detector's condition and the loop of deploy/kubernetes/taints, which runs here as
+# its service account, twice: one waits for the other's end.
+# shellcheck shell=bash disable=SC2154 # the variables and functions of cluster.sh
+
+start_nodes
+kubectl delete node n{50..56}
+printf 'n%d\n' {50..56} >dead
+kubectl apply -f manifests/xidscope.yaml
+kubectl kustomize "$root/deploy/npd" | sed 's|image: node-problem-detector-xidscope|image: r/npd:1|' | kubectl apply -f - &&
+	x rollout status daemonset/xidscope-npd --timeout=60s
+claim "node-problem-detector runs on all nodes"
+kubectl apply -f manifests/taints.yaml && x rollout status deployment/xidscope-taints --timeout=60s
+claim "the loop of deploy/kubernetes/taints is deployed"
+
+# may ACCOUNT VERB RESOURCE ARGUMENT...
+may() { kubectl auth can-i --as="system:serviceaccount:xidscope:$1" "${@:2}"; }
+may xidscope-npd patch nodes --subresource=status && may xidscope-npd create events -n default && ! may xidscope-npd patch nodes &&
+	! may xidscope-npd delete pods -n xidscope && ! may xidscope-npd get secrets -n xidscope
+claim "node-problem-detector may write conditions and events, and neither taints nor anything else"
+may xidscope-taints list nodes && may xidscope-taints patch nodes && may xidscope-taints create events -n default &&
+	may xidscope-taints patch leases/xidscope-taints -n xidscope && ! may xidscope-taints patch nodes --subresource=status &&
+	! may xidscope-taints delete nodes && ! may xidscope-taints patch leases -n kube-node-lease &&
+	! may xidscope-taints get secrets -n xidscope && ! may xidscope-taints delete pods -n xidscope
+claim "the loop may write nodes, events and its lease, and nothing else"
+! may default list nodes
+claim "the agent may do nothing"
+
+npd=$(token xidscope-npd)
+condition() { "$here/kubelets.py" 127.0.0.1:6443 "$npd" condition "$@"; } # STATUS MESSAGE NODE...
+access loop "$(token xidscope-taints)"
+loops=()
+begin() { # NAME
+	XIDSCOPE_STATE_DIR=$work/$1 KUBECONFIG=$work/loop unshare --uts sh -c "hostname $1; exec sh '$deploy/taints/xidscope-taints'" >>"$1.log" 2>&1 &
+	loops+=($!)
+}
+tainted() { kubectl get nodes -o 'jsonpath={range .items[*]}{.metadata.name} {.spec.taints}{"\n"}{end}' | sed -n 's/ .*"key":"xidscope\/fault","value":"true".*//p'; }
+has_tainted() { is "$(tainted | sort | tr '\n' ' ')" "${1:+$1 }"; }
+holder() { x get lease xidscope-taints -o 'jsonpath={.spec.holderIdentity}'; }
+held_by() { is "$(holder)" "$1"; }
+events() { kubectl get events -o 'jsonpath={range .items[*]}{.involvedObject.name} {.reason} {.message}{"\n"}{end}' | grep "$1"; }
+others() { kubectl get nodes -o 'jsonpath={range .items[*]}{.metadata.name} {.spec.taints[*].key}{"\n"}{end}' | sed 's/ xidscope\/fault//' | sort; }
+
+condition False "no open fault" n{0..49} n{57..62}
+before=$(others)
+begin first
+within 30 held_by first
+claim "a loop takes the lease"
+begin second
+condition True "Xid 79 on 0000:c1:00.0, 2 times" n1 && within 30 has_tainted n1
+claim "a node whose condition is True is tainted within 30 s"
+within 30 events '^n1 XidscopeTainted .*Xid 79 on 0000:c1:00.0, 2 times'
+claim "and has an event that says why"
+is "$(kubectl get nodes n1 -o "$(sed -n "s/.*-o \(custom-columns='.*'\)$/\1/p" "$root/deploy/npd/README.md" | tr -d "'")" | tail -n 1)" "n1     Xid 79 on 0000:c1:00.0, 2 times"
+claim "the columns of deploy/npd show the fault"
+kubectl taint nodes n4 xidscope/fault=person:NoExecute
+condition False "no open fault" n1 && within 30 has_tainted "" && is "$(kubectl get nodes n1 n4 -o 'jsonpath={.items[*].spec.taints[*].key}')" "nvidia.com/gpu xidscope/fault"
+claim "recovery removes the loop's own taint, and no other"
+within 30 events '^n1 XidscopeUntainted '
+claim "and has an event"
+condition Unknown "the agent has stopped" n5 && condition True "Xid 48" n4 && sleep 15 && has_tainted ""
+claim "a node in an unknown state, or with a person's taint of this key, is left alone"
+condition False "no open fault" n4 n5
+kubectl taint nodes n4 xidscope/fault-
+
+# 40 nodes with GPUs, and 16 others: at most 8 and 3.
+pools() { tainted | awk '{ n[substr($1, 2) < 40]++ } END { print n[1] + 0, n[0] + 0 }'; }
+count() { while sleep 0.5; do pools; done; }
+count >counts &
+counting=$!
+full() { is "$(pools)" "8 3"; }
+never_more() { ! awk '$1 > 8 || $2 > 3' counts | grep .; }
+condition True "the storage system is dead" n{0..49} n{57..62} && within 30 full && sleep 15 && full && never_more
+claim "all nodes fail at once: a fifth of each pool is tainted, and never more"
+told() { is "$(events XidscopeLimit | cut -d ' ' -f 1 | sort -u | wc -l)" 45; }
+within 60 told && is "$(events XidscopeLimit | wc -l)" 45
+claim "each other node has one event that says that the limit is reached"
+well=$(tainted | head -n 1)
+condition False "no open fault" "$well"
+moved() { ! tainted | grep -x "$well" && full; }
+within 40 moved && never_more
+claim "a node that recovers makes room for another"
+
+kill -STOP "${loops[0]}"
+kill "$api"
+sleep "${XIDSCOPE_AWAY:-20}" # seconds; a longer time once by hand
+start_api && within 90 held_by second
+claim "the API server was away and the loop frozen: the other takes the lease"
+kill -CONT "${loops[0]}"
+read -ra half < <(printf 'n%d ' {20..49} {57..62})
+condition False "no open fault" "${half[@]}"
+right() { is "$(pools)" "8 0"; }
+within 40 right && sleep 15 && right && never_more && held_by second
+claim "nothing is lost, and the one that was frozen does not act"
+kubectl -n default delete rolebinding xidscope-taints
+condition False "no open fault" n{0..19} && within 40 has_tainted ""
+claim "without a right to write events, taints are removed all the same"
+untold() { is "$(events XidscopeUntainted | cut -d ' ' -f 1 | sort -u | wc -l)" "$1"; }
+kubectl apply -f manifests/taints.yaml
+every=$(cat first.log second.log | grep XidscopeTainted | cut -d : -f 1 | sort -u | wc -l)
+within 60 untold "$every"
+claim "and the events follow when they can be written"
+kill "${loops[1]}"
+within 30 held_by first
+claim "a loop that is ended leaves the lease to the other at once"
+is "$(others)" "$before"
+claim "the taints of others are as they were"
+kill "$counting" "${loops[0]}"
+
+condition True "Xid 79" n7
+kubectl taint nodes n7 n8 xidscope/fault=true:NoSchedule
+sed -n '/^To remove the loop/,/^#/s/^    //p' "$deploy/README.md" >remove
+sed -i 's|build/release/||' remove
+bash -e remove && has_tainted "" && kubectl delete -f manifests/npd.yaml && kubectl delete -f manifests/xidscope.yaml && within 60 gone
+claim "what the README says removes the loop and its taints; then nothing is left"
