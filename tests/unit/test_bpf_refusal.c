@@ -52,6 +52,16 @@ TEST(a_member_of_a_type)
 	       "in this kernel's types, struct rpc_xprt has no member stat.connect_count, or one of another type");
 }
 
+TEST(an_instruction)
+{
+	expect("libbpf: prog 'rpc_probe': BPF program load failed: Invalid argument\n"
+	       "libbpf: prog 'rpc_probe': -- BEGIN PROG LOAD LOG --\n"
+	       "BPF_STX uses reserved fields\n"
+	       "processed 0 insns (limit 1000000) max_states_per_insn 0 total_states 0 peak_states 0 mark_read 0\n"
+	       "-- END PROG LOAD LOG --\n",
+	       "the kernel has no atomic instructions that return a value (from 5.12)");
+}
+
 TEST(a_type)
 {
 	expect(refused("4: <invalid CO-RE relocation>\n"

@@ -40,6 +40,9 @@ static const struct {
 	{ "func '", "%127[^']' doesn't have %127[0-9]", 2, "the tracepoint %s has no argument %s" },
 	{ "BPF program is too large. Processed ", "%127[0-9]", 1,
 	  "the program is too long for this kernel's verifier, which followed %s instructions" },
+	/* Of kernels up to 5.11, but RHEL 8's. */
+	{ "BPF_STX uses reserved fields", "", 0,
+	  "the kernel has no atomic instructions that return a value (from 5.12)" },
 	{ "The sequence of ", "%127[0-9] jumps is too complex", 1,
 	  "the program is too complex for this kernel's verifier, which followed %s jumps" },
 
