@@ -113,7 +113,7 @@ TEST(more_readahead_than_16_mib_is_not_proposed)
 	read_ahead(8 * MIB, 15 * MIB); /* posix_fadvise() doubles it */
 	v = expect(BOUND_READAHEAD, CONFIDENCE_MEDIUM);
 	assert_string_equal(v.value, "16384");
-	assert_true(v.gain_at_most > 2.3 && v.gain_at_most < 2.5); /* 2 x 16 MiB of 24.4 x 15 / 16 */
+	assert_true(v.gain_at_most > 2.3 && v.gain_at_most < 2.5);
 	read_ahead(16 * MIB, 15 * MIB);
 	v = expect(BOUND_READAHEAD, CONFIDENCE_MEDIUM);
 	assert_string_equal(v.setting, "");
