@@ -81,6 +81,9 @@ TEST(a_buffered_reader_with_two_windows_in_flight_is_limited_by_readahead)
 	assert_string_equal(v.mountpoint, "/mnt");
 	assert_false(v.remount);
 	assert_true(v.gain_expected == 0 && v.gain_at_most == 4);
+	mount()->window_bytes = 256 * KIB; /* half of it is in flight, as after posix_fadvise() */
+	assert_true(expect(BOUND_READAHEAD, CONFIDENCE_MEDIUM).gain_at_most == 8);
+	mount()->window_bytes = 128 * KIB;
 	/* A slow server makes no difference. */
 	add("READ", 40, 50 * MS, 128 * KIB);
 	expect(BOUND_READAHEAD, CONFIDENCE_LOW); /* four at once: several readers */
@@ -110,7 +113,7 @@ TEST(more_readahead_than_16_mib_is_not_proposed)
 	read_ahead(8 * MIB, 15 * MIB); /* posix_fadvise() doubles it */
 	v = expect(BOUND_READAHEAD, CONFIDENCE_MEDIUM);
 	assert_string_equal(v.value, "16384");
-	assert_true(v.gain_at_most == 2);
+	assert_true(v.gain_at_most > 2.3 && v.gain_at_most < 2.5);
 	read_ahead(16 * MIB, 15 * MIB);
 	v = expect(BOUND_READAHEAD, CONFIDENCE_MEDIUM);
 	assert_string_equal(v.setting, "");

@@ -8,15 +8,15 @@
 /* So much of the calls' time is of the kind that is judged: it is what the application waits for. */
 #define MOST 0.6
 /* A reader that takes its data at once has two windows in flight, one that never waits has less than one. */
-#define WINDOWS 1.0
-#define MOST_WINDOWS 2.2
+#define READ_AHEAD 2
+#define SEVERAL 2.2 /* more readers */
 /* Mean readaheads, of the window that is set: files are read in sequence, and long enough. */
 #define FULL_WINDOW 0.5
 #define WINDOW_MAX (16u << 20)
 /* Dirty pages are at the limit from so much of it on, where the kernel begins to hold writers up by the device's share ... */
 #define AT_LIMIT 0.5
 /* ... in so much of the time, and limit the calls if these have so much of it. Otherwise a writer is faster than the server. */
-#define HELD_UP 0.5
+#define HELD_UP 0.25
 #define IN_FLIGHT 0.25
 #define SINGLE 2.0 /* fewer calls at once: one thread syncs */
 /* A proposed value is so many times the present one. */
@@ -122,15 +122,15 @@ static bool judge_readahead(struct judgement *j)
 	double set_bytes = (double)m->readahead_bytes, more = STEP * set_bytes;
 
 	if (share_of(j, ABOVE_READ, ABOVE_READ) < MOST || !m->readahead_known ||
-	    window <= FULL_WINDOW * set_bytes || flight < WINDOWS * window)
+	    window <= FULL_WINDOW * set_bytes || flight < window)
 		return false;
 	decide(j->to, BOUND_READAHEAD,
-	       flight <= MOST_WINDOWS * window ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
+	       flight <= SEVERAL * window ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
 	say(j->to,
 	    "Buffered readers of %s wait for what is read ahead: READs have %.0f KiB in flight, and a "
 	    "readahead is %.0f KiB on average; read_ahead_kb is %.0f.",
 	    m->mountpoint, flight / 1024, window / 1024, set_bytes / 1024);
-	if (flight > MOST_WINDOWS * window)
+	if (flight > SEVERAL * window)
 		say(j->to, " They are several: more of them would do the same.");
 	if (more > WINDOW_MAX)
 		more = WINDOW_MAX;
@@ -140,7 +140,7 @@ static bool judge_readahead(struct judgement *j)
 		    "calls wait behind it.");
 		return true;
 	}
-	j->to->gain_at_most = more / set_bytes;
+	j->to->gain_at_most = more / set_bytes * larger(READ_AHEAD * window / flight, 1);
 	set(j->to, "read_ahead_kb", (uint64_t)more >> 10, m->mountpoint);
 	return true;
 }
