@@ -178,6 +178,11 @@ def cause_of(name):
     return next((cause for cause, words in CAUSES.items() if re.search(words, plain)), None)
 
 
+def least_of(values, marks):
+    """What counts as nothing: a thousandth of the most about this fault."""
+    return max((abs(v) for at, v in values.items() if marks["calm"] <= at <= marks["over"]), default=0) / 1000
+
+
 def outside(values, marks):
     """When a figure stands out, and by how much at most if it rises. One that was not there before has been 0."""
     before = [v for at, v in values.items() if marks["calm"] <= at < marks["fault"]]
@@ -185,7 +190,7 @@ def outside(values, marks):
         return [], 0
     before = before or [0]
     least, most = min(before), max(before)
-    small = max(map(abs, values.values()), default=0) / 1000
+    small = least_of(values, marks)
     during = sorted((at, v) for at, v in values.items() if marks["fault"] <= at <= marks["end"] + STEP)
     out = [(at, v) for at, v in during if v > 2 * most + small or v < least / 2 - small]
     times = [at for (before_at, _), (at, _) in zip(out, out[1:]) if at - before_at <= 2 * STEP]
@@ -207,7 +212,7 @@ def lines_of(counts, marks):
 def as_before(values, marks):
     before = [v for at, v in values.items() if marks["calm"] <= at < marks["fault"]] or [0]
     last = [v for at, v in values.items() if marks["over"] - 3 * STEP <= at <= marks["over"]]
-    small = max(map(abs, values.values()), default=0) / 1000
+    small = least_of(values, marks)
     return all(min(before) / 2 - small <= v <= 2 * max(before) + small for v in last)
 
 
@@ -276,7 +281,7 @@ def cell(tool, fault, marks, noise):
     end = "-"
     if fault["ends"]:
         rests = mine or found
-        over = any(OVER.search(name) and any(at > marks["end"] for at in counts)
+        over = any(OVER.search(name) and any(marks["end"] < at <= marks["over"] for at in counts)
                    and not any(marks["calm"] <= at <= marks["end"] for at in counts)
                    for name, counts in tool.events.items())
         end = "yes" if over or all(is_over(tool, name, marks) for name in rests) else "no"
