@@ -40,7 +40,7 @@ check-transports: deps ## test NFS over RDMA, over TLS, with Kerberos and pNFS (
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
 	$(Q)tests/vm/check.sh --transports
 
-check-slurm: deps ## test the health check of deploy/slurm with Slurm's own daemons, in two guests (15 minutes)
+check-slurm: deps ## test deploy/slurm with Slurm's own daemons, in four guests (20 minutes)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
 	$(Q)TIMEOUT=$${TIMEOUT:-3600} tests/vm/check.sh --only slurm 6.1
 
