@@ -44,8 +44,9 @@ check-slurm: deps ## test deploy/slurm with Slurm's own daemons, in four guests 
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
 	$(Q)TIMEOUT=$${TIMEOUT:-3600} tests/vm/check.sh --only slurm 6.1
 
-check-kubernetes: ## try deploy/kubernetes on Kubernetes' own control plane (six minutes, at first a quarter of an hour more, as root)
+check-kubernetes: deps ## try deploy/kubernetes on Kubernetes' own control plane and kubelet (ten minutes, at first a quarter of an hour more)
 	$(call tools,golang-1.19-go golang-github-modern-go-reflect2-dev dpkg-dev iproute2 openssl)
+	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
 	$(Q)tests/kubernetes/cluster.sh
 
 check-dkms: deps ## test with NFS modules built out of tree, whose structs differ from the kernel's (half an hour, as root at first)
