@@ -63,10 +63,10 @@ __noinline int chunk_has_mark(__u64 address, __u64 size)
 }
 
 /* Searches the whole message: the mark need not be at its beginning, because a message
- * without a level is appended to an unfinished line. */
-static __always_inline bool has_mark(const char *text, __u32 len)
+ * without a level is appended to an unfinished line. A global function for the same reason. */
+__noinline int has_mark(__u64 address, __u64 len)
 {
-	__u32 size;
+	__u64 size;
 	int found;
 
 	for (__u32 start = 0; start < PRINTK_TEXT; start += CHUNK - OVERLAP) {
@@ -75,13 +75,13 @@ static __always_inline bool has_mark(const char *text, __u32 len)
 		size = len - start;
 		if (size > CHUNK)
 			size = CHUNK;
-		found = chunk_has_mark((__u64)text + start, size);
+		found = chunk_has_mark(address + start, size);
 		if (found < 0)
 			__sync_fetch_and_add(&printk_dropped, 1);
 		if (found)
 			return found > 0;
 	}
-	return false;
+	return 0;
 }
 
 /* 1 if @a < @b, else 0, without a branch. */
@@ -155,7 +155,7 @@ int printk_console(__u64 *ctx)
 
 	if (len > PRINTK_TEXT)
 		len = PRINTK_TEXT;
-	if (!has_mark(text, len))
+	if (!has_mark((__u64)text, len))
 		return 0;
 	if (len <= PRINTK_SHORT)
 		return send(ctx, text, len, PRINTK_SHORT);

@@ -8,14 +8,14 @@ root=$(realpath "$here/../..")
 deploy=$root/deploy/kubernetes
 if [[ ${1:-} != inside ]]; then
 	parts=("$@")
-	((${#parts[@]})) || parts=(manifests taints)
+	((${#parts[@]})) || parts=(manifests taints node)
 	daemons=$("$here/build.sh") && etcd=$("$here/../vm/tool.sh" etcd-server usr/bin/etcd) &&
 		kubectl=$("$here/../vm/tool.sh" kubernetes-client usr/bin/kubectl) || exit 1
 	if [[ " ${parts[*]} " == *" node "* ]]; then # what needs the network
 		vm=$here/../vm
-		busybox=$("$vm/tool.sh" busybox-static bin/busybox) && driver=$("$vm/modules.sh" 6.1)/tracepoint/nvidia.ko &&
+		busybox=$("$vm/tool.sh" busybox-static bin/busybox) && "$vm/kernel.sh" 6.1 >/dev/null &&
 			"$vm/image.sh" kubelet "$here/rootfs.packages" >/dev/null || exit 1
-		export busybox driver
+		export busybox
 	fi
 	work=$(mktemp -d)
 	trap 'rm -rf "$work"' EXIT
@@ -64,7 +64,7 @@ END
 }
 start_api() {
 	kube-apiserver --etcd-servers=http://127.0.0.1:2379 --bind-address=127.0.0.1 --advertise-address=127.0.0.1 --secure-port=6443 \
-		--endpoint-reconciler-type=none --cert-dir=certificates --token-auth-file=tokens --service-cluster-ip-range=10.96.0.0/24 \
+		--endpoint-reconciler-type=none --kubelet-preferred-address-types=InternalIP --cert-dir=certificates --token-auth-file=tokens --service-cluster-ip-range=10.96.0.0/24 \
 		--service-account-issuer=https://kubernetes.default.svc --service-account-key-file=key --service-account-signing-key-file=key \
 		--authorization-mode=Node,RBAC --allow-privileged=true --profiling=false >>api.log 2>&1 &
 	# shellcheck disable=SC2034 # for taints.sh

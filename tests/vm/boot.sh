@@ -17,6 +17,7 @@ usage="usage: boot.sh --kernel NAME --job DIR --out DIR [options]
   --packages FILE ... which has the packages listed there, too ...
   --debian NAME   ... and is of that release (bookworm)
   --errors        hardware errors can be injected: see inject in guest-lib.sh (amd64 only, ignored elsewhere)
+  --forward PORT  a network with the host, at 10.0.2.2; connections to PORT here are the guest's (10.0.2.15)
   --icount        one CPU whose clock counts instructions: timings repeat exactly
 Exit status: run.sh's own, 124 on timeout, 125 if the guest died or could not be started."
 die() {
@@ -24,12 +25,16 @@ die() {
 	exit 125
 }
 
-kernel='' job='' out='' image='' packages='' smp=2 memory=2048 timeout=600 append='' accel='' cpu='' machine=pc icount=() errors=()
+kernel='' job='' out='' image='' packages='' smp=2 memory=2048 timeout=600 append='' accel='' cpu='' machine=pc icount=() errors=() network=()
 while (($#)); do
 	case $1 in
 	--kernel | --job | --out | --smp | --memory | --timeout | --append | --accel | --image | --packages | --debian)
 		(($# > 1)) || die "$1 needs a value"
 		declare "${1#--}=$2"
+		shift
+		;;
+	--forward)
+		network=(-netdev "user,id=net,hostfwd=tcp::$2-:$2" -device "virtio-net-pci,netdev=net")
 		shift
 		;;
 	--errors) machine=q35 ;; # which has PCIe
@@ -98,7 +103,7 @@ TMPDIR=$dir timeout --kill-after=5 "$timeout" "${qemu[@]}" -accel "$accel" "${ic
 	-nodefaults -no-user-config -display none -no-reboot -serial stdio \
 	-kernel "$boot/vmlinuz" -initrd "$boot/initramfs.gz" \
 	-append "console=$console quiet loglevel=2 oops=panic panic=-1 no_timer_check $append" \
-	"${disks[@]}" "${errors[@]}" -device virtio-rng-pci </dev/null >"$dir/console" &
+	"${disks[@]}" "${errors[@]}" "${network[@]}" -device virtio-rng-pci </dev/null >"$dir/console" &
 guest=$!
 sed -u 's/\r$//' <"$dir/console" &
 stream=$!

@@ -47,7 +47,7 @@ core="$hooks polled slot session send stopped-server"
 most="$core reload attached-under-load refused delay names other-programs kills"
 most+=' fault-history signals-of-trouble hardware-errors'
 declare -A sets=([all]="$all container" [slow]="$slow systemd runbook" [most]=$most [core]=$core [hooks]=$hooks [transports]=$all
-	[slurm]="slurm-decisions slurm-causes slurm-owners")
+	[slurm]="slurm-decisions slurm-causes slurm-groups slurm-latest")
 
 # Scenarios whose judgements compare times run in guests of their own, whose clock counts instructions: a busy machine does
 # not change their times. The longest has one for itself.
@@ -61,7 +61,8 @@ declare -A deployment=([container]="the image runs under the DaemonSets' setting
 	[rpm]="the RPM is installed, upgraded, downgraded and removed"
 	[slurm-decisions]="Slurm takes nodes out of service, and puts them back"
 	[slurm-causes]="Slurm has what ended a job"
-	[slurm-owners]="calls are of the job, in the groups that Slurm makes")
+	[slurm-groups]="jobs have their numbers by the groups of Slurm's own daemons"
+	[slurm-latest]="the same with the newest Slurm, in both forms of groups")
 
 # read_scenarios KERNEL: sets names to those of the scenarios to run there, and deployments to those wanted there.
 read_scenarios() {
@@ -187,6 +188,8 @@ check_deployment() { # check_deployment KERNEL JOB NAME
 	case $3 in
 	systemd | runbook | package | rpm) options=(--image "$3" --packages "$vm/$3/rootfs.packages") ;;
 	tarball) options=(--image "tarball-$release" --packages "$vm/tarball/rootfs.packages" --debian "$release") ;;
+	slurm-groups) options=(--image slurm --packages "$vm/slurm/rootfs.packages" --icount) ;;
+	slurm-latest) options=(--image slurm-sid --packages "$vm/slurm/rootfs.packages" --debian sid --icount) ;;
 	slurm-*) options=(--image slurm --errors --packages "$vm/slurm/rootfs.packages") ;;
 	esac
 	[[ ! -e $2/systemd ]] || options+=(--append systemd.default_timeout_start_sec=900) # on a busy machine
@@ -219,7 +222,9 @@ for kernel in "${kernels[@]}"; do
 		[[ ! -e $job/only && ! -e $job.failure ]] || in_turn check_scenarios "$kernel" "$job"
 	done
 	for name in "${deployments[@]}"; do
-		if [[ -d $work/$kernel/modules ]]; then
+		if [[ $name == slurm-latest ]] && ! debian=sid "$here/image.sh" slurm-sid "$here/slurm/rootfs.packages" >&2; then
+			echo "skip $kernel: ${deployment[$name]}: Debian sid cannot be had" | tee "$work/$kernel-$name.outcomes"
+		elif [[ -d $work/$kernel/modules ]]; then
 			IFS=- read -ra parts <<<"$name" # its folder, and of some the script there
 			"$here/${parts[0]}/prepare.sh" "$work/$kernel-$name" "${parts[@]:1}"
 			cp "$work/$kernel/modules/tracepoint/nvidia.ko" "$work/$kernel-$name/"

@@ -7,6 +7,8 @@ PATH=$PATH:/usr/sbin:/sbin
 # shellcheck disable=SC2034 # for the scripts that source this
 debian=${debian:-bookworm} # the guest's user space, and where tools come from
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+# An option of apt's sources after it: lists of sid may be older than they say that they are valid for.
+[[ $debian != sid ]] || keyring+=' check-valid-until=no'
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() {
@@ -46,7 +48,7 @@ mirror() {
 	[[ $site ]] || site=$(apt-get indextargets --format '$(SITE)' \
 		'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | sed -n 1p)
 	[[ $site ]] || die "apt knows no Debian mirror: run 'apt-get update', or set DEBIAN_MIRROR to a mirror's address"
-	[[ -e $keyring ]] || die "$keyring is missing: install debian-archive-keyring"
+	[[ -e ${keyring% *} ]] || die "${keyring% *} is missing: install debian-archive-keyring"
 	echo "$site"
 }
 

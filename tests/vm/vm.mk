@@ -40,12 +40,13 @@ check-transports: deps ## test NFS over RDMA, over TLS, with Kerberos and pNFS (
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
 	$(Q)tests/vm/check.sh --transports
 
-check-slurm: deps ## test the health check of deploy/slurm and the owners of calls with Slurm's own daemons, in three guests (20 minutes)
+check-slurm: deps ## test deploy/slurm with Slurm's own daemons, in four guests (20 minutes)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
 	$(Q)TIMEOUT=$${TIMEOUT:-3600} tests/vm/check.sh --only slurm 6.1
 
-check-kubernetes: ## try deploy/kubernetes on Kubernetes' own control plane (six minutes, at first a quarter of an hour more, as root)
+check-kubernetes: deps ## try deploy/kubernetes on Kubernetes' own control plane and kubelet (ten minutes, at first a quarter of an hour more)
 	$(call tools,golang-1.19-go golang-github-modern-go-reflect2-dev dpkg-dev iproute2 openssl)
+	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
 	$(Q)tests/kubernetes/cluster.sh
 
 check-dkms: deps ## test with NFS modules built out of tree, whose structs differ from the kernel's (half an hour, as root at first)

@@ -6,6 +6,6 @@ here=$(realpath "$(dirname "$0")")
 root=$(realpath "$here/../../..")
 mkdir -p "$1"
 cp "$here/slurm-lib.sh" "$root/tests/vm/deploy-lib.sh" "$root/build/xidscope" "$root/deploy/slurm/xidscope-health-check" "$1/"
-cp "$here/$2.sh" "$1/run.sh"
+cp "$here/${2/latest/groups}.sh" "$1/run.sh"
 "$root/tests/docs/runbook.sh" functions Slurm >"$1/runbook"
 "$root/tests/docs/runbook.sh" sacct >"$1/sacct"
