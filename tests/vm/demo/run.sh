@@ -48,11 +48,12 @@ heading "4. The commands of the report are run, and the checkpoint is written ag
 sed -n '/^Summary/,/^$/s/^    //p' out/report.txt | tee out/commands
 bash -e out/commands
 after=$(save 8 32)
-expected=$(sed -n 's/.*"gain_expected":\([0-9.]*\).*/\1/p' out/session.json)
-most=$(sed -n 's/.*"gain_at_most":\([0-9.]*\).*/\1/p' out/session.json)
-awk -v before="$before" -v after="$after" -v expected="${expected:-0}" -v most="${most:-0}" 'BEGIN {
-	printf "\n%.1f MB/s before, %.1f MB/s after: %.1f times. Predicted: %.1f times, at most %.1f.\n",
-		before / 1e3, after / 1e3, after / before, expected, most }'
+predicted=$(sed -nE 's/.*"gain_expected":([0-9.]*),"gain_at_most":([0-9.]*).*/\1 \2/p' out/session.json)
+awk -v before="$before" -v after="$after" -v predicted="${predicted:-0 0}" 'BEGIN {
+	split(predicted, of)
+	printf "\n%.1f MB/s before, %.1f MB/s after: %.1f times. Predicted: ", before / 1e3, after / 1e3, after / before
+	if (of[1] > 0) printf "%.1f times, ", of[1]
+	printf "at most %.1f.\n", of[2] }'
 
 heading "5. The GPU: xidscope faults, and xidscope check"
 ./xidscope faults --state out/state
