@@ -359,8 +359,8 @@ struct trace_events *trace_events_new(const struct log *log, struct fault_stream
 
 		if (err != *error)
 			log_info(log,
-				 "cannot use trace events: %s; faults are detected by the kernel "
-				 "log only. Will try again every minute",
+				 "cannot use trace events: %s; faults are found by the driver's "
+				 "messages only. Will try again every minute",
 				 err == ENOENT ? "tracefs is not mounted at /sys/kernel/tracing" :
 						 strerror(err));
 		*error = err;
