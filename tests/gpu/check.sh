@@ -70,7 +70,8 @@ if [[ -d /sys/kernel/tracing/events/nvidia/nvidia_dev_xid ]]; then
 fi
 agent later.prom forge
 is "an agent that starts later counts the same, and no process's line" "$after" "$(xids_of later.prom)"
-is "the process's line is an attempt" 1 "$(sed -nE 's/^xidscope_kernel_events_total\{kind="forged_xid".*\} //p' later.prom)"
+forged() { sed -nE 's/^xidscope_kernel_events_total\{kind="forged_xid".*\} //p' "$1"; }
+is "the process's line is an attempt" $(($(forged running.prom) + 1)) "$(forged later.prom)"
 is "UUID and serial number" "$(nvidia-smi --query-gpu=uuid,serial --format=csv,noheader | sort | sed 's/, /" serial="/')" \
 	"$(sed -nE 's/^xidscope_gpu_info\{.*uuid="([^"]*)",serial="([^"]*)".*/\1" serial="\2/p' running.prom | sort)"
 gpus=$(nvidia-smi --list-gpus | wc -l)

@@ -697,6 +697,25 @@ TEST(text_alone_counts_if_it_looks_right)
 	settle(2, 5);
 }
 
+/* A record as nv_printf() of the driver's kernel interface prints it, and one of the packet filter with a prefix. */
+TEST(a_line_with_a_level_is_the_drivers_but_for_the_packet_filters)
+{
+	static const char *const texts[] = { LOADING " IN=lo OUT= MAC=", LOADING "\nIN= OUT=lo",
+					     LOADING "ARP HTYPE=1", LOADING };
+	static const char failed[] = "NVRM: The NVIDIA probe routine failed for 2 device(s).";
+	struct kmsg_record plain = { .time_us = w->now / 1000, .text_len = sizeof(failed) - 1 };
+
+	w->events.started_ns = w->now + 1;
+	fault_stream_record(w->stream, &plain, failed, RECORD_BEFORE_START, w->now);
+	assert_int_equal(events("probes_failed"), 1);
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		assert_int_equal(counts->recovery_count, 0);
+		plain.text_len = strlen(texts[i]);
+		fault_stream_record(w->stream, &plain, texts[i], RECORD_BEFORE_START, w->now);
+	}
+	assert_int_equal(counts->recovery_count, 1);
+}
+
 /* A prefix of the packet filter begins a record, too. */
 TEST(what_reads_like_the_driver_of_a_switch_counts_if_it_printed_it)
 {

@@ -311,7 +311,8 @@ static int __init nvidia_init_module(void)
 		gpus_remove();
 		return err;
 	}
-	print("NVRM: loading " BANNER);
+	/* By the driver's interface to the kernel, which gives a level. */
+	printk(KERN_ERR "NVRM: loading " BANNER "\n");
 	return 0;
 }
 

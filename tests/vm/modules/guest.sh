@@ -41,7 +41,7 @@ xid_record='4,c;NVRM: Xid (PCI:0000:c1:00): 79, pid=7, name=a b\x5cc, GPU is los
 load tracepoint
 echo 1 >$tracing/events/nvidia/nvidia_dev_xid/enable
 echo 1 >$tracing/events/nvswitch/nvswitch_dev_sxid/enable
-expect "message on loading" "4,c;NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  575.57.08  Release Build  (test@guest)" \
+expect "message on loading" "3,-;NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  575.57.08  Release Build  (test@guest)" \
 	"$(records | grep NVRM)"
 send "$xid" 'xid 0000:c1:00.0 62 silent' 'raw NVRM: one\nNVRM: two' 'part usb 1-1: ' 'raw NVRM: glued' \
 	"sxid 0000:c3:00.0 20034 Fatal, Link 48${tab}nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal, Link 48" \

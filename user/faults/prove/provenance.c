@@ -8,9 +8,6 @@
  * version, through /dev/nvidiactl or /dev/nvidia-nvswitchctl, which everyone may open. */
 static const char *const quoting[] = { "NVRM: API mismatch", "nvidia-nvswitch: Version mismatch" };
 
-/* How the names of switches begin. */
-static const char switches[] = "nvidia-nvswitch";
-
 /* The call that printed the @len bytes at @at; NULL: it is not known. */
 static const struct printk_piece *find_call(const struct provenance *p, const char *at, size_t len)
 {
@@ -87,6 +84,12 @@ bool provenance_likely(const struct provenance *p, const char *at, bool nvswitch
 	return begins_record(p, at) && (nvswitch || p->record->continued);
 }
 
+/* Who may set its rules chooses up to 127 bytes before what it prints: nf_log_*() in net/netfilter/nf_log_syslog.c. */
+static bool is_of_packet_filter(const struct provenance *p)
+{
+	return memmem(p->text, p->len, "OUT=", 4) || memmem(p->text, p->len, "HTYPE=", 6);
+}
+
 static bool is_for_pci(const struct kmsg_record *record, const char *address)
 {
 	static const char prefix[] = "+pci:";
@@ -107,8 +110,9 @@ bool provenance_accepts(const struct provenance *p, const struct kernel_line *li
 		case PRINTK_ORIGIN_UNKNOWN:
 			break;
 		}
-		return provenance_likely(p, line->text,
-					 !strncmp(line->device, switches, strlen(switches)));
+		/* The driver's resource manager prints without a level, as if it continued a line; nv_printf() of its
+		 * kernel interface has one, as in "loading". No name of a process is as long as these lines. */
+		return begins_record(p, line->text) && !is_of_packet_filter(p);
 	case KERNEL_LINE_FOR_PCI:
 		return begins_record(p, line->text) && is_for_pci(p->record, line->device);
 	case KERNEL_LINE_FOR_DEVICE:
