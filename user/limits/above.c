@@ -25,13 +25,12 @@
 
 static enum above_op op_of(const char *op)
 {
-	static const char *const attributes[] = { "GETATTR", "ACCESS", "LOOKUP" };
 	enum rpc_kind kind = rpc_kind_of(op);
 
-	for (size_t i = 0; i < COUNT(attributes); i++)
-		if (!strcmp(op, attributes[i]))
-			return i < 2 ? ABOVE_ATTRIBUTES : ABOVE_LOOKUP;
-	return !strcmp(op, "COMMIT")     ? ABOVE_COMMIT :
+	if (!strcmp(op, "GETATTR") || !strcmp(op, "ACCESS"))
+		return ABOVE_ATTRIBUTES;
+	return !strcmp(op, "LOOKUP")     ? ABOVE_LOOKUP :
+	       !strcmp(op, "COMMIT")     ? ABOVE_COMMIT :
 	       kind == RPC_KIND_READ     ? ABOVE_READ :
 	       kind == RPC_KIND_WRITE    ? ABOVE_WRITE :
 	       kind == RPC_KIND_METADATA ? ABOVE_NAMES :
@@ -72,10 +71,11 @@ void above_add(struct above_sums *a, const struct delta *d, const char *server)
 	const struct calls *c = &d->end->calls;
 
 	for (const struct op_delta *o = d->ops; o < d->ops + d->op_count; o++) {
-		struct op_sums *to = &a->ops[op_of(o->now->op)];
+		struct op_sums *to;
 
 		if (strcmp(o->now->server, server) != 0)
 			continue;
+		to = &a->ops[op_of(o->now->op)];
 		to->calls += time_histogram_count(&o->total);
 		to->ns += o->total.sum_ns;
 		to->bytes += o->received_bytes > o->sent_bytes ? o->received_bytes : o->sent_bytes;

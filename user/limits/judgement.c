@@ -102,6 +102,11 @@ static double slope_between(struct verdict_load low, struct verdict_load high)
 	return (high.rtt_ns - low.rtt_ns) / (high.in_flight - low.in_flight);
 }
 
+bool is_flat(const struct verdict_numbers *n)
+{
+	return n->high.rtt_ns <= FLAT * n->low.rtt_ns && n->low.rtt_ns <= FLAT * n->high.rtt_ns;
+}
+
 bool compare_loads(struct judgement *j, const struct load_sums *loads, const struct load_sums *low,
 		   const struct load_sums *high)
 {
@@ -111,7 +116,6 @@ bool compare_loads(struct judgement *j, const struct load_sums *loads, const str
 	n->high = load_of(high);
 	if (!comparable(low, high))
 		return false;
-	j->flat = n->high.rtt_ns <= FLAT * n->low.rtt_ns && n->low.rtt_ns <= FLAT * n->high.rtt_ns;
 	j->slope = larger(slope_between(n->low, n->high), 0);
 	for (int i = 0; i < LOADS; i++)
 		if (comparable(&loads[i], high) &&

@@ -15,7 +15,6 @@ struct judgement {
 	struct verdict *to;
 	double time[BOUNDS]; /* of the calls, by what they were held up by, ns */
 	double total; /* ... without waits for slots, ns */
-	bool flat; /* answers take nearly as long at low and at high load: less at high load shows that the server has changed */
 	double slope; /* an answer takes so much longer for each further call in flight, ns */
 };
 
@@ -49,6 +48,9 @@ struct load_sums load_sums_between(const struct load_sums *loads, double from, d
  * server may be busy only from such a load on. */
 bool compare_loads(struct judgement *j, const struct load_sums *loads, const struct load_sums *low,
 		   const struct load_sums *high);
+
+/* Whether an answer takes nearly as long at both loads that it found: less at high load shows that the server has changed. */
+bool is_flat(const struct verdict_numbers *n);
 
 /* Whether the server gives hardly more answers for any more calls in flight. False without a comparison. */
 bool is_saturated(const struct judgement *j);

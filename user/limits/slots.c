@@ -209,7 +209,7 @@ void judge_slots(struct judgement *j, enum bound limit)
 		return;
 	}
 	decide(j->to, limit, CONFIDENCE_LOW);
-	if (varied && n->rtt_ns >= n->hold_ns / 2 && j->flat) {
+	if (varied && n->rtt_ns >= n->hold_ns / 2 && is_flat(n)) {
 		flat = extrapolate(j, slots, slots * gain);
 		if (flat >= slots * WORTH_IT || flat >= slots * gain) {
 			j->to->confidence =

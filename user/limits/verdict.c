@@ -95,7 +95,7 @@ static void judge_server(struct judgement *j)
 			say(j->to, " The application makes one call after the other.");
 	} else if (most < ONE_BY_ONE || varied) {
 		decide(j->to, BOUND_APPLICATION,
-		       varied && j->flat ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+		       varied && is_flat(&j->to->numbers) ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 		say(j->to,
 		    "The application has %.2g calls at once, and an answer takes %.3g ms: "
 		    "more requests at once, or larger ones, would raise the throughput.",

@@ -98,8 +98,8 @@ static void take_stats(struct mount_setting *mount, const struct file_text *moun
 			       line.at[span_left(point)] == ' ';
 			/* What is mounted over it comes later. */
 			connections = here ? 0 : connections;
-		} else if (
-			here) { /* also a line that the server has chosen, before the kernel's own */
+		} else if (here) {
+			/* Also a line that the server has chosen, before the kernel's own. */
 			connections += span_starts_with(line, "\txprt:");
 			if (span_take(&line, "\tbytes:"))
 				take_numbers(line, mount->bytes, MOUNT_BYTES);

@@ -84,7 +84,8 @@ bool provenance_likely(const struct provenance *p, const char *at, bool nvswitch
 	return begins_record(p, at) && (nvswitch || p->record->continued);
 }
 
-/* Who may set its rules chooses up to 127 bytes before what it prints: nf_log_*() in net/netfilter/nf_log_syslog.c. */
+/* Who may set its rules chooses up to 127 bytes before what it prints: nf_log_*() in net/netfilter/nf_log_syslog.c.
+ * Not for lines that quote a name, as an Xid's: whoever chooses that could hide them. */
 static bool is_of_packet_filter(const struct provenance *p)
 {
 	return memmem(p->text, p->len, "OUT=", 4) || memmem(p->text, p->len, "HTYPE=", 6);
