@@ -125,17 +125,11 @@ rate_begin() { delay rate 8mbit; }
 rate_end() { delay; }
 
 serial_before() {
-	local disk=/sys/kernel/config/nullb/slow value
+	local disk
 	nfs_server_stop
 	wait_for 10 umount /export
-	modprobe null_blk nr_devices=0
-	mountpoint -q /sys/kernel/config || mount -t configfs configfs /sys/kernel/config
-	mkdir "$disk"
-	for value in memory_backed=1 size=200 irqmode=2 completion_nsec=4000000 blocksize=512 power=1; do
-		echo "${value#*=}" >"$disk/${value%=*}"
-	done
-	busybox mke2fs /dev/nullb0 >/dev/null
-	mount /dev/nullb0 /export
+	disk=$(slow_disk 4)
+	mount "$disk" /export
 	nfs_server_start 1
 	nfs_mount 3 '' /mnt/serial 127.0.0.3
 	prepare_file /mnt/serial

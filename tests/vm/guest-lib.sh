@@ -56,6 +56,24 @@ nfs_server_stop() {
 	exportfs -au
 }
 
+# slow_disk MS: makes a disk in memory, with a file system, that takes so long for each request, and prints its device. Fails
+# where the kernel has none.
+slow_disk() {
+	local folder=/sys/kernel/config/nullb/slow value disk
+	if [[ ! -d $folder ]]; then
+		modprobe null_blk nr_devices=0 || return 1
+		mountpoint -q /sys/kernel/config || mount -t configfs configfs /sys/kernel/config
+		mkdir "$folder"
+		for value in memory_backed=1 size=200 irqmode=2 completion_nsec=$(($1 * 1000000)) blocksize=512 power=1; do
+			echo "${value#*=}" >"$folder/${value%=*}"
+		done
+	fi
+	disk=$(ls -d /dev/slow /dev/nullb0 2>/dev/null)
+	echo 0 >"/sys/block/${disk#/dev/}/queue/read_ahead_kb"
+	busybox mke2fs "$disk" >/dev/null
+	echo "$disk"
+}
+
 # nfs_server_forget: ends the server and drops its records of clients: the delegation of a client that is gone would
 # delay others.
 nfs_server_forget() {

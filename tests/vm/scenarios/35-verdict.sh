@@ -274,29 +274,15 @@ set_up_readahead() {
 }
 # disk_server THREADS: the server's files are on a disk that takes its time. Fails where the kernel has none.
 disk_server() {
-	local disk=/sys/kernel/config/nullb/slow value
 	nfs_server_stop
 	while ! umount /export; do sleep 0.1; done # its own lock, for a moment
-	if [[ ! -d $disk ]]; then
-		if ! modprobe null_blk nr_devices=0; then
-			echo none >disk
-			nfs_server_start 16
-			return 1
-		fi
-		mountpoint -q /sys/kernel/config || mount -t configfs configfs /sys/kernel/config
-		mkdir "$disk"
-		for value in memory_backed=1 size=200 irqmode=2 completion_nsec=$((storage_ms * 1000000)) blocksize=512 power=1; do
-			echo "${value#*=}" >"$disk/${value%=*}"
-		done
+	# Made once by a scenario.
+	if [[ ! -b $(cat disk 2>/dev/null) ]] && ! slow_disk "$storage_ms" >disk; then
+		echo none >disk
+		nfs_server_start 16
+		return 1
 	fi
-	disk=/dev/nullb0
-	[[ -b $disk ]] || disk=/dev/slow
-	if [[ ! -e disk ]]; then # of this scenario
-		echo 0 >"/sys/block/${disk#/dev/}/queue/read_ahead_kb"
-		busybox mke2fs $disk >mke2fs.log
-		echo $disk >disk
-	fi
-	mount -t ext4 $disk /export
+	mount -t ext4 "$(<disk)" /export
 	nfs_server_start "$1"
 	prepare_file /export
 }
