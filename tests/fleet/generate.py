@@ -23,9 +23,13 @@ FAILURES = {
     "gpu_memory": (("gpu_memory_errors", "gpu_remapped_rows"), 48),
     "gpu_fabric": (("nvlink_errors", "fabric_links"), 74),
     "gpu_power": (("gpu_power", "gpu_clock"), 79),
+    "gpu_rows": (("gpu_remapped_rows",), 48),
+    "gpu_lost": (("gpus_lost",), 79),
     "gpu_single": (("pcie_replays",), 79),
     "gpu_sudden": ((), 119),
 }
+# Signals of which one alone tells.
+TELLING = {"gpu_remapped_rows", "gpus_lost"}
 LEMON_XIDS = (79, 48, 119, 74, 95)
 NODE_ALERTS = {"NodeDeviates", "NodeUnfit", "NodeWarns", "NodeDown", "GpuFatalXid", "GpuRepeats", "XidscopeGone"}
 # The alerts that find an incident; what else may come of it.
@@ -54,6 +58,7 @@ UNITS = {
     "memory_pressure": 0.05, "cpu_pressure": 0.1, "pcie_replays": 1, "nvlink_errors": 1, "fabric_errors": 1,
     "nfs_retransmits": 1, "pcie_errors": 1 / 50, "kernel_errors": 1 / 50, "gpu_driver_errors": 1 / 50,
     "fabric_links": 1 / 50, "gpu_memory_errors": 1 / 60, "memory_errors": 1 / 60, "gpu_remapped_rows": 1 / 300,
+    "gpus_lost": 1 / 10,
 }
 
 
@@ -85,8 +90,8 @@ class Incident:
 
     @property
     def told_before(self):
-        """Whether two signals or more are there to see before the event."""
-        return len(self.signals) > 1 and self.magnitude > 0 and self.lead > 0
+        """Whether two signals, or one that tells alone, are there to see before the event."""
+        return (len(self.signals) > 1 or not TELLING.isdisjoint(self.signals)) and self.magnitude > 0 and self.lead > 0
 
 
 def words(path):
@@ -415,6 +420,7 @@ class Node:
         shared, zero = self.wander(noise), np.zeros(self.steps)
         for gpu in range(self.gpus):
             extra = self.extra if gpu == 0 else {}
+            answers = here & (extra.get("gpus_lost", zero) <= 0)
             busy = np.clip(load + self.rng.normal(0, 0.02, self.steps), 0, 1)
             heat = 32 + 35 * smooth(busy, 5) + daily + place + self.rng.normal(0, 1) + shared + \
                 self.rng.normal(0, noise, self.steps) + extra.get("gpu_temperature", zero)
@@ -434,10 +440,10 @@ class Node:
                            "NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL": ("nvlink_errors", 0.1)}
             labels = f'{{gpu="{gpu}",UUID="GPU-{self.node}-{gpu}"}}'
             for name, values in gauges.items():
-                yield "dcgm", f"DCGM_FI_DEV_{name}{labels}", values, here
+                yield "dcgm", f"DCGM_FI_DEV_{name}{labels}", values, answers
             for name, (signal, usual) in counts.items():
                 increments = self.events(usual, signal if gpu == 0 else None)
-                yield "dcgm", f"DCGM_FI_DEV_{name}{labels}", counter(increments, self.boots), here
+                yield "dcgm", f"DCGM_FI_DEV_{name}{labels}", counter(increments, self.boots), answers
 
     def of_agent(self):
         self.here = here = self.target & self.up & self.agent

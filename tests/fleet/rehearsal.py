@@ -291,7 +291,7 @@ def judge(fleet, fired, ranks):
         print(f"{first / DAY:6.2f} false: {labels['alertname']} {where}, {last - first + 1} minutes")
     places = [str(ranks.index(node) + 1) if node in ranks else "none" for node in lemons
               if any(i.lemon and node in i.nodes for i in fleet.incidents)]
-    print(f"lemons: nodes {lemons}, ranked first: {ranks[:5]}; {could} incidents had two or more signals before")
+    print(f"lemons: nodes {lemons}, ranked first: {ranks[:5]}; {could} incidents could be seen before")
     print(f"found {found} of {len(incidents)}, early {early}, false per day {len(false) * DAY / fleet.steps:.2f}, "
           f"lemons {' '.join(sorted(places)) or 'none'}")
     return found == len(incidents)
