@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Whose calls they are: the control group of the process that made a task (tk_owner). A kernel thread that writes back
- * dirty pages makes tasks for others: then the memory cgroup that was charged for the first page.
+/* Whose calls they are: the control group of the process that made a task. A kernel thread that writes back
+ * dirty pages makes tasks for others: then the memory cgroup that was charged for the first page, where the types of
+ * sunrpc and nfs are known. It uses no atomics that return a value, because kernels before 5.12 have none.
  *
  * All reads are of memory that may be something else by then, so what is found is checked. */
 #pragma once
 
-#include "sunrpc.h"
+#include "kernel.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 #include "rpc.h"
-#include "rpc_clients.bpf.h"
+#include "rpc_phases.bpf.h"
 #include "rpc_read.bpf.h"
-#include "rpc_tables.bpf.h"
 
 #define PF_KTHREAD 0x00200000
 
@@ -249,20 +249,6 @@ __noinline __u32 owner_of_pages(__u64 task, __u64 data)
 	bpf_probe_read_kernel(&page, sizeof(page), (void *)(request + rpc_nfs_write[2]));
 	cgroup = page ? group_of_page((void *)page) : NULL;
 	return cgroup ? owner_of_cgroup(cgroup) : 0;
-}
-
-/* Whose call it is; @series: its number. */
-static __always_inline __u32 call_owner(const struct rpc_task *task, __u32 series)
-{
-	__u32 owner;
-
-	if (!rpc_owners)
-		return 0;
-	owner = owner_of(FIELD(task, tk_owner));
-	if (!owner && rpc_series_kind[series & 255] & RPC_SERIES_WRITES)
-		owner = owner_of_pages(number_of(task), number_of(FIELD(task, tk_calldata))) &
-			(RPC_MAX_OWNERS - 1);
-	return owner;
 }
 
 /* A process ends, or enters another control group: its number may be another's. */

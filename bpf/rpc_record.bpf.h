@@ -89,6 +89,20 @@ static __always_inline void repeats_record(const struct rpc_task *task, const st
 	add(&t->timeouts, FIELD(task, tk_timeouts));
 }
 
+/* Whose call it is; @series: its number. */
+static __always_inline __u32 call_owner(const struct rpc_task *task, __u32 series)
+{
+	__u32 owner;
+
+	if (!rpc_owners)
+		return 0;
+	owner = owner_of(FIELD(task, tk_owner));
+	if (!owner && rpc_series_kind[series & 255] & RPC_SERIES_WRITES)
+		owner = owner_of_pages(number_of(task), number_of(FIELD(task, tk_calldata))) &
+			(RPC_MAX_OWNERS - 1);
+	return owner;
+}
+
 /* Records the call of @task and forgets the task. @w is its entry, or NULL; @client is its tk_client. */
 static __always_inline void call_record(const struct rpc_task *task, const struct rpc_clnt *client,
 					const struct rpc_rqst *rqst, struct rpc_waiter *w,

@@ -8,6 +8,7 @@
 #include <bpf/bpf_helpers.h>
 #include "rpc_tracepoints.h"
 #include "rpc_clients.bpf.h"
+#include "rpc_owners.bpf.h"
 #include "rpc_phases.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -85,6 +86,10 @@ struct {
 
 /* Calls whose event was missed. */
 __u64 rpc_lost = 0;
+
+/* By the lower bits of its number: a task's key, as key << 8, and its owner. It stays there, as a task may begin another
+ * call. */
+volatile __u64 rpc_task_owner[RPC_TASK_OWNERS] = {};
 
 /* ---- reading a record ---- */
 
@@ -246,6 +251,40 @@ static __always_inline struct rpc_event_task *task_of(__u32 client, __u64 key)
 	if (!c || c->program == RPC_PROGRAM_OTHER)
 		return NULL;
 	return task_get(key, client_server(c, client));
+}
+
+/* ---- owners ---- */
+
+static __always_inline volatile __u64 *task_owner(__u64 key)
+{
+	return &rpc_task_owner[key & (RPC_TASK_OWNERS - 1)];
+}
+
+/* In the context of the process that makes the task. */
+SEC("tp/sunrpc/rpc_task_begin")
+int tp_begin(void *ctx)
+{
+	struct record r;
+	__u64 key;
+
+	read_record(&r, ctx);
+	key = task_key(VALUE(__u32, &r, client), VALUE(__u32, &r, task));
+	*task_owner(key) = key << 8 | owner_of(bpf_get_current_pid_tgid() >> 32);
+	return 0;
+}
+
+/* The owner of a task; 0 also if another task has taken its cell, or if it began, at @start, before the attach. */
+static __always_inline __u32 owner_of_task(__u64 key, __u64 start)
+{
+	__u64 owner = *task_owner(key) ^ key << 8;
+
+	if (!rpc_owners)
+		return 0;
+	if (owner < RPC_MAX_OWNERS)
+		return owner;
+	if (rpc_attached && start > rpc_attached)
+		drop(RPC_DROP_OWNER_GONE);
+	return 0;
 }
 
 /* ---- waits ---- */
@@ -586,7 +625,7 @@ int tp_latency(void *ctx)
 	struct rpc_event_client *c;
 	struct rpc_event_task *t;
 	struct rpc_series *s;
-	__u32 client, server, index, copy;
+	__u32 client, server, index, copy, owner;
 	struct record r;
 	struct exact f;
 	__u64 task;
@@ -610,7 +649,8 @@ int tp_latency(void *ctx)
 			drop(RPC_DROP_SERIES);
 		copy = SHARD_INDEX(index, shard());
 		s = bpf_map_lookup_elem(&series, &copy);
-		stats = share_get(client, server, 0, shard());
+		owner = owner_of_task(task, f.now - f.execute);
+		stats = share_get(client, server, owner & (RPC_MAX_OWNERS - 1), shard());
 		if (s && stats)
 			call_record(s, stats, index, server, &f, t);
 	}

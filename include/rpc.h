@@ -23,6 +23,7 @@
 #define RPC_MAX_OWNERS 256 /* control groups that call at a time; 0: the kernel, or nobody known */
 #define RPC_MAX_SHARES 512 /* of a client and an owner; 0 is for the clients without an entry */
 #define RPC_OWNER_CELLS 8192 /* cells of the cache from processes to owners; a power of two */
+#define RPC_TASK_OWNERS 65536 /* the same from tasks, in the source tracepoints */
 #define RPC_OWNER_LEVELS 6 /* of a control group's path: deeper groups count for the one there */
 #define RPC_OWNER_NAME 96 /* of a name in that path, with the NUL */
 #define RPC_CALLS_TO_FIT 1024 /* whose structs are looked at, if their types are from a file */

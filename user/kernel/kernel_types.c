@@ -75,6 +75,11 @@ bool kernel_has_type(const char *root, const char *name)
 	return found;
 }
 
+bool kernel_misses_events(void)
+{
+	return kernel_has_type("", "class_srcu_fast_notrace_t");
+}
+
 /* Also in structs and unions without a name, @depth deep. */
 /* NOLINTNEXTLINE(misc-no-recursion) */
 static int member_offset(const struct btf *btf, __u32 id, const char *member, int depth)

@@ -25,6 +25,10 @@ int kernel_type_find(const struct btf *btf, const char *name, uint32_t kind);
  * running kernel, otherwise the folder that holds another one's /sys. */
 bool kernel_has_type(const char *root, const char *name);
 
+/* Whether a tracepoint's programs can be preempted: then the kernel may miss an event, see rpc_record_at_release. Such
+ * a kernel guards tracepoints by SRCU, for which it has a type. */
+bool kernel_misses_events(void);
+
 /* Offset in bytes of @member in the struct @type of @btf, or -ENOENT. */
 int kernel_types_offset(const struct btf *btf, const char *type, const char *member);
 

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "base/array.h"
+#include "kernel/kernel_types.h"
 #include "owners/owner.h"
 
 static int fill(const struct bpf_map *queue, uint32_t count)
@@ -31,6 +32,7 @@ int shares_open(struct share_reader *r, const struct share_maps *maps, uint32_t 
 	r->id[0] = client_id(0);
 	err = fill(maps->free_clients, RPC_CLIENT_ENTRIES);
 	err = err ?: fill(maps->free_shares, RPC_MAX_SHARES);
+	r->misses_ends = kernel_misses_events();
 	return err || !r->owners ? err : fill(maps->free_owners, RPC_MAX_OWNERS);
 }
 
@@ -65,27 +67,27 @@ const char *shares_owner(struct share_reader *r, uint32_t owner)
 	return label;
 }
 
-/* No process leads to this owner any more. */
-static void forget_processes(struct share_reader *r, uint32_t owner)
+/* No process or task leads to the owners in @leaving any more. */
+static void forget(const struct share_reader *r, const bool *leaving)
 {
 	for (size_t i = 0; i < RPC_OWNER_CELLS; i++)
-		if ((uint32_t)r->maps.cell[i] == owner)
+		if (leaving[r->maps.cell[i] & (RPC_MAX_OWNERS - 1)])
 			r->maps.cell[i] = 0;
+	for (size_t i = 0; r->maps.task && i < RPC_TASK_OWNERS; i++)
+		if (leaving[r->maps.task[i] & (RPC_MAX_OWNERS - 1)])
+			r->maps.task[i] = 0;
 }
 
 /* Nothing leads to the owner any more. If it calls again, it gets another number. */
 static void end_owner(struct share_reader *r, uint32_t owner)
 {
 	bpf_map_delete_elem(bpf_map__fd(r->maps.owner_index), &r->owners[owner].key);
-	forget_processes(r, owner);
-	r->owner_ended[owner] = true;
+	for (uint32_t c = 0; c < RPC_CLIENT_ENTRIES; c++)
+		r->maps.share[c * RPC_MAX_OWNERS + owner] = 0;
 }
 
-/* A program that saw the owner before it ended may have led a process or a share to it meanwhile. */
 static void free_owner(struct share_reader *r, uint32_t owner)
 {
-	forget_processes(r, owner);
-	r->owner_ended[owner] = false;
 	r->owners[owner].key.root = 0;
 	*r->label[owner] = 0;
 	free_number(r->maps.free_owners, owner);
@@ -98,22 +100,27 @@ struct share_uses {
 	bool active[RPC_MAX_OWNERS]; /* it has called since the last reading */
 };
 
-/* While a table is more than half full, who has not called since the last reading must go. */
+/* While a table is more than half full, who has not called since the last reading must go. Its number is free only after
+ * the next reading: a program that saw the owner before may have led a process, task or share to it meanwhile. */
 static void end_idle(struct share_reader *r, const struct share_uses *uses)
 {
 	bool full = uses->shares > RPC_MAX_SHARES / 2 || uses->owners > RPC_MAX_OWNERS / 2;
+	bool leaving[RPC_MAX_OWNERS] = {}, any = false;
 
 	for (uint32_t i = 1; i < RPC_MAX_OWNERS; i++) {
 		if (!r->owners[i].key.root)
 			continue;
-		if (r->owner_ended[i]) {
-			if (!uses->by_owner[i])
-				free_owner(r, i);
-		} else if (full && !uses->active[i]) {
+		leaving[i] = r->owner_ended[i] ? !uses->by_owner[i] : full && !uses->active[i];
+		any |= leaving[i];
+		if (leaving[i] && !r->owner_ended[i])
 			end_owner(r, i);
-			for (uint32_t c = 0; c < RPC_CLIENT_ENTRIES; c++)
-				r->maps.share[c * RPC_MAX_OWNERS + i] = 0;
-		}
+	}
+	if (any)
+		forget(r, leaving);
+	for (uint32_t i = 1; any && i < RPC_MAX_OWNERS; i++) {
+		if (leaving[i] && r->owner_ended[i])
+			free_owner(r, i);
+		r->owner_ended[i] ^= leaving[i];
 	}
 }
 
@@ -254,7 +261,8 @@ int shares_read(struct share_reader *r, struct client_list *to,
 		uses.owners += r->owners[i].key.root != 0;
 	if (r->owners)
 		end_idle(r, &uses);
-	if (r->maps.misses_ends)
+	/* By now a process' number may be another's. */
+	if (r->misses_ends)
 		memset((void *)r->maps.cell, 0, RPC_OWNER_CELLS * sizeof(*r->maps.cell));
 	return 0;
 }

@@ -9,10 +9,10 @@
 struct share_maps {
 	const struct bpf_map *client_info, *share_info, *share_stats, *free_clients, *free_shares;
 	volatile __u16 *client, *share; /* rpc_client_entry, rpc_share */
-	/* Of the owners; NULL: the source does not know them. */
+	/* Of the owners; `owners` is NULL where they are not counted. */
 	const struct bpf_map *owners, *owner_index, *free_owners;
 	volatile __u64 *cell; /* rpc_owner_cell */
-	bool misses_ends; /* of processes: a number may be another's by the next reading */
+	volatile __u64 *task; /* rpc_task_owner, or NULL */
 };
 
 /* Those of a skeleton of either source. */
@@ -20,7 +20,10 @@ struct share_maps {
 	.client_info = (bpf)->maps.client_info, .share_info = (bpf)->maps.share_info,     \
 	.share_stats = (bpf)->maps.share_stats, .free_clients = (bpf)->maps.free_clients, \
 	.free_shares = (bpf)->maps.free_shares, .client = (bpf)->bss->rpc_client_entry,   \
-	.share = (bpf)->bss->rpc_share
+	.share = (bpf)->bss->rpc_share,                                                   \
+	.owners = (bpf)->rodata->rpc_owners ? (bpf)->maps.owners : NULL,                  \
+	.owner_index = (bpf)->maps.owner_index, .free_owners = (bpf)->maps.free_owners,   \
+	.cell = (bpf)->bss->rpc_owner_cell
 
 struct share_reader {
 	struct share_maps maps;
@@ -29,6 +32,7 @@ struct share_reader {
 	struct rpc_share_info *info;
 	struct rpc_share_stats *stats;
 	struct rpc_owner *owners; /* NULL: not known */
+	bool misses_ends; /* of processes */
 	uint64_t id[RPC_MAX_SHARES], client_id[RPC_CLIENT_ENTRIES]; /* 0: not yet given */
 	uint64_t calls[RPC_MAX_SHARES], rest_ns[RPC_MAX_SHARES]; /* as last read */
 	/* The last reading has found that nothing leads to it any more: */

@@ -123,9 +123,9 @@ static void check_owners(struct source_check *c, const struct rpc_offer *f)
 	bool source = f->sunrpc_btf || has_types_file(f);
 
 	decide(c, source && f->nfs_types, "it is known which job, pod or user makes a call",
-	       source ?
-		       "there are no types of nfs: WRITEs of dirty pages by the kernel count as the kernel's" :
-		       "only the source btf knows which job, pod or user makes a call",
+	       f->kernel_btf ?
+		       "types of sunrpc or nfs are missing: WRITEs of dirty pages by the kernel count as the kernel's" :
+		       "without the kernel's types it is not known which job, pod or user makes a call",
 	       source ? "make a file of the types of nfs.ko: deploy/dkms/README.md" :
 			"boot a kernel with CONFIG_DEBUG_INFO_BTF_MODULES=y (5.11 and later)");
 }

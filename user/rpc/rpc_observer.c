@@ -169,7 +169,7 @@ static struct source_setup setup_of(const struct rpc_observer *o, const struct r
 		.accept_no_waits = next.source != RPC_SOURCE_TRACEPOINTS,
 		.connected = &o->connected,
 		.slower_ns = o->options.slower_ns,
-		.owners = o->options.max_owners > 0,
+		.owners = o->options.max_owners > 0 && offer->kernel_btf,
 	};
 }
 

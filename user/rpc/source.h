@@ -14,7 +14,7 @@ struct source_setup {
 	const char *tracefs; /* where tracefs is mounted */
 	const char *types_file; /* has the types of the loaded sunrpc; NULL: the kernel has them */
 	uint64_t slower_ns; /* report calls that take so long one by one; 0: none. Only btf does */
-	bool owners; /* count the calls of each owner as well. Only btf can */
+	bool owners; /* count the calls of each owner as well, if the source can */
 	bool accept_no_waits; /* accept it even if it cannot observe waits */
 	/* Its transports' connects have been counted by an earlier source, or before that one: not to
 	 * be counted again. Must outlive the source, and may change until its first read(). */

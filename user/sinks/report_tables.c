@@ -239,13 +239,20 @@ static const char *name_of(const struct calls_share *s)
 	return *s->name ? s->name : "(none)";
 }
 
+/* No call has 0 bytes: they are not known. */
+static const char *megabytes(char text[16], uint64_t bytes)
+{
+	snprintf(text, 16, bytes ? "%.1f" : "-", (double)bytes / 1e6);
+	return text;
+}
+
 static void write_share(FILE *out, const struct calls_share *s, const struct calls_share *sum)
 {
-	char mean[DURATION_SIZE];
+	char mean[DURATION_SIZE], sent[16], received[16];
 
 	format_duration(mean, s->total_ns / s->calls);
-	safe_line(out, "%-26s %8" PRIu64 " %9.1f %9.1f %7s %6.0f %8.0f", name_of(s), s->calls,
-		  (double)s->sent_bytes / 1e6, (double)s->received_bytes / 1e6, mean,
+	safe_line(out, "%-26s %8" PRIu64 " %9s %9s %7s %6.0f %8.0f", name_of(s), s->calls,
+		  megabytes(sent, s->sent_bytes), megabytes(received, s->received_bytes), mean,
 		  percent_of(s->held_ns, sum->held_ns), percent_of(s->waited_ns, sum->waited_ns));
 }
 

@@ -243,8 +243,10 @@ static void write_parts(struct json *j, const struct session *t, const char *ser
 		json_text(j, by == SHARE_BY_MOUNT ? "mountpoint" : "owner", s->name);
 		json_unsigned(j, "calls", s->calls);
 		json_nanoseconds(j, "seconds", s->total_ns);
-		json_unsigned(j, "sent_bytes", s->sent_bytes);
-		json_unsigned(j, "received_bytes", s->received_bytes);
+		if (s->sent_bytes) { /* no call has none: they are not known */
+			json_unsigned(j, "sent_bytes", s->sent_bytes);
+			json_unsigned(j, "received_bytes", s->received_bytes);
+		}
 		json_unsigned(j, "errors", s->errors);
 		write_share(j, "held_share", s->held_ns, sum.held_ns);
 		write_share(j, "waited_share", s->waited_ns, sum.waited_ns);

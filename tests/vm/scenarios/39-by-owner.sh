@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # The calls of jobs, a pod, a unit and a user are theirs, whoever writes back their pages, and all add up to the server: also of
-# processes that live for a moment, and of more jobs than the tables hold. Another agent does not count owners.
+# processes that live for a moment, and of more jobs than the tables hold. Another agent does not count owners. The source
+# tracepoints does not know whose pages the kernel writes back.
+# PARAMETERS="processes=2000 jobs=10000 pause=0.25": so many, and seconds between two jobs.
 groups=/sys/fs/cgroup
 uid=01234567-89ab-cdef-0123-456789abcdef
 pod=kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod${uid//-/_}.slice/cri-containerd-ab.scope
@@ -19,8 +21,10 @@ in_group() {
 		exec "${@:2}"
 	)
 }
+# cost_of PID: resident kilobytes, ticks of CPU time, seconds.
+cost_of() { echo "$(awk '/^VmRSS/ { print $2 }' "/proc/$1/status") $(cut -d ' ' -f 14,15 "/proc/$1/stat") $SECONDS" >>costs; }
 job() { echo "system.slice/slurmstepd.scope/job_$1"; }
-for name in "$(job 4711)/step_0" "$(job 4712)/step_0" "$(job 4713)/step_batch" "$pod" system.slice/copy.service \
+for name in "$(job 4711)/step_0" "$(job 4712)/step_0" "$(job 4713)/step_batch" "$(job 4714)/step_0" "$pod" system.slice/copy.service \
 	user.slice/user-1000.slice/session-1.scope; do
 	group "$name"
 done
@@ -32,6 +36,8 @@ set_value /proc/sys/vm/dirty_expire_centisecs 10
 nfs_server_start
 agent_in default --max-owners 32
 agent_in off --owners off
+agent_in tracepoints --source tracepoints --max-owners 32
+echo "${processes:=40}" >processes
 version=4.2
 for turn in first second; do
 	nfs_mount $version '' /mnt/owners
@@ -47,6 +53,11 @@ for turn in first second; do
 	# Not cp, for which NFSv4.2 has the server copy.
 	in_group system.slice/copy.service dd if=/mnt/owners/direct of=/mnt/owners/copy bs=1M status=none
 	in_group user.slice/user-1000.slice/session-1.scope ls -lR /mnt/owners >/dev/null
+	in_group "$(job 4714)/step_0" bash -c 'for ((i = 0; i < $1; i++)); do
+		((i % 8)) || wait
+		dd if=/mnt/owners/direct of=/dev/null bs=64k count=1 skip=$((i % 192)) iflag=direct status=none &
+	done
+	wait' - "$processes"
 	compare_points "after-$turn"
 	rm /mnt/owners/{mapped,buffered,direct,copy}
 	umount /mnt/owners
@@ -63,6 +74,8 @@ for ((i = 1; i <= ${jobs:-280}; i++)); do
 	in_group "$(job $((5000 + i)))" touch "/mnt/owners/$i"
 	rmdir "$groups/$(job $((5000 + i)))"
 	((i % 40)) || compare_points "jobs-$i"
+	((i % 40)) || cost_of "${agents[default]}"
+	sleep "${pause:-0}"
 done
 umount /mnt/owners
 agents_stop

@@ -30,9 +30,9 @@ struct btf_maps {
 };
 
 /* @bpf must be loaded and outlive @m; @shards: copies of the hot maps; @connected: see struct
- * source_setup; @owners: they are wanted. Returns 0 or -errno; call btf_maps_close() in either case. */
+ * source_setup. Returns 0 or -errno; call btf_maps_close() in either case. */
 int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards,
-		  const struct snapshot *connected, bool owners);
+		  const struct snapshot *connected);
 void btf_maps_close(struct btf_maps *m);
 
 /* Adds all that the maps hold to @s and @clients, and begins a new interval for the peak
@@ -59,5 +59,8 @@ int module_types_copy(struct module_types *t, const struct btf *from,
  * types to be freed by btf__free(). */
 struct btf *module_types_select(const struct btf *from, const struct bpf_object *object);
 
-/* After a copy, whether it failed or not. */
+/* Makes the file of @types. Returns 0 or -errno. */
+int module_types_write(struct module_types *t, const struct btf *types);
+
+/* After one of these, whether it failed or not. */
 void module_types_close(struct module_types *t);

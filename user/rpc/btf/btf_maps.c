@@ -53,19 +53,11 @@ static int lookup(struct bpf_map *map, uint32_t key, void *value)
 }
 
 int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards,
-		  const struct snapshot *connected, bool owners)
+		  const struct snapshot *connected)
 {
-	struct share_maps maps = { SHARE_MAPS(bpf) };
+	const struct share_maps maps = { SHARE_MAPS(bpf) };
 	int err;
 
-	if (owners) {
-		maps.owners = bpf->maps.owners;
-		maps.owner_index = bpf->maps.owner_index;
-		maps.free_owners = bpf->maps.free_owners;
-		maps.cell = bpf->bss->rpc_owner_cell;
-		/* See rpc_record_at_release. */
-		maps.misses_ends = bpf->rodata->rpc_record_at_release;
-	}
 	*m = (struct btf_maps){
 		.bpf = bpf, .shards = shards, .own_netns = own_netns(), .connected = connected
 	};

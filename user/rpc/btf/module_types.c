@@ -249,7 +249,7 @@ struct btf *module_types_select(const struct btf *from, const struct bpf_object 
 	return NULL;
 }
 
-static int write_types(struct module_types *t, const struct btf *types)
+int module_types_write(struct module_types *t, const struct btf *types)
 {
 	__u32 size;
 	const void *bytes = btf__raw_data(types, &size);
@@ -272,7 +272,7 @@ int module_types_copy(struct module_types *t, const struct btf *from,
 
 	t->fd = -1;
 	selected = module_types_select(from, object);
-	err = selected ? write_types(t, selected) : -errno;
+	err = selected ? module_types_write(t, selected) : -errno;
 	btf__free(selected);
 	return err;
 }

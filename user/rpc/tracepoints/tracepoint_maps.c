@@ -21,7 +21,7 @@
 int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_tracepoints_bpf *bpf,
 			 uint32_t shards)
 {
-	const struct share_maps maps = { SHARE_MAPS(bpf) };
+	const struct share_maps maps = { SHARE_MAPS(bpf), .task = bpf->bss->rpc_task_owner };
 	int err;
 
 	*m = (struct tracepoint_maps){ .bpf = bpf, .shards = shards };

@@ -7,7 +7,9 @@
 
 #include "base/clock.h"
 #include "kernel/bpf_hooks.h"
+#include "kernel/kernel_types.h"
 #include "kernel/trace.h"
+#include "rpc/btf/btf.h"
 #include "rpc/polled/polled.h"
 #include "rpc/tracepoints/tracepoints.h"
 #include "rpc_tracepoints.skel.h"
@@ -16,6 +18,8 @@
  * comes before rpc_stats_latency, whose figures it has: the kernel calls programs in the order of attachment. */
 enum hook {
 	HOOK_CLIENT,
+	HOOK_OWNER_EXITS,
+	HOOK_OWNER_MOVES,
 	HOOK_EXACT,
 	HOOK_LATENCY,
 	HOOK_END,
@@ -23,10 +27,12 @@ enum hook {
 	HOOK_WAKEUP,
 	HOOK_TRANSMIT,
 	HOOK_SLEEP,
+	HOOK_BEGIN,
 	HOOKS,
 };
 
 #define BIT(hook) (1u << (hook))
+#define OWNER_HOOKS (BIT(HOOK_OWNER_EXITS) | BIT(HOOK_OWNER_MOVES) | BIT(HOOK_BEGIN))
 
 struct tracepoints_state {
 	struct bpf_hooks hooks;
@@ -34,13 +40,16 @@ struct tracepoints_state {
 	struct tracepoint_maps maps;
 	struct mountstats *rest; /* what the events do not show */
 	struct rpc_event_fields fields;
+	struct module_types no_types; /* while the programs are loaded */
 	uint32_t shards;
 };
 
-/* The names are those of events in tracefs, except rpc_stats_latency_raw, which has no format file. */
+/* The names are those of events in tracefs, except rpc_stats_latency_raw and those of owners. */
 static const struct bpf_hook table[HOOKS] = {
 #define HOOK(name, function, needs) BPF_HOOK(name, rpc_tracepoints_bpf, function, needs)
 	[HOOK_CLIENT] = HOOK("rpc_clnt_new", tp_client, 0),
+	[HOOK_OWNER_EXITS] = HOOK("owner_exits", owner_exits, 0),
+	[HOOK_OWNER_MOVES] = HOOK("owner_moves", owner_moves, 0),
 	[HOOK_EXACT] = HOOK("rpc_stats_latency_raw", tp_exact, 0),
 	[HOOK_LATENCY] = HOOK("rpc_stats_latency", tp_latency, 0),
 	[HOOK_END] = HOOK("rpc_task_end", tp_end, 0),
@@ -48,6 +57,8 @@ static const struct bpf_hook table[HOOKS] = {
 	[HOOK_WAKEUP] = HOOK("rpc_task_wakeup", tp_wakeup, 0),
 	[HOOK_TRANSMIT] = HOOK("xprt_transmit", tp_transmit, 0),
 	[HOOK_SLEEP] = HOOK("rpc_task_sleep", tp_sleep, BIT(HOOK_WAKEUP)),
+	[HOOK_BEGIN] = HOOK("rpc_task_begin", tp_begin,
+			    BIT(HOOK_OWNER_EXITS) | BIT(HOOK_OWNER_MOVES)),
 };
 
 /* The fields that are read of each event. A number has a size in bytes; size 0 means a dynamic text. */
@@ -81,6 +92,8 @@ static const struct field_row {
 	FIELD(HOOK_TRANSMIT, "task_id", 4, task),
 	FIELD(HOOK_TRANSMIT, "client_id", 4, client),
 	FIELD(HOOK_TRANSMIT, "status", 4, transmit_status),
+	FIELD(HOOK_BEGIN, "task_id", 4, task),
+	FIELD(HOOK_BEGIN, "client_id", 4, client),
 	FIELD(HOOK_CLIENT, "client_id", 4, new_client),
 	FIELD(HOOK_CLIENT, "addr", 0, new_address),
 	FIELD(HOOK_CLIENT, "port", 0, new_port),
@@ -130,15 +143,29 @@ static void *open_programs(void *state)
 {
 	struct tracepoints_state *t = state;
 
-	t->bpf = rpc_tracepoints_bpf__open();
+	/* libbpf reads the kernel's types also for programs that it does not load, and fails where there are none. */
+	LIBBPF_OPTS(bpf_object_open_opts, opts,
+		    .btf_custom_path = t->hooks.unused ? t->no_types.path : NULL);
+
+	t->bpf = rpc_tracepoints_bpf__open_opts(&opts);
 	if (!t->bpf)
 		return NULL;
+	t->bpf->rodata->rpc_owners = !((t->hooks.unused | t->hooks.missing) & OWNER_HOOKS);
 	memcpy((void *)&t->bpf->rodata->fields, &t->fields, sizeof(t->fields));
 	t->bpf->rodata->rpc_shard_mask = t->shards - 1;
 	bpf_map__set_max_entries(t->bpf->maps.series, RPC_MAX_SERIES * t->shards);
 	bpf_map__set_max_entries(t->bpf->maps.share_stats, RPC_MAX_SHARES * t->shards);
 	bpf_map__set_max_entries(t->bpf->maps.server_stats, (RPC_MAX_SERVERS + 1) * t->shards);
 	return t->bpf;
+}
+
+static int make_no_types(struct module_types *file)
+{
+	struct btf *types = btf__new_empty();
+	int err = types ? module_types_write(file, types) : -ENOMEM;
+
+	btf__free(types);
+	return err;
 }
 
 static void detach(void *state)
@@ -167,11 +194,16 @@ static void *try(const struct source_setup *setup)
 		/* Without rpc_clnt_new, calls of a client that has the number of an earlier
 		 * one would count for that one's server. */
 		.essential = BIT(HOOK_LATENCY) | BIT(HOOK_CLIENT),
+		/* After an event that the kernel missed, a task would have the owner of an earlier one. */
+		.unused = setup->owners && !kernel_misses_events() ? 0 : OWNER_HOOKS,
 	};
-	for (size_t i = 0; i < HOOKS; i++)
-		if (i != HOOK_EXACT)
-			find_fields(t, setup->tracefs, i);
-	err = bpf_hooks_load(&t->hooks, open_programs, t);
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (!i || rows[i].hook != rows[i - 1].hook)
+			find_fields(t, setup->tracefs, rows[i].hook);
+	err = make_no_types(&t->no_types);
+	if (!err)
+		err = bpf_hooks_load(&t->hooks, open_programs, t);
+	module_types_close(&t->no_types);
 	if (!err) {
 		err = tracepoint_maps_open(&t->maps, t->bpf, t->shards);
 		if (err)
@@ -208,14 +240,15 @@ static int attach(void *state)
 static uint64_t unknown_facts(const struct tracepoints_state *t)
 {
 	uint64_t unknown = RPC_FACT_BIT(RPC_FACT_TIMEOUTS) | RPC_FACT_BIT(RPC_FACT_CONNECTS) |
-			   RPC_FACT_BIT(RPC_FACT_OWNERS) | RPC_FACT_BIT(RPC_FACT_REPLIES) |
-			   RPC_FACT_BIT(RPC_FACT_CREDENTIALS) |
+			   RPC_FACT_BIT(RPC_FACT_REPLIES) | RPC_FACT_BIT(RPC_FACT_CREDENTIALS) |
 			   RPC_FACT_BIT(RPC_FACT_SESSION_SLOTS) |
 			   RPC_FACT_BIT(RPC_FACT_DEPTH + RPC_QUEUE_XMIT) |
 			   RPC_FACT_BIT(RPC_FACT_DEPTH + RPC_QUEUE_PENDING) |
 			   RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + RPC_QUEUE_XMIT) |
 			   RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + RPC_QUEUE_PENDING);
 
+	if (!bpf_hook_attached(&t->hooks, HOOK_BEGIN))
+		unknown |= RPC_FACT_BIT(RPC_FACT_OWNERS);
 	if (!bpf_hook_attached(&t->hooks, HOOK_SLEEP))
 		unknown |= snapshot_facts_of_waits();
 	if (!bpf_hook_attached(&t->hooks, HOOK_TRANSMIT))
@@ -234,7 +267,8 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 	int err;
 
 	for (size_t i = 0; i < HOOKS; i++)
-		snapshot_hook(&s->self, table[i].name, bpf_hook_attached(&t->hooks, i));
+		if (!(t->hooks.unused & BIT(i)))
+			snapshot_hook(&s->self, table[i].name, bpf_hook_attached(&t->hooks, i));
 	snapshot_drop(&s->self, "rpc_recursion",
 		      t->bpf->bss->rpc_lost + rpc_cost_add(s, &t->hooks, except));
 	s->calls.unknown |= unknown_facts(t);
