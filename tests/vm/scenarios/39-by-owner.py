@@ -48,7 +48,8 @@ def calls_of_each_owner_are_its_own(folder):
         moved = sum(ours.get(f"nfs_owner_{way}_bytes_total") for way in ("sent", "received"))
         if not moved:  # by the source tracepoints
             return "bytes are not known"
-        for (owner, kind, way), wanted in (MOVED | {("slurm:4714", "read", "received"): processes << 16}).items():
+        moved_by = MOVED | {("slurm:4714", "read", "received"): processes << 16}
+        for (owner, kind, way), wanted in moved_by.items():
             value = ours.get(f"nfs_owner_{way}_bytes_total", owner=owner, kind=kind)
             need(wanted <= value <= wanted * 1.01, turn, owner, kind, way, value, "bytes; it moved", wanted)
         rest = sum(ours.get(f"nfs_owner_{way}_bytes_total", owner="kernel") for way in ("sent", "received"))
@@ -61,7 +62,7 @@ def calls_of_each_owner_are_its_own(folder):
 def tracepoints_know_owners_but_of_pages_written_back(folder):
     """Where the kernel may miss events (7.x), they know none."""
     if not Metrics(folder / "tracepoints" / "after-second.prom").values("nfs_owner_calls_total", "owner"):
-        need(Metrics(folder / "default" / "after-second.prom").get("nfs_owner_sent_bytes_total"), "no source knows owners")
+        need(Metrics(folder / "default" / "after-second.prom").get("nfs_owner_sent_bytes_total"), "none knows owners")
         return "not known"
     for turn in ("first", "second"):
         exact, ours = (merged(owners_of(folder / name, turn), "nfs_owner_calls_total", "owner", "kind")
@@ -88,8 +89,8 @@ def short_jobs_are_bounded_and_add_up(folder):
     costs = [[int(value) for value in line.split()] for line in (folder / "costs").read_text().splitlines()]
     sizes = [line[0] for line in costs]
     need(sizes[-1] <= sizes[len(sizes) // 2] * 1.05, "the agent grows:", sizes)
-    ticks = sum(costs[-1][1:3]) - sum(costs[0][1:3])
-    return f"{len(files)} files, {len(owners)} owners, {sizes[-1]} kB, {ticks / (costs[-1][3] - costs[0][3]):.2f} % of a CPU"
+    share = (sum(costs[-1][1:3]) - sum(costs[0][1:3])) / (costs[-1][3] - costs[0][3])
+    return f"{len(files)} files, {len(owners)} owners, {sizes[-1]} kB, {share:.2f} % of a CPU"
 
 
 @judgement

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2016,SC2154 # a program of bash; agents is agent-lib.sh's
 # The calls of jobs, a pod, a unit and a user are theirs, whoever writes back their pages, and all add up to the server: also of
 # processes that live for a moment, and of more jobs than the tables hold. Another agent does not count owners. The source
 # tracepoints does not know whose pages the kernel writes back.

@@ -57,8 +57,8 @@ static const struct bpf_hook table[HOOKS] = {
 	[HOOK_WAKEUP] = HOOK("rpc_task_wakeup", tp_wakeup, 0),
 	[HOOK_TRANSMIT] = HOOK("xprt_transmit", tp_transmit, 0),
 	[HOOK_SLEEP] = HOOK("rpc_task_sleep", tp_sleep, BIT(HOOK_WAKEUP)),
-	[HOOK_BEGIN] = HOOK("rpc_task_begin", tp_begin,
-			    BIT(HOOK_OWNER_EXITS) | BIT(HOOK_OWNER_MOVES)),
+	[HOOK_BEGIN] =
+		HOOK("rpc_task_begin", tp_begin, BIT(HOOK_OWNER_EXITS) | BIT(HOOK_OWNER_MOVES)),
 };
 
 /* The fields that are read of each event. A number has a size in bytes; size 0 means a dynamic text. */
