@@ -133,25 +133,13 @@ static const struct field mount_calls_fields[] = {
 	ROW(mount_calls, TEXT, LABEL, server),
 	ROW(mount_calls, TEXT, LABEL, export),
 	ROW(mount_calls, TEXT, LABEL, mountpoint),
-	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.calls),
-	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.total_ns),
-	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.sent_bytes),
-	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.received_bytes),
-	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.errors),
-	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.wait_ns),
-	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.phase_ns),
+	DIFF(mount_calls, mount_delta, U64, COUNTER, sums),
 };
 
 static const struct field owner_calls_fields[] = {
 	ROW(owner_calls, TEXT, LABEL, server),
 	ROW(owner_calls, TEXT, LABEL, owner),
-	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.calls),
-	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.total_ns),
-	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.sent_bytes),
-	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.received_bytes),
-	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.errors),
-	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.wait_ns),
-	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.phase_ns),
+	DIFF(owner_calls, owner_delta, U64, COUNTER, sums),
 	ROW(owner_calls, U64, LARGEST, oldest_ns),
 };
 

@@ -37,10 +37,6 @@ struct seen_mount {
 	struct client_calls calls; /* since it was first seen, or since counting began */
 };
 
-struct known_server {
-	char label[LABEL_SIZE];
-};
-
 struct mountstats {
 	const char *root;
 	mountstats_label *label; /* NULL: servers have the names of their mounts */
@@ -48,10 +44,8 @@ struct mountstats {
 	/* whose mounts the last poll has found; static; NULL: none has succeeded */
 	const char *process;
 	bool begun; /* the poll before has found the same process': all calls of a new mount count */
-	struct snapshot totals; /* only its ops, errors and transports are used */
+	struct snapshot totals; /* of its calls; its servers are only named */
 	uint64_t folded_calls; /* of ops for which there was no room */
-	struct known_server *servers; /* that the totals may have */
-	size_t server_count;
 	struct seen_mount *mounts;
 	size_t mount_count;
 	struct transports transports;
@@ -256,20 +250,16 @@ static const struct mountinfo_mount *info_of(const struct mountinfo_mount *infos
 /* Referrals add servers without end: those beyond RPC_MAX_SERVERS fold, as in the other sources. */
 static int fold_server(struct mountstats *m, char *label)
 {
-	struct known_server *known;
+	struct calls *c = &m->totals.calls;
+	size_t before = c->server_count;
 
-	for (size_t i = 0; i < m->server_count; i++)
-		if (!strcmp(m->servers[i].label, label))
-			return 0;
-	if (m->server_count == RPC_MAX_SERVERS) {
-		snprintf(label, LABEL_SIZE, LABEL_OTHER);
-		return 0;
-	}
-	known = ARRAY_APPEND(m->servers, m->server_count);
-	if (!known)
+	if (!snapshot_server(c, label))
 		return -ENOMEM;
-	snprintf(known->label, LABEL_SIZE, "%s", label);
-	return 0;
+	if (before < RPC_MAX_SERVERS || c->server_count == before)
+		return 0;
+	c->server_count = before;
+	snprintf(label, LABEL_SIZE, LABEL_OTHER);
+	return snapshot_server(c, LABEL_OTHER) ? 0 : -ENOMEM;
 }
 
 static int read_mounts(struct mountstats *m, const struct file_text *stats,
@@ -356,7 +346,6 @@ static void release(struct mountstats *m)
 	for (size_t i = 0; i < m->mount_count; i++)
 		free(m->mounts[i].ops);
 	free(m->mounts);
-	free(m->servers);
 	free(m->transports.list);
 	snapshot_free(&m->totals);
 }
@@ -464,17 +453,6 @@ static void detach(void *state)
 	mountstats_close(state);
 }
 
-/* Adds to @s, which may hold the counts of an earlier source. */
-static int add_totals(const struct snapshot *totals, struct snapshot *s)
-{
-	int err = calls_add(&s->calls, &totals->calls);
-
-	for (size_t i = 0; i < totals->calls.transport_count && !err; i++)
-		if (!snapshot_server(&s->calls, totals->calls.transports[i].server))
-			err = -ENOMEM;
-	return err;
-}
-
 static int read_state(void *state, struct snapshot *s, struct client_list *clients)
 {
 	struct mountstats *m = state;
@@ -485,7 +463,7 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 		return err;
 	snapshot_drop(&s->self, "rpc_series", m->folded_calls);
 	/* After another error the next poll counts what this one could not read. */
-	err = add_totals(&m->totals, s);
+	err = calls_add(&s->calls, &m->totals.calls);
 	if (!err)
 		err = list_mounts(m, clients, false);
 	return err ? err : transports_add_slots(&m->transports, m->root, s);
