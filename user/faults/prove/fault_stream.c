@@ -272,7 +272,7 @@ static bool make_room_for_message(struct fault_stream *s, enum printk_origin ori
 		s->others_crowded++;
 	} else {
 		s->crowded++;
-		fault_stream_gap(s, oldest->event->time);
+		RAISE(s->gap_ns, oldest->event->time);
 	}
 	printk_queue_remove(&s->printk, i);
 	return true;
@@ -285,7 +285,7 @@ void fault_stream_message(struct fault_stream *s, const struct printk_event *eve
 	    printk_queue_add(&s->printk, event, origin, now_ns))
 		return;
 	s->crowded++;
-	fault_stream_gap(s, event->time);
+	RAISE(s->gap_ns, event->time);
 }
 
 static void count_forged(struct fault_stream *s, const struct fault_origin *origin,
@@ -373,9 +373,10 @@ void fault_stream_expire(struct fault_stream *s, uint64_t now_ns, bool all)
 		old++;
 	while (old && all && is_unread(s, s->printk.list[old - 1].event))
 		old--;
-	for (size_t i = 0; i < old; i++)
-		count_message(s, &s->printk.list[i], now_ns);
-	printk_queue_drop(&s->printk, old);
+	for (; old; old--) {
+		count_message(s, &s->printk.list[0], now_ns);
+		printk_queue_remove(&s->printk, 0);
+	}
 	while (fault_pairs_expire(&s->pairs, now_ns, all, &report))
 		count_alone(s, &report);
 }
@@ -407,16 +408,6 @@ void fault_stream_log_closed(struct fault_stream *s)
 void fault_stream_log_offset(struct fault_stream *s, int64_t ns)
 {
 	s->log_offset_ns = ns;
-}
-
-void fault_stream_origins(struct fault_stream *s, uint64_t ns)
-{
-	s->origins_ns = ns;
-}
-
-void fault_stream_gap(struct fault_stream *s, uint64_t ns)
-{
-	RAISE(s->gap_ns, ns);
 }
 
 void fault_stream_reports_expected(struct fault_stream *s, bool expected)

@@ -74,12 +74,12 @@ void printk_hook_modules_changed(struct printk_hook *h)
 	if (!printk_origins_read(&h->origins, "", monotonic_ns())) {
 		/* Until then its messages were not told from others. */
 		if (protect(h, &h->origins))
-			fault_stream_gap(h->stream, monotonic_ns());
+			h->stream->gap_ns = monotonic_ns();
 		return;
 	}
 	protect(h, NULL);
 	if (!is_passing(h->origins.error))
-		fault_stream_origins(h->stream, UINT64_MAX);
+		h->stream->origins_ns = UINT64_MAX;
 	if (h->origins.error != before)
 		warn_unknown(h, h->origins.error);
 }
@@ -114,7 +114,7 @@ static void learn_callers(struct printk_hook *h, const struct printk_event *even
 		warn_unknown(h, h->origins.functions_error);
 	if (!h->callers_known)
 		return;
-	fault_stream_origins(h->stream, event->time);
+	h->stream->origins_ns = event->time;
 	printk_hook_modules_changed(h);
 }
 
@@ -190,7 +190,7 @@ void printk_hook_consume(struct printk_hook *h)
 	ring_buffer__consume(h->ring);
 	dropped = count_dropped(h);
 	if (dropped != h->dropped)
-		fault_stream_gap(h->stream, monotonic_ns());
+		h->stream->gap_ns = monotonic_ns();
 	h->dropped = dropped;
 }
 

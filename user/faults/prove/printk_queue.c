@@ -150,18 +150,10 @@ void printk_queue_remove(struct printk_queue *q, size_t i)
 	remove_at(q, i);
 }
 
-void printk_queue_drop(struct printk_queue *q, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		free(q->list[i].event);
-	q->count -= n;
-	if (n)
-		memmove(q->list, q->list + n, q->count * sizeof(*q->list));
-}
-
 void printk_queue_free(struct printk_queue *q)
 {
-	printk_queue_drop(q, q->count);
+	while (q->count)
+		printk_queue_remove(q, q->count - 1);
 	free(q->list);
 	*q = (struct printk_queue){};
 }
