@@ -456,7 +456,7 @@ void *table_get_like(const struct table *t, void *part, const void *like)
 	for (size_t i = 0; entry && i < t->field_count; i++) {
 		const struct field *f = &t->fields[i];
 
-		if (f->role <= FIELD_DETAIL)
+		if (f->role <= FIELD_ALONE)
 			memcpy(entry + f->offset, (const char *)like + f->offset, field_size(f));
 	}
 	return entry;

@@ -103,7 +103,7 @@ void *table_get(const struct table *t, void *part, const void *const *labels);
 /* The same with the labels of the entry @like. */
 void *table_get_labels(const struct table *t, void *part, const void *like);
 
-/* The same, and a new one has the details of @like as well. */
+/* The same, and a new one has all of @like that is no figure. */
 void *table_get_like(const struct table *t, void *part, const void *like);
 
 /* Adds entry @from to @to: @moments: as one merged entry; else its counters alone. The labels are those of @to. */

@@ -170,17 +170,16 @@ static bool is_another(const struct seen_mount *seen, const struct mountstats_mo
 	return false;
 }
 
-static void name_mount(struct client_calls *c, const char *server,
-		       const struct mountinfo_mount *info)
+static void name_mount(struct client_calls *c, const char *server, const struct nfs_mount *info)
 {
 	*c = (struct client_calls){ .id = client_id(0), .known = true };
 	snprintf(c->server, sizeof(c->server), "%s", server);
-	mount_label(c->export, sizeof(c->export), info->export);
-	mount_label(c->mountpoint, sizeof(c->mountpoint), info->point);
+	memcpy(c->export, info->export, sizeof(c->export));
+	memcpy(c->mountpoint, info->mountpoint, sizeof(c->mountpoint));
 }
 
 static int add_mount(struct mountstats *m, struct mountstats_mount *mount,
-		     const struct mountinfo_mount *info)
+		     const struct nfs_mount *info)
 {
 	struct seen_mount *seen = find_mount(m, info->device);
 	bool counts = seen || m->begun;
@@ -236,13 +235,13 @@ static int read_proc(const struct mountstats *m, const char *process, const char
 }
 
 /* Both files list the mounts in the same order, but one may have been added between the two reads. */
-static const struct mountinfo_mount *info_of(const struct mountinfo_mount *infos, size_t count,
-					     size_t number, const char *path)
+static const struct nfs_mount *info_of(const struct nfs_mount *infos, size_t count, size_t number,
+				       const char *mountpoint)
 {
-	if (number < count && !strcmp(infos[number].path, path))
+	if (number < count && !strcmp(infos[number].mountpoint, mountpoint))
 		return &infos[number];
 	for (size_t i = 0; i < count; i++)
-		if (!strcmp(infos[i].path, path))
+		if (!strcmp(infos[i].mountpoint, mountpoint))
 			return &infos[i];
 	return NULL;
 }
@@ -263,19 +262,20 @@ static int fold_server(struct mountstats *m, char *label)
 }
 
 static int read_mounts(struct mountstats *m, const struct file_text *stats,
-		       const struct mountinfo_mount *infos, size_t count)
+		       const struct nfs_mount *infos, size_t count)
 {
 	struct mountstats_mount *mount = malloc(sizeof(*mount));
-	const struct mountinfo_mount *info;
+	const struct nfs_mount *info;
 	const char *label;
 	struct span text = { stats->bytes, stats->bytes + stats->len };
 	int err = mount ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !err && mountstats_next(&text, mount); i++) {
-		info = info_of(infos, count, i, mount->path);
+		info = info_of(infos, count, i, mount->mountpoint);
 		if (!info)
 			continue; /* just mounted or unmounted: left to the next poll */
-		label = m->label ? m->label(m->context, info->address, info->port) : NULL;
+		label = m->label ? m->label(m->context, info->remote.address, info->remote.port) :
+				   NULL;
 		snprintf(mount->server, sizeof(mount->server), "%s", label ?: info->server);
 		if (!label)
 			err = fold_server(m, mount->server);
@@ -288,11 +288,10 @@ static int read_mounts(struct mountstats *m, const struct file_text *stats,
 	return err;
 }
 
-static int parse_mountinfo(const struct file_text *file, struct mountinfo_mount **infos,
-			   size_t *count)
+static int parse_mountinfo(const struct file_text *file, struct nfs_mount **infos, size_t *count)
 {
 	struct span text = { file->bytes, file->bytes + file->len };
-	struct mountinfo_mount info, *entry;
+	struct nfs_mount info, *entry;
 
 	while (mountinfo_next(&text, &info)) {
 		entry = ARRAY_APPEND(*infos, *count);
@@ -306,7 +305,7 @@ static int parse_mountinfo(const struct file_text *file, struct mountinfo_mount 
 static int poll_mounts(struct mountstats *m)
 {
 	struct file_text stats = {}, text = {};
-	struct mountinfo_mount *infos = NULL;
+	struct nfs_mount *infos = NULL;
 	static const char first[] = "1", self[] = "self";
 	const char *process = first;
 	size_t count = 0;

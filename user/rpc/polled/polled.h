@@ -36,7 +36,7 @@ struct mountstats_transport {
 
 struct mountstats_mount {
 	char server[LABEL_SIZE]; /* as given at mount, without brackets */
-	char path[256]; /* mount point, as the kernel escapes it; may be cut */
+	char mountpoint[LABEL_SIZE];
 	uint64_t age; /* seconds since the mount */
 	struct mountstats_op ops[RPC_MAX_OP]; /* only those with calls */
 	size_t op_count;
@@ -47,27 +47,12 @@ struct mountstats_mount {
 /* Reads the next NFS mount of @text and skips what it does not understand. False: there is none. */
 bool mountstats_next(struct span *text, struct mountstats_mount *mount);
 
-/* One NFS mount of mountinfo (proc(5)). */
-struct mountinfo_mount {
-	uint64_t device; /* of the superblock, which several mounts may share */
-	char path[256]; /* as in struct mountstats_mount */
-	char server[LABEL_SIZE]; /* with its port, see label_add_port() */
-	struct span export, point, version; /* within the text; the first two as escaped there */
-	char address[RPC_ADDRESS_LEN]; /* of the server; "" if unknown */
-	uint32_t port; /* of the server */
-	bool kerberos;
-};
+/* The same for the text of mountinfo. Sets what it says: not .elsewhere, nor what the nfs room looks for. */
+bool mountinfo_next(struct span *text, struct nfs_mount *mount);
 
-/* The same for the text of mountinfo. */
-bool mountinfo_next(struct span *text, struct mountinfo_mount *mount);
-
-/* The device, as in struct mountinfo_mount, of the next mount of /proc/PID/net/nfsfs/volumes
+/* The device, as in struct nfs_mount, of the next mount of /proc/PID/net/nfsfs/volumes
  * (nfs_volume_list_show() in fs/nfs/client.c), which lists the mounts of one network namespace. */
 bool nfs_volumes_next(struct span *text, uint64_t *device);
-
-/* Makes a label of @size bytes from a name as these files show it: blanks, newlines,
- * backslashes and # appear as a backslash and three octal digits. */
-void mount_label(char *label, size_t size, struct span name);
 
 /* ---- mountstats.c: what a source that counts the calls itself lacks ---- */
 
@@ -134,7 +119,7 @@ void transports_clear(struct transports *t);
 
 /* Adds the transports of @mount. Those that it shares with another mount count once. Returns 0 or -ENOMEM. */
 int transports_add(struct transports *t, const struct mountstats_mount *mount,
-		   const struct mountinfo_mount *info);
+		   const struct nfs_mount *info);
 
 /* Ends a poll: adds the connects of each transport since the last poll to @totals, or only stores
  * their number if counting has not @begun. Returns 0 or -ENOMEM. */

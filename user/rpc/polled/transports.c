@@ -65,15 +65,14 @@ static int add(struct transports *t, const struct transport *now)
 }
 
 int transports_add(struct transports *t, const struct mountstats_mount *mount,
-		   const struct mountinfo_mount *info)
+		   const struct nfs_mount *info)
 {
-	struct transport now = { .port = info->port, .there = true };
+	struct transport now = { .port = info->remote.port, .there = true };
 	int err = 0;
 
 	snprintf(now.server, sizeof(now.server), "%s", mount->server);
-	snprintf(now.address, sizeof(now.address), "%s", info->address);
-	span_copy(span_cut(info->version, sizeof(now.version) - 1), now.version,
-		  sizeof(now.version));
+	snprintf(now.address, sizeof(now.address), "%s", info->remote.address);
+	memcpy(now.version, info->version, sizeof(now.version));
 	for (size_t i = 0; i < mount->transport_count && !err; i++) {
 		const struct mountstats_transport *stats = &mount->transports[i];
 
