@@ -10,16 +10,11 @@
 #define LOOKS 2
 
 struct seen_client {
-	uint64_t id, client_id;
-	uint32_t client; /* the kernel's number */
+	struct client_calls own; /* its sums are in the totals */
 	const struct client_calls
 		*now; /* in this snapshot; NULL: it is not there, or there is no snapshot */
-	bool known; /* it has this mount: */
-	char export[LABEL_SIZE], mountpoint[LABEL_SIZE];
-	char owner[LABEL_SIZE]; /* "": not known */
 	bool active; /* it has called since the last snapshot */
 	unsigned int looks; /* how often no mount was found for it */
-	struct rpc_sums counted; /* these are in the totals */
 };
 
 uint64_t client_id(uint32_t entry)
@@ -37,14 +32,14 @@ void mount_calls_free(struct mount_calls_state *m)
 static struct seen_client *find(const struct mount_calls_state *m, uint64_t id)
 {
 	for (size_t i = 0; i < m->seen_count; i++)
-		if (m->seen[i].id == id)
+		if (m->seen[i].own.id == id)
 			return &m->seen[i];
 	return NULL;
 }
 
 /* ---- the mount of each client ---- */
 
-static void set_mount(struct seen_client *c, const char *export, const char *mountpoint)
+static void set_mount(struct client_calls *c, const char *export, const char *mountpoint)
 {
 	c->known = true;
 	snprintf(c->export, sizeof(c->export), "%s", export);
@@ -60,8 +55,8 @@ static void assign_device(struct mount_calls_state *m, const struct calls *mount
 	while (first < end && first->device != device)
 		first++;
 	for (struct seen_client *c = m->seen; c < m->seen + m->seen_count && first < end; c++)
-		if (c->now && c->client == client)
-			set_mount(c, first->export, first->mountpoint);
+		if (c->now && c->own.client == client)
+			set_mount(&c->own, first->export, first->mountpoint);
 }
 
 /* Assigns the clients, which are in the order of the mounts, to these: others have none. Not if their numbers differ: a
@@ -135,7 +130,7 @@ static bool make_room(struct calls *totals, const struct snapshot *s)
 
 /* The totals of a mount; NULL: no memory. */
 static struct mount_calls *totals_of(struct mount_calls_state *m, const struct snapshot *s,
-				     const char *server, const struct seen_client *c)
+				     const char *server, const struct client_calls *c)
 {
 	size_t before = m->totals.mount_calls_count;
 	struct mount_calls *t = snapshot_mount_calls(&m->totals, server, c->export, c->mountpoint);
@@ -152,7 +147,7 @@ static struct mount_calls *totals_of(struct mount_calls_state *m, const struct s
 static bool owner_is_active(const struct mount_calls_state *m, const char *owner)
 {
 	for (const struct seen_client *c = m->seen; c < m->seen + m->seen_count; c++)
-		if (c->now && c->active && !strcmp(c->owner, owner))
+		if (c->now && c->active && !strcmp(c->own.owner, owner))
 			return true;
 	return false;
 }
@@ -180,25 +175,20 @@ static size_t count_owners(const struct mount_calls_state *m, size_t *idle)
 /* Merges the owner at @place into "other", for each server. False: no memory. */
 static bool merge_owner(struct calls *totals, size_t place)
 {
-	char owner[LABEL_SIZE];
+	const struct owner_calls like = totals->owner_calls[place];
 	struct owner_calls *o, *other;
-	size_t kept = 0;
 
-	memcpy(owner, totals->owner_calls[place].owner, sizeof(owner));
-	for (size_t i = 0; i < totals->owner_calls_count; i++) {
-		if (strcmp(totals->owner_calls[i].owner, owner) != 0)
+	for (size_t i = place; i < totals->owner_calls_count; i++) {
+		if (strcmp(totals->owner_calls[i].owner, like.owner) != 0)
 			continue;
 		other = snapshot_owner_calls(totals, totals->owner_calls[i].server, LABEL_OTHER);
 		if (!other)
 			return false;
 		o = &totals->owner_calls[i]; /* it may have moved */
 		rpc_sums_add(&other->sums, &o->sums);
-		o->sums = (struct rpc_sums){};
+		totals->owner_calls_count--;
+		memmove(o, o + 1, (totals->owner_calls_count - i--) * sizeof(*o));
 	}
-	for (size_t i = 0; i < totals->owner_calls_count; i++)
-		if (strcmp(totals->owner_calls[i].owner, owner) != 0)
-			totals->owner_calls[kept++] = totals->owner_calls[i];
-	totals->owner_calls_count = kept;
 	return true;
 }
 
@@ -229,11 +219,11 @@ static struct owner_calls *owner_totals(struct mount_calls_state *m, const char 
 static void learn(const struct mount_calls_state *m, struct seen_client *seen)
 {
 	for (const struct seen_client *c = m->seen; c < m->seen + m->seen_count; c++) {
-		if (c == seen || c->client_id != seen->client_id)
+		if (c == seen || c->own.client_id != seen->own.client_id)
 			continue;
 		seen->looks = c->looks;
-		if (c->known)
-			set_mount(seen, c->export, c->mountpoint);
+		if (c->own.known)
+			set_mount(&seen->own, c->own.export, c->own.mountpoint);
 	}
 }
 
@@ -252,18 +242,14 @@ static int see_clients(struct mount_calls_state *m, const struct client_list *cl
 			seen = ARRAY_APPEND(m->seen, m->seen_count);
 			if (!seen)
 				return -ENOMEM;
-			seen->id = c->id;
-			seen->client_id = c->client_id;
-			seen->client = c->client;
-			memcpy(seen->owner, c->owner, sizeof(seen->owner));
-			if (c->known)
-				set_mount(seen, c->export, c->mountpoint);
-			else
+			seen->own = *c;
+			seen->own.sums = (struct rpc_sums){};
+			if (!c->known)
 				learn(m, seen);
 		}
 		seen->now = c;
-		seen->active = rpc_sums_calls(&c->sums) != rpc_sums_calls(&seen->counted);
-		wanted |= !seen->known && (changed || seen->looks++ < LOOKS);
+		seen->active = rpc_sums_calls(&c->sums) != rpc_sums_calls(&seen->own.sums);
+		wanted |= !seen->own.known && (changed || seen->looks++ < LOOKS);
 	}
 	return wanted;
 }
@@ -272,21 +258,21 @@ static int see_clients(struct mount_calls_state *m, const struct client_list *cl
 static int count_client(struct mount_calls_state *m, struct seen_client *c,
 			const struct snapshot *s)
 {
-	struct mount_calls *totals = totals_of(m, s, c->now->server, c);
+	struct mount_calls *totals = totals_of(m, s, c->now->server, &c->own);
 	struct owner_calls *owner;
 	struct rpc_sums since = c->now->sums;
 
-	rpc_sums_subtract(&since, &c->counted);
+	rpc_sums_subtract(&since, &c->own.sums);
 	if (!totals)
 		return -ENOMEM;
 	rpc_sums_add(&totals->sums, &since);
-	if (*c->owner) {
-		owner = owner_totals(m, c->now->server, c->owner);
+	if (*c->own.owner) {
+		owner = owner_totals(m, c->now->server, c->own.owner);
 		if (!owner)
 			return -ENOMEM;
 		rpc_sums_add(&owner->sums, &since);
 	}
-	c->counted = c->now->sums;
+	c->own.sums = c->now->sums;
 	return 0;
 }
 
@@ -344,7 +330,7 @@ int mount_calls_add(struct mount_calls_state *m, const struct client_list *clien
 const char *mount_calls_point(const struct mount_calls_state *m, uint32_t client)
 {
 	for (size_t i = m->seen_count; i--;)
-		if (m->seen[i].client == client && m->seen[i].known)
-			return m->seen[i].mountpoint;
+		if (m->seen[i].own.client == client && m->seen[i].own.known)
+			return m->seen[i].own.mountpoint;
 	return NULL;
 }
