@@ -329,19 +329,16 @@ void fault_events_add_gpus(struct fault_events *e, const char (*gpus)[PCI_ADDRES
 /* Whether a tracepoint also reported the event of this kind. */
 static bool traced(const struct fault_events *e, const char *kind, uint64_t time_ns)
 {
-	static const struct {
-		const char *kind;
-		enum fault_signal signal;
-	} tracepoints[] = {
-		{ "pcie_aer", SIGNAL_PCIE_AER },
-		{ "mce", SIGNAL_MCE },
-		{ "oom_kill", SIGNAL_OOM_KILL },
-		{ "hung_task", SIGNAL_HUNG_TASK },
-	};
+	static const char *const kinds[SIGNALS] = { [SIGNAL_XID] = "",
+						    [SIGNAL_SXID] = "",
+						    [SIGNAL_PCIE_AER] = "pcie_aer",
+						    [SIGNAL_MCE] = "mce",
+						    [SIGNAL_OOM_KILL] = "oom_kill",
+						    [SIGNAL_HUNG_TASK] = "hung_task" };
 
-	for (size_t i = 0; i < COUNT(tracepoints); i++)
-		if (!strcmp(kind, tracepoints[i].kind))
-			return time_ns >= e->enabled_ns[tracepoints[i].signal];
+	for (int s = 0; s < SIGNALS; s++)
+		if (!strcmp(kind, kinds[s]))
+			return time_ns >= e->enabled_ns[s];
 	return false;
 }
 
