@@ -221,10 +221,10 @@ int faults_add_unverified(struct faults *f, const char *gpu, unsigned int code)
 /* A GPU's UUID, or its address. */
 static const char *gpu_id(const struct fault_counts *c, const char *device)
 {
-	for (size_t i = 0; i < c->gpu_count; i++)
-		if (!strcmp(c->gpus[i].gpu, device) && *c->gpus[i].uuid)
-			return c->gpus[i].uuid;
-	return device;
+	const struct gpu_info *info =
+		ARRAY_FIND(g, c->gpus, c->gpu_count, !strcmp(g->gpu, device) && *g->uuid);
+
+	return info ? info->uuid : device;
 }
 
 /* A fatal Xid of a GPU, but for those that only come with another. */
@@ -278,10 +278,8 @@ static int outlive_repeats(struct faults *f, const char *gpu, unsigned int code,
 /* Whether the same Xid of the same GPU, with another action, stands before it. */
 static bool stands_before(const struct fault_counts *c, const struct fault *x)
 {
-	for (const struct fault *f = c->faults; f < x; f++)
-		if (outlives_boot(f) && f->code == x->code && !strcmp(f->device, x->device))
-			return true;
-	return false;
+	return ARRAY_FIND(f, c->faults, x - c->faults,
+			  outlives_boot(f) && f->code == x->code && !strcmp(f->device, x->device));
 }
 
 int faults_outlive(struct faults *f, const struct faults *old, double boot_to_wall)
@@ -338,16 +336,9 @@ int faults_recovered(struct faults *f, const char *gpu, const char *evidence, do
 	struct gpu_recovery *r;
 
 	/* Only GPUs that had something to recover from. */
-	if (!all) {
-		bool known = false;
-
-		for (size_t i = 0; i < c->fault_count; i++)
-			known |= !strcmp(c->faults[i].device, gpu);
-		for (size_t i = 0; i < c->kernel_event_count; i++)
-			known |= !strcmp(c->kernel_events[i].device, gpu);
-		if (!known)
-			return 0;
-	}
+	if (!all && !ARRAY_FIND(x, c->faults, c->fault_count, !strcmp(x->device, gpu)) &&
+	    !ARRAY_FIND(x, c->kernel_events, c->kernel_event_count, !strcmp(x->device, gpu)))
+		return 0;
 	for (size_t i = 0; i < c->gpu_count; i++)
 		if ((all || !strcmp(c->gpus[i].gpu, gpu)) &&
 		    strcmp(evidence, RECOVERY_WITHDRAWN) != 0)

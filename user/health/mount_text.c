@@ -2,6 +2,8 @@
 /* What texts of the system say of mounts. */
 #include "health/node.h"
 
+#include "base/array.h"
+
 /* ---- which mounts there are to be ---- */
 
 /* Whether @options, separated by commas, have this one. */
@@ -55,10 +57,7 @@ static bool is_nfs(struct span type)
 {
 	static const char *const types[] = { "nfs", "nfs4", "efs", "aznfs" };
 
-	for (size_t i = 0; i < COUNT(types); i++)
-		if (span_is(type, types[i]))
-			return true;
-	return false;
+	return ARRAY_FIND(t, types, COUNT(types), span_is(type, *t));
 }
 
 void node_mounts_add_fstab(struct node_state *node, const char *text, size_t len)

@@ -2,6 +2,7 @@
 /* The table of the health rules, and what those about faults find in a snapshot. */
 #include "health/health.h"
 
+#include "base/array.h"
 #include "base/time_text.h"
 #include "xid/xid_catalog.h"
 #include "xid/xid_line.h"
@@ -77,10 +78,10 @@ const char *health_short_device(const char *device)
 /* "": not known. */
 static const char *uuid_of(const struct snapshot *s, const char *device)
 {
-	for (size_t i = 0; i < s->faults.gpu_count; i++)
-		if (!strcmp(s->faults.gpus[i].gpu, device))
-			return s->faults.gpus[i].uuid;
-	return "";
+	const struct gpu_info *info =
+		ARRAY_FIND(g, s->faults.gpus, s->faults.gpu_count, !strcmp(g->gpu, device));
+
+	return info ? info->uuid : "";
 }
 
 static const struct ack *find_ack(const struct health_evaluation *e, const char *device,
@@ -248,13 +249,9 @@ static void describe(struct health_evaluation *e, enum health_rule_id rule, cons
 /* Whether another GPU also had this Xid within the window, which makes it the application's. */
 static bool is_elsewhere(const struct health_evaluation *e, const struct fault *like)
 {
-	const struct fault *end = e->s->faults.faults + e->s->faults.fault_count;
-
-	for (const struct fault *f = e->s->faults.faults; f < end; f++)
-		if (!f->nvswitch && f->code == like->code && strcmp(f->device, like->device) != 0 &&
-		    f->recent)
-			return true;
-	return false;
+	return ARRAY_FIND(f, e->s->faults.faults, e->s->faults.fault_count,
+			  !f->nvswitch && f->code == like->code &&
+				  strcmp(f->device, like->device) != 0 && f->recent);
 }
 
 /* What a rule counts of @f: its reports; with a limit, reports or incidents of its device and code if they reach it,
@@ -337,20 +334,15 @@ static bool is_hardware_xid(const struct fault *f)
 	/* Without the vendor's advice it is at least as grave as an unknown Xid. */
 	if (!strcmp(f->action, "none_given"))
 		return f->code == FOLDED_CODE || !strcmp(category, "hw");
-	for (size_t i = 0; i < COUNT(harmless); i++)
-		if (!strcmp(f->action, harmless[i]))
-			return false;
-	return true;
+	return !ARRAY_FIND(action, harmless, COUNT(harmless), !strcmp(f->action, *action));
 }
 
 /* ---- the driver ---- */
 
 static const struct driver_message *driver_message(enum health_rule_id rule, const char *kind)
 {
-	for (const struct driver_message *m = driver_messages; m < MESSAGES_END; m++)
-		if (m->rule == rule && !strcmp(kind, m->kind))
-			return m;
-	return NULL;
+	return ARRAY_FIND(m, driver_messages, COUNT(driver_messages),
+			  m->rule == rule && !strcmp(kind, m->kind));
 }
 
 /* One that a GPU needs a reset mostly does not name the GPU: the reset of any is taken for that of this one, since an

@@ -31,10 +31,7 @@ void mount_calls_free(struct mount_calls_state *m)
 
 static struct seen_client *find(const struct mount_calls_state *m, uint64_t id)
 {
-	for (size_t i = 0; i < m->seen_count; i++)
-		if (m->seen[i].own.id == id)
-			return &m->seen[i];
-	return NULL;
+	return ARRAY_FIND(c, m->seen, m->seen_count, c->own.id == id);
 }
 
 /* ---- the mount of each client ---- */
@@ -99,11 +96,9 @@ static void look(struct mount_calls_state *m, const struct mount_list *mounts)
 
 static bool is_mounted(const struct snapshot *s, const struct mount_calls *c)
 {
-	for (size_t i = 0; i < s->calls.mount_count; i++)
-		if (!strcmp(s->calls.mounts[i].mountpoint, c->mountpoint) &&
-		    !strcmp(s->calls.mounts[i].server, c->server))
-			return true;
-	return !*c->mountpoint || !strcmp(c->mountpoint, LABEL_OTHER);
+	return !*c->mountpoint || !strcmp(c->mountpoint, LABEL_OTHER) ||
+	       ARRAY_FIND(m, s->calls.mounts, s->calls.mount_count,
+			  !strcmp(m->mountpoint, c->mountpoint) && !strcmp(m->server, c->server));
 }
 
 /* Makes room for one more mount: one that has ended merges with the server's others. False: none has. */
@@ -146,10 +141,8 @@ static struct mount_calls *totals_of(struct mount_calls_state *m, const struct s
 /* Whether an owner has called since the last snapshot. */
 static bool owner_is_active(const struct mount_calls_state *m, const char *owner)
 {
-	for (const struct seen_client *c = m->seen; c < m->seen + m->seen_count; c++)
-		if (c->now && c->active && !strcmp(c->own.owner, owner))
-			return true;
-	return false;
+	return ARRAY_FIND(c, m->seen, m->seen_count,
+			  c->now && c->active && !strcmp(c->own.owner, owner));
 }
 
 /* The owners in the totals, each counted once; *@idle: the place of one that does not call, or the number of places. */
@@ -192,21 +185,15 @@ static bool merge_owner(struct calls *totals, size_t place)
 	return true;
 }
 
-static bool has_owner(const struct calls *totals, const char *owner)
-{
-	for (size_t i = 0; i < totals->owner_calls_count; i++)
-		if (!strcmp(totals->owner_calls[i].owner, owner))
-			return true;
-	return false;
-}
-
 /* The totals of an owner at a server; NULL: no memory. */
 static struct owner_calls *owner_totals(struct mount_calls_state *m, const char *server,
 					const char *owner)
 {
+	bool known = ARRAY_FIND(o, m->totals.owner_calls, m->totals.owner_calls_count,
+				!strcmp(o->owner, owner));
 	size_t idle;
 
-	if (!has_owner(&m->totals, owner) && count_owners(m, &idle) >= m->max_owners) {
+	if (!known && count_owners(m, &idle) >= m->max_owners) {
 		if (idle == m->totals.owner_calls_count)
 			owner = LABEL_OTHER;
 		else if (!merge_owner(&m->totals, idle))

@@ -3,6 +3,8 @@
 
 #include "snapshot/table.h"
 
+#include "base/array.h"
+
 /* An entry may be named "other" already: what did not fit the kernel's table. The two must not
  * become one name twice. */
 static bool is_other(const struct table *t, const char *entry)
@@ -22,10 +24,7 @@ static void name_other(const struct table *t, char *entry)
 /* Whether the entries can be added up: others only describe. */
 static bool counts(const struct table *t)
 {
-	for (size_t i = 0; i < t->field_count; i++)
-		if (t->fields[i].role == FIELD_COUNTER)
-			return true;
-	return false;
+	return ARRAY_FIND(f, t->fields, t->field_count, f->role == FIELD_COUNTER);
 }
 
 /* Merges the entries beyond @keep into one: the one of the first that is "other" already, else one more. */

@@ -2,6 +2,8 @@
 /* Pairs the two reports of one fault. */
 #include "faults/prove/parts.h"
 
+#include "base/array.h"
+
 static void remove_at(struct fault_pairs *p, size_t i)
 {
 	struct fault_report *removed = &p->list[p->first + i];
@@ -85,14 +87,9 @@ int fault_pairs_add(struct fault_pairs *p, const struct fault_report *report)
 
 bool fault_pairs_pending(const struct fault_pairs *p, const char *device, unsigned int code)
 {
-	for (size_t i = 0; i < p->count; i++) {
-		const struct fault_report *w = &p->list[p->first + i];
-
-		if (w->pending && w->likely && !w->nvswitch && w->code == code &&
-		    !strcmp(w->device, device))
-			return true;
-	}
-	return false;
+	return ARRAY_FIND(w, p->list + p->first, p->count,
+			  w->pending && w->likely && !w->nvswitch && w->code == code &&
+				  !strcmp(w->device, device));
 }
 
 bool fault_pairs_take_doubtful(struct fault_pairs *p, struct fault_report *report)

@@ -2,6 +2,7 @@
 /* Whether a line in the kernel log was printed by who its text names. */
 #include "faults/prove/parts.h"
 
+#include "base/array.h"
 #include "base/span.h"
 
 /* The messages of the driver that quote more than the name of a process: up to 63 bytes that a process calls its
@@ -13,13 +14,8 @@ static const struct printk_piece *find_call(const struct provenance *p, const ch
 {
 	size_t offset = (size_t)(at - p->text);
 
-	for (size_t i = 0; i < p->pieces->count; i++) {
-		const struct printk_piece *piece = &p->pieces->list[i];
-
-		if (offset >= piece->at && offset + len <= piece->at + piece->len)
-			return piece;
-	}
-	return NULL;
+	return ARRAY_FIND(x, p->pieces->list, p->pieces->count,
+			  offset >= x->at && offset + len <= x->at + x->len);
 }
 
 bool provenance_begins_call(const struct provenance *p, const char *at)

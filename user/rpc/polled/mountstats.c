@@ -55,10 +55,7 @@ static const struct mountstats_op *op_before(const struct seen_mount *seen, cons
 {
 	static const struct mountstats_op none;
 
-	for (size_t i = 0; i < seen->op_count; i++)
-		if (!strcmp(seen->ops[i].name, name))
-			return &seen->ops[i];
-	return &none;
+	return ARRAY_FIND(o, seen->ops, seen->op_count, !strcmp(o->name, name)) ?: &none;
 }
 
 static void add_time(struct time_histogram *h, uint64_t calls, uint64_t ms)
@@ -153,21 +150,14 @@ static int add_op(struct mountstats *m, struct rpc_sums *sums, const struct moun
 
 static struct seen_mount *find_mount(struct mountstats *m, uint64_t device)
 {
-	for (size_t i = 0; i < m->mount_count; i++)
-		if (m->mounts[i].device == device)
-			return &m->mounts[i];
-	return NULL;
+	return ARRAY_FIND(s, m->mounts, m->mount_count, s->device == device);
 }
 
 /* The kernel gives the device number of a mount that has ended to another one. */
 static bool is_another(const struct seen_mount *seen, const struct mountstats_mount *mount)
 {
-	if (mount->age < seen->age)
-		return true;
-	for (size_t i = 0; i < mount->op_count; i++)
-		if (mount->ops[i].calls < op_before(seen, mount->ops[i].name)->calls)
-			return true;
-	return false;
+	return mount->age < seen->age || ARRAY_FIND(o, mount->ops, mount->op_count,
+						    o->calls < op_before(seen, o->name)->calls);
 }
 
 static void name_mount(struct client_calls *c, const char *server, const struct nfs_mount *info)
@@ -240,10 +230,7 @@ static const struct nfs_mount *info_of(const struct nfs_mount *infos, size_t cou
 {
 	if (number < count && !strcmp(infos[number].mountpoint, mountpoint))
 		return &infos[number];
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(infos[i].mountpoint, mountpoint))
-			return &infos[i];
-	return NULL;
+	return ARRAY_FIND(m, infos, count, !strcmp(m->mountpoint, mountpoint));
 }
 
 /* Referrals add servers without end: those beyond RPC_MAX_SERVERS fold, as in the other sources. */

@@ -112,11 +112,10 @@ static const struct transport *find_at(const struct transports *t, const struct 
 {
 	bool any = !f->info.has_port || (!f->info.port && strcmp(f->protocol, "tcp") != 0);
 
-	for (const struct transport *k = t->list; k < t->list + t->count; k++)
-		if (!strcmp(k->protocol, f->protocol) && !strcmp(k->address, f->remote.address) &&
-		    (any || f->info.port == k->port))
-			return k;
-	return NULL;
+	return ARRAY_FIND(k, t->list, t->count,
+			  !strcmp(k->protocol, f->protocol) &&
+				  !strcmp(k->address, f->remote.address) &&
+				  (any || f->info.port == k->port));
 }
 
 /* The same for one that is known by another of its client's: by max_connect they have several addresses. */

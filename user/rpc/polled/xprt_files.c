@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <glob.h>
 
+#include "base/array.h"
 #include "base/file_text.h"
 #include "rpc/polled/polled.h"
 
@@ -116,10 +117,9 @@ int xprt_files_read(struct xprt_list *list, const char *root, size_t max)
 const struct xprt_file *xprt_files_next(const struct xprt_list *list, const struct xprt_file *f,
 					const struct xprt_file *g)
 {
-	for (g = g ? g + 1 : list->files; g < list->files + list->count; g++)
-		if (g->switch_number == f->switch_number)
-			return g;
-	return NULL;
+	g = g ? g + 1 : list->files;
+	return ARRAY_FIND(x, g, list->files + list->count - g,
+			  x->switch_number == f->switch_number);
 }
 
 /* ---- the connections of NFS mounts ---- */
@@ -131,13 +131,10 @@ static const struct nfs_mount *find_mount_at(const struct snapshot *s, const str
 
 	if (!f->info.has_port)
 		return NULL;
-	for (const struct nfs_mount *m = s->calls.mounts;
-	     m < s->calls.mounts + s->calls.mount_count; m++)
-		if (!m->elsewhere && !strcmp(m->remote.address, remote->address) &&
-		    (m->remote.port == remote->port ||
-		     (!remote->port && !strcmp(f->protocol, "rdma"))))
-			return m;
-	return NULL;
+	return ARRAY_FIND(m, s->calls.mounts, s->calls.mount_count,
+			  !m->elsewhere && !strcmp(m->remote.address, remote->address) &&
+				  (m->remote.port == remote->port ||
+				   (!remote->port && !strcmp(f->protocol, "rdma"))));
 }
 
 /* The next number among those of @server and @protocol, as a name. */

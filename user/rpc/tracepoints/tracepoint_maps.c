@@ -197,10 +197,11 @@ const char *tracepoint_maps_label(void *maps, const char *address, uint32_t port
 {
 	const struct tracepoint_maps *m = maps;
 
-	for (uint32_t i = 0; i < RPC_MAX_SERVERS && *address; i++)
-		if (m->labels[i].port == port && !strcmp(m->labels[i].address, address))
-			return m->labels[i].server;
-	return NULL;
+	const struct rpc_event_label *found =
+		ARRAY_FIND(l, m->labels, RPC_MAX_SERVERS,
+			   *address && l->port == port && !strcmp(l->address, address));
+
+	return found ? found->server : NULL;
 }
 
 /* ---- a snapshot ---- */
