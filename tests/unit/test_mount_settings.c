@@ -10,7 +10,7 @@ static struct nfs_mounts mounts;
 
 BEFORE_EACH()
 {
-	m = (struct mount_settings){ .changes = -1, .period_ns = MOUNT_SETTINGS_NS };
+	m = (struct mount_settings){ .period_ns = MOUNT_SETTINGS_NS };
 	nfs_mounts_init(&mounts);
 }
 

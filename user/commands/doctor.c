@@ -416,7 +416,7 @@ bool doctor_report(FILE *out, const char *root, const char *release, int every_m
 
 int read_mounts(struct snapshot *s)
 {
-	struct mount_settings settings = { .changes = -1 };
+	struct mount_settings settings = {};
 	struct nfs_mounts mounts;
 	int err;
 

@@ -12,6 +12,7 @@
 /* Look-ups are linear: this limits the work for a file that another program wrote. */
 #define MAX_ENTRIES 4096
 #define MAX_LABELS 8
+#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 #define MAX_TIME 1e11 /* seconds: beyond the year 5000 */
 #define NS_PER_SECOND UINT64_C(1000000000)
 
@@ -34,22 +35,6 @@ struct family {
 	bool flag; /* of faults: SXids; of events: those of the GPU driver */
 	bool group; /* the entry is the first of a group of faults; a time is that of all of them */
 };
-
-static bool is_name(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_';
-}
-
-static struct span take_name(struct span *s)
-{
-	struct span name = { s->at, s->at };
-
-	while (name.end < s->end && is_name(*name.end))
-		name.end++;
-	s->at = name.end;
-	return name;
-}
 
 /* Takes a label's value after its opening quote, and the closing quote. */
 static bool take_quoted(struct span *s, char *value, size_t size)
@@ -87,7 +72,7 @@ static bool take_labels(struct span *s, struct sample *sample)
 	do {
 		if (sample->label_count == MAX_LABELS)
 			return false;
-		sample->labels[sample->label_count].name = take_name(s);
+		sample->labels[sample->label_count].name = span_take_run(s, NAME_LETTERS);
 		if (!span_take(s, "=\"") || !take_quoted(s, value, sizeof(value)))
 			return false;
 		safe_copy(sample->labels[sample->label_count].value, LABEL_SIZE, value,
@@ -307,10 +292,10 @@ static int read_line(struct snapshot *s, struct span line, struct last_name *las
 	struct sample sample;
 
 	if (last->name.at && span_left(line) > len && !memcmp(line.at, last->name.at, len) &&
-	    !is_name(line.at[len])) {
+	    !strchr(NAME_LETTERS, line.at[len])) {
 		line.at += len;
 	} else {
-		last->name = take_name(&line);
+		last->name = span_take_run(&line, NAME_LETTERS);
 		last->family = find_family(last->name);
 	}
 	if (!last->family)

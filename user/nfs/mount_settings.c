@@ -2,23 +2,19 @@
 /* The connections and bytes of NFS mounts from mountstats, readahead and modules from sysfs, what is dirty from vmstat. */
 #include "nfs/mount_settings.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <unistd.h>
 
 #include "base/file_text.h"
 #include "base/mountinfo.h"
-#include "kernel/mounts.h"
 #include "kernel/types_file.h"
 
 #define FILE_MAX (64 << 20)
 
 void mount_settings_free(struct mount_settings *m)
 {
-	if (m->changes >= 0)
-		close(m->changes);
 	free(m->mounts);
-	*m = (struct mount_settings){ .changes = -1 };
+	*m = (struct mount_settings){};
 }
 
 /* ---- mountstats ---- */
@@ -217,15 +213,11 @@ static void set_mount(const struct mount_settings *m, struct nfs_mount *mount)
 
 int mount_settings_add(struct mount_settings *m, const char *root, struct snapshot *s)
 {
-	bool first = m->changes < 0;
 	int err = 0;
 
-	if (first)
-		m->changes = open(PATHF("%s/proc/1/mountinfo", root), O_RDONLY | O_CLOEXEC);
-	if (m->changes < 0)
-		m->changes = open(PATHF("%s/proc/self/mountinfo", root), O_RDONLY | O_CLOEXEC);
 	if (s->calls.mount_count &&
-	    (first || mounts_changed(m->changes) || s->time_ns >= m->due_ns)) {
+	    (s->calls.mounts_version != m->version || s->time_ns >= m->due_ns)) {
+		m->version = s->calls.mounts_version;
 		m->due_ns = s->time_ns + m->period_ns;
 		err = read_mounts(m, root, &s->calls);
 		read_modules(m, root);

@@ -27,11 +27,11 @@ struct mount_setting {
 	bool direct_writes;
 };
 
-/* Initialise with { .changes = -1 }. */
+/* Initialise with {}. */
 struct mount_settings {
-	int changes; /* of mountinfo, open */
 	uint64_t period_ns; /* of reading */
 	uint64_t due_ns;
+	uint64_t version; /* of the mounts that were read last */
 	struct mount_setting *mounts;
 	size_t count;
 	struct client_module modules[3];

@@ -41,6 +41,7 @@ static const struct field snapshot_fields[] = {
 	ROW(snapshot, U64, COUNTER, calls.cpu_waiting_ns, .delta = offsetof(struct delta, cpu_waiting_ns)),
 	ROW(snapshot, U64, LARGEST, calls.dirty_bytes),
 	ROW(snapshot, U64, LARGEST, calls.dirty_limit_bytes),
+	ROW(snapshot, U64, LARGEST, calls.mounts_version, .left_out = true),
 	ROW(snapshot, U64, COUNTER, calls.folded_entries, .left_out = true),
 	ROW(snapshot, U64, COUNTER, faults.fault_paths, .left_out = true),
 	ROW(snapshot, U64, COUNTER, faults.log_lost, .left_out = true),

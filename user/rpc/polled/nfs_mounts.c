@@ -132,6 +132,7 @@ int nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s)
 	if (!open_changes(m, root))
 		return 0;
 	m->read = first || mounts_changed(m->changes);
+	m->version += m->read;
 	if (m->read)
 		err = read_mounts(m);
 	/* Then the next snapshot reads it. With hidepid, process 1 may be hidden after capabilities were given up. */
@@ -144,6 +145,7 @@ int nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s)
 		if (!snapshot_mount(&s->calls, &mount))
 			err = -ENOMEM;
 	}
+	s->calls.mounts_version = m->version;
 	s->calls.folded_entries += m->left_out;
 	return err == -ENOMEM ? err : 0;
 }

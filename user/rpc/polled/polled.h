@@ -90,6 +90,7 @@ struct nfs_mounts {
 	size_t device_count;
 	uint64_t left_out;
 	bool read; /* anew by the last nfs_mounts_add() */
+	uint64_t version; /* how often it was read */
 	int changes; /* descriptor that reports changes; negative: not open */
 	char process[64]; /* path of its folder in proc */
 };
