@@ -339,12 +339,6 @@ static bool is_hardware_xid(const struct fault *f)
 
 /* ---- the driver ---- */
 
-static const struct driver_message *driver_message(enum health_rule_id rule, const char *kind)
-{
-	return ARRAY_FIND(m, driver_messages, COUNT(driver_messages),
-			  m->rule == rule && !strcmp(kind, m->kind));
-}
-
 /* One that a GPU needs a reset mostly does not name the GPU: the reset of any is taken for that of this one, since an
  * Xid 154 names each that still needs one. */
 static enum fault_standing message_standing(const struct health_evaluation *e,
@@ -387,7 +381,9 @@ static void find_driver_messages(struct health_evaluation *e, enum health_rule_i
 
 	for (size_t i = 0; i < s->faults.kernel_event_count; i++) {
 		const struct kernel_event *v = &s->faults.kernel_events[i];
-		const struct driver_message *m = driver_message(rule, v->kind);
+		const struct driver_message *m =
+			ARRAY_FIND(x, driver_messages, COUNT(driver_messages),
+				   x->rule == rule && !strcmp(v->kind, x->kind));
 
 		if (m && v->gpu_driver && v->count && (double)v->count >= e->o->rules[rule].limit &&
 		    message_standing(e, m, v) == STANDING_OPEN)

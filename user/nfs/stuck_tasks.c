@@ -175,14 +175,6 @@ static bool take_numbers(struct stuck_task *task, struct span line, uint64_t now
 	return true;
 }
 
-static const struct stuck_task *find_task(const struct stuck_task *list, size_t count,
-					  const struct stuck_task *like)
-{
-	return ARRAY_FIND(task, list, count,
-			  task->pid == like->pid && task->began == like->began &&
-				  task->switches == like->switches);
-}
-
 static bool is_stuck(const struct stuck_task *task, uint64_t now_ns)
 {
 	return task->client && now_ns >= task->since_ns + STUCK_NS;
@@ -222,7 +214,10 @@ int stuck_tasks_take(struct stuck_tasks *t, const struct snapshot *s, struct spa
 		stack = take_stack(&task, &text);
 		for (size_t i = 0; i < s->calls.mount_count && task.device; i++)
 			task.client |= s->calls.mounts[i].device == task.device;
-		same = find_task(before, count, &task);
+		/* That is asleep since then. */
+		same = ARRAY_FIND(x, before, count,
+				  x->pid == task.pid && x->began == task.began &&
+					  x->switches == task.switches);
 		if (same) {
 			task.since_ns = same->since_ns;
 			task.told = same->told;

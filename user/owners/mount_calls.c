@@ -29,11 +29,6 @@ void mount_calls_free(struct mount_calls_state *m)
 	*m = (struct mount_calls_state){};
 }
 
-static struct seen_client *find(const struct mount_calls_state *m, uint64_t id)
-{
-	return ARRAY_FIND(c, m->seen, m->seen_count, c->own.id == id);
-}
-
 /* ---- the mount of each client ---- */
 
 static void set_mount(struct client_calls *c, const char *export, const char *mountpoint)
@@ -224,7 +219,7 @@ static int see_clients(struct mount_calls_state *m, const struct client_list *cl
 	     c++) {
 		if (c->oldest_ns)
 			continue;
-		seen = find(m, c->id);
+		seen = ARRAY_FIND(x, m->seen, m->seen_count, x->own.id == c->id);
 		if (!seen) {
 			seen = ARRAY_APPEND(m->seen, m->seen_count);
 			if (!seen)

@@ -248,14 +248,9 @@ void rpc_drops_add(struct snapshot *s, const __u64 *dropped)
 		snapshot_drop(&s->self, drop_names[i], dropped[i]);
 }
 
-static void add_runs(void *snapshot, const char *program, uint64_t runs, uint64_t ns)
-{
-	snapshot_program(snapshot, program, runs, ns);
-}
-
 uint64_t rpc_cost_add(struct snapshot *s, const struct bpf_hooks *h, unsigned int except)
 {
 	s->self.map_bytes += h->memory.maps;
 	s->self.program_bytes += h->memory.programs;
-	return bpf_hooks_count(h, except, add_runs, &s->self);
+	return bpf_hooks_count(h, except, snapshot_program, &s->self);
 }

@@ -194,16 +194,6 @@ static int code_field(struct coder *e, const struct field *f, char *at)
 	}
 }
 
-/* Makes room for @entries in the part. NULL: no memory. */
-static char *make_array(const struct table *t, char *part, size_t entries)
-{
-	if (t->entries)
-		*(size_t *)(part + t->entries) = entries;
-	if (!t->fixed)
-		*(char **)(part + t->array) = calloc(entries + 1, t->size);
-	return table_array(t, part);
-}
-
 static int code_table(struct coder *e, const struct table *t, struct snapshot *s)
 {
 	char *part = (char *)s + t->part, *entry;
@@ -212,7 +202,11 @@ static int code_table(struct coder *e, const struct table *t, struct snapshot *s
 
 	if (err || (!t->entries && count != 1))
 		return err ? err : -EBADMSG;
-	entry = e->reads ? make_array(t, part, count) : table_array(t, part);
+	if (e->reads && t->entries)
+		*(size_t *)(part + t->entries) = count;
+	if (e->reads && !t->fixed)
+		*(char **)(part + t->array) = calloc(count + 1, t->size);
+	entry = table_array(t, part);
 	if (!entry && count)
 		return -ENOMEM;
 	for (; count-- && !err; entry += t->size)

@@ -21,12 +21,6 @@ static void name_other(const struct table *t, char *entry)
 		memcpy(entry + f->offset, LABEL_OTHER, sizeof(LABEL_OTHER));
 }
 
-/* Whether the entries can be added up: others only describe. */
-static bool counts(const struct table *t)
-{
-	return ARRAY_FIND(f, t->fields, t->field_count, f->role == FIELD_COUNTER);
-}
-
 /* Merges the entries beyond @keep into one: the one of the first that is "other" already, else one more. */
 static size_t fold(const struct table *t, struct calls *c, size_t keep)
 {
@@ -36,7 +30,8 @@ static size_t fold(const struct table *t, struct calls *c, size_t keep)
 	if (all <= keep)
 		return 0;
 	*count = keep;
-	if (!counts(t))
+	/* Entries that only describe cannot be added up. */
+	if (!ARRAY_FIND(f, t->fields, t->field_count, f->role == FIELD_COUNTER))
 		return all - keep;
 	while (into < keep && !is_other(t, array + into * t->size))
 		into++;

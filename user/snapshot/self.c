@@ -27,8 +27,9 @@ void snapshot_health(struct self *s, const char *check, int level)
 		s->health[s->health_count++] = (struct health_state){ check, level };
 }
 
-void snapshot_program(struct self *s, const char *name, uint64_t runs, uint64_t ns)
+void snapshot_program(void *self, const char *name, uint64_t runs, uint64_t ns)
 {
+	struct self *s = self;
 	struct program_run *p =
 		ARRAY_FIND(x, s->programs, s->program_count, !strcmp(x->name, name));
 

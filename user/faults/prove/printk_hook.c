@@ -284,11 +284,6 @@ int printk_hook_fd(const struct printk_hook *h)
 	return h ? ring_buffer__epoll_fd(h->ring) : -1;
 }
 
-static void add_runs(void *self, const char *program, uint64_t runs, uint64_t ns)
-{
-	snapshot_program(self, program, runs, ns);
-}
-
 void printk_hook_snapshot(const struct printk_hook *h, struct self *self)
 {
 	snapshot_hook(self, "printk_console", h);
@@ -296,7 +291,7 @@ void printk_hook_snapshot(const struct printk_hook *h, struct self *self)
 		return;
 	self->map_bytes += h->memory.maps;
 	self->program_bytes += h->memory.programs;
-	bpf_object_runs(h->bpf->obj, add_runs, self);
+	bpf_object_runs(h->bpf->obj, snapshot_program, self);
 	snapshot_drop(self, "printk", count_dropped(h));
 	/* Those for which there was room, which is kept for the driver's: none of its modules was on their stack. */
 	snapshot_drop(self, "printk_others",

@@ -112,16 +112,13 @@ int printk_origins_read_functions(struct printk_origins *o, const char *root)
 
 /* ---- modules ---- */
 
-static bool is_driver(struct span name)
-{
-	return ARRAY_FIND(m, driver_modules, COUNT(driver_modules), span_is(name, *m));
-}
-
 /* "nvidia 56823808 2 nvidia_uvm,nvidia_modeset, Live 0xffffffffc0a1b000 (OE)". From 6.4 on the address is that of its text,
  * and 0 for a module that has none. Returns 1 if there is an address, 0 if not, or -errno. */
 static int add_module(struct printk_origins *o, struct span line, uint64_t now_ns)
 {
-	struct module_range new = { .driver = is_driver(span_take_until(&line, " ")),
+	struct span name = span_take_until(&line, " ");
+	struct module_range new = { .driver = ARRAY_FIND(d, driver_modules, COUNT(driver_modules),
+							 span_is(name, *d)),
 				    .from_ns = o->read_ns,
 				    .until_ns = UINT64_MAX,
 				    .found = true };

@@ -43,17 +43,13 @@ size_t provenance_next_call(const struct provenance *p, size_t at)
 	return next;
 }
 
-static bool quotes(struct span call)
-{
-	return span_starts_with(call, quoting[0]) || span_starts_with(call, quoting[1]);
-}
-
 /* Whether a line of the driver may begin there in a call of its own. */
 static bool begins_line(const struct provenance *p, const struct printk_piece *call, const char *at)
 {
-	const char *text = p->text + call->at;
+	struct span text = { p->text + call->at, p->text + call->at + call->len };
 
-	return at == text || (at[-1] == '\n' && !quotes((struct span){ text, text + call->len }));
+	return at == text.at || (at[-1] == '\n' && !span_starts_with(text, quoting[0]) &&
+				 !span_starts_with(text, quoting[1]));
 }
 
 enum printk_origin provenance_origin(const struct provenance *p, const char *at, size_t len)

@@ -2,6 +2,7 @@
 /* Counts each fault and each other failure, and hands out an event of it. */
 #include "faults/recognise/recognise.h"
 
+#include "base/array.h"
 #include "base/json.h"
 #include "base/process.h"
 #include "base/safe_text.h"
@@ -51,25 +52,18 @@ static struct event new_event(const struct fault_events *e, const char *kind, ui
 			       .text = "" };
 }
 
-/* What the driver has in proc is as true as what it has printed, and newer. */
-static void learn_uuid(struct fault_events *e, const char *gpu)
-{
-	const char *uuid = e->holders ? gpu_holders_uuid(e->holders, gpu) : "";
-	struct gpu_info *info = *uuid ? faults_gpu(e->faults, gpu) : NULL;
-
-	if (info)
-		SET(info->uuid, uuid);
-}
-
 static void set_uuid(struct fault_events *e, struct event *event)
 {
 	const struct fault_counts *known = &e->faults->counts;
+	const char *uuid = e->holders ? gpu_holders_uuid(e->holders, event->device) : "";
+	struct gpu_info *info = *uuid ? faults_gpu(e->faults, event->device) : NULL;
 
-	learn_uuid(e, event->device);
-
-	for (size_t i = 0; i < known->gpu_count; i++)
-		if (!strcmp(known->gpus[i].gpu, event->device))
-			SET(event->uuid, known->gpus[i].uuid);
+	/* What the driver has in proc is as true as what it has printed, and newer. */
+	if (info)
+		SET(info->uuid, uuid);
+	info = ARRAY_FIND(g, known->gpus, known->gpu_count, !strcmp(g->gpu, event->device));
+	if (info)
+		SET(event->uuid, info->uuid);
 }
 
 static void write_nvlink(struct json *j, const struct nvlink *n)

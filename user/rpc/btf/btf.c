@@ -80,13 +80,6 @@ static const struct bpf_hook table[HOOKS] = {
 	[HOOK_RPC_TASK_SLEEP] = HOOK(rpc_task_sleep, BIT(HOOK_RPC_TASK_WAKEUP)),
 };
 
-/* Whether a tracepoint's programs can be preempted: see rpc_record_at_release. Such a
- * kernel guards tracepoints by SRCU, for which it has this type. */
-static bool tracepoints_preemptible(void)
-{
-	return kernel_has_type("", "class_srcu_fast_notrace_t");
-}
-
 /* Opens bpf/rpc.bpf.c, or bpf/rpc_probed.bpf.c, which has the same programs and maps. */
 static struct rpc_bpf *open_object(const struct btf_state *b)
 {
@@ -292,7 +285,11 @@ static void *try(const struct source_setup *setup)
 		.table = table,
 		.count = HOOKS,
 		.essential = ESSENTIAL_HOOKS | (setup->accept_no_waits ? 0 : WAIT_HOOKS),
-		.unused = tracepoints_preemptible() ? 0 : RECORD_AT_RELEASE_HOOKS,
+		/* With this type the kernel guards tracepoints by SRCU, and their programs
+		 * can be preempted: see rpc_record_at_release. */
+		.unused = kernel_has_type("", "class_srcu_fast_notrace_t") ?
+				  0 :
+				  RECORD_AT_RELEASE_HOOKS,
 	};
 	b->slower_ns = setup->slower_ns;
 	if (!b->slower_ns)

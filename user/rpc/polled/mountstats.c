@@ -148,11 +148,6 @@ static int add_op(struct mountstats *m, struct rpc_sums *sums, const struct moun
 	return 0;
 }
 
-static struct seen_mount *find_mount(struct mountstats *m, uint64_t device)
-{
-	return ARRAY_FIND(s, m->mounts, m->mount_count, s->device == device);
-}
-
 /* The kernel gives the device number of a mount that has ended to another one. */
 static bool is_another(const struct seen_mount *seen, const struct mountstats_mount *mount)
 {
@@ -171,7 +166,8 @@ static void name_mount(struct client_calls *c, const char *server, const struct 
 static int add_mount(struct mountstats *m, struct mountstats_mount *mount,
 		     const struct nfs_mount *info)
 {
-	struct seen_mount *seen = find_mount(m, info->device);
+	struct seen_mount *seen =
+		ARRAY_FIND(s, m->mounts, m->mount_count, s->device == info->device);
 	bool counts = seen || m->begun;
 	struct mountstats_op *ops;
 	int err = 0;

@@ -283,11 +283,6 @@ static int by_key(const void *a, const void *b)
 	return (x->key > y->key) - (x->key < y->key);
 }
 
-static bool is_doubtful(const struct rpc_event_task *t, uint64_t now)
-{
-	return !t->waits.booked && (t->waits.asleep ? t->waits.since : t->sent) + DOUBT_NS <= now;
-}
-
 /* Removes tasks whose call has ended unnoticed. Reads each client's list once. */
 static void forget_lost(struct tracepoint_maps *m, uint64_t now)
 {
@@ -297,9 +292,13 @@ static void forget_lost(struct tracepoint_maps *m, uint64_t now)
 	bool listed = false;
 	size_t count = 0;
 
-	for (uint32_t i = 0; i < RPC_MAX_TASKS && count < MAX_DOUBTS; i++)
-		if (task_at(m, i) && is_doubtful(&m->tasks[i], now))
+	for (uint32_t i = 0; i < RPC_MAX_TASKS && count < MAX_DOUBTS; i++) {
+		const struct rpc_event_task *t = &m->tasks[i];
+
+		if (task_at(m, i) && !t->waits.booked &&
+		    (t->waits.asleep ? t->waits.since : t->sent) + DOUBT_NS <= now)
 			doubts[count++] = (struct doubt){ task_at(m, i), i };
+	}
 	qsort(doubts, count, sizeof(doubts[0]), by_key);
 	for (const struct doubt *d = doubts; d < doubts + count; d++) {
 		client = (uint32_t)((d->key - 1) >> 32);
