@@ -2,6 +2,7 @@
 /* What the agent sees of the node, again and again. */
 #include "health/node.h"
 
+#include "base/array.h"
 #include "base/file_text.h"
 
 #define LOOK_SECONDS 60.0
@@ -9,20 +10,13 @@
 
 /* ---- GPUs ---- */
 
-static bool was_unused(const struct node_state *before, const char *gpu)
-{
-	for (size_t i = 0; i < before->unused_count; i++)
-		if (!strcmp(before->unused[i], gpu))
-			return true;
-	return false;
-}
-
 static void keep_unused(struct node_state *node, const struct node_state *before)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < node->unused_count; i++)
-		if (was_unused(before, node->unused[i]))
+		if (ARRAY_FIND(u, before->unused, before->unused_count,
+			       !strcmp(*u, node->unused[i])))
 			memmove(node->unused[kept++], node->unused[i], sizeof(node->unused[i]));
 	node->unused_count = kept;
 }

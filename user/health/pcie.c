@@ -8,8 +8,6 @@
 #include <unistd.h>
 
 #include "base/file_text.h"
-#include "base/pci_address.h"
-#include "base/span.h"
 
 #define DRIVER "/sys/bus/pci/drivers/nvidia"
 #define DEVICES "/sys/bus/pci/devices"

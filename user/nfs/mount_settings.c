@@ -2,7 +2,6 @@
 /* The connections and bytes of NFS mounts from mountstats, readahead and modules from sysfs, what is dirty from vmstat. */
 #include "nfs/mount_settings.h"
 
-#include <limits.h>
 #include <unistd.h>
 
 #include "base/file_text.h"

@@ -133,13 +133,6 @@ static struct mount_calls *totals_of(struct mount_calls_state *m, const struct s
 		       snapshot_mount_calls(&m->totals, server, LABEL_OTHER, LABEL_OTHER);
 }
 
-/* Whether an owner has called since the last snapshot. */
-static bool owner_is_active(const struct mount_calls_state *m, const char *owner)
-{
-	return ARRAY_FIND(c, m->seen, m->seen_count,
-			  c->now && c->active && !strcmp(c->own.owner, owner));
-}
-
 /* The owners in the totals, each counted once; *@idle: the place of one that does not call, or the number of places. */
 static size_t count_owners(const struct mount_calls_state *m, size_t *idle)
 {
@@ -154,7 +147,8 @@ static size_t count_owners(const struct mount_calls_state *m, size_t *idle)
 			continue;
 		owners++;
 		if (*idle == count && strcmp(o[i].owner, OWNER_KERNEL) != 0 &&
-		    !owner_is_active(m, o[i].owner))
+		    !ARRAY_FIND(c, m->seen, m->seen_count,
+				c->now && c->active && !strcmp(c->own.owner, o[i].owner)))
 			*idle = i;
 	}
 	return owners;

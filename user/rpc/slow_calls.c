@@ -11,18 +11,14 @@
 /* Keeps the durations of the slowest in order; from then on only slower ones are wanted. */
 static void raise_threshold(struct slow_calls *c, uint64_t total)
 {
-	size_t at = c->slowest_count;
+	size_t at = SLOW_CALLS_KEPT - 1;
 
-	if (at == SLOW_CALLS_KEPT && total <= c->slowest[at - 1])
+	if (total <= c->slowest[at])
 		return;
-	if (at == SLOW_CALLS_KEPT)
-		at--;
-	else
-		c->slowest_count++;
 	for (; at && c->slowest[at - 1] < total; at--)
 		c->slowest[at] = c->slowest[at - 1];
 	c->slowest[at] = total;
-	if (c->slowest_count == SLOW_CALLS_KEPT)
+	if (c->slowest[SLOW_CALLS_KEPT - 1])
 		*c->threshold = c->slowest[SLOW_CALLS_KEPT - 1];
 }
 

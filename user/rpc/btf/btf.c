@@ -3,7 +3,6 @@
 #include "rpc/source.h"
 
 #include <bpf/bpf.h>
-#include <limits.h>
 #include <unistd.h>
 
 #include "base/clock.h"

@@ -2,7 +2,6 @@
 /* The types that BPF programs on a module's tracepoints read, as the module has them. */
 #include "rpc/btf/btf.h"
 
-#include <bpf/btf.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

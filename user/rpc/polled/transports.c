@@ -26,19 +26,16 @@ void transports_clear(struct transports *t)
 		t->list[i].there = false;
 }
 
-static bool is_alike(const struct transport *a, const struct transport *b)
-{
-	return a->index == b->index && a->port == b->port && !strcmp(a->address, b->address) &&
-	       !strcmp(a->protocol, b->protocol) && !strcmp(a->version, b->version);
-}
-
 /* The entry of @wanted: one with its local port, else one of an earlier poll. NULL: it is new. */
 static struct transport *find(const struct transports *t, const struct transport *wanted)
 {
 	struct transport *other = NULL;
 
 	for (struct transport *k = t->list; k < t->list + t->count; k++) {
-		if (!is_alike(k, wanted))
+		if (k->index != wanted->index || k->port != wanted->port ||
+		    strcmp(k->address, wanted->address) != 0 ||
+		    strcmp(k->protocol, wanted->protocol) != 0 ||
+		    strcmp(k->version, wanted->version) != 0)
 			continue;
 		if (k->local_port == wanted->local_port)
 			return k;

@@ -50,12 +50,6 @@ static bool is_address(const char *text)
 	return inet_pton(AF_INET, text, bytes) == 1 || inet_pton(AF_INET6, text, bytes) == 1;
 }
 
-/* Reads the file @name of a transport's folder; false if it is not there. */
-static bool read_line(const char *folder, const char *name, char *line, size_t size)
-{
-	return file_first_line(PATHF("%s/%s", folder, name), line, size);
-}
-
 static bool read_info(const char *path, struct xprt_info *info)
 {
 	struct file_text text;
@@ -78,13 +72,15 @@ static bool read_file(struct xprt_file *f, const char *path)
 	f->switch_number =
 		(uint32_t)strtoul(strstr(folder, "/switch-") + strlen("/switch-"), NULL, 10);
 	snprintf(f->protocol, sizeof(f->protocol), "%s", strrchr(folder, '-') + 1);
-	if (!read_line(folder, "dstaddr", f->remote.address, sizeof(f->remote.address)) ||
+	if (!file_first_line(PATHF("%s/dstaddr", folder), f->remote.address,
+			     sizeof(f->remote.address)) ||
 	    !read_info(path, &f->info))
 		return false;
 	f->remote.port = f->info.port;
 	/* Kernels up to 5.18 take any transport for a socket there. */
 	if (!strcmp(f->protocol, "tcp") &&
-	    read_line(folder, "srcaddr", f->local.address, sizeof(f->local.address)) &&
+	    file_first_line(PATHF("%s/srcaddr", folder), f->local.address,
+			    sizeof(f->local.address)) &&
 	    is_address(f->local.address))
 		f->local.port = f->info.local_port;
 	else
