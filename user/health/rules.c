@@ -75,13 +75,12 @@ const char *health_short_device(const char *device)
 
 /* ---- cleared faults ---- */
 
-/* "": not known. */
-static const char *uuid_of(const struct snapshot *s, const char *device)
+/* What is known of a GPU, or all zeros. */
+static const struct gpu_info *gpu_of(const struct snapshot *s, const char *device)
 {
-	const struct gpu_info *info =
-		ARRAY_FIND(g, s->faults.gpus, s->faults.gpu_count, !strcmp(g->gpu, device));
+	static const struct gpu_info none;
 
-	return info ? info->uuid : "";
+	return ARRAY_FIND(g, s->faults.gpus, s->faults.gpu_count, !strcmp(g->gpu, device)) ?: &none;
 }
 
 static const struct ack *find_ack(const struct health_evaluation *e, const char *device,
@@ -89,7 +88,7 @@ static const struct ack *find_ack(const struct health_evaluation *e, const char 
 {
 	return !e->o->acks ?
 		       NULL :
-		       ack_find(e->o->acks, device, uuid_of(e->s, device), what, last, e->now);
+		       ack_find(e->o->acks, device, gpu_of(e->s, device)->uuid, what, last, e->now);
 }
 
 bool health_is_snoozed(const struct health_evaluation *e, enum health_rule_id rule,
@@ -167,12 +166,9 @@ static bool is_first_match(const struct snapshot *s, const struct fault *f,
 /* How often @device has failed of late. An Xid 154 only comes with another. */
 static uint64_t recent_failures(const struct snapshot *s, const char *device)
 {
-	uint64_t number = 0;
+	uint64_t number = gpu_of(s, device)->past_failures;
 	struct fault_group g;
 
-	for (size_t i = 0; i < s->faults.gpu_count; i++)
-		if (!strcmp(s->faults.gpus[i].gpu, device))
-			number = s->faults.gpus[i].past_failures;
 	for (const struct fault *f = s->faults.faults; f < s->faults.faults + s->faults.fault_count;
 	     f++) {
 		if (strcmp(f->device, device) != 0 || f->code == XID_RECOVERY_ACTION ||

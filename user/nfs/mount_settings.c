@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/file_text.h"
 #include "base/mountinfo.h"
 #include "kernel/types_file.h"
@@ -104,11 +105,9 @@ static void read_readahead(struct mount_setting *mount, const char *root)
 static void compare_all(struct mount_settings *m, const struct mount_setting *before, size_t count)
 {
 	for (struct mount_setting *now = m->mounts; now < m->mounts + m->count; now++) {
-		const struct mount_setting none = {}, *then = before;
+		const struct mount_setting none = {};
 
-		while (then < before + count && then->device != now->device)
-			then++;
-		compare(now, then < before + count ? then : &none);
+		compare(now, ARRAY_FIND(x, before, count, x->device == now->device) ?: &none);
 	}
 }
 
@@ -196,18 +195,17 @@ static void read_modules(struct mount_settings *m, const char *root)
 
 static void set_mount(const struct mount_settings *m, struct nfs_mount *mount)
 {
-	for (const struct mount_setting *from = m->mounts; from < m->mounts + m->count; from++) {
-		if (from->device != mount->device)
-			continue;
-		if (from->connections)
-			snprintf(mount->options[NFS_NCONNECT], NFS_OPTION_SIZE, "%u",
-				 from->connections);
-		mount->readahead_bytes = from->readahead_bytes;
-		mount->readahead_known = from->readahead_known;
-		mount->window_bytes = from->window_bytes;
-		mount->direct_writes = from->direct_writes;
+	const struct mount_setting *from =
+		ARRAY_FIND(x, m->mounts, m->count, x->device == mount->device);
+
+	if (!from)
 		return;
-	}
+	if (from->connections)
+		snprintf(mount->options[NFS_NCONNECT], NFS_OPTION_SIZE, "%u", from->connections);
+	mount->readahead_bytes = from->readahead_bytes;
+	mount->readahead_known = from->readahead_known;
+	mount->window_bytes = from->window_bytes;
+	mount->direct_writes = from->direct_writes;
 }
 
 int mount_settings_add(struct mount_settings *m, const char *root, struct snapshot *s)

@@ -42,11 +42,10 @@ static void set_mount(struct client_calls *c, const char *export, const char *mo
 static void assign_device(struct mount_calls_state *m, const struct calls *mounts, uint64_t device,
 			  uint32_t client)
 {
-	const struct nfs_mount *first = mounts->mounts, *end = first + mounts->mount_count;
+	const struct nfs_mount *first =
+		ARRAY_FIND(x, mounts->mounts, mounts->mount_count, x->device == device);
 
-	while (first < end && first->device != device)
-		first++;
-	for (struct seen_client *c = m->seen; c < m->seen + m->seen_count && first < end; c++)
+	for (struct seen_client *c = m->seen; c < m->seen + m->seen_count && first; c++)
 		if (c->now && c->own.client == client)
 			set_mount(&c->own, first->export, first->mountpoint);
 }
@@ -99,13 +98,12 @@ static bool is_mounted(const struct snapshot *s, const struct mount_calls *c)
 /* Makes room for one more mount: one that has ended merges with the server's others. False: none has. */
 static bool make_room(struct calls *totals, const struct snapshot *s)
 {
-	struct mount_calls *ended = totals->mount_calls, *end = ended + totals->mount_calls_count,
-			   *other;
+	struct mount_calls *other,
+		*ended = ARRAY_FIND(c, totals->mount_calls, totals->mount_calls_count,
+				    !is_mounted(s, c));
 	size_t place;
 
-	while (ended < end && is_mounted(s, ended))
-		ended++;
-	if (ended == end)
+	if (!ended)
 		return false;
 	place = (size_t)(ended - totals->mount_calls);
 	other = snapshot_mount_calls(totals, ended->server, LABEL_OTHER, LABEL_OTHER);
@@ -137,13 +135,12 @@ static struct mount_calls *totals_of(struct mount_calls_state *m, const struct s
 static size_t count_owners(const struct mount_calls_state *m, size_t *idle)
 {
 	const struct owner_calls *o = m->totals.owner_calls;
-	size_t owners = 0, before, count = m->totals.owner_calls_count;
+	size_t owners = 0, count = m->totals.owner_calls_count;
 
 	*idle = count;
 	for (size_t i = 0; i < count; i++) {
-		for (before = 0; before < i && strcmp(o[before].owner, o[i].owner) != 0;)
-			before++;
-		if (before < i || !strcmp(o[i].owner, LABEL_OTHER))
+		if (!strcmp(o[i].owner, LABEL_OTHER) ||
+		    ARRAY_FIND(x, o, i, !strcmp(x->owner, o[i].owner)))
 			continue;
 		owners++;
 		if (*idle == count && strcmp(o[i].owner, OWNER_KERNEL) != 0 &&

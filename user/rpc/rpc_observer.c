@@ -324,15 +324,6 @@ static bool replace_source(struct rpc_observer *o, enum rpc_source source,
 	return good;
 }
 
-static bool seems_better(struct rpc_observer *o, unsigned int left)
-{
-	struct rpc_offer offer;
-	bool better = choose(o, &offer, left);
-
-	log_refused_types(o, &offer, left);
-	return better;
-}
-
 /* Tries the sources that are better than the one in force, the best one first, if few calls end.
  * Not before it seems that there is one: to count the calls takes as long as a write. */
 static bool try_better(struct rpc_observer *o)
@@ -342,8 +333,12 @@ static bool try_better(struct rpc_observer *o)
 	struct rpc_offer offer;
 	enum rpc_source source;
 
-	if (!o->better_seen && !seems_better(o, left))
-		return false;
+	if (!o->better_seen) {
+		source = choose(o, &offer, left);
+		log_refused_types(o, &offer, left);
+		if (!source)
+			return false;
+	}
 	o->better_seen = !is_quiet(o);
 	if (o->better_seen) {
 		o->try_ns = 0;
