@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct mountstats_mount mount;
 	char *text = copy_of(data, size);
 	struct nfs_mount info;
-	struct xprt_info xprt;
+	struct xprt_file xprt = {};
 	uint64_t device;
 	struct span m;
 	size_t lines = 1;

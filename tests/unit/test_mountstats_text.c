@@ -151,15 +151,16 @@ TEST(a_transport_of_sysfs)
 		"min_num_slots=2\nnum_reqs=33\nbinding_q_len=0\nsending_q_len=1\n"
 		"pending_q_len=7\nbacklog_q_len=0\nmain_xprt=1\nsrc_port=880\n"
 		"tasks_queuelen=0\ndst_port=2049\n";
-	struct xprt_info info;
+	struct xprt_file info = {};
 
 	assert_true(xprt_info_parse(&info, text, strlen(text)));
 	assert_int_equal(info.slots_max, 65536);
 	assert_int_equal(info.slots_allocated, 33);
 	assert_int_equal(info.pending, 7);
 	assert_true(info.has_port);
-	assert_int_equal(info.port, 2049);
+	assert_int_equal(info.remote.port, 2049);
 	/* 5.14 ends before the port */
+	info = (struct xprt_file){};
 	assert_true(xprt_info_parse(&info, "max_num_slots=1\nnum_reqs=2\npending_q_len=3\n", 44));
 	assert_false(info.has_port);
 	assert_false(xprt_info_parse(&info, "num_reqs=2\npending_q_len=3\n", 27));

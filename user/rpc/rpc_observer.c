@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Observes sunrpc: chooses the source, attaches it when the module is loaded, and detaches it when the module is to
- * be unloaded.
- *
- * A module cannot be unloaded while a BPF link of any kind is attached to one of its tracepoints. So the hooks are
- * attached only while another module uses sunrpc; without one there is no NFS. Then, once nfs is unloaded, sunrpc can
- * also be unloaded. */
+/* Chooses, attaches and detaches the source. A module cannot be unloaded while a BPF link of any kind is attached to one
+ * of its tracepoints. So the hooks are attached only while another module uses sunrpc; without one there is no NFS.
+ * Then, once nfs is unloaded, sunrpc can also be unloaded. */
 #include "rpc/rpc_observer.h"
 
 #include <dirent.h>
@@ -445,16 +442,10 @@ int rpc_observer_error(const struct rpc_observer *o)
 
 const char *rpc_observer_missing(const struct rpc_observer *o)
 {
-	switch (o->state) {
-	case RPC_OBSERVER_ATTACHED:
-		return NULL;
-	case RPC_OBSERVER_ABSENT:
-		return "sunrpc is not loaded";
-	case RPC_OBSERVER_UNUSED:
-		return "no module uses sunrpc";
-	default:
-		return "no source is available; see xidscope doctor";
-	}
+	return o->state == RPC_OBSERVER_ATTACHED ? NULL :
+	       o->state == RPC_OBSERVER_ABSENT   ? "sunrpc is not loaded" :
+	       o->state == RPC_OBSERVER_UNUSED   ? "no module uses sunrpc" :
+						   "no source is available; see xidscope doctor";
 }
 
 static void read_slot_settings(uint32_t *wanted)

@@ -41,7 +41,7 @@ static size_t fold(const struct table *t, struct calls *c, size_t keep)
 		/* Also one entry alone loses its details. */
 		for (const struct field *f = t->fields; f < t->fields + t->field_count; f++)
 			if (f->role == FIELD_ALONE)
-				memset(other + f->offset, 0, field_size(f));
+				memset(other + f->offset, 0, f->size);
 	}
 	for (size_t i = *count; i < all; i++)
 		table_add(t, other, array + i * t->size, true);

@@ -6,11 +6,11 @@
 #include "snapshot/delta.h"
 
 #define MEMBER(type, member) (((const struct type *)NULL)->member)
-#define ROW(type_, as, what, member, ...)                                                  \
-	{                                                                                  \
-		.offset = offsetof(struct type_, member),                                  \
-		.count = sizeof(MEMBER(type_, member)) / SIZE_OF_##as, .type = FIELD_##as, \
-		.role = FIELD_##what, __VA_ARGS__                                          \
+#define ROW(type_, as, what, member, ...)                                                        \
+	{                                                                                        \
+		.offset = offsetof(struct type_, member), .size = sizeof(MEMBER(type_, member)), \
+		.count = sizeof(MEMBER(type_, member)) / SIZE_OF_##as, .type = FIELD_##as,       \
+		.role = FIELD_##what, __VA_ARGS__                                                \
 	}
 /* The same with a difference, in an entry of another type. */
 #define DIFF(type_, delta_type, as, what, member, ...) \
@@ -335,14 +335,6 @@ void table_free_part(void *part, size_t offset)
 
 #define LABELS_MAX 5
 
-size_t field_size(const struct field *f)
-{
-	return f->count *
-	       (f->type == FIELD_U32                                                     ? 4 :
-		f->type == FIELD_TEXT || f->type == FIELD_BOOL || f->type == FIELD_OTHER ? 1 :
-											   8);
-}
-
 static size_t label_count(const struct table *t)
 {
 	size_t count = 0;
@@ -434,7 +426,7 @@ void *table_get(const struct table *t, void *part, const void *const *labels)
 		else if (f->type == FIELD_NAME)
 			*(const char **)at = *labels;
 		else
-			memcpy(at, *labels, field_size(f));
+			memcpy(at, *labels, f->size);
 	}
 	return entry;
 }
@@ -458,7 +450,7 @@ void *table_get_like(const struct table *t, void *part, const void *like)
 		const struct field *f = &t->fields[i];
 
 		if (f->role <= FIELD_ALONE)
-			memcpy(entry + f->offset, (const char *)like + f->offset, field_size(f));
+			memcpy(entry + f->offset, (const char *)like + f->offset, f->size);
 	}
 	return entry;
 }
@@ -506,7 +498,7 @@ void table_add(const struct table *t, void *to, const void *from, bool moments)
 		if (f->role == FIELD_COUNTER || (moments && f->role > FIELD_COUNTER))
 			merge(f, x, y);
 		else if (moments && f->role == FIELD_ALONE)
-			memset(x, 0, field_size(f));
+			memset(x, 0, f->size);
 		else if (moments && f->role == FIELD_DETAIL && f->type == FIELD_NAME &&
 			 !*(const char **)x)
 			*(const char **)x = *(const char *const *)y;

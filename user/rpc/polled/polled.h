@@ -131,26 +131,20 @@ int transports_add_slots(const struct transports *t, const char *root, struct sn
 
 /* ---- xprt_files.c: sunrpc's transports in sysfs, in the form of net/sunrpc/sysfs.c (5.14) ---- */
 
-struct xprt_info {
-	uint32_t slots_max;
-	uint32_t slots_allocated;
-	uint32_t pending; /* calls that wait for their reply */
-	uint32_t port; /* the peer's; 0 if there is none (a backchannel) */
-	bool has_port; /* the file shows the port (from 5.18) */
-	uint32_t local_port; /* 0 if it is not known */
-};
-
-/* @text holds @len bytes, lines "name=number". False if one of the first three is missing. */
-bool xprt_info_parse(struct xprt_info *info, const char *text, size_t len);
-
 /* One transport, ".../switch-0/xprt-7-tcp". A switch has the transports of one client of sunrpc. */
 struct xprt_file {
 	uint32_t switch_number;
 	char protocol[RPC_PROTO_LEN];
 	struct endpoint remote,
 		local; /* no port: unknown (from 5.18); no local address: no socket */
-	struct xprt_info info;
+	uint32_t slots_max;
+	uint32_t slots_allocated;
+	uint32_t pending; /* calls that wait for their reply */
+	bool has_port; /* the remote one is known (from 5.18), and 0 for a backchannel */
 };
+
+/* Takes the slots and ports of the @len bytes of @text, lines "name=number". False if one of the first three is missing. */
+bool xprt_info_parse(struct xprt_file *f, const char *text, size_t len);
 
 /* Initialise with {}, free() the files. */
 struct xprt_list {

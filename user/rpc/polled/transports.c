@@ -107,12 +107,12 @@ int transports_count_connects(struct transports *t, struct snapshot *totals, boo
  * and others, and from backchannels, which have no port. Up to 6.0 the port is known for TCP only. */
 static const struct transport *find_at(const struct transports *t, const struct xprt_file *f)
 {
-	bool any = !f->info.has_port || (!f->info.port && strcmp(f->protocol, "tcp") != 0);
+	bool any = !f->has_port || (!f->remote.port && strcmp(f->protocol, "tcp") != 0);
 
 	return ARRAY_FIND(k, t->list, t->count,
 			  !strcmp(k->protocol, f->protocol) &&
 				  !strcmp(k->address, f->remote.address) &&
-				  (any || f->info.port == k->port));
+				  (any || f->remote.port == k->port));
 }
 
 /* The same for one that is known by another of its client's: by max_connect they have several addresses. */
@@ -138,9 +138,9 @@ static int add_slots(const struct transports *t, struct snapshot *s, const struc
 	if (!state)
 		return -ENOMEM;
 	state->alive = true;
-	state->slots_max += f->info.slots_max;
-	state->slots_allocated += f->info.slots_allocated;
-	state->slots_in_flight += f->info.pending;
+	state->slots_max += f->slots_max;
+	state->slots_allocated += f->slots_allocated;
+	state->slots_in_flight += f->pending;
 	return 0;
 }
 

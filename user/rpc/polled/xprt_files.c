@@ -23,22 +23,21 @@ static bool value_of(struct span line, const char *name, uint32_t *value)
 	return true;
 }
 
-bool xprt_info_parse(struct xprt_info *info, const char *text, size_t len)
+bool xprt_info_parse(struct xprt_file *f, const char *text, size_t len)
 {
 	struct span rest = { text, text + len }, line;
 	unsigned int found = 0;
 
-	*info = (struct xprt_info){};
 	while (span_left(rest)) {
 		line = span_take_line(&rest);
-		if (value_of(line, "max_num_slots", &info->slots_max))
+		if (value_of(line, "max_num_slots", &f->slots_max))
 			found |= 1;
-		if (value_of(line, "num_reqs", &info->slots_allocated))
+		if (value_of(line, "num_reqs", &f->slots_allocated))
 			found |= 2;
-		if (value_of(line, "pending_q_len", &info->pending))
+		if (value_of(line, "pending_q_len", &f->pending))
 			found |= 4;
-		info->has_port |= value_of(line, "dst_port", &info->port);
-		value_of(line, "src_port", &info->local_port);
+		f->has_port |= value_of(line, "dst_port", &f->remote.port);
+		value_of(line, "src_port", &f->local.port);
 	}
 	return found == 7;
 }
@@ -50,7 +49,7 @@ static bool is_address(const char *text)
 	return inet_pton(AF_INET, text, bytes) == 1 || inet_pton(AF_INET6, text, bytes) == 1;
 }
 
-static bool read_info(const char *path, struct xprt_info *info)
+static bool read_info(const char *path, struct xprt_file *f)
 {
 	struct file_text text;
 	bool good;
@@ -58,7 +57,7 @@ static bool read_info(const char *path, struct xprt_info *info)
 	/* The file cannot be read while there is no connection. */
 	if (file_text_read(&text, path, FILE_MAX))
 		return false;
-	good = xprt_info_parse(info, text.bytes, text.len);
+	good = xprt_info_parse(f, text.bytes, text.len);
 	file_text_free(&text);
 	return good;
 }
@@ -74,17 +73,14 @@ static bool read_file(struct xprt_file *f, const char *path)
 	snprintf(f->protocol, sizeof(f->protocol), "%s", strrchr(folder, '-') + 1);
 	if (!file_first_line(PATHF("%s/dstaddr", folder), f->remote.address,
 			     sizeof(f->remote.address)) ||
-	    !read_info(path, &f->info))
+	    !read_info(path, f))
 		return false;
-	f->remote.port = f->info.port;
 	/* Kernels up to 5.18 take any transport for a socket there. */
-	if (!strcmp(f->protocol, "tcp") &&
-	    file_first_line(PATHF("%s/srcaddr", folder), f->local.address,
-			    sizeof(f->local.address)) &&
-	    is_address(f->local.address))
-		f->local.port = f->info.local_port;
-	else
-		f->local.address[0] = 0;
+	if (strcmp(f->protocol, "tcp") != 0 ||
+	    !file_first_line(PATHF("%s/srcaddr", folder), f->local.address,
+			     sizeof(f->local.address)) ||
+	    !is_address(f->local.address))
+		f->local = (struct endpoint){};
 	return true;
 }
 
@@ -125,7 +121,7 @@ static const struct nfs_mount *find_mount_at(const struct snapshot *s, const str
 {
 	const struct endpoint *remote = &f->remote;
 
-	if (!f->info.has_port)
+	if (!f->has_port)
 		return NULL;
 	return ARRAY_FIND(m, s->calls.mounts, s->calls.mount_count,
 			  !m->elsewhere && !strcmp(m->remote.address, remote->address) &&
