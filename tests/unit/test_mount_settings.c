@@ -11,7 +11,7 @@ static struct nfs_mounts mounts;
 BEFORE_EACH()
 {
 	m = (struct mount_settings){ .period_ns = MOUNT_SETTINGS_NS };
-	nfs_mounts_init(&mounts);
+	mounts = (struct nfs_mounts){ .changes = -1 };
 }
 
 AFTER_EACH()

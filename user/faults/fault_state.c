@@ -4,6 +4,7 @@
 
 #include <zlib.h>
 
+#include "base/array.h"
 #include "base/file_text.h"
 #include "base/span.h"
 #include "snapshot/table.h"
@@ -208,14 +209,6 @@ static double take_time(struct line *l)
 	return value;
 }
 
-static void read_repeats(struct line *l, struct fault *f)
-{
-	while (!l->error && span_left(l->rest))
-		faults_note_repeat(&f->repeats, take_time(l));
-	if (!f->repeats.count)
-		faults_note_repeat(&f->repeats, f->last);
-}
-
 static void read_entry(struct line *l, const struct kind *k, struct fault_counts *c)
 {
 	const struct table *t = &tables[k->table];
@@ -243,8 +236,10 @@ static void read_entry(struct line *l, const struct kind *k, struct fault_counts
 		else
 			*(bool *)at = take_number(l, 1);
 	}
-	if (k->table == TABLE_FAULTS)
-		read_repeats(l, &like.fault);
+	while (k->table == TABLE_FAULTS && !l->error && span_left(l->rest))
+		faults_note_repeat(&like.fault.repeats, take_time(l));
+	if (k->table == TABLE_FAULTS && !like.fault.repeats.count)
+		faults_note_repeat(&like.fault.repeats, like.fault.last);
 	if (table_count(t, c) > k->most)
 		l->error = -EINVAL;
 	if (l->error)
@@ -275,24 +270,14 @@ static void read_list(struct line *l, struct faults *faults, bool past)
 	} while (!l->error && span_left(l->rest));
 }
 
-static void read_bus(struct line *l, struct faults *faults)
-{
-	if (faults->bus_count < MAX_BUS_GPUS)
-		take_word(l, faults->bus[faults->bus_count++].gpu, PCI_ADDRESS_SIZE);
-	else
-		l->error = -EINVAL;
-}
-
 static int read_line(struct fault_state *state, struct span text)
 {
 	struct fault_counts *c = &state->faults.counts;
 	struct line l = { .rest = text };
 	struct span name = take(&l);
-	const struct kind *k = kinds;
+	const struct kind *k = ARRAY_FIND(x, kinds, COUNT(kinds), span_is(name, x->name));
 
-	while (k < kinds + COUNT(kinds) && !span_is(name, k->name))
-		k++;
-	if (k < kinds + COUNT(kinds))
+	if (k)
 		read_entry(&l, k, c);
 	else if (span_is(name, "boot"))
 		take_word(&l, state->boot, sizeof(state->boot));
@@ -307,8 +292,8 @@ static int read_line(struct fault_state *state, struct span text)
 			c->fault_paths[p] = take_number(&l, UINT64_MAX);
 	else if (span_is(name, "past") || span_is(name, "place"))
 		read_list(&l, &state->faults, span_is(name, "past"));
-	else if (span_is(name, "bus"))
-		read_bus(&l, &state->faults);
+	else if (span_is(name, "bus") && state->faults.bus_count < MAX_BUS_GPUS)
+		take_word(&l, state->faults.bus[state->faults.bus_count++].gpu, PCI_ADDRESS_SIZE);
 	else
 		l.error = -EINVAL;
 	return l.error || !span_left(l.rest) ? l.error : -EINVAL;

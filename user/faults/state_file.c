@@ -19,11 +19,6 @@ static uint64_t changes(const struct faults *faults)
 	return sum;
 }
 
-void state_file_init(struct state_file *f, const struct log *log, const struct state_store *store)
-{
-	*f = (struct state_file){ .log = log, .store = store };
-}
-
 /* Returns 0 or -errno after a message. */
 static int read_state(struct state_file *f, struct fault_state *state)
 {

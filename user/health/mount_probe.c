@@ -173,13 +173,6 @@ static bool begin(struct probe *p, const char *locks, int before)
 	return true;
 }
 
-static void end(struct probe *p)
-{
-	close(p->answer);
-	p->answer = -1;
-	waitpid(p->pid, NULL, WNOHANG);
-}
-
 /* Reads the answers that have come. Returns how many mounts are still to answer, or to ask. */
 static size_t serve(struct probe *probes, size_t count, const char *locks, int before)
 {
@@ -204,7 +197,9 @@ static size_t serve(struct probe *probes, size_t count, const char *locks, int b
 		}
 		if (read(p->answer, &state, 1) == 1 && state != MOUNT_FINE)
 			p->mount->state = (enum mount_state)state;
-		end(p);
+		close(p->answer);
+		p->answer = -1;
+		waitpid(p->pid, NULL, WNOHANG);
 	}
 	return left;
 }

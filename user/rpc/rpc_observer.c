@@ -71,7 +71,7 @@ struct rpc_observer *rpc_observer_new(const struct log *log, const struct rpc_op
 	o->log = *log;
 	o->options = *options;
 	o->mount_calls.max_owners = options->max_owners;
-	nfs_mounts_init(&o->mounts);
+	o->mounts.changes = -1;
 	return o;
 }
 

@@ -15,12 +15,6 @@ static bool is_other(const struct table *t, const char *entry)
 	return true;
 }
 
-static void name_other(const struct table *t, char *entry)
-{
-	for (const struct field *f = t->fields; f->role == FIELD_LABEL; f++)
-		memcpy(entry + f->offset, LABEL_OTHER, sizeof(LABEL_OTHER));
-}
-
 /* Merges the entries beyond @keep into one: the one of the first that is "other" already, else one more. */
 static size_t fold(const struct table *t, struct calls *c, size_t keep)
 {
@@ -45,7 +39,8 @@ static size_t fold(const struct table *t, struct calls *c, size_t keep)
 	}
 	for (size_t i = *count; i < all; i++)
 		table_add(t, other, array + i * t->size, true);
-	name_other(t, other);
+	for (const struct field *f = t->fields; f->role == FIELD_LABEL; f++)
+		memcpy(other + f->offset, LABEL_OTHER, sizeof(LABEL_OTHER));
 	return all - keep;
 }
 

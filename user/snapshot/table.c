@@ -335,15 +335,6 @@ void table_free_part(void *part, size_t offset)
 
 #define LABELS_MAX 5
 
-static size_t label_count(const struct table *t)
-{
-	size_t count = 0;
-
-	while (count < t->field_count && t->fields[count].role == FIELD_LABEL)
-		count++;
-	return count;
-}
-
 /* Whether a label of an entry is this one: a text, or the number at @label. */
 static bool is_label(const struct field *f, const char *at, const char *label)
 {
@@ -375,12 +366,16 @@ static void labels_of(const struct table *t, const void *entry, const void **lab
 /* The entry with these labels, or NULL: from place @at on, and from the last label on, in which most entries differ. */
 static char *find(const struct table *t, const void *part, const void *const *labels, size_t at)
 {
-	size_t count = table_count(t, part), number = label_count(t), l;
+	size_t count = table_count(t, part), number = 1, l;
 	char *array = table_array(t, part), *entry;
-	const struct field *last = &t->fields[number - 1];
-	/* Its first byte mostly differs. NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): callers fill it */
-	const char *first = labels[number - 1];
+	const struct field *last;
+	const char *first; /* byte of the last label: it mostly differs */
 
+	while (number < t->field_count && t->fields[number].role == FIELD_LABEL)
+		number++;
+	last = &t->fields[number - 1];
+	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): callers fill it */
+	first = labels[number - 1];
 	for (size_t i = 0; i < count; i++, at++) {
 		if (at >= count)
 			at = 0;

@@ -387,20 +387,18 @@ static void add_delayed(struct reading *r, uint32_t transport, struct rpc_server
 /* A task that is asleep. */
 static void add_waiter(struct reading *r, const struct rpc_waiter *w)
 {
-	uint32_t i = 0, wait = w->waits.asleep - 1u;
-	struct rpc_server_state *server;
+	const struct rpc_transport *t =
+		ARRAY_FIND(x, r->transports, r->transport_count, x->xprt == w->xprt);
+	struct rpc_server_state *server =
+		t ? snapshot_server(&r->s->calls, server_label(r, t->server)) : NULL;
+	uint32_t wait = w->waits.asleep - 1u;
 
-	while (i < r->transport_count && r->transports[i].xprt != w->xprt)
-		i++;
-	server = i < r->transport_count ?
-			 snapshot_server(&r->s->calls, server_label(r, r->transports[i].server)) :
-			 NULL;
 	if (!server)
 		return;
 	if (limit_of(wait) < RPC_LIMITS)
 		rpc_raise_age(&server->oldest_ns[limit_of(wait)], r->s->time_ns, w->waits.since);
 	else if (wait == RPC_PHASE_DELAY)
-		add_delayed(r, i, server, w);
+		add_delayed(r, (uint32_t)(t - r->transports), server, w);
 	else if (wait == RPC_PHASE_SETUP && w->waits.since < r->s->time_ns)
 		server->credentials_ns += r->s->time_ns - w->waits.since;
 }

@@ -10,11 +10,6 @@
 
 #define FILE_MAX (64 << 20)
 
-void nfs_mounts_init(struct nfs_mounts *m)
-{
-	*m = (struct nfs_mounts){ .changes = -1 };
-}
-
 static void forget(struct nfs_mounts *m)
 {
 	calls_free(&m->seen);

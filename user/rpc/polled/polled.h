@@ -84,6 +84,7 @@ int mountstats_connects(const char *root, struct snapshot *s);
 /* More mounts than this are left out, and counted. */
 #define NFS_MOUNTS_MAX 256
 
+/* Initialise with { .changes = -1 }. */
 struct nfs_mounts {
 	struct calls seen; /* its mounts */
 	uint64_t *devices; /* of all mounts, in the order of the file, equal ones included */
@@ -95,8 +96,6 @@ struct nfs_mounts {
 	char process[64]; /* path of its folder in proc */
 };
 
-/* Nothing is read yet. */
-void nfs_mounts_init(struct nfs_mounts *m);
 void nfs_mounts_free(struct nfs_mounts *m);
 
 /* Adds the mounts to @s; reads them again only if the kernel reports a change. A mount
@@ -156,10 +155,6 @@ struct xprt_list {
 /* Reads at most @max transports that are connected, below @root: before the path of sysfs, "" for the system itself.
  * Returns 0 or -ENOMEM. */
 int xprt_files_read(struct xprt_list *list, const char *root, size_t max);
-
-/* The next transport of @f's switch after @g, the first one for NULL; NULL: there are no more. */
-const struct xprt_file *xprt_files_next(const struct xprt_list *list, const struct xprt_file *f,
-					const struct xprt_file *g);
 
 /* More connections than this are left out, and counted. */
 #define XPRT_FILES_MAX 256

@@ -121,8 +121,9 @@ static const struct transport *find_shown(const struct transports *t, const stru
 {
 	const struct transport *found = find_at(t, f);
 
-	for (const struct xprt_file *g = NULL; !found && (g = xprt_files_next(list, f, g));)
-		found = find_at(t, g);
+	for (const struct xprt_file *g = list->files; !found && g < list->files + list->count; g++)
+		if (g->switch_number == f->switch_number)
+			found = find_at(t, g);
 	return found;
 }
 

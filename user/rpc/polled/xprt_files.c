@@ -106,14 +106,6 @@ int xprt_files_read(struct xprt_list *list, const char *root, size_t max)
 	return list->files ? 0 : -ENOMEM;
 }
 
-const struct xprt_file *xprt_files_next(const struct xprt_list *list, const struct xprt_file *f,
-					const struct xprt_file *g)
-{
-	g = g ? g + 1 : list->files;
-	return ARRAY_FIND(x, g, list->files + list->count - g,
-			  x->switch_number == f->switch_number);
-}
-
 /* ---- the connections of NFS mounts ---- */
 
 /* The mount whose server is at the other end of @f, in the network namespace that sysfs shows; NULL: none. Up to 6.0 the port of RDMA is not known. */
@@ -151,8 +143,9 @@ static int add(struct snapshot *s, const struct xprt_list *list, const struct xp
 	char name[32];
 
 	/* By max_connect, a client's transports have several addresses. */
-	for (const struct xprt_file *g = NULL; !mount && (g = xprt_files_next(list, f, g));)
-		mount = find_mount_at(s, g);
+	for (const struct xprt_file *g = list->files; !mount && g < list->files + list->count; g++)
+		if (g->switch_number == f->switch_number)
+			mount = find_mount_at(s, g);
 	if (!mount)
 		return 0;
 	name_transport(s, mount->server, f->protocol, name, sizeof(name));
