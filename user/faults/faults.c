@@ -365,7 +365,7 @@ static int copy_entries(const struct table *t, const struct fault_counts *from, 
 			return -ENOMEM;
 		memcpy(copy, entry, t->size);
 		for (const struct field *f = t->fields; f < t->fields + t->field_count; f++) {
-			double *time = (double *)(copy + f->offset);
+			double *time = (void *)(copy + f->offset);
 
 			if (f->type == FIELD_DOUBLE)
 				*time = *time + seconds > 0 ? *time + seconds : 0;

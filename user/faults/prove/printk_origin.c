@@ -117,11 +117,7 @@ int printk_origins_read_functions(struct printk_origins *o, const char *root)
 static int add_module(struct printk_origins *o, struct span line, uint64_t now_ns)
 {
 	struct span name = span_take_until(&line, " ");
-	struct module_range new = { .driver = ARRAY_FIND(d, driver_modules, COUNT(driver_modules),
-							 span_is(name, *d)),
-				    .from_ns = o->read_ns,
-				    .until_ns = UINT64_MAX,
-				    .found = true };
+	struct module_range new = { .from_ns = o->read_ns, .until_ns = UINT64_MAX };
 	struct module_range *m;
 	uint64_t size;
 
@@ -132,15 +128,16 @@ static int add_module(struct printk_origins *o, struct span line, uint64_t now_n
 	if (!new.begin)
 		return 0;
 	new.end = new.begin + size;
+	new.driver = ARRAY_FIND(d, driver_modules, COUNT(driver_modules), span_is(name, *d));
 	m = ARRAY_FIND(x, o->modules, o->module_count,
 		       x->until_ns > now_ns && x->begin == new.begin && x->end == new.end &&
 			       x->driver == new.driver);
-	if (!m)
+	if (!m) {
 		m = ARRAY_APPEND(o->modules, o->module_count);
-	if (!m)
-		return -ENOMEM;
-	if (m->until_ns != UINT64_MAX)
+		if (!m)
+			return -ENOMEM;
 		*m = new;
+	}
 	m->found = true;
 	return 1;
 }

@@ -83,14 +83,6 @@ static bool is_of_packet_filter(const struct provenance *p)
 	return memmem(p->text, p->len, "OUT=", 4) || memmem(p->text, p->len, "HTYPE=", 6);
 }
 
-static bool is_for_pci(const struct kmsg_record *record, const char *address)
-{
-	static const char prefix[] = "+pci:";
-
-	return !strncmp(record->device, prefix, strlen(prefix)) &&
-	       !strcmp(record->device + strlen(prefix), address);
-}
-
 bool provenance_accepts(const struct provenance *p, const struct kernel_line *line)
 {
 	switch (line->proof) {
@@ -107,7 +99,8 @@ bool provenance_accepts(const struct provenance *p, const struct kernel_line *li
 		 * kernel interface has one, as in "loading". No name of a process is as long as these lines. */
 		return begins_record(p, line->text) && !is_of_packet_filter(p);
 	case KERNEL_LINE_FOR_PCI:
-		return begins_record(p, line->text) && is_for_pci(p->record, line->device);
+		return begins_record(p, line->text) && !strncmp(p->record->device, "+pci:", 5) &&
+		       !strcmp(p->record->device + 5, line->device);
 	case KERNEL_LINE_FOR_DEVICE:
 		return begins_record(p, line->text) && *p->record->device;
 	case KERNEL_LINE_BY_KERNEL:

@@ -21,14 +21,6 @@ static double boot_time(const struct fault_events *e, uint64_t time_ns)
 	return boot_seconds(&e->clocks, time_ns);
 }
 
-/* Seconds since the epoch. The clock may be set to a time before that of the boot. */
-static double wall_time(const struct fault_events *e, uint64_t time_ns)
-{
-	double time = boot_time(e, time_ns) + e->clocks.boot_to_wall;
-
-	return time > 0 ? time : 0;
-}
-
 /* Logs @err, which can only be -ENOMEM; 0: nothing. */
 static void log_no_memory(const struct fault_events *e, int err)
 {
@@ -42,10 +34,12 @@ static void log_no_memory(const struct fault_events *e, int err)
 
 static struct event new_event(const struct fault_events *e, const char *kind, uint64_t time_ns)
 {
+	double time = boot_time(e, time_ns) + e->clocks.boot_to_wall;
+
+	/* The clock may be set to a time before that of the boot. */
 	return (struct event){ .kind = kind,
 			       .pid = -1,
-			       .replayed = time_ns < e->started_ns,
-			       .time = wall_time(e, time_ns),
+			       .replayed = time_ns<e->started_ns, .time = time> 0 ? time : 0,
 			       .monotonic_ns = time_ns,
 			       .members = "",
 			       .text = "" };

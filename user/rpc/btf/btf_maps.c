@@ -230,14 +230,6 @@ static uint32_t transport_number(struct reading *r, uint32_t index)
 	return 0;
 }
 
-static void add_replies(struct reading *r, uint32_t index, struct rpc_transport_state *state)
-{
-	for (uint32_t i = 0; i < r->m->shards; i++) {
-		state->replies += r->m->replies[i].of[index].count;
-		state->rtt_ns += r->m->replies[i].of[index].rtt_ns;
-	}
-}
-
 /* How many of a transport's @connects an earlier source has counted. That one knows the sum over a server's
  * transports of one protocol, so the first ones take all of it. They are always in the same order, and no connects
  * fall: so no figure falls, and their sum is right once each has had a call. */
@@ -339,7 +331,10 @@ static int read_transports(struct reading *r, uint32_t epoch)
 			RAISE(server->depth_max[l], rpc_peak_of(&t->peak[l], epoch));
 		server->credentials_ns += t->credentials_ns;
 		RAISE(server->session_slots, (uint32_t)t->session_slots);
-		add_replies(r, i, state);
+		for (uint32_t shard = 0; shard < r->m->shards; shard++) {
+			state->replies += r->m->replies[shard].of[i].count;
+			state->rtt_ns += r->m->replies[shard].of[i].rtt_ns;
+		}
 		connects = t->connects;
 		if (t->xprt > RPC_XPRT_FILLED)
 			probe(r, i, state, server, &connects);

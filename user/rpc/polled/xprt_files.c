@@ -42,13 +42,6 @@ bool xprt_info_parse(struct xprt_file *f, const char *text, size_t len)
 	return found == 7;
 }
 
-static bool is_address(const char *text)
-{
-	unsigned char bytes[16];
-
-	return inet_pton(AF_INET, text, bytes) == 1 || inet_pton(AF_INET6, text, bytes) == 1;
-}
-
 static bool read_info(const char *path, struct xprt_file *f)
 {
 	struct file_text text;
@@ -66,6 +59,7 @@ static bool read_info(const char *path, struct xprt_file *f)
 static bool read_file(struct xprt_file *f, const char *path)
 {
 	const char *folder = PATHF("%.*s", (int)(strrchr(path, '/') - path), path);
+	unsigned char bytes[16];
 
 	*f = (struct xprt_file){};
 	f->switch_number =
@@ -79,7 +73,8 @@ static bool read_file(struct xprt_file *f, const char *path)
 	if (strcmp(f->protocol, "tcp") != 0 ||
 	    !file_first_line(PATHF("%s/srcaddr", folder), f->local.address,
 			     sizeof(f->local.address)) ||
-	    !is_address(f->local.address))
+	    (inet_pton(AF_INET, f->local.address, bytes) != 1 &&
+	     inet_pton(AF_INET6, f->local.address, bytes) != 1))
 		f->local = (struct endpoint){};
 	return true;
 }
