@@ -162,7 +162,7 @@ static int code_text(struct coder *e, const struct field *f, char *at)
 	return 0;
 }
 
-static int code_field(struct coder *e, const struct field *f, char *at)
+static int code_field(struct coder *e, const struct field *f, void *at)
 {
 	uint64_t number;
 	int err = 0;
