@@ -114,7 +114,7 @@ static void begin(struct world *w, bool accept)
 	};
 	w->stream = fault_stream_new(&w->fault_events, accept);
 	require(w->stream != NULL);
-	fault_stream_origins(w->stream, 0);
+	w->stream->origins_ns = 0;
 	require(w->events != NULL);
 	require(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends));
 	w->log.fd = ends[0];

@@ -8,16 +8,15 @@
 static void look(const char *text, size_t size, struct node_mount *fact)
 {
 	struct span rest = { text, text + size };
-	char device[MOUNT_DEVICE_SIZE] = "";
 	struct mountinfo_line m;
 
 	fact->state = MOUNT_ABSENT;
 	while (span_left(rest))
 		if (mountinfo_read_line(&m, span_take_line(&rest)))
-			node_mount_look(fact, device, &m);
-	require_string(device);
+			node_mount_look(fact, &m);
+	require_string(fact->device);
 	require(fact->state <= MOUNT_READ_ONLY);
-	require(fact->state == MOUNT_FINE || !*device);
+	require(fact->state == MOUNT_FINE || !*fact->device);
 	require(fact->state != MOUNT_READ_ONLY || !fact->read_only);
 	mount_replies((struct span){ text, text + size }, fact->path);
 }

@@ -7,7 +7,7 @@
 static void check_mount(const struct mountstats_mount *mount)
 {
 	require_string(mount->server);
-	require_string(mount->path);
+	require_string(mount->mountpoint);
 	require(mount->op_count <= RPC_MAX_OP);
 	require(mount->transport_count <= MOUNTSTATS_TRANSPORTS);
 	for (size_t i = 0; i < mount->op_count; i++) {
@@ -25,8 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct mountstats_mount mount;
 	char *text = copy_of(data, size);
-	struct mountinfo_mount info;
-	struct xprt_info xprt;
+	struct nfs_mount info;
+	struct xprt_file xprt = {};
 	uint64_t device;
 	struct span m;
 	size_t lines = 1;
@@ -41,8 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	m = (struct span){ text, text + size };
 	for (size_t i = 0; mountinfo_next(&m, &info); i++) {
 		require(i < lines);
-		require_string(info.path);
-		require_string(info.address);
+		require_string(info.mountpoint);
+		require_string(info.remote.address);
 	}
 	m = (struct span){ text, text + size };
 	for (size_t i = 0; nfs_volumes_next(&m, &device); i++)

@@ -224,7 +224,7 @@ TEST(each_call_of_the_driver_counts_once)
 			m->events.enabled_ns[s] = UINT64_MAX;
 		m->stream = fault_stream_new(&m->events, false);
 		assert_non_null(m->stream);
-		fault_stream_origins(m->stream, m->now - SECOND);
+		m->stream->origins_ns = m->now - SECOND;
 		try_mix(m);
 		fault_stream_free(m->stream);
 		faults_free(&m->faults);

@@ -152,7 +152,7 @@ static void repeat(size_t times, void (*print)(const char *text), const char *te
 /* The hook knows from now on who prints; what follows is a second later. */
 static void know_origins(void)
 {
-	fault_stream_origins(w->stream, w->now - SECOND);
+	w->stream->origins_ns = w->now - SECOND;
 	record("something else");
 	w->now += SECOND;
 }
@@ -660,7 +660,7 @@ TEST(the_drivers_calls_count_wherever_they_stand)
 	/* A header is one call's, or nobody's. */
 	message("NVRM: Xid (PCI:0000:c1:00");
 	record("NVRM: Xid (PCI:0000:c1:00): 79");
-	fault_stream_origins(w->stream, 0);
+	w->stream->origins_ns = 0;
 	message("NVRM: Xid (PCI:0000:c1:00");
 	record("NVRM: Xid (PCI:0000:c1:00): 79");
 	pass(10 * SECOND);
@@ -723,7 +723,7 @@ TEST(what_reads_like_the_driver_of_a_switch_counts_if_it_printed_it)
 
 	record(failed); /* of that kernel no more is known */
 	assert_int_equal(events("nvswitch_failed"), 1);
-	fault_stream_origins(w->stream, w->now - SECOND);
+	w->stream->origins_ns = w->now - SECOND;
 	record(failed);
 	other_print(failed);
 	assert_int_equal(events("nvswitch_failed"), 1);
@@ -775,10 +775,10 @@ TEST(the_driver_confirms_a_text_of_unknown_origin)
 /* Where all calls are known, a record without one is not the driver's; a flood may have crowded it out. */
 TEST(a_record_whose_call_is_missing)
 {
-	fault_stream_origins(w->stream, w->now - SECOND);
+	w->stream->origins_ns = w->now - SECOND;
 	record(XID_79);
 	assert_counts(0, 1);
-	fault_stream_gap(w->stream, w->now);
+	w->stream->gap_ns = w->now;
 	record(XID_79);
 	record(TMPFS(XID_79));
 	assert_counts(1, 2);
@@ -860,7 +860,7 @@ TEST(a_failure_of_the_driver_that_the_log_has_lost)
  * takes the driver's message, which counts for what it is. */
 TEST(a_failure_of_the_driver_within_a_text_of_a_user)
 {
-	fault_stream_origins(w->stream, w->now - SECOND);
+	w->stream->origins_ns = w->now - SECOND;
 	w->now += SECOND;
 	repeat(2 * MAX_OTHERS_WAITING, other_message, TMPFS(NO_START));
 	message(NO_START);
@@ -887,7 +887,7 @@ TEST(a_failure_of_the_driver_within_a_text_of_a_user)
 TEST(a_fault_within_a_text_of_many_messages)
 {
 	char text[1024] = "";
-	fault_stream_origins(w->stream, w->now - SECOND);
+	w->stream->origins_ns = w->now - SECOND;
 	w->now += SECOND;
 	for (size_t i = 0; i < MAX_PRINTK_PIECES; i++) {
 		other_message(TMPFS("NVRM"));
@@ -1056,7 +1056,7 @@ TEST(what_was_printed_before_the_start_takes_no_message_or_report_of_later)
 		watch_driver();
 		w->events.enabled_ns[SIGNAL_XID] = w->now;
 		if (known)
-			fault_stream_origins(w->stream, w->now);
+			w->stream->origins_ns = w->now;
 		else
 			w->origin = PRINTK_ORIGIN_UNKNOWN;
 		w->now += SECOND;
@@ -1076,7 +1076,7 @@ TEST(what_was_printed_while_the_hook_was_loaded_takes_no_message)
 	w->events.started_ns = w->now - 9 * SECOND;
 	w->first_message = 2;
 	watch_driver();
-	fault_stream_origins(w->stream, w->now);
+	w->stream->origins_ns = w->now;
 	for (int i = 0; i < 3; i++)
 		driver_79();
 	w->now += SECOND;
@@ -1115,9 +1115,9 @@ TEST(a_fault_after_a_recovery_stays_open)
  * moment. The driver's message was lost, too, half a second before that was noticed. */
 TEST(a_user_does_not_set_the_logs_clock)
 {
-	fault_stream_origins(w->stream, w->now - 100 * SECOND);
+	w->stream->origins_ns = w->now - 100 * SECOND;
 	other_message(TMPFS(XID_31));
-	fault_stream_gap(w->stream, w->now);
+	w->stream->gap_ns = w->now;
 	w->now += SECOND;
 	record_of(0, w->now - 2 * SECOND, TMPFS(XID_31));
 	record_of(0, w->now - SECOND - SECOND / 2, XID_79);

@@ -332,8 +332,8 @@ TEST(no_counter_is_forgotten)
 		memset(from, 1, t->size);
 		table_add(t, to, from, true);
 		for (const struct field *f = t->fields; f < t->fields + t->field_count; f++)
-			for (size_t i = 0; f->role >= FIELD_COUNTER && f->role != FIELD_SMALLEST &&
-					   i < field_size(f);
+			for (size_t i = 0;
+			     f->role >= FIELD_COUNTER && f->role != FIELD_SMALLEST && i < f->size;
 			     i++)
 				if (!to[f->offset + i])
 					fail_msg("table %d forgets the number at byte %zu", id,

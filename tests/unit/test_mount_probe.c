@@ -80,16 +80,15 @@ TEST(the_nfs_mounts_of_fstab_are_wanted)
 }
 
 /* How mountinfo's @text leaves a mount at /data that may be written. */
-static struct node_mount look(const char *text, char device[MOUNT_DEVICE_SIZE])
+static struct node_mount look(const char *text)
 {
 	struct node_mount mount = { .path = "/data", .state = MOUNT_ABSENT };
 	struct span rest = { text, text + strlen(text) };
 	struct mountinfo_line m;
 
-	device[0] = 0;
 	while (span_left(rest))
 		if (mountinfo_read_line(&m, span_take_line(&rest)))
-			node_mount_look(&mount, device, &m);
+			node_mount_look(&mount, &m);
 	return mount;
 }
 
@@ -116,11 +115,12 @@ TEST(the_nodes_own_mount_counts)
 		{ "2 1 0:9 / /data rw - nfs n:/d rw\n3 2 0:10 / /data rw - fuse.x y rw,user_id=0\n",
 		  "0:10", MOUNT_FINE },
 	};
-	char device[MOUNT_DEVICE_SIZE];
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		assert_int_equal(look(cases[i].mountinfo, device).state, cases[i].state);
-		assert_string_equal(device, cases[i].device);
+		struct node_mount mount = look(cases[i].mountinfo);
+
+		assert_int_equal(mount.state, cases[i].state);
+		assert_string_equal(mount.device, cases[i].device);
 	}
 }
 

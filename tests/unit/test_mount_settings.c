@@ -2,18 +2,22 @@
 /* Proves that mounts are shown with the options, connections and readahead that are in force, and with the modules. */
 #include "made_up_tree.h"
 #include "nfs/mount_settings.h"
+#include "rpc/polled/polled.h"
 #include "snapshot.h"
 
 static struct mount_settings m;
+static struct nfs_mounts mounts;
 
 BEFORE_EACH()
 {
-	m = (struct mount_settings){ .changes = -1, .period_ns = MOUNT_SETTINGS_NS };
+	m = (struct mount_settings){ .period_ns = MOUNT_SETTINGS_NS };
+	mounts = (struct nfs_mounts){ .changes = -1 };
 }
 
 AFTER_EACH()
 {
 	mount_settings_free(&m);
+	nfs_mounts_free(&mounts);
 }
 
 #define OPTIONS                                                                                  \
@@ -28,13 +32,7 @@ static void add(uint64_t seconds)
 {
 	snapshot_free(&now);
 	now.time_ns = seconds * SECOND;
-	for (uint64_t device = 52; device <= 54; device++)
-		snapshot_mount(&now.calls,
-			       &(struct nfs_mount){ .server = "nas",
-						    .export = "/x",
-						    .mountpoint = { (char)('a' + device - 52) },
-						    .version = "4.2",
-						    .device = device });
+	assert_int_equal(nfs_mounts_add(&mounts, root, &now), 0);
 	assert_int_equal(mount_settings_add(&m, root, &now), 0);
 }
 
@@ -89,8 +87,6 @@ TEST(options_are_as_in_force)
 	assert_option(1, NFS_LOCAL_LOCK, "none");
 	assert_option(1, NFS_WSIZE, "");
 	assert_false(now.calls.mounts[1].readahead_known);
-	for (int o = 0; o < NFS_OPTIONS; o++)
-		assert_option(2, o, "");
 }
 
 /* The figures of mountstats since the mount, as many as the kernel prints. */
@@ -152,12 +148,10 @@ TEST(they_are_read_again_once_a_minute)
 {
 	put_mounts("");
 	add(100);
-	put_mounts(",retrans=7");
 	put("/sys/class/bdi/0:53/read_ahead_kb", "128\n");
 	add(159);
-	assert_option(1, NFS_RETRANS, "");
+	assert_false(now.calls.mounts[1].readahead_known);
 	add(160);
-	assert_option(1, NFS_RETRANS, "7");
 	assert_int_equal(now.calls.mounts[1].readahead_bytes, 131072);
 }
 
@@ -187,11 +181,9 @@ TEST(modules_have_their_build_and_origin)
 
 TEST(long_values_are_cut)
 {
-	char options[NFS_OPTIONS][NFS_OPTION_SIZE];
-	static const char text[] =
-		"sec=0123456789012345678901234567890123456789,proto=tcp,=,,rsize";
-
-	mount_settings_options(options, (struct span){ text, text + strlen(text) });
-	assert_string_equal(options[NFS_SEC], "01234567890123456789012");
-	assert_string_equal(options[NFS_PROTO], "tcp");
+	put_mounts(",sec=0123456789012345678901234567890123456789,proto=tcp,=,,rsize");
+	add(100);
+	assert_option(1, NFS_SEC, "01234567890123456789012");
+	assert_option(1, NFS_PROTO, "tcp");
+	assert_option(1, NFS_RSIZE, "");
 }

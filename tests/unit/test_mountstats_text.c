@@ -46,7 +46,7 @@ TEST(mounts_are_read_one_by_one)
 	m = (struct span){ stats, stats + strlen(stats) };
 	assert_true(mountstats_next(&m, &mount));
 	assert_string_equal(mount.server, "nas-1");
-	assert_string_equal(mount.path, "/mnt/a\\040b");
+	assert_string_equal(mount.mountpoint, "/mnt/a b");
 	assert_int_equal(mount.age, 17);
 	assert_int_equal(mount.transport_count, 2);
 	assert_string_equal(mount.transports[0].protocol, "tcp");
@@ -93,13 +93,13 @@ TEST(the_text_of_a_server_begins_no_mount)
 		 name, name);
 	m = (struct span){ text, text + strlen(text) };
 	assert_true(mountstats_next(&m, &mount));
-	assert_string_equal(mount.path, "/one");
+	assert_string_equal(mount.mountpoint, "/one");
 	assert_int_equal(mount.op_count, 1);
 	assert_string_equal(mount.ops[0].name, "READ");
 	assert_int_equal(mount.transport_count, 1);
 	assert_string_equal(mount.transports[0].protocol, "tcp");
 	assert_true(mountstats_next(&m, &mount));
-	assert_string_equal(mount.path, "/two");
+	assert_string_equal(mount.mountpoint, "/two");
 	assert_int_equal(mount.op_count, 0);
 	assert_false(mountstats_next(&m, &mount));
 }
@@ -126,19 +126,19 @@ TEST(the_same_mounts_in_mountinfo)
 		"42 22 bad / /x rw - nfs a:/ rw\n"
 		"44 22 0:48 / /o rw - nfs other:/other rw\n"
 		"43 22 0:47\n";
-	struct mountinfo_mount mount;
+	struct nfs_mount mount;
 	struct span m;
 
 	m = (struct span){ text, text + strlen(text) };
 	assert_true(mountinfo_next(&m, &mount));
 	assert_int_equal(mount.device, 45);
-	assert_string_equal(mount.path, "/mnt/a\\040b");
-	assert_string_equal(mount.address, "10.0.0.1"); /* not the client's */
-	assert_int_equal(mount.port, 2049);
+	assert_string_equal(mount.mountpoint, "/mnt/a b");
+	assert_string_equal(mount.remote.address, "10.0.0.1"); /* not the client's */
+	assert_int_equal(mount.remote.port, 2049);
 	assert_true(mountinfo_next(&m, &mount));
 	assert_int_equal(mount.device, 46);
-	assert_string_equal(mount.address, "fd00::1");
-	assert_int_equal(mount.port, 20049);
+	assert_string_equal(mount.remote.address, "fd00::1");
+	assert_int_equal(mount.remote.port, 20049);
 	assert_true(mountinfo_next(&m, &mount));
 	assert_string_equal(mount.server, "\\x6fther"); /* the name of what has been folded */
 	assert_false(mountinfo_next(&m, &mount));
@@ -151,15 +151,16 @@ TEST(a_transport_of_sysfs)
 		"min_num_slots=2\nnum_reqs=33\nbinding_q_len=0\nsending_q_len=1\n"
 		"pending_q_len=7\nbacklog_q_len=0\nmain_xprt=1\nsrc_port=880\n"
 		"tasks_queuelen=0\ndst_port=2049\n";
-	struct xprt_info info;
+	struct xprt_file info = {};
 
 	assert_true(xprt_info_parse(&info, text, strlen(text)));
 	assert_int_equal(info.slots_max, 65536);
 	assert_int_equal(info.slots_allocated, 33);
 	assert_int_equal(info.pending, 7);
 	assert_true(info.has_port);
-	assert_int_equal(info.port, 2049);
+	assert_int_equal(info.remote.port, 2049);
 	/* 5.14 ends before the port */
+	info = (struct xprt_file){};
 	assert_true(xprt_info_parse(&info, "max_num_slots=1\nnum_reqs=2\npending_q_len=3\n", 44));
 	assert_false(info.has_port);
 	assert_false(xprt_info_parse(&info, "num_reqs=2\npending_q_len=3\n", 27));

@@ -14,10 +14,9 @@ static void put_mounts(const char *text)
 /* @now has nothing but the mounts as they are now. */
 static void look(void)
 {
-	struct nfs_mounts m;
+	struct nfs_mounts m = { .changes = -1 };
 
 	snapshot_free(&now);
-	nfs_mounts_init(&m);
 	assert_int_equal(nfs_mounts_add(&m, root, &now), 0);
 	nfs_mounts_free(&m);
 }
@@ -132,10 +131,9 @@ TEST(this_process_stands_in_for_process_1)
 /* The system's own list reports what is mounted: without a change nothing is read. */
 TEST(a_list_without_a_change_is_not_read_again)
 {
-	struct nfs_mounts m;
+	struct nfs_mounts m = { .changes = -1 };
 	size_t count;
 
-	nfs_mounts_init(&m);
 	assert_int_equal(nfs_mounts_add(&m, "", &now), 0);
 	count = now.calls.mount_count;
 	snapshot_free(&now);
@@ -150,7 +148,7 @@ TEST(a_list_without_a_change_is_not_read_again)
 /* A mount of another network namespace has its server's name there, as long as that is one. */
 TEST(a_mount_of_another_network_namespace_has_its_servers_name)
 {
-	struct nfs_mounts m;
+	struct nfs_mounts m = { .changes = -1 };
 
 	put_mounts("40 22 0:45 / /own rw - nfs4 nas:/x rw,vers=4.2,addr=10.0.0.1\n"
 		   "41 22 0:46 / /other rw - nfs4 nas:/x rw,vers=4.2,addr=10.0.0.1\n"
@@ -163,7 +161,6 @@ TEST(a_mount_of_another_network_namespace_has_its_servers_name)
 	snapshot_transport(&now.calls, "nas@4026532000", "tcp/0")->alive = true;
 	snapshot_transport(&now.calls, "nas@4026531000", "tcp/0"); /* which has ended */
 	snapshot_transport(&now.calls, "a@b@4026530000", "tcp/0")->alive = true;
-	nfs_mounts_init(&m);
 	assert_int_equal(nfs_mounts_add(&m, root, &now), 0);
 	assert_string_equal(now.calls.mounts[0].server, "nas");
 	assert_string_equal(now.calls.mounts[1].server, "nas@4026532000");

@@ -17,7 +17,7 @@ BEFORE_EACH()
 {
 	series = (struct rpc_series){};
 	before = (struct rpc_op){};
-	assert_int_equal(rpc_series_open(&reader), 0);
+	assert_int_equal(rpc_series_open(&reader, 1), 0);
 	reader.series = &series;
 }
 
@@ -62,7 +62,7 @@ static struct rpc_op read_series(void)
 {
 	struct rpc_op op = {};
 
-	rpc_series_add(&op, rpc_series_read(&reader, 0));
+	rpc_series_add(&op, rpc_series_copy(&reader, 0));
 	for (int b = 0; b < TIME_BUCKETS; b++)
 		for (int p = 0; p < RPC_PHASES; p++)
 			if (op.phase[p].bucket[b] < before.phase[p].bucket[b])

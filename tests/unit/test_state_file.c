@@ -50,7 +50,7 @@ AFTER_EACH()
 
 static bool load(void)
 {
-	state_file_init(&file, &quiet, &store);
+	file = (struct state_file){ .log = &quiet, .store = &store };
 	return state_file_load(&file, &faults, &next);
 }
 
@@ -104,7 +104,7 @@ TEST(only_changes_are_saved)
 
 TEST(the_next_run_continues)
 {
-	state_file_init(&file, &quiet, &store);
+	file = (struct state_file){ .log = &quiet, .store = &store };
 	add_fault();
 	save(7, 1);
 	assert_true(load_again());
@@ -175,7 +175,7 @@ TEST(a_file_that_cannot_be_read_is_not_overwritten)
 
 TEST(without_a_store_nothing_is_kept)
 {
-	state_file_init(&file, &quiet, NULL);
+	file = (struct state_file){ .log = &quiet, .store = NULL };
 	assert_false(state_file_load(&file, &faults, &next));
 	assert_false(state_file_changed(&file, &faults));
 	save(1, 0);

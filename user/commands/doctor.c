@@ -416,11 +416,10 @@ bool doctor_report(FILE *out, const char *root, const char *release, int every_m
 
 int read_mounts(struct snapshot *s)
 {
-	struct mount_settings settings = { .changes = -1 };
-	struct nfs_mounts mounts;
+	struct mount_settings settings = {};
+	struct nfs_mounts mounts = { .changes = -1 };
 	int err;
 
-	nfs_mounts_init(&mounts);
 	err = nfs_mounts_add(&mounts, "", s) ?: mount_settings_add(&settings, "", s);
 	mount_settings_free(&settings);
 	nfs_mounts_free(&mounts);

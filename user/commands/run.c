@@ -476,7 +476,7 @@ int cmd_run(const struct options *options)
 {
 	struct agent a = { .options = options,
 			   .acks.path = options->ack,
-			   .settings = { .changes = -1, .period_ns = MOUNT_SETTINGS_NS },
+			   .settings.period_ns = MOUNT_SETTINGS_NS,
 			   .mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC) };
 	struct xid_policy policy = {};
 	struct fault_options gpu = {

@@ -45,7 +45,6 @@ static void begin(struct trace *t, const struct options *options)
 {
 	*t = (struct trace){
 		.options = options,
-		.settings.changes = -1,
 		.session = { .filter = options->filter,
 			     .keep_intervals = options->json_file || options->html },
 		.live = live_begin(),

@@ -144,13 +144,6 @@ static void pause_log(struct fault_observer *g, int err)
 	fault_stream_log_closed(g->stream);
 }
 
-static enum record_age age_of(struct fault_observer *g, uint64_t sequence)
-{
-	if (sequence < kernel_log_after(&g->start))
-		return RECORD_BEFORE_START;
-	return printk_hook_begins_after(g->printk, sequence) ? RECORD_BEFORE_HOOK : RECORD_NEW;
-}
-
 /* Returns whether all of the log has been read. */
 static bool read_log(struct fault_observer *g)
 {
@@ -167,7 +160,9 @@ static bool read_log(struct fault_observer *g)
 		/* The hook ran before the record could be read. */
 		if (printk_marked(l->text, l->record.text_len))
 			printk_hook_consume(g->printk);
-		age = age_of(g, l->record.sequence);
+		age = l->record.sequence < kernel_log_after(&g->start) ? RECORD_BEFORE_START :
+		      printk_hook_begins_after(g->printk, l->record.sequence) ? RECORD_BEFORE_HOOK :
+										RECORD_NEW;
 		fault_stream_record(g->stream, &l->record, l->text, age, monotonic_ns());
 		n++;
 		if (age != RECORD_BEFORE_START)
@@ -406,7 +401,7 @@ struct fault_observer *fault_observer_new(const struct log *log,
 	if (!init_stream(g) || g->epoll < 0)
 		goto failed;
 	open_log(g);
-	state_file_init(&g->state, log, options->state);
+	g->state = (struct state_file){ .log = log, .store = options->state };
 	/* Even if the log cannot be read now: the next run may read it. */
 	if (state_file_load(&g->state, &g->faults, &next))
 		kernel_log_resume(&g->kernel_log, next);

@@ -4,6 +4,7 @@
 
 #include <zlib.h>
 
+#include "base/array.h"
 #include "base/file_text.h"
 #include "base/span.h"
 #include "snapshot/table.h"
@@ -53,34 +54,28 @@ static void put_times(FILE *out, const struct fault_repeats *r)
 		fprintf(out, " %.6f", r->times[i]);
 }
 
-static void put_past(FILE *out, const struct past_fault *p, bool boot)
+static void put_list(FILE *out, const char *name, const char *id, unsigned int number,
+		     const char *more, const struct fault_repeats *r)
 {
-	const struct fault_repeats *r = boot ? &p->boots : &p->incidents;
-
 	if (!r->count)
 		return;
-	fputs("past", out);
-	put_word(out, p->gpu);
-	fprintf(out, " %u %d", p->code, boot);
+	fputs(name, out);
+	put_word(out, id);
+	fprintf(out, " %u%s", number, more);
 	put_times(out, r);
 	fputc('\n', out);
 }
 
-static void put_faults(FILE *out, const struct faults *faults)
+static void put_faults(FILE *out, const struct faults *f)
 {
-	for (size_t i = 0; i < faults->past_count; i++) {
-		put_past(out, &faults->past[i], true);
-		put_past(out, &faults->past[i], false);
+	for (const struct past_fault *p = f->past; p < f->past + f->past_count; p++) {
+		put_list(out, "past", p->gpu, p->code, " 1", &p->boots);
+		put_list(out, "past", p->gpu, p->code, " 0", &p->incidents);
 	}
-	for (size_t i = 0; i < faults->bus_count; i++)
-		fprintf(out, "bus %s\n", faults->bus[i].gpu);
-	for (size_t i = 0; i < faults->place_count; i++) {
-		fputs("place", out);
-		put_word(out, faults->places[i].device);
-		fprintf(out, " %u", faults->places[i].place);
-		put_times(out, &faults->places[i].repeats);
-		fputc('\n', out);
-	}
+	for (size_t i = 0; i < f->bus_count; i++)
+		fprintf(out, "bus %s\n", f->bus[i].gpu);
+	for (const struct fault_place *p = f->places; p < f->places + f->place_count; p++)
+		put_list(out, "place", p->device, p->place, "", &p->repeats);
 }
 
 static void put_entries(FILE *out, const struct kind *k, const struct fault_counts *c)
@@ -214,39 +209,6 @@ static double take_time(struct line *l)
 	return value;
 }
 
-#define TAKE_WORD(l, to) take_word(l, to, sizeof(to))
-
-/* Copies what a line held to @to, its entry; NULL: there is none. */
-static void store(struct line *l, void *to, const void *from, size_t size)
-{
-	if (to)
-		memcpy(to, from, size);
-	else if (!l->error)
-		l->error = -ENOMEM;
-}
-
-static void read_repeats(struct line *l, struct fault *f)
-{
-	while (!l->error && span_left(l->rest))
-		faults_note_repeat(&f->repeats, take_time(l));
-	if (!f->repeats.count)
-		faults_note_repeat(&f->repeats, f->last);
-}
-
-static void read_place(struct line *l, struct faults *faults)
-{
-	struct fault_place like;
-
-	TAKE_WORD(l, like.device);
-	like.place = (unsigned int)take_number(l, UINT32_MAX);
-	do {
-		double time = take_time(l);
-
-		if (!l->error && faults_note_place(faults, like.device, like.place, 0, time))
-			l->error = -ENOMEM;
-	} while (!l->error && span_left(l->rest));
-}
-
 static void read_entry(struct line *l, const struct kind *k, struct fault_counts *c)
 {
 	const struct table *t = &tables[k->table];
@@ -257,6 +219,7 @@ static void read_entry(struct line *l, const struct kind *k, struct fault_counts
 		struct unverified_xid unverified;
 		struct gpu_recovery recovery;
 	} like = {};
+	void *entry;
 
 	for (const char *row = k->rows; *row; row++) {
 		const struct field *f = &t->fields[*row - '0'];
@@ -273,35 +236,38 @@ static void read_entry(struct line *l, const struct kind *k, struct fault_counts
 		else
 			*(bool *)at = take_number(l, 1);
 	}
-	if (k->table == TABLE_FAULTS)
-		read_repeats(l, &like.fault);
+	while (k->table == TABLE_FAULTS && !l->error && span_left(l->rest))
+		faults_note_repeat(&like.fault.repeats, take_time(l));
+	if (k->table == TABLE_FAULTS && !like.fault.repeats.count)
+		faults_note_repeat(&like.fault.repeats, like.fault.last);
 	if (table_count(t, c) > k->most)
 		l->error = -EINVAL;
-	store(l, l->error ? NULL : table_get_labels(t, c, &like), &like, t->size);
+	if (l->error)
+		return;
+	entry = table_get_labels(t, c, &like);
+	if (entry)
+		memcpy(entry, &like, t->size);
+	else
+		l->error = -ENOMEM;
 }
 
-static void read_past(struct line *l, struct faults *faults)
+/* A line "past" or "place". */
+static void read_list(struct line *l, struct faults *faults, bool past)
 {
-	struct past_fault like;
+	unsigned int number;
 	bool boot;
+	char id[48];
 
-	TAKE_WORD(l, like.gpu);
-	like.code = (unsigned int)take_number(l, UINT32_MAX);
-	boot = take_number(l, 1);
+	take_word(l, id, past ? sizeof(id) : PCI_ADDRESS_SIZE);
+	number = (unsigned int)take_number(l, UINT32_MAX);
+	boot = past && take_number(l, 1);
 	do {
 		double time = take_time(l);
 
-		if (!l->error && faults_note_past(faults, like.gpu, like.code, boot, time))
+		if (!l->error && (past ? faults_note_past(faults, id, number, boot, time) :
+					 faults_note_place(faults, id, number, 0, time)))
 			l->error = -ENOMEM;
 	} while (!l->error && span_left(l->rest));
-}
-
-static void read_bus(struct line *l, struct faults *faults)
-{
-	if (faults->bus_count < MAX_BUS_GPUS)
-		take_word(l, faults->bus[faults->bus_count++].gpu, PCI_ADDRESS_SIZE);
-	else
-		l->error = -EINVAL;
 }
 
 static int read_line(struct fault_state *state, struct span text)
@@ -309,14 +275,12 @@ static int read_line(struct fault_state *state, struct span text)
 	struct fault_counts *c = &state->faults.counts;
 	struct line l = { .rest = text };
 	struct span name = take(&l);
-	const struct kind *k = kinds;
+	const struct kind *k = ARRAY_FIND(x, kinds, COUNT(kinds), span_is(name, x->name));
 
-	while (k < kinds + COUNT(kinds) && !span_is(name, k->name))
-		k++;
-	if (k < kinds + COUNT(kinds))
+	if (k)
 		read_entry(&l, k, c);
 	else if (span_is(name, "boot"))
-		TAKE_WORD(&l, state->boot);
+		take_word(&l, state->boot, sizeof(state->boot));
 	else if (span_is(name, "wall"))
 		state->boot_to_wall = take_time(&l);
 	else if (span_is(name, "next"))
@@ -326,12 +290,10 @@ static int read_line(struct fault_state *state, struct span text)
 	else if (span_is(name, "paths"))
 		for (int p = 0; p < FAULT_PATHS; p++)
 			c->fault_paths[p] = take_number(&l, UINT64_MAX);
-	else if (span_is(name, "past"))
-		read_past(&l, &state->faults);
-	else if (span_is(name, "bus"))
-		read_bus(&l, &state->faults);
-	else if (span_is(name, "place"))
-		read_place(&l, &state->faults);
+	else if (span_is(name, "past") || span_is(name, "place"))
+		read_list(&l, &state->faults, span_is(name, "past"));
+	else if (span_is(name, "bus") && state->faults.bus_count < MAX_BUS_GPUS)
+		take_word(&l, state->faults.bus[state->faults.bus_count++].gpu, PCI_ADDRESS_SIZE);
 	else
 		l.error = -EINVAL;
 	return l.error || !span_left(l.rest) ? l.error : -EINVAL;

@@ -62,17 +62,15 @@ struct state_store {
 	void *context;
 };
 
+/* Initialise with { .log, .store }, which must outlive it. */
 struct state_file {
 	const struct log *log;
-	const struct state_store *store; /* NULL: no state is kept */
+	const struct state_store *store; /* NULL: no state is kept, and its functions do nothing */
 	uint64_t saved_next;
 	uint64_t saved_changes;
 	bool damaged; /* the old file, which is still there */
 	bool lost; /* the text that was saved last */
 };
-
-/* With a @store of NULL the other functions do nothing. @log and @store must outlive it. */
-void state_file_init(struct state_file *f, const struct log *log, const struct state_store *store);
 
 /* Takes over what an earlier run of this boot has counted: fills @faults, which must be empty, and the sequence
  * number of the first record that it has not read. Returns whether there was such a state; of an earlier boot's it

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/array.h"
+#include "snapshot/table.h"
 #include "xid/xid_line.h"
 
 /* Takes an entry back that was added beyond @max; there were @before. Returns whether there was one. */
@@ -220,10 +221,10 @@ int faults_add_unverified(struct faults *f, const char *gpu, unsigned int code)
 /* A GPU's UUID, or its address. */
 static const char *gpu_id(const struct fault_counts *c, const char *device)
 {
-	for (size_t i = 0; i < c->gpu_count; i++)
-		if (!strcmp(c->gpus[i].gpu, device) && *c->gpus[i].uuid)
-			return c->gpus[i].uuid;
-	return device;
+	const struct gpu_info *info =
+		ARRAY_FIND(g, c->gpus, c->gpu_count, !strcmp(g->gpu, device) && *g->uuid);
+
+	return info ? info->uuid : device;
 }
 
 /* A fatal Xid of a GPU, but for those that only come with another. */
@@ -277,10 +278,8 @@ static int outlive_repeats(struct faults *f, const char *gpu, unsigned int code,
 /* Whether the same Xid of the same GPU, with another action, stands before it. */
 static bool stands_before(const struct fault_counts *c, const struct fault *x)
 {
-	for (const struct fault *f = c->faults; f < x; f++)
-		if (outlives_boot(f) && f->code == x->code && !strcmp(f->device, x->device))
-			return true;
-	return false;
+	return ARRAY_FIND(f, c->faults, x - c->faults,
+			  outlives_boot(f) && f->code == x->code && !strcmp(f->device, x->device));
 }
 
 int faults_outlive(struct faults *f, const struct faults *old, double boot_to_wall)
@@ -306,25 +305,6 @@ int faults_outlive(struct faults *f, const struct faults *old, double boot_to_wa
 					      boot_to_wall);
 	}
 	return err;
-}
-
-static void shift(double *time, double seconds)
-{
-	*time = *time + seconds > 0 ? *time + seconds : 0;
-}
-
-static void shift_all(struct fault_counts *c, double seconds)
-{
-	for (size_t i = 0; i < c->fault_count; i++) {
-		shift(&c->faults[i].first, seconds);
-		shift(&c->faults[i].last, seconds);
-		for (unsigned int r = 0; r < c->faults[i].repeats.count; r++)
-			shift(&c->faults[i].repeats.times[r], seconds);
-	}
-	for (size_t i = 0; i < c->kernel_event_count; i++)
-		shift(&c->kernel_events[i].last, seconds);
-	for (size_t i = 0; i < c->recovery_count; i++)
-		shift(&c->recoveries[i].time, seconds);
 }
 
 struct gpu_info *faults_gpu(struct faults *f, const char *gpu)
@@ -356,16 +336,9 @@ int faults_recovered(struct faults *f, const char *gpu, const char *evidence, do
 	struct gpu_recovery *r;
 
 	/* Only GPUs that had something to recover from. */
-	if (!all) {
-		bool known = false;
-
-		for (size_t i = 0; i < c->fault_count; i++)
-			known |= !strcmp(c->faults[i].device, gpu);
-		for (size_t i = 0; i < c->kernel_event_count; i++)
-			known |= !strcmp(c->kernel_events[i].device, gpu);
-		if (!known)
-			return 0;
-	}
+	if (!all && !ARRAY_FIND(x, c->faults, c->fault_count, !strcmp(x->device, gpu)) &&
+	    !ARRAY_FIND(x, c->kernel_events, c->kernel_event_count, !strcmp(x->device, gpu)))
+		return 0;
 	for (size_t i = 0; i < c->gpu_count; i++)
 		if ((all || !strcmp(c->gpus[i].gpu, gpu)) &&
 		    strcmp(evidence, RECOVERY_WITHDRAWN) != 0)
@@ -378,21 +351,28 @@ int faults_recovered(struct faults *f, const char *gpu, const char *evidence, do
 	return 0;
 }
 
-static int append_all(void **to, size_t *to_count, const void *from, size_t count, size_t size)
+/* Appends the entries of a table, with their times later by so many seconds, but not before 0. */
+static int copy_entries(const struct table *t, const struct fault_counts *from, double seconds,
+			struct fault_counts *to)
 {
-	for (size_t i = 0; i < count; i++) {
-		void *new = array_append(to, to_count, size);
+	const char *entry = table_array(t, from);
 
-		if (!new)
+	for (size_t i = table_count(t, from); i--; entry += t->size) {
+		char *copy = array_append((void **)((char *)to + t->array),
+					  (size_t *)((char *)to + t->entries), t->size);
+
+		if (!copy)
 			return -ENOMEM;
-		memcpy(new, (const char *)from + i * size, size);
+		memcpy(copy, entry, t->size);
+		for (const struct field *f = t->fields; f < t->fields + t->field_count; f++) {
+			double *time = (void *)(copy + f->offset);
+
+			if (f->type == FIELD_DOUBLE)
+				*time = *time + seconds > 0 ? *time + seconds : 0;
+		}
 	}
 	return 0;
 }
-
-#define APPEND_ALL(to, from, array, count)                                            \
-	append_all((void **)&(to)->array, &(to)->count, (from)->array, (from)->count, \
-		   sizeof(*(to)->array))
 
 static double window_of(const struct fault_clock *clock)
 {
@@ -433,19 +413,18 @@ static int add_past(const struct faults *f, const struct fault_clock *clock, str
 int faults_snapshot(const struct faults *f, const struct fault_clock *clock, struct fault_counts *c)
 {
 	const struct fault_counts *from = &f->counts;
+	int err = 0;
 
 	memcpy(c->fault_paths, from->fault_paths, sizeof(c->fault_paths));
 	c->log_lost = from->log_lost;
 	c->gpu_watched = from->gpu_watched;
-	if (APPEND_ALL(c, from, faults, fault_count) ||
-	    APPEND_ALL(c, from, kernel_events, kernel_event_count) ||
-	    APPEND_ALL(c, from, gpus, gpu_count) ||
-	    APPEND_ALL(c, from, unverified, unverified_count) ||
-	    APPEND_ALL(c, from, recoveries, recovery_count))
-		return -ENOMEM;
+	for (const struct table *t = tables; t < tables + TABLES && !err; t++)
+		if (t->part == offsetof(struct snapshot, faults))
+			err = copy_entries(t, from, clock->boot_to_wall, c);
+	if (err)
+		return err;
 	for (size_t i = 0; i < c->fault_count; i++)
-		c->faults[i].recent = recent_of(f, &c->faults[i], clock->now - window_of(clock));
-	shift_all(c, clock->boot_to_wall);
+		c->faults[i].recent = recent_of(f, &from->faults[i], clock->now - window_of(clock));
 	return add_past(f, clock, c);
 }
 

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/file_text.h"
@@ -100,19 +101,20 @@ static void note(struct scan *s, int pid, unsigned int minor)
 		cgroup_read(&group, text.bytes);
 		file_text_free(&text);
 	}
-	for (h = s->holders; h < s->holders + s->count; h++)
-		if (h->minor == minor && !strcmp(h->group.path, group.path)) {
-			h->processes++;
-			return;
-		}
+	h = ARRAY_FIND(x, s->holders, s->count,
+		       x->minor == minor && !strcmp(x->group.path, group.path));
+	if (h) {
+		h->processes++;
+		return;
+	}
 	if (s->count == GROUPS) {
 		s->late = true;
 		return;
 	}
 	cgroup_find_job(&group, s->root);
+	h = &s->holders[s->count++];
 	*h = (struct holder){ .minor = minor, .group = group, .pid = pid, .processes = 1 };
 	file_first_line(PATHF("%s/proc/%d/comm", s->root, pid), h->comm, sizeof(h->comm));
-	s->count++;
 }
 
 /* A process with many files of one GPU counts once. */
@@ -225,22 +227,13 @@ bool gpu_information_read(const char *root, const char *gpu, unsigned int *minor
 	return found;
 }
 
-/* Index of the GPU in the list; its count: not there. */
-static size_t find_gpu(const struct gpu_minors *known, const char *gpu)
-{
-	size_t i = 0;
-
-	while (i < known->count && strcmp(known->list[i].gpu, gpu) != 0)
-		i++;
-	return i;
-}
-
 /* "": not known. */
 static const char *uuid_of(const struct gpu_minors *known, const char *gpu)
 {
-	size_t i = find_gpu(known, gpu);
+	const struct gpu_minor *found =
+		ARRAY_FIND(m, known->list, known->count, !strcmp(m->gpu, gpu));
 
-	return i < known->count ? known->list[i].uuid : "";
+	return found ? found->uuid : "";
 }
 
 void gpu_holders_scan(const char *root, unsigned int major, const struct gpu_minors *minors,
@@ -330,14 +323,13 @@ static void note_minors(struct gpu_holders *h)
 		if (!span_number(span_take_word(&line), UINT32_MAX, &number) ||
 		    !span_copy(gpu, name, sizeof(name)))
 			continue;
-		known = &m->list[find_gpu(m, name)];
-		if (known == m->list + COUNT(m->list))
+		known = ARRAY_FIND(x, m->list, m->count, !strcmp(x->gpu, name));
+		if (!known && m->count == COUNT(m->list))
 			continue;
-		if (known == m->list + m->count) {
-			m->count++;
+		if (!known) {
+			known = &m->list[m->count++];
+			*known = (struct gpu_minor){ .minor = (unsigned int)number };
 			memcpy(known->gpu, name, sizeof(name));
-			known->minor = (unsigned int)number;
-			*known->uuid = 0;
 		}
 		if (!*known->uuid)
 			copy_uuid(span_take_word(&line), known->uuid);

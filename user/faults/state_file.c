@@ -19,11 +19,6 @@ static uint64_t changes(const struct faults *faults)
 	return sum;
 }
 
-void state_file_init(struct state_file *f, const struct log *log, const struct state_store *store)
-{
-	*f = (struct state_file){ .log = log, .store = store };
-}
-
 /* Returns 0 or -errno after a message. */
 static int read_state(struct state_file *f, struct fault_state *state)
 {
@@ -43,12 +38,6 @@ static int read_state(struct state_file *f, struct fault_state *state)
 	return err;
 }
 
-static void log_no_memory(const struct state_file *f, int err)
-{
-	if (err)
-		log_warn(f->log, "no memory for the faults of earlier boots");
-}
-
 bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next)
 {
 	char boot[BOOT_ID_SIZE];
@@ -61,8 +50,9 @@ bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next
 	if (!*boot || strcmp(boot, state.boot) != 0) {
 		log_info(f->log, "the state file %s is of an earlier boot: counts begin at 0",
 			 f->store->path);
-		if (state.boot_to_wall > 0)
-			log_no_memory(f, faults_outlive(faults, &state.faults, state.boot_to_wall));
+		if (state.boot_to_wall > 0 &&
+		    faults_outlive(faults, &state.faults, state.boot_to_wall))
+			log_warn(f->log, "no memory for the faults of earlier boots");
 		fault_state_free(&state);
 		return false;
 	}

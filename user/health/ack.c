@@ -2,8 +2,6 @@
 /* The faults that an operator has acknowledged: parser and look-up. */
 #include "health/ack.h"
 
-#include <sys/stat.h>
-
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/fields.h"
@@ -116,13 +114,11 @@ int ack_file_refresh(struct ack_file *f, char *error, size_t error_size)
 
 	if (lstat(f->path, &st))
 		st = (struct stat){};
-	if (f->known && st.st_ino == f->inode && st.st_size == f->size &&
-	    st.st_ctim.tv_sec == f->changed.tv_sec && st.st_ctim.tv_nsec == f->changed.tv_nsec)
+	if (f->known && st.st_ino == f->seen.st_ino && st.st_size == f->seen.st_size &&
+	    !memcmp(&st.st_ctim, &f->seen.st_ctim, sizeof(st.st_ctim)))
 		return 0;
 	f->known = true;
-	f->inode = st.st_ino;
-	f->size = st.st_size;
-	f->changed = st.st_ctim;
+	f->seen = st;
 	ack_free(&f->list);
 	return ack_load(&f->list, f->path, error, error_size);
 }

@@ -10,8 +10,7 @@
  * none afterwards. */
 #pragma once
 
-#include <sys/types.h>
-#include <time.h>
+#include <sys/stat.h>
 
 #include "base/span.h"
 
@@ -57,10 +56,8 @@ void ack_free(struct ack_list *list);
 struct ack_file {
 	const char *path;
 	struct ack_list list;
-	bool known; /* what follows is of a file that was read */
-	ino_t inode;
-	off_t size;
-	struct timespec changed;
+	bool known; /* this is of a file that was read: */
+	struct stat seen;
 };
 
 /* Returns as ack_load() does, if the file has changed; 0 if not. After an error the list is

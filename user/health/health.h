@@ -146,10 +146,7 @@ void health_to_snapshot(const struct health_report *report, const struct health_
 #define SET_BRIEF(finding, ...) safe_format((finding)->brief, sizeof((finding)->brief), __VA_ARGS__)
 #define SET_HEAD(finding, ...) safe_format((finding)->head, sizeof((finding)->head), __VA_ARGS__)
 
-/* Counts a finding and returns it; the caller writes its texts. All findings beyond the list
- * share one entry behind it. */
-struct health_finding *health_add_finding(struct health_evaluation *e, enum health_rule_id rule);
-/* The same of a state of @device, which has no reports. */
+/* Counts a finding about a state of @device, and returns it; the caller writes its texts. */
 struct health_finding *health_add_state(struct health_evaluation *e, enum health_rule_id rule,
 					const char *device);
 

@@ -7,10 +7,12 @@
 #include "base/safe_text.h"
 #include "base/span.h"
 #include "sinks/metrics.h"
+#include "snapshot/table.h"
 
 /* Look-ups are linear: this limits the work for a file that another program wrote. */
 #define MAX_ENTRIES 4096
 #define MAX_LABELS 8
+#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 #define MAX_TIME 1e11 /* seconds: beyond the year 5000 */
 #define NS_PER_SECOND UINT64_C(1000000000)
 
@@ -23,32 +25,16 @@ struct sample {
 	struct span value; /* digits and points */
 };
 
-/* The reading functions return 0, -EINVAL or -ENOMEM. */
+/* The samples of a family: each is a field of an entry. */
 struct family {
 	enum metric_id metric;
-	int (*read)(struct snapshot *s, const struct sample *sample, unsigned int kind);
-	/* of faults: SXIDS, FIRST; of incidents: recent; of events: of the GPU driver; of GPUs: past failures */
-	unsigned int kind;
+	enum table_id table;
+	const char *labels[5]; /* for the first rows of the table; NULL: an empty text, or .flag */
+	size_t value; /* its offset in the entry */
+	enum field_type type; /* of the value; FIELD_TEXT: it says nothing */
+	bool flag; /* of faults: SXids; of events: those of the GPU driver */
+	bool group; /* the entry is the first of a group of faults; a time is that of all of them */
 };
-
-#define SXIDS 1u
-#define FIRST 2u /* of times: the first */
-
-static bool is_name(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_';
-}
-
-static struct span take_name(struct span *s)
-{
-	struct span name = { s->at, s->at };
-
-	while (name.end < s->end && is_name(*name.end))
-		name.end++;
-	s->at = name.end;
-	return name;
-}
 
 /* Takes a label's value after its opening quote, and the closing quote. */
 static bool take_quoted(struct span *s, char *value, size_t size)
@@ -86,7 +72,7 @@ static bool take_labels(struct span *s, struct sample *sample)
 	do {
 		if (sample->label_count == MAX_LABELS)
 			return false;
-		sample->labels[sample->label_count].name = take_name(s);
+		sample->labels[sample->label_count].name = span_take_run(s, NAME_LETTERS);
 		if (!span_take(s, "=\"") || !take_quoted(s, value, sizeof(value)))
 			return false;
 		safe_copy(sample->labels[sample->label_count].value, LABEL_SIZE, value,
@@ -116,27 +102,6 @@ static const char *label_of(const struct sample *sample, const char *name)
 	return NULL;
 }
 
-/* Copies a label's value. False: there is none, or it does not fit. */
-static bool get_label(const struct sample *sample, const char *name, char *to, size_t size)
-{
-	const char *value = label_of(sample, name);
-
-	return value && (size_t)snprintf(to, size, "%s", value) < size;
-}
-
-#define GET_LABEL(sample, name, to) get_label(sample, name, to, sizeof(to))
-
-static bool get_code(const struct sample *sample, const char *name, unsigned int *code)
-{
-	const char *text = label_of(sample, name);
-	uint64_t value;
-
-	if (!text || !span_number((struct span){ text, text + strlen(text) }, UINT32_MAX, &value))
-		return false;
-	*code = (unsigned int)value;
-	return true;
-}
-
 static bool get_time(const struct sample *sample, double *seconds)
 {
 	char text[48], *end;
@@ -161,225 +126,143 @@ static bool get_nanoseconds(const struct sample *sample, uint64_t *ns)
 	return true;
 }
 
-static int added(const void *entry, size_t count)
-{
-	if (!entry)
-		return -ENOMEM;
-	return count > MAX_ENTRIES ? -EINVAL : 0;
-}
-
-static int read_oldest_waiter(struct snapshot *s, const struct sample *sample, unsigned int kind)
-{
-	const char *queue = label_of(sample, "queue");
-	struct rpc_server_state *v;
-	char server[LABEL_SIZE];
-	uint64_t ns;
-	int err;
-
-	(void)kind;
-	if (!queue || !GET_LABEL(sample, "server", server) || !get_nanoseconds(sample, &ns))
-		return -EINVAL;
-	v = snapshot_server(&s->calls, server);
-	err = added(v, s->calls.server_count);
-	if (err)
-		return err;
-	for (int q = 0; q < RPC_QUEUES; q++)
-		if (!strcmp(queue, rpc_queue_names[q]))
-			v->oldest_ns[q] = ns;
-	return 0;
-}
-
-/* @age: of the oldest. */
-static int read_stuck_tasks(struct snapshot *s, const struct sample *sample, unsigned int age)
-{
-	const char *state = label_of(sample, "state");
-	char mountpoint[LABEL_SIZE];
-	struct stuck_state *t;
-	uint64_t tasks;
-	int err;
-
-	if (!state || !GET_LABEL(sample, "mountpoint", mountpoint))
-		return -EINVAL;
-	t = snapshot_stuck(&s->calls, mountpoint, !strcmp(state, "rpc"));
-	err = added(t, s->calls.stuck_count);
-	if (err || age)
-		return err ? err : get_nanoseconds(sample, &t->oldest_ns) ? 0 : -EINVAL;
-	if (!span_number(sample->value, UINT32_MAX, &tasks))
-		return -EINVAL;
-	t->tasks = (uint32_t)tasks;
-	return 0;
-}
-
-/* Device and code of a sample about Xids or SXids. */
-static bool get_fault(const struct sample *sample, bool nvswitch, struct fault *f)
-{
-	*f = (struct fault){ .nvswitch = nvswitch };
-	return GET_LABEL(sample, nvswitch ? "device" : "gpu", f->device) &&
-	       get_code(sample, nvswitch ? "sxid" : "xid", &f->code);
-}
-
-static int read_fault(struct snapshot *s, const struct sample *sample, unsigned int nvswitch)
-{
-	struct fault like, *f;
-	uint64_t count;
-	int err;
-
-	if (!get_fault(sample, nvswitch, &like) || !GET_LABEL(sample, "severity", like.severity) ||
-	    (!nvswitch && !GET_LABEL(sample, "action", like.action)) ||
-	    !span_number(sample->value, UINT64_MAX, &count))
-		return -EINVAL;
-	f = snapshot_fault(&s->faults, &like);
-	err = added(f, s->faults.fault_count);
-	if (!err)
-		f->count = count;
-	return err;
-}
-
-static int read_incidents(struct snapshot *s, const struct sample *sample, unsigned int recent)
-{
-	struct fault like, *f;
-
-	if (!get_fault(sample, false, &like))
-		return -EINVAL;
-	f = fault_group_next(s, s->faults.faults, &like);
-	return f && span_number(sample->value, UINT64_MAX, recent ? &f->recent : &f->incidents) ?
-		       0 :
-		       -EINVAL;
-}
-
-static int read_boots(struct snapshot *s, const struct sample *sample, unsigned int kind)
-{
-	struct fault like, *f;
-	uint64_t boots;
-
-	(void)kind;
-	if (!get_fault(sample, false, &like) || !span_number(sample->value, UINT32_MAX, &boots))
-		return -EINVAL;
-	f = fault_group_next(s, s->faults.faults, &like);
-	if (!f)
-		return -EINVAL;
-	f->boots = (unsigned int)boots;
-	return 0;
-}
-
-static int read_fault_time(struct snapshot *s, const struct sample *sample, unsigned int kind)
-{
-	struct fault like, *f;
-	double time;
-
-	if (!get_fault(sample, kind & SXIDS, &like) || !get_time(sample, &time))
-		return -EINVAL;
-	f = fault_group_next(s, s->faults.faults, &like);
-	if (!f)
-		return -EINVAL;
-	for (; f; f = fault_group_next(s, f + 1, &like))
-		*(kind & FIRST ? &f->first : &f->last) = time;
-	return 0;
-}
-
-static int find_event(struct snapshot *s, const struct sample *sample, bool gpu_driver,
-		      struct kernel_event **e)
-{
-	char kind[sizeof((*e)->kind)], device[sizeof((*e)->device)];
-
-	if (!GET_LABEL(sample, "kind", kind) ||
-	    !GET_LABEL(sample, gpu_driver ? "gpu" : "device", device))
-		return -EINVAL;
-	*e = snapshot_kernel_event(&s->faults, gpu_driver, kind, device);
-	return added(*e, s->faults.kernel_event_count);
-}
-
-static int read_event(struct snapshot *s, const struct sample *sample, unsigned int gpu_driver)
-{
-	struct kernel_event *e;
-	int err = find_event(s, sample, gpu_driver, &e);
-
-	return err ? err : span_number(sample->value, UINT64_MAX, &e->count) ? 0 : -EINVAL;
-}
-
-static int read_event_time(struct snapshot *s, const struct sample *sample, unsigned int gpu_driver)
-{
-	struct kernel_event *e;
-	int err = find_event(s, sample, gpu_driver, &e);
-
-	return err ? err : get_time(sample, &e->last) ? 0 : -EINVAL;
-}
-
-static int read_recovery(struct snapshot *s, const struct sample *sample, unsigned int kind)
-{
-	struct gpu_recovery like, *r;
-	int err;
-
-	(void)kind;
-	if (!GET_LABEL(sample, "gpu", like.gpu) || !GET_LABEL(sample, "evidence", like.evidence) ||
-	    !get_time(sample, &like.time))
-		return -EINVAL;
-	r = snapshot_recovery(&s->faults, like.gpu, like.evidence);
-	err = added(r, s->faults.recovery_count);
-	if (!err)
-		r->time = like.time;
-	return err;
-}
-
-/* @past: of failures of earlier boots. */
-static int read_gpu(struct snapshot *s, const struct sample *sample, unsigned int past)
-{
-	struct gpu_info *g;
-	uint64_t value;
-	char gpu[sizeof(g->gpu)];
-	int err;
-
-	if (!GET_LABEL(sample, "gpu", gpu) ||
-	    !span_number(sample->value, past ? UINT64_MAX : 1, &value))
-		return -EINVAL;
-	g = snapshot_gpu(&s->faults, gpu);
-	err = added(g, s->faults.gpu_count);
-	if (!err && past)
-		g->past_failures = value;
-	else if (!err)
-		g->rate_limited = value;
-	return err;
-}
-
-static int read_identity(struct snapshot *s, const struct sample *sample, unsigned int kind)
-{
-	struct gpu_info like = {}, *g;
-	int err;
-
-	(void)kind;
-	if (!GET_LABEL(sample, "gpu", like.gpu) || !GET_LABEL(sample, "uuid", like.uuid) ||
-	    !GET_LABEL(sample, "serial", like.serial))
-		return -EINVAL;
-	g = snapshot_gpu(&s->faults, like.gpu);
-	err = added(g, s->faults.gpu_count);
-	if (err)
-		return err;
-	memcpy(g->uuid, like.uuid, sizeof(g->uuid));
-	memcpy(g->serial, like.serial, sizeof(g->serial));
-	return 0;
-}
+#define IN(in, member, as) .value = offsetof(struct in, member), .type = FIELD_##as
 
 static const struct family families[] = {
-	{ METRIC_RPC_OLDEST_WAITER_SECONDS, read_oldest_waiter, false },
-	{ METRIC_NFS_STUCK_TASKS, read_stuck_tasks, false },
-	{ METRIC_NFS_OLDEST_STUCK_TASK_SECONDS, read_stuck_tasks, true },
-	{ METRIC_GPU_XID_ERRORS, read_fault, false },
-	{ METRIC_GPU_XID_INCIDENTS, read_incidents, false },
-	{ METRIC_GPU_XID_RECENT_INCIDENTS, read_incidents, true },
-	{ METRIC_GPU_XID_BOOTS, read_boots, false },
-	{ METRIC_GPU_XID_FIRST_TIMESTAMP_SECONDS, read_fault_time, FIRST },
-	{ METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS, read_fault_time, 0 },
-	{ METRIC_NVSWITCH_SXID_ERRORS, read_fault, SXIDS },
-	{ METRIC_NVSWITCH_SXID_FIRST_TIMESTAMP_SECONDS, read_fault_time, SXIDS | FIRST },
-	{ METRIC_NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS, read_fault_time, SXIDS },
-	{ METRIC_GPU_DRIVER_ERRORS, read_event, true },
-	{ METRIC_GPU_DRIVER_ERROR_LAST_TIMESTAMP_SECONDS, read_event_time, true },
-	{ METRIC_GPU_RECOVERED_TIMESTAMP_SECONDS, read_recovery, false },
-	{ METRIC_GPU_PAST_FAILURES, read_gpu, true },
-	{ METRIC_GPU_GSP_RATE_LIMITED, read_gpu, false },
-	{ METRIC_GPU_INFO, read_identity, false },
-	{ METRIC_KERNEL_EVENTS, read_event, false },
+/* clang-format off */
+#define SAMPLES(id, in, ...) { METRIC_##id, TABLE_##in, __VA_ARGS__ }
+#define XID { "gpu", "xid" }
+#define SXID { "device", "sxid" }
+	SAMPLES(RPC_OLDEST_WAITER_SECONDS, SERVERS, { "server" }, IN(rpc_server_state, oldest_ns, U64)),
+	SAMPLES(NFS_STUCK_TASKS, STUCK, { "mountpoint", "state" }, IN(stuck_state, tasks, U32)),
+	SAMPLES(NFS_OLDEST_STUCK_TASK_SECONDS, STUCK, { "mountpoint", "state" }, IN(stuck_state, oldest_ns, U64)),
+	SAMPLES(GPU_XID_ERRORS, FAULTS, { "gpu", "xid", NULL, "severity", "action" }, IN(fault, count, U64)),
+	SAMPLES(GPU_XID_INCIDENTS, FAULTS, XID, IN(fault, incidents, U64), .group = true),
+	SAMPLES(GPU_XID_RECENT_INCIDENTS, FAULTS, XID, IN(fault, recent, U64), .group = true),
+	SAMPLES(GPU_XID_BOOTS, FAULTS, XID, IN(fault, boots, U32), .group = true),
+	SAMPLES(GPU_XID_FIRST_TIMESTAMP_SECONDS, FAULTS, XID, IN(fault, first, DOUBLE), .group = true),
+	SAMPLES(GPU_XID_LAST_TIMESTAMP_SECONDS, FAULTS, XID, IN(fault, last, DOUBLE), .group = true),
+	SAMPLES(NVSWITCH_SXID_ERRORS, FAULTS, { "device", "sxid", NULL, "severity" }, IN(fault, count, U64), .flag = true),
+	SAMPLES(NVSWITCH_SXID_FIRST_TIMESTAMP_SECONDS, FAULTS, SXID, IN(fault, first, DOUBLE), .flag = true, .group = true),
+	SAMPLES(NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS, FAULTS, SXID, IN(fault, last, DOUBLE), .flag = true, .group = true),
+	SAMPLES(GPU_DRIVER_ERRORS, KERNEL_EVENTS, { NULL, "kind", "gpu" }, IN(kernel_event, count, U64), .flag = true),
+	SAMPLES(GPU_DRIVER_ERROR_LAST_TIMESTAMP_SECONDS, KERNEL_EVENTS, { NULL, "kind", "gpu" },
+		IN(kernel_event, last, DOUBLE), .flag = true),
+	SAMPLES(GPU_RECOVERED_TIMESTAMP_SECONDS, RECOVERIES, { "gpu", "evidence" }, IN(gpu_recovery, time, DOUBLE)),
+	SAMPLES(GPU_PAST_FAILURES, GPUS, { "gpu" }, IN(gpu_info, past_failures, U64)),
+	SAMPLES(GPU_GSP_RATE_LIMITED, GPUS, { "gpu" }, IN(gpu_info, rate_limited, BOOL)),
+	SAMPLES(GPU_INFO, GPUS, { "gpu", "uuid", "serial" }, IN(gpu_info, uuid, TEXT)),
+	SAMPLES(KERNEL_EVENTS, KERNEL_EVENTS, { NULL, "kind", "device" }, IN(kernel_event, count, U64)),
+	/* clang-format on */
 };
+
+static bool get_u32(struct span text, uint32_t *to)
+{
+	uint64_t number;
+
+	if (!span_number(text, UINT32_MAX, &number))
+		return false;
+	*to = (uint32_t)number;
+	return true;
+}
+
+/* Sets what the labels say. False: one is missing, does not fit, or is no number. */
+static bool get_labels(const struct sample *sample, const struct family *family, char *entry)
+{
+	const struct table *t = &tables[family->table];
+
+	for (size_t i = 0; i < COUNT(family->labels) && i < t->field_count; i++) {
+		const struct field *f = &t->fields[i];
+		const char *name = family->labels[i], *text = name ? label_of(sample, name) : "";
+		void *at = entry + f->offset;
+		struct span value;
+
+		if (!text)
+			return false;
+		value = (struct span){ text, text + strlen(text) };
+		if (!name && f->role == FIELD_LABEL && f->type == FIELD_BOOL)
+			*(bool *)at = family->flag;
+		else if (name && f->type == FIELD_BOOL)
+			*(bool *)at = span_is(value, "rpc");
+		else if (name && !(f->type == FIELD_U32 ? get_u32(value, at) :
+							  span_copy(value, at, f->count)))
+			return false;
+	}
+	return true;
+}
+
+/* The age of a queue's oldest waiter, among those of all queues. */
+static bool get_oldest(const struct sample *sample, uint64_t ages[RPC_QUEUES])
+{
+	const char *queue = label_of(sample, "queue");
+	uint64_t ns;
+
+	if (!queue || !get_nanoseconds(sample, &ns))
+		return false;
+	for (int q = 0; q < RPC_QUEUES; q++)
+		if (!strcmp(queue, rpc_queue_names[q]))
+			ages[q] = ns;
+	return true;
+}
+
+static bool get_value(const struct sample *sample, const struct family *family, char *entry)
+{
+	const bool seconds = *metrics[family->metric].unit;
+	void *at = entry + family->value;
+
+	switch (family->type) {
+	case FIELD_TEXT:
+		return get_labels(sample, family, entry);
+	case FIELD_DOUBLE:
+		return get_time(sample, at);
+	case FIELD_U64:
+		return family->table == TABLE_SERVERS ? get_oldest(sample, at) :
+		       seconds                        ? get_nanoseconds(sample, at) :
+							span_number(sample->value, UINT64_MAX, at);
+	case FIELD_BOOL:
+		*(bool *)at = span_is(sample->value, "1");
+		return *(bool *)at || span_is(sample->value, "0");
+	default:
+		return get_u32(sample->value, at);
+	}
+}
+
+static bool read_group(struct snapshot *s, const struct family *family, const struct sample *sample,
+		       const struct fault *like)
+{
+	struct fault *f = fault_group_next(s, s->faults.faults, like);
+	bool read = f;
+
+	for (; f && read;
+	     f = family->type == FIELD_DOUBLE ? fault_group_next(s, f + 1, like) : NULL)
+		read = get_value(sample, family, (char *)f);
+	return read;
+}
+
+/* Returns 0, -EINVAL or -ENOMEM. */
+static int read_entry(struct snapshot *s, const struct family *family, const struct sample *sample)
+{
+	const struct table *t = &tables[family->table];
+	char *part = (char *)s + t->part, *entry;
+	union {
+		struct rpc_server_state server;
+		struct stuck_state stuck;
+		struct fault fault;
+		struct kernel_event event;
+		struct gpu_recovery recovery;
+		struct gpu_info gpu;
+	} like = {};
+
+	if (!get_labels(sample, family, (char *)&like))
+		return -EINVAL;
+	if (family->group)
+		return read_group(s, family, sample, &like.fault) ? 0 : -EINVAL;
+	entry = table_get_labels(t, part, &like);
+	if (!entry)
+		return -ENOMEM;
+	return table_count(t, part) <= MAX_ENTRIES && get_value(sample, family, entry) ? 0 :
+											 -EINVAL;
+}
 
 /* The family that has samples of this name; NULL: none that is read. */
 static const struct family *find_family(struct span name)
@@ -409,16 +292,15 @@ static int read_line(struct snapshot *s, struct span line, struct last_name *las
 	struct sample sample;
 
 	if (last->name.at && span_left(line) > len && !memcmp(line.at, last->name.at, len) &&
-	    !is_name(line.at[len])) {
+	    !strchr(NAME_LETTERS, line.at[len])) {
 		line.at += len;
 	} else {
-		last->name = take_name(&line);
+		last->name = span_take_run(&line, NAME_LETTERS);
 		last->family = find_family(last->name);
 	}
 	if (!last->family)
 		return 0;
-	return read_sample(line, &sample) ? last->family->read(s, &sample, last->family->kind) :
-					    -EINVAL;
+	return read_sample(line, &sample) ? read_entry(s, last->family, &sample) : -EINVAL;
 }
 
 /* OpenMetrics has a last line. Prometheus' format, which shows in a counter's metadata, has none: there the last line

@@ -28,7 +28,6 @@
 /* One mount while it is asked. */
 struct probe {
 	struct node_mount *mount;
-	char device[MOUNT_DEVICE_SIZE];
 	int answer; /* pipe; -1: not asked, or it has answered */
 	pid_t pid;
 	uint64_t replies; /* of its server, at half of the time */
@@ -37,23 +36,26 @@ struct probe {
 /* ---- what the kernel knows ---- */
 
 /* Without the list of mounts nothing is known against any. */
-static void look_at_mounts(struct probe *probes, size_t count, const char *mountinfo)
+void node_mounts_look(struct node_state *node, const char *mountinfo)
 {
+	struct node_mount *end = node->mounts + node->mount_count;
 	struct file_text text;
 	struct mountinfo_line m;
 	struct span rest;
 	bool read = !file_text_read(&text, mountinfo, PROC_MAX_BYTES);
 
-	for (size_t i = 0; i < count; i++)
-		probes[i].mount->state = read ? MOUNT_ABSENT : MOUNT_FINE;
+	for (struct node_mount *mount = node->mounts; mount < end; mount++) {
+		mount->state = read ? MOUNT_ABSENT : MOUNT_FINE;
+		mount->device[0] = 0;
+	}
 	rest = (struct span){ text.bytes, text.bytes + text.len };
 	while (span_left(rest))
 		if (mountinfo_read_line(&m, span_take_line(&rest)))
-			for (size_t i = 0; i < count; i++)
-				node_mount_look(probes[i].mount, probes[i].device, &m);
-	for (size_t i = 0; i < count; i++)
-		if (probes[i].mount->helpers && probes[i].mount->state == MOUNT_ABSENT)
-			probes[i].mount->state = MOUNT_FINE;
+			for (struct node_mount *mount = node->mounts; mount < end; mount++)
+				node_mount_look(mount, &m);
+	for (struct node_mount *mount = node->mounts; mount < end; mount++)
+		if (mount->helpers && mount->state == MOUNT_ABSENT)
+			mount->state = MOUNT_FINE;
 	file_text_free(&text);
 }
 
@@ -152,7 +154,7 @@ static int take_lock(const char *locks, const char *device)
 /* Tries to begin. False: another process is asking. */
 static bool begin(struct probe *p, const char *locks, int before)
 {
-	int lock = take_lock(locks, p->device), pair[2];
+	int lock = take_lock(locks, p->mount->device), pair[2];
 
 	if (lock == -1)
 		return false;
@@ -165,17 +167,10 @@ static bool begin(struct probe *p, const char *locks, int before)
 		p->answer = pair[0];
 	}
 	if (p->pid < 0)
-		p->device[0] = 0; /* it is not known */
+		p->mount->device[0] = 0; /* it is not known */
 	if (lock >= 0)
 		close(lock);
 	return true;
-}
-
-static void end(struct probe *p)
-{
-	close(p->answer);
-	p->answer = -1;
-	waitpid(p->pid, NULL, WNOHANG);
 }
 
 /* Reads the answers that have come. Returns how many mounts are still to answer, or to ask. */
@@ -187,13 +182,13 @@ static size_t serve(struct probe *probes, size_t count, const char *locks, int b
 	for (struct probe *p = probes; p < probes + count; p++) {
 		struct pollfd ready = { p->answer, POLLIN, 0 };
 
-		if (!p->device[0])
+		if (!p->mount->device[0])
 			continue;
 		if (!p->pid && !begin(p, locks, before)) {
 			left++;
 			continue;
 		}
-		if (!p->device[0] || p->answer < 0)
+		if (!p->mount->device[0] || p->answer < 0)
 			continue;
 		ready.fd = p->answer;
 		if (poll(&ready, 1, 0) <= 0) {
@@ -202,7 +197,9 @@ static size_t serve(struct probe *probes, size_t count, const char *locks, int b
 		}
 		if (read(p->answer, &state, 1) == 1 && state != MOUNT_FINE)
 			p->mount->state = (enum mount_state)state;
-		end(p);
+		close(p->answer);
+		p->answer = -1;
+		waitpid(p->pid, NULL, WNOHANG);
 	}
 	return left;
 }
@@ -224,7 +221,7 @@ static void give_up(struct probe *probes, size_t count, uint64_t until)
 
 static bool is_waiting(const struct probe *p)
 {
-	return p->device[0] && (!p->pid || p->answer >= 0);
+	return p->mount->device[0] && (!p->pid || p->answer >= 0);
 }
 
 void node_mounts_ask(struct node_state *node, const char *locks, double limit)
@@ -241,7 +238,7 @@ void node_mounts_ask(struct node_state *node, const char *locks, double limit)
 	 * one, which would then be killed. */
 	signal(SIGCHLD, SIG_DFL);
 	before = freeze_mounts();
-	look_at_mounts(probes, node->mount_count, "/proc/self/mountinfo");
+	node_mounts_look(node, "/proc/self/mountinfo");
 	mkdir(locks, 0700);
 	while (serve(probes, node->mount_count, locks, before)) {
 		wait_turn(&waited, TURN_NS);
@@ -265,13 +262,4 @@ void node_mounts_ask(struct node_state *node, const char *locks, double limit)
 	give_up(probes, node->mount_count, monotonic_ns() + KILL_NS);
 	if (before >= 0)
 		close(before);
-}
-
-void node_mounts_look(struct node_state *node, const char *mountinfo)
-{
-	struct probe probes[NODE_MOUNTS_MAX] = {};
-
-	for (size_t i = 0; i < node->mount_count; i++)
-		probes[i].mount = &node->mounts[i];
-	look_at_mounts(probes, node->mount_count, mountinfo);
 }

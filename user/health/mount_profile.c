@@ -5,7 +5,7 @@
 #include <fnmatch.h>
 
 #include "base/array.h"
-#include "base/span.h"
+#include "base/fields.h"
 
 #define NODE "node"
 
@@ -30,20 +30,20 @@ static int find_option(struct span name, bool node)
 }
 
 /* NULL, or what is wrong. */
-static const char *read_line(struct mount_wish *wish, struct span line)
+static const char *read_line(struct mount_wish *wish, const struct fields *f)
 {
-	struct span mount = span_take_word(&line), option = span_take_word(&line),
-		    wanted = span_take_word(&line);
+	struct span mount = f->field[0];
+	bool node = span_is(mount, NODE);
 
-	if (!span_left(wanted) || span_left(span_take_word(&line)))
+	if (f->count != 3)
 		return "is not MOUNT OPTION WANTED";
-	if (!span_is(mount, NODE) && *mount.at != '/' && *mount.at != '*')
+	if (!node && *mount.at != '/' && *mount.at != '*')
 		return "must begin with a mount point, a pattern of mount points or " NODE;
-	wish->option = find_option(option, span_is(mount, NODE));
+	wish->option = find_option(f->field[1], node);
 	if (wish->option < 0)
 		return "has no option that can be compared";
 	if (!span_copy(mount, wish->mount, sizeof(wish->mount)) ||
-	    !span_copy(wanted, wish->wanted, sizeof(wish->wanted)))
+	    !span_copy(f->field[2], wish->wanted, sizeof(wish->wanted)))
 		return "is too long";
 	return NULL;
 }
@@ -51,28 +51,18 @@ static const char *read_line(struct mount_wish *wish, struct span line)
 int mount_profile_read(struct mount_profile *p, const char *text, size_t len, char *error,
 		       size_t error_size)
 {
-	struct span rest = { text, text + len }, line;
-	unsigned int number = 0;
+	struct fields f = { .rest = { text, text + len } };
 
-	while (span_left(rest)) {
-		struct mount_wish wish, *added;
-		const char *wrong;
+	while (fields_next(&f)) {
+		struct mount_wish *wish = ARRAY_APPEND(p->wishes, p->count);
+		const char *wrong = wish ? read_line(wish, &f) : NULL;
 
-		line = span_take_line(&rest);
-		line = span_take_until(&line, "#\r");
-		span_take_run(&line, " \t");
-		number++;
-		if (!span_left(line))
-			continue;
-		wrong = read_line(&wish, line);
+		if (!wish)
+			return -ENOMEM;
 		if (wrong) {
-			snprintf(error, error_size, "line %u %s", number, wrong);
+			snprintf(error, error_size, "line %u %s", f.line, wrong);
 			return -EINVAL;
 		}
-		added = ARRAY_APPEND(p->wishes, p->count);
-		if (!added)
-			return -ENOMEM;
-		*added = wish;
 	}
 	return 0;
 }

@@ -2,6 +2,8 @@
 /* What texts of the system say of mounts. */
 #include "health/node.h"
 
+#include "base/array.h"
+
 /* ---- which mounts there are to be ---- */
 
 /* Whether @options, separated by commas, have this one. */
@@ -55,10 +57,7 @@ static bool is_nfs(struct span type)
 {
 	static const char *const types[] = { "nfs", "nfs4", "efs", "aznfs" };
 
-	for (size_t i = 0; i < COUNT(types); i++)
-		if (span_is(type, types[i]))
-			return true;
-	return false;
+	return ARRAY_FIND(t, types, COUNT(types), span_is(type, *t));
 }
 
 void node_mounts_add_fstab(struct node_state *node, const char *text, size_t len)
@@ -97,11 +96,10 @@ static bool is_users(struct span type, struct span super)
 }
 
 /* The mount at this path, which a later one may cover. */
-static void look_at_own(struct node_mount *mount, char device[MOUNT_DEVICE_SIZE],
-			const struct mountinfo_line *m)
+static void look_at_own(struct node_mount *mount, const struct mountinfo_line *m)
 {
 	mount->state = MOUNT_FINE;
-	device[0] = 0;
+	mount->device[0] = 0;
 	/* What is mounted on demand is not asked for here. */
 	if (span_is(m->type, "autofs") || (mount->helpers && !is_nfs(m->type)))
 		return;
@@ -109,11 +107,10 @@ static void look_at_own(struct node_mount *mount, char device[MOUNT_DEVICE_SIZE]
 	    (has_option(m->options, "ro") || has_option(m->super_options, "ro")))
 		mount->state = MOUNT_READ_ONLY;
 	else
-		span_copy(m->device, device, MOUNT_DEVICE_SIZE);
+		span_copy(m->device, mount->device, sizeof(mount->device));
 }
 
-void node_mount_look(struct node_mount *mount, char device[MOUNT_DEVICE_SIZE],
-		     const struct mountinfo_line *m)
+void node_mount_look(struct node_mount *mount, const struct mountinfo_line *m)
 {
 	char point[LABEL_SIZE];
 
@@ -121,9 +118,9 @@ void node_mount_look(struct node_mount *mount, char device[MOUNT_DEVICE_SIZE],
 		return;
 	/* The node's own mount cannot be asked through it. */
 	if (mount->state != MOUNT_ABSENT && is_users(m->type, m->super_options))
-		device[0] = 0;
+		mount->device[0] = 0;
 	else if (!strcmp(point, mount->path))
-		look_at_own(mount, device, m);
+		look_at_own(mount, m);
 }
 
 /* Of "xprt: tcp" and rdma the seventh figure, of udp the fourth. */

@@ -18,6 +18,7 @@ struct node_mount {
 	char path[LABEL_SIZE];
 	bool read_only; /* it is meant to be */
 	enum mount_state state;
+	char device[32]; /* to be asked: "0:52"; "": none is */
 	bool helpers; /* a helper of another type mounts it: it counts if the kernel has it as NFS */
 };
 
@@ -59,12 +60,9 @@ void node_mounts_add_fstab(struct node_state *node, const char *text, size_t len
 /* Adds a mount, unless it is there; counts it if there is no room. "PATH,ro" may be read-only. */
 void node_mounts_add(struct node_state *node, const char *path);
 
-#define MOUNT_DEVICE_SIZE 32
-
-/* Takes in one mount of mountinfo, in its order. Sets @mount->state, which begins as MOUNT_ABSENT, and
- * @device ("0:52"; "": no server is asked) if it is this mount or lies over it. */
-void node_mount_look(struct node_mount *mount, char device[MOUNT_DEVICE_SIZE],
-		     const struct mountinfo_line *m);
+/* Takes in one mount of mountinfo, in its order. Sets .state, which begins as MOUNT_ABSENT, and .device if it is this
+ * mount or lies over it. */
+void node_mount_look(struct node_mount *mount, const struct mountinfo_line *m);
 
 /* The replies that the transports of the NFS mount at @path have brought, by the text of mountstats
  * (net/sunrpc/xprtsock.c, xs_tcp_print_stats() and its like). */

@@ -79,58 +79,43 @@ static const char *remedy(int option)
 	return "Correct the options, unmount it and mount it again: a remount keeps them";
 }
 
-static void add_other(struct health_evaluation *e, enum health_rule_id rule, const char *mountpoint,
-		      const struct mount_wish *wish, const char *value)
+/* Compares a mount's option, or with @mountpoint "" a module, of which @origin may be wanted as well as the build. */
+static void compare(struct health_evaluation *e, enum health_rule_id rule, const char *mountpoint,
+		    int number, const char *value, const char *origin)
 {
-	const char *option = profile_option_name(wish->option);
-	struct health_finding *f = health_add_state(e, rule, mountpoint);
+	const char *option = profile_option_name(number);
+	const struct mount_wish *wish =
+		mount_profile_find(e->o->profile, *mountpoint ? mountpoint : "node", number);
+	struct health_finding *f;
 
+	if (!wish || !*value || mount_profile_wants(wish, value) ||
+	    mount_profile_wants(wish, origin) || health_is_snoozed(e, rule, mountpoint))
+		return;
+	f = health_add_state(e, rule, mountpoint);
 	SET_HEAD(f, "%s %s", option, *mountpoint ? mountpoint : "module");
 	SET_REASON(f, "%s %s: %s is %s, wanted %s: %s.", *mountpoint ? "Mount" : "The NFS",
 		   *mountpoint ? mountpoint : "client", option, value, wish->wanted,
-		   remedy(wish->option));
+		   remedy(number));
 	SET_BRIEF(f, "%s is %s, not %s: %s", option, value, wish->wanted,
 		  *mountpoint ? mountpoint : "module");
 }
 
-static void find_other_modules(struct health_evaluation *e, enum health_rule_id rule)
-{
-	for (size_t i = 0; i < e->s->calls.module_count; i++) {
-		const struct client_module *m = &e->s->calls.modules[i];
-
-		for (int option = PROFILE_MOUNT_OPTIONS; option < PROFILE_OPTIONS; option++) {
-			const struct mount_wish *wish =
-				mount_profile_find(e->o->profile, "node", option);
-
-			if (wish && !strcmp(profile_option_name(option), m->name) &&
-			    !mount_profile_wants(wish, m->build) &&
-			    !mount_profile_wants(wish, m->origin) &&
-			    !health_is_snoozed(e, rule, ""))
-				add_other(e, rule, "", wish, *m->build ? m->build : m->origin);
-		}
-	}
-}
-
 void find_other_mounts(struct health_evaluation *e, enum health_rule_id rule)
 {
+	const struct calls *c = &e->s->calls;
 	char text[24];
 
 	if (!e->o->profile)
 		return;
-	for (size_t i = 0; i < e->s->calls.mount_count; i++) {
-		const struct nfs_mount *m = &e->s->calls.mounts[i];
-
-		for (int option = 0; option < PROFILE_MOUNT_OPTIONS; option++) {
-			const struct mount_wish *wish =
-				mount_profile_find(e->o->profile, m->mountpoint, option);
-			const char *value = mount_profile_value(m, option, text);
-
-			if (wish && *value && !mount_profile_wants(wish, value) &&
-			    !health_is_snoozed(e, rule, m->mountpoint))
-				add_other(e, rule, m->mountpoint, wish, value);
-		}
-	}
-	find_other_modules(e, rule);
+	for (const struct nfs_mount *m = c->mounts; m < c->mounts + c->mount_count; m++)
+		for (int option = 0; option < PROFILE_MOUNT_OPTIONS; option++)
+			compare(e, rule, m->mountpoint, option,
+				mount_profile_value(m, option, text), "");
+	for (const struct client_module *m = c->modules; m < c->modules + c->module_count; m++)
+		for (int option = PROFILE_MOUNT_OPTIONS; option < PROFILE_OPTIONS; option++)
+			if (!strcmp(profile_option_name(option), m->name))
+				compare(e, rule, "", option, *m->build ? m->build : m->origin,
+					m->origin);
 }
 
 /* ---- the node itself ---- */

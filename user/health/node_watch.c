@@ -2,32 +2,11 @@
 /* What the agent sees of the node, again and again. */
 #include "health/node.h"
 
+#include "base/array.h"
 #include "base/file_text.h"
 
 #define LOOK_SECONDS 60.0
 #define MOUNT_SECONDS 180.0
-
-/* ---- GPUs ---- */
-
-static bool was_unused(const struct node_state *before, const char *gpu)
-{
-	for (size_t i = 0; i < before->unused_count; i++)
-		if (!strcmp(before->unused[i], gpu))
-			return true;
-	return false;
-}
-
-static void keep_unused(struct node_state *node, const struct node_state *before)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < node->unused_count; i++)
-		if (was_unused(before, node->unused[i]))
-			memmove(node->unused[kept++], node->unused[i], sizeof(node->unused[i]));
-	node->unused_count = kept;
-}
-
-/* ---- mounts ---- */
 
 bool node_mounts_read_fstab(struct node_state *node, const char *path)
 {
@@ -83,7 +62,12 @@ bool node_watch_look(struct node_watch *w, const char *root, double now)
 	pcie_links_read(&seen, root, true);
 	pcie_gpus_read(&seen, root);
 	w->node = seen;
-	keep_unused(&w->node, &w->before);
+	w->node.unused_count = 0;
+	for (size_t i = 0; i < seen.unused_count; i++)
+		if (ARRAY_FIND(u, w->before.unused, w->before.unused_count,
+			       !strcmp(*u, seen.unused[i])))
+			memcpy(w->node.unused[w->node.unused_count++], seen.unused[i],
+			       sizeof(seen.unused[i]));
 	wait_for_mounts(w, now);
 	w->before = seen;
 	return true;

@@ -4,11 +4,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file_text.h"
-#include "base/pci_address.h"
-#include "base/span.h"
 
 #define DRIVER "/sys/bus/pci/drivers/nvidia"
 #define DEVICES "/sys/bus/pci/devices"
@@ -17,85 +16,66 @@
 
 /* ---- sysfs ---- */
 
-/* Reads up to @size - 1 bytes of the file @name in @folder; "" if that cannot be. */
-static struct span read_text(int folder, const char *name, char *text, size_t size)
-{
-	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
-	ssize_t len = fd < 0 ? -1 : read(fd, text, size);
-
-	if (fd >= 0)
-		close(fd);
-	return (struct span){ text, text + (len > 0 ? len : 0) };
-}
-
 /* 0: not known. */
-static unsigned int read_lanes(int folder, const char *name)
+static unsigned int read_lanes(const char *folder, const char *name)
 {
-	char text[16];
-	struct span s = read_text(folder, name, text, sizeof(text));
 	uint64_t lanes;
+	char text[16];
 
-	return span_take_number(&s, 10, 32, &lanes) ? (unsigned int)lanes : 0;
+	file_first_line(PATHF("%s/%s", folder, name), text, sizeof(text));
+	return span_number((struct span){ text, text + strlen(text) }, 32, &lanes) ?
+		       (unsigned int)lanes :
+		       0;
 }
 
 /* The errors of the device at one end of the link; 0 where the kernel does not count them. */
-static uint64_t read_corrected(int folder, const char *name)
+static uint64_t read_corrected(const char *folder)
 {
-	char text[512];
-	struct span s = read_text(folder, name, text, sizeof(text));
-	uint64_t errors;
+	struct file_text text;
+	struct span s;
+	uint64_t errors = 0;
 
-	return span_take_through(&s, "TOTAL_ERR_COR ") &&
-			       span_take_number(&s, 10, UINT64_MAX, &errors) ?
-		       errors :
-		       0;
+	if (file_text_read(&text, PATHF("%s/aer_dev_correctable", folder), KEPT_MAX_BYTES))
+		return 0;
+	s = (struct span){ text.bytes, text.bytes + text.len };
+	if (span_take_through(&s, "TOTAL_ERR_COR "))
+		span_take_number(&s, 10, UINT64_MAX, &errors);
+	file_text_free(&text);
+	return errors;
 }
 
 /* A device that sleeps is left alone: from 6.17 on, to read its link would wake it. The parent's folder has its port,
  * at the other end of the link, which may see the errors in its stead. A port with fewer lanes is a slot that was
  * built so, or there is no port at all in a virtual machine. */
-static void read_link(struct node_link *link, int driver, const struct pci_address *gpu)
+static void read_link(struct node_link *link, const char *folder)
 {
 	char status[16];
-	struct span s;
 	unsigned int port;
-	int folder;
 
-	pci_address_text(link->gpu, gpu);
-	folder = openat(driver, link->gpu, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (folder < 0)
-		return;
-	s = read_text(folder, "power/runtime_status", status, sizeof(status));
-	if (!span_left(s) || span_starts_with(s, "active")) {
+	if (!file_first_line(PATHF("%s/power/runtime_status", folder), status, sizeof(status)) ||
+	    !strcmp(status, "active")) {
 		link->lanes = read_lanes(folder, "current_link_width");
 		link->lanes_possible = read_lanes(folder, "max_link_width");
 		port = read_lanes(folder, "../max_link_width");
 		if (port && port < link->lanes_possible)
 			link->lanes_possible = port;
 	}
-	link->corrected = read_corrected(folder, "aer_dev_correctable") +
-			  read_corrected(folder, "../aer_dev_correctable");
-	close(folder);
+	link->corrected = read_corrected(folder) + read_corrected(PATHF("%s/..", folder));
 }
 
-static DIR *open_folder(const char *root, const char *path)
-{
-	char name[256];
-
-	snprintf(name, sizeof(name), "%s%s", root, path);
-	return opendir(name);
-}
-
-/* The next entry of @folder that is a PCI address; closes it after the last one. @folder may be NULL. */
-static bool next_device(DIR *folder, struct pci_address *address)
+/* The next entry of @folder that is a PCI address, as sysfs has it; closes it after the last one. @folder may be NULL. */
+static bool next_device(DIR *folder, char name[PCI_ADDRESS_SIZE])
 {
 	const struct dirent *entry;
+	struct pci_address address;
 
 	while (folder && (entry = readdir(folder))) {
-		struct span name = { entry->d_name, entry->d_name + strlen(entry->d_name) };
+		struct span s = { entry->d_name, entry->d_name + strlen(entry->d_name) };
 
-		if (pci_address_take(&name, address) && !span_left(name))
+		if (pci_address_take(&s, &address) && !span_left(s)) {
+			pci_address_text(name, &address);
 			return true;
+		}
 	}
 	if (folder)
 		closedir(folder);
@@ -104,49 +84,50 @@ static bool next_device(DIR *folder, struct pci_address *address)
 
 void pcie_links_read(struct node_state *node, const char *root, bool links)
 {
-	DIR *folder = open_folder(root, DRIVER);
-	struct pci_address address;
+	DIR *folder = opendir(PATHF("%s" DRIVER, root));
+	char name[PCI_ADDRESS_SIZE];
+	struct node_link *link;
 
-	while (next_device(folder, &address)) {
+	while (next_device(folder, name)) {
 		node->gpus++;
-		if (links && node->link_count < NODE_LINKS_MAX)
-			read_link(&node->links[node->link_count++], dirfd(folder), &address);
+		if (!links || node->link_count == NODE_LINKS_MAX)
+			continue;
+		link = &node->links[node->link_count++];
+		memcpy(link->gpu, name, sizeof(name));
+		read_link(link, PATHF("%s" DRIVER "/%s", root, name));
 	}
 }
 
 /* "0x10de", "0x030200". */
-static bool reads_as(int folder, const char *name, const char *begin)
+static bool reads_as(const char *device, const char *name, const char *begin)
 {
 	char text[16];
 
-	return span_starts_with(read_text(folder, name, text, sizeof(text)), begin);
+	return file_first_line(PATHF("%s/%s", device, name), text, sizeof(text)) &&
+	       !strncmp(text, begin, strlen(begin));
 }
 
-static bool is_gpu(int folder)
+static bool has(const char *device, const char *link)
 {
-	return reads_as(folder, "vendor", "0x10de") && reads_as(folder, "class", "0x03") &&
-	       faccessat(folder, "physfn", F_OK, AT_SYMLINK_NOFOLLOW);
+	struct stat st;
+
+	return !lstat(PATHF("%s/%s", device, link), &st);
 }
 
 void pcie_gpus_read(struct node_state *node, const char *root)
 {
-	DIR *folder = open_folder(root, DEVICES);
+	DIR *folder = opendir(PATHF("%s" DEVICES, root));
 	char name[PCI_ADDRESS_SIZE];
-	struct pci_address address;
 
-	while (next_device(folder, &address)) {
-		int device;
+	while (next_device(folder, name)) {
+		const char *device = PATHF("%s" DEVICES "/%s", root, name);
 
-		pci_address_text(name, &address);
-		device = openat(dirfd(folder), name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		if (device < 0)
+		if (node->bus_count == NODE_LINKS_MAX || !reads_as(device, "vendor", "0x10de") ||
+		    !reads_as(device, "class", "0x03") || has(device, "physfn"))
 			continue;
-		if (node->bus_count < NODE_LINKS_MAX && is_gpu(device)) {
-			memcpy(node->bus[node->bus_count++], name, sizeof(name));
-			if (node->gpus && faccessat(device, "driver", F_OK, AT_SYMLINK_NOFOLLOW))
-				memcpy(node->unused[node->unused_count++], name, sizeof(name));
-		}
-		close(device);
+		memcpy(node->bus[node->bus_count++], name, sizeof(name));
+		if (node->gpus && !has(device, "driver"))
+			memcpy(node->unused[node->unused_count++], name, sizeof(name));
 	}
 }
 

@@ -2,6 +2,7 @@
 /* The table of the health rules, and what those about faults find in a snapshot. */
 #include "health/health.h"
 
+#include "base/array.h"
 #include "base/time_text.h"
 #include "xid/xid_catalog.h"
 #include "xid/xid_line.h"
@@ -37,7 +38,9 @@ static const struct driver_message {
 
 /* ---- findings ---- */
 
-struct health_finding *health_add_finding(struct health_evaluation *e, enum health_rule_id rule)
+/* Counts a finding and returns it; the caller writes its texts. All findings beyond the list
+ * share one entry behind it. */
+static struct health_finding *add_finding(struct health_evaluation *e, enum health_rule_id rule)
 {
 	struct health_report *r = e->report;
 	enum health_level level = e->o->rules[rule].level;
@@ -56,7 +59,7 @@ struct health_finding *health_add_finding(struct health_evaluation *e, enum heal
 struct health_finding *health_add_state(struct health_evaluation *e, enum health_rule_id rule,
 					const char *device)
 {
-	struct health_finding *f = health_add_finding(e, rule);
+	struct health_finding *f = add_finding(e, rule);
 
 	safe_format(f->device, sizeof(f->device), "%s", device);
 	safe_format(f->what, sizeof(f->what), "%s", health_rules[rule].name);
@@ -72,13 +75,12 @@ const char *health_short_device(const char *device)
 
 /* ---- cleared faults ---- */
 
-/* "": not known. */
-static const char *uuid_of(const struct snapshot *s, const char *device)
+/* What is known of a GPU, or all zeros. */
+static const struct gpu_info *gpu_of(const struct snapshot *s, const char *device)
 {
-	for (size_t i = 0; i < s->faults.gpu_count; i++)
-		if (!strcmp(s->faults.gpus[i].gpu, device))
-			return s->faults.gpus[i].uuid;
-	return "";
+	static const struct gpu_info none;
+
+	return ARRAY_FIND(g, s->faults.gpus, s->faults.gpu_count, !strcmp(g->gpu, device)) ?: &none;
 }
 
 static const struct ack *find_ack(const struct health_evaluation *e, const char *device,
@@ -86,7 +88,7 @@ static const struct ack *find_ack(const struct health_evaluation *e, const char 
 {
 	return !e->o->acks ?
 		       NULL :
-		       ack_find(e->o->acks, device, uuid_of(e->s, device), what, last, e->now);
+		       ack_find(e->o->acks, device, gpu_of(e->s, device)->uuid, what, last, e->now);
 }
 
 bool health_is_snoozed(const struct health_evaluation *e, enum health_rule_id rule,
@@ -164,12 +166,9 @@ static bool is_first_match(const struct snapshot *s, const struct fault *f,
 /* How often @device has failed of late. An Xid 154 only comes with another. */
 static uint64_t recent_failures(const struct snapshot *s, const char *device)
 {
-	uint64_t number = 0;
+	uint64_t number = gpu_of(s, device)->past_failures;
 	struct fault_group g;
 
-	for (size_t i = 0; i < s->faults.gpu_count; i++)
-		if (!strcmp(s->faults.gpus[i].gpu, device))
-			number = s->faults.gpus[i].past_failures;
 	for (const struct fault *f = s->faults.faults; f < s->faults.faults + s->faults.fault_count;
 	     f++) {
 		if (strcmp(f->device, device) != 0 || f->code == XID_RECOVERY_ACTION ||
@@ -211,12 +210,14 @@ static void write_time(const struct health_evaluation *e, char text[TIME_LOCAL_S
 		time_to_text(text, TIME_LOCAL_SIZE, seconds);
 }
 
-/* @number of @unit ("times", "incidents"). */
 static void describe(struct health_evaluation *e, enum health_rule_id rule, const struct fault *f,
-		     uint64_t number, const char *unit, const struct fault_group *g)
+		     uint64_t number, const struct fault_group *g)
 {
+	const char *unit = rule == HEALTH_XID_REPEAT                ? "recent incidents" :
+			   !*health_rules[rule].unit && number == 1 ? "time" :
+								      "times";
 	const char *kind = f->nvswitch ? "SXid" : "Xid";
-	struct health_finding *finding = health_add_finding(e, rule);
+	struct health_finding *finding = add_finding(e, rule);
 	struct known_fault about;
 	char when[40] = "", text[TIME_LOCAL_SIZE];
 
@@ -241,62 +242,45 @@ static void describe(struct health_evaluation *e, enum health_rule_id rule, cons
 		  when);
 }
 
-/* Finds every open fault that the rule matches. */
-static void find_faults(struct health_evaluation *e, enum health_rule_id rule)
-{
-	const struct fault *end = e->s->faults.faults + e->s->faults.fault_count;
-	struct fault_group g;
-
-	for (const struct fault *f = e->s->faults.faults; f < end; f++) {
-		if (!health_rules[rule].matches(f) || !f->count)
-			continue;
-		fault_group_sum(e->s, f, &g);
-		if (group_standing(e, f, &g) == STANDING_OPEN)
-			describe(e, rule, f, f->count, f->count == 1 ? "time" : "times", &g);
-	}
-}
-
 /* Whether another GPU also had this Xid within the window, which makes it the application's. */
 static bool is_elsewhere(const struct health_evaluation *e, const struct fault *like)
 {
-	const struct fault *end = e->s->faults.faults + e->s->faults.fault_count;
-
-	for (const struct fault *f = e->s->faults.faults; f < end; f++)
-		if (!f->nvswitch && f->code == like->code && strcmp(f->device, like->device) != 0 &&
-		    f->recent)
-			return true;
-	return false;
+	return ARRAY_FIND(f, e->s->faults.faults, e->s->faults.fault_count,
+			  !f->nvswitch && f->code == like->code &&
+				  strcmp(f->device, like->device) != 0 && f->recent);
 }
 
-/* Reports or incidents of the device and code of @f, if a rule on frequent ones finds so many; 0: it does not. */
-static uint64_t frequent(const struct health_evaluation *e, enum health_rule_id rule,
-			 const struct fault *f, const struct fault_group *g)
+/* What a rule counts of @f: its reports; with a limit, reports or incidents of its device and code if they reach it,
+ * else 0. */
+static uint64_t count(const struct health_evaluation *e, enum health_rule_id rule,
+		      const struct fault *f, const struct fault_group *g)
 {
 	bool repeats = rule == HEALTH_XID_REPEAT;
 	uint64_t number = repeats ? g->recent : g->count;
 
+	if (!*health_rules[rule].unit)
+		return f->count;
 	if ((double)number < e->o->rules[rule].limit ||
 	    (repeats && f->code == XID_MMU_FAULT && is_elsewhere(e, f)))
 		return 0;
 	return number;
 }
 
-/* Finds every device and code that the rule matches, whose faults are open and at least as many as the rule's limit. */
-static void find_frequent(struct health_evaluation *e, enum health_rule_id rule)
+/* Finds every open fault that the rule matches; with a limit, every device and code. */
+static void find_faults(struct health_evaluation *e, enum health_rule_id rule)
 {
 	const struct fault *end = e->s->faults.faults + e->s->faults.fault_count;
+	const struct health_rule *r = &health_rules[rule];
 	struct fault_group g;
 	uint64_t number;
 
 	for (const struct fault *f = e->s->faults.faults; f < end; f++) {
-		if (!health_rules[rule].matches(f) ||
-		    !is_first_match(e->s, f, health_rules[rule].matches))
+		if (!r->matches(f) || (*r->unit && !is_first_match(e->s, f, r->matches)))
 			continue;
 		fault_group_sum(e->s, f, &g);
-		number = frequent(e, rule, f, &g);
+		number = count(e, rule, f, &g);
 		if (number && group_standing(e, f, &g) == STANDING_OPEN)
-			describe(e, rule, f, number,
-				 rule == HEALTH_XID_REPEAT ? "recent incidents" : "times", &g);
+			describe(e, rule, f, number, &g);
 	}
 }
 
@@ -346,21 +330,10 @@ static bool is_hardware_xid(const struct fault *f)
 	/* Without the vendor's advice it is at least as grave as an unknown Xid. */
 	if (!strcmp(f->action, "none_given"))
 		return f->code == FOLDED_CODE || !strcmp(category, "hw");
-	for (size_t i = 0; i < COUNT(harmless); i++)
-		if (!strcmp(f->action, harmless[i]))
-			return false;
-	return true;
+	return !ARRAY_FIND(action, harmless, COUNT(harmless), !strcmp(f->action, *action));
 }
 
 /* ---- the driver ---- */
-
-static const struct driver_message *driver_message(enum health_rule_id rule, const char *kind)
-{
-	for (const struct driver_message *m = driver_messages; m < MESSAGES_END; m++)
-		if (m->rule == rule && !strcmp(kind, m->kind))
-			return m;
-	return NULL;
-}
 
 /* One that a GPU needs a reset mostly does not name the GPU: the reset of any is taken for that of this one, since an
  * Xid 154 names each that still needs one. */
@@ -380,7 +353,7 @@ static enum fault_standing message_standing(const struct health_evaluation *e,
 static void describe_message(struct health_evaluation *e, const struct driver_message *m,
 			     const struct kernel_event *v)
 {
-	struct health_finding *f = health_add_finding(e, m->rule);
+	struct health_finding *f = add_finding(e, m->rule);
 	const char *device = *v->device ? v->device : "all";
 	const char *what = strncmp(device, "nvidia-nvswitch", 15) != 0 ? "GPU" : "NVSwitch";
 	char when[TIME_LOCAL_SIZE];
@@ -404,7 +377,9 @@ static void find_driver_messages(struct health_evaluation *e, enum health_rule_i
 
 	for (size_t i = 0; i < s->faults.kernel_event_count; i++) {
 		const struct kernel_event *v = &s->faults.kernel_events[i];
-		const struct driver_message *m = driver_message(rule, v->kind);
+		const struct driver_message *m =
+			ARRAY_FIND(x, driver_messages, COUNT(driver_messages),
+				   x->rule == rule && !strcmp(v->kind, x->kind));
 
 		if (m && v->gpu_driver && v->count && (double)v->count >= e->o->rules[rule].limit &&
 		    message_standing(e, m, v) == STANDING_OPEN)
@@ -455,7 +430,7 @@ static struct known_fault list_fault(const struct health_evaluation *e, const st
 		const struct health_rule *r = &health_rules[rule];
 
 		if (r->matches && r->matches(f) && e->o->rules[rule].level > h.level &&
-		    (r->find != find_frequent || frequent(e, (enum health_rule_id)rule, f, &g)))
+		    count(e, (enum health_rule_id)rule, f, &g))
 			h.level = e->o->rules[rule].level;
 	}
 	explain(e, f, &g, &h);
@@ -553,10 +528,10 @@ const struct health_rule health_rules[HEALTH_RULES] = {
 		find_faults, is_hardware_xid, .gpu = true, .clears = GPU_CLEARS },
 	[HEALTH_XID_STORM] = { "xid_storm", HEALTH_WARN, 1000, "reports",
 		"At least this many reports of the same Xid on one GPU.",
-		find_frequent, is_machine_error, .gpu = true, .clears = GPU_CLEARS },
+		find_faults, is_machine_error, .gpu = true, .clears = GPU_CLEARS },
 	[HEALTH_XID_REPEAT] = { "xid_repeat", HEALTH_WARN, 3, "incidents",
 		"At least this many incidents of the same Xid on one GPU in 24 hours (run --recent).",
-		find_frequent, is_xid_error, .gpu = true, .clears = GPU_CLEARS },
+		find_faults, is_xid_error, .gpu = true, .clears = GPU_CLEARS },
 	[HEALTH_UNKNOWN_XID] = { "unknown_xid", HEALTH_WARN, 0, "", "An Xid or SXid of severity unknown.",
 		find_faults, is_unknown, .gpu = true, .clears = GPU_CLEARS },
 	[HEALTH_SXID_FATAL] = { "sxid_fatal", HEALTH_FAIL, 0, "", "An SXid of severity fatal.",

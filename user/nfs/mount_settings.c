@@ -1,74 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The options of NFS mounts from mountinfo, their connections and bytes from mountstats, readahead and modules from sysfs, what
- * is dirty from vmstat. */
+/* The connections and bytes of NFS mounts from mountstats, readahead and modules from sysfs, what is dirty from vmstat. */
 #include "nfs/mount_settings.h"
 
-#include <fcntl.h>
-#include <limits.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/file_text.h"
 #include "base/mountinfo.h"
-#include "kernel/mounts.h"
 #include "kernel/types_file.h"
 
 #define FILE_MAX (64 << 20)
 
 void mount_settings_free(struct mount_settings *m)
 {
-	if (m->changes >= 0)
-		close(m->changes);
 	free(m->mounts);
-	*m = (struct mount_settings){ .changes = -1 };
-}
-
-/* ---- options ---- */
-
-static void set(char option[NFS_OPTION_SIZE], struct span value)
-{
-	span_copy(span_cut(value, NFS_OPTION_SIZE - 1), option, NFS_OPTION_SIZE);
-}
-
-/* One of the times for which attributes are taken as valid. */
-static void take_time(struct span name, struct span value, uint64_t times[4])
-{
-	static const char *const names[] = { "acregmin", "acregmax", "acdirmin", "acdirmax" };
-
-	for (size_t i = 0; i < COUNT(names); i++)
-		if (span_is(name, names[i]))
-			span_number(value, UINT32_MAX, &times[i]);
-}
-
-void mount_settings_options(char options[NFS_OPTIONS][NFS_OPTION_SIZE], struct span text)
-{
-	static const char *const defaults[NFS_OPTIONS] = { [NFS_NCONNECT] = "1",
-							   [NFS_MAX_CONNECT] = "1",
-							   [NFS_LOOKUPCACHE] = "all",
-							   [NFS_LOCAL_LOCK] = "none" };
-	uint64_t times[4] = { 3, 60, 30, 60 }; /* fs/nfs/client.c: NFS_DEF_ACREGMIN, ... */
-	bool none = false;
-
-	for (int o = 0; o < NFS_OPTIONS; o++)
-		snprintf(options[o], NFS_OPTION_SIZE, "%s", defaults[o] ? defaults[o] : "");
-	while (span_left(text)) {
-		struct span option = span_take_until(&text, ","), name;
-
-		span_take(&text, ",");
-		name = span_take_until(&option, "=");
-		span_take(&option, "=");
-		if (span_is(name, "hard") || span_is(name, "soft") || span_is(name, "softerr"))
-			set(options[NFS_RECOVERY], name);
-		none |= span_is(name, "noac");
-		take_time(name, option, times);
-		for (int o = 0; o < NFS_OPTIONS; o++)
-			if (o != NFS_RECOVERY && o != NFS_AC && span_is(name, nfs_option_names[o]))
-				set(options[o], option);
-	}
-	snprintf(options[NFS_AC], NFS_OPTION_SIZE, "%u,%u,%u,%u", (unsigned int)times[0],
-		 (unsigned int)times[1], (unsigned int)times[2], (unsigned int)times[3]);
-	if (none)
-		snprintf(options[NFS_AC], NFS_OPTION_SIZE, "noac");
+	*m = (struct mount_settings){};
 }
 
 /* ---- mountstats ---- */
@@ -79,36 +25,45 @@ static void take_numbers(struct span line, uint64_t *to, size_t count)
 		span_number(span_take_word(&line), UINT64_MAX, &to[i]);
 }
 
-/* Counts the connections of the mount at the escaped path @point in the text of mountstats, and takes its bytes and events. */
-static void take_stats(struct mount_setting *mount, const struct file_text *mountstats,
-		       struct span point)
+/* The setting of the last mount of @c at the mount point in a line of mountstats; NULL: it has none. */
+static struct mount_setting *find_setting(struct mount_settings *m, const struct calls *c,
+					  struct span line)
 {
-	struct span text = { mountstats->bytes, mountstats->bytes + mountstats->len };
+	char bytes[PATH_MAX], point[LABEL_SIZE];
+	size_t i = c->mount_count;
+
+	if (!span_take_through(&line, " mounted on "))
+		return NULL;
+	label_from_bytes(point, sizeof(point), bytes,
+			 mount_unescape(bytes, sizeof(bytes), span_take_word(&line)));
+	while (i-- && strcmp(c->mounts[i].mountpoint, point) != 0)
+		;
+	return i < c->mount_count ? &m->mounts[i] : NULL;
+}
+
+/* Counts the connections of the mounts, and takes their bytes and events. */
+static void take_stats(struct mount_settings *m, const struct calls *c, struct span text)
+{
 	struct mountstats_place place = {};
-	unsigned int connections = 0;
-	bool here = false;
+	struct mount_setting *here = NULL;
 
 	while (span_left(text)) {
 		struct span line = span_take_line(&text);
 
 		if (mountstats_is_head(&place, line)) {
-			here = span_take_through(&line, " mounted on ") &&
-			       span_left(line) > span_left(point) &&
-			       !memcmp(line.at, point.at, span_left(point)) &&
-			       line.at[span_left(point)] == ' ';
+			here = find_setting(m, c, line);
 			/* What is mounted over it comes later. */
-			connections = here ? 0 : connections;
+			if (here)
+				here->connections = 0;
 		} else if (here) {
 			/* Also a line that the server has chosen, before the kernel's own. */
-			connections += span_starts_with(line, "\txprt:");
+			here->connections += span_starts_with(line, "\txprt:");
 			if (span_take(&line, "\tbytes:"))
-				take_numbers(line, mount->bytes, MOUNT_BYTES);
+				take_numbers(line, here->bytes, MOUNT_BYTES);
 			else if (span_take(&line, "\tevents:"))
-				take_numbers(line, mount->events, MOUNT_EVENTS);
+				take_numbers(line, here->events, MOUNT_EVENTS);
 		}
 	}
-	if (connections)
-		snprintf(mount->options[NFS_NCONNECT], NFS_OPTION_SIZE, "%u", connections);
 }
 
 /* Compares what the mount has moved with what it had at the reading before. Without any it is as it was then. */
@@ -132,78 +87,50 @@ static void compare(struct mount_setting *now, const struct mount_setting *then)
 
 /* ---- the mounts ---- */
 
-static void read_readahead(struct mount_setting *mount, const char *root, const char *device)
+static void read_readahead(struct mount_setting *mount, const char *root)
 {
 	char text[24];
 	uint64_t kilobytes;
 
-	mount->readahead_known =
-		file_first_line(PATHF("%s/sys/class/bdi/%s/read_ahead_kb", root, device), text,
-				sizeof(text)) &&
-		span_number((struct span){ text, text + strlen(text) }, UINT64_MAX >> 10,
-			    &kilobytes);
+	mount->readahead_known = file_first_line(PATHF("%s/sys/class/bdi/%u:%u/read_ahead_kb", root,
+						       (unsigned int)(mount->device >> 32),
+						       (unsigned int)mount->device),
+						 text, sizeof(text)) &&
+				 span_number((struct span){ text, text + strlen(text) },
+					     UINT64_MAX >> 10, &kilobytes);
 	if (mount->readahead_known)
 		mount->readahead_bytes = kilobytes << 10;
-}
-
-static int add_mount(struct mount_settings *m, const char *root, const struct mountinfo_line *line,
-		     const struct file_text *mountstats)
-{
-	char device[32];
-	uint64_t number;
-	struct mount_setting *mount;
-
-	if (!span_copy(line->device, device, sizeof(device)) ||
-	    !mount_device(line->device, &number))
-		return 0;
-	mount = ARRAY_APPEND(m->mounts, m->count);
-	if (!mount)
-		return -ENOMEM;
-	mount->device = number;
-	mount_settings_options(mount->options, line->super_options);
-	take_stats(mount, mountstats, line->point);
-	read_readahead(mount, root, device);
-	return 0;
 }
 
 static void compare_all(struct mount_settings *m, const struct mount_setting *before, size_t count)
 {
 	for (struct mount_setting *now = m->mounts; now < m->mounts + m->count; now++) {
-		const struct mount_setting none = {}, *then = before;
+		const struct mount_setting none = {};
 
-		while (then < before + count && then->device != now->device)
-			then++;
-		compare(now, then < before + count ? then : &none);
+		compare(now, ARRAY_FIND(x, before, count, x->device == now->device) ?: &none);
 	}
 }
 
-static int read_mounts(struct mount_settings *m, const char *root)
+static int read_mounts(struct mount_settings *m, const char *root, const struct calls *c)
 {
 	struct mount_setting *before = m->mounts;
-	struct file_text file, mountstats;
-	struct mountinfo_line line;
 	size_t count = m->count;
-	struct span text;
-	int err = 0;
+	struct file_text text;
 
-	m->mounts = NULL;
-	m->count = 0;
-	if (file_text_read(&file, PATHF("%s/proc/1/mountinfo", root), FILE_MAX) &&
-	    file_text_read(&file, PATHF("%s/proc/self/mountinfo", root), FILE_MAX)) {
-		free(before);
-		return 0;
+	m->mounts = calloc(c->mount_count, sizeof(*m->mounts));
+	m->count = m->mounts ? c->mount_count : 0;
+	for (size_t i = 0; i < m->count; i++) {
+		m->mounts[i].device = c->mounts[i].device;
+		read_readahead(&m->mounts[i], root);
 	}
-	if (file_text_read(&mountstats, PATHF("%s/proc/1/mountstats", root), FILE_MAX))
-		file_text_read(&mountstats, PATHF("%s/proc/self/mountstats", root), FILE_MAX);
-	text = (struct span){ file.bytes, file.bytes + file.len };
-	while (!err && span_left(text))
-		if (mountinfo_read_line(&line, span_take_line(&text)) && mount_is_nfs(line.type))
-			err = add_mount(m, root, &line, &mountstats);
+	if (file_text_read(&text, PATHF("%s/proc/1/mountstats", root), FILE_MAX))
+		file_text_read(&text, PATHF("%s/proc/self/mountstats", root), FILE_MAX);
+	if (m->mounts)
+		take_stats(m, c, (struct span){ text.bytes, text.bytes + text.len });
 	compare_all(m, before, count);
 	free(before);
-	file_text_free(&mountstats);
-	file_text_free(&file);
-	return err;
+	file_text_free(&text);
+	return m->mounts ? 0 : -ENOMEM;
 }
 
 /* ---- dirty pages ---- */
@@ -268,31 +195,28 @@ static void read_modules(struct mount_settings *m, const char *root)
 
 static void set_mount(const struct mount_settings *m, struct nfs_mount *mount)
 {
-	for (const struct mount_setting *from = m->mounts; from < m->mounts + m->count; from++) {
-		if (from->device != mount->device)
-			continue;
-		memcpy(mount->options, from->options, sizeof(mount->options));
-		mount->readahead_bytes = from->readahead_bytes;
-		mount->readahead_known = from->readahead_known;
-		mount->window_bytes = from->window_bytes;
-		mount->direct_writes = from->direct_writes;
+	const struct mount_setting *from =
+		ARRAY_FIND(x, m->mounts, m->count, x->device == mount->device);
+
+	if (!from)
 		return;
-	}
+	if (from->connections)
+		snprintf(mount->options[NFS_NCONNECT], NFS_OPTION_SIZE, "%u", from->connections);
+	mount->readahead_bytes = from->readahead_bytes;
+	mount->readahead_known = from->readahead_known;
+	mount->window_bytes = from->window_bytes;
+	mount->direct_writes = from->direct_writes;
 }
 
 int mount_settings_add(struct mount_settings *m, const char *root, struct snapshot *s)
 {
-	bool first = m->changes < 0;
 	int err = 0;
 
-	if (first)
-		m->changes = open(PATHF("%s/proc/1/mountinfo", root), O_RDONLY | O_CLOEXEC);
-	if (m->changes < 0)
-		m->changes = open(PATHF("%s/proc/self/mountinfo", root), O_RDONLY | O_CLOEXEC);
 	if (s->calls.mount_count &&
-	    (first || mounts_changed(m->changes) || s->time_ns >= m->due_ns)) {
+	    (s->calls.mounts_version != m->version || s->time_ns >= m->due_ns)) {
+		m->version = s->calls.mounts_version;
 		m->due_ns = s->time_ns + m->period_ns;
-		err = read_mounts(m, root);
+		err = read_mounts(m, root, &s->calls);
 		read_modules(m, root);
 	}
 	if (s->calls.mount_count)

@@ -2,10 +2,9 @@
 /* How NFS is mounted, and by which modules, as it is in force: what differs from node to node where nobody meant it. */
 #pragma once
 
-#include "base/span.h"
 #include "snapshot/snapshot.h"
 
-/* How often the agent reads it, beside at each mount and unmount: settings of sysfs change without one. */
+/* How often the agent reads it, beside at each mount and unmount: readahead and connections change without one. */
 #define MOUNT_SETTINGS_NS 60000000000ull
 
 /* The places of what is used in mountstats: include/linux/nfs_iostat.h of the kernel. */
@@ -20,7 +19,7 @@ enum mount_events { MOUNT_READAHEADS = 9, MOUNT_EVENTS };
 
 struct mount_setting {
 	uint64_t device; /* as in struct nfs_mount: all mounts of a device have the same */
-	char options[NFS_OPTIONS][NFS_OPTION_SIZE];
+	unsigned int connections; /* 0: not known */
 	uint64_t readahead_bytes;
 	bool readahead_known;
 	uint64_t bytes[MOUNT_BYTES], events[MOUNT_EVENTS]; /* since it was mounted */
@@ -28,11 +27,11 @@ struct mount_setting {
 	bool direct_writes;
 };
 
-/* Initialise with { .changes = -1 }. */
+/* Initialise with {}. */
 struct mount_settings {
-	int changes; /* of mountinfo, open */
 	uint64_t period_ns; /* of reading */
 	uint64_t due_ns;
+	uint64_t version; /* of the mounts that were read last */
 	struct mount_setting *mounts;
 	size_t count;
 	struct client_module modules[3];
@@ -44,6 +43,3 @@ void mount_settings_free(struct mount_settings *m);
 /* Adds to @s, in which the mounts are, how they are mounted; reads it from proc and sysfs below @root if that is due. It asks
  * no server. Returns 0 or -ENOMEM. */
 int mount_settings_add(struct mount_settings *m, const char *root, struct snapshot *s);
-
-/* Takes the options from those of a file system in mountinfo. What the kernel leaves out has its default, if that is known. */
-void mount_settings_options(char options[NFS_OPTIONS][NFS_OPTION_SIZE], struct span text);

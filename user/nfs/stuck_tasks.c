@@ -39,10 +39,7 @@ void stuck_tasks_free(struct stuck_tasks *t)
 
 static struct stuck_server *find_server(const struct stuck_tasks *t, const char *server)
 {
-	for (size_t i = 0; i < t->server_count; i++)
-		if (!strcmp(t->servers[i].server, server))
-			return &t->servers[i];
-	return NULL;
+	return ARRAY_FIND(w, t->servers, t->server_count, !strcmp(w->server, server));
 }
 
 /* Whether calls to the server are outstanding, for how long. Where that is not known, it may be. */
@@ -90,10 +87,8 @@ int stuck_tasks_watch(struct stuck_tasks *t, const struct snapshot *s)
 /* The mount of the device, or the node's only one; NULL: it cannot be told. */
 static const struct nfs_mount *mount_of(const struct calls *c, uint64_t device)
 {
-	for (size_t i = 0; i < c->mount_count; i++)
-		if (c->mounts[i].device == device)
-			return &c->mounts[i];
-	return c->mount_count == 1 ? c->mounts : NULL;
+	return ARRAY_FIND(m, c->mounts, c->mount_count, m->device == device) ?:
+		       (c->mount_count == 1 ? c->mounts : NULL);
 }
 
 /* Whether outstanding calls explain that the task hangs: its own, or others' to the server; to any server if it is not
@@ -180,16 +175,6 @@ static bool take_numbers(struct stuck_task *task, struct span line, uint64_t now
 	return true;
 }
 
-static const struct stuck_task *find_task(const struct stuck_task *list, size_t count,
-					  const struct stuck_task *like)
-{
-	for (const struct stuck_task *task = list; task < list + count; task++)
-		if (task->pid == like->pid && task->began == like->began &&
-		    task->switches == like->switches)
-			return task;
-	return NULL;
-}
-
 static bool is_stuck(const struct stuck_task *task, uint64_t now_ns)
 {
 	return task->client && now_ns >= task->since_ns + STUCK_NS;
@@ -229,7 +214,10 @@ int stuck_tasks_take(struct stuck_tasks *t, const struct snapshot *s, struct spa
 		stack = take_stack(&task, &text);
 		for (size_t i = 0; i < s->calls.mount_count && task.device; i++)
 			task.client |= s->calls.mounts[i].device == task.device;
-		same = find_task(before, count, &task);
+		/* That is asleep since then. */
+		same = ARRAY_FIND(x, before, count,
+				  x->pid == task.pid && x->began == task.began &&
+					  x->switches == task.switches);
 		if (same) {
 			task.since_ns = same->since_ns;
 			task.told = same->told;

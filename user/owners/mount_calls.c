@@ -10,16 +10,11 @@
 #define LOOKS 2
 
 struct seen_client {
-	uint64_t id, client_id;
-	uint32_t client; /* the kernel's number */
+	struct client_calls own; /* its sums are in the totals */
 	const struct client_calls
 		*now; /* in this snapshot; NULL: it is not there, or there is no snapshot */
-	bool known; /* it has this mount: */
-	char export[LABEL_SIZE], mountpoint[LABEL_SIZE];
-	char owner[LABEL_SIZE]; /* "": not known */
 	bool active; /* it has called since the last snapshot */
 	unsigned int looks; /* how often no mount was found for it */
-	struct rpc_sums counted; /* these are in the totals */
 };
 
 uint64_t client_id(uint32_t entry)
@@ -34,17 +29,9 @@ void mount_calls_free(struct mount_calls_state *m)
 	*m = (struct mount_calls_state){};
 }
 
-static struct seen_client *find(const struct mount_calls_state *m, uint64_t id)
-{
-	for (size_t i = 0; i < m->seen_count; i++)
-		if (m->seen[i].id == id)
-			return &m->seen[i];
-	return NULL;
-}
-
 /* ---- the mount of each client ---- */
 
-static void set_mount(struct seen_client *c, const char *export, const char *mountpoint)
+static void set_mount(struct client_calls *c, const char *export, const char *mountpoint)
 {
 	c->known = true;
 	snprintf(c->export, sizeof(c->export), "%s", export);
@@ -55,13 +42,12 @@ static void set_mount(struct seen_client *c, const char *export, const char *mou
 static void assign_device(struct mount_calls_state *m, const struct calls *mounts, uint64_t device,
 			  uint32_t client)
 {
-	const struct nfs_mount *first = mounts->mounts, *end = first + mounts->mount_count;
+	const struct nfs_mount *first =
+		ARRAY_FIND(x, mounts->mounts, mounts->mount_count, x->device == device);
 
-	while (first < end && first->device != device)
-		first++;
-	for (struct seen_client *c = m->seen; c < m->seen + m->seen_count && first < end; c++)
-		if (c->now && c->client == client)
-			set_mount(c, first->export, first->mountpoint);
+	for (struct seen_client *c = m->seen; c < m->seen + m->seen_count && first; c++)
+		if (c->now && c->own.client == client)
+			set_mount(&c->own, first->export, first->mountpoint);
 }
 
 /* Assigns the clients, which are in the order of the mounts, to these: others have none. Not if their numbers differ: a
@@ -104,23 +90,20 @@ static void look(struct mount_calls_state *m, const struct mount_list *mounts)
 
 static bool is_mounted(const struct snapshot *s, const struct mount_calls *c)
 {
-	for (size_t i = 0; i < s->calls.mount_count; i++)
-		if (!strcmp(s->calls.mounts[i].mountpoint, c->mountpoint) &&
-		    !strcmp(s->calls.mounts[i].server, c->server))
-			return true;
-	return !*c->mountpoint || !strcmp(c->mountpoint, LABEL_OTHER);
+	return !*c->mountpoint || !strcmp(c->mountpoint, LABEL_OTHER) ||
+	       ARRAY_FIND(m, s->calls.mounts, s->calls.mount_count,
+			  !strcmp(m->mountpoint, c->mountpoint) && !strcmp(m->server, c->server));
 }
 
 /* Makes room for one more mount: one that has ended merges with the server's others. False: none has. */
 static bool make_room(struct calls *totals, const struct snapshot *s)
 {
-	struct mount_calls *ended = totals->mount_calls, *end = ended + totals->mount_calls_count,
-			   *other;
+	struct mount_calls *other,
+		*ended = ARRAY_FIND(c, totals->mount_calls, totals->mount_calls_count,
+				    !is_mounted(s, c));
 	size_t place;
 
-	while (ended < end && is_mounted(s, ended))
-		ended++;
-	if (ended == end)
+	if (!ended)
 		return false;
 	place = (size_t)(ended - totals->mount_calls);
 	other = snapshot_mount_calls(totals, ended->server, LABEL_OTHER, LABEL_OTHER);
@@ -135,7 +118,7 @@ static bool make_room(struct calls *totals, const struct snapshot *s)
 
 /* The totals of a mount; NULL: no memory. */
 static struct mount_calls *totals_of(struct mount_calls_state *m, const struct snapshot *s,
-				     const char *server, const struct seen_client *c)
+				     const char *server, const struct client_calls *c)
 {
 	size_t before = m->totals.mount_calls_count;
 	struct mount_calls *t = snapshot_mount_calls(&m->totals, server, c->export, c->mountpoint);
@@ -148,30 +131,21 @@ static struct mount_calls *totals_of(struct mount_calls_state *m, const struct s
 		       snapshot_mount_calls(&m->totals, server, LABEL_OTHER, LABEL_OTHER);
 }
 
-/* Whether an owner has called since the last snapshot. */
-static bool owner_is_active(const struct mount_calls_state *m, const char *owner)
-{
-	for (const struct seen_client *c = m->seen; c < m->seen + m->seen_count; c++)
-		if (c->now && c->active && !strcmp(c->owner, owner))
-			return true;
-	return false;
-}
-
 /* The owners in the totals, each counted once; *@idle: the place of one that does not call, or the number of places. */
 static size_t count_owners(const struct mount_calls_state *m, size_t *idle)
 {
 	const struct owner_calls *o = m->totals.owner_calls;
-	size_t owners = 0, before, count = m->totals.owner_calls_count;
+	size_t owners = 0, count = m->totals.owner_calls_count;
 
 	*idle = count;
 	for (size_t i = 0; i < count; i++) {
-		for (before = 0; before < i && strcmp(o[before].owner, o[i].owner) != 0;)
-			before++;
-		if (before < i || !strcmp(o[i].owner, LABEL_OTHER))
+		if (!strcmp(o[i].owner, LABEL_OTHER) ||
+		    ARRAY_FIND(x, o, i, !strcmp(x->owner, o[i].owner)))
 			continue;
 		owners++;
 		if (*idle == count && strcmp(o[i].owner, OWNER_KERNEL) != 0 &&
-		    !owner_is_active(m, o[i].owner))
+		    !ARRAY_FIND(c, m->seen, m->seen_count,
+				c->now && c->active && !strcmp(c->own.owner, o[i].owner)))
 			*idle = i;
 	}
 	return owners;
@@ -180,43 +154,32 @@ static size_t count_owners(const struct mount_calls_state *m, size_t *idle)
 /* Merges the owner at @place into "other", for each server. False: no memory. */
 static bool merge_owner(struct calls *totals, size_t place)
 {
-	char owner[LABEL_SIZE];
+	const struct owner_calls like = totals->owner_calls[place];
 	struct owner_calls *o, *other;
-	size_t kept = 0;
 
-	memcpy(owner, totals->owner_calls[place].owner, sizeof(owner));
-	for (size_t i = 0; i < totals->owner_calls_count; i++) {
-		if (strcmp(totals->owner_calls[i].owner, owner) != 0)
+	for (size_t i = place; i < totals->owner_calls_count; i++) {
+		if (strcmp(totals->owner_calls[i].owner, like.owner) != 0)
 			continue;
 		other = snapshot_owner_calls(totals, totals->owner_calls[i].server, LABEL_OTHER);
 		if (!other)
 			return false;
 		o = &totals->owner_calls[i]; /* it may have moved */
 		rpc_sums_add(&other->sums, &o->sums);
-		o->sums = (struct rpc_sums){};
+		totals->owner_calls_count--;
+		memmove(o, o + 1, (totals->owner_calls_count - i--) * sizeof(*o));
 	}
-	for (size_t i = 0; i < totals->owner_calls_count; i++)
-		if (strcmp(totals->owner_calls[i].owner, owner) != 0)
-			totals->owner_calls[kept++] = totals->owner_calls[i];
-	totals->owner_calls_count = kept;
 	return true;
-}
-
-static bool has_owner(const struct calls *totals, const char *owner)
-{
-	for (size_t i = 0; i < totals->owner_calls_count; i++)
-		if (!strcmp(totals->owner_calls[i].owner, owner))
-			return true;
-	return false;
 }
 
 /* The totals of an owner at a server; NULL: no memory. */
 static struct owner_calls *owner_totals(struct mount_calls_state *m, const char *server,
 					const char *owner)
 {
+	bool known = ARRAY_FIND(o, m->totals.owner_calls, m->totals.owner_calls_count,
+				!strcmp(o->owner, owner));
 	size_t idle;
 
-	if (!has_owner(&m->totals, owner) && count_owners(m, &idle) >= m->max_owners) {
+	if (!known && count_owners(m, &idle) >= m->max_owners) {
 		if (idle == m->totals.owner_calls_count)
 			owner = LABEL_OTHER;
 		else if (!merge_owner(&m->totals, idle))
@@ -229,11 +192,11 @@ static struct owner_calls *owner_totals(struct mount_calls_state *m, const char 
 static void learn(const struct mount_calls_state *m, struct seen_client *seen)
 {
 	for (const struct seen_client *c = m->seen; c < m->seen + m->seen_count; c++) {
-		if (c == seen || c->client_id != seen->client_id)
+		if (c == seen || c->own.client_id != seen->own.client_id)
 			continue;
 		seen->looks = c->looks;
-		if (c->known)
-			set_mount(seen, c->export, c->mountpoint);
+		if (c->own.known)
+			set_mount(&seen->own, c->own.export, c->own.mountpoint);
 	}
 }
 
@@ -247,23 +210,19 @@ static int see_clients(struct mount_calls_state *m, const struct client_list *cl
 	     c++) {
 		if (c->oldest_ns)
 			continue;
-		seen = find(m, c->id);
+		seen = ARRAY_FIND(x, m->seen, m->seen_count, x->own.id == c->id);
 		if (!seen) {
 			seen = ARRAY_APPEND(m->seen, m->seen_count);
 			if (!seen)
 				return -ENOMEM;
-			seen->id = c->id;
-			seen->client_id = c->client_id;
-			seen->client = c->client;
-			memcpy(seen->owner, c->owner, sizeof(seen->owner));
-			if (c->known)
-				set_mount(seen, c->export, c->mountpoint);
-			else
+			seen->own = *c;
+			seen->own.sums = (struct rpc_sums){};
+			if (!c->known)
 				learn(m, seen);
 		}
 		seen->now = c;
-		seen->active = rpc_sums_calls(&c->sums) != rpc_sums_calls(&seen->counted);
-		wanted |= !seen->known && (changed || seen->looks++ < LOOKS);
+		seen->active = rpc_sums_calls(&c->sums) != rpc_sums_calls(&seen->own.sums);
+		wanted |= !seen->own.known && (changed || seen->looks++ < LOOKS);
 	}
 	return wanted;
 }
@@ -272,21 +231,21 @@ static int see_clients(struct mount_calls_state *m, const struct client_list *cl
 static int count_client(struct mount_calls_state *m, struct seen_client *c,
 			const struct snapshot *s)
 {
-	struct mount_calls *totals = totals_of(m, s, c->now->server, c);
+	struct mount_calls *totals = totals_of(m, s, c->now->server, &c->own);
 	struct owner_calls *owner;
 	struct rpc_sums since = c->now->sums;
 
-	rpc_sums_subtract(&since, &c->counted);
+	rpc_sums_subtract(&since, &c->own.sums);
 	if (!totals)
 		return -ENOMEM;
 	rpc_sums_add(&totals->sums, &since);
-	if (*c->owner) {
-		owner = owner_totals(m, c->now->server, c->owner);
+	if (*c->own.owner) {
+		owner = owner_totals(m, c->now->server, c->own.owner);
 		if (!owner)
 			return -ENOMEM;
 		rpc_sums_add(&owner->sums, &since);
 	}
-	c->counted = c->now->sums;
+	c->own.sums = c->now->sums;
 	return 0;
 }
 
@@ -344,7 +303,7 @@ int mount_calls_add(struct mount_calls_state *m, const struct client_list *clien
 const char *mount_calls_point(const struct mount_calls_state *m, uint32_t client)
 {
 	for (size_t i = m->seen_count; i--;)
-		if (m->seen[i].client == client && m->seen[i].known)
-			return m->seen[i].mountpoint;
+		if (m->seen[i].own.client == client && m->seen[i].own.known)
+			return m->seen[i].own.mountpoint;
 	return NULL;
 }

@@ -49,14 +49,9 @@ static void check_permission(struct source_check *c, const struct rpc_offer *f)
 	       "run it as root (in a container: privileged), or give it CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN");
 }
 
-static bool has_types_file(const struct rpc_offer *f)
-{
-	return f->types_file == TYPES_FILE_GOOD;
-}
-
 static void check_sunrpc_types(struct source_check *c, const struct rpc_offer *f)
 {
-	decide(c, f->sunrpc_btf || has_types_file(f),
+	decide(c, f->sunrpc_btf || f->types_file == TYPES_FILE_GOOD,
 	       f->sunrpc_btf ?
 		       "sunrpc has BTF: every metric is available" :
 		       "sunrpc has no BTF, but a file has its types: every metric is available",
@@ -72,9 +67,9 @@ static void check_sunrpc_types(struct source_check *c, const struct rpc_offer *f
 static void check_types_file(struct source_check *c, const struct rpc_offer *f)
 {
 	decide(c, f->types_file != TYPES_FILE_REFUSED,
-	       has_types_file(f) ? "the file of types is that of the loaded sunrpc" :
-	       f->sunrpc_btf     ? "no file of types is needed" :
-				   "there is no file of types",
+	       f->types_file == TYPES_FILE_GOOD ? "the file of types is that of the loaded sunrpc" :
+	       f->sunrpc_btf                    ? "no file of types is needed" :
+						  "there is no file of types",
 	       f->types_refused, *f->types_fix ? f->types_fix : "leave out --sunrpc-btf");
 }
 
@@ -82,7 +77,7 @@ static void check_types_file(struct source_check *c, const struct rpc_offer *f)
 static void check_module_types(struct source_check *c, const struct rpc_offer *f)
 {
 	bool built_in = f->sunrpc == SUNRPC_BUILT_IN;
-	bool file = !f->sunrpc_btf && has_types_file(f);
+	bool file = !f->sunrpc_btf && f->types_file == TYPES_FILE_GOOD;
 
 	decide(c, built_in || file || has(f, CAP_SYS_ADMIN),
 	       built_in ? "sunrpc is built in: its BTF is the kernel's" :
@@ -120,7 +115,7 @@ static void check_sunrpc_events(struct source_check *c, const struct rpc_offer *
 
 static void check_owners(struct source_check *c, const struct rpc_offer *f)
 {
-	bool source = f->sunrpc_btf || has_types_file(f);
+	bool source = f->sunrpc_btf || f->types_file == TYPES_FILE_GOOD;
 
 	decide(c, source && f->nfs_types, "it is known which job, pod or user makes a call",
 	       f->kernel_btf ?

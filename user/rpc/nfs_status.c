@@ -41,12 +41,7 @@ static const char *const nfs4_names[] = {
 _Static_assert(sizeof("NFS4ERR_CONN_NOT_BOUND_TO_SESSION") <= RPC_STATUS_LEN,
 	       "a snapshot has room for the longest name");
 
-static const char *lookup(const char *const *names, size_t count, long index)
-{
-	return index >= 0 && (size_t)index < count ? names[index] : NULL;
-}
-
-#define LOOKUP(names, index) lookup(names, COUNT(names), index)
+#define LOOKUP(names, index) ((size_t)(index) < COUNT(names) ? (names)[index] : NULL)
 
 void nfs_status_name(int status, char *name, size_t size)
 {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/file_text.h"
+#include "base/span.h"
 #include "kernel/capabilities.h"
 #include "kernel/kernel_types.h"
 #include "kernel/types_file.h"
@@ -52,21 +53,17 @@ static enum lockdown lockdown(const char *root)
 /* From modules.dep: "kernel/net/sunrpc/sunrpc.ko.xz: kernel/...", one line per module. */
 static void find_module(char *found, size_t size, const char *folder)
 {
-	char *line, *rest, *colon, *name;
+	struct span rest, line, path, name;
 	struct file_text list;
 
 	if (file_text_read(&list, PATHF("%s/modules.dep", folder), MODULE_MAX))
 		return;
-	for (rest = list.bytes; (line = strsep(&rest, "\n"));) {
-		colon = strchr(line, ':');
-		if (!colon)
-			continue;
-		*colon = 0;
-		name = strrchr(line, '/');
-		if (!strncmp(name ? name + 1 : line, "sunrpc.ko", 9)) {
-			snprintf(found, size, "%s", line);
-			break;
-		}
+	rest = (struct span){ list.bytes, list.bytes + list.len };
+	while (span_left(rest) && !*found) {
+		line = span_take_line(&rest);
+		path = name = span_take_until(&line, ":");
+		if (span_take_through(&name, "/sunrpc.ko"))
+			span_copy(path, found, size);
 	}
 	file_text_free(&list);
 }

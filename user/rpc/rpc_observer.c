@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Observes sunrpc: chooses the source, attaches it when the module is loaded, and detaches it when the module is to
- * be unloaded.
- *
- * A module cannot be unloaded while a BPF link of any kind is attached to one of its tracepoints. So the hooks are
- * attached only while another module uses sunrpc; without one there is no NFS. Then, once nfs is unloaded, sunrpc can
- * also be unloaded. */
+/* Chooses, attaches and detaches the source. A module cannot be unloaded while a BPF link of any kind is attached to one
+ * of its tracepoints. So the hooks are attached only while another module uses sunrpc; without one there is no NFS.
+ * Then, once nfs is unloaded, sunrpc can also be unloaded. */
 #include "rpc/rpc_observer.h"
 
 #include <dirent.h>
@@ -74,7 +71,7 @@ struct rpc_observer *rpc_observer_new(const struct log *log, const struct rpc_op
 	o->log = *log;
 	o->options = *options;
 	o->mount_calls.max_owners = options->max_owners;
-	nfs_mounts_init(&o->mounts);
+	o->mounts.changes = -1;
 	return o;
 }
 
@@ -324,15 +321,6 @@ static bool replace_source(struct rpc_observer *o, enum rpc_source source,
 	return good;
 }
 
-static bool seems_better(struct rpc_observer *o, unsigned int left)
-{
-	struct rpc_offer offer;
-	bool better = choose(o, &offer, left);
-
-	log_refused_types(o, &offer, left);
-	return better;
-}
-
 /* Tries the sources that are better than the one in force, the best one first, if few calls end.
  * Not before it seems that there is one: to count the calls takes as long as a write. */
 static bool try_better(struct rpc_observer *o)
@@ -342,8 +330,12 @@ static bool try_better(struct rpc_observer *o)
 	struct rpc_offer offer;
 	enum rpc_source source;
 
-	if (!o->better_seen && !seems_better(o, left))
-		return false;
+	if (!o->better_seen) {
+		source = choose(o, &offer, left);
+		log_refused_types(o, &offer, left);
+		if (!source)
+			return false;
+	}
 	o->better_seen = !is_quiet(o);
 	if (o->better_seen) {
 		o->try_ns = 0;
@@ -450,16 +442,10 @@ int rpc_observer_error(const struct rpc_observer *o)
 
 const char *rpc_observer_missing(const struct rpc_observer *o)
 {
-	switch (o->state) {
-	case RPC_OBSERVER_ATTACHED:
-		return NULL;
-	case RPC_OBSERVER_ABSENT:
-		return "sunrpc is not loaded";
-	case RPC_OBSERVER_UNUSED:
-		return "no module uses sunrpc";
-	default:
-		return "no source is available; see xidscope doctor";
-	}
+	return o->state == RPC_OBSERVER_ATTACHED ? NULL :
+	       o->state == RPC_OBSERVER_ABSENT   ? "sunrpc is not loaded" :
+	       o->state == RPC_OBSERVER_UNUSED   ? "no module uses sunrpc" :
+						   "no source is available; see xidscope doctor";
 }
 
 static void read_slot_settings(uint32_t *wanted)

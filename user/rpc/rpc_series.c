@@ -7,9 +7,10 @@
 
 #include "kernel/bpf_support.h"
 
-int rpc_series_open(struct rpc_series_reader *r)
+int rpc_series_open(struct rpc_series_reader *r, uint32_t shards)
 {
 	*r = (struct rpc_series_reader){
+		.shards = shards,
 		.copy = malloc(sizeof(*r->copy)),
 		.without = calloc((size_t)RPC_SERIES_ENTRIES, sizeof(*r->without)),
 	};
@@ -18,29 +19,8 @@ int rpc_series_open(struct rpc_series_reader *r)
 
 void rpc_series_close(struct rpc_series_reader *r)
 {
-	rpc_series_unmap(r);
 	free(r->copy);
 	free(r->without);
-}
-
-int rpc_series_map(struct rpc_series_reader *r, const struct bpf_map *map, size_t count)
-{
-	void *series;
-
-	r->size = count * sizeof(*r->series);
-	series = mmap(NULL, r->size, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
-	if (series == MAP_FAILED)
-		return -errno;
-	r->series = series;
-	r->pauses_left = BPF_COPY_PAUSES;
-	return 0;
-}
-
-void rpc_series_unmap(struct rpc_series_reader *r)
-{
-	if (r->series)
-		munmap((void *)r->series, r->size);
-	r->series = NULL;
 }
 
 /* Of the phases before setup the kernel side records only what there was. Of a copy with a call that is recorded in
@@ -62,7 +42,7 @@ static void add_calls_without(struct rpc_series_reader *r, uint32_t index, uint6
 	}
 }
 
-const struct rpc_series *rpc_series_read(struct rpc_series_reader *r, uint32_t index)
+const struct rpc_series *rpc_series_copy(struct rpc_series_reader *r, uint32_t index)
 {
 	const volatile struct rpc_series *series = &r->series[index];
 	uint64_t finished;
@@ -87,20 +67,50 @@ void rpc_series_add(struct rpc_op *op, const struct rpc_series *copy)
 	op->received_bytes += copy->received_bytes;
 }
 
-void rpc_series_complete(struct snapshot *s)
+/* The labels of a series. Returns 0 or -errno. */
+static int name_series(const struct rpc_names *names, uint32_t series, const char **server,
+		       char op[RPC_OP_LEN])
 {
-	for (struct rpc_op *op = s->calls.ops; op < s->calls.ops + s->calls.op_count; op++) {
-		uint64_t calls = time_histogram_count(&op->total), count;
+	uint32_t number;
+	int err;
 
-		for (int p = 0; p < RPC_PHASES; p++) {
-			count = time_histogram_count(&op->phase[p]);
-			if (count < calls)
-				op->phase[p].bucket[0] += calls - count;
-		}
-	}
+	*server = LABEL_OTHER;
+	strcpy(op, LABEL_OTHER);
+	if (!series)
+		return 0;
+	err = names->series(names->context, series, &number, op);
+	if (!err)
+		*server = names->server(names->context, number);
+	return err;
 }
 
-/* ---- errors, depths, drops ---- */
+/* Adds series number @i, of all shards. */
+static int read_one(struct rpc_series_reader *r, uint32_t i, const struct rpc_names *names,
+		    struct calls *c)
+{
+	const struct rpc_series *copy;
+	struct rpc_op *op = NULL;
+	char name[RPC_OP_LEN];
+	const char *server;
+	int err;
+
+	for (uint32_t shard = 0; shard < r->shards; shard++) {
+		copy = rpc_series_copy(r, i * r->shards + shard);
+		if (!copy->started)
+			continue;
+		/* Named after its first call: before that, the number may get another op. */
+		if (!op) {
+			err = name_series(names, i, &server, name);
+			if (err || !*server)
+				return err;
+			op = snapshot_op(c, server, name);
+			if (!op)
+				return -ENOMEM;
+		}
+		rpc_series_add(op, copy);
+	}
+	return 0;
+}
 
 struct ordered_error {
 	struct rpc_error_key key;
@@ -114,55 +124,102 @@ static int by_order(const void *a, const void *b)
 	return x->value.order < y->value.order ? -1 : x->value.order > y->value.order;
 }
 
-int rpc_errors_read(int fd,
-		    int (*add)(void *context, uint32_t series, const char *status, uint64_t count),
-		    void *context)
+/* Adds the errors of the first @count series, in the order in which they were first seen. */
+static int read_errors(int fd, uint32_t count, const struct rpc_names *names, struct calls *c)
 {
-	struct ordered_error *list;
-	char status[RPC_STATUS_LEN];
+	struct ordered_error *list = calloc(RPC_MAX_ERRORS, sizeof(*list)), *e = list;
+	char status[RPC_STATUS_LEN], op[RPC_OP_LEN];
+	struct rpc_error *error;
+	const char *server;
 	void *last = NULL;
-	size_t count = 0;
+	size_t errors = 0;
 	int err = 0;
 
-	list = calloc(RPC_MAX_ERRORS, sizeof(*list));
 	if (!list)
 		return -ENOMEM;
-	while (count < RPC_MAX_ERRORS && !bpf_map_get_next_key(fd, last, &list[count].key)) {
-		last = &list[count].key;
-		if (!bpf_map_lookup_elem(fd, last, &list[count].value))
-			count++;
+	while (errors < RPC_MAX_ERRORS && !bpf_map_get_next_key(fd, last, &list[errors].key)) {
+		last = &list[errors].key;
+		if (!bpf_map_lookup_elem(fd, last, &list[errors].value))
+			errors++;
 	}
-	qsort(list, count, sizeof(*list), by_order);
-	for (size_t i = 0; i < count && !err; i++) {
-		nfs_status_name(list[i].key.status, status, sizeof(status));
-		err = add(context, list[i].key.series, status, list[i].value.count);
+	qsort(list, errors, sizeof(*list), by_order);
+	for (; e < list + errors && !err; e++) {
+		/* Its server may be newer than this reading. */
+		if (e->key.series >= count)
+			continue;
+		err = name_series(names, e->key.series, &server, op);
+		if (err || !*server)
+			continue;
+		nfs_status_name(e->key.status, status, sizeof(status));
+		error = snapshot_error(c, server, op, status);
+		if (error)
+			error->count += e->value.count;
+		else
+			err = -ENOMEM;
 	}
 	free(list);
 	return err;
 }
+
+int rpc_series_read(struct rpc_series_reader *r, const struct bpf_map *map,
+		    const struct bpf_map *errors, uint32_t count, const struct rpc_names *names,
+		    struct calls *c)
+{
+	size_t size = (size_t)count * r->shards * sizeof(*r->series);
+	void *series = mmap(NULL, size, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+	int err = 0;
+
+	if (series == MAP_FAILED)
+		return -errno;
+	r->series = series;
+	r->pauses_left = BPF_COPY_PAUSES;
+	/* "other" comes last, so that it does not change the order of the rest. */
+	for (uint32_t i = 1; i <= count && !err; i++)
+		err = read_one(r, i % count, names, c);
+	munmap(series, size);
+	r->series = NULL;
+	return err ? err : read_errors(bpf_map__fd(errors), count, names, c);
+}
+
+void rpc_series_complete(struct snapshot *s)
+{
+	for (struct rpc_op *op = s->calls.ops; op < s->calls.ops + s->calls.op_count; op++) {
+		uint64_t calls = time_histogram_count(&op->total), count;
+
+		for (int p = 0; p < RPC_PHASES; p++) {
+			count = time_histogram_count(&op->phase[p]);
+			if (count < calls)
+				op->phase[p].bucket[0] += calls - count;
+		}
+	}
+}
+
+/* ---- depths, drops ---- */
 
 uint32_t rpc_peak_of(const struct rpc_peak *peak, uint32_t epoch)
 {
 	return peak->epoch[epoch & 1] == epoch ? peak->depth[epoch & 1] : 0;
 }
 
-void rpc_stats_add(struct rpc_server_state *server, const struct rpc_server_stats *stats,
-		   uint32_t epoch)
+int rpc_stats_read(const struct bpf_map *map, uint32_t number, uint32_t shards, uint32_t epoch,
+		   struct rpc_server_state *server)
 {
-	server->earlier_ns += stats->earlier_ns;
-	for (int q = 0; q < RPC_QUEUES; q++) {
-		struct depth_histogram *h = &server->depth[q];
+	struct rpc_server_stats stats;
 
-		rpc_raise(&server->depth_max[q], rpc_peak_of(&stats->peak[q], epoch));
-		h->sum += stats->depth_sum[q];
-		for (int b = 0; b < DEPTH_BUCKETS; b++)
-			h->bucket[b] += stats->depth[q][b];
+	for (uint32_t i = number * shards; i < (number + 1) * shards; i++) {
+		if (bpf_map_lookup_elem(bpf_map__fd(map), &i, &stats))
+			return -errno;
+		server->earlier_ns += stats.earlier_ns;
+		for (int q = 0; q < RPC_QUEUES; q++) {
+			struct depth_histogram *h = &server->depth[q];
+
+			RAISE(server->depth_max[q], rpc_peak_of(&stats.peak[q], epoch));
+			h->sum += stats.depth_sum[q];
+			for (int b = 0; b < DEPTH_BUCKETS; b++)
+				h->bucket[b] += stats.depth[q][b];
+		}
 	}
-}
-
-void rpc_raise(uint32_t *max, uint32_t value)
-{
-	RAISE(*max, value);
+	return 0;
 }
 
 void rpc_raise_age(uint64_t *max, uint64_t now, uint64_t since)
@@ -191,14 +248,9 @@ void rpc_drops_add(struct snapshot *s, const __u64 *dropped)
 		snapshot_drop(&s->self, drop_names[i], dropped[i]);
 }
 
-static void add_runs(void *snapshot, const char *program, uint64_t runs, uint64_t ns)
-{
-	snapshot_program(snapshot, program, runs, ns);
-}
-
 uint64_t rpc_cost_add(struct snapshot *s, const struct bpf_hooks *h, unsigned int except)
 {
 	s->self.map_bytes += h->memory.maps;
 	s->self.program_bytes += h->memory.programs;
-	return bpf_hooks_count(h, except, add_runs, &s->self);
+	return bpf_hooks_count(h, except, snapshot_program, &s->self);
 }

@@ -7,7 +7,7 @@
 
 struct rpc_series_reader {
 	const volatile struct rpc_series *series; /* mapped; NULL: not now */
-	size_t size; /* of that, in bytes */
+	uint32_t shards; /* of each series */
 	struct rpc_series *copy;
 	/* Of each element: its calls that had nothing of a phase, as last read. */
 	uint64_t (*without)[RPC_PHASE_SETUP];
@@ -15,20 +15,29 @@ struct rpc_series_reader {
 };
 
 /* Allocates what it needs. Returns 0 or -ENOMEM; call rpc_series_close() in either case. */
-int rpc_series_open(struct rpc_series_reader *r);
+int rpc_series_open(struct rpc_series_reader *r, uint32_t shards);
 void rpc_series_close(struct rpc_series_reader *r);
 
-/* Maps the first @count elements of @map, which has BPF_F_MMAPABLE. For one snapshot: what is
- * mapped adds to the resident set. Returns 0 or -errno; unmap it in either case. */
-int rpc_series_map(struct rpc_series_reader *r, const struct bpf_map *map, size_t count);
-void rpc_series_unmap(struct rpc_series_reader *r);
+/* How a source names what it counts. */
+struct rpc_names {
+	const void *context;
+	/* The label of a server; "": it is new, and what it has counted is left to the next snapshot. */
+	const char *(*server)(const void *context, uint32_t server);
+	/* Finds the server and the op of a series. Returns 0 or -errno. */
+	int (*series)(const void *context, uint32_t series, uint32_t *server, char op[RPC_OP_LEN]);
+};
 
-/* Returns a copy in which every call that was begun is finished, if there is a moment when no program writes the
- * series: as many calls had finished before it as have begun after it. It waits for that moment, half a second per
- * snapshot at most. After that it has parts of a call, but no figure is lower than in an earlier copy. The calls that
- * did not wait are in the first bucket of each wait. Valid until the next call. @index is one of the mapped
- * elements. */
-const struct rpc_series *rpc_series_read(struct rpc_series_reader *r, uint32_t index);
+/* Adds the first @count series of @map, which has BPF_F_MMAPABLE, and their errors to @c. Series 0, "other", comes
+ * last. The map is mapped for so long alone: what is mapped adds to the resident set. Returns 0 or -errno. */
+int rpc_series_read(struct rpc_series_reader *r, const struct bpf_map *map,
+		    const struct bpf_map *errors, uint32_t count, const struct rpc_names *names,
+		    struct calls *c);
+
+/* Copies the mapped element @index. In the copy every call that was begun is finished, if there is a moment when no
+ * program writes the series: as many calls had finished before it as have begun after it. It waits for that moment,
+ * half a second per snapshot at most. After that it has parts of a call, but no figure is lower than in an earlier
+ * copy. The calls that did not wait are in the first bucket of each wait. Valid until the next call. */
+const struct rpc_series *rpc_series_copy(struct rpc_series_reader *r, uint32_t index);
 
 /* Adds a copy's figures to @op. */
 void rpc_series_add(struct rpc_op *op, const struct rpc_series *copy);
@@ -37,23 +46,17 @@ void rpc_series_add(struct rpc_op *op, const struct rpc_series *copy);
  * into the first bucket of the others, so that every phase goes on counting every call. */
 void rpc_series_complete(struct snapshot *s);
 
-/* ---- errors, depths, drops ---- */
-
-/* Calls @add for each error in the map behind @fd, in the order in which they were
- * first seen. Returns 0 or -errno, also that of @add. */
-int rpc_errors_read(int fd,
-		    int (*add)(void *context, uint32_t series, const char *status, uint64_t count),
-		    void *context);
+/* ---- depths, drops ---- */
 
 /* The greatest depth within interval @epoch. */
 uint32_t rpc_peak_of(const struct rpc_peak *peak, uint32_t epoch);
 
-/* Adds a server's figures of one shard, with the peaks of interval @epoch. */
-void rpc_stats_add(struct rpc_server_state *server, const struct rpc_server_stats *stats,
-		   uint32_t epoch);
+/* Adds the figures of server number @number, of all @shards in @map, with the peaks of interval @epoch. Returns 0 or
+ * -errno. */
+int rpc_stats_read(const struct bpf_map *map, uint32_t number, uint32_t shards, uint32_t epoch,
+		   struct rpc_server_state *server);
 
-/* Raise *@max to @value, or to the time since @since (0: no time). */
-void rpc_raise(uint32_t *max, uint32_t value);
+/* Raises *@max to the time since @since (0: no time). */
 void rpc_raise_age(uint64_t *max, uint64_t now, uint64_t since);
 
 /* Returns the greatest value so far, kept in *@maximum: a counter must not fall. The sum

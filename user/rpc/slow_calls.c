@@ -11,18 +11,14 @@
 /* Keeps the durations of the slowest in order; from then on only slower ones are wanted. */
 static void raise_threshold(struct slow_calls *c, uint64_t total)
 {
-	size_t at = c->slowest_count;
+	size_t at = SLOW_CALLS_KEPT - 1;
 
-	if (at == SLOW_CALLS_KEPT && total <= c->slowest[at - 1])
+	if (total <= c->slowest[at])
 		return;
-	if (at == SLOW_CALLS_KEPT)
-		at--;
-	else
-		c->slowest_count++;
 	for (; at && c->slowest[at - 1] < total; at--)
 		c->slowest[at] = c->slowest[at - 1];
 	c->slowest[at] = total;
-	if (c->slowest_count == SLOW_CALLS_KEPT)
+	if (c->slowest[SLOW_CALLS_KEPT - 1])
 		*c->threshold = c->slowest[SLOW_CALLS_KEPT - 1];
 }
 
@@ -109,16 +105,13 @@ int slow_calls_add(struct snapshot *s, const struct rpc_slow_call *from, const c
 /* The only mount of the server; NULL: there are several, or none. */
 static const struct nfs_mount *only_mount(const struct snapshot *s, const char *server)
 {
-	const struct nfs_mount *found = NULL;
+	const struct nfs_mount *end = s->calls.mounts + s->calls.mount_count;
+	const struct nfs_mount *first =
+		ARRAY_FIND(m, s->calls.mounts, s->calls.mount_count, !strcmp(m->server, server));
 
-	for (size_t i = 0; i < s->calls.mount_count; i++) {
-		if (strcmp(s->calls.mounts[i].server, server) != 0)
-			continue;
-		if (found)
-			return NULL;
-		found = &s->calls.mounts[i];
-	}
-	return found;
+	return first && !ARRAY_FIND(m, first + 1, end - first - 1, !strcmp(m->server, server)) ?
+		       first :
+		       NULL;
 }
 
 void slow_calls_find_mounts(struct snapshot *s, const struct mount_calls_state *mounts)

@@ -15,8 +15,7 @@ struct slow_calls {
 	volatile __u64 *threshold; /* ns, of the program */
 	struct rpc_slow_call *taken; /* since the last snapshot */
 	size_t taken_count;
-	uint64_t slowest[SLOW_CALLS_KEPT]; /* ns, of all so far: the slowest first */
-	size_t slowest_count;
+	uint64_t slowest[SLOW_CALLS_KEPT]; /* ns, of all so far: the slowest first; 0: no more */
 };
 
 /* @map: descriptor of the ring buffer; @threshold: the program's, set already. Returns 0 or

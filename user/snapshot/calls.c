@@ -58,19 +58,10 @@ const char *const rpc_kind_names[RPC_KINDS] = { "read", "write", "metadata", "ot
 
 enum rpc_kind rpc_kind_of(const char *op)
 {
-	static const struct {
-		const char *op;
-		enum rpc_kind kind;
-	} kinds[] = { { "READ", RPC_KIND_READ },
-		      { "READ_PLUS", RPC_KIND_READ },
-		      { "WRITE", RPC_KIND_WRITE },
-		      { "COMMIT", RPC_KIND_WRITE },
-		      { LABEL_OTHER, RPC_KIND_OTHER } };
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (!strcmp(op, kinds[i].op))
-			return kinds[i].kind;
-	return RPC_KIND_METADATA;
+	return !strcmp(op, "READ") || !strcmp(op, "READ_PLUS") ? RPC_KIND_READ :
+	       !strcmp(op, "WRITE") || !strcmp(op, "COMMIT")   ? RPC_KIND_WRITE :
+	       !strcmp(op, LABEL_OTHER)                        ? RPC_KIND_OTHER :
+								 RPC_KIND_METADATA;
 }
 
 /* ---- sums ---- */

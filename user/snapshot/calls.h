@@ -290,6 +290,7 @@ struct calls {
 	size_t episode_count;
 	struct nfs_mount *mounts;
 	size_t mount_count;
+	uint64_t mounts_version; /* another number: the list was read anew */
 	struct mount_calls *mount_calls;
 	size_t mount_calls_count;
 	struct owner_calls *owner_calls;

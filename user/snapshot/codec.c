@@ -81,8 +81,6 @@ static int add_text(struct codec *c, const char *text, size_t len)
 	return 0;
 }
 
-/* ---- writing ---- */
-
 /* Seven bits a byte, the lowest first; the highest bit is set but in the last byte. */
 static int put_short(struct bytes *b, uint64_t n)
 {
@@ -95,80 +93,147 @@ static int put_short(struct bytes *b, uint64_t n)
 	return bytes_add(b, text, len);
 }
 
-struct encoding {
+/* ---- the numbers of a snapshot ---- */
+
+/* Writes them, or reads them. */
+struct coder {
 	struct codec *c;
-	struct bytes numbers, texts;
+	bool reads;
+	const uint8_t *at, *end; /* what is still to be read */
+	struct bytes numbers, texts; /* written; the texts are those that are new */
 	size_t new_texts;
 };
 
-/* The number of a text: 1 + its place among the texts. 0 for NULL, and for one that is not the first
- * @max texts': a process can change its name without end. */
-static int put_text(struct encoding *e, const char *text, size_t max)
+static int code(struct coder *e, uint64_t *number, uint64_t max)
 {
-	uint64_t before = number_before(e->c, e->numbers.len);
-	struct codec *c = e->c;
-	size_t number = 0, len;
-
-	if (!text)
-		return put(&e->numbers, 0);
-	if (before && before <= c->text_count && !strcmp(c->texts[before - 1], text))
-		return put(&e->numbers, before);
-	while (number < c->text_count)
-		if (!strcmp(c->texts[number++], text))
-			return put(&e->numbers, number);
-	if (c->text_count >= max)
-		return put(&e->numbers, 0);
-	len = strlen(text);
-	e->new_texts++;
-	return add_text(c, text, len)                  ?:
-		       put_short(&e->texts, len)       ?:
-		       bytes_add(&e->texts, text, len) ?:
-							 put(&e->numbers, c->text_count);
+	if (!e->reads)
+		return put(&e->numbers, *number);
+	if ((size_t)(e->end - e->at) < sizeof(*number))
+		return -EBADMSG;
+	memcpy(number, e->at, sizeof(*number));
+	e->at += sizeof(*number);
+	return *number > max ? -EBADMSG : 0;
 }
 
-static int put_field(struct encoding *e, const struct field *f, const char *at)
+/* The number of a text: 1 + its place among the texts. 0 for NULL, and for one that is not the first
+ * @max texts': a process can change its name without end. */
+static int find_text(struct coder *e, const char *text, size_t max, uint64_t *number)
 {
+	size_t at = number_before(e->c, e->numbers.len) - 1;
+	struct codec *c = e->c;
+
+	*number = 0;
+	if (!text)
+		return 0;
+	if (at >= c->text_count || strcmp(c->texts[at], text) != 0)
+		for (at = 0; at < c->text_count && strcmp(c->texts[at], text) != 0;)
+			at++;
+	if (at >= c->text_count && at >= max)
+		return 0;
+	*number = at + 1;
+	if (at < c->text_count)
+		return 0;
+	e->new_texts++;
+	return add_text(c, text, strlen(text))            ?:
+		       put_short(&e->texts, strlen(text)) ?:
+							    bytes_add(&e->texts, text, strlen(text));
+}
+
+static int code_text(struct coder *e, const struct field *f, char *at)
+{
+	bool name = f->type == FIELD_NAME;
+	const char *text = name ? *(const char **)at : at;
+	uint64_t number = 0;
+	int err = 0;
+
+	if (!e->reads)
+		err = find_text(e, text, name ? TEXTS_MAX : OTHERS_MAX, &number);
+	if (!err)
+		err = code(e, &number, e->c->text_count);
+	if (err || !e->reads)
+		return err;
+	text = number ? e->c->texts[number - 1] : NULL;
+	if (name)
+		*(const char **)at = text;
+	else if (text && strlen(text) >= f->count)
+		return -EBADMSG;
+	else if (text)
+		memcpy(at, text, strlen(text) + 1);
+	return 0;
+}
+
+static int code_field(struct coder *e, const struct field *f, void *at)
+{
+	uint64_t number;
 	int err = 0;
 
 	switch (f->type) {
 	case FIELD_NAME:
-		return put_text(e, *(const char *const *)at, TEXTS_MAX);
 	case FIELD_TEXT:
-		return put_text(e, at, OTHERS_MAX);
+		return code_text(e, f, at);
 	case FIELD_BOOL:
-		return put(&e->numbers, *(const bool *)at);
+		number = *(bool *)at;
+		err = code(e, &number, 1);
+		*(bool *)at = number;
+		return err;
 	case FIELD_U32:
-		for (size_t i = 0; i < f->count && !err; i++)
-			err = put(&e->numbers, ((const uint32_t *)at)[i]);
+		for (uint32_t *n = (uint32_t *)at; n < (uint32_t *)at + f->count && !err; n++) {
+			number = *n;
+			err = code(e, &number, UINT32_MAX);
+			*n = (uint32_t)number;
+		}
 		return err;
 	default:
-		return bytes_add(&e->numbers, at, field_size(f));
+		for (uint64_t *n = (uint64_t *)at; n < (uint64_t *)at + f->count && !err; n++)
+			err = code(e, n, UINT64_MAX);
+		/* Times up to the year 9999. */
+		if (e->reads && f->type == FIELD_DOUBLE &&
+		    !(*(double *)at >= 0 && *(double *)at < 2.5e11))
+			err = -EBADMSG;
+		return err;
 	}
 }
 
-static int put_table(struct encoding *e, const struct table *t, const struct snapshot *s)
+static int code_table(struct coder *e, const struct table *t, struct snapshot *s)
 {
-	const void *part = (const char *)s + t->part;
-	size_t count = table_count(t, part);
-	const char *entry = table_array(t, part);
-	int err = count > t->max ? -E2BIG : put(&e->numbers, count);
+	char *part = (char *)s + t->part, *entry;
+	uint64_t count = e->reads ? 0 : table_count(t, part);
+	int err = count > t->max ? -E2BIG : code(e, &count, t->max);
 
+	if (err || (!t->entries && count != 1))
+		return err ? err : -EBADMSG;
+	if (e->reads && t->entries)
+		*(size_t *)(part + t->entries) = count;
+	if (e->reads && !t->fixed)
+		*(char **)(part + t->array) = calloc(count + 1, t->size);
+	entry = table_array(t, part);
+	if (!entry && count)
+		return -ENOMEM;
 	for (; count-- && !err; entry += t->size)
-		for (size_t i = 0; i < t->field_count && !err; i++)
-			if (!t->fields[i].left_out)
-				err = put_field(e, &t->fields[i], entry + t->fields[i].offset);
+		for (const struct field *f = t->fields; f < t->fields + t->field_count && !err; f++)
+			if (!f->left_out)
+				err = code_field(e, f, entry + f->offset);
 	return err;
 }
 
-int snapshot_encode(struct codec *c, const struct snapshot *s, struct bytes *to)
+static int code_tables(struct coder *e, struct snapshot *s)
 {
-	struct encoding e = { .c = c };
-	uint64_t number;
 	int err = 0;
 
 	for (int t = 0; t < TABLES && !err; t++)
 		if (tables[t].max)
-			err = put_table(&e, &tables[t], s);
+			err = code_table(e, &tables[t], s);
+	return err;
+}
+
+/* ---- writing ---- */
+
+int snapshot_encode(struct codec *c, const struct snapshot *s, struct bytes *to)
+{
+	struct coder e = { .c = c };
+	uint64_t number;
+	int err = code_tables(&e, (struct snapshot *)s); /* which stays as it is */
+
 	if (!err)
 		err = put_short(to, e.new_texts) ?: bytes_add(to, e.texts.data, e.texts.len);
 	for (size_t at = 0; at < e.numbers.len && !err; at += sizeof(number)) {
@@ -185,25 +250,12 @@ int snapshot_encode(struct codec *c, const struct snapshot *s, struct bytes *to)
 
 /* ---- reading ---- */
 
-struct cursor {
-	const uint8_t *at, *end;
-};
-
-static int take(struct cursor *c, uint64_t *number)
-{
-	if ((size_t)(c->end - c->at) < sizeof(*number))
-		return -EBADMSG;
-	memcpy(number, c->at, sizeof(*number));
-	c->at += sizeof(*number);
-	return 0;
-}
-
 /* The opposite of put_short(). */
-static int take_short(struct cursor *c, uint64_t *number)
+static int take_short(struct coder *e, uint64_t *number)
 {
 	*number = 0;
-	for (unsigned int shift = 0; shift < 64 && c->at < c->end; shift += 7) {
-		uint8_t byte = *c->at++;
+	for (unsigned int shift = 0; shift < 64 && e->at < e->end; shift += 7) {
+		uint8_t byte = *e->at++;
 
 		*number |= (uint64_t)(byte & 127) << shift;
 		if (!(byte & 128))
@@ -212,117 +264,38 @@ static int take_short(struct cursor *c, uint64_t *number)
 	return -EBADMSG;
 }
 
-static int take_texts(struct codec *codec, struct cursor *c)
+static int take_texts(struct coder *e)
 {
 	uint64_t count, len;
 
-	if (take_short(c, &count) || count > TEXTS_MAX - codec->text_count)
+	if (take_short(e, &count) || count > TEXTS_MAX - e->c->text_count)
 		return -EBADMSG;
 	while (count--) {
-		if (take_short(c, &len) || len > TEXT_MAX || len > (size_t)(c->end - c->at) ||
-		    memchr(c->at, 0, len))
+		if (take_short(e, &len) || len > TEXT_MAX || len > (size_t)(e->end - e->at) ||
+		    memchr(e->at, 0, len))
 			return -EBADMSG;
-		if (add_text(codec, (const char *)c->at, len))
+		if (add_text(e->c, (const char *)e->at, len))
 			return -ENOMEM;
-		c->at += len;
+		e->at += len;
 	}
 	return 0;
 }
 
 /* Adds the differences to the numbers of the snapshot before. */
-static int take_numbers(struct codec *codec, struct cursor *c)
+static int take_numbers(struct coder *e)
 {
 	struct bytes now = {};
 	uint64_t number;
 	int err = 0;
 
-	while (c->at < c->end && !err) {
-		err = take_short(c, &number);
-		number = (number >> 1 ^ -(number & 1)) + number_before(codec, now.len);
+	while (e->at < e->end && !err) {
+		err = take_short(e, &number);
+		number = (number >> 1 ^ -(number & 1)) + number_before(e->c, now.len);
 		if (!err)
 			err = put(&now, number);
 	}
-	free(codec->before.data);
-	codec->before = now;
-	return err;
-}
-
-static int take_text(const struct codec *codec, struct cursor *c, const struct field *f, char *at)
-{
-	const char *text = NULL;
-	uint64_t number;
-
-	if (take(c, &number) || number > codec->text_count)
-		return -EBADMSG;
-	if (number)
-		text = codec->texts[number - 1];
-	if (f->type == FIELD_NAME)
-		*(const char **)at = text;
-	else if (text && strlen(text) >= f->count)
-		return -EBADMSG;
-	else if (text)
-		memcpy(at, text, strlen(text) + 1);
-	return 0;
-}
-
-static int take_field(const struct codec *codec, struct cursor *c, const struct field *f, void *at)
-{
-	uint64_t number;
-
-	switch (f->type) {
-	case FIELD_NAME:
-	case FIELD_TEXT:
-		return take_text(codec, c, f, at);
-	case FIELD_BOOL:
-		if (take(c, &number) || number > 1)
-			return -EBADMSG;
-		*(bool *)at = number;
-		return 0;
-	case FIELD_U32:
-		for (size_t i = 0; i < f->count; i++) {
-			if (take(c, &number) || number > UINT32_MAX)
-				return -EBADMSG;
-			((uint32_t *)at)[i] = (uint32_t)number;
-		}
-		return 0;
-	default:
-		for (size_t i = 0; i < f->count; i++)
-			if (take(c, (uint64_t *)at + i))
-				return -EBADMSG;
-		/* Times up to the year 9999. */
-		return f->type == FIELD_DOUBLE && !(*(double *)at >= 0 && *(double *)at < 2.5e11) ?
-			       -EBADMSG :
-			       0;
-	}
-}
-
-/* Makes room for @entries in the part. NULL: no memory. */
-static char *make_array(const struct table *t, char *part, size_t entries)
-{
-	if (t->entries)
-		*(size_t *)(part + t->entries) = entries;
-	if (!t->fixed)
-		*(char **)(part + t->array) = calloc(entries + 1, t->size);
-	return table_array(t, part);
-}
-
-static int take_table(const struct codec *codec, const struct table *t, struct cursor *c,
-		      struct snapshot *s)
-{
-	uint64_t entries;
-	char *entry;
-	int err = 0;
-
-	if (take(c, &entries) || entries > t->max || (!t->entries && entries != 1))
-		return -EBADMSG;
-	entry = make_array(t, (char *)s + t->part, entries);
-	if (!entry)
-		return -ENOMEM;
-	for (; entries-- && !err; entry += t->size)
-		for (size_t i = 0; i < t->field_count && !err; i++)
-			if (!t->fields[i].left_out)
-				err = take_field(codec, c, &t->fields[i],
-						 entry + t->fields[i].offset);
+	free(e->c->before.data);
+	e->c->before = now;
 	return err;
 }
 
@@ -340,14 +313,14 @@ static bool is_sound(const struct snapshot *s)
 
 int snapshot_decode(struct codec *codec, const uint8_t *bytes, size_t size, struct snapshot *s)
 {
-	struct cursor c = { bytes, bytes + size };
-	int err = take_texts(codec, &c) ?: take_numbers(codec, &c);
+	struct coder e = { .c = codec, .reads = true, .at = bytes, .end = bytes + size };
+	int err = take_texts(&e) ?: take_numbers(&e);
 
-	c = (struct cursor){ codec->before.data, codec->before.data + codec->before.len };
-	for (int t = 0; t < TABLES && !err; t++)
-		if (tables[t].max)
-			err = take_table(codec, &tables[t], &c, s);
-	if (!err && (c.at < c.end || !is_sound(s)))
+	e.at = codec->before.data;
+	e.end = e.at + codec->before.len;
+	if (!err)
+		err = code_tables(&e, s);
+	if (!err && (e.at < e.end || !is_sound(s)))
 		err = -EBADMSG;
 	if (err)
 		snapshot_free(s);

@@ -3,6 +3,8 @@
 
 #include "snapshot/table.h"
 
+#include "base/array.h"
+
 /* An entry may be named "other" already: what did not fit the kernel's table. The two must not
  * become one name twice. */
 static bool is_other(const struct table *t, const char *entry)
@@ -11,21 +13,6 @@ static bool is_other(const struct table *t, const char *entry)
 		if (strcmp(entry + f->offset, LABEL_OTHER) != 0)
 			return false;
 	return true;
-}
-
-static void name_other(const struct table *t, char *entry)
-{
-	for (const struct field *f = t->fields; f->role == FIELD_LABEL; f++)
-		memcpy(entry + f->offset, LABEL_OTHER, sizeof(LABEL_OTHER));
-}
-
-/* Whether the entries can be added up: others only describe. */
-static bool counts(const struct table *t)
-{
-	for (size_t i = 0; i < t->field_count; i++)
-		if (t->fields[i].role == FIELD_COUNTER)
-			return true;
-	return false;
 }
 
 /* Merges the entries beyond @keep into one: the one of the first that is "other" already, else one more. */
@@ -37,7 +24,8 @@ static size_t fold(const struct table *t, struct calls *c, size_t keep)
 	if (all <= keep)
 		return 0;
 	*count = keep;
-	if (!counts(t))
+	/* Entries that only describe cannot be added up. */
+	if (!ARRAY_FIND(f, t->fields, t->field_count, f->role == FIELD_COUNTER))
 		return all - keep;
 	while (into < keep && !is_other(t, array + into * t->size))
 		into++;
@@ -47,11 +35,12 @@ static size_t fold(const struct table *t, struct calls *c, size_t keep)
 		/* Also one entry alone loses its details. */
 		for (const struct field *f = t->fields; f < t->fields + t->field_count; f++)
 			if (f->role == FIELD_ALONE)
-				memset(other + f->offset, 0, field_size(f));
+				memset(other + f->offset, 0, f->size);
 	}
 	for (size_t i = *count; i < all; i++)
 		table_add(t, other, array + i * t->size, true);
-	name_other(t, other);
+	for (const struct field *f = t->fields; f->role == FIELD_LABEL; f++)
+		memcpy(other + f->offset, LABEL_OTHER, sizeof(LABEL_OTHER));
 	return all - keep;
 }
 

@@ -2,6 +2,8 @@
 /* The program itself: entries of its arrays. */
 #include "snapshot/self.h"
 
+#include "base/array.h"
+
 void snapshot_hook(struct self *s, const char *name, bool attached)
 {
 	if (s->hook_count < COUNT(s->hooks))
@@ -10,12 +12,12 @@ void snapshot_hook(struct self *s, const char *name, bool attached)
 
 void snapshot_drop(struct self *s, const char *reason, uint64_t count)
 {
-	for (size_t i = 0; i < s->drop_count; i++)
-		if (!strcmp(s->drops[i].reason, reason)) {
-			s->drops[i].count += count;
-			return;
-		}
-	if (s->drop_count < COUNT(s->drops))
+	struct drop_count *known =
+		ARRAY_FIND(d, s->drops, s->drop_count, !strcmp(d->reason, reason));
+
+	if (known)
+		known->count += count;
+	else if (s->drop_count < COUNT(s->drops))
 		s->drops[s->drop_count++] = (struct drop_count){ reason, count };
 }
 
@@ -25,21 +27,20 @@ void snapshot_health(struct self *s, const char *check, int level)
 		s->health[s->health_count++] = (struct health_state){ check, level };
 }
 
-void snapshot_program(struct self *s, const char *name, uint64_t runs, uint64_t ns)
+void snapshot_program(void *self, const char *name, uint64_t runs, uint64_t ns)
 {
-	struct program_run *p;
+	struct self *s = self;
+	struct program_run *p =
+		ARRAY_FIND(x, s->programs, s->program_count, !strcmp(x->name, name));
 
-	for (p = s->programs; p < s->programs + s->program_count; p++)
-		if (!strcmp(p->name, name)) {
-			p->runs += runs;
-			p->ns += ns;
-			return;
-		}
-	if (s->program_count == COUNT(s->programs))
+	if (!p && s->program_count == COUNT(s->programs))
 		return;
-	p = &s->programs[s->program_count++];
-	*p = (struct program_run){ .runs = runs, .ns = ns };
-	snprintf(p->name, sizeof(p->name), "%s", name);
+	if (!p) {
+		p = &s->programs[s->program_count++];
+		snprintf(p->name, sizeof(p->name), "%s", name);
+	}
+	p->runs += runs;
+	p->ns += ns;
 }
 
 void self_add(struct self *s, const struct self *past)
@@ -53,11 +54,11 @@ void self_add(struct self *s, const struct self *past)
 
 void snapshot_finding(struct self *s, const struct finding_state *finding)
 {
-	for (size_t i = 0; i < s->finding_count; i++)
-		if (!strcmp(s->findings[i].check, finding->check) &&
-		    !strcmp(s->findings[i].device, finding->device) &&
-		    !strcmp(s->findings[i].code, finding->code))
-			return;
-	if (s->finding_count < SELF_FINDINGS)
+	bool known = ARRAY_FIND(f, s->findings, s->finding_count,
+				!strcmp(f->check, finding->check) &&
+					!strcmp(f->device, finding->device) &&
+					!strcmp(f->code, finding->code));
+
+	if (!known && s->finding_count < SELF_FINDINGS)
 		s->findings[s->finding_count++] = *finding;
 }

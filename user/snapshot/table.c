@@ -6,11 +6,11 @@
 #include "snapshot/delta.h"
 
 #define MEMBER(type, member) (((const struct type *)NULL)->member)
-#define ROW(type_, as, what, member, ...)                                                  \
-	{                                                                                  \
-		.offset = offsetof(struct type_, member),                                  \
-		.count = sizeof(MEMBER(type_, member)) / SIZE_OF_##as, .type = FIELD_##as, \
-		.role = FIELD_##what, __VA_ARGS__                                          \
+#define ROW(type_, as, what, member, ...)                                                        \
+	{                                                                                        \
+		.offset = offsetof(struct type_, member), .size = sizeof(MEMBER(type_, member)), \
+		.count = sizeof(MEMBER(type_, member)) / SIZE_OF_##as, .type = FIELD_##as,       \
+		.role = FIELD_##what, __VA_ARGS__                                                \
 	}
 /* The same with a difference, in an entry of another type. */
 #define DIFF(type_, delta_type, as, what, member, ...) \
@@ -41,6 +41,7 @@ static const struct field snapshot_fields[] = {
 	ROW(snapshot, U64, COUNTER, calls.cpu_waiting_ns, .delta = offsetof(struct delta, cpu_waiting_ns)),
 	ROW(snapshot, U64, LARGEST, calls.dirty_bytes),
 	ROW(snapshot, U64, LARGEST, calls.dirty_limit_bytes),
+	ROW(snapshot, U64, LARGEST, calls.mounts_version, .left_out = true),
 	ROW(snapshot, U64, COUNTER, calls.folded_entries, .left_out = true),
 	ROW(snapshot, U64, COUNTER, faults.fault_paths, .left_out = true),
 	ROW(snapshot, U64, COUNTER, faults.log_lost, .left_out = true),
@@ -133,25 +134,13 @@ static const struct field mount_calls_fields[] = {
 	ROW(mount_calls, TEXT, LABEL, server),
 	ROW(mount_calls, TEXT, LABEL, export),
 	ROW(mount_calls, TEXT, LABEL, mountpoint),
-	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.calls),
-	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.total_ns),
-	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.sent_bytes),
-	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.received_bytes),
-	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.errors),
-	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.wait_ns),
-	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.phase_ns),
+	DIFF(mount_calls, mount_delta, U64, COUNTER, sums),
 };
 
 static const struct field owner_calls_fields[] = {
 	ROW(owner_calls, TEXT, LABEL, server),
 	ROW(owner_calls, TEXT, LABEL, owner),
-	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.calls),
-	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.total_ns),
-	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.sent_bytes),
-	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.received_bytes),
-	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.errors),
-	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.wait_ns),
-	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.phase_ns),
+	DIFF(owner_calls, owner_delta, U64, COUNTER, sums),
 	ROW(owner_calls, U64, LARGEST, oldest_ns),
 };
 
@@ -346,23 +335,6 @@ void table_free_part(void *part, size_t offset)
 
 #define LABELS_MAX 5
 
-size_t field_size(const struct field *f)
-{
-	return f->count *
-	       (f->type == FIELD_U32                                                     ? 4 :
-		f->type == FIELD_TEXT || f->type == FIELD_BOOL || f->type == FIELD_OTHER ? 1 :
-											   8);
-}
-
-static size_t label_count(const struct table *t)
-{
-	size_t count = 0;
-
-	while (count < t->field_count && t->fields[count].role == FIELD_LABEL)
-		count++;
-	return count;
-}
-
 /* Whether a label of an entry is this one: a text, or the number at @label. */
 static bool is_label(const struct field *f, const char *at, const char *label)
 {
@@ -394,12 +366,16 @@ static void labels_of(const struct table *t, const void *entry, const void **lab
 /* The entry with these labels, or NULL: from place @at on, and from the last label on, in which most entries differ. */
 static char *find(const struct table *t, const void *part, const void *const *labels, size_t at)
 {
-	size_t count = table_count(t, part), number = label_count(t), l;
+	size_t count = table_count(t, part), number = 1, l;
 	char *array = table_array(t, part), *entry;
-	const struct field *last = &t->fields[number - 1];
-	/* Its first byte mostly differs. NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): callers fill it */
-	const char *first = labels[number - 1];
+	const struct field *last;
+	const char *first; /* byte of the last label: it mostly differs */
 
+	while (number < t->field_count && t->fields[number].role == FIELD_LABEL)
+		number++;
+	last = &t->fields[number - 1];
+	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): callers fill it */
+	first = labels[number - 1];
 	for (size_t i = 0; i < count; i++, at++) {
 		if (at >= count)
 			at = 0;
@@ -445,7 +421,7 @@ void *table_get(const struct table *t, void *part, const void *const *labels)
 		else if (f->type == FIELD_NAME)
 			*(const char **)at = *labels;
 		else
-			memcpy(at, *labels, field_size(f));
+			memcpy(at, *labels, f->size);
 	}
 	return entry;
 }
@@ -468,8 +444,8 @@ void *table_get_like(const struct table *t, void *part, const void *like)
 	for (size_t i = 0; entry && i < t->field_count; i++) {
 		const struct field *f = &t->fields[i];
 
-		if (f->role <= FIELD_DETAIL)
-			memcpy(entry + f->offset, (const char *)like + f->offset, field_size(f));
+		if (f->role <= FIELD_ALONE)
+			memcpy(entry + f->offset, (const char *)like + f->offset, f->size);
 	}
 	return entry;
 }
@@ -517,7 +493,7 @@ void table_add(const struct table *t, void *to, const void *from, bool moments)
 		if (f->role == FIELD_COUNTER || (moments && f->role > FIELD_COUNTER))
 			merge(f, x, y);
 		else if (moments && f->role == FIELD_ALONE)
-			memset(x, 0, field_size(f));
+			memset(x, 0, f->size);
 		else if (moments && f->role == FIELD_DETAIL && f->type == FIELD_NAME &&
 			 !*(const char **)x)
 			*(const char **)x = *(const char *const *)y;

@@ -31,6 +31,7 @@ enum field_role {
 
 struct field {
 	size_t offset; /* in the entry */
+	size_t size; /* bytes */
 	size_t count; /* elements; of a text: bytes */
 	size_t delta; /* offset of its difference in the entry of struct delta; 0: it has none */
 	enum field_type type;
@@ -38,8 +39,6 @@ struct field {
 	bool sums; /* of histograms, only the sums have a difference */
 	bool left_out; /* of recordings */
 };
-
-size_t field_size(const struct field *f); /* bytes */
 
 /* An array of a part of the snapshot: of its struct calls, fault_counts or self. */
 struct table {
@@ -103,7 +102,7 @@ void *table_get(const struct table *t, void *part, const void *const *labels);
 /* The same with the labels of the entry @like. */
 void *table_get_labels(const struct table *t, void *part, const void *like);
 
-/* The same, and a new one has the details of @like as well. */
+/* The same, and a new one has all of @like that is no figure. */
 void *table_get_like(const struct table *t, void *part, const void *like);
 
 /* Adds entry @from to @to: @moments: as one merged entry; else its counters alone. The labels are those of @to. */

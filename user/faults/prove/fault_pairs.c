@@ -2,10 +2,14 @@
 /* Pairs the two reports of one fault. */
 #include "faults/prove/parts.h"
 
-static void remove_at(struct fault_pairs *p, size_t i)
+#include "base/array.h"
+
+/* Moves the report out of the list to @report. */
+static void take_at(struct fault_pairs *p, size_t i, struct fault_report *report)
 {
 	struct fault_report *removed = &p->list[p->first + i];
 
+	*report = *removed;
 	p->count--;
 	/* In a storm it is nearly always the oldest. */
 	if (i)
@@ -38,7 +42,7 @@ bool fault_pairs_take(struct fault_pairs *p, const struct fault_report *report, 
 		if (w->more)
 			w->more--;
 		else
-			remove_at(p, i);
+			take_at(p, i, &p->taken);
 		return true;
 	}
 	return false;
@@ -85,14 +89,9 @@ int fault_pairs_add(struct fault_pairs *p, const struct fault_report *report)
 
 bool fault_pairs_pending(const struct fault_pairs *p, const char *device, unsigned int code)
 {
-	for (size_t i = 0; i < p->count; i++) {
-		const struct fault_report *w = &p->list[p->first + i];
-
-		if (w->pending && w->likely && !w->nvswitch && w->code == code &&
-		    !strcmp(w->device, device))
-			return true;
-	}
-	return false;
+	return ARRAY_FIND(w, p->list + p->first, p->count,
+			  w->pending && w->likely && !w->nvswitch && w->code == code &&
+				  !strcmp(w->device, device));
 }
 
 bool fault_pairs_take_doubtful(struct fault_pairs *p, struct fault_report *report)
@@ -100,8 +99,7 @@ bool fault_pairs_take_doubtful(struct fault_pairs *p, struct fault_report *repor
 	for (size_t i = 0; i < p->count; i++) {
 		if (!is_doubtful(&p->list[p->first + i]))
 			continue;
-		*report = p->list[p->first + i];
-		remove_at(p, i);
+		take_at(p, i, report);
 		return true;
 	}
 	return false;
@@ -112,8 +110,7 @@ bool fault_pairs_expire(struct fault_pairs *p, uint64_t now_ns, bool all,
 {
 	if (!p->count || (!all && now_ns < p->list[p->first].arrived_ns + FAULT_PAIR_WAIT_NS))
 		return false;
-	*report = p->list[p->first];
-	remove_at(p, 0);
+	take_at(p, 0, report);
 	return true;
 }
 

@@ -7,11 +7,6 @@
 /* The log has its records in the order of their times, except for those that are printed at the same time. */
 #define PRINTK_ORDER_NS 100000000ull
 
-static enum fault_signal signal_of(const struct xid_line *line)
-{
-	return line->kind == XID_LINE_SXID ? SIGNAL_SXID : SIGNAL_XID;
-}
-
 /* ---- the text and the driver's report of one fault ---- */
 
 /* Counts what a pending text has, as a fault if @proved. */
@@ -123,11 +118,10 @@ static void pair(struct fault_stream *s, const struct fault_report *report)
 		count_alone(s, report);
 }
 
-/* A text whose fault is counted, or pending: @report has what pairs() needs. */
-static void pair_text(struct fault_stream *s, const struct xid_line *line,
-		      const struct fault_report *report, uint64_t time_ns)
+/* A text whose fault is counted, or pending: @report has what pair() needs. */
+static void pair_text(struct fault_stream *s, const struct fault_report *report, uint64_t time_ns)
 {
-	if (time_ns >= s->events->enabled_ns[signal_of(line)])
+	if (time_ns >= s->events->enabled_ns[report->nvswitch ? SIGNAL_SXID : SIGNAL_XID])
 		pair(s, report);
 	/* No report will come, but since the start one may have come: the driver may have been unloaded since. */
 	else if (time_ns >= s->events->started_ns && fault_pairs_take(&s->pairs, report, true))
@@ -175,7 +169,7 @@ static void count_header(struct fault_stream *s, const struct fault_origin *orig
 		set_pending(&report, line, provenance_likely(p, line->header, report.nvswitch));
 		break;
 	}
-	pair_text(s, line, &report, origin->time_ns);
+	pair_text(s, &report, origin->time_ns);
 }
 
 /* Counts the lines of a text's part that are no faults. */
@@ -272,7 +266,7 @@ static bool make_room_for_message(struct fault_stream *s, enum printk_origin ori
 		s->others_crowded++;
 	} else {
 		s->crowded++;
-		fault_stream_gap(s, oldest->event->time);
+		RAISE(s->gap_ns, oldest->event->time);
 	}
 	printk_queue_remove(&s->printk, i);
 	return true;
@@ -285,7 +279,7 @@ void fault_stream_message(struct fault_stream *s, const struct printk_event *eve
 	    printk_queue_add(&s->printk, event, origin, now_ns))
 		return;
 	s->crowded++;
-	fault_stream_gap(s, event->time);
+	RAISE(s->gap_ns, event->time);
 }
 
 static void count_forged(struct fault_stream *s, const struct fault_origin *origin,
@@ -306,15 +300,6 @@ static void count_forged(struct fault_stream *s, const struct fault_origin *orig
 		if (line.kind != XID_LINE_SXID_DETAIL)
 			fault_events_add_signal(s->events, &signal);
 	}
-}
-
-static void count_record(struct fault_stream *s, const struct fault_origin *origin,
-			 const struct provenance *p, uint64_t now_ns)
-{
-	if (p->record->facility && !s->accept_user_kmsg)
-		count_forged(s, origin, p->text, p->len);
-	else
-		count_text(s, origin, p, now_ns);
 }
 
 void fault_stream_record(struct fault_stream *s, const struct kmsg_record *record, const char *text,
@@ -357,7 +342,10 @@ void fault_stream_record(struct fault_stream *s, const struct kmsg_record *recor
 	p.all_known = age == RECORD_NEW && s->origins_ns != UINT64_MAX &&
 		      origin.time_ns >= s->origins_ns + PRINTK_ORDER_NS &&
 		      (!s->gap_ns || origin.time_ns > s->gap_ns + PRINTK_ORDER_NS);
-	count_record(s, &origin, &p, now_ns);
+	if (by_process)
+		count_forged(s, &origin, text, len);
+	else
+		count_text(s, &origin, &p, now_ns);
 	free(printk);
 }
 
@@ -373,9 +361,10 @@ void fault_stream_expire(struct fault_stream *s, uint64_t now_ns, bool all)
 		old++;
 	while (old && all && is_unread(s, s->printk.list[old - 1].event))
 		old--;
-	for (size_t i = 0; i < old; i++)
-		count_message(s, &s->printk.list[i], now_ns);
-	printk_queue_drop(&s->printk, old);
+	for (; old; old--) {
+		count_message(s, &s->printk.list[0], now_ns);
+		printk_queue_remove(&s->printk, 0);
+	}
 	while (fault_pairs_expire(&s->pairs, now_ns, all, &report))
 		count_alone(s, &report);
 }
@@ -407,16 +396,6 @@ void fault_stream_log_closed(struct fault_stream *s)
 void fault_stream_log_offset(struct fault_stream *s, int64_t ns)
 {
 	s->log_offset_ns = ns;
-}
-
-void fault_stream_origins(struct fault_stream *s, uint64_t ns)
-{
-	s->origins_ns = ns;
-}
-
-void fault_stream_gap(struct fault_stream *s, uint64_t ns)
-{
-	RAISE(s->gap_ns, ns);
 }
 
 void fault_stream_reports_expected(struct fault_stream *s, bool expected)

@@ -152,9 +152,8 @@ struct printk_pieces {
 struct printk_event *printk_queue_take(struct printk_queue *q, const char *text, size_t len,
 				       bool by_process, struct printk_pieces *pieces);
 
-/* Removes one message, or the oldest @n. */
+/* Removes one message. */
 void printk_queue_remove(struct printk_queue *q, size_t i);
-void printk_queue_drop(struct printk_queue *q, size_t n);
 
 void printk_queue_free(struct printk_queue *q);
 
@@ -215,9 +214,3 @@ struct fault_stream {
 /* A message of the printk hook. */
 void fault_stream_message(struct fault_stream *s, const struct printk_event *event,
 			  enum printk_origin origin, uint64_t now_ns);
-
-/* The origin of all messages from @ns on is known; UINT64_MAX: of none. */
-void fault_stream_origins(struct fault_stream *s, uint64_t ns);
-
-/* Messages of the printk hook were lost until @ns. */
-void fault_stream_gap(struct fault_stream *s, uint64_t ns);

@@ -18,7 +18,7 @@
 
 struct printk_hook {
 	const struct log *log;
-	struct fault_stream *stream;
+	struct fault_stream *stream; /* NULL: it is only tried */
 	struct printk_bpf *bpf;
 	struct ring_buffer *ring;
 	struct bpf_memory memory;
@@ -74,12 +74,12 @@ void printk_hook_modules_changed(struct printk_hook *h)
 	if (!printk_origins_read(&h->origins, "", monotonic_ns())) {
 		/* Until then its messages were not told from others. */
 		if (protect(h, &h->origins))
-			fault_stream_gap(h->stream, monotonic_ns());
+			h->stream->gap_ns = monotonic_ns();
 		return;
 	}
 	protect(h, NULL);
 	if (!is_passing(h->origins.error))
-		fault_stream_origins(h->stream, UINT64_MAX);
+		h->stream->origins_ns = UINT64_MAX;
 	if (h->origins.error != before)
 		warn_unknown(h, h->origins.error);
 }
@@ -112,9 +112,9 @@ static void learn_callers(struct printk_hook *h, const struct printk_event *even
 	if (h->origins.functions_error != before && event->len >= strlen(QUESTION) &&
 	    !memcmp(event->text, QUESTION, strlen(QUESTION)))
 		warn_unknown(h, h->origins.functions_error);
-	if (!h->callers_known)
+	if (!h->callers_known || !h->stream)
 		return;
-	fault_stream_origins(h->stream, event->time);
+	h->stream->origins_ns = event->time;
 	printk_hook_modules_changed(h);
 }
 
@@ -153,6 +153,8 @@ static void pass_on(struct printk_hook *h, const struct printk_event *event)
 	uint64_t now = monotonic_ns();
 
 	learn_callers(h, event);
+	if (!h->stream)
+		return;
 	if (printk_origins_stale(&h->origins, "", stack, depth, event->time, now))
 		printk_hook_modules_changed(h);
 	if (h->stream->origins_ns != UINT64_MAX)
@@ -190,7 +192,7 @@ void printk_hook_consume(struct printk_hook *h)
 	ring_buffer__consume(h->ring);
 	dropped = count_dropped(h);
 	if (dropped != h->dropped)
-		fault_stream_gap(h->stream, monotonic_ns());
+		h->stream->gap_ns = monotonic_ns();
 	h->dropped = dropped;
 }
 
@@ -262,51 +264,24 @@ void printk_hook_free(struct printk_hook *h)
 	free(h);
 }
 
-/* ---- trying it ---- */
-
-struct trial {
-	struct printk_origins origins;
-	int result;
-};
-
-static int on_trial(void *context, void *data, size_t size)
-{
-	const struct printk_event *event = data;
-	struct trial *t = context;
-
-	if (size >= sizeof(*event) && shows_caller(&t->origins, event))
-		t->result = 1;
-	return 0;
-}
-
 int printk_hook_try(void)
 {
-	struct printk_bpf *bpf = printk_bpf__open_and_load();
-	struct ring_buffer *ring = NULL;
-	struct trial t = {};
+	const struct log silent = { .quiet = true };
+	struct printk_hook *h = printk_hook_new(&silent, true, NULL);
+	int result;
 
-	if (!bpf || printk_bpf__attach(bpf))
-		t.result = -errno;
-	else
-		ring = ring_buffer__new(bpf_map__fd(bpf->maps.printk_ring), on_trial, &t, NULL);
-	if (ring) {
-		if (!print_message())
-			ring_buffer__consume(ring);
-	}
-	ring_buffer__free(ring);
-	printk_bpf__destroy(bpf);
-	printk_origins_free(&t.origins);
-	return t.result;
+	if (!h)
+		return -errno;
+	if (!print_message())
+		ring_buffer__consume(h->ring);
+	result = h->callers_known;
+	printk_hook_free(h);
+	return result;
 }
 
 int printk_hook_fd(const struct printk_hook *h)
 {
 	return h ? ring_buffer__epoll_fd(h->ring) : -1;
-}
-
-static void add_runs(void *self, const char *program, uint64_t runs, uint64_t ns)
-{
-	snapshot_program(self, program, runs, ns);
 }
 
 void printk_hook_snapshot(const struct printk_hook *h, struct self *self)
@@ -316,7 +291,7 @@ void printk_hook_snapshot(const struct printk_hook *h, struct self *self)
 		return;
 	self->map_bytes += h->memory.maps;
 	self->program_bytes += h->memory.programs;
-	bpf_object_runs(h->bpf->obj, add_runs, self);
+	bpf_object_runs(h->bpf->obj, snapshot_program, self);
 	snapshot_drop(self, "printk", count_dropped(h));
 	/* Those for which there was room, which is kept for the driver's: none of its modules was on their stack. */
 	snapshot_drop(self, "printk_others",

@@ -112,22 +112,12 @@ int printk_origins_read_functions(struct printk_origins *o, const char *root)
 
 /* ---- modules ---- */
 
-static bool is_driver(struct span name)
-{
-	for (size_t i = 0; i < COUNT(driver_modules); i++)
-		if (span_is(name, driver_modules[i]))
-			return true;
-	return false;
-}
-
 /* "nvidia 56823808 2 nvidia_uvm,nvidia_modeset, Live 0xffffffffc0a1b000 (OE)". From 6.4 on the address is that of its text,
  * and 0 for a module that has none. Returns 1 if there is an address, 0 if not, or -errno. */
 static int add_module(struct printk_origins *o, struct span line, uint64_t now_ns)
 {
-	struct module_range new = { .driver = is_driver(span_take_until(&line, " ")),
-				    .from_ns = o->read_ns,
-				    .until_ns = UINT64_MAX,
-				    .found = true };
+	struct span name = span_take_until(&line, " ");
+	struct module_range new = { .from_ns = o->read_ns, .until_ns = UINT64_MAX };
 	struct module_range *m;
 	uint64_t size;
 
@@ -138,18 +128,17 @@ static int add_module(struct printk_origins *o, struct span line, uint64_t now_n
 	if (!new.begin)
 		return 0;
 	new.end = new.begin + size;
-	for (size_t i = 0; i < o->module_count; i++) {
-		m = &o->modules[i];
-		if (m->until_ns > now_ns && m->begin == new.begin && m->end == new.end &&
-		    m->driver == new.driver) {
-			m->found = true;
-			return 1;
-		}
+	new.driver = ARRAY_FIND(d, driver_modules, COUNT(driver_modules), span_is(name, *d));
+	m = ARRAY_FIND(x, o->modules, o->module_count,
+		       x->until_ns > now_ns && x->begin == new.begin && x->end == new.end &&
+			       x->driver == new.driver);
+	if (!m) {
+		m = ARRAY_APPEND(o->modules, o->module_count);
+		if (!m)
+			return -ENOMEM;
+		*m = new;
 	}
-	m = ARRAY_APPEND(o->modules, o->module_count);
-	if (!m)
-		return -ENOMEM;
-	*m = new;
+	m->found = true;
 	return 1;
 }
 
@@ -190,11 +179,8 @@ static int read_modules(struct printk_origins *o, const char *root, uint64_t now
 
 static bool has_driver(const struct printk_origins *o, uint64_t time_ns)
 {
-	for (size_t i = 0; i < o->module_count; i++)
-		if (o->modules[i].driver && time_ns >= o->modules[i].from_ns &&
-		    time_ns <= o->modules[i].until_ns)
-			return true;
-	return false;
+	return ARRAY_FIND(m, o->modules, o->module_count,
+			  m->driver && time_ns >= m->from_ns && time_ns <= m->until_ns);
 }
 
 int printk_origins_read(struct printk_origins *o, const char *root, uint64_t now_ns)
@@ -212,13 +198,8 @@ int printk_origins_read(struct printk_origins *o, const char *root, uint64_t now
  * hidden is the beginning of its stand-in. */
 static const struct printk_function *find_function(const struct printk_origins *o, uint64_t address)
 {
-	for (size_t i = 0; i < o->function_count; i++) {
-		const struct printk_function *f = &o->functions[i];
-
-		if (address <= f->end && address + (f->kind == PRINTK_LOST) > f->begin)
-			return f;
-	}
-	return NULL;
+	return ARRAY_FIND(f, o->functions, o->function_count,
+			  address <= f->end && address + (f->kind == PRINTK_LOST) > f->begin);
 }
 
 static bool is_in_module(const struct module_range *m, uint64_t address, uint64_t time_ns)
@@ -230,12 +211,9 @@ static bool is_in_module(const struct module_range *m, uint64_t address, uint64_
 /* Whether it is in the kernel's text or in a module. */
 static bool is_known_text(const struct printk_origins *o, uint64_t address, uint64_t time_ns)
 {
-	if (o->text_begin >= o->text_end || (address >= o->text_begin && address <= o->text_end))
-		return true;
-	for (size_t i = 0; i < o->module_count; i++)
-		if (is_in_module(&o->modules[i], address, time_ns))
-			return true;
-	return false;
+	return o->text_begin >= o->text_end ||
+	       (address >= o->text_begin && address <= o->text_end) ||
+	       ARRAY_FIND(m, o->modules, o->module_count, is_in_module(m, address, time_ns));
 }
 
 /* A module's other parts may lie elsewhere, and other modules' text within its

@@ -106,7 +106,7 @@ struct printk_event *printk_queue_take(struct printk_queue *q, const char *text,
 				       bool by_process, struct printk_pieces *pieces)
 {
 	struct printk_event *first = NULL;
-	size_t at = 0, kept = 0, i;
+	size_t at = 0, i = 0;
 
 	pieces->count = 0;
 	/* A short text without a mark may be part of any message. */
@@ -115,7 +115,7 @@ struct printk_event *printk_queue_take(struct printk_queue *q, const char *text,
 	first = take_whole(q, text, len, by_process, pieces);
 	if (first)
 		return first;
-	for (i = 0; i < q->count && at < len && pieces->count < MAX_PRINTK_PIECES; i++) {
+	while (i < q->count && at < len && pieces->count < MAX_PRINTK_PIECES) {
 		struct printk_event *e = q->list[i].event;
 		const char *found = NULL;
 
@@ -129,17 +129,14 @@ struct printk_event *printk_queue_take(struct printk_queue *q, const char *text,
 			add_piece(pieces, 0, len, q->list[i].origin);
 			at = len;
 		} else {
-			q->list[kept++] = q->list[i];
+			i++;
 			continue;
 		}
+		remove_at(q, i);
 		if (first)
 			free(e);
 		else
 			first = e;
-	}
-	if (kept < i) {
-		memmove(&q->list[kept], &q->list[i], (q->count - i) * sizeof(*q->list));
-		q->count -= i - kept;
 	}
 	return first;
 }
@@ -150,18 +147,10 @@ void printk_queue_remove(struct printk_queue *q, size_t i)
 	remove_at(q, i);
 }
 
-void printk_queue_drop(struct printk_queue *q, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		free(q->list[i].event);
-	q->count -= n;
-	if (n)
-		memmove(q->list, q->list + n, q->count * sizeof(*q->list));
-}
-
 void printk_queue_free(struct printk_queue *q)
 {
-	printk_queue_drop(q, q->count);
+	while (q->count)
+		printk_queue_remove(q, q->count - 1);
 	free(q->list);
 	*q = (struct printk_queue){};
 }

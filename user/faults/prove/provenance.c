@@ -2,6 +2,7 @@
 /* Whether a line in the kernel log was printed by who its text names. */
 #include "faults/prove/parts.h"
 
+#include "base/array.h"
 #include "base/span.h"
 
 /* The messages of the driver that quote more than the name of a process: up to 63 bytes that a process calls its
@@ -13,13 +14,8 @@ static const struct printk_piece *find_call(const struct provenance *p, const ch
 {
 	size_t offset = (size_t)(at - p->text);
 
-	for (size_t i = 0; i < p->pieces->count; i++) {
-		const struct printk_piece *piece = &p->pieces->list[i];
-
-		if (offset >= piece->at && offset + len <= piece->at + piece->len)
-			return piece;
-	}
-	return NULL;
+	return ARRAY_FIND(x, p->pieces->list, p->pieces->count,
+			  offset >= x->at && offset + len <= x->at + x->len);
 }
 
 bool provenance_begins_call(const struct provenance *p, const char *at)
@@ -47,17 +43,13 @@ size_t provenance_next_call(const struct provenance *p, size_t at)
 	return next;
 }
 
-static bool quotes(struct span call)
-{
-	return span_starts_with(call, quoting[0]) || span_starts_with(call, quoting[1]);
-}
-
 /* Whether a line of the driver may begin there in a call of its own. */
 static bool begins_line(const struct provenance *p, const struct printk_piece *call, const char *at)
 {
-	const char *text = p->text + call->at;
+	struct span text = { p->text + call->at, p->text + call->at + call->len };
 
-	return at == text || (at[-1] == '\n' && !quotes((struct span){ text, text + call->len }));
+	return at == text.at || (at[-1] == '\n' && !span_starts_with(text, quoting[0]) &&
+				 !span_starts_with(text, quoting[1]));
 }
 
 enum printk_origin provenance_origin(const struct provenance *p, const char *at, size_t len)
@@ -91,14 +83,6 @@ static bool is_of_packet_filter(const struct provenance *p)
 	return memmem(p->text, p->len, "OUT=", 4) || memmem(p->text, p->len, "HTYPE=", 6);
 }
 
-static bool is_for_pci(const struct kmsg_record *record, const char *address)
-{
-	static const char prefix[] = "+pci:";
-
-	return !strncmp(record->device, prefix, strlen(prefix)) &&
-	       !strcmp(record->device + strlen(prefix), address);
-}
-
 bool provenance_accepts(const struct provenance *p, const struct kernel_line *line)
 {
 	switch (line->proof) {
@@ -115,7 +99,8 @@ bool provenance_accepts(const struct provenance *p, const struct kernel_line *li
 		 * kernel interface has one, as in "loading". No name of a process is as long as these lines. */
 		return begins_record(p, line->text) && !is_of_packet_filter(p);
 	case KERNEL_LINE_FOR_PCI:
-		return begins_record(p, line->text) && is_for_pci(p->record, line->device);
+		return begins_record(p, line->text) && !strncmp(p->record->device, "+pci:", 5) &&
+		       !strcmp(p->record->device + 5, line->device);
 	case KERNEL_LINE_FOR_DEVICE:
 		return begins_record(p, line->text) && *p->record->device;
 	case KERNEL_LINE_BY_KERNEL:

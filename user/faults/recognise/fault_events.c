@@ -2,7 +2,7 @@
 /* Counts each fault and each other failure, and hands out an event of it. */
 #include "faults/recognise/recognise.h"
 
-#include "base/json.h"
+#include "base/array.h"
 #include "base/process.h"
 #include "base/safe_text.h"
 #include "faults/gpu_holders.h"
@@ -21,14 +21,6 @@ static double boot_time(const struct fault_events *e, uint64_t time_ns)
 	return boot_seconds(&e->clocks, time_ns);
 }
 
-/* Seconds since the epoch. The clock may be set to a time before that of the boot. */
-static double wall_time(const struct fault_events *e, uint64_t time_ns)
-{
-	double time = boot_time(e, time_ns) + e->clocks.boot_to_wall;
-
-	return time > 0 ? time : 0;
-}
-
 /* Logs @err, which can only be -ENOMEM; 0: nothing. */
 static void log_no_memory(const struct fault_events *e, int err)
 {
@@ -42,34 +34,29 @@ static void log_no_memory(const struct fault_events *e, int err)
 
 static struct event new_event(const struct fault_events *e, const char *kind, uint64_t time_ns)
 {
+	double time = boot_time(e, time_ns) + e->clocks.boot_to_wall;
+
+	/* The clock may be set to a time before that of the boot. */
 	return (struct event){ .kind = kind,
 			       .pid = -1,
-			       .replayed = time_ns < e->started_ns,
-			       .time = wall_time(e, time_ns),
+			       .replayed = time_ns<e->started_ns, .time = time> 0 ? time : 0,
 			       .monotonic_ns = time_ns,
 			       .members = "",
 			       .text = "" };
 }
 
-/* What the driver has in proc is as true as what it has printed, and newer. */
-static void learn_uuid(struct fault_events *e, const char *gpu)
-{
-	const char *uuid = e->holders ? gpu_holders_uuid(e->holders, gpu) : "";
-	struct gpu_info *info = *uuid ? faults_gpu(e->faults, gpu) : NULL;
-
-	if (info)
-		SET(info->uuid, uuid);
-}
-
 static void set_uuid(struct fault_events *e, struct event *event)
 {
 	const struct fault_counts *known = &e->faults->counts;
+	const char *uuid = e->holders ? gpu_holders_uuid(e->holders, event->device) : "";
+	struct gpu_info *info = *uuid ? faults_gpu(e->faults, event->device) : NULL;
 
-	learn_uuid(e, event->device);
-
-	for (size_t i = 0; i < known->gpu_count; i++)
-		if (!strcmp(known->gpus[i].gpu, event->device))
-			SET(event->uuid, known->gpus[i].uuid);
+	/* What the driver has in proc is as true as what it has printed, and newer. */
+	if (info)
+		SET(info->uuid, uuid);
+	info = ARRAY_FIND(g, known->gpus, known->gpu_count, !strcmp(g->gpu, event->device));
+	if (info)
+		SET(event->uuid, info->uuid);
 }
 
 static void write_nvlink(struct json *j, const struct nvlink *n)
@@ -295,14 +282,6 @@ static bool is_counted_gone(const struct fault_counts *c, const char *gpu)
 	return last > 0;
 }
 
-static bool is_on_bus(const char (*gpus)[PCI_ADDRESS_SIZE], size_t count, const char *gpu)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(gpus[i], gpu))
-			return true;
-	return false;
-}
-
 void fault_events_add_gpus(struct fault_events *e, const char (*gpus)[PCI_ADDRESS_SIZE],
 			   size_t count, uint64_t time_ns)
 {
@@ -312,7 +291,7 @@ void fault_events_add_gpus(struct fault_events *e, const char (*gpus)[PCI_ADDRES
 	};
 
 	for (struct bus_gpu *b = f->bus; b < f->bus + f->bus_count && count < f->bus_count; b++) {
-		b->absent = is_on_bus(gpus, count, b->gpu) ? 0 : b->absent + 1;
+		b->absent = ARRAY_FIND(g, gpus, count, !strcmp(*g, b->gpu)) ? 0 : b->absent + 1;
 		gone.device = b->gpu;
 		if (b->absent >= 2 && !is_counted_gone(&f->counts, b->gpu))
 			fault_events_add_signal(e, &gone);
@@ -329,19 +308,16 @@ void fault_events_add_gpus(struct fault_events *e, const char (*gpus)[PCI_ADDRES
 /* Whether a tracepoint also reported the event of this kind. */
 static bool traced(const struct fault_events *e, const char *kind, uint64_t time_ns)
 {
-	static const struct {
-		const char *kind;
-		enum fault_signal signal;
-	} tracepoints[] = {
-		{ "pcie_aer", SIGNAL_PCIE_AER },
-		{ "mce", SIGNAL_MCE },
-		{ "oom_kill", SIGNAL_OOM_KILL },
-		{ "hung_task", SIGNAL_HUNG_TASK },
-	};
+	static const char *const kinds[SIGNALS] = { [SIGNAL_XID] = "",
+						    [SIGNAL_SXID] = "",
+						    [SIGNAL_PCIE_AER] = "pcie_aer",
+						    [SIGNAL_MCE] = "mce",
+						    [SIGNAL_OOM_KILL] = "oom_kill",
+						    [SIGNAL_HUNG_TASK] = "hung_task" };
 
-	for (size_t i = 0; i < COUNT(tracepoints); i++)
-		if (!strcmp(kind, tracepoints[i].kind))
-			return time_ns >= e->enabled_ns[tracepoints[i].signal];
+	for (int s = 0; s < SIGNALS; s++)
+		if (!strcmp(kind, kinds[s]))
+			return time_ns >= e->enabled_ns[s];
 	return false;
 }
 

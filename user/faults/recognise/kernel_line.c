@@ -16,8 +16,6 @@
  * 	%$  the end of the line, or only blanks before it */
 #include "faults/recognise/recognise.h"
 
-#include "base/pci_address.h"
-
 /* How all lines of the GPU driver begin. */
 static const char mark[] = "NVRM: ";
 

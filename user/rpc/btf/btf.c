@@ -3,10 +3,10 @@
 #include "rpc/source.h"
 
 #include <bpf/bpf.h>
-#include <limits.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file_text.h"
 #include "kernel/bpf_hooks.h"
 #include "kernel/kernel_types.h"
 #include "rpc/btf/btf.h"
@@ -14,12 +14,7 @@
 #include "rpc.skel.h"
 #include "rpc_probed.skel.h"
 
-#define SUNRPC_BTF "/sys/kernel/btf/sunrpc"
-#define SESSION_BTF "/sys/kernel/btf/nfsv4"
-#define SESSION_MODULE "/sys/module/nfsv4/notes"
-#define WRITE_BTF "/sys/kernel/btf/nfs"
-#define WRITE_MODULE "/sys/module/nfs/notes"
-#define RDMA_BTF "/sys/kernel/btf/rpcrdma"
+#define BTF "/sys/kernel/btf/"
 
 #define MAX_FINDS \
 	10000 /* runs of rpc_find: one for each client of sunrpc and each network namespace */
@@ -32,7 +27,7 @@ struct btf_state {
 	struct rpc_bpf *bpf; /* the skeleton in @hooks */
 	struct btf_maps maps;
 	uint32_t shards;
-	bool session_known, write_known, rdma_known; /* looked for, since their types are there */
+	unsigned int late_known; /* bits: of late_modules, whose types have been looked for */
 	uint64_t slower_ns; /* 0: no slow calls are wanted */
 	bool owners; /* are wanted */
 	bool record_at_release; /* see rpc_record_at_release in bpf/rpc.bpf.c */
@@ -115,7 +110,7 @@ static struct btf *read_types(const char *file, char *reason, size_t size)
 	if (file)
 		return types_file_read(file, "", "sunrpc", reason, size);
 	/* A built-in sunrpc has no file of its own. */
-	types = access(SUNRPC_BTF, F_OK) ? kernel_types() : kernel_module_types("sunrpc");
+	types = access(BTF "sunrpc", F_OK) ? kernel_types() : kernel_module_types("sunrpc");
 	if (!types)
 		snprintf(reason, size, "%s", strerror(errno));
 	return types;
@@ -166,63 +161,44 @@ static void *open_programs(void *state)
 	return b->bpf;
 }
 
-/* The types of the loaded @module, which are at @btf if the kernel has them; or NULL. */
-static struct btf *late_types(const char *module, const char *btf)
-{
-	char place[PATH_MAX], reason[200];
-
-	if (!access(btf, F_OK))
-		return kernel_module_types(module);
-	if (!types_file_place(place, sizeof(place), "", module))
-		return NULL;
-	return types_file_read(place, "", module, reason, sizeof(reason));
-}
-
 /* Bytes from slot_tbl_waitq to @member in nfsv4's nfs4_slot_table; 0 if they are not known. */
 static int session_offset(const struct btf *types, const char *member)
 {
-	int queue = types ? kernel_types_offset(types, "nfs4_slot_table", "slot_tbl_waitq") : -1;
-	int at = types ? kernel_types_offset(types, "nfs4_slot_table", member) : -1;
+	int queue = kernel_types_offset(types, "nfs4_slot_table", "slot_tbl_waitq");
+	int at = kernel_types_offset(types, "nfs4_slot_table", member);
 
 	return queue < 0 || at < 0 ? 0 : at - queue;
 }
 
 /* Before that is known, a wait while the session is drained counts as a session wait. */
-static void find_session_state(struct btf_state *b)
+static void find_session_state(struct btf_state *b, const struct btf *types)
 {
-	struct btf *types = late_types("nfsv4", SESSION_BTF);
-
-	b->session_known = true;
 	b->bpf->bss->rpc_session_state_offset = session_offset(types, "slot_tbl_state");
 	b->bpf->bss->rpc_session_slots_offset = session_offset(types, "max_slotid");
-	btf__free(types);
 	log_debug(b->log, "nfsv4: slot_tbl_state is %lld bytes from its queue, max_slotid %lld",
 		  (long long)b->bpf->bss->rpc_session_state_offset,
 		  (long long)b->bpf->bss->rpc_session_slots_offset);
 }
 
 /* Before that is known, what the kernel writes back is the kernel's. */
-static void find_write_request(struct btf_state *b)
+static void find_write_request(struct btf_state *b, const struct btf *types)
 {
-	struct btf *types = late_types("nfs", WRITE_BTF);
 	const char *const header = "nfs_pgio_header";
-	int task = types ? kernel_types_offset(types, header, "task") : -1;
-	int request = types ? kernel_types_offset(types, header, "req") : -1;
-	int page = types ? kernel_types_offset(types, "nfs_page", "wb_page") : -1;
+	int task = kernel_types_offset(types, header, "task");
+	int request = kernel_types_offset(types, header, "req");
+	int page = kernel_types_offset(types, "nfs_page", "wb_page");
 
-	b->write_known = true;
 	if (task >= 0 && request >= 0 && page >= 0) {
 		b->bpf->bss->rpc_nfs_write[2] = (uint64_t)page;
 		b->bpf->bss->rpc_nfs_write[0] = (uint64_t)task;
 		b->bpf->bss->rpc_nfs_write[1] = (uint64_t)request;
 	}
-	btf__free(types);
 	log_debug(b->log, "nfs: task, request and page of a write are at %d, %d, %d", task, request,
 		  page);
 }
 
 /* Sets where rpcrdma keeps the local address of a connection; leaves it unknown if a type has another form. */
-static void find_rdma_address(struct btf_state *b)
+static void find_rdma_address(struct btf_state *b, const struct btf *types)
 {
 	static const struct {
 		const char *type, *member;
@@ -233,38 +209,53 @@ static void find_rdma_address(struct btf_state *b)
 		{ "rdma_addr", "src_addr", 2 },
 	};
 	volatile __s64 *offsets = b->bpf->bss->rpc_rdma_local;
-	struct btf *types = kernel_module_types("rpcrdma");
-	int offset = types ? kernel_types_offset(types, "rpcrdma_xprt", "rx_xprt") : -1;
+	int offset = kernel_types_offset(types, "rpcrdma_xprt", "rx_xprt");
 	__s64 found[3] = { -offset };
 
-	b->rdma_known = true;
 	for (size_t i = 0; i < COUNT(members) && offset >= 0; i++) {
 		offset = kernel_types_offset(types, members[i].type, members[i].member);
 		found[members[i].step] += offset;
 	}
 	for (int i = 0; i < 3 && offset >= 0; i++)
 		offsets[i] = found[i];
-	btf__free(types);
 	log_debug(b->log, "rpcrdma: the local address is %s", offset < 0 ? "not known" : "known");
 }
+
+static const struct {
+	const char *module;
+	void (*find)(struct btf_state *b, const struct btf *types);
+} late_modules[] = {
+	{ "nfsv4", find_session_state },
+	{ "rpcrdma", find_rdma_address },
+	{ "nfs", find_write_request }, /* for owners alone */
+};
 
 /* Reads what is known once these modules are loaded, which may be much later than sunrpc. Returns
  * whether it read the kernel's types. */
 static bool find_late_types(struct btf_state *b)
 {
-	bool session =
-		!b->session_known && !access(b->types_in_file ? SESSION_MODULE : SESSION_BTF, F_OK);
-	bool write = b->owners && !b->write_known &&
-		     !access(b->types_in_file ? WRITE_MODULE : WRITE_BTF, F_OK);
-	bool rdma = !b->rdma_known && !access(RDMA_BTF, F_OK);
+	char place[PATH_MAX], reason[200];
+	bool read = false;
 
-	if (session)
-		find_session_state(b);
-	if (write)
-		find_write_request(b);
-	if (rdma)
-		find_rdma_address(b);
-	return session || write || rdma;
+	for (size_t i = 0; i < COUNT(late_modules) - !b->owners; i++) {
+		const char *module = late_modules[i].module;
+		struct btf *types = NULL;
+
+		if (b->late_known & BIT(i))
+			continue;
+		if (!access(PATHF(BTF "%s", module), F_OK))
+			types = kernel_module_types(module);
+		else if (!b->types_in_file || access(PATHF("/sys/module/%s/notes", module), F_OK))
+			continue;
+		else if (types_file_place(place, sizeof(place), "", module))
+			types = types_file_read(place, "", module, reason, sizeof(reason));
+		b->late_known |= BIT(i);
+		read = true;
+		if (types)
+			late_modules[i].find(b, types);
+		btf__free(types);
+	}
+	return read;
 }
 
 static void detach(void *state)

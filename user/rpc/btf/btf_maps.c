@@ -68,7 +68,7 @@ int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards,
 	if (!m->replies)
 		return -errno;
 	err = shares_open(&m->shares, &maps, shards);
-	return err ? err : rpc_series_open(&m->reader);
+	return err ? err : rpc_series_open(&m->reader, shards);
 }
 
 void btf_maps_close(struct btf_maps *m)
@@ -120,66 +120,15 @@ static const char *server_label(const void *reading, uint32_t server)
 	return server < r->server_count ? r->servers[server] : "";
 }
 
-/* Adds series number @i, of all shards. */
-static int read_one_series(struct reading *r, uint32_t i)
+static int series_name(const void *reading, uint32_t series, uint32_t *server, char op[RPC_OP_LEN])
 {
-	struct rpc_bpf *bpf = r->m->bpf;
-	const struct rpc_series *copy;
+	const struct reading *r = reading;
 	struct rpc_series_info info;
-	struct rpc_op *op = NULL;
 
-	for (uint32_t shard = 0; shard < r->m->shards; shard++) {
-		copy = rpc_series_read(&r->m->reader, i * r->m->shards + shard);
-		if (!copy->started)
-			continue;
-		/* Read after its first call: before that, the number may get another op. */
-		if (!op && lookup(bpf->maps.series_info, i, &info))
-			return -errno;
-		if (!op && i && !*server_label(r, info.key.server))
-			return 0;
-		if (!op)
-			op = i ? snapshot_op(&r->s->calls, server_label(r, info.key.server),
-					     info.name) :
-				 snapshot_op(&r->s->calls, LABEL_OTHER, LABEL_OTHER);
-		if (!op)
-			return -ENOMEM;
-		rpc_series_add(op, copy);
-	}
-	return 0;
-}
-
-static int read_series(struct reading *r)
-{
-	const uint32_t count = r->series_count;
-	int err =
-		rpc_series_map(&r->m->reader, r->m->bpf->maps.series, (size_t)count * r->m->shards);
-
-	/* "other" comes last, so that it does not change the order of the rest. */
-	for (uint32_t i = 1; i <= count && !err; i++)
-		err = read_one_series(r, i < count ? i : 0);
-	rpc_series_unmap(&r->m->reader);
-	return err;
-}
-
-static int add_error(void *context, uint32_t series, const char *status, uint64_t count)
-{
-	struct reading *r = context;
-	struct rpc_series_info info;
-	struct rpc_error *error;
-
-	/* Its server may be newer than read_servers(). */
-	if (series >= r->series_count)
-		return 0;
 	if (lookup(r->m->bpf->maps.series_info, series, &info))
 		return -errno;
-	if (series && !*server_label(r, info.key.server))
-		return 0;
-	error = series ? snapshot_error(&r->s->calls, server_label(r, info.key.server), info.name,
-					status) :
-			 snapshot_error(&r->s->calls, LABEL_OTHER, LABEL_OTHER, status);
-	if (!error)
-		return -ENOMEM;
-	error->count += count;
+	*server = info.key.server;
+	memcpy(op, info.name, RPC_OP_LEN);
 	return 0;
 }
 
@@ -253,9 +202,9 @@ static void probe(struct reading *r, uint32_t index, struct rpc_transport_state 
 	state->rcv_wnd = p->rcv_wnd;
 	state->min_rtt_ns = p->min_rtt * UINT64_C(1000);
 	state->srtt_ns = p->srtt * UINT64_C(1000);
-	rpc_raise(&server->depth_max[RPC_QUEUE_SLOT], p->queued[RPC_LIMIT_SLOT]);
-	rpc_raise(&server->depth_max[RPC_QUEUE_SEND], p->queued[RPC_LIMIT_SEND]);
-	rpc_raise(&server->depth_max[RPC_QUEUE_PENDING], p->pending);
+	RAISE(server->depth_max[RPC_QUEUE_SLOT], p->queued[RPC_LIMIT_SLOT]);
+	RAISE(server->depth_max[RPC_QUEUE_SEND], p->queued[RPC_LIMIT_SEND]);
+	RAISE(server->depth_max[RPC_QUEUE_PENDING], p->pending);
 	rpc_raise_age(&state->oldest_ns, r->s->time_ns, p->oldest_start);
 	rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], r->s->time_ns, p->oldest_start);
 	show_oldest(r, server->server, p->oldest_owner, p->oldest_start);
@@ -271,14 +220,6 @@ static uint32_t transport_number(struct reading *r, uint32_t index)
 		    r->transports[i].proto_number == t->proto_number)
 			return r->numbers[i] + 1;
 	return 0;
-}
-
-static void add_replies(struct reading *r, uint32_t index, struct rpc_transport_state *state)
-{
-	for (uint32_t i = 0; i < r->m->shards; i++) {
-		state->replies += r->m->replies[i].of[index].count;
-		state->rtt_ns += r->m->replies[i].of[index].rtt_ns;
-	}
 }
 
 /* How many of a transport's @connects an earlier source has counted. That one knows the sum over a server's
@@ -379,10 +320,13 @@ static int read_transports(struct reading *r, uint32_t epoch)
 			state->saturated_ns[l] += rpc_monotonic(&r->m->saturated_ns[i][l], ns);
 		}
 		for (int l = 0; l < RPC_LIMITS; l++)
-			rpc_raise(&server->depth_max[l], rpc_peak_of(&t->peak[l], epoch));
+			RAISE(server->depth_max[l], rpc_peak_of(&t->peak[l], epoch));
 		server->credentials_ns += t->credentials_ns;
-		rpc_raise(&server->session_slots, (uint32_t)t->session_slots);
-		add_replies(r, i, state);
+		RAISE(server->session_slots, (uint32_t)t->session_slots);
+		for (uint32_t shard = 0; shard < r->m->shards; shard++) {
+			state->replies += r->m->replies[shard].of[i].count;
+			state->rtt_ns += r->m->replies[shard].of[i].rtt_ns;
+		}
 		connects = t->connects;
 		if (t->xprt > RPC_XPRT_FILLED)
 			probe(r, i, state, server, &connects);
@@ -395,10 +339,10 @@ static int read_transports(struct reading *r, uint32_t epoch)
 static int read_depths(struct reading *r, uint32_t epoch)
 {
 	struct rpc_bpf *bpf = r->m->bpf;
-	struct rpc_server_stats stats;
 	struct rpc_server_state *server;
+	int err = 0;
 
-	for (uint32_t i = 0; i <= RPC_MAX_SERVERS; i++) {
+	for (uint32_t i = 0; i <= RPC_MAX_SERVERS && !err; i++) {
 		/* The last entry is for all servers beyond the table. */
 		if (i < r->server_count ?
 			    !r->servers[i][0] :
@@ -407,13 +351,9 @@ static int read_depths(struct reading *r, uint32_t epoch)
 		server = snapshot_server(&r->s->calls, server_label(r, i));
 		if (!server)
 			return -ENOMEM;
-		for (uint32_t shard = 0; shard < r->m->shards; shard++) {
-			if (lookup(bpf->maps.server_stats, i * r->m->shards + shard, &stats))
-				return -errno;
-			rpc_stats_add(server, &stats, epoch);
-		}
+		err = rpc_stats_read(bpf->maps.server_stats, i, r->m->shards, epoch, server);
 	}
-	return 0;
+	return err;
 }
 
 /* The task has not been answered and waits before it tries again: it is outstanding, as if it waited
@@ -434,20 +374,18 @@ static void add_delayed(struct reading *r, uint32_t transport, struct rpc_server
 /* A task that is asleep. */
 static void add_waiter(struct reading *r, const struct rpc_waiter *w)
 {
-	uint32_t i = 0, wait = w->waits.asleep - 1u;
-	struct rpc_server_state *server;
+	const struct rpc_transport *t =
+		ARRAY_FIND(x, r->transports, r->transport_count, x->xprt == w->xprt);
+	struct rpc_server_state *server =
+		t ? snapshot_server(&r->s->calls, server_label(r, t->server)) : NULL;
+	uint32_t wait = w->waits.asleep - 1u;
 
-	while (i < r->transport_count && r->transports[i].xprt != w->xprt)
-		i++;
-	server = i < r->transport_count ?
-			 snapshot_server(&r->s->calls, server_label(r, r->transports[i].server)) :
-			 NULL;
 	if (!server)
 		return;
 	if (limit_of(wait) < RPC_LIMITS)
 		rpc_raise_age(&server->oldest_ns[limit_of(wait)], r->s->time_ns, w->waits.since);
 	else if (wait == RPC_PHASE_DELAY)
-		add_delayed(r, i, server, w);
+		add_delayed(r, (uint32_t)(t - r->transports), server, w);
 	else if (wait == RPC_PHASE_SETUP && w->waits.since < r->s->time_ns)
 		server->credentials_ns += r->s->time_ns - w->waits.since;
 }
@@ -501,6 +439,7 @@ static void read_waiters(struct reading *r)
 int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *clients)
 {
 	struct reading r = { .m = m, .s = s, .clients = clients };
+	const struct rpc_names names = { &r, server_label, series_name };
 	uint32_t epoch = m->bpf->bss->rpc_epoch;
 	int err;
 
@@ -513,11 +452,10 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 	r.transport_count = at_most(m->bpf->bss->rpc_transport_count, RPC_MAX_TRANSPORTS);
 	err = read_servers(&r);
 	if (!err)
-		err = read_series(&r);
+		err = rpc_series_read(&m->reader, m->bpf->maps.series, m->bpf->maps.errors,
+				      r.series_count, &names, &s->calls);
 	if (!err)
 		err = shares_read(&m->shares, clients, server_label, &r);
-	if (!err)
-		err = rpc_errors_read(bpf_map__fd(m->bpf->maps.errors), add_error, &r);
 	if (!err)
 		err = read_transports(&r, epoch);
 	if (!err)

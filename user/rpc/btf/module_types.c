@@ -2,7 +2,6 @@
 /* The types that BPF programs on a module's tracepoints read, as the module has them. */
 #include "rpc/btf/btf.h"
 
-#include <bpf/btf.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -171,17 +170,21 @@ static bool is_found(const struct copying *c, const struct btf_type *struct_type
 	return false;
 }
 
+static void add_if_wanted(struct copying *c, __u32 id)
+{
+	const struct btf_type *t = btf__type_by_id(c->from, id);
+
+	if (btf_is_struct(t) && is_wanted(c, t) && !is_found(c, t))
+		add_struct(c, id);
+}
+
 /* The module's structs that contain others, so that no pointer leads to them. */
 static void find_rest(struct copying *c)
 {
 	const struct btf *base = btf__base_btf(c->from);
 
-	for (__u32 id = base ? btf__type_cnt(base) : 1; id < btf__type_cnt(c->from); id++) {
-		const struct btf_type *t = btf__type_by_id(c->from, id);
-
-		if (btf_is_struct(t) && is_wanted(c, t) && !is_found(c, t))
-			add_struct(c, id);
-	}
+	for (__u32 id = base ? btf__type_cnt(base) : 1; id < btf__type_cnt(c->from); id++)
+		add_if_wanted(c, id);
 }
 
 /* The kernel's own structs to which no pointer leads: tcp_sock, of which a struct sock is the beginning (TCP is never a
@@ -191,12 +194,11 @@ static void find_kernels(struct copying *c)
 	static const char *const names[] = { "tcp_sock", "task_struct", "xa_node",   "page",
 					     "folio",    "mem_cgroup",  "obj_cgroup" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < COUNT(names); i++) {
 		int id = kernel_type_find(c->from, names[i], BTF_KIND_STRUCT);
-		const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(c->from, (__u32)id);
 
-		if (t && is_wanted(c, t) && !is_found(c, t))
-			add_struct(c, (__u32)id);
+		if (id > 0)
+			add_if_wanted(c, (__u32)id);
 	}
 }
 

@@ -37,10 +37,6 @@ struct seen_mount {
 	struct client_calls calls; /* since it was first seen, or since counting began */
 };
 
-struct known_server {
-	char label[LABEL_SIZE];
-};
-
 struct mountstats {
 	const char *root;
 	mountstats_label *label; /* NULL: servers have the names of their mounts */
@@ -48,10 +44,8 @@ struct mountstats {
 	/* whose mounts the last poll has found; static; NULL: none has succeeded */
 	const char *process;
 	bool begun; /* the poll before has found the same process': all calls of a new mount count */
-	struct snapshot totals; /* only its ops, errors and transports are used */
+	struct snapshot totals; /* of its calls; its servers are only named */
 	uint64_t folded_calls; /* of ops for which there was no room */
-	struct known_server *servers; /* that the totals may have */
-	size_t server_count;
 	struct seen_mount *mounts;
 	size_t mount_count;
 	struct transports transports;
@@ -61,10 +55,7 @@ static const struct mountstats_op *op_before(const struct seen_mount *seen, cons
 {
 	static const struct mountstats_op none;
 
-	for (size_t i = 0; i < seen->op_count; i++)
-		if (!strcmp(seen->ops[i].name, name))
-			return &seen->ops[i];
-	return &none;
+	return ARRAY_FIND(o, seen->ops, seen->op_count, !strcmp(o->name, name)) ?: &none;
 }
 
 static void add_time(struct time_histogram *h, uint64_t calls, uint64_t ms)
@@ -157,38 +148,26 @@ static int add_op(struct mountstats *m, struct rpc_sums *sums, const struct moun
 	return 0;
 }
 
-static struct seen_mount *find_mount(struct mountstats *m, uint64_t device)
-{
-	for (size_t i = 0; i < m->mount_count; i++)
-		if (m->mounts[i].device == device)
-			return &m->mounts[i];
-	return NULL;
-}
-
 /* The kernel gives the device number of a mount that has ended to another one. */
 static bool is_another(const struct seen_mount *seen, const struct mountstats_mount *mount)
 {
-	if (mount->age < seen->age)
-		return true;
-	for (size_t i = 0; i < mount->op_count; i++)
-		if (mount->ops[i].calls < op_before(seen, mount->ops[i].name)->calls)
-			return true;
-	return false;
+	return mount->age < seen->age || ARRAY_FIND(o, mount->ops, mount->op_count,
+						    o->calls < op_before(seen, o->name)->calls);
 }
 
-static void name_mount(struct client_calls *c, const char *server,
-		       const struct mountinfo_mount *info)
+static void name_mount(struct client_calls *c, const char *server, const struct nfs_mount *info)
 {
 	*c = (struct client_calls){ .id = client_id(0), .known = true };
 	snprintf(c->server, sizeof(c->server), "%s", server);
-	mount_label(c->export, sizeof(c->export), info->export);
-	mount_label(c->mountpoint, sizeof(c->mountpoint), info->point);
+	memcpy(c->export, info->export, sizeof(c->export));
+	memcpy(c->mountpoint, info->mountpoint, sizeof(c->mountpoint));
 }
 
 static int add_mount(struct mountstats *m, struct mountstats_mount *mount,
-		     const struct mountinfo_mount *info)
+		     const struct nfs_mount *info)
 {
-	struct seen_mount *seen = find_mount(m, info->device);
+	struct seen_mount *seen =
+		ARRAY_FIND(s, m->mounts, m->mount_count, s->device == info->device);
 	bool counts = seen || m->begun;
 	struct mountstats_op *ops;
 	int err = 0;
@@ -242,50 +221,44 @@ static int read_proc(const struct mountstats *m, const char *process, const char
 }
 
 /* Both files list the mounts in the same order, but one may have been added between the two reads. */
-static const struct mountinfo_mount *info_of(const struct mountinfo_mount *infos, size_t count,
-					     size_t number, const char *path)
+static const struct nfs_mount *info_of(const struct nfs_mount *infos, size_t count, size_t number,
+				       const char *mountpoint)
 {
-	if (number < count && !strcmp(infos[number].path, path))
+	if (number < count && !strcmp(infos[number].mountpoint, mountpoint))
 		return &infos[number];
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(infos[i].path, path))
-			return &infos[i];
-	return NULL;
+	return ARRAY_FIND(m, infos, count, !strcmp(m->mountpoint, mountpoint));
 }
 
 /* Referrals add servers without end: those beyond RPC_MAX_SERVERS fold, as in the other sources. */
 static int fold_server(struct mountstats *m, char *label)
 {
-	struct known_server *known;
+	struct calls *c = &m->totals.calls;
+	size_t before = c->server_count;
 
-	for (size_t i = 0; i < m->server_count; i++)
-		if (!strcmp(m->servers[i].label, label))
-			return 0;
-	if (m->server_count == RPC_MAX_SERVERS) {
-		snprintf(label, LABEL_SIZE, LABEL_OTHER);
-		return 0;
-	}
-	known = ARRAY_APPEND(m->servers, m->server_count);
-	if (!known)
+	if (!snapshot_server(c, label))
 		return -ENOMEM;
-	snprintf(known->label, LABEL_SIZE, "%s", label);
-	return 0;
+	if (before < RPC_MAX_SERVERS || c->server_count == before)
+		return 0;
+	c->server_count = before;
+	snprintf(label, LABEL_SIZE, LABEL_OTHER);
+	return snapshot_server(c, LABEL_OTHER) ? 0 : -ENOMEM;
 }
 
 static int read_mounts(struct mountstats *m, const struct file_text *stats,
-		       const struct mountinfo_mount *infos, size_t count)
+		       const struct nfs_mount *infos, size_t count)
 {
 	struct mountstats_mount *mount = malloc(sizeof(*mount));
-	const struct mountinfo_mount *info;
+	const struct nfs_mount *info;
 	const char *label;
 	struct span text = { stats->bytes, stats->bytes + stats->len };
 	int err = mount ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !err && mountstats_next(&text, mount); i++) {
-		info = info_of(infos, count, i, mount->path);
+		info = info_of(infos, count, i, mount->mountpoint);
 		if (!info)
 			continue; /* just mounted or unmounted: left to the next poll */
-		label = m->label ? m->label(m->context, info->address, info->port) : NULL;
+		label = m->label ? m->label(m->context, info->remote.address, info->remote.port) :
+				   NULL;
 		snprintf(mount->server, sizeof(mount->server), "%s", label ?: info->server);
 		if (!label)
 			err = fold_server(m, mount->server);
@@ -298,11 +271,10 @@ static int read_mounts(struct mountstats *m, const struct file_text *stats,
 	return err;
 }
 
-static int parse_mountinfo(const struct file_text *file, struct mountinfo_mount **infos,
-			   size_t *count)
+static int parse_mountinfo(const struct file_text *file, struct nfs_mount **infos, size_t *count)
 {
 	struct span text = { file->bytes, file->bytes + file->len };
-	struct mountinfo_mount info, *entry;
+	struct nfs_mount info, *entry;
 
 	while (mountinfo_next(&text, &info)) {
 		entry = ARRAY_APPEND(*infos, *count);
@@ -316,7 +288,7 @@ static int parse_mountinfo(const struct file_text *file, struct mountinfo_mount 
 static int poll_mounts(struct mountstats *m)
 {
 	struct file_text stats = {}, text = {};
-	struct mountinfo_mount *infos = NULL;
+	struct nfs_mount *infos = NULL;
 	static const char first[] = "1", self[] = "self";
 	const char *process = first;
 	size_t count = 0;
@@ -356,7 +328,6 @@ static void release(struct mountstats *m)
 	for (size_t i = 0; i < m->mount_count; i++)
 		free(m->mounts[i].ops);
 	free(m->mounts);
-	free(m->servers);
 	free(m->transports.list);
 	snapshot_free(&m->totals);
 }
@@ -464,17 +435,6 @@ static void detach(void *state)
 	mountstats_close(state);
 }
 
-/* Adds to @s, which may hold the counts of an earlier source. */
-static int add_totals(const struct snapshot *totals, struct snapshot *s)
-{
-	int err = calls_add(&s->calls, &totals->calls);
-
-	for (size_t i = 0; i < totals->calls.transport_count && !err; i++)
-		if (!snapshot_server(&s->calls, totals->calls.transports[i].server))
-			err = -ENOMEM;
-	return err;
-}
-
 static int read_state(void *state, struct snapshot *s, struct client_list *clients)
 {
 	struct mountstats *m = state;
@@ -485,7 +445,7 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 		return err;
 	snapshot_drop(&s->self, "rpc_series", m->folded_calls);
 	/* After another error the next poll counts what this one could not read. */
-	err = add_totals(&m->totals, s);
+	err = calls_add(&s->calls, &m->totals.calls);
 	if (!err)
 		err = list_mounts(m, clients, false);
 	return err ? err : transports_add_slots(&m->transports, m->root, s);

@@ -24,7 +24,9 @@ static void copy(struct span s, char *to, size_t size)
 	span_copy(span_cut(s, size - 1), to, size);
 }
 
-void mount_label(char *label, size_t size, struct span name)
+/* Makes a label of @size bytes from a name as these files show it: blanks, newlines,
+ * backslashes and # appear as a backslash and three octal digits. */
+static void mount_label(char *label, size_t size, struct span name)
 {
 	char bytes[PATH_MAX];
 
@@ -59,12 +61,11 @@ static bool read_head(struct mountstats_mount *mount, struct span line)
 	}
 	if (!mount_is_nfs(span_take_word(&line)))
 		return false;
-	mount->path[0] = 0;
 	mount->age = 0;
 	mount->op_count = 0;
 	mount->transport_count = 0;
 	take_server(mount->server, &word[1]);
-	copy(word[4], mount->path, sizeof(mount->path));
+	mount_label(mount->mountpoint, sizeof(mount->mountpoint), word[4]);
 	return true;
 }
 
@@ -145,27 +146,56 @@ bool mountstats_next(struct span *text, struct mountstats_mount *mount)
 	return found;
 }
 
-/* Options are "rw,vers=4.2,addr=..."; "port=" is missing if it is NFS's own. */
-static void read_options(struct mountinfo_mount *mount, struct span options)
+/* @seconds: for which attributes are taken as valid; @none: they are not. */
+static void take_option(struct nfs_mount *mount, struct span name, struct span value,
+			uint64_t seconds[4], bool *none)
 {
-	struct span option;
+	static const char *const times[] = { "acregmin", "acregmax", "acdirmin", "acdirmax" };
+	char(*options)[NFS_OPTION_SIZE] = mount->options;
 	uint64_t port;
 
-	while (span_left(options)) {
-		option = span_take_until(&options, ",");
-		span_take(&options, ",");
-		if (span_take(&option, "addr="))
-			copy(option, mount->address, sizeof(mount->address));
-		else if (span_take(&option, "vers="))
-			mount->version = option;
-		else if (span_take(&option, "sec=krb5"))
-			mount->kerberos = true;
-		else if (span_take(&option, "port=") && span_number(option, UINT32_MAX, &port))
-			mount->port = (uint32_t)port;
-	}
+	*none |= span_is(name, "noac");
+	if (span_is(name, "addr"))
+		copy(value, mount->remote.address, sizeof(mount->remote.address));
+	else if (span_is(name, "vers"))
+		mount_label(mount->version, sizeof(mount->version), value);
+	else if (span_is(name, "port") && span_number(value, UINT32_MAX, &port))
+		mount->remote.port = (uint32_t)port;
+	else if (span_is(name, "hard") || span_is(name, "soft") || span_is(name, "softerr"))
+		copy(name, options[NFS_RECOVERY], NFS_OPTION_SIZE);
+	for (size_t i = 0; i < COUNT(times); i++)
+		if (span_is(name, times[i]))
+			span_number(value, UINT32_MAX, &seconds[i]);
+	for (int o = 0; o < NFS_OPTIONS; o++)
+		if (o != NFS_RECOVERY && o != NFS_AC && span_is(name, nfs_option_names[o]))
+			copy(value, options[o], NFS_OPTION_SIZE);
 }
 
-bool mountinfo_next(struct span *text, struct mountinfo_mount *mount)
+/* Options are "rw,vers=4.2,addr=..."; what is the default is missing. */
+static void read_options(struct nfs_mount *mount, struct span text)
+{
+	uint64_t seconds[4] = { 3, 60, 30, 60 }; /* fs/nfs/client.c: NFS_DEF_ACREGMIN, ... */
+	bool none = false;
+
+	strcpy(mount->options[NFS_NCONNECT], "1");
+	strcpy(mount->options[NFS_MAX_CONNECT], "1");
+	strcpy(mount->options[NFS_LOOKUPCACHE], "all");
+	strcpy(mount->options[NFS_LOCAL_LOCK], "none");
+	while (span_left(text)) {
+		struct span option = span_take_until(&text, ","), name;
+
+		span_take(&text, ",");
+		name = span_take_until(&option, "=");
+		span_take(&option, "=");
+		take_option(mount, name, option, seconds, &none);
+	}
+	mount->kerberos = !strncmp(mount->options[NFS_SEC], "krb5", 4);
+	snprintf(mount->options[NFS_AC], NFS_OPTION_SIZE, none ? "noac" : "%u,%u,%u,%u",
+		 (unsigned int)seconds[0], (unsigned int)seconds[1], (unsigned int)seconds[2],
+		 (unsigned int)seconds[3]);
+}
+
+bool mountinfo_next(struct span *text, struct nfs_mount *mount)
 {
 	struct mountinfo_line m;
 	uint64_t device;
@@ -174,14 +204,12 @@ bool mountinfo_next(struct span *text, struct mountinfo_mount *mount)
 		if (!mountinfo_read_line(&m, span_take_line(text)) || !mount_is_nfs(m.type) ||
 		    !span_left(m.super_options) || !mount_device(m.device, &device))
 			continue;
-		*mount = (struct mountinfo_mount){ .device = device,
-						   .point = m.point,
-						   .port = NFS_PORT };
-		copy(m.point, mount->path, sizeof(mount->path));
+		*mount = (struct nfs_mount){ .device = device, .remote.port = NFS_PORT };
 		take_server(mount->server, &m.source);
-		mount->export = m.source;
+		mount_label(mount->export, sizeof(mount->export), m.source);
+		mount_label(mount->mountpoint, sizeof(mount->mountpoint), m.point);
 		read_options(mount, m.super_options);
-		label_add_port(mount->server, mount->port);
+		label_add_port(mount->server, mount->remote.port);
 		return true;
 	}
 	return false;

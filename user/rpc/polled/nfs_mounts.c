@@ -10,11 +10,6 @@
 
 #define FILE_MAX (64 << 20)
 
-void nfs_mounts_init(struct nfs_mounts *m)
-{
-	*m = (struct nfs_mounts){ .changes = -1 };
-}
-
 static void forget(struct nfs_mounts *m)
 {
 	calls_free(&m->seen);
@@ -61,35 +56,25 @@ static bool is_elsewhere(const struct file_text *volumes, uint64_t device)
 	return volumes->bytes;
 }
 
-static int add(struct nfs_mounts *m, const struct mountinfo_mount *info,
-	       const struct file_text *volumes)
+static int add(struct nfs_mounts *m, struct nfs_mount *mount, const struct file_text *volumes)
 {
 	uint64_t *device = ARRAY_APPEND(m->devices, m->device_count);
-	struct nfs_mount mount = {};
 
 	if (!device)
 		return -ENOMEM;
-	*device = info->device;
+	*device = mount->device;
 	if (m->seen.mount_count == NFS_MOUNTS_MAX) {
 		m->left_out++;
 		return 0;
 	}
-	snprintf(mount.server, sizeof(mount.server), "%s", info->server);
-	snprintf(mount.remote.address, sizeof(mount.remote.address), "%s", info->address);
-	mount.remote.port = info->port;
-	mount.kerberos = info->kerberos;
-	mount.device = info->device;
-	mount.elsewhere = is_elsewhere(volumes, info->device);
-	mount_label(mount.export, sizeof(mount.export), info->export);
-	mount_label(mount.mountpoint, sizeof(mount.mountpoint), info->point);
-	mount_label(mount.version, sizeof(mount.version), info->version);
-	return snapshot_mount(&m->seen, &mount) ? 0 : -ENOMEM;
+	mount->elsewhere = is_elsewhere(volumes, mount->device);
+	return snapshot_mount(&m->seen, mount) ? 0 : -ENOMEM;
 }
 
 static int read_mounts(struct nfs_mounts *m)
 {
 	struct file_text file, volumes;
-	struct mountinfo_mount info;
+	struct nfs_mount mount;
 	struct span text;
 	int err = file_text_read(&file, PATHF("%s/mountinfo", m->process), FILE_MAX);
 
@@ -98,8 +83,8 @@ static int read_mounts(struct nfs_mounts *m)
 	forget(m);
 	file_text_read(&volumes, PATHF("%s/net/nfsfs/volumes", m->process), FILE_MAX);
 	text = (struct span){ file.bytes, file.bytes + file.len };
-	while (!err && mountinfo_next(&text, &info))
-		err = add(m, &info, &volumes);
+	while (!err && mountinfo_next(&text, &mount))
+		err = add(m, &mount, &volumes);
 	file_text_free(&volumes);
 	file_text_free(&file);
 	return err;
@@ -142,6 +127,7 @@ int nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s)
 	if (!open_changes(m, root))
 		return 0;
 	m->read = first || mounts_changed(m->changes);
+	m->version += m->read;
 	if (m->read)
 		err = read_mounts(m);
 	/* Then the next snapshot reads it. With hidepid, process 1 may be hidden after capabilities were given up. */
@@ -154,6 +140,7 @@ int nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s)
 		if (!snapshot_mount(&s->calls, &mount))
 			err = -ENOMEM;
 	}
+	s->calls.mounts_version = m->version;
 	s->calls.folded_entries += m->left_out;
 	return err == -ENOMEM ? err : 0;
 }

@@ -36,7 +36,7 @@ struct mountstats_transport {
 
 struct mountstats_mount {
 	char server[LABEL_SIZE]; /* as given at mount, without brackets */
-	char path[256]; /* mount point, as the kernel escapes it; may be cut */
+	char mountpoint[LABEL_SIZE];
 	uint64_t age; /* seconds since the mount */
 	struct mountstats_op ops[RPC_MAX_OP]; /* only those with calls */
 	size_t op_count;
@@ -47,27 +47,12 @@ struct mountstats_mount {
 /* Reads the next NFS mount of @text and skips what it does not understand. False: there is none. */
 bool mountstats_next(struct span *text, struct mountstats_mount *mount);
 
-/* One NFS mount of mountinfo (proc(5)). */
-struct mountinfo_mount {
-	uint64_t device; /* of the superblock, which several mounts may share */
-	char path[256]; /* as in struct mountstats_mount */
-	char server[LABEL_SIZE]; /* with its port, see label_add_port() */
-	struct span export, point, version; /* within the text; the first two as escaped there */
-	char address[RPC_ADDRESS_LEN]; /* of the server; "" if unknown */
-	uint32_t port; /* of the server */
-	bool kerberos;
-};
+/* The same for the text of mountinfo. Sets what it says: not .elsewhere, nor what the nfs room looks for. */
+bool mountinfo_next(struct span *text, struct nfs_mount *mount);
 
-/* The same for the text of mountinfo. */
-bool mountinfo_next(struct span *text, struct mountinfo_mount *mount);
-
-/* The device, as in struct mountinfo_mount, of the next mount of /proc/PID/net/nfsfs/volumes
+/* The device, as in struct nfs_mount, of the next mount of /proc/PID/net/nfsfs/volumes
  * (nfs_volume_list_show() in fs/nfs/client.c), which lists the mounts of one network namespace. */
 bool nfs_volumes_next(struct span *text, uint64_t *device);
-
-/* Makes a label of @size bytes from a name as these files show it: blanks, newlines,
- * backslashes and # appear as a backslash and three octal digits. */
-void mount_label(char *label, size_t size, struct span name);
 
 /* ---- mountstats.c: what a source that counts the calls itself lacks ---- */
 
@@ -99,18 +84,18 @@ int mountstats_connects(const char *root, struct snapshot *s);
 /* More mounts than this are left out, and counted. */
 #define NFS_MOUNTS_MAX 256
 
+/* Initialise with { .changes = -1 }. */
 struct nfs_mounts {
 	struct calls seen; /* its mounts */
 	uint64_t *devices; /* of all mounts, in the order of the file, equal ones included */
 	size_t device_count;
 	uint64_t left_out;
 	bool read; /* anew by the last nfs_mounts_add() */
+	uint64_t version; /* how often it was read */
 	int changes; /* descriptor that reports changes; negative: not open */
 	char process[64]; /* path of its folder in proc */
 };
 
-/* Nothing is read yet. */
-void nfs_mounts_init(struct nfs_mounts *m);
 void nfs_mounts_free(struct nfs_mounts *m);
 
 /* Adds the mounts to @s; reads them again only if the kernel reports a change. A mount
@@ -134,7 +119,7 @@ void transports_clear(struct transports *t);
 
 /* Adds the transports of @mount. Those that it shares with another mount count once. Returns 0 or -ENOMEM. */
 int transports_add(struct transports *t, const struct mountstats_mount *mount,
-		   const struct mountinfo_mount *info);
+		   const struct nfs_mount *info);
 
 /* Ends a poll: adds the connects of each transport since the last poll to @totals, or only stores
  * their number if counting has not @begun. Returns 0 or -ENOMEM. */
@@ -145,26 +130,20 @@ int transports_add_slots(const struct transports *t, const char *root, struct sn
 
 /* ---- xprt_files.c: sunrpc's transports in sysfs, in the form of net/sunrpc/sysfs.c (5.14) ---- */
 
-struct xprt_info {
-	uint32_t slots_max;
-	uint32_t slots_allocated;
-	uint32_t pending; /* calls that wait for their reply */
-	uint32_t port; /* the peer's; 0 if there is none (a backchannel) */
-	bool has_port; /* the file shows the port (from 5.18) */
-	uint32_t local_port; /* 0 if it is not known */
-};
-
-/* @text holds @len bytes, lines "name=number". False if one of the first three is missing. */
-bool xprt_info_parse(struct xprt_info *info, const char *text, size_t len);
-
 /* One transport, ".../switch-0/xprt-7-tcp". A switch has the transports of one client of sunrpc. */
 struct xprt_file {
 	uint32_t switch_number;
 	char protocol[RPC_PROTO_LEN];
 	struct endpoint remote,
 		local; /* no port: unknown (from 5.18); no local address: no socket */
-	struct xprt_info info;
+	uint32_t slots_max;
+	uint32_t slots_allocated;
+	uint32_t pending; /* calls that wait for their reply */
+	bool has_port; /* the remote one is known (from 5.18), and 0 for a backchannel */
 };
+
+/* Takes the slots and ports of the @len bytes of @text, lines "name=number". False if one of the first three is missing. */
+bool xprt_info_parse(struct xprt_file *f, const char *text, size_t len);
 
 /* Initialise with {}, free() the files. */
 struct xprt_list {
@@ -176,10 +155,6 @@ struct xprt_list {
 /* Reads at most @max transports that are connected, below @root: before the path of sysfs, "" for the system itself.
  * Returns 0 or -ENOMEM. */
 int xprt_files_read(struct xprt_list *list, const char *root, size_t max);
-
-/* The next transport of @f's switch after @g, the first one for NULL; NULL: there are no more. */
-const struct xprt_file *xprt_files_next(const struct xprt_list *list, const struct xprt_file *f,
-					const struct xprt_file *g);
 
 /* More connections than this are left out, and counted. */
 #define XPRT_FILES_MAX 256

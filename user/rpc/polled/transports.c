@@ -26,19 +26,16 @@ void transports_clear(struct transports *t)
 		t->list[i].there = false;
 }
 
-static bool is_alike(const struct transport *a, const struct transport *b)
-{
-	return a->index == b->index && a->port == b->port && !strcmp(a->address, b->address) &&
-	       !strcmp(a->protocol, b->protocol) && !strcmp(a->version, b->version);
-}
-
 /* The entry of @wanted: one with its local port, else one of an earlier poll. NULL: it is new. */
 static struct transport *find(const struct transports *t, const struct transport *wanted)
 {
 	struct transport *other = NULL;
 
 	for (struct transport *k = t->list; k < t->list + t->count; k++) {
-		if (!is_alike(k, wanted))
+		if (k->index != wanted->index || k->port != wanted->port ||
+		    strcmp(k->address, wanted->address) != 0 ||
+		    strcmp(k->protocol, wanted->protocol) != 0 ||
+		    strcmp(k->version, wanted->version) != 0)
 			continue;
 		if (k->local_port == wanted->local_port)
 			return k;
@@ -65,15 +62,14 @@ static int add(struct transports *t, const struct transport *now)
 }
 
 int transports_add(struct transports *t, const struct mountstats_mount *mount,
-		   const struct mountinfo_mount *info)
+		   const struct nfs_mount *info)
 {
-	struct transport now = { .port = info->port, .there = true };
+	struct transport now = { .port = info->remote.port, .there = true };
 	int err = 0;
 
 	snprintf(now.server, sizeof(now.server), "%s", mount->server);
-	snprintf(now.address, sizeof(now.address), "%s", info->address);
-	span_copy(span_cut(info->version, sizeof(now.version) - 1), now.version,
-		  sizeof(now.version));
+	snprintf(now.address, sizeof(now.address), "%s", info->remote.address);
+	memcpy(now.version, info->version, sizeof(now.version));
 	for (size_t i = 0; i < mount->transport_count && !err; i++) {
 		const struct mountstats_transport *stats = &mount->transports[i];
 
@@ -111,13 +107,12 @@ int transports_count_connects(struct transports *t, struct snapshot *totals, boo
  * and others, and from backchannels, which have no port. Up to 6.0 the port is known for TCP only. */
 static const struct transport *find_at(const struct transports *t, const struct xprt_file *f)
 {
-	bool any = !f->info.has_port || (!f->info.port && strcmp(f->protocol, "tcp") != 0);
+	bool any = !f->has_port || (!f->remote.port && strcmp(f->protocol, "tcp") != 0);
 
-	for (const struct transport *k = t->list; k < t->list + t->count; k++)
-		if (!strcmp(k->protocol, f->protocol) && !strcmp(k->address, f->remote.address) &&
-		    (any || f->info.port == k->port))
-			return k;
-	return NULL;
+	return ARRAY_FIND(k, t->list, t->count,
+			  !strcmp(k->protocol, f->protocol) &&
+				  !strcmp(k->address, f->remote.address) &&
+				  (any || f->remote.port == k->port));
 }
 
 /* The same for one that is known by another of its client's: by max_connect they have several addresses. */
@@ -126,8 +121,9 @@ static const struct transport *find_shown(const struct transports *t, const stru
 {
 	const struct transport *found = find_at(t, f);
 
-	for (const struct xprt_file *g = NULL; !found && (g = xprt_files_next(list, f, g));)
-		found = find_at(t, g);
+	for (const struct xprt_file *g = list->files; !found && g < list->files + list->count; g++)
+		if (g->switch_number == f->switch_number)
+			found = find_at(t, g);
 	return found;
 }
 
@@ -143,9 +139,9 @@ static int add_slots(const struct transports *t, struct snapshot *s, const struc
 	if (!state)
 		return -ENOMEM;
 	state->alive = true;
-	state->slots_max += f->info.slots_max;
-	state->slots_allocated += f->info.slots_allocated;
-	state->slots_in_flight += f->info.pending;
+	state->slots_max += f->slots_max;
+	state->slots_allocated += f->slots_allocated;
+	state->slots_in_flight += f->pending;
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <glob.h>
 
+#include "base/array.h"
 #include "base/file_text.h"
 #include "rpc/polled/polled.h"
 
@@ -22,40 +23,26 @@ static bool value_of(struct span line, const char *name, uint32_t *value)
 	return true;
 }
 
-bool xprt_info_parse(struct xprt_info *info, const char *text, size_t len)
+bool xprt_info_parse(struct xprt_file *f, const char *text, size_t len)
 {
 	struct span rest = { text, text + len }, line;
 	unsigned int found = 0;
 
-	*info = (struct xprt_info){};
 	while (span_left(rest)) {
 		line = span_take_line(&rest);
-		if (value_of(line, "max_num_slots", &info->slots_max))
+		if (value_of(line, "max_num_slots", &f->slots_max))
 			found |= 1;
-		if (value_of(line, "num_reqs", &info->slots_allocated))
+		if (value_of(line, "num_reqs", &f->slots_allocated))
 			found |= 2;
-		if (value_of(line, "pending_q_len", &info->pending))
+		if (value_of(line, "pending_q_len", &f->pending))
 			found |= 4;
-		info->has_port |= value_of(line, "dst_port", &info->port);
-		value_of(line, "src_port", &info->local_port);
+		f->has_port |= value_of(line, "dst_port", &f->remote.port);
+		value_of(line, "src_port", &f->local.port);
 	}
 	return found == 7;
 }
 
-static bool is_address(const char *text)
-{
-	unsigned char bytes[16];
-
-	return inet_pton(AF_INET, text, bytes) == 1 || inet_pton(AF_INET6, text, bytes) == 1;
-}
-
-/* Reads the file @name of a transport's folder; false if it is not there. */
-static bool read_line(const char *folder, const char *name, char *line, size_t size)
-{
-	return file_first_line(PATHF("%s/%s", folder, name), line, size);
-}
-
-static bool read_info(const char *path, struct xprt_info *info)
+static bool read_info(const char *path, struct xprt_file *f)
 {
 	struct file_text text;
 	bool good;
@@ -63,7 +50,7 @@ static bool read_info(const char *path, struct xprt_info *info)
 	/* The file cannot be read while there is no connection. */
 	if (file_text_read(&text, path, FILE_MAX))
 		return false;
-	good = xprt_info_parse(info, text.bytes, text.len);
+	good = xprt_info_parse(f, text.bytes, text.len);
 	file_text_free(&text);
 	return good;
 }
@@ -72,22 +59,23 @@ static bool read_info(const char *path, struct xprt_info *info)
 static bool read_file(struct xprt_file *f, const char *path)
 {
 	const char *folder = PATHF("%.*s", (int)(strrchr(path, '/') - path), path);
+	unsigned char bytes[16];
 
 	*f = (struct xprt_file){};
 	f->switch_number =
 		(uint32_t)strtoul(strstr(folder, "/switch-") + strlen("/switch-"), NULL, 10);
 	snprintf(f->protocol, sizeof(f->protocol), "%s", strrchr(folder, '-') + 1);
-	if (!read_line(folder, "dstaddr", f->remote.address, sizeof(f->remote.address)) ||
-	    !read_info(path, &f->info))
+	if (!file_first_line(PATHF("%s/dstaddr", folder), f->remote.address,
+			     sizeof(f->remote.address)) ||
+	    !read_info(path, f))
 		return false;
-	f->remote.port = f->info.port;
 	/* Kernels up to 5.18 take any transport for a socket there. */
-	if (!strcmp(f->protocol, "tcp") &&
-	    read_line(folder, "srcaddr", f->local.address, sizeof(f->local.address)) &&
-	    is_address(f->local.address))
-		f->local.port = f->info.local_port;
-	else
-		f->local.address[0] = 0;
+	if (strcmp(f->protocol, "tcp") != 0 ||
+	    !file_first_line(PATHF("%s/srcaddr", folder), f->local.address,
+			     sizeof(f->local.address)) ||
+	    (inet_pton(AF_INET, f->local.address, bytes) != 1 &&
+	     inet_pton(AF_INET6, f->local.address, bytes) != 1))
+		f->local = (struct endpoint){};
 	return true;
 }
 
@@ -113,15 +101,6 @@ int xprt_files_read(struct xprt_list *list, const char *root, size_t max)
 	return list->files ? 0 : -ENOMEM;
 }
 
-const struct xprt_file *xprt_files_next(const struct xprt_list *list, const struct xprt_file *f,
-					const struct xprt_file *g)
-{
-	for (g = g ? g + 1 : list->files; g < list->files + list->count; g++)
-		if (g->switch_number == f->switch_number)
-			return g;
-	return NULL;
-}
-
 /* ---- the connections of NFS mounts ---- */
 
 /* The mount whose server is at the other end of @f, in the network namespace that sysfs shows; NULL: none. Up to 6.0 the port of RDMA is not known. */
@@ -129,15 +108,12 @@ static const struct nfs_mount *find_mount_at(const struct snapshot *s, const str
 {
 	const struct endpoint *remote = &f->remote;
 
-	if (!f->info.has_port)
+	if (!f->has_port)
 		return NULL;
-	for (const struct nfs_mount *m = s->calls.mounts;
-	     m < s->calls.mounts + s->calls.mount_count; m++)
-		if (!m->elsewhere && !strcmp(m->remote.address, remote->address) &&
-		    (m->remote.port == remote->port ||
-		     (!remote->port && !strcmp(f->protocol, "rdma"))))
-			return m;
-	return NULL;
+	return ARRAY_FIND(m, s->calls.mounts, s->calls.mount_count,
+			  !m->elsewhere && !strcmp(m->remote.address, remote->address) &&
+				  (m->remote.port == remote->port ||
+				   (!remote->port && !strcmp(f->protocol, "rdma"))));
 }
 
 /* The next number among those of @server and @protocol, as a name. */
@@ -162,8 +138,9 @@ static int add(struct snapshot *s, const struct xprt_list *list, const struct xp
 	char name[32];
 
 	/* By max_connect, a client's transports have several addresses. */
-	for (const struct xprt_file *g = NULL; !mount && (g = xprt_files_next(list, f, g));)
-		mount = find_mount_at(s, g);
+	for (const struct xprt_file *g = list->files; !mount && g < list->files + list->count; g++)
+		if (g->switch_number == f->switch_number)
+			mount = find_mount_at(s, g);
 	if (!mount)
 		return 0;
 	name_transport(s, mount->server, f->protocol, name, sizeof(name));

@@ -35,7 +35,7 @@ int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_tracepoints_bpf *
 		if (bpf_map_update_elem(bpf_map__fd(bpf->maps.free_series), NULL, &i, BPF_ANY))
 			return -errno;
 	err = shares_open(&m->calls, &maps, shards);
-	return err ? err : rpc_series_open(&m->reader);
+	return err ? err : rpc_series_open(&m->reader, shards);
 }
 
 void tracepoint_maps_close(struct tracepoint_maps *m)
@@ -197,10 +197,11 @@ const char *tracepoint_maps_label(void *maps, const char *address, uint32_t port
 {
 	const struct tracepoint_maps *m = maps;
 
-	for (uint32_t i = 0; i < RPC_MAX_SERVERS && *address; i++)
-		if (m->labels[i].port == port && !strcmp(m->labels[i].address, address))
-			return m->labels[i].server;
-	return NULL;
+	const struct rpc_event_label *found =
+		ARRAY_FIND(l, m->labels, RPC_MAX_SERVERS,
+			   *address && l->port == port && !strcmp(l->address, address));
+
+	return found ? found->server : NULL;
 }
 
 /* ---- a snapshot ---- */
@@ -213,46 +214,13 @@ static const char *server_label(const void *maps, uint32_t server)
 	return m->labels[server < RPC_MAX_SERVERS ? server : RPC_MAX_SERVERS].server;
 }
 
-static int read_series(struct tracepoint_maps *m, struct snapshot *s, uint32_t i)
+static int series_name(const void *maps, uint32_t series, uint32_t *server, char op[RPC_OP_LEN])
 {
-	const struct rpc_event_series_key *info = &m->series_info[i];
-	const struct rpc_series *copy;
-	struct rpc_op *op;
-	char name[RPC_OP_LEN];
+	const struct rpc_event_series_key *info =
+		&((const struct tracepoint_maps *)maps)->series_info[series];
 
-	for (uint32_t shard = 0; shard < m->shards; shard++) {
-		copy = rpc_series_read(&m->reader, i * m->shards + shard);
-		if (!copy->started || (i && !*server_label(m, info->server)))
-			continue;
-		snprintf(name, sizeof(name), "%.*s", RPC_OP_LEN - 1, info->op);
-		op = i ? snapshot_op(&s->calls, server_label(m, info->server), name) :
-			 snapshot_op(&s->calls, LABEL_OTHER, LABEL_OTHER);
-		if (!op)
-			return -ENOMEM;
-		rpc_series_add(op, copy);
-	}
-	return 0;
-}
-
-struct reading {
-	struct tracepoint_maps *m;
-	struct snapshot *s;
-};
-
-static int add_error(void *context, uint32_t series, const char *status, uint64_t count)
-{
-	const struct reading *r = context;
-	const struct rpc_event_series_key *info = &r->m->series_info[series];
-	struct rpc_error *error;
-
-	if (series && !*server_label(r->m, info->server))
-		return 0;
-	error = series ? snapshot_error(&r->s->calls, server_label(r->m, info->server), info->op,
-					status) :
-			 snapshot_error(&r->s->calls, LABEL_OTHER, LABEL_OTHER, status);
-	if (!error)
-		return -ENOMEM;
-	error->count += count;
+	*server = info->server;
+	snprintf(op, RPC_OP_LEN, "%.*s", RPC_OP_LEN - 1, info->op);
 	return 0;
 }
 
@@ -262,8 +230,6 @@ static int read_server(struct tracepoint_maps *m, struct snapshot *s, uint32_t i
 	const struct rpc_event_server *v = &m->servers[i];
 	struct rpc_transport_state *transport;
 	struct rpc_server_state *server;
-	struct rpc_server_stats stats;
-	uint32_t index;
 	uint64_t ns, since;
 
 	transport = snapshot_transport(&s->calls, server_label(m, i), m->labels[i].transport);
@@ -279,15 +245,9 @@ static int read_server(struct tracepoint_maps *m, struct snapshot *s, uint32_t i
 		if (since && since < s->time_ns)
 			ns += s->time_ns - since;
 		transport->saturated_ns[l] += rpc_monotonic(&m->labels[i].saturated_ns[l], ns);
-		rpc_raise(&server->depth_max[l], rpc_peak_of(&v->peak[l], epoch));
+		RAISE(server->depth_max[l], rpc_peak_of(&v->peak[l], epoch));
 	}
-	for (uint32_t shard = 0; shard < m->shards; shard++) {
-		index = i * m->shards + shard;
-		if (bpf_map_lookup_elem(bpf_map__fd(m->bpf->maps.server_stats), &index, &stats))
-			return -errno;
-		rpc_stats_add(server, &stats, epoch);
-	}
-	return 0;
+	return rpc_stats_read(m->bpf->maps.server_stats, i, m->shards, epoch, server);
 }
 
 /* ---- tasks ---- */
@@ -323,11 +283,6 @@ static int by_key(const void *a, const void *b)
 	return (x->key > y->key) - (x->key < y->key);
 }
 
-static bool is_doubtful(const struct rpc_event_task *t, uint64_t now)
-{
-	return !t->waits.booked && (t->waits.asleep ? t->waits.since : t->sent) + DOUBT_NS <= now;
-}
-
 /* Removes tasks whose call has ended unnoticed. Reads each client's list once. */
 static void forget_lost(struct tracepoint_maps *m, uint64_t now)
 {
@@ -337,9 +292,13 @@ static void forget_lost(struct tracepoint_maps *m, uint64_t now)
 	bool listed = false;
 	size_t count = 0;
 
-	for (uint32_t i = 0; i < RPC_MAX_TASKS && count < MAX_DOUBTS; i++)
-		if (task_at(m, i) && is_doubtful(&m->tasks[i], now))
+	for (uint32_t i = 0; i < RPC_MAX_TASKS && count < MAX_DOUBTS; i++) {
+		const struct rpc_event_task *t = &m->tasks[i];
+
+		if (task_at(m, i) && !t->waits.booked &&
+		    (t->waits.asleep ? t->waits.since : t->sent) + DOUBT_NS <= now)
 			doubts[count++] = (struct doubt){ task_at(m, i), i };
+	}
 	qsort(doubts, count, sizeof(doubts[0]), by_key);
 	for (const struct doubt *d = doubts; d < doubts + count; d++) {
 		client = (uint32_t)((d->key - 1) >> 32);
@@ -448,19 +407,16 @@ static void read_tasks(struct tracepoint_maps *m, struct snapshot *s)
 static int read_all(struct tracepoint_maps *m, struct snapshot *s, struct client_list *clients)
 {
 	uint32_t epoch = m->bpf->bss->rpc_epoch;
-	struct reading r = { .m = m, .s = s };
-	int err = 0;
+	const struct rpc_names names = { m, server_label, series_name };
+	int err;
 
 	m->bpf->bss->rpc_epoch = epoch + 1;
 	m->bpf->bss->rpc_age = s->time_ns - m->bpf->bss->rpc_attached;
 	name_servers(m);
-	/* "other" comes last, so that it does not change the order of the rest. */
-	for (uint32_t i = 1; i <= RPC_MAX_SERIES && !err; i++)
-		err = read_series(m, s, i % RPC_MAX_SERIES);
+	err = rpc_series_read(&m->reader, m->bpf->maps.series, m->bpf->maps.errors, RPC_MAX_SERIES,
+			      &names, &s->calls);
 	if (!err)
 		err = shares_read(&m->calls, clients, server_label, m);
-	if (!err)
-		err = rpc_errors_read(bpf_map__fd(m->bpf->maps.errors), add_error, &r);
 	for (uint32_t i = 0; i < RPC_MAX_SERVERS && !err; i++)
 		if (m->labels[i].server[0])
 			err = read_server(m, s, i, epoch);
@@ -484,11 +440,7 @@ int tracepoint_maps_read(struct tracepoint_maps *m, struct snapshot *s, struct c
 	m->keys = bpf_values_map(bpf->maps.task_keys, PROT_READ | PROT_WRITE);
 	m->tasks = bpf_values_map(bpf->maps.tasks, PROT_READ);
 	if (m->servers && m->series_info && m->keys && m->tasks)
-		err = rpc_series_map(&m->reader, bpf->maps.series,
-				     (size_t)RPC_MAX_SERIES * m->shards);
-	if (!err)
 		err = read_all(m, s, clients);
-	rpc_series_unmap(&m->reader);
 	bpf_values_unmap(bpf->maps.servers, m->servers);
 	bpf_values_unmap(bpf->maps.series_info, m->series_info);
 	bpf_values_unmap(bpf->maps.task_keys, m->keys);
