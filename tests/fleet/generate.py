@@ -353,7 +353,8 @@ class Node:
             for signal in incident.signals:
                 self.extra[signal] += UNITS[signal] * incident.magnitude * ramp
         for at in self.often(self.noise["glitches"]):
-            signal = self.rng.choice(list(UNITS))
+            # A GPU that is away is no glitch.
+            signal = self.rng.choice([signal for signal in UNITS if signal != "gpus_lost"])
             self.extra[signal][self.span(at, self.rng.exponential(self.noise["glitch_minutes"]) + 3)] += \
                 UNITS[signal] * self.rng.exponential(self.noise["glitch_steps"])
 
