@@ -151,6 +151,16 @@ const char *path_print(char *path, const char *format, ...)
 	return path;
 }
 
+char *stream_text(FILE *out, char **text)
+{
+	bool cut = !out || ferror(out);
+
+	if (out && !(fclose(out) || cut))
+		return *text;
+	free(*text);
+	return NULL;
+}
+
 void file_text_free(struct file_text *f)
 {
 	bool large = f->len > LARGE_BYTES;

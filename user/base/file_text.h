@@ -46,4 +46,8 @@ ssize_t file_read_and_close(int fd, char *text, size_t size);
 #define PATHF(...) path_print((char[PATH_MAX]){ 0 }, __VA_ARGS__)
 const char *path_print(char *path, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Ends @out, a stream that open_memstream() made for @text. Returns the text, which the caller frees; NULL: @out is NULL,
+ * or there was no memory. */
+char *stream_text(FILE *out, char **text);
+
 void file_text_free(struct file_text *f);

@@ -204,11 +204,7 @@ static char *change(const struct options *o, const struct snapshot *s, const str
 			new.time = now;
 		write_entry(out, &new, o->note ? o->note : "");
 	}
-	if (fclose(out)) {
-		free(text);
-		return NULL;
-	}
-	return text;
+	return stream_text(out, &text);
 }
 
 /* Returns 0 or an exit code after a message. */

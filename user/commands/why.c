@@ -145,10 +145,7 @@ static char *describe(const struct past_event *e)
 	put_owners(out, e);
 	put(out, ", owner ", e->owner);
 	put(out, ": ", e->text);
-	if (!fclose(out))
-		return text;
-	free(text);
-	return NULL;
+	return stream_text(out, &text);
 }
 
 /* ---- which events are shown ---- */
