@@ -141,6 +141,16 @@ ssize_t file_read_and_close(int fd, char *text, size_t size)
 	return n;
 }
 
+uint64_t file_number(const char *path, const char *label, int base)
+{
+	char text[65536];
+	const char *at;
+
+	file_read_and_close(open(path, O_RDONLY | O_CLOEXEC), text, sizeof(text));
+	at = strstr(text, label);
+	return at ? strtoull(at + strlen(label), NULL, base) : 0;
+}
+
 const char *path_print(char *path, const char *format, ...)
 {
 	va_list args;

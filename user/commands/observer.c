@@ -205,12 +205,7 @@ void observer_consume(struct observer *o)
 /* proc(5): the second field of statm is the resident set in pages. */
 static uint64_t resident_bytes(void)
 {
-	const char *second;
-	char line[128];
-
-	file_first_line("/proc/self/statm", line, sizeof(line));
-	second = strchr(line, ' ');
-	return second ? strtoull(second, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+	return file_number("/proc/self/statm", " ", 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 int observer_snapshot(struct observer *o, struct snapshot *s)

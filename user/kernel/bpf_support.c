@@ -123,18 +123,7 @@ void bpf_report_verified(const struct bpf_object *object)
 /* Kernel memory of the map or program behind @fd. */
 static uint64_t memory_of(int fd)
 {
-	const char *field = "memlock:";
-	FILE *info = fopen(PATHF("/proc/self/fdinfo/%d", fd), "re");
-	uint64_t total = 0;
-	char line[128];
-
-	if (!info)
-		return 0;
-	while (fgets(line, sizeof(line), info))
-		if (!strncmp(line, field, strlen(field)))
-			total += strtoull(line + strlen(field), NULL, 10);
-	fclose(info);
-	return total;
+	return file_number(PATHF("/proc/self/fdinfo/%d", fd), "memlock:", 10);
 }
 
 void bpf_object_memory(const struct bpf_object *object, struct bpf_memory *m)
@@ -149,33 +138,13 @@ void bpf_object_memory(const struct bpf_object *object, struct bpf_memory *m)
 		m->programs += memory_of(bpf_program__fd(program));
 }
 
-bool bpf_program_counts(const struct bpf_program *program, struct bpf_counts *counts)
+bool bpf_program_info(const struct bpf_program *program, struct bpf_prog_info *info)
 {
-	struct bpf_prog_info info = {};
-	__u32 size = sizeof(info);
+	__u32 size = sizeof(*info);
 	int fd = bpf_program__fd(program);
 
-	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size))
-		return false;
-	*counts = (struct bpf_counts){
-		.runs = info.run_cnt,
-		.run_ns = info.run_time_ns,
-		.misses = info.recursion_misses,
-	};
-	return true;
-}
-
-void bpf_object_runs(const struct bpf_object *object,
-		     void (*add)(void *context, const char *program, uint64_t runs, uint64_t ns),
-		     void *context)
-{
-	struct bpf_program *program;
-
-	struct bpf_counts counts;
-
-	bpf_object__for_each_program(program, object)
-		if (bpf_program_counts(program, &counts) && counts.runs)
-			add(context, bpf_program__name(program), counts.runs, counts.run_ns);
+	*info = (struct bpf_prog_info){};
+	return fd >= 0 && !bpf_obj_get_info_by_fd(fd, info, &size);
 }
 
 int bpf_statistics_on(void)

@@ -7,19 +7,9 @@
 #include "base/file_text.h"
 #include "base/mountinfo.h"
 
-/* proc(5): a line "mnt_id:" TAB and the number. */
 long mounts_number(int fd)
 {
-	FILE *info = fopen(PATHF("/proc/self/fdinfo/%d", fd), "re");
-	long number = -1;
-	char line[128];
-
-	while (info && number < 0 && fgets(line, sizeof(line), info))
-		if (!strncmp(line, "mnt_id:", 7))
-			number = strtol(line + 7, NULL, 10);
-	if (info)
-		fclose(info);
-	return number;
+	return (long)file_number(PATHF("/proc/self/fdinfo/%d", fd), "mnt_id:", 10) ?: -1;
 }
 
 /* What is mounted on demand may be of a server. */

@@ -375,9 +375,7 @@ int trace_instance_consume(struct trace_instance *t)
 
 uint64_t trace_instance_memory(const struct trace_instance *t)
 {
-	char text[32];
-
-	file_read_and_close(open_at(t, O_RDONLY, "instances/%s/buffer_total_size_kb", t->name),
-			    text, sizeof(text));
-	return strtoull(text, NULL, 10) * 1024;
+	return 1024 *
+	       file_number(PATHF("%s/instances/%s/buffer_total_size_kb", t->tracefs, t->name), "",
+			   10);
 }
