@@ -4,7 +4,6 @@
 #include "fuzz.h"
 #include "base/json_reader.h"
 #include "past/history.h"
-#include "past/event_reader.h"
 
 static void on_owner(void *context, const char *what, struct span inside)
 {

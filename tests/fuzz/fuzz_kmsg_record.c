@@ -2,7 +2,7 @@
 /* libFuzzer entry for the parser of /dev/kmsg records: any bytes are refused or give a text that fits; a text escaped
  * as the kernel does reads back. */
 #include "fuzz.h"
-#include "kernel/kmsg_record.h"
+#include "kernel/kernel_log.h"
 
 static void parse_anything(const char *bytes, size_t len, size_t size)
 {

@@ -2,7 +2,7 @@
 /* Proves that records of /dev/kmsg are read as the kernel writes them: header, escapes, continuation flag, device;
  * and that a malformed header is refused. */
 #include "unit.h"
-#include "kernel/kmsg_record.h"
+#include "kernel/kernel_log.h"
 
 static char text[256];
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The one event loop: ticks, kernel messages, signals. */
-#include "commands/loop.h"
+#include "commands/observer.h"
 
 #include <math.h>
 #include <signal.h>

@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/file_text.h"
-#include "commands/loop.h"
 #include "kernel/bpf_support.h"
 #include "kernel/capabilities.h"
 #include "kernel/kernel_types.h"

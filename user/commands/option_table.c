@@ -2,7 +2,6 @@
 /* The commands and their options, with the readers of unusual values. */
 #include "commands/option_table.h"
 
-#include "base/nearest.h"
 #include "base/span.h"
 #include "base/time_text.h"
 #include "commands/observer.h"

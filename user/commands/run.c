@@ -10,7 +10,6 @@
 #include "base/time_text.h"
 #include "commands/agent.h"
 #include "commands/commands.h"
-#include "commands/loop.h"
 #include "commands/observer.h"
 #include "commands/options.h"
 #include "health/health.h"

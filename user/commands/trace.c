@@ -12,7 +12,6 @@
 #include "base/safe_text.h"
 #include "base/terminal.h"
 #include "commands/commands.h"
-#include "commands/loop.h"
 #include "commands/observer.h"
 #include "commands/options.h"
 #include "health/health.h"

@@ -16,7 +16,6 @@
 #include "snapshot/event.h"
 #include "past/history.h"
 #include "session/recording.h"
-#include "past/event_reader.h"
 
 struct window {
 	double since, until;

@@ -2,7 +2,7 @@
 /* Parser of a record of /dev/kmsg:
  *
  * 	4,1339,5140900,c,caller=T77;NVRM: loading\x0a\n SUBSYSTEM=pci\n ... */
-#include "kernel/kmsg_record.h"
+#include "kernel/kernel_log.h"
 
 #include <limits.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Lines of JSON become events of the past. */
-#include "past/event_reader.h"
+#include "past/history.h"
 
 #include <math.h>
 #include <sys/stat.h>
