@@ -78,27 +78,21 @@ static bool read_count(const char *text, uint64_t *count)
 	return *text && !text[strspn(text, "0123456789")] && !errno;
 }
 
-static bool read_word(const struct option_word *words, const char *text, size_t len,
-		      unsigned int *value)
+/* Reads one of @words; if @several those between commas. */
+static bool read_words(const struct option_word *words, const char *text, bool several,
+		       unsigned int *values)
 {
-	for (; words->name; words++)
-		if (strlen(words->name) == len && !strncmp(words->name, text, len)) {
-			*value = words->value;
-			return true;
-		}
-	return false;
-}
-
-static bool read_words(const struct option_word *words, const char *text, unsigned int *values)
-{
-	unsigned int value;
 	size_t len;
 
 	for (*values = 0;; text += len + 1) {
-		len = strcspn(text, ",");
-		if (!read_word(words, text, len, &value))
+		const struct option_word *w = words;
+
+		len = strcspn(text, several ? "," : "");
+		while (w->name && (strlen(w->name) != len || strncmp(w->name, text, len) != 0))
+			w++;
+		if (!w->name)
 			return false;
-		*values |= value;
+		*values |= w->value;
 		if (!text[len])
 			return true;
 	}
@@ -163,10 +157,8 @@ static const char *read_value(const struct option_row *row, struct options *o, c
 		good = *value;
 		break;
 	case OPTION_WORD:
-		good = read_word(row->words, value, strlen(value), member);
-		break;
 	case OPTION_WORDS:
-		good = read_words(row->words, value, member);
+		good = read_words(row->words, value, row->type == OPTION_WORDS, member);
 		break;
 	case OPTION_OTHER:
 		return row->read(o, value);

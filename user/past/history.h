@@ -86,7 +86,7 @@ void history_free(struct history *h);
  * h->skipped, empty lines are not. Returns 0 or -ENOMEM. */
 int event_reader_add(struct history *h, const char *text, size_t len);
 
-/* The files of a log, the oldest first. Initialise with {}. */
+/* The files of a log, the newest first. Initialise with {}. */
 struct event_files {
 	struct event_file {
 		char path[4096];
@@ -128,7 +128,10 @@ bool past_in_window(const struct past_event *e, double since, double until);
 const struct past_event *history_cause(const struct history *h, const char *job, double since,
 				       double until, enum past_cause *cause);
 
-/* Calls @handle for each job, pod and control group that the event names, as "job", "pod" and "cgroup". */
-void past_owners(const struct past_event *e,
-		 void (*handle)(void *context, const char *what, struct span inside),
-		 void *context);
+struct past_owner {
+	const char *what; /* "job", "pod" or "cgroup" */
+	struct span name;
+};
+
+/* The jobs, pods and control groups that the event names. Returns how many; free *@owners. Without memory some. */
+size_t past_owners(const struct past_event *e, struct past_owner **owners);

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/safe_text.h"
 #include "base/terminal.h"
 #include "base/time_text.h"
@@ -227,7 +228,7 @@ struct live_state {
 static void is_in_state(struct live *v, const struct session *t, double age, const char *text,
 			const char *how)
 {
-	struct live_state *s, *more;
+	struct live_state *s;
 
 	for (s = v->states; s < v->states + v->state_count; s++)
 		if (!strcmp(s->text, text)) {
@@ -236,11 +237,9 @@ static void is_in_state(struct live *v, const struct session *t, double age, con
 		}
 	if (v->state_count == MOST_STATES)
 		return;
-	more = realloc(v->states, (v->state_count + 1) * sizeof(*more));
-	if (!more)
+	s = ARRAY_APPEND(v->states, v->state_count);
+	if (!s)
 		return;
-	v->states = more;
-	s = &more[v->state_count++];
 	*s = (struct live_state){ .since = t->last.wall - age, .lasts = true };
 	snprintf(s->text, sizeof(s->text), "%s", text);
 	note(v, "%s: %s", text, how);
