@@ -133,12 +133,17 @@ bool file_first_line(const char *path, char *line, size_t size)
 
 ssize_t file_read_and_close(int fd, char *text, size_t size)
 {
-	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
+	ssize_t n = fd < 0 ? -1 : 1, len = 0;
 
-	text[n > 0 ? n : 0] = 0;
+	while (n > 0 && (size_t)len < size - 1) {
+		n = TEMP_FAILURE_RETRY(read(fd, text + len, size - 1 - (size_t)len));
+		len += n > 0 ? n : 0;
+	}
+	text[len] = 0;
+	len = n < 0 ? -errno : len;
 	if (fd >= 0)
 		close(fd);
-	return n;
+	return len;
 }
 
 uint64_t file_number(const char *path, const char *label, int base)

@@ -39,7 +39,7 @@ const char *file_text_error(int err);
 /* The first line of @path without its newline, cut to @size bytes with the NUL; "" and false if it cannot be read. */
 bool file_first_line(const char *path, char *line, size_t size);
 
-/* Reads the begin of a file, a terminated text of at most @size bytes. Returns its length, or -1. */
+/* Reads the begin of a file, a terminated text of at most @size bytes. Returns its length or -errno; @fd may be negative. */
 ssize_t file_read_and_close(int fd, char *text, size_t size);
 
 /* The number behind the first @label in the begin of the file @path, as strtoull() reads it; 0: there is none. */

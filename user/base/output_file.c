@@ -14,6 +14,9 @@
 /* Who may read the kernel log is often restricted, and the lines have texts of it. */
 #define APPEND_MODE 0640
 
+/* Between two tries to get the lock. */
+#define LOCK_STEP_MS 20
+
 char *output_split(const char *path, const char **name)
 {
 	const char *slash = strrchr(path, '/');
@@ -266,6 +269,20 @@ int output_file_check(struct output_file *f)
 int output_file_lock(struct output_file *f)
 {
 	return in_folder(f, check_lock);
+}
+
+int output_file_wait_lock(struct output_file *f, unsigned int ms)
+{
+	int err;
+
+	/* The lock's file is made and removed by the others. */
+	while ((err = output_file_lock(f)) == -EBUSY || err == -EAGAIN || err == -EEXIST) {
+		if (ms < LOCK_STEP_MS)
+			break;
+		ms -= LOCK_STEP_MS;
+		usleep(LOCK_STEP_MS * 1000);
+	}
+	return err;
 }
 
 /* Waits for a pipe or terminal that another process made non-blocking. */

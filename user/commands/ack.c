@@ -16,9 +16,8 @@
 #include "health/health.h"
 #include "health/metrics_file.h"
 
-/* How long to wait for another edit of the file, and between two tries. */
-#define LOCK_NS 5000000000ull
-#define TRY_US 20000
+/* How long to wait for another edit of the file. */
+#define LOCK_MS 5000
 
 /* The entry of @line, whose comment is left in @note. False: there is none. */
 static bool read_entry(struct span line, struct ack *a, struct span *note)
@@ -210,18 +209,12 @@ static char *change(const struct options *o, const struct snapshot *s, const str
 /* Returns 0 or an exit code after a message. */
 static int lock(struct output_file *f, const char *path)
 {
-	uint64_t end = monotonic_ns() + LOCK_NS;
 	int err, made;
 
 	/* Its last folder may be made, so that others can read the file; that it is there is no failure. */
 	umask(022);
 	made = mkdir(f->folder, 0755) ? -errno : 0;
-	/* The lock's file is made and removed by the others. */
-	while ((err = output_file_lock(f)) == -EBUSY || err == -EAGAIN || err == -EEXIST) {
-		if (monotonic_ns() > end)
-			break;
-		usleep(TRY_US);
-	}
+	err = output_file_wait_lock(f, LOCK_MS);
 	if (err == -ENOENT && made)
 		err = made; /* why there is no folder */
 	if (err)
