@@ -36,7 +36,7 @@ void agent_events_stuck(void *context, const struct stuck_task *task, struct spa
 
 void agent_events_free(struct agent_events *a);
 
-/* ---- agent_limits.c: what limits the calls to each server between two snapshots, and checkpoint episodes since the start ---- */
+/* ---- also there: what limits the calls to each server between two snapshots, and checkpoint episodes since the start ---- */
 
 /* Initialise with {}. */
 struct agent_limits {

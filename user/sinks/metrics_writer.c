@@ -42,16 +42,6 @@ static void end_line(struct metrics_writer *w, char *end, const char *value)
 	fwrite_unlocked(w->line, 1, (size_t)(end - w->line), w->out);
 }
 
-/* @what: "# TYPE", "# UNIT" or "# HELP". */
-static void write_metadata(struct metrics_writer *w, const char *what, const char *suffix,
-			   const char *text)
-{
-	char *end = stpcpy(stpcpy(w->line, what), " ");
-
-	end = stpcpy(stpcpy(end, w->name), suffix);
-	end_line(w, stpcpy(end, " "), text);
-}
-
 /* The first sample writes the metadata: a family without samples is left out. */
 static void begin(struct metrics_writer *w)
 {
@@ -62,10 +52,10 @@ static void begin(struct metrics_writer *w)
 	if (w->begun)
 		return;
 	w->begun = true;
-	write_metadata(w, "# TYPE", suffix, metric_type_names[m->type]);
+	fprintf(w->out, "# TYPE %s%s %s\n", w->name, suffix, metric_type_names[m->type]);
 	if (*m->unit && w->format == FORMAT_OPENMETRICS)
-		write_metadata(w, "# UNIT", suffix, m->unit);
-	write_metadata(w, "# HELP", suffix, m->help);
+		fprintf(w->out, "# UNIT %s%s %s\n", w->name, suffix, m->unit);
+	fprintf(w->out, "# HELP %s%s %s\n", w->name, suffix, m->help);
 }
 
 /* Begins a sample's line: its name, and labels up to the last value's quote. Returns the line's end. The lines of a

@@ -12,9 +12,9 @@ static void write_phases(struct json *j, const uint64_t *phase_ns)
 	json_object_end(j);
 }
 
-static void write_shares(struct json *j, const char *name, const double *share)
+static void write_shares(struct json *j, const double *share)
 {
-	json_object(j, name);
+	json_object(j, "shares");
 	for (int p = 0; p < RPC_PHASES; p++)
 		json_fraction(j, rpc_phase_names[p], share[p], 4);
 	json_object_end(j);
@@ -44,7 +44,7 @@ static void write_numbers(struct json *j, const struct verdict_numbers *n)
 	json_unsigned(j, "transports", n->transports);
 	json_fraction(j, "hold_seconds", n->hold_ns / 1e9, 9);
 	json_fraction(j, "rtt_seconds", n->rtt_ns / 1e9, 9);
-	write_shares(j, "shares", n->share);
+	write_shares(j, n->share);
 	json_fraction(j, "credentials_share", n->credentials_share, 4);
 	json_fraction(j, "earlier_share", n->earlier_share, 4);
 	json_object(j, "saturated_shares");
@@ -354,7 +354,7 @@ static void write_episodes(struct json *j, const struct session *t)
 		json_unsigned(j, "bytes", e->bytes);
 		json_fraction(j, "mean_rate", e->mean_rate, 0);
 		json_fraction(j, "peak_rate", e->peak_rate, 0);
-		write_shares(j, "shares", e->share);
+		write_shares(j, e->share);
 		json_text(j, "bound_by", bound_names[e->bound_by]);
 		json_object_end(j);
 	}
