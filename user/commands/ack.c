@@ -64,16 +64,9 @@ static int load(struct file_text *file, const char *path)
 
 /* ---- the list ---- */
 
-static const char *state_of(const struct ack *a, double now)
-{
-	if (a->time > now)
-		return "snoozed";
-	return a->snooze ? "over" : "acknowledged";
-}
-
 static void print_entry(struct json *j, const struct ack *a, struct span note, double now)
 {
-	const char *state = state_of(a, now);
+	const char *state = a->time > now ? "snoozed" : a->snooze ? "over" : "acknowledged";
 	char time[TIME_TEXT_SIZE], local[TIME_LOCAL_SIZE];
 
 	if (!j) {

@@ -92,7 +92,6 @@ static void serve(const struct loop *l)
 		l->handler->serve(l->handler->context);
 }
 
-/* Returns whether the loop shall end. */
 static bool handle(struct loop *l, enum wake wake)
 {
 	if (wake == WAKE_SIGNAL)
@@ -132,7 +131,6 @@ static int handle_due(struct loop *l)
 	return next > now ? (int)((next - now) / 1000000) + 1 : 0;
 }
 
-/* Returns 0 or -errno. */
 static int open_descriptors(struct loop *l)
 {
 	struct epoll_event event = { .events = EPOLLIN };

@@ -236,7 +236,6 @@ static void on_tick(void *context)
 	send_status(a);
 }
 
-/* The metrics file has been written, or could not be. */
 static void exported(struct agent *a, int err)
 {
 	a->export_seconds = a->snapshot_seconds + (double)a->files[FILE_OUTPUT].took_ns / 1e9;

@@ -264,12 +264,6 @@ static int observe(struct trace *t, bool show)
 	return advance(t, &s, show);
 }
 
-/* Whether the terminal was closed, or the reader of a pipe has ended. */
-static bool nobody_reads(void)
-{
-	return poll(&(struct pollfd){ .fd = STDOUT_FILENO }, 1, 0) > 0;
-}
-
 static void on_tick(void *context)
 {
 	struct trace *t = context;
@@ -277,8 +271,8 @@ static void on_tick(void *context)
 
 	if (err)
 		log_error(&t->options->log, "cannot read the maps: %s", strerror(-err));
-	/* Nobody would end the session. */
-	if (nobody_reads())
+	/* If the terminal was closed, or the reader of a pipe has ended, nobody would end the session. */
+	if (poll(&(struct pollfd){ .fd = STDOUT_FILENO }, 1, 0) > 0)
 		raise(SIGTERM);
 }
 

@@ -95,9 +95,7 @@ bool trace_page_next(struct trace_page *p, struct trace_record *record)
 		record->data = p->at;
 		record->len = size;
 		p->at += size;
-		if (type == TYPE_PADDING)
-			continue;
-		if (record->len < RECORD_HEAD)
+		if (type == TYPE_PADDING || record->len < RECORD_HEAD)
 			continue;
 		record->time = p->time;
 		memcpy(&record->type, record->data, sizeof(record->type));

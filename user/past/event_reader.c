@@ -82,24 +82,19 @@ static void on_member(void *context, struct span name, struct span value)
 	}
 }
 
-static bool read_time(const struct line *l, double *time)
-{
-	char text[64];
-
-	return span_copy(l->time, text, sizeof(text)) && time_from_text(text, time);
-}
-
 /* Returns whether the line is an event: an object with a time and a kind. */
 static bool read_line(struct line *l, struct span text)
 {
 	struct past_event *e = &l->event;
+	char time[64];
 
 	*l = (struct line){
 		.event = { .monotonic = NAN, .start = NAN, .seconds = NAN, .bytes = NAN },
 		.pid = -1,
 		.xid = -1,
 	};
-	if (!json_read(text, on_member, l) || !span_left(e->kind) || !read_time(l, &e->time))
+	if (!json_read(text, on_member, l) || !span_left(e->kind) ||
+	    !span_copy(l->time, time, sizeof(time)) || !time_from_text(time, &e->time))
 		return false;
 	if (!span_left(e->device))
 		e->device = l->gpu;

@@ -411,12 +411,6 @@ static int compare_times(const void *left, const void *right)
 	return (a->time > b->time) - (a->time < b->time);
 }
 
-static bool is_link_xid(const struct past_event *e)
-{
-	return e->code == XID_NVLINK_ERROR ||
-	       (e->code >= XID_NVLINK5_FIRST && e->code <= XID_NVLINK5_LAST);
-}
-
 /* A link's failure, an Xid 74 or 149, and what other GPUs report of their ends within a second, Xid 45 included, is one
  * event: the root. A graver one stands alone. */
 static void join_links(struct history *h)
@@ -431,7 +425,8 @@ static void join_links(struct history *h)
 		for (struct past_event *e = near; e < end && e->time <= r->time + LINK_SECONDS;
 		     e++) {
 			if (e->hidden || !same(e->kind, r->kind) || same(e->device, r->device) ||
-			    (!is_link_xid(e) && e->code != XID_CHANNEL_REMOVED) ||
+			    (e->code != XID_NVLINK_ERROR && e->code != XID_CHANNEL_REMOVED &&
+			     (e->code < XID_NVLINK5_FIRST || e->code > XID_NVLINK5_LAST)) ||
 			    (!strcmp(past_grade(e), "fatal") &&
 			     strcmp(past_grade(r), "fatal") != 0))
 				continue;

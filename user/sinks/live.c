@@ -331,15 +331,6 @@ static void note_connections(struct live *v, const struct session *t, size_t num
 			    bad[i].which, bad[i].how);
 }
 
-/* The first line: the times below it are local. */
-static void write_begin(struct live *v, const struct session *t)
-{
-	char time[TIME_LOCAL_SIZE];
-
-	fprintf(v->out, "From %s\n", time_to_local(time, t->first.wall));
-	v->begun = true;
-}
-
 static void write_without_server(struct live *v, const struct session *t, const char *clock)
 {
 	bool matches = t->last.calls.server_count || t->last.calls.op_count;
@@ -353,11 +344,13 @@ static void write_without_server(struct live *v, const struct session *t, const 
 
 void live_interval(struct live *v, const struct session *t)
 {
-	char clock[TIME_CLOCK_SIZE];
+	char clock[TIME_CLOCK_SIZE], begin[TIME_LOCAL_SIZE];
 
 	terminal_ask(v->terminal, &v->size);
+	/* The times below it are local. */
 	if (!v->begun)
-		write_begin(v, t);
+		fprintf(v->out, "From %s\n", time_to_local(begin, t->first.wall));
+	v->begun = true;
 	if (!v->lines || (v->size.rows > 2 && v->lines + t->latest.count > v->size.rows - 1))
 		write_head(v);
 	time_clock(clock, t->last.wall);

@@ -42,7 +42,6 @@ static void end_line(struct metrics_writer *w, char *end, const char *value)
 	fwrite_unlocked(w->line, 1, (size_t)(end - w->line), w->out);
 }
 
-/* The first sample writes the metadata: a family without samples is left out. */
 static void begin(struct metrics_writer *w)
 {
 	const struct metric *m = &metrics[w->metric];
@@ -112,7 +111,6 @@ const char *format_integer(char *text, uint64_t value)
 	return text;
 }
 
-/* Nanoseconds as seconds, to the last digit: sums still add up when read. */
 const char *format_nanoseconds(char *text, uint64_t ns)
 {
 	char digits[NUMBER_SIZE], *end = digits + sizeof(digits);

@@ -30,13 +30,6 @@ static bool look_at_mount(struct output_file *f, struct writer_shared *s)
 	return true;
 }
 
-static int open_path(struct output_file *f)
-{
-	int err = output_file_check(f);
-
-	return err || f->append ? err : output_file_wait_lock(f, LOCK_MS);
-}
-
 static int read_file(struct output_file *f, char *text, size_t *size)
 {
 	int file = output_file_open(f);
@@ -83,7 +76,7 @@ static void serve(struct output_file *f, struct writer_shared *s, bool reads, in
 	bool looked = look_at_mount(f, s);
 	char byte;
 
-	s->error = open_path(f);
+	s->error = output_file_check(f) ?: f->append ? 0 : output_file_wait_lock(f, LOCK_MS);
 	do {
 		if (f->part != OUTPUT_FILE && output_is_refused(s->error))
 			snprintf(s->beside, sizeof(s->beside), "%s: ", f->names[f->part]);

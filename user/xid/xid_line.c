@@ -128,11 +128,6 @@ static bool take_name(struct span *s, struct span *name)
 	return take_value(s, name);
 }
 
-static bool is_unknown(struct span s)
-{
-	return span_is(s, "<unknown>") || span_is(s, "'<unknown>'");
-}
-
 /* Cuts to size; control bytes become '?', so that the copy is one line. */
 static void copy_one_line(char *to, size_t size, struct span from)
 {
@@ -165,7 +160,7 @@ static size_t take_process(struct span *s, struct xid_line *out)
 	}
 	if (span_take(s, "name=")) {
 		out->cut = take_name(s, &value);
-		if (!is_unknown(value))
+		if (!span_is(value, "<unknown>") && !span_is(value, "'<unknown>'"))
 			copy_one_line(out->process, sizeof(out->process), value);
 		rest = *s;
 		while (span_take_through(&rest, ", ") && rest.at - value.at <= NAME_MAX_LENGTH + 2)
