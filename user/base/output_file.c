@@ -372,11 +372,9 @@ int output_file_write(struct output_file *f, const char *data, size_t size, cons
 	folder = output_file_folder(f);
 	if (folder < 0)
 		return folder;
-	err = check_lock(f, folder);
-	if (!err)
-		err = check(f, folder, OUTPUT_FILE);
-	if (!err)
-		err = replace(f, folder, data, size, aside);
+	err = check_lock(f, folder)                 ?:
+		      check(f, folder, OUTPUT_FILE) ?:
+						      replace(f, folder, data, size, aside);
 	close(folder);
 	return err;
 }

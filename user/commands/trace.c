@@ -163,8 +163,8 @@ static int write_files(const struct trace *t)
 	const struct options *o = t->options;
 	char *json = NULL;
 	size_t size = 0;
-	int err, err2 = 0;
 	FILE *out;
+	int err;
 
 	if (!o->json_file && !o->html)
 		return 0;
@@ -177,9 +177,9 @@ static int write_files(const struct trace *t)
 			    o->json_file ? o->json_file : o->html, -ENOMEM);
 	err = write_file(t, "--json", o->json_file, json, size);
 	if (o->html)
-		err2 = write_page(t, json, size);
+		err = write_page(t, json, size) ?: err;
 	free(json);
-	return err ? err : err2;
+	return err;
 }
 
 /* ---- the session ---- */
@@ -212,8 +212,7 @@ static int finish(struct trace *t, int err)
 {
 	struct terminal_size size = {};
 
-	if (!err)
-		err = session_end(&t->session);
+	err = err ?: session_end(&t->session);
 	if (err) {
 		log_error(&t->options->log, "the session failed: %s", strerror(-err));
 		return EXIT_TROUBLE;
@@ -280,14 +279,12 @@ static void on_tick(void *context)
 static int observe_session(struct trace *t)
 {
 	const struct loop_handler handler = { .tick = on_tick, .fd = -1, .context = t };
-	int err;
 
 	for (int i = 0; i < REPLAY_READS; i++)
 		observer_consume(&t->observer);
-	err = observe(t, false);
-	if (!err)
-		err = loop_run(&t->observer, t->options->interval, t->options->duration, &handler);
-	return err ? err : observe(t, false);
+	return observe(t, false) ?:
+		       loop_run(&t->observer, t->options->interval, t->options->duration, &handler) ?:
+		       observe(t, false);
 }
 
 static int trace_now(const struct options *options)

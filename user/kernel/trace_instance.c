@@ -256,9 +256,7 @@ struct trace_instance *trace_instance_new(struct trace_event *events, size_t cou
 	set(t, "buffer_percent", "0");
 	disable_command_recording(t);
 	measure_log_offset(t);
-	err = set(t, "trace_clock", "mono");
-	if (!err)
-		err = open_cpus(t);
+	err = set(t, "trace_clock", "mono") ?: open_cpus(t);
 	if (!err)
 		return t;
 failed:

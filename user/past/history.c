@@ -247,8 +247,7 @@ static int find_gaps(struct history *h, size_t count, double now)
 			r = next;
 			any = true;
 		}
-		if (!err)
-			err = follow(h, &r, e);
+		err = err ?: follow(h, &r, e);
 	}
 	if (err)
 		return err;
@@ -492,11 +491,9 @@ int history_join(struct history *h, const struct history *other, double from, do
 			e.end = e.time + e.seconds;
 		err = history_add(h, &e);
 	}
-	for (const struct past_gap *g = old.gaps; g < old.gaps + old.gap_count && !err; g++) {
-		err = add_gap(h, g->from, g->to < from ? g->to : from, g->reason);
-		if (!err)
-			err = add_gap(h, g->from > to ? g->from : to, g->to, g->reason);
-	}
+	for (const struct past_gap *g = old.gaps; g < old.gaps + old.gap_count && !err; g++)
+		err = add_gap(h, g->from, g->to < from ? g->to : from, g->reason) ?:
+			      add_gap(h, g->from > to ? g->from : to, g->to, g->reason);
 	free(old.gaps);
 	if (h->count)
 		qsort(h->events, h->count, sizeof(*h->events), compare_times);

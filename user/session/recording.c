@@ -248,14 +248,11 @@ struct recording *recording_new(FILE *in)
 
 int recording_next(struct recording *r, struct snapshot *s)
 {
-	int err = r->begun ? 0 : read_head(r);
+	int err = (r->begun ? 0 : read_head(r)) ?: read_frame(r);
 
-	if (!err)
-		err = read_frame(r);
 	if (err <= 0)
 		return err;
-	err = unpack(r);
-	return err ? err : recording_decode(r, r->payload.data, r->payload.len, s);
+	return unpack(r) ?: recording_decode(r, r->payload.data, r->payload.len, s);
 }
 
 void recording_free(struct recording *r)
