@@ -96,6 +96,14 @@ void json_time(struct json *j, const char *name, double seconds)
 	json_text(j, name, text);
 }
 
+void json_whole_seconds(struct json *j, const char *name, double seconds)
+{
+	char text[TIME_TEXT_SIZE];
+
+	time_to_text(text, sizeof(text), seconds);
+	json_text(j, name, text);
+}
+
 void json_members(struct json *j, const char *members)
 {
 	if (!*members)

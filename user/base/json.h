@@ -34,6 +34,9 @@ void json_nanoseconds(struct json *j, const char *name, uint64_t ns);
 /* Seconds since the epoch, as "2026-11-21T10:00:00.123Z". */
 void json_time(struct json *j, const char *name, double seconds);
 
+/* The same in whole seconds, "2026-11-21T10:00:00Z". */
+void json_whole_seconds(struct json *j, const char *name, double seconds);
+
 /* Members that another writer has made without the braces around them; "" for none. */
 void json_members(struct json *j, const char *members);
 

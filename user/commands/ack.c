@@ -67,19 +67,18 @@ static int load(struct file_text *file, const char *path)
 static void print_entry(struct json *j, const struct ack *a, struct span note, double now)
 {
 	const char *state = a->time > now ? "snoozed" : a->snooze ? "over" : "acknowledged";
-	char time[TIME_TEXT_SIZE], local[TIME_LOCAL_SIZE];
+	char local[TIME_LOCAL_SIZE];
 
 	if (!j) {
 		safe_line(stdout, "%-12s  %-10s  %-12s  until %s  %.*s", a->device, a->what, state,
 			  time_to_local(local, a->time), (int)span_left(note), note.at);
 		return;
 	}
-	time_to_text(time, sizeof(time), a->time);
 	json_object(j, NULL);
 	json_text(j, "device", a->device);
 	json_text(j, "what", a->what);
 	json_text(j, "state", state);
-	json_text(j, "until", time);
+	json_whole_seconds(j, "until", a->time);
 	json_bytes(j, "note", note.at, span_left(note));
 	json_object_end(j);
 }

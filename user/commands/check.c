@@ -289,16 +289,6 @@ static void print_npd(const struct result *v)
 	puts(v->report.count ? v->report.findings[0].brief : "no open fault");
 }
 
-static void print_time(struct json *j, const char *name, double seconds)
-{
-	char text[TIME_TEXT_SIZE];
-
-	if (!(seconds > 0))
-		return;
-	time_to_text(text, sizeof(text), seconds);
-	json_text(j, name, text);
-}
-
 /* The command that acknowledges it. What is not named by an address, as a server, a mount or a switch, can be only
  * with all others. A state goes on, so nothing but a snooze ends it. */
 static void ack_command(const struct health_finding *f, char *text, size_t size)
@@ -326,8 +316,10 @@ static void print_finding(struct json *j, const struct health_finding *f)
 	json_text(j, "what", f->what);
 	if (f->count)
 		json_unsigned(j, "count", f->count);
-	print_time(j, "first", f->first);
-	print_time(j, "last", f->last);
+	if (f->first > 0)
+		json_whole_seconds(j, "first", f->first);
+	if (f->last > 0)
+		json_whole_seconds(j, "last", f->last);
 	if (*f->action)
 		json_text(j, "action", f->action);
 	json_text(j, "reason", f->reason);

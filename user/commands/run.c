@@ -80,11 +80,11 @@ static bool may_hang(const char *path, char *source, size_t size)
 	int fd;
 
 	/* Opening its folder may wait for a server. */
-	if (mounts_find_network_by_path("", path, source, size))
+	if (mounts_find_network("", -1, path, source, size))
 		return true;
 	folder = output_split(path, &name);
 	fd = folder ? open(folder, O_PATH | O_CLOEXEC) : -1;
-	network = mounts_find_network("", mounts_number(fd), source, size);
+	network = mounts_find_network("", mounts_number(fd), NULL, source, size);
 
 	if (fd >= 0)
 		close(fd);
@@ -135,7 +135,7 @@ static void look_at_messages(const struct log *log)
 {
 	char source[160];
 
-	if (mounts_find_network("", mounts_number(STDERR_FILENO), source, sizeof(source)))
+	if (mounts_find_network("", mounts_number(STDERR_FILENO), NULL, source, sizeof(source)))
 		log_warn(log,
 			 "these messages go to a file on %s: while that does not answer, the agent "
 			 "stands still; redirect standard error to a local file",

@@ -28,23 +28,20 @@ static void note_refused(const char *text)
 }
 
 /* If the log grows too long, keeps its last whole lines: they hold the verifier's reason. */
-static void append_error(const char *text, size_t len)
+static void append_error(const char *text)
 {
-	const size_t room = sizeof(error_log) - 1;
-	char all[2 * sizeof(error_log)];
-	bool cut = len > room;
-	const char *tail = all, *line;
+	const int room = sizeof(error_log) - 1;
+	char *all, *tail, *line;
+	int len = asprintf(&all, "%s%s", error_log, text);
 
-	snprintf(all, sizeof(all), "%s%s", error_log, cut ? text + len - room : text);
-	len = strlen(all);
-	if (len > room) {
-		tail = all + (len - room);
-		cut = true;
-	}
-	line = cut ? strchr(tail, '\n') : NULL;
+	if (len < 0)
+		return;
+	tail = len > room ? all + (len - room) : all;
+	line = len > room ? strchr(tail, '\n') : NULL;
 	if (line && line[1])
 		tail = line + 1;
-	memcpy(error_log, tail, strlen(tail) + 1);
+	strcpy(error_log, tail);
+	free(all);
 }
 
 static int print_message(enum libbpf_print_level level, const char *format, va_list args)
@@ -60,7 +57,7 @@ static int print_message(enum libbpf_print_level level, const char *format, va_l
 	len = strlen(text);
 	if (level == LIBBPF_WARN) {
 		note_refused(text);
-		append_error(text, len);
+		append_error(text);
 	}
 	while (len && text[len - 1] == '\n')
 		text[--len] = 0;

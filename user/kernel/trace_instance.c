@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,19 +28,9 @@
 #define LOCK_END_MS 300
 #define LOCK_STEP_MS 10
 
-/* Opens a file of tracefs by its path within it. */
-static int __attribute__((format(printf, 3, 4)))
-open_at(const struct trace_instance *t, int flags, const char *format, ...)
-{
-	char path[PATH_MAX];
-	int at = snprintf(path, sizeof(path), "%s/", t->tracefs);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(path + at, sizeof(path) - (size_t)at, format, args);
-	va_end(args);
-	return open(path, flags | O_CLOEXEC);
-}
+/* Opens a file of tracefs by its path within it, as of printf(). */
+#define OPEN_AT(t, flags, format, ...) \
+	open(PATHF("%s/" format, (t)->tracefs, ##__VA_ARGS__), (flags) | O_CLOEXEC)
 
 static int write_and_close(int fd, const char *text)
 {
@@ -59,7 +48,7 @@ static int write_and_close(int fd, const char *text)
 
 static int set(const struct trace_instance *t, const char *file, const char *value)
 {
-	return write_and_close(open_at(t, O_WRONLY, "instances/%s/%s", t->name, file), value);
+	return write_and_close(OPEN_AT(t, O_WRONLY, "instances/%s/%s", t->name, file), value);
 }
 
 /* While any event is on, the kernel records the name of the task at each context switch of the whole machine, which
@@ -69,14 +58,14 @@ static void disable_command_recording(const struct trace_instance *t)
 {
 	char any[2];
 
-	if (!file_read_and_close(open_at(t, O_RDONLY, "set_event"), any, sizeof(any)))
+	if (!file_read_and_close(OPEN_AT(t, O_RDONLY, "set_event"), any, sizeof(any)))
 		set(t, "trace_options", "norecord-cmd");
 }
 
 static int switch_event(const struct trace_instance *t, const struct trace_event *event,
 			const char *value)
 {
-	return write_and_close(open_at(t, O_WRONLY, "instances/%s/events/%s/%s/enable", t->name,
+	return write_and_close(OPEN_AT(t, O_WRONLY, "instances/%s/events/%s/%s/enable", t->name,
 				       event->system, event->name),
 			       value);
 }
@@ -87,7 +76,7 @@ static void remove_probe(const struct trace_instance *t, const char *instance, c
 
 	snprintf(command, sizeof(command), "-:%s/%s", instance, name);
 	/* Without O_APPEND the kernel would remove everyone's probes. */
-	write_and_close(open_at(t, O_WRONLY | O_APPEND, "kprobe_events"), command);
+	write_and_close(OPEN_AT(t, O_WRONLY | O_APPEND, "kprobe_events"), command);
 }
 
 static void instance_name(char *name, size_t size, int number)
@@ -133,7 +122,7 @@ static int make_folder(struct trace_instance *t)
  * it for @ms milliseconds. */
 static int lock_instances(const struct trace_instance *t, int ms)
 {
-	int fd = open_at(t, O_RDONLY | O_DIRECTORY, "instances");
+	int fd = OPEN_AT(t, O_RDONLY | O_DIRECTORY, "instances");
 
 	if (fd < 0)
 		return -1;
@@ -157,7 +146,7 @@ static int make_instance(struct trace_instance *t)
 		t->name[0] = 0;
 	} else {
 		/* From now on no other agent can remove it. */
-		t->pipe = open_at(t, O_RDONLY | O_NONBLOCK, "instances/%s/trace_pipe", t->name);
+		t->pipe = OPEN_AT(t, O_RDONLY | O_NONBLOCK, "instances/%s/trace_pipe", t->name);
 		err = t->pipe < 0 ? -errno : 0;
 	}
 	if (lock >= 0)
@@ -189,7 +178,7 @@ static int open_cpus(struct trace_instance *t)
 	while ((entry = readdir(dir))) {
 		if (strncmp(entry->d_name, "cpu", 3) != 0)
 			continue;
-		fd = open_at(t, O_RDONLY | O_NONBLOCK, "instances/%s/per_cpu/%s/trace_pipe_raw",
+		fd = OPEN_AT(t, O_RDONLY | O_NONBLOCK, "instances/%s/per_cpu/%s/trace_pipe_raw",
 			     t->name, entry->d_name);
 		if (fd < 0)
 			break;
@@ -215,7 +204,7 @@ static void measure_log_offset(struct trace_instance *t)
 
 	if (set(t, "trace_clock", "perf"))
 		return;
-	fd = open_at(t, O_RDONLY, "instances/%s/per_cpu/cpu0/stats", t->name);
+	fd = OPEN_AT(t, O_RDONLY, "instances/%s/per_cpu/cpu0/stats", t->name);
 	if (fd < 0)
 		return;
 	before = monotonic_ns();
@@ -290,7 +279,7 @@ static bool is_on(const struct trace_instance *t, const struct trace_event *even
 {
 	char state[2];
 
-	file_read_and_close(open_at(t, O_RDONLY, "instances/%s/events/%s/%s/enable", t->name,
+	file_read_and_close(OPEN_AT(t, O_RDONLY, "instances/%s/events/%s/%s/enable", t->name,
 				    event->system, event->name),
 			    state, sizeof(state));
 	return *state == '1';
@@ -325,7 +314,7 @@ int trace_instance_probe(struct trace_instance *t, struct trace_event *event,
 	event->system = t->name;
 	remove_probe(t, t->name, event->name);
 	snprintf(command, sizeof(command), "p:%s/%s %s", t->name, event->name, definition);
-	err = write_and_close(open_at(t, O_WRONLY | O_APPEND, "kprobe_events"), command);
+	err = write_and_close(OPEN_AT(t, O_WRONLY | O_APPEND, "kprobe_events"), command);
 	if (!err)
 		t->probe = event;
 	return err;

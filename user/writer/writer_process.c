@@ -24,8 +24,8 @@ static bool look_at_mount(struct output_file *f, struct writer_shared *s)
 
 	if (folder < 0)
 		return false;
-	f->unlocked =
-		mounts_find_network("", mounts_number(folder), s->network, sizeof(s->network));
+	f->unlocked = mounts_find_network("", mounts_number(folder), NULL, s->network,
+					  sizeof(s->network));
 	close(folder);
 	return true;
 }
