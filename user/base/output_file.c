@@ -104,7 +104,7 @@ const char *output_advice(int err)
 	return errors[find_error(err)].advice ?: errors[find_error(0)].advice;
 }
 
-/* Records which file @err is about, and returns it. */
+/* Records which file @err is about, 0 or -errno, and returns it. */
 static int fail(struct output_file *f, enum output_part part, int err)
 {
 	f->part = part;
@@ -218,9 +218,7 @@ static int take_lock(struct output_file *f, int folder)
 
 static int check_lock(struct output_file *f, int folder)
 {
-	int err = take_lock(f, folder);
-
-	return err ? fail(f, OUTPUT_LOCK, err) : 0;
+	return fail(f, OUTPUT_LOCK, take_lock(f, folder));
 }
 
 int output_file_give_lock(struct output_file *f)
@@ -348,10 +346,8 @@ static int set_aside(int folder, const char *name, const char *suffix)
 static int replace(struct output_file *f, int folder, const char *data, size_t size,
 		   const char *aside)
 {
-	int err = write_temporary(f, folder, data, size);
+	int err = fail(f, OUTPUT_TEMPORARY, write_temporary(f, folder, data, size));
 
-	if (err)
-		fail(f, OUTPUT_TEMPORARY, err);
 	if (!err && aside)
 		err = fail(f, OUTPUT_FILE, set_aside(folder, f->names[OUTPUT_FILE], aside));
 	if (!err && renameat(folder, f->names[OUTPUT_TEMPORARY], folder, f->names[OUTPUT_FILE]))

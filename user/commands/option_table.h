@@ -10,6 +10,7 @@
 
 struct command_row {
 	const char *name;
+	int (*run)(const struct options *options); /* returns the program's exit code */
 	const char *help;
 	const char *examples[2]; /* arguments of the program; NULL: none */
 };

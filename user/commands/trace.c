@@ -61,34 +61,21 @@ static int fail(const struct trace *t, const char *option, const char *path, int
 	return err;
 }
 
-/* Opens the file, and empties it. */
-static FILE *open_record(const char *path, int *err)
-{
-	int fd = output_open(path);
-	FILE *out;
-
-	*err = fd < 0 ? fd : 0;
-	if (!*err && ftruncate(fd, 0))
-		*err = -errno;
-	out = *err ? NULL : fdopen(fd, "w");
-	if (!*err && !out)
-		*err = -errno;
-	if (!out && fd >= 0)
-		close(fd);
-	return out;
-}
-
 static int begin_record(struct trace *t)
 {
 	const char *path = t->options->record;
-	int err;
+	int fd = path ? output_open(path) : -1, err = 0;
 
 	if (!path)
 		return 0;
-	t->record = open_record(path, &err);
-	if (t->record) {
-		t->recorder = recorder_new(t->record, &t->session.origin);
-		err = t->recorder ? 0 : -ENOMEM;
+	if (fd < 0)
+		return fail(t, "--record", path, fd);
+	t->record = ftruncate(fd, 0) ? NULL : fdopen(fd, "w");
+	if (!t->record) {
+		err = -errno;
+		close(fd);
+	} else if (!(t->recorder = recorder_new(t->record, &t->session.origin))) {
+		err = -ENOMEM;
 	}
 	return err ? fail(t, "--record", path, err) : 0;
 }
