@@ -149,11 +149,6 @@ void agent_events_stuck(void *context, const struct stuck_task *task, struct spa
 	free(members);
 }
 
-void agent_events_free(struct agent_events *a)
-{
-	nfs_watch_free(&a->nfs);
-}
-
 /* ---- limits and episodes ---- */
 
 void agent_limits_free(struct agent_limits *a)

@@ -201,12 +201,6 @@ void observer_consume(struct observer *o)
 		follow_sunrpc(o, true);
 }
 
-/* proc(5): the second field of statm is the resident set in pages. */
-static uint64_t resident_bytes(void)
-{
-	return file_number("/proc/self/statm", " ", 10) * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 int observer_snapshot(struct observer *o, struct snapshot *s)
 {
 	int err = 0;
@@ -227,6 +221,8 @@ int observer_snapshot(struct observer *o, struct snapshot *s)
 	if (o->events)
 		snapshot_drop(&s->self, "event_log", event_log_lost(o->events));
 	snapshot_drop(&s->self, "messages", log_lost());
-	s->self.resident_bytes = resident_bytes();
+	/* proc(5): the second field of statm is the resident set in pages. */
+	s->self.resident_bytes =
+		file_number("/proc/self/statm", " ", 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 	return err;
 }

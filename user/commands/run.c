@@ -505,7 +505,7 @@ int cmd_run(const struct options *options)
 	observer_stop(&a.observer);
 	agent_limits_free(&a.limits);
 	snapshot_free(&a.before);
-	agent_events_free(&a.agent_events);
+	nfs_watch_free(&a.agent_events.nfs);
 	stuck_tasks_free(&a.stuck);
 	mount_settings_free(&a.settings);
 	heartbeat_close(&a.heartbeat);
