@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file_text.h"
+
 /* A FIFO or a device that was put in a file's place must not make open() wait. */
 #define OPEN_SAFELY (O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
@@ -330,17 +332,11 @@ static int write_temporary(struct output_file *f, int folder, const char *data, 
  * -ENOTUNIQ if something else than a regular file with one link has that name. */
 static int set_aside(int folder, const char *name, const char *suffix)
 {
-	char *older;
-	int err = 0;
+	const char *older = PATHF("%s.%s", name, suffix);
 
-	if (asprintf(&older, "%s.%s", name, suffix) < 0)
-		return -ENOMEM;
 	if (path_check(folder, older))
-		err = -ENOTUNIQ;
-	else if (renameat(folder, name, folder, older) && errno != ENOENT)
-		err = -errno;
-	free(older);
-	return err;
+		return -ENOTUNIQ;
+	return renameat(folder, name, folder, older) && errno != ENOENT ? -errno : 0;
 }
 
 static int replace(struct output_file *f, int folder, const char *data, size_t size,

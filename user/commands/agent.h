@@ -34,7 +34,7 @@ void agent_events_add(struct agent_events *a, const struct delta *d);
 void agent_events_stuck(void *context, const struct stuck_task *task, struct span stack,
 			const char *mountpoint, bool rpc);
 
-/* ---- also there: what limits the calls to each server between two snapshots, and checkpoint episodes since the start ---- */
+/* ---- also there: what limits the calls to each server between two snapshots, and checkpoint episodes ---- */
 
 /* Initialise with {}. */
 struct agent_limits {

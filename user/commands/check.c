@@ -281,12 +281,11 @@ static void print_npd(const struct result *v)
 {
 	char line[81];
 
-	if (v->exit == CHECK_UNKNOWN) {
-		safe_format(line, sizeof(line), "%s", v->trouble);
-		puts(line);
-		return;
-	}
-	puts(v->report.count ? v->report.findings[0].brief : "no open fault");
+	safe_format(line, sizeof(line), "%s",
+		    v->exit == CHECK_UNKNOWN ? v->trouble :
+		    v->report.count          ? v->report.findings[0].brief :
+					       "no open fault");
+	puts(line);
 }
 
 /* The command that acknowledges it. What is not named by an address, as a server, a mount or a switch, can be only

@@ -102,8 +102,8 @@ static void end_record(struct trace *t)
 		fail(t, "--record", t->options->record, err);
 }
 
-/* Writes the file, if there is a @path; without @text only checks that it can be written. Nobody else writes it meanwhile,
- * so it needs no lock. */
+/* Writes the file, if there is a @path; without @text only checks that it can be written. Nobody else writes it
+ * meanwhile, so it needs no lock. */
 static int write_file(const struct trace *t, const char *option, const char *path, const char *text,
 		      size_t size)
 {

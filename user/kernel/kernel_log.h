@@ -12,7 +12,6 @@ struct kmsg_record {
 	uint64_t sequence; /* grows by one with each record */
 	uint64_t time_us; /* since boot, by the kernel's printk clock */
 	bool continued; /* flag 'c' or '+': a fragment of a line */
-	bool cut; /* the text was longer than the caller's buffer */
 	size_t text_len; /* bytes in the caller's buffer */
 	/* The device that the kernel printed it for, "+pci:0000:c1:00.0" or a
 	 * number, "n2"; "": for none. No text that it prints can change this. */

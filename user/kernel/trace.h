@@ -71,7 +71,6 @@ struct trace_record {
 	const void *data;
 	size_t len; /* bytes, with the padding to a multiple of four */
 	uint16_t type; /* the event's ID */
-	int32_t pid; /* of the task in whose context the event happened */
 };
 
 /* @data stays the caller's. False if it is too short to be a page. */

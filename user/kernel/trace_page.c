@@ -99,7 +99,6 @@ bool trace_page_next(struct trace_page *p, struct trace_record *record)
 			continue;
 		record->time = p->time;
 		memcpy(&record->type, record->data, sizeof(record->type));
-		memcpy(&record->pid, (const char *)record->data + 4, sizeof(record->pid));
 		return true;
 	}
 	p->at = p->end;

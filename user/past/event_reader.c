@@ -37,7 +37,6 @@ static const struct {
 	MEMBER("gpu", gpu, TEXT, 0),
 	MEMBER("device", event.device, TEXT, 0),
 	MEMBER("severity", event.severity, TEXT, 0),
-	MEMBER("action", event.action, TEXT, 0),
 	MEMBER("comm", event.comm, TEXT, 0),
 	MEMBER("text", event.text, TEXT, 0),
 	MEMBER("job", event.job, TEXT, 0),

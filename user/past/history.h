@@ -14,7 +14,7 @@ enum past_state { PAST_MOMENT, PAST_BEGIN, PAST_END };
 
 /* A line of the log, or what several lines are about. A text that it lacks is empty. */
 struct past_event {
-	struct span kind, name, device, severity, action, comm, text;
+	struct span kind, name, device, severity, comm, text;
 	struct span job, pod, cgroup; /* of the process that it names */
 	struct span owner; /* of NFS calls, see owner_name() */
 	struct span held_by; /* JSON, an array: who held the GPU */
@@ -77,7 +77,7 @@ int history_join(struct history *h, const struct history *other, double from, do
 
 void history_free(struct history *h);
 
-/* ---- event_reader.c: reads event logs back, also those of older and newer releases, torn ones and foreign lines ---- */
+/* ---- event_reader.c: reads event logs back, also torn ones, foreign lines, and those of other releases ---- */
 
 #define EVENT_FILE_MAX (64u << 20) /* bytes of one file, unpacked; what is older is not read */
 #define EVENT_FILES 16 /* FILE, FILE.1, FILE.2.gz and so on */

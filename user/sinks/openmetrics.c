@@ -165,7 +165,7 @@ static const char *code_text(char *text, unsigned int code)
 	return text;
 }
 
-/* A family with a sample for each group of faults, of one device and code: that of its first fault, if its time is known. */
+/* A family with a sample for each group of faults of one device and code: its first fault, if its time is known. */
 #define EACH_GROUP(NAME, of_nvswitch, of, by, known, value)                                       \
 	EACH(NAME, counts->faults, counts->fault_count,                                           \
 	     e->nvswitch == (of_nvswitch) && GROUP.last > 0 && (known), value, { of, e->device }, \

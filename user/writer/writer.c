@@ -275,8 +275,8 @@ void writer_start(struct writer *w, const struct log *log, const struct writer_r
 	w->ready = !w->shared || start_process(w);
 }
 
-/* Takes each writer on until @step says that it is done, as long as something comes within @most_ns with a CPU, or much
- * longer without. */
+/* Takes all writers on until @step says of each that it is done: for at most @most_ns with a CPU, or much longer
+ * without. */
 static void wait_all(struct writer *w, size_t count, uint64_t most_ns,
 		     bool (*step)(struct writer *w))
 {

@@ -50,7 +50,6 @@ struct xid_line {
 	int compute_instance; /* MIG; -1: none */
 	int pid; /* -1: not known */
 	char process[64]; /* "": not known; control bytes shown as '?' */
-	bool cut; /* the text ends within number, pid or name */
 	enum xid_fatality fatality; /* as printed: SXid and Xid 144-150 only */
 	struct nvlink nvlink; /* Xid 74 and 144-150 only */
 	unsigned int place; /* Xid 13: which TPC of which GPC; 0: not stated */
@@ -69,8 +68,8 @@ struct xid_line {
  * @text may be one line, a fragment, or several lines: @len bytes as the driver wrote them, without escapes; it needs
  * no NUL. An event may follow another text without a newline.
  *
- * A complete header makes an event, however soon the text ends. A value that may be cut is kept and marked by cut. A
- * process name ends at ", "; one that has ", " in it is read whole only where the message begins with a known word.
+ * A complete header makes an event, however soon the text ends. A value that may be cut is kept. A process name ends at
+ * ", "; one that has ", " in it is read whole only where the message begins with a known word.
  *
  * True: *out describes the event, *offset has grown. False: nothing is left, out->kind is XID_LINE_NONE, *offset is
  * len. */
