@@ -135,8 +135,8 @@ void trace_instance_disable(struct trace_instance *t, struct trace_event *event)
 int trace_instance_probe(struct trace_instance *t, struct trace_event *event,
 			 const char *definition);
 
-/* Passes waiting records to their events' handlers, at most as many as the buffers hold. Returns how many. */
-int trace_instance_consume(struct trace_instance *t);
+/* Passes waiting records to their events' handlers, at most as many as the buffers hold. */
+void trace_instance_consume(struct trace_instance *t);
 
 /* Kernel memory of the instance's buffers, in bytes. */
 uint64_t trace_instance_memory(const struct trace_instance *t);

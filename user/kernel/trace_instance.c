@@ -333,17 +333,16 @@ static void dispatch(struct trace_instance *t, const struct trace_record *record
 	}
 }
 
-int trace_instance_consume(struct trace_instance *t)
+void trace_instance_consume(struct trace_instance *t)
 {
 	struct pollfd any = { .fd = t->pipe, .events = POLLIN };
 	struct trace_record record;
 	struct trace_page page;
-	int count = 0;
 	ssize_t n;
 
 	/* One check instead of a read per CPU; there may be hundreds. */
 	if (!poll(&any, 1, 0))
-		return 0;
+		return;
 	for (size_t i = 0; i < t->cpu_count; i++)
 		for (int pages = 0; pages < MAX_PAGES; pages++) {
 			n = read(t->cpus[i], t->page, t->page_size);
@@ -354,10 +353,9 @@ int trace_instance_consume(struct trace_instance *t)
 				break;
 			}
 			t->missed += page.missed;
-			for (; trace_page_next(&page, &record); count++)
+			while (trace_page_next(&page, &record))
 				dispatch(t, &record);
 		}
-	return count;
 }
 
 uint64_t trace_instance_memory(const struct trace_instance *t)
