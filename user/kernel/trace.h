@@ -4,7 +4,7 @@
 
 #include "base/std.h"
 
-/* ---- tracefs.c: where tracefs is ---- */
+/* ---- where tracefs is: also in trace_instance.c ---- */
 
 enum tracefs_state {
 	TRACEFS_ABSENT, /* the kernel has none */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A trace instance in tracefs (kernel: Documentation/trace/ftrace.rst, "Instances"): its events, its buffers, and its
- * end. */
+/* Where tracefs is, and a trace instance in it (kernel: Documentation/trace/ftrace.rst, "Instances"): its events, its
+ * buffers, and its end. */
 #include "kernel/trace.h"
 
 #include <dirent.h>
@@ -27,6 +27,36 @@
 #define LOCK_START_MS 5000
 #define LOCK_END_MS 300
 #define LOCK_STEP_MS 10
+
+/* The kernel creates both folders; they are empty until tracefs is mounted. */
+static const char *const paths[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+
+static enum tracefs_state look(const char *path)
+{
+	if (!access(PATHF("%s/instances", path), F_OK))
+		return TRACEFS_MOUNTED;
+	if (errno == EACCES)
+		return TRACEFS_FORBIDDEN;
+	return access(path, F_OK) ? TRACEFS_ABSENT : TRACEFS_UNMOUNTED;
+}
+
+enum tracefs_state tracefs_find(const char *root, char *path, size_t size)
+{
+	enum tracefs_state best = TRACEFS_ABSENT, state;
+
+	path[0] = 0;
+	for (size_t i = 0; i < COUNT(paths); i++) {
+		const char *full = PATHF("%s%s", root, paths[i]);
+
+		state = look(full);
+		if (state <= best)
+			continue;
+		best = state;
+		if (state != TRACEFS_UNMOUNTED)
+			snprintf(path, size, "%s", full);
+	}
+	return best;
+}
 
 /* Opens a file of tracefs by its path within it, as of printf(). */
 #define OPEN_AT(t, flags, format, ...) \
