@@ -282,18 +282,19 @@ static void wait_all(struct writer *w, size_t count, uint64_t most_ns,
 {
 	struct waited waited = wait_begin();
 	struct epoll_event event;
-	bool done;
+	bool over = !most_ns, done;
 
-	do {
+	while (!over) {
 		done = true;
 		for (size_t i = 0; i < count; i++)
 			done &= step(&w[i]);
-		if (done)
-			break;
-		epoll_wait(w->epoll, &event, 1, (int)(SLICE_NS / 1000000));
-		wait_turn(&waited, SLICE_NS);
-	} while (waited.sum_ns < most_ns &&
-		 waited.last_ns < waited.begin_ns + most_ns + STARVED_NS);
+		over = done || waited.sum_ns >= most_ns ||
+		       waited.last_ns >= waited.begin_ns + most_ns + STARVED_NS;
+		if (!over) {
+			epoll_wait(w->epoll, &event, 1, (int)(SLICE_NS / 1000000));
+			wait_turn(&waited, SLICE_NS);
+		}
+	}
 }
 
 /* From now on a file that is read is set aside. */
