@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "commands/commands.h"
-#include "commands/options.h"
+#include "commands/option_table.h"
 
 /* A report that a full disk has cut must not look whole. The exit codes of `check` are the node's
  * health, and `run` reports on its own output. */
@@ -34,24 +34,11 @@ static void open_standard(void)
 
 int main(int argc, char **argv)
 {
-	static int (*const commands[COMMANDS])(const struct options *options) = {
-		[COMMAND_RUN] = cmd_run,
-		[COMMAND_TRACE] = cmd_trace,
-		[COMMAND_CHECK] = cmd_check,
-		[COMMAND_ACK] = cmd_ack,
-		[COMMAND_DOCTOR] = cmd_doctor,
-		[COMMAND_XID] = cmd_xid,
-		[COMMAND_WHY] = cmd_why,
-		[COMMAND_FAULTS] = cmd_faults,
-		[COMMAND_METRICS] = cmd_metrics,
-		[COMMAND_HELP] = cmd_help,
-		[COMMAND_COMPLETION] = cmd_completion,
-		[COMMAND_VERSION] = cmd_version,
-	};
 	struct options options;
 	enum command command;
 
 	open_standard();
 	command = options_parse(argc, argv, &options);
-	return command ? end_output(command, commands[command](&options)) : options.wrong_usage;
+	return command ? end_output(command, command_rows[command].run(&options)) :
+			 options.wrong_usage;
 }

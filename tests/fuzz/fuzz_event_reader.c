@@ -4,26 +4,22 @@
 #include "fuzz.h"
 #include "base/json_reader.h"
 #include "past/history.h"
-#include "past/event_reader.h"
-
-static void on_owner(void *context, const char *what, struct span inside)
-{
-	char text[64];
-
-	(void)context;
-	require(*what);
-	json_decode(inside, text, sizeof(text));
-	require_string(text);
-}
 
 static void require_event(const struct past_event *e)
 {
+	struct past_owner *owners;
+	size_t count = past_owners(e, &owners);
 	char text[100];
 
 	require(e->end >= e->time && e->count > 0 && *past_grade(e));
 	json_decode(e->text, text, sizeof(text));
 	require(strlen(text) < sizeof(text));
-	past_owners(e, on_owner, NULL);
+	for (size_t i = 0; i < count; i++) {
+		require(*owners[i].what);
+		json_decode(owners[i].name, text, sizeof(text));
+		require_string(text);
+	}
+	free(owners);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -6,7 +6,6 @@
 #include "unit.h"
 #include "base/time_text.h"
 #include "past/history.h"
-#include "past/event_reader.h"
 
 static struct history h;
 

@@ -37,13 +37,13 @@ TEST(the_mount_of_that_number_counts)
 		put("/proc/self/mountinfo", formatted("3 1 0:9 / /a rw - nfs nas:/other rw\n%s\n"
 						      "136 1 0:9 / /b rw - nfs nas:/other rw\n",
 						      cases[i].line));
-		assert_int_equal(mounts_find_network(root, 36, source, sizeof(source)),
+		assert_int_equal(mounts_find_network(root, 36, NULL, source, sizeof(source)),
 				 cases[i].source != NULL);
 		if (cases[i].source)
 			assert_string_equal(source, cases[i].source);
 	}
-	assert_false(mounts_find_network(root, -1, source, sizeof(source)));
-	assert_false(mounts_find_network("/missing", 36, source, sizeof(source)));
+	assert_false(mounts_find_network(root, -1, NULL, source, sizeof(source)));
+	assert_false(mounts_find_network("/missing", 36, NULL, source, sizeof(source)));
 }
 
 TEST(the_deepest_mount_on_the_way_counts)
@@ -79,12 +79,12 @@ TEST(the_deepest_mount_on_the_way_counts)
 				    "11\n\n");
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		assert_int_equal(
-			mounts_find_network_by_path(root, cases[i].path, source, sizeof(source)),
+			mounts_find_network(root, -1, cases[i].path, source, sizeof(source)),
 			cases[i].source != NULL);
 		if (cases[i].source)
 			assert_string_equal(source, cases[i].source);
 	}
-	assert_false(mounts_find_network_by_path("/missing", "/nas/x", source, sizeof(source)));
+	assert_false(mounts_find_network("/missing", -1, "/nas/x", source, sizeof(source)));
 }
 
 /* The real kernel's: a folder's mount is in the list, with another number than that of proc. */
@@ -95,7 +95,7 @@ TEST(the_number_is_the_kernels)
 
 	assert_true(mounts_number(folder) > 0);
 	assert_int_not_equal(mounts_number(folder), mounts_number(proc));
-	assert_false(mounts_find_network("", mounts_number(proc), source, sizeof(source)));
+	assert_false(mounts_find_network("", mounts_number(proc), NULL, source, sizeof(source)));
 	assert_int_equal(mounts_number(-1), -1);
 	close(folder);
 	close(proc);

@@ -101,7 +101,6 @@ TEST(records_follow_each_other)
 	assert_int_equal(page.missed, 0);
 	assert_true(trace_page_next(&page, &r));
 	assert_int_equal(r.type, 100);
-	assert_int_equal(r.pid, -7);
 	assert_true(r.time == 1005 && r.len == 8 && r.data == p.bytes + 20);
 	assert_next(101, 1005, 112);
 	assert_next(102, 1005 + (1u << 27) - 1, 200);

@@ -458,33 +458,6 @@ TEST(the_place_of_an_exception_is_read)
 		assert_int_equal(XID(cases[i].text).place, cases[i].place);
 }
 
-TEST(a_value_that_ends_the_text_is_marked)
-{
-	static const struct {
-		const char *text;
-		bool cut;
-	} cases[] = {
-		{ "14", true },
-		{ "145,", false },
-		{ "145, pid=1", true },
-		{ "145, pid=1,", false },
-		{ "145, pid=1, name=pyth", true },
-		{ "145, pid=1, name=pyth,", false },
-		{ "145, pid=1, name=pyth, x", false },
-		{ "145, name=", true },
-		{ "145, x", false },
-		{ "145\n, x", false },
-		{ "145, pid=1\n", false },
-		{ "145, pid=1, name=pyth\nmore", true }, /* a name may have a newline */
-		{ "145, pid=1, name=pyth\nmore, x", false },
-	};
-
-	for (size_t i = 0; i < COUNT(cases); i++)
-		if (XID(cases[i].text).cut != cases[i].cut)
-			fail_msg("marked wrongly: %s", cases[i].text);
-	assert_false(first("nvidia-nvswitch0: SXid (PCI:0000:08:00.0): 10, pid=1").cut);
-}
-
 TEST(recovery_is_the_action_changed_to)
 {
 	static const struct {

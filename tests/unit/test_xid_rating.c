@@ -3,7 +3,7 @@
  * messages show that a reset is done. tests/data/xid_ratings.tsv has many more. */
 #include "unit.h"
 #include "xid/xid_catalog.h"
-#include "xid/xid_rating.h"
+#include "xid/xid_line.h"
 
 #define XID "NVRM: Xid (PCI:0000:c1:00): "
 #define SXID "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): "

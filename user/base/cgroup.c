@@ -103,25 +103,12 @@ void cgroup_of_path(struct cgroup *c, const char *path)
 	find_pod(c);
 }
 
-/* Its owner in proc does not show this: files of a process that is not dumpable are root's. */
-static bool is_roots(const char *status)
-{
-	return strstr(status, "\nUid:\t0\t0\t0\t0\n");
-}
-
-static bool in_its_group(const struct cgroup *c, const char *text)
-{
-	struct cgroup other;
-
-	cgroup_read(&other, text);
-	return other.unnamed_job == c->unnamed_job && !strncmp(other.path, c->path, c->unnamed_job);
-}
-
 /* "slurmstepd: [4711.0]", a title that any process can have, in the job's group, too. */
 static void read_step(struct cgroup *c, const char *root, const char *pid)
 {
 	struct file_text group = {}, status = {};
 	char line[64];
+	struct cgroup other;
 	struct span title;
 	uint64_t job;
 
@@ -133,7 +120,11 @@ static void read_step(struct cgroup *c, const char *root, const char *pid)
 		return;
 	file_text_read(&group, PATHF("%s/proc/%s/cgroup", root, pid), 65536);
 	file_text_read(&status, PATHF("%s/proc/%s/status", root, pid), 65536);
-	if (group.bytes && status.bytes && in_its_group(c, group.bytes) && is_roots(status.bytes))
+	cgroup_read(&other, group.bytes ?: "");
+	/* Its owner in proc does not show that it is root's: files of a process that is not dumpable are. */
+	if (other.unnamed_job == c->unnamed_job && status.bytes &&
+	    !strncmp(other.path, c->path, c->unnamed_job) &&
+	    strstr(status.bytes, "\nUid:\t0\t0\t0\t0\n"))
 		snprintf(c->job, sizeof(c->job), "%u", (unsigned int)job);
 	file_text_free(&group);
 	file_text_free(&status);

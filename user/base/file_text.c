@@ -133,12 +133,27 @@ bool file_first_line(const char *path, char *line, size_t size)
 
 ssize_t file_read_and_close(int fd, char *text, size_t size)
 {
-	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
+	ssize_t n = fd < 0 ? -1 : 1, len = 0;
 
-	text[n > 0 ? n : 0] = 0;
+	while (n > 0 && (size_t)len < size - 1) {
+		n = TEMP_FAILURE_RETRY(read(fd, text + len, size - 1 - (size_t)len));
+		len += n > 0 ? n : 0;
+	}
+	text[len] = 0;
+	len = n < 0 ? -errno : len;
 	if (fd >= 0)
 		close(fd);
-	return n;
+	return len;
+}
+
+uint64_t file_number(const char *path, const char *label, int base)
+{
+	char text[65536];
+	const char *at;
+
+	file_read_and_close(open(path, O_RDONLY | O_CLOEXEC), text, sizeof(text));
+	at = strstr(text, label);
+	return at ? strtoull(at + strlen(label), NULL, base) : 0;
 }
 
 const char *path_print(char *path, const char *format, ...)
@@ -149,6 +164,16 @@ const char *path_print(char *path, const char *format, ...)
 	vsnprintf(path, PATH_MAX, format, args);
 	va_end(args);
 	return path;
+}
+
+char *stream_text(FILE *out, char **text)
+{
+	bool cut = !out || ferror(out);
+
+	if (out && !(fclose(out) || cut))
+		return *text;
+	free(*text);
+	return NULL;
 }
 
 void file_text_free(struct file_text *f)

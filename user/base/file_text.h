@@ -39,11 +39,18 @@ const char *file_text_error(int err);
 /* The first line of @path without its newline, cut to @size bytes with the NUL; "" and false if it cannot be read. */
 bool file_first_line(const char *path, char *line, size_t size);
 
-/* Reads the begin of a file, a terminated text of at most @size bytes. Returns its length, or -1. */
+/* Reads the begin of a file, a terminated text of at most @size bytes. Returns its length, or -errno; also if @fd < 0. */
 ssize_t file_read_and_close(int fd, char *text, size_t size);
+
+/* The number behind the first @label in the begin of the file @path, as strtoull() reads it; 0: there is none. */
+uint64_t file_number(const char *path, const char *label, int base);
 
 /* A path as printf() makes it, cut to PATH_MAX; valid in the block in which it stands. */
 #define PATHF(...) path_print((char[PATH_MAX]){ 0 }, __VA_ARGS__)
 const char *path_print(char *path, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Ends @out, a stream that open_memstream() made for @text. Returns the text, which the caller frees; NULL: @out is
+ * NULL, or there was no memory. */
+char *stream_text(FILE *out, char **text);
 
 void file_text_free(struct file_text *f);

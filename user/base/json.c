@@ -2,6 +2,8 @@
 /* Writes JSON to a stream, value by value. */
 #include "base/json.h"
 
+#include <math.h>
+
 #include "base/safe_text.h"
 #include "base/time_text.h"
 
@@ -77,7 +79,7 @@ void json_signed(struct json *j, const char *name, int64_t value)
 void json_fraction(struct json *j, const char *name, double value, int digits)
 {
 	begin(j, name);
-	fprintf(j->out, "%.*f", digits, value);
+	fprintf(j->out, "%.*f", digits, isfinite(value) ? value : 0);
 }
 
 void json_nanoseconds(struct json *j, const char *name, uint64_t ns)
@@ -91,6 +93,14 @@ void json_time(struct json *j, const char *name, double seconds)
 	char text[TIME_MILLISECONDS_SIZE];
 
 	time_to_milliseconds(text, sizeof(text), seconds);
+	json_text(j, name, text);
+}
+
+void json_whole_seconds(struct json *j, const char *name, double seconds)
+{
+	char text[TIME_TEXT_SIZE];
+
+	time_to_text(text, sizeof(text), seconds);
 	json_text(j, name, text);
 }
 

@@ -26,13 +26,16 @@ void json_bytes(struct json *j, const char *name, const char *text, size_t len);
 void json_bool(struct json *j, const char *name, bool value);
 void json_unsigned(struct json *j, const char *name, uint64_t value);
 void json_signed(struct json *j, const char *name, int64_t value);
-/* With @digits after the point; @value must be finite. */
+/* With @digits after the point; JSON has no number for a @value that is not finite: it becomes 0. */
 void json_fraction(struct json *j, const char *name, double value, int digits);
 /* Nanoseconds as seconds with nine digits after the point: exact. */
 void json_nanoseconds(struct json *j, const char *name, uint64_t ns);
 
 /* Seconds since the epoch, as "2026-11-21T10:00:00.123Z". */
 void json_time(struct json *j, const char *name, double seconds);
+
+/* The same in whole seconds, "2026-11-21T10:00:00Z". */
+void json_whole_seconds(struct json *j, const char *name, double seconds);
 
 /* Members that another writer has made without the braces around them; "" for none. */
 void json_members(struct json *j, const char *members);

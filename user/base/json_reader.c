@@ -187,15 +187,18 @@ static size_t encode(uint32_t c, char *to)
 	return n;
 }
 
-/* The next character, or a byte of it. Returns its length. */
+/* The next character, or a byte that is none. Returns its length. */
 static size_t take_one(struct span *s, char *to)
 {
 	static const char from[] = "bfnrt", meant[] = "\b\f\n\r\t";
 	const char *escape;
+	size_t n;
 
 	if (*s->at != '\\' || span_left(*s) < 2) {
-		*to = *s->at++;
-		return 1;
+		n = utf8_length(s->at, span_left(*s)) ?: 1;
+		memcpy(to, s->at, n);
+		s->at += n;
+		return n;
 	}
 	if (s->at[1] == 'u' && span_left(*s) >= 6)
 		return encode(take_character(s), to);
@@ -207,19 +210,6 @@ static size_t take_one(struct span *s, char *to)
 	return 1;
 }
 
-/* Without the part of a character at the end of a text that was cut. */
-static size_t whole_length(const char *text, size_t len)
-{
-	size_t begin = len;
-
-	while (begin && len - begin < 3 && ((unsigned char)text[begin - 1] & 0xc0) == 0x80)
-		begin--;
-	if (begin && (unsigned char)text[begin - 1] >= 0xc0 &&
-	    !utf8_length(text + begin - 1, len - begin + 1))
-		return begin - 1;
-	return len;
-}
-
 void json_decode(struct span inside, char *to, size_t size)
 {
 	size_t used = 0, n;
@@ -227,10 +217,8 @@ void json_decode(struct span inside, char *to, size_t size)
 
 	while (span_left(inside)) {
 		n = take_one(&inside, one);
-		if (used + n >= size) {
-			used = whole_length(to, used);
+		if (used + n >= size)
 			break;
-		}
 		memcpy(to + used, one, n);
 		used += n;
 	}

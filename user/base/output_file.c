@@ -8,11 +8,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file_text.h"
+
 /* A FIFO or a device that was put in a file's place must not make open() wait. */
 #define OPEN_SAFELY (O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
 /* Who may read the kernel log is often restricted, and the lines have texts of it. */
 #define APPEND_MODE 0640
+
+/* Between two tries to get the lock. */
+#define LOCK_STEP_MS 20
 
 char *output_split(const char *path, const char **name)
 {
@@ -101,7 +106,7 @@ const char *output_advice(int err)
 	return errors[find_error(err)].advice ?: errors[find_error(0)].advice;
 }
 
-/* Records which file @err is about, and returns it. */
+/* Records which file @err is about, 0 or -errno, and returns it. */
 static int fail(struct output_file *f, enum output_part part, int err)
 {
 	f->part = part;
@@ -215,9 +220,7 @@ static int take_lock(struct output_file *f, int folder)
 
 static int check_lock(struct output_file *f, int folder)
 {
-	int err = take_lock(f, folder);
-
-	return err ? fail(f, OUTPUT_LOCK, err) : 0;
+	return fail(f, OUTPUT_LOCK, take_lock(f, folder));
 }
 
 int output_file_give_lock(struct output_file *f)
@@ -268,6 +271,20 @@ int output_file_lock(struct output_file *f)
 	return in_folder(f, check_lock);
 }
 
+int output_file_wait_lock(struct output_file *f, unsigned int ms)
+{
+	int err;
+
+	/* The lock's file is made and removed by the others. */
+	while ((err = output_file_lock(f)) == -EBUSY || err == -EAGAIN || err == -EEXIST) {
+		if (ms < LOCK_STEP_MS)
+			break;
+		ms -= LOCK_STEP_MS;
+		usleep(LOCK_STEP_MS * 1000);
+	}
+	return err;
+}
+
 /* Waits for a pipe or terminal that another process made non-blocking. */
 static ssize_t write_once(int fd, const char *data, size_t size)
 {
@@ -315,26 +332,18 @@ static int write_temporary(struct output_file *f, int folder, const char *data, 
  * -ENOTUNIQ if something else than a regular file with one link has that name. */
 static int set_aside(int folder, const char *name, const char *suffix)
 {
-	char *older;
-	int err = 0;
+	const char *older = PATHF("%s.%s", name, suffix);
 
-	if (asprintf(&older, "%s.%s", name, suffix) < 0)
-		return -ENOMEM;
 	if (path_check(folder, older))
-		err = -ENOTUNIQ;
-	else if (renameat(folder, name, folder, older) && errno != ENOENT)
-		err = -errno;
-	free(older);
-	return err;
+		return -ENOTUNIQ;
+	return renameat(folder, name, folder, older) && errno != ENOENT ? -errno : 0;
 }
 
 static int replace(struct output_file *f, int folder, const char *data, size_t size,
 		   const char *aside)
 {
-	int err = write_temporary(f, folder, data, size);
+	int err = fail(f, OUTPUT_TEMPORARY, write_temporary(f, folder, data, size));
 
-	if (err)
-		fail(f, OUTPUT_TEMPORARY, err);
 	if (!err && aside)
 		err = fail(f, OUTPUT_FILE, set_aside(folder, f->names[OUTPUT_FILE], aside));
 	if (!err && renameat(folder, f->names[OUTPUT_TEMPORARY], folder, f->names[OUTPUT_FILE]))
@@ -355,11 +364,9 @@ int output_file_write(struct output_file *f, const char *data, size_t size, cons
 	folder = output_file_folder(f);
 	if (folder < 0)
 		return folder;
-	err = check_lock(f, folder);
-	if (!err)
-		err = check(f, folder, OUTPUT_FILE);
-	if (!err)
-		err = replace(f, folder, data, size, aside);
+	err = check_lock(f, folder)                 ?:
+		      check(f, folder, OUTPUT_FILE) ?:
+						      replace(f, folder, data, size, aside);
 	close(folder);
 	return err;
 }

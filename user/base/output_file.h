@@ -43,6 +43,9 @@ int output_file_check(struct output_file *f);
  * lock cannot be made, for example because the folder is missing: then output_file_write() tries again. */
 int output_file_lock(struct output_file *f);
 
+/* The same, but waits for another process, which may be about to end: at most @ms milliseconds. */
+int output_file_wait_lock(struct output_file *f, unsigned int ms);
+
 /* The descriptor that holds a lock which was taken since the last call, or -1. The caller closes it to end the lock. */
 int output_file_give_lock(struct output_file *f);
 

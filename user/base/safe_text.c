@@ -19,38 +19,24 @@ static const struct {
 size_t utf8_length(const char *text, size_t len)
 {
 	const unsigned char *b = (const unsigned char *)text;
-	unsigned char low = 0x80, high = 0xbf;
-	size_t n;
+	size_t n = !len || b[0] > 0xf4 ? 0 :
+		   b[0] < 0x80         ? 1 :
+		   b[0] < 0xc2         ? 0 :
+		   b[0] < 0xe0         ? 2 :
+		   b[0] < 0xf0         ? 3 :
+					 4;
+	uint32_t value;
 
-	if (!len)
+	if (!n || n > len)
 		return 0;
-	if (b[0] < 0x80)
-		return 1;
-	if (b[0] >= 0xc2 && b[0] <= 0xdf)
-		n = 2;
-	else if (b[0] >= 0xe0 && b[0] <= 0xef)
-		n = 3;
-	else if (b[0] >= 0xf0 && b[0] <= 0xf4)
-		n = 4;
-	else
-		return 0;
-	if (len < n)
-		return 0;
-	/* The second byte's range excludes overlong forms and surrogates. */
-	if (b[0] == 0xe0)
-		low = 0xa0;
-	else if (b[0] == 0xed)
-		high = 0x9f;
-	else if (b[0] == 0xf0)
-		low = 0x90;
-	else if (b[0] == 0xf4)
-		high = 0x8f;
-	if (b[1] < low || b[1] > high)
-		return 0;
-	for (size_t i = 2; i < n; i++)
-		if (b[i] < 0x80 || b[i] > 0xbf)
+	for (size_t i = 1; i < n; i++)
+		if ((b[i] & 0xc0) != 0x80)
 			return 0;
-	return n;
+	value = utf8_value(text, n);
+	/* No overlong forms, surrogates, or values above Unicode's. */
+	if (n == 3 && (value < 0x800 || value >> 11 == 0x1b))
+		return 0;
+	return n == 4 && (value < 0x10000 || value > 0x10ffff) ? 0 : n;
 }
 
 uint32_t utf8_value(const char *text, size_t len)

@@ -22,15 +22,13 @@ void time_to_text(char *text, size_t size, double seconds)
 
 void time_to_milliseconds(char *text, size_t size, double seconds)
 {
-	char part[8];
 	size_t len;
 
 	seconds = within(seconds);
 	time_to_text(text, size, seconds);
-	len = strlen(text);
-	snprintf(part, sizeof(part), ".%03dZ", (int)((seconds - (double)(time_t)seconds) * 1e3));
-	if (len && len - 1 + strlen(part) < size)
-		memcpy(text + len - 1, part, strlen(part) + 1);
+	len = strlen(text) - strlen("Z");
+	snprintf(text + len, size - len, ".%03dZ",
+		 (int)((seconds - (double)(time_t)seconds) * 1e3));
 }
 
 static struct tm local_time(double seconds)

@@ -16,9 +16,8 @@
 #include "health/health.h"
 #include "health/metrics_file.h"
 
-/* How long to wait for another edit of the file, and between two tries. */
-#define LOCK_NS 5000000000ull
-#define TRY_US 20000
+/* How long to wait for another edit of the file. */
+#define LOCK_MS 5000
 
 /* The entry of @line, whose comment is left in @note. False: there is none. */
 static bool read_entry(struct span line, struct ack *a, struct span *note)
@@ -65,29 +64,21 @@ static int load(struct file_text *file, const char *path)
 
 /* ---- the list ---- */
 
-static const char *state_of(const struct ack *a, double now)
-{
-	if (a->time > now)
-		return "snoozed";
-	return a->snooze ? "over" : "acknowledged";
-}
-
 static void print_entry(struct json *j, const struct ack *a, struct span note, double now)
 {
-	const char *state = state_of(a, now);
-	char time[TIME_TEXT_SIZE], local[TIME_LOCAL_SIZE];
+	const char *state = a->time > now ? "snoozed" : a->snooze ? "over" : "acknowledged";
+	char local[TIME_LOCAL_SIZE];
 
 	if (!j) {
 		safe_line(stdout, "%-12s  %-10s  %-12s  until %s  %.*s", a->device, a->what, state,
 			  time_to_local(local, a->time), (int)span_left(note), note.at);
 		return;
 	}
-	time_to_text(time, sizeof(time), a->time);
 	json_object(j, NULL);
 	json_text(j, "device", a->device);
 	json_text(j, "what", a->what);
 	json_text(j, "state", state);
-	json_text(j, "until", time);
+	json_whole_seconds(j, "until", a->time);
 	json_bytes(j, "note", note.at, span_left(note));
 	json_object_end(j);
 }
@@ -204,28 +195,18 @@ static char *change(const struct options *o, const struct snapshot *s, const str
 			new.time = now;
 		write_entry(out, &new, o->note ? o->note : "");
 	}
-	if (fclose(out)) {
-		free(text);
-		return NULL;
-	}
-	return text;
+	return stream_text(out, &text);
 }
 
 /* Returns 0 or an exit code after a message. */
 static int lock(struct output_file *f, const char *path)
 {
-	uint64_t end = monotonic_ns() + LOCK_NS;
 	int err, made;
 
 	/* Its last folder may be made, so that others can read the file; that it is there is no failure. */
 	umask(022);
 	made = mkdir(f->folder, 0755) ? -errno : 0;
-	/* The lock's file is made and removed by the others. */
-	while ((err = output_file_lock(f)) == -EBUSY || err == -EAGAIN || err == -EEXIST) {
-		if (monotonic_ns() > end)
-			break;
-		usleep(TRY_US);
-	}
+	err = output_file_wait_lock(f, LOCK_MS);
 	if (err == -ENOENT && made)
 		err = made; /* why there is no folder */
 	if (err)

@@ -14,7 +14,7 @@
 /* ---- agent_events.c: events of the agent and of NFS for the event log: start, alive, stop, stalls, saturated limits. `why` reads
  * all of them ---- */
 
-/* Initialise with {} and @log, NULL for none. */
+/* Initialise with {} and @log, NULL for none; its .nfs is to be freed. */
 struct agent_events {
 	struct event_log *log;
 	const struct log *messages; /* get stalls as well; NULL: they do not */
@@ -34,9 +34,7 @@ void agent_events_add(struct agent_events *a, const struct delta *d);
 void agent_events_stuck(void *context, const struct stuck_task *task, struct span stack,
 			const char *mountpoint, bool rpc);
 
-void agent_events_free(struct agent_events *a);
-
-/* ---- agent_limits.c: what limits the calls to each server between two snapshots, and checkpoint episodes since the start ---- */
+/* ---- also there: what limits the calls to each server between two snapshots, and checkpoint episodes ---- */
 
 /* Initialise with {}. */
 struct agent_limits {

@@ -22,7 +22,6 @@
 #define REASON_SIZE 640
 #define MAX_ASK_SECONDS 10.0 /* whatever the limit of the rule is */
 
-/* The node's state. */
 struct result {
 	enum check_exit exit;
 	char trouble[512]; /* why it is unknown: a line of safe text */
@@ -123,7 +122,6 @@ static bool read_profile(struct result *v, struct mount_profile *p, const char *
 	return !err;
 }
 
-/* Fills the result from the metrics file's text. */
 static void evaluate_text(struct result *v, const struct options *o, const struct file_text *file,
 			  double now)
 {
@@ -158,7 +156,6 @@ static void evaluate_text(struct result *v, const struct options *o, const struc
 	free(profile.wishes);
 }
 
-/* Fills the result from the metrics file. */
 static void evaluate(struct result *v, const struct options *o)
 {
 	double now = wall_seconds();
@@ -247,30 +244,23 @@ static void print_nagios(const struct result *v, const struct options *o)
 	}
 }
 
-static size_t count_fails(const struct health_report *r)
-{
-	size_t fails = 0;
-
-	while (fails < r->count && r->findings[fails].level == HEALTH_FAIL)
-		fails++;
-	return fails;
-}
-
 /* The reason for draining the node, of which `sinfo -R` shows the first 20 characters. By
  * what stands in brackets a later check knows its own drains. "": there is none. */
 static void drain_reason(const struct result *v, char *to, size_t size)
 {
 	const struct health_report *r = &v->report;
 	const struct health_finding *f = r->findings;
-	size_t others = 0;
+	size_t count = r->total;
 	char more[32] = "";
 
 	*to = 0;
 	if (v->exit == CHECK_UNKNOWN || !r->count)
 		return;
-	others = (v->exit == CHECK_CRITICAL ? count_fails(r) : r->total) - 1;
-	if (others)
-		snprintf(more, sizeof(more), " (%zu more)", others);
+	if (v->exit == CHECK_CRITICAL)
+		for (count = 0; count < r->count && f[count].level == HEALTH_FAIL;)
+			count++;
+	if (count > 1)
+		snprintf(more, sizeof(more), " (%zu more)", count - 1);
 	safe_format(to, size, "%s [xidscope %s] %s%s", f->head, health_level_names[f->level],
 		    f->reason, more);
 }
@@ -291,22 +281,11 @@ static void print_npd(const struct result *v)
 {
 	char line[81];
 
-	if (v->exit == CHECK_UNKNOWN) {
-		safe_format(line, sizeof(line), "%s", v->trouble);
-		puts(line);
-		return;
-	}
-	puts(v->report.count ? v->report.findings[0].brief : "no open fault");
-}
-
-static void print_time(struct json *j, const char *name, double seconds)
-{
-	char text[TIME_TEXT_SIZE];
-
-	if (!(seconds > 0))
-		return;
-	time_to_text(text, sizeof(text), seconds);
-	json_text(j, name, text);
+	safe_format(line, sizeof(line), "%s",
+		    v->exit == CHECK_UNKNOWN ? v->trouble :
+		    v->report.count          ? v->report.findings[0].brief :
+					       "no open fault");
+	puts(line);
 }
 
 /* The command that acknowledges it. What is not named by an address, as a server, a mount or a switch, can be only
@@ -336,8 +315,10 @@ static void print_finding(struct json *j, const struct health_finding *f)
 	json_text(j, "what", f->what);
 	if (f->count)
 		json_unsigned(j, "count", f->count);
-	print_time(j, "first", f->first);
-	print_time(j, "last", f->last);
+	if (f->first > 0)
+		json_whole_seconds(j, "first", f->first);
+	if (f->last > 0)
+		json_whole_seconds(j, "last", f->last);
 	if (*f->action)
 		json_text(j, "action", f->action);
 	json_text(j, "reason", f->reason);

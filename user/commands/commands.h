@@ -64,8 +64,6 @@ void known_faults_free(struct known_faults *k);
 
 /* ---- doctor.c ---- */
 
-struct snapshot;
-
 /* Reads how NFS is mounted now, and the modules of its client, into @s. Returns 0 or -errno. */
 int read_mounts(struct snapshot *s);
 

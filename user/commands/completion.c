@@ -60,28 +60,21 @@ static bool is_file(const struct option_row *row)
 	return row->argument && !strcmp(row->argument, "FILE");
 }
 
-/* The values that are known of @row, each after a blank; false if there are none. */
-static bool print_values(const struct option_row *row)
+/* The values that are known of @row, each after a blank. */
+static void print_values(const struct option_row *row)
 {
-	if (!strcmp(row->name, "COMMAND")) {
+	if (!strcmp(row->name, "COMMAND"))
 		for (int i = COMMAND_NONE + 1; i < COMMANDS; i++)
 			printf(" %s", command_rows[i].name);
-		return true;
-	}
-	if (!strcmp(row->name, "--rule")) {
+	else if (!strcmp(row->name, "--rule"))
 		for (int i = 0; i < HEALTH_RULES; i++)
 			printf(" %s", health_rules[i].name);
-		return true;
-	}
-	if (strstr(row->name, "CODE")) {
+	else if (strstr(row->name, "CODE"))
 		for (unsigned int i = 1; i < xid_catalog_end(); i++)
 			if (xid_catalog_find(i)->xid == i)
 				printf(" %u", i);
-		return true;
-	}
 	for (const struct option_word *w = row->words; w && w->name; w++)
 		printf(" %s", w->name);
-	return row->words;
 }
 
 static void print_bash_value(const char *command, const struct option_row *row)

@@ -426,7 +426,6 @@ int read_mounts(struct snapshot *s)
 	return err;
 }
 
-/* Prints how NFS is mounted. Returns the exit code. */
 static int print_mounts(const struct log *log)
 {
 	struct snapshot s = {};

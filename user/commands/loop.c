@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The one event loop: ticks, kernel messages, signals. */
-#include "commands/loop.h"
+#include "commands/observer.h"
 
-#include <math.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 /* The descriptors that end a wait. */
-enum wake { WAKE_TICK, WAKE_POLL, WAKE_END, WAKE_SIGNAL, WAKE_HOOKS, WAKE_SERVE, WAKES };
+enum wake { WAKE_SIGNAL, WAKE_HOOKS, WAKE_SERVE, WAKES };
 
 struct loop {
 	struct observer *observer;
 	const struct loop_handler *handler;
 	int epoll;
-	int fds[WAKES]; /* negative: none */
+	int fds[WAKES];
+	uint64_t interval_ns;
+	uint64_t tick_ns, poll_ns, end_ns; /* when they are due: CLOCK_MONOTONIC */
 };
 
 static void handled_signals(sigset_t *set)
@@ -60,43 +62,6 @@ void loop_end_at_once(bool at_once)
 		sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-static struct timespec timespec_of(double seconds)
-{
-	double whole = floor(seconds);
-
-	return (struct timespec){ .tv_sec = (time_t)whole,
-				  .tv_nsec = (long)((seconds - whole) * 1e9) };
-}
-
-/* Makes the timer fire after @first seconds and then every @interval, if any. */
-static int timer_set(int fd, double first, double interval)
-{
-	struct itimerspec spec = { .it_value = timespec_of(first),
-				   .it_interval = timespec_of(interval) };
-
-	return timerfd_settime(fd, 0, &spec, NULL);
-}
-
-static int timer_new(double first, double interval)
-{
-	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-
-	if (fd >= 0 && timer_set(fd, first, interval)) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
-/* Reads the timer's expirations, so that it is no longer readable. */
-static void clear_timer(int fd)
-{
-	uint64_t expirations;
-
-	while (read(fd, &expirations, sizeof(expirations)) > 0)
-		;
-}
-
 static void report(const struct loop *l, enum loop_state state)
 {
 	if (l->handler->report)
@@ -127,52 +92,55 @@ static void serve(const struct loop *l)
 		l->handler->serve(l->handler->context);
 }
 
-/* Returns whether the loop shall end. */
 static bool handle(struct loop *l, enum wake wake)
 {
-	switch (wake) {
-	case WAKE_TICK:
-		clear_timer(l->fds[WAKE_TICK]);
-		l->handler->tick(l->handler->context);
-		break;
-	case WAKE_POLL:
-		clear_timer(l->fds[WAKE_POLL]);
-		timer_set(l->fds[WAKE_POLL], observer_poll(l->observer) / 1e3, 1);
-		serve(l);
-		report(l, LOOP_ALIVE);
-		break;
-	case WAKE_SIGNAL:
+	if (wake == WAKE_SIGNAL)
 		return handle_signals(l);
-	case WAKE_HOOKS:
+	if (wake == WAKE_HOOKS)
 		observer_consume(l->observer);
-		break;
-	case WAKE_SERVE:
+	else
 		serve(l);
-		break;
-	case WAKE_END:
-	case WAKES:
-		return true;
-	}
 	return false;
 }
 
-/* Returns 0 or -errno. */
-static int open_descriptors(struct loop *l, double interval, double duration)
+static void poll_hooks(struct loop *l)
+{
+	l->poll_ns = monotonic_ns() + observer_poll(l->observer) * UINT64_C(1000000);
+}
+
+/* Does what is due. Returns the milliseconds until more is; -1: the loop shall end. */
+static int handle_due(struct loop *l)
+{
+	uint64_t now = monotonic_ns(), next;
+
+	if (now >= l->tick_ns) {
+		l->tick_ns += (1 + (now - l->tick_ns) / l->interval_ns) * l->interval_ns;
+		l->handler->tick(l->handler->context);
+	}
+	if (now >= l->end_ns)
+		return -1;
+	if (now >= l->poll_ns) {
+		poll_hooks(l);
+		serve(l);
+		report(l, LOOP_ALIVE);
+	}
+	next = l->tick_ns;
+	LOWER(next, l->poll_ns);
+	LOWER(next, l->end_ns);
+	now = monotonic_ns();
+	return next > now ? (int)((next - now) / 1000000) + 1 : 0;
+}
+
+static int open_descriptors(struct loop *l)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 	sigset_t set;
 
 	handled_signals(&set);
-	l->fds[WAKE_TICK] = timer_new(interval, interval);
-	/* With an interval, so that one failure to set it is not the last poll. */
-	l->fds[WAKE_POLL] = timer_new(observer_poll(l->observer) / 1e3, 1);
 	l->fds[WAKE_SIGNAL] = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	l->fds[WAKE_END] = duration > 0 ? timer_new(duration, 0) : -1;
 	l->fds[WAKE_HOOKS] = l->observer->epoll;
 	l->fds[WAKE_SERVE] = l->handler->fd;
-	for (uint32_t i = 0; i < WAKES; i++) {
-		if ((i == WAKE_END && duration <= 0) || (i == WAKE_SERVE && !l->handler->serve))
-			continue;
+	for (uint32_t i = 0; i < (l->handler->serve ? WAKES : WAKE_SERVE); i++) {
 		event.data.u32 = i;
 		if (l->fds[i] < 0 || epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->fds[i], &event))
 			return -errno;
@@ -183,27 +151,32 @@ static int open_descriptors(struct loop *l, double interval, double duration)
 int loop_run(struct observer *o, double interval, double duration,
 	     const struct loop_handler *handler)
 {
+	const uint64_t begin = monotonic_ns(), interval_ns = (uint64_t)(interval * 1e9);
 	struct loop l = { .observer = o,
 			  .handler = handler,
-			  .epoll = epoll_create1(EPOLL_CLOEXEC) };
+			  .epoll = epoll_create1(EPOLL_CLOEXEC),
+			  .interval_ns = interval_ns,
+			  .tick_ns = begin + interval_ns,
+			  .end_ns =
+				  duration > 0 ? begin + (uint64_t)(duration * 1e9) : UINT64_MAX };
 	struct epoll_event events[WAKES];
 	bool end = false;
-	int n, err;
+	int n, wait_ms, err;
 
 	if (l.epoll < 0)
 		return -errno;
-	err = open_descriptors(&l, interval, duration);
-	while (!end && !err) {
-		n = epoll_wait(l.epoll, events, WAKES, -1);
+	err = open_descriptors(&l);
+	poll_hooks(&l);
+	while (!end && !err && (wait_ms = handle_due(&l)) >= 0) {
+		n = epoll_wait(l.epoll, events, WAKES, wait_ms);
 		if (n < 0 && errno != EINTR)
 			err = -errno;
 		for (int i = 0; i < n; i++)
 			end |= handle(&l, (enum wake)events[i].data.u32);
 	}
 	report(&l, LOOP_STOPPING);
-	for (int i = 0; i < WAKES; i++)
-		if (i != WAKE_HOOKS && i != WAKE_SERVE && l.fds[i] >= 0)
-			close(l.fds[i]);
+	if (l.fds[WAKE_SIGNAL] >= 0)
+		close(l.fds[WAKE_SIGNAL]);
 	close(l.epoll);
 	return err;
 }

@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/file_text.h"
-#include "commands/loop.h"
 #include "kernel/bpf_support.h"
 #include "kernel/capabilities.h"
 #include "kernel/kernel_types.h"
@@ -202,17 +201,6 @@ void observer_consume(struct observer *o)
 		follow_sunrpc(o, true);
 }
 
-/* proc(5): the second field of statm is the resident set in pages. */
-static uint64_t resident_bytes(void)
-{
-	const char *second;
-	char line[128];
-
-	file_first_line("/proc/self/statm", line, sizeof(line));
-	second = strchr(line, ' ');
-	return second ? strtoull(second, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
-}
-
 int observer_snapshot(struct observer *o, struct snapshot *s)
 {
 	int err = 0;
@@ -233,6 +221,8 @@ int observer_snapshot(struct observer *o, struct snapshot *s)
 	if (o->events)
 		snapshot_drop(&s->self, "event_log", event_log_lost(o->events));
 	snapshot_drop(&s->self, "messages", log_lost());
-	s->self.resident_bytes = resident_bytes();
+	/* proc(5): the second field of statm is the resident set in pages. */
+	s->self.resident_bytes =
+		file_number("/proc/self/statm", " ", 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 	return err;
 }

@@ -2,9 +2,9 @@
 /* The commands and their options, with the readers of unusual values. */
 #include "commands/option_table.h"
 
-#include "base/nearest.h"
 #include "base/span.h"
 #include "base/time_text.h"
+#include "commands/commands.h"
 #include "commands/observer.h"
 #include "rpc/choice.h"
 #include "xid/xid_catalog.h"
@@ -14,30 +14,30 @@
 
 const struct command_row command_rows[COMMANDS] = {
 	/* clang-format off */
-	[COMMAND_RUN] = { "run", "Observe, and write a metrics file every interval",
+	[COMMAND_RUN] = { "run", cmd_run, "Observe, and write a metrics file every interval",
 		{ "run --output /var/lib/node_exporter/textfile/xidscope.prom", "run --interval 30s --log json" } },
-	[COMMAND_TRACE] = { "trace", "Observe for a while, and print a report",
+	[COMMAND_TRACE] = { "trace", cmd_trace, "Observe for a while, and print a report",
 		{ "trace --duration 60s", "trace --replay node.rec --html node.html" } },
-	[COMMAND_CHECK] = { "check", "Report the node's health, from the metrics file",
+	[COMMAND_CHECK] = { "check", cmd_check, "Report the node's health, from the metrics file",
 		{ "check --window 7d", "check --style slurm --rule nfs_waiter=fail:300" } },
-	[COMMAND_ACK] = { "ack", "Acknowledge a fault, or show what is acknowledged",
+	[COMMAND_ACK] = { "ack", cmd_ack, "Acknowledge a fault, or show what is acknowledged",
 		{ "ack c1:00.0 79 --note 'riser seated anew'", "ack --list" } },
-	[COMMAND_DOCTOR] = { "doctor", "Show what this kernel offers, what is missing and the fix",
+	[COMMAND_DOCTOR] = { "doctor", cmd_doctor, "Show what this kernel offers, what is missing and the fix",
 		{ "doctor", "doctor --json" } },
-	[COMMAND_XID] = { "xid", "Explain an Xid, and what to do about it",
+	[COMMAND_XID] = { "xid", cmd_xid, "Explain an Xid, and what to do about it",
 		{ "xid 79 sxid:20034", "xid - </var/log/kern.log" } },
-	[COMMAND_WHY] = { "why", "Show what happened on this node, from the event log",
+	[COMMAND_WHY] = { "why", cmd_why, "Show what happened on this node, from the event log",
 		{ "why --last 1h", "why --job 4711 --since 2026-11-22T03:00:00Z" } },
-	[COMMAND_FAULTS] = { "faults", "List the faults since boot, open and grave ones first",
+	[COMMAND_FAULTS] = { "faults", cmd_faults, "List the faults since boot, open and grave ones first",
 		{ "faults", "faults --json" } },
-	[COMMAND_METRICS] = { "metrics", "List the metrics that run writes",
+	[COMMAND_METRICS] = { "metrics", cmd_metrics, "List the metrics that run writes",
 		{ "metrics", "metrics | cut -f 1,5" } },
-	[COMMAND_HELP] = { "help", "Show the commands, or the options of one",
+	[COMMAND_HELP] = { "help", cmd_help, "Show the commands, or the options of one",
 		{ "help", "help run" } },
-	[COMMAND_COMPLETION] = { "completion", "Print a script that completes commands in a shell",
+	[COMMAND_COMPLETION] = { "completion", cmd_completion, "Print a script that completes commands in a shell",
 		{ "completion bash >/etc/bash_completion.d/xidscope",
 		  "completion zsh >/usr/local/share/zsh/site-functions/_xidscope" } },
-	[COMMAND_VERSION] = { "version", "Show the version",
+	[COMMAND_VERSION] = { "version", cmd_version, "Show the version",
 		{ "version", "--version" } },
 	/* clang-format on */
 };

@@ -10,6 +10,7 @@
 
 struct command_row {
 	const char *name;
+	int (*run)(const struct options *options); /* returns the program's exit code */
 	const char *help;
 	const char *examples[2]; /* arguments of the program; NULL: none */
 };
@@ -48,3 +49,17 @@ struct option_row {
 
 extern const struct option_row option_rows[];
 extern const size_t option_row_count;
+
+/* ---- which of several names a mistyped word was meant to be ---- */
+
+/* Begin with { .word, .len }, then offer one name after the other. */
+struct nearest {
+	const char *word;
+	size_t len;
+	const char *name; /* the nearest so far; NULL: none is near */
+	size_t distance; /* of @name from @word, in characters changed */
+};
+
+/* @name must outlive @n. It is near if the word is its beginning, or if at most about a
+ * third of the word's characters differ. */
+void nearest_offer(struct nearest *n, const char *name);

@@ -5,7 +5,6 @@
 #include <stdarg.h>
 
 #include "base/clock.h"
-#include "base/nearest.h"
 #include "base/safe_text.h"
 #include "base/time_text.h"
 #include "commands/commands.h"
@@ -27,6 +26,49 @@ static enum command __attribute__((format(printf, 1, 2))) refuse(const char *for
 	return COMMAND_NONE;
 }
 
+/* ---- the name nearest to a mistyped word ---- */
+
+#define MAX_LENGTH 40
+
+/* Levenshtein's distance: characters that were inserted, dropped or replaced. */
+static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	size_t row[MAX_LENGTH + 1], diagonal, least;
+
+	for (size_t j = 0; j <= b_len; j++)
+		row[j] = j;
+	for (size_t i = 0; i < a_len; i++) {
+		diagonal = i;
+		row[0] = i + 1;
+		for (size_t j = 0; j < b_len; j++) {
+			least = diagonal + (a[i] != b[j]);
+			diagonal = row[j + 1];
+			if (diagonal < least)
+				least = diagonal + 1;
+			if (row[j] < least)
+				least = row[j] + 1;
+			row[j + 1] = least;
+		}
+	}
+	return row[b_len];
+}
+
+void nearest_offer(struct nearest *n, const char *name)
+{
+	size_t len = strlen(name), d;
+
+	if (n->len > MAX_LENGTH || len > MAX_LENGTH)
+		return;
+	if (n->len > 2 && n->len < len && !strncmp(name, n->word, n->len))
+		d = 1;
+	else
+		d = distance(n->word, n->len, name, len);
+	if (d <= (n->len + 1) / 3 && (!n->name || d < n->distance)) {
+		n->name = name;
+		n->distance = d;
+	}
+}
+
 /* ---- values ---- */
 
 static bool read_count(const char *text, uint64_t *count)
@@ -36,27 +78,21 @@ static bool read_count(const char *text, uint64_t *count)
 	return *text && !text[strspn(text, "0123456789")] && !errno;
 }
 
-static bool read_word(const struct option_word *words, const char *text, size_t len,
-		      unsigned int *value)
+/* Reads one of @words; if @several those between commas. */
+static bool read_words(const struct option_word *words, const char *text, bool several,
+		       unsigned int *values)
 {
-	for (; words->name; words++)
-		if (strlen(words->name) == len && !strncmp(words->name, text, len)) {
-			*value = words->value;
-			return true;
-		}
-	return false;
-}
-
-static bool read_words(const struct option_word *words, const char *text, unsigned int *values)
-{
-	unsigned int value;
 	size_t len;
 
 	for (*values = 0;; text += len + 1) {
-		len = strcspn(text, ",");
-		if (!read_word(words, text, len, &value))
+		const struct option_word *w = words;
+
+		len = strcspn(text, several ? "," : "");
+		while (w->name && (strlen(w->name) != len || strncmp(w->name, text, len) != 0))
+			w++;
+		if (!w->name)
 			return false;
-		*values |= value;
+		*values |= w->value;
 		if (!text[len])
 			return true;
 	}
@@ -121,10 +157,8 @@ static const char *read_value(const struct option_row *row, struct options *o, c
 		good = *value;
 		break;
 	case OPTION_WORD:
-		good = read_word(row->words, value, strlen(value), member);
-		break;
 	case OPTION_WORDS:
-		good = read_words(row->words, value, member);
+		good = read_words(row->words, value, row->type == OPTION_WORDS, member);
 		break;
 	case OPTION_OTHER:
 		return row->read(o, value);

@@ -10,7 +10,6 @@
 #include "base/time_text.h"
 #include "commands/agent.h"
 #include "commands/commands.h"
-#include "commands/loop.h"
 #include "commands/observer.h"
 #include "commands/options.h"
 #include "health/health.h"
@@ -81,11 +80,11 @@ static bool may_hang(const char *path, char *source, size_t size)
 	int fd;
 
 	/* Opening its folder may wait for a server. */
-	if (mounts_find_network_by_path("", path, source, size))
+	if (mounts_find_network("", -1, path, source, size))
 		return true;
 	folder = output_split(path, &name);
 	fd = folder ? open(folder, O_PATH | O_CLOEXEC) : -1;
-	network = mounts_find_network("", mounts_number(fd), source, size);
+	network = mounts_find_network("", mounts_number(fd), NULL, source, size);
 
 	if (fd >= 0)
 		close(fd);
@@ -136,7 +135,7 @@ static void look_at_messages(const struct log *log)
 {
 	char source[160];
 
-	if (mounts_find_network("", mounts_number(STDERR_FILENO), source, sizeof(source)))
+	if (mounts_find_network("", mounts_number(STDERR_FILENO), NULL, source, sizeof(source)))
 		log_warn(log,
 			 "these messages go to a file on %s: while that does not answer, the agent "
 			 "stands still; redirect standard error to a local file",
@@ -237,7 +236,6 @@ static void on_tick(void *context)
 	send_status(a);
 }
 
-/* The metrics file has been written, or could not be. */
 static void exported(struct agent *a, int err)
 {
 	a->export_seconds = a->snapshot_seconds + (double)a->files[FILE_OUTPUT].took_ns / 1e9;
@@ -507,7 +505,7 @@ int cmd_run(const struct options *options)
 	observer_stop(&a.observer);
 	agent_limits_free(&a.limits);
 	snapshot_free(&a.before);
-	agent_events_free(&a.agent_events);
+	nfs_watch_free(&a.agent_events.nfs);
 	stuck_tasks_free(&a.stuck);
 	mount_settings_free(&a.settings);
 	heartbeat_close(&a.heartbeat);

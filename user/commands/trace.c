@@ -8,13 +8,12 @@
 
 #include "base/clock.h"
 #include "base/file_text.h"
+#include "base/output_file.h"
 #include "base/safe_text.h"
 #include "base/terminal.h"
 #include "commands/commands.h"
-#include "commands/loop.h"
 #include "commands/observer.h"
 #include "commands/options.h"
-#include "commands/trace_files.h"
 #include "health/health.h"
 #include "kernel/capabilities.h"
 #include "nfs/mount_settings.h"
@@ -31,8 +30,9 @@ struct trace {
 	struct observer observer;
 	struct mount_settings settings;
 	struct session session;
-	struct trace_files files;
 	struct live live;
+	FILE *record; /* NULL: none, or it failed */
+	struct recorder *recorder;
 	bool quiet; /* standard output is for a file */
 };
 
@@ -51,6 +51,124 @@ static void begin(struct trace *t, const struct options *options)
 		.quiet = is_stdout(options->json_file) || is_stdout(options->html),
 	};
 }
+
+/* ---- the files that it writes: JSON, page, recording ---- */
+
+static int fail(const struct trace *t, const char *option, const char *path, int err)
+{
+	log_error(&t->options->log, "cannot write %s %s: %s", option, path, output_error(err));
+	return err;
+}
+
+static int begin_record(struct trace *t)
+{
+	const char *path = t->options->record;
+	int fd = path ? output_open(path) : -1, err = 0;
+
+	if (!path)
+		return 0;
+	if (fd < 0)
+		return fail(t, "--record", path, fd);
+	t->record = ftruncate(fd, 0) ? NULL : fdopen(fd, "w");
+	if (!t->record) {
+		err = -errno;
+		close(fd);
+	} else if (!(t->recorder = recorder_new(t->record, &t->session.origin))) {
+		err = -ENOMEM;
+	}
+	return err ? fail(t, "--record", path, err) : 0;
+}
+
+/* A failure is logged once and ends the recording, not the session. */
+static void record(struct trace *t, const struct snapshot *s)
+{
+	int err = t->recorder ? recorder_add(t->recorder, s) : 0;
+
+	if (!err)
+		return;
+	fail(t, "--record", t->options->record, err);
+	recorder_end(t->recorder);
+	t->recorder = NULL;
+}
+
+static void end_record(struct trace *t)
+{
+	int err = recorder_end(t->recorder);
+
+	if (t->record && fclose(t->record) && !err)
+		err = -errno;
+	if (t->recorder && err)
+		fail(t, "--record", t->options->record, err);
+}
+
+/* Writes the file, if there is a @path; without @text only checks that it can be written. Nobody else writes it
+ * meanwhile, so it needs no lock. */
+static int write_file(const struct trace *t, const char *option, const char *path, const char *text,
+		      size_t size)
+{
+	struct output_file file;
+	int err;
+
+	if (!path)
+		return 0;
+	err = output_file_init(&file, path);
+	file.unlocked = true;
+	if (!err)
+		err = text ? output_file_write(&file, text, size, NULL) : output_file_check(&file);
+	output_file_close(&file, true);
+	return err ? fail(t, option, path, err) : 0;
+}
+
+/* Begins the recording, and checks that the other files can be written. Returns 0, or -errno after a message. */
+static int begin_files(struct trace *t)
+{
+	return write_file(t, "--json", t->options->json_file, NULL, 0)    ?:
+		       write_file(t, "--html", t->options->html, NULL, 0) ?:
+									    begin_record(t);
+}
+
+static int write_page(const struct trace *t, const char *json, size_t json_size)
+{
+	char *page = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&page, &size);
+	int err;
+
+	if (out)
+		page_write(out, json, json_size);
+	page = stream_text(out, &page);
+	err = page ? write_file(t, "--html", t->options->html, page, size) :
+		     fail(t, "--html", t->options->html, -ENOMEM);
+	free(page);
+	return err;
+}
+
+/* Writes JSON and page. Returns 0, or -errno after a message. */
+static int write_files(const struct trace *t)
+{
+	const struct options *o = t->options;
+	char *json = NULL;
+	size_t size = 0;
+	FILE *out;
+	int err;
+
+	if (!o->json_file && !o->html)
+		return 0;
+	out = open_memstream(&json, &size);
+	if (out)
+		session_json_write(out, &t->session);
+	json = stream_text(out, &json);
+	if (!json)
+		return fail(t, o->json_file ? "--json" : "--html",
+			    o->json_file ? o->json_file : o->html, -ENOMEM);
+	err = write_file(t, "--json", o->json_file, json, size);
+	if (o->html)
+		err = write_page(t, json, size) ?: err;
+	free(json);
+	return err;
+}
+
+/* ---- the session ---- */
 
 /* Takes a snapshot over, and shows the interval that it ends. Returns 0 or -errno. */
 static int advance(struct trace *t, struct snapshot *s, bool show)
@@ -80,8 +198,7 @@ static int finish(struct trace *t, int err)
 {
 	struct terminal_size size = {};
 
-	if (!err)
-		err = session_end(&t->session);
+	err = err ?: session_end(&t->session);
 	if (err) {
 		log_error(&t->options->log, "the session failed: %s", strerror(-err));
 		return EXIT_TROUBLE;
@@ -92,7 +209,15 @@ static int finish(struct trace *t, int err)
 		report_session(stdout, &t->session, t->options->histograms, size.columns);
 		puts("\nNext: this session as a page: --html FILE; what happened before it: xidscope why");
 	}
-	return trace_files_write(&t->files, &t->session) ? EXIT_TROUBLE : EXIT_OK;
+	return write_files(t) ? EXIT_TROUBLE : EXIT_OK;
+}
+
+/* Ends all but the observer. */
+static void end(struct trace *t)
+{
+	end_record(t);
+	session_free(&t->session);
+	live_end(&t->live);
 }
 
 /* ---- a session now ---- */
@@ -120,14 +245,8 @@ static int observe(struct trace *t, bool show)
 		snapshot_free(&s);
 		return err;
 	}
-	trace_files_record(&t->files, &s);
+	record(t, &s);
 	return advance(t, &s, show);
-}
-
-/* Whether the terminal was closed, or the reader of a pipe has ended. */
-static bool nobody_reads(void)
-{
-	return poll(&(struct pollfd){ .fd = STDOUT_FILENO }, 1, 0) > 0;
 }
 
 static void on_tick(void *context)
@@ -137,8 +256,8 @@ static void on_tick(void *context)
 
 	if (err)
 		log_error(&t->options->log, "cannot read the maps: %s", strerror(-err));
-	/* Nobody would end the session. */
-	if (nobody_reads())
+	/* If the terminal was closed, or the reader of a pipe has ended, nobody would end the session. */
+	if (poll(&(struct pollfd){ .fd = STDOUT_FILENO }, 1, 0) > 0)
 		raise(SIGTERM);
 }
 
@@ -146,14 +265,12 @@ static void on_tick(void *context)
 static int observe_session(struct trace *t)
 {
 	const struct loop_handler handler = { .tick = on_tick, .fd = -1, .context = t };
-	int err;
 
 	for (int i = 0; i < REPLAY_READS; i++)
 		observer_consume(&t->observer);
-	err = observe(t, false);
-	if (!err)
-		err = loop_run(&t->observer, t->options->interval, t->options->duration, &handler);
-	return err ? err : observe(t, false);
+	return observe(t, false) ?:
+		       loop_run(&t->observer, t->options->interval, t->options->duration, &handler) ?:
+		       observe(t, false);
 }
 
 static int trace_now(const struct options *options)
@@ -174,7 +291,7 @@ static int trace_now(const struct options *options)
 	/* It must remove its trace instance and write its files first. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	if (trace_files_begin(&t.files, options, &t.session.origin))
+	if (begin_files(&t))
 		goto out;
 	err = observer_start(&t.observer, &options->log, options->hooks, &rpc, &gpu, NULL);
 	if (err) {
@@ -188,9 +305,7 @@ static int trace_now(const struct options *options)
 							0);
 	code = finish(&t, observe_session(&t));
 out:
-	trace_files_end(&t.files);
-	session_free(&t.session);
-	live_end(&t.live);
+	end(&t);
 	mount_settings_free(&t.settings);
 	observer_stop(&t.observer);
 	return code;
@@ -245,15 +360,13 @@ static int trace_recording(const struct options *options)
 	if (!r) {
 		log_error(&options->log, "cannot read the recording %s: %s", options->replay,
 			  strerror(err));
-	} else if (!trace_files_begin(&t.files, options, &t.session.origin)) {
+	} else if (!begin_files(&t)) {
 		err = replay_file(&t, r);
 		/* What is wrong with a recording of which nothing could be read has been said. */
 		if (t.session.first.time_ns)
 			code = finish(&t, err);
 	}
-	trace_files_end(&t.files);
-	session_free(&t.session);
-	live_end(&t.live);
+	end(&t);
 	recording_free(r);
 	if (in)
 		fclose(in);

@@ -16,7 +16,6 @@
 #include "snapshot/event.h"
 #include "past/history.h"
 #include "session/recording.h"
-#include "past/event_reader.h"
 
 struct window {
 	double since, until;
@@ -34,42 +33,25 @@ static void put(FILE *out, const char *before, struct span inside)
 	fprintf(out, "%s%s", before, text);
 }
 
-struct owners {
-	FILE *out;
-	bool jobs; /* it names some job or pod: the groups say no more */
-	bool write;
-	unsigned int count;
-};
-
-static void on_owner(void *context, const char *what, struct span inside)
-{
-	struct owners *o = context;
-	bool group = !strcmp(what, "cgroup");
-
-	if (!o->write) {
-		o->jobs |= !group;
-	} else if (!group || !o->jobs) {
-		fprintf(o->out, "%s%s ", o->count++ ? ", " : "", what);
-		put(o->out, "", inside);
-	}
-}
-
 static void put_owners(FILE *out, const struct past_event *e)
 {
-	struct owners o = { .out = out };
-	char *names = NULL;
-	size_t size;
+	const char *begin = span_left(e->held_by) ? "; GPU held by" : "; of";
+	bool jobs = false, any = false; /* it names some job or pod: the groups say no more */
+	struct past_owner *owners;
+	size_t count = past_owners(e, &owners);
 
-	past_owners(e, on_owner, &o);
-	o.write = true;
-	o.out = open_memstream(&names, &size);
-	if (!o.out)
-		return;
-	past_owners(e, on_owner, &o);
-	if (!fclose(o.out) && o.count)
-		fprintf(out, "; %s %s%s", span_left(e->held_by) ? "GPU held by" : "of", names,
-			e->holders_unsure ? ", and perhaps others" : "");
-	free(names);
+	for (size_t i = 0; i < count; i++)
+		jobs |= strcmp(owners[i].what, "cgroup") != 0;
+	for (size_t i = 0; i < count; i++) {
+		if (jobs && !strcmp(owners[i].what, "cgroup"))
+			continue;
+		fprintf(out, "%s %s", any ? "," : begin, owners[i].what);
+		put(out, " ", owners[i].name);
+		any = true;
+	}
+	if (any && e->holders_unsure)
+		fputs(", and perhaps others", out);
+	free(owners);
 }
 
 static void put_process(FILE *out, const struct past_event *e)
@@ -145,10 +127,7 @@ static char *describe(const struct past_event *e)
 	put_owners(out, e);
 	put(out, ", owner ", e->owner);
 	put(out, ": ", e->text);
-	if (!fclose(out))
-		return text;
-	free(text);
-	return NULL;
+	return stream_text(out, &text);
 }
 
 /* ---- which events are shown ---- */
@@ -276,30 +255,18 @@ static void write_decoded(struct json *j, const char *name, struct span inside)
 	json_text(j, name, text);
 }
 
-struct list {
-	struct json *j;
-	const char *what;
-};
-
-static void on_listed(void *context, const char *what, struct span inside)
-{
-	const struct list *l = context;
-	char text[1024];
-
-	if (strcmp(what, l->what) != 0)
-		return;
-	json_decode(inside, text, sizeof(text));
-	json_text(l->j, NULL, text);
-}
-
 static void write_owners(struct json *j, const struct past_event *e, const char *name,
 			 const char *what)
 {
-	struct list l = { j, what };
+	struct past_owner *owners;
+	size_t count = past_owners(e, &owners);
 
 	json_array(j, name);
-	past_owners(e, on_listed, &l);
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(owners[i].what, what))
+			write_decoded(j, NULL, owners[i].name);
 	json_array_end(j);
+	free(owners);
 }
 
 static void write_event(struct json *j, const char *name, const struct past_event *e)
@@ -390,7 +357,7 @@ static void print_json(const struct history *h, const struct window *w,
 	write_gaps(&j, h, w);
 	json_unsigned(&j, "skipped_lines", h->skipped);
 	json_array(&j, "files");
-	for (size_t i = 0; i < files->count; i++)
+	for (size_t i = files->count; i-- > 0;)
 		json_text(&j, NULL, files->files[i].path);
 	json_array_end(&j);
 	json_object_end(&j);
@@ -406,7 +373,7 @@ static int digest(struct history *h, const struct event_files *files, double wal
 	int err = 0;
 
 	boot_id_read(boot);
-	for (size_t i = 0; i < files->count && !err; i++)
+	for (size_t i = files->count; i-- > 0 && !err;)
 		err = event_reader_add(h, files->files[i].text, files->files[i].len);
 	return err ? err : history_digest(h, &now);
 }

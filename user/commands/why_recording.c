@@ -7,7 +7,6 @@
 #include "limits/nfs_watch.h"
 #include "session/recording.h"
 #include "session/session.h"
-#include "past/event_reader.h"
 #include "xid/xid_catalog.h"
 
 struct reading {

@@ -8,7 +8,6 @@
 #include "commands/options.h"
 #include "xid/xid_catalog.h"
 #include "xid/xid_policy.h"
-#include "xid/xid_rating.h"
 
 /* An Xid or SXid, with severity and action: of a fault whose text does not change them, or of one line. */
 struct explained {

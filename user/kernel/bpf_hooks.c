@@ -149,16 +149,16 @@ uint64_t bpf_hooks_count(const struct bpf_hooks *h, unsigned int except,
 {
 	const struct skeleton_head *head = h->skeleton;
 	struct bpf_program *program;
-	struct bpf_counts counts;
+	struct bpf_prog_info info;
 	uint64_t misses = 0;
 
 	bpf_object__for_each_program(program, head->object) {
-		if (!bpf_program_counts(program, &counts))
+		if (!bpf_program_info(program, &info))
 			continue;
-		if (counts.runs)
-			add(context, bpf_program__name(program), counts.runs, counts.run_ns);
+		if (info.run_cnt)
+			add(context, bpf_program__name(program), info.run_cnt, info.run_time_ns);
 		if (!is_of_hooks(program, h, except))
-			misses += counts.misses;
+			misses += info.recursion_misses;
 	}
 	return misses;
 }

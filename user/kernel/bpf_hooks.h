@@ -55,8 +55,9 @@ int bpf_hooks_attach(struct bpf_hooks *h, size_t begin, size_t end);
 
 bool bpf_hook_attached(const struct bpf_hooks *h, size_t hook);
 
-/* Looks at each program once: calls @add as bpf_object_runs(), and returns how often the kernel
- * skipped a program, except those of the hooks @except. */
+/* Looks at each program once: calls @add for those that have run since bpf_statistics_on(), with the number and the
+ * total time of their runs. Returns how often the kernel skipped a program because it was already running on that CPU
+ * (from 5.12), except those of the hooks @except. */
 uint64_t bpf_hooks_count(const struct bpf_hooks *h, unsigned int except,
 			 void (*add)(void *context, const char *program, uint64_t runs,
 				     uint64_t ns),

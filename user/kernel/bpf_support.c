@@ -28,23 +28,20 @@ static void note_refused(const char *text)
 }
 
 /* If the log grows too long, keeps its last whole lines: they hold the verifier's reason. */
-static void append_error(const char *text, size_t len)
+static void append_error(const char *text)
 {
-	const size_t room = sizeof(error_log) - 1;
-	char all[2 * sizeof(error_log)];
-	bool cut = len > room;
-	const char *tail = all, *line;
+	const int room = sizeof(error_log) - 1;
+	char *all, *tail, *line;
+	int len = asprintf(&all, "%s%s", error_log, text);
 
-	snprintf(all, sizeof(all), "%s%s", error_log, cut ? text + len - room : text);
-	len = strlen(all);
-	if (len > room) {
-		tail = all + (len - room);
-		cut = true;
-	}
-	line = cut ? strchr(tail, '\n') : NULL;
+	if (len < 0)
+		return;
+	tail = len > room ? all + (len - room) : all;
+	line = len > room ? strchr(tail, '\n') : NULL;
 	if (line && line[1])
 		tail = line + 1;
-	memcpy(error_log, tail, strlen(tail) + 1);
+	strcpy(error_log, tail);
+	free(all);
 }
 
 static int print_message(enum libbpf_print_level level, const char *format, va_list args)
@@ -60,7 +57,7 @@ static int print_message(enum libbpf_print_level level, const char *format, va_l
 	len = strlen(text);
 	if (level == LIBBPF_WARN) {
 		note_refused(text);
-		append_error(text, len);
+		append_error(text);
 	}
 	while (len && text[len - 1] == '\n')
 		text[--len] = 0;
@@ -123,18 +120,7 @@ void bpf_report_verified(const struct bpf_object *object)
 /* Kernel memory of the map or program behind @fd. */
 static uint64_t memory_of(int fd)
 {
-	const char *field = "memlock:";
-	FILE *info = fopen(PATHF("/proc/self/fdinfo/%d", fd), "re");
-	uint64_t total = 0;
-	char line[128];
-
-	if (!info)
-		return 0;
-	while (fgets(line, sizeof(line), info))
-		if (!strncmp(line, field, strlen(field)))
-			total += strtoull(line + strlen(field), NULL, 10);
-	fclose(info);
-	return total;
+	return file_number(PATHF("/proc/self/fdinfo/%d", fd), "memlock:", 10);
 }
 
 void bpf_object_memory(const struct bpf_object *object, struct bpf_memory *m)
@@ -149,33 +135,13 @@ void bpf_object_memory(const struct bpf_object *object, struct bpf_memory *m)
 		m->programs += memory_of(bpf_program__fd(program));
 }
 
-bool bpf_program_counts(const struct bpf_program *program, struct bpf_counts *counts)
+bool bpf_program_info(const struct bpf_program *program, struct bpf_prog_info *info)
 {
-	struct bpf_prog_info info = {};
-	__u32 size = sizeof(info);
+	__u32 size = sizeof(*info);
 	int fd = bpf_program__fd(program);
 
-	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size))
-		return false;
-	*counts = (struct bpf_counts){
-		.runs = info.run_cnt,
-		.run_ns = info.run_time_ns,
-		.misses = info.recursion_misses,
-	};
-	return true;
-}
-
-void bpf_object_runs(const struct bpf_object *object,
-		     void (*add)(void *context, const char *program, uint64_t runs, uint64_t ns),
-		     void *context)
-{
-	struct bpf_program *program;
-
-	struct bpf_counts counts;
-
-	bpf_object__for_each_program(program, object)
-		if (bpf_program_counts(program, &counts) && counts.runs)
-			add(context, bpf_program__name(program), counts.runs, counts.run_ns);
+	*info = (struct bpf_prog_info){};
+	return fd >= 0 && !bpf_obj_get_info_by_fd(fd, info, &size);
 }
 
 int bpf_statistics_on(void)

@@ -45,20 +45,8 @@ struct bpf_memory {
 
 void bpf_object_memory(const struct bpf_object *object, struct bpf_memory *m);
 
-/* What the kernel counts of a program. */
-struct bpf_counts {
-	uint64_t runs, run_ns; /* since bpf_statistics_on() */
-	uint64_t misses; /* it was skipped, because it was already running on that CPU; from 5.12 */
-};
-
-/* False: it is not loaded. */
-bool bpf_program_counts(const struct bpf_program *program, struct bpf_counts *counts);
-
-/* Calls @add for each program of @object that has run since bpf_statistics_on(), with
- * the number and the total time of its runs. */
-void bpf_object_runs(const struct bpf_object *object,
-		     void (*add)(void *context, const char *program, uint64_t runs, uint64_t ns),
-		     void *context);
+/* What the kernel knows of a program. False, and zeros: it is not loaded. */
+bool bpf_program_info(const struct bpf_program *program, struct bpf_prog_info *info);
 
 /* Makes the kernel count the runs of all BPF programs until the returned descriptor is closed (from 5.8). Each run
  * then reads the clock twice more. Returns -errno on failure. */

@@ -8,23 +8,10 @@
 
 #include "base/file_text.h"
 
-#define STATUS_MAX (1 << 20)
-
 /* proc(5): "CapEff:\t000001ffffffffff". */
 uint64_t effective_capabilities(const char *root)
 {
-	const char *field = "\nCapEff:";
-	struct file_text status;
-	uint64_t set = 0;
-	char *at;
-
-	if (file_text_read(&status, PATHF("%s/proc/self/status", root), STATUS_MAX))
-		return 0;
-	at = strstr(status.bytes, field);
-	if (at)
-		set = strtoull(at + strlen(field), NULL, 16);
-	file_text_free(&status);
-	return set;
+	return file_number(PATHF("%s/proc/self/status", root), "\nCapEff:", 16);
 }
 
 /* capset(2): each set is divided into words of 32 bits. */

@@ -6,14 +6,6 @@
 
 #include "base/std.h"
 
-/* From 5.8 on; the headers of a build may be older. */
-#ifndef CAP_PERFMON
-#define CAP_PERFMON 38
-#endif
-#ifndef CAP_BPF
-#define CAP_BPF 39
-#endif
-
 #define CAPABILITY(number) (1ull << (number))
 
 /* The process's effective capabilities, from proc below @root ("": this system): a set of CAPABILITY(CAP_...). */

@@ -5,18 +5,21 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+/* Returns a descriptor, or -1 with errno. */
+static int open_at(int whence)
+{
+	int fd = open("/dev/kmsg", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0 || lseek(fd, 0, whence) >= 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
 int kernel_log_open(struct kernel_log *l, enum kernel_log_start start)
 {
-	*l = (struct kernel_log){ .fd = open("/dev/kmsg", O_RDONLY | O_CLOEXEC | O_NONBLOCK) };
-	if (l->fd < 0)
-		return -errno;
-	if (lseek(l->fd, 0, start == KERNEL_LOG_ALL ? SEEK_SET : SEEK_END) < 0) {
-		int err = -errno;
-
-		kernel_log_close(l);
-		return err;
-	}
-	return 0;
+	*l = (struct kernel_log){ .fd = open_at(start == KERNEL_LOG_ALL ? SEEK_SET : SEEK_END) };
+	return l->fd < 0 ? -errno : 0;
 }
 
 void kernel_log_close(struct kernel_log *l)
@@ -62,9 +65,7 @@ int kernel_log_read(struct kernel_log *l)
 void kernel_log_mark(struct kernel_log_mark *m)
 {
 	kernel_log_mark_free(m);
-	m->fd = open("/dev/kmsg", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (m->fd >= 0 && lseek(m->fd, 0, SEEK_END) < 0)
-		kernel_log_mark_free(m);
+	m->fd = open_at(SEEK_END);
 }
 
 void kernel_log_mark_free(struct kernel_log_mark *m)

@@ -2,7 +2,7 @@
 /* Parser of a record of /dev/kmsg:
  *
  * 	4,1339,5140900,c,caller=T77;NVRM: loading\x0a\n SUBSYSTEM=pci\n ... */
-#include "kernel/kmsg_record.h"
+#include "kernel/kernel_log.h"
 
 #include <limits.h>
 
@@ -64,7 +64,6 @@ bool kmsg_record_parse(const char *record, size_t len, struct kmsg_record *out, 
 	s = span_take_line(&rest);
 	while (span_left(s) && out->text_len < size)
 		text[out->text_len++] = take_byte(&s);
-	out->cut = span_left(s);
 	while (span_left(rest)) {
 		s = span_take_line(&rest);
 		if (span_take(&s, " DEVICE="))

@@ -7,19 +7,9 @@
 #include "base/file_text.h"
 #include "base/mountinfo.h"
 
-/* proc(5): a line "mnt_id:" TAB and the number. */
 long mounts_number(int fd)
 {
-	FILE *info = fopen(PATHF("/proc/self/fdinfo/%d", fd), "re");
-	long number = -1;
-	char line[128];
-
-	while (info && number < 0 && fgets(line, sizeof(line), info))
-		if (!strncmp(line, "mnt_id:", 7))
-			number = strtol(line + 7, NULL, 10);
-	if (info)
-		fclose(info);
-	return number;
+	return (long)file_number(PATHF("/proc/self/fdinfo/%d", fd), "mnt_id:", 10) ?: -1;
 }
 
 /* What is mounted on demand may be of a server. */
@@ -60,9 +50,7 @@ static bool is_on_the_way(const struct mountinfo_line *m, const char *path, size
 	return true;
 }
 
-/* Looks for the mount of that number, or, if there is a @path, for the one that it leads to: of mounts
- * at one place the last one counts. */
-static bool find_network(const char *root, long number, const char *path, char *source, size_t size)
+bool mounts_find_network(const char *root, long number, const char *path, char *source, size_t size)
 {
 	FILE *mounts = fopen(PATHF("%s/proc/self/mountinfo", root), "re");
 	struct mountinfo_line m;
@@ -82,16 +70,6 @@ static bool find_network(const char *root, long number, const char *path, char *
 	if (mounts)
 		fclose(mounts);
 	return network;
-}
-
-bool mounts_find_network(const char *root, long number, char *source, size_t size)
-{
-	return find_network(root, number, NULL, source, size);
-}
-
-bool mounts_find_network_by_path(const char *root, const char *path, char *source, size_t size)
-{
-	return find_network(root, -1, path, source, size);
 }
 
 bool mounts_changed(int fd)

@@ -7,14 +7,12 @@
 /* The number of the mount on which the open file @fd is; -1: unknown. */
 long mounts_number(int fd);
 
-/* Whether the mount of this number depends on a server or on a process (FUSE), which may stop answering. If so,
- * writes what is mounted, as in "nas:/export", to @source (of @size bytes). Reads the list of mounts from proc below
- * @root ("": this system), which asks no server. */
-bool mounts_find_network(const char *root, long number, char *source, size_t size);
-
-/* The same for the mount to which the absolute @path leads by its text. It asks nobody, where
- * opening the path may wait for a server; it follows no symbolic link. */
-bool mounts_find_network_by_path(const char *root, const char *path, char *source, size_t size);
+/* Whether a mount depends on a server or on a process (FUSE), which may stop answering: the mount of this @number, or
+ * with an absolute @path the one to which that leads by its text, without its symbolic links; NULL: none. If so, writes
+ * what is mounted, as in "nas:/export", to @source (of @size bytes). Reads the list of mounts from proc below @root
+ * ("": this system), which asks no server, where opening the path may wait for one. */
+bool mounts_find_network(const char *root, long number, const char *path, char *source,
+			 size_t size);
 
 /* Whether anything has been mounted or unmounted since the last call for @fd, an open mountinfo
  * of proc, or since that was opened. */

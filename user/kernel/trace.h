@@ -4,7 +4,7 @@
 
 #include "base/std.h"
 
-/* ---- tracefs.c: where tracefs is ---- */
+/* ---- where tracefs is: also in trace_instance.c ---- */
 
 enum tracefs_state {
 	TRACEFS_ABSENT, /* the kernel has none */
@@ -71,7 +71,6 @@ struct trace_record {
 	const void *data;
 	size_t len; /* bytes, with the padding to a multiple of four */
 	uint16_t type; /* the event's ID */
-	int32_t pid; /* of the task in whose context the event happened */
 };
 
 /* @data stays the caller's. False if it is too short to be a page. */
@@ -136,8 +135,8 @@ void trace_instance_disable(struct trace_instance *t, struct trace_event *event)
 int trace_instance_probe(struct trace_instance *t, struct trace_event *event,
 			 const char *definition);
 
-/* Passes waiting records to their events' handlers, at most as many as the buffers hold. Returns how many. */
-int trace_instance_consume(struct trace_instance *t);
+/* Passes waiting records to their events' handlers, at most as many as the buffers hold. */
+void trace_instance_consume(struct trace_instance *t);
 
 /* Kernel memory of the instance's buffers, in bytes. */
 uint64_t trace_instance_memory(const struct trace_instance *t);

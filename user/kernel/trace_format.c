@@ -107,28 +107,13 @@ uint64_t trace_number(const struct trace_format *f, const void *record, size_t l
 		      const char *name, uint64_t missing)
 {
 	const struct trace_field *field = find(f, name, len);
-	const unsigned char *at = record;
-	union {
-		uint8_t of1;
-		uint16_t of2;
-		uint32_t of4;
-		uint64_t of8;
-	} value;
+	uint64_t value = 0;
 
-	if (!field || field->size > sizeof(value))
+	/* 1, 2, 4 or 8 bytes, the lowest first, as on both architectures. */
+	if (!field || field->size > sizeof(value) || __builtin_popcount(field->size) != 1)
 		return missing;
-	memcpy(&value, at + field->offset, field->size);
-	switch (field->size) {
-	case 1:
-		return value.of1;
-	case 2:
-		return value.of2;
-	case 4:
-		return value.of4;
-	case 8:
-		return value.of8;
-	}
-	return missing;
+	memcpy(&value, (const char *)record + field->offset, field->size);
+	return value;
 }
 
 const char *trace_string(const struct trace_format *f, const void *record, size_t len,

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A trace instance in tracefs (kernel: Documentation/trace/ftrace.rst, "Instances"): its events, its buffers, and its
- * end. */
+/* Where tracefs is, and a trace instance in it (kernel: Documentation/trace/ftrace.rst, "Instances"): its events, its
+ * buffers, and its end. */
 #include "kernel/trace.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,19 +28,39 @@
 #define LOCK_END_MS 300
 #define LOCK_STEP_MS 10
 
-/* Opens a file of tracefs by its path within it. */
-static int __attribute__((format(printf, 3, 4)))
-open_at(const struct trace_instance *t, int flags, const char *format, ...)
-{
-	char path[PATH_MAX];
-	int at = snprintf(path, sizeof(path), "%s/", t->tracefs);
-	va_list args;
+/* The kernel creates both folders; they are empty until tracefs is mounted. */
+static const char *const paths[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 
-	va_start(args, format);
-	vsnprintf(path + at, sizeof(path) - (size_t)at, format, args);
-	va_end(args);
-	return open(path, flags | O_CLOEXEC);
+static enum tracefs_state look(const char *path)
+{
+	if (!access(PATHF("%s/instances", path), F_OK))
+		return TRACEFS_MOUNTED;
+	if (errno == EACCES)
+		return TRACEFS_FORBIDDEN;
+	return access(path, F_OK) ? TRACEFS_ABSENT : TRACEFS_UNMOUNTED;
 }
+
+enum tracefs_state tracefs_find(const char *root, char *path, size_t size)
+{
+	enum tracefs_state best = TRACEFS_ABSENT, state;
+
+	path[0] = 0;
+	for (size_t i = 0; i < COUNT(paths); i++) {
+		const char *full = PATHF("%s%s", root, paths[i]);
+
+		state = look(full);
+		if (state <= best)
+			continue;
+		best = state;
+		if (state != TRACEFS_UNMOUNTED)
+			snprintf(path, size, "%s", full);
+	}
+	return best;
+}
+
+/* Opens a file of tracefs by its path within it, as of printf(). */
+#define OPEN_AT(t, flags, format, ...) \
+	open(PATHF("%s/" format, (t)->tracefs, ##__VA_ARGS__), (flags) | O_CLOEXEC)
 
 static int write_and_close(int fd, const char *text)
 {
@@ -59,7 +78,7 @@ static int write_and_close(int fd, const char *text)
 
 static int set(const struct trace_instance *t, const char *file, const char *value)
 {
-	return write_and_close(open_at(t, O_WRONLY, "instances/%s/%s", t->name, file), value);
+	return write_and_close(OPEN_AT(t, O_WRONLY, "instances/%s/%s", t->name, file), value);
 }
 
 /* While any event is on, the kernel records the name of the task at each context switch of the whole machine, which
@@ -69,14 +88,14 @@ static void disable_command_recording(const struct trace_instance *t)
 {
 	char any[2];
 
-	if (!file_read_and_close(open_at(t, O_RDONLY, "set_event"), any, sizeof(any)))
+	if (!file_read_and_close(OPEN_AT(t, O_RDONLY, "set_event"), any, sizeof(any)))
 		set(t, "trace_options", "norecord-cmd");
 }
 
 static int switch_event(const struct trace_instance *t, const struct trace_event *event,
 			const char *value)
 {
-	return write_and_close(open_at(t, O_WRONLY, "instances/%s/events/%s/%s/enable", t->name,
+	return write_and_close(OPEN_AT(t, O_WRONLY, "instances/%s/events/%s/%s/enable", t->name,
 				       event->system, event->name),
 			       value);
 }
@@ -87,7 +106,7 @@ static void remove_probe(const struct trace_instance *t, const char *instance, c
 
 	snprintf(command, sizeof(command), "-:%s/%s", instance, name);
 	/* Without O_APPEND the kernel would remove everyone's probes. */
-	write_and_close(open_at(t, O_WRONLY | O_APPEND, "kprobe_events"), command);
+	write_and_close(OPEN_AT(t, O_WRONLY | O_APPEND, "kprobe_events"), command);
 }
 
 static void instance_name(char *name, size_t size, int number)
@@ -133,7 +152,7 @@ static int make_folder(struct trace_instance *t)
  * it for @ms milliseconds. */
 static int lock_instances(const struct trace_instance *t, int ms)
 {
-	int fd = open_at(t, O_RDONLY | O_DIRECTORY, "instances");
+	int fd = OPEN_AT(t, O_RDONLY | O_DIRECTORY, "instances");
 
 	if (fd < 0)
 		return -1;
@@ -157,7 +176,7 @@ static int make_instance(struct trace_instance *t)
 		t->name[0] = 0;
 	} else {
 		/* From now on no other agent can remove it. */
-		t->pipe = open_at(t, O_RDONLY | O_NONBLOCK, "instances/%s/trace_pipe", t->name);
+		t->pipe = OPEN_AT(t, O_RDONLY | O_NONBLOCK, "instances/%s/trace_pipe", t->name);
 		err = t->pipe < 0 ? -errno : 0;
 	}
 	if (lock >= 0)
@@ -189,7 +208,7 @@ static int open_cpus(struct trace_instance *t)
 	while ((entry = readdir(dir))) {
 		if (strncmp(entry->d_name, "cpu", 3) != 0)
 			continue;
-		fd = open_at(t, O_RDONLY | O_NONBLOCK, "instances/%s/per_cpu/%s/trace_pipe_raw",
+		fd = OPEN_AT(t, O_RDONLY | O_NONBLOCK, "instances/%s/per_cpu/%s/trace_pipe_raw",
 			     t->name, entry->d_name);
 		if (fd < 0)
 			break;
@@ -215,7 +234,7 @@ static void measure_log_offset(struct trace_instance *t)
 
 	if (set(t, "trace_clock", "perf"))
 		return;
-	fd = open_at(t, O_RDONLY, "instances/%s/per_cpu/cpu0/stats", t->name);
+	fd = OPEN_AT(t, O_RDONLY, "instances/%s/per_cpu/cpu0/stats", t->name);
 	if (fd < 0)
 		return;
 	before = monotonic_ns();
@@ -256,9 +275,7 @@ struct trace_instance *trace_instance_new(struct trace_event *events, size_t cou
 	set(t, "buffer_percent", "0");
 	disable_command_recording(t);
 	measure_log_offset(t);
-	err = set(t, "trace_clock", "mono");
-	if (!err)
-		err = open_cpus(t);
+	err = set(t, "trace_clock", "mono") ?: open_cpus(t);
 	if (!err)
 		return t;
 failed:
@@ -292,7 +309,7 @@ static bool is_on(const struct trace_instance *t, const struct trace_event *even
 {
 	char state[2];
 
-	file_read_and_close(open_at(t, O_RDONLY, "instances/%s/events/%s/%s/enable", t->name,
+	file_read_and_close(OPEN_AT(t, O_RDONLY, "instances/%s/events/%s/%s/enable", t->name,
 				    event->system, event->name),
 			    state, sizeof(state));
 	return *state == '1';
@@ -327,7 +344,7 @@ int trace_instance_probe(struct trace_instance *t, struct trace_event *event,
 	event->system = t->name;
 	remove_probe(t, t->name, event->name);
 	snprintf(command, sizeof(command), "p:%s/%s %s", t->name, event->name, definition);
-	err = write_and_close(open_at(t, O_WRONLY | O_APPEND, "kprobe_events"), command);
+	err = write_and_close(OPEN_AT(t, O_WRONLY | O_APPEND, "kprobe_events"), command);
 	if (!err)
 		t->probe = event;
 	return err;
@@ -346,17 +363,16 @@ static void dispatch(struct trace_instance *t, const struct trace_record *record
 	}
 }
 
-int trace_instance_consume(struct trace_instance *t)
+void trace_instance_consume(struct trace_instance *t)
 {
 	struct pollfd any = { .fd = t->pipe, .events = POLLIN };
 	struct trace_record record;
 	struct trace_page page;
-	int count = 0;
 	ssize_t n;
 
 	/* One check instead of a read per CPU; there may be hundreds. */
 	if (!poll(&any, 1, 0))
-		return 0;
+		return;
 	for (size_t i = 0; i < t->cpu_count; i++)
 		for (int pages = 0; pages < MAX_PAGES; pages++) {
 			n = read(t->cpus[i], t->page, t->page_size);
@@ -367,17 +383,14 @@ int trace_instance_consume(struct trace_instance *t)
 				break;
 			}
 			t->missed += page.missed;
-			for (; trace_page_next(&page, &record); count++)
+			while (trace_page_next(&page, &record))
 				dispatch(t, &record);
 		}
-	return count;
 }
 
 uint64_t trace_instance_memory(const struct trace_instance *t)
 {
-	char text[32];
-
-	file_read_and_close(open_at(t, O_RDONLY, "instances/%s/buffer_total_size_kb", t->name),
-			    text, sizeof(text));
-	return strtoull(text, NULL, 10) * 1024;
+	return 1024 *
+	       file_number(PATHF("%s/instances/%s/buffer_total_size_kb", t->tracefs, t->name), "",
+			   10);
 }

@@ -63,52 +63,42 @@ bool trace_page_next(struct trace_page *p, struct trace_record *record)
 	while (left(p) >= 4) {
 		uint32_t head = word(p->at), type = head & 31;
 		uint64_t delta = head >> 5;
-		size_t size; /* bytes after the head */
+		size_t size = type * sizeof(head); /* bytes after the head */
 
-		p->at += 4;
+		p->at += sizeof(head);
+		if (type == TYPE_PADDING && !delta)
+			break; /* the rest of the page is empty */
 		if (type >= TYPE_PADDING || type == TYPE_LENGTH_FOLLOWS) {
-			if (type == TYPE_PADDING && !delta)
-				break; /* the rest of the page is empty */
-			if (left(p) < 4)
+			if (left(p) < sizeof(head))
 				break;
 			size = word(p->at);
+			p->at += sizeof(head);
 			if (type == TYPE_TIME_EXTEND) {
 				p->time += delta + ((uint64_t)size << 27);
-				p->at += 4;
 				continue;
 			}
 			if (type == TYPE_TIME_STAMP) {
 				/* Its upper five bits are those of the page's time. */
 				p->time = (p->time & ~((1ull << 59) - 1)) | delta |
 					  (uint64_t)size << 27;
-				p->at += 4;
 				continue;
 			}
-			/* The length includes its own word. */
-			if (size < 4 || size > left(p))
+			/* The length includes its own word; the rest of a record's last word may be missing. */
+			if (size < sizeof(head) || size - sizeof(head) > left(p))
 				break;
-			size = (size + 3) & ~(size_t)3;
+			size = ((size + 3) & ~(size_t)3) - sizeof(head);
 			LOWER(size, left(p));
-			p->time += delta;
-			record->data = p->at + 4;
-			record->len = size - 4;
-			p->at += size;
-			if (type == TYPE_PADDING)
-				continue;
-		} else {
-			size = type * (size_t)4;
-			if (size > left(p))
-				break;
-			p->time += delta;
-			record->data = p->at;
-			record->len = size;
-			p->at += size;
 		}
-		if (record->len < RECORD_HEAD)
+		if (size > left(p))
+			break;
+		p->time += delta;
+		record->data = p->at;
+		record->len = size;
+		p->at += size;
+		if (type == TYPE_PADDING || record->len < RECORD_HEAD)
 			continue;
 		record->time = p->time;
 		memcpy(&record->type, record->data, sizeof(record->type));
-		memcpy(&record->pid, (const char *)record->data + 4, sizeof(record->pid));
 		return true;
 	}
 	p->at = p->end;

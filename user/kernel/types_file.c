@@ -59,7 +59,7 @@ static bool may_hang(const char *root, const char *path)
 {
 	char source[160];
 
-	return mounts_find_network_by_path(root, path, source, sizeof(source));
+	return mounts_find_network(root, -1, path, source, sizeof(source));
 }
 
 /* Opens the file. Returns NULL, or why it cannot be read. */
@@ -175,32 +175,16 @@ static bool is_name(const struct range *r, __u32 offset)
 	return name && (!offset || offset == r->strings || !name[-1]);
 }
 
-static bool are_members(const struct range *r, const struct btf_type *t)
+/* What belongs to a type: entries of @size bytes, each of which begins with its name and, if @typed, its type. */
+static bool are_sound(const struct range *r, const struct btf_type *t, const void *entries,
+		      size_t size, bool typed)
 {
-	const struct btf_member *m = btf_members(t);
+	for (__u32 i = 0; i < btf_vlen(t); i++) {
+		const __u32 *entry = (const __u32 *)((const char *)entries + i * size);
 
-	for (__u32 i = 0; i < btf_vlen(t); i++)
-		if (!is_name(r, m[i].name_off) || m[i].type >= r->count)
+		if (!is_name(r, entry[0]) || (typed && entry[1] >= r->count))
 			return false;
-	return true;
-}
-
-static bool are_parameters(const struct range *r, const struct btf_type *t)
-{
-	const struct btf_param *p = btf_params(t);
-
-	for (__u32 i = 0; i < btf_vlen(t); i++)
-		if (!is_name(r, p[i].name_off) || p[i].type >= r->count)
-			return false;
-	return t->type < r->count;
-}
-
-static bool are_values(const struct range *r, const struct btf_type *t)
-{
-	for (__u32 i = 0; i < btf_vlen(t); i++)
-		if (!is_name(r,
-			     btf_is_enum(t) ? btf_enum(t)[i].name_off : btf_enum64(t)[i].name_off))
-			return false;
+	}
 	return true;
 }
 
@@ -211,12 +195,14 @@ static bool is_type(const struct range *r, const struct btf_type *t)
 	switch (btf_kind(t)) {
 	case BTF_KIND_STRUCT:
 	case BTF_KIND_UNION:
-		return are_members(r, t);
+		return are_sound(r, t, btf_members(t), sizeof(struct btf_member), true);
 	case BTF_KIND_FUNC_PROTO:
-		return are_parameters(r, t);
+		return t->type < r->count &&
+		       are_sound(r, t, btf_params(t), sizeof(struct btf_param), true);
 	case BTF_KIND_ENUM:
+		return are_sound(r, t, btf_enum(t), sizeof(struct btf_enum), false);
 	case BTF_KIND_ENUM64:
-		return are_values(r, t);
+		return are_sound(r, t, btf_enum64(t), sizeof(struct btf_enum64), false);
 	case BTF_KIND_ARRAY:
 		return btf_array(t)->type < r->count && btf_array(t)->index_type < r->count;
 	case BTF_KIND_INT:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Lines of JSON become events of the past. */
-#include "past/event_reader.h"
+#include "past/history.h"
 
 #include <math.h>
 #include <sys/stat.h>
@@ -14,116 +14,94 @@
 
 /* ---- lines ---- */
 
-/* What a line has, as it stands there. */
+/* What a line has: its texts and values as they stand there. */
 struct line {
 	struct past_event event;
-	struct span time, gpu, pid, xid, sxid, repeats, incident, monotonic, start, seconds, bytes;
-	struct span replayed, state, unread, incomplete;
+	struct span time, gpu, state, replayed, unread, incomplete;
+	double pid, xid, sxid, repeats, incident;
 };
 
 static const struct {
 	const char *name;
-	size_t member; /* of struct line: a span */
-	bool text; /* it is a text, and the span its inside */
+	size_t member; /* of struct line */
+	enum { TEXT, VALUE, NUMBER } type; /* a span of a text's inside, a span, a double */
+	double max; /* of a number from 0 on; another one is as good as missing */
 } members[] = {
-/* clang-format off */
-#define TEXT(name, to) { name, offsetof(struct line, to), true }
-#define VALUE(name, to) { name, offsetof(struct line, to), false }
-	/* clang-format on */
-	TEXT("time", time),
-	TEXT("kind", event.kind),
-	TEXT("name", event.name),
-	TEXT("gpu", gpu),
-	TEXT("device", event.device),
-	TEXT("severity", event.severity),
-	TEXT("action", event.action),
-	TEXT("comm", event.comm),
-	TEXT("text", event.text),
-	TEXT("job", event.job),
-	TEXT("pod", event.pod),
-	TEXT("cgroup", event.cgroup),
-	TEXT("owner", event.owner),
-	TEXT("boot", event.boot),
-	TEXT("version", event.version),
-	TEXT("state", state),
-	VALUE("held_by", event.held_by),
-	VALUE("pid", pid),
-	VALUE("xid", xid),
-	VALUE("sxid", sxid),
-	VALUE("repeats", repeats),
-	VALUE("incident", incident),
-	VALUE("monotonic_seconds", monotonic),
-	VALUE("start_monotonic_seconds", start),
-	VALUE("seconds", seconds),
-	VALUE("bytes", bytes),
-	VALUE("replayed", replayed),
-	VALUE("holders_unread", unread),
-	VALUE("holders_incomplete", incomplete),
+#define MEMBER(name, to, ...)                                \
+	{                                                    \
+		name, offsetof(struct line, to), __VA_ARGS__ \
+	}
+	MEMBER("time", time, TEXT, 0),
+	MEMBER("kind", event.kind, TEXT, 0),
+	MEMBER("name", event.name, TEXT, 0),
+	MEMBER("gpu", gpu, TEXT, 0),
+	MEMBER("device", event.device, TEXT, 0),
+	MEMBER("severity", event.severity, TEXT, 0),
+	MEMBER("comm", event.comm, TEXT, 0),
+	MEMBER("text", event.text, TEXT, 0),
+	MEMBER("job", event.job, TEXT, 0),
+	MEMBER("pod", event.pod, TEXT, 0),
+	MEMBER("cgroup", event.cgroup, TEXT, 0),
+	MEMBER("owner", event.owner, TEXT, 0),
+	MEMBER("boot", event.boot, TEXT, 0),
+	MEMBER("version", event.version, TEXT, 0),
+	MEMBER("state", state, TEXT, 0),
+	MEMBER("held_by", event.held_by, VALUE, 0),
+	MEMBER("replayed", replayed, VALUE, 0),
+	MEMBER("holders_unread", unread, VALUE, 0),
+	MEMBER("holders_incomplete", incomplete, VALUE, 0),
+	MEMBER("pid", pid, NUMBER, INT32_MAX),
+	MEMBER("xid", xid, NUMBER, UINT32_MAX),
+	MEMBER("sxid", sxid, NUMBER, UINT32_MAX),
+	/* Counts that a reader can add up. */
+	MEMBER("repeats", repeats, NUMBER, 1e15),
+	MEMBER("incident", incident, NUMBER, 1e15),
+	MEMBER("monotonic_seconds", event.monotonic, NUMBER, SECONDS_MAX),
+	MEMBER("start_monotonic_seconds", event.start, NUMBER, SECONDS_MAX),
+	MEMBER("seconds", event.seconds, NUMBER, SECONDS_MAX),
+	MEMBER("bytes", event.bytes, NUMBER, 1e18),
 };
 
 static void on_member(void *context, struct span name, struct span value)
 {
-	struct line *l = context;
-	struct span *to;
+	double number;
 
 	for (size_t i = 0; i < COUNT(members); i++) {
+		void *to = (char *)context + members[i].member;
+
 		if (!span_is(name, members[i].name))
 			continue;
-		to = (struct span *)((char *)l + members[i].member);
-		if (!members[i].text)
-			*to = value;
-		else if (!json_inside(value, to))
-			*to = (struct span){};
+		if (members[i].type == VALUE)
+			*(struct span *)to = value;
+		else if (members[i].type == TEXT && !json_inside(value, to))
+			*(struct span *)to = (struct span){};
+		else if (members[i].type == NUMBER && json_read_number(value, &number) &&
+			 number >= 0 && number <= members[i].max)
+			*(double *)to = number;
 	}
-}
-
-static double number(struct span value, double missing)
-{
-	double found;
-
-	return json_read_number(value, &found) ? found : missing;
-}
-
-/* The same from 0 to @max; another one is as good as missing. */
-static double number_to(struct span value, double missing, double max)
-{
-	double found = number(value, missing);
-
-	return found >= 0 && found <= max ? found : missing;
-}
-
-/* A count, and none that a reader cannot add up. */
-static uint64_t count(struct span value)
-{
-	return (uint64_t)number_to(value, 0, 1e15);
-}
-
-static bool read_time(const struct line *l, double *time)
-{
-	char text[64];
-
-	return span_copy(l->time, text, sizeof(text)) && time_from_text(text, time);
 }
 
 /* Returns whether the line is an event: an object with a time and a kind. */
 static bool read_line(struct line *l, struct span text)
 {
 	struct past_event *e = &l->event;
+	char time[64];
 
-	*l = (struct line){};
-	if (!json_read(text, on_member, l) || !span_left(e->kind) || !read_time(l, &e->time))
+	*l = (struct line){
+		.event = { .monotonic = NAN, .start = NAN, .seconds = NAN, .bytes = NAN },
+		.pid = -1,
+		.xid = -1,
+	};
+	if (!json_read(text, on_member, l) || !span_left(e->kind) ||
+	    !span_copy(l->time, time, sizeof(time)) || !time_from_text(time, &e->time))
 		return false;
 	if (!span_left(e->device))
 		e->device = l->gpu;
 	e->written = e->end = e->time;
-	e->code = (unsigned int)number_to(l->xid, number_to(l->sxid, 0, UINT32_MAX), UINT32_MAX);
-	e->pid = (int)number_to(l->pid, -1, INT32_MAX);
-	e->monotonic = number_to(l->monotonic, NAN, SECONDS_MAX);
-	e->start = number_to(l->start, NAN, SECONDS_MAX);
-	e->seconds = number_to(l->seconds, NAN, SECONDS_MAX);
-	e->bytes = number_to(l->bytes, NAN, 1e18);
-	e->count = 1 + count(l->repeats);
-	e->incident = count(l->incident);
+	e->code = (unsigned int)(l->xid < 0 ? l->sxid : l->xid);
+	e->pid = (int)l->pid;
+	e->count = 1 + (uint64_t)l->repeats;
+	e->incident = (uint64_t)l->incident;
 	e->replayed = span_is(l->replayed, "true");
 	e->holders_unsure = span_left(l->unread) || span_left(l->incomplete);
 	if (span_is(l->state, "begin"))
@@ -194,16 +172,6 @@ static int read_descriptor(int fd, struct event_file *f)
 	return err;
 }
 
-static void turn(struct event_files *f)
-{
-	for (size_t i = 0; i < f->count / 2; i++) {
-		struct event_file one = f->files[i];
-
-		f->files[i] = f->files[f->count - 1 - i];
-		f->files[f->count - 1 - i] = one;
-	}
-}
-
 /* Reads one file of the log; -ENOENT if there is none. @before: what was read last. */
 static int read_one(struct event_files *f, const char *path, struct stat *before)
 {
@@ -253,7 +221,6 @@ int event_files_read(struct event_files *f, const char *path, char *wrong, size_
 			return found;
 	}
 	snprintf(wrong, size, "%s", path);
-	turn(f);
 	return f->count ? 0 : -ENOENT;
 }
 

@@ -247,8 +247,7 @@ static int find_gaps(struct history *h, size_t count, double now)
 			r = next;
 			any = true;
 		}
-		if (!err)
-			err = follow(h, &r, e);
+		err = err ?: follow(h, &r, e);
 	}
 	if (err)
 		return err;
@@ -411,12 +410,6 @@ static int compare_times(const void *left, const void *right)
 	return (a->time > b->time) - (a->time < b->time);
 }
 
-static bool is_link_xid(const struct past_event *e)
-{
-	return e->code == XID_NVLINK_ERROR ||
-	       (e->code >= XID_NVLINK5_FIRST && e->code <= XID_NVLINK5_LAST);
-}
-
 /* A link's failure, an Xid 74 or 149, and what other GPUs report of their ends within a second, Xid 45 included, is one
  * event: the root. A graver one stands alone. */
 static void join_links(struct history *h)
@@ -431,7 +424,8 @@ static void join_links(struct history *h)
 		for (struct past_event *e = near; e < end && e->time <= r->time + LINK_SECONDS;
 		     e++) {
 			if (e->hidden || !same(e->kind, r->kind) || same(e->device, r->device) ||
-			    (!is_link_xid(e) && e->code != XID_CHANNEL_REMOVED) ||
+			    (e->code != XID_NVLINK_ERROR && e->code != XID_CHANNEL_REMOVED &&
+			     (e->code < XID_NVLINK5_FIRST || e->code > XID_NVLINK5_LAST)) ||
 			    (!strcmp(past_grade(e), "fatal") &&
 			     strcmp(past_grade(r), "fatal") != 0))
 				continue;
@@ -497,11 +491,9 @@ int history_join(struct history *h, const struct history *other, double from, do
 			e.end = e.time + e.seconds;
 		err = history_add(h, &e);
 	}
-	for (const struct past_gap *g = old.gaps; g < old.gaps + old.gap_count && !err; g++) {
-		err = add_gap(h, g->from, g->to < from ? g->to : from, g->reason);
-		if (!err)
-			err = add_gap(h, g->from > to ? g->from : to, g->to, g->reason);
-	}
+	for (const struct past_gap *g = old.gaps; g < old.gaps + old.gap_count && !err; g++)
+		err = add_gap(h, g->from, g->to < from ? g->to : from, g->reason) ?:
+			      add_gap(h, g->from > to ? g->from : to, g->to, g->reason);
 	free(old.gaps);
 	if (h->count)
 		qsort(h->events, h->count, sizeof(*h->events), compare_times);

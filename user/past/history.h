@@ -14,7 +14,7 @@ enum past_state { PAST_MOMENT, PAST_BEGIN, PAST_END };
 
 /* A line of the log, or what several lines are about. A text that it lacks is empty. */
 struct past_event {
-	struct span kind, name, device, severity, action, comm, text;
+	struct span kind, name, device, severity, comm, text;
 	struct span job, pod, cgroup; /* of the process that it names */
 	struct span owner; /* of NFS calls, see owner_name() */
 	struct span held_by; /* JSON, an array: who held the GPU */
@@ -77,7 +77,32 @@ int history_join(struct history *h, const struct history *other, double from, do
 
 void history_free(struct history *h);
 
-/* ---- what may have ended a job ---- */
+/* ---- event_reader.c: reads event logs back, also torn ones, foreign lines, and those of other releases ---- */
+
+#define EVENT_FILE_MAX (64u << 20) /* bytes of one file, unpacked; what is older is not read */
+#define EVENT_FILES 16 /* FILE, FILE.1, FILE.2.gz and so on */
+
+/* Adds the lines of @text, which the history refers to. What is no event is counted in
+ * h->skipped, empty lines are not. Returns 0 or -ENOMEM. */
+int event_reader_add(struct history *h, const char *text, size_t len);
+
+/* The files of a log, the newest first. Initialise with {}. */
+struct event_files {
+	struct event_file {
+		char path[4096];
+		char *text; /* owned */
+		size_t len;
+	} files[EVENT_FILES];
+	size_t count;
+};
+
+/* Reads @path and what was renamed to @path.1, @path.2 and so on, or packed by gzip as @path.2.gz; "-": standard
+ * input. Returns 0 if there is any of them, or -errno, with the path that could not be read in @wrong: without all of
+ * them the past would be another. */
+int event_files_read(struct event_files *f, const char *path, char *wrong, size_t size);
+void event_files_free(struct event_files *f);
+
+/* ---- history_cause.c: what may have ended a job ---- */
 
 enum past_cause {
 	CAUSE_NONE,
@@ -103,7 +128,10 @@ bool past_in_window(const struct past_event *e, double since, double until);
 const struct past_event *history_cause(const struct history *h, const char *job, double since,
 				       double until, enum past_cause *cause);
 
-/* Calls @handle for each job, pod and control group that the event names, as "job", "pod" and "cgroup". */
-void past_owners(const struct past_event *e,
-		 void (*handle)(void *context, const char *what, struct span inside),
-		 void *context);
+struct past_owner {
+	const char *what; /* "job", "pod" or "cgroup" */
+	struct span name;
+};
+
+/* The jobs, pods and control groups that the event names. Returns how many; free *@owners. Without memory some. */
+size_t past_owners(const struct past_event *e, struct past_owner **owners);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* How grave an event of the past was, whom it names, and whether it may have ended a job. */
-
-#include "base/json_reader.h"
 #include "past/history.h"
+
+#include "base/array.h"
+#include "base/json_reader.h"
 
 const char *const past_cause_names[CAUSES] = {
 	[CAUSE_NONE] = "none",    [CAUSE_XID] = "xid",       [CAUSE_PCIE] = "pcie_error",
@@ -72,19 +73,26 @@ bool past_in_window(const struct past_event *e, double since, double until)
 /* ---- whom it names ---- */
 
 struct owners {
-	void (*handle)(void *context, const char *what, struct span inside);
-	void *context;
+	struct past_owner *list;
+	size_t count;
 };
+
+static void add_owner(struct owners *o, const char *what, struct span name)
+{
+	struct past_owner *added = span_left(name) ? ARRAY_APPEND(o->list, o->count) : NULL;
+
+	if (added)
+		*added = (struct past_owner){ what, name };
+}
 
 static void on_member(void *context, struct span name, struct span value)
 {
 	static const char *const owning[] = { "job", "pod", "cgroup" };
-	const struct owners *o = context;
 	struct span inside;
 
 	for (size_t i = 0; i < COUNT(owning); i++)
-		if (span_is(name, owning[i]) && json_inside(value, &inside) && span_left(inside))
-			o->handle(o->context, owning[i], inside);
+		if (span_is(name, owning[i]) && json_inside(value, &inside))
+			add_owner(context, owning[i], inside);
 }
 
 static void on_holder(void *context, struct span name, struct span value)
@@ -93,19 +101,17 @@ static void on_holder(void *context, struct span name, struct span value)
 	json_read(value, on_member, context);
 }
 
-void past_owners(const struct past_event *e,
-		 void (*handle)(void *context, const char *what, struct span inside), void *context)
+size_t past_owners(const struct past_event *e, struct past_owner **owners)
 {
-	struct owners o = { handle, context };
+	struct owners o = {};
 
-	if (span_left(e->job))
-		handle(context, "job", e->job);
-	if (span_left(e->pod))
-		handle(context, "pod", e->pod);
-	if (span_left(e->cgroup))
-		handle(context, "cgroup", e->cgroup);
+	add_owner(&o, "job", e->job);
+	add_owner(&o, "pod", e->pod);
+	add_owner(&o, "cgroup", e->cgroup);
 	if (span_left(e->held_by))
 		json_read(e->held_by, on_holder, &o);
+	*owners = o.list;
+	return o.count;
 }
 
 /* ---- the cause ---- */
@@ -113,30 +119,22 @@ void past_owners(const struct past_event *e,
 /* Whose an event is. */
 enum owner { OWNER_NONE, OWNER_OTHER, OWNER_JOB };
 
-struct ownership {
-	const char *job;
-	enum owner owner;
-};
-
-static void on_owner(void *context, const char *what, struct span inside)
-{
-	struct ownership *o = context;
-
-	if (!strcmp(what, "job") && span_is(inside, o->job))
-		o->owner = OWNER_JOB;
-	else if (o->owner == OWNER_NONE && !span_is(inside, "/"))
-		o->owner = OWNER_OTHER;
-}
-
 static enum owner owner_of(const struct past_event *e, const char *job)
 {
-	struct ownership o = { job, OWNER_NONE };
+	enum owner owner = OWNER_NONE;
+	struct past_owner *owners;
+	size_t count = past_owners(e, &owners);
 
-	past_owners(e, on_owner, &o);
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(owners[i].what, "job") && span_is(owners[i].name, job))
+			owner = OWNER_JOB;
+		else if (owner == OWNER_NONE && !span_is(owners[i].name, "/"))
+			owner = OWNER_OTHER;
+	free(owners);
 	/* Others held the GPU; perhaps this job did as well. */
-	if (o.owner == OWNER_OTHER && e->holders_unsure && !span_left(e->cgroup))
+	if (owner == OWNER_OTHER && e->holders_unsure && !span_left(e->cgroup))
 		return OWNER_NONE;
-	return o.owner;
+	return owner;
 }
 
 struct candidate {

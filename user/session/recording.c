@@ -6,8 +6,10 @@
 
 #include "snapshot/table.h"
 
-/* Length and checksum of a frame's bytes, four bytes each, the lowest first. A length of 0 is the end. */
-#define FRAME_HEAD 8
+/* Before a frame's bytes, the lowest byte first, as on both architectures. A length of 0 is the end. */
+struct frame_head {
+	uint32_t len, checksum;
+};
 
 /* Bounds of what is read, far above what is written: a damaged file costs no more. */
 #define MAX_OFFSET 86400L
@@ -24,14 +26,6 @@ struct recorder {
 	z_stream stream;
 	int error; /* of the first failure */
 };
-
-static void make_head(uint8_t *head, uint32_t len, uint32_t checksum)
-{
-	for (int i = 0; i < 4; i++) {
-		head[i] = (uint8_t)(len >> 8 * i);
-		head[4 + i] = (uint8_t)(checksum >> 8 * i);
-	}
-}
 
 /* Compresses the payload with what the frames before have shown. */
 static int pack(struct recorder *r)
@@ -53,10 +47,10 @@ static int pack(struct recorder *r)
 
 static int put_frame(struct recorder *r, const struct bytes *b)
 {
-	uint8_t head[FRAME_HEAD];
+	const struct frame_head head = { (uint32_t)b->len,
+					 (uint32_t)crc32(0, b->data, (uInt)b->len) };
 
-	make_head(head, (uint32_t)b->len, b->len ? (uint32_t)crc32(0, b->data, (uInt)b->len) : 0);
-	if (fwrite(head, sizeof(head), 1, r->out) != 1 ||
+	if (fwrite(&head, sizeof(head), 1, r->out) != 1 ||
 	    (b->len && fwrite(b->data, b->len, 1, r->out) != 1) || fflush(r->out))
 		return -errno;
 	return 0;
@@ -211,23 +205,18 @@ static int read_head(struct recording *r)
 
 static int read_frame(struct recording *r)
 {
-	uint32_t len = 0, checksum = 0;
-	uint8_t head[FRAME_HEAD];
+	struct frame_head head;
 	uint8_t block[16384];
 	int err = 0;
 
-	if (fread(head, sizeof(head), 1, r->in) != 1)
+	if (fread(&head, sizeof(head), 1, r->in) != 1)
 		return short_read(r);
-	for (int i = 3; i >= 0; i--) {
-		len = len << 8 | head[i];
-		checksum = checksum << 8 | head[4 + i];
-	}
-	if (len > FRAME_MAX)
+	if (head.len > FRAME_MAX)
 		return -EBADMSG;
 	r->packed.len = 0;
 	/* In blocks: a damaged length asks for no memory that the file does not fill. */
-	while (r->packed.len < len && !err) {
-		size_t want = len - r->packed.len, got;
+	while (r->packed.len < head.len && !err) {
+		size_t want = head.len - r->packed.len, got;
 
 		got = fread(block, 1, want < sizeof(block) ? want : sizeof(block), r->in);
 		if (!got)
@@ -236,9 +225,9 @@ static int read_frame(struct recording *r)
 	}
 	if (err)
 		return err;
-	if (!len) /* the end, after which nothing may follow */
-		return checksum || getc(r->in) != EOF ? -EBADMSG : 0;
-	return crc32(0, r->packed.data, (uInt)len) == checksum ? 1 : -EBADMSG;
+	if (!head.len) /* the end, after which nothing may follow */
+		return head.checksum || getc(r->in) != EOF ? -EBADMSG : 0;
+	return crc32(0, r->packed.data, (uInt)head.len) == head.checksum ? 1 : -EBADMSG;
 }
 
 struct recording *recording_new(FILE *in)
@@ -259,14 +248,11 @@ struct recording *recording_new(FILE *in)
 
 int recording_next(struct recording *r, struct snapshot *s)
 {
-	int err = r->begun ? 0 : read_head(r);
+	int err = (r->begun ? 0 : read_head(r)) ?: read_frame(r);
 
-	if (!err)
-		err = read_frame(r);
 	if (err <= 0)
 		return err;
-	err = unpack(r);
-	return err ? err : recording_decode(r, r->payload.data, r->payload.len, s);
+	return unpack(r) ?: recording_decode(r, r->payload.data, r->payload.len, s);
 }
 
 void recording_free(struct recording *r)

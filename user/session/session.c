@@ -361,15 +361,12 @@ static int end_interval(struct session *t)
 	for (size_t i = 0; i < t->server_count; i++)
 		add_point(&t->servers[i].sums, &latest->points[i]);
 	find_faults(t);
-	if (!err)
-		err = limit_sums_add(&t->limits, &t->interval);
+	err = err ?: limit_sums_add(&t->limits, &t->interval);
 	find_stalls(t);
 	for (size_t i = 0; i < t->last.calls.slow_count && !err; i++)
 		if (wants_slow(t, &t->last.calls.slow[i]))
 			err = add_slow(t, &t->last.calls.slow[i]);
-	if (!err)
-		err = keep_interval(t);
-	return err ? err : episodes_add(&t->episodes, &t->interval);
+	return err ?: keep_interval(t) ?: episodes_add(&t->episodes, &t->interval);
 }
 
 int session_add(struct session *t, struct snapshot *s)
@@ -385,8 +382,7 @@ int session_add(struct session *t, struct snapshot *s)
 		delta_free(&t->interval);
 		err = delta_make(&t->interval, before.time_ns ? &before : &t->first, &t->last);
 		snapshot_free(&before);
-		if (!err)
-			err = end_interval(t);
+		err = err ?: end_interval(t);
 	}
 	*s = (struct snapshot){};
 	return err;

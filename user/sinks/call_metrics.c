@@ -134,6 +134,30 @@ struct sums_family {
 	const char *(*format)(char *number, uint64_t value);
 };
 
+#define BY_KIND(NAME, field, format)                                                         \
+	{                                                                                    \
+		METRIC_NFS_##NAME, offsetof(struct rpc_sums, field), "kind", rpc_kind_names, \
+			RPC_KINDS, format                                                    \
+	}
+
+static const struct sums_family mount_families[] = {
+	BY_KIND(MOUNT_CALLS, calls, format_integer),
+	BY_KIND(MOUNT_SECONDS, total_ns, format_nanoseconds),
+	{ METRIC_NFS_MOUNT_PHASE_SECONDS, offsetof(struct rpc_sums, phase_ns), "phase",
+	  rpc_phase_names, RPC_PHASES, format_nanoseconds },
+	BY_KIND(MOUNT_SENT_BYTES, sent_bytes, format_integer),
+	BY_KIND(MOUNT_RECEIVED_BYTES, received_bytes, format_integer),
+	BY_KIND(MOUNT_ERRORS, errors, format_integer),
+};
+
+static const struct sums_family owner_families[] = {
+	BY_KIND(OWNER_CALLS, calls, format_integer),
+	BY_KIND(OWNER_SECONDS, total_ns, format_nanoseconds),
+	BY_KIND(OWNER_WAIT_SECONDS, wait_ns, format_nanoseconds),
+	BY_KIND(OWNER_SENT_BYTES, sent_bytes, format_integer),
+	BY_KIND(OWNER_RECEIVED_BYTES, received_bytes, format_integer),
+};
+
 /* Writes the values that are not 0. The last one of @labels is the family's. */
 static void write_sums(struct metrics_writer *w, const struct sums_family *f,
 		       struct metric_label *labels, size_t count, const struct rpc_sums *sums)
@@ -148,72 +172,41 @@ static void write_sums(struct metrics_writer *w, const struct sums_family *f,
 	}
 }
 
-static void write_mounts(struct metrics_writer *w, const struct snapshot *s,
-			 const struct sums_family *f)
+static void write_mounts(struct metrics_writer *w, const struct calls *c)
 {
-	write_family(w, f->metric);
-	for (size_t i = 0; i < s->calls.mount_calls_count; i++) {
-		const struct mount_calls *m = &s->calls.mount_calls[i];
-		struct metric_label labels[] = { { "server", m->server },
-						 { "export", m->export },
-						 { "mountpoint", m->mountpoint },
-						 {} };
+	const struct mount_calls *end = c->mount_calls + c->mount_calls_count;
 
-		write_sums(w, f, labels, COUNT(labels), &m->sums);
+	for (size_t f = 0; f < COUNT(mount_families); f++) {
+		write_family(w, mount_families[f].metric);
+		for (const struct mount_calls *m = c->mount_calls; m < end; m++) {
+			struct metric_label labels[] = { { "server", m->server },
+							 { "export", m->export },
+							 { "mountpoint", m->mountpoint },
+							 {} };
+
+			write_sums(w, &mount_families[f], labels, COUNT(labels), &m->sums);
+		}
 	}
 }
 
-static void write_owners(struct metrics_writer *w, const struct snapshot *s,
-			 const struct sums_family *f)
+static void write_owners(struct metrics_writer *w, const struct calls *c)
 {
-	write_family(w, f->metric);
-	for (size_t i = 0; i < s->calls.owner_calls_count; i++) {
-		const struct owner_calls *o = &s->calls.owner_calls[i];
-		struct metric_label labels[] = { { "server", o->server },
-						 { "owner", o->owner },
-						 {} };
-
-		write_sums(w, f, labels, COUNT(labels), &o->sums);
-	}
-}
-
-static void write_mount_families(struct metrics_writer *w, const struct snapshot *s)
-{
-	const bool known = snapshot_knows(&s->calls, RPC_FACT_MOUNTS);
-
-#define BY(NAME, field, label, names, count, format)                                        \
-	write_mounts(w, s,                                                                  \
-		     &(struct sums_family){ METRIC_NFS_MOUNT_##NAME,                        \
-					    offsetof(struct rpc_sums, field), label, names, \
-					    known ? (count) : 0, format })
-	BY(CALLS, calls, "kind", rpc_kind_names, RPC_KINDS, format_integer);
-	BY(SECONDS, total_ns, "kind", rpc_kind_names, RPC_KINDS, format_nanoseconds);
-	BY(PHASE_SECONDS, phase_ns, "phase", rpc_phase_names, RPC_PHASES, format_nanoseconds);
-	BY(SENT_BYTES, sent_bytes, "kind", rpc_kind_names, RPC_KINDS, format_integer);
-	BY(RECEIVED_BYTES, received_bytes, "kind", rpc_kind_names, RPC_KINDS, format_integer);
-	BY(ERRORS, errors, "kind", rpc_kind_names, RPC_KINDS, format_integer);
-#undef BY
-}
-
-static void write_owner_families(struct metrics_writer *w, const struct snapshot *s)
-{
-	const bool known = snapshot_knows(&s->calls, RPC_FACT_OWNERS);
+	const struct owner_calls *end = c->owner_calls + c->owner_calls_count;
 	char number[NUMBER_SIZE];
 
-#define BY(NAME, field, format)                                                       \
-	write_owners(w, s,                                                            \
-		     &(struct sums_family){ METRIC_NFS_OWNER_##NAME,                  \
-					    offsetof(struct rpc_sums, field), "kind", \
-					    rpc_kind_names, known ? RPC_KINDS : 0, format })
-	BY(CALLS, calls, format_integer);
-	BY(SECONDS, total_ns, format_nanoseconds);
-	BY(WAIT_SECONDS, wait_ns, format_nanoseconds);
-	BY(SENT_BYTES, sent_bytes, format_integer);
-	BY(RECEIVED_BYTES, received_bytes, format_integer);
-#undef BY
-	EACH(NFS_OWNER_OLDEST_CALL_SECONDS, s->calls.owner_calls, s->calls.owner_calls_count,
-	     e->oldest_ns && known, format_nanoseconds(number, e->oldest_ns),
-	     { "server", e->server }, { "owner", e->owner });
+	for (size_t f = 0; f < COUNT(owner_families); f++) {
+		write_family(w, owner_families[f].metric);
+		for (const struct owner_calls *o = c->owner_calls; o < end; o++) {
+			struct metric_label labels[] = { { "server", o->server },
+							 { "owner", o->owner },
+							 {} };
+
+			write_sums(w, &owner_families[f], labels, COUNT(labels), &o->sums);
+		}
+	}
+	EACH(NFS_OWNER_OLDEST_CALL_SECONDS, c->owner_calls, c->owner_calls_count, e->oldest_ns,
+	     format_nanoseconds(number, e->oldest_ns), { "server", e->server },
+	     { "owner", e->owner });
 }
 
 void call_metrics_write(struct metrics_writer *w, const struct snapshot *s)
@@ -232,6 +225,8 @@ void call_metrics_write(struct metrics_writer *w, const struct snapshot *s)
 	EACH(RPC_ERRORS, s->calls.errors, s->calls.error_count, true,
 	     format_integer(number, e->count), { "server", e->server }, { "op", e->op },
 	     { "status", e->status });
-	write_mount_families(w, s);
-	write_owner_families(w, s);
+	if (snapshot_knows(&s->calls, RPC_FACT_MOUNTS))
+		write_mounts(w, &s->calls);
+	if (snapshot_knows(&s->calls, RPC_FACT_OWNERS))
+		write_owners(w, &s->calls);
 }

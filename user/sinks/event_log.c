@@ -5,6 +5,7 @@
 #include <limits.h>
 
 #include "base/cgroup.h"
+#include "base/file_text.h"
 #include "base/json.h"
 #include "base/process.h"
 
@@ -107,10 +108,7 @@ static char *make_line(const struct event *event, uint64_t incident, uint64_t re
 	json_bytes(&j, "text", event->text, event->text_len);
 	json_object_end(&j);
 	fputc('\n', j.out);
-	if (!fclose(j.out))
-		return text;
-	free(text);
-	return NULL;
+	return stream_text(j.out, &text);
 }
 
 /* @more: of how many more this is said; 0: it is the first. */

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/safe_text.h"
 #include "base/terminal.h"
 #include "base/time_text.h"
@@ -227,7 +228,7 @@ struct live_state {
 static void is_in_state(struct live *v, const struct session *t, double age, const char *text,
 			const char *how)
 {
-	struct live_state *s, *more;
+	struct live_state *s;
 
 	for (s = v->states; s < v->states + v->state_count; s++)
 		if (!strcmp(s->text, text)) {
@@ -236,11 +237,9 @@ static void is_in_state(struct live *v, const struct session *t, double age, con
 		}
 	if (v->state_count == MOST_STATES)
 		return;
-	more = realloc(v->states, (v->state_count + 1) * sizeof(*more));
-	if (!more)
+	s = ARRAY_APPEND(v->states, v->state_count);
+	if (!s)
 		return;
-	v->states = more;
-	s = &more[v->state_count++];
 	*s = (struct live_state){ .since = t->last.wall - age, .lasts = true };
 	snprintf(s->text, sizeof(s->text), "%s", text);
 	note(v, "%s: %s", text, how);
@@ -332,15 +331,6 @@ static void note_connections(struct live *v, const struct session *t, size_t num
 			    bad[i].which, bad[i].how);
 }
 
-/* The first line: the times below it are local. */
-static void write_begin(struct live *v, const struct session *t)
-{
-	char time[TIME_LOCAL_SIZE];
-
-	fprintf(v->out, "From %s\n", time_to_local(time, t->first.wall));
-	v->begun = true;
-}
-
 static void write_without_server(struct live *v, const struct session *t, const char *clock)
 {
 	bool matches = t->last.calls.server_count || t->last.calls.op_count;
@@ -354,11 +344,13 @@ static void write_without_server(struct live *v, const struct session *t, const 
 
 void live_interval(struct live *v, const struct session *t)
 {
-	char clock[TIME_CLOCK_SIZE];
+	char clock[TIME_CLOCK_SIZE], begin[TIME_LOCAL_SIZE];
 
 	terminal_ask(v->terminal, &v->size);
+	/* The times below it are local. */
 	if (!v->begun)
-		write_begin(v, t);
+		fprintf(v->out, "From %s\n", time_to_local(begin, t->first.wall));
+	v->begun = true;
 	if (!v->lines || (v->size.rows > 2 && v->lines + t->latest.count > v->size.rows - 1))
 		write_head(v);
 	time_clock(clock, t->last.wall);

@@ -4,6 +4,29 @@
 
 #include "histogram.h"
 
+const char *const metric_type_names[] = {
+	[METRIC_COUNTER] = "counter",
+	[METRIC_GAUGE] = "gauge",
+	[METRIC_HISTOGRAM] = "histogram",
+};
+
+/* Which bounds a histogram has: those of 2^first to 2^last, and +Inf. */
+#define NONE 0
+#define INFINITY_ALONE BOUND_INFINITY
+#define POWERS(first, last) (BOUND_INFINITY | ((UINT64_C(2) << (last)) - (UINT64_C(1) << (first))))
+#define EVEN_POWERS (BOUND_INFINITY | UINT64_C(0x5555555555555555))
+#define CALL_BOUNDS (POWERS(16, 28) | (POWERS(30, 34) & EVEN_POWERS)) /* 66 us to 268 ms, 17 s */
+#define PHASE_BOUNDS (POWERS(14, 32) & EVEN_POWERS) /* 16 us to 4.3 s */
+
+const struct metric metrics[METRICS] = {
+#define METRIC(id, name, type, unit, labels, help) { name, METRIC_##type, unit, labels, help, {} },
+#define HISTOGRAM(id, name, unit, labels, node, op, help) \
+	{ name, METRIC_HISTOGRAM, unit, labels, help, { node, op } },
+#include "sinks/metrics_table.h"
+#undef HISTOGRAM
+#undef METRIC
+};
+
 void write_family(struct metrics_writer *w, enum metric_id metric)
 {
 	w->metric = metric;
@@ -19,17 +42,6 @@ static void end_line(struct metrics_writer *w, char *end, const char *value)
 	fwrite_unlocked(w->line, 1, (size_t)(end - w->line), w->out);
 }
 
-/* @what: "# TYPE", "# UNIT" or "# HELP". */
-static void write_metadata(struct metrics_writer *w, const char *what, const char *suffix,
-			   const char *text)
-{
-	char *end = stpcpy(stpcpy(w->line, what), " ");
-
-	end = stpcpy(stpcpy(end, w->name), suffix);
-	end_line(w, stpcpy(end, " "), text);
-}
-
-/* The first sample writes the metadata: a family without samples is left out. */
 static void begin(struct metrics_writer *w)
 {
 	const struct metric *m = &metrics[w->metric];
@@ -39,10 +51,10 @@ static void begin(struct metrics_writer *w)
 	if (w->begun)
 		return;
 	w->begun = true;
-	write_metadata(w, "# TYPE", suffix, metric_type_names[m->type]);
+	fprintf(w->out, "# TYPE %s%s %s\n", w->name, suffix, metric_type_names[m->type]);
 	if (*m->unit && w->format == FORMAT_OPENMETRICS)
-		write_metadata(w, "# UNIT", suffix, m->unit);
-	write_metadata(w, "# HELP", suffix, m->help);
+		fprintf(w->out, "# UNIT %s%s %s\n", w->name, suffix, m->unit);
+	fprintf(w->out, "# HELP %s%s %s\n", w->name, suffix, m->help);
 }
 
 /* Begins a sample's line: its name, and labels up to the last value's quote. Returns the line's end. The lines of a
@@ -99,7 +111,6 @@ const char *format_integer(char *text, uint64_t value)
 	return text;
 }
 
-/* Nanoseconds as seconds, to the last digit: sums still add up when read. */
 const char *format_nanoseconds(char *text, uint64_t ns)
 {
 	char digits[NUMBER_SIZE], *end = digits + sizeof(digits);

@@ -165,49 +165,20 @@ static const char *code_text(char *text, unsigned int code)
 	return text;
 }
 
-/* A family with a sample for each group of faults: of one device and code. */
-static void write_groups(struct metrics_writer *w, const struct fault_counts *counts,
-			 const struct fault_group *groups, bool nvswitch, enum metric_id family)
-{
-	char number[NUMBER_SIZE], code[CODE_SIZE];
-
-	write_family(w, family);
-	for (size_t i = 0; i < counts->fault_count; i++) {
-		const struct fault *f = &counts->faults[i];
-		const struct fault_group *g = &groups[i];
-		const char *value = NULL;
-
-		if (f->nvswitch != nvswitch || !(g->last > 0))
-			continue;
-		if (family == METRIC_GPU_XID_INCIDENTS)
-			value = format_integer(number, g->incidents);
-		else if (family == METRIC_GPU_XID_RECENT_INCIDENTS)
-			value = format_integer(number, g->recent);
-		else if (family == METRIC_GPU_XID_BOOTS && g->boots > 1)
-			value = format_integer(number, g->boots);
-		else if (family == METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS ||
-			 family == METRIC_NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS)
-			value = format_timestamp(number, g->last);
-		else if (family != METRIC_GPU_XID_BOOTS && g->first > 0)
-			value = format_timestamp(number, g->first);
-		if (value)
-			SAMPLE(w, value, { nvswitch ? "device" : "gpu", f->device },
-			       { nvswitch ? "sxid" : "xid", code_text(code, f->code) });
-	}
-}
+/* A family with a sample for each group of faults of one device and code: its first fault, if its time is known. */
+#define EACH_GROUP(NAME, of_nvswitch, of, by, known, value)                                       \
+	EACH(NAME, counts->faults, counts->fault_count,                                           \
+	     e->nvswitch == (of_nvswitch) && GROUP.last > 0 && (known), value, { of, e->device }, \
+	     { by, code_text(code, e->code) })
+#define GROUP groups[e - counts->faults]
 
 static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 {
-	static const enum metric_id of_gpus[] = {
-		METRIC_GPU_XID_INCIDENTS, METRIC_GPU_XID_RECENT_INCIDENTS, METRIC_GPU_XID_BOOTS,
-		METRIC_GPU_XID_FIRST_TIMESTAMP_SECONDS, METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS
-	};
 	const struct fault_counts *counts = &s->faults;
 	char number[NUMBER_SIZE], code[CODE_SIZE];
 	/* Summed once, for each sum looks at all faults. There are some 4,000 at most (faults/faults.h). */
 	struct fault_group groups[counts->fault_count + 1];
 
-	/* A group's series are written for its first fault, if its time is known. */
 	for (size_t i = 0; i < counts->fault_count; i++) {
 		groups[i] = (struct fault_group){};
 		if (!fault_group_sum(s, &counts->faults[i], &groups[i]))
@@ -217,21 +188,30 @@ static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 	     format_integer(number, e->count), { "gpu", e->device },
 	     { "xid", code_text(code, e->code) }, { "severity", e->severity },
 	     { "action", e->action });
-	for (size_t i = 0; i < COUNT(of_gpus); i++)
-		write_groups(w, counts, groups, false, of_gpus[i]);
+#define EACH_XID(NAME, known, value) EACH_GROUP(GPU_XID_##NAME, false, "gpu", "xid", known, value)
+	EACH_XID(INCIDENTS, true, format_integer(number, GROUP.incidents));
+	EACH_XID(RECENT_INCIDENTS, true, format_integer(number, GROUP.recent));
+	EACH_XID(BOOTS, GROUP.boots > 1, format_integer(number, GROUP.boots));
+	EACH_XID(FIRST_TIMESTAMP_SECONDS, GROUP.first > 0, format_timestamp(number, GROUP.first));
+	EACH_XID(LAST_TIMESTAMP_SECONDS, true, format_timestamp(number, GROUP.last));
+#undef EACH_XID
 	EACH(GPU_XID_UNVERIFIED, s->faults.unverified, s->faults.unverified_count, true,
 	     format_integer(number, e->count), { "gpu", e->gpu },
 	     { "xid", code_text(code, e->code) });
 	EACH(NVSWITCH_SXID_ERRORS, counts->faults, counts->fault_count, e->nvswitch,
 	     format_integer(number, e->count), { "device", e->device },
 	     { "sxid", code_text(code, e->code) }, { "severity", e->severity });
-	write_groups(w, counts, groups, true, METRIC_NVSWITCH_SXID_FIRST_TIMESTAMP_SECONDS);
-	write_groups(w, counts, groups, true, METRIC_NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS);
+	EACH_GROUP(NVSWITCH_SXID_FIRST_TIMESTAMP_SECONDS, true, "device", "sxid", GROUP.first > 0,
+		   format_timestamp(number, GROUP.first));
+	EACH_GROUP(NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS, true, "device", "sxid", true,
+		   format_timestamp(number, GROUP.last));
 	write_family(w, METRIC_GPU_FAULT_REPORTS);
 	for (int p = 0; p < FAULT_PATHS && s->faults.gpu_watched; p++)
 		SAMPLE(w, format_integer(number, s->faults.fault_paths[p]),
 		       { "path", fault_path_names[p] });
 }
+#undef GROUP
+#undef EACH_GROUP
 
 static void write_kernel_events(struct metrics_writer *w, const struct fault_counts *c)
 {

@@ -13,8 +13,6 @@ struct sums {
 	uint64_t calls;
 	uint64_t total_ns;
 	uint64_t phase_ns[RPC_PHASES];
-	uint64_t sent_bytes;
-	uint64_t received_bytes;
 	uint64_t earlier_ns; /* of setup: before the session */
 };
 
@@ -30,8 +28,6 @@ static struct sums sum_up(const struct delta *d, const char *server)
 		sums.total_ns += o->total.sum_ns;
 		for (int p = 0; p < RPC_PHASES; p++)
 			sums.phase_ns[p] += o->phase_ns[p];
-		sums.sent_bytes += o->sent_bytes;
-		sums.received_bytes += o->received_bytes;
 	}
 	for (size_t i = 0; i < d->server_count; i++)
 		if (!server || !strcmp(d->servers[i].now->server, server))

@@ -22,39 +22,26 @@ static void write_setting(FILE *out, const struct verdict *v)
 		safe_line(out, INDENT "sysctl -w %s=%s", v->setting, v->value);
 }
 
-/* @path as one word of a shell. */
-static void write_word(FILE *out, const char *path)
+/* Room for a mount point of which each byte is escaped, and quotes around it. */
+#define WORD_SIZE (4 * LABEL_SIZE + 3)
+
+/* Writes @path as one word of a shell to @word, which it returns. */
+static const char *shell_word(char *word, const char *path)
 {
 	static const char plain[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-";
+	char *end = word;
 
-	if (!path[strspn(path, plain)]) {
-		fputs(path, out);
-		return;
-	}
-	fputc('\'', out);
+	if (!path[strspn(path, plain)])
+		return path;
+	*end++ = '\'';
 	for (; *path; path++)
 		if (*path == '\'')
-			fputs("'\\''", out);
+			end = stpcpy(end, "'\\''");
 		else
-			fputc(*path, out);
-	fputc('\'', out);
-}
-
-/* Readahead is of a mount's backing device, and holds at once. */
-static void write_readahead(FILE *out, const struct verdict *v)
-{
-	char *path = NULL;
-	size_t size;
-	FILE *text = open_memstream(&path, &size);
-
-	if (!text)
-		return;
-	write_word(text, v->mountpoint);
-	if (!fclose(text))
-		safe_line(out, INDENT "echo %s >/sys/class/bdi/$(mountpoint -d %s)/%s", v->value,
-			  path, v->setting);
-	free(path);
+			*end++ = *path;
+	strcpy(end, "'");
+	return word;
 }
 
 static int by_path(const void *left, const void *right)
@@ -66,7 +53,7 @@ static int by_path(const void *left, const void *right)
 static void write_mounts(FILE *out, const char **paths, size_t count, const struct verdict *v,
 			 bool mount)
 {
-	char *line = NULL;
+	char *line = NULL, word[WORD_SIZE];
 	size_t size;
 	FILE *text = open_memstream(&line, &size);
 
@@ -76,7 +63,7 @@ static void write_mounts(FILE *out, const char **paths, size_t count, const stru
 		fputs(i == 0 ? mount ? "mount " : "umount " : mount ? " && mount " : " ", text);
 		if (mount && !strchr(v->setting, '.'))
 			fprintf(text, "-o %s=%s ", v->setting, v->value);
-		write_word(text, paths[mount ? i : count - 1 - i]);
+		fputs(shell_word(word, paths[mount ? i : count - 1 - i]), text);
 	}
 	if (!fclose(text))
 		safe_line(out, INDENT "%s", line);
@@ -103,9 +90,13 @@ static void mount_again(FILE *out, const struct calls *c, const struct verdict *
 
 void report_commands(FILE *out, const struct calls *c, const struct verdict *v)
 {
+	char word[WORD_SIZE];
+
 	write_setting(out, v);
+	/* Readahead is of a mount's backing device, and holds at once. */
 	if (!strcmp(v->setting, "read_ahead_kb"))
-		write_readahead(out, v);
+		safe_line(out, INDENT "echo %s >/sys/class/bdi/$(mountpoint -d %s)/%s", v->value,
+			  shell_word(word, v->mountpoint), v->setting);
 	if (v->remount)
 		mount_again(out, c, v);
 }

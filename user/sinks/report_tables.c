@@ -36,15 +36,14 @@ size_t session_ops(const struct session *t, const char *server, const struct op_
 	return count;
 }
 
-/* "slot 75 rtt 25", at most @most phases, with at least 1 %. */
-static void format_phases(char *text, size_t size, const uint64_t *phase_ns, uint64_t total_ns,
-			  size_t most)
+/* "slot 75 rtt 25", at most two phases, with at least 1 %. */
+static void format_phases(char *text, size_t size, const uint64_t *phase_ns, uint64_t total_ns)
 {
 	enum rpc_phase largest[RPC_PHASES];
 	size_t count = session_largest_phases(phase_ns, largest), len = 0;
 
 	*text = 0;
-	for (size_t i = 0; i < count && i < most; i++) {
+	for (size_t i = 0; i < count && i < 2; i++) {
 		double share =
 			100 * (double)phase_ns[largest[i]] / (double)(total_ns ? total_ns : 1);
 
@@ -67,7 +66,7 @@ static void write_op(FILE *out, const struct session *t, const struct op_delta *
 					time_histogram_quantile(&o->total, quantiles[i]));
 		else
 			strcpy(times[1 + i], "-");
-	format_phases(phases, sizeof(phases), o->phase_ns, o->total.sum_ns, 2);
+	format_phases(phases, sizeof(phases), o->phase_ns, o->total.sum_ns);
 	safe_line(out, "%-12s %7" PRIu64 " %7.1f %7s %7s %7s %7s %s", o->now->op, calls,
 		  (double)(o->sent_bytes + o->received_bytes) / 1e6, times[0], times[1], times[2],
 		  times[3], phases);
@@ -352,7 +351,7 @@ void report_episodes(FILE *out, const struct session *t)
 		server = e->server;
 		for (int p = 0; p < RPC_PHASES; p++)
 			share[p] = e->share[p] > 0 ? (uint64_t)(e->share[p] * 1e6) : 0;
-		format_phases(phases, sizeof(phases), share, 1000000, 2);
+		format_phases(phases, sizeof(phases), share, 1000000);
 		safe_line(out, "%s %-4s %8.1f %9.1f %7.1f %7.1f %-11s %s",
 			  time_clock(clock, session_wall(t, e->start_ns)),
 			  episode_kind_names[e->kind], e->seconds, (double)e->bytes / 1e6,
@@ -372,7 +371,7 @@ void report_slow_calls(FILE *out, const struct session *t, size_t most)
 		char process[SLOW_COMM_LEN + 16];
 
 		format_duration(duration, c->total_ns);
-		format_phases(phases, sizeof(phases), c->phase_ns, c->total_ns, 2);
+		format_phases(phases, sizeof(phases), c->phase_ns, c->total_ns);
 		snprintf(process, sizeof(process), "%s %" PRIu32, *c->comm ? c->comm : "?", c->pid);
 		safe_line(out, "%s %7s %-12s %-24s %s", time_clock(clock, c->time), duration, c->op,
 			  process, phases);

@@ -2,15 +2,7 @@
 /* A session as JSON. */
 #include "sinks/report.h"
 
-#include <math.h>
-
 #include "base/json.h"
-
-/* A number that may be none, which JSON does not have. */
-static void write_fraction(struct json *j, const char *name, double value, int digits)
-{
-	json_fraction(j, name, isfinite(value) ? value : 0, digits);
-}
 
 static void write_phases(struct json *j, const uint64_t *phase_ns)
 {
@@ -20,11 +12,11 @@ static void write_phases(struct json *j, const uint64_t *phase_ns)
 	json_object_end(j);
 }
 
-static void write_shares(struct json *j, const char *name, const double *share)
+static void write_shares(struct json *j, const double *share)
 {
-	json_object(j, name);
+	json_object(j, "shares");
 	for (int p = 0; p < RPC_PHASES; p++)
-		write_fraction(j, rpc_phase_names[p], share[p], 4);
+		json_fraction(j, rpc_phase_names[p], share[p], 4);
 	json_object_end(j);
 }
 
@@ -34,38 +26,38 @@ static void write_load(struct json *j, const char *name, const struct verdict_lo
 {
 	json_object(j, name);
 	json_unsigned(j, "calls", load->calls);
-	write_fraction(j, "in_flight", load->in_flight, 2);
-	write_fraction(j, "rtt_seconds", load->rtt_ns / 1e9, 9);
+	json_fraction(j, "in_flight", load->in_flight, 2);
+	json_fraction(j, "rtt_seconds", load->rtt_ns / 1e9, 9);
 	json_object_end(j);
 }
 
 static void write_numbers(struct json *j, const struct verdict_numbers *n)
 {
 	json_object(j, "numbers");
-	write_fraction(j, "seconds", n->seconds, 3);
-	write_fraction(j, "stall_seconds", n->stall_seconds, 3);
-	write_fraction(j, "active_seconds", n->active_seconds, 3);
+	json_fraction(j, "seconds", n->seconds, 3);
+	json_fraction(j, "stall_seconds", n->stall_seconds, 3);
+	json_fraction(j, "active_seconds", n->active_seconds, 3);
 	json_unsigned(j, "calls", n->calls);
-	write_fraction(j, "concurrency", n->concurrency, 2);
-	write_fraction(j, "in_flight", n->in_flight, 2);
+	json_fraction(j, "concurrency", n->concurrency, 2);
+	json_fraction(j, "in_flight", n->in_flight, 2);
 	json_unsigned(j, "slots", n->slots);
 	json_unsigned(j, "transports", n->transports);
-	write_fraction(j, "hold_seconds", n->hold_ns / 1e9, 9);
-	write_fraction(j, "rtt_seconds", n->rtt_ns / 1e9, 9);
-	write_shares(j, "shares", n->share);
-	write_fraction(j, "credentials_share", n->credentials_share, 4);
-	write_fraction(j, "earlier_share", n->earlier_share, 4);
+	json_fraction(j, "hold_seconds", n->hold_ns / 1e9, 9);
+	json_fraction(j, "rtt_seconds", n->rtt_ns / 1e9, 9);
+	write_shares(j, n->share);
+	json_fraction(j, "credentials_share", n->credentials_share, 4);
+	json_fraction(j, "earlier_share", n->earlier_share, 4);
 	json_object(j, "saturated_shares");
 	for (int l = 0; l < RPC_LIMITS; l++)
-		write_fraction(j, rpc_limit_names[l], n->saturated_share[l], 4);
+		json_fraction(j, rpc_limit_names[l], n->saturated_share[l], 4);
 	json_object_end(j);
-	write_fraction(j, "lost_share", n->lost_share, 6);
+	json_fraction(j, "lost_share", n->lost_share, 6);
 	json_unsigned(j, "window_bytes", (uint64_t)n->window_bytes);
-	write_fraction(j, "window_share", n->window_share, 4);
-	write_fraction(j, "carrying_share", n->carrying_share, 4);
-	write_fraction(j, "min_rtt_seconds", n->min_rtt_ns / 1e9, 9);
-	write_fraction(j, "srtt_seconds", n->srtt_ns / 1e9, 9);
-	write_fraction(j, "cpu_waiting_share", n->cpu_waiting_share, 4);
+	json_fraction(j, "window_share", n->window_share, 4);
+	json_fraction(j, "carrying_share", n->carrying_share, 4);
+	json_fraction(j, "min_rtt_seconds", n->min_rtt_ns / 1e9, 9);
+	json_fraction(j, "srtt_seconds", n->srtt_ns / 1e9, 9);
+	json_fraction(j, "cpu_waiting_share", n->cpu_waiting_share, 4);
 	json_nanoseconds(j, "oldest_seconds", n->oldest_ns);
 	json_unsigned(j, "retransmits", n->retransmits);
 	json_unsigned(j, "timeouts", n->timeouts);
@@ -81,8 +73,8 @@ static void write_verdict(struct json *j, const struct verdict *v)
 	json_object(j, "verdict");
 	json_text(j, "bound_by", bound_names[v->bound_by]);
 	json_text(j, "confidence", confidence_names[v->confidence]);
-	write_fraction(j, "gain_expected", v->gain_expected, 3);
-	write_fraction(j, "gain_at_most", v->gain_at_most, 3);
+	json_fraction(j, "gain_expected", v->gain_expected, 3);
+	json_fraction(j, "gain_at_most", v->gain_at_most, 3);
 	json_text(j, "setting", v->setting);
 	json_text(j, "value", v->value);
 	json_text(j, "mountpoint", v->mountpoint);
@@ -207,7 +199,7 @@ static void write_mounts(struct json *j, const struct snapshot *s, const char *s
 
 static void write_share(struct json *j, const char *name, uint64_t part, uint64_t all)
 {
-	write_fraction(j, name, all ? (double)part / (double)all : 0, 4);
+	json_fraction(j, name, all ? (double)part / (double)all : 0, 4);
 }
 
 static void write_kinds(struct json *j, const struct rpc_sums *sums)
@@ -359,12 +351,12 @@ static void write_episodes(struct json *j, const struct session *t)
 		json_object(j, NULL);
 		json_text(j, "kind", episode_kind_names[e->kind]);
 		json_text(j, "server", e->server);
-		write_fraction(j, "start", session_wall(t, e->start_ns), 3);
-		write_fraction(j, "seconds", e->seconds, 3);
+		json_fraction(j, "start", session_wall(t, e->start_ns), 3);
+		json_fraction(j, "seconds", e->seconds, 3);
 		json_unsigned(j, "bytes", e->bytes);
-		write_fraction(j, "mean_rate", e->mean_rate, 0);
-		write_fraction(j, "peak_rate", e->peak_rate, 0);
-		write_shares(j, "shares", e->share);
+		json_fraction(j, "mean_rate", e->mean_rate, 0);
+		json_fraction(j, "peak_rate", e->peak_rate, 0);
+		write_shares(j, e->share);
 		json_text(j, "bound_by", bound_names[e->bound_by]);
 		json_object_end(j);
 	}
@@ -386,8 +378,8 @@ static void write_faults(struct json *j, const struct session *t)
 		json_text(j, "meaning", f->meaning);
 		json_text(j, "advice", f->advice);
 		json_unsigned(j, "count", f->count);
-		write_fraction(j, "first", f->first, 3);
-		write_fraction(j, "last", f->last, 3);
+		json_fraction(j, "first", f->first, 3);
+		json_fraction(j, "last", f->last, 3);
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -402,7 +394,7 @@ static void write_events(struct json *j, const struct session *t)
 		json_newline(j);
 		json_object(j, NULL);
 		json_text(j, "kind", session_event_names[e->kind]);
-		write_fraction(j, "time", e->time, 3);
+		json_fraction(j, "time", e->time, 3);
 		json_text(j, "name", e->name);
 		if (e->kind == SESSION_FAULT) {
 			json_unsigned(j, e->nvswitch ? "sxid" : "xid", e->code);
@@ -422,7 +414,7 @@ static void write_slow_calls(struct json *j, const struct session *t)
 	for (const struct slow_call *c = t->slow; c < t->slow + t->slow_count; c++) {
 		json_newline(j);
 		json_object(j, NULL);
-		write_fraction(j, "end", c->time, 3);
+		json_fraction(j, "end", c->time, 3);
 		json_nanoseconds(j, "seconds", c->total_ns);
 		json_text(j, "server", c->server);
 		json_text(j, "op", c->op);
@@ -462,8 +454,8 @@ void session_json_write(FILE *out, const struct session *t)
 	json_text(&j, "xidscope", t->origin.version);
 	json_signed(&j, "utc_offset_seconds", t->origin.utc_offset);
 	json_text(&j, "source", rpc_source_names[t->last.calls.source]);
-	write_fraction(&j, "start", t->first.wall, 3);
-	write_fraction(&j, "seconds", session_seconds(t), 3);
+	json_fraction(&j, "start", t->first.wall, 3);
+	json_fraction(&j, "seconds", session_seconds(t), 3);
 	if (t->last.calls.rpc_missing)
 		json_text(&j, "not_observed", t->last.calls.rpc_missing);
 	json_bool(&j, "gpu_faults_observed", t->last.faults.gpu_watched);

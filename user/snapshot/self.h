@@ -63,7 +63,7 @@ struct self {
  * make the array larger. A drop or a program adds to the entry of its name. */
 void snapshot_hook(struct self *s, const char *name, bool attached);
 void snapshot_drop(struct self *s, const char *reason, uint64_t count);
-/* @self: as bpf_object_runs() takes it. */
+/* @self: as bpf_hooks_count() takes it. */
 void snapshot_program(void *self, const char *name, uint64_t runs, uint64_t ns);
 /* Adds the drops and the runs of programs of @past. */
 void self_add(struct self *s, const struct self *past);

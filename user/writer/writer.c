@@ -275,20 +275,26 @@ void writer_start(struct writer *w, const struct log *log, const struct writer_r
 	w->ready = !w->shared || start_process(w);
 }
 
-/* Waits for an answer, for a turn of @waited. */
-static void wait_answer(const struct writer *w, struct waited *waited)
+/* Takes all writers on until @step says of each that it is done: for at most @most_ns with a CPU, or much longer
+ * without. */
+static void wait_all(struct writer *w, size_t count, uint64_t most_ns,
+		     bool (*step)(struct writer *w))
 {
+	struct waited waited = wait_begin();
 	struct epoll_event event;
+	bool over = !most_ns, done;
 
-	epoll_wait(w->epoll, &event, 1, (int)(SLICE_NS / 1000000));
-	wait_turn(waited, SLICE_NS);
-}
-
-/* Whether nothing has come for @most_ns with a CPU, or much longer without. */
-static bool is_over(const struct waited *waited, uint64_t most_ns)
-{
-	return waited->sum_ns >= most_ns ||
-	       waited->last_ns >= waited->begin_ns + most_ns + STARVED_NS;
+	while (!over) {
+		done = true;
+		for (size_t i = 0; i < count; i++)
+			done &= step(&w[i]);
+		over = done || waited.sum_ns >= most_ns ||
+		       waited.last_ns >= waited.begin_ns + most_ns + STARVED_NS;
+		if (!over) {
+			epoll_wait(w->epoll, &event, 1, (int)(SLICE_NS / 1000000));
+			wait_turn(&waited, SLICE_NS);
+		}
+	}
 }
 
 /* From now on a file that is read is set aside. */
@@ -306,30 +312,26 @@ static void give_up_start(struct writer *w)
 		w->path, w->path);
 }
 
-void writers_wait_ready(struct writer *w, size_t count, uint64_t most_ns)
+static bool is_ready(struct writer *w)
 {
-	struct waited waited = wait_begin();
-	bool ready = false;
 	sigset_t set;
 	int err;
 
-	while (!ready && !is_over(&waited, most_ns)) {
-		wait_answer(w, &waited);
-		ready = true;
-		for (size_t i = 0; i < count; i++) {
-			writer_serve(&w[i], &err);
-			ready &= w[i].ready;
-		}
-		sigpending(&set); /* blocked: the loop handles them */
-		ready |= sigismember(&set, SIGTERM) || sigismember(&set, SIGINT);
-	}
+	writer_serve(w, &err);
+	sigpending(&set); /* blocked: the loop handles them */
+	return w->ready || sigismember(&set, SIGTERM) || sigismember(&set, SIGINT);
+}
+
+void writers_wait_ready(struct writer *w, size_t count, uint64_t most_ns)
+{
+	wait_all(w, count, most_ns, is_ready);
 	for (; count; count--, w++)
 		if (!w->ready)
 			give_up_start(w);
 }
 
 /* Goes on with the end as far as it can without waiting. Returns whether it is reached. */
-static bool finish(struct writer *w, bool keep)
+static bool finish(struct writer *w)
 {
 	int err = 0;
 
@@ -344,7 +346,6 @@ static bool finish(struct writer *w, bool keep)
 	if (w->work == WRITER_IDLE && !w->shared->end) {
 		if (w->socket < 0)
 			return start_process(w);
-		w->shared->keep = keep;
 		w->shared->end = true;
 		shutdown(w->socket, SHUT_WR);
 	}
@@ -353,16 +354,10 @@ static bool finish(struct writer *w, bool keep)
 
 void writers_finish(struct writer *w, size_t count, bool keep, uint64_t most_ns)
 {
-	struct waited waited = wait_begin();
-	bool done;
-
-	do {
-		done = true;
-		for (size_t i = 0; i < count; i++)
-			done &= finish(&w[i], keep || i > 0);
-		if (!done)
-			wait_answer(w, &waited);
-	} while (!done && !is_over(&waited, most_ns));
+	for (size_t i = 0; i < count; i++)
+		if (w[i].shared)
+			w[i].shared->keep = keep || i > 0;
+	wait_all(w, count, most_ns, finish);
 	for (; count; count--, w++) {
 		if (!w->shared)
 			continue;

@@ -86,8 +86,7 @@ bool writer_append(struct writer *w, const char *line, size_t size);
  * then is reported, and its process ends with the agent. */
 void writers_finish(struct writer *w, size_t count, bool keep, uint64_t most_ns);
 
-/* For writer.c: starts the process of @w. Returns its socket, or -1 with errno. The process sends a byte
- * when it has opened the path, and one for each byte that it receives, when it has written the
- * text. With that it passes the descriptor of a lock that it has taken: the lock ends with the
- * agent, even if the process hangs. It ends when the socket is closed, and with the agent. */
+/* For writer.c: starts the process of @w. Returns its socket, or -1 with errno. The process sends a byte when it has opened
+ * the path and when it has written a text, for which it receives one; with it a lock that it has taken, which thus ends
+ * with the agent, even if the process hangs. It ends when the socket is closed, and with the agent. */
 int writer_process_start(const struct writer *w);

@@ -7,14 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file_text.h"
 #include "base/output_file.h"
 #include "kernel/capabilities.h"
 #include "kernel/mounts.h"
 #include "writer/writer.h"
 
-/* At the start, a lock is tried again for half a second. */
-#define LOCK_TRIES 10
-#define LOCK_US 50000
+/* How long to wait at the start for the lock, which a process of an agent that has just ended may still hold. */
+#define LOCK_MS 500
 
 /* Takes no lock on a server's file system: the agent could not end before the server released
  * it. Returns whether the mount is known. */
@@ -24,42 +24,19 @@ static bool look_at_mount(struct output_file *f, struct writer_shared *s)
 
 	if (folder < 0)
 		return false;
-	f->unlocked =
-		mounts_find_network("", mounts_number(folder), s->network, sizeof(s->network));
+	f->unlocked = mounts_find_network("", mounts_number(folder), NULL, s->network,
+					  sizeof(s->network));
 	close(folder);
 	return true;
-}
-
-static int open_path(struct output_file *f)
-{
-	int err = output_file_check(f);
-
-	if (err || f->append)
-		return err;
-	err = output_file_lock(f);
-	/* A process of an agent that has just ended may still hold it. */
-	for (int i = 0; i < LOCK_TRIES && err == -EBUSY; i++) {
-		usleep(LOCK_US);
-		err = output_file_lock(f);
-	}
-	return err;
 }
 
 static int read_file(struct output_file *f, char *text, size_t *size)
 {
 	int file = output_file_open(f);
-	ssize_t n = 1;
+	ssize_t n = file < 0 ? file : file_read_and_close(file, text, WRITER_TEXT_MAX);
 
-	if (file < 0)
-		return file;
-	*size = 0;
-	while (n > 0 && *size < WRITER_TEXT_MAX) {
-		n = TEMP_FAILURE_RETRY(read(file, text + *size, WRITER_TEXT_MAX - *size));
-		*size += n > 0 ? (size_t)n : 0;
-	}
-	n = n < 0 ? -errno : n;
-	close(file);
-	return n > 0 ? -EFBIG : (int)n;
+	*size = n < 0 ? 0 : (size_t)n;
+	return n < 0 ? (int)n : n == WRITER_TEXT_MAX - 1 ? -EFBIG : 0;
 }
 
 static int write_text(struct output_file *f, struct writer_shared *s)
@@ -99,7 +76,7 @@ static void serve(struct output_file *f, struct writer_shared *s, bool reads, in
 	bool looked = look_at_mount(f, s);
 	char byte;
 
-	s->error = open_path(f);
+	s->error = output_file_check(f) ?: f->append ? 0 : output_file_wait_lock(f, LOCK_MS);
 	do {
 		if (f->part != OUTPUT_FILE && output_is_refused(s->error))
 			snprintf(s->beside, sizeof(s->beside), "%s: ", f->names[f->part]);

@@ -2,6 +2,7 @@
 # Turns a table of this folder into the initialisers of a C array. The names of the columns, in the first row, tell which:
 #   xid_catalog.tsv   Xids; the array is indexed by the code
 #   sxid_catalog.tsv  SXids: a row of what some have in common, then rows of those, which begin with an empty field
+#   action_advice.tsv the sentence for the engineer on call, by action
 #   xid_text.tsv      what the text of an Xid decides, ascending; of one code, the first rule that fits counts
 # Plain POSIX awk. Any bad row ends it with status 1, so that a build stops: field count, order of the codes, values
 # outside the known ones, values unfit for labels. "source" is where a row was taken from: a URL or a file.
@@ -53,7 +54,7 @@ NR == 1 {
 	columns = NF
 	for (i = 1; i <= NF; i++)
 		column[i] = $i
-	table = $1 == "action" ? "sxid" : $2 == "name" ? "text" : $1
+	table = $2 == "sentence" ? "advice" : $1 == "action" ? "sxid" : $2 == "name" ? "text" : $1
 	next
 }
 
@@ -76,7 +77,13 @@ table == "sxid" && $1 == "" {
 	last = $1
 }
 
-table != "sxid" {
+table == "advice" {
+	need(1, word)
+	need(2, ".*[.]")
+	printf "{%s, %s},\n", quoted($1), quoted($2)
+}
+
+table == "xid" || table == "text" {
 	need(1, "[1-9][0-9]?[0-9]?[0-9]?[0-9]?")
 	if ($1 + 0 < code || ($1 + 0 == code && table != "text"))
 		fail(column[1] " does not ascend")

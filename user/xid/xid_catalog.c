@@ -30,50 +30,7 @@ static const struct {
 	const char *action;
 	const char *sentence;
 } advice[] = {
-	{ "check_fm_config",
-	  "Check the partitions of Fabric Manager, then reset the node's GPUs and switches." },
-	{ "check_link_mechanical_connections",
-	  "Check how cables and modules of the link are seated; if it returns, run the link diagnostics." },
-	{ "check_mechanicals", "Check the card's power cables and seating." },
-	{ "check_thermals", "Check the cooling of the node and of its switches." },
-	{ "check_uvm",
-	  "If unified memory (UVM) or vGPU is in use, drain the node and reset the GPU; otherwise no action is needed." },
-	{ "contact_support",
-	  "If it recurs, collect nvidia-bug-report.log and open a case with the vendor." },
-	{ "drain_p2p", "End the jobs that access this GPU from other GPUs (NVLink)." },
-	{ "enable_ecc",
-	  "Enable ECC, so that the GPU can replace bad rows of its memory, or reboot the node." },
-	{ "ignore", "No action is needed for this alone; look at the errors around it." },
-	{ "investigate_link_si",
-	  "Drain the node and reset its GPUs and switches; if it returns, examine the link's signals." },
-	{ "none_given",
-	  "The vendor names no action; if jobs fail on this GPU, drain the node and reset the GPU." },
-	{ "recover_imex_domain",
-	  "Restart the IMEX service on all nodes of the domain when its jobs have ended." },
-	{ "replace_gpu",
-	  "Replace the GPU if its power smoothing is needed: that part is worn out." },
-	{ "report_issue", "Collect nvidia-bug-report.log and open a case with the vendor." },
-	{ "reset_fabric", "Drain the node and reset all its GPUs and switches." },
-	{ "reset_gpu", "Drain the node and reset the GPU." },
-	{ "restart_app",
-	  "Restart the job; if it fails again on another GPU, look for the fault in the application." },
-	{ "restart_bm", "Drain the node and restart it; if the error returns, replace the GPU." },
-	{ "restart_vm", "Restart the virtual machine." },
-	{ "run_fielddiag", "Drain the node and run the vendor's field diagnostics." },
-	{ "update_swfw", "Update driver and firmware to versions that are supported together." },
-	{ "workflow_nvlink5_err",
-	  "If the text states Fatal, drain the node and reset the GPU; otherwise check whether the link reports it again." },
-	{ "workflow_nvlink_err",
-	  "Drain the node and reset the GPU; if the same link fails again, run the link diagnostics." },
-	{ "workflow_nvlink_potentially_fatal_err",
-	  "Drain the node and reset its GPUs and switches; if the same link fails again, run the link diagnostics." },
-	{ "workflow_xid_45",
-	  "Follow the error reported before it; alone, it only means that a process ended." },
-	{ "workflow_xid_48",
-	  "Drain the node and reset the GPU; if row remapping fails or the error returns, replace it." },
-	{ "xid_154", "Take the recovery action that the message names." },
-	{ "xid_154_eval",
-	  "If an Xid 154 comes with it, take the action that it names; otherwise restart the job." },
+#include "action_advice.inc"
 };
 
 bool xid_code_read(struct span text, bool *nvswitch, unsigned int *code)
@@ -167,9 +124,8 @@ unsigned int xid_catalog_end(void)
 
 const char *xid_action_advice(const char *action)
 {
-	for (size_t i = 0; action && i < COUNT(advice); i++) {
-		if (strcmp(action, advice[i].action) == 0)
+	for (size_t i = 0; action && i < COUNT(advice); i++)
+		if (!strcmp(action, advice[i].action))
 			return advice[i].sentence;
-	}
 	return "Look the code up in the vendor's Xid documentation.";
 }

@@ -83,20 +83,19 @@ static const char *find_header(struct span s)
 	return s.at;
 }
 
-/* Moves past a value and ", "; true if the text ends first. */
-static bool take_value(struct span *s, struct span *value)
+/* Moves past a value and ", ". */
+static struct span take_value(struct span *s)
 {
-	*value = *s;
+	struct span value = *s;
+
 	if (span_take_through(s, ", ")) {
-		value->end = s->at - 2;
-		return false;
+		value.end = s->at - 2;
+		return value;
 	}
 	s->at = s->end;
-	if (span_left(*value) && value->end[-1] == ',') {
-		value->end--;
-		return false;
-	}
-	return true;
+	if (span_left(value) && value.end[-1] == ',')
+		value.end--;
+	return value;
 }
 
 /* Whether a message of the driver may begin here. */
@@ -114,23 +113,18 @@ static bool starts_message(struct span s)
 
 /* As take_value(), but a name may have ", " in it. The kernel's names have 15 bytes at most: if a known message
  * begins after one of the ", " within these, the name ends there; otherwise at the first ", ". */
-static bool take_name(struct span *s, struct span *name)
+static struct span take_name(struct span *s)
 {
-	struct span rest = *s;
+	struct span rest = *s, name = *s;
 
 	while (span_take_through(&rest, ", ") && rest.at - s->at <= NAME_MAX_LENGTH + 2) {
 		if (starts_message(rest)) {
-			*name = (struct span){ s->at, rest.at - 2 };
+			name.end = rest.at - 2;
 			*s = rest;
-			return false;
+			return name;
 		}
 	}
-	return take_value(s, name);
-}
-
-static bool is_unknown(struct span s)
-{
-	return span_is(s, "<unknown>") || span_is(s, "'<unknown>'");
+	return take_value(s);
 }
 
 /* Cuts to size; control bytes become '?', so that the copy is one line. */
@@ -157,15 +151,15 @@ static size_t take_process(struct span *s, struct xid_line *out)
 	uint64_t pid;
 
 	if (span_take(s, "pid=")) {
-		out->cut = take_value(s, &value);
+		value = take_value(s);
 		quoted = span_take(&value, "'"); /* as the unknown ones are */
 		if (span_take_number(&value, 10, INT_MAX, &pid) &&
 		    (!quoted || span_take(&value, "'")) && span_left(value) == 0)
 			out->pid = (int)pid;
 	}
 	if (span_take(s, "name=")) {
-		out->cut = take_name(s, &value);
-		if (!is_unknown(value))
+		value = take_name(s);
+		if (!span_is(value, "<unknown>") && !span_is(value, "'<unknown>'"))
 			copy_one_line(out->process, sizeof(out->process), value);
 		rest = *s;
 		while (span_take_through(&rest, ", ") && rest.at - value.at <= NAME_MAX_LENGTH + 2)
@@ -400,12 +394,10 @@ bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line
 	s.end = find_header(s);
 	*offset = (size_t)(s.end - text);
 
-	out->cut = s.at == text + len;
 	span_take(&s, ",");
 	span_take_run(&s, " ");
 	if (out->kind == XID_LINE_XID)
 		name_left = take_process(&s, out);
-	out->cut = out->cut && s.end == text + len;
 	read_message(out, s.at, span_left(s), name_left);
 	return true;
 }

@@ -50,7 +50,6 @@ struct xid_line {
 	int compute_instance; /* MIG; -1: none */
 	int pid; /* -1: not known */
 	char process[64]; /* "": not known; control bytes shown as '?' */
-	bool cut; /* the text ends within number, pid or name */
 	enum xid_fatality fatality; /* as printed: SXid and Xid 144-150 only */
 	struct nvlink nvlink; /* Xid 74 and 144-150 only */
 	unsigned int place; /* Xid 13: which TPC of which GPC; 0: not stated */
@@ -69,8 +68,8 @@ struct xid_line {
  * @text may be one line, a fragment, or several lines: @len bytes as the driver wrote them, without escapes; it needs
  * no NUL. An event may follow another text without a newline.
  *
- * A complete header makes an event, however soon the text ends. A value that may be cut is kept and marked by cut. A
- * process name ends at ", "; one that has ", " in it is read whole only where the message begins with a known word.
+ * A complete header makes an event, however soon the text ends. A value that may be cut is kept. A process name ends at
+ * ", "; one that has ", " in it is read whole only where the message begins with a known word.
  *
  * True: *out describes the event, *offset has grown. False: nothing is left, out->kind is XID_LINE_NONE, *offset is
  * len. */
@@ -80,3 +79,26 @@ bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line
  * and line->code before; fills fatality, nvlink, place, caused_by, both recoveries and message,
  * and turns an SXid that is a detail into XID_LINE_SXID_DETAIL. */
 void xid_line_read_message(struct xid_line *line, const char *message, size_t len);
+
+/* ---- xid_rating.c: how grave one event is and what to do about it: by its text where that decides (xid_text.tsv),
+ * otherwise by the catalogs ---- */
+
+/* Both are label values, see xid_catalog.h; action is "" for an SXid. */
+struct xid_rating {
+	const char *severity;
+	const char *action;
+};
+
+/* The rating of one event. An SXid has the severity that its text states, unless the catalog knows that the text says
+ * less than it is; without one it has the catalog's. An Xid 45 that names its cause is "info": the cause has the
+ * severity. */
+struct xid_rating xid_line_rating(const struct xid_line *line);
+
+/* Whether the text of this Xid can decide. */
+bool xid_text_decides(unsigned int xid);
+
+/* Whether the event is an Xid 154 by which the driver no longer asks for an action. */
+bool xid_asks_no_more(const struct xid_line *line);
+
+/* Whether the action that it asked for until then was a reset or a reboot. */
+bool xid_reset_is_done(const struct xid_line *line);

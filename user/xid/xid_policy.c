@@ -121,20 +121,15 @@ const struct xid_policy_entry *xid_policy_find(const struct xid_policy *p, bool 
 	return bsearch(&key, p->entries, p->count, sizeof(key), compare);
 }
 
-/* By its own text it is no fault of its own. */
-static bool is_settled(const struct xid_line *line)
-{
-	return xid_asks_no_more(line) ||
-	       (line->kind == XID_LINE_XID && line->code == XID_CHANNEL_REMOVED && line->caused_by);
-}
-
 struct xid_rating xid_policy_rating(const struct xid_policy *p, const struct xid_line *line)
 {
 	bool nvswitch = line->kind != XID_LINE_XID;
 	const struct xid_policy_entry *e;
 	struct xid_rating v = xid_line_rating(line);
 
-	if (is_settled(line))
+	/* By its own text it is no fault of its own. */
+	if (xid_asks_no_more(line) ||
+	    (!nvswitch && line->code == XID_CHANNEL_REMOVED && line->caused_by))
 		return v;
 	e = xid_policy_find(p, nvswitch, line->code);
 	if (e && e->severity)

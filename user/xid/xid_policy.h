@@ -9,7 +9,6 @@
 
 #include "base/log.h"
 #include "xid/xid_line.h"
-#include "xid/xid_rating.h"
 
 #define XID_POLICY_MAX_LINES 2048
 

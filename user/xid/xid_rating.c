@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* How grave one event is and what to do about it, by its text and by the catalogs. */
-#include "xid/xid_rating.h"
-
-#include "base/span.h"
 #include "xid/xid_catalog.h"
+#include "xid/xid_line.h"
 
 /* All that a rule states must be true of an event; of those that are, the first counts. */
 struct rule {

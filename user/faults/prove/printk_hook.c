@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "kernel/bpf_support.h"
+#include "kernel/bpf_hooks.h"
 #include "kernel/kernel_log.h"
 #include "printk.skel.h"
 
@@ -176,10 +176,10 @@ static int on_event(void *context, void *data, size_t size)
 /* Messages that found the buffer full, or the program running already. */
 static uint64_t count_dropped(const struct printk_hook *h)
 {
-	struct bpf_counts counts = {};
+	struct bpf_prog_info info;
 
-	bpf_program_counts(h->bpf->progs.printk_console, &counts);
-	return h->bpf->bss->printk_dropped + counts.misses;
+	bpf_program_info(h->bpf->progs.printk_console, &info);
+	return h->bpf->bss->printk_dropped + info.recursion_misses;
 }
 
 void printk_hook_consume(struct printk_hook *h)
@@ -291,7 +291,7 @@ void printk_hook_snapshot(const struct printk_hook *h, struct self *self)
 		return;
 	self->map_bytes += h->memory.maps;
 	self->program_bytes += h->memory.programs;
-	bpf_object_runs(h->bpf->obj, snapshot_program, self);
+	bpf_hooks_count(&(struct bpf_hooks){ .skeleton = h->bpf }, 0, snapshot_program, self);
 	snapshot_drop(self, "printk", count_dropped(h));
 	/* Those for which there was room, which is kept for the driver's: none of its modules was on their stack. */
 	snapshot_drop(self, "printk_others",

@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "base/pci_address.h"
 #include "faults/recognise/recognise.h"
-#include "kernel/kmsg_record.h"
+#include "kernel/kernel_log.h"
 #include "snapshot/self.h"
 
 /* ---- the stream: uses neither files nor BPF, callers pass in what they have read ---- */

@@ -7,7 +7,6 @@
 #include "base/safe_text.h"
 #include "faults/gpu_holders.h"
 #include "xid/xid_catalog.h"
-#include "xid/xid_rating.h"
 
 /* The line "fallen off the bus" repeats an Xid 79 just before it. */
 #define FOLLOWS_SECONDS 60.0
