@@ -13,7 +13,7 @@ void *array_append(void **elements, size_t *count, size_t size);
 #define ARRAY_APPEND(elements, count) \
 	((__typeof__(elements))array_append((void **)&(elements), &(count), sizeof(*(elements))))
 
-/* Returns the first of @count @elements for which @wanted is true, which is about its pointer @element; NULL: none. */
+/* Returns the first of @count @elements for which @wanted is true, of its pointer @element; NULL: none. */
 /* NOLINTBEGIN(bugprone-macro-parentheses): @element is a name */
 #define ARRAY_FIND(element, elements, count, wanted)                                       \
 	({                                                                                 \

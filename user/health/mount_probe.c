@@ -232,7 +232,7 @@ void node_mounts_ask(struct node_state *node, const char *locks, double limit)
 	bool counted = false;
 	int before;
 
-	for (size_t i = 0; i < node->mount_count; i++)
+	for (size_t i = 0; i < NODE_MOUNTS_MAX; i++)
 		probes[i] = (struct probe){ .mount = &node->mounts[i], .answer = -1 };
 	/* Where the caller ignores SIGCHLD, the kernel gives the number of a process that has ended to another
 	 * one, which would then be killed. */

@@ -63,7 +63,7 @@ static void read_link(struct node_link *link, const char *folder)
 	link->corrected = read_corrected(folder) + read_corrected(PATHF("%s/..", folder));
 }
 
-/* The next entry of @folder that is a PCI address, as sysfs has it; closes it after the last one. @folder may be NULL. */
+/* The next entry of @folder that is a PCI address; closes it after the last one. @folder may be NULL. */
 static bool next_device(DIR *folder, char name[PCI_ADDRESS_SIZE])
 {
 	const struct dirent *entry;

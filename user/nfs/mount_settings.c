@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The connections and bytes of NFS mounts from mountstats, readahead and modules from sysfs, what is dirty from vmstat. */
+/* Connections and bytes of NFS mounts from mountstats, readahead and modules from sysfs, dirty pages from vmstat. */
 #include "nfs/mount_settings.h"
 
 #include <unistd.h>

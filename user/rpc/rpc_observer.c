@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Chooses, attaches and detaches the source. A module cannot be unloaded while a BPF link of any kind is attached to one
- * of its tracepoints. So the hooks are attached only while another module uses sunrpc; without one there is no NFS.
- * Then, once nfs is unloaded, sunrpc can also be unloaded. */
+/* Chooses, attaches and detaches the source. A module cannot be unloaded while a BPF link of any kind is attached to
+ * one of its tracepoints. So the hooks are attached only while another module uses sunrpc; without one there is no
+ * NFS. Then, once nfs is unloaded, sunrpc can also be unloaded. */
 #include "rpc/rpc_observer.h"
 
 #include <dirent.h>

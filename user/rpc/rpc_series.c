@@ -75,7 +75,7 @@ static int name_series(const struct rpc_names *names, uint32_t series, const cha
 	int err;
 
 	*server = LABEL_OTHER;
-	strcpy(op, LABEL_OTHER);
+	memcpy(op, LABEL_OTHER, sizeof(LABEL_OTHER));
 	if (!series)
 		return 0;
 	err = names->series(names->context, series, &number, op);

@@ -142,7 +142,7 @@ struct xprt_file {
 	bool has_port; /* the remote one is known (from 5.18), and 0 for a backchannel */
 };
 
-/* Takes the slots and ports of the @len bytes of @text, lines "name=number". False if one of the first three is missing. */
+/* Takes slots and ports of @text, @len bytes of lines "name=number". False: one of the first three is missing. */
 bool xprt_info_parse(struct xprt_file *f, const char *text, size_t len);
 
 /* Initialise with {}, free() the files. */
