@@ -13,18 +13,23 @@ if [[ ${1:-} != inside ]]; then
 		kubectl=$("$here/../vm/tool.sh" kubernetes-client usr/bin/kubectl) || exit 1
 	if [[ " ${parts[*]} " == *" node "* ]]; then # what needs the network
 		vm=$here/../vm
-		busybox=$("$vm/tool.sh" busybox-static bin/busybox) && "$vm/kernel.sh" 6.1 >/dev/null &&
+		busybox=$("$vm/tool.sh" busybox-static bin/busybox) && drivers=$("$vm/modules.sh" 6.1) && taints=$("$here/images.sh") &&
 			"$vm/image.sh" kubelet "$here/rootfs.packages" >/dev/null || exit 1
-		export busybox
+		export busybox drivers taints
 	fi
 	work=$(mktemp -d)
 	trap 'rm -rf "$work"' EXIT
 	mkdir "$work/bin" && ln -s "$daemons"/* "$etcd" "$kubectl" "$work/bin/"
-	for part in "${parts[@]}"; do
-		mkdir "$work/$part"
-		PATH=$work/bin:$PATH HOME=$work/$part unshare --net --pid --fork --kill-child --mount-proc "$0" inside "$work/$part" ||
-			echo "FAIL $part ended early"
-	done | tee "$work/claims"
+	run() { # PART
+		mkdir "$work/$1"
+		PATH=$work/bin:$PATH HOME=$work/$1 unshare --net --pid --fork --kill-child --mount-proc "$0" inside "$work/$1" ||
+			echo "FAIL $1 ended early"
+	}
+	{ # the guest beside the others
+		[[ " ${parts[*]} " != *" node "* ]] || run node &
+		for part in "${parts[@]}"; do [[ $part == node ]] || run "$part"; done
+		wait
+	} | tee "$work/claims"
 	echo "$(grep -c '^ok ' "$work/claims") passed, $(grep -c '^FAIL ' "$work/claims") failed"
 	! grep -q '^FAIL ' "$work/claims"
 	exit
@@ -88,7 +93,7 @@ etcd --data-dir=data --listen-client-urls=http://127.0.0.1:2379 --advertise-clie
 	--listen-peer-urls=http://127.0.0.1:2380 --unsafe-no-fsync >etcd.log 2>&1 &
 start_api || { tail -n 5 api.log >&2 && exit 1; }
 kube-controller-manager --kubeconfig=system:kube-controller-manager --use-service-account-credentials=true \
-	--service-account-private-key-file=key --authentication-tolerate-lookup-failure --cert-dir=certificates --leader-elect=false \
+	--service-account-private-key-file=key --root-ca-file=certificates/apiserver.crt --authentication-tolerate-lookup-failure --cert-dir=certificates --leader-elect=false \
 	--bind-address=127.0.0.1 --node-monitor-period=2s --node-monitor-grace-period=20s >controllers.log 2>&1 &
 kube-scheduler --kubeconfig=system:kube-scheduler --authentication-tolerate-lookup-failure --leader-elect=false \
 	--bind-address=127.0.0.1 >scheduler.log 2>&1 &
@@ -100,10 +105,11 @@ start_nodes() {
 	"$here/kubelets.py" 127.0.0.1:6443 "$admin" run 63 "$work" >kubelets.log 2>&1 &
 	within 120 has_ready 63
 	claim "63 nodes are ready"
-	kubectl taint nodes n1 nvidia.com/gpu=present:NoSchedule
-	kubectl taint nodes n2 example.org/maintenance=yes:NoExecute
-	kubectl cordon n3
-	kubectl label nodes n{0..39} nvidia.com/gpu.present=true nvidia.com/gpu.product=H100
+	# Each of these fails if a kubelet changes the node meanwhile.
+	within 30 kubectl taint --overwrite nodes n1 nvidia.com/gpu=present:NoSchedule
+	within 30 kubectl taint --overwrite nodes n2 example.org/maintenance=yes:NoExecute
+	within 30 kubectl cordon n3
+	within 30 kubectl label --overwrite nodes n{0..39} nvidia.com/gpu.present=true nvidia.com/gpu.product=H100
 }
 x() { kubectl -n xidscope "$@"; }
 field() { x get daemonset xidscope -o "jsonpath={.status.$1}"; }
@@ -115,6 +121,23 @@ gone() { ! kubectl get all,ns,clusterrolebindings,clusterroles,priorityclasses,l
 token() { # ACCOUNT
 	 x get secrets -o "jsonpath={.items[?(@.metadata.annotations.kubernetes\.io/service-account\.name=='$1')].data.token}" | base64 -d
 }
+# exporter IMAGE: a DaemonSet with the README's lines for node_exporter.
+exporter() {
+	cat <<END
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: node-exporter, namespace: default}
+spec:
+  selector: {matchLabels: {app: e}}
+  template:
+    metadata: {labels: {app: e}}
+    spec:
+$(sed -n '/^## With a node_exporter/,/^## /{/^      /p}' "$deploy/README.md" |
+		sed "s|- name: node-exporter|&\n          image: $1\n          command: [/bin/busybox, sh, -c, exec /bin/busybox sleep 1000000]|")
+END
+}
+# to_remove: the README's commands that remove the loop and its taints.
+to_remove() { sed -n '/^To remove the loop/,/^[^ ]*Without/{s|build/release/||; s/^    //p}' "$deploy/README.md" >remove; }
 server_knows() { kubectl apply --dry-run=server "$@"; }
 "$deploy/render.sh" kubectl registry.example.org/xidscope:1 1 manifests
 # shellcheck source=/dev/null

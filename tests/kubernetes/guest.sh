@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# A node: containerd and a kubelet of the control plane outside and an NFS mount. node.sh, outside, does the
+# A node: containerd and a kubelet of the control plane outside, the test driver and an NFS mount. node.sh, outside, does the
 # rest, by pods, and ends it.
 set -Eeuo pipefail
 cd /job
@@ -10,6 +10,11 @@ ip link set eth0 up
 ip address add 10.0.2.15/24 dev eth0
 ip route add default via 10.0.2.2
 modprobe -a overlay veth
+mount --make-rshared / # as systemd does
+insmod nvidia.ko
+# In the place of kube-proxy: the address of the API for pods.
+iptables -t nat -A PREROUTING -d 10.96.0.1 -p tcp --dport 443 -j DNAT --to 10.0.2.2:6443
+iptables -t nat -A POSTROUTING -s 10.88.0.0/16 -o eth0 -j MASQUERADE
 nfs_server_start 8
 nfs_mount 4.2 '' /mnt/data
 mkdir -p /etc/cni/net.d /etc/containerd /var/lib/node_exporter
@@ -21,14 +26,12 @@ cat >/etc/containerd/config.toml <<'END'
 version = 2
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = "localhost/tools:1"
-  [plugins."io.containerd.grpc.v1.cri".containerd]
-    snapshotter = "native"
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/usr/lib/cni"
 END
 containerd &>out/containerd.log &
 wait_for 120 ctr version &>/dev/null
-for image in *.tar; do ctr -n k8s.io images import "$image"; done
+for image in tools xidscope-oci; do ctr -n k8s.io images import $image.tar; done
 cat >kubelet.conf <<'END'
 apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
@@ -42,4 +45,5 @@ evictionHard: {memory.available: "0%"}
 END
 ./kubelet --kubeconfig=access --config=kubelet.conf --hostname-override=guest --node-ip=10.0.2.15 --container-runtime=remote \
 	--container-runtime-endpoint=unix:///run/containerd/containerd.sock &>out/kubelet.log &
+ctr -n k8s.io images import images.tar && touch imported
 wait

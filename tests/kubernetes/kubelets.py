@@ -7,6 +7,8 @@ kubelets.py SERVER TOKEN run COUNT FOLDER
     ends with ":broken". Nodes named in FOLDER/dead do nothing. FOLDER/pods has a line for each start and end of a pod.
 kubelets.py SERVER TOKEN condition STATUS MESSAGE NODE...
     Sets the condition GpuOrNfsFault of these nodes.
+kubelets.py SERVER TOKEN patch BODY NODE
+    As kubectl patch --subresource=status, which kubectl has from 1.24 on.
 """
 import http.client
 import json
@@ -116,6 +118,8 @@ if mode == "condition":
     status, message, *names = rest
     fault = {"type": "GpuOrNfsFault", "status": status, "reason": "Xidscope", "message": message}
     sys.exit(not all([set_status(each, fault) for each in names]))
+if mode == "patch":
+    sys.exit(call("PATCH", f"/api/v1/nodes/{rest[1]}/status", json.loads(rest[0]), MERGE)[0] != 200)
 names = [f"n{i}" for i in range(int(rest[0]))]
 folder = rest[1]
 log = open(os.path.join(folder, "pods"), "w", buffering=1, encoding="utf-8")

@@ -86,17 +86,7 @@ kubectl delete -f manifests/least-privilege.yaml && within 60 gone
 sed -i 's/# \(nodeSelector:\)/\1/; s/# \( *nvidia.com\/gpu.present: "true"\)/\1/' older/agent/daemonset.yaml
 kubectl apply -k older/base && rolled 40
 claim "with nodeSelector it runs on the nodes with GPUs alone"
-cat >exporter.yaml <<END
-apiVersion: apps/v1
-kind: DaemonSet
-metadata: {name: node-exporter, namespace: default}
-spec:
-  selector: {matchLabels: {app: e}}
-  template:
-    metadata: {labels: {app: e}}
-    spec:
-$(sed -n '/^## With a node_exporter/,/^## /{/^      /p}' "$deploy/README.md" | sed 's/- name: node-exporter/&\n          image: e/')
-END
+exporter e >exporter.yaml
 server_knows -f exporter.yaml
 claim "the lines for node_exporter are lines of a DaemonSet"
 sed -n 's|build/release/||; /^cat && echo ---/p' "$deploy/README.md" >renderer

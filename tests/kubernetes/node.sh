@@ -1,17 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The part of cluster.sh about a real node: guest.sh, with the real image and NFS.
-# shellcheck shell=bash disable=SC2154 # the variables and functions of cluster.sh
+# The part of cluster.sh about a real node: guest.sh, with the real images, NFS and the test driver.
+# shellcheck shell=bash disable=SC2154,SC2016 # the variables and functions of cluster.sh; what the guest expands
 
 mkdir job storage
 storage=(--root "$work/storage/root" --runroot "$work/storage/run" --storage-driver vfs)
 echo '{"default": [{"type": "insecureAcceptAnything"}]}' >policy
-tools() { buildah "${storage[@]}" "$@"; }
-box=$(tools from scratch) && tools copy "$box" "$busybox" /bin/busybox &&
-	tools config --entrypoint '["/bin/busybox", "sleep", "1000000"]' "$box" &&
-	tools commit --signature-policy policy "$box" "oci-archive:job/tools.tar:localhost/tools:1"
-"$root/deploy/container/build.sh" job/xidscope.tar "$root/build/xidscope"
+b() { buildah "${storage[@]}" "$1" ${policy:+--signature-policy policy} "${@:2}"; }
+box=$(b from scratch) && b copy "$box" "$busybox" /bin/busybox && b config --entrypoint '["/bin/busybox", "sleep", "1000000"]' "$box"
+policy=1
+b commit "$box" localhost/tools:1
+"$root/deploy/container/build.sh" job/xidscope-oci.tar "$root/build/xidscope"
 version=$("$root/build/xidscope" version) version=${version##* }
+b pull "oci-archive:$taints" && b pull oci-archive:job/xidscope-oci.tar
+box=$(b from --pull-never localhost/xidscope-taints:1) && policy='' b copy "$box" "$here/npd" /node-problem-detector && b commit "$box" localhost/npd:1
+b build --pull-never --build-arg NPD=localhost/npd:1 --build-arg "XIDSCOPE=localhost/xidscope:$version" \
+	--tag localhost/node-problem-detector-xidscope:1 "$root/deploy/npd"
+b push localhost/tools:1 oci-archive:job/tools.tar:localhost/tools:1
+for image in xidscope-taints node-problem-detector-xidscope; do b push "localhost/$image:1" "oci:images:localhost/$image:1"; done
+tar -C images -cf job/images.tar . && rm -rf storage images
 "$deploy/render.sh" kubectl "localhost/xidscope:$version" "$version" manifests
+cp "$drivers/tracepoint/nvidia.ko" "$root/build/xidscope" job/
 cp "$here/guest.sh" job/run.sh
 cp "$(type -P kubelet)" job/
 sed 's/127.0.0.1/10.0.2.2/' system:node:guest >job/access
@@ -40,34 +48,154 @@ END
 kubectl wait --for=condition=Ready pod/root --timeout=300s
 claim "it runs a pod"
 node() { kubectl exec root -- /bin/busybox chroot /node /bin/bash -c "$1"; }
-file() { node 'pkill -HUP -x xidscope; sleep 3; cat /var/lib/node_exporter/textfile/xidscope.prom'; }
+metrics=/var/lib/node_exporter/textfile/xidscope.prom
+file() { node "pkill -HUP -xo xidscope; sleep 3; cat $metrics"; }
 sum() { file | awk -v labels="$*" '{ n = split(labels, l, " "); for (i = 1; i <= n; i++) if (!index($1, l[i])) next; total += $NF } END { printf "%d\n", total }'; }
-started() { x rollout status daemonset/xidscope --timeout=300s && within 120 node 'test -s /var/lib/node_exporter/textfile/xidscope.prom'; }
+sums() { is "$(sum "${@:2}")" "$1"; }
+started() { x rollout status daemonset/xidscope --timeout=300s && within 120 node "test -s $metrics"; }
+xid() { # ADDRESS NUMBER PID
+	node "printf 'xid %s %d text\tNVRM: Xid (PCI:%s): %d, pid=%d, name=x, text\n' $1 $2 ${1%.0} $2 $3 >/proc/xidscope-driver"
+}
+counted() { sums "$1" "xid_errors_total" "gpu=\"0000:$2\"" "xid=\"$3\""; }
+# What BPF has, and what is in the node's folders; each container has a program for its devices.
+traces() {
+	node 'bpftool prog show | grep -o " name [^ ]*" | sort; ls -d /sys/fs/bpf/* /sys/kernel/tracing/instances/*
+		find / /run -xdev -name "*xidscope*" | grep -vE "^/(job|node|var/lib/containerd|var/log|run/containerd)/"'
+	kubectl get node guest -o 'jsonpath={.spec.taints}{.status.conditions[*].type}'
+}
+traces >before
 
 documented 'Kubernetes' 2 && started
 claim "the image that was imported runs as the DaemonSet has it"
 x logs daemonset/xidscope | grep '^{"time":.*"attached'
 claim "logs shows what is attached"
-documented 'Kubernetes' 3
-claim "exec: check and trace answer from within"
+documented 'Kubernetes' 3 >exec.out 2>&1 & # a minute
+exec_block=$!
+
+exporter localhost/tools:1 | kubectl apply -f - && kubectl rollout status daemonset/node-exporter --timeout=120s &&
+	kubectl exec daemonset/node-exporter -- /bin/busybox grep '^xidscope_build_info' /host/textfile/xidscope.prom &&
+	! kubectl exec daemonset/node-exporter -- /bin/busybox touch /host/textfile/x
+claim "node_exporter's lines give it the file, read-only"
+# like_documented PAGE PATTERN: those commands of the page, with the images here.
+like_documented() {
+	(cd "$root" && bash -ec "set -o pipefail; $(sed -n "/^ *$2/{:a;/kubectl apply/!{N;ba};p;q}" "$1" |
+		sed "s|YOUR-REGISTRY|localhost|; s|REGISTRY|localhost|; s|VERSION|1|; s|build/release|$work|")")
+}
+within 300 node 'test -e /job/imported' && like_documented deploy/npd/README.md 'kubectl kustomize' && like_documented "$deploy/README.md" 'sed .s|image: xidscope-taints' &&
+	x rollout status daemonset/xidscope-npd --timeout=120s && x rollout status deployment/xidscope-taints --timeout=120s
+claim "the images of node-problem-detector and of the loop, built as their pages say, run"
 
 kubectl apply -f - <<'END'
 apiVersion: v1
 kind: Pod
 metadata: {name: train}
 spec:
-  restartPolicy: Never
   containers:
     - name: train
       image: localhost/tools:1
-      command: [/bin/busybox, dd, if=/dev/zero, of=/data/file, bs=1M, count=4, conv=fsync]
+      command: [/bin/busybox, sh, -c, "/bin/busybox dd if=/dev/zero of=/data/file bs=1M count=4 conv=fsync; exec /bin/busybox sleep 4711"]
       volumeMounts: [{name: data, mountPath: /data}]
   volumes: [{name: data, hostPath: {path: /mnt/data}}]
 END
-finished() { is "$(kubectl get pod train -o 'jsonpath={.status.phase}')" Succeeded; }
-within 300 finished && sent=$(sum xidscope_nfs_owner_sent_bytes_total 'owner="pod:default/train"' 'kind="write"') && echo "$sent" &&
+within 300 node 'pgrep -f "^/bin/busybox sleep 4711"' && sent=$(sum xidscope_nfs_owner_sent_bytes_total 'owner="pod:default/train"' 'kind="write"') && echo "$sent" &&
 	((sent >= 4 << 20 && sent < (4 << 20) * 101 / 100))
 claim "the bytes that a pod writes are the pod's, by the groups that a kubelet makes"
+file | grep '^xidscope_rpc_op_calls_total' >calls && grep 'server="127.0.0.1"' calls && ! grep 'server="[^"]*@' calls
+claim "hostPID: servers have plain names"
+! node 'ss -lntupH' | grep xidscope
+claim "hostNetwork: the agent opens no port"
+! x exec daemonset/xidscope -- /xidscope ack --force c1:00.0 79 --file /textfile/xidscope.prom
+claim "the pod cannot write acknowledgements"
+wait "$exec_block"
+status=$? && cat exec.out && ((status == 0)) && grep '127\.0\.0\.1' exec.out
+claim "exec: check and trace answer from within"
+
+condition_is() { is "$(kubectl get node guest -o 'jsonpath={.status.conditions[?(@.type=="GpuOrNfsFault")].status}')" "$1"; }
+tainted_by() { is "$(kubectl get node guest -o 'jsonpath={.spec.taints[*].key}')" "$1"; }
+within 120 condition_is False
+claim "node-problem-detector sets the condition to False"
+kubectl taint nodes guest example.org/maintenance=yes:NoSchedule
+xid 0000:c1:00.0 79 "$(node 'pgrep -f "^/bin/busybox sleep 4711"')"
+begun=$SECONDS
+within 60 condition_is True
+claim "an Xid is in the node's condition within a minute ($((SECONDS - begun)) s)"
+within 30 tainted_by "example.org/maintenance xidscope/fault"
+claim "and the loop, in a pod, taints the node ($((SECONDS - begun)) s)"
+told() { kubectl get events --field-selector involvedObject.kind=Node | grep 'XidscopeTainted.*Xid 79 on 0000:c1:00.0'; }
+within 180 told
+claim "the node's events say why"
+x logs daemonset/xidscope | grep '"xid":79.*default/train'
+claim "logs names the pod of the process that the Xid names"
+kubectl taint nodes guest xidscope/fault- && within 30 tainted_by "example.org/maintenance xidscope/fault"
+claim "a taint that is removed by hand comes back"
+plugin() { x exec daemonset/xidscope-npd -- /usr/local/sbin/xidscope check --style npd --file $metrics; }
+! plugin && node "/job/xidscope ack c1:00.0 79 --file $metrics" && plugin && node '/job/xidscope ack --remove c1:00.0 79' && ! plugin
+claim "an acknowledgement on the node counts"
+node 'rmmod nvidia; insmod /job/nvidia.ko' && within 90 condition_is False && within 30 tainted_by example.org/maintenance
+claim "recovery, by a reload of the driver: the condition is False, and of the taints the loop's own is removed"
+
+probed() { kubectl get --raw /api/v1/nodes/guest/proxy/metrics/probes | grep 'prober_probe_total.*container="xidscope".*'; }
+restarts() { x get pods -l app.kubernetes.io/name=xidscope -o 'jsonpath={.items[*].status.containerStatuses[0].restartCount} {.items[*].status.containerStatuses[0].ready}'; }
+probed && probed | grep 'result="successful"' && ! probed | grep 'result="failed"' && is "$(restarts)" "0 true"
+claim "the liveness probe passes, with a fault as well"
+node 'cd /sys/fs/cgroup$(cut -d: -f3 /proc/$(pgrep -xo xidscope)/cgroup) && cat memory.current memory.peak' >memory
+awk '{ mb[NR] = $1 / 1e6 } END { printf "%.1f MB, at most %.1f MB", mb[1], mb[2]; exit !(mb[1] < 48 && mb[2] < 96) }' memory >used
+claim "the pod's memory, with a trace in it: $(<used)"
+
+node 'cd /mnt/data; until [ -e /run/stop ]; do dd if=/dev/urandom of=load bs=64k count=8 conv=fsync && dd if=load of=/dev/null iflag=direct bs=64k || exit
+	printf "xid 0000:c2:00.0 31 text\tNVRM: Xid (PCI:0000:c2:00): 31, pid=1, name=x, text\n" >/proc/xidscope-driver; n=$((n + 1)); sleep 0.2; done 2>/dev/null; echo $n' >load.out &
+load=$!
+sleep 5
+x rollout restart daemonset/xidscope && started
+node 'touch /run/stop'
+wait "$load" && cat load.out && within 60 counted "$(<load.out)" c2:00.0 31
+claim "rollout restart under NFS load: no call fails, and each Xid is counted once"
+rows() { node "pkill -HUP -xo xidscope; sleep 3
+	awk '/^xidscope_rpc_op_calls_total.*op=\"(READ|WRITE)\"/ { n += \$NF } END { print n }' $metrics; awk '\$1 ~ /^(READ|WRITE):/ { n += \$2 } END { print n }' /proc/self/mountstats"; }
+{ rows && node 'dd if=/dev/urandom of=/mnt/data/load bs=64k count=100 conv=fsync' && rows; } >numbers
+is "$(awk '{ n[NR] = $1 } END { print n[3] - n[1] - n[4] + n[2], (n[3] > n[1]) }' numbers)" "0 1"
+claim "and from its start on the new agent counts each call, as mountstats does"
+
+kubectl create namespace monitoring
+kubectl apply -f manifests/kube-prometheus-stack.yaml
+second() { kubectl -n monitoring get pods -o 'jsonpath={.items[*].status.containerStatuses[0]}' | grep '"exitCode":3'; }
+within 120 second
+claim "two agents cannot write one file: the second ends with status 3"
+kubectl delete -f manifests/kube-prometheus-stack.yaml && kubectl apply -f manifests/xidscope.yaml
+probe=/spec/template/spec/containers/0/livenessProbe
+x patch daemonset xidscope --type=json -p "[{\"op\": \"replace\", \"path\": \"$probe/initialDelaySeconds\", \"value\": 10},
+	{\"op\": \"replace\", \"path\": \"$probe/periodSeconds\", \"value\": 5}, {\"op\": \"replace\", \"path\": \"$probe/exec/command/5\", \"value\": \"15s\"}]"
+started
+node 'pkill -STOP -xo xidscope'
+restarted() { [[ $(restarts) == [1-9]*" true" ]]; }
+within 180 restarted && x get events | grep 'Liveness probe failed' && within 60 counted "$(<load.out)" c2:00.0 31
+claim "an agent that is stopped is restarted, and goes on from its counts (with shorter times of the probe)"
+
+to_remove
+bash -e remove && kubectl delete -f manifests/npd.yaml && tainted_by example.org/maintenance
+claim "the loop is removed, as the README says, and others' taints stay"
+body=$(sed -n "s/.*--subresource=status -p '\(.*\)'$/\1/p" "$deploy/README.md") # kubectl 1.20 does not have this option
+"$here/kubelets.py" 127.0.0.1:6443 "$admin" patch "$body" guest && condition_is ""
+claim "and so is the condition"
+
+no_file() { node "! test -e $metrics"; }
+unattached() { file >now && grep 'xidscope_rpc_source{source="btf"} 1' now && is "$(grep '^xidscope_hook_attached.* 0$' now | cut -d '"' -f 2 | sort | xargs)" "$1"; }
+within 60 unattached ""
+claim "all hooks of the base are attached"
+kubectl delete -f manifests/xidscope.yaml && within 60 no_file
+claim "a clean stop removes the metrics file"
+kubectl apply --validate=false -f manifests/least-privilege.yaml && started && within 60 unattached kernel_log
+claim "the variant with least privileges: of the hooks the kernel log alone is missing"
+xid 0000:c2:00.0 31 1 && within 60 counted "$(($(<load.out) + 1))" c2:00.0 31
+claim "it counts an Xid"
+kubectl delete -f manifests/least-privilege.yaml && within 60 no_file && kubectl apply -f manifests/xidscope.yaml && started && within 60 unattached "" &&
+	counted "$(($(<load.out) + 1))" c2:00.0 31
+claim "and back: the base goes on from its counts"
+
+same() { traces >after && diff before after; }
+kubectl delete namespace monitoring && kubectl delete pod train --grace-period=1 && kubectl delete daemonset node-exporter && kubectl taint nodes guest example.org/maintenance-
+documented 'Uninstall' 3 && within 60 no_file && node "$("$root/tests/docs/commands.sh" 'Uninstall' 4)" && within 60 same
+claim "delete leaves nothing: no program, pinned map, instance of tracefs, file, taint or condition"
 
 kill "$guest"
 wait "$guest"

@@ -141,3 +141,35 @@ void cgroup_find_job(struct cgroup *c, const char *root)
 	if (proc)
 		closedir(proc);
 }
+
+/* kubelet's folder of each pod's logs: NAMESPACE_NAME_UID, of which no part contains a '_'. */
+#define POD_LOGS "/var/log/pods"
+
+/* Writes "NAMESPACE/NAME" of the pod with this UID to @name if one of the folders in @folder is its. */
+static bool find_pod_name(char *name, size_t size, const char *folder, const char *uid)
+{
+	DIR *logs = opendir(folder);
+	struct dirent *d;
+	bool found = false;
+
+	while (logs && !found && (d = readdir(logs))) {
+		struct span rest = { d->d_name, d->d_name + strlen(d->d_name) };
+		struct span space = span_take_until(&rest, "_"), pod;
+
+		span_take(&rest, "_");
+		pod = span_take_until(&rest, "_");
+		found = span_take(&rest, "_") && span_is(rest, uid);
+		if (found)
+			snprintf(name, size, "%.*s/%.*s", (int)span_left(space), space.at,
+				 (int)span_left(pod), pod.at);
+	}
+	if (logs)
+		closedir(logs);
+	return found;
+}
+
+bool cgroup_pod_name(const struct cgroup *c, char *name, size_t size)
+{
+	return find_pod_name(name, size, POD_LOGS, c->pod) ||
+	       find_pod_name(name, size, "/proc/1/root" POD_LOGS, c->pod);
+}

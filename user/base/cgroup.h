@@ -25,3 +25,6 @@ void cgroup_of_path(struct cgroup *c, const char *path);
 /* Finds the number of a job whose group has none, as from Slurm 26.05 on, by its slurmstepd among
  * all processes in proc below @root ("": this system). */
 void cgroup_find_job(struct cgroup *c, const char *root);
+
+/* Writes "NAMESPACE/NAME" of the pod, which kubelet keeps logs of on this node, to @name. False: not known. */
+bool cgroup_pod_name(const struct cgroup *c, char *name, size_t size);

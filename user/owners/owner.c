@@ -1,37 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "owners/owner.h"
 
-#include <ctype.h>
-#include <dirent.h>
-
 #include "base/cgroup.h"
 #include "base/span.h"
-
-/* kubelet's folder of each pod's logs: NAMESPACE_NAME_UID, of which no part contains a '_'. */
-#define POD_LOGS "/var/log/pods"
-
-/* Writes "NAMESPACE/NAME" of the pod with this UID to @name if one of the folders in @folder is its. */
-static bool find_pod_name(char *name, size_t size, const char *folder, const char *uid)
-{
-	DIR *logs = opendir(folder);
-	struct dirent *d;
-	bool found = false;
-
-	while (logs && !found && (d = readdir(logs))) {
-		struct span rest = { d->d_name, d->d_name + strlen(d->d_name) };
-		struct span space = span_take_until(&rest, "_"), pod;
-
-		span_take(&rest, "_");
-		pod = span_take_until(&rest, "_");
-		found = span_take(&rest, "_") && span_is(rest, uid);
-		if (found)
-			snprintf(name, size, "%.*s/%.*s", (int)span_left(space), space.at,
-				 (int)span_left(pod), pod.at);
-	}
-	if (logs)
-		closedir(logs);
-	return found;
-}
 
 /* The unit of a path: its first service or scope, as systemd names them. */
 static bool find_unit(char *name, size_t size, const char *path)
@@ -81,12 +52,9 @@ static void name_path(char *name, size_t size, const char *path)
 	cgroup_find_job(&group, "");
 	if (*group.job)
 		snprintf(name, size, "slurm:%s", group.job);
-	else if (*group.pod &&
-		 (find_pod_name(pod, sizeof(pod), POD_LOGS, group.pod) ||
-		  find_pod_name(pod, sizeof(pod), "/proc/1/root" POD_LOGS, group.pod)))
-		snprintf(name, size, "pod:%s", pod);
 	else if (*group.pod)
-		snprintf(name, size, "pod:%s", group.pod);
+		snprintf(name, size, "pod:%s",
+			 cgroup_pod_name(&group, pod, sizeof(pod)) ? pod : group.pod);
 	else if (!find_user(name, size, path) && !find_unit(name, size, path))
 		name_group(name, size, path);
 }

@@ -60,7 +60,7 @@ static void write_known(struct json *j, const char *name, const char *text)
 /* Where the process runs. */
 static void write_cgroup(struct json *j, const struct event *event)
 {
-	char text[4096];
+	char text[4096], pod[512];
 	struct cgroup c;
 
 	if (event->replayed ||
@@ -71,6 +71,8 @@ static void write_cgroup(struct json *j, const struct event *event)
 	write_known(j, "cgroup", c.path);
 	write_known(j, "job", c.job);
 	write_known(j, "pod", c.pod);
+	if (*c.pod && cgroup_pod_name(&c, pod, sizeof(pod)))
+		json_text(j, "pod_name", pod);
 }
 
 /* Makes the line, which the caller frees. NULL: no memory. */
