@@ -432,6 +432,25 @@ TEST(the_first_moments_of_a_kernel_are_long_ago)
 	assert_true(counts->faults[0].last == 1000);
 }
 
+/* A run that could not read the log. Lines that no hook shows are left to the record. */
+TEST(what_the_hooks_of_an_earlier_run_have_counted_counts_once)
+{
+	w->now = 2000 * SECOND;
+	w->events.started_ns = w->now;
+	w->events.hooks = (struct fault_period){ 1000.5, 1002 };
+	w->first_record = 100;
+	for (uint64_t at = 1000; at < 1004; at++) {
+		record_of(0, at * SECOND, XID_79);
+		record_of(0, at * SECOND, "INFO: task x:1 blocked for more than 120 seconds.");
+		record_of(0, at * SECOND,
+			  "watchdog: BUG: soft lockup - CPU#3 stuck for 22s! [x:1]");
+	}
+	pass(10 * SECOND);
+	assert_int_equal(total(), 2);
+	assert_int_equal(events("hung_task"), 2);
+	assert_int_equal(events("soft_lockup"), 4);
+}
+
 /* At the end a message may be ahead of the log: the next run reads its record. */
 TEST(the_end_leaves_what_is_not_yet_read)
 {

@@ -135,7 +135,8 @@ serial_before() {
 	prepare_file /mnt/serial
 	work randwrite 4k 1 10
 }
-serial_begin() { work randwrite 4k 12 0; }
+# More than the server can do, but no more work for the guest.
+serial_begin() { work randwrite 4k 12 40; }
 serial_end() { more_end; }
 serial_after() {
 	nfs_server_stop

@@ -35,6 +35,7 @@ struct fault_observer {
 	bool log_paused; /* until the next poll, because reading it has failed */
 	bool log_outran; /* the last batch has lost records: they come faster than they are read */
 	struct printk_hook *printk; /* NULL: not attached */
+	double attached; /* since then, in seconds since the boot */
 	bool printk_refused; /* the kernel's verifier does not accept it */
 	struct gpu_holders holders;
 	int uevents; /* -1: not open */
@@ -170,6 +171,7 @@ static bool read_log(struct fault_observer *g)
 	}
 	/* What comes from now on has come after the marks. */
 	if (!err) {
+		g->events.hooks = (struct fault_period){};
 		fault_stream_all_read(g->stream, begin);
 		kernel_log_mark_free(&g->start);
 		printk_hook_all_read(g->printk);
@@ -256,6 +258,7 @@ static void reopen_log(struct fault_observer *g)
 static void attach_printk(struct fault_observer *g, bool quiet)
 {
 	g->printk = printk_hook_new(g->log, quiet, g->stream);
+	g->attached = boot_seconds(&g->events.clocks, monotonic_ns());
 	/* The verifier would say the same again, at the same price. */
 	g->printk_refused = !g->printk && (errno == E2BIG || errno == EACCES || errno == EINVAL);
 	epoll_add(g, printk_hook_fd(g->printk));
@@ -290,7 +293,15 @@ static void retry(struct fault_observer *g)
 
 static void save_state(struct fault_observer *g)
 {
-	state_file_save(&g->state, &g->faults, g->kernel_log.next, g->events.clocks.boot_to_wall);
+	struct fault_period *hooks = &g->events.hooks;
+
+	if (g->kernel_log.fd < 0 && g->printk) {
+		if (!hooks->until)
+			hooks->since = g->attached;
+		hooks->until = boot_seconds(&g->events.clocks, monotonic_ns());
+	}
+	state_file_save(&g->state, &g->faults, g->kernel_log.next, *hooks,
+			g->events.clocks.boot_to_wall);
 }
 
 void fault_observer_state_lost(struct fault_observer *g)
@@ -403,7 +414,7 @@ struct fault_observer *fault_observer_new(const struct log *log,
 	open_log(g);
 	g->state = (struct state_file){ .log = log, .store = options->state };
 	/* Even if the log cannot be read now: the next run may read it. */
-	if (state_file_load(&g->state, &g->faults, &next))
+	if (state_file_load(&g->state, &g->faults, &next, &g->events.hooks))
 		kernel_log_resume(&g->kernel_log, next);
 	/* All hooks before the log is read: then they overlap, so that what comes twice is detected. */
 	kernel_log_mark(&g->start);

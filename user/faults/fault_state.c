@@ -127,6 +127,8 @@ char *fault_state_write(const struct fault_state *state, size_t *len)
 		state->boot_to_wall > 0 ? state->boot_to_wall : 0, state->next, c->log_lost);
 	for (int p = 0; p < FAULT_PATHS; p++)
 		fprintf(out, " %" PRIu64, c->fault_paths[p]);
+	if (state->hooks.until > 0)
+		fprintf(out, "\nhooks %.6f %.6f", state->hooks.since, state->hooks.until);
 	fputc('\n', out);
 	put_faults(out, &state->faults);
 	for (size_t k = 0; k < COUNT(kinds); k++)
@@ -270,6 +272,12 @@ static void read_list(struct line *l, struct faults *faults, bool past)
 	} while (!l->error && span_left(l->rest));
 }
 
+static void read_period(struct line *l, struct fault_period *p)
+{
+	p->since = take_time(l);
+	p->until = take_time(l);
+}
+
 static int read_line(struct fault_state *state, struct span text)
 {
 	struct fault_counts *c = &state->faults.counts;
@@ -285,6 +293,8 @@ static int read_line(struct fault_state *state, struct span text)
 		state->boot_to_wall = take_time(&l);
 	else if (span_is(name, "next"))
 		state->next = take_number(&l, UINT64_MAX);
+	else if (span_is(name, "hooks"))
+		read_period(&l, &state->hooks);
 	else if (span_is(name, "lost"))
 		c->log_lost = take_number(&l, UINT64_MAX);
 	else if (span_is(name, "paths"))

@@ -7,6 +7,7 @@
  * 	wall SECONDS		from the boot to the epoch, by the clock as it was set then; 0: not known
  * 	next N			sequence number of the first record not yet read
  * 	lost N
+ * 	hooks SINCE UNTIL	what was printed then is counted without the log: not by records from N on
  * 	paths BOTH TEXT DRIVER
  * 	past GPU CODE BOOT TIME...	of earlier boots, seconds since the epoch: fatal incidents, or if
  * 				BOOT is 1 the last one of each boot
@@ -33,6 +34,7 @@ struct fault_state {
 	char boot[BOOT_ID_SIZE];
 	uint64_t next;
 	double boot_to_wall; /* of the boot that wrote it; 0: not known */
+	struct fault_period hooks;
 	struct faults faults; /* owned */
 };
 
@@ -72,17 +74,18 @@ struct state_file {
 	bool lost; /* the text that was saved last */
 };
 
-/* Takes over what an earlier run of this boot has counted: fills @faults, which must be empty, and the sequence
- * number of the first record that it has not read. Returns whether there was such a state; of an earlier boot's it
- * takes what outlives that, and returns false. */
-bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next);
+/* Takes over what an earlier run of this boot has counted: fills @faults, which must be empty, the sequence
+ * number of the first record that it has not read, and the period of "hooks". Returns whether there was such a state; of
+ * an earlier boot's it takes what outlives that, and returns false. */
+bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next,
+		     struct fault_period *hooks);
 
 /* Whether the counts have changed since they were loaded or saved. */
 bool state_file_changed(const struct state_file *f, const struct faults *faults);
 
 /* Gives the text to the store if the counts or @next have changed. */
 void state_file_save(struct state_file *f, const struct faults *faults, uint64_t next,
-		     double boot_to_wall);
+		     struct fault_period hooks, double boot_to_wall);
 
 /* What was saved last could not be written: it is saved again. */
 void state_file_lost(struct state_file *f);

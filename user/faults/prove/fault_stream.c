@@ -339,6 +339,9 @@ void fault_stream_record(struct fault_stream *s, const struct kmsg_record *recor
 	if (before_start && origin.time_ns >= s->events->started_ns)
 		origin.time_ns = s->events->started_ns - 1;
 	s->read_to_ns = origin.time_ns;
+	if (before_start && printk_marked(text, len) &&
+	    fault_events_counted(s->events, origin.time_ns))
+		return;
 	p.all_known = age == RECORD_NEW && s->origins_ns != UINT64_MAX &&
 		      origin.time_ns >= s->origins_ns + PRINTK_ORDER_NS &&
 		      (!s->gap_ns || origin.time_ns > s->gap_ns + PRINTK_ORDER_NS);

@@ -312,6 +312,13 @@ void fault_events_add_gpus(struct fault_events *e, const char (*gpus)[PCI_ADDRES
 		f->bus_count = count < MAX_BUS_GPUS ? count : MAX_BUS_GPUS;
 }
 
+bool fault_events_counted(const struct fault_events *e, uint64_t time_ns)
+{
+	double time = boot_seconds(&e->clocks, time_ns);
+
+	return e->hooks.until > 0 && time >= e->hooks.since && time <= e->hooks.until;
+}
+
 /* Whether a tracepoint also reported the event of this kind. */
 static bool traced(const struct fault_events *e, const char *kind, uint64_t time_ns)
 {
@@ -324,7 +331,7 @@ static bool traced(const struct fault_events *e, const char *kind, uint64_t time
 
 	for (int s = 0; s < SIGNALS; s++)
 		if (!strcmp(kind, kinds[s]))
-			return time_ns >= e->enabled_ns[s];
+			return time_ns >= e->enabled_ns[s] || fault_events_counted(e, time_ns);
 	return false;
 }
 

@@ -132,6 +132,7 @@ struct fault_events {
 	bool loads_traced; /* the kernel tells when a load begins and when the driver is unloaded: new lines do not */
 	uint64_t uevents_ns; /* since when uevents report recoveries; UINT64_MAX: they do not */
 	struct clock_offsets clocks;
+	struct fault_period hooks; /* of an earlier run: its records are still in the log */
 	struct gpu_holders *holders; /* NULL: who holds a GPU is not asked for */
 
 	/* Its own: */
@@ -183,6 +184,9 @@ void fault_events_add_gpus(struct fault_events *e, const char (*gpus)[PCI_ADDRES
 /* A line of the kernel log that is no fault. */
 void fault_events_add_line(struct fault_events *e, uint64_t time_ns,
 			   const struct kernel_line *line);
+
+/* Whether the hooks of an earlier run have counted what was printed at @time_ns. */
+bool fault_events_counted(const struct fault_events *e, uint64_t time_ns);
 
 /* The kernel begins to load the driver; it has unloaded it. */
 void fault_events_load_begins(struct fault_events *e, uint64_t time_ns);
