@@ -88,7 +88,7 @@ def short_jobs_are_bounded_and_add_up(folder):
     need(metrics.get("nfs_owner_calls_total", owner="other") > 0, "no owner has merged")
     costs = [[int(value) for value in line.split()] for line in (folder / "costs").read_text().splitlines()]
     sizes = [line[0] for line in costs]
-    need(sizes[-1] <= sizes[len(sizes) // 2] * 1.05, "the agent grows:", sizes)
+    need(max(sizes) < 9000, "the agent has so many kB:", sizes)  # 7,500 when its tables are full
     share = (sum(costs[-1][1:3]) - sum(costs[0][1:3])) / (costs[-1][3] - costs[0][3])
     return f"{len(files)} files, {len(owners)} owners, {sizes[-1]} kB, {share:.2f} % of a CPU"
 
