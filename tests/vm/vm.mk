@@ -44,7 +44,7 @@ check-slurm: deps ## test deploy/slurm with Slurm's own daemons, in four guests 
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
 	$(Q)TIMEOUT=$${TIMEOUT:-3600} tests/vm/check.sh --only slurm 6.1
 
-check-kubernetes: deps ## try deploy/kubernetes on Kubernetes' own control plane and kubelet (ten minutes, at first a quarter of an hour more)
+check-kubernetes: deps ## try deploy/kubernetes on Kubernetes' own control plane and kubelet (a quarter of an hour, at first as much again)
 	$(call tools,golang-1.19-go golang-github-modern-go-reflect2-dev dpkg-dev iproute2 openssl)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
 	$(Q)tests/kubernetes/cluster.sh
