@@ -32,7 +32,7 @@ int shares_open(struct share_reader *r, const struct share_maps *maps, uint32_t 
 	r->id[0] = client_id(0);
 	err = fill(maps->free_clients, RPC_CLIENT_ENTRIES);
 	err = err ?: fill(maps->free_shares, RPC_MAX_SHARES);
-	r->misses_ends = kernel_misses_events();
+	r->misses_ends = r->owners && kernel_misses_events();
 	return err || !r->owners ? err : fill(maps->free_owners, RPC_MAX_OWNERS);
 }
 

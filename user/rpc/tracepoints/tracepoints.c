@@ -185,6 +185,7 @@ static void *try(const struct source_setup *setup)
 
 	if (!t)
 		return NULL;
+	t->no_types.fd = -1;
 	t->shards = bpf_shards(RPC_MAX_SHARDS);
 	t->hooks = (struct bpf_hooks){
 		.log = setup->log,
@@ -200,7 +201,7 @@ static void *try(const struct source_setup *setup)
 	for (size_t i = 0; i < COUNT(rows); i++)
 		if (!i || rows[i].hook != rows[i - 1].hook)
 			find_fields(t, setup->tracefs, rows[i].hook);
-	err = make_no_types(&t->no_types);
+	err = t->hooks.unused ? make_no_types(&t->no_types) : 0;
 	if (!err)
 		err = bpf_hooks_load(&t->hooks, open_programs, t);
 	module_types_close(&t->no_types);
