@@ -126,9 +126,9 @@ rate_end() { delay; }
 
 serial_before() {
 	local disk
+	disk=$(slow_disk 4) # while the server is there: mke2fs looks at each mount
 	nfs_server_stop
 	wait_for 10 umount /export
-	disk=$(slow_disk 4)
 	mount "$disk" /export
 	nfs_server_start 1
 	nfs_mount 3 '' /mnt/serial 127.0.0.3
