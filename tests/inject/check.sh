@@ -30,8 +30,7 @@ if [[ $where != here ]]; then
 	cp "$here/guest.sh" "$job/run.sh"
 	: >"$job/disturbances"
 	if [[ ${DISTURB-yes} ]]; then
-		printf '%s\n' 'clock 3' 'cpu-offline 3' 'flood 5000' 'killed 20' >"$job/disturbances"
-		echo 80 >"$job/servers"
+		printf '%s\n' 'clock 3' 'cpu-offline 3' 'killed 20' >"$job/disturbances"
 	fi
 	echo "${PATTERNS:-walk all}" >"$job/patterns"
 	echo "${ONLY:-}" >"$job/only"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Proves that kills, full, read-only and vanished folders, clocks that are set, CPUs that go and floods leave the
- * metrics file whole and each fault counted once. A clock, CPUs and a flood are the whole machine's: those are for
- * guests. */
+/* Proves that kills, full, read-only and vanished folders, clocks that are set and CPUs that go leave the
+ * metrics file whole and each fault counted once. A clock and CPUs are the whole machine's: those are for guests. */
 #include <errno.h>
 #include <error.h>
 #include <fcntl.h>
@@ -139,44 +138,6 @@ static void cpu_offline(struct agent *a, unsigned int times)
 	}
 }
 
-/* Records of the kernel log that have this agent's device. */
-static long held(const struct agent *a)
-{
-	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	char record[8192], text[32];
-	long count = 0;
-	ssize_t n;
-
-	must(fd, "/dev/kmsg");
-	snprintf(text, sizeof(text), "(PCI:%s)", a->device);
-	while ((n = read(fd, record, sizeof(record) - 1)) > 0 || errno == EPIPE) {
-		record[n > 0 ? n : 0] = 0;
-		count += strstr(record, text) != NULL;
-	}
-	close(fd);
-	return count;
-}
-
-/* While the agent stands still, more is printed than ring and log have room for. */
-static void flood(struct agent *a, unsigned int times)
-{
-	long before = agent_counted(a), in_log, counted;
-
-	kill(a->calls.pid, SIGSTOP);
-	for (unsigned int i = 0; i < times; i++)
-		agent_fault(a);
-	in_log = held(a);
-	kill(a->calls.pid, SIGCONT);
-	agent_serve(a, 20000);
-	counted = agent_counted(a) - before;
-	printf("# flood: %u written, %ld of them in the log, %ld counted, %.0f records lost\n",
-	       times, in_log, counted,
-	       watch_sum(&a->file, "xidscope_kernel_log_lost_records_total", ""));
-	if (counted < in_log - before || counted > (long)times)
-		wrong(a, "%ld counted, %ld in the log, %u written", counted, in_log, times);
-	a->faults = agent_counted(a);
-}
-
 static time_t monotonic_seconds(void)
 {
 	struct timespec t;
@@ -214,7 +175,6 @@ static const struct {
 	{ "vanished", vanished, false, false, NULL, NULL },
 	{ "clock", clock_set, false, false, NULL, NULL },
 	{ "cpu-offline", cpu_offline, false, false, NULL, NULL },
-	{ "flood", flood, false, false, NULL, NULL },
 	{ "watched", watched, false, true, "--interval", "0.1" },
 };
 

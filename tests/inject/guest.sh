@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # The guest's part of `make faults` (it becomes the job's run.sh): the same with NFS observed under load, and what would
-# disturb the whole machine: a clock that is set, a CPU that goes, a flood of the kernel log, a full table of servers.
+# disturb the whole machine: a clock that is set, a CPU that goes.
 set -u
 cd /job || exit
 . /vm/guest-lib.sh
@@ -29,21 +29,6 @@ while read -r what times; do
 	}
 done <disturbances > >(tee out/disturbed)
 cp /tmp/*.log /tmp/*.prom out/ 2>/dev/null
-# More servers than the table has room for: what does not fit is counted, all else goes on.
-if [[ -s servers ]]; then
-	(
-		for ((i = 1; i <= $(<servers); i++)); do nfs_mount 3 nolock "/mnt/s$i" "127.0.1.$i" && ls "/mnt/s$i"; done
-	) >/dev/null 2>out/servers.log &
-	mounting=$!
-	./inject disturb /tmp/servers watched 60 /job/xidscope >out/servers || status=1
-	cat out/servers
-	cp /tmp/servers.prom out/
-	{
-		grep -h 'events_dropped' /tmp/servers.prom
-		grep -o 'server="[^"]*"' /tmp/servers.prom | sort -u | wc -l | sed 's/$/ servers in the file/'
-	} | tee out/dropped
-	wait "$mounting"
-fi
 if [[ -s patterns ]]; then
 	PATTERNS=$(<patterns) ONLY=$(<only) WHO=$(<callers) OUT=/tmp/faults ./faults.sh /job/inject /job/xidscope || status=1
 	cp /tmp/faults/{calls,results,table} out/
