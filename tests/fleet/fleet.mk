@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# A made-up fleet: rules, alerts and the cost of series.
-.PHONY: fleet fleet-study fleet-recordings fleet-live series-cost
+# A made-up fleet: rules and alerts.
+.PHONY: fleet fleet-study fleet-recordings fleet-live
 
 # FLEET_DIR: a folder with 20 GB for the while; else TMPDIR, or /tmp.
 fleet: deps ## rehearse the rules on a made-up fleet (an hour): DAYS=55 NODES=63 SEED=1 INCIDENTS=FILE NOISE=FILE
@@ -20,7 +20,3 @@ fleet-live: deps ## record an agent's files in a guest, play 63 nodes' incidents
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
 	$(Q)tests/fleet/recording/record.sh live
 	$(Q)tests/fleet/live.sh $(B)/fleet-recordings/live
-
-# What `make growth` has left, unless FILES names two other files of one agent: of one moment, and of a later one.
-series-cost: ## measure what a series costs in Prometheus, and with it what a fleet of nodes needs (10 minutes, after growth)
-	$(Q)tests/fleet/series-cost.sh $(FILES)
