@@ -21,20 +21,11 @@ value() { sed -n "s/^xidscope_$1 //p" /tmp/agent/x.prom; }
 processes() { pgrep -x 'xidscope.*' | sed 's,^,/proc/,' | paste -sd ' '; }
 # What must not grow: of the agent and its writers, and of the kernel on their behalf. bpftool takes seconds: see whole().
 state() {
-	local pid pids fds resident descriptors=1000 now
+	local pids resident
 	read -ra pids < <(processes)
 	resident=$(awk '/^VmRSS/ { sum += $2 } END { print sum }' "${pids[@]/%//status}")
-	# The fewest of some moments: while the file is written there are more.
-	for _ in {1..20}; do
-		now=0
-		for pid in "${pids[@]}"; do
-			fds=("$pid"/fd/*)
-			now=$((now + ${#fds[@]}))
-		done
-		((now >= descriptors)) || descriptors=$now
-	done
 	echo "resident_kb $resident agent_bytes $(value 'memory_bytes{kind="resident"}') map_bytes $(value 'memory_bytes{kind="maps"}')" \
-		"descriptors $descriptors processes ${#pids[@]} samples $(grep -c '^[^#]' /tmp/agent/x.prom)" \
+		"processes ${#pids[@]} samples $(grep -c '^[^#]' /tmp/agent/x.prom)" \
 		"cpu_ticks $(awk '{ print $14 + $15 }' "/proc/$(pgrep -ox xidscope)/stat") slab_kb $(awk '/^Slab/ { print $2 }' /proc/meminfo)"
 }
 whole() { echo "$(state) objects $(objects) transports $(bpftool -j map dump name xprts | grep -o '"formatted"' | wc -l)"; }
