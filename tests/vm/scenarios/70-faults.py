@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 from judge import judgement, need
 from judge.checks import counts
-from judge.reading import Metrics, between, difference, events
+from judge.reading import Metrics, difference, events
 
 
 @judgement
@@ -28,10 +28,3 @@ def each_xid_line_counts_once(folder):
     lines = len(events(folder / "events.json"))
     need(lines < 100, "the event log has", lines, "lines: not folded")
     return f"storm: {counted} counted, {lost} lost, {lines} lines in the event log"
-
-
-@judgement
-def forged_lines_are_no_faults(folder):
-    ours = between(folder, "forged-begin", "forged")
-    need(not counts(ours), "faults:", counts(ours))
-    need(ours.get("kernel_events_total", kind="forged_xid") == 2, "not counted as forged")

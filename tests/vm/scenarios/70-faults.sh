@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Xid lines that a process writes count if that is allowed, each once, also in a storm. Otherwise they count as forged.
+# Xid lines that a process writes count if that is allowed, each once, also in a storm. (Otherwise: forgery.)
 set_value /proc/sys/kernel/printk_devkmsg on
 agent_start --hooks gpu --accept-user-kmsg --events events.json
 cp x.prom begin.prom
@@ -20,12 +20,4 @@ for _ in $(seq 3000); do
 done >/dev/kmsg
 sleep 3
 agent_write storm
-agent_stop
-
-agent_start --hooks gpu --events forged.json
-cp x.prom forged-begin.prom
-log '<3>NVRM: Xid (PCI:0000:c1:00): 79, pid=1234, name=python3, GPU has fallen off the bus.'
-log '<4>nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal, Link 48 LTSSM Fault Up'
-sleep 3
-agent_write forged
 agent_stop
