@@ -4,10 +4,8 @@
 # servers, transports, ops and waiting tasks grow. A line in out/growth.tsv for each step, and the run statistics of the
 # agent's programs before and after it; a line in out/detail.tsv for each file with --detail op.
 set -euo pipefail
-# shellcheck source=/dev/null
 . /vm/guest-lib.sh
 cd /job
-# shellcheck source=/dev/null
 . ./agent-lib.sh
 . ./ops.sh
 trap 'echo "FAILED at line $LINENO: $BASH_COMMAND"' ERR

@@ -4,7 +4,6 @@
 # observer, in turn. Leaves in out: bench.tsv (setting, pass, workload, repeat, nanoseconds, calls), cost.tsv (setting, what,
 # value), and the kernel's run statistics of each of the agent's programs.
 set -euo pipefail
-# shellcheck source=/dev/null
 . /vm/guest-lib.sh
 cd /job
 trap 'echo "FAILED at line $LINENO: $BASH_COMMAND"' ERR

@@ -35,7 +35,6 @@ grep -q '^  missing  permission ' "$dir/nobody"
 grep -q '^ *fix: run it as root' "$dir/nobody"
 
 # Without BTF libbpf's own line must not appear.
-# shellcheck disable=SC2016 # expands in the inner shell
 unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && "$1" doctor' sh "$program" >/dev/null 2>"$dir/no-btf" || true
 [[ ! -s $dir/no-btf ]]
 

@@ -104,7 +104,6 @@ slowest=$(printf '%s\n' "${times[@]}" | sort -n | tail -n 1)
 median=$(printf '%s\n' "${times[@]}" | sort -n | sed -n "$((${#times[@]} / 2 + 1))p")
 ((median < 2000)) || fail "it answers in $median ms"
 : >answer
-# shellcheck disable=SC2317 # within calls it
 fewer_ask() { (($(asking) < before)); }
 within 100 fewer_ask || fail "the process that asks stays when the file system answers"
 check 0

@@ -20,7 +20,6 @@ for source in "$top" later; do "$source/deploy/tarball.sh" "$top/build" "xidscop
 
 files() { (cd root && find . -type f | sort); }
 # unpacked SOURCE, installed SOURCE [ROOT]: its version, over what is there, as docs/DEPLOY.md says.
-# shellcheck disable=SC2317 # the loop calls it
 unpacked() {
 	bash -e <("$top/tests/docs/commands.sh" 'Upgrade and rollback' 2 "-C /=-C root" "VERSION=${1##*/}" \
 		"sh /=sh root/" "--others=--others /usr/local root" systemctl=:) || fail "the commands of an upgrade fail"

@@ -17,7 +17,6 @@ at_most docs/GLOSSARY.md "$(grep -c '^| ' docs/GLOSSARY.md)" 26 "rows (25 terms 
 mapfile -t pages < <(ls README.md SECURITY.md docs/*.md deploy/*/*.md)
 for page in "${pages[@]}"; do
 	# In backquotes and with a folder of the project: a path, perhaps with a pattern. Capitals stand for any name.
-	# shellcheck disable=SC2016 # Markdown's backquotes
 	while read -r path; do
 		compgen -G "$(sed -E 's/NAME|NN-name/*/g' <<<"$path")" >/dev/null || complain "$page names $path, which does not exist"
 	done < <(grep -oE '`(bpf|deploy|docs|include|tests|user|vmlinux)/[^` ]*' "$page" | tr -d '`' | sort -u |

@@ -28,7 +28,6 @@ declare -A others=([kubectl]=tests/docs/runbook_cluster.py [sacct]=tests/vm/slur
 while read -r words; do
 	grep -qE "\b${words%% *}\b" "${others[$words]:-/dev/null}" || complain "$runbook: no test runs $words"
 done < <(sed -n "s/^elsewhere='\(.*\)'$/\1/p" tests/docs/runbook.sh | tr '|' '\n')
-# shellcheck disable=SC2016 # Markdown's backquotes
 ! grep -noE '`[a-z]+ [^`]+`' $runbook | grep -v '`xidscope check`' >"$work/inline" ||
 	complain "$runbook: no test runs what stands within a sentence: $(<"$work/inline")"
 

@@ -15,7 +15,6 @@ arch=$(dpkg --print-architecture)
 deb=$release/xidscope_${version}_$arch.deb
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-chroot.XXXXXX")
 chmod 755 "$dir"
-# shellcheck disable=SC2317 # the trap calls it
 cleanup() {
 	umount "$dir"/*/proc 2>/dev/null || true
 	umount --recursive "$dir"/*/sys 2>/dev/null || true

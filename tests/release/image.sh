@@ -12,7 +12,6 @@ release=$(realpath "$1") version=$2
 need containerd ctr docker-registry skopeo gpg qemu-aarch64-static
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-registry.XXXXXX")
 registry='' containerd=''
-# shellcheck disable=SC2317 # the trap calls it
 cleanup() {
 	[[ ! $registry ]] || kill "$registry" 2>/dev/null || true
 	[[ ! $containerd ]] || kill "$containerd" 2>/dev/null || true

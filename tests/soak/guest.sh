@@ -8,7 +8,6 @@ set -u
 cd /job || exit
 . /vm/guest-lib.sh
 seconds=0 limit=0 calls=0 mounts=0 threads=''
-# shellcheck source=/dev/null # which sets these
 . ./settings
 mkdir -p out
 mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing

@@ -66,7 +66,6 @@ root=$(debian=$debian "$vm/image.sh" --arch "$arch" ${image:+"$image" "$packages
 
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-vm.XXXXXX")
 guest=''
-# shellcheck disable=SC2317 # the trap calls it
 cleanup() {
 	[[ ! $guest ]] || kill "$guest" 2>/dev/null || true
 	rm -rf "$dir"

@@ -98,7 +98,6 @@ results=$top/build/vm
 mkdir -p "$results"
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-check.XXXXXX")
-# shellcheck disable=SC2317 # the trap calls it
 cleanup() {
 	local guests
 	mapfile -t guests < <(jobs -p)

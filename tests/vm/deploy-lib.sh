@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # What the guests of container/ and unit/ share: an agent that runs as it is deployed. The job defines hup(), which sends it
 # SIGHUP, and sets output, the metrics file, and name, under which results are left.
-# shellcheck source=/dev/null
 . /vm/guest-lib.sh
 
 step() { echo "[$(cut -d' ' -f1 /proc/uptime)] $*"; }
 output='' name=''
-# shellcheck disable=SC2317 # the trap calls it
 failed() {
 	((BASH_SUBSHELL == 0)) || return 0
 	echo "FAILED at line ${BASH_LINENO[*]}: $1"

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck disable=SC2317 # functions are called by their names
 # Faults of a GPU and its node: the lines of each are of tests/data, with this GPU's address.
 driver_load tracepoint
 xid() {

@@ -35,5 +35,4 @@ during() {
 	keep "$1" "$2"
 	wait "$command"
 }
-# shellcheck source=/dev/null
 . /job/states.sh

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck disable=SC2317 # functions are called by their names
 # The states of the nodes of `make fleet-live`, a file each second.
 #
 # The node has two storage systems: "pool" by NFSv3, with 8 RPC slots, and "home" by NFSv4.2. Its jobs ask for 12 reads a

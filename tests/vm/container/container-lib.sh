@@ -10,7 +10,6 @@ ended() { ! running; }
 said() { grep -c -F "$1" "out/$name.log" || true; }
 
 start_agent() { # of the bundle $name
-	# shellcheck source=/dev/null
 	. "$name/settings"
 	# shellcheck disable=SC2154 # create, output, probe and grace are among the settings
 	install -d -o 65534 -g 65534 "${create[@]}" # it may belong to node_exporter's user

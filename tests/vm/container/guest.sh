@@ -113,7 +113,6 @@ grep -q '^# TYPE xidscope_rpc_seconds histogram' out/served
 
 step "node-problem-detector's plugin, under its DaemonSet's settings, finds the fault"
 status=0
-# shellcheck source=/dev/null
 (. npd/settings && mkdir -p "${create[@]}")
 command crun --cgroup-manager=cgroupfs run --bundle npd npd >out/npd || status=$?
 ((status == 1))

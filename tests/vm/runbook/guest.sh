@@ -9,7 +9,6 @@ nodes=1
 # shellcheck source=tests/vm/slurm/slurm-lib.sh
 . ./slurm-lib.sh
 output=/var/lib/prometheus/node-exporter/xidscope.prom
-# shellcheck disable=SC1091 # the runbook's
 . ./functions
 export NODE=n1 BMC=127.0.0.1 BMC_USER=oncall SERVER=10.0.4.1 DEVICE=veth-data XID=79 SXID=20034 XPRT
 

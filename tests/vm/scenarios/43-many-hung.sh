@@ -18,7 +18,6 @@ writes() {
 }
 nfs_mount 3 wsize=4096 /mnt/hung
 # Its writes wait in the cache until it closes the file.
-# shellcheck disable=SC2016 # perl expands it
 perl -e 'open my $file, ">", "/mnt/hung/file"; syswrite $file, "x" x 4096 for 1 .. 8000;
 	open my $ready, ">", "written"; close $ready; select undef, undef, undef, 0.1 until -e "dropped"' &
 wait_for 20 test -e written

@@ -35,7 +35,6 @@ done
 # A name that looks like the address in another network namespace.
 named 127.0.0.5 "10.99.0.1@$(<one.inode)" /mnt/guise
 # A process and a cgroup that users may name so.
-# shellcheck disable=SC2016 # perl expands it
 out_of_memory "$hostile" perl -e '$0 = substr($ARGV[0], 8); my $x; $x .= "x" x 1000000 while 1;' "$hostile"
 wait_for 20 grep -q oom_kill events.json
 agent_write names

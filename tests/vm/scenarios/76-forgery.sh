@@ -5,7 +5,6 @@ need_drivers
 loading='NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024'
 
 # Unprivileged: in a user namespace, an unknown option is printed as it is.
-# shellcheck disable=SC2016 # perl expands it
 mount_option='my ($n, $o) = @ARGV; my ($d, $f, $t) = ("none", "/mnt", "tmpfs"); syscall(165, $d, $f, $t, 0, $o) for 1 .. $n;'
 try_mount() { nobody unshare -U -r -m perl -e "$mount_option" "$1" "$2"; }
 
@@ -57,7 +56,6 @@ forge() { # forge FIRST-DIGIT
 	# The kernel names a program that has no arguments, once.
 	echo x >"/tmp/forge/NVRM: x"$'\n'"$(xid "${1}9")"
 	chmod 755 /tmp/forge/*
-	# shellcheck disable=SC2016 # perl expands it
 	nobody perl -e 'my $f = $ARGV[0]; syscall(59, $f, 0, 0);' "/tmp/forge/NVRM: x"$'\n'"$(xid "${1}9")" || true
 	printf '<3>%s\n' "$(xid "${1}7")" >/dev/kmsg
 	printf '%s\n' "$loading" >/dev/kmsg

@@ -6,7 +6,6 @@ set_value /proc/sys/kernel/printk '1 4 1 7' # a console would slow them down
 agent_start --hooks gpu --events events.json
 cp x.prom begin.prom
 # Texts of many lengths, which the hook and the log lose in part: the agent compares what is left of both.
-# shellcheck disable=SC2016 # perl expands it
 print='my ($d, $f, $t) = ("none", "/mnt", "tmpfs");
 	my @o = map { sprintf("NVRM: Xid (PCI:0000:%02x:00): 79 ", $_) . "y" x ($ARGV[0] + 37 * $_) } 1 .. 9;
 	while (1) { syscall(165, $d, $f, $t, 0, $_) for @o }'

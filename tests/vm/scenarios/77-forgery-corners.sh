@@ -8,24 +8,20 @@ set_value /proc/sys/kernel/printk_ratelimit 0
 set_value /proc/sys/kernel/printk_devkmsg on
 
 # A packet that a rule of the user's own logs, in a network namespace of his own.
-# shellcheck disable=SC2016 # the inner shell expands it
 try_packet() {
 	nobody unshare -U -r -n sh -c 'ip link set lo up; iptables -A OUTPUT -j LOG --log-prefix "$1"
 		echo x | busybox nc -w 1 127.0.0.1 9' sh "$1" || true
 }
 # A program that has no file, under the name of a fault.
-# shellcheck disable=SC2016 # perl expands it
 try_memfd() {
 	nobody perl -e 'my $f = syscall(319, my $name = $ARGV[0], 0); open my $out, ">&=", $f; binmode $out;
 		syswrite $out, pack("H*", "7f454c4602010100000000000000000002003e0001000000780040000000000040000000000000000000000000000000" .
 		"0000000040003800010000000000000001000000050000000000000000000000000040000000000000004000000000008000000000000000" .
 		"8000000000000000001000000000000031c08a0000000000"); exec {"/proc/self/fd/$f"} "x"' "$1" || true
 }
-# shellcheck disable=SC2016
 mount='my ($t, $o, $n) = @ARGV; my ($d, $f) = ("none", "/mnt"); syscall(165, $d, $f, $t, 0, $o) for 1 .. $n // 1;'
 try_mount() { nobody unshare -U -r -m perl -e "$mount" "$@"; }
 # The kernel ends a process for its system call, and the audit system says so.
-# shellcheck disable=SC2016
 try_seccomp() {
 	mkdir -p /tmp/forge
 	cp /usr/bin/perl "/tmp/forge/$1"
@@ -44,7 +40,6 @@ try_pids() {
 	) || true
 }
 # uevent TEXT: multicast from user space. What the kernel sends has no port.
-# shellcheck disable=SC2016 # perl expands it
 send='socket(my $s, 16, 3, 15) or die; my $m = join("\0", @ARGV) . "\0";
 	defined send($s, $m, 0, pack("SSLL", 16, 0, 0, 1)) or die "send: $!\n";'
 loaded=(add@/module/nvidia ACTION=add DEVPATH=/module/nvidia SUBSYSTEM=module SEQNUM=9)
@@ -63,7 +58,6 @@ forge() {
 	try_mount fuse "x"$'\n'"$(xid "${1}4")"
 	try_seccomp "$(xid "${1}5")"
 	try_pids "$(xid "${1}6")"
-	# shellcheck disable=SC2016 # the inner shell expands it
 	if nobody sh -c 'echo "$1" >/dev/kmsg' sh "$(xid "${1}7")"; then echo "may write" >kmsg; fi
 }
 modprobe -a nf_log_syslog nf_log_ipv4 xt_LOG overlay fuse 2>/dev/null || true
@@ -72,7 +66,6 @@ judge no-driver
 
 # A user has a cipher loaded, whose data is a module without text: from 6.4 on its address is 0, as if it were hidden. The
 # newest kernel loads it for root alone.
-# shellcheck disable=SC2016 # perl expands it
 nobody perl -e 'socket(my $s, 38, 5, 0) or die; bind($s, pack("Sa14LLa64", 38, "skcipher", 0, 0, "ecb(cast5)")) or die "bind: $!"' ||
 	modprobe cast5_generic
 grep '^cast_common ' /proc/modules >cipher || true

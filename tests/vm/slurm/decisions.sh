@@ -103,7 +103,6 @@ change n2 recovered
 wait_for 600 is n2 '^IDLE$'
 
 step "a node drained by hand is left alone, also when it has recovered"
-# shellcheck disable=SC1091 # docs/RUNBOOK.md's, for Slurm
 . ./runbook
 export NODE=n2
 drain maintenance by hand
