@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck disable=SC2016,SC2154 # a program of bash; agents is agent-lib.sh's
+# shellcheck disable=SC2154 # programs of bash and perl; agents is agent-lib.sh's
 # The calls of jobs, a pod, a unit and a user are theirs, whoever writes back their pages, and all add up to the server: also of
 # processes that live for a moment, and of more jobs than the tables hold. Another agent does not count owners. The source
 # tracepoints does not know whose pages the kernel writes back.
@@ -70,13 +70,25 @@ done
 
 # Jobs that end at once: more than there are numbers for. Between two writes there is always room for those that call.
 nfs_mount 3 '' /mnt/owners
-for ((i = 1; i <= ${jobs:-280}; i++)); do
-	mkdir "$groups/$(job $((5000 + i)))"
-	in_group "$(job $((5000 + i)))" touch "/mnt/owners/$i"
-	rmdir "$groups/$(job $((5000 + i)))"
-	((i % 40)) || compare_points "jobs-$i"
-	((i % 40)) || cost_of "${agents[default]}"
-	sleep "${pause:-0}"
+for ((i = 40; i <= ${jobs:-280}; i += 40)); do
+	perl -e 'my ($from, $to, $pause) = @ARGV;
+		for my $job ($from .. $to) {
+			my $group = "/sys/fs/cgroup/system.slice/slurmstepd.scope/job_" . (5000 + $job);
+			mkdir $group or die $!;
+			if (!fork) {
+				open my $procs, ">", "$group/cgroup.procs" or die $!;
+				print $procs $$;
+				close $procs or die $!;
+				open my $file, ">", "/mnt/owners/$job" or die $!;
+				exit;
+			}
+			wait;
+			$? and die "job $job";
+			rmdir $group or die $!;
+			select undef, undef, undef, $pause;
+		}' $((i - 39)) "$i" "${pause:-0}"
+	compare_points "jobs-$i"
+	cost_of "${agents[default]}"
 done
 umount /mnt/owners
 agents_stop
