@@ -20,6 +20,12 @@ def fetch(url, timeout=600, **parameters):
         return answer.read().decode()
 
 
+def figures(url):
+    """Prometheus' own metrics."""
+    lines = (line.rpartition(" ") for line in fetch(f"{url}/metrics", timeout=60).splitlines() if line[:1] != "#")
+    return {name: float(value) for name, _, value in lines}
+
+
 @contextlib.contextmanager
 def server(command, url, log, seconds=300):
     """A program that answers at url, after so many seconds at most, while the context lasts."""
@@ -43,9 +49,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
     """Answers in one piece, and logs nothing."""
     protocol_version = "HTTP/1.1"
 
-    def answer(self, text):
+    def answer(self, text, kind="text/plain; version=0.0.4"):
         self.send_response(200)
-        self.send_header("Content-Type", "text/plain; version=0.0.4")
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
         self.wfile.write(text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The agent has 2 % of a CPU, as in a container with a low limit: a start takes long, and can be stopped.
+# The agent has 1 % of a CPU, as in a container with a low limit: a start takes long, and can be stopped.
 modprobe nfs
 nfs_server_start
 nfs_mount 3 '' /mnt/starved
@@ -7,9 +7,10 @@ mountpoint -q /sys/fs/cgroup || mount -t cgroup2 none /sys/fs/cgroup
 echo +cpu >/sys/fs/cgroup/cgroup.subtree_control
 mkdir /sys/fs/cgroup/starved
 defer wait_for 20 rmdir /sys/fs/cgroup/starved # busy for a moment after its last process
-echo "${cpu:-2000} 100000" >/sys/fs/cgroup/starved/cpu.max
+echo "${cpu:-1000} 100000" >/sys/fs/cgroup/starved/cpu.max
 now() { echo $((${EPOCHREALTIME/./} / 1000)); } # ms
 starved_start() {
+	# shellcheck disable=SC2016 # sh expands it
 	sh -c 'echo $$ >/sys/fs/cgroup/starved/cgroup.procs; exec /job/xidscope run --output starved.prom --log json' 2>>starved.log &
 	agent=$!
 }

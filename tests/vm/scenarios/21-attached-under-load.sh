@@ -6,9 +6,6 @@ counted() { # counted CALLS: whether the agent has written of more
 nfs_server_start
 nfs_mount 3 '' /mnt/load
 prepare_file /mnt/load
-# 32 calls are always in flight; an emulated CPU that they filled would leave the agent none.
-tc qdisc add dev lo root netem delay 30ms
-defer tc qdisc del dev lo root
 load /mnt/load 1200 32 randrw 4k & # load_end ends it
 loader=$!
 for round in 1 2; do
