@@ -70,6 +70,9 @@ static inline void fresh(void)
 	unit_begin(NULL);
 }
 
+/* printf() prints @expected of the rest. */
+#define assert_printed(expected, ...) assert_string_equal(formatted(__VA_ARGS__), expected)
+
 /* Defines a test: TEST(name) { ... } */
 #define TEST(test)                                                                      \
 	static void test(void **state);                                                 \
