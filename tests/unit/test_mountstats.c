@@ -14,7 +14,7 @@ struct made_up_mount {
 	unsigned int age, calls, connects, port;
 };
 
-/* Of each mount, NULL: those of one address; and its connections. */
+/* Of each mount, NULL: those of one address; kept until the next OPTIONS. And its connections. */
 static const char *options[4];
 static unsigned int transports = 1;
 
@@ -119,6 +119,28 @@ static uint64_t polled(const char *server)
 	return reads(server);
 }
 
+static const struct rpc_transport_state *transport_of(const char *server)
+{
+	for (size_t i = 0; i < now.calls.transport_count; i++)
+		if (!strcmp(now.calls.transports[i].server, server))
+			return &now.calls.transports[i];
+	fail_msg("no transport of %s", server);
+	return NULL;
+}
+
+static void assert_slots(const char *server, unsigned int transports)
+{
+	assert_int_equal(transport_of(server)->slots_max, 100 * transports);
+	assert_int_equal(transport_of(server)->slots_in_flight, transports);
+}
+
+/* Polls and returns the connects of @server's transport. */
+static uint64_t connects(const char *server)
+{
+	poll();
+	return transport_of(server)->connects;
+}
+
 TEST(what_was_before_is_left_out)
 {
 	MOUNTS({ "nas", 45, 10, 1000, 1, 880 });
@@ -191,7 +213,7 @@ static void polls(unsigned int calls, unsigned int unfinished, unsigned int agai
 	assert_int_equal(reads("nas"), calls);
 	assert_int_equal(now.calls.transports[0].retransmits, resent);
 	assert_int_equal(now.calls.ops[0].sent_bytes, sent_bytes);
-	assert_int_equal(now.calls.ops[0].total.sum_ns, sent_bytes / 100 * 4 * 1000000);
+	assert_int_equal(now.calls.ops[0].total.sum_ns, sent_bytes / 100 * 4 * MS);
 }
 
 /* The kernel counts a call before its transmits, and prints without waiting for them. */
@@ -248,9 +270,8 @@ TEST(connects_of_a_transport_are_those_since_it_exists)
 {
 	MOUNTS({ "nas", 45, 10, 100, 3, 880 }, { "nas", 46, 10, 100, 2, 881 });
 	assert_int_equal(mountstats_connects(root, &now), 0);
-	assert_int_equal(now.calls.transport_count, 1);
-	assert_string_equal(now.calls.transports[0].name, "tcp");
-	assert_int_equal(now.calls.transports[0].connects, 5);
+	assert_printed("1 tcp 5", "%zu %s %lu", now.calls.transport_count,
+		       now.calls.transports[0].name, now.calls.transports[0].connects);
 }
 
 TEST(a_superblock_counts_once)
@@ -320,34 +341,35 @@ TEST(ops_without_end_do_not_fill_the_memory)
 	for (size_t i = 0; i < now.calls.op_count; i++)
 		calls += time_histogram_count(&now.calls.ops[i].total);
 	assert_int_equal(calls, 40 * RPC_MAX_OP);
-	assert_string_equal(now.calls.ops[RPC_MAX_SERIES - 1].server, "other");
-	assert_string_equal(now.calls.ops[RPC_MAX_SERIES - 1].op, "other");
-	assert_string_equal(now.self.drops[0].reason, "rpc_series");
+	assert_printed("other other rpc_series", "%s %s %s",
+		       now.calls.ops[RPC_MAX_SERIES - 1].server,
+		       now.calls.ops[RPC_MAX_SERIES - 1].op, now.self.drops[0].reason);
 	assert_int_equal(now.self.drops[0].count, 40 * RPC_MAX_OP - (RPC_MAX_SERIES - 1));
 }
 
 TEST(figures_are_the_kernels)
 {
+	const struct rpc_transport_state *t;
+	const struct rpc_op *op;
+
 	start_empty();
 	MOUNTS({ "nas", 45, 10, 100, 2, 880 }, { "nas", 46, 10, 0, 2, 880 });
 	poll();
-	assert_int_equal(now.calls.op_count, 1);
-	assert_int_equal(now.calls.ops[0].total.sum_ns, 400000000);
-	assert_int_equal(now.calls.ops[0].phase[RPC_PHASE_RTT].sum_ns, 300000000);
-	/* for another source later, whose phases add up */
-	assert_int_equal(now.calls.ops[0].phase[RPC_PHASE_SETUP].sum_ns, 100000000);
-	assert_int_equal(time_histogram_count(&now.calls.ops[0].phase[RPC_PHASE_SETUP]), 100);
-	assert_int_equal(now.calls.ops[0].sent_bytes, 10000);
-	assert_int_equal(now.calls.ops[0].received_bytes, 20000);
-	assert_int_equal(now.calls.error_count, 1);
-	assert_int_equal(now.calls.errors[0].count, 1);
-	assert_string_equal(now.calls.errors[0].status, "unknown");
-	assert_int_equal(now.calls.transport_count, 1);
-	assert_string_equal(now.calls.transports[0].name, "tcp");
-	assert_int_equal(now.calls.transports[0].retransmits, 3);
-	assert_int_equal(now.calls.transports[0].timeouts, 200);
-	assert_int_equal(now.calls.transports[0].connects, 2); /* one transport, shown by both */
-	assert_false(now.calls.transports[0].alive);
+	assert_printed("1 op, 1 error, 1 transport", "%zu op, %zu error, %zu transport",
+		       now.calls.op_count, now.calls.error_count, now.calls.transport_count);
+	op = now.calls.ops;
+	/* setup: for another source later, whose phases add up */
+	assert_printed("400 300 100 of 100, 10000 20000 bytes", "%lu %lu %lu of %lu, %lu %lu bytes",
+		       op->total.sum_ns / MS, op->phase[RPC_PHASE_RTT].sum_ns / MS,
+		       op->phase[RPC_PHASE_SETUP].sum_ns / MS,
+		       time_histogram_count(&op->phase[RPC_PHASE_SETUP]), op->sent_bytes,
+		       op->received_bytes);
+	assert_printed("1 unknown", "%lu %s", now.calls.errors[0].count,
+		       now.calls.errors[0].status);
+	t = now.calls.transports;
+	/* one transport, shown by both */
+	assert_printed("tcp 3 200 2 0", "%s %lu %lu %lu %d", t->name, t->retransmits, t->timeouts,
+		       t->connects, t->alive);
 	assert_false(snapshot_knows(&now.calls, RPC_FACT_DISTRIBUTION));
 	assert_false(snapshot_knows(&now.calls, RPC_FACT_PHASE + RPC_PHASE_SETUP));
 	assert_true(snapshot_knows(&now.calls, RPC_FACT_PHASE + RPC_PHASE_RTT));
@@ -356,11 +378,8 @@ TEST(figures_are_the_kernels)
 /* @name: "switch-0/xprt-1-tcp" */
 static void put_transport(const char *name, const char *address, unsigned int port)
 {
-	char path[128];
-
 	put(formatted("/sys/kernel/sunrpc/xprt-switches/%s/dstaddr", name), address);
-	snprintf(path, sizeof(path), "/sys/kernel/sunrpc/xprt-switches/%s/xprt_info", name);
-	put(path,
+	put(formatted("/sys/kernel/sunrpc/xprt-switches/%s/xprt_info", name),
 	    formatted("max_num_slots=100\nnum_reqs=10\npending_q_len=1\nsrc_port=1\ndst_port=%u\n",
 		      port));
 }
@@ -376,31 +395,14 @@ TEST(slots_are_those_of_the_mounts_transports)
 	put_transport("switch-3/xprt-4-tcp", "10.0.0.2\n", 2049); /* another server's */
 	put_transport("switch-4/xprt-5-udp", "10.0.0.1\n", 2049); /* mountd's */
 	poll();
-	assert_int_equal(now.calls.transport_count, 1);
-	assert_true(now.calls.transports[0].alive);
-	assert_int_equal(now.calls.transports[0].slots_max, 200);
-	assert_int_equal(now.calls.transports[0].slots_allocated, 20);
-	assert_int_equal(now.calls.transports[0].slots_in_flight, 2);
+	assert_slots("nas", 2);
+	assert_printed("1 1 20", "%zu %d %u", now.calls.transport_count,
+		       now.calls.transports[0].alive, now.calls.transports[0].slots_allocated);
 	/* and are gone with the mounts */
 	MOUNTS();
 	poll();
 	assert_int_equal(now.calls.transport_count, 1);
 	assert_false(now.calls.transports[0].alive);
-}
-
-static const struct rpc_transport_state *transport_of(const char *server)
-{
-	for (size_t i = 0; i < now.calls.transport_count; i++)
-		if (!strcmp(now.calls.transports[i].server, server))
-			return &now.calls.transports[i];
-	fail_msg("no transport of %s", server);
-	return NULL;
-}
-
-static void assert_slots(const char *server, unsigned int transports)
-{
-	assert_int_equal(transport_of(server)->slots_max, 100 * transports);
-	assert_int_equal(transport_of(server)->slots_in_flight, transports);
 }
 
 /* Today's kernels show no local port (0) for NFSv4 over TCP, and for RDMA. */
@@ -413,18 +415,14 @@ TEST(a_transport_is_known_by_address_port_version_and_place)
 	put_transport("switch-0/xprt-1-tcp", "10.0.0.1\n", 2049);
 	put_transport("switch-1/xprt-2-tcp", "10.0.0.2\n", 2049);
 	put_transport("switch-2/xprt-3-tcp", "10.0.0.3\n", 2049);
-	poll();
-	assert_int_equal(transport_of("dns")->connects, 3);
+	assert_int_equal(connects("dns"), 3);
 	assert_slots("dns", 3);
-	OPTIONS("vers=4.2,addr=10.0.0.1", "vers=4.2,addr=10.0.0.2", "vers=4.2,addr=10.0.0.3");
 	MOUNTS({ "dns", 45, 2, 1, 1, 0 }, { "dns", 46, 2, 1, 2, 0 }, { "dns", 47, 2, 1, 3, 0 });
-	poll();
-	assert_int_equal(transport_of("dns")->connects, 6);
+	assert_int_equal(connects("dns"), 6);
 	/* one ends, and another connects again */
 	OPTIONS("vers=4.2,addr=10.0.0.1", "vers=4.2,addr=10.0.0.2");
 	MOUNTS({ "dns", 45, 3, 1, 2, 0 }, { "dns", 46, 3, 1, 2, 0 });
-	poll();
-	assert_int_equal(transport_of("dns")->connects, 7);
+	assert_int_equal(connects("dns"), 7);
 }
 
 TEST(versions_share_no_transport_and_names_do)
@@ -432,24 +430,19 @@ TEST(versions_share_no_transport_and_names_do)
 	start_empty();
 	OPTIONS("vers=4.1,addr=10.0.0.1", "vers=4.2,addr=10.0.0.1");
 	MOUNTS({ "nas", 45, 1, 1, 1, 0 }, { "nas", 46, 1, 1, 3, 0 });
-	poll();
-	assert_int_equal(transport_of("nas")->connects, 4);
-	OPTIONS("vers=4.1,addr=10.0.0.1", "vers=4.2,addr=10.0.0.1");
+	assert_int_equal(connects("nas"), 4);
 	MOUNTS({ "nas", 45, 2, 1, 3, 0 }, { "nas", 46, 2, 1, 3, 0 });
-	poll();
-	assert_int_equal(transport_of("nas")->connects, 6);
+	assert_int_equal(connects("nas"), 6);
 	OPTIONS("vers=4.1,addr=10.0.0.1", "vers=4.2,addr=10.0.0.1", "vers=3,addr=10.0.0.4",
 		"vers=3,addr=10.0.0.4");
 	MOUNTS({ "nas", 45, 3, 1, 4, 0 }, { "nas", 46, 3, 1, 3, 0 }, { "one", 47, 1, 1, 2, 700 },
 	       { "two", 48, 1, 1, 2, 700 });
-	poll();
-	assert_int_equal(transport_of("nas")->connects, 7);
+	assert_int_equal(connects("nas"), 7);
 	assert_int_equal(transport_of("one")->connects, 2);
 	/* it connects again, from another port */
 	OPTIONS("vers=3,addr=10.0.0.4", "vers=3,addr=10.0.0.4");
 	MOUNTS({ "one", 47, 2, 1, 3, 701 }, { "two", 48, 2, 1, 3, 701 });
-	poll();
-	assert_int_equal(transport_of("one")->connects, 3);
+	assert_int_equal(connects("one"), 3);
 }
 
 TEST(servers_behind_one_address_have_their_ports)
@@ -483,8 +476,7 @@ TEST(a_client_has_transports_at_several_addresses)
 		put_transport(formatted("switch-7/xprt-%u-tcp", 9 + i),
 			      formatted("10.0.0.%u\n", 1 + i), 2049);
 	put_transport("switch-70/xprt-20-tcp", "10.0.0.2\n", 2049); /* another client's */
-	poll();
-	assert_int_equal(transport_of("nas")->connects, 4);
+	assert_int_equal(connects("nas"), 4);
 	assert_slots("nas", 4);
 }
 

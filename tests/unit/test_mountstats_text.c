@@ -41,34 +41,23 @@ static const char stats[] =
 TEST(mounts_are_read_one_by_one)
 {
 	static struct mountstats_mount mount;
-	struct span m;
-
-	m = (struct span){ stats, stats + strlen(stats) };
-	assert_true(mountstats_next(&m, &mount));
-	assert_string_equal(mount.server, "nas-1");
-	assert_string_equal(mount.mountpoint, "/mnt/a b");
-	assert_int_equal(mount.age, 17);
-	assert_int_equal(mount.transport_count, 2);
-	assert_string_equal(mount.transports[0].protocol, "tcp");
-	assert_int_equal(mount.transports[0].port, 880);
-	assert_int_equal(mount.transports[1].connects, 3);
-	assert_int_equal(mount.op_count, 2); /* WRITE has not been called */
-	assert_string_equal(mount.ops[1].name, "READ");
-	assert_int_equal(mount.ops[1].calls, 100);
-	assert_int_equal(mount.ops[1].transmits, 103);
-	assert_int_equal(mount.ops[1].timeouts, 1);
-	assert_int_equal(mount.ops[1].sent_bytes, 20000);
-	assert_int_equal(mount.ops[1].received_bytes, 412800);
-	assert_int_equal(mount.ops[1].rtt_ms, 345);
-	assert_int_equal(mount.ops[1].total_ms, 400);
-	assert_int_equal(mount.ops[1].errors, 2);
+	struct span m = { stats, stats + strlen(stats) };
+	const struct mountstats_op *op = &mount.ops[1];
 
 	assert_true(mountstats_next(&m, &mount));
-	assert_string_equal(mount.server, "fd00::1");
-	assert_int_equal(mount.transport_count, 1);
-	assert_int_equal(mount.transports[0].connects, 0);
-	assert_int_equal(mount.op_count, 1);
-	assert_int_equal(mount.ops[0].errors, 0); /* before 5.3 */
+	/* WRITE has not been called */
+	assert_printed("nas-1 '/mnt/a b' 17: 2 of tcp 880, 3; 2 ops",
+		       "%s '%s' %lu: %zu of %s %u, %lu; %zu ops", mount.server, mount.mountpoint,
+		       mount.age, mount.transport_count, mount.transports[0].protocol,
+		       mount.transports[0].port, mount.transports[1].connects, mount.op_count);
+	assert_printed("READ 100 103 1 20000 412800 345 400 2",
+		       "%s %lu %lu %lu %lu %lu %lu %lu %lu", op->name, op->calls, op->transmits,
+		       op->timeouts, op->sent_bytes, op->received_bytes, op->rtt_ms, op->total_ms,
+		       op->errors);
+	assert_true(mountstats_next(&m, &mount));
+	/* no errors before 5.3 */
+	assert_printed("fd00::1 1 0 1 0", "%s %zu %lu %zu %lu", mount.server, mount.transport_count,
+		       mount.transports[0].connects, mount.op_count, mount.ops[0].errors);
 	assert_false(mountstats_next(&m, &mount));
 }
 
@@ -93,24 +82,19 @@ TEST(the_text_of_a_server_begins_no_mount)
 		 name, name);
 	m = (struct span){ text, text + strlen(text) };
 	assert_true(mountstats_next(&m, &mount));
-	assert_string_equal(mount.mountpoint, "/one");
-	assert_int_equal(mount.op_count, 1);
-	assert_string_equal(mount.ops[0].name, "READ");
-	assert_int_equal(mount.transport_count, 1);
-	assert_string_equal(mount.transports[0].protocol, "tcp");
+	assert_printed("/one 1 READ 1 tcp", "%s %zu %s %zu %s", mount.mountpoint, mount.op_count,
+		       mount.ops[0].name, mount.transport_count, mount.transports[0].protocol);
 	assert_true(mountstats_next(&m, &mount));
-	assert_string_equal(mount.mountpoint, "/two");
-	assert_int_equal(mount.op_count, 0);
+	assert_printed("/two 0", "%s %zu", mount.mountpoint, mount.op_count);
 	assert_false(mountstats_next(&m, &mount));
 }
 
 TEST(what_is_torn_is_skipped)
 {
 	static struct mountstats_mount mount;
-	struct span m;
-
 	for (size_t len = 0; len < strlen(stats); len++) {
-		m = (struct span){ stats, stats + len };
+		struct span m = { stats, stats + len };
+
 		while (mountstats_next(&m, &mount))
 			assert_true(mount.op_count <= 2);
 	}
@@ -126,19 +110,16 @@ TEST(the_same_mounts_in_mountinfo)
 		"42 22 bad / /x rw - nfs a:/ rw\n"
 		"44 22 0:48 / /o rw - nfs other:/other rw\n"
 		"43 22 0:47\n";
+	struct span m = { text, text + strlen(text) };
 	struct nfs_mount mount;
-	struct span m;
 
-	m = (struct span){ text, text + strlen(text) };
 	assert_true(mountinfo_next(&m, &mount));
-	assert_int_equal(mount.device, 45);
-	assert_string_equal(mount.mountpoint, "/mnt/a b");
-	assert_string_equal(mount.remote.address, "10.0.0.1"); /* not the client's */
-	assert_int_equal(mount.remote.port, 2049);
+	/* not the client's address */
+	assert_printed("45 '/mnt/a b' 10.0.0.1 2049", "%lu '%s' %s %u", mount.device,
+		       mount.mountpoint, mount.remote.address, mount.remote.port);
 	assert_true(mountinfo_next(&m, &mount));
-	assert_int_equal(mount.device, 46);
-	assert_string_equal(mount.remote.address, "fd00::1");
-	assert_int_equal(mount.remote.port, 20049);
+	assert_printed("46 fd00::1 20049", "%lu %s %u", mount.device, mount.remote.address,
+		       mount.remote.port);
 	assert_true(mountinfo_next(&m, &mount));
 	assert_string_equal(mount.server, "\\x6fther"); /* the name of what has been folded */
 	assert_false(mountinfo_next(&m, &mount));
@@ -154,11 +135,8 @@ TEST(a_transport_of_sysfs)
 	struct xprt_file info = {};
 
 	assert_true(xprt_info_parse(&info, text, strlen(text)));
-	assert_int_equal(info.slots_max, 65536);
-	assert_int_equal(info.slots_allocated, 33);
-	assert_int_equal(info.pending, 7);
-	assert_true(info.has_port);
-	assert_int_equal(info.remote.port, 2049);
+	assert_printed("65536 33 7 1 2049", "%u %u %u %d %u", info.slots_max, info.slots_allocated,
+		       info.pending, info.has_port, info.remote.port);
 	/* 5.14 ends before the port */
 	info = (struct xprt_file){};
 	assert_true(xprt_info_parse(&info, "max_num_slots=1\nnum_reqs=2\npending_q_len=3\n", 44));
