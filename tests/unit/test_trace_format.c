@@ -196,24 +196,14 @@ TEST(a_field_is_found_by_its_name)
 
 TEST(what_is_no_format_is_refused)
 {
-	static const char *const texts[] = {
-		"",
-		"\n",
-		"name: x\nformat:\n" COMMON,
-		"ID: 1\n",
-		"ID: 65536\n" COMMON,
-		"ID: x\n" COMMON,
-		"ID: 4294967297\n" COMMON,
-		"ID: 1\n\tfield:int x\n",
-		"ID: 1\n\tfield:int x;\toffset:;\tsize:4;\n",
-		"ID: 1\n\tfield:int x;\toffset:4294967296;\tsize:4;\n",
-		"ID: 1\n\tfield:int x;\toffset:0;\n",
-	};
 	struct trace_format f;
 
-	for (size_t i = 0; i < COUNT(texts); i++)
-		if (trace_format_parse(&f, texts[i], strlen(texts[i])))
-			fail_msg("accepted: %s", texts[i]);
+	NONE_ACCEPTED(text, trace_format_parse(&f, text, strlen(text)), "", "\n",
+		      "name: x\nformat:\n" COMMON, "ID: 1\n", "ID: 65536\n" COMMON,
+		      "ID: x\n" COMMON, "ID: 4294967297\n" COMMON, "ID: 1\n\tfield:int x\n",
+		      "ID: 1\n\tfield:int x;\toffset:;\tsize:4;\n",
+		      "ID: 1\n\tfield:int x;\toffset:4294967296;\tsize:4;\n",
+		      "ID: 1\n\tfield:int x;\toffset:0;\n");
 	/* Not terminated, and at its end. */
 	assert_true(trace_format_parse(&f, "ID: 1\nfield:int x;offset:0;size:4junk", 34));
 	assert_int_equal(f.fields[0].size, 4);

@@ -80,30 +80,23 @@ TEST(address_is_named_as_sysfs_does)
 
 TEST(text_without_a_whole_header_is_no_event)
 {
-	static const char *const texts[] = {
-		"",
-		"N",
-		"NVRM: Xid (",
-		"NVRM: Xid (PCI:0000:c1:00",
-		"NVRM: Xid (PCI:0000:c1:00)",
-		"NVRM: Xid (PCI:0000:c1:00): ",
-		"NVRM: Xid (PCI:0000:c1:00): xyz",
-		"NVRM: Xid (PCI:0000:c1:00): 79th",
-		"NVRM: Xid (PCI:0000:c1:00): 79_000",
-		"NVRM: Xid (PCI:0000:c1:00): 0x4f",
-		"NVRM: Xid (PCI:0000:c1:00): -79",
+	struct xid_line line;
+
+	NONE_ACCEPTED(
+		text, (line = first(text)).kind != XID_LINE_NONE || line.pid != -1 || *line.process,
+		"", "N", "NVRM: Xid (", "NVRM: Xid (PCI:0000:c1:00", "NVRM: Xid (PCI:0000:c1:00)",
+		"NVRM: Xid (PCI:0000:c1:00): ", "NVRM: Xid (PCI:0000:c1:00): xyz",
+		"NVRM: Xid (PCI:0000:c1:00): 79th", "NVRM: Xid (PCI:0000:c1:00): 79_000",
+		"NVRM: Xid (PCI:0000:c1:00): 0x4f", "NVRM: Xid (PCI:0000:c1:00): -79",
 		"NVRM: Xid (PCI:0000:c1:00): 4294967296, beyond 32 bits",
-		"NVRM: Xid (PCI:0000:c1:00)\n: 79",
-		"NVRM: Xid (PCI:0000:c1:00 x\ny): 79, text",
+		"NVRM: Xid (PCI:0000:c1:00)\n: 79", "NVRM: Xid (PCI:0000:c1:00 x\ny): 79, text",
 		"NVRM: Xid (PCI:0000:100:00): 79, no such bus",
 		"NVRM: Xid (PCI:0100:00): 79, no such bus",
 		"NVRM: Xid (PCI:0001:100): 79, no such slot",
 		"NVRM: Xid (PCI:0000:c1:00.8): 79, no such function",
 		"NVRM: Xid (PCI:100000000:c1:00): 79, no such domain",
-		"NVRM: Xid (PCI:0000:c1:00x): 79, unit",
-		"NVRM: Xid (PCI:): 79, unit",
-		"NVRM: Xid (): 79, unit",
-		"NVRM: Xid : 32, pid=1",
+		"NVRM: Xid (PCI:0000:c1:00x): 79, unit", "NVRM: Xid (PCI:): 79, unit",
+		"NVRM: Xid (): 79, unit", "NVRM: Xid : 32, pid=1",
 		"NVRM: Xid PCI:0000:c1:00: 43, pid=1",
 		"NVRM: GPU at PCI:0000:c1:00: GPU-00000000-1111-2222-3333-444444444444",
 		"NVRM: RC all channels for critical error 79.",
@@ -112,17 +105,7 @@ TEST(text_without_a_whole_header_is_no_event)
 		"nvidia-nvswitch0: SXid (PCI:0000:05:00.0): xyz, Fatal",
 		"app[7]: saw Xid (PCI:0000:c1:00): 79 in the log",
 		"oxide[12]: segfault at 0 ip 0 sp 0 error 4",
-		"nvrm: xid (pci:0000:c1:00): 79, wrong case",
-	};
-
-	for (size_t i = 0; i < COUNT(texts); i++) {
-		struct xid_line line = first(texts[i]);
-
-		if (line.kind != XID_LINE_NONE)
-			fail_msg("taken for an event: %s", texts[i]);
-		assert_int_equal(line.pid, -1);
-		assert_string_equal(line.process, "");
-	}
+		"nvrm: xid (pci:0000:c1:00): 79, wrong case");
 }
 
 TEST(a_header_is_short_text)

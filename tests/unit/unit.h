@@ -73,6 +73,18 @@ static inline void fresh(void)
 /* printf() prints @expected of the rest. */
 #define assert_printed(expected, ...) assert_string_equal(formatted(__VA_ARGS__), expected)
 
+/* For none of the texts that follow, each of which is @text in turn, may @accepted be true. */
+#define NONE_ACCEPTED(text, accepted, ...)                               \
+	do {                                                             \
+		const char *const texts_[] = { __VA_ARGS__ };            \
+		for (size_t text_ = 0; text_ < COUNT(texts_); text_++) { \
+			const char *const text = texts_[text_];          \
+                                                                         \
+			if (accepted)                                    \
+				fail_msg("accepted: '%s'", text);        \
+		}                                                        \
+	} while (0)
+
 /* Defines a test: TEST(name) { ... } */
 #define TEST(test)                                                                      \
 	static void test(void **state);                                                 \
