@@ -53,25 +53,6 @@ TEST(bounds_rise_by_at_most_a_quarter_after_the_first_four)
 	}
 }
 
-TEST(indexes_never_fall_as_values_rise)
-{
-	uint64_t seed = 42;
-
-	FOR_EACH(g)
-	{
-		for (uint64_t v = 0; v < 100000; v++)
-			assert_in_range(index_of(g, v + 1), index_of(g, v), index_of(g, v) + 1);
-		for (int i = 0; i < 200000; i++) {
-			uint64_t a = pseudo_random(&seed) >> (pseudo_random(&seed) & 63);
-			uint64_t b = pseudo_random(&seed) >> (pseudo_random(&seed) & 63);
-
-			assert_int_equal(a <= b ? index_of(g, a) <= index_of(g, b) :
-						  index_of(g, a) >= index_of(g, b),
-					 1);
-		}
-	}
-}
-
 /* The bucket in which a snapshot has a call that spent @ns in a phase. */
 static uint32_t phase_index_of(uint64_t ns)
 {
@@ -128,22 +109,6 @@ TEST(powers_of_two_are_bounds)
 
 		assert_true(index_of(g, v) < g->overflow);
 		assert_true(histogram_bound(index_of(g, v), g->shift) == v);
-	}
-}
-
-TEST(an_octave_has_four_buckets)
-{
-	FOR_EACH(g)
-	for (int e = (int)g->shift + 2; e < g->last; e++)
-		assert_int_equal(index_of(g, (uint64_t)2 << e) - index_of(g, (uint64_t)1 << e), 4);
-}
-
-TEST(zero_is_in_the_first_bucket)
-{
-	FOR_EACH(g)
-	{
-		assert_int_equal(index_of(g, 0), 0);
-		assert_int_equal(index_of(g, 1), 0);
 	}
 }
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Proves that the JSON writer puts commas between values and nowhere else, that any bytes become a valid string, and
- * that numbers are written exactly. */
+/* Proves that the JSON writer puts commas between values and nowhere else, that bytes become a valid string, and that
+ * numbers are written exactly. That any bytes read back is proved by tests/fuzz/fuzz_label.c. */
 #include "printed.h"
-#include "utf8.h"
 #include "base/json.h"
-#include "base/safe_text.h"
 
 static struct json begin(void)
 {
@@ -85,88 +83,6 @@ TEST(any_bytes_become_a_string)
 
 		json_bytes(&j, NULL, cases[i].bytes, cases[i].len);
 		assert_written(&j, cases[i].written);
-	}
-}
-
-/* Reads the JSON string at text (RFC 8259, section 7) into out, at most size bytes. Returns what follows it, or NULL
- * if there is no valid one. */
-static const char *read_json_string(const char *text, char *out, size_t size, size_t *len)
-{
-	size_t n;
-
-	*len = 0;
-	if (*text++ != '"')
-		return NULL;
-	while (*text != '"') {
-		if (*len + 4 > size || (unsigned char)*text < 0x20)
-			return NULL;
-		if (*text != '\\') {
-			n = safe_length(text, strlen(text));
-			if (!n)
-				return NULL;
-			memcpy(out + *len, text, n);
-			*len += n;
-			text += n;
-		} else if (text[1] == '"' || text[1] == '\\') {
-			out[(*len)++] = text[1];
-			text += 2;
-		} else if (text[1] == 'u' && strspn(text + 2, "0123456789abcdef") >= 4) {
-			n = utf8_encode(strtoul((char[]){ text[2], text[3], text[4], text[5], 0 },
-						NULL, 16),
-					out + *len);
-			*len += n;
-			text += 6;
-		} else {
-			return NULL;
-		}
-	}
-	return text + 1;
-}
-
-/* What went in, with "\xNN" for what is not UTF-8. */
-static size_t as_read(const char *bytes, size_t len, char *out)
-{
-	size_t n, used = 0;
-
-	for (size_t i = 0; i < len; i += n) {
-		n = utf8_length(bytes + i, len - i);
-		if (n) {
-			memcpy(out + used, bytes + i, n);
-			used += n;
-		} else {
-			n = 1;
-			used += (size_t)sprintf(out + used, "\\x%02x", (unsigned char)bytes[i]);
-		}
-	}
-	return used;
-}
-
-TEST(any_bytes_read_back_from_valid_json)
-{
-	uint64_t seed = 11;
-
-	for (int n = 0; n < 100000; n++) {
-		char expected[129], got[160], *bytes;
-		struct json j = begin();
-		size_t len = (size_t)n % 32, want, have;
-		const char *end;
-
-		bytes = malloc(len ? len : 1); /* for ASan */
-		assert_non_null(bytes);
-		for (size_t i = 0; i < len; i++) {
-			seed = seed * 6364136223846793005u + 1442695040888963407u;
-			/* as often ASCII as not */
-			bytes[i] = (char)(seed >> 56 & (seed >> 40 & 1 ? 0x7f : 0xff));
-		}
-		json_bytes(&j, NULL, bytes, len);
-		text_end(j.out);
-		end = read_json_string(text, got, sizeof(got), &have);
-		assert_non_null(end);
-		assert_int_equal(*end, 0);
-		want = as_read(bytes, len, expected);
-		assert_int_equal(have, want);
-		assert_memory_equal(got, expected, want);
-		free(bytes);
 	}
 }
 

@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Proves that any bytes become a label that is safe to show, from which they can be read back unless it is cut; that
- * labels that are cut differ, too; and that escaping for a metrics file is undone by reading. */
+/* Proves which label bytes become, that labels that are cut differ, and how a metrics file has them. That a label is
+ * safe to show, and that the bytes can be read back, is proved of any bytes by tests/fuzz/fuzz_label.c. */
 #include "unit.h"
 #include "base/label.h"
-#include "base/safe_text.h"
 
 /* Bytes without their NUL. */
 #define BYTES(literal) literal, sizeof(literal) - 1
-
-static bool is_safe(const char *text)
-{
-	size_t n, len = strlen(text);
-
-	for (; len; text += n, len -= n) {
-		n = safe_length(text, len);
-		if (!n)
-			return false;
-	}
-	return true;
-}
 
 static const char *label(const char *bytes, size_t len)
 {
@@ -112,27 +99,6 @@ TEST(text_that_just_fits_is_not_cut)
 	assert_string_equal(text, "1234...e631029a");
 	label_from_bytes(text, 16, BYTES("123\xc3\xa9 8901234567"));
 	assert_string_equal(text, "123...72a766fd");
-}
-
-TEST(any_bytes_become_a_safe_label)
-{
-	uint64_t seed = 5;
-
-	for (int n = 0; n < 100000; n++) {
-		char bytes[24], text[40];
-		size_t len = (size_t)n % (sizeof(bytes) + 1), size = 16 + (size_t)(n / 25) % 25;
-
-		for (size_t i = 0; i < len; i++) {
-			seed = seed * 6364136223846793005u + 1442695040888963407u;
-			bytes[i] = (char)(seed >> 56);
-		}
-		memset(text, '?', sizeof(text));
-		label_from_bytes(text, size, bytes, len);
-		assert_non_null(memchr(text, 0, size));
-		assert_true(is_safe(text));
-		for (size_t i = size; i < sizeof(text); i++)
-			assert_int_equal(text[i], '?');
-	}
 }
 
 /* Caller frees. */
