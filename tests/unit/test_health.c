@@ -50,13 +50,14 @@ static struct fault *add_79(double last)
 	return add_fault(79, false, "fatal", "restart_bm", last);
 }
 
-static void add_driver_error(const char *kind, double last)
+static struct kernel_event *add_driver_error(const char *kind, double last)
 {
 	struct kernel_event *e = snapshot_kernel_event(&s.faults, true, kind, GPU);
 
 	assert_non_null(e);
 	e->count = 1;
 	e->last = last;
+	return e;
 }
 
 static bool finds_faults(const struct health_rule *rule)
@@ -90,6 +91,14 @@ static void assert_only(enum health_rule_id rule, enum health_level level)
 		if (report.rules[r] != (r == (int)rule ? level : HEALTH_OK))
 			fail_msg("%s: %d", health_rules[r].name, (int)report.rules[r]);
 	assert_int_equal(report.level, level);
+}
+
+/* It finds one thing, for a reason with this part. */
+static void assert_finding(enum health_rule_id rule, enum health_level level, const char *reason)
+{
+	assert_only(rule, level);
+	assert_int_equal(report.total, 1);
+	assert_has(report.findings[0].reason, reason);
 }
 
 static void assert_found(size_t count)
@@ -160,8 +169,7 @@ static void arrange(enum health_rule_id rule, bool bad)
 		add_driver_error(bad ? "nvlink_detect_failed" : "assert_failed", NOW);
 		break;
 	case HEALTH_DRIVER_ASSERTION:
-		add_driver_error("assert_failed", NOW);
-		s.faults.kernel_events[0].count = bad ? 1000 : 999;
+		add_driver_error("assert_failed", NOW)->count = bad ? 1000 : 999;
 		break;
 	case HEALTH_GSP_RATE_LIMITED:
 		snapshot_gpu(&s.faults, GPU)->rate_limited = bad;
@@ -286,45 +294,40 @@ TEST(each_xid_meets_its_rule)
 
 TEST(storms_and_repeats_are_counted_over_severities)
 {
-	struct fault *a = add_fault(68, false, "warning", "restart_app", NOW - 10), *b;
+	struct fault *a, *b;
 
-	a->count = 499;
+	add_fault(68, false, "warning", "restart_app", NOW - 10)->count = 499;
 	b = add_fault(68, false, "info", "x", NOW - 10);
+	a = s.faults.faults;
 	b->count = 500;
 	assert_ok();
 	b->count = 501;
-	assert_only(HEALTH_XID_STORM, HEALTH_WARN);
-	assert_int_equal(report.total, 1);
-	assert_has(report.findings[0].reason, " 1000 times");
-
-	s.faults.faults[0].count = s.faults.faults[1].count = 1;
-	s.faults.faults[0].recent = 2;
-	s.faults.faults[1].recent = 0;
-	s.faults.faults[0].incidents = 50; /* since boot */
+	assert_finding(HEALTH_XID_STORM, HEALTH_WARN, " 1000 times");
+	a->count = b->count = 1;
+	a->recent = 2;
+	b->recent = 0;
+	a->incidents = 50; /* since boot */
 	assert_ok();
-	s.faults.faults[1].recent = 1;
-	assert_only(HEALTH_XID_REPEAT, HEALTH_WARN);
-	assert_int_equal(report.total, 1);
-	assert_has(report.findings[0].reason, " 3 recent incidents");
+	b->recent = 1;
+	assert_finding(HEALTH_XID_REPEAT, HEALTH_WARN, " 3 recent incidents");
 	/* what only informs may come as often as it likes */
-	s.faults.faults[0].code = s.faults.faults[1].code = 93;
+	a->code = b->code = 93;
 	assert_ok();
 	/* nor what the vendor says to ignore; but then all of it must be that */
-	s.faults.faults[0].code = s.faults.faults[1].code = 145;
-	strcpy(s.faults.faults[0].action, "ignore");
-	strcpy(s.faults.faults[1].action, "ignore");
+	a->code = b->code = 145;
+	strcpy(a->action, "ignore");
+	strcpy(b->action, "ignore");
 	assert_ok();
-	strcpy(s.faults.faults[1].action, "xid_154_eval");
-	assert_only(HEALTH_XID_REPEAT, HEALTH_WARN);
-	assert_int_equal(report.total, 1);
-	strcpy(s.faults.faults[0].action, "restart_app");
+	strcpy(b->action, "xid_154_eval");
+	assert_finding(HEALTH_XID_REPEAT, HEALTH_WARN, "");
+	strcpy(a->action, "restart_app");
 	/* another GPU's do not add up with these */
-	s.faults.faults[0].code = s.faults.faults[1].code = 31;
-	strcpy(s.faults.faults[1].device, "0000:c2:00.0");
+	a->code = b->code = 31;
+	strcpy(b->device, "0000:c2:00.0");
 	assert_ok();
 	/* these rules do not apply to switches */
-	s.faults.faults[0].nvswitch = true;
-	s.faults.faults[0].count = s.faults.faults[0].recent = 5000;
+	a->nvswitch = true;
+	a->count = a->recent = 5000;
 	assert_ok();
 }
 
@@ -468,79 +471,59 @@ TEST(other_messages_of_the_driver_have_rules_of_their_own)
 	snapshot_recovery(&s.faults, GPU, "action_none")->time = NOW - 5;
 	assert_ok();
 	/* One that does is not over by the reset of another. */
-	add_driver_error("reset_required", NOW - 10);
-	strcpy(s.faults.kernel_events[1].device, "0000:c2:00.0");
+	strcpy(add_driver_error("reset_required", NOW - 10)->device, "0000:c2:00.0");
 	assert_only(HEALTH_RESET_REQUIRED, HEALTH_FAIL);
-	snapshot_free(&s);
-
+	fresh();
 	add_driver_error("nvlink_detect_failed", NOW - 10);
 	assert_only(HEALTH_NVLINK_ERROR, HEALTH_WARN);
-	snapshot_free(&s);
-	add_driver_error("nvswitch_failed", NOW - 10);
-	strcpy(s.faults.kernel_events[0].device, "nvidia-nvswitch3");
-	assert_only(HEALTH_NVLINK_ERROR, HEALTH_WARN);
-	assert_memory_equal(report.findings[0].reason, "NVSwitch nvidia-nvswitch3: ", 27);
-	snapshot_free(&s);
-
-	add_driver_error("assert_failed", NOW - 10);
-	s.faults.kernel_events[0].count = 999;
+	fresh();
+	strcpy(add_driver_error("nvswitch_failed", NOW - 10)->device, "nvidia-nvswitch3");
+	assert_finding(HEALTH_NVLINK_ERROR, HEALTH_WARN, "NVSwitch nvidia-nvswitch3: ");
+	fresh();
+	/* Its limit is 1000, as arrange() has it. */
+	add_driver_error("assert_failed", NOW - 10)->count = 1000;
 	health_set_rule(&o, "driver_assertion=warn");
-	assert_ok();
-	s.faults.kernel_events[0].count = 1000;
 	assert_only(HEALTH_DRIVER_ASSERTION, HEALTH_WARN);
 	assert_string_equal(report.findings[0].head, "assert_failed c1:00.0");
-	snapshot_free(&s);
 }
 
 TEST(tasks_that_hang_in_nfs_are_found_once_and_are_grave_without_a_call)
 {
 	struct stuck_state *t = snapshot_stuck(&s.calls, "/data", true);
 
-	t->oldest_ns = 3600000000000;
+	t->oldest_ns = 3600 * SECOND;
 	assert_ok(); /* there is none */
 	t->tasks = 3;
-	assert_only(HEALTH_NFS_STUCK, HEALTH_WARN);
+	assert_finding(HEALTH_NFS_STUCK, HEALTH_WARN,
+		       "NFS on /data: tasks that hang: 3, the oldest for 3600 s, behind a call: "
+		       "Check the server and the network to it.");
 	assert_string_equal(report.findings[0].device, "/data");
-	assert_string_equal(
-		report.findings[0].reason,
-		"NFS on /data: tasks that hang: 3, the oldest for 3600 s, behind a call: "
-		"Check the server and the network to it.");
-	snapshot_free(&s);
-
+	fresh();
 	t = snapshot_stuck(&s.calls, "", false);
 	t->tasks = 1;
-	t->oldest_ns = 599000000000;
+	t->oldest_ns = 599 * SECOND;
 	assert_only(HEALTH_NFS_STUCK, HEALTH_WARN);
-	t->oldest_ns = 601000000000;
+	t->oldest_ns = 601 * SECOND;
 	assert_only(HEALTH_NFS_STUCK_NO_RPC, HEALTH_FAIL);
 	assert_string_equal(
 		report.findings[0].brief,
 		"tasks that hang in NFS: 1, for 601 s without a call: an unknown mount");
 	health_set_rule(&o, "nfs_stuck_no_rpc=off");
 	assert_only(HEALTH_NFS_STUCK, HEALTH_WARN);
-	snapshot_free(&s);
 }
 
-TEST(a_rate_limit_and_a_waiter_are_found)
+TEST(a_waiter_is_found_with_what_it_waits_for)
 {
-	struct rpc_server_state *v;
+	struct rpc_server_state *v = snapshot_server(&s.calls, "nas-1");
 
-	snapshot_gpu(&s.faults, GPU)->rate_limited = false;
+	v->oldest_ns[RPC_QUEUE_SLOT] = 60 * SECOND;
+	v->oldest_ns[RPC_QUEUE_PENDING] = 59 * SECOND;
 	assert_ok();
-	s.faults.gpus[0].rate_limited = true;
-	assert_only(HEALTH_GSP_RATE_LIMITED, HEALTH_WARN);
-	s.faults.gpus[0].rate_limited = false;
-
-	v = snapshot_server(&s.calls, "nas-1");
-	v->oldest_ns[RPC_QUEUE_SLOT] = 60000000000;
-	v->oldest_ns[RPC_QUEUE_PENDING] = 59000000000;
-	assert_ok();
-	v->oldest_ns[RPC_QUEUE_PENDING] = 61000000000;
-	assert_only(HEALTH_NFS_WAITER, HEALTH_WARN);
-	assert_string_equal(
-		report.findings[0].reason,
-		"NFS server nas-1: a call has been waiting for its reply for 61 s: Check the server and "
-		"the network to it.");
+	v->oldest_ns[RPC_QUEUE_PENDING] = 61 * SECOND;
+	assert_finding(
+		HEALTH_NFS_WAITER, HEALTH_WARN,
+		"NFS server nas-1: a call has been waiting for its reply for 61 s: Check the "
+		"server and the network to it.");
 	assert_string_equal(report.findings[0].brief,
 			    "NFS call waits for its reply for 61 s: nas-1");
 }
@@ -794,10 +777,8 @@ TEST(each_fault_has_its_standing)
 		{ STANDING_HARMLESS, HEALTH_OK, "check_failed" },
 		{ STANDING_OVER, HEALTH_FAIL, "79" },
 	};
-	static const char acks[] = "* 95 until:2023-11-15\n* sxid:20034 2023-11-14T22:13:00Z\n";
+	struct ack_list list = acks("* 95 until:2023-11-15\n* sxid:20034 2023-11-14T22:13:00Z\n");
 	struct known_fault *faults;
-	char error[160];
-	struct ack_list list;
 	size_t count;
 
 	add_79(NOW - 500);
@@ -808,16 +789,14 @@ TEST(each_fault_has_its_standing)
 	add_fault(20034, true, "fatal", "", NOW - 100);
 	add_driver_error("fallen_off_bus", NOW - 90);
 	add_driver_error("check_failed", NOW - 90);
-	assert_int_equal(ack_parse(&list, acks, strlen(acks), error, sizeof(error)), 0);
 	o.acks = &list;
 	evaluate();
 	faults = health_list(&s, &o, NOW, &count);
 	assert_int_equal(count, COUNT(expected));
-	for (size_t i = 0; i < count; i++) {
-		assert_string_equal(faults[i].what, expected[i].what);
-		assert_int_equal(faults[i].standing, expected[i].standing);
-		assert_int_equal(faults[i].level, expected[i].level);
-	}
+	for (size_t i = 0; i < count; i++)
+		assert_printed(formatted("%s %d %d", expected[i].what, expected[i].standing,
+					 expected[i].level),
+			       "%s %d %d", faults[i].what, faults[i].standing, faults[i].level);
 	assert_string_equal(faults[0].meaning, "the GPU no longer answers on the PCIe bus");
 	assert_string_equal(faults[3].kind, "sxid");
 	assert_true(*faults[3].meaning && *faults[3].action);
@@ -848,17 +827,11 @@ TEST(a_finding_has_its_fields)
 	f->first = 1795255100;
 	add_fault(20034, true, "fatal", "", NOW - 10);
 	evaluate();
-	assert_string_equal(x->device, GPU);
-	assert_string_equal(x->what, "79");
-	assert_int_equal(x->code, 79);
-	assert_int_equal(x->count, 2);
-	assert_true(x->first == 1795255100 && x->last == 1795255200.9);
-	assert_string_equal(x->action, "restart_bm");
-	assert_string_equal(x->head, "Xid 79 c1:00.0");
-	assert_string_equal(x[1].what, "sxid:20034");
-	assert_true(x[1].nvswitch && x[1].code == 20034);
-	assert_string_equal(x[1].head, "SXid 20034 c1:00.0");
-	assert_string_equal(x[1].action, "reset_gpu");
+	assert_printed(GPU ": 79 0 79 2 1795255100.0 1795255200.9 restart_bm Xid 79 c1:00.0",
+		       "%s: %s %d %u %lu %.1f %.1f %s %s", x->device, x->what, x->nvswitch, x->code,
+		       x->count, x->first, x->last, x->action, x->head);
+	assert_printed("sxid:20034 1 20034 reset_gpu SXid 20034 c1:00.0", "%s %d %u %s %s",
+		       x[1].what, x[1].nvswitch, x[1].code, x[1].action, x[1].head);
 	/* another domain is shown */
 	strcpy(s.faults.faults[0].device, "0001:c1:00.0");
 	evaluate();
@@ -869,19 +842,14 @@ TEST(folded_faults_are_over_by_what_holds_for_all_of_them)
 {
 	struct ack_list list = acks("other 79 1699999900");
 
-	add_79(NOW - 99.5);
-	strcpy(s.faults.faults[0].device, "other");
+	strcpy(add_79(NOW - 99.5)->device, "other");
 	snapshot_recovery(&s.faults, GPU, "device_probed")->time = NOW;
-	evaluate();
-	assert_int_equal(report.rules[HEALTH_XID_FATAL], HEALTH_FAIL);
+	assert_only(HEALTH_XID_FATAL, HEALTH_FAIL);
 	o.acks = &list;
-	evaluate();
-	assert_int_equal(report.rules[HEALTH_XID_FATAL], HEALTH_OK);
+	assert_ok();
 	o.acks = NULL;
 	snapshot_recovery(&s.faults, "all", "driver_loaded")->time = NOW;
-	evaluate();
-	assert_int_equal(report.rules[HEALTH_XID_FATAL], HEALTH_OK);
-	snapshot_free(&s);
+	assert_ok();
 	ack_free(&list);
 }
 
@@ -945,7 +913,9 @@ TEST(times_are_read_and_written)
 		{ "1970-01-01T00:00:00Z", 0 },
 		{ "2024-02-29", 1709164800 },
 		{ "9999-12-31T23:59:59Z", 253402300799 },
-	};
+	}, written[] = { { "2026-11-21T10:00:00Z", 1795255200.999 },
+			 { "1970-01-01T00:00:00Z", -5 },
+			 { "9999-12-31T23:59:59Z", 1e300 } };
 	char text[TIME_TEXT_SIZE];
 	double seconds;
 
@@ -959,12 +929,10 @@ TEST(times_are_read_and_written)
 		      "2026-11-21T10:00Z", "2026-02-30", "2026-13-01", "1969-12-31", "253402300800",
 		      "2026-11-21T10:00:00.Z.", "2026-11-21T10:00:00ZZ", "2026-11-21T10:00:00.5",
 		      "1.2.3", "2026-11-21T", "T10:00:00Z");
-	time_to_text(text, sizeof(text), 1795255200.999);
-	assert_string_equal(text, "2026-11-21T10:00:00Z");
-	time_to_text(text, sizeof(text), -5);
-	assert_string_equal(text, "1970-01-01T00:00:00Z");
-	time_to_text(text, sizeof(text), 1e300);
-	assert_string_equal(text, "9999-12-31T23:59:59Z");
+	for (size_t i = 0; i < COUNT(written); i++) {
+		time_to_text(text, sizeof(text), written[i].seconds);
+		assert_string_equal(text, written[i].text);
+	}
 }
 
 /* As on 2026-11-25, a Wednesday, at 12:00 in a zone one hour east of UTC, two in summer. */
