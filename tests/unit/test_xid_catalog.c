@@ -12,16 +12,14 @@ TEST(known_codes_give_their_entry)
 {
 	const struct xid_catalog_entry *entry = xid_catalog_find(79);
 
-	assert_int_equal(entry->xid, 79);
-	assert_string_equal(entry->mnemonic, "ROBUST_CHANNEL_GPU_HAS_FALLEN_OFF_THE_BUS");
-	assert_string_equal(entry->category, "hw");
-	assert_string_equal(entry->action, "restart_bm");
-	assert_string_equal(entry->severity, "fatal");
-	assert_string_equal(entry->source,
-			    "https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html");
+	assert_printed("79 ROBUST_CHANNEL_GPU_HAS_FALLEN_OFF_THE_BUS hw restart_bm fatal "
+		       "https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html",
+		       "%u %s %s %s %s %s", entry->xid, entry->mnemonic, entry->category,
+		       entry->action, entry->severity, entry->source);
 	assert_null(entry->documented);
-	assert_string_equal(xid_catalog_find(165)->mnemonic, "ISINK_ZERO_LIFETIME");
-	assert_string_equal(xid_catalog_find(165)->documented, "PSHC_ZERO_LIFETIME");
+	entry = xid_catalog_find(165);
+	assert_printed("ISINK_ZERO_LIFETIME PSHC_ZERO_LIFETIME", "%s %s", entry->mnemonic,
+		       entry->documented);
 	for (unsigned int xid = 1; xid <= HIGHEST; xid++)
 		assert_int_equal(xid_catalog_find(xid)->xid, xid);
 }
@@ -33,12 +31,9 @@ TEST(unknown_codes_give_a_whole_entry)
 	for (size_t i = 0; i < COUNT(codes); i++) {
 		const struct xid_catalog_entry *entry = xid_catalog_find(codes[i]);
 
-		assert_int_equal(entry->xid, 0);
-		assert_string_equal(entry->severity, "unknown");
-		assert_string_equal(entry->action, "none_given");
-		assert_string_equal(entry->category, "unknown");
-		assert_non_null(entry->mnemonic);
-		assert_non_null(entry->description);
+		assert_printed("0 unknown none_given unknown", "%u %s %s %s", entry->xid,
+			       entry->severity, entry->action, entry->category);
+		assert_true(entry->mnemonic && entry->description);
 	}
 }
 
@@ -68,18 +63,15 @@ TEST(sxids_are_found_among_switches_codes_only)
 {
 	const struct sxid_catalog_entry *entry = sxid_catalog_find(12028);
 
+	static const unsigned int unknown[] = { 0, 79, 12000, UINT32_MAX };
+
 	assert_non_null(entry);
-	assert_int_equal(entry->sxid, 12028);
-	assert_string_equal(entry->mnemonic, "HW_NPORT_EGRESS_PRIVRSPERR");
-	assert_string_equal(entry->action, "reset_fabric");
-	assert_string_equal(entry->severity, "fatal");
-	assert_true(entry->always);
+	assert_printed("12028 HW_NPORT_EGRESS_PRIVRSPERR reset_fabric fatal 1", "%u %s %s %s %d",
+		       entry->sxid, entry->mnemonic, entry->action, entry->severity, entry->always);
 	assert_int_equal(sxid_catalog_find(10001)->sxid, 10001);
 	assert_int_equal(sxid_catalog_find(30006)->sxid, 30006);
-	assert_null(sxid_catalog_find(0));
-	assert_null(sxid_catalog_find(79));
-	assert_null(sxid_catalog_find(12000));
-	assert_null(sxid_catalog_find(UINT32_MAX));
+	for (size_t i = 0; i < COUNT(unknown); i++)
+		assert_null(sxid_catalog_find(unknown[i]));
 }
 
 #define XID "NVRM: Xid (PCI:0000:c1:00): "
