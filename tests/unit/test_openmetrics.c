@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Proves that the metrics file is what its readers demand (order and names of metadata, cumulative buckets, canonical
- * bounds, escaped labels, one end), that it is exact to the nanosecond, and that it holds the families and labels of
- * the table in metrics.c, all of them and no others. */
+/* Proves that the metrics file has metadata in their order, canonical bounds and one end, that it is exact to the
+ * nanosecond, and that it holds the families of the table in metrics.c, all of them and no others. What real readers
+ * demand besides (names, units and labels as in that table, cumulative buckets up to infinity, phases that add up, labels
+ * that read back) tests/readers/check.sh has them prove. */
 #include "unit.h"
 #include "limits/episodes.h"
 #include "sinks/metrics.h"
@@ -46,8 +47,6 @@ static void add_kernel_events(struct snapshot *s)
 	gpu->rate_limited = true;
 	gpu->past_failures = 51;
 }
-
-#define KINDS_MET 2 /* of calls to each server below */
 
 /* Every kind of entry, twice. */
 static struct snapshot full_snapshot(void)
@@ -421,44 +420,6 @@ TEST(metadata_come_once_in_order_before_all_samples_of_a_family)
 	}
 }
 
-TEST(every_sample_has_the_labels_of_the_table)
-{
-	for (size_t f = 0; f < COUNT(formats); f++)
-		for (size_t i = 0; i < texts[f].sample_count; i++) {
-			const struct sample *sample = &texts[f].samples[i];
-			char names[256] = "";
-
-			for (size_t l = 0; l < sample->label_count; l++) {
-				if (!strcmp(sample->labels[l].name, "le"))
-					continue;
-				strcat(names, names[0] ? ", " : "");
-				strcat(names, sample->labels[l].name);
-			}
-			assert_string_equal(names, metrics[metric_of(sample->name)].labels);
-			assert_int_equal(*label_of(sample, "le") != 0,
-					 strstr(sample->name, "_bucket") != NULL);
-		}
-}
-
-/* The table itself: OpenMetrics requires the unit at the end of the name, and the help
- * texts are written as they are, without escapes. */
-TEST(the_table_is_fit_for_the_format)
-{
-	for (int m = 0; m < METRICS; m++) {
-		size_t name = strlen(metrics[m].name), unit = strlen(metrics[m].unit);
-
-		if (unit)
-			assert_true(name > unit + 1 && metrics[m].name[name - unit - 1] == '_' &&
-				    !strcmp(metrics[m].name + name - unit, metrics[m].unit));
-		assert_null(strpbrk(metrics[m].help, "\\\n\""));
-		assert_int_equal(metrics[m].help[strlen(metrics[m].help) - 1], '.');
-		assert_int_equal(strspn(metrics[m].name, "abcdefghijklmnopqrstuvwxyz_"), name);
-		assert_lacks(metrics[m].name, "_total");
-		for (int n = 0; n < m; n++)
-			assert_string_not_equal(metrics[m].name, metrics[n].name);
-	}
-}
-
 TEST(no_two_samples_have_the_same_name_and_labels)
 {
 	const struct sample *samples = texts[FORMAT_OPENMETRICS].samples;
@@ -598,67 +559,6 @@ TEST(a_bound_is_spelled_canonically)
 	}
 }
 
-struct read_histogram {
-	enum metric_id id;
-	char le[48][NUMBER_SIZE];
-	uint64_t cumulative[48];
-	size_t count; /* of buckets */
-	uint64_t total; /* _count */
-	char sum[48];
-};
-
-/* Reads the next histogram of @in from sample *i on, and moves *i behind it. False: there is none. */
-static bool next_histogram(const struct text *in, size_t *i, struct read_histogram *h)
-{
-	const struct sample *sample = in->samples + *i, *end = in->samples + in->sample_count;
-	char *rest;
-
-	while (sample < end && !strstr(sample->name, "_bucket"))
-		sample++;
-	if (sample == end)
-		return false;
-	*h = (struct read_histogram){ .id = metric_of(sample->name) };
-	for (; strstr(sample->name, "_bucket"); sample++) {
-		assert_true(h->count < COUNT(h->le) &&
-			    strlen(label_of(sample, "le")) < NUMBER_SIZE);
-		strcpy(h->le[h->count], label_of(sample, "le"));
-		h->cumulative[h->count++] = strtoull(sample->value, &rest, 10);
-		assert_int_equal(*rest, 0); /* an integer */
-	}
-	assert_has(sample->name, "_count");
-	h->total = strtoull(sample->value, &rest, 10);
-	assert_int_equal(*rest, 0);
-	sample++;
-	assert_has(sample->name, "_sum");
-	strcpy(h->sum, sample->value);
-	*i = (size_t)(sample + 1 - in->samples);
-	return true;
-}
-
-TEST(buckets_are_cumulative_and_end_at_infinity_with_the_count)
-{
-	struct read_histogram h;
-	size_t histograms = 0;
-
-	for (size_t i = 0; next_histogram(&texts[FORMAT_OPENMETRICS], &i, &h);) {
-		histograms++;
-		assert_true(h.count == 1 || h.count >= 10); /* episodes have the last alone */
-		assert_string_equal(h.le[h.count - 1], "+Inf");
-		assert_true(h.cumulative[h.count - 1] == h.total);
-		assert_true(h.total > 0);
-		for (size_t b = 1; b < h.count; b++) {
-			assert_true(h.cumulative[b] >= h.cumulative[b - 1]);
-			assert_true(strtod(h.le[b], NULL) > strtod(h.le[b - 1], NULL));
-		}
-		for (size_t b = 0; b + 1 < h.count; b++)
-			assert_non_null(strpbrk(h.le[b], ".e"));
-	}
-	assert_int_equal(histograms,
-			 full.calls.op_count * (1 + RPC_PHASES) +
-				 full.calls.server_count * (KINDS_MET + RPC_PHASES + RPC_QUEUES) +
-				 2 * full.calls.episode_count);
-}
-
 /* Fails unless a @value that is alone in histograms is counted under every `le` that is not below it, and no other. */
 static void assert_counted(double value, const char *label, const char *of)
 {
@@ -738,40 +638,6 @@ TEST(sums_are_exact_decimals_of_nanoseconds)
 	}
 }
 
-/* Nanoseconds of "S.NNNNNNNNN". */
-static uint64_t exact_ns(const char *text)
-{
-	const char *point = strchr(text, '.');
-
-	assert_non_null(point);
-	assert_int_equal(strlen(point + 1), 9);
-	return strtoull(text, NULL, 10) * 1000000000 + strtoull(point + 1, NULL, 10);
-}
-
-TEST(phases_add_up_to_the_total_in_the_text)
-{
-	uint64_t total[8] = {}, phases[8] = {}, calls[8] = {};
-	size_t ops = 0, parts = 0;
-	struct read_histogram h;
-
-	for (size_t i = 0; next_histogram(&texts[FORMAT_PROMETHEUS], &i, &h);) {
-		if (h.id == METRIC_RPC_OP_DURATION_SECONDS) {
-			total[ops] = exact_ns(h.sum);
-			calls[ops++] = h.total;
-		} else if (h.id == METRIC_RPC_OP_PHASE_DURATION_SECONDS) {
-			/* in the same order, eight of each op */
-			assert_true(h.total == calls[parts / RPC_PHASES]);
-			phases[parts++ / RPC_PHASES] += exact_ns(h.sum);
-		}
-	}
-	assert_int_equal(ops, 4);
-	assert_int_equal(parts, ops * RPC_PHASES);
-	for (size_t i = 0; i < ops; i++) {
-		assert_true(total[i] > 0);
-		assert_true(phases[i] == total[i]);
-	}
-}
-
 /* ---- the values of the samples ---- */
 
 /* Of a source that knows the addresses of each connection, but its counts only by protocol. */
@@ -790,25 +656,6 @@ TEST(a_connection_without_counts_has_its_addresses_only)
 	assert_false(has("xidscope_rpc_connects_total{"));
 	assert_false(has("xidscope_rpc_saturated_seconds_total{"));
 	assert_false(has("xidscope_rpc_slots{"));
-}
-
-TEST(label_values_are_escaped_and_read_back)
-{
-	size_t seen = 0;
-
-	for (size_t f = 0; f < COUNT(formats); f++) {
-		assert_has(texts[f].all,
-			   "server=\"a\\\"quoted\\\\back\\\\x0anew line caf\xc3\xa9\"");
-		for (size_t i = 0; i < texts[f].sample_count; i++) {
-			const char *server = label_of(&texts[f].samples[i], "server");
-
-			if (*server && strcmp(server, full.calls.ops[0].server))
-				assert_string_equal(server,
-						    full.calls.ops[full.calls.op_count - 1].server);
-			seen += *server != 0;
-		}
-	}
-	assert_true(seen > 0);
 }
 
 /* Those of the full snapshot, without the prefix of their names. */
