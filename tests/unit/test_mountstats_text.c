@@ -89,17 +89,6 @@ TEST(the_text_of_a_server_begins_no_mount)
 	assert_false(mountstats_next(&m, &mount));
 }
 
-TEST(what_is_torn_is_skipped)
-{
-	static struct mountstats_mount mount;
-	for (size_t len = 0; len < strlen(stats); len++) {
-		struct span m = { stats, stats + len };
-
-		while (mountstats_next(&m, &mount))
-			assert_true(mount.op_count <= 2);
-	}
-}
-
 TEST(the_same_mounts_in_mountinfo)
 {
 	static const char text[] =

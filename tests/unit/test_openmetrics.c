@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Proves that the metrics file has metadata in their order, canonical bounds and one end, that it is exact to the
- * nanosecond, and that it holds the families of the table in metrics.c, all of them and no others. What real readers
- * demand besides (names, units and labels as in that table, cumulative buckets up to infinity, phases that add up, labels
- * that read back) tests/readers/check.sh has them prove. */
+/* Proves that the metrics file has metadata in their order and one end, that it is exact to the nanosecond, and that it
+ * holds the families of the table in metrics.c, all of them and no others. What real readers demand besides (names, units
+ * and labels as in that table, canonical bounds, cumulative buckets up to infinity, phases that add up, labels that read
+ * back) tests/readers/check.sh has them prove. */
 #include "unit.h"
 #include "limits/episodes.h"
 #include "sinks/metrics.h"
-#include "sinks/metrics_writer.h"
 #include "snapshot.h"
 #include "version.h"
 
@@ -505,59 +504,6 @@ TEST(a_family_without_samples_is_left_out)
 }
 
 /* ---- numbers ---- */
-
-TEST(a_bound_reads_back_as_the_same_double)
-{
-	for (int e = 0; e < 63; e++)
-		for (int off = -1; off <= 1; off++) {
-			uint64_t ns = ((uint64_t)1 << e) + (uint64_t)off;
-			char text[NUMBER_SIZE], *end;
-
-			format_bound(text, ns, 9);
-			assert_true(strtod(text, &end) == (double)ns / 1e9);
-			assert_int_equal(*end, 0);
-			assert_non_null(strpbrk(text, ".e"));
-			format_bound(text, ns, 0);
-			assert_true(strtod(text, &end) == (double)ns);
-			assert_int_equal(*end, 0);
-			assert_non_null(strpbrk(text, ".e"));
-		}
-}
-
-/* As the Go and Python libraries of Prometheus write them. */
-TEST(a_bound_is_spelled_canonically)
-{
-	static const struct {
-		uint64_t units;
-		int decimals;
-		const char *text;
-	} cases[] = {
-		{ 1, 0, "1.0" },
-		{ 2, 0, "2.0" },
-		{ 131072, 0, "131072.0" },
-		{ 1000000, 0, "1e+06" },
-		{ 67108864, 0, "6.7108864e+07" },
-		{ 549755813888, 0, "5.49755813888e+11" },
-		{ 10000, 9, "1e-05" },
-		{ 100000, 9, "0.0001" },
-		{ 4096, 9, "4.096e-06" },
-		{ 8192, 9, "8.192e-06" },
-		{ 16384, 9, "1.6384e-05" },
-		{ 65536, 9, "6.5536e-05" },
-		{ 131072, 9, "0.000131072" },
-		{ 1048576, 9, "0.001048576" },
-		{ 1000000000, 9, "1.0" },
-		{ 1073741824, 9, "1.073741824" },
-		{ 68719476736, 9, "68.719476736" },
-	};
-
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		char text[NUMBER_SIZE];
-
-		format_bound(text, cases[i].units, cases[i].decimals);
-		assert_string_equal(text, cases[i].text);
-	}
-}
 
 /* Fails unless a @value that is alone in histograms is counted under every `le` that is not below it, and no other. */
 static void assert_counted(double value, const char *label, const char *of)
