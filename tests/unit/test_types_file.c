@@ -36,41 +36,30 @@ static const char *refused(const char *path)
 	return NULL;
 }
 
-TEST(types_of_the_loaded_module_are_read)
+TEST(only_types_of_the_loaded_module_are_read)
 {
+	static const char *const refusals[][2] = {
+		{ "/other.ko",
+		  "its build id is not that of the loaded module: it is another build" },
+		{ "/without.ko", "it has no types: pahole has not been run on it" },
+		{ "/text", "it is not an ELF file" },
+		{ "/empty", "it is not an ELF file" },
+		{ "/absent", "No such file or directory" },
+		{ "/sys", "it is not a regular file" },
+		{ "/sunrpc.ko", "others than root may write to it" },
+	};
+
 	load_module();
 	put_module("/sunrpc.ko", NOTE, types);
 	assert_null(refused("/sunrpc.ko"));
 	put_module("/other.ko", OTHER_NOTE, types);
-	assert_string_equal(refused("/other.ko"),
-			    "its build id is not that of the loaded module: it is another build");
-}
-
-TEST(a_file_without_types_is_refused)
-{
-	load_module();
-	put_module("/sunrpc.ko", NOTE, NULL);
-	assert_string_equal(refused("/sunrpc.ko"),
-			    "it has no types: pahole has not been run on it");
-}
-
-TEST(a_file_of_another_kind_is_refused)
-{
-	load_module();
+	put_module("/without.ko", NOTE, NULL);
 	put("/text", "no ELF file, whose text is longer than the header of one would be");
-	assert_string_equal(refused("/text"), "it is not an ELF file");
 	put("/empty", "");
-	assert_string_equal(refused("/empty"), "it is not an ELF file");
-	assert_string_equal(refused("/absent"), "No such file or directory");
-	assert_string_equal(refused("/sys"), "it is not a regular file");
-}
-
-TEST(a_file_is_refused_to_which_others_may_write)
-{
-	load_module();
-	put_module("/sunrpc.ko", NOTE, types);
 	assert_false(chmod("sunrpc.ko", 0646));
-	assert_string_equal(refused("/sunrpc.ko"), "others than root may write to it");
+	for (size_t i = 0; i < COUNT(refusals); i++)
+		assert_printed(formatted("%s: %s", refusals[i][0], refusals[i][1]), "%s: %s",
+			       refusals[i][0], refused(refusals[i][0]));
 }
 
 /* Cuts the file at each length: it must be refused, and nothing beyond its end be read. */
@@ -123,7 +112,7 @@ TEST(types_with_parts_of_names_are_refused)
 	}
 }
 
-TEST(a_module_without_build_id_has_no_file)
+TEST(a_modules_place_is_made_of_its_build_id)
 {
 	char place[128];
 
@@ -131,12 +120,6 @@ TEST(a_module_without_build_id_has_no_file)
 	assert_has(refused("/sunrpc.ko"), "the loaded module has no build id");
 	assert_false(types_file_place(place, sizeof(place), root, "sunrpc"));
 	assert_string_equal(place, "");
-}
-
-TEST(a_modules_place_is_made_of_its_build_id)
-{
-	char place[128];
-
 	load_module();
 	assert_true(types_file_place(place, sizeof(place), root, "sunrpc"));
 	assert_string_equal(place, PLACE);

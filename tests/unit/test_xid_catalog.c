@@ -89,10 +89,8 @@ static struct xid_line read_line(const char *text)
 
 TEST(the_text_decides_then_the_catalog)
 {
-	static const struct {
-		const char *text;
-		const char *severity, *action;
-	} cases[] = {
+	/* With severity and action. */
+	static const char *const cases[][3] = {
 		{ XID "79, gone", "fatal", "restart_bm" },
 		{ XID "31, x", "warning", "restart_app" },
 		{ XID "45, x", "info", "workflow_xid_45" },
@@ -135,11 +133,11 @@ TEST(the_text_decides_then_the_catalog)
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct xid_line line = read_line(cases[i].text);
+		struct xid_line line = read_line(cases[i][0]);
 		struct xid_rating v = xid_line_rating(&line);
 
-		if (strcmp(v.severity, cases[i].severity) || strcmp(v.action, cases[i].action))
-			fail_msg("%s: %s, %s", cases[i].text, v.severity, v.action);
+		if (strcmp(v.severity, cases[i][1]) || strcmp(v.action, cases[i][2]))
+			fail_msg("%s: %s, %s", cases[i][0], v.severity, v.action);
 		if (*v.action)
 			assert_string_not_equal(xid_action_advice(v.action),
 						xid_action_advice(NULL));
