@@ -9,8 +9,6 @@
 #include "snapshot.h"
 #include "version.h"
 
-#define MAX_LABELS (4 + NFS_OPTIONS)
-
 static const enum metrics_format formats[] = { FORMAT_OPENMETRICS, FORMAT_PROMETHEUS };
 
 /* ---- snapshots ---- */
@@ -187,12 +185,7 @@ static struct snapshot full_snapshot(void)
 struct sample {
 	const char *line; /* as it is in the file */
 	char name[80]; /* without the prefix */
-	size_t label_count;
-	struct {
-		char name[32];
-		char value[LABEL_SIZE];
-	} labels[MAX_LABELS];
-	char value[48]; /* all that follows the labels and one blank */
+	const char *value; /* all that follows the labels and one blank */
 };
 
 struct text {
@@ -209,55 +202,20 @@ static bool is_sample(const char *line)
 	return line[0] != '#';
 }
 
-/* Reads a quoted value (OpenMetrics 1.0, "escaped-string"). Returns what follows it. */
-static const char *read_quoted(const char *at, char *value, size_t size)
-{
-	size_t n = 0;
-
-	assert_int_equal(*at++, '"');
-	for (; *at != '"'; at++) {
-		assert_true(*at && n + 1 < size);
-		if (*at == '\\') {
-			at++;
-			assert_true(*at == 'n' || *at == '\\' || *at == '"');
-			value[n++] = *at == 'n' ? '\n' : *at;
-		} else {
-			value[n++] = *at;
-		}
-	}
-	value[n] = 0;
-	return at + 1;
-}
-
 static struct sample read_sample(const char *line)
 {
+	const char *labels_end = strrchr(line, '}');
 	struct sample s = { .line = line };
-	size_t n;
+	size_t name;
 
 	if (strncmp(line, METRIC_PREFIX, strlen(METRIC_PREFIX)))
 		fail_msg("no prefix: %s", line);
 	line += strlen(METRIC_PREFIX);
-	n = strcspn(line, "{ ");
-	assert_true(n && n < sizeof(s.name));
-	memcpy(s.name, line, n);
-	line += n;
-	if (*line == '{') {
-		do {
-			line++;
-			n = strspn(line, "abcdefghijklmnopqrstuvwxyz_");
-			assert_true(n && n < sizeof(s.labels[0].name) &&
-				    s.label_count < MAX_LABELS);
-			memcpy(s.labels[s.label_count].name, line, n);
-			line += n;
-			assert_int_equal(*line++, '=');
-			line = read_quoted(line, s.labels[s.label_count].value, LABEL_SIZE);
-			s.label_count++;
-		} while (*line == ',');
-		assert_int_equal(*line++, '}');
-	}
-	assert_int_equal(*line++, ' ');
-	assert_true(strlen(line) < sizeof(s.value));
-	strcpy(s.value, line);
+	name = strcspn(line, "{ ");
+	assert_true(name && name < sizeof(s.name));
+	memcpy(s.name, line, name);
+	s.value = (labels_end ? labels_end + 1 : line + name) + 1;
+	assert_int_equal(s.value[-1], ' ');
 	return s;
 }
 
@@ -325,12 +283,16 @@ static void write_own(void)
 	t = text_of(&s, FORMAT_OPENMETRICS);
 }
 
+/* A label whose value needs no escapes. */
 static const char *label_of(const struct sample *s, const char *name)
 {
-	for (size_t i = 0; i < s->label_count; i++)
-		if (!strcmp(s->labels[i].name, name))
-			return s->labels[i].value;
-	return "";
+	static char value[LABEL_SIZE];
+	const char *at = strstr(s->line, formatted("%s=\"", name));
+
+	*value = 0;
+	if (at)
+		sscanf(at + strlen(name) + 2, "%254[^\"]", value);
+	return value;
 }
 
 /* The family that has a sample of this name. */
