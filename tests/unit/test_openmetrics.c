@@ -291,7 +291,7 @@ static const char *label_of(const struct sample *s, const char *name)
 
 	*value = 0;
 	if (at)
-		sscanf(at + strlen(name) + 2, "%254[^\"]", value);
+		sscanf(at + strlen(name) + 2, "%191[^\"]", value);
 	return value;
 }
 
