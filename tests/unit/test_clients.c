@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Proves that clients, servers and tasks are found in the kernel's files as it writes them, and nothing in damaged ones. */
+/* Of the source tracepoints: proves that clients, servers and tasks are found in the kernel's files as it writes them, and
+ * nothing in damaged ones; that a period of waiting whose last wake-up was missed ends, and no other one. */
 #include "unit.h"
 #include "rpc/tracepoints/tracepoints.h"
+#include "rpc/tracepoints/tracepoint_maps.c"
 
 TEST(a_transport_has_its_protocol_and_address)
 {
@@ -116,4 +118,56 @@ TEST(calls_that_wait_for_replies_are_found)
 	assert_int_equal(clients_waiting_task(&rest), 6);
 	assert_int_equal(clients_waiting_task(&rest), 7);
 	assert_int_equal(clients_waiting_task(&rest), 0);
+}
+
+#define SEND RPC_LIMIT_SEND
+
+static struct rpc_event_server states[RPC_MAX_SERVERS + 1];
+static struct tracepoint_maps maps;
+
+BEFORE_EACH()
+{
+	memset(states, 0, sizeof(states));
+	maps = (struct tracepoint_maps){ .servers = states };
+}
+
+/* The kernel side has @count tasks of one server waiting, since then; the table shows so many. */
+static void reads(uint64_t count, uint64_t since, uint32_t shown)
+{
+	struct waiting w = { .m = &maps };
+
+	states[3].waiting[SEND] = count;
+	states[3].saturated_since[SEND] = since;
+	w.count[3][SEND] = shown;
+	reconcile(&w);
+}
+
+static void expect(uint64_t count, uint64_t since)
+{
+	assert_int_equal(states[3].waiting[SEND], count);
+	assert_int_equal(states[3].saturated_since[SEND], since);
+}
+
+TEST(a_wait_whose_end_was_missed_ends)
+{
+	reads(2, 1000, 0);
+	expect(2, 1000);
+	reads(2, 1000, 0);
+	expect(0, 0);
+	/* or more ends than begins were counted */
+	reads(UINT64_MAX, 5000, 0);
+	reads(UINT64_MAX, 5000, 0);
+	expect(0, 0);
+}
+
+/* The table is looked at before the count: a wait may begin in between, each time another one. */
+TEST(short_waits_end_by_themselves)
+{
+	for (uint64_t since = 1000; since < 20000; since += 1000) {
+		reads(1, since, 0);
+		expect(1, since);
+	}
+	reads(1, 20000, 1);
+	reads(1, 20000, 0);
+	expect(1, 20000);
 }
