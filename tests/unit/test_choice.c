@@ -212,20 +212,11 @@ TEST(test_live_module)
 	const char module[] = "\177ELF...\0license=GPL\0srcversion=0123ABCD\0";
 	struct rpc_offer f;
 
-	put("/sys/module/sunrpc/initstate", "live\n");
-	put("/sys/module/sunrpc/srcversion", "0123ABCD\n");
+	put_machine();
 	put("/sys/module/sunrpc/taint", "OE\n");
-	put("/sys/kernel/btf/sunrpc", "");
-	put("/sys/kernel/btf/vmlinux", "");
-	put("/sys/fs/bpf/x", "");
 	put("/sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
 	put("/proc/self/status", "Name:\tx\nCapInh:\t0000000000000000\n"
 				 "CapEff:\t000000c000200000\n");
-	put("/sys/kernel/tracing/instances/x", "");
-	put("/sys/kernel/tracing/events/sunrpc/enable", "0\n");
-	put("/sys/kernel/debug/sunrpc/rpc_clnt/0/info", "");
-	put("/sys/kernel/sunrpc/xprt-switches/switch-0/x", "");
-	put("/proc/self/mountstats", "");
 	put("/lib/modules/6.1.0-test/modules.dep", "kernel/fs/nfs/nfs.ko: updates/dkms/sunrpc.ko\n"
 						   "updates/dkms/sunrpc.ko:\nkernel/net/x.ko:\n");
 	put_bytes("/lib/modules/6.1.0-test/updates/dkms/sunrpc.ko", module, sizeof(module));

@@ -5,14 +5,12 @@
 #include "session/session.h"
 #include "snapshot.h"
 
-static struct delta d;
 static struct connections c;
 
 AFTER_EACH()
 {
 	free(c.list);
 	c = (struct connections){};
-	delta_free(&d);
 }
 
 /* A connection with @replies, each after @us microseconds. */
@@ -49,10 +47,8 @@ static size_t count_bad(void)
 static void judge(void)
 {
 	free(c.list);
-	delta_free(&d);
 	before.time_ns = now.time_ns = 1;
-	assert_int_equal(delta_make(&d, &before, &now), 0);
-	c = connections_of(&d, "nas");
+	c = connections_of(subtract(), "nas");
 }
 
 /* Seven have a thousand replies each, after 40 ms. */

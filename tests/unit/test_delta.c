@@ -6,23 +6,10 @@
 #include "session/session.h"
 #include "snapshot.h"
 
-static struct delta d;
-
 BEFORE_EACH()
 {
 	before.time_ns = 100 * SECOND;
 	now.time_ns = 110 * SECOND;
-}
-
-AFTER_EACH()
-{
-	delta_free(&d);
-}
-
-static void subtract(void)
-{
-	delta_free(&d);
-	assert_int_equal(delta_make(&d, &before, &now), 0);
 }
 
 /* The calls of an op, each of a millisecond. */

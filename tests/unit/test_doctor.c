@@ -22,29 +22,6 @@ static void expect_level(const char *level, const char *name)
 	assert_has(text, formatted("\n  %-8s %-20s ", level, name));
 }
 
-/* A healthy machine, for root. */
-static void put_machine(void)
-{
-	static const char hooks[] = "\0btf_trace_rpc_task_sleep\0btf_trace_rpc_task_wakeup\0";
-
-	put("/sys/module/sunrpc/initstate", "live\n");
-	put("/sys/module/sunrpc/srcversion", "0123ABCD\n");
-	put_bytes("/sys/kernel/btf/sunrpc", hooks, sizeof(hooks));
-	put_types("btf_trace_console");
-	put("/sys/fs/bpf/x", "");
-	put("/proc/self/status", "Name:\tx\nCapEff:\t000001ffffffffff\n");
-	put("/proc/self/mountstats", "");
-	put("/proc/self/mounts", "nas:/data /mnt/a\\040b nfs4 rw 0 0\nproc /proc proc rw 0 0\n");
-	put("/sys/kernel/tracing/instances/x", "");
-	put("/sys/kernel/tracing/kprobe_events", "");
-	put("/sys/kernel/tracing/events/sunrpc/rpc_stats_latency/id", "1\n");
-	put("/sys/kernel/debug/sunrpc/rpc_clnt/0/info", "");
-	put("/sys/kernel/sunrpc/xprt-switches/switch-0/x", "");
-	put("/dev/kmsg", "");
-	put("/proc/modules", "sunrpc 692224 1 nfs, Live 0xffffffffc0a1b000\n");
-	put("/proc/kallsyms", "ffffffff81001000 t printk_sprint\n");
-}
-
 TEST(a_healthy_machine)
 {
 	put_machine();

@@ -40,14 +40,13 @@ AFTER_EACH()
 static void write_file(uint64_t seconds)
 {
 	struct snapshot s = {};
-	struct delta d = {};
 	FILE *out;
 
 	now.time_ns += seconds * SECOND;
 	keep_snapshot(&s, &now);
+	delta_free(&d);
 	assert_int_equal(delta_make(&d, &before, &s), 0);
 	assert_int_equal(agent_limits_add(&limits, &s, &d, events), 0);
-	delta_free(&d);
 	out = text_begin();
 	openmetrics_write(out, &s, FORMAT_OPENMETRICS, DETAIL_NODE);
 	text_end(out);
