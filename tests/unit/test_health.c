@@ -124,10 +124,7 @@ TEST(the_table_is_whole)
 		assert_int_equal(o.rules[r].level, health_rules[r].level);
 		assert_true(o.rules[r].limit == health_rules[r].limit);
 	}
-}
-
-TEST(a_node_without_faults_is_ok)
-{
+	/* A node without faults is ok. */
 	assert_ok();
 }
 

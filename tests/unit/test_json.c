@@ -42,6 +42,24 @@ TEST(values_are_separated_by_commas)
 	json_object_end(&j);
 	assert_written(&j, "{\"empty\":[],\"object\":{},"
 			   "\"array\":[\"a\",[true,false],{\"b\":\"\"}],\"last\":1}");
+	/* Members of another writer are values. */
+	j = begin();
+	json_object(&j, NULL);
+	json_members(&j, "");
+	json_members(&j, "\"a\":1,\"b\":2");
+	json_members(&j, "");
+	json_bool(&j, "c", true);
+	json_object_end(&j);
+	assert_written(&j, "{\"a\":1,\"b\":2,\"c\":true}");
+	/* Lines begin after the comma. */
+	j = begin();
+	json_array(&j, NULL);
+	json_newline(&j);
+	json_signed(&j, NULL, 1);
+	json_newline(&j);
+	json_signed(&j, NULL, -2);
+	json_array_end(&j);
+	assert_written(&j, "[\n1,\n-2]");
 }
 
 TEST(numbers_are_exact)
@@ -104,32 +122,6 @@ TEST(nothing_is_truncated)
 	assert_int_equal(text_len, len + 2);
 	assert_int_equal(strspn(text + 1, "x"), len);
 	free(long_text);
-}
-
-TEST(members_of_another_writer_are_values)
-{
-	struct json j = begin();
-
-	json_object(&j, NULL);
-	json_members(&j, "");
-	json_members(&j, "\"a\":1,\"b\":2");
-	json_members(&j, "");
-	json_bool(&j, "c", true);
-	json_object_end(&j);
-	assert_written(&j, "{\"a\":1,\"b\":2,\"c\":true}");
-}
-
-TEST(lines_begin_after_the_comma)
-{
-	struct json j = begin();
-
-	json_array(&j, NULL);
-	json_newline(&j);
-	json_signed(&j, NULL, 1);
-	json_newline(&j);
-	json_signed(&j, NULL, -2);
-	json_array_end(&j);
-	assert_written(&j, "[\n1,\n-2]");
 }
 
 static struct span named(const char *text)

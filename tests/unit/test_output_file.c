@@ -297,15 +297,6 @@ TEST(a_lock_that_was_given_away_is_held_until_it_is_closed)
 	write_whole(&second, "b");
 }
 
-TEST(without_a_lock_files_are_written_and_removed)
-{
-	f.unlocked = true;
-	assert_int_equal(output_file_lock(&f), 0);
-	assert_int_equal(write_text(&f, "a"), 0);
-	assert_int_equal(count_entries("dir"), 1);
-	close_empty();
-}
-
 TEST(a_full_disk_leaves_the_old_file_and_no_temporary)
 {
 	char big[10000];
@@ -407,13 +398,6 @@ TEST(the_first_process_in_a_replaced_directory_keeps_it)
 	}
 }
 
-TEST(a_removed_lock_does_not_keep_the_file_from_being_removed)
-{
-	assert_int_equal(write_text(&f, "a"), 0);
-	assert_int_equal(unlink("dir/.x.prom.lock"), 0);
-	close_empty();
-}
-
 TEST(close_removes_the_file_or_keeps_it)
 {
 	assert_int_equal(write_text(&f, "a"), 0);
@@ -423,15 +407,25 @@ TEST(close_removes_the_file_or_keeps_it)
 	f = open_output(path);
 	assert_int_equal(write_text(&f, "b"), 0);
 	close_empty();
-}
-
-TEST(close_leaves_a_file_that_it_never_wrote)
-{
+	/* So it does without the lock. */
+	fresh();
+	assert_int_equal(write_text(&f, "a"), 0);
+	assert_int_equal(unlink("dir/.x.prom.lock"), 0);
+	close_empty();
+	/* It leaves a file that it never wrote. */
+	fresh();
 	put("/dir/x.prom", "another's");
 	assert_int_equal(output_file_lock(&f), 0);
 	output_file_close(&f, false);
 	assert_content(path, "another's");
 	assert_int_equal(count_entries("dir"), 1);
+	/* Files without a lock are written and removed. */
+	fresh();
+	f.unlocked = true;
+	assert_int_equal(output_file_lock(&f), 0);
+	assert_int_equal(write_text(&f, "a"), 0);
+	assert_int_equal(count_entries("dir"), 1);
+	close_empty();
 }
 
 TEST(a_dash_is_standard_output_without_a_lock)
