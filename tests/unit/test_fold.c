@@ -31,18 +31,16 @@ static void add_entries(struct snapshot *s, unsigned int first, unsigned int end
 		snprintf(t->remote.address, sizeof(t->remote.address), "192.0.2.%u", n);
 		strcpy(t->local.address, "192.0.2.254");
 		t->alive = n % 2;
-		t->retransmits = n;
+		t->retransmits = t->oldest_ns = t->slots_max = n;
 		t->timeouts = 2 * n;
 		t->disconnects = 3 * n;
 		t->connects = 4 * n;
-		t->replies = 7 * n;
-		t->rtt_ns = 8 * n;
-		t->oldest_ns = n;
-		for (unsigned int l = 0; l < RPC_LIMITS; l++)
-			t->saturated_ns[l] = n * 1000 + l;
-		t->slots_max = n;
 		t->slots_allocated = 5 * n;
 		t->slots_in_flight = 6 * n;
+		t->replies = 7 * n;
+		t->rtt_ns = 8 * n;
+		for (unsigned int l = 0; l < RPC_LIMITS; l++)
+			t->saturated_ns[l] = n * 1000 + l;
 		v = snapshot_server(&s->calls, server);
 		assert_non_null(v);
 		for (unsigned int q = 0; q < RPC_QUEUES; q++) {

@@ -122,13 +122,10 @@ static char text[256];
 /* Runs on a copy of just len bytes, so that a sanitizer detects a read past the end. */
 static bool parse(const char *record, size_t len, size_t size, struct kmsg_record *out)
 {
-	char *copy = malloc(len ? len : 1), *room = malloc(size ? size : 1);
+	char *copy = exact_copy(record, len), *room = malloc(size ? size : 1);
 	bool ok;
 
-	assert_non_null(copy);
-	assert_non_null(room);
-	assert_true(size <= sizeof(text));
-	memcpy(copy, record, len);
+	assert_true(room && size <= sizeof(text));
 	memset(out, 0x55, sizeof(*out));
 	ok = kmsg_record_parse(copy, len, out, room, size);
 	assert_true(out->text_len <= size);
@@ -157,19 +154,13 @@ TEST(header_is_read)
 	struct kmsg_record r;
 
 	r = read_record("6,339,5140900,-;NET: Registered protocol family 10\n");
-	assert_int_equal(r.facility, 0);
-	assert_int_equal(r.sequence, 339);
-	assert_int_equal(r.time_us, 5140900);
-	assert_false(r.continued);
+	assert_printed("0 339 5140900 0", "%u %lu %lu %d", r.facility, r.sequence, r.time_us,
+		       r.continued);
 	assert_text(&r, "NET: Registered protocol family 10", 34);
-
 	r = read_record("12,18446744073709551615,18446744073709551615,-;x\n");
 	assert_int_equal(r.facility, 1);
-	assert_true(r.sequence == UINT64_MAX);
-	assert_true(r.time_us == UINT64_MAX);
-
-	r = read_record("4294967295,0,0,-;x\n");
-	assert_int_equal(r.facility, 0x1fffffff);
+	assert_true(r.sequence == UINT64_MAX && r.time_us == UINT64_MAX);
+	assert_int_equal(read_record("4294967295,0,0,-;x\n").facility, 0x1fffffff);
 }
 
 TEST(fragments_are_marked)

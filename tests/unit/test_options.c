@@ -324,7 +324,7 @@ TEST(a_wrong_value_is_refused_with_the_options_name)
 		}
 }
 
-TEST(an_unknown_option_is_refused)
+TEST(an_unknown_option_or_a_missing_value_is_refused)
 {
 	REFUSED("unknown option '--bogus'; see xidscope run --help", "run", "--keep", "--bogus");
 	REFUSED("unknown option '--bogus'; see xidscope run --help", "run", "--bogus=1");
@@ -338,19 +338,13 @@ TEST(an_unknown_option_is_refused)
 	REFUSED("unexpected argument ''; see xidscope run --help", "run", "");
 	REFUSED("unknown option '--interval'; see xidscope metrics --help", "metrics",
 		"--interval=5");
-}
-
-TEST(options_of_run_alone_are_unknown_to_trace)
-{
+	/* /bin */
 	REFUSED("unknown option '--output'; see xidscope trace --help", "trace", "--output");
 	REFUSED("unknown option '--format'; see xidscope trace --help", "trace", "--format");
 	REFUSED("unknown option '--max-series'; see xidscope trace --help", "trace",
 		"--max-series");
 	REFUSED("unknown option '--keep'; see xidscope trace --help", "trace", "--keep");
-}
-
-TEST(a_missing_value_and_one_that_is_not_taken_are_reported)
-{
+	/* A missing value, and one that is not taken. */
 	REFUSED("option --interval needs a value; see xidscope run --help", "run", "--verbose",
 		"--interval");
 	REFUSED("option --keep takes no value; see xidscope run --help", "run", "--keep=yes");
