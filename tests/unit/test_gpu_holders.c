@@ -151,11 +151,9 @@ TEST(who_holds_a_gpu)
 	add_process(25, "/dev/nvidia3", SCOPE "s1JHM889NVM300/step_0/user/task_0\n");
 	add_titled(30, "slurmstepd: [4711.0]", SCOPE "s1JHM889NVM300/step_0/slurm\n", "0\t0\t0\t0");
 	scan(&minors);
-	assert_has(text, "0000:c1:00.0 3 - \"held_by\":[");
-	assert_has(text, "\"job\":\"4711\",\"pid\":25");
-	assert_has(text, "\"job\":\"7\",\"pid\":2");
-	assert_has(text, "\"comm\":\"python3\",\"processes\":2}");
-	assert_has(text, "\"pod\":\"" UID "\"");
+	assert_has_all(text, "0000:c1:00.0 3 - \"held_by\":[", "\"job\":\"4711\",\"pid\":25",
+		       "\"job\":\"7\",\"pid\":2", "\"comm\":\"python3\",\"processes\":2}",
+		       "\"pod\":\"" UID "\"");
 	assert_lacks(text, "\"8\"");
 	assert_lacks(text, "\"9\"");
 	assert_lacks(text, "d1:00.0");

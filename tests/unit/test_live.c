@@ -85,13 +85,11 @@ TEST(a_line_shows_what_happened_to_a_server_in_an_interval)
 	c->slots_in_flight = 127;
 	c->saturated_ns[RPC_LIMIT_SLOT] = 1500 * MS;
 	show();
-	assert_has(
+	assert_has_all(
 		text,
-		"time     server    call/s rMB/s wMB/s    mean  flight most time in, %      sat%\n");
-	assert_has(text,
-		   " 10.0.0.1     250 262.1   0.2 4.00 ms 127/128 slot 75 rtt 25        75%\n");
-	assert_has(text,
-		   " nas-2          4   4.2   0.0 4.00 ms       0 rtt 75 setup 25        0%\n");
+		"time     server    call/s rMB/s wMB/s    mean  flight most time in, %      sat%\n",
+		" 10.0.0.1     250 262.1   0.2 4.00 ms 127/128 slot 75 rtt 25        75%\n",
+		" nas-2          4   4.2   0.0 4.00 ms       0 rtt 75 setup 25        0%\n");
 	assert_fits(80);
 }
 
@@ -122,11 +120,8 @@ TEST(nothing_makes_a_line_longer_than_80_columns)
 	now.faults.kernel_events[0].count = 3;
 	show();
 	assert_fits(80);
-	assert_has(text, "~.100.200 ");
-	assert_has(text, "storage-~ ");
-	assert_has(text, " 4500k ");
-	assert_has(text, "1999/2k session 75 resend 25 100%");
-	assert_has(text, "Xid 79 (fatal)");
+	assert_has_all(text, "~.100.200 ", "storage-~ ", " 4500k ",
+		       "1999/2k session 75 resend 25 100%", "Xid 79 (fatal)");
 	view = (struct live){ .terminal = -1, .size.columns = 140 };
 	before = (struct snapshot){};
 	now = (struct snapshot){ .time_ns = 9000 * MS };

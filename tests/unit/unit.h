@@ -123,6 +123,14 @@ static inline void assert_has(const char *whole, const char *part)
 		fail_msg("no \"%s\" in:\n%s", part, whole);
 }
 
+/* All of these parts. */
+#define assert_has_all(whole, ...)                                     \
+	do {                                                           \
+		const char *const parts_[] = { __VA_ARGS__ };          \
+		for (size_t part_ = 0; part_ < COUNT(parts_); part_++) \
+			assert_has(whole, parts_[part_]);              \
+	} while (0)
+
 static inline void assert_lacks(const char *whole, const char *part)
 {
 	if (strstr(whole, part))
