@@ -54,8 +54,7 @@ static void expect(const struct rpc_offer *offer, unsigned int allowed, enum rpc
 			assert_true(*check->fix);
 		if (!source_check_is_reason(check, source))
 			continue;
-		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%s", *got ? " " : "",
-			 check->name);
+		append_text(got, "%s%s", *got ? " " : "", check->name);
 	}
 	assert_string_equal(got, reasons);
 }

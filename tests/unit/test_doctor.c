@@ -190,8 +190,7 @@ TEST(many_mounts_are_cut)
 
 	put_machine();
 	for (int i = 0; i < 100; i++)
-		snprintf(mounts + strlen(mounts), sizeof(mounts) - strlen(mounts),
-			 "nas:/%d /mnt/%d nfs rw 0 0\n", i, i);
+		append_text(mounts, "nas:/%d /mnt/%d nfs rw 0 0\n", i, i);
 	put("/proc/self/mounts", mounts);
 	report("6.1.0-test", false);
 	assert_has(text, "nas:/15 on /mnt/15\n");

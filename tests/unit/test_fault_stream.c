@@ -119,11 +119,8 @@ static char state[256];
 
 static void say(const char *name, uint64_t count)
 {
-	size_t len = strlen(state);
-
 	if (count)
-		snprintf(state + len, sizeof(state) - len, "%s%s %" PRIu64, len ? ", " : "", name,
-			 count);
+		append_text(state, "%s%s %lu", *state ? ", " : "", name, count);
 }
 
 /* All that counts and is not 0: faults by who reported them, kernel events by kind. */

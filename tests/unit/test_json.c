@@ -136,10 +136,8 @@ static struct {
 static void on_item(void *context, struct span name, struct span value)
 {
 	(void)context;
-	snprintf(seen.names + strlen(seen.names), sizeof(seen.names) - strlen(seen.names), "%.*s;",
-		 (int)span_left(name), name.at);
-	snprintf(seen.values + strlen(seen.values), sizeof(seen.values) - strlen(seen.values),
-		 "%.*s;", (int)span_left(value), value.at);
+	append_text(seen.names, "%.*s;", (int)span_left(name), name.at);
+	append_text(seen.values, "%.*s;", (int)span_left(value), value.at);
 }
 
 static bool read_text(const char *text)

@@ -19,8 +19,8 @@ static void assert_wanted(const struct node_state *f, size_t first, const char *
 	char got[300] = "";
 
 	for (size_t i = first; i < f->mount_count; i++)
-		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%s%s", *got ? " " : "",
-			 f->mounts[i].path, f->mounts[i].read_only ? ",ro" : "");
+		append_text(got, "%s%s%s", *got ? " " : "", f->mounts[i].path,
+			    f->mounts[i].read_only ? ",ro" : "");
 	assert_string_equal(got, expected);
 }
 

@@ -44,11 +44,9 @@ static void assert_mount(size_t mount, const char *expected)
 
 	for (int o = 0; o < NFS_OPTIONS; o++)
 		if (*m->options[o])
-			snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s=%s ",
-				 nfs_option_names[o], m->options[o]);
+			append_text(got, "%s=%s ", nfs_option_names[o], m->options[o]);
 	if (m->readahead_known)
-		snprintf(got + strlen(got), sizeof(got) - strlen(got), "readahead=%lu ",
-			 m->readahead_bytes);
+		append_text(got, "readahead=%lu ", m->readahead_bytes);
 	assert_string_equal(got, expected);
 }
 

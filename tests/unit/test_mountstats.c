@@ -35,21 +35,19 @@ static void put_mounts(const struct made_up_mount *mount)
 	for (unsigned int i = 0; mount->server; mount++, i++) {
 		unsigned int whole = mount->calls - behind;
 
-		snprintf(stats + strlen(stats), sizeof(stats) - strlen(stats),
-			 "device %s:/x mounted on /m%u with fstype nfs4 statvers=1.1\n\tage:\t%u\n",
-			 mount->server, i, mount->age);
+		append_text(
+			stats,
+			"device %s:/x mounted on /m%u with fstype nfs4 statvers=1.1\n\tage:\t%u\n",
+			mount->server, i, mount->age);
 		for (unsigned int n = 0; n < transports; n++)
-			snprintf(stats + strlen(stats), sizeof(stats) - strlen(stats),
-				 "\txprt:\ttcp %u 1 %u 0 0 0 0 0 0 0 0 0 0\n", mount->port,
-				 mount->connects);
-		snprintf(stats + strlen(stats), sizeof(stats) - strlen(stats),
-			 "\tper-op statistics\n\tREAD: %u %u %u %u %u 5 %u %u 1\n", mount->calls,
-			 whole + 3 + more, 2 * whole, 100 * whole, 200 * whole, 3 * whole,
-			 4 * whole);
-		snprintf(infos + strlen(infos), sizeof(infos) - strlen(infos),
-			 "%u 1 0:%u / /m%u rw - nfs4 %s:/x rw,%s\n", i, mount->device, i,
-			 mount->server,
-			 i < 4 && options[i] ? options[i] : "vers=4.2,addr=10.0.0.1");
+			append_text(stats, "\txprt:\ttcp %u 1 %u 0 0 0 0 0 0 0 0 0 0\n",
+				    mount->port, mount->connects);
+		append_text(stats, "\tper-op statistics\n\tREAD: %u %u %u %u %u 5 %u %u 1\n",
+			    mount->calls, whole + 3 + more, 2 * whole, 100 * whole, 200 * whole,
+			    3 * whole, 4 * whole);
+		append_text(infos, "%u 1 0:%u / /m%u rw - nfs4 %s:/x rw,%s\n", i, mount->device, i,
+			    mount->server,
+			    i < 4 && options[i] ? options[i] : "vers=4.2,addr=10.0.0.1");
 	}
 	put(BY_PROCESS_1 "mountstats", stats);
 	put(BY_PROCESS_1 "mountinfo", infos);
@@ -322,16 +320,14 @@ TEST(ops_without_end_do_not_fill_the_memory)
 
 	start_empty();
 	for (unsigned int i = 0; i < 40; i++) {
-		snprintf(stats + strlen(stats), sizeof(stats) - strlen(stats),
-			 "device nas-%u:/x mounted on /m%u with fstype nfs4 statvers=1.1\n"
-			 "\tage:\t1\n\tper-op statistics\n",
-			 i, i);
+		append_text(stats,
+			    "device nas-%u:/x mounted on /m%u with fstype nfs4 statvers=1.1\n"
+			    "\tage:\t1\n\tper-op statistics\n",
+			    i, i);
 		for (unsigned int op = 0; op < RPC_MAX_OP; op++)
-			snprintf(stats + strlen(stats), sizeof(stats) - strlen(stats),
-				 "\tOP%u: 1 1 0 1 1 1 1 1 1\n", op);
-		snprintf(infos + strlen(infos), sizeof(infos) - strlen(infos),
-			 "%u 1 0:%u / /m%u rw - nfs4 nas-%u:/x rw,addr=10.0.0.1\n", i, 45 + i, i,
-			 i);
+			append_text(stats, "\tOP%u: 1 1 0 1 1 1 1 1 1\n", op);
+		append_text(infos, "%u 1 0:%u / /m%u rw - nfs4 nas-%u:/x rw,addr=10.0.0.1\n", i,
+			    45 + i, i, i);
 	}
 	put(BY_PROCESS_1 "mountstats", stats);
 	put(BY_PROCESS_1 "mountinfo", infos);

@@ -232,13 +232,11 @@ TEST(a_module_without_text_hides_no_address)
 /* A module that many others use. */
 TEST(a_line_may_be_long)
 {
-	char modules[9000] = "";
-	size_t len;
+	char modules[9000] = "x_tables 65536 500 ";
 
-	len = (size_t)snprintf(modules, sizeof(modules), "x_tables 65536 500 ");
 	for (int i = 0; i < 500; i++)
-		len += (size_t)snprintf(modules + len, sizeof(modules) - len, "xt_module_%d,", i);
-	snprintf(modules + len, sizeof(modules) - len, " Live 0xffffffffc0300000\n" NVIDIA);
+		append_text(modules, "xt_module_%d,", i);
+	append_text(modules, " Live 0xffffffffc0300000\n" NVIDIA);
 	load(modules);
 	assert_int_equal(o.module_count, 2);
 	assert_int_equal(origin_at(0xffffffffc0000100, SECOND), PRINTK_ORIGIN_DRIVER);

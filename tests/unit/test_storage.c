@@ -43,8 +43,8 @@ static void assert_storages(const char *expected)
 
 	assert_int_equal(storage_rules_apply(&rules, &now), 0);
 	for (size_t i = 0; i < now.calls.storage_count; i++)
-		snprintf(found + strlen(found), sizeof(found) - strlen(found), "%s%s=%s",
-			 i ? " " : "", now.calls.storages[i].server, now.calls.storages[i].storage);
+		append_text(found, "%s%s=%s", i ? " " : "", now.calls.storages[i].server,
+			    now.calls.storages[i].storage);
 	assert_string_equal(found, expected);
 }
 

@@ -43,6 +43,10 @@ __attribute__((format(printf, 1, 2))) static inline const char *formatted(const 
 	return t->text;
 }
 
+/* Prints behind the text that @array has. */
+#define append_text(array, ...) \
+	snprintf((array) + strlen(array), sizeof(array) - strlen(array), __VA_ARGS__)
+
 static inline int unit_begin(void **state __attribute__((unused)))
 {
 	for (size_t i = 0; i < unit_before_count; i++)
