@@ -168,8 +168,6 @@ TEST(a_file_of_types_replaces_those_of_the_kernel)
 	assert_int_equal(check_of(&f, "types_file")->result, SOURCE_CHECK_MISSING);
 }
 
-/* ---- made-up trees ---- */
-
 static struct rpc_offer look(void)
 {
 	struct rpc_offer f;

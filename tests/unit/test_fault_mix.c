@@ -50,8 +50,6 @@ static size_t up_to(struct mix *m, size_t limit)
 	return (m->random >> 8) % limit;
 }
 
-/* ---- what is printed ---- */
-
 static void begin_call(struct printed *p, enum printk_origin origin, bool dropped)
 {
 	p->calls[p->call_count].origin = origin;
@@ -123,8 +121,6 @@ static void print(struct mix *m)
 		print_line(m, p);
 }
 
-/* ---- what the agent reads ---- */
-
 static void pass_message(const struct printed *p, size_t call)
 {
 	size_t at = p->calls[call].at;
@@ -146,8 +142,6 @@ static void pass_record(struct mix *m, const struct printed *p)
 	if (!p->lost)
 		fault_stream_record(w->stream, &record, p->text, RECORD_NEW, w->now);
 }
-
-/* ---- what is counted ---- */
 
 static uint64_t counted(size_t line)
 {

@@ -79,8 +79,6 @@ TEST(calls_of_no_mount_count_as_such)
 	assert_int_equal(calls_of(NULL), 6);
 }
 
-/* ---- owners ---- */
-
 /* A share of server nas: so many calls by @owner so far. */
 static void share(uint64_t id, const char *owner, uint64_t calls)
 {

@@ -102,8 +102,6 @@ static __u64 calls_of_other(void)
 	return s->finished;
 }
 
-/* ---- the tests ---- */
-
 TEST(transports_beyond_the_tables_change_no_entry)
 {
 	static struct rpc_transport before[RPC_MAX_TRANSPORTS];

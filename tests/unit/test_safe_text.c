@@ -106,8 +106,6 @@ TEST(a_truncated_character_has_no_length)
 	}
 }
 
-/* ---- which characters are shown ---- */
-
 static size_t safe_length_of(uint32_t c)
 {
 	char text[4];
@@ -162,8 +160,6 @@ TEST(letters_signs_and_blanks_are_shown)
 			if (!safe_length_of(c))
 				fail_msg("U+%04X", c);
 }
-
-/* ---- lines and texts ---- */
 
 static const struct {
 	const char *text, *shown;
