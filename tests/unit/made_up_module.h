@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* For tests of files of types: in the made-up tree, a loaded sunrpc with a build id, and files of modules. */
+/* For tests of sunrpc: in the made-up tree, a loaded one with a build id, files of modules, a healthy machine. */
 #pragma once
 
 #include <bpf/btf.h>
@@ -63,4 +63,27 @@ static inline void put_module(const char *path, const char *note, const struct b
 static inline void load_module(void)
 {
 	put_bytes("/sys/module/sunrpc/notes/.note.gnu.build-id", NOTE, sizeof(NOTE) - 1);
+}
+
+/* A healthy machine, for root: the module sunrpc is loaded, and has its types. */
+static inline void put_machine(void)
+{
+	static const char hooks[] = "\0btf_trace_rpc_task_sleep\0btf_trace_rpc_task_wakeup\0";
+
+	put("/sys/module/sunrpc/initstate", "live\n");
+	put("/sys/module/sunrpc/srcversion", "0123ABCD\n");
+	put_bytes("/sys/kernel/btf/sunrpc", hooks, sizeof(hooks));
+	put_types("btf_trace_console");
+	put("/sys/fs/bpf/x", "");
+	put("/proc/self/status", "Name:\tx\nCapEff:\t000001ffffffffff\n");
+	put("/proc/self/mountstats", "");
+	put("/proc/self/mounts", "nas:/data /mnt/a\\040b nfs4 rw 0 0\nproc /proc proc rw 0 0\n");
+	put("/sys/kernel/tracing/instances/x", "");
+	put("/sys/kernel/tracing/kprobe_events", "");
+	put("/sys/kernel/tracing/events/sunrpc/rpc_stats_latency/id", "1\n");
+	put("/sys/kernel/debug/sunrpc/rpc_clnt/0/info", "");
+	put("/sys/kernel/sunrpc/xprt-switches/switch-0/x", "");
+	put("/dev/kmsg", "");
+	put("/proc/modules", "sunrpc 692224 1 nfs, Live 0xffffffffc0a1b000\n");
+	put("/proc/kallsyms", "ffffffff81001000 t printk_sprint\n");
 }

@@ -3,14 +3,24 @@
 #pragma once
 
 #include "../calls.h"
+#include "snapshot/delta.h"
 #include "snapshot/table.h"
 
 static struct snapshot before, now;
+static struct delta d; /* of the two, by subtract() */
 
 AFTER_EACH()
 {
+	delta_free(&d);
 	snapshot_free(&before);
 	snapshot_free(&now);
+}
+
+static inline const struct delta *subtract(void)
+{
+	delta_free(&d);
+	assert_int_equal(delta_make(&d, &before, &now), 0);
+	return &d;
 }
 
 /* Adds calls of 4 ms, 3 of them in one phase and 1 in another, with 1 MB received and 1 kB sent each. */

@@ -23,11 +23,15 @@ static const struct rpc_offer well = {
 	.mountstats = true,
 };
 
-static const struct source_check *find(const struct source_choice *c, const char *name)
+/* What is found out about @offer under that name; valid until the next call. */
+static const struct source_check *check_of(const struct rpc_offer *offer, const char *name)
 {
-	for (size_t i = 0; i < c->check_count; i++)
-		if (!strcmp(c->checks[i].name, name))
-			return &c->checks[i];
+	static struct source_choice c;
+
+	source_choose(&c, offer, RPC_SOURCES_ALL);
+	for (size_t i = 0; i < c.check_count; i++)
+		if (!strcmp(c.checks[i].name, name))
+			return &c.checks[i];
 	fail_msg("no check %s", name);
 	return NULL;
 }
@@ -50,19 +54,16 @@ static void expect(const struct rpc_offer *offer, unsigned int allowed, enum rpc
 			assert_true(*check->fix);
 		if (!source_check_is_reason(check, source))
 			continue;
-		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%s", *got ? " " : "",
-			 check->name);
+		append_text(got, "%s%s", *got ? " " : "", check->name);
 	}
 	assert_string_equal(got, reasons);
 }
 
-TEST(test_all_is_well)
-{
-	expect(&well, RPC_SOURCES_ALL, RPC_SOURCE_BTF, "");
-}
-
 TEST(test_no_sunrpc)
 {
+	/* What may come with the module is unknown, not missing. */
+	static const char *const unknown[] = { "sunrpc_types", "sunrpc_events", "transports",
+					       "rpc_clients" };
 	struct rpc_offer f = well;
 	struct source_choice c;
 
@@ -73,19 +74,15 @@ TEST(test_no_sunrpc)
 	assert_int_equal(c.best, RPC_SOURCE_BTF);
 	f.sunrpc = SUNRPC_LOADING;
 	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_NONE, "");
-	/* What may come with the module is unknown, not missing. */
-	source_choose(&c, &f, RPC_SOURCES_ALL);
-	assert_int_equal(find(&c, "sunrpc_types")->result, SOURCE_CHECK_UNKNOWN);
-	assert_int_equal(find(&c, "sunrpc_events")->result, SOURCE_CHECK_UNKNOWN);
-	assert_int_equal(find(&c, "transports")->result, SOURCE_CHECK_UNKNOWN);
-	assert_int_equal(find(&c, "rpc_clients")->result, SOURCE_CHECK_UNKNOWN);
+	for (size_t i = 0; i < COUNT(unknown); i++)
+		assert_int_equal(check_of(&f, unknown[i])->result, SOURCE_CHECK_UNKNOWN);
 }
 
 TEST(test_each_missing_thing)
 {
-	struct rpc_offer f;
+	struct rpc_offer f = well;
 
-	f = well;
+	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_BTF, "");
 	f.sunrpc_btf = false;
 	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_TRACEPOINTS, "sunrpc_types");
 	f.tracefs = TRACEFS_UNMOUNTED;
@@ -93,15 +90,12 @@ TEST(test_each_missing_thing)
 	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_MOUNTSTATS, "sunrpc_types tracefs");
 	f.tracefs = TRACEFS_MOUNTED;
 	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_MOUNTSTATS, "sunrpc_types sunrpc_events");
-
 	f = well;
 	f.kernel_btf = false;
 	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_TRACEPOINTS, "kernel_types");
-
 	f = well;
 	f.bpf = false;
 	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_MOUNTSTATS, "bpf");
-
 	f = well;
 	f.lockdown = LOCKDOWN_INTEGRITY;
 	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_BTF, "");
@@ -146,21 +140,17 @@ TEST(test_allowed)
 TEST(test_out_of_tree_fix)
 {
 	struct rpc_offer f = well;
-	struct source_choice c;
 
 	f.sunrpc_btf = false;
 	f.out_of_tree = true;
-	source_choose(&c, &f, RPC_SOURCES_ALL);
-	assert_has(find(&c, "sunrpc_types")->fix, "debug information and a build id");
+	assert_has(check_of(&f, "sunrpc_types")->fix, "debug information and a build id");
 	strcpy(f.types_fix, "pahole");
-	source_choose(&c, &f, RPC_SOURCES_ALL);
-	assert_string_equal(find(&c, "sunrpc_types")->fix, "pahole");
+	assert_string_equal(check_of(&f, "sunrpc_types")->fix, "pahole");
 }
 
 TEST(a_file_of_types_replaces_those_of_the_kernel)
 {
 	struct rpc_offer f = well;
-	struct source_choice c;
 
 	f.sunrpc_btf = false;
 	f.types_file = TYPES_FILE_GOOD;
@@ -169,18 +159,14 @@ TEST(a_file_of_types_replaces_those_of_the_kernel)
 	f.types_file = TYPES_FILE_REFUSED;
 	strcpy(f.types_refused, "the file is refused");
 	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_TRACEPOINTS, "sunrpc_types module_types");
-	source_choose(&c, &f, RPC_SOURCES_ALL);
-	assert_int_equal(find(&c, "types_file")->result, SOURCE_CHECK_MISSING);
-	assert_string_equal(find(&c, "types_file")->text, "the file is refused");
+	assert_int_equal(check_of(&f, "types_file")->result, SOURCE_CHECK_MISSING);
+	assert_string_equal(check_of(&f, "types_file")->text, "the file is refused");
 	/* It is told, too, if the file is not needed. */
 	f = well;
 	f.types_file = TYPES_FILE_REFUSED;
 	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_BTF, "");
-	source_choose(&c, &f, RPC_SOURCES_ALL);
-	assert_int_equal(find(&c, "types_file")->result, SOURCE_CHECK_MISSING);
+	assert_int_equal(check_of(&f, "types_file")->result, SOURCE_CHECK_MISSING);
 }
-
-/* ---- made-up trees ---- */
 
 static struct rpc_offer look(void)
 {
@@ -195,14 +181,12 @@ TEST(test_empty_tree)
 {
 	struct rpc_offer f = look();
 
+	assert_printed("0 0", "%d %lu", f.lockdown, f.capabilities);
 	assert_int_equal(f.sunrpc, SUNRPC_ABSENT);
 	assert_int_equal(f.tracefs, TRACEFS_ABSENT);
-	assert_int_equal(f.lockdown, LOCKDOWN_NONE);
-	assert_int_equal(f.capabilities, 0);
 	assert_false(f.bpf || f.kernel_btf || f.sunrpc_btf || f.sunrpc_events || f.debugfs ||
-		     f.transports || f.mountstats || f.out_of_tree);
-	assert_string_equal(f.srcversion, "");
-	assert_string_equal(f.disk_path, "");
+		     f.transports || f.mountstats || f.out_of_tree || *f.srcversion ||
+		     *f.disk_path);
 }
 
 TEST(test_module_states)
@@ -213,11 +197,8 @@ TEST(test_module_states)
 	assert_int_equal(sunrpc_look(root), SUNRPC_LIVE);
 	put("/sys/module/sunrpc/initstate", "going\n");
 	assert_int_equal(sunrpc_look(root), SUNRPC_LOADING);
-}
-
-/* Or the hooks would be detached from a module that is in use. */
-TEST(a_module_that_cannot_be_looked_at_is_not_absent)
-{
+	/* One that cannot be looked at is not absent, or the hooks would be detached while it is in use. */
+	fresh();
 	put("/sys/module/other", "");
 	assert_int_equal(symlink("sunrpc", "sys/module/sunrpc"), 0); /* ELOOP */
 	assert_int_not_equal(sunrpc_look(root), SUNRPC_ABSENT);
@@ -228,38 +209,26 @@ TEST(test_live_module)
 	const char module[] = "\177ELF...\0license=GPL\0srcversion=0123ABCD\0";
 	struct rpc_offer f;
 
-	put("/sys/module/sunrpc/initstate", "live\n");
-	put("/sys/module/sunrpc/srcversion", "0123ABCD\n");
+	put_machine();
 	put("/sys/module/sunrpc/taint", "OE\n");
-	put("/sys/kernel/btf/sunrpc", "");
-	put("/sys/kernel/btf/vmlinux", "");
-	put("/sys/fs/bpf/x", "");
 	put("/sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
 	put("/proc/self/status", "Name:\tx\nCapInh:\t0000000000000000\n"
 				 "CapEff:\t000000c000200000\n");
-	put("/sys/kernel/tracing/instances/x", "");
-	put("/sys/kernel/tracing/events/sunrpc/enable", "0\n");
-	put("/sys/kernel/debug/sunrpc/rpc_clnt/0/info", "");
-	put("/sys/kernel/sunrpc/xprt-switches/switch-0/x", "");
-	put("/proc/self/mountstats", "");
 	put("/lib/modules/6.1.0-test/modules.dep", "kernel/fs/nfs/nfs.ko: updates/dkms/sunrpc.ko\n"
 						   "updates/dkms/sunrpc.ko:\nkernel/net/x.ko:\n");
 	put_bytes("/lib/modules/6.1.0-test/updates/dkms/sunrpc.ko", module, sizeof(module));
 	f = look();
-	assert_int_equal(f.sunrpc, SUNRPC_LIVE);
-	assert_string_equal(f.srcversion, "0123ABCD");
-	assert_true(f.out_of_tree);
 	assert_true(f.bpf && f.kernel_btf && f.sunrpc_btf && f.sunrpc_events && f.debugfs &&
-		    f.transports && f.mountstats && f.nfs_types);
+		    f.transports && f.mountstats && f.nfs_types && f.out_of_tree);
+	assert_int_equal(f.sunrpc, SUNRPC_LIVE);
+	assert_int_equal(f.lockdown, LOCKDOWN_CONFIDENTIALITY);
+	assert_int_equal(f.tracefs, TRACEFS_MOUNTED);
+	assert_printed("0123ABCD 0123ABCD updates/dkms/sunrpc.ko c000200000", "%s %s %s %lx",
+		       f.srcversion, f.disk_srcversion, f.disk_path, f.capabilities);
 	put("/sys/module/nfs/initstate", "live\n");
 	assert_false(look().nfs_types);
 	put("/sys/kernel/btf/nfs", "");
 	assert_true(look().nfs_types);
-	assert_int_equal(f.lockdown, LOCKDOWN_CONFIDENTIALITY);
-	assert_int_equal(f.capabilities, 0xc000200000);
-	assert_int_equal(f.tracefs, TRACEFS_MOUNTED);
-	assert_string_equal(f.disk_path, "updates/dkms/sunrpc.ko");
-	assert_string_equal(f.disk_srcversion, "0123ABCD");
 }
 
 TEST(a_file_of_types_is_found_at_the_modules_place)

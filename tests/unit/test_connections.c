@@ -5,14 +5,12 @@
 #include "session/session.h"
 #include "snapshot.h"
 
-static struct delta d;
 static struct connections c;
 
 AFTER_EACH()
 {
 	free(c.list);
 	c = (struct connections){};
-	delta_free(&d);
 }
 
 /* A connection with @replies, each after @us microseconds. */
@@ -49,10 +47,8 @@ static size_t count_bad(void)
 static void judge(void)
 {
 	free(c.list);
-	delta_free(&d);
 	before.time_ns = now.time_ns = 1;
-	assert_int_equal(delta_make(&d, &before, &now), 0);
-	c = connections_of(&d, "nas");
+	c = connections_of(subtract(), "nas");
 }
 
 /* Seven have a thousand replies each, after 40 ms. */
@@ -65,37 +61,33 @@ static void add_eight(uint64_t slow_replies, uint64_t slow_us)
 	add(&now, "other", "tcp/0", 100000, 1);
 }
 
-TEST(one_slow_connection_of_eight_is_found)
+TEST(a_slow_connection_of_eight_is_found)
 {
-	add_eight(100, 400000);
-	judge();
-	assert_int_equal(c.count, 8);
-	assert_true(find("tcp/3")->slow);
-	assert_int_equal(count_bad(), 1);
-	assert_true(find("tcp/3")->share > 0.0140 && find("tcp/3")->share < 0.0141);
-	assert_true(find("tcp/0")->share > 0.1408 && find("tcp/0")->share < 0.1409);
-	assert_int_equal(find("tcp/3")->mean_ns, 400000000);
-	assert_int_equal(c.median_ns, 40000000);
-}
+	static const struct {
+		uint64_t replies, us; /* of it; the others have 1000, after 40 ms each */
+		bool slow;
+	} cases[] = {
+		{ 100, 400000, true },
+		{ 1000, 90000, true }, /* one call at a time, which goes to each in turn */
+		{ 1000, 40000, false },
+		{ 520, 80000, false }, /* not more than twice the time */
+		{ 0, 0, false }, /* idle */
+	};
 
-/* One call at a time, which goes to each connection in turn. */
-TEST(a_slow_connection_with_as_many_calls_is_found)
-{
-	add_eight(1000, 90000);
-	judge();
-	assert_true(find("tcp/3")->slow);
-	assert_int_equal(count_bad(), 1);
-}
-
-TEST(equal_connections_are_not_slow)
-{
-	add_eight(1000, 40000);
-	judge();
-	assert_int_equal(count_bad(), 0);
-	fresh();
-	add_eight(520, 80000); /* not more than twice the time */
-	judge();
-	assert_int_equal(count_bad(), 0);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		print_message("# %lu replies\n", cases[i].replies);
+		fresh();
+		add_eight(cases[i].replies, cases[i].us);
+		judge();
+		assert_int_equal(c.count, 8);
+		assert_int_equal(find("tcp/3")->slow, cases[i].slow);
+		assert_int_equal(count_bad(), cases[i].slow);
+		assert_int_equal(find("tcp/3")->mean_ns, cases[i].us * 1000);
+		assert_int_equal(c.median_ns, 40 * MS);
+		if (!i)
+			assert_printed("0.0141 0.1408", "%.4f %.4f", find("tcp/3")->share,
+				       find("tcp/0")->share);
+	}
 }
 
 TEST(few_replies_prove_a_connection_slow_only_beside_many)
@@ -119,30 +111,16 @@ TEST(few_replies_prove_a_connection_slow_only_beside_many)
 	}
 }
 
-TEST(an_idle_connection_is_not_slow)
-{
-	add_eight(0, 0);
-	judge();
-	assert_int_equal(count_bad(), 0);
-	assert_int_equal(find("tcp/3")->mean_ns, 0);
-	assert_int_equal(c.median_ns, 40000000);
-}
-
 TEST(of_two_the_slower_one_is_found)
 {
 	add(&now, "nas", "tcp/0", 1000, 40);
+	judge();
+	assert_int_equal(c.count, 1);
+	assert_int_equal(count_bad(), 0); /* a single one is never slow */
 	add(&now, "nas", "tcp/1", 100, 400);
 	judge();
 	assert_false(find("tcp/0")->slow);
 	assert_true(find("tcp/1")->slow);
-}
-
-TEST(a_single_connection_is_never_slow)
-{
-	add(&now, "nas", "tcp/0", 10, 4000000);
-	judge();
-	assert_int_equal(c.count, 1);
-	assert_int_equal(count_bad(), 0);
 }
 
 TEST(an_unanswered_call_makes_a_connection_stuck)

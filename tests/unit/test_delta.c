@@ -6,23 +6,10 @@
 #include "session/session.h"
 #include "snapshot.h"
 
-static struct delta d;
-
 BEFORE_EACH()
 {
 	before.time_ns = 100 * SECOND;
 	now.time_ns = 110 * SECOND;
-}
-
-AFTER_EACH()
-{
-	delta_free(&d);
-}
-
-static void subtract(void)
-{
-	delta_free(&d);
-	assert_int_equal(delta_make(&d, &before, &now), 0);
 }
 
 /* The calls of an op, each of a millisecond. */
@@ -39,12 +26,12 @@ static void set_op(struct snapshot *s, const char *name, uint64_t calls, uint64_
 
 static void assert_op(size_t at, const char *name, uint64_t calls, uint64_t bytes)
 {
+	const struct op_delta *o = &d.ops[at];
+
 	assert_true(at < d.op_count);
-	assert_string_equal(d.ops[at].now->op, name);
-	assert_int_equal(time_histogram_count(&d.ops[at].total), calls);
-	assert_int_equal(d.ops[at].total.sum_ns, calls * SECOND / 1000);
-	assert_int_equal(d.ops[at].phase_ns[RPC_PHASE_RTT], calls * SECOND / 1000);
-	assert_int_equal(d.ops[at].sent_bytes, bytes);
+	assert_printed(formatted("%s %lu %lu %lu %lu", name, calls, calls * MS, calls * MS, bytes),
+		       "%s %lu %lu %lu %lu", o->now->op, time_histogram_count(&o->total),
+		       o->total.sum_ns, o->phase_ns[RPC_PHASE_RTT], o->sent_bytes);
 }
 
 TEST(what_has_changed_is_the_difference_wherever_it_is)
@@ -113,12 +100,9 @@ TEST(other_entries_follow_the_same_rule)
 		s->calls.cpu_waiting_ns = i ? 5 : 9;
 	}
 	subtract();
-	assert_int_equal(d.errors[0].count, 3);
-	assert_int_equal(d.servers[0].credentials_ns, 5);
-	assert_int_equal(d.servers[0].depth[RPC_QUEUE_PENDING].sum, 100);
-	assert_int_equal(d.faults[0].count, 1);
-	assert_int_equal(d.kernel_events[0].count, 4);
-	assert_int_equal(d.cpu_waiting_ns, 5);
+	assert_printed("3 5 100 1 4 5", "%lu %lu %lu %lu %lu %lu", d.errors[0].count,
+		       d.servers[0].credentials_ns, d.servers[0].depth[RPC_QUEUE_PENDING].sum,
+		       d.faults[0].count, d.kernel_events[0].count, d.cpu_waiting_ns);
 	before.calls.cpu_waiting_ns = 0;
 	subtract();
 	assert_int_equal(d.cpu_waiting_ns, 0);
@@ -127,12 +111,12 @@ TEST(other_entries_follow_the_same_rule)
 TEST(tcps_counters_begin_again_alone)
 {
 	static const struct {
-		uint64_t retransmits, segments, lost, expected_retransmits, expected_segments,
-			expected_lost;
+		uint64_t retransmits, segments, lost;
+		const char *expected; /* differences, in that order */
 	} cases[] = {
-		{ 12, 1500, 30, 2, 500, 10 },
-		{ 12, 400, 25, 2, 400, 25 }, /* a new connection */
-		{ 3, 1500, 30, 3, 500, 10 }, /* a new observation */
+		{ 12, 1500, 30, "2 500 10" },
+		{ 12, 400, 25, "2 400 25" }, /* a new connection */
+		{ 3, 1500, 30, "3 500 10" }, /* a new observation */
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -145,17 +129,15 @@ TEST(tcps_counters_begin_again_alone)
 			t->segments_lost = n ? cases[i].lost : 20;
 		}
 		subtract();
-		assert_int_equal(d.transports[0].retransmits, cases[i].expected_retransmits);
-		assert_int_equal(d.transports[0].segments, cases[i].expected_segments);
-		assert_int_equal(d.transports[0].segments_lost, cases[i].expected_lost);
+		assert_printed(cases[i].expected, "%lu %lu %lu", d.transports[0].retransmits,
+			       d.transports[0].segments, d.transports[0].segments_lost);
 	}
 	/* What came before a connection was first seen. */
 	snapshot_transport(&now.calls, "nas", "tcp/1")->segments = 700;
 	snapshot_transport(&now.calls, "nas", "tcp/1")->retransmits = 7;
 	subtract();
-	assert_int_equal(d.transport_count, 2);
-	assert_int_equal(d.transports[1].segments, 0);
-	assert_int_equal(d.transports[1].retransmits, 7);
+	assert_printed("2 0 7", "%zu %lu %lu", d.transport_count, d.transports[1].segments,
+		       d.transports[1].retransmits);
 }
 
 static struct nfs_span span;
@@ -197,18 +179,15 @@ TEST(each_consumer_gives_the_same_answer)
 	nfs_watch_add(&w, &t.interval, on_span, NULL);
 	assert_int_equal(session_end(&t), 0);
 
-	assert_int_equal(t.latest.points[0].calls, 400);
-	assert_int_equal(t.latest.points[0].sent_bytes, 300000000);
-	assert_int_equal(t.latest.points[0].saturated_ns[RPC_LIMIT_SLOT], 6 * SECOND);
-	assert_int_equal(t.servers[0].sums.calls, 400);
-	assert_int_equal(time_histogram_count(&t.total.ops[0].total), 400);
-	assert_int_equal(t.total.ops[0].sent_bytes, 300000000);
-	assert_int_equal(t.total.transports[0].replies, 400);
+	assert_printed("400 300000000 6", "%lu %lu %lu", t.latest.points[0].calls,
+		       t.latest.points[0].sent_bytes,
+		       t.latest.points[0].saturated_ns[RPC_LIMIT_SLOT] / SECOND);
+	assert_printed("400 400 300000000 400", "%lu %lu %lu %lu", t.servers[0].sums.calls,
+		       time_histogram_count(&t.total.ops[0].total), t.total.ops[0].sent_bytes,
+		       t.total.transports[0].replies);
 	assert_int_equal(verdict_of(&t.limits, "nas").numbers.calls, 400);
-	assert_int_equal(t.episodes.count, 1);
-	assert_int_equal(t.episodes.list[0].bytes, 300000000);
-	assert_string_equal(span.kind, "nfs_saturation");
-	assert_string_equal(span.name, "slot");
+	assert_printed("1 300000000", "%zu %lu", t.episodes.count, t.episodes.list[0].bytes);
+	assert_printed("nfs_saturation slot", "%s %s", span.kind, span.name);
 	nfs_watch_free(&w);
 	session_free(&t);
 }

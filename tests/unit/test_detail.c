@@ -91,8 +91,6 @@ static double value_of(const char *sample)
 	return at ? strtod(at + strlen(begin), NULL) : -1;
 }
 
-/* ---- limits ---- */
-
 static void assert_at_most(unsigned int servers, unsigned int transports, size_t most)
 {
 	size_t samples;
@@ -116,8 +114,6 @@ TEST(eight_servers_with_16_transports_each_have_at_most_5000_samples)
 {
 	assert_at_most(8, 16, 5000);
 }
-
-/* ---- bounds ---- */
 
 TEST(every_bound_is_that_of_a_kernel_bucket)
 {
@@ -172,8 +168,6 @@ TEST(a_level_has_these_bounds)
 		assert_int_equal(!m->bounds[DETAIL_NODE], strstr(m->help, "--detail op") != NULL);
 	}
 }
-
-/* ---- figures ---- */
 
 /* Also the sums and counts by op. */
 TEST(what_node_shows_op_shows_with_the_same_value)

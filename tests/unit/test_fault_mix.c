@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that each call of the driver counts once, however late it is read, whatever users and processes print beside
  * it, of texts of the driver, too, and whatever of that the hook and the log lose. */
-#include "unit.h"
-#include "faults/prove/parts.h"
+#include "fault_world.h"
 
 #define MIXES 1000
 #define MAX_RECORDS 150
@@ -28,10 +27,6 @@ static const struct {
 };
 
 struct mix {
-	struct faults faults;
-	struct fault_events events;
-	struct fault_stream *stream;
-	uint64_t now;
 	uint32_t random;
 	uint64_t wanted[COUNT(lines)];
 	size_t to_repeat, count;
@@ -49,22 +44,11 @@ struct mix {
 	} records[MAX_RECORDS];
 };
 
-static const struct log quiet;
-static const struct xid_policy no_policy;
-
-static void ignore(void *context, const struct event *event)
-{
-	(void)context;
-	(void)event;
-}
-
 static size_t up_to(struct mix *m, size_t limit)
 {
 	m->random = m->random * 1664525u + 1013904223u;
 	return (m->random >> 8) % limit;
 }
-
-/* ---- what is printed ---- */
 
 static void begin_call(struct printed *p, enum printk_origin origin, bool dropped)
 {
@@ -110,7 +94,7 @@ static void print(struct mix *m)
 {
 	struct printed *p = &m->records[m->count++];
 
-	p->time = m->now;
+	p->time = w->now;
 	p->lost = !up_to(m, 6);
 	if (m->to_repeat) {
 		m->to_repeat--;
@@ -137,21 +121,14 @@ static void print(struct mix *m)
 		print_line(m, p);
 }
 
-/* ---- what the agent reads ---- */
-
-static void pass_message(struct mix *m, const struct printed *p, size_t call)
+static void pass_message(const struct printed *p, size_t call)
 {
 	size_t at = p->calls[call].at;
 	size_t end = call + 1 < p->call_count ? p->calls[call + 1].at : strlen(p->text);
-	struct printk_event *e = calloc(1, sizeof(*e) + end - at);
 
-	assert_non_null(e);
-	e->time = p->time;
-	e->len = (uint32_t)(end - at);
-	memcpy(e->text, p->text + at, end - at);
-	if (printk_marked(e->text, e->len) && !p->calls[call].dropped)
-		fault_stream_message(m->stream, e, p->calls[call].origin, m->now);
-	free(e);
+	w->origin = p->calls[call].origin;
+	if (printk_marked(p->text + at, end - at) && !p->calls[call].dropped)
+		printk_at(p->time, formatted("%.*s", (int)(end - at), p->text + at));
 }
 
 static void pass_record(struct mix *m, const struct printed *p)
@@ -163,21 +140,19 @@ static void pass_record(struct mix *m, const struct printed *p)
 				      .text_len = strlen(p->text) };
 
 	if (!p->lost)
-		fault_stream_record(m->stream, &record, p->text, RECORD_NEW, m->now);
+		fault_stream_record(w->stream, &record, p->text, RECORD_NEW, w->now);
 }
 
-/* ---- what is counted ---- */
-
-static uint64_t counted(const struct mix *m, size_t line)
+static uint64_t counted(size_t line)
 {
-	const struct fault_counts *c = &m->faults.counts;
 	uint64_t sum = 0;
 
-	for (size_t i = 0; lines[line].code && i < c->fault_count; i++)
-		sum += c->faults[i].code == lines[line].code ? c->faults[i].count : 0;
-	for (size_t i = 0; lines[line].event && i < c->kernel_event_count; i++)
-		if (!strcmp(c->kernel_events[i].kind, lines[line].event))
-			sum += c->kernel_events[i].count;
+	for (size_t i = 0; lines[line].code && i < counts->fault_count; i++)
+		if (counts->faults[i].code == lines[line].code)
+			sum += counts->faults[i].count;
+	for (size_t i = 0; lines[line].event && i < counts->kernel_event_count; i++)
+		if (!strcmp(counts->kernel_events[i].kind, lines[line].event))
+			sum += counts->kernel_events[i].count;
 	return sum;
 }
 
@@ -188,21 +163,21 @@ static void try_mix(struct mix *m)
 	while (records < size) {
 		if (m->count < size)
 			print(m);
-		m->now += up_to(m, 40) ? up_to(m, SECOND / 500) : up_to(m, 3 * SECOND);
+		w->now += up_to(m, 40) ? up_to(m, SECOND / 500) : up_to(m, 3 * SECOND);
 		if (m->count < size && up_to(m, 30))
 			continue;
 		for (; messages < m->count; messages++)
 			for (size_t i = 0; i < m->records[messages].call_count; i++)
-				pass_message(m, &m->records[messages], i);
+				pass_message(&m->records[messages], i);
 		while (records < m->count && (m->count == size || up_to(m, 10)))
 			pass_record(m, &m->records[records++]);
 		if (records == m->count)
-			fault_stream_expire(m->stream, m->now, false);
+			fault_stream_expire(w->stream, w->now, false);
 	}
-	fault_stream_expire(m->stream, m->now + 10 * SECOND, false);
+	pass(10 * SECOND);
 	for (size_t i = 0; i < COUNT(lines); i++)
 		if (lines[i].code || lines[i].event)
-			assert_int_equal(counted(m, i), m->wanted[i]);
+			assert_int_equal(counted(i), m->wanted[i]);
 }
 
 TEST(each_call_of_the_driver_counts_once)
@@ -211,23 +186,10 @@ TEST(each_call_of_the_driver_counts_once)
 		struct mix *m = calloc(1, sizeof(*m));
 
 		assert_non_null(m);
+		fresh();
 		m->random = i * 2654435761u;
-		m->now = 1000 * SECOND;
-		m->events = (struct fault_events){
-			.faults = &m->faults,
-			.handle = ignore,
-			.policy = &no_policy,
-			.log = &quiet,
-			.uevents_ns = UINT64_MAX,
-		};
-		for (int s = 0; s < SIGNALS; s++)
-			m->events.enabled_ns[s] = UINT64_MAX;
-		m->stream = fault_stream_new(&m->events, false);
-		assert_non_null(m->stream);
-		m->stream->origins_ns = m->now - SECOND;
+		w->stream->origins_ns = w->now - SECOND;
 		try_mix(m);
-		fault_stream_free(m->stream);
-		faults_free(&m->faults);
 		free(m);
 	}
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that the state file gives back what was put into it, the nastiest names and the fullest tables, and that a
- * file that was torn, changed or made up gives nothing. */
+ * file that was torn, changed or made up gives nothing; that counts are given to the store when they have changed, again
+ * if that was lost, and are taken over by the next run, but not those of another boot or of a damaged file. */
 #include <zlib.h>
 
 #include "unit.h"
@@ -97,39 +98,33 @@ static void read_back(void)
 
 TEST(what_is_written_reads_back)
 {
-	const struct fault *fault;
+	const struct past_fault *past;
+	const struct fault_counts *c = &again.faults.counts;
 
 	fill(&s);
 	read_back();
+	past = &again.faults.past[5];
 	/* Not only alike as text. */
-	assert_string_equal(again.boot, s.boot);
-	assert_int_equal(again.next, UINT64_MAX);
-	assert_int_equal(again.faults.counts.log_lost, 17);
-	assert_int_equal(again.faults.counts.fault_count, 12);
-	fault = &again.faults.counts.faults[5];
-	assert_string_equal(fault->device, "a\nb");
-	assert_string_equal(fault->severity, "caf\xc3\xa9");
-	assert_true(fault->count == UINT64_MAX && fault->incidents == 5 && fault->nvswitch);
-	assert_true(fault->first == 1700000000.123456 && fault->last == 999999999999.0);
-	assert_string_equal(again.faults.counts.gpus[7].uuid, "\xff\xfe\x01");
-	assert_true(again.faults.counts.gpus[7].rate_limited);
-	assert_string_equal(again.faults.counts.recoveries[1].evidence, "fault a 1");
-	assert_true(again.boot_to_wall == 1700000000.5);
-	assert_int_equal(again.faults.past_count, 12);
-	assert_string_equal(again.faults.past[5].gpu, "a\nb");
-	assert_int_equal(again.faults.past[5].boots.count, 2);
-	assert_true(again.faults.past[5].boots.times[0] == 2e9);
-	assert_true(again.faults.past[5].incidents.times[0] == 3e9);
+	assert_printed(
+		"5b0b4c4e-27dc-4fd3-a5d6-c2c2c2f1b6d1 18446744073709551615 17 12 12 1700000000.5",
+		"%s %lu %lu %zu %zu %.1f", again.boot, again.next, c->log_lost, c->fault_count,
+		again.faults.past_count, again.boot_to_wall);
+	assert_printed(
+		"a\nb caf\xc3\xa9 18446744073709551615 5 1 1700000000.123456 999999999999.000000",
+		"%s %s %lu %lu %d %.6f %.6f", c->faults[5].device, c->faults[5].severity,
+		c->faults[5].count, c->faults[5].incidents, c->faults[5].nvswitch,
+		c->faults[5].first, c->faults[5].last);
+	assert_printed("\xff\xfe\x01 1 fault a 1", "%s %d %s", c->gpus[7].uuid,
+		       c->gpus[7].rate_limited, c->recoveries[1].evidence);
+	assert_printed("a\nb 2 2e+09 3e+09", "%s %u %g %g", past->gpu, past->boots.count,
+		       past->boots.times[0], past->incidents.times[0]);
 }
 
 TEST(an_empty_state_reads_back)
 {
 	read_back();
-}
-
-/* As if set to 1970 on a node without a battery, and the node runs for a day. */
-TEST(a_state_reads_back_if_the_clock_stands_before_the_boot)
-{
+	/* As if set to 1970 on a node without a battery, and the node runs for a day. */
+	fresh();
 	s = (struct fault_state){ .next = 7, .boot_to_wall = -86400 };
 	read_back();
 	assert_int_equal(again.next, 7);
@@ -261,52 +256,22 @@ static int read_body(const char *body)
 
 TEST(what_makes_no_sense_is_refused)
 {
-	static const char *const bodies[] = {
-		"wall x\n",
-		"past a 1 2 5.0\n",
-		"past a 1 1\n",
-		"past a 1 1 5.0 x\n",
-		"place a 1\n",
-		"place a x 5.0\n",
-		"fault a 1 0 s x 1 1 1 1 x\n",
-		"next\n",
-		"next \n",
-		"next -1\n",
-		"next 1x\n",
-		"next 18446744073709551616\n",
-		"next 1 2\n",
-		"next 1",
-		"nonsense 1\n",
-		"\n",
-		"lost\n",
-		"paths 1 2\n",
-		"paths 1 2 3 4\n",
-		"boot 0123456789012345678901234567890123456789\n",
-		"boot %4\n",
-		"boot %zz\n",
-		"boot %00\n",
-		"fault a 1 0 s x 1 1 1\n",
-		"fault a 1 2 s x 1 1 1 1\n",
-		"fault a 4294967296 0 s x 1 1 1 1\n",
-		"fault a 1 0 s x 1 1 -1 1\n",
-		"fault a 1 0 s x 1 1 nan 1\n",
-		"fault a 1 0 s x 1 1 inf 1\n",
-		"fault 0123456789012345678901234 1 0 s x 1 1 1 1\n",
-		"event 2 k d 1 1\n",
-		"gpu a b c 2\n",
-		"bus 0123456789012345678901234\n",
-		"gpu a b\n",
-		"recovery a b\n",
-		"recovery a b 1 2\n",
-		"end 00000000\n",
-	};
 
 	assert_int_equal(read_body("next 5\n"), 0);
 	assert_int_equal(s.next, 5);
 	fault_state_free(&s);
-	for (size_t i = 0; i < COUNT(bodies); i++)
-		if (read_body(bodies[i]) != -EINVAL)
-			fail_msg("accepted: %s", bodies[i]);
+	NONE_ACCEPTED(text, read_body(text) != -EINVAL, "wall x\n", "past a 1 2 5.0\n",
+		      "past a 1 1\n", "past a 1 1 5.0 x\n", "place a 1\n", "place a x 5.0\n",
+		      "fault a 1 0 s x 1 1 1 1 x\n", "next\n", "next \n", "next -1\n", "next 1x\n",
+		      "next 18446744073709551616\n", "next 1 2\n", "next 1", "nonsense 1\n", "\n",
+		      "lost\n", "paths 1 2\n", "paths 1 2 3 4\n",
+		      "boot 0123456789012345678901234567890123456789\n", "boot %4\n", "boot %zz\n",
+		      "boot %00\n", "fault a 1 0 s x 1 1 1\n", "fault a 1 2 s x 1 1 1 1\n",
+		      "fault a 4294967296 0 s x 1 1 1 1\n", "fault a 1 0 s x 1 1 -1 1\n",
+		      "fault a 1 0 s x 1 1 nan 1\n", "fault a 1 0 s x 1 1 inf 1\n",
+		      "fault 0123456789012345678901234 1 0 s x 1 1 1 1\n", "event 2 k d 1 1\n",
+		      "gpu a b c 2\n", "bus 0123456789012345678901234\n", "gpu a b\n",
+		      "recovery a b\n", "recovery a b 1 2\n", "end 00000000\n");
 }
 
 TEST(a_file_of_another_program_is_refused)
@@ -331,4 +296,192 @@ TEST(a_boot_has_an_id)
 	boot_id_read(two);
 	assert_int_equal(strlen(one), 36);
 	assert_string_equal(one, two);
+}
+
+static const struct log quiet = { .quiet = true };
+
+/* What the store was given last. */
+static struct given {
+	char *text;
+	size_t len;
+	int times;
+	bool damaged;
+	bool full;
+} given;
+static struct state_store store;
+static struct faults faults;
+static struct state_file file;
+static uint64_t next;
+static struct fault_period hooks;
+
+static bool take(void *context, const char *text, size_t len, bool damaged)
+{
+	(void)context;
+	if (given.full)
+		return false;
+	free(given.text);
+	given.text = strndup(text, len);
+	given.len = len;
+	given.times++;
+	given.damaged = damaged;
+	return true;
+}
+
+BEFORE_EACH()
+{
+	given = (struct given){};
+	store = (struct state_store){ .path = "s", .write = take };
+	faults = (struct faults){};
+	next = 0;
+	hooks = (struct fault_period){};
+}
+
+AFTER_EACH()
+{
+	faults_free(&faults);
+	free(given.text);
+}
+
+static bool load(void)
+{
+	file = (struct state_file){ .log = &quiet, .store = &store };
+	return state_file_load(&file, &faults, &next, &hooks);
+}
+
+/* Another process reads what the store was given. */
+static bool load_again(void)
+{
+	bool taken;
+
+	faults_free(&faults);
+	faults = (struct faults){};
+	store.text = given.text;
+	store.len = given.len;
+	taken = load();
+	store.text = NULL;
+	return taken;
+}
+
+static void save(uint64_t next_record, int times)
+{
+	state_file_save(&file, &faults, next_record, hooks, 0);
+	assert_int_equal(given.times, times);
+}
+
+static void add_fault(void)
+{
+	struct fault like = { .device = "0000:c1:00.0", .code = 79 };
+
+	assert_int_equal(faults_add(&faults, &like, 1700000000), 0);
+}
+
+TEST(only_changes_are_saved)
+{
+	assert_false(load());
+	save(5, 1);
+	save(5, 1);
+	assert_false(state_file_changed(&file, &faults));
+	add_fault();
+	assert_true(state_file_changed(&file, &faults));
+	save(5, 2);
+	state_file_lost(&file);
+	assert_true(state_file_changed(&file, &faults));
+	save(5, 3);
+	add_fault();
+	given.full = true;
+	save(6, 3);
+	assert_true(state_file_changed(&file, &faults));
+	given.full = false;
+	save(6, 4);
+	assert_false(given.damaged);
+}
+
+TEST(the_next_run_continues)
+{
+	file = (struct state_file){ .log = &quiet, .store = &store };
+	add_fault();
+	save(7, 1);
+	assert_true(load_again());
+	assert_int_equal(next, 7);
+	assert_int_equal(faults.counts.fault_count, 1);
+	assert_int_equal(faults.counts.faults[0].count, 1);
+	save(7, 1);
+}
+
+/* Of another boot only the fatal faults are left, for the next ones too. */
+TEST(of_an_earlier_boot_the_fatal_faults_are_known)
+{
+	static const struct {
+		const char *wall;
+		size_t count;
+		double time;
+	} cases[] = { { "wall 1000.000000\n", 1, 1005 },
+		      { "wall 0.000000\n", 0, 0 },
+		      { "", 0, 0 } };
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char text[256];
+		int len;
+
+		fresh();
+		len = snprintf(text, sizeof(text),
+			       "xidscope-state 1\nboot x\n%snext 1\nlost 0\npaths 0 0 0\n"
+			       "fault a 79 0 fatal x 1 1 5.000000 5.000000\n",
+			       cases[i].wall);
+		len += sprintf(text + len, "end %08lx\n", crc32(0, (const Bytef *)text, (uInt)len));
+		store.text = text;
+		store.len = (size_t)len;
+		assert_false(load());
+		assert_int_equal(faults.counts.fault_count, 0);
+		assert_int_equal(faults.past_count, cases[i].count);
+		if (cases[i].count)
+			assert_true(faults.past[0].boots.times[0] == cases[i].time);
+		/* the same boot goes on with it */
+		state_file_save(&file, &faults, 3, hooks, 2000);
+		assert_true(load_again());
+		assert_int_equal(faults.past_count, cases[i].count);
+	}
+}
+
+TEST(what_the_hooks_alone_have_counted_is_kept)
+{
+	assert_false(load());
+	add_fault();
+	hooks = (struct fault_period){ 10.5, 20.25 };
+	save(7, 1);
+	hooks = (struct fault_period){};
+	assert_true(load_again());
+	assert_true(hooks.since == 10.5 && hooks.until == 20.25);
+}
+
+/* The first text that is taken says so, and no other. */
+TEST(a_file_that_cannot_be_read_is_not_overwritten)
+{
+	static const struct state_store damaged[] = { { .text = "nonsense", .len = 8 },
+						      { .text = "", .len = 0 },
+						      { .error = -EFBIG },
+						      { .error = -EIO } };
+
+	for (size_t i = 0; i < COUNT(damaged); i++) {
+		fresh();
+		store.text = damaged[i].text;
+		store.len = damaged[i].len;
+		store.error = damaged[i].error;
+		given.full = true;
+		assert_false(load());
+		save(1, 0);
+		given.full = false;
+		save(1, 1);
+		assert_true(given.damaged);
+		save(2, 2);
+		assert_false(given.damaged);
+	}
+}
+
+TEST(without_a_store_nothing_is_kept)
+{
+	file = (struct state_file){ .log = &quiet, .store = NULL };
+	assert_false(state_file_load(&file, &faults, &next, &hooks));
+	assert_false(state_file_changed(&file, &faults));
+	save(1, 0);
 }

@@ -26,23 +26,25 @@ static void add(unsigned int code, const char *device, double time)
 	report(&like, time);
 }
 
+/* "count incidents first last" of a fault. */
+static void assert_fault(size_t n, const char *expected)
+{
+	const struct fault *fault = &f.counts.faults[n];
+
+	assert_printed(expected, "%lu %lu %g %g", fault->count, fault->incidents, fault->first,
+		       fault->last);
+}
+
 TEST(repeats_within_five_seconds_are_one_incident)
 {
-	const struct fault *fault;
-
 	for (int i = 0; i < 16; i++)
 		add(13, "a", 100 + i * 4.5);
-	fault = &f.counts.faults[0];
-	assert_int_equal(fault->count, 16);
-	assert_int_equal(fault->incidents, 1);
+	assert_fault(0, "16 1 100 167.5");
 	add(13, "a", 100 + 15 * 4.5 + 5);
-	assert_int_equal(fault->incidents, 2);
-	assert_true(fault->first == 100 && fault->last == 100 + 15 * 4.5 + 5);
+	assert_fault(0, "17 2 100 172.5");
 	/* What comes late is of a burst before. */
 	add(13, "a", 150);
-	assert_int_equal(fault->incidents, 2);
-	assert_int_equal(fault->count, 18);
-	assert_true(fault->last == 100 + 15 * 4.5 + 5);
+	assert_fault(0, "18 2 100 172.5");
 }
 
 TEST(one_cause_has_one_incident)
@@ -51,19 +53,18 @@ TEST(one_cause_has_one_incident)
 
 	for (int i = 0; i < 10; i++)
 		report(&like, 100 + 10 * i);
-	assert_int_equal(f.counts.faults[0].incidents, 1);
+	assert_fault(0, "10 1 100 190");
 	like.causes[0] = 8;
 	report(&like, 300);
-	assert_int_equal(f.counts.faults[0].incidents, 2);
+	assert_fault(0, "11 2 100 300");
 	like.causes[0] = 7;
 	report(&like, 400);
-	assert_int_equal(f.counts.faults[0].incidents, 2);
+	assert_fault(0, "12 2 100 400");
 	/* An unknown one may be another each time. */
 	like.causes[0] = 0;
 	for (int i = 0; i < 3; i++)
 		report(&like, 500 + 10 * i);
-	assert_int_equal(f.counts.faults[0].incidents, 5);
-	assert_int_equal(f.counts.faults[0].count, 15);
+	assert_fault(0, "15 5 100 520");
 }
 
 /* The same whatever the clock is set to. */
@@ -152,20 +153,18 @@ TEST(an_exception_repeats_at_its_place_only)
 
 TEST(labels_that_differ_are_counted_apart)
 {
-	struct fault like = { .device = "a", .code = 13, .severity = "fatal" };
+	static const struct fault faults[] = {
+		{ .device = "a", .code = 13, .severity = "fatal" },
+		{ .device = "a", .code = 13, .severity = "fatal", .nvswitch = true },
+		{ .device = "a", .code = 14, .severity = "fatal", .nvswitch = true },
+		{ .device = "a", .code = 14, .severity = "warning", .nvswitch = true },
+		{ "a", .code = 14, .severity = "warning", .action = "X", .nvswitch = true },
+		{ "b", .code = 14, .severity = "warning", .action = "X", .nvswitch = true },
+		{ "b", .code = 14, .severity = "warning", .action = "X", .nvswitch = true },
+	};
 
-	faults_add(&f, &like, 1);
-	like.nvswitch = true;
-	faults_add(&f, &like, 1);
-	like.code = 14;
-	faults_add(&f, &like, 1);
-	strcpy(like.severity, "warning");
-	faults_add(&f, &like, 1);
-	strcpy(like.action, "X");
-	faults_add(&f, &like, 1);
-	strcpy(like.device, "b");
-	faults_add(&f, &like, 1);
-	faults_add(&f, &like, 1);
+	for (size_t i = 0; i < COUNT(faults); i++)
+		report(&faults[i], 1);
 	assert_int_equal(f.counts.fault_count, 6);
 	assert_int_equal(f.counts.faults[5].count, 2);
 }
@@ -208,12 +207,9 @@ static uint64_t count_all(void)
 TEST(too_many_faults_are_of_another_device)
 {
 	const struct fault *other;
-	char device[PCI_ADDRESS_SIZE];
 
-	for (unsigned int i = 0; i < MAX_FAULTS + 3000; i++) {
-		snprintf(device, sizeof(device), "%u", i);
-		add(i % 4, device, i);
-	}
+	for (unsigned int i = 0; i < MAX_FAULTS + 3000; i++)
+		add(i % 4, formatted("%u", i), i);
 	/* Those that are known count on. */
 	add(1, "5", 9000);
 	assert_int_equal(f.counts.fault_count, MAX_FAULTS + 4);
@@ -291,15 +287,13 @@ TEST(too_many_events_are_of_another_device)
 
 TEST(gpus_and_recoveries_are_bounded)
 {
-	char device[PCI_ADDRESS_SIZE];
-
-	for (int i = 0; i < MAX_GPUS + 10; i++) {
+	for (int i = 0; i < MAX_GPUS + 10; i++)
 		assert_true(!faults_gpu(&f, formatted("%d", i)) == (i >= MAX_GPUS));
-	}
 	assert_non_null(faults_gpu(&f, "3"));
 	assert_int_equal(f.counts.gpu_count, MAX_GPUS);
 	for (unsigned int i = 0; i < MAX_RECOVERIES + 10; i++) {
-		snprintf(device, sizeof(device), "%u", i);
+		const char *device = formatted("%u", i);
+
 		add(1, device, 1);
 		assert_int_equal(faults_recovered(&f, device, "device_probed", 2), 0);
 	}
@@ -360,10 +354,9 @@ TEST(a_clock_that_is_set_moves_all_times)
 	faults_add_kernel_event(&f, false, "oom_kill", "", 200);
 	faults_recovered(&f, "all", "driver_loaded", 300);
 	assert_int_equal(faults_snapshot(&f, &(struct fault_clock){ 1700000000, 1000, 0 }, &s), 0);
-	assert_true(s.faults[0].first == 1700000100);
-	assert_true(s.faults[0].last == 1700000100);
-	assert_true(s.kernel_events[0].last == 1700000200);
-	assert_true(s.recoveries[0].time == 1700000300);
+	assert_printed("1700000100 1700000100 1700000200 1700000300", "%.10g %.10g %.10g %.10g",
+		       s.faults[0].first, s.faults[0].last, s.kernel_events[0].last,
+		       s.recoveries[0].time);
 	fault_counts_free(&s);
 	/* Before the epoch it is not known. */
 	assert_int_equal(faults_snapshot(&f, &(struct fault_clock){ -250, 1000, 0 }, &s), 0);
@@ -386,13 +379,11 @@ TEST(a_snapshot_has_all)
 	f.counts.log_lost = 9;
 	f.counts.gpu_watched = true;
 	assert_int_equal(faults_snapshot(&f, &(struct fault_clock){ 0, 1000, 0 }, &s), 0);
-	assert_int_equal(s.faults[0].count, 2);
-	assert_true(s.faults[0].first == 10 && s.faults[0].last == 20);
-	assert_int_equal(s.faults[0].incidents, 2);
-	assert_true(s.kernel_events[0].count == 1 && s.kernel_events[0].last == 30);
-	assert_string_equal(s.gpus[0].uuid, "GPU-1");
-	assert_true(s.recoveries[0].time == 40);
-	assert_true(s.fault_paths[FAULT_PATH_BOTH] == 2 && s.log_lost == 9 && s.gpu_watched);
+	assert_printed(
+		"2 2 10 20, 1 30, GPU-1, 40, 2 9 1", "%lu %lu %g %g, %lu %g, %s, %g, %lu %lu %d",
+		s.faults[0].count, s.faults[0].incidents, s.faults[0].first, s.faults[0].last,
+		s.kernel_events[0].count, s.kernel_events[0].last, s.gpus[0].uuid,
+		s.recoveries[0].time, s.fault_paths[FAULT_PATH_BOTH], s.log_lost, s.gpu_watched);
 	fault_counts_free(&s);
 }
 

@@ -31,18 +31,16 @@ static void add_entries(struct snapshot *s, unsigned int first, unsigned int end
 		snprintf(t->remote.address, sizeof(t->remote.address), "192.0.2.%u", n);
 		strcpy(t->local.address, "192.0.2.254");
 		t->alive = n % 2;
-		t->retransmits = n;
+		t->retransmits = t->oldest_ns = t->slots_max = n;
 		t->timeouts = 2 * n;
 		t->disconnects = 3 * n;
 		t->connects = 4 * n;
-		t->replies = 7 * n;
-		t->rtt_ns = 8 * n;
-		t->oldest_ns = n;
-		for (unsigned int l = 0; l < RPC_LIMITS; l++)
-			t->saturated_ns[l] = n * 1000 + l;
-		t->slots_max = n;
 		t->slots_allocated = 5 * n;
 		t->slots_in_flight = 6 * n;
+		t->replies = 7 * n;
+		t->rtt_ns = 8 * n;
+		for (unsigned int l = 0; l < RPC_LIMITS; l++)
+			t->saturated_ns[l] = n * 1000 + l;
 		v = snapshot_server(&s->calls, server);
 		assert_non_null(v);
 		for (unsigned int q = 0; q < RPC_QUEUES; q++) {
@@ -112,26 +110,22 @@ static void assert_first_are_the_same(size_t count)
 	assert_memory_equal(a->servers, b->servers, count * sizeof(*a->servers));
 }
 
+static void assert_counts(const char *expected)
+{
+	assert_printed(expected, "%zu ops %zu errors %zu transports %zu servers %lu folded",
+		       now.calls.op_count, now.calls.error_count, now.calls.transport_count,
+		       now.calls.server_count, now.calls.folded_entries);
+}
+
 TEST(what_is_within_the_bound_is_left_as_it_is)
 {
+	snapshot_fold(&now, 8);
+	assert_counts("0 ops 0 errors 0 transports 0 servers 0 folded");
 	add_entries(&now, 0, 10);
 	add_entries(&before, 0, 10);
 	snapshot_fold(&now, 10 * RPC_PHASES);
-	assert_int_equal(now.calls.op_count, 10);
 	assert_first_are_the_same(10);
-	assert_int_equal(now.calls.error_count, 10);
-	assert_int_equal(now.calls.transport_count, 10);
-	assert_int_equal(now.calls.server_count, 10);
-	assert_int_equal(now.calls.folded_entries, 0);
-}
-
-TEST(an_empty_snapshot_stays_empty)
-{
-	snapshot_fold(&now, 8);
-	assert_int_equal(now.calls.op_count + now.calls.error_count + now.calls.transport_count +
-				 now.calls.server_count,
-			 0);
-	assert_int_equal(now.calls.folded_entries, 0);
+	assert_counts("10 ops 10 errors 10 transports 10 servers 0 folded");
 }
 
 /* The largest family of each kind of entry has one label set per phase, error, limit and queue. */
@@ -154,23 +148,18 @@ TEST(no_family_has_more_than_the_bound_and_one)
 
 TEST(the_rest_is_named_other_in_every_label_and_counted)
 {
+	const struct calls *c = &now.calls;
+
 	add_entries(&now, 0, 50);
 	snapshot_fold(&now, 40);
-	assert_int_equal(now.calls.op_count, 6);
-	assert_string_equal(now.calls.ops[5].server, "other");
-	assert_string_equal(now.calls.ops[5].op, "other");
-	assert_int_equal(now.calls.error_count, 41);
-	assert_string_equal(now.calls.errors[40].server, "other");
-	assert_string_equal(now.calls.errors[40].op, "other");
-	assert_string_equal(now.calls.errors[40].status, "other");
-	assert_int_equal(now.calls.transport_count, 14);
-	assert_string_equal(now.calls.transports[13].server, "other");
-	assert_string_equal(now.calls.transports[13].name, "other");
-	assert_string_equal(now.calls.transports[13].remote.address, "");
-	assert_string_equal(now.calls.transports[13].local.address, "");
-	assert_int_equal(now.calls.server_count, 9);
-	assert_string_equal(now.calls.servers[8].server, "other");
-	assert_int_equal(now.calls.folded_entries, (50 - 5) + (50 - 40) + (50 - 13) + (50 - 8));
+	assert_counts("6 ops 41 errors 14 transports 9 servers 134 folded");
+	assert_int_equal(c->folded_entries, (50 - 5) + (50 - 40) + (50 - 13) + (50 - 8));
+	assert_printed("other other, other other other, other other, no address '', other",
+		       "%s %s, %s %s %s, %s %s, no address '%s%s', %s", c->ops[5].server,
+		       c->ops[5].op, c->errors[40].server, c->errors[40].op, c->errors[40].status,
+		       c->transports[13].server, c->transports[13].name,
+		       c->transports[13].remote.address, c->transports[13].local.address,
+		       c->servers[8].server);
 }
 
 TEST(sums_are_preserved_exactly)
@@ -192,7 +181,11 @@ TEST(sums_are_preserved_exactly)
 TEST(gauges_of_the_rest_are_those_of_its_greatest)
 {
 	add_entries(&now, 0, 50);
-	now.calls.transports[14].alive = false;
+	for (size_t i = 0; i < now.calls.transport_count; i++)
+		now.calls.transports[i].alive = false;
+	keep_snapshot(&before, &now);
+	snapshot_fold(&before, 40);
+	assert_false(before.calls.transports[13].alive);
 	now.calls.transports[15].alive = true;
 	snapshot_fold(&now, 40);
 	assert_true(now.calls.transports[13].alive);
@@ -206,23 +199,18 @@ TEST(gauges_of_the_rest_are_those_of_its_greatest)
 TEST(what_only_describes_is_left_out_and_counted)
 {
 	struct nfs_mount mount = {};
-	char server[LABEL_SIZE];
 
 	for (unsigned int n = 0; n < 20; n++) {
-		snprintf(server, sizeof(server), "nas-%u", n);
-		strcpy(mount.server, server);
+		snprintf(mount.server, sizeof(mount.server), "nas-%u", n);
 		assert_non_null(snapshot_mount(&now.calls, &mount));
-		assert_non_null(snapshot_storage(&now.calls, server));
+		assert_non_null(snapshot_storage(&now.calls, mount.server));
 	}
 	snapshot_fold(&now, 20);
-	assert_int_equal(now.calls.folded_entries, 0);
-	assert_int_equal(now.calls.mount_count, 20);
+	assert_printed("0 20", "%lu %zu", now.calls.folded_entries, now.calls.mount_count);
 	snapshot_fold(&now, 8);
-	assert_int_equal(now.calls.mount_count, 8);
-	assert_int_equal(now.calls.storage_count, 8);
-	assert_string_equal(now.calls.mounts[7].server, "nas-7");
-	assert_string_equal(now.calls.storages[7].server, "nas-7");
-	assert_int_equal(now.calls.folded_entries, 24);
+	assert_printed("24: 8 nas-7, 8 nas-7", "%lu: %zu %s, %zu %s", now.calls.folded_entries,
+		       now.calls.mount_count, now.calls.mounts[7].server, now.calls.storage_count,
+		       now.calls.storages[7].server);
 }
 
 /* The rest may be one. */
@@ -237,15 +225,6 @@ TEST(a_rest_of_transports_has_no_addresses)
 		assert_string_equal(now.calls.transports[2].local.address, "");
 		snapshot_free(&now);
 	}
-}
-
-TEST(a_rest_of_dead_transports_is_dead)
-{
-	add_entries(&now, 0, 20);
-	for (size_t i = 0; i < now.calls.transport_count; i++)
-		now.calls.transports[i].alive = false;
-	snapshot_fold(&now, 8);
-	assert_false(now.calls.transports[now.calls.transport_count - 1].alive);
 }
 
 TEST(the_first_come_stay_as_more_come)
@@ -279,6 +258,7 @@ TEST(what_is_named_other_takes_the_rest)
 
 	for (unsigned int at = 0; at < 60; at++) {
 		size_t ops = 0, errors = 0, transports = 0, servers = 0;
+
 		add_entries(&now, 0, at);
 		add_others(&now);
 		add_entries(&now, at, 60);
@@ -345,6 +325,7 @@ TEST(no_counter_is_forgotten)
 
 TEST(counts_go_on_from_those_before)
 {
+	const struct rpc_transport_state *t;
 	add_entries(&before, 0, 7);
 	snapshot_drop(&before.self, "rpc_waiter", 3);
 	snapshot_program(&before.self, "p", 5, 50);
@@ -354,28 +335,22 @@ TEST(counts_go_on_from_those_before)
 	before.calls.servers[2].oldest_ns[0] = 9;
 	assert_int_equal(calls_add(&now.calls, &before.calls), 0);
 	self_add(&now.self, &before.self);
-	assert_int_equal(now.calls.op_count, 7);
+	t = &now.calls.transports[5];
+	assert_counts("7 ops 7 errors 6 transports 7 servers 0 folded");
 	assert_int_equal(now.calls.ops[6].total.sum_ns, before.calls.ops[6].total.sum_ns);
-	assert_int_equal(now.calls.transport_count, 6);
-	assert_int_equal(now.calls.transports[5].connects, 24);
-	assert_int_equal(now.calls.transports[5].replies, 42);
-	assert_int_equal(now.calls.transports[5].rtt_ns, 48);
-	assert_int_equal(now.calls.transports[5].oldest_ns, 0);
-	assert_int_equal(now.calls.errors[6].count, 19);
+	assert_printed("24 42 48, 19", "%lu %lu %lu, %lu", t->connects, t->replies, t->rtt_ns,
+		       now.calls.errors[6].count);
 	/* What was the state then is not the state now. */
-	assert_false(now.calls.transports[1].alive);
-	assert_int_equal(now.calls.transports[5].slots_max, 0);
-	assert_int_equal(now.calls.servers[2].depth_max[0], 0);
-	assert_int_equal(now.calls.servers[2].oldest_ns[0], 0);
+	assert_printed("0 0 0, 0 0", "%d %u %lu, %u %lu", now.calls.transports[1].alive,
+		       t->slots_max, t->oldest_ns, now.calls.servers[2].depth_max[0],
+		       now.calls.servers[2].oldest_ns[0]);
 	/* What comes then is added. */
 	snapshot_op(&now.calls, "nas-6", "READ")->total.sum_ns += 1;
 	snapshot_drop(&now.self, "rpc_waiter", 4);
 	snapshot_program(&now.self, "p", 1, 10);
 	assert_int_equal(now.calls.op_count, 7);
 	assert_int_equal(now.calls.ops[6].total.sum_ns, before.calls.ops[6].total.sum_ns + 1);
-	assert_int_equal(now.self.drop_count, 1);
-	assert_int_equal(now.self.drops[0].count, 7);
-	assert_int_equal(now.self.program_count, 1);
-	assert_int_equal(now.self.programs[0].runs, 6);
-	assert_int_equal(now.self.programs[0].ns, 60);
+	assert_printed("1: 7, 1: 6 60", "%zu: %lu, %zu: %lu %lu", now.self.drop_count,
+		       now.self.drops[0].count, now.self.program_count, now.self.programs[0].runs,
+		       now.self.programs[0].ns);
 }

@@ -7,54 +7,46 @@
 #include "base/cgroup.h"
 #include "faults/gpu_holders.h"
 
-static void assert_cgroup(const char *text, const char *path, const char *job, const char *pod)
-{
-	struct cgroup c;
-
-	cgroup_read(&c, text);
-	assert_string_equal(c.path, path);
-	assert_string_equal(c.job, job);
-	assert_string_equal(c.pod, pod);
-}
-
 #define UID "0a1b2c3d-0000-1111-2222-333344445555"
 #define UID_SYSTEMD "0a1b2c3d_0000_1111_2222_333344445555"
 
 TEST(jobs_and_pods_are_known_by_their_groups)
 {
-	assert_cgroup("0::/system.slice/slurmstepd.scope/job_7/step_0/user/task_0\n",
-		      "/system.slice/slurmstepd.scope/job_7/step_0/user/task_0", "7", "");
-	assert_cgroup("0::/system.slice/node1_slurmstepd.scope/job_8\n",
-		      "/system.slice/node1_slurmstepd.scope/job_8", "8", "");
-	/* v1: the job is in some hierarchies only. */
-	assert_cgroup(
-		"11:blkio:/system.slice/slurmd.service\n"
-		"4:memory:/slurm/uid_1000/job_9/step_batch\n0::/system.slice/slurmd.service\n",
-		"/slurm/uid_1000/job_9/step_batch", "9", "");
-	assert_cgroup("4:devices:/slurm_node1/uid_1000/job_10\n", "/slurm_node1/uid_1000/job_10",
-		      "10", "");
-	assert_cgroup("0::/kubepods.slice/kubepods-besteffort.slice/"
-		      "kubepods-besteffort-pod" UID_SYSTEMD ".slice/cri-containerd-x.scope\n",
-		      "/kubepods.slice/kubepods-besteffort.slice/"
-		      "kubepods-besteffort-pod" UID_SYSTEMD ".slice/cri-containerd-x.scope",
-		      "", UID);
-	assert_cgroup("7:cpu:/kubepods/burstable/pod" UID "/x\n",
-		      "/kubepods/burstable/pod" UID "/x", "", UID);
-	assert_cgroup("3:cpu:/a\n0::/b\n", "/b", "", "");
-	assert_cgroup("3:cpu:/a\n", "/a", "", "");
-	assert_cgroup("", "", "", "");
-	/* Groups that a user can make. */
-	assert_cgroup("0::/user.slice/user-1000.slice/slurmstepd.scope/job_5\n",
-		      "/user.slice/user-1000.slice/slurmstepd.scope/job_5", "", "");
-	assert_cgroup("0::/user.slice/user-1000.slice/user@1000.service/kubepods/pod" UID "\n",
-		      "/user.slice/user-1000.slice/user@1000.service/kubepods/pod" UID, "", "");
-	assert_cgroup("0::/../../user.slice/user-1000.slice/user@1000.service/pod" UID "\n",
-		      "/../../user.slice/user-1000.slice/user@1000.service/pod" UID, "", "");
-	assert_cgroup("0::/../../system.slice/slurmstepd.scope/job_7/step_0\n",
-		      "/../../system.slice/slurmstepd.scope/job_7/step_0", "7", "");
-	assert_cgroup("0::/../pod" UID "\n", "/../pod" UID, "", UID);
-	assert_cgroup("0::/system.slice/slurmstepd.scope/job_x\n",
-		      "/system.slice/slurmstepd.scope/job_x", "", "");
+	/* The path is that in the last line, but for the v1 hierarchies, of which some only have the job. */
+	static const char *const cases[][2] = {
+		{ "0::/system.slice/slurmstepd.scope/job_7/step_0/user/task_0\n", "job 7" },
+		{ "0::/system.slice/node1_slurmstepd.scope/job_8\n", "job 8" },
+		{ "11:blkio:/system.slice/slurmd.service\n0::/system.slice/slurmd.service\n"
+		  "4:memory:/slurm/uid_1000/job_9/step_batch\n",
+		  "job 9" },
+		{ "4:devices:/slurm_node1/uid_1000/job_10\n", "job 10" },
+		{ "0::/kubepods.slice/kubepods-besteffort.slice/"
+		  "kubepods-besteffort-pod" UID_SYSTEMD ".slice/cri-containerd-x.scope\n",
+		  "pod " UID },
+		{ "7:cpu:/kubepods/burstable/pod" UID "/x\n", "pod " UID },
+		{ "3:cpu:/a\n0::/b\n", "" },
+		{ "3:cpu:/a\n", "" },
+		/* Groups that a user can make. */
+		{ "0::/user.slice/user-1000.slice/slurmstepd.scope/job_5\n", "" },
+		{ "0::/user.slice/user-1000.slice/user@1000.service/kubepods/pod" UID "\n", "" },
+		{ "0::/../../user.slice/user-1000.slice/user@1000.service/pod" UID "\n", "" },
+		{ "0::/../../system.slice/slurmstepd.scope/job_7/step_0\n", "job 7" },
+		{ "0::/../pod" UID "\n", "pod " UID },
+		{ "0::/system.slice/slurmstepd.scope/job_x\n", "" },
+	};
+	struct cgroup c;
+
+	cgroup_read(&c, "");
+	assert_printed("", "%s%s%s", c.path, c.job, c.pod);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const char *last = strrchr(cases[i][0], ':') + 1;
+
+		print_message("# %s\n", cases[i][0]);
+		cgroup_read(&c, cases[i][0]);
+		assert_printed(c.path, "%.*s", (int)strcspn(last, "\n"), last);
+		assert_printed(cases[i][1], "%s%s%s%s", *c.job ? "job " : "", c.job,
+			       *c.pod ? "pod " : "", c.pod);
+	}
 }
 
 #define SCOPE "0::/system.slice/n1_slurmstepd.scope/"
@@ -159,11 +151,9 @@ TEST(who_holds_a_gpu)
 	add_process(25, "/dev/nvidia3", SCOPE "s1JHM889NVM300/step_0/user/task_0\n");
 	add_titled(30, "slurmstepd: [4711.0]", SCOPE "s1JHM889NVM300/step_0/slurm\n", "0\t0\t0\t0");
 	scan(&minors);
-	assert_has(text, "0000:c1:00.0 3 - \"held_by\":[");
-	assert_has(text, "\"job\":\"4711\",\"pid\":25");
-	assert_has(text, "\"job\":\"7\",\"pid\":2");
-	assert_has(text, "\"comm\":\"python3\",\"processes\":2}");
-	assert_has(text, "\"pod\":\"" UID "\"");
+	assert_has_all(text, "0000:c1:00.0 3 - \"held_by\":[", "\"job\":\"4711\",\"pid\":25",
+		       "\"job\":\"7\",\"pid\":2", "\"comm\":\"python3\",\"processes\":2}",
+		       "\"pod\":\"" UID "\"");
 	assert_lacks(text, "\"8\"");
 	assert_lacks(text, "\"9\"");
 	assert_lacks(text, "d1:00.0");

@@ -2,6 +2,7 @@
 /* Proves that bounds are inclusive and leave no gap, that every power of two is a bound, that the buckets of phases
  * have all bounds that are shown, and that a quantile is never under the true value nor far above it. */
 #include "unit.h"
+#include "../calls.h"
 #include "histogram.h"
 #include "sinks/metrics.h"
 
@@ -53,25 +54,6 @@ TEST(bounds_rise_by_at_most_a_quarter_after_the_first_four)
 	}
 }
 
-TEST(indexes_never_fall_as_values_rise)
-{
-	uint64_t seed = 42;
-
-	FOR_EACH(g)
-	{
-		for (uint64_t v = 0; v < 100000; v++)
-			assert_in_range(index_of(g, v + 1), index_of(g, v), index_of(g, v) + 1);
-		for (int i = 0; i < 200000; i++) {
-			uint64_t a = pseudo_random(&seed) >> (pseudo_random(&seed) & 63);
-			uint64_t b = pseudo_random(&seed) >> (pseudo_random(&seed) & 63);
-
-			assert_int_equal(a <= b ? index_of(g, a) <= index_of(g, b) :
-						  index_of(g, a) >= index_of(g, b),
-					 1);
-		}
-	}
-}
-
 /* The bucket in which a snapshot has a call that spent @ns in a phase. */
 static uint32_t phase_index_of(uint64_t ns)
 {
@@ -103,23 +85,6 @@ TEST(no_bound_that_is_shown_of_a_phase_splits_a_bucket)
 	assert_int_equal(phase_index_of(0), 0);
 }
 
-TEST(a_value_lies_between_the_bounds_of_its_bucket)
-{
-	uint64_t seed = 7;
-
-	FOR_EACH(g)
-	for (int n = 0; n < 200000; n++) {
-		uint64_t v = pseudo_random(&seed) >> (pseudo_random(&seed) & 63);
-		uint32_t i = index_of(g, v);
-
-		assert_true(i <= g->overflow);
-		if (i < g->overflow)
-			assert_true(v <= histogram_bound(i, g->shift));
-		if (i)
-			assert_true(v > histogram_bound(i - 1, g->shift));
-	}
-}
-
 TEST(powers_of_two_are_bounds)
 {
 	FOR_EACH(g)
@@ -128,22 +93,6 @@ TEST(powers_of_two_are_bounds)
 
 		assert_true(index_of(g, v) < g->overflow);
 		assert_true(histogram_bound(index_of(g, v), g->shift) == v);
-	}
-}
-
-TEST(an_octave_has_four_buckets)
-{
-	FOR_EACH(g)
-	for (int e = (int)g->shift + 2; e < g->last; e++)
-		assert_int_equal(index_of(g, (uint64_t)2 << e) - index_of(g, (uint64_t)1 << e), 4);
-}
-
-TEST(zero_is_in_the_first_bucket)
-{
-	FOR_EACH(g)
-	{
-		assert_int_equal(index_of(g, 0), 0);
-		assert_int_equal(index_of(g, 1), 0);
 	}
 }
 
@@ -196,12 +145,6 @@ TEST(the_table_agrees_with_the_logarithm)
 	}
 }
 
-static void record(struct time_histogram *h, uint64_t ns)
-{
-	h->bucket[histogram_index(ns, TIME_SHIFT, TIME_OVERFLOW)]++;
-	h->sum_ns += ns;
-}
-
 static int by_value(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
@@ -225,7 +168,7 @@ TEST(a_quantile_is_the_bound_above_the_true_value)
 
 	for (size_t i = 0; i < COUNT(values); i++) {
 		values[i] = pseudo_random(&seed) >> (27 + pseudo_random(&seed) % 30);
-		record(&h, values[i]);
+		histogram_record(&h, 1, values[i]);
 	}
 	qsort(values, COUNT(values), sizeof(values[0]), by_value);
 	for (size_t i = 0; i < COUNT(quantiles); i++) {
@@ -242,25 +185,21 @@ TEST(a_quantile_of_few_values_is_exact_to_the_bucket)
 {
 	struct time_histogram h = {};
 
-	record(&h, 1024);
+	histogram_record(&h, 1, 1024);
 	for (double q = 0; q <= 1; q += 0.25)
 		assert_true(time_histogram_quantile(&h, q) == 1024);
-	record(&h, 1025);
+	histogram_record(&h, 1, 1025);
 	assert_true(time_histogram_quantile(&h, 0.5) == 1024);
 	assert_true(time_histogram_quantile(&h, 0.51) == 1280);
-	record(&h, 1 << 20);
+	histogram_record(&h, 1, 1 << 20);
 	assert_true(time_histogram_quantile(&h, 0.5) == 1280);
 	assert_true(time_histogram_quantile(&h, 1) == 1 << 20);
-}
-
-TEST(a_quantile_of_nothing_is_zero_and_above_all_is_the_maximum)
-{
-	struct time_histogram h = {};
-
+	/* Of nothing it is 0, above all the maximum. */
+	h = (struct time_histogram){};
 	assert_true(time_histogram_quantile(&h, 0.5) == 0);
-	record(&h, UINT64_MAX);
+	histogram_record(&h, 1, UINT64_MAX);
 	assert_true(time_histogram_quantile(&h, 0.5) == UINT64_MAX);
-	record(&h, 256);
+	histogram_record(&h, 1, 256);
 	assert_true(time_histogram_quantile(&h, 0.5) == 256);
 	assert_true(time_histogram_quantile(&h, 0.6) == UINT64_MAX);
 }
@@ -270,9 +209,9 @@ TEST(histograms_add_up)
 	struct time_histogram a = {}, b = {}, sum;
 
 	for (uint64_t v = 1; v < (uint64_t)1 << 40; v *= 3) {
-		record(&a, v);
-		record(&b, v / 2 + 1);
-		record(&b, v * 2);
+		histogram_record(&a, 1, v);
+		histogram_record(&b, 1, v / 2 + 1);
+		histogram_record(&b, 1, v * 2);
 	}
 	sum = a;
 	time_histogram_add(&sum, &b);

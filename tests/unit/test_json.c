@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Proves that the JSON writer puts commas between values and nowhere else, that any bytes become a valid string, and
- * that numbers are written exactly. */
+/* Proves that the JSON writer puts commas between values and nowhere else, that bytes become a valid string, and that
+ * numbers are written exactly; that JSON is read by its grammar, and texts by their escapes. That any bytes read back is
+ * proved by tests/fuzz/fuzz_label.c. */
 #include "printed.h"
-#include "utf8.h"
 #include "base/json.h"
-#include "base/safe_text.h"
+#include "unit.h"
+#include "base/json_reader.h"
 
 static struct json begin(void)
 {
@@ -41,6 +42,24 @@ TEST(values_are_separated_by_commas)
 	json_object_end(&j);
 	assert_written(&j, "{\"empty\":[],\"object\":{},"
 			   "\"array\":[\"a\",[true,false],{\"b\":\"\"}],\"last\":1}");
+	/* Members of another writer are values. */
+	j = begin();
+	json_object(&j, NULL);
+	json_members(&j, "");
+	json_members(&j, "\"a\":1,\"b\":2");
+	json_members(&j, "");
+	json_bool(&j, "c", true);
+	json_object_end(&j);
+	assert_written(&j, "{\"a\":1,\"b\":2,\"c\":true}");
+	/* Lines begin after the comma. */
+	j = begin();
+	json_array(&j, NULL);
+	json_newline(&j);
+	json_signed(&j, NULL, 1);
+	json_newline(&j);
+	json_signed(&j, NULL, -2);
+	json_array_end(&j);
+	assert_written(&j, "[\n1,\n-2]");
 }
 
 TEST(numbers_are_exact)
@@ -88,88 +107,6 @@ TEST(any_bytes_become_a_string)
 	}
 }
 
-/* Reads the JSON string at text (RFC 8259, section 7) into out, at most size bytes. Returns what follows it, or NULL
- * if there is no valid one. */
-static const char *read_json_string(const char *text, char *out, size_t size, size_t *len)
-{
-	size_t n;
-
-	*len = 0;
-	if (*text++ != '"')
-		return NULL;
-	while (*text != '"') {
-		if (*len + 4 > size || (unsigned char)*text < 0x20)
-			return NULL;
-		if (*text != '\\') {
-			n = safe_length(text, strlen(text));
-			if (!n)
-				return NULL;
-			memcpy(out + *len, text, n);
-			*len += n;
-			text += n;
-		} else if (text[1] == '"' || text[1] == '\\') {
-			out[(*len)++] = text[1];
-			text += 2;
-		} else if (text[1] == 'u' && strspn(text + 2, "0123456789abcdef") >= 4) {
-			n = utf8_encode(strtoul((char[]){ text[2], text[3], text[4], text[5], 0 },
-						NULL, 16),
-					out + *len);
-			*len += n;
-			text += 6;
-		} else {
-			return NULL;
-		}
-	}
-	return text + 1;
-}
-
-/* What went in, with "\xNN" for what is not UTF-8. */
-static size_t as_read(const char *bytes, size_t len, char *out)
-{
-	size_t n, used = 0;
-
-	for (size_t i = 0; i < len; i += n) {
-		n = utf8_length(bytes + i, len - i);
-		if (n) {
-			memcpy(out + used, bytes + i, n);
-			used += n;
-		} else {
-			n = 1;
-			used += (size_t)sprintf(out + used, "\\x%02x", (unsigned char)bytes[i]);
-		}
-	}
-	return used;
-}
-
-TEST(any_bytes_read_back_from_valid_json)
-{
-	uint64_t seed = 11;
-
-	for (int n = 0; n < 100000; n++) {
-		char expected[129], got[160], *bytes;
-		struct json j = begin();
-		size_t len = (size_t)n % 32, want, have;
-		const char *end;
-
-		bytes = malloc(len ? len : 1); /* for ASan */
-		assert_non_null(bytes);
-		for (size_t i = 0; i < len; i++) {
-			seed = seed * 6364136223846793005u + 1442695040888963407u;
-			/* as often ASCII as not */
-			bytes[i] = (char)(seed >> 56 & (seed >> 40 & 1 ? 0x7f : 0xff));
-		}
-		json_bytes(&j, NULL, bytes, len);
-		text_end(j.out);
-		end = read_json_string(text, got, sizeof(got), &have);
-		assert_non_null(end);
-		assert_int_equal(*end, 0);
-		want = as_read(bytes, len, expected);
-		assert_int_equal(have, want);
-		assert_memory_equal(got, expected, want);
-		free(bytes);
-	}
-}
-
 /* Longer than any buffer of the writer's users. */
 TEST(nothing_is_truncated)
 {
@@ -187,28 +124,66 @@ TEST(nothing_is_truncated)
 	free(long_text);
 }
 
-TEST(members_of_another_writer_are_values)
+static struct span named(const char *text)
 {
-	struct json j = begin();
-
-	json_object(&j, NULL);
-	json_members(&j, "");
-	json_members(&j, "\"a\":1,\"b\":2");
-	json_members(&j, "");
-	json_bool(&j, "c", true);
-	json_object_end(&j);
-	assert_written(&j, "{\"a\":1,\"b\":2,\"c\":true}");
+	return (struct span){ text, text + strlen(text) };
 }
 
-TEST(lines_begin_after_the_comma)
-{
-	struct json j = begin();
+static struct {
+	char names[64], values[64];
+} seen;
 
-	json_array(&j, NULL);
-	json_newline(&j);
-	json_signed(&j, NULL, 1);
-	json_newline(&j);
-	json_signed(&j, NULL, -2);
-	json_array_end(&j);
-	assert_written(&j, "[\n1,\n-2]");
+static void on_item(void *context, struct span name, struct span value)
+{
+	(void)context;
+	append_text(seen.names, "%.*s;", (int)span_left(name), name.at);
+	append_text(seen.values, "%.*s;", (int)span_left(value), value.at);
+}
+
+static bool read_text(const char *text)
+{
+	memset(&seen, 0, sizeof(seen));
+	return json_read(named(text), on_item, NULL);
+}
+
+TEST(members_and_elements_are_read)
+{
+	assert_true(read_text(" { \"a\" : 1, \"b\":{\"c\":[1,2]} ,\"\":null} "));
+	assert_string_equal(seen.names, "a;b;;");
+	assert_string_equal(seen.values, "1;{\"c\":[1,2]};null;");
+	assert_true(read_text("[-0.5e+3,\"x\\\"]\",true]"));
+	assert_string_equal(seen.values, "-0.5e+3;\"x\\\"]\";true;");
+	assert_true(read_text("{}"));
+	assert_true(read_text("[]"));
+}
+
+TEST(what_is_no_json_is_refused)
+{
+	char deep[200];
+
+	NONE_ACCEPTED(text, read_text(text), "", "1", "\"a\"", "{", "{}}", "{\"a\"}", "{\"a\":}",
+		      "{a:1}", "[1,]", "[01]", "[1.]", "[1e]", "[+1]", "[\"\n\"]", "[\"\\x\"]",
+		      "[\"\\u12\"]", "[\"a]", "[tru]", "{\"a\":1,}", "[1}");
+	memset(deep, '[', 40);
+	memset(deep + 40, ']', 40);
+	deep[80] = 0;
+	assert_false(read_text(deep));
+	assert_true(json_read((struct span){ deep + 8, deep + 72 }, on_item, NULL));
+}
+
+static void assert_decoded(const char *inside, size_t size, const char *expected)
+{
+	char text[64];
+
+	json_decode(named(inside), text, size);
+	assert_string_equal(text, expected);
+}
+
+TEST(texts_are_decoded)
+{
+	assert_decoded("a\\n\\\"\\/\\u00e4\\ud83d\\ude00z", 64, "a\n\"/\xc3\xa4\xf0\x9f\x98\x80z");
+	assert_decoded("\\u0000\\ud83dx", 64, "\xef\xbf\xbd\xef\xbf\xbdx");
+	assert_decoded("abc\xc3\xa4", 5, "abc");
+	assert_decoded("abc\xc3\xa4", 6, "abc\xc3\xa4");
+	assert_decoded("ab\\u00e4", 4, "ab");
 }

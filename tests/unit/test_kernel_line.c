@@ -5,8 +5,6 @@
 #include "lines.h"
 #include "faults/recognise/kernel_line.c" /* for its table of patterns */
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static struct kernel_line next(const char *text, size_t len, size_t *offset)
 {
 	char *copy = exact_copy(text, len);
@@ -29,59 +27,50 @@ static struct kernel_line first(const char *text)
 
 static void assert_text(const struct kernel_line *line, const char *expected)
 {
-	assert_int_equal(line->text_len, strlen(expected));
-	assert_memory_equal(line->text, expected, line->text_len);
+	assert_printed(expected, "%.*s", (int)line->text_len, line->text);
 }
 
 TEST(identity_is_read)
 {
-	struct kernel_line line;
+	/* With what is read: device, UUID, serial number. */
+	static const char *const cases[][2] = {
+		{ "NVRM: GPU at PCI:000D:c1:00: GPU-509665ad-b600-ac93-3616-d754b23d636d",
+		  "uuid 000d:c1:00.0 GPU-509665ad-b600-ac93-3616-d754b23d636d " },
+		{ "NVRM: GPU Board Serial Number: 0322518027985\r\n", "serial   0322518027985" },
+		{ "NVRM: GPU Board Serial Number: 12345678901234567890123",
+		  "serial   12345678901234567890123" },
+		{ "NVRM: GPU 0000:91:00.0: GPU serial number is 1653723052734.",
+		  "serial 0000:91:00.0  1653723052734" },
+	};
 
-	line = first("NVRM: GPU at PCI:000D:c1:00: GPU-509665ad-b600-ac93-3616-d754b23d636d");
-	assert_int_equal(line.kind, KERNEL_LINE_GPU_UUID);
-	assert_string_equal(line.device, "000d:c1:00.0");
-	assert_string_equal(line.uuid, "GPU-509665ad-b600-ac93-3616-d754b23d636d");
-	assert_string_equal(line.serial, "");
-	assert_string_equal(line.name, "");
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const struct kernel_line line = first(cases[i][0]);
 
-	line = first("NVRM: GPU Board Serial Number: 0322518027985\r\n");
-	assert_int_equal(line.kind, KERNEL_LINE_GPU_SERIAL);
-	assert_string_equal(line.device, "");
-	assert_string_equal(line.serial, "0322518027985");
-	assert_text(&line, "NVRM: GPU Board Serial Number: 0322518027985");
-
-	line = first("NVRM: GPU Board Serial Number: 12345678901234567890123");
-	assert_string_equal(line.serial, "12345678901234567890123");
-
-	line = first("NVRM: GPU 0000:91:00.0: GPU serial number is 1653723052734.");
-	assert_int_equal(line.kind, KERNEL_LINE_GPU_SERIAL);
-	assert_string_equal(line.device, "0000:91:00.0");
-	assert_string_equal(line.serial, "1653723052734");
+		assert_printed(cases[i][1], "%s %s %s %s%s",
+			       line.kind == KERNEL_LINE_GPU_UUID   ? "uuid" :
+			       line.kind == KERNEL_LINE_GPU_SERIAL ? "serial" :
+								     "?",
+			       line.device, line.uuid, line.serial, line.name);
+		assert_text(&line, formatted("%.*s", (int)strcspn(cases[i][0], "\r"), cases[i][0]));
+	}
 }
 
 TEST(torn_or_odd_identity_is_none)
 {
-	static const char *const texts[] = {
+	struct kernel_line line;
+
+	NONE_ACCEPTED(
+		text,
+		(line = first(text)).kind != KERNEL_LINE_NONE || *line.device || *line.uuid ||
+			*line.serial,
 		"NVRM: GPU at PCI:0000:c1:00: GPU-509665ad-b600-ac93-3616-d754b23d636",
 		"NVRM: GPU at PCI:0000:c1:00: GPU-509665ad-b600-ac93-3616-d754b23d636d0",
 		"NVRM: GPU at PCI:0000:c1:00: GPU-509665ad-b600-ac93-3616-d754b23d636d-and-ever-on",
 		"NVRM: GPU at PCI:0000:c1:00: ",
 		"NVRM: GPU at PCI:0000:c100: GPU-509665ad-b600-ac93-3616-d754b23d636d",
-		"NVRM: GPU Board Serial Number: ",
-		"NVRM: GPU Board Serial Number: 12 34",
+		"NVRM: GPU Board Serial Number: ", "NVRM: GPU Board Serial Number: 12 34",
 		"NVRM: GPU Board Serial Number: 123456789012345678901234",
-		"NVRM: GPU 0000:91:00.0: GPU serial number is 16",
-	};
-
-	for (size_t i = 0; i < COUNT(texts); i++) {
-		struct kernel_line line = first(texts[i]);
-
-		if (line.kind != KERNEL_LINE_NONE)
-			fail_msg("taken for an identity: %s", texts[i]);
-		assert_string_equal(line.device, "");
-		assert_string_equal(line.uuid, "");
-		assert_string_equal(line.serial, "");
-	}
+		"NVRM: GPU 0000:91:00.0: GPU serial number is 16");
 }
 
 TEST(what_follows_an_xid_is_marked)
@@ -103,17 +92,12 @@ TEST(the_severity_of_a_pcie_error_is_read)
 		{ "Uncorrectable (Fatal)", "fatal" },
 		{ "Odd", "" },
 	};
-	char text[128];
-
 	for (size_t i = 0; i < 2 * COUNT(severities); i++) {
 		const char *const *severity = severities[i / 2];
-		struct kernel_line line;
-
-		snprintf(
-			text, sizeof(text),
+		struct kernel_line line = first(formatted(
 			"pcieport 0000:00:1c.0: %sPCIe Bus Error: severity=%s, type=Physical Layer",
-			i % 2 ? "AER: " : "", severity[0]);
-		line = first(text);
+			i % 2 ? "AER: " : "", severity[0]));
+
 		assert_string_equal(line.name, "pcie_aer");
 		assert_string_equal(line.severity, severity[1]);
 	}
@@ -135,14 +119,14 @@ TEST(lines_of_one_text_come_out_once_each)
 		"nfs: server b OK";
 	static const struct {
 		enum kernel_line_kind kind;
-		const char *name, *device, *serial;
+		const char *read; /* name, device, serial number */
 	} expected[] = {
-		{ KERNEL_LINE_GPU_UUID, "", "0000:01:00.0", "" },
-		{ KERNEL_LINE_GPU_SERIAL, "", "", "12" },
-		{ KERNEL_LINE_GPU_DRIVER, "rm_init_adapter_failed", "", "" },
-		{ KERNEL_LINE_GPU_SERIAL, "", "", "34" },
-		{ KERNEL_LINE_GPU_DRIVER, "fallen_off_bus", "0000:18:00.0", "" },
-		{ KERNEL_LINE_EVENT, "nfs_ok", "b", "" },
+		{ KERNEL_LINE_GPU_UUID, " 0000:01:00.0 " },
+		{ KERNEL_LINE_GPU_SERIAL, "  12" },
+		{ KERNEL_LINE_GPU_DRIVER, "rm_init_adapter_failed  " },
+		{ KERNEL_LINE_GPU_SERIAL, "  34" },
+		{ KERNEL_LINE_GPU_DRIVER, "fallen_off_bus 0000:18:00.0 " },
+		{ KERNEL_LINE_EVENT, "nfs_ok b " },
 	};
 	size_t offset = 0;
 	struct kernel_line line;
@@ -150,9 +134,7 @@ TEST(lines_of_one_text_come_out_once_each)
 	for (size_t i = 0; i < COUNT(expected); i++) {
 		line = next(text, sizeof(text) - 1, &offset);
 		assert_int_equal(line.kind, expected[i].kind);
-		assert_string_equal(line.name, expected[i].name);
-		assert_string_equal(line.device, expected[i].device);
-		assert_string_equal(line.serial, expected[i].serial);
+		assert_printed(expected[i].read, "%s %s %s", line.name, line.device, line.serial);
 	}
 	line = next(text, sizeof(text) - 1, &offset);
 	assert_int_equal(line.kind, KERNEL_LINE_NONE);
@@ -161,9 +143,8 @@ TEST(lines_of_one_text_come_out_once_each)
 
 TEST(text_is_the_line_from_where_it_was_recognised)
 {
-	struct kernel_line line;
+	struct kernel_line line = first("x\n<4>[    1.500000] nfs: server a OK \nmore");
 
-	line = first("x\n<4>[    1.500000] nfs: server a OK \nmore");
 	assert_text(&line, "nfs: server a OK");
 	line = first("xNVRM: RmInitAdapter failed! (0x1:0x2:3)NVRM: y");
 	assert_text(&line, "NVRM: RmInitAdapter failed! (0x1:0x2:3)");
@@ -171,64 +152,38 @@ TEST(text_is_the_line_from_where_it_was_recognised)
 
 TEST(console_prefix_is_passed_over)
 {
-	static const struct {
-		const char *prefix;
-		bool passed;
-	} cases[] = {
-		{ "", true },
-		{ "<6>", true },
-		{ "[    0.000001] ", true },
-		{ "[12345.678901] ", true },
-		{ "<4>[12345.678901] ", true },
-		{ "[  199.546814][   C40] ", true },
-		{ "[  199.546814][ T9326] ", true },
-		{ "[10163.739261] [   T9326] ", true },
-		{ " ", false },
-		{ "<x>", false },
-		{ "<6", false },
-		{ "[12345] ", false },
-		{ "[12345.] ", false },
-		{ "[12345.67", false },
-		{ "[12345.67] [X12] ", false },
-		{ "[12345.67]  ", false },
-		{ "kernel: ", false },
-	};
-
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		char text[80];
-
-		snprintf(text, sizeof(text), "%snfs: server a OK", cases[i].prefix);
-		if ((first(text).kind == KERNEL_LINE_EVENT) != cases[i].passed)
-			fail_msg("prefix: %s", text);
-	}
+	NONE_ACCEPTED(
+		prefix, first(formatted("%snfs: server a OK", prefix)).kind != KERNEL_LINE_EVENT,
+		"", "<6>", "[    0.000001] ", "[12345.678901] ", "<4>[12345.678901] ",
+		"[  199.546814][   C40] ", "[  199.546814][ T9326] ", "[10163.739261] [   T9326] ");
+	NONE_ACCEPTED(prefix,
+		      first(formatted("%snfs: server a OK", prefix)).kind == KERNEL_LINE_EVENT, " ",
+		      "<x>", "<6", "[12345] ", "[12345.] ", "[12345.67", "[12345.67] [X12] ",
+		      "[12345.67]  ", "kernel: ");
 }
 
 TEST(device_is_one_clean_word_that_fits)
 {
-	char text[400] = "nfs: server ", name[300];
+	static const char *const cases[][2] = {
+		{ "OK", "OK" },
+		{ "caf\xc3\xa9\xff", "caf\xc3\xa9\\xff" },
+		{ "a\xe2\x80\xae", "a\\xe2\\x80\\xae" },
+		{ "other", "\\x6fther" },
+	};
+	char name[300];
 	struct kernel_line line;
 
-	assert_int_equal(first("nfs: server a\tb OK").kind, KERNEL_LINE_NONE);
-	assert_int_equal(first("nfs: server a\x7f OK").kind, KERNEL_LINE_NONE);
-	assert_int_equal(first("nfs: server  OK").kind, KERNEL_LINE_NONE);
-	assert_string_equal(first("nfs: server OK OK").device, "OK");
-	assert_string_equal(first("nfs: server caf\xc3\xa9\xff OK").device, "caf\xc3\xa9\\xff");
-	assert_string_equal(first("nfs: server a\xe2\x80\xae OK").device, "a\\xe2\\x80\\xae");
-	assert_string_equal(first("nfs: server other OK").device, "\\x6fther");
-
+	NONE_ACCEPTED(text, first(text).kind != KERNEL_LINE_NONE, "nfs: server a\tb OK",
+		      "nfs: server a\x7f OK", "nfs: server  OK");
+	for (size_t i = 0; i < COUNT(cases); i++)
+		assert_string_equal(first(formatted("nfs: server %s OK", cases[i][0])).device,
+				    cases[i][1]);
 	memset(name, 's', sizeof(name));
-	name[255] = '\0';
-	strcat(strcat(text, name), " OK");
-	line = first(text);
+	line = first(formatted("nfs: server %.255s OK", name));
 	assert_int_equal(line.kind, KERNEL_LINE_EVENT);
 	assert_int_equal(strlen(line.device), sizeof(line.device) - 1);
 	assert_memory_equal(line.device + sizeof(line.device) - 12, "...", 3);
-
-	text[12] = '\0';
-	name[255] = 's';
-	name[256] = '\0';
-	strcat(strcat(text, name), " OK");
-	assert_int_equal(first(text).kind, KERNEL_LINE_NONE);
+	assert_int_equal(first(formatted("nfs: server %.256s OK", name)).kind, KERNEL_LINE_NONE);
 }
 
 TEST(empty_text_has_none)
@@ -237,12 +192,8 @@ TEST(empty_text_has_none)
 	size_t offset = 0;
 
 	assert_false(kernel_line_next(NULL, 0, &offset, &line));
-	assert_int_equal(line.kind, KERNEL_LINE_NONE);
-	assert_string_equal(line.name, "");
-	assert_int_equal(offset, 0);
-	assert_int_equal(first("\n").kind, KERNEL_LINE_NONE);
-	assert_int_equal(first("[1.2] ").kind, KERNEL_LINE_NONE);
-	assert_int_equal(first("NVRM: ").kind, KERNEL_LINE_NONE);
+	assert_printed("0 '' 0", "%d '%s' %zu", line.kind, line.name, offset);
+	NONE_ACCEPTED(text, first(text).kind != KERNEL_LINE_NONE, "\n", "[1.2] ", "NVRM: ");
 }
 
 static const char *kind_name(const struct kernel_line *line)

@@ -31,14 +31,33 @@ static struct rpc_transport_state *add_transport(struct snapshot *to, const char
 	return c;
 }
 
-/* Shows the interval from @before to @now, whose arrays are the session's then. */
-static void show(void)
+/* Shows the interval that ends with @s, whose arrays are the session's then. */
+static void show_next(struct snapshot *s)
 {
 	view.out = text_begin();
-	assert_int_equal(session_add(&t, &before), 0);
-	assert_int_equal(session_add(&t, &now), 0);
+	assert_int_equal(session_add(&t, s), 0);
 	live_interval(&view, &t);
 	text_end(view.out);
+}
+
+/* Shows that from @before to @now. */
+static void show(void)
+{
+	assert_int_equal(session_add(&t, &before), 0);
+	show_next(&now);
+}
+
+/* A session that begins with an empty snapshot. */
+static void begin(void)
+{
+	before = (struct snapshot){ .time_ns = 1000 * MS, .wall = 1e9 };
+	assert_int_equal(session_add(&t, &before), 0);
+}
+
+/* A second after the last snapshot. */
+static struct snapshot a_second_later(void)
+{
+	return (struct snapshot){ .time_ns = t.last.time_ns + 1000 * MS, .wall = t.last.wall + 1 };
 }
 
 static void assert_fits(size_t width)
@@ -66,13 +85,11 @@ TEST(a_line_shows_what_happened_to_a_server_in_an_interval)
 	c->slots_in_flight = 127;
 	c->saturated_ns[RPC_LIMIT_SLOT] = 1500 * MS;
 	show();
-	assert_has(
+	assert_has_all(
 		text,
-		"time     server    call/s rMB/s wMB/s    mean  flight most time in, %      sat%\n");
-	assert_has(text,
-		   " 10.0.0.1     250 262.1   0.2 4.00 ms 127/128 slot 75 rtt 25        75%\n");
-	assert_has(text,
-		   " nas-2          4   4.2   0.0 4.00 ms       0 rtt 75 setup 25        0%\n");
+		"time     server    call/s rMB/s wMB/s    mean  flight most time in, %      sat%\n",
+		" 10.0.0.1     250 262.1   0.2 4.00 ms 127/128 slot 75 rtt 25        75%\n",
+		" nas-2          4   4.2   0.0 4.00 ms       0 rtt 75 setup 25        0%\n");
 	assert_fits(80);
 }
 
@@ -103,11 +120,8 @@ TEST(nothing_makes_a_line_longer_than_80_columns)
 	now.faults.kernel_events[0].count = 3;
 	show();
 	assert_fits(80);
-	assert_has(text, "~.100.200 ");
-	assert_has(text, "storage-~ ");
-	assert_has(text, " 4500k ");
-	assert_has(text, "1999/2k session 75 resend 25 100%");
-	assert_has(text, "Xid 79 (fatal)");
+	assert_has_all(text, "~.100.200 ", "storage-~ ", " 4500k ",
+		       "1999/2k session 75 resend 25 100%", "Xid 79 (fatal)");
 	view = (struct live){ .terminal = -1, .size.columns = 140 };
 	before = (struct snapshot){};
 	now = (struct snapshot){ .time_ns = 9000 * MS };
@@ -154,10 +168,10 @@ TEST(a_server_that_answers_other_calls_is_slow)
 	assert_int_equal(t.event_count, 0);
 }
 
-/* A second later, with a call that has waited for so long on the one server; the text is that of this interval. */
+/* With a call that has waited for so long on the one server. */
 static void next(uint64_t oldest_ms, uint64_t replies)
 {
-	struct snapshot s = { .time_ns = t.last.time_ns + 1000 * MS, .wall = t.last.wall + 1 };
+	struct snapshot s = a_second_later();
 	struct rpc_transport_state *c = add_transport(&s, "10.0.7.1@4026532213");
 
 	c->oldest_ns = oldest_ms * MS;
@@ -165,16 +179,12 @@ static void next(uint64_t oldest_ms, uint64_t replies)
 	c->slots_in_flight = oldest_ms ? 1 : 0;
 	snapshot_server(&s.calls, "10.0.7.1@4026532213")->oldest_ns[RPC_QUEUE_PENDING] =
 		oldest_ms * MS;
-	assert_int_equal(session_add(&t, &s), 0);
-	view.out = text_begin();
-	live_interval(&view, &t);
-	text_end(view.out);
+	show_next(&s);
 }
 
 TEST(a_state_has_a_line_at_its_begin_and_at_its_end)
 {
-	now = (struct snapshot){ .time_ns = 1000 * MS, .wall = 1e9 };
-	assert_int_equal(session_add(&t, &now), 0);
+	begin();
 	next(0, 0);
 	for (uint64_t age = 1000; age <= 5000; age += 1000)
 		next(age, 0);
@@ -194,11 +204,9 @@ TEST(a_state_has_a_line_at_its_begin_and_at_its_end)
 /* A soft mount's calls end by timing out: none waits for long. */
 TEST(a_soft_mount_that_hangs_has_an_age)
 {
-	now = (struct snapshot){ .time_ns = 1000 * MS, .wall = 1e9 };
-	assert_int_equal(session_add(&t, &now), 0);
+	begin();
 	for (uint64_t second = 0; second <= 7; second++) {
-		struct snapshot s = { .time_ns = t.last.time_ns + 1000 * MS,
-				      .wall = t.last.wall + 1 };
+		struct snapshot s = a_second_later();
 		struct rpc_transport_state *c = add_transport(&s, "nas-1");
 
 		c->replies = 1 + second / 7;
@@ -206,10 +214,7 @@ TEST(a_soft_mount_that_hangs_has_an_age)
 		c->slots_in_flight = second == 5;
 		c->oldest_ns = second == 5 ? 900 * MS : 0; /* the next one has begun */
 		assert_non_null(snapshot_server(&s.calls, "nas-1"));
-		assert_int_equal(session_add(&t, &s), 0);
-		view.out = text_begin();
-		live_interval(&view, &t);
-		text_end(view.out);
+		show_next(&s);
 		if (second == 5)
 			assert_has(text, " nas-1     HUNG 5.00 s, 1 call unanswered\n"
 					 "         nas-1 hangs: its calls time out, for 5.00 s\n");
@@ -224,11 +229,9 @@ TEST(a_stuck_connection_is_stuck_since_its_call_waits)
 {
 	static const char *const names[] = { "tcp/0", "tcp/1" };
 
-	now = (struct snapshot){ .time_ns = 1000 * MS, .wall = 1e9 };
-	assert_int_equal(session_add(&t, &now), 0);
+	begin();
 	for (uint64_t second = 1; second <= 9; second++) {
-		struct snapshot s = { .time_ns = t.last.time_ns + 1000 * MS,
-				      .wall = t.last.wall + 1 };
+		struct snapshot s = a_second_later();
 
 		for (size_t i = 0; i < COUNT(names); i++) {
 			struct rpc_transport_state *c =
@@ -241,10 +244,7 @@ TEST(a_stuck_connection_is_stuck_since_its_call_waits)
 		}
 		snapshot_server(&s.calls, "nas-1")->oldest_ns[RPC_QUEUE_PENDING] =
 			second < 9 ? second * 1000 * MS : 0;
-		assert_int_equal(session_add(&t, &s), 0);
-		view.out = text_begin();
-		live_interval(&view, &t);
-		text_end(view.out);
+		show_next(&s);
 	}
 	assert_has(text, "Over after 9.00 s: nas-1 is slow\n");
 	assert_has(text, "Over after 9.00 s: Stuck connection to nas-1: tcp/1, ");
@@ -252,14 +252,10 @@ TEST(a_stuck_connection_is_stuck_since_its_call_waits)
 
 TEST(without_a_server_one_line_says_it)
 {
-	now = (struct snapshot){ .time_ns = 1000 * MS, .wall = 1e9 };
-	assert_int_equal(session_add(&t, &now), 0);
+	begin();
 	for (int i = 0; i < 3; i++) {
-		now = (struct snapshot){ .time_ns = t.last.time_ns + 1000 * MS, .wall = 1e9 + i };
-		assert_int_equal(session_add(&t, &now), 0);
-		view.out = text_begin();
-		live_interval(&view, &t);
-		text_end(view.out);
+		now = a_second_later();
+		show_next(&now);
 		if (i)
 			assert_string_equal(text, "");
 		else
@@ -267,31 +263,22 @@ TEST(without_a_server_one_line_says_it)
 	}
 }
 
-/* Counts lines that are the head. */
-static unsigned int heads(void)
-{
-	unsigned int count = 0;
-
-	for (const char *at = text; (at = strstr(at, "call/s")); at++)
-		count++;
-	return count;
-}
-
 TEST(the_head_is_repeated_where_the_terminal_ends)
 {
-	FILE *out;
-
 	add_calls_of_4_ms(&before, "nas-1", "READ", 1, RPC_PHASE_SESSION, RPC_PHASE_FINISH);
 	add_calls_of_4_ms(&now, "nas-1", "READ", 2, RPC_PHASE_SESSION, RPC_PHASE_FINISH);
 	show();
 	for (unsigned int height = 0; height <= 10; height += 10) {
-		out = text_begin();
-		view = (struct live){ .out = out, .terminal = -1, .size = { 80, height } };
+		unsigned int heads = 0;
+
+		view = (struct live){ text_begin(), .terminal = -1, .size = { 80, height } };
 		for (int i = 0; i < 24; i++)
 			live_interval(&view, &t);
-		text_end(out);
+		text_end(view.out);
+		for (const char *at = text; (at = strstr(at, "call/s")); at++)
+			heads++;
 		/* 8 lines with the head in 10, as one shows the cursor. */
-		assert_int_equal(heads(), height ? 3 : 1);
+		assert_int_equal(heads, height ? 3 : 1);
 	}
 }
 

@@ -7,7 +7,7 @@
 #include "printed.h"
 #include "base/log.h"
 
-/* @text becomes what one message writes to standard error. */
+/* @text becomes what one message writes to standard error; @lines NULL: it has none. */
 static void write_lines(const struct log *log, enum log_level level, const char *message,
 			const char *lines)
 {
@@ -33,27 +33,28 @@ static void write_lines(const struct log *log, enum log_level level, const char 
 	fclose(file);
 }
 
-static void write_message(const struct log *log, enum log_level level, const char *message)
-{
-	write_lines(log, level, message, NULL);
-}
-
-TEST(text_messages_have_the_programs_name_and_their_level)
+TEST(a_message_has_its_level_as_its_form_has_it)
 {
 	static const struct {
 		enum log_level level;
-		const char *expected;
+		const char *text, *journal;
 	} cases[] = {
-		{ LOG_LEVEL_DEBUG, "xidscope: debug: 100 % done\n" },
-		{ LOG_LEVEL_INFO, "xidscope: 100 % done\n" },
-		{ LOG_LEVEL_WARN, "xidscope: warning: 100 % done\n" },
-		{ LOG_LEVEL_ERROR, "xidscope: error: 100 % done\n" },
+		{ LOG_LEVEL_DEBUG, "xidscope: debug: 100 % done\n",
+		  "<7>xidscope: debug: one\n<7>two\n" },
+		{ LOG_LEVEL_INFO, "xidscope: 100 % done\n", "<6>xidscope: one\n<6>two\n" },
+		{ LOG_LEVEL_WARN, "xidscope: warning: 100 % done\n",
+		  "<4>xidscope: warning: one\n<4>two\n" },
+		{ LOG_LEVEL_ERROR, "xidscope: error: 100 % done\n",
+		  "<3>xidscope: error: one\n<3>two\n" },
 	};
 	const struct log log = { .verbose = true };
+	const struct log journal = { .format = LOG_JOURNAL, .verbose = true };
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		write_message(&log, cases[i].level, "100 % done");
-		assert_string_equal(text, cases[i].expected);
+		write_lines(&log, cases[i].level, "100 % done", NULL);
+		assert_string_equal(text, cases[i].text);
+		write_lines(&journal, cases[i].level, "one", "two\n");
+		assert_string_equal(text, cases[i].journal);
 	}
 }
 
@@ -61,30 +62,10 @@ TEST(a_quiet_log_has_debug_messages_only)
 {
 	const struct log quiet = { .quiet = true }, verbose = { .quiet = true, .verbose = true };
 
-	write_message(&quiet, LOG_LEVEL_ERROR, "refused");
-
+	write_lines(&quiet, LOG_LEVEL_ERROR, "refused", NULL);
 	assert_string_equal(text, "");
-	write_message(&verbose, LOG_LEVEL_ERROR, "refused");
+	write_lines(&verbose, LOG_LEVEL_ERROR, "refused", NULL);
 	assert_string_equal(text, "xidscope: debug: refused\n");
-}
-
-TEST(the_journal_gets_the_priority_of_each_line)
-{
-	static const struct {
-		enum log_level level;
-		const char *expected;
-	} cases[] = {
-		{ LOG_LEVEL_DEBUG, "<7>xidscope: debug: one\n<7>two\n" },
-		{ LOG_LEVEL_INFO, "<6>xidscope: one\n<6>two\n" },
-		{ LOG_LEVEL_WARN, "<4>xidscope: warning: one\n<4>two\n" },
-		{ LOG_LEVEL_ERROR, "<3>xidscope: error: one\n<3>two\n" },
-	};
-	const struct log log = { .format = LOG_JOURNAL, .verbose = true };
-
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		write_lines(&log, cases[i].level, "one", "two\n");
-		assert_string_equal(text, cases[i].expected);
-	}
 }
 
 /* A value in a message must not begin a line, nor write to the terminal. */
@@ -95,37 +76,31 @@ TEST(what_is_not_safe_in_a_message_is_escaped)
 		"no file '\\x0a<0>xidscope: fine\\x1b[2J\\xc2\\x9b\\xe2\\x80\\xae\\xff'";
 	struct log log = {};
 
-	write_message(&log, LOG_LEVEL_WARN, nasty);
+	write_lines(&log, LOG_LEVEL_WARN, nasty, NULL);
 	assert_string_equal(text, formatted("xidscope: warning: %s\n", shown));
 	write_lines(&log, LOG_LEVEL_INFO, "one", "\x1btwo\n\nfour\r");
 	assert_string_equal(text, "xidscope: one\n\\x1btwo\n\nfour\\x0d\n");
 	log.format = LOG_JOURNAL;
-	write_message(&log, LOG_LEVEL_WARN, nasty);
+	write_lines(&log, LOG_LEVEL_WARN, nasty, NULL);
 	assert_string_equal(text, formatted("<4>xidscope: warning: %s\n", shown));
 	log.format = LOG_JSON;
-	write_message(&log, LOG_LEVEL_WARN, nasty);
+	write_lines(&log, LOG_LEVEL_WARN, nasty, NULL);
 	assert_has(text,
 		   "\"no file '\\u000a<0>xidscope: fine\\u001b[2J\\u009b\\u202e\\\\xff'\"}\n");
 }
 
 TEST(the_journal_is_known_by_device_and_inode)
 {
-	static const char *const others[] = { "", "x", "1", "1:", ":1", "0:0" };
 	struct stat st;
 
 	assert_int_equal(fstat(STDERR_FILENO, &st), 0);
-	setenv("JOURNAL_STREAM", formatted("%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino),
-	       1);
-	assert_true(log_is_journal());
-	setenv("JOURNAL_STREAM",
-	       formatted("%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino + 1), 1);
-	assert_false(log_is_journal());
-	for (size_t i = 0; i < COUNT(others); i++) {
-		setenv("JOURNAL_STREAM", others[i], 1);
-		assert_false(log_is_journal());
-	}
 	unsetenv("JOURNAL_STREAM");
 	assert_false(log_is_journal());
+	NONE_ACCEPTED(stream, setenv("JOURNAL_STREAM", stream, 1) || log_is_journal(), "", "x", "1",
+		      "1:", ":1", "0:0", formatted("%lu:%lu", st.st_dev, st.st_ino + 1));
+	setenv("JOURNAL_STREAM", formatted("%lu:%lu", st.st_dev, st.st_ino), 1);
+	assert_true(log_is_journal());
+	unsetenv("JOURNAL_STREAM");
 }
 
 TEST(debug_messages_are_shown_only_when_verbose)
@@ -135,11 +110,10 @@ TEST(debug_messages_are_shown_only_when_verbose)
 			const struct log log = { .format = (enum log_format)format,
 						 .verbose = verbose };
 
-			write_message(&log, LOG_LEVEL_DEBUG, "detail");
-
+			write_lines(&log, LOG_LEVEL_DEBUG, "detail", NULL);
 			assert_int_equal(strstr(text, "detail") != NULL, verbose);
 			assert_int_equal(*text != 0, verbose);
-			write_message(&log, LOG_LEVEL_INFO, "detail");
+			write_lines(&log, LOG_LEVEL_INFO, "detail", NULL);
 			assert_has(text, "detail");
 		}
 }
@@ -154,7 +128,7 @@ TEST(json_messages_are_one_object_on_one_line)
 		char when[32], level[16];
 		int end = 0;
 
-		write_message(&log, (enum log_level)(LOG_LEVEL_INFO + i), nasty);
+		write_lines(&log, (enum log_level)(LOG_LEVEL_INFO + i), nasty, NULL);
 		assert_int_equal(
 			sscanf(text,
 			       "{\"time\":\"%31[0-9]-%*2[0-9]-%*2[0-9]T%*2[0-9]:%*2[0-9]:%*2[0-9].%*3[0-9]Z\","

@@ -68,21 +68,6 @@ static uint64_t calls_of(const char *mountpoint)
 	return calls;
 }
 
-TEST(a_mount_that_returns_goes_on_with_its_series)
-{
-	client(1, "/mnt/a", 5);
-	client(2, "/mnt/b", 1);
-	look();
-	client(2, "/mnt/b", 4);
-	look();
-	client(3, "/mnt/a", 2);
-	client(2, "/mnt/b", 4);
-	look();
-	assert_int_equal(calls_of("/mnt/a"), 7);
-	assert_int_equal(calls_of("/mnt/b"), 4);
-	assert_int_equal(now.calls.mount_calls_count, 2);
-}
-
 TEST(calls_of_no_mount_count_as_such)
 {
 	client(1, NULL, 3);
@@ -93,38 +78,6 @@ TEST(calls_of_no_mount_count_as_such)
 	assert_int_equal(calls_of(""), 4);
 	assert_int_equal(calls_of(NULL), 6);
 }
-
-TEST(mounts_that_have_ended_merge_first)
-{
-	char name[32];
-
-	for (uint64_t i = 1; i <= 3 * MOUNT_CALLS_MAX; i++) {
-		snprintf(name, sizeof(name), "/mnt/%lu", (unsigned long)i);
-		client(1000, "/mnt/stays", i);
-		client(i, name, 1);
-		look();
-		assert_in_range(now.calls.mount_calls_count, 1, MOUNT_CALLS_MAX + 1);
-		assert_int_equal(calls_of(NULL), 2 * i);
-		assert_int_equal(calls_of("/mnt/stays"), i);
-		assert_int_equal(calls_of(name), 1);
-	}
-	assert_true(calls_of(LABEL_OTHER) > MOUNT_CALLS_MAX);
-}
-
-TEST(too_many_mounts_at_once_merge)
-{
-	char name[32];
-
-	for (uint64_t i = 1; i <= 2 * MOUNT_CALLS_MAX; i++) {
-		snprintf(name, sizeof(name), "/mnt/%lu", (unsigned long)i);
-		client(i, name, 1);
-	}
-	look();
-	assert_in_range(now.calls.mount_calls_count, MOUNT_CALLS_MAX, MOUNT_CALLS_MAX + 1);
-	assert_int_equal(calls_of(NULL), 2 * MOUNT_CALLS_MAX);
-}
-
-/* ---- owners ---- */
 
 /* A share of server nas: so many calls by @owner so far. */
 static void share(uint64_t id, const char *owner, uint64_t calls)
@@ -146,52 +99,79 @@ static uint64_t calls_by(const char *owner)
 	return calls;
 }
 
-TEST(an_owner_that_returns_goes_on_with_its_series)
+/* Mounts, and owners, of which there are fewer. */
+static const struct series {
+	const char *name;
+	void (*add)(uint64_t id, const char *name, uint64_t calls);
+	uint64_t (*calls)(const char *name);
+	const size_t *count;
+	unsigned int max;
+} kinds[] = { { "mounts", client, calls_of, &now.calls.mount_calls_count, MOUNT_CALLS_MAX },
+	      { "owners", share, calls_by, &now.calls.owner_calls_count, OWNERS } };
+
+/* The test begins anew with one of these, until there is none. */
+static const struct series *begin(size_t kind)
 {
-	share(1, "slurm:1", 5);
-	share(2, "kernel", 1);
-	look();
-	share(2, "kernel", 4);
-	look();
-	share(3, "slurm:1", 2);
-	share(2, "kernel", 4);
-	look();
-	assert_int_equal(calls_by("slurm:1"), 7);
-	assert_int_equal(calls_by("kernel"), 4);
-	assert_int_equal(now.calls.owner_calls_count, 2);
-	assert_int_equal(calls_of(NULL), 11);
+	if (kind == COUNT(kinds))
+		return NULL;
+	fresh();
+	print_message("# %s\n", kinds[kind].name);
+	return &kinds[kind];
 }
 
-TEST(owners_that_do_not_call_merge_first)
+TEST(what_returns_goes_on_with_its_series)
 {
-	char name[32];
+	const struct series *k;
 
-	for (uint64_t i = 1; i <= 100; i++) {
-		snprintf(name, sizeof(name), "slurm:%lu", (unsigned long)i);
-		share(1000, "unit:a.service", i);
-		share(i, name, 1);
+	for (size_t kind = 0; (k = begin(kind)); kind++) {
+		k->add(1, "a", 5);
+		k->add(2, "b", 1);
 		look();
-		assert_in_range(now.calls.owner_calls_count, 1, OWNERS + 1);
-		assert_int_equal(calls_by(NULL), 2 * i);
-		assert_int_equal(calls_by("unit:a.service"), i);
-		assert_int_equal(calls_by(name), 1);
+		k->add(2, "b", 4);
+		look();
+		k->add(3, "a", 2);
+		k->add(2, "b", 4);
+		look();
+		assert_int_equal(k->calls("a"), 7);
+		assert_int_equal(k->calls("b"), 4);
+		assert_int_equal(*k->count, 2);
+		assert_int_equal(calls_of(NULL), 11);
 	}
-	assert_int_equal(calls_by(LABEL_OTHER), 100 - OWNERS + 1);
 }
 
-TEST(too_many_owners_at_once_merge)
+TEST(what_has_ended_or_does_not_call_merges_first)
 {
-	char name[32];
+	const struct series *k;
 
-	for (uint64_t turn = 1; turn <= 3; turn++) {
-		for (uint64_t i = 1; i <= 3 * OWNERS; i++) {
-			snprintf(name, sizeof(name), "slurm:%lu", (unsigned long)i);
-			share(i, name, turn);
+	for (size_t kind = 0; (k = begin(kind)); kind++) {
+		for (uint64_t i = 1; i <= 3 * k->max; i++) {
+			const char *name = formatted("%lu", i);
+
+			k->add(1000, "stays", i);
+			k->add(i, name, 1);
+			look();
+			assert_in_range(*k->count, 1, k->max + 1);
+			assert_int_equal(k->calls(NULL), 2 * i);
+			assert_int_equal(k->calls("stays"), i);
+			assert_int_equal(k->calls(name), 1);
 		}
-		look();
-		assert_int_equal(now.calls.owner_calls_count, OWNERS + 1);
-		assert_int_equal(calls_by("slurm:1"), turn);
-		assert_int_equal(calls_by(NULL), 3 * OWNERS * turn);
+		assert_int_equal(k->calls(LABEL_OTHER), 2 * k->max + 1);
+	}
+}
+
+TEST(too_many_at_once_merge)
+{
+	const struct series *k;
+
+	for (size_t kind = 0; (k = begin(kind)); kind++) {
+		for (uint64_t turn = 1; turn <= 3; turn++) {
+			for (uint64_t i = 1; i <= 3 * k->max; i++)
+				k->add(i, formatted("%lu", i), turn);
+			look();
+			assert_in_range(*k->count, k->max, k->max + 1);
+			assert_int_equal(k->calls("1"), turn);
+			assert_int_equal(k->calls(NULL), 3 * k->max * turn);
+		}
 	}
 }
 

@@ -13,6 +13,17 @@
 #include "base/clock.h"
 #include "health/node.h"
 
+/* The mounts from @first on, those that may only be read with ",ro", separated by blanks. */
+static void assert_wanted(const struct node_state *f, size_t first, const char *expected)
+{
+	char got[300] = "";
+
+	for (size_t i = first; i < f->mount_count; i++)
+		append_text(got, "%s%s%s", *got ? " " : "", f->mounts[i].path,
+			    f->mounts[i].read_only ? ",ro" : "");
+	assert_string_equal(got, expected);
+}
+
 TEST(mounts_by_helpers_are_of_nfs)
 {
 	static const char text[] = "fs-12345678:/ /efs efs _netdev,tls 0 0\n"
@@ -24,9 +35,7 @@ TEST(mounts_by_helpers_are_of_nfs)
 	struct node_state f = {};
 
 	node_mounts_add_fstab(&f, text, strlen(text));
-	assert_int_equal(f.mount_count, 5);
-	assert_string_equal(f.mounts[0].path, "/efs");
-	assert_string_equal(f.mounts[1].path, "/az");
+	assert_wanted(&f, 0, "/efs /az /other /ceph,ro /absent");
 	/* What another helper mounts is looked at if it is one of NFS. */
 	put("/mountinfo",
 	    "1 0 0:9 / /other ro - nfs4 x:/ ro\n2 0 0:10 / /ceph ro - ceph mon:/ ro\n");
@@ -53,28 +62,16 @@ TEST(the_nfs_mounts_of_fstab_are_wanted)
 	struct node_state f = {};
 
 	node_mounts_add_fstab(&f, text, strlen(text));
-	assert_int_equal(f.mount_count, 4);
-	assert_string_equal(f.mounts[0].path, "/a");
-	assert_string_equal(f.mounts[1].path, "/with blank");
-	assert_true(f.mounts[1].read_only && !f.mounts[0].read_only);
-	assert_string_equal(f.mounts[2].path, "/e");
-	assert_string_equal(f.mounts[3].path, "/g");
+	assert_wanted(&f, 0, "/a /with blank,ro /e /g");
 	node_mounts_add(&f, "/data,ro");
-	assert_string_equal(f.mounts[4].path, "/data");
-	assert_true(f.mounts[4].read_only);
 	/* as mountinfo has them */
 	node_mounts_add(&f, "//h///i/,ro");
-	assert_string_equal(f.mounts[5].path, "/h/i");
-	assert_true(f.mounts[5].read_only);
 	node_mounts_add(&f, "//");
-	assert_string_equal(f.mounts[6].path, "/");
 	node_mounts_add(&f, "/e/,ro");
-	assert_int_equal(f.mount_count, 7);
-	assert_true(f.mounts[2].read_only);
+	assert_wanted(&f, 2, "/e,ro /g /data,ro /h/i,ro /");
 	assert_int_equal(f.mounts_left_out, 0);
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 100; i++)
 		node_mounts_add(&f, formatted("/many/%d", i));
-	}
 	assert_int_equal(f.mount_count, NODE_MOUNTS_MAX);
 	assert_int_equal(f.mounts_left_out, 7 + 100 - NODE_MOUNTS_MAX);
 }
@@ -124,6 +121,11 @@ TEST(the_nodes_own_mount_counts)
 	}
 }
 
+static uint64_t replies(const char *stats, const char *path)
+{
+	return mount_replies((struct span){ stats, stats + strlen(stats) }, path);
+}
+
 TEST(replies_are_those_of_the_mounts_transports)
 {
 	static const char stats[] =
@@ -138,11 +140,8 @@ TEST(replies_are_those_of_the_mounts_transports)
 		"device nas:/d mounted on /with\\040blank with fstype ext4\n"
 		"\txprt:\ttcp 1 2 3 4 5 6 100 8\n";
 
-	assert_int_equal(
-		mount_replies((struct span){ stats, stats + strlen(stats) }, "/with blank"),
-		20 + 4);
-	assert_int_equal(mount_replies((struct span){ stats, stats + strlen(stats) }, "/absent"),
-			 0);
+	assert_int_equal(replies(stats, "/with blank"), 20 + 4);
+	assert_int_equal(replies(stats, "/absent"), 0);
 }
 
 TEST(a_servers_text_begins_no_mount)
@@ -153,8 +152,8 @@ TEST(a_servers_text_begins_no_mount)
 				    "',domain='y',date='0,0'\n"
 				    "\txprt:\ttcp 1 2 3 4 5 6 20 8\n";
 
-	assert_int_equal(mount_replies((struct span){ stats, stats + strlen(stats) }, "/d"), 0);
-	assert_int_equal(mount_replies((struct span){ stats, stats + strlen(stats) }, "/a"), 20);
+	assert_int_equal(replies(stats, "/d"), 0);
+	assert_int_equal(replies(stats, "/a"), 20);
 }
 
 TEST(mounts_of_this_machine_are_judged)

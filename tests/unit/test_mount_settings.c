@@ -36,9 +36,18 @@ static void add(uint64_t seconds)
 	assert_int_equal(mount_settings_add(&m, root, &now), 0);
 }
 
-static void assert_option(size_t mount, enum nfs_option option, const char *value)
+/* All options of a mount that are known, in their order, and its readahead. */
+static void assert_mount(size_t mount, const char *expected)
 {
-	assert_string_equal(now.calls.mounts[mount].options[option], value);
+	const struct nfs_mount *m = &now.calls.mounts[mount];
+	char got[300] = "";
+
+	for (int o = 0; o < NFS_OPTIONS; o++)
+		if (*m->options[o])
+			append_text(got, "%s=%s ", nfs_option_names[o], m->options[o]);
+	if (m->readahead_known)
+		append_text(got, "readahead=%lu ", m->readahead_bytes);
+	assert_string_equal(got, expected);
 }
 
 static void put_mounts(const char *more)
@@ -64,29 +73,14 @@ TEST(options_are_as_in_force)
 	    "device nas:/x mounted on /b2 with fstype nfs statvers=1.1\n" XPRT XPRT);
 	put("/sys/class/bdi/0:52/read_ahead_kb", "15360\n");
 	add(100);
-	assert_option(0, NFS_RSIZE, "1048576");
-	assert_option(0, NFS_WSIZE, "65536");
-	assert_option(0, NFS_NCONNECT, "3"); /* not as asked for */
-	assert_option(0, NFS_MAX_CONNECT, "16");
-	assert_option(0, NFS_RECOVERY, "soft");
-	assert_option(0, NFS_TIMEO, "600");
-	assert_option(0, NFS_RETRANS, "2");
-	assert_option(0, NFS_SEC, "krb5p");
-	assert_option(0, NFS_PROTO, "tcp");
-	assert_option(0, NFS_AC, "1,60,30,60");
-	assert_option(0, NFS_LOOKUPCACHE, "none");
-	assert_option(0, NFS_LOCAL_LOCK, "flock");
-	assert_true(now.calls.mounts[0].readahead_known);
-	assert_int_equal(now.calls.mounts[0].readahead_bytes, 15360 * 1024);
+	/* nconnect is not as asked for */
+	assert_mount(0,
+		     "rsize=1048576 wsize=65536 nconnect=3 max_connect=16 recovery=soft timeo=600 "
+		     "retrans=2 sec=krb5p proto=tcp ac=1,60,30,60 lookupcache=none "
+		     "local_lock=flock readahead=15728640 ");
 	/* What the kernel leaves out has its default, or is not known. */
-	assert_option(1, NFS_NCONNECT, "1");
-	assert_option(1, NFS_MAX_CONNECT, "1");
-	assert_option(1, NFS_RECOVERY, "hard");
-	assert_option(1, NFS_AC, "noac");
-	assert_option(1, NFS_LOOKUPCACHE, "all");
-	assert_option(1, NFS_LOCAL_LOCK, "none");
-	assert_option(1, NFS_WSIZE, "");
-	assert_false(now.calls.mounts[1].readahead_known);
+	assert_mount(1, "rsize=4096 nconnect=1 max_connect=1 recovery=hard timeo=50 ac=noac "
+			"lookupcache=all local_lock=none ");
 }
 
 /* The figures of mountstats since the mount, as many as the kernel prints. */
@@ -141,7 +135,7 @@ TEST(without_mountstats_the_connections_are_those_asked_for)
 {
 	put_mounts("");
 	add(100);
-	assert_option(0, NFS_NCONNECT, "4");
+	assert_string_equal(now.calls.mounts[0].options[NFS_NCONNECT], "4");
 }
 
 TEST(they_are_read_again_once_a_minute)
@@ -159,6 +153,10 @@ TEST(modules_have_their_build_and_origin)
 {
 	static const char note[] =
 		"\4\0\0\0\24\0\0\0\3\0\0\0GNU\0\1\2\3\4\5\6\7\10\11\12\13\14\15\16\17\20\21\22\23\377";
+	static const char *const expected[] = {
+		"sunrpc 'A1B2' out-of-tree", "nfs '' built-in",
+		"rpcrdma '0102030405060708090a0b0c0d0e0f10111213ff' in-tree"
+	};
 
 	put_mounts("");
 	put("/sys/module/sunrpc/initstate", "live\n");
@@ -169,21 +167,17 @@ TEST(modules_have_their_build_and_origin)
 	put("/sys/module/rpcrdma/taint", "\n");
 	put_bytes("/sys/module/rpcrdma/notes/.note.gnu.build-id", note, sizeof(note) - 1);
 	add(100);
-	assert_int_equal(now.calls.module_count, 3);
-	assert_string_equal(now.calls.modules[0].name, "sunrpc");
-	assert_string_equal(now.calls.modules[0].build, "A1B2");
-	assert_string_equal(now.calls.modules[0].origin, "out-of-tree");
-	assert_string_equal(now.calls.modules[1].origin, "built-in");
-	assert_string_equal(now.calls.modules[1].build, "");
-	assert_string_equal(now.calls.modules[2].build, "0102030405060708090a0b0c0d0e0f10111213ff");
-	assert_string_equal(now.calls.modules[2].origin, "in-tree");
+	assert_int_equal(now.calls.module_count, COUNT(expected));
+	for (size_t i = 0; i < COUNT(expected); i++)
+		assert_printed(expected[i], "%s '%s' %s", now.calls.modules[i].name,
+			       now.calls.modules[i].build, now.calls.modules[i].origin);
 }
 
 TEST(long_values_are_cut)
 {
 	put_mounts(",sec=0123456789012345678901234567890123456789,proto=tcp,=,,rsize");
 	add(100);
-	assert_option(1, NFS_SEC, "01234567890123456789012");
-	assert_option(1, NFS_PROTO, "tcp");
-	assert_option(1, NFS_RSIZE, "");
+	assert_mount(1,
+		     "nconnect=1 max_connect=1 recovery=hard timeo=50 sec=01234567890123456789012 "
+		     "proto=tcp ac=noac lookupcache=all local_lock=none ");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Proves that the source mountstats counts from its own start, continues when mounts end, return or share a
- * superblock, and assigns each server its transports. */
+/* Proves that mountstats, mountinfo and xprt_info are read as kernels write them; that the source mountstats counts from
+ * its own start, continues when mounts end, return or share a superblock, and assigns each server its transports. */
 #include "unit.h"
 #include "made_up_tree.h"
 #include "rpc/polled/polled.h"
@@ -14,7 +14,7 @@ struct made_up_mount {
 	unsigned int age, calls, connects, port;
 };
 
-/* Of each mount, NULL: those of one address; and its connections. */
+/* Of each mount, NULL: those of one address; kept until the next OPTIONS. And its connections. */
 static const char *options[4];
 static unsigned int transports = 1;
 
@@ -35,21 +35,19 @@ static void put_mounts(const struct made_up_mount *mount)
 	for (unsigned int i = 0; mount->server; mount++, i++) {
 		unsigned int whole = mount->calls - behind;
 
-		snprintf(stats + strlen(stats), sizeof(stats) - strlen(stats),
-			 "device %s:/x mounted on /m%u with fstype nfs4 statvers=1.1\n\tage:\t%u\n",
-			 mount->server, i, mount->age);
+		append_text(
+			stats,
+			"device %s:/x mounted on /m%u with fstype nfs4 statvers=1.1\n\tage:\t%u\n",
+			mount->server, i, mount->age);
 		for (unsigned int n = 0; n < transports; n++)
-			snprintf(stats + strlen(stats), sizeof(stats) - strlen(stats),
-				 "\txprt:\ttcp %u 1 %u 0 0 0 0 0 0 0 0 0 0\n", mount->port,
-				 mount->connects);
-		snprintf(stats + strlen(stats), sizeof(stats) - strlen(stats),
-			 "\tper-op statistics\n\tREAD: %u %u %u %u %u 5 %u %u 1\n", mount->calls,
-			 whole + 3 + more, 2 * whole, 100 * whole, 200 * whole, 3 * whole,
-			 4 * whole);
-		snprintf(infos + strlen(infos), sizeof(infos) - strlen(infos),
-			 "%u 1 0:%u / /m%u rw - nfs4 %s:/x rw,%s\n", i, mount->device, i,
-			 mount->server,
-			 i < 4 && options[i] ? options[i] : "vers=4.2,addr=10.0.0.1");
+			append_text(stats, "\txprt:\ttcp %u 1 %u 0 0 0 0 0 0 0 0 0 0\n",
+				    mount->port, mount->connects);
+		append_text(stats, "\tper-op statistics\n\tREAD: %u %u %u %u %u 5 %u %u 1\n",
+			    mount->calls, whole + 3 + more, 2 * whole, 100 * whole, 200 * whole,
+			    3 * whole, 4 * whole);
+		append_text(infos, "%u 1 0:%u / /m%u rw - nfs4 %s:/x rw,%s\n", i, mount->device, i,
+			    mount->server,
+			    i < 4 && options[i] ? options[i] : "vers=4.2,addr=10.0.0.1");
 	}
 	put(BY_PROCESS_1 "mountstats", stats);
 	put(BY_PROCESS_1 "mountinfo", infos);
@@ -117,6 +115,28 @@ static uint64_t polled(const char *server)
 {
 	poll();
 	return reads(server);
+}
+
+static const struct rpc_transport_state *transport_of(const char *server)
+{
+	for (size_t i = 0; i < now.calls.transport_count; i++)
+		if (!strcmp(now.calls.transports[i].server, server))
+			return &now.calls.transports[i];
+	fail_msg("no transport of %s", server);
+	return NULL;
+}
+
+static void assert_slots(const char *server, unsigned int transports)
+{
+	assert_int_equal(transport_of(server)->slots_max, 100 * transports);
+	assert_int_equal(transport_of(server)->slots_in_flight, transports);
+}
+
+/* Polls and returns the connects of @server's transport. */
+static uint64_t connects(const char *server)
+{
+	poll();
+	return transport_of(server)->connects;
 }
 
 TEST(what_was_before_is_left_out)
@@ -191,7 +211,7 @@ static void polls(unsigned int calls, unsigned int unfinished, unsigned int agai
 	assert_int_equal(reads("nas"), calls);
 	assert_int_equal(now.calls.transports[0].retransmits, resent);
 	assert_int_equal(now.calls.ops[0].sent_bytes, sent_bytes);
-	assert_int_equal(now.calls.ops[0].total.sum_ns, sent_bytes / 100 * 4 * 1000000);
+	assert_int_equal(now.calls.ops[0].total.sum_ns, sent_bytes / 100 * 4 * MS);
 }
 
 /* The kernel counts a call before its transmits, and prints without waiting for them. */
@@ -248,9 +268,8 @@ TEST(connects_of_a_transport_are_those_since_it_exists)
 {
 	MOUNTS({ "nas", 45, 10, 100, 3, 880 }, { "nas", 46, 10, 100, 2, 881 });
 	assert_int_equal(mountstats_connects(root, &now), 0);
-	assert_int_equal(now.calls.transport_count, 1);
-	assert_string_equal(now.calls.transports[0].name, "tcp");
-	assert_int_equal(now.calls.transports[0].connects, 5);
+	assert_printed("1 tcp 5", "%zu %s %lu", now.calls.transport_count,
+		       now.calls.transports[0].name, now.calls.transports[0].connects);
 }
 
 TEST(a_superblock_counts_once)
@@ -301,16 +320,14 @@ TEST(ops_without_end_do_not_fill_the_memory)
 
 	start_empty();
 	for (unsigned int i = 0; i < 40; i++) {
-		snprintf(stats + strlen(stats), sizeof(stats) - strlen(stats),
-			 "device nas-%u:/x mounted on /m%u with fstype nfs4 statvers=1.1\n"
-			 "\tage:\t1\n\tper-op statistics\n",
-			 i, i);
+		append_text(stats,
+			    "device nas-%u:/x mounted on /m%u with fstype nfs4 statvers=1.1\n"
+			    "\tage:\t1\n\tper-op statistics\n",
+			    i, i);
 		for (unsigned int op = 0; op < RPC_MAX_OP; op++)
-			snprintf(stats + strlen(stats), sizeof(stats) - strlen(stats),
-				 "\tOP%u: 1 1 0 1 1 1 1 1 1\n", op);
-		snprintf(infos + strlen(infos), sizeof(infos) - strlen(infos),
-			 "%u 1 0:%u / /m%u rw - nfs4 nas-%u:/x rw,addr=10.0.0.1\n", i, 45 + i, i,
-			 i);
+			append_text(stats, "\tOP%u: 1 1 0 1 1 1 1 1 1\n", op);
+		append_text(infos, "%u 1 0:%u / /m%u rw - nfs4 nas-%u:/x rw,addr=10.0.0.1\n", i,
+			    45 + i, i, i);
 	}
 	put(BY_PROCESS_1 "mountstats", stats);
 	put(BY_PROCESS_1 "mountinfo", infos);
@@ -320,34 +337,35 @@ TEST(ops_without_end_do_not_fill_the_memory)
 	for (size_t i = 0; i < now.calls.op_count; i++)
 		calls += time_histogram_count(&now.calls.ops[i].total);
 	assert_int_equal(calls, 40 * RPC_MAX_OP);
-	assert_string_equal(now.calls.ops[RPC_MAX_SERIES - 1].server, "other");
-	assert_string_equal(now.calls.ops[RPC_MAX_SERIES - 1].op, "other");
-	assert_string_equal(now.self.drops[0].reason, "rpc_series");
+	assert_printed("other other rpc_series", "%s %s %s",
+		       now.calls.ops[RPC_MAX_SERIES - 1].server,
+		       now.calls.ops[RPC_MAX_SERIES - 1].op, now.self.drops[0].reason);
 	assert_int_equal(now.self.drops[0].count, 40 * RPC_MAX_OP - (RPC_MAX_SERIES - 1));
 }
 
 TEST(figures_are_the_kernels)
 {
+	const struct rpc_transport_state *t;
+	const struct rpc_op *op;
+
 	start_empty();
 	MOUNTS({ "nas", 45, 10, 100, 2, 880 }, { "nas", 46, 10, 0, 2, 880 });
 	poll();
-	assert_int_equal(now.calls.op_count, 1);
-	assert_int_equal(now.calls.ops[0].total.sum_ns, 400000000);
-	assert_int_equal(now.calls.ops[0].phase[RPC_PHASE_RTT].sum_ns, 300000000);
-	/* for another source later, whose phases add up */
-	assert_int_equal(now.calls.ops[0].phase[RPC_PHASE_SETUP].sum_ns, 100000000);
-	assert_int_equal(time_histogram_count(&now.calls.ops[0].phase[RPC_PHASE_SETUP]), 100);
-	assert_int_equal(now.calls.ops[0].sent_bytes, 10000);
-	assert_int_equal(now.calls.ops[0].received_bytes, 20000);
-	assert_int_equal(now.calls.error_count, 1);
-	assert_int_equal(now.calls.errors[0].count, 1);
-	assert_string_equal(now.calls.errors[0].status, "unknown");
-	assert_int_equal(now.calls.transport_count, 1);
-	assert_string_equal(now.calls.transports[0].name, "tcp");
-	assert_int_equal(now.calls.transports[0].retransmits, 3);
-	assert_int_equal(now.calls.transports[0].timeouts, 200);
-	assert_int_equal(now.calls.transports[0].connects, 2); /* one transport, shown by both */
-	assert_false(now.calls.transports[0].alive);
+	assert_printed("1 op, 1 error, 1 transport", "%zu op, %zu error, %zu transport",
+		       now.calls.op_count, now.calls.error_count, now.calls.transport_count);
+	op = now.calls.ops;
+	/* setup: for another source later, whose phases add up */
+	assert_printed("400 300 100 of 100, 10000 20000 bytes", "%lu %lu %lu of %lu, %lu %lu bytes",
+		       op->total.sum_ns / MS, op->phase[RPC_PHASE_RTT].sum_ns / MS,
+		       op->phase[RPC_PHASE_SETUP].sum_ns / MS,
+		       time_histogram_count(&op->phase[RPC_PHASE_SETUP]), op->sent_bytes,
+		       op->received_bytes);
+	assert_printed("1 unknown", "%lu %s", now.calls.errors[0].count,
+		       now.calls.errors[0].status);
+	t = now.calls.transports;
+	/* one transport, shown by both */
+	assert_printed("tcp 3 200 2 0", "%s %lu %lu %lu %d", t->name, t->retransmits, t->timeouts,
+		       t->connects, t->alive);
 	assert_false(snapshot_knows(&now.calls, RPC_FACT_DISTRIBUTION));
 	assert_false(snapshot_knows(&now.calls, RPC_FACT_PHASE + RPC_PHASE_SETUP));
 	assert_true(snapshot_knows(&now.calls, RPC_FACT_PHASE + RPC_PHASE_RTT));
@@ -356,11 +374,8 @@ TEST(figures_are_the_kernels)
 /* @name: "switch-0/xprt-1-tcp" */
 static void put_transport(const char *name, const char *address, unsigned int port)
 {
-	char path[128];
-
 	put(formatted("/sys/kernel/sunrpc/xprt-switches/%s/dstaddr", name), address);
-	snprintf(path, sizeof(path), "/sys/kernel/sunrpc/xprt-switches/%s/xprt_info", name);
-	put(path,
+	put(formatted("/sys/kernel/sunrpc/xprt-switches/%s/xprt_info", name),
 	    formatted("max_num_slots=100\nnum_reqs=10\npending_q_len=1\nsrc_port=1\ndst_port=%u\n",
 		      port));
 }
@@ -376,31 +391,14 @@ TEST(slots_are_those_of_the_mounts_transports)
 	put_transport("switch-3/xprt-4-tcp", "10.0.0.2\n", 2049); /* another server's */
 	put_transport("switch-4/xprt-5-udp", "10.0.0.1\n", 2049); /* mountd's */
 	poll();
-	assert_int_equal(now.calls.transport_count, 1);
-	assert_true(now.calls.transports[0].alive);
-	assert_int_equal(now.calls.transports[0].slots_max, 200);
-	assert_int_equal(now.calls.transports[0].slots_allocated, 20);
-	assert_int_equal(now.calls.transports[0].slots_in_flight, 2);
+	assert_slots("nas", 2);
+	assert_printed("1 1 20", "%zu %d %u", now.calls.transport_count,
+		       now.calls.transports[0].alive, now.calls.transports[0].slots_allocated);
 	/* and are gone with the mounts */
 	MOUNTS();
 	poll();
 	assert_int_equal(now.calls.transport_count, 1);
 	assert_false(now.calls.transports[0].alive);
-}
-
-static const struct rpc_transport_state *transport_of(const char *server)
-{
-	for (size_t i = 0; i < now.calls.transport_count; i++)
-		if (!strcmp(now.calls.transports[i].server, server))
-			return &now.calls.transports[i];
-	fail_msg("no transport of %s", server);
-	return NULL;
-}
-
-static void assert_slots(const char *server, unsigned int transports)
-{
-	assert_int_equal(transport_of(server)->slots_max, 100 * transports);
-	assert_int_equal(transport_of(server)->slots_in_flight, transports);
 }
 
 /* Today's kernels show no local port (0) for NFSv4 over TCP, and for RDMA. */
@@ -413,18 +411,14 @@ TEST(a_transport_is_known_by_address_port_version_and_place)
 	put_transport("switch-0/xprt-1-tcp", "10.0.0.1\n", 2049);
 	put_transport("switch-1/xprt-2-tcp", "10.0.0.2\n", 2049);
 	put_transport("switch-2/xprt-3-tcp", "10.0.0.3\n", 2049);
-	poll();
-	assert_int_equal(transport_of("dns")->connects, 3);
+	assert_int_equal(connects("dns"), 3);
 	assert_slots("dns", 3);
-	OPTIONS("vers=4.2,addr=10.0.0.1", "vers=4.2,addr=10.0.0.2", "vers=4.2,addr=10.0.0.3");
 	MOUNTS({ "dns", 45, 2, 1, 1, 0 }, { "dns", 46, 2, 1, 2, 0 }, { "dns", 47, 2, 1, 3, 0 });
-	poll();
-	assert_int_equal(transport_of("dns")->connects, 6);
+	assert_int_equal(connects("dns"), 6);
 	/* one ends, and another connects again */
 	OPTIONS("vers=4.2,addr=10.0.0.1", "vers=4.2,addr=10.0.0.2");
 	MOUNTS({ "dns", 45, 3, 1, 2, 0 }, { "dns", 46, 3, 1, 2, 0 });
-	poll();
-	assert_int_equal(transport_of("dns")->connects, 7);
+	assert_int_equal(connects("dns"), 7);
 }
 
 TEST(versions_share_no_transport_and_names_do)
@@ -432,24 +426,19 @@ TEST(versions_share_no_transport_and_names_do)
 	start_empty();
 	OPTIONS("vers=4.1,addr=10.0.0.1", "vers=4.2,addr=10.0.0.1");
 	MOUNTS({ "nas", 45, 1, 1, 1, 0 }, { "nas", 46, 1, 1, 3, 0 });
-	poll();
-	assert_int_equal(transport_of("nas")->connects, 4);
-	OPTIONS("vers=4.1,addr=10.0.0.1", "vers=4.2,addr=10.0.0.1");
+	assert_int_equal(connects("nas"), 4);
 	MOUNTS({ "nas", 45, 2, 1, 3, 0 }, { "nas", 46, 2, 1, 3, 0 });
-	poll();
-	assert_int_equal(transport_of("nas")->connects, 6);
+	assert_int_equal(connects("nas"), 6);
 	OPTIONS("vers=4.1,addr=10.0.0.1", "vers=4.2,addr=10.0.0.1", "vers=3,addr=10.0.0.4",
 		"vers=3,addr=10.0.0.4");
 	MOUNTS({ "nas", 45, 3, 1, 4, 0 }, { "nas", 46, 3, 1, 3, 0 }, { "one", 47, 1, 1, 2, 700 },
 	       { "two", 48, 1, 1, 2, 700 });
-	poll();
-	assert_int_equal(transport_of("nas")->connects, 7);
+	assert_int_equal(connects("nas"), 7);
 	assert_int_equal(transport_of("one")->connects, 2);
 	/* it connects again, from another port */
 	OPTIONS("vers=3,addr=10.0.0.4", "vers=3,addr=10.0.0.4");
 	MOUNTS({ "one", 47, 2, 1, 3, 701 }, { "two", 48, 2, 1, 3, 701 });
-	poll();
-	assert_int_equal(transport_of("one")->connects, 3);
+	assert_int_equal(connects("one"), 3);
 }
 
 TEST(servers_behind_one_address_have_their_ports)
@@ -483,8 +472,7 @@ TEST(a_client_has_transports_at_several_addresses)
 		put_transport(formatted("switch-7/xprt-%u-tcp", 9 + i),
 			      formatted("10.0.0.%u\n", 1 + i), 2049);
 	put_transport("switch-70/xprt-20-tcp", "10.0.0.2\n", 2049); /* another client's */
-	poll();
-	assert_int_equal(transport_of("nas")->connects, 4);
+	assert_int_equal(connects("nas"), 4);
 	assert_slots("nas", 4);
 }
 
@@ -496,4 +484,135 @@ TEST(without_proc_nothing_is_counted)
 	/* what it finds first is from before */
 	MOUNTS({ "nas", 45, 10, 1000, 1, 880 });
 	assert_int_equal(polled("nas"), 0);
+}
+
+/* The kernel writes all ops, also those without calls. */
+#define OPS_4                                                                    \
+	"\t LAYOUTSTATS: 0 0 0 0 0 0 0 0 0\n\t       CLONE: 0 0 0 0 0 0 0 0 0\n" \
+	"\t        COPY: 0 0 0 0 0 0 0 0 0\n\t        SEEK: 0 0 0 0 0 0 0 0 0\n"
+#define OPS_64                                                                                    \
+	OPS_4 OPS_4 OPS_4 OPS_4 OPS_4 OPS_4 OPS_4 OPS_4 OPS_4 OPS_4 OPS_4 OPS_4 OPS_4 OPS_4 OPS_4 \
+		OPS_4
+
+/* As Debian's 6.1 writes them. */
+static const char stats[] =
+	"device sysfs mounted on /sys with fstype sysfs\n"
+	"no device mounted on /odd with fstype autofs\n"
+	"device nas-1:/srv/a\\040b mounted on /mnt/a\\040b with fstype nfs4 statvers=1.1\n"
+	"\topts:\trw,vers=4.2,rsize=524288,proto=tcp,nconnect=2\n"
+	"\tage:\t17\n"
+	"\timpl_id:\tname='',domain='',date='0,0'\n"
+	"\tcaps:\tcaps=0xfffbc0bf,wtmult=512,dtsize=524288\n"
+	"\tsec:\tflavor=1,pseudoflavor=1\n"
+	"\tevents:\t1 2 3 \n"
+	"\tbytes:\t1 2 3 \n"
+	"\tRPC iostats version: 1.1  p/v: 100003/4 (nfs)\n"
+	"\txprt:\ttcp 880 1 2 0 4 42 42 0 42 0 2 0 0\n"
+	"\txprt:\ttcp 693 1 3 0 4 30 30 0 30 0 2 0 0\n"
+	"\tper-op statistics\n"
+	"\t        NULL: 3 3 0 132 72 0 1 2 0\n"
+	"\t        READ: 100 103 1 20000 412800 12 345 400 2\n"
+	"\t       WRITE: 0 0 0 0 0 0 0 0 0\n" OPS_64 "\n"
+	"device [fd00::1]:/ mounted on /v6 with fstype nfs statvers=1.1\n"
+	"\tage:\t1\n"
+	"\txprt:\tudp 1023 1 7 7 0 7 0\n"
+	"\tper-op statistics\n"
+	"\t        READ: 1 1 0 200 300 0 0 1\n"
+	"device proc mounted on /proc with fstype proc\n";
+
+TEST(mounts_are_read_one_by_one)
+{
+	static struct mountstats_mount mount;
+	struct span m = { stats, stats + strlen(stats) };
+	const struct mountstats_op *op = &mount.ops[1];
+
+	assert_true(mountstats_next(&m, &mount));
+	/* WRITE has not been called */
+	assert_printed("nas-1 '/mnt/a b' 17: 2 of tcp 880, 3; 2 ops",
+		       "%s '%s' %lu: %zu of %s %u, %lu; %zu ops", mount.server, mount.mountpoint,
+		       mount.age, mount.transport_count, mount.transports[0].protocol,
+		       mount.transports[0].port, mount.transports[1].connects, mount.op_count);
+	assert_printed("READ 100 103 1 20000 412800 345 400 2",
+		       "%s %lu %lu %lu %lu %lu %lu %lu %lu", op->name, op->calls, op->transmits,
+		       op->timeouts, op->sent_bytes, op->received_bytes, op->rtt_ms, op->total_ms,
+		       op->errors);
+	assert_true(mountstats_next(&m, &mount));
+	/* no errors before 5.3 */
+	assert_printed("fd00::1 1 0 1 0", "%s %zu %lu %zu %lu", mount.server, mount.transport_count,
+		       mount.transports[0].connects, mount.op_count, mount.ops[0].errors);
+	assert_false(mountstats_next(&m, &mount));
+}
+
+/* The longest that a server can choose, with the begin of another mount at its end. */
+TEST(the_text_of_a_server_begins_no_mount)
+{
+	static const char forged[] =
+		"\n\tRPC iostats version: 1.1  p/v: 100003/4 (nfs)\n\txprt:\tevil 1 1 1\n"
+		"\tper-op statistics\n\tEVIL: 1 1 0 1 1 1 1 1 0\n\n"
+		"device nas-2:/ mounted on /two with fstype nfs statvers=1.1\n\timpl_id:\tname='";
+	static struct mountstats_mount mount;
+	char text[3 * sizeof(stats)], name[1025];
+	struct span m;
+
+	snprintf(name, sizeof(name), "%*s%s", (int)(sizeof(name) - sizeof(forged)), "", forged);
+	snprintf(text, sizeof(text),
+		 "device nas-1:/ mounted on /one with fstype nfs4 statvers=1.1\n\tage:\t17\n"
+		 "\timpl_id:\tname='%s',domain='%s',date='18446744073709551615,4294967295'\n"
+		 "\tRPC iostats version: 1.1  p/v: 100003/4 (nfs)\n\txprt:\ttcp 880 1 2 0 4\n"
+		 "\tper-op statistics\n\tREAD: 100 103 1 20000 412800 12 345 400 2\n" OPS_64
+		 "\ndevice nas-2:/ mounted on /two with fstype nfs statvers=1.1\n\tage:\t1\n",
+		 name, name);
+	m = (struct span){ text, text + strlen(text) };
+	assert_true(mountstats_next(&m, &mount));
+	assert_printed("/one 1 READ 1 tcp", "%s %zu %s %zu %s", mount.mountpoint, mount.op_count,
+		       mount.ops[0].name, mount.transport_count, mount.transports[0].protocol);
+	assert_true(mountstats_next(&m, &mount));
+	assert_printed("/two 0", "%s %zu", mount.mountpoint, mount.op_count);
+	assert_false(mountstats_next(&m, &mount));
+}
+
+TEST(the_same_mounts_in_mountinfo)
+{
+	static const char text[] =
+		"22 1 0:20 / /sys rw shared:7 - sysfs sysfs rw\n"
+		"40 22 0:45 / /mnt/a\\040b rw,relatime shared:9 master:3 - nfs4 nas-1:/srv/a\\040b "
+		"rw,vers=4.2,proto=tcp,clientaddr=10.0.0.9,local_lock=none,addr=10.0.0.1\n"
+		"41 22 0:46 / /v6 rw - nfs [fd00::1]:/ rw,port=20049,addr=fd00::1,x\n"
+		"42 22 bad / /x rw - nfs a:/ rw\n"
+		"44 22 0:48 / /o rw - nfs other:/other rw\n"
+		"43 22 0:47\n";
+	struct span m = { text, text + strlen(text) };
+	struct nfs_mount mount;
+
+	assert_true(mountinfo_next(&m, &mount));
+	/* not the client's address */
+	assert_printed("45 '/mnt/a b' 10.0.0.1 2049", "%lu '%s' %s %u", mount.device,
+		       mount.mountpoint, mount.remote.address, mount.remote.port);
+	assert_true(mountinfo_next(&m, &mount));
+	assert_printed("46 fd00::1 20049", "%lu %s %u", mount.device, mount.remote.address,
+		       mount.remote.port);
+	assert_true(mountinfo_next(&m, &mount));
+	assert_string_equal(mount.server, "\\x6fther"); /* the name of what has been folded */
+	assert_false(mountinfo_next(&m, &mount));
+}
+
+TEST(a_transport_of_sysfs)
+{
+	static const char text[] =
+		"last_used=4294901\ncur_cong=256\ncong_win=512\nmax_num_slots=65536\n"
+		"min_num_slots=2\nnum_reqs=33\nbinding_q_len=0\nsending_q_len=1\n"
+		"pending_q_len=7\nbacklog_q_len=0\nmain_xprt=1\nsrc_port=880\n"
+		"tasks_queuelen=0\ndst_port=2049\n";
+	struct xprt_file info = {};
+
+	assert_true(xprt_info_parse(&info, text, strlen(text)));
+	assert_printed("65536 33 7 1 2049", "%u %u %u %d %u", info.slots_max, info.slots_allocated,
+		       info.pending, info.has_port, info.remote.port);
+	/* 5.14 ends before the port */
+	info = (struct xprt_file){};
+	assert_true(xprt_info_parse(&info, "max_num_slots=1\nnum_reqs=2\npending_q_len=3\n", 44));
+	assert_false(info.has_port);
+	assert_false(xprt_info_parse(&info, "num_reqs=2\npending_q_len=3\n", 27));
+	assert_false(xprt_info_parse(&info, "max_num_slots=x\nnum_reqs=2\npending_q_len=3\n", 44));
+	assert_false(xprt_info_parse(&info, "", 0));
 }

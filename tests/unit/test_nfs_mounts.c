@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that the NFS mounts of mountinfo are found with names from outside as they are, each once, within the bound,
- * and that connections in sysfs are theirs alone. */
+ * that connections in sysfs are theirs alone, and that an address and a port are written so that they can be told
+ * apart. */
 #include "unit.h"
 #include "made_up_tree.h"
 #include "rpc/polled/polled.h"
 #include "snapshot.h"
+#include "snapshot/calls.h"
 
 static void put_mounts(const char *text)
 {
@@ -21,13 +23,12 @@ static void look(void)
 	nfs_mounts_free(&m);
 }
 
-static void assert_mount(const struct nfs_mount *m, const char *server, const char *export,
-			 const char *mountpoint, const char *version)
+static void assert_mount(size_t n, const char *expected)
 {
-	assert_string_equal(m->server, server);
-	assert_string_equal(m->export, export);
-	assert_string_equal(m->mountpoint, mountpoint);
-	assert_string_equal(m->version, version);
+	const struct nfs_mount *m = &now.calls.mounts[n];
+
+	assert_printed(expected, "%s|%s|%s|%s|%s|%u", m->server, m->export, m->mountpoint,
+		       m->version, m->remote.address, m->remote.port);
 }
 
 TEST(a_mount_has_server_export_mountpoint_and_version)
@@ -40,15 +41,11 @@ TEST(a_mount_has_server_export_mountpoint_and_version)
 		   "43 22 0:45 / /mnt/bind rw - nfs4 nas-1:/srv/sub rw,vers=4.2,addr=10.0.0.1\n");
 	look();
 	assert_int_equal(now.calls.mount_count, 4);
-	assert_mount(&now.calls.mounts[0], "nas-1", "/srv/a\\b", "/mnt/a b\\x0ac", "4.2");
-	assert_string_equal(now.calls.mounts[0].remote.address, "10.0.0.1");
-	assert_int_equal(now.calls.mounts[0].remote.port, 2049);
-	assert_mount(&now.calls.mounts[1], "fd00::1", "/", "/v6", "3");
-	assert_int_equal(now.calls.mounts[1].remote.port, 20049);
-	assert_mount(&now.calls.mounts[2], "na\"s\\x\\x0a\\xff", "/e:f", "/odd", "3");
-	assert_mount(&now.calls.mounts[3], "nas-1", "/srv/sub", "/mnt/bind", "4.2");
-	assert_int_equal(now.self.drop_count, 0);
-	assert_int_equal(now.calls.folded_entries, 0);
+	assert_mount(0, "nas-1|/srv/a\\b|/mnt/a b\\x0ac|4.2|10.0.0.1|2049");
+	assert_mount(1, "fd00::1|/|/v6|3|fd00::1|20049");
+	assert_mount(2, "na\"s\\x\\x0a\\xff|/e:f|/odd|3|10.0.0.2|2049");
+	assert_mount(3, "nas-1|/srv/sub|/mnt/bind|4.2|10.0.0.1|2049");
+	assert_printed("0 0", "%zu %lu", now.self.drop_count, now.calls.folded_entries);
 }
 
 /* Two samples with the same labels would make the whole file invalid. */
@@ -162,9 +159,8 @@ TEST(a_mount_of_another_network_namespace_has_its_servers_name)
 	snapshot_transport(&now.calls, "nas@4026531000", "tcp/0"); /* which has ended */
 	snapshot_transport(&now.calls, "a@b@4026530000", "tcp/0")->alive = true;
 	assert_int_equal(nfs_mounts_add(&m, root, &now), 0);
-	assert_string_equal(now.calls.mounts[0].server, "nas");
-	assert_string_equal(now.calls.mounts[1].server, "nas@4026532000");
-	assert_string_equal(now.calls.mounts[2].server, "a@b@4026530000");
+	assert_printed("nas nas@4026532000 a@b@4026530000", "%s %s %s", now.calls.mounts[0].server,
+		       now.calls.mounts[1].server, now.calls.mounts[2].server);
 	snapshot_transport(&now.calls, "nas@4026533000", "tcp/0")->alive = true;
 	now.calls.mount_count = 0;
 	assert_int_equal(nfs_mounts_add(&m, root, &now), 0);
@@ -181,15 +177,15 @@ static void put_xprt(const char *name, const char *destination, const char *sour
 	    formatted("state=1\nmax_num_slots=2\nnum_reqs=2\npending_q_len=5\n%s\n", ports));
 }
 
-static void assert_transport(const struct rpc_transport_state *t, const char *name,
-			     const char *local, const char *remote)
+static void assert_transport(size_t n, const char *expected)
 {
-	char text[ENDPOINT_SIZE];
+	const struct rpc_transport_state *t = &now.calls.transports[n];
+	char local[ENDPOINT_SIZE], remote[ENDPOINT_SIZE];
 
-	assert_string_equal(t->name, name);
 	assert_true(t->named_only);
-	assert_string_equal(endpoint_text(text, &t->local), local);
-	assert_string_equal(endpoint_text(text, &t->remote), remote);
+	assert_printed(expected, "%s %s '%s' %s %s", t->server, t->name,
+		       endpoint_text(local, &t->local), endpoint_text(remote, &t->remote),
+		       t->protocol);
 }
 
 TEST(connections_have_the_server_of_their_mount)
@@ -207,11 +203,9 @@ TEST(connections_have_the_server_of_their_mount)
 	look();
 	assert_int_equal(xprt_files_add(root, &now), 0);
 	assert_int_equal(now.calls.transport_count, 3);
-	assert_transport(&now.calls.transports[0], "tcp/0", "", "10.0.0.1:2049");
-	assert_transport(&now.calls.transports[1], "tcp/1", "10.0.0.9:801", "10.0.0.1:2049");
-	assert_transport(&now.calls.transports[2], "rdma/0", "", "[fd00::1]:20049");
-	assert_string_equal(now.calls.transports[2].server, "fast");
-	assert_string_equal(now.calls.transports[2].protocol, "rdma");
+	assert_transport(0, "nas tcp/0 '' 10.0.0.1:2049 tcp");
+	assert_transport(1, "nas tcp/1 '10.0.0.9:801' 10.0.0.1:2049 tcp");
+	assert_transport(2, "fast rdma/0 '' [fd00::1]:20049 rdma");
 }
 
 TEST(a_transport_with_counts_keeps_them)
@@ -223,4 +217,30 @@ TEST(a_transport_with_counts_keeps_them)
 	assert_int_equal(xprt_files_add(root, &now), 0);
 	assert_int_equal(now.calls.transport_count, 1);
 	assert_false(now.calls.transports[0].named_only);
+}
+
+TEST(ipv6_is_in_brackets_if_there_is_a_port)
+{
+	static const struct {
+		struct endpoint e;
+		const char *text;
+	} cases[] = {
+		{ { "10.0.0.1", 2049 }, "10.0.0.1:2049" },
+		{ { "fe80::1", 2049 }, "[fe80::1]:2049" },
+		{ { "fe80::1%2", 1 }, "[fe80::1%2]:1" },
+		{ { "fe80::1", 0 }, "fe80::1" },
+		{ { "10.0.0.1", 0 }, "10.0.0.1" },
+		{ { "", 801 }, ":801" },
+		{ { "", 0 }, "" },
+		{ { "1234:1234:1234:1234:1234:1234:1234:1234%12345678", 4294967295 },
+		  "[1234:1234:1234:1234:1234:1234:1234:1234%1234567]:4294967295" },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct endpoint e = cases[i].e;
+		char text[ENDPOINT_SIZE];
+
+		e.address[sizeof(e.address) - 1] = 0;
+		assert_string_equal(endpoint_text(text, &e), cases[i].text);
+	}
 }

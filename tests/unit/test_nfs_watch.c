@@ -29,18 +29,21 @@ static void on_span(void *context, const struct nfs_span *span)
 /* A snapshot at @seconds of one server. */
 static void add(uint64_t seconds, double oldest, double saturated, uint64_t unknown)
 {
-	struct delta d = {};
-
 	now.time_ns = seconds * SECOND;
 	now.calls.unknown = unknown;
 	snapshot_server(&now.calls, "nfs1")->oldest_ns[RPC_QUEUE_PENDING] =
 		(uint64_t)(oldest * 1e9);
 	snapshot_transport(&now.calls, "nfs1", "tcp/0")->saturated_ns[RPC_LIMIT_SLOT] =
 		(uint64_t)(saturated * 1e9);
-	assert_int_equal(delta_make(&d, &before, &now), 0);
-	nfs_watch_add(&w, &d, on_span, NULL);
-	delta_free(&d);
+	nfs_watch_add(&w, subtract(), on_span, NULL);
 	keep_snapshot(&before, &now);
+}
+
+static void assert_span(size_t n, const char *expected)
+{
+	assert_int_equal(span_count, n + 1);
+	assert_printed(expected, "%s %s %s %lu %lu", spans[n].kind, spans[n].name, spans[n].server,
+		       spans[n].begin_ns / SECOND, spans[n].end_ns / SECOND);
 }
 
 TEST(a_stall_is_reported_twice)
@@ -49,17 +52,10 @@ TEST(a_stall_is_reported_twice)
 	assert_int_equal(span_count, 0);
 	add(115, 24.9, 0, 0);
 	add(130, 39.9, 0, 0);
-	assert_int_equal(span_count, 1);
-	assert_string_equal(spans[0].kind, "nfs_stall");
-	assert_string_equal(spans[0].name, "pending");
-	assert_string_equal(spans[0].server, "nfs1");
-	assert_int_equal(spans[0].begin_ns / SECOND, 90);
-	assert_int_equal(spans[0].end_ns, 0);
+	assert_span(0, "nfs_stall pending nfs1 90 0");
 	add(145, 2, 0, 0);
 	add(160, 2, 0, 0);
-	assert_int_equal(span_count, 2);
-	assert_int_equal(spans[1].begin_ns, spans[0].begin_ns);
-	assert_int_equal(spans[1].end_ns / SECOND, 145);
+	assert_span(1, "nfs_stall pending nfs1 90 145");
 }
 
 TEST(a_limit_that_is_reached_again_and_again_is_one)
@@ -68,18 +64,14 @@ TEST(a_limit_that_is_reached_again_and_again_is_one)
 	add(110, 0, 54, 0);
 	assert_int_equal(span_count, 0);
 	add(120, 0, 60, 0);
-	assert_int_equal(span_count, 1);
-	assert_string_equal(spans[0].kind, "nfs_saturation");
-	assert_string_equal(spans[0].name, "slot");
-	assert_int_equal(spans[0].begin_ns / SECOND, 110);
+	assert_span(0, "nfs_saturation slot nfs1 110 0");
 	add(130, 0, 61, 0);
 	add(170, 0, 75, 0);
 	add(180, 0, 75, 0);
 	add(229, 0, 75, 0);
 	assert_int_equal(span_count, 1);
 	add(231, 0, 75, 0);
-	assert_int_equal(span_count, 2);
-	assert_int_equal(spans[1].end_ns / SECOND, 170);
+	assert_span(1, "nfs_saturation slot nfs1 110 170");
 }
 
 TEST(what_is_not_measured_is_not_saturated)
@@ -109,9 +101,6 @@ TEST(the_owner_is_of_the_oldest_call_or_who_waited_most)
 		o->sums.calls[0] = 1;
 	}
 	add(110, 20, 9, 0);
-	assert_int_equal(span_count, 2);
-	assert_string_equal(spans[0].kind, "nfs_stall");
-	assert_string_equal(spans[0].owner, "slurm:2");
-	assert_string_equal(spans[1].kind, "nfs_saturation");
-	assert_string_equal(spans[1].owner, "slurm:1");
+	assert_printed("2 nfs_stall slurm:2 nfs_saturation slurm:1", "%zu %s %s %s %s", span_count,
+		       spans[0].kind, spans[0].owner, spans[1].kind, spans[1].owner);
 }

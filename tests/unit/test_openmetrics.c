@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Proves that the metrics file is what its readers demand (order and names of metadata, cumulative buckets, canonical
- * bounds, escaped labels, one end), that it is exact to the nanosecond, and that it holds the families and labels of
- * the table in metrics.c, all of them and no others. */
+/* Proves that the metrics file has metadata in their order and one end, that it is exact to the nanosecond, and that it
+ * holds the families of the table in metrics.c, all of them and no others. What real readers demand besides (names, units
+ * and labels as in that table, canonical bounds, cumulative buckets up to infinity, phases that add up, labels that read
+ * back) tests/readers/check.sh has them prove. */
 #include "unit.h"
 #include "limits/episodes.h"
 #include "sinks/metrics.h"
-#include "sinks/metrics_writer.h"
 #include "snapshot.h"
 #include "version.h"
-
-#define MAX_LABELS (4 + NFS_OPTIONS)
 
 static const enum metrics_format formats[] = { FORMAT_OPENMETRICS, FORMAT_PROMETHEUS };
 
@@ -46,8 +44,6 @@ static void add_kernel_events(struct snapshot *s)
 	gpu->rate_limited = true;
 	gpu->past_failures = 51;
 }
-
-#define KINDS_MET 2 /* of calls to each server below */
 
 /* Every kind of entry, twice. */
 static struct snapshot full_snapshot(void)
@@ -189,12 +185,7 @@ static struct snapshot full_snapshot(void)
 struct sample {
 	const char *line; /* as it is in the file */
 	char name[80]; /* without the prefix */
-	size_t label_count;
-	struct {
-		char name[32];
-		char value[LABEL_SIZE];
-	} labels[MAX_LABELS];
-	char value[48]; /* all that follows the labels and one blank */
+	const char *value; /* all that follows the labels and one blank */
 };
 
 struct text {
@@ -211,55 +202,20 @@ static bool is_sample(const char *line)
 	return line[0] != '#';
 }
 
-/* Reads a quoted value (OpenMetrics 1.0, "escaped-string"). Returns what follows it. */
-static const char *read_quoted(const char *at, char *value, size_t size)
-{
-	size_t n = 0;
-
-	assert_int_equal(*at++, '"');
-	for (; *at != '"'; at++) {
-		assert_true(*at && n + 1 < size);
-		if (*at == '\\') {
-			at++;
-			assert_true(*at == 'n' || *at == '\\' || *at == '"');
-			value[n++] = *at == 'n' ? '\n' : *at;
-		} else {
-			value[n++] = *at;
-		}
-	}
-	value[n] = 0;
-	return at + 1;
-}
-
 static struct sample read_sample(const char *line)
 {
+	const char *labels_end = strrchr(line, '}');
 	struct sample s = { .line = line };
-	size_t n;
+	size_t name;
 
 	if (strncmp(line, METRIC_PREFIX, strlen(METRIC_PREFIX)))
 		fail_msg("no prefix: %s", line);
 	line += strlen(METRIC_PREFIX);
-	n = strcspn(line, "{ ");
-	assert_true(n && n < sizeof(s.name));
-	memcpy(s.name, line, n);
-	line += n;
-	if (*line == '{') {
-		do {
-			line++;
-			n = strspn(line, "abcdefghijklmnopqrstuvwxyz_");
-			assert_true(n && n < sizeof(s.labels[0].name) &&
-				    s.label_count < MAX_LABELS);
-			memcpy(s.labels[s.label_count].name, line, n);
-			line += n;
-			assert_int_equal(*line++, '=');
-			line = read_quoted(line, s.labels[s.label_count].value, LABEL_SIZE);
-			s.label_count++;
-		} while (*line == ',');
-		assert_int_equal(*line++, '}');
-	}
-	assert_int_equal(*line++, ' ');
-	assert_true(strlen(line) < sizeof(s.value));
-	strcpy(s.value, line);
+	name = strcspn(line, "{ ");
+	assert_true(name && name < sizeof(s.name));
+	memcpy(s.name, line, name);
+	s.value = (labels_end ? labels_end + 1 : line + name) + 1;
+	assert_int_equal(s.value[-1], ' ');
 	return s;
 }
 
@@ -327,12 +283,16 @@ static void write_own(void)
 	t = text_of(&s, FORMAT_OPENMETRICS);
 }
 
+/* A label whose value needs no escapes. */
 static const char *label_of(const struct sample *s, const char *name)
 {
-	for (size_t i = 0; i < s->label_count; i++)
-		if (!strcmp(s->labels[i].name, name))
-			return s->labels[i].value;
-	return "";
+	static char value[LABEL_SIZE];
+	const char *at = strstr(s->line, formatted("%s=\"", name));
+
+	*value = 0;
+	if (at)
+		sscanf(at + strlen(name) + 2, "%191[^\"]", value);
+	return value;
 }
 
 /* The family that has a sample of this name. */
@@ -418,44 +378,6 @@ TEST(metadata_come_once_in_order_before_all_samples_of_a_family)
 		for (int m = 0; m < METRICS; m++)
 			if (!seen[m])
 				fail_msg("%s is not in the file", metrics[m].name);
-	}
-}
-
-TEST(every_sample_has_the_labels_of_the_table)
-{
-	for (size_t f = 0; f < COUNT(formats); f++)
-		for (size_t i = 0; i < texts[f].sample_count; i++) {
-			const struct sample *sample = &texts[f].samples[i];
-			char names[256] = "";
-
-			for (size_t l = 0; l < sample->label_count; l++) {
-				if (!strcmp(sample->labels[l].name, "le"))
-					continue;
-				strcat(names, names[0] ? ", " : "");
-				strcat(names, sample->labels[l].name);
-			}
-			assert_string_equal(names, metrics[metric_of(sample->name)].labels);
-			assert_int_equal(*label_of(sample, "le") != 0,
-					 strstr(sample->name, "_bucket") != NULL);
-		}
-}
-
-/* The table itself: OpenMetrics requires the unit at the end of the name, and the help
- * texts are written as they are, without escapes. */
-TEST(the_table_is_fit_for_the_format)
-{
-	for (int m = 0; m < METRICS; m++) {
-		size_t name = strlen(metrics[m].name), unit = strlen(metrics[m].unit);
-
-		if (unit)
-			assert_true(name > unit + 1 && metrics[m].name[name - unit - 1] == '_' &&
-				    !strcmp(metrics[m].name + name - unit, metrics[m].unit));
-		assert_null(strpbrk(metrics[m].help, "\\\n\""));
-		assert_int_equal(metrics[m].help[strlen(metrics[m].help) - 1], '.');
-		assert_int_equal(strspn(metrics[m].name, "abcdefghijklmnopqrstuvwxyz_"), name);
-		assert_lacks(metrics[m].name, "_total");
-		for (int n = 0; n < m; n++)
-			assert_string_not_equal(metrics[m].name, metrics[n].name);
 	}
 }
 
@@ -545,120 +467,6 @@ TEST(a_family_without_samples_is_left_out)
 
 /* ---- numbers ---- */
 
-TEST(a_bound_reads_back_as_the_same_double)
-{
-	for (int e = 0; e < 63; e++)
-		for (int off = -1; off <= 1; off++) {
-			uint64_t ns = ((uint64_t)1 << e) + (uint64_t)off;
-			char text[NUMBER_SIZE], *end;
-
-			format_bound(text, ns, 9);
-			assert_true(strtod(text, &end) == (double)ns / 1e9);
-			assert_int_equal(*end, 0);
-			assert_non_null(strpbrk(text, ".e"));
-			format_bound(text, ns, 0);
-			assert_true(strtod(text, &end) == (double)ns);
-			assert_int_equal(*end, 0);
-			assert_non_null(strpbrk(text, ".e"));
-		}
-}
-
-/* As the Go and Python libraries of Prometheus write them. */
-TEST(a_bound_is_spelled_canonically)
-{
-	static const struct {
-		uint64_t units;
-		int decimals;
-		const char *text;
-	} cases[] = {
-		{ 1, 0, "1.0" },
-		{ 2, 0, "2.0" },
-		{ 131072, 0, "131072.0" },
-		{ 1000000, 0, "1e+06" },
-		{ 67108864, 0, "6.7108864e+07" },
-		{ 549755813888, 0, "5.49755813888e+11" },
-		{ 10000, 9, "1e-05" },
-		{ 100000, 9, "0.0001" },
-		{ 4096, 9, "4.096e-06" },
-		{ 8192, 9, "8.192e-06" },
-		{ 16384, 9, "1.6384e-05" },
-		{ 65536, 9, "6.5536e-05" },
-		{ 131072, 9, "0.000131072" },
-		{ 1048576, 9, "0.001048576" },
-		{ 1000000000, 9, "1.0" },
-		{ 1073741824, 9, "1.073741824" },
-		{ 68719476736, 9, "68.719476736" },
-	};
-
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		char text[NUMBER_SIZE];
-
-		format_bound(text, cases[i].units, cases[i].decimals);
-		assert_string_equal(text, cases[i].text);
-	}
-}
-
-struct read_histogram {
-	enum metric_id id;
-	char le[48][NUMBER_SIZE];
-	uint64_t cumulative[48];
-	size_t count; /* of buckets */
-	uint64_t total; /* _count */
-	char sum[48];
-};
-
-/* Reads the next histogram of @in from sample *i on, and moves *i behind it. False: there is none. */
-static bool next_histogram(const struct text *in, size_t *i, struct read_histogram *h)
-{
-	const struct sample *sample = in->samples + *i, *end = in->samples + in->sample_count;
-	char *rest;
-
-	while (sample < end && !strstr(sample->name, "_bucket"))
-		sample++;
-	if (sample == end)
-		return false;
-	*h = (struct read_histogram){ .id = metric_of(sample->name) };
-	for (; strstr(sample->name, "_bucket"); sample++) {
-		assert_true(h->count < COUNT(h->le) &&
-			    strlen(label_of(sample, "le")) < NUMBER_SIZE);
-		strcpy(h->le[h->count], label_of(sample, "le"));
-		h->cumulative[h->count++] = strtoull(sample->value, &rest, 10);
-		assert_int_equal(*rest, 0); /* an integer */
-	}
-	assert_has(sample->name, "_count");
-	h->total = strtoull(sample->value, &rest, 10);
-	assert_int_equal(*rest, 0);
-	sample++;
-	assert_has(sample->name, "_sum");
-	strcpy(h->sum, sample->value);
-	*i = (size_t)(sample + 1 - in->samples);
-	return true;
-}
-
-TEST(buckets_are_cumulative_and_end_at_infinity_with_the_count)
-{
-	struct read_histogram h;
-	size_t histograms = 0;
-
-	for (size_t i = 0; next_histogram(&texts[FORMAT_OPENMETRICS], &i, &h);) {
-		histograms++;
-		assert_true(h.count == 1 || h.count >= 10); /* episodes have the last alone */
-		assert_string_equal(h.le[h.count - 1], "+Inf");
-		assert_true(h.cumulative[h.count - 1] == h.total);
-		assert_true(h.total > 0);
-		for (size_t b = 1; b < h.count; b++) {
-			assert_true(h.cumulative[b] >= h.cumulative[b - 1]);
-			assert_true(strtod(h.le[b], NULL) > strtod(h.le[b - 1], NULL));
-		}
-		for (size_t b = 0; b + 1 < h.count; b++)
-			assert_non_null(strpbrk(h.le[b], ".e"));
-	}
-	assert_int_equal(histograms,
-			 full.calls.op_count * (1 + RPC_PHASES) +
-				 full.calls.server_count * (KINDS_MET + RPC_PHASES + RPC_QUEUES) +
-				 2 * full.calls.episode_count);
-}
-
 /* Fails unless a @value that is alone in histograms is counted under every `le` that is not below it, and no other. */
 static void assert_counted(double value, const char *label, const char *of)
 {
@@ -738,40 +546,6 @@ TEST(sums_are_exact_decimals_of_nanoseconds)
 	}
 }
 
-/* Nanoseconds of "S.NNNNNNNNN". */
-static uint64_t exact_ns(const char *text)
-{
-	const char *point = strchr(text, '.');
-
-	assert_non_null(point);
-	assert_int_equal(strlen(point + 1), 9);
-	return strtoull(text, NULL, 10) * 1000000000 + strtoull(point + 1, NULL, 10);
-}
-
-TEST(phases_add_up_to_the_total_in_the_text)
-{
-	uint64_t total[8] = {}, phases[8] = {}, calls[8] = {};
-	size_t ops = 0, parts = 0;
-	struct read_histogram h;
-
-	for (size_t i = 0; next_histogram(&texts[FORMAT_PROMETHEUS], &i, &h);) {
-		if (h.id == METRIC_RPC_OP_DURATION_SECONDS) {
-			total[ops] = exact_ns(h.sum);
-			calls[ops++] = h.total;
-		} else if (h.id == METRIC_RPC_OP_PHASE_DURATION_SECONDS) {
-			/* in the same order, eight of each op */
-			assert_true(h.total == calls[parts / RPC_PHASES]);
-			phases[parts++ / RPC_PHASES] += exact_ns(h.sum);
-		}
-	}
-	assert_int_equal(ops, 4);
-	assert_int_equal(parts, ops * RPC_PHASES);
-	for (size_t i = 0; i < ops; i++) {
-		assert_true(total[i] > 0);
-		assert_true(phases[i] == total[i]);
-	}
-}
-
 /* ---- the values of the samples ---- */
 
 /* Of a source that knows the addresses of each connection, but its counts only by protocol. */
@@ -792,137 +566,18 @@ TEST(a_connection_without_counts_has_its_addresses_only)
 	assert_false(has("xidscope_rpc_slots{"));
 }
 
-TEST(label_values_are_escaped_and_read_back)
-{
-	size_t seen = 0;
-
-	for (size_t f = 0; f < COUNT(formats); f++) {
-		assert_has(texts[f].all,
-			   "server=\"a\\\"quoted\\\\back\\\\x0anew line caf\xc3\xa9\"");
-		for (size_t i = 0; i < texts[f].sample_count; i++) {
-			const char *server = label_of(&texts[f].samples[i], "server");
-
-			if (*server && strcmp(server, full.calls.ops[0].server))
-				assert_string_equal(server,
-						    full.calls.ops[full.calls.op_count - 1].server);
-			seen += *server != 0;
-		}
-	}
-	assert_true(seen > 0);
-}
-
+/* Those of the full snapshot, without the prefix of their names. */
 TEST(counters_and_gauges_show_the_snapshots_figures)
 {
-	static const char *const cases[][2] = {
-		{ "rpc_op_calls_total{server=\"nas-1\",op=\"READ\"}", "500" },
-		{ "rpc_sent_bytes_total{server=\"nas-1\",op=\"WRITE\"}", "1001" },
-		{ "rpc_received_bytes_total{server=\"nas-1\",op=\"READ\"}", "1152921504606846976" },
-		{ "rpc_errors_total{server=\"nas-1\",op=\"WRITE\",status=\"EIO\"}", "1" },
-		{ "nfs_mount_calls_total{server=\"nas-1\",export=\"/x\",mountpoint=\"/a \\\"b\\\"\",kind=\"read\"}",
-		  "61" },
-		{ "nfs_mount_seconds_total{server=\"nas-1\",export=\"/x\",mountpoint=\"/a \\\"b\\\"\",kind=\"write\"}",
-		  "0.000000062" },
-		{ "nfs_mount_sent_bytes_total{server=\"nas-1\",export=\"/x\",mountpoint=\"/a \\\"b\\\"\",kind=\"metadata\"}",
-		  "63" },
-		{ "nfs_mount_received_bytes_total{server=\"nas-1\",export=\"/x\",mountpoint=\"/a \\\"b\\\"\",kind=\"other\"}",
-		  "64" },
-		{ "nfs_mount_errors_total{server=\"nas-1\",export=\"/x\",mountpoint=\"/a \\\"b\\\"\",kind=\"read\"}",
-		  "65" },
-		{ "nfs_mount_phase_seconds_total{server=\"nas-1\",export=\"/x\",mountpoint=\"/a \\\"b\\\"\",phase=\"slot\"}",
-		  "0.000000066" },
-		{ "nfs_owner_calls_total{server=\"nas-1\",owner=\"slurm:7\",kind=\"read\"}", "71" },
-		{ "nfs_owner_seconds_total{server=\"nas-1\",owner=\"slurm:7\",kind=\"write\"}",
-		  "0.000000072" },
-		{ "nfs_owner_sent_bytes_total{server=\"nas-1\",owner=\"slurm:7\",kind=\"metadata\"}",
-		  "73" },
-		{ "nfs_owner_received_bytes_total{server=\"nas-1\",owner=\"slurm:7\",kind=\"other\"}",
-		  "74" },
-		{ "nfs_owner_wait_seconds_total{server=\"nas-1\",owner=\"slurm:7\",kind=\"read\"}",
-		  "0.000000075" },
-		{ "nfs_owner_oldest_call_seconds{server=\"nas-1\",owner=\"slurm:7\"}",
-		  "0.000000076" },
-		{ "rpc_retransmits_total{server=\"nas-1\",transport=\"tcp/0\"}", "1" },
-		{ "rpc_timeouts_total{server=\"nas-1\",transport=\"tcp/0\"}", "2" },
-		{ "rpc_disconnects_total{server=\"nas-1\",transport=\"tcp/0\"}", "3" },
-		{ "rpc_connects_total{server=\"nas-1\",transport=\"tcp/0\"}", "4" },
-		{ "rpc_replies_total{server=\"nas-1\",transport=\"tcp/0\"}", "5" },
-		{ "rpc_rtt_seconds_total{server=\"nas-1\",transport=\"tcp/0\"}", "6.500000001" },
-		{ "rpc_transport_info{server=\"nas-1\",transport=\"tcp/0\",protocol=\"tcp\",local=\"[fd00::2]:801\",remote=\"[fd00::1]:2049\"}",
-		  "1" },
-		{ "rpc_server_info{server=\"nas-1\",storage=\"scratch\"}", "1" },
-		{ "nfs_mount_info{server=\"nas-1\",export=\"/x\",mountpoint=\"/a \\\"b\\\"\",version=\"4.2\","
-		  "rsize=\"0\",wsize=\"1\",nconnect=\"2\",max_connect=\"3\",recovery=\"4\",timeo=\"5\","
-		  "retrans=\"6\",sec=\"7\",proto=\"8\",ac=\"9\",lookupcache=\"10\",local_lock=\"11\"}",
-		  "1" },
-		{ "rpc_slots{server=\"nas-1\",transport=\"tcp/0\",kind=\"max\"}", "65536" },
-		{ "rpc_slots{server=\"nas-1\",transport=\"tcp/0\",kind=\"allocated\"}", "64" },
-		{ "rpc_slots{server=\"nas-1\",transport=\"tcp/0\",kind=\"in_flight\"}", "7" },
-		{ "rpc_saturated_seconds_total{server=\"nas-1\",transport=\"tcp/0\",limit=\"session\"}",
-		  "2.000000014" },
-		{ "rpc_queue_depth_count{server=\"nas-1\",queue=\"slot\"}", "19" },
-		{ "rpc_queue_depth_sum{server=\"nas-1\",queue=\"slot\"}", "524287" },
-		{ "rpc_queue_depth_max{server=\"nas-1\",queue=\"pending\"}", "4" },
-		{ "rpc_oldest_waiter_seconds{server=\"nas-1\",queue=\"send\"}", "1.500000002" },
-		{ "gpu_xid_errors_total{gpu=\"0000:c1:00.0\",xid=\"79\",severity=\"fatal\",action=\"restart_bm\"}",
-		  "1" },
-		{ "gpu_xid_first_timestamp_seconds{gpu=\"0000:c1:00.0\",xid=\"79\"}",
-		  "1600000000.125000" },
-		{ "gpu_xid_last_timestamp_seconds{gpu=\"0000:c1:00.0\",xid=\"31\"}",
-		  "1700000001.125000" },
-		{ "nvswitch_sxid_errors_total{device=\"0000:05:00.0\",sxid=\"20034\",severity=\"fatal\"}",
-		  "3" },
-		{ "gpu_xid_incidents_total{gpu=\"0000:c1:00.0\",xid=\"31\"}", "22" },
-		{ "nvswitch_sxid_last_timestamp_seconds{device=\"0000:06:00.0\",sxid=\"20034\"}",
-		  "1700000003.125000" },
-		{ "nfs_mount_readahead_bytes{server=\"nas-1\",export=\"/x\",mountpoint=\"/a \\\"b\\\"\"}",
-		  "131072" },
-		{ "sunrpc_info{module=\"sunrpc\",build=\"0a1b\",origin=\"in-tree\"}", "1" },
-		{ "sunrpc_slots_configured{setting=\"nfs.max_session_slots\"}", "64" },
-		{ "nfs_stuck_tasks{mountpoint=\"\",state=\"no_rpc\"}", "0" },
-		{ "nfs_stuck_tasks{mountpoint=\"/a \\\"b\\\"\",state=\"rpc\"}", "71" },
-		{ "nfs_oldest_stuck_task_seconds{mountpoint=\"/a \\\"b\\\"\",state=\"rpc\"}",
-		  "0.000000072" },
-		{ "gpu_fault_reports_total{path=\"both\"}", "11" },
-		{ "gpu_fault_reports_total{path=\"text\"}", "12" },
-		{ "gpu_fault_reports_total{path=\"driver\"}", "13" },
-		{ "gpu_driver_errors_total{gpu=\"0000:c1:00.0\",kind=\"fallen_off_bus\"}", "31" },
-		{ "gpu_driver_error_last_timestamp_seconds{gpu=\"0000:c1:00.0\",kind=\"assert_failed\"}",
-		  "1700000101.500000" },
-		{ "gpu_xid_unverified_total{gpu=\"0000:c1:00.0\",xid=\"79\"}", "41" },
-		{ "gpu_recovered_timestamp_seconds{gpu=\"0000:c1:00.0\",evidence=\"device_probed\"}",
-		  "1700000201.500000" },
-		{ "gpu_xid_boots{gpu=\"0000:c1:00.0\",xid=\"79\"}", "2" },
-		{ "gpu_past_failures{gpu=\"0000:c1:00.0\"}", "51" },
-		{ "gpu_gsp_rate_limited{gpu=\"0000:c1:00.0\"}", "1" },
-		{ "gpu_info{gpu=\"0000:c1:00.0\",uuid=\"GPU-11111111-2222-3333-4444-555555555555\","
-		  "serial=\"1234567890123\"}",
-		  "1" },
-		{ "kernel_events_total{kind=\"oom_kill\",device=\"\"}", "33" },
-		{ "kernel_events_total{kind=\"pcie_aer\",device=\"0000:05:00.0\"}", "34" },
-		{ "kernel_log_lost_records_total", "14" },
-		{ "node_health{check=\"xid_fatal\"}", "2" },
-		{ "node_health{check=\"nfs_waiter\"}", "0" },
-		{ "node_finding_info{check=\"xid_fatal\",device=\"0000:c1:00.0\",code=\"79\"}",
-		  "1" },
-		{ "hook_attached{hook=\"xprt_transmit\"}", "1" },
-		{ "hook_attached{hook=\"printk\"}", "0" },
-		{ "rpc_source{source=\"btf\"}", "0" },
-		{ "rpc_source{source=\"tracepoints\"}", "1" },
-		{ "rpc_source{source=\"mountstats\"}", "0" },
-		{ "folded_entries", "5" },
-		{ "export_seconds", "0.001250" },
-		{ "export_errors_total", "4" },
-		{ "memory_bytes{kind=\"resident\"}", "3000000" },
-		{ "memory_bytes{kind=\"maps\"}", "8000000" },
-		{ "memory_bytes{kind=\"programs\"}", "90000" },
-		{ "program_run_seconds_total{program=\"rpc_task_sleep\"}", "1.000000042" },
-		{ "program_runs_total{program=\"rpc_task_sleep\"}", "7" },
-		{ "build_info{version=\"" XIDSCOPE_VERSION "\"}", "1" },
-	};
+	FILE *file = fopen(TEST_DATA "/openmetrics.txt", "re");
+	char line[600];
 
+	assert_non_null(file);
 	t = text_of(&full, FORMAT_OPENMETRICS);
-	for (size_t i = 0; i < COUNT(cases); i++)
-		assert_value(cases[i][0], cases[i][1]);
+	while (fgets(line, sizeof(line), file))
+		assert_has(t.all, formatted("\n" METRIC_PREFIX "%s", line));
+	fclose(file);
+	assert_value("build_info{version=\"" XIDSCOPE_VERSION "\"}", "1");
 }
 
 TEST(switches_are_no_gpus)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that readers of the file get the old or the new one and nothing in between, whatever fails; that two
- * processes never write the same one; and that nothing but a regular file with one link is opened, replaced or
- * removed, whatever others put in its folder. */
+ * processes never write the same one; that nothing but a regular file with one link is opened, replaced or removed,
+ * whatever others put in its folder. And of a file to which lines are appended: that they are whole where others rename
+ * it, fill its disk, or replace it by what it must not be; that it is bounded and not readable by all. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -83,6 +84,9 @@ TEST(the_file_is_replaced_as_a_whole)
 	int old;
 
 	put("/dir/x.prom", "older and longer");
+	/* left by a crash */
+	put("/dir/.x.prom.tmp", "half of a file that was longer");
+	put("/dir/.x.prom.lock", "");
 	old = open(path, O_RDONLY);
 	assert_true(old >= 0);
 	assert_int_equal(output_file_lock(&f), 0);
@@ -95,6 +99,7 @@ TEST(the_file_is_replaced_as_a_whole)
 	write_whole(&f, "");
 	/* beside it there is the lock only */
 	assert_int_equal(count_entries("dir"), 2);
+	close_empty();
 }
 
 TEST(the_file_is_readable_by_all_under_any_umask)
@@ -131,24 +136,24 @@ TEST(names_beside_the_file_are_hidden_and_not_collected)
 	}
 }
 
-TEST(a_name_without_a_directory_is_in_the_working_directory)
-{
-	struct output_file other = open_output("y.prom");
-
-	assert_int_equal(write_text(&other, "a"), 0);
-	assert_content("y.prom", "a");
-	output_file_close(&other, false);
-	assert_int_equal(count_entries("."), 1); /* dir */
-}
-
 TEST(a_missing_directory_fails_until_it_is_there)
 {
+	struct output_file here = open_output("y.prom"), folder = open_output("dir/");
+
+	assert_int_equal(output_file_check(&folder), -EISDIR);
+	assert_int_equal(write_text(&folder, "x"), -EISDIR);
+	output_file_close(&folder, false);
 	assert_int_equal(rmdir("dir"), 0);
 	assert_int_equal(output_file_lock(&f), -ENOENT);
 	assert_int_equal(write_text(&f, "a"), -ENOENT);
 	assert_int_equal(mkdir("dir", 0755), 0);
 	write_whole(&f, "b");
 	close_empty();
+	/* Without a directory it is the working one. */
+	assert_int_equal(write_text(&here, "a"), 0);
+	assert_content("y.prom", "a");
+	output_file_close(&here, false);
+	assert_int_equal(count_entries("."), 1); /* dir */
 }
 
 TEST(a_temporary_that_cannot_be_made_leaves_the_old_file)
@@ -262,15 +267,6 @@ TEST(the_old_file_is_set_aside)
 	assert_content(path, "newer");
 }
 
-TEST(a_path_without_a_name_is_a_folder)
-{
-	struct output_file other = open_output("dir/");
-
-	assert_int_equal(output_file_check(&other), -EISDIR);
-	assert_int_equal(write_text(&other, "x"), -EISDIR);
-	output_file_close(&other, false);
-}
-
 TEST(the_content_is_read)
 {
 	char text[8] = "";
@@ -301,25 +297,6 @@ TEST(a_lock_that_was_given_away_is_held_until_it_is_closed)
 	write_whole(&second, "b");
 }
 
-TEST(without_a_lock_files_are_written_and_removed)
-{
-	f.unlocked = true;
-	assert_int_equal(output_file_lock(&f), 0);
-	assert_int_equal(write_text(&f, "a"), 0);
-	assert_int_equal(count_entries("dir"), 1);
-	close_empty();
-}
-
-TEST(a_failed_rename_leaves_no_temporary)
-{
-	assert_int_equal(mkdir(path, 0755), 0);
-	assert_int_equal(write_text(&f, "new"), -EISDIR);
-	assert_false(exists("dir/.x.prom.tmp"));
-	assert_true(exists(path));
-	output_file_close(&f, false);
-	assert_true(exists(path));
-}
-
 TEST(a_full_disk_leaves_the_old_file_and_no_temporary)
 {
 	char big[10000];
@@ -334,15 +311,6 @@ TEST(a_full_disk_leaves_the_old_file_and_no_temporary)
 	assert_content(path, "old");
 	assert_false(exists("dir/.x.prom.tmp"));
 	write_whole(&f, "new");
-}
-
-TEST(what_a_crash_left_behind_is_replaced)
-{
-	put("/dir/.x.prom.tmp", "half of a file that was longer");
-	put("/dir/.x.prom.lock", "");
-	assert_int_equal(output_file_lock(&f), 0);
-	write_whole(&f, "new");
-	close_empty();
 }
 
 TEST(a_second_holder_is_refused_until_the_first_is_gone)
@@ -382,12 +350,7 @@ TEST(a_second_process_is_refused)
 	assert_int_equal(lock_in_child(), EBUSY);
 	output_file_close(&f, false);
 	assert_int_equal(lock_in_child(), 0);
-}
-
-TEST(the_lock_ends_with_its_process)
-{
 	/* that child ended without a close */
-	assert_int_equal(lock_in_child(), 0);
 	assert_true(exists("dir/.x.prom.lock"));
 	assert_int_equal(output_file_lock(&f), 0);
 }
@@ -435,13 +398,6 @@ TEST(the_first_process_in_a_replaced_directory_keeps_it)
 	}
 }
 
-TEST(a_removed_lock_does_not_keep_the_file_from_being_removed)
-{
-	assert_int_equal(write_text(&f, "a"), 0);
-	assert_int_equal(unlink("dir/.x.prom.lock"), 0);
-	close_empty();
-}
-
 TEST(close_removes_the_file_or_keeps_it)
 {
 	assert_int_equal(write_text(&f, "a"), 0);
@@ -451,15 +407,25 @@ TEST(close_removes_the_file_or_keeps_it)
 	f = open_output(path);
 	assert_int_equal(write_text(&f, "b"), 0);
 	close_empty();
-}
-
-TEST(close_leaves_a_file_that_it_never_wrote)
-{
+	/* So it does without the lock. */
+	fresh();
+	assert_int_equal(write_text(&f, "a"), 0);
+	assert_int_equal(unlink("dir/.x.prom.lock"), 0);
+	close_empty();
+	/* It leaves a file that it never wrote. */
+	fresh();
 	put("/dir/x.prom", "another's");
 	assert_int_equal(output_file_lock(&f), 0);
 	output_file_close(&f, false);
 	assert_content(path, "another's");
 	assert_int_equal(count_entries("dir"), 1);
+	/* Files without a lock are written and removed. */
+	fresh();
+	f.unlocked = true;
+	assert_int_equal(output_file_lock(&f), 0);
+	assert_int_equal(write_text(&f, "a"), 0);
+	assert_int_equal(count_entries("dir"), 1);
+	close_empty();
 }
 
 TEST(a_dash_is_standard_output_without_a_lock)
@@ -507,4 +473,220 @@ TEST(a_lock_whose_name_was_not_found_is_still_held)
 	assert_content(path, "three");
 	assert_int_equal(lock_in_child(), EBUSY);
 	close(lock);
+}
+
+/* ---- lines that are appended ---- */
+
+static struct output_file file;
+
+static struct output_file lines(const char *path)
+{
+	struct output_file f;
+
+	assert_int_equal(output_file_init(&f, path), 0);
+	f.append = true;
+	return f;
+}
+
+BEFORE_EACH()
+{
+	file = lines("log");
+}
+
+AFTER_EACH()
+{
+	output_file_close(&file, true);
+}
+
+static int append(struct output_file *f, const char *text, size_t *done)
+{
+	return output_file_append(f, text, strlen(text), done);
+}
+
+/* What has to be written whole. */
+static void append_whole(struct output_file *f, const char *text)
+{
+	size_t done;
+
+	assert_int_equal(append(f, text, &done), 0);
+	assert_int_equal(done, strlen(text));
+}
+
+static mode_t mode(const char *name)
+{
+	struct stat st;
+
+	assert_int_equal(lstat(name, &st), 0);
+	return st.st_mode & 07777;
+}
+
+TEST(lines_are_appended)
+{
+	append_whole(&file, "one\n");
+	append_whole(&file, "two\nthree\n");
+	assert_content("log", "one\ntwo\nthree\n");
+	assert_int_equal(rename("log", "log.old"), 0);
+	append_whole(&file, "four\n");
+	assert_content("log", "four\n");
+}
+
+/* The process that writes has no umask. */
+TEST(others_cannot_read_it)
+{
+	mode_t saved = umask(0);
+
+	append_whole(&file, "one\n");
+	assert_int_equal(mode("log"), 0640);
+	assert_int_equal(chmod("log", 0644), 0);
+	append_whole(&file, "two\n");
+	assert_int_equal(mode("log"), 0640);
+	/* What is stricter stays. */
+	assert_int_equal(chmod("log", 0600), 0);
+	append_whole(&file, "three\n");
+	assert_int_equal(mode("log"), 0600);
+	umask(saved);
+}
+
+TEST(nothing_but_a_file_with_one_link_is_written)
+{
+	size_t done;
+
+	for (int kind = 0; kind < PLANTS; kind++) {
+		plant("log", kind);
+		assert_int_equal(output_file_check(&file), plant_errors[kind]);
+		assert_int_equal(append(&file, "x\n", &done), plant_errors[kind]);
+		assert_int_equal(done, 0);
+		assert_victim();
+		assert_int_equal(remove("log"), 0);
+		append_whole(&file, "healed\n");
+		assert_content("log", "healed\n");
+		assert_int_equal(remove("log"), 0);
+	}
+}
+
+TEST(a_character_device_is_written_and_left_as_it_is)
+{
+	struct output_file device = lines("device");
+	struct stat before, after;
+
+	device.max = 1;
+	if (mknod("device", S_IFCHR | 0666, makedev(1, 3)))
+		skip();
+	assert_int_equal(lstat("device", &before), 0);
+	assert_int_equal(output_file_check(&device), 0);
+	append_whole(&device, "one\ntwo\n");
+	assert_int_equal(lstat("device", &after), 0);
+	assert_int_equal(before.st_ino, after.st_ino);
+	assert_int_equal(before.st_mode, after.st_mode);
+	assert_int_not_equal(access("device.1", F_OK), 0);
+	output_file_close(&device, true);
+}
+
+TEST(a_full_device_is_an_error_and_a_missing_folder_heals)
+{
+	struct output_file full = lines("/dev/full"), f = lines("new/log");
+	size_t done;
+
+	assert_int_equal(append(&full, "x\n", &done), -ENOSPC);
+	assert_int_equal(done, 0);
+	output_file_close(&full, true);
+	assert_int_equal(output_file_check(&f), -ENOENT);
+	assert_int_equal(append(&f, "one\n", &done), -ENOENT);
+	assert_int_equal(mkdir("new", 0755), 0);
+	assert_int_equal(output_file_check(&f), 0);
+	append_whole(&f, "two\n");
+	assert_content("new/log", "two\n");
+	output_file_close(&f, true);
+}
+
+TEST(a_torn_line_ends_where_it_was_torn)
+{
+	size_t done;
+
+	append_whole(&file, "one\n");
+	limit_file_size(11);
+	assert_int_equal(append(&file, "two\nthree\nfour\n", &done), -ENOSPC);
+	assert_int_equal(done, 4);
+	limit_file_size(RLIM_INFINITY);
+	append_whole(&file, "three\n");
+	assert_content("log", "one\ntwo\nthr\nthree\n");
+	/* Or by a crash. */
+	put("/log", "one\ntw");
+	append_whole(&file, "three\n");
+	assert_content("log", "one\ntw\nthree\n");
+}
+
+TEST(a_file_that_is_full_is_renamed)
+{
+	/* A line that is longer than the most is not lost. */
+	static const char *const cases[][3] = { /* the line, the file and the old one then */
+						{ "12345678\n", "12345678\n", NULL },
+						{ "abc\n", "abc\n", "12345678\n" },
+						{ "defgh\n", "abc\ndefgh\n", "12345678\n" },
+						{ "i\n", "i\n", "abc\ndefgh\n" },
+						{ "a line too long\n", "a line too long\n", "i\n" }
+	};
+
+	file.max = 10;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		append_whole(&file, cases[i][0]);
+		assert_content("log", cases[i][1]);
+		if (cases[i][2])
+			assert_content("log.1", cases[i][2]);
+	}
+}
+
+TEST(what_is_no_file_is_not_replaced_by_a_full_one)
+{
+	size_t done;
+
+	file.max = 10;
+	assert_int_equal(mkfifo("log.1", 0600), 0);
+	append_whole(&file, "12345678\n");
+	assert_int_equal(append(&file, "abc\n", &done), -ENOTUNIQ);
+	assert_content("log", "12345678\n");
+	assert_int_equal(unlink("log.1"), 0);
+	append_whole(&file, "abc\n");
+	assert_content("log.1", "12345678\n");
+}
+
+/* Reads what standard output got. */
+static void with_stdout(int fd, struct output_file *f, const char *text, int expected, size_t taken)
+{
+	int saved = dup(STDOUT_FILENO), err;
+	size_t done;
+
+	fflush(stdout);
+	dup2(fd, STDOUT_FILENO);
+	err = append(f, text, &done);
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
+	assert_int_equal(err, expected);
+	assert_int_equal(done, taken);
+}
+
+TEST(a_dash_is_standard_output)
+{
+	struct output_file f = lines("-");
+	int out = open("out", O_CREAT | O_WRONLY, 0644), ends[2];
+	char text[16] = "";
+
+	assert_int_equal(output_file_check(&f), 0);
+	with_stdout(out, &f, "one\n", 0, 4);
+	limit_file_size(10);
+	with_stdout(out, &f, "two\nthree\n", -ENOSPC, 4);
+	limit_file_size(RLIM_INFINITY);
+	with_stdout(out, &f, "three\n", 0, 6);
+	assert_content("out", "one\ntwo\nth\nthree\n");
+	close(out);
+	/* A reader that is gone is an error. */
+	assert_int_equal(pipe(ends), 0);
+	with_stdout(ends[1], &f, "one\n", 0, 4);
+	assert_int_equal(read(ends[0], text, sizeof(text)), 4);
+	close(ends[0]);
+	signal(SIGPIPE, SIG_IGN);
+	with_stdout(ends[1], &f, "one\n", -EPIPE, 0);
+	signal(SIGPIPE, SIG_DFL);
+	close(ends[1]);
+	output_file_close(&f, true);
 }

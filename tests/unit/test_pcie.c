@@ -70,6 +70,11 @@ TEST(both_ends_say_how_wide_a_link_may_be)
 	assert_int_equal(read_one()->lanes, 0);
 	put(DEVICE "current_link_width", "Unknown\n");
 	assert_int_equal(read_one()->lanes, 0);
+	/* A device that sleeps is not asked. */
+	put_number(DEVICE "current_link_width", 1);
+	assert_int_equal(read_one()->lanes, 1);
+	put(DEVICE "power/runtime_status", "suspended\n");
+	assert_int_equal(read_one()->lanes, 0);
 }
 
 TEST(in_a_virtual_machine_there_is_no_port)
@@ -108,6 +113,21 @@ TEST(a_gpu_without_a_driver_beside_others_is_unused)
 	assert_string_equal(f.unused[0], "0000:41:00.0");
 }
 
+/* The agent looks, @seconds after the boot: how many GPUs are unused. */
+static struct node_watch w;
+
+static size_t unused_at(double seconds)
+{
+	node_watch_look(&w, root, seconds);
+	return w.node.unused_count;
+}
+
+static enum mount_state mount_at(double seconds)
+{
+	node_watch_look(&w, root, seconds);
+	return w.node.mounts[0].state;
+}
+
 static void put_unused(const char *gpu)
 {
 	put(formatted("/sys/bus/pci/devices/%s/vendor", gpu), "0x10de\n");
@@ -116,49 +136,34 @@ static void put_unused(const char *gpu)
 
 TEST(the_agent_waits_for_a_driver_that_loads)
 {
-	static struct node_watch w;
-
 	w = (struct node_watch){};
 	put_gpu(8, 16);
 	put_unused("0000:41:00.0");
-	node_watch_look(&w, root, 100);
-	assert_int_equal(w.node.unused_count, 0);
+	assert_int_equal(unused_at(100), 0);
 	assert_int_equal(w.node.links[0].lanes, 8);
-	node_watch_look(&w, root, 159); /* it does not look */
-	assert_int_equal(w.node.unused_count, 0);
+	assert_int_equal(unused_at(159), 0); /* it does not look */
 	put_unused("0000:42:00.0");
-	node_watch_look(&w, root, 160);
-	assert_int_equal(w.node.unused_count, 1);
+	assert_int_equal(unused_at(160), 1);
 	assert_string_equal(w.node.unused[0], "0000:41:00.0");
-	node_watch_look(&w, root, 220);
-	assert_int_equal(w.node.unused_count, 2);
+	assert_int_equal(unused_at(220), 2);
 	put("/sys/bus/pci/devices/0000:41:00.0/driver", "");
-	node_watch_look(&w, root, 280);
-	assert_int_equal(w.node.unused_count, 1);
+	assert_int_equal(unused_at(280), 1);
 }
 
 TEST(the_agent_waits_for_a_mount)
 {
-	static const char line[] = "44 27 0:35 / /data rw,relatime - nfs4 nas:/data rw,vers=4.2\n";
-	static struct node_watch w;
-
 	w = (struct node_watch){};
 	put("/etc/fstab", "nas:/data /data nfs4 defaults 0 0\n");
 	put("/proc/1/mountinfo", "");
 	node_watch_look(&w, root, 100);
 	assert_int_equal(w.node.mount_count, 1);
-	for (double now = 160; now < 280; now += 60) {
-		node_watch_look(&w, root, now);
-		assert_int_equal(w.node.mounts[0].state, MOUNT_FINE);
-	}
-	node_watch_look(&w, root, 280);
-	assert_int_equal(w.node.mounts[0].state, MOUNT_ABSENT);
-	put("/proc/1/mountinfo", line);
-	node_watch_look(&w, root, 340);
-	assert_int_equal(w.node.mounts[0].state, MOUNT_FINE);
+	assert_int_equal(mount_at(160), MOUNT_FINE);
+	assert_int_equal(mount_at(220), MOUNT_FINE);
+	assert_int_equal(mount_at(280), MOUNT_ABSENT);
+	put("/proc/1/mountinfo", "44 27 0:35 / /data rw,relatime - nfs4 nas:/data rw,vers=4.2\n");
+	assert_int_equal(mount_at(340), MOUNT_FINE);
 	put("/proc/1/mountinfo", "");
-	node_watch_look(&w, root, 400); /* it begins anew */
-	assert_int_equal(w.node.mounts[0].state, MOUNT_FINE);
+	assert_int_equal(mount_at(400), MOUNT_FINE); /* it begins anew */
 	/* that of process 1 comes first, and is read once */
 	put("/proc/1/root/etc/fstab", "");
 	node_watch_look(&w, root, 460);
@@ -168,22 +173,12 @@ TEST(the_agent_waits_for_a_mount)
 	assert_int_equal(w.node.mount_count, 0);
 }
 
-TEST(a_device_that_sleeps_is_not_asked)
-{
-	put_gpu(1, 16);
-	put(DEVICE "power/runtime_status", "suspended\n");
-	assert_int_equal(read_one()->lanes, 0);
-}
-
 /* The errors in the hour when @errors were counted in all, @now seconds after the boot. */
 static uint64_t errors_at(double now, unsigned int errors)
 {
-	char file[300];
-
 	put_errors(DEVICE "aer_dev_correctable", errors);
-	snprintf(file, sizeof(file), "%s/pcie", root);
 	read_one();
-	pcie_links_count(&f, file, now);
+	pcie_links_count(&f, formatted("%s/pcie", root), now);
 	return f.links[0].corrected_in_hour;
 }
 
@@ -227,8 +222,6 @@ TEST(a_damaged_file_is_made_anew)
 	put("/pcie", "0000:c1:00.0 90 0 0\n");
 	assert_int_equal(errors_at(110, 1003), 1003);
 	put("/pcie", "0000:c1:00.0 90 0 0\n");
-	{
-		assert_int_equal(chmod(formatted("%s/pcie", root), 0666), 0);
-	}
+	assert_int_equal(chmod("pcie", 0666), 0);
 	assert_int_equal(errors_at(110, 1003), 0);
 }

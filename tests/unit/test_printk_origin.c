@@ -45,65 +45,72 @@ static enum printk_origin origin_at(uint64_t caller, uint64_t time_ns)
 	return printk_origin(&o, stack, COUNT(stack), time_ns);
 }
 
+/* Of a call with this stack. */
+#define STACK(...) (const uint64_t[]){ __VA_ARGS__ }, COUNT(((const uint64_t[]){ __VA_ARGS__ }))
+#define ORIGIN_OF(...) printk_origin(&o, STACK(__VA_ARGS__), SECOND)
+
+/* The modules are these from @time_ns on. */
+static void load_at(const char *modules, uint64_t time_ns)
+{
+	put("/proc/modules", modules);
+	assert_int_equal(printk_origins_read(&o, root, time_ns), 0);
+}
+
 static void load(const char *modules)
 {
 	put("/proc/kallsyms", KALLSYMS);
-	put("/proc/modules", modules);
-	assert_int_equal(printk_origins_read(&o, root, SECOND), 0);
+	load_at(modules, SECOND);
 }
 
 TEST(the_modules_of_the_driver_are_known_by_name)
 {
-	static const struct {
-		const char *name;
-		enum printk_origin origin;
-	} cases[] = {
-		{ "nvidia", PRINTK_ORIGIN_DRIVER },
-		{ "nvidia_modeset", PRINTK_ORIGIN_DRIVER },
-		{ "nvidia_uvm", PRINTK_ORIGIN_DRIVER },
-		{ "nvidia_drm", PRINTK_ORIGIN_DRIVER },
-		{ "nvidia_peermem", PRINTK_ORIGIN_DRIVER },
-		{ "nvswitch", PRINTK_ORIGIN_DRIVER },
-		{ "nvidia_fs", PRINTK_ORIGIN_OTHER },
-		{ "nvidiafb", PRINTK_ORIGIN_OTHER },
-	};
+	/* The first six are its. */
+	static const char *const names[] = { "nvidia",     "nvidia_modeset", "nvidia_uvm",
+					     "nvidia_drm", "nvidia_peermem", "nvswitch",
+					     "nvidia_fs",  "nvidiafb" };
 
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		load(formatted("%s%s 4096 0 - Live 0xffffffffc0200000\n", NVIDIA, cases[i].name));
-		assert_int_equal(origin_at(0xffffffffc0200010, 2 * SECOND), cases[i].origin);
+	for (size_t i = 0; i < COUNT(names); i++) {
+		print_message("# %s\n", names[i]);
+		load(formatted("%s%s 4096 0 - Live 0xffffffffc0200000\n", NVIDIA, names[i]));
+		assert_int_equal(origin_at(0xffffffffc0200010, 2 * SECOND),
+				 i < 6 ? PRINTK_ORIGIN_DRIVER : PRINTK_ORIGIN_OTHER);
 		printk_origins_free(&o);
 	}
 }
 
 TEST(the_immediate_caller_decides)
 {
-	load(OVERLAY NVIDIA TOOLS);
+	static const uint64_t others[] = {
+		/* The kernel itself, though the driver is further up the stack. */
+		0xffffffff81000500,
+		/* What a process wrote to /dev/kmsg, and a function whose name begins alike. */
+		0xffffffff81001650,
+		0xffffffff810016a0,
+		/* Another module within the driver's size, and one whose name begins alike. */
+		0xffffffffc0004100,
+		0xffffffffc0100100,
+		/* No module at all. */
+		0xffffffffc0800100,
+	};
 
+	load(OVERLAY NVIDIA TOOLS);
 	assert_int_equal(origin_at(0xffffffffc0000100, SECOND), PRINTK_ORIGIN_DRIVER);
-	/* The kernel itself, though the driver is further up the stack. */
-	assert_int_equal(origin_at(0xffffffff81000500, SECOND), PRINTK_ORIGIN_OTHER);
-	/* What a process wrote to /dev/kmsg, and a function whose name begins alike. */
-	assert_int_equal(origin_at(0xffffffff81001650, SECOND), PRINTK_ORIGIN_OTHER);
-	assert_int_equal(origin_at(0xffffffff810016a0, SECOND), PRINTK_ORIGIN_OTHER);
-	/* Another module within the driver's size, and one whose name begins alike. */
-	assert_int_equal(origin_at(0xffffffffc0004100, SECOND), PRINTK_ORIGIN_OTHER);
-	assert_int_equal(origin_at(0xffffffffc0100100, SECOND), PRINTK_ORIGIN_OTHER);
-	/* No module at all. */
-	assert_int_equal(origin_at(0xffffffffc0800100, SECOND), PRINTK_ORIGIN_OTHER);
+	for (size_t i = 0; i < COUNT(others); i++)
+		if (origin_at(others[i], SECOND) != PRINTK_ORIGIN_OTHER)
+			fail_msg("%lx", others[i]);
 }
 
 /* Else a user whose messages come from such a module could fill the room that is kept for the driver's. */
 TEST(the_drivers_range_ends_where_another_modules_begins)
 {
-	load(OVERLAY NVIDIA TOOLS);
 	struct printk_range ranges[2];
 
+	load(OVERLAY NVIDIA TOOLS);
 	assert_int_equal(printk_origins_driver(&o, ranges, COUNT(ranges)), 1);
 	assert_int_equal(ranges[0].begin, 0xffffffffc0000000);
 	assert_int_equal(ranges[0].end, 0xffffffffc0004000);
 	/* The other one has gone. */
-	put("/proc/modules", NVIDIA "nvidia_uvm 4096 0 - Live 0xffffffffc0008000\n");
-	assert_int_equal(printk_origins_read(&o, root, 5 * SECOND), 0);
+	load_at(NVIDIA "nvidia_uvm 4096 0 - Live 0xffffffffc0008000\n", 5 * SECOND);
 	assert_int_equal(printk_origins_driver(&o, ranges, COUNT(ranges)), 2);
 	assert_int_equal(ranges[0].end, 0xffffffffc0008000);
 	assert_int_equal(ranges[1].end, 0xffffffffc0009000);
@@ -113,9 +120,8 @@ TEST(the_drivers_range_ends_where_another_modules_begins)
 TEST(a_call_at_the_end_of_a_function_belongs_to_it)
 {
 	load(OVERLAY NVIDIA);
-	const uint64_t stack[] = { 0xffffffff81001100, 0xffffffff81002080, 0xffffffffc0000100 };
-
-	assert_int_equal(printk_origin(&o, stack, 3, SECOND), PRINTK_ORIGIN_DRIVER);
+	assert_int_equal(ORIGIN_OF(0xffffffff81001100, 0xffffffff81002080, 0xffffffffc0000100),
+			 PRINTK_ORIGIN_DRIVER);
 	/* The first address of another module is the end of the driver. */
 	assert_int_equal(origin_at(0xffffffffc0004000, SECOND), PRINTK_ORIGIN_DRIVER);
 }
@@ -124,74 +130,63 @@ TEST(a_stack_that_proves_nothing)
 {
 	load(NVIDIA);
 	/* A console prints what anybody has logged: kernels before 5.19. */
-	const uint64_t console[] = { TRACE, 0xffffffff81001450, 0xffffffff81002050,
-				     0xffffffffc0000100 };
-	const uint64_t shallow[] = { TRACE, PRINTK };
-
-	assert_int_equal(printk_origin(&o, console, COUNT(console), SECOND), PRINTK_ORIGIN_UNKNOWN);
-	assert_int_equal(printk_origin(&o, shallow, COUNT(shallow), SECOND), PRINTK_ORIGIN_UNKNOWN);
-	assert_int_equal(printk_origin(&o, shallow, 2, SECOND), PRINTK_ORIGIN_UNKNOWN);
-	assert_int_equal(printk_origin(&o, shallow, 0, SECOND), PRINTK_ORIGIN_UNKNOWN);
+	assert_int_equal(
+		ORIGIN_OF(TRACE, 0xffffffff81001450, 0xffffffff81002050, 0xffffffffc0000100),
+		PRINTK_ORIGIN_UNKNOWN);
+	assert_int_equal(ORIGIN_OF(TRACE, PRINTK), PRINTK_ORIGIN_UNKNOWN);
+	assert_int_equal(ORIGIN_OF(TRACE), PRINTK_ORIGIN_UNKNOWN);
+	assert_int_equal(printk_origin(&o, NULL, 0, SECOND), PRINTK_ORIGIN_UNKNOWN);
 }
 
 /* Functions that are traced are called by code that lies in neither text nor module. */
 TEST(code_that_the_kernel_has_made_is_no_caller)
 {
-	load(OVERLAY NVIDIA TOOLS);
 	const uint64_t made = 0xffffffffc0900010;
-	const uint64_t between[] = { TRACE, 0xffffffff81001050, made, 0xffffffff81001200,
-				     made,  0xffffffff81002050, made, 0xffffffffc0000100 };
-	const uint64_t user[] = { TRACE, PRINTK, made, 0xffffffff81800000, 0xffffffffc0000100 };
-	const uint64_t module[] = { TRACE, PRINTK, made, 0xffffffffc0100100, 0xffffffffc0000100 };
-	const uint64_t nobody[] = { TRACE, PRINTK, made };
-	/* Whose return address is hidden, if it is not printk's. */
-	const uint64_t lost[] = { TRACE, 0xffffffff81001050, 0xffffffff81003000,
-				  0xffffffffc0000100 };
 
-	assert_int_equal(printk_origin(&o, between, COUNT(between), SECOND), PRINTK_ORIGIN_DRIVER);
-	assert_int_equal(printk_origin(&o, user, COUNT(user), SECOND), PRINTK_ORIGIN_OTHER);
-	assert_int_equal(printk_origin(&o, module, COUNT(module), SECOND), PRINTK_ORIGIN_OTHER);
-	assert_int_equal(printk_origin(&o, lost, COUNT(lost), SECOND), PRINTK_ORIGIN_UNKNOWN);
-	assert_int_equal(printk_origin(&o, nobody, COUNT(nobody), SECOND), PRINTK_ORIGIN_UNKNOWN);
+	load(OVERLAY NVIDIA TOOLS);
+	assert_int_equal(ORIGIN_OF(TRACE, 0xffffffff81001050, made, 0xffffffff81001200, made,
+				   0xffffffff81002050, made, 0xffffffffc0000100),
+			 PRINTK_ORIGIN_DRIVER);
+	/* A function of the kernel, and of another module. */
+	assert_int_equal(ORIGIN_OF(TRACE, PRINTK, made, 0xffffffff81800000, 0xffffffffc0000100),
+			 PRINTK_ORIGIN_OTHER);
+	assert_int_equal(ORIGIN_OF(TRACE, PRINTK, made, 0xffffffffc0100100, 0xffffffffc0000100),
+			 PRINTK_ORIGIN_OTHER);
+	/* Whose return address is hidden, if it is not printk's. */
+	assert_int_equal(
+		ORIGIN_OF(TRACE, 0xffffffff81001050, 0xffffffff81003000, 0xffffffffc0000100),
+		PRINTK_ORIGIN_UNKNOWN);
+	assert_int_equal(ORIGIN_OF(TRACE, PRINTK, made), PRINTK_ORIGIN_UNKNOWN);
 }
+
+#define STALE(now_ns, ...) printk_origins_stale(&o, root, STACK(__VA_ARGS__), SECOND + 1, now_ns)
+#define OF_KERNEL TRACE, PRINTK, 0xffffffff81800000
 
 /* A user can have the kernel load a module, perhaps to where the driver's data lies. */
 TEST(the_driver_needs_modules_read_after_the_call)
 {
-	const uint64_t drivers[] = { TRACE, PRINTK, 0xffffffffc0004100 };
-	const uint64_t others[] = { TRACE, PRINTK, 0xffffffff81800000 };
 	load(NVIDIA);
-
-	assert_false(printk_origins_stale(&o, root, drivers, COUNT(drivers), SECOND, 9 * SECOND));
-	assert_true(
-		printk_origins_stale(&o, root, drivers, COUNT(drivers), SECOND + 1, SECOND + 2));
-	assert_false(printk_origins_stale(&o, root, others, COUNT(others), SECOND + 1, SECOND + 2));
-	assert_true(printk_origins_stale(&o, root, others, COUNT(others), SECOND + 1, 2 * SECOND));
-	put("/proc/modules", OVERLAY NVIDIA);
-	assert_int_equal(printk_origins_read(&o, root, SECOND + 3), 0);
-	assert_int_equal(printk_origin(&o, drivers, COUNT(drivers), SECOND + 1),
-			 PRINTK_ORIGIN_OTHER);
+	assert_false(printk_origins_stale(&o, root, STACK(TRACE, PRINTK, 0xffffffffc0004100),
+					  SECOND, 9 * SECOND));
+	assert_true(STALE(SECOND + 2, TRACE, PRINTK, 0xffffffffc0004100));
+	assert_false(STALE(SECOND + 2, OF_KERNEL));
+	assert_true(STALE(2 * SECOND, OF_KERNEL));
+	load_at(OVERLAY NVIDIA, SECOND + 3);
+	assert_int_equal(origin_at(0xffffffffc0004100, SECOND + 1), PRINTK_ORIGIN_OTHER);
 }
 
 /* Its first messages may come before the next reading is due, even if a flood of a user's messages
  * has just caused one. */
 TEST(a_driver_that_has_just_been_loaded_needs_them_too)
 {
-	const uint64_t drivers[] = { TRACE, PRINTK, 0xffffffffc0000100 };
-	const uint64_t others[] = { TRACE, PRINTK, 0xffffffff81800000 };
 	load(OVERLAY);
-
-	assert_false(
-		printk_origins_stale(&o, root, drivers, COUNT(drivers), SECOND + 1, SECOND + 2));
-	put("/proc/modules", OVERLAY NVIDIA);
+	assert_false(STALE(SECOND + 2, TRACE, PRINTK, 0xffffffffc0000100));
 	put("/sys/module/nvidia/initstate", "coming\n");
-	assert_true(
-		printk_origins_stale(&o, root, drivers, COUNT(drivers), SECOND + 1, SECOND + 2));
-	assert_int_equal(printk_origins_read(&o, root, SECOND + 2), 0);
-	assert_int_equal(printk_origin(&o, drivers, COUNT(drivers), SECOND + 1),
-			 PRINTK_ORIGIN_DRIVER);
+	assert_true(STALE(SECOND + 2, TRACE, PRINTK, 0xffffffffc0000100));
+	load_at(OVERLAY NVIDIA, SECOND + 2);
+	assert_int_equal(origin_at(0xffffffffc0000100, SECOND + 1), PRINTK_ORIGIN_DRIVER);
 	/* Once. */
-	assert_false(printk_origins_stale(&o, root, others, COUNT(others), SECOND + 3, SECOND + 4));
+	assert_false(printk_origins_stale(&o, root, STACK(OF_KERNEL), SECOND + 3, SECOND + 4));
 }
 
 TEST(without_the_driver_nothing_is_its)
@@ -202,8 +197,7 @@ TEST(without_the_driver_nothing_is_its)
 	assert_int_equal(o.function_count, 0);
 	assert_int_equal(origin_at(0xffffffffc0000100, SECOND), PRINTK_ORIGIN_OTHER);
 	assert_int_equal(origin_at(0xffffffffc0004100, SECOND), PRINTK_ORIGIN_OTHER);
-	put("/proc/modules", OVERLAY NVIDIA);
-	assert_int_equal(printk_origins_read(&o, root, 2 * SECOND), 0);
+	load_at(OVERLAY NVIDIA, 2 * SECOND);
 	assert_int_equal(o.function_count, 8);
 	assert_int_equal(origin_at(0xffffffffc0000100, 2 * SECOND), PRINTK_ORIGIN_DRIVER);
 }
@@ -211,15 +205,12 @@ TEST(without_the_driver_nothing_is_its)
 TEST(ranges_of_the_time_of_the_call)
 {
 	load(NVIDIA);
-
 	/* Its text is another module's now. */
-	put("/proc/modules", "other 65536 0 - Live 0xffffffffc0000000\n");
-	assert_int_equal(printk_origins_read(&o, root, 5 * SECOND), 0);
+	load_at("other 65536 0 - Live 0xffffffffc0000000\n", 5 * SECOND);
 	assert_int_equal(origin_at(0xffffffffc0000100, 2 * SECOND), PRINTK_ORIGIN_DRIVER);
 	assert_int_equal(origin_at(0xffffffffc0000100, 6 * SECOND), PRINTK_ORIGIN_OTHER);
 	/* It is back at another address. */
-	put("/proc/modules", "nvidia 65536 0 - Live 0xffffffffc0200000\n");
-	assert_int_equal(printk_origins_read(&o, root, 9 * SECOND), 0);
+	load_at("nvidia 65536 0 - Live 0xffffffffc0200000\n", 9 * SECOND);
 	assert_int_equal(origin_at(0xffffffffc0200100, 4 * SECOND), PRINTK_ORIGIN_OTHER);
 	assert_int_equal(origin_at(0xffffffffc0200100, 9 * SECOND), PRINTK_ORIGIN_DRIVER);
 	assert_int_equal(o.module_count, 3);
@@ -241,13 +232,11 @@ TEST(a_module_without_text_hides_no_address)
 /* A module that many others use. */
 TEST(a_line_may_be_long)
 {
-	char modules[9000] = "";
-	size_t len;
+	char modules[9000] = "x_tables 65536 500 ";
 
-	len = (size_t)snprintf(modules, sizeof(modules), "x_tables 65536 500 ");
 	for (int i = 0; i < 500; i++)
-		len += (size_t)snprintf(modules + len, sizeof(modules) - len, "xt_module_%d,", i);
-	snprintf(modules + len, sizeof(modules) - len, " Live 0xffffffffc0300000\n" NVIDIA);
+		append_text(modules, "xt_module_%d,", i);
+	append_text(modules, " Live 0xffffffffc0300000\n" NVIDIA);
 	load(modules);
 	assert_int_equal(o.module_count, 2);
 	assert_int_equal(origin_at(0xffffffffc0000100, SECOND), PRINTK_ORIGIN_DRIVER);

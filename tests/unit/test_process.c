@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Proves that what proc shows of a process is used only if that process had its number at the time in question. */
+/* Proves that what proc shows of a process is used only if that process had its number at the time in question; and
+ * that the time for which tasks waited for a CPU is read, and anything else unknown. */
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 #include "unit.h"
 #include "base/clock.h"
 #include "base/process.h"
+#include "made_up_tree.h"
 
 /* In a container without the node's processes the kernel's numbers mean nothing. */
 static bool sees_kernels_numbers(void)
@@ -78,4 +80,22 @@ TEST(what_is_no_process_is_not)
 	assert_false(process_first_line(-1, monotonic_ns(), "comm", line, sizeof(line)));
 	assert_false(process_first_line(getpid(), monotonic_ns(), "absent", line, sizeof(line)));
 	assert_string_equal(line, "");
+}
+
+#define FILE_OF_CPU "/proc/pressure/cpu"
+
+TEST(the_total_of_some_is_read_in_nanoseconds)
+{
+	put(FILE_OF_CPU, "some avg10=0.00 avg60=1.25 avg300=12.50 total=123456789012\n"
+			 "full avg10=0.00 avg60=0.00 avg300=0.00 total=7\n");
+	assert_int_equal(cpu_pressure_waiting_ns(root), UINT64_C(123456789012000));
+}
+
+TEST(a_kernel_without_it_says_nothing)
+{
+	assert_int_equal(cpu_pressure_waiting_ns(root), 0);
+	put(FILE_OF_CPU, "full avg10=0.00 avg60=0.00 avg300=0.00 total=7\n");
+	assert_int_equal(cpu_pressure_waiting_ns(root), 0);
+	put(FILE_OF_CPU, "some avg10=0.00\n");
+	assert_int_equal(cpu_pressure_waiting_ns(root), 0);
 }

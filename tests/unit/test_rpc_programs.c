@@ -102,8 +102,6 @@ static __u64 calls_of_other(void)
 	return s->finished;
 }
 
-/* ---- the tests ---- */
-
 TEST(transports_beyond_the_tables_change_no_entry)
 {
 	static struct rpc_transport before[RPC_MAX_TRANSPORTS];
@@ -209,19 +207,15 @@ TEST(a_transport_that_two_cpus_find_has_one_entry)
 	}
 }
 
-/* All numbers but the one of server 0. */
-static void assert_numbers_for_other_servers(void)
+/* The number of a server that is met for the first time. */
+static __u32 server_met(unsigned int i)
 {
-	static char names[RPC_MAX_SERVERS][16];
+	static char names[RPC_MAX_SERVERS + 1][16];
+	struct rpc_xprt *xprt = connect_to(1 + i, 0);
 
-	for (unsigned int i = 1; i < RPC_MAX_SERVERS; i++) {
-		struct rpc_xprt *xprt = connect_to(1 + i, 0);
-
-		snprintf(names[i], sizeof(names[i]), "filer-%u", i);
-		xprt->servername = names[i];
-		assert_true(xprt_get(xprt)->server < RPC_MAX_SERVERS);
-	}
-	assert_int_equal(rpc_dropped[RPC_DROP_SERVER], 0);
+	snprintf(names[i], sizeof(names[i]), "filer-%u", i);
+	xprt->servername = names[i];
+	return xprt_get(xprt)->server;
 }
 
 TEST(a_server_that_two_cpus_find_takes_one_number)
@@ -237,7 +231,10 @@ TEST(a_server_that_two_cpus_find_takes_one_number)
 		if (!other_ref)
 			break;
 		assert_int_equal(server, other_ref->server);
-		assert_numbers_for_other_servers();
+		/* All numbers but that one are left. */
+		for (unsigned int i = 1; i < RPC_MAX_SERVERS; i++)
+			assert_true(server_met(i) < RPC_MAX_SERVERS);
+		assert_int_equal(rpc_dropped[RPC_DROP_SERVER], 0);
 	}
 }
 
@@ -308,59 +305,50 @@ TEST(a_snapshot_notices_that_an_address_has_another_server)
 static struct call oldest;
 static struct rpc_task another_task;
 
-/* The task has ended, and its memory is something else's. */
-static void the_task_ends(void)
-{
-	oldest.task.tk_rqstp = NULL;
-	oldest.task.tk_start = 7;
-}
+/* The former one's memory is something else's, and may happen to look as before. */
+static int happening;
 
-/* The former one's memory is something else's, and happens to look as before. */
-static void the_request_gets_another_task(void)
+static void the_request_changes(void)
 {
 	oldest.task.tk_start = 7;
-	oldest.rqst.rq_task = &another_task;
+	if (happening == 0) /* the task has ended */
+		oldest.task.tk_rqstp = NULL;
+	else if (happening == 1)
+		oldest.rqst.rq_task = &another_task;
+	else
+		oldest.rqst.rq_xprt = &kernel_xprt[1];
 }
 
-static void the_request_gets_another_transport(void)
-{
-	oldest.task.tk_start = 7;
-	oldest.rqst.rq_xprt = &kernel_xprt[1];
-}
-
-/* What the probe finds if that happens at each moment of it. */
-static void assert_never_wrong(void (*change)(void))
+/* Whatever happens at each moment of the probe. */
+TEST(the_oldest_request_is_that_of_a_task_that_still_owns_it)
 {
 	struct rpc_xprt *xprt;
 	__u64 args[3] = { 0, 0, RPC_LOCAL_UNKNOWN };
 
-	for (unsigned int k = 1;; k++) {
-		fresh();
-		xprt = connect_to(0, 0);
-		connect_to(1, 0);
-		xprt_get(xprt);
-		call_prepare(&oldest, xprt, &read_op);
-		oldest.rqst.rq_xid = 40;
-		oldest.task.tk_start = 500;
-		another_task = (struct rpc_task){ .tk_start = 900, .tk_rqstp = &oldest.rqst };
-		xprt->recv_queue.rb_node = &oldest.rqst.rq_recv;
-		xprt->xid = 50;
-		args[1] = (__u64)xprt;
-		happens_at(k, change);
-		rpc_probe(args);
-		if (steps < k)
-			break;
-		if (rpc_probe_result.oldest_start != 500 && rpc_probe_result.oldest_start != 900)
-			assert_int_equal(rpc_probe_result.oldest_start, 0);
+	for (happening = 0; happening < 3; happening++) {
+		for (unsigned int k = 1;; k++) {
+			fresh();
+			xprt = connect_to(0, 0);
+			connect_to(1, 0);
+			xprt_get(xprt);
+			call_prepare(&oldest, xprt, &read_op);
+			oldest.rqst.rq_xid = 40;
+			oldest.task.tk_start = 500;
+			another_task =
+				(struct rpc_task){ .tk_start = 900, .tk_rqstp = &oldest.rqst };
+			xprt->recv_queue.rb_node = &oldest.rqst.rq_recv;
+			xprt->xid = 50;
+			args[1] = (__u64)xprt;
+			happens_at(k, the_request_changes);
+			rpc_probe(args);
+			if (steps < k)
+				break;
+			if (rpc_probe_result.oldest_start != 500 &&
+			    rpc_probe_result.oldest_start != 900)
+				assert_int_equal(rpc_probe_result.oldest_start, 0);
+		}
+		assert_int_equal(rpc_probe_result.oldest_start, 500);
 	}
-	assert_int_equal(rpc_probe_result.oldest_start, 500);
-}
-
-TEST(the_oldest_request_is_that_of_a_task_that_still_owns_it)
-{
-	assert_never_wrong(the_task_ends);
-	assert_never_wrong(the_request_gets_another_task);
-	assert_never_wrong(the_request_gets_another_transport);
 }
 
 /* ---- calls that began before ---- */
@@ -432,14 +420,8 @@ TEST(calls_that_began_before_show_their_transports)
 
 TEST(servers_that_do_not_fit_are_counted)
 {
-	static char names[RPC_MAX_SERVERS + 1][16];
-
 	for (unsigned int i = 0; i <= RPC_MAX_SERVERS; i++) {
-		struct rpc_xprt *xprt = connect_to(i, 0);
-
-		snprintf(names[i], sizeof(names[i]), "filer-%u", i);
-		xprt->servername = names[i];
-		assert_int_equal(xprt_get(xprt)->server, i);
+		assert_int_equal(server_met(i), i);
 		assert_int_equal(rpc_dropped[RPC_DROP_SERVER], i == RPC_MAX_SERVERS);
 	}
 }
@@ -576,22 +558,18 @@ TEST(the_calls_of_a_client_are_counted_by_kind)
 	client_calls(17, &commit_op, 0);
 	client_calls(17, &getattr_op, 0);
 	client_calls(18, &read_op, 0);
-	assert_int_equal(rpc_client_entry[17], 1);
-	assert_int_equal(rpc_client_entry[18], 2);
+	assert_printed("1 2", "%u %u", rpc_client_entry[17], rpc_client_entry[18]);
 	sums = &stats_of(1)->sums;
-	assert_int_equal(sums->calls[RPC_KIND_READ], 2);
-	assert_int_equal(sums->calls[RPC_KIND_WRITE], 2);
-	assert_int_equal(sums->calls[RPC_KIND_METADATA], 1);
-	assert_int_equal(sums->errors[RPC_KIND_READ], 1);
-	assert_int_equal(sums->total_ns[RPC_KIND_WRITE], 20000);
-	assert_int_equal(sums->sent_bytes[RPC_KIND_WRITE], 20);
-	assert_int_equal(sums->received_bytes[RPC_KIND_METADATA], 100);
+	assert_printed("2 2 1", "%llu %llu %llu", sums->calls[RPC_KIND_READ],
+		       sums->calls[RPC_KIND_WRITE], sums->calls[RPC_KIND_METADATA]);
+	assert_printed("1 20000 20 100", "%llu %llu %llu %llu", sums->errors[RPC_KIND_READ],
+		       sums->total_ns[RPC_KIND_WRITE], sums->sent_bytes[RPC_KIND_WRITE],
+		       sums->received_bytes[RPC_KIND_METADATA]);
 	for (int p = 0; p < RPC_PHASES; p++)
 		phases += sums->phase_ns[p];
 	assert_int_equal(phases, 15000); /* without the time to the reply */
-	assert_int_equal(stats_of(1)->started, 5);
-	assert_int_equal(stats_of(1)->finished, 5);
-	assert_int_equal(stats_of(2)->sums.calls[RPC_KIND_READ], 1);
+	assert_printed("5 5, 1", "%llu %llu, %llu", stats_of(1)->started, stats_of(1)->finished,
+		       stats_of(2)->sums.calls[RPC_KIND_READ]);
 }
 
 TEST(a_clients_number_that_is_used_again_has_another_entry)
@@ -629,13 +607,10 @@ static void another_cpu_calls(void)
 /* At each moment of the first call of a client, another CPU has its first one. */
 TEST(two_first_calls_of_a_client_both_count)
 {
-	for (unsigned int moment = 1; moment < 200; moment++) {
+	for (unsigned int moment = 1;; moment++) {
 		__u64 calls = 0;
 
-		maps_clear();
-		rpc_server_count = rpc_transport_count = rpc_xprt_count = 0;
-		rpc_series_count = 1;
-		memset(rpc_xprt_cache, 0, sizeof(rpc_xprt_cache));
+		fresh();
 		connect_to(0, 0);
 		free_entries(3);
 		happens_at(moment, another_cpu_calls);
@@ -780,9 +755,8 @@ TEST(a_number_that_another_process_has_counts_for_that_one)
 	owner_moves(moves);
 	owner_calls(7, &read_op, NULL);
 	owner_calls(8, &read_op, NULL);
-	for (int i = 7; i <= 10; i++) {
+	for (int i = 7; i <= 10; i++)
 		assert_int_equal(calls_by(group_name[i]), 1);
-	}
 	/* Two whose cells are the same. */
 	owner_calls(7 + RPC_OWNER_CELLS, &read_op, NULL);
 	assert_int_equal(calls_by(""), 1);
@@ -913,12 +887,8 @@ static void another_cpus_owner_calls(void)
 
 TEST(two_first_calls_of_an_owner_both_count)
 {
-	for (unsigned int moment = 1; moment < 400; moment++) {
-		maps_clear();
-		rpc_server_count = rpc_transport_count = rpc_xprt_count = 0;
-		rpc_series_count = 1;
-		memset(rpc_xprt_cache, 0, sizeof(rpc_xprt_cache));
-		meanwhile_at = 0;
+	for (unsigned int moment = 1;; moment++) {
+		fresh();
 		make_processes();
 		happens_at(moment, another_cpus_owner_calls);
 		owner_calls(7, &read_op, NULL);

@@ -177,8 +177,6 @@ TEST(the_waits_of_a_task_that_has_ended_are_not_the_next_ones)
 	assert_int_equal(counted_for("10.0.0.1").phase_ns[RPC_PHASE_SLOT], 0);
 }
 
-/* ---- what does not fit ---- */
-
 TEST(servers_that_do_not_fit_are_counted)
 {
 	for (__u32 i = 0; i < RPC_MAX_SERVERS + 2; i++) {

@@ -43,8 +43,8 @@ static void assert_storages(const char *expected)
 
 	assert_int_equal(storage_rules_apply(&rules, &now), 0);
 	for (size_t i = 0; i < now.calls.storage_count; i++)
-		snprintf(found + strlen(found), sizeof(found) - strlen(found), "%s%s=%s",
-			 i ? " " : "", now.calls.storages[i].server, now.calls.storages[i].storage);
+		append_text(found, "%s%s=%s", i ? " " : "", now.calls.storages[i].server,
+			    now.calls.storages[i].storage);
 	assert_string_equal(found, expected);
 }
 
@@ -102,11 +102,9 @@ TEST(an_unknown_address_matches_nothing)
 
 TEST(a_rule_needs_both_parts)
 {
-	static const char *const wrong[] = { "", "=", "=x", "x", "x=" };
 	struct storage_rules before = rules;
 
-	for (size_t i = 0; i < COUNT(wrong); i++)
-		assert_non_null(storage_rules_add(&rules, wrong[i]));
+	NONE_ACCEPTED(text, !storage_rules_add(&rules, text), "", "=", "=x", "x", "x=");
 	assert_memory_equal(&rules, &before, sizeof(rules));
 	rule("a==b"); /* the pattern may hold one */
 	assert_string_equal(rules.rules[0].pattern, "=b");

@@ -190,10 +190,8 @@ TEST(calls_that_wait_for_credentials_explain_it)
 		look(1000 + 15 * i, i == 4 ? NUMBERS("61") LOCK : NULL);
 	}
 	assert_stuck("/data", true, 1, 61);
-}
-
-TEST(what_is_not_known_of_calls_may_explain_it)
-{
+	/* So may calls of which nothing is known. */
+	fresh();
 	now.calls.unknown = RPC_ALL_FACTS;
 	look(1000, NUMBERS("61") LOCK);
 	assert_stuck("/data", true, 1, 61);
@@ -237,10 +235,8 @@ TEST(a_kernel_with_nfs_built_in_and_waits_without_a_function_of_it_are_found)
 	assert_stuck("/data", false, 3, 99);
 	assert_string_equal(told[1].function, "_nfs4_do_setattr");
 	assert_string_equal(told[2].function, "fdget_pos");
-}
-
-TEST(damaged_text_is_skipped)
-{
+	/* Damaged text is skipped. */
+	fresh();
 	look(1000, "41 40\n" LOCK "x\n" NUMBERS("61") LOCK "\n 1 2");
 	assert_stuck("/data", false, 1, 61);
 }

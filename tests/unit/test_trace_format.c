@@ -46,149 +46,139 @@ static const char relative_format[] =
 	"\tfield:__rel_loc char[] msg;\toffset:8;\tsize:4;\tsigned:0;\n"
 	"\tfield:const char * pointer;\toffset:16;\tsize:8;\tsigned:0;\n";
 
-static struct trace_format parse(const char *text)
-{
-	struct trace_format f;
+/* The format and the record of the test that runs. */
+static struct trace_format f;
+static unsigned char record[80];
 
+static void parse(const char *text)
+{
+	memset(record, 0, sizeof(record));
 	assert_true(trace_format_parse(&f, text, strlen(text)));
-	return f;
 }
 
-static void put32(unsigned char *record, size_t offset, uint32_t value)
+static void put32(size_t offset, uint32_t value)
 {
 	memcpy(record + offset, &value, sizeof(value));
 }
 
-static void assert_text(const struct trace_format *f, const void *record, size_t len,
-			const char *name, const char *expected)
+/* What a record of @len bytes has; NULL: it has none. */
+static void assert_text(size_t len, const char *name, const char *expected)
 {
-	const char *text;
-	size_t size;
+	size_t size = 0;
+	const char *text = trace_string(&f, record, len, name, &size);
 
-	text = trace_string(f, record, len, name, &size);
-	assert_non_null(text);
-	assert_int_equal(size, strlen(expected));
-	assert_memory_equal(text, expected, size);
+	assert_int_equal(!text, !expected);
+	if (expected)
+		assert_printed(expected, "%.*s", (int)size, text);
+}
+
+/* The number, or 5 if there is none. */
+static void assert_number(size_t len, const char *name, uint64_t expected)
+{
+	assert_int_equal(trace_number(&f, record, len, name, 5), expected);
 }
 
 TEST(the_drivers_tracepoint)
 {
-	struct trace_format f = parse(xid_format);
-	unsigned char record[64] = { 0xfa, 7 };
-	size_t size;
-
-	assert_int_equal(f.id, 2042);
-	assert_int_equal(f.field_count, 7);
-	put32(record, 4, 4711);
-	put32(record, 8, 13u << 16 | 20);
-	put32(record, 12, 79);
-	put32(record, 16, 28u << 16 | 33);
+	parse(xid_format);
+	assert_printed("2042 7", "%u %zu", f.id, f.field_count);
+	memcpy(record, "\xfa\7", 2);
+	put32(4, 4711);
+	put32(8, 13u << 16 | 20);
+	put32(12, 79);
+	put32(16, 28u << 16 | 33);
 	memcpy(record + 20, "0000:c1:00.0", 13);
 	memcpy(record + 33, "GPU has fallen off the bus.", 28);
-	assert_text(&f, record, sizeof(record), "dev", "0000:c1:00.0");
-	assert_text(&f, record, sizeof(record), "msg", "GPU has fallen off the bus.");
-	assert_int_equal(trace_number(&f, record, sizeof(record), "error_code", 0), 79);
-	assert_int_equal(trace_number(&f, record, sizeof(record), "common_type", 0), 2042);
-	assert_int_equal(trace_number(&f, record, sizeof(record), "common_pid", 0), 4711);
-	assert_int_equal(trace_number(&f, record, sizeof(record), "nothing", 5), 5);
-	assert_null(trace_string(&f, record, sizeof(record), "nothing", &size));
+	assert_text(64, "dev", "0000:c1:00.0");
+	assert_text(64, "msg", "GPU has fallen off the bus.");
+	assert_number(64, "error_code", 79);
+	assert_number(64, "common_type", 2042);
+	assert_number(64, "common_pid", 4711);
+	assert_number(64, "nothing", 5);
+	assert_text(64, "nothing", NULL);
 	/* Cut: what does not lie in the record is not there. */
-	assert_non_null(trace_string(&f, record, 61, "msg", &size));
-	assert_null(trace_string(&f, record, 60, "msg", &size));
-	assert_non_null(trace_string(&f, record, 33, "dev", &size));
-	assert_null(trace_string(&f, record, 32, "dev", &size));
-	assert_null(trace_string(&f, record, 11, "dev", &size));
-	assert_int_equal(trace_number(&f, record, 16, "error_code", 5), 79);
-	assert_int_equal(trace_number(&f, record, 15, "error_code", 5), 5);
+	assert_text(61, "msg", "GPU has fallen off the bus.");
+	assert_text(60, "msg", NULL);
+	assert_text(33, "dev", "0000:c1:00.0");
+	assert_text(32, "dev", NULL);
+	assert_text(11, "dev", NULL);
+	assert_number(16, "error_code", 79);
+	assert_number(15, "error_code", 5);
 	/* A place outside it. */
-	put32(record, 8, 0xffffffff);
-	assert_null(trace_string(&f, record, sizeof(record), "dev", &size));
-	put32(record, 8, 1u << 16 | 64);
-	assert_null(trace_string(&f, record, sizeof(record), "dev", &size));
-	put32(record, 8, 64);
-	assert_text(&f, record, sizeof(record), "dev", "");
+	put32(8, 0xffffffff);
+	assert_text(64, "dev", NULL);
+	put32(8, 1u << 16 | 64);
+	assert_text(64, "dev", NULL);
+	put32(8, 64);
+	assert_text(64, "dev", "");
 }
 
 TEST(a_probe)
 {
-	struct trace_format f = parse(probe_format);
-	unsigned char record[40] = {};
-
+	parse(probe_format);
 	assert_int_equal(f.id, 2100);
-	put32(record, 8, 0x11223344);
-	put32(record, 12, 0x55667788);
-	put32(record, 16, 7u << 16 | 24);
-	put32(record, 20, 31);
+	put32(8, 0x11223344);
+	put32(12, 0x55667788);
+	put32(16, 7u << 16 | 24);
+	put32(20, 31);
 	strcpy((char *)record + 24, "(fault)");
-	assert_text(&f, record, sizeof(record), "dev", "(fault)");
-	assert_int_equal(trace_number(&f, record, sizeof(record), "error_code", 0), 31);
-	assert_int_equal(trace_number(&f, record, sizeof(record), "__probe_ip", 0),
-			 0x5566778811223344);
+	assert_text(40, "dev", "(fault)");
+	assert_number(40, "error_code", 31);
+	assert_number(40, "__probe_ip", 0x5566778811223344);
 }
 
 /* A name of all its 16 bytes has no NUL. */
 TEST(a_name_in_an_array)
 {
-	struct trace_format f = parse(hang_format);
-	unsigned char record[28] = {};
-	size_t size;
-
-	put32(record, 24, 1234);
+	parse(hang_format);
+	put32(24, 1234);
 	memcpy(record + 8, "python3", 7);
-	assert_text(&f, record, sizeof(record), "comm", "python3");
+	assert_text(28, "comm", "python3");
 	memcpy(record + 8, "0123456789abcdef", 16);
-	assert_text(&f, record, sizeof(record), "comm", "0123456789abcdef");
-	assert_int_equal(trace_number(&f, record, sizeof(record), "pid", 0), 1234);
-	assert_null(trace_string(&f, record, 23, "comm", &size));
+	assert_text(28, "comm", "0123456789abcdef");
+	assert_number(28, "pid", 1234);
+	assert_text(23, "comm", NULL);
 	/* An array is no number. */
-	assert_int_equal(trace_number(&f, record, sizeof(record), "comm", 9), 9);
+	assert_number(28, "comm", 5);
 }
 
 TEST(a_victim_of_either_age)
 {
-	struct trace_format old = parse(old_victim_format), new = parse(victim_format);
-	unsigned char record[80] = {};
-	size_t size;
-
-	put32(record, 8, 99);
-	put32(record, 12, 3u << 16 | 68);
-	record[64] = 0xe8;
-	record[65] = 0x03;
+	parse(old_victim_format);
+	put32(8, 99);
+	assert_number(12, "pid", 99);
+	assert_text(12, "comm", NULL);
+	parse(victim_format);
+	put32(8, 99);
+	put32(12, 3u << 16 | 68);
+	memcpy(record + 64, "\xe8\3", 2);
 	memcpy(record + 68, "ray", 4);
-	assert_int_equal(trace_number(&old, record, 12, "pid", 0), 99);
-	assert_null(trace_string(&old, record, 12, "comm", &size));
-	assert_int_equal(trace_number(&new, record, sizeof(record), "pid", 0), 99);
-	assert_text(&new, record, sizeof(record), "comm", "ray");
-	assert_int_equal(trace_number(&new, record, sizeof(record), "oom_score_adj", 0), 1000);
-	assert_int_equal(trace_number(&new, record, sizeof(record), "common_flags", 9), 0);
+	assert_number(80, "pid", 99);
+	assert_text(80, "comm", "ray");
+	assert_number(80, "oom_score_adj", 1000);
+	assert_number(80, "common_flags", 0);
 }
 
 TEST(a_place_relative_to_its_field)
 {
-	struct trace_format f = parse(relative_format);
-	unsigned char record[32] = {};
-	size_t size;
-
-	put32(record, 8, 3u << 16 | 12);
+	parse(relative_format);
+	put32(8, 3u << 16 | 12);
 	memcpy(record + 24, "abc", 3);
-	assert_text(&f, record, sizeof(record), "msg", "abc");
-	assert_int_equal(trace_number(&f, record, sizeof(record), "pointer", 1), 0);
+	assert_text(32, "msg", "abc");
+	assert_number(32, "pointer", 0);
 	/* It must not wrap. */
-	put32(record, 8, 0xffffffff);
-	assert_null(trace_string(&f, record, sizeof(record), "msg", &size));
+	put32(8, 0xffffffff);
+	assert_text(32, "msg", NULL);
 }
 
 TEST(a_field_is_found_by_its_name)
 {
 	const struct trace_field *field;
-	struct trace_format f;
 
-	assert_true(trace_format_parse(&f, victim_format, strlen(victim_format)));
+	parse(victim_format);
 	field = trace_field_find(&f, "total_vm");
 	assert_non_null(field);
-	assert_int_equal(field->offset, 16);
-	assert_int_equal(field->size, 8);
-	assert_false(field->dynamic);
+	assert_printed("16 8 0", "%u %u %d", field->offset, field->size, field->dynamic);
 	assert_true(trace_field_find(&f, "comm")->dynamic);
 	assert_null(trace_field_find(&f, "com"));
 	assert_null(trace_field_find(&f, ""));
@@ -196,24 +186,12 @@ TEST(a_field_is_found_by_its_name)
 
 TEST(what_is_no_format_is_refused)
 {
-	static const char *const texts[] = {
-		"",
-		"\n",
-		"name: x\nformat:\n" COMMON,
-		"ID: 1\n",
-		"ID: 65536\n" COMMON,
-		"ID: x\n" COMMON,
-		"ID: 4294967297\n" COMMON,
-		"ID: 1\n\tfield:int x\n",
-		"ID: 1\n\tfield:int x;\toffset:;\tsize:4;\n",
-		"ID: 1\n\tfield:int x;\toffset:4294967296;\tsize:4;\n",
-		"ID: 1\n\tfield:int x;\toffset:0;\n",
-	};
-	struct trace_format f;
-
-	for (size_t i = 0; i < COUNT(texts); i++)
-		if (trace_format_parse(&f, texts[i], strlen(texts[i])))
-			fail_msg("accepted: %s", texts[i]);
+	NONE_ACCEPTED(text, trace_format_parse(&f, text, strlen(text)), "", "\n",
+		      "name: x\nformat:\n" COMMON, "ID: 1\n", "ID: 65536\n" COMMON,
+		      "ID: x\n" COMMON, "ID: 4294967297\n" COMMON, "ID: 1\n\tfield:int x\n",
+		      "ID: 1\n\tfield:int x;\toffset:;\tsize:4;\n",
+		      "ID: 1\n\tfield:int x;\toffset:4294967296;\tsize:4;\n",
+		      "ID: 1\n\tfield:int x;\toffset:0;\n");
 	/* Not terminated, and at its end. */
 	assert_true(trace_format_parse(&f, "ID: 1\nfield:int x;offset:0;size:4junk", 34));
 	assert_int_equal(f.fields[0].size, 4);
@@ -222,14 +200,13 @@ TEST(what_is_no_format_is_refused)
 TEST(too_many_fields_and_too_long_names)
 {
 	char text[8192] = "ID: 1\n";
-	struct trace_format f;
 
 	for (int i = 0; i < 2 * TRACE_FIELDS; i++)
 		sprintf(text + strlen(text),
 			"\tfield:int a_name_that_is_longer_than_any_that_we_ask_for_%d;"
 			"\toffset:%d;\tsize:4;\tsigned:0;\n",
 			i, 4 * i);
-	assert_true(trace_format_parse(&f, text, strlen(text)));
+	parse(text);
 	assert_int_equal(f.field_count, TRACE_FIELDS);
 	assert_int_equal(strlen(f.fields[0].name), sizeof(f.fields[0].name) - 1);
 }

@@ -106,10 +106,8 @@ TEST(records_follow_each_other)
 	assert_next(102, 1005 + (1u << 27) - 1, 200);
 	assert_next(103, 1005 + (1u << 27), 12);
 	assert_end();
-}
-
-TEST(lengths_are_rounded_up)
-{
+	/* Lengths are rounded up. */
+	fresh();
 	large(0, 1, 100, 13);
 	small(1, 101, 2);
 	open_page(0);

@@ -171,6 +171,35 @@ static int count(const char *name, const char *pattern)
 	return n;
 }
 
+/* So many lines on standard error have that. */
+static void assert_said(int times, const char *pattern)
+{
+	assert_int_equal(count("errors", pattern), times);
+}
+
+/* Appends lines of 1 kB until none is taken. Returns how many were. */
+static int append_all(void)
+{
+	char line[1024];
+	int taken = 0;
+
+	memset(line, 'x', sizeof(line));
+	line[sizeof(line) - 1] = '\n';
+	while (taken < 9999 && writer_append(&w, line, sizeof(line)))
+		taken++;
+	return taken;
+}
+
+/* A second writer of the same file has that error when it opens it. */
+static void assert_second(int open_error, bool keep)
+{
+	struct writer second;
+
+	start_as(&second, &replaced, "x.prom");
+	assert_int_equal(second.open_error, open_error);
+	finish_as(&second, keep);
+}
+
 static bool exists(const char *name)
 {
 	struct stat st;
@@ -205,11 +234,8 @@ TEST(a_text_replaces_the_file)
 	give("three");
 	finish(false);
 	assert_false(exists("x.prom"));
-	assert_int_equal(count("errors", ""), 0);
-}
-
-TEST(without_a_path_nothing_is_done)
-{
+	assert_said(0, "");
+	/* Without a path nothing is done. */
 	start(&lines, NULL);
 	assert_false(writer_serve(&w, &err));
 	finish(false);
@@ -230,40 +256,34 @@ TEST(a_stopped_process_is_not_waited_for)
 	assert_true(writer_hangs(&w));
 	for (int i = 0; i < 3; i++)
 		assert_false(writer_serve(&w, &err));
-	assert_int_equal(count("errors", "cannot write x.prom: its file system does not answer"),
-			 1);
+	assert_said(1, "cannot write x.prom: its file system does not answer");
 	assert_content("x.prom", "one");
 	kill(pid, SIGCONT);
 	assert_result(0);
 	assert_result(0);
 	assert_content("x.prom", "four");
-	assert_int_equal(count("errors", "x.prom is written again"), 1);
-	assert_int_equal(count("errors", ""), 2);
+	assert_said(1, "x.prom is written again");
+	assert_said(2, "");
 	finish(true);
 }
 
 /* The file's lock can be had at once, though the process that took it hangs. */
 TEST(the_end_does_not_wait_and_leaves_no_lock)
 {
-	uint64_t begin_ns = monotonic_ns();
-	struct writer second;
+	uint64_t begin_ns;
 
 	start(&replaced, "x.prom");
 	write_whole("x.prom", "one");
 	pid = child();
-	start_as(&second, &replaced, "x.prom");
-	assert_int_equal(second.open_error, -EBUSY);
-	finish_as(&second, false);
+	assert_second(-EBUSY, false);
 	assert_content("x.prom", "one");
 	stop(pid);
 	give("two");
 	begin_ns = monotonic_ns();
 	writers_finish(&w, 1, false, SECOND / 5);
 	assert_in_range(monotonic_ns() - begin_ns, 0, SECOND);
-	assert_int_equal(count("errors", "does not answer"), 1);
-	start_as(&second, &replaced, "x.prom");
-	assert_int_equal(second.open_error, 0);
-	finish_as(&second, true);
+	assert_said(1, "does not answer");
+	assert_second(0, true);
 	kill(pid, SIGCONT);
 	while (state_of(pid))
 		usleep(1000);
@@ -272,7 +292,6 @@ TEST(the_end_does_not_wait_and_leaves_no_lock)
 TEST(a_killed_process_is_replaced)
 {
 	long before;
-	struct writer second;
 
 	start(&replaced, "x.prom");
 	before = descriptors();
@@ -288,9 +307,7 @@ TEST(a_killed_process_is_replaced)
 	write_whole("x.prom", "three");
 	assert_int_equal(descriptors(), before);
 	/* The lock is held. */
-	start_as(&second, &replaced, "x.prom");
-	assert_int_equal(second.open_error, -EBUSY);
-	finish_as(&second, false);
+	assert_second(-EBUSY, false);
 	finish(false);
 	assert_false(exists("x.prom"));
 }
@@ -322,7 +339,6 @@ static int strange_descriptors(pid_t process)
 {
 	char target[256];
 	int strange = 0;
-
 	ssize_t n;
 
 	for (int fd = 0; fd < 64; fd++) {
@@ -380,12 +396,11 @@ TEST(an_error_is_reported_once_and_names_the_file)
 		give("one");
 		assert_result(-EISDIR);
 	}
-	assert_int_equal(
-		count("errors", "cannot write x.prom: .x.prom.tmp: it is a folder; remove it"), 1);
+	assert_said(1, "cannot write x.prom: .x.prom.tmp: it is a folder; remove it");
 	assert_int_equal(rmdir(".x.prom.tmp"), 0);
 	write_whole("x.prom", "one");
-	assert_int_equal(count("errors", "x.prom is written again"), 1);
-	assert_int_equal(count("errors", ""), 2);
+	assert_said(1, "x.prom is written again");
+	assert_said(2, "");
 	finish(true);
 }
 
@@ -416,8 +431,8 @@ TEST(a_late_content_is_set_aside)
 	w.ready = false;
 	writers_wait_ready(&w, 1, 0);
 	assert_true(w.ready);
-	assert_int_equal(count("errors", "does not answer"), 1);
-	assert_int_equal(count("errors", "kept as state.late"), 1);
+	assert_said(1, "does not answer");
+	assert_said(1, "kept as state.late");
 	give("newer");
 	kill(pid, SIGCONT);
 	assert_result(0);
@@ -453,12 +468,10 @@ TEST(time_without_a_cpu_does_not_make_a_start_late)
 
 static void add_lines(int from, int to, bool taken)
 {
-	char line[128];
-	int n;
-
 	for (int i = from; i < to; i++) {
-		n = snprintf(line, sizeof(line), "{\"number\":%d}\n", i);
-		assert_int_equal(writer_append(&w, line, (size_t)n), taken);
+		const char *line = formatted("{\"number\":%d}\n", i);
+
+		assert_int_equal(writer_append(&w, line, strlen(line)), taken);
 	}
 }
 
@@ -481,7 +494,7 @@ TEST(lines_are_written_in_their_order)
 	add_lines(0, 1000, true);
 	finish(false);
 	assert_lines("log", 1000);
-	assert_int_equal(count("errors", ""), 0);
+	assert_said(0, "");
 }
 
 TEST(while_the_process_hangs_lines_are_logged_and_wait)
@@ -491,30 +504,26 @@ TEST(while_the_process_hangs_lines_are_logged_and_wait)
 	add_lines(0, 10, true);
 	w.waited.sum_ns += 3 * SECOND;
 	assert_false(writer_serve(&w, &err));
-	assert_int_equal(count("errors", "not in log: {"), 10);
+	assert_said(10, "not in log: {");
 	add_lines(10, 20, true);
-	assert_int_equal(count("errors", "not in log: {"), 20);
-	assert_int_equal(count("errors", "cannot write log"), 1);
+	assert_said(20, "not in log: {");
+	assert_said(1, "cannot write log");
 	kill(pid, SIGCONT);
 	assert_result(0);
 	add_lines(20, 30, true);
 	finish(false);
 	assert_lines("log", 30);
-	assert_int_equal(count("errors", "not in log: {"), 20);
+	assert_said(20, "not in log: {");
 }
 
 TEST(lines_that_wait_are_bounded)
 {
-	char line[1024];
-	int taken = 0;
+	int taken;
 
-	memset(line, 'x', sizeof(line));
-	line[sizeof(line) - 1] = '\n';
 	start(&lines, "log");
 	stop_child();
-	while (taken < 9999 && writer_append(&w, line, sizeof(line)))
-		taken++;
-	assert_int_equal(taken, WRITER_LINES_MAX / sizeof(line));
+	taken = append_all();
+	assert_int_equal(taken, WRITER_LINES_MAX / 1024);
 	kill(pid, SIGCONT);
 	finish(false);
 	assert_int_equal(count("log", "x"), taken);
@@ -525,7 +534,7 @@ TEST(lines_that_were_refused_are_tried_again)
 	start(&lines, "dir/log");
 	add_lines(0, 5, true);
 	assert_result(-ENOENT);
-	assert_int_equal(count("errors", "not in dir/log: {"), 5);
+	assert_said(5, "not in dir/log: {");
 	add_lines(5, 10, true);
 	assert_int_equal(mkdir("dir", 0755), 0);
 	while (!writer_serve(&w, &err))
@@ -534,28 +543,24 @@ TEST(lines_that_were_refused_are_tried_again)
 	add_lines(10, 15, true);
 	finish(false);
 	assert_lines("dir/log", 15);
-	assert_int_equal(count("errors", "not in dir/log: {"), 10);
+	assert_said(10, "not in dir/log: {");
 }
 
 /* The reader of standard output may wait, the agent may not. */
 TEST(a_full_pipe_does_not_block)
 {
-	int saved = dup(STDOUT_FILENO), ends[2], taken = 0;
-	char line[1024];
+	int saved = dup(STDOUT_FILENO), ends[2], taken;
 
-	memset(line, 'x', sizeof(line));
-	line[sizeof(line) - 1] = '\n';
 	assert_int_equal(pipe(ends), 0);
 	fflush(stdout);
 	dup2(ends[1], STDOUT_FILENO);
 	start(&lines, "-");
-	while (taken < 9999 && writer_append(&w, line, sizeof(line)))
-		taken++;
+	taken = append_all();
 	dup2(saved, STDOUT_FILENO);
 	close(saved);
 	writers_finish(&w, 1, true, SECOND / 5);
-	assert_in_range(taken, WRITER_LINES_MAX / sizeof(line), 9998);
-	assert_int_equal(count("errors", "cannot write -"), 1);
+	assert_in_range(taken, WRITER_LINES_MAX / 1024, 9998);
+	assert_said(1, "cannot write -");
 	close(ends[0]);
 	close(ends[1]);
 }
@@ -576,7 +581,7 @@ TEST(a_text_that_did_not_fit_does_not_replace_the_file)
 		fputs(much, out);
 	fputs("the end", out);
 	assert_int_equal(writer_end(&w, out), -EFBIG);
-	assert_int_equal(count("errors", "cannot write x.prom: File too large"), 1);
+	assert_said(1, "cannot write x.prom: File too large");
 	finish(true);
 	assert_content("x.prom", "whole");
 }
@@ -593,8 +598,8 @@ TEST(a_line_that_did_not_fit_is_logged)
 	assert_true(writer_append(&w, much, sizeof(much)));
 	assert_false(writer_append(&w, "line 1 is long\n", 15));
 	assert_true(writer_append(&w, "line 2\n", 7));
-	assert_int_equal(count("errors", "not in log: line 1 is long"), 1);
-	assert_int_equal(count("errors", ""), 1);
+	assert_said(1, "not in log: line 1 is long");
+	assert_said(1, "");
 	kill(pid, SIGCONT);
 	finish(false);
 	assert_int_equal(count("log", "line"), 1);
@@ -635,16 +640,9 @@ TEST(a_lock_that_is_soon_released_is_waited_for)
 
 TEST(a_process_is_named_by_what_it_writes)
 {
-	char name[32] = "";
-	FILE *comm;
-
 	start(&state_role, "state");
-	comm = fopen(formatted("/proc/%d/comm", child()), "r");
-	assert_non_null(comm);
-	assert_non_null(fgets(name, sizeof(name), comm));
-	fclose(comm);
+	assert_content(formatted("/proc/%d/comm", child()), "xidscope-state\n");
 	finish(false);
-	assert_string_equal(name, "xidscope-state\n");
 }
 
 /* How often an answer was asked for in a fifth of a second, while recvmsg() fails with ENOMEM. */

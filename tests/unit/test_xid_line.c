@@ -46,16 +46,12 @@ static size_t count_events(const char *text, size_t len)
 
 static void assert_message(const struct xid_line *line, const char *expected)
 {
-	assert_int_equal(line->message_len, strlen(expected));
-	assert_memory_equal(line->message, expected, line->message_len);
+	assert_printed(expected, "%.*s", (int)line->message_len, line->message);
 }
 
 TEST(address_is_named_as_sysfs_does)
 {
-	static const struct {
-		const char *printed;
-		const char *sysfs;
-	} cases[] = {
+	static const char *const cases[][2] = {
 		{ "PCI:0000:c1:00", "0000:c1:00.0" },
 		{ "PCI:0000:C1:00.0", "0000:c1:00.0" },
 		{ "PCI:0000:c1:00.3", "0000:c1:00.3" },
@@ -69,41 +65,32 @@ TEST(address_is_named_as_sysfs_does)
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct xid_line line;
+		struct xid_line line = first(formatted("NVRM: Xid (%s): 79, gone", cases[i][0]));
 
-		line = first(formatted("NVRM: Xid (%s): 79, gone", cases[i].printed));
 		assert_int_equal(line.kind, XID_LINE_XID);
-		assert_string_equal(line.pci, cases[i].sysfs);
-		assert_int_equal(line.code, 79);
+		assert_printed(formatted("%s 79", cases[i][1]), "%s %u", line.pci, line.code);
 	}
 }
 
 TEST(text_without_a_whole_header_is_no_event)
 {
-	static const char *const texts[] = {
-		"",
-		"N",
-		"NVRM: Xid (",
-		"NVRM: Xid (PCI:0000:c1:00",
-		"NVRM: Xid (PCI:0000:c1:00)",
-		"NVRM: Xid (PCI:0000:c1:00): ",
-		"NVRM: Xid (PCI:0000:c1:00): xyz",
-		"NVRM: Xid (PCI:0000:c1:00): 79th",
-		"NVRM: Xid (PCI:0000:c1:00): 79_000",
-		"NVRM: Xid (PCI:0000:c1:00): 0x4f",
-		"NVRM: Xid (PCI:0000:c1:00): -79",
+	struct xid_line line;
+
+	NONE_ACCEPTED(
+		text, (line = first(text)).kind != XID_LINE_NONE || line.pid != -1 || *line.process,
+		"", "N", "NVRM: Xid (", "NVRM: Xid (PCI:0000:c1:00", "NVRM: Xid (PCI:0000:c1:00)",
+		"NVRM: Xid (PCI:0000:c1:00): ", "NVRM: Xid (PCI:0000:c1:00): xyz",
+		"NVRM: Xid (PCI:0000:c1:00): 79th", "NVRM: Xid (PCI:0000:c1:00): 79_000",
+		"NVRM: Xid (PCI:0000:c1:00): 0x4f", "NVRM: Xid (PCI:0000:c1:00): -79",
 		"NVRM: Xid (PCI:0000:c1:00): 4294967296, beyond 32 bits",
-		"NVRM: Xid (PCI:0000:c1:00)\n: 79",
-		"NVRM: Xid (PCI:0000:c1:00 x\ny): 79, text",
+		"NVRM: Xid (PCI:0000:c1:00)\n: 79", "NVRM: Xid (PCI:0000:c1:00 x\ny): 79, text",
 		"NVRM: Xid (PCI:0000:100:00): 79, no such bus",
 		"NVRM: Xid (PCI:0100:00): 79, no such bus",
 		"NVRM: Xid (PCI:0001:100): 79, no such slot",
 		"NVRM: Xid (PCI:0000:c1:00.8): 79, no such function",
 		"NVRM: Xid (PCI:100000000:c1:00): 79, no such domain",
-		"NVRM: Xid (PCI:0000:c1:00x): 79, unit",
-		"NVRM: Xid (PCI:): 79, unit",
-		"NVRM: Xid (): 79, unit",
-		"NVRM: Xid : 32, pid=1",
+		"NVRM: Xid (PCI:0000:c1:00x): 79, unit", "NVRM: Xid (PCI:): 79, unit",
+		"NVRM: Xid (): 79, unit", "NVRM: Xid : 32, pid=1",
 		"NVRM: Xid PCI:0000:c1:00: 43, pid=1",
 		"NVRM: GPU at PCI:0000:c1:00: GPU-00000000-1111-2222-3333-444444444444",
 		"NVRM: RC all channels for critical error 79.",
@@ -112,17 +99,7 @@ TEST(text_without_a_whole_header_is_no_event)
 		"nvidia-nvswitch0: SXid (PCI:0000:05:00.0): xyz, Fatal",
 		"app[7]: saw Xid (PCI:0000:c1:00): 79 in the log",
 		"oxide[12]: segfault at 0 ip 0 sp 0 error 4",
-		"nvrm: xid (pci:0000:c1:00): 79, wrong case",
-	};
-
-	for (size_t i = 0; i < COUNT(texts); i++) {
-		struct xid_line line = first(texts[i]);
-
-		if (line.kind != XID_LINE_NONE)
-			fail_msg("taken for an event: %s", texts[i]);
-		assert_int_equal(line.pid, -1);
-		assert_string_equal(line.process, "");
-	}
+		"nvrm: xid (pci:0000:c1:00): 79, wrong case");
 }
 
 TEST(a_header_is_short_text)
@@ -140,67 +117,52 @@ TEST(a_header_is_short_text)
 	assert_int_equal(next(text, 32, &offset).kind, XID_LINE_NONE);
 }
 
-TEST(number_may_end_the_text)
-{
-	struct xid_line line = first("NVRM: Xid (PCI:0000:3f:00): 4294967295");
-
-	assert_int_equal(line.kind, XID_LINE_XID);
-	assert_true(line.code == UINT32_MAX);
-	assert_message(&line, "");
-}
-
 TEST(process_is_read_or_unknown)
 {
-	static const struct {
-		const char *text;
-		int pid;
-		const char *process;
-		const char *message;
-	} cases[] = {
-		{ "pid=1234, name=python3, Ch 00000008", 1234, "python3", "Ch 00000008" },
-		{ "pid='<unknown>', name=<unknown>, Ch 1", -1, "", "Ch 1" },
-		{ "pid=<unknown>, name='<unknown>', Ch 1", -1, "", "Ch 1" },
-		{ "pid=729, Ch 00000003", 729, "", "Ch 00000003" },
-		{ "Ch 00000003", -1, "", "Ch 00000003" },
-		{ "pid=0, name=swapper/0, x", 0, "swapper/0", "x" },
-		{ "pid=2147483647, name=a, x", 2147483647, "a", "x" },
-		{ "pid=2147483648, name=a, x", -1, "a", "x" },
-		{ "pid=12x, name=a, x", -1, "a", "x" },
-		{ "pid=, name=, x", -1, "", "x" },
-		{ "pid=7, name=nvc:[driver], x", 7, "nvc:[driver]", "x" },
-		{ "pid=7, name=[pytest-xdist r, x", 7, "[pytest-xdist r", "x" },
-		{ "pid=7, name=ray::WorkerDict, x", 7, "ray::WorkerDict", "x" },
-		{ "pid=7, name=a,b=c (d): 9, x", 7, "a,b=c (d): 9", "x" },
-		{ "pid=7, name=Xid 79, x", 7, "Xid 79", "x" },
-		{ "pid='12', name=a, x", 12, "a", "x" },
-		{ "pid='12, name=a, x", -1, "a", "x" },
-		{ "pid=<n/a>, name=a, x", -1, "a", "x" },
+	/* With process id, name and message. */
+	static const char *const cases[][2] = {
+		{ "pid=1234, name=python3, Ch 00000008", "1234|python3|Ch 00000008" },
+		{ "pid='<unknown>', name=<unknown>, Ch 1", "-1||Ch 1" },
+		{ "pid=<unknown>, name='<unknown>', Ch 1", "-1||Ch 1" },
+		{ "pid=729, Ch 00000003", "729||Ch 00000003" },
+		{ "Ch 00000003", "-1||Ch 00000003" },
+		{ "pid=0, name=swapper/0, x", "0|swapper/0|x" },
+		{ "pid=2147483647, name=a, x", "2147483647|a|x" },
+		{ "pid=2147483648, name=a, x", "-1|a|x" },
+		{ "pid=12x, name=a, x", "-1|a|x" },
+		{ "pid=, name=, x", "-1||x" },
+		{ "pid=7, name=nvc:[driver], x", "7|nvc:[driver]|x" },
+		{ "pid=7, name=[pytest-xdist r, x", "7|[pytest-xdist r|x" },
+		{ "pid=7, name=ray::WorkerDict, x", "7|ray::WorkerDict|x" },
+		{ "pid=7, name=a,b=c (d): 9, x", "7|a,b=c (d): 9|x" },
+		{ "pid=7, name=Xid 79, x", "7|Xid 79|x" },
+		{ "pid='12', name=a, x", "12|a|x" },
+		{ "pid='12, name=a, x", "-1|a|x" },
+		{ "pid=<n/a>, name=a, x", "-1|a|x" },
 		/* "a, b": what follows ", " may be the message, */
-		{ "pid=7, name=a, b, x", 7, "a", "b, x" },
+		{ "pid=7, name=a, b, x", "7|a|b, x" },
 		/* unless a message of the driver begins later in what can be a name. */
-		{ "pid=7, name=a, b, Ch 00000008", 7, "a, b", "Ch 00000008" },
-		{ "pid=7, name=a, , channel 0x1, intr", 7, "a, ", "channel 0x1, intr" },
-		{ "pid=7, name=123456789, 1234, GPU has", 7, "123456789, 1234", "GPU has" },
-		{ "pid=7, name=123456789, 12345, GPU has", 7, "123456789", "12345, GPU has" },
-		{ "pid=7, name=py, Ch 00000008, Ch 9", 7, "py", "Ch 00000008, Ch 9" },
-		{ "pid=7, name=tab\there\x7f, x", 7, "tab?here?", "x" },
-		{ "pid=7, name=caf\xc3\xa9, x", 7, "caf\xc3\xa9", "x" },
+		{ "pid=7, name=a, b, Ch 00000008", "7|a, b|Ch 00000008" },
+		{ "pid=7, name=a, , channel 0x1, intr", "7|a, |channel 0x1, intr" },
+		{ "pid=7, name=123456789, 1234, GPU has", "7|123456789, 1234|GPU has" },
+		{ "pid=7, name=123456789, 12345, GPU has", "7|123456789|12345, GPU has" },
+		{ "pid=7, name=py, Ch 00000008, Ch 9", "7|py|Ch 00000008, Ch 9" },
+		{ "pid=7, name=tab\there\x7f, x", "7|tab?here?|x" },
+		{ "pid=7, name=caf\xc3\xa9, x", "7|caf\xc3\xa9|x" },
 		/* torn at the end */
-		{ "pid=12", 12, "", "" },
-		{ "pid=12,", 12, "", "" },
-		{ "pid=12, na", 12, "", "na" },
-		{ "pid=12, name=pyth", 12, "pyth", "" },
-		{ "pid=12, name=python3,", 12, "python3", "" },
+		{ "pid=12", "12||" },
+		{ "pid=12,", "12||" },
+		{ "pid=12, na", "12||na" },
+		{ "pid=12, name=pyth", "12|pyth|" },
+		{ "pid=12, name=python3,", "12|python3|" },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct xid_line line = joined("NVRM: Xid (PCI:0000:c1:00): 31, ", cases[i].text);
+		struct xid_line line = joined("NVRM: Xid (PCI:0000:c1:00): 31, ", cases[i][0]);
 
 		assert_int_equal(line.kind, XID_LINE_XID);
-		assert_int_equal(line.code, 31);
-		assert_int_equal(line.pid, cases[i].pid);
-		assert_string_equal(line.process, cases[i].process);
-		assert_message(&line, cases[i].message);
+		assert_printed(formatted("31|%s", cases[i][1]), "%u|%d|%s|%.*s", line.code,
+			       line.pid, line.process, (int)line.message_len, line.message);
 	}
 }
 
@@ -221,52 +183,46 @@ TEST(long_process_name_is_cut_to_fit)
 	}
 }
 
-TEST(empty_text_has_no_event)
+TEST(an_empty_text_has_no_event_and_a_number_may_end_one)
 {
 	struct xid_line line = { .kind = XID_LINE_XID };
 	size_t offset = 0;
 
 	assert_false(xid_line_next(NULL, 0, &offset, &line));
-	assert_int_equal(line.kind, XID_LINE_NONE);
-	assert_int_equal(offset, 0);
+	assert_printed("0 0", "%d %zu", line.kind, offset);
+	line = first("NVRM: Xid (PCI:0000:3f:00): 4294967295");
+	assert_int_equal(line.kind, XID_LINE_XID);
+	assert_true(line.code == UINT32_MAX);
+	assert_message(&line, "");
 }
 
 TEST(mig_instances_are_read_inside_the_parentheses_and_an_event_inside_a_line)
 {
-	static const struct {
-		const char *text;
-		unsigned int code;
-		const char *pci;
-		int gpu_instance, compute_instance, pid;
-	} cases[] = {
-		{ "NVRM: Xid (PCI:0000:c1:00 GPU-I:05): 31, pid=7, name=a, x", 31, "0000:c1:00.0",
-		  5, -1, 7 },
-		{ "NVRM: Xid (PCI:0000:c1:00 GPU-I:13 GPU-CI:02): 31, pid=7, name=a, x", 31,
-		  "0000:c1:00.0", 13, 2, 7 },
-		{ "NVRM: Xid (PCI:0000:c1:00): 31, pid=7, name=GPU-I:05, x", 31, "0000:c1:00.0", -1,
-		  -1, 7 },
-		{ "NVRM: Xid (PCI:0000:c1:00 GPU-X:new thing): 31, x", 31, "0000:c1:00.0", -1, -1,
-		  -1 },
-		{ "NVRM: Xid (PCI:0000:c1:00 GPU-I:new thing): 31, x", 31, "0000:c1:00.0", -1, -1,
-		  -1 },
-		{ "usb 1-1: new deviceNVRM: Xid (PCI:0000:c1:00): 79, gone", 79, "0000:c1:00.0", -1,
-		  -1, -1 },
-		{ "NVRM: Xid (PCI:0000:c1NVRM: Xid (PCI:0000:c2:00): 79, gone", 79, "0000:c2:00.0",
-		  -1, -1, -1 },
-		{ "NVRM: Xid (PCI:0000:c1:00 GPU-INVRM: Xid (PCI:0000:c2:00): 79, gone", 79,
-		  "0000:c2:00.0", -1, -1, -1 },
+	/* With code, GPU, instances of GPU and of compute, process id. */
+	static const char *const cases[][2] = {
+		{ "NVRM: Xid (PCI:0000:c1:00 GPU-I:05): 31, pid=7, name=a, x",
+		  "31 0000:c1:00.0 5 -1 7" },
+		{ "NVRM: Xid (PCI:0000:c1:00 GPU-I:13 GPU-CI:02): 31, pid=7, name=a, x",
+		  "31 0000:c1:00.0 13 2 7" },
+		{ "NVRM: Xid (PCI:0000:c1:00): 31, pid=7, name=GPU-I:05, x",
+		  "31 0000:c1:00.0 -1 -1 7" },
+		{ "NVRM: Xid (PCI:0000:c1:00 GPU-X:new thing): 31, x", "31 0000:c1:00.0 -1 -1 -1" },
+		{ "NVRM: Xid (PCI:0000:c1:00 GPU-I:new thing): 31, x", "31 0000:c1:00.0 -1 -1 -1" },
+		{ "usb 1-1: new deviceNVRM: Xid (PCI:0000:c1:00): 79, gone",
+		  "79 0000:c1:00.0 -1 -1 -1" },
+		{ "NVRM: Xid (PCI:0000:c1NVRM: Xid (PCI:0000:c2:00): 79, gone",
+		  "79 0000:c2:00.0 -1 -1 -1" },
+		{ "NVRM: Xid (PCI:0000:c1:00 GPU-INVRM: Xid (PCI:0000:c2:00): 79, gone",
+		  "79 0000:c2:00.0 -1 -1 -1" },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct xid_line line = first(cases[i].text);
+		struct xid_line line = first(cases[i][0]);
 
-		print_message("# %s\n", cases[i].text);
+		print_message("# %s\n", cases[i][0]);
 		assert_int_equal(line.kind, XID_LINE_XID);
-		assert_int_equal(line.code, cases[i].code);
-		assert_string_equal(line.pci, cases[i].pci);
-		assert_int_equal(line.gpu_instance, cases[i].gpu_instance);
-		assert_int_equal(line.compute_instance, cases[i].compute_instance);
-		assert_int_equal(line.pid, cases[i].pid);
+		assert_printed(cases[i][1], "%u %s %d %d %d", line.code, line.pci,
+			       line.gpu_instance, line.compute_instance, line.pid);
 	}
 	assert_int_equal(
 		first("[38889.018130] nvidia-nvidia-nvswitch12: SXid (PCI:0000:05:00.0): 20034, Fatal, x")
@@ -285,32 +241,28 @@ TEST(several_events_in_one_text_come_out_once_each)
 		"NVRM: Xid (PCI:0000:04:00): 31\n, pid=4";
 	static const struct {
 		enum xid_line_kind kind;
-		unsigned int code;
-		const char *process;
-		const char *message;
+		const char *read; /* code, process, message */
 	} expected[] = {
-		{ XID_LINE_XID, 13, "a", "one" },
-		{ XID_LINE_SXID, 20034, "", "Fatal, Link 63 LTSSM" },
-		{ XID_LINE_SXID_DETAIL, 20034, "", "Data {0x1}" },
-		{ XID_LINE_XID, 45, "foo", "" },
-		{ XID_LINE_XID, 79, "", "three" },
-		{ XID_LINE_XID, 31, "", "" },
+		{ XID_LINE_XID, "13 a one" },
+		{ XID_LINE_SXID, "20034  Fatal, Link 63 LTSSM" },
+		{ XID_LINE_SXID_DETAIL, "20034  Data {0x1}" },
+		{ XID_LINE_XID, "45 foo " },
+		{ XID_LINE_XID, "79  three" },
+		{ XID_LINE_XID, "31  " },
 	};
 	size_t offset = 0;
-	struct xid_line line;
 
 	for (size_t i = 0; i < COUNT(expected); i++) {
-		line = next(text, sizeof(text) - 1, &offset);
+		struct xid_line line = next(text, sizeof(text) - 1, &offset);
+
 		assert_int_equal(line.kind, expected[i].kind);
-		assert_int_equal(line.code, expected[i].code);
-		assert_string_equal(line.process, expected[i].process);
-		assert_message(&line, expected[i].message);
+		assert_printed(expected[i].read, "%u %s %.*s", line.code, line.process,
+			       (int)line.message_len, line.message);
 	}
-	line = next(text, sizeof(text) - 1, &offset);
-	assert_int_equal(line.kind, XID_LINE_NONE);
-	assert_int_equal(offset, sizeof(text) - 1);
-	line = next(text, sizeof(text) - 1, &offset);
-	assert_int_equal(line.kind, XID_LINE_NONE);
+	for (int again = 0; again < 2; again++) {
+		assert_int_equal(next(text, sizeof(text) - 1, &offset).kind, XID_LINE_NONE);
+		assert_int_equal(offset, sizeof(text) - 1);
+	}
 }
 
 TEST(cause_of_an_xid_is_not_its_code)
@@ -460,33 +412,28 @@ TEST(the_place_of_an_exception_is_read)
 
 TEST(recovery_is_the_action_changed_to)
 {
-	static const struct {
-		const char *text;
-		const char *from;
-		const char *recovery;
-	} cases[] = {
-		{ "154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)",
-		  "None", "GPU Reset Required" },
-		{ "154, GPU recovery action changed from 0x4 (Drain and Reset) to 0x0 (None)",
-		  "Drain and Reset", "None" },
+#define CHANGED "154, GPU recovery action changed from "
+	/* With both actions. */
+	static const char *const cases[][2] = {
+		{ CHANGED "0x0 (None) to 0x1 (GPU Reset Required)", "None|GPU Reset Required" },
+		{ CHANGED "0x4 (Drain and Reset) to 0x0 (None)", "Drain and Reset|None" },
 		{ "154, pid=1, name=a, GPU recovery action changed from 0x0 (None) to 0x3 (Drain P2P)",
-		  "None", "Drain P2P" },
-		{ "154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Res", "None",
-		  "0x1 (GPU Res" },
-		{ "154, GPU recovery action changed from 0x0 (None) to 0x2", "None", "0x2" },
-		{ "154, GPU recovery action changed from 0x4 (Drain and Reset) to 0x0 (No",
-		  "Drain and Reset", "" },
-		{ "154, GPU recovery action changed from 0x0 (None", "", "" },
-		{ "154, something else", "", "" },
-		{ "13, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)", "",
-		  "" },
-		{ "154, GPU recovery action changed from 0x0 (None) to 0x9 (A name of more than thirty-one bytes)",
-		  "None", "A name of more than thirty-one " },
+		  "None|Drain P2P" },
+		{ CHANGED "0x0 (None) to 0x1 (GPU Res", "None|0x1 (GPU Res" },
+		{ CHANGED "0x0 (None) to 0x2", "None|0x2" },
+		{ CHANGED "0x4 (Drain and Reset) to 0x0 (No", "Drain and Reset|" },
+		{ CHANGED "0x0 (None", "|" },
+		{ "154, something else", "|" },
+		{ "13, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)",
+		  "|" },
+		{ CHANGED "0x0 (None) to 0x9 (A name of more than thirty-one bytes)",
+		  "None|A name of more than thirty-one " },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		assert_string_equal(XID(cases[i].text).recovery_from, cases[i].from);
-		assert_string_equal(XID(cases[i].text).recovery, cases[i].recovery);
+		struct xid_line line = XID(cases[i][0]);
+
+		assert_printed(cases[i][1], "%s|%s", line.recovery_from, line.recovery);
 	}
 }
 
@@ -523,9 +470,8 @@ TEST(torn_line_never_names_another_gpu)
 		assert_int_equal(line.kind, len > whole ? XID_LINE_XID : XID_LINE_NONE);
 		if (line.kind == XID_LINE_NONE)
 			continue;
-		assert_string_equal(line.pci, "000d:c1:1c.1");
-		assert_int_equal(line.gpu_instance, 5);
-		assert_int_equal(line.compute_instance, 2);
+		assert_printed("000d:c1:1c.1 5 2", "%s %d %d", line.pci, line.gpu_instance,
+			       line.compute_instance);
 		if (len >= whole + 3)
 			assert_int_equal(line.code, 145);
 	}

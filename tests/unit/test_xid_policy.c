@@ -19,19 +19,16 @@ static struct xid_policy parse(const char *text)
 	return p;
 }
 
+/* "severity action" of an entry, as the file has them. */
 static void assert_entry(const struct xid_policy *p, bool nvswitch, unsigned int code,
-			 const char *severity, const char *action)
+			 const char *expected)
 {
 	const struct xid_policy_entry *e = xid_policy_find(p, nvswitch, code);
 
 	assert_non_null(e);
 	assert_int_equal(e->code, code);
 	assert_int_equal(e->nvswitch, nvswitch);
-	if (severity)
-		assert_string_equal(e->severity, severity);
-	else
-		assert_null(e->severity);
-	assert_string_equal(e->action, action ? action : "");
+	assert_printed(expected, "%s %s", e->severity ?: "-", *e->action ? e->action : "-");
 }
 
 TEST(lines_are_read_in_any_order_and_spacing)
@@ -49,14 +46,14 @@ TEST(lines_are_read_in_any_order_and_spacing)
 				    "0 info aaaaaaaaaabbbbbbbbbbccccccccccddddddddd");
 
 	assert_int_equal(p.count, 8);
-	assert_entry(&p, false, 79, "warning", "reset_gpu");
-	assert_entry(&p, false, 13, "fatal", NULL);
-	assert_entry(&p, true, 20034, "info", NULL);
-	assert_entry(&p, false, 31, NULL, "page_2");
-	assert_entry(&p, false, 43, "unknown", NULL);
-	assert_entry(&p, false, 4294967295, NULL, NULL);
-	assert_entry(&p, true, 79, "fatal", NULL);
-	assert_entry(&p, false, 0, "info", "aaaaaaaaaabbbbbbbbbbccccccccccddddddddd");
+	assert_entry(&p, false, 79, "warning reset_gpu");
+	assert_entry(&p, false, 13, "fatal -");
+	assert_entry(&p, true, 20034, "info -");
+	assert_entry(&p, false, 31, "- page_2");
+	assert_entry(&p, false, 43, "unknown -");
+	assert_entry(&p, false, 4294967295, "- -");
+	assert_entry(&p, true, 79, "fatal -");
+	assert_entry(&p, false, 0, "info aaaaaaaaaabbbbbbbbbbccccccccccddddddddd");
 	assert_null(xid_policy_find(&p, false, 20034));
 	assert_null(xid_policy_find(&p, true, 13));
 	assert_null(xid_policy_find(&p, false, 1));
@@ -82,10 +79,7 @@ TEST(nothing_is_a_policy_too)
 
 TEST(what_is_wrong_is_reported_with_its_line)
 {
-	static const struct {
-		const char *text;
-		const char *error;
-	} cases[] = {
+	static const char *const cases[][2] = {
 		{ "xid79 fatal", "line 1: 'xid79' is not an Xid number or sxid:NUMBER" },
 		{ "\n\n-1 fatal", "line 3: '-1' is not an Xid number or sxid:NUMBER" },
 		{ "4294967296 info", "line 1: '4294967296' is not an Xid number or sxid:NUMBER" },
@@ -115,10 +109,10 @@ TEST(what_is_wrong_is_reported_with_its_line)
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct xid_policy p;
 
-		assert_int_equal(xid_policy_parse(&p, cases[i].text, strlen(cases[i].text), error,
+		assert_int_equal(xid_policy_parse(&p, cases[i][0], strlen(cases[i][0]), error,
 						  sizeof(error)),
 				 -EINVAL);
-		assert_string_equal(error, cases[i].error);
+		assert_string_equal(error, cases[i][1]);
 		assert_int_equal(p.count, 0);
 		assert_null(p.entries);
 	}
@@ -148,7 +142,7 @@ TEST(at_most_2048_lines_are_read)
 	assert_int_equal(xid_policy_parse(&p, text, len, error, sizeof(error)), 0);
 	assert_int_equal(p.count, 2048);
 	for (unsigned int i = 0; i < 2048; i++)
-		assert_entry(&p, false, 5000 - i, "info", NULL);
+		assert_entry(&p, false, 5000 - i, "info -");
 	xid_policy_free(&p);
 	text[len++] = '#';
 	assert_int_equal(xid_policy_parse(&p, text, len, error, sizeof(error)), -EINVAL);
@@ -163,7 +157,7 @@ TEST(a_file_is_loaded_or_refused)
 
 	put("/policy", "79 info\n");
 	assert_int_equal(xid_policy_load(&p, "policy", &quiet), 0);
-	assert_entry(&p, false, 79, "info", NULL);
+	assert_entry(&p, false, 79, "info -");
 	xid_policy_free(&p);
 	put("/policy", "79 info\nx\n");
 	assert_int_equal(xid_policy_load(&p, "policy", &quiet), -EINVAL);
@@ -176,52 +170,43 @@ TEST(a_file_is_loaded_or_refused)
 
 TEST(the_policy_has_the_last_word_but_for_two_events)
 {
-	static const struct {
-		const char *text;
-		const char *severity, *action; /* without a policy */
-		const char *policy_severity, *policy_action; /* with it */
-	} cases[] = {
-		{ "NVRM: Xid (PCI:0000:c1:00): 79, x", "fatal", "restart_bm", "info",
-		  "restart_bm" },
-		{ "NVRM: Xid (PCI:0000:c1:00): 31, x", "warning", "restart_app", "warning",
-		  "page_me" },
-		{ "NVRM: Xid (PCI:0000:c1:00): 13, x", "warning", "restart_app", "warning",
-		  "restart_app" },
-		{ "NVRM: Xid (PCI:0000:c1:00): 999, x", "unknown", "none_given", "fatal",
-		  "reset_gpu" },
-		{ "NVRM: Xid (PCI:0000:c1:00): 149, NETIR Fatal XC0 (0x1)", "fatal", "reset_gpu",
-		  "info", "reset_gpu" },
-		{ "NVRM: Xid (PCI:0000:c1:00): 45, x", "info", "workflow_xid_45", "fatal",
-		  "reset_gpu" },
-		{ "NVRM: Xid (PCI:0000:c1:00): 45, x caused by previous Xid 79", "info",
-		  "workflow_xid_45", "info", "workflow_xid_45" },
-		{ "NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)",
-		  "fatal", "reset_gpu", "warning", "page_me" },
-		{ "NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)",
-		  "info", "xid_154", "info", "xid_154" },
-		{ "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Fatal, x", "fatal", "",
-		  "warning", "" },
+#define GPU "NVRM: Xid (PCI:0000:c1:00): "
+#define SWITCH "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): "
+	/* With the rating without a policy, and with it. */
+	static const char *const cases[][3] = {
+		{ GPU "79, x", "fatal restart_bm", "info restart_bm" },
+		{ GPU "31, x", "warning restart_app", "warning page_me" },
+		{ GPU "13, x", "warning restart_app", "warning restart_app" },
+		{ GPU "999, x", "unknown none_given", "fatal reset_gpu" },
+		{ GPU "149, NETIR Fatal XC0 (0x1)", "fatal reset_gpu", "info reset_gpu" },
+		{ GPU "45, x", "info workflow_xid_45", "fatal reset_gpu" },
+		{ GPU "45, x caused by previous Xid 79", "info workflow_xid_45",
+		  "info workflow_xid_45" },
+		{ GPU
+		  "154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)",
+		  "fatal reset_gpu", "warning page_me" },
+		{ GPU
+		  "154, GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)",
+		  "info xid_154", "info xid_154" },
+		{ SWITCH "20034, Fatal, x", "fatal ", "warning " },
 		/* a GPU's codes are no switch's */
-		{ "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 00079, Non-fatal, x", "warning", "",
-		  "warning", "" },
+		{ SWITCH "00079, Non-fatal, x", "warning ", "warning " },
 	};
 	const struct xid_policy none = {};
 	struct xid_policy p =
 		parse("79 info\n31 - page_me\n999 fatal reset_gpu\n149 info\n45 fatal reset_gpu\n"
 		      "154 warning page_me\nsxid:20034 warning\n");
 
-	for (size_t i = 0; i < COUNT(cases); i++) {
+	for (size_t i = 0; i < 2 * COUNT(cases); i++) {
+		const char *text = cases[i / 2][0];
 		struct xid_rating v;
 		struct xid_line line;
 		size_t offset = 0;
 
-		assert_true(xid_line_next(cases[i].text, strlen(cases[i].text), &offset, &line));
-		v = xid_policy_rating(&none, &line);
-		assert_string_equal(v.severity, cases[i].severity);
-		assert_string_equal(v.action, cases[i].action);
-		v = xid_policy_rating(&p, &line);
-		assert_string_equal(v.severity, cases[i].policy_severity);
-		assert_string_equal(v.action, cases[i].policy_action);
+		assert_true(xid_line_next(text, strlen(text), &offset, &line));
+		v = xid_policy_rating(i % 2 ? &p : &none, &line);
+		if (strcmp(formatted("%s %s", v.severity, v.action), cases[i / 2][1 + i % 2]))
+			fail_msg("%s: %s %s", text, v.severity, v.action);
 	}
 	xid_policy_free(&p);
 }

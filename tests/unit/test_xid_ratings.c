@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that the rating of each excerpt of tests/data/xid_ratings.tsv is the one that the vendor's sources ask for,
  * by the rules that it names: in the agent, and in what a check reads in its metrics file. */
-#include "faults/prove/prove.h"
+#include "fault_world.h"
 #include "health/health.h"
 #include "lines.h"
 #include "printed.h"
@@ -10,47 +10,23 @@
 
 #define BOOT 1700000000.0
 
-static void ignore(void *context __attribute__((unused)),
-		   const struct event *event __attribute__((unused)))
-{
-}
-
 /* Each line is a record of its own, as the driver prints it; 200 s lie between them. */
 static struct snapshot after(const char *lines)
 {
-	static const struct log quiet;
-	static const struct xid_policy no_policy;
-	struct faults faults = {};
-	struct fault_events events = { .faults = &faults,
-				       .handle = ignore,
-				       .policy = &no_policy,
-				       .log = &quiet,
-				       .uevents_ns = UINT64_MAX,
-				       .started_ns = UINT64_MAX };
-	struct fault_stream *stream = fault_stream_new(&events, false);
 	struct span rest = { lines, lines + strlen(lines) };
 	struct snapshot s = { .faults.gpu_watched = true };
-	struct kmsg_record record = {};
-	uint64_t now = 1000 * SECOND;
 
-	assert_non_null(stream);
-	for (int i = 0; i < SIGNALS; i++)
-		events.enabled_ns[i] = UINT64_MAX;
+	fresh();
+	w->events.started_ns = UINT64_MAX;
 	while (span_left(rest)) {
 		struct span line = span_take_line(&rest);
 
-		record.sequence++;
-		record.time_us = now / 1000;
-		record.continued = span_starts_with(line, "NVRM");
-		record.text_len = span_left(line);
-		fault_stream_record(stream, &record, line.at, RECORD_NEW, now);
-		now += 200 * SECOND;
+		record_of(0, w->now, formatted("%.*s", (int)span_left(line), line.at));
+		w->now += 200 * SECOND;
 	}
-	fault_stream_expire(stream, now, true);
+	fault_stream_expire(w->stream, w->now, true);
 	assert_int_equal(
-		faults_snapshot(&faults, &(struct fault_clock){ BOOT, 2000, 0 }, &s.faults), 0);
-	fault_stream_free(stream);
-	faults_free(&faults);
+		faults_snapshot(&w->faults, &(struct fault_clock){ BOOT, 2000, 0 }, &s.faults), 0);
 	return s;
 }
 

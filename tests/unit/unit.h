@@ -43,6 +43,10 @@ __attribute__((format(printf, 1, 2))) static inline const char *formatted(const 
 	return t->text;
 }
 
+/* Prints behind the text that @array has. */
+#define append_text(array, ...) \
+	snprintf((array) + strlen(array), sizeof(array) - strlen(array), __VA_ARGS__)
+
 static inline int unit_begin(void **state __attribute__((unused)))
 {
 	for (size_t i = 0; i < unit_before_count; i++)
@@ -69,6 +73,21 @@ static inline void fresh(void)
 	unit_end(NULL);
 	unit_begin(NULL);
 }
+
+/* printf() prints @expected of the rest. */
+#define assert_printed(expected, ...) assert_string_equal(formatted(__VA_ARGS__), expected)
+
+/* For none of the texts that follow, each of which is @text in turn, may @accepted be true. */
+#define NONE_ACCEPTED(text, accepted, ...)                               \
+	do {                                                             \
+		const char *const texts_[] = { __VA_ARGS__ };            \
+		for (size_t text_ = 0; text_ < COUNT(texts_); text_++) { \
+			const char *const text = texts_[text_];          \
+                                                                         \
+			if (accepted)                                    \
+				fail_msg("accepted: '%s'", text);        \
+		}                                                        \
+	} while (0)
 
 /* Defines a test: TEST(name) { ... } */
 #define TEST(test)                                                                      \
@@ -107,6 +126,14 @@ static inline void assert_has(const char *whole, const char *part)
 	if (!strstr(whole, part))
 		fail_msg("no \"%s\" in:\n%s", part, whole);
 }
+
+/* All of these parts. */
+#define assert_has_all(whole, ...)                                     \
+	do {                                                           \
+		const char *const parts_[] = { __VA_ARGS__ };          \
+		for (size_t part_ = 0; part_ < COUNT(parts_); part_++) \
+			assert_has(whole, parts_[part_]);              \
+	} while (0)
 
 static inline void assert_lacks(const char *whole, const char *part)
 {

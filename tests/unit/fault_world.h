@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* For tests of what is counted of records of the kernel log, messages of the printk hook and the driver's reports. */
+#pragma once
+
+#include "unit.h"
+#include "faults/prove/parts.h"
+#include "sinks/event_log.h"
+
+static const struct log quiet;
+static const struct xid_policy no_policy;
+
+/* Of the test that runs, anew for each. */
+static struct world {
+	struct faults faults;
+	struct fault_events events;
+	struct fault_stream *stream;
+	uint64_t first_record, first_message; /* after the start, after the hook was attached */
+	struct event_log *log;
+	uint64_t now;
+	uint64_t sequence;
+	enum printk_origin origin; /* of the messages that follow */
+	char *lines[100]; /* of events */
+	size_t line_count, lines_read;
+	const char *device; /* of the records that follow, as in their field DEVICE */
+} * w;
+static struct fault_counts *counts; /* its */
+
+static void on_event(void *context, const struct event *event)
+{
+	(void)context;
+	event_log_add(w->log, event);
+}
+
+BEFORE_EACH()
+{
+	w = calloc(1, sizeof(*w));
+	assert_non_null(w);
+	counts = &w->faults.counts;
+	w->now = 1000 * SECOND;
+	w->origin = PRINTK_ORIGIN_DRIVER;
+	w->device = "";
+	w->log = event_log_new(NULL);
+	w->events = (struct fault_events){
+		.faults = &w->faults,
+		.handle = on_event,
+		.policy = &no_policy,
+		.log = &quiet,
+		.clocks = { .boot_to_wall = 1700000000 },
+		.uevents_ns = UINT64_MAX,
+	};
+
+	for (int i = 0; i < SIGNALS; i++)
+		w->events.enabled_ns[i] = UINT64_MAX;
+	w->stream = fault_stream_new(&w->events, false);
+	assert_non_null(w->stream);
+}
+
+AFTER_EACH()
+{
+	fault_stream_free(w->stream);
+	faults_free(&w->faults);
+	event_log_free(w->log);
+	for (size_t i = 0; i < w->line_count; i++)
+		free(w->lines[i]);
+	free(w);
+}
+
+static inline void record_of(unsigned int facility, uint64_t time_ns, const char *text)
+{
+	struct kmsg_record record = { .facility = facility,
+				      .sequence = w->sequence++,
+				      .time_us = time_ns / 1000,
+				      .continued = !strncmp(text, "NVRM", 4),
+				      .text_len = strlen(text) };
+
+	snprintf(record.device, sizeof(record.device), "%s", w->device);
+	fault_stream_record(w->stream, &record, text,
+			    record.sequence < w->first_record  ? RECORD_BEFORE_START :
+			    record.sequence < w->first_message ? RECORD_BEFORE_HOOK :
+								 RECORD_NEW,
+			    w->now);
+}
+
+static inline void printk_at(uint64_t time_ns, const char *text)
+{
+	size_t len = strlen(text);
+	struct printk_event *e = malloc(sizeof(*e) + len);
+
+	assert_non_null(e);
+	*e = (struct printk_event){
+		.time = time_ns, .pid = 77, .comm = "writer", .len = (uint32_t)len
+	};
+	memcpy(e->text, text, len);
+	fault_stream_message(w->stream, e, w->origin, w->now);
+	free(e);
+}
+
+static inline void pass(uint64_t ns)
+{
+	w->now += ns;
+	fault_stream_expire(w->stream, w->now, false);
+}
