@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves what deploy/kubernetes/README.md says, with Kubernetes' own control plane (build.sh): a line for each claim, then
-# "N passed, N failed". Each part has a control plane in namespaces of its own: cluster.sh [PART...]
+# "N passed, N failed". Each part has a control plane in namespaces of its own, and all run at once: cluster.sh [PART...]
 set -uo pipefail
 here=$(realpath "$(dirname "$0")")
 root=$(realpath "$here/../..")
@@ -23,11 +23,10 @@ if [[ ${1:-} != inside ]]; then
 	run() { # PART
 		mkdir "$work/$1"
 		PATH=$work/bin:$PATH HOME=$work/$1 unshare --net --pid --fork --kill-child --mount-proc "$0" inside "$work/$1" ||
-			echo "FAIL $1 ended early"
+			echo "FAIL $1: ended early"
 	}
-	{ # the guest beside the others
-		[[ " ${parts[*]} " != *" node "* ]] || run node &
-		for part in "${parts[@]}"; do [[ $part == node ]] || run "$part"; done
+	{
+		for part in "${parts[@]}"; do run "$part" & done
 		wait
 	} | tee "$work/claims"
 	echo "$(grep -c '^ok ' "$work/claims") passed, $(grep -c '^FAIL ' "$work/claims") failed"
@@ -42,9 +41,9 @@ exec 3>&1 >>log 2>&1
 # claim TEXT: that the command before it has succeeded.
 claim() {
 	if (($? == 0)); then
-		echo "ok $1" >&3
+		echo "ok ${work##*/}: $1" >&3
 	else
-		echo "FAIL $1" >&3 && tail -n 6 log | cut -c1-300 | sed 's/^/    /' >&3
+		echo "FAIL ${work##*/}: $1"$'\n'"$(tail -n 6 log | cut -c1-300 | sed 's/^/    /')" >&3
 	fi
 	: >log
 }
