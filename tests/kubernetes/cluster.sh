@@ -73,7 +73,7 @@ start_api() {
 		--authorization-mode=Node,RBAC --allow-privileged=true --profiling=false >>api.log 2>&1 &
 	# shellcheck disable=SC2034 # for taints.sh
 	api=$!
-	within 120 kubectl get --raw /readyz >/dev/null 2>&1
+	within 300 kubectl get --raw /readyz >/dev/null 2>&1
 }
 openssl genrsa -out key 2048 2>/dev/null
 while read -r user group; do
