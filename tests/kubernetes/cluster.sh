@@ -93,7 +93,7 @@ etcd --data-dir=data --listen-client-urls=http://127.0.0.1:2379 --advertise-clie
 start_api || { tail -n 5 api.log >&2 && exit 1; }
 kube-controller-manager --kubeconfig=system:kube-controller-manager --use-service-account-credentials=true \
 	--service-account-private-key-file=key --root-ca-file=certificates/apiserver.crt --authentication-tolerate-lookup-failure --cert-dir=certificates --leader-elect=false \
-	--bind-address=127.0.0.1 --node-monitor-period=2s --node-monitor-grace-period=20s >controllers.log 2>&1 &
+	--bind-address=127.0.0.1 --node-monitor-period=2s >controllers.log 2>&1 &
 kube-scheduler --kubeconfig=system:kube-scheduler --authentication-tolerate-lookup-failure --leader-elect=false \
 	--bind-address=127.0.0.1 >scheduler.log 2>&1 &
 

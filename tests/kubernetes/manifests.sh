@@ -57,7 +57,7 @@ claim "forth and back"
 sed -i 's/xidscope:2$/xidscope:1/' manifests/xidscope.yaml
 
 printf 'n%d\n' {50..56} >dead
-within 60 has_ready 56
+within 120 has_ready 56
 claim "nodes without a sign are not ready"
 x rollout restart daemonset/xidscope
 sleep 8 && has updatedNumberScheduled ""
@@ -70,7 +70,7 @@ within 60 has_ready 63 && rolled 63
 claim "and ends when the nodes are back"
 kubectl apply -f manifests/xidscope.yaml # a tenth again
 printf 'n%d\n' {50..56} >dead
-within 60 has_ready 56
+within 120 has_ready 56
 x rollout restart daemonset/xidscope
 sleep 8 && has updatedNumberScheduled "" && kubectl delete node n{50..56} && rolled 56
 claim "or if the dead nodes' objects are deleted"
