@@ -16,13 +16,18 @@ for tool in npm node; do type -P $tool >/dev/null || die "$tool is missing: run 
 compgen -G "$manifests/*.yaml" >/dev/null || die "no manifests in $manifests: run 'make manifests'"
 
 mkdir -p "$work"
-if ! cmp -s "$here/package-lock.json" "$work/package-lock.json"; then
-	cp "$here/package.json" "$work/"
-	(cd "$work" && cp "$here/package-lock.json" . && npm ci --no-audit --no-fund --ignore-scripts >npm.log 2>&1) || {
-		rm "$work/package-lock.json"
-		tail -n 5 "$work/npm.log" >&2
-		die "npm could not install the types"
-	}
+if ! cmp -s "$here/types.sha256" "$work/types.sha256"; then
+	# Of the packages' own dependencies the types need none.
+	rm -rf "$work/node_modules"
+	while read -r sum archive; do
+		name=${archive%-*} version=${archive##*-}
+		name=${name/#kubernetes-models-/@kubernetes-models/}
+		mkdir -p "$work/node_modules/$name"
+		(cd "$work" && npm pack --silent "$name@${version%.tgz}" >npm.log && sha256sum -c --quiet <<<"$sum  $archive" &&
+			tar -C "node_modules/$name" --strip-components=1 -xf "$archive") || die "npm could not fetch $name, or it is another"
+	done <"$here/types.sha256"
+	echo '{"type": "module"}' >"$work/package.json"
+	cp "$here/types.sha256" "$work/"
 fi
 # Each object becomes a constant of its type, written out: then a field that the type lacks is an error.
 /usr/bin/python3 - "$manifests"/*.yaml >"$work/objects.ts" <<'END'
@@ -51,11 +56,11 @@ cat >"$work/tsconfig.json" <<'END'
   "files": ["objects.ts"] }
 END
 count=$(grep -c '^export const' "$work/objects.ts") || die "no objects in $manifests"
-(cd "$work" && node_modules/.bin/tsc -p .) >&2 || die "the objects of build/kubernetes/objects.ts have other types, see above"
+(cd "$work" && node node_modules/typescript/bin/tsc -p .) >&2 || die "the objects of build/kubernetes/objects.ts have other types, see above"
 
 # A misspelt field must be found, or nothing is proved.
 sed 's/"hostPID"/"hostPid"/' "$work/objects.ts" >"$work/wrong.ts"
-! (cd "$work" && node_modules/.bin/tsc --strict --noEmit --skipLibCheck --module node16 --moduleResolution node16 wrong.ts) >"$work/wrong.log" ||
+! (cd "$work" && node node_modules/typescript/bin/tsc --strict --noEmit --skipLibCheck --module node16 --moduleResolution node16 wrong.ts) >"$work/wrong.log" ||
 	die "a field that does not exist was not found"
 grep -q hostPid "$work/wrong.log" || die "a field that does not exist was not found: $(head -n 3 "$work/wrong.log")"
 # other: what the kubectl of the PATH renders. A ConfigMap's name ends with a checksum, which versions form otherwise.
@@ -85,4 +90,4 @@ for each in sorted(here ^ other):
 sys.exit(here != other)
 END
 fi
-echo "$count objects have the types of kubernetes-models $(sed -n 's/.*"kubernetes-models": "\(.*\)",*/\1/p' "$here/package.json")"
+echo "$count objects have the types of kubernetes-models $(sed -n 's/.*  kubernetes-models-\([0-9].*\).tgz/\1/p' "$here/types.sha256")"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves what deploy/kubernetes/README.md says, with Kubernetes' own control plane (build.sh): a line for each claim, then
-# "N passed, N failed". Each part has a control plane in namespaces of its own: cluster.sh [PART...]
+# "N passed, N failed". Each part has a control plane in namespaces of its own, and all run at once: cluster.sh [PART...]
 set -uo pipefail
 here=$(realpath "$(dirname "$0")")
 root=$(realpath "$here/../..")
@@ -23,11 +23,10 @@ if [[ ${1:-} != inside ]]; then
 	run() { # PART
 		mkdir "$work/$1"
 		PATH=$work/bin:$PATH HOME=$work/$1 unshare --net --pid --fork --kill-child --mount-proc "$0" inside "$work/$1" ||
-			echo "FAIL $1 ended early"
+			echo "FAIL $1: ended early"
 	}
-	{ # the guest beside the others
-		[[ " ${parts[*]} " != *" node "* ]] || run node &
-		for part in "${parts[@]}"; do [[ $part == node ]] || run "$part"; done
+	{
+		for part in "${parts[@]}"; do run "$part" & done
 		wait
 	} | tee "$work/claims"
 	echo "$(grep -c '^ok ' "$work/claims") passed, $(grep -c '^FAIL ' "$work/claims") failed"
@@ -42,9 +41,9 @@ exec 3>&1 >>log 2>&1
 # claim TEXT: that the command before it has succeeded.
 claim() {
 	if (($? == 0)); then
-		echo "ok $1" >&3
+		echo "ok ${work##*/}: $1" >&3
 	else
-		echo "FAIL $1" >&3 && tail -n 6 log | cut -c1-300 | sed 's/^/    /' >&3
+		echo "FAIL ${work##*/}: $1"$'\n'"$(tail -n 6 log | cut -c1-300 | sed 's/^/    /')" >&3
 	fi
 	: >log
 }
@@ -74,7 +73,7 @@ start_api() {
 		--authorization-mode=Node,RBAC --allow-privileged=true --profiling=false >>api.log 2>&1 &
 	# shellcheck disable=SC2034 # for taints.sh
 	api=$!
-	within 120 kubectl get --raw /readyz >/dev/null 2>&1
+	within 300 kubectl get --raw /readyz >/dev/null 2>&1
 }
 openssl genrsa -out key 2048 2>/dev/null
 while read -r user group; do
@@ -94,7 +93,7 @@ etcd --data-dir=data --listen-client-urls=http://127.0.0.1:2379 --advertise-clie
 start_api || { tail -n 5 api.log >&2 && exit 1; }
 kube-controller-manager --kubeconfig=system:kube-controller-manager --use-service-account-credentials=true \
 	--service-account-private-key-file=key --root-ca-file=certificates/apiserver.crt --authentication-tolerate-lookup-failure --cert-dir=certificates --leader-elect=false \
-	--bind-address=127.0.0.1 --node-monitor-period=2s --node-monitor-grace-period=20s >controllers.log 2>&1 &
+	--bind-address=127.0.0.1 --node-monitor-period=2s >controllers.log 2>&1 &
 kube-scheduler --kubeconfig=system:kube-scheduler --authentication-tolerate-lookup-failure --leader-elect=false \
 	--bind-address=127.0.0.1 >scheduler.log 2>&1 &
 

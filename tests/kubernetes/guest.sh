@@ -43,7 +43,15 @@ runtimeRequestTimeout: 10m
 imageGCHighThresholdPercent: 100
 evictionHard: {memory.available: "0%"}
 END
+# node.sh acts here as root, by a port of its own: exec in a pod takes five seconds of an emulated CPU.
+mkdir -p /www/cgi-bin
+cat >/www/cgi-bin/run <<'END'
+#!/bin/bash
+echo
+bash -c "$(cat)" 2>>/job/out/node.log
+echo $?
+END
+chmod +x /www/cgi-bin/run
+busybox httpd -p 10222 -h /www
 ./kubelet --kubeconfig=access --config=kubelet.conf --hostname-override=guest --node-ip=10.0.2.15 --container-runtime=remote \
-	--container-runtime-endpoint=unix:///run/containerd/containerd.sock &>out/kubelet.log &
-ctr -n k8s.io images import images.tar && touch imported
-wait
+	--container-runtime-endpoint=unix:///run/containerd/containerd.sock &>out/kubelet.log

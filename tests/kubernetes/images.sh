@@ -22,10 +22,11 @@ if [[ ! -e $archive ]]; then
 	say "building the image of deploy/kubernetes/taints (a minute)"
 	# shellcheck disable=SC2016 # what mmdebstrap's shell expands
 	{
-		# Small, as a guest unpacks it; as in the registry's image, apt keeps neither packages nor caches.
-		mmdebstrap --quiet --variant=apt --dpkgopt=force-unsafe-io --dpkgopt='path-exclude=/usr/share/{doc,i18n,info,locale,man,zoneinfo}/*' \
+		# Small, as a guest unpacks it; as in the registry's image, apt keeps neither packages nor caches, and there are no texts.
+		mmdebstrap --quiet --variant=apt --include=usr-is-merged --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
+			--dpkgopt=force-unsafe-io --dpkgopt=path-exclude=/usr/{share/{bash-completion,doc,i18n,info,locale,man,zoneinfo},'lib/*/gconv'}'/*' \
 			--customize-hook='echo "Dir::Cache::pkgcache \"\"; Dir::Cache::srcpkgcache \"\"; APT::Keep-Downloaded-Packages false;" >"$1/etc/apt/apt.conf.d/small"' \
-			--customize-hook='rm -rf "$1"/usr/lib/*/gconv "$1"/var/cache/apt/*.bin' \
+			--customize-hook='rm -rf "$1"/var/cache/apt/*.bin' \
 			"$debian" "$new/root.tar" "deb [signed-by=$keyring] $(mirror) $debian main"
 		box=$(b from scratch)
 		b add "$box" "$new/root.tar" /

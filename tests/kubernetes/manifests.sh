@@ -27,9 +27,18 @@ sed -i -e '/appArmorProfile:/,+1d' -e '0,/^  template:$/s||&\n    metadata:\n   
 	older/overlays/least-privilege/least-privilege.yaml
 server_knows -k older/overlays/least-privilege
 claim "with the annotation in its place it knows all"
+sed -i 's/^\( *\)privileged: false/&\n\1seLinuxOptions: {type: spc_t}/' older/overlays/least-privilege/least-privilege.yaml
+kubectl kustomize older/overlays/least-privilege | grep -A 1 seLinuxOptions | grep spc_t && server_knows -k older/overlays/least-privilege
+claim "and with the type for SELinux"
 one=$(x get pods -o name | head -n 1)
 is "$(x get "$one" -o 'jsonpath={.spec.priority} {.spec.preemptionPolicy} {.spec.volumes[*].name}')" "1000000 Never textfile state run tracing"
 claim "the pod has the priority, which evicts nobody, and no token"
+has_settings() { # SETTINGS CONTAINER: of the pod and of its container
+	is "$(x get daemonset xidscope -o 'jsonpath={.spec.template.spec.hostPID} {.spec.template.spec.hostNetwork} {.spec.template.spec.containers[0].volumeMounts[*].mountPath} {.spec.template.spec.containers[0].securityContext}')" \
+		"true true /textfile /var/lib/xidscope /run/xidscope /sys/kernel/tracing {$1\"readOnlyRootFilesystem\":true,\"runAsUser\":0${2:-}}"
+}
+has_settings '"privileged":true,'
+claim "and the settings of the README's table, its root file system read-only"
 
 tenth_at_a_time documented 'Kubernetes' 2
 claim "apply -f manifests/xidscope.yaml replaces a tenth of the agents at a time"
@@ -48,7 +57,7 @@ claim "forth and back"
 sed -i 's/xidscope:2$/xidscope:1/' manifests/xidscope.yaml
 
 printf 'n%d\n' {50..56} >dead
-within 60 has_ready 56
+within 120 has_ready 56
 claim "nodes without a sign are not ready"
 x rollout restart daemonset/xidscope
 sleep 8 && has updatedNumberScheduled ""
@@ -61,13 +70,15 @@ within 60 has_ready 63 && rolled 63
 claim "and ends when the nodes are back"
 kubectl apply -f manifests/xidscope.yaml # a tenth again
 printf 'n%d\n' {50..56} >dead
-within 60 has_ready 56
+within 120 has_ready 56
 x rollout restart daemonset/xidscope
 sleep 8 && has updatedNumberScheduled "" && kubectl delete node n{50..56} && rolled 56
 claim "or if the dead nodes' objects are deleted"
 
 kubectl apply -f manifests/kube-prometheus-stack.yaml && kubectl -n monitoring rollout status daemonset/xidscope --timeout=60s
 claim "the overlay for kube-prometheus-stack runs in the namespace monitoring"
+is "$(sed -n 's|.*--collector.textfile.directory=/host/root||p' manifests/kube-prometheus-stack-values.yaml)" "$(kubectl -n monitoring get daemonset xidscope -o 'jsonpath={.spec.template.spec.volumes[?(@.name=="textfile")].hostPath.path}')"
+claim "its values have the folder of the metrics file"
 kubectl delete -f manifests/kube-prometheus-stack.yaml
 x delete "$(x get pods -o name | head -n 1)"
 # The event says so, unless the DaemonSet has had too many of them.
@@ -79,9 +90,11 @@ kubectl apply -f manifests/xidscope.yaml && within 90 all_there
 claim "applied again, it has all of its pods"
 documented 'Uninstall' 3 && within 60 gone
 claim "delete leaves nothing"
-kubectl apply --validate=false -f manifests/least-privilege.yaml && rolled 56 &&
-	is "$(x get pods -o 'jsonpath={.items[0].spec.containers[0].securityContext.privileged}')" false
+kubectl apply --validate=false -f manifests/least-privilege.yaml && rolled 56
 claim "the variant with least privileges, after it"
+capabilities=$(sed -n '/^| capability/,/^$/s/^| .\([A-Z][^|]*\).*/\1/p' "$deploy/README.md" | grep -o '[A-Z_]*' | sed 's|.*|"&"|' | paste -sd ,)
+has_settings "\"capabilities\":{\"add\":[$capabilities],\"drop\":[\"ALL\"]},\"privileged\":false," ',"seccompProfile":{"type":"RuntimeDefault"}'
+claim "has no other capabilities than the README's table, and the runtime's default seccomp profile"
 kubectl delete -f manifests/least-privilege.yaml && within 60 gone
 sed -i 's/# \(nodeSelector:\)/\1/; s/# \( *nvidia.com\/gpu.present: "true"\)/\1/' older/agent/daemonset.yaml
 kubectl apply -k older/base && rolled 40

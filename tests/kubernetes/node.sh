@@ -2,7 +2,7 @@
 # The part of cluster.sh about a real node: guest.sh, with the real images, NFS and the test driver.
 # shellcheck shell=bash disable=SC2154,SC2016 # the variables and functions of cluster.sh; what the guest expands
 
-mkdir job storage
+mkdir job storage www
 storage=(--root "$work/storage/root" --runroot "$work/storage/run" --storage-driver vfs)
 echo '{"default": [{"type": "insecureAcceptAnything"}]}' >policy
 b() { buildah "${storage[@]}" "$1" ${policy:+--signature-policy policy} "${@:2}"; }
@@ -11,13 +11,7 @@ policy=1
 b commit "$box" localhost/tools:1
 "$root/deploy/container/build.sh" job/xidscope-oci.tar "$root/build/xidscope"
 version=$("$root/build/xidscope" version) version=${version##* }
-b pull "oci-archive:$taints" && b pull oci-archive:job/xidscope-oci.tar
-box=$(b from --pull-never localhost/xidscope-taints:1) && policy='' b copy "$box" "$here/npd" /node-problem-detector && b commit "$box" localhost/npd:1
-b build --pull-never --build-arg NPD=localhost/npd:1 --build-arg "XIDSCOPE=localhost/xidscope:$version" \
-	--tag localhost/node-problem-detector-xidscope:1 "$root/deploy/npd"
 b push localhost/tools:1 oci-archive:job/tools.tar:localhost/tools:1
-for image in xidscope-taints node-problem-detector-xidscope; do b push "localhost/$image:1" "oci:images:localhost/$image:1"; done
-tar -C images -cf job/images.tar . && rm -rf storage images
 "$deploy/render.sh" kubectl "localhost/xidscope:$version" "$version" manifests
 cp "$drivers/tracepoint/nvidia.ko" "$root/build/xidscope" job/
 cp "$here/guest.sh" job/run.sh
@@ -25,31 +19,30 @@ cp "$(type -P kubelet)" job/
 sed 's/127.0.0.1/10.0.2.2/' system:node:guest >job/access
 # The API server asks the kubelet at the node's address.
 ip route replace local 10.0.2.15 dev lo table local src 127.0.0.1
-TMPDIR=$work "$root/tests/vm/boot.sh" --kernel 6.1 --job job --out out --timeout 1800 --memory 3072 --forward 10250 \
+TMPDIR=$work "$root/tests/vm/boot.sh" --kernel 6.1 --job job --out out --timeout 1800 --memory 3072 --forward 10250 --forward 10222 \
 	--image kubelet --packages "$here/rootfs.packages" >guest.log 2>&1 &
 guest=$!
+b pull "oci-archive:$taints" && b pull oci-archive:job/xidscope-oci.tar
+box=$(b from --pull-never localhost/xidscope-taints:1) && policy='' b copy "$box" "$here/npd" /node-problem-detector && b commit "$box" localhost/npd:1
+b build --pull-never --build-arg NPD=localhost/npd:1 --build-arg "XIDSCOPE=localhost/xidscope:$version" \
+	--tag localhost/node-problem-detector-xidscope:1 "$root/deploy/npd"
+for image in xidscope-taints node-problem-detector-xidscope; do b push -D "localhost/$image:1" "oci:images:localhost/$image:1"; done
+tar -C images -cf www/images.tar . && rm -rf storage images
+"$busybox" httpd -p 127.0.0.1:8080 -h www
+# node COMMAND: as root of the node.
+node() {
+	local answer
+	answer=$'\n'$("$busybox" wget -qO - --post-data "$1" http://127.0.0.1:10222/cgi-bin/run)
+	set -- "${answer##*$'\n'}" "${answer%$'\n'*}"
+	[[ ! $2 ]] || echo "${2#?}"
+	return "${1:-1}"
+}
 sees_end() { ! kill -0 "$guest" || has_ready 1; }
-within 600 sees_end && kill -0 "$guest"
+(within 600 sees_end && kill -0 "$guest") || ! tail -n 5 guest.log
 claim "a kubelet in a guest joins"
 
-# A pod that is the node's root, to act there.
-kubectl apply -f - <<'END'
-apiVersion: v1
-kind: Pod
-metadata: {name: root}
-spec:
-  hostPID: true
-  hostNetwork: true
-  tolerations: [{operator: Exists}]
-  containers:
-    - {name: root, image: localhost/tools:1, securityContext: {privileged: true}, volumeMounts: [{name: node, mountPath: /node}]}
-  volumes: [{name: node, hostPath: {path: /}}]
-END
-kubectl wait --for=condition=Ready pod/root --timeout=300s
-claim "it runs a pod"
-node() { kubectl exec root -- /bin/busybox chroot /node /bin/bash -c "$1"; }
 metrics=/var/lib/node_exporter/textfile/xidscope.prom
-file() { node "pkill -HUP -xo xidscope; sleep 3; cat $metrics"; }
+file() { node "touch /run/asked; pkill -HUP -xo xidscope; for i in {1..50}; do [[ $metrics -nt /run/asked ]] && break; sleep 0.2; done; cat $metrics"; }
 sum() { file | awk -v labels="$*" '{ n = split(labels, l, " "); for (i = 1; i <= n; i++) if (!index($1, l[i])) next; total += $NF } END { printf "%d\n", total }'; }
 sums() { is "$(sum "${@:2}")" "$1"; }
 started() { x rollout status daemonset/xidscope --timeout=300s && within 120 node "test -s $metrics"; }
@@ -71,20 +64,13 @@ x logs daemonset/xidscope | grep '^{"time":.*"attached'
 claim "logs shows what is attached"
 documented 'Kubernetes' 3 >exec.out 2>&1 & # a minute
 exec_block=$!
+node 'curl -s http://10.0.2.2:8080/images.tar | ctr -n k8s.io images import -' &
+import=$!
 
 exporter localhost/tools:1 | kubectl apply -f - && kubectl rollout status daemonset/node-exporter --timeout=120s &&
 	kubectl exec daemonset/node-exporter -- /bin/busybox grep '^xidscope_build_info' /host/textfile/xidscope.prom &&
 	! kubectl exec daemonset/node-exporter -- /bin/busybox touch /host/textfile/x
 claim "node_exporter's lines give it the file, read-only"
-# like_documented PAGE PATTERN: those commands of the page, with the images here.
-like_documented() {
-	(cd "$root" && bash -ec "set -o pipefail; $(sed -n "/^ *$2/{:a;/kubectl apply/!{N;ba};p;q}" "$1" |
-		sed "s|YOUR-REGISTRY|localhost|; s|REGISTRY|localhost|; s|VERSION|1|; s|build/release|$work|")")
-}
-within 300 node 'test -e /job/imported' && like_documented deploy/npd/README.md 'kubectl kustomize' && like_documented "$deploy/README.md" 'sed .s|image: xidscope-taints' &&
-	x rollout status daemonset/xidscope-npd --timeout=120s && x rollout status deployment/xidscope-taints --timeout=120s
-claim "the images of node-problem-detector and of the loop, built as their pages say, run"
-
 kubectl apply -f - <<'END'
 apiVersion: v1
 kind: Pod
@@ -110,6 +96,16 @@ wait "$exec_block"
 status=$? && cat exec.out && ((status == 0)) && grep '127\.0\.0\.1' exec.out
 claim "exec: check and trace answer from within"
 
+# like_documented PAGE PATTERN: those commands of the page, with the images here.
+like_documented() {
+	(cd "$root" && bash -ec "set -o pipefail; $(sed -n "/^ *$2/{:a;/kubectl apply/!{N;ba};p;q}" "$1" |
+		sed "s|YOUR-REGISTRY|localhost|; s|REGISTRY|localhost|; s|VERSION|1|; s|build/release|$work|")")
+}
+wait "$import" && like_documented deploy/npd/README.md 'kubectl kustomize' && like_documented "$deploy/README.md" 'sed .s|image: xidscope-taints' &&
+	x rollout status daemonset/xidscope-npd --timeout=120s && x rollout status deployment/xidscope-taints --timeout=120s
+claim "the images of node-problem-detector and of the loop, built as their pages say, run"
+
+
 condition_is() { is "$(kubectl get node guest -o 'jsonpath={.status.conditions[?(@.type=="GpuOrNfsFault")].status}')" "$1"; }
 tainted_by() { is "$(kubectl get node guest -o 'jsonpath={.spec.taints[*].key}')" "$1"; }
 within 120 condition_is False
@@ -133,6 +129,13 @@ plugin() { x exec daemonset/xidscope-npd -- /usr/local/sbin/xidscope check --sty
 claim "an acknowledgement on the node counts"
 node 'rmmod nvidia; insmod /job/nvidia.ko' && within 90 condition_is False && within 30 tainted_by example.org/maintenance
 claim "recovery, by a reload of the driver: the condition is False, and of the taints the loop's own is removed"
+
+to_remove
+bash -e remove && kubectl delete -f manifests/npd.yaml && tainted_by example.org/maintenance
+claim "the loop is removed, as the README says, and others' taints stay"
+body=$(sed -n "s/.*--subresource=status -p '\(.*\)'$/\1/p" "$deploy/README.md") # kubectl 1.20 does not have this option
+"$here/kubelets.py" 127.0.0.1:6443 "$admin" patch "$body" guest && condition_is ""
+claim "and so is the condition"
 
 probed() { kubectl get --raw /api/v1/nodes/guest/proxy/metrics/probes | grep 'prober_probe_total.*container="xidscope".*'; }
 restarts() { x get pods -l app.kubernetes.io/name=xidscope -o 'jsonpath={.items[*].status.containerStatuses[0].restartCount} {.items[*].status.containerStatuses[0].ready}'; }
@@ -170,13 +173,6 @@ node 'pkill -STOP -xo xidscope'
 restarted() { [[ $(restarts) == [1-9]*" true" ]]; }
 within 180 restarted && x get events | grep 'Liveness probe failed' && within 60 counted "$(<load.out)" c2:00.0 31
 claim "an agent that is stopped is restarted, and goes on from its counts (with shorter times of the probe)"
-
-to_remove
-bash -e remove && kubectl delete -f manifests/npd.yaml && tainted_by example.org/maintenance
-claim "the loop is removed, as the README says, and others' taints stay"
-body=$(sed -n "s/.*--subresource=status -p '\(.*\)'$/\1/p" "$deploy/README.md") # kubectl 1.20 does not have this option
-"$here/kubelets.py" 127.0.0.1:6443 "$admin" patch "$body" guest && condition_is ""
-claim "and so is the condition"
 
 no_file() { node "! test -e $metrics"; }
 unattached() { file >now && grep 'xidscope_rpc_source{source="btf"} 1' now && is "$(grep '^xidscope_hook_attached.* 0$' now | cut -d '"' -f 2 | sort | xargs)" "$1"; }

@@ -17,7 +17,8 @@ usage="usage: boot.sh --kernel NAME --job DIR --out DIR [options]
   --packages FILE ... which has the packages listed there, too ...
   --debian NAME   ... and is of that release (bookworm)
   --errors        hardware errors can be injected: see inject in guest-lib.sh (amd64 only, ignored elsewhere)
-  --forward PORT  a network with the host, at 10.0.2.2; connections to PORT here are the guest's (10.0.2.15)
+  --forward PORT  a network with the host, at 10.0.2.2; connections to PORT here are the guest's (10.0.2.15);
+                  once for each port
   --icount        one CPU whose clock counts instructions: timings repeat exactly
 Exit status: run.sh's own, 124 on timeout, 125 if the guest died or could not be started."
 die() {
@@ -25,7 +26,7 @@ die() {
 	exit 125
 }
 
-kernel='' job='' out='' image='' packages='' smp=2 memory=2048 timeout=600 append='' accel='' cpu='' machine=pc icount=() errors=() network=()
+kernel='' job='' out='' image='' packages='' smp=2 memory=2048 timeout=600 append='' accel='' cpu='' forward='' machine=pc icount=() errors=() network=()
 while (($#)); do
 	case $1 in
 	--kernel | --job | --out | --smp | --memory | --timeout | --append | --accel | --image | --packages | --debian)
@@ -34,7 +35,7 @@ while (($#)); do
 		shift
 		;;
 	--forward)
-		network=(-netdev "user,id=net,hostfwd=tcp::$2-:$2" -device "virtio-net-pci,netdev=net")
+		forward+=",hostfwd=tcp::$2-:$2" network=(-netdev "user,id=net$forward" -device "virtio-net-pci,netdev=net")
 		shift
 		;;
 	--errors) machine=q35 ;; # which has PCIe
