@@ -9,8 +9,14 @@ set -euo pipefail
 . /job/agent-lib.sh
 mount -t tmpfs tmpfs /job/out
 cd /job/out
-BCC_KERNEL_SOURCE=/usr/src/linux-headers-$(uname -r)
-export BCC_KERNEL_SOURCE BPFTRACE_STRLEN=32 PYTHONUNBUFFERED=1
+export BPFTRACE_STRLEN=32 PYTHONUNBUFFERED=1
+# Where the bcc ones look for headers.
+release=$(uname -r)
+mkdir /tmp/headers
+ln -s "/usr/src/linux-headers-$release" /tmp/headers/build
+ln -s "/usr/src/linux-headers-${release%-*-*}-common" /tmp/headers/source
+modprobe overlay
+mount -t overlay -o "lowerdir=/tmp/headers:/lib/modules/$release" headers "/lib/modules/$release"
 calm=30
 
 # streams NAME PROGRAM COMMAND: a tool that prints lines as they come, its program and the command that runs it.
