@@ -67,7 +67,7 @@ exec_block=$!
 node 'curl -s http://10.0.2.2:8080/images.tar | ctr -n k8s.io images import -' &
 import=$!
 
-exporter localhost/tools:1 | kubectl apply -f - && kubectl rollout status daemonset/node-exporter --timeout=120s &&
+exporter localhost/tools:1 | kubectl apply -f - && kubectl rollout status daemonset/node-exporter --timeout=300s &&
 	kubectl exec daemonset/node-exporter -- /bin/busybox grep '^xidscope_build_info' /host/textfile/xidscope.prom &&
 	! kubectl exec daemonset/node-exporter -- /bin/busybox touch /host/textfile/x
 claim "node_exporter's lines give it the file, read-only"
@@ -102,7 +102,7 @@ like_documented() {
 		sed "s|YOUR-REGISTRY|localhost|; s|REGISTRY|localhost|; s|VERSION|1|; s|build/release|$work|")")
 }
 wait "$import" && like_documented deploy/npd/README.md 'kubectl kustomize' && like_documented "$deploy/README.md" 'sed .s|image: xidscope-taints' &&
-	x rollout status daemonset/xidscope-npd --timeout=120s && x rollout status deployment/xidscope-taints --timeout=120s
+	x rollout status daemonset/xidscope-npd --timeout=300s && x rollout status deployment/xidscope-taints --timeout=300s
 claim "the images of node-problem-detector and of the loop, built as their pages say, run"
 
 
