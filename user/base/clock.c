@@ -4,8 +4,9 @@
 
 #include <time.h>
 
-/* A measurement that takes longer was interrupted. */
+/* A measurement that takes longer was interrupted, and is made again. */
 #define EXACT_NS 10000000
+#define TRIES 10
 
 /* A clock that cannot be read stands still. */
 static int64_t read_ns(clockid_t clock)
@@ -45,11 +46,15 @@ double wall_seconds(void)
 
 bool clock_offsets_read(struct clock_offsets *o)
 {
-	int64_t monotonic = read_ns(CLOCK_MONOTONIC), boot = read_ns(CLOCK_BOOTTIME);
+	for (int i = 0; i < TRIES; i++) {
+		int64_t monotonic = read_ns(CLOCK_MONOTONIC), boot = read_ns(CLOCK_BOOTTIME);
 
-	o->boot_to_wall = (double)(read_ns(CLOCK_REALTIME) - boot) / 1e9;
-	o->monotonic_to_boot = boot - monotonic;
-	return read_ns(CLOCK_MONOTONIC) - monotonic < EXACT_NS;
+		o->boot_to_wall = (double)(read_ns(CLOCK_REALTIME) - boot) / 1e9;
+		o->monotonic_to_boot = boot - monotonic;
+		if (read_ns(CLOCK_MONOTONIC) - monotonic < EXACT_NS)
+			return true;
+	}
+	return false;
 }
 
 double boot_seconds(const struct clock_offsets *o, uint64_t monotonic_ns)

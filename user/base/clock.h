@@ -34,5 +34,5 @@ struct clock_offsets {
 /* Seconds since the boot, CLOCK_BOOTTIME, at a CLOCK_MONOTONIC in ns. */
 double boot_seconds(const struct clock_offsets *o, uint64_t monotonic_ns);
 
-/* Measures them. False: an interruption made the measurement inexact. */
+/* Measures them, again if it is interrupted. False: each of ten times; the last measurement is inexact. */
 bool clock_offsets_read(struct clock_offsets *o);

@@ -17,7 +17,6 @@
 #define LOG_BATCH 20000
 #define LOG_BATCH_NS 100000000ull
 
-#define CLOCK_TRIES 10 /* to measure how the clocks differ, at the start */
 #define CLOCK_STEP_SECONDS 0.1 /* a clock that is adjusted by less was not set */
 #define RETRY_NS (60 * 1000000000ull) /* until a hook that could not be attached is tried again */
 #define LOG_FAILURES 10 /* reading the log may fail so often in turn, until it is closed */
@@ -372,9 +371,7 @@ static bool init_stream(struct fault_observer *g)
 	};
 	for (int i = 0; i < SIGNALS; i++)
 		g->events.enabled_ns[i] = UINT64_MAX;
-	for (int i = 0; i < CLOCK_TRIES; i++)
-		if (clock_offsets_read(&g->events.clocks))
-			break;
+	clock_offsets_read(&g->events.clocks);
 	g->stream = fault_stream_new(&g->events, g->options->accept_user_kmsg);
 	return g->stream;
 }
