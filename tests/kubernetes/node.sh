@@ -115,19 +115,19 @@ xid 0000:c1:00.0 79 "$(node 'pgrep -f "^/bin/busybox sleep 4711"')"
 begun=$SECONDS
 within 60 condition_is True
 claim "an Xid is in the node's condition within a minute ($((SECONDS - begun)) s)"
-within 30 tainted_by "example.org/maintenance xidscope/fault"
+within 90 tainted_by "example.org/maintenance xidscope/fault"
 claim "and the loop, in a pod, taints the node ($((SECONDS - begun)) s)"
 told() { kubectl get events --field-selector involvedObject.kind=Node | grep 'XidscopeTainted.*Xid 79 on 0000:c1:00.0'; }
 within 180 told
 claim "the node's events say why"
 x logs daemonset/xidscope | grep '"xid":79.*default/train'
 claim "logs names the pod of the process that the Xid names"
-kubectl taint nodes guest xidscope/fault- && within 30 tainted_by "example.org/maintenance xidscope/fault"
+kubectl taint nodes guest xidscope/fault- && within 90 tainted_by "example.org/maintenance xidscope/fault"
 claim "a taint that is removed by hand comes back"
 plugin() { x exec daemonset/xidscope-npd -- /usr/local/sbin/xidscope check --style npd --file $metrics; }
 ! plugin && node "/job/xidscope ack c1:00.0 79 --file $metrics" && plugin && node '/job/xidscope ack --remove c1:00.0 79' && ! plugin
 claim "an acknowledgement on the node counts"
-node 'rmmod nvidia; insmod /job/nvidia.ko' && within 90 condition_is False && within 30 tainted_by example.org/maintenance
+node 'rmmod nvidia; insmod /job/nvidia.ko' && within 90 condition_is False && within 90 tainted_by example.org/maintenance
 claim "recovery, by a reload of the driver: the condition is False, and of the taints the loop's own is removed"
 
 to_remove
