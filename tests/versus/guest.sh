@@ -109,10 +109,12 @@ nothing_end() { :; }
 slot_before() { slot_limit 2 && client 10.0.21 3 8ms && work randread 4k 1 10; }
 slot_begin() { work randread 4k 12 0; }
 slot_end() { more_end; }
+slot_after() { slot_limit 65536; }
 
 session_before() { session_limit 2 && client 10.0.22 4.2 8ms && work randread 4k 1 10; }
 session_begin() { work randread 4k 12 0; }
 session_end() { more_end; }
+session_after() { session_limit 64; }
 
 slow_before() { client 10.0.23 3 5ms && work randread 4k 4 3; }
 slow_begin() { delay delay 100ms; }
