@@ -18,7 +18,7 @@ $(T)/dirty: tests/vm/dirty.c | $(B)/.tools
 
 tests: $(T)/refuse $(T)/dirty
 
-check-all: ## run check, then what it leaves out: more scenarios on more kernels, transports, soak, test drivers (two hours)
+check-all: ## run check, then what it leaves out: more scenarios on more kernels, transports, soak (two hours)
 	$(Q)$(MAKE) --no-print-directory check
 	$(Q)TIMEOUT=$${TIMEOUT:-3600} tests/vm/check.sh --all
 	$(Q)tests/vm/verdict_table.py build/vm/6.12-timed*
@@ -27,7 +27,6 @@ check-all: ## run check, then what it leaves out: more scenarios on more kernels
 	$(Q)$(MAKE) --no-print-directory check-kubernetes
 	$(Q)$(MAKE) --no-print-directory check-dkms
 	$(Q)$(MAKE) --no-print-directory soak SOAK_SECONDS=600 SOAK_CALLS=1000000 SOAK_MOUNTS=1000
-	$(Q)tests/vm/modules/check.sh
 	$(Q)$(MAKE) --no-print-directory check-packages
 	$(Q)$(MAKE) --no-print-directory check-release
 
