@@ -77,7 +77,7 @@ run_tests() {
 	judge "first mistakes get one line and their exit code" tests/cli/first_mistakes.sh
 	judge "recordings give their reports again" tests/cli/trace_files.sh
 	judge "no output has control characters or bidirectional marks" tests/cli/safe_output.sh
-	judge "a rehearsal has the agent's series, and its alerts are held against its incidents" tests/fleet/check_inputs.py
+	judge "mistakes in the files of a rehearsal are named, and its incidents and alerts are held against each other" tests/fleet/check_inputs.py
 	judge "systemd accepts the unit" deploy/systemd/check.sh
 	judge "the options of run and trace do what they are for" tests/cli/run_options.sh
 	judge "doctor reports what this machine has" tests/cli/doctor.sh

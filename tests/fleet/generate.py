@@ -130,12 +130,20 @@ LIMITS = {
 def read_noise(path):
     """Parameters by name: those of the file, and for the rest those of noise.conf."""
     noise = {name: float(value) for _, (name, value) in words(NOISE)}
+    places = {}
     for place, fields in words(path):
         name = fields[0]
         if len(fields) != 2 or name not in noise:
             raise SystemExit(f"{place}: '{' '.join(fields)}': "
                              f"write NAME VALUE, with one of these names: {' '.join(noise)}")
+        if name in places:
+            raise SystemExit(f"{place}: {name} stands at {places[name]}, too: remove one of them")
+        places[name] = place
         noise[name] = limited(place, name, fields[1], *LIMITS.get(name, ()))
+    if noise["job_nodes_min"] > noise["job_nodes_max"]:
+        least, most = (f"{name} is {noise[name]:.0f}" for name in ("job_nodes_min", "job_nodes_max"))
+        raise SystemExit(f"{places.get('job_nodes_max') or places['job_nodes_min']}: {least} and {most}: "
+                         "set both, the first to no more than the second")
     return noise
 
 
