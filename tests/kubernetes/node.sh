@@ -105,7 +105,6 @@ wait "$import" && like_documented deploy/npd/README.md 'kubectl kustomize' && li
 	x rollout status daemonset/xidscope-npd --timeout=300s && x rollout status deployment/xidscope-taints --timeout=300s
 claim "the images of node-problem-detector and of the loop, built as their pages say, run"
 
-
 condition_is() { is "$(kubectl get node guest -o 'jsonpath={.status.conditions[?(@.type=="GpuOrNfsFault")].status}')" "$1"; }
 tainted_by() { is "$(kubectl get node guest -o 'jsonpath={.spec.taints[*].key}')" "$1"; }
 within 120 condition_is False

@@ -3,7 +3,8 @@
 # Proves that the image does its work under the DaemonSet's settings, and under those of its least-privilege variant: it
 # attaches, counts NFS calls and Xid errors, names servers as the node does, writes on SIGHUP what node_exporter then
 # serves, and leaves nothing behind on SIGTERM; that the liveness probe fails for a stuck agent alone; what two
-# capabilities of the variant are for, by leaving them out (the others: tests/vm/systemd); and that node-problem-detector's plugin answers under its own settings.
+# capabilities of the variant are for, by leaving them out (the others: tests/vm/systemd); and that
+# node-problem-detector's plugin answers under its own settings.
 set -Eeuo pipefail
 cd /job
 . ./container-lib.sh

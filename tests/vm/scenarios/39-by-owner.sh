@@ -71,9 +71,9 @@ done
 # Jobs that end at once: more than there are numbers for. Between two writes there is always room for those that call.
 nfs_mount 3 '' /mnt/owners
 for ((i = 40; i <= ${jobs:-280}; i += 40)); do
-	perl -e 'my ($from, $to, $pause) = @ARGV;
+	perl -e 'my ($groups, $from, $to, $pause) = @ARGV;
 		for my $job ($from .. $to) {
-			my $group = "/sys/fs/cgroup/system.slice/slurmstepd.scope/job_" . (5000 + $job);
+			my $group = $groups . (5000 + $job);
 			mkdir $group or die $!;
 			if (!fork) {
 				open my $procs, ">", "$group/cgroup.procs" or die $!;
@@ -86,7 +86,7 @@ for ((i = 40; i <= ${jobs:-280}; i += 40)); do
 			$? and die "job $job";
 			rmdir $group or die $!;
 			select undef, undef, undef, $pause;
-		}' $((i - 39)) "$i" "${pause:-0}"
+		}' "$groups/$(job '')" $((i - 39)) "$i" "${pause:-0}"
 	compare_points "jobs-$i"
 	cost_of "${agents[default]}"
 done
