@@ -140,12 +140,10 @@ static void shorten_mantissa(char *text)
 	memmove(end, exponent, strlen(exponent) + 1);
 }
 
-void format_bound(char *text, uint64_t units, int decimals)
+/* Writes an `le`: the shortest decimal that reads back as the same double, with a point, or from a million on an exponent
+ * (OpenMetrics 1.0, "Considerations: Canonical Numbers"). */
+static void format_bound(char *text, double value)
 {
-	double value = (double)units;
-
-	if (decimals)
-		value /= 1e9;
 	for (int digits = 15; digits <= 17; digits++) {
 		snprintf(text, NUMBER_SIZE, value < 1e6 ? "%.*g" : "%.*e", digits - (value >= 1e6),
 			 value);
@@ -165,7 +163,7 @@ static const char *bound_of(bool times, int e)
 	char *bound = bounds[times][e];
 
 	if (!*bound)
-		format_bound(bound, (uint64_t)1 << e, times ? 9 : 0);
+		format_bound(bound, (double)(UINT64_C(1) << e) / (times ? 1e9 : 1));
 	return bound;
 }
 

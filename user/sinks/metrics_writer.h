@@ -72,9 +72,5 @@ const char *format_integer(char *text, uint64_t value);
 const char *format_nanoseconds(char *text, uint64_t ns);
 const char *format_timestamp(char *text, double seconds);
 
-/* @units / 10^@decimals (0 or 9) as an `le`: the shortest decimal that reads back as the same double, with a point,
- * or from a million on an exponent (OpenMetrics 1.0, "Considerations: Canonical Numbers"). */
-void format_bound(char *text, uint64_t units, int decimals);
-
 /* call_metrics.c: writes the families about calls, their bytes and errors, with the writer's level of detail. */
 void call_metrics_write(struct metrics_writer *w, const struct snapshot *s);

@@ -18,8 +18,6 @@ struct btf_maps {
 	struct rpc_bpf *bpf;
 	uint32_t shards;
 	uint32_t own_netns;
-	const struct rpc_task_bucket *task_keys; /* mapped */
-	const struct rpc_replies *replies; /* mapped, by shard */
 	struct rpc_series_reader reader;
 	struct share_reader shares; /* of clients and owners */
 	struct slow_calls slow; /* for the owner to open, if they are wanted */

@@ -23,6 +23,7 @@ struct reading {
 	struct client_list *clients;
 	char (*servers)[LABEL_SIZE]; /* by number */
 	uint32_t server_count;
+	const struct rpc_replies *replies; /* mapped, by shard */
 	struct rpc_transport *transports;
 	uint32_t numbers[RPC_MAX_TRANSPORTS]; /* see transport_number() */
 	uint32_t transport_count;
@@ -61,22 +62,12 @@ int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards,
 	*m = (struct btf_maps){
 		.bpf = bpf, .shards = shards, .own_netns = own_netns(), .connected = connected
 	};
-	m->task_keys = bpf_values_map(bpf->maps.task_keys, PROT_READ);
-	if (!m->task_keys)
-		return -errno;
-	m->replies = bpf_values_map(bpf->maps.replies, PROT_READ);
-	if (!m->replies)
-		return -errno;
 	err = shares_open(&m->shares, &maps, shards);
 	return err ? err : rpc_series_open(&m->reader, shards);
 }
 
 void btf_maps_close(struct btf_maps *m)
 {
-	if (m->bpf) {
-		bpf_values_unmap(m->bpf->maps.task_keys, m->task_keys);
-		bpf_values_unmap(m->bpf->maps.replies, m->replies);
-	}
 	shares_close(&m->shares);
 	rpc_series_close(&m->reader);
 	slow_calls_close(&m->slow);
@@ -324,8 +315,8 @@ static int read_transports(struct reading *r, uint32_t epoch)
 		server->credentials_ns += t->credentials_ns;
 		RAISE(server->session_slots, (uint32_t)t->session_slots);
 		for (uint32_t shard = 0; shard < r->m->shards; shard++) {
-			state->replies += r->m->replies[shard].of[i].count;
-			state->rtt_ns += r->m->replies[shard].of[i].rtt_ns;
+			state->replies += r->replies[shard].of[i].count;
+			state->rtt_ns += r->replies[shard].of[i].rtt_ns;
 		}
 		connects = t->connects;
 		if (t->xprt > RPC_XPRT_FILLED)
@@ -409,22 +400,25 @@ static uint64_t last_event(const struct rpc_waiter *w)
 	return last < w->waits.first ? w->waits.first : last;
 }
 
-/* Reads the tasks that are asleep, and checks those that have been awake for long. */
-static void read_waiters(struct reading *r)
+/* Reads the tasks that are asleep, and checks those that have been awake for long. Returns 0 or -errno. */
+static int read_waiters(struct reading *r)
 {
-	const struct rpc_task_bucket *bucket = r->m->task_keys;
 	const struct rpc_bpf *bpf = r->m->bpf;
+	const struct rpc_task_bucket *bucket;
 	unsigned int sweeps = 0;
 	struct rpc_waiter w;
 
 	/* The scan alone costs as much as hundreds of samples. */
 	if (!bpf->rodata->rpc_record_at_release && !bpf->bss->rpc_waiters_in_use.count)
-		return;
+		return 0;
+	bucket = bpf_values_map(bpf->maps.task_keys, PROT_READ);
+	if (!bucket)
+		return -errno;
 	for (uint32_t i = 0; i < RPC_MAX_TASKS; i++) {
 		const volatile __u64 *way = &bucket[i / RPC_TASK_WAYS].task[i % RPC_TASK_WAYS];
 		uint64_t task = *way;
 
-		if (!task || lookup(r->m->bpf->maps.tasks, i, &w) ||
+		if (!task || lookup(bpf->maps.tasks, i, &w) ||
 		    (w.waits.asleep > RPC_WAITS && w.waits.asleep != 1 + RPC_PHASE_SETUP))
 			continue;
 		if (w.waits.asleep == RPC_ASLEEP_NO) {
@@ -434,6 +428,8 @@ static void read_waiters(struct reading *r)
 		}
 		add_waiter(r, &w);
 	}
+	bpf_values_unmap(bpf->maps.task_keys, bucket);
+	return 0;
 }
 
 int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *clients)
@@ -450,7 +446,8 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 	/* Read before the servers: each series and transport then has its server. */
 	r.series_count = at_most(m->bpf->data->rpc_series_count, RPC_MAX_SERIES);
 	r.transport_count = at_most(m->bpf->bss->rpc_transport_count, RPC_MAX_TRANSPORTS);
-	err = read_servers(&r);
+	r.replies = bpf_values_map(m->bpf->maps.replies, PROT_READ);
+	err = r.replies ? read_servers(&r) : -errno;
 	if (!err)
 		err = rpc_series_read(&m->reader, m->bpf->maps.series, m->bpf->maps.errors,
 				      r.series_count, &names, &s->calls);
@@ -461,7 +458,7 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 	if (!err)
 		err = read_depths(&r, epoch);
 	if (!err)
-		read_waiters(&r);
+		err = read_waiters(&r);
 	for (size_t i = 0; i < m->slow.taken_count && !err; i++)
 		err = slow_calls_add(s, &m->slow.taken[i],
 				     server_label(&r, m->slow.taken[i].server));
@@ -469,6 +466,7 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 	if (m->slow.ring)
 		snapshot_drop(&s->self, "slow_call", m->bpf->bss->rpc_slow_lost);
 	rpc_drops_add(s, m->bpf->bss->rpc_dropped);
+	bpf_values_unmap(m->bpf->maps.replies, r.replies);
 	free(r.servers);
 	free(r.transports);
 	free(r.counted);
