@@ -24,6 +24,11 @@ uint64_t monotonic_ns(void)
 	return (uint64_t)read_ns(CLOCK_MONOTONIC);
 }
 
+uint64_t thread_cpu_ns(void)
+{
+	return (uint64_t)read_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 struct waited wait_begin(void)
 {
 	uint64_t now = monotonic_ns();

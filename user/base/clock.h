@@ -7,6 +7,9 @@
 /* CLOCK_MONOTONIC, ns: the clock of BPF programs and trace events. */
 uint64_t monotonic_ns(void);
 
+/* This thread's time on a CPU, ns. */
+uint64_t thread_cpu_ns(void);
+
 /* How long a wait took in which this process could look: of a turn that took longer than @turn_ns, only that counts.
  * The rest of it the process had no CPU, and so probably had none for whom it waits. */
 struct waited {

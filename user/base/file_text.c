@@ -118,19 +118,6 @@ const char *file_text_error(int err)
 	}
 }
 
-bool file_first_line(const char *path, char *line, size_t size)
-{
-	FILE *file = fopen(path, "re");
-	bool found = file && fgets(line, (int)size, file);
-
-	if (!found)
-		line[0] = 0;
-	line[strcspn(line, "\n")] = 0;
-	if (file)
-		fclose(file);
-	return found;
-}
-
 ssize_t file_read_and_close(int fd, char *text, size_t size)
 {
 	ssize_t n = fd < 0 ? -1 : 1, len = 0;
@@ -144,6 +131,14 @@ ssize_t file_read_and_close(int fd, char *text, size_t size)
 	if (fd >= 0)
 		close(fd);
 	return len;
+}
+
+bool file_first_line(const char *path, char *line, size_t size)
+{
+	bool found = file_read_and_close(open(path, O_RDONLY | O_CLOEXEC), line, size) > 0;
+
+	line[found ? strcspn(line, "\n") : 0] = 0;
+	return found;
 }
 
 uint64_t file_number(const char *path, const char *label, int base)

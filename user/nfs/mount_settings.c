@@ -2,9 +2,11 @@
 /* Connections and bytes of NFS mounts from mountstats, readahead and modules from sysfs, dirty pages from vmstat. */
 #include "nfs/mount_settings.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/file_text.h"
 #include "base/mountinfo.h"
 #include "kernel/types_file.h"
@@ -135,28 +137,24 @@ static int read_mounts(struct mount_settings *m, const char *root, const struct 
 
 /* ---- dirty pages ---- */
 
-/* Before 5.8 what NFS has to commit counts apart. */
+/* Before 5.8 what NFS has to commit counts apart. These are in the first half of the file. */
 static void read_dirty(struct calls *c, const char *root)
 {
-	static const char *const names[] = { "nr_dirty", "nr_writeback", "nr_unstable",
-					     "nr_dirty_threshold" };
-	uint64_t pages[COUNT(names)] = {}, size = (uint64_t)sysconf(_SC_PAGESIZE);
-	struct file_text file;
-	struct span text;
+	static const char *const names[] = { "\nnr_dirty ", "\nnr_writeback ", "\nnr_unstable ",
+					     "\nnr_dirty_threshold " };
+	uint64_t bytes[COUNT(names)] = {}, page = (uint64_t)sysconf(_SC_PAGESIZE);
+	char text[4096];
 
-	if (file_text_read(&file, PATHF("%s/proc/vmstat", root), FILE_MAX))
-		return;
-	text = (struct span){ file.bytes, file.bytes + file.len };
-	while (span_left(text)) {
-		struct span line = span_take_line(&text), name = span_take_word(&line);
+	file_read_and_close(open(PATHF("%s/proc/vmstat", root), O_RDONLY | O_CLOEXEC), text,
+			    sizeof(text));
+	for (size_t i = 0; i < COUNT(names); i++) {
+		const char *at = strstr(text, names[i]);
 
-		for (size_t i = 0; i < COUNT(names); i++)
-			if (span_is(name, names[i]))
-				span_number(span_take_word(&line), UINT64_MAX / size, &pages[i]);
+		if (at)
+			bytes[i] = strtoull(at + strlen(names[i]), NULL, 10) * page;
 	}
-	file_text_free(&file);
-	c->dirty_bytes = (pages[0] + pages[1] + pages[2]) * size;
-	c->dirty_limit_bytes = pages[3] * size;
+	c->dirty_bytes = bytes[0] + bytes[1] + bytes[2];
+	c->dirty_limit_bytes = bytes[3];
 }
 
 /* ---- modules ---- */
@@ -214,10 +212,14 @@ int mount_settings_add(struct mount_settings *m, const char *root, struct snapsh
 
 	if (s->calls.mount_count &&
 	    (s->calls.mounts_version != m->version || s->time_ns >= m->due_ns)) {
+		uint64_t begin = thread_cpu_ns(), apart;
+
+		if (s->calls.mounts_version != m->version)
+			read_modules(m, root); /* one in use stays */
 		m->version = s->calls.mounts_version;
-		m->due_ns = s->time_ns + m->period_ns;
 		err = read_mounts(m, root, &s->calls);
-		read_modules(m, root);
+		apart = (thread_cpu_ns() - begin) * MOUNT_SETTINGS_APART;
+		m->due_ns = s->time_ns + (m->period_ns ? RAISE(apart, m->period_ns) : 0);
 	}
 	if (s->calls.mount_count)
 		read_dirty(&s->calls, root);

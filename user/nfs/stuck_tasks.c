@@ -4,11 +4,10 @@
 
 #include <bpf/bpf.h>
 #include <malloc.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
-#include "kernel/bpf_support.h"
+#include "base/clock.h"
 #include "stuck.h"
 #include "stuck_tasks.skel.h"
 
@@ -274,21 +273,15 @@ static bool load(struct stuck_tasks *t, const struct log *log)
 	t->bpf = stuck_tasks_bpf__open();
 	err = t->bpf ? stuck_tasks_bpf__load(t->bpf) ?: stuck_tasks_bpf__attach(t->bpf) : -errno;
 	malloc_trim(0);
-	if (!err)
+	if (!err) {
+		bpf_object_memory(t->bpf->obj, &t->memory);
 		return true;
+	}
 	log_info(log, "does not look for tasks that hang in NFS: %s", bpf_reason(-err));
 	stuck_tasks_bpf__destroy(t->bpf);
 	t->bpf = NULL;
 	t->failed = true;
 	return false;
-}
-
-static uint64_t cpu_ns(void)
-{
-	struct timespec t = {};
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 /* Reads the text of all tasks, to be freed; NULL: it cannot be read. */
@@ -314,13 +307,14 @@ static char *read_text(struct stuck_tasks_bpf *bpf, size_t *len)
 static int look(struct stuck_tasks *t, const struct snapshot *s, stuck_task_handler *handle,
 		void *context)
 {
-	uint64_t begin = cpu_ns(), apart;
+	uint64_t begin = thread_cpu_ns(), apart;
 	size_t len;
 	char *text = read_text(t->bpf, &len);
 	int err = 0;
 
-	apart = (cpu_ns() - begin) * STUCK_APART;
-	t->due_ns = s->time_ns + LOWER(apart, STUCK_APART_NS);
+	apart = (thread_cpu_ns() - begin) * STUCK_APART;
+	LOWER(apart, STUCK_APART_NS);
+	t->due_ns = s->time_ns + RAISE(apart, STUCK_LEAST_APART_NS);
 	if (text)
 		err = stuck_tasks_take(t, s, (struct span){ text, text + len }, handle, context);
 	free(text);
@@ -330,7 +324,6 @@ static int look(struct stuck_tasks *t, const struct snapshot *s, stuck_task_hand
 void stuck_tasks_add(struct stuck_tasks *t, const struct log *log, struct snapshot *s,
 		     stuck_task_handler *handle, void *context)
 {
-	struct bpf_memory memory;
 	int err;
 
 	if (s->calls.source == RPC_SOURCE_NONE)
@@ -345,7 +338,6 @@ void stuck_tasks_add(struct stuck_tasks *t, const struct log *log, struct snapsh
 		err = stuck_tasks_count(t, s);
 	if (err)
 		log_warn(log, "no memory to look for tasks that hang in NFS");
-	bpf_object_memory(t->bpf->obj, &memory);
-	s->self.map_bytes += memory.maps;
-	s->self.program_bytes += memory.programs;
+	s->self.map_bytes += t->memory.maps;
+	s->self.program_bytes += t->memory.programs;
 }

@@ -4,13 +4,15 @@
 
 #include "base/log.h"
 #include "base/span.h"
+#include "kernel/bpf_support.h"
 #include "snapshot/snapshot.h"
 
-/* Looks are this many times as far apart as one takes, and at most STUCK_APART_NS: then those who slept for 15 s at one
- * look are looked at again when they have for a minute, and others at the next one, no later than two minutes after they
- * fell asleep. With 20,000 tasks a look takes 7 ms. (To read as much from proc takes some 180.) */
+/* Looks are this many times as far apart as one takes, at least STUCK_LEAST_APART_NS and at most STUCK_APART_NS: then those
+ * who slept for 15 s at one look are looked at again when they have for a minute, and others at the next one, no later than two
+ * minutes after they fell asleep. With 20,000 tasks a look takes 12 ms. (To read as much from proc takes some 180.) */
 #define STUCK_APART 15000
 #define STUCK_APART_NS 105000000000ull
+#define STUCK_LEAST_APART_NS 30000000000ull
 
 struct stuck_task {
 	int pid; /* the thread's */
@@ -32,6 +34,7 @@ typedef void stuck_task_handler(void *context, const struct stuck_task *task, st
 /* Initialise with {}. */
 struct stuck_tasks {
 	struct stuck_tasks_bpf *bpf; /* NULL: not loaded */
+	struct bpf_memory memory; /* of its maps and programs */
 	bool failed; /* the kernel refuses it: not tried again */
 	uint64_t due_ns; /* of the next look */
 	struct stuck_task *tasks;

@@ -42,19 +42,26 @@ static void end_line(struct metrics_writer *w, char *end, const char *value)
 	fwrite_unlocked(w->line, 1, (size_t)(end - w->line), w->out);
 }
 
+/* Writes a line about the family. */
+static void write_about(struct metrics_writer *w, const char *what, const char *text)
+{
+	bool total = w->format == FORMAT_PROMETHEUS && metrics[w->metric].type == METRIC_COUNTER;
+	char *end = stpcpy(stpcpy(w->line, what), w->name);
+
+	end_line(w, stpcpy(end, total ? "_total " : " "), text);
+}
+
 static void begin(struct metrics_writer *w)
 {
 	const struct metric *m = &metrics[w->metric];
-	const char *suffix =
-		w->format == FORMAT_PROMETHEUS && m->type == METRIC_COUNTER ? "_total" : "";
 
 	if (w->begun)
 		return;
 	w->begun = true;
-	fprintf(w->out, "# TYPE %s%s %s\n", w->name, suffix, metric_type_names[m->type]);
+	write_about(w, "# TYPE ", metric_type_names[m->type]);
 	if (*m->unit && w->format == FORMAT_OPENMETRICS)
-		fprintf(w->out, "# UNIT %s%s %s\n", w->name, suffix, m->unit);
-	fprintf(w->out, "# HELP %s%s %s\n", w->name, suffix, m->help);
+		write_about(w, "# UNIT ", m->unit);
+	write_about(w, "# HELP ", m->help);
 }
 
 /* Begins a sample's line: its name, and labels up to the last value's quote. Returns the line's end. The lines of a

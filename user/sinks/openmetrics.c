@@ -275,14 +275,13 @@ static void write_self(struct metrics_writer *w, const struct snapshot *s)
 void openmetrics_write(FILE *out, const struct snapshot *s, enum metrics_format format,
 		       enum metric_detail detail)
 {
-	struct metrics_writer w = { .out = out,
-				    .format = format,
-				    .detail = detail,
-				    .bounds_known =
-					    snapshot_knows(&s->calls, RPC_FACT_DISTRIBUTION) ?
-						    UINT64_MAX :
-						    BOUND_INFINITY };
+	struct metrics_writer w; /* its line, of many kB, needs no zeros */
 
+	w.out = out;
+	w.format = format;
+	w.detail = detail;
+	w.bounds_known = snapshot_knows(&s->calls, RPC_FACT_DISTRIBUTION) ? UINT64_MAX :
+									    BOUND_INFINITY;
 	call_metrics_write(&w, s);
 	write_transports(&w, s);
 	write_servers(&w, s);
