@@ -4,6 +4,7 @@
  *
  *   load FILE read DEPTH COUNT SEED    COUNT random 4 KiB reads, DEPTH at a time
  *   load FILE write 1 COUNT SEED       COUNT sequential writes of 1 MiB, then fsync
+ *   load tasks COUNT                   COUNT threads that sleep, until it is killed
  *
  * The seed determines the order of the blocks.
  *
@@ -11,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/aio_abi.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -111,6 +113,30 @@ static uint64_t write_chunks(int fd, unsigned int count)
 	return now() - begin;
 }
 
+static void *sleep_on(void *unused)
+{
+	pause();
+	return unused;
+}
+
+static int sleep_in(unsigned int count)
+{
+	pthread_attr_t small;
+	pthread_t thread;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, (size_t)PTHREAD_STACK_MIN);
+	for (unsigned int i = 0; i < count; i++) {
+		errno = pthread_create(&thread, &small, sleep_on, NULL);
+		if (errno)
+			fail("threads");
+	}
+	printf("%u threads\n", count);
+	fflush(stdout);
+	pause();
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int depth, count;
@@ -118,8 +144,10 @@ int main(int argc, char **argv)
 	bool writes;
 	int fd;
 
+	if (argc == 3 && !strcmp(argv[1], "tasks"))
+		return sleep_in((unsigned int)strtoul(argv[2], NULL, 10));
 	if (argc != 6) {
-		fputs("usage: load FILE read|write DEPTH COUNT SEED\n", stderr);
+		fputs("usage: load FILE read|write DEPTH COUNT SEED, or load tasks COUNT\n", stderr);
 		return 2;
 	}
 	writes = !strcmp(argv[2], "write");
