@@ -99,6 +99,11 @@ kube-controller-manager --kubeconfig=system:kube-controller-manager --use-servic
 	--bind-address=127.0.0.1 --node-monitor-period=2s >controllers.log 2>&1 &
 kube-scheduler --kubeconfig=system:kube-scheduler --authentication-tolerate-lookup-failure --leader-elect=false \
 	--bind-address=127.0.0.1 >scheduler.log 2>&1 &
+# A namespace whose pods have not ended is looked at again after up to a minute, or 5 s after it has changed.
+while sleep 2; do
+	! pgrep -f '^kubectl delete' || kubectl get ns --field-selector status.phase=Terminating -o name |
+		xargs -r kubectl annotate --overwrite "seen=$SECONDS"
+done >/dev/null 2>&1 &
 
 # Nodes n0 to n62, whose kubelets are kubelets.py.
 has_ready() { is "$(kubectl get nodes --no-headers | grep -cw Ready)" "$1"; }

@@ -101,7 +101,7 @@ kill -CONT "${loops[0]}"
 read -ra half < <(printf 'n%d ' {20..49} {57..62})
 condition False "no open fault" "${half[@]}"
 right() { is "$(pools)" "7 0 0"; }
-within 180 right && sleep 15 && right && never_more && held_by second
+within 600 right && sleep 15 && right && never_more && held_by second
 claim "nothing is lost, and the one that was frozen does not act"
 kubectl -n default delete rolebinding xidscope-taints
 condition False "no open fault" n{0..19} && within 40 has_tainted ""
