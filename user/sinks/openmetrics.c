@@ -280,8 +280,8 @@ void openmetrics_write(FILE *out, const struct snapshot *s, enum metrics_format 
 	w.out = out;
 	w.format = format;
 	w.detail = detail;
-	w.bounds_known = snapshot_knows(&s->calls, RPC_FACT_DISTRIBUTION) ? UINT64_MAX :
-									    BOUND_INFINITY;
+	w.bounds_known =
+		snapshot_knows(&s->calls, RPC_FACT_DISTRIBUTION) ? UINT64_MAX : BOUND_INFINITY;
 	call_metrics_write(&w, s);
 	write_transports(&w, s);
 	write_servers(&w, s);
