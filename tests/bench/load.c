@@ -147,7 +147,8 @@ int main(int argc, char **argv)
 	if (argc == 3 && !strcmp(argv[1], "tasks"))
 		return sleep_in((unsigned int)strtoul(argv[2], NULL, 10));
 	if (argc != 6) {
-		fputs("usage: load FILE read|write DEPTH COUNT SEED, or load tasks COUNT\n", stderr);
+		fputs("usage: load FILE read|write DEPTH COUNT SEED, or load tasks COUNT\n",
+		      stderr);
 		return 2;
 	}
 	writes = !strcmp(argv[2], "write");
