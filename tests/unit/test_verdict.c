@@ -1108,6 +1108,31 @@ TEST(calls_for_attributes_are_metadata)
 	assert_string_equal(verdict.setting, "");
 }
 
+TEST(calls_as_large_as_a_small_rsize_allows_get_a_larger_one)
+{
+	static const struct {
+		const char *rsize, *setting;
+	} rows[] = { { "4096", "rsize" },
+		     { "4500", "rsize" },
+		     { "8192", "" },
+		     { "65536", "" },
+		     { "", "" } };
+
+	add_bytes("READ", 100, 5 * MS, 4 * KIB);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		strcpy(mount()->options[NFS_RSIZE], rows[i].rsize);
+		expect(BOUND_APPLICATION, CONFIDENCE_MEDIUM);
+		assert_string_equal(verdict.setting, rows[i].setting);
+		assert_int_equal(verdict.remount, *rows[i].setting != 0);
+	}
+	strcpy(mount()->options[NFS_WSIZE], "32768");
+	add_bytes("WRITE", 400, 5 * MS, 32 * KIB);
+	mount()->direct_writes = true;
+	expect(BOUND_SERVER, CONFIDENCE_LOW);
+	assert_string_equal(verdict.setting, "wsize");
+	assert_has(verdict.sentence, "as large as wsize of /mnt allows, 32 KiB");
+}
+
 /* docs/VERDICT.md has a row for each. */
 TEST(the_page_has_every_limit)
 {

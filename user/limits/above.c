@@ -22,6 +22,9 @@
 /* A proposed value is so many times the present one. */
 #define STEP 4
 #define ATTRIBUTE_SECONDS 600
+/* Calls of so much of what the mount allows are as large as it allows. Servers that allow less than SIZE_MIN are rare. */
+#define FULL_SIZE 0.9
+#define SIZE_MIN (64u << 10)
 
 static enum above_op op_of(const char *op)
 {
@@ -216,4 +219,26 @@ static bool judge_metadata(struct judgement *j)
 bool judge_above(struct judgement *j)
 {
 	return judge_metadata(j) || judge_writeback(j) || judge_readahead(j);
+}
+
+void note_sizes(struct judgement *j)
+{
+	static const enum nfs_option options[RPC_KINDS] = {
+		[RPC_KIND_READ] = NFS_RSIZE, [RPC_KIND_WRITE] = NFS_WSIZE
+	};
+
+	for (int k = RPC_KIND_READ; k <= RPC_KIND_WRITE; k++) {
+		const enum above_op op = k == RPC_KIND_READ ? ABOVE_READ : ABOVE_WRITE;
+		const struct op_sums *o = &j->v->above.ops[op];
+		const struct nfs_mount *m = &j->v->above.mount[k];
+		double size = strtod(m->options[options[k]], NULL);
+
+		if (!(size > 0) || size >= SIZE_MIN || share_of(j, op, op) < MOST ||
+		    ratio((double)o->bytes, (double)o->calls) < FULL_SIZE * size)
+			continue;
+		say(j->to, " The calls are as large as %s of %s allows, %.0f KiB.",
+		    nfs_option_names[options[k]], m->mountpoint, size / 1024);
+		set(j->to, nfs_option_names[options[k]], 1 << 20, m->mountpoint);
+		j->to->remount = true;
+	}
 }

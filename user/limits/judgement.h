@@ -77,3 +77,7 @@ void judge_slots(struct judgement *j, enum bound limit);
 
 /* Decides that readahead, dirty pages, syncs or attributes keep so little in flight, if one does. Returns whether. */
 bool judge_above(struct judgement *j);
+
+/* Adds to the sentence that the mount has most of the calls' time go to small READs or WRITEs, if it does, and proposes larger
+ * ones: as large as the server allows. */
+void note_sizes(struct judgement *j);

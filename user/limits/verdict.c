@@ -107,6 +107,7 @@ static void judge_server(struct judgement *j)
 		    "at once; whether more at once would be served faster is not known.",
 		    n->rtt_ns / 1e6, n->concurrency);
 	}
+	note_sizes(j);
 }
 
 /* ---- the rest ---- */
