@@ -58,8 +58,9 @@ def row(folders, folder, name, set_up, truth, server=""):
     gain = (f"{expected:.2f} " if expected else "") + (f"(at most {most:.2f})" if most else "")
     before, after = (folder / f"{name}-{when}.fio.json" for when in ("before", "after"))
     gain = f"{gain}, {fio_rate(after) / fio_rate(before):.2f}" if after.exists() else ""
-    late = begun_before(folders, name.removeprefix("verdict/"))
-    return f"| {set_up} | {truth} | {said(file, server)} | {late} | {gain} |".replace("  ", " ")
+    same = said(file, server)
+    late = begun_before(folders, name.removeprefix("verdict/")).replace(same, "=")
+    return f"| {set_up} | {truth} | {same} | {late} | {gain} |".replace("  ", " ")
 
 
 def main():
