@@ -86,7 +86,7 @@ keeping_going() {
 	start minute
 	./load /mnt/v3/load read 8 500 1 >/dev/null
 	./load /mnt/v3/write write 1 32 1 >/dev/null
-	sleep 15 # has written once with all of it
+	sleep 20 # has written once with all of it, and looked for the mounts
 	before=$(cut -d ' ' -f 1 "/proc/$observer/schedstat")
 	sleep 60
 	cost minute_ns $(($(cut -d ' ' -f 1 "/proc/$observer/schedstat") - before))

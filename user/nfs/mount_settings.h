@@ -7,7 +7,7 @@
 /* How often the agent reads it, beside at each mount and unmount: readahead and connections change without one. With many
  * mounts more seldom: readings are at least this many times as far apart as one takes. */
 #define MOUNT_SETTINGS_NS 60000000000ull
-#define MOUNT_SETTINGS_APART 30000
+#define MOUNT_SETTINGS_APART 15000
 
 /* The places of what is used in mountstats: include/linux/nfs_iostat.h of the kernel. */
 enum mount_bytes {
