@@ -109,12 +109,10 @@ nothing_end() { :; }
 slot_before() { slot_limit 2 && client 10.0.21 3 8ms && work randread 4k 1 10; }
 slot_begin() { work randread 4k 12 0; }
 slot_end() { more_end; }
-slot_after() { slot_limit 65536; }
 
 session_before() { session_limit 2 && client 10.0.22 4.2 8ms && work randread 4k 1 10; }
 session_begin() { work randread 4k 12 0; }
 session_end() { more_end; }
-session_after() { session_limit 64; }
 
 slow_before() { client 10.0.23 3 5ms && work randread 4k 4 3; }
 slow_begin() { delay delay 100ms; }
@@ -132,8 +130,14 @@ rate_before() { client 10.0.26 3 5ms && work randwrite 256k 4 2; }
 rate_begin() { delay rate 8mbit; }
 rate_end() { delay; }
 
+usual_server() {
+	nfs_server_stop
+	! mountpoint -q /export || wait_for 10 umount /export
+	nfs_server_start 8
+}
 serial_before() {
 	local disk
+	defer usual_server
 	disk=$(slow_disk 4) # while the server is there: mke2fs looks at each mount
 	nfs_server_stop
 	wait_for 10 umount /export
@@ -146,11 +150,6 @@ serial_before() {
 # More than the server can do, but no more work for the guest.
 serial_begin() { work randwrite 4k 12 40; }
 serial_end() { more_end; }
-serial_after() {
-	nfs_server_stop
-	wait_for 10 umount /export
-	nfs_server_start 8
-}
 
 cpu_before() { client 10.0.27 3 5ms && work randread 4k 4 3; }
 cpu_begin() {
@@ -173,6 +172,18 @@ drift_begin() {
 }
 drift_end() { :; }
 
+readahead_kb() { echo "$1" >"/sys/class/bdi/$(mountpoint -d /mnt/readahead)/read_ahead_kb"; }
+readahead_before() {
+	client 10.0.31 3 8ms && readahead_kb 4096
+	while dd if=/mnt/readahead/load of=/dev/null bs=1M count=4 status=none; do
+		dd if=/mnt/readahead/load iflag=nocache count=0 status=none # is dropped
+		sleep 0.3
+	done &
+	workers+=($!)
+}
+readahead_begin() { readahead_kb 64; }
+readahead_end() { readahead_kb 4096; }
+
 stuck_before() { client 10.0.29 3 5ms && work randread 4k 2 5 && : >/mnt/stuck/locked; }
 stuck_begin() {
 	echo 'hang 180 /mnt/stuck/locked' >/proc/xidscope-driver &
@@ -182,13 +193,16 @@ stuck_begin() {
 stuck_end() { :; }
 
 dead_before() { client 10.0.30 3 5ms && work randread 4k 4 3; }
-dead_begin() { nfs_server_stop; }
+dead_begin() { defer nfs_server_start 8 && nfs_server_stop; }
 dead_end() { :; }
-dead_after() { nfs_server_start 8; }
 
 xid_before() { driver "raw $(xid 3b)"; }
 xid_begin() { driver "raw $(xid 3b)"; }
 xid_end() { :; }
+
+load_before() { :; }
+load_begin() { module_remove nvidia && insmod /job/modules/text/nvidia.ko && driver "raw $(xid 4b)"; }
+load_end() { :; }
 
 forged_before() { set_value /proc/sys/kernel/printk_devkmsg on; }
 forged_begin() { echo "<3>$(xid 7b)" >/dev/kmsg; }
@@ -213,6 +227,7 @@ mark end
 mark over
 while read -r fault length; do
 	workers=() hogs=()
+	: >"${deferred=/job/deferred}"
 	"${fault}_before" || echo "$fault: cannot be made"
 	sleep 10
 	mark calm
@@ -222,14 +237,13 @@ while read -r fault length; do
 	sleep "$length"
 	mark end
 	"${fault}_end" || echo "$fault: does not end"
-	sleep 20
+	sleep 30
 	mark over
-	! declare -F "${fault}_after" >/dev/null || "${fault}_after" || echo "$fault: leaves something"
 	for worker in "${workers[@]}"; do
 		kill -KILL "$worker" || true
 		wait "$worker" || true
 	done
-	unmount "/mnt/$fault"
+	clean_up || echo "$fault: leaves something"
 	echo "$fault: done after $SECONDS s"
 done </job/faults
 

@@ -3,6 +3,7 @@
 """Decides by one rule for all tools what each has shown of each fault, and prints the tables of docs/COMPARISON.md.
 
     table.py OUT page | readme | costs | documents | why
+    table.py OUT differs PAGE           the cells that are not as in that page, but for those marked ~; fails if there are any
 
 OUT: what tests/versus/guest.sh has left. why: what each cell rests on.
 
@@ -13,8 +14,9 @@ it was before the fault, in two steps of 5 s one after the other; a kind of line
 also stands out while nothing is wrong is not believed, and is a wrong alarm if it names a cause.
 
 seen: something stands out. named: of what rises and has the words of some cause, most has risen that which has this
-cause's. "among others": another cause's has risen half as much or more. end: at the end all that named it (or was seen,
-if nothing did) is as before, or a line says that it is over.
+cause's; where lines or figures of yes and no do so, these alone count, but for those that say that it is over. "among
+others": another cause's has risen half as much or more. end: at the end all figures that named it are as before, or a
+line says that it is over. ~: with somewhat other limits the cell would be another.
 """
 import collections
 import pathlib
@@ -23,12 +25,22 @@ import sys
 
 HERE = pathlib.Path(__file__).parent
 STEP = 5
-LIMITS = (10, 20, 30, 60, 120, 180)  # seconds: what lies between is rounded up
+
+
+class Limits:
+    """Of the rule: how many times, and of the most. A cell that others change is near a limit."""
+    usual, others = (2, 1 / 2), ((1.5, 2 / 3), (3, 1 / 3))
+    times, among = usual
+
+
+FROM_NOTHING = 101  # by how much a figure rises then at most: least_of()
+LIMITS = (30, 60, 120, 180)  # seconds: what lies between is rounded up
 # The words of each cause. The first that fits a series is its cause.
 CAUSES = {
     "forged": r"forged|unverified",
     "xid": r"(?<!bad_)xid",
     "options": r"[rw]size|options|mount_info|profile|mount_differs",
+    "readahead": r"read_?ahead",
     "session": r"session|forechannel",
     "slot": r"slot|backlog|bklog",
     "hung": r"not.responding|hung|hang|stall|oldest|stuck|blocked for|time.?out",
@@ -68,7 +80,7 @@ def quotients(counts):
 
 
 def asked(folder, parse):
-    """The series of files, one of each time: counters as what was added, and mean times."""
+    """The series of files, one of each time: gauges; and counters as what was added, and mean times."""
     gauges, counters = collections.defaultdict(list), collections.defaultdict(list)
     times = sorted(int(path.name) for path in folder.iterdir())
     for time in times:
@@ -79,7 +91,7 @@ def asked(folder, parse):
         if values[0][0] > times[0]:  # a counter appears with its first event
             values.insert(0, (times[times.index(values[0][0]) - 1], 0.0))
     counts = {name: steps(values) for name, values in counters.items()}
-    return {**{name: dict(values) for name, values in gauges.items()}, **counts, **dict(quotients(counts))}
+    return {name: dict(values) for name, values in gauges.items()}, {**counts, **dict(quotients(counts))}
 
 
 def exposition(text):
@@ -156,11 +168,12 @@ def stamped(path):
 
 class Tool:
     def __init__(self, out, name):
-        self.name, self.series, self.events = name, {}, {}
+        self.name, self.series, self.events, self.gauges = name, {}, {}, {}
         failed = out / f"{name}.failed"
         self.failed = (failed.read_text().strip() or "ended") if failed.exists() else ""
         if (out / name).is_dir():
-            self.series |= asked(out / name, pminfo if name == "pcp" else exposition)
+            self.gauges, counts = asked(out / name, pminfo if name == "pcp" else exposition)
+            self.series = self.gauges | counts
         if (out / f"{name}.lines").exists():
             lines = list(stamped(out / f"{name}.lines"))
             if name == "nfsiostat":
@@ -169,6 +182,10 @@ class Tool:
                 self.series |= distributions(lines)
             else:
                 self.events = kinds(lines)
+        self.most = {}
+        for series, values in self.series.items():
+            kind = same_kind(series)
+            self.most[kind] = max(self.most.get(kind, 0), *map(abs, values.values()), 0)
         if not (self.series or self.events) and name != "dmesg":
             self.failed = self.failed or "printed nothing"
 
@@ -178,21 +195,20 @@ def cause_of(name):
     return next((cause for cause, words in CAUSES.items() if re.search(words, plain)), None)
 
 
-def least_of(values, marks):
-    """What counts as nothing: a thousandth of the most about this fault."""
-    return max((abs(v) for at, v in values.items() if marks["calm"] <= at <= marks["over"]), default=0) / 1000
+def least_of(tool, name):
+    """What counts as nothing: a hundredth of the most that figures of this kind have been."""
+    return tool.most.get(same_kind(name), 0) / 100
 
 
-def outside(values, marks):
+def outside(values, small, marks):
     """When a figure stands out, and by how much at most if it rises. One that was not there before has been 0."""
     before = [v for at, v in values.items() if marks["calm"] <= at < marks["fault"]]
     if 0 < len(before) < 5:
         return [], 0
     before = before or [0]
     least, most = min(before), max(before)
-    small = least_of(values, marks)
     during = sorted((at, v) for at, v in values.items() if marks["fault"] <= at <= marks["end"] + STEP)
-    out = [(at, v) for at, v in during if v > 2 * most + small or v < least / 2 - small]
+    out = [(at, v) for at, v in during if v > Limits.times * most + small or v < least / Limits.times - small]
     times = [at for (before_at, _), (at, _) in zip(out, out[1:]) if at - before_at <= 2 * STEP]
     rise = max((v for _, v in out), default=0) if times else 0
     return times, (rise + small) / (most + small) if rise > most else 0
@@ -201,25 +217,24 @@ def outside(values, marks):
 def lines_of(counts, marks):
     """The same of a kind of line: that it comes, or twice as often as before."""
     if not any(marks["calm"] <= at < marks["fault"] for at in counts):
-        return [at for at in sorted(counts) if marks["fault"] <= at <= marks["end"] + 2 * STEP], 1000
+        return [at for at in sorted(counts) if marks["fault"] <= at <= marks["end"] + 2 * STEP], FROM_NOTHING
     begin = int(marks["calm"])
     often = collections.Counter({at: 0 for at in range(begin, int(marks["over"]), STEP)})
     for at, count in counts.items():
         often[begin + (at - begin) // STEP * STEP] += count
-    return outside(often, marks)
+    return outside(often, 0, marks)
 
 
-def as_before(values, marks):
+def as_before(values, small, marks):
     before = [v for at, v in values.items() if marks["calm"] <= at < marks["fault"]] or [0]
-    last = [v for at, v in values.items() if marks["over"] - 3 * STEP <= at <= marks["over"]]
-    small = least_of(values, marks)
-    return all(min(before) / 2 - small <= v <= 2 * max(before) + small for v in last)
+    last = [v for at, v in values.items() if marks["over"] - 2 * STEP <= at <= marks["over"]]
+    return all(min(before) / Limits.times - small <= v <= Limits.times * max(before) + small for v in last)
 
 
 def is_over(tool, name, marks):
     """Whether a figure is as before, or a kind of line that came again and again comes no more."""
     if name in tool.series:
-        return as_before(tool.series[name], marks)
+        return as_before(tool.series[name], least_of(tool, name), marks)
     times = {int(at - marks["fault"]) // STEP for at in tool.events[name] if at > marks["fault"]}
     return len(times) > 2 and max(times) < (marks["over"] - marks["fault"]) // STEP - 2
 
@@ -228,7 +243,7 @@ def stands_out(tool, marks):
     """Of each series that does: since when, and by how much it has risen."""
     found = {}
     for name, values in tool.series.items():
-        times, rise = outside(values, marks)
+        times, rise = outside(values, least_of(tool, name), marks)
         if times:
             found[name] = (times[0], rise)
     for name, counts in tool.events.items():
@@ -245,8 +260,13 @@ def early(tool, marks):
     for name, values in all_:
         times = [at for at, value in values.items() if at <= marks["end"] and value]
         if times and cause_of(name) == "xid":
-            found[name] = (times[0] - begin + marks["fault"], 1000)
+            found[name] = (times[0] - begin + marks["fault"], FROM_NOTHING)
     return found
+
+
+def is_statement(tool, name):
+    """A line, or a gauge that says yes or no: its words need no comparison with figures."""
+    return name in tool.events or name in tool.gauges and set(tool.series[name].values()) <= {0, 1}
 
 
 def seconds(time):
@@ -268,8 +288,10 @@ def cell(tool, fault, marks, noise):
         return "no", "no", "-", []
     seen = min(at for at, _ in found.values()) - marks["fault"]
     rising = {name: rise for name, (_, rise) in found.items() if causes[name] and rise > 1}
+    rising = {name: rise for name, rise in rising.items() if name not in tool.events or not OVER.search(name)}
+    rising = {name: rise for name, rise in rising.items() if is_statement(tool, name)} or rising
     most = max(rising.values(), default=0)
-    top = [name for name, rise in rising.items() if rise >= most / 2]
+    top = [name for name, rise in rising.items() if rise >= most * Limits.among]
     mine = [name for name in top if causes[name] == fault["cause"]]
     named = "no"
     if fault["cause"] == "forged" and not mine:
@@ -279,8 +301,8 @@ def cell(tool, fault, marks, noise):
         if len(mine) < len(top):
             named = "among others"
     end = "-"
-    if fault["ends"]:
-        rests = mine or found
+    if fault["ends"] and mine:
+        rests = [name for name in mine if name in tool.series] or mine
         over = any(OVER.search(name) and any(marks["end"] < at <= marks["over"] for at in counts)
                    and not any(marks["calm"] <= at <= marks["end"] for at in counts)
                    for name, counts in tool.events.items())
@@ -304,24 +326,35 @@ def faults():
             yield {"name": name, "cause": cause, "ends": ends == "yes", "title": title}
 
 
-def verdicts(out):
-    """Of each fault and tool (seen, named, end), and what each rests on."""
-    marks = read_marks(out)
-    tools = [Tool(out, name) for name in TOOLS]
+def judge(tools, marks):
+    """Of each fault and tool (seen, named, end), what each rests on, and what is named while nothing is wrong."""
+    cells, rests, wrong = {}, {}, {}
     noise = {tool.name: stands_out(tool, marks["nothing"]) for tool in tools}
-    cells, rests = {}, {}
     for fault in faults():
         if fault["name"] in marks and fault["name"] != "nothing":
             for tool in tools:
                 quiet = {same_kind(name) for name in noise[tool.name]}
                 *verdict, rests[fault["title"], tool.name] = cell(tool, fault, marks[fault["name"]], quiet)
-                cells.setdefault(fault["title"], {})[tool.name] = None if tool.failed else verdict
-    wrong = {}
+                cells.setdefault(fault["title"], {})[tool.name] = None if tool.failed else tuple(verdict)
     for tool in tools:
         named = sorted({cause_of(name) for name in noise[tool.name]} - {None})
         wrong[tool.name] = None if tool.failed else named
         rests["nothing is wrong", tool.name] = [name for name in noise[tool.name] if cause_of(name)]
-    return tools, cells, wrong, rests
+    return cells, wrong, rests
+
+
+def verdicts(out):
+    """By the usual limits, and marked what others would change."""
+    marks = read_marks(out)
+    tools = [Tool(out, name) for name in TOOLS]
+    others = []
+    for Limits.times, Limits.among in Limits.others:
+        others.append(judge(tools, marks)[0])
+    Limits.times, Limits.among = Limits.usual
+    cells, wrong, rests = judge(tools, marks)
+    near = {(title, tool) for title, row_ in cells.items() for tool, verdict in row_.items()
+            if any(other[title][tool] != verdict for other in others)}
+    return tools, cells, wrong, rests, near
 
 
 def row(*words):
@@ -350,11 +383,16 @@ def rank(verdict):
     return late(named), late(seen), end == "no"
 
 
-def page(tools, cells, wrong, _):
-    head("fault", *TOOLS.values())
+def rows(cells, wrong, near):
     for title, verdicts_ in cells.items():
-        row(title, *(text(verdicts_[tool]) for tool in TOOLS))
-    row("nothing is wrong: named", *(alarms(wrong[tool]) for tool in TOOLS))
+        yield title, *(text(verdicts_[tool]) + " ~" * ((title, tool) in near) for tool in TOOLS)
+    yield "nothing is wrong: named", *(alarms(wrong[tool]) for tool in TOOLS)
+
+
+def page(tools, cells, wrong, _, near):
+    head("fault", *TOOLS.values())
+    for words in rows(cells, wrong, near):
+        row(*words)
     print()
     for tool in tools:
         if tool.failed:
@@ -367,7 +405,7 @@ def page(tools, cells, wrong, _):
             print(f"- Better than xidscope at *{title}*: {', '.join(better)}.")
 
 
-def readme(_, cells, wrong, __):
+def readme(_, cells, wrong, *__):
     """Of each tool: how many faults it has shown, by whatever; and named."""
     head(f"of {len(cells)} faults", *TOOLS.values())
     for name, counts in (("seen", lambda seen, named, end: seen != "no"),
@@ -377,11 +415,23 @@ def readme(_, cells, wrong, __):
     row("named when nothing is wrong", *(alarms(wrong[tool]) for tool in TOOLS))
 
 
-def why(_, cells, __, rests):
+def why(_, cells, __, rests, ___):
     for (title, tool), names in rests.items():
         print(f"{title}, {tool}: {text(cells.get(title, {}).get(tool) or ['', ''])}")
         for name in names[:8]:
             print(f"    {cause_of(name)}: {name}")
+
+
+def differs(document, _, cells, wrong, __, near):
+    found = False
+    lines = pathlib.Path(document).read_text().splitlines()
+    there = {words[0]: words[1:] for words in (line[2:-2].split(" | ") for line in lines if line.startswith("| "))}
+    for title, *words in rows(cells, wrong, near):
+        for tool, here, before in zip(TOOLS, words, there.get(title, [""] * len(words))):
+            if here != before and not here.endswith("~") and not before.endswith("~"):
+                print(f"{title}, {tool}: {here}, where the page has {before}")
+                found = True
+    sys.exit(found)
 
 
 def costs(out):
@@ -405,6 +455,8 @@ def main():
         costs(out)
     elif sys.argv[2] == "documents":
         documents()
+    elif sys.argv[2] == "differs":
+        differs(sys.argv[3], *verdicts(out))
     else:
         {"page": page, "readme": readme, "why": why}[sys.argv[2]](*verdicts(out))
 

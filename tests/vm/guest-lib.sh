@@ -1,10 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # What a job may source in the guest (. /vm/guest-lib.sh): an NFS server, mounts, clients in network namespaces.
 
-# defer COMMAND...: has run-scenarios run it when the scenario has ended, whether it failed or not; what was deferred last
-# runs first. For commands and the functions here and in agent-lib.sh, with absolute paths. Other jobs ignore it.
+# defer COMMAND...: has clean_up run it, as run-scenarios does when the scenario has ended, whether it failed or not; what was
+# deferred last runs first. For commands and functions, with absolute paths. Jobs without a file $deferred ignore it.
 defer() {
 	[[ ! ${deferred:-} ]] || echo "${*@Q}" >>"$deferred"
+}
+clean_up() {
+	local command failed=0
+	[[ -e $deferred ]] || return 0
+	while read -r command; do
+		eval "$command" </dev/null || {
+			echo "cleaning up: failed: $command"
+			failed=1
+		}
+	done < <(tac "$deferred")
+	return $failed
 }
 
 # set_value FILE VALUE: writes it to a file of /proc or /sys, and defers writing what was there.

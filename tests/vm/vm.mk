@@ -18,7 +18,7 @@ $(T)/dirty: tests/vm/dirty.c | $(B)/.tools
 
 tests: $(T)/refuse $(T)/dirty
 
-check-all: ## run check, then what it leaves out: more scenarios on more kernels, transports, soak (two hours)
+check-all: ## run check, then what it leaves out: more scenarios on more kernels, transports, soak (three hours)
 	$(Q)$(MAKE) --no-print-directory check
 	$(Q)TIMEOUT=$${TIMEOUT:-3600} tests/vm/check.sh --all
 	$(Q)tests/vm/verdict_table.py build/vm/6.12-timed*
@@ -29,6 +29,7 @@ check-all: ## run check, then what it leaves out: more scenarios on more kernels
 	$(Q)$(MAKE) --no-print-directory soak SOAK_SECONDS=600 SOAK_CALLS=1000000 SOAK_MOUNTS=1000
 	$(Q)$(MAKE) --no-print-directory check-packages
 	$(Q)$(MAKE) --no-print-directory check-release
+	$(Q)$(MAKE) --no-print-directory versus
 
 verdicts: deps ## run the set-ups with a known limit, and print the table of docs/VERDICT.md (half an hour)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
