@@ -10,7 +10,7 @@ OUT: what tests/versus/guest.sh has left. why: what each cell rests on.
 The rule. Each figure that a tool prints is a series of values, one for each 5 s: a gauge its value, a counter what was
 added, sums of seconds and calls also their quotient, a distribution its mean. A kind of line, with numbers left out, is
 a series, too: how often it came. A figure stands out while it is above twice the most, or below half of the least, that
-it was before the fault, in two steps of 5 s one after the other; a kind of line does if it was not there before. What
+it was before the fault, in three steps of 5 s one after the other; a kind of line does if it was not there before. What
 also stands out while nothing is wrong is not believed, and is a wrong alarm if it names a cause.
 
 seen: something stands out. named: of what rises and has the words of some cause, most has risen that which has this
@@ -28,13 +28,13 @@ STEP = 5
 
 
 class Limits:
-    """Of the rule: how many times, and of the most. A cell that others change is near a limit."""
-    usual, others = (2, 1 / 2), ((1.5, 2 / 3), (3, 1 / 3))
-    times, among = usual
+    """Of the rule: how many times, of the most, and for how many steps. A cell that others change is near a limit."""
+    usual, others = (2, 1 / 2, 3), ((1.5, 2 / 3, 2), (3, 1 / 3, 4))
+    times, among, steps = usual
 
 
 FROM_NOTHING = 101  # by how much a figure rises then at most: least_of()
-LIMITS = (30, 60, 120, 180)  # seconds: what lies between is rounded up
+LIMITS = (30, 60, 120, 240)  # seconds: what lies between is rounded up
 # The words of each cause. The first that fits a series is its cause.
 CAUSES = {
     "forged": r"forged|unverified",
@@ -209,7 +209,7 @@ def outside(values, small, marks):
     least, most = min(before), max(before)
     during = sorted((at, v) for at, v in values.items() if marks["fault"] <= at <= marks["end"] + STEP)
     out = [(at, v) for at, v in during if v > Limits.times * most + small or v < least / Limits.times - small]
-    times = [at for (before_at, _), (at, _) in zip(out, out[1:]) if at - before_at <= 2 * STEP]
+    times = [at for (first, _), (at, _) in zip(out, out[Limits.steps - 1:]) if at - first <= Limits.steps * STEP]
     rise = max((v for _, v in out), default=0) if times else 0
     return times, (rise + small) / (most + small) if rise > most else 0
 
@@ -217,7 +217,7 @@ def outside(values, small, marks):
 def lines_of(counts, marks):
     """The same of a kind of line: that it comes, or twice as often as before."""
     if not any(marks["calm"] <= at < marks["fault"] for at in counts):
-        return [at for at in sorted(counts) if marks["fault"] <= at <= marks["end"] + 2 * STEP], FROM_NOTHING
+        return [at for at in sorted(counts) if marks["fault"] <= at <= marks["end"] + (Limits.steps - 1) * STEP], FROM_NOTHING
     begin = int(marks["calm"])
     often = collections.Counter({at: 0 for at in range(begin, int(marks["over"]), STEP)})
     for at, count in counts.items():
@@ -348,9 +348,9 @@ def verdicts(out):
     marks = read_marks(out)
     tools = [Tool(out, name) for name in TOOLS]
     others = []
-    for Limits.times, Limits.among in Limits.others:
+    for Limits.times, Limits.among, Limits.steps in Limits.others:
         others.append(judge(tools, marks)[0])
-    Limits.times, Limits.among = Limits.usual
+    Limits.times, Limits.among, Limits.steps = Limits.usual
     cells, wrong, rests = judge(tools, marks)
     near = {(title, tool) for title, row_ in cells.items() for tool, verdict in row_.items()
             if any(other[title][tool] != verdict for other in others)}
