@@ -3,7 +3,7 @@
 """Decides by one rule for all tools what each has shown of each fault, and prints the tables of docs/COMPARISON.md.
 
     table.py OUT page | readme | costs | documents | why
-    table.py OUT differs PAGE           the cells that are not as in that page, but for those marked ~; fails if there are any
+    table.py OUT differs PAGE       the cells that are not as in that page, but for those marked ~; fails if there are any
 
 OUT: what tests/versus/guest.sh has left. why: what each cell rests on.
 
@@ -217,7 +217,8 @@ def outside(values, small, marks):
 def lines_of(counts, marks):
     """The same of a kind of line: that it comes, or twice as often as before."""
     if not any(marks["calm"] <= at < marks["fault"] for at in counts):
-        return [at for at in sorted(counts) if marks["fault"] <= at <= marks["end"] + (Limits.steps - 1) * STEP], FROM_NOTHING
+        end = marks["end"] + (Limits.steps - 1) * STEP
+        return [at for at in sorted(counts) if marks["fault"] <= at <= end], FROM_NOTHING
     begin = int(marks["calm"])
     often = collections.Counter({at: 0 for at in range(begin, int(marks["over"]), STEP)})
     for at, count in counts.items():
