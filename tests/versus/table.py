@@ -3,7 +3,7 @@
 """Decides by one rule for all tools what each has shown of each fault, and prints the tables of docs/COMPARISON.md.
 
     table.py OUT page | readme | costs | documents | why
-    table.py OUT differs PAGE       the cells that are not as in that page, but for those marked ~; fails if there are any
+    table.py OUT differs PAGE       the cells that differ from the page, but for those marked ~; fails if any do
 
 OUT: what tests/versus/guest.sh has left. why: what each cell rests on.
 
