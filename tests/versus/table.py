@@ -34,7 +34,7 @@ class Limits:
 
 
 FROM_NOTHING = 101  # by how much a figure rises then at most: least_of()
-LIMITS = (30, 60, 120, 240)  # seconds: what lies between is rounded up
+ROUNDED = (30, 60, 120, 240)  # seconds: what lies between is rounded up
 # The words of each cause. The first that fits a series is its cause.
 CAUSES = {
     "forged": r"forged|unverified",
@@ -271,7 +271,7 @@ def is_statement(tool, name):
 
 
 def seconds(time):
-    return next((f"{limit} s" for limit in LIMITS if time <= limit), "later")
+    return next((f"{limit} s" for limit in ROUNDED if time <= limit), "later")
 
 
 def same_kind(name):
@@ -380,7 +380,7 @@ def alarms(causes):
 def rank(verdict):
     """Less is better: when it was named, seen, its end."""
     seen, named, end = verdict
-    late = [*(f"{limit} s" for limit in LIMITS), "later", "among others", "no", "taken for an Xid"].index
+    late = [*(f"{limit} s" for limit in ROUNDED), "later", "among others", "no", "taken for an Xid"].index
     return late(named), late(seen), end == "no"
 
 
