@@ -102,15 +102,32 @@ TEST(a_gpu_without_a_driver_beside_others_is_unused)
 			 0);
 	put("/sys/bus/pci/devices/0000:43:00.0/physfn", "");
 	f = (struct node_state){};
-	pcie_gpus_read(&f, root);
+	pcie_gpus_read(&f, &(struct node_state){}, root);
 	assert_int_equal(f.unused_count, 0); /* no GPU has the driver */
 	assert_int_equal(f.bus_count,
 			 2); /* one is a guest's; neither a function nor another vendor's */
 	put_gpu(16, 16);
 	read_one();
-	pcie_gpus_read(&f, root);
+	pcie_gpus_read(&f, &(struct node_state){}, root);
 	assert_int_equal(f.unused_count, 1);
 	assert_string_equal(f.unused[0], "0000:41:00.0");
+}
+
+TEST(gpus_are_looked_for_again_when_the_bus_has_other_addresses)
+{
+	struct node_state before = {}, now = {};
+
+	put("/sys/bus/pci/devices/0000:41:00.0/vendor", "0x10de\n");
+	put("/sys/bus/pci/devices/0000:41:00.0/class", "0x030000\n");
+	pcie_gpus_read(&before, &now, root);
+	assert_int_equal(before.bus_count, 1);
+	put("/sys/bus/pci/devices/0000:41:00.0/class", "0x020000\n");
+	pcie_gpus_read(&now, &before, root);
+	assert_int_equal(now.bus_count, 1);
+	put("/sys/bus/pci/devices/0000:42:00.0/vendor", "0x8086\n");
+	now = (struct node_state){};
+	pcie_gpus_read(&now, &before, root);
+	assert_int_equal(now.bus_count, 0);
 }
 
 /* The agent looks, @seconds after the boot: how many GPUs are unused. */

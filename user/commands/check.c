@@ -85,7 +85,7 @@ static void look_at_node(struct node_state *node, const struct options *o)
 	pcie_links_read(node, "",
 			corrected || o->health.rules[HEALTH_PCIE_WIDTH].level != HEALTH_OK);
 	if (o->health.rules[HEALTH_GPU_UNUSED].level != HEALTH_OK)
-		pcie_gpus_read(node, "");
+		pcie_gpus_read(node, &(struct node_state){}, "");
 	snprintf(counts, sizeof(counts), "%s/pcie", folder);
 	if (corrected && node->link_count && (!mkdir(folder, 0700) || errno == EEXIST))
 		pcie_links_count(node, counts, (double)monotonic_ns() / 1e9);

@@ -39,10 +39,10 @@ struct probe {
 void node_mounts_look(struct node_state *node, const char *mountinfo)
 {
 	struct node_mount *end = node->mounts + node->mount_count;
-	struct file_text text;
+	struct file_text text = {};
 	struct mountinfo_line m;
 	struct span rest;
-	bool read = !file_text_read(&text, mountinfo, PROC_MAX_BYTES);
+	bool read = node->mount_count && !file_text_read(&text, mountinfo, PROC_MAX_BYTES);
 
 	for (struct node_mount *mount = node->mounts; mount < end; mount++) {
 		mount->state = read ? MOUNT_ABSENT : MOUNT_FINE;

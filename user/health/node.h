@@ -46,6 +46,7 @@ struct node_state {
 	char bus[NODE_LINKS_MAX]
 		[PCI_ADDRESS_SIZE]; /* GPUs on the PCI bus, whatever driver they have */
 	size_t bus_count;
+	uint32_t bus_names; /* of the addresses of all devices on the bus, a checksum; 0: none */
 	struct node_link links[NODE_LINKS_MAX];
 	size_t link_count;
 	bool clock_unsynchronised;
@@ -89,8 +90,9 @@ void node_mounts_look(struct node_state *node, const char *mountinfo);
 void pcie_links_read(struct node_state *node, const char *root, bool links);
 
 /* Finds GPUs (vendor 10de, a display controller), and those that no driver has, if pcie_links_read() has found others. One that
- * is given to a guest has a driver (vfio-pci). Virtual functions are left out. */
-void pcie_gpus_read(struct node_state *node, const char *root);
+ * is given to a guest has a driver (vfio-pci). Virtual functions are left out. While the bus has the same addresses as in @before,
+ * its GPUs are those of @before: a node has hundreds of devices. */
+void pcie_gpus_read(struct node_state *node, const struct node_state *before, const char *root);
 
 /* Sets how many errors of each link were corrected in an hour: the present one or the one before. What was counted
  * when an hour began is kept in @file, which is replaced once an hour and when it lacks a GPU; without it nothing is

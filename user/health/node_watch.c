@@ -60,7 +60,7 @@ bool node_watch_look(struct node_watch *w, const char *root, double now)
 	w->looked = now;
 	node_mounts_look(&seen, PATHF("%s/proc/1/mountinfo", root));
 	pcie_links_read(&seen, root, true);
-	pcie_gpus_read(&seen, root);
+	pcie_gpus_read(&seen, &w->before, root);
 	w->node = seen;
 	w->node.unused_count = 0;
 	for (size_t i = 0; i < seen.unused_count; i++)

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "base/file_text.h"
 
@@ -114,21 +115,33 @@ static bool has(const char *device, const char *link)
 	return !lstat(PATHF("%s/%s", device, link), &st);
 }
 
-void pcie_gpus_read(struct node_state *node, const char *root)
+static bool is_gpu(const char *device)
 {
-	DIR *folder = opendir(PATHF("%s" DEVICES, root));
+	return reads_as(device, "vendor", "0x10de") && reads_as(device, "class", "0x03") &&
+	       !has(device, "physfn");
+}
+
+void pcie_gpus_read(struct node_state *node, const struct node_state *before, const char *root)
+{
+	const char *path = PATHF("%s" DEVICES, root);
+	DIR *folder = opendir(path);
 	char name[PCI_ADDRESS_SIZE];
 
-	while (next_device(folder, name)) {
-		const char *device = PATHF("%s" DEVICES "/%s", root, name);
-
-		if (node->bus_count == NODE_LINKS_MAX || !reads_as(device, "vendor", "0x10de") ||
-		    !reads_as(device, "class", "0x03") || has(device, "physfn"))
-			continue;
-		memcpy(node->bus[node->bus_count++], name, sizeof(name));
-		if (node->gpus && !has(device, "driver"))
-			memcpy(node->unused[node->unused_count++], name, sizeof(name));
+	while (next_device(folder, name))
+		node->bus_names =
+			(uint32_t)crc32(node->bus_names, (Bytef *)name, (uInt)strlen(name));
+	if (before->bus_names == node->bus_names) {
+		memcpy(node->bus, before->bus, sizeof(node->bus));
+		node->bus_count = before->bus_count;
+	} else {
+		folder = opendir(path);
+		while (next_device(folder, name))
+			if (node->bus_count < NODE_LINKS_MAX && is_gpu(PATHF("%s/%s", path, name)))
+				memcpy(node->bus[node->bus_count++], name, sizeof(name));
 	}
+	for (size_t i = 0; i < node->bus_count && node->gpus; i++)
+		if (!has(PATHF("%s/%s", path, node->bus[i]), "driver"))
+			memcpy(node->unused[node->unused_count++], node->bus[i], sizeof(name));
 }
 
 /* ---- the last hours ---- */
