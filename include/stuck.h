@@ -9,5 +9,8 @@
 /* Tasks of one look: more are left out. */
 #define STUCK_TASKS_MAX 256
 
+/* Possible CPUs: with more, sleeping tasks are not counted. */
+#define STUCK_CPUS_MAX 8192
+
 /* Functions of a stack, the innermost first. */
 #define STUCK_FRAMES 24

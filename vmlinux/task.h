@@ -52,6 +52,13 @@ struct task_struct___sleeping {
 	struct files_struct *files;
 };
 
+/* Of each CPU (kernel/sched/sched.h). */
+struct rq {
+	/* Tasks that fell asleep there without TASK_NOLOAD, less those that woke there: only the sum over all CPUs is a number of
+	 * tasks, modulo 2^32. */
+	unsigned int nr_uninterruptible;
+};
+
 /* Before 5.14 (2f064a59a11f). */
 struct task_struct___state {
 	volatile long state;

@@ -304,6 +304,19 @@ static char *read_text(struct stuck_tasks_bpf *bpf, size_t *len)
 	return NULL;
 }
 
+/* Whether a task may have been asleep since the last snapshot: the kernel counted some then and counts some now, or does not
+ * tell. */
+static bool may_have_slept(struct stuck_tasks *t)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+	bool before = t->sleepers;
+
+	t->sleepers =
+		bpf_prog_test_run_opts(bpf_program__fd(t->bpf->progs.count_sleepers), &opts) ||
+		!opts.retval || t->bpf->bss->sleepers;
+	return before && t->sleepers;
+}
+
 static int look(struct stuck_tasks *t, const struct snapshot *s, stuck_task_handler *handle,
 		void *context)
 {
@@ -315,6 +328,7 @@ static int look(struct stuck_tasks *t, const struct snapshot *s, stuck_task_hand
 	apart = (thread_cpu_ns() - begin) * STUCK_APART;
 	LOWER(apart, STUCK_APART_NS);
 	t->due_ns = s->time_ns + RAISE(apart, STUCK_LEAST_APART_NS);
+	t->looked_ns = s->time_ns;
 	if (text)
 		err = stuck_tasks_take(t, s, (struct span){ text, text + len }, handle, context);
 	free(text);
@@ -324,6 +338,7 @@ static int look(struct stuck_tasks *t, const struct snapshot *s, stuck_task_hand
 void stuck_tasks_add(struct stuck_tasks *t, const struct log *log, struct snapshot *s,
 		     stuck_task_handler *handle, void *context)
 {
+	bool due;
 	int err;
 
 	if (s->calls.source == RPC_SOURCE_NONE)
@@ -332,7 +347,8 @@ void stuck_tasks_add(struct stuck_tasks *t, const struct log *log, struct snapsh
 	    (!s->calls.mount_count && !s->calls.server_count) || !load(t, log))
 		return;
 	err = stuck_tasks_watch(t, s);
-	if (!err && s->time_ns >= t->due_ns)
+	due = may_have_slept(t) || t->count || s->time_ns >= t->looked_ns + STUCK_AWAKE_APART_NS;
+	if (!err && due && s->time_ns >= t->due_ns)
 		err = look(t, s, handle, context);
 	if (!err)
 		err = stuck_tasks_count(t, s);

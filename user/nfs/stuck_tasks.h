@@ -13,6 +13,8 @@
 #define STUCK_APART 15000
 #define STUCK_APART_NS 105000000000ull
 #define STUCK_LEAST_APART_NS 30000000000ull
+/* While the kernel counts no task in such sleep, looks are so far apart. */
+#define STUCK_AWAKE_APART_NS 1800000000000ull
 
 struct stuck_task {
 	int pid; /* the thread's */
@@ -37,6 +39,8 @@ struct stuck_tasks {
 	struct bpf_memory memory; /* of its maps and programs */
 	bool failed; /* the kernel refuses it: not tried again */
 	uint64_t due_ns; /* of the next look */
+	uint64_t looked_ns; /* the last look */
+	bool sleepers; /* tasks may have been asleep at the last snapshot */
 	struct stuck_task *tasks;
 	size_t count;
 	struct stuck_server *servers; /* whether they have had calls outstanding */
