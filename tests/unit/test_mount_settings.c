@@ -28,12 +28,22 @@ AFTER_EACH()
 #define OPS OP OP OP OP OP OP OP OP OP OP
 #define XPRT "\txprt:\ttcp 0 0 1 0 0 9 9 0 9 0 2 0 0\n"
 
-static void add(uint64_t seconds)
+static uint64_t reads, writes; /* calls so far */
+
+/* After further READs and WRITEs. */
+static void add_with(uint64_t seconds, uint64_t more_reads, uint64_t more_writes)
 {
 	snapshot_free(&now);
 	now.time_ns = seconds * SECOND;
+	snapshot_op(&now.calls, "nas", "READ")->total.bucket[0] = reads += more_reads;
+	snapshot_op(&now.calls, "nas", "WRITE")->total.bucket[0] = writes += more_writes;
 	assert_int_equal(nfs_mounts_add(&mounts, root, &now), 0);
 	assert_int_equal(mount_settings_add(&m, root, &now), 0);
+}
+
+static void add(uint64_t seconds)
+{
+	add_with(seconds, 1, 0);
 }
 
 /* All options of a mount that are known, in their order, and its readahead. */
@@ -127,8 +137,29 @@ TEST(writers_are_held_up_at_the_limit_of_dirty_pages)
 	    "nr_free_pages 5\nnr_dirty 100\nnr_writeback 20\nnr_writeback_temp 7\n"
 	    "nr_unstable 3\nnr_dirty_threshold 1000\nnr_dirty_background_threshold 500\n");
 	add(100);
+	assert_int_equal(now.calls.dirty_limit_bytes, 0); /* nobody has written */
+	add_with(110, 0, 1);
 	assert_int_equal(now.calls.dirty_bytes, 123 * sysconf(_SC_PAGESIZE));
 	assert_int_equal(now.calls.dirty_limit_bytes, 1000 * sysconf(_SC_PAGESIZE));
+	add(169);
+	assert_int_equal(now.calls.dirty_bytes, 123 * sysconf(_SC_PAGESIZE));
+	add(170);
+	assert_int_equal(now.calls.dirty_limit_bytes, 0);
+}
+
+TEST(without_calls_only_readahead_is_read_again)
+{
+	put_mounts("");
+	put_stats("9 9 0 900 4096000 1000 1000", 10);
+	put("/sys/class/bdi/0:53/read_ahead_kb", "128\n");
+	add(100);
+	put_stats("9 9 9999999 900 9999999 9000 1301", 15);
+	put("/sys/class/bdi/0:53/read_ahead_kb", "512\n");
+	add_with(160, 0, 0);
+	assert_int_equal(now.calls.mounts[1].readahead_bytes, 512 << 10);
+	assert_int_equal(now.calls.mounts[1].window_bytes, 100 * 4096);
+	add(220);
+	assert_int_equal(now.calls.mounts[1].window_bytes, 0);
 }
 
 TEST(without_mountstats_the_connections_are_those_asked_for)

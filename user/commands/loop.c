@@ -86,10 +86,10 @@ static bool handle_signals(struct loop *l)
 	return end;
 }
 
-static void serve(const struct loop *l)
+static void serve(const struct loop *l, bool readable)
 {
 	if (l->handler->serve)
-		l->handler->serve(l->handler->context);
+		l->handler->serve(l->handler->context, readable);
 }
 
 static bool handle(struct loop *l, enum wake wake)
@@ -99,7 +99,7 @@ static bool handle(struct loop *l, enum wake wake)
 	if (wake == WAKE_HOOKS)
 		observer_consume(l->observer);
 	else
-		serve(l);
+		serve(l, true);
 	return false;
 }
 
@@ -121,7 +121,7 @@ static int handle_due(struct loop *l)
 		return -1;
 	if (now >= l->poll_ns) {
 		poll_hooks(l);
-		serve(l);
+		serve(l, false);
 		report(l, LOOP_ALIVE);
 	}
 	next = l->tick_ns;

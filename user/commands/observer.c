@@ -205,7 +205,8 @@ int observer_snapshot(struct observer *o, struct snapshot *s)
 {
 	int err = 0;
 
-	follow_sunrpc(o, false);
+	if (o->modules < 0)
+		follow_sunrpc(o, false);
 	observer_consume(o);
 	s->time_ns = monotonic_ns();
 	s->wall = wall_seconds();

@@ -251,11 +251,16 @@ static void exported(struct agent *a, int err)
 		 a->attach_seconds * 1e3, a->options->output, a->options->interval);
 }
 
-static void on_answers(void *context)
+static void on_answers(void *context, bool readable)
 {
 	struct agent *a = context;
+	bool idle = true;
 	int err;
 
+	for (int i = 0; i < FILES; i++)
+		idle &= writer_is_idle(&a->files[i]);
+	if (idle && !readable)
+		return;
 	if (writer_serve(&a->files[FILE_OUTPUT], &err))
 		exported(a, err);
 	if (writer_serve(&a->files[FILE_STATE], &err) && err && a->observer.gpu)

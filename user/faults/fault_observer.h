@@ -90,8 +90,9 @@ void trace_events_free(struct trace_events *t);
 int trace_events_fd(const struct trace_events *t);
 void trace_events_consume(struct trace_events *t);
 
-/* Checks whether the driver was loaded or unloaded, where the kernel does not report that. */
+/* Checks whether the driver was loaded or unloaded, where the kernel does not report that; once a minute in any case, and whether
+ * all events are still enabled. */
 void trace_events_poll(struct trace_events *t);
 
-/* Adds the events' state, and checks for the driver in any case. */
-void trace_events_snapshot(struct trace_events *t, struct snapshot *s);
+/* Adds the events' state. */
+void trace_events_snapshot(const struct trace_events *t, struct snapshot *s);

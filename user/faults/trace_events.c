@@ -17,6 +17,9 @@
 #include "kernel/module_events.h"
 #include "kernel/trace.h"
 
+/* How often to look for events that came, or were switched off, without a report. */
+#define LOOK_NS 60000000000ull
+
 enum {
 	EVENT_MODULE_LOAD,
 	EVENT_MODULE_FREE,
@@ -49,6 +52,8 @@ struct trace_events {
 	bool modules_changed;
 	ino_t driver; /* module_number() */
 	bool driver_has_function;
+	uint64_t look_ns; /* when to look at all events next */
+	uint64_t memory; /* of the instance, at the last such look */
 };
 
 static void read_text(char *to, size_t size, const struct trace_event *event,
@@ -330,6 +335,14 @@ static void enable_kernel_events(struct trace_events *t, const struct log *log)
 	}
 }
 
+static void look_at_all(struct trace_events *t, const struct log *log)
+{
+	enable_kernel_events(t, log);
+	look_for_driver(t);
+	t->memory = trace_instance_memory(t->instance);
+	t->look_ns = monotonic_ns() + LOOK_NS;
+}
+
 struct trace_events *trace_events_new(const struct log *log, struct fault_stream *stream,
 				      struct fault_events *events, int *error)
 {
@@ -372,9 +385,8 @@ struct trace_events *trace_events_new(const struct log *log, struct fault_stream
 		log_debug(log, "the kernel log's clock is off by %lld ns",
 			  (long long)t->instance->log_offset_ns);
 	}
-	enable_kernel_events(t, log);
 	define_probe(t);
-	look_for_driver(t);
+	look_at_all(t, log);
 	return t;
 }
 
@@ -404,18 +416,18 @@ void trace_events_consume(struct trace_events *t)
 
 void trace_events_poll(struct trace_events *t)
 {
-	if (!t->events[EVENT_MODULE_LOAD].enabled)
+	if (monotonic_ns() >= t->look_ns)
+		look_at_all(t, NULL);
+	else if (!t->events[EVENT_MODULE_LOAD].enabled)
 		look_for_driver(t);
 }
 
-void trace_events_snapshot(struct trace_events *t, struct snapshot *s)
+void trace_events_snapshot(const struct trace_events *t, struct snapshot *s)
 {
-	look_for_driver(t);
-	enable_kernel_events(t, NULL);
 	/* An event that the kernel does not have is not a failed hook. */
 	for (int i = 0; i < EVENTS; i++)
 		if (signal_of[i] != SIGNALS && t->events[i].enabled)
 			snapshot_hook(&s->self, t->events[i].name, true);
 	snapshot_drop(&s->self, "trace_events", t->instance->missed);
-	s->self.trace_bytes = trace_instance_memory(t->instance);
+	s->self.trace_bytes = t->memory;
 }

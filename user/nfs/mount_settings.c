@@ -121,10 +121,8 @@ static int read_mounts(struct mount_settings *m, const char *root, const struct 
 
 	m->mounts = calloc(c->mount_count, sizeof(*m->mounts));
 	m->count = m->mounts ? c->mount_count : 0;
-	for (size_t i = 0; i < m->count; i++) {
+	for (size_t i = 0; i < m->count; i++)
 		m->mounts[i].device = c->mounts[i].device;
-		read_readahead(&m->mounts[i], root);
-	}
 	if (file_text_read(&text, PATHF("%s/proc/1/mountstats", root), FILE_MAX))
 		file_text_read(&text, PATHF("%s/proc/self/mountstats", root), FILE_MAX);
 	if (m->mounts)
@@ -206,22 +204,42 @@ static void set_mount(const struct mount_settings *m, struct nfs_mount *mount)
 	mount->direct_writes = from->direct_writes;
 }
 
+static uint64_t count_calls(const struct calls *c, enum rpc_kind kind)
+{
+	uint64_t calls = 0;
+
+	for (const struct rpc_op *o = c->ops; o < c->ops + c->op_count; o++)
+		if (rpc_kind_of(o->op) == kind)
+			calls += time_histogram_count(&o->total);
+	return calls;
+}
+
 int mount_settings_add(struct mount_settings *m, const char *root, struct snapshot *s)
 {
+	bool others = s->calls.mounts_version != m->version;
+	uint64_t writes = count_calls(&s->calls, RPC_KIND_WRITE);
 	int err = 0;
 
-	if (s->calls.mount_count &&
-	    (s->calls.mounts_version != m->version || s->time_ns >= m->due_ns)) {
-		uint64_t begin = thread_cpu_ns(), apart;
+	if (s->calls.mount_count && (others || s->time_ns >= m->due_ns)) {
+		uint64_t begin = thread_cpu_ns(), apart, moved;
 
-		if (s->calls.mounts_version != m->version)
+		if (others)
 			read_modules(m, root); /* one in use stays */
 		m->version = s->calls.mounts_version;
-		err = read_mounts(m, root, &s->calls);
+		moved = writes + count_calls(&s->calls, RPC_KIND_READ);
+		if (others || moved != m->moved)
+			err = read_mounts(m, root, &s->calls);
+		for (size_t i = 0; i < m->count; i++)
+			read_readahead(&m->mounts[i], root);
+		m->moved = moved;
 		apart = (thread_cpu_ns() - begin) * MOUNT_SETTINGS_APART;
 		m->due_ns = s->time_ns + (m->period_ns ? RAISE(apart, m->period_ns) : 0);
 	}
-	if (s->calls.mount_count)
+	if (writes != m->writes)
+		m->written_ns = s->time_ns;
+	m->writes = writes;
+	/* To read them takes a twentieth of a snapshot. */
+	if (m->written_ns && s->time_ns < m->written_ns + MOUNT_SETTINGS_NS)
 		read_dirty(&s->calls, root);
 	for (size_t i = 0; i < s->calls.mount_count; i++)
 		set_mount(m, &s->calls.mounts[i]);

@@ -4,10 +4,10 @@
 
 #include "snapshot/snapshot.h"
 
-/* How often the agent reads it, beside at each mount and unmount: readahead and connections change without one. With many
- * mounts more seldom: readings are at least this many times as far apart as one takes. */
+/* How often the agent reads it, beside at each mount and unmount: readahead changes without one, connections and bytes with calls.
+ * With many mounts more seldom: readings are at least this many times as far apart as one takes. */
 #define MOUNT_SETTINGS_NS 60000000000ull
-#define MOUNT_SETTINGS_APART 15000
+#define MOUNT_SETTINGS_APART 100000
 
 /* The places of what is used in mountstats: include/linux/nfs_iostat.h of the kernel. */
 enum mount_bytes {
@@ -34,6 +34,10 @@ struct mount_settings {
 	uint64_t period_ns; /* of reading */
 	uint64_t due_ns;
 	uint64_t version; /* of the mounts that were read last */
+	uint64_t
+		moved; /* READs, WRITEs and COMMITs at the last reading: mountstats has news of more alone */
+	uint64_t writes; /* WRITEs and COMMITs at the last snapshot ... */
+	uint64_t written_ns; /* ... and when there were more; 0: never */
 	struct mount_setting *mounts;
 	size_t count;
 	struct client_module modules[3];

@@ -27,6 +27,9 @@
 #define LOOK_NS 20000000000
 #define MAX_WAIT_NS 3600000000000
 
+/* How often to read the settings of slots. */
+#define SETTINGS_NS 60000000000
+
 /* With more calls than this between two looks, it is unlikely that none ends while a source is attached. */
 #define QUIET_CALLS 20
 
@@ -48,6 +51,8 @@ struct rpc_observer {
 	void *source_state; /* NULL: none is in use */
 	struct snapshot past; /* what earlier sources have counted */
 	struct snapshot connected; /* connects that the source in use leaves out */
+	uint32_t slots_wanted[SLOT_SETTINGS];
+	uint64_t settings_due_ns; /* when to read these next */
 	struct nfs_mounts mounts;
 	struct mount_calls_state mount_calls;
 
@@ -448,14 +453,17 @@ const char *rpc_observer_missing(const struct rpc_observer *o)
 						   "no source is available; see xidscope doctor";
 }
 
-static void read_slot_settings(uint32_t *wanted)
+static void read_slot_settings(struct rpc_observer *o, struct snapshot *s)
 {
 	char line[16];
 
-	for (int i = 0; i < SLOT_SETTINGS; i++)
-		wanted[i] = file_first_line(slot_settings[i].path, line, sizeof(line)) ?
-				    (uint32_t)strtoul(line, NULL, 10) :
-				    0;
+	for (int i = 0; i < SLOT_SETTINGS && s->time_ns >= o->settings_due_ns; i++)
+		o->slots_wanted[i] = file_first_line(slot_settings[i].path, line, sizeof(line)) ?
+					     (uint32_t)strtoul(line, NULL, 10) :
+					     0;
+	if (s->time_ns >= o->settings_due_ns)
+		o->settings_due_ns = s->time_ns + SETTINGS_NS;
+	memcpy(s->calls.slots_wanted, o->slots_wanted, sizeof(o->slots_wanted));
 }
 
 static int add_mount_calls(struct rpc_observer *o, const struct client_list *clients,
@@ -485,7 +493,7 @@ int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 	err = calls_add(&s->calls, &o->past.calls);
 	self_add(&s->self, &o->past.self);
 	s->calls.source = o->source;
-	read_slot_settings(s->calls.slots_wanted);
+	read_slot_settings(o, s);
 	s->calls.cpu_waiting_ns = cpu_pressure_waiting_ns("");
 	s->calls.unknown = ops ? 0 : o->past.calls.unknown;
 	if (!err && ops)

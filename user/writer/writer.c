@@ -205,6 +205,11 @@ bool writer_serve(struct writer *w, int *error)
 	return wrote;
 }
 
+bool writer_is_idle(const struct writer *w)
+{
+	return w->work == WRITER_IDLE && !w->text && !w->next;
+}
+
 bool writer_hangs(const struct writer *w)
 {
 	return w->work != WRITER_IDLE && w->waited.sum_ns > WRITER_HANG_NS;

@@ -59,7 +59,7 @@ struct writer {
 
 /* Starts the process, which opens the path. Call it before anything that the process must not inherit. @log, @role
  * and @path must outlive the writer. @epoll gets the descriptor that is readable when writer_serve() has work; also
- * call that every second. */
+ * call that every second, unless it is idle. */
 void writer_start(struct writer *w, const struct log *log, const struct writer_role *role,
 		  const char *path, int epoll);
 
@@ -69,6 +69,9 @@ void writers_wait_ready(struct writer *w, size_t count, uint64_t most_ns);
 
 /* Returns whether a write has succeeded or failed: then *@err is 0 or -errno, which has been logged if it is new. */
 bool writer_serve(struct writer *w, int *err);
+
+/* Whether the process has nothing to do: then writer_serve() has work only when the descriptor is readable. */
+bool writer_is_idle(const struct writer *w);
 
 /* Whether the process has not answered for WRITER_HANG_NS, by the last writer_serve(). */
 bool writer_hangs(const struct writer *w);
