@@ -27,7 +27,7 @@ cp -r "$("$vm/modules.sh" $kernel)" "$job/modules"
 	echo 'interval:s:5 { print(@total); print(@before); print(@rtt); print(@finish); print(@slot); print(@send); print(@session);'
 	echo 'print(@delay); clear(@total); clear(@before); clear(@rtt); clear(@finish); clear(@slot); clear(@send); clear(@session); clear(@delay); }'
 } >"$job/rpc.bt"
-grep -v '^#' "$here/faults.tsv" | awk -F '\t' -v only="$*" '!only || index(" " only " ", " " $1 " ") { print $1, $2 }' >"$job/faults"
+grep -v '^#' "$here/faults.tsv" | awk -F '\t' -v only="$*" '!only || $1 == "nothing" || index(" " only " ", " " $1 " ") { print $1, $2 }' >"$job/faults"
 tr ' ' '\n' <<<"${TOOLS:-}" >"$job/tools"
 [[ ${TOOLS:-} ]] || : >"$job/tools"
 {

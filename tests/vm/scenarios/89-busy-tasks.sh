@@ -11,7 +11,7 @@ nfs_server_start
 agent_start --interval 15 --events events.json
 nfs_mount 4.2 '' /mnt/busy
 mkdir /mnt/busy/own
-cat /proc/loadavg >load
+ulimit -n 8192 # of fio's threads
 # Of four threads two read directly, one writes a file of its own and syncs, one writes the file that all of these share.
 fio --thread --group_reporting --time_based --runtime="${seconds:=150}" --bs=4k --fallocate=none --eta=never --output=fio.txt \
 	--name=read --numjobs=$((${threads:=200} / 2)) --rw=randread --direct=1 --filename=/mnt/busy/read --size=16m \
