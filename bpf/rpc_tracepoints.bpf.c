@@ -604,8 +604,6 @@ static __always_inline void call_record(struct rpc_series *s, struct rpc_share_s
 		earlier_record(of_server, now - f->execute, setup, t);
 	if (!t)
 		return;
-	if (f->rtt)
-		gap_record(of_server, &t->waits, xtime + f->rtt);
 	if (t->waits.asleep) {
 		/* Its wake-up was missed: the wait counts as `setup`. */
 		drop(RPC_DROP_WAITER);
@@ -618,6 +616,8 @@ static __always_inline void call_record(struct rpc_series *s, struct rpc_share_s
 		if (server)
 			add(&server->retransmits, t->transmits - 1);
 	}
+	if (f->rtt)
+		gap_record(of_server, &t->waits, xtime + f->rtt);
 }
 
 SEC("tp/sunrpc/rpc_stats_latency")
