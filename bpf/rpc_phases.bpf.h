@@ -273,6 +273,34 @@ static __always_inline __u64 phases_record(struct rpc_series *s, struct rpc_shar
 	return before;
 }
 
+/* A longer gap between two replies counts as this one, of a second: sums of its square do not overflow. */
+#define MAX_GAP (1u << 20)
+
+/* A reply to a call of @server came at @when (CLOCK_MONOTONIC, ns). Counts how long after the one before, if the call had waited
+ * for a slot. Calls are recorded later, perhaps in another order: a reply before the last one does not count. */
+static __always_inline void gap_record(__u32 server, const struct rpc_waits *w, __u64 when)
+{
+	__u32 copy = SHARD_INDEX(server, 0);
+	struct rpc_server_stats *s;
+	__u64 last, gap;
+
+	if (!w->wait_ns[RPC_PHASE_SLOT] && !w->wait_ns[RPC_PHASE_SESSION])
+		return;
+	s = bpf_map_lookup_elem(&server_stats, &copy);
+	if (!s || s->replied >= when)
+		return;
+	last = s->replied;
+	s->replied = when;
+	if (!last)
+		return;
+	gap = (when - last) >> RPC_GAP_SHIFT;
+	if (gap > MAX_GAP)
+		gap = MAX_GAP;
+	add(&s->gaps.count, 1);
+	add(&s->gaps.sum, gap);
+	add(&s->gaps.squares, gap * gap);
+}
+
 /* Whether a call of @total ns may have begun before the programs were attached. Costs no look at its start. */
 static __always_inline bool may_be_earlier(__u64 total)
 {

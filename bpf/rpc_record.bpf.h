@@ -27,9 +27,12 @@ static __always_inline void call_end_depths(const struct rpc_xprt *xprt, struct 
 	call_end_depth(s, epoch, RPC_QUEUE_PENDING, FIELD(xprt, pending.qlen));
 }
 
-/* Frees the task's entry, unless the task already sleeps before its next attempt. */
-static __always_inline void call_forget(struct rpc_waiter *w, const struct rpc_task *task)
+/* Frees the task's entry, unless the task already sleeps before its next attempt. @rtt: up to the reply; 0: there was none. */
+static __always_inline void call_forget(struct rpc_waiter *w, const struct rpc_task *task,
+					const struct rpc_rqst *rqst, __u32 server, __u64 rtt)
 {
+	if (rtt && w->start == (__u64)FIELD(task, tk_start))
+		gap_record(server, &w->waits, FIELD(rqst, rq_xtime) + rtt);
 	w->waits.booked = 0;
 	if (!w->waits.asleep)
 		task_drop((__u64)task);
@@ -151,7 +154,7 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	/* Otherwise the compiler makes two copies of what comes between. */
 	asm volatile("" : "+r"(w));
 	if (w)
-		call_forget(w, task);
+		call_forget(w, task, rqst, ref.server, received ? times.rtt : 0);
 	add(&s->sent_bytes, sent);
 	add(&s->received_bytes, received);
 	add_in_order(&c->finished, 1);

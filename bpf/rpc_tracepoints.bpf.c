@@ -616,6 +616,8 @@ static __always_inline void call_record(struct rpc_series *s, struct rpc_share_s
 		if (server)
 			add(&server->retransmits, t->transmits - 1);
 	}
+	if (f->rtt)
+		gap_record(of_server, &t->waits, xtime + f->rtt);
 }
 
 SEC("tp/sunrpc/rpc_stats_latency")

@@ -196,6 +196,12 @@ struct rpc_peak {
 	__u32 depth[2];
 };
 
+/* The times between two replies to calls that have waited for a slot, in units of 1,024 ns. */
+#define RPC_GAP_SHIFT 10
+struct rpc_gaps {
+	__u64 count, sum, squares;
+};
+
 /* One server, one shard. */
 struct rpc_server_stats {
 	/* In source btf: its series as 1 + number, 0 for "not looked up yet"; NFSv3, NFSv4. */
@@ -203,6 +209,9 @@ struct rpc_server_stats {
 	__u64 depth[RPC_QUEUES][DEPTH_BUCKETS];
 	__u64 depth_sum[RPC_QUEUES];
 	__u64 earlier_ns; /* of setup: before the programs were attached */
+	/* The first shard has all of them. */
+	__u64 replied; /* the last such reply: CLOCK_MONOTONIC, ns */
+	struct rpc_gaps gaps;
 	/* Of xmit and pending; the limits' peaks are with their transport,
 	 * where the queue's lock orders the writers. */
 	struct rpc_peak peak[RPC_QUEUES];

@@ -494,6 +494,54 @@ TEST(a_wait_that_is_too_long_is_cut_and_counted)
 	assert_int_equal(rpc_dropped[RPC_DROP_CLIPPED], 1);
 }
 
+/* A call is answered at @when, in units of gaps, which waited on @q before if that is not NULL. */
+static void answered(struct rpc_xprt *xprt, struct rpc_wait_queue *q, __u64 when)
+{
+	__u64 ns = when << RPC_GAP_SHIFT;
+	struct call c;
+
+	call_prepare(&c, xprt, &read_op);
+	c.task.tk_start = ns - 9000;
+	c.rqst.rq_xtime = ns - 3000;
+	if (q) {
+		now_ns = ns - 8000;
+		rpc_task_sleep(&c.task, q);
+		now_ns = ns - 4000;
+		q->qlen = 1;
+		rpc_task_wakeup(&c.task, q);
+	}
+	rpc_stats_latency(&c.task, 6000, 3000, 10000);
+}
+
+TEST(replies_to_calls_that_waited_for_slots_have_gaps)
+{
+	struct rpc_xprt *xprt = connect_to(0, 0);
+	struct rpc_wait_queue session = { .name = "ForeChannel Slot table" };
+	const struct {
+		struct rpc_wait_queue *q;
+		__u64 when, count, sum, squares; /* then */
+	} replies[] = {
+		{ &xprt->backlog, 1000000, 0, 0, 0 }, /* the first one */
+		{ &xprt->backlog, 1005000, 1, 5000, 25000000 },
+		{ NULL, 1006000, 1, 5000, 25000000 },
+		{ &xprt->sending, 1007000, 1, 5000, 25000000 },
+		{ &session, 1008000, 2, 8000, 34000000 },
+		{ &xprt->backlog, 1007500, 2, 8000, 34000000 }, /* recorded too late */
+		{ &xprt->backlog, 90000000, 3, 8000 + MAX_GAP,
+		  34000000 + (__u64)MAX_GAP * MAX_GAP },
+	};
+	struct rpc_server_stats *s;
+	__u32 first = 0;
+
+	for (size_t i = 0; i < COUNT(replies); i++) {
+		answered(xprt, replies[i].q, replies[i].when);
+		s = bpf_map_lookup_elem(&server_stats, &first);
+		assert_int_equal(s->gaps.count, replies[i].count);
+		assert_int_equal(s->gaps.sum, replies[i].sum);
+		assert_int_equal(s->gaps.squares, replies[i].squares);
+	}
+}
+
 TEST(slow_calls_without_room_are_counted)
 {
 	struct rpc_xprt *xprt = connect_to(0, 0);

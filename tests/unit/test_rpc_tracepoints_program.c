@@ -177,6 +177,42 @@ TEST(the_waits_of_a_task_that_has_ended_are_not_the_next_ones)
 	assert_int_equal(counted_for("10.0.0.1").phase_ns[RPC_PHASE_SLOT], 0);
 }
 
+/* A call is answered at @when, in units of gaps, which waited for a slot before if @waits. */
+static void answered(__u32 task, bool waits, __u64 when)
+{
+	now_ns = (when << RPC_GAP_SHIFT) - 90000;
+	if (waits)
+		happens(tp_sleep, 5, task, 0, "xprt_backlog", "", "");
+	now_ns += 50000;
+	if (waits)
+		happens(tp_wakeup, 5, task, 0, "xprt_backlog", "", "");
+	now_ns += 10000;
+	transmitted(5, task);
+	now_ns += 40000;
+	happens(tp_end, 5, task, 0, "", "", "");
+	event.backlog = 60;
+	event.rtt = 30;
+	event.execute = 100;
+	happens(tp_latency, 5, task, 3, "nfs", "READ", "");
+}
+
+TEST(replies_to_calls_that_waited_for_slots_have_gaps)
+{
+	struct rpc_server_stats *s;
+	__u32 server;
+
+	mounted(5, "10.0.0.1");
+	answered(1, true, 1000000);
+	answered(2, true, 1005000);
+	answered(3, false, 1006000);
+	answered(4, true, 1007000);
+	server = client_server(client_of(5), 5);
+	s = bpf_map_lookup_elem(&server_stats, &server);
+	assert_printed("2 7000 29000000", "%llu %llu %llu", s->gaps.count, s->gaps.sum,
+		       s->gaps.squares);
+	now_ns = 1000;
+}
+
 TEST(servers_that_do_not_fit_are_counted)
 {
 	for (__u32 i = 0; i < RPC_MAX_SERVERS + 2; i++) {

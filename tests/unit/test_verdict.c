@@ -17,6 +17,7 @@ static double cpu_waiting; /* share of the time in which a task waits for a CPU 
 struct setup {
 	unsigned int slots, servers; /* how many calls are served at once */
 	uint64_t service_ns, delay_ns, think_ns, send_ns, finish_ns, setup_ns;
+	uint64_t uneven_ns; /* calls take so much longer and so much shorter in turn */
 	uint64_t tick_ns; /* answers come at its multiples, all of them before the next call */
 	enum rpc_phase waits; /* what waiting for slots is */
 	const char *op, *protocol; /* NULL: tcp */
@@ -28,7 +29,7 @@ struct setup {
 	uint64_t at[CALLERS], begun[CALLERS], sent[CALLERS], served_ns[CALLERS];
 	uint64_t queue[CALLERS]; /* order of arrival */
 	uint64_t free_at[CALLERS]; /* of each of the server's workers */
-	uint64_t order, calls, time_ns;
+	uint64_t order, calls, time_ns, replied;
 	unsigned int in_use;
 };
 
@@ -80,6 +81,19 @@ static struct rpc_transport_state *transport(void)
 	return t;
 }
 
+/* A reply has come, as bpf/rpc_phases.bpf.h records it. */
+static void reply(struct setup *u, uint64_t when)
+{
+	uint64_t gap = (when - u->replied) >> RPC_GAP_SHIFT;
+
+	if (u->replied) {
+		server()->gaps.count++;
+		server()->gaps.sum += gap;
+		server()->gaps.squares += gap * gap;
+	}
+	u->replied = when;
+}
+
 /* The call of @c ends. */
 static void finish(struct setup *u, unsigned int c)
 {
@@ -104,6 +118,8 @@ static void finish(struct setup *u, unsigned int c)
 		s->depth_max[RPC_QUEUE_PENDING] = u->in_use - 1;
 	transport()->replies++;
 	transport()->rtt_ns += rtt;
+	if (waited)
+		reply(u, u->at[c] - u->finish_ns);
 	u->in_use--;
 	u->calls++;
 	u->step[c] = THINKS;
@@ -120,7 +136,8 @@ static void send_call(struct setup *u, unsigned int c, uint64_t when)
 		if (u->free_at[i] < u->free_at[worker])
 			worker = i;
 	begin = u->free_at[worker] > when ? u->free_at[worker] : when;
-	u->free_at[worker] = begin + u->service_ns;
+	u->free_at[worker] =
+		begin + u->service_ns + (u->order % 2 ? 2 * u->uneven_ns : 0) - u->uneven_ns;
 	u->sent[c] = when;
 	u->step[c] = SERVED;
 	u->at[c] = u->free_at[worker] + u->delay_ns + u->finish_ns + u->send_ns + u->setup_ns;
@@ -351,6 +368,21 @@ static const struct {
 	  CONFIDENCE_LOW, .sentence = "cannot be decided", .gain = 9, .most = { 7.5, 8.1 } },
 	{ "a serial server behind few slots", SETUP(4, 1, 5 * MS, "WRITE", .bytes = 4096), { ALTERNATED }, BOUND_SERVER,
 	  CONFIDENCE_MEDIUM, .setting = "", .most = { 1, 1.1 } },
+	{ "which was busy before", SETUP(4, 1, 5 * MS, "WRITE"), { STEADY }, BOUND_SERVER, CONFIDENCE_MEDIUM, .setting = "",
+	  .sentence = "at equal distances, every 5 ms", .most = { 1, 1.001 } },
+	{ "behind slots of the session", SESSION_SETUP(4, 1, 5 * MS, "WRITE"), { STEADY }, BOUND_SERVER, CONFIDENCE_MEDIUM,
+	  .setting = "", .wanted = 64 },
+	{ "too few slots", SETUP(3, 1, 5 * MS, "WRITE"), { STEADY }, BOUND_SLOT, CONFIDENCE_LOW, .setting = TCP_SLOTS },
+	{ "too few replies", SETUP(4, 1, 55 * MS, "WRITE"), { STEADY }, BOUND_SLOT, CONFIDENCE_LOW, .setting = TCP_SLOTS },
+	{ "just enough of them", SETUP(4, 1, 45 * MS, "WRITE"), { STEADY }, BOUND_SERVER, CONFIDENCE_MEDIUM, .setting = "" },
+	{ "distances that are nearly equal", SETUP(4, 1, 5 * MS, "WRITE", .uneven_ns = 1100000), { STEADY }, BOUND_SERVER, CONFIDENCE_MEDIUM, .setting = "" },
+	{ "distances that are not", SETUP(4, 1, 5 * MS, "WRITE", .uneven_ns = 1200000), { STEADY }, BOUND_SLOT, CONFIDENCE_LOW, .setting = TCP_SLOTS },
+	{ "then equal ones in less than half of the time", SETUP(4, 1, 5 * MS, "WRITE"), { 32, 32, 32, 32, 32 }, BOUND_SLOT,
+	  CONFIDENCE_LOW, .setting = TCP_SLOTS, .goes_on = true },
+	{ "then in most of it", SETUP(4, 1, 5 * MS, "WRITE"), { 32, 32 }, BOUND_SERVER, CONFIDENCE_MEDIUM, .setting = "",
+	  .goes_on = true },
+	{ "a serial server that is busy from five slots on", SETUP(6, 1, 4 * MS, "WRITE", .delay_ns = 14 * MS), { VARIED },
+	  BOUND_SERVER, CONFIDENCE_MEDIUM, .setting = "", .sentence = "at equal distances" },
 	{ "a link that brings parts of replies", SETUP(4, 1, 5 * MS, "READ", PATH(5000000, 700000, MS / 5, MS, true)), {
 	  ALTERNATED }, BOUND_SERVER, CONFIDENCE_MEDIUM, .sentence = "So does a link at its rate." },
 	{ "two workers behind four slots", SETUP(4, 2, 5 * MS, "WRITE"), { ALTERNATED }, BOUND_SERVER, CONFIDENCE_MEDIUM,
@@ -426,9 +458,9 @@ static const struct {
 	  CONFIDENCE_LOW, .gain = 9, .goes_on = true },
 	{ "more workers than a low load has calls, fewer than a high one", SETUP(64, 9, 2 * MS, "READ"), { 4, 16, 4, 16 },
 	  BOUND_APPLICATION, CONFIDENCE_MEDIUM, .setting = "" },
-	{ "small calls", SETUP(4, 1, 5 * MS, "WRITE", .bytes = 4096), { 1, 1, 2 }, BOUND_SERVER, CONFIDENCE_MEDIUM,
+	{ "small calls", SETUP(3, 1, 5 * MS, "WRITE", .bytes = 4096), { 1, 1, 2 }, BOUND_SERVER, CONFIDENCE_MEDIUM,
 	  .setting = NULL },
-	{ "are not compared with large ones", SETUP(4, 1, 5 * MS, "WRITE", .bytes = 1 << 20), { STEADY }, BOUND_SLOT,
+	{ "are not compared with large ones", SETUP(3, 1, 5 * MS, "WRITE", .bytes = 1 << 20), { STEADY }, BOUND_SLOT,
 	  CONFIDENCE_LOW, .goes_on = true },
 	{ "without phases", SETUP(4, 1, 5 * MS, "WRITE"), { VARIED }, BOUND_NONE, CONFIDENCE_LOW, .sentence =
 	  "cannot be decided", .unknown = RPC_ALL_FACTS },
@@ -496,6 +528,15 @@ TEST(slots_are_not_certain)
 		    1.01 * throughput(&u, 8, 32));
 }
 
+/* It may have answered at equal distances by chance. */
+TEST(an_answer_that_takes_no_longer_outweighs_equal_distances)
+{
+	struct setup u = SETUP(4, 1, 4900000, "WRITE", .delay_ns = 15100000);
+
+	RUN(&u, VARIED);
+	assert_bound(BOUND_SLOT, CONFIDENCE_MEDIUM);
+}
+
 /* The callers pause within the interval: on average few calls are in flight, although all slots
  * are in use whenever there are calls. */
 TEST(a_burst_that_fills_half_an_interval_is_no_variation)
@@ -516,6 +557,21 @@ TEST(a_burst_that_fills_half_an_interval_is_no_variation)
 	}
 	verdict = verdict_of(&sums, SERVER);
 	assert_true(verdict.gain_expected == 0);
+}
+
+/* Otherwise the callers may make calls at equal distances. */
+TEST(equal_distances_prove_nothing_unless_slots_are_full)
+{
+	struct setup u = SETUP(4, 1, 5 * MS, "WRITE");
+
+	op_of(u.op);
+	transport()->slots_max = 4;
+	for (int i = 0; i < 4; i++) {
+		simulate(&u, 32, before.time_ns + SECOND);
+		transport()->saturated_ns[RPC_LIMIT_SLOT] += SECOND * 9 / 10;
+		end_interval(SECOND);
+	}
+	judge(BOUND_SLOT, CONFIDENCE_LOW);
 }
 
 /* What runs in the rest of each interval waits for no slot, and says nothing about those that do. */

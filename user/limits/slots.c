@@ -11,6 +11,10 @@
 /* A setting that raises the slots by less is not worth a remount. */
 #define WORTH_IT 1.25
 
+/* A server that serves all calls at once answers at the distances at which they happened to be sent: from so many slots on
+ * these are hardly ever equal. */
+#define EVEN_SLOTS 4
+
 #define MAX_RDMA_SLOTS 16384 /* RPCRDMA_MAX_SLOT_TABLE */
 #define MAX_SESSION_SLOTS 1024 /* NFS4_MAX_SLOT_TABLE */
 
@@ -186,6 +190,22 @@ static bool is_far(const struct judgement *j, enum bound limit, double calls)
 	       queue_of(j->v, limit)->full;
 }
 
+/* Decides that the server answers at a fixed rate, if it does. Returns whether. */
+static bool judge_even(struct judgement *j, double slots, const char *what)
+{
+	const struct slot_waits *w = &j->v->waits;
+
+	if (slots < EVEN_SLOTS || 2 * w->even <= w->gaps)
+		return false;
+	decide(j->to, BOUND_SERVER, CONFIDENCE_MEDIUM);
+	j->to->gain_at_most = 1;
+	say(j->to,
+	    "Calls wait for %s, but replies come one after another at equal distances, every %.3g ms: the "
+	    "server, or a link, serves one at a time or at a fixed rate; more slots would hardly help.",
+	    what, ratio((double)(w->even_sum << RPC_GAP_SHIFT) / 1e6, (double)w->even));
+	return true;
+}
+
 void judge_slots(struct judgement *j, enum bound limit)
 {
 	const char *what = limit == BOUND_SESSION ? "session slots" : "RPC slots";
@@ -218,6 +238,8 @@ void judge_slots(struct judgement *j, enum bound limit)
 			expected = true;
 		}
 	}
+	if (!expected && judge_even(j, slots, what))
+		return;
 	wanted = power_of_two_above(wanted / share) * share;
 	if (wanted > most_slots(j->v, limit))
 		wanted = most_slots(j->v, limit);

@@ -7,6 +7,9 @@
 /* So many say how long a call takes. */
 #define SOME_CALLS 20
 
+/* The squared coefficient of variation of distances that are equal. */
+#define EVEN 0.05
+
 /* What a connection sends is acknowledged with the next reply at the latest, if not at once or after a pause, which is shorter
  * than this. A round trip that is longer, and has as long as so many replies take, is a queue on the way. */
 #define LONG_QUEUE_NS UINT64_C(100000000)
@@ -313,15 +316,31 @@ static void add_queue(struct slot_queue *q, const struct depth_histogram *depth,
 		q->most = mean;
 }
 
+/* Notes how many replies came at equal distances; @full: while calls waited for slots all the time. */
+static void add_gaps(struct slot_waits *w, const struct rpc_gaps *g, bool full)
+{
+	double sum = (double)g->sum;
+
+	w->gaps += g->count;
+	if (!full || g->count < SOME_CALLS ||
+	    (double)g->count * (double)g->squares > (1 + EVEN) * sum * sum)
+		return;
+	w->even += g->count;
+	w->even_sum += g->sum;
+}
+
 /* Notes how many calls wait for slots, and how much of the calls' time was not spent so. */
 static void add_queued(struct server_sums *v, const struct interval *n)
 {
 	static const enum rpc_limit limits[] = { RPC_LIMIT_SLOT, RPC_LIMIT_SESSION };
 	uint64_t queued = n->phase_ns[RPC_PHASE_SLOT] + n->phase_ns[RPC_PHASE_SESSION];
+	const uint64_t *waited = n->saturated_ns, full = n->ns - n->ns / 20;
 
 	for (const enum rpc_limit *l = limits; l < limits + COUNT(limits); l++)
 		add_queue(&v->waits.queue[*l], &n->server->depth[*l], n->server->now->depth_max[*l],
-			  n->saturated_ns[*l] >= n->ns - n->ns / 20);
+			  waited[*l] >= full);
+	add_gaps(&v->waits, &n->server->gaps,
+		 waited[RPC_LIMIT_SLOT] >= full || waited[RPC_LIMIT_SESSION] >= full);
 	if (queued * 10 < n->total_ns || queued >= n->total_ns)
 		return;
 	v->waits.total_ns += n->total_ns;

@@ -32,6 +32,8 @@ struct slot_waits {
 	/* Of the intervals in which calls waited: all the calls' time, and that without these waits. */
 	uint64_t total_ns, hold_ns;
 	struct slot_queue queue[RPC_LIMITS]; /* RPC_LIMIT_SLOT and RPC_LIMIT_SESSION */
+	/* As in struct rpc_gaps: how many; of them, those in intervals in which they are equal, and their sum. */
+	uint64_t gaps, even, even_sum;
 };
 
 /* TCP sends a segment again after this time or more, if nothing came after it (TCP_RTO_MIN). */

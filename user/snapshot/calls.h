@@ -169,6 +169,7 @@ struct rpc_server_state {
 	uint64_t oldest_ns[RPC_QUEUES]; /* age of the oldest waiter, 0: none */
 	uint64_t credentials_ns; /* that tasks waited for upcalls, added up; a part of setup */
 	uint64_t earlier_ns; /* in which no wait was seen: before the attach; a part of setup */
+	struct rpc_gaps gaps;
 	uint32_t session_slots; /* that the session allows, as of its last wait; 0: it had none */
 	/* static, not recorded: what limited its calls in the last interval; NULL: unknown */
 	const char *bound_by;

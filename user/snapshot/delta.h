@@ -33,6 +33,7 @@ struct server_delta {
 	const struct rpc_server_state *now;
 	struct depth_histogram depth[RPC_QUEUES];
 	uint64_t credentials_ns, earlier_ns;
+	struct rpc_gaps gaps;
 };
 
 struct mount_delta {

@@ -106,6 +106,7 @@ static const struct field server_fields[] = {
 	ROW(rpc_server_state, U64, LARGEST, oldest_ns),
 	DIFF(rpc_server_state, server_delta, U64, COUNTER, credentials_ns),
 	DIFF(rpc_server_state, server_delta, U64, COUNTER, earlier_ns),
+	DIFF(rpc_server_state, server_delta, U64, COUNTER, gaps),
 	ROW(rpc_server_state, U32, LARGEST, session_slots),
 	ROW(rpc_server_state, NAME, DETAIL, bound_by, .left_out = true),
 };
