@@ -250,12 +250,13 @@ bool judge_lock(struct judgement *j)
 	    (double)a->held_up_ns >= HELD_UP * (double)j->v->active.ns)
 		return false;
 	decide(j->to, BOUND_APPLICATION, CONFIDENCE_MEDIUM);
+	j->to->gain_at_most = 1 + waiting / flight;
 	say(j->to,
 	    "On average %.0f tasks wait for the lock of a file in %s, with %.2g calls at once: a buffered "
-	    "write keeps all others out, and buffered and O_DIRECT calls keep each other out. More "
-	    "threads would wait too. More files would raise the throughput, or O_DIRECT alone.",
-	    waiting, a->locked, flight);
-	j->to->gain_at_most = 1 + waiting / flight;
+	    "write keeps all others out, and buffered and O_DIRECT calls keep each other out. More threads "
+	    "would wait as well. More files, or O_DIRECT alone, would raise the throughput: %.1f times at "
+	    "most.",
+	    waiting, a->locked, flight, j->to->gain_at_most);
 	return true;
 }
 
