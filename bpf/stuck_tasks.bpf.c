@@ -8,8 +8,9 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Set before each look. */
+/* Set before each look: tasks that sleep for less are left out. */
 __u32 tasks_left = 0;
+__u64 least_asleep_ns = 0;
 
 /* The registers at the entry of a system call (arch/x86/include/asm/ptrace.h, arch/arm64/include/asm/ptrace.h): which
  * call, or negative, and its first argument. */
@@ -101,7 +102,7 @@ int stuck_tasks(struct bpf_iter__task *ctx)
 	if (!(state & TASK_UNINTERRUPTIBLE) || state & TASK_NOLOAD || !tasks_left)
 		return 0;
 	values[4] = asleep_ns(task);
-	if (values[4] && values[4] < STUCK_LOOK_NS)
+	if (values[4] && values[4] < least_asleep_ns)
 		return 0;
 	tasks_left--;
 	values[0] = task->pid;

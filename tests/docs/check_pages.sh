@@ -11,7 +11,7 @@ at_most() {
 }
 at_most README.md "$(wc -l <README.md)" 120 lines
 at_most docs/ARCHITECTURE.md "$(wc -w <docs/ARCHITECTURE.md)" 980 words
-at_most docs/TUNING.md "$(wc -w <docs/TUNING.md)" 900 words
+at_most docs/TUNING.md "$(tr -d '|' <docs/TUNING.md | wc -w)" 900 "words beside the tables' bars"
 at_most docs/GLOSSARY.md "$(grep -c '^| ' docs/GLOSSARY.md)" 26 "rows (25 terms and the head)"
 
 mapfile -t pages < <(ls README.md SECURITY.md docs/*.md deploy/*/*.md)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Proves which tasks hang in the NFS client, since when, where, and whether an outstanding call explains it, from texts
- * as bpf/stuck_tasks.bpf.c writes them. */
+/* Proves which tasks hang in the NFS client, since when, where, and whether an outstanding call explains it; and which wait for
+ * a file's lock; from texts as bpf/stuck_tasks.bpf.c writes them. */
 #include "unit.h"
 #include "nfs/stuck_tasks.h"
 #include "snapshot.h"
@@ -239,4 +239,40 @@ TEST(a_kernel_with_nfs_built_in_and_waits_without_a_function_of_it_are_found)
 	fresh();
 	look(1000, "41 40\n" LOCK "x\n" NUMBERS("61") LOCK "\n 1 2");
 	assert_stuck("/data", false, 1, 61);
+}
+
+#define IN_LOCK(caller)                                                                            \
+	" rwsem_down_read_slowpath+0x2f0/0x500\n down_read+0x4/0x9\n " caller "+0x1a/0x40 [nfs]\n" \
+	" vfs_write+0x2a1/0x3b0\n"
+
+TEST(who_waits_for_the_lock_of_a_file_is_told_from_others)
+{
+	static const struct {
+		const char *stack;
+		bool waits;
+	} rows[] = {
+		{ LOCK, true },
+		{ IN_LOCK("nfs_start_io_read"), true },
+		{ IN_LOCK("nfs_start_io_direct"), true },
+		{ " nfs_start_io_write+0x15/0x40 [nfs]\n nfs_file_write+0xad/0x290 [nfs]\n", true },
+		{ " rwbase_write_lock+0x1/0x2\n down_write+0x1/0x2\n nfs_start_io_write+0x1/0x2\n",
+		  true },
+		{ IN_LOCK("nfs_rmdir"), false }, /* another lock */
+		{ " inode_dio_wait+0x1/0x2\n nfs_start_io_write+0x1/0x2 [nfs]\n", false },
+		{ " rwsem_down_read_slowpath+0x1/0x2\n do_user_addr_fault+0x1/0x2\n nfs_file_write+0x1/0x2\n",
+		  false },
+		{ " down_write+0x1/0x2\n path_openat+0x1/0x2\n", false },
+		{ CALL LOCK, false },
+		{ LOCK " nfsd_write+0x1/0x2 [nfsd]\n", false },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		char text[512];
+		int len = snprintf(text, sizeof(text), "1 1 1 1 0 52\n%s", rows[i].stack);
+
+		assert_int_equal(
+			stuck_tasks_take(&t, &now, (struct span){ text, text + len }, NULL, NULL),
+			0);
+		assert_int_equal(t.tasks[0].waits_for_lock, rows[i].waits);
+	}
 }

@@ -1006,7 +1006,7 @@ TEST(a_server_that_was_not_seen_has_no_verdict)
 	assert_string_equal(verdict.server, "other");
 }
 
-/* ---- limits above the calls: readahead, dirty pages, syncs, attributes ---- */
+/* ---- limits above the calls: readahead, dirty pages, syncs, attributes, files' locks, delegations ---- */
 
 #define KIB UINT64_C(1024)
 #define MIB (KIB * KIB)
@@ -1162,6 +1162,121 @@ TEST(calls_for_attributes_are_metadata)
 	add_bytes("OPEN", 2000, MS, 100); /* attributes are less than half of it */
 	expect(BOUND_METADATA, CONFIDENCE_HIGH);
 	assert_string_equal(verdict.setting, "");
+}
+
+TEST(tasks_that_wait_for_a_files_lock_need_more_files_and_not_more_threads)
+{
+	static const struct {
+		uint32_t waiters;
+		uint64_t dirty, calls, ns;
+		enum bound bound;
+		bool lock;
+	} rows[] = {
+		{ 31, 0, 190, 5 * MS, BOUND_APPLICATION, true },
+		{ 2, 0, 190, 5 * MS, BOUND_APPLICATION, true },
+		{ 1, 0, 190, 5 * MS, BOUND_APPLICATION, false },
+		{ 31, 0, 32, 30 * MS, BOUND_APPLICATION, true }, /* a slow server */
+		{ 31, 12 * MIB, 190, 5 * MS, BOUND_APPLICATION,
+		  false }, /* dirty pages are at their limit */
+		{ 31, 0, 800, 30 * MS, BOUND_APPLICATION, true },
+		{ 23, 0, 800, 30 * MS, BOUND_SERVER, false }, /* as many calls are in flight */
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		fresh();
+		add_bytes("READ", rows[i].calls, rows[i].ns, 4 * KIB);
+		mount()->lock_waiters = rows[i].waiters;
+		now.calls.dirty_limit_bytes = 16 * MIB;
+		now.calls.dirty_bytes = rows[i].dirty;
+		expect(rows[i].bound, CONFIDENCE_MEDIUM);
+		assert_int_equal(!!strstr(verdict.sentence, "the lock of a file in /mnt"),
+				 rows[i].lock);
+		assert_int_equal(!strstr(verdict.sentence, "more requests at once"),
+				 rows[i].lock || rows[i].bound != BOUND_APPLICATION);
+		assert_int_equal(verdict.gain_at_most > 1, rows[i].lock);
+	}
+	/* Buffered writes with syncs. */
+	fresh();
+	add_bytes("WRITE", 190, 5 * MS, 4 * KIB);
+	mount()->lock_waiters = 19;
+	expect(BOUND_APPLICATION, CONFIDENCE_MEDIUM);
+	assert_true(verdict.gain_at_most > 20.9 && verdict.gain_at_most < 21.1);
+	/* What is written back meanwhile may wait to be transmitted. */
+	fresh();
+	add_bytes("WRITE", 10, MS, 4 * KIB);
+	record("WRITE", 700, 50 * MS, RPC_PHASE_SEND, 40 * MS);
+	mount()->lock_waiters = 36;
+	expect(BOUND_APPLICATION, CONFIDENCE_MEDIUM);
+	mount()->lock_waiters = 34;
+	expect(BOUND_SEND, CONFIDENCE_MEDIUM);
+}
+
+TEST(the_waiting_tasks_are_an_average_over_looks)
+{
+	mount();
+	for (uint64_t i = 1; i <= 4; i++) {
+		add_bytes("READ", 190, 5 * MS, 4 * KIB);
+		mount()->lock_waiters = i == 3 ? 16 : 0;
+		end_interval(SECOND);
+	}
+	judge(BOUND_APPLICATION, CONFIDENCE_MEDIUM);
+	assert_has(verdict.sentence, "On average 4 tasks");
+}
+
+TEST(delegations_that_are_given_back_are_named)
+{
+	static const struct {
+		uint64_t opens, returned;
+		bool named;
+	} rows[] = { { 100, 50, true }, { 100, 49, false }, { 30, 19, false }, { 30, 20, true } };
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		fresh();
+		add_bytes("OPEN", rows[i].opens, 5 * MS, 100);
+		add_bytes("DELEGRETURN", rows[i].returned, 5 * MS, 100);
+		add_bytes("GETATTR", 20, MS, 100);
+		expect(BOUND_METADATA, CONFIDENCE_HIGH);
+		assert_int_equal(!!strstr(verdict.sentence, "delegations were given back"),
+				 rows[i].named);
+		assert_int_equal(!strstr(verdict.sentence, "kept open"), rows[i].named);
+	}
+}
+
+TEST(waits_between_calls_that_were_delayed_are_delay)
+{
+	static const struct {
+		const char *op, *status;
+		uint64_t count, seconds;
+		enum bound bound;
+	} rows[] = {
+		{ "OPEN", "NFS4ERR_DELAY", 6, 1, BOUND_DELAY },
+		{ "RENAME", "NFS4ERR_DELAY", 6, 1, BOUND_DELAY },
+		{ "GETATTR", "NFS4ERR_DELAY", 6, 1, BOUND_DELAY },
+		{ "OPEN", "NFS4ERR_GRACE", 6, 1, BOUND_METADATA },
+		{ "OPEN", "NFS4ERR_DELAY", 4, 1, BOUND_METADATA }, /* less than in calls */
+		{ "READ", "NFS4ERR_DELAY", 6, 1, BOUND_METADATA }, /* waits in the call */
+		{ "OPEN", "NFS4ERR_DELAY", 6, 20, BOUND_NONE }, /* seldom */
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		fresh();
+		limit_sums_free(&sums);
+		before.time_ns = 1;
+		add_bytes("OPEN", 100, 5 * MS, 100);
+		snapshot_error(&now.calls, SERVER, rows[i].op, rows[i].status)->count =
+			rows[i].count;
+		end_interval(rows[i].seconds * SECOND);
+		judge(rows[i].bound,
+		      rows[i].bound == BOUND_DELAY ? CONFIDENCE_MEDIUM : CONFIDENCE_HIGH);
+	}
+	/* Of some the wait is a part of the call. */
+	fresh();
+	add_bytes("OPEN", 20, 5 * MS, 100);
+	record("RENAME", 9, 200 * MS, RPC_PHASE_DELAY, 190 * MS);
+	snapshot_error(&now.calls, SERVER, "OPEN", "NFS4ERR_DELAY")->count = 5;
+	snapshot_error(&now.calls, SERVER, "RENAME", "NFS4ERR_DELAY")->count = 9;
+	expect(BOUND_DELAY, CONFIDENCE_HIGH);
+	assert_has(verdict.sentence, "5 OPENs and 9 other calls");
 }
 
 TEST(calls_as_large_as_a_small_rsize_allows_get_a_larger_one)

@@ -17,6 +17,7 @@
 #include "health/health.h"
 #include "kernel/capabilities.h"
 #include "nfs/mount_settings.h"
+#include "nfs/stuck_tasks.h"
 #include "session/recording.h"
 #include "session/session.h"
 #include "sinks/report.h"
@@ -29,6 +30,7 @@ struct trace {
 	const struct options *options;
 	struct observer observer;
 	struct mount_settings settings;
+	struct stuck_tasks tasks; /* that wait for a file's lock */
 	struct session session;
 	struct live live;
 	FILE *record; /* NULL: none, or it failed */
@@ -245,6 +247,7 @@ static int observe(struct trace *t, bool show)
 		snapshot_free(&s);
 		return err;
 	}
+	lock_waiters_add(&t->tasks, &t->options->log, &s);
 	record(t, &s);
 	return advance(t, &s, show);
 }
@@ -307,6 +310,7 @@ static int trace_now(const struct options *options)
 out:
 	end(&t);
 	mount_settings_free(&t.settings);
+	stuck_tasks_free(&t.tasks);
 	observer_stop(&t.observer);
 	return code;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What keeps so little in flight, above the calls: readahead, the limit of dirty pages, syncs, attributes. Rules of
- * docs/VERDICT.md, "Above the calls". */
+/* What keeps so little in flight, above the calls: readahead, the limit of dirty pages, syncs, attributes, a file's lock,
+ * delegations. Rules of docs/VERDICT.md, "Above the calls". */
 #include "limits/judgement.h"
 
 #include <stdlib.h>
@@ -22,9 +22,16 @@
 /* A proposed value is so many times the present one. */
 #define STEP 4
 #define ATTRIBUTE_SECONDS 600
+#define LOCKED 2 /* tasks wait for files' locks: others could be in */
+/* A caller that is answered NFS4ERR_DELAY waits so long at least (NFS4_POLL_RETRY_MIN), mostly between calls. */
+#define RETRY_NS 1e8
 /* Calls of so much of what the mount allows are as large as it allows. Servers that allow less than SIZE_MIN are rare. */
 #define FULL_SIZE 0.9
 #define SIZE_MIN (64u << 10)
+
+#define DELEGATIONS                                                                  \
+	" If clients write and read the same files by turns, fs.leases-enable=0 on " \
+	"a Linux server grants no delegations."
 
 static enum above_op op_of(const char *op)
 {
@@ -32,15 +39,17 @@ static enum above_op op_of(const char *op)
 
 	if (!strcmp(op, "GETATTR") || !strcmp(op, "ACCESS"))
 		return ABOVE_ATTRIBUTES;
-	return !strcmp(op, "LOOKUP")     ? ABOVE_LOOKUP :
-	       !strcmp(op, "COMMIT")     ? ABOVE_COMMIT :
-	       kind == RPC_KIND_READ     ? ABOVE_READ :
-	       kind == RPC_KIND_WRITE    ? ABOVE_WRITE :
-	       kind == RPC_KIND_METADATA ? ABOVE_NAMES :
-					   ABOVE_OTHER;
+	return !strcmp(op, "LOOKUP")      ? ABOVE_LOOKUP :
+	       !strcmp(op, "COMMIT")      ? ABOVE_COMMIT :
+	       !strcmp(op, "OPEN")        ? ABOVE_OPEN :
+	       !strcmp(op, "DELEGRETURN") ? ABOVE_DELEGRETURN :
+	       kind == RPC_KIND_READ      ? ABOVE_READ :
+	       kind == RPC_KIND_WRITE     ? ABOVE_WRITE :
+	       kind == RPC_KIND_METADATA  ? ABOVE_NAMES :
+					    ABOVE_OTHER;
 }
 
-/* Notes for each kind of calls the mount with most of their time, or the server's only one. */
+/* Notes for each kind of calls the mount with most of their time, or the server's only one; and waits for files' locks. */
 static void note_mounts(struct above_sums *a, const struct delta *d, const char *server)
 {
 	const struct calls *end = &d->end->calls;
@@ -52,6 +61,9 @@ static void note_mounts(struct above_sums *a, const struct delta *d, const char 
 		if (strcmp(m->server, server) != 0)
 			continue;
 		only = mounts++ ? NULL : m;
+		a->lock_wait_ns += m->lock_waiters * d->ns;
+		if (m->lock_waiters)
+			snprintf(a->locked, sizeof(a->locked), "%s", m->mountpoint);
 		for (size_t i = 0; i < d->mount_calls_count; i++) {
 			const struct mount_delta *c = &d->mount_calls[i];
 
@@ -83,6 +95,9 @@ void above_add(struct above_sums *a, const struct delta *d, const char *server)
 		to->ns += o->total.sum_ns;
 		to->bytes += o->received_bytes > o->sent_bytes ? o->received_bytes : o->sent_bytes;
 	}
+	for (const struct error_delta *e = d->errors; e < d->errors + d->error_count; e++)
+		if (!strcmp(e->now->server, server) && !strcmp(e->now->status, "NFS4ERR_DELAY"))
+			a->ops[op_of(e->now->op)].delayed += e->count;
 	note_mounts(a, d, server);
 	if (!c->dirty_limit_bytes)
 		return;
@@ -188,6 +203,7 @@ static bool judge_metadata(struct judgement *j)
 	const char *ac = m->options[NFS_AC], *cache = m->options[NFS_LOOKUPCACHE];
 	double all = share_of(j, ABOVE_LOOKUP, ABOVE_NAMES);
 	double attributes = share_of(j, ABOVE_LOOKUP, ABOVE_ATTRIBUTES);
+	uint64_t opened = a->ops[ABOVE_OPEN].calls, returned = a->ops[ABOVE_DELEGRETURN].calls;
 
 	if (all < MOST)
 		return false;
@@ -196,7 +212,14 @@ static bool judge_metadata(struct judgement *j)
 	    "Calls for metadata are %.0f %% of the calls' time, GETATTR, ACCESS and LOOKUP %.0f %%.",
 	    100 * all, 100 * attributes);
 	if (attributes < all / 2) {
-		say(j->to, " Fewer and larger files, kept open, raise the throughput.");
+		if (returned < ENOUGH_CALLS || 2 * returned < opened)
+			say(j->to, " Fewer and larger files, kept open, raise the throughput.");
+		else
+			say(j->to,
+			    " %" PRIu64 " delegations were given back, with %" PRIu64
+			    " OPENs: recalled for "
+			    "others, or as the client changed or removed the files." DELEGATIONS,
+			    returned, opened);
 		return true;
 	}
 	if (strcmp(cache, "all") != 0 && *cache &&
@@ -213,6 +236,46 @@ static bool judge_metadata(struct judgement *j)
 	}
 	/* No bound of the gain is known: what is cached then needs no other calls either. */
 	j->to->remount = *j->to->setting;
+	return true;
+}
+
+/* Writers at the limit of dirty pages wait with the lock. */
+bool judge_lock(struct judgement *j)
+{
+	const struct above_sums *a = &j->v->above;
+	double waiting = ratio((double)a->lock_wait_ns, (double)j->v->active.ns);
+	double flight = j->to->numbers.concurrency;
+
+	if (waiting < LOCKED || waiting < flight ||
+	    (double)a->held_up_ns >= HELD_UP * (double)j->v->active.ns)
+		return false;
+	decide(j->to, BOUND_APPLICATION, CONFIDENCE_MEDIUM);
+	j->to->gain_at_most = 1 + waiting / flight;
+	say(j->to,
+	    "On average %.0f tasks wait for the lock of a file in %s, with %.2g calls at once: a buffered "
+	    "write keeps all others out, and buffered and O_DIRECT calls keep each other out. More threads "
+	    "would wait as well. More files, or O_DIRECT alone, would raise the throughput: %.1f times at "
+	    "most.",
+	    waiting, a->locked, flight, j->to->gain_at_most);
+	return true;
+}
+
+bool judge_delayed(struct judgement *j)
+{
+	const struct op_sums *ops = j->v->above.ops;
+	uint64_t others = ops[ABOVE_NAMES].delayed + ops[ABOVE_ATTRIBUTES].delayed;
+	double waited = RETRY_NS * (double)(ops[ABOVE_OPEN].delayed + others);
+	double rest = (double)(j->v->total_ns - j->v->phase_ns[RPC_PHASE_DELAY]);
+
+	if (waited < IDLE * (double)j->v->active.ns || waited < rest)
+		return false;
+	decide(j->to, BOUND_DELAY, by_share(waited / (waited + rest)));
+	say(j->to,
+	    "%" PRIu64 " OPENs and %" PRIu64
+	    " other calls for metadata were answered NFS4ERR_DELAY, as "
+	    "while another client has a delegation of the file: retries wait for %.3g s at least, calls "
+	    "take %.3g s." DELEGATIONS,
+	    ops[ABOVE_OPEN].delayed, others, waited / 1e9, rest / 1e9);
 	return true;
 }
 

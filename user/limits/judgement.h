@@ -7,6 +7,8 @@
 
 /* Fewer calls at a load prove nothing. */
 #define ENOUGH_CALLS 20
+/* Fewer calls at once than this, on average: nothing is limited. */
+#define IDLE 0.05
 /* Of the calls in flight at the high load, or of all slots: half or less. */
 #define LOW_LOAD 0.505
 
@@ -77,6 +79,12 @@ void judge_slots(struct judgement *j, enum bound limit);
 
 /* Decides that readahead, dirty pages, syncs or attributes keep so little in flight, if one does. Returns whether. */
 bool judge_above(struct judgement *j);
+
+/* Decides that tasks wait for a file's lock, if more do than calls are in flight. Returns whether. */
+bool judge_lock(struct judgement *j);
+
+/* Decides that callers of calls for metadata wait before retries, in calls or between them, if most do. Returns whether. */
+bool judge_delayed(struct judgement *j);
 
 /* Adds to the sentence that the mount has most of the calls' time go to small READs or WRITEs, if it does, and proposes larger
  * ones: as large as the server allows. */

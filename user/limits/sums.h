@@ -59,7 +59,9 @@ enum above_op {
 	ABOVE_COMMIT,
 	ABOVE_LOOKUP,
 	ABOVE_ATTRIBUTES, /* GETATTR, ACCESS */
-	ABOVE_NAMES, /* other metadata: OPEN, CREATE, ... */
+	ABOVE_OPEN,
+	ABOVE_DELEGRETURN,
+	ABOVE_NAMES, /* other metadata: CLOSE, CREATE, ... */
 	ABOVE_OTHER,
 	ABOVE_OPS,
 };
@@ -67,9 +69,13 @@ enum above_op {
 struct above_sums {
 	struct op_sums {
 		uint64_t calls, ns, bytes;
+		uint64_t delayed; /* answered NFS4ERR_DELAY */
 	} ops[ABOVE_OPS];
 	uint64_t held_up_ns; /* of the intervals with dirty pages at their limit at the end */
 	uint64_t dirty_limit_bytes; /* at the end; 0: unknown */
+	/* Tasks that waited for files' locks at the ends of intervals, times these; the last mount with some. */
+	uint64_t lock_wait_ns;
+	char locked[LABEL_SIZE];
 	/* With most of the time of these calls, as it was in the last interval that had some; no mount point: unknown. */
 	struct nfs_mount mount[RPC_KINDS];
 };

@@ -31,8 +31,6 @@ const char *const confidence_names[CONFIDENCES] = {
 
 /* ---- the constants of docs/VERDICT.md ---- */
 
-/* Fewer calls than this at once, on average: nothing is limited. */
-#define IDLE 0.05
 /* Fewer than this at once: the application makes one after the other. */
 #define ONE_BY_ONE 2.0
 /* Hardly ever more than one. */
@@ -368,9 +366,9 @@ static void judge_calls(struct judgement *j)
 		    "The network loses packets: %.1f %% of TCP's segments were sent again or "
 		    "came late.",
 		    100 * j->to->numbers.lost_share);
-	} else if (part != BOUND_SERVER) {
+	} else if (part != BOUND_SERVER && (part != BOUND_SEND || !judge_lock(j))) {
 		judge_part(j, part);
-	} else if (!judge_network(j)) {
+	} else if (part == BOUND_SERVER && !judge_lock(j) && !judge_network(j)) {
 		if (waits_for_slots(j))
 			judge_slots(j, share[RPC_PHASE_SLOT] > share[RPC_PHASE_SESSION] ?
 					       BOUND_SLOT :
@@ -446,7 +444,7 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 	fill_numbers(&to.numbers, v);
 	if (v->stall.end > 0)
 		say_stall(&to, v);
-	if (judge_waiting(&to, v))
+	if (judge_waiting(&to, v) || judge_delayed(&(struct judgement){ .v = v, .to = &to }))
 		return to;
 	if (to.numbers.concurrency < IDLE ||
 	    (v->calls < ENOUGH_CALLS && (double)v->total_ns < IDLE * (double)v->ns)) {

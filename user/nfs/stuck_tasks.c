@@ -125,6 +125,7 @@ static bool take_function(struct stuck_task *task, struct span line)
 	static const char *const client[] = { "nfs",    "_nfs",  "__nfs", "rpc_",
 					      "__rpc_", "xprt_", "xs_",   NULL };
 	static const char *const calls[] = { "rpc_", "__rpc_", "xprt_", "xs_", NULL };
+	static const char *const locks[] = { "rwsem_", "down_", "__down_", "rwbase_", NULL };
 	struct span name, module;
 
 	span_take_run(&line, " ");
@@ -134,6 +135,11 @@ static bool take_function(struct stuck_task *task, struct span line)
 	module = span_take_until(&line, "]");
 	if (begins_with(name, server) || begins_with(module, server))
 		return true;
+	/* Kernels leave functions of locks out, as of the scheduler. */
+	if (!task->client)
+		task->waits_for_lock =
+			begins_with(name, locks) || ((task->waits_for_lock || !*task->function) &&
+						     span_starts_with(name, "nfs_start_io_"));
 	if (!*task->function || (!task->client && begins_with(name, client)))
 		span_copy(span_cut(name, sizeof(task->function) - 1), task->function,
 			  sizeof(task->function));
@@ -153,7 +159,7 @@ static struct span take_stack(struct stuck_task *task, struct span *text)
 		stack.end = text->at;
 	}
 	if (server)
-		task->client = task->waits_for_call = false;
+		task->client = task->waits_for_call = task->waits_for_lock = false;
 	return stack;
 }
 
@@ -188,7 +194,7 @@ static void tell(const struct stuck_tasks *t, const struct snapshot *s, struct s
 	const struct nfs_mount *mount = mount_of(&s->calls, task->device);
 	uint64_t since_ns;
 
-	if (task->told || !is_stuck(task, s->time_ns))
+	if (!handle || task->told || !is_stuck(task, s->time_ns))
 		return;
 	task->told = true;
 	handle(context, task, stack, mount ? mount->mountpoint : "",
@@ -277,15 +283,15 @@ static bool load(struct stuck_tasks *t, const struct log *log)
 		bpf_object_memory(t->bpf->obj, &t->memory);
 		return true;
 	}
-	log_info(log, "does not look for tasks that hang in NFS: %s", bpf_reason(-err));
+	log_info(log, "does not look at tasks that sleep in NFS: %s", bpf_reason(-err));
 	stuck_tasks_bpf__destroy(t->bpf);
 	t->bpf = NULL;
 	t->failed = true;
 	return false;
 }
 
-/* Reads the text of all tasks, to be freed; NULL: it cannot be read. */
-static char *read_text(struct stuck_tasks_bpf *bpf, size_t *len)
+/* Reads the text of all tasks that have slept for so long, to be freed; NULL: it cannot be read. */
+static char *read_text(struct stuck_tasks_bpf *bpf, uint64_t least_asleep_ns, size_t *len)
 {
 	char *text = malloc(TEXT_MAX);
 	int fd = bpf_iter_create(bpf_link__fd(bpf->links.stuck_tasks));
@@ -293,6 +299,7 @@ static char *read_text(struct stuck_tasks_bpf *bpf, size_t *len)
 
 	*len = 0;
 	bpf->bss->tasks_left = STUCK_TASKS_MAX;
+	bpf->bss->least_asleep_ns = least_asleep_ns;
 	while (text && fd >= 0 && *len < TEXT_MAX &&
 	       (n = read(fd, text + *len, TEXT_MAX - *len)) > 0)
 		*len += (size_t)n;
@@ -317,17 +324,19 @@ static bool may_have_slept(struct stuck_tasks *t)
 	return before && t->sleepers;
 }
 
-static int look(struct stuck_tasks *t, const struct snapshot *s, stuck_task_handler *handle,
-		void *context)
+static int look(struct stuck_tasks *t, const struct snapshot *s, uint64_t least_asleep_ns,
+		stuck_task_handler *handle, void *context)
 {
 	uint64_t begin = thread_cpu_ns(), apart;
 	size_t len;
-	char *text = read_text(t->bpf, &len);
+	char *text = read_text(t->bpf, least_asleep_ns, &len);
 	int err = 0;
 
-	apart = (thread_cpu_ns() - begin) * STUCK_APART;
+	apart = (thread_cpu_ns() - begin) * (least_asleep_ns ? STUCK_APART : LOCK_APART);
 	LOWER(apart, STUCK_APART_NS);
-	t->due_ns = s->time_ns + RAISE(apart, STUCK_LEAST_APART_NS);
+	if (least_asleep_ns)
+		RAISE(apart, STUCK_LEAST_APART_NS);
+	t->due_ns = s->time_ns + apart;
 	t->looked_ns = s->time_ns;
 	if (text)
 		err = stuck_tasks_take(t, s, (struct span){ text, text + len }, handle, context);
@@ -349,11 +358,25 @@ void stuck_tasks_add(struct stuck_tasks *t, const struct log *log, struct snapsh
 	err = stuck_tasks_watch(t, s);
 	due = may_have_slept(t) || t->count || s->time_ns >= t->looked_ns + STUCK_AWAKE_APART_NS;
 	if (!err && due && s->time_ns >= t->due_ns)
-		err = look(t, s, handle, context);
+		err = look(t, s, STUCK_LOOK_NS, handle, context);
 	if (!err)
 		err = stuck_tasks_count(t, s);
 	if (err)
 		log_warn(log, "no memory to look for tasks that hang in NFS");
 	s->self.map_bytes += t->memory.maps;
 	s->self.program_bytes += t->memory.programs;
+}
+
+void lock_waiters_add(struct stuck_tasks *t, const struct log *log, struct snapshot *s)
+{
+	if (!s->calls.mount_count || !snapshot_knows(&s->calls, RPC_FACT_PHASE) || !load(t, log))
+		return;
+	if (s->time_ns >= t->due_ns && look(t, s, 0, NULL, NULL))
+		log_warn(log, "no memory to look for tasks that wait for a file's lock");
+	for (const struct stuck_task *task = t->tasks; task < t->tasks + t->count; task++) {
+		const struct nfs_mount *mount = mount_of(&s->calls, task->device);
+
+		if (task->waits_for_lock && mount)
+			s->calls.mounts[mount - s->calls.mounts].lock_waiters++;
+	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tasks that hang in the NFS client: uninterruptible or killable sleep of more than a minute. */
+/* Tasks that hang in the NFS client: uninterruptible or killable sleep of more than a minute; and who waits for a file's lock. */
 #pragma once
 
 #include "base/log.h"
@@ -15,6 +15,8 @@
 #define STUCK_LEAST_APART_NS 30000000000ull
 /* While the kernel counts no task in such sleep, looks are so far apart. */
 #define STUCK_AWAKE_APART_NS 1800000000000ull
+/* The same of looks for those that wait for a file's lock. */
+#define LOCK_APART 100
 
 struct stuck_task {
 	int pid; /* the thread's */
@@ -25,6 +27,7 @@ struct stuck_task {
 	uint64_t device; /* of its system call's file, as in struct nfs_mount; 0: not known */
 	bool client; /* it is in the NFS client */
 	bool waits_for_call; /* it waits for a call of its own */
+	bool waits_for_lock; /* the inode's, of the file that it reads or writes */
 	bool told;
 	char function[64]; /* of the NFS client in which it is; else the innermost */
 };
@@ -53,6 +56,9 @@ void stuck_tasks_free(struct stuck_tasks *t);
  * known, and calls @handle for those that are new. */
 void stuck_tasks_add(struct stuck_tasks *t, const struct log *log, struct snapshot *s,
 		     stuck_task_handler *handle, void *context);
+
+/* Adds to the mounts in @s how many tasks wait for a file's lock. Not for one that has stuck_tasks_add(). */
+void lock_waiters_add(struct stuck_tasks *t, const struct log *log, struct snapshot *s);
 
 /* ---- its parts, for tests ---- */
 

@@ -139,6 +139,7 @@ struct nfs_mount {
 	/* Since the last look: mean bytes of a readahead, 0: unknown, or most reads were direct; most writes were direct. */
 	uint64_t window_bytes;
 	bool direct_writes;
+	uint32_t lock_waiters; /* tasks that wait for a file's lock, of inodes, at the last look */
 };
 
 /* A module of the kernel's NFS client. */

@@ -129,6 +129,7 @@ static const struct field mount_fields[] = {
 	ROW(nfs_mount, BOOL, ALONE, readahead_known),
 	ROW(nfs_mount, U64, ALONE, window_bytes),
 	ROW(nfs_mount, BOOL, ALONE, direct_writes),
+	ROW(nfs_mount, U32, ALONE, lock_waiters),
 };
 
 static const struct field mount_calls_fields[] = {

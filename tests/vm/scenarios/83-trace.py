@@ -15,6 +15,13 @@ def trace_names_the_limit(folder):
 
 
 @judgement
+def trace_names_the_lock_of_a_file(folder):
+    report = (folder / "lock.txt").read_text()
+    found = re.search(r"bound by application, .* (\d+) tasks wait for the lock of a file in /mnt/trace", report)
+    need(found and 25 <= int(found[1]) <= 31, report)
+
+
+@judgement
 def no_live_line_is_longer_than_80_columns(folder):
     live = (folder / "session.txt").read_text().split("\nSummary\n")[0]
     need(max(map(len, live.split("\n"))) <= 80, max(live.split("\n"), key=len))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # `xidscope trace` prints a line per second and names the limit; with a fault and a server that stops in its session, its
-# lines, JSON, page and recording have both, and a replay of the recording gives the same again.
+# lines, JSON, page and recording have both, and a replay of the recording gives the same again. It names the lock of a file
+# that 32 processes write: a page is read before a part of it is changed, with that lock.
 nfs_server_start
 slot_limit 4
 nfs_mount 3 '' /mnt/trace
@@ -35,3 +36,20 @@ wait "$tracer"
 /job/xidscope trace --replay session.rec --json - --op READ >filtered.json
 head -c $(($(stat -c %s session.rec) - 100)) session.rec >cut.rec
 /job/xidscope trace --replay cut.rec --json cut.json >cut.txt 2>cut.log
+
+umount /mnt/trace
+nfs_mount 3 '' /mnt/trace
+set_value /proc/sys/vm/dirty_writeback_centisecs 0 # nothing else is in flight
+tc qdisc add dev lo root netem delay 5ms
+defer tc qdisc del dev lo root
+# shellcheck disable=SC2016 # it is Perl
+perl -MFcntl -e 'for my $i (1 .. 32) {
+	next if fork;
+	alarm 300;
+	srand($i);
+	sysopen(F, "/mnt/trace/load", O_RDWR) or die;
+	while (1) { sysseek(F, 1024 * int(rand(16384)), 0); syswrite(F, "x" x 1024) }
+}'
+sleep 1
+/job/xidscope trace --duration 5 >lock.txt 2>lock.log
+pkill -x perl
