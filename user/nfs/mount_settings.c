@@ -212,14 +212,16 @@ int mount_settings_add(struct mount_settings *m, const char *root, struct snapsh
 
 	if (s->calls.mount_count &&
 	    (s->calls.mounts_version != m->version || s->time_ns >= m->due_ns)) {
-		uint64_t begin = thread_cpu_ns(), apart;
+		uint64_t begin = thread_cpu_ns();
 
 		if (s->calls.mounts_version != m->version)
 			read_modules(m, root); /* one in use stays */
 		m->version = s->calls.mounts_version;
 		err = read_mounts(m, root, &s->calls);
-		apart = (thread_cpu_ns() - begin) * MOUNT_SETTINGS_APART;
-		m->due_ns = s->time_ns + (m->period_ns ? RAISE(apart, m->period_ns) : 0);
+		m->due_ns = s->time_ns;
+		if (m->period_ns)
+			m->due_ns +=
+				apart_ns(begin, MOUNT_SETTINGS_APART, m->period_ns, UINT64_MAX);
 	}
 	if (s->calls.mount_count)
 		read_dirty(&s->calls, root);

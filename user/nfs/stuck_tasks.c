@@ -307,14 +307,12 @@ static char *read_text(struct stuck_tasks_bpf *bpf, size_t *len)
 static int look(struct stuck_tasks *t, const struct snapshot *s, stuck_task_handler *handle,
 		void *context)
 {
-	uint64_t begin = thread_cpu_ns(), apart;
+	uint64_t begin = thread_cpu_ns();
 	size_t len;
 	char *text = read_text(t->bpf, &len);
 	int err = 0;
 
-	apart = (thread_cpu_ns() - begin) * STUCK_APART;
-	LOWER(apart, STUCK_APART_NS);
-	t->due_ns = s->time_ns + RAISE(apart, STUCK_LEAST_APART_NS);
+	t->due_ns = s->time_ns + apart_ns(begin, STUCK_APART, STUCK_LEAST_APART_NS, STUCK_APART_NS);
 	if (text)
 		err = stuck_tasks_take(t, s, (struct span){ text, text + len }, handle, context);
 	free(text);
