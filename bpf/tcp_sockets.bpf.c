@@ -16,7 +16,7 @@ __u32 tcp_count = 0;
 struct tcp_socket tcp_socket = {};
 
 static __u64 heads[TCP_BUCKETS];
-static volatile __u32 bucket; /* unknown to the verifier, which thus follows a step but once */
+static __u32 begin, bucket, end; /* of the run */
 
 static __always_inline const struct inet_hashinfo *connections(void)
 {
@@ -40,28 +40,40 @@ static __always_inline void look_at(const struct sock *sk)
 	tcp_count++;
 }
 
+/* Goes on from @node, by some empty buckets or a socket, which it looks at. Returns the next node, odd at the end of a chain; 0:
+ * all of the run's buckets are done. Not static: the verifier follows it once, not at each call. */
+__noinline __u64 tcp_step(__u64 node)
+{
+	__u32 from = begin, at = bucket, to = end;
+
+	for (int i = 0; i < 8 && node & 1; i++) {
+		if (at >= to)
+			return 0;
+		node = heads[(at++ - from) & (TCP_BUCKETS - 1)];
+	}
+	bucket = at;
+	if (!node || node & 1)
+		return 1;
+	look_at((const void *)node - bpf_core_field_offset(struct sock_common, skc_nulls_node));
+	return (__u64)BPF_CORE_READ((struct hlist_nulls_node *)node, next) ?: 1;
+}
+
 /* Run with the number of a bucket: looks at some from there on, and returns the next one; 0: there is none. A chain may change
  * meanwhile: what it leads to is checked by tcp_read. */
 SEC("raw_tp")
 int tcp_find(__u64 *ctx)
 {
 	const struct inet_hashinfo *all = connections();
-	__u32 begin = ctx[0], count = all ? BPF_CORE_READ(all, ehash_mask) + 1 : 0;
-	__u32 end = count - begin < TCP_BUCKETS ? count : begin + TCP_BUCKETS;
-	__u64 node = 0;
+	__u32 count = all ? BPF_CORE_READ(all, ehash_mask) + 1 : 0;
+	__u64 node = 1;
 
-	bucket = begin;
+	begin = bucket = ctx[0];
+	end = count - begin < TCP_BUCKETS ? count : begin + TCP_BUCKETS;
 	bpf_probe_read_kernel(heads, sizeof(heads), BPF_CORE_READ(all, ehash) + begin);
 	for (int i = 0; i < TCP_STEPS; i++) {
-		if (!node || node & 1) {
-			if (bucket >= end)
-				return end < count ? end : 0;
-			node = heads[(bucket++ - begin) & (TCP_BUCKETS - 1)];
-			continue;
-		}
-		look_at((const void *)node -
-			bpf_core_field_offset(struct sock_common, skc_nulls_node));
-		node = (__u64)BPF_CORE_READ((struct hlist_nulls_node *)node, next);
+		node = tcp_step(node);
+		if (!node)
+			return end < count ? end : 0;
 	}
 	/* The last one is looked at again, unless it alone has taken all steps. */
 	return bucket > begin + 1 ? bucket - 1 : bucket;

@@ -49,7 +49,8 @@ struct rpc_event_server {
 
 /* ---- bpf/tcp_sockets.bpf.c ---- */
 
-/* One run looks at so many buckets of the kernel's table of connections, in so many steps: a bucket or a socket each. */
+/* One run looks at so many buckets of the kernel's table of connections, in so many steps: a socket each, or up to 8 empty
+ * buckets. */
 #define TCP_BUCKETS 512
 #define TCP_STEPS 1024
 

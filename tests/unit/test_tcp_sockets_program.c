@@ -104,14 +104,14 @@ TEST(each_bucket_is_looked_at)
 
 TEST(a_long_chain_takes_more_runs_and_an_endless_one_is_left)
 {
-	for (int i = 0; i < TCP_STEPS - 10; i++)
-		put(20, NFS + 1, TCP_ESTABLISHED, 1);
-	put(20, NFS, TCP_ESTABLISHED, 1);
+	for (int i = 0; i < TCP_STEPS - 5; i++)
+		put(100, NFS + 1, TCP_ESTABLISHED, 1);
+	put(100, NFS, TCP_ESTABLISHED, 1);
 	put(TCP_BUCKETS - 1, NFS, TCP_ESTABLISHED, 1);
 	assert_int_equal(find(), BUCKETS / TCP_BUCKETS + 2);
 	assert_int_equal(tcp_count, 3); /* the first one twice */
 	assert_ptr_equal((void *)tcp_found[2], &sockets[used - 1]);
-	sockets[0].sk.__sk_common.skc_nulls_node.next = buckets[20].chain.first;
+	sockets[0].sk.__sk_common.skc_nulls_node.next = buckets[100].chain.first;
 	tcp_count = 0;
 	assert_true(find() < 100);
 	assert_ptr_equal((void *)tcp_found[tcp_count - 1], &sockets[used - 1]);

@@ -11,8 +11,8 @@
 #include "tcp_sockets.skel.h"
 
 /* Looks for new sockets are so many times as far apart as one takes, at most LOOKS_APART_NS. */
-#define LOOKS_APART 60000
-#define LOOKS_APART_NS 300000000000ull
+#define LOOKS_APART 100000
+#define LOOKS_APART_NS 600000000000ull
 
 void tcp_connections_free(struct tcp_connections *t)
 {
