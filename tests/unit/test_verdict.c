@@ -838,7 +838,7 @@ TEST(the_source_tracepoints_knows_tcp)
 		  { 50000, 50000 },
 		  160 * MS,
 		  1 * MS,
-		  50 * MS,
+		  111 * MS,
 		  BOUND_SERVER,
 		  CONFIDENCE_LOW },
 		{ "none does",
