@@ -101,23 +101,34 @@ TEST(each_connection_keeps_its_number)
 	put(1, 0x2000, 801, 2, 6); /* the same server */
 	put(2, 0x3000, 802, 3, 7);
 	put(3, 0x4000, 803, 4, 7); /* to the port of another program's server */
-	expect("nas tcp/0 800 5;nas tcp/1 801 6;other tcp/0 802 7;");
+	expect("nas tcp/0 800 0;nas tcp/1 801 0;other tcp/0 802 0;");
 	sockets[0].sk = 0;
-	expect("nas tcp/1 801 6;other tcp/0 802 7;");
+	sockets[1].now.tcp.received_bytes = 16;
+	expect("nas tcp/1 801 10;other tcp/0 802 0;");
 	t.due_ns = 0;
 	put(0, 0x5000, 804, 1, 1); /* in its place */
-	expect("nas tcp/0 804 1;nas tcp/1 801 6;other tcp/0 802 7;");
+	expect("nas tcp/0 804 0;nas tcp/1 801 10;other tcp/0 802 0;");
 }
 
 TEST(memory_that_another_socket_uses_is_not_the_connection)
 {
-	put(0, 0x1000, 800, 1, 5);
-	expect("nas tcp/0 800 5;");
-	put(0, 0x1000, 900, 1, 2);
-	t.due_ns = UINT64_MAX;
-	expect("");
-	t.due_ns = 0;
-	expect("nas tcp/0 900 2;");
+	static const struct {
+		uint16_t port;
+		uint64_t received;
+	} cases[] = { { 900, 9 }, { 800, 4 } /* the same once more */ };
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		t.due_ns = 0;
+		put(0, 0x1000, 800, 1, 5);
+		expect("nas tcp/0 800 0;");
+		put(0, 0x1000, cases[i].port, 1, cases[i].received);
+		t.due_ns = UINT64_MAX;
+		expect("");
+		t.due_ns = 0;
+		expect(formatted("nas tcp/0 %u 0;", cases[i].port));
+		sockets[0].sk = 0;
+		expect("");
+	}
 }
 
 TEST(new_ones_are_looked_for_when_it_is_due_or_a_server_is_new)
@@ -127,15 +138,15 @@ TEST(new_ones_are_looked_for_when_it_is_due_or_a_server_is_new)
 	assert_int_equal(looks, 0);
 	m.named = 1;
 	put(0, 0x1000, 800, 1, 5);
-	expect("nas tcp/0 800 5;");
+	expect("nas tcp/0 800 0;");
 	assert_int_equal(looks, 1);
 	t.due_ns = UINT64_MAX;
 	sockets[0].now.tcp.received_bytes = 50;
-	expect("nas tcp/0 800 50;");
+	expect("nas tcp/0 800 45;");
 	assert_int_equal(looks, 1);
 	m.named++;
 	put(1, 0x2000, 801, 1, 6);
-	expect("nas tcp/0 800 50;nas tcp/1 801 6;");
+	expect("nas tcp/0 800 45;nas tcp/1 801 0;");
 	assert_int_equal(looks, 2);
 	assert_true(t.due_ns < UINT64_MAX);
 }

@@ -22,15 +22,16 @@ void tcp_connections_free(struct tcp_connections *t)
 }
 
 /* Notes a new one. It takes the place of one to the same server that has ended, and with that its number. */
-static int note(struct tcp_connections *t, uint64_t sk, const struct rpc_ends *ends)
+static int note(struct tcp_connections *t, uint64_t sk, const struct tcp_socket *now)
 {
+	const struct rpc_address *remote = &now->ends.remote;
 	struct tcp_connection *c =
 		ARRAY_FIND(x, t->list, t->count,
-			   !x->sk && !memcmp(&x->ends.remote, &ends->remote, sizeof(ends->remote)));
+			   !x->sk && !memcmp(&x->first.ends.remote, remote, sizeof(*remote)));
 
 	c = c ?: ARRAY_APPEND(t->list, t->count);
 	if (c)
-		*c = (struct tcp_connection){ .sk = sk, .ends = *ends };
+		*c = (struct tcp_connection){ .sk = sk, .first = *now };
 	return c ? 0 : -ENOMEM;
 }
 
@@ -76,7 +77,7 @@ static int look(struct tcp_connections *t, const struct tracepoint_maps *m)
 	for (const __u64 *sk = bss->tcp_found; sk < bss->tcp_found + bss->tcp_count && !err; sk++)
 		if (!ARRAY_FIND(c, t->list, t->count, c->sk == *sk) &&
 		    run(t->bpf->progs.tcp_read, *sk))
-			err = note(t, *sk, &bss->tcp_socket.ends);
+			err = note(t, *sk, &bss->tcp_socket);
 	return err;
 }
 
@@ -91,10 +92,11 @@ static int add(struct tcp_connections *t, struct tcp_connection *c, struct trace
 	unsigned int number = 0;
 	char name[32];
 
-	rpc_endpoint_set(&remote, &c->ends.remote);
+	rpc_endpoint_set(&remote, &c->first.ends.remote);
 	c->server = tracepoint_maps_label(m, remote.address, remote.port);
 	if (!c->sk || !run(t->bpf->progs.tcp_read, c->sk) ||
-	    memcmp(&now->ends, &c->ends, sizeof(c->ends)) != 0)
+	    memcmp(&now->ends, &c->first.ends, sizeof(now->ends)) != 0 ||
+	    now->tcp.received_bytes < c->first.tcp.received_bytes)
 		c->sk = 0;
 	if (!c->server || !c->sk)
 		return 0;
@@ -109,6 +111,9 @@ static int add(struct tcp_connections *t, struct tcp_connection *c, struct trace
 	to->remote = remote;
 	rpc_endpoint_set(&to->local, &now->ends.local);
 	rpc_tcp_set(to, &now->tcp);
+	to->segments -= c->first.tcp.segments;
+	to->segments_lost -= c->first.tcp.segments_lost;
+	to->received_bytes -= c->first.tcp.received_bytes;
 	return 0;
 }
 

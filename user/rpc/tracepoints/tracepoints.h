@@ -110,7 +110,7 @@ struct tcp_sockets_bpf;
 
 struct tcp_connection {
 	uint64_t sk; /* address of its socket; 0: it has ended */
-	struct rpc_ends ends;
+	struct tcp_socket first; /* as it was found: nothing before counts */
 	const char *server; /* its label; NULL: not known */
 };
 
