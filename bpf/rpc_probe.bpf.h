@@ -9,6 +9,7 @@
 #include "rpc.h"
 #include "rpc_owners.bpf.h"
 #include "rpc_tables.bpf.h"
+#include "tcp.bpf.h"
 #include "waiters.bpf.h"
 
 /* tk_start of the first request in @root with an xid of at least @from, or 0; *@tgid: its process. The tree changes
@@ -63,36 +64,8 @@ static __always_inline __u32 qlen_read(struct rpc_wait_queue *q)
 	return qlen;
 }
 
-/* As a socket has it. */
-static __always_inline void local_of_socket(struct rpc_local_address *to, const struct sock *sk)
-{
-	to->family = BPF_CORE_READ(sk, __sk_common.skc_family);
-	to->port = BPF_CORE_READ(sk, __sk_common.skc_num);
-	if (to->family == AF_INET)
-		bpf_core_read(to->bytes, 4, &sk->__sk_common.skc_rcv_saddr);
-	else if (bpf_core_field_exists(sk->__sk_common.skc_v6_rcv_saddr))
-		bpf_core_read(to->bytes, 16, &sk->__sk_common.skc_v6_rcv_saddr);
-}
-
-static __always_inline void tcp_of(struct rpc_probe *p, const struct sock *sk)
-{
-	const struct tcp_sock *tcp = (const void *)sk;
-
-	p->segments = (__u64)BPF_CORE_READ(tcp, segs_in) + BPF_CORE_READ(tcp, segs_out);
-	p->segments_lost = BPF_CORE_READ(tcp, total_retrans);
-	if (bpf_core_field_exists(tcp->rcv_ooopack))
-		p->segments_lost += BPF_CORE_READ(tcp, rcv_ooopack);
-	if (!bpf_core_field_exists(tcp->bytes_received))
-		return; /* a file of types from elsewhere may lack it */
-	p->received_bytes = BPF_CORE_READ(tcp, bytes_received);
-	p->rcv_wnd = BPF_CORE_READ(tcp, rcv_wnd);
-	p->min_rtt = BPF_CORE_READ(tcp, rtt_min.s[0].v);
-	p->srtt = BPF_CORE_READ(tcp, srtt_us) >> 3;
-	p->unsent = BPF_CORE_READ(tcp, write_seq) - BPF_CORE_READ(tcp, snd_nxt);
-}
-
 /* As the connection's rdma_cm_id has it: a sockaddr_in or a sockaddr_in6. */
-static __always_inline void local_of_rdma(struct rpc_local_address *to, __u64 xprt)
+static __always_inline void local_of_rdma(struct rpc_address *to, __u64 xprt)
 {
 	struct {
 		__u16 family;
@@ -152,19 +125,19 @@ int rpc_probe(__u64 *ctx)
 				  BPF_CORE_READ(xprt, address_strings[RPC_DISPLAY_ADDR]));
 	bpf_probe_read_kernel_str(p->port, sizeof(p->port),
 				  BPF_CORE_READ(xprt, address_strings[RPC_DISPLAY_PORT]));
-	p->local.family = 0;
-	p->segments = p->segments_lost = p->received_bytes = 0;
-	p->rcv_wnd = p->min_rtt = p->srtt = p->reply_len = p->unsent = 0;
+	p->ends.local.family = 0;
+	p->tcp = (struct rpc_tcp){};
+	p->reply_len = 0;
 	if ((ctx[2] == RPC_LOCAL_SOCKET || ctx[2] == RPC_LOCAL_TCP) &&
 	    bpf_core_type_exists(struct sock_xprt) && bpf_core_type_exists(struct sock)) {
 		sk = BPF_CORE_READ((struct sock_xprt *)xprt, inet);
-		local_of_socket(&p->local, sk);
+		ends_of(&p->ends, sk);
 		if (bpf_core_field_exists(((struct sock_xprt *)xprt)->recv))
 			p->reply_len = BPF_CORE_READ((struct sock_xprt *)xprt, recv.len);
 		if (ctx[2] == RPC_LOCAL_TCP && sk && bpf_core_type_exists(struct tcp_sock))
-			tcp_of(p, sk);
+			tcp_of(&p->tcp, sk);
 	} else if (ctx[2] == RPC_LOCAL_RDMA)
-		local_of_rdma(&p->local, ctx[1]);
+		local_of_rdma(&p->ends.local, ctx[1]);
 	return 0;
 }
 

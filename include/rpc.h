@@ -308,10 +308,24 @@ enum rpc_local_kind {
 	RPC_LOCAL_RDMA, /* ... of an rpcrdma_xprt, see rpc_rdma_local */
 };
 
-struct rpc_local_address {
+struct rpc_address {
 	__u8 bytes[16]; /* of IPv4 the first four */
 	__u16 family; /* 0: there is none */
 	__u16 port;
+};
+
+/* A connection's. */
+struct rpc_ends {
+	struct rpc_address local, remote;
+};
+
+/* TCP's figures of a connection, as in struct tcp_info. */
+struct rpc_tcp {
+	__u64 segments; /* in and out */
+	__u64 segments_lost; /* those out that were sent again, those in that came late */
+	__u64 received_bytes;
+	__u32 rcv_wnd, min_rtt, srtt; /* bytes; us */
+	__u32 unsent; /* bytes that wait in the socket */
 };
 
 /* What rpc_probe reads of one rpc_xprt, when user space runs it. */
@@ -323,13 +337,9 @@ struct rpc_probe {
 	__u32 slots; /* num_reqs; 0 over RDMA */
 	__u32 pending; /* pending.qlen */
 	__u32 queued[RPC_LIMITS]; /* tasks asleep there; session: not known, 0 */
-	__u64 segments; /* TCP's, in and out */
-	__u64 segments_lost; /* those out that were sent again, those in that came late */
-	__u64 received_bytes; /* this and the following: TCP's, as in struct tcp_info */
-	__u32 rcv_wnd, min_rtt, srtt; /* bytes; us */
-	__u32 unsent; /* bytes that wait in the socket */
+	struct rpc_tcp tcp;
 	__u32 reply_len; /* of a reply of which a part has come; 0: there is none */
-	struct rpc_local_address local;
-	char address[RPC_ADDRESS_LEN]; /* the peer's, as text */
+	struct rpc_ends ends;
+	char address[RPC_ADDRESS_LEN]; /* the remote one as text */
 	char port[8];
 };

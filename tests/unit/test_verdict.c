@@ -848,6 +848,49 @@ TEST(calls_that_end_with_an_error_after_they_were_sent_again_time_out)
 	}
 }
 
+/* By a source that does not know how many replies each connection has had, nor how many calls are in flight as one ends. */
+TEST(the_source_tracepoints_knows_tcp)
+{
+	/* clang-format off */
+	static const struct {
+		const char *name, *sentence; /* a part of it */
+		uint64_t received_bytes[2], min_rtt_ns, srtt_ns; /* of both connections */
+		enum bound bound;
+		enum confidence confidence;
+	} cases[] = {
+		{ "a full window", "64 KiB under way", { 3000000, 0 }, 20 * MS, 21 * MS, BOUND_NETWORK, CONFIDENCE_MEDIUM },
+		{ "two", "64 KiB under way", { 3000000, 3000000 }, 20 * MS, 21 * MS, BOUND_NETWORK, CONFIDENCE_MEDIUM },
+		{ "half of it", "", { 1500000, 1500000 }, 20 * MS, 21 * MS, BOUND_SERVER, CONFIDENCE_MEDIUM },
+		{ "replies queue", "queue on the way", { 50000, 0 }, 1 * MS, 111 * MS, BOUND_NETWORK, CONFIDENCE_MEDIUM },
+		{ "half of them", "whether replies are on the way", { 50000, 50000 }, 1 * MS, 111 * MS, BOUND_SERVER, CONFIDENCE_LOW },
+		{ "none does", "", { 50000, 0 }, 1 * MS, 3 * MS, BOUND_SERVER, CONFIDENCE_MEDIUM },
+		{ "tcp is not seen", "does not see TCP", { 0, 0 }, 0, 0, BOUND_SERVER, CONFIDENCE_LOW },
+	};
+	/* clang-format on */
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		fresh();
+		now.calls.unknown = RPC_FACT_BIT(RPC_FACT_REPLIES);
+		server();
+		for (int interval = 0; interval < 4; interval++) {
+			record("READ", 50, 160 * MS, RPC_PHASE_RTT, 160 * MS);
+			for (int c = 0; c < 2; c++) {
+				struct rpc_transport_state *t = snapshot_transport(
+					&now.calls, SERVER, c ? "tcp/1" : "tcp/0");
+
+				t->received_bytes += cases[i].received_bytes[c];
+				t->rcv_wnd = 65536;
+				t->min_rtt_ns = cases[i].min_rtt_ns;
+				t->srtt_ns = cases[i].srtt_ns;
+			}
+			end_interval(SECOND);
+		}
+		print_message("# %s\n", cases[i].name);
+		judge(cases[i].bound, cases[i].confidence);
+		assert_has(verdict.sentence, cases[i].sentence);
+	}
+}
+
 /* @earlier of @second seconds of calls that began before, in setup; and half as much of waits for slots. */
 static void begin_before(uint64_t seconds, uint64_t earlier, unsigned int intervals)
 {

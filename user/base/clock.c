@@ -29,6 +29,14 @@ uint64_t thread_cpu_ns(void)
 	return (uint64_t)read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
+uint64_t apart_ns(uint64_t begin, uint64_t times, uint64_t least, uint64_t most)
+{
+	uint64_t apart = (thread_cpu_ns() - begin) * times;
+
+	LOWER(apart, most);
+	return RAISE(apart, least);
+}
+
 struct waited wait_begin(void)
 {
 	uint64_t now = monotonic_ns();

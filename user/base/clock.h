@@ -10,6 +10,9 @@ uint64_t monotonic_ns(void);
 /* This thread's time on a CPU, ns. */
 uint64_t thread_cpu_ns(void);
 
+/* For how long not to do again what began at @begin, a thread_cpu_ns(): @times as long as it has taken. */
+uint64_t apart_ns(uint64_t begin, uint64_t times, uint64_t least, uint64_t most);
+
 /* How long a wait took in which this process could look: of a turn that took longer than @turn_ns, only that counts.
  * The rest of it the process had no CPU, and so probably had none for whom it waits. */
 struct waited {

@@ -81,7 +81,7 @@ static bool explain_verdict(char *feature, size_t size, const char *words)
 {
 	const char *end = strstr(words, "\n-- END PROG LOAD LOG --"), *begin;
 	const char *figures = strstr(words, "\nprocessed ");
-	const char *mark = "-- BEGIN PROG LOAD LOG --";
+	const char *mark = "-- BEGIN PROG LOAD LOG --", *good = " is safe for any args that match ";
 
 	if (figures && figures < end)
 		end = figures;
@@ -89,7 +89,8 @@ static bool explain_verdict(char *feature, size_t size, const char *words)
 		return false;
 	for (begin = end; begin > words && begin[-1] != '\n'; begin--)
 		;
-	if (memmem(begin, (size_t)(end - begin), mark, strlen(mark)))
+	if (memmem(begin, (size_t)(end - begin), mark, strlen(mark)) ||
+	    memmem(begin, (size_t)(end - begin), good, strlen(good)))
 		snprintf(feature, size,
 			 "the kernel's verifier accepts the program, but something else "
 			 "in the kernel refuses it, such as a security module");

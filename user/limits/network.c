@@ -39,7 +39,8 @@ bool may_fill_link(const struct judgement *j)
 static void set_window(struct judgement *j)
 {
 	const struct verdict_numbers *n = &j->to->numbers;
-	double all = j->v->most_in_flight * ratio(j->v->received_bytes, (double)n->calls);
+	double most = j->v->depth_calls ? j->v->most_in_flight : n->concurrency;
+	double all = most * ratio(j->v->received_bytes, (double)n->calls);
 	double wanted = 2 * all;
 	uint32_t value = 65536;
 

@@ -21,6 +21,7 @@ struct interval {
 	const struct server_delta *server;
 	const char *name;
 	uint64_t ns;
+	uint64_t received_bytes; /* by TCP */
 	uint64_t calls, replies, timeouts, connects, clients, late, total_ns, phase_ns[RPC_PHASES];
 	uint64_t saturated_ns[RPC_LIMITS]; /* of the worst transport */
 	struct load_sums kinds[CALL_KINDS]; /* CALL_OTHER: of the operation with most calls */
@@ -110,7 +111,7 @@ static void note_slots(struct server_sums *v, const struct rpc_transport_state *
 }
 
 /* Whether the connection carries data, by one look: also if several replies queue on the way. */
-static bool carries(const struct transport_delta *t, uint64_t ns)
+static bool carries(const struct transport_delta *t, double replies, uint64_t ns)
 {
 	const struct rpc_transport_state *now = t->now;
 	uint64_t queue = now->srtt_ns - now->min_rtt_ns;
@@ -118,27 +119,31 @@ static bool carries(const struct transport_delta *t, uint64_t ns)
 	if (now->carries)
 		return true;
 	return now->srtt_ns > 2 * now->min_rtt_ns && queue >= LONG_QUEUE_NS &&
-	       queue * t->replies >= QUEUED_REPLIES * ns;
+	       (double)queue * replies >= (double)(QUEUED_REPLIES * ns);
 }
 
 /* Adds up, for the time until the replies that the server's connections have brought in the interval: how long a round trip is
- * at least and now, and how much of the receiver's window they fill: with a full window in each round trip, all of it. */
+ * at least and now, and how much of the receiver's window they fill: with a full window in each round trip, all of it. Where
+ * a source does not know whose replies they are, each has as large a part of them as of the bytes. */
 static void add_paths(struct server_sums *v, const struct interval *n)
 {
 	const struct delta *d = n->d;
+	bool known = snapshot_knows(&d->end->calls, RPC_FACT_REPLIES);
 
 	for (const struct transport_delta *t = d->transports;
 	     t < d->transports + d->transport_count; t++) {
 		const struct rpc_transport_state *now = t->now;
-		double ns = (double)t->rtt_ns, bytes = (double)t->received_bytes;
+		double bytes = (double)t->received_bytes, part = bytes / (double)n->received_bytes;
+		double ns = known ? (double)t->rtt_ns : part * (double)n->phase_ns[RPC_PHASE_RTT];
+		double replies = known ? (double)t->replies : part * (double)n->calls;
 
-		if (strcmp(now->server, n->name) != 0 || !t->received_bytes || !t->rtt_ns ||
+		if (strcmp(now->server, n->name) != 0 || !t->received_bytes || ns <= 0 ||
 		    !now->rcv_wnd || !now->min_rtt_ns || !now->srtt_ns || !n->ns)
 			continue;
 		v->looks++;
 		v->received_bytes += bytes;
 		v->path_ns += ns;
-		v->carrying += ns * carries(t, n->ns);
+		v->carrying += ns * carries(t, replies, n->ns);
 		v->window_filled +=
 			ns * (bytes * (double)now->min_rtt_ns / (double)n->ns / now->rcv_wnd);
 		v->min_rtt_ns += ns * (double)now->min_rtt_ns;
@@ -160,6 +165,7 @@ static void add_transports(struct server_sums *v, struct interval *n)
 		if (strcmp(t->now->server, n->name) != 0)
 			continue;
 		n->replies += t->replies;
+		n->received_bytes += t->received_bytes;
 		v->retransmits += t->retransmits;
 		v->segments += t->segments;
 		v->segments_lost += t->segments_lost;

@@ -335,10 +335,12 @@ static void doubt(struct judgement *j)
 		j->to->confidence = CONFIDENCE_LOW;
 		say(j->to, " A link at its rate looks the same in so short a time.");
 	}
-	if (j->to->bound_by == BOUND_SERVER && !j->v->depth_calls) {
+	if (j->to->bound_by == BOUND_SERVER && !j->v->depth_calls &&
+	    (!j->v->looks || queues_on_the_way(&j->to->numbers))) {
 		j->to->confidence = CONFIDENCE_LOW;
-		say(j->to, " This source does not see TCP: a full window, a link at its rate and "
-			   "lost segments look the same.");
+		say(j->to, " This source does not see %s a link at its rate%s the same.",
+		    j->v->looks ? "whether replies are on the way:" : "TCP: a full window,",
+		    j->v->looks ? " looks" : " and lost segments look");
 	}
 	if (earlier < EARLIER_SHARE || j->v->ns >= KNOWN_NS)
 		return;

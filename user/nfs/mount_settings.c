@@ -221,7 +221,7 @@ int mount_settings_add(struct mount_settings *m, const char *root, struct snapsh
 	int err = 0;
 
 	if (s->calls.mount_count && (others || s->time_ns >= m->due_ns)) {
-		uint64_t begin = thread_cpu_ns(), apart, moved;
+		uint64_t begin = thread_cpu_ns(), moved;
 
 		if (others)
 			read_modules(m, root); /* one in use stays */
@@ -232,8 +232,10 @@ int mount_settings_add(struct mount_settings *m, const char *root, struct snapsh
 		for (size_t i = 0; i < m->count; i++)
 			read_readahead(&m->mounts[i], root);
 		m->moved = moved;
-		apart = (thread_cpu_ns() - begin) * MOUNT_SETTINGS_APART;
-		m->due_ns = s->time_ns + (m->period_ns ? RAISE(apart, m->period_ns) : 0);
+		m->due_ns = s->time_ns;
+		if (m->period_ns)
+			m->due_ns +=
+				apart_ns(begin, MOUNT_SETTINGS_APART, m->period_ns, UINT64_MAX);
 	}
 	if (writes != m->writes)
 		m->written_ns = s->time_ns;

@@ -327,16 +327,14 @@ static bool may_have_slept(struct stuck_tasks *t)
 static int look(struct stuck_tasks *t, const struct snapshot *s, uint64_t least_asleep_ns,
 		stuck_task_handler *handle, void *context)
 {
-	uint64_t begin = thread_cpu_ns(), apart;
+	uint64_t begin = thread_cpu_ns();
 	size_t len;
 	char *text = read_text(t->bpf, least_asleep_ns, &len);
 	int err = 0;
 
-	apart = (thread_cpu_ns() - begin) * (least_asleep_ns ? STUCK_APART : LOCK_APART);
-	LOWER(apart, STUCK_APART_NS);
-	if (least_asleep_ns)
-		RAISE(apart, STUCK_LEAST_APART_NS);
-	t->due_ns = s->time_ns + apart;
+	t->due_ns = s->time_ns + (least_asleep_ns ? apart_ns(begin, STUCK_APART,
+							     STUCK_LEAST_APART_NS, STUCK_APART_NS) :
+						    apart_ns(begin, LOCK_APART, 0, STUCK_APART_NS));
 	t->looked_ns = s->time_ns;
 	if (text)
 		err = stuck_tasks_take(t, s, (struct span){ text, text + len }, handle, context);

@@ -2,23 +2,19 @@
 from judge import Skip, judgement, need
 from judge.reading import session_verdict
 
-# What limits each set-up, and what else it may be with confidence low, as the number in flight does not vary. The
-# source tracepoints has no figures of TCP: it knows those set-ups no better than "server", or as waits for slots.
+# What limits each set-up, and what else it may be with confidence low, as the number in flight does not vary.
 LIMITS = {
     "slot": "slot", "session": "session", "undecided": "slot session", "mixed": "slot", "changed": "slot",
     "serial": "server slot session", "workers": "server slot", "server": "server", "storage": "server",
     "send": "send", "application": "application", "client_cpu": "client_cpu", "hung": "hung", "soft": "hung",
     "window": "network", "link": "network", "narrow": "network", "push": "network", "resend": "resend",
 }
-OF_TCP = ("window", "link", "narrow", "push", "resend")
 
 
-def is_right(verdict, setup, source, length):
+def is_right(verdict, setup, length):
     bound, confidence = verdict["bound_by"], verdict["confidence"]
     if length < 10 and (bound == "none" or confidence == "low"):
         return True
-    if source == "tracepoints" and setup in OF_TCP:
-        return confidence != "high" and bound in ("server", "slot", "session")
     limit, *others = LIMITS[setup].split()
     return bound == limit or (bound in others and confidence == "low")
 
@@ -34,7 +30,7 @@ def judged(setup):
             verdict = session_verdict(file)
             told.append(f"{source} {length} s from {begun} s: {verdict['bound_by']}, {verdict['confidence']}, "
                         f"earlier {verdict['numbers']['earlier_share']:.2f}")
-            if not is_right(verdict, setup, source, int(length)):
+            if not is_right(verdict, setup, int(length)):
                 wrong += [told[-1], verdict["sentence"]]
         need(told, "no session")
         need(not wrong, *wrong)

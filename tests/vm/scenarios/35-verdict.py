@@ -114,7 +114,6 @@ def slots_are_those_of_the_mount_that_waits(folder):
 
 @judgement
 def a_full_receive_window_is_the_network(folder):
-    by_btf(folder, "window")
     verdict = expect(folder, "window", "network", "medium")
     need(verdict["setting"] == "net.ipv4.tcp_rmem[2]", verdict)
     return f"{verdict['sentence']} {within_bracket(folder, 'window', verdict)}"
@@ -154,11 +153,11 @@ def bound_by(title, name, bound, *confidences, typed=False):
     check.__name__ = title
 
 
-bound_by("a link at its rate is the network", "link", "network", "medium", typed=True)
-bound_by("with small replies as well", "narrow", "network", "medium", typed=True)
-bound_by("a link at its rate whose socket has room is the network", "push", "network", "medium", typed=True)
+bound_by("a link at its rate is the network", "link", "network", "medium")
+bound_by("with small replies as well", "narrow", "network", "medium")
+bound_by("a link at its rate whose socket has room is the network", "push", "network", "medium")
 bound_by("a slow server is the server", "server", "server")
-bound_by("a network that loses packets is resend", "resend", "resend", typed=True)
+bound_by("a network that loses packets is resend", "resend", "resend")
 bound_by("one small request after the other is the application", "application", "application")
 bound_by("a buffered reader is limited by readahead", "readahead", "readahead", "medium")
 bound_by("a client without cpu is client cpu", "client_cpu", "client_cpu")

@@ -3,7 +3,6 @@
  * side to their names. */
 #include "rpc/btf/btf.h"
 
-#include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -135,17 +134,11 @@ static enum rpc_local_kind local_kind(const char *proto)
 
 static void set_endpoints(struct rpc_transport_state *state, const struct rpc_probe *p)
 {
-	static const uint8_t any[sizeof(p->local.bytes)];
 	size_t len = strnlen(p->address, sizeof(p->address));
 
 	label_from_bytes(state->remote.address, sizeof(state->remote.address), p->address, len);
 	state->remote.port = (uint32_t)strtoul(p->port, NULL, 10);
-	if ((p->local.family != AF_INET && p->local.family != AF_INET6) ||
-	    !memcmp(p->local.bytes, any, p->local.family == AF_INET ? 4 : 16))
-		return;
-	inet_ntop(p->local.family, p->local.bytes, state->local.address,
-		  sizeof(state->local.address));
-	state->local.port = p->local.port;
+	rpc_endpoint_set(&state->local, &p->ends.local);
 }
 
 /* A call of this owner is the oldest one of a transport. Without memory, it does not show. */
@@ -186,13 +179,8 @@ static void probe(struct reading *r, uint32_t index, struct rpc_transport_state 
 	state->slots_max = p->max_slots;
 	state->slots_allocated += p->slots;
 	state->slots_in_flight += p->pending;
-	state->segments += p->segments;
-	state->segments_lost += p->segments_lost;
-	state->received_bytes += p->received_bytes;
-	state->carries = p->reply_len || p->unsent;
-	state->rcv_wnd = p->rcv_wnd;
-	state->min_rtt_ns = p->min_rtt * UINT64_C(1000);
-	state->srtt_ns = p->srtt * UINT64_C(1000);
+	rpc_tcp_set(state, &p->tcp);
+	state->carries |= p->reply_len != 0;
 	RAISE(server->depth_max[RPC_QUEUE_SLOT], p->queued[RPC_LIMIT_SLOT]);
 	RAISE(server->depth_max[RPC_QUEUE_SEND], p->queued[RPC_LIMIT_SEND]);
 	RAISE(server->depth_max[RPC_QUEUE_PENDING], p->pending);

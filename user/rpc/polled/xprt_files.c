@@ -116,17 +116,17 @@ static const struct nfs_mount *find_mount_at(const struct snapshot *s, const str
 				   (!remote->port && !strcmp(f->protocol, "rdma"))));
 }
 
-/* The next number among those of @server and @protocol, as a name. */
+/* The next number that no connection of @server and @protocol has, as a name. */
 static void name_transport(const struct snapshot *s, const char *server, const char *protocol,
 			   char *name, size_t size)
 {
 	unsigned int number = 0;
 
-	for (size_t i = 0; i < s->calls.transport_count; i++)
-		number += *s->calls.transports[i].remote.address &&
-			  !strcmp(s->calls.transports[i].server, server) &&
-			  !strcmp(s->calls.transports[i].protocol, protocol);
-	snprintf(name, size, "%s/%u", protocol, number);
+	do
+		snprintf(name, size, "%s/%u", protocol, number++);
+	while (ARRAY_FIND(t, s->calls.transports, s->calls.transport_count,
+			  *t->remote.address && !strcmp(t->server, server) &&
+				  !strcmp(t->name, name)));
 }
 
 /* Adds the connection to @s if it is to the server of a mount. */
@@ -141,7 +141,11 @@ static int add(struct snapshot *s, const struct xprt_list *list, const struct xp
 	for (const struct xprt_file *g = list->files; !mount && g < list->files + list->count; g++)
 		if (g->switch_number == f->switch_number)
 			mount = find_mount_at(s, g);
-	if (!mount)
+	/* The source tracepoints has found most of TCP's. */
+	if (!mount || ARRAY_FIND(x, s->calls.transports, s->calls.transport_count,
+				 x->local.port && x->local.port == f->local.port &&
+					 !strcmp(x->local.address, f->local.address) &&
+					 !strcmp(x->remote.address, f->remote.address)))
 		return 0;
 	name_transport(s, mount->server, f->protocol, name, sizeof(name));
 	t = snapshot_transport(&s->calls, mount->server, name);

@@ -38,6 +38,7 @@ struct tracepoints_state {
 	struct bpf_hooks hooks;
 	struct rpc_tracepoints_bpf *bpf; /* the skeleton in @hooks */
 	struct tracepoint_maps maps;
+	struct tcp_connections tcp;
 	struct mountstats *rest; /* what the events do not show */
 	struct rpc_event_fields fields;
 	struct module_types no_types; /* while the programs are loaded */
@@ -173,6 +174,7 @@ static void detach(void *state)
 	struct tracepoints_state *t = state;
 
 	mountstats_close(t->rest);
+	tcp_connections_free(&t->tcp);
 	tracepoint_maps_close(&t->maps);
 	bpf_hooks_close(&t->hooks);
 	free(t);
@@ -274,6 +276,8 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 		      t->bpf->bss->rpc_lost + rpc_cost_add(s, &t->hooks, except));
 	s->calls.unknown |= unknown_facts(t);
 	err = tracepoint_maps_read(&t->maps, s, clients);
+	if (!err)
+		err = tcp_connections_add(&t->tcp, &t->maps, t->hooks.log, s);
 	return err ? err : mountstats_add_rest(t->rest, s, clients);
 }
 
