@@ -6,7 +6,7 @@ from judge.reading import session_verdict
 # source tracepoints has no figures of TCP: it knows those set-ups no better than "server", or as waits for slots.
 LIMITS = {
     "slot": "slot", "session": "session", "undecided": "slot session", "mixed": "slot", "changed": "slot",
-    "serial": "server slot session", "workers": "server slot", "server": "server", "storage": "server",
+    "serial": "server", "workers": "server slot", "server": "server", "storage": "server",
     "send": "send", "application": "application", "client_cpu": "client_cpu", "hung": "hung", "soft": "hung",
     "window": "network", "link": "network", "narrow": "network", "push": "network", "resend": "resend",
 }
