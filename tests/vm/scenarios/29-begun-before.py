@@ -5,7 +5,7 @@ from judge.reading import session_verdict
 # What limits each set-up, and what else it may be with confidence low, as the number in flight does not vary.
 LIMITS = {
     "slot": "slot", "session": "session", "undecided": "slot session", "mixed": "slot", "changed": "slot",
-    "serial": "server slot session", "workers": "server slot", "server": "server", "storage": "server",
+    "serial": "server", "workers": "server slot", "server": "server", "storage": "server",
     "send": "send", "application": "application", "client_cpu": "client_cpu", "hung": "hung", "soft": "hung",
     "window": "network", "link": "network", "narrow": "network", "push": "network", "resend": "resend",
 }
