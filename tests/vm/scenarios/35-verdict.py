@@ -28,7 +28,7 @@ def is_by_btf(folder, name):
 
 def by_btf(folder, name):
     if name in (folder / "setups").read_text().split() and not is_by_btf(folder, name):
-        raise Skip("only source btf shows how many calls are in flight as one ends")
+        raise Skip("only source btf shows how many calls are in flight as one ends, and parts of replies")
 
 
 def on_disk(folder):
@@ -153,9 +153,9 @@ def bound_by(title, name, bound, *confidences, typed=False):
     check.__name__ = title
 
 
-bound_by("a link at its rate is the network", "link", "network", "medium")
+bound_by("a link at its rate is the network", "link", "network", "medium", typed=True)
 bound_by("with small replies as well", "narrow", "network", "medium")
-bound_by("a link at its rate whose socket has room is the network", "push", "network", "medium")
+bound_by("a link at its rate whose socket has room is the network", "push", "network", "medium", typed=True)
 bound_by("a slow server is the server", "server", "server")
 bound_by("a network that loses packets is resend", "resend", "resend")
 bound_by("one small request after the other is the application", "application", "application")
