@@ -177,7 +177,7 @@ readahead_before() {
 	client 10.0.31 3 8ms && readahead_kb 4096
 	while dd if=/mnt/readahead/load of=/dev/null bs=1M count=4 status=none; do
 		dd if=/mnt/readahead/load iflag=nocache count=0 status=none # is dropped
-		sleep 0.1
+		sleep 0.3
 	done &
 	workers+=($!)
 }
