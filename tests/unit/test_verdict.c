@@ -1135,6 +1135,23 @@ TEST(a_reader_that_does_not_wait_or_is_direct_or_reads_at_random_is_not)
 	expect(BOUND_APPLICATION, CONFIDENCE_MEDIUM);
 }
 
+TEST(the_last_calls_of_a_load_do_not_hide_its_readahead)
+{
+	for (int i = 0; i < 2; i++) {
+		add_bytes("READ", 400, 5 * MS, 128 * KIB);
+		read_ahead(128 * KIB, 128 * KIB);
+		end_interval(SECOND);
+	}
+	add_bytes("READ", 1, 5 * MS, 128 * KIB);
+	read_ahead(128 * KIB, 0);
+	end_interval(20 * MS);
+	judge(BOUND_READAHEAD, CONFIDENCE_MEDIUM);
+	/* But its reads may have become others. */
+	add_bytes("READ", 400, 5 * MS, 128 * KIB);
+	end_interval(SECOND);
+	assert_true(verdict_of(&sums, SERVER).bound_by != BOUND_READAHEAD);
+}
+
 TEST(more_readahead_than_16_mib_is_not_proposed)
 {
 	add_bytes("READ", 500, 50 * MS, MIB);

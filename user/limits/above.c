@@ -53,7 +53,7 @@ static enum above_op op_of(const char *op)
 static void note_mounts(struct above_sums *a, const struct delta *d, const char *server)
 {
 	const struct calls *end = &d->end->calls;
-	const struct nfs_mount *only = NULL;
+	const struct nfs_mount *only = NULL, *found[RPC_KINDS] = {};
 	uint64_t most[RPC_KINDS] = {};
 	int mounts = 0;
 
@@ -73,12 +73,15 @@ static void note_mounts(struct above_sums *a, const struct delta *d, const char 
 			for (int k = 0; k < RPC_KINDS; k++)
 				if (c->sums.total_ns[k] > most[k]) {
 					most[k] = c->sums.total_ns[k];
-					a->mount[k] = *m;
+					found[k] = m;
 				}
 		}
 	}
-	for (int k = 0; k < RPC_KINDS && only; k++)
-		a->mount[k] = *only;
+	for (int k = 0; k < RPC_KINDS; k++)
+		if ((only || found[k]) && 2 * most[k] >= a->most_ns[k]) {
+			a->mount[k] = only ? *only : *found[k];
+			RAISE(a->most_ns[k], most[k]);
+		}
 }
 
 void above_add(struct above_sums *a, const struct delta *d, const char *server)

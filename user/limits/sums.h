@@ -76,8 +76,10 @@ struct above_sums {
 	/* Tasks that waited for files' locks at the ends of intervals, times these; the last mount with some. */
 	uint64_t lock_wait_ns;
 	char locked[LABEL_SIZE];
-	/* With most of the time of these calls, as it was in the last interval that had some; no mount point: unknown. */
+	/* With most of the time of these calls, as it was in the last interval that had half of the time that one had, or more: the
+	 * rest of a load says little; no mount point: unknown. */
 	struct nfs_mount mount[RPC_KINDS];
+	uint64_t most_ns[RPC_KINDS]; /* in an interval */
 };
 
 struct server_sums {
