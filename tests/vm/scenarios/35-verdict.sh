@@ -192,7 +192,8 @@ set_up_hung() {
 	wait_for 60 reads 100
 	traced hung stop_and_wait
 	nfs_server_start 16
-	load_end "$loader"
+	pkill -KILL -x fio || true # of sessions that begin later it has been killed
+	wait "$loader" || true
 	wait_for 60 no_fio # its jobs are processes of their own
 }
 # Few slots, and beside them a mount of the same server that has none.
