@@ -119,11 +119,11 @@ int stuck_tasks(struct bpf_iter__task *ctx)
 enum bpf_func_id___per_cpu { BPF_FUNC_per_cpu_ptr___per_cpu = 153 };
 
 extern const struct rq runqueues __ksym __weak;
-__u32 sleepers; /* what count_sleepers has found */
 
-/* Run by user space: counts the tasks in such sleep, which costs less than to look at all tasks. Returns whether it could. */
+/* Run by user space. Returns whether no task is in such sleep, by the kernel's count, which costs less than to look at all
+ * tasks; 0 also if it cannot tell. */
 SEC("raw_tp")
-int count_sleepers(void *ctx)
+int nobody_sleeps(void *ctx)
 {
 	const struct rq *rq;
 	__u32 sum = 0;
@@ -133,10 +133,8 @@ int count_sleepers(void *ctx)
 		return 0;
 	for (__u32 cpu = 0; cpu < STUCK_CPUS_MAX; cpu++) {
 		rq = bpf_per_cpu_ptr(&runqueues, cpu);
-		if (!rq) {
-			sleepers = sum;
-			return 1;
-		}
+		if (!rq)
+			return !sum;
 		sum += rq->nr_uninterruptible;
 	}
 	return 0;

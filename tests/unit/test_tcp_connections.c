@@ -4,10 +4,11 @@
 #include "unit.h"
 #include "snapshot.h"
 
-#include <bpf/bpf.h>
+#include "kernel/bpf_support.h"
 
-static int run_of_kernel(int fd, struct bpf_test_run_opts *opts);
-#define bpf_prog_test_run_opts run_of_kernel
+static uint32_t run_of_kernel(const struct bpf_program *program, const void *arguments,
+			      size_t size);
+#define bpf_run run_of_kernel
 #include "rpc/tracepoints/tcp.c"
 
 /* The sockets that there are; sk 0: none. */
@@ -21,12 +22,13 @@ static struct tcp_sockets_bpf bpf = { .bss = &bss };
 static struct tracepoint_maps m;
 static struct tcp_connections t;
 
-static int run_of_kernel(int fd, struct bpf_test_run_opts *opts)
+static uint32_t run_of_kernel(const struct bpf_program *program, const void *arguments, size_t size)
 {
-	uint64_t argument = *(const uint64_t *)opts->ctx_in;
+	uint64_t argument = *(const uint64_t *)arguments;
+	uint32_t result = 0;
 
-	(void)fd;
-	opts->retval = 0;
+	(void)program;
+	assert_int_equal(size, sizeof(argument));
 	looks += !argument;
 	for (size_t i = 0; i < COUNT(sockets); i++) {
 		if (argument ? sockets[i].sk != argument : !sockets[i].sk)
@@ -36,9 +38,9 @@ static int run_of_kernel(int fd, struct bpf_test_run_opts *opts)
 			continue;
 		}
 		bss.tcp_socket = sockets[i].now;
-		opts->retval = 1;
+		result = 1;
 	}
-	return 0;
+	return result;
 }
 
 /* From @port to 10.0.0.@host. */

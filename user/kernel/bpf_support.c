@@ -144,6 +144,13 @@ bool bpf_program_info(const struct bpf_program *program, struct bpf_prog_info *i
 	return fd >= 0 && !bpf_obj_get_info_by_fd(fd, info, &size);
 }
 
+uint32_t bpf_run(const struct bpf_program *program, const void *arguments, size_t size)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = arguments, .ctx_size_in = (uint32_t)size);
+
+	return bpf_prog_test_run_opts(bpf_program__fd(program), &opts) ? 0 : opts.retval;
+}
+
 int bpf_statistics_on(void)
 {
 	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);

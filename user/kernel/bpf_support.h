@@ -48,6 +48,9 @@ void bpf_object_memory(const struct bpf_object *object, struct bpf_memory *m);
 /* What the kernel knows of a program. False, and zeros: it is not loaded. */
 bool bpf_program_info(const struct bpf_program *program, struct bpf_prog_info *info);
 
+/* Runs a loaded program of type raw_tp with the arguments, of @size bytes. Returns what it returns; 0: it was not run. */
+uint32_t bpf_run(const struct bpf_program *program, const void *arguments, size_t size);
+
 /* Makes the kernel count the runs of all BPF programs until the returned descriptor is closed (from 5.8). Each run
  * then reads the clock twice more. Returns -errno on failure. */
 int bpf_statistics_on(void);

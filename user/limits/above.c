@@ -77,11 +77,14 @@ static void note_mounts(struct above_sums *a, const struct delta *d, const char 
 				}
 		}
 	}
-	for (int k = 0; k < RPC_KINDS; k++)
-		if ((only || found[k]) && 2 * most[k] >= a->most_ns[k]) {
-			a->mount[k] = only ? *only : *found[k];
-			RAISE(a->most_ns[k], most[k]);
-		}
+	for (int k = 0; k < RPC_KINDS; k++) {
+		const struct nfs_mount *m = only ?: found[k];
+
+		if (!m || 2 * most[k] < a->most_ns[k])
+			continue;
+		a->mount[k] = *m;
+		RAISE(a->most_ns[k], most[k]);
+	}
 }
 
 void above_add(struct above_sums *a, const struct delta *d, const char *server)

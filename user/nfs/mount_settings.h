@@ -34,8 +34,7 @@ struct mount_settings {
 	uint64_t period_ns; /* of reading */
 	uint64_t due_ns;
 	uint64_t version; /* of the mounts that were read last */
-	uint64_t
-		moved; /* READs, WRITEs and COMMITs at the last reading: mountstats has news of more alone */
+	uint64_t moved; /* READs, WRITEs and COMMITs at the last reading of mountstats */
 	uint64_t writes; /* WRITEs and COMMITs at the last snapshot ... */
 	uint64_t written_ns; /* ... and when there were more; 0: never */
 	struct mount_setting *mounts;

@@ -315,12 +315,9 @@ static char *read_text(struct stuck_tasks_bpf *bpf, uint64_t least_asleep_ns, si
  * tell. */
 static bool may_have_slept(struct stuck_tasks *t)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, opts);
 	bool before = t->sleepers;
 
-	t->sleepers =
-		bpf_prog_test_run_opts(bpf_program__fd(t->bpf->progs.count_sleepers), &opts) ||
-		!opts.retval || t->bpf->bss->sleepers;
+	t->sleepers = !bpf_run(t->bpf->progs.nobody_sleeps, NULL, 0);
 	return before && t->sleepers;
 }
 

@@ -453,17 +453,17 @@ const char *rpc_observer_missing(const struct rpc_observer *o)
 						   "no source is available; see xidscope doctor";
 }
 
-static void read_slot_settings(struct rpc_observer *o, struct snapshot *s)
+static void read_slot_settings(struct rpc_observer *o, uint64_t now_ns)
 {
 	char line[16];
 
-	for (int i = 0; i < SLOT_SETTINGS && s->time_ns >= o->settings_due_ns; i++)
+	if (now_ns < o->settings_due_ns)
+		return;
+	o->settings_due_ns = now_ns + SETTINGS_NS;
+	for (int i = 0; i < SLOT_SETTINGS; i++)
 		o->slots_wanted[i] = file_first_line(slot_settings[i].path, line, sizeof(line)) ?
 					     (uint32_t)strtoul(line, NULL, 10) :
 					     0;
-	if (s->time_ns >= o->settings_due_ns)
-		o->settings_due_ns = s->time_ns + SETTINGS_NS;
-	memcpy(s->calls.slots_wanted, o->slots_wanted, sizeof(o->slots_wanted));
 }
 
 static int add_mount_calls(struct rpc_observer *o, const struct client_list *clients,
@@ -493,7 +493,8 @@ int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 	err = calls_add(&s->calls, &o->past.calls);
 	self_add(&s->self, &o->past.self);
 	s->calls.source = o->source;
-	read_slot_settings(o, s);
+	read_slot_settings(o, s->time_ns);
+	memcpy(s->calls.slots_wanted, o->slots_wanted, sizeof(o->slots_wanted));
 	s->calls.cpu_waiting_ns = cpu_pressure_waiting_ns("");
 	s->calls.unknown = ops ? 0 : o->past.calls.unknown;
 	if (!err && ops)

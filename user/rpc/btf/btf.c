@@ -318,13 +318,8 @@ static void *try(const struct source_setup *setup)
 /* Finds the transports of the calls that had begun before. */
 static void find_calls(const struct btf_state *b)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, opts);
-	int run = 0;
-
-	do
-		if (bpf_prog_test_run_opts(bpf_program__fd(b->bpf->progs.rpc_find), &opts))
-			return;
-	while (opts.retval && ++run < MAX_FINDS);
+	for (int run = 0; run < MAX_FINDS && bpf_run(b->bpf->progs.rpc_find, NULL, 0); run++)
+		;
 }
 
 static int attach(void *state)

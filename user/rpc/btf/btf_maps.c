@@ -372,10 +372,9 @@ static void add_waiter(struct reading *r, const struct rpc_waiter *w)
 /* Makes the kernel side check whether the task still exists. */
 static void sweep(struct reading *r, uint32_t index, uint64_t task)
 {
-	__u64 args[2] = { index, task };
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args));
+	const __u64 args[2] = { index, task };
 
-	bpf_prog_test_run_opts(bpf_program__fd(r->m->bpf->progs.rpc_sweep), &opts);
+	bpf_run(r->m->bpf->progs.rpc_sweep, args, sizeof(args));
 }
 
 /* Time of the last event of a task. */

@@ -3,7 +3,6 @@
 #include "rpc/tracepoints/tracepoints.h"
 
 #include <arpa/inet.h>
-#include <bpf/bpf.h>
 #include <malloc.h>
 
 #include "base/array.h"
@@ -50,12 +49,9 @@ static bool load(struct tcp_connections *t, const struct log *log)
 	return t->bpf;
 }
 
-/* Returns what the program returns; 0: it was not run. */
 static uint32_t run(const struct bpf_program *program, uint64_t argument)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &argument, .ctx_size_in = sizeof(argument));
-
-	return bpf_prog_test_run_opts(bpf_program__fd(program), &opts) ? 0 : opts.retval;
+	return bpf_run(program, &argument, sizeof(argument));
 }
 
 /* Looks for new sockets of the kernel that lead to ports of the servers. */
