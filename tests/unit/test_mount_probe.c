@@ -158,6 +158,7 @@ TEST(a_servers_text_begins_no_mount)
 
 TEST(mounts_of_this_machine_are_judged)
 {
+	const double enough = 20; /* seconds, also on a busy machine */
 	struct node_state f = {};
 	struct stat proc;
 	uint64_t begin;
@@ -165,7 +166,7 @@ TEST(mounts_of_this_machine_are_judged)
 
 	node_mounts_add(&f, "/proc");
 	node_mounts_add(&f, "/no such mount");
-	node_mounts_ask(&f, root, 1);
+	node_mounts_ask(&f, root, enough);
 	assert_int_equal(f.mounts[0].state, MOUNT_FINE);
 	assert_int_equal(f.mounts[1].state, MOUNT_ABSENT);
 	/* without locks no server is asked, and nothing is known against it */
@@ -179,20 +180,20 @@ TEST(mounts_of_this_machine_are_judged)
 	begin = monotonic_ns();
 	node_mounts_ask(&f, root, 0.2);
 	assert_int_equal(f.mounts[0].state, MOUNT_HUNG);
-	assert_true(monotonic_ns() - begin < 2000000000ull);
+	assert_true(monotonic_ns() - begin < enough * 1e9);
 	/* or is done while this process has no CPU for longer than the limit */
 	if (!fork()) {
 		usleep(100000);
 		kill(getppid(), SIGSTOP);
-		usleep(500000);
+		usleep(2200000);
 		flock(lock, LOCK_UN);
 		kill(getppid(), SIGCONT);
 		_exit(0);
 	}
-	node_mounts_ask(&f, root, 0.4);
+	node_mounts_ask(&f, root, 2);
 	assert_int_equal(f.mounts[0].state, MOUNT_FINE);
 	wait(NULL);
 	close(lock);
-	node_mounts_ask(&f, root, 1);
+	node_mounts_ask(&f, root, enough);
 	assert_int_equal(f.mounts[0].state, MOUNT_FINE);
 }

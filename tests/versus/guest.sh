@@ -175,9 +175,10 @@ drift_end() { :; }
 readahead_kb() { echo "$1" >"/sys/class/bdi/$(mountpoint -d /mnt/readahead)/read_ahead_kb"; }
 readahead_before() {
 	client 10.0.31 3 8ms && readahead_kb 4096
-	while dd if=/mnt/readahead/load of=/dev/null bs=1M count=4 status=none; do
+	# A read larger than the readahead is sent at once, all of it.
+	while dd if=/mnt/readahead/load of=/dev/null bs=16k count=256 status=none; do
 		dd if=/mnt/readahead/load iflag=nocache count=0 status=none # is dropped
-		sleep 0.3
+		sleep 0.1
 	done &
 	workers+=($!)
 }
