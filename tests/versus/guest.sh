@@ -75,10 +75,11 @@ start_tools() {
 }
 
 mark() { printf '%s\t%s\t%s\n' "$fault" "$1" "$EPOCHREALTIME" >>marks.tsv; }
-# work RW BLOCK JOBS IOPS: synchronous I/O in the background, so many a second of each job; 0: as many as there can be.
+# work RW BLOCK JOBS IOPS: synchronous I/O in the background, so many a second of each job, at random times (what looks now and
+# then, as the kernel's load does, would see all of them or none); 0: as many as there can be.
 work() {
-	fio --name="$fault" --filename="/mnt/$fault/load" --size=16m --rw="$1" --bs="$2" --numjobs="$3" --rate_iops="$4" --thread \
-		--direct=1 --ioengine=psync --time_based --runtime=900 --eta=never --output=/dev/null &
+	fio --name="$fault" --filename="/mnt/$fault/load" --size=16m --rw="$1" --bs="$2" --numjobs="$3" --rate_iops="$4" \
+		--rate_process=poisson --thread --direct=1 --ioengine=psync --time_based --runtime=900 --eta=never --output=/dev/null &
 	workers+=($!)
 }
 # client SUBNET VERSION DELAY: a mount of a server that is so far away.
@@ -155,7 +156,7 @@ cpu_before() { client 10.0.27 3 5ms && work randread 4k 4 3; }
 cpu_begin() {
 	local i
 	for i in {1..6}; do
-		sh -c 'while :; do :; done' &
+		nice -n -10 sh -c 'while :; do :; done' &
 		hogs+=($!)
 	done
 }

@@ -28,9 +28,10 @@ STEP = 5
 
 
 class Limits:
-    """Of the rule: how many times, of the most, and for how many steps. A cell that others change is near a limit."""
-    usual, others = (2, 1 / 2, 3), ((1.5, 2 / 3, 2), (3, 1 / 3, 4))
-    times, among, steps = usual
+    """Of the rule: how many times, of the most, for how many steps, and of a ROUNDED. A cell that others change is near
+    a limit."""
+    usual, others = (2, 1 / 2, 3, 1), ((1.5, 2 / 3, 2, 1.15), (3, 1 / 3, 4, 0.85))
+    times, among, steps, rounded = usual
 
 
 FROM_NOTHING = 101  # by how much a figure rises then at most: least_of()
@@ -271,7 +272,7 @@ def is_statement(tool, name):
 
 
 def seconds(time):
-    return next((f"{limit} s" for limit in ROUNDED if time <= limit), "later")
+    return next((f"{limit} s" for limit in ROUNDED if time <= limit * Limits.rounded), "later")
 
 
 def same_kind(name):
@@ -349,9 +350,9 @@ def verdicts(out):
     marks = read_marks(out)
     tools = [Tool(out, name) for name in TOOLS]
     others = []
-    for Limits.times, Limits.among, Limits.steps in Limits.others:
+    for Limits.times, Limits.among, Limits.steps, Limits.rounded in Limits.others:
         others.append(judge(tools, marks)[0])
-    Limits.times, Limits.among, Limits.steps = Limits.usual
+    Limits.times, Limits.among, Limits.steps, Limits.rounded = Limits.usual
     cells, wrong, rests = judge(tools, marks)
     near = {(title, tool) for title, row_ in cells.items() for tool, verdict in row_.items()
             if any(other[title][tool] != verdict for other in others)}
