@@ -16,3 +16,19 @@
 /* Makes a variable at least, at most that. */
 #define RAISE(to, value) ((to) = (to) < (value) ? (value) : (to))
 #define LOWER(to, value) ((to) = (to) > (value) ? (value) : (to))
+
+/* A loop over the @count @elements by the pointer @element; it reads where they lie once, before the first. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): @element is a name */
+#define ARRAY_EACH(element, elements, count)                                                     \
+	for (__typeof__((elements) + 0) element = (elements), element##_end = element + (count); \
+	     element < element##_end; element++)
+
+/* Returns the first of @count @elements for which @wanted is true, of its pointer @element; NULL: none. */
+#define ARRAY_FIND(element, elements, count, wanted)                                       \
+	({                                                                                 \
+		__typeof__((elements) + 0) element = (elements), end_ = element + (count); \
+		while (element < end_ && !(wanted))                                        \
+			element++;                                                         \
+		element < end_ ? element : NULL;                                           \
+	})
+/* NOLINTEND(bugprone-macro-parentheses) */

@@ -127,9 +127,7 @@ static const char *read_metrics(const struct options *o, struct snapshot *s)
  * Another program may have written that: any other text could be a whole entry. */
 static const char *find_uuid(const struct snapshot *s, const char *device)
 {
-	const struct gpu_info *end = s->faults.gpus + s->faults.gpu_count;
-
-	for (const struct gpu_info *g = s->faults.gpus; g < end; g++)
+	ARRAY_EACH(g, s->faults.gpus, s->faults.gpu_count)
 		if (!strcmp(g->gpu, device) &&
 		    is_gpu_uuid((struct span){ g->uuid, g->uuid + strlen(g->uuid) }))
 			return g->uuid;

@@ -384,7 +384,7 @@ static void print_explained(const struct result *v)
 		puts(v->trouble);
 	else
 		printf("%zu finding%s\n", r->total, r->total == 1 ? "" : "s");
-	for (const struct health_finding *f = r->findings; f < r->findings + r->count; f++) {
+	ARRAY_EACH(f, r->findings, r->count) {
 		putchar('\n');
 		terminal_line(stdout, 2, "%s: %s", names[exit_of_level[f->level]], f->reason);
 		terminal_line(stdout, 12, "  rule      %s: %s", health_rules[f->rule].name,
@@ -412,7 +412,7 @@ static int list_rules(bool json)
 
 	if (json)
 		json_array(&j, NULL);
-	for (const struct health_rule *r = health_rules; r < health_rules + HEALTH_RULES; r++) {
+	ARRAY_EACH(r, health_rules, HEALTH_RULES) {
 		if (!json) {
 			printf("%s\t%s\t", r->name, health_level_names[r->level]);
 			if (*r->unit)

@@ -115,8 +115,7 @@ static void describe_source(struct diagnosis *d)
 
 static void add_source_checks(struct diagnosis *d)
 {
-	for (size_t i = 0; i < d->choice.check_count; i++) {
-		const struct source_check *c = &d->choice.checks[i];
+	ARRAY_EACH(c, d->choice.checks, d->choice.check_count) {
 		enum finding_level level = c->result == SOURCE_CHECK_OK              ? OK :
 					   c->result == SOURCE_CHECK_UNKNOWN         ? UNKNOWN :
 					   source_check_is_reason(c, d->choice.best) ? MISSING :
@@ -316,7 +315,7 @@ static void print_json(FILE *out, const struct diagnosis *d, bool healthy)
 	json_text(&j, "source_text", d->source);
 	json_bool(&j, "healthy", healthy);
 	json_array(&j, "findings");
-	for (const struct finding *f = d->findings; f < d->findings + d->count; f++) {
+	ARRAY_EACH(f, d->findings, d->count) {
 		json_newline(&j);
 		json_object(&j, NULL);
 		json_text(&j, "group", f->group);
@@ -364,7 +363,7 @@ static void print_text(FILE *out, const struct diagnosis *d)
 	for (size_t t = 0; t < COUNT(titles); t++) {
 		const char *title = titles[t].title;
 
-		for (const struct finding *f = d->findings; f < d->findings + d->count; f++) {
+		ARRAY_EACH(f, d->findings, d->count) {
 			if (strcmp(f->group, titles[t].group) != 0)
 				continue;
 			if (title)

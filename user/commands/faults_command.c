@@ -70,7 +70,7 @@ static void print_lines(const struct known_fault *faults, size_t count)
 		return;
 	}
 	printf("%-12s  %-25s  %-22s %s\n", "STATE", "LAST", "FAULT", "DEVICE");
-	for (const struct known_fault *f = faults; f < faults + count; f++) {
+	ARRAY_EACH(f, faults, count) {
 		safe_line(stdout, "%-12s  %-25s  %-22s %s", fault_standing_names[f->standing],
 			  f->last > 0 ? time_to_local(last, f->last) : "-",
 			  known_fault_name(name, f), *f->device ? f->device : "-");
@@ -86,7 +86,7 @@ static void print_json(const struct known_fault *faults, size_t count)
 
 	json_object(&j, NULL);
 	json_array(&j, "faults");
-	for (const struct known_fault *f = faults; f < faults + count; f++) {
+	ARRAY_EACH(f, faults, count) {
 		json_newline(&j);
 		json_object(&j, NULL);
 		json_text(&j, "state", fault_standing_names[f->standing]);

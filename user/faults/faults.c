@@ -154,7 +154,7 @@ static uint64_t recent_of(const struct faults *f, const struct fault *fault, dou
 
 	if (fault->nvswitch || fault->code != XID_GRAPHICS_EXCEPTION)
 		return count_recent(&fault->repeats, since);
-	for (const struct fault_place *p = f->places; p < f->places + f->place_count; p++) {
+	ARRAY_EACH(p, f->places, f->place_count) {
 		recent = count_recent(&p->repeats, since);
 		if (recent > most && !strcmp(p->device, fault->device))
 			most = recent;
@@ -364,7 +364,7 @@ static int copy_entries(const struct table *t, const struct fault_counts *from, 
 		if (!copy)
 			return -ENOMEM;
 		memcpy(copy, entry, t->size);
-		for (const struct field *f = t->fields; f < t->fields + t->field_count; f++) {
+		ARRAY_EACH(f, t->fields, t->field_count) {
 			double *time = (void *)(copy + f->offset);
 
 			if (f->type == FIELD_DOUBLE)
@@ -383,9 +383,8 @@ static double window_of(const struct fault_clock *clock)
 static int add_past(const struct faults *f, const struct fault_clock *clock, struct fault_counts *c)
 {
 	double window = window_of(clock), now = clock->now + clock->boot_to_wall;
-	const struct past_fault *end = f->past + f->past_count;
 
-	for (struct fault *fault = c->faults; fault < c->faults + c->fault_count; fault++) {
+	ARRAY_EACH(fault, c->faults, c->fault_count) {
 		const char *id = gpu_id(c, fault->device);
 		uint64_t failures = 0;
 		struct gpu_info *info;
@@ -393,7 +392,7 @@ static int add_past(const struct faults *f, const struct fault_clock *clock, str
 		if (!outlives_boot(fault))
 			continue;
 		fault->boots = 1;
-		for (const struct past_fault *p = f->past; p < end; p++) {
+		ARRAY_EACH(p, f->past, f->past_count) {
 			if (strcmp(p->gpu, id) != 0)
 				continue;
 			failures += count_recent(&p->incidents, now - window);

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/file_text.h"
@@ -173,7 +172,7 @@ static void write_gpu(const struct scan *s, const char *gpu, unsigned int minor,
 
 	fprintf(out, "%s %u %s ", gpu, minor, *uuid ? uuid : "-");
 	json_array(&j, "held_by");
-	for (const struct holder *h = s->holders; h < s->holders + s->count; h++) {
+	ARRAY_EACH(h, s->holders, s->count) {
 		if (h->minor != minor)
 			continue;
 		more |= ++named > GPU_HOLDERS_GROUPS;

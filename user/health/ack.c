@@ -131,7 +131,7 @@ static bool matches(const char *pattern, const char *text)
 const struct ack *ack_find(const struct ack_list *list, const char *device, const char *uuid,
 			   const char *what, double time, double now)
 {
-	for (const struct ack *a = list->acks; a < list->acks + list->count; a++) {
+	ARRAY_EACH(a, list->acks, list->count) {
 		if (!matches(a->device, device) && (!*uuid || strcmp(a->device, uuid) != 0))
 			continue;
 		if (!matches(a->what, what))

@@ -82,8 +82,7 @@ void health_to_snapshot(const struct health_report *report, const struct health_
 		    (!health_rules[rule].local || (o->node && health_rules[rule].watched)))
 			snapshot_health(&s->self, health_rules[rule].name,
 					(int)report->rules[rule]);
-	for (size_t i = 0; i < report->count; i++) {
-		const struct health_finding *f = &report->findings[i];
+	ARRAY_EACH(f, report->findings, report->count) {
 		struct finding_state state = { .check = health_rules[f->rule].name };
 
 		snprintf(state.device, sizeof(state.device), "%s", f->device);

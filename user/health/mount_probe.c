@@ -38,22 +38,21 @@ struct probe {
 /* Without the list of mounts nothing is known against any. */
 void node_mounts_look(struct node_state *node, const char *mountinfo)
 {
-	struct node_mount *end = node->mounts + node->mount_count;
 	struct file_text text = {};
 	struct mountinfo_line m;
 	struct span rest;
 	bool read = node->mount_count && !file_text_read(&text, mountinfo, PROC_MAX_BYTES);
 
-	for (struct node_mount *mount = node->mounts; mount < end; mount++) {
+	ARRAY_EACH(mount, node->mounts, node->mount_count) {
 		mount->state = read ? MOUNT_ABSENT : MOUNT_FINE;
 		mount->device[0] = 0;
 	}
 	rest = (struct span){ text.bytes, text.bytes + text.len };
 	while (span_left(rest))
 		if (mountinfo_read_line(&m, span_take_line(&rest)))
-			for (struct node_mount *mount = node->mounts; mount < end; mount++)
+			ARRAY_EACH(mount, node->mounts, node->mount_count)
 				node_mount_look(mount, &m);
-	for (struct node_mount *mount = node->mounts; mount < end; mount++)
+	ARRAY_EACH(mount, node->mounts, node->mount_count)
 		if (mount->helpers && mount->state == MOUNT_ABSENT)
 			mount->state = MOUNT_FINE;
 	file_text_free(&text);
@@ -179,7 +178,7 @@ static size_t serve(struct probe *probes, size_t count, const char *locks, int b
 	size_t left = 0;
 	char state;
 
-	for (struct probe *p = probes; p < probes + count; p++) {
+	ARRAY_EACH(p, probes, count) {
 		struct pollfd ready = { p->answer, POLLIN, 0 };
 
 		if (!p->mount->device[0])
@@ -207,10 +206,10 @@ static size_t serve(struct probe *probes, size_t count, const char *locks, int b
 /* Ends the processes that have not answered, if that is possible: they are waited for until @until alone. */
 static void give_up(struct probe *probes, size_t count, uint64_t until)
 {
-	for (struct probe *p = probes; p < probes + count; p++)
+	ARRAY_EACH(p, probes, count)
 		if (p->pid > 0 && p->answer >= 0)
 			kill(p->pid, SIGKILL);
-	for (struct probe *p = probes; p < probes + count; p++) {
+	ARRAY_EACH(p, probes, count) {
 		if (p->pid <= 0 || p->answer < 0)
 			continue;
 		close(p->answer);
@@ -252,7 +251,7 @@ void node_mounts_ask(struct node_state *node, const char *locks, double limit)
 		}
 		usleep(counted ? LOCK_TRY_US : 1000);
 	}
-	for (struct probe *p = probes; p < probes + node->mount_count; p++) {
+	ARRAY_EACH(p, probes, node->mount_count) {
 		if (!is_waiting(p) || waited.sum_ns < time)
 			continue;
 		/* A server that answers others is slow, and has not hung. */

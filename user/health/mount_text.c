@@ -2,8 +2,6 @@
 /* What texts of the system say of mounts. */
 #include "health/node.h"
 
-#include "base/array.h"
-
 /* ---- which mounts there are to be ---- */
 
 /* Whether @options, separated by commas, have this one. */

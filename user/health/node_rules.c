@@ -16,8 +16,7 @@ static const char *const waits_for[RPC_QUEUES] = {
 
 void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rule)
 {
-	for (size_t i = 0; i < e->s->calls.server_count; i++) {
-		const struct rpc_server_state *v = &e->s->calls.servers[i];
+	ARRAY_EACH(v, e->s->calls.servers, e->s->calls.server_count) {
 		struct health_finding *f;
 		int worst = 0;
 		double age;
@@ -44,8 +43,7 @@ void find_stuck_tasks(struct health_evaluation *e, enum health_rule_id rule)
 	const bool lost = rule == HEALTH_NFS_STUCK_NO_RPC;
 	const __typeof__(e->o->rules[0]) *graver = &e->o->rules[HEALTH_NFS_STUCK_NO_RPC];
 
-	for (size_t i = 0; i < e->s->calls.stuck_count; i++) {
-		const struct stuck_state *t = &e->s->calls.stuck[i];
+	ARRAY_EACH(t, e->s->calls.stuck, e->s->calls.stuck_count) {
 		const char *mount = *t->mountpoint ? t->mountpoint : "an unknown mount";
 		double age = (double)t->oldest_ns / 1e9;
 		struct health_finding *f;
@@ -107,11 +105,11 @@ void find_other_mounts(struct health_evaluation *e, enum health_rule_id rule)
 
 	if (!e->o->profile)
 		return;
-	for (const struct nfs_mount *m = c->mounts; m < c->mounts + c->mount_count; m++)
+	ARRAY_EACH(m, c->mounts, c->mount_count)
 		for (int option = 0; option < PROFILE_MOUNT_OPTIONS; option++)
 			compare(e, rule, m->mountpoint, option,
 				mount_profile_value(m, option, text), "");
-	for (const struct client_module *m = c->modules; m < c->modules + c->module_count; m++)
+	ARRAY_EACH(m, c->modules, c->module_count)
 		for (int option = PROFILE_MOUNT_OPTIONS; option < PROFILE_OPTIONS; option++)
 			if (!strcmp(profile_option_name(option), m->name))
 				compare(e, rule, "", option, *m->build ? m->build : m->origin,

@@ -2,7 +2,6 @@
 /* What the agent sees of the node, again and again. */
 #include "health/node.h"
 
-#include "base/array.h"
 #include "base/file_text.h"
 
 #define LOOK_SECONDS 60.0

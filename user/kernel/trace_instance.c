@@ -352,9 +352,7 @@ int trace_instance_probe(struct trace_instance *t, struct trace_event *event,
 
 static void dispatch(struct trace_instance *t, const struct trace_record *record)
 {
-	for (size_t i = 0; i < t->event_count; i++) {
-		const struct trace_event *event = &t->events[i];
-
+	ARRAY_EACH(event, t->events, t->event_count) {
 		/* Even if the event has been disabled since. */
 		if (event->format.id == record->type) {
 			event->handle(t->context, event, record);

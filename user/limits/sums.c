@@ -64,7 +64,7 @@ enum call_kind call_kind_of(const char *op)
 
 static void add_ops(struct interval *n)
 {
-	for (const struct op_delta *o = n->d->ops; o < n->d->ops + n->d->op_count; o++) {
+	ARRAY_EACH(o, n->d->ops, n->d->op_count) {
 		enum call_kind of = call_kind_of(o->now->op);
 		struct load_sums *kind = &n->kinds[of];
 		uint64_t calls;
@@ -130,8 +130,7 @@ static void add_paths(struct server_sums *v, const struct interval *n)
 	const struct delta *d = n->d;
 	bool known = snapshot_knows(&d->end->calls, RPC_FACT_REPLIES);
 
-	for (const struct transport_delta *t = d->transports;
-	     t < d->transports + d->transport_count; t++) {
+	ARRAY_EACH(t, d->transports, d->transport_count) {
 		const struct rpc_transport_state *now = t->now;
 		double bytes = (double)t->received_bytes, part = bytes / (double)n->received_bytes;
 		double ns = known ? (double)t->rtt_ns : part * (double)n->phase_ns[RPC_PHASE_RTT];
@@ -160,8 +159,7 @@ static void add_transports(struct server_sums *v, struct interval *n)
 	v->transports = 0;
 	v->slots_max = 0;
 	v->slot_transports = 0;
-	for (const struct transport_delta *t = d->transports;
-	     t < d->transports + d->transport_count; t++) {
+	ARRAY_EACH(t, d->transports, d->transport_count) {
 		if (strcmp(t->now->server, n->name) != 0)
 			continue;
 		n->replies += t->replies;
@@ -194,9 +192,7 @@ static const char *address_of(const struct interval *n, const char *wanted)
 	const struct calls *c = &n->d->end->calls;
 	const char *found = "";
 
-	for (size_t i = 0; i < c->transport_count; i++) {
-		const struct rpc_transport_state *t = &c->transports[i];
-
+	ARRAY_EACH(t, c->transports, c->transport_count) {
 		if (!t->alive || !*t->remote.address || strcmp(t->server, n->name) != 0)
 			continue;
 		found = t->remote.address;
@@ -342,7 +338,7 @@ static void add_queued(struct server_sums *v, const struct interval *n)
 	uint64_t queued = n->phase_ns[RPC_PHASE_SLOT] + n->phase_ns[RPC_PHASE_SESSION];
 	const uint64_t *waited = n->saturated_ns, full = n->ns - n->ns / 20;
 
-	for (const enum rpc_limit *l = limits; l < limits + COUNT(limits); l++)
+	ARRAY_EACH(l, limits, COUNT(limits))
 		add_queue(&v->waits.queue[*l], &n->server->depth[*l], n->server->now->depth_max[*l],
 			  waited[*l] >= full);
 	add_gaps(&v->waits, &n->server->gaps,
@@ -368,7 +364,7 @@ static uint64_t timed_out(const struct interval *n)
 
 	if (!n->phase_ns[RPC_PHASE_RESEND])
 		return 0;
-	for (const struct error_delta *e = n->d->errors; e < n->d->errors + n->d->error_count; e++)
+	ARRAY_EACH(e, n->d->errors, n->d->error_count)
 		if (!strcmp(e->now->server, n->name) &&
 		    (!strcmp(e->now->status, "EIO") || !strcmp(e->now->status, "ETIMEDOUT")))
 			count += e->count;

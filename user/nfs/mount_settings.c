@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/file_text.h"
 #include "base/mountinfo.h"
@@ -106,7 +105,7 @@ static void read_readahead(struct mount_setting *mount, const char *root)
 
 static void compare_all(struct mount_settings *m, const struct mount_setting *before, size_t count)
 {
-	for (struct mount_setting *now = m->mounts; now < m->mounts + m->count; now++) {
+	ARRAY_EACH(now, m->mounts, m->count) {
 		const struct mount_setting none = {};
 
 		compare(now, ARRAY_FIND(x, before, count, x->device == now->device) ?: &none);
@@ -208,7 +207,7 @@ static uint64_t count_calls(const struct calls *c, enum rpc_kind kind)
 {
 	uint64_t calls = 0;
 
-	for (const struct rpc_op *o = c->ops; o < c->ops + c->op_count; o++)
+	ARRAY_EACH(o, c->ops, c->op_count)
 		if (rpc_kind_of(o->op) == kind)
 			calls += time_histogram_count(&o->total);
 	return calls;

@@ -58,9 +58,7 @@ static bool has_calls(const struct calls *c, const struct rpc_server_state *v, u
 
 int stuck_tasks_watch(struct stuck_tasks *t, const struct snapshot *s)
 {
-	const struct rpc_server_state *end = s->calls.servers + s->calls.server_count;
-
-	for (const struct rpc_server_state *v = s->calls.servers; v < end; v++) {
+	ARRAY_EACH(v, s->calls.servers, s->calls.server_count) {
 		struct stuck_server *w = find_server(t, v->server);
 		uint64_t oldest_ns;
 
@@ -100,7 +98,7 @@ static bool is_explained(const struct stuck_tasks *t, const struct stuck_task *t
 	if (mount && !find_server(t, mount->server))
 		mount = NULL;
 	*since_ns = task->since_ns;
-	for (const struct stuck_server *w = t->servers; w < t->servers + t->server_count; w++) {
+	ARRAY_EACH(w, t->servers, t->server_count) {
 		if (mount && strcmp(mount->server, w->server) != 0)
 			continue;
 		explained |= w->explains;
@@ -251,7 +249,7 @@ int stuck_tasks_count(const struct stuck_tasks *t, struct snapshot *s)
 	for (int rpc = 0; rpc < 2; rpc++)
 		if (!snapshot_stuck(&s->calls, "", rpc))
 			return -ENOMEM;
-	for (const struct stuck_task *task = t->tasks; task < t->tasks + t->count; task++) {
+	ARRAY_EACH(task, t->tasks, t->count) {
 		const struct nfs_mount *mount = mount_of(&s->calls, task->device);
 		bool rpc = is_explained(t, task, mount, &since_ns);
 
@@ -368,7 +366,7 @@ void lock_waiters_add(struct stuck_tasks *t, const struct log *log, struct snaps
 		return;
 	if (s->time_ns >= t->due_ns && look(t, s, 0, NULL, NULL))
 		log_warn(log, "no memory to look for tasks that wait for a file's lock");
-	for (const struct stuck_task *task = t->tasks; task < t->tasks + t->count; task++) {
+	ARRAY_EACH(task, t->tasks, t->count) {
 		const struct nfs_mount *mount = mount_of(&s->calls, task->device);
 
 		if (task->waits_for_lock && mount)

@@ -197,7 +197,7 @@ static struct owner_calls *owner_totals(struct mount_calls_state *m, const char 
 /* Another owner of the client may be known: then its mount is. */
 static void learn(const struct mount_calls_state *m, struct seen_client *seen)
 {
-	for (const struct seen_client *c = m->seen; c < m->seen + m->seen_count; c++) {
+	ARRAY_EACH(c, m->seen, m->seen_count) {
 		if (c == seen || c->own.client_id != seen->own.client_id)
 			continue;
 		seen->looks = c->looks;
@@ -212,8 +212,7 @@ static int see_clients(struct mount_calls_state *m, const struct client_list *cl
 	struct seen_client *seen;
 	int wanted = 0;
 
-	for (const struct client_calls *c = clients->list; c < clients->list + clients->count;
-	     c++) {
+	ARRAY_EACH(c, clients->list, clients->count) {
 		if (c->oldest_ns)
 			continue;
 		seen = ARRAY_FIND(x, m->seen, m->seen_count, x->own.id == c->id);

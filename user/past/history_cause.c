@@ -158,7 +158,7 @@ const struct past_event *history_cause(const struct history *h, const char *job,
 {
 	struct candidate worst = {}, c;
 
-	for (const struct past_event *e = h->events; e < h->events + h->count; e++) {
+	ARRAY_EACH(e, h->events, h->count) {
 		const __typeof__(kinds[0]) *kind = find_kind(e);
 
 		if (e->hidden || !kind || !kind->cause || !past_in_window(e, since, until))

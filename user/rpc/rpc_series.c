@@ -184,7 +184,7 @@ int rpc_series_read(struct rpc_series_reader *r, const struct bpf_map *map,
 
 void rpc_series_complete(struct snapshot *s)
 {
-	for (struct rpc_op *op = s->calls.ops; op < s->calls.ops + s->calls.op_count; op++) {
+	ARRAY_EACH(op, s->calls.ops, s->calls.op_count) {
 		uint64_t calls = time_histogram_count(&op->total), count;
 
 		for (int p = 0; p < RPC_PHASES; p++) {

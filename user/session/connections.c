@@ -47,9 +47,7 @@ struct connections connections_of(const struct delta *d, const char *server)
 	struct connection *added;
 	uint64_t replies = 0;
 
-	for (size_t i = 0; i < d->transport_count; i++) {
-		const struct transport_delta *t = &d->transports[i];
-
+	ARRAY_EACH(t, d->transports, d->transport_count) {
 		if (strcmp(t->now->server, server) != 0 || !*t->now->remote.address)
 			continue;
 		added = ARRAY_APPEND(c.list, c.count);

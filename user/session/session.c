@@ -273,7 +273,7 @@ static void find_faults(struct session *t)
 	const struct delta *d = &t->interval;
 	struct session_event *e;
 
-	for (const struct fault_delta *f = d->faults; f < d->faults + d->fault_count; f++) {
+	ARRAY_EACH(f, d->faults, d->fault_count) {
 		if (!f->count)
 			continue;
 		e = add_event(t, SESSION_FAULT, f->now->last, f->now->device, f->count);
@@ -281,9 +281,7 @@ static void find_faults(struct session *t)
 		e->nvswitch = f->now->nvswitch;
 		snprintf(e->what, sizeof(e->what), "%s", f->now->severity);
 	}
-	for (size_t i = 0; i < d->kernel_event_count; i++) {
-		const struct kernel_event_delta *k = &d->kernel_events[i];
-
+	ARRAY_EACH(k, d->kernel_events, d->kernel_event_count) {
 		if (!k->count)
 			continue;
 		e = add_event(t, SESSION_KERNEL_EVENT, k->now->last, k->now->device, k->count);
@@ -428,7 +426,7 @@ size_t session_open_before(const struct session *t)
 {
 	size_t open = 0;
 
-	for (const struct known_fault *f = t->faults; f < t->faults + t->fault_count; f++)
+	ARRAY_EACH(f, t->faults, t->fault_count)
 		open += f->standing == STANDING_OPEN &&
 			(f->first > 0 ? f->first : f->last) < t->first.wall;
 	return open;

@@ -63,21 +63,18 @@ static bool is_first_of_server(const struct snapshot *s, const struct rpc_op *o)
 
 static void write_servers(struct metrics_writer *w, const struct snapshot *s)
 {
-	const struct rpc_op *end = s->calls.ops + s->calls.op_count;
-
 	write_family(w, METRIC_RPC_SECONDS);
-	for (const struct rpc_op *o = s->calls.ops; o < end; o++)
+	ARRAY_EACH(o, s->calls.ops, s->calls.op_count)
 		if (is_first_of_server(s, o))
 			write_kinds(w, s, o);
 	write_family(w, METRIC_RPC_PHASE_SECONDS);
-	for (const struct rpc_op *o = s->calls.ops; o < end; o++)
+	ARRAY_EACH(o, s->calls.ops, s->calls.op_count)
 		if (is_first_of_server(s, o))
 			write_phases(w, s, o);
 }
 
 static void write_op_sums(struct metrics_writer *w, const struct snapshot *s)
 {
-	const struct rpc_op *end = s->calls.ops + s->calls.op_count;
 	char number[NUMBER_SIZE];
 
 	EACH(RPC_OP_CALLS, s->calls.ops, s->calls.op_count, true,
@@ -86,7 +83,7 @@ static void write_op_sums(struct metrics_writer *w, const struct snapshot *s)
 	EACH(RPC_OP_SECONDS, s->calls.ops, s->calls.op_count, true,
 	     format_nanoseconds(number, e->total.sum_ns), { "server", e->server }, { "op", e->op });
 	write_family(w, METRIC_RPC_OP_PHASE_SECONDS);
-	for (const struct rpc_op *o = s->calls.ops; o < end; o++)
+	ARRAY_EACH(o, s->calls.ops, s->calls.op_count)
 		for (int p = 0; p < RPC_PHASES; p++)
 			if (snapshot_knows(&s->calls, RPC_FACT_PHASE + p))
 				SAMPLE(w, format_nanoseconds(number, o->phase[p].sum_ns),
@@ -96,16 +93,14 @@ static void write_op_sums(struct metrics_writer *w, const struct snapshot *s)
 
 static void write_op_histograms(struct metrics_writer *w, const struct snapshot *s)
 {
-	const struct rpc_op *end = s->calls.ops + s->calls.op_count;
-
 	write_family(w, METRIC_RPC_OP_DURATION_SECONDS);
-	for (const struct rpc_op *o = s->calls.ops; o < end; o++) {
+	ARRAY_EACH(o, s->calls.ops, s->calls.op_count) {
 		const struct metric_label labels[] = { { "server", o->server }, { "op", o->op } };
 
 		write_times(w, labels, COUNT(labels), &o->total);
 	}
 	write_family(w, METRIC_RPC_OP_PHASE_DURATION_SECONDS);
-	for (const struct rpc_op *o = s->calls.ops; o < end; o++)
+	ARRAY_EACH(o, s->calls.ops, s->calls.op_count)
 		for (int p = 0; p < RPC_PHASES; p++) {
 			const struct metric_label labels[] = { { "server", o->server },
 							       { "op", o->op },
@@ -174,11 +169,9 @@ static void write_sums(struct metrics_writer *w, const struct sums_family *f,
 
 static void write_mounts(struct metrics_writer *w, const struct calls *c)
 {
-	const struct mount_calls *end = c->mount_calls + c->mount_calls_count;
-
 	for (size_t f = 0; f < COUNT(mount_families); f++) {
 		write_family(w, mount_families[f].metric);
-		for (const struct mount_calls *m = c->mount_calls; m < end; m++) {
+		ARRAY_EACH(m, c->mount_calls, c->mount_calls_count) {
 			struct metric_label labels[] = { { "server", m->server },
 							 { "export", m->export },
 							 { "mountpoint", m->mountpoint },
@@ -191,12 +184,11 @@ static void write_mounts(struct metrics_writer *w, const struct calls *c)
 
 static void write_owners(struct metrics_writer *w, const struct calls *c)
 {
-	const struct owner_calls *end = c->owner_calls + c->owner_calls_count;
 	char number[NUMBER_SIZE];
 
 	for (size_t f = 0; f < COUNT(owner_families); f++) {
 		write_family(w, owner_families[f].metric);
-		for (const struct owner_calls *o = c->owner_calls; o < end; o++) {
+		ARRAY_EACH(o, c->owner_calls, c->owner_calls_count) {
 			struct metric_label labels[] = { { "server", o->server },
 							 { "owner", o->owner },
 							 {} };

@@ -189,7 +189,7 @@ static struct burst *find_burst(struct event_log *e, const struct event *event)
 {
 	struct burst *found = e->bursts;
 
-	for (struct burst *b = e->bursts; b < e->bursts + BURSTS; b++) {
+	ARRAY_EACH(b, e->bursts, BURSTS) {
 		if (b->used && same_burst(&b->last, event))
 			return b;
 		if (found->used && (!b->used || b->last.monotonic_ns < found->last.monotonic_ns))
@@ -228,7 +228,7 @@ void event_log_add(struct event_log *e, const struct event *event)
 
 void event_log_flush(struct event_log *e, uint64_t now_ns, bool all)
 {
-	for (struct burst *b = e->bursts; b < e->bursts + BURSTS; b++) {
+	ARRAY_EACH(b, e->bursts, BURSTS) {
 		if (!b->used)
 			continue;
 		if (all || now_ns > b->last.monotonic_ns + GAP_NS) {

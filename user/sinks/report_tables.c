@@ -337,9 +337,7 @@ void report_episodes(FILE *out, const struct session *t)
 	const char *server = NULL;
 	char clock[TIME_CLOCK_SIZE], phases[80];
 
-	for (size_t i = 0; i < t->episodes.count; i++) {
-		const struct episode *e = &t->episodes.list[i];
-
+	ARRAY_EACH(e, t->episodes.list, t->episodes.count) {
 		if (!session_wants_server(t, e->server))
 			continue;
 		if (!server || strcmp(server, e->server) != 0) {
@@ -367,7 +365,7 @@ void report_slow_calls(FILE *out, const struct session *t, size_t most)
 	if (count)
 		fprintf(out, "\nSlowest calls: %zu of %" PRIu64 "\n%-8s %7s %-12s %-24s %s\n",
 			count, t->slow_calls, "end", "took", "op", "process", "most time in, %");
-	for (const struct slow_call *c = t->slow; c < t->slow + count; c++) {
+	ARRAY_EACH(c, t->slow, count) {
 		char process[SLOW_COMM_LEN + 16];
 
 		format_duration(duration, c->total_ns);

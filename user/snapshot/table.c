@@ -488,7 +488,7 @@ static void merge(const struct field *f, void *to, const void *from)
 
 void table_add(const struct table *t, void *to, const void *from, bool moments)
 {
-	for (const struct field *f = t->fields; f < t->fields + t->field_count; f++) {
+	ARRAY_EACH(f, t->fields, t->field_count) {
 		const char *y = (const char *)from + f->offset;
 		char *x = (char *)to + f->offset;
 
@@ -534,7 +534,7 @@ static size_t next(const struct pair *p, size_t i)
 static bool differs(const struct table *t, const enum field_role *role, const void *now,
 		    const void *then)
 {
-	for (const struct field *f = t->fields; f < t->fields + t->field_count; f++) {
+	ARRAY_EACH(f, t->fields, t->field_count) {
 		struct pair p;
 
 		if (!f->delta || (role && f->role != *role))
@@ -557,7 +557,7 @@ static void subtract(const struct table *t, enum field_role role, void *to, cons
 {
 	bool again = !then || differs(t, &role, now, then);
 
-	for (const struct field *f = t->fields; f < t->fields + t->field_count; f++) {
+	ARRAY_EACH(f, t->fields, t->field_count) {
 		struct pair p;
 
 		if (!f->delta || f->role != role)

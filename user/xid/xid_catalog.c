@@ -99,7 +99,7 @@ const struct xid_catalog_entry *xid_catalog_find(unsigned int xid)
 
 const struct sxid_catalog_entry *sxid_catalog_find(unsigned int sxid)
 {
-	for (const struct sxid_catalog_entry *e = sxids; e < sxids + COUNT(sxids); e++)
+	ARRAY_EACH(e, sxids, COUNT(sxids))
 		if (e->sxid == sxid)
 			return e;
 	return NULL;

@@ -20,8 +20,6 @@ static const struct rule rules[] = {
 #include "xid_text.inc"
 };
 
-#define RULES_END (rules + COUNT(rules))
-
 static bool has_name(const char *names, const char *name)
 {
 	struct span rest = { names, names + strlen(names) };
@@ -48,7 +46,7 @@ static bool has_words(const struct rule *r, const struct nvlink *n)
 static const struct rule *find_rule(unsigned int xid, const char *name, enum xid_fatality printed,
 				    const struct nvlink *words)
 {
-	for (const struct rule *r = rules; r < RULES_END; r++)
+	ARRAY_EACH(r, rules, COUNT(rules))
 		if (r->xid == xid && has_name(r->name, name) &&
 		    (r->printed == XID_FATALITY_UNSTATED || r->printed == printed) &&
 		    has_words(r, words))
@@ -89,7 +87,7 @@ struct xid_rating xid_line_rating(const struct xid_line *line)
 
 bool xid_text_decides(unsigned int xid)
 {
-	for (const struct rule *r = rules; r < RULES_END; r++)
+	ARRAY_EACH(r, rules, COUNT(rules))
 		if (r->xid == xid)
 			return true;
 	return false;

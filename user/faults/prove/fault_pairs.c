@@ -2,8 +2,6 @@
 /* Pairs the two reports of one fault. */
 #include "faults/prove/parts.h"
 
-#include "base/array.h"
-
 /* Moves the report out of the list to @report. */
 static void take_at(struct fault_pairs *p, size_t i, struct fault_report *report)
 {

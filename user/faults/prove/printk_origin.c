@@ -166,7 +166,7 @@ static int read_modules(struct printk_origins *o, const char *root, uint64_t now
 	/* Users can have modules without text loaded; where addresses are hidden, those of all are. */
 	if (lines && !shown)
 		return -EPERM;
-	for (struct module_range *m = o->modules; m < o->modules + o->module_count; m++) {
+	ARRAY_EACH(m, o->modules, o->module_count) {
 		if (!m->found && m->until_ns == UINT64_MAX)
 			m->until_ns = now_ns;
 		if (m->found || m->until_ns + KEEP_NS > now_ns)
@@ -222,7 +222,7 @@ static bool in_driver(const struct printk_origins *o, uint64_t address, uint64_t
 {
 	const struct module_range *best = NULL;
 
-	for (const struct module_range *m = o->modules; m < o->modules + o->module_count; m++) {
+	ARRAY_EACH(m, o->modules, o->module_count) {
 		if (!is_in_module(m, address, time_ns))
 			continue;
 		if (!best || m->begin > best->begin || (m->begin == best->begin && m->driver))

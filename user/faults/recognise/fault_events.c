@@ -2,7 +2,6 @@
 /* Counts each fault and each other failure, and hands out an event of it. */
 #include "faults/recognise/recognise.h"
 
-#include "base/array.h"
 #include "base/process.h"
 #include "base/safe_text.h"
 #include "faults/gpu_holders.h"

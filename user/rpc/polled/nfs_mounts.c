@@ -106,9 +106,7 @@ static void name_server(const struct snapshot *s, struct nfs_mount *mount)
 
 	if (!mount->elsewhere && !strchr(mount->server, '@'))
 		return;
-	for (size_t i = 0; i < s->calls.transport_count; i++) {
-		const struct rpc_transport_state *t = &s->calls.transports[i];
-
+	ARRAY_EACH(t, s->calls.transports, s->calls.transport_count) {
 		if (!t->alive || !is_numbered(t->server, mount->server))
 			continue;
 		if (found && strcmp(found, t->server) != 0)

@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <glob.h>
 
-#include "base/array.h"
 #include "base/file_text.h"
 #include "rpc/polled/polled.h"
 

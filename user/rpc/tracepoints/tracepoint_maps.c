@@ -301,7 +301,7 @@ static void forget_lost(struct tracepoint_maps *m, uint64_t now)
 			doubts[count++] = (struct doubt){ task_at(m, i), i };
 	}
 	qsort(doubts, count, sizeof(doubts[0]), by_key);
-	for (const struct doubt *d = doubts; d < doubts + count; d++) {
+	ARRAY_EACH(d, doubts, count) {
 		client = (uint32_t)((d->key - 1) >> 32);
 		if (d == doubts || client != last) {
 			file_text_free(&list);
