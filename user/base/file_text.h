@@ -2,10 +2,11 @@
 /* A whole file as bytes in memory. */
 #pragma once
 
+#include <dirent.h>
 #include <limits.h>
 #include <sys/types.h>
 
-#include "base/std.h"
+#include "base/span.h"
 
 struct file_text {
 	char *bytes; /* NUL follows the last; free with file_text_free() */
@@ -54,3 +55,17 @@ const char *path_print(char *path, const char *format, ...) __attribute__((forma
 char *stream_text(FILE *out, char **text);
 
 void file_text_free(struct file_text *f);
+struct span file_text_span(const struct file_text *f);
+
+/* Variables that end with their block: a text is freed, a descriptor or a folder closed, unless it is < 0 or NULL. */
+#define FILE_TEXT __attribute__((cleanup(file_text_free))) struct file_text
+#define OPEN_FILE __attribute__((cleanup(file_close))) int
+#define OPEN_FOLDER __attribute__((cleanup(folder_close))) DIR
+void file_close(const int *fd);
+void folder_close(DIR **folder);
+
+/* Returns @fd, or @err if that is not 0; then it is closed. */
+int file_unless(int fd, int err);
+
+/* The next name in @folder; NULL: there is none, or no folder. */
+const char *folder_next(DIR *folder);

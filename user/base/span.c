@@ -2,6 +2,11 @@
 /* The text cursor. */
 #include "base/span.h"
 
+struct span span_of(const char *text)
+{
+	return (struct span){ text, text + strlen(text) };
+}
+
 size_t span_left(struct span s)
 {
 	return (size_t)(s.end - s.at);

@@ -13,6 +13,7 @@ struct span {
 	const char *end;
 };
 
+struct span span_of(const char *text);
 size_t span_left(struct span s); /* bytes */
 bool span_starts_with(struct span s, const char *literal);
 bool span_ends_with(struct span s, const char *literal);

@@ -107,7 +107,7 @@ static void look_at_node(struct node_state *node, const struct options *o)
 static bool read_profile(struct result *v, struct mount_profile *p, const char *path,
 			 struct snapshot *s)
 {
-	struct file_text file;
+	FILE_TEXT file = {};
 	char error[512];
 	int err = file_text_read(&file, path, 1 << 20);
 
@@ -118,7 +118,6 @@ static bool read_profile(struct result *v, struct mount_profile *p, const char *
 	err = mount_profile_read(p, file.bytes, file.len, error, sizeof(error)) ?: read_mounts(s);
 	if (err)
 		set_unknown(v, "the profile %s: %s", path, err == -EINVAL ? error : strerror(-err));
-	file_text_free(&file);
 	return !err;
 }
 
@@ -159,7 +158,7 @@ static void evaluate_text(struct result *v, const struct options *o, const struc
 static void evaluate(struct result *v, const struct options *o)
 {
 	double now = wall_seconds();
-	struct file_text file;
+	FILE_TEXT file = {};
 	int err;
 
 	*v = (struct result){ .age = NAN };
@@ -191,7 +190,6 @@ static void evaluate(struct result *v, const struct options *o)
 			    o->file, v->age);
 	else
 		evaluate_text(v, o, &file, now);
-	file_text_free(&file);
 }
 
 /* ---- output for each caller ---- */
@@ -292,7 +290,7 @@ static void print_npd(const struct result *v)
  * with all others. A state goes on, so nothing but a snooze ends it. */
 static void ack_command(const struct health_finding *f, char *text, size_t size)
 {
-	struct span device = { f->device, f->device + strlen(f->device) };
+	struct span device = span_of(f->device);
 	struct ack ignored;
 
 	safe_format(text, size, "xidscope ack %s %s%s",

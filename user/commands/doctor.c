@@ -137,7 +137,7 @@ static bool types_have_tracepoint(const struct file_text *types, const char *nam
 static void add_hooks(struct diagnosis *d)
 {
 	const struct rpc_offer *f = &d->offer;
-	struct file_text types = {};
+	FILE_TEXT types = {};
 	const char *name;
 	bool event;
 
@@ -164,7 +164,6 @@ static void add_hooks(struct diagnosis *d)
 		else
 			add_finding(d, "hooks", name, UNKNOWN, "unknown without BTF and tracefs");
 	}
-	file_text_free(&types);
 }
 
 /* Whether the first line of any file that matches @pattern begins so. */

@@ -27,7 +27,7 @@ static bool read_state(FILE *refusals, const char *path, struct snapshot *s)
 {
 	struct clock_offsets clocks;
 	struct fault_state state;
-	struct file_text text;
+	FILE_TEXT text = {};
 	char boot[BOOT_ID_SIZE], why[160];
 	int err = file_text_read(&text, path, MAX_BYTES);
 
@@ -40,7 +40,6 @@ static bool read_state(FILE *refusals, const char *path, struct snapshot *s)
 		return refuse(refusals, path, why);
 	}
 	err = fault_state_read(&state, text.bytes, text.len);
-	file_text_free(&text);
 	if (err)
 		return refuse(refusals, path,
 			      err == -EINVAL ? "it is no state file, or a damaged one" :

@@ -59,13 +59,12 @@ void heartbeat_close(struct heartbeat *h)
 int heartbeat_age(const char *path, double *age)
 {
 	uint64_t written = 0, now = monotonic_ns();
-	struct file_text file;
+	FILE_TEXT file = {};
 	int err = file_text_read_no_link(&file, path, 64);
 
 	if (err)
 		return err;
 	written = strtoull(file.bytes, NULL, 10);
-	file_text_free(&file);
 	if (!written || written > now)
 		return -ENODATA;
 	*age = (double)(now - written) / 1e9;

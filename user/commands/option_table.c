@@ -86,7 +86,7 @@ static const char *read_slower(struct options *o, const char *value)
 
 static const char *read_code(struct options *o, const char *value)
 {
-	struct span text = { value, value + strlen(value) };
+	struct span text = span_of(value);
 	struct xid_line line;
 	size_t offset = 0;
 
@@ -101,7 +101,7 @@ static const char *read_code(struct options *o, const char *value)
 
 static const char *read_fault(struct options *o, const char *value)
 {
-	struct span text = { value, value + strlen(value) };
+	struct span text = span_of(value);
 
 	switch (o->operands++) {
 	case 0:

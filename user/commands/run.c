@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file_text.h"
 #include "base/output_file.h"
 #include "base/time_text.h"
 #include "commands/agent.h"
@@ -74,22 +75,17 @@ static double monotonic_seconds(void)
 /* Whether a server that does not answer would stop who reads or writes @path; then @source is what is mounted there. */
 static bool may_hang(const char *path, char *source, size_t size)
 {
+	OPEN_FILE fd = -1;
 	const char *name;
 	char *folder;
-	bool network;
-	int fd;
 
 	/* Opening its folder may wait for a server. */
 	if (mounts_find_network("", -1, path, source, size))
 		return true;
 	folder = output_split(path, &name);
 	fd = folder ? open(folder, O_PATH | O_CLOEXEC) : -1;
-	network = mounts_find_network("", mounts_number(fd), NULL, source, size);
-
-	if (fd >= 0)
-		close(fd);
 	free(folder);
-	return network;
+	return mounts_find_network("", mounts_number(fd), NULL, source, size);
 }
 
 /* Whether @path, NULL or of @option, is on a local file system; otherwise logs an error. */

@@ -83,7 +83,7 @@ int ack_parse(struct ack_list *list, const char *text, size_t len, char *error, 
 
 int ack_load(struct ack_list *list, const char *path, char *error, size_t error_size)
 {
-	struct file_text file;
+	FILE_TEXT file = {};
 	char why[160];
 	int err;
 
@@ -98,7 +98,6 @@ int ack_load(struct ack_list *list, const char *path, char *error, size_t error_
 	err = ack_parse(list, file.bytes, file.len, why, sizeof(why));
 	if (err)
 		snprintf(error, error_size, "%s: %s", path, why);
-	file_text_free(&file);
 	return err;
 }
 

@@ -32,7 +32,7 @@ static bool parse_limit(const char *text, double *limit)
 
 bool health_set_rule(struct health_options *o, const char *text)
 {
-	struct span rest = { text, text + strlen(text) }, name, level;
+	struct span rest = span_of(text), name, level;
 	int rule = 0, l = HEALTH_OK;
 	double limit;
 

@@ -179,7 +179,7 @@ static bool get_labels(const struct sample *sample, const struct family *family,
 
 		if (!text)
 			return false;
-		value = (struct span){ text, text + strlen(text) };
+		value = span_of(text);
 		if (!name && f->role == FIELD_LABEL && f->type == FIELD_BOOL)
 			*(bool *)at = family->flag;
 		else if (name && f->type == FIELD_BOOL)

@@ -38,7 +38,7 @@ struct probe {
 /* Without the list of mounts nothing is known against any. */
 void node_mounts_look(struct node_state *node, const char *mountinfo)
 {
-	struct file_text text = {};
+	FILE_TEXT text = {};
 	struct mountinfo_line m;
 	struct span rest;
 	bool read = node->mount_count && !file_text_read(&text, mountinfo, PROC_MAX_BYTES);
@@ -47,7 +47,7 @@ void node_mounts_look(struct node_state *node, const char *mountinfo)
 		mount->state = read ? MOUNT_ABSENT : MOUNT_FINE;
 		mount->device[0] = 0;
 	}
-	rest = (struct span){ text.bytes, text.bytes + text.len };
+	rest = file_text_span(&text);
 	while (span_left(rest))
 		if (mountinfo_read_line(&m, span_take_line(&rest)))
 			ARRAY_EACH(mount, node->mounts, node->mount_count)
@@ -55,19 +55,14 @@ void node_mounts_look(struct node_state *node, const char *mountinfo)
 	ARRAY_EACH(mount, node->mounts, node->mount_count)
 		if (mount->helpers && mount->state == MOUNT_ABSENT)
 			mount->state = MOUNT_FINE;
-	file_text_free(&text);
 }
 
 static uint64_t count_replies(const struct probe *p)
 {
-	struct file_text text;
-	uint64_t replies = 0;
+	FILE_TEXT text = {};
 
-	if (!file_text_read(&text, "/proc/self/mountstats", PROC_MAX_BYTES))
-		replies = mount_replies((struct span){ text.bytes, text.bytes + text.len },
-					p->mount->path);
-	file_text_free(&text);
-	return replies;
+	file_text_read(&text, "/proc/self/mountstats", PROC_MAX_BYTES);
+	return mount_replies(file_text_span(&text), p->mount->path);
 }
 
 /* ---- asking ---- */

@@ -84,13 +84,12 @@ static bool is_in_range(struct span range, const char *value)
 
 	return span_take_number(&range, 10, UINT64_MAX, &low) && span_take(&range, "-") &&
 	       span_number(range, UINT64_MAX, &high) &&
-	       span_number((struct span){ value, value + strlen(value) }, UINT64_MAX, &number) &&
-	       number >= low && number <= high;
+	       span_number(span_of(value), UINT64_MAX, &number) && number >= low && number <= high;
 }
 
 bool mount_profile_wants(const struct mount_wish *wish, const char *value)
 {
-	struct span rest = { wish->wanted, wish->wanted + strlen(wish->wanted) };
+	struct span rest = span_of(wish->wanted);
 
 	while (span_left(rest)) {
 		struct span one = span_take_until(&rest, "|");

@@ -9,12 +9,11 @@
 
 bool node_mounts_read_fstab(struct node_state *node, const char *path)
 {
-	struct file_text fstab;
+	FILE_TEXT fstab = {};
 
 	if (file_text_read(&fstab, path, 1 << 20))
 		return false;
 	node_mounts_add_fstab(node, fstab.bytes, fstab.len);
-	file_text_free(&fstab);
 	return true;
 }
 

@@ -77,15 +77,11 @@ bool trace_format_parse(struct trace_format *f, const char *text, size_t len)
 bool trace_format_read(struct trace_format *f, const char *tracefs, const char *system,
 		       const char *event)
 {
-	struct file_text file;
-	bool good;
+	FILE_TEXT file = {};
 
-	if (file_text_read(&file, PATHF("%s/events/%s/%s/format", tracefs, system, event),
-			   FORMAT_MAX))
-		return false;
-	good = trace_format_parse(f, file.bytes, file.len);
-	file_text_free(&file);
-	return good;
+	return !file_text_read(&file, PATHF("%s/events/%s/%s/format", tracefs, system, event),
+			       FORMAT_MAX) &&
+	       trace_format_parse(f, file.bytes, file.len);
 }
 
 const struct trace_field *trace_field_find(const struct trace_format *f, const char *name)

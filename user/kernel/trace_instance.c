@@ -3,7 +3,6 @@
  * buffers, and its end. */
 #include "kernel/trace.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/file.h>
@@ -64,16 +63,9 @@ enum tracefs_state tracefs_find(const char *root, char *path, size_t size)
 
 static int write_and_close(int fd, const char *text)
 {
-	ssize_t n;
-	int err = 0;
+	OPEN_FILE file = fd;
 
-	if (fd < 0)
-		return -errno;
-	n = write(fd, text, strlen(text));
-	if (n < 0)
-		err = -errno;
-	close(fd);
-	return err;
+	return file < 0 || write(file, text, strlen(text)) < 0 ? -errno : 0;
 }
 
 static int set(const struct trace_instance *t, const char *file, const char *value)
@@ -199,17 +191,17 @@ static void remove_instance(struct trace_instance *t)
 
 static int open_cpus(struct trace_instance *t)
 {
-	DIR *dir = opendir(PATHF("%s/instances/%s/per_cpu", t->tracefs, t->name));
-	struct dirent *entry;
+	OPEN_FOLDER *folder = opendir(PATHF("%s/instances/%s/per_cpu", t->tracefs, t->name));
+	const char *name;
 	int fd, *cpu;
 
-	if (!dir)
+	if (!folder)
 		return -errno;
-	while ((entry = readdir(dir))) {
-		if (strncmp(entry->d_name, "cpu", 3) != 0)
+	while ((name = folder_next(folder))) {
+		if (strncmp(name, "cpu", 3) != 0)
 			continue;
 		fd = OPEN_AT(t, O_RDONLY | O_NONBLOCK, "instances/%s/per_cpu/%s/trace_pipe_raw",
-			     t->name, entry->d_name);
+			     t->name, name);
 		if (fd < 0)
 			break;
 		cpu = ARRAY_APPEND(t->cpus, t->cpu_count);
@@ -219,7 +211,6 @@ static int open_cpus(struct trace_instance *t)
 		}
 		*cpu = fd;
 	}
-	closedir(dir);
 	return t->cpu_count ? 0 : -ENOENT;
 }
 

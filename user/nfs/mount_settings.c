@@ -97,8 +97,7 @@ static void read_readahead(struct mount_setting *mount, const char *root)
 						       (unsigned int)(mount->device >> 32),
 						       (unsigned int)mount->device),
 						 text, sizeof(text)) &&
-				 span_number((struct span){ text, text + strlen(text) },
-					     UINT64_MAX >> 10, &kilobytes);
+				 span_number(span_of(text), UINT64_MAX >> 10, &kilobytes);
 	if (mount->readahead_known)
 		mount->readahead_bytes = kilobytes << 10;
 }
@@ -116,7 +115,7 @@ static int read_mounts(struct mount_settings *m, const char *root, const struct 
 {
 	struct mount_setting *before = m->mounts;
 	size_t count = m->count;
-	struct file_text text;
+	FILE_TEXT text = {};
 
 	m->mounts = calloc(c->mount_count, sizeof(*m->mounts));
 	m->count = m->mounts ? c->mount_count : 0;
@@ -125,10 +124,9 @@ static int read_mounts(struct mount_settings *m, const char *root, const struct 
 	if (file_text_read(&text, PATHF("%s/proc/1/mountstats", root), FILE_MAX))
 		file_text_read(&text, PATHF("%s/proc/self/mountstats", root), FILE_MAX);
 	if (m->mounts)
-		take_stats(m, c, (struct span){ text.bytes, text.bytes + text.len });
+		take_stats(m, c, file_text_span(&text));
 	compare_all(m, before, count);
 	free(before);
-	file_text_free(&text);
 	return m->mounts ? 0 : -ENOMEM;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/file_text.h"
 #include "stuck.h"
 #include "stuck_tasks.skel.h"
 
@@ -292,7 +293,7 @@ static bool load(struct stuck_tasks *t, const struct log *log)
 static char *read_text(struct stuck_tasks_bpf *bpf, uint64_t least_asleep_ns, size_t *len)
 {
 	char *text = malloc(TEXT_MAX);
-	int fd = bpf_iter_create(bpf_link__fd(bpf->links.stuck_tasks));
+	OPEN_FILE fd = bpf_iter_create(bpf_link__fd(bpf->links.stuck_tasks));
 	ssize_t n = 0;
 
 	*len = 0;
@@ -301,8 +302,6 @@ static char *read_text(struct stuck_tasks_bpf *bpf, uint64_t least_asleep_ns, si
 	while (text && fd >= 0 && *len < TEXT_MAX &&
 	       (n = read(fd, text + *len, TEXT_MAX - *len)) > 0)
 		*len += (size_t)n;
-	if (fd >= 0)
-		close(fd);
 	if (fd >= 0 && n >= 0)
 		return text;
 	free(text);

@@ -4,7 +4,6 @@
  * NFS. Then, once nfs is unloaded, sunrpc can also be unloaded. */
 #include "rpc/rpc_observer.h"
 
-#include <dirent.h>
 #include <malloc.h>
 
 #include "base/clock.h"
@@ -105,16 +104,15 @@ void rpc_observer_free(struct rpc_observer *o)
 /* Whether another module uses sunrpc. */
 static bool is_used(void)
 {
-	DIR *folder = opendir(HOLDERS);
-	struct dirent *entry;
-	bool used = false;
+	OPEN_FOLDER *folder = opendir(HOLDERS);
+	const char *name;
 
 	if (!folder)
 		return true; /* unknown */
-	while (!used && (entry = readdir(folder)))
-		used = entry->d_name[0] != '.';
-	closedir(folder);
-	return used;
+	while ((name = folder_next(folder)))
+		if (*name != '.')
+			return true;
+	return false;
 }
 
 /* Whether hooks can be attached now; if not, *@reason is why. */

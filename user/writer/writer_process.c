@@ -20,14 +20,12 @@
  * it. Returns whether the mount is known. */
 static bool look_at_mount(struct output_file *f, struct writer_shared *s)
 {
-	int folder = f->folder ? output_file_folder(f) : -1;
+	OPEN_FILE folder = f->folder ? output_file_folder(f) : -1;
 
-	if (folder < 0)
-		return false;
-	f->unlocked = mounts_find_network("", mounts_number(folder), NULL, s->network,
-					  sizeof(s->network));
-	close(folder);
-	return true;
+	if (folder >= 0)
+		f->unlocked = mounts_find_network("", mounts_number(folder), NULL, s->network,
+						  sizeof(s->network));
+	return folder >= 0;
 }
 
 static int read_file(struct output_file *f, char *text, size_t *size)

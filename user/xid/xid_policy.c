@@ -88,7 +88,7 @@ int xid_policy_parse(struct xid_policy *p, const char *text, size_t len, char *e
 
 int xid_policy_load(struct xid_policy *p, const char *path, const struct log *log)
 {
-	struct file_text file;
+	FILE_TEXT file = {};
 	char error[160];
 	int err;
 
@@ -101,7 +101,6 @@ int xid_policy_load(struct xid_policy *p, const char *path, const struct log *lo
 	err = xid_policy_parse(p, file.bytes, file.len, error, sizeof(error));
 	if (err)
 		log_error(log, "the policy file %s: %s", path, error);
-	file_text_free(&file);
 	return err;
 }
 

@@ -22,7 +22,7 @@ static const struct rule rules[] = {
 
 static bool has_name(const char *names, const char *name)
 {
-	struct span rest = { names, names + strlen(names) };
+	struct span rest = span_of(names);
 
 	if (!strcmp(names, "-") || (!strcmp(names, "*") && *name))
 		return true;

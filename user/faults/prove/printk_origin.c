@@ -154,7 +154,7 @@ static int read_modules(struct printk_origins *o, const char *root, uint64_t now
 	for (size_t i = 0; i < o->module_count; i++)
 		o->modules[i].found = false;
 	for (; found >= 0 && getline(&line, &room, file) > 0; lines++) {
-		found = add_module(o, (struct span){ line, line + strlen(line) }, now_ns);
+		found = add_module(o, span_of(line), now_ns);
 		shown += found > 0;
 	}
 	if (found >= 0 && ferror(file))

@@ -250,7 +250,7 @@ static int read_mounts(struct mountstats *m, const struct file_text *stats,
 	struct mountstats_mount *mount = malloc(sizeof(*mount));
 	const struct nfs_mount *info;
 	const char *label;
-	struct span text = { stats->bytes, stats->bytes + stats->len };
+	struct span text = file_text_span(stats);
 	int err = mount ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !err && mountstats_next(&text, mount); i++) {
@@ -273,7 +273,7 @@ static int read_mounts(struct mountstats *m, const struct file_text *stats,
 
 static int parse_mountinfo(const struct file_text *file, struct nfs_mount **infos, size_t *count)
 {
-	struct span text = { file->bytes, file->bytes + file->len };
+	struct span text = file_text_span(file);
 	struct nfs_mount info, *entry;
 
 	while (mountinfo_next(&text, &info)) {
@@ -287,7 +287,7 @@ static int parse_mountinfo(const struct file_text *file, struct nfs_mount **info
 
 static int poll_mounts(struct mountstats *m)
 {
-	struct file_text stats = {}, text = {};
+	FILE_TEXT stats = {}, text = {};
 	struct nfs_mount *infos = NULL;
 	static const char first[] = "1", self[] = "self";
 	const char *process = first;
@@ -303,12 +303,10 @@ static int poll_mounts(struct mountstats *m)
 	/* The other process' mounts may have been counted before. */
 	if (m->process && m->process != process)
 		m->begun = false;
-	if (!err)
-		err = read_proc(m, process, "mountinfo", &text);
-	if (!err)
-		err = parse_mountinfo(&text, &infos, &count);
-	if (!err)
-		err = read_mounts(m, &stats, infos, count);
+	err = err                                               ?:
+		      read_proc(m, process, "mountinfo", &text) ?:
+		      parse_mountinfo(&text, &infos, &count)    ?:
+		      read_mounts(m, &stats, infos, count);
 	if (!err) {
 		forget_mounts(m);
 		err = transports_count_connects(&m->transports, &m->totals, m->begun);
@@ -318,8 +316,6 @@ static int poll_mounts(struct mountstats *m)
 		m->process = process;
 	}
 	free(infos);
-	file_text_free(&text);
-	file_text_free(&stats);
 	return err;
 }
 

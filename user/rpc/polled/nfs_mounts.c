@@ -47,7 +47,7 @@ static bool open_changes(struct nfs_mounts *m, const char *root)
 /* @volumes: of the network namespace, or without bytes if it could not be read. */
 static bool is_elsewhere(const struct file_text *volumes, uint64_t device)
 {
-	struct span text = { volumes->bytes, volumes->bytes + volumes->len };
+	struct span text = file_text_span(volumes);
 	uint64_t listed;
 
 	while (volumes->bytes && nfs_volumes_next(&text, &listed))
@@ -73,7 +73,7 @@ static int add(struct nfs_mounts *m, struct nfs_mount *mount, const struct file_
 
 static int read_mounts(struct nfs_mounts *m)
 {
-	struct file_text file, volumes;
+	FILE_TEXT file = {}, volumes = {};
 	struct nfs_mount mount;
 	struct span text;
 	int err = file_text_read(&file, PATHF("%s/mountinfo", m->process), FILE_MAX);
@@ -82,11 +82,9 @@ static int read_mounts(struct nfs_mounts *m)
 		return err;
 	forget(m);
 	file_text_read(&volumes, PATHF("%s/net/nfsfs/volumes", m->process), FILE_MAX);
-	text = (struct span){ file.bytes, file.bytes + file.len };
+	text = file_text_span(&file);
 	while (!err && mountinfo_next(&text, &mount))
 		err = add(m, &mount, &volumes);
-	file_text_free(&volumes);
-	file_text_free(&file);
 	return err;
 }
 

@@ -43,15 +43,10 @@ bool xprt_info_parse(struct xprt_file *f, const char *text, size_t len)
 
 static bool read_info(const char *path, struct xprt_file *f)
 {
-	struct file_text text;
-	bool good;
+	FILE_TEXT text = {};
 
 	/* The file cannot be read while there is no connection. */
-	if (file_text_read(&text, path, FILE_MAX))
-		return false;
-	good = xprt_info_parse(f, text.bytes, text.len);
-	file_text_free(&text);
-	return good;
+	return !file_text_read(&text, path, FILE_MAX) && xprt_info_parse(f, text.bytes, text.len);
 }
 
 /* @path: ".../xprt-7-tcp/xprt_info". False: it is not connected. */

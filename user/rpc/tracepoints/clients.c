@@ -123,14 +123,10 @@ uint32_t clients_waiting_task(struct span *tasks)
 
 bool clients_transport(struct client_transport *info, uint32_t client)
 {
-	struct file_text file;
-	bool found;
+	FILE_TEXT file = {};
 
-	if (file_text_read(&file, PATHF(CLIENTS "/%x/xprt/info", client), MAX_BYTES))
-		return false;
-	found = clients_parse_transport(info, file.bytes, file.len);
-	file_text_free(&file);
-	return found;
+	return !file_text_read(&file, PATHF(CLIENTS "/%x/xprt/info", client), MAX_BYTES) &&
+	       clients_parse_transport(info, file.bytes, file.len);
 }
 
 void clients_each(void (*found)(void *context, uint32_t client,
@@ -138,33 +134,26 @@ void clients_each(void (*found)(void *context, uint32_t client,
 		  void *context)
 {
 	struct client_transport info;
-	DIR *folder = opendir(CLIENTS);
-	struct dirent *entry;
+	OPEN_FOLDER *folder = opendir(CLIENTS);
 	unsigned long client;
+	const char *name;
 	char *end;
 
-	if (!folder)
-		return;
-	while ((entry = readdir(folder))) {
-		client = strtoul(entry->d_name, &end, 16);
-		if (end == entry->d_name || *end || client > UINT32_MAX)
+	while ((name = folder_next(folder))) {
+		client = strtoul(name, &end, 16);
+		if (end == name || *end || client > UINT32_MAX)
 			continue;
 		if (clients_transport(&info, (uint32_t)client))
 			found(context, (uint32_t)client, &info);
 	}
-	closedir(folder);
 }
 
 bool clients_server_name(char *name, size_t size, const char *address, uint32_t port)
 {
-	struct file_text file;
-	bool found;
+	FILE_TEXT file = {};
 
-	if (file_text_read(&file, SERVERS, MAX_BYTES))
-		return false;
-	found = clients_parse_server(name, size, file.bytes, file.len, address, port);
-	file_text_free(&file);
-	return found;
+	return !file_text_read(&file, SERVERS, MAX_BYTES) &&
+	       clients_parse_server(name, size, file.bytes, file.len, address, port);
 }
 
 int clients_read_tasks(struct file_text *tasks, uint32_t client)

@@ -86,20 +86,19 @@ static uint32_t server_get(struct tracepoint_maps *m, const char *address, uint3
 /* Notes those of a client's calls that wait for replies: of a server that has hung since before, no event shows anything. */
 static void note_earlier(struct tracepoint_maps *m, uint32_t client)
 {
-	struct file_text tasks;
+	FILE_TEXT tasks = {};
 	struct earlier_call *call;
 	struct span rest;
 	uint32_t task;
 
 	if (clients_read_tasks(&tasks, client))
 		return;
-	rest = (struct span){ tasks.bytes, tasks.bytes + tasks.len };
+	rest = file_text_span(&tasks);
 	while (m->earlier_count < MAX_EARLIER && (task = clients_waiting_task(&rest))) {
 		call = ARRAY_APPEND(m->earlier, m->earlier_count);
 		if (call)
 			*call = (struct earlier_call){ client, task };
 	}
-	file_text_free(&tasks);
 }
 
 static void learn(void *context, uint32_t client, const struct client_transport *info)
