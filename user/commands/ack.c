@@ -123,10 +123,11 @@ static const char *read_metrics(const struct options *o, struct snapshot *s)
  * Another program may have written that: any other text could be a whole entry. */
 static const char *find_uuid(const struct snapshot *s, const char *device)
 {
-	ARRAY_EACH(g, s->faults.gpus, s->faults.gpu_count)
-		if (!strcmp(g->gpu, device) && is_gpu_uuid(span_of(g->uuid)))
-			return g->uuid;
-	return "";
+	const struct gpu_info *gpu =
+		ARRAY_FIND(g, s->faults.gpus, s->faults.gpu_count,
+			   !strcmp(g->gpu, device) && is_gpu_uuid(span_of(g->uuid)));
+
+	return gpu ? gpu->uuid : "";
 }
 
 /* How many faults are open with the acknowledgements that @text of @len bytes has, which can be read. */

@@ -96,10 +96,10 @@ static bool read_sample(struct span line, struct sample *sample)
 /* NULL: no such label. */
 static const char *label_of(const struct sample *sample, const char *name)
 {
-	for (size_t i = 0; i < sample->label_count; i++)
-		if (span_is(sample->labels[i].name, name))
-			return sample->labels[i].value;
-	return NULL;
+	const __typeof__(sample->labels[0]) *label =
+		ARRAY_FIND(l, sample->labels, sample->label_count, span_is(l->name, name));
+
+	return label ? label->value : NULL;
 }
 
 static bool get_time(const struct sample *sample, double *seconds)

@@ -583,13 +583,12 @@ const struct health_rule health_rules[HEALTH_RULES] = {
 
 enum health_what health_what(const char *what)
 {
-	if (*what < 'a' || *what > 'z' || !strncmp(what, "sxid:", 5))
+	if (*what < 'a' || *what > 'z' || !strncmp(what, "sxid:", 5) ||
+	    ARRAY_FIND(m, driver_messages, COUNT(driver_messages), !strcmp(what, m->kind)))
 		return HEALTH_FAULT;
-	ARRAY_EACH(m, driver_messages, COUNT(driver_messages))
-		if (!strcmp(what, m->kind))
-			return HEALTH_FAULT;
-	ARRAY_EACH(r, health_rules, HEALTH_RULES)
-		if (!r->matches && r->find != find_driver_messages && !strcmp(what, r->name))
-			return HEALTH_STATE;
-	return HEALTH_NOTHING;
+	return ARRAY_FIND(r, health_rules, HEALTH_RULES,
+			  !r->matches && r->find != find_driver_messages &&
+				  !strcmp(what, r->name)) ?
+		       HEALTH_STATE :
+		       HEALTH_NOTHING;
 }

@@ -86,10 +86,7 @@ bool trace_format_read(struct trace_format *f, const char *tracefs, const char *
 
 const struct trace_field *trace_field_find(const struct trace_format *f, const char *name)
 {
-	for (size_t i = 0; i < f->field_count; i++)
-		if (!strcmp(f->fields[i].name, name))
-			return &f->fields[i];
-	return NULL;
+	return ARRAY_FIND(x, f->fields, f->field_count, !strcmp(x->name, name));
 }
 
 static const struct trace_field *find(const struct trace_format *f, const char *name, size_t len)

@@ -343,13 +343,12 @@ int trace_instance_probe(struct trace_instance *t, struct trace_event *event,
 
 static void dispatch(struct trace_instance *t, const struct trace_record *record)
 {
-	ARRAY_EACH(event, t->events, t->event_count) {
-		/* Even if the event has been disabled since. */
-		if (event->format.id == record->type) {
-			event->handle(t->context, event, record);
-			return;
-		}
-	}
+	/* Even if the event has been disabled since. */
+	const struct trace_event *event =
+		ARRAY_FIND(e, t->events, t->event_count, e->format.id == record->type);
+
+	if (event)
+		event->handle(t->context, event, record);
 }
 
 void trace_instance_consume(struct trace_instance *t)

@@ -66,11 +66,11 @@ void episodes_free(struct episodes *e)
 static struct episode_watch *watch_get(struct episodes *e, const char *server,
 				       enum episode_kind kind)
 {
-	struct episode_watch *w;
+	struct episode_watch *w = ARRAY_FIND(x, e->watches, e->watch_count,
+					     x->kind == kind && !strcmp(x->server, server));
 
-	for (w = e->watches; w < e->watches + e->watch_count; w++)
-		if (w->kind == kind && !strcmp(w->server, server))
-			return w;
+	if (w)
+		return w;
 	w = ARRAY_APPEND(e->watches, e->watch_count);
 	if (w) {
 		snprintf(w->server, sizeof(w->server), "%s", server);

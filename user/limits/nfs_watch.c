@@ -14,10 +14,8 @@ struct nfs_watch_entry {
 /* The entry of what lasts; NULL: nothing does. */
 static struct nfs_watch_entry *find(const struct nfs_watch *w, const char *server, int watch)
 {
-	for (size_t i = 0; i < w->count; i++)
-		if (w->entries[i].watch == watch && !strcmp(w->entries[i].span.server, server))
-			return &w->entries[i];
-	return NULL;
+	return ARRAY_FIND(x, w->entries, w->count,
+			  x->watch == watch && !strcmp(x->span.server, server));
 }
 
 static struct nfs_watch_entry *begin(struct nfs_watch *w, const char *server, int watch)

@@ -37,10 +37,7 @@ void limit_sums_free(struct limit_sums *h)
 
 const struct server_sums *server_sums_of(const struct limit_sums *h, const char *server)
 {
-	for (size_t i = 0; i < h->count; i++)
-		if (!strcmp(h->servers[i].server, server))
-			return &h->servers[i];
-	return NULL;
+	return ARRAY_FIND(x, h->servers, h->count, !strcmp(x->server, server));
 }
 
 static struct server_sums *server_get(struct limit_sums *h, const char *server)

@@ -173,10 +173,8 @@ static bool merge_owner(struct calls *totals, size_t place)
 
 static bool has_owner(const struct calls *totals, const char *owner)
 {
-	for (size_t i = 0; i < totals->owner_calls_count; i++)
-		if (!strcmp(totals->owner_calls[i].owner, owner))
-			return true;
-	return false;
+	return ARRAY_FIND(x, totals->owner_calls, totals->owner_calls_count,
+			  !strcmp(x->owner, owner));
 }
 
 /* The totals of an owner at a server; NULL: no memory. */

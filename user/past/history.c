@@ -462,10 +462,7 @@ int history_digest(struct history *h, const struct history_now *now)
 
 static bool in_gap(const struct past_gap *gaps, size_t count, double time)
 {
-	for (size_t i = 0; i < count; i++)
-		if (time >= gaps[i].from && time <= gaps[i].to)
-			return true;
-	return false;
+	return ARRAY_FIND(x, gaps, count, time >= x->from && time <= x->to);
 }
 
 static int earlier_gap(const void *left, const void *right)

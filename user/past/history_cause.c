@@ -48,11 +48,8 @@ static const char *const grades[] = { "info", "unknown", "warning", "fatal" };
 /* The row of the event; NULL: of an unknown kind. */
 static const __typeof__(kinds[0]) *find_kind(const struct past_event *e)
 {
-	for (size_t i = 0; i < COUNT(kinds); i++)
-		if (span_is(e->kind, kinds[i].kind) &&
-		    (!kinds[i].name || span_is(e->name, kinds[i].name)))
-			return &kinds[i];
-	return NULL;
+	return ARRAY_FIND(x, kinds, COUNT(kinds),
+			  span_is(e->kind, x->kind) && (!x->name || span_is(e->name, x->name)));
 }
 
 const char *past_grade(const struct past_event *e)

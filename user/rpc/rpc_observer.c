@@ -497,10 +497,7 @@ int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 	s->calls.unknown = ops ? 0 : o->past.calls.unknown;
 	if (!err && ops)
 		err = ops->read(o->source_state, s, &clients);
-	if (!err)
-		err = nfs_mounts_add(&o->mounts, "", s);
-	if (!err)
-		err = add_mount_calls(o, &clients, s);
+	err = err ?: nfs_mounts_add(&o->mounts, "", s) ?: add_mount_calls(o, &clients, s);
 	free(clients.list);
 	/* The source btf finds connections itself. */
 	if (!err && ops && o->source != RPC_SOURCE_BTF)

@@ -121,10 +121,7 @@ static bool is_expected(const char *status)
 {
 	static const char *const expected[] = { "ENOENT", "EEXIST", "ENOTEMPTY", "EACCES" };
 
-	for (size_t i = 0; i < COUNT(expected); i++)
-		if (!strcmp(expected[i], status))
-			return true;
-	return false;
+	return ARRAY_FIND(x, expected, COUNT(expected), !strcmp(*x, status));
 }
 
 static void fill_points(struct session *t)

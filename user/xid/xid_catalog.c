@@ -99,10 +99,7 @@ const struct xid_catalog_entry *xid_catalog_find(unsigned int xid)
 
 const struct sxid_catalog_entry *sxid_catalog_find(unsigned int sxid)
 {
-	ARRAY_EACH(e, sxids, COUNT(sxids))
-		if (e->sxid == sxid)
-			return e;
-	return NULL;
+	return ARRAY_FIND(e, sxids, COUNT(sxids), e->sxid == sxid);
 }
 
 const char *xid_meaning(bool nvswitch, unsigned int code)

@@ -46,12 +46,10 @@ static bool has_words(const struct rule *r, const struct nvlink *n)
 static const struct rule *find_rule(unsigned int xid, const char *name, enum xid_fatality printed,
 				    const struct nvlink *words)
 {
-	ARRAY_EACH(r, rules, COUNT(rules))
-		if (r->xid == xid && has_name(r->name, name) &&
-		    (r->printed == XID_FATALITY_UNSTATED || r->printed == printed) &&
-		    has_words(r, words))
-			return r;
-	return NULL;
+	return ARRAY_FIND(r, rules, COUNT(rules),
+			  r->xid == xid && has_name(r->name, name) &&
+				  (r->printed == XID_FATALITY_UNSTATED || r->printed == printed) &&
+				  has_words(r, words));
 }
 
 static struct xid_rating of_sxid(const struct xid_line *line)
@@ -87,10 +85,7 @@ struct xid_rating xid_line_rating(const struct xid_line *line)
 
 bool xid_text_decides(unsigned int xid)
 {
-	ARRAY_EACH(r, rules, COUNT(rules))
-		if (r->xid == xid)
-			return true;
-	return false;
+	return ARRAY_FIND(r, rules, COUNT(rules), r->xid == xid);
 }
 
 bool xid_asks_no_more(const struct xid_line *line)

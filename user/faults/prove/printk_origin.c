@@ -298,10 +298,8 @@ bool printk_origins_stale(const struct printk_origins *o, const char *root, cons
 int printk_origins_shown(const char *root)
 {
 	struct printk_origins o = {};
-	int err = printk_origins_read(&o, root, 1);
+	int err = printk_origins_read(&o, root, 1) ?: printk_origins_read_functions(&o, root);
 
-	if (!err)
-		err = printk_origins_read_functions(&o, root);
 	printk_origins_free(&o);
 	return err;
 }

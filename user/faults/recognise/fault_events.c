@@ -282,10 +282,7 @@ static bool is_counted_gone(const struct fault_counts *c, const char *gpu)
 
 static bool is_on_bus(const char (*gpus)[PCI_ADDRESS_SIZE], size_t count, const char *gpu)
 {
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(gpus[i], gpu))
-			return true;
-	return false;
+	return ARRAY_FIND(x, gpus, count, !strcmp(*x, gpu));
 }
 
 void fault_events_add_gpus(struct fault_events *e, const char (*gpus)[PCI_ADDRESS_SIZE],

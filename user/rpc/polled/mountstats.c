@@ -260,12 +260,9 @@ static int read_mounts(struct mountstats *m, const struct file_text *stats,
 		label = m->label ? m->label(m->context, info->remote.address, info->remote.port) :
 				   NULL;
 		snprintf(mount->server, sizeof(mount->server), "%s", label ?: info->server);
-		if (!label)
-			err = fold_server(m, mount->server);
-		if (!err)
-			err = add_mount(m, mount, info);
-		if (!err)
-			err = transports_add(&m->transports, mount, info);
+		err = (label ? 0 : fold_server(m, mount->server)) ?:
+			      add_mount(m, mount, info)           ?:
+			      transports_add(&m->transports, mount, info);
 	}
 	free(mount);
 	return err;
@@ -441,9 +438,7 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 		return err;
 	snapshot_drop(&s->self, "rpc_series", m->folded_calls);
 	/* After another error the next poll counts what this one could not read. */
-	err = calls_add(&s->calls, &m->totals.calls);
-	if (!err)
-		err = list_mounts(m, clients, false);
+	err = calls_add(&s->calls, &m->totals.calls) ?: list_mounts(m, clients, false);
 	return err ? err : transports_add_slots(&m->transports, m->root, s);
 }
 

@@ -413,10 +413,8 @@ static int read_all(struct tracepoint_maps *m, struct snapshot *s, struct client
 	m->bpf->bss->rpc_epoch = epoch + 1;
 	m->bpf->bss->rpc_age = s->time_ns - m->bpf->bss->rpc_attached;
 	name_servers(m);
-	err = rpc_series_read(&m->reader, m->bpf->maps.series, m->bpf->maps.errors, RPC_MAX_SERIES,
-			      &names, &s->calls);
-	if (!err)
-		err = shares_read(&m->calls, clients, server_label, m);
+	err = rpc_series_read(&m->reader, m->bpf->maps.series, m->bpf->maps.errors, RPC_MAX_SERIES, &names, &s->calls) ?:
+		      shares_read(&m->calls, clients, server_label, m);
 	for (uint32_t i = 0; i < RPC_MAX_SERVERS && !err; i++)
 		if (m->labels[i].server[0])
 			err = read_server(m, s, i, epoch);

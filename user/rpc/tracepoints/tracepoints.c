@@ -275,9 +275,8 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 	snapshot_drop(&s->self, "rpc_recursion",
 		      t->bpf->bss->rpc_lost + rpc_cost_add(s, &t->hooks, except));
 	s->calls.unknown |= unknown_facts(t);
-	err = tracepoint_maps_read(&t->maps, s, clients);
-	if (!err)
-		err = tcp_connections_add(&t->tcp, &t->maps, t->hooks.log, s);
+	err = tracepoint_maps_read(&t->maps, s, clients) ?:
+		      tcp_connections_add(&t->tcp, &t->maps, t->hooks.log, s);
 	return err ? err : mountstats_add_rest(t->rest, s, clients);
 }
 
