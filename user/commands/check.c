@@ -38,11 +38,9 @@ static const char *const names[] = {
 	[CHECK_UNKNOWN] = "UNKNOWN",
 };
 
-static const enum check_exit exit_of_level[] = {
-	[HEALTH_OK] = CHECK_OK,
-	[HEALTH_WARN] = CHECK_WARNING,
-	[HEALTH_FAIL] = CHECK_CRITICAL,
-};
+_Static_assert(CHECK_OK == (int)HEALTH_OK && CHECK_WARNING == (int)HEALTH_WARN &&
+		       CHECK_CRITICAL == (int)HEALTH_FAIL,
+	       "a level is its exit code");
 
 static void __attribute__((format(printf, 2, 3)))
 set_unknown(struct result *v, const char *format, ...)
@@ -147,7 +145,7 @@ static void evaluate_text(struct result *v, const struct options *o, const struc
 			!o->json &&
 			(o->explain || (o->style == CHECK_NAGIOS && isatty(STDOUT_FILENO)));
 		health_evaluate(&s, &health, now, &v->report);
-		v->exit = exit_of_level[v->report.level];
+		v->exit = (enum check_exit)v->report.level;
 		add_figures(v, &s);
 	}
 	snapshot_free(&s);
@@ -236,7 +234,7 @@ static void print_nagios(const struct result *v, const struct options *o)
 	print_performance(v, o);
 	putchar('\n');
 	for (size_t i = 1; i < r->count; i++) {
-		printf("%s: ", names[exit_of_level[r->findings[i].level]]);
+		printf("%s: ", names[r->findings[i].level]);
 		print_without_bar(r->findings[i].reason);
 		putchar('\n');
 	}
@@ -384,7 +382,7 @@ static void print_explained(const struct result *v)
 		printf("%zu finding%s\n", r->total, r->total == 1 ? "" : "s");
 	ARRAY_EACH(f, r->findings, r->count) {
 		putchar('\n');
-		terminal_line(stdout, 2, "%s: %s", names[exit_of_level[f->level]], f->reason);
+		terminal_line(stdout, 2, "%s: %s", names[f->level], f->reason);
 		terminal_line(stdout, 12, "  rule      %s: %s", health_rules[f->rule].name,
 			      health_rules[f->rule].help);
 		if (f->count)

@@ -66,7 +66,8 @@ void health_evaluate(const struct snapshot *s, const struct health_options *o, d
 	memset(report->rules, 0, sizeof(report->rules));
 	for (int level = HEALTH_FAIL; level > HEALTH_OK; level--)
 		for (int rule = 0; rule < HEALTH_RULES; rule++)
-			if (o->rules[rule].level == (enum health_level)level)
+			if (o->rules[rule].level == (enum health_level)level &&
+			    (o->node || !health_rules[rule].local))
 				health_rules[rule].find(&e, (enum health_rule_id)rule);
 }
 

@@ -54,16 +54,6 @@ static struct health_finding *add_finding(struct health_evaluation *e, enum heal
 	return f;
 }
 
-struct health_finding *health_add_state(struct health_evaluation *e, enum health_rule_id rule,
-					const char *device)
-{
-	struct health_finding *f = add_finding(e, rule);
-
-	safe_format(f->device, sizeof(f->device), "%s", device);
-	safe_format(f->what, sizeof(f->what), "%s", health_rules[rule].name);
-	return f;
-}
-
 const char *health_short_device(const char *device)
 {
 	return strncmp(device, "0000:", 5) != 0 ? device : device + 5;
@@ -89,10 +79,16 @@ static const struct ack *find_ack(const struct health_evaluation *e, const char 
 		       ack_find(e->o->acks, device, gpu_of(e->s, device)->uuid, what, last, e->now);
 }
 
-bool health_is_snoozed(const struct health_evaluation *e, enum health_rule_id rule,
-		       const char *device)
+struct health_finding *health_add_state(struct health_evaluation *e, enum health_rule_id rule,
+					const char *device)
 {
-	return find_ack(e, device, health_rules[rule].name, e->now);
+	struct health_finding *f = find_ack(e, device, health_rules[rule].name, e->now) ?
+					   &e->report->findings[e->report->count] :
+					   add_finding(e, rule);
+
+	SET_NAME(f->device, "%s", device);
+	SET_NAME(f->what, "%s", health_rules[rule].name);
+	return f;
 }
 
 #define RECOVERY_XID "154" /* see RECOVERY_WITHDRAWN */
@@ -383,7 +379,7 @@ static void find_rate_limit(struct health_evaluation *e, enum health_rule_id rul
 	ARRAY_EACH(g, e->s->faults.gpus, e->s->faults.gpu_count) {
 		struct health_finding *f;
 
-		if (!g->rate_limited || health_is_snoozed(e, rule, g->gpu))
+		if (!g->rate_limited)
 			continue;
 		f = health_add_state(e, rule, g->gpu);
 		SET_NAME(f->action, "%s", "reset_gpu");
