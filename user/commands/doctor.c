@@ -416,9 +416,8 @@ int read_mounts(struct snapshot *s)
 {
 	struct mount_settings settings = {};
 	struct nfs_mounts mounts = { .changes = -1 };
-	int err;
+	int err = nfs_mounts_add(&mounts, "", s) ?: mount_settings_add(&settings, "", s);
 
-	err = nfs_mounts_add(&mounts, "", s) ?: mount_settings_add(&settings, "", s);
 	mount_settings_free(&settings);
 	nfs_mounts_free(&mounts);
 	return err;

@@ -209,10 +209,10 @@ static int read_option(enum command command, struct options *o, char **words)
 	const char *word = words[0], *name = command_rows[command].name, *value, *instead;
 	size_t len = strcspn(word, "=");
 	bool operand = word[0] && (word[0] != '-' || !word[1]);
-	const struct option_row *row;
 	int taken = 1;
+	const struct option_row *row =
+		len || operand ? find_row(command, word, operand ? 0 : len) : NULL;
 
-	row = len || operand ? find_row(command, word, operand ? 0 : len) : NULL;
 	if (!row)
 		return refuse_unknown(command, word, len);
 	value = operand ? word : word[len] ? word + len + 1 : NULL;

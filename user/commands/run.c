@@ -168,9 +168,8 @@ static int export(struct agent *a)
 	struct snapshot s = {};
 	struct delta d = {};
 	FILE *out = NULL;
-	int err;
+	int err = observer_snapshot(&a->observer, &s);
 
-	err = observer_snapshot(&a->observer, &s);
 	if (!err) {
 		stuck_tasks_add(&a->stuck, &a->options->log, &s, agent_events_stuck,
 				&a->agent_events);
@@ -448,8 +447,7 @@ static int observe(struct agent *a, const struct fault_options *gpu)
 		log_error(&options->log, "the event loop failed: %s", strerror(-err));
 	on_tick(a);
 	agent_events_stop(&a->agent_events);
-	if (statistics >= 0)
-		close(statistics);
+	file_close(&statistics);
 	return err ? EXIT_TROUBLE : EXIT_OK;
 }
 

@@ -392,8 +392,7 @@ const char *gpu_holders_uuid(struct gpu_holders *h, const char *gpu)
 
 void gpu_holders_free(struct gpu_holders *h)
 {
-	if (h->pipe >= 0)
-		close(h->pipe);
+	file_close(&h->pipe);
 	free(h->text);
 	free(h->found);
 	*h = (struct gpu_holders){ .pipe = -1 };

@@ -162,8 +162,7 @@ static bool begin(struct probe *p, const char *locks, int before)
 	}
 	if (p->pid < 0)
 		p->mount->device[0] = 0; /* it is not known */
-	if (lock >= 0)
-		close(lock);
+	file_close(&lock);
 	return true;
 }
 
@@ -254,6 +253,5 @@ void node_mounts_ask(struct node_state *node, const char *locks, double limit)
 			p->mount->state = MOUNT_HUNG;
 	}
 	give_up(probes, node->mount_count, monotonic_ns() + KILL_NS);
-	if (before >= 0)
-		close(before);
+	file_close(&before);
 }

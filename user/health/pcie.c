@@ -172,8 +172,7 @@ static void keep(const char *file, const struct node_state *node, const struct k
 	fd = open(new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	out = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!out) {
-		if (fd >= 0)
-			close(fd);
+		file_close(&fd);
 		return;
 	}
 	for (size_t i = 0; i < node->link_count; i++)

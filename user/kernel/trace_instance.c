@@ -171,8 +171,7 @@ static int make_instance(struct trace_instance *t)
 		t->pipe = OPEN_AT(t, O_RDONLY | O_NONBLOCK, "instances/%s/trace_pipe", t->name);
 		err = t->pipe < 0 ? -errno : 0;
 	}
-	if (lock >= 0)
-		close(lock);
+	file_close(&lock);
 	return err;
 }
 
@@ -180,13 +179,11 @@ static void remove_instance(struct trace_instance *t)
 {
 	int lock = lock_instances(t, LOCK_END_MS);
 
-	if (t->pipe >= 0)
-		close(t->pipe);
+	file_close(&t->pipe);
 	if (t->probe)
 		remove_probe(t, t->name, t->probe->name);
 	rmdir(PATHF("%s/instances/%s", t->tracefs, t->name));
-	if (lock >= 0)
-		close(lock);
+	file_close(&lock);
 }
 
 static int open_cpus(struct trace_instance *t)

@@ -186,10 +186,9 @@ static bool try_best(struct rpc_observer *o)
 {
 	unsigned int left = o->options.sources & ~o->tried;
 	struct source_setup setup;
-	enum rpc_source source;
 	struct rpc_offer offer;
+	enum rpc_source source = choose(o, &offer, left);
 
-	source = choose(o, &offer, left);
 	if (!source)
 		return false;
 	log_refused_types(o, &offer, left);

@@ -64,8 +64,7 @@ static bool answer(struct output_file *f, int socket)
 
 	memcpy(CMSG_DATA(&control.header), &lock, sizeof(lock));
 	sent = TEMP_FAILURE_RETRY(sendmsg(socket, &m, MSG_NOSIGNAL)) == 1;
-	if (lock >= 0)
-		close(lock);
+	file_close(&lock);
 	return sent;
 }
 

@@ -21,8 +21,7 @@ static void forget(struct nfs_mounts *m)
 
 static void close_changes(struct nfs_mounts *m)
 {
-	if (m->changes >= 0)
-		close(m->changes);
+	file_close(&m->changes);
 	m->changes = -1;
 }
 
