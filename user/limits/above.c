@@ -154,8 +154,7 @@ static bool judge_readahead(struct judgement *j)
 	    m->mountpoint, flight / 1024, window / 1024, set_bytes / 1024);
 	if (flight > SEVERAL * window)
 		say(j->to, " They are several: more of them would do the same.");
-	if (more > WINDOW_MAX)
-		more = WINDOW_MAX;
+	LOWER(more, WINDOW_MAX);
 	if (more <= set_bytes) {
 		say(j->to,
 		    " More would hurt: each file that is read takes as much memory, and other "

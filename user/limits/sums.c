@@ -103,8 +103,7 @@ static void note_slots(struct server_sums *v, const struct rpc_transport_state *
 		v->slots_max = v->slot_transports = 0;
 	*waited = waits;
 	v->slot_transports++;
-	if (v->slots_max < t->slots_max)
-		v->slots_max = t->slots_max;
+	RAISE(v->slots_max, t->slots_max);
 }
 
 /* Whether the connection carries data, by one look: also if several replies queue on the way. */
@@ -272,8 +271,7 @@ static void leave_out_earlier(struct server_sums *v, struct interval *n)
 {
 	uint64_t ns = n->server->earlier_ns;
 
-	if (ns > n->phase_ns[RPC_PHASE_SETUP])
-		ns = n->phase_ns[RPC_PHASE_SETUP];
+	LOWER(ns, n->phase_ns[RPC_PHASE_SETUP]);
 	n->phase_ns[RPC_PHASE_SETUP] -= ns;
 	n->total_ns -= ns;
 	v->earlier_ns += ns;
@@ -291,8 +289,7 @@ static void note_server(struct server_sums *v, struct interval *n)
 	}
 	v->oldest_ns = 0;
 	for (int q = 0; q < RPC_QUEUES; q++)
-		if (v->oldest_ns < s->oldest_ns[q])
-			v->oldest_ns = s->oldest_ns[q];
+		RAISE(v->oldest_ns, s->oldest_ns[q]);
 	v->unknown |= end->unknown;
 	v->kerberos = false;
 	for (size_t i = 0; i < end->mount_count; i++)
@@ -308,8 +305,7 @@ static void add_queue(struct slot_queue *q, const struct depth_histogram *depth,
 
 	q->joined += joined;
 	q->depth += depth->sum;
-	if (q->peak < peak)
-		q->peak = peak;
+	RAISE(q->peak, peak);
 	q->full |= full;
 	if ((joined >= SOME_CALLS || full) && q->most < mean)
 		q->most = mean;
@@ -473,8 +469,7 @@ static void add_calls(struct server_sums *v, struct interval *n)
 	v->total_ns += n->total_ns;
 	for (int p = 0; p < RPC_PHASES; p++)
 		v->phase_ns[p] += n->phase_ns[p];
-	if (active.cpu_waiting_ns > n->ns)
-		active.cpu_waiting_ns = n->ns;
+	LOWER(active.cpu_waiting_ns, n->ns);
 	memcpy(active.saturated_ns, n->saturated_ns, sizeof(active.saturated_ns));
 	if (n->calls || v->oldest_ns) {
 		active.ns += slept_before(v, n);
