@@ -41,7 +41,7 @@ static void end(struct draft *d, struct event_log *log)
 	free(d->members);
 }
 
-static void add_agent(struct agent_events *a, const char *name)
+void agent_events_say(struct agent_events *a, const char *name)
 {
 	char boot[BOOT_ID_SIZE];
 	struct draft d;
@@ -57,20 +57,10 @@ static void add_agent(struct agent_events *a, const char *name)
 	a->alive_ns = monotonic_ns();
 }
 
-void agent_events_start(struct agent_events *a)
-{
-	add_agent(a, "start");
-}
-
 void agent_events_alive(struct agent_events *a, uint64_t now_ns)
 {
 	if (now_ns >= a->alive_ns + EVENT_ALIVE_SECONDS * 1000000000ull)
-		add_agent(a, "alive");
-}
-
-void agent_events_stop(struct agent_events *a)
-{
-	add_agent(a, "stop");
+		agent_events_say(a, "alive");
 }
 
 static void say_stall(const struct log *log, const struct nfs_span *span, double seconds)

@@ -439,14 +439,14 @@ static int observe(struct agent *a, const struct fault_options *gpu)
 	a->attach_seconds = monotonic_seconds() - begin;
 	a->agent_events.log = options->events ? a->observer.events : NULL;
 	a->agent_events.messages = a->events.log;
-	agent_events_start(&a->agent_events);
+	agent_events_say(&a->agent_events, "start");
 	on_tick(a);
 	notify_send(&a->notify, "READY=1");
 	err = loop_run(&a->observer, options->interval, options->duration, &handler);
 	if (err)
 		log_error(&options->log, "the event loop failed: %s", strerror(-err));
 	on_tick(a);
-	agent_events_stop(&a->agent_events);
+	agent_events_say(&a->agent_events, "stop");
 	file_close(&statistics);
 	return err ? EXIT_TROUBLE : EXIT_OK;
 }

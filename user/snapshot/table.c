@@ -530,9 +530,8 @@ static size_t next(const struct pair *p, size_t i)
 	return p->same_sum && i == 1 ? p->f->count - 1 : i + 1;
 }
 
-/* Whether a number that has a difference is another one; @role: whether one of this role fell. */
-static bool differs(const struct table *t, const enum field_role *role, const void *now,
-		    const void *then)
+bool table_changed(const struct table *t, const enum field_role *role, const void *now,
+		   const void *then)
 {
 	ARRAY_EACH(f, t->fields, t->field_count) {
 		struct pair p;
@@ -547,15 +546,10 @@ static bool differs(const struct table *t, const enum field_role *role, const vo
 	return false;
 }
 
-bool table_changed(const struct table *t, const void *now, const void *then)
-{
-	return differs(t, NULL, now, then);
-}
-
 static void subtract(const struct table *t, enum field_role role, void *to, const void *now,
 		     const void *then)
 {
-	bool again = !then || differs(t, &role, now, then);
+	bool again = !then || table_changed(t, &role, now, then);
 
 	ARRAY_EACH(f, t->fields, t->field_count) {
 		struct pair p;
