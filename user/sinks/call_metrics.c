@@ -2,14 +2,10 @@
 /* The families about calls: distributions by server, sums by op, and with more detail both by op. */
 #include "sinks/metrics_writer.h"
 
-static void write_times(struct metrics_writer *w, const struct metric_label *labels, size_t count,
-			const struct time_histogram *h)
-{
-	char number[NUMBER_SIZE];
-
-	write_histogram(w, labels, count, h->bucket, TIME_OVERFLOW, TIME_SHIFT,
-			format_nanoseconds(number, h->sum_ns));
-}
+/* Writes a histogram of times, with the labels. */
+#define TIMES(w, number, h, ...)                                    \
+	HISTOGRAM_SAMPLE(w, (h)->bucket, TIME_OVERFLOW, TIME_SHIFT, \
+			 format_nanoseconds(number, (h)->sum_ns), __VA_ARGS__)
 
 /* The ops of a server: @first and those behind it. */
 static void write_kinds(struct metrics_writer *w, const struct snapshot *s,
@@ -17,6 +13,7 @@ static void write_kinds(struct metrics_writer *w, const struct snapshot *s,
 {
 	struct time_histogram sums[RPC_KINDS] = {};
 	bool met[RPC_KINDS] = {};
+	char number[NUMBER_SIZE];
 
 	for (const struct rpc_op *o = first; o < s->calls.ops + s->calls.op_count; o++) {
 		enum rpc_kind kind = rpc_kind_of(o->op);
@@ -26,30 +23,25 @@ static void write_kinds(struct metrics_writer *w, const struct snapshot *s,
 		met[kind] = true;
 		time_histogram_add(&sums[kind], &o->total);
 	}
-	for (int k = 0; k < RPC_KINDS; k++) {
-		const struct metric_label labels[] = { { "server", first->server },
-						       { "kind", rpc_kind_names[k] } };
-
+	for (int k = 0; k < RPC_KINDS; k++)
 		if (met[k])
-			write_times(w, labels, COUNT(labels), &sums[k]);
-	}
+			TIMES(w, number, &sums[k], { "server", first->server },
+			      { "kind", rpc_kind_names[k] });
 }
 
 static void write_phases(struct metrics_writer *w, const struct snapshot *s,
 			 const struct rpc_op *first)
 {
 	struct time_histogram sums[RPC_PHASES] = {};
+	char number[NUMBER_SIZE];
 
 	for (const struct rpc_op *o = first; o < s->calls.ops + s->calls.op_count; o++)
 		for (int p = 0; p < RPC_PHASES && !strcmp(o->server, first->server); p++)
 			time_histogram_add(&sums[p], &o->phase[p]);
-	for (int p = 0; p < RPC_PHASES; p++) {
-		const struct metric_label labels[] = { { "server", first->server },
-						       { "phase", rpc_phase_names[p] } };
-
+	for (int p = 0; p < RPC_PHASES; p++)
 		if (snapshot_knows(&s->calls, RPC_FACT_PHASE + p))
-			write_times(w, labels, COUNT(labels), &sums[p]);
-	}
+			TIMES(w, number, &sums[p], { "server", first->server },
+			      { "phase", rpc_phase_names[p] });
 }
 
 static bool is_first_of_server(const struct snapshot *s, const struct rpc_op *o)
@@ -93,22 +85,17 @@ static void write_op_sums(struct metrics_writer *w, const struct snapshot *s)
 
 static void write_op_histograms(struct metrics_writer *w, const struct snapshot *s)
 {
-	write_family(w, METRIC_RPC_OP_DURATION_SECONDS);
-	ARRAY_EACH(o, s->calls.ops, s->calls.op_count) {
-		const struct metric_label labels[] = { { "server", o->server }, { "op", o->op } };
+	char number[NUMBER_SIZE];
 
-		write_times(w, labels, COUNT(labels), &o->total);
-	}
+	write_family(w, METRIC_RPC_OP_DURATION_SECONDS);
+	ARRAY_EACH(o, s->calls.ops, s->calls.op_count)
+		TIMES(w, number, &o->total, { "server", o->server }, { "op", o->op });
 	write_family(w, METRIC_RPC_OP_PHASE_DURATION_SECONDS);
 	ARRAY_EACH(o, s->calls.ops, s->calls.op_count)
-		for (int p = 0; p < RPC_PHASES; p++) {
-			const struct metric_label labels[] = { { "server", o->server },
-							       { "op", o->op },
-							       { "phase", rpc_phase_names[p] } };
-
+		for (int p = 0; p < RPC_PHASES; p++)
 			if (snapshot_knows(&s->calls, RPC_FACT_PHASE + p))
-				write_times(w, labels, COUNT(labels), &o->phase[p]);
-		}
+				TIMES(w, number, &o->phase[p], { "server", o->server },
+				      { "op", o->op }, { "phase", rpc_phase_names[p] });
 }
 
 /* The source tracepoints has the bytes from mountstats, which does not show each mount. No call of

@@ -70,16 +70,12 @@ static void write_servers(struct metrics_writer *w, const struct snapshot *s)
 
 	write_family(w, METRIC_RPC_QUEUE_DEPTH);
 	ARRAY_EACH(v, s->calls.servers, s->calls.server_count)
-		for (int q = 0; q < RPC_QUEUES; q++) {
-			const struct metric_label labels[] = { { "server", v->server },
-							       { "queue", rpc_queue_names[q] } };
-
-			if (!snapshot_knows(&s->calls, RPC_FACT_DEPTH + q))
-				continue;
-			write_histogram(w, labels, COUNT(labels), v->depth[q].bucket,
-					DEPTH_OVERFLOW, DEPTH_SHIFT,
-					format_integer(number, v->depth[q].sum));
-		}
+		for (int q = 0; q < RPC_QUEUES; q++)
+			if (snapshot_knows(&s->calls, RPC_FACT_DEPTH + q))
+				HISTOGRAM_SAMPLE(w, v->depth[q].bucket, DEPTH_OVERFLOW, DEPTH_SHIFT,
+						 format_integer(number, v->depth[q].sum),
+						 { "server", v->server },
+						 { "queue", rpc_queue_names[q] });
 	write_family(w, METRIC_RPC_QUEUE_DEPTH_MAX);
 	ARRAY_EACH(v, s->calls.servers, s->calls.server_count)
 		for (int q = 0; q < RPC_QUEUES; q++)
@@ -128,19 +124,16 @@ static void write_limits(struct metrics_writer *w, const struct snapshot *s)
 
 	EACH(RPC_LIMIT, s->calls.servers, s->calls.server_count, e->bound_by, "1",
 	     { "server", e->server }, { "limit", e->bound_by });
-#define EACH_EPISODE(h, overflow, shift, sum)                                                \
-	ARRAY_EACH(e, s->calls.episodes, s->calls.episode_count) {                           \
-		const struct metric_label labels[] = { { "server", e->server },              \
-						       { "kind", e->kind } };                \
-		write_histogram(w, labels, COUNT(labels), (h).bucket, overflow, shift, sum); \
-	}
 	write_family(w, METRIC_CHECKPOINT_EPISODE_SECONDS);
-	EACH_EPISODE(e->seconds, TIME_OVERFLOW, TIME_SHIFT,
-		     format_nanoseconds(number, e->seconds.sum_ns))
+	ARRAY_EACH(e, s->calls.episodes, s->calls.episode_count)
+		HISTOGRAM_SAMPLE(w, e->seconds.bucket, TIME_OVERFLOW, TIME_SHIFT,
+				 format_nanoseconds(number, e->seconds.sum_ns),
+				 { "server", e->server }, { "kind", e->kind });
 	write_family(w, METRIC_CHECKPOINT_EPISODE_BYTES);
-	EACH_EPISODE(e->bytes, DEPTH_OVERFLOW, EPISODE_BYTES_SHIFT,
-		     format_integer(number, e->bytes.sum))
-#undef EACH_EPISODE
+	ARRAY_EACH(e, s->calls.episodes, s->calls.episode_count)
+		HISTOGRAM_SAMPLE(w, e->bytes.bucket, DEPTH_OVERFLOW, EPISODE_BYTES_SHIFT,
+				 format_integer(number, e->bytes.sum), { "server", e->server },
+				 { "kind", e->kind });
 	EACH(RPC_SERVER_INFO, s->calls.storages, s->calls.storage_count, true, "1",
 	     { "server", e->server }, { "storage", e->storage });
 	write_mounts(w, &s->calls);
