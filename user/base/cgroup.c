@@ -68,12 +68,11 @@ static void find_pod(struct cgroup *c)
 
 void cgroup_read(struct cgroup *c, const char *text)
 {
-	struct span rest = span_of(text);
+	struct span rest = span_of(text), line;
 	bool unified = false;
 
 	*c = (struct cgroup){};
-	while (span_left(rest)) {
-		struct span line = span_take_line(&rest);
+	while (span_next_line(&rest, &line)) {
 		bool v2 = span_take(&line, "0::");
 		struct cgroup one = {};
 

@@ -90,6 +90,14 @@ struct span span_take_line(struct span *s)
 	return line;
 }
 
+bool span_next_line(struct span *s, struct span *line)
+{
+	bool left = span_left(*s);
+
+	*line = span_take_line(s);
+	return left;
+}
+
 /* The bytes up to the first that is in @set (@wanted true) or is not (false). */
 static struct span take_up_to(struct span *s, const char *set, bool wanted)
 {

@@ -173,8 +173,7 @@ static char *change(const struct options *o, const struct snapshot *s, const str
 	if (!out)
 		return NULL;
 	*removed = 0;
-	while (span_left(rest)) {
-		line = span_take_line(&rest);
+	while (span_next_line(&rest, &line)) {
 		if (read_entry(line, &a, &note) && !strcmp(a.what, new.what) &&
 		    (!strcmp(a.device, new.device) || (*uuid && !strcmp(a.device, uuid))))
 			++*removed;

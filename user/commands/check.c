@@ -304,8 +304,7 @@ static void print_finding(struct json *j, const struct health_finding *f)
 	json_object(j, NULL);
 	json_text(j, "rule", health_rules[f->rule].name);
 	json_text(j, "level", health_level_names[f->level]);
-	if (*f->device)
-		json_text(j, "device", f->device);
+	json_known(j, "device", f->device);
 	if (f->code)
 		json_unsigned(j, f->nvswitch ? "sxid" : "xid", f->code);
 	json_text(j, "what", f->what);
@@ -315,8 +314,7 @@ static void print_finding(struct json *j, const struct health_finding *f)
 		json_whole_seconds(j, "first", f->first);
 	if (f->last > 0)
 		json_whole_seconds(j, "last", f->last);
-	if (*f->action)
-		json_text(j, "action", f->action);
+	json_known(j, "action", f->action);
 	json_text(j, "reason", f->reason);
 	json_text(j, "brief", f->brief);
 	json_text(j, "clears", health_rules[f->rule].clears);

@@ -25,8 +25,7 @@ static struct json *line(struct reading *r, double time, const char *kind, const
 	json_object(&r->lines, NULL);
 	json_time(&r->lines, "time", time);
 	json_text(&r->lines, "kind", kind);
-	if (*name)
-		json_text(&r->lines, "name", name);
+	json_known(&r->lines, "name", name);
 	json_text(&r->lines, "device", device);
 	return &r->lines;
 }

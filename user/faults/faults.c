@@ -102,17 +102,15 @@ void faults_note_repeat(struct fault_repeats *r, double time)
 /* An entry for it; NULL: no memory. */
 static struct fault_place *find_place(struct faults *f, const char *device, unsigned int place)
 {
-	struct fault_place *p = f->places, *end = f->places + f->place_count, *oldest = p;
+	struct fault_place *p = ARRAY_FIND(x, f->places, f->place_count,
+					   x->place == place && !strcmp(x->device, device)),
+			   *oldest = f->places;
 
-	for (; p < end; p++) {
-		if (p->place == place && !strcmp(p->device, device))
-			return p;
-		if (p->last < oldest->last)
-			oldest = p;
-	}
-	p = oldest;
-	if (f->place_count < MAX_PLACES)
-		p = ARRAY_APPEND(f->places, f->place_count);
+	if (p)
+		return p;
+	ARRAY_EACH(x, f->places, f->place_count)
+		oldest = x->last < oldest->last ? x : oldest;
+	p = f->place_count < MAX_PLACES ? ARRAY_APPEND(f->places, f->place_count) : oldest;
 	if (p) {
 		*p = (struct fault_place){ .place = place };
 		snprintf(p->device, sizeof(p->device), "%s", device);
@@ -237,17 +235,15 @@ static bool outlives_boot(const struct fault *f)
 /* An entry for it; NULL: no memory. */
 static struct past_fault *find_past(struct faults *f, const char *gpu, unsigned int code)
 {
-	struct past_fault *p = f->past, *end = f->past + f->past_count, *oldest = p;
+	struct past_fault *p = ARRAY_FIND(x, f->past, f->past_count,
+					  x->code == code && !strcmp(x->gpu, gpu)),
+			  *oldest = f->past;
 
-	for (; p < end; p++) {
-		if (p->code == code && !strcmp(p->gpu, gpu))
-			return p;
-		if (p->boots.times[0] < oldest->boots.times[0])
-			oldest = p;
-	}
-	p = oldest;
-	if (f->past_count < MAX_PAST)
-		p = ARRAY_APPEND(f->past, f->past_count);
+	if (p)
+		return p;
+	ARRAY_EACH(x, f->past, f->past_count)
+		oldest = x->boots.times[0] < oldest->boots.times[0] ? x : oldest;
+	p = f->past_count < MAX_PAST ? ARRAY_APPEND(f->past, f->past_count) : oldest;
 	if (p) {
 		*p = (struct past_fault){ .code = code };
 		snprintf(p->gpu, sizeof(p->gpu), "%s", gpu);

@@ -172,10 +172,8 @@ static void write_gpu(const struct scan *s, const char *gpu, unsigned int minor,
 			continue;
 		json_object(&j, NULL);
 		json_text(&j, "cgroup", h->group.path);
-		if (*h->group.job)
-			json_text(&j, "job", h->group.job);
-		if (*h->group.pod)
-			json_text(&j, "pod", h->group.pod);
+		json_known(&j, "job", h->group.job);
+		json_known(&j, "pod", h->group.pod);
 		json_signed(&j, "pid", h->pid);
 		json_text(&j, "comm", h->comm);
 		json_unsigned(&j, "processes", h->processes);
@@ -301,8 +299,7 @@ static void note_minors(struct gpu_holders *h)
 	struct gpu_minor *known;
 	uint64_t number;
 
-	while (span_left(s)) {
-		line = span_take_line(&s);
+	while (span_next_line(&s, &line)) {
 		gpu = span_take_word(&line);
 		if (!span_number(span_take_word(&line), UINT32_MAX, &number) ||
 		    !span_copy(gpu, name, sizeof(name)))

@@ -63,8 +63,7 @@ void node_mounts_add_fstab(struct node_state *node, const char *text, size_t len
 	struct span rest = { text, text + len }, line, source, path, type, options;
 	char name[LABEL_SIZE];
 
-	while (span_left(rest)) {
-		line = span_take_line(&rest);
+	while (span_next_line(&rest, &line)) {
 		source = span_take_word(&line);
 		path = span_take_word(&line);
 		type = span_take_word(&line);
@@ -135,13 +134,12 @@ static uint64_t replies_of(struct span transport)
 uint64_t mount_replies(struct span mountstats, const char *path)
 {
 	struct mountstats_place place = {};
+	struct span line;
 	uint64_t replies = 0;
 	char point[LABEL_SIZE];
 	bool here = false;
 
-	while (span_left(mountstats)) {
-		struct span line = span_take_line(&mountstats);
-
+	while (span_next_line(&mountstats, &line)) {
 		/* "device nas:/export mounted on /mnt/with\\040blank with fstype nfs4" */
 		if (mountstats_is_head(&place, line))
 			here = span_take_through(&line, " mounted on ") &&

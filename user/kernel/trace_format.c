@@ -59,8 +59,7 @@ bool trace_format_parse(struct trace_format *f, const char *text, size_t len)
 	uint64_t id;
 
 	*f = (struct trace_format){};
-	while (span_left(rest)) {
-		line = span_take_line(&rest);
+	while (span_next_line(&rest, &line)) {
 		span_take_run(&line, " \t");
 		if (span_take(&line, "ID: ")) {
 			if (span_take_number(&line, 10, UINT16_MAX, &id)) {

@@ -47,10 +47,9 @@ static void take_stats(struct mount_settings *m, const struct calls *c, struct s
 {
 	struct mountstats_place place = {};
 	struct mount_setting *here = NULL;
+	struct span line;
 
-	while (span_left(text)) {
-		struct span line = span_take_line(&text);
-
+	while (span_next_line(&text, &line)) {
 		if (mountstats_is_head(&place, line)) {
 			here = find_setting(m, c, line);
 			/* What is mounted over it comes later. */

@@ -58,8 +58,7 @@ static void find_module(char *found, size_t size, const char *folder)
 
 	file_text_read(&list, PATHF("%s/modules.dep", folder), MODULE_MAX);
 	rest = file_text_span(&list);
-	while (span_left(rest) && !*found) {
-		line = span_take_line(&rest);
+	while (span_next_line(&rest, &line) && !*found) {
 		path = name = span_take_until(&line, ":");
 		if (span_take_through(&name, "/sunrpc.ko"))
 			span_copy(path, found, size);

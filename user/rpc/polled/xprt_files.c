@@ -27,8 +27,7 @@ bool xprt_info_parse(struct xprt_file *f, const char *text, size_t len)
 	struct span rest = { text, text + len }, line;
 	unsigned int found = 0;
 
-	while (span_left(rest)) {
-		line = span_take_line(&rest);
+	while (span_next_line(&rest, &line)) {
 		if (value_of(line, "max_num_slots", &f->slots_max))
 			found |= 1;
 		if (value_of(line, "num_reqs", &f->slots_allocated))

@@ -27,8 +27,7 @@ bool clients_parse_transport(struct client_transport *info, const char *text, si
 	uint64_t port;
 
 	*info = (struct client_transport){ .port = NFS_PORT };
-	while (span_left(rest)) {
-		line = span_take_line(&rest);
+	while (span_next_line(&rest, &line)) {
 		if (span_take(&line, "netid:"))
 			netid = copy_value(line, info->netid, sizeof(info->netid));
 		else if (span_take(&line, "addr:"))
@@ -69,8 +68,7 @@ bool clients_parse_server(char *name, size_t size, const char *text, size_t len,
 
 	if (!address_to_hex(hex, sizeof(hex), address))
 		return false;
-	while (span_left(rest)) {
-		line = span_take_line(&rest);
+	while (span_next_line(&rest, &line)) {
 		span_take_word(&line); /* NV */
 		if (!span_is(span_take_word(&line), hex))
 			continue;
@@ -90,8 +88,7 @@ bool clients_has_task(const char *text, size_t len, uint32_t task)
 	struct span rest = { text, text + len }, line;
 	uint64_t number;
 
-	while (span_left(rest)) {
-		line = span_take_line(&rest);
+	while (span_next_line(&rest, &line)) {
 		if (span_number(span_take_word(&line), UINT32_MAX, &number) && number == task)
 			return true;
 	}
@@ -104,8 +101,7 @@ uint32_t clients_waiting_task(struct span *tasks)
 	uint64_t number;
 	bool nfs, waits;
 
-	while (span_left(*tasks)) {
-		line = span_take_line(tasks);
+	while (span_next_line(tasks, &line)) {
 		if (!span_number(span_take_word(&line), UINT32_MAX, &number))
 			continue;
 		/* Names of functions may have the module as a word of its own. */
