@@ -56,7 +56,7 @@ int file_open_regular(const char *path, int flags, struct stat *status)
 	return file_unless(fd, fstat(fd, status) ? -errno : S_ISREG(status->st_mode) ? 0 : -EINVAL);
 }
 
-static int read_file(struct file_text *f, const char *path, size_t max, int flags, bool own)
+int file_text_read_as(struct file_text *f, const char *path, size_t max, int flags, bool own)
 {
 	struct stat status = {};
 	OPEN_FILE fd = file_open_regular(path, flags, &status);
@@ -77,21 +77,6 @@ static int read_file(struct file_text *f, const char *path, size_t max, int flag
 	else
 		f->modified = (double)status.st_mtim.tv_sec + (double)status.st_mtim.tv_nsec / 1e9;
 	return err;
-}
-
-int file_text_read(struct file_text *f, const char *path, size_t max)
-{
-	return read_file(f, path, max, 0, false);
-}
-
-int file_text_read_no_link(struct file_text *f, const char *path, size_t max)
-{
-	return read_file(f, path, max, O_NOFOLLOW, false);
-}
-
-int file_text_read_own(struct file_text *f, const char *path, size_t max)
-{
-	return read_file(f, path, max, O_NOFOLLOW, true);
 }
 
 const char *file_text_error(int err)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <sys/types.h>
 
@@ -16,15 +17,16 @@ struct file_text {
 
 /* Reads the regular file @path, also one of proc. Returns 0 or -errno: -EFBIG if it is longer than @max bytes, -EINVAL
  * if it is not a regular file. On failure *@f is empty. */
-int file_text_read(struct file_text *f, const char *path, size_t max);
+#define file_text_read(f, path, max) file_text_read_as(f, path, max, 0, false)
+int file_text_read_as(struct file_text *f, const char *path, size_t max, int flags, bool own);
 
 /* The same for a file in a folder of another user, who can put a symbolic link there, to a mount that
  * hangs or a device that acts when it is opened. Also returns -ELOOP. */
-int file_text_read_no_link(struct file_text *f, const char *path, size_t max);
+#define file_text_read_no_link(f, path, max) file_text_read_as(f, path, max, O_NOFOLLOW, false)
 
 /* The same for a file that decides something: it must be no link, have one name, belong to root
  * or to this user, and not be writable by everybody. Also returns -ELOOP, -EMLINK or -EPERM. */
-int file_text_read_own(struct file_text *f, const char *path, size_t max);
+#define file_text_read_own(f, path, max) file_text_read_as(f, path, max, O_NOFOLLOW, true)
 
 struct stat;
 

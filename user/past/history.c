@@ -460,11 +460,6 @@ int history_digest(struct history *h, const struct history_now *now)
 
 /* ---- two observers of the same past: where one did not watch, the other one counts ---- */
 
-static bool in_gap(const struct past_gap *gaps, size_t count, double time)
-{
-	return ARRAY_FIND(x, gaps, count, time >= x->from && time <= x->to);
-}
-
 static int earlier_gap(const void *left, const void *right)
 {
 	const struct past_gap *a = left, *b = right;
@@ -482,7 +477,7 @@ int history_join(struct history *h, const struct history *other, double from, do
 	for (size_t i = 0; i < other->count && !err; i++) {
 		struct past_event e = other->events[i];
 
-		if (!in_gap(old.gaps, old.gap_count, e.time))
+		if (!ARRAY_FIND(x, old.gaps, old.gap_count, e.time >= x->from && e.time <= x->to))
 			continue;
 		if (e.seconds > 0)
 			e.end = e.time + e.seconds;
