@@ -57,9 +57,7 @@ unsigned int span_digit(char c)
 		return (unsigned int)(c - '0');
 	if (c >= 'a' && c <= 'z')
 		return (unsigned int)(c - 'a') + 10;
-	if (c >= 'A' && c <= 'Z')
-		return (unsigned int)(c - 'A') + 10;
-	return 36;
+	return c >= 'A' && c <= 'Z' ? (unsigned int)(c - 'A') + 10 : 36;
 }
 
 bool span_take_number(struct span *s, unsigned int base, uint64_t max, uint64_t *value)

@@ -11,10 +11,8 @@
 #include "base/time_text.h"
 #include "commands/commands.h"
 #include "commands/options.h"
-#include "commands/why_recording.h"
 #include "faults/fault_state.h"
 #include "snapshot/event.h"
-#include "past/history.h"
 #include "session/recording.h"
 
 struct window {

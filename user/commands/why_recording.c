@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Snapshots become lines like those of the agent's event log, which are read as these are. */
-#include "commands/why_recording.h"
+#include "commands/commands.h"
 
 #include "base/json.h"
 #include "limits/episodes.h"

@@ -73,9 +73,7 @@ static const char *open_file(int *fd, const char *root, const char *path)
 	if (*fd < 0)
 		return *fd == -EINVAL ? file_text_error(*fd) : strerror(-*fd);
 	/* The types say what is read of the kernel's memory and shown. */
-	if (file_is_anybodys(&status))
-		return "others than root may write to it";
-	return NULL;
+	return file_is_anybodys(&status) ? "others than root may write to it" : NULL;
 }
 
 static const char *check_elf(Elf *elf)

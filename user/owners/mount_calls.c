@@ -4,7 +4,6 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "owners/owner.h"
 
 /* How often to look for the mount of a client. A mount has calls before it is there, then the mounts change. */
 #define LOOKS 2

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "owners/owner.h"
+#include "owners/mount_calls.h"
 
 #include "base/cgroup.h"
 #include "base/span.h"

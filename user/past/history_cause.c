@@ -145,9 +145,7 @@ static bool is_graver(const struct candidate *a, const struct candidate *b)
 {
 	if (!b->event || a->grade != b->grade)
 		return !b->event || a->grade > b->grade;
-	if (a->owner != b->owner)
-		return a->owner == OWNER_JOB;
-	return a->event->time < b->event->time;
+	return a->owner != b->owner ? a->owner == OWNER_JOB : a->event->time < b->event->time;
 }
 
 const struct past_event *history_cause(const struct history *h, const char *job, double since,

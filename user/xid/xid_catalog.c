@@ -92,9 +92,7 @@ void xid_code_text(char *text, size_t size, bool nvswitch, unsigned int code)
 
 const struct xid_catalog_entry *xid_catalog_find(unsigned int xid)
 {
-	if (xid < COUNT(catalog) && catalog[xid].mnemonic)
-		return &catalog[xid];
-	return &unknown;
+	return xid < COUNT(catalog) && catalog[xid].mnemonic ? &catalog[xid] : &unknown;
 }
 
 const struct sxid_catalog_entry *sxid_catalog_find(unsigned int sxid)
