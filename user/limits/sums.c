@@ -291,9 +291,8 @@ static void note_server(struct server_sums *v, struct interval *n)
 	for (int q = 0; q < RPC_QUEUES; q++)
 		RAISE(v->oldest_ns, s->oldest_ns[q]);
 	v->unknown |= end->unknown;
-	v->kerberos = false;
-	for (size_t i = 0; i < end->mount_count; i++)
-		v->kerberos |= end->mounts[i].kerberos && !strcmp(end->mounts[i].server, n->name);
+	v->kerberos = ARRAY_FIND(m, end->mounts, end->mount_count,
+				 m->kerberos && !strcmp(m->server, n->name));
 	memcpy(v->slots_wanted, end->slots_wanted, sizeof(v->slots_wanted));
 }
 

@@ -51,10 +51,9 @@ static bool has_calls(const struct calls *c, const struct rpc_server_state *v, u
 	*oldest_ns = 0;
 	for (int q = 0; q < RPC_QUEUES; q++)
 		RAISE(*oldest_ns, v->oldest_ns[q]);
-	for (size_t i = 0; i < c->transport_count && !has; i++)
-		has = c->transports[i].slots_in_flight &&
-		      !strcmp(c->transports[i].server, v->server);
-	return has || *oldest_ns;
+	return has || *oldest_ns ||
+	       ARRAY_FIND(t, c->transports, c->transport_count,
+			  t->slots_in_flight && !strcmp(t->server, v->server));
 }
 
 int stuck_tasks_watch(struct stuck_tasks *t, const struct snapshot *s)
@@ -216,8 +215,8 @@ int stuck_tasks_take(struct stuck_tasks *t, const struct snapshot *s, struct spa
 		if (!take_numbers(&task, span_take_line(&text), s->time_ns))
 			continue;
 		stack = take_stack(&task, &text);
-		for (size_t i = 0; i < s->calls.mount_count && task.device; i++)
-			task.client |= s->calls.mounts[i].device == task.device;
+		task.client |= task.device && ARRAY_FIND(m, s->calls.mounts, s->calls.mount_count,
+							 m->device == task.device);
 		/* That is asleep since then. */
 		same = ARRAY_FIND(x, before, count,
 				  x->pid == task.pid && x->began == task.began &&

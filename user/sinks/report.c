@@ -130,10 +130,8 @@ static bool is_of_session(const struct session *t, const struct known_fault *f)
 static void report_faults(FILE *out, const struct session *t)
 {
 	char name[FAULT_NAME_SIZE], last[TIME_LOCAL_SIZE];
-	bool any = false;
+	bool any = ARRAY_FIND(f, t->faults, t->fault_count, is_of_session(t, f));
 
-	for (size_t i = 0; i < t->fault_count; i++)
-		any = any || is_of_session(t, &t->faults[i]);
 	if (!t->last.faults.gpu_watched)
 		fputs("- GPU faults not observed.\n", out);
 	else if (!any)

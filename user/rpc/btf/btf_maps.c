@@ -56,13 +56,11 @@ int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards,
 		  const struct snapshot *connected)
 {
 	const struct share_maps maps = { SHARE_MAPS(bpf) };
-	int err;
 
 	*m = (struct btf_maps){
 		.bpf = bpf, .shards = shards, .own_netns = own_netns(), .connected = connected
 	};
-	err = shares_open(&m->shares, &maps, shards);
-	return err ? err : rpc_series_open(&m->reader, shards);
+	return shares_open(&m->shares, &maps, shards) ?: rpc_series_open(&m->reader, shards);
 }
 
 void btf_maps_close(struct btf_maps *m)

@@ -393,8 +393,7 @@ int mountstats_add_rest(struct mountstats *m, struct snapshot *s, struct client_
 		to->sent_bytes += from->sent_bytes;
 		to->received_bytes += from->received_bytes;
 	}
-	err = list_mounts(m, mounts, true);
-	return err ? err : transports_add_slots(&m->transports, m->root, s);
+	return list_mounts(m, mounts, true) ?: transports_add_slots(&m->transports, m->root, s);
 }
 
 int mountstats_connects(const char *root, struct snapshot *s)
@@ -438,8 +437,9 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 		return err;
 	snapshot_drop(&s->self, "rpc_series", m->folded_calls);
 	/* After another error the next poll counts what this one could not read. */
-	err = calls_add(&s->calls, &m->totals.calls) ?: list_mounts(m, clients, false);
-	return err ? err : transports_add_slots(&m->transports, m->root, s);
+	return calls_add(&s->calls, &m->totals.calls) ?:
+		       list_mounts(m, clients, false) ?:
+		       transports_add_slots(&m->transports, m->root, s);
 }
 
 const struct source_ops mountstats_source = { .try = try, .read = read_state, .detach = detach };

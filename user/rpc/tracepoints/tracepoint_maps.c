@@ -22,7 +22,6 @@ int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_tracepoints_bpf *
 			 uint32_t shards)
 {
 	const struct share_maps maps = { SHARE_MAPS(bpf), .task = bpf->bss->rpc_task_owner };
-	int err;
 
 	*m = (struct tracepoint_maps){ .bpf = bpf, .shards = shards };
 	m->clients = bpf_values_map(bpf->maps.clients, PROT_READ | PROT_WRITE);
@@ -34,8 +33,7 @@ int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_tracepoints_bpf *
 	for (uint32_t i = 1; i < RPC_MAX_SERIES; i++) /* 0 is "other" */
 		if (bpf_map_update_elem(bpf_map__fd(bpf->maps.free_series), NULL, &i, BPF_ANY))
 			return -errno;
-	err = shares_open(&m->calls, &maps, shards);
-	return err ? err : rpc_series_open(&m->reader, shards);
+	return shares_open(&m->calls, &maps, shards) ?: rpc_series_open(&m->reader, shards);
 }
 
 void tracepoint_maps_close(struct tracepoint_maps *m)
