@@ -457,11 +457,9 @@ static int compare_faults(const void *left, const void *right)
 {
 	const struct known_fault *a = left, *b = right;
 
-	if (a->standing != b->standing)
-		return a->standing < b->standing ? -1 : 1;
-	if (a->level != b->level)
-		return a->level > b->level ? -1 : 1;
-	return (a->last < b->last) - (a->last > b->last);
+	return ORDER(a->standing, b->standing)   ?:
+		       ORDER(b->level, a->level) ?:
+						   ORDER(b->last, a->last);
 }
 
 struct known_fault *health_list(const struct snapshot *s, const struct health_options *o,

@@ -118,12 +118,7 @@ struct ordered_error {
 	struct rpc_error_count value;
 };
 
-static int by_order(const void *a, const void *b)
-{
-	const struct ordered_error *x = a, *y = b;
-
-	return x->value.order < y->value.order ? -1 : x->value.order > y->value.order;
-}
+COMPARE_BY(by_order, struct ordered_error, value.order)
 
 /* Adds the errors of the first @count series, in the order in which they were first seen. */
 static int read_errors(int fd, uint32_t count, const struct rpc_names *names, struct calls *c)

@@ -12,12 +12,7 @@
 /* ... unless the connection has less than half of the others' calls. */
 #define FEW_REPLIES 5
 
-static int by_time(const void *a, const void *b)
-{
-	const struct connection *x = a, *y = b;
-
-	return (x->mean_ns > y->mean_ns) - (x->mean_ns < y->mean_ns);
-}
+COMPARE_BY(by_time, struct connection, mean_ns)
 
 /* Sorts the connections by time. Returns the lower median of those with replies, or NULL. */
 static const struct connection *find_median(struct connections *c)

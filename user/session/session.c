@@ -383,12 +383,7 @@ int session_add(struct session *t, struct snapshot *s)
 	return err;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct session_event *x = a, *y = b;
-
-	return (x->time > y->time) - (x->time < y->time);
-}
+COMPARE_BY(by_time, struct session_event, time)
 
 int session_end(struct session *t)
 {

@@ -15,9 +15,7 @@ static int by_cost(const void *a, const void *b)
 	const struct op_delta *x = *(const struct op_delta *const *)a,
 			      *y = *(const struct op_delta *const *)b;
 
-	if (x->total.sum_ns != y->total.sum_ns)
-		return x->total.sum_ns < y->total.sum_ns ? 1 : -1;
-	return strcmp(x->now->op, y->now->op);
+	return ORDER(y->total.sum_ns, x->total.sum_ns) ?: strcmp(x->now->op, y->now->op);
 }
 
 size_t session_ops(const struct session *t, const char *server, const struct op_delta ***ops)
@@ -161,9 +159,7 @@ static int by_time(const void *a, const void *b)
 {
 	const struct calls_share *x = a, *y = b;
 
-	if (x->total_ns != y->total_ns)
-		return x->total_ns < y->total_ns ? 1 : -1;
-	return strcmp(x->name, y->name);
+	return ORDER(y->total_ns, x->total_ns) ?: strcmp(x->name, y->name);
 }
 
 static void add_sums(struct calls_share *to, const struct rpc_sums *sums)

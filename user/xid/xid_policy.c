@@ -58,9 +58,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct xid_policy_entry *x = a, *y = b;
 
-	if (x->nvswitch != y->nvswitch)
-		return x->nvswitch ? 1 : -1;
-	return x->code < y->code ? -1 : x->code > y->code;
+	return ORDER(x->nvswitch, y->nvswitch) ?: ORDER(x->code, y->code);
 }
 
 int xid_policy_parse(struct xid_policy *p, const char *text, size_t len, char *error,

@@ -274,12 +274,7 @@ struct doubt {
 	uint32_t i;
 };
 
-static int by_key(const void *a, const void *b)
-{
-	const struct doubt *x = a, *y = b;
-
-	return (x->key > y->key) - (x->key < y->key);
-}
+COMPARE_BY(by_key, struct doubt, key)
 
 /* Removes tasks whose call has ended unnoticed. Reads each client's list once. */
 static void forget_lost(struct tracepoint_maps *m, uint64_t now)
