@@ -28,16 +28,15 @@ static void add(struct node_state *node, const char *path, bool read_only, bool 
 			return;
 		new.path[used++] = *path;
 	}
-	for (m = node->mounts; m < node->mounts + node->mount_count; m++)
-		if (!strcmp(m->path, new.path)) {
-			m->read_only |= read_only;
-			m->helpers &= helpers;
-			return;
-		}
-	if (node->mount_count < NODE_MOUNTS_MAX)
+	m = ARRAY_FIND(x, node->mounts, node->mount_count, !strcmp(x->path, new.path));
+	if (m) {
+		m->read_only |= read_only;
+		m->helpers &= helpers;
+	} else if (node->mount_count < NODE_MOUNTS_MAX) {
 		node->mounts[node->mount_count++] = new;
-	else
+	} else {
 		node->mounts_left_out++;
+	}
 }
 
 void node_mounts_add(struct node_state *node, const char *path)

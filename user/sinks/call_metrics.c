@@ -154,35 +154,22 @@ static void write_sums(struct metrics_writer *w, const struct sums_family *f,
 	}
 }
 
-static void write_mounts(struct metrics_writer *w, const struct calls *c)
-{
-	for (size_t f = 0; f < COUNT(mount_families); f++) {
-		write_family(w, mount_families[f].metric);
-		ARRAY_EACH(m, c->mount_calls, c->mount_calls_count) {
-			struct metric_label labels[] = { { "server", m->server },
-							 { "export", m->export },
-							 { "mountpoint", m->mountpoint },
-							 {} };
-
-			write_sums(w, &mount_families[f], labels, COUNT(labels), &m->sums);
-		}
+/* Writes @families of each entry @e of the list, whose labels stand before the family's. */
+#define SUMS(w, families, list, count, ...)                                 \
+	ARRAY_EACH(f, families, COUNT(families)) {                          \
+		write_family(w, f->metric);                                 \
+		ARRAY_EACH(e, list, count) {                                \
+			struct metric_label labels[] = { __VA_ARGS__, {} }; \
+			write_sums(w, f, labels, COUNT(labels), &e->sums);  \
+		}                                                           \
 	}
-}
 
 static void write_owners(struct metrics_writer *w, const struct calls *c)
 {
 	char number[NUMBER_SIZE];
 
-	for (size_t f = 0; f < COUNT(owner_families); f++) {
-		write_family(w, owner_families[f].metric);
-		ARRAY_EACH(o, c->owner_calls, c->owner_calls_count) {
-			struct metric_label labels[] = { { "server", o->server },
-							 { "owner", o->owner },
-							 {} };
-
-			write_sums(w, &owner_families[f], labels, COUNT(labels), &o->sums);
-		}
-	}
+	SUMS(w, owner_families, c->owner_calls, c->owner_calls_count, { "server", e->server },
+	     { "owner", e->owner })
 	EACH(NFS_OWNER_OLDEST_CALL_SECONDS, c->owner_calls, c->owner_calls_count, e->oldest_ns,
 	     format_nanoseconds(number, e->oldest_ns), { "server", e->server },
 	     { "owner", e->owner });
@@ -205,7 +192,9 @@ void call_metrics_write(struct metrics_writer *w, const struct snapshot *s)
 	     format_integer(number, e->count), { "server", e->server }, { "op", e->op },
 	     { "status", e->status });
 	if (snapshot_knows(&s->calls, RPC_FACT_MOUNTS))
-		write_mounts(w, &s->calls);
+		SUMS(w, mount_families, s->calls.mount_calls, s->calls.mount_calls_count,
+		     { "server", e->server }, { "export", e->export },
+		     { "mountpoint", e->mountpoint })
 	if (snapshot_knows(&s->calls, RPC_FACT_OWNERS))
 		write_owners(w, &s->calls);
 }

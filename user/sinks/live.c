@@ -3,7 +3,6 @@
 #include "sinks/report.h"
 
 #include <ctype.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
