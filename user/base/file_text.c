@@ -2,7 +2,6 @@
 /* A whole file as bytes in memory. */
 #include "base/file_text.h"
 
-#include <fcntl.h>
 #include <malloc.h>
 #include <stdarg.h>
 #include <sys/stat.h>

@@ -19,10 +19,8 @@ int heartbeat_open(struct heartbeat *h, const char *path)
 	int fd = path ? output_open(path) : -1;
 
 	/* Which the process alone holds, not those that it starts. */
-	if (fd >= 0 && fcntl(fd, F_SETLK, &lock) && (errno == EAGAIN || errno == EACCES)) {
-		close(fd);
-		fd = -EBUSY;
-	}
+	if (fd >= 0 && fcntl(fd, F_SETLK, &lock) && (errno == EAGAIN || errno == EACCES))
+		fd = file_unless(fd, -EBUSY);
 	/* The probe may be another user's. */
 	if (fd >= 0)
 		fchmod(fd, 0644);

@@ -55,10 +55,9 @@ double faults_last(const struct faults *f, const char *device, unsigned int code
 	const struct fault_counts *c = &f->counts;
 	double last = -INFINITY;
 
-	for (size_t i = 0; i < c->fault_count; i++)
-		if (!c->faults[i].nvswitch && c->faults[i].code == code &&
-		    !strcmp(c->faults[i].device, device) && c->faults[i].last > last)
-			last = c->faults[i].last;
+	ARRAY_EACH(x, c->faults, c->fault_count)
+		if (!x->nvswitch && x->code == code && !strcmp(x->device, device))
+			RAISE(last, x->last);
 	return last;
 }
 
@@ -67,11 +66,11 @@ double faults_last_of_all(const struct faults *f)
 	const struct fault_counts *c = &f->counts;
 	double last = -INFINITY;
 
-	for (size_t i = 0; i < c->fault_count; i++)
-		RAISE(last, c->faults[i].last);
-	for (size_t i = 0; i < c->kernel_event_count; i++)
-		if (c->kernel_events[i].gpu_driver && c->kernel_events[i].last > last)
-			last = c->kernel_events[i].last;
+	ARRAY_EACH(x, c->faults, c->fault_count)
+		RAISE(last, x->last);
+	ARRAY_EACH(v, c->kernel_events, c->kernel_event_count)
+		if (v->gpu_driver)
+			RAISE(last, v->last);
 	return last;
 }
 
@@ -334,10 +333,9 @@ int faults_recovered(struct faults *f, const char *gpu, const char *evidence, do
 	if (!all && !ARRAY_FIND(x, c->faults, c->fault_count, !strcmp(x->device, gpu)) &&
 	    !ARRAY_FIND(x, c->kernel_events, c->kernel_event_count, !strcmp(x->device, gpu)))
 		return 0;
-	for (size_t i = 0; i < c->gpu_count; i++)
-		if ((all || !strcmp(c->gpus[i].gpu, gpu)) &&
-		    strcmp(evidence, RECOVERY_WITHDRAWN) != 0)
-			c->gpus[i].rate_limited = false;
+	ARRAY_EACH(g, c->gpus, c->gpu_count)
+		if ((all || !strcmp(g->gpu, gpu)) && strcmp(evidence, RECOVERY_WITHDRAWN) != 0)
+			g->rate_limited = false;
 	r = snapshot_recovery(c, gpu, evidence);
 	if (!r)
 		return -ENOMEM;

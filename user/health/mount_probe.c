@@ -139,10 +139,7 @@ static int take_lock(const char *locks, const char *device)
 
 	if (fd < 0)
 		return -2;
-	if (!flock(fd, LOCK_EX | LOCK_NB))
-		return fd;
-	close(fd);
-	return -1;
+	return file_unless(fd, flock(fd, LOCK_EX | LOCK_NB));
 }
 
 /* Tries to begin. False: another process is asking. */

@@ -346,10 +346,10 @@ int episode_count_in(struct calls *c, const struct episode *e)
 	struct episode_stats *to;
 	size_t own = 0;
 
-	for (size_t i = 0; i < c->episode_count; i++) {
-		if (!strcmp(c->episodes[i].server, e->server) && !strcmp(c->episodes[i].kind, kind))
+	ARRAY_EACH(x, c->episodes, c->episode_count) {
+		if (!strcmp(x->server, e->server) && !strcmp(x->kind, kind))
 			server = e->server;
-		own += strcmp(c->episodes[i].server, LABEL_OTHER) != 0;
+		own += strcmp(x->server, LABEL_OTHER) != 0;
 	}
 	to = snapshot_episodes(c, own < EPISODE_SETS ? e->server : server, kind);
 	if (!to)

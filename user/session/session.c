@@ -27,9 +27,8 @@ static bool has_mount(const struct session *t, const char *server)
 	const struct snapshot *both[] = { &t->first, &t->last };
 
 	for (size_t b = 0; b < 2; b++)
-		for (size_t i = 0; i < both[b]->calls.mount_count; i++)
-			if (!strcmp(both[b]->calls.mounts[i].server, server) &&
-			    matches(t->filter.mount, both[b]->calls.mounts[i].mountpoint))
+		ARRAY_EACH(m, both[b]->calls.mounts, both[b]->calls.mount_count)
+			if (!strcmp(m->server, server) && matches(t->filter.mount, m->mountpoint))
 				return true;
 	return false;
 }
