@@ -2,7 +2,6 @@
 /* A file that is replaced as a whole, or not at all. */
 #include "base/output_file.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>

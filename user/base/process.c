@@ -2,7 +2,6 @@
 /* A process that the kernel has named by its number, and the wait of all for a CPU, from proc. */
 #include "base/process.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

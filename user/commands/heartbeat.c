@@ -2,8 +2,6 @@
 /* A file that shows when the agent last worked. */
 #include "commands/agent.h"
 
-#include <fcntl.h>
-
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope run`: observes, and writes the metrics file every interval. */
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <unistd.h>

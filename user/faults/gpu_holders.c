@@ -3,7 +3,6 @@
 #include "faults/gpu_holders.h"
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>

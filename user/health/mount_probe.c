@@ -2,7 +2,6 @@
 /* Whether file systems of servers can be used. */
 #include "health/node.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>

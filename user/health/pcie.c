@@ -2,7 +2,6 @@
 /* The PCIe links of GPUs, as sysfs shows them. */
 #include "health/node.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>

@@ -3,7 +3,6 @@
  * buffers, and its end. */
 #include "kernel/trace.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>

@@ -2,7 +2,6 @@
 /* Connections and bytes of NFS mounts from mountstats, readahead and modules from sysfs, dirty pages from vmstat. */
 #include "nfs/mount_settings.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "base/clock.h"

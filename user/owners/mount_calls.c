@@ -170,15 +170,21 @@ static bool merge_owner(struct calls *totals, size_t place)
 	return true;
 }
 
+static bool has_owner(const struct calls *totals, const char *owner)
+{
+	for (size_t i = 0; i < totals->owner_calls_count; i++)
+		if (!strcmp(totals->owner_calls[i].owner, owner))
+			return true;
+	return false;
+}
+
 /* The totals of an owner at a server; NULL: no memory. */
 static struct owner_calls *owner_totals(struct mount_calls_state *m, const char *server,
 					const char *owner)
 {
 	size_t idle;
 
-	if (!ARRAY_FIND(x, m->totals.owner_calls, m->totals.owner_calls_count,
-			!strcmp(x->owner, owner)) &&
-	    count_owners(m, &idle) >= m->max_owners) {
+	if (!has_owner(&m->totals, owner) && count_owners(m, &idle) >= m->max_owners) {
 		if (idle == m->totals.owner_calls_count)
 			owner = LABEL_OTHER;
 		else if (!merge_owner(&m->totals, idle))

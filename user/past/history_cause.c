@@ -55,11 +55,9 @@ static const __typeof__(kinds[0]) *find_kind(const struct past_event *e)
 const char *past_grade(const struct past_event *e)
 {
 	const __typeof__(kinds[0]) *kind = find_kind(e);
+	const char *const *grade = ARRAY_FIND(g, grades, GRADES, span_is(e->severity, *g));
 
-	for (size_t i = 0; i < GRADES; i++)
-		if (span_is(e->severity, grades[i]))
-			return grades[i];
-	return kind ? kind->grade : "unknown";
+	return grade ? *grade : kind ? kind->grade : "unknown";
 }
 
 bool past_in_window(const struct past_event *e, double since, double until)

@@ -161,6 +161,7 @@ void calls_free(struct calls *c)
 	{                                                                                  \
 		return table_get(&tables[table], c, (const void *const[]){ __VA_ARGS__ }); \
 	}
+/* NOLINTBEGIN(bugprone-macro-parentheses): labels are names of parameters */
 #define ENTRIES_BY_1(type, name, table, a) \
 	ENTRIES(type, name, table, (struct calls * c, const char *a), a)
 #define ENTRIES_BY_2(type, name, table, a, b) \
@@ -168,6 +169,7 @@ void calls_free(struct calls *c)
 #define ENTRIES_BY_3(type, name, table, a, b, d) \
 	ENTRIES(type, name, table,               \
 		(struct calls * c, const char *a, const char *b, const char *d), a, b, d)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 ENTRIES_BY_2(rpc_op, snapshot_op, TABLE_OPS, server, op)
 ENTRIES_BY_3(rpc_error, snapshot_error, TABLE_ERRORS, server, op, status)

@@ -277,6 +277,14 @@ static bool is_counted_gone(const struct fault_counts *c, const char *gpu)
 			   (!strcmp(r->gpu, gpu) || !strcmp(r->gpu, "all")) && r->time >= last);
 }
 
+static bool is_on_bus(const char (*gpus)[PCI_ADDRESS_SIZE], size_t count, const char *gpu)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(gpus[i], gpu))
+			return true;
+	return false;
+}
+
 void fault_events_add_gpus(struct fault_events *e, const char (*gpus)[PCI_ADDRESS_SIZE],
 			   size_t count, uint64_t time_ns)
 {
@@ -286,7 +294,7 @@ void fault_events_add_gpus(struct fault_events *e, const char (*gpus)[PCI_ADDRES
 	};
 
 	for (struct bus_gpu *b = f->bus; b < f->bus + f->bus_count && count < f->bus_count; b++) {
-		b->absent = ARRAY_FIND(x, gpus, count, !strcmp(*x, b->gpu)) ? 0 : b->absent + 1;
+		b->absent = is_on_bus(gpus, count, b->gpu) ? 0 : b->absent + 1;
 		gone.device = b->gpu;
 		if (b->absent >= 2 && !is_counted_gone(&f->counts, b->gpu))
 			fault_events_add_signal(e, &gone);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The NFS mounts of process 1. */
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "base/array.h"
