@@ -4,7 +4,6 @@
 #include "unit.h"
 #include "base/array.h"
 #include "owners/mount_calls.h"
-#include "owners/owner.h"
 
 #define OWNERS 4
 

@@ -7,6 +7,7 @@
 #include "snapshot.h"
 
 static struct mount_profile p;
+static const struct node_state node;
 static struct health_options o;
 static struct health_report report;
 static char error[256];
@@ -29,6 +30,7 @@ BEFORE_EACH()
 {
 	health_defaults(&o);
 	o.profile = &p;
+	o.node = &node;
 	add_mount("/data");
 	add_mount("/mnt/home of all");
 	*snapshot_module(&now.calls, "sunrpc") =

@@ -2,7 +2,7 @@
 /* Proves that each server gets the storage system of the first rule that matches its name or one of its addresses,
  * and no other one. */
 #include "unit.h"
-#include "commands/storage.h"
+#include "commands/options.h"
 #include "snapshot.h"
 
 static struct storage_rules rules;

@@ -12,14 +12,3 @@ void *array_append(void **elements, size_t *count, size_t size);
 /* The same with the type of @elements, which is a pointer variable. */
 #define ARRAY_APPEND(elements, count) \
 	((__typeof__(elements))array_append((void **)&(elements), &(count), sizeof(*(elements))))
-
-/* Returns the first of @count @elements for which @wanted is true, of its pointer @element; NULL: none. */
-/* NOLINTBEGIN(bugprone-macro-parentheses): @element is a name */
-#define ARRAY_FIND(element, elements, count, wanted)                                       \
-	({                                                                                 \
-		__typeof__((elements) + 0) element = (elements), end_ = element + (count); \
-		while (element < end_ && !(wanted))                                        \
-			element++;                                                         \
-		element < end_ ? element : NULL;                                           \
-	})
-/* NOLINTEND(bugprone-macro-parentheses) */

@@ -3,7 +3,6 @@
 #include "base/cgroup.h"
 
 #include <ctype.h>
-#include <dirent.h>
 
 #include "base/file_text.h"
 #include "base/span.h"
@@ -31,7 +30,7 @@ static bool is_sluid(struct span s)
 static void find_job(struct cgroup *c)
 {
 	const char *path = from_root(c);
-	struct span rest = { path, path + strlen(path) }, first, second, job;
+	struct span rest = span_of(path), first, second, job;
 	uint64_t number;
 
 	if (!span_take(&rest, "/"))
@@ -69,12 +68,11 @@ static void find_pod(struct cgroup *c)
 
 void cgroup_read(struct cgroup *c, const char *text)
 {
-	struct span rest = { text, text + strlen(text) };
+	struct span rest = span_of(text), line;
 	bool unified = false;
 
 	*c = (struct cgroup){};
-	while (span_left(rest)) {
-		struct span line = span_take_line(&rest);
+	while (span_next_line(&rest, &line)) {
 		bool v2 = span_take(&line, "0::");
 		struct cgroup one = {};
 
@@ -106,7 +104,7 @@ void cgroup_of_path(struct cgroup *c, const char *path)
 /* "slurmstepd: [4711.0]", a title that any process can have, in the job's group, too. */
 static void read_step(struct cgroup *c, const char *root, const char *pid)
 {
-	struct file_text group = {}, status = {};
+	FILE_TEXT group = {}, status = {};
 	char line[64];
 	struct cgroup other;
 	struct span title;
@@ -114,7 +112,7 @@ static void read_step(struct cgroup *c, const char *root, const char *pid)
 
 	if (!file_first_line(PATHF("%s/proc/%s/cmdline", root, pid), line, sizeof(line)))
 		return;
-	title = (struct span){ line, line + strlen(line) };
+	title = span_of(line);
 	if (!span_take(&title, "slurmstepd: [") ||
 	    !span_number(span_take_until(&title, "."), UINT32_MAX, &job))
 		return;
@@ -126,20 +124,16 @@ static void read_step(struct cgroup *c, const char *root, const char *pid)
 	    !strncmp(other.path, c->path, c->unnamed_job) &&
 	    strstr(status.bytes, "\nUid:\t0\t0\t0\t0\n"))
 		snprintf(c->job, sizeof(c->job), "%u", (unsigned int)job);
-	file_text_free(&group);
-	file_text_free(&status);
 }
 
 void cgroup_find_job(struct cgroup *c, const char *root)
 {
-	DIR *proc = c->unnamed_job ? opendir(PATHF("%s/proc", root)) : NULL;
-	struct dirent *d;
+	OPEN_FOLDER *proc = c->unnamed_job ? opendir(PATHF("%s/proc", root)) : NULL;
+	const char *pid;
 
-	while (proc && !*c->job && (d = readdir(proc)))
-		if (isdigit((unsigned char)*d->d_name))
-			read_step(c, root, d->d_name);
-	if (proc)
-		closedir(proc);
+	while (!*c->job && (pid = folder_next(proc)))
+		if (isdigit((unsigned char)*pid))
+			read_step(c, root, pid);
 }
 
 /* kubelet's folder of each pod's logs: NAMESPACE_NAME_UID, of which no part contains a '_'. */
@@ -148,24 +142,21 @@ void cgroup_find_job(struct cgroup *c, const char *root)
 /* Writes "NAMESPACE/NAME" of the pod with this UID to @name if one of the folders in @folder is its. */
 static bool find_pod_name(char *name, size_t size, const char *folder, const char *uid)
 {
-	DIR *logs = opendir(folder);
-	struct dirent *d;
-	bool found = false;
+	OPEN_FOLDER *logs = opendir(folder);
+	const char *log;
 
-	while (logs && !found && (d = readdir(logs))) {
-		struct span rest = { d->d_name, d->d_name + strlen(d->d_name) };
-		struct span space = span_take_until(&rest, "_"), pod;
+	while ((log = folder_next(logs))) {
+		struct span rest = span_of(log), space = span_take_until(&rest, "_"), pod;
 
 		span_take(&rest, "_");
 		pod = span_take_until(&rest, "_");
-		found = span_take(&rest, "_") && span_is(rest, uid);
-		if (found)
-			snprintf(name, size, "%.*s/%.*s", (int)span_left(space), space.at,
-				 (int)span_left(pod), pod.at);
+		if (!span_take(&rest, "_") || !span_is(rest, uid))
+			continue;
+		snprintf(name, size, "%.*s/%.*s", (int)span_left(space), space.at,
+			 (int)span_left(pod), pod.at);
+		return true;
 	}
-	if (logs)
-		closedir(logs);
-	return found;
+	return false;
 }
 
 bool cgroup_pod_name(const struct cgroup *c, char *name, size_t size)

@@ -26,8 +26,7 @@ bool fields_next(struct fields *f)
 {
 	struct span line;
 
-	while (span_left(f->rest)) {
-		line = span_take_line(&f->rest);
+	while (span_next_line(&f->rest, &line)) {
 		f->line++;
 		split(f, span_take_until(&line, "#"));
 		if (f->count)

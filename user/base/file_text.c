@@ -2,7 +2,6 @@
 /* A whole file as bytes in memory. */
 #include "base/file_text.h"
 
-#include <fcntl.h>
 #include <malloc.h>
 #include <stdarg.h>
 #include <sys/stat.h>
@@ -49,55 +48,34 @@ bool file_is_anybodys(const struct stat *st)
 int file_open_regular(const char *path, int flags, struct stat *status)
 {
 	/* Opening a FIFO must not wait for a writer. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags), err;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
 
 	if (fd < 0)
 		return -errno;
-	err = fstat(fd, status) ? -errno : S_ISREG(status->st_mode) ? 0 : -EINVAL;
-	if (!err)
-		return fd;
-	close(fd);
-	return err;
+	return file_unless(fd, fstat(fd, status) ? -errno : S_ISREG(status->st_mode) ? 0 : -EINVAL);
 }
 
-static int read_file(struct file_text *f, const char *path, size_t max, int flags, bool own)
+int file_text_read_as(struct file_text *f, const char *path, size_t max, int flags, bool own)
 {
 	struct stat status = {};
-	int fd = file_open_regular(path, flags, &status), err = 0;
+	OPEN_FILE fd = file_open_regular(path, flags, &status);
+	int err;
 
 	*f = (struct file_text){};
 	if (fd < 0)
 		return fd;
 	if (own && status.st_nlink > 1)
-		err = -EMLINK;
-	else if (own && file_is_anybodys(&status))
-		err = -EPERM;
-	if (!err && (size_t)status.st_size > max)
-		err = -EFBIG;
-	if (!err)
-		err = read_all(f, fd, status.st_size ? (size_t)status.st_size : 4096, max);
-	close(fd);
-	if (err) {
+		return -EMLINK;
+	if (own && file_is_anybodys(&status))
+		return -EPERM;
+	if ((size_t)status.st_size > max)
+		return -EFBIG;
+	err = read_all(f, fd, status.st_size ? (size_t)status.st_size : 4096, max);
+	if (err)
 		file_text_free(f);
-		return err;
-	}
-	f->modified = (double)status.st_mtim.tv_sec + (double)status.st_mtim.tv_nsec / 1e9;
-	return 0;
-}
-
-int file_text_read(struct file_text *f, const char *path, size_t max)
-{
-	return read_file(f, path, max, 0, false);
-}
-
-int file_text_read_no_link(struct file_text *f, const char *path, size_t max)
-{
-	return read_file(f, path, max, O_NOFOLLOW, false);
-}
-
-int file_text_read_own(struct file_text *f, const char *path, size_t max)
-{
-	return read_file(f, path, max, O_NOFOLLOW, true);
+	else
+		f->modified = (double)status.st_mtim.tv_sec + (double)status.st_mtim.tv_nsec / 1e9;
+	return err;
 }
 
 const char *file_text_error(int err)
@@ -120,17 +98,15 @@ const char *file_text_error(int err)
 
 ssize_t file_read_and_close(int fd, char *text, size_t size)
 {
-	ssize_t n = fd < 0 ? -1 : 1, len = 0;
+	OPEN_FILE file = fd;
+	ssize_t n = file < 0 ? -1 : 1, len = 0;
 
 	while (n > 0 && (size_t)len < size - 1) {
-		n = TEMP_FAILURE_RETRY(read(fd, text + len, size - 1 - (size_t)len));
+		n = TEMP_FAILURE_RETRY(read(file, text + len, size - 1 - (size_t)len));
 		len += n > 0 ? n : 0;
 	}
 	text[len] = 0;
-	len = n < 0 ? -errno : len;
-	if (fd >= 0)
-		close(fd);
-	return len;
+	return n < 0 ? -errno : len;
 }
 
 bool file_first_line(const char *path, char *line, size_t size)
@@ -179,4 +155,35 @@ void file_text_free(struct file_text *f)
 	*f = (struct file_text){};
 	if (large)
 		malloc_trim(0);
+}
+
+struct span file_text_span(const struct file_text *f)
+{
+	return (struct span){ f->bytes, f->bytes + f->len };
+}
+
+void file_close(const int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+int file_unless(int fd, int err)
+{
+	OPEN_FILE refused = err ? fd : -1;
+
+	return refused < 0 ? fd : err;
+}
+
+void folder_close(DIR **folder)
+{
+	if (*folder)
+		closedir(*folder);
+}
+
+const char *folder_next(DIR *folder)
+{
+	const struct dirent *entry = folder ? readdir(folder) : NULL;
+
+	return entry ? entry->d_name : NULL;
 }

@@ -2,10 +2,12 @@
 /* A whole file as bytes in memory. */
 #pragma once
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <sys/types.h>
 
-#include "base/std.h"
+#include "base/span.h"
 
 struct file_text {
 	char *bytes; /* NUL follows the last; free with file_text_free() */
@@ -15,15 +17,16 @@ struct file_text {
 
 /* Reads the regular file @path, also one of proc. Returns 0 or -errno: -EFBIG if it is longer than @max bytes, -EINVAL
  * if it is not a regular file. On failure *@f is empty. */
-int file_text_read(struct file_text *f, const char *path, size_t max);
+#define file_text_read(f, path, max) file_text_read_as(f, path, max, 0, false)
+int file_text_read_as(struct file_text *f, const char *path, size_t max, int flags, bool own);
 
 /* The same for a file in a folder of another user, who can put a symbolic link there, to a mount that
  * hangs or a device that acts when it is opened. Also returns -ELOOP. */
-int file_text_read_no_link(struct file_text *f, const char *path, size_t max);
+#define file_text_read_no_link(f, path, max) file_text_read_as(f, path, max, O_NOFOLLOW, false)
 
 /* The same for a file that decides something: it must be no link, have one name, belong to root
  * or to this user, and not be writable by everybody. Also returns -ELOOP, -EMLINK or -EPERM. */
-int file_text_read_own(struct file_text *f, const char *path, size_t max);
+#define file_text_read_own(f, path, max) file_text_read_as(f, path, max, O_NOFOLLOW, true)
 
 struct stat;
 
@@ -54,3 +57,17 @@ const char *path_print(char *path, const char *format, ...) __attribute__((forma
 char *stream_text(FILE *out, char **text);
 
 void file_text_free(struct file_text *f);
+struct span file_text_span(const struct file_text *f);
+
+/* Variables that end with their block: a text is freed, a descriptor or a folder closed, unless it is < 0 or NULL. */
+#define FILE_TEXT __attribute__((cleanup(file_text_free))) struct file_text
+#define OPEN_FILE __attribute__((cleanup(file_close))) int
+#define OPEN_FOLDER __attribute__((cleanup(folder_close))) DIR
+void file_close(const int *fd);
+void folder_close(DIR **folder);
+
+/* Returns @fd, or @err if that is not 0; then it is closed. */
+int file_unless(int fd, int err);
+
+/* The next name in @folder; NULL: there is none, or no folder. */
+const char *folder_next(DIR *folder);

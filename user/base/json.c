@@ -88,6 +88,12 @@ void json_nanoseconds(struct json *j, const char *name, uint64_t ns)
 	fprintf(j->out, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
 }
 
+void json_known(struct json *j, const char *name, const char *text)
+{
+	if (*text)
+		json_text(j, name, text);
+}
+
 void json_time(struct json *j, const char *name, double seconds)
 {
 	char text[TIME_MILLISECONDS_SIZE];

@@ -22,6 +22,7 @@ void json_close(struct json *j, char bracket);
 /* Characters that are not safe (safe_text.h) are escaped, and read back as they are; bytes
  * that are not UTF-8 appear as \xNN text. */
 void json_text(struct json *j, const char *name, const char *text);
+void json_known(struct json *j, const char *name, const char *text); /* unless it is "" */
 void json_bytes(struct json *j, const char *name, const char *text, size_t len);
 void json_bool(struct json *j, const char *name, bool value);
 void json_unsigned(struct json *j, const char *name, uint64_t value);

@@ -2,7 +2,6 @@
 /* A file that is replaced as a whole, or not at all. */
 #include "base/output_file.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -142,11 +141,7 @@ static int open_file(int folder, const char *name, int flags, mode_t mode, struc
 	fd = openat(folder, name, flags | OPEN_SAFELY, mode);
 	if (fd < 0)
 		return -errno;
-	err = fstat(fd, st) ? -errno : kind_error(st);
-	if (!err)
-		return fd;
-	close(fd);
-	return err;
+	return file_unless(fd, fstat(fd, st) ? -errno : kind_error(st));
 }
 
 int output_open(const char *path)
@@ -199,8 +194,7 @@ static int take_lock(struct output_file *f, int folder)
 		close(fd);
 		return 0;
 	}
-	if (f->lock >= 0)
-		close(f->lock);
+	file_close(&f->lock);
 	f->lock = -1;
 	if (flock(fd, LOCK_EX | LOCK_NB))
 		err = errno == EWOULDBLOCK ? -EBUSY : -errno;
@@ -249,16 +243,11 @@ static int check_file(struct output_file *f, int folder)
 
 static int in_folder(struct output_file *f, int (*work)(struct output_file *f, int folder))
 {
-	int folder, err;
+	OPEN_FILE folder = f->folder ? output_file_folder(f) : -1;
 
 	if (!f->folder) /* standard output */
 		return 0;
-	folder = output_file_folder(f);
-	if (folder < 0)
-		return folder;
-	err = work(f, folder);
-	close(folder);
-	return err;
+	return folder < 0 ? folder : work(f, folder);
 }
 
 int output_file_check(struct output_file *f)
@@ -357,18 +346,15 @@ static int replace(struct output_file *f, int folder, const char *data, size_t s
 
 int output_file_write(struct output_file *f, const char *data, size_t size, const char *aside)
 {
-	int folder, err;
+	OPEN_FILE folder = f->folder ? output_file_folder(f) : -1;
 
 	if (!f->folder) /* standard output */
 		return write_all(STDOUT_FILENO, data, size);
-	folder = output_file_folder(f);
 	if (folder < 0)
 		return folder;
-	err = check_lock(f, folder)                 ?:
-		      check(f, folder, OUTPUT_FILE) ?:
-						      replace(f, folder, data, size, aside);
-	close(folder);
-	return err;
+	return check_lock(f, folder)                 ?:
+		       check(f, folder, OUTPUT_FILE) ?:
+						       replace(f, folder, data, size, aside);
 }
 
 /* ---- lines ---- */
@@ -394,30 +380,22 @@ static int open_lines(struct output_file *f, int folder, struct stat *st)
 	if (err)
 		return err;
 	fd = openat(folder, f->names[OUTPUT_FILE], access | O_APPEND | OPEN_SAFELY, APPEND_MODE);
-	if (fd < 0)
-		return -errno;
-	err = check_open(fd, st);
-	if (!err)
-		return fd;
-	close(fd);
-	return err;
+	return fd < 0 ? -errno : file_unless(fd, check_open(fd, st));
 }
 
 /* Opens the file, after renaming one that has no room for @size bytes. */
 static int open_with_room(struct output_file *f, size_t size, struct stat *st)
 {
-	int folder = output_file_folder(f), fd, err;
+	OPEN_FILE folder = output_file_folder(f);
+	int fd;
 
 	if (folder < 0)
 		return folder;
 	fd = open_lines(f, folder, st);
-	if (fd >= 0 && st->st_size > 0 && (size_t)st->st_size + size > f->max) {
-		close(fd);
-		err = set_aside(folder, f->names[OUTPUT_FILE], "1");
-		fd = err ? err : open_lines(f, folder, st);
-	}
-	close(folder);
-	return fd;
+	if (fd < 0 || st->st_size <= 0 || (size_t)st->st_size + size <= f->max)
+		return fd;
+	close(fd);
+	return set_aside(folder, f->names[OUTPUT_FILE], "1") ?: open_lines(f, folder, st);
 }
 
 /* Writes each line in one piece, so that no other writer's line comes between: a pipe takes up to PIPE_BUF at once.
@@ -476,19 +454,17 @@ int output_file_append(struct output_file *f, const char *data, size_t size, siz
 
 int output_file_open(struct output_file *f)
 {
-	int folder = output_file_folder(f), fd;
+	OPEN_FILE folder = output_file_folder(f);
 	struct stat st;
 
 	if (folder < 0)
 		return folder;
-	fd = fail(f, OUTPUT_FILE, open_file(folder, f->names[OUTPUT_FILE], O_RDONLY, 0, &st));
-	close(folder);
-	return fd;
+	return fail(f, OUTPUT_FILE, open_file(folder, f->names[OUTPUT_FILE], O_RDONLY, 0, &st));
 }
 
 void output_file_close(struct output_file *f, bool keep)
 {
-	int folder = !f->folder ? -1 : output_file_folder(f);
+	OPEN_FILE folder = !f->folder ? -1 : output_file_folder(f);
 
 	/* In a folder that was replaced the file may be another agent's. */
 	if (folder >= 0 && (f->unlocked || f->locked) && !check_lock(f, folder)) {
@@ -497,10 +473,7 @@ void output_file_close(struct output_file *f, bool keep)
 		if (!f->unlocked)
 			unlinkat(folder, f->names[OUTPUT_LOCK], 0);
 	}
-	if (folder >= 0)
-		close(folder);
-	if (f->lock >= 0)
-		close(f->lock);
+	file_close(&f->lock);
 	free(f->folder);
 	for (int i = 0; i < OUTPUT_PARTS; i++)
 		free(f->names[i]);

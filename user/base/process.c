@@ -2,7 +2,6 @@
 /* A process that the kernel has named by its number, and the wait of all for a CPU, from proc. */
 #include "base/process.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,18 +51,15 @@ static bool began_before(int folder, uint64_t time_ns)
 bool process_text(int pid, uint64_t time_ns, const char *file, char *text, size_t size)
 {
 	struct stat namespace;
-	int folder;
+	OPEN_FILE folder = -1;
 
 	text[0] = 0;
 	if (pid <= 0 || stat("/proc/self/ns/pid", &namespace) ||
 	    namespace.st_ino != FIRST_PID_NAMESPACE)
 		return false;
 	folder = open(PATHF("/proc/%d", pid), O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (folder < 0)
-		return false;
-	if (began_before(folder, time_ns))
+	if (folder >= 0 && began_before(folder, time_ns))
 		read_at(folder, file, text, size);
-	close(folder);
 	return *text;
 }
 

@@ -2,6 +2,11 @@
 /* The text cursor. */
 #include "base/span.h"
 
+struct span span_of(const char *text)
+{
+	return (struct span){ text, text + strlen(text) };
+}
+
 size_t span_left(struct span s)
 {
 	return (size_t)(s.end - s.at);
@@ -52,9 +57,7 @@ unsigned int span_digit(char c)
 		return (unsigned int)(c - '0');
 	if (c >= 'a' && c <= 'z')
 		return (unsigned int)(c - 'a') + 10;
-	if (c >= 'A' && c <= 'Z')
-		return (unsigned int)(c - 'A') + 10;
-	return 36;
+	return c >= 'A' && c <= 'Z' ? (unsigned int)(c - 'A') + 10 : 36;
 }
 
 bool span_take_number(struct span *s, unsigned int base, uint64_t max, uint64_t *value)
@@ -83,6 +86,14 @@ struct span span_take_line(struct span *s)
 
 	s->at = newline ? newline + 1 : s->end;
 	return line;
+}
+
+bool span_next_line(struct span *s, struct span *line)
+{
+	bool left = span_left(*s);
+
+	*line = span_take_line(s);
+	return left;
 }
 
 /* The bytes up to the first that is in @set (@wanted true) or is not (false). */

@@ -13,6 +13,7 @@ struct span {
 	const char *end;
 };
 
+struct span span_of(const char *text);
 size_t span_left(struct span s); /* bytes */
 bool span_starts_with(struct span s, const char *literal);
 bool span_ends_with(struct span s, const char *literal);
@@ -28,6 +29,9 @@ bool span_take_number(struct span *s, unsigned int base, uint64_t max, uint64_t 
 
 /* The line without its newline; moves past both. */
 struct span span_take_line(struct span *s);
+
+/* The same; false: nothing is left. */
+bool span_next_line(struct span *s, struct span *line);
 
 /* The next bytes that are in @set; the next bytes that are not. */
 struct span span_take_run(struct span *s, const char *set);

@@ -16,3 +16,31 @@
 /* Makes a variable at least, at most that. */
 #define RAISE(to, value) ((to) = (to) < (value) ? (value) : (to))
 #define LOWER(to, value) ((to) = (to) > (value) ? (value) : (to))
+
+/* Which of two comes first, as for qsort(): the lower one. */
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* Defines @name(), which compares two elements by one member, for qsort(). */
+#define COMPARE_BY(name, type, member)                       \
+	static int name(const void *left, const void *right) \
+	{                                                    \
+		const type *a = left, *b = right;            \
+                                                             \
+		return ORDER(a->member, b->member);          \
+	}
+
+/* A loop over the @count @elements by the pointer @element; it reads where they lie once, before the first. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): @element is a name */
+#define ARRAY_EACH(element, elements, count)                                                     \
+	for (__typeof__((elements) + 0) element = (elements), element##_end = element + (count); \
+	     element < element##_end; element++)
+
+/* Returns the first of @count @elements for which @wanted is true, of its pointer @element; NULL: none. */
+#define ARRAY_FIND(element, elements, count, wanted)                                       \
+	({                                                                                 \
+		__typeof__((elements) + 0) element = (elements), end_ = element + (count); \
+		while (element < end_ && !(wanted))                                        \
+			element++;                                                         \
+		element < end_ ? element : NULL;                                           \
+	})
+/* NOLINTEND(bugprone-macro-parentheses) */

@@ -55,7 +55,6 @@ static int load(struct file_text *file, const char *path)
 	err = ack_parse(&list, file->bytes, file->len, error, sizeof(error));
 	if (err) {
 		safe_line(stderr, "xidscope: %s: %s; correct that line first", path, error);
-		file_text_free(file);
 		return EXIT_TROUBLE;
 	}
 	ack_free(&list);
@@ -86,14 +85,14 @@ static void print_entry(struct json *j, const struct ack *a, struct span note, d
 static int list(const struct options *o)
 {
 	struct json json = { .out = stdout }, *j = o->json ? &json : NULL;
-	struct file_text file;
+	FILE_TEXT file = {};
 	struct span rest, note;
 	struct ack a;
 	int code = load(&file, o->ack);
 
 	if (code)
 		return code;
-	rest = (struct span){ file.bytes, file.bytes + file.len };
+	rest = file_text_span(&file);
 	if (j)
 		json_array(j, NULL);
 	while (span_left(rest))
@@ -103,7 +102,6 @@ static int list(const struct options *o)
 		json_array_end(j);
 		putchar('\n');
 	}
-	file_text_free(&file);
 	return EXIT_OK;
 }
 
@@ -113,27 +111,23 @@ static int list(const struct options *o)
 static const char *read_metrics(const struct options *o, struct snapshot *s)
 {
 	static char error[160];
-	struct file_text file;
+	FILE_TEXT file = {};
 	int err = file_text_read_no_link(&file, o->file, METRICS_FILE_MAX_BYTES);
 
 	if (err)
 		return file_text_error(err);
-	err = metrics_file_parse(s, file.bytes, file.len, error, sizeof(error));
-	file_text_free(&file);
-	return err ? error : NULL;
+	return metrics_file_parse(s, file.bytes, file.len, error, sizeof(error)) ? error : NULL;
 }
 
 /* The UUID of the GPU @device, which its successor in the same slot does not have; "": the metrics file does not say.
  * Another program may have written that: any other text could be a whole entry. */
 static const char *find_uuid(const struct snapshot *s, const char *device)
 {
-	const struct gpu_info *end = s->faults.gpus + s->faults.gpu_count;
+	const struct gpu_info *gpu =
+		ARRAY_FIND(g, s->faults.gpus, s->faults.gpu_count,
+			   !strcmp(g->gpu, device) && is_gpu_uuid(span_of(g->uuid)));
 
-	for (const struct gpu_info *g = s->faults.gpus; g < end; g++)
-		if (!strcmp(g->gpu, device) &&
-		    is_gpu_uuid((struct span){ g->uuid, g->uuid + strlen(g->uuid) }))
-			return g->uuid;
-	return "";
+	return gpu ? gpu->uuid : "";
 }
 
 /* How many faults are open with the acknowledgements that @text of @len bytes has, which can be read. */
@@ -169,7 +163,7 @@ static void write_entry(FILE *out, const struct ack *a, const char *note)
 static char *change(const struct options *o, const struct snapshot *s, const struct file_text *old,
 		    size_t *len, unsigned int *removed)
 {
-	struct span rest = { old->bytes, old->bytes + old->len }, line, note;
+	struct span rest = file_text_span(old), line, note;
 	struct ack a, new = o->fault;
 	const char *uuid = find_uuid(s, new.device);
 	double now = wall_seconds();
@@ -179,8 +173,7 @@ static char *change(const struct options *o, const struct snapshot *s, const str
 	if (!out)
 		return NULL;
 	*removed = 0;
-	while (span_left(rest)) {
-		line = span_take_line(&rest);
+	while (span_next_line(&rest, &line)) {
 		if (read_entry(line, &a, &note) && !strcmp(a.what, new.what) &&
 		    (!strcmp(a.device, new.device) || (*uuid && !strcmp(a.device, uuid))))
 			++*removed;
@@ -261,7 +254,7 @@ static bool say_change(char *said, const struct options *o, const struct snapsho
 /* With the lock held. Returns the exit code. */
 static int edit(const struct options *o, struct output_file *f)
 {
-	struct file_text old;
+	FILE_TEXT old = {};
 	struct snapshot s = {};
 	const char *unknown;
 	struct ack_list list;
@@ -291,7 +284,6 @@ static int edit(const struct options *o, struct output_file *f)
 		else
 			puts(said);
 	}
-	file_text_free(&old);
 	snapshot_free(&s);
 	free(text);
 	return err ? EXIT_TROUBLE : EXIT_OK;

@@ -22,10 +22,9 @@ struct agent_events {
 	uint64_t alive_ns; /* CLOCK_MONOTONIC: when the last line about the agent was written */
 };
 
-void agent_events_start(struct agent_events *a);
-/* Writes that the agent runs, if that is due. */
+/* Writes that the agent runs: "start", "stop"; "alive" by the second, if that is due. */
+void agent_events_say(struct agent_events *a, const char *name);
 void agent_events_alive(struct agent_events *a, uint64_t now_ns);
-void agent_events_stop(struct agent_events *a);
 
 /* Writes what begins or ends with this interval: see nfs_watch_add(). */
 void agent_events_add(struct agent_events *a, const struct delta *d);

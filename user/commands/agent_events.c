@@ -41,7 +41,7 @@ static void end(struct draft *d, struct event_log *log)
 	free(d->members);
 }
 
-static void add_agent(struct agent_events *a, const char *name)
+void agent_events_say(struct agent_events *a, const char *name)
 {
 	char boot[BOOT_ID_SIZE];
 	struct draft d;
@@ -57,20 +57,10 @@ static void add_agent(struct agent_events *a, const char *name)
 	a->alive_ns = monotonic_ns();
 }
 
-void agent_events_start(struct agent_events *a)
-{
-	add_agent(a, "start");
-}
-
 void agent_events_alive(struct agent_events *a, uint64_t now_ns)
 {
 	if (now_ns >= a->alive_ns + EVENT_ALIVE_SECONDS * 1000000000ull)
-		add_agent(a, "alive");
-}
-
-void agent_events_stop(struct agent_events *a)
-{
-	add_agent(a, "stop");
+		agent_events_say(a, "alive");
 }
 
 static void say_stall(const struct log *log, const struct nfs_span *span, double seconds)
@@ -98,8 +88,7 @@ static void on_span(void *context, const struct nfs_span *span)
 	json_text(&d.j, "state", span->end_ns ? "end" : "begin");
 	json_nanoseconds(&d.j, "start_monotonic_seconds", span->begin_ns);
 	json_fraction(&d.j, "seconds", seconds, 3);
-	if (*span->owner)
-		json_text(&d.j, "owner", span->owner);
+	json_known(&d.j, "owner", span->owner);
 	snprintf(d.event.device, sizeof(d.event.device), "%s", span->server);
 	snprintf(d.event.severity, sizeof(d.event.severity), "%s", stall ? "warning" : "info");
 	end(&d, a->log);
@@ -173,8 +162,7 @@ static void log_episode(struct event_log *events, const struct episode *e)
 	json_fraction(&d.j, "mean_bytes_per_second", e->mean_rate, 0);
 	json_fraction(&d.j, "peak_bytes_per_second", e->peak_rate, 0);
 	json_text(&d.j, "bound_by", bound_names[e->bound_by]);
-	if (*e->owner)
-		json_text(&d.j, "owner", e->owner);
+	json_known(&d.j, "owner", e->owner);
 	snprintf(d.event.device, sizeof(d.event.device), "%s", e->server);
 	d.event.alone = false;
 	d.event.time -= (double)(d.event.monotonic_ns - e->start_ns) / 1e9;

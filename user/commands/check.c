@@ -38,11 +38,9 @@ static const char *const names[] = {
 	[CHECK_UNKNOWN] = "UNKNOWN",
 };
 
-static const enum check_exit exit_of_level[] = {
-	[HEALTH_OK] = CHECK_OK,
-	[HEALTH_WARN] = CHECK_WARNING,
-	[HEALTH_FAIL] = CHECK_CRITICAL,
-};
+_Static_assert(CHECK_OK == (int)HEALTH_OK && CHECK_WARNING == (int)HEALTH_WARN &&
+		       CHECK_CRITICAL == (int)HEALTH_FAIL,
+	       "a level is its exit code");
 
 static void __attribute__((format(printf, 2, 3)))
 set_unknown(struct result *v, const char *format, ...)
@@ -107,7 +105,7 @@ static void look_at_node(struct node_state *node, const struct options *o)
 static bool read_profile(struct result *v, struct mount_profile *p, const char *path,
 			 struct snapshot *s)
 {
-	struct file_text file;
+	FILE_TEXT file = {};
 	char error[512];
 	int err = file_text_read(&file, path, 1 << 20);
 
@@ -118,7 +116,6 @@ static bool read_profile(struct result *v, struct mount_profile *p, const char *
 	err = mount_profile_read(p, file.bytes, file.len, error, sizeof(error)) ?: read_mounts(s);
 	if (err)
 		set_unknown(v, "the profile %s: %s", path, err == -EINVAL ? error : strerror(-err));
-	file_text_free(&file);
 	return !err;
 }
 
@@ -148,7 +145,7 @@ static void evaluate_text(struct result *v, const struct options *o, const struc
 			!o->json &&
 			(o->explain || (o->style == CHECK_NAGIOS && isatty(STDOUT_FILENO)));
 		health_evaluate(&s, &health, now, &v->report);
-		v->exit = exit_of_level[v->report.level];
+		v->exit = (enum check_exit)v->report.level;
 		add_figures(v, &s);
 	}
 	snapshot_free(&s);
@@ -159,7 +156,7 @@ static void evaluate_text(struct result *v, const struct options *o, const struc
 static void evaluate(struct result *v, const struct options *o)
 {
 	double now = wall_seconds();
-	struct file_text file;
+	FILE_TEXT file = {};
 	int err;
 
 	*v = (struct result){ .age = NAN };
@@ -191,7 +188,6 @@ static void evaluate(struct result *v, const struct options *o)
 			    o->file, v->age);
 	else
 		evaluate_text(v, o, &file, now);
-	file_text_free(&file);
 }
 
 /* ---- output for each caller ---- */
@@ -238,7 +234,7 @@ static void print_nagios(const struct result *v, const struct options *o)
 	print_performance(v, o);
 	putchar('\n');
 	for (size_t i = 1; i < r->count; i++) {
-		printf("%s: ", names[exit_of_level[r->findings[i].level]]);
+		printf("%s: ", names[r->findings[i].level]);
 		print_without_bar(r->findings[i].reason);
 		putchar('\n');
 	}
@@ -292,7 +288,7 @@ static void print_npd(const struct result *v)
  * with all others. A state goes on, so nothing but a snooze ends it. */
 static void ack_command(const struct health_finding *f, char *text, size_t size)
 {
-	struct span device = { f->device, f->device + strlen(f->device) };
+	struct span device = span_of(f->device);
 	struct ack ignored;
 
 	safe_format(text, size, "xidscope ack %s %s%s",
@@ -308,8 +304,7 @@ static void print_finding(struct json *j, const struct health_finding *f)
 	json_object(j, NULL);
 	json_text(j, "rule", health_rules[f->rule].name);
 	json_text(j, "level", health_level_names[f->level]);
-	if (*f->device)
-		json_text(j, "device", f->device);
+	json_known(j, "device", f->device);
 	if (f->code)
 		json_unsigned(j, f->nvswitch ? "sxid" : "xid", f->code);
 	json_text(j, "what", f->what);
@@ -319,8 +314,7 @@ static void print_finding(struct json *j, const struct health_finding *f)
 		json_whole_seconds(j, "first", f->first);
 	if (f->last > 0)
 		json_whole_seconds(j, "last", f->last);
-	if (*f->action)
-		json_text(j, "action", f->action);
+	json_known(j, "action", f->action);
 	json_text(j, "reason", f->reason);
 	json_text(j, "brief", f->brief);
 	json_text(j, "clears", health_rules[f->rule].clears);
@@ -384,9 +378,9 @@ static void print_explained(const struct result *v)
 		puts(v->trouble);
 	else
 		printf("%zu finding%s\n", r->total, r->total == 1 ? "" : "s");
-	for (const struct health_finding *f = r->findings; f < r->findings + r->count; f++) {
+	ARRAY_EACH(f, r->findings, r->count) {
 		putchar('\n');
-		terminal_line(stdout, 2, "%s: %s", names[exit_of_level[f->level]], f->reason);
+		terminal_line(stdout, 2, "%s: %s", names[f->level], f->reason);
 		terminal_line(stdout, 12, "  rule      %s: %s", health_rules[f->rule].name,
 			      health_rules[f->rule].help);
 		if (f->count)
@@ -412,7 +406,7 @@ static int list_rules(bool json)
 
 	if (json)
 		json_array(&j, NULL);
-	for (const struct health_rule *r = health_rules; r < health_rules + HEALTH_RULES; r++) {
+	ARRAY_EACH(r, health_rules, HEALTH_RULES) {
 		if (!json) {
 			printf("%s\t%s\t", r->name, health_level_names[r->level]);
 			if (*r->unit)

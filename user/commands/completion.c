@@ -116,9 +116,7 @@ static void print_bash(void)
 			if (option_rows[n].commands & 1u << i && option_rows[n].argument)
 				print_bash_value(command_rows[i].name, &option_rows[n]);
 		printf("\t%s:*) words='--help", command_rows[i].name);
-		for (size_t n = 0; n < option_row_count; n++) {
-			const struct option_row *row = &option_rows[n];
-
+		ARRAY_EACH(row, option_rows, option_row_count) {
 			if (!(row->commands & 1u << i))
 				continue;
 			if (row->name[0] == '-')

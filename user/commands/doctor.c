@@ -115,8 +115,7 @@ static void describe_source(struct diagnosis *d)
 
 static void add_source_checks(struct diagnosis *d)
 {
-	for (size_t i = 0; i < d->choice.check_count; i++) {
-		const struct source_check *c = &d->choice.checks[i];
+	ARRAY_EACH(c, d->choice.checks, d->choice.check_count) {
 		enum finding_level level = c->result == SOURCE_CHECK_OK              ? OK :
 					   c->result == SOURCE_CHECK_UNKNOWN         ? UNKNOWN :
 					   source_check_is_reason(c, d->choice.best) ? MISSING :
@@ -138,7 +137,7 @@ static bool types_have_tracepoint(const struct file_text *types, const char *nam
 static void add_hooks(struct diagnosis *d)
 {
 	const struct rpc_offer *f = &d->offer;
-	struct file_text types = {};
+	FILE_TEXT types = {};
 	const char *name;
 	bool event;
 
@@ -165,7 +164,6 @@ static void add_hooks(struct diagnosis *d)
 		else
 			add_finding(d, "hooks", name, UNKNOWN, "unknown without BTF and tracefs");
 	}
-	file_text_free(&types);
 }
 
 /* Whether the first line of any file that matches @pattern begins so. */
@@ -316,7 +314,7 @@ static void print_json(FILE *out, const struct diagnosis *d, bool healthy)
 	json_text(&j, "source_text", d->source);
 	json_bool(&j, "healthy", healthy);
 	json_array(&j, "findings");
-	for (const struct finding *f = d->findings; f < d->findings + d->count; f++) {
+	ARRAY_EACH(f, d->findings, d->count) {
 		json_newline(&j);
 		json_object(&j, NULL);
 		json_text(&j, "group", f->group);
@@ -364,7 +362,7 @@ static void print_text(FILE *out, const struct diagnosis *d)
 	for (size_t t = 0; t < COUNT(titles); t++) {
 		const char *title = titles[t].title;
 
-		for (const struct finding *f = d->findings; f < d->findings + d->count; f++) {
+		ARRAY_EACH(f, d->findings, d->count) {
 			if (strcmp(f->group, titles[t].group) != 0)
 				continue;
 			if (title)
@@ -418,9 +416,8 @@ int read_mounts(struct snapshot *s)
 {
 	struct mount_settings settings = {};
 	struct nfs_mounts mounts = { .changes = -1 };
-	int err;
+	int err = nfs_mounts_add(&mounts, "", s) ?: mount_settings_add(&settings, "", s);
 
-	err = nfs_mounts_add(&mounts, "", s) ?: mount_settings_add(&settings, "", s);
 	mount_settings_free(&settings);
 	nfs_mounts_free(&mounts);
 	return err;

@@ -27,7 +27,7 @@ static bool read_state(FILE *refusals, const char *path, struct snapshot *s)
 {
 	struct clock_offsets clocks;
 	struct fault_state state;
-	struct file_text text;
+	FILE_TEXT text = {};
 	char boot[BOOT_ID_SIZE], why[160];
 	int err = file_text_read(&text, path, MAX_BYTES);
 
@@ -40,7 +40,6 @@ static bool read_state(FILE *refusals, const char *path, struct snapshot *s)
 		return refuse(refusals, path, why);
 	}
 	err = fault_state_read(&state, text.bytes, text.len);
-	file_text_free(&text);
 	if (err)
 		return refuse(refusals, path,
 			      err == -EINVAL ? "it is no state file, or a damaged one" :
@@ -70,7 +69,7 @@ static void print_lines(const struct known_fault *faults, size_t count)
 		return;
 	}
 	printf("%-12s  %-25s  %-22s %s\n", "STATE", "LAST", "FAULT", "DEVICE");
-	for (const struct known_fault *f = faults; f < faults + count; f++) {
+	ARRAY_EACH(f, faults, count) {
 		safe_line(stdout, "%-12s  %-25s  %-22s %s", fault_standing_names[f->standing],
 			  f->last > 0 ? time_to_local(last, f->last) : "-",
 			  known_fault_name(name, f), *f->device ? f->device : "-");
@@ -86,7 +85,7 @@ static void print_json(const struct known_fault *faults, size_t count)
 
 	json_object(&j, NULL);
 	json_array(&j, "faults");
-	for (const struct known_fault *f = faults; f < faults + count; f++) {
+	ARRAY_EACH(f, faults, count) {
 		json_newline(&j);
 		json_object(&j, NULL);
 		json_text(&j, "state", fault_standing_names[f->standing]);

@@ -2,8 +2,6 @@
 /* A file that shows when the agent last worked. */
 #include "commands/agent.h"
 
-#include <fcntl.h>
-
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,10 +17,8 @@ int heartbeat_open(struct heartbeat *h, const char *path)
 	int fd = path ? output_open(path) : -1;
 
 	/* Which the process alone holds, not those that it starts. */
-	if (fd >= 0 && fcntl(fd, F_SETLK, &lock) && (errno == EAGAIN || errno == EACCES)) {
-		close(fd);
-		fd = -EBUSY;
-	}
+	if (fd >= 0 && fcntl(fd, F_SETLK, &lock) && (errno == EAGAIN || errno == EACCES))
+		fd = file_unless(fd, -EBUSY);
 	/* The probe may be another user's. */
 	if (fd >= 0)
 		fchmod(fd, 0644);
@@ -59,13 +55,12 @@ void heartbeat_close(struct heartbeat *h)
 int heartbeat_age(const char *path, double *age)
 {
 	uint64_t written = 0, now = monotonic_ns();
-	struct file_text file;
+	FILE_TEXT file = {};
 	int err = file_text_read_no_link(&file, path, 64);
 
 	if (err)
 		return err;
 	written = strtoull(file.bytes, NULL, 10);
-	file_text_free(&file);
 	if (!written || written > now)
 		return -ENODATA;
 	*age = (double)(now - written) / 1e9;

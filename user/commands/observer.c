@@ -172,10 +172,8 @@ void observer_stop(struct observer *o)
 	fault_observer_free(o->gpu);
 	event_log_free(o->events);
 	rpc_observer_free(o->rpc);
-	if (o->modules >= 0)
-		close(o->modules);
-	if (o->epoll >= 0)
-		close(o->epoll);
+	file_close(&o->modules);
+	file_close(&o->epoll);
 	*o = (struct observer){};
 }
 

@@ -49,11 +49,9 @@ static const char *read_output(struct options *o, const char *value)
 	size_t len = strlen(value), end = strlen(".prom");
 
 	o->output = value;
-	if (!strcmp(value, "-"))
-		return NULL;
-	if (len < end || strcmp(value + len - end, ".prom") != 0)
-		return "name a file that ends in .prom; node_exporter reads no others";
-	return NULL;
+	return !strcmp(value, "-") || (len >= end && !strcmp(value + len - end, ".prom")) ?
+		       NULL :
+		       "name a file that ends in .prom; node_exporter reads no others";
 }
 
 static const char *read_events(struct options *o, const char *value)
@@ -86,7 +84,7 @@ static const char *read_slower(struct options *o, const char *value)
 
 static const char *read_code(struct options *o, const char *value)
 {
-	struct span text = { value, value + strlen(value) };
+	struct span text = span_of(value);
 	struct xid_line line;
 	size_t offset = 0;
 
@@ -101,7 +99,7 @@ static const char *read_code(struct options *o, const char *value)
 
 static const char *read_fault(struct options *o, const char *value)
 {
-	struct span text = { value, value + strlen(value) };
+	struct span text = span_of(value);
 
 	switch (o->operands++) {
 	case 0:

@@ -171,8 +171,7 @@ static const char *read_value(const struct option_row *row, struct options *o, c
 /* The command's row for the option @name, or for its operand if @len is 0. */
 static const struct option_row *find_row(enum command command, const char *name, size_t len)
 {
-	for (const struct option_row *row = option_rows; row < option_rows + option_row_count;
-	     row++)
+	ARRAY_EACH(row, option_rows, option_row_count)
 		if (row->commands & 1u << command &&
 		    (len ? strlen(row->name) == len && !strncmp(row->name, name, len) :
 			   row->name[0] != '-'))
@@ -193,8 +192,7 @@ static bool refuse_unknown(enum command command, const char *word, size_t len)
 			refuse("unexpected argument '%s'; see xidscope %s --help", word, name);
 		return false;
 	}
-	for (const struct option_row *row = option_rows; row < option_rows + option_row_count;
-	     row++)
+	ARRAY_EACH(row, option_rows, option_row_count)
 		if (row->commands & 1u << command && row->name[0] == '-')
 			nearest_offer(&near, row->name);
 	if (near.name)
@@ -211,10 +209,10 @@ static int read_option(enum command command, struct options *o, char **words)
 	const char *word = words[0], *name = command_rows[command].name, *value, *instead;
 	size_t len = strcspn(word, "=");
 	bool operand = word[0] && (word[0] != '-' || !word[1]);
-	const struct option_row *row;
 	int taken = 1;
+	const struct option_row *row =
+		len || operand ? find_row(command, word, operand ? 0 : len) : NULL;
 
-	row = len || operand ? find_row(command, word, operand ? 0 : len) : NULL;
 	if (!row)
 		return refuse_unknown(command, word, len);
 	value = operand ? word : word[len] ? word + len + 1 : NULL;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope run`: observes, and writes the metrics file every interval. */
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file_text.h"
 #include "base/output_file.h"
 #include "base/time_text.h"
 #include "commands/agent.h"
@@ -74,22 +74,17 @@ static double monotonic_seconds(void)
 /* Whether a server that does not answer would stop who reads or writes @path; then @source is what is mounted there. */
 static bool may_hang(const char *path, char *source, size_t size)
 {
+	OPEN_FILE fd = -1;
 	const char *name;
 	char *folder;
-	bool network;
-	int fd;
 
 	/* Opening its folder may wait for a server. */
 	if (mounts_find_network("", -1, path, source, size))
 		return true;
 	folder = output_split(path, &name);
 	fd = folder ? open(folder, O_PATH | O_CLOEXEC) : -1;
-	network = mounts_find_network("", mounts_number(fd), NULL, source, size);
-
-	if (fd >= 0)
-		close(fd);
 	free(folder);
-	return network;
+	return mounts_find_network("", mounts_number(fd), NULL, source, size);
 }
 
 /* Whether @path, NULL or of @option, is on a local file system; otherwise logs an error. */
@@ -172,9 +167,8 @@ static int export(struct agent *a)
 	struct snapshot s = {};
 	struct delta d = {};
 	FILE *out = NULL;
-	int err;
+	int err = observer_snapshot(&a->observer, &s);
 
-	err = observer_snapshot(&a->observer, &s);
 	if (!err) {
 		stuck_tasks_add(&a->stuck, &a->options->log, &s, agent_events_stuck,
 				&a->agent_events);
@@ -444,16 +438,15 @@ static int observe(struct agent *a, const struct fault_options *gpu)
 	a->attach_seconds = monotonic_seconds() - begin;
 	a->agent_events.log = options->events ? a->observer.events : NULL;
 	a->agent_events.messages = a->events.log;
-	agent_events_start(&a->agent_events);
+	agent_events_say(&a->agent_events, "start");
 	on_tick(a);
 	notify_send(&a->notify, "READY=1");
 	err = loop_run(&a->observer, options->interval, options->duration, &handler);
 	if (err)
 		log_error(&options->log, "the event loop failed: %s", strerror(-err));
 	on_tick(a);
-	agent_events_stop(&a->agent_events);
-	if (statistics >= 0)
-		close(statistics);
+	agent_events_say(&a->agent_events, "stop");
+	file_close(&statistics);
 	return err ? EXIT_TROUBLE : EXIT_OK;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Which storage system a server belongs to. */
-#include "commands/storage.h"
+#include "commands/options.h"
 
 #include <fnmatch.h>
 

@@ -11,10 +11,8 @@
 #include "base/time_text.h"
 #include "commands/commands.h"
 #include "commands/options.h"
-#include "commands/why_recording.h"
 #include "faults/fault_state.h"
 #include "snapshot/event.h"
-#include "past/history.h"
 #include "session/recording.h"
 
 struct window {
@@ -194,7 +192,7 @@ static void print_lines(const struct history *h, const struct window *w)
 
 	printf("From %s until %s:\n", time_to_local(since, w->since),
 	       time_to_local(until, w->until));
-	for (const struct past_event *e = h->events; e < h->events + h->count; e++) {
+	ARRAY_EACH(e, h->events, h->count) {
 		if (!is_shown(e, w))
 			continue;
 		gap = print_gaps(h, w, gap, e->time);
@@ -215,7 +213,7 @@ static void print_own(const struct history *h, const struct window *w, const cha
 	char owner[40];
 
 	snprintf(owner, sizeof(owner), "slurm:%s", job);
-	for (const struct past_event *e = h->events; e < h->events + h->count; e++)
+	ARRAY_EACH(e, h->events, h->count)
 		if (is_shown(e, w) && span_is(e->owner, owner))
 			print_event(e);
 }
@@ -347,7 +345,7 @@ static void print_json(const struct history *h, const struct window *w,
 	if (*job)
 		write_cause(&j, h, w, job);
 	json_array(&j, "events");
-	for (const struct past_event *e = h->events; e < h->events + h->count; e++) {
+	ARRAY_EACH(e, h->events, h->count) {
 		if (!is_shown(e, w))
 			continue;
 		json_newline(&j);
@@ -471,8 +469,8 @@ static void add_standings(struct history *h, const struct options *o)
 	struct known_faults k;
 
 	if (known_faults_read(&k, o, NULL))
-		for (struct past_event *e = h->events; e < h->events + h->count; e++)
-			for (const struct known_fault *f = k.list; f < k.list + k.count; f++)
+		ARRAY_EACH(e, h->events, h->count)
+			ARRAY_EACH(f, k.list, k.count)
 				if (is_report_of(e, f))
 					e->standing = fault_standing_names[f->standing];
 	known_faults_free(&k);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Snapshots become lines like those of the agent's event log, which are read as these are. */
-#include "commands/why_recording.h"
+#include "commands/commands.h"
 
 #include "base/json.h"
 #include "limits/episodes.h"
@@ -25,8 +25,7 @@ static struct json *line(struct reading *r, double time, const char *kind, const
 	json_object(&r->lines, NULL);
 	json_time(&r->lines, "time", time);
 	json_text(&r->lines, "kind", kind);
-	if (*name)
-		json_text(&r->lines, "name", name);
+	json_known(&r->lines, "name", name);
 	json_text(&r->lines, "device", device);
 	return &r->lines;
 }

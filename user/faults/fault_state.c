@@ -4,7 +4,6 @@
 
 #include <zlib.h>
 
-#include "base/array.h"
 #include "base/file_text.h"
 #include "base/span.h"
 #include "snapshot/table.h"
@@ -68,13 +67,13 @@ static void put_list(FILE *out, const char *name, const char *id, unsigned int n
 
 static void put_faults(FILE *out, const struct faults *f)
 {
-	for (const struct past_fault *p = f->past; p < f->past + f->past_count; p++) {
+	ARRAY_EACH(p, f->past, f->past_count) {
 		put_list(out, "past", p->gpu, p->code, " 1", &p->boots);
 		put_list(out, "past", p->gpu, p->code, " 0", &p->incidents);
 	}
 	for (size_t i = 0; i < f->bus_count; i++)
 		fprintf(out, "bus %s\n", f->bus[i].gpu);
-	for (const struct fault_place *p = f->places; p < f->places + f->place_count; p++)
+	ARRAY_EACH(p, f->places, f->place_count)
 		put_list(out, "place", p->device, p->place, "", &p->repeats);
 }
 

@@ -55,10 +55,9 @@ double faults_last(const struct faults *f, const char *device, unsigned int code
 	const struct fault_counts *c = &f->counts;
 	double last = -INFINITY;
 
-	for (size_t i = 0; i < c->fault_count; i++)
-		if (!c->faults[i].nvswitch && c->faults[i].code == code &&
-		    !strcmp(c->faults[i].device, device) && c->faults[i].last > last)
-			last = c->faults[i].last;
+	ARRAY_EACH(x, c->faults, c->fault_count)
+		if (!x->nvswitch && x->code == code && !strcmp(x->device, device))
+			RAISE(last, x->last);
 	return last;
 }
 
@@ -67,11 +66,11 @@ double faults_last_of_all(const struct faults *f)
 	const struct fault_counts *c = &f->counts;
 	double last = -INFINITY;
 
-	for (size_t i = 0; i < c->fault_count; i++)
-		RAISE(last, c->faults[i].last);
-	for (size_t i = 0; i < c->kernel_event_count; i++)
-		if (c->kernel_events[i].gpu_driver && c->kernel_events[i].last > last)
-			last = c->kernel_events[i].last;
+	ARRAY_EACH(x, c->faults, c->fault_count)
+		RAISE(last, x->last);
+	ARRAY_EACH(v, c->kernel_events, c->kernel_event_count)
+		if (v->gpu_driver)
+			RAISE(last, v->last);
 	return last;
 }
 
@@ -102,17 +101,15 @@ void faults_note_repeat(struct fault_repeats *r, double time)
 /* An entry for it; NULL: no memory. */
 static struct fault_place *find_place(struct faults *f, const char *device, unsigned int place)
 {
-	struct fault_place *p = f->places, *end = f->places + f->place_count, *oldest = p;
+	struct fault_place *p = ARRAY_FIND(x, f->places, f->place_count,
+					   x->place == place && !strcmp(x->device, device)),
+			   *oldest = f->places;
 
-	for (; p < end; p++) {
-		if (p->place == place && !strcmp(p->device, device))
-			return p;
-		if (p->last < oldest->last)
-			oldest = p;
-	}
-	p = oldest;
-	if (f->place_count < MAX_PLACES)
-		p = ARRAY_APPEND(f->places, f->place_count);
+	if (p)
+		return p;
+	ARRAY_EACH(x, f->places, f->place_count)
+		oldest = x->last < oldest->last ? x : oldest;
+	p = f->place_count < MAX_PLACES ? ARRAY_APPEND(f->places, f->place_count) : oldest;
 	if (p) {
 		*p = (struct fault_place){ .place = place };
 		snprintf(p->device, sizeof(p->device), "%s", device);
@@ -154,7 +151,7 @@ static uint64_t recent_of(const struct faults *f, const struct fault *fault, dou
 
 	if (fault->nvswitch || fault->code != XID_GRAPHICS_EXCEPTION)
 		return count_recent(&fault->repeats, since);
-	for (const struct fault_place *p = f->places; p < f->places + f->place_count; p++) {
+	ARRAY_EACH(p, f->places, f->place_count) {
 		recent = count_recent(&p->repeats, since);
 		if (recent > most && !strcmp(p->device, fault->device))
 			most = recent;
@@ -237,17 +234,15 @@ static bool outlives_boot(const struct fault *f)
 /* An entry for it; NULL: no memory. */
 static struct past_fault *find_past(struct faults *f, const char *gpu, unsigned int code)
 {
-	struct past_fault *p = f->past, *end = f->past + f->past_count, *oldest = p;
+	struct past_fault *p = ARRAY_FIND(x, f->past, f->past_count,
+					  x->code == code && !strcmp(x->gpu, gpu)),
+			  *oldest = f->past;
 
-	for (; p < end; p++) {
-		if (p->code == code && !strcmp(p->gpu, gpu))
-			return p;
-		if (p->boots.times[0] < oldest->boots.times[0])
-			oldest = p;
-	}
-	p = oldest;
-	if (f->past_count < MAX_PAST)
-		p = ARRAY_APPEND(f->past, f->past_count);
+	if (p)
+		return p;
+	ARRAY_EACH(x, f->past, f->past_count)
+		oldest = x->boots.times[0] < oldest->boots.times[0] ? x : oldest;
+	p = f->past_count < MAX_PAST ? ARRAY_APPEND(f->past, f->past_count) : oldest;
 	if (p) {
 		*p = (struct past_fault){ .code = code };
 		snprintf(p->gpu, sizeof(p->gpu), "%s", gpu);
@@ -290,9 +285,8 @@ int faults_outlive(struct faults *f, const struct faults *old, double boot_to_wa
 	memcpy(f->bus, old->bus, sizeof(f->bus));
 	f->bus_count = old->bus_count;
 	for (const struct past_fault *p = old->past; p < old->past + old->past_count && !err; p++) {
-		err = outlive_repeats(f, p->gpu, p->code, true, &p->boots, 0);
-		if (!err)
-			err = outlive_repeats(f, p->gpu, p->code, false, &p->incidents, 0);
+		err = outlive_repeats(f, p->gpu, p->code, true, &p->boots, 0) ?:
+			      outlive_repeats(f, p->gpu, p->code, false, &p->incidents, 0);
 	}
 	for (const struct fault *x = c->faults; x < c->faults + c->fault_count && !err; x++) {
 		if (!outlives_boot(x))
@@ -339,10 +333,9 @@ int faults_recovered(struct faults *f, const char *gpu, const char *evidence, do
 	if (!all && !ARRAY_FIND(x, c->faults, c->fault_count, !strcmp(x->device, gpu)) &&
 	    !ARRAY_FIND(x, c->kernel_events, c->kernel_event_count, !strcmp(x->device, gpu)))
 		return 0;
-	for (size_t i = 0; i < c->gpu_count; i++)
-		if ((all || !strcmp(c->gpus[i].gpu, gpu)) &&
-		    strcmp(evidence, RECOVERY_WITHDRAWN) != 0)
-			c->gpus[i].rate_limited = false;
+	ARRAY_EACH(g, c->gpus, c->gpu_count)
+		if ((all || !strcmp(g->gpu, gpu)) && strcmp(evidence, RECOVERY_WITHDRAWN) != 0)
+			g->rate_limited = false;
 	r = snapshot_recovery(c, gpu, evidence);
 	if (!r)
 		return -ENOMEM;
@@ -364,7 +357,7 @@ static int copy_entries(const struct table *t, const struct fault_counts *from, 
 		if (!copy)
 			return -ENOMEM;
 		memcpy(copy, entry, t->size);
-		for (const struct field *f = t->fields; f < t->fields + t->field_count; f++) {
+		ARRAY_EACH(f, t->fields, t->field_count) {
 			double *time = (void *)(copy + f->offset);
 
 			if (f->type == FIELD_DOUBLE)
@@ -383,9 +376,8 @@ static double window_of(const struct fault_clock *clock)
 static int add_past(const struct faults *f, const struct fault_clock *clock, struct fault_counts *c)
 {
 	double window = window_of(clock), now = clock->now + clock->boot_to_wall;
-	const struct past_fault *end = f->past + f->past_count;
 
-	for (struct fault *fault = c->faults; fault < c->faults + c->fault_count; fault++) {
+	ARRAY_EACH(fault, c->faults, c->fault_count) {
 		const char *id = gpu_id(c, fault->device);
 		uint64_t failures = 0;
 		struct gpu_info *info;
@@ -393,7 +385,7 @@ static int add_past(const struct faults *f, const struct fault_clock *clock, str
 		if (!outlives_boot(fault))
 			continue;
 		fault->boots = 1;
-		for (const struct past_fault *p = f->past; p < end; p++) {
+		ARRAY_EACH(p, f->past, f->past_count) {
 			if (strcmp(p->gpu, id) != 0)
 				continue;
 			failures += count_recent(&p->incidents, now - window);

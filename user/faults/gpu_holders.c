@@ -3,15 +3,12 @@
 #include "faults/gpu_holders.h"
 
 #include <ctype.h>
-#include <dirent.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/file_text.h"
@@ -75,7 +72,7 @@ static struct span value_of(struct span text, const char *name)
  * path alone (O_PATH). Only of such files more than the link is looked at, and no server is asked. */
 static bool is_open(const struct scan *s, int pid, int folder, const char *fd, unsigned int minor)
 {
-	struct file_text info;
+	FILE_TEXT info = {};
 	uint64_t flags = 0;
 	struct span value;
 	struct statx st;
@@ -83,24 +80,20 @@ static bool is_open(const struct scan *s, int pid, int folder, const char *fd, u
 	if (statx(folder, fd, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE, &st) ||
 	    !S_ISCHR(st.stx_mode) || st.stx_rdev_major != s->major || st.stx_rdev_minor != minor)
 		return false;
-	if (!file_text_read(&info, PATHF("%s/proc/%d/fdinfo/%s", s->root, pid, fd), 65536)) {
-		value = value_of((struct span){ info.bytes, info.bytes + info.len }, "flags:");
-		span_take_number(&value, 8, UINT32_MAX, &flags);
-		file_text_free(&info);
-	}
+	file_text_read(&info, PATHF("%s/proc/%d/fdinfo/%s", s->root, pid, fd), 65536);
+	value = value_of(file_text_span(&info), "flags:");
+	span_take_number(&value, 8, UINT32_MAX, &flags);
 	return !(flags & O_PATH);
 }
 
 static void note(struct scan *s, int pid, unsigned int minor)
 {
-	struct file_text text;
+	FILE_TEXT text = {};
 	struct cgroup group = {};
 	struct holder *h;
 
-	if (!file_text_read(&text, PATHF("%s/proc/%d/cgroup", s->root, pid), 65536)) {
+	if (!file_text_read(&text, PATHF("%s/proc/%d/cgroup", s->root, pid), 65536))
 		cgroup_read(&group, text.bytes);
-		file_text_free(&text);
-	}
 	h = ARRAY_FIND(x, s->holders, s->count,
 		       x->minor == minor && !strcmp(x->group.path, group.path));
 	if (h) {
@@ -120,19 +113,19 @@ static void note(struct scan *s, int pid, unsigned int minor)
 /* A process with many files of one GPU counts once. */
 static void scan_process(struct scan *s, int pid)
 {
+	OPEN_FOLDER *folder = opendir(PATHF("%s/proc/%d/fd", s->root, pid));
 	uint64_t seen = 0;
-	struct dirent *d;
+	const char *fd;
 	char link[256];
 	unsigned int minor;
-	DIR *folder = opendir(PATHF("%s/proc/%d/fd", s->root, pid));
 	ssize_t n;
 
 	if (!folder) {
 		s->unread += errno == EACCES || errno == EPERM;
 		return;
 	}
-	while ((d = readdir(folder))) {
-		n = readlinkat(dirfd(folder), d->d_name, link, sizeof(link));
+	while ((fd = folder_next(folder))) {
+		n = readlinkat(dirfd(folder), fd, link, sizeof(link));
 		if (n < 0 && (errno == EACCES || errno == EPERM)) {
 			s->unread++;
 			break;
@@ -141,27 +134,24 @@ static void scan_process(struct scan *s, int pid)
 			continue;
 		if (minor < 64 && seen & 1ull << minor)
 			continue;
-		if (!is_open(s, pid, dirfd(folder), d->d_name, minor))
+		if (!is_open(s, pid, dirfd(folder), fd, minor))
 			continue;
 		seen |= minor < 64 ? 1ull << minor : 0;
 		note(s, pid, minor);
 	}
-	closedir(folder);
 }
 
 static void scan_processes(struct scan *s)
 {
-	DIR *proc = opendir(PATHF("%s/proc", s->root));
-	struct dirent *d;
+	OPEN_FOLDER *proc = opendir(PATHF("%s/proc", s->root));
+	const char *pid;
 
-	while (proc && !s->late && (d = readdir(proc))) {
-		if (!isdigit((unsigned char)*d->d_name))
+	while (!s->late && (pid = folder_next(proc))) {
+		if (!isdigit((unsigned char)*pid))
 			continue;
-		scan_process(s, (int)strtol(d->d_name, NULL, 10));
+		scan_process(s, (int)strtol(pid, NULL, 10));
 		s->late |= monotonic_ns() > s->deadline_ns;
 	}
-	if (proc)
-		closedir(proc);
 }
 
 static void write_gpu(const struct scan *s, const char *gpu, unsigned int minor, const char *uuid,
@@ -173,7 +163,7 @@ static void write_gpu(const struct scan *s, const char *gpu, unsigned int minor,
 
 	fprintf(out, "%s %u %s ", gpu, minor, *uuid ? uuid : "-");
 	json_array(&j, "held_by");
-	for (const struct holder *h = s->holders; h < s->holders + s->count; h++) {
+	ARRAY_EACH(h, s->holders, s->count) {
 		if (h->minor != minor)
 			continue;
 		more |= ++named > GPU_HOLDERS_GROUPS;
@@ -181,10 +171,8 @@ static void write_gpu(const struct scan *s, const char *gpu, unsigned int minor,
 			continue;
 		json_object(&j, NULL);
 		json_text(&j, "cgroup", h->group.path);
-		if (*h->group.job)
-			json_text(&j, "job", h->group.job);
-		if (*h->group.pod)
-			json_text(&j, "pod", h->group.pod);
+		json_known(&j, "job", h->group.job);
+		json_known(&j, "pod", h->group.pod);
 		json_signed(&j, "pid", h->pid);
 		json_text(&j, "comm", h->comm);
 		json_unsigned(&j, "processes", h->processes);
@@ -210,21 +198,17 @@ static void copy_uuid(struct span value, char uuid[GPU_UUID_SIZE])
 bool gpu_information_read(const char *root, const char *gpu, unsigned int *minor,
 			  char uuid[GPU_UUID_SIZE])
 {
-	struct file_text text;
-	struct span s;
+	FILE_TEXT text = {};
 	uint64_t number;
-	bool found;
 
 	if (file_text_read(&text, PATHF("%s/proc/driver/nvidia/gpus/%s/information", root, gpu),
 			   65536))
 		return false;
-	s = (struct span){ text.bytes, text.bytes + text.len };
-	copy_uuid(value_of(s, "GPU UUID:"), uuid);
-	found = span_number(value_of(s, "Device Minor:"), UINT32_MAX, &number);
-	if (found)
-		*minor = (unsigned int)number;
-	file_text_free(&text);
-	return found;
+	copy_uuid(value_of(file_text_span(&text), "GPU UUID:"), uuid);
+	if (!span_number(value_of(file_text_span(&text), "Device Minor:"), UINT32_MAX, &number))
+		return false;
+	*minor = (unsigned int)number;
+	return true;
 }
 
 /* "": not known. */
@@ -241,28 +225,25 @@ void gpu_holders_scan(const char *root, unsigned int major, const struct gpu_min
 {
 	struct scan *s = calloc(1, sizeof(*s));
 	char uuid[GPU_UUID_SIZE];
+	OPEN_FOLDER *gpus = opendir(PATHF("%s/proc/driver/nvidia/gpus", root));
 	unsigned int minor;
-	struct dirent *d;
-	DIR *gpus;
+	const char *gpu;
 
 	if (!s)
 		return;
 	s->root = root;
 	s->major = major;
 	s->deadline_ns = monotonic_ns() + GPU_HOLDERS_SCAN_MS * 1000000ull;
-	gpus = opendir(PATHF("%s/proc/driver/nvidia/gpus", root));
 	if (gpus)
 		scan_processes(s);
 	/* Those that are known first: reading one may take long. */
 	for (size_t i = 0; i < minors->count; i++)
 		write_gpu(s, minors->list[i].gpu, minors->list[i].minor, minors->list[i].uuid, out);
 	fflush(out);
-	while (gpus && (d = readdir(gpus)))
-		if (*d->d_name != '.' && !*uuid_of(minors, d->d_name) &&
-		    gpu_information_read(root, d->d_name, &minor, uuid))
-			write_gpu(s, d->d_name, minor, uuid, out);
-	if (gpus)
-		closedir(gpus);
+	while ((gpu = folder_next(gpus)))
+		if (*gpu != '.' && !*uuid_of(minors, gpu) &&
+		    gpu_information_read(root, gpu, &minor, uuid))
+			write_gpu(s, gpu, minor, uuid, out);
 	free(s);
 }
 
@@ -317,8 +298,7 @@ static void note_minors(struct gpu_holders *h)
 	struct gpu_minor *known;
 	uint64_t number;
 
-	while (span_left(s)) {
-		line = span_take_line(&s);
+	while (span_next_line(&s, &line)) {
 		gpu = span_take_word(&line);
 		if (!span_number(span_take_word(&line), UINT32_MAX, &number) ||
 		    !span_copy(gpu, name, sizeof(name)))
@@ -408,8 +388,7 @@ const char *gpu_holders_uuid(struct gpu_holders *h, const char *gpu)
 
 void gpu_holders_free(struct gpu_holders *h)
 {
-	if (h->pipe >= 0)
-		close(h->pipe);
+	file_close(&h->pipe);
 	free(h->text);
 	free(h->found);
 	*h = (struct gpu_holders){ .pipe = -1 };

@@ -23,10 +23,8 @@ static uint64_t changes(const struct faults *faults)
 static int read_state(struct state_file *f, struct fault_state *state)
 {
 	const struct state_store *store = f->store;
-	int err = store->error;
+	int err = store->error ?: fault_state_read(state, store->text, store->len);
 
-	if (!err)
-		err = fault_state_read(state, store->text, store->len);
 	f->damaged = err;
 	if (err)
 		log_warn(f->log,

@@ -83,7 +83,7 @@ int ack_parse(struct ack_list *list, const char *text, size_t len, char *error, 
 
 int ack_load(struct ack_list *list, const char *path, char *error, size_t error_size)
 {
-	struct file_text file;
+	FILE_TEXT file = {};
 	char why[160];
 	int err;
 
@@ -98,7 +98,6 @@ int ack_load(struct ack_list *list, const char *path, char *error, size_t error_
 	err = ack_parse(list, file.bytes, file.len, why, sizeof(why));
 	if (err)
 		snprintf(error, error_size, "%s: %s", path, why);
-	file_text_free(&file);
 	return err;
 }
 
@@ -131,7 +130,7 @@ static bool matches(const char *pattern, const char *text)
 const struct ack *ack_find(const struct ack_list *list, const char *device, const char *uuid,
 			   const char *what, double time, double now)
 {
-	for (const struct ack *a = list->acks; a < list->acks + list->count; a++) {
+	ARRAY_EACH(a, list->acks, list->count) {
 		if (!matches(a->device, device) && (!*uuid || strcmp(a->device, uuid) != 0))
 			continue;
 		if (!matches(a->what, what))

@@ -32,7 +32,7 @@ static bool parse_limit(const char *text, double *limit)
 
 bool health_set_rule(struct health_options *o, const char *text)
 {
-	struct span rest = { text, text + strlen(text) }, name, level;
+	struct span rest = span_of(text), name, level;
 	int rule = 0, l = HEALTH_OK;
 	double limit;
 
@@ -66,7 +66,8 @@ void health_evaluate(const struct snapshot *s, const struct health_options *o, d
 	memset(report->rules, 0, sizeof(report->rules));
 	for (int level = HEALTH_FAIL; level > HEALTH_OK; level--)
 		for (int rule = 0; rule < HEALTH_RULES; rule++)
-			if (o->rules[rule].level == (enum health_level)level)
+			if (o->rules[rule].level == (enum health_level)level &&
+			    (o->node || !health_rules[rule].local))
 				health_rules[rule].find(&e, (enum health_rule_id)rule);
 }
 
@@ -82,8 +83,7 @@ void health_to_snapshot(const struct health_report *report, const struct health_
 		    (!health_rules[rule].local || (o->node && health_rules[rule].watched)))
 			snapshot_health(&s->self, health_rules[rule].name,
 					(int)report->rules[rule]);
-	for (size_t i = 0; i < report->count; i++) {
-		const struct health_finding *f = &report->findings[i];
+	ARRAY_EACH(f, report->findings, report->count) {
 		struct finding_state state = { .check = health_rules[f->rule].name };
 
 		snprintf(state.device, sizeof(state.device), "%s", f->device);

@@ -146,13 +146,10 @@ void health_to_snapshot(const struct health_report *report, const struct health_
 #define SET_BRIEF(finding, ...) safe_format((finding)->brief, sizeof((finding)->brief), __VA_ARGS__)
 #define SET_HEAD(finding, ...) safe_format((finding)->head, sizeof((finding)->head), __VA_ARGS__)
 
-/* Counts a finding about a state of @device, and returns it; the caller writes its texts. */
+/* Counts a finding about a state of @device, unless what @rule finds of it is acknowledged until later. Returns room for it
+ * in either case; the caller writes its texts. */
 struct health_finding *health_add_state(struct health_evaluation *e, enum health_rule_id rule,
 					const char *device);
-
-/* Whether what @rule finds of @device, a state that lasts, is acknowledged until later. */
-bool health_is_snoozed(const struct health_evaluation *e, enum health_rule_id rule,
-		       const char *device);
 
 /* The address of @device without the domain that nearly all have. */
 const char *health_short_device(const char *device);

@@ -96,10 +96,10 @@ static bool read_sample(struct span line, struct sample *sample)
 /* NULL: no such label. */
 static const char *label_of(const struct sample *sample, const char *name)
 {
-	for (size_t i = 0; i < sample->label_count; i++)
-		if (span_is(sample->labels[i].name, name))
-			return sample->labels[i].value;
-	return NULL;
+	const __typeof__(sample->labels[0]) *label =
+		ARRAY_FIND(l, sample->labels, sample->label_count, span_is(l->name, name));
+
+	return label ? label->value : NULL;
 }
 
 static bool get_time(const struct sample *sample, double *seconds)
@@ -179,7 +179,7 @@ static bool get_labels(const struct sample *sample, const struct family *family,
 
 		if (!text)
 			return false;
-		value = (struct span){ text, text + strlen(text) };
+		value = span_of(text);
 		if (!name && f->role == FIELD_LABEL && f->type == FIELD_BOOL)
 			*(bool *)at = family->flag;
 		else if (name && f->type == FIELD_BOOL)

@@ -2,7 +2,6 @@
 /* Whether file systems of servers can be used. */
 #include "health/node.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -38,37 +37,31 @@ struct probe {
 /* Without the list of mounts nothing is known against any. */
 void node_mounts_look(struct node_state *node, const char *mountinfo)
 {
-	struct node_mount *end = node->mounts + node->mount_count;
-	struct file_text text = {};
+	FILE_TEXT text = {};
 	struct mountinfo_line m;
 	struct span rest;
 	bool read = node->mount_count && !file_text_read(&text, mountinfo, PROC_MAX_BYTES);
 
-	for (struct node_mount *mount = node->mounts; mount < end; mount++) {
+	ARRAY_EACH(mount, node->mounts, node->mount_count) {
 		mount->state = read ? MOUNT_ABSENT : MOUNT_FINE;
 		mount->device[0] = 0;
 	}
-	rest = (struct span){ text.bytes, text.bytes + text.len };
+	rest = file_text_span(&text);
 	while (span_left(rest))
 		if (mountinfo_read_line(&m, span_take_line(&rest)))
-			for (struct node_mount *mount = node->mounts; mount < end; mount++)
+			ARRAY_EACH(mount, node->mounts, node->mount_count)
 				node_mount_look(mount, &m);
-	for (struct node_mount *mount = node->mounts; mount < end; mount++)
+	ARRAY_EACH(mount, node->mounts, node->mount_count)
 		if (mount->helpers && mount->state == MOUNT_ABSENT)
 			mount->state = MOUNT_FINE;
-	file_text_free(&text);
 }
 
 static uint64_t count_replies(const struct probe *p)
 {
-	struct file_text text;
-	uint64_t replies = 0;
+	FILE_TEXT text = {};
 
-	if (!file_text_read(&text, "/proc/self/mountstats", PROC_MAX_BYTES))
-		replies = mount_replies((struct span){ text.bytes, text.bytes + text.len },
-					p->mount->path);
-	file_text_free(&text);
-	return replies;
+	file_text_read(&text, "/proc/self/mountstats", PROC_MAX_BYTES);
+	return mount_replies(file_text_span(&text), p->mount->path);
 }
 
 /* ---- asking ---- */
@@ -145,10 +138,7 @@ static int take_lock(const char *locks, const char *device)
 
 	if (fd < 0)
 		return -2;
-	if (!flock(fd, LOCK_EX | LOCK_NB))
-		return fd;
-	close(fd);
-	return -1;
+	return file_unless(fd, flock(fd, LOCK_EX | LOCK_NB));
 }
 
 /* Tries to begin. False: another process is asking. */
@@ -168,8 +158,7 @@ static bool begin(struct probe *p, const char *locks, int before)
 	}
 	if (p->pid < 0)
 		p->mount->device[0] = 0; /* it is not known */
-	if (lock >= 0)
-		close(lock);
+	file_close(&lock);
 	return true;
 }
 
@@ -179,7 +168,7 @@ static size_t serve(struct probe *probes, size_t count, const char *locks, int b
 	size_t left = 0;
 	char state;
 
-	for (struct probe *p = probes; p < probes + count; p++) {
+	ARRAY_EACH(p, probes, count) {
 		struct pollfd ready = { p->answer, POLLIN, 0 };
 
 		if (!p->mount->device[0])
@@ -207,10 +196,10 @@ static size_t serve(struct probe *probes, size_t count, const char *locks, int b
 /* Ends the processes that have not answered, if that is possible: they are waited for until @until alone. */
 static void give_up(struct probe *probes, size_t count, uint64_t until)
 {
-	for (struct probe *p = probes; p < probes + count; p++)
+	ARRAY_EACH(p, probes, count)
 		if (p->pid > 0 && p->answer >= 0)
 			kill(p->pid, SIGKILL);
-	for (struct probe *p = probes; p < probes + count; p++) {
+	ARRAY_EACH(p, probes, count) {
 		if (p->pid <= 0 || p->answer < 0)
 			continue;
 		close(p->answer);
@@ -252,7 +241,7 @@ void node_mounts_ask(struct node_state *node, const char *locks, double limit)
 		}
 		usleep(counted ? LOCK_TRY_US : 1000);
 	}
-	for (struct probe *p = probes; p < probes + node->mount_count; p++) {
+	ARRAY_EACH(p, probes, node->mount_count) {
 		if (!is_waiting(p) || waited.sum_ns < time)
 			continue;
 		/* A server that answers others is slow, and has not hung. */
@@ -260,6 +249,5 @@ void node_mounts_ask(struct node_state *node, const char *locks, double limit)
 			p->mount->state = MOUNT_HUNG;
 	}
 	give_up(probes, node->mount_count, monotonic_ns() + KILL_NS);
-	if (before >= 0)
-		close(before);
+	file_close(&before);
 }

@@ -84,13 +84,12 @@ static bool is_in_range(struct span range, const char *value)
 
 	return span_take_number(&range, 10, UINT64_MAX, &low) && span_take(&range, "-") &&
 	       span_number(range, UINT64_MAX, &high) &&
-	       span_number((struct span){ value, value + strlen(value) }, UINT64_MAX, &number) &&
-	       number >= low && number <= high;
+	       span_number(span_of(value), UINT64_MAX, &number) && number >= low && number <= high;
 }
 
 bool mount_profile_wants(const struct mount_wish *wish, const char *value)
 {
-	struct span rest = { wish->wanted, wish->wanted + strlen(wish->wanted) };
+	struct span rest = span_of(wish->wanted);
 
 	while (span_left(rest)) {
 		struct span one = span_take_until(&rest, "|");
@@ -131,7 +130,7 @@ void mount_profile_write(FILE *out, const struct calls *c)
 	      " for modules; a value, a range LOW-HIGH,\n"
 	      "# or several with | between. The last line that fits a mount and an option counts.\n",
 	      out);
-	for (const struct nfs_mount *m = c->mounts; m < c->mounts + c->mount_count; m++)
+	ARRAY_EACH(m, c->mounts, c->mount_count)
 		for (int option = 0; option < PROFILE_MOUNT_OPTIONS; option++) {
 			value = mount_profile_value(m, option, text);
 			if (!*value)
@@ -139,6 +138,6 @@ void mount_profile_write(FILE *out, const struct calls *c)
 			write_pattern(out, m->mountpoint);
 			fprintf(out, "\t%s\t%s\n", profile_option_name(option), value);
 		}
-	for (const struct client_module *m = c->modules; m < c->modules + c->module_count; m++)
+	ARRAY_EACH(m, c->modules, c->module_count)
 		fprintf(out, NODE "\t%s\t%s\n", m->name, *m->build ? m->build : m->origin);
 }

@@ -2,8 +2,6 @@
 /* What texts of the system say of mounts. */
 #include "health/node.h"
 
-#include "base/array.h"
-
 /* ---- which mounts there are to be ---- */
 
 /* Whether @options, separated by commas, have this one. */
@@ -30,16 +28,15 @@ static void add(struct node_state *node, const char *path, bool read_only, bool 
 			return;
 		new.path[used++] = *path;
 	}
-	for (m = node->mounts; m < node->mounts + node->mount_count; m++)
-		if (!strcmp(m->path, new.path)) {
-			m->read_only |= read_only;
-			m->helpers &= helpers;
-			return;
-		}
-	if (node->mount_count < NODE_MOUNTS_MAX)
+	m = ARRAY_FIND(x, node->mounts, node->mount_count, !strcmp(x->path, new.path));
+	if (m) {
+		m->read_only |= read_only;
+		m->helpers &= helpers;
+	} else if (node->mount_count < NODE_MOUNTS_MAX) {
 		node->mounts[node->mount_count++] = new;
-	else
+	} else {
 		node->mounts_left_out++;
+	}
 }
 
 void node_mounts_add(struct node_state *node, const char *path)
@@ -65,8 +62,7 @@ void node_mounts_add_fstab(struct node_state *node, const char *text, size_t len
 	struct span rest = { text, text + len }, line, source, path, type, options;
 	char name[LABEL_SIZE];
 
-	while (span_left(rest)) {
-		line = span_take_line(&rest);
+	while (span_next_line(&rest, &line)) {
 		source = span_take_word(&line);
 		path = span_take_word(&line);
 		type = span_take_word(&line);
@@ -137,13 +133,12 @@ static uint64_t replies_of(struct span transport)
 uint64_t mount_replies(struct span mountstats, const char *path)
 {
 	struct mountstats_place place = {};
+	struct span line;
 	uint64_t replies = 0;
 	char point[LABEL_SIZE];
 	bool here = false;
 
-	while (span_left(mountstats)) {
-		struct span line = span_take_line(&mountstats);
-
+	while (span_next_line(&mountstats, &line)) {
 		/* "device nas:/export mounted on /mnt/with\\040blank with fstype nfs4" */
 		if (mountstats_is_head(&place, line))
 			here = span_take_through(&line, " mounted on ") &&

@@ -2,8 +2,6 @@
 /* What the health rules about NFS and the node itself find: states, not faults. */
 #include "health/health.h"
 
-#include "base/time_text.h"
-
 /* ---- NFS ---- */
 
 /* What a call in this queue waits for; NULL: its age is not measured. */
@@ -16,8 +14,7 @@ static const char *const waits_for[RPC_QUEUES] = {
 
 void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rule)
 {
-	for (size_t i = 0; i < e->s->calls.server_count; i++) {
-		const struct rpc_server_state *v = &e->s->calls.servers[i];
+	ARRAY_EACH(v, e->s->calls.servers, e->s->calls.server_count) {
 		struct health_finding *f;
 		int worst = 0;
 		double age;
@@ -26,7 +23,7 @@ void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rule)
 			if (waits_for[q] && v->oldest_ns[q] > v->oldest_ns[worst])
 				worst = q;
 		age = (double)v->oldest_ns[worst] / 1e9;
-		if (!(age > e->o->rules[rule].limit) || health_is_snoozed(e, rule, v->server))
+		if (!(age > e->o->rules[rule].limit))
 			continue;
 		f = health_add_state(e, rule, v->server);
 		f->first = e->now - age;
@@ -44,15 +41,13 @@ void find_stuck_tasks(struct health_evaluation *e, enum health_rule_id rule)
 	const bool lost = rule == HEALTH_NFS_STUCK_NO_RPC;
 	const __typeof__(e->o->rules[0]) *graver = &e->o->rules[HEALTH_NFS_STUCK_NO_RPC];
 
-	for (size_t i = 0; i < e->s->calls.stuck_count; i++) {
-		const struct stuck_state *t = &e->s->calls.stuck[i];
+	ARRAY_EACH(t, e->s->calls.stuck, e->s->calls.stuck_count) {
 		const char *mount = *t->mountpoint ? t->mountpoint : "an unknown mount";
 		double age = (double)t->oldest_ns / 1e9;
 		struct health_finding *f;
 
 		if (!t->tasks || !(age > e->o->rules[rule].limit) || (lost && t->rpc) ||
-		    (!lost && !t->rpc && graver->level != HEALTH_OK && age > graver->limit) ||
-		    health_is_snoozed(e, rule, t->mountpoint))
+		    (!lost && !t->rpc && graver->level != HEALTH_OK && age > graver->limit))
 			continue;
 		f = health_add_state(e, rule, t->mountpoint);
 		f->first = e->now - age;
@@ -89,7 +84,7 @@ static void compare(struct health_evaluation *e, enum health_rule_id rule, const
 	struct health_finding *f;
 
 	if (!wish || !*value || mount_profile_wants(wish, value) ||
-	    mount_profile_wants(wish, origin) || health_is_snoozed(e, rule, mountpoint))
+	    mount_profile_wants(wish, origin))
 		return;
 	f = health_add_state(e, rule, mountpoint);
 	SET_HEAD(f, "%s %s", option, *mountpoint ? mountpoint : "module");
@@ -107,11 +102,11 @@ void find_other_mounts(struct health_evaluation *e, enum health_rule_id rule)
 
 	if (!e->o->profile)
 		return;
-	for (const struct nfs_mount *m = c->mounts; m < c->mounts + c->mount_count; m++)
+	ARRAY_EACH(m, c->mounts, c->mount_count)
 		for (int option = 0; option < PROFILE_MOUNT_OPTIONS; option++)
 			compare(e, rule, m->mountpoint, option,
 				mount_profile_value(m, option, text), "");
-	for (const struct client_module *m = c->modules; m < c->modules + c->module_count; m++)
+	ARRAY_EACH(m, c->modules, c->module_count)
 		for (int option = PROFILE_MOUNT_OPTIONS; option < PROFILE_OPTIONS; option++)
 			if (!strcmp(profile_option_name(option), m->name))
 				compare(e, rule, "", option, *m->build ? m->build : m->origin,
@@ -129,15 +124,12 @@ void find_mounts(struct health_evaluation *e, enum health_rule_id rule)
 		[MOUNT_STALE] = "is stale: the server does not know it any more",
 		[MOUNT_HUNG] = "hangs: the server does not answer",
 	};
-	const struct node_state *node = e->o->node;
 
-	for (size_t i = 0; node && i < node->mount_count; i++) {
-		const struct node_mount *m = &node->mounts[i];
+	ARRAY_EACH(m, e->o->node->mounts, e->o->node->mount_count) {
 		struct health_finding *f;
 
 		if (m->state == MOUNT_FINE ||
-		    (m->state == MOUNT_HUNG) != (rule == HEALTH_MOUNT_HUNG) ||
-		    health_is_snoozed(e, rule, m->path))
+		    (m->state == MOUNT_HUNG) != (rule == HEALTH_MOUNT_HUNG))
 			continue;
 		f = health_add_state(e, rule, m->path);
 		SET_HEAD(f, "Mount %s %s", m->state == MOUNT_HUNG ? "hung" : "bad", m->path);
@@ -152,7 +144,7 @@ void find_missing_gpus(struct health_evaluation *e, enum health_rule_id rule)
 	const struct node_state *node = e->o->node;
 	struct health_finding *f;
 
-	if (!node || node->gpus >= node->gpus_wanted || health_is_snoozed(e, rule, ""))
+	if (node->gpus >= node->gpus_wanted)
 		return;
 	f = health_add_state(e, rule, "");
 	SET_HEAD(f, "GPUs %u of %u", node->gpus, node->gpus_wanted);
@@ -165,15 +157,10 @@ void find_missing_gpus(struct health_evaluation *e, enum health_rule_id rule)
 
 void find_unused_gpus(struct health_evaluation *e, enum health_rule_id rule)
 {
-	const struct node_state *node = e->o->node;
+	ARRAY_EACH(unused, e->o->node->unused, e->o->node->unused_count) {
+		const char *gpu = *unused;
+		struct health_finding *f = health_add_state(e, rule, gpu);
 
-	for (size_t i = 0; node && i < node->unused_count; i++) {
-		const char *gpu = node->unused[i];
-		struct health_finding *f;
-
-		if (health_is_snoozed(e, rule, gpu))
-			continue;
-		f = health_add_state(e, rule, gpu);
 		SET_HEAD(f, "No driver %s", health_short_device(gpu));
 		SET_REASON(
 			f,
@@ -186,14 +173,10 @@ void find_unused_gpus(struct health_evaluation *e, enum health_rule_id rule)
 
 void find_narrow_links(struct health_evaluation *e, enum health_rule_id rule)
 {
-	const struct node_state *node = e->o->node;
-
-	for (size_t i = 0; node && i < node->link_count; i++) {
-		const struct node_link *l = &node->links[i];
+	ARRAY_EACH(l, e->o->node->links, e->o->node->link_count) {
 		struct health_finding *f;
 
-		if (!l->lanes || l->lanes * 100.0 >= l->lanes_possible * e->o->rules[rule].limit ||
-		    health_is_snoozed(e, rule, l->gpu))
+		if (!l->lanes || l->lanes * 100.0 >= l->lanes_possible * e->o->rules[rule].limit)
 			continue;
 		f = health_add_state(e, rule, l->gpu);
 		SET_HEAD(f, "PCIe x%u of x%u %s", l->lanes, l->lanes_possible,
@@ -210,15 +193,10 @@ void find_narrow_links(struct health_evaluation *e, enum health_rule_id rule)
 
 void find_corrected_errors(struct health_evaluation *e, enum health_rule_id rule)
 {
-	const struct node_state *node = e->o->node;
-
-	for (size_t i = 0; node && i < node->link_count; i++) {
-		const struct node_link *l = &node->links[i];
+	ARRAY_EACH(l, e->o->node->links, e->o->node->link_count) {
 		struct health_finding *f;
 
-		if (!l->corrected_in_hour ||
-		    (double)l->corrected_in_hour < e->o->rules[rule].limit ||
-		    health_is_snoozed(e, rule, l->gpu))
+		if (!l->corrected_in_hour || (double)l->corrected_in_hour < e->o->rules[rule].limit)
 			continue;
 		f = health_add_state(e, rule, l->gpu);
 		SET_HEAD(f, "PCIe errors %s", health_short_device(l->gpu));
@@ -237,7 +215,7 @@ void find_clock(struct health_evaluation *e, enum health_rule_id rule)
 {
 	struct health_finding *f;
 
-	if (!e->o->node || !e->o->node->clock_unsynchronised || health_is_snoozed(e, rule, ""))
+	if (!e->o->node->clock_unsynchronised)
 		return;
 	f = health_add_state(e, rule, "");
 	SET_HEAD(f, "Clock");

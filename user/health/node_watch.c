@@ -2,7 +2,6 @@
 /* What the agent sees of the node, again and again. */
 #include "health/node.h"
 
-#include "base/array.h"
 #include "base/file_text.h"
 
 #define LOOK_SECONDS 60.0
@@ -10,12 +9,11 @@
 
 bool node_mounts_read_fstab(struct node_state *node, const char *path)
 {
-	struct file_text fstab;
+	FILE_TEXT fstab = {};
 
 	if (file_text_read(&fstab, path, 1 << 20))
 		return false;
 	node_mounts_add_fstab(node, fstab.bytes, fstab.len);
-	file_text_free(&fstab);
 	return true;
 }
 

@@ -2,8 +2,6 @@
 /* The PCIe links of GPUs, as sysfs shows them. */
 #include "health/node.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -24,24 +22,20 @@ static unsigned int read_lanes(const char *folder, const char *name)
 	char text[16];
 
 	file_first_line(PATHF("%s/%s", folder, name), text, sizeof(text));
-	return span_number((struct span){ text, text + strlen(text) }, 32, &lanes) ?
-		       (unsigned int)lanes :
-		       0;
+	return span_number(span_of(text), 32, &lanes) ? (unsigned int)lanes : 0;
 }
 
 /* The errors of the device at one end of the link; 0 where the kernel does not count them. */
 static uint64_t read_corrected(const char *folder)
 {
-	struct file_text text;
+	FILE_TEXT text = {};
 	struct span s;
 	uint64_t errors = 0;
 
-	if (file_text_read(&text, PATHF("%s/aer_dev_correctable", folder), KEPT_MAX_BYTES))
-		return 0;
-	s = (struct span){ text.bytes, text.bytes + text.len };
+	file_text_read(&text, PATHF("%s/aer_dev_correctable", folder), KEPT_MAX_BYTES);
+	s = file_text_span(&text);
 	if (span_take_through(&s, "TOTAL_ERR_COR "))
 		span_take_number(&s, 10, UINT64_MAX, &errors);
-	file_text_free(&text);
 	return errors;
 }
 
@@ -64,28 +58,26 @@ static void read_link(struct node_link *link, const char *folder)
 	link->corrected = read_corrected(folder) + read_corrected(PATHF("%s/..", folder));
 }
 
-/* The next entry of @folder that is a PCI address; closes it after the last one. @folder may be NULL. */
+/* The next entry of @folder that is a PCI address. @folder may be NULL. */
 static bool next_device(DIR *folder, char name[PCI_ADDRESS_SIZE])
 {
-	const struct dirent *entry;
+	const char *entry;
 	struct pci_address address;
 
-	while (folder && (entry = readdir(folder))) {
-		struct span s = { entry->d_name, entry->d_name + strlen(entry->d_name) };
+	while ((entry = folder_next(folder))) {
+		struct span s = span_of(entry);
 
 		if (pci_address_take(&s, &address) && !span_left(s)) {
 			pci_address_text(name, &address);
 			return true;
 		}
 	}
-	if (folder)
-		closedir(folder);
 	return false;
 }
 
 void pcie_links_read(struct node_state *node, const char *root, bool links)
 {
-	DIR *folder = opendir(PATHF("%s" DRIVER, root));
+	OPEN_FOLDER *folder = opendir(PATHF("%s" DRIVER, root));
 	char name[PCI_ADDRESS_SIZE];
 	struct node_link *link;
 
@@ -124,7 +116,7 @@ static bool is_gpu(const char *device)
 void pcie_gpus_read(struct node_state *node, const struct node_state *before, const char *root)
 {
 	const char *path = PATHF("%s" DEVICES, root);
-	DIR *folder = opendir(path);
+	OPEN_FOLDER *folder = opendir(path);
 	char name[PCI_ADDRESS_SIZE];
 
 	while (next_device(folder, name))
@@ -133,8 +125,8 @@ void pcie_gpus_read(struct node_state *node, const struct node_state *before, co
 	if (before->bus_names == node->bus_names) {
 		memcpy(node->bus, before->bus, sizeof(node->bus));
 		node->bus_count = before->bus_count;
-	} else {
-		folder = opendir(path);
+	} else if (folder) {
+		rewinddir(folder);
 		while (next_device(folder, name))
 			if (node->bus_count < NODE_LINKS_MAX && is_gpu(PATHF("%s/%s", path, name)))
 				memcpy(node->bus[node->bus_count++], name, sizeof(name));
@@ -179,8 +171,7 @@ static void keep(const char *file, const struct node_state *node, const struct k
 	fd = open(new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	out = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!out) {
-		if (fd >= 0)
-			close(fd);
+		file_close(&fd);
 		return;
 	}
 	for (size_t i = 0; i < node->link_count; i++)
@@ -193,21 +184,20 @@ static void keep(const char *file, const struct node_state *node, const struct k
 void pcie_links_count(struct node_state *node, const char *file, double now)
 {
 	struct kept kept[NODE_LINKS_MAX];
-	struct file_text text = {};
+	FILE_TEXT text = {};
 	bool changed = false;
 
 	if (!node->link_count)
 		return;
-	if (file_text_read_own(&text, file, KEPT_MAX_BYTES))
-		text = (struct file_text){};
+	file_text_read_own(&text, file, KEPT_MAX_BYTES);
 	for (size_t i = 0; i < node->link_count; i++) {
 		struct node_link *link = &node->links[i];
 		struct kept *k = &kept[i];
 		double age;
 
 		/* A count that has fallen: the device was taken out and is back. */
-		if (!find_kept(k, (struct span){ text.bytes, text.bytes + text.len }, link->gpu) ||
-		    k->count > link->corrected || (double)k->begun > now) {
+		if (!find_kept(k, file_text_span(&text), link->gpu) || k->count > link->corrected ||
+		    (double)k->begun > now) {
 			*k = (struct kept){ (uint64_t)now, link->corrected, 0 };
 			changed = true;
 		}
@@ -222,7 +212,6 @@ void pcie_links_count(struct node_state *node, const char *file, double now)
 		link->corrected_in_hour = link->corrected - k->count;
 		RAISE(link->corrected_in_hour, k->last);
 	}
-	file_text_free(&text);
 	if (changed)
 		keep(file, node, kept);
 }

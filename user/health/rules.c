@@ -2,7 +2,6 @@
 /* The table of the health rules, and what those about faults find in a snapshot. */
 #include "health/health.h"
 
-#include "base/array.h"
 #include "base/time_text.h"
 #include "xid/xid_catalog.h"
 #include "xid/xid_line.h"
@@ -34,7 +33,6 @@ static const struct driver_message {
 	{ HEALTH_DRIVER_ASSERTION, "check_failed", "a check of the driver", "reset_gpu" },
 	/* clang-format on */
 };
-#define MESSAGES_END (driver_messages + COUNT(driver_messages))
 
 /* ---- findings ---- */
 
@@ -53,16 +51,6 @@ static struct health_finding *add_finding(struct health_evaluation *e, enum heal
 	if (r->count < HEALTH_MAX_FINDINGS)
 		r->count++;
 	*f = (struct health_finding){ .rule = rule, .level = level };
-	return f;
-}
-
-struct health_finding *health_add_state(struct health_evaluation *e, enum health_rule_id rule,
-					const char *device)
-{
-	struct health_finding *f = add_finding(e, rule);
-
-	safe_format(f->device, sizeof(f->device), "%s", device);
-	safe_format(f->what, sizeof(f->what), "%s", health_rules[rule].name);
 	return f;
 }
 
@@ -91,10 +79,16 @@ static const struct ack *find_ack(const struct health_evaluation *e, const char 
 		       ack_find(e->o->acks, device, gpu_of(e->s, device)->uuid, what, last, e->now);
 }
 
-bool health_is_snoozed(const struct health_evaluation *e, enum health_rule_id rule,
-		       const char *device)
+struct health_finding *health_add_state(struct health_evaluation *e, enum health_rule_id rule,
+					const char *device)
 {
-	return find_ack(e, device, health_rules[rule].name, e->now);
+	struct health_finding *f = find_ack(e, device, health_rules[rule].name, e->now) ?
+					   &e->report->findings[e->report->count] :
+					   add_finding(e, rule);
+
+	SET_NAME(f->device, "%s", device);
+	SET_NAME(f->what, "%s", health_rules[rule].name);
+	return f;
 }
 
 #define RECOVERY_XID "154" /* see RECOVERY_WITHDRAWN */
@@ -104,9 +98,7 @@ static double last_recovery(const struct snapshot *s, const char *device, const 
 {
 	double time = 0;
 
-	for (size_t i = 0; i < s->faults.recovery_count; i++) {
-		const struct gpu_recovery *r = &s->faults.recoveries[i];
-
+	ARRAY_EACH(r, s->faults.recoveries, s->faults.recovery_count) {
 		if (!strcmp(r->evidence, RECOVERY_WITHDRAWN) && strcmp(what, RECOVERY_XID) != 0)
 			continue;
 		if ((!strcmp(r->gpu, device) || !strcmp(r->gpu, "all")) && r->time > time)
@@ -169,8 +161,7 @@ static uint64_t recent_failures(const struct snapshot *s, const char *device)
 	uint64_t number = gpu_of(s, device)->past_failures;
 	struct fault_group g;
 
-	for (const struct fault *f = s->faults.faults; f < s->faults.faults + s->faults.fault_count;
-	     f++) {
+	ARRAY_EACH(f, s->faults.faults, s->faults.fault_count) {
 		if (strcmp(f->device, device) != 0 || f->code == XID_RECOVERY_ACTION ||
 		    !is_fatal_xid(f) || !is_first_match(s, f, is_fatal_xid))
 			continue;
@@ -269,12 +260,11 @@ static uint64_t count(const struct health_evaluation *e, enum health_rule_id rul
 /* Finds every open fault that the rule matches; with a limit, every device and code. */
 static void find_faults(struct health_evaluation *e, enum health_rule_id rule)
 {
-	const struct fault *end = e->s->faults.faults + e->s->faults.fault_count;
 	const struct health_rule *r = &health_rules[rule];
 	struct fault_group g;
 	uint64_t number;
 
-	for (const struct fault *f = e->s->faults.faults; f < end; f++) {
+	ARRAY_EACH(f, e->s->faults.faults, e->s->faults.fault_count) {
 		if (!r->matches(f) || (*r->unit && !is_first_match(e->s, f, r->matches)))
 			continue;
 		fault_group_sum(e->s, f, &g);
@@ -341,10 +331,8 @@ static enum fault_standing message_standing(const struct health_evaluation *e,
 					    const struct driver_message *m,
 					    const struct kernel_event *v)
 {
-	const struct gpu_recovery *end = e->s->faults.recoveries + e->s->faults.recovery_count;
-
 	if (m->rule == HEALTH_RESET_REQUIRED && !*v->device)
-		for (const struct gpu_recovery *r = e->s->faults.recoveries; r < end; r++)
+		ARRAY_EACH(r, e->s->faults.recoveries, e->s->faults.recovery_count)
 			if (strcmp(r->evidence, RECOVERY_WITHDRAWN) != 0 && v->last <= r->time)
 				return STANDING_OVER;
 	return standing(e, v->device, v->kind, v->last);
@@ -375,8 +363,7 @@ static void find_driver_messages(struct health_evaluation *e, enum health_rule_i
 {
 	const struct snapshot *s = e->s;
 
-	for (size_t i = 0; i < s->faults.kernel_event_count; i++) {
-		const struct kernel_event *v = &s->faults.kernel_events[i];
+	ARRAY_EACH(v, s->faults.kernel_events, s->faults.kernel_event_count) {
 		const struct driver_message *m =
 			ARRAY_FIND(x, driver_messages, COUNT(driver_messages),
 				   x->rule == rule && !strcmp(v->kind, x->kind));
@@ -389,11 +376,10 @@ static void find_driver_messages(struct health_evaluation *e, enum health_rule_i
 
 static void find_rate_limit(struct health_evaluation *e, enum health_rule_id rule)
 {
-	for (size_t i = 0; i < e->s->faults.gpu_count; i++) {
-		const struct gpu_info *g = &e->s->faults.gpus[i];
+	ARRAY_EACH(g, e->s->faults.gpus, e->s->faults.gpu_count) {
 		struct health_finding *f;
 
-		if (!g->rate_limited || health_is_snoozed(e, rule, g->gpu))
+		if (!g->rate_limited)
 			continue;
 		f = health_add_state(e, rule, g->gpu);
 		SET_NAME(f->action, "%s", "reset_gpu");
@@ -454,7 +440,7 @@ static struct known_fault list_message(const struct health_evaluation *e,
 
 	SET_NAME(h.what, "%s", v->kind);
 	h.standing = STANDING_HARMLESS;
-	for (const struct driver_message *m = driver_messages; m < MESSAGES_END; m++) {
+	ARRAY_EACH(m, driver_messages, COUNT(driver_messages)) {
 		if (strcmp(m->kind, v->kind) != 0)
 			continue;
 		if ((double)v->count >= e->o->rules[m->rule].limit)
@@ -471,11 +457,9 @@ static int compare_faults(const void *left, const void *right)
 {
 	const struct known_fault *a = left, *b = right;
 
-	if (a->standing != b->standing)
-		return a->standing < b->standing ? -1 : 1;
-	if (a->level != b->level)
-		return a->level > b->level ? -1 : 1;
-	return (a->last < b->last) - (a->last > b->last);
+	return ORDER(a->standing, b->standing)   ?:
+		       ORDER(b->level, a->level) ?:
+						   ORDER(b->last, a->last);
 }
 
 struct known_fault *health_list(const struct snapshot *s, const struct health_options *o,
@@ -593,13 +577,12 @@ const struct health_rule health_rules[HEALTH_RULES] = {
 
 enum health_what health_what(const char *what)
 {
-	if (*what < 'a' || *what > 'z' || !strncmp(what, "sxid:", 5))
+	if (*what < 'a' || *what > 'z' || !strncmp(what, "sxid:", 5) ||
+	    ARRAY_FIND(m, driver_messages, COUNT(driver_messages), !strcmp(what, m->kind)))
 		return HEALTH_FAULT;
-	for (const struct driver_message *m = driver_messages; m < MESSAGES_END; m++)
-		if (!strcmp(what, m->kind))
-			return HEALTH_FAULT;
-	for (const struct health_rule *r = health_rules; r < health_rules + HEALTH_RULES; r++)
-		if (!r->matches && r->find != find_driver_messages && !strcmp(what, r->name))
-			return HEALTH_STATE;
-	return HEALTH_NOTHING;
+	return ARRAY_FIND(r, health_rules, HEALTH_RULES,
+			  !r->matches && r->find != find_driver_messages &&
+				  !strcmp(what, r->name)) ?
+		       HEALTH_STATE :
+		       HEALTH_NOTHING;
 }

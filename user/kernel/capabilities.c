@@ -38,7 +38,5 @@ int capabilities_keep(uint64_t keep)
 		/* The ambient set cannot have more than this one. */
 		sets[i].inheritable = 0;
 	}
-	if (syscall(SYS_capset, &header, sets))
-		return -errno;
-	return err;
+	return syscall(SYS_capset, &header, sets) ? -errno : err;
 }

@@ -18,17 +18,13 @@
 int module_events_open(void)
 {
 	const struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = KERNEL_GROUP };
-	int fd, err;
+	int fd =
+		socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT);
 
-	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT);
 	if (fd < 0)
 		return -errno;
-	if (bind(fd, (const struct sockaddr *)&address, sizeof(address))) {
-		err = -errno;
-		close(fd);
-		return err;
-	}
-	return fd;
+	return file_unless(
+		fd, bind(fd, (const struct sockaddr *)&address, sizeof(address)) ? -errno : 0);
 }
 
 /* "add@/devices/...", then "ACTION=add", "DEVPATH=/devices/..." and more, each with

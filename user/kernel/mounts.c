@@ -21,10 +21,7 @@ static bool is_network(const char *type)
 					     "virtiofs", "fuse",   "pvfs2",  "panfs", "quobyte",
 					     "autofs" };
 
-	for (size_t i = 0; i < COUNT(types); i++)
-		if (!strcmp(type, types[i]))
-			return true;
-	return !strncmp(type, "fuse.", 5);
+	return ARRAY_FIND(x, types, COUNT(types), !strcmp(type, *x)) || !strncmp(type, "fuse.", 5);
 }
 
 /* Whether it is a network file system; copies its source. */

@@ -59,8 +59,7 @@ bool trace_format_parse(struct trace_format *f, const char *text, size_t len)
 	uint64_t id;
 
 	*f = (struct trace_format){};
-	while (span_left(rest)) {
-		line = span_take_line(&rest);
+	while (span_next_line(&rest, &line)) {
 		span_take_run(&line, " \t");
 		if (span_take(&line, "ID: ")) {
 			if (span_take_number(&line, 10, UINT16_MAX, &id)) {
@@ -77,23 +76,16 @@ bool trace_format_parse(struct trace_format *f, const char *text, size_t len)
 bool trace_format_read(struct trace_format *f, const char *tracefs, const char *system,
 		       const char *event)
 {
-	struct file_text file;
-	bool good;
+	FILE_TEXT file = {};
 
-	if (file_text_read(&file, PATHF("%s/events/%s/%s/format", tracefs, system, event),
-			   FORMAT_MAX))
-		return false;
-	good = trace_format_parse(f, file.bytes, file.len);
-	file_text_free(&file);
-	return good;
+	return !file_text_read(&file, PATHF("%s/events/%s/%s/format", tracefs, system, event),
+			       FORMAT_MAX) &&
+	       trace_format_parse(f, file.bytes, file.len);
 }
 
 const struct trace_field *trace_field_find(const struct trace_format *f, const char *name)
 {
-	for (size_t i = 0; i < f->field_count; i++)
-		if (!strcmp(f->fields[i].name, name))
-			return &f->fields[i];
-	return NULL;
+	return ARRAY_FIND(x, f->fields, f->field_count, !strcmp(x->name, name));
 }
 
 static const struct trace_field *find(const struct trace_format *f, const char *name, size_t len)

@@ -3,8 +3,6 @@
  * buffers, and its end. */
 #include "kernel/trace.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -64,16 +62,9 @@ enum tracefs_state tracefs_find(const char *root, char *path, size_t size)
 
 static int write_and_close(int fd, const char *text)
 {
-	ssize_t n;
-	int err = 0;
+	OPEN_FILE file = fd;
 
-	if (fd < 0)
-		return -errno;
-	n = write(fd, text, strlen(text));
-	if (n < 0)
-		err = -errno;
-	close(fd);
-	return err;
+	return file < 0 || write(file, text, strlen(text)) < 0 ? -errno : 0;
 }
 
 static int set(const struct trace_instance *t, const char *file, const char *value)
@@ -179,8 +170,7 @@ static int make_instance(struct trace_instance *t)
 		t->pipe = OPEN_AT(t, O_RDONLY | O_NONBLOCK, "instances/%s/trace_pipe", t->name);
 		err = t->pipe < 0 ? -errno : 0;
 	}
-	if (lock >= 0)
-		close(lock);
+	file_close(&lock);
 	return err;
 }
 
@@ -188,28 +178,26 @@ static void remove_instance(struct trace_instance *t)
 {
 	int lock = lock_instances(t, LOCK_END_MS);
 
-	if (t->pipe >= 0)
-		close(t->pipe);
+	file_close(&t->pipe);
 	if (t->probe)
 		remove_probe(t, t->name, t->probe->name);
 	rmdir(PATHF("%s/instances/%s", t->tracefs, t->name));
-	if (lock >= 0)
-		close(lock);
+	file_close(&lock);
 }
 
 static int open_cpus(struct trace_instance *t)
 {
-	DIR *dir = opendir(PATHF("%s/instances/%s/per_cpu", t->tracefs, t->name));
-	struct dirent *entry;
+	OPEN_FOLDER *folder = opendir(PATHF("%s/instances/%s/per_cpu", t->tracefs, t->name));
+	const char *name;
 	int fd, *cpu;
 
-	if (!dir)
+	if (!folder)
 		return -errno;
-	while ((entry = readdir(dir))) {
-		if (strncmp(entry->d_name, "cpu", 3) != 0)
+	while ((name = folder_next(folder))) {
+		if (strncmp(name, "cpu", 3) != 0)
 			continue;
 		fd = OPEN_AT(t, O_RDONLY | O_NONBLOCK, "instances/%s/per_cpu/%s/trace_pipe_raw",
-			     t->name, entry->d_name);
+			     t->name, name);
 		if (fd < 0)
 			break;
 		cpu = ARRAY_APPEND(t->cpus, t->cpu_count);
@@ -219,7 +207,6 @@ static int open_cpus(struct trace_instance *t)
 		}
 		*cpu = fd;
 	}
-	closedir(dir);
 	return t->cpu_count ? 0 : -ENOENT;
 }
 
@@ -352,15 +339,12 @@ int trace_instance_probe(struct trace_instance *t, struct trace_event *event,
 
 static void dispatch(struct trace_instance *t, const struct trace_record *record)
 {
-	for (size_t i = 0; i < t->event_count; i++) {
-		const struct trace_event *event = &t->events[i];
+	/* Even if the event has been disabled since. */
+	const struct trace_event *event =
+		ARRAY_FIND(e, t->events, t->event_count, e->format.id == record->type);
 
-		/* Even if the event has been disabled since. */
-		if (event->format.id == record->type) {
-			event->handle(t->context, event, record);
-			return;
-		}
-	}
+	if (event)
+		event->handle(t->context, event, record);
 }
 
 void trace_instance_consume(struct trace_instance *t)

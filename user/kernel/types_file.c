@@ -73,9 +73,7 @@ static const char *open_file(int *fd, const char *root, const char *path)
 	if (*fd < 0)
 		return *fd == -EINVAL ? file_text_error(*fd) : strerror(-*fd);
 	/* The types say what is read of the kernel's memory and shown. */
-	if (file_is_anybodys(&status))
-		return "others than root may write to it";
-	return NULL;
+	return file_is_anybodys(&status) ? "others than root may write to it" : NULL;
 }
 
 static const char *check_elf(Elf *elf)
@@ -100,7 +98,7 @@ static bool read_note(struct file_text *note, const char *root, const char *modu
 
 bool module_build_id(char id[MODULE_BUILD_ID], const char *root, const char *module)
 {
-	struct file_text note = {};
+	FILE_TEXT note = {};
 	size_t begin = sizeof(Elf64_Nhdr) + GNU_NAME, len = 0;
 	Elf64_Nhdr header;
 
@@ -114,7 +112,6 @@ bool module_build_id(char id[MODULE_BUILD_ID], const char *root, const char *mod
 		len = 0;
 	for (size_t i = 0; i < len; i++)
 		snprintf(id + 2 * i, 3, "%02x", (unsigned char)note.bytes[begin + i]);
-	file_text_free(&note);
 	return len;
 }
 
@@ -146,17 +143,15 @@ uint64_t types_file_version(const char *path, const char *module)
 static const char *check_build_id(Elf *elf, const char *root, const char *module)
 {
 	const Elf_Data *note = read_section(find_section(elf, BUILD_ID), NOTE_MAX);
-	struct file_text loaded = {};
-	const char *wrong = NULL;
+	FILE_TEXT loaded = {};
 
 	if (!note || !note->d_size)
-		wrong = "it has no build id, or is not all there";
-	else if (!read_note(&loaded, root, module))
-		wrong = "the loaded module has no build id in /sys/module/MODULE/notes";
-	else if (note->d_size != loaded.len || memcmp(note->d_buf, loaded.bytes, loaded.len) != 0)
-		wrong = "its build id is not that of the loaded module: it is another build";
-	file_text_free(&loaded);
-	return wrong;
+		return "it has no build id, or is not all there";
+	if (!read_note(&loaded, root, module))
+		return "the loaded module has no build id in /sys/module/MODULE/notes";
+	if (note->d_size != loaded.len || memcmp(note->d_buf, loaded.bytes, loaded.len) != 0)
+		return "its build id is not that of the loaded module: it is another build";
+	return NULL;
 }
 
 /* ---- the types ---- */
@@ -250,15 +245,11 @@ static bool is_header(const void *bytes, uint64_t size)
 /* libbpf reads types that are based on others from a file only. */
 static struct btf *new_split(const void *bytes, size_t size, struct btf *base)
 {
-	int fd = memfd_create("types", MFD_CLOEXEC);
-	struct btf *types = NULL;
+	OPEN_FILE fd = memfd_create("types", MFD_CLOEXEC);
 
-	if (fd < 0)
-		return NULL;
-	if (pwrite(fd, bytes, size, 0) == (ssize_t)size)
-		types = btf__parse_split(PATHF("/proc/self/fd/%d", fd), base);
-	close(fd);
-	return types;
+	return fd >= 0 && pwrite(fd, bytes, size, 0) == (ssize_t)size ?
+		       btf__parse_split(PATHF("/proc/self/fd/%d", fd), base) :
+		       NULL;
 }
 
 static const char *read_types(struct btf **types, Elf *elf)
@@ -287,22 +278,18 @@ struct btf *types_file_read(const char *path, const char *root, const char *modu
 {
 	struct btf *types = NULL;
 	Elf *elf = NULL;
-	int fd = -1;
+	OPEN_FILE fd = -1;
 	const char *wrong = open_file(&fd, root, path);
 
 	if (!wrong) {
 		elf_version(EV_CURRENT);
 		/* Not mapped: a file that is cut meanwhile would end the program. */
 		elf = elf_begin(fd, ELF_C_READ, NULL);
-		wrong = check_elf(elf);
+		wrong = check_elf(elf)                            ?:
+				check_build_id(elf, root, module) ?:
+								    read_types(&types, elf);
 	}
-	if (!wrong)
-		wrong = check_build_id(elf, root, module);
-	if (!wrong)
-		wrong = read_types(&types, elf);
 	elf_end(elf);
-	if (fd >= 0)
-		close(fd);
 	if (wrong)
 		snprintf(reason, size, "%s", wrong);
 	return types;

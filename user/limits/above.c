@@ -57,16 +57,14 @@ static void note_mounts(struct above_sums *a, const struct delta *d, const char 
 	uint64_t most[RPC_KINDS] = {};
 	int mounts = 0;
 
-	for (const struct nfs_mount *m = end->mounts; m < end->mounts + end->mount_count; m++) {
+	ARRAY_EACH(m, end->mounts, end->mount_count) {
 		if (strcmp(m->server, server) != 0)
 			continue;
 		only = mounts++ ? NULL : m;
 		a->lock_wait_ns += m->lock_waiters * d->ns;
 		if (m->lock_waiters)
 			snprintf(a->locked, sizeof(a->locked), "%s", m->mountpoint);
-		for (size_t i = 0; i < d->mount_calls_count; i++) {
-			const struct mount_delta *c = &d->mount_calls[i];
-
+		ARRAY_EACH(c, d->mount_calls, d->mount_calls_count) {
 			if (strcmp(c->now->server, server) != 0 ||
 			    strcmp(c->now->mountpoint, m->mountpoint) != 0)
 				continue;
@@ -91,7 +89,7 @@ void above_add(struct above_sums *a, const struct delta *d, const char *server)
 {
 	const struct calls *c = &d->end->calls;
 
-	for (const struct op_delta *o = d->ops; o < d->ops + d->op_count; o++) {
+	ARRAY_EACH(o, d->ops, d->op_count) {
 		struct op_sums *to;
 
 		if (strcmp(o->now->server, server) != 0)
@@ -101,7 +99,7 @@ void above_add(struct above_sums *a, const struct delta *d, const char *server)
 		to->ns += o->total.sum_ns;
 		to->bytes += o->received_bytes > o->sent_bytes ? o->received_bytes : o->sent_bytes;
 	}
-	for (const struct error_delta *e = d->errors; e < d->errors + d->error_count; e++)
+	ARRAY_EACH(e, d->errors, d->error_count)
 		if (!strcmp(e->now->server, server) && !strcmp(e->now->status, "NFS4ERR_DELAY"))
 			a->ops[op_of(e->now->op)].delayed += e->count;
 	note_mounts(a, d, server);
@@ -156,8 +154,7 @@ static bool judge_readahead(struct judgement *j)
 	    m->mountpoint, flight / 1024, window / 1024, set_bytes / 1024);
 	if (flight > SEVERAL * window)
 		say(j->to, " They are several: more of them would do the same.");
-	if (more > WINDOW_MAX)
-		more = WINDOW_MAX;
+	LOWER(more, WINDOW_MAX);
 	if (more <= set_bytes) {
 		say(j->to,
 		    " More would hurt: each file that is read takes as much memory, and other "

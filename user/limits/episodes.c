@@ -66,11 +66,11 @@ void episodes_free(struct episodes *e)
 static struct episode_watch *watch_get(struct episodes *e, const char *server,
 				       enum episode_kind kind)
 {
-	struct episode_watch *w;
+	struct episode_watch *w = ARRAY_FIND(x, e->watches, e->watch_count,
+					     x->kind == kind && !strcmp(x->server, server));
 
-	for (w = e->watches; w < e->watches + e->watch_count; w++)
-		if (w->kind == kind && !strcmp(w->server, server))
-			return w;
+	if (w)
+		return w;
 	w = ARRAY_APPEND(e->watches, e->watch_count);
 	if (w) {
 		snprintf(w->server, sizeof(w->server), "%s", server);
@@ -87,7 +87,7 @@ static struct traffic traffic_of(const struct episode_watch *w, const struct del
 	enum call_kind kind = w->kind == EPISODE_SAVE ? CALL_WRITE : CALL_READ;
 	struct traffic t = { .begin_ns = d->begin_ns, .ns = d->ns };
 
-	for (const struct op_delta *o = d->ops; o < d->ops + d->op_count; o++) {
+	ARRAY_EACH(o, d->ops, d->op_count) {
 		if (call_kind_of(o->now->op) != kind || strcmp(o->now->server, w->server) != 0)
 			continue;
 		t.bytes += kind == CALL_WRITE ? o->sent_bytes : o->received_bytes;
@@ -166,9 +166,7 @@ static int add_owners(struct episode_watch *w, const struct delta *d)
 
 	if (!snapshot_knows(&d->end->calls, RPC_FACT_OWNERS))
 		return 0;
-	for (size_t i = 0; i < d->owner_calls_count; i++) {
-		const struct owner_delta *o = &d->owner_calls[i];
-
+	ARRAY_EACH(o, d->owner_calls, d->owner_calls_count) {
 		if (!moved_bytes(w->kind, &o->sums) || strcmp(o->now->server, w->server) != 0)
 			continue;
 		to = snapshot_owner_calls(&w->owners, w->server, o->now->owner);
@@ -183,9 +181,7 @@ static void set_owner(struct episode *e, const struct episode_watch *w)
 {
 	uint64_t most = 0;
 
-	for (size_t i = 0; i < w->owners.owner_calls_count; i++) {
-		const struct owner_calls *o = &w->owners.owner_calls[i];
-
+	ARRAY_EACH(o, w->owners.owner_calls, w->owners.owner_calls_count) {
 		if (moved_bytes(w->kind, &o->sums) > most)
 			memcpy(e->owner, o->owner, sizeof(e->owner));
 		RAISE(most, moved_bytes(w->kind, &o->sums));
@@ -350,10 +346,10 @@ int episode_count_in(struct calls *c, const struct episode *e)
 	struct episode_stats *to;
 	size_t own = 0;
 
-	for (size_t i = 0; i < c->episode_count; i++) {
-		if (!strcmp(c->episodes[i].server, e->server) && !strcmp(c->episodes[i].kind, kind))
+	ARRAY_EACH(x, c->episodes, c->episode_count) {
+		if (!strcmp(x->server, e->server) && !strcmp(x->kind, kind))
 			server = e->server;
-		own += strcmp(c->episodes[i].server, LABEL_OTHER) != 0;
+		own += strcmp(x->server, LABEL_OTHER) != 0;
 	}
 	to = snapshot_episodes(c, own < EPISODE_SETS ? e->server : server, kind);
 	if (!to)

@@ -14,10 +14,8 @@ struct nfs_watch_entry {
 /* The entry of what lasts; NULL: nothing does. */
 static struct nfs_watch_entry *find(const struct nfs_watch *w, const char *server, int watch)
 {
-	for (size_t i = 0; i < w->count; i++)
-		if (w->entries[i].watch == watch && !strcmp(w->entries[i].span.server, server))
-			return &w->entries[i];
-	return NULL;
+	return ARRAY_FIND(x, w->entries, w->count,
+			  x->watch == watch && !strcmp(x->span.server, server));
 }
 
 static struct nfs_watch_entry *begin(struct nfs_watch *w, const char *server, int watch)
@@ -47,9 +45,7 @@ static void set_oldest(struct nfs_span *span, const struct snapshot *s)
 {
 	uint64_t oldest = 0;
 
-	for (size_t i = 0; i < s->calls.owner_calls_count; i++) {
-		const struct owner_calls *o = &s->calls.owner_calls[i];
-
+	ARRAY_EACH(o, s->calls.owner_calls, s->calls.owner_calls_count) {
 		if (o->oldest_ns <= oldest || strcmp(o->server, span->server) != 0)
 			continue;
 		oldest = o->oldest_ns;
@@ -62,9 +58,7 @@ static void set_waiter(struct nfs_span *span, const struct delta *d)
 {
 	uint64_t most = 0, waits;
 
-	for (size_t i = 0; i < d->owner_calls_count; i++) {
-		const struct owner_delta *o = &d->owner_calls[i];
-
+	ARRAY_EACH(o, d->owner_calls, d->owner_calls_count) {
 		if (strcmp(o->now->server, span->server) != 0)
 			continue;
 		waits = 0;
@@ -79,8 +73,7 @@ static void set_waiter(struct nfs_span *span, const struct delta *d)
 static void add_stalls(struct nfs_watch *w, const struct snapshot *s, nfs_span_handler *handle,
 		       void *context)
 {
-	for (size_t i = 0; i < s->calls.server_count; i++) {
-		const struct rpc_server_state *v = &s->calls.servers[i];
+	ARRAY_EACH(v, s->calls.servers, s->calls.server_count) {
 		struct nfs_watch_entry *e = find(w, v->server, WATCH_STALL);
 		int oldest = 0;
 
@@ -129,9 +122,7 @@ static void add_share(struct nfs_watch *w, const struct delta *d, const char *se
 static void add_saturation(struct nfs_watch *w, const struct delta *d, nfs_span_handler *handle,
 			   void *context)
 {
-	for (size_t i = 0; i < d->transport_count; i++) {
-		const struct transport_delta *t = &d->transports[i];
-
+	ARRAY_EACH(t, d->transports, d->transport_count) {
 		for (int l = 0; l < RPC_LIMITS; l++)
 			if (snapshot_knows(&d->end->calls, RPC_FACT_SATURATED + l))
 				add_share(w, d, t->now->server, l,

@@ -131,8 +131,7 @@ static void set_gain(struct judgement *j, double slots, double wanted, double ga
 	if (expected)
 		to->gain_expected =
 			larger(used / slots / (1 + growth_per_slot(j) * (used - slots)), 1);
-	if (to->gain_expected > to->gain_at_most)
-		to->gain_expected = to->gain_at_most;
+	LOWER(to->gain_expected, to->gain_at_most);
 }
 
 static void say_slots(struct judgement *j, double slots, double wanted, bool varied,
@@ -241,8 +240,7 @@ void judge_slots(struct judgement *j, enum bound limit)
 	if (!expected && judge_even(j, slots, what))
 		return;
 	wanted = power_of_two_above(wanted / share) * share;
-	if (wanted > most_slots(j->v, limit))
-		wanted = most_slots(j->v, limit);
+	LOWER(wanted, most_slots(j->v, limit));
 	set_gain(j, slots, wanted, gain, most, expected);
 	say_slots(j, slots, slots * gain, varied, what);
 	set_slots(j, limit, (uint32_t)(wanted + 0.999));

@@ -37,10 +37,7 @@ void limit_sums_free(struct limit_sums *h)
 
 const struct server_sums *server_sums_of(const struct limit_sums *h, const char *server)
 {
-	for (size_t i = 0; i < h->count; i++)
-		if (!strcmp(h->servers[i].server, server))
-			return &h->servers[i];
-	return NULL;
+	return ARRAY_FIND(x, h->servers, h->count, !strcmp(x->server, server));
 }
 
 static struct server_sums *server_get(struct limit_sums *h, const char *server)
@@ -64,7 +61,7 @@ enum call_kind call_kind_of(const char *op)
 
 static void add_ops(struct interval *n)
 {
-	for (const struct op_delta *o = n->d->ops; o < n->d->ops + n->d->op_count; o++) {
+	ARRAY_EACH(o, n->d->ops, n->d->op_count) {
 		enum call_kind of = call_kind_of(o->now->op);
 		struct load_sums *kind = &n->kinds[of];
 		uint64_t calls;
@@ -106,8 +103,7 @@ static void note_slots(struct server_sums *v, const struct rpc_transport_state *
 		v->slots_max = v->slot_transports = 0;
 	*waited = waits;
 	v->slot_transports++;
-	if (v->slots_max < t->slots_max)
-		v->slots_max = t->slots_max;
+	RAISE(v->slots_max, t->slots_max);
 }
 
 /* Whether the connection carries data, by one look: also if several replies queue on the way. */
@@ -130,8 +126,7 @@ static void add_paths(struct server_sums *v, const struct interval *n)
 	const struct delta *d = n->d;
 	bool known = snapshot_knows(&d->end->calls, RPC_FACT_REPLIES);
 
-	for (const struct transport_delta *t = d->transports;
-	     t < d->transports + d->transport_count; t++) {
+	ARRAY_EACH(t, d->transports, d->transport_count) {
 		const struct rpc_transport_state *now = t->now;
 		double bytes = (double)t->received_bytes, part = bytes / (double)n->received_bytes;
 		double ns = known ? (double)t->rtt_ns : part * (double)n->phase_ns[RPC_PHASE_RTT];
@@ -160,8 +155,7 @@ static void add_transports(struct server_sums *v, struct interval *n)
 	v->transports = 0;
 	v->slots_max = 0;
 	v->slot_transports = 0;
-	for (const struct transport_delta *t = d->transports;
-	     t < d->transports + d->transport_count; t++) {
+	ARRAY_EACH(t, d->transports, d->transport_count) {
 		if (strcmp(t->now->server, n->name) != 0)
 			continue;
 		n->replies += t->replies;
@@ -194,9 +188,7 @@ static const char *address_of(const struct interval *n, const char *wanted)
 	const struct calls *c = &n->d->end->calls;
 	const char *found = "";
 
-	for (size_t i = 0; i < c->transport_count; i++) {
-		const struct rpc_transport_state *t = &c->transports[i];
-
+	ARRAY_EACH(t, c->transports, c->transport_count) {
 		if (!t->alive || !*t->remote.address || strcmp(t->server, n->name) != 0)
 			continue;
 		found = t->remote.address;
@@ -279,8 +271,7 @@ static void leave_out_earlier(struct server_sums *v, struct interval *n)
 {
 	uint64_t ns = n->server->earlier_ns;
 
-	if (ns > n->phase_ns[RPC_PHASE_SETUP])
-		ns = n->phase_ns[RPC_PHASE_SETUP];
+	LOWER(ns, n->phase_ns[RPC_PHASE_SETUP]);
 	n->phase_ns[RPC_PHASE_SETUP] -= ns;
 	n->total_ns -= ns;
 	v->earlier_ns += ns;
@@ -298,12 +289,10 @@ static void note_server(struct server_sums *v, struct interval *n)
 	}
 	v->oldest_ns = 0;
 	for (int q = 0; q < RPC_QUEUES; q++)
-		if (v->oldest_ns < s->oldest_ns[q])
-			v->oldest_ns = s->oldest_ns[q];
+		RAISE(v->oldest_ns, s->oldest_ns[q]);
 	v->unknown |= end->unknown;
-	v->kerberos = false;
-	for (size_t i = 0; i < end->mount_count; i++)
-		v->kerberos |= end->mounts[i].kerberos && !strcmp(end->mounts[i].server, n->name);
+	v->kerberos = ARRAY_FIND(m, end->mounts, end->mount_count,
+				 m->kerberos && !strcmp(m->server, n->name));
 	memcpy(v->slots_wanted, end->slots_wanted, sizeof(v->slots_wanted));
 }
 
@@ -315,8 +304,7 @@ static void add_queue(struct slot_queue *q, const struct depth_histogram *depth,
 
 	q->joined += joined;
 	q->depth += depth->sum;
-	if (q->peak < peak)
-		q->peak = peak;
+	RAISE(q->peak, peak);
 	q->full |= full;
 	if ((joined >= SOME_CALLS || full) && q->most < mean)
 		q->most = mean;
@@ -342,7 +330,7 @@ static void add_queued(struct server_sums *v, const struct interval *n)
 	uint64_t queued = n->phase_ns[RPC_PHASE_SLOT] + n->phase_ns[RPC_PHASE_SESSION];
 	const uint64_t *waited = n->saturated_ns, full = n->ns - n->ns / 20;
 
-	for (const enum rpc_limit *l = limits; l < limits + COUNT(limits); l++)
+	ARRAY_EACH(l, limits, COUNT(limits))
 		add_queue(&v->waits.queue[*l], &n->server->depth[*l], n->server->now->depth_max[*l],
 			  waited[*l] >= full);
 	add_gaps(&v->waits, &n->server->gaps,
@@ -368,7 +356,7 @@ static uint64_t timed_out(const struct interval *n)
 
 	if (!n->phase_ns[RPC_PHASE_RESEND])
 		return 0;
-	for (const struct error_delta *e = n->d->errors; e < n->d->errors + n->d->error_count; e++)
+	ARRAY_EACH(e, n->d->errors, n->d->error_count)
 		if (!strcmp(e->now->server, n->name) &&
 		    (!strcmp(e->now->status, "EIO") || !strcmp(e->now->status, "ETIMEDOUT")))
 			count += e->count;
@@ -480,8 +468,7 @@ static void add_calls(struct server_sums *v, struct interval *n)
 	v->total_ns += n->total_ns;
 	for (int p = 0; p < RPC_PHASES; p++)
 		v->phase_ns[p] += n->phase_ns[p];
-	if (active.cpu_waiting_ns > n->ns)
-		active.cpu_waiting_ns = n->ns;
+	LOWER(active.cpu_waiting_ns, n->ns);
 	memcpy(active.saturated_ns, n->saturated_ns, sizeof(active.saturated_ns));
 	if (n->calls || v->oldest_ns) {
 		active.ns += slept_before(v, n);

@@ -176,8 +176,7 @@ static enum bound largest_part(struct judgement *j)
 	double setup = (double)v->phase_ns[RPC_PHASE_SETUP] - (double)v->credentials_ns;
 	enum bound largest = BOUND_SERVER;
 
-	if (setup < 0)
-		setup = 0;
+	RAISE(setup, 0);
 	j->time[BOUND_SEND] = (double)v->phase_ns[RPC_PHASE_SEND];
 	j->time[BOUND_DELAY] = (double)v->phase_ns[RPC_PHASE_DELAY];
 	j->time[BOUND_RESEND] = (double)v->phase_ns[RPC_PHASE_RESEND];

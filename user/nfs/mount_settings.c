@@ -2,10 +2,8 @@
 /* Connections and bytes of NFS mounts from mountstats, readahead and modules from sysfs, dirty pages from vmstat. */
 #include "nfs/mount_settings.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/file_text.h"
 #include "base/mountinfo.h"
@@ -48,10 +46,9 @@ static void take_stats(struct mount_settings *m, const struct calls *c, struct s
 {
 	struct mountstats_place place = {};
 	struct mount_setting *here = NULL;
+	struct span line;
 
-	while (span_left(text)) {
-		struct span line = span_take_line(&text);
-
+	while (span_next_line(&text, &line)) {
 		if (mountstats_is_head(&place, line)) {
 			here = find_setting(m, c, line);
 			/* What is mounted over it comes later. */
@@ -98,15 +95,14 @@ static void read_readahead(struct mount_setting *mount, const char *root)
 						       (unsigned int)(mount->device >> 32),
 						       (unsigned int)mount->device),
 						 text, sizeof(text)) &&
-				 span_number((struct span){ text, text + strlen(text) },
-					     UINT64_MAX >> 10, &kilobytes);
+				 span_number(span_of(text), UINT64_MAX >> 10, &kilobytes);
 	if (mount->readahead_known)
 		mount->readahead_bytes = kilobytes << 10;
 }
 
 static void compare_all(struct mount_settings *m, const struct mount_setting *before, size_t count)
 {
-	for (struct mount_setting *now = m->mounts; now < m->mounts + m->count; now++) {
+	ARRAY_EACH(now, m->mounts, m->count) {
 		const struct mount_setting none = {};
 
 		compare(now, ARRAY_FIND(x, before, count, x->device == now->device) ?: &none);
@@ -117,7 +113,7 @@ static int read_mounts(struct mount_settings *m, const char *root, const struct 
 {
 	struct mount_setting *before = m->mounts;
 	size_t count = m->count;
-	struct file_text text;
+	FILE_TEXT text = {};
 
 	m->mounts = calloc(c->mount_count, sizeof(*m->mounts));
 	m->count = m->mounts ? c->mount_count : 0;
@@ -126,10 +122,9 @@ static int read_mounts(struct mount_settings *m, const char *root, const struct 
 	if (file_text_read(&text, PATHF("%s/proc/1/mountstats", root), FILE_MAX))
 		file_text_read(&text, PATHF("%s/proc/self/mountstats", root), FILE_MAX);
 	if (m->mounts)
-		take_stats(m, c, (struct span){ text.bytes, text.bytes + text.len });
+		take_stats(m, c, file_text_span(&text));
 	compare_all(m, before, count);
 	free(before);
-	file_text_free(&text);
 	return m->mounts ? 0 : -ENOMEM;
 }
 
@@ -208,7 +203,7 @@ static uint64_t count_calls(const struct calls *c, enum rpc_kind kind)
 {
 	uint64_t calls = 0;
 
-	for (const struct rpc_op *o = c->ops; o < c->ops + c->op_count; o++)
+	ARRAY_EACH(o, c->ops, c->op_count)
 		if (rpc_kind_of(o->op) == kind)
 			calls += time_histogram_count(&o->total);
 	return calls;

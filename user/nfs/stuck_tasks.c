@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/file_text.h"
 #include "stuck.h"
 #include "stuck_tasks.skel.h"
 
@@ -50,17 +51,14 @@ static bool has_calls(const struct calls *c, const struct rpc_server_state *v, u
 	*oldest_ns = 0;
 	for (int q = 0; q < RPC_QUEUES; q++)
 		RAISE(*oldest_ns, v->oldest_ns[q]);
-	for (size_t i = 0; i < c->transport_count && !has; i++)
-		has = c->transports[i].slots_in_flight &&
-		      !strcmp(c->transports[i].server, v->server);
-	return has || *oldest_ns;
+	return has || *oldest_ns ||
+	       ARRAY_FIND(t, c->transports, c->transport_count,
+			  t->slots_in_flight && !strcmp(t->server, v->server));
 }
 
 int stuck_tasks_watch(struct stuck_tasks *t, const struct snapshot *s)
 {
-	const struct rpc_server_state *end = s->calls.servers + s->calls.server_count;
-
-	for (const struct rpc_server_state *v = s->calls.servers; v < end; v++) {
+	ARRAY_EACH(v, s->calls.servers, s->calls.server_count) {
 		struct stuck_server *w = find_server(t, v->server);
 		uint64_t oldest_ns;
 
@@ -100,7 +98,7 @@ static bool is_explained(const struct stuck_tasks *t, const struct stuck_task *t
 	if (mount && !find_server(t, mount->server))
 		mount = NULL;
 	*since_ns = task->since_ns;
-	for (const struct stuck_server *w = t->servers; w < t->servers + t->server_count; w++) {
+	ARRAY_EACH(w, t->servers, t->server_count) {
 		if (mount && strcmp(mount->server, w->server) != 0)
 			continue;
 		explained |= w->explains;
@@ -217,8 +215,8 @@ int stuck_tasks_take(struct stuck_tasks *t, const struct snapshot *s, struct spa
 		if (!take_numbers(&task, span_take_line(&text), s->time_ns))
 			continue;
 		stack = take_stack(&task, &text);
-		for (size_t i = 0; i < s->calls.mount_count && task.device; i++)
-			task.client |= s->calls.mounts[i].device == task.device;
+		task.client |= task.device && ARRAY_FIND(m, s->calls.mounts, s->calls.mount_count,
+							 m->device == task.device);
 		/* That is asleep since then. */
 		same = ARRAY_FIND(x, before, count,
 				  x->pid == task.pid && x->began == task.began &&
@@ -251,7 +249,7 @@ int stuck_tasks_count(const struct stuck_tasks *t, struct snapshot *s)
 	for (int rpc = 0; rpc < 2; rpc++)
 		if (!snapshot_stuck(&s->calls, "", rpc))
 			return -ENOMEM;
-	for (const struct stuck_task *task = t->tasks; task < t->tasks + t->count; task++) {
+	ARRAY_EACH(task, t->tasks, t->count) {
 		const struct nfs_mount *mount = mount_of(&s->calls, task->device);
 		bool rpc = is_explained(t, task, mount, &since_ns);
 
@@ -294,7 +292,7 @@ static bool load(struct stuck_tasks *t, const struct log *log)
 static char *read_text(struct stuck_tasks_bpf *bpf, uint64_t least_asleep_ns, size_t *len)
 {
 	char *text = malloc(TEXT_MAX);
-	int fd = bpf_iter_create(bpf_link__fd(bpf->links.stuck_tasks));
+	OPEN_FILE fd = bpf_iter_create(bpf_link__fd(bpf->links.stuck_tasks));
 	ssize_t n = 0;
 
 	*len = 0;
@@ -303,8 +301,6 @@ static char *read_text(struct stuck_tasks_bpf *bpf, uint64_t least_asleep_ns, si
 	while (text && fd >= 0 && *len < TEXT_MAX &&
 	       (n = read(fd, text + *len, TEXT_MAX - *len)) > 0)
 		*len += (size_t)n;
-	if (fd >= 0)
-		close(fd);
 	if (fd >= 0 && n >= 0)
 		return text;
 	free(text);
@@ -368,7 +364,7 @@ void lock_waiters_add(struct stuck_tasks *t, const struct log *log, struct snaps
 		return;
 	if (s->time_ns >= t->due_ns && look(t, s, 0, NULL, NULL))
 		log_warn(log, "no memory to look for tasks that wait for a file's lock");
-	for (const struct stuck_task *task = t->tasks; task < t->tasks + t->count; task++) {
+	ARRAY_EACH(task, t->tasks, t->count) {
 		const struct nfs_mount *mount = mount_of(&s->calls, task->device);
 
 		if (task->waits_for_lock && mount)

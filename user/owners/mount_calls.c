@@ -4,7 +4,6 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "owners/owner.h"
 
 /* How often to look for the mount of a client. A mount has calls before it is there, then the mounts change. */
 #define LOOKS 2
@@ -197,7 +196,7 @@ static struct owner_calls *owner_totals(struct mount_calls_state *m, const char 
 /* Another owner of the client may be known: then its mount is. */
 static void learn(const struct mount_calls_state *m, struct seen_client *seen)
 {
-	for (const struct seen_client *c = m->seen; c < m->seen + m->seen_count; c++) {
+	ARRAY_EACH(c, m->seen, m->seen_count) {
 		if (c == seen || c->own.client_id != seen->own.client_id)
 			continue;
 		seen->looks = c->looks;
@@ -212,8 +211,7 @@ static int see_clients(struct mount_calls_state *m, const struct client_list *cl
 	struct seen_client *seen;
 	int wanted = 0;
 
-	for (const struct client_calls *c = clients->list; c < clients->list + clients->count;
-	     c++) {
+	ARRAY_EACH(c, clients->list, clients->count) {
 		if (c->oldest_ns)
 			continue;
 		seen = ARRAY_FIND(x, m->seen, m->seen_count, x->own.id == c->id);

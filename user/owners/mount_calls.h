@@ -68,3 +68,14 @@ int mount_calls_add(struct mount_calls_state *m, const struct client_list *clien
 
 /* The mount point of the client with this number; NULL: it is not known. */
 const char *mount_calls_point(const struct mount_calls_state *m, uint32_t client);
+
+/* ---- owner.c: the name of an owner of calls ---- */
+
+/* Who is nobody's: kernel threads, and calls whose process is not known. */
+#define OWNER_KERNEL "kernel"
+
+/* Writes to @label, of LABEL_SIZE bytes, whose control group it is: "slurm:4711", "pod:NAMESPACE/NAME" (the UID where
+ * the node does not have the name), "unit:NAME.service", "user:1000"; of another group the first two names of its path,
+ * "group:docker/4f..."; of the root "kernel". @names: of its path, from its own upwards, "" above the highest one. To
+ * choose a name, one must be able to make groups outside of user.slice, jobs and pods. */
+void owner_name(char *label, const char *const *names, size_t count);

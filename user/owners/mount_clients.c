@@ -66,9 +66,8 @@ int mount_clients_read(const char *process, uint32_t **clients, size_t *count)
 	*count = 0;
 	if (!bpf)
 		return -errno;
-	err = mount_clients_bpf__attach(bpf);
-	if (!err)
-		err = file_text_read(&text, PATHF("%s/mountstats", process), FILE_MAX);
+	err = mount_clients_bpf__attach(bpf) ?:
+		      file_text_read(&text, PATHF("%s/mountstats", process), FILE_MAX);
 	file_text_free(&text);
 	if (!err)
 		err = take(bpf_map__fd(bpf->maps.clients), clients, count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "owners/owner.h"
+#include "owners/mount_calls.h"
 
 #include "base/cgroup.h"
 #include "base/span.h"
@@ -7,7 +7,7 @@
 /* The unit of a path: its first service or scope, as systemd names them. */
 static bool find_unit(char *name, size_t size, const char *path)
 {
-	struct span rest = { path, path + strlen(path) }, part;
+	struct span rest = span_of(path), part;
 
 	while (span_take(&rest, "/")) {
 		part = span_take_until(&rest, "/");
@@ -21,7 +21,7 @@ static bool find_unit(char *name, size_t size, const char *path)
 
 static bool find_user(char *name, size_t size, const char *path)
 {
-	struct span rest = { path, path + strlen(path) };
+	struct span rest = span_of(path);
 	uint64_t user;
 
 	if (!span_take(&rest, "/user.slice"))

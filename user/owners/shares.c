@@ -6,7 +6,6 @@
 
 #include "base/array.h"
 #include "kernel/kernel_types.h"
-#include "owners/owner.h"
 
 static int fill(const struct bpf_map *queue, uint32_t count)
 {

@@ -117,8 +117,7 @@ int event_reader_add(struct history *h, const char *text, size_t len)
 	struct line l;
 	int err;
 
-	while (span_left(rest)) {
-		line = span_take_line(&rest);
+	while (span_next_line(&rest, &line)) {
 		if (!span_left(line))
 			continue;
 		if (!read_line(&l, line)) {

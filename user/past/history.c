@@ -359,11 +359,9 @@ static int compare_clocks(const void *left, const void *right)
 	const struct past_event *a = *(const struct past_event *const *)left;
 	const struct past_event *b = *(const struct past_event *const *)right;
 
-	if (a->boot_number != b->boot_number)
-		return a->boot_number < b->boot_number ? -1 : 1;
-	if (isnan(a->monotonic) || isnan(b->monotonic))
-		return isnan(a->monotonic) - isnan(b->monotonic);
-	return (a->monotonic > b->monotonic) - (a->monotonic < b->monotonic);
+	return ORDER(a->boot_number, b->boot_number)                 ?:
+		       !!isnan(a->monotonic) - !!isnan(b->monotonic) ?:
+		       ORDER(a->monotonic, b->monotonic);
 }
 
 /* Whether @e, which a run has replayed, is what an earlier run has reported. */
@@ -403,12 +401,7 @@ static int hide_replayed(struct history *h)
 	return 0;
 }
 
-static int compare_times(const void *left, const void *right)
-{
-	const struct past_event *a = left, *b = right;
-
-	return (a->time > b->time) - (a->time < b->time);
-}
+COMPARE_BY(compare_times, struct past_event, time)
 
 /* A link's failure, an Xid 74 or 149, and what other GPUs report of their ends within a second, Xid 45 included, is one
  * event: the root. A graver one stands alone. */
@@ -460,20 +453,7 @@ int history_digest(struct history *h, const struct history_now *now)
 
 /* ---- two observers of the same past: where one did not watch, the other one counts ---- */
 
-static bool in_gap(const struct past_gap *gaps, size_t count, double time)
-{
-	for (size_t i = 0; i < count; i++)
-		if (time >= gaps[i].from && time <= gaps[i].to)
-			return true;
-	return false;
-}
-
-static int earlier_gap(const void *left, const void *right)
-{
-	const struct past_gap *a = left, *b = right;
-
-	return (a->from > b->from) - (a->from < b->from);
-}
+COMPARE_BY(earlier_gap, struct past_gap, from)
 
 int history_join(struct history *h, const struct history *other, double from, double to)
 {
@@ -485,7 +465,7 @@ int history_join(struct history *h, const struct history *other, double from, do
 	for (size_t i = 0; i < other->count && !err; i++) {
 		struct past_event e = other->events[i];
 
-		if (!in_gap(old.gaps, old.gap_count, e.time))
+		if (!ARRAY_FIND(x, old.gaps, old.gap_count, e.time >= x->from && e.time <= x->to))
 			continue;
 		if (e.seconds > 0)
 			e.end = e.time + e.seconds;

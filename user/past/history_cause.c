@@ -48,21 +48,16 @@ static const char *const grades[] = { "info", "unknown", "warning", "fatal" };
 /* The row of the event; NULL: of an unknown kind. */
 static const __typeof__(kinds[0]) *find_kind(const struct past_event *e)
 {
-	for (size_t i = 0; i < COUNT(kinds); i++)
-		if (span_is(e->kind, kinds[i].kind) &&
-		    (!kinds[i].name || span_is(e->name, kinds[i].name)))
-			return &kinds[i];
-	return NULL;
+	return ARRAY_FIND(x, kinds, COUNT(kinds),
+			  span_is(e->kind, x->kind) && (!x->name || span_is(e->name, x->name)));
 }
 
 const char *past_grade(const struct past_event *e)
 {
 	const __typeof__(kinds[0]) *kind = find_kind(e);
+	const char *const *grade = ARRAY_FIND(g, grades, GRADES, span_is(e->severity, *g));
 
-	for (size_t i = 0; i < GRADES; i++)
-		if (span_is(e->severity, grades[i]))
-			return grades[i];
-	return kind ? kind->grade : "unknown";
+	return grade ? *grade : kind ? kind->grade : "unknown";
 }
 
 bool past_in_window(const struct past_event *e, double since, double until)
@@ -148,9 +143,7 @@ static bool is_graver(const struct candidate *a, const struct candidate *b)
 {
 	if (!b->event || a->grade != b->grade)
 		return !b->event || a->grade > b->grade;
-	if (a->owner != b->owner)
-		return a->owner == OWNER_JOB;
-	return a->event->time < b->event->time;
+	return a->owner != b->owner ? a->owner == OWNER_JOB : a->event->time < b->event->time;
 }
 
 const struct past_event *history_cause(const struct history *h, const char *job, double since,
@@ -158,7 +151,7 @@ const struct past_event *history_cause(const struct history *h, const char *job,
 {
 	struct candidate worst = {}, c;
 
-	for (const struct past_event *e = h->events; e < h->events + h->count; e++) {
+	ARRAY_EACH(e, h->events, h->count) {
 		const __typeof__(kinds[0]) *kind = find_kind(e);
 
 		if (e->hidden || !kind || !kind->cause || !past_in_window(e, since, until))

@@ -54,25 +54,22 @@ static enum lockdown lockdown(const char *root)
 static void find_module(char *found, size_t size, const char *folder)
 {
 	struct span rest, line, path, name;
-	struct file_text list;
+	FILE_TEXT list = {};
 
-	if (file_text_read(&list, PATHF("%s/modules.dep", folder), MODULE_MAX))
-		return;
-	rest = (struct span){ list.bytes, list.bytes + list.len };
-	while (span_left(rest) && !*found) {
-		line = span_take_line(&rest);
+	file_text_read(&list, PATHF("%s/modules.dep", folder), MODULE_MAX);
+	rest = file_text_span(&list);
+	while (span_next_line(&rest, &line) && !*found) {
 		path = name = span_take_until(&line, ":");
 		if (span_take_through(&name, "/sunrpc.ko"))
 			span_copy(path, found, size);
 	}
-	file_text_free(&list);
 }
 
 /* The section .modinfo holds strings NAME=VALUE, each with its NUL. */
 static void read_srcversion(char *version, size_t size, const char *path)
 {
 	const char key[] = "\0srcversion=";
-	struct file_text module;
+	FILE_TEXT module = {};
 	const char *at;
 
 	if (file_text_read(&module, path, MODULE_MAX))
@@ -80,7 +77,6 @@ static void read_srcversion(char *version, size_t size, const char *path)
 	at = memmem(module.bytes, module.len, key, sizeof(key) - 1);
 	if (at)
 		snprintf(version, size, "%s", at + sizeof(key) - 1);
-	file_text_free(&module);
 }
 
 void rpc_offer_look_on_disk(struct rpc_offer *f, const char *root, const char *release)

@@ -4,7 +4,6 @@
  * NFS. Then, once nfs is unloaded, sunrpc can also be unloaded. */
 #include "rpc/rpc_observer.h"
 
-#include <dirent.h>
 #include <malloc.h>
 
 #include "base/clock.h"
@@ -105,16 +104,15 @@ void rpc_observer_free(struct rpc_observer *o)
 /* Whether another module uses sunrpc. */
 static bool is_used(void)
 {
-	DIR *folder = opendir(HOLDERS);
-	struct dirent *entry;
-	bool used = false;
+	OPEN_FOLDER *folder = opendir(HOLDERS);
+	const char *name;
 
 	if (!folder)
 		return true; /* unknown */
-	while (!used && (entry = readdir(folder)))
-		used = entry->d_name[0] != '.';
-	closedir(folder);
-	return used;
+	while ((name = folder_next(folder)))
+		if (*name != '.')
+			return true;
+	return false;
 }
 
 /* Whether hooks can be attached now; if not, *@reason is why. */
@@ -188,10 +186,9 @@ static bool try_best(struct rpc_observer *o)
 {
 	unsigned int left = o->options.sources & ~o->tried;
 	struct source_setup setup;
-	enum rpc_source source;
 	struct rpc_offer offer;
+	enum rpc_source source = choose(o, &offer, left);
 
-	source = choose(o, &offer, left);
 	if (!source)
 		return false;
 	log_refused_types(o, &offer, left);
@@ -499,10 +496,7 @@ int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 	s->calls.unknown = ops ? 0 : o->past.calls.unknown;
 	if (!err && ops)
 		err = ops->read(o->source_state, s, &clients);
-	if (!err)
-		err = nfs_mounts_add(&o->mounts, "", s);
-	if (!err)
-		err = add_mount_calls(o, &clients, s);
+	err = err ?: nfs_mounts_add(&o->mounts, "", s) ?: add_mount_calls(o, &clients, s);
 	free(clients.list);
 	/* The source btf finds connections itself. */
 	if (!err && ops && o->source != RPC_SOURCE_BTF)

@@ -118,12 +118,7 @@ struct ordered_error {
 	struct rpc_error_count value;
 };
 
-static int by_order(const void *a, const void *b)
-{
-	const struct ordered_error *x = a, *y = b;
-
-	return x->value.order < y->value.order ? -1 : x->value.order > y->value.order;
-}
+COMPARE_BY(by_order, struct ordered_error, value.order)
 
 /* Adds the errors of the first @count series, in the order in which they were first seen. */
 static int read_errors(int fd, uint32_t count, const struct rpc_names *names, struct calls *c)
@@ -184,7 +179,7 @@ int rpc_series_read(struct rpc_series_reader *r, const struct bpf_map *map,
 
 void rpc_series_complete(struct snapshot *s)
 {
-	for (struct rpc_op *op = s->calls.ops; op < s->calls.ops + s->calls.op_count; op++) {
+	ARRAY_EACH(op, s->calls.ops, s->calls.op_count) {
 		uint64_t calls = time_histogram_count(&op->total), count;
 
 		for (int p = 0; p < RPC_PHASES; p++) {

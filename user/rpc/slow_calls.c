@@ -116,8 +116,7 @@ static const struct nfs_mount *only_mount(const struct snapshot *s, const char *
 
 void slow_calls_find_mounts(struct snapshot *s, const struct mount_calls_state *mounts)
 {
-	for (size_t i = 0; i < s->calls.slow_count; i++) {
-		struct slow_call *c = &s->calls.slow[i];
+	ARRAY_EACH(c, s->calls.slow, s->calls.slow_count) {
 		const struct nfs_mount *only = only_mount(s, c->server);
 		const char *point = only ? only->mountpoint : mount_calls_point(mounts, c->client);
 

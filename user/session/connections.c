@@ -12,12 +12,7 @@
 /* ... unless the connection has less than half of the others' calls. */
 #define FEW_REPLIES 5
 
-static int by_time(const void *a, const void *b)
-{
-	const struct connection *x = a, *y = b;
-
-	return (x->mean_ns > y->mean_ns) - (x->mean_ns < y->mean_ns);
-}
+COMPARE_BY(by_time, struct connection, mean_ns)
 
 /* Sorts the connections by time. Returns the lower median of those with replies, or NULL. */
 static const struct connection *find_median(struct connections *c)
@@ -47,9 +42,7 @@ struct connections connections_of(const struct delta *d, const char *server)
 	struct connection *added;
 	uint64_t replies = 0;
 
-	for (size_t i = 0; i < d->transport_count; i++) {
-		const struct transport_delta *t = &d->transports[i];
-
+	ARRAY_EACH(t, d->transports, d->transport_count) {
 		if (strcmp(t->now->server, server) != 0 || !*t->now->remote.address)
 			continue;
 		added = ARRAY_APPEND(c.list, c.count);

@@ -27,9 +27,8 @@ static bool has_mount(const struct session *t, const char *server)
 	const struct snapshot *both[] = { &t->first, &t->last };
 
 	for (size_t b = 0; b < 2; b++)
-		for (size_t i = 0; i < both[b]->calls.mount_count; i++)
-			if (!strcmp(both[b]->calls.mounts[i].server, server) &&
-			    matches(t->filter.mount, both[b]->calls.mounts[i].mountpoint))
+		ARRAY_EACH(m, both[b]->calls.mounts, both[b]->calls.mount_count)
+			if (!strcmp(m->server, server) && matches(t->filter.mount, m->mountpoint))
 				return true;
 	return false;
 }
@@ -121,10 +120,7 @@ static bool is_expected(const char *status)
 {
 	static const char *const expected[] = { "ENOENT", "EEXIST", "ENOTEMPTY", "EACCES" };
 
-	for (size_t i = 0; i < COUNT(expected); i++)
-		if (!strcmp(expected[i], status))
-			return true;
-	return false;
+	return ARRAY_FIND(x, expected, COUNT(expected), !strcmp(*x, status));
 }
 
 static void fill_points(struct session *t)
@@ -273,7 +269,7 @@ static void find_faults(struct session *t)
 	const struct delta *d = &t->interval;
 	struct session_event *e;
 
-	for (const struct fault_delta *f = d->faults; f < d->faults + d->fault_count; f++) {
+	ARRAY_EACH(f, d->faults, d->fault_count) {
 		if (!f->count)
 			continue;
 		e = add_event(t, SESSION_FAULT, f->now->last, f->now->device, f->count);
@@ -281,9 +277,7 @@ static void find_faults(struct session *t)
 		e->nvswitch = f->now->nvswitch;
 		snprintf(e->what, sizeof(e->what), "%s", f->now->severity);
 	}
-	for (size_t i = 0; i < d->kernel_event_count; i++) {
-		const struct kernel_event_delta *k = &d->kernel_events[i];
-
+	ARRAY_EACH(k, d->kernel_events, d->kernel_event_count) {
 		if (!k->count)
 			continue;
 		e = add_event(t, SESSION_KERNEL_EVENT, k->now->last, k->now->device, k->count);
@@ -388,12 +382,7 @@ int session_add(struct session *t, struct snapshot *s)
 	return err;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct session_event *x = a, *y = b;
-
-	return (x->time > y->time) - (x->time < y->time);
-}
+COMPARE_BY(by_time, struct session_event, time)
 
 int session_end(struct session *t)
 {
@@ -428,7 +417,7 @@ size_t session_open_before(const struct session *t)
 {
 	size_t open = 0;
 
-	for (const struct known_fault *f = t->faults; f < t->faults + t->fault_count; f++)
+	ARRAY_EACH(f, t->faults, t->fault_count)
 		open += f->standing == STANDING_OPEN &&
 			(f->first > 0 ? f->first : f->last) < t->first.wall;
 	return open;

@@ -2,14 +2,10 @@
 /* The families about calls: distributions by server, sums by op, and with more detail both by op. */
 #include "sinks/metrics_writer.h"
 
-static void write_times(struct metrics_writer *w, const struct metric_label *labels, size_t count,
-			const struct time_histogram *h)
-{
-	char number[NUMBER_SIZE];
-
-	write_histogram(w, labels, count, h->bucket, TIME_OVERFLOW, TIME_SHIFT,
-			format_nanoseconds(number, h->sum_ns));
-}
+/* Writes a histogram of times, with the labels. */
+#define TIMES(w, number, h, ...)                                    \
+	HISTOGRAM_SAMPLE(w, (h)->bucket, TIME_OVERFLOW, TIME_SHIFT, \
+			 format_nanoseconds(number, (h)->sum_ns), __VA_ARGS__)
 
 /* The ops of a server: @first and those behind it. */
 static void write_kinds(struct metrics_writer *w, const struct snapshot *s,
@@ -17,6 +13,7 @@ static void write_kinds(struct metrics_writer *w, const struct snapshot *s,
 {
 	struct time_histogram sums[RPC_KINDS] = {};
 	bool met[RPC_KINDS] = {};
+	char number[NUMBER_SIZE];
 
 	for (const struct rpc_op *o = first; o < s->calls.ops + s->calls.op_count; o++) {
 		enum rpc_kind kind = rpc_kind_of(o->op);
@@ -26,30 +23,25 @@ static void write_kinds(struct metrics_writer *w, const struct snapshot *s,
 		met[kind] = true;
 		time_histogram_add(&sums[kind], &o->total);
 	}
-	for (int k = 0; k < RPC_KINDS; k++) {
-		const struct metric_label labels[] = { { "server", first->server },
-						       { "kind", rpc_kind_names[k] } };
-
+	for (int k = 0; k < RPC_KINDS; k++)
 		if (met[k])
-			write_times(w, labels, COUNT(labels), &sums[k]);
-	}
+			TIMES(w, number, &sums[k], { "server", first->server },
+			      { "kind", rpc_kind_names[k] });
 }
 
 static void write_phases(struct metrics_writer *w, const struct snapshot *s,
 			 const struct rpc_op *first)
 {
 	struct time_histogram sums[RPC_PHASES] = {};
+	char number[NUMBER_SIZE];
 
 	for (const struct rpc_op *o = first; o < s->calls.ops + s->calls.op_count; o++)
 		for (int p = 0; p < RPC_PHASES && !strcmp(o->server, first->server); p++)
 			time_histogram_add(&sums[p], &o->phase[p]);
-	for (int p = 0; p < RPC_PHASES; p++) {
-		const struct metric_label labels[] = { { "server", first->server },
-						       { "phase", rpc_phase_names[p] } };
-
+	for (int p = 0; p < RPC_PHASES; p++)
 		if (snapshot_knows(&s->calls, RPC_FACT_PHASE + p))
-			write_times(w, labels, COUNT(labels), &sums[p]);
-	}
+			TIMES(w, number, &sums[p], { "server", first->server },
+			      { "phase", rpc_phase_names[p] });
 }
 
 static bool is_first_of_server(const struct snapshot *s, const struct rpc_op *o)
@@ -63,21 +55,18 @@ static bool is_first_of_server(const struct snapshot *s, const struct rpc_op *o)
 
 static void write_servers(struct metrics_writer *w, const struct snapshot *s)
 {
-	const struct rpc_op *end = s->calls.ops + s->calls.op_count;
-
 	write_family(w, METRIC_RPC_SECONDS);
-	for (const struct rpc_op *o = s->calls.ops; o < end; o++)
+	ARRAY_EACH(o, s->calls.ops, s->calls.op_count)
 		if (is_first_of_server(s, o))
 			write_kinds(w, s, o);
 	write_family(w, METRIC_RPC_PHASE_SECONDS);
-	for (const struct rpc_op *o = s->calls.ops; o < end; o++)
+	ARRAY_EACH(o, s->calls.ops, s->calls.op_count)
 		if (is_first_of_server(s, o))
 			write_phases(w, s, o);
 }
 
 static void write_op_sums(struct metrics_writer *w, const struct snapshot *s)
 {
-	const struct rpc_op *end = s->calls.ops + s->calls.op_count;
 	char number[NUMBER_SIZE];
 
 	EACH(RPC_OP_CALLS, s->calls.ops, s->calls.op_count, true,
@@ -86,7 +75,7 @@ static void write_op_sums(struct metrics_writer *w, const struct snapshot *s)
 	EACH(RPC_OP_SECONDS, s->calls.ops, s->calls.op_count, true,
 	     format_nanoseconds(number, e->total.sum_ns), { "server", e->server }, { "op", e->op });
 	write_family(w, METRIC_RPC_OP_PHASE_SECONDS);
-	for (const struct rpc_op *o = s->calls.ops; o < end; o++)
+	ARRAY_EACH(o, s->calls.ops, s->calls.op_count)
 		for (int p = 0; p < RPC_PHASES; p++)
 			if (snapshot_knows(&s->calls, RPC_FACT_PHASE + p))
 				SAMPLE(w, format_nanoseconds(number, o->phase[p].sum_ns),
@@ -96,24 +85,17 @@ static void write_op_sums(struct metrics_writer *w, const struct snapshot *s)
 
 static void write_op_histograms(struct metrics_writer *w, const struct snapshot *s)
 {
-	const struct rpc_op *end = s->calls.ops + s->calls.op_count;
+	char number[NUMBER_SIZE];
 
 	write_family(w, METRIC_RPC_OP_DURATION_SECONDS);
-	for (const struct rpc_op *o = s->calls.ops; o < end; o++) {
-		const struct metric_label labels[] = { { "server", o->server }, { "op", o->op } };
-
-		write_times(w, labels, COUNT(labels), &o->total);
-	}
+	ARRAY_EACH(o, s->calls.ops, s->calls.op_count)
+		TIMES(w, number, &o->total, { "server", o->server }, { "op", o->op });
 	write_family(w, METRIC_RPC_OP_PHASE_DURATION_SECONDS);
-	for (const struct rpc_op *o = s->calls.ops; o < end; o++)
-		for (int p = 0; p < RPC_PHASES; p++) {
-			const struct metric_label labels[] = { { "server", o->server },
-							       { "op", o->op },
-							       { "phase", rpc_phase_names[p] } };
-
+	ARRAY_EACH(o, s->calls.ops, s->calls.op_count)
+		for (int p = 0; p < RPC_PHASES; p++)
 			if (snapshot_knows(&s->calls, RPC_FACT_PHASE + p))
-				write_times(w, labels, COUNT(labels), &o->phase[p]);
-		}
+				TIMES(w, number, &o->phase[p], { "server", o->server },
+				      { "op", o->op }, { "phase", rpc_phase_names[p] });
 }
 
 /* The source tracepoints has the bytes from mountstats, which does not show each mount. No call of
@@ -172,38 +154,22 @@ static void write_sums(struct metrics_writer *w, const struct sums_family *f,
 	}
 }
 
-static void write_mounts(struct metrics_writer *w, const struct calls *c)
-{
-	const struct mount_calls *end = c->mount_calls + c->mount_calls_count;
-
-	for (size_t f = 0; f < COUNT(mount_families); f++) {
-		write_family(w, mount_families[f].metric);
-		for (const struct mount_calls *m = c->mount_calls; m < end; m++) {
-			struct metric_label labels[] = { { "server", m->server },
-							 { "export", m->export },
-							 { "mountpoint", m->mountpoint },
-							 {} };
-
-			write_sums(w, &mount_families[f], labels, COUNT(labels), &m->sums);
-		}
+/* Writes @families of each entry @e of the list, whose labels stand before the family's. */
+#define SUMS(w, families, list, count, ...)                                 \
+	ARRAY_EACH(f, families, COUNT(families)) {                          \
+		write_family(w, f->metric);                                 \
+		ARRAY_EACH(e, list, count) {                                \
+			struct metric_label labels[] = { __VA_ARGS__, {} }; \
+			write_sums(w, f, labels, COUNT(labels), &e->sums);  \
+		}                                                           \
 	}
-}
 
 static void write_owners(struct metrics_writer *w, const struct calls *c)
 {
-	const struct owner_calls *end = c->owner_calls + c->owner_calls_count;
 	char number[NUMBER_SIZE];
 
-	for (size_t f = 0; f < COUNT(owner_families); f++) {
-		write_family(w, owner_families[f].metric);
-		for (const struct owner_calls *o = c->owner_calls; o < end; o++) {
-			struct metric_label labels[] = { { "server", o->server },
-							 { "owner", o->owner },
-							 {} };
-
-			write_sums(w, &owner_families[f], labels, COUNT(labels), &o->sums);
-		}
-	}
+	SUMS(w, owner_families, c->owner_calls, c->owner_calls_count, { "server", e->server },
+	     { "owner", e->owner })
 	EACH(NFS_OWNER_OLDEST_CALL_SECONDS, c->owner_calls, c->owner_calls_count, e->oldest_ns,
 	     format_nanoseconds(number, e->oldest_ns), { "server", e->server },
 	     { "owner", e->owner });
@@ -226,7 +192,9 @@ void call_metrics_write(struct metrics_writer *w, const struct snapshot *s)
 	     format_integer(number, e->count), { "server", e->server }, { "op", e->op },
 	     { "status", e->status });
 	if (snapshot_knows(&s->calls, RPC_FACT_MOUNTS))
-		write_mounts(w, &s->calls);
+		SUMS(w, mount_families, s->calls.mount_calls, s->calls.mount_calls_count,
+		     { "server", e->server }, { "export", e->export },
+		     { "mountpoint", e->mountpoint })
 	if (snapshot_knows(&s->calls, RPC_FACT_OWNERS))
 		write_owners(w, &s->calls);
 }

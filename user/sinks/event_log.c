@@ -51,12 +51,6 @@ uint64_t event_log_lost(const struct event_log *e)
 	return e->lost;
 }
 
-static void write_known(struct json *j, const char *name, const char *text)
-{
-	if (*text)
-		json_text(j, name, text);
-}
-
 /* Where the process runs. */
 static void write_cgroup(struct json *j, const struct event *event)
 {
@@ -68,9 +62,9 @@ static void write_cgroup(struct json *j, const struct event *event)
 		return;
 	cgroup_read(&c, text);
 	cgroup_find_job(&c, "");
-	write_known(j, "cgroup", c.path);
-	write_known(j, "job", c.job);
-	write_known(j, "pod", c.pod);
+	json_known(j, "cgroup", c.path);
+	json_known(j, "job", c.job);
+	json_known(j, "pod", c.pod);
 	if (*c.pod && cgroup_pod_name(&c, pod, sizeof(pod)))
 		json_text(j, "pod_name", pod);
 }
@@ -87,19 +81,19 @@ static char *make_line(const struct event *event, uint64_t incident, uint64_t re
 	json_time(&j, "time", event->time);
 	json_nanoseconds(&j, "monotonic_seconds", event->monotonic_ns);
 	json_text(&j, "kind", event->kind);
-	write_known(&j, *event->kind == 'x' || *event->kind == 'g' ? "gpu" : "device",
-		    event->device);
-	write_known(&j, "uuid", event->uuid);
+	json_known(&j, *event->kind == 'x' || *event->kind == 'g' ? "gpu" : "device",
+		   event->device);
+	json_known(&j, "uuid", event->uuid);
 	if (event->code)
 		json_unsigned(&j, event->kind, event->code);
-	write_known(&j, "name", event->name);
-	write_known(&j, "severity", event->severity);
-	write_known(&j, "action", event->action);
+	json_known(&j, "name", event->name);
+	json_known(&j, "severity", event->severity);
+	json_known(&j, "action", event->action);
 	if (event->pid >= 0)
 		json_signed(&j, "pid", event->pid);
-	write_known(&j, "comm", event->comm);
+	json_known(&j, "comm", event->comm);
 	write_cgroup(&j, event);
-	write_known(&j, "printed_by", event->printed_by);
+	json_known(&j, "printed_by", event->printed_by);
 	if (event->path)
 		json_text(&j, "seen_by", event->path);
 	if (event->replayed)
@@ -189,7 +183,7 @@ static struct burst *find_burst(struct event_log *e, const struct event *event)
 {
 	struct burst *found = e->bursts;
 
-	for (struct burst *b = e->bursts; b < e->bursts + BURSTS; b++) {
+	ARRAY_EACH(b, e->bursts, BURSTS) {
 		if (b->used && same_burst(&b->last, event))
 			return b;
 		if (found->used && (!b->used || b->last.monotonic_ns < found->last.monotonic_ns))
@@ -228,7 +222,7 @@ void event_log_add(struct event_log *e, const struct event *event)
 
 void event_log_flush(struct event_log *e, uint64_t now_ns, bool all)
 {
-	for (struct burst *b = e->bursts; b < e->bursts + BURSTS; b++) {
+	ARRAY_EACH(b, e->bursts, BURSTS) {
 		if (!b->used)
 			continue;
 		if (all || now_ns > b->last.monotonic_ns + GAP_NS) {

@@ -3,7 +3,6 @@
 #include "sinks/report.h"
 
 #include <ctype.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -228,17 +227,11 @@ struct live_state {
 static void is_in_state(struct live *v, const struct session *t, double age, const char *text,
 			const char *how)
 {
-	struct live_state *s;
+	struct live_state *s = ARRAY_FIND(x, v->states, v->state_count, !strcmp(x->text, text));
 
-	for (s = v->states; s < v->states + v->state_count; s++)
-		if (!strcmp(s->text, text)) {
-			s->lasts = true;
-			return;
-		}
-	if (v->state_count == MOST_STATES)
-		return;
-	s = ARRAY_APPEND(v->states, v->state_count);
-	if (!s)
+	if (s)
+		s->lasts = true;
+	if (s || v->state_count == MOST_STATES || !(s = ARRAY_APPEND(v->states, v->state_count)))
 		return;
 	*s = (struct live_state){ .since = t->last.wall - age, .lasts = true };
 	snprintf(s->text, sizeof(s->text), "%s", text);

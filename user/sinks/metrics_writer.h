@@ -52,12 +52,12 @@ void write_sample(struct metrics_writer *w, const char *suffix, const struct met
 	} while (0)
 
 /* A family with a sample for each entry @e of the list of @count for which @known holds. */
-#define EACH(NAME, list, count, known, value, ...)                                 \
-	do {                                                                       \
-		write_family(w, METRIC_##NAME);                                    \
-		for (__typeof__((list)[0]) *e = (list); e < (list) + (count); e++) \
-			if (known)                                                 \
-				SAMPLE(w, value, __VA_ARGS__);                     \
+#define EACH(NAME, list, count, known, value, ...)             \
+	do {                                                   \
+		write_family(w, METRIC_##NAME);                \
+		ARRAY_EACH(e, list, count)                     \
+			if (known)                             \
+				SAMPLE(w, value, __VA_ARGS__); \
 	} while (0)
 
 /* One histogram: cumulative counts at the family's bounds, or nothing where this level has none. @labels holds @count
@@ -65,6 +65,12 @@ void write_sample(struct metrics_writer *w, const char *suffix, const struct met
  * otherwise of counts. */
 void write_histogram(struct metrics_writer *w, const struct metric_label *labels, size_t count,
 		     const uint64_t *bucket, uint32_t overflow, uint32_t shift, const char *sum);
+
+#define HISTOGRAM_SAMPLE(w, bucket, overflow, shift, sum, ...)                             \
+	do {                                                                               \
+		const struct metric_label labels_[] = { __VA_ARGS__ };                     \
+		write_histogram(w, labels_, COUNT(labels_), bucket, overflow, shift, sum); \
+	} while (0)
 
 /* Numbers, written to @text of NUMBER_SIZE bytes, which they return. Nanoseconds
  * become seconds to the last digit, so that sums still add up when read. */

@@ -35,9 +35,7 @@ static void write_transports(struct metrics_writer *w, const struct snapshot *s)
 	     { "local", endpoint_text(local, &e->local) },
 	     { "remote", endpoint_text(remote, &e->remote) });
 	write_family(w, METRIC_RPC_SATURATED_SECONDS);
-	for (size_t i = 0; i < s->calls.transport_count; i++) {
-		const struct rpc_transport_state *t = &s->calls.transports[i];
-
+	ARRAY_EACH(t, s->calls.transports, s->calls.transport_count) {
 		for (int l = 0; l < RPC_LIMITS; l++)
 			if (snapshot_knows(&s->calls, RPC_FACT_SATURATED + l) && !t->named_only &&
 			    (l != RPC_LIMIT_SESSION || t->saturated_ns[l] ||
@@ -47,8 +45,7 @@ static void write_transports(struct metrics_writer *w, const struct snapshot *s)
 				       { "limit", rpc_limit_names[l] });
 	}
 	write_family(w, METRIC_RPC_SLOTS);
-	for (size_t i = 0; i < s->calls.transport_count; i++) {
-		const struct rpc_transport_state *t = &s->calls.transports[i];
+	ARRAY_EACH(t, s->calls.transports, s->calls.transport_count) {
 		const struct {
 			const char *name;
 			enum rpc_fact fact;
@@ -69,29 +66,24 @@ static void write_transports(struct metrics_writer *w, const struct snapshot *s)
 
 static void write_servers(struct metrics_writer *w, const struct snapshot *s)
 {
-	const struct rpc_server_state *end = s->calls.servers + s->calls.server_count;
 	char number[NUMBER_SIZE];
 
 	write_family(w, METRIC_RPC_QUEUE_DEPTH);
-	for (const struct rpc_server_state *v = s->calls.servers; v < end; v++)
-		for (int q = 0; q < RPC_QUEUES; q++) {
-			const struct metric_label labels[] = { { "server", v->server },
-							       { "queue", rpc_queue_names[q] } };
-
-			if (!snapshot_knows(&s->calls, RPC_FACT_DEPTH + q))
-				continue;
-			write_histogram(w, labels, COUNT(labels), v->depth[q].bucket,
-					DEPTH_OVERFLOW, DEPTH_SHIFT,
-					format_integer(number, v->depth[q].sum));
-		}
+	ARRAY_EACH(v, s->calls.servers, s->calls.server_count)
+		for (int q = 0; q < RPC_QUEUES; q++)
+			if (snapshot_knows(&s->calls, RPC_FACT_DEPTH + q))
+				HISTOGRAM_SAMPLE(w, v->depth[q].bucket, DEPTH_OVERFLOW, DEPTH_SHIFT,
+						 format_integer(number, v->depth[q].sum),
+						 { "server", v->server },
+						 { "queue", rpc_queue_names[q] });
 	write_family(w, METRIC_RPC_QUEUE_DEPTH_MAX);
-	for (const struct rpc_server_state *v = s->calls.servers; v < end; v++)
+	ARRAY_EACH(v, s->calls.servers, s->calls.server_count)
 		for (int q = 0; q < RPC_QUEUES; q++)
 			if (snapshot_knows(&s->calls, RPC_FACT_DEPTH_MAX + q))
 				SAMPLE(w, format_integer(number, v->depth_max[q]),
 				       { "server", v->server }, { "queue", rpc_queue_names[q] });
 	write_family(w, METRIC_RPC_OLDEST_WAITER_SECONDS);
-	for (const struct rpc_server_state *v = s->calls.servers; v < end; v++)
+	ARRAY_EACH(v, s->calls.servers, s->calls.server_count)
 		for (int q = 0; q < RPC_QUEUES; q++)
 			if (q != RPC_QUEUE_XMIT && snapshot_knows(&s->calls, RPC_FACT_OLDEST + q))
 				SAMPLE(w, format_nanoseconds(number, v->oldest_ns[q]),
@@ -104,7 +96,7 @@ static void write_mounts(struct metrics_writer *w, const struct calls *c)
 	char number[NUMBER_SIZE];
 
 	write_family(w, METRIC_NFS_MOUNT_INFO);
-	for (const struct nfs_mount *m = c->mounts; m < c->mounts + c->mount_count; m++) {
+	ARRAY_EACH(m, c->mounts, c->mount_count) {
 		struct metric_label labels[4 + NFS_OPTIONS] = { { "server", m->server },
 								{ "export", m->export },
 								{ "mountpoint", m->mountpoint },
@@ -128,24 +120,20 @@ static void write_mounts(struct metrics_writer *w, const struct calls *c)
 
 static void write_limits(struct metrics_writer *w, const struct snapshot *s)
 {
-	const struct episode_stats *end = s->calls.episodes + s->calls.episode_count;
 	char number[NUMBER_SIZE];
 
 	EACH(RPC_LIMIT, s->calls.servers, s->calls.server_count, e->bound_by, "1",
 	     { "server", e->server }, { "limit", e->bound_by });
-#define EACH_EPISODE(h, overflow, shift, sum)                                                \
-	for (const struct episode_stats *e = s->calls.episodes; e < end; e++) {              \
-		const struct metric_label labels[] = { { "server", e->server },              \
-						       { "kind", e->kind } };                \
-		write_histogram(w, labels, COUNT(labels), (h).bucket, overflow, shift, sum); \
-	}
 	write_family(w, METRIC_CHECKPOINT_EPISODE_SECONDS);
-	EACH_EPISODE(e->seconds, TIME_OVERFLOW, TIME_SHIFT,
-		     format_nanoseconds(number, e->seconds.sum_ns))
+	ARRAY_EACH(e, s->calls.episodes, s->calls.episode_count)
+		HISTOGRAM_SAMPLE(w, e->seconds.bucket, TIME_OVERFLOW, TIME_SHIFT,
+				 format_nanoseconds(number, e->seconds.sum_ns),
+				 { "server", e->server }, { "kind", e->kind });
 	write_family(w, METRIC_CHECKPOINT_EPISODE_BYTES);
-	EACH_EPISODE(e->bytes, DEPTH_OVERFLOW, EPISODE_BYTES_SHIFT,
-		     format_integer(number, e->bytes.sum))
-#undef EACH_EPISODE
+	ARRAY_EACH(e, s->calls.episodes, s->calls.episode_count)
+		HISTOGRAM_SAMPLE(w, e->bytes.bucket, DEPTH_OVERFLOW, EPISODE_BYTES_SHIFT,
+				 format_integer(number, e->bytes.sum), { "server", e->server },
+				 { "kind", e->kind });
 	EACH(RPC_SERVER_INFO, s->calls.storages, s->calls.storage_count, true, "1",
 	     { "server", e->server }, { "storage", e->storage });
 	write_mounts(w, &s->calls);

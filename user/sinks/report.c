@@ -21,7 +21,7 @@ static struct sums sum_up(const struct delta *d, const char *server)
 {
 	struct sums sums = {};
 
-	for (const struct op_delta *o = d->ops; o < d->ops + d->op_count; o++) {
+	ARRAY_EACH(o, d->ops, d->op_count) {
 		if (server && strcmp(o->now->server, server) != 0)
 			continue;
 		sums.calls += time_histogram_count(&o->total);
@@ -107,9 +107,7 @@ static void summarise_server(FILE *out, const struct delta *d, const char *serve
 		  server, sums.calls, seconds, (double)sums.calls / seconds, mean,
 		  (double)sums.total_ns / 1e9 / seconds);
 	summarise_phases(out, d->end, &sums);
-	for (size_t i = 0; i < d->transport_count; i++) {
-		const struct transport_delta *t = &d->transports[i];
-
+	ARRAY_EACH(t, d->transports, d->transport_count) {
 		if (strcmp(t->now->server, server) != 0)
 			continue;
 		for (int l = 0; l < RPC_LIMITS; l++)
@@ -132,17 +130,15 @@ static bool is_of_session(const struct session *t, const struct known_fault *f)
 static void report_faults(FILE *out, const struct session *t)
 {
 	char name[FAULT_NAME_SIZE], last[TIME_LOCAL_SIZE];
-	bool any = false;
+	bool any = ARRAY_FIND(f, t->faults, t->fault_count, is_of_session(t, f));
 
-	for (size_t i = 0; i < t->fault_count; i++)
-		any = any || is_of_session(t, &t->faults[i]);
 	if (!t->last.faults.gpu_watched)
 		fputs("- GPU faults not observed.\n", out);
 	else if (!any)
 		fprintf(out,
 			"- No GPU reported a fault during this session; %zu open since boot (from the kernel log).\n",
 			session_open_before(t));
-	for (const struct known_fault *f = t->faults; f < t->faults + t->fault_count; f++)
+	ARRAY_EACH(f, t->faults, t->fault_count)
 		if (is_of_session(t, f) || f->standing == STANDING_OPEN)
 			safe_line(out,
 				  "- %s on %s%s: %s%s%s, %" PRIu64 " report%s, last %s: %s%s%s",

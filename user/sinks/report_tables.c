@@ -15,9 +15,7 @@ static int by_cost(const void *a, const void *b)
 	const struct op_delta *x = *(const struct op_delta *const *)a,
 			      *y = *(const struct op_delta *const *)b;
 
-	if (x->total.sum_ns != y->total.sum_ns)
-		return x->total.sum_ns < y->total.sum_ns ? 1 : -1;
-	return strcmp(x->now->op, y->now->op);
+	return ORDER(y->total.sum_ns, x->total.sum_ns) ?: strcmp(x->now->op, y->now->op);
 }
 
 size_t session_ops(const struct session *t, const char *server, const struct op_delta ***ops)
@@ -161,9 +159,7 @@ static int by_time(const void *a, const void *b)
 {
 	const struct calls_share *x = a, *y = b;
 
-	if (x->total_ns != y->total_ns)
-		return x->total_ns < y->total_ns ? 1 : -1;
-	return strcmp(x->name, y->name);
+	return ORDER(y->total_ns, x->total_ns) ?: strcmp(x->name, y->name);
 }
 
 static void add_sums(struct calls_share *to, const struct rpc_sums *sums)
@@ -337,9 +333,7 @@ void report_episodes(FILE *out, const struct session *t)
 	const char *server = NULL;
 	char clock[TIME_CLOCK_SIZE], phases[80];
 
-	for (size_t i = 0; i < t->episodes.count; i++) {
-		const struct episode *e = &t->episodes.list[i];
-
+	ARRAY_EACH(e, t->episodes.list, t->episodes.count) {
 		if (!session_wants_server(t, e->server))
 			continue;
 		if (!server || strcmp(server, e->server) != 0) {
@@ -367,7 +361,7 @@ void report_slow_calls(FILE *out, const struct session *t, size_t most)
 	if (count)
 		fprintf(out, "\nSlowest calls: %zu of %" PRIu64 "\n%-8s %7s %-12s %-24s %s\n",
 			count, t->slow_calls, "end", "took", "op", "process", "most time in, %");
-	for (const struct slow_call *c = t->slow; c < t->slow + count; c++) {
+	ARRAY_EACH(c, t->slow, count) {
 		char process[SLOW_COMM_LEN + 16];
 
 		format_duration(duration, c->total_ns);

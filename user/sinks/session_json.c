@@ -155,8 +155,7 @@ static void write_transports(struct json *j, const struct delta *d, const char *
 	char end[ENDPOINT_SIZE];
 
 	json_array(j, "transports");
-	for (size_t i = 0; i < d->transport_count; i++) {
-		const struct transport_delta *t = &d->transports[i];
+	ARRAY_EACH(t, d->transports, d->transport_count) {
 		const struct rpc_transport_state *c = t->now;
 
 		if (strcmp(c->server, server) != 0)
@@ -183,9 +182,7 @@ static void write_transports(struct json *j, const struct delta *d, const char *
 static void write_mounts(struct json *j, const struct snapshot *s, const char *server)
 {
 	json_array(j, "mounts");
-	for (size_t i = 0; i < s->calls.mount_count; i++) {
-		const struct nfs_mount *m = &s->calls.mounts[i];
-
+	ARRAY_EACH(m, s->calls.mounts, s->calls.mount_count) {
 		if (strcmp(m->server, server) != 0)
 			continue;
 		json_object(j, NULL);
@@ -226,9 +223,7 @@ static void write_parts(struct json *j, const struct session *t, const char *ser
 	size_t count = session_shares(t, server, by, &shares, &sum);
 
 	json_array(j, by == SHARE_BY_MOUNT ? "mount_calls" : "owner_calls");
-	for (size_t i = 0; i < count; i++) {
-		const struct calls_share *s = &shares[i];
-
+	ARRAY_EACH(s, shares, count) {
 		json_object(j, NULL);
 		if (by == SHARE_BY_MOUNT)
 			json_text(j, "export", s->export);
@@ -342,9 +337,7 @@ static void write_server(struct json *j, const struct session *t, size_t number)
 static void write_episodes(struct json *j, const struct session *t)
 {
 	json_array(j, "episodes");
-	for (size_t i = 0; i < t->episodes.count; i++) {
-		const struct episode *e = &t->episodes.list[i];
-
+	ARRAY_EACH(e, t->episodes.list, t->episodes.count) {
 		if (!session_wants_server(t, e->server))
 			continue;
 		json_newline(j);
@@ -366,7 +359,7 @@ static void write_episodes(struct json *j, const struct session *t)
 static void write_faults(struct json *j, const struct session *t)
 {
 	json_array(j, "faults");
-	for (const struct known_fault *f = t->faults; f < t->faults + t->fault_count; f++) {
+	ARRAY_EACH(f, t->faults, t->fault_count) {
 		json_newline(j);
 		json_object(j, NULL);
 		json_text(j, "state", fault_standing_names[f->standing]);
@@ -390,7 +383,7 @@ static void write_events(struct json *j, const struct session *t)
 	char text[SESSION_EVENT_TEXT];
 
 	json_array(j, "events");
-	for (const struct session_event *e = t->events; e < t->events + t->event_count; e++) {
+	ARRAY_EACH(e, t->events, t->event_count) {
 		json_newline(j);
 		json_object(j, NULL);
 		json_text(j, "kind", session_event_names[e->kind]);
@@ -411,7 +404,7 @@ static void write_events(struct json *j, const struct session *t)
 static void write_slow_calls(struct json *j, const struct session *t)
 {
 	json_array(j, "slow_calls");
-	for (const struct slow_call *c = t->slow; c < t->slow + t->slow_count; c++) {
+	ARRAY_EACH(c, t->slow, t->slow_count) {
 		json_newline(j);
 		json_object(j, NULL);
 		json_fraction(j, "end", c->time, 3);

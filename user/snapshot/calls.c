@@ -155,54 +155,35 @@ void calls_free(struct calls *c)
 	*c = (struct calls){};
 }
 
-#define GET(id, part, ...) table_get(&tables[id], part, (const void *const[]){ __VA_ARGS__ })
+/* Defines @name(): the entry of @table with these labels, or a new one. */
+#define ENTRIES(type, name, table, parameters, ...)                                        \
+	struct type *name parameters                                                       \
+	{                                                                                  \
+		return table_get(&tables[table], c, (const void *const[]){ __VA_ARGS__ }); \
+	}
+/* NOLINTBEGIN(bugprone-macro-parentheses): labels are names of parameters */
+#define ENTRIES_BY_1(type, name, table, a) \
+	ENTRIES(type, name, table, (struct calls * c, const char *a), a)
+#define ENTRIES_BY_2(type, name, table, a, b) \
+	ENTRIES(type, name, table, (struct calls * c, const char *a, const char *b), a, b)
+#define ENTRIES_BY_3(type, name, table, a, b, d) \
+	ENTRIES(type, name, table,               \
+		(struct calls * c, const char *a, const char *b, const char *d), a, b, d)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
-struct rpc_op *snapshot_op(struct calls *c, const char *server, const char *op)
-{
-	return GET(TABLE_OPS, c, server, op);
-}
-
-struct rpc_error *snapshot_error(struct calls *c, const char *server, const char *op,
-				 const char *status)
-{
-	return GET(TABLE_ERRORS, c, server, op, status);
-}
-
-struct rpc_transport_state *snapshot_transport(struct calls *c, const char *server,
-					       const char *name)
-{
-	return GET(TABLE_TRANSPORTS, c, server, name);
-}
-
-struct rpc_server_state *snapshot_server(struct calls *c, const char *server)
-{
-	return GET(TABLE_SERVERS, c, server);
-}
-
-struct episode_stats *snapshot_episodes(struct calls *c, const char *server, const char *kind)
-{
-	return GET(TABLE_EPISODES, c, server, kind);
-}
+ENTRIES_BY_2(rpc_op, snapshot_op, TABLE_OPS, server, op)
+ENTRIES_BY_3(rpc_error, snapshot_error, TABLE_ERRORS, server, op, status)
+ENTRIES_BY_2(rpc_transport_state, snapshot_transport, TABLE_TRANSPORTS, server, name)
+ENTRIES_BY_1(rpc_server_state, snapshot_server, TABLE_SERVERS, server)
+ENTRIES_BY_2(episode_stats, snapshot_episodes, TABLE_EPISODES, server, kind)
+ENTRIES_BY_3(mount_calls, snapshot_mount_calls, TABLE_MOUNT_CALLS, server, export, mountpoint)
+ENTRIES_BY_2(owner_calls, snapshot_owner_calls, TABLE_OWNER_CALLS, server, owner)
+ENTRIES_BY_1(client_module, snapshot_module, TABLE_MODULES, name)
+ENTRIES_BY_1(rpc_storage, snapshot_storage, TABLE_STORAGES, server)
 
 struct nfs_mount *snapshot_mount(struct calls *c, const struct nfs_mount *like)
 {
 	return table_get_like(&tables[TABLE_MOUNTS], c, like);
-}
-
-struct mount_calls *snapshot_mount_calls(struct calls *c, const char *server, const char *export,
-					 const char *mountpoint)
-{
-	return GET(TABLE_MOUNT_CALLS, c, server, export, mountpoint);
-}
-
-struct owner_calls *snapshot_owner_calls(struct calls *c, const char *server, const char *owner)
-{
-	return GET(TABLE_OWNER_CALLS, c, server, owner);
-}
-
-struct client_module *snapshot_module(struct calls *c, const char *name)
-{
-	return GET(TABLE_MODULES, c, name);
 }
 
 struct stuck_state *snapshot_stuck(struct calls *c, const char *mountpoint, bool rpc)
@@ -211,9 +192,4 @@ struct stuck_state *snapshot_stuck(struct calls *c, const char *mountpoint, bool
 
 	snprintf(like.mountpoint, sizeof(like.mountpoint), "%s", mountpoint);
 	return table_get_like(&tables[TABLE_STUCK], c, &like);
-}
-
-struct rpc_storage *snapshot_storage(struct calls *c, const char *server)
-{
-	return GET(TABLE_STORAGES, c, server);
 }

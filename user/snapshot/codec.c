@@ -302,13 +302,9 @@ static int take_numbers(struct coder *e)
 /* What the rows cannot say. */
 static bool is_sound(const struct snapshot *s)
 {
-	for (size_t i = 0; i < s->self.hook_count; i++)
-		if (!s->self.hooks[i].name)
-			return false;
-	for (size_t i = 0; i < s->self.drop_count; i++)
-		if (!s->self.drops[i].reason)
-			return false;
-	return s->calls.source < RPC_SOURCES && s->self.rpc_hook_count <= s->self.hook_count;
+	return !ARRAY_FIND(h, s->self.hooks, s->self.hook_count, !h->name) &&
+	       !ARRAY_FIND(d, s->self.drops, s->self.drop_count, !d->reason) &&
+	       s->calls.source < RPC_SOURCES && s->self.rpc_hook_count <= s->self.hook_count;
 }
 
 int snapshot_decode(struct codec *codec, const uint8_t *bytes, size_t size, struct snapshot *s)

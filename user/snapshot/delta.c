@@ -15,7 +15,7 @@ static int subtract_table(struct delta *d, const struct table *t, const struct s
 	/* Entries keep their place from snapshot to snapshot. */
 	for (size_t i = 0; i < count; i++, entry += t->size) {
 		before = table_like(t, then, entry, i);
-		if (before && !t->delta_all && !table_changed(t, entry, before))
+		if (before && !t->delta_all && !table_changed(t, NULL, entry, before))
 			continue;
 		to = array_append((void **)((char *)d + t->delta_array),
 				  (size_t *)((char *)d + t->delta_entries), t->delta_size);

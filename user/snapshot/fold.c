@@ -3,8 +3,6 @@
 
 #include "snapshot/table.h"
 
-#include "base/array.h"
-
 /* An entry may be named "other" already: what did not fit the kernel's table. The two must not
  * become one name twice. */
 static bool is_other(const struct table *t, const char *entry)
@@ -33,7 +31,7 @@ static size_t fold(const struct table *t, struct calls *c, size_t keep)
 	if (into == keep) {
 		*count = keep + 1;
 		/* Also one entry alone loses its details. */
-		for (const struct field *f = t->fields; f < t->fields + t->field_count; f++)
+		ARRAY_EACH(f, t->fields, t->field_count)
 			if (f->role == FIELD_ALONE)
 				memset(other + f->offset, 0, f->size);
 	}
@@ -46,7 +44,7 @@ static size_t fold(const struct table *t, struct calls *c, size_t keep)
 
 void snapshot_fold(struct snapshot *s, size_t max_series)
 {
-	for (const struct table *t = tables; t < tables + TABLES; t++)
+	ARRAY_EACH(t, tables, TABLES)
 		if (t->series)
 			s->calls.folded_entries += fold(t, &s->calls, max_series / t->series);
 }

@@ -2,8 +2,6 @@
 /* The program itself: entries of its arrays. */
 #include "snapshot/self.h"
 
-#include "base/array.h"
-
 void snapshot_hook(struct self *s, const char *name, bool attached)
 {
 	if (s->hook_count < COUNT(s->hooks))

@@ -11,11 +11,9 @@ void snapshot_free(struct snapshot *s)
 
 struct fault *fault_group_next(const struct snapshot *s, struct fault *f, const struct fault *like)
 {
-	for (; f < s->faults.faults + s->faults.fault_count; f++)
-		if (f->code == like->code && f->nvswitch == like->nvswitch &&
-		    !strcmp(f->device, like->device))
-			return f;
-	return NULL;
+	return ARRAY_FIND(x, f, s->faults.faults + s->faults.fault_count - f,
+			  x->code == like->code && x->nvswitch == like->nvswitch &&
+				  !strcmp(x->device, like->device));
 }
 
 bool fault_group_sum(const struct snapshot *s, const struct fault *f, struct fault_group *g)

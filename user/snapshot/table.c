@@ -488,7 +488,7 @@ static void merge(const struct field *f, void *to, const void *from)
 
 void table_add(const struct table *t, void *to, const void *from, bool moments)
 {
-	for (const struct field *f = t->fields; f < t->fields + t->field_count; f++) {
+	ARRAY_EACH(f, t->fields, t->field_count) {
 		const char *y = (const char *)from + f->offset;
 		char *x = (char *)to + f->offset;
 
@@ -530,11 +530,10 @@ static size_t next(const struct pair *p, size_t i)
 	return p->same_sum && i == 1 ? p->f->count - 1 : i + 1;
 }
 
-/* Whether a number that has a difference is another one; @role: whether one of this role fell. */
-static bool differs(const struct table *t, const enum field_role *role, const void *now,
-		    const void *then)
+bool table_changed(const struct table *t, const enum field_role *role, const void *now,
+		   const void *then)
 {
-	for (const struct field *f = t->fields; f < t->fields + t->field_count; f++) {
+	ARRAY_EACH(f, t->fields, t->field_count) {
 		struct pair p;
 
 		if (!f->delta || (role && f->role != *role))
@@ -547,17 +546,12 @@ static bool differs(const struct table *t, const enum field_role *role, const vo
 	return false;
 }
 
-bool table_changed(const struct table *t, const void *now, const void *then)
-{
-	return differs(t, NULL, now, then);
-}
-
 static void subtract(const struct table *t, enum field_role role, void *to, const void *now,
 		     const void *then)
 {
-	bool again = !then || differs(t, &role, now, then);
+	bool again = !then || table_changed(t, &role, now, then);
 
-	for (const struct field *f = t->fields; f < t->fields + t->field_count; f++) {
+	ARRAY_EACH(f, t->fields, t->field_count) {
 		struct pair p;
 
 		if (!f->delta || f->role != role)

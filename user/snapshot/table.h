@@ -108,8 +108,9 @@ void *table_get_like(const struct table *t, void *part, const void *like);
 /* Adds entry @from to @to: @moments: as one merged entry; else its counters alone. The labels are those of @to. */
 void table_add(const struct table *t, void *to, const void *from, bool moments);
 
-/* Whether a counter that has a difference has changed. */
-bool table_changed(const struct table *t, const void *now, const void *then);
+/* Whether a number that has a difference is another one; @role: whether one of this role fell. */
+bool table_changed(const struct table *t, const enum field_role *role, const void *now,
+		   const void *then);
 
 /* Writes the differences of an entry to the entry @to of struct delta. @then: the same one at the begin, or NULL. */
 void table_subtract(const struct table *t, void *to, const void *now, const void *then);

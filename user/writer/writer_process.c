@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The process that writes one file for the agent. */
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -20,14 +19,12 @@
  * it. Returns whether the mount is known. */
 static bool look_at_mount(struct output_file *f, struct writer_shared *s)
 {
-	int folder = f->folder ? output_file_folder(f) : -1;
+	OPEN_FILE folder = f->folder ? output_file_folder(f) : -1;
 
-	if (folder < 0)
-		return false;
-	f->unlocked = mounts_find_network("", mounts_number(folder), NULL, s->network,
-					  sizeof(s->network));
-	close(folder);
-	return true;
+	if (folder >= 0)
+		f->unlocked = mounts_find_network("", mounts_number(folder), NULL, s->network,
+						  sizeof(s->network));
+	return folder >= 0;
 }
 
 static int read_file(struct output_file *f, char *text, size_t *size)
@@ -66,8 +63,7 @@ static bool answer(struct output_file *f, int socket)
 
 	memcpy(CMSG_DATA(&control.header), &lock, sizeof(lock));
 	sent = TEMP_FAILURE_RETRY(sendmsg(socket, &m, MSG_NOSIGNAL)) == 1;
-	if (lock >= 0)
-		close(lock);
+	file_close(&lock);
 	return sent;
 }
 

@@ -92,17 +92,12 @@ void xid_code_text(char *text, size_t size, bool nvswitch, unsigned int code)
 
 const struct xid_catalog_entry *xid_catalog_find(unsigned int xid)
 {
-	if (xid < COUNT(catalog) && catalog[xid].mnemonic)
-		return &catalog[xid];
-	return &unknown;
+	return xid < COUNT(catalog) && catalog[xid].mnemonic ? &catalog[xid] : &unknown;
 }
 
 const struct sxid_catalog_entry *sxid_catalog_find(unsigned int sxid)
 {
-	for (const struct sxid_catalog_entry *e = sxids; e < sxids + COUNT(sxids); e++)
-		if (e->sxid == sxid)
-			return e;
-	return NULL;
+	return ARRAY_FIND(e, sxids, COUNT(sxids), e->sxid == sxid);
 }
 
 const char *xid_meaning(bool nvswitch, unsigned int code)

@@ -104,11 +104,7 @@ static bool starts_message(struct span s)
 	static const char *const starts[] = { "Ch ", "channel 0x", "GPU ", "Graphics ",
 					      "Timeout " };
 
-	for (size_t i = 0; i < COUNT(starts); i++) {
-		if (span_starts_with(s, starts[i]))
-			return true;
-	}
-	return false;
+	return ARRAY_FIND(x, starts, COUNT(starts), span_starts_with(s, *x));
 }
 
 /* As take_value(), but a name may have ", " in it. The kernel's names have 15 bytes at most: if a known message

@@ -58,9 +58,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct xid_policy_entry *x = a, *y = b;
 
-	if (x->nvswitch != y->nvswitch)
-		return x->nvswitch ? 1 : -1;
-	return x->code < y->code ? -1 : x->code > y->code;
+	return ORDER(x->nvswitch, y->nvswitch) ?: ORDER(x->code, y->code);
 }
 
 int xid_policy_parse(struct xid_policy *p, const char *text, size_t len, char *error,
@@ -88,7 +86,7 @@ int xid_policy_parse(struct xid_policy *p, const char *text, size_t len, char *e
 
 int xid_policy_load(struct xid_policy *p, const char *path, const struct log *log)
 {
-	struct file_text file;
+	FILE_TEXT file = {};
 	char error[160];
 	int err;
 
@@ -101,7 +99,6 @@ int xid_policy_load(struct xid_policy *p, const char *path, const struct log *lo
 	err = xid_policy_parse(p, file.bytes, file.len, error, sizeof(error));
 	if (err)
 		log_error(log, "the policy file %s: %s", path, error);
-	file_text_free(&file);
 	return err;
 }
 

@@ -20,11 +20,9 @@ static const struct rule rules[] = {
 #include "xid_text.inc"
 };
 
-#define RULES_END (rules + COUNT(rules))
-
 static bool has_name(const char *names, const char *name)
 {
-	struct span rest = { names, names + strlen(names) };
+	struct span rest = span_of(names);
 
 	if (!strcmp(names, "-") || (!strcmp(names, "*") && *name))
 		return true;
@@ -48,12 +46,10 @@ static bool has_words(const struct rule *r, const struct nvlink *n)
 static const struct rule *find_rule(unsigned int xid, const char *name, enum xid_fatality printed,
 				    const struct nvlink *words)
 {
-	for (const struct rule *r = rules; r < RULES_END; r++)
-		if (r->xid == xid && has_name(r->name, name) &&
-		    (r->printed == XID_FATALITY_UNSTATED || r->printed == printed) &&
-		    has_words(r, words))
-			return r;
-	return NULL;
+	return ARRAY_FIND(r, rules, COUNT(rules),
+			  r->xid == xid && has_name(r->name, name) &&
+				  (r->printed == XID_FATALITY_UNSTATED || r->printed == printed) &&
+				  has_words(r, words));
 }
 
 static struct xid_rating of_sxid(const struct xid_line *line)
@@ -89,10 +85,7 @@ struct xid_rating xid_line_rating(const struct xid_line *line)
 
 bool xid_text_decides(unsigned int xid)
 {
-	for (const struct rule *r = rules; r < RULES_END; r++)
-		if (r->xid == xid)
-			return true;
-	return false;
+	return ARRAY_FIND(r, rules, COUNT(rules), r->xid == xid);
 }
 
 bool xid_asks_no_more(const struct xid_line *line)

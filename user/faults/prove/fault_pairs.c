@@ -2,8 +2,6 @@
 /* Pairs the two reports of one fault. */
 #include "faults/prove/parts.h"
 
-#include "base/array.h"
-
 /* Moves the report out of the list to @report. */
 static void take_at(struct fault_pairs *p, size_t i, struct fault_report *report)
 {
@@ -96,13 +94,12 @@ bool fault_pairs_pending(const struct fault_pairs *p, const char *device, unsign
 
 bool fault_pairs_take_doubtful(struct fault_pairs *p, struct fault_report *report)
 {
-	for (size_t i = 0; i < p->count; i++) {
-		if (!is_doubtful(&p->list[p->first + i]))
-			continue;
-		take_at(p, i, report);
-		return true;
-	}
-	return false;
+	struct fault_report *first = p->list + p->first;
+	struct fault_report *w = ARRAY_FIND(x, first, p->count, is_doubtful(x));
+
+	if (w)
+		take_at(p, (size_t)(w - first), report);
+	return w;
 }
 
 bool fault_pairs_expire(struct fault_pairs *p, uint64_t now_ns, bool all,

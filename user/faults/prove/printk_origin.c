@@ -154,7 +154,7 @@ static int read_modules(struct printk_origins *o, const char *root, uint64_t now
 	for (size_t i = 0; i < o->module_count; i++)
 		o->modules[i].found = false;
 	for (; found >= 0 && getline(&line, &room, file) > 0; lines++) {
-		found = add_module(o, (struct span){ line, line + strlen(line) }, now_ns);
+		found = add_module(o, span_of(line), now_ns);
 		shown += found > 0;
 	}
 	if (found >= 0 && ferror(file))
@@ -166,7 +166,7 @@ static int read_modules(struct printk_origins *o, const char *root, uint64_t now
 	/* Users can have modules without text loaded; where addresses are hidden, those of all are. */
 	if (lines && !shown)
 		return -EPERM;
-	for (struct module_range *m = o->modules; m < o->modules + o->module_count; m++) {
+	ARRAY_EACH(m, o->modules, o->module_count) {
 		if (!m->found && m->until_ns == UINT64_MAX)
 			m->until_ns = now_ns;
 		if (m->found || m->until_ns + KEEP_NS > now_ns)
@@ -222,7 +222,7 @@ static bool in_driver(const struct printk_origins *o, uint64_t address, uint64_t
 {
 	const struct module_range *best = NULL;
 
-	for (const struct module_range *m = o->modules; m < o->modules + o->module_count; m++) {
+	ARRAY_EACH(m, o->modules, o->module_count) {
 		if (!is_in_module(m, address, time_ns))
 			continue;
 		if (!best || m->begin > best->begin || (m->begin == best->begin && m->driver))
@@ -298,10 +298,8 @@ bool printk_origins_stale(const struct printk_origins *o, const char *root, cons
 int printk_origins_shown(const char *root)
 {
 	struct printk_origins o = {};
-	int err = printk_origins_read(&o, root, 1);
+	int err = printk_origins_read(&o, root, 1) ?: printk_origins_read_functions(&o, root);
 
-	if (!err)
-		err = printk_origins_read_functions(&o, root);
 	printk_origins_free(&o);
 	return err;
 }

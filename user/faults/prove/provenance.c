@@ -2,7 +2,6 @@
 /* Whether a line in the kernel log was printed by who its text names. */
 #include "faults/prove/parts.h"
 
-#include "base/array.h"
 #include "base/span.h"
 
 /* The messages of the driver that quote more than the name of a process: up to 63 bytes that a process calls its
@@ -29,8 +28,7 @@ size_t provenance_next_call(const struct provenance *p, size_t at)
 {
 	size_t next = p->len;
 
-	for (size_t i = 0; i < p->pieces->count; i++) {
-		const struct printk_piece *call = &p->pieces->list[i];
+	ARRAY_EACH(call, p->pieces->list, p->pieces->count) {
 		size_t end = call->at + call->len;
 
 		if (call->origin != PRINTK_ORIGIN_DRIVER)

@@ -55,6 +55,6 @@ uint32_t fault_cause(const char *root, int pid, bool ended)
 		return 0;
 	if (ended || !file_first_line(PATHF("%s/proc/%d/cgroup", root, pid), line, sizeof(line)))
 		return (uint32_t)pid;
-	end = find_end(root, (struct span){ line, line + strlen(line) });
+	end = find_end(root, span_of(line));
 	return (uint32_t)crc32(0, (const Bytef *)line, (uInt)(end - line));
 }

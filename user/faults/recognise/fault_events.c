@@ -2,7 +2,6 @@
 /* Counts each fault and each other failure, and hands out an event of it. */
 #include "faults/recognise/recognise.h"
 
-#include "base/array.h"
 #include "base/process.h"
 #include "base/safe_text.h"
 #include "faults/gpu_holders.h"
@@ -270,15 +269,12 @@ static bool is_counted_gone(const struct fault_counts *c, const char *gpu)
 {
 	double last = 0;
 
-	for (size_t i = 0; i < c->kernel_event_count; i++)
-		if (!strcmp(c->kernel_events[i].kind, "gpu_gone") &&
-		    !strcmp(c->kernel_events[i].device, gpu))
-			last = c->kernel_events[i].last;
-	for (size_t i = 0; i < c->recovery_count; i++)
-		if ((!strcmp(c->recoveries[i].gpu, gpu) || !strcmp(c->recoveries[i].gpu, "all")) &&
-		    c->recoveries[i].time >= last)
-			return false;
-	return last > 0;
+	ARRAY_EACH(v, c->kernel_events, c->kernel_event_count)
+		if (!strcmp(v->kind, "gpu_gone") && !strcmp(v->device, gpu))
+			last = v->last;
+	return last > 0 &&
+	       !ARRAY_FIND(r, c->recoveries, c->recovery_count,
+			   (!strcmp(r->gpu, gpu) || !strcmp(r->gpu, "all")) && r->time >= last);
 }
 
 static bool is_on_bus(const char (*gpus)[PCI_ADDRESS_SIZE], size_t count, const char *gpu)

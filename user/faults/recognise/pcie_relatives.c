@@ -37,7 +37,7 @@ static struct pcie_relative *record(struct pcie_relatives *r, const char *device
 {
 	struct pcie_relative *new;
 
-	for (struct pcie_relative *old = r->list; old < r->list + PCIE_RELATIVES; old++) {
+	ARRAY_EACH(old, r->list, PCIE_RELATIVES) {
 		if (old->xid != xid || strcmp(old->device, device) != 0 ||
 		    time_ns >= old->time_ns + PCIE_BURST_NS ||
 		    old->time_ns >= time_ns + PCIE_BURST_NS)
@@ -61,7 +61,7 @@ void pcie_relatives_add(struct pcie_relatives *r, const char *device, unsigned i
 	if (!*device)
 		return;
 	new = record(r, device, xid, time_ns);
-	for (const struct pcie_relative *old = r->list; old < r->list + PCIE_RELATIVES; old++) {
+	ARRAY_EACH(old, r->list, PCIE_RELATIVES) {
 		if (old == new || !old->device[0] || !old->xid == !xid ||
 		    !(xid ? related(new, old) : related(old, new)))
 			continue;

@@ -292,9 +292,7 @@ static void *try(const struct source_setup *setup)
 	b->owners = setup->owners;
 	if (!b->owners)
 		b->hooks.unused |= OWNER_HOOKS;
-	err = copy_types(b, setup->types_file);
-	if (!err)
-		err = bpf_hooks_load(&b->hooks, open_programs, b);
+	err = copy_types(b, setup->types_file) ?: bpf_hooks_load(&b->hooks, open_programs, b);
 	module_types_close(&b->types);
 	if (!err) {
 		err = btf_maps_open(&b->maps, b->bpf, b->shards, setup->connected);

@@ -56,13 +56,11 @@ int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards,
 		  const struct snapshot *connected)
 {
 	const struct share_maps maps = { SHARE_MAPS(bpf) };
-	int err;
 
 	*m = (struct btf_maps){
 		.bpf = bpf, .shards = shards, .own_netns = own_netns(), .connected = connected
 	};
-	err = shares_open(&m->shares, &maps, shards);
-	return err ? err : rpc_series_open(&m->reader, shards);
+	return shares_open(&m->shares, &maps, shards) ?: rpc_series_open(&m->reader, shards);
 }
 
 void btf_maps_close(struct btf_maps *m)
@@ -434,18 +432,12 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 	r.series_count = at_most(m->bpf->data->rpc_series_count, RPC_MAX_SERIES);
 	r.transport_count = at_most(m->bpf->bss->rpc_transport_count, RPC_MAX_TRANSPORTS);
 	r.replies = bpf_values_map(m->bpf->maps.replies, PROT_READ);
-	err = r.replies ? read_servers(&r) : -errno;
-	if (!err)
-		err = rpc_series_read(&m->reader, m->bpf->maps.series, m->bpf->maps.errors,
-				      r.series_count, &names, &s->calls);
-	if (!err)
-		err = shares_read(&m->shares, clients, server_label, &r);
-	if (!err)
-		err = read_transports(&r, epoch);
-	if (!err)
-		err = read_depths(&r, epoch);
-	if (!err)
-		err = read_waiters(&r);
+	err = (r.replies ? read_servers(&r) : -errno) ?:
+		      rpc_series_read(&m->reader, m->bpf->maps.series, m->bpf->maps.errors, r.series_count, &names, &s->calls) ?:
+		      shares_read(&m->shares, clients, server_label, &r) ?:
+		      read_transports(&r, epoch)                         ?:
+		      read_depths(&r, epoch)                             ?:
+									   read_waiters(&r);
 	for (size_t i = 0; i < m->slow.taken_count && !err; i++)
 		err = slow_calls_add(s, &m->slow.taken[i],
 				     server_label(&r, m->slow.taken[i].server));

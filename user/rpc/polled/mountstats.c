@@ -250,7 +250,7 @@ static int read_mounts(struct mountstats *m, const struct file_text *stats,
 	struct mountstats_mount *mount = malloc(sizeof(*mount));
 	const struct nfs_mount *info;
 	const char *label;
-	struct span text = { stats->bytes, stats->bytes + stats->len };
+	struct span text = file_text_span(stats);
 	int err = mount ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !err && mountstats_next(&text, mount); i++) {
@@ -260,12 +260,9 @@ static int read_mounts(struct mountstats *m, const struct file_text *stats,
 		label = m->label ? m->label(m->context, info->remote.address, info->remote.port) :
 				   NULL;
 		snprintf(mount->server, sizeof(mount->server), "%s", label ?: info->server);
-		if (!label)
-			err = fold_server(m, mount->server);
-		if (!err)
-			err = add_mount(m, mount, info);
-		if (!err)
-			err = transports_add(&m->transports, mount, info);
+		err = (label ? 0 : fold_server(m, mount->server)) ?:
+			      add_mount(m, mount, info)           ?:
+			      transports_add(&m->transports, mount, info);
 	}
 	free(mount);
 	return err;
@@ -273,7 +270,7 @@ static int read_mounts(struct mountstats *m, const struct file_text *stats,
 
 static int parse_mountinfo(const struct file_text *file, struct nfs_mount **infos, size_t *count)
 {
-	struct span text = { file->bytes, file->bytes + file->len };
+	struct span text = file_text_span(file);
 	struct nfs_mount info, *entry;
 
 	while (mountinfo_next(&text, &info)) {
@@ -287,7 +284,7 @@ static int parse_mountinfo(const struct file_text *file, struct nfs_mount **info
 
 static int poll_mounts(struct mountstats *m)
 {
-	struct file_text stats = {}, text = {};
+	FILE_TEXT stats = {}, text = {};
 	struct nfs_mount *infos = NULL;
 	static const char first[] = "1", self[] = "self";
 	const char *process = first;
@@ -303,12 +300,10 @@ static int poll_mounts(struct mountstats *m)
 	/* The other process' mounts may have been counted before. */
 	if (m->process && m->process != process)
 		m->begun = false;
-	if (!err)
-		err = read_proc(m, process, "mountinfo", &text);
-	if (!err)
-		err = parse_mountinfo(&text, &infos, &count);
-	if (!err)
-		err = read_mounts(m, &stats, infos, count);
+	err = err                                               ?:
+		      read_proc(m, process, "mountinfo", &text) ?:
+		      parse_mountinfo(&text, &infos, &count)    ?:
+		      read_mounts(m, &stats, infos, count);
 	if (!err) {
 		forget_mounts(m);
 		err = transports_count_connects(&m->transports, &m->totals, m->begun);
@@ -318,8 +313,6 @@ static int poll_mounts(struct mountstats *m)
 		m->process = process;
 	}
 	free(infos);
-	file_text_free(&text);
-	file_text_free(&stats);
 	return err;
 }
 
@@ -400,8 +393,7 @@ int mountstats_add_rest(struct mountstats *m, struct snapshot *s, struct client_
 		to->sent_bytes += from->sent_bytes;
 		to->received_bytes += from->received_bytes;
 	}
-	err = list_mounts(m, mounts, true);
-	return err ? err : transports_add_slots(&m->transports, m->root, s);
+	return list_mounts(m, mounts, true) ?: transports_add_slots(&m->transports, m->root, s);
 }
 
 int mountstats_connects(const char *root, struct snapshot *s)
@@ -445,10 +437,9 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 		return err;
 	snapshot_drop(&s->self, "rpc_series", m->folded_calls);
 	/* After another error the next poll counts what this one could not read. */
-	err = calls_add(&s->calls, &m->totals.calls);
-	if (!err)
-		err = list_mounts(m, clients, false);
-	return err ? err : transports_add_slots(&m->transports, m->root, s);
+	return calls_add(&s->calls, &m->totals.calls) ?:
+		       list_mounts(m, clients, false) ?:
+		       transports_add_slots(&m->transports, m->root, s);
 }
 
 const struct source_ops mountstats_source = { .try = try, .read = read_state, .detach = detach };

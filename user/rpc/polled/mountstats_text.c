@@ -220,8 +220,7 @@ bool nfs_volumes_next(struct span *text, uint64_t *device)
 {
 	struct span line, number;
 
-	while (span_left(*text)) {
-		line = span_take_line(text);
+	while (span_next_line(text, &line)) {
 		for (int i = 0; i < 4; i++)
 			number = span_take_word(&line);
 		if (mount_device(number, device))

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The NFS mounts of process 1. */
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -21,8 +20,7 @@ static void forget(struct nfs_mounts *m)
 
 static void close_changes(struct nfs_mounts *m)
 {
-	if (m->changes >= 0)
-		close(m->changes);
+	file_close(&m->changes);
 	m->changes = -1;
 }
 
@@ -47,7 +45,7 @@ static bool open_changes(struct nfs_mounts *m, const char *root)
 /* @volumes: of the network namespace, or without bytes if it could not be read. */
 static bool is_elsewhere(const struct file_text *volumes, uint64_t device)
 {
-	struct span text = { volumes->bytes, volumes->bytes + volumes->len };
+	struct span text = file_text_span(volumes);
 	uint64_t listed;
 
 	while (volumes->bytes && nfs_volumes_next(&text, &listed))
@@ -73,7 +71,7 @@ static int add(struct nfs_mounts *m, struct nfs_mount *mount, const struct file_
 
 static int read_mounts(struct nfs_mounts *m)
 {
-	struct file_text file, volumes;
+	FILE_TEXT file = {}, volumes = {};
 	struct nfs_mount mount;
 	struct span text;
 	int err = file_text_read(&file, PATHF("%s/mountinfo", m->process), FILE_MAX);
@@ -82,11 +80,9 @@ static int read_mounts(struct nfs_mounts *m)
 		return err;
 	forget(m);
 	file_text_read(&volumes, PATHF("%s/net/nfsfs/volumes", m->process), FILE_MAX);
-	text = (struct span){ file.bytes, file.bytes + file.len };
+	text = file_text_span(&file);
 	while (!err && mountinfo_next(&text, &mount))
 		err = add(m, &mount, &volumes);
-	file_text_free(&volumes);
-	file_text_free(&file);
 	return err;
 }
 
@@ -106,9 +102,7 @@ static void name_server(const struct snapshot *s, struct nfs_mount *mount)
 
 	if (!mount->elsewhere && !strchr(mount->server, '@'))
 		return;
-	for (size_t i = 0; i < s->calls.transport_count; i++) {
-		const struct rpc_transport_state *t = &s->calls.transports[i];
-
+	ARRAY_EACH(t, s->calls.transports, s->calls.transport_count) {
 		if (!t->alive || !is_numbered(t->server, mount->server))
 			continue;
 		if (found && strcmp(found, t->server) != 0)

@@ -31,7 +31,7 @@ static struct transport *find(const struct transports *t, const struct transport
 {
 	struct transport *other = NULL;
 
-	for (struct transport *k = t->list; k < t->list + t->count; k++) {
+	ARRAY_EACH(k, t->list, t->count) {
 		if (k->index != wanted->index || k->port != wanted->port ||
 		    strcmp(k->address, wanted->address) != 0 ||
 		    strcmp(k->protocol, wanted->protocol) != 0 ||
@@ -87,7 +87,7 @@ int transports_count_connects(struct transports *t, struct snapshot *totals, boo
 	struct rpc_transport_state *state;
 	size_t kept = 0;
 
-	for (struct transport *k = t->list; k < t->list + t->count; k++) {
+	ARRAY_EACH(k, t->list, t->count) {
 		if (!k->there)
 			continue; /* it has ended */
 		state = snapshot_transport(&totals->calls, k->server, k->protocol);

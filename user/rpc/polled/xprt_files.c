@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <glob.h>
 
-#include "base/array.h"
 #include "base/file_text.h"
 #include "rpc/polled/polled.h"
 
@@ -28,8 +27,7 @@ bool xprt_info_parse(struct xprt_file *f, const char *text, size_t len)
 	struct span rest = { text, text + len }, line;
 	unsigned int found = 0;
 
-	while (span_left(rest)) {
-		line = span_take_line(&rest);
+	while (span_next_line(&rest, &line)) {
 		if (value_of(line, "max_num_slots", &f->slots_max))
 			found |= 1;
 		if (value_of(line, "num_reqs", &f->slots_allocated))
@@ -44,15 +42,10 @@ bool xprt_info_parse(struct xprt_file *f, const char *text, size_t len)
 
 static bool read_info(const char *path, struct xprt_file *f)
 {
-	struct file_text text;
-	bool good;
+	FILE_TEXT text = {};
 
 	/* The file cannot be read while there is no connection. */
-	if (file_text_read(&text, path, FILE_MAX))
-		return false;
-	good = xprt_info_parse(f, text.bytes, text.len);
-	file_text_free(&text);
-	return good;
+	return !file_text_read(&text, path, FILE_MAX) && xprt_info_parse(f, text.bytes, text.len);
 }
 
 /* @path: ".../xprt-7-tcp/xprt_info". False: it is not connected. */

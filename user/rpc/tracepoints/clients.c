@@ -27,8 +27,7 @@ bool clients_parse_transport(struct client_transport *info, const char *text, si
 	uint64_t port;
 
 	*info = (struct client_transport){ .port = NFS_PORT };
-	while (span_left(rest)) {
-		line = span_take_line(&rest);
+	while (span_next_line(&rest, &line)) {
 		if (span_take(&line, "netid:"))
 			netid = copy_value(line, info->netid, sizeof(info->netid));
 		else if (span_take(&line, "addr:"))
@@ -69,8 +68,7 @@ bool clients_parse_server(char *name, size_t size, const char *text, size_t len,
 
 	if (!address_to_hex(hex, sizeof(hex), address))
 		return false;
-	while (span_left(rest)) {
-		line = span_take_line(&rest);
+	while (span_next_line(&rest, &line)) {
 		span_take_word(&line); /* NV */
 		if (!span_is(span_take_word(&line), hex))
 			continue;
@@ -90,8 +88,7 @@ bool clients_has_task(const char *text, size_t len, uint32_t task)
 	struct span rest = { text, text + len }, line;
 	uint64_t number;
 
-	while (span_left(rest)) {
-		line = span_take_line(&rest);
+	while (span_next_line(&rest, &line)) {
 		if (span_number(span_take_word(&line), UINT32_MAX, &number) && number == task)
 			return true;
 	}
@@ -104,8 +101,7 @@ uint32_t clients_waiting_task(struct span *tasks)
 	uint64_t number;
 	bool nfs, waits;
 
-	while (span_left(*tasks)) {
-		line = span_take_line(tasks);
+	while (span_next_line(tasks, &line)) {
 		if (!span_number(span_take_word(&line), UINT32_MAX, &number))
 			continue;
 		/* Names of functions may have the module as a word of its own. */
@@ -123,14 +119,10 @@ uint32_t clients_waiting_task(struct span *tasks)
 
 bool clients_transport(struct client_transport *info, uint32_t client)
 {
-	struct file_text file;
-	bool found;
+	FILE_TEXT file = {};
 
-	if (file_text_read(&file, PATHF(CLIENTS "/%x/xprt/info", client), MAX_BYTES))
-		return false;
-	found = clients_parse_transport(info, file.bytes, file.len);
-	file_text_free(&file);
-	return found;
+	return !file_text_read(&file, PATHF(CLIENTS "/%x/xprt/info", client), MAX_BYTES) &&
+	       clients_parse_transport(info, file.bytes, file.len);
 }
 
 void clients_each(void (*found)(void *context, uint32_t client,
@@ -138,33 +130,26 @@ void clients_each(void (*found)(void *context, uint32_t client,
 		  void *context)
 {
 	struct client_transport info;
-	DIR *folder = opendir(CLIENTS);
-	struct dirent *entry;
+	OPEN_FOLDER *folder = opendir(CLIENTS);
 	unsigned long client;
+	const char *name;
 	char *end;
 
-	if (!folder)
-		return;
-	while ((entry = readdir(folder))) {
-		client = strtoul(entry->d_name, &end, 16);
-		if (end == entry->d_name || *end || client > UINT32_MAX)
+	while ((name = folder_next(folder))) {
+		client = strtoul(name, &end, 16);
+		if (end == name || *end || client > UINT32_MAX)
 			continue;
 		if (clients_transport(&info, (uint32_t)client))
 			found(context, (uint32_t)client, &info);
 	}
-	closedir(folder);
 }
 
 bool clients_server_name(char *name, size_t size, const char *address, uint32_t port)
 {
-	struct file_text file;
-	bool found;
+	FILE_TEXT file = {};
 
-	if (file_text_read(&file, SERVERS, MAX_BYTES))
-		return false;
-	found = clients_parse_server(name, size, file.bytes, file.len, address, port);
-	file_text_free(&file);
-	return found;
+	return !file_text_read(&file, SERVERS, MAX_BYTES) &&
+	       clients_parse_server(name, size, file.bytes, file.len, address, port);
 }
 
 int clients_read_tasks(struct file_text *tasks, uint32_t client)

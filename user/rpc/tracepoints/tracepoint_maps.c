@@ -22,7 +22,6 @@ int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_tracepoints_bpf *
 			 uint32_t shards)
 {
 	const struct share_maps maps = { SHARE_MAPS(bpf), .task = bpf->bss->rpc_task_owner };
-	int err;
 
 	*m = (struct tracepoint_maps){ .bpf = bpf, .shards = shards };
 	m->clients = bpf_values_map(bpf->maps.clients, PROT_READ | PROT_WRITE);
@@ -34,8 +33,7 @@ int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_tracepoints_bpf *
 	for (uint32_t i = 1; i < RPC_MAX_SERIES; i++) /* 0 is "other" */
 		if (bpf_map_update_elem(bpf_map__fd(bpf->maps.free_series), NULL, &i, BPF_ANY))
 			return -errno;
-	err = shares_open(&m->calls, &maps, shards);
-	return err ? err : rpc_series_open(&m->reader, shards);
+	return shares_open(&m->calls, &maps, shards) ?: rpc_series_open(&m->reader, shards);
 }
 
 void tracepoint_maps_close(struct tracepoint_maps *m)
@@ -86,20 +84,19 @@ static uint32_t server_get(struct tracepoint_maps *m, const char *address, uint3
 /* Notes those of a client's calls that wait for replies: of a server that has hung since before, no event shows anything. */
 static void note_earlier(struct tracepoint_maps *m, uint32_t client)
 {
-	struct file_text tasks;
+	FILE_TEXT tasks = {};
 	struct earlier_call *call;
 	struct span rest;
 	uint32_t task;
 
 	if (clients_read_tasks(&tasks, client))
 		return;
-	rest = (struct span){ tasks.bytes, tasks.bytes + tasks.len };
+	rest = file_text_span(&tasks);
 	while (m->earlier_count < MAX_EARLIER && (task = clients_waiting_task(&rest))) {
 		call = ARRAY_APPEND(m->earlier, m->earlier_count);
 		if (call)
 			*call = (struct earlier_call){ client, task };
 	}
-	file_text_free(&tasks);
 }
 
 static void learn(void *context, uint32_t client, const struct client_transport *info)
@@ -277,12 +274,7 @@ struct doubt {
 	uint32_t i;
 };
 
-static int by_key(const void *a, const void *b)
-{
-	const struct doubt *x = a, *y = b;
-
-	return (x->key > y->key) - (x->key < y->key);
-}
+COMPARE_BY(by_key, struct doubt, key)
 
 /* Removes tasks whose call has ended unnoticed. Reads each client's list once. */
 static void forget_lost(struct tracepoint_maps *m, uint64_t now)
@@ -301,7 +293,7 @@ static void forget_lost(struct tracepoint_maps *m, uint64_t now)
 			doubts[count++] = (struct doubt){ task_at(m, i), i };
 	}
 	qsort(doubts, count, sizeof(doubts[0]), by_key);
-	for (const struct doubt *d = doubts; d < doubts + count; d++) {
+	ARRAY_EACH(d, doubts, count) {
 		client = (uint32_t)((d->key - 1) >> 32);
 		if (d == doubts || client != last) {
 			file_text_free(&list);
@@ -414,10 +406,8 @@ static int read_all(struct tracepoint_maps *m, struct snapshot *s, struct client
 	m->bpf->bss->rpc_epoch = epoch + 1;
 	m->bpf->bss->rpc_age = s->time_ns - m->bpf->bss->rpc_attached;
 	name_servers(m);
-	err = rpc_series_read(&m->reader, m->bpf->maps.series, m->bpf->maps.errors, RPC_MAX_SERIES,
-			      &names, &s->calls);
-	if (!err)
-		err = shares_read(&m->calls, clients, server_label, m);
+	err = rpc_series_read(&m->reader, m->bpf->maps.series, m->bpf->maps.errors, RPC_MAX_SERIES, &names, &s->calls) ?:
+		      shares_read(&m->calls, clients, server_label, m);
 	for (uint32_t i = 0; i < RPC_MAX_SERVERS && !err; i++)
 		if (m->labels[i].server[0])
 			err = read_server(m, s, i, epoch);

@@ -267,7 +267,6 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 	struct tracepoints_state *t = state;
 	/* tp_exact counts in rpc_lost the calls that tp_latency missed: count them once. */
 	unsigned int except = bpf_hook_attached(&t->hooks, HOOK_EXACT) ? BIT(HOOK_LATENCY) : 0;
-	int err;
 
 	for (size_t i = 0; i < HOOKS; i++)
 		if (!(t->hooks.unused & BIT(i)))
@@ -275,10 +274,9 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 	snapshot_drop(&s->self, "rpc_recursion",
 		      t->bpf->bss->rpc_lost + rpc_cost_add(s, &t->hooks, except));
 	s->calls.unknown |= unknown_facts(t);
-	err = tracepoint_maps_read(&t->maps, s, clients);
-	if (!err)
-		err = tcp_connections_add(&t->tcp, &t->maps, t->hooks.log, s);
-	return err ? err : mountstats_add_rest(t->rest, s, clients);
+	return tracepoint_maps_read(&t->maps, s, clients)                      ?:
+		       tcp_connections_add(&t->tcp, &t->maps, t->hooks.log, s) ?:
+		       mountstats_add_rest(t->rest, s, clients);
 }
 
 const struct source_ops tracepoints_source = {
