@@ -22,7 +22,7 @@ struct agent_events {
 	uint64_t alive_ns; /* CLOCK_MONOTONIC: when the last line about the agent was written */
 };
 
-/* Writes that the agent runs: "start", "stop"; "alive" by the second, if that is due. */
+/* Writes that the agent starts or stops: "start", "stop"; the second that it runs, if that is due. */
 void agent_events_say(struct agent_events *a, const char *name);
 void agent_events_alive(struct agent_events *a, uint64_t now_ns);
 

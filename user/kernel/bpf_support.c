@@ -40,7 +40,7 @@ static void append_error(const char *text)
 	line = len > room ? strchr(tail, '\n') : NULL;
 	if (line && line[1])
 		tail = line + 1;
-	strcpy(error_log, tail);
+	snprintf(error_log, sizeof(error_log), "%s", tail);
 	free(all);
 }
 

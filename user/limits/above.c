@@ -229,7 +229,7 @@ static bool judge_metadata(struct judgement *j)
 	    a->ops[ABOVE_LOOKUP].ns > a->ops[ABOVE_ATTRIBUTES].ns) {
 		set(j->to, "lookupcache", 0, m->mountpoint);
 		snprintf(j->to->value, sizeof(j->to->value), "all");
-	} else if (*ac && (!strcmp(ac, "noac") || atoi(ac) < ATTRIBUTE_SECONDS)) {
+	} else if (*ac && (!strcmp(ac, "noac") || strtol(ac, NULL, 10) < ATTRIBUTE_SECONDS)) {
 		set(j->to, strcmp(ac, "noac") ? "nocto,actimeo" : "ac,nocto,actimeo",
 		    ATTRIBUTE_SECONDS, m->mountpoint);
 		say(j->to,

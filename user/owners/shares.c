@@ -152,7 +152,7 @@ static bool free_ended(struct share_reader *r, uint32_t share)
 	r->share_ended[share] = false;
 	r->id[share] = r->calls[share] = r->rest_ns[share] = 0;
 	r->info[share] = (struct rpc_share_info){};
-	memset(&r->stats[share * r->shards], 0, r->shards * sizeof(*r->stats));
+	memset(&r->stats[(size_t)share * r->shards], 0, r->shards * sizeof(*r->stats));
 	free_number(r->maps.free_shares, share);
 	return true;
 }

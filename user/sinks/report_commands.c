@@ -40,7 +40,7 @@ static const char *shell_word(char *word, const char *path)
 			end = stpcpy(end, "'\\''");
 		else
 			*end++ = *path;
-	strcpy(end, "'");
+	memcpy(end, "'", 2);
 	return word;
 }
 

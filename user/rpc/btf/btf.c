@@ -342,7 +342,7 @@ const char *btf_tracepoint(size_t number)
 static void missing(struct snapshot *s)
 {
 	for (size_t i = 0; i < HOOKS; i++)
-		if (!((RECORD_AT_RELEASE_HOOKS | SHARING_HOOKS | OWNER_HOOKS) & BIT(i)))
+		if (!((RELEASE_HOOKS | SHARING_HOOKS | OWNER_HOOKS) & BIT(i)))
 			snapshot_hook(&s->self, table[i].name, false);
 }
 
