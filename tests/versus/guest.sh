@@ -55,23 +55,31 @@ ask() {
 		sleep 5
 	done
 }
+# Each is a process group, to be ended with all that it has begun.
 start_tools() {
 	local name program command
+	set -m
 	if ! absent node-exporter prometheus-node-exporter; then
 		prometheus-node-exporter --web.listen-address=127.0.0.1:9100 --collector.disable-defaults \
 			--collector.{mountstats,nfs,netstat,pressure,cpu,loadavg,stat,filesystem} >/dev/null 2>&1 &
 		ask node-exporter &
+		tools+=($!)
 	fi
 	if ! absent pcp pminfo; then
 		/etc/init.d/pmcd start >pmcd.log 2>&1 || true
 		(cd /var/lib/pcp/pmdas/nfsclient && ./Install </dev/null) >>pmcd.log 2>&1 || true
 		ask pcp &
+		tools+=($!)
 	fi
 	agent_start --interval 5 --events events.json --state state
 	ask xidscope &
+	tools+=($!)
 	while read -r name program command; do
-		absent "$name" "$program" || stream "$name" "$command" &
+		absent "$name" "$program" && continue
+		stream "$name" "$command" &
+		tools+=($!)
 	done <<<"$streams"
+	set +m
 }
 
 mark() { printf '%s\t%s\t%s\n' "$fault" "$1" "$EPOCHREALTIME" >>marks.tsv; }
@@ -271,3 +279,7 @@ fi
 [[ ! -d pcp ]] || cost pcp 'pmcd|pmda' "$(pminfo -f nfsclient 2>/dev/null | grep -c value)"
 dmesg >dmesg.txt
 uname -r >release
+# What they write is read now.
+agent_stop
+kill "${tools[@]/#/-}"
+wait "${tools[@]}" || true
