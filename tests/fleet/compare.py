@@ -56,7 +56,9 @@ def main():
 
     def victoria():
         return programs.server([run.tools.victoria, f"-storageDataPath={run.folder}/victoria", "-retentionPeriod=100y",
-                                f"-httpListenAddr=127.0.0.1:{port}", "-search.maxPointsPerTimeseries=100000"],
+                                f"-httpListenAddr=127.0.0.1:{port}", "-search.maxPointsPerTimeseries=100000",
+                                # As Prometheus' lookback: what is not there at a minute has ended.
+                                f"-search.maxStalenessInterval={STEP}s"],
                                f"{store}/health", run.folder / "victoria.log")
 
     with victoria():

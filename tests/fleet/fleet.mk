@@ -3,7 +3,7 @@
 .PHONY: fleet fleet-study fleet-recordings fleet-live
 
 # FLEET_DIR: a folder with 20 GB for the while; else TMPDIR, or /tmp.
-fleet: deps ## rehearse the rules on a made-up fleet (an hour): DAYS=55 NODES=63 SEED=1 INCIDENTS=FILE NOISE=FILE
+fleet: deps ## rehearse the rules on a made-up fleet (half an hour): DAYS=55 NODES=63 SEED=1 INCIDENTS=FILE NOISE=FILE
 	$(Q)tests/fleet/rehearsal.sh --days $(or $(DAYS),55) --nodes $(or $(NODES),63) --seed $(or $(SEED),1) \
 		$(and $(INCIDENTS),--incidents '$(INCIDENTS)') $(and $(NOISE),--noise '$(NOISE)')
 

@@ -558,13 +558,18 @@ START = 1_750_000_000 // (CHUNK * STEP) * CHUNK * STEP
 PORTS = {"node": 9100, "dcgm": 9400}
 
 
-def write(fleet, nodes, folder):
-    """Writes the metrics of these nodes as OpenMetrics, a file for each block; returns the files."""
+def write(fleet, nodes, folder, names):
+    """Writes the metrics of these nodes as OpenMetrics, a file for each block; returns the files.
+
+    If names are given, only those with one of these names.
+    """
     paths = [folder / f"{nodes[0]:04}-{first // CHUNK:04}.om" for first in range(0, fleet.steps, CHUNK)]
     times = np.array([f" {START + t * STEP}\n" for t in range(fleet.steps)], dtype=object)
     files = [open(path, "w", encoding="ascii") for path in paths]
     for node in nodes:
         for job, name, values, there in fleet.series(node):
+            if names and name.partition("{")[0] not in names:
+                continue
             labels = f'job="{job}",instance="node{node:03}:{PORTS[job]}"'
             start = name[:-1] + "," + labels + "} " if name.endswith("}") else f"{name}{{{labels}}} "
             values = np.asarray(values, dtype=float)

@@ -30,8 +30,7 @@ from programs import fetch, free_port, server
 
 RULES = pathlib.Path(__file__).resolve().parent.parent.parent / "deploy/prometheus"
 FILES = ("nodes", "peers", "reliability")
-# What alerts and the ranks of lemons are made of: other records are for people.
-USED = {"node:lemon:ratio", *re.findall(r"[\w:]+:[\w:]+", (RULES / "alerts.yaml").read_text())}
+WORD = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 # Garbage is collected half as often: the programs take 6 % less CPU, and more memory.
 os.environ["GOGC"] = "200"
 GROUP = 8  # nodes of which the metrics are made and imported together
@@ -40,8 +39,19 @@ WORKERS = 2
 GAP, TAIL = 30, 120  # steps
 
 
+def read(name):
+    """The groups of a file of rules."""
+    return yaml.safe_load((RULES / f"{name}.yaml").read_text())["groups"]
+
+
+def words(rules):
+    """All names in the expressions of rules."""
+    return {word for rule in rules for word in WORD.findall(rule["expr"])}
+
+
 class Rehearsal:
-    def __init__(self, options):
+    def __init__(self, options, complete=True):
+        """With all records and series, if complete; else with those that alerts and the ranks of lemons are made of."""
         for name, least, most, whole in (("nodes", 1, 1e4, True), ("days", 1, 400, False), ("seed", 0, 2**53, True)):
             generate.limited("rehearsal.py", name.upper(), getattr(options, name), least, most, whole)
         options.nodes, options.days, options.seed = int(options.nodes), float(options.days), int(options.seed)
@@ -53,6 +63,14 @@ class Rehearsal:
         self.end = START + self.fleet.steps * STEP
         (self.folder / "prometheus.yml").write_text("{}")
         self.cpu = 0
+        self.rules = [(group["interval"], rule) for name in FILES for group in read(name) for rule in group["rules"]]
+        self.names = set()
+        if not complete:
+            names = {"node:lemon:ratio", *words(rule for group in read("alerts") for rule in group["rules"])}
+            while names != self.names:
+                self.names = names
+                names = names | words(rule for _, rule in self.rules if rule["record"] in names)
+            self.rules = [(interval, rule) for interval, rule in self.rules if rule["record"] in names]
 
     def done(self, what):
         before, self.cpu = self.cpu, sum(os.times()[:4])
@@ -73,7 +91,7 @@ class Rehearsal:
         """The metrics of some nodes, in a process of its own."""
         work = self.folder / f"nodes{nodes[0]}"
         work.mkdir()
-        for path in generate.write(self.fleet, nodes, work):
+        for path in generate.write(self.fleet, nodes, work, self.names):
             self.run(self.tools.promtool, "tsdb", "create-blocks-from", "--max-block-duration=54h", "openmetrics", "-q",
                      str(path), str(work / "blocks"))
             path.unlink()
@@ -97,26 +115,17 @@ class Rehearsal:
         with server(command, f"{url}/-/ready", self.folder / "prometheus.log"):
             yield url
 
-    def levels(self, goals):
-        """The recording rules that these names need, or all if there are none, each with its group's interval, in
-        lists: one uses only those of the lists before it.
+    def levels(self):
+        """The recording rules, each with its group's interval, in lists: one uses only those of the lists before it.
 
         One that uses its own past is in two of them: the second time it has what the first has left.
         """
-        rules = [(group["interval"], rule) for name in FILES
-                 for group in yaml.safe_load((RULES / f"{name}.yaml").read_text())["groups"] for rule in group["rules"]]
-        words = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
-        while goals:
-            needed = goals.union(*(words.findall(rule["expr"]) for _, rule in rules if rule["record"] in goals))
-            if needed == goals:
-                rules = [(interval, rule) for interval, rule in rules if rule["record"] in goals]
-                break
-            goals = needed
+        rules = self.rules
         names = {rule["record"] for _, rule in rules}
-        yield [(interval, rule) for interval, rule in rules if rule["record"] in words.findall(rule["expr"])]
+        yield [(interval, rule) for interval, rule in rules if rule["record"] in words([rule])]
         uses = collections.defaultdict(set)
         for _, rule in rules:
-            uses[rule["record"]] |= (set(words.findall(rule["expr"])) & names) - {rule["record"]}
+            uses[rule["record"]] |= (words([rule]) & names) - {rule["record"]}
         while rules:
             ready = {name for name in uses if not uses[name]}
             yield [(interval, rule) for interval, rule in rules if rule["record"] in ready]
@@ -143,8 +152,8 @@ class Rehearsal:
                  "--output-dir=blocks", "rules.yml", cwd=work)
         return work
 
-    def passes(self, goals=frozenset()):
-        for level, rules in enumerate(self.levels(goals)):
+    def passes(self):
+        for level, rules in enumerate(self.levels()):
             with self.prometheus() as url, concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
                 outs = list(pool.map(lambda start, url=url, rules=rules: self.evaluate(url, start, rules),
                                      range(START, self.end, CHUNK * STEP)))
@@ -155,7 +164,7 @@ class Rehearsal:
 
     def replay(self, url):
         """Intervals in which each alert fires: (first step, last step, labels)."""
-        groups = yaml.safe_load((RULES / "alerts.yaml").read_text())["groups"]
+        groups = read("alerts")
         for group in groups:
             for rule in group["rules"]:
                 # A replay has no queries in templates.
@@ -306,10 +315,10 @@ def parser():
 
 
 def main():
-    rehearsal = Rehearsal(parser().parse_args())
+    rehearsal = Rehearsal(parser().parse_args(), complete=False)
     rehearsal.backfill()
     rehearsal.done("backfill")
-    rehearsal.passes(USED)
+    rehearsal.passes()
     with rehearsal.prometheus() as url:
         fired = rehearsal.replay(url)
         ranks = rehearsal.ranks(url)

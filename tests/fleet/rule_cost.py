@@ -4,7 +4,7 @@
 
     rule_cost.py PROMETHEUS FOLDER NODES...
 
-Targets are scraped, and the rules evaluated, every INTERVAL seconds instead of each minute or four. The CPU of one
+Targets are scraped, and the rules evaluated, every INTERVAL seconds instead of each minute, four or ten. The CPU of one
 evaluation is what a Prometheus with rules takes more than one without. The first minutes have no day to look back at:
 what the baseline costs later is not in the figures.
 """
@@ -44,7 +44,7 @@ class Targets(programs.Targets):
 def measure(prometheus, folder, targets, nodes, rules):
     folder.mkdir(parents=True)
     for name in RULES if rules else ():
-        (folder / f"{name}.yaml").write_text(re.sub(r"interval: \dm", f"interval: {INTERVAL}s",
+        (folder / f"{name}.yaml").write_text(re.sub(r"interval: \d+m", f"interval: {INTERVAL}s",
                                                     (rehearsal.RULES / f"{name}.yaml").read_text()))
     jobs = {job: [{"targets": [f"127.0.0.1:{targets.server_port}"], "labels": {
         "__metrics_path__": f"/{job}/{n}", "instance": f"node{n:05}:{port}"}} for n in range(nodes)]
