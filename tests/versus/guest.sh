@@ -281,5 +281,5 @@ dmesg >dmesg.txt
 uname -r >release
 # What they write is read now.
 agent_stop
-kill "${tools[@]/#/-}"
+kill -- "${tools[@]/#/-}"
 wait "${tools[@]}" || true

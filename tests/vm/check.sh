@@ -125,10 +125,10 @@ guest() {
 
 # prepare_scenarios KERNEL JOB: what needs the network is done before the guests run.
 prepare_scenarios() {
-	local modules='' status=0 binary=$top/build/xidscope name clocked=() rest=() begun=() half
+	local modules='' status=0 build=$top/build binary name clocked=() rest=() begun=() half
 	read_scenarios "$1"
-	[[ $arch == "$(dpkg --print-architecture)" ]] || binary=$top/build/$arch/xidscope
-	binary=${XIDSCOPE:-$binary}
+	[[ $arch == "$(dpkg --print-architecture)" ]] || build+=/$arch
+	binary=${XIDSCOPE:-$build/xidscope}
 	[[ -x $binary ]] || die "$binary is missing: build it (make ARCH=$arch)"
 	if [[ $suite == out-of-tree ]]; then
 		"$here/dkms.sh" "$1" >/dev/null || return 1
@@ -142,7 +142,7 @@ prepare_scenarios() {
 	[[ ! $modules ]] || cp -r "$modules" "$2/modules"
 	local tool
 	for tool in refuse dirty; do
-		[[ ! -e $top/build/tests/$tool ]] || cp "$top/build/tests/$tool" "$2/"
+		[[ ! -e $build/tests/$tool ]] || cp "$build/tests/$tool" "$2/"
 	done
 	cp "$here/run-scenarios" "$2/run.sh"
 	echo "${SOAK_CALLS:-0}" >"$2/soak_calls"

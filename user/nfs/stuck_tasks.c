@@ -266,6 +266,27 @@ int stuck_tasks_count(const struct stuck_tasks *t, struct snapshot *s)
 
 /* ---- the kernel side ---- */
 
+/* Loads the programs, if @count with the one that counts who sleeps: it needs the address of a variable, which not all kernels
+ * tell (CONFIG_KALLSYMS_ALL). Returns 0 or -errno. */
+static int load_programs(struct stuck_tasks *t, bool count)
+{
+	int err;
+
+	bpf_error_log_clear();
+	t->bpf = stuck_tasks_bpf__open();
+	if (!t->bpf)
+		return -errno;
+	bpf_program__set_autoload(t->bpf->progs.nobody_sleeps, count);
+	err = stuck_tasks_bpf__load(t->bpf) ?: stuck_tasks_bpf__attach(t->bpf);
+	if (!err) {
+		bpf_object_memory(t->bpf->obj, &t->memory);
+		return 0;
+	}
+	stuck_tasks_bpf__destroy(t->bpf);
+	t->bpf = NULL;
+	return err;
+}
+
 /* False: the kernel refuses it. */
 static bool load(struct stuck_tasks *t, const struct log *log)
 {
@@ -273,19 +294,12 @@ static bool load(struct stuck_tasks *t, const struct log *log)
 
 	if (t->bpf || t->failed)
 		return t->bpf;
-	bpf_error_log_clear();
-	t->bpf = stuck_tasks_bpf__open();
-	err = t->bpf ? stuck_tasks_bpf__load(t->bpf) ?: stuck_tasks_bpf__attach(t->bpf) : -errno;
+	err = load_programs(t, true) ? load_programs(t, false) : 0;
 	malloc_trim(0);
-	if (!err) {
-		bpf_object_memory(t->bpf->obj, &t->memory);
-		return true;
-	}
-	log_info(log, "does not look at tasks that sleep in NFS: %s", bpf_reason(-err));
-	stuck_tasks_bpf__destroy(t->bpf);
-	t->bpf = NULL;
-	t->failed = true;
-	return false;
+	if (err)
+		log_info(log, "does not look at tasks that sleep in NFS: %s", bpf_reason(-err));
+	t->failed = err;
+	return !err;
 }
 
 /* Reads the text of all tasks that have slept for so long, to be freed; NULL: it cannot be read. */
