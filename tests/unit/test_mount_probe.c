@@ -80,7 +80,7 @@ TEST(the_nfs_mounts_of_fstab_are_wanted)
 static struct node_mount look(const char *text)
 {
 	struct node_mount mount = { .path = "/data", .state = MOUNT_ABSENT };
-	struct span rest = { text, text + strlen(text) };
+	struct span rest = span_of(text);
 	struct mountinfo_line m;
 
 	while (span_left(rest))
@@ -123,7 +123,7 @@ TEST(the_nodes_own_mount_counts)
 
 static uint64_t replies(const char *stats, const char *path)
 {
-	return mount_replies((struct span){ stats, stats + strlen(stats) }, path);
+	return mount_replies(span_of(stats), path);
 }
 
 TEST(replies_are_those_of_the_mounts_transports)

@@ -523,7 +523,7 @@ static const char stats[] =
 TEST(mounts_are_read_one_by_one)
 {
 	static struct mountstats_mount mount;
-	struct span m = { stats, stats + strlen(stats) };
+	struct span m = span_of(stats);
 	const struct mountstats_op *op = &mount.ops[1];
 
 	assert_true(mountstats_next(&m, &mount));
@@ -562,7 +562,7 @@ TEST(the_text_of_a_server_begins_no_mount)
 		 "\tper-op statistics\n\tREAD: 100 103 1 20000 412800 12 345 400 2\n" OPS_64
 		 "\ndevice nas-2:/ mounted on /two with fstype nfs statvers=1.1\n\tage:\t1\n",
 		 name, name);
-	m = (struct span){ text, text + strlen(text) };
+	m = span_of(text);
 	assert_true(mountstats_next(&m, &mount));
 	assert_printed("/one 1 READ 1 tcp", "%s %zu %s %zu %s", mount.mountpoint, mount.op_count,
 		       mount.ops[0].name, mount.transport_count, mount.transports[0].protocol);
@@ -581,7 +581,7 @@ TEST(the_same_mounts_in_mountinfo)
 		"42 22 bad / /x rw - nfs a:/ rw\n"
 		"44 22 0:48 / /o rw - nfs other:/other rw\n"
 		"43 22 0:47\n";
-	struct span m = { text, text + strlen(text) };
+	struct span m = span_of(text);
 	struct nfs_mount mount;
 
 	assert_true(mountinfo_next(&m, &mount));

@@ -47,10 +47,7 @@ static void look(uint64_t seconds, const char *text)
 	now.calls.stuck_count = 0;
 	assert_int_equal(stuck_tasks_watch(&t, &now), 0);
 	if (text)
-		assert_int_equal(stuck_tasks_take(&t, &now,
-						  (struct span){ text, text + strlen(text) },
-						  on_stuck, NULL),
-				 0);
+		assert_int_equal(stuck_tasks_take(&t, &now, span_of(text), on_stuck, NULL), 0);
 	assert_int_equal(stuck_tasks_count(&t, &now), 0);
 }
 

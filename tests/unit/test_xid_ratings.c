@@ -13,7 +13,7 @@
 /* Each line is a record of its own, as the driver prints it; 200 s lie between them. */
 static struct snapshot after(const char *lines)
 {
-	struct span rest = { lines, lines + strlen(lines) };
+	struct span rest = span_of(lines);
 	struct snapshot s = { .faults.gpu_watched = true };
 
 	fresh();

@@ -31,7 +31,6 @@ class Limits:
     """Of the rule: how many times, of the most, for how many steps, and of a ROUNDED. A cell that others change is near
     a limit."""
     usual, others = (2, 1 / 2, 3, 1), ((1.5, 2 / 3, 2, 1.15), (3, 1 / 3, 4, 0.85))
-    times, among, steps, rounded = usual
 
 
 FROM_NOTHING = 101  # by how much a figure rises then at most: least_of()
@@ -328,8 +327,9 @@ def faults():
             yield {"name": name, "cause": cause, "ends": ends == "yes", "title": title}
 
 
-def judge(tools, marks):
+def judge(tools, marks, limits):
     """Of each fault and tool (seen, named, end), what each rests on, and what is named while nothing is wrong."""
+    Limits.times, Limits.among, Limits.steps, Limits.rounded = limits
     cells, rests, wrong = {}, {}, {}
     noise = {tool.name: stands_out(tool, marks["nothing"]) for tool in tools}
     for fault in faults():
@@ -349,11 +349,8 @@ def verdicts(out):
     """By the usual limits, and marked what others would change."""
     marks = read_marks(out)
     tools = [Tool(out, name) for name in TOOLS]
-    others = []
-    for Limits.times, Limits.among, Limits.steps, Limits.rounded in Limits.others:
-        others.append(judge(tools, marks)[0])
-    Limits.times, Limits.among, Limits.steps, Limits.rounded = Limits.usual
-    cells, wrong, rests = judge(tools, marks)
+    others = [judge(tools, marks, limits)[0] for limits in Limits.others]
+    cells, wrong, rests = judge(tools, marks, Limits.usual)
     near = {(title, tool) for title, row_ in cells.items() for tool, verdict in row_.items()
             if any(other[title][tool] != verdict for other in others)}
     return tools, cells, wrong, rests, near

@@ -103,10 +103,10 @@ void agent_events_add(struct agent_events *a, const struct delta *d)
 /* The stack line by line, without the offsets. */
 static void write_stack(struct json *j, struct span stack)
 {
-	json_array(j, "stack");
-	while (span_left(stack)) {
-		struct span line = span_take_line(&stack), name;
+	struct span line, name;
 
+	json_array(j, "stack");
+	while (span_next_line(&stack, &line)) {
 		span_take_run(&line, " ");
 		name = span_take_until(&line, "+");
 		json_bytes(j, NULL, name.at, span_left(name));

@@ -147,9 +147,9 @@ struct kept {
 
 static bool find_kept(struct kept *k, struct span text, const char *gpu)
 {
-	while (span_left(text)) {
-		struct span line = span_take_line(&text);
+	struct span line;
 
+	while (span_next_line(&text, &line)) {
 		if (span_take(&line, gpu) && span_take(&line, " ") &&
 		    span_take_number(&line, 10, UINT64_MAX, &k->begun) && span_take(&line, " ") &&
 		    span_take_number(&line, 10, UINT64_MAX, &k->count) && span_take(&line, " ") &&

@@ -122,10 +122,9 @@ static bool is_boot(const struct history *h, size_t first, size_t next, const ch
 
 static int add_step(struct history *h, const struct past_event *e, double seconds)
 {
-	static const char kind[] = "clock", name[] = "set";
 	struct past_event step = {
-		.kind = { kind, kind + strlen(kind) },
-		.name = { name, name + strlen(name) },
+		.kind = span_of("clock"),
+		.name = span_of("set"),
 		.pid = -1,
 		.time = e->time,
 		.written = e->time,
