@@ -31,7 +31,6 @@ def killed_tasks_leave_nothing_behind(folder):
     # last one: the only thing that may be corrected.
     clipped = ours.get("events_dropped_total", reason="rpc_wait_clipped")
     need(clipped <= ours.get("rpc_errors_total"), clipped, "waits clipped")
-    # Two disconnects may come at once.
     gone = ours.get("events_dropped_total", reason="rpc_owner_gone")
     need(ours.get("events_dropped_total") == clipped + gone + lost_by_preemption(ours), "events dropped")
     return f"{ours.get('rpc_op_calls_total')} calls, {ours.get('rpc_errors_total')} errors"

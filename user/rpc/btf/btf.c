@@ -373,9 +373,11 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 	for (size_t i = 0; i < HOOKS; i++)
 		if (!(b->hooks.unused & ~b->hooks.missing & BIT(i)))
 			snapshot_hook(&s->self, table[i].name, bpf_hook_attached(&b->hooks, i));
-	/* A call is recorded at its release even if these programs missed its end. */
+	/* A call is recorded at its release even if the programs missed its end, and all owners are forgotten at each
+	 * snapshot, see shares_read(). */
 	if (b->record_at_release)
-		except = BIT(HOOK_RPC_STATS_LATENCY) | BIT(HOOK_RPC_STATS_LATENCY_AGAIN);
+		except = BIT(HOOK_RPC_STATS_LATENCY) | BIT(HOOK_RPC_STATS_LATENCY_AGAIN) |
+			 BIT(HOOK_OWNER_EXITS);
 	snapshot_drop(&s->self, "rpc_recursion", rpc_cost_add(s, &b->hooks, except));
 	s->calls.unknown |= unknown_facts(b);
 	return btf_maps_read(&b->maps, s, clients);
