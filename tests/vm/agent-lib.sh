@@ -42,6 +42,14 @@ agent_write() {
 	[[ ! ${1:-} ]] || cp x.prom "$1.prom"
 }
 
+# agent_settle SECONDS: returns when the agent has read all that has come, and so long again.
+agent_rests() { [[ $(<"/proc/$agent/stat") == *') S '* ]]; }
+agent_settle() {
+	wait_for 60 agent_rests
+	sleep "$1"
+	wait_for 60 agent_rests
+}
+
 # trace_begin NAME [OPTION...]: starts a session on RPC, and returns when it is attached. trace_end ends it. The session
 # writes NAME.txt and NAME.json.
 trace_begin() {
@@ -58,7 +66,7 @@ trace_end() {
 # NAME.check and NAME.status.
 check_faults() {
 	local status=0
-	sleep 3
+	agent_settle 3
 	agent_write "$1"
 	dmesg | tail -n 200 >"$1.dmesg"
 	/job/xidscope check --file x.prom "${@:2}" >"$1.check" || status=$?

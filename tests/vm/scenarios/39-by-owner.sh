@@ -98,11 +98,11 @@ slot_limit 4
 nfs_mount 3 '' /mnt/owners
 prepare_file /mnt/owners
 sleep 1
-/job/xidscope trace --duration 8 --owners on --max-owners 3 --json roles.json >roles.txt 2>&1 &
-tracer=$!
+trace_begin roles --owners on --max-owners 3
 in_group "$(job 4711)/step_0" fio --name=long --filename=/mnt/owners/long --size=16m --rw=write --bs=1m --direct=1 --ioengine=libaio --iodepth=4 \
 	--time_based --runtime=9 >/dev/null &
 long=$!
 in_group "$(job 4712)/step_0" fio --name=short --filename=/mnt/owners/load --size=16m --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=16 \
 	--time_based --runtime=9 >/dev/null &
-wait "$!" "$long" "$tracer"
+wait "$!" "$long"
+trace_end

@@ -18,6 +18,6 @@ agent_write few
 for _ in $(seq 3000); do
 	echo '<3>NVRM: Xid (PCI:0000:d1:00): 63, Row Remapper: New row marked for remapping.'
 done >/dev/kmsg
-sleep 3
+agent_settle 3
 agent_write storm
 agent_stop

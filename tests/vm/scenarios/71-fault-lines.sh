@@ -12,7 +12,7 @@ pass() { # NAME OPTION...: an agent, while put() writes each line
 	touch "$name.json" # the agent makes it at the first event
 	wc -l <"$name.json" >"$name.skip"
 	while IFS= read -r line; do put "$line"; done <lines
-	sleep 3
+	agent_settle 3
 	agent_write "$name"
 	agent_stop
 }

@@ -28,7 +28,7 @@ wait "$agent" || true
 wait "$storm"
 dmesg | grep -o 'PCI:0000:e1:00): [0-9]*' | sort | uniq -c >held-by-key || true
 agent_start --hooks gpu --state state --events after.json
-sleep 3
+agent_settle 3
 agent_write after
 agent_stop
 

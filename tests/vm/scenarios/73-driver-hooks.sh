@@ -17,7 +17,7 @@ for round in 1 2; do
 			'sxid 0000:c3:00.0 20034 Fatal, Link 48\tnvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal, Link 48'
 		# As where the driver is configured not to print.
 		driver 'xid 0000:c4:00.0 48 DBE in silence'
-		sleep 2.5
+		agent_settle 2.5
 		agent_write "$build-$round-after"
 		module_remove nvidia
 	done

@@ -45,7 +45,7 @@ driver 'count 3000 xid 0000:c1:00.0 31 MMU Fault'$'\t''NVRM: Xid (PCI:0000:c1:00
 bpftool -j map dump name printk_b.bss >printk.json
 cat /sys/kernel/tracing/instances/xidscope/per_cpu/cpu*/stats >trace.stats
 kill -CONT "$agent"
-sleep 3
+agent_settle 3
 agent_write full
 fill_log
 agent_stop

@@ -18,9 +18,9 @@ agent_start --hooks gpu --events events.json
 cp x.prom begin.prom
 show_tracefs
 driver_load tracepoint
-wait_for 40 driver_watched # less than a minute: at once, but the instance takes a slow machine seconds
+patience=1 wait_for 40 driver_watched # less than a minute: at once, but the instance takes a slow machine seconds
 xid a1
-sleep 3
+agent_settle 3
 agent_write loaded
 agent_stop
 mv agent.log loaded.log
@@ -30,7 +30,7 @@ mv /dev/kmsg /dev/kmsg.away
 agent_start --hooks gpu --events events.json
 cp x.prom without.prom
 xid a2
-sleep 3
+agent_settle 3
 agent_write blind
 mv /dev/kmsg.away /dev/kmsg
 show_tracefs
@@ -42,7 +42,7 @@ begin=$SECONDS
 wait_for 90 attached
 echo $((SECONDS - begin)) >seconds
 xid a3
-sleep 3
+agent_settle 3
 agent_write minute
 
 # A process reports a fault and ends; another gets its number before the agent has read the line. Then one that lives on.
@@ -93,6 +93,6 @@ for i in {1..8}; do
 	starting+=($!)
 done
 all_write() { (($(find . -name 'together*.prom' | wc -l) == 8)); }
-wait_for 40 all_write # less than a minute: then each would try again
+patience=1 wait_for 40 all_write # less than a minute: then each would try again
 kill "${starting[@]}"
 wait "${starting[@]}"
