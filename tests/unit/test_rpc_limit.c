@@ -85,6 +85,41 @@ TEST(the_limit_is_that_of_the_last_interval)
 	assert_has(text, "xidscope_rpc_limit{server=\"nas\",limit=\"none\"} 1\n");
 }
 
+/* The interval ends with a look at the connection: data queue on their way, or not. */
+static const char *limit_after_look(bool queued)
+{
+	struct rpc_transport_state *t = snapshot_transport(&now.calls, SERVER, "tcp/0");
+
+	add_calls(SERVER, "WRITE", RPC_PHASE_RTT, 100, 0);
+	t->received_bytes += 10000;
+	t->rtt_ns += 100 * SECOND / 10;
+	t->replies += 100;
+	t->rcv_wnd = 1 << 20;
+	t->min_rtt_ns = 5 * MS;
+	t->srtt_ns = queued ? 90 * MS : 5 * MS;
+	t->carries = queued;
+	write_file(15);
+	return strstr(text, "{server=\"nas\",limit=\"network\"} 1\n") ? "network" :
+	       strstr(text, "{server=\"nas\",limit=\"server\"} 1\n")  ? "server" :
+									"another";
+}
+
+TEST(a_link_at_its_rate_shows_at_three_looks_in_a_row)
+{
+	limit_after_look(false);
+	for (int turn = 0; turn < 2; turn++) {
+		assert_string_equal(limit_after_look(true), "server");
+		assert_string_equal(limit_after_look(true), "server");
+		assert_string_equal(limit_after_look(true), "network");
+		assert_string_equal(limit_after_look(true), "network");
+		assert_string_equal(limit_after_look(false), "server");
+	}
+	limit_after_look(true);
+	limit_after_look(true);
+	write_file(15); /* nothing came */
+	assert_string_equal(limit_after_look(true), "server");
+}
+
 TEST(without_phases_there_is_no_limit)
 {
 	now.calls.unknown = RPC_FACT_BIT(RPC_FACT_PHASE + RPC_PHASE_SLOT);

@@ -39,6 +39,7 @@ void agent_events_stuck(void *context, const struct stuck_task *task, struct spa
 struct agent_limits {
 	struct calls counts; /* the figures of the episodes so far, nothing else */
 	struct episodes episodes;
+	struct limit_sums sums; /* between the intervals: what limit_sums_next() leaves */
 };
 
 /* Adds to @s, the end of the interval, what limited its calls, and the episodes. Those that have ended

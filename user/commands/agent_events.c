@@ -148,6 +148,7 @@ void agent_limits_free(struct agent_limits *a)
 {
 	calls_free(&a->counts);
 	episodes_free(&a->episodes);
+	limit_sums_free(&a->sums);
 }
 
 /* The event of an episode; its time is that of its start. */
@@ -194,15 +195,17 @@ static int add_episodes(struct agent_limits *a, struct calls *c, const struct de
 int agent_limits_add(struct agent_limits *a, struct snapshot *s, const struct delta *d,
 		     struct event_log *events)
 {
-	struct limit_sums sums = {};
 	int err = 0;
 
 	if (d->ns && verdict_is_possible(&s->calls)) {
-		err = limit_sums_add(&sums, d);
+		err = limit_sums_add(&a->sums, d);
 		for (size_t i = 0; i < s->calls.server_count && !err; i++)
 			s->calls.servers[i].bound_by =
-				bound_names[verdict_of(&sums, s->calls.servers[i].server).bound_by];
-		limit_sums_free(&sums);
+				bound_names[verdict_of(&a->sums, s->calls.servers[i].server)
+						    .bound_by];
+		limit_sums_next(&a->sums);
+	} else {
+		limit_sums_free(&a->sums);
 	}
 	return err ? err : add_episodes(a, &s->calls, d, events);
 }

@@ -68,10 +68,10 @@ double shown_in_flight(const struct verdict_numbers *n);
 bool judge_network(struct judgement *j);
 
 /* Whether a link at its rate may make replies late, by too few looks to decide it. */
-bool may_fill_link(const struct judgement *j);
+bool may_fill_link(const struct server_sums *v);
 
 /* Whether the connection's data wait on their way: what TCP sends takes much longer than it might. */
-bool queues_on_the_way(const struct verdict_numbers *n);
+bool queues_on_the_way(const struct server_sums *v);
 
 /* Decides on a server whose calls wait for slots of @limit, BOUND_SLOT or BOUND_SESSION: that limit,
  * with the setting and the gain, or the server. */

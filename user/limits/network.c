@@ -19,20 +19,35 @@ static bool fills_window(const struct verdict_numbers *n)
 	return n->window_share >= WINDOW_FULL;
 }
 
-bool queues_on_the_way(const struct verdict_numbers *n)
+bool queues_on_the_way(const struct server_sums *v)
 {
-	return n->srtt_ns >= 2 * n->min_rtt_ns + QUEUE_NS;
+	return v->path_ns > 0 && v->srtt_ns >= 2 * v->min_rtt_ns + QUEUE_NS * v->path_ns;
 }
 
 /* By however few looks. */
-static bool fills_link(const struct judgement *j)
+static bool fills_link(const struct server_sums *v)
 {
-	return j->to->numbers.carrying_share >= CARRYING && queues_on_the_way(&j->to->numbers);
+	return v->carrying >= CARRYING * v->path_ns && queues_on_the_way(v);
 }
 
-bool may_fill_link(const struct judgement *j)
+bool may_fill_link(const struct server_sums *v)
 {
-	return fills_link(j) && j->v->looks < ENOUGH_LOOKS;
+	return fills_link(v) && v->looks + v->looks_before < ENOUGH_LOOKS;
+}
+
+void limit_sums_next(struct limit_sums *h)
+{
+	size_t kept = 0;
+
+	ARRAY_EACH(v, h->servers, h->count) {
+		struct server_sums next = { .looks_before = v->looks_before + v->looks };
+
+		if (!fills_link(v))
+			continue;
+		memcpy(next.server, v->server, sizeof(next.server));
+		h->servers[kept++] = next;
+	}
+	h->count = kept;
 }
 
 /* Proposes the window that the calls want where most are in flight; the kernel's buffer has twice its size. */
@@ -68,7 +83,7 @@ bool judge_network(struct judgement *j)
 		    "more.",
 		    n->window_bytes / 1024, min_ms, ratio(n->window_bytes * 1e3, n->min_rtt_ns));
 		set_window(j);
-	} else if (fills_link(j) && !may_fill_link(j)) {
+	} else if (fills_link(j->v) && !may_fill_link(j->v)) {
 		decide(j->to, BOUND_NETWORK, CONFIDENCE_MEDIUM);
 		say(j->to,
 		    "Data come or go without a pause and queue on the way: a round trip takes %.3g ms, %.3g ms "

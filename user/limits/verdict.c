@@ -132,7 +132,7 @@ static void judge_part(struct judgement *j, enum bound bound)
 		say(to,
 		    "is spent waiting to transmit: the connection does not take data faster. More "
 		    "connections help if each is limited, not if the link is.");
-		if (!queues_on_the_way(&to->numbers)) {
+		if (!queues_on_the_way(j->v)) {
 			if (to->confidence == CONFIDENCE_HIGH)
 				to->confidence = CONFIDENCE_MEDIUM;
 			say(to, " No queue on the way is seen: a server that does not take data "
@@ -330,12 +330,12 @@ static void doubt(struct judgement *j)
 		say(j->to,
 		    " Hardly any task waits for a CPU: calls may wait where it is not seen.");
 	}
-	if (j->to->bound_by == BOUND_SERVER && may_fill_link(j)) {
+	if (j->to->bound_by == BOUND_SERVER && may_fill_link(j->v)) {
 		j->to->confidence = CONFIDENCE_LOW;
 		say(j->to, " A link at its rate looks the same in so short a time.");
 	}
 	if (j->to->bound_by == BOUND_SERVER && !j->v->depth_calls &&
-	    (!j->v->looks || queues_on_the_way(&j->to->numbers))) {
+	    (!j->v->looks || queues_on_the_way(j->v))) {
 		j->to->confidence = CONFIDENCE_LOW;
 		say(j->to, " This source does not see %s a link at its rate%s the same.",
 		    j->v->looks ? "whether replies are on the way:" : "TCP: a full window,",

@@ -103,6 +103,9 @@ void limit_sums_free(struct limit_sums *h);
 /* Adds an interval. Returns 0 or -ENOMEM: then a part is not added. */
 int limit_sums_add(struct limit_sums *h, const struct delta *d);
 
+/* Of intervals that are judged one by one: forgets all of this one but the looks at links at their rate. */
+void limit_sums_next(struct limit_sums *h);
+
 /* Whether the source measures the phases of calls; without them the verdict is none. */
 bool verdict_is_possible(const struct calls *c);
 
