@@ -10,7 +10,11 @@ find tests/cli tests/vm -name '*.sh' ! -name completion.sh -exec sed -e '/^[[:sp
 count=0
 # shellcheck disable=SC2013 # command names are words
 for command in $("$program" help | awk '/^Commands:/ { part = 1; next } /^$/ { part = 0 } part { print $1 }'); do
-	[[ $command == run ]] && callers='run|agent_start|agent_in' || callers=$command
+	callers=$command
+	case $command in
+	run) callers+='|agent_start|agent_in' ;;
+	trace) callers+='|trace_begin' ;;
+	esac
 	while read -r option; do
 		count=$((count + 1))
 		grep -qE -e "(^|[^a-z-])($callers)( |\).* ).*$option([^a-z-]|$)" "$work/tests" ||
