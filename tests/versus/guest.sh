@@ -137,7 +137,7 @@ loss_end() { tc qdisc change dev veth-loss root netem delay 1ms; }
 
 rate_before() { client 10.0.26 3 5ms && work randwrite 256k 4 2; }
 rate_begin() { delay rate 8mbit; }
-rate_end() { delay; }
+rate_end() { delay rate 0bit; } # without a rate, the one there stays
 
 usual_server() {
 	nfs_server_stop
@@ -196,7 +196,7 @@ readahead_end() { readahead_kb 4096; }
 
 stuck_before() { client 10.0.29 3 5ms && work randread 4k 2 5 && : >/mnt/stuck/locked; }
 stuck_begin() {
-	echo 'hang 180 /mnt/stuck/locked' >/proc/xidscope-driver &
+	echo 'hang 250 /mnt/stuck/locked' >/proc/xidscope-driver &
 	sleep 1
 	dd if=/dev/zero of=/mnt/stuck/locked bs=4k count=1 conv=notrunc status=none &
 }

@@ -45,7 +45,7 @@ CAUSES = {
     "slot": r"slot|backlog|bklog",
     "hung": r"not.responding|hung|hang|stall|oldest|stuck|blocked for|time.?out",
     "loss": r"retrans|resend|lost|loss",
-    "send": r"send(?!_bytes)|sending",
+    "send": r"send(?!_bytes)|sending|\bnetwork\b|\blink\b",
     "server": r"rtt|response|\bserver\b",
     "cpu": r"cpu|pressure",
 }
