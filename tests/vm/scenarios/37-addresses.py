@@ -45,12 +45,12 @@ def each_source_counts_the_same_transports(folder):
 
 @judgement
 def each_connect_counts(folder):
-    """A connect is 1 or 2 in the kernel's count. Of trunking, a connection ends unseen by mountstats."""
+    """A connect is 1 or 2 in the kernel's count, and may be repeated. Of trunking, mountstats does not see one end."""
     sources = [source for source in (folder / "sources").read_text().split() if source != "tracepoints"]
     counted = [[int(sums(Metrics(folder / source / "after.prom"), "rpc_connects_total", labels))
                 for labels in list(SERVERS)[:4]] for source in sources]
     for each in counted:
-        need(each in ([1, 1, 1, 4], [2, 2, 2, 8]) and each == counted[0], "connects:", counted)
+        need(each == counted[0] and all(map(int.__ge__, each, (1, 1, 1, 4))), "connects:", counted)
     return counted[0]
 
 
