@@ -32,7 +32,7 @@ static bool fills_link(const struct server_sums *v)
 
 bool may_fill_link(const struct server_sums *v)
 {
-	return fills_link(v) && v->looks + v->looks_before < ENOUGH_LOOKS;
+	return fills_link(v) && v->looks < ENOUGH_LOOKS;
 }
 
 void limit_sums_next(struct limit_sums *h)
@@ -40,7 +40,7 @@ void limit_sums_next(struct limit_sums *h)
 	size_t kept = 0;
 
 	ARRAY_EACH(v, h->servers, h->count) {
-		struct server_sums next = { .looks_before = v->looks_before + v->looks };
+		struct server_sums next = { .looks = v->looks };
 
 		if (!fills_link(v))
 			continue;

@@ -114,9 +114,7 @@ struct server_sums {
 	double received_bytes; /* by TCP */
 	/* The time until replies, and summed up over it: times of a round trip, shares of the window, see add_paths(). */
 	double path_ns, carrying, window_filled, min_rtt_ns, srtt_ns, rcv_wnd;
-	unsigned int looks; /* at connections that had received since the last one */
-	unsigned int
-		looks_before; /* one after the other, which found their link at its rate: see limit_sums_next() */
+	unsigned int looks; /* at connections that had received; limit_sums_next() keeps some */
 	uint64_t retransmits, timeouts, disconnects, connects;
 	uint64_t oldest_ns; /* at the end */
 	uint64_t unknown; /* facts, in any interval */
