@@ -5,8 +5,9 @@
 need_drivers
 driver_load text
 for i in $(seq 20); do
-	date +%s.%N >>./times
+	before=$EPOCHREALTIME
 	driver "raw NVRM: Xid (PCI:0000:e0:00): $((200 + i)), pid=$i, name=early, something"
+	echo "$before $EPOCHREALTIME" >>./times
 	sleep 0.1
 done
 sleep 2
