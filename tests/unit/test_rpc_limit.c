@@ -7,6 +7,8 @@
 #include "snapshot.h"
 
 #define SERVER "nas"
+#define LIMITED_BY(limit) "xidscope_rpc_limit{server=\"" SERVER "\",limit=\"" limit "\"} 1\n"
+
 /* @now has the counters as a source has them. */
 static struct agent_limits limits;
 static struct event_log *events;
@@ -76,48 +78,46 @@ TEST(the_limit_is_that_of_the_last_interval)
 	assert_lacks(text, "rpc_limit"); /* nothing is known of the time before */
 	add_calls(SERVER, "WRITE", RPC_PHASE_DELAY, 100, 0);
 	write_file(15);
-	assert_has(text, "xidscope_rpc_limit{server=\"nas\",limit=\"delay\"} 1\n");
+	assert_has(text, LIMITED_BY("delay"));
 	add_calls(SERVER, "WRITE", RPC_PHASE_RESEND, 100, 0);
 	write_file(15);
-	assert_has(text, "xidscope_rpc_limit{server=\"nas\",limit=\"resend\"} 1\n");
+	assert_has(text, LIMITED_BY("resend"));
 	assert_lacks(text, "limit=\"delay\"}");
 	write_file(15);
-	assert_has(text, "xidscope_rpc_limit{server=\"nas\",limit=\"none\"} 1\n");
+	assert_has(text, LIMITED_BY("none"));
 }
 
-/* The interval ends with a look at the connection: data queue on their way, or not. */
-static const char *limit_after_look(bool queued)
+/* The interval ends with a look at the connection: data queue on their way, or not. The file says @limit then. */
+static void assert_look(bool queued, const char *limit)
 {
 	struct rpc_transport_state *t = snapshot_transport(&now.calls, SERVER, "tcp/0");
 
 	add_calls(SERVER, "WRITE", RPC_PHASE_RTT, 100, 0);
 	t->received_bytes += 10000;
-	t->rtt_ns += 100 * SECOND / 10;
+	t->rtt_ns += 10 * SECOND;
 	t->replies += 100;
 	t->rcv_wnd = 1 << 20;
 	t->min_rtt_ns = 5 * MS;
 	t->srtt_ns = queued ? 90 * MS : 5 * MS;
 	t->carries = queued;
 	write_file(15);
-	return strstr(text, "{server=\"nas\",limit=\"network\"} 1\n") ? "network" :
-	       strstr(text, "{server=\"nas\",limit=\"server\"} 1\n")  ? "server" :
-									"another";
+	assert_has(text, limit);
 }
 
 TEST(a_link_at_its_rate_shows_at_three_looks_in_a_row)
 {
-	limit_after_look(false);
+	assert_look(false, ""); /* nothing is known of the time before */
 	for (int turn = 0; turn < 2; turn++) {
-		assert_string_equal(limit_after_look(true), "server");
-		assert_string_equal(limit_after_look(true), "server");
-		assert_string_equal(limit_after_look(true), "network");
-		assert_string_equal(limit_after_look(true), "network");
-		assert_string_equal(limit_after_look(false), "server");
+		assert_look(true, LIMITED_BY("server"));
+		assert_look(true, LIMITED_BY("server"));
+		assert_look(true, LIMITED_BY("network"));
+		assert_look(true, LIMITED_BY("network"));
+		assert_look(false, LIMITED_BY("server"));
 	}
-	limit_after_look(true);
-	limit_after_look(true);
+	assert_look(true, LIMITED_BY("server"));
+	assert_look(true, LIMITED_BY("server"));
 	write_file(15); /* nothing came */
-	assert_string_equal(limit_after_look(true), "server");
+	assert_look(true, LIMITED_BY("server"));
 }
 
 TEST(without_phases_there_is_no_limit)

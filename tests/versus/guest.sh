@@ -97,7 +97,8 @@ client() {
 	NETNS=$fault nfs_mount "$2" '' "/mnt/$fault" "$server"
 	prepare_file "/mnt/$fault"
 }
-delay() { tc -n "$fault" qdisc change dev eth0 root netem delay 5ms "${@}"; }
+# Without a rate, tc leaves the one there.
+delay() { tc -n "$fault" qdisc change dev eth0 root netem delay 5ms rate 0bit "${@}"; }
 more_end() { kill -KILL "${workers[-1]}" && unset 'workers[-1]'; }
 
 # Of each fault: what is there before, how it begins, and how it ends.
@@ -137,7 +138,7 @@ loss_end() { tc qdisc change dev veth-loss root netem delay 1ms; }
 
 rate_before() { client 10.0.26 3 5ms && work randwrite 256k 4 2; }
 rate_begin() { delay rate 8mbit; }
-rate_end() { delay rate 0bit; } # without a rate, the one there stays
+rate_end() { delay; }
 
 usual_server() {
 	nfs_server_stop

@@ -199,10 +199,8 @@ int agent_limits_add(struct agent_limits *a, struct snapshot *s, const struct de
 
 	if (d->ns && verdict_is_possible(&s->calls)) {
 		err = limit_sums_add(&a->sums, d);
-		for (size_t i = 0; i < s->calls.server_count && !err; i++)
-			s->calls.servers[i].bound_by =
-				bound_names[verdict_of(&a->sums, s->calls.servers[i].server)
-						    .bound_by];
+		ARRAY_EACH(e, s->calls.servers, err ? 0 : s->calls.server_count)
+			e->bound_by = bound_names[verdict_of(&a->sums, e->server).bound_by];
 		limit_sums_next(&a->sums);
 	} else {
 		limit_sums_free(&a->sums);
