@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Proves the layout of the sources, a line for each mistake: includes.py [FOLDER]
 
-Every #include goes in an allowed direction, by the table below; no room of user/ has more units (a .c with its .h) than
-it may; few headers have a single includer beside their own .c; no function is longer than 60 lines; each field of a
-snapshot has a row in user/snapshot/table.c."""
+Every #include goes in an allowed direction, by the table below; no room of user/ has more units (a .c with its .h)
+than it may; few headers have a single includer beside their own .c; no function is too long; each field of a snapshot
+has a row in user/snapshot/table.c.
+
+A limit on a size is a tenth above what was there when it was set. Its message says what to do when a change meets it.
+"""
 import re
 import sys
 from pathlib import Path
@@ -27,9 +30,10 @@ ROOMS = {
     "writer": "base kernel",
     "commands": "base snapshot kernel xid owners rpc nfs faults limits session past sinks health writer",
 }
-UNITS = {"commands": 24}  # others: 20
+UNITS = {"commands": 24}  # others: 22
 SINGLE_INCLUDERS = 10
-FUNCTION_LINES = 60
+FUNCTION_LINES = 66
+OR_RAISE = "or raise the limit in tests/includes.py and give the reason in the commit"
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)', re.M)
 GENERATED = re.compile(r".*\.skel\.h|version\.h|[a-z_]+\.inc")
 
@@ -71,8 +75,10 @@ def crowded(top):
     """The rooms with more units than they may have."""
     for room in ROOMS:
         units = {str(path.with_suffix("")) for path in (top / "user" / room).glob("**/*.[ch]")}
-        if len(units) > UNITS.get(room, 20):
-            yield f"user/{room} has {len(units)} units: at most {UNITS.get(room, 20)}, split its subject"
+        most = UNITS.get(room, 22)
+        if len(units) > most:
+            yield (f"user/{room} has {len(units)} units, at most {most}: "
+                   f"join two, or give the room's second subject its own; {OR_RAISE}")
 
 
 def lonely(top):
@@ -86,7 +92,8 @@ def lonely(top):
     headers = [str(path.relative_to(top / "user")) for path in (top / "user").glob("**/*.h")]
     found = sorted(header for header in headers if len(includers.get(header, ())) < 2)
     if len(found) > SINGLE_INCLUDERS:
-        yield f"{len(found)} headers have a single includer: at most {SINGLE_INCLUDERS}: {' '.join(found)}"
+        yield (f"{len(found)} headers have a single includer, at most {SINGLE_INCLUDERS}: {' '.join(found)}: "
+               f"move one's contents into its includer; {OR_RAISE}")
 
 
 def long_functions(top):
@@ -101,7 +108,8 @@ def long_functions(top):
                 head -= 1
             length = lines.index("}", number) - head + 1
             if length > FUNCTION_LINES:
-                yield f"{path.relative_to(top)}:{head + 1}: a function of {length} lines: at most {FUNCTION_LINES}"
+                yield (f"{path.relative_to(top)}:{head + 1}: a function of {length} lines, at most {FUNCTION_LINES}: "
+                       f"split it by what it does; {OR_RAISE}")
 
 
 def rowless(top):

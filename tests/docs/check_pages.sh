@@ -1,20 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Proves that the README, ARCHITECTURE.md, TUNING.md and GLOSSARY.md stay within their length, that each file that a page names
-# exists, that each link between pages has a target, and that SECURITY.md names each capability of the unit.
+# Proves that pages stay within their length, that each file that a page names exists, that each link between pages has a
+# target, and that SECURITY.md names each capability of the unit.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-# at_most FILE NUMBER LIMIT UNIT
-at_most() {
-	(($2 <= $3)) || complain "$1 has $2 $4: at most $3"
-}
-at_most README.md "$(wc -l <README.md)" 120 lines
-at_most docs/ARCHITECTURE.md "$(wc -w <docs/ARCHITECTURE.md)" 980 words
-at_most docs/TUNING.md "$(tr -d '|' <docs/TUNING.md | wc -w)" 900 "words beside the tables' bars"
-at_most docs/GLOSSARY.md "$(grep -c '^| ' docs/GLOSSARY.md)" 26 "rows (25 terms and the head)"
-
 mapfile -t pages < <(ls README.md SECURITY.md docs/*.md deploy/*/*.md)
+
+# at_most WHAT NUMBER LIMIT UNIT: a limit is a tenth above what was there when it was set.
+at_most() {
+	(($2 <= $3)) || complain "$1: $2 $4, at most $3. Cut what another page or a comment says, or split the page by readers;" \
+		"or raise the limit in tests/docs/check_pages.sh and give the reason in the commit."
+}
+at_most README.md "$(wc -l <README.md)" 132 lines
+at_most docs/ARCHITECTURE.md "$(wc -w <docs/ARCHITECTURE.md)" 1075 words
+at_most docs/TUNING.md "$(tr -d '|' <docs/TUNING.md | wc -w)" 920 "words beside the tables' bars"
+at_most docs/GLOSSARY.md "$(grep -c '^| ' docs/GLOSSARY.md)" 28 "rows with the head"
+at_most "all pages with the man page and CHANGELOG.md" "$(cat "${pages[@]}" CHANGELOG.md docs/xidscope.8 | wc -w)" 52900 words
+
 for page in "${pages[@]}"; do
 	# In backquotes and with a folder of the project: a path, perhaps with a pattern. Capitals stand for any name.
 	while read -r path; do

@@ -91,6 +91,7 @@ static double value_of(const char *sample)
 	return at ? strtod(at + strlen(begin), NULL) : -1;
 }
 
+/* Fails if a node with these servers has more than @most samples: a tenth above what was there when it was set. */
 static void assert_at_most(unsigned int servers, unsigned int transports, size_t most)
 {
 	size_t samples;
@@ -102,7 +103,12 @@ static void assert_at_most(unsigned int servers, unsigned int transports, size_t
 		      transports, samples, text_len);
 	write_text(DETAIL_OP);
 	print_message("with --detail op %zu, %zu\n", count_samples(), text_len);
-	assert_in_range(samples, 300, most);
+	if (samples < 300 || samples > most)
+		fail_msg(
+			"%zu samples, not 300 to %zu: leave out what no alert, rule, panel or documented query reads, "
+			"or move it to another --detail; or raise the limit here, correct the documents' figure, "
+			"and give the reason in the commit",
+			samples, most);
 }
 
 TEST(a_server_with_19_ops_has_at_most_600_samples)
@@ -110,9 +116,9 @@ TEST(a_server_with_19_ops_has_at_most_600_samples)
 	assert_at_most(1, 1, 600);
 }
 
-TEST(eight_servers_with_16_transports_each_have_at_most_5000_samples)
+TEST(eight_servers_with_16_transports_each_have_at_most_5500_samples)
 {
-	assert_at_most(8, 16, 5000);
+	assert_at_most(8, 16, 5500);
 }
 
 TEST(every_bound_is_that_of_a_kernel_bucket)
