@@ -105,12 +105,6 @@ expect 0 "XIDSCOPE OK: * | xids=4 oldest_waiter=0.0s" "" \
 	check --file critical --rule xid_fatal=off --rule xid_hardware=off --rule nfs_waiter=off
 expect 2 "XIDSCOPE CRITICAL: NFS server * oldest_waiter=75.0s;;70" "" check --file waiting --rule nfs_waiter=fail:70
 expect 0 "*" "" check --file waiting --rule nfs_waiter=warn:80
-# What a profile finds is shown by tests/vm/scenarios/39-options.sh: here may be no NFS.
-echo '/nowhere rsize 1048576 # bytes' >profile
-expect 0 "*" "" check --file healthy --profile profile
-echo '/data color red' >profile
-expect 3 "XIDSCOPE UNKNOWN: the profile profile: line 1 has no option that can be compared*" "" check --file healthy --profile profile
-expect 3 "XIDSCOPE UNKNOWN: the profile nowhere: *" "" check --file healthy --profile nowhere
 { sed '$d' critical && echo "xidscope_gpu_recovered_timestamp_seconds{gpu=\"all\",evidence=\"driver_loaded\"} $now.000"; } | file recovered
 expect 0 "*" "" check --file recovered
 

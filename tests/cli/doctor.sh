@@ -38,13 +38,6 @@ grep -q '^ *fix: run it as root' "$dir/nobody"
 unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && "$1" doctor' sh "$program" >/dev/null 2>"$dir/no-btf" || true
 [[ ! -s $dir/no-btf ]]
 
-# Without NFS there is nothing to print.
-if ! grep -q ' nfs4\? ' /proc/1/mountinfo; then
-	"$program" doctor --mounts >"$dir/mounts" 2>"$dir/none"
-	[[ ! -s $dir/mounts ]]
-	grep -q 'there is no NFS mount' "$dir/none"
-fi
-
 status=0
 "$program" doctor --bogus 2>"$dir/usage" || status=$?
 [[ $status = 2 ]]

@@ -15,8 +15,6 @@
 static struct health_report report;
 /* Each test begins with the defaults and an empty snapshot. */
 static struct health_options o;
-static struct mount_wish wish = { "/data", PROFILE_VERSION, "4.2" };
-static struct mount_profile profile = { &wish, 1 };
 static struct snapshot s;
 
 BEFORE_EACH()
@@ -187,12 +185,6 @@ static void arrange(enum health_rule_id rule, bool bad)
 		break;
 	case HEALTH_MOUNT_HUNG:
 		node.mounts[0].state = bad ? MOUNT_HUNG : MOUNT_FINE;
-		break;
-	case HEALTH_MOUNT_PROFILE:
-		o.profile = &profile;
-		snapshot_mount(&s.calls,
-			       &(struct nfs_mount){ .mountpoint = "/data",
-						    .version = { '4', '.', bad ? '1' : '2' } });
 		break;
 	case HEALTH_GPUS_MISSING:
 		node.gpus = bad ? 7 : 8;

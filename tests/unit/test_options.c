@@ -143,10 +143,10 @@ TEST(options_of_check_are_read)
 	static const char *const options[] = { "--interval", "--duration" };
 	PARSE(COMMAND_CHECK, "check", "--file=/x", "--style=npd", "--json", "--since",
 	      "2026-11-21T10:00:00Z", "--ack", "/a", "--max-age=0.1", "--rule=nfs_waiter=fail:7",
-	      "--rule", "xid_fatal=off", "--list-rules", "--profile", "/p");
+	      "--rule", "xid_fatal=off", "--list-rules");
 	assert_string_equal(err_text, "");
-	assert_printed("/x /a /p 0.1 1795255200", "%s %s %s %g %.10g", o.file, o.ack, o.profile,
-		       o.max_age, o.health.since);
+	assert_printed("/x /a 0.1 1795255200", "%s %s %g %.10g", o.file, o.ack, o.max_age,
+		       o.health.since);
 	assert_int_equal(o.style, CHECK_NPD);
 	assert_true(o.json && o.list_rules);
 	assert_int_equal(o.health.rules[HEALTH_NFS_WAITER].level, HEALTH_FAIL);
@@ -398,11 +398,11 @@ TEST(help_names_every_command_and_its_options_alone)
 		{ "check",
 		  "|--file FILE|--heartbeat FILE|--style STYLE|--window DURATION|--since TIME"
 		  "|--ack FILE|--max-age DURATION|2m|--rule RULE|--mount PATH|--gpus N"
-		  "|--profile FILE|--list-rules |--explain |--json |3 unknown|2 unknown" },
+		  "|--list-rules |--explain |--json |3 unknown|2 unknown" },
 		{ "ack",
 		  "|GPU CODE |--until TIME|--note TEXT|--list |--remove |--force |--file FILE"
 		  "|--ack FILE|--json " },
-		{ "doctor", "|--json |--mounts |--sunrpc-btf FILE" },
+		{ "doctor", "|--json |--sunrpc-btf FILE" },
 		{ "xid", "|CODE |--list |--json |--xid-policy " },
 		{ "why", "|--since TIME|--until TIME|--last DURATION|--job ID|--events FILE"
 			 "|--replay FILE|--state FILE|--ack FILE|--json " },

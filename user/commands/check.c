@@ -101,29 +101,10 @@ static void look_at_node(struct node_state *node, const struct options *o)
 		node_mounts_ask(node, folder, limit < MAX_ASK_SECONDS ? limit : MAX_ASK_SECONDS);
 }
 
-/* Reads what is wanted of the mounts, and how they are into @s. False: the profile cannot be used. */
-static bool read_profile(struct result *v, struct mount_profile *p, const char *path,
-			 struct snapshot *s)
-{
-	FILE_TEXT file = {};
-	char error[512];
-	int err = file_text_read(&file, path, 1 << 20);
-
-	if (err) {
-		set_unknown(v, "the profile %s: %s", path, file_text_error(err));
-		return false;
-	}
-	err = mount_profile_read(p, file.bytes, file.len, error, sizeof(error)) ?: read_mounts(s);
-	if (err)
-		set_unknown(v, "the profile %s: %s", path, err == -EINVAL ? error : strerror(-err));
-	return !err;
-}
-
 static void evaluate_text(struct result *v, const struct options *o, const struct file_text *file,
 			  double now)
 {
 	struct health_options health = o->health;
-	struct mount_profile profile = {};
 	struct ack_list acks = {};
 	struct node_state node;
 	struct snapshot s = {};
@@ -135,11 +116,10 @@ static void evaluate_text(struct result *v, const struct options *o, const struc
 	}
 	if (metrics_file_parse(&s, file->bytes, file->len, error, sizeof(error))) {
 		set_unknown(v, "%s: %s", o->file, error);
-	} else if (!o->profile || read_profile(v, &profile, o->profile, &s)) {
+	} else {
 		look_at_node(&node, o);
 		health.acks = &acks;
 		health.node = &node;
-		health.profile = &profile;
 		/* What a person reads, not a monitoring system. */
 		health.local_times =
 			!o->json &&
@@ -150,7 +130,6 @@ static void evaluate_text(struct result *v, const struct options *o, const struc
 	}
 	snapshot_free(&s);
 	ack_free(&acks);
-	free(profile.wishes);
 }
 
 static void evaluate(struct result *v, const struct options *o)

@@ -65,9 +65,6 @@ void known_faults_free(struct known_faults *k);
 
 /* ---- doctor.c ---- */
 
-/* Reads how NFS is mounted now, and the modules of its client, into @s. Returns 0 or -errno. */
-int read_mounts(struct snapshot *s);
-
 /* The report of `doctor` about a system whose files are below @root ("": this one), with the kernel @release, to @out.
  * @every_message: what printk_hook_try() returned. @types_file: NULL, or a file that is to have the types of the
  * loaded sunrpc. Returns true if nothing is missing. */

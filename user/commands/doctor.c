@@ -14,7 +14,6 @@
 #include "commands/options.h"
 #include "faults/fault_observer.h"
 #include "faults/prove/prove.h"
-#include "health/mount_profile.h"
 #include "kernel/bpf_support.h"
 #include "nfs/mount_settings.h"
 #include "rpc/choice.h"
@@ -412,38 +411,10 @@ bool doctor_report(FILE *out, const char *root, const char *release, int every_m
 	return healthy;
 }
 
-int read_mounts(struct snapshot *s)
-{
-	struct mount_settings settings = {};
-	struct nfs_mounts mounts = { .changes = -1 };
-	int err = nfs_mounts_add(&mounts, "", s) ?: mount_settings_add(&settings, "", s);
-
-	mount_settings_free(&settings);
-	nfs_mounts_free(&mounts);
-	return err;
-}
-
-static int print_mounts(const struct log *log)
-{
-	struct snapshot s = {};
-	int err = read_mounts(&s);
-
-	if (err)
-		log_error(log, "cannot read the mounts: %s", strerror(-err));
-	else if (!s.calls.mount_count)
-		log_warn(log, "there is no NFS mount");
-	else
-		mount_profile_write(stdout, &s.calls);
-	snapshot_free(&s);
-	return err || fflush(stdout) ? EXIT_TROUBLE : EXIT_OK;
-}
-
 int cmd_doctor(const struct options *o)
 {
 	char release[65];
 
-	if (o->mount_profile)
-		return print_mounts(&o->log);
 	/* Not by uname(), which a process may have changed for itself. */
 	if (!file_first_line("/proc/sys/kernel/osrelease", release, sizeof(release)))
 		strcpy(release, "unknown");

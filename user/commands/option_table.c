@@ -329,11 +329,6 @@ const struct option_row option_rows[] = {
 		  "mounts of /etc/fstab]" },
 	{ "--gpus", "N", CHECK, OPTION_COUNT, offsetof(struct options, gpus), 0, 256,
 	  .help = "The driver must have at least N GPUs [0]" },
-	{ "--profile", .commands = CHECK, PATH(profile),
-	  .help = "NFS must be mounted as FILE says; doctor --mounts prints\n"
-		  "such a file [none]" },
-	{ "--mounts", .commands = DOCTOR, FLAG(mount_profile),
-	  .help = "Print how NFS is mounted, for check --profile" },
 	{ "--list-rules", .commands = CHECK, FLAG(list_rules),
 	  .help = "List the rules and their defaults" },
 	{ "--explain", .commands = CHECK, FLAG(explain),

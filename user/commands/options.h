@@ -63,7 +63,6 @@ struct options {
 	enum metrics_format format;
 	enum metric_detail detail;
 	unsigned int sources; /* those that may be used: see rpc/choice.h */
-	bool mount_profile; /* doctor: prints the mounts */
 	const char *sunrpc_btf; /* file with the types of sunrpc; NULL: none */
 	uint64_t max_series;
 	int owners; /* whether their calls are counted */
@@ -109,7 +108,6 @@ struct options {
 	const char *mounts[NODE_MOUNTS_MAX];
 	size_t mount_count;
 	uint64_t gpus; /* that there should be; 0: any number */
-	const char *profile; /* file that says how NFS is to be mounted; NULL: none */
 	bool list_rules;
 	bool explain;
 

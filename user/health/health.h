@@ -5,7 +5,6 @@
 
 #include "base/safe_text.h"
 #include "health/ack.h"
-#include "health/mount_profile.h"
 #include "health/node.h"
 #include "snapshot/snapshot.h"
 
@@ -36,7 +35,6 @@ enum health_rule_id {
 	HEALTH_NFS_STUCK_NO_RPC,
 	HEALTH_MOUNT_UNUSABLE,
 	HEALTH_MOUNT_HUNG,
-	HEALTH_MOUNT_PROFILE,
 	HEALTH_GPUS_MISSING,
 	HEALTH_GPU_UNUSED,
 	HEALTH_PCIE_WIDTH,
@@ -78,7 +76,6 @@ struct health_options {
 	double since; /* seconds since the epoch; older faults are cleared */
 	const struct ack_list *acks; /* NULL: none */
 	const struct node_state *node; /* NULL: not known */
-	const struct mount_profile *profile; /* NULL: none */
 	bool local_times; /* in reasons; else UTC */
 };
 
@@ -158,7 +155,6 @@ const char *health_short_device(const char *device);
 void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rule);
 void find_stuck_tasks(struct health_evaluation *e, enum health_rule_id rule);
 void find_mounts(struct health_evaluation *e, enum health_rule_id rule);
-void find_other_mounts(struct health_evaluation *e, enum health_rule_id rule);
 void find_missing_gpus(struct health_evaluation *e, enum health_rule_id rule);
 void find_unused_gpus(struct health_evaluation *e, enum health_rule_id rule);
 void find_narrow_links(struct health_evaluation *e, enum health_rule_id rule);

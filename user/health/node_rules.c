@@ -62,57 +62,6 @@ void find_stuck_tasks(struct health_evaluation *e, enum health_rule_id rule)
 	}
 }
 
-/* What makes a mount as it is wanted. */
-static const char *remedy(int option)
-{
-	if (option == NFS_NCONNECT || option == NFS_MAX_CONNECT)
-		return "The first mount of a server decides: unmount all of its mounts, and mount again";
-	if (option == PROFILE_READAHEAD)
-		return "Set it at each mount, with nfsrahead of nfs-utils or by read_ahead_kb in /sys/class/bdi";
-	if (option >= PROFILE_MOUNT_OPTIONS)
-		return "Install the build of the other nodes, and restart the node";
-	return "Correct the options, unmount it and mount it again: a remount keeps them";
-}
-
-/* Compares a mount's option, or with @mountpoint "" a module, of which @origin may be wanted as well as the build. */
-static void compare(struct health_evaluation *e, enum health_rule_id rule, const char *mountpoint,
-		    int number, const char *value, const char *origin)
-{
-	const char *option = profile_option_name(number);
-	const struct mount_wish *wish =
-		mount_profile_find(e->o->profile, *mountpoint ? mountpoint : "node", number);
-	struct health_finding *f;
-
-	if (!wish || !*value || mount_profile_wants(wish, value) ||
-	    mount_profile_wants(wish, origin))
-		return;
-	f = health_add_state(e, rule, mountpoint);
-	SET_HEAD(f, "%s %s", option, *mountpoint ? mountpoint : "module");
-	SET_REASON(f, "%s %s: %s is %s, wanted %s: %s.", *mountpoint ? "Mount" : "The NFS",
-		   *mountpoint ? mountpoint : "client", option, value, wish->wanted,
-		   remedy(number));
-	SET_BRIEF(f, "%s is %s, not %s: %s", option, value, wish->wanted,
-		  *mountpoint ? mountpoint : "module");
-}
-
-void find_other_mounts(struct health_evaluation *e, enum health_rule_id rule)
-{
-	const struct calls *c = &e->s->calls;
-	char text[24];
-
-	if (!e->o->profile)
-		return;
-	ARRAY_EACH(m, c->mounts, c->mount_count)
-		for (int option = 0; option < PROFILE_MOUNT_OPTIONS; option++)
-			compare(e, rule, m->mountpoint, option,
-				mount_profile_value(m, option, text), "");
-	ARRAY_EACH(m, c->modules, c->module_count)
-		for (int option = PROFILE_MOUNT_OPTIONS; option < PROFILE_OPTIONS; option++)
-			if (!strcmp(profile_option_name(option), m->name))
-				compare(e, rule, "", option, *m->build ? m->build : m->origin,
-					m->origin);
-}
-
 /* ---- the node itself ---- */
 
 void find_mounts(struct health_evaluation *e, enum health_rule_id rule)
