@@ -6,7 +6,7 @@ set -euo pipefail
 kubectl=$1 image=$2 version=$3 out=$(realpath -m "$4")
 cd "$(dirname "$(realpath "$0")")/.."
 mkdir -p "$out"
-for folder in kubernetes/base kubernetes/overlays/* kubernetes/taints npd; do
+for folder in kubernetes/base kubernetes/overlays/* npd; do
 	"$kubectl" kustomize "$folder" >"$out/.rendered"
 	# kustomize 2.0.3 gives a PriorityClass a namespace, which it cannot have.
 	sed -E -e '/^kind: PriorityClass$/,/^---$/{/^  namespace: /d}' -e "s|^( *)(- )?image: xidscope$|\1\2image: $image|" \

@@ -80,7 +80,7 @@ import yaml
 def objects(folder):
     for name in sorted(os.listdir(folder)):
         with open(os.path.join(folder, name), encoding="utf-8") as file:
-            for each in yaml.safe_load_all(re.sub(r"(xidscope-monitor|xidscope-taints-script)-[0-9a-z]{10}", r"\1", file.read())):
+            for each in yaml.safe_load_all(re.sub(r"(xidscope-monitor)-[0-9a-z]{10}", r"\1", file.read())):
                 yield name + ": " + json.dumps(each, sort_keys=True)
 
 

@@ -8,14 +8,14 @@ root=$(realpath "$here/../..")
 deploy=$root/deploy/kubernetes
 if [[ ${1:-} != inside ]]; then
 	parts=("$@")
-	((${#parts[@]})) || parts=(manifests taints node)
+	((${#parts[@]})) || parts=(manifests node)
 	daemons=$("$here/build.sh") && etcd=$("$here/../vm/tool.sh" etcd-server usr/bin/etcd) &&
 		kubectl=$("$here/../vm/tool.sh" kubernetes-client usr/bin/kubectl) || exit 1
 	if [[ " ${parts[*]} " == *" node "* ]]; then # what needs the network
 		vm=$here/../vm
-		busybox=$("$vm/tool.sh" busybox-static bin/busybox) && drivers=$("$vm/modules.sh" 6.1) && taints=$("$here/images.sh") &&
+		busybox=$("$vm/tool.sh" busybox-static bin/busybox) && drivers=$("$vm/modules.sh" 6.1) && base=$("$here/images.sh") &&
 			"$vm/image.sh" kubelet "$here/rootfs.packages" >/dev/null || exit 1
-		export busybox drivers taints
+		export busybox drivers base
 	fi
 	work=$(mktemp -d)
 	trap 'rm -rf "$work"' EXIT
@@ -74,8 +74,6 @@ start_api() {
 		--endpoint-reconciler-type=none --kubelet-preferred-address-types=InternalIP --cert-dir=certificates --token-auth-file=tokens --service-cluster-ip-range=10.96.0.0/24 \
 		--service-account-issuer=https://kubernetes.default.svc --service-account-key-file=key --service-account-signing-key-file=key \
 		--authorization-mode=Node,RBAC --allow-privileged=true --profiling=false >>api.log 2>&1 &
-	# shellcheck disable=SC2034 # for taints.sh
-	api=$!
 	within 300 kubectl get --raw /readyz >/dev/null 2>&1
 }
 openssl genrsa -out key 2048 2>/dev/null
@@ -143,8 +141,6 @@ $(sed -n '/^## With a node_exporter/,/^## /{/^      /p}' "$deploy/README.md" |
 		sed "s|- name: node-exporter|&\n          image: $1\n          command: [/bin/busybox, sh, -c, exec /bin/busybox sleep 1000000]|")
 END
 }
-# to_remove: the README's commands that remove the loop and its taints.
-to_remove() { sed -n '/^To remove the loop/,/^[^ ]*Without/{s|build/release/||; s/^    //p}' "$deploy/README.md" >remove; }
 server_knows() { kubectl apply --dry-run=server "$@"; }
 "$deploy/render.sh" kubectl registry.example.org/xidscope:1 1 manifests
 # shellcheck source=/dev/null

@@ -1,12 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Stands for the kubelets of many nodes, and for their node-problem-detectors.
+"""Stands for the kubelets of many nodes.
 
 kubelets.py SERVER TOKEN run COUNT FOLDER
     Registers n0, n1, ...; renews their leases, and runs their pods: each is ready at once, but never with an image that
     ends with ":broken". Nodes named in FOLDER/dead do nothing. FOLDER/pods has a line for each start and end of a pod.
-kubelets.py SERVER TOKEN condition STATUS MESSAGE NODE...
-    Sets the condition GpuOrNfsFault of these nodes.
 kubelets.py SERVER TOKEN patch BODY NODE
     As kubectl patch --subresource=status, which kubectl has from 1.24 on.
 """
@@ -114,10 +112,6 @@ def run_all():
         time.sleep(0.5)
 
 
-if mode == "condition":
-    status, message, *names = rest
-    fault = {"type": "GpuOrNfsFault", "status": status, "reason": "Xidscope", "message": message}
-    sys.exit(not all([set_status(each, fault) for each in names]))
 if mode == "patch":
     sys.exit(call("PATCH", f"/api/v1/nodes/{rest[1]}/status", json.loads(rest[0]), MERGE)[0] != 200)
 names = [f"n{i}" for i in range(int(rest[0]))]

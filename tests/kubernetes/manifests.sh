@@ -16,7 +16,7 @@ claim "apply -k base"
 rolled 63
 claim "rollout status ends when the agent is on all nodes, tainted and cordoned ones included"
 kubectl create namespace monitoring
-for folder in kubernetes/base kubernetes/taints kubernetes/overlays/kube-prometheus-stack npd; do
+for folder in kubernetes/base kubernetes/overlays/kube-prometheus-stack npd; do
 	server_knows -k "$root/deploy/$folder"
 	claim "apply -k $folder: Kubernetes 1.20 knows all fields"
 done

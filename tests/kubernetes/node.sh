@@ -22,11 +22,11 @@ ip route replace local 10.0.2.15 dev lo table local src 127.0.0.1
 TMPDIR=$work "$root/tests/vm/boot.sh" --kernel 6.1 --job job --out out --timeout 1800 --memory 3072 --forward 10250 --forward 10222 \
 	--image kubelet --packages "$here/rootfs.packages" >guest.log 2>&1 &
 guest=$!
-b pull "oci-archive:$taints" && b pull oci-archive:job/xidscope-oci.tar
-box=$(b from --pull-never localhost/xidscope-taints:1) && policy='' b copy "$box" "$here/npd" /node-problem-detector && b commit "$box" localhost/npd:1
+b pull "oci-archive:$base" && b pull oci-archive:job/xidscope-oci.tar
+box=$(b from --pull-never localhost/kubectl:1) && policy='' b copy "$box" "$here/npd" /node-problem-detector && b commit "$box" localhost/npd:1
 b build --pull-never --build-arg NPD=localhost/npd:1 --build-arg "XIDSCOPE=localhost/xidscope:$version" \
 	--tag localhost/node-problem-detector-xidscope:1 "$root/deploy/npd"
-for image in xidscope-taints node-problem-detector-xidscope; do b push -D "localhost/$image:1" "oci:images:localhost/$image:1"; done
+b push -D localhost/node-problem-detector-xidscope:1 oci:images:localhost/node-problem-detector-xidscope:1
 tar -C images -cf www/images.tar . && rm -rf storage images
 "$busybox" httpd -p 127.0.0.1:8080 -h www
 # node COMMAND: as root of the node.
@@ -54,7 +54,7 @@ counted() { sums "$1" "xid_errors_total" "gpu=\"0000:$2\"" "xid=\"$3\""; }
 traces() {
 	node 'bpftool prog show | grep -o " name [^ ]*" | sort; ls -d /sys/fs/bpf/* /sys/kernel/tracing/instances/*
 		find / /run -xdev -name "*xidscope*" | grep -vE "^/(job|node|var/lib/containerd|var/log|run/containerd)/"'
-	kubectl get node guest -o 'jsonpath={.spec.taints}{.status.conditions[*].type}'
+	kubectl get node guest -o 'jsonpath={.status.conditions[*].type}'
 }
 traces >before
 
@@ -101,40 +101,31 @@ like_documented() {
 	(cd "$root" && bash -ec "set -o pipefail; $(sed -n "/^ *$2/{:a;/kubectl apply/!{N;ba};p;q}" "$1" |
 		sed "s|YOUR-REGISTRY|localhost|; s|REGISTRY|localhost|; s|VERSION|1|; s|build/release|$work|")")
 }
-wait "$import" && like_documented deploy/npd/README.md 'kubectl kustomize' && like_documented "$deploy/README.md" 'sed .s|image: xidscope-taints' &&
-	x rollout status daemonset/xidscope-npd --timeout=300s && x rollout status deployment/xidscope-taints --timeout=300s
-claim "the images of node-problem-detector and of the loop, built as their pages say, run"
+wait "$import" && like_documented deploy/npd/README.md 'kubectl kustomize' && x rollout status daemonset/xidscope-npd --timeout=300s
+claim "the image of node-problem-detector, built as its page says, runs"
+may() { kubectl auth can-i --as=system:serviceaccount:xidscope:xidscope-npd "$@"; }
+may patch nodes --subresource=status && may create events -n default && ! may patch nodes && ! may delete pods -n xidscope && ! may get secrets -n xidscope
+claim "node-problem-detector may write conditions and events, and neither taints nor anything else"
 
 condition_is() { is "$(kubectl get node guest -o 'jsonpath={.status.conditions[?(@.type=="GpuOrNfsFault")].status}')" "$1"; }
-tainted_by() { is "$(kubectl get node guest -o 'jsonpath={.spec.taints[*].key}')" "$1"; }
 within 120 condition_is False
 claim "node-problem-detector sets the condition to False"
-kubectl taint nodes guest example.org/maintenance=yes:NoSchedule
 xid 0000:c1:00.0 79 "$(node 'pgrep -f "^/bin/busybox sleep 4711"')"
 begun=$SECONDS
 within 60 condition_is True
 claim "an Xid is in the node's condition within a minute ($((SECONDS - begun)) s)"
-within 90 tainted_by "example.org/maintenance xidscope/fault"
-claim "and the loop, in a pod, taints the node ($((SECONDS - begun)) s)"
-told() { kubectl get events --field-selector involvedObject.kind=Node | grep 'XidscopeTainted.*Xid 79 on 0000:c1:00.0'; }
-within 180 told
-claim "the node's events say why"
 x logs daemonset/xidscope | grep '"xid":79.*default/train'
 claim "logs names the pod of the process that the Xid names"
-kubectl taint nodes guest xidscope/fault- && within 90 tainted_by "example.org/maintenance xidscope/fault"
-claim "a taint that is removed by hand comes back"
 plugin() { x exec daemonset/xidscope-npd -- /usr/local/sbin/xidscope check --style npd --file $metrics; }
 ! plugin && node "/job/xidscope ack c1:00.0 79 --file $metrics" && plugin && node '/job/xidscope ack --remove c1:00.0 79' && ! plugin
 claim "an acknowledgement on the node counts"
-node 'rmmod nvidia; insmod /job/nvidia.ko' && within 90 condition_is False && within 90 tainted_by example.org/maintenance
-claim "recovery, by a reload of the driver: the condition is False, and of the taints the loop's own is removed"
+node 'rmmod nvidia; insmod /job/nvidia.ko' && within 90 condition_is False
+claim "recovery, by a reload of the driver: the condition is False"
 
-to_remove
-bash -e remove && kubectl delete -f manifests/npd.yaml && tainted_by example.org/maintenance
-claim "the loop is removed, as the README says, and others' taints stay"
+kubectl delete -f manifests/npd.yaml
 body=$(sed -n "s/.*--subresource=status -p '\(.*\)'$/\1/p" "$deploy/README.md") # kubectl 1.20 does not have this option
 "$here/kubelets.py" 127.0.0.1:6443 "$admin" patch "$body" guest && condition_is ""
-claim "and so is the condition"
+claim "the condition is removed, as the README says"
 
 probed() { kubectl get --raw /api/v1/nodes/guest/proxy/metrics/probes | grep 'prober_probe_total.*container="xidscope".*'; }
 restarts() { x get pods -l app.kubernetes.io/name=xidscope -o 'jsonpath={.items[*].status.containerStatuses[0].restartCount} {.items[*].status.containerStatuses[0].ready}'; }
@@ -187,9 +178,9 @@ within 180 restarted && x get events | grep 'Liveness probe failed' && within 60
 claim "an agent that is stopped is restarted, and goes on from its counts (with shorter times of the probe)"
 
 same() { traces >after && diff before after; }
-kubectl delete namespace monitoring && kubectl delete pod train --grace-period=1 && kubectl delete daemonset node-exporter && kubectl taint nodes guest example.org/maintenance-
+kubectl delete namespace monitoring && kubectl delete pod train --grace-period=1 && kubectl delete daemonset node-exporter
 documented 'Uninstall' 3 && within 60 no_file && node "$("$root/tests/docs/commands.sh" 'Uninstall' 4)" && within 60 same
-claim "delete leaves nothing: no program, pinned map, instance of tracefs, file, taint or condition"
+claim "delete leaves nothing: no program, pinned map, instance of tracefs, file or condition"
 
 kill "$guest"
 wait "$guest"
