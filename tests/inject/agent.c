@@ -45,13 +45,15 @@ static char *in_dir(const struct agent *a, const char *rest)
 
 void agent_start(struct agent *a)
 {
-	char *argv[32] = { a->command[0], "run", "--output", in_dir(a, "/x.prom"), "--state",
-			   in_dir(a, "/state"), "--events", in_dir(a, "/events.json"), "--interval",
-			   "0.2", "--keep", "--log", "json", "--accept-user-kmsg",
-			   /* The kernel log has the faults of all cases before. */
-			   "--max-series", "100000" };
+	char *argv[32] = { a->command[0], "run",
+			   "--output",    in_dir(a, "/x.prom"),
+			   "--state",     in_dir(a, "/state"),
+			   "--events",    in_dir(a, "/events.json"),
+			   "--interval",  "0.2",
+			   "--keep",      "--log",
+			   "json",        "--accept-user-kmsg" };
 	char *log = in_dir(a, ".log");
-	size_t n = 16;
+	size_t n = 14;
 
 	for (char **more = a->command + 1; *more && n < 31; more++)
 		argv[n++] = *more;

@@ -45,7 +45,7 @@ TEST(a_mount_has_server_export_mountpoint_and_version)
 	assert_mount(1, "fd00::1|/|/v6|3|fd00::1|20049");
 	assert_mount(2, "na\"s\\x\\x0a\\xff|/e:f|/odd|3|10.0.0.2|2049");
 	assert_mount(3, "nas-1|/srv/sub|/mnt/bind|4.2|10.0.0.1|2049");
-	assert_printed("0 0", "%zu %lu", now.self.drop_count, now.calls.folded_entries);
+	assert_printed("0 0", "%zu %lu", now.self.drop_count, now.calls.left_out_entries);
 }
 
 /* Two samples with the same labels would make the whole file invalid. */
@@ -69,7 +69,7 @@ TEST(more_mounts_than_the_bound_are_counted)
 	look();
 	assert_int_equal(now.calls.mount_count, NFS_MOUNTS_MAX);
 	assert_string_equal(now.calls.mounts[NFS_MOUNTS_MAX - 1].mountpoint, "/m255");
-	assert_int_equal(now.calls.folded_entries, 7);
+	assert_int_equal(now.calls.left_out_entries, 7);
 }
 
 /* In kB; proc(5). */

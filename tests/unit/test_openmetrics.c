@@ -176,7 +176,7 @@ static struct snapshot full_snapshot(void)
 	snapshot_hook(&s.self, "xprt_transmit", true);
 	snapshot_hook(&s.self, "printk", false);
 	snapshot_drop(&s.self, "rpc_waiter", 0);
-	s.calls.folded_entries = 5;
+	s.calls.left_out_entries = 5;
 	return s;
 }
 
@@ -450,7 +450,7 @@ TEST(the_formats_differ_in_metadata_only)
 
 TEST(a_family_without_samples_is_left_out)
 {
-	static const enum metric_id always[] = { METRIC_RPC_SOURCE,     METRIC_FOLDED_ENTRIES,
+	static const enum metric_id always[] = { METRIC_RPC_SOURCE,     METRIC_LEFT_OUT_ENTRIES,
 						 METRIC_EXPORT_SECONDS, METRIC_EXPORT_ERRORS,
 						 METRIC_MEMORY_BYTES,   METRIC_BUILD_INFO };
 	size_t families = 0;

@@ -91,20 +91,19 @@ TEST(options_of_run_and_trace_are_read)
 {
 	static const char *const cases[][2] = {
 		{ "run",
-		  "/var/lib/prometheus/node-exporter/xidscope.prom 15 0 openmetrics node 2000 32 rpc gpu text" },
+		  "/var/lib/prometheus/node-exporter/xidscope.prom 15 0 openmetrics node 32 rpc gpu text" },
 		{ "trace",
-		  "/var/lib/prometheus/node-exporter/xidscope.prom 1 0 openmetrics node 2000 32 rpc gpu text" },
+		  "/var/lib/prometheus/node-exporter/xidscope.prom 1 0 openmetrics node 32 rpc gpu text" },
 		{ "run --output=/x/y=z.prom --interval=0.25 --duration=86400 --format=prometheus --detail=op "
-		  "--max-owners=3 --max-series=8 --keep --hooks=gpu --log=json --verbose",
-		  "/x/y=z.prom 0.25 86400 prometheus op 8 3 gpu keep verbose json" },
-		{ "run --output - --interval 86400 --duration 0.1 --format openmetrics --max-series 1000000 "
+		  "--max-owners=3 --keep --hooks=gpu --log=json --verbose",
+		  "/x/y=z.prom 0.25 86400 prometheus op 3 gpu keep verbose json" },
+		{ "run --output - --interval 86400 --duration 0.1 --format openmetrics "
 		  "--owners off --hooks rpc --log text",
-		  "- 86400 0.1 openmetrics node 1000000 0 rpc text" },
+		  "- 86400 0.1 openmetrics node 0 rpc text" },
 		{ "run --output=- --interval=3 --log=json --hooks=rpc --interval 4 --log=text --hooks=gpu",
-		  "- 4 0 openmetrics node 2000 32 gpu text" },
-		{ "run --output=- --hooks=gpu,rpc",
-		  "- 15 0 openmetrics node 2000 32 rpc gpu text" },
-		{ "run --output=- --hooks=rpc,rpc", "- 15 0 openmetrics node 2000 32 rpc text" },
+		  "- 4 0 openmetrics node 32 gpu text" },
+		{ "run --output=- --hooks=gpu,rpc", "- 15 0 openmetrics node 32 rpc gpu text" },
+		{ "run --output=- --hooks=rpc,rpc", "- 15 0 openmetrics node 32 rpc text" },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -112,9 +111,9 @@ TEST(options_of_run_and_trace_are_read)
 		assert_int_equal(parse_line(cases[i][0]),
 				 *cases[i][0] == 'r' ? COMMAND_RUN : COMMAND_TRACE);
 		assert_printed("", "%s%s", err_text, out_text);
-		assert_printed(cases[i][1], "%s %g %g %s %s %zu %u%s%s%s%s%s", o.output, o.interval,
+		assert_printed(cases[i][1], "%s %g %g %s %s %u%s%s%s%s%s", o.output, o.interval,
 			       o.duration, o.format ? "prometheus" : "openmetrics",
-			       o.detail ? "op" : "node", o.max_series, options_rpc(&o).max_owners,
+			       o.detail ? "op" : "node", options_rpc(&o).max_owners,
 			       o.hooks & HOOKS_RPC ? " rpc" : "", o.hooks & HOOKS_GPU ? " gpu" : "",
 			       o.keep ? " keep" : "", o.log.verbose ? " verbose" : "",
 			       o.log.format == LOG_JSON ? " json" : " text");
@@ -274,10 +273,6 @@ TEST(a_wrong_value_is_refused_with_the_options_name)
 		{ "run --format",
 		  "use one of openmetrics, prometheus",
 		  { "", "json", "OpenMetrics", "prometheus " } },
-		{ "run --max-series",
-		  "use a number from 8 to 1000000",
-		  { "", "7", "0", "-8", "1000001", "8.5", "1e3", "many", "18446744073709551624",
-		    " -9" } },
 		{ "run --owners", "use one of on, off", { "", "yes", "ON", "on,off", "0" } },
 		{ "trace --max-owners",
 		  "use a number from 1 to 256",
@@ -341,8 +336,6 @@ TEST(an_unknown_option_or_a_missing_value_is_refused)
 	/* /bin */
 	REFUSED("unknown option '--output'; see xidscope trace --help", "trace", "--output");
 	REFUSED("unknown option '--format'; see xidscope trace --help", "trace", "--format");
-	REFUSED("unknown option '--max-series'; see xidscope trace --help", "trace",
-		"--max-series");
 	REFUSED("unknown option '--keep'; see xidscope trace --help", "trace", "--keep");
 	/* A missing value, and one that is not taken. */
 	REFUSED("option --interval needs a value; see xidscope run --help", "run", "--verbose",
@@ -386,7 +379,7 @@ TEST(help_names_every_command_and_its_options_alone)
 	static const char *const cases[][2] = {
 		{ "run",
 		  "|--output FILE|--interval DURATION|15s|--duration |--format FORMAT|--detail LEVEL"
-		  "|--max-series N|2000|--owners on|off|--max-owners N|--storage NAME=GLOB|--keep "
+		  "|--owners on|off|--max-owners N|--storage NAME=GLOB|--keep "
 		  "|--program-stats |--hooks LIST|--source SOURCE|--sunrpc-btf FILE|--state FILE"
 		  "|--recent DURATION|--events FILE|--heartbeat FILE|--accept-user-kmsg |--log FORM"
 		  "|--verbose |--xid-policy FILE|--ack FILE|xidscope.prom" },

@@ -221,9 +221,6 @@ const struct option_row option_rows[] = {
 	{ "--detail", "LEVEL", RUN, WORD(detail, details),
 	  .help = "Write histograms of calls by server (node), or by op,\n"
 		  "too (op) [node]" },
-	{ "--max-series", "N", RUN, OPTION_COUNT, offsetof(struct options, max_series), 8, 1000000,
-	  .help = "Write at most N label sets per metric family; fold the\n"
-		  "newest beyond them into \"other\" [2000]" },
 	{ "--owners", "on|off", RUN | TRACE, WORD(owners, switches),
 	  .help = "Count NFS calls by job, pod, unit and user [on]" },
 	{ "--max-owners", "N", RUN | TRACE, OPTION_COUNT, offsetof(struct options, max_owners), 1,

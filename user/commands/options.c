@@ -288,7 +288,6 @@ static enum command refuse_same_files(enum command command, const struct options
 static const struct options defaults = {
 	.output = DEFAULT_OUTPUT,
 	.interval = 15,
-	.max_series = 2000,
 	.owners = true,
 	.max_owners = 32,
 	.events = events_default,

@@ -64,7 +64,6 @@ struct options {
 	enum metric_detail detail;
 	unsigned int sources; /* those that may be used: see rpc/choice.h */
 	const char *sunrpc_btf; /* file with the types of sunrpc; NULL: none */
-	uint64_t max_series;
 	int owners; /* whether their calls are counted */
 	uint64_t max_owners;
 	struct storage_rules storage;

@@ -176,7 +176,6 @@ static int export(struct agent *a)
 			      storage_rules_apply(&a->options->storage, &s);
 	}
 	if (!err) {
-		snapshot_fold(&s, a->options->max_series);
 		err = delta_make(&d, &a->before, &s) ?:
 			      agent_limits_add(&a->limits, &s, &d, a->observer.events);
 	}

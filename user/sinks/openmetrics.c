@@ -240,8 +240,8 @@ static void write_self(struct metrics_writer *w, const struct snapshot *s)
 		SAMPLE(w, (int)s->calls.source == i ? "1" : "0", { "source", rpc_source_names[i] });
 	EACH(EVENTS_DROPPED, s->self.drops, s->self.drop_count, true,
 	     format_integer(number, e->count), { "reason", e->reason });
-	write_family(w, METRIC_FOLDED_ENTRIES);
-	write_sample(w, "", NULL, 0, format_integer(number, s->calls.folded_entries));
+	write_family(w, METRIC_LEFT_OUT_ENTRIES);
+	write_sample(w, "", NULL, 0, format_integer(number, s->calls.left_out_entries));
 	write_family(w, METRIC_EXPORT_SECONDS);
 	snprintf(number, sizeof(number), "%.6f", s->self.export_seconds);
 	write_sample(w, "", NULL, 0, number);

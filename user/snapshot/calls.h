@@ -305,7 +305,7 @@ struct calls {
 	size_t storage_count;
 	struct slow_call *slow; /* since the snapshot before */
 	size_t slow_count;
-	uint64_t folded_entries; /* those about calls: into "other"; others: left out */
+	uint64_t left_out_entries; /* mounts and connections beyond the limit */
 };
 
 static inline bool snapshot_knows(const struct calls *c, int fact)
@@ -315,8 +315,8 @@ static inline bool snapshot_knows(const struct calls *c, int fact)
 
 void calls_free(struct calls *c);
 
-/* Adds to @c the counters of @past, so that counting continues where @past ended. Values at a moment, and the
- * counters of TCP's present connection, are left out. Returns 0 or -ENOMEM. */
+/* Adds the counters of @past to those of @c, but not the counters of TCP's present connection, and no gauges. Returns 0 or
+ * -ENOMEM. */
 int calls_add(struct calls *c, const struct calls *past);
 
 /* Find the entry with these labels, or add one of zeros. NULL: no memory. The pointer is

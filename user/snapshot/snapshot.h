@@ -19,11 +19,6 @@ struct snapshot {
 /* The snapshot owns its arrays; initialise with {}. */
 void snapshot_free(struct snapshot *s);
 
-/* Limits the label sets of each metric family about calls to @max_series (at least 8) and one "other". The first
- * entries stay: entries keep their order from snapshot to snapshot, so a series that was shown once stays. Adds how
- * many do not to s->calls.folded_entries. Those of faults have bounds of their own, faults/faults.h. */
-void snapshot_fold(struct snapshot *s, size_t max_series);
-
 /* What a count has grown by; 0 if it has fallen. */
 static inline uint64_t counted_since(uint64_t now, uint64_t before)
 {

@@ -30,26 +30,26 @@
 /* clang-format off */
 
 static const struct field snapshot_fields[] = {
-	ROW(snapshot, U64, LARGEST, time_ns),
-	ROW(snapshot, DOUBLE, LARGEST, wall),
+	ROW(snapshot, U64, GAUGE, time_ns),
+	ROW(snapshot, DOUBLE, GAUGE, wall),
 	ROW(snapshot, U32, DETAIL, calls.source),
 	ROW(snapshot, NAME, DETAIL, calls.rpc_missing),
 	ROW(snapshot, U64, DETAIL, calls.unknown),
-	ROW(snapshot, U32, LARGEST, calls.slots_wanted),
+	ROW(snapshot, U32, GAUGE, calls.slots_wanted),
 	ROW(snapshot, BOOL, DETAIL, faults.gpu_watched),
 	ROW(snapshot, SIZE, DETAIL, self.rpc_hook_count),
 	ROW(snapshot, U64, COUNTER, calls.cpu_waiting_ns, .delta = offsetof(struct delta, cpu_waiting_ns)),
-	ROW(snapshot, U64, LARGEST, calls.dirty_bytes),
-	ROW(snapshot, U64, LARGEST, calls.dirty_limit_bytes),
-	ROW(snapshot, U64, LARGEST, calls.mounts_version, .left_out = true),
-	ROW(snapshot, U64, COUNTER, calls.folded_entries, .left_out = true),
+	ROW(snapshot, U64, GAUGE, calls.dirty_bytes),
+	ROW(snapshot, U64, GAUGE, calls.dirty_limit_bytes),
+	ROW(snapshot, U64, GAUGE, calls.mounts_version, .left_out = true),
+	ROW(snapshot, U64, COUNTER, calls.left_out_entries, .left_out = true),
 	ROW(snapshot, U64, COUNTER, faults.fault_paths, .left_out = true),
 	ROW(snapshot, U64, COUNTER, faults.log_lost, .left_out = true),
-	ROW(snapshot, U64, LARGEST, self.resident_bytes, .left_out = true),
-	ROW(snapshot, U64, LARGEST, self.map_bytes, .left_out = true),
-	ROW(snapshot, U64, LARGEST, self.program_bytes, .left_out = true),
-	ROW(snapshot, U64, LARGEST, self.trace_bytes, .left_out = true),
-	ROW(snapshot, DOUBLE, LARGEST, self.export_seconds, .left_out = true),
+	ROW(snapshot, U64, GAUGE, self.resident_bytes, .left_out = true),
+	ROW(snapshot, U64, GAUGE, self.map_bytes, .left_out = true),
+	ROW(snapshot, U64, GAUGE, self.program_bytes, .left_out = true),
+	ROW(snapshot, U64, GAUGE, self.trace_bytes, .left_out = true),
+	ROW(snapshot, DOUBLE, GAUGE, self.export_seconds, .left_out = true),
 	ROW(snapshot, U64, COUNTER, self.export_errors, .left_out = true),
 };
 
@@ -73,12 +73,12 @@ static const struct field transport_fields[] = {
 	ROW(rpc_transport_state, TEXT, LABEL, server),
 	ROW(rpc_transport_state, TEXT, LABEL, name),
 	ROW(rpc_transport_state, TEXT, DETAIL, protocol),
-	ROW(rpc_transport_state, TEXT, ALONE, remote.address),
-	ROW(rpc_transport_state, U32, ALONE, remote.port),
-	ROW(rpc_transport_state, TEXT, ALONE, local.address),
-	ROW(rpc_transport_state, U32, ALONE, local.port),
-	ROW(rpc_transport_state, BOOL, LARGEST, alive),
-	ROW(rpc_transport_state, BOOL, SMALLEST, named_only),
+	ROW(rpc_transport_state, TEXT, DETAIL, remote.address),
+	ROW(rpc_transport_state, U32, DETAIL, remote.port),
+	ROW(rpc_transport_state, TEXT, DETAIL, local.address),
+	ROW(rpc_transport_state, U32, DETAIL, local.port),
+	ROW(rpc_transport_state, BOOL, GAUGE, alive),
+	ROW(rpc_transport_state, BOOL, GAUGE, named_only),
 	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, retransmits),
 	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, timeouts),
 	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, disconnects),
@@ -88,26 +88,26 @@ static const struct field transport_fields[] = {
 	DIFF(rpc_transport_state, transport_delta, U64, OWN_COUNTER, segments),
 	DIFF(rpc_transport_state, transport_delta, U64, OWN_COUNTER, segments_lost),
 	DIFF(rpc_transport_state, transport_delta, U64, OWN_COUNTER, received_bytes),
-	ROW(rpc_transport_state, BOOL, LARGEST, carries),
-	ROW(rpc_transport_state, U32, LARGEST, rcv_wnd),
-	ROW(rpc_transport_state, U64, LARGEST, min_rtt_ns),
-	ROW(rpc_transport_state, U64, LARGEST, srtt_ns),
-	ROW(rpc_transport_state, U64, LARGEST, oldest_ns),
+	ROW(rpc_transport_state, BOOL, GAUGE, carries),
+	ROW(rpc_transport_state, U32, GAUGE, rcv_wnd),
+	ROW(rpc_transport_state, U64, GAUGE, min_rtt_ns),
+	ROW(rpc_transport_state, U64, GAUGE, srtt_ns),
+	ROW(rpc_transport_state, U64, GAUGE, oldest_ns),
 	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, saturated_ns),
-	ROW(rpc_transport_state, U32, LARGEST, slots_max),
-	ROW(rpc_transport_state, U32, SUM, slots_allocated),
-	ROW(rpc_transport_state, U32, SUM, slots_in_flight),
+	ROW(rpc_transport_state, U32, GAUGE, slots_max),
+	ROW(rpc_transport_state, U32, GAUGE, slots_allocated),
+	ROW(rpc_transport_state, U32, GAUGE, slots_in_flight),
 };
 
 static const struct field server_fields[] = {
 	ROW(rpc_server_state, TEXT, LABEL, server),
 	DIFF(rpc_server_state, server_delta, U64, COUNTER, depth),
-	ROW(rpc_server_state, U32, LARGEST, depth_max),
-	ROW(rpc_server_state, U64, LARGEST, oldest_ns),
+	ROW(rpc_server_state, U32, GAUGE, depth_max),
+	ROW(rpc_server_state, U64, GAUGE, oldest_ns),
 	DIFF(rpc_server_state, server_delta, U64, COUNTER, credentials_ns),
 	DIFF(rpc_server_state, server_delta, U64, COUNTER, earlier_ns),
 	DIFF(rpc_server_state, server_delta, U64, COUNTER, gaps),
-	ROW(rpc_server_state, U32, LARGEST, session_slots),
+	ROW(rpc_server_state, U32, GAUGE, session_slots),
 	ROW(rpc_server_state, NAME, DETAIL, bound_by, .left_out = true),
 };
 
@@ -121,15 +121,15 @@ static const struct field mount_fields[] = {
 	ROW(nfs_mount, BOOL, DETAIL, elsewhere, .left_out = true),
 	ROW(nfs_mount, TEXT, DETAIL, remote.address, .left_out = true),
 	ROW(nfs_mount, U32, DETAIL, remote.port, .left_out = true),
-	ROW(nfs_mount, OTHER, ALONE, options, .left_out = true),
-	ROW(nfs_mount, TEXT, ALONE, options[NFS_RSIZE]),
-	ROW(nfs_mount, TEXT, ALONE, options[NFS_AC]),
-	ROW(nfs_mount, TEXT, ALONE, options[NFS_LOOKUPCACHE]),
-	ROW(nfs_mount, U64, ALONE, readahead_bytes),
-	ROW(nfs_mount, BOOL, ALONE, readahead_known),
-	ROW(nfs_mount, U64, ALONE, window_bytes),
-	ROW(nfs_mount, BOOL, ALONE, direct_writes),
-	ROW(nfs_mount, U32, ALONE, lock_waiters),
+	ROW(nfs_mount, OTHER, DETAIL, options, .left_out = true),
+	ROW(nfs_mount, TEXT, DETAIL, options[NFS_RSIZE]),
+	ROW(nfs_mount, TEXT, DETAIL, options[NFS_AC]),
+	ROW(nfs_mount, TEXT, DETAIL, options[NFS_LOOKUPCACHE]),
+	ROW(nfs_mount, U64, DETAIL, readahead_bytes),
+	ROW(nfs_mount, BOOL, DETAIL, readahead_known),
+	ROW(nfs_mount, U64, DETAIL, window_bytes),
+	ROW(nfs_mount, BOOL, DETAIL, direct_writes),
+	ROW(nfs_mount, U32, DETAIL, lock_waiters),
 };
 
 static const struct field mount_calls_fields[] = {
@@ -143,7 +143,7 @@ static const struct field owner_calls_fields[] = {
 	ROW(owner_calls, TEXT, LABEL, server),
 	ROW(owner_calls, TEXT, LABEL, owner),
 	DIFF(owner_calls, owner_delta, U64, COUNTER, sums),
-	ROW(owner_calls, U64, LARGEST, oldest_ns),
+	ROW(owner_calls, U64, GAUGE, oldest_ns),
 };
 
 static const struct field module_fields[] = {
@@ -155,8 +155,8 @@ static const struct field module_fields[] = {
 static const struct field stuck_fields[] = {
 	ROW(stuck_state, TEXT, LABEL, mountpoint),
 	ROW(stuck_state, BOOL, LABEL, rpc),
-	ROW(stuck_state, U32, LARGEST, tasks),
-	ROW(stuck_state, U64, LARGEST, oldest_ns),
+	ROW(stuck_state, U32, GAUGE, tasks),
+	ROW(stuck_state, U64, GAUGE, oldest_ns),
 };
 
 static const struct field slow_fields[] = {
@@ -179,13 +179,13 @@ static const struct field fault_fields[] = {
 	ROW(fault, TEXT, LABEL, severity),
 	ROW(fault, TEXT, LABEL, action),
 	DIFF(fault, fault_delta, U64, COUNTER, count),
-	ROW(fault, DOUBLE, LARGEST, last),
+	ROW(fault, DOUBLE, GAUGE, last),
 	ROW(fault, U64, COUNTER, incidents),
-	ROW(fault, DOUBLE, SMALLEST, first),
+	ROW(fault, DOUBLE, GAUGE, first),
 	ROW(fault, U32, DETAIL, causes, .left_out = true),
 	ROW(fault, U32, DETAIL, place, .left_out = true),
-	ROW(fault, OTHER, ALONE, repeats, .left_out = true),
-	ROW(fault, U64, SUM, recent),
+	ROW(fault, OTHER, DETAIL, repeats, .left_out = true),
+	ROW(fault, U64, GAUGE, recent),
 	ROW(fault, U32, DETAIL, boots, .left_out = true),
 };
 
@@ -194,12 +194,12 @@ static const struct field kernel_event_fields[] = {
 	ROW(kernel_event, TEXT, LABEL, kind),
 	ROW(kernel_event, TEXT, LABEL, device),
 	DIFF(kernel_event, kernel_event_delta, U64, COUNTER, count),
-	ROW(kernel_event, DOUBLE, LARGEST, last),
+	ROW(kernel_event, DOUBLE, GAUGE, last),
 };
 
 static const struct field hook_fields[] = {
 	ROW(hook_state, NAME, LABEL, name),
-	ROW(hook_state, BOOL, LARGEST, attached),
+	ROW(hook_state, BOOL, GAUGE, attached),
 };
 
 static const struct field drop_fields[] = {
@@ -224,7 +224,7 @@ static const struct field gpu_fields[] = {
 	ROW(gpu_info, TEXT, DETAIL, uuid),
 	ROW(gpu_info, TEXT, DETAIL, serial),
 	ROW(gpu_info, BOOL, DETAIL, rate_limited),
-	ROW(gpu_info, U64, LARGEST, past_failures),
+	ROW(gpu_info, U64, GAUGE, past_failures),
 };
 
 static const struct field unverified_fields[] = {
@@ -236,12 +236,12 @@ static const struct field unverified_fields[] = {
 static const struct field recovery_fields[] = {
 	ROW(gpu_recovery, TEXT, LABEL, gpu),
 	ROW(gpu_recovery, TEXT, LABEL, evidence),
-	ROW(gpu_recovery, DOUBLE, LARGEST, time),
+	ROW(gpu_recovery, DOUBLE, GAUGE, time),
 };
 
 static const struct field health_fields[] = {
 	ROW(health_state, NAME, LABEL, check),
-	ROW(health_state, U32, LARGEST, level),
+	ROW(health_state, U32, GAUGE, level),
 };
 
 static const struct field finding_fields[] = {
@@ -280,21 +280,18 @@ const struct table tables[TABLES] = {
 			     .fixed = true,
 			     .fields = snapshot_fields,
 			     .field_count = COUNT(snapshot_fields) },
-	[TABLE_OPS] = CALLS(ops, op_count, op_fields, .max = 2048, .series = RPC_PHASES,
-			    DELTA(ops, op_count)),
-	[TABLE_ERRORS] = CALLS(errors, error_count, error_fields, .max = 4096, .series = 1,
-			       DELTA(errors, error_count)),
-	[TABLE_TRANSPORTS] =
-		CALLS(transports, transport_count, transport_fields, .max = 4096,
-		      .series = RPC_LIMITS, DELTA(transports, transport_count), .delta_all = true),
-	[TABLE_SERVERS] =
-		CALLS(servers, server_count, server_fields, .max = 2048, .series = RPC_QUEUES,
-		      DELTA(servers, server_count), .delta_all = true),
-	[TABLE_MOUNTS] = CALLS(mounts, mount_count, mount_fields, .max = 4096, .series = 1),
+	[TABLE_OPS] = CALLS(ops, op_count, op_fields, .max = 2048, DELTA(ops, op_count)),
+	[TABLE_ERRORS] =
+		CALLS(errors, error_count, error_fields, .max = 4096, DELTA(errors, error_count)),
+	[TABLE_TRANSPORTS] = CALLS(transports, transport_count, transport_fields, .max = 4096,
+				   DELTA(transports, transport_count), .delta_all = true),
+	[TABLE_SERVERS] = CALLS(servers, server_count, server_fields, .max = 2048,
+				DELTA(servers, server_count), .delta_all = true),
+	[TABLE_MOUNTS] = CALLS(mounts, mount_count, mount_fields, .max = 4096),
 	[TABLE_MOUNT_CALLS] = CALLS(mount_calls, mount_calls_count, mount_calls_fields, .max = 4096,
-				    .series = RPC_PHASES, DELTA(mount_calls, mount_calls_count)),
+				    DELTA(mount_calls, mount_calls_count)),
 	[TABLE_OWNER_CALLS] = CALLS(owner_calls, owner_calls_count, owner_calls_fields, .max = 4096,
-				    .series = RPC_KINDS, DELTA(owner_calls, owner_calls_count)),
+				    DELTA(owner_calls, owner_calls_count)),
 	[TABLE_SLOW] = CALLS(slow, slow_count, slow_fields, .max = 4096),
 	[TABLE_FAULTS] =
 		FAULTS(faults, fault_count, fault_fields, .max = 4096, DELTA(faults, fault_count)),
@@ -303,7 +300,7 @@ const struct table tables[TABLES] = {
 	[TABLE_HOOKS] = SELF(hooks, hook_count, hook_fields, .max = SELF_HOOKS),
 	[TABLE_DROPS] = SELF(drops, drop_count, drop_fields, .max = SELF_DROPS),
 	[TABLE_EPISODES] = CALLS(episodes, episode_count, episode_fields),
-	[TABLE_STORAGES] = CALLS(storages, storage_count, storage_fields, .series = 1),
+	[TABLE_STORAGES] = CALLS(storages, storage_count, storage_fields),
 	[TABLE_GPUS] = FAULTS(gpus, gpu_count, gpu_fields),
 	[TABLE_UNVERIFIED] = FAULTS(unverified, unverified_count, unverified_fields),
 	[TABLE_RECOVERIES] = FAULTS(recoveries, recovery_count, recovery_fields, .max = 1024),
@@ -446,7 +443,7 @@ void *table_get_like(const struct table *t, void *part, const void *like)
 	for (size_t i = 0; entry && i < t->field_count; i++) {
 		const struct field *f = &t->fields[i];
 
-		if (f->role <= FIELD_ALONE)
+		if (f->role <= FIELD_DETAIL)
 			memcpy(entry + f->offset, (const char *)like + f->offset, f->size);
 	}
 	return entry;
@@ -454,52 +451,26 @@ void *table_get_like(const struct table *t, void *part, const void *like)
 
 /* ---- sums ---- */
 
-#define MERGE(type, to, from, count, role)                               \
-	for (size_t i_ = 0; i_ < (count); i_++) {                        \
-		/* NOLINTNEXTLINE(bugprone-macro-parentheses): a type */ \
-		type *x = (type *)(to) + i_;                             \
-		const type *y = (const type *)(from) + i_;               \
-		*x = (role) == FIELD_SMALLEST ? (*y < *x ? *y : *x) :    \
-		     (role) == FIELD_LARGEST  ? (*y > *x ? *y : *x) :    \
-						(type)(*x + *y);          \
-	}
-
-static void merge(const struct field *f, void *to, const void *from)
+int calls_add(struct calls *c, const struct calls *past)
 {
-	switch (f->type) {
-	case FIELD_TIMES:
-		for (size_t i = 0; i < f->count * 8 / sizeof(struct time_histogram); i++)
-			time_histogram_add((struct time_histogram *)to + i,
-					   (const struct time_histogram *)from + i);
-		break;
-	case FIELD_U64:
-		MERGE(uint64_t, to, from, f->count, f->role);
-		break;
-	case FIELD_U32:
-		MERGE(uint32_t, to, from, f->count, f->role);
-		break;
-	case FIELD_DOUBLE:
-		MERGE(double, to, from, f->count, f->role);
-		break;
-	default:
-		MERGE(bool, to, from, f->count, f->role);
-	}
-}
+	for (int id = TABLE_OPS; id <= TABLE_OWNER_CALLS; id++) {
+		const struct table *t = &tables[id];
+		const char *from = table_array(t, past);
 
-void table_add(const struct table *t, void *to, const void *from, bool moments)
-{
-	ARRAY_EACH(f, t->fields, t->field_count) {
-		const char *y = (const char *)from + f->offset;
-		char *x = (char *)to + f->offset;
+		if (id == TABLE_MOUNTS)
+			continue;
+		for (size_t i = table_count(t, past); i--; from += t->size) {
+			char *to = table_get_labels(t, c, from);
 
-		if (f->role == FIELD_COUNTER || (moments && f->role > FIELD_COUNTER))
-			merge(f, x, y);
-		else if (moments && f->role == FIELD_ALONE)
-			memset(x, 0, f->size);
-		else if (moments && f->role == FIELD_DETAIL && f->type == FIELD_NAME &&
-			 !*(const char **)x)
-			*(const char **)x = *(const char *const *)y;
+			if (!to)
+				return -ENOMEM;
+			ARRAY_EACH(f, t->fields, t->field_count)
+				for (size_t n = 0; f->role == FIELD_COUNTER && n < f->size; n += 8)
+					*(uint64_t *)(to + f->offset + n) +=
+						*(const uint64_t *)(from + f->offset + n);
+		}
 	}
+	return 0;
 }
 
 /* ---- differences ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The fields of a snapshot, a row for each: finding, adding, subtracting, merging and recording entries work from
+/* The fields of a snapshot, a row for each: finding, adding, subtracting and recording entries work from
  * these rows. A field without a row fails tests/includes.py. */
 #pragma once
 
@@ -17,16 +17,13 @@ enum field_type {
 	FIELD_OTHER, /* bytes; never recorded */
 };
 
-/* The last column: what becomes of the field where entries merge. */
+/* The last column. */
 enum field_role {
 	FIELD_LABEL, /* names the entry; labels are an entry's first rows */
-	FIELD_DETAIL, /* describes the entry: the first one known stays */
-	FIELD_ALONE, /* describes one entry alone: none */
-	FIELD_COUNTER, /* grows, or begins again with the entry's other counters: the sum */
+	FIELD_DETAIL, /* describes the entry */
+	FIELD_COUNTER, /* grows, or begins again together with the entry's other counters */
 	FIELD_OWN_COUNTER, /* the same, but it begins again with the other counters of this role, and before what was first seen */
-	FIELD_SUM, /* a value at a moment: the sum */
-	FIELD_LARGEST, /* a gauge: the largest */
-	FIELD_SMALLEST, /* a gauge: the smallest */
+	FIELD_GAUGE, /* a value at a moment */
 };
 
 struct field {
@@ -46,7 +43,6 @@ struct table {
 	size_t array, entries; /* offsets of the array and its count in the part */
 	size_t size; /* of an entry */
 	size_t max; /* entries that a recording may have; 0: the table is not recorded */
-	size_t series; /* label sets of an entry in its largest metric family; 0: it is never folded */
 	bool fixed; /* the array is in the part itself; else allocated */
 	const struct field *fields;
 	size_t field_count;
@@ -104,9 +100,6 @@ void *table_get_labels(const struct table *t, void *part, const void *like);
 
 /* The same, and a new one has all of @like that is no figure. */
 void *table_get_like(const struct table *t, void *part, const void *like);
-
-/* Adds entry @from to @to: @moments: as one merged entry; else its counters alone. The labels are those of @to. */
-void table_add(const struct table *t, void *to, const void *from, bool moments);
 
 /* Whether a number that has a difference is another one; @role: whether one of this role fell. */
 bool table_changed(const struct table *t, const enum field_role *role, const void *now,

@@ -10,7 +10,7 @@ nfs_server_start 16
 [[ ! -e /proc/fs/nfsd/max_connections ]] || set_value /proc/fs/nfsd/max_connections 4096
 dd if=/dev/zero of=/export/load bs=64k count=1 status=none
 set_value /proc/sys/kernel/bpf_stats_enabled 1
-agent_start --hooks rpc --max-series 100000
+agent_start --hooks rpc
 
 # Not nfs_mount, whose mount.nfs takes longer than all the rest.
 mount_up_to() {

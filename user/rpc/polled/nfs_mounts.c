@@ -135,6 +135,6 @@ int nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s)
 			err = -ENOMEM;
 	}
 	s->calls.mounts_version = m->version;
-	s->calls.folded_entries += m->left_out;
+	s->calls.left_out_entries += m->left_out;
 	return err == -ENOMEM ? err : 0;
 }

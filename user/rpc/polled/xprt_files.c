@@ -160,7 +160,7 @@ int xprt_files_add(const char *root, struct snapshot *s)
 
 	for (size_t i = 0; i < list.count && !err; i++)
 		err = add(s, &list, &list.files[i]);
-	s->calls.folded_entries += list.left_out;
+	s->calls.left_out_entries += list.left_out;
 	free(list.files);
 	return err;
 }
