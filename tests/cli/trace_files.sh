@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves on recordings, one made up and one of a guest, that `xidscope trace --replay` gives valid JSON by the schema, the
-# same each time, that filters work, that a page keeps names in their place, that `why` says what they saw, and that what
-# is wrong with a file gets one message. Needs no kernel and no root.
+# same each time, that filters work, that a page keeps names in their place, and that what is wrong with a file gets one
+# message, also of the event log that `why` reads. Needs no kernel and no root.
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 "$top/build/tests/write_recording" >made.rec
@@ -93,16 +93,9 @@ awk 'length > 80 && !/Summary/ { exit 1 } /^Summary/ { exit }' out || fail "a li
 	         re.search(r'(src|href)\s*=\s*["\x27]?https?:|@import|url\(', page) and "it asks for something" or 0)
 PYTHON
 
-# ---- what happened, by a recording ----
-expect 0 "*limit was reached: slot, for 14*save on nas-1, * MB, for 29.9 s
-*Xid 79 * on 0000:c1:00.0*" "" why --replay made.rec
-! grep -q 'nothing was watching' out || fail "the recording does not fill its own time"
-expect 0 "*nothing was watching until*: the log does not tell*" "" why --replay made.rec --last 1h
-expect 0 "From *" "*cut.rec*read until its damage: it was cut here" why --replay cut.rec
-expect 1 "" "xidscope: cannot read the recording absent: No such file or directory" why --replay absent
+# ---- what is wrong with an event log or a window ----
 touch empty.log
-expect 0 "*Xid 79 * on 0000:c1:00.0*" "" why --replay made.rec --events empty.log
-expect 1 "" "xidscope: cannot read the event log absent: *" why --replay made.rec --events absent
+expect 1 "" "xidscope: cannot read the event log absent: *" why --events absent
 expect 1 "" "xidscope: nothing is known of this window yet: it begins at 2099-01-01T00:00:00Z, *" why --events empty.log --since 2099-01-01
 expect 1 "" "xidscope: nothing is known of this window yet: *" why --events empty.log --until 2099-01-01 --last 1h
 
@@ -145,11 +138,8 @@ expect 2 "" "xidscope: --json and --html need different files; *" trace --replay
 expect 2 "" "xidscope: --json and --html need different files; *" trace --replay made.rec --json - --html -
 expect 2 "" "xidscope: --html and --replay need different files; *" trace --replay made.rec --html made.rec
 expect 2 "" "xidscope: --json and --record need different files; *" trace --record both --json both
-for command in "trace --replay made.rec" "why --replay made.rec"; do
-	# shellcheck disable=SC2086 # several words
-	"$program" $command >/dev/full 2>err && fail "$command: all is well although standard output took nothing"
-	[[ $(<err) == "xidscope: cannot write standard output: No space left on device" ]] || fail "$command >/dev/full says '$(<err)'"
-done
+"$program" trace --replay made.rec >/dev/full 2>err && fail "all is well although standard output took nothing"
+[[ $(<err) == "xidscope: cannot write standard output: No space left on device" ]] || fail ">/dev/full says '$(<err)'"
 for value in x : 1: 1:0 1:101 1:x :5; do
 	expect 2 "" "xidscope: invalid --slower '$value': use milliseconds *" trace --slower $value
 done

@@ -398,7 +398,7 @@ TEST(help_names_every_command_and_its_options_alone)
 		{ "doctor", "|--json |--sunrpc-btf FILE" },
 		{ "xid", "|CODE |--list |--json |--xid-policy " },
 		{ "why", "|--since TIME|--until TIME|--last DURATION|--job ID|--events FILE"
-			 "|--replay FILE|--state FILE|--ack FILE|--json " },
+			 "|--state FILE|--ack FILE|--json " },
 		{ "faults", "|--state FILE|--ack FILE|--json " },
 		{ "metrics", "" },
 		{ "help", "|COMMAND " },

@@ -70,17 +70,3 @@ void known_faults_free(struct known_faults *k);
  * loaded sunrpc. Returns true if nothing is missing. */
 bool doctor_report(FILE *out, const char *root, const char *release, int every_message,
 		   const char *types_file, bool json);
-
-/* ---- why_recording.c: what a recording of `trace` saw, as events of the past: for the time in which no agent watched ---- */
-
-/* Initialise with {}. */
-struct seen_by_trace {
-	struct history events;
-	double from, to; /* its first snapshot and its last; seconds since the epoch */
-	char *text; /* what the events refer to */
-	int damage; /* 0, or why the rest could not be read: see recording_next() */
-};
-
-/* Reads the recording @path. Returns 0 if it has a snapshot, or -errno. */
-int seen_by_trace_read(struct seen_by_trace *s, const char *path);
-void seen_by_trace_free(struct seen_by_trace *s);

@@ -344,10 +344,7 @@ const struct option_row option_rows[] = {
 	{ "--events", .commands = WHY, PATH(past_events),
 	  .help = "Read the event log FILE, and FILE.1, FILE.2.gz and so on\n"
 		  "that it was renamed to; - is standard input\n"
-		  "[" DEFAULT_EVENTS ", none with --replay]" },
-	{ "--replay", .commands = WHY, PATH(replay),
-	  .help = "Read the recording FILE of trace; with --events for the\n"
-		  "time in which no agent watched" },
+		  "[" DEFAULT_EVENTS "]" },
 	{ "--state", .commands = WHY | FAULTS, PATH(faults_state),
 	  .help = "Read the state file of run [" DEFAULT_STATE "]" },
 	{ "--json", .commands = XID | CHECK | ACK | DOCTOR | WHY | FAULTS, FLAG(json),

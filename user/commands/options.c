@@ -13,7 +13,7 @@
 #include "rpc/choice.h"
 
 /* A placeholder: options_parse() replaces it at its end. */
-static const char events_default[] = "-", past_events_default[] = DEFAULT_EVENTS;
+static const char events_default[] = "-";
 
 static enum command __attribute__((format(printf, 1, 2))) refuse(const char *format, ...)
 {
@@ -298,7 +298,7 @@ static const struct options defaults = {
 	.max_age = 120,
 	.repeat_window = FAULT_RECENT_SECONDS,
 	.ack = ACK_DEFAULT_FILE,
-	.past_events = past_events_default,
+	.past_events = DEFAULT_EVENTS,
 	.faults_state = DEFAULT_STATE,
 	.wrong_usage = EXIT_USAGE,
 };
@@ -329,9 +329,6 @@ enum command options_parse(int argc, char **argv, struct options *o)
 	}
 	if (o->events == events_default)
 		o->events = strcmp(o->output, "-") != 0 ? "-" : NULL;
-	/* A recording may be of another node. */
-	if (o->replay && o->past_events == past_events_default)
-		o->past_events = NULL;
 	if (o->log.format == LOG_TEXT && log_is_journal())
 		o->log.format = LOG_JOURNAL;
 	if (o->record && o->replay)

@@ -83,7 +83,7 @@ struct options {
 	struct session_filter filter;
 	bool histograms;
 	const char *json_file, *html; /* "-": standard output */
-	const char *record, *replay; /* the latter also of why */
+	const char *record, *replay;
 
 	bool list; /* of xid and ack */
 
@@ -113,7 +113,7 @@ struct options {
 	enum shell shell; /* completion: SHELL_NONE if not given */
 	/* why: the window, seconds since the epoch, 0: not given; or its length to the present */
 	double past_since, past_until, past_last;
-	const char *past_events; /* the event log; "-": standard input; NULL: none */
+	const char *past_events; /* the event log; "-": standard input */
 	uint64_t job; /* Slurm's; 0: none */
 
 	const char *faults_state; /* faults: the state file */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* `xidscope why`: what happened on this node in a window, from the event log and a recording of `trace`. */
+/* `xidscope why`: what happened on this node in a window, from the event log. */
 #include <math.h>
 
 #include "base/clock.h"
@@ -13,7 +13,6 @@
 #include "commands/options.h"
 #include "faults/fault_state.h"
 #include "snapshot/event.h"
-#include "session/recording.h"
 
 struct window {
 	double since, until;
@@ -391,27 +390,11 @@ static int read_files(struct event_files *files, const char *path)
 	return err;
 }
 
-static int read_recording(struct seen_by_trace *seen, const char *path)
-{
-	int err = seen_by_trace_read(seen, path);
-
-	if (err)
-		safe_line(stderr, "xidscope: cannot read the recording %s: %s", path,
-			  recording_damage(err));
-	else if (seen->damage)
-		safe_line(stderr, "xidscope: the recording %s: read until its damage: %s", path,
-			  recording_damage(seen->damage));
-	return err;
-}
-
-static struct window window_of(const struct options *o, const struct seen_by_trace *seen,
-			       double now)
+static struct window window_of(const struct options *o, double now)
 {
 	double last = o->past_last > 0 ? o->past_last : 3600;
 	struct window w = { o->past_since, o->past_until > 0 ? o->past_until : now };
 
-	if (seen->text && !(o->past_since > 0) && !(o->past_until > 0) && !(o->past_last > 0))
-		return (struct window){ seen->from, seen->to };
 	if (!(w.since > 0))
 		w.since = w.until > last ? w.until - last : 0;
 	/* Of the future nothing is known. */
@@ -479,31 +462,25 @@ static void add_standings(struct history *h, const struct options *o)
 int cmd_why(const struct options *o)
 {
 	struct event_files *files = calloc(1, sizeof(*files));
-	struct seen_by_trace seen = {};
 	double now = wall_seconds();
 	struct history h = {};
 	struct window w;
 	int err = files ? 0 : -ENOMEM;
 
-	if (!err && o->past_events)
+	if (!err)
 		err = read_files(files, o->past_events);
-	if (!err && o->replay)
-		err = read_recording(&seen, o->replay);
-	if (!err && (digest(&h, files, now) ||
-		     (o->replay && history_join(&h, &seen.events, seen.from, seen.to)))) {
+	if (!err && digest(&h, files, now)) {
 		safe_line(stderr, "xidscope: no memory for the event log");
 		err = -ENOMEM;
 	}
 	if (!err)
 		add_standings(&h, o);
-	w = window_of(o, &seen, now);
-	/* A recording may be of a node with another clock. */
-	if (!err && !seen.text && is_to_come(&w, now))
+	w = window_of(o, now);
+	if (!err && is_to_come(&w, now))
 		err = -ERANGE;
 	if (!err)
 		print(o, &h, &w, files);
 	history_free(&h);
-	seen_by_trace_free(&seen);
 	if (files)
 		event_files_free(files);
 	free(files);

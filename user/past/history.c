@@ -450,37 +450,6 @@ int history_digest(struct history *h, const struct history_now *now)
 	return 0;
 }
 
-/* ---- two observers of the same past: where one did not watch, the other one counts ---- */
-
-COMPARE_BY(earlier_gap, struct past_gap, from)
-
-int history_join(struct history *h, const struct history *other, double from, double to)
-{
-	struct history old = { .gaps = h->gaps, .gap_count = h->gap_count };
-	int err = 0;
-
-	h->gaps = NULL;
-	h->gap_count = 0;
-	for (size_t i = 0; i < other->count && !err; i++) {
-		struct past_event e = other->events[i];
-
-		if (!ARRAY_FIND(x, old.gaps, old.gap_count, e.time >= x->from && e.time <= x->to))
-			continue;
-		if (e.seconds > 0)
-			e.end = e.time + e.seconds;
-		err = history_add(h, &e);
-	}
-	for (const struct past_gap *g = old.gaps; g < old.gaps + old.gap_count && !err; g++)
-		err = add_gap(h, g->from, g->to < from ? g->to : from, g->reason) ?:
-			      add_gap(h, g->from > to ? g->from : to, g->to, g->reason);
-	free(old.gaps);
-	if (h->count)
-		qsort(h->events, h->count, sizeof(*h->events), compare_times);
-	if (h->gap_count)
-		qsort(h->gaps, h->gap_count, sizeof(*h->gaps), earlier_gap);
-	return err;
-}
-
 void history_free(struct history *h)
 {
 	free(h->events);

@@ -70,11 +70,6 @@ int history_add(struct history *h, const struct past_event *event);
  * that it was set. Returns 0 or -ENOMEM. */
 int history_digest(struct history *h, const struct history_now *now);
 
-/* Adds to @h, which is digested, what another observer has seen from @from to @to (seconds since the epoch) where
- * nothing was watching by @h, and takes that time out of the gaps. What @h was watching it has reported itself.
- * @other is not digested: each of its lines is one event. Texts stay @other's. Returns 0 or -ENOMEM. */
-int history_join(struct history *h, const struct history *other, double from, double to);
-
 void history_free(struct history *h);
 
 /* ---- event_reader.c: reads event logs back, also torn ones, foreign lines, and those of other releases ---- */
