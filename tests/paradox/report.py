@@ -71,33 +71,41 @@ def table(head, rows):
     return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in [head, ["---"] * len(head), *rows])
 
 
+def group_by(cells, *names):
+    groups = {}
+    for c in cells:
+        groups.setdefault(tuple(getattr(c, name) for name in names), []).append(c)
+    return groups
+
+
 def throughput(cells):
+    cells = [c for c in cells if c.verdict]
+    wanted = sorted({c.wanted for c in cells})
     rows = []
-    for c in (c for c in cells if c.verdict):
-        v, full = c.verdict, c.rate * MIB
-        rows.append([c.version, c.set, c.wanted, f"{hold_of(cells, c) * 1e3:.1f}", f"{predicted(cells, c):.0f}",
-                     f"{c.rate:.0f}", f"{full / 1e9:.2f} GB/s, {100 * full / LINK:.1f} %",
-                     f"{v['bound_by']}, {v['confidence']}"])
-    return table(["NFS", "hold set, ms", "requests wanted", "hold of a call, ms", "predicted calls/s",
-                  "measured calls/s", "with calls of 1 MiB, of 200 Gb/s", "verdict"], rows)
+    for (version, hold), row in group_by(cells, "version", "set").items():
+        by_wanted = {c.wanted: f"{c.rate:.0f}/{predicted(cells, c):.0f} {c.verdict['bound_by']}" for c in row}
+        rows.append([version, hold, *(by_wanted.get(n, "-") for n in wanted)])
+    return table(["NFS", "hold, ms", *(f"{n} wanted" for n in wanted)], rows)
 
 
 def gains(cells):
     """The table of gains, and the predictions that are wrong."""
     rows, wrong = [], []
-    for c in (c for c in cells if not c.verdict):
-        base, least, most = bracket(cells, c)
-        gain = c.rate / base.rate
-        change = f"nconnect={c.connections}" if c.connections > 1 else f"{c.slots} slots"
-        fits = least / 1.05 <= gain <= most * 1.05
-        if not fits:
-            wrong.append(f"{c.version}, {c.set} ms, {c.wanted} requests, {change}: {gain:.2f}")
+    changed_cells = [c for c in cells if not c.verdict]
+    for (version, hold, wanted), changed in group_by(changed_cells, "version", "set", "wanted").items():
+        results = []
+        for c in changed:
+            base, least, most = bracket(cells, c)
+            gain = c.rate / base.rate
+            change = f"nconnect={c.connections}" if c.connections > 1 else f"{c.slots} slots"
+            results.append(f"{change}: {gain:.2f} of {least:.2f} to {most:.2f}")
+            if not least / 1.05 <= gain <= most * 1.05:
+                wrong.append(f"{version}, {hold} ms, {wanted} requests, {results[-1]}")
+                results[-1] += " **wrong**"
         v = base.verdict
-        proposed = f"{v['value']}: {v['gain_expected']:.2f}, at most {v['gain_at_most']:.2f}" if v["value"] else "-"
-        rows.append([c.version, c.set, c.wanted, change, proposed,
-                     f"{least:.2f} to {most:.2f}", f"{gain:.2f}", "yes" if fits else "**no**"])
-    return table(["NFS", "hold set, ms", "requests wanted", "change", "verdict's value and gain",
-                  "gain predicted", "gain measured", "within"], rows), wrong
+        proposed = f"{v['value']}: {v['gain_expected']:.2f} to {v['gain_at_most']:.2f}" if v["value"] else "-"
+        rows.append([version, hold, wanted, proposed, "; ".join(results)])
+    return table(["NFS", "hold, ms", "wanted", "verdict's value, gain", "gain measured, of predicted"], rows), wrong
 
 
 # ---- figure ----

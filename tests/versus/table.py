@@ -271,7 +271,7 @@ def is_statement(tool, name):
 
 
 def seconds(time):
-    return next((f"{limit} s" for limit in ROUNDED if time <= limit * Limits.rounded), "later")
+    return next((str(limit) for limit in ROUNDED if time <= limit * Limits.rounded), "later")
 
 
 def same_kind(name):
@@ -368,7 +368,7 @@ def head(*words):
 def text(verdict):
     if not verdict:
         return "not run"
-    return "no" if verdict[0] == "no" else "; ".join(verdict)
+    return "no" if verdict[0] == "no" else "/".join(verdict)
 
 
 def alarms(causes):
@@ -378,7 +378,7 @@ def alarms(causes):
 def rank(verdict):
     """Less is better: when it was named, seen, its end."""
     seen, named, end = verdict
-    late = [*(f"{limit} s" for limit in ROUNDED), "later", "among others", "no", "taken for an Xid"].index
+    late = [*map(str, ROUNDED), "later", "among others", "no", "taken for an Xid"].index
     return late(named), late(seen), end == "no"
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What keeps so little in flight, above the calls: readahead, the limit of dirty pages, syncs, attributes, a file's lock,
- * delegations. Rules of docs/VERDICT.md, "Above the calls". */
+ * delegations. Rules of docs/VERDICT.md, "Server and application". */
 #include "limits/judgement.h"
 
 #include <stdlib.h>

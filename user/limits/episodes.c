@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Bursts of writes and reads: the rules of docs/VERDICT.md. */
+/* Bursts of writes and reads: the rules of docs/METRICS.md, "Checkpoint episodes". */
 #include "limits/episodes.h"
 
 #include "base/array.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Checkpoint episodes: bursts of writes (a save) and of reads (a load) to one server, found in the counters of bytes
- * at the end of each interval. The rules are in docs/VERDICT.md. */
+ * at the end of each interval. The rules are in docs/METRICS.md. */
 #pragma once
 
 #include "limits/verdict.h"

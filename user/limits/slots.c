@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Whether more slots would help, how many and by how much: docs/VERDICT.md, "Slots or the server". */
+/* Whether more slots would help, how many and by how much: docs/VERDICT.md, "Slot and session". */
 #include "limits/judgement.h"
 
 /* ---- the constants of docs/VERDICT.md ---- */
