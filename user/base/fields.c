@@ -6,7 +6,7 @@
 
 #define BLANKS " \t\r"
 
-static void split(struct fields *f, struct span line)
+static void split_line(struct fields *f, struct span line)
 {
 	struct span field;
 
@@ -28,7 +28,7 @@ bool fields_next(struct fields *f)
 
 	while (span_next_line(&f->rest, &line)) {
 		f->line++;
-		split(f, span_take_until(&line, "#"));
+		split_line(f, span_take_until(&line, "#"));
 		if (f->count)
 			return true;
 	}

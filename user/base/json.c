@@ -7,7 +7,7 @@
 #include "base/safe_text.h"
 #include "base/time_text.h"
 
-static void begin(struct json *j, const char *name)
+static void begin_value(struct json *j, const char *name)
 {
 	if (j->comma)
 		fputc(',', j->out);
@@ -18,7 +18,7 @@ static void begin(struct json *j, const char *name)
 
 void json_open(struct json *j, const char *name, char bracket)
 {
-	begin(j, name);
+	begin_value(j, name);
 	fputc(bracket, j->out);
 	j->comma = false;
 }
@@ -39,7 +39,7 @@ void json_bytes(struct json *j, const char *name, const char *text, size_t len)
 	uint32_t value;
 	size_t n;
 
-	begin(j, name);
+	begin_value(j, name);
 	fputc('"', j->out);
 	for (size_t i = 0; i < len; i += n ? n : 1) {
 		n = utf8_length(text + i, len - i);
@@ -60,31 +60,31 @@ void json_bytes(struct json *j, const char *name, const char *text, size_t len)
 
 void json_bool(struct json *j, const char *name, bool value)
 {
-	begin(j, name);
+	begin_value(j, name);
 	fputs(value ? "true" : "false", j->out);
 }
 
 void json_unsigned(struct json *j, const char *name, uint64_t value)
 {
-	begin(j, name);
+	begin_value(j, name);
 	fprintf(j->out, "%" PRIu64, value);
 }
 
 void json_signed(struct json *j, const char *name, int64_t value)
 {
-	begin(j, name);
+	begin_value(j, name);
 	fprintf(j->out, "%" PRId64, value);
 }
 
 void json_fraction(struct json *j, const char *name, double value, int digits)
 {
-	begin(j, name);
+	begin_value(j, name);
 	fprintf(j->out, "%.*f", digits, isfinite(value) ? value : 0);
 }
 
 void json_nanoseconds(struct json *j, const char *name, uint64_t ns)
 {
-	begin(j, name);
+	begin_value(j, name);
 	fprintf(j->out, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
 }
 
@@ -114,7 +114,7 @@ void json_members(struct json *j, const char *members)
 {
 	if (!*members)
 		return;
-	begin(j, NULL);
+	begin_value(j, NULL);
 	fputs(members, j->out);
 }
 

@@ -176,7 +176,7 @@ static uint32_t take_character(struct span *s)
 	return !c || c >> 11 == 0x1b ? REPLACEMENT : c;
 }
 
-static size_t encode(uint32_t c, char *to)
+static size_t encode_utf8(uint32_t c, char *to)
 {
 	static const unsigned char marks[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
 	size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
@@ -201,7 +201,7 @@ static size_t take_one(struct span *s, char *to)
 		return n;
 	}
 	if (s->at[1] == 'u' && span_left(*s) >= 6)
-		return encode(take_character(s), to);
+		return encode_utf8(take_character(s), to);
 	escape = strchr(from, s->at[1]);
 	*to = s->at[1];
 	if (escape && *escape)

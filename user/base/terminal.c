@@ -20,7 +20,7 @@ bool terminal_ask(int fd, struct terminal_size *size)
 	return true;
 }
 
-static bool continues(char byte)
+static bool continues_letter(char byte)
 {
 	return ((unsigned char)byte & 0xc0) == 0x80;
 }
@@ -30,7 +30,7 @@ size_t terminal_columns(const char *text, size_t len)
 	size_t columns = 0;
 
 	for (size_t i = 0; i < len; i++)
-		columns += !continues(text[i]);
+		columns += !continues_letter(text[i]);
 	return columns;
 }
 
@@ -38,7 +38,8 @@ size_t terminal_fit(const char *text, size_t len, size_t columns)
 {
 	size_t fits = len;
 
-	while (terminal_columns(text, fits) > columns || (fits < len && continues(text[fits])))
+	while (terminal_columns(text, fits) > columns ||
+	       (fits < len && continues_letter(text[fits])))
 		fits--;
 	return fits;
 }

@@ -6,14 +6,14 @@
 
 #define LAST 253402300799.0 /* 9999-12-31T23:59:59Z */
 
-static double within(double seconds)
+static double seconds_within_limits(double seconds)
 {
 	return !(seconds > 0) ? 0 : seconds > LAST ? LAST : seconds;
 }
 
 void time_to_text(char *text, size_t size, double seconds)
 {
-	time_t t = (time_t)within(seconds);
+	time_t t = (time_t)seconds_within_limits(seconds);
 	struct tm utc;
 
 	gmtime_r(&t, &utc);
@@ -24,7 +24,7 @@ void time_to_milliseconds(char *text, size_t size, double seconds)
 {
 	size_t len;
 
-	seconds = within(seconds);
+	seconds = seconds_within_limits(seconds);
 	time_to_text(text, size, seconds);
 	len = strlen(text) - strlen("Z");
 	snprintf(text + len, size - len, ".%03dZ",

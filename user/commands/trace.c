@@ -43,7 +43,7 @@ static bool is_stdout(const char *path)
 	return path && !strcmp(path, "-");
 }
 
-static void begin(struct trace *t, const struct options *options)
+static void begin_trace(struct trace *t, const struct options *options)
 {
 	*t = (struct trace){
 		.options = options,
@@ -56,7 +56,7 @@ static void begin(struct trace *t, const struct options *options)
 
 /* ---- the files that it writes: JSON, page, recording ---- */
 
-static int fail(const struct trace *t, const char *option, const char *path, int err)
+static int report_failure(const struct trace *t, const char *option, const char *path, int err)
 {
 	log_error(&t->options->log, "cannot write %s %s: %s", option, path, output_error(err));
 	return err;
@@ -70,7 +70,7 @@ static int begin_record(struct trace *t)
 	if (!path)
 		return 0;
 	if (fd < 0)
-		return fail(t, "--record", path, fd);
+		return report_failure(t, "--record", path, fd);
 	t->record = ftruncate(fd, 0) ? NULL : fdopen(fd, "w");
 	if (!t->record) {
 		err = -errno;
@@ -78,17 +78,17 @@ static int begin_record(struct trace *t)
 	} else if (!(t->recorder = recorder_new(t->record, &t->session.origin))) {
 		err = -ENOMEM;
 	}
-	return err ? fail(t, "--record", path, err) : 0;
+	return err ? report_failure(t, "--record", path, err) : 0;
 }
 
 /* A failure is logged once and ends the recording, not the session. */
-static void record(struct trace *t, const struct snapshot *s)
+static void record_snapshot(struct trace *t, const struct snapshot *s)
 {
 	int err = t->recorder ? recorder_add(t->recorder, s) : 0;
 
 	if (!err)
 		return;
-	fail(t, "--record", t->options->record, err);
+	report_failure(t, "--record", t->options->record, err);
 	recorder_end(t->recorder);
 	t->recorder = NULL;
 }
@@ -100,7 +100,7 @@ static void end_record(struct trace *t)
 	if (t->record && fclose(t->record) && !err)
 		err = -errno;
 	if (t->recorder && err)
-		fail(t, "--record", t->options->record, err);
+		report_failure(t, "--record", t->options->record, err);
 }
 
 /* Writes the file, if there is a @path; without @text only checks that it can be written. Nobody else writes it
@@ -118,7 +118,7 @@ static int write_file(const struct trace *t, const char *option, const char *pat
 	if (!err)
 		err = text ? output_file_write(&file, text, size, NULL) : output_file_check(&file);
 	output_file_close(&file, true);
-	return err ? fail(t, option, path, err) : 0;
+	return err ? report_failure(t, option, path, err) : 0;
 }
 
 /* Begins the recording, and checks that the other files can be written. Returns 0, or -errno after a message. */
@@ -140,7 +140,7 @@ static int write_page(const struct trace *t, const char *json, size_t json_size)
 		page_write(out, json, json_size);
 	page = stream_text(out, &page);
 	err = page ? write_file(t, "--html", t->options->html, page, size) :
-		     fail(t, "--html", t->options->html, -ENOMEM);
+		     report_failure(t, "--html", t->options->html, -ENOMEM);
 	free(page);
 	return err;
 }
@@ -161,8 +161,8 @@ static int write_files(const struct trace *t)
 		session_json_write(out, &t->session);
 	json = stream_text(out, &json);
 	if (!json)
-		return fail(t, o->json_file ? "--json" : "--html",
-			    o->json_file ? o->json_file : o->html, -ENOMEM);
+		return report_failure(t, o->json_file ? "--json" : "--html",
+				      o->json_file ? o->json_file : o->html, -ENOMEM);
 	err = write_file(t, "--json", o->json_file, json, size);
 	if (o->html)
 		err = write_page(t, json, size) ?: err;
@@ -173,7 +173,7 @@ static int write_files(const struct trace *t)
 /* ---- the session ---- */
 
 /* Takes a snapshot over, and shows the interval that it ends. Returns 0 or -errno. */
-static int advance(struct trace *t, struct snapshot *s, bool show)
+static int add_snapshot(struct trace *t, struct snapshot *s, bool show)
 {
 	int err = session_add(&t->session, s);
 
@@ -196,7 +196,7 @@ static void list_faults(struct trace *t)
 }
 
 /* Reports on the session. Returns an exit code. */
-static int finish(struct trace *t, int err)
+static int report_on_session(struct trace *t, int err)
 {
 	struct terminal_size size = {};
 
@@ -215,7 +215,7 @@ static int finish(struct trace *t, int err)
 }
 
 /* Ends all but the observer. */
-static void end(struct trace *t)
+static void end_trace(struct trace *t)
 {
 	end_record(t);
 	session_free(&t->session);
@@ -238,7 +238,7 @@ static void set_origin(struct session_origin *o)
 	o->utc_offset = (int)local.tm_gmtoff;
 }
 
-static int observe(struct trace *t, bool show)
+static int observe_snapshot(struct trace *t, bool show)
 {
 	struct snapshot s = {};
 	int err = observer_snapshot(&t->observer, &s) ?: mount_settings_add(&t->settings, "", &s);
@@ -248,14 +248,14 @@ static int observe(struct trace *t, bool show)
 		return err;
 	}
 	lock_waiters_add(&t->tasks, &t->options->log, &s);
-	record(t, &s);
-	return advance(t, &s, show);
+	record_snapshot(t, &s);
+	return add_snapshot(t, &s, show);
 }
 
 static void on_tick(void *context)
 {
 	struct trace *t = context;
-	int err = observe(t, true);
+	int err = observe_snapshot(t, true);
 
 	if (err)
 		log_error(&t->options->log, "cannot read the maps: %s", strerror(-err));
@@ -271,9 +271,9 @@ static int observe_session(struct trace *t)
 
 	for (int i = 0; i < REPLAY_READS; i++)
 		observer_consume(&t->observer);
-	return observe(t, false) ?:
+	return observe_snapshot(t, false) ?:
 		       loop_run(&t->observer, t->options->interval, t->options->duration, &handler) ?:
-		       observe(t, false);
+		       observe_snapshot(t, false);
 }
 
 static int trace_now(const struct options *options)
@@ -288,7 +288,7 @@ static int trace_now(const struct options *options)
 	int err, code = EXIT_TROUBLE;
 	struct trace t;
 
-	begin(&t, options);
+	begin_trace(&t, options);
 	set_origin(&t.session.origin);
 	loop_block_signals();
 	/* It must remove its trace instance and write its files first. */
@@ -306,9 +306,9 @@ static int trace_now(const struct options *options)
 	observer_drop_capabilities(&t.observer, options->json_file || options->html ?
 							CAPABILITY(CAP_DAC_OVERRIDE) :
 							0);
-	code = finish(&t, observe_session(&t));
+	code = report_on_session(&t, observe_session(&t));
 out:
-	end(&t);
+	end_trace(&t);
 	mount_settings_free(&t.settings);
 	stuck_tasks_free(&t.tasks);
 	observer_stop(&t.observer);
@@ -341,7 +341,7 @@ static int replay_file(struct trace *t, struct recording *r)
 	/* The last one is shown by the report only, as in the session itself. */
 	while (got > 0 && !err) {
 		got = recording_next(r, &next);
-		err = advance(t, &s, snapshots && got > 0);
+		err = add_snapshot(t, &s, snapshots && got > 0);
 		s = next;
 		next = (struct snapshot){};
 		snapshots++;
@@ -360,7 +360,7 @@ static int trace_recording(const struct options *options)
 	struct recording *r = in ? recording_new(in) : NULL;
 	struct trace t;
 
-	begin(&t, options);
+	begin_trace(&t, options);
 	if (!r) {
 		log_error(&options->log, "cannot read the recording %s: %s", options->replay,
 			  strerror(err));
@@ -368,9 +368,9 @@ static int trace_recording(const struct options *options)
 		err = replay_file(&t, r);
 		/* What is wrong with a recording of which nothing could be read has been said. */
 		if (t.session.first.time_ns)
-			code = finish(&t, err);
+			code = report_on_session(&t, err);
 	}
-	end(&t);
+	end_trace(&t);
 	recording_free(r);
 	if (in)
 		fclose(in);

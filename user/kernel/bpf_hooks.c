@@ -23,7 +23,7 @@ bool bpf_hook_attached(const struct bpf_hooks *h, size_t hook)
 	return *link_of(h, hook);
 }
 
-static void miss(struct bpf_hooks *h, size_t hook, const char *reason, int error)
+static void note_missing_hook(struct bpf_hooks *h, size_t hook, const char *reason, int error)
 {
 	const char *name = h->table[hook].name;
 
@@ -37,7 +37,7 @@ static void miss(struct bpf_hooks *h, size_t hook, const char *reason, int error
 
 void bpf_hooks_miss(struct bpf_hooks *h, size_t hook, const char *reason)
 {
-	miss(h, hook, reason, ENOENT);
+	note_missing_hook(h, hook, reason, ENOENT);
 }
 
 size_t bpf_hooks_refused(const struct bpf_hook *table, size_t count, int err)
@@ -99,7 +99,7 @@ int bpf_hooks_load(struct bpf_hooks *h, void *(*open)(void *context), void *cont
 }
 
 /* Attaches one hook. Returns 0; or -errno after logging the reason. */
-static int attach(struct bpf_hooks *h, size_t hook)
+static int attach_hook(struct bpf_hooks *h, size_t hook)
 {
 	unsigned int needs = h->table[hook].needs & ~h->unused;
 	char reason[96];
@@ -117,7 +117,7 @@ static int attach(struct bpf_hooks *h, size_t hook)
 	if (bpf_hook_attached(h, hook))
 		return 0;
 	err = errno;
-	miss(h, hook, bpf_reason(err), err);
+	note_missing_hook(h, hook, bpf_reason(err), err);
 	return -err;
 }
 
@@ -126,7 +126,7 @@ int bpf_hooks_attach(struct bpf_hooks *h, size_t begin, size_t end)
 	int err;
 
 	for (size_t i = begin; i < end; i++) {
-		err = (h->unused | h->missing) & 1u << i ? 0 : attach(h, i);
+		err = (h->unused | h->missing) & 1u << i ? 0 : attach_hook(h, i);
 		if (err && h->essential & 1u << i)
 			return err;
 	}

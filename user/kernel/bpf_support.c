@@ -207,11 +207,11 @@ void bpf_values_unmap(const struct bpf_map *map, const void *values)
 
 /* ---- a copy while a program writes ---- */
 
-/* How often to copy again at once. A program that still writes then was interrupted. */
+/* How often to copy again at once. A program that still writes after these tries was interrupted. */
 #define COPY_TRIES 16
 #define PAUSE_NS 1000000
 
-/* Lets an interrupted program go on. False: this snapshot has waited long enough. */
+/* Waits, so that an interrupted program can continue. False: this snapshot has waited long enough. */
 static bool pause_for_program(unsigned int *left)
 {
 	const struct timespec turn = { .tv_nsec = PAUSE_NS };
@@ -223,18 +223,17 @@ static bool pause_for_program(unsigned int *left)
 	return true;
 }
 
-bool bpf_copy(void *to, const volatile void *from, size_t size, const volatile __u64 *started,
-	      const volatile __u64 *finished, unsigned int *pauses_left, uint64_t *before)
+bool bpf_copy(void *to, const struct bpf_value *from, unsigned int *pauses_left, uint64_t *before)
 {
 	uint64_t begun;
 	int tries = 0;
 
 	do {
-		*before = *finished;
+		*before = *from->finished;
 		__sync_synchronize();
-		memcpy(to, (const void *)from, size);
+		memcpy(to, (const void *)from->bytes, from->size);
 		__sync_synchronize();
-		begun = *started;
+		begun = *from->started;
 	} while (begun != *before && (++tries < COPY_TRIES || pause_for_program(pauses_left)));
 	return begun == *before;
 }

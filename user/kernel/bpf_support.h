@@ -64,11 +64,17 @@ uint32_t bpf_shards(uint32_t max);
 void *bpf_values_map(const struct bpf_map *map, int protection);
 void bpf_values_unmap(const struct bpf_map *map, const void *values);
 
-/* Copies @size bytes at @from, which has the counters @started and @finished, to @to: tries it again as long as a program
- * writes there, and then waits for one that was interrupted, 1 ms at a time and at most *@pauses_left times, which it counts
- * down. *@before: @finished before the copy. Returns whether no call is recorded in part. */
-bool bpf_copy(void *to, const volatile void *from, size_t size, const volatile __u64 *started,
-	      const volatile __u64 *finished, unsigned int *pauses_left, uint64_t *before);
+/* A value in a map that programs write at any time. A program counts *started before it writes and *finished after it. */
+struct bpf_value {
+	const volatile void *bytes;
+	size_t size;
+	const volatile __u64 *started, *finished; /* in the value */
+};
 
-/* How often one snapshot may wait: an interrupt takes less than one pause, a virtual CPU that does not run may take many. */
+/* Copies @from to @to. While a program writes the value it tries again, then waits 1 ms at a time, at most *@pauses_left
+ * times, which it counts down. *@before: what *finished was before the copy. Returns whether the copy has no call in
+ * part. */
+bool bpf_copy(void *to, const struct bpf_value *from, unsigned int *pauses_left, uint64_t *before);
+
+/* How often one snapshot may wait. An interrupt takes less than one pause; a virtual CPU that does not run may take many. */
 #define BPF_COPY_PAUSES 500

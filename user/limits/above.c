@@ -129,7 +129,8 @@ static double in_flight(const struct judgement *j, enum above_op op)
 	       ratio((double)o->bytes, (double)o->calls);
 }
 
-static void set(struct verdict *to, const char *setting, uint64_t value, const char *mountpoint)
+static void set_setting(struct verdict *to, const char *setting, uint64_t value,
+			const char *mountpoint)
 {
 	snprintf(to->setting, sizeof(to->setting), "%s", setting);
 	snprintf(to->value, sizeof(to->value), "%" PRIu64, value);
@@ -162,7 +163,7 @@ static bool judge_readahead(struct judgement *j)
 		return true;
 	}
 	j->to->gain_at_most = more / set_bytes * larger(READ_AHEAD * window / flight, 1);
-	set(j->to, "read_ahead_kb", (uint64_t)more >> 10, m->mountpoint);
+	set_setting(j->to, "read_ahead_kb", (uint64_t)more >> 10, m->mountpoint);
 	return true;
 }
 
@@ -186,7 +187,7 @@ static bool judge_writeback(struct judgement *j)
 		    "%.3g MiB.",
 		    limit / (1 << 20), held / (1 << 20));
 		j->to->gain_at_most = STEP;
-		set(j->to, "vm.dirty_bytes", STEP * a->dirty_limit_bytes, "");
+		set_setting(j->to, "vm.dirty_bytes", STEP * a->dirty_limit_bytes, "");
 		return true;
 	}
 	if (j->to->numbers.concurrency >= SINGLE || !*m->mountpoint)
@@ -227,11 +228,11 @@ static bool judge_metadata(struct judgement *j)
 	}
 	if (strcmp(cache, "all") != 0 && *cache &&
 	    a->ops[ABOVE_LOOKUP].ns > a->ops[ABOVE_ATTRIBUTES].ns) {
-		set(j->to, "lookupcache", 0, m->mountpoint);
+		set_setting(j->to, "lookupcache", 0, m->mountpoint);
 		snprintf(j->to->value, sizeof(j->to->value), "all");
 	} else if (*ac && (!strcmp(ac, "noac") || strtol(ac, NULL, 10) < ATTRIBUTE_SECONDS)) {
-		set(j->to, strcmp(ac, "noac") ? "nocto,actimeo" : "ac,nocto,actimeo",
-		    ATTRIBUTE_SECONDS, m->mountpoint);
+		set_setting(j->to, strcmp(ac, "noac") ? "nocto,actimeo" : "ac,nocto,actimeo",
+			    ATTRIBUTE_SECONDS, m->mountpoint);
 		say(j->to,
 		    " %s has actimeo %s. Where no other client changes the files, attributes may be kept "
 		    "for longer; otherwise changes are seen late.",
@@ -304,7 +305,7 @@ void note_sizes(struct judgement *j)
 			continue;
 		say(j->to, " The calls are as large as %s of %s allows, %.0f KiB.",
 		    nfs_option_names[options[k]], m->mountpoint, size / 1024);
-		set(j->to, nfs_option_names[options[k]], 1 << 20, m->mountpoint);
+		set_setting(j->to, nfs_option_names[options[k]], 1 << 20, m->mountpoint);
 		j->to->remount = true;
 	}
 }

@@ -133,7 +133,7 @@ static uint64_t part_of(const struct episode_watch *w, const struct traffic *t)
 	return ns < (double)t->ns ? (uint64_t)ns : t->ns;
 }
 
-static void forget(struct episode_watch *w)
+static void forget_burst(struct episode_watch *w)
 {
 	struct episode_watch kept = *w;
 
@@ -189,7 +189,7 @@ static void set_owner(struct episode *e, const struct episode_watch *w)
 }
 
 /* The burst is over. It is an episode if it was strong enough. */
-static int finish(struct episodes *e, struct episode_watch *w)
+static int end_burst(struct episodes *e, struct episode_watch *w)
 {
 	const struct traffic *first = &w->first, *last = &w->last;
 	uint64_t begin = first->begin_ns + first->ns - part_of(w, first);
@@ -218,7 +218,7 @@ static int finish(struct episodes *e, struct episode_watch *w)
 		to->bound_by = bound_of(w, to->seconds);
 		set_owner(to, w);
 	}
-	forget(w);
+	forget_burst(w);
 	return 0;
 }
 
@@ -232,7 +232,7 @@ static void add_traffic(struct episode_watch *w, const struct traffic *t)
 	RAISE(w->peak_concurrency, concurrency_of(t));
 }
 
-static void quiet(struct episode_watch *w, const struct traffic *t)
+static void add_quiet_interval(struct episode_watch *w, const struct traffic *t)
 {
 	double rate = rate_of(t);
 
@@ -247,8 +247,8 @@ static void quiet(struct episode_watch *w, const struct traffic *t)
 }
 
 /* An interval of a burst, the first one or a later one. */
-static int burst(struct episode_watch *w, const struct traffic *t, const struct delta *d,
-		 const struct server_delta *server)
+static int add_burst_interval(struct episode_watch *w, const struct traffic *t,
+			      const struct delta *d, const struct server_delta *server)
 {
 	double seconds;
 
@@ -269,13 +269,13 @@ static int burst(struct episode_watch *w, const struct traffic *t, const struct 
 	seconds = (double)(t->begin_ns + t->ns - w->first.begin_ns) / 1e9;
 	if (seconds > MOST_SECONDS || (w->from_start && w->intervals > MOST_FIRST_INTERVALS)) {
 		w->background = mean_rate(w);
-		forget(w);
+		forget_burst(w);
 	}
 	return 0;
 }
 
-static int look(struct episodes *e, struct episode_watch *w, const struct traffic *t,
-		const struct delta *d, const struct server_delta *server)
+static int add_interval(struct episodes *e, struct episode_watch *w, const struct traffic *t,
+			const struct delta *d, const struct server_delta *server)
 {
 	double rate = rate_of(t);
 
@@ -289,26 +289,26 @@ static int look(struct episodes *e, struct episode_watch *w, const struct traffi
 		struct traffic last = w->last;
 
 		w->background = mean_rate(w);
-		forget(w);
+		forget_burst(w);
 		w->before_bytes = above_background(w, &last);
 	}
 	if (!w->on) {
 		/* Traffic that is there from the first interval on is a burst only if so. */
 		if (rate >= RISE_RATE && rate >= RISE_FACTOR * w->background &&
 		    (w->seen || concurrency_of(t) >= PEAK_CONCURRENCY))
-			return burst(w, t, d, server);
-		quiet(w, t);
+			return add_burst_interval(w, t, d, server);
+		add_quiet_interval(w, t);
 		return 0;
 	}
 	if (rate * QUIET_PART >= w->peak_rate || t->stalled)
-		return burst(w, t, d, server);
+		return add_burst_interval(w, t, d, server);
 	/* Its last calls may have ended in this interval. */
 	if (above_background(w, t)) {
 		w->bytes += above_background(w, t);
 		w->last = *t;
 		w->intervals++;
 	}
-	return finish(e, w);
+	return end_burst(e, w);
 }
 
 int episodes_add(struct episodes *e, const struct delta *d)
@@ -323,7 +323,7 @@ int episodes_add(struct episodes *e, const struct delta *d)
 			if (!w)
 				return -ENOMEM;
 			t = traffic_of(w, d, server);
-			if (look(e, w, &t, d, &d->servers[i]))
+			if (add_interval(e, w, &t, d, &d->servers[i]))
 				return -ENOMEM;
 		}
 	e->begun = true;
@@ -334,7 +334,7 @@ int episodes_end(struct episodes *e)
 {
 	for (size_t i = 0; i < e->watch_count; i++)
 		/* What went on from the begin to the end is no burst. */
-		if (e->watches[i].on && !e->watches[i].from_start && finish(e, &e->watches[i]))
+		if (e->watches[i].on && !e->watches[i].from_start && end_burst(e, &e->watches[i]))
 			return -ENOMEM;
 	return 0;
 }

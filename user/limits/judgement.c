@@ -84,7 +84,7 @@ const struct load_sums *main_loads(const struct server_sums *v)
 	return v->loads[kind];
 }
 
-static bool comparable(const struct load_sums *low, const struct load_sums *high)
+static bool loads_are_comparable(const struct load_sums *low, const struct load_sums *high)
 {
 	double size = ratio((double)low->bytes * (double)high->calls,
 			    (double)high->bytes * (double)low->calls);
@@ -114,11 +114,11 @@ bool compare_loads(struct judgement *j, const struct load_sums *loads, const str
 
 	n->low = load_of(low);
 	n->high = load_of(high);
-	if (!comparable(low, high))
+	if (!loads_are_comparable(low, high))
 		return false;
 	j->slope = larger(slope_between(n->low, n->high), 0);
 	for (int i = 0; i < LOADS; i++)
-		if (comparable(&loads[i], high) &&
+		if (loads_are_comparable(&loads[i], high) &&
 		    load_of(&loads[i]).in_flight <= LOW_LOAD * n->high.in_flight)
 			j->slope = larger(j->slope, slope_between(load_of(&loads[i]), n->high));
 	return true;
@@ -126,7 +126,7 @@ bool compare_loads(struct judgement *j, const struct load_sums *loads, const str
 
 /* By how much the throughput N / R at the high load could grow with any number in flight, if the time R of an answer
  * grows on by a constant for each: to 1 / slope. */
-static double ceiling(const struct judgement *j)
+static double growth_ceiling(const struct judgement *j)
 {
 	const struct verdict_load *high = &j->to->numbers.high;
 
@@ -140,7 +140,7 @@ double shown_in_flight(const struct verdict_numbers *n)
 
 bool is_saturated(const struct judgement *j)
 {
-	return ceiling(j) < SATURATED_GAIN;
+	return growth_ceiling(j) < SATURATED_GAIN;
 }
 
 void judge_saturated(struct judgement *j)
@@ -148,7 +148,7 @@ void judge_saturated(struct judgement *j)
 	const struct verdict_numbers *n = &j->to->numbers;
 
 	decide(j->to, BOUND_SERVER, CONFIDENCE_MEDIUM);
-	j->to->gain_at_most = ceiling(j);
+	j->to->gain_at_most = growth_ceiling(j);
 	say(j->to,
 	    "More calls in flight are served later: with %.1f an answer took %.3g ms, with "
 	    "%.1f it took %.3g ms.",

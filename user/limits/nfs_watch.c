@@ -2,23 +2,32 @@
 /* Stalls of NFS and saturated limits: what has begun and what has ended. */
 #include "limits/nfs_watch.h"
 
-/* What is watched of a server: a stall, or one of its limits. */
+/* What can last on a server: a stall, or the saturation of one of its limits. */
 enum { WATCH_STALL, WATCH_LIMIT, WATCHES = WATCH_LIMIT + RPC_LIMITS };
 
 struct nfs_watch_entry {
 	struct nfs_span span;
 	int watch;
-	uint64_t last_ns; /* when it was there last */
+	uint64_t last_ns; /* end of the last interval that had it */
 };
 
-/* The entry of what lasts; NULL: nothing does. */
-static struct nfs_watch_entry *find(const struct nfs_watch *w, const char *server, int watch)
+/* An interval, and who is told what has begun or ended. */
+struct watching {
+	struct nfs_watch *w;
+	const struct delta *d;
+	nfs_span_handler *handle;
+	void *context;
+};
+
+/* The entry of a span that lasts; NULL: it does not last. */
+static struct nfs_watch_entry *find_entry(const struct nfs_watch *w, const char *server, int watch)
 {
 	return ARRAY_FIND(x, w->entries, w->count,
 			  x->watch == watch && !strcmp(x->span.server, server));
 }
 
-static struct nfs_watch_entry *begin(struct nfs_watch *w, const char *server, int watch)
+/* NULL: there is no room or no memory. */
+static struct nfs_watch_entry *add_entry(struct nfs_watch *w, const char *server, int watch)
 {
 	struct nfs_watch_entry *e;
 
@@ -32,15 +41,14 @@ static struct nfs_watch_entry *begin(struct nfs_watch *w, const char *server, in
 	return e;
 }
 
-static void end(struct nfs_watch *w, struct nfs_watch_entry *e, uint64_t end_ns,
-		nfs_span_handler *handle, void *context)
+static void end_entry(const struct watching *n, struct nfs_watch_entry *e, uint64_t end_ns)
 {
 	e->span.end_ns = end_ns;
-	handle(context, &e->span);
-	*e = w->entries[--w->count];
+	n->handle(n->context, &e->span);
+	*e = n->w->entries[--n->w->count];
 }
 
-/* Whose the oldest unanswered call of the server is. */
+/* Sets the owner of the server's oldest unanswered call. */
 static void set_oldest(struct nfs_span *span, const struct snapshot *s)
 {
 	uint64_t oldest = 0;
@@ -53,7 +61,7 @@ static void set_oldest(struct nfs_span *span, const struct snapshot *s)
 	}
 }
 
-/* Whose calls to the server waited most. */
+/* Sets the owner whose calls to the server waited most. */
 static void set_waiter(struct nfs_span *span, const struct delta *d)
 {
 	uint64_t most = 0, waits;
@@ -70,11 +78,13 @@ static void set_waiter(struct nfs_span *span, const struct delta *d)
 	}
 }
 
-static void add_stalls(struct nfs_watch *w, const struct snapshot *s, nfs_span_handler *handle,
-		       void *context)
+static void add_stalls(const struct watching *n)
 {
+	const struct snapshot *s = n->d->end;
+	struct nfs_watch *w = n->w;
+
 	ARRAY_EACH(v, s->calls.servers, s->calls.server_count) {
-		struct nfs_watch_entry *e = find(w, v->server, WATCH_STALL);
+		struct nfs_watch_entry *e = find_entry(w, v->server, WATCH_STALL);
 		int oldest = 0;
 
 		for (int q = 1; q < RPC_QUEUES; q++)
@@ -83,67 +93,67 @@ static void add_stalls(struct nfs_watch *w, const struct snapshot *s, nfs_span_h
 		if (v->oldest_ns[oldest] < NFS_STALL_NS)
 			continue;
 		if (!e) {
-			e = begin(w, v->server, WATCH_STALL);
+			e = add_entry(w, v->server, WATCH_STALL);
 			if (!e)
 				continue;
 			e->span.kind = "nfs_stall";
 			e->span.name = rpc_queue_names[oldest];
 			e->span.begin_ns = s->time_ns - v->oldest_ns[oldest];
 			set_oldest(&e->span, s);
-			handle(context, &e->span);
+			n->handle(n->context, &e->span);
 		}
 		e->last_ns = s->time_ns;
 	}
 	for (size_t i = w->count; i-- > 0;)
 		if (w->entries[i].watch == WATCH_STALL && w->entries[i].last_ns != s->time_ns)
-			end(w, &w->entries[i], s->time_ns, handle, context);
+			end_entry(n, &w->entries[i], s->time_ns);
 }
 
-/* Tasks waited for a limit of a server for this part of the interval. */
-static void add_share(struct nfs_watch *w, const struct delta *d, const char *server, int limit,
-		      double part, nfs_span_handler *handle, void *context)
+/* Adds that tasks waited for a limit of @server for this share of the interval. */
+static void add_share(const struct watching *n, const char *server, int limit, double share)
 {
-	struct nfs_watch_entry *e = find(w, server, WATCH_LIMIT + limit);
+	struct nfs_watch_entry *e = find_entry(n->w, server, WATCH_LIMIT + limit);
 
-	if (!e && part >= NFS_SATURATED_SHARE) {
-		e = begin(w, server, WATCH_LIMIT + limit);
+	if (!e && share >= NFS_SATURATED_SHARE) {
+		e = add_entry(n->w, server, WATCH_LIMIT + limit);
 		if (!e)
 			return;
 		e->span.kind = "nfs_saturation";
 		e->span.name = rpc_limit_names[limit];
-		e->span.begin_ns = d->begin_ns;
-		set_waiter(&e->span, d);
-		handle(context, &e->span);
+		e->span.begin_ns = n->d->begin_ns;
+		set_waiter(&e->span, n->d);
+		n->handle(n->context, &e->span);
 	}
-	if (e && part >= NFS_RELIEVED_SHARE)
-		e->last_ns = d->end->time_ns;
+	if (e && share >= NFS_RELIEVED_SHARE)
+		e->last_ns = n->d->end->time_ns;
 }
 
-static void add_saturation(struct nfs_watch *w, const struct delta *d, nfs_span_handler *handle,
-			   void *context)
+static void add_saturation(const struct watching *n)
 {
-	ARRAY_EACH(t, d->transports, d->transport_count) {
+	const struct delta *d = n->d;
+
+	ARRAY_EACH(t, d->transports, d->transport_count)
 		for (int l = 0; l < RPC_LIMITS; l++)
 			if (snapshot_knows(&d->end->calls, RPC_FACT_SATURATED + l))
-				add_share(w, d, t->now->server, l,
-					  (double)t->saturated_ns[l] / (double)d->ns, handle,
-					  context);
-	}
-	for (size_t i = w->count; i-- > 0;) {
-		struct nfs_watch_entry *e = &w->entries[i];
+				add_share(n, t->now->server, l,
+					  (double)t->saturated_ns[l] / (double)d->ns);
+	for (size_t i = n->w->count; i-- > 0;) {
+		struct nfs_watch_entry *e = &n->w->entries[i];
 
 		if (e->watch >= WATCH_LIMIT &&
 		    d->end->time_ns >= e->last_ns + NFS_SATURATION_END_NS)
-			end(w, e, e->last_ns, handle, context);
+			end_entry(n, e, e->last_ns);
 	}
 }
 
 void nfs_watch_add(struct nfs_watch *w, const struct delta *d, nfs_span_handler *handle,
 		   void *context)
 {
-	add_stalls(w, d->end, handle, context);
+	const struct watching n = { w, d, handle, context };
+
+	add_stalls(&n);
 	if (d->ns)
-		add_saturation(w, d, handle, context);
+		add_saturation(&n);
 }
 
 void nfs_watch_free(struct nfs_watch *w)

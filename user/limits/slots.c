@@ -109,7 +109,7 @@ static double growth_per_slot(const struct judgement *j)
 /* With calls in flight seen at half the slots or fewer and at nearly all of them: up to how many slots the calls'
  * time is predicted to grow by MOST_GROWTH at most, and no further beyond the slots than the session saw below them;
  * at most @wanted. */
-static double extrapolate(const struct judgement *j, double slots, double wanted)
+static double extrapolate_slots(const struct judgement *j, double slots, double wanted)
 {
 	const struct verdict_numbers *n = &j->to->numbers;
 	double per_slot = growth_per_slot(j), most = slots * n->high.in_flight / n->low.in_flight;
@@ -229,7 +229,7 @@ void judge_slots(struct judgement *j, enum bound limit)
 	}
 	decide(j->to, limit, CONFIDENCE_LOW);
 	if (varied && n->rtt_ns >= n->hold_ns / 2 && is_flat(n)) {
-		flat = extrapolate(j, slots, slots * gain);
+		flat = extrapolate_slots(j, slots, slots * gain);
 		if (flat >= slots * WORTH_IT || flat >= slots * gain) {
 			j->to->confidence =
 				is_far(j, limit, flat) ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;

@@ -241,7 +241,7 @@ bool verdict_is_possible(const struct calls *c)
 	return knows_phases(c->unknown);
 }
 
-static bool hangs(const struct server_sums *v)
+static bool server_is_silent(const struct server_sums *v)
 {
 	if (v->silent_ns >= HUNG_NS)
 		return true;
@@ -252,7 +252,7 @@ uint64_t server_hangs(const struct limit_sums *h, const char *server)
 {
 	const struct server_sums *v = server_sums_of(h, server);
 
-	if (!v || !hangs(v))
+	if (!v || !server_is_silent(v))
 		return 0;
 	return v->silent_ns > v->oldest_ns ? v->silent_ns : v->oldest_ns;
 }
@@ -321,7 +321,7 @@ static bool is_refuted(const struct judgement *j)
 }
 
 /* Lowers the confidence where too little is known of the calls' waits. */
-static void doubt(struct judgement *j)
+static void lower_confidence(struct judgement *j)
 {
 	double earlier = j->to->numbers.earlier_share;
 
@@ -380,7 +380,7 @@ static void judge_calls(struct judgement *j)
 	if ((double)j->v->outgrown_ns >= QUEUED * (double)j->v->total_ns)
 		say(j->to, " Calls waited for session slots until the server granted %u.",
 		    j->v->session_slots);
-	doubt(j);
+	lower_confidence(j);
 }
 
 /* Of a stall that ended: when it was, and what ended it. */
@@ -406,7 +406,7 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 	uint64_t seen = v->silent_ns < v->ns ? v->silent_ns : v->ns;
 	double oldest = (double)v->oldest_ns / 1e9, silent = (double)seen / 1e9;
 
-	if (hangs(v)) {
+	if (server_is_silent(v)) {
 		/* Before the session, others may have been answered. */
 		decide(to, BOUND_HUNG, seen >= HUNG_NS ? CONFIDENCE_HIGH : CONFIDENCE_LOW);
 		if (v->oldest_ns >= HUNG_NS)

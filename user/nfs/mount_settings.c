@@ -66,7 +66,7 @@ static void take_stats(struct mount_settings *m, const struct calls *c, struct s
 }
 
 /* Compares what the mount has moved with what it had at the reading before. Without any it is as it was then. */
-static void compare(struct mount_setting *now, const struct mount_setting *then)
+static void compare_mount(struct mount_setting *now, const struct mount_setting *then)
 {
 	uint64_t moved[MOUNT_BYTES], readaheads, ahead;
 
@@ -105,7 +105,7 @@ static void compare_all(struct mount_settings *m, const struct mount_setting *be
 	ARRAY_EACH(now, m->mounts, m->count) {
 		const struct mount_setting none = {};
 
-		compare(now, ARRAY_FIND(x, before, count, x->device == now->device) ?: &none);
+		compare_mount(now, ARRAY_FIND(x, before, count, x->device == now->device) ?: &none);
 	}
 }
 

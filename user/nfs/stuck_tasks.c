@@ -186,8 +186,9 @@ static bool is_stuck(const struct stuck_task *task, uint64_t now_ns)
 /* ---- a look ---- */
 
 /* Tells of the task if it is stuck and that is new. */
-static void tell(const struct stuck_tasks *t, const struct snapshot *s, struct stuck_task *task,
-		 struct span stack, stuck_task_handler *handle, void *context)
+static void report_task(const struct stuck_tasks *t, const struct snapshot *s,
+			struct stuck_task *task, struct span stack, stuck_task_handler *handle,
+			void *context)
 {
 	const struct nfs_mount *mount = mount_of(&s->calls, task->device);
 	uint64_t since_ns;
@@ -230,7 +231,7 @@ int stuck_tasks_take(struct stuck_tasks *t, const struct snapshot *s, struct spa
 			err = -ENOMEM;
 			break;
 		}
-		tell(t, s, &task, stack, handle, context);
+		report_task(t, s, &task, stack, handle, context);
 		*added = task;
 		/* The next look is not before one that may be stuck is. */
 		if (task.client && !is_stuck(&task, s->time_ns))
@@ -288,7 +289,7 @@ static int load_programs(struct stuck_tasks *t, bool count)
 }
 
 /* False: the kernel refuses it. */
-static bool load(struct stuck_tasks *t, const struct log *log)
+static bool load_once(struct stuck_tasks *t, const struct log *log)
 {
 	int err;
 
@@ -331,8 +332,8 @@ static bool may_have_slept(struct stuck_tasks *t)
 	return before && t->sleepers;
 }
 
-static int look(struct stuck_tasks *t, const struct snapshot *s, uint64_t least_asleep_ns,
-		stuck_task_handler *handle, void *context)
+static int look_at_tasks(struct stuck_tasks *t, const struct snapshot *s, uint64_t least_asleep_ns,
+			 stuck_task_handler *handle, void *context)
 {
 	uint64_t begin = thread_cpu_ns();
 	size_t len;
@@ -358,12 +359,12 @@ void stuck_tasks_add(struct stuck_tasks *t, const struct log *log, struct snapsh
 	if (s->calls.source == RPC_SOURCE_NONE)
 		stuck_tasks_free(t); /* sunrpc may be unloaded */
 	if (s->calls.source == RPC_SOURCE_NONE ||
-	    (!s->calls.mount_count && !s->calls.server_count) || !load(t, log))
+	    (!s->calls.mount_count && !s->calls.server_count) || !load_once(t, log))
 		return;
 	err = stuck_tasks_watch(t, s);
 	due = may_have_slept(t) || t->count || s->time_ns >= t->looked_ns + STUCK_AWAKE_APART_NS;
 	if (!err && due && s->time_ns >= t->due_ns)
-		err = look(t, s, STUCK_LOOK_NS, handle, context);
+		err = look_at_tasks(t, s, STUCK_LOOK_NS, handle, context);
 	if (!err)
 		err = stuck_tasks_count(t, s);
 	if (err)
@@ -374,9 +375,10 @@ void stuck_tasks_add(struct stuck_tasks *t, const struct log *log, struct snapsh
 
 void lock_waiters_add(struct stuck_tasks *t, const struct log *log, struct snapshot *s)
 {
-	if (!s->calls.mount_count || !snapshot_knows(&s->calls, RPC_FACT_PHASE) || !load(t, log))
+	if (!s->calls.mount_count || !snapshot_knows(&s->calls, RPC_FACT_PHASE) ||
+	    !load_once(t, log))
 		return;
-	if (s->time_ns >= t->due_ns && look(t, s, 0, NULL, NULL))
+	if (s->time_ns >= t->due_ns && look_at_tasks(t, s, 0, NULL, NULL))
 		log_warn(log, "no memory to look for tasks that wait for a file's lock");
 	ARRAY_EACH(task, t->tasks, t->count) {
 		const struct nfs_mount *mount = mount_of(&s->calls, task->device);

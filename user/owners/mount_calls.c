@@ -51,8 +51,8 @@ static void assign_device(struct mount_calls_state *m, const struct calls *mount
 
 /* Assigns the clients, which are in the order of the mounts, to these: others have none. Not if their numbers differ: a
  * mount has come or gone meanwhile. */
-static void assign(struct mount_calls_state *m, const struct mount_list *mounts,
-		   const uint32_t *clients, size_t count)
+static void assign_clients(struct mount_calls_state *m, const struct mount_list *mounts,
+			   const uint32_t *clients, size_t count)
 {
 	const uint64_t *device = mounts->devices;
 	size_t devices = 0;
@@ -69,7 +69,7 @@ static void assign(struct mount_calls_state *m, const struct mount_list *mounts,
 }
 
 /* Looks for the mounts of the clients, which takes some milliseconds. */
-static void look(struct mount_calls_state *m, const struct mount_list *mounts)
+static void look_for_mounts(struct mount_calls_state *m, const struct mount_list *mounts)
 {
 	uint32_t *clients;
 	size_t count;
@@ -79,7 +79,7 @@ static void look(struct mount_calls_state *m, const struct mount_list *mounts)
 		return;
 	err = mount_clients_read(mounts->process, &clients, &count);
 	if (!err)
-		assign(m, mounts, clients, count);
+		assign_clients(m, mounts, clients, count);
 	else if (err != -ENOMEM && err != -EMFILE && err != -ENFILE && err != -E2BIG)
 		m->error = -err;
 	free(clients);
@@ -194,7 +194,7 @@ static struct owner_calls *owner_totals(struct mount_calls_state *m, const char 
 }
 
 /* Another owner of the client may be known: then its mount is. */
-static void learn(const struct mount_calls_state *m, struct seen_client *seen)
+static void learn_mount(const struct mount_calls_state *m, struct seen_client *seen)
 {
 	ARRAY_EACH(c, m->seen, m->seen_count) {
 		if (c == seen || c->own.client_id != seen->own.client_id)
@@ -222,7 +222,7 @@ static int see_clients(struct mount_calls_state *m, const struct client_list *cl
 			seen->own = *c;
 			seen->own.sums = (struct rpc_sums){};
 			if (!c->known)
-				learn(m, seen);
+				learn_mount(m, seen);
 		}
 		seen->now = c;
 		seen->active = rpc_sums_calls(&c->sums) != rpc_sums_calls(&seen->own.sums);
@@ -290,7 +290,7 @@ int mount_calls_add(struct mount_calls_state *m, const struct client_list *clien
 	bool all = err < 0;
 
 	if (err > 0)
-		look(m, mounts);
+		look_for_mounts(m, mounts);
 	for (struct seen_client *c = m->seen; c < m->seen + m->seen_count && err >= 0; c++)
 		if (c->now)
 			err = count_client(m, c, s);

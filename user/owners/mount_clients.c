@@ -16,7 +16,7 @@
 #define FILE_MAX (64 << 20)
 
 /* Takes the clients that the program has seen: of neighbours that are the same, one. */
-static int take(int queue, uint32_t **clients, size_t *count)
+static int take_clients(int queue, uint32_t **clients, size_t *count)
 {
 	uint32_t client, *added;
 	size_t taken = 0;
@@ -33,7 +33,7 @@ static int take(int queue, uint32_t **clients, size_t *count)
 }
 
 /* NULL with errno: the kernel refuses it. */
-static struct mount_clients_bpf *load(void)
+static struct mount_clients_bpf *load_program(void)
 {
 	struct mount_clients_bpf *bpf;
 	struct stat namespace;
@@ -58,7 +58,7 @@ static struct mount_clients_bpf *load(void)
 
 int mount_clients_read(const char *process, uint32_t **clients, size_t *count)
 {
-	struct mount_clients_bpf *bpf = load();
+	struct mount_clients_bpf *bpf = load_program();
 	struct file_text text = {};
 	int err;
 
@@ -70,7 +70,7 @@ int mount_clients_read(const char *process, uint32_t **clients, size_t *count)
 		      file_text_read(&text, PATHF("%s/mountstats", process), FILE_MAX);
 	file_text_free(&text);
 	if (!err)
-		err = take(bpf_map__fd(bpf->maps.clients), clients, count);
+		err = take_clients(bpf_map__fd(bpf->maps.clients), clients, count);
 	mount_clients_bpf__destroy(bpf);
 	malloc_trim(0);
 	if (err) {

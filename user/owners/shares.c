@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "kernel/kernel_types.h"
 
-static int fill(const struct bpf_map *queue, uint32_t count)
+static int fill_queue(const struct bpf_map *queue, uint32_t count)
 {
 	for (uint32_t i = 1; i < count; i++)
 		if (bpf_map_update_elem(bpf_map__fd(queue), NULL, &i, BPF_ANY))
@@ -29,10 +29,10 @@ int shares_open(struct share_reader *r, const struct share_maps *maps, uint32_t 
 	if (!r->client_info || !r->info || !r->stats || (maps->owners && !r->owners))
 		return -errno;
 	r->id[0] = client_id(0);
-	err = fill(maps->free_clients, RPC_CLIENT_ENTRIES);
-	err = err ?: fill(maps->free_shares, RPC_MAX_SHARES);
+	err = fill_queue(maps->free_clients, RPC_CLIENT_ENTRIES);
+	err = err ?: fill_queue(maps->free_shares, RPC_MAX_SHARES);
 	r->misses_ends = r->owners && kernel_misses_events();
-	return err || !r->owners ? err : fill(maps->free_owners, RPC_MAX_OWNERS);
+	return err || !r->owners ? err : fill_queue(maps->free_owners, RPC_MAX_OWNERS);
 }
 
 void shares_close(struct share_reader *r)
@@ -67,7 +67,7 @@ const char *shares_owner(struct share_reader *r, uint32_t owner)
 }
 
 /* No process or task leads to the owners in @leaving any more. */
-static void forget(const struct share_reader *r, const bool *leaving)
+static void forget_owners(const struct share_reader *r, const bool *leaving)
 {
 	for (size_t i = 0; i < RPC_OWNER_CELLS; i++)
 		if (leaving[r->maps.cell[i] & (RPC_MAX_OWNERS - 1)])
@@ -115,7 +115,7 @@ static void end_idle(struct share_reader *r, const struct share_uses *uses)
 			end_owner(r, i);
 	}
 	if (any)
-		forget(r, leaving);
+		forget_owners(r, leaving);
 	for (uint32_t i = 1; any && i < RPC_MAX_OWNERS; i++) {
 		if (leaving[i] && r->owner_ended[i])
 			free_owner(r, i);
@@ -196,12 +196,12 @@ static void add_sums(const struct share_reader *r, uint32_t share, unsigned int 
 	uint64_t finished;
 
 	for (uint32_t shard = 0; shard < r->shards; shard++) {
-		const volatile struct rpc_share_stats *from = &r->stats[share * r->shards + shard];
+		const volatile struct rpc_share_stats *s = &r->stats[share * r->shards + shard];
+		const struct bpf_value from = { s, sizeof(*s), &s->started, &s->finished };
 
-		if (!from->started)
+		if (!s->started)
 			continue;
-		bpf_copy(&copy, from, sizeof(copy), &from->started, &from->finished, pauses_left,
-			 &finished);
+		bpf_copy(&copy, &from, pauses_left, &finished);
 		rpc_sums_add(to, &copy.sums);
 	}
 }

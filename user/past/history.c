@@ -31,7 +31,7 @@ static bool is_agents(const struct past_event *e, const char *name)
 	return span_is(e->kind, "agent") && span_is(e->name, name);
 }
 
-static bool same(struct span a, struct span b)
+static bool same_text(struct span a, struct span b)
 {
 	return span_left(a) == span_left(b) && (!span_left(a) || !memcmp(a.at, b.at, span_left(a)));
 }
@@ -74,7 +74,7 @@ static void number_runs(struct history *h)
 		if (is_agents(e, "start")) {
 			run += i > 0;
 			/* Before the first start there may be lines of another boot: their clock tells. */
-			boot += start ? !same(start->boot, e->boot) : e->monotonic < last;
+			boot += start ? !same_text(start->boot, e->boot) : e->monotonic < last;
 			start = e;
 		} else if (!start && !e->replayed && e->monotonic < last - BOOT_FALL_SECONDS) {
 			boot++;
@@ -91,7 +91,7 @@ static void number_runs(struct history *h)
 /* ---- one clock for each boot ---- */
 
 /* What the wall clock is ahead of CLOCK_MONOTONIC, by this line. */
-static double ahead(const struct past_event *e)
+static double wall_offset(const struct past_event *e)
 {
 	return e->time - e->monotonic;
 }
@@ -146,7 +146,7 @@ static int set_clock(struct history *h, size_t first, size_t next, double offset
 	double before = NAN;
 
 	for (size_t i = first; i < next; i++) {
-		double step, own = ahead(&h->events[i]);
+		double step, own = wall_offset(&h->events[i]);
 
 		if (isnan(own))
 			continue;
@@ -176,7 +176,7 @@ static int set_clocks(struct history *h, const struct history_now *now)
 			err = set_clock(h, first, next,
 					is_boot(h, first, next, now->boot) ?
 						now->wall - now->monotonic :
-						ahead(last));
+						wall_offset(last));
 	}
 	return err;
 }
@@ -214,7 +214,7 @@ static int close_last(struct history *h, const struct run *r, double now)
 }
 
 /* Takes a line into its run. What is written late has a time before. */
-static int follow(struct history *h, struct run *r, const struct past_event *e)
+static int extend_run(struct history *h, struct run *r, const struct past_event *e)
 {
 	int err = 0;
 
@@ -246,7 +246,7 @@ static int find_gaps(struct history *h, size_t count, double now)
 			r = next;
 			any = true;
 		}
-		err = err ?: follow(h, &r, e);
+		err = err ?: extend_run(h, &r, e);
 	}
 	if (err)
 		return err;
@@ -269,8 +269,8 @@ static void merge_bursts(struct history *h, size_t count)
 			continue;
 		first = *slot ? &h->events[*slot - 1] : NULL;
 		if (!first || first->incident != e->incident || first->run != e->run ||
-		    first->code != e->code || !same(first->kind, e->kind) ||
-		    !same(first->name, e->name) || !same(first->device, e->device)) {
+		    first->code != e->code || !same_text(first->kind, e->kind) ||
+		    !same_text(first->name, e->name) || !same_text(first->device, e->device)) {
 			*slot = i + 1;
 			continue;
 		}
@@ -315,8 +315,9 @@ static struct past_event *take_begin(struct open_spans *open, const struct past_
 	for (size_t i = open->count; i-- > 0;) {
 		struct past_event *b = open->list[i];
 
-		if (b->run != end->run || b->start != end->start || !same(b->kind, end->kind) ||
-		    !same(b->device, end->device) || !same(b->name, end->name))
+		if (b->run != end->run || b->start != end->start ||
+		    !same_text(b->kind, end->kind) || !same_text(b->device, end->device) ||
+		    !same_text(b->name, end->name))
 			continue;
 		open->list[i] = open->list[--open->count];
 		return b;
@@ -367,8 +368,8 @@ static int compare_clocks(const void *left, const void *right)
 static bool is_again(const struct past_event *e, const struct past_event *other)
 {
 	return other->run < e->run && !other->hidden && other->code == e->code &&
-	       same(other->kind, e->kind) && same(other->name, e->name) &&
-	       same(other->device, e->device) && same(other->text, e->text);
+	       same_text(other->kind, e->kind) && same_text(other->name, e->name) &&
+	       same_text(other->device, e->device) && same_text(other->text, e->text);
 }
 
 static bool is_near(const struct past_event *a, const struct past_event *b)
@@ -415,7 +416,8 @@ static void join_links(struct history *h)
 			continue;
 		for (struct past_event *e = near; e < end && e->time <= r->time + LINK_SECONDS;
 		     e++) {
-			if (e->hidden || !same(e->kind, r->kind) || same(e->device, r->device) ||
+			if (e->hidden || !same_text(e->kind, r->kind) ||
+			    same_text(e->device, r->device) ||
 			    (e->code != XID_NVLINK_ERROR && e->code != XID_CHANNEL_REMOVED &&
 			     (e->code < XID_NVLINK5_FIRST || e->code > XID_NVLINK5_LAST)) ||
 			    (!strcmp(past_grade(e), "fatal") &&

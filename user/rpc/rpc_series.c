@@ -46,9 +46,10 @@ static void add_calls_without(struct rpc_series_reader *r, uint32_t index, uint6
 const struct rpc_series *rpc_series_copy(struct rpc_series_reader *r, uint32_t index)
 {
 	const volatile struct rpc_series *series = &r->series[index];
+	const struct bpf_value from = { series, sizeof(*series), &series->started,
+					&series->finished };
 	uint64_t finished;
-	bool whole = bpf_copy(r->copy, series, sizeof(*r->copy), &series->started,
-			      &series->finished, &r->pauses_left, &finished);
+	bool whole = bpf_copy(r->copy, &from, &r->pauses_left, &finished);
 
 	add_calls_without(r, index, finished, !whole);
 	return r->copy;

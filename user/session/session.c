@@ -16,7 +16,7 @@ const char *const session_event_names[SESSION_EVENT_KINDS] = {
 
 /* ---- the filter ---- */
 
-static bool matches(const char *pattern, const char *text)
+static bool matches_pattern(const char *pattern, const char *text)
 {
 	return !pattern || !fnmatch(pattern, text, 0);
 }
@@ -28,24 +28,26 @@ static bool has_mount(const struct session *t, const char *server)
 
 	for (size_t b = 0; b < 2; b++)
 		ARRAY_EACH(m, both[b]->calls.mounts, both[b]->calls.mount_count)
-			if (!strcmp(m->server, server) && matches(t->filter.mount, m->mountpoint))
+			if (!strcmp(m->server, server) &&
+			    matches_pattern(t->filter.mount, m->mountpoint))
 				return true;
 	return false;
 }
 
 bool session_wants_server(const struct session *t, const char *server)
 {
-	return matches(t->filter.server, server) && (!t->filter.mount || has_mount(t, server));
+	return matches_pattern(t->filter.server, server) &&
+	       (!t->filter.mount || has_mount(t, server));
 }
 
 bool session_wants_op(const struct session *t, const char *op)
 {
-	return matches(t->filter.op, op);
+	return matches_pattern(t->filter.op, op);
 }
 
 bool session_wants_mount(const struct session *t, const char *mountpoint)
 {
-	return matches(t->filter.mount, mountpoint);
+	return matches_pattern(t->filter.mount, mountpoint);
 }
 
 /* ---- one interval ---- */

@@ -108,7 +108,7 @@ static char *make_line(const struct event *event, uint64_t incident, uint64_t re
 }
 
 /* @more: of how many more this is said; 0: it is the first. */
-static void say(const struct event_log *e, const struct event *event, uint64_t more)
+static void log_event(const struct event_log *e, const struct event *event, uint64_t more)
 {
 	const char *kind = !strcmp(event->kind, "xid")  ? "Xid" :
 			   !strcmp(event->kind, "sxid") ? "SXid" :
@@ -156,7 +156,7 @@ static void write_line(struct event_log *e, struct event event, uint64_t inciden
 static void write_repeats(struct event_log *e, struct burst *b)
 {
 	if (b->folded) {
-		say(e, &b->last, b->folded);
+		log_event(e, &b->last, b->folded);
 		write_line(e, b->last, b->incident, b->folded - 1);
 	}
 	b->folded = 0;
@@ -199,7 +199,7 @@ void event_log_add(struct event_log *e, const struct event *event)
 	struct burst *b;
 
 	if (event->alone) {
-		say(e, event, 0);
+		log_event(e, event, 0);
 		write_line(e, *event, ++e->incidents, 0);
 		return;
 	}
@@ -215,7 +215,7 @@ void event_log_add(struct event_log *e, const struct event *event)
 	write_repeats(e, b);
 	b->used = true;
 	b->incident = ++e->incidents;
-	say(e, event, 0);
+	log_event(e, event, 0);
 	write_line(e, *event, b->incident, 0);
 	set_last(b, event);
 }

@@ -33,7 +33,7 @@ struct live live_begin(void)
 	};
 }
 
-static void colour(const struct live *v, const char *code)
+static void set_colour(const struct live *v, const char *code)
 {
 	if (v->colour)
 		fputs(code, v->out);
@@ -50,9 +50,9 @@ static void __attribute__((format(printf, 2, 3))) note(struct live *v, const cha
 	va_start(args, format);
 	safe_vformat(text, sizeof(text), format, args);
 	va_end(args);
-	colour(v, RED);
+	set_colour(v, RED);
 	v->lines += terminal_wrap(v->out, text, v->size.columns, INDENT, INDENT);
-	colour(v, PLAIN);
+	set_colour(v, PLAIN);
 	fputc('\n', v->out);
 }
 
@@ -73,12 +73,12 @@ static bool is_wide(const struct live *v)
 
 static void write_head(struct live *v)
 {
-	colour(v, BOLD);
+	set_colour(v, BOLD);
 	fprintf(v->out, "%-8s %-*s %6s %5s %5s %7s %7s %-20s %4s", "time", (int)server_width(v),
 		"server", "call/s", "rMB/s", "wMB/s", "mean", "flight", "most time in, %", "sat%");
 	if (is_wide(v))
 		fprintf(v->out, " %7s %7s %4s %5s", "p50", "p99", "re", "err");
-	colour(v, PLAIN);
+	set_colour(v, PLAIN);
 	fputc('\n', v->out);
 	v->lines = 1;
 }
@@ -129,7 +129,7 @@ static void format_rate(char *text, size_t size, double megabytes)
 		snprintf(text, size, "%.0fk", megabytes / 1e3);
 }
 
-static unsigned int percent(uint64_t part, uint64_t whole)
+static unsigned int share_percent(uint64_t part, uint64_t whole)
 {
 	double share = whole ? 100 * (double)part / (double)whole : 0;
 
@@ -146,9 +146,10 @@ static void format_phases(char *text, size_t size, const struct snapshot *s,
 	snprintf(text, size, "%s", p->calls && !count ? "-" : "");
 	for (size_t i = 0; i < count && i < 2; i++)
 		if (snapshot_knows(&s->calls, RPC_FACT_PHASE + (int)largest[i]))
-			len += (size_t)snprintf(text + len, size - len, "%s%s %u", len ? " " : "",
-						rpc_phase_names[largest[i]],
-						percent(p->phase_ns[largest[i]], p->total.sum_ns));
+			len += (size_t)snprintf(
+				text + len, size - len, "%s%s %u", len ? " " : "",
+				rpc_phase_names[largest[i]],
+				share_percent(p->phase_ns[largest[i]], p->total.sum_ns));
 }
 
 /* "12/128", or "1500/2k". */
@@ -179,7 +180,7 @@ static void write_server(struct live *v, const struct session *t, size_t number,
 	double seconds = t->latest.ns ? (double)t->latest.ns / 1e9 : 1;
 	char name[4 * LABEL_SIZE], calls[16], in[16], out[16], mean[DURATION_SIZE] = "-";
 	char flight[32], phases[48];
-	unsigned int saturated = percent(session_most_saturated(p), t->latest.ns);
+	unsigned int saturated = share_percent(session_most_saturated(p), t->latest.ns);
 
 	short_name(name, sizeof(name), t->servers[number].name, server_width(v));
 	fprintf(v->out, "%s %s%*s ", clock, name,
@@ -187,13 +188,13 @@ static void write_server(struct live *v, const struct session *t, size_t number,
 	v->lines++;
 	if (t->servers[number].hung_ns) {
 		format_duration(mean, t->servers[number].hung_ns);
-		colour(v, RED);
+		set_colour(v, RED);
 		if (p->oldest_ns)
 			fprintf(v->out, "HUNG %s, %" PRIu32 " call%s unanswered", mean,
 				p->in_flight, p->in_flight == 1 ? "" : "s");
 		else /* those of a soft mount */
 			fprintf(v->out, "HUNG %s, its calls time out", mean);
-		colour(v, PLAIN);
+		set_colour(v, PLAIN);
 		fputc('\n', v->out);
 		return;
 	}
@@ -205,9 +206,9 @@ static void write_server(struct live *v, const struct session *t, size_t number,
 	if (p->calls)
 		format_duration(mean, p->total.sum_ns / p->calls);
 	fprintf(v->out, "%6s %5s %5s %7s %7s %-20s ", calls, in, out, mean, flight, phases);
-	colour(v, saturated >= 50 ? RED : "");
+	set_colour(v, saturated >= 50 ? RED : "");
 	fprintf(v->out, "%3u%%", saturated);
-	colour(v, saturated >= 50 ? PLAIN : "");
+	set_colour(v, saturated >= 50 ? PLAIN : "");
 	if (is_wide(v))
 		write_wide(v, &t->last, p);
 	fputc('\n', v->out);

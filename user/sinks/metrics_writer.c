@@ -51,7 +51,7 @@ static void write_about(struct metrics_writer *w, const char *what, const char *
 	end_line(w, stpcpy(end, total ? "_total " : " "), text);
 }
 
-static void begin(struct metrics_writer *w)
+static void begin_metadata(struct metrics_writer *w)
 {
 	const struct metric *m = &metrics[w->metric];
 
@@ -71,7 +71,7 @@ static char *begin_line(struct metrics_writer *w, const char *suffix,
 {
 	char *end;
 
-	begin(w);
+	begin_metadata(w);
 	end = mempcpy(w->line, w->name, (size_t)(w->name_end - w->name));
 	end = stpcpy(end, suffix);
 	for (size_t i = 0; i < count; i++) {
@@ -175,7 +175,7 @@ static const char *bound_of(bool times, int e)
 }
 
 void write_histogram(struct metrics_writer *w, const struct metric_label *labels, size_t count,
-		     const uint64_t *bucket, uint32_t overflow, uint32_t shift, const char *sum)
+		     const struct metric_buckets *h)
 {
 	uint64_t bounds = metrics[w->metric].bounds[w->detail] & w->bounds_known, below = 0;
 	char value[NUMBER_SIZE], *le;
@@ -187,14 +187,14 @@ void write_histogram(struct metrics_writer *w, const struct metric_label *labels
 	for (bounds &= ~BOUND_INFINITY; bounds; bounds &= bounds - 1) {
 		int e = __builtin_ctzll(bounds);
 
-		while (i < overflow && histogram_bound(i, shift) <= (uint64_t)1 << e)
-			below += bucket[i++];
-		end_line(w, stpcpy(stpcpy(le, bound_of(shift == TIME_SHIFT, e)), "\"} "),
+		while (i < h->overflow && histogram_bound(i, h->shift) <= (uint64_t)1 << e)
+			below += h->bucket[i++];
+		end_line(w, stpcpy(stpcpy(le, bound_of(h->shift == TIME_SHIFT, e)), "\"} "),
 			 format_integer(value, below));
 	}
-	while (i <= overflow)
-		below += bucket[i++];
+	while (i <= h->overflow)
+		below += h->bucket[i++];
 	end_line(w, stpcpy(le, "+Inf\"} "), format_integer(value, below));
 	write_sample(w, "_count", labels, count, value);
-	write_sample(w, "_sum", labels, count, sum);
+	write_sample(w, "_sum", labels, count, h->sum);
 }

@@ -60,16 +60,24 @@ void write_sample(struct metrics_writer *w, const char *suffix, const struct met
 				SAMPLE(w, value, __VA_ARGS__); \
 	} while (0)
 
-/* One histogram: cumulative counts at the family's bounds, or nothing where this level has none. @labels holds @count
- * labels, one less than a line has room for. @shift as of the buckets' geometry; TIME_SHIFT: they are of nanoseconds,
- * otherwise of counts. */
-void write_histogram(struct metrics_writer *w, const struct metric_label *labels, size_t count,
-		     const uint64_t *bucket, uint32_t overflow, uint32_t shift, const char *sum);
+/* The kernel's buckets of a histogram (include/histogram.h). */
+struct metric_buckets {
+	const uint64_t *bucket;
+	uint32_t overflow; /* number of the last bucket */
+	uint32_t shift; /* TIME_SHIFT: of nanoseconds, otherwise of counts */
+	const char *sum;
+};
 
-#define HISTOGRAM_SAMPLE(w, bucket, overflow, shift, sum, ...)                             \
-	do {                                                                               \
-		const struct metric_label labels_[] = { __VA_ARGS__ };                     \
-		write_histogram(w, labels_, COUNT(labels_), bucket, overflow, shift, sum); \
+/* Writes one histogram: cumulative counts at the family's bounds. If this level of detail has no bounds, it writes nothing.
+ * @labels holds @count labels, at most one less than a line has room for. */
+void write_histogram(struct metrics_writer *w, const struct metric_label *labels, size_t count,
+		     const struct metric_buckets *h);
+
+#define HISTOGRAM_SAMPLE(w, bucket, overflow, shift, sum, ...)                     \
+	do {                                                                       \
+		const struct metric_label labels_[] = { __VA_ARGS__ };             \
+		const struct metric_buckets h_ = { bucket, overflow, shift, sum }; \
+		write_histogram(w, labels_, COUNT(labels_), &h_);                  \
 	} while (0)
 
 /* Numbers, written to @text of NUMBER_SIZE bytes, which they return. Nanoseconds

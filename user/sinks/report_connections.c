@@ -5,8 +5,8 @@
 #include "base/safe_text.h"
 
 /* "Slow connection to nas: tcp/3, 10.0.0.2:801 to 10.0.0.1:2049", "2.1 ms to a reply, on the median connection ..." */
-static void describe(struct bad_connection *to, const char *server, const struct connections *all,
-		     const struct connection *c)
+static void describe_connection(struct bad_connection *to, const char *server,
+				const struct connections *all, const struct connection *c)
 {
 	const struct rpc_transport_state *t = c->transport->now;
 	char local[ENDPOINT_SIZE], remote[ENDPOINT_SIZE], time[DURATION_SIZE],
@@ -39,7 +39,7 @@ static size_t find_bad(struct bad_connection *list, const struct connections *al
 
 	for (size_t i = all->count; i-- > 0;)
 		if ((all->list[i].slow || all->list[i].stuck) && bad++ < BAD_CONNECTIONS)
-			describe(&list[bad - 1], server, all, &all->list[i]);
+			describe_connection(&list[bad - 1], server, all, &all->list[i]);
 	return bad;
 }
 

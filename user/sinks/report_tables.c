@@ -235,7 +235,7 @@ static const char *name_of(const struct calls_share *s)
 }
 
 /* No call has 0 bytes: they are not known. */
-static const char *megabytes(char text[16], uint64_t bytes)
+static const char *megabytes_text(char text[16], uint64_t bytes)
 {
 	snprintf(text, 16, bytes ? "%.1f" : "-", (double)bytes / 1e6);
 	return text;
@@ -247,8 +247,9 @@ static void write_share(FILE *out, const struct calls_share *s, const struct cal
 
 	format_duration(mean, s->total_ns / s->calls);
 	safe_line(out, "%-26s %8" PRIu64 " %9s %9s %7s %6.0f %8.0f", name_of(s), s->calls,
-		  megabytes(sent, s->sent_bytes), megabytes(received, s->received_bytes), mean,
-		  percent_of(s->held_ns, sum->held_ns), percent_of(s->waited_ns, sum->waited_ns));
+		  megabytes_text(sent, s->sent_bytes), megabytes_text(received, s->received_bytes),
+		  mean, percent_of(s->held_ns, sum->held_ns),
+		  percent_of(s->waited_ns, sum->waited_ns));
 }
 
 /* The calls of a mount by kind, below its line. */

@@ -363,7 +363,8 @@ static void labels_of(const struct table *t, const void *entry, const void **lab
 }
 
 /* The entry with these labels, or NULL: from place @at on, and from the last label on, in which most entries differ. */
-static char *find(const struct table *t, const void *part, const void *const *labels, size_t at)
+static char *find_entry(const struct table *t, const void *part, const void *const *labels,
+			size_t at)
 {
 	size_t count = table_count(t, part), number = 1, l;
 	char *array = table_array(t, part), *entry;
@@ -396,10 +397,10 @@ void *table_like(const struct table *t, const void *part, const void *like, size
 	const void *labels[LABELS_MAX];
 
 	labels_of(t, like, labels);
-	return find(t, part, labels, at);
+	return find_entry(t, part, labels, at);
 }
 
-static void *append(const struct table *t, void *part)
+static void *append_entry(const struct table *t, void *part)
 {
 	return array_append((void **)((char *)part + t->array),
 			    (size_t *)((char *)part + t->entries), t->size);
@@ -407,11 +408,11 @@ static void *append(const struct table *t, void *part)
 
 void *table_get(const struct table *t, void *part, const void *const *labels)
 {
-	char *entry = find(t, part, labels, 0);
+	char *entry = find_entry(t, part, labels, 0);
 
 	if (entry)
 		return entry;
-	entry = append(t, part);
+	entry = append_entry(t, part);
 	for (const struct field *f = t->fields; entry && f->role == FIELD_LABEL; f++, labels++) {
 		char *at = entry + f->offset;
 
@@ -439,7 +440,7 @@ void *table_get_like(const struct table *t, void *part, const void *like)
 
 	if (entry)
 		return entry;
-	entry = append(t, part);
+	entry = append_entry(t, part);
 	for (size_t i = 0; entry && i < t->field_count; i++) {
 		const struct field *f = &t->fields[i];
 
@@ -494,7 +495,7 @@ static struct pair pair_of(const struct field *f, const void *now, const void *t
 }
 
 /* The number after the one at @i of those that have a difference. */
-static size_t next(const struct pair *p, size_t i)
+static size_t next_number(const struct pair *p, size_t i)
 {
 	if (p->f->sums)
 		return i + TIMES_WORDS;
@@ -510,15 +511,15 @@ bool table_changed(const struct table *t, const enum field_role *role, const voi
 		if (!f->delta || (role && f->role != *role))
 			continue;
 		p = pair_of(f, now, then);
-		for (size_t i = 0; i < f->count; i = next(&p, i))
+		for (size_t i = 0; i < f->count; i = next_number(&p, i))
 			if (role ? p.now[i] < p.then[i] : p.now[i] != p.then[i])
 				return true;
 	}
 	return false;
 }
 
-static void subtract(const struct table *t, enum field_role role, void *to, const void *now,
-		     const void *then)
+static void subtract_role(const struct table *t, enum field_role role, void *to, const void *now,
+			  const void *then)
 {
 	bool again = !then || table_changed(t, &role, now, then);
 
@@ -529,7 +530,7 @@ static void subtract(const struct table *t, enum field_role role, void *to, cons
 			continue;
 		p = pair_of(f, now, again ? now : then);
 		p.same_sum &= !again;
-		for (size_t i = 0; i < f->count; i = next(&p, i))
+		for (size_t i = 0; i < f->count; i = next_number(&p, i))
 			((uint64_t *)((char *)to + f->delta))[f->sums ? i / TIMES_WORDS : i] =
 				p.now[i] - (again ? 0 : p.then[i]);
 	}
@@ -537,8 +538,8 @@ static void subtract(const struct table *t, enum field_role role, void *to, cons
 
 void table_subtract(const struct table *t, void *to, const void *now, const void *then)
 {
-	subtract(t, FIELD_COUNTER, to, now, then);
+	subtract_role(t, FIELD_COUNTER, to, now, then);
 	/* What a connection has counted before it was first seen is of no interval. */
 	if (then)
-		subtract(t, FIELD_OWN_COUNTER, to, now, then);
+		subtract_role(t, FIELD_OWN_COUNTER, to, now, then);
 }

@@ -54,7 +54,7 @@ static int read_line(struct xid_policy *p, const struct fields *f)
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_entries(const void *a, const void *b)
 {
 	const struct xid_policy_entry *x = a, *y = b;
 
@@ -80,7 +80,7 @@ int xid_policy_parse(struct xid_policy *p, const char *text, size_t len, char *e
 	if (err)
 		xid_policy_free(p);
 	else if (p->count)
-		qsort(p->entries, p->count, sizeof(*p->entries), compare);
+		qsort(p->entries, p->count, sizeof(*p->entries), compare_entries);
 	return err;
 }
 
@@ -115,7 +115,7 @@ const struct xid_policy_entry *xid_policy_find(const struct xid_policy *p, bool 
 
 	if (!p->count)
 		return NULL;
-	return bsearch(&key, p->entries, p->count, sizeof(key), compare);
+	return bsearch(&key, p->entries, p->count, sizeof(key), compare_entries);
 }
 
 struct xid_rating xid_policy_rating(const struct xid_policy *p, const struct xid_line *line)
