@@ -183,8 +183,7 @@ $(T)/test_%: tests/unit/test_%.c $(B)/libxidscope.a
 	$(Q)$(CC) $(USER_CFLAGS) -DTEST_DATA='"tests/data"' $< -o $@ $(B)/libxidscope.a -lcmocka $(LIBS)
 
 # Of programs for the kernel, see tests/unit/bpf_natively.h.
-$(T)/test_rpc_programs $(T)/test_rpc_tracepoints_program $(T)/test_tcp_sockets_program \
-	$(T)/test_printk_program: INCLUDES += -Ivmlinux -Ibpf
+$(T)/test_rpc_programs $(T)/test_rpc_tracepoints_program $(T)/test_printk_program: INCLUDES += -Ivmlinux -Ibpf
 
 $(T)/write_sample $(T)/write_recording: $(T)/%: tests/readers/%.c $(B)/libxidscope.a
 	$(say) CC $@

@@ -47,21 +47,6 @@ struct rpc_event_server {
 	__u64 disconnects;
 };
 
-/* ---- bpf/tcp_sockets.bpf.c ---- */
-
-/* One run looks at so many buckets of the kernel's table of connections, in so many steps: a socket each, or up to 8 empty
- * buckets. */
-#define TCP_BUCKETS 512
-#define TCP_STEPS 1024
-
-/* More connections than this are left out. */
-#define TCP_SOCKETS_MAX 256
-
-struct tcp_socket {
-	struct rpc_ends ends;
-	struct rpc_tcp tcp;
-};
-
 struct rpc_event_series_key {
 	__u32 server;
 	__u32 version; /* of the NFS program */

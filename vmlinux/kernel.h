@@ -47,10 +47,6 @@ enum {
 	AF_INET6 = 10,
 };
 
-enum {
-	TCP_ESTABLISHED = 1,
-};
-
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct list_head {
@@ -69,44 +65,10 @@ struct ns_common {
 	unsigned int inum;
 };
 
-struct hlist_nulls_node {
-	struct hlist_nulls_node *next; /* odd: it was the last one */
-};
-
-struct inet_ehash_bucket {
-	struct {
-		struct hlist_nulls_node *first;
-	} chain;
-};
-
-/* Of the sockets of all network namespaces, but those that have been given a table of their own (from 6.1). */
-struct inet_hashinfo {
-	struct inet_ehash_bucket *ehash;
-	unsigned int ehash_mask;
-};
-
-struct inet_timewait_death_row {
-	struct inet_hashinfo *hashinfo;
-};
-
-struct netns_ipv4 {
-	struct inet_timewait_death_row tcp_death_row;
-};
-
-/* From 5.17 (fbb8295248e1) to 6.0 (e9bd0cca09d1). */
-struct netns_ipv4___pointer {
-	struct inet_timewait_death_row *tcp_death_row;
-};
-
 struct net {
 	struct list_head list; /* of all network namespaces; its head is in none */
 	void *gen; /* struct net_generic: an array of pointers to what each module has there */
 	struct ns_common ns;
-	struct netns_ipv4 ipv4;
-};
-
-struct net___pointer {
-	struct netns_ipv4___pointer ipv4;
 };
 
 struct nsproxy {
@@ -215,14 +177,11 @@ struct sock_common {
 	__be32 skc_rcv_saddr;
 	__u16 skc_num; /* the local port, in the CPU's byte order */
 	unsigned short skc_family;
-	unsigned char skc_state;
 	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr; /* with IPV6 */
-	struct hlist_nulls_node skc_nulls_node; /* in its bucket */
 };
 
 struct sock {
 	struct sock_common __sk_common;
-	unsigned int sk_kern_sock : 1; /* the kernel's own: no process has it */
 };
 
 struct minmax_sample {

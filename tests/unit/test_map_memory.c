@@ -14,7 +14,6 @@
 #include "rpc.skel.h"
 #include "rpc_tracepoints.h"
 #include "rpc_tracepoints.skel.h"
-#include "tcp_sockets.skel.h"
 
 #define BUDGET_2_CPUS 8000000
 #define BUDGET_8_CPUS 12000000 /* and for more */
@@ -103,22 +102,17 @@ static uint64_t object_bytes(const struct bpf_object *object, unsigned int cpus)
 static uint64_t all_bytes(unsigned int cpus, enum rpc_source source)
 {
 	struct rpc_tracepoints_bpf *events = rpc_tracepoints_bpf__open();
-	struct tcp_sockets_bpf *sockets = tcp_sockets_bpf__open();
 	struct printk_bpf *printk = printk_bpf__open();
 	struct rpc_bpf *rpc = rpc_bpf__open();
 	uint64_t total;
 
 	assert_non_null(events);
-	assert_non_null(sockets);
 	assert_non_null(printk);
 	assert_non_null(rpc);
 	total = object_bytes(source == RPC_SOURCE_BTF ? rpc->obj : events->obj, cpus) +
 		object_bytes(printk->obj, cpus);
-	if (source == RPC_SOURCE_TRACEPOINTS)
-		total += object_bytes(sockets->obj, cpus);
 	print_message("%3u CPUs: %-24s %10llu\n", cpus, "all", (unsigned long long)total);
 	rpc_tracepoints_bpf__destroy(events);
-	tcp_sockets_bpf__destroy(sockets);
 	printk_bpf__destroy(printk);
 	rpc_bpf__destroy(rpc);
 	return total;

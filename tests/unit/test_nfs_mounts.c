@@ -208,40 +208,6 @@ TEST(connections_have_the_server_of_their_mount)
 	assert_transport(2, "fast rdma/0 '' [fd00::1]:20049 rdma");
 }
 
-TEST(a_transport_with_counts_keeps_them)
-{
-	put_mounts("40 22 0:45 / /m rw - nfs4 nas:/x rw,vers=4.2,addr=10.0.0.1\n");
-	put_xprt("switch-0/xprt-9-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=800\ndst_port=2049");
-	look();
-	snapshot_transport(&now.calls, "nas", "tcp/0")->connects = 4;
-	assert_int_equal(xprt_files_add(root, &now), 0);
-	assert_int_equal(now.calls.transport_count, 1);
-	assert_false(now.calls.transports[0].named_only);
-}
-
-/* The source tracepoints has it from the sockets, without that of another one before it. */
-TEST(a_connection_that_is_known_is_not_added_again)
-{
-	struct rpc_transport_state *known;
-
-	put_mounts("40 22 0:45 / /m rw - nfs4 nas:/x rw,vers=4.2,addr=10.0.0.1\n");
-	put_xprt("switch-0/xprt-9-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=800\ndst_port=2049");
-	put_xprt("switch-0/xprt-10-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=801\ndst_port=2049");
-	look();
-	known = snapshot_transport(&now.calls, "nas", "tcp/1");
-	known->local = (struct endpoint){ "10.0.0.9", 801 };
-	known->remote = (struct endpoint){ "10.0.0.1", 2049 };
-	known->named_only = true;
-	strcpy(known->protocol, "tcp");
-	known = snapshot_transport(&now.calls, "nas", "tcp/0");
-	known->local = (struct endpoint){ "10.0.0.9", 802 };
-	known->remote = (struct endpoint){ "10.0.0.1", 2049 };
-	assert_int_equal(xprt_files_add(root, &now), 0);
-	assert_int_equal(now.calls.transport_count, 3);
-	assert_transport(0, "nas tcp/1 '10.0.0.9:801' 10.0.0.1:2049 tcp");
-	assert_transport(2, "nas tcp/2 '10.0.0.9:800' 10.0.0.1:2049 tcp");
-}
-
 TEST(ipv6_is_in_brackets_if_there_is_a_port)
 {
 	static const struct {

@@ -88,14 +88,6 @@ def without_wakeups_source_tracepoints_has_no_waits(folder):
     need("slot" not in after.values("rpc_queue_depth_count", "queue"), "depths are reported")
 
 
-@judgement
-def without_tcps_sockets_only_their_figures_are_missing(folder):
-    after = refused(folder / "sockets", "tracepoints")
-    need(after.get("hook_attached", hook="rpc_task_sleep") == 1, "waits are missing")
-    log = (folder / "sockets" / "agent.log").read_text()
-    need(log.count("TCP's figures are not known") == 1 and "security module" in log, log)
-
-
 def falls_back(title, name, source, *expected):
     @judgement
     def check(folder):

@@ -47,9 +47,6 @@ agent waits "$(types waits)"
 agent waits-tracefs "$(types waits); umount -l /sys/kernel/tracing /sys/kernel/debug"
 agent_refused tp_disconnect event-disconnects : --source tracepoints
 agent_refused tp_wakeup event-waits : --source tracepoints
-# To the end, because it is loaded once there is a server.
-refuse tcp_find
-agent sockets : --source tracepoints
 # To the end, because an agent without the best source tries again.
 refuse xprt_destroy
 agent destroy :

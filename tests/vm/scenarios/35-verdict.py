@@ -28,7 +28,7 @@ def is_by_btf(folder, name):
 
 def by_btf(folder, name):
     if name in (folder / "setups").read_text().split() and not is_by_btf(folder, name):
-        raise Skip("only source btf shows how many calls are in flight as one ends, and parts of replies")
+        raise Skip("only source btf shows how many calls are in flight as one ends, and TCP's figures")
 
 
 def on_disk(folder):
@@ -114,6 +114,7 @@ def slots_are_those_of_the_mount_that_waits(folder):
 
 @judgement
 def a_full_receive_window_is_the_network(folder):
+    by_btf(folder, "window")
     verdict = expect(folder, "window", "network", "medium")
     need(verdict["setting"] == "net.ipv4.tcp_rmem[2]", verdict)
     return f"{verdict['sentence']} {within_bracket(folder, 'window', verdict)}"
@@ -154,10 +155,10 @@ def bound_by(title, name, bound, *confidences, typed=False):
 
 
 bound_by("a link at its rate is the network", "link", "network", "medium", typed=True)
-bound_by("with small replies as well", "narrow", "network", "medium")
+bound_by("with small replies as well", "narrow", "network", "medium", typed=True)
 bound_by("a link at its rate whose socket has room is the network", "push", "network", "medium", typed=True)
 bound_by("a slow server is the server", "server", "server")
-bound_by("a network that loses packets is resend", "resend", "resend")
+bound_by("a network that loses packets is resend", "resend", "resend", typed=True)
 bound_by("one small request after the other is the application", "application", "application")
 bound_by("a buffered reader is limited by readahead", "readahead", "readahead", "medium")
 bound_by("a client without cpu is client cpu", "client_cpu", "client_cpu")

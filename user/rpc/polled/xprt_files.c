@@ -126,7 +126,6 @@ static void name_transport(const struct snapshot *s, const char *server, const c
 static int add(struct snapshot *s, const struct xprt_list *list, const struct xprt_file *f)
 {
 	const struct nfs_mount *mount = find_mount_at(s, f);
-	const size_t known = s->calls.transport_count;
 	struct rpc_transport_state *t;
 	char name[32];
 
@@ -134,19 +133,14 @@ static int add(struct snapshot *s, const struct xprt_list *list, const struct xp
 	for (const struct xprt_file *g = list->files; !mount && g < list->files + list->count; g++)
 		if (g->switch_number == f->switch_number)
 			mount = find_mount_at(s, g);
-	/* The source tracepoints has found most of TCP's. */
-	if (!mount || ARRAY_FIND(x, s->calls.transports, s->calls.transport_count,
-				 x->local.port && x->local.port == f->local.port &&
-					 !strcmp(x->local.address, f->local.address) &&
-					 !strcmp(x->remote.address, f->remote.address)))
+	if (!mount)
 		return 0;
 	name_transport(s, mount->server, f->protocol, name, sizeof(name));
 	t = snapshot_transport(&s->calls, mount->server, name);
 	if (!t)
 		return -ENOMEM;
 	memcpy(t->protocol, f->protocol, sizeof(t->protocol));
-	t->named_only =
-		s->calls.transport_count > known; /* others have counts of an earlier source */
+	t->named_only = true;
 	t->remote = f->remote;
 	t->remote.port = f->remote.port ?: mount->remote.port;
 	t->local = f->local;

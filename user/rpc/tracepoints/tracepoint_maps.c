@@ -185,7 +185,6 @@ static void name_servers(struct tracepoint_maps *m)
 		name_server(label, server->name, server->key.address, port_of(&server->key));
 		renamed = true;
 	}
-	m->named += renamed;
 	if (renamed)
 		clients_each(note_netid, m);
 	snprintf(m->labels[RPC_MAX_SERVERS].server, LABEL_SIZE, LABEL_OTHER);

@@ -38,7 +38,6 @@ struct tracepoints_state {
 	struct bpf_hooks hooks;
 	struct rpc_tracepoints_bpf *bpf; /* the skeleton in @hooks */
 	struct tracepoint_maps maps;
-	struct tcp_connections tcp;
 	struct mountstats *rest; /* what the events do not show */
 	struct rpc_event_fields fields;
 	struct module_types no_types; /* while the programs are loaded */
@@ -174,7 +173,6 @@ static void detach(void *state)
 	struct tracepoints_state *t = state;
 
 	mountstats_close(t->rest);
-	tcp_connections_free(&t->tcp);
 	tracepoint_maps_close(&t->maps);
 	bpf_hooks_close(&t->hooks);
 	free(t);
@@ -274,9 +272,8 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 	snapshot_drop(&s->self, "rpc_recursion",
 		      t->bpf->bss->rpc_lost + rpc_cost_add(s, &t->hooks, except));
 	s->calls.unknown |= unknown_facts(t);
-	return tracepoint_maps_read(&t->maps, s, clients)                      ?:
-		       tcp_connections_add(&t->tcp, &t->maps, t->hooks.log, s) ?:
-		       mountstats_add_rest(t->rest, s, clients);
+	return tracepoint_maps_read(&t->maps, s, clients) ?:
+							    mountstats_add_rest(t->rest, s, clients);
 }
 
 const struct source_ops tracepoints_source = {

@@ -89,7 +89,6 @@ struct tracepoint_maps {
 	struct earlier_call *earlier; /* that still wait */
 	size_t earlier_count;
 	struct rpc_event_label labels[RPC_MAX_SERVERS + 1];
-	uint32_t named; /* how often servers were named */
 };
 
 /* @bpf must be loaded and outlive @m; @shards: copies of the hot maps. Returns 0 or
@@ -103,33 +102,6 @@ void tracepoint_maps_find_clients(struct tracepoint_maps *m);
 
 /* The label of the server at @address and @port since the last reading of @maps; NULL: there is none. */
 const char *tracepoint_maps_label(void *maps, const char *address, uint32_t port);
-
-/* ---- tcp.c: TCP's figures of the connections, from their sockets (bpf/tcp_sockets.bpf.c) ---- */
-
-struct tcp_sockets_bpf;
-
-struct tcp_connection {
-	uint64_t sk; /* address of its socket; 0: it has ended */
-	struct tcp_socket first; /* as it was found: nothing before counts */
-	const char *server; /* its label; NULL: not known */
-};
-
-/* Initialise with {}. */
-struct tcp_connections {
-	struct tcp_sockets_bpf *bpf;
-	bool failed; /* the kernel refuses it */
-	struct bpf_memory memory;
-	uint64_t due_ns; /* when to look for new ones */
-	uint32_t named; /* as in struct tracepoint_maps, at the last look */
-	struct tcp_connection *list;
-	size_t count;
-};
-
-void tcp_connections_free(struct tcp_connections *t);
-
-/* Adds to @s each connection to a server of @m, as "tcp/0" and so on. Returns 0 or -ENOMEM. */
-int tcp_connections_add(struct tcp_connections *t, struct tracepoint_maps *m, const struct log *log,
-			struct snapshot *s);
 
 /* Adds all that the maps hold to @s and @clients, and begins a new interval for the peak
  * depths. Returns 0 or -errno. */
