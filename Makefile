@@ -192,7 +192,7 @@ $(T)/write_sample $(T)/write_recording: $(T)/%: tests/readers/%.c $(B)/libxidsco
 QUICK_TESTS := $(UNIT_TESTS) $(T)/write_sample $(T)/write_recording
 tests: $(QUICK_TESTS)
 
-unit: ## run linters, unit tests and the quick tests of commands and pages (a minute)
+unit: ## run linters and the tests that need no guest, no BPF and no kernel log, the slow ones excepted (a minute)
 	$(Q)$(MAKE) --no-print-directory -j "$$(nproc)" $(B)/xidscope $(QUICK_TESTS)
 	$(Q)tests/check.sh --short
 

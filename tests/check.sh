@@ -4,6 +4,7 @@
 # failed. Forgiven are failures on kernels that may fail (tests/vm/kernels.tsv): shown, not counted as failures.
 #   check.sh [--no-guests | --short]
 # --no-guests: all that needs no guest. --short: of these, what is quick and needs no fuzzer.
+# Outside guests no test loads BPF (guarded.py) or writes into the kernel log (kernel_log.py).
 set -uo pipefail
 top=$(realpath "$(dirname "$0")/..")
 cd "$top" || exit
@@ -12,6 +13,7 @@ mkdir -p build
 : >$results
 
 mode=${1:-all}
+log_begin=$(tests/kernel_log.py) || true # what went wrong is the last test's to report
 if [[ $mode == all ]]; then
 	tests/vm/check.sh --prepare >build/prepare.log 2>&1 &
 	preparing=$!
@@ -31,7 +33,7 @@ judge() {
 	next || return 0
 	local name=$1 output status=0
 	shift
-	output=$("$@" 2>&1) || status=$?
+	output=$(tests/guarded.py "$@" 2>&1) || status=$?
 	case $status in
 	0) echo "ok $name" ;;
 	77) echo "skip $name: $(tail -n 1 <<<"$output")" ;;
@@ -43,7 +45,7 @@ judge() {
 unit() {
 	next || return 0
 	local name=${1##*/} output
-	output=$(CMOCKA_MESSAGE_OUTPUT=TAP "$1" 2>&1)
+	output=$(CMOCKA_MESSAGE_OUTPUT=TAP tests/guarded.py "$1" 2>&1)
 	# A test program that dies prints fewer lines than its plan has.
 	if ! grep -q '^1\.\.' <<<"$output" || (($(sed -n 's/^1\.\.//p' <<<"$output" | head -n 1) != $(grep -cE '^(not )?ok ' <<<"$output"))); then
 		printf 'FAIL %s\n%s\n' "$name" "$(tail -n 10 <<<"$output" | sed 's/^/    /')" | tee -a $results
@@ -80,8 +82,6 @@ run_tests() {
 	judge "no output has control characters or bidirectional marks" tests/cli/safe_output.sh
 	judge "mistakes in the files of a rehearsal are named, and its incidents and alerts are held against each other" tests/fleet/check_inputs.py
 	judge "systemd accepts the unit" deploy/systemd/check.sh
-	judge "the options of run and trace do what they are for" tests/cli/run_options.sh
-	judge "doctor reports what this machine has" tests/cli/doctor.sh
 	[[ $mode != --short ]] || return 0
 	for corpus in tests/fuzz/corpus/*/; do
 		name=$(basename "$corpus")
@@ -90,11 +90,9 @@ run_tests() {
 	judge "the programs of make bench, growth, soak and faults compile" make -s B=build build/{bench/load,bench/contention,soak-load,inject/inject}
 	judge "readers accept a file with unusual label values" tests/readers/check.sh
 	judge "acknowledgements are edited safely and follow the GPU" tests/cli/ack_command.sh
-	judge "run writes nothing but regular files with one link" tests/cli/paths.sh
 	judge "Slurm and node-problem-detector get the verdict" tests/cli/check_callers.sh
 	judge "a mount that hangs fails the check and holds nothing" tests/cli/hung_mount.sh
 	judge "the page is drawn in a browser, if there is one" tests/page/check.sh
-	judge "without sunrpc the agent reports that and keeps running" tests/cli/absent.sh
 }
 # What no busy machine changes: it runs beside the guests.
 run_beside() {
@@ -108,8 +106,12 @@ run_beside() {
 	judge "a dead storage system is one page, what else hangs is told, nothing more; the dashboards' queries find something" tests/fleet/live.sh
 	judge "the rules find what goes wrong in three days of 16 nodes" tests/fleet/rehearsal.sh --short
 }
+run_last() {
+	judge "the tests wrote nothing into this machine's kernel log" tests/kernel_log.py "$log_begin"
+}
 run_tests
 run_beside
+run_last
 total=$number number=0
 run_tests
 if [[ $mode == all ]]; then
@@ -127,6 +129,7 @@ if [[ $mode == all ]]; then
 		echo 'FAIL the tests in guests ended early: see above'
 	fi >>$results
 fi
+run_last
 
 echo
 grep -E '^(FAIL|FORGIVEN)' $results

@@ -12,7 +12,7 @@ count=0
 for command in $("$program" help | awk '/^Commands:/ { part = 1; next } /^$/ { part = 0 } part { print $1 }'); do
 	callers=$command
 	case $command in
-	run) callers+='|agent_start|agent_in' ;;
+	run) callers+='|agent_start|agent_in|later' ;;
 	trace) callers+='|trace_begin' ;;
 	esac
 	while read -r option; do

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that records of /dev/kmsg are read as the kernel writes them, and a malformed header is refused; on this
- * machine's own log, that its records are read once and in order, that reading continues where it stopped, and that
- * missing records are counted: skipped where the log cannot be read, and in part where it cannot be written. */
-#include <fcntl.h>
+ * machine's own log, which it only reads, that its records are read once and in order, that reading continues where it
+ * stopped, and that missing records are counted: skipped where the log cannot be read, or is empty. */
 #include <unistd.h>
 
 #include "unit.h"
@@ -17,19 +16,6 @@ static void open_or_skip(enum kernel_log_start start)
 	if (err == -EPERM || err == -EACCES || err == -ENOENT)
 		skip();
 	assert_int_equal(err, 0);
-}
-
-/* At the level of debugging, which no console shows. False if we may not. */
-static bool write_record(const char *text)
-{
-	int fd = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
-	char record[80];
-	int len = snprintf(record, sizeof(record), "<7>%s\n", text);
-	bool written = fd >= 0 && write(fd, record, (size_t)len) == len;
-
-	if (fd >= 0)
-		close(fd);
-	return written;
 }
 
 TEST(all_records_come_in_order)
@@ -54,43 +40,35 @@ TEST(all_records_come_in_order)
 	kernel_log_close(&l);
 }
 
+/* The sequence number of the last record; skips if there is none. */
+static uint64_t last_record(void)
+{
+	uint64_t last = 0;
+
+	open_or_skip(KERNEL_LOG_ALL);
+	while (kernel_log_read(&l) > 0)
+		last = l.record.sequence;
+	kernel_log_close(&l);
+	if (!last)
+		skip();
+	return last;
+}
+
 TEST(only_what_is_new_if_wanted)
 {
-	char text[64];
+	uint64_t last = last_record();
 
 	open_or_skip(KERNEL_LOG_NEW);
-	while (kernel_log_read(&l) > 0)
-		;
-	snprintf(text, sizeof(text), "test_kernel_log %d", getpid());
-	if (!write_record(text)) {
-		kernel_log_close(&l);
-		skip();
-	}
-	do
-		if (kernel_log_read(&l) != 1) {
-			/* The kernel takes ten lines in five seconds. */
-			kernel_log_close(&l);
-			skip();
-		}
-	while (l.record.text_len != strlen(text) || memcmp(l.text, text, strlen(text)) != 0);
-	/* A process wrote it. */
-	assert_int_not_equal(l.record.facility, 0);
+	if (kernel_log_read(&l) == 1) /* the kernel has printed meanwhile */
+		assert_true(l.record.sequence > last);
 	assert_int_equal(l.lost, 0);
 	kernel_log_close(&l);
 }
 
 TEST(reading_continues_where_it_stopped)
 {
-	uint64_t last = 0;
+	uint64_t last = last_record();
 
-	open_or_skip(KERNEL_LOG_ALL);
-	if (!write_record("test_kernel_log") || !write_record("test_kernel_log")) {
-		kernel_log_close(&l);
-		skip();
-	}
-	while (kernel_log_read(&l) > 0)
-		last = l.record.sequence;
-	kernel_log_close(&l);
 	open_or_skip(KERNEL_LOG_ALL);
 	kernel_log_resume(&l, last);
 	assert_int_equal(kernel_log_read(&l), 1);
