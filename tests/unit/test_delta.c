@@ -187,7 +187,7 @@ TEST(each_consumer_gives_the_same_answer)
 		       t.total.transports[0].replies);
 	assert_int_equal(verdict_of(&t.limits, "nas").numbers.calls, 400);
 	assert_printed("1 300000000", "%zu %lu", t.episodes.count, t.episodes.list[0].bytes);
-	assert_printed("nfs_saturation slot", "%s %s", span.kind, span.name);
+	assert_printed("nfs_saturation slot", "%s %s", event_kinds[span.kind].name, span.name);
 	nfs_watch_free(&w);
 	session_free(&t);
 }

@@ -51,7 +51,7 @@ AFTER_EACH()
 
 static struct event an_event(unsigned int code, uint64_t ns)
 {
-	struct event event = { .kind = "xid",
+	struct event event = { .kind = EVENT_KIND_XID,
 			       .code = code,
 			       .pid = -1,
 			       .time = 1700000000 + (double)ns / 1e9,
@@ -171,7 +171,7 @@ TEST(what_differs_is_not_folded)
 	event_log_add(e, &event);
 	strcpy(event.device, "0000:c2:00.0");
 	event_log_add(e, &event);
-	event.kind = "sxid";
+	event.kind = EVENT_KIND_SXID;
 	event_log_add(e, &event);
 	strcpy(event.severity, "fatal");
 	event_log_add(e, &event);
@@ -305,15 +305,15 @@ TEST(the_log_has_a_line_of_each_burst_of_faults)
 		"xidscope: warning: 0000:c1:00.0: Xid 79 (fatal) BUS, 2 more: fell off\n");
 	strcpy(event.severity, "info");
 	assert_string_equal(said_of(event), "");
-	event.kind = "gpu_driver_error";
+	event.kind = EVENT_KIND_DRIVER_ERROR;
 	event.code = 0;
 	strcpy(event.severity, "");
 	strcpy(event.name, "uvm_fatal");
 	*event.device = 0;
 	assert_has(said_of(event), "xidscope: warning: GPU driver: uvm_fatal: fell off\n");
-	event.kind = "kernel_event";
+	event.kind = EVENT_KIND_KERNEL;
 	assert_string_equal(said_of(event), "");
-	event.kind = "sxid"; /* its text has the name, if any */
+	event.kind = EVENT_KIND_SXID; /* its text has the name, if any */
 	event.code = 20034;
 	strcpy(event.severity, "fatal");
 	*event.name = 0;

@@ -68,7 +68,7 @@ static void read_lines(const char *const *lines, const char *now)
 static const struct past_event *event(size_t n)
 {
 	for (const struct past_event *e = h.events; e < h.events + h.count; e++)
-		if (!e->hidden && !span_is(e->kind, "agent") && !n--)
+		if (!e->hidden && e->kind != EVENT_KIND_AGENT && !n--)
 			return e;
 	return NULL;
 }
@@ -142,7 +142,7 @@ TEST(times_before_a_setting_of_the_clock_move_with_it)
 		 LINE("02:00:20", 20, XID(79, "fatal")), LINE("03:01:00", 60, ALIVE));
 	assert_int_equal(event(0)->code, 79);
 	assert_true(fabs(event(0)->time - at("03:00:20")) < 0.01);
-	assert_true(span_is(event(1)->kind, "clock"));
+	assert_true(event(1)->kind == EVENT_KIND_CLOCK);
 	assert_true(fabs(event(1)->seconds - 3600) < 0.01);
 	assert_gap(0, -INFINITY, at("03:00:10"), "begins");
 	assert_int_equal(h.gap_count, 1);
@@ -255,7 +255,7 @@ TEST(torn_and_foreign_lines_are_counted)
 						     "03:00:01Z\",\"kind\":\"xid\",\"xid\":79",
 		 "03:01:00");
 	assert_int_equal(h.skipped, 8);
-	assert_true(span_is(event(0)->kind, "of_tomorrow"));
+	assert_true(span_is(event(0)->kind_name, "of_tomorrow"));
 	assert_string_equal(past_grade(event(0)), "unknown");
 	assert_null(event(1));
 }

@@ -42,8 +42,8 @@ static void add(uint64_t seconds, double oldest, double saturated, uint64_t unkn
 static void assert_span(size_t n, const char *expected)
 {
 	assert_int_equal(span_count, n + 1);
-	assert_printed(expected, "%s %s %s %lu %lu", spans[n].kind, spans[n].name, spans[n].server,
-		       spans[n].begin_ns / SECOND, spans[n].end_ns / SECOND);
+	assert_printed(expected, "%s %s %s %lu %lu", event_kinds[spans[n].kind].name, spans[n].name,
+		       spans[n].server, spans[n].begin_ns / SECOND, spans[n].end_ns / SECOND);
 }
 
 TEST(a_stall_is_reported_twice)
@@ -102,5 +102,6 @@ TEST(the_owner_is_of_the_oldest_call_or_who_waited_most)
 	}
 	add(110, 20, 9, 0);
 	assert_printed("2 nfs_stall slurm:2 nfs_saturation slurm:1", "%zu %s %s %s %s", span_count,
-		       spans[0].kind, spans[0].owner, spans[1].kind, spans[1].owner);
+		       event_kinds[spans[0].kind].name, spans[0].owner,
+		       event_kinds[spans[1].kind].name, spans[1].owner);
 }

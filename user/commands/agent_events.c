@@ -19,7 +19,8 @@ struct draft {
 };
 
 /* False: there is no @log, or no memory. */
-static bool begin(struct draft *d, const struct event_log *log, const char *kind, const char *name)
+static bool begin(struct draft *d, const struct event_log *log, enum event_kind kind,
+		  const char *name)
 {
 	*d = (struct draft){ .event = { .kind = kind,
 					.pid = -1,
@@ -46,7 +47,7 @@ void agent_events_say(struct agent_events *a, const char *name)
 	char boot[BOOT_ID_SIZE];
 	struct draft d;
 
-	if (!begin(&d, a->log, "agent", name))
+	if (!begin(&d, a->log, EVENT_KIND_AGENT, name))
 		return;
 	if (!strcmp(name, "start")) {
 		boot_id_read(boot);
@@ -78,7 +79,7 @@ static void on_span(void *context, const struct nfs_span *span)
 	struct agent_events *a = context;
 	uint64_t until = span->end_ns ? span->end_ns : monotonic_ns();
 	double seconds = until > span->begin_ns ? (double)(until - span->begin_ns) / 1e9 : 0;
-	bool stall = !strcmp(span->kind, "nfs_stall");
+	bool stall = span->kind == EVENT_KIND_NFS_STALL;
 	struct draft d;
 
 	if (stall && a->messages)
@@ -121,7 +122,7 @@ void agent_events_stuck(void *context, const struct stuck_task *task, struct spa
 	uint64_t now = monotonic_ns();
 	double seconds = now > task->since_ns ? (double)(now - task->since_ns) / 1e9 : 0;
 	struct draft d;
-	bool logged = begin(&d, a->log, "nfs_stuck", task->function);
+	bool logged = begin(&d, a->log, EVENT_KIND_NFS_STUCK, task->function);
 
 	process_first_line(task->pid, now, "comm", d.event.comm, sizeof(d.event.comm));
 	if (a->messages)
@@ -156,7 +157,7 @@ static void log_episode(struct event_log *events, const struct episode *e)
 {
 	struct draft d;
 
-	if (!begin(&d, events, "checkpoint_episode", episode_kind_names[e->kind]))
+	if (!begin(&d, events, EVENT_KIND_EPISODE, episode_kind_names[e->kind]))
 		return;
 	json_fraction(&d.j, "seconds", e->seconds, 3);
 	json_unsigned(&d.j, "bytes", e->bytes);

@@ -64,17 +64,18 @@ static void put_process(FILE *out, const struct past_event *e)
 /* A fault of the driver or an event of the kernel. */
 static void put_fault(FILE *out, const struct past_event *e)
 {
-	bool numbered = e->code;
+	const char *number = event_kinds[e->kind].number;
+	bool numbered = e->code && number;
 
 	if (numbered)
-		fprintf(out, "%s %u", span_is(e->kind, "sxid") ? "SXid" : "Xid", e->code);
+		fprintf(out, "%s %u", number, e->code);
 	else
-		put(out, "", e->kind);
+		put(out, "", e->kind_name);
 	if (numbered)
 		put(out, " ", e->name);
 	else
 		put(out, ": ", e->name);
-	put(out, *e->kind.at == 'k' ? ", device " : " on ", e->device);
+	put(out, e->kind == EVENT_KIND_KERNEL ? ", device " : " on ", e->device);
 	put_process(out, e);
 }
 
@@ -98,16 +99,16 @@ static char *describe(const struct past_event *e)
 
 	if (!out)
 		return NULL;
-	if (span_is(e->kind, "nfs_stall")) {
+	if (e->kind == EVENT_KIND_NFS_STALL) {
 		put(out, "NFS server ", e->device);
 		put(out, ": a call waited in the queue ", e->name);
-	} else if (span_is(e->kind, "nfs_saturation")) {
+	} else if (e->kind == EVENT_KIND_NFS_SATURATION) {
 		put(out, "NFS server ", e->device);
 		put(out, ": calls waited because this limit was reached: ", e->name);
-	} else if (span_is(e->kind, "agent")) {
+	} else if (e->kind == EVENT_KIND_AGENT) {
 		put(out, "the agent: ", e->name);
 		put(out, ", version ", e->version);
-	} else if (span_is(e->kind, "clock")) {
+	} else if (e->kind == EVENT_KIND_CLOCK) {
 		fprintf(out, "the clock was set by %+.1f s, or the node was suspended", e->seconds);
 	} else {
 		put_fault(out, e);
@@ -133,7 +134,7 @@ static char *describe(const struct past_event *e)
 static bool is_shown(const struct past_event *e, const struct window *w)
 {
 	return !e->hidden && past_in_window(e, w->since, w->until) &&
-	       !(span_is(e->kind, "agent") && span_is(e->name, "alive"));
+	       !(e->kind == EVENT_KIND_AGENT && span_is(e->name, "alive"));
 }
 
 /* The part of a gap in the window; false: there is none. */
@@ -279,7 +280,7 @@ static void write_event(struct json *j, const char *name, const struct past_even
 	if (e->cut)
 		json_bool(j, "cut", true);
 	json_text(j, "grade", past_grade(e));
-	write_decoded(j, "kind", e->kind);
+	write_decoded(j, "kind", e->kind_name);
 	write_decoded(j, "name", e->name);
 	if (e->code)
 		json_unsigned(j, "code", e->code);
@@ -440,7 +441,7 @@ static bool is_report_of(const struct past_event *e, const struct known_fault *f
 {
 	const char *number = strchr(f->what, ':');
 
-	return span_is(e->kind, f->kind) && span_is(e->device, f->device) &&
+	return span_is(e->kind_name, f->kind) && span_is(e->device, f->device) &&
 	       e->time > f->first - 1 && e->time < f->last + 1 &&
 	       (e->code ? strtoul(number ? number + 1 : f->what, NULL, 10) == e->code :
 			  span_is(e->name, f->what));

@@ -96,7 +96,7 @@ static void add_stalls(const struct watching *n)
 			e = add_entry(w, v->server, WATCH_STALL);
 			if (!e)
 				continue;
-			e->span.kind = "nfs_stall";
+			e->span.kind = EVENT_KIND_NFS_STALL;
 			e->span.name = rpc_queue_names[oldest];
 			e->span.begin_ns = s->time_ns - v->oldest_ns[oldest];
 			set_oldest(&e->span, s);
@@ -118,7 +118,7 @@ static void add_share(const struct watching *n, const char *server, int limit, d
 		e = add_entry(n->w, server, WATCH_LIMIT + limit);
 		if (!e)
 			return;
-		e->span.kind = "nfs_saturation";
+		e->span.kind = EVENT_KIND_NFS_SATURATION;
 		e->span.name = rpc_limit_names[limit];
 		e->span.begin_ns = n->d->begin_ns;
 		set_waiter(&e->span, n->d);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "snapshot/delta.h"
+#include "snapshot/event.h"
 
 /* A stall: a call has waited for longer than this. */
 #define NFS_STALL_NS (10 * 1000000000ull)
@@ -18,7 +19,7 @@
 
 struct nfs_span {
 	char server[LABEL_SIZE];
-	const char *kind; /* static: "nfs_stall", "nfs_saturation" */
+	enum event_kind kind; /* EVENT_KIND_NFS_STALL or EVENT_KIND_NFS_SATURATION */
 	const char *name; /* static: the queue of the oldest waiter, or the limit */
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; the end: 0 while it lasts */
 	char owner

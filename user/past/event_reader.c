@@ -32,7 +32,7 @@ static const struct {
 		name, offsetof(struct line, to), __VA_ARGS__ \
 	}
 	MEMBER("time", time, TEXT, 0),
-	MEMBER("kind", event.kind, TEXT, 0),
+	MEMBER("kind", event.kind_name, TEXT, 0),
 	MEMBER("name", event.name, TEXT, 0),
 	MEMBER("gpu", gpu, TEXT, 0),
 	MEMBER("device", event.device, TEXT, 0),
@@ -92,11 +92,12 @@ static bool read_line(struct line *l, struct span text)
 		.pid = -1,
 		.xid = -1,
 	};
-	if (!json_read(text, on_member, l) || !span_left(e->kind) ||
+	if (!json_read(text, on_member, l) || !span_left(e->kind_name) ||
 	    !span_copy(l->time, time, sizeof(time)) || !time_from_text(time, &e->time))
 		return false;
 	if (!span_left(e->device))
 		e->device = l->gpu;
+	e->kind = event_kind_find(e->kind_name);
 	e->written = e->end = e->time;
 	e->code = (unsigned int)(l->xid < 0 ? l->sxid : l->xid);
 	e->pid = (int)l->pid;

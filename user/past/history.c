@@ -28,7 +28,7 @@
 
 static bool is_agents(const struct past_event *e, const char *name)
 {
-	return span_is(e->kind, "agent") && span_is(e->name, name);
+	return e->kind == EVENT_KIND_AGENT && span_is(e->name, name);
 }
 
 static bool same_text(struct span a, struct span b)
@@ -123,7 +123,8 @@ static bool is_boot(const struct history *h, size_t first, size_t next, const ch
 static int add_step(struct history *h, const struct past_event *e, double seconds)
 {
 	struct past_event step = {
-		.kind = span_of("clock"),
+		.kind = EVENT_KIND_CLOCK,
+		.kind_name = span_of(event_kinds[EVENT_KIND_CLOCK].name),
 		.name = span_of("set"),
 		.pid = -1,
 		.time = e->time,
@@ -234,7 +235,7 @@ static int find_gaps(struct history *h, size_t count, double now)
 	int err = 0;
 
 	for (const struct past_event *e = h->events; e < h->events + count && !err; e++) {
-		if (!span_is(e->kind, "agent") && !any)
+		if (e->kind != EVENT_KIND_AGENT && !any)
 			continue; /* of an older release, or its start is in a log that is gone */
 		if (!any || is_agents(e, "start")) {
 			next = (struct run){ e->time, e->time, is_agents(e, "start"), false,
@@ -269,7 +270,7 @@ static void merge_bursts(struct history *h, size_t count)
 			continue;
 		first = *slot ? &h->events[*slot - 1] : NULL;
 		if (!first || first->incident != e->incident || first->run != e->run ||
-		    first->code != e->code || !same_text(first->kind, e->kind) ||
+		    first->code != e->code || !same_text(first->kind_name, e->kind_name) ||
 		    !same_text(first->name, e->name) || !same_text(first->device, e->device)) {
 			*slot = i + 1;
 			continue;
@@ -316,8 +317,8 @@ static struct past_event *take_begin(struct open_spans *open, const struct past_
 		struct past_event *b = open->list[i];
 
 		if (b->run != end->run || b->start != end->start ||
-		    !same_text(b->kind, end->kind) || !same_text(b->device, end->device) ||
-		    !same_text(b->name, end->name))
+		    !same_text(b->kind_name, end->kind_name) ||
+		    !same_text(b->device, end->device) || !same_text(b->name, end->name))
 			continue;
 		open->list[i] = open->list[--open->count];
 		return b;
@@ -368,7 +369,7 @@ static int compare_clocks(const void *left, const void *right)
 static bool is_again(const struct past_event *e, const struct past_event *other)
 {
 	return other->run < e->run && !other->hidden && other->code == e->code &&
-	       same_text(other->kind, e->kind) && same_text(other->name, e->name) &&
+	       same_text(other->kind_name, e->kind_name) && same_text(other->name, e->name) &&
 	       same_text(other->device, e->device) && same_text(other->text, e->text);
 }
 
@@ -416,8 +417,7 @@ static void join_links(struct history *h)
 			continue;
 		for (struct past_event *e = near; e < end && e->time <= r->time + LINK_SECONDS;
 		     e++) {
-			if (e->hidden || !same_text(e->kind, r->kind) ||
-			    same_text(e->device, r->device) ||
+			if (e->hidden || e->kind != r->kind || same_text(e->device, r->device) ||
 			    (e->code != XID_NVLINK_ERROR && e->code != XID_CHANNEL_REMOVED &&
 			     (e->code < XID_NVLINK5_FIRST || e->code > XID_NVLINK5_LAST)) ||
 			    (!strcmp(past_grade(e), "fatal") &&

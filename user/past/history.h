@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/span.h"
+#include "snapshot/event.h"
 
 /* A clock that differs by less between two lines of a boot was not set. */
 #define HISTORY_STEP_SECONDS 1.0
@@ -14,7 +15,8 @@ enum past_state { PAST_MOMENT, PAST_BEGIN, PAST_END };
 
 /* A line of the log, or what several lines are about. A text that it lacks is empty. */
 struct past_event {
-	struct span kind, name, device, severity, comm, text;
+	enum event_kind kind;
+	struct span kind_name, name, device, severity, comm, text;
 	struct span job, pod, cgroup; /* of the process that it names */
 	struct span owner; /* of NFS calls, see owner_name() */
 	struct span held_by; /* JSON, an array: who held the GPU */

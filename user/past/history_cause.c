@@ -12,33 +12,33 @@ const char *const past_cause_names[CAUSES] = {
 
 /* Those that state no severity of their own. */
 static const struct {
-	const char *kind;
+	enum event_kind kind;
 	const char *name; /* NULL: any other */
 	const char *grade;
 	enum past_cause cause;
 } kinds[] = {
-	{ "xid", NULL, "unknown", CAUSE_XID },
-	{ "sxid", NULL, "unknown", CAUSE_XID },
-	{ "gpu_driver_error", NULL, "warning", CAUSE_DRIVER },
-	{ "kernel_event", "pcie_aer", "unknown", CAUSE_PCIE },
-	{ "kernel_event", "pcie_dpc", "fatal", CAUSE_PCIE },
-	{ "kernel_event", "pcie_link_down", "warning", CAUSE_PCIE },
-	{ "kernel_event", "oom_kill", "warning", CAUSE_OOM },
-	{ "kernel_event", "nfs_not_responding", "warning", CAUSE_NFS },
-	{ "kernel_event", "nfs_timed_out", "warning", CAUSE_NFS },
-	{ "kernel_event", "nfs_ok", "info", CAUSE_NONE },
-	{ "kernel_event", "link_up", "info", CAUSE_NONE },
-	{ "kernel_event", "edac_corrected", "info", CAUSE_NONE },
-	{ "kernel_event", "apei_corrected", "info", CAUSE_NONE },
-	{ "kernel_event", "unverified_xid", "info", CAUSE_NONE },
-	{ "kernel_event", "forged_xid", "info", CAUSE_NONE },
-	{ "kernel_event", NULL, "warning", CAUSE_NONE },
-	{ "nfs_stall", NULL, "warning", CAUSE_NFS },
-	{ "nfs_stuck", NULL, "warning", CAUSE_NFS },
-	{ "nfs_saturation", NULL, "info", CAUSE_NONE },
-	{ "checkpoint_episode", NULL, "info", CAUSE_NONE },
-	{ "agent", NULL, "info", CAUSE_NONE },
-	{ "clock", NULL, "info", CAUSE_NONE },
+	{ EVENT_KIND_XID, NULL, "unknown", CAUSE_XID },
+	{ EVENT_KIND_SXID, NULL, "unknown", CAUSE_XID },
+	{ EVENT_KIND_DRIVER_ERROR, NULL, "warning", CAUSE_DRIVER },
+	{ EVENT_KIND_KERNEL, "pcie_aer", "unknown", CAUSE_PCIE },
+	{ EVENT_KIND_KERNEL, "pcie_dpc", "fatal", CAUSE_PCIE },
+	{ EVENT_KIND_KERNEL, "pcie_link_down", "warning", CAUSE_PCIE },
+	{ EVENT_KIND_KERNEL, "oom_kill", "warning", CAUSE_OOM },
+	{ EVENT_KIND_KERNEL, "nfs_not_responding", "warning", CAUSE_NFS },
+	{ EVENT_KIND_KERNEL, "nfs_timed_out", "warning", CAUSE_NFS },
+	{ EVENT_KIND_KERNEL, "nfs_ok", "info", CAUSE_NONE },
+	{ EVENT_KIND_KERNEL, "link_up", "info", CAUSE_NONE },
+	{ EVENT_KIND_KERNEL, "edac_corrected", "info", CAUSE_NONE },
+	{ EVENT_KIND_KERNEL, "apei_corrected", "info", CAUSE_NONE },
+	{ EVENT_KIND_KERNEL, "unverified_xid", "info", CAUSE_NONE },
+	{ EVENT_KIND_KERNEL, "forged_xid", "info", CAUSE_NONE },
+	{ EVENT_KIND_KERNEL, NULL, "warning", CAUSE_NONE },
+	{ EVENT_KIND_NFS_STALL, NULL, "warning", CAUSE_NFS },
+	{ EVENT_KIND_NFS_STUCK, NULL, "warning", CAUSE_NFS },
+	{ EVENT_KIND_NFS_SATURATION, NULL, "info", CAUSE_NONE },
+	{ EVENT_KIND_EPISODE, NULL, "info", CAUSE_NONE },
+	{ EVENT_KIND_AGENT, NULL, "info", CAUSE_NONE },
+	{ EVENT_KIND_CLOCK, NULL, "info", CAUSE_NONE },
 };
 
 static const char *const grades[] = { "info", "unknown", "warning", "fatal" };
@@ -49,7 +49,7 @@ static const char *const grades[] = { "info", "unknown", "warning", "fatal" };
 static const __typeof__(kinds[0]) *find_kind(const struct past_event *e)
 {
 	return ARRAY_FIND(x, kinds, COUNT(kinds),
-			  span_is(e->kind, x->kind) && (!x->name || span_is(e->name, x->name)));
+			  e->kind == x->kind && (!x->name || span_is(e->name, x->name)));
 }
 
 const char *past_grade(const struct past_event *e)

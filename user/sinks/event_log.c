@@ -72,6 +72,7 @@ static void write_cgroup(struct json *j, const struct event *event)
 /* Makes the line, which the caller frees. NULL: no memory. */
 static char *make_line(const struct event *event, uint64_t incident, uint64_t repeats, size_t *size)
 {
+	const struct event_kind_row *kind = &event_kinds[event->kind];
 	char *text = NULL;
 	struct json j = { .out = open_memstream(&text, size) };
 
@@ -80,12 +81,11 @@ static char *make_line(const struct event *event, uint64_t incident, uint64_t re
 	json_object(&j, NULL);
 	json_time(&j, "time", event->time);
 	json_nanoseconds(&j, "monotonic_seconds", event->monotonic_ns);
-	json_text(&j, "kind", event->kind);
-	json_known(&j, *event->kind == 'x' || *event->kind == 'g' ? "gpu" : "device",
-		   event->device);
+	json_text(&j, "kind", kind->name);
+	json_known(&j, kind->device, event->device);
 	json_known(&j, "uuid", event->uuid);
 	if (event->code)
-		json_unsigned(&j, event->kind, event->code);
+		json_unsigned(&j, kind->name, event->code);
 	json_known(&j, "name", event->name);
 	json_known(&j, "severity", event->severity);
 	json_known(&j, "action", event->action);
@@ -110,16 +110,14 @@ static char *make_line(const struct event *event, uint64_t incident, uint64_t re
 /* @more: of how many more this is said; 0: it is the first. */
 static void log_event(const struct event_log *e, const struct event *event, uint64_t more)
 {
-	const char *kind = !strcmp(event->kind, "xid")  ? "Xid" :
-			   !strcmp(event->kind, "sxid") ? "SXid" :
-							  NULL;
+	const char *number = event_kinds[event->kind].number;
 	char code[32] = "", times[32] = "";
 
 	if (!e->sink || !e->sink->log || !strcmp(event->severity, "info") ||
-	    (!kind && strcmp(event->kind, "gpu_driver_error") != 0))
+	    (!number && event->kind != EVENT_KIND_DRIVER_ERROR))
 		return;
-	if (kind)
-		snprintf(code, sizeof(code), "%s %u (%s)%s", kind, event->code, event->severity,
+	if (number)
+		snprintf(code, sizeof(code), "%s %u (%s)%s", number, event->code, event->severity,
 			 *event->name ? " " : "");
 	if (more)
 		snprintf(times, sizeof(times), ", %" PRIu64 " more", more);

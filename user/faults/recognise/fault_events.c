@@ -30,7 +30,7 @@ static void log_no_memory(const struct fault_events *e, int err)
 #define SET_LABEL(to, from) label_from_bytes(to, sizeof(to), from, strlen(from))
 #define SET(to, from) safe_copy(to, sizeof(to), from, strlen(from), false, "...")
 
-static struct event new_event(const struct fault_events *e, const char *kind, uint64_t time_ns)
+static struct event new_event(const struct fault_events *e, enum event_kind kind, uint64_t time_ns)
 {
 	double time = boot_time(e, time_ns) + e->clocks.boot_to_wall;
 
@@ -187,7 +187,8 @@ void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 {
 	bool nvswitch = line->kind == XID_LINE_SXID;
 	struct xid_rating rating = xid_policy_rating(e->policy, line);
-	struct event event = new_event(e, nvswitch ? "sxid" : "xid", origin->time_ns);
+	struct event event =
+		new_event(e, nvswitch ? EVENT_KIND_SXID : EVENT_KIND_XID, origin->time_ns);
 	struct fault like = { .code = line->code, .nvswitch = nvswitch, .place = line->place };
 	double time = boot_time(e, origin->time_ns);
 
@@ -229,7 +230,7 @@ void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 void fault_events_add_unverified(struct fault_events *e, const struct xid_line *line,
 				 const struct fault_origin *origin, const char *text, size_t len)
 {
-	struct event event = new_event(e, "kernel_event", origin->time_ns);
+	struct event event = new_event(e, EVENT_KIND_KERNEL, origin->time_ns);
 
 	log_no_memory(e, faults_add_unverified(e->faults, line->pci, line->code));
 	SET(event.name, "unverified_xid");
@@ -247,8 +248,9 @@ void fault_events_add_unverified(struct fault_events *e, const struct xid_line *
 
 void fault_events_add_signal(struct fault_events *e, const struct fault_signal_report *signal)
 {
-	struct event event = new_event(e, signal->gpu_driver ? "gpu_driver_error" : "kernel_event",
-				       signal->time_ns);
+	struct event event =
+		new_event(e, signal->gpu_driver ? EVENT_KIND_DRIVER_ERROR : EVENT_KIND_KERNEL,
+			  signal->time_ns);
 
 	log_no_memory(e, faults_add_kernel_event(e->faults, signal->gpu_driver, signal->kind,
 						 signal->device, boot_time(e, signal->time_ns)));
