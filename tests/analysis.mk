@@ -21,9 +21,9 @@ asan-unit coverage-unit: $(UNIT_TESTS)
 	$(Q)for t in $^; do $$t >$$t.log 2>&1 || { cat $$t.log; exit 1; }; done
 	@echo '$(words $^) test programs passed'
 
-coverage-corpora: $(CORPUS_TESTS)
-	$(Q)for t in $^; do $$t tests/fuzz/corpus/$${t##*/corpus_}/* >$$t.log 2>&1 || { cat $$t.log; exit 1; }; done
-	@echo '$(words $^) corpora read'
+coverage-corpora: $(CORPUS_TESTS) $(INPUTS)
+	$(Q)for t in $(CORPUS_TESTS); do $$t $(T)/inputs/$${t##*/corpus_}/* >$$t.log 2>&1 || { cat $$t.log; exit 1; }; done
+	@echo 'the inputs of $(words $(CORPUS_TESTS)) fuzzers read'
 
 coverage: deps ## show which lines of user/ unit tests, corpora and the guest's scenarios run (GUEST= leaves out the guest)
 	$(Q)$(MAKE) --no-print-directory B=$(B)/coverage STATIC= CFLAGS='-O0 -g --coverage -fprofile-update=atomic' \

@@ -83,9 +83,9 @@ run_tests() {
 	judge "mistakes in the files of a rehearsal are named, and its incidents and alerts are held against each other" tests/fleet/check_inputs.py
 	judge "systemd accepts the unit" deploy/systemd/check.sh
 	[[ $mode != --short ]] || return 0
-	for corpus in tests/fuzz/corpus/*/; do
-		name=$(basename "$corpus")
-		judge "corpus of fuzz_$name" "build/tests/fuzz_$name" -runs=0 "$corpus"
+	for source in tests/fuzz/fuzz_*.c; do
+		name=$(basename "$source" .c)
+		judge "inputs of $name" "build/tests/$name" -runs=0 "build/tests/inputs/${name#fuzz_}"
 	done
 	judge "the programs of make bench, growth, soak and faults compile" make -s B=build build/{bench/load,bench/contention,soak-load,inject/inject}
 	judge "readers accept a file with unusual label values" tests/readers/check.sh

@@ -5,7 +5,14 @@
 FUZZERS := $(patsubst tests/fuzz/%.c,$(T)/%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_SECONDS ?= 60
 
-tests: $(FUZZERS)
+# The inputs of each, out of one file: see tests/fuzz/corpus.py.
+$(if $(wildcard tests/fuzz/corpus/*/.),$(error an input goes into tests/fuzz/corpus/NAME.txt, a folder is not read: $(wildcard tests/fuzz/corpus/*/)))
+INPUTS := $(patsubst $(T)/fuzz_%,$(T)/inputs/%/.made,$(FUZZERS))
+
+tests: $(FUZZERS) $(INPUTS)
+
+$(T)/inputs/%/.made: tests/fuzz/corpus/%.txt tests/fuzz/corpus.py
+	$(Q)tests/fuzz/corpus.py unpack $< $(@D) && touch $@
 
 # An empty array of a snapshot is NULL, and NULL + 0 is fine with all compilers that we know.
 FUZZ_FLAGS := -fno-sanitize=pointer-overflow
@@ -31,13 +38,18 @@ $(T)/corpus_%: tests/fuzz/fuzz_%.c tests/fuzz/run_corpus.c $(B)/libxidscope.a
 	$(say) CC $@
 	$(Q)$(CC) $(USER_CFLAGS) $(filter %.c %.a,$^) -o $@ $(LIBS)
 
-fuzz: $(FUZZERS) ## fuzz each parser for FUZZ_SECONDS (60)
-	$(Q)for f in $(FUZZERS); do \
-		mkdir -p $$f.corpus && \
-		$$f -max_total_time=$(FUZZ_SECONDS) -max_len=1024 -artifact_prefix=$$f- $$f.corpus \
-			tests/fuzz/corpus/$${f##*/fuzz_} || exit; \
+fuzz: $(FUZZERS) $(INPUTS) ## fuzz each parser for FUZZ_SECONDS (60)
+	$(Q)for name in $(FUZZERS:$(T)/fuzz_%=%); do \
+		fuzzer=$(T)/fuzz_$$name; \
+		mkdir -p $$fuzzer.corpus && $$fuzzer -max_total_time=$(FUZZ_SECONDS) -max_len=1024 -artifact_prefix=$$fuzzer- \
+			$$fuzzer.corpus $(T)/inputs/$$name || exit; \
 	done
 
-# Edges alone, not how often they are taken: that keeps the corpus small.
-fuzz-grow: fuzz ## the same, then add the inputs that reach something new to the corpus
-	$(Q)for f in $(FUZZERS); do $$f -merge=1 -use_counters=0 tests/fuzz/corpus/$${f##*/fuzz_} $$f.corpus || exit; done
+# Edges alone, not how often they are taken: that keeps the files small.
+fuzz-grow: fuzz ## the same, then keep the inputs that reach something new in tests/fuzz/corpus/
+	$(Q)for name in $(FUZZERS:$(T)/fuzz_%=%); do \
+		fuzzer=$(T)/fuzz_$$name; \
+		rm -rf $$fuzzer.merged && mkdir $$fuzzer.merged && rm $(T)/inputs/$$name/.made && \
+		$$fuzzer -merge=1 -use_counters=0 $$fuzzer.merged $(T)/inputs/$$name $$fuzzer.corpus && \
+		tests/fuzz/corpus.py keep tests/fuzz/corpus/$$name.txt $$fuzzer.merged || exit; \
+	done
