@@ -140,6 +140,44 @@ TEST(tcps_counters_begin_again_alone)
 		       d.transports[1].retransmits);
 }
 
+/* 1,000 READs by one source, 1,200 by the next: none of its counts is lower, but all of them are new. */
+TEST(all_counts_of_another_source_are_new)
+{
+	struct session t = {};
+	uint64_t calls = 0;
+
+	set_op(&before, "READ", 1000, 100);
+	before.calls.source_number = 1;
+	snapshot_transport(&before.calls, "nas", "tcp/0")->retransmits = 3;
+	set_op(&now, "READ", 1200, 150);
+	now.calls.source = RPC_SOURCE_BTF;
+	now.calls.source_number = 2;
+	snapshot_transport(&now.calls, "nas", "tcp/0")->retransmits = 5;
+	snapshot_transport(&now.calls, "nas", "tcp/0")->segments = 7; /* of the connection */
+	subtract();
+	assert_op(0, "READ", 1200, 150);
+	assert_printed("5 0", "%lu %lu", d.transports[0].retransmits, d.transports[0].segments);
+	/* The sum of the differences is what all sources have counted. */
+	snapshot_server(&before.calls, "nas");
+	snapshot_server(&now.calls, "nas");
+	for (uint64_t i = 0; i < 3; i++) {
+		struct snapshot s = { .time_ns = (90 + i) * SECOND, .calls.source_number = 1 };
+
+		snapshot_server(&s.calls, "nas");
+		if (i)
+			set_op(&s, "READ", i == 2 ? 1000 : 10, 0);
+		assert_int_equal(session_add(&t, &s), 0);
+		calls += i ? time_histogram_count(&t.interval.ops[0].total) : 0;
+	}
+	assert_int_equal(session_add(&t, &now), 0);
+	calls += time_histogram_count(&t.interval.ops[0].total);
+	assert_int_equal(calls, 1000 + 1200);
+	assert_int_equal(t.servers[0].sums.calls, calls);
+	assert_printed("1 source btf", "%zu %s %s", t.event_count,
+		       session_event_names[t.events[0].kind], t.events[0].name);
+	session_free(&t);
+}
+
 static struct nfs_span span;
 
 static void on_span(void *context, const struct nfs_span *found)

@@ -264,14 +264,6 @@ TEST(the_rest_of_a_source_is_its_bytes_under_its_own_labels)
 	mountstats_close(m);
 }
 
-TEST(connects_of_a_transport_are_those_since_it_exists)
-{
-	MOUNTS({ "nas", 45, 10, 100, 3, 880 }, { "nas", 46, 10, 100, 2, 881 });
-	assert_int_equal(mountstats_connects(root, &now), 0);
-	assert_printed("1 tcp 5", "%zu %s %lu", now.calls.transport_count,
-		       now.calls.transports[0].name, now.calls.transports[0].connects);
-}
-
 TEST(a_superblock_counts_once)
 {
 	start_empty();
@@ -354,8 +346,7 @@ TEST(figures_are_the_kernels)
 	assert_printed("1 op, 1 error, 1 transport", "%zu op, %zu error, %zu transport",
 		       now.calls.op_count, now.calls.error_count, now.calls.transport_count);
 	op = now.calls.ops;
-	/* setup: for another source later, whose phases add up */
-	assert_printed("400 300 100 of 100, 10000 20000 bytes", "%lu %lu %lu of %lu, %lu %lu bytes",
+	assert_printed("400 300 0 of 0, 10000 20000 bytes", "%lu %lu %lu of %lu, %lu %lu bytes",
 		       op->total.sum_ns / MS, op->phase[RPC_PHASE_RTT].sum_ns / MS,
 		       op->phase[RPC_PHASE_SETUP].sum_ns / MS,
 		       time_histogram_count(&op->phase[RPC_PHASE_SETUP]), op->sent_bytes,

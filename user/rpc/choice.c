@@ -194,10 +194,12 @@ void source_choose(struct source_choice *c, const struct rpc_offer *f, unsigned 
 		c->source = c->best;
 }
 
+unsigned int rpc_sources_better(enum rpc_source source)
+{
+	return source ? RPC_SOURCES_ALL & (RPC_SOURCE_BIT(source) - 1) : RPC_SOURCES_ALL;
+}
+
 bool source_check_is_reason(const struct source_check *check, enum rpc_source source)
 {
-	/* A better source has a lower bit; any source is better than none. */
-	unsigned int better = source ? RPC_SOURCE_BIT(source) - 1 : RPC_SOURCES_ALL;
-
-	return check->result == SOURCE_CHECK_MISSING && check->sources & better;
+	return check->result == SOURCE_CHECK_MISSING && check->sources & rpc_sources_better(source);
 }

@@ -74,6 +74,9 @@ void rpc_offer_look_on_disk(struct rpc_offer *f, const char *root, const char *r
 #define RPC_SOURCES_BPF (RPC_SOURCE_BIT(RPC_SOURCE_BTF) | RPC_SOURCE_BIT(RPC_SOURCE_TRACEPOINTS))
 #define RPC_SOURCES_ALL (RPC_SOURCES_BPF | RPC_SOURCE_BIT(RPC_SOURCE_MOUNTSTATS))
 
+/* Those that are better than @source: all if it is RPC_SOURCE_NONE. */
+unsigned int rpc_sources_better(enum rpc_source source);
+
 enum source_check_result {
 	SOURCE_CHECK_OK,
 	SOURCE_CHECK_MISSING,

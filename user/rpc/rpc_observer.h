@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Observes sunrpc: chooses the source (see choice.h), attaches it when the module is loaded and detaches it when it
- * is unloaded. Counters continue after a reload. */
+/* Observes sunrpc: attaches the best source (see choice.h) when the module is loaded, and ends it when it is to be
+ * unloaded. The counts of each source begin at 0. */
 #pragma once
 
 #include "base/log.h"
 #include "snapshot/snapshot.h"
 
 struct rpc_observer;
-
-/* Whether sunrpc is observed, and why not. */
-enum rpc_observer_state {
-	RPC_OBSERVER_ABSENT, /* sunrpc is not loaded */
-	RPC_OBSERVER_UNUSED, /* it is loaded, but no other module uses it */
-	RPC_OBSERVER_NO_SOURCE, /* it is used, and no permitted source is available */
-	RPC_OBSERVER_FAILED, /* loading or attaching failed; the log has the reason */
-	RPC_OBSERVER_ATTACHED,
-};
 
 struct rpc_options {
 	unsigned int sources; /* those that may be used, see choice.h */
@@ -28,14 +19,13 @@ struct rpc_options {
 struct rpc_observer *rpc_observer_new(const struct log *log, const struct rpc_options *options);
 void rpc_observer_free(struct rpc_observer *o);
 
-/* Checks whether sunrpc was loaded or is to be unloaded, and attaches the best available source, or detaches. Cheap
- * when nothing has changed: call it several times a second, and at least every 20 seconds. Logs each change once.
- * Returns whether something changed.
+/* Checks whether sunrpc was loaded or is to be unloaded, and attaches the best available source, or ends it. Cheap when
+ * nothing has changed: call it several times a second, and at least every 20 seconds. Logs each change once. Returns
+ * whether something changed.
  *
- * If no source could be attached, it looks every 20 seconds whether that is worth another try: when tracefs has
- * appeared or modules have come or gone (@changed), otherwise 20, 40, 80, ... seconds after the last one, up to an
- * hour. At the same times it tries a source that is better than the one in use, which it replaces at a moment when no
- * call ends: each call counts once. */
+ * Without a source, or with one that is not the best, it looks every 20 seconds whether another try is worth it: when
+ * tracefs or the file of types has changed, or modules have come or gone (@changed); otherwise 20, 40, 80, ... seconds
+ * after the last try, up to an hour. */
 bool rpc_observer_poll(struct rpc_observer *o, bool changed);
 
 /* The error number that made loading fail, positive, or 0. */

@@ -178,19 +178,6 @@ int rpc_series_read(struct rpc_series_reader *r, const struct bpf_map *map,
 	return err ? err : read_errors(bpf_map__fd(errors), count, names, c);
 }
 
-void rpc_series_complete(struct snapshot *s)
-{
-	ARRAY_EACH(op, s->calls.ops, s->calls.op_count) {
-		uint64_t calls = time_histogram_count(&op->total), count;
-
-		for (int p = 0; p < RPC_PHASES; p++) {
-			count = time_histogram_count(&op->phase[p]);
-			if (count < calls)
-				op->phase[p].bucket[0] += calls - count;
-		}
-	}
-}
-
 /* ---- depths, drops ---- */
 
 uint32_t rpc_peak_of(const struct rpc_peak *peak, uint32_t epoch)

@@ -42,10 +42,6 @@ const struct rpc_series *rpc_series_copy(struct rpc_series_reader *r, uint32_t i
 /* Adds a copy's figures to @op. */
 void rpc_series_add(struct rpc_op *op, const struct rpc_series *copy);
 
-/* Call it when the source of @s is given up. Puts the calls of one that does not measure all phases
- * into the first bucket of the others, so that every phase goes on counting every call. */
-void rpc_series_complete(struct snapshot *s);
-
 /* ---- depths, drops ---- */
 
 /* The greatest depth within interval @epoch. */

@@ -16,9 +16,6 @@ struct source_setup {
 	uint64_t slower_ns; /* report calls that take so long one by one; 0: none. Only btf does */
 	bool owners; /* count the calls of each owner as well, if the source can */
 	bool accept_no_waits; /* accept it even if it cannot observe waits */
-	/* Its transports' connects have been counted by an earlier source, or before that one: not to
-	 * be counted again. Must outlive the source, and may change until its first read(). */
-	const struct snapshot *connected;
 };
 
 struct source_ops {
@@ -33,9 +30,6 @@ struct source_ops {
 	int (*read)(void *state, struct snapshot *s, struct client_list *clients);
 	/* Ends the observation and frees @state. */
 	void (*detach)(void *state);
-	/* How often what the source has read was not what the kernel had passed: then its counts are
-	 * wrong, and it must be detached. Cheap. NULL: never. */
-	uint64_t (*misread)(void *state);
 	/* Adds the source's hooks to @s as missing. NULL: it has none. */
 	void (*missing)(struct snapshot *s);
 };

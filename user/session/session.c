@@ -12,6 +12,7 @@ const char *const session_event_names[SESSION_EVENT_KINDS] = {
 	[SESSION_HUNG] = "hung",
 	[SESSION_ANSWERS] = "answers",
 	[SESSION_DISCONNECT] = "disconnect",
+	[SESSION_SOURCE] = "source",
 };
 
 /* ---- the filter ---- */
@@ -306,6 +307,15 @@ static void find_stalls(struct session *t)
 	}
 }
 
+static void find_source(struct session *t)
+{
+	const struct calls *c = &t->last.calls;
+
+	if (t->source_number && t->source_number != c->source_number)
+		add_event(t, SESSION_SOURCE, t->interval.begin, rpc_source_names[c->source], 1);
+	t->source_number = c->source_number;
+}
+
 /* ---- slow calls ---- */
 
 static bool wants_slow(const struct session *t, const struct slow_call *c)
@@ -356,6 +366,7 @@ static int end_interval(struct session *t)
 	fill_points(t);
 	for (size_t i = 0; i < t->server_count; i++)
 		add_point(&t->servers[i].sums, &latest->points[i]);
+	find_source(t);
 	find_faults(t);
 	err = err ?: limit_sums_add(&t->limits, &t->interval);
 	find_stalls(t);
@@ -373,6 +384,7 @@ int session_add(struct session *t, struct snapshot *s)
 	if (!t->first.time_ns) {
 		snapshot_free(&t->first);
 		t->first = *s;
+		t->source_number = s->calls.source_number;
 	} else {
 		t->last = *s;
 		delta_free(&t->interval);

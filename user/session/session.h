@@ -52,6 +52,7 @@ enum session_event_kind {
 	SESSION_HUNG,
 	SESSION_ANSWERS, /* after it was hung */
 	SESSION_DISCONNECT,
+	SESSION_SOURCE, /* of NFS calls: another one, whose counts begin at 0 */
 	SESSION_EVENT_KINDS,
 };
 
@@ -60,7 +61,7 @@ extern const char *const session_event_names[SESSION_EVENT_KINDS];
 struct session_event {
 	enum session_event_kind kind;
 	double time; /* seconds since the epoch */
-	char name[LABEL_SIZE]; /* server, or device */
+	char name[LABEL_SIZE]; /* server, device, or source */
 	char what[40]; /* of a kernel event its kind; of a fault its severity */
 	unsigned int code; /* of a fault */
 	bool nvswitch; /* a fault: it is an SXid */
@@ -101,6 +102,7 @@ struct session {
 
 	struct session_event *events;
 	size_t event_count;
+	uint64_t source_number; /* at the last snapshot */
 	uint64_t events_left_out;
 	struct slow_call *slow; /* the slowest first */
 	size_t slow_count;

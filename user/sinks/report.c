@@ -273,6 +273,11 @@ const char *session_event_text(char *text, const struct session_event *e)
 	case SESSION_ANSWERS:
 		snprintf(text, SESSION_EVENT_TEXT, "%s answers again", e->name);
 		break;
+	case SESSION_SOURCE:
+		snprintf(text, SESSION_EVENT_TEXT,
+			 "NFS calls are counted anew, by the source %s: tables begin here",
+			 e->name);
+		break;
 	default:
 		snprintf(text, SESSION_EVENT_TEXT, "%s: disconnected", e->name);
 		break;

@@ -273,6 +273,7 @@ extern const struct slot_setting_name {
 
 struct calls {
 	enum rpc_source source; /* in use */
+	uint64_t source_number; /* another one: all counts of calls have begun anew */
 	const char *rpc_missing; /* why sunrpc is not observed; NULL: it is */
 	uint64_t unknown; /* RPC_FACT_BIT()s of what the source does not measure */
 	uint32_t slots_wanted[SLOT_SETTINGS]; /* for mounts made from now on; 0: unknown */

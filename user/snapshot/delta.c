@@ -7,6 +7,8 @@
 
 static int subtract_table(struct delta *d, const struct table *t, const struct snapshot *begin)
 {
+	bool anew = t->part == offsetof(struct snapshot, calls) &&
+		    d->end->calls.source_number != begin->calls.source_number;
 	const void *now = (const char *)d->end + t->part, *then = (const char *)begin + t->part;
 	size_t count = table_count(t, now);
 	const char *entry = table_array(t, now), *before;
@@ -14,7 +16,7 @@ static int subtract_table(struct delta *d, const struct table *t, const struct s
 
 	/* Entries keep their place from snapshot to snapshot. */
 	for (size_t i = 0; i < count; i++, entry += t->size) {
-		before = table_like(t, then, entry, i);
+		before = anew ? NULL : table_like(t, then, entry, i);
 		if (before && !t->delta_all && !table_changed(t, NULL, entry, before))
 			continue;
 		to = array_append((void **)((char *)d + t->delta_array),

@@ -41,15 +41,6 @@ void snapshot_program(void *self, const char *name, uint64_t runs, uint64_t ns)
 	p->ns += ns;
 }
 
-void self_add(struct self *s, const struct self *past)
-{
-	for (size_t i = 0; i < past->drop_count; i++)
-		snapshot_drop(s, past->drops[i].reason, past->drops[i].count);
-	for (size_t i = 0; i < past->program_count; i++)
-		snapshot_program(s, past->programs[i].name, past->programs[i].runs,
-				 past->programs[i].ns);
-}
-
 void snapshot_finding(struct self *s, const struct finding_state *finding)
 {
 	bool known = ARRAY_FIND(f, s->findings, s->finding_count,

@@ -65,8 +65,6 @@ void snapshot_hook(struct self *s, const char *name, bool attached);
 void snapshot_drop(struct self *s, const char *reason, uint64_t count);
 /* @self: as bpf_hooks_count() takes it. */
 void snapshot_program(void *self, const char *name, uint64_t runs, uint64_t ns);
-/* Adds the drops and the runs of programs of @past. */
-void self_add(struct self *s, const struct self *past);
 void snapshot_health(struct self *s, const char *check, int level);
 /* Those of one check, device and code are one finding. */
 void snapshot_finding(struct self *s, const struct finding_state *finding);

@@ -33,6 +33,7 @@ static const struct field snapshot_fields[] = {
 	ROW(snapshot, U64, GAUGE, time_ns),
 	ROW(snapshot, DOUBLE, GAUGE, wall),
 	ROW(snapshot, U32, DETAIL, calls.source),
+	ROW(snapshot, U64, DETAIL, calls.source_number, .left_out = true),
 	ROW(snapshot, NAME, DETAIL, calls.rpc_missing),
 	ROW(snapshot, U64, DETAIL, calls.unknown),
 	ROW(snapshot, U32, GAUGE, calls.slots_wanted),

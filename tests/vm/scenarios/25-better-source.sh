@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Agents that start where tracefs is not mounted, or where the kernel refuses the programs, use the source tracepoints once
-# they can: without a restart, without a message for each try, and each call counts once. An agent in source mountstats
-# does so when no call ends, so not under load. Each agent has a mount namespace of its own.
+# Agents that start where tracefs is not mounted, or where the kernel refuses the programs, use a better source once they
+# can: without a restart and without a message for each try, also under load. All counts then begin at 0. Each agent has a
+# mount namespace of its own.
 modprobe nfs
 types=:
 if [[ -e /sys/kernel/btf/sunrpc ]]; then
@@ -18,7 +18,7 @@ agent() { # agent NAME CHANGE [OPTION...]
 	agent_under=(unshare -m sh -ec "$2; exec \"\$@\"" sh)
 	mkdir "$1"
 	in_folder "$1" agent_start --hooks rpc "${@:3}"
-	agents[$1]=$agent
+	agents[$1]=${agent:?}
 }
 agent absent "$without_tracefs" --source tracepoints
 agent mounted "$types; $without_tracefs"
@@ -49,25 +49,20 @@ compare_points before
 load /mnt/better 600 8 randrw 4k &
 loader=$!
 wait_for 60 reads 500
+compare_points load
 kill $refuse || true
 for name in absent mounted; do
 	nsenter -t "${agents[$name]}" -m sh -ec 'mount -t debugfs debugfs /sys/kernel/debug
 		mount -t tracefs tracefs /sys/kernel/tracing'
 done
 for name in "${typed[@]}"; do nsenter -t "${agents[$name]}" -m umount /sys/kernel/btf/vmlinux; done
-wait_for 90 grep -q 'attached to sunrpc, source tracepoints' absent/agent.log
-sleep 5
-for name in "${polled[@]}"; do
-	agent=${agents[$name]}
-	in_folder "$name" agent_write
-	cp "$name/x.prom" "$name/load.prom"
-done
-load_end $loader
 # The time between two tries has grown to 80 s.
-for name in "${polled[@]}"; do
+for name in absent "${polled[@]}"; do
 	wait_for 150 grep -q 'attached to sunrpc, source tracepoints' "$name/agent.log"
 done
 for name in "${typed[@]}"; do wait_for 150 grep -q 'attached to sunrpc, source btf' "$name/agent.log"; done
+wait_for 60 reads 100
+load_end $loader
 compare_points middle
 dd if=/mnt/better/load of=/dev/null bs=64k count=16 iflag=direct status=none
 ls /mnt/better/absent /mnt/old/absent 2>/dev/null || true

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # A sunrpc without types, whose file comes after the agent: first that of another build, then its own. Source btf takes over
-# from tracepoints, and each call counts once.
+# from tracepoints, and counts from 0 on.
 types=/usr/lib/modules/$(uname -r)/types
 modprobe nfs
 if [[ -e /sys/kernel/btf/sunrpc || ! -e $types ]]; then

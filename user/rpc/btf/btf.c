@@ -295,7 +295,7 @@ static void *try(const struct source_setup *setup)
 	err = copy_types(b, setup->types_file) ?: bpf_hooks_load(&b->hooks, open_programs, b);
 	module_types_close(&b->types);
 	if (!err) {
-		err = btf_maps_open(&b->maps, b->bpf, b->shards, setup->connected);
+		err = btf_maps_open(&b->maps, b->bpf, b->shards);
 		if (!err && b->slower_ns)
 			err = slow_calls_open(&b->maps.slow, bpf_map__fd(b->bpf->maps.slow_calls),
 					      &b->bpf->bss->rpc_slower_ns);
@@ -383,18 +383,10 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 	return btf_maps_read(&b->maps, s, clients);
 }
 
-static uint64_t misread(void *state)
-{
-	const struct btf_state *b = state;
-
-	return *(volatile uint64_t *)&b->bpf->bss->rpc_dropped[RPC_DROP_LAYOUT];
-}
-
 const struct source_ops btf_source = {
 	.try = try,
 	.attach = attach,
 	.read = read_state,
 	.detach = detach,
-	.misread = misread,
 	.missing = missing,
 };

@@ -24,13 +24,11 @@ struct btf_maps {
 	/* Last reported values, by transport. */
 	uint64_t saturated_ns[RPC_MAX_TRANSPORTS][RPC_LIMITS];
 	uint64_t connects[RPC_MAX_TRANSPORTS];
-	const struct snapshot *connected; /* see struct source_setup */
 };
 
-/* @bpf must be loaded and outlive @m; @shards: copies of the hot maps; @connected: see struct
- * source_setup. Returns 0 or -errno; call btf_maps_close() in either case. */
-int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards,
-		  const struct snapshot *connected);
+/* @bpf must be loaded and outlive @m; @shards: copies of the hot maps. Returns 0 or -errno; call btf_maps_close() in either
+ * case. */
+int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards);
 void btf_maps_close(struct btf_maps *m);
 
 /* Adds all that the maps hold to @s and @clients, and begins a new interval for the peak

@@ -27,8 +27,6 @@ struct reading {
 	uint32_t numbers[RPC_MAX_TRANSPORTS]; /* see transport_number() */
 	uint32_t transport_count;
 	uint32_t series_count;
-	uint64_t *
-		counted; /* connects, by transport of m->connected, that are still to be left out */
 };
 
 /* Servers of this network namespace are shown without its number: the node's own if
@@ -52,14 +50,11 @@ static int lookup(struct bpf_map *map, uint32_t key, void *value)
 	return bpf_map_lookup_elem(bpf_map__fd(map), &key, value);
 }
 
-int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards,
-		  const struct snapshot *connected)
+int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards)
 {
 	const struct share_maps maps = { SHARE_MAPS(bpf) };
 
-	*m = (struct btf_maps){
-		.bpf = bpf, .shards = shards, .own_netns = own_netns(), .connected = connected
-	};
+	*m = (struct btf_maps){ .bpf = bpf, .shards = shards, .own_netns = own_netns() };
 	return shares_open(&m->shares, &maps, shards) ?: rpc_series_open(&m->reader, shards);
 }
 
@@ -199,38 +194,6 @@ static uint32_t transport_number(struct reading *r, uint32_t index)
 	return 0;
 }
 
-/* How many of a transport's @connects an earlier source has counted. That one knows the sum over a server's
- * transports of one protocol, so the first ones take all of it. They are always in the same order, and no connects
- * fall: so no figure falls, and their sum is right once each has had a call. */
-static uint64_t counted_before(struct reading *r, const struct rpc_transport_state *state,
-			       uint64_t connects)
-{
-	const char *protocol = strcmp(state->protocol, "tls") ? state->protocol : "tcp";
-	const struct snapshot *counted = r->m->connected;
-	uint64_t part;
-
-	for (size_t i = 0; i < counted->calls.transport_count; i++) {
-		if (strcmp(counted->calls.transports[i].server, state->server) != 0 ||
-		    strcmp(counted->calls.transports[i].name, protocol) != 0)
-			continue;
-		part = r->counted[i] < connects ? r->counted[i] : connects;
-		r->counted[i] -= part;
-		return part;
-	}
-	return 0;
-}
-
-/* Begins a reading: nothing of what was counted before has been left out. */
-static int begin_counted(struct reading *r)
-{
-	const struct snapshot *counted = r->m->connected;
-
-	r->counted = calloc(counted->calls.transport_count + 1, sizeof(*r->counted));
-	for (size_t i = 0; r->counted && i < counted->calls.transport_count; i++)
-		r->counted[i] = counted->calls.transports[i].connects;
-	return r->counted ? 0 : -ENOMEM;
-}
-
 /* The state of the transport with this index; NULL: no memory. */
 static struct rpc_transport_state *state_of(struct reading *r, uint32_t index)
 {
@@ -269,7 +232,7 @@ static int read_transports(struct reading *r, uint32_t epoch)
 	uint64_t connects;
 
 	r->transports = calloc(r->transport_count + 1, sizeof(*r->transports));
-	if (!r->transports || begin_counted(r))
+	if (!r->transports)
 		return -ENOMEM;
 
 	for (uint32_t i = 0; i < r->transport_count; i++) {
@@ -307,8 +270,7 @@ static int read_transports(struct reading *r, uint32_t epoch)
 		connects = t->connects;
 		if (t->xprt > RPC_XPRT_FILLED)
 			probe(r, i, state, server, &connects);
-		connects = rpc_monotonic(&r->m->connects[i], connects);
-		state->connects += connects - counted_before(r, state, connects);
+		state->connects += rpc_monotonic(&r->m->connects[i], connects);
 	}
 	return 0;
 }
@@ -448,6 +410,5 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 	bpf_values_unmap(m->bpf->maps.replies, r.replies);
 	free(r.servers);
 	free(r.transports);
-	free(r.counted);
 	return err;
 }

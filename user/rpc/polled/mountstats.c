@@ -70,17 +70,6 @@ static uint64_t resent(const struct mountstats_op *op)
 	return counted_since(op->transmits, op->calls);
 }
 
-/* All time but rtt, for a source that takes over: its phases add up to the total. (Both are cut to
- * milliseconds, so what rtt has more is none.) */
-static void add_rest(struct rpc_op *o, uint64_t calls)
-{
-	struct time_histogram *rtt = &o->phase[RPC_PHASE_RTT], *rest = &o->phase[RPC_PHASE_SETUP];
-
-	RAISE(o->total.sum_ns, rtt->sum_ns);
-	rest->sum_ns = o->total.sum_ns - rtt->sum_ns;
-	add_time(rest, calls, 0);
-}
-
 /* The total of an op, or of all those for which there is no room; NULL: no memory. */
 static struct rpc_op *total_of(struct mountstats *m, const char *server, const char *op,
 			       uint64_t calls)
@@ -123,7 +112,8 @@ static int add_op(struct mountstats *m, struct rpc_sums *sums, const struct moun
 		return -ENOMEM;
 	add_time(&o->total, calls, total_ms);
 	add_time(&o->phase[RPC_PHASE_RTT], calls, rtt_ms);
-	add_rest(o, calls);
+	/* Both are cut to milliseconds. */
+	RAISE(o->total.sum_ns, o->phase[RPC_PHASE_RTT].sum_ns);
 	o->sent_bytes += sent;
 	o->received_bytes += received;
 	sums->calls[kind] += calls;
@@ -394,25 +384,6 @@ int mountstats_add_rest(struct mountstats *m, struct snapshot *s, struct client_
 		to->received_bytes += from->received_bytes;
 	}
 	return list_mounts(m, mounts, true) ?: transports_add_slots(&m->transports, m->root, s);
-}
-
-int mountstats_connects(const char *root, struct snapshot *s)
-{
-	struct mountstats m = { .root = root, .begun = true }; /* so it counts what was before */
-	int err = poll_mounts(&m);
-
-	for (size_t i = 0; i < m.totals.calls.transport_count && !err; i++) {
-		const struct rpc_transport_state *from = &m.totals.calls.transports[i];
-		struct rpc_transport_state *to =
-			snapshot_transport(&s->calls, from->server, from->name);
-
-		if (to)
-			to->connects += from->connects;
-		else
-			err = -ENOMEM;
-	}
-	release(&m);
-	return err;
 }
 
 /* ---- the source ---- */

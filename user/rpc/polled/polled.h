@@ -74,10 +74,6 @@ void mountstats_close(struct mountstats *m);
  * mountstats could not be read. Returns 0 or -ENOMEM. */
 int mountstats_add_rest(struct mountstats *m, struct snapshot *s, struct client_list *mounts);
 
-/* Adds to @s the connects of all transports of NFS mounts, each from its creation on, for each
- * server and protocol. Returns 0 or -errno. */
-int mountstats_connects(const char *root, struct snapshot *s);
-
 /* ---- nfs_mounts.c: the mounts of process 1, or of this process if those are not readable. mountinfo is in memory: no server
  * is asked. ---- */
 
