@@ -9,7 +9,6 @@ VERSION := $(or $(firstword $(release)),$(error CHANGELOG.md has no heading "VER
 PREFIX ?= /usr/local
 SYSCONFDIR ?= /etc
 UNITDIR ?= $(PREFIX)/lib/systemd/system
-ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 DESTDIR ?=
 # The machine to build for, by Debian's name (arm64) or that of `uname -m` (aarch64). For another than this one, with
 # Debian's cross compiler, under a folder of its own.
@@ -80,7 +79,7 @@ help-all: ## list all targets: also bench, soak, faults, paradox, fleet, fuzz, a
 help help-all:
 	@awk -F ':.*## ' 'FNR == 2 { title = FILENAME == "Makefile" ? "" : $$0 } !/^[a-z0-9-]+:.*## / { next } \
 		title { print title; title = "" } { printf "  make %-17s %s\n", $$1, $$2 }' Makefile $(if $(filter help-all,$@),$(MORE))
-	@echo '  V=1 shows the commands; DESTDIR=, PREFIX=, SYSCONFDIR=, UNITDIR= and ZSHDIR= set the folders of install; ARCH=arm64 builds for arm64, in build/arm64.'
+	@echo '  V=1 shows the commands; DESTDIR=, PREFIX=, SYSCONFDIR= and UNITDIR= set the folders of install; ARCH=arm64 builds for arm64, in build/arm64.'
 
 # ---- tools: what is missing is named with its package ----
 
@@ -147,8 +146,8 @@ $(B)/xidscope: $(USER_OBJECTS)
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(STATIC) -Wl,-Map=$@.map -o $@ $^ $(LIBS)
 
-install: all completions ## install the program, unit, man page, completions, documents, rules and scripts
-	$(Q)deploy/install.sh $(B) '$(DESTDIR)' '$(PREFIX)' '$(SYSCONFDIR)' '$(UNITDIR)' '$(ZSHDIR)'
+install: all completions ## install the program, unit, man page, completion, documents, rules and scripts
+	$(Q)deploy/install.sh $(B) '$(DESTDIR)' '$(PREFIX)' '$(SYSCONFDIR)' '$(UNITDIR)'
 
 uninstall: ## stop the service and remove what install has put there; STATE=remove: fault counts, acknowledgements, settings, too
 	$(Q)deploy/uninstall.sh $(if $(filter remove,$(STATE)),--state) '$(PREFIX)' '$(DESTDIR)' '$(SYSCONFDIR)'
@@ -156,10 +155,10 @@ uninstall: ## stop the service and remove what install has put there; STATE=remo
 # The program of another architecture is run by QEMU.
 emulator = $(if $(CROSS),qemu-$(patsubst %-linux-gnu,%,$(triplet_$(CROSS)))-static)
 
-completions: $(B)/completions/xidscope $(B)/completions/_xidscope
-$(B)/completions/%: $(B)/xidscope
+completions: $(B)/completions/xidscope
+$(B)/completions/xidscope: $(B)/xidscope
 	$(say) GEN $@
-	$(Q)$(emulator) $< completion $(if $(findstring /_,$@),zsh,bash) >$@
+	$(Q)$(emulator) $< completion >$@
 
 deps: ## install the packages that building, demo and tests need as root; list the missing ones otherwise
 	$(Q)tests/deps.sh $(addprefix --for ,$(CROSS))

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Installs what has been built; `make install` calls it: install.sh BUILD DESTDIR PREFIX SYSCONFDIR UNITDIR ZSHDIR
+# Installs what has been built; `make install` calls it: install.sh BUILD DESTDIR PREFIX SYSCONFDIR UNITDIR
 # Settings that are there already stay. What it installs is listed in PREFIX/share/xidscope/installed-VERSION, by which
 # deploy/uninstall.sh, installed beside it, removes it, and what other versions have left.
 set -eu
 umask 022
-build=$1 dest=$2 prefix=$3 sysconf=$4 units=$5 zsh=$6
+build=$1 dest=$2 prefix=$3 sysconf=$4 units=$5
 cd "$(dirname "$0")/.."
 version=$(sed -n 's/^## \([0-9.]*\), .*/\1/p' CHANGELOG.md | head -n 1)
 listed=$prefix/share/xidscope/installed-$version
@@ -31,7 +31,6 @@ place 755 "$build/xidscope" "$prefix/sbin/xidscope"
 place 644 docs/xidscope.8 "$prefix/share/man/man8/xidscope.8"
 place 644 deploy/systemd/xidscope.service "$units/xidscope.service"
 place 644 "$build/completions/xidscope" "$prefix/share/bash-completion/completions/xidscope"
-place 644 "$build/completions/_xidscope" "$zsh/_xidscope"
 place 755 deploy/uninstall.sh "$prefix/share/xidscope/uninstall.sh"
 if [ ! -e "$dest$sysconf/default/xidscope" ]; then
 	install -D -m 644 deploy/systemd/xidscope.default "$dest$sysconf/default/xidscope"

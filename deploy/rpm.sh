@@ -24,7 +24,6 @@ tree=$dir/tree
 dpkg-deb -x "$deb" "$tree"
 mv "$tree/lib" "$tree/usr/lib"
 mv "$tree/etc/default" "$tree/etc/sysconfig"
-mv "$tree/usr/share/zsh/vendor-completions" "$tree/usr/share/zsh/site-functions"
 sed -i 's,/etc/default/xidscope,/etc/sysconfig/xidscope,g' "$tree/etc/sysconfig/xidscope" \
 	"$tree/usr/lib/systemd/system/xidscope.service" "$tree"/usr/share/xidscope/systemd/*
 changes=$(gunzip -c "$tree/usr/share/doc/xidscope/changelog.gz" | dpkg-parsechangelog -l- -S Changes)

@@ -18,8 +18,6 @@ packages=(
 	golang-github-containers-common # the default seccomp profile
 	# man page check, linters
 	man-db groff-base mandoc shellcheck flake8 clang-format
-	# completions are tried in it
-	zsh
 )
 foreign=''
 case ${1:-} in

@@ -14,7 +14,7 @@ type -P systemd-analyze >/dev/null || die "systemd-analyze is missing: install t
 
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-unit.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
-make --no-print-directory -C "$root" install PREFIX="$dir" UNITDIR="$dir" SYSCONFDIR="$dir/etc" ZSHDIR="$dir" >/dev/null
+make --no-print-directory -C "$root" install PREFIX="$dir" UNITDIR="$dir" SYSCONFDIR="$dir/etc" >/dev/null
 ! grep -rn '@[A-Z]*@' "$dir/xidscope.service" "$dir/etc" || die "a placeholder is left that 'make install' does not replace"
 
 # systemd-analyze succeeds even with unknown settings, so each line about this unit is an error here. --man=no: the man

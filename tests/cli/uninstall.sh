@@ -24,7 +24,7 @@ unpacked() {
 	bash -e <("$top/tests/docs/commands.sh" 'Upgrade and rollback' 2 "-C /=-C root" "VERSION=${1##*/}" \
 		"sh /=sh root/" "--others=--others /usr/local root" systemctl=:) || fail "the commands of an upgrade fail"
 }
-installed() { "$1/deploy/install.sh" "$top/build" "$dir/${2:-root}" /usr/local /etc /usr/local/lib/systemd/system /usr/local/share/zsh/site-functions; }
+installed() { "$1/deploy/install.sh" "$top/build" "$dir/${2:-root}" /usr/local /etc /usr/local/lib/systemd/system; }
 uninstall() { sh root/usr/local/share/xidscope/uninstall.sh "$@" /usr/local root; }
 for way in unpacked installed; do
 	for version in "$top" later; do

@@ -24,7 +24,6 @@ trap cleanup EXIT
 differ() {
 	mv lib usr/
 	mv etc/default etc/sysconfig
-	mv usr/share/zsh/vendor-completions usr/share/zsh/site-functions
 	sed -i 's,/etc/default/xidscope,/etc/sysconfig/xidscope,g' etc/sysconfig/* usr/lib/systemd/system/* usr/share/xidscope/systemd/*
 	rm -r usr/share/lintian usr/share/doc/xidscope/{changelog.gz,copyright}
 	mkdir -p usr/share/licenses/xidscope

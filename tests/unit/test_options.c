@@ -362,8 +362,7 @@ TEST(the_other_commands_are_known)
 	PARSE(COMMAND_METRICS, "metrics");
 	PARSE(COMMAND_VERSION, "version");
 	PARSE(COMMAND_VERSION, "--version");
-	PARSE(COMMAND_COMPLETION, "completion", "zsh");
-	assert_int_equal(o.shell, SHELL_ZSH);
+	PARSE(COMMAND_COMPLETION, "completion");
 	assert_string_equal(out_text, "");
 	assert_string_equal(err_text, "");
 }
@@ -402,7 +401,7 @@ TEST(help_names_every_command_and_its_options_alone)
 		{ "faults", "|--state FILE|--ack FILE|--json " },
 		{ "metrics", "" },
 		{ "help", "|COMMAND " },
-		{ "completion", "|SHELL " },
+		{ "completion", "" },
 		{ "version", "" },
 	};
 
@@ -432,8 +431,6 @@ TEST(help_names_every_command_and_its_options_alone)
 					 command, line);
 		}
 	}
-	REFUSED("name the shell: bash or zsh", "completion");
-	REFUSED("invalid SHELL 'fish': use one of bash, zsh", "completion", "fish");
 	REFUSED("invalid COMMAND 'bogus': no such command; see xidscope help", "help", "bogus");
 }
 

@@ -34,9 +34,9 @@ const struct command_row command_rows[COMMANDS] = {
 		{ "metrics", "metrics | cut -f 1,5" } },
 	[COMMAND_HELP] = { "help", cmd_help, "Show the commands, or the options of one",
 		{ "help", "help run" } },
-	[COMMAND_COMPLETION] = { "completion", cmd_completion, "Print a script that completes commands in a shell",
-		{ "completion bash >/etc/bash_completion.d/xidscope",
-		  "completion zsh >/usr/local/share/zsh/site-functions/_xidscope" } },
+	[COMMAND_COMPLETION] = { "completion", cmd_completion, "Print a script that completes commands in bash",
+		{ "completion >/etc/bash_completion.d/xidscope",
+		  "completion >~/.local/share/bash-completion/completions/xidscope" } },
 	[COMMAND_VERSION] = { "version", cmd_version, "Show the version",
 		{ "version", "--version" } },
 	/* clang-format on */
@@ -174,8 +174,6 @@ static const struct option_word styles[] = {
 	{ "nagios", CHECK_NAGIOS }, { "slurm", CHECK_SLURM }, { "npd", CHECK_NPD }, {}
 };
 
-static const struct option_word shells[] = { { "bash", SHELL_BASH }, { "zsh", SHELL_ZSH }, {} };
-
 #define RUN (1u << COMMAND_RUN)
 #define TRACE (1u << COMMAND_TRACE)
 #define CHECK (1u << COMMAND_CHECK)
@@ -199,7 +197,6 @@ static const struct option_word shells[] = { { "bash", SHELL_BASH }, { "zsh", SH
 #define OTHER(function) .type = OPTION_OTHER, .read = (function)
 
 const struct option_row option_rows[] = {
-	{ "SHELL", .commands = COMPLETION, WORD(shell, shells), .help = "bash or zsh" },
 	{ "CODE", .commands = XID, OTHER(read_code),
 	  .help = "Explain this Xid, sxid:NUMBER, or a line of the kernel\n"
 		  "log that has one; - is standard input; may be repeated" },

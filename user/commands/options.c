@@ -337,8 +337,6 @@ enum command options_parse(int argc, char **argv, struct options *o)
 		return refuse_same_files(command, o);
 	if (command == COMMAND_XID && !o->text_count == !o->list)
 		return refuse("use either CODE or --list; see xidscope xid --help");
-	if (command == COMMAND_COMPLETION && !o->shell)
-		return refuse("name the shell: bash or zsh");
 	if (command == COMMAND_ACK && o->operands != (o->list ? 0 : 2))
 		return refuse("use GPU and CODE, or --list; see xidscope ack --help");
 	if (command == COMMAND_WHY && o->past_since > 0 && o->past_last > 0)

@@ -47,9 +47,6 @@ enum command {
 	COMMANDS,
 };
 
-/* The shell that `completion` is for. */
-enum shell { SHELL_NONE, SHELL_BASH, SHELL_ZSH };
-
 /* The caller whose conventions `check` follows. */
 enum check_style { CHECK_NAGIOS, CHECK_SLURM, CHECK_NPD };
 
@@ -110,7 +107,6 @@ struct options {
 	bool list_rules;
 	bool explain;
 
-	enum shell shell; /* completion: SHELL_NONE if not given */
 	/* why: the window, seconds since the epoch, 0: not given; or its length to the present */
 	double past_since, past_until, past_last;
 	const char *past_events; /* the event log; "-": standard input */

@@ -19,7 +19,7 @@ replaced() {
 # Folders that it may share with others stay.
 nothing_is_left() {
 	[[ $(show LoadState) == not-found ]]
-	listing | grep -vE '^/usr/local/(share/(man/man8|bash-completion|zsh)|lib/systemd)' >after
+	listing | grep -vE '^/usr/local/(share/(man/man8|bash-completion)|lib/systemd)' >after
 	diff before after
 }
 slow_machine
