@@ -1,9 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Whose calls they are: the control group of the process that made a task. A kernel thread that writes back
- * dirty pages makes tasks for others: then the memory cgroup that was charged for the first page, where the types of
- * sunrpc and nfs are known. It uses no atomics that return a value, because kernels before 5.12 have none.
+/* The owner of a call: the control group of the process that made its task.
  *
- * All reads are of memory that may be something else by then, so what is found is checked. */
+ * A call may end in a kernel thread, therefore the current process is not always its owner. The task has the number of the
+ * process that made it (tk_owner). Finding the process and its control group takes many reads of kernel memory, and
+ * rpc_owner_cell caches the result: the lower bits of the number select a cell, and the last process to take it keeps it.
+ * An exit, or a move to another control group, clears the cell.
+ *
+ * A kernel thread that writes back dirty pages makes tasks for others. The owner is then the memory cgroup that was charged
+ * for the first page, if the types of sunrpc and nfs are known.
+ *
+ * An owner has a number below RPC_MAX_OWNERS, and owner_index leads from a control group to it. If no number is free, the
+ * calls count for owner 0, and the drop is counted: the sum over owners stays the server's. user/owners/shares.c frees
+ * numbers, and explains why that takes two readings.
+ *
+ * Invariant: nothing here trusts what it reads. A process, a page or a cgroup may be freed and its memory reused at any
+ * time, therefore each object is checked by a value that leads back: a process by its number, a cgroup by kn->priv.
+ *
+ * Example: process 1234 in /system.slice/slurmstepd.scope/job_4711/step_0 calls. Its cell is 1234 & 8191. On the first call
+ * the cell is empty: owner_find() reads its cgroup and owner_make() takes number 17. Later calls read (1234 << 32 | 17).
+ *
+ * Kernels before 5.12 have no atomics that return a value: of two CPUs that make the same owner, the second finds the entry
+ * and gives its number back. */
 #pragma once
 
 #include "kernel.h"
@@ -18,11 +35,11 @@
 /* Set before loading. */
 const volatile bool rpc_owners = false;
 
-/* By the lower bits of its tgid: a process, as tgid << 32, and its owner. */
+/* By the lower bits of the process number: tgid << 32 | owner. */
 volatile __u64 rpc_owner_cell[RPC_OWNER_CELLS] = {};
 
-/* Set by user space at any time, as nfs has types of its own: bytes from a struct nfs_pgio_header to its task, to its
- * first request, and from that to its page; all 0 while unknown. */
+/* Offsets in bytes, which user space sets at any time, because nfs has types of its own: from a struct nfs_pgio_header to
+ * its task and to its first request, and from the request to its page. All 0: unknown. */
 volatile __u64 rpc_nfs_write[3] = {};
 
 struct {
@@ -55,7 +72,7 @@ static __always_inline const struct kernfs_node *kernfs_parent(const struct kern
 	return BPF_CORE_READ(node, parent);
 }
 
-/* A new owner: the group of @node. */
+/* Makes a new owner, the group of @node. Returns its number, or 0. */
 static __always_inline __u32 owner_make(const struct kernfs_node *node,
 					const struct rpc_owner_key *key)
 {
@@ -88,7 +105,7 @@ static __always_inline __u32 owner_make(const struct kernfs_node *node,
 	return known ? *known : 0;
 }
 
-/* Where a user may make groups, so many that nobody else would have room: all of a user are one. */
+/* Whether @top is user.slice. A user can make any number of groups below it, therefore all groups of a user are one owner. */
 static __always_inline bool is_users(const struct kernfs_node *top)
 {
 	__u64 name = 0;
@@ -97,7 +114,7 @@ static __always_inline bool is_users(const struct kernfs_node *top)
 	return name == NAME("user.sli");
 }
 
-/* The owner of a control group; 0: there is none, or it is a root. */
+/* The owner of a control group; 0: none, or a root. */
 static __always_inline __u32 owner_of_cgroup(const struct cgroup *cgroup)
 {
 	const struct kernfs_node *node = BPF_CORE_READ(cgroup, kn), *at, *second, *top = NULL;
@@ -155,7 +172,7 @@ static __always_inline const struct task_struct *process_of(__u32 tgid)
 	return (__u32)BPF_CORE_READ(process, tgid) == tgid ? process : NULL;
 }
 
-/* The deepest control group of a process, of all hierarchies: in v1 that is the job's or the pod's. */
+/* The deepest control group of a process in all hierarchies. In v1 that is the job's or the pod's. */
 static __always_inline const struct cgroup *cgroup_of(const struct task_struct *process)
 {
 	const struct css_set *set = BPF_CORE_READ(process, cgroups);
@@ -177,7 +194,7 @@ static __always_inline const struct cgroup *cgroup_of(const struct task_struct *
 	return cgroup;
 }
 
-/* The owner of a process that was not looked for, or whose cell another process has taken since. */
+/* Finds the owner of a process whose cell is empty, or was taken by another process. */
 __noinline __u32 owner_find(__u32 tgid)
 {
 	const struct task_struct *process;
@@ -206,7 +223,7 @@ static __always_inline __u32 owner_of(__u32 tgid)
 
 /* ---- pages that are written back ---- */
 
-/* The memory cgroup's group, if there is one at this address. */
+/* The control group of the memory cgroup at this address; NULL: there is none. */
 static __always_inline const struct cgroup *group_of_memory(__u64 address)
 {
 	const struct cgroup *cgroup = BPF_CORE_READ((const struct mem_cgroup *)address, css.cgroup);
@@ -214,7 +231,7 @@ static __always_inline const struct cgroup *group_of_memory(__u64 address)
 	return cgroup && BPF_CORE_READ(cgroup, kn, priv) == cgroup ? cgroup : NULL;
 }
 
-/* The group that was charged for a page. From some kernel on, all pages name it as those of slabs do: by an obj_cgroup. */
+/* The group that was charged for a page. Newer kernels name it by an obj_cgroup, as older ones do for slabs. */
 static __always_inline const struct cgroup *group_of_page(const struct page *page)
 {
 	const struct cgroup *cgroup;
@@ -251,7 +268,7 @@ __noinline __u32 owner_of_pages(__u64 task, __u64 data)
 	return cgroup ? owner_of_cgroup(cgroup) : 0;
 }
 
-/* A process ends, or enters another control group: its number may be another's. */
+/* A process ends or enters another control group: clears its cell. */
 static __always_inline int owner_forget(const struct task_struct *process)
 {
 	__u32 tgid = BPF_CORE_READ(process, tgid);

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What keeps so little in flight, above the calls: readahead, the limit of dirty pages, syncs, attributes, a file's lock,
- * delegations. Rules of docs/VERDICT.md, "Server and application". */
+/* What keeps few calls in flight although the server is fast: readahead, the limit of dirty pages, syncs, attributes, a
+ * file's lock, delegations. docs/VERDICT.md, "Server and application", lists these rules. */
 #include "limits/judgement.h"
 
 #include <stdlib.h>
 
-/* So much of the calls' time is of the kind that is judged: it is what the application waits for. */
+/* The application waits for a kind of calls that takes this share of the calls' time. */
 #define MOST 0.6
-/* A reader that takes its data at once has two windows in flight, one that never waits has less than one. */
+/* A reader that uses its data at once has two readahead windows in flight; one that never waits has less than one. */
 #define READ_AHEAD 2
-#define SEVERAL 2.2 /* more readers */
-/* Mean readaheads, of the window that is set: files are read in sequence, and long enough. */
+#define SEVERAL 2.2 /* with more windows in flight there are several readers */
+/* Files are long and read in sequence if the mean readahead is this share of the window that is set. */
 #define FULL_WINDOW 0.5
 #define WINDOW_MAX (16u << 20)
-/* Dirty pages are at the limit from so much of it on, where the kernel begins to hold writers up by the device's share ... */
+/* Dirty pages are at their limit from this share of it on, because the kernel then begins to delay writers. They limit the
+ * calls if they are at the limit for HELD_UP of the time, and calls hold IN_FLIGHT of it. Otherwise the writer is faster
+ * than the server. */
 #define AT_LIMIT 0.5
-/* ... in so much of the time, and limit the calls if these have so much of it. Otherwise a writer is faster than the server. */
 #define HELD_UP 0.25
 #define IN_FLIGHT 0.25
-#define SINGLE 2.0 /* fewer calls at once: one thread syncs */
-/* A proposed value is so many times the present one. */
-#define STEP 4
+#define SINGLE 2.0 /* with fewer calls at once one thread syncs */
+#define STEP 4 /* a proposed value is this many times the present one */
 #define ATTRIBUTE_SECONDS 600
-#define LOCKED 2 /* tasks wait for files' locks: others could be in */
-/* A caller that is answered NFS4ERR_DELAY waits so long at least (NFS4_POLL_RETRY_MIN), mostly between calls. */
+#define LOCKED 2 /* this many tasks wait for files' locks, and calls could be in their place */
+/* After an answer NFS4ERR_DELAY the caller waits at least this long (NFS4_POLL_RETRY_MIN), mostly between calls. */
 #define RETRY_NS 1e8
-/* Calls of so much of what the mount allows are as large as it allows. Servers that allow less than SIZE_MIN are rare. */
+/* Calls are as large as the mount allows if their mean size is this share of it. Servers rarely allow less than SIZE_MIN. */
 #define FULL_SIZE 0.9
 #define SIZE_MIN (64u << 10)
 
@@ -49,7 +49,7 @@ static enum above_op op_of(const char *op)
 					    ABOVE_OTHER;
 }
 
-/* Notes for each kind of calls the mount with most of their time, or the server's only one; and waits for files' locks. */
+/* Notes for each kind of calls the mount with most of their time, or the server's only mount; and waits for files' locks. */
 static void note_mounts(struct above_sums *a, const struct delta *d, const char *server)
 {
 	const struct calls *end = &d->end->calls;
@@ -110,7 +110,7 @@ void above_add(struct above_sums *a, const struct delta *d, const char *server)
 		a->held_up_ns += d->ns;
 }
 
-/* Of the time of all calls. */
+/* The share of operations @first to @last in the time of all calls. */
 static double share_of(const struct judgement *j, enum above_op first, enum above_op last)
 {
 	uint64_t ns = 0;
@@ -120,7 +120,7 @@ static double share_of(const struct judgement *j, enum above_op first, enum abov
 	return ratio((double)ns, (double)j->v->total_ns);
 }
 
-/* Bytes of these calls that are in flight on average, by Little's law. */
+/* The mean number of bytes in flight of these calls, by Little's law. */
 static double in_flight(const struct judgement *j, enum above_op op)
 {
 	const struct op_sums *o = &j->v->above.ops[op];
@@ -137,7 +137,7 @@ static void set_setting(struct verdict *to, const char *setting, uint64_t value,
 	snprintf(to->mountpoint, sizeof(to->mountpoint), "%s", mountpoint);
 }
 
-/* A reader has one to two windows in flight: it asks for the next one as it comes to the begin of one. */
+/* A reader has one to two windows in flight: it asks for the next window when it reaches the begin of one. */
 static bool judge_readahead(struct judgement *j)
 {
 	const struct nfs_mount *m = &j->v->above.mount[RPC_KIND_READ];
@@ -167,7 +167,7 @@ static bool judge_readahead(struct judgement *j)
 	return true;
 }
 
-/* Bytes are held until the COMMIT after their WRITE has ended. */
+/* Written bytes stay in memory until the COMMIT after their WRITE has ended. */
 static bool judge_writeback(struct judgement *j)
 {
 	const struct above_sums *a = &j->v->above;
@@ -238,12 +238,12 @@ static bool judge_metadata(struct judgement *j)
 		    "for longer; otherwise changes are seen late.",
 		    m->mountpoint, ac);
 	}
-	/* No bound of the gain is known: what is cached then needs no other calls either. */
+	/* No upper bound of the gain is known: cached attributes also save other calls. */
 	j->to->remount = *j->to->setting;
 	return true;
 }
 
-/* Writers at the limit of dirty pages wait with the lock. */
+/* Writers that wait at the limit of dirty pages hold the lock meanwhile: then the limit is the cause. */
 bool judge_lock(struct judgement *j)
 {
 	const struct above_sums *a = &j->v->above;

@@ -1,5 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Bursts of writes and reads: the rules of docs/METRICS.md, "Checkpoint episodes". */
+/* Checkpoint episodes: bursts of writes (a save) or reads (a load) to one server.
+ *
+ * How long a checkpoint takes, how much it moves and what limits it, without asking the application. Only the counters at
+ * the end of each interval are known, therefore a burst is what stands out from the traffic before it, the background.
+ *
+ * - A burst begins in an interval with RISE_RATE and RISE_FACTOR times the background.
+ * - It continues while an interval has 1 / QUIET_PART of its peak rate. An interval in which a call waits all the time
+ *   continues it at any rate: the checkpoint stands still.
+ * - It is an episode if its peak is PEAK_RATE and PEAK_FACTOR times the background, and if on average PEAK_CONCURRENCY
+ *   calls were in flight in an interval: an application waited for them. Writeback of a log file does not wait.
+ * - What lasts too long is no burst but a new background: MOST_SECONDS, or if it was there when the session began
+ *   MOST_FIRST_INTERVALS.
+ * - Bytes are those above the background.
+ *
+ * A burst mostly begins and ends within an interval. Its first and last intervals count for the time that their bytes took
+ * at the peak rate. Example, intervals of 15 s: 3 GB, 15 GB, 5 GB. The peak is 1 GB/s, and the burst lasted 3 + 15 + 5 =
+ * 23 s, not 45 s.
+ *
+ * The background is the mean of the intervals outside of bursts, at first; later each interval moves it by a part of the
+ * difference. It rises slowly (BACKGROUND_PART), so that a slow burst does not become its own background, and falls faster
+ * (FALL_PART), but not at once, because a burst also delays other traffic. */
 #include "limits/episodes.h"
 
 #include "base/array.h"
@@ -10,21 +30,15 @@ const char *const episode_kind_names[EPISODE_KINDS] = {
 	[EPISODE_LOAD] = "load",
 };
 
-/* A burst begins at this rate, in bytes per second, and at twice that of the time before ... */
+/* Rates are bytes per second. */
 #define RISE_RATE 1e5
 #define RISE_FACTOR 2
-/* ... and is an episode if it reached this rate, four times that of the time before, and an
- * application that waited for it: at least half a call at once. */
 #define PEAK_RATE 1e6
 #define PEAK_FACTOR 4
 #define PEAK_CONCURRENCY 0.5
-/* It ends after an interval with less than this part of its highest rate. */
 #define QUIET_PART 8
-/* The rate of the time before comes nearer to that of an interval by these parts: it rises slowly. */
 #define BACKGROUND_PART 16
 #define FALL_PART 4
-/* What goes on for longer is no burst: the intervals where it was there when the session began,
- * the seconds elsewhere. */
 #define MOST_FIRST_INTERVALS 10
 #define MOST_SECONDS 3600.0
 
@@ -39,17 +53,17 @@ struct episode_watch {
 	char server[LABEL_SIZE];
 	enum episode_kind kind;
 	double background; /* bytes per second outside of bursts */
-	uint64_t before_bytes; /* above the background, in the interval before */
-	bool seen; /* what it had in the first interval of all */
-	unsigned int quiet; /* intervals outside of bursts, up to BACKGROUND_PART */
-	/* The present burst, if there is one. */
+	uint64_t before_bytes; /* bytes above the background in the interval before */
+	bool seen; /* its traffic in the first interval of the session is known */
+	unsigned int quiet; /* intervals outside of bursts, counted up to BACKGROUND_PART */
+	/* The present burst, if .on. */
 	bool on, from_start;
 	unsigned int intervals;
 	struct traffic first, last;
 	uint64_t bytes, total_ns, phase_ns[RPC_PHASES];
 	double peak_rate, peak_concurrency;
 	struct limit_sums sums;
-	struct calls owners; /* its owner_calls, of which the bytes count */
+	struct calls owners; /* only .owner_calls, of which only the bytes are used */
 };
 
 void episodes_free(struct episodes *e)
@@ -105,19 +119,19 @@ static double rate_of(const struct traffic *t)
 	return (double)t->bytes * 1e9 / (double)t->ns;
 }
 
-/* Calls at once, by Little's law. */
+/* The mean number of calls in flight, by Little's law. */
 static double concurrency_of(const struct traffic *t)
 {
 	return (double)t->total_ns / (double)t->ns;
 }
 
-/* Of the present burst so far. */
+/* Of the present burst so far, bytes per second. */
 static double mean_rate(const struct episode_watch *w)
 {
 	return (double)w->bytes * 1e9 / (double)(w->last.begin_ns + w->last.ns - w->first.begin_ns);
 }
 
-/* How many of an interval's bytes are more than the background's. */
+/* The interval's bytes above the background. */
 static uint64_t above_background(const struct episode_watch *w, const struct traffic *t)
 {
 	double usual = w->background * (double)t->ns / 1e9;
@@ -125,7 +139,7 @@ static uint64_t above_background(const struct episode_watch *w, const struct tra
 	return (double)t->bytes > usual ? t->bytes - (uint64_t)usual : 0;
 }
 
-/* The part of an interval that its bytes took at the peak rate, in ns. */
+/* How long the interval's bytes took at the peak rate, ns. */
 static uint64_t part_of(const struct episode_watch *w, const struct traffic *t)
 {
 	double ns = (double)t->bytes * 1e9 / w->peak_rate;
@@ -145,7 +159,7 @@ static void forget_burst(struct episode_watch *w)
 	memcpy(w->server, kept.server, sizeof(w->server));
 }
 
-/* What limited an episode: of one that passed mostly without answers that. */
+/* What limited an episode. If it passed mostly without answers, the server hung. */
 static enum bound bound_of(const struct episode_watch *w, double seconds)
 {
 	struct verdict v = verdict_of(&w->sums, w->server);
@@ -153,7 +167,7 @@ static enum bound bound_of(const struct episode_watch *w, double seconds)
 	return 2 * v.numbers.stall_seconds >= seconds ? BOUND_HUNG : v.bound_by;
 }
 
-/* The bytes of an episode's kind. */
+/* The bytes that an episode of this kind counts. */
 static uint64_t moved_bytes(enum episode_kind kind, const struct rpc_sums *sums)
 {
 	return kind == EPISODE_SAVE ? sums->sent_bytes[RPC_KIND_WRITE] :
@@ -188,7 +202,7 @@ static void set_owner(struct episode *e, const struct episode_watch *w)
 	}
 }
 
-/* The burst is over. It is an episode if it was strong enough. */
+/* The burst is over. Adds it to the episodes if it was strong enough. */
 static int end_burst(struct episodes *e, struct episode_watch *w)
 {
 	const struct traffic *first = &w->first, *last = &w->last;
@@ -196,7 +210,7 @@ static int end_burst(struct episodes *e, struct episode_watch *w)
 	uint64_t end = last->begin_ns + part_of(w, last);
 	struct episode *to;
 
-	/* Within one interval nothing shows where it began. */
+	/* Nothing shows where a burst began that lies within one interval. */
 	if (end <= begin || w->intervals == 1) {
 		begin = first->begin_ns;
 		end = last->begin_ns + last->ns;
@@ -239,8 +253,6 @@ static void add_quiet_interval(struct episode_watch *w, const struct traffic *t)
 	w->before_bytes = above_background(w, t);
 	if (w->quiet < BACKGROUND_PART)
 		w->quiet++;
-	/* The mean at first, then what comes nearer to it: soon where a burst that was none has ended,
-	 * but not at once, as a burst also holds up other traffic. */
 	w->background += (rate - w->background) /
 			 (rate < w->background && w->quiet > FALL_PART ? FALL_PART : w->quiet);
 	w->seen = true;
@@ -261,7 +273,7 @@ static int add_burst_interval(struct episode_watch *w, const struct traffic *t,
 	}
 	w->seen = true;
 	add_traffic(w, t);
-	if (t->bytes) /* else it stands still */
+	if (t->bytes) /* otherwise it stands still */
 		w->last = *t;
 	w->intervals++;
 	if (limit_sums_add_server(&w->sums, d, server) || add_owners(w, d))
@@ -281,8 +293,8 @@ static int add_interval(struct episodes *e, struct episode_watch *w, const struc
 
 	if (!t->ns)
 		return 0;
-	/* What nobody has waited for so far is the background of what begins here, and so is what had
-	 * so much less that it would be its end. */
+	/* A second burst may begin within one. If nobody waited for the first one, or if it was too weak to belong to this
+	 * interval, it is the background of the second. */
 	if (w->on && w->intervals > 1 &&
 	    ((w->peak_concurrency < PEAK_CONCURRENCY && rate >= RISE_FACTOR * mean_rate(w)) ||
 	     rate > QUIET_PART * w->peak_rate)) {
@@ -293,7 +305,7 @@ static int add_interval(struct episodes *e, struct episode_watch *w, const struc
 		w->before_bytes = above_background(w, &last);
 	}
 	if (!w->on) {
-		/* Traffic that is there from the first interval on is a burst only if so. */
+		/* Traffic of the first interval of the session is a burst only if an application waited for it. */
 		if (rate >= RISE_RATE && rate >= RISE_FACTOR * w->background &&
 		    (w->seen || concurrency_of(t) >= PEAK_CONCURRENCY))
 			return add_burst_interval(w, t, d, server);
@@ -302,7 +314,7 @@ static int add_interval(struct episodes *e, struct episode_watch *w, const struc
 	}
 	if (rate * QUIET_PART >= w->peak_rate || t->stalled)
 		return add_burst_interval(w, t, d, server);
-	/* Its last calls may have ended in this interval. */
+	/* The last calls of the burst may have ended in this interval. */
 	if (above_background(w, t)) {
 		w->bytes += above_background(w, t);
 		w->last = *t;
@@ -333,7 +345,7 @@ int episodes_add(struct episodes *e, const struct delta *d)
 int episodes_end(struct episodes *e)
 {
 	for (size_t i = 0; i < e->watch_count; i++)
-		/* What went on from the begin to the end is no burst. */
+		/* A burst that lasted for the whole session is none. */
 		if (e->watches[i].on && !e->watches[i].from_start && end_burst(e, &e->watches[i]))
 			return -ENOMEM;
 	return 0;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Checkpoint episodes: bursts of writes (a save) and of reads (a load) to one server, found in the counters of bytes
- * at the end of each interval. The rules are in docs/METRICS.md. */
+/* Checkpoint episodes: bursts of writes (a save) and of reads (a load) to one server. episodes.c has the rules. */
 #pragma once
 
 #include "limits/verdict.h"
@@ -15,18 +14,18 @@ struct episode {
 	uint64_t start_ns; /* CLOCK_MONOTONIC, as in snapshots */
 	double seconds;
 	uint64_t bytes;
-	double mean_rate, peak_rate; /* bytes per second; the peak is that of an interval */
-	double share[RPC_PHASES]; /* of the time of its calls, 0 to 1 */
+	double mean_rate, peak_rate; /* bytes per second; peak: of one interval */
+	double share[RPC_PHASES]; /* of its calls' time, 0 to 1 */
 	enum bound bound_by; /* the verdict on the server in its intervals */
-	char owner[LABEL_SIZE]; /* who moved most of its bytes; "": not known */
+	char owner[LABEL_SIZE]; /* the owner that moved most of its bytes; "": not known */
 };
 
 struct episode_watch; /* one server and kind */
 
 /* Initialise with {}. */
 struct episodes {
-	struct episode *list; /* those that have ended, in the order of their ends */
-	size_t count; /* may be set to 0 when they have been used */
+	struct episode *list; /* episodes that have ended, in the order of their ends */
+	size_t count; /* the caller may set it to 0 when it has used them */
 	struct episode_watch *watches;
 	size_t watch_count;
 	bool begun; /* a first interval has been added */
@@ -34,12 +33,12 @@ struct episodes {
 
 void episodes_free(struct episodes *e);
 
-/* Looks at an interval. Returns 0 or -ENOMEM. */
+/* Adds an interval. Returns 0 or -ENOMEM. */
 int episodes_add(struct episodes *e, const struct delta *d);
 
-/* Adds an episode to the figures of its server and kind in @c, or of "other" where as many have
- * figures of their own as may. Returns 0 or -ENOMEM. */
+/* Adds an episode to the figures of its server and kind in @c. If EPISODE_SETS others have figures already, it is added to
+ * "other". Returns 0 or -ENOMEM. */
 int episode_count_in(struct calls *c, const struct episode *e);
 
-/* The session ends: so does each episode that has not ended. Returns 0 or -ENOMEM. */
+/* Ends each burst, because the session ends. Returns 0 or -ENOMEM. */
 int episodes_end(struct episodes *e);

@@ -6,17 +6,17 @@
 
 /* ---- the constants of docs/VERDICT.md ---- */
 
-/* From so many times the calls in flight on, two loads can be compared. */
+/* Two loads can be compared if one has this many times the calls in flight. */
 #define LOAD_RATIO 1.5
-/* Any number in flight would raise the throughput by less: the server serves no more. */
+/* A server is saturated if no number of calls in flight would raise the throughput by this factor. */
 #define SATURATED_GAIN 1.5
-/* An answer that takes at most so many times as long at one of the two loads as at the other takes nearly as long. */
+/* Replies take nearly as long at two loads if their times differ by this factor at most. */
 #define FLAT 1.2
-/* Throughput that falls by more while more is in flight: the server has changed meanwhile. */
+/* If the throughput falls by a larger factor while more calls are in flight, the server has changed. */
 #define MOST_FALL 1.25
-/* A connection carries data at fewer of the looks at it: the link pauses. */
+/* A link pauses if it carries data at less than this share of the looks. */
 #define PAUSING 0.3
-/* Calls of sizes that differ by more are not compared. */
+/* Calls are not compared if their sizes differ by a larger factor. */
 #define SAME_SIZE 1.25
 
 void say(struct verdict *to, const char *format, ...)
@@ -89,7 +89,7 @@ static bool loads_are_comparable(const struct load_sums *low, const struct load_
 	double size = ratio((double)low->bytes * (double)high->calls,
 			    (double)high->bytes * (double)low->calls);
 
-	/* Without a count of bytes the sizes are taken for equal. */
+	/* If bytes are not counted, the sizes are taken as equal. */
 	return low->calls >= ENOUGH_CALLS && high->calls >= ENOUGH_CALLS &&
 	       load_of(high).in_flight >= LOAD_RATIO * load_of(low).in_flight &&
 	       low->in_flight * (double)high->rtt_ns <=
@@ -124,8 +124,8 @@ bool compare_loads(struct judgement *j, const struct load_sums *loads, const str
 	return true;
 }
 
-/* By how much the throughput N / R at the high load could grow with any number in flight, if the time R of an answer
- * grows on by a constant for each: to 1 / slope. */
+/* By which factor the throughput N / R at high load could grow with any number of calls in flight, if the time R of a
+ * reply continues to grow by the slope for each of them. The throughput then approaches 1 / slope. */
 static double growth_ceiling(const struct judgement *j)
 {
 	const struct verdict_load *high = &j->to->numbers.high;

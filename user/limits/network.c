@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Whether the network, not the server, makes replies late: rules of docs/VERDICT.md. */
-
+/* Whether the network, not the server, delays replies. paths.c explains the figures. */
 #include "limits/judgement.h"
 
-/* So much of the receive window is under way in each round trip: it is full. With a limit elsewhere the kernel grows it to
- * twice of what comes in a round trip (tcp_rcv_space_adjust()). */
+/* The receive window is full if this share of it arrives in each round trip. If the limit is elsewhere, the kernel lets the
+ * window grow to twice of what arrives in a round trip (tcp_rcv_space_adjust()). */
 #define WINDOW_FULL 0.8
-/* A connection carries data without a pause if it does at so many of the looks at it ... */
+/* A link is at its rate if its connections carry data at this share of the looks, of which there are enough ... */
 #define CARRYING 0.6
 #define ENOUGH_LOOKS 3
-/* ... and what holds them up is a queue on the way if a round trip takes so much longer. */
+/* ... and queue on the way: a round trip takes twice the shortest and this much more. */
 #define QUEUE_NS 2e6
 
 #define RMEM_MAX (64u << 20)
@@ -24,7 +23,7 @@ bool queues_on_the_way(const struct server_sums *v)
 	return v->path_ns > 0 && v->srtt_ns >= 2 * v->min_rtt_ns + QUEUE_NS * v->path_ns;
 }
 
-/* By however few looks. */
+/* The number of looks does not matter here. */
 static bool fills_link(const struct server_sums *v)
 {
 	return v->carrying >= CARRYING * v->path_ns && queues_on_the_way(v);
@@ -50,7 +49,7 @@ void limit_sums_next(struct limit_sums *h)
 	h->count = kept;
 }
 
-/* Proposes the window that the calls want where most are in flight; the kernel's buffer has twice its size. */
+/* Proposes the window that the calls want at the moment when most are in flight. The kernel's buffer has twice its size. */
 static void set_window(struct judgement *j)
 {
 	const struct verdict_numbers *n = &j->to->numbers;

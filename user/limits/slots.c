@@ -4,15 +4,15 @@
 
 /* ---- the constants of docs/VERDICT.md ---- */
 
-/* How much longer a call may take at the load that a gain is claimed for. */
+/* A gain is expected only up to the load at which a call takes this many times as long. */
 #define MOST_GROWTH 1.15
-/* In flight of all slots: nearly all. */
+/* The high load has this share of all slots in flight. */
 #define HIGH_LOAD (2.0 / 3)
-/* A setting that raises the slots by less is not worth a remount. */
+/* A setting that raises the slots by a smaller factor is not worth a remount. */
 #define WORTH_IT 1.25
 
-/* A server that serves all calls at once answers at the distances at which they happened to be sent: from so many slots on
- * these are hardly ever equal. */
+/* A server that serves all calls at once replies at the distances at which they happened to be sent. With this many slots
+ * these distances are hardly ever equal. */
 #define EVEN_SLOTS 4
 
 #define MAX_RDMA_SLOTS 16384 /* RPCRDMA_MAX_SLOT_TABLE */
@@ -35,7 +35,7 @@ static double transports_of(const struct server_sums *v)
 	return v->slot_transports ? v->slot_transports : 1;
 }
 
-/* How many slots all transports have, RPC's or the session's; 0: unknown. */
+/* The number of slots of all transports, RPC's or the session's; 0: unknown. */
 static double slots_of(const struct server_sums *v, enum bound limit)
 {
 	if (limit == BOUND_SESSION)
@@ -43,7 +43,7 @@ static double slots_of(const struct server_sums *v, enum bound limit)
 	return v->slots_max < RPC_SLOTS_UNLIMITED ? v->slots_max * transports_of(v) : 0;
 }
 
-/* How many were held at once. */
+/* The mean number of slots that were held. */
 static double slots_held(const struct judgement *j)
 {
 	return j->to->numbers.concurrency *
@@ -75,7 +75,7 @@ static void set_slots(struct judgement *j, enum bound limit, uint32_t slots)
 	enum slot_setting setting = setting_of(v, limit);
 	uint32_t now = limit == BOUND_SESSION ? v->session_slots : v->slots_max;
 
-	/* The setting was raised since the mount, or the server has granted fewer: only it can grant more. */
+	/* The setting was raised after the mount; or the server has granted fewer slots, and only the server can grant more. */
 	if (now && now < v->slots_wanted[setting]) {
 		say(to, " The %s has %u slots, and %s is %u: mount again.",
 		    limit == BOUND_SESSION ? "session" : "transport", now,
@@ -89,7 +89,7 @@ static void set_slots(struct judgement *j, enum bound limit, uint32_t slots)
 	if (limit != BOUND_SESSION)
 		slots = (uint32_t)((slots + transports_of(v) - 1) / transports_of(v));
 	if (slots <= now)
-		return; /* it is in force, or the most that there can be */
+		return; /* this value is in force, or is the largest that there is */
 	say(to, limit == BOUND_SESSION ?
 			" All connections share the session: nconnect does not help." :
 			" nconnect would add as many slots for each connection.");
@@ -100,15 +100,15 @@ static void set_slots(struct judgement *j, enum bound limit, uint32_t slots)
 
 /* ---- the gain ---- */
 
-/* How much longer a call takes for each further slot, as a part of its time. */
+/* By which share of its time a call takes longer for each further slot. */
 static double growth_per_slot(const struct judgement *j)
 {
 	return j->slope / transports_of(j->v) / j->to->numbers.hold_ns;
 }
 
-/* With calls in flight seen at half the slots or fewer and at nearly all of them: up to how many slots the calls'
- * time is predicted to grow by MOST_GROWTH at most, and no further beyond the slots than the session saw below them;
- * at most @wanted. */
+/* The number of slots up to which a gain is expected, at most @wanted. It is the smaller of two: where a call's time is
+ * predicted to be MOST_GROWTH times as long; and as far above the present slots, as a factor, as the low load was below
+ * the high load. */
 static double extrapolate_slots(const struct judgement *j, double slots, double wanted)
 {
 	const struct verdict_numbers *n = &j->to->numbers;
@@ -119,8 +119,8 @@ static double extrapolate_slots(const struct judgement *j, double slots, double 
 	return wanted < most ? wanted : (uint32_t)most;
 }
 
-/* Sets the gain of @wanted instead of @slots, which without limits would be @gain, and @most at most. @expected: suppose that
- * calls take longer along the line that the session saw below the slots. */
+/* Sets the gain of @wanted slots in place of @slots. Without a limit on slots the gain would be @gain, and @most at any
+ * moment. @expected: sets the expected gain as well, which supposes that calls take longer by the observed slope. */
 static void set_gain(struct judgement *j, double slots, double wanted, double gain, double most,
 		     bool expected)
 {
@@ -139,7 +139,7 @@ static void say_slots(struct judgement *j, double slots, double wanted, bool var
 {
 	const struct verdict_numbers *n = &j->to->numbers;
 
-	if (slots < 1) /* their number is not known, and few calls held one */
+	if (slots < 1) /* their number is not known, and few calls held a slot */
 		say(j->to, "Calls wait for %s: %.1f want one.", what, wanted);
 	else
 		say(j->to, "All %.0f %s are in use while %.1f calls want one.", slots, what,
@@ -162,13 +162,13 @@ static const struct slot_queue *queue_of(const struct server_sums *v, enum bound
 	return &v->waits.queue[limit == BOUND_SLOT ? RPC_LIMIT_SLOT : RPC_LIMIT_SESSION];
 }
 
-/* How many times as many calls want a slot as have one, where that is most; *@most: at any moment. With slots enough all of
- * them have one, so that this is the gain at most. */
+/* How many times as many calls want a slot as have one, in the worst interval; *@most: at the worst moment. With enough
+ * slots all of them have one, therefore this is the largest possible gain. */
 static double most_gain(const struct judgement *j, enum bound limit, double slots, double *most)
 {
 	const struct server_sums *v = j->v;
 	const struct slot_queue *q = queue_of(v, limit);
-	/* The source tracepoints has one queue for all transports. */
+	/* The source tracepoints counts one queue for all transports. */
 	double share = limit == BOUND_SLOT && v->depth_calls ? slots / transports_of(v) : slots;
 	double depth = q->most > 0 ? q->most : ratio((double)q->depth, (double)q->joined);
 	double gain = larger(1 + ratio(depth, share),
@@ -178,9 +178,9 @@ static double most_gain(const struct judgement *j, enum bound limit, double slot
 	return gain;
 }
 
-/* Whether so many calls at once would be on the way to the server and back, but for one on average: any server serves
- * that, while one with a worker for each slot looks the same as long as it has more at once. All the slots must have been in
- * use: of calls that begin at times the gain is less. */
+/* Whether of @calls in flight less than one would be at the server on average, and the others on the network. Any server can
+ * serve that. With more calls at the server, a server that has only as many workers as there are slots would look the same.
+ * All slots must have been in use for an interval: with calls that begin at intervals the gain is smaller. */
 static bool is_far(const struct judgement *j, enum bound limit, double calls)
 {
 	const struct verdict_numbers *n = &j->to->numbers;
@@ -189,7 +189,7 @@ static bool is_far(const struct judgement *j, enum bound limit, double calls)
 	       queue_of(j->v, limit)->full;
 }
 
-/* Decides that the server answers at a fixed rate, if it does. Returns whether. */
+/* Decides that the server replies at a fixed rate, if it does. Returns whether. */
 static bool judge_even(struct judgement *j, double slots, const char *what)
 {
 	const struct slot_waits *w = &j->v->waits;

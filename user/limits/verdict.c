@@ -1,5 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What limits the calls to a server: the rules of docs/VERDICT.md. */
+/* What limits the calls to a server: the order of the rules.
+ *
+ * The question is which layer must give more before calls become faster or more numerous. The answer is one limit, how sure
+ * it is, a setting to change, and by how much the throughput can grow at most.
+ *
+ * Why not name the phase that takes most of the calls' time? Waits for slots show that all slots are in use, but not why.
+ * Example: 32 threads, 8 slots, and a server that serves one call in 1 ms, one after the other. 8 calls are in flight and
+ * each takes 8 ms; each call waits 24 ms for its slot. Three quarters of the time are waits for slots, and yet 16 slots
+ * would gain nothing: each call would then take 16 ms at the server. If the server served all at once, a reply would take
+ * 1 ms with 8 slots and with 16, and twice the slots would be twice the throughput.
+ *
+ * The rules therefore look at the hold time first, which is a call's time without its waits for slots:
+ * 1. No call is answered: hung. It needs no other evidence.
+ * 2. The largest part of the hold time decides: send, delay, resend, credentials, client CPU, or the time until the reply.
+ *    judge_calls() lists where one part is a symptom of another.
+ * 3. Only if the time until the reply is the largest part, the limit is outside the client's code. Then in this order:
+ *    the network (network.c: a full window, a link at its rate), slots or the server (slots.c: did replies become slower
+ *    with more calls in flight?), and without waits for slots the server or the application (above.c: what the kernel
+ *    does between them).
+ *
+ * Invariant: without evidence the expected gain is not claimed. A saturated server and a fast one look alike behind few
+ * slots; only a load that varied separates them, and the steepest growth of reply times counts (judgement.c).
+ * A model with fitted parameters would always give an answer, also a wrong one.
+ *
+ * What the sums contain, and which calls are left out: sums.c. Thresholds, and how often each verdict was right on systems
+ * with a known limit: docs/VERDICT.md. */
 #include "limits/verdict.h"
 
 #include "base/time_text.h"
@@ -31,29 +56,28 @@ const char *const confidence_names[CONFIDENCES] = {
 
 /* ---- the constants of docs/VERDICT.md ---- */
 
-/* Fewer than this at once: the application makes one after the other. */
+/* With fewer calls at once the application makes one after the other. */
 #define ONE_BY_ONE 2.0
-/* Hardly ever more than one. */
+/* With fewer calls at once there is hardly ever more than one. */
 #define ONLY_ONE 1.2
-/* A call that takes longer is slow whatever the application does. */
+/* A call that takes this long is slow, whatever the application does. */
 #define SLOW_NS 15e6
-/* A share of the calls' time that waits for slots and shows that they are all in use. */
+/* Waits for slots are this share of the calls' time: all slots are in use. */
 #define QUEUED 0.1
-/* A network that loses more of TCP's segments is the limit of what waits for it ... */
+/* The network is the limit if TCP loses this share of its segments, and this many. */
 #define LOST_SHARE 0.01
-/* ... if these are more than a few. */
 #define ENOUGH_LOST 10
-/* A task waits for a CPU in so much of the time: the CPUs are busy; they are too few for what runs ... */
+/* The share of time in which a task waits for a CPU: from the first on CPUs are busy, from the second on too few. */
 #define CPU_BUSY 0.4
 #define CPU_SHORT 0.6
-/* ... and calls are the later for it if so much of their time is the client's own work. */
+/* Too few CPUs delay calls if the client's own work is this share of the hold time. */
 #define SHORT_SHARE 0.1
-/* A connection takes no more data if calls wait to transmit for so much of the time, and of theirs. */
+/* A connection accepts no more data: calls wait to transmit in this share of the time, and for this share of the hold
+ * time. */
 #define BLOCKED_TIME 0.5
 #define BLOCKED_SHARE 0.25
 
-/* After so long, what is known of calls that began before the observation suffices; until then their share matters from
- * here on. */
+/* In a shorter observation, the confidence is low if this share of the calls' time lies before it. */
 #define KNOWN_NS UINT64_C(10000000000)
 #define EARLIER_SHARE 0.1
 
@@ -156,7 +180,7 @@ static void judge_part(struct judgement *j, enum bound bound)
 		    v->retransmits, v->disconnects);
 		break;
 	case BOUND_CREDENTIALS:
-		/* Of most of it only the place is known. */
+		/* Most of it is setup, which is attributed to credentials only by the mount's option. */
 		if ((double)v->credentials_ns < j->time[bound] / 2)
 			to->confidence = share >= 0.5 ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW;
 		say(to, "is spent waiting for credentials: rpc.gssd or the key server is slow.");
@@ -169,7 +193,7 @@ static void judge_part(struct judgement *j, enum bound bound)
 	}
 }
 
-/* Divides the time in which calls hold a slot, and returns what took most. */
+/* Divides the hold time, and returns its largest part. */
 static enum bound largest_part(struct judgement *j)
 {
 	const struct server_sums *v = j->v;
@@ -183,7 +207,7 @@ static enum bound largest_part(struct judgement *j)
 	j->time[BOUND_CREDENTIALS] = (double)v->credentials_ns;
 	j->time[BOUND_SERVER] = (double)v->phase_ns[RPC_PHASE_RTT];
 	j->time[BOUND_CLIENT_CPU] = (double)v->phase_ns[RPC_PHASE_FINISH];
-	/* It includes the time to connect anew, for calls beside those that are sent again, and synchronous upcalls. */
+	/* Setup includes connecting anew, for calls that are not sent again themselves, and upcalls that block the task. */
 	j->time[v->disconnects && v->phase_ns[RPC_PHASE_RESEND] ? BOUND_RESEND :
 		v->kerberos                                     ? BOUND_CREDENTIALS :
 								  BOUND_CLIENT_CPU] += setup;
@@ -257,9 +281,9 @@ uint64_t server_hangs(const struct limit_sums *h, const char *server)
 	return v->silent_ns > v->oldest_ns ? v->silent_ns : v->oldest_ns;
 }
 
-/* Whether TCP loses many segments, or few that hold calls up: where these come one by one, nothing
- * is sent after a lost one, so that it is sent again after LATE_NS at the earliest. A WRITE may
- * lose many at once. Calls must have taken as long. */
+/* Whether TCP loses a large share of its segments, or a few that delay calls. If calls come one by one, nothing is sent
+ * after a lost segment, and it is sent again after LATE_NS at the earliest: as many calls must have taken that long. WRITEs
+ * are left out, because one of them may lose many segments. */
 static bool loses_segments(const struct judgement *j)
 {
 	const struct server_sums *v = j->v;
@@ -272,16 +296,16 @@ static bool loses_segments(const struct judgement *j)
 		v->segments_lost * LATE_NS >= v->phase_ns[RPC_PHASE_RTT] / 2);
 }
 
-/* Whether calls wait to transmit most of the time: then those before them are in the socket's full
- * buffer, and a part of the time until their answers is the same wait. */
+/* Whether calls wait to transmit most of the time. The calls before them are then in the socket's full buffer, and a part
+ * of the time until their replies is the same wait. */
 static bool is_blocked(const struct judgement *j)
 {
 	return j->to->numbers.saturated_share[RPC_LIMIT_SEND] >= BLOCKED_TIME &&
 	       j->time[BOUND_SEND] >= BLOCKED_SHARE * j->total;
 }
 
-/* One short call after the other, with a CPU for each when it wants one: what part of it is the client's
- * work does not matter. */
+/* Whether one short call follows the other, and each finds a free CPU. Such a client is not too slow, even if its own work
+ * is most of the hold time. */
 static bool is_one_short_call(const struct judgement *j)
 {
 	const struct verdict_numbers *n = &j->to->numbers;
@@ -290,15 +314,15 @@ static bool is_one_short_call(const struct judgement *j)
 	       n->cpu_waiting_share < CPU_BUSY;
 }
 
-/* Whether the client's CPUs are too few, and its calls wait for them. A task that is woken by an answer
- * waits in FINISH, but what receives the answer waits in RTT, as if the server took longer. */
+/* Whether the client's CPUs are too few, and its calls wait for them. A task that is woken by a reply waits in FINISH. The
+ * kernel thread that receives the reply waits in RTT, as if the server took longer. */
 static bool lacks_cpu(const struct judgement *j)
 {
 	return j->to->numbers.cpu_waiting_share >= CPU_SHORT &&
 	       j->time[BOUND_CLIENT_CPU] >= SHORT_SHARE * j->total;
 }
 
-/* Whether calls wait for slots, and not only for fewer than the server grants by now. */
+/* Whether calls wait for slots. Waits for fewer session slots than there are now do not count. */
 static bool waits_for_slots(const struct judgement *j)
 {
 	const struct server_sums *v = j->v;
@@ -308,8 +332,8 @@ static bool waits_for_slots(const struct judgement *j)
 	return waited >= QUEUED * (double)v->total_ns || 2 * v->waits.total_ns >= v->total_ns;
 }
 
-/* While no task waits for a CPU, what calls do before they are sent may be waits that were not seen, surely if a limit is
- * saturated. */
+/* Whether client_cpu is doubtful: hardly any task waits for a CPU, and calls may wait where it is not seen. They do if setup
+ * exceeds FINISH, or if a limit is saturated. */
 static bool is_refuted(const struct judgement *j)
 {
 	const struct verdict_numbers *n = &j->to->numbers;
@@ -320,7 +344,7 @@ static bool is_refuted(const struct judgement *j)
 	return unseen && j->to->bound_by == BOUND_CLIENT_CPU && n->cpu_waiting_share < CPU_BUSY;
 }
 
-/* Lowers the confidence where too little is known of the calls' waits. */
+/* Lowers the confidence if too little is known about the calls' waits. */
 static void lower_confidence(struct judgement *j)
 {
 	double earlier = j->to->numbers.earlier_share;
@@ -383,7 +407,7 @@ static void judge_calls(struct judgement *j)
 	lower_confidence(j);
 }
 
-/* Of a stall that ended: when it was, and what ended it. */
+/* Says when a stall that is over was, and what ended it. */
 static void say_stall(struct verdict *to, const struct server_sums *v)
 {
 	char begin[TIME_CLOCK_SIZE], end[TIME_CLOCK_SIZE];
@@ -400,14 +424,14 @@ static void say_stall(struct verdict *to, const struct server_sums *v)
 	    v->stall.moved_to);
 }
 
-/* Of a server whose calls are not answered at the end, or of which none ended. */
+/* Judges a server that answers no call at the end, or none of whose calls ended. */
 static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 {
 	uint64_t seen = v->silent_ns < v->ns ? v->silent_ns : v->ns;
 	double oldest = (double)v->oldest_ns / 1e9, silent = (double)seen / 1e9;
 
 	if (server_is_silent(v)) {
-		/* Before the session, others may have been answered. */
+		/* If the silence began before the session, other calls may have been answered in it. */
 		decide(to, BOUND_HUNG, seen >= HUNG_NS ? CONFIDENCE_HIGH : CONFIDENCE_LOW);
 		if (v->oldest_ns >= HUNG_NS)
 			say(to,

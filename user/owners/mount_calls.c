@@ -5,15 +5,15 @@
 #include "base/array.h"
 #include "base/clock.h"
 
-/* How often to look for the mount of a client. A mount has calls before it is there, then the mounts change. */
+/* How often to look for the mount of a client. Mounting makes calls before the mount exists; then the mounts change. */
 #define LOOKS 2
 
 struct seen_client {
 	struct client_calls own; /* its sums are in the totals */
 	const struct client_calls
-		*now; /* in this snapshot; NULL: it is not there, or there is no snapshot */
+		*now; /* in the snapshot that is being made; NULL: the client is not in it */
 	bool active; /* it has called since the last snapshot */
-	unsigned int looks; /* how often no mount was found for it */
+	unsigned int looks; /* how often its mount was not found */
 };
 
 uint64_t client_id(uint32_t entry)
@@ -37,7 +37,7 @@ static void set_mount(struct client_calls *c, const char *export, const char *mo
 	snprintf(c->mountpoint, sizeof(c->mountpoint), "%s", mountpoint);
 }
 
-/* The mounts of a device are one superblock, which has one client: it has the first mount point. */
+/* All mounts of a device are one superblock with one client. The client gets the first mount point. */
 static void assign_device(struct mount_calls_state *m, const struct calls *mounts, uint64_t device,
 			  uint32_t client)
 {
@@ -49,8 +49,8 @@ static void assign_device(struct mount_calls_state *m, const struct calls *mount
 			set_mount(&c->own, first->export, first->mountpoint);
 }
 
-/* Assigns the clients, which are in the order of the mounts, to these: others have none. Not if their numbers differ: a
- * mount has come or gone meanwhile. */
+/* Assigns @clients to the mounts, which are in the same order. If their numbers differ, a mount has come or gone meanwhile,
+ * and none is assigned. */
 static void assign_clients(struct mount_calls_state *m, const struct mount_list *mounts,
 			   const uint32_t *clients, size_t count)
 {
@@ -94,7 +94,7 @@ static bool is_mounted(const struct snapshot *s, const struct mount_calls *c)
 			  !strcmp(m->mountpoint, c->mountpoint) && !strcmp(m->server, c->server));
 }
 
-/* Makes room for one more mount: one that has ended merges with the server's others. False: none has. */
+/* Makes room for one more mount: merges a mount that has ended into its server's "other". False: no mount has ended. */
 static bool make_room(struct calls *totals, const struct snapshot *s)
 {
 	struct mount_calls *other,
@@ -130,7 +130,8 @@ static struct mount_calls *totals_of(struct mount_calls_state *m, const struct s
 		       snapshot_mount_calls(&m->totals, server, LABEL_OTHER, LABEL_OTHER);
 }
 
-/* The owners in the totals, each counted once; *@idle: the place of one that does not call, or the number of places. */
+/* Returns the number of owners in the totals. *@idle: the place of an owner that does not call; if all call: the number
+ * of places. */
 static size_t count_owners(const struct mount_calls_state *m, size_t *idle)
 {
 	const struct owner_calls *o = m->totals.owner_calls;
@@ -193,7 +194,7 @@ static struct owner_calls *owner_totals(struct mount_calls_state *m, const char 
 	return snapshot_owner_calls(&m->totals, server, owner);
 }
 
-/* Another owner of the client may be known: then its mount is. */
+/* If another owner of the client is known, so is the client's mount. */
 static void learn_mount(const struct mount_calls_state *m, struct seen_client *seen)
 {
 	ARRAY_EACH(c, m->seen, m->seen_count) {
@@ -205,7 +206,7 @@ static void learn_mount(const struct mount_calls_state *m, struct seen_client *s
 	}
 }
 
-/* Finds or adds the clients. Returns whether the mount of one is to be looked for, or -ENOMEM. */
+/* Finds or adds the clients. Returns whether a mount must be looked for, or -ENOMEM. */
 static int see_clients(struct mount_calls_state *m, const struct client_list *clients, bool changed)
 {
 	struct seen_client *seen;
@@ -253,7 +254,7 @@ static int count_client(struct mount_calls_state *m, struct seen_client *c,
 	return 0;
 }
 
-/* Forgets the clients that are not there. @all: keeps them: it is not known who is there. */
+/* Forgets the clients that were not in the snapshot. @all: keeps all, because the snapshot was not complete. */
 static void end_snapshot(struct mount_calls_state *m, bool all)
 {
 	size_t kept = 0;

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The calls by mount, and by owner. A source counts them by client of sunrpc and owner, or by mount; here the mount of
- * each client is found, and the counts of mounts and owners that have ended are kept. */
+/* The calls by mount and by owner. A source counts calls by client of sunrpc and owner, or by mount. Here the mount of each
+ * client is found, and the counts of mounts and owners that have ended are kept. */
 #pragma once
 
 #include "snapshot/snapshot.h"
 
 /* ---- what a source has counted ---- */
 
-/* Of one client since it began, or since the source was attached; of one owner, if the source knows them. */
+/* The calls of one client since it began, or since the source was attached. If the source knows owners: of one owner. */
 struct client_calls {
-	uint64_t id; /* no other client or owner of any source has it */
+	uint64_t id; /* unique for this client and owner in all sources */
 	char server[LABEL_SIZE];
 	char owner[LABEL_SIZE]; /* see owner_name(); "": the source does not know it */
-	uint64_t client_id; /* the same for all owners of a client, and for no other client */
-	uint32_t client; /* the kernel's number; of no meaning if the mount is known */
-	bool known; /* the mount is known: */
+	uint64_t client_id; /* unique for this client; all of its owners have the same */
+	uint32_t client; /* the kernel's number; not used if the mount is known */
+	bool known; /* the mount is known; then the next two are set */
 	char export[LABEL_SIZE], mountpoint[LABEL_SIZE];
 	struct rpc_sums sums;
-	uint64_t oldest_ns; /* see struct owner_calls; 0: the sums count, else only this */
+	uint64_t
+		oldest_ns; /* as in struct owner_calls; not 0: an entry for this age alone, without sums */
 };
 
-/* A new id of an entry below 512 of its source. */
+/* Returns a new id for entry number @entry of a source, below 512. */
 uint64_t client_id(uint32_t entry);
 
 /* Initialise with {}, free() the list. */
@@ -29,24 +30,24 @@ struct client_list {
 	size_t count;
 };
 
-/* ---- mount_clients.c: which client a mount has ---- */
+/* ---- mount_clients.c: the client of each mount ---- */
 
-/* Reads the clients of all NFS mounts of the process whose folder in proc is @process, in the order of its mounts;
- * of neighbours that are the same client, one. Returns 0 with a list to be freed, or -errno. */
+/* Reads the clients of all NFS mounts of the process whose folder in proc is @process, in the order of its mounts. A
+ * client that follows itself is listed once. Returns 0 with a list to be freed, or -errno. */
 int mount_clients_read(const char *process, uint32_t **clients, size_t *count);
 
 /* ---- mount_calls.c ---- */
 
-/* More mounts than this merge: those that have ended first. */
+/* If there are more mounts, mounts that have ended merge first. */
 #define MOUNT_CALLS_MAX 128
 
 /* Initialise with {}, but for the first field. */
 struct mount_calls_state {
-	unsigned int max_owners; /* more merge: those that do not call first */
-	struct calls totals; /* its mount_calls and owner_calls */
+	unsigned int max_owners; /* if there are more, owners that do not call merge first */
+	struct calls totals; /* only .mount_calls and .owner_calls */
 	struct seen_client *seen;
 	size_t seen_count;
-	int error; /* of mount_clients_read(), positive; not tried again until it is 0 */
+	int error; /* of mount_clients_read(), positive; it is not called again until this is 0 */
 };
 
 void mount_calls_free(struct mount_calls_state *m);
@@ -55,27 +56,26 @@ void mount_calls_free(struct mount_calls_state *m);
 struct mount_list {
 	const char *process; /* its folder in proc */
 	const struct calls *seen; /* .mounts */
-	const uint64_t *devices; /* of all mounts, in the order of the file, equal ones included */
+	const uint64_t *devices; /* of all mounts in the order of the file; some may be equal */
 	size_t device_count;
 	bool changed; /* since the last time */
 };
 
-/* Adds the calls by mount to @s, whose mounts are those of @mounts. A client that is new is looked for among the
- * mounts. Until it is found, its calls have the mount point "", for good, as no counter may fall: the first calls of
- * a mount, if a snapshot comes in between. Returns 0 or -ENOMEM. */
+/* Adds the calls by mount and owner to @s, whose mounts are those of @mounts. The mount of a new client is looked for. Calls
+ * before it is found count for the mount point "", and stay there, because no counter may fall. Returns 0 or -ENOMEM. */
 int mount_calls_add(struct mount_calls_state *m, const struct client_list *clients,
 		    const struct mount_list *mounts, struct snapshot *s);
 
-/* The mount point of the client with this number; NULL: it is not known. */
+/* The mount point of the client with this number; NULL: not known. */
 const char *mount_calls_point(const struct mount_calls_state *m, uint32_t client);
 
 /* ---- owner.c: the name of an owner of calls ---- */
 
-/* Who is nobody's: kernel threads, and calls whose process is not known. */
+/* The owner of calls by kernel threads and by unknown processes. */
 #define OWNER_KERNEL "kernel"
 
-/* Writes to @label, of LABEL_SIZE bytes, whose control group it is: "slurm:4711", "pod:NAMESPACE/NAME" (the UID where
- * the node does not have the name), "unit:NAME.service", "user:1000"; of another group the first two names of its path,
- * "group:docker/4f..."; of the root "kernel". @names: of its path, from its own upwards, "" above the highest one. To
- * choose a name, one must be able to make groups outside of user.slice, jobs and pods. */
+/* Writes the name of a control group's owner to @label, of LABEL_SIZE bytes: "slurm:4711", "pod:NAMESPACE/NAME" (the UID if
+ * the node does not know the name), "unit:NAME.service", "user:1000"; for another group the first two names of its path,
+ * "group:docker/4f..."; for the root "kernel". @names: the names in its path, its own first, "" above the highest. Only who
+ * can make groups outside of user.slice, jobs and pods can choose a name. */
 void owner_name(char *label, const char *const *names, size_t count);

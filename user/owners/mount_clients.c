@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Which client of sunrpc each mount has: loads bpf/mount_clients.bpf.c for one reading of mountstats. */
+/* Finds the client of sunrpc of each mount: loads bpf/mount_clients.bpf.c and reads mountstats once. */
 #include "owners/mount_calls.h"
 
 #include <bpf/bpf.h>
@@ -15,7 +15,7 @@
 
 #define FILE_MAX (64 << 20)
 
-/* Takes the clients that the program has seen: of neighbours that are the same, one. */
+/* Takes the clients that the program has seen. A client that follows itself is taken once. */
 static int take_clients(int queue, uint32_t **clients, size_t *count)
 {
 	uint32_t client, *added;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The name of an owner of calls, from the path of its control group. */
 #include "owners/mount_calls.h"
 
 #include "base/cgroup.h"
 #include "base/span.h"
 
-/* The unit of a path: its first service or scope, as systemd names them. */
+/* Finds the unit in a path: the first name that ends in .service or .scope. */
 static bool find_unit(char *name, size_t size, const char *path)
 {
 	struct span rest = span_of(path), part;

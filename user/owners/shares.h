@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reads what both BPF sources count of each client of sunrpc for each owner: the maps of bpf/rpc_clients.bpf.h and
- * bpf/rpc_owners.bpf.h. It frees what has ended, so that the tables stay small however many there come. */
+/* Reads the calls of each client of sunrpc by each owner from the maps of bpf/rpc_clients.bpf.h and bpf/rpc_owners.bpf.h,
+ * which both BPF sources have. shares.c explains how entries that have ended are freed. */
 #pragma once
 
 #include "kernel/bpf_support.h"
@@ -9,13 +9,13 @@
 struct share_maps {
 	const struct bpf_map *client_info, *share_info, *share_stats, *free_clients, *free_shares;
 	volatile __u16 *client, *share; /* rpc_client_entry, rpc_share */
-	/* Of the owners; `owners` is NULL where they are not counted. */
+	/* For owners; `owners` is NULL if they are not counted. */
 	const struct bpf_map *owners, *owner_index, *free_owners;
 	volatile __u64 *cell; /* rpc_owner_cell */
 	volatile __u64 *task; /* rpc_task_owner, or NULL */
 };
 
-/* Those of a skeleton of either source. */
+/* The maps of a skeleton of either source. */
 #define SHARE_MAPS(bpf)                                                                   \
 	.client_info = (bpf)->maps.client_info, .share_info = (bpf)->maps.share_info,     \
 	.share_stats = (bpf)->maps.share_stats, .free_clients = (bpf)->maps.free_clients, \
@@ -32,23 +32,23 @@ struct share_reader {
 	struct rpc_share_info *info;
 	struct rpc_share_stats *stats;
 	struct rpc_owner *owners; /* NULL: not known */
-	bool misses_ends; /* of processes */
+	bool misses_ends; /* the kernel does not report the ends of all processes */
 	uint64_t id[RPC_MAX_SHARES], client_id[RPC_CLIENT_ENTRIES]; /* 0: not yet given */
 	uint64_t calls[RPC_MAX_SHARES], rest_ns[RPC_MAX_SHARES]; /* as last read */
-	/* The last reading has found that nothing leads to it any more: */
+	/* The last reading found that it has ended: */
 	bool share_ended[RPC_MAX_SHARES], client_ended[RPC_CLIENT_ENTRIES],
 		owner_ended[RPC_MAX_OWNERS];
-	char label[RPC_MAX_OWNERS][LABEL_SIZE]; /* of the owners; "": not yet read */
+	char label[RPC_MAX_OWNERS][LABEL_SIZE]; /* names of the owners; "": not yet made */
 };
 
-/* The maps of @maps are loaded and outlive @r. Returns 0 or -errno; call shares_close() in either case. */
+/* @maps are loaded maps that outlive @r. Returns 0 or -errno; call shares_close() in either case. */
 int shares_open(struct share_reader *r, const struct share_maps *maps, uint32_t shards);
 void shares_close(struct share_reader *r);
 
-/* Adds all shares to @to, and frees what has ended. @server: the label of a server, "" if it is not known yet. Returns
- * 0 or -ENOMEM. */
+/* Adds all shares to @to, and frees what has ended. @server returns the label of a server, "" if it is not known yet.
+ * Returns 0 or -ENOMEM. */
 int shares_read(struct share_reader *r, struct client_list *to,
 		const char *(*server)(const void *context, uint32_t server), const void *context);
 
-/* Who an owner is; "": not known. Valid until the next reading. */
+/* The name of an owner; "": not known. Valid until the next reading. */
 const char *shares_owner(struct share_reader *r, uint32_t owner);

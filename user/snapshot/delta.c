@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What happened between two snapshots. */
+/* What happened between two snapshots: delta.h says by which rules. */
 #include "snapshot/delta.h"
 
 #include "base/array.h"
@@ -14,7 +14,7 @@ static int subtract_table(struct delta *d, const struct table *t, const struct s
 	const char *entry = table_array(t, now), *before;
 	void *to;
 
-	/* Entries keep their place from snapshot to snapshot. */
+	/* An entry mostly keeps its place from snapshot to snapshot. */
 	for (size_t i = 0; i < count; i++, entry += t->size) {
 		before = anew ? NULL : table_like(t, then, entry, i);
 		if (before && !t->delta_all && !table_changed(t, NULL, entry, before))

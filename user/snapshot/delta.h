@@ -1,14 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What happened between two snapshots of one observation.
  *
- * One rule for a counter that fell: it began again, and its new value counts. The counters of one entry begin again
- * together, as do those of TCP's present connection, which have a life of their own. An entry that is new counts from
- * 0, as do all entries of a new source of calls: 1,000 READs by one source and 1,200 by the next are 1,200 more. */
+ * The agent and `trace` take a snapshot at the end of each interval. Its counters count from the start of the
+ * observation; verdict, episodes, NFS watch and session need what each interval added. The difference is computed once
+ * for all of them, so that they cannot disagree.
+ *
+ * Invariant: if nothing began again, the differences of all intervals add up to the last counter.
+ *
+ * A counter that fell has begun again, and its new value is the difference. Counters of one entry begin again together:
+ * if one of them fell, the new values of all are their differences. Otherwise `calls` could be the 7 since a restart
+ * while `seconds` were still the 300 - 290 across it, and the mean would be wrong. TCP's counters belong to the present
+ * connection, which is replaced while the transport goes on; they are a group of their own (FIELD_OWN_COUNTER).
+ *
+ * An entry that is new counts from 0. Exception: TCP's counters, which include what the connection had counted before it
+ * was first seen; their first difference is 0.
+ *
+ * A new source of calls begins all counters of calls anew: 1,000 READs by one source and 1,200 by the next are 1,200 more.
+ *
+ * Example: calls 100 -> 130, retransmits 2 -> 2: differences 30, 0. calls 130 -> 7, retransmits 2 -> 1: 7, 1.
+ *
+ * table.c has a row for each field and says which group it is in. Gauges have no difference: read them from .now. */
 #pragma once
 
 #include "snapshot/snapshot.h"
 
-/* The differences of an entry. @now: the entry at the end, with its labels and its values at that moment. */
+/* The differences of an entry. now: the entry at the end of the interval, with its labels and gauges. */
 struct op_delta {
 	const struct rpc_op *now;
 	struct time_histogram total;
@@ -58,13 +74,14 @@ struct kernel_event_delta {
 
 /* Initialise with {}. */
 struct delta {
-	const struct snapshot *end; /* it must live as long */
+	const struct snapshot *end; /* must live as long as the delta */
 	uint64_t begin_ns; /* CLOCK_MONOTONIC */
-	double begin; /* the same in seconds since the epoch; 0: not known */
-	uint64_t ns; /* 0: there was no snapshot, and there are no differences */
-	uint64_t cpu_waiting_ns; /* for which a task waited for a CPU; 0: none, or unknown */
+	double begin; /* the same moment in seconds since the epoch; 0: not known */
+	uint64_t
+		ns; /* length; 0: there was no snapshot at the begin, and there are no differences */
+	uint64_t cpu_waiting_ns; /* time in which a task waited for a CPU; 0: none, or unknown */
 
-	/* In the order at the end: each server and transport, and of other entries those that have changed. */
+	/* In the order of the snapshot at the end: all servers and transports, other entries only if they have changed. */
 	struct op_delta *ops;
 	size_t op_count;
 	struct error_delta *errors;
@@ -83,6 +100,6 @@ struct delta {
 	size_t kernel_event_count;
 };
 
-/* Fills @d, which is empty. @begin: all zeros if there is none. Returns 0 or -ENOMEM: then @d is empty. */
+/* Fills @d, which must be empty. @begin is all zeros if there is no snapshot. Returns 0, or -ENOMEM with @d empty. */
 int delta_make(struct delta *d, const struct snapshot *begin, const struct snapshot *end);
 void delta_free(struct delta *d);
