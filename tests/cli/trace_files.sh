@@ -33,7 +33,7 @@ json() {
 	PYTHON
 }
 
-expect 0 "*Summary*" "" trace --replay made.rec --json made.json --html made.html --histograms
+expect 0 "*Summary*" "" trace --replay made.rec --json made.json --html made.html
 expect 0 "*" "" trace --replay made.rec --json -
 cmp -s out made.json || fail "JSON on standard output is not that in a file"
 head -c $(($(stat -c %s made.rec) - 9)) made.rec >cut.rec
@@ -67,15 +67,14 @@ expect 0 "*/mnt/checkpoint *
 ! grep -qE '^(LOOKUP|/mnt/home)' out || fail "it shows ops of the server, or another mount: $(<out)"
 
 # ---- filters ----
-"$program" trace --replay made.rec --server nas-1 --op 'READ*' --json - >filtered.json
-json '[s["name"] for s in j["servers"]] == ["nas-1"] and [o["op"] for o in j["servers"][0]["ops"]] == ["READ"] and not j["slow_calls"]' filtered.json
+"$program" trace --replay made.rec --server nas-1 --json - >filtered.json
+json '[s["name"] for s in j["servers"]] == ["nas-1"] and "READ" in [o["op"] for o in j["servers"][0]["ops"]]' filtered.json
 "$program" trace --replay made.rec --mount '/mnt/*' --json - >filtered.json
 json '[s["name"] for s in j["servers"]] == ["nas-1"]' filtered.json
 "$program" trace --replay made.rec --slower 300 --json - >filtered.json
 json 'min(c["seconds"] for c in j["slow_calls"]) >= 0.3 and len(j["slow_calls"]) == j["slow_calls_in_all"] == 8' filtered.json
-expect 0 "*slow_calls*" "" trace --replay made.rec --slower 300:3 --json -
-"$program" trace --replay made.rec --slower 300:3 >shown
-[[ $(grep -c '^[0-9:]\{8\}  *[0-9]* ms WRITE' shown) == 3 ]] || fail "it shows not 3 slow calls: $(grep -A 9 ^Slowest shown)"
+"$program" trace --replay made.rec --slower 1 >shown
+[[ $(grep -c '^[0-9:]\{8\}  *[0-9]* ms WRITE' shown) == 10 ]] || fail "it shows not 10 slow calls: $(grep -A 19 ^Slowest shown)"
 expect 0 "*no NFS server matches*- No NFS server matches --server and --mount.*" "" trace --replay made.rec --server absent
 
 # ---- a long session: as many intervals as the page can show ----
@@ -97,7 +96,7 @@ PYTHON
 touch empty.log
 expect 1 "" "xidscope: cannot read the event log absent: *" why --events absent
 expect 1 "" "xidscope: nothing is known of this window yet: it begins at 2099-01-01T00:00:00Z, *" why --events empty.log --since 2099-01-01
-expect 1 "" "xidscope: nothing is known of this window yet: *" why --events empty.log --until 2099-01-01 --last 1h
+expect 1 "" "xidscope: nothing is known of this window yet: *" why --events empty.log --until 2099-01-01 --since 2098-12-31
 
 # ---- a session whose reader or terminal has gone ends as one that is stopped ----
 session=(trace --hooks rpc --source mountstats --interval 0.1 --record left.rec --json left.json)
@@ -140,7 +139,7 @@ expect 2 "" "xidscope: --html and --replay need different files; *" trace --repl
 expect 2 "" "xidscope: --json and --record need different files; *" trace --record both --json both
 "$program" trace --replay made.rec >/dev/full 2>err && fail "all is well although standard output took nothing"
 [[ $(<err) == "xidscope: cannot write standard output: No space left on device" ]] || fail ">/dev/full says '$(<err)'"
-for value in x : 1: 1:0 1:101 1:x :5; do
+for value in x 0 1:5 1e3 2000000; do
 	expect 2 "" "xidscope: invalid --slower '$value': use milliseconds *" trace --slower $value
 done
 # ---- on a terminal each line fits ----

@@ -47,7 +47,7 @@ static void require_sinks(struct session *t)
 	FILE *out = begin_text();
 	char *json;
 
-	report_session(out, t, true, 80);
+	report_session(out, t, 80);
 	end_text(out);
 	require_lines(text, text_size);
 	free(text);

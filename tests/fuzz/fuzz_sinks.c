@@ -90,7 +90,7 @@ static void require_report(struct snapshot *s)
 	view.out = out;
 	live_interval(&view, &t);
 	require(!session_end(&t));
-	report_session(out, &t, true, 80);
+	report_session(out, &t, 80);
 	t.last = (struct snapshot){}; /* its arrays are @s' own */
 	session_free(&t);
 	live_end(&view);

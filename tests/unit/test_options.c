@@ -95,8 +95,8 @@ TEST(options_of_run_and_trace_are_read)
 		{ "trace",
 		  "/var/lib/prometheus/node-exporter/xidscope.prom 1 0 openmetrics node 32 rpc gpu text" },
 		{ "run --output=/x/y=z.prom --interval=0.25 --duration=86400 --format=prometheus --detail=op "
-		  "--max-owners=3 --keep --hooks=gpu --log=json --verbose",
-		  "/x/y=z.prom 0.25 86400 prometheus op 3 gpu keep verbose json" },
+		  "--keep --hooks=gpu --log=json --verbose",
+		  "/x/y=z.prom 0.25 86400 prometheus op 32 gpu keep verbose json" },
 		{ "run --output - --interval 86400 --duration 0.1 --format openmetrics "
 		  "--owners off --hooks rpc --log text",
 		  "- 86400 0.1 openmetrics node 0 rpc text" },
@@ -274,9 +274,6 @@ TEST(a_wrong_value_is_refused_with_the_options_name)
 		  "use one of openmetrics, prometheus",
 		  { "", "json", "OpenMetrics", "prometheus " } },
 		{ "run --owners", "use one of on, off", { "", "yes", "ON", "on,off", "0" } },
-		{ "trace --max-owners",
-		  "use a number from 1 to 256",
-		  { "", "0", "257", "-1", "1.5", "many" } },
 		{ "run --storage",
 		  "use NAME=GLOB, as in scratch='10.0.1.*'",
 		  { "", "scratch", "=10.0.1.*", "scratch=" } },
@@ -378,13 +375,13 @@ TEST(help_names_every_command_and_its_options_alone)
 	static const char *const cases[][2] = {
 		{ "run",
 		  "|--output FILE|--interval DURATION|15s|--duration |--format FORMAT|--detail LEVEL"
-		  "|--owners on|off|--max-owners N|--storage NAME=GLOB|--keep "
+		  "|--owners on|off|--storage NAME=GLOB|--keep "
 		  "|--program-stats |--hooks LIST|--source SOURCE|--sunrpc-btf FILE|--state FILE"
 		  "|--recent DURATION|--events FILE|--heartbeat FILE|--accept-user-kmsg |--log FORM"
 		  "|--verbose |--xid-policy FILE|--ack FILE|xidscope.prom" },
 		{ "trace",
-		  "|--server GLOB|--op GLOB|--mount GLOB|--histograms |--slower MS|--json FILE"
-		  "|--html FILE|--record FILE|--replay FILE|--interval |1s|--owners |--max-owners "
+		  "|--server GLOB|--mount GLOB|--slower MS|--json FILE"
+		  "|--html FILE|--record FILE|--replay FILE|--interval |1s|--owners "
 		  "|--duration |--hooks |--source |--sunrpc-btf |--accept-user-kmsg |--log "
 		  "|--verbose |--ack FILE" },
 		{ "check",
@@ -396,7 +393,7 @@ TEST(help_names_every_command_and_its_options_alone)
 		  "|--ack FILE|--json " },
 		{ "doctor", "|--json |--sunrpc-btf FILE" },
 		{ "xid", "|CODE |--list |--json |--xid-policy " },
-		{ "why", "|--since TIME|--until TIME|--last DURATION|--job ID|--events FILE"
+		{ "why", "|--since TIME|--until TIME|--job ID|--events FILE"
 			 "|--state FILE|--ack FILE|--json " },
 		{ "faults", "|--state FILE|--ack FILE|--json " },
 		{ "metrics", "" },

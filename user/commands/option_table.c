@@ -27,7 +27,7 @@ const struct command_row command_rows[COMMANDS] = {
 	[COMMAND_XID] = { "xid", cmd_xid, "Explain an Xid, and what to do about it",
 		{ "xid 79 sxid:20034", "xid - </var/log/kern.log" } },
 	[COMMAND_WHY] = { "why", cmd_why, "Show what happened on this node, from the event log",
-		{ "why --last 1h", "why --job 4711 --since 2026-11-22T03:00:00Z" } },
+		{ "why --since 2h", "why --job 4711 --since 2026-11-22T03:00:00Z" } },
 	[COMMAND_FAULTS] = { "faults", cmd_faults, "List the faults since boot, open and grave ones first",
 		{ "faults", "faults --json" } },
 	[COMMAND_METRICS] = { "metrics", cmd_metrics, "List the metrics that run writes",
@@ -67,19 +67,13 @@ static const char *read_storage(struct options *o, const char *value)
 
 static const char *read_slower(struct options *o, const char *value)
 {
-	size_t digits = strspn(value, "0123456789.");
-	const char *count = value + digits + (value[digits] == ':');
 	char *end;
 	double ms = strtod(value, &end);
 
 	o->filter.slower = ms / 1e3;
-	if (value[digits] == ':')
-		o->filter.slower_shown = strtoul(count, NULL, 10);
-	if (!digits || end != value + digits || count[strspn(count, "0123456789")] ||
-	    !(ms >= 0.001 && ms <= 1e6) || !o->filter.slower_shown ||
-	    o->filter.slower_shown > SESSION_SLOW_CALLS)
-		return "use milliseconds from 0.001 to 1000000, and perhaps :N from 1 to 100";
-	return NULL;
+	return *value && !value[strspn(value, "0123456789.")] && !*end && ms >= 0.001 && ms <= 1e6 ?
+		       NULL :
+		       "use milliseconds from 0.001 to 1000000";
 }
 
 static const char *read_code(struct options *o, const char *value)
@@ -220,8 +214,6 @@ const struct option_row option_rows[] = {
 		  "too (op) [node]" },
 	{ "--owners", "on|off", RUN | TRACE, WORD(owners, switches),
 	  .help = "Count NFS calls by job, pod, unit and user [on]" },
-	{ "--max-owners", "N", RUN | TRACE, OPTION_COUNT, offsetof(struct options, max_owners), 1,
-	  RPC_MAX_OWNERS, .help = "Show at most N of them; the others are \"other\" [32]" },
 	{ "--storage", "NAME=GLOB", RUN, OTHER(read_storage),
 	  .help = "Servers whose name or address matches GLOB belong to the\n"
 		  "storage system NAME; may be repeated" },
@@ -251,18 +243,13 @@ const struct option_row option_rows[] = {
 		  "check --heartbeat [none]" },
 	{ "--server", "GLOB", TRACE, TEXT_OF(filter.server),
 	  .help = "Show only servers whose name matches GLOB" },
-	{ "--op", "GLOB", TRACE, TEXT_OF(filter.op),
-	  .help = "Show only ops whose name matches GLOB; verdicts and\n"
-		  "episodes stay those of all ops" },
 	{ "--mount", "GLOB", TRACE, TEXT_OF(filter.mount),
 	  .help = "Show only the servers of mount points that match GLOB,\n"
 		  "their calls by mount and kind, and their slow calls" },
-	{ "--histograms", .commands = TRACE, FLAG(histograms),
-	  .help = "Print how long the calls of each op took, as bars" },
 	{ "--slower", "MS", TRACE, OTHER(read_slower),
-	  .help = "Keep the hundred slowest of the calls that take at\n"
-		  "least MS milliseconds, with process and phases, and show\n"
-		  "ten of them; MS:N shows N [none]" },
+	  .help = "Keep the hundred slowest calls of at least MS\n"
+		  "milliseconds, with process and phases, and print ten of\n"
+		  "them [none]" },
 	{ "--json", .commands = TRACE, PATH(json_file),
 	  .help = "Write the session as JSON to FILE; - is standard\n"
 		  "output, which has nothing else then" },
@@ -334,8 +321,6 @@ const struct option_row option_rows[] = {
 		  "hour before --until]" },
 	{ "--until", "TIME", WHY, TIME(past_until, TIME_PAST),
 	  .help = "End at TIME [the present]" },
-	{ "--last", .commands = WHY, DURATION(past_last, 1, 3650 * DAY),
-	  .help = "Begin so long before --until" },
 	{ "--job", "ID", WHY, OPTION_COUNT, offsetof(struct options, job), 1, 4294967295.0,
 	  .help = "Name in one line what may have ended Slurm's job ID" },
 	{ "--events", .commands = WHY, PATH(past_events),

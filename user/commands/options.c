@@ -10,6 +10,7 @@
 #include "commands/commands.h"
 #include "commands/observer.h"
 #include "commands/option_table.h"
+#include "owners/mount_calls.h"
 #include "rpc/choice.h"
 
 /* A placeholder: options_parse() replaces it at its end. */
@@ -289,11 +290,9 @@ static const struct options defaults = {
 	.output = DEFAULT_OUTPUT,
 	.interval = 15,
 	.owners = true,
-	.max_owners = 32,
 	.events = events_default,
 	.hooks = HOOKS_RPC | HOOKS_GPU,
 	.sources = RPC_SOURCES_ALL,
-	.filter.slower_shown = SESSION_SLOW_SHOWN,
 	.file = DEFAULT_OUTPUT,
 	.max_age = 120,
 	.repeat_window = FAULT_RECENT_SECONDS,
@@ -339,8 +338,6 @@ enum command options_parse(int argc, char **argv, struct options *o)
 		return refuse("use either CODE or --list; see xidscope xid --help");
 	if (command == COMMAND_ACK && o->operands != (o->list ? 0 : 2))
 		return refuse("use GPU and CODE, or --list; see xidscope ack --help");
-	if (command == COMMAND_WHY && o->past_since > 0 && o->past_last > 0)
-		return refuse("use either --since or --last; see xidscope why --help");
 	if (command == COMMAND_WHY && o->past_until > 0 && o->past_until < o->past_since)
 		return refuse("--until is before --since; see xidscope why --help");
 	return command;
@@ -351,5 +348,5 @@ struct rpc_options options_rpc(const struct options *o)
 	return (struct rpc_options){ .sources = o->sources,
 				     .types_file = o->sunrpc_btf,
 				     .slower_ns = (uint64_t)(o->filter.slower * 1e9),
-				     .max_owners = o->owners ? (unsigned int)o->max_owners : 0 };
+				     .max_owners = o->owners ? OWNER_CALLS_MAX : 0 };
 }

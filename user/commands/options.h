@@ -62,7 +62,6 @@ struct options {
 	unsigned int sources; /* those that may be used: see rpc/choice.h */
 	const char *sunrpc_btf; /* file with the types of sunrpc; NULL: none */
 	int owners; /* whether their calls are counted */
-	uint64_t max_owners;
 	struct storage_rules storage;
 	bool keep;
 	bool program_stats; /* have the kernel count runs of BPF programs */
@@ -78,7 +77,6 @@ struct options {
 
 	/* trace; NULL: none */
 	struct session_filter filter;
-	bool histograms;
 	const char *json_file, *html; /* "-": standard output */
 	const char *record, *replay;
 
@@ -108,7 +106,7 @@ struct options {
 	bool explain;
 
 	/* why: the window, seconds since the epoch, 0: not given; or its length to the present */
-	double past_since, past_until, past_last;
+	double past_since, past_until;
 	const char *past_events; /* the event log; "-": standard input */
 	uint64_t job; /* Slurm's; 0: none */
 

@@ -208,7 +208,7 @@ static int report_on_session(struct trace *t, int err)
 	list_faults(t);
 	if (!t->quiet) {
 		terminal_ask(STDOUT_FILENO, &size);
-		report_session(stdout, &t->session, t->options->histograms, size.columns);
+		report_session(stdout, &t->session, size.columns);
 		puts("\nNext: this session as a page: --html FILE; what happened before it: xidscope why");
 	}
 	return write_files(t) ? EXIT_TROUBLE : EXIT_OK;

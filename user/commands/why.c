@@ -393,12 +393,11 @@ static int read_files(struct event_files *files, const char *path)
 
 static struct window window_of(const struct options *o, double now)
 {
-	double last = o->past_last > 0 ? o->past_last : 3600;
 	struct window w = { o->past_since, o->past_until > 0 ? o->past_until : now };
 
 	if (!(w.since > 0))
-		w.since = w.until > last ? w.until - last : 0;
-	/* Of the future nothing is known. */
+		w.since = w.until > 3600 ? w.until - 3600 : 0;
+	/* Nothing is known about the future. */
 	if (w.until > now)
 		w.until = now > w.since ? now : w.since;
 	return w;

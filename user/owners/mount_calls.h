@@ -38,6 +38,9 @@ int mount_clients_read(const char *process, uint32_t **clients, size_t *count);
 
 /* ---- mount_calls.c ---- */
 
+/* The owners that have figures of their own at a time. */
+#define OWNER_CALLS_MAX 32
+
 /* If there are more mounts, mounts that have ended merge first. */
 #define MOUNT_CALLS_MAX 128
 

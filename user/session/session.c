@@ -41,11 +41,6 @@ bool session_wants_server(const struct session *t, const char *server)
 	       (!t->filter.mount || has_mount(t, server));
 }
 
-bool session_wants_op(const struct session *t, const char *op)
-{
-	return matches_pattern(t->filter.op, op);
-}
-
 bool session_wants_mount(const struct session *t, const char *mountpoint)
 {
 	return matches_pattern(t->filter.mount, mountpoint);
@@ -132,16 +127,14 @@ static void fill_points(struct session *t)
 	struct session_point *p;
 
 	for (size_t i = 0; i < d->op_count; i++) {
-		p = session_wants_op(t, d->ops[i].now->op) ? point_of(t, d->ops[i].now->server) :
-							     NULL;
+		p = point_of(t, d->ops[i].now->server);
 		if (p)
 			add_op(p, &d->ops[i]);
 	}
 	for (size_t i = 0; i < d->error_count; i++) {
 		const struct rpc_error *e = d->errors[i].now;
 
-		p = is_expected(e->status) || !session_wants_op(t, e->op) ? NULL :
-									    point_of(t, e->server);
+		p = is_expected(e->status) ? NULL : point_of(t, e->server);
 		if (p)
 			p->errors += d->errors[i].count;
 	}
@@ -320,7 +313,7 @@ static void find_source(struct session *t)
 
 static bool wants_slow(const struct session *t, const struct slow_call *c)
 {
-	return (double)c->total_ns >= t->filter.slower * 1e9 && session_wants_op(t, c->op) &&
+	return (double)c->total_ns >= t->filter.slower * 1e9 &&
 	       session_wants_server(t, c->server) && session_wants_mount(t, c->mount);
 }
 

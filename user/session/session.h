@@ -6,21 +6,18 @@
 #include "limits/episodes.h"
 #include "snapshot/delta.h"
 
-/* Shell patterns: fnmatch(3). NULL: all. What limits a server, and episodes, are always of all ops. */
+/* Shell patterns: fnmatch(3). NULL: all. */
 struct session_filter {
 	const char *server;
-	const char *op;
 	const char *mount; /* a mount point: its server, with the calls of that mount */
 	double slower; /* slow calls take at least so long, seconds; 0: an observer keeps none */
-	size_t slower_shown; /* so many of them in the report */
 };
 
 /* Intervals that are kept: if there are more, each two become one. */
 #define SESSION_INTERVALS 600
-/* The slowest calls, and the first events, that are kept. */
-#define SESSION_SLOW_CALLS 100
-#define SESSION_SLOW_SHOWN 10
-#define SESSION_EVENTS 1000
+#define SESSION_SLOW_CALLS 100 /* the slowest calls that are kept */
+#define SESSION_SLOW_SHOWN 10 /* and those in the report */
+#define SESSION_EVENTS 1000 /* the first events that are kept */
 
 /* A call that waits for so long is reported. */
 #define SESSION_OLD_NS UINT64_C(5000000000)
@@ -132,7 +129,6 @@ double session_wall(const struct session *t, uint64_t monotonic_ns);
 
 /* Whether the filter lets it through. */
 bool session_wants_server(const struct session *t, const char *server);
-bool session_wants_op(const struct session *t, const char *op);
 bool session_wants_mount(const struct session *t, const char *mountpoint);
 
 /* Of the limit that was saturated longest. */

@@ -169,6 +169,42 @@ static void report_losses(FILE *out, const struct snapshot *s)
 				  s->self.hooks[i].name);
 }
 
+#define INDENT "    "
+
+/* Writes @path as one word of a shell to @word, of 4 * LABEL_SIZE + 3 bytes, which it returns. */
+static const char *shell_word(char *word, const char *path)
+{
+	char *end = word;
+
+	*end++ = '\'';
+	for (; *path; path++)
+		if (*path == '\'')
+			end = stpcpy(end, "'\\''");
+		else
+			*end++ = *path;
+	memcpy(end, "'", 2);
+	return word;
+}
+
+void report_command(FILE *out, const struct verdict *v)
+{
+	const char *dot = strchr(v->setting, '.'), *place = strchr(v->setting, '[');
+	char word[4 * LABEL_SIZE + 3];
+
+	if (!strcmp(v->setting,
+		    "read_ahead_kb")) /* it belongs to the mount's backing device, and takes effect at once */
+		safe_line(out, INDENT "echo %s >/sys/class/bdi/$(mountpoint -d %s)/%s", v->value,
+			  shell_word(word, v->mountpoint), v->setting);
+	else if (dot && !strncmp(v->setting, "nfs.", 4))
+		safe_line(out, INDENT "echo %s >/sys/module/nfs/parameters/%s", v->value, dot + 1);
+	else if (place) /* the last of three values: the others stay */
+		safe_line(out, INDENT "sysctl -w \"%.*s=$(sysctl -n %.*s | cut -f 1,2) %s\"",
+			  (int)(place - v->setting), v->setting, (int)(place - v->setting),
+			  v->setting, v->value);
+	else if (dot)
+		safe_line(out, INDENT "sysctl -w %s=%s", v->setting, v->value);
+}
+
 static void report_verdict(FILE *out, const struct session *t, const char *server)
 {
 	struct verdict v = verdict_of(&t->limits, server);
@@ -188,10 +224,10 @@ static void report_verdict(FILE *out, const struct session *t, const char *serve
 	safe_line(out, "- %s: set %s%s%s%s%s%s.%s", server, v.setting, *v.mountpoint ? " of " : "",
 		  v.mountpoint, *v.value ? " to " : "", v.value,
 		  v.remount ? ", then mount again" : "", gain);
-	report_commands(out, &t->last.calls, &v);
+	report_command(out, &v);
 }
 
-static void write_session(FILE *out, const struct session *t, bool histograms)
+static void write_session(FILE *out, const struct session *t)
 {
 	const struct snapshot *s = &t->last;
 	uint64_t calls = sum_up(&t->total, NULL).calls;
@@ -219,10 +255,8 @@ static void write_session(FILE *out, const struct session *t, bool histograms)
 	fprintf(out, "- From %s, for %.0f s.\n", time_to_local(begin, t->first.wall), seconds);
 	report_ops(out, t);
 	report_shares(out, t);
-	if (histograms)
-		report_histograms(out, t);
 	report_episodes(out, t);
-	report_slow_calls(out, t, t->filter.slower_shown);
+	report_slow_calls(out, t);
 	report_events(out, t);
 }
 
@@ -232,13 +266,13 @@ static size_t indent_of(const char *line)
 	return *line == '-' ? 2 : isdigit((unsigned char)*line) ? sizeof("10:00:00") : 4;
 }
 
-void report_session(FILE *out, const struct session *t, bool histograms, size_t columns)
+void report_session(FILE *out, const struct session *t, size_t columns)
 {
 	char *text = NULL, *line, *end;
 	size_t size;
 	FILE *all = columns ? open_memstream(&text, &size) : NULL;
 
-	write_session(all ? all : out, t, histograms);
+	write_session(all ? all : out, t);
 	if (!all || fclose(all)) {
 		free(text);
 		return;

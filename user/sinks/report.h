@@ -29,9 +29,8 @@ void live_end(struct live *v);
 
 /* ---- report.c: sentences and tables ---- */
 
-/* A session that has ended: what limits each server, then tables. @histograms: also those of each op. @columns: longer lines
- * are wrapped; 0: none is. */
-void report_session(FILE *out, const struct session *t, bool histograms, size_t columns);
+/* Writes a session that has ended: what limits each server, then tables. Lines longer than @columns are wrapped; 0: none. */
+void report_session(FILE *out, const struct session *t, size_t columns);
 
 /* Room for the text of session_event_text(). */
 #define SESSION_EVENT_TEXT 512
@@ -48,18 +47,13 @@ void format_duration(char *text, uint64_t ns);
 /* 0 of nothing. */
 double percent_of(uint64_t part, uint64_t whole);
 
-/* ---- report_commands.c ---- */
-
-/* The commands that change what the verdict names, a line each, as for a shell of root. */
-void report_commands(FILE *out, const struct calls *c, const struct verdict *v);
+/* Writes the command for a shell of root that changes the verdict's setting; nothing for a mount option. */
+void report_command(FILE *out, const struct verdict *v);
 
 /* ---- report_tables.c ---- */
 
 /* The ops of each server, the costliest first. */
 void report_ops(FILE *out, const struct session *t);
-
-/* The durations of each op's calls as bars. */
-void report_histograms(FILE *out, const struct session *t);
 
 /* Whose calls: of a mount, or of an owner. */
 enum share_by { SHARE_BY_MOUNT, SHARE_BY_OWNER, SHARE_BYS };
@@ -86,7 +80,7 @@ void report_shares(FILE *out, const struct session *t);
 void summarise_shares(FILE *out, const struct session *t, const char *server, enum share_by by);
 
 void report_episodes(FILE *out, const struct session *t);
-void report_slow_calls(FILE *out, const struct session *t, size_t most);
+void report_slow_calls(FILE *out, const struct session *t);
 void report_events(FILE *out, const struct session *t);
 
 /* The ops with calls that are wanted, of @server: the one with the largest sum of time first.

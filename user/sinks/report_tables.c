@@ -5,9 +5,6 @@
 #include "base/safe_text.h"
 #include "base/time_text.h"
 
-#define BAR 50 /* characters of the longest bar */
-#define BAR_BUCKETS 2 /* of an octave's four in one line */
-
 /* ---- ops ---- */
 
 static int by_cost(const void *a, const void *b)
@@ -26,7 +23,6 @@ size_t session_ops(const struct session *t, const char *server, const struct op_
 	*ops = calloc(d->op_count + 1, sizeof(struct op_delta *));
 	for (size_t i = 0; *ops && i < d->op_count; i++)
 		if (!strcmp(d->ops[i].now->server, server) &&
-		    session_wants_op(t, d->ops[i].now->op) &&
 		    time_histogram_count(&d->ops[i].total))
 			(*ops)[count++] = &d->ops[i];
 	if (count)
@@ -95,62 +91,6 @@ void report_ops(FILE *out, const struct session *t)
 	if (any && snapshot_knows(&t->last.calls, RPC_FACT_DISTRIBUTION))
 		fputs("p50 to max are upper bounds of buckets: the true time is at most a fifth less.\n",
 		      out);
-}
-
-/* ---- histograms ---- */
-
-static uint64_t bar_calls(const struct op_delta *o, uint32_t first)
-{
-	uint64_t calls = 0;
-
-	for (uint32_t b = first; b < first + BAR_BUCKETS && b < TIME_BUCKETS; b++)
-		calls += o->total.bucket[b];
-	return calls;
-}
-
-static void write_bars(FILE *out, const struct op_delta *o)
-{
-	uint32_t low = TIME_BUCKETS, high = 0, last;
-	uint64_t most = 1, calls;
-	char bound[DURATION_SIZE];
-
-	for (uint32_t b = 0; b < TIME_BUCKETS; b += BAR_BUCKETS) {
-		calls = bar_calls(o, b);
-		if (calls && low == TIME_BUCKETS)
-			low = b;
-		if (calls)
-			high = b;
-		RAISE(most, calls);
-	}
-	for (uint32_t b = low; b <= high; b += BAR_BUCKETS) {
-		calls = bar_calls(o, b);
-		last = b + BAR_BUCKETS - 1;
-		format_duration(bound, last < TIME_OVERFLOW ? histogram_bound(last, TIME_SHIFT) :
-							      UINT64_MAX);
-		fprintf(out, "  %7s %9" PRIu64 " ", bound, calls);
-		for (uint64_t i = 0; i < (calls * BAR + most - 1) / most; i++)
-			fputc('#', out);
-		fputc('\n', out);
-	}
-}
-
-void report_histograms(FILE *out, const struct session *t)
-{
-	const struct op_delta **ops;
-	size_t count;
-
-	if (!snapshot_knows(&t->last.calls, RPC_FACT_DISTRIBUTION))
-		return;
-	for (size_t i = 0; i < t->server_count; i++) {
-		count = session_ops(t, t->servers[i].name, &ops);
-		for (size_t o = 0; o < count; o++) {
-			fputc('\n', out);
-			safe_line(out, "%s to %s: calls that took up to", ops[o]->now->op,
-				  t->servers[i].name);
-			write_bars(out, ops[o]);
-		}
-		free(ops);
-	}
 }
 
 /* ---- mounts and owners ---- */
@@ -354,9 +294,9 @@ void report_episodes(FILE *out, const struct session *t)
 	}
 }
 
-void report_slow_calls(FILE *out, const struct session *t, size_t most)
+void report_slow_calls(FILE *out, const struct session *t)
 {
-	size_t count = t->slow_count < most ? t->slow_count : most;
+	size_t count = t->slow_count < SESSION_SLOW_SHOWN ? t->slow_count : SESSION_SLOW_SHOWN;
 	char clock[TIME_CLOCK_SIZE], duration[DURATION_SIZE], phases[80];
 
 	if (count)

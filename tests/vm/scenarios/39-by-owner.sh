@@ -35,9 +35,9 @@ set_value /proc/sys/vm/dirty_writeback_centisecs 10
 set_value /proc/sys/vm/dirty_expire_centisecs 10
 
 nfs_server_start
-agent_in default --max-owners 32
+agent_in default
 agent_in off --owners off
-agent_in tracepoints --source tracepoints --max-owners 32
+agent_in tracepoints --source tracepoints
 echo "${processes:=40}" >processes
 version=4.2
 for turn in first second; do
@@ -98,7 +98,7 @@ slot_limit 4
 nfs_mount 3 '' /mnt/owners
 prepare_file /mnt/owners
 sleep 1
-trace_begin roles --owners on --max-owners 3
+trace_begin roles --owners on
 in_group "$(job 4711)/step_0" fio --name=long --filename=/mnt/owners/long --size=16m --rw=write --bs=1m --direct=1 --ioengine=libaio --iodepth=4 \
 	--time_based --runtime=9 >/dev/null &
 long=$!

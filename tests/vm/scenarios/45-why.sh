@@ -3,7 +3,7 @@
 # that is stopped.
 set_value /proc/sys/kernel/printk_devkmsg on
 log() { printf '%s\n' "$1" >/dev/kmsg; }
-why() { /job/xidscope why --events events.json --last 1h --json "$@"; }
+why() { /job/xidscope why --events events.json --since 1h --json "$@"; }
 nfs_server_start
 agent_start --interval 1 --accept-user-kmsg --events events.json --state state
 nfs_mount 3 '' /mnt/why
@@ -48,6 +48,6 @@ date +%s.%N >over
 printf '{"time":"torn' >>events.json
 why >why.json
 why --job 7 >job.json
-/job/xidscope why --events events.json --last 1h >why.txt
+/job/xidscope why --events events.json --since 1h >why.txt
 /job/xidscope faults --state state --ack acks >faults.txt
 cat why.txt faults.txt

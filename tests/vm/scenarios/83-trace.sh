@@ -15,7 +15,7 @@ sleep 1
 load_end "$loader"
 tc qdisc del dev lo root
 sysctl -qw kernel.printk_devkmsg=on
-/job/xidscope trace --accept-user-kmsg --slower 3000 --histograms --record session.rec --json session.json \
+/job/xidscope trace --accept-user-kmsg --slower 3000 --record session.rec --json session.json \
 	--html session.html >session.txt 2>session.log &
 tracer=$!
 wait_for 300 grep -q attached session.log
@@ -32,8 +32,7 @@ dd if=/dev/zero of=/mnt/trace/save bs=1M count=64 conv=fsync
 sleep 5
 kill -TERM "$tracer"
 wait "$tracer"
-/job/xidscope trace --replay session.rec --histograms --json replay.json --html replay.html >replay.txt 2>replay.log
-/job/xidscope trace --replay session.rec --json - --op READ >filtered.json
+/job/xidscope trace --replay session.rec --json replay.json --html replay.html >replay.txt 2>replay.log
 head -c $(($(stat -c %s session.rec) - 100)) session.rec >cut.rec
 /job/xidscope trace --replay cut.rec --json cut.json >cut.txt 2>cut.log
 

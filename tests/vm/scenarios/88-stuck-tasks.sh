@@ -36,7 +36,7 @@ wait_for 200 told 2
 cut -d ' ' -f 1 /proc/uptime >found
 agent_write stuck
 /job/xidscope check --json --file stuck.prom >check.json || true
-/job/xidscope why --events events.json --last 1h --json >why.json
+/job/xidscope why --events events.json --since 1h --json >why.json
 kill "$reader"
 wait "$reader" "$holder" || true
 # the next look is up to 105 s later

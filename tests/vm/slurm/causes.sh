@@ -75,7 +75,7 @@ begin_job() {
 comment() { sacct -n -P -X -j "$job" -o AdminComment; }
 commented() { [[ $(comment) == "xidscope: n1: $1: "* ]]; }
 becomes() { # SECONDS WANTED
-	wait_for "$1" commented "$2" || { comment && xidscope why --events $events --last 5m && false; }
+	wait_for "$1" commented "$2" || { comment && xidscope why --events $events --since 5m && false; }
 	echo "$2: $(comment)" | tee -a out/causes
 }
 end_job() {
