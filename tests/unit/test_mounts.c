@@ -60,23 +60,35 @@ TEST(the_deepest_mount_on_the_way_counts)
 		{ "/net/local/x", NULL },
 		{ "/over/x", NULL },
 		{ "/with blank/x", "nas:/c" },
+		{ "/overlay/far/x", "nas:/a" },
+		{ "/overlay/near/x", NULL },
+		{ "/overlay/lower/x", NULL },
+		{ "/overlay/itself/x", NULL },
 		{ "/etc/xidscope/acks", NULL },
 		{ "nas/x", NULL },
 		{ "", NULL },
 	};
 	char source[64];
 
-	put("/proc/self/mountinfo", "1 0 0:1 / / rw - ext4 /dev/sda rw\n"
-				    "2 1 0:2 / /nas rw - nfs nas:/a rw\n"
-				    "3 2 0:3 / /nas/local rw - tmpfs tmpfs rw\n"
-				    "4 1 0:4 / /home rw - autofs auto rw\n"
-				    "5 4 0:5 / /home rw - nfs4 nas:/home rw\n"
-				    "6 1 0:6 / /over rw - nfs nas:/b rw\n"
-				    "7 6 0:7 / /over rw - tmpfs tmpfs rw\n"
-				    "8 1 0:8 / /net rw - autofs auto.net rw\n"
-				    "9 8 0:9 / /net/local rw - tmpfs tmpfs rw\n"
-				    "10 1 0:10 / /with\\040blank rw - nfs nas:/c rw\n"
-				    "11\n\n");
+	put("/proc/self/mountinfo",
+	    "1 0 0:1 / / rw - ext4 /dev/sda rw\n"
+	    "2 1 0:2 / /nas rw - nfs nas:/a rw\n"
+	    "3 2 0:3 / /nas/local rw - tmpfs tmpfs rw\n"
+	    "4 1 0:4 / /home rw - autofs auto rw\n"
+	    "5 4 0:5 / /home rw - nfs4 nas:/home rw\n"
+	    "6 1 0:6 / /over rw - nfs nas:/b rw\n"
+	    "7 6 0:7 / /over rw - tmpfs tmpfs rw\n"
+	    "8 1 0:8 / /net rw - autofs auto.net rw\n"
+	    "9 8 0:9 / /net/local rw - tmpfs tmpfs rw\n"
+	    "10 1 0:10 / /with\\040blank rw - nfs nas:/c rw\n"
+	    "11 1 0:11 / /overlay/far rw - overlay overlay rw,lowerdir=/l,"
+	    "upperdir=/nas/up\\054per,workdir=/w\n"
+	    "12 1 0:12 / /overlay/near rw - overlay overlay rw,lowerdir=/nas,"
+	    "upperdir=/var/x,workdir=/w\n"
+	    "13 1 0:13 / /overlay/lower ro - overlay overlay ro,lowerdir=/nas\n"
+	    "14 1 0:14 / /overlay/itself rw - overlay overlay "
+	    "rw,upperdir=/overlay/itself/x\n"
+	    "15\n\n");
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		assert_int_equal(
 			mounts_find_network(root, -1, cases[i].path, source, sizeof(source)),

@@ -24,6 +24,21 @@ static bool is_network(const char *type)
 	return ARRAY_FIND(x, types, COUNT(types), !strcmp(type, *x)) || !strncmp(type, "fuse.", 5);
 }
 
+static bool find_network(const char *root, long number, const char *path, bool upper, char *source,
+			 size_t size);
+
+/* What is written to an overlay goes to its upper layer. */
+static bool has_network_above(const char *root, const struct mountinfo_line *m, char *source,
+			      size_t size)
+{
+	struct span options = m->super_options;
+	char upper[PATH_MAX];
+
+	return span_take_through(&options, "upperdir=") &&
+	       mount_path(upper, sizeof(upper), span_take_until(&options, ",")) &&
+	       find_network(root, -1, upper, true, source, size);
+}
+
 /* Whether it is a network file system; copies its source. */
 static bool read_network(const struct mountinfo_line *m, char *source, size_t size)
 {
@@ -47,7 +62,9 @@ static bool is_on_the_way(const struct mountinfo_line *m, const char *path, size
 	return true;
 }
 
-bool mounts_find_network(const char *root, long number, const char *path, char *source, size_t size)
+/* @upper: the path is an overlay's upper layer. One within another may have a path of another root: it counts as local. */
+static bool find_network(const char *root, long number, const char *path, bool upper, char *source,
+			 size_t size)
 {
 	FILE *mounts = fopen(PATHF("%s/proc/self/mountinfo", root), "re");
 	struct mountinfo_line m;
@@ -61,12 +78,19 @@ bool mounts_find_network(const char *root, long number, const char *path, char *
 			continue;
 		if (path ? is_on_the_way(&m, path, &longest) :
 			   span_number(m.number, LONG_MAX, &id) && (long)id == number)
-			network = read_network(&m, source, size);
+			network = !upper && span_is(m.type, "overlay") ?
+					  has_network_above(root, &m, source, size) :
+					  read_network(&m, source, size);
 	}
 	free(line);
 	if (mounts)
 		fclose(mounts);
 	return network;
+}
+
+bool mounts_find_network(const char *root, long number, const char *path, char *source, size_t size)
+{
+	return find_network(root, number, path, false, source, size);
 }
 
 bool mounts_changed(int fd)

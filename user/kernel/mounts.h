@@ -8,9 +8,9 @@
 long mounts_number(int fd);
 
 /* Whether a mount depends on a server or on a process (FUSE), which may stop answering: the mount of this @number, or
- * with an absolute @path the one to which that leads by its text, without its symbolic links; NULL: none. If so, writes
- * what is mounted, as in "nas:/export", to @source (of @size bytes). Reads the list of mounts from proc below @root
- * ("": this system), which asks no server, where opening the path may wait for one. */
+ * the one to which the text of the absolute @path leads (NULL: none), without its symbolic links. An overlay counts by
+ * its upper layer. If so, writes what is mounted, as in "nas:/export", to @source (of @size bytes). Reads the list of
+ * mounts from proc below @root ("": this system), which asks no server, where opening the path may wait for one. */
 bool mounts_find_network(const char *root, long number, const char *path, char *source,
 			 size_t size);
 
