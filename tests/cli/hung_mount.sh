@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves, on the running kernel, that a mount that does not answer fails the check within two seconds; that the process which
 # asks, and sleeps so that nothing can end it, is never waited for and stays the only one, however often and from how many
-# checks it is asked; that it is gone when the file system answers; that the agent puts no heartbeat there and reads no
+# checks it is asked; that it is gone when the file system answers; that the agent refuses to write files there and reads no
 # acknowledgements; and that nothing waits for such a mount of a user, over a mount of the node or behind a link. Needs root
 # and /dev/fuse: skips otherwise.
 set -uo pipefail
@@ -76,12 +76,12 @@ ignored=$(sed -n 's/^SigIgn:\t/0x/p' "/proc/$other/status")
 ((ignored && !(ignored & 1 << 16))) || fail "it ignores signals $ignored"
 wait $other
 check 0 --rule mount_hung=off --rule mount_unusable=off
-for beat in mute/beat mute/folder/beat; do
-	expect 2 "" "xidscope: error: the heartbeat $dir/$beat is on mute, which may stop answering; *" \
-		run --output agent.prom --events none --heartbeat "$dir/$beat"
+for option in --output --events --heartbeat --xid-policy; do
+	for file in mute/file "$dir/mute/folder/file"; do
+		expect 2 "" "xidscope: error: $option $file is on mute, which may stop answering; name a file in a local folder" \
+			run --output agent.prom --events none --hooks rpc --source mountstats $option "$file"
+	done
 done
-expect 2 "" "xidscope: error: the policy $dir/mute/folder/policy is on mute, which may stop answering; *" \
-	run --output agent.prom --events none --xid-policy "$dir/mute/folder/policy"
 expect 0 "" "xidscope: warning: the acknowledgements $dir/mute/folder/acks are on mute, *" \
 	run --output agent.prom --events none --hooks rpc --source mountstats --duration 0.3 --ack "$dir/mute/folder/acks"
 # Also where that is mounted after the start: the event loop would wait for it, and nothing could end it.

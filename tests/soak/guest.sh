@@ -18,7 +18,7 @@ mountd=$(rpcinfo -p | awk '$5 == "mountd" && $3 == "tcp" { print $4; exit }')
 objects() { for what in map prog link; do bpftool "$what" list | grep -c '^[0-9]*:'; done | paste -sd ' '; }
 value() { sed -n "s/^xidscope_$1 //p" /tmp/agent/x.prom; }
 processes() { pgrep -x 'xidscope.*' | sed 's,^,/proc/,' | paste -sd ' '; }
-# What must not grow: of the agent and its writers, and of the kernel on their behalf. bpftool takes seconds: see whole().
+# What must not grow: of the agent and its writer, and of the kernel on their behalf. bpftool takes seconds: see whole().
 state() {
 	local pids resident
 	read -ra pids < <(processes)

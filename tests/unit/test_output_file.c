@@ -89,7 +89,7 @@ TEST(the_file_is_replaced_as_a_whole)
 	put("/dir/.x.prom.lock", "");
 	old = open(path, O_RDONLY);
 	assert_true(old >= 0);
-	assert_int_equal(output_file_lock(&f), 0);
+	assert_int_equal(output_file_lock(&f, 0), 0);
 	write_whole(&f, "new");
 	/* Who had opened the old one still reads all of it. */
 	assert_int_equal(read(old, text, 8), 8);
@@ -117,21 +117,20 @@ TEST(the_file_is_readable_by_all_under_any_umask)
 	assert_int_equal(st.st_mode, S_IFREG | 0644);
 }
 
-TEST(names_beside_the_file_are_hidden_and_not_collected)
+TEST(a_path_is_split_into_folder_and_name)
 {
-	static const char *const cases[][5] = {
-		{ "/var/lib/x.prom", "/var/lib", "x.prom", ".x.prom.tmp", ".x.prom.lock" },
-		{ "x.prom", ".", "x.prom", ".x.prom.tmp", ".x.prom.lock" },
-		{ "/x.prom", "/", "x.prom", ".x.prom.tmp", ".x.prom.lock" },
-		{ "a/b", "a", "b", ".b.tmp", ".b.lock" },
+	static const char *const cases[][3] = {
+		{ "/var/lib/x.prom", "/var/lib", "x.prom" },
+		{ "x.prom", ".", "x.prom" },
+		{ "/x.prom", "/", "x.prom" },
+		{ "a/b", "a", "b" },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct output_file other = open_output(cases[i][0]);
 
 		assert_string_equal(other.folder, cases[i][1]);
-		for (int part = 0; part < OUTPUT_PARTS; part++)
-			assert_string_equal(other.names[part], cases[i][2 + part]);
+		assert_string_equal(other.name, cases[i][2]);
 		output_file_close(&other, false);
 	}
 }
@@ -144,7 +143,7 @@ TEST(a_missing_directory_fails_until_it_is_there)
 	assert_int_equal(write_text(&folder, "x"), -EISDIR);
 	output_file_close(&folder, false);
 	assert_int_equal(rmdir("dir"), 0);
-	assert_int_equal(output_file_lock(&f), -ENOENT);
+	assert_int_equal(output_file_lock(&f, 0), -ENOENT);
 	assert_int_equal(write_text(&f, "a"), -ENOENT);
 	assert_int_equal(mkdir("dir", 0755), 0);
 	write_whole(&f, "b");
@@ -160,8 +159,7 @@ TEST(a_temporary_that_cannot_be_made_leaves_the_old_file)
 {
 	assert_int_equal(write_text(&f, "old"), 0);
 	assert_int_equal(mkdir("dir/.x.prom.tmp", 0755), 0);
-	assert_int_equal(write_text(&f, "new"), -EISDIR);
-	assert_int_equal(f.part, OUTPUT_TEMPORARY);
+	assert_int_equal(write_text(&f, "new"), -ENOTUNIQ);
 	assert_content(path, "old");
 	assert_int_equal(rmdir("dir/.x.prom.tmp"), 0);
 	write_whole(&f, "new");
@@ -177,7 +175,7 @@ TEST(what_is_planted_at_the_temporary_is_removed_or_refused)
 		fresh();
 		assert_int_equal(write_text(&f, "old"), 0);
 		plant(name, kind);
-		assert_int_equal(write_text(&f, "new"), kind == FOLDER ? -EISDIR : 0);
+		assert_int_equal(write_text(&f, "new"), kind == FOLDER ? -ENOTUNIQ : 0);
 		assert_content(path, kind == FOLDER ? "old" : "new");
 		assert_victim();
 		if (kind == FOLDER)
@@ -194,9 +192,8 @@ TEST(what_is_planted_at_the_lock_is_refused_until_it_is_gone)
 	for (int kind = 0; kind < PLANTS; kind++) {
 		fresh();
 		plant(name, kind);
-		assert_int_equal(output_file_lock(&f), plant_errors[kind]);
-		assert_int_equal(write_text(&f, "new"), plant_errors[kind]);
-		assert_int_equal(f.part, OUTPUT_LOCK);
+		assert_int_equal(output_file_lock(&f, 0), -ENOTUNIQ);
+		assert_int_equal(write_text(&f, "new"), -ENOTUNIQ);
 		assert_false(exists(path));
 		assert_victim();
 		assert_int_equal(remove(name), 0);
@@ -204,7 +201,7 @@ TEST(what_is_planted_at_the_lock_is_refused_until_it_is_gone)
 		/* The same while the lock is held. */
 		assert_int_equal(remove(name), 0);
 		plant(name, kind);
-		assert_int_equal(write_text(&f, "newer"), plant_errors[kind]);
+		assert_int_equal(write_text(&f, "newer"), -ENOTUNIQ);
 		assert_content(path, "new");
 		assert_int_equal(remove(name), 0);
 		assert_int_equal(write_text(&f, "newest"), 0);
@@ -227,7 +224,6 @@ TEST(what_is_planted_at_the_file_is_neither_replaced_nor_removed)
 		assert_int_equal(output_file_check(&f), plant_errors[kind]);
 		assert_int_equal(output_file_open(&f), plant_errors[kind]);
 		assert_int_equal(write_text(&f, "new"), plant_errors[kind]);
-		assert_int_equal(f.part, OUTPUT_FILE);
 		assert_int_equal(output_file_write(&f, "new", 3, "damaged"), plant_errors[kind]);
 		assert_victim();
 		assert_int_equal(lstat(path, &after), 0);
@@ -281,20 +277,22 @@ TEST(the_content_is_read)
 	close(fd);
 }
 
-/* As for a process that makes the lock and another that keeps it. */
-TEST(a_lock_that_was_given_away_is_held_until_it_is_closed)
+/* Another agent's is refused; that of one that has ended is told from it. */
+TEST(the_lock_knows_its_owner)
 {
-	int fd;
+	int status;
+	pid_t ended = fork();
 
-	assert_int_equal(output_file_lock(&f), 0);
-	fd = output_file_give_lock(&f);
-	assert_true(fd >= 0);
-	assert_int_equal(output_file_give_lock(&f), -1);
-	assert_int_equal(write_text(&f, "a"), 0);
-	assert_int_equal(output_file_give_lock(&f), -1);
-	assert_int_equal(write_text(&second, "b"), -EBUSY);
-	close(fd);
-	write_whole(&second, "b");
+	if (!ended)
+		_exit(0);
+	assert_int_equal(waitpid(ended, &status, 0), ended);
+	assert_int_equal(write_text(&f, "one"), 0);
+	assert_content("dir/.x.prom.lock", formatted("%d\n", getpid()));
+	assert_int_equal(output_file_lock(&second, 0), -EBUSY);
+	put("/dir/.x.prom.lock", formatted("%d\n", ended));
+	assert_int_equal(output_file_lock(&second, 0), -EOWNERDEAD);
+	put("/dir/.x.prom.lock", "");
+	assert_int_equal(output_file_lock(&second, 0), -EBUSY);
 }
 
 TEST(a_full_disk_leaves_the_old_file_and_no_temporary)
@@ -315,9 +313,9 @@ TEST(a_full_disk_leaves_the_old_file_and_no_temporary)
 
 TEST(a_second_holder_is_refused_until_the_first_is_gone)
 {
-	assert_int_equal(output_file_lock(&f), 0);
-	assert_int_equal(output_file_lock(&f), 0);
-	assert_int_equal(output_file_lock(&second), -EBUSY);
+	assert_int_equal(output_file_lock(&f, 0), 0);
+	assert_int_equal(output_file_lock(&f, 0), 0);
+	assert_int_equal(output_file_lock(&second, 0), -EBUSY);
 	assert_int_equal(write_text(&f, "first"), 0);
 	assert_int_equal(write_text(&second, "second"), -EBUSY);
 	assert_content(path, "first");
@@ -337,7 +335,7 @@ static int lock_in_child(void)
 	if (!pid) {
 		struct output_file f;
 
-		_exit(output_file_init(&f, path) ? 255 : -output_file_lock(&f));
+		_exit(output_file_init(&f, path) ? 255 : -output_file_lock(&f, 0));
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
@@ -346,19 +344,19 @@ static int lock_in_child(void)
 
 TEST(a_second_process_is_refused)
 {
-	assert_int_equal(output_file_lock(&f), 0);
+	assert_int_equal(output_file_lock(&f, 0), 0);
 	assert_int_equal(lock_in_child(), EBUSY);
 	output_file_close(&f, false);
 	assert_int_equal(lock_in_child(), 0);
 	/* that child ended without a close */
 	assert_true(exists("dir/.x.prom.lock"));
-	assert_int_equal(output_file_lock(&f), 0);
+	assert_int_equal(output_file_lock(&f, 0), 0);
 }
 
 TEST(a_refused_process_removes_nothing)
 {
 	assert_int_equal(write_text(&f, "first"), 0);
-	assert_int_equal(output_file_lock(&second), -EBUSY);
+	assert_int_equal(output_file_lock(&second, 0), -EBUSY);
 	output_file_close(&second, false);
 	assert_content(path, "first");
 	/* the lock is still the first one's */
@@ -415,17 +413,10 @@ TEST(close_removes_the_file_or_keeps_it)
 	/* It leaves a file that it never wrote. */
 	fresh();
 	put("/dir/x.prom", "another's");
-	assert_int_equal(output_file_lock(&f), 0);
+	assert_int_equal(output_file_lock(&f, 0), 0);
 	output_file_close(&f, false);
 	assert_content(path, "another's");
 	assert_int_equal(count_entries("dir"), 1);
-	/* Files without a lock are written and removed. */
-	fresh();
-	f.unlocked = true;
-	assert_int_equal(output_file_lock(&f), 0);
-	assert_int_equal(write_text(&f, "a"), 0);
-	assert_int_equal(count_entries("dir"), 1);
-	close_empty();
 }
 
 TEST(a_dash_is_standard_output_without_a_lock)
@@ -438,7 +429,7 @@ TEST(a_dash_is_standard_output_without_a_lock)
 	out = open("captured", O_CREAT | O_WRONLY, 0600);
 	assert_true(out >= 0);
 	dup2(out, STDOUT_FILENO);
-	err = output_file_lock(&one) || output_file_lock(&two) || write_text(&one, "one ") ||
+	err = output_file_lock(&one, 0) || output_file_lock(&two, 0) || write_text(&one, "one ") ||
 	      write_text(&two, "two");
 	output_file_close(&one, false);
 	output_file_close(&two, false);
@@ -450,11 +441,10 @@ TEST(a_dash_is_standard_output_without_a_lock)
 	assert_int_equal(count_entries("."), 2); /* dir and captured */
 }
 
-/* Another process has the lock's descriptor; the name cannot be looked up for a while. */
+/* The name cannot be looked up for a while. */
 TEST(a_lock_whose_name_was_not_found_is_still_held)
 {
 	uid_t user = geteuid();
-	int lock;
 
 	if (!user) {
 		/* Root may search any folder. */
@@ -463,8 +453,6 @@ TEST(a_lock_whose_name_was_not_found_is_still_held)
 		assert_int_equal(seteuid(65534), 0);
 	}
 	assert_int_equal(write_text(&f, "one"), 0);
-	lock = output_file_give_lock(&f);
-	assert_true(lock >= 0);
 	assert_int_equal(chmod("dir", 0600), 0);
 	assert_int_equal(write_text(&f, "two"), -EACCES);
 	assert_int_equal(chmod("dir", 0700), 0);
@@ -472,7 +460,6 @@ TEST(a_lock_whose_name_was_not_found_is_still_held)
 	assert_int_equal(seteuid(user), 0);
 	assert_content(path, "three");
 	assert_int_equal(lock_in_child(), EBUSY);
-	close(lock);
 }
 
 /* ---- lines that are appended ---- */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Proves that the agent never waits for a process that writes a file: one that is stopped (SIGSTOP stands for a file
- * system that does not answer), killed, or blocked by a pipe. What waits is bounded, nothing is written twice, and
- * all heals. */
+/* Proves that the agent never waits for the process that writes its files: one that is stopped (SIGSTOP stands for a
+ * disk that does not answer), killed, or without a reader of its pipe. What waits is bounded, nothing is lost or written
+ * twice, and all heals. */
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -20,17 +20,20 @@
 #include "base/clock.h"
 #include "writer/writer.h"
 
-static const struct writer_role replaced = { .option = "--output", .meanwhile = "" };
-static const struct writer_role state_role = { .option = "--state",
-					       .reads = true,
-					       .meanwhile = "" };
-static const struct writer_role lines = { .option = "--events", .append = true, .meanwhile = "" };
 static const struct log quiet; /* into the file "errors" */
 
-static int epoll, saved_stderr;
+static int saved_stderr;
 static struct writer w; /* of the test that runs */
-static int err; /* of what it served last */
+static int results, last; /* of its writes: how many, and of the last one */
 static pid_t pid; /* of its process, once that is stopped */
+
+static void count_result(void *context, enum writer_file file, int err)
+{
+	(void)context;
+	(void)file;
+	results++;
+	last = err;
+}
 
 BEFORE_EACH()
 {
@@ -38,7 +41,6 @@ BEFORE_EACH()
 
 	alarm(60); /* ends a test that waits */
 	signal(SIGCHLD, SIG_IGN);
-	epoll = epoll_create1(EPOLL_CLOEXEC);
 	fd = open("errors", O_CREAT | O_RDWR | O_APPEND, 0600);
 	saved_stderr = dup(STDERR_FILENO);
 	dup2(fd, STDERR_FILENO);
@@ -49,7 +51,6 @@ AFTER_EACH()
 {
 	dup2(saved_stderr, STDERR_FILENO);
 	close(saved_stderr);
-	close(epoll);
 	alarm(0);
 	signal(SIGCHLD, SIG_DFL);
 }
@@ -109,35 +110,40 @@ static void kill_child(void)
 
 /* ---- the writer ---- */
 
-static void start_as(struct writer *as, const struct writer_role *role, const char *path)
+static void start_as(struct writer *as, const char *state, const char *output, const char *events)
 {
-	writer_start(as, &quiet, role, path, epoll);
-	writers_wait_ready(as, 1, 10 * SECOND);
-	assert_true(as->ready && !as->aside);
+	const char *const paths[WRITER_FILES] = { state, output, events };
+
+	assert_int_equal(writer_start(as, &quiet, paths, true, 10 * SECOND), 0);
+	as->written = count_result;
+	results = 0;
 }
 
-static void start(const struct writer_role *role, const char *path)
+static void start(const char *state, const char *output, const char *events)
 {
-	start_as(&w, role, path);
+	start_as(&w, state, output, events);
 }
 
 /* Serves until a text was written or refused, with that result. */
 static void assert_result(int expected)
 {
 	struct epoll_event event;
+	int before = results;
 
-	while (!writer_serve(&w, &err))
-		epoll_wait(epoll, &event, 1, 100);
-	assert_int_equal(err, expected);
+	while (writer_serve(&w), results == before)
+		epoll_wait(w.epoll, &event, 1, 100);
+	assert_int_equal(last, expected);
+}
+
+static void give_to(enum writer_file file, const char *text)
+{
+	fputs(text, writer_begin(&w, file));
+	assert_int_equal(writer_end(&w, file), 0);
 }
 
 static void give(const char *text)
 {
-	FILE *out = writer_begin(&w);
-
-	assert_non_null(out);
-	fputs(text, out);
-	assert_int_equal(writer_end(&w, out), 0);
+	give_to(WRITER_OUTPUT, text);
 }
 
 /* Gives a text to @path, which has it afterwards. */
@@ -148,14 +154,9 @@ static void write_whole(const char *path, const char *text)
 	assert_content(path, text);
 }
 
-static void finish_as(struct writer *as, bool keep)
+static void finish(void)
 {
-	writers_finish(as, 1, keep, 10 * SECOND);
-}
-
-static void finish(bool keep)
-{
-	finish_as(&w, keep);
+	writer_finish(&w, 10 * SECOND);
 }
 
 static int count(const char *name, const char *pattern)
@@ -190,14 +191,14 @@ static int append_all(void)
 	return taken;
 }
 
-/* A second writer of the same file has that error when it opens it. */
-static void assert_second(int open_error, bool keep)
+/* A second agent has that error when it opens the same output. */
+static void assert_second(int open_error)
 {
 	struct writer second;
 
-	start_as(&second, &replaced, "x.prom");
-	assert_int_equal(second.open_error, open_error);
-	finish_as(&second, keep);
+	start_as(&second, NULL, "x.prom", NULL);
+	assert_int_equal(second.files[WRITER_OUTPUT].open_error, open_error);
+	writer_finish(&second, 10 * SECOND);
 }
 
 static bool exists(const char *name)
@@ -220,96 +221,129 @@ TEST(a_text_replaces_the_file)
 {
 	long before = descriptors();
 
-	start(&replaced, "x.prom");
-	assert_int_equal(w.open_error, 0);
-	assert_true(w.lock >= 0);
+	start(NULL, "x.prom", NULL);
+	assert_int_equal(w.files[WRITER_OUTPUT].open_error, 0);
 	write_whole("x.prom", "one");
 	write_whole("x.prom", "");
 	give("two");
-	finish(true);
+	finish();
 	assert_content("x.prom", "two");
 	assert_false(exists(".x.prom.lock"));
 	assert_int_equal(descriptors(), before);
-	start(&replaced, "x.prom");
+	start(NULL, "x.prom", NULL);
+	w.keep = false; /* as of the next process */
+	kill_child();
 	give("three");
-	finish(false);
+	finish();
 	assert_false(exists("x.prom"));
 	assert_said(0, "");
-	/* Without a path nothing is done. */
-	start(&lines, NULL);
-	assert_false(writer_serve(&w, &err));
-	finish(false);
+}
+
+/* One process writes all three, and ends with the writer. */
+TEST(one_process_writes_all_files)
+{
+	start("state", "x.prom", "log");
+	pid = child();
+	give_to(WRITER_STATE, "counts");
+	give("text");
+	assert_true(writer_append(&w, "line\n", 5));
+	finish();
+	assert_content("state", "counts");
+	assert_content("x.prom", "text");
+	assert_content("log", "line\n");
+	assert_said(0, "");
+	while (state_of(pid))
+		usleep(1000);
 }
 
 /* The newest waits; it is written when the process goes on. */
 TEST(a_stopped_process_is_not_waited_for)
 {
-	start(&replaced, "x.prom");
+	start("state", "x.prom", NULL);
 	write_whole("x.prom", "one");
 	stop_child();
 	give("two");
 	give("three");
 	give("four");
-	assert_false(writer_serve(&w, &err));
+	give_to(WRITER_STATE, "counts");
+	writer_serve(&w);
 	assert_false(writer_hangs(&w));
 	w.waited.sum_ns += 3 * SECOND;
 	assert_true(writer_hangs(&w));
 	for (int i = 0; i < 3; i++)
-		assert_false(writer_serve(&w, &err));
+		writer_serve(&w);
 	assert_said(1, "cannot write x.prom: its file system does not answer");
+	assert_said(1, "cannot write state: another file is written first");
 	assert_content("x.prom", "one");
+	assert_int_equal(results, 1);
 	kill(pid, SIGCONT);
-	assert_result(0);
-	assert_result(0);
+	for (int i = 0; i < 3; i++)
+		assert_result(0);
 	assert_content("x.prom", "four");
-	assert_said(1, "x.prom is written again");
-	assert_said(2, "");
-	finish(true);
+	assert_content("state", "counts");
+	assert_said(2, "is written again");
+	assert_said(4, "");
+	finish();
 }
 
-/* The file's lock can be had at once, though the process that took it hangs. */
-TEST(the_end_does_not_wait_and_leaves_no_lock)
+TEST(the_end_does_not_wait)
 {
 	uint64_t begin_ns;
 
-	start(&replaced, "x.prom");
+	start(NULL, "x.prom", NULL);
 	write_whole("x.prom", "one");
-	pid = child();
-	assert_second(-EBUSY, false);
-	assert_content("x.prom", "one");
-	stop(pid);
+	stop_child();
+	assert_second(-EBUSY);
 	give("two");
 	begin_ns = monotonic_ns();
-	writers_finish(&w, 1, false, SECOND / 5);
+	writer_finish(&w, SECOND / 5);
 	assert_in_range(monotonic_ns() - begin_ns, 0, SECOND);
 	assert_said(1, "does not answer");
-	assert_second(0, true);
-	kill(pid, SIGCONT);
+	assert_content("x.prom", "one");
+	/* The agent would have ended now, and the kernel the process. */
+	kill(pid, SIGKILL);
 	while (state_of(pid))
 		usleep(1000);
+	assert_second(0);
 }
 
+/* It has no other work when it hangs. */
+TEST(an_end_that_hangs_is_reported)
+{
+	start(NULL, "x.prom", NULL);
+	write_whole("x.prom", "one");
+	stop_child();
+	writer_finish(&w, SECOND / 5);
+	assert_said(1, "cannot write x.prom: its file system does not answer");
+	kill(pid, SIGKILL);
+}
+
+/* Killed while it is idle, and in the middle of its work: nothing is lost. */
 TEST(a_killed_process_is_replaced)
 {
 	long before;
 
-	start(&replaced, "x.prom");
+	start("state", "x.prom", NULL);
 	before = descriptors();
 	kill_child();
-	assert_false(writer_serve(&w, &err));
+	writer_serve(&w);
 	write_whole("x.prom", "one");
 	assert_int_equal(descriptors(), before);
-	/* In the middle of its work. */
 	stop_child();
 	give("two");
+	give_to(WRITER_STATE, "counts");
 	kill_child();
 	assert_result(-ECHILD);
-	write_whole("x.prom", "three");
+	assert_result(0);
+	assert_result(0);
+	assert_content("x.prom", "two");
+	assert_content("state", "counts");
+	assert_said(1, "cannot write x.prom: the process that writes it has ended");
+	assert_said(1, "x.prom is written again");
 	assert_int_equal(descriptors(), before);
 	/* The lock is held. */
-	assert_second(-EBUSY, false);
-	finish(false);
-	assert_false(exists("x.prom"));
+	assert_second(-EBUSY);
+	finish();
 }
 
 TEST(the_process_ends_with_the_agent)
@@ -321,7 +355,7 @@ TEST(the_process_ends_with_the_agent)
 	signal(SIGCHLD, SIG_DFL);
 	agent = fork();
 	if (!agent) {
-		start(&replaced, "x.prom");
+		start(NULL, "x.prom", NULL);
 		stop_child();
 		_exit(write(ends[1], &pid, sizeof(pid)) != sizeof(pid));
 	}
@@ -337,6 +371,7 @@ TEST(the_process_ends_with_the_agent)
 /* How many descriptors of @process are not what it is to have. */
 static int strange_descriptors(pid_t process)
 {
+	static const char *const fine[] = { "socket:", "/dev/null", "/proc/" };
 	char target[256];
 	int strange = 0;
 	ssize_t n;
@@ -346,101 +381,154 @@ static int strange_descriptors(pid_t process)
 		if (n < 0)
 			continue;
 		target[n] = 0;
-		if (fd ? strcmp(target, "/dev/null") != 0 : strncmp(target, "socket:", 7) != 0)
+		if (!ARRAY_FIND(x, fine, COUNT(fine), !strncmp(target, *x, strlen(*x))) &&
+		    !strstr(target, ".lock"))
 			strange++;
 	}
 	return strange;
 }
 
-/* It closes the lock's when it has passed it on. */
+/* Only locks, the list of mounts and the socket; also if it is started again later. */
 TEST(it_has_no_descriptor_of_the_agents)
 {
-	struct writer other;
+	int other = open("errors", O_RDONLY);
 
-	start_as(&other, &lines, "log");
-	start(&replaced, "x.prom");
+	start("state", "x.prom", "log");
+	kill_child();
+	write_whole("x.prom", "one");
 	while (strange_descriptors(child()))
 		usleep(1000);
-	finish(true);
-	finish_as(&other, true);
+	finish();
+	close(other);
 }
 
-TEST(what_cannot_be_written_stays_refused)
+TEST(what_cannot_be_written_is_known_at_the_start)
 {
-	assert_int_equal(mkfifo("x.prom", 0600), 0);
-	start(&replaced, "x.prom");
-	assert_int_equal(w.refused, -ENXIO);
-	finish(false);
-	assert_true(exists("x.prom"));
-	start(&lines, "x.prom");
-	assert_int_equal(w.refused, -ENXIO);
-	finish(false);
-	/* At the lock's name it may go away. */
-	assert_int_equal(remove("x.prom"), 0);
-	assert_int_equal(mkfifo(".x.prom.lock", 0600), 0);
-	start(&replaced, "x.prom");
-	assert_int_equal(w.refused, 0);
-	assert_int_equal(w.open_error, -ENXIO);
-	finish(false);
-	start(&replaced, "no/x.prom");
-	assert_int_equal(w.refused, 0);
-	assert_int_equal(w.open_error, -ENOENT);
-	finish(false);
+	static const struct {
+		const char *planted, *output, *events;
+		int err;
+	} cases[] = {
+		{ "x.prom", "x.prom", NULL, -ENXIO },
+		{ "log", NULL, "log", -ENXIO },
+		/* It may go away. */
+		{ ".x.prom.lock", "x.prom", NULL, -ENOTUNIQ },
+		{ "other", "no/x.prom", NULL, -ENOENT },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		assert_int_equal(mkfifo(cases[i].planted, 0600), 0);
+		start(NULL, cases[i].output, cases[i].events);
+		assert_int_equal(
+			w.files[cases[i].output ? WRITER_OUTPUT : WRITER_EVENTS].open_error,
+			cases[i].err);
+		finish();
+		assert_true(exists(cases[i].planted));
+		assert_int_equal(remove(cases[i].planted), 0);
+	}
 }
 
-TEST(an_error_is_reported_once_and_names_the_file)
+TEST(an_error_is_reported_once)
 {
-	start(&replaced, "x.prom");
+	start(NULL, "x.prom", NULL);
 	assert_int_equal(mkdir(".x.prom.tmp", 0755), 0);
 	for (int i = 0; i < 3; i++) {
 		give("one");
-		assert_result(-EISDIR);
+		assert_result(-ENOTUNIQ);
 	}
-	assert_said(1, "cannot write x.prom: .x.prom.tmp: it is a folder; remove it");
+	assert_said(1, "cannot write x.prom: beside it, at .NAME.tmp");
 	assert_int_equal(rmdir(".x.prom.tmp"), 0);
 	write_whole("x.prom", "one");
 	assert_said(1, "x.prom is written again");
 	assert_said(2, "");
-	finish(true);
+	finish();
 }
 
 /* ---- the state's content ---- */
 
 TEST(the_content_is_read_at_the_start)
 {
-	start(&state_role, "state");
-	assert_null(w.content);
-	assert_int_equal(w.read_error, -ENOENT);
-	give("counts");
-	finish(true);
-	start(&state_role, "state");
-	assert_int_equal(w.read_error, 0);
-	assert_int_equal(w.shared->size, 6);
-	assert_memory_equal(w.content, "counts", 6);
-	finish(true);
-	assert_content("state", "counts");
+	start("state", NULL, NULL);
+	assert_null(w.files[WRITER_STATE].content);
+	assert_int_equal(w.files[WRITER_STATE].read_error, -ENOENT);
+	give_to(WRITER_STATE, "counts");
+	finish();
+	start("state", NULL, NULL);
+	assert_int_equal(w.files[WRITER_STATE].read_error, 0);
+	assert_int_equal(w.files[WRITER_STATE].size, 6);
+	assert_memory_equal(w.files[WRITER_STATE].content, "counts", 6);
+	give_to(WRITER_STATE, "x");
+	finish();
+	assert_content("state", "x");
+}
+
+/* Starts with a process that has not answered yet. */
+static void start_stopped(uint64_t most_ns, bool continued)
+{
+	const char *const paths[WRITER_FILES] = { "state", "x.prom" };
+	pid_t agent = getpid();
+
+	/* Whoever is first: this process stops it as soon as it is there. */
+	if (!fork()) {
+		char name[32] = "";
+		FILE *comm;
+
+		for (pid = 0; !pid || strcmp(name, "xidscope-writer\n") != 0; usleep(100)) {
+			FILE *list =
+				fopen(formatted("/proc/%d/task/%d/children", agent, agent), "r");
+
+			while (list && fscanf(list, "%d", &pid) == 1)
+				;
+			if (list)
+				fclose(list);
+			comm = fopen(formatted("/proc/%d/comm", pid), "r");
+			if (comm && !fgets(name, sizeof(name), comm))
+				*name = 0;
+			if (comm)
+				fclose(comm);
+		}
+		kill(pid, SIGSTOP);
+		if (continued) {
+			usleep(100000);
+			kill(agent, SIGSTOP);
+			sleep(2);
+			kill(agent, SIGCONT);
+			usleep(100000);
+			kill(pid, SIGCONT);
+		}
+		_exit(0);
+	}
+	assert_int_equal(writer_start(&w, &quiet, paths, true, most_ns), 0);
+	w.written = count_result;
+	results = 0;
+}
+
+/* A lock of another delays the answer until the process is stopped. */
+static int take_lock(const char *name)
+{
+	int lock = open(name, O_CREAT | O_RDONLY | O_CLOEXEC, 0600);
+
+	assert_int_equal(flock(lock, LOCK_EX), 0);
+	return lock;
 }
 
 /* A start that is late is not waited for, and what was there is not lost. */
 TEST(a_late_content_is_set_aside)
 {
+	int lock = take_lock(".state.lock");
+
 	put("/state", "older");
-	writer_start(&w, &quiet, &state_role, "state", epoll);
-	stop_child();
-	/* It may have answered before. */
-	w.ready = false;
-	writers_wait_ready(&w, 1, 0);
-	assert_true(w.ready);
-	assert_said(1, "does not answer");
+	start_stopped(SECOND / 5, false);
+	close(lock);
+	assert_said(1, "cannot write state: its file system does not answer");
+	assert_said(1, "cannot write x.prom: another file is written first");
 	assert_said(1, "kept as state.late");
-	give("newer");
-	kill(pid, SIGCONT);
+	give_to(WRITER_STATE, "newer");
+	kill(child(), SIGCONT);
 	assert_result(0);
 	assert_content("state", "newer");
 	assert_content("state.late", "older");
-	assert_true(w.lock >= 0);
-	give("newest");
-	finish(true);
+	give_to(WRITER_STATE, "newest");
+	finish();
 	assert_content("state", "newest");
 	assert_content("state.late", "older");
 }
@@ -448,30 +536,63 @@ TEST(a_late_content_is_set_aside)
 /* A machine without CPU time for its processes is no reason to give a state up. */
 TEST(time_without_a_cpu_does_not_make_a_start_late)
 {
-	writer_start(&w, &quiet, &state_role, "state", epoll);
-	stop_child();
-	if (!fork()) {
-		usleep(100000);
-		kill(getppid(), SIGSTOP);
-		usleep(500000);
-		kill(getppid(), SIGCONT);
-		usleep(100000);
-		kill(pid, SIGCONT);
+	int lock = take_lock(".state.lock");
+
+	start_stopped(3 * SECOND / 2, true);
+	close(lock);
+	assert_false(w.files[WRITER_STATE].aside);
+	finish();
+}
+
+/* ---- the lock ---- */
+
+/* Of an agent that was killed: its process has the lock a little longer. */
+TEST(a_lock_that_is_soon_released_is_waited_for)
+{
+	int lock = take_lock(".x.prom.lock");
+	pid_t other = fork();
+
+	if (!other) {
+		usleep(200000);
 		_exit(0);
 	}
-	writers_wait_ready(&w, 1, 4 * SECOND / 10);
-	assert_true(w.ready && !w.aside);
-	finish(true);
+	close(lock);
+	start(NULL, "x.prom", NULL);
+	assert_int_equal(w.files[WRITER_OUTPUT].open_error, 0);
+	finish();
+}
+
+/* Of an agent that has ended, but whose process hangs. The new one goes on, and writes when that has ended as well. */
+TEST(a_lock_that_stays_after_its_agent_is_waited_for)
+{
+	int lock = take_lock(".x.prom.lock"), status;
+	pid_t ended = fork();
+
+	signal(SIGCHLD, SIG_DFL);
+	if (!ended)
+		_exit(0);
+	waitpid(ended, &status, 0);
+	put("/.x.prom.lock", formatted("%d\n", ended));
+	start(NULL, "x.prom", NULL);
+	assert_int_equal(w.files[WRITER_OUTPUT].open_error, -EOWNERDEAD);
+	give("one");
+	assert_result(-EOWNERDEAD);
+	give("two");
+	assert_result(-EOWNERDEAD);
+	assert_said(1, "cannot write x.prom: a process of an agent that has ended");
+	close(lock);
+	write_whole("x.prom", "three");
+	finish();
 }
 
 /* ---- lines ---- */
 
-static void add_lines(int from, int to, bool taken)
+static void add_lines(int from, int to)
 {
 	for (int i = from; i < to; i++) {
 		const char *line = formatted("{\"number\":%d}\n", i);
 
-		assert_int_equal(writer_append(&w, line, strlen(line)), taken);
+		assert_true(writer_append(&w, line, strlen(line)));
 	}
 }
 
@@ -490,63 +611,64 @@ static void assert_lines(const char *name, int lines_expected)
 
 TEST(lines_are_written_in_their_order)
 {
-	start(&lines, "log");
-	add_lines(0, 1000, true);
-	finish(false);
+	start(NULL, NULL, "log");
+	add_lines(0, 1000);
+	finish();
 	assert_lines("log", 1000);
 	assert_said(0, "");
 }
 
-TEST(while_the_process_hangs_lines_are_logged_and_wait)
+TEST(lines_wait_for_a_process_that_hangs_or_ends)
 {
-	start(&lines, "log");
+	start(NULL, NULL, "log");
 	stop_child();
-	add_lines(0, 10, true);
+	add_lines(0, 10);
 	w.waited.sum_ns += 3 * SECOND;
-	assert_false(writer_serve(&w, &err));
-	assert_said(10, "not in log: {");
-	add_lines(10, 20, true);
-	assert_said(20, "not in log: {");
+	writer_serve(&w);
 	assert_said(1, "cannot write log");
+	add_lines(10, 20);
 	kill(pid, SIGCONT);
 	assert_result(0);
-	add_lines(20, 30, true);
-	finish(false);
-	assert_lines("log", 30);
-	assert_said(20, "not in log: {");
+	stop_child();
+	add_lines(20, 30);
+	kill_child();
+	add_lines(30, 40);
+	finish();
+	assert_lines("log", 40);
 }
 
 TEST(lines_that_wait_are_bounded)
 {
 	int taken;
 
-	start(&lines, "log");
+	start(NULL, NULL, "log");
 	stop_child();
 	taken = append_all();
 	assert_int_equal(taken, WRITER_LINES_MAX / 1024);
+	assert_said(1, "not in log: xxx");
 	kill(pid, SIGCONT);
-	finish(false);
+	finish();
 	assert_int_equal(count("log", "x"), taken);
 }
 
 TEST(lines_that_were_refused_are_tried_again)
 {
-	start(&lines, "dir/log");
-	add_lines(0, 5, true);
+	start(NULL, NULL, "dir/log");
+	add_lines(0, 5);
 	assert_result(-ENOENT);
-	assert_said(5, "not in dir/log: {");
-	add_lines(5, 10, true);
+	add_lines(5, 10);
 	assert_int_equal(mkdir("dir", 0755), 0);
-	while (!writer_serve(&w, &err))
+	while (last) {
+		writer_serve(&w);
 		usleep(1000);
-	assert_int_equal(err, 0);
-	add_lines(10, 15, true);
-	finish(false);
+	}
+	add_lines(10, 15);
+	finish();
 	assert_lines("dir/log", 15);
-	assert_said(10, "not in dir/log: {");
+	assert_said(2, "");
 }
 
-/* The reader of standard output may wait, the agent may not. */
+/* The reader of standard output may wait; the agent and its other files may not. */
 TEST(a_full_pipe_does_not_block)
 {
 	int saved = dup(STDOUT_FILENO), ends[2], taken;
@@ -554,13 +676,17 @@ TEST(a_full_pipe_does_not_block)
 	assert_int_equal(pipe(ends), 0);
 	fflush(stdout);
 	dup2(ends[1], STDOUT_FILENO);
-	start(&lines, "-");
+	start(NULL, "x.prom", "-");
 	taken = append_all();
 	dup2(saved, STDOUT_FILENO);
 	close(saved);
-	writers_finish(&w, 1, true, SECOND / 5);
 	assert_in_range(taken, WRITER_LINES_MAX / 1024, 9998);
-	assert_said(1, "cannot write -");
+	give("text");
+	while (!w.files[WRITER_OUTPUT].written)
+		writer_serve(&w);
+	assert_content("x.prom", "text");
+	writer_finish(&w, SECOND / 5);
+	assert_said(1, "cannot write -: nobody reads it");
 	close(ends[0]);
 	close(ends[1]);
 }
@@ -573,84 +699,24 @@ TEST(a_text_that_did_not_fit_does_not_replace_the_file)
 	FILE *out;
 
 	memset(much, 'x', sizeof(much) - 1);
-	start(&replaced, "x.prom");
+	start(NULL, "x.prom", NULL);
 	write_whole("x.prom", "whole");
-	out = writer_begin(&w);
-	assert_non_null(out);
+	out = writer_begin(&w, WRITER_OUTPUT);
 	for (size_t i = 0; i <= WRITER_TEXT_MAX / sizeof(much); i++)
 		fputs(much, out);
 	fputs("the end", out);
-	assert_int_equal(writer_end(&w, out), -EFBIG);
+	assert_int_equal(writer_end(&w, WRITER_OUTPUT), -EFBIG);
 	assert_said(1, "cannot write x.prom: File too large");
-	finish(true);
+	finish();
 	assert_content("x.prom", "whole");
 }
 
-/* It is in the log instead, and no part of it in the file. */
-TEST(a_line_that_did_not_fit_is_logged)
-{
-	static char much[WRITER_LINES_MAX - 10];
-
-	memset(much, 'x', sizeof(much) - 1);
-	much[sizeof(much) - 1] = '\n';
-	start(&lines, "log");
-	stop_child();
-	assert_true(writer_append(&w, much, sizeof(much)));
-	assert_false(writer_append(&w, "line 1 is long\n", 15));
-	assert_true(writer_append(&w, "line 2\n", 7));
-	assert_said(1, "not in log: line 1 is long");
-	assert_said(1, "");
-	kill(pid, SIGCONT);
-	finish(false);
-	assert_int_equal(count("log", "line"), 1);
-	assert_int_equal(count("log", "line 2"), 1);
-}
-
-TEST(a_process_whose_answers_cannot_be_waited_for_is_reported)
-{
-	int saved = epoll;
-
-	epoll = -1;
-	start(&replaced, "x.prom");
-	epoll = saved;
-	assert_int_equal(w.socket, -1);
-	w.epoll = epoll;
-	write_whole("x.prom", "one");
-	finish(true);
-	assert_content("x.prom", "one");
-}
-
-/* Of an agent that was killed: its writer has the lock a little longer. */
-TEST(a_lock_that_is_soon_released_is_waited_for)
-{
-	int lock = open(".x.prom.lock", O_CREAT | O_RDONLY, 0600);
-	pid_t other;
-
-	assert_int_equal(flock(lock, LOCK_EX), 0);
-	other = fork();
-	if (!other) {
-		usleep(200000);
-		_exit(0);
-	}
-	close(lock);
-	start(&replaced, "x.prom");
-	assert_int_equal(w.open_error, 0);
-	finish(false);
-}
-
-TEST(a_process_is_named_by_what_it_writes)
-{
-	start(&state_role, "state");
-	assert_content(formatted("/proc/%d/comm", child()), "xidscope-state\n");
-	finish(false);
-}
-
-/* How often an answer was asked for in a fifth of a second, while recvmsg() fails with ENOMEM. */
+/* How often an answer was asked for in a fifth of a second, while recv() fails with ENOMEM. */
 static int tries_without_memory(void)
 {
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_recvmsg, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_recvfrom, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOMEM),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
@@ -661,9 +727,11 @@ static int tries_without_memory(void)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
 		return -1;
-	for (; monotonic_ns() < end && tries < 200; tries++)
-		if (writer_serve(&w, &err) || w.socket < 0)
+	for (; monotonic_ns() < end && tries < 200; tries++) {
+		writer_serve(&w);
+		if (results || w.socket < 0)
 			return -1;
+	}
 	return tries;
 }
 
@@ -672,7 +740,7 @@ TEST(an_answer_that_there_is_no_memory_for_is_not_asked_for_all_the_time)
 	int status = -1;
 
 	signal(SIGCHLD, SIG_DFL);
-	start(&replaced, "x.prom");
+	start(NULL, "x.prom", NULL);
 	give("one");
 	pid = fork();
 	if (!pid)
@@ -681,5 +749,5 @@ TEST(an_answer_that_there_is_no_memory_for_is_not_asked_for_all_the_time)
 	assert_true(WIFEXITED(status));
 	assert_in_range(WEXITSTATUS(status), 1, 20);
 	assert_result(0);
-	finish(false);
+	finish();
 }

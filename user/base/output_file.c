@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A file that is replaced as a whole, or not at all. */
+/* A file that is replaced as a whole, or to which lines are appended. */
 #include "base/output_file.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,11 +13,14 @@
 /* A FIFO or a device that was put in a file's place must not make open() wait. */
 #define OPEN_SAFELY (O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
-/* Who may read the kernel log is often restricted, and the lines have texts of it. */
+/* Lines have texts of the kernel log, and who may read that is often restricted. */
 #define APPEND_MODE 0640
 
-/* Between two tries to get the lock. */
-#define LOCK_STEP_MS 20
+#define LOCK_STEP_MS 20 /* between two tries to get the lock */
+#define READER_MS 100 /* how long lines wait for the reader of standard output */
+
+#define TEMPORARY(f) PATHF(".%s.tmp", (f)->name)
+#define LOCK(f) PATHF(".%s.lock", (f)->name)
 
 char *output_split(const char *path, const char **name)
 {
@@ -32,19 +36,12 @@ int output_file_init(struct output_file *f, const char *path)
 {
 	const char *name;
 
-	*f = (struct output_file){ .lock = -1, .max = OUTPUT_APPEND_MAX };
+	*f = (struct output_file){ .lock = -1, .max = OUTPUT_APPEND_MAX, .owner = getpid() };
 	if (!strcmp(path, "-"))
 		return 0;
 	f->folder = output_split(path, &name);
-	f->names[OUTPUT_FILE] = strdup(name);
-	if (asprintf(&f->names[OUTPUT_TEMPORARY], ".%s.tmp", name) < 0)
-		f->names[OUTPUT_TEMPORARY] = NULL;
-	if (asprintf(&f->names[OUTPUT_LOCK], ".%s.lock", name) < 0)
-		f->names[OUTPUT_LOCK] = NULL;
-	return f->folder && f->names[OUTPUT_FILE] && f->names[OUTPUT_TEMPORARY] &&
-			       f->names[OUTPUT_LOCK] ?
-		       0 :
-		       -ENOMEM;
+	f->name = strdup(name);
+	return f->folder && f->name ? 0 : -ENOMEM;
 }
 
 static int kind_error(const struct stat *st)
@@ -72,10 +69,17 @@ static const struct {
 	{ EISDIR, "it is a folder", "remove it" },
 	{ ENXIO, "it is a device, a FIFO or a socket", "remove it" },
 	{ ENOTUNIQ,
-	  "at the name that an older one gets (.1, .damaged or .late) is no regular file with one link",
-	  NULL },
+	  "beside it, at .NAME.tmp, .NAME.lock, NAME.1, NAME.damaged or NAME.late, is no regular file with one link",
+	  "remove that" },
 	{ ETIMEDOUT, "its file system does not answer", "check that mount" },
+	{ EINPROGRESS, "another file is written first, and its file system does not answer",
+	  "check that mount" },
+	{ EREMOTE, "it is on a network file system or FUSE, which may stop answering",
+	  "unmount that" },
+	{ EAGAIN, "nobody reads it", "see who reads standard output" },
 	{ EBUSY, "another agent writes it", "stop one of the two" },
+	{ EOWNERDEAD, "a process of an agent that has ended still writes it",
+	  "check that its disk answers" },
 	{ ECHILD, "the process that writes it has ended", NULL },
 	{ ENOENT, NULL, "create the folder" },
 	{ EROFS, NULL, "under systemd, list its folder in ReadWritePaths= of the unit" },
@@ -105,18 +109,11 @@ const char *output_advice(int err)
 	return errors[find_error(err)].advice ?: errors[find_error(0)].advice;
 }
 
-/* Records which file @err is about, 0 or -errno, and returns it. */
-static int fail(struct output_file *f, enum output_part part, int err)
-{
-	f->part = part;
-	return err;
-}
-
 int output_file_folder(struct output_file *f)
 {
 	int folder = open(f->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	return folder < 0 ? fail(f, OUTPUT_FILE, -errno) : folder;
+	return folder < 0 ? -errno : folder;
 }
 
 /* 0, or an error of the kind of file that is there. */
@@ -131,115 +128,99 @@ static int path_check(int folder, const char *name)
 	return kind_error(&st);
 }
 
-/* Opens a regular file with one link, after a look at what is there. Returns a descriptor or -errno. */
-static int open_file(int folder, const char *name, int flags, mode_t mode, struct stat *st)
+/* Opens a regular file with one link, if nothing else is there. Returns a descriptor or -errno. */
+static int open_regular(int folder, const char *name, int flags, mode_t mode)
 {
 	int err = path_check(folder, name), fd;
+	struct stat st;
 
 	if (err)
 		return err;
 	fd = openat(folder, name, flags | OPEN_SAFELY, mode);
 	if (fd < 0)
 		return -errno;
-	return file_unless(fd, fstat(fd, st) ? -errno : kind_error(st));
+	return file_unless(fd, fstat(fd, &st) ? -errno : kind_error(&st));
+}
+
+/* The error of a name beside the file. */
+static int beside(int err)
+{
+	return output_is_refused(err) ? -ENOTUNIQ : err;
 }
 
 int output_open(const char *path)
 {
-	return open_file(AT_FDCWD, path, O_WRONLY | O_CREAT, 0644, &(struct stat){});
+	return open_regular(AT_FDCWD, path, O_WRONLY | O_CREAT, 0644);
 }
 
-static int check(struct output_file *f, int folder, enum output_part part)
-{
-	return fail(f, part, path_check(folder, f->names[part]));
-}
-
-/* ---- the lock ---- */
-
-static bool is_locked(const struct output_file *f, const struct stat *st)
-{
-	return f->locked && st->st_ino == f->lock_inode && st->st_dev == f->lock_device;
-}
-
-/* Whether the lock's name is of the file that was locked. */
-static bool holds_name(const struct output_file *f, int folder)
-{
-	struct stat named;
-
-	return f->locked && !fstatat(folder, f->names[OUTPUT_LOCK], &named, AT_SYMLINK_NOFOLLOW) &&
-	       is_locked(f, &named);
-}
+/* ---- the lock: an empty file's flock(2), with the owner's number for those who find it taken ---- */
 
 /* Read-only: a file that is open for writing prevents a remount of its file system as read-only. */
-static int open_lock(const struct output_file *f, int folder, struct stat *st)
+static int open_lock(const struct output_file *f, int folder)
 {
-	const char *name = f->names[OUTPUT_LOCK];
-	int fd = open_file(folder, name, O_RDONLY, 0, st);
+	int fd = open_regular(folder, LOCK(f), O_RDONLY, 0);
 
-	return fd == -ENOENT ? open_file(folder, name, O_RDONLY | O_CREAT | O_EXCL, 0600, st) : fd;
+	if (fd == -ENOENT)
+		fd = open_regular(folder, LOCK(f), O_RDONLY | O_CREAT | O_EXCL, 0600);
+	return beside(fd);
+}
+
+/* Before the first write, as it is one: a disk that hangs can often be read. */
+static void sign_lock(struct output_file *f, int folder)
+{
+	OPEN_FILE fd = f->is_signed ? -1 : open_regular(folder, LOCK(f), O_WRONLY | O_TRUNC, 0);
+
+	if (fd >= 0)
+		dprintf(fd, "%d\n", f->owner);
+	f->is_signed = true;
+}
+
+static int busy_error(int fd)
+{
+	char text[16] = "";
+	int owner = pread(fd, text, sizeof(text) - 1, 0) > 0 ? atoi(text) : 0;
+
+	return owner > 0 && kill(owner, 0) && errno == ESRCH ? -EOWNERDEAD : -EBUSY;
+}
+
+/* Whether the lock's name is that of the open file: 1 or 0, or -errno. */
+static int is_named(const struct output_file *f, int folder, int fd)
+{
+	struct stat named, opened;
+
+	if (fd < 0 || fstatat(folder, LOCK(f), &named, AT_SYMLINK_NOFOLLOW))
+		return fd < 0 || errno == ENOENT ? 0 : -errno;
+	if (fstat(fd, &opened))
+		return -errno;
+	return named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
 }
 
 static int take_lock(struct output_file *f, int folder)
 {
-	struct stat st = {};
-	int fd, err = 0;
+	int named = is_named(f, folder, f->lock), fd, err = 0;
 
-	if (f->unlocked || holds_name(f, folder))
-		return 0;
-	fd = open_lock(f, folder, &st);
+	if (named)
+		return named < 0 ? named : 0;
+	fd = open_lock(f, folder);
 	if (fd < 0)
 		return fd;
-	/* Its name could not be looked up before. Another descriptor would not get the lock. */
-	if (is_locked(f, &st)) {
-		close(fd);
-		return 0;
-	}
-	file_close(&f->lock);
-	f->lock = -1;
 	if (flock(fd, LOCK_EX | LOCK_NB))
-		err = errno == EWOULDBLOCK ? -EBUSY : -errno;
-	f->lock_device = st.st_dev;
-	f->lock_inode = st.st_ino;
-	f->locked = !err;
+		err = errno == EWOULDBLOCK ? busy_error(fd) : -errno;
 	/* The process that held the lock may have removed the file meanwhile. */
-	if (!err && !holds_name(f, folder))
-		err = -EAGAIN;
-	f->locked = !err;
-	if (err)
-		close(fd);
-	else
-		f->lock = fd;
-	return err;
-}
-
-static int check_lock(struct output_file *f, int folder)
-{
-	return fail(f, OUTPUT_LOCK, take_lock(f, folder));
-}
-
-int output_file_give_lock(struct output_file *f)
-{
-	int fd = f->lock;
-
-	f->lock = -1;
-	return fd;
+	if (!err)
+		named = is_named(f, folder, fd);
+	if (!err && named != 1)
+		err = named ?: -EBUSY;
+	fd = file_unless(fd, err);
+	if (fd < 0)
+		return fd;
+	file_close(&f->lock);
+	f->lock = fd;
+	f->is_signed = false;
+	return 0;
 }
 
 /* ---- what is done in the folder ---- */
-
-/* Whether lines may be appended to the character device that is there. */
-static bool is_device(const struct output_file *f, int folder)
-{
-	struct stat st;
-
-	return f->append && !fstatat(folder, f->names[OUTPUT_FILE], &st, AT_SYMLINK_NOFOLLOW) &&
-	       S_ISCHR(st.st_mode);
-}
-
-static int check_file(struct output_file *f, int folder)
-{
-	return is_device(f, folder) ? 0 : check(f, folder, OUTPUT_FILE);
-}
 
 static int in_folder(struct output_file *f, int (*work)(struct output_file *f, int folder))
 {
@@ -250,22 +231,31 @@ static int in_folder(struct output_file *f, int (*work)(struct output_file *f, i
 	return folder < 0 ? folder : work(f, folder);
 }
 
+/* Whether lines may be appended to the character device that is there. */
+static bool is_device(const struct output_file *f, int folder)
+{
+	struct stat st;
+
+	return f->append && !fstatat(folder, f->name, &st, AT_SYMLINK_NOFOLLOW) &&
+	       S_ISCHR(st.st_mode);
+}
+
+static int check_file(struct output_file *f, int folder)
+{
+	return is_device(f, folder) ? 0 : path_check(folder, f->name);
+}
+
 int output_file_check(struct output_file *f)
 {
 	return in_folder(f, check_file);
 }
 
-int output_file_lock(struct output_file *f)
-{
-	return in_folder(f, check_lock);
-}
-
-int output_file_wait_lock(struct output_file *f, unsigned int ms)
+int output_file_lock(struct output_file *f, unsigned int ms)
 {
 	int err;
 
 	/* The lock's file is made and removed by the others. */
-	while ((err = output_file_lock(f)) == -EBUSY || err == -EAGAIN || err == -EEXIST) {
+	while ((err = in_folder(f, take_lock)) == -EBUSY || err == -EOWNERDEAD || err == -EEXIST) {
 		if (ms < LOCK_STEP_MS)
 			break;
 		ms -= LOCK_STEP_MS;
@@ -302,59 +292,52 @@ static int write_all(int fd, const char *data, size_t size)
 
 static int write_temporary(struct output_file *f, int folder, const char *data, size_t size)
 {
-	const char *name = f->names[OUTPUT_TEMPORARY];
-	struct stat st;
 	int fd, err;
 
-	if (unlinkat(folder, name, 0) && errno != ENOENT)
-		return -errno;
-	fd = open_file(folder, name, O_WRONLY | O_CREAT | O_EXCL, 0644, &st);
+	if (unlinkat(folder, TEMPORARY(f), 0) && errno != ENOENT)
+		return beside(-errno);
+	fd = open_regular(folder, TEMPORARY(f), O_WRONLY | O_CREAT | O_EXCL, 0644);
 	if (fd < 0)
-		return fd;
+		return beside(fd);
 	err = fchmod(fd, 0644) ? -errno : write_all(fd, data, size);
 	if (close(fd) && !err)
 		err = -errno;
 	return err;
 }
 
-/* Renames what is there, if it is, to NAME.SUFFIX, in place of an older one. Returns 0 or -errno:
- * -ENOTUNIQ if something else than a regular file with one link has that name. */
+/* Renames what is there, if it is, to NAME.SUFFIX, in place of an older one. Returns 0 or -errno. */
 static int set_aside(int folder, const char *name, const char *suffix)
 {
 	const char *older = PATHF("%s.%s", name, suffix);
+	int err = path_check(folder, older);
 
-	if (path_check(folder, older))
-		return -ENOTUNIQ;
-	return renameat(folder, name, folder, older) && errno != ENOENT ? -errno : 0;
-}
-
-static int replace(struct output_file *f, int folder, const char *data, size_t size,
-		   const char *aside)
-{
-	int err = fail(f, OUTPUT_TEMPORARY, write_temporary(f, folder, data, size));
-
-	if (!err && aside)
-		err = fail(f, OUTPUT_FILE, set_aside(folder, f->names[OUTPUT_FILE], aside));
-	if (!err && renameat(folder, f->names[OUTPUT_TEMPORARY], folder, f->names[OUTPUT_FILE]))
-		err = fail(f, OUTPUT_FILE, -errno);
 	if (err)
-		unlinkat(folder, f->names[OUTPUT_TEMPORARY], 0);
-	else
-		f->written = true;
-	return err;
+		return beside(err);
+	return renameat(folder, name, folder, older) && errno != ENOENT ? -errno : 0;
 }
 
 int output_file_write(struct output_file *f, const char *data, size_t size, const char *aside)
 {
 	OPEN_FILE folder = f->folder ? output_file_folder(f) : -1;
+	int err;
 
 	if (!f->folder) /* standard output */
 		return write_all(STDOUT_FILENO, data, size);
 	if (folder < 0)
 		return folder;
-	return check_lock(f, folder)                 ?:
-		       check(f, folder, OUTPUT_FILE) ?:
-						       replace(f, folder, data, size, aside);
+	err = take_lock(f, folder) ?: path_check(folder, f->name);
+	if (err)
+		return err;
+	sign_lock(f, folder);
+	err = write_temporary(f, folder, data, size);
+	if (!err && aside)
+		err = set_aside(folder, f->name, aside);
+	if (!err && renameat(folder, TEMPORARY(f), folder, f->name))
+		err = -errno;
+	if (err)
+		unlinkat(folder, TEMPORARY(f), 0);
+	f->written |= !err;
+	return err;
 }
 
 /* ---- lines ---- */
@@ -379,7 +362,7 @@ static int open_lines(struct output_file *f, int folder, struct stat *st)
 
 	if (err)
 		return err;
-	fd = openat(folder, f->names[OUTPUT_FILE], access | O_APPEND | OPEN_SAFELY, APPEND_MODE);
+	fd = openat(folder, f->name, access | O_APPEND | OPEN_SAFELY, APPEND_MODE);
 	return fd < 0 ? -errno : file_unless(fd, check_open(fd, st));
 }
 
@@ -395,23 +378,33 @@ static int open_with_room(struct output_file *f, size_t size, struct stat *st)
 	if (fd < 0 || st->st_size <= 0 || (size_t)st->st_size + size <= f->max)
 		return fd;
 	close(fd);
-	return set_aside(folder, f->names[OUTPUT_FILE], "1") ?: open_lines(f, folder, st);
+	return set_aside(folder, f->name, "1") ?: open_lines(f, folder, st);
 }
 
-/* Writes each line in one piece, so that no other writer's line comes between: a pipe takes up to PIPE_BUF at once.
- * @whole: a file, which takes all lines at once. @torn: the line before was not written to its end. */
-static int write_lines(int fd, bool whole, bool *torn, const char *data, size_t size, size_t *done)
+/* A pipe that is ready takes PIPE_BUF bytes at once: no line is longer where it may be written to one. */
+static ssize_t write_when_read(int fd, const char *data, size_t size)
 {
-	ssize_t n = *torn ? write_once(fd, "\n", 1) : 1;
+	if (poll(&(struct pollfd){ fd, POLLOUT, 0 }, 1, READER_MS) == 0)
+		return -EAGAIN;
+	return write_once(fd, data, size);
+}
+
+/* Writes all lines to a @file at once, and each by itself to standard output, where no other writer's line may come
+ * between. @torn: the line before was not written to its end. */
+static int write_lines(int fd, bool file, bool *torn, const char *data, size_t size, size_t *done)
+{
+	ssize_t (*const write_some)(int, const char *, size_t) =
+		file ? write_once : write_when_read;
+	ssize_t n = *torn ? write_some(fd, "\n", 1) : 1;
 
 	if (n <= 0)
 		return n ? (int)n : -EIO;
 	*torn = false;
 	while (*done < size) {
-		const char *line = data + *done, *end = whole ? NULL : strchrnul(line, '\n');
+		const char *line = data + *done, *end = file ? NULL : strchrnul(line, '\n');
 		size_t len = end ? (size_t)(end - line) + 1 : size - *done;
 
-		n = write_once(fd, line, len);
+		n = write_some(fd, line, len);
 		if (n < 0)
 			return (int)n;
 		*torn = n > 0 && line[n - 1] != '\n';
@@ -455,11 +448,8 @@ int output_file_append(struct output_file *f, const char *data, size_t size, siz
 int output_file_open(struct output_file *f)
 {
 	OPEN_FILE folder = output_file_folder(f);
-	struct stat st;
 
-	if (folder < 0)
-		return folder;
-	return fail(f, OUTPUT_FILE, open_file(folder, f->names[OUTPUT_FILE], O_RDONLY, 0, &st));
+	return folder < 0 ? folder : open_regular(folder, f->name, O_RDONLY, 0);
 }
 
 void output_file_close(struct output_file *f, bool keep)
@@ -467,15 +457,13 @@ void output_file_close(struct output_file *f, bool keep)
 	OPEN_FILE folder = !f->folder ? -1 : output_file_folder(f);
 
 	/* In a folder that was replaced the file may be another agent's. */
-	if (folder >= 0 && (f->unlocked || f->locked) && !check_lock(f, folder)) {
-		if (f->written && !keep && !check(f, folder, OUTPUT_FILE))
-			unlinkat(folder, f->names[OUTPUT_FILE], 0);
-		if (!f->unlocked)
-			unlinkat(folder, f->names[OUTPUT_LOCK], 0);
+	if (folder >= 0 && f->lock >= 0 && !take_lock(f, folder)) {
+		if (f->written && !keep && !path_check(folder, f->name))
+			unlinkat(folder, f->name, 0);
+		unlinkat(folder, LOCK(f), 0);
 	}
 	file_close(&f->lock);
 	free(f->folder);
-	for (int i = 0; i < OUTPUT_PARTS; i++)
-		free(f->names[i]);
+	free(f->name);
 	*f = (struct output_file){ .lock = -1 };
 }

@@ -199,7 +199,7 @@ static int lock(struct output_file *f, const char *path)
 	/* Its last folder may be made, so that others can read the file; that it is there is no failure. */
 	umask(022);
 	made = mkdir(f->folder, 0755) ? -errno : 0;
-	err = output_file_wait_lock(f, LOCK_MS);
+	err = output_file_lock(f, LOCK_MS);
 	if (err == -ENOENT && made)
 		err = made; /* why there is no folder */
 	if (err)

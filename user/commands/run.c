@@ -25,24 +25,10 @@
 #define START_NS 5000000000ull
 #define END_NS 600000000ull
 
-enum file { FILE_OUTPUT, FILE_STATE, FILE_EVENTS, FILES };
-
-static const struct writer_role roles[FILES] = {
-	[FILE_OUTPUT] = { .option = "--output",
-			  .meanwhile = "The old file stays; will try again every interval" },
-	[FILE_STATE] = { .option = "--state",
-			 .reads = true,
-			 .meanwhile = "Until then a restart counts from the kernel log only" },
-	[FILE_EVENTS] = { .option = "--events",
-			  .append = true,
-			  .meanwhile = "Until then events are logged here" },
-};
-
 struct agent {
 	const struct options *options;
 	struct observer observer;
-	struct writer files[FILES];
-	int answers; /* epoll descriptor of the writers */
+	struct writer writer;
 	struct state_store state;
 	struct event_sink events;
 	struct agent_events agent_events;
@@ -71,40 +57,36 @@ static double monotonic_seconds(void)
 	return (double)monotonic_ns() / 1e9;
 }
 
-/* Whether a server that does not answer would stop who reads or writes @path; then @source is what is mounted there. */
+/* Whether a server that does not answer would stop who reads or writes @path; then @source is what is mounted there.
+ * Only the path's text and the list of mounts are examined: opening it may wait for a server. */
 static bool may_hang(const char *path, char *source, size_t size)
 {
-	OPEN_FILE fd = -1;
-	const char *name;
-	char *folder;
+	char folder[PATH_MAX] = "";
+	bool stream = !strcmp(path, "-");
 
-	/* Opening its folder may wait for a server. */
-	if (mounts_find_network("", -1, path, source, size))
-		return true;
-	folder = output_split(path, &name);
-	fd = folder ? open(folder, O_PATH | O_CLOEXEC) : -1;
-	free(folder);
-	return mounts_find_network("", mounts_number(fd), NULL, source, size);
+	if (*path != '/' && !getcwd(folder, sizeof(folder)))
+		return false;
+	return mounts_find_network("", stream ? mounts_number(STDOUT_FILENO) : -1,
+				   stream ? NULL : PATHF("%s/%s", folder, path), source, size);
 }
 
 /* Whether @path, NULL or of @option, is on a local file system; otherwise logs an error. */
-static bool is_local(const struct options *o, const char *what, const char *path,
-		     const char *option)
+static bool is_local(const struct options *o, const char *option, const char *path)
 {
 	char source[160];
 
 	if (!path || !may_hang(path, source, sizeof(source)))
 		return true;
 	log_error(&o->log,
-		  "the %s %s is on %s, which may stop answering; name a %s on a local file system",
-		  what, path, source, option);
+		  "%s %s is on %s, which may stop answering; name a file in a local folder", option,
+		  path, source);
 	return false;
 }
 
 /* Returns 0, or the exit code after a message. */
 static int read_policy(struct xid_policy *policy, const struct options *o)
 {
-	if (!is_local(o, "policy", o->xid_policy, "--xid-policy"))
+	if (!is_local(o, "--xid-policy", o->xid_policy))
 		return EXIT_USAGE;
 	return o->xid_policy && xid_policy_load(policy, o->xid_policy, &o->log) ? EXIT_TROUBLE : 0;
 }
@@ -163,10 +145,8 @@ static void add_health(struct agent *a, struct snapshot *s)
 /* Takes a snapshot and gives it to be written. Returns 0, or -errno after a message. */
 static int export(struct agent *a)
 {
-	struct writer *file = &a->files[FILE_OUTPUT];
 	struct snapshot s = {};
 	struct delta d = {};
-	FILE *out = NULL;
 	int err = observer_snapshot(&a->observer, &s);
 
 	if (!err) {
@@ -187,10 +167,9 @@ static int export(struct agent *a)
 		add_health(a, &s);
 		s.self.export_seconds = a->export_seconds;
 		s.self.export_errors = a->export_errors;
-		out = writer_begin(file);
-		if (out)
-			openmetrics_write(out, &s, a->options->format, a->options->detail);
-		err = out ? writer_end(file, out) : -ENOMEM;
+		openmetrics_write(writer_begin(&a->writer, WRITER_OUTPUT), &s, a->options->format,
+				  a->options->detail);
+		err = writer_end(&a->writer, WRITER_OUTPUT);
 		snapshot_free(&a->before);
 		a->before = s;
 		s = (struct snapshot){};
@@ -203,7 +182,7 @@ static int export(struct agent *a)
 /* One line for `systemctl status`. */
 static void send_status(struct agent *a)
 {
-	int error = a->files[FILE_OUTPUT].error;
+	int error = a->writer.files[WRITER_OUTPUT].error;
 	char time[TIME_TEXT_SIZE];
 
 	time_to_text(time, sizeof(time), a->written);
@@ -220,7 +199,7 @@ static void on_tick(void *context)
 {
 	double begin = monotonic_seconds();
 	struct agent *a = context;
-	bool hangs = export(a) || writer_hangs(&a->files[FILE_OUTPUT]);
+	bool hangs = export(a) || writer_hangs(&a->writer);
 
 	a->snapshot_seconds = monotonic_seconds() - begin;
 	if (!hangs)
@@ -231,7 +210,8 @@ static void on_tick(void *context)
 
 static void exported(struct agent *a, int err)
 {
-	a->export_seconds = a->snapshot_seconds + (double)a->files[FILE_OUTPUT].took_ns / 1e9;
+	a->export_seconds =
+		a->snapshot_seconds + (double)a->writer.files[WRITER_OUTPUT].took_ns / 1e9;
 	if (err)
 		a->export_errors++;
 	else
@@ -244,42 +224,39 @@ static void exported(struct agent *a, int err)
 		 a->attach_seconds * 1e3, a->options->output, a->options->interval);
 }
 
+static void on_written(void *context, enum writer_file file, int err)
+{
+	struct agent *a = context;
+
+	if (file == WRITER_OUTPUT)
+		exported(a, err);
+	if (file == WRITER_STATE && err && a->observer.gpu)
+		fault_observer_state_lost(a->observer.gpu);
+}
+
 static void on_answers(void *context, bool readable)
 {
 	struct agent *a = context;
-	bool idle = true;
-	int err;
 
-	for (int i = 0; i < FILES; i++)
-		idle &= writer_is_idle(&a->files[i]);
-	if (idle && !readable)
-		return;
-	if (writer_serve(&a->files[FILE_OUTPUT], &err))
-		exported(a, err);
-	if (writer_serve(&a->files[FILE_STATE], &err) && err && a->observer.gpu)
-		fault_observer_state_lost(a->observer.gpu);
-	writer_serve(&a->files[FILE_EVENTS], &err);
+	(void)readable;
+	writer_serve(&a->writer);
 }
 
 static bool write_event(void *context, const char *line, size_t size)
 {
 	struct agent *a = context;
 
-	return writer_append(&a->files[FILE_EVENTS], line, size);
+	return writer_append(&a->writer, line, size);
 }
 
 static bool write_state(void *context, const char *text, size_t len, bool damaged)
 {
 	struct agent *a = context;
-	struct writer *file = &a->files[FILE_STATE];
-	FILE *out = writer_begin(file);
 
-	if (!out)
-		return false;
-	fwrite(text, 1, len, out);
+	fwrite(text, 1, len, writer_begin(&a->writer, WRITER_STATE));
 	if (damaged)
-		file->aside = "damaged";
-	return !writer_end(file, out);
+		a->writer.files[WRITER_STATE].aside = "damaged";
+	return !writer_end(&a->writer, WRITER_STATE);
 }
 
 static void beat(struct agent *a, uint64_t now_ns)
@@ -340,19 +317,21 @@ static int refuse(const struct log *log, const char *option, const char *path, i
 }
 
 /* Returns 0, or the exit code where a file is not to be written, after a message. */
-static int check_file(const struct agent *a, enum file which)
+static int check_file(const struct agent *a, enum writer_file which)
 {
-	const struct writer *file = &a->files[which];
+	const struct writer_output *file = &a->writer.files[which];
 	const struct log *log = &a->options->log;
-	const char *option = roles[which].option;
 
-	if (!file->path)
-		return 0;
-	if (file->refused)
-		return refuse(log, option, file->path, file->refused);
+	if (output_is_refused(file->open_error))
+		return refuse(log, writer_options[which], file->path, file->open_error);
+	if (file->open_error == -EREMOTE) {
+		log_error(log, "%s %s: %s; name a file in a local folder", writer_options[which],
+			  file->path, output_error(file->open_error));
+		return EXIT_USAGE;
+	}
 	if (file->open_error == -EBUSY) {
 		log_error(log, "another agent writes %s: stop it, or name another %s", file->path,
-			  option);
+			  writer_options[which]);
 		return EXIT_LOCKED;
 	}
 	return 0;
@@ -361,37 +340,43 @@ static int check_file(const struct agent *a, enum file which)
 /* Takes over the content of the state file. */
 static void take_state(struct agent *a)
 {
-	const struct writer *file = &a->files[FILE_STATE];
+	const struct writer_output *file = &a->writer.files[WRITER_STATE];
 
 	a->state =
 		(struct state_store){ .path = file->path,
 				      .text = file->content,
-				      .len = file->content ? file->shared->size : 0,
+				      .len = file->size,
 				      .write = write_state,
 				      .context = a,
 				      .error = file->read_error == -ENOENT ? 0 : file->read_error };
 }
 
-/* Starts the processes that write the files. They are started before all else, so that they
- * inherit nothing. Returns 0 or the exit code of a failure. */
+/* Starts the process that writes the files. It is started before all else: it inherits nothing.
+ * Returns 0 or the exit code of a failure. */
 static int open_files(struct agent *a)
 {
 	const struct options *o = a->options;
-	const char *const paths[FILES] = {
-		[FILE_OUTPUT] = o->output,
-		[FILE_STATE] = o->hooks & HOOKS_GPU ? o->state : NULL,
-		[FILE_EVENTS] = o->events,
+	const char *const paths[WRITER_FILES] = {
+		[WRITER_STATE] = o->hooks & HOOKS_GPU ? o->state : NULL,
+		[WRITER_OUTPUT] = o->output,
+		[WRITER_EVENTS] = o->events,
 	};
-	int code = 0;
+	int code = 0, err;
 
+	for (int i = 0; i < WRITER_FILES; i++)
+		if (!is_local(o, writer_options[i], paths[i]))
+			return EXIT_USAGE;
 	/* The kernel removes processes that have ended. */
 	signal(SIGCHLD, SIG_IGN);
-	a->answers = epoll_create1(EPOLL_CLOEXEC);
-	for (int i = 0; i < FILES; i++)
-		writer_start(&a->files[i], &o->log, &roles[i], paths[i], a->answers);
-	writers_wait_ready(a->files, FILES, START_NS);
-	for (int i = 0; i < FILES && !code; i++)
-		code = check_file(a, (enum file)i);
+	err = writer_start(&a->writer, &o->log, paths, o->keep, START_NS);
+	if (err) {
+		log_error(&o->log, "cannot start writing files: %s", strerror(-err));
+		return EXIT_TROUBLE;
+	}
+	a->writer.written = on_written;
+	a->writer.context = a;
+	for (int i = 0; i < WRITER_FILES && !code; i++)
+		code = check_file(a, (enum writer_file)i);
 	take_state(a);
 	a->events =
 		(struct event_sink){ o->events && !strcmp(o->events, "-"), write_event, a,
@@ -406,7 +391,7 @@ static int open_heartbeat(struct agent *a)
 	int err;
 
 	/* The event loop itself writes it: that is what it proves. */
-	if (!is_local(a->options, "heartbeat", path, "--heartbeat"))
+	if (!is_local(a->options, "--heartbeat", path))
 		return EXIT_USAGE;
 	err = heartbeat_open(&a->heartbeat, path);
 	if (!err)
@@ -421,7 +406,7 @@ static int open_heartbeat(struct agent *a)
 /* Observes and writes until the end. Returns the exit code. */
 static int observe(struct agent *a, const struct fault_options *gpu)
 {
-	const struct loop_handler handler = { on_tick, on_answers, a->answers, on_report, a };
+	const struct loop_handler handler = { on_tick, on_answers, a->writer.epoll, on_report, a };
 	const struct options *options = a->options;
 	const struct rpc_options rpc = options_rpc(options);
 	double begin = monotonic_seconds();
@@ -455,12 +440,9 @@ static int finish(struct agent *a, int code)
 {
 	const struct options *options = a->options;
 
-	writers_finish(a->files, FILES, options->keep, END_NS);
-	close(a->answers);
+	writer_finish(&a->writer, END_NS);
 	if (code != EXIT_OK)
 		return code;
-	if (a->files[FILE_OUTPUT].written && !a->started)
-		exported(a, 0);
 	if (a->started || options->duration <= 0)
 		return EXIT_OK;
 	log_error(&options->log, "--duration is over and %s was never written", options->output);

@@ -103,8 +103,7 @@ static void end_record(struct trace *t)
 		report_failure(t, "--record", t->options->record, err);
 }
 
-/* Writes the file, if there is a @path; without @text only checks that it can be written. Nobody else writes it
- * meanwhile, so it needs no lock. */
+/* Writes the file, if there is a @path; without @text only checks that it can be written. */
 static int write_file(const struct trace *t, const char *option, const char *path, const char *text,
 		      size_t size)
 {
@@ -114,7 +113,6 @@ static int write_file(const struct trace *t, const char *option, const char *pat
 	if (!path)
 		return 0;
 	err = output_file_init(&file, path);
-	file.unlocked = true;
 	if (!err)
 		err = text ? output_file_write(&file, text, size, NULL) : output_file_check(&file);
 	output_file_close(&file, true);

@@ -1,5 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The agent's side of a file that another process writes. */
+/* The agent's side of the files that another process writes.
+ *
+ * Why: a disk may stop answering at any time. A process that waits for it cannot be interrupted, often not even
+ * killed. The agent must go on observing, and end when it is told to. Therefore one other process opens, locks, writes
+ * and renames all files on disks. The agent knows nothing of how that is done.
+ *
+ * Protocol: a pair of sockets that keep messages apart. The agent sends one request, the process answers it, then the
+ * agent sends the next. A request names the file and what to do:
+ *
+ *	open	check what is at the path and take the lock; read the state into its text
+ *	write	replace the file by the text, or append the text's lines
+ *	end	remove the locks and the output, then end
+ *
+ * The answer is 0 or -errno, and how many bytes were written. Each file has two texts in memory that the process maps
+ * (memfd_create(2)): the process has one while the agent fills the other. A message is thus small, and sending one
+ * never waits. The pages are in use only while a text waits.
+ *
+ * Invariant: the agent never waits, and what waits is bounded. A newer text replaces the one that waits. Lines are
+ * appended to those that wait, up to WRITER_LINES_MAX in both texts; a line without room is logged and counted as lost.
+ *
+ * A process that has ended is replaced within a second, and gets the same request again. One that hangs is not
+ * replaced: of two, the slower one would put an older text in place of a newer one, and it has the lock. While it
+ * hangs, no file is written: a process for each file would cost memory on all nodes for the sake of few. After two
+ * seconds each file that waits is reported.
+ *
+ * Example: the output's disk hangs for a minute, the interval is 15 s. The process has the first text; the next three
+ * replace each other; a line for the events waits. When the disk answers, the first text is written, then
+ * the newest, then the line. On SIGTERM before that, the agent reports both files and ends after 0.6 s. The kernel ends
+ * the process when the disk answers, and with it the lock; until then a new agent writes other files, not this one. */
 #include "writer/writer.h"
 
 #include <signal.h>
@@ -10,365 +38,386 @@
 
 #include "base/output_file.h"
 
-/* A turn of waiting, and how much longer the start and the end take if the processes have no CPU. */
+/* A turn of waiting, and how much longer the start and the end take if the process has no CPU. */
 #define SLICE_NS 100000000ull
 #define STARVED_NS 15000000000ull
 
-/* The part of a text's memory that is kept for the next one: to have it again costs a tenth of a write. */
-#define KEPT (512u << 10)
+/* Until what could not be written is tried again. */
+#define RETRY_NS 500000000ull
 
 /* Pause after a lack of memory for an answer: it stays readable, and the loop comes back at once. */
 #define NO_MEMORY_US 20000
 
-#define ALONE ", and nothing prevents a second agent from writing it"
+const char *const writer_options[WRITER_FILES] = {
+	[WRITER_STATE] = "--state",
+	[WRITER_OUTPUT] = "--output",
+	[WRITER_EVENTS] = "--events",
+};
+
+static const char *const meanwhile[WRITER_FILES] = {
+	[WRITER_STATE] = "Until then a restart counts from the kernel log only",
+	[WRITER_OUTPUT] = "The old file stays; will try again every interval",
+	[WRITER_EVENTS] = "Until then events wait, up to 4 MB; others are logged here",
+};
+
+static struct writer_text *current_text(struct writer_output *f)
+{
+	return &f->texts[f->current];
+}
+
+static struct writer_text *next_text(struct writer_output *f)
+{
+	return &f->texts[!f->current];
+}
+
+/* Gives its memory back. If that fails, the next text writes over it. */
+static void drop_text(struct writer_text *t)
+{
+	(void)!ftruncate(fileno(t->memory), 0);
+	*t = (struct writer_text){ .memory = t->memory };
+}
 
 /* ---- messages ---- */
 
-static void log_lines(const struct writer *w, const char *line, size_t size)
+/* Logs @err, 0 or -errno, if it differs from the last one. Returns it. */
+static int report(struct writer *w, int file, int err)
 {
-	const char *end = line + size, *newline;
+	struct writer_output *f = &w->files[file];
+	int before = f->error;
 
-	for (; (newline = memchr(line, '\n', (size_t)(end - line))); line = newline + 1)
-		log_warn(w->log, "not in %s: %.*s", w->path, (int)(newline - line), line);
+	f->error = err;
+	if (!err && before)
+		log_info(w->log, "%s is written again", f->path);
+	else if (err != before)
+		log_error(w->log, "cannot write %s: %s; %s, or name another %s. %s", f->path,
+			  output_error(err), output_advice(err), writer_options[file],
+			  meanwhile[file]);
+	return err;
 }
 
-/* Logs @err, 0 or -errno, if it differs from the last one, and lines that wait. Returns @err. */
-static int report(struct writer *w, int err, const char *beside)
+static bool has_work(const struct writer_output *f)
 {
-	const struct writer_shared *s = w->shared;
-	bool unread = err == -ETIMEDOUT && !strcmp(w->path, "-");
-	int before = w->error;
+	return f->path && (!f->opened || f->texts[0].used || f->texts[1].used);
+}
 
-	w->error = err;
-	if (err == before)
-		return err;
-	if (!err)
-		log_info(w->log, "%s is written again", w->path);
-	else
-		log_error(w->log, "cannot write %s: %s%s; %s, or name another %s. %s", w->path,
-			  beside, unread ? "nobody reads it" : output_error(err),
-			  unread ? "see who reads standard output" : output_advice(err),
-			  w->role->option, w->role->meanwhile);
-	if (!before && w->role->append) {
-		log_lines(w, s->texts[s->current] + s->from, s->size - s->from);
-		log_lines(w, s->texts[!s->current], w->next_size);
-	}
-	return err;
+/* Reports each file that waits. */
+static void report_hang(struct writer *w)
+{
+	for (int i = 0; i < WRITER_FILES; i++)
+		if (has_work(&w->files[i]))
+			report(w, i, i == w->busy ? -ETIMEDOUT : -EINPROGRESS);
 }
 
 /* ---- requests ---- */
 
-/* Returns -errno. */
-static int end_process(struct writer *w)
+static void end_process(struct writer *w)
 {
-	int err = -errno;
-
-	close(w->socket);
-	close(w->lock); /* another process takes its own */
-	w->socket = w->lock = -1;
-	w->work = WRITER_IDLE;
-	return err;
+	if (w->socket >= 0)
+		close(w->socket);
+	w->socket = w->busy = -1;
 }
 
+/* Returns 0 or -errno. */
 static int start_process(struct writer *w)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
 	w->socket = writer_process_start(w);
-	w->work = WRITER_OPENS;
-	w->waited = wait_begin();
-	if (w->socket < 0 || epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->socket, &event))
-		return end_process(w);
-	return 0;
+	if (w->socket < 0)
+		return w->socket;
+	return epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->socket, &event) ? -errno : 0;
 }
 
-/* Gives the text to an idle process. Returns 0 or -errno after a message. */
-static int write_next(struct writer *w)
+/* Sends the request, to a new process if there is none. Returns 0 or -errno. */
+static int send_request(struct writer *w, const struct writer_request *r)
 {
-	struct writer_shared *s = w->shared;
+	int err = 0;
+
+	if (w->socket >= 0 && send(w->socket, r, sizeof(*r), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
+		return 0;
+	/* It has ended while it was idle. */
+	end_process(w);
+	err = start_process(w);
+	if (!err && send(w->socket, r, sizeof(*r), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		err = -errno;
+	if (err)
+		end_process(w);
+	return err;
+}
+
+static int request_work(struct writer *w, int file)
+{
+	struct writer_output *f = &w->files[file];
+	struct writer_request r = { .work = f->opened ? WRITER_WRITE : WRITER_OPEN, .file = file };
 	int err;
 
-	if (w->work != WRITER_IDLE || !(w->text || w->next))
-		return 0;
-	if (w->socket < 0) {
-		err = start_process(w); /* its answer leads here again */
-		return err ? report(w, err, "") : 0;
-	}
-	if (!w->text) {
-		s->current ^= 1;
-		s->size = w->next_size;
-		s->from = w->next_size = 0;
-		w->text = true;
-		w->next = false;
-	}
-	strncpy(s->aside, w->aside ? w->aside : "", sizeof(s->aside) - 1);
-	w->work = WRITER_WRITES;
+	if (f->opened && !current_text(f)->used)
+		f->current ^= 1;
+	r.text = f->current;
+	r.size = current_text(f)->size;
+	r.done = current_text(f)->done;
+	strncpy(r.aside, f->aside ?: "", sizeof(r.aside) - 1);
+	err = send_request(w, &r);
+	if (!err)
+		w->busy = file;
 	w->waited = wait_begin();
-	if (send(w->socket, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-		return report(w, end_process(w), "");
-	return 0;
+	return err;
+}
+
+/* Takes the result of a write. @again: it was not begun, or not finished, and is tried again; at the end only if the process
+ * has ended. */
+static void take_result(struct writer *w, int file, int err, bool again)
+{
+	struct writer_output *f = &w->files[file];
+
+	again &= !w->ending || err == -ECHILD;
+	f->retry_ns = again && !w->ending ? monotonic_ns() + RETRY_NS : 0;
+	if (!f->opened)
+		return; /* the first write will report it */
+	if (!again)
+		drop_text(current_text(f));
+	report(w, file, err);
+	if (w->written)
+		w->written(w->context, (enum writer_file)file, err);
+}
+
+/* Gives an idle process the next work that is due. */
+static void give_work(struct writer *w)
+{
+	uint64_t now = monotonic_ns();
+	int err;
+
+	for (int i = 0; i < WRITER_FILES && w->busy < 0; i++) {
+		if (!has_work(&w->files[i]) || now < w->files[i].retry_ns)
+			continue;
+		err = request_work(w, i);
+		if (err)
+			take_result(w, i, err, true);
+	}
 }
 
 /* ---- answers ---- */
 
-/* Returns 0, -EAGAIN: there is none, or -ECHILD: the process has ended. */
-static int receive(struct writer *w)
+static void take_opened(struct writer *w, struct writer_output *f, const struct writer_answer *a)
 {
-	union {
-		struct cmsghdr header; /* for its alignment */
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control;
-	char byte;
-	struct iovec data = { &byte, 1 };
-	struct msghdr m = { NULL, 0, &data, 1, &control, sizeof(control), 0 };
-	ssize_t n = recvmsg(w->socket, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	bool reads = f == &w->files[WRITER_STATE] && !w->started;
+
+	f->opened = true;
+	f->open_error = a->error;
+	f->read_error = a->read_error;
+	if (reads && !a->read_error) {
+		f->size = a->done;
+		f->content = malloc(f->size + 1);
+		if (!f->content || pread(fileno(current_text(f)->memory), f->content, f->size, 0) !=
+					   (ssize_t)f->size)
+			f->read_error = -ENOMEM;
+	}
+	drop_text(current_text(f));
+}
+
+static void take_written(struct writer *w, int file, const struct writer_answer *a)
+{
+	struct writer_output *f = &w->files[file];
+
+	f->took_ns = monotonic_ns() - w->waited.begin_ns;
+	f->written |= !a->error;
+	if (!a->error)
+		f->aside = NULL;
+	current_text(f)->done = a->done;
+	take_result(w, file, a->error, a->error && file == WRITER_EVENTS);
+}
+
+/* Returns 0, -EAGAIN: there is none, or -ECHILD: the process has ended. */
+static int receive(struct writer *w, struct writer_answer *a)
+{
+	ssize_t n = recv(w->socket, a, sizeof(*a), MSG_DONTWAIT);
 
 	if (n < 0 && (errno == ENOMEM || errno == ENOBUFS))
 		usleep(NO_MEMORY_US);
 	if (n < 0)
 		return errno == ECONNRESET ? -ECHILD : -EAGAIN;
-	if (n && CMSG_FIRSTHDR(&m)) {
-		close(w->lock);
-		memcpy(&w->lock, CMSG_DATA(&control.header), sizeof(w->lock));
-	}
 	return n ? 0 : -ECHILD;
 }
 
-static void opened(struct writer *w, int err)
+void writer_serve(struct writer *w)
 {
-	const struct writer_shared *s = w->shared;
-	bool first = !w->open_error;
-
-	w->open_error = err;
-	if (err == -ECHILD && first && !start_process(w))
-		return;
-	w->refused = output_is_refused(err) && !*s->beside ? err : 0;
-	if (*s->network)
-		log_warn(
-			w->log,
-			"%s is on %s: while that does not answer, it is not written%s; name another "
-			"%s on a local file system",
-			w->path, s->network, w->role->append ? "" : ALONE, w->role->option);
-	w->read_error = err == -ECHILD ? err : s->read_error;
-	if (w->role->reads && !w->read_error)
-		w->content = s->texts[s->current];
-	w->ready = true;
-}
-
-static void drop_text(struct writer *w)
-{
-	if (w->shared->size > KEPT)
-		madvise(w->shared->texts[w->shared->current] + KEPT, w->shared->size - KEPT,
-			MADV_REMOVE);
-	w->shared->from = w->shared->size = 0;
-	w->text = false;
-}
-
-static void written(struct writer *w, int err, bool *wrote)
-{
-	*wrote = true;
-	w->took_ns = monotonic_ns() - w->waited.begin_ns;
-	w->written |= !err;
-	if (!err && *w->shared->aside)
-		w->aside = NULL;
-	/* Lines that were not written are tried again. */
-	if (!err || !w->role->append || w->shared->from >= w->shared->size)
-		drop_text(w);
-	report(w, err, w->shared->beside);
-}
-
-bool writer_serve(struct writer *w, int *error)
-{
-	bool wrote = false;
-	int err = 0;
+	struct writer_answer a;
+	int file, err;
 
 	wait_turn(&w->waited, WRITER_HANG_NS / 2);
-	while (w->socket >= 0 && (err = receive(w)) != -EAGAIN) {
-		bool opens = w->work == WRITER_OPENS, writes = w->work == WRITER_WRITES;
-		bool ended = err;
-
-		w->work = WRITER_IDLE;
-		if (ended)
+	while (w->socket >= 0 && (err = receive(w, &a)) != -EAGAIN) {
+		file = w->busy;
+		w->busy = -1;
+		if (err)
 			end_process(w);
-		else
-			err = w->shared->error;
-		if (opens && !w->ready)
-			opened(w, err);
-		else if (writes || (opens && ended))
-			written(w, *error = err, &wrote);
+		if (err && file >= 0)
+			take_result(w, file, err, true);
+		else if (!err && w->files[file].opened)
+			take_written(w, file, &a);
+		else if (!err)
+			take_opened(w, &w->files[file], &a);
+		give_work(w);
 	}
 	if (writer_hangs(w))
-		report(w, -ETIMEDOUT, "");
-	/* After a failure the next call goes on, not this one. */
-	if (!wrote || !*error)
-		write_next(w);
-	return wrote;
-}
-
-bool writer_is_idle(const struct writer *w)
-{
-	return w->work == WRITER_IDLE && !w->text && !w->next;
+		report_hang(w);
+	give_work(w);
 }
 
 bool writer_hangs(const struct writer *w)
 {
-	return w->work != WRITER_IDLE && w->waited.sum_ns > WRITER_HANG_NS;
+	return w->busy >= 0 && w->waited.sum_ns > WRITER_HANG_NS;
 }
 
 /* ---- texts ---- */
 
-FILE *writer_begin(struct writer *w)
+FILE *writer_begin(struct writer *w, enum writer_file file)
 {
-	FILE *text = fmemopen(w->shared->texts[!w->shared->current], WRITER_TEXT_MAX, "w");
+	struct writer_text *t = next_text(&w->files[file]);
 
-	w->next = false;
-	if (!text)
-		report(w, -errno, "");
-	return text;
+	drop_text(t);
+	rewind(t->memory);
+	return t->memory;
 }
 
-int writer_end(struct writer *w, FILE *text)
+int writer_end(struct writer *w, enum writer_file file)
 {
-	w->next = !fflush(text) && !ferror(text);
-	w->next_size = (size_t)ftell(text);
-	fclose(text);
-	return w->next ? write_next(w) : report(w, -EFBIG, "");
-}
+	struct writer_text *t = next_text(&w->files[file]);
+	int err = fflush(t->memory) ? -errno : ferror(t->memory) ? -EFBIG : 0;
 
-static bool has_room(const struct writer *w, size_t size)
-{
-	return w->next_size + w->shared->size - w->shared->from + size <= WRITER_LINES_MAX;
+	t->size = (size_t)ftell(t->memory);
+	if (err || t->size > WRITER_TEXT_MAX) {
+		drop_text(t);
+		return report(w, file, err ?: -EFBIG);
+	}
+	t->used = true;
+	give_work(w);
+	return 0;
 }
 
 bool writer_append(struct writer *w, const char *line, size_t size)
 {
-	bool room = has_room(w, size);
-	int err;
+	struct writer_output *f = &w->files[WRITER_EVENTS];
+	struct writer_text *now = current_text(f), *next = next_text(f);
+	bool room = now->size - now->done + next->size + size <= WRITER_LINES_MAX &&
+		    pwrite(fileno(next->memory), line, size, (off_t)next->size) == (ssize_t)size;
 
 	if (!room) {
-		writer_serve(w, &err);
-		room = has_room(w, size);
+		log_warn(w->log, "not in %s: %.*s", f->path, (int)size - 1, line);
+		return false;
 	}
-	if (w->error || !room)
-		log_lines(w, line, size);
-	if (room) {
-		memcpy(w->shared->texts[!w->shared->current] + w->next_size, line, size);
-		w->next_size += size;
-		w->next = true;
-	}
-	/* While the file cannot be written, each poll tries again: that is often enough. */
-	if (!w->error)
-		write_next(w);
-	return room;
+	next->size += size;
+	next->used = true;
+	give_work(w);
+	return true;
 }
 
 /* ---- beginning and end ---- */
 
-void writer_start(struct writer *w, const struct log *log, const struct writer_role *role,
-		  const char *path, int epoll)
-{
-	*w = (struct writer){ .role = role, .log = log, .path = path, .epoll = epoll };
-	w->socket = w->lock = -1;
-	if (path)
-		w->shared = mmap(NULL, sizeof(*w->shared), PROT_READ | PROT_WRITE,
-				 MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (w->shared == MAP_FAILED) {
-		w->refused = -errno;
-		w->shared = NULL;
-	}
-	/* If the start fails, the first text tries again, and reports it. */
-	w->ready = !w->shared || start_process(w);
-}
-
-/* Takes all writers on until @step says of each that it is done: for at most @most_ns with a CPU, or much longer
- * without. */
-static void wait_all(struct writer *w, size_t count, uint64_t most_ns,
-		     bool (*step)(struct writer *w))
+/* Serves until @is_done, for at most @most_ns with a CPU, or much longer without. */
+static void wait_until(struct writer *w, uint64_t most_ns, bool (*is_done)(struct writer *w))
 {
 	struct waited waited = wait_begin();
 	struct epoll_event event;
-	bool over = !most_ns, done;
 
-	while (!over) {
-		done = true;
-		for (size_t i = 0; i < count; i++)
-			done &= step(&w[i]);
-		over = done || waited.sum_ns >= most_ns ||
-		       waited.last_ns >= waited.begin_ns + most_ns + STARVED_NS;
-		if (!over) {
-			epoll_wait(w->epoll, &event, 1, (int)(SLICE_NS / 1000000));
-			wait_turn(&waited, SLICE_NS);
-		}
+	give_work(w);
+	while (!is_done(w) && waited.sum_ns < most_ns &&
+	       waited.last_ns < waited.begin_ns + most_ns + STARVED_NS) {
+		epoll_wait(w->epoll, &event, 1, (int)(SLICE_NS / 1000000));
+		wait_turn(&waited, SLICE_NS);
+		writer_serve(w);
 	}
 }
 
-/* From now on a file that is read is set aside. */
-static void give_up_start(struct writer *w)
+/* Also when a signal asks the agent to end: it is blocked, and the loop handles it. */
+static bool is_started(struct writer *w)
 {
-	report(w, -ETIMEDOUT, "");
-	w->ready = true;
-	if (!w->role->reads)
+	bool opened = true;
+	sigset_t set;
+
+	for (int i = 0; i < WRITER_FILES; i++)
+		opened &= !w->files[i].path || w->files[i].opened;
+	sigpending(&set);
+	return opened || sigismember(&set, SIGTERM) || sigismember(&set, SIGINT);
+}
+
+/* Nothing needs a state that is read later: it is set aside. */
+static void end_start(struct writer *w)
+{
+	struct writer_output *state = &w->files[WRITER_STATE];
+
+	w->started = true;
+	if (!is_started(w))
+		report_hang(w);
+	if (!state->path || state->opened)
 		return;
-	w->aside = "late";
+	state->aside = "late";
 	log_warn(
 		w->log,
 		"%s could not be read: what is counted begins with the kernel log. When it answers "
 		"again, what it has is kept as %s.late",
-		w->path, w->path);
+		state->path, state->path);
 }
 
-static bool is_ready(struct writer *w)
+int writer_start(struct writer *w, const struct log *log, const char *const paths[WRITER_FILES],
+		 bool keep, uint64_t most_ns)
 {
-	sigset_t set;
-	int err;
+	struct writer_output *state = &w->files[WRITER_STATE];
 
-	writer_serve(w, &err);
-	sigpending(&set); /* blocked: the loop handles them */
-	return w->ready || sigismember(&set, SIGTERM) || sigismember(&set, SIGINT);
-}
+	*w = (struct writer){ .keep = keep, .socket = -1, .busy = -1 };
+	w->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (w->epoll < 0)
+		return -errno;
+	for (int i = 0; i < WRITER_FILES; i++) {
+		for (int t = 0; t < 2; t++) {
+			int fd = memfd_create(writer_options[i] + strlen("--"), MFD_CLOEXEC);
 
-void writers_wait_ready(struct writer *w, size_t count, uint64_t most_ns)
-{
-	wait_all(w, count, most_ns, is_ready);
-	for (; count; count--, w++)
-		if (!w->ready)
-			give_up_start(w);
-}
-
-/* Goes on with the end as far as it can without waiting. Returns whether it is reached. */
-static bool finish(struct writer *w)
-{
-	int err = 0;
-
-	if (!w->shared)
-		return true;
-	/* Lines that cannot be written are not tried again, and the next ones are. */
-	if (writer_serve(w, &err) && err) {
-		if (w->text)
-			drop_text(w);
-		write_next(w);
+			w->files[i].texts[t].memory = fd < 0 ? NULL : fdopen(fd, "w+");
+			if (!w->files[i].texts[t].memory)
+				return -errno;
+		}
+		w->files[i].path = paths[i];
 	}
-	if (w->work == WRITER_IDLE && !w->shared->end) {
-		if (w->socket < 0)
-			return start_process(w);
-		w->shared->end = true;
-		shutdown(w->socket, SHUT_WR);
+	/* Room for what the process reads. With a limit of files' sizes there is none. */
+	if (ftruncate(fileno(state->texts[0].memory), WRITER_TEXT_MAX)) {
+		state->opened = true;
+		state->read_error = -errno;
 	}
-	return w->socket < 0;
+	w->log = log;
+	wait_until(w, most_ns, is_started);
+	end_start(w);
+	return 0;
 }
 
-void writers_finish(struct writer *w, size_t count, bool keep, uint64_t most_ns)
+/* Asks for the end when nothing is left to write. Returns whether it is reached. */
+static bool is_ended(struct writer *w)
 {
-	for (size_t i = 0; i < count; i++)
-		if (w[i].shared)
-			w[i].shared->keep = keep || i > 0;
-	wait_all(w, count, most_ns, finish);
-	for (; count; count--, w++) {
-		if (!w->shared)
-			continue;
-		if (w->socket >= 0)
-			report(w, -ETIMEDOUT, "");
-		end_process(w);
-		munmap(w->shared, sizeof(*w->shared));
+	const struct writer_request end = { .work = WRITER_END };
+
+	for (int i = 0; i < WRITER_FILES; i++)
+		if (has_work(&w->files[i]))
+			return false;
+	if (!w->ended)
+		w->ended = !send_request(w, &end);
+	return w->ended && w->socket < 0;
+}
+
+void writer_finish(struct writer *w, uint64_t most_ns)
+{
+	if (!w->log)
+		return;
+	w->ending = true;
+	for (int i = 0; i < WRITER_FILES; i++)
+		w->files[i].retry_ns = 0;
+	wait_until(w, most_ns, is_ended);
+	report_hang(w);
+	if (w->ended && w->socket >= 0 && w->files[WRITER_OUTPUT].path)
+		report(w, WRITER_OUTPUT, -ETIMEDOUT);
+	end_process(w);
+	close(w->epoll);
+	for (int i = 0; i < WRITER_FILES; i++) {
+		for (int t = 0; t < 2; t++)
+			if (w->files[i].texts[t].memory)
+				fclose(w->files[i].texts[t].memory);
+		free(w->files[i].content);
 	}
 }

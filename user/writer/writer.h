@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A file that another process writes: a file system may stop answering at any time, and then only that process waits.
- * It shares memory for two texts with the agent: it writes one while the agent fills the other. The newest text that
- * replaces the file waits; appended lines wait up to a limit. A process that has ended is replaced for the next text.
- * One that hangs is not: of two, the slower one would put an older text in place of a newer one. */
+/* The agent's files on disks, which another process writes: writer.c explains how. */
 #pragma once
 
 #include "base/clock.h"
@@ -15,81 +12,87 @@
 /* Work that takes longer than this is reported. */
 #define WRITER_HANG_NS 2000000000ull
 
-struct writer_role {
-	const char *option; /* that names the file */
-	bool append; /* lines; otherwise a text replaces the file */
-	bool reads; /* read the file at the start */
-	const char *meanwhile; /* the effect while the file cannot be written: a sentence */
+/* In the order in which they are opened. The state is read at the start, the output is removed at the end; both are
+ * replaced as a whole. Lines are appended to the events. */
+enum writer_file { WRITER_STATE, WRITER_OUTPUT, WRITER_EVENTS, WRITER_FILES };
+
+/* The option that names it. */
+extern const char *const writer_options[WRITER_FILES];
+
+struct writer_text {
+	FILE *memory; /* which the process maps */
+	bool used;
+	size_t size, done; /* its bytes, and those that are written */
 };
 
-/* The memory of the agent and the process. */
-struct writer_shared {
-	char texts[2][WRITER_TEXT_MAX]; /* first, because their pages are given back */
-	unsigned int current; /* the text of the process */
-	size_t from, size; /* its bytes that are not written; the content that was read */
-	char aside[16]; /* the old file gets this suffix before it is replaced; "": none */
-	bool end, keep; /* when the socket is closed, remove the lock, and the file unless @keep */
-	/* Results: */
-	int error, read_error; /* 0 or -errno */
-	char beside[280]; /* "NAME: " of the file beside the path that @error is about; or "" */
-	char network[128]; /* the source of a mount that may stop answering; or "" */
-};
-
-struct writer {
-	const struct writer_role *role;
-	const struct log *log;
-	const char *path;
-	struct writer_shared *shared; /* NULL: there is no file, and all functions do nothing */
-	int epoll;
-	int socket; /* of the process; -1: there is none */
-	int lock; /* of the file; -1: none */
-	enum { WRITER_IDLE, WRITER_OPENS, WRITER_WRITES } work; /* of the process */
-	struct waited waited; /* since then */
-	uint64_t took_ns; /* duration of the last write */
-	bool ready; /* the start is over: the path was checked and read, or is late */
-	int open_error, read_error; /* 0 or -errno */
-	int refused; /* -errno: the path can never be written; or 0 */
-	const char *content; /* of the file, until the first text; NULL: none */
-	bool text, next; /* there is a text of the process, a text that waits */
-	size_t next_size; /* of that */
+struct writer_output {
+	const char *path; /* NULL: it is not wanted */
+	struct writer_text texts[2];
+	int current; /* which of them the process has, or will have again */
+	bool opened;
+	int open_error, read_error; /* 0 or -errno, once it is opened */
+	char *content; /* of the state, @size bytes; NULL: none */
+	size_t size;
 	const char *aside; /* suffix for the old file at the next write; NULL: none */
 	bool written; /* at least once */
+	uint64_t took_ns; /* duration of the last write */
+	uint64_t retry_ns; /* CLOCK_MONOTONIC; not before */
 	int error; /* -errno that was reported last, or 0 */
 };
 
-/* Starts the process, which opens the path. Call it before anything that the process must not inherit. @log, @role
- * and @path must outlive the writer. @epoll gets the descriptor that is readable when writer_serve() has work; also
- * call that every second, unless it is idle. */
-void writer_start(struct writer *w, const struct log *log, const struct writer_role *role,
-		  const char *path, int epoll);
+struct writer {
+	const struct log *log;
+	struct writer_output files[WRITER_FILES];
+	bool keep; /* the output at the end */
+	bool started, ending,
+		ended; /* opening is not waited for; nothing is tried again; the process was told */
+	int epoll; /* readable when writer_serve() has work */
+	int socket; /* of the process; -1: there is none */
+	int busy; /* the file that the process works on; -1: none */
+	struct waited waited; /* for that */
+	/* Takes each write's result: 0 or -errno, which has been logged if it is new. NULL: nobody. */
+	void (*written)(void *context, enum writer_file file, int err);
+	void *context;
+};
 
-/* Waits until all are ready, for @most_ns in which this process has a CPU, or until SIGTERM or
- * SIGINT is pending. A file that is read later is set aside. */
-void writers_wait_ready(struct writer *w, size_t count, uint64_t most_ns);
+/* Starts the process, which opens all @paths; they and @log must outlive the writer. Call it before anything that the
+ * process must not inherit. Waits for it, at most @most_ns in which this process has a CPU, or until SIGTERM or SIGINT
+ * is pending. A state that is read later is set aside. @keep: the output stays at the end. Returns 0 or -errno: there
+ * is no memory for texts. Then, and for a writer of all zeros, writer_finish() does nothing. */
+int writer_start(struct writer *w, const struct log *log, const char *const paths[WRITER_FILES],
+		 bool keep, uint64_t most_ns);
 
-/* Returns whether a write has succeeded or failed: then *@err is 0 or -errno, which has been logged if it is new. */
-bool writer_serve(struct writer *w, int *err);
-
-/* Whether the process has nothing to do: then writer_serve() has work only when the descriptor is readable. */
-bool writer_is_idle(const struct writer *w);
+/* Goes on with the work. Call it when @epoll is readable, and every second. */
+void writer_serve(struct writer *w);
 
 /* Whether the process has not answered for WRITER_HANG_NS, by the last writer_serve(). */
 bool writer_hangs(const struct writer *w);
 
-/* A stream for a text that replaces the file, and its end, which gives the text to the process.
- * NULL, or -errno: it could not be made; this has been logged if it is new. */
-FILE *writer_begin(struct writer *w);
-int writer_end(struct writer *w, FILE *text);
+/* A stream for a text that replaces the file, and its end, which gives the text to the process. The end returns 0, or
+ * -errno if the text does not fit; this has been logged if it is new. */
+FILE *writer_begin(struct writer *w, enum writer_file file);
+int writer_end(struct writer *w, enum writer_file file);
 
-/* Appends a line. Failures are logged. False: no room to keep it. */
+/* Appends a line to the events. Failures are logged. False: no room to keep it. */
 bool writer_append(struct writer *w, const char *line, size_t size);
 
-/* Ends all @count writers within @most_ns in which this process has a CPU: writes the texts that
- * wait, removes the locks, and the file of the first writer unless @keep. Work that is not done by
- * then is reported, and its process ends with the agent. */
-void writers_finish(struct writer *w, size_t count, bool keep, uint64_t most_ns);
+/* Writes the texts that wait, removes the locks, and the output unless it is kept, within @most_ns in which this
+ * process has a CPU. Work that is not done by then is reported, and the process ends with the agent. */
+void writer_finish(struct writer *w, uint64_t most_ns);
 
-/* For writer.c: starts the process of @w. Returns its socket, or -1 with errno. The process sends a byte when it has opened
- * the path and when it has written a text, for which it receives one; with it a lock that it has taken, which thus ends
- * with the agent, even if the process hangs. It ends when the socket is closed, and with the agent. */
+/* ---- for writer_process.c: the messages ---- */
+
+struct writer_request {
+	enum { WRITER_OPEN, WRITER_WRITE, WRITER_END } work;
+	int file, text;
+	size_t size, done; /* of the text */
+	char aside[16]; /* "": the old file is replaced */
+};
+
+struct writer_answer {
+	int error, read_error; /* 0 or -errno */
+	size_t done; /* of the text; the size of a state that was read */
+};
+
+/* Starts the process. Returns its socket, or -errno. */
 int writer_process_start(const struct writer *w);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The process that writes one file for the agent. */
+/* The process that writes the agent's files. */
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -12,83 +13,97 @@
 #include "kernel/mounts.h"
 #include "writer/writer.h"
 
-/* How long to wait at the start for the lock, which a process of an agent that has just ended may still hold. */
+/* How long to wait for the lock, which a process that is about to end may still hold. */
 #define LOCK_MS 500
 
-/* Takes no lock on a server's file system: the agent could not end before the server released
- * it. Returns whether the mount is known. */
-static bool look_at_mount(struct output_file *f, struct writer_shared *s)
-{
-	OPEN_FILE folder = f->folder ? output_file_folder(f) : -1;
+struct process {
+	int mounts; /* the list, to know when it changes */
+	struct {
+		struct output_file output;
+		char *texts[2];
+		bool local; /* the folder was local, and no mount has changed since */
+	} files[WRITER_FILES];
+};
 
-	if (folder >= 0)
-		f->unlocked = mounts_find_network("", mounts_number(folder), NULL, s->network,
-						  sizeof(s->network));
-	return folder >= 0;
+/* Returns 0, or -EREMOTE if the folder is on a network file system. */
+static int check_mount(struct process *p, int file)
+{
+	struct output_file *f = &p->files[file].output;
+	OPEN_FILE folder = -1;
+	char source[160];
+
+	if (mounts_changed(p->mounts))
+		for (int i = 0; i < WRITER_FILES; i++)
+			p->files[i].local = false;
+	if (p->files[file].local || !f->folder)
+		return 0;
+	folder = output_file_folder(f);
+	if (folder < 0)
+		return folder;
+	p->files[file].local =
+		!mounts_find_network("", mounts_number(folder), NULL, source, sizeof(source));
+	return p->files[file].local ? 0 : -EREMOTE;
 }
 
-static int read_file(struct output_file *f, char *text, size_t *size)
+/* Reads the state, the file of the first text. */
+static void read_state(struct process *p, struct writer_answer *a)
 {
-	int file = output_file_open(f);
-	ssize_t n = file < 0 ? file : file_read_and_close(file, text, WRITER_TEXT_MAX);
+	int fd = output_file_open(&p->files[WRITER_STATE].output);
+	ssize_t n =
+		fd < 0 ? fd :
+			 file_read_and_close(fd, p->files[WRITER_STATE].texts[0], WRITER_TEXT_MAX);
 
-	*size = n < 0 ? 0 : (size_t)n;
-	return n < 0 ? (int)n : n == WRITER_TEXT_MAX - 1 ? -EFBIG : 0;
+	a->done = n < 0 ? 0 : (size_t)n;
+	a->read_error = n < 0 ? (int)n : n == WRITER_TEXT_MAX - 1 ? -EFBIG : 0;
 }
 
-static int write_text(struct output_file *f, struct writer_shared *s)
+static void open_file(struct process *p, int file, struct writer_answer *a)
 {
-	const char *text = s->texts[s->current];
-	size_t done;
-	int err;
+	struct output_file *f = &p->files[file].output;
 
-	if (!f->append)
-		return output_file_write(f, text, s->size, *s->aside ? s->aside : NULL);
-	err = output_file_append(f, text + s->from, s->size - s->from, &done);
-	s->from += done;
-	return err;
+	a->error = check_mount(p, file)         ?:
+			   output_file_check(f) ?:
+			   f->append            ? 0 :
+						  output_file_lock(f, LOCK_MS);
+	if (file == WRITER_STATE && a->error != -EREMOTE)
+		read_state(p, a);
 }
 
-/* Sends a byte, with the lock that was taken, if any. */
-static bool answer(struct output_file *f, int socket)
+static void write_text(struct process *p, const struct writer_request *r, struct writer_answer *a)
 {
-	union {
-		struct cmsghdr header; /* for its alignment */
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = { .header = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
-	int lock = output_file_give_lock(f);
-	struct iovec data = { "", 1 };
-	struct msghdr m = { NULL, 0, &data, 1, &control, lock < 0 ? 0 : sizeof(control), 0 };
-	bool sent;
+	const char *text = p->files[r->file].texts[r->text];
+	struct output_file *f = &p->files[r->file].output;
 
-	memcpy(CMSG_DATA(&control.header), &lock, sizeof(lock));
-	sent = TEMP_FAILURE_RETRY(sendmsg(socket, &m, MSG_NOSIGNAL)) == 1;
-	file_close(&lock);
-	return sent;
+	a->error = check_mount(p, r->file);
+	/* The process before this one may not have ended. */
+	if (!a->error && !f->append && f->lock < 0)
+		a->error = output_file_lock(f, LOCK_MS);
+	if (!a->error && f->append)
+		a->error = output_file_append(f, text + r->done, r->size - r->done, &a->done);
+	else if (!a->error)
+		a->error = output_file_write(f, text, r->size, *r->aside ? r->aside : NULL);
+	a->done += r->done;
+	/* After a failure the folder may be another one. */
+	p->files[r->file].local &= !a->error;
 }
 
-static void serve(struct output_file *f, struct writer_shared *s, bool reads, int socket)
+static void serve(struct process *p, bool keep)
 {
-	bool looked = look_at_mount(f, s);
-	char byte;
+	struct writer_request r;
 
-	s->error = output_file_check(f) ?: f->append ? 0 : output_file_wait_lock(f, LOCK_MS);
-	do {
-		if (f->part != OUTPUT_FILE && output_is_refused(s->error))
-			snprintf(s->beside, sizeof(s->beside), "%s: ", f->names[f->part]);
-		if (reads)
-			s->read_error = read_file(f, s->texts[s->current], &s->size);
-		reads = false;
-		if (!answer(f, socket) || TEMP_FAILURE_RETRY(recv(socket, &byte, 1, 0)) != 1)
-			break;
-		*s->beside = 0;
-		f->part = OUTPUT_FILE;
-		/* After a failure the folder may be on another mount. */
-		looked = (looked && !s->error) || look_at_mount(f, s);
-		s->error = write_text(f, s);
-	} while (true);
-	if (s->end)
-		output_file_close(f, s->keep);
+	while (TEMP_FAILURE_RETRY(recv(STDIN_FILENO, &r, sizeof(r), 0)) == sizeof(r) &&
+	       r.work != WRITER_END) {
+		struct writer_answer a = {};
+
+		if (r.work == WRITER_OPEN)
+			open_file(p, r.file, &a);
+		else
+			write_text(p, &r, &a);
+		if (TEMP_FAILURE_RETRY(send(STDIN_FILENO, &a, sizeof(a), MSG_NOSIGNAL)) < 0)
+			return;
+	}
+	for (int i = 0; r.work == WRITER_END && i < WRITER_FILES; i++)
+		output_file_close(&p->files[i].output, keep || i != WRITER_OUTPUT);
 }
 
 /* Keeps the socket as descriptor 0, and standard output if it is written to. All others are
@@ -106,36 +121,51 @@ static void close_others(int socket, bool keep_stdout)
 		null = dup(null);
 }
 
+static void run(const struct writer *w, int socket, pid_t agent)
+{
+	struct process p = {};
+	bool keep_stdout = false;
+
+	for (int i = 0; i < WRITER_FILES; i++) {
+		struct output_file *f = &p.files[i].output;
+		const char *path = w->files[i].path ?: "-";
+
+		if (output_file_init(f, path))
+			return;
+		f->append = i == WRITER_EVENTS;
+		f->owner = agent;
+		keep_stdout |= w->files[i].path && !strcmp(path, "-");
+		for (int t = 0; t < 2; t++) {
+			p.files[i].texts[t] =
+				mmap(NULL, WRITER_TEXT_MAX, PROT_READ | PROT_WRITE, MAP_SHARED,
+				     fileno(w->files[i].texts[t].memory), 0);
+			if (p.files[i].texts[t] == MAP_FAILED)
+				return;
+		}
+	}
+	close_others(socket, keep_stdout);
+	p.mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	/* A folder may belong to another user. Capabilities that stay do no harm. */
+	capabilities_keep(CAPABILITY(CAP_DAC_OVERRIDE));
+	umask(0); /* output_file.c sets the modes */
+	serve(&p, w->keep);
+}
+
 int writer_process_start(const struct writer *w)
 {
-	pid_t parent = getpid(), pid;
-	struct output_file f;
-	char name[16];
+	pid_t agent = getpid(), pid;
 	int ends[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-		return -1;
-	*w->shared->beside = *w->shared->network = 0;
+		return -errno;
 	pid = fork();
-	if (pid) {
-		close(ends[1]);
-		if (pid < 0)
-			close(ends[0]);
-		return pid < 0 ? -1 : ends[0];
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		prctl(PR_SET_NAME, "xidscope-writer");
+		if (getppid() == agent) /* otherwise it has ended before */
+			run(w, ends[1], agent);
+		_exit(0);
 	}
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1); /* it has ended before */
-	/* The name says which file a process that hangs writes. */
-	snprintf(name, sizeof(name), "xidscope-%s", w->role->option + strlen("--"));
-	prctl(PR_SET_NAME, name);
-	close_others(ends[1], !strcmp(w->path, "-"));
-	/* A directory may belong to another user. Capabilities that stay do no harm. */
-	capabilities_keep(CAPABILITY(CAP_DAC_OVERRIDE));
-	umask(0); /* output_file sets the modes */
-	if (output_file_init(&f, w->path))
-		_exit(1);
-	f.append = w->role->append;
-	serve(&f, w->shared, w->role->reads && !w->ready, STDIN_FILENO);
-	_exit(0);
+	close(ends[1]);
+	return file_unless(ends[0], pid < 0 ? -errno : 0);
 }

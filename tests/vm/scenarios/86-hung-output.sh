@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Metrics, state and events, each and all, on a file system that stops answering: an NFS server that is gone, and a frozen
-# disk, on which a process cannot even be killed. Faults are still read and logged, SIGTERM ends the agent within a second,
-# another can start at once, and all heals; also if the agent starts meanwhile.
+# Metrics, state and events, each and all, on a frozen disk, on which a process cannot even be killed. Faults are still read
+# and logged, SIGTERM ends the agent within a second, the next one says what it waits for, and all heals; also if the agent
+# starts meanwhile. Files on NFS are refused at the start, whether or not the server answers; where such a mount comes later
+# over the folder, nothing is written until it has gone.
 set_value /proc/sys/kernel/printk_devkmsg on
 modprobe loop || true # part of some kernels
 nfs_server_start
@@ -25,7 +26,9 @@ begin() { # begin FOLDER-OF-METRICS OF-STATE OF-EVENTS [OPTION...]
 	agent=$!
 }
 started() { wait_for 60 grep -q 'started in' agent.log; }
-reported() { wait_for 30 grep -q "cannot write $1: its file system does not answer" agent.log; }
+reported() { wait_for 30 grep -q "cannot write $1: .*its file system does not answer" agent.log; }
+# logged: the agent has read the last fault.
+logged() { wait_for 40 grep -q "Xid.*$code" agent.log; }
 # seen FILE: the last fault has come there.
 seen() { wait_for 40 grep -q "\"xid\":$code,\|xid=\"$code\"" "$1"; }
 # end: by SIGTERM, and within a second. What the agent leaves behind is dead or cannot be killed.
@@ -37,8 +40,9 @@ end() {
 	echo "$1 $took" >>ends
 	[[ $status == 0 ]]
 }
-hang() { "${hang:?}"; }
-heal() { "${heal:?}"; }
+# heal: also what is not hung.
+heal() { fsfreeze -u /mnt/frozen 2>/dev/null || true; }
+hang() { fsfreeze -f /mnt/frozen; }
 # healed FOLDER: what was left has gone, and the next agent need not wait.
 healed() {
 	heal
@@ -59,17 +63,23 @@ one_hangs() {
 	hang
 	fault
 	case $1 in
-	metrics) reported "$metrics" && seen "$events" ;;
-	state) reported "${at[state]}/state" && seen "$events" && seen "$metrics" ;;
-	events) reported "$events" && seen agent.log && seen "$metrics" ;;
+	metrics) reported "$metrics" ;;
+	state) reported "${at[state]}/state" ;;
+	events) reported "$events" ;;
 	esac
+	logged
 	fault
-	if [[ $1 == events ]]; then seen agent.log; else seen "$events"; fi
+	logged
 	sleep 2
 	end "$1-$2"
-	# What is local can be used by another at once, whatever the first one left.
-	begin local local local
+	# What the first one left keeps the locks of the local files as long as the disk hangs.
+	begin "${at[metrics]}" "${at[state]}" "${at[events]}"
+	[[ $1 == metrics ]] || wait_for 30 grep -q "cannot write $metrics: a process of an agent that has ended" agent.log
+	fault
+	logged
+	heal
 	started
+	seen "$events"
 	end "after-$1-$2"
 	healed "$2"
 }
@@ -86,7 +96,7 @@ all_hang() {
 	reported "$metrics"
 	reported "$1/state"
 	reported "$events"
-	seen agent.log
+	logged
 	sleep 3
 	heal
 	wait_for 120 grep -q "$metrics is written again" agent.log
@@ -111,13 +121,9 @@ start_hangs() {
 	hang
 	begin "$1" "$1" "$1"
 	reported "$metrics"
-	if [[ $hang == freeze ]]; then
-		wait_for 20 grep -q "continuing from the state file $1/state" agent.log
-	else
-		wait_for 20 grep -q "what it has is kept as $1/state.late" agent.log
-	fi
+	wait_for 20 grep -q "continuing from the state file $1/state" agent.log
 	fault
-	seen agent.log
+	logged
 	sleep 2
 	heal
 	wait_for 120 grep -q 'started in' agent.log
@@ -125,13 +131,12 @@ start_hangs() {
 	fault
 	seen "$events"
 	seen "$metrics"
-	[[ $hang == freeze ]] || wait_for 20 test -e "$1/state.late"
 	wait_for 20 test -e "$1/state"
 	end "late-$1"
 	hang
 	begin "$1" "$1" "$1"
 	fault
-	seen agent.log # so it has started
+	logged # so it has started
 	sleep 1
 	end "never-$1"
 	healed "$1"
@@ -144,37 +149,66 @@ start_hangs() {
 	end "again-$1"
 }
 
-hang=nfs_server_stop heal=nfs_server_start
-begin /mnt/hung /mnt/hung /mnt/hung
-started
-for file in x.prom state events.json; do grep -q "warning: /mnt/hung/$file is on 127.0.0.1:/export: " agent.log; done
-[[ ! -e /mnt/hung/.x.prom.lock ]] # none could be released without the server
-end warned
+# ---- NFS ----
+# refused WHERE OPTION...: in one line that names the mount, at once.
+refused() {
+	local status=0 where=$1
+	shift
+	timeout 5 /job/xidscope run --output local/x.prom --hooks gpu "$@" 2>refused.log || status=$?
+	[[ $status == 2 && $(wc -l <refused.log) == 1 ]]
+	grep -q "error: $1 $2:\? $where; name a file in a local folder" refused.log
+}
+ln -s /mnt/hung link
+for option in --output --state --events --heartbeat; do
+	refused 'is on 127.0.0.1:/export, which may stop answering' $option /mnt/hung/file
+done
+for option in --output --state --events; do refused 'it is on a network file system or FUSE, .*' $option link/file; done
+nfs_server_stop
+for option in --output --state --events --heartbeat; do
+	refused 'is on 127.0.0.1:/export, which may stop answering' $option /mnt/hung/file
+done
+nfs_server_start
 /job/xidscope run --output local/x.prom --hooks gpu --duration 0.5 2>/mnt/hung/messages
 grep -q 'warning: these messages go to a file on 127.0.0.1:/export: ' /mnt/hung/messages
+# Later over the folder. The agent has the folder's path, as the mount must be one for it as well: no namespace of its own.
+: >agent.log
+/job/xidscope run --output local/x.prom --state local/state --events local/events.json --interval 1 --hooks gpu \
+	--accept-user-kmsg --keep 2>agent.log &
+agent=$! metrics=local/x.prom
+started
+defer sh -c "umount $PWD/local 2>/dev/null || true"
+mount --bind /mnt/hung local
+wait_for 30 grep -q "cannot write $metrics: it is on a network file system or FUSE" agent.log
+fault
+wait_for 30 grep -q 'cannot write local/state: it is on a network file system or FUSE' agent.log
+[[ ! -e /mnt/hung/x.prom && ! -e /mnt/hung/state && ! -e /mnt/hung/events.json ]]
+nfs_server_stop
+fault
+logged
+nfs_server_start
+umount local
+for file in x.prom state events.json; do wait_for 30 grep -q "local/$file is written again" agent.log; done
+seen local/events.json
+seen local/x.prom
+grep -q '^xidscope_export_errors_total [1-9]' local/x.prom
+end later
 # Where sunrpc has no types, a file of them is looked for again and again.
 echo none >/mnt/hung/types.ko
 begin local local local --hooks rpc,gpu --sunrpc-btf /mnt/hung/types.ko
 started
-hang
+nfs_server_stop
 sleep 25
 end types
 grep -q 'the file of types /mnt/hung/types.ko is refused: .* may stop answering' agent.log
-healed /mnt/hung
-for which in metrics state events; do one_hangs $which /mnt/hung; done
-all_hang /mnt/hung
-start_hangs /mnt/hung
+nfs_server_start
 
-# A disk of its own: a copy of that with the modules, which is ext4 and has some room.
+# ---- a disk of its own: a copy of that with the modules, which is ext4 and has some room ----
 defer rm -f /run/disk
 dd if="$(findmnt -n -o SOURCE /usr/lib/modules)" of=/run/disk bs=1M status=none
 mkdir -p /mnt/frozen
 defer unmount /mnt/frozen
 mount -o loop /run/disk /mnt/frozen
 defer sh -c 'fsfreeze -u /mnt/frozen || true'
-freeze() { fsfreeze -f /mnt/frozen; }
-thaw() { fsfreeze -u /mnt/frozen; }
-hang=freeze heal=thaw
 mkdir /mnt/frozen/files
 for which in metrics state events; do one_hangs $which /mnt/frozen/files; done
 all_hang /mnt/frozen/files
