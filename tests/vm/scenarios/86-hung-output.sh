@@ -160,12 +160,12 @@ refused() {
 }
 ln -s /mnt/hung link
 for option in --output --state --events --heartbeat; do
-	refused 'is on 127.0.0.1:/export, which may stop answering' $option /mnt/hung/file
+	refused 'is on 127.0.0.1:/export, which may stop answering' $option /mnt/hung/x.prom
 done
-for option in --output --state --events; do refused 'it is on a network file system or FUSE, .*' $option link/file; done
+for option in --output --state --events; do refused 'it is on a network file system or FUSE, .*' $option link/x.prom; done
 nfs_server_stop
 for option in --output --state --events --heartbeat; do
-	refused 'is on 127.0.0.1:/export, which may stop answering' $option /mnt/hung/file
+	refused 'is on 127.0.0.1:/export, which may stop answering' $option /mnt/hung/x.prom
 done
 nfs_server_start
 /job/xidscope run --output local/x.prom --hooks gpu --duration 0.5 2>/mnt/hung/messages
