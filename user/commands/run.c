@@ -61,13 +61,13 @@ static double monotonic_seconds(void)
  * Only the path's text and the list of mounts are examined: opening it may wait for a server. */
 static bool may_hang(const char *path, char *source, size_t size)
 {
-	char folder[PATH_MAX] = "";
-	bool stream = !strcmp(path, "-");
+	char folder[PATH_MAX];
 
-	if (*path != '/' && !getcwd(folder, sizeof(folder)))
-		return false;
-	return mounts_find_network("", stream ? mounts_number(STDOUT_FILENO) : -1,
-				   stream ? NULL : PATHF("%s/%s", folder, path), source, size);
+	if (!strcmp(path, "-"))
+		return mounts_find_network("", mounts_number(STDOUT_FILENO), NULL, source, size);
+	if (*path != '/' && getcwd(folder, sizeof(folder)))
+		path = PATHF("%s/%s", folder, path);
+	return mounts_find_network("", -1, path, source, size);
 }
 
 /* Whether @path, NULL or of @option, is on a local file system; otherwise logs an error. */
