@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that the live view fits 80 columns whatever it shows, that a server which hangs and faults are in view, and
- * that a terminal gets its head again, colours and more columns. */
+ * that a terminal gets its head again, colours and longer names. */
 #include "printed.h"
 #include "sinks/report.h"
 #include "snapshot.h"

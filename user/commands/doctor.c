@@ -3,7 +3,6 @@
 #include "commands/commands.h"
 
 #include <glob.h>
-#include <mntent.h>
 #include <stdarg.h>
 #include <unistd.h>
 
@@ -22,7 +21,6 @@
 
 #define INDENT 32 /* of texts: behind level and name */
 #define MAX_FINDINGS 64
-#define MAX_MOUNTS 16
 #define TYPES_MAX (64 << 20)
 
 /* NOTE: unusual, but everything needed works. */
@@ -200,26 +198,6 @@ static void add_localio(struct diagnosis *d)
 		add_finding(d, "nfs", "localio", OK, "LOCALIO is not in use");
 }
 
-static void add_mounts(struct diagnosis *d)
-{
-	FILE *mounts = setmntent(PATHF("%s/proc/self/mounts", d->root), "re");
-	char strings[4096];
-	struct mntent entry;
-	size_t count = 0;
-
-	while (mounts && getmntent_r(mounts, &entry, strings, sizeof(strings)))
-		if ((!strcmp(entry.mnt_type, "nfs") || !strcmp(entry.mnt_type, "nfs4")) &&
-		    ++count <= MAX_MOUNTS)
-			add_finding(d, "mounts", entry.mnt_type[3] ? "nfs4" : "nfs", OK, "%s on %s",
-				    entry.mnt_fsname, entry.mnt_dir);
-	if (mounts)
-		endmntent(mounts);
-	if (count > MAX_MOUNTS)
-		add_finding(d, "mounts", "more", OK, "and %zu more", count - MAX_MOUNTS);
-	if (!count)
-		add_finding(d, "mounts", "none", OK, "no NFS mount is visible to this process");
-}
-
 /* ---- faults of GPUs ---- */
 
 static void add_callers(struct diagnosis *d, const struct fault_offer *f)
@@ -349,10 +327,7 @@ static void print_text(FILE *out, const struct diagnosis *d)
 	static const struct {
 		const char *group;
 		const char *title;
-	} titles[] = { { "nfs", "NFS" },
-		       { "hooks", "Hooks on sunrpc" },
-		       { "mounts", "NFS mounts" },
-		       { "gpu", "GPU faults" } };
+	} titles[] = { { "nfs", "NFS" }, { "hooks", "Hooks on sunrpc" }, { "gpu", "GPU faults" } };
 	size_t fixes = 0;
 
 	terminal_line(out, 9, "kernel   %s", d->release);
@@ -399,7 +374,6 @@ bool doctor_report(FILE *out, const char *root, const char *release, int every_m
 	add_source_checks(&d);
 	add_localio(&d);
 	add_hooks(&d);
-	add_mounts(&d);
 	add_faults(&d);
 	for (size_t i = 0; i < d.count; i++)
 		if (d.findings[i].level == MISSING)

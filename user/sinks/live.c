@@ -10,10 +10,9 @@
 #include "base/terminal.h"
 #include "base/time_text.h"
 
-#define INDENT 9 /* of lines that belong to the interval above: as long as the time */
-#define SERVER 9
-#define SERVER_MAX 24
-#define EXTRA 27 /* width of the columns that only wide terminals show */
+#define INDENT 9 /* of lines that belong to the interval above: the width of the time */
+#define SERVER 9 /* width of a server's name in 80 columns */
+#define SERVER_MAX 24 /* its width in wider terminals */
 
 #define BOLD "\x1b[1m"
 #define RED "\x1b[31m"
@@ -41,7 +40,7 @@ static void set_colour(const struct live *v, const char *code)
 
 /* ---- lines ---- */
 
-/* A line below the interval's, in the colour of what is wrong. */
+/* Writes a line below the interval's, in red. */
 static void __attribute__((format(printf, 2, 3))) note(struct live *v, const char *format, ...)
 {
 	char text[1024];
@@ -65,26 +64,18 @@ static size_t server_width(const struct live *v)
 	return SERVER + (more < SERVER_MAX - SERVER ? more : SERVER_MAX - SERVER);
 }
 
-/* The columns of wide terminals fit beside all others. */
-static bool is_wide(const struct live *v)
-{
-	return v->size.columns >= TERMINAL_COLUMNS + SERVER_MAX - SERVER + EXTRA;
-}
-
 static void write_head(struct live *v)
 {
 	set_colour(v, BOLD);
 	fprintf(v->out, "%-8s %-*s %6s %5s %5s %7s %7s %-20s %4s", "time", (int)server_width(v),
 		"server", "call/s", "rMB/s", "wMB/s", "mean", "flight", "most time in, %", "sat%");
-	if (is_wide(v))
-		fprintf(v->out, " %7s %7s %4s %5s", "p50", "p99", "re", "err");
 	set_colour(v, PLAIN);
 	fputc('\n', v->out);
 	v->lines = 1;
 }
 
-/* At most @width characters of a name, made safe: of an address the end, of another name the begin. The number of a
- * network namespace goes first: of "10.0.7.1@4026532213" it leaves "10.0.7.1@". */
+/* Writes at most @width characters of a name, made safe. A name that is too long loses the number of its network namespace
+ * first ("10.0.7.1@4026532213" becomes "10.0.7.1@"), then an address loses its begin and another name its end. */
 static void short_name(char *to, size_t size, const char *name, size_t width)
 {
 	size_t len, cut;
@@ -163,17 +154,6 @@ static void format_flight(char *text, size_t size, const struct session_point *p
 		snprintf(text, size, "%" PRIu32, p->in_flight);
 }
 
-static void write_wide(struct live *v, const struct snapshot *s, const struct session_point *p)
-{
-	char p50[DURATION_SIZE] = "-", p99[DURATION_SIZE] = "-";
-
-	if (p->calls && snapshot_knows(&s->calls, RPC_FACT_DISTRIBUTION)) {
-		format_duration(p50, time_histogram_quantile(&p->total, 0.5));
-		format_duration(p99, time_histogram_quantile(&p->total, 0.99));
-	}
-	fprintf(v->out, " %7s %7s %4" PRIu64 " %5" PRIu64, p50, p99, p->retransmits, p->errors);
-}
-
 static void write_server(struct live *v, const struct session *t, size_t number, const char *clock)
 {
 	const struct session_point *p = &t->latest.points[number];
@@ -192,7 +172,7 @@ static void write_server(struct live *v, const struct session *t, size_t number,
 		if (p->oldest_ns)
 			fprintf(v->out, "HUNG %s, %" PRIu32 " call%s unanswered", mean,
 				p->in_flight, p->in_flight == 1 ? "" : "s");
-		else /* those of a soft mount */
+		else /* calls of a soft mount */
 			fprintf(v->out, "HUNG %s, its calls time out", mean);
 		set_colour(v, PLAIN);
 		fputc('\n', v->out);
@@ -209,22 +189,20 @@ static void write_server(struct live *v, const struct session *t, size_t number,
 	set_colour(v, saturated >= 50 ? RED : "");
 	fprintf(v->out, "%3u%%", saturated);
 	set_colour(v, saturated >= 50 ? PLAIN : "");
-	if (is_wide(v))
-		write_wide(v, &t->last, p);
 	fputc('\n', v->out);
 }
 
-/* ---- states: each is said when it begins and when it ends ---- */
+/* ---- states: a line when one begins, and one when it ends ---- */
 
 #define MOST_STATES 64
 
 struct live_state {
 	char text[sizeof(((struct bad_connection *)0)->which)];
 	double since; /* seconds since the epoch */
-	bool lasts; /* it was met in this interval */
+	bool lasts; /* it was found in this interval */
 };
 
-/* The state @text, which is safe, lasts for @age seconds; @how says more of it. */
+/* The state @text, which is safe text, has lasted for @age seconds; @how has details. */
 static void is_in_state(struct live *v, const struct session *t, double age, const char *text,
 			const char *how)
 {
@@ -253,7 +231,7 @@ static void end_states(struct live *v, const struct session *t)
 			v->states[kept++] = s;
 			continue;
 		}
-		/* The clock may have been put back. */
+		/* The clock may have been set back. */
 		seconds = t->last.wall > s.since ? t->last.wall - s.since : 0;
 		format_duration(time, (uint64_t)(seconds * 1e9));
 		note(v, "Over after %s: %s", time, s.text);
@@ -309,12 +287,12 @@ static void note_events(struct live *v, const struct session *t)
 		const struct session_event *e = &t->events[v->events];
 
 		if (e->kind != SESSION_FAULT && e->kind != SESSION_KERNEL_EVENT)
-			continue; /* the lines above have it */
+			continue; /* the lines above show it */
 		note(v, "%s", session_event_text(text, e));
 	}
 }
 
-/* Where the server hangs, all of its connections do. */
+/* If the server hangs, all of its connections are stuck: they are left out. */
 static void note_connections(struct live *v, const struct session *t, size_t number)
 {
 	struct bad_connection bad[BAD_CONNECTIONS];
@@ -341,7 +319,7 @@ void live_interval(struct live *v, const struct session *t)
 	char clock[TIME_CLOCK_SIZE], begin[TIME_LOCAL_SIZE];
 
 	terminal_ask(v->terminal, &v->size);
-	/* The times below it are local. */
+	/* The lines below have local times without a date. */
 	if (!v->begun)
 		fprintf(v->out, "From %s\n", time_to_local(begin, t->first.wall));
 	v->begun = true;
