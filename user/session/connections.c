@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The connections of one server beside each other. */
+/* Compares the connections of one server. */
 #include "session/session.h"
 
 #include "base/array.h"
@@ -7,9 +7,9 @@
 #define STUCK_NS UINT64_C(5000000000)
 #define SLOW_FACTOR 2
 
-/* Fewer replies prove nothing: one of them may be to a call that takes long anywhere ... */
+/* Fewer replies prove nothing, because one of them may be to a call that takes long on any connection ... */
 #define ENOUGH_REPLIES 20
-/* ... unless the connection has less than half of the others' calls. */
+/* ... except that fewer suffice for a connection with less than half of the median connection's replies. */
 #define FEW_REPLIES 5
 
 COMPARE_BY(by_time, struct connection, mean_ns)

@@ -62,7 +62,7 @@ static int server_number(struct session *t, const char *name)
 	return (int)t->server_count - 1;
 }
 
-/* Numbers each server that @s has, if it is wanted. */
+/* Gives a number to each server of @s that the filter accepts. */
 static int find_servers(struct session *t, const struct snapshot *s)
 {
 	int err = 0;
@@ -76,7 +76,7 @@ static int find_servers(struct session *t, const struct snapshot *s)
 	return err < 0 ? err : 0;
 }
 
-/* The server's point; NULL: it is not wanted. */
+/* The server's point; NULL: the filter does not accept it. */
 static struct session_point *point_of(const struct session *t, const char *server)
 {
 	for (size_t i = 0; i < t->latest.count; i++)
@@ -113,7 +113,7 @@ static void add_transport(struct session_point *p, const struct transport_delta 
 	RAISE(p->oldest_ns, now->oldest_ns);
 }
 
-/* Programs look for files that are not there, and make those that are. */
+/* Programs open files that do not exist, and create files that do. */
 static bool is_expected(const char *status)
 {
 	static const char *const expected[] = { "ENOENT", "EEXIST", "ENOTEMPTY", "EACCES" };
@@ -152,7 +152,7 @@ static void fill_points(struct session *t)
 
 /* ---- the intervals that are kept ---- */
 
-/* As of one longer interval. */
+/* Merges two intervals into one. */
 static void add_point(struct session_point *to, const struct session_point *from)
 {
 	time_histogram_add(&to->total, &from->total);
@@ -173,7 +173,7 @@ static void add_point(struct session_point *to, const struct session_point *from
 	RAISE(to->oldest_ns, from->oldest_ns);
 }
 
-/* Adds the interval after @to to it. Servers only become more. */
+/* Adds @from, the interval after @to, to it. The number of servers never falls. */
 static int merge_interval(struct session_interval *to, const struct session_interval *from)
 {
 	struct session_point *points = to->points;
@@ -192,7 +192,7 @@ static int merge_interval(struct session_interval *to, const struct session_inte
 	return 0;
 }
 
-/* Each two become one. */
+/* Merges each two intervals into one. */
 static int halve_intervals(struct session *t)
 {
 	int err = 0;
@@ -317,7 +317,7 @@ static bool wants_slow(const struct session *t, const struct slow_call *c)
 	       session_wants_server(t, c->server) && session_wants_mount(t, c->mount);
 }
 
-/* Keeps the slowest, in order. */
+/* Keeps the slowest calls, in order. */
 static int add_slow(struct session *t, const struct slow_call *c)
 {
 	size_t at = t->slow_count;
@@ -395,7 +395,7 @@ int session_end(struct session *t)
 {
 	int err = delta_make(&t->total, &t->first, &t->last);
 
-	/* What hangs is found later than it has begun. */
+	/* A stall is found later than it began. */
 	if (t->event_count)
 		qsort(t->events, t->event_count, sizeof(*t->events), by_time);
 	return err ? err : episodes_end(&t->episodes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A session of `xidscope trace`: all that its sinks show, from its snapshots alone. So a recording of the snapshots
- * gives the same again. */
+/* A session of `xidscope trace`: all that its sinks show comes from its snapshots. A replay of recorded snapshots therefore
+ * shows the same. */
 #pragma once
 
 #include "limits/episodes.h"
@@ -10,16 +10,16 @@
 struct session_filter {
 	const char *server;
 	const char *mount; /* a mount point: its server, with the calls of that mount */
-	double slower; /* slow calls take at least so long, seconds; 0: an observer keeps none */
+	double slower; /* slow calls take at least this many seconds; 0: none are kept */
 };
 
-/* Intervals that are kept: if there are more, each two become one. */
+/* The most intervals that are kept. With more, each two become one. */
 #define SESSION_INTERVALS 600
 #define SESSION_SLOW_CALLS 100 /* the slowest calls that are kept */
 #define SESSION_SLOW_SHOWN 10 /* and those in the report */
 #define SESSION_EVENTS 1000 /* the first events that are kept */
 
-/* A call that waits for so long is reported. */
+/* The live view reports calls that wait this long. */
 #define SESSION_OLD_NS UINT64_C(5000000000)
 
 /* What happened on one server in an interval. */
@@ -30,24 +30,24 @@ struct session_point {
 	uint64_t sent_bytes, received_bytes;
 	uint64_t saturated_ns[RPC_LIMITS]; /* of the transport with the most */
 	uint64_t retransmits, timeouts, disconnects, connects;
-	uint64_t errors; /* but for what programs expect, such as ENOENT */
-	/* At the end of the interval; of several that became one, the largest. */
-	uint32_t in_flight, slots; /* of all transports; 0 slots: not known, or not limited */
-	uint64_t oldest_ns; /* age of the oldest call that waits for anything */
+	uint64_t errors; /* except those that programs expect, such as ENOENT */
+	/* At the end of the interval; in merged intervals the largest value. */
+	uint32_t in_flight, slots; /* of all transports; slots 0: not known, or no limit */
+	uint64_t oldest_ns; /* age of the oldest call */
 };
 
 struct session_interval {
 	double time; /* its begin, seconds since the epoch */
 	uint64_t ns; /* its length */
 	struct session_point *points; /* by the number of the server */
-	size_t count; /* servers known at that time */
+	size_t count; /* servers known then */
 };
 
 enum session_event_kind {
 	SESSION_FAULT,
 	SESSION_KERNEL_EVENT,
 	SESSION_HUNG,
-	SESSION_ANSWERS, /* after it was hung */
+	SESSION_ANSWERS, /* it answers again after it hung */
 	SESSION_DISCONNECT,
 	SESSION_SOURCE, /* of NFS calls: another one, whose counts begin at 0 */
 	SESSION_EVENT_KINDS,
@@ -67,11 +67,11 @@ struct session_event {
 
 struct session_server {
 	char name[LABEL_SIZE];
-	uint64_t hung_ns; /* so long without an answer; 0: it answers */
+	uint64_t hung_ns; /* time without an answer; 0: it answers */
 	struct session_point sums; /* of all intervals */
 };
 
-/* Where a session was, and of which program. Any bytes, if a recording has them. */
+/* The machine and the program of a session. Texts from a recording may be any bytes. */
 struct session_origin {
 	char host[65], kernel[65];
 	char version[24]; /* the program's */
@@ -84,7 +84,7 @@ struct session {
 		*faults; /* at the end, also those from before; the gravest that are open first */
 	size_t fault_count;
 	struct session_filter filter;
-	bool keep_intervals; /* for those who show them; set it before the first snapshot */
+	bool keep_intervals; /* JSON and page need them; set it before the first snapshot */
 	struct snapshot first, last;
 	struct delta interval; /* the latest, which ends with the last snapshot */
 	struct delta total; /* of all of the session, from session_end() on */
@@ -94,8 +94,8 @@ struct session {
 	struct session_interval latest;
 	struct session_interval *intervals;
 	size_t interval_count;
-	size_t merged; /* snapshots' intervals in each of them */
-	size_t pending; /* ... in the last of them */
+	size_t merged; /* how many original intervals each of them has */
+	size_t pending; /* how many the last of them has */
 
 	struct session_event *events;
 	size_t event_count;
@@ -103,13 +103,13 @@ struct session {
 	uint64_t events_left_out;
 	struct slow_call *slow; /* the slowest first */
 	size_t slow_count;
-	uint64_t slow_calls; /* in all */
+	uint64_t slow_calls; /* all, also those that are not kept */
 	struct limit_sums limits; /* of all intervals */
 	struct episodes episodes;
 };
 
-/* Takes the next snapshot over; *@s is empty then. The second and each later one end an interval:
- * .interval, .latest. Returns 0 or -ENOMEM: then a part is not added. */
+/* Takes over the next snapshot; *@s is then empty. The second and each later one end an interval, which is then in .interval
+ * and .latest. Returns 0, or -ENOMEM after adding a part. */
 int session_add(struct session *t, struct snapshot *s);
 
 /* After the last snapshot: makes .total, sorts the events by time, and ends the episodes. Returns 0 or -ENOMEM. */
@@ -118,33 +118,33 @@ int session_end(struct session *t);
 /* Initialise with {}, and set .filter and .keep_intervals. */
 void session_free(struct session *t);
 
-/* How many of the open faults were known before the session. */
+/* The number of open faults that were reported before the session. */
 size_t session_open_before(const struct session *t);
 
-/* From the first to the last snapshot. */
+/* The time from the first to the last snapshot. */
 double session_seconds(const struct session *t);
 
-/* The wall time of a moment within the session, CLOCK_MONOTONIC: seconds since the epoch. */
+/* The time, in seconds since the epoch, of a moment given in ns of CLOCK_MONOTONIC. */
 double session_wall(const struct session *t, uint64_t monotonic_ns);
 
-/* Whether the filter lets it through. */
+/* Whether the filter accepts it. */
 bool session_wants_server(const struct session *t, const char *server);
 bool session_wants_mount(const struct session *t, const char *mountpoint);
 
-/* Of the limit that was saturated longest. */
+/* How long the worst limit was saturated. */
 uint64_t session_most_saturated(const struct session_point *p);
 
-/* The phases with the largest sums, in that order; returns how many have one. */
+/* Sorts the phases that took time into @largest, the largest first. Returns their number. */
 size_t session_largest_phases(const uint64_t *phase_ns, enum rpc_phase *largest);
 
-/* ---- connections.c: those of one server beside each other ---- */
+/* ---- connections.c: compares the connections of a server ---- */
 
 struct connection {
 	const struct transport_delta *transport;
 	double share; /* of the server's replies, 0 to 1 */
 	uint64_t mean_ns; /* from transmit to reply; 0: without replies */
-	bool slow; /* that is more than twice as long as on the median connection */
-	bool stuck; /* a call is unanswered since 5 s or more */
+	bool slow; /* mean_ns is more than twice that of the median connection */
+	bool stuck; /* a call has been unanswered for 5 s */
 };
 
 struct connections {
@@ -153,7 +153,7 @@ struct connections {
 	uint64_t median_ns; /* of their mean_ns; 0: none had replies */
 };
 
-/* Judges the connections of @server that exist at the end, by what they did in this time. A few replies prove a
- * connection slow only if it has less than half of the median connection's: the client gives no call to a connection
- * with more calls in flight than the average. Without memory there are none. */
+/* Judges the connections that @server has at the end of @d by what they did in that time. The client gives a slow connection
+ * fewer calls, therefore few replies prove a connection slow only if it has less than half of the median connection's
+ * replies. Without memory the list is empty. */
 struct connections connections_of(const struct delta *d, const char *server);

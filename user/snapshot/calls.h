@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The calls of the NFS client as observed up to one moment: by op, server, transport and mount. Counters count from
- * the start of the observation. Times are nanoseconds. */
+/* The calls of the NFS client up to one moment, by op, server, transport, mount and owner. Counters count from the start of
+ * the observation. Times are nanoseconds. */
 #pragma once
 
 #include "base/label.h"
 #include "rpc.h"
 
-/* Durations in the kernel side's buckets (include/histogram.h). */
+/* Durations, in the buckets of include/histogram.h. */
 struct time_histogram {
 	uint64_t sum_ns;
 	uint64_t bucket[TIME_BUCKETS];
@@ -14,8 +14,8 @@ struct time_histogram {
 
 uint64_t time_histogram_count(const struct time_histogram *h);
 void time_histogram_add(struct time_histogram *to, const struct time_histogram *from);
-/* Upper bound in ns of the bucket that holds the @q-quantile (0..1): from 1 us on the
- * true value is at most a fifth lower. 0 if empty; UINT64_MAX if above all bounds. */
+/* The upper bound in ns of the bucket that holds the @q-quantile (0 to 1). From 1 us on the true value is at most a fifth
+ * lower. 0: the histogram is empty; UINT64_MAX: above all bounds. */
 uint64_t time_histogram_quantile(const struct time_histogram *h, double q);
 
 /* One end of a connection. */
@@ -27,8 +27,7 @@ struct endpoint {
 /* Room for an address with its brackets, a colon, a port and a NUL. */
 #define ENDPOINT_SIZE (RPC_ADDRESS_LEN + 2 + 1 + 10)
 
-/* Writes "10.0.0.1:2049" or "[fd00::1]:2049" to @text of ENDPOINT_SIZE bytes, which it
- * returns; without the part that is unknown. */
+/* Writes "10.0.0.1:2049" or "[fd00::1]:2049" to @text, of ENDPOINT_SIZE bytes, and returns it. Unknown parts are omitted. */
 const char *endpoint_text(char *text, const struct endpoint *e);
 
 struct depth_histogram {
@@ -41,7 +40,7 @@ struct rpc_op {
 	char server[LABEL_SIZE];
 	char op[RPC_OP_LEN];
 	struct time_histogram total;
-	/* A call that did not wait is in the first bucket of that wait, so that every phase counts every call. */
+	/* Every phase counts every call: a call that did not wait is in the first bucket of that wait. */
 	struct time_histogram phase[RPC_PHASES];
 	uint64_t sent_bytes;
 	uint64_t received_bytes;
@@ -61,23 +60,24 @@ struct rpc_transport_state {
 	char server[LABEL_SIZE];
 	char name[32]; /* "tcp/0" */
 	char protocol[RPC_PROTO_LEN];
-	struct endpoint remote; /* no address: it does not exist, or is one of many */
-	struct endpoint local; /* no address: it is not connected, or unknown */
-	bool alive; /* it exists, so the slots below are known */
-	bool named_only; /* none of the figures below is known of it alone */
+	struct endpoint
+		remote; /* without an address: the transport does not exist, or stands for several */
+	struct endpoint local; /* without an address: not connected, or unknown */
+	bool alive; /* the transport exists; then the slots below are known */
+	bool named_only; /* the figures below are not known for this transport alone */
 	uint64_t retransmits;
 	uint64_t timeouts;
 	uint64_t disconnects;
 	uint64_t connects;
-	uint64_t replies; /* to calls that have ended */
-	uint64_t rtt_ns; /* from their last transmits to these replies, added up */
-	uint64_t segments, segments_lost; /* TCP's on the present connection, in and out */
-	/* TCP's, on the present connection, as in struct tcp_info; 0: not known. */
+	uint64_t replies; /* calls that ended with a reply */
+	uint64_t rtt_ns; /* sum of their times from last transmit to reply */
+	uint64_t segments, segments_lost; /* TCP's, of the present connection, in and out */
+	/* TCP's, of the present connection, as in struct tcp_info; 0: not known. */
 	uint64_t received_bytes;
 	uint32_t rcv_wnd; /* bytes that the peer may send before more are acknowledged */
 	uint64_t min_rtt_ns; /* shortest round trip of the last 5 minutes */
-	uint64_t srtt_ns; /* that of the last ones: with the time in queues */
-	bool carries; /* data: a part of a reply has come, or calls wait in the socket */
+	uint64_t srtt_ns; /* smoothed round trip, with the time in queues */
+	bool carries; /* data are on the way: a part of a reply has come, or calls wait in the socket */
 	uint64_t oldest_ns; /* age of the oldest unanswered call, 0: none */
 	uint64_t saturated_ns[RPC_LIMITS];
 	uint32_t slots_max; /* 65536, sunrpc's own limit, for NFSv4.1 and later */
@@ -85,11 +85,12 @@ struct rpc_transport_state {
 	uint32_t slots_in_flight;
 };
 
-/* The calls of a mount, also of one that has ended: several of the same three names count as one. */
+/* The calls of a mount, which may have ended. Mounts with the same three names count as one. */
 struct mount_calls {
 	char server[LABEL_SIZE];
 	char export[LABEL_SIZE];
-	char mountpoint[LABEL_SIZE]; /* both "": of no mount that process 1 sees; "other": merged */
+	char mountpoint
+		[LABEL_SIZE]; /* export and this "": no mount that process 1 sees; "other": merged */
 	struct rpc_sums sums;
 };
 
@@ -99,14 +100,14 @@ struct owner_calls {
 	char owner[LABEL_SIZE]; /* "slurm:4711", see owner_name(); "other": merged */
 	struct rpc_sums sums;
 	uint64_t
-		oldest_ns; /* age of its unanswered call that is the oldest of a transport; 0: none */
+		oldest_ns; /* age of its oldest unanswered call, if it is a transport's oldest; 0: none */
 };
 
-/* What an operator compares of a mount: its options as they are in force. */
+/* The options of a mount that operators compare, as they are in force. */
 enum nfs_option {
 	NFS_RSIZE,
 	NFS_WSIZE,
-	NFS_NCONNECT, /* connections that its client has */
+	NFS_NCONNECT, /* connections of its client */
 	NFS_MAX_CONNECT,
 	NFS_RECOVERY, /* "hard", "soft", "softerr" */
 	NFS_TIMEO,
@@ -129,35 +130,35 @@ struct nfs_mount {
 	char export[LABEL_SIZE];
 	char mountpoint[LABEL_SIZE];
 	char version[16]; /* "3", "4.2" */
-	uint64_t device; /* of the file system: major number << 32 | minor; it is not recorded */
-	bool elsewhere; /* of another network namespace than process 1's; it is not recorded */
+	uint64_t device; /* of the file system: major number << 32 | minor; not recorded */
+	bool elsewhere; /* in another network namespace than process 1; not recorded */
 	struct endpoint remote; /* the server's */
 	bool kerberos; /* sec=krb5, krb5i or krb5p */
 	char options[NFS_OPTIONS][NFS_OPTION_SIZE]; /* "": not known; most are not recorded */
 	uint64_t readahead_bytes; /* of its backing device */
 	bool readahead_known;
-	/* Since the last look: mean bytes of a readahead, 0: unknown, or most reads were direct; most writes were direct. */
+	/* Since the last look: mean bytes of a readahead (0: unknown, or most reads were direct); whether most writes were direct. */
 	uint64_t window_bytes;
 	bool direct_writes;
-	uint32_t lock_waiters; /* tasks that wait for a file's lock, of inodes, at the last look */
+	uint32_t lock_waiters; /* tasks that waited for the lock of an inode at the last look */
 };
 
 /* A module of the kernel's NFS client. */
 struct client_module {
 	char name[16];
-	char build[48]; /* its source's version or its build's number; "": not known */
+	char build[48]; /* srcversion or build id; "": not known */
 	char origin[16]; /* "in-tree", "out-of-tree", "built-in" */
 };
 
-/* Tasks that hang in the NFS client. Values of no mount are there wherever they are known. */
+/* Tasks that hang in the NFS client. The entries without a mount point are always there, also with 0 tasks. */
 struct stuck_state {
 	char mountpoint[LABEL_SIZE]; /* "": not known */
 	bool rpc; /* an outstanding call explains it */
 	uint32_t tasks;
-	uint64_t oldest_ns; /* for which the oldest has been so */
+	uint64_t oldest_ns; /* how long the oldest has been in this state */
 };
 
-/* The storage system that a server belongs to, as the site names it. */
+/* The storage system that a server belongs to, named by --storage. */
 struct rpc_storage {
 	char server[LABEL_SIZE];
 	char storage[LABEL_SIZE];
@@ -168,17 +169,19 @@ struct rpc_server_state {
 	struct depth_histogram depth[RPC_QUEUES];
 	uint32_t depth_max[RPC_QUEUES]; /* since the last snapshot */
 	uint64_t oldest_ns[RPC_QUEUES]; /* age of the oldest waiter, 0: none */
-	uint64_t credentials_ns; /* that tasks waited for upcalls, added up; a part of setup */
-	uint64_t earlier_ns; /* in which no wait was seen: before the attach; a part of setup */
+	uint64_t credentials_ns; /* sum of waits for upcalls; a part of setup */
+	uint64_t
+		earlier_ns; /* before the programs were attached, when no wait was seen; a part of setup */
 	struct rpc_gaps gaps;
-	uint32_t session_slots; /* that the session allows, as of its last wait; 0: it had none */
+	uint32_t
+		session_slots; /* slots of the session at the last wait for one; 0: no task has waited */
 	/* static, not recorded: what limited its calls in the last interval; NULL: unknown */
 	const char *bound_by;
 };
 
-/* Sizes are in steps of 1 MiB. */
+/* The finest resolution of sizes is 1 MiB. */
 #define EPISODE_BYTES_SHIFT 20
-/* How many servers and kinds of episodes have figures of their own; the others are "other". */
+/* The number of servers and kinds that have episodes of their own; others are added to "other". */
 #define EPISODE_SETS 5
 
 /* The checkpoint episodes of one server and kind: see limits/episodes.h. */
@@ -189,15 +192,15 @@ struct episode_stats {
 	struct depth_histogram bytes;
 };
 
-/* Room for a process' name as the kernel has it, every byte of which may be escaped. */
+/* Room for the kernel's name of a process with every byte escaped. */
 #define SLOW_COMM_LEN 64
 
 void rpc_sums_add(struct rpc_sums *to, const struct rpc_sums *from);
-/* Subtracts what was less. */
+/* @sums is not larger in any part. */
 void rpc_sums_subtract(struct rpc_sums *from, const struct rpc_sums *sums);
 uint64_t rpc_sums_calls(const struct rpc_sums *sums);
 
-/* A call that took longer than asked for. */
+/* A call that took longer than --slower. */
 struct slow_call {
 	double time; /* of its end, seconds since the epoch */
 	char server[LABEL_SIZE];
@@ -205,8 +208,8 @@ struct slow_call {
 	char mount[LABEL_SIZE]; /* mount point; "": not known */
 	char comm[SLOW_COMM_LEN]; /* of the process that made the call; "": it is gone */
 	uint32_t pid;
-	uint32_t client; /* the kernel's number of the RPC client; it is not recorded */
-	uint32_t status; /* positive: an error number, or NFS' own; 0: none */
+	uint32_t client; /* the kernel's number of the RPC client; not recorded */
+	uint32_t status; /* errno or an error of NFS, positive; 0: none */
 	uint64_t total_ns;
 	uint64_t phase_ns[RPC_PHASES];
 };
@@ -222,11 +225,10 @@ enum rpc_source {
 
 extern const char *const rpc_source_names[RPC_SOURCES];
 
-/* What a source measures of the calls. A figure that is not measured is 0, and sinks leave it out, because unknown is
- * not the same as none. */
+/* What a source measures. A figure that is not measured is 0 here, and sinks omit it, because unknown is not 0. */
 enum rpc_fact {
-	/* How long single calls took. Without it only their number and their sum
-	 * are known: all calls of a histogram are in its last bucket. */
+	/* The durations of single calls. Without it only their number and sum are known, and all calls of a histogram are in
+	 * its last bucket. */
 	RPC_FACT_DISTRIBUTION,
 	RPC_FACT_SENT_BYTES,
 	RPC_FACT_RECEIVED_BYTES,
@@ -240,8 +242,8 @@ enum rpc_fact {
 	RPC_FACT_SLOTS_IN_FLIGHT,
 	RPC_FACT_CREDENTIALS,
 	RPC_FACT_SESSION_SLOTS,
-	RPC_FACT_MOUNTS, /* which mount's calls they are */
-	RPC_FACT_OWNERS, /* whose calls they are */
+	RPC_FACT_MOUNTS, /* calls by mount */
+	RPC_FACT_OWNERS, /* calls by owner */
 	RPC_FACT_PHASE, /* + enum rpc_phase */
 	RPC_FACT_SATURATED = RPC_FACT_PHASE + RPC_PHASES, /* + enum rpc_limit */
 	RPC_FACT_DEPTH = RPC_FACT_SATURATED + RPC_LIMITS, /* + enum rpc_queue */
@@ -253,7 +255,7 @@ enum rpc_fact {
 #define RPC_FACT_BIT(fact) ((uint64_t)1 << (fact))
 #define RPC_ALL_FACTS (RPC_FACT_BIT(RPC_FACTS) - 1)
 
-/* The facts that are known only through the events of waiting tasks. */
+/* The facts that come only from events of waiting tasks. */
 static inline uint64_t snapshot_facts_of_waits(void)
 {
 	uint64_t facts = RPC_FACT_BIT(RPC_FACT_CREDENTIALS) | RPC_FACT_BIT(RPC_FACT_SESSION_SLOTS);
@@ -264,7 +266,7 @@ static inline uint64_t snapshot_facts_of_waits(void)
 	return facts;
 }
 
-/* Sysctls and module parameters that say how many slots a transport or session gets as it is made. */
+/* Sysctls and module parameters with the number of slots of a new transport or session. */
 enum slot_setting { SLOTS_SESSION, SLOTS_TCP, SLOTS_UDP, SLOTS_RDMA, SLOT_SETTINGS };
 
 extern const struct slot_setting_name {
@@ -275,11 +277,12 @@ struct calls {
 	enum rpc_source source; /* in use */
 	uint64_t source_number; /* another one: all counts of calls have begun anew */
 	const char *rpc_missing; /* why sunrpc is not observed; NULL: it is */
-	uint64_t unknown; /* RPC_FACT_BIT()s of what the source does not measure */
-	uint32_t slots_wanted[SLOT_SETTINGS]; /* for mounts made from now on; 0: unknown */
-	uint64_t cpu_waiting_ns; /* for which a task waited for a CPU, since the boot; 0: unknown */
-	uint64_t dirty_bytes; /* to be written or committed, of all files */
-	uint64_t dirty_limit_bytes; /* with more of them writers are held up; 0: unknown */
+	uint64_t unknown; /* RPC_FACT_BIT()s that the source does not measure */
+	uint32_t slots_wanted[SLOT_SETTINGS]; /* for new mounts; 0: unknown */
+	uint64_t
+		cpu_waiting_ns; /* time since the boot in which a task waited for a CPU; 0: unknown */
+	uint64_t dirty_bytes; /* of all files: to be written or committed */
+	uint64_t dirty_limit_bytes; /* above this the kernel delays writers; 0: unknown */
 
 	struct rpc_op *ops;
 	size_t op_count;
@@ -293,7 +296,7 @@ struct calls {
 	size_t episode_count;
 	struct nfs_mount *mounts;
 	size_t mount_count;
-	uint64_t mounts_version; /* another number: the list was read anew */
+	uint64_t mounts_version; /* changes when the list is read anew */
 	struct mount_calls *mount_calls;
 	size_t mount_calls_count;
 	struct owner_calls *owner_calls;
@@ -320,8 +323,8 @@ void calls_free(struct calls *c);
  * -ENOMEM. */
 int calls_add(struct calls *c, const struct calls *past);
 
-/* Find the entry with these labels, or add one of zeros. NULL: no memory. The pointer is
- * valid until the next call for the same array. A mount's labels are its texts. */
+/* Find the entry with these labels, or add one of zeros. NULL: no memory. The pointer is valid until the next call for the
+ * same array. The labels of a mount are its server, export, mount point and version. */
 struct rpc_op *snapshot_op(struct calls *c, const char *server, const char *op);
 struct rpc_error *snapshot_error(struct calls *c, const char *server, const char *op,
 				 const char *status);
