@@ -25,7 +25,7 @@ static void take_numbers(struct span line, uint64_t *to, size_t count)
 		span_number(span_take_word(&line), UINT64_MAX, &to[i]);
 }
 
-/* The setting of the last mount of @c at the mount point in a line of mountstats; NULL: it has none. */
+/* The setting of the last mount of @c at the mount point that a line of mountstats names; NULL: there is none. */
 static struct mount_setting *find_setting(struct mount_settings *m, const struct calls *c,
 					  struct span line)
 {
@@ -41,7 +41,7 @@ static struct mount_setting *find_setting(struct mount_settings *m, const struct
 	return i < c->mount_count ? &m->mounts[i] : NULL;
 }
 
-/* Counts the connections of the mounts, and takes their bytes and events. */
+/* Counts the connections of each mount, and reads its bytes and events. */
 static void take_stats(struct mount_settings *m, const struct calls *c, struct span text)
 {
 	struct mountstats_place place = {};
@@ -51,11 +51,11 @@ static void take_stats(struct mount_settings *m, const struct calls *c, struct s
 	while (span_next_line(&text, &line)) {
 		if (mountstats_is_head(&place, line)) {
 			here = find_setting(m, c, line);
-			/* What is mounted over it comes later. */
+			/* If a mount covers another, it comes later. */
 			if (here)
 				here->connections = 0;
 		} else if (here) {
-			/* Also a line that the server has chosen, before the kernel's own. */
+			/* The server may have chosen such a line; the kernel's own follows. */
 			here->connections += span_starts_with(line, "\txprt:");
 			if (span_take(&line, "\tbytes:"))
 				take_numbers(line, here->bytes, MOUNT_BYTES);
@@ -65,7 +65,7 @@ static void take_stats(struct mount_settings *m, const struct calls *c, struct s
 	}
 }
 
-/* Compares what the mount has moved with what it had at the reading before. Without any it is as it was then. */
+/* Judges reads and writes by what the mount has moved since the reading before. If it moved nothing, nothing changes. */
 static void compare_mount(struct mount_setting *now, const struct mount_setting *then)
 {
 	uint64_t moved[MOUNT_BYTES], readaheads, ahead;
@@ -130,7 +130,7 @@ static int read_mounts(struct mount_settings *m, const char *root, const struct 
 
 /* ---- dirty pages ---- */
 
-/* Before 5.8 what NFS has to commit counts apart. These are in the first half of the file. */
+/* Before 5.8 nr_unstable is separate: pages that NFS must commit. All four lines are in the first half of the file. */
 static void read_dirty(struct calls *c, const char *root)
 {
 	static const char *const names[] = { "\nnr_dirty ", "\nnr_writeback ", "\nnr_unstable ",
@@ -167,7 +167,7 @@ static void read_modules(struct mount_settings *m, const char *root)
 			continue;
 		*module = (struct client_module){};
 		snprintf(module->name, sizeof(module->name), "%s", names[i]);
-		/* What is built in has neither a state nor a taint. */
+		/* Built-in code has neither a state nor a taint. */
 		origin = "built-in";
 		if (!access(PATHF("%s/initstate", folder), F_OK)) {
 			file_first_line(PATHF("%s/taint", folder), taint, sizeof(taint));
@@ -219,7 +219,7 @@ int mount_settings_add(struct mount_settings *m, const char *root, struct snapsh
 		uint64_t begin = thread_cpu_ns(), moved;
 
 		if (others)
-			read_modules(m, root); /* one in use stays */
+			read_modules(m, root); /* a module that is in use cannot change otherwise */
 		m->version = s->calls.mounts_version;
 		moved = writes + count_calls(&s->calls, RPC_KIND_READ);
 		if (others || moved != m->moved)
@@ -235,7 +235,7 @@ int mount_settings_add(struct mount_settings *m, const char *root, struct snapsh
 	if (writes != m->writes)
 		m->written_ns = s->time_ns;
 	m->writes = writes;
-	/* To read them takes a twentieth of a snapshot. */
+	/* Reading them takes a twentieth of the time of a snapshot: it is done only after writes. */
 	if (m->written_ns && s->time_ns < m->written_ns + MOUNT_SETTINGS_NS)
 		read_dirty(&s->calls, root);
 	for (size_t i = 0; i < s->calls.mount_count; i++)

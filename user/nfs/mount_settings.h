@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* How NFS is mounted, and by which modules, as it is in force: what differs from node to node where nobody meant it. */
+/* The settings of NFS mounts as they are in force, and the modules of the client. Nodes differ in them by accident. */
 #pragma once
 
 #include "snapshot/snapshot.h"
 
-/* How often the agent reads it, beside at each mount and unmount: readahead changes without one, connections and bytes with calls.
- * With many mounts more seldom: readings are at least this many times as far apart as one takes. */
+/* The agent reads them at each mount and unmount, and this often, because readahead changes without a mount, and connections
+ * and bytes change with calls. With many mounts it reads less often: the time between two readings is at least
+ * MOUNT_SETTINGS_APART times as long as a reading takes. */
 #define MOUNT_SETTINGS_NS 60000000000ull
 #define MOUNT_SETTINGS_APART 100000
 
-/* The places of what is used in mountstats: include/linux/nfs_iostat.h of the kernel. */
+/* Places of numbers in mountstats: the kernel's include/linux/nfs_iostat.h. */
 enum mount_bytes {
 	MOUNT_DIRECT_WRITTEN = 3, /* by applications */
 	MOUNT_SERVER_READ, /* by READs */
@@ -24,16 +25,16 @@ struct mount_setting {
 	unsigned int connections; /* 0: not known */
 	uint64_t readahead_bytes;
 	bool readahead_known;
-	uint64_t bytes[MOUNT_BYTES], events[MOUNT_EVENTS]; /* since it was mounted */
+	uint64_t bytes[MOUNT_BYTES], events[MOUNT_EVENTS]; /* since the mount */
 	uint64_t window_bytes;
 	bool direct_writes;
 };
 
 /* Initialise with {}. */
 struct mount_settings {
-	uint64_t period_ns; /* of reading */
+	uint64_t period_ns; /* between readings */
 	uint64_t due_ns;
-	uint64_t version; /* of the mounts that were read last */
+	uint64_t version; /* of the list of mounts at the last reading */
 	uint64_t moved; /* READs, WRITEs and COMMITs at the last reading of mountstats */
 	uint64_t writes; /* WRITEs and COMMITs at the last snapshot ... */
 	uint64_t written_ns; /* ... and when there were more; 0: never */
@@ -45,6 +46,6 @@ struct mount_settings {
 
 void mount_settings_free(struct mount_settings *m);
 
-/* Adds to @s, in which the mounts are, how they are mounted; reads it from proc and sysfs below @root if that is due. It asks
- * no server. Returns 0 or -ENOMEM. */
+/* Adds the settings to the mounts in @s. Reads them from proc and sysfs below @root if a reading is due, which asks no server.
+ * Returns 0 or -ENOMEM. */
 int mount_settings_add(struct mount_settings *m, const char *root, struct snapshot *s);

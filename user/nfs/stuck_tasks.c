@@ -42,7 +42,7 @@ static struct stuck_server *find_server(const struct stuck_tasks *t, const char 
 	return ARRAY_FIND(w, t->servers, t->server_count, !strcmp(w->server, server));
 }
 
-/* Whether calls to the server are outstanding, for how long. Where that is not known, it may be. */
+/* Whether calls to the server are outstanding; true if it is not known. *@oldest_ns: age of the oldest. */
 static bool has_calls(const struct calls *c, const struct rpc_server_state *v, uint64_t *oldest_ns)
 {
 	bool has = !snapshot_knows(c, RPC_FACT_SLOTS_IN_FLIGHT) &&
@@ -81,15 +81,15 @@ int stuck_tasks_watch(struct stuck_tasks *t, const struct snapshot *s)
 
 /* ---- a task ---- */
 
-/* The mount of the device, or the node's only one; NULL: it cannot be told. */
+/* The mount of the device, or the node's only mount; NULL: not known. */
 static const struct nfs_mount *mount_of(const struct calls *c, uint64_t device)
 {
 	return ARRAY_FIND(m, c->mounts, c->mount_count, m->device == device) ?:
 		       (c->mount_count == 1 ? c->mounts : NULL);
 }
 
-/* Whether outstanding calls explain that the task hangs: its own, or others' to the server; to any server if it is not
- * known. Else *@since_ns is since when they do not. */
+/* Whether outstanding calls explain that the task hangs: its own call, or calls to its server, or if its server is not known
+ * to any server. Otherwise *@since_ns is the time since which no call explains it. */
 static bool is_explained(const struct stuck_tasks *t, const struct stuck_task *task,
 			 const struct nfs_mount *mount, uint64_t *since_ns)
 {
@@ -115,8 +115,8 @@ static bool begins_with(struct span name, const char *const *prefixes)
 	return false;
 }
 
-/* Takes in a line of the stack, " FUNCTION+0x1/0x2 [MODULE]"; those that are built in have no module. Returns whether the
- * function is one of the NFS server. */
+/* Reads a line of the stack, " FUNCTION+0x1/0x2 [MODULE]"; built-in functions have no module. Returns whether the function
+ * belongs to the NFS server. */
 static bool take_function(struct stuck_task *task, struct span line)
 {
 	static const char *const server[] = { "nfsd", "svc_", NULL };
@@ -133,7 +133,7 @@ static bool take_function(struct stuck_task *task, struct span line)
 	module = span_take_until(&line, "]");
 	if (begins_with(name, server) || begins_with(module, server))
 		return true;
-	/* Kernels leave functions of locks out, as of the scheduler. */
+	/* Some kernels omit the functions of locks, as they omit those of the scheduler. */
 	if (!task->client)
 		task->waits_for_lock =
 			begins_with(name, locks) || ((task->waits_for_lock || !*task->function) &&
@@ -146,7 +146,7 @@ static bool take_function(struct stuck_task *task, struct span line)
 	return false;
 }
 
-/* Takes in the stack of the task, and moves @text behind it. */
+/* Reads the stack of the task, and moves @text behind it. */
 static struct span take_stack(struct stuck_task *task, struct span *text)
 {
 	struct span stack = { text->at, text->at };
@@ -185,7 +185,7 @@ static bool is_stuck(const struct stuck_task *task, uint64_t now_ns)
 
 /* ---- a look ---- */
 
-/* Tells of the task if it is stuck and that is new. */
+/* Reports the task if it is stuck and was not reported before. */
 static void report_task(const struct stuck_tasks *t, const struct snapshot *s,
 			struct stuck_task *task, struct span stack, stuck_task_handler *handle,
 			void *context)
@@ -218,7 +218,7 @@ int stuck_tasks_take(struct stuck_tasks *t, const struct snapshot *s, struct spa
 		stack = take_stack(&task, &text);
 		task.client |= task.device && ARRAY_FIND(m, s->calls.mounts, s->calls.mount_count,
 							 m->device == task.device);
-		/* That is asleep since then. */
+		/* The same task, asleep since the look before. */
 		same = ARRAY_FIND(x, before, count,
 				  x->pid == task.pid && x->began == task.began &&
 					  x->switches == task.switches);
@@ -233,7 +233,7 @@ int stuck_tasks_take(struct stuck_tasks *t, const struct snapshot *s, struct spa
 		}
 		report_task(t, s, &task, stack, handle, context);
 		*added = task;
-		/* The next look is not before one that may be stuck is. */
+		/* The next look is due when this task may be stuck. */
 		if (task.client && !is_stuck(&task, s->time_ns))
 			LOWER(t->due_ns, task.since_ns + STUCK_NS);
 	}
@@ -246,7 +246,7 @@ int stuck_tasks_count(const struct stuck_tasks *t, struct snapshot *s)
 	struct stuck_state *state;
 	uint64_t since_ns;
 
-	/* Those of no mount are there also if they are 0: it is known. */
+	/* The entries without a mount exist also with 0 tasks, because 0 is known. */
 	for (int rpc = 0; rpc < 2; rpc++)
 		if (!snapshot_stuck(&s->calls, "", rpc))
 			return -ENOMEM;
@@ -267,8 +267,8 @@ int stuck_tasks_count(const struct stuck_tasks *t, struct snapshot *s)
 
 /* ---- the kernel side ---- */
 
-/* Loads the programs, if @count with the one that counts who sleeps: it needs the address of a variable, which not all kernels
- * tell (CONFIG_KALLSYMS_ALL). Returns 0 or -errno. */
+/* Loads the programs. @count: also the one that counts sleeping tasks, which needs the address of a variable that only kernels
+ * with CONFIG_KALLSYMS_ALL show. Returns 0 or -errno. */
 static int load_programs(struct stuck_tasks *t, bool count)
 {
 	int err;
@@ -303,7 +303,7 @@ static bool load_once(struct stuck_tasks *t, const struct log *log)
 	return !err;
 }
 
-/* Reads the text of all tasks that have slept for so long, to be freed; NULL: it cannot be read. */
+/* Reads the text of all tasks that have slept for @least_asleep_ns; the caller frees it. NULL: it cannot be read. */
 static char *read_text(struct stuck_tasks_bpf *bpf, uint64_t least_asleep_ns, size_t *len)
 {
 	char *text = malloc(TEXT_MAX);
@@ -322,8 +322,8 @@ static char *read_text(struct stuck_tasks_bpf *bpf, uint64_t least_asleep_ns, si
 	return NULL;
 }
 
-/* Whether a task may have been asleep since the last snapshot: the kernel counted some then and counts some now, or does not
- * tell. */
+/* Whether a task may have been asleep since the last snapshot: the kernel counted some then and counts some now, or its count
+ * is not known. */
 static bool may_have_slept(struct stuck_tasks *t)
 {
 	bool before = t->sleepers;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tasks that hang in the NFS client: uninterruptible or killable sleep of more than a minute; and who waits for a file's lock. */
+/* Tasks that hang in the NFS client, in uninterruptible or killable sleep for more than a minute; and tasks that wait for a
+ * file's lock. */
 #pragma once
 
 #include "base/log.h"
@@ -7,32 +8,33 @@
 #include "kernel/bpf_support.h"
 #include "snapshot/snapshot.h"
 
-/* Looks are this many times as far apart as one takes, at least STUCK_LEAST_APART_NS and at most STUCK_APART_NS: then those
- * who slept for 15 s at one look are looked at again when they have for a minute, and others at the next one, no later than two
- * minutes after they fell asleep. With 20,000 tasks a look takes 12 ms. (To read as much from proc takes some 180.) */
+/* The time between two looks is STUCK_APART times as long as a look takes, within STUCK_LEAST_APART_NS and STUCK_APART_NS. A task
+ * that has slept for 15 s at one look is looked at again when it has slept for a minute. Others are found at the next look, at
+ * most two minutes after they fell asleep. With 20,000 tasks a look takes 12 ms (reading proc would take some 180 ms). */
 #define STUCK_APART 15000
 #define STUCK_APART_NS 105000000000ull
 #define STUCK_LEAST_APART_NS 30000000000ull
-/* While the kernel counts no task in such sleep, looks are so far apart. */
+/* The time between two looks while the kernel counts no task in such sleep. */
 #define STUCK_AWAKE_APART_NS 1800000000000ull
-/* The same of looks for those that wait for a file's lock. */
+/* The same factor for looks for tasks that wait for a file's lock. */
 #define LOCK_APART 100
 
 struct stuck_task {
 	int pid; /* the thread's */
 	int process;
 	uint64_t began; /* ns since the boot */
-	uint64_t switches; /* how often it has left a CPU: unchanged, it has slept all the time */
+	uint64_t switches; /* how often it has left a CPU; unchanged: it has slept all the time */
 	uint64_t since_ns; /* CLOCK_MONOTONIC */
-	uint64_t device; /* of its system call's file, as in struct nfs_mount; 0: not known */
+	uint64_t device; /* of the file in its system call, as in struct nfs_mount; 0: not known */
 	bool client; /* it is in the NFS client */
 	bool waits_for_call; /* it waits for a call of its own */
-	bool waits_for_lock; /* the inode's, of the file that it reads or writes */
+	bool waits_for_lock; /* for the inode lock of a file that it reads or writes */
 	bool told;
-	char function[64]; /* of the NFS client in which it is; else the innermost */
+	char function
+		[64]; /* the innermost function of the NFS client; without one: the innermost */
 };
 
-/* A task that has begun to be stuck. @stack: a line for each function, innermost first. */
+/* Called for a task that is newly stuck. @stack: a line for each function, innermost first. */
 typedef void stuck_task_handler(void *context, const struct stuck_task *task, struct span stack,
 				const char *mountpoint, bool rpc);
 
@@ -41,33 +43,33 @@ struct stuck_tasks {
 	struct stuck_tasks_bpf *bpf; /* NULL: not loaded */
 	struct bpf_memory memory; /* of its maps and programs */
 	bool failed; /* the kernel refuses it: not tried again */
-	uint64_t due_ns; /* of the next look */
-	uint64_t looked_ns; /* the last look */
-	bool sleepers; /* tasks may have been asleep at the last snapshot */
+	uint64_t due_ns; /* when the next look is due */
+	uint64_t looked_ns; /* when the last look was */
+	bool sleepers; /* some tasks may have been asleep at the last snapshot */
 	struct stuck_task *tasks;
 	size_t count;
-	struct stuck_server *servers; /* whether they have had calls outstanding */
+	struct stuck_server *servers; /* whether each has had calls outstanding */
 	size_t server_count;
 };
 
 void stuck_tasks_free(struct stuck_tasks *t);
 
-/* Looks for stuck tasks if that is due and NFS is in use, adds them to @s, in which mounts, servers and transports are
- * known, and calls @handle for those that are new. */
+/* Looks for stuck tasks if a look is due and NFS is in use. Adds them to @s, which must have its mounts, servers and
+ * transports already. Calls @handle for those that are new. */
 void stuck_tasks_add(struct stuck_tasks *t, const struct log *log, struct snapshot *s,
 		     stuck_task_handler *handle, void *context);
 
-/* Adds to the mounts in @s how many tasks wait for a file's lock. Not for one that has stuck_tasks_add(). */
+/* Adds to the mounts in @s how many tasks wait for a file's lock. Do not use it together with stuck_tasks_add(). */
 void lock_waiters_add(struct stuck_tasks *t, const struct log *log, struct snapshot *s);
 
 /* ---- its parts, for tests ---- */
 
-/* Takes in the text of a look at @s->time_ns, as bpf/stuck_tasks.bpf.c writes it. Returns 0 or -ENOMEM. */
+/* Reads the text of a look at @s->time_ns, as bpf/stuck_tasks.bpf.c writes it. Returns 0 or -ENOMEM. */
 int stuck_tasks_take(struct stuck_tasks *t, const struct snapshot *s, struct span text,
 		     stuck_task_handler *handle, void *context);
 
 /* Notes which servers have calls outstanding. Returns 0 or -ENOMEM. */
 int stuck_tasks_watch(struct stuck_tasks *t, const struct snapshot *s);
 
-/* Adds what is stuck to @s. Returns 0 or -ENOMEM. */
+/* Adds the stuck tasks to @s. Returns 0 or -ENOMEM. */
 int stuck_tasks_count(const struct stuck_tasks *t, struct snapshot *s);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the lines of an event log, in their order, say of the past: what happened, and when nothing was watching. Pure
- * functions.
+/* The past according to the lines of an event log: what happened, and when no agent was watching. Pure functions.
  *
  * Texts are spans between the quotes of the log's JSON: any bytes, with escapes. */
 #pragma once
@@ -8,43 +7,43 @@
 #include "base/span.h"
 #include "snapshot/event.h"
 
-/* A clock that differs by less between two lines of a boot was not set. */
+/* If the clock jumps by less between two lines of a boot, it was not set. */
 #define HISTORY_STEP_SECONDS 1.0
 
 enum past_state { PAST_MOMENT, PAST_BEGIN, PAST_END };
 
-/* A line of the log, or what several lines are about. A text that it lacks is empty. */
+/* A line of the log, or several lines about one thing. Missing texts are empty. */
 struct past_event {
 	enum event_kind kind;
 	struct span kind_name, name, device, severity, comm, text;
-	struct span job, pod, cgroup; /* of the process that it names */
+	struct span job, pod, cgroup; /* of the process in the line */
 	struct span owner; /* of NFS calls, see owner_name() */
 	struct span held_by; /* JSON, an array: who held the GPU */
-	struct span boot, version; /* of an agent that starts */
+	struct span boot, version; /* only in an agent's line of its start */
 	unsigned int code; /* 0: none */
 	int pid; /* -1: none */
 	double time; /* seconds since the epoch; see history_digest() */
-	double written; /* the same of the line: later, for what has begun before */
-	double end; /* of what lasts, else @time; INFINITY: it lasts still */
+	double written; /* when the line was written: later than @time if the event had begun before */
+	double end; /* equal to @time unless it lasts; INFINITY: it still lasts */
 	double monotonic; /* seconds: CLOCK_MONOTONIC of its boot; NAN: not known */
-	double start; /* the same of its begin; NAN: it has none */
-	double seconds; /* that it took; NAN: not said */
-	double bytes; /* that it moved; NAN: not said */
+	double start; /* its begin on the same clock; NAN: it has none */
+	double seconds; /* duration; NAN: not stated */
+	double bytes; /* moved; NAN: not stated */
 	uint64_t count; /* events that it stands for */
-	uint64_t followers; /* of a root: reports of other GPUs, see join_links() */
+	uint64_t followers; /* reports of other GPUs that it caused, see join_links() */
 	uint64_t incident; /* 0: not known */
 	enum past_state state;
-	const char *standing; /* static: of a fault, whether it is open now; NULL: not known */
+	const char *standing; /* static: what a fault is now, "open" or another; NULL: not known */
 	bool replayed;
-	bool holders_unsure; /* @held_by may lack some */
-	bool cut; /* it lasted until nothing was watching: the end is not known */
-	bool hidden; /* it repeats another event, or is a part of it */
+	bool holders_unsure; /* @held_by may be incomplete */
+	bool cut; /* it lasted until no agent was watching: its end is not known */
+	bool hidden; /* a repetition or a part of another event */
 	unsigned int boot_number, run; /* in the log, from 0 on */
 };
 
-/* Nothing was watching. */
+/* A time in which no agent was watching. */
 struct past_gap {
-	double from, to; /* seconds since the epoch; -INFINITY, INFINITY: the log does not tell */
+	double from, to; /* seconds since the epoch; -INFINITY, INFINITY: the log does not say */
 	const char *reason; /* static */
 };
 
@@ -54,33 +53,33 @@ struct history {
 	size_t count;
 	struct past_gap *gaps;
 	size_t gap_count;
-	uint64_t skipped; /* lines that are no events */
+	uint64_t skipped; /* lines that are not events */
 };
 
-/* The running system, for the events of its boot. */
+/* The clocks of the running system, for the events of its boot. */
 struct history_now {
 	double wall; /* seconds since the epoch */
 	double monotonic; /* seconds, CLOCK_MONOTONIC */
 	const char *boot; /* its ID; "": not known */
 };
 
-/* Adds a line, all zeros but what is known, after those before it. Returns 0 or -ENOMEM. */
+/* Appends a line, in which unknown fields are zero. Returns 0 or -ENOMEM. */
 int history_add(struct history *h, const struct past_event *event);
 
-/* Makes one event of the lines about one thing, finds the gaps, and sorts by time. Within a boot all times are made
- * those of one clock, as it was set last: that of @now, if it is the running boot. An event of the kind "clock" tells
- * that it was set. Returns 0 or -ENOMEM. */
+/* Joins lines about one thing to one event, finds the gaps, and sorts by time. All times of a boot are converted to the clock
+ * as it was set last; in the running boot that is the clock in @now. An event of the kind "clock" is added wherever the clock
+ * was set. Returns 0 or -ENOMEM. */
 int history_digest(struct history *h, const struct history_now *now);
 
 void history_free(struct history *h);
 
-/* ---- event_reader.c: reads event logs back, also torn ones, foreign lines, and those of other releases ---- */
+/* ---- event_reader.c: reads event logs, also torn ones, and with foreign lines ---- */
 
-#define EVENT_FILE_MAX (64u << 20) /* bytes of one file, unpacked; what is older is not read */
+#define EVENT_FILE_MAX (64u << 20) /* bytes of one file, unpacked; only its newest part is read */
 #define EVENT_FILES 16 /* FILE, FILE.1, FILE.2.gz and so on */
 
-/* Adds the lines of @text, which the history refers to. What is no event is counted in
- * h->skipped, empty lines are not. Returns 0 or -ENOMEM. */
+/* Adds the lines of @text, to which the history refers. Lines that are not events are counted in h->skipped, unless they are
+ * empty. Returns 0 or -ENOMEM. */
 int event_reader_add(struct history *h, const char *text, size_t len);
 
 /* The files of a log, the newest first. Initialise with {}. */
@@ -93,9 +92,8 @@ struct event_files {
 	size_t count;
 };
 
-/* Reads @path and what was renamed to @path.1, @path.2 and so on, or packed by gzip as @path.2.gz; "-": standard
- * input. Returns 0 if there is any of them, or -errno, with the path that could not be read in @wrong: without all of
- * them the past would be another. */
+/* Reads @path and its rotated files @path.1, @path.2.gz and so on; "-": standard input. Returns 0 if at least one exists. If
+ * one cannot be read, returns -errno with its path in @wrong, because an incomplete log would show another past. */
 int event_files_read(struct event_files *f, const char *path, char *wrong, size_t size);
 void event_files_free(struct event_files *f);
 
@@ -113,15 +111,15 @@ enum past_cause {
 
 extern const char *const past_cause_names[CAUSES];
 
-/* "fatal", "warning", "info" or "unknown": the severity, or what the kind has by itself. */
+/* "fatal", "warning", "info" or "unknown": the severity in the line, otherwise that of the kind. */
 const char *past_grade(const struct past_event *e);
 
-/* Whether any of it is in the window. */
+/* Whether a part of the event lies in the window. */
 bool past_in_window(const struct past_event *e, double since, double until);
 
-/* The gravest event of the window that may be the cause why Slurm's job @job failed, and its kind. Of several: one
- * that names the job, then the earliest. Those that name another job or another control group do not count, nor do
- * those of grade info. NULL: none. */
+/* The event in the window that may have ended Slurm's job @job, and its kind. The gravest event wins; if several have the same
+ * grade, the one that names the job, then the earliest. Events that name another job or another control group do not count,
+ * nor do events of grade info. NULL: none. */
 const struct past_event *history_cause(const struct history *h, const char *job, double since,
 				       double until, enum past_cause *cause);
 
@@ -130,5 +128,5 @@ struct past_owner {
 	struct span name;
 };
 
-/* The jobs, pods and control groups that the event names. Returns how many; free *@owners. Without memory some. */
+/* Lists the jobs, pods and control groups in the event. Returns their number; free *@owners. Without memory some are missing. */
 size_t past_owners(const struct past_event *e, struct past_owner **owners);
