@@ -82,9 +82,6 @@ static __always_inline __u32 wait_of(const struct rpc_xprt *xprt, const struct r
 		return RPC_PHASE_DELAY;
 	if (name == NAME_UPCALL)
 		return RPC_PHASE_SETUP;
-	/* Its queues are at other addresses than the types say. */
-	if (!LAYOUT_IS_SURE && xprt && IS_XPRT(name))
-		drop(RPC_DROP_LAYOUT);
 	return RPC_WAITS;
 }
 
@@ -292,56 +289,6 @@ int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task, const struct rpc_wait
 	return 0;
 }
 
-/* ---- whether the structs are as the types in a file say ---- */
-
-/* Calls are looked at until so many have fitted: then all will. */
-static __always_inline bool layout_is_sure(void)
-{
-	return LAYOUT_IS_SURE || rpc_fitting_calls >= RPC_CALLS_TO_FIT;
-}
-
-/* Whether a client of the kernel can have this program number: those of NFS, rpcbind, lockd and
- * their like, of gssproxy, of LOCALIO, of callbacks. */
-static __always_inline bool program_is_possible(__u32 program)
-{
-	return (program >= 100000 && program < 100300) || program == 400112 || program == 400122 ||
-	       program >> 28 == 4;
-}
-
-/* Whether what is read of an NFS call's structs is what the kernel passes, and can be a call's. */
-static __always_inline bool call_fits(const struct rpc_task *task, const struct rpc_clnt *client,
-				      const struct rpc_rqst *rqst, __s64 before, __s64 rtt)
-{
-	__s64 xtime = FIELD(rqst, rq_xtime);
-
-	return FIELD(client, cl_vers) - 2 <= 2 && FIELD(rqst, rq_task) == task &&
-	       FIELD(rqst, rq_xprt) == FIELD(task, tk_xprt) && FIELD(rqst, rq_rtt) == rtt &&
-	       (xtime ? xtime - FIELD(task, tk_start) : 0) == before &&
-	       FIELD(rqst, rq_xmit_bytes_sent) < RPC_MANY_BYTES &&
-	       FIELD(rqst, rq_reply_bytes_recvd) < RPC_MANY_BYTES;
-}
-
-static __always_inline bool layout_fits(const struct rpc_task *task, __s64 before, __s64 rtt)
-{
-	const struct rpc_clnt *client;
-	const struct rpc_rqst *rqst;
-	__u32 program;
-
-	if (layout_is_sure())
-		return true;
-	client = FIELD(task, tk_client);
-	rqst = FIELD(task, tk_rqstp);
-	program = FIELD(client, cl_prog);
-	if (program != RPC_NFS_PROGRAM && program_is_possible(program))
-		return true;
-	if (program == RPC_NFS_PROGRAM && call_fits(task, client, rqst, before, rtt)) {
-		rpc_fitting_calls++;
-		return true;
-	}
-	drop(RPC_DROP_LAYOUT);
-	return false;
-}
-
 /* ---- the end of a call ---- */
 
 /* The kernel has booked the call of @task. @times.before is its `backlog`. */
@@ -351,7 +298,7 @@ static __always_inline int book(const struct rpc_task *task, struct call_times t
 	const struct rpc_rqst *rqst;
 	struct rpc_waiter *w;
 
-	if (!task || !layout_fits(task, times.before, times.rtt))
+	if (!task)
 		return 0;
 	client = nfs_client(task);
 	if (!client)
@@ -388,7 +335,7 @@ TRACEPOINT("rpc_stats_latency")
 int BPF_PROG(rpc_stats_latency, const struct rpc_task *task, ktime_t backlog, ktime_t rtt,
 	     ktime_t execute)
 {
-	return book(task, (struct call_times){ execute, backlog, rtt });
+	return book(task, (struct call_times){ .total = execute, .before = backlog, .rtt = rtt });
 }
 
 /* Only with rpc_record_at_release: notes a call whose end the program above has missed, unless it misses it too. */
@@ -396,7 +343,7 @@ TRACEPOINT("rpc_stats_latency")
 int BPF_PROG(rpc_stats_latency_again, const struct rpc_task *task, ktime_t backlog, ktime_t rtt,
 	     ktime_t execute)
 {
-	return book(task, (struct call_times){ execute, backlog, rtt });
+	return book(task, (struct call_times){ .total = execute, .before = backlog, .rtt = rtt });
 }
 
 #include "slow_calls.bpf.h"

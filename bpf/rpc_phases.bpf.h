@@ -81,9 +81,6 @@ static __always_inline __u32 shard(void)
 #define IS_DELAY(name) (((name)&NAME("\xff\xff\xff\xff\xff\xff\xff")) == NAME("delayq\0"))
 /* Of GSS, "RPCSEC_GSS upcall waitq": a task waits for user space to get credentials. */
 #define NAME_UPCALL NAME("RPCSEC_G")
-/* Those of a transport: "xprt_sending" and others. */
-#define IS_XPRT(name) (((name)&NAME("\xff\xff\xff\xff\xff\0\0")) == NAME("xprt_\0\0"))
-
 /* The port of a server, as a text, as rpc_server has it. NFSv3 asks for the port when it connects. */
 static __always_inline __u64 port_of(const void *text)
 {
@@ -212,22 +209,34 @@ static __always_inline void waits_first_transmit(struct rpc_waits *w, __u64 when
 	waits_clip(w, when);
 }
 
-/* Records the waits of a call of this @kind that took @before ns up to its last transmit at @xtime,
- * which may be @late ns too late. Returns the rest of @before: its setup. */
+/* A call, in ns, as its source has it. */
+struct call_times {
+	__u32 kind; /* enum rpc_kind */
+	__u64 total;
+	__u64 before; /* up to the last transmit */
+	__u64 rtt; /* from then up to the reply, or RPC_NO_REPLY */
+	__u64 xtime; /* when the last transmit was (CLOCK_MONOTONIC); 0: there was none, or no wait before it */
+	__u64 late; /* by which @xtime may be too late */
+};
+
+/* Without a reply, all time after the last transmit counts as rtt. */
+#define RPC_NO_REPLY (~(__u64)0)
+
+/* Records the waits @w of a call. Returns what they leave of @before, its time up to the last transmit: its setup. */
 static __always_inline __u64 waits_record(struct rpc_series *s, struct rpc_share_stats *c,
-					  __u32 kind, struct rpc_waits *w, __u64 xtime, __u64 late,
+					  const struct call_times *call, struct rpc_waits *w,
 					  __u64 before)
 {
 	__u64 left = before, ns;
 
-	if (w->first && w->first < xtime) {
-		ns = xtime - w->first;
+	if (w->first && w->first < call->xtime) {
+		ns = call->xtime - w->first;
 		if (ns > left)
 			ns = left;
 		left -= ns;
 		phase_record(s, c, RPC_PHASE_RESEND, ns);
-	} else if (!w->first && xtime) {
-		waits_clip(w, xtime);
+	} else if (!w->first && call->xtime) {
+		waits_clip(w, call->xtime);
 	}
 #pragma unroll
 	for (int p = 0; p < RPC_WAITS; p++) {
@@ -235,40 +244,31 @@ static __always_inline __u64 waits_record(struct rpc_series *s, struct rpc_share
 		if (!ns)
 			continue;
 		if (ns > left) {
-			if (ns - left > late)
+			if (ns - left > call->late)
 				drop(RPC_DROP_CLIPPED);
 			ns = left;
 		}
 		left -= ns;
 		phase_record(s, c, p, ns);
 		if (limit_of(p) < RPC_LIMITS)
-			add(&c->sums.wait_ns[kind], ns);
+			add(&c->sums.wait_ns[call->kind], ns);
 	}
 	return left;
 }
 
-/* As rtt of a call without a reply: all time after its last transmit. */
-#define RPC_NO_REPLY (~(__u64)0)
-
-/* Records the phases of a call of this @kind that took @total ns: @before up to its last transmit, then @rtt to the
- * reply. The transmit was at @xtime (CLOCK_MONOTONIC, ns; 0: there was none) or up to @late ns earlier. @w: the call's waits, or
- * NULL. Returns its setup. Both sources divide calls into phases only here. */
+/* Records the phases of @call; @w: its waits, or NULL. Returns its setup. Both sources divide calls into phases only here. */
 static __always_inline __u64 phases_record(struct rpc_series *s, struct rpc_share_stats *c,
-					   __u32 kind, __u64 total, __u64 before, __u64 rtt,
-					   __u64 xtime, __u64 late, struct rpc_waits *w)
+					   const struct call_times *call, struct rpc_waits *w)
 {
-	__u64 after;
+	__u64 before = call->before < call->total ? call->before : call->total;
+	__u64 after = call->total - before;
+	__u64 rtt = call->rtt < after ? call->rtt : after;
 
-	if (before > total)
-		before = total;
-	after = total - before;
-	if (rtt > after)
-		rtt = after;
-	time_record(s->total, &s->total_ns, total);
+	time_record(s->total, &s->total_ns, call->total);
 	phase_record(s, c, RPC_PHASE_RTT, rtt);
 	phase_record(s, c, RPC_PHASE_FINISH, after - rtt);
 	if (w)
-		before = waits_record(s, c, kind, w, xtime, late, before);
+		before = waits_record(s, c, call, w, before);
 	phase_record(s, c, RPC_PHASE_SETUP, before);
 	return before;
 }

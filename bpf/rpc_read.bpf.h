@@ -14,7 +14,6 @@
 #ifdef RPC_PROBE_READ
 
 #define TRACEPOINT(name) SEC("raw_tp/" name)
-#define LAYOUT_IS_SURE false
 
 /* Fills the lower bytes if the field is smaller in this kernel. The operator makes the type that
  * of a value, without const. */
@@ -28,7 +27,6 @@
 #else
 
 #define TRACEPOINT(name) SEC("tp_btf/" name)
-#define LAYOUT_IS_SURE true
 #define FIELD(pointer, field) ((pointer)->field)
 
 #endif

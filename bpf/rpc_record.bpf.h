@@ -52,14 +52,6 @@ static __always_inline void reply_record(__u32 transport, __u32 my_shard, __u64 
 	add(&r->of[index].rtt_ns, rtt);
 }
 
-/* In ns. What an event's arguments show costs less than a read of the kernel's memory, which
- * is some eight instructions. */
-struct call_times {
-	__u64 total;
-	__u64 before; /* up to the last transmit */
-	__u64 rtt; /* rq_rtt */
-};
-
 /* A call's time up to its last transmit, of @total. */
 static __always_inline __u64 time_before(const struct rpc_task *task, const struct rpc_rqst *rqst,
 					 __u64 total)
@@ -106,7 +98,9 @@ static __always_inline __u32 call_owner(const struct rpc_task *task, __u32 serie
 	return owner;
 }
 
-/* Records the call of @task and forgets the task. @w is its entry, or NULL; @client is its tk_client. */
+/* Records the call of @task and forgets the task. @w is its entry, or NULL; @client is its tk_client. Of @times, total, before
+ * and rtt (rq_rtt) are set: what an event's arguments show costs less than a read of the kernel's memory, which is some
+ * eight instructions. */
 static __always_inline void call_record(const struct rpc_task *task, const struct rpc_clnt *client,
 					const struct rpc_rqst *rqst, struct rpc_waiter *w,
 					struct call_times times, int status)
@@ -117,12 +111,12 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	const struct rpc_xprt *xprt = FIELD(rqst, rq_xprt);
 	/* Copied, so that the verifier does not follow the rest for each table that it may be from. */
 	const struct rpc_xprt_ref ref = *xprt_get(xprt);
-	__u32 index, copy, kind, my_shard = shard();
+	__u32 index, copy, my_shard = shard();
 	struct rpc_server_stats *server;
 	struct rpc_share_stats *c;
 	struct rpc_waits *waits;
 	struct rpc_series *s;
-	__u64 setup;
+	__u64 setup, rtt;
 
 	copy = SHARD_INDEX(ref.server, my_shard);
 	server = bpf_map_lookup_elem(&server_stats, &copy);
@@ -134,35 +128,38 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 		drop(RPC_DROP_SERIES);
 	copy = SHARD_INDEX(index, my_shard);
 	s = bpf_map_lookup_elem(&series, &copy);
-	kind = kind_of_series(index);
+	times.kind = kind_of_series(index);
 	c = share_get(FIELD(client, cl_clid), ref.server, call_owner(task, index), my_shard);
 	if (!s || !c)
 		return;
 
 	add_in_order(&s->started, 1);
 	add_in_order(&c->started, 1);
-	client_record(c, kind, times.total, sent, received);
+	client_record(c, times.kind, times.total, sent, received);
 	waits = w && w->start == (__u64)FIELD(task, tk_start) ? &w->waits : NULL;
 	/* Otherwise the compiler concludes from the check of `start` that there is an
 	 * entry, and the verifier does not. */
 	barrier_var(waits);
-	setup = phases_record(s, c, kind, times.total, times.before,
-			      received ? times.rtt : RPC_NO_REPLY,
-			      waits ? FIELD(rqst, rq_xtime) : 0, 0, waits);
+	rtt = times.rtt;
+	if (!received)
+		times.rtt = RPC_NO_REPLY;
+	times.xtime = waits ? FIELD(rqst, rq_xtime) : 0;
+	times.late = 0;
+	setup = phases_record(s, c, &times, waits);
 	if (may_be_earlier(times.total))
 		add(&server->earlier_ns, earlier_of(FIELD(task, tk_start), setup));
 	/* Otherwise the compiler makes two copies of what comes between. */
 	asm volatile("" : "+r"(w));
 	if (w)
-		call_forget(w, task, rqst, ref.server, received ? times.rtt : 0);
+		call_forget(w, task, rqst, ref.server, received ? rtt : 0);
 	add(&s->sent_bytes, sent);
 	add(&s->received_bytes, received);
 	add_in_order(&c->finished, 1);
 	add_in_order(&s->finished, 1);
 	if (received)
-		reply_record(ref.transport, my_shard, times.rtt);
+		reply_record(ref.transport, my_shard, rtt);
 	if (status < 0)
-		call_failed(c, kind, index, status);
+		call_failed(c, times.kind, index, status);
 	call_end_depths(xprt, server);
 	if (FIELD(rqst, rq_ntrans) > 1 || FIELD(task, tk_timeouts))
 		repeats_record(task, rqst, ref.transport);

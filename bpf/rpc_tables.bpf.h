@@ -42,9 +42,6 @@ const struct rpc_xprt_ref rpc_xprt_beyond = { RPC_MAX_TRANSPORTS, RPC_MAX_SERVER
 
 struct rpc_probe rpc_probe_result = {};
 
-/* Calls whose structs were as the types say: see layout_fits(). */
-__u32 rpc_fitting_calls = 0;
-
 /* Set by user space at any time, for NFS over RDMA: where rpcrdma keeps the address at which a connection begins. It
  * has types of its own, and may be loaded after these programs. Bytes from an rpc_xprt to the pointer to its
  * rpcrdma_ep, from there to the pointer to its rdma_cm_id, from there to the address; all 0 while unknown. */

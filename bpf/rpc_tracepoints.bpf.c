@@ -584,20 +584,24 @@ static __always_inline void call_record(struct rpc_series *s, struct rpc_share_s
 					struct rpc_event_task *t)
 {
 	bool transmitted = is_transmitted(f);
-	__u64 now = f->now, before, xtime, late = 0, setup;
+	struct call_times call = {
+		.kind = kind_of_series(index),
+		.total = f->execute,
+		.before = transmitted ? f->backlog : f->execute,
+		.rtt = f->rtt ?: RPC_NO_REPLY,
+	};
 	struct rpc_event_server *server;
+	__u64 now = f->now, setup;
 
 	if (t && t->waits.booked)
-		now = looked_at_clock(t, f, &late);
-	before = transmitted ? f->backlog : f->execute;
-	xtime = transmitted ? now - f->execute + f->backlog : 0;
+		now = looked_at_clock(t, f, &call.late);
+	call.xtime = transmitted ? now - f->execute + f->backlog : 0;
 	/* On arm64 a reader may accept a copy that has parts of a call, because kernels before 5.12 have no
 	 * ordered atomics. */
 	add(&s->started, 1);
 	add(&c->started, 1);
-	client_record(c, kind_of_series(index), f->execute, 0, 0);
-	setup = phases_record(s, c, kind_of_series(index), f->execute, before,
-			      f->rtt ?: RPC_NO_REPLY, xtime, late, t ? &t->waits : NULL);
+	client_record(c, call.kind, f->execute, 0, 0);
+	setup = phases_record(s, c, &call, t ? &t->waits : NULL);
 	add(&c->finished, 1);
 	add(&s->finished, 1);
 	if (may_be_earlier(f->execute))
@@ -610,14 +614,14 @@ static __always_inline void call_record(struct rpc_series *s, struct rpc_share_s
 		limit_leave(t->server, limit_of(t->waits.last), now);
 	}
 	if (t->waits.booked && t->waits.status < 0)
-		call_failed(c, kind_of_series(index), index, t->waits.status);
+		call_failed(c, call.kind, index, t->waits.status);
 	if (t->transmits > 1) {
 		server = bpf_map_lookup_elem(&servers, &t->server);
 		if (server)
 			add(&server->retransmits, t->transmits - 1);
 	}
 	if (f->rtt)
-		gap_record(of_server, &t->waits, xtime + f->rtt);
+		gap_record(of_server, &t->waits, call.xtime + f->rtt);
 }
 
 SEC("tp/sunrpc/rpc_stats_latency")

@@ -77,11 +77,11 @@ TRACEPOINT("rpc_stats_latency")
 int BPF_PROG(rpc_stats_latency_slow, const struct rpc_task *task, ktime_t backlog, ktime_t rtt,
 	     ktime_t execute)
 {
-	struct call_times times = { execute, backlog, rtt };
+	struct call_times times = { .total = execute, .before = backlog, .rtt = rtt };
 	const struct rpc_clnt *client;
 	const struct rpc_rqst *rqst;
 
-	if (!task || times.total < rpc_slower_ns || !layout_is_sure())
+	if (!task || times.total < rpc_slower_ns)
 		return 0;
 	client = nfs_client(task);
 	if (!client)

@@ -26,8 +26,6 @@
 #define RPC_TASK_OWNERS 65536 /* the same from tasks, in the source tracepoints */
 #define RPC_OWNER_LEVELS 6 /* of a control group's path: deeper groups count for the one there */
 #define RPC_OWNER_NAME 96 /* of a name in that path, with the NUL */
-#define RPC_CALLS_TO_FIT 1024 /* whose structs are looked at, if their types are from a file */
-#define RPC_MANY_BYTES (1u << 30) /* more than any call has */
 #define RPC_MAX_OP 80 /* p_statidx; NFSv4.2 has about 70 */
 #define RPC_NAME_LEN 128 /* with the NUL; longer server names are cut */
 #define RPC_ADDRESS_LEN 48
@@ -97,7 +95,6 @@ enum rpc_drop {
 	RPC_DROP_OWNER, /* table of owners full: the call is the kernel's */
 	RPC_DROP_OWNER_GONE, /* its process had ended: the call is the kernel's */
 	RPC_DROP_CLIPPED, /* waits exceeded the time before the transmit */
-	RPC_DROP_LAYOUT, /* what was read is not what the kernel passed: it is not counted */
 	RPC_DROPS,
 };
 

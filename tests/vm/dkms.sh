@@ -100,8 +100,8 @@ build() {
 }
 
 # image: makes $new/image, the folder of the other kernel with these modules in place of its own. Beside them, in the folder
-# types: sunrpc.ko, nfs.ko and nfsv4.ko with their types; other.ko, the kernel's own; unfit.ko, which has the build id of the first
-# and the types of other.ko. In the folder place, by build id, what agent-lib.sh puts below /usr/lib/debug.
+# types: sunrpc.ko, nfs.ko and nfsv4.ko with their types; other.ko, the kernel's own.
+# In the folder place, by build id, what agent-lib.sh puts below /usr/lib/debug.
 image() {
 	local module file id inside=/$release/kernel place=/$release/place
 	mkdir "$new/image"
@@ -114,8 +114,6 @@ image() {
 	mkdir "$new/types"
 	cp "$built"/{net/sunrpc/sunrpc,fs/nfs/nfs,fs/nfs/nfsv4}.ko "$new/types/"
 	debugfs -R "dump $inside/net/sunrpc/sunrpc.ko $new/types/other.ko" "$base/modules.ext4" 2>/dev/null
-	objcopy --dump-section ".BTF=$new/types-of-other" "$new/types/other.ko" "$new/copy.ko"
-	objcopy --update-section ".BTF=$new/types-of-other" "$new/types/sunrpc.ko" "$new/types/unfit.ko"
 	{
 		for module in "${modules[@]}"; do
 			printf '%s\n' "rm $inside/$module" "write $new/modules/$module $inside/$module"

@@ -29,13 +29,18 @@ struct btf *kernel_module_types(const char *module)
 	return kernel_types() && !access(path, R_OK) ? btf__parse_split(path, types) : NULL;
 }
 
+const char *kernel_type_name(const struct btf *btf, uint32_t offset)
+{
+	return btf__name_by_offset(btf, offset) ?: "";
+}
+
 static int find_type(const struct btf *btf, const char *name, __u32 kind, __u32 begin, __u32 end)
 {
 	const struct btf_type *t;
 
 	for (__u32 id = begin; id < end; id++) {
 		t = btf__type_by_id(btf, id);
-		if (btf_kind(t) == kind && !strcmp(btf__name_by_offset(btf, t->name_off), name))
+		if (btf_kind(t) == kind && !strcmp(kernel_type_name(btf, t->name_off), name))
 			return (int)id;
 	}
 	return -ENOENT;
@@ -89,7 +94,7 @@ static int member_offset(const struct btf *btf, __u32 id, const char *member, in
 
 	for (int i = 0; t && depth && btf_is_composite(t) && i < btf_vlen(t); i++) {
 		const struct btf_member *m = &btf_members(t)[i];
-		const char *name = btf__name_by_offset(btf, m->name_off);
+		const char *name = kernel_type_name(btf, m->name_off);
 		int offset = (int)btf_member_bit_offset(t, (__u32)i) / 8;
 
 		if (!strcmp(name, member))

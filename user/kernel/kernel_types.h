@@ -17,6 +17,9 @@ struct btf *kernel_types(void);
  * kernel_types_forget(); NULL: they cannot be read. */
 struct btf *kernel_module_types(const char *module);
 
+/* The name at @offset; "" if it is out of range: a file of types may be based on those of another kernel. */
+const char *kernel_type_name(const struct btf *btf, uint32_t offset);
+
 /* The number of a type in @btf, or -ENOENT. If both a module and the kernel have one of
  * that name, it is the module's: they may differ. @kind: a BTF_KIND_. */
 int kernel_type_find(const struct btf *btf, const char *name, uint32_t kind);

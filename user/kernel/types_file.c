@@ -156,82 +156,6 @@ static const char *check_build_id(Elf *elf, const char *root, const char *module
 
 /* ---- the types ---- */
 
-struct range {
-	const struct btf *types;
-	__u32 strings; /* where the types' own begin; those before are of what they are based on */
-	__u32 count; /* of types */
-};
-
-/* Each name is a whole string. If the types are based on those of another kernel, most are not: all offsets differ. */
-static bool is_name(const struct range *r, __u32 offset)
-{
-	const char *name = btf__str_by_offset(r->types, offset);
-
-	return name && (!offset || offset == r->strings || !name[-1]);
-}
-
-/* What belongs to a type: entries of @size bytes, each of which begins with its name and, if @typed, its type. */
-static bool are_sound(const struct range *r, const struct btf_type *t, const void *entries,
-		      size_t size, bool typed)
-{
-	for (__u32 i = 0; i < btf_vlen(t); i++) {
-		const __u32 *entry = (const __u32 *)((const char *)entries + i * size);
-
-		if (!is_name(r, entry[0]) || (typed && entry[1] >= r->count))
-			return false;
-	}
-	return true;
-}
-
-static bool is_type(const struct range *r, const struct btf_type *t)
-{
-	if (!is_name(r, t->name_off))
-		return false;
-	switch (btf_kind(t)) {
-	case BTF_KIND_STRUCT:
-	case BTF_KIND_UNION:
-		return are_sound(r, t, btf_members(t), sizeof(struct btf_member), true);
-	case BTF_KIND_FUNC_PROTO:
-		return t->type < r->count &&
-		       are_sound(r, t, btf_params(t), sizeof(struct btf_param), true);
-	case BTF_KIND_ENUM:
-		return are_sound(r, t, btf_enum(t), sizeof(struct btf_enum), false);
-	case BTF_KIND_ENUM64:
-		return are_sound(r, t, btf_enum64(t), sizeof(struct btf_enum64), false);
-	case BTF_KIND_ARRAY:
-		return btf_array(t)->type < r->count && btf_array(t)->index_type < r->count;
-	case BTF_KIND_INT:
-	case BTF_KIND_FLOAT:
-	case BTF_KIND_FWD:
-	case BTF_KIND_DATASEC: /* not followed */
-		return true;
-	default:
-		return t->type < r->count;
-	}
-}
-
-static __u32 length_of_strings(const struct btf *types)
-{
-	__u32 size;
-	const struct btf_header *header = btf__raw_data(types, &size);
-
-	return header ? header->str_len : 0;
-}
-
-/* @types, if they are sound; otherwise frees them. @base: what they are based on, or NULL. */
-static struct btf *sound(struct btf *types, const struct btf *base)
-{
-	struct range r = { types, base ? length_of_strings(base) : 0,
-			   types ? btf__type_cnt(types) : 0 };
-
-	for (__u32 id = base ? btf__type_cnt(base) : 1; id < r.count; id++)
-		if (!is_type(&r, btf__type_by_id(types, id))) {
-			btf__free(types);
-			return NULL;
-		}
-	return types;
-}
-
 /* Whether libbpf may see these bytes. */
 static bool is_header(const void *bytes, uint64_t size)
 {
@@ -256,21 +180,19 @@ static const char *read_types(struct btf **types, Elf *elf)
 {
 	Elf_Scn *section = find_section(elf, BTF_ELF_SEC);
 	const Elf_Data *data = read_section(section, TYPES_MAX);
-	struct btf *base;
 
 	if (!section)
 		return "it has no types: pahole has not been run on it";
 	if (find_section(elf, ".BTF.base"))
 		return "its types have a base of their own: remove its sections .BTF and "
 		       ".BTF.base and run pahole on it";
-	if (data && is_header(data->d_buf, data->d_size)) {
-		/* Those based on the kernel's are not sound without them. */
-		*types = sound(btf__new(data->d_buf, (__u32)data->d_size), NULL);
-		base = *types ? NULL : kernel_types();
-		if (base)
-			*types = sound(new_split(data->d_buf, data->d_size, base), base);
-	}
-	return *types ? NULL : "its types are damaged, or not based on those of this kernel";
+	if (!data || !is_header(data->d_buf, data->d_size))
+		return "its types are damaged";
+	*types = btf__new(data->d_buf, (__u32)data->d_size);
+	/* libbpf refuses those that are based on the kernel's without them. */
+	if (!*types && kernel_types())
+		*types = new_split(data->d_buf, data->d_size, kernel_types());
+	return *types ? NULL : "its types are damaged";
 }
 
 struct btf *types_file_read(const char *path, const char *root, const char *module, char *reason,

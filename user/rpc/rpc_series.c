@@ -222,11 +222,11 @@ uint64_t rpc_monotonic(uint64_t *maximum, uint64_t value)
 }
 
 static const char *const drop_names[RPC_DROPS] = {
-	[RPC_DROP_WAITER] = "rpc_waiter",       [RPC_DROP_SERVER] = "rpc_server",
-	[RPC_DROP_TRANSPORT] = "rpc_transport", [RPC_DROP_SERIES] = "rpc_series",
-	[RPC_DROP_ERROR] = "rpc_error",         [RPC_DROP_CLIPPED] = "rpc_wait_clipped",
-	[RPC_DROP_LAYOUT] = "rpc_layout",       [RPC_DROP_CLIENT] = "rpc_client",
-	[RPC_DROP_OWNER] = "rpc_owner",         [RPC_DROP_OWNER_GONE] = "rpc_owner_gone",
+	[RPC_DROP_WAITER] = "rpc_waiter",         [RPC_DROP_SERVER] = "rpc_server",
+	[RPC_DROP_TRANSPORT] = "rpc_transport",   [RPC_DROP_SERIES] = "rpc_series",
+	[RPC_DROP_ERROR] = "rpc_error",           [RPC_DROP_CLIPPED] = "rpc_wait_clipped",
+	[RPC_DROP_CLIENT] = "rpc_client",         [RPC_DROP_OWNER] = "rpc_owner",
+	[RPC_DROP_OWNER_GONE] = "rpc_owner_gone",
 };
 
 void rpc_drops_add(struct snapshot *s, const __u64 *dropped)

@@ -49,7 +49,11 @@ compare_points before
 load /mnt/better 600 8 randrw 4k &
 loader=$!
 wait_for 60 reads 500
-compare_points load
+for name in "${polled[@]}" "${typed[@]}"; do
+	agent=${agents[$name]}
+	in_folder "$name" agent_write
+	cp "$name/x.prom" "$name/load.prom"
+done
 kill $refuse || true
 for name in absent mounted; do
 	nsenter -t "${agents[$name]}" -m sh -ec 'mount -t debugfs debugfs /sys/kernel/debug

@@ -34,13 +34,11 @@ def trace_has_the_types_from_the_file_of_its_option(folder):
 @judgement
 def with_a_file_of_types_all_equals_mountstats_and_the_events(folder):
     ours = {}
-    for agent, source in (("file", "btf"), ("place", "btf"), ("events", "tracepoints"), ("other", "tracepoints"),
-                          ("unfit", "tracepoints")):
+    for agent, source in (("file", "btf"), ("place", "btf"), ("events", "tracepoints"), ("other", "tracepoints")):
         after = Metrics(folder / agent / "after.prom")
         need(after.get("rpc_source", source=source) == 1, agent, "is not in source", source)
         ours[agent] = compare_with_mountstats(folder / agent, "before", "after", mountstats_all)
-        if agent != "unfit":
-            check_no_drops(after)
+        check_no_drops(after)
     single = [phases(between(folder / agent, "before", "single"))
               for agent in ("file", "place", "events")]
     for phase in ("rtt", "finish", "slot", "session"):
@@ -66,11 +64,3 @@ def a_file_that_is_not_of_the_loaded_module_is_refused(folder):
     check_doctor(folder / "doctor-place.json", "ok", "that of the loaded")
     fix = check_doctor(folder / "doctor-none.json", "ok", "there is no file")["sunrpc_types"]["fix"]
     need("pahole -J --btf_base /sys/kernel/btf/vmlinux /usr/lib/debug/.build-id/" in fix, fix)
-
-
-@judgement
-def types_that_do_not_fit_give_way_before_a_figure_is_wrong(folder):
-    logged = complaints(folder / "unfit", "error")
-    need(len(logged) == 1 and "does not fit the loaded sunrpc" in logged[0], logged)
-    before = Metrics(folder / "unfit" / "before.prom")
-    need(before.get("events_dropped_total", reason="rpc_layout") > 0, "no call that was not counted is reported")

@@ -24,7 +24,7 @@ static int copy_type(struct copying *c, __u32 id, int depth);
 
 static const char *name_of(const struct copying *c, __u32 offset)
 {
-	return btf__name_by_offset(c->from, offset);
+	return kernel_type_name(c->from, offset);
 }
 
 /* Whether the programs have a struct of that name, or of that name and a flavor: "name___". */
@@ -98,6 +98,17 @@ static int copy_array(struct copying *c, const struct btf_array *a, int depth)
 	return index < 0 ? -EINVAL : btf__add_array(c->to, index, element, (int)a->nelems);
 }
 
+/* A number or an enum, which names no other type. libbpf would follow a name that is out of range. */
+static int copy_number(struct copying *c, const struct btf_type *t)
+{
+	bool known = btf__str_by_offset(c->from, t->name_off);
+
+	for (__u32 i = 0; btf_is_any_enum(t) && known && i < btf_vlen(t); i++)
+		known = btf__str_by_offset(c->from, btf_is_enum(t) ? btf_enum(t)[i].name_off :
+								     btf_enum64(t)[i].name_off);
+	return known ? btf__add_type(c->to, c->from, t) : -EINVAL;
+}
+
 /* NOLINTNEXTLINE(misc-no-recursion) */
 static int copy_new(struct copying *c, const struct btf_type *t, int depth)
 {
@@ -121,8 +132,13 @@ static int copy_new(struct copying *c, const struct btf_type *t, int depth)
 	case BTF_KIND_RESTRICT:
 	case BTF_KIND_TYPE_TAG:
 		return copy_type(c, t->type, depth);
-	default: /* numbers and enums, which name no other type */
-		return btf__add_type(c->to, c->from, t);
+	case BTF_KIND_INT:
+	case BTF_KIND_FLOAT:
+	case BTF_KIND_ENUM:
+	case BTF_KIND_ENUM64:
+		return copy_number(c, t);
+	default:
+		return -EINVAL;
 	}
 }
 
