@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Prints the table of docs/VERDICT.md from the results of guests: verdict_table.py build/vm/KERNEL-timed*
+"""Prints the verdicts that docs/VERDICT.md sums up, from the results of guests: verdict_table.py build/vm/KERNEL-timed*
 
 A set-up that did not run has no row.
 """

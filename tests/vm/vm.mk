@@ -31,7 +31,7 @@ check-all: ## run check, then what it leaves out: more scenarios on more kernels
 	$(Q)$(MAKE) --no-print-directory check-release
 	$(Q)$(MAKE) --no-print-directory versus
 
-verdicts: deps ## run the set-ups with a known limit, and print the table of docs/VERDICT.md (half an hour)
+verdicts: deps ## run the set-ups with a known limit, and print what docs/VERDICT.md sums up (half an hour)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
 	$(Q)TIMEOUT=$${TIMEOUT:-3600} tests/vm/check.sh --only "verdict begun-before silent-server" 6.12
 	$(Q)tests/vm/verdict_table.py build/vm/6.12-timed*
