@@ -2,9 +2,9 @@
 /* What bpf/mount_clients.bpf.c and user/owners/mount_clients.c share. */
 #pragma once
 
-/* Clients of one reading: the kernel may show a mount several times, until its text fits. */
+/* The most clients of one reading. The kernel may show a mount several times, until its text fits. */
 #define MOUNT_CLIENTS_MAX 2048
 
-/* Offset in bytes of cl_clid in struct rpc_clnt (include/linux/sunrpc/clnt.h): the second member, behind a count of 4 bytes,
- * from 3.9 to 7.3. A client that no call has shown is not believed. */
+/* Offset in bytes of cl_clid in struct rpc_clnt (include/linux/sunrpc/clnt.h): from 3.9 to 7.3 the second member, after a count
+ * of 4 bytes. A number is used only if calls have shown such a client. */
 #define RPC_CLNT_NUMBER_AT 4

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What bpf/rpc.bpf.c records and user/rpc/btf/btf_maps.c reads: keys, values, sizes.
  *
- * Nothing here is per CPU. A per-CPU map multiplies by every possible CPU (256
- * on the nodes this is made for), so hot values are kept in up to
- * RPC_MAX_SHARDS copies ("shards", chosen by CPU number) that are added to
- * atomically. */
+ * No map is per CPU, because such a map grows with every possible CPU: 256 on the nodes for which this is made. Hot values
+ * have up to RPC_MAX_SHARDS copies ("shards") instead. The CPU number selects the shard, and additions are atomic. */
 #pragma once
 
 #include "histogram.h"
@@ -13,23 +11,23 @@
 
 #define RPC_MAX_SHARDS 8 /* a power of two */
 #define RPC_MAX_SERVERS 64
-#define RPC_MAX_TRANSPORTS 1024 /* with figures of their own */
+#define RPC_MAX_TRANSPORTS 1024 /* transports with figures of their own */
 #define RPC_MAX_XPRTS 1536 /* transports whose server is known */
 #define RPC_MAX_SERIES 208 /* (server, version, op) triples; 0 is "other" */
 #define RPC_SERIES_ENTRIES (RPC_MAX_SERIES * RPC_MAX_SHARDS)
 #define RPC_MAX_ERRORS 1024
 #define RPC_MAX_CLIENTS 4096 /* numbers of clients; the kernel always uses the lowest free one */
 #define RPC_CLIENT_ENTRIES 256 /* clients with figures of their own; 0 is for all others */
-#define RPC_MAX_OWNERS 256 /* control groups that call at a time; 0: the kernel, or nobody known */
-#define RPC_MAX_SHARES 512 /* of a client and an owner; 0 is for the clients without an entry */
+#define RPC_MAX_OWNERS 256 /* control groups that call at a time; 0: the kernel, or unknown */
+#define RPC_MAX_SHARES 512 /* pairs of a client and an owner; 0 is for clients without an entry */
 #define RPC_OWNER_CELLS 8192 /* cells of the cache from processes to owners; a power of two */
 #define RPC_TASK_OWNERS 65536 /* the same from tasks, in the source tracepoints */
-#define RPC_OWNER_LEVELS 6 /* of a control group's path: deeper groups count for the one there */
-#define RPC_OWNER_NAME 96 /* of a name in that path, with the NUL */
+#define RPC_OWNER_LEVELS 6 /* depth of control groups; deeper ones count for the ancestor there */
+#define RPC_OWNER_NAME 96 /* bytes of a group's name, with the NUL */
 #define RPC_MAX_OP 80 /* p_statidx; NFSv4.2 has about 70 */
 #define RPC_NAME_LEN 128 /* with the NUL; longer server names are cut */
 #define RPC_ADDRESS_LEN 48
-#define NFS_PORT 2049 /* of a server that names no other */
+#define NFS_PORT 2049 /* the default */
 #define RPC_PROTO_LEN 16
 #define RPC_OP_LEN 24
 
@@ -47,7 +45,7 @@ enum rpc_phase {
 	RPC_PHASES,
 };
 
-/* Kinds of ops. Calls that a full table has merged are of the kind `other`. */
+/* Kinds of ops. Calls that were merged because a table was full have the kind `other`. */
 enum rpc_kind {
 	RPC_KIND_READ, /* READ, READ_PLUS */
 	RPC_KIND_WRITE, /* WRITE, COMMIT */
@@ -90,33 +88,32 @@ enum rpc_drop {
 	RPC_DROP_SERVER, /* server table full: its calls are under "other" */
 	RPC_DROP_TRANSPORT, /* transport table full: no per-transport figures */
 	RPC_DROP_SERIES, /* series table full: the call is under "other" */
-	RPC_DROP_ERROR, /* error table full: the error has no status */
+	RPC_DROP_ERROR, /* error table full: the error counts without its status */
 	RPC_DROP_CLIENT, /* client table full: the call has no mount */
-	RPC_DROP_OWNER, /* table of owners full: the call is the kernel's */
-	RPC_DROP_OWNER_GONE, /* its process had ended: the call is the kernel's */
+	RPC_DROP_OWNER, /* table of owners full: the call counts for the kernel */
+	RPC_DROP_OWNER_GONE, /* its process had ended: the call counts for the kernel */
 	RPC_DROP_CLIPPED, /* waits exceeded the time before the transmit */
 	RPC_DROPS,
 };
 
-/* Padding between two shards, of one cache line in 8-byte words: without it the
- * last fields of one, written by one CPU, share a line with the first of the next. */
+/* Padding between two shards: one cache line, in words of 8 bytes. Without it, fields that two CPUs write would share a cache
+ * line. */
 #define RPC_PADDING 8
 
-/* One (server, version, op), one shard. Times are nanoseconds. Each histogram
- * of a wait holds only the calls that waited. */
+/* One (server, version, op), one shard. Times are nanoseconds. The histogram of a wait holds only the calls that waited. */
 struct rpc_series {
-	__u64 started; /* calls whose recording began ... */
+	__u64 started; /* calls whose recording has begun */
 	__u64 total_ns;
 	__u64 total[TIME_BUCKETS];
 	__u64 phase_ns[RPC_PHASES];
 	__u64 phase[RPC_PHASES][PHASE_BUCKETS];
 	__u64 sent_bytes;
 	__u64 received_bytes;
-	__u64 finished; /* ... and was completed: equal in a consistent copy */
+	__u64 finished; /* calls whose recording is complete; equal to started in a consistent copy */
 	__u64 padding[RPC_PADDING];
 };
 
-/* Sums of calls. Only words: user space adds them without their names. */
+/* Sums of calls. All members are 8-byte words, because user space adds them as an array. */
 struct rpc_sums {
 	__u64 calls[RPC_KINDS];
 	__u64 total_ns[RPC_KINDS];
@@ -127,8 +124,8 @@ struct rpc_sums {
 	__u64 phase_ns[RPC_PHASES];
 };
 
-/* The calls of one client of sunrpc by one owner, one shard: each mount has a client of its own. Their time from the last
- * transmit to the reply is what the other phases leave of the whole. */
+/* The calls of one client of sunrpc by one owner, one shard. Each mount has a client of its own. The time until the reply is
+ * not recorded: it is what the other phases leave of the total. */
 struct rpc_share_stats {
 	__u64 started; /* as in struct rpc_series */
 	struct rpc_sums sums;
@@ -137,18 +134,18 @@ struct rpc_share_stats {
 };
 
 struct rpc_client_info {
-	__u32 client; /* 1 + the kernel's number of it; 0: the entry is free */
+	__u32 client; /* 1 + the kernel's number; 0: the entry is free */
 	__u32 server; /* number; RPC_MAX_SERVERS: "other" */
 };
 
-/* Eight bytes, as the kernel has the entries of an array at multiples of that. */
+/* Eight bytes: the kernel aligns the entries of an array to that. */
 struct rpc_share_info {
 	__u32 entry; /* of the client; 0: the share is free */
 	__u32 owner;
 };
 
-/* A control group whose processes call, or processes of groups below it. In v1, where a process has a group in each
- * hierarchy, the deepest one. */
+/* A control group that makes calls, also by processes of groups below it. In v1 a process has a group in each hierarchy: the
+ * deepest one counts. */
 struct rpc_owner_key {
 	__u64 root; /* address of its hierarchy's root; 0: the number is free */
 	__u64 id; /* inode number of its folder */
@@ -156,7 +153,7 @@ struct rpc_owner_key {
 
 struct rpc_owner {
 	struct rpc_owner_key key;
-	char path[RPC_OWNER_LEVELS][RPC_OWNER_NAME]; /* names from its own upwards; "": the root */
+	char path[RPC_OWNER_LEVELS][RPC_OWNER_NAME]; /* names, its own first; "": the root */
 };
 
 struct rpc_series_key {
@@ -177,7 +174,7 @@ struct rpc_error_key {
 
 struct rpc_error_count {
 	__u64 count;
-	__u64 order; /* in which it was first seen: a hash map has none */
+	__u64 order; /* in which it was first seen, because a hash map has no order */
 };
 
 struct rpc_server {
@@ -186,14 +183,14 @@ struct rpc_server {
 	char name[RPC_NAME_LEN]; /* xprt->servername, any bytes */
 };
 
-/* The greatest depth within one interval. User space counts intervals in `rpc_epoch`; the two entries serve even and
- * odd ones, so that the last interval can be read while the present one is written. */
+/* The greatest depth in an interval. User space counts intervals in `rpc_epoch`. Even and odd intervals have an entry each:
+ * the last interval can be read while the present one is written. */
 struct rpc_peak {
 	__u32 epoch[2];
 	__u32 depth[2];
 };
 
-/* The times between two replies to calls that have waited for a slot, in units of 1,024 ns. */
+/* Times between replies to calls that waited for a slot, in units of 1,024 ns. */
 #define RPC_GAP_SHIFT 10
 struct rpc_gaps {
 	__u64 count, sum, squares;
@@ -201,32 +198,32 @@ struct rpc_gaps {
 
 /* One server, one shard. */
 struct rpc_server_stats {
-	/* In source btf: its series as 1 + number, 0 for "not looked up yet"; NFSv3, NFSv4. */
+	/* Source btf: the number of the series + 1, for NFSv3 and NFSv4; 0: not looked up yet. */
 	__u8 series[2][RPC_MAX_OP];
 	__u64 depth[RPC_QUEUES][DEPTH_BUCKETS];
 	__u64 depth_sum[RPC_QUEUES];
-	__u64 earlier_ns; /* of setup: before the programs were attached */
-	/* The first shard has all of them. */
-	__u64 replied; /* the last such reply: CLOCK_MONOTONIC, ns */
+	__u64 earlier_ns; /* the part of setup before the programs were attached */
+	/* Only the first shard has these two. */
+	__u64 replied; /* time of the last reply to a call that waited: CLOCK_MONOTONIC, ns */
 	struct rpc_gaps gaps;
-	/* Of xmit and pending; the limits' peaks are with their transport,
-	 * where the queue's lock orders the writers. */
+	/* Only xmit and pending are used: the limits have their peaks in the transport, where the queue's lock orders the
+	 * writers. */
 	struct rpc_peak peak[RPC_QUEUES];
 	__u64 padding[RPC_PADDING];
 };
 
-/* The calls that each transport has had a reply to. One shard. */
+/* Replies on each transport. One shard. */
 struct rpc_replies {
 	struct {
 		__u64 count;
-		__u64 rtt_ns; /* from last transmit to reply, added up */
-	} of[RPC_MAX_TRANSPORTS + 1]; /* the last one: those beyond the table */
+		__u64 rtt_ns; /* sum of the times from last transmit to reply */
+	} of[RPC_MAX_TRANSPORTS + 1]; /* the last: transports beyond the table */
 };
 
-/* A transport of a server. It outlives the rpc_xprt: the counters continue when the
- * server's next rpc_xprt of that protocol takes its entry. */
+/* A transport of a server. It outlives the rpc_xprt: the next rpc_xprt of that server and protocol takes the entry, and the
+ * counters continue. */
 struct rpc_transport {
-	__u64 xprt; /* address of the rpc_xprt; 0 while there is none; or RPC_XPRT_FILLED */
+	__u64 xprt; /* address of the rpc_xprt; 0: there is none; or RPC_XPRT_FILLED */
 	union {
 		char proto[8]; /* "tcp", "udp", "rdma", "tls"; "": never used */
 		__u64 proto_number;
@@ -236,25 +233,25 @@ struct rpc_transport {
 	__u64 retransmits;
 	__u64 timeouts;
 	__u64 disconnects;
-	__u64 connects; /* of the rpc_xprts that are gone */
+	__u64 connects; /* of rpc_xprts that are gone */
 	__u64 saturated_ns[RPC_LIMITS]; /* ended periods */
-	__u64 saturated_since[RPC_LIMITS]; /* the present one; 0 if none */
+	__u64 saturated_since[RPC_LIMITS]; /* begin of the present period; 0: none */
 	struct rpc_peak peak[RPC_LIMITS];
-	__u64 credentials_ns; /* that tasks have waited for upcalls */
-	__u64 session_slots; /* that the session allowed when a task waited for one; 0: none did */
+	__u64 credentials_ns; /* sum of the waits for upcalls */
+	__u64 session_slots; /* slots of the session when a task last waited for one; 0: no task has */
 };
 
-/* In place of an address: the entry has an owner, which fills it. */
+/* In place of an address: a CPU has taken the entry and is filling it. */
 #define RPC_XPRT_FILLED 1
 
-/* What belongs to an rpc_xprt's address. */
+/* What is known about the rpc_xprt at an address. */
 struct rpc_xprt_ref {
 	__u32 transport; /* number; RPC_MAX_TRANSPORTS: the table was full */
 	__u32 server; /* number; RPC_MAX_SERVERS: the table was full */
 };
 
-/* A direct-mapped cache of the same, which takes a tenth of a hash map's
- * instructions: the address selects the entry, the first to come keeps it. */
+/* A direct-mapped cache of the same: a lookup takes a tenth of the instructions of a hash map. The address selects the entry;
+ * the first rpc_xprt to take it keeps it. */
 #define RPC_XPRT_CACHE 2048
 
 struct rpc_xprt_cached {
@@ -262,9 +259,8 @@ struct rpc_xprt_cached {
 	struct rpc_xprt_ref ref;
 };
 
-/* A table of tasks, see bpf/tasks.bpf.h: in the source btf those that have waited, in the source tracepoints those
- * that have waited or been transmitted. A bucket is a cache line of their keys; task number bucket * RPC_TASK_WAYS +
- * i is that of its i-th way. */
+/* A table of tasks, see bpf/tasks.bpf.h. Source btf: tasks that have waited. Source tracepoints: also tasks that were
+ * transmitted. A bucket is a cache line of keys; its i-th key belongs to entry number bucket * RPC_TASK_WAYS + i. */
 #define RPC_TASK_WAYS 8
 #define RPC_TASK_BUCKETS 4096
 #define RPC_MAX_TASKS (RPC_TASK_BUCKETS * RPC_TASK_WAYS)
@@ -280,29 +276,29 @@ struct rpc_task_bucket {
 struct rpc_waits {
 	__u64 since; /* begin of its last wait */
 	__u64 until; /* end of its last wait */
-	__u64 first; /* first transmit, if it may be sent again; otherwise 0 */
+	__u64 first; /* first transmit, if the call may be sent again; otherwise 0 */
 	__u64 wait_ns[RPC_WAITS];
 	__s32 status; /* if booked: tk_status */
-	__u8 booked; /* the call has ended and waits to be recorded */
+	__u8 booked; /* the call has ended and is not recorded yet */
 	__u8 asleep;
 	__u8 last; /* enum rpc_phase of the last wait */
-	__u8 unseen; /* source tracepoints: 1 + that of a wait that was not seen to begin; else 0 */
+	__u8 unseen; /* source tracepoints: 1 + phase of a wait whose begin was not seen; otherwise 0 */
 };
 
-/* The source btf's entry; its key is the task's address. */
+/* An entry of the source btf. Its key is the task's address. */
 struct rpc_waiter {
-	__u64 start; /* tk_start: differs when the task's memory is used again */
+	__u64 start; /* tk_start: it differs if the memory belongs to a new task */
 	__u64 xprt; /* where it waits */
 	struct rpc_waits waits;
 	__u64 total; /* if booked: duration of the call */
 };
 
-/* How rpc_probe finds the address at which a connection begins. */
+/* How rpc_probe finds the local address of a connection. */
 enum rpc_local_kind {
 	RPC_LOCAL_UNKNOWN,
 	RPC_LOCAL_SOCKET, /* the rpc_xprt is part of a sock_xprt */
-	RPC_LOCAL_TCP, /* the same, and its socket is one of TCP: see struct rpc_probe */
-	RPC_LOCAL_RDMA, /* ... of an rpcrdma_xprt, see rpc_rdma_local */
+	RPC_LOCAL_TCP, /* the same with a TCP socket, whose figures rpc_probe also reads */
+	RPC_LOCAL_RDMA, /* the rpc_xprt is part of an rpcrdma_xprt, see rpc_rdma_local */
 };
 
 struct rpc_address {
@@ -311,32 +307,32 @@ struct rpc_address {
 	__u16 port;
 };
 
-/* A connection's. */
+/* The two ends of a connection. */
 struct rpc_ends {
 	struct rpc_address local, remote;
 };
 
-/* TCP's figures of a connection, as in struct tcp_info. */
+/* Figures of a TCP connection, as in struct tcp_info. */
 struct rpc_tcp {
 	__u64 segments; /* in and out */
-	__u64 segments_lost; /* those out that were sent again, those in that came late */
+	__u64 segments_lost; /* sent again, or received late */
 	__u64 received_bytes;
 	__u32 rcv_wnd, min_rtt, srtt; /* bytes; us */
 	__u32 unsent; /* bytes that wait in the socket */
 };
 
-/* What rpc_probe reads of one rpc_xprt, when user space runs it. */
+/* What rpc_probe reads from an rpc_xprt when user space runs it. */
 struct rpc_probe {
 	__u64 connects; /* stat.connect_count */
 	__u64 oldest_start; /* tk_start of the oldest unanswered call, or 0 */
-	__u32 oldest_owner; /* whose it is */
+	__u32 oldest_owner; /* its owner */
 	__u32 max_slots; /* max_reqs */
 	__u32 slots; /* num_reqs; 0 over RDMA */
 	__u32 pending; /* pending.qlen */
-	__u32 queued[RPC_LIMITS]; /* tasks asleep there; session: not known, 0 */
+	__u32 queued[RPC_LIMITS]; /* tasks that wait there; session: not known, 0 */
 	struct rpc_tcp tcp;
-	__u32 reply_len; /* of a reply of which a part has come; 0: there is none */
+	__u32 reply_len; /* bytes of a reply that has come in part; 0: none */
 	struct rpc_ends ends;
-	char address[RPC_ADDRESS_LEN]; /* the remote one as text */
+	char address[RPC_ADDRESS_LEN]; /* remote address as text */
 	char port[8];
 };

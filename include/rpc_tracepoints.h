@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What bpf/rpc_tracepoints.bpf.c records and user/rpc/tracepoints/tracepoint_maps.c reads, in addition to
- * include/rpc.h, which both sources use.
+/* What bpf/rpc_tracepoints.bpf.c records and user/rpc/tracepoints/tracepoint_maps.c reads, in addition to include/rpc.h, which
+ * both sources use.
  *
- * Events identify a client by a number, which the kernel uses again, and a task by 16 bits of a counter. A server is
- * an address and a port: all clients with these have one server. */
+ * Events identify a client by a number that the kernel reuses, and a task by 16 bits of a counter. A server is identified by
+ * its address and port. */
 #pragma once
 
 #include "rpc.h"
 
-/* Offsets in bytes of the fields in the events' records, from their `format` files; each is a
- * multiple of the field's size, and the field ends within so many bytes. */
+/* Offsets in bytes of fields in the records of events, from their `format` files. Each is a multiple of the field's size, and
+ * each field lies within RPC_EVENT_BYTES. */
 #define RPC_EVENT_BYTES 96
 
 struct rpc_event_fields {
@@ -39,9 +39,9 @@ struct rpc_event_server_key {
 struct rpc_event_server {
 	struct rpc_event_server_key key;
 	char name[RPC_NAME_LEN]; /* as given at mount; "" if not known */
-	__u64 waiting[RPC_LIMITS]; /* tasks asleep there */
+	__u64 waiting[RPC_LIMITS]; /* tasks that wait there */
 	__u64 saturated_ns[RPC_LIMITS]; /* ended periods */
-	__u64 saturated_since[RPC_LIMITS]; /* the present one; 0 if none */
+	__u64 saturated_since[RPC_LIMITS]; /* begin of the present period; 0: none */
 	struct rpc_peak peak[RPC_LIMITS];
 	__u64 retransmits;
 	__u64 disconnects;
@@ -57,7 +57,7 @@ struct rpc_event_series_key {
 struct rpc_event_task {
 	struct rpc_waits waits;
 	__u64 sent; /* end of the last complete transmit; 0: none yet */
-	__u64 begun; /* of the first one; before it, when the task first waited */
+	__u64 begun; /* begin of the first transmit; before it: when the task first waited */
 	__u64 ended; /* if booked: when the task ended */
 	__u32 server;
 	__u32 transmits;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What bpf/slow_calls.bpf.h reports of one call that took long. */
+/* What bpf/slow_calls.bpf.h reports about one slow call. */
 #pragma once
 
 #include "rpc.h"
 
-/* Bytes of the ring buffer: a power of two, and of pages. */
+/* Bytes of the ring buffer: a power of two, and a multiple of the page size. */
 #define RPC_SLOW_RING (256 * 1024)
 
-/* Times: ns. Those of moments are CLOCK_MONOTONIC. */
+/* Times are ns, moments CLOCK_MONOTONIC. */
 struct rpc_slow_call {
 	__u64 end;
 	__u64 total;
 	__u64 before; /* up to the last transmit */
-	__u64 rtt; /* from there to the reply; ~0: there was none */
+	__u64 rtt; /* last transmit to reply; ~0: there was no reply */
 	__u64 resend; /* first to last transmit */
 	__u64 wait_ns[RPC_WAITS]; /* before the first transmit */
 	__u32 server; /* number */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The few core kernel types that the programs touch, by hand: a header dumped
- * from one kernel would have two megabytes, and no sunrpc, which is a module. Only the named fields matter; CO-RE finds their offsets.
+ * The core kernel types that the programs read, written by hand: a header dumped from one kernel would have two megabytes, and
+ * would lack sunrpc, which is a module. Only the named fields matter: CO-RE finds their offsets.
  */
 #pragma once
 
@@ -66,8 +66,8 @@ struct ns_common {
 };
 
 struct net {
-	struct list_head list; /* of all network namespaces; its head is in none */
-	void *gen; /* struct net_generic: an array of pointers to what each module has there */
+	struct list_head list; /* of all network namespaces; its head is outside of them */
+	void *gen; /* struct net_generic: an array of pointers, one for each module */
 	struct ns_common ns;
 };
 
@@ -79,7 +79,7 @@ struct kernfs_node {
 	__u64 id;
 	const char *name;
 	struct kernfs_node *parent;
-	void *priv; /* of a control group's folder: that group */
+	void *priv; /* in the folder of a control group: that group */
 };
 
 /* From 6.15 on. */
@@ -113,7 +113,7 @@ struct obj_cgroup {
 
 /* The first page of a folio, before there were folios. */
 struct page {
-	unsigned long compound_head; /* 1 + the address of that page, of another one */
+	unsigned long compound_head; /* in another page: 1 + the address of the first page */
 	unsigned long memcg_data; /* from 5.11 */
 	struct mem_cgroup *mem_cgroup; /* before */
 };
@@ -195,7 +195,7 @@ struct minmax {
 /* The struct sock of a TCP connection is its first member. */
 struct tcp_sock {
 	__u64 bytes_received;
-	__u32 rcv_wnd; /* for how many bytes the peer may send more */
+	__u32 rcv_wnd; /* bytes that the peer may still send */
 	struct minmax rtt_min; /* us, of the last 5 minutes */
 	__u32 srtt_us; /* a round trip, smoothed; times 8 */
 	__u32 write_seq; /* the end of what was written ... */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What an iterator over tasks reads of them, by hand: only the named fields matter.
+ * The fields that an iterator over tasks reads, written by hand: only the named fields matter.
  */
 #pragma once
 
@@ -39,7 +39,7 @@ struct sched_info {
 
 struct sched_entity {
 	__u64 sum_exec_runtime;
-	__u64 prev_sum_exec_runtime; /* as it got its CPU; of a real-time task, earlier */
+	__u64 prev_sum_exec_runtime; /* when it got its CPU; for a real-time task: earlier */
 };
 
 struct task_struct___sleeping {
