@@ -4,11 +4,11 @@
 
 #include "base/std.h"
 
-/* Appends an element of zeros to *@elements, which has *@count elements of @size bytes each; begin with NULL and 0,
- * and end with free(). Room grows to powers of two. Returns the new element; its pointer and those to older elements
- * are valid until the next append. Returns NULL, and changes nothing, if there is no memory. */
+/* Appends an element of zeros to *@elements, which has *@count elements of @size bytes. Begin with NULL and 0, end with free().
+ * The capacity grows to powers of two. Returns the new element; pointers to elements are valid until the next append. If there
+ * is no memory, returns NULL and changes nothing. */
 void *array_append(void **elements, size_t *count, size_t size);
 
-/* The same with the type of @elements, which is a pointer variable. */
+/* The same for a pointer variable @elements; returns its type. */
 #define ARRAY_APPEND(elements, count) \
 	((__typeof__(elements))array_append((void **)&(elements), &(count), sizeof(*(elements))))

@@ -7,7 +7,7 @@
 #include "base/file_text.h"
 #include "base/span.h"
 
-/* The path from the first group on: in a control group namespace of the agent's own, another's begins with "/..". */
+/* The path without leading "/..", which it has if the agent runs in a control group namespace of its own. */
 static const char *from_root(const struct cgroup *c)
 {
 	const char *path = c->path;
@@ -24,9 +24,9 @@ static bool is_sluid(struct span s)
 	       span_left(span_take_run(&s, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")) == 13;
 }
 
-/* Slurm: "/slurm/uid_1000/job_7/step_0" in v1, where with several daemons the first is "slurm_NODE";
- * "/system.slice/slurmstepd.scope/job_7/step_0" in v2, or "NODE_slurmstepd.scope". Only these places: below a group
- * of his own a user can make a group of any name. */
+/* Slurm in v1: "/slurm/uid_1000/job_7/step_0"; with several daemons the first name is "slurm_NODE". In v2:
+ * "/system.slice/slurmstepd.scope/job_7/step_0", or "NODE_slurmstepd.scope". Other places do not count, because a user can make
+ * a group of any name below their own. */
 static void find_job(struct cgroup *c)
 {
 	const char *path = from_root(c);
@@ -49,7 +49,7 @@ static void find_job(struct cgroup *c)
 		snprintf(c->job, sizeof(c->job), "%u", (unsigned int)number);
 }
 
-/* Its UID follows "pod", with '_' for '-' if systemd made the group. A user's own groups are below user.slice. */
+/* The UID follows "pod"; if systemd made the group, it has '_' for '-'. Groups below user.slice are users' own. */
 static void find_pod(struct cgroup *c)
 {
 	const char *path = from_root(c), *pod;
@@ -101,7 +101,7 @@ void cgroup_of_path(struct cgroup *c, const char *path)
 	find_pod(c);
 }
 
-/* "slurmstepd: [4711.0]", a title that any process can have, in the job's group, too. */
+/* Reads the job from the title "slurmstepd: [4711.0]". Any process can take this title: it must be root's, in the job's group. */
 static void read_step(struct cgroup *c, const char *root, const char *pid)
 {
 	FILE_TEXT group = {}, status = {};
@@ -119,7 +119,7 @@ static void read_step(struct cgroup *c, const char *root, const char *pid)
 	file_text_read(&group, PATHF("%s/proc/%s/cgroup", root, pid), 65536);
 	file_text_read(&status, PATHF("%s/proc/%s/status", root, pid), 65536);
 	cgroup_read(&other, group.bytes ?: "");
-	/* Its owner in proc does not show that it is root's: files of a process that is not dumpable are. */
+	/* The owner of its files in proc proves nothing: for a process that is not dumpable that is always root. */
 	if (other.unnamed_job == c->unnamed_job && status.bytes &&
 	    !strncmp(other.path, c->path, c->unnamed_job) &&
 	    strstr(status.bytes, "\nUid:\t0\t0\t0\t0\n"))
@@ -136,7 +136,7 @@ void cgroup_find_job(struct cgroup *c, const char *root)
 			read_step(c, root, pid);
 }
 
-/* kubelet's folder of each pod's logs: NAMESPACE_NAME_UID, of which no part contains a '_'. */
+/* kubelet has a folder for each pod's logs: NAMESPACE_NAME_UID. No part contains a '_'. */
 #define POD_LOGS "/var/log/pods"
 
 /* Writes "NAMESPACE/NAME" of the pod with this UID to @name if one of the folders in @folder is its. */

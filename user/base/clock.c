@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The time, in the two forms that the program uses. */
+/* The clocks that the program uses. */
 #include "base/clock.h"
 
 #include <time.h>
 
-/* A measurement that takes longer was interrupted, and is made again. */
+/* A measurement that takes longer was interrupted, and is repeated. */
 #define EXACT_NS 10000000
 #define TRIES 10
 
-/* A clock that cannot be read stands still. */
+/* If a clock cannot be read, it keeps its last value. */
 static int64_t read_ns(clockid_t clock)
 {
 	static int64_t last[CLOCK_BOOTTIME + 1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The time, in the two forms that the program uses. */
+/* The clocks that the program uses, and how they differ. */
 #pragma once
 
 #include "base/std.h"
@@ -10,11 +10,12 @@ uint64_t monotonic_ns(void);
 /* This thread's time on a CPU, ns. */
 uint64_t thread_cpu_ns(void);
 
-/* For how long not to do again what began at @begin, a thread_cpu_ns(): @times as long as it has taken. */
+/* How long to wait before repeating some work, ns: @times as long as it has taken, at least @least and at most @most. @begin:
+ * thread_cpu_ns() when the work began. */
 uint64_t apart_ns(uint64_t begin, uint64_t times, uint64_t least, uint64_t most);
 
-/* How long a wait took in which this process could look: of a turn that took longer than @turn_ns, only that counts.
- * The rest of it the process had no CPU, and so probably had none for whom it waits. */
+/* The length of a wait, without time in which this process got no CPU: a turn that took longer than @turn_ns counts as @turn_ns.
+ * The other process, for which it waits, probably got no CPU either. */
 struct waited {
 	uint64_t begin_ns, last_ns; /* CLOCK_MONOTONIC */
 	uint64_t sum_ns;
@@ -26,19 +27,19 @@ void wait_turn(struct waited *w, uint64_t turn_ns);
 /* Seconds since the epoch. */
 double wall_seconds(void);
 
-/* A wall time that is so much later than the present one may come from the clock of another machine, a file server's
- * or a person's. One that is later still does not tell how long ago it was. */
+/* A wall time this far in the future may come from the clock of another machine, such as a file server. A time further in the
+ * future is wrong: it does not show how long ago it was. */
 #define CLOCK_SLACK_SECONDS 10.0
 
-/* How the clocks differ. CLOCK_MONOTONIC stops while the machine is suspended, CLOCK_BOOTTIME does not; both run
- * alike otherwise, whatever the wall clock is set to. */
+/* CLOCK_MONOTONIC stops while the machine is suspended, CLOCK_BOOTTIME does not. Otherwise both run alike, and setting the wall
+ * clock changes neither. */
 struct clock_offsets {
-	double boot_to_wall; /* seconds from CLOCK_BOOTTIME to the epoch: changes only when the wall clock is set */
-	int64_t monotonic_to_boot; /* ns: the time that the machine was suspended */
+	double boot_to_wall; /* wall time minus CLOCK_BOOTTIME, seconds: changes only when the wall clock is set */
+	int64_t monotonic_to_boot; /* time for which the machine was suspended, ns */
 };
 
 /* Seconds since the boot, CLOCK_BOOTTIME, at a CLOCK_MONOTONIC in ns. */
 double boot_seconds(const struct clock_offsets *o, uint64_t monotonic_ns);
 
-/* Measures them, again if it is interrupted. False: each of ten times; the last measurement is inexact. */
+/* Measures them, up to ten times if interrupted. False: each measurement was interrupted, and the last is inexact. */
 bool clock_offsets_read(struct clock_offsets *o);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Files that people write: lines of fields that are separated by blanks (space, tab, carriage return); '#' begins a
- * comment. Pure: no allocation, no I/O. */
+/* Reads files that people write: lines of fields, separated by space, tab or carriage return; '#' begins a comment. Pure
+ * functions. */
 #pragma once
 
 #include "base/span.h"
@@ -9,16 +9,16 @@
 
 /* Set .rest to the text before the first call; it must stay valid while fields are used. */
 struct fields {
-	struct span rest; /* what is still to be read */
+	struct span rest; /* still to be read */
 	char *error; /* the caller's, for fields_refuse() */
 	size_t error_size;
 	unsigned int line; /* number of this line, from 1 */
-	size_t count; /* fields in it, also those beyond MAX_FIELDS */
+	size_t count; /* fields in this line, also those beyond MAX_FIELDS */
 	struct span field[MAX_FIELDS];
 };
 
 /* Reads the next line that has a field. False: there is none. */
 bool fields_next(struct fields *f);
 
-/* Writes into .error "line N: 'FIELD' @what" of the field @n, as valid UTF-8 without control bytes. Returns -EINVAL. */
+/* Writes "line N: 'FIELD' @what" about field @n to .error, as safe text. Returns -EINVAL. */
 int fields_refuse(const struct fields *f, size_t n, const char *what);

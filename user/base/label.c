@@ -36,7 +36,7 @@ void label_add_port(char *label, unsigned int port)
 
 char *label_escape(char *out, const char *label)
 {
-	/* All of ASCII that is shown as it is. */
+	/* The ASCII characters that need no escape. */
 	static const bool plain[256] = { [' ' ... '!'] = true,
 					 ['#' ... '['] = true,
 					 [']' ... '~'] = true };

@@ -24,8 +24,8 @@ static const struct {
 	[LOG_LEVEL_ERROR] = { "error", "error: ", 3 },
 };
 
-/* systemd.exec(5): the variable holds device and inode of the journal's socket. It stays
- * set if standard error is redirected, so the two are compared. */
+/* The variable has device and inode of the journal's socket (systemd.exec(5)). It stays set if standard error is redirected:
+ * therefore they are compared. */
 bool log_is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -55,7 +55,7 @@ static void write_json(FILE *out, enum log_level level, const char *message, con
 	free(whole);
 }
 
-/* The journal makes an entry of each line and reads the priority of each. */
+/* The journal makes an entry of each line, and reads the priority in each. */
 static void write_text(FILE *out, enum log_level level, const char *message, const char *lines,
 		       bool journal)
 {
@@ -71,8 +71,9 @@ static void write_text(FILE *out, enum log_level level, const char *message, con
 	}
 }
 
-/* A terminal that is writable may have no room for all, and of a pipe another program may take the room first.
- * Standard error is also theirs; it is opened again. -1: it cannot be, as a socket, or need not be, as a file. */
+/* Opens standard error again for writes that do not wait: other programs share it, and their writes must wait as before. poll() is
+ * not enough: a terminal may have room for a part only, and in a pipe another program may take the room first. -1: it cannot be
+ * opened (a socket), or need not be (a file). */
 static int open_without_waiting(void)
 {
 	struct stat st;
@@ -82,8 +83,8 @@ static int open_without_waiting(void)
 	return open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-/* Whoever reads standard error may wait, the program may not: a socket that is writable has
- * room for PIPE_BUF. Returns false if the end is lost. */
+/* Writes to standard error without waiting for its reader. A writable socket has room for PIPE_BUF. Returns false if a part is
+ * lost. */
 static bool write_without_waiting(const char *text, size_t size)
 {
 	int own = open_without_waiting(), fd = own < 0 ? STDERR_FILENO : own;
@@ -107,7 +108,7 @@ static bool write_without_waiting(const char *text, size_t size)
 	return !size;
 }
 
-/* Of the process, as its standard error is. */
+/* Static, because the process has one standard error. */
 static uint64_t lost;
 
 uint64_t log_lost(void)

@@ -13,7 +13,7 @@ enum log_format {
 struct log {
 	enum log_format format;
 	bool verbose; /* debug messages too */
-	bool quiet; /* every message is a debug message: what is tried again fails again */
+	bool quiet; /* every message is a debug message, because the same attempt has failed before */
 };
 
 enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERROR };
@@ -21,12 +21,12 @@ enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERRO
 /* Whether standard error goes to systemd's journal. */
 bool log_is_journal(void);
 
-/* Messages that were lost, at least in part, because nobody read standard error. */
+/* The number of messages that were lost, at least in part, because nobody read standard error. */
 uint64_t log_lost(void);
 
-/* Writes one message, a line, without waiting for a reader; @format as for printf, without a newline. What is not safe
- * (safe_text.h) in any value is escaped. @lines: more lines below, with newlines between them, which another program
- * has made; or "". In JSON, they are in the same message. */
+/* Writes one message, a line, without waiting for a reader. @format is as for printf, without a newline. Unsafe bytes
+ * (safe_text.h) in values are escaped. @lines: further lines from another program, with newlines between them, or "". In JSON
+ * they belong to the same message. */
 void log_write_lines(const struct log *log, enum log_level level, const char *lines,
 		     const char *format, ...) __attribute__((format(printf, 4, 5)));
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Addresses of PCI devices, which name GPUs and switches everywhere; and UUIDs of GPUs. */
+/* Addresses of PCI devices, by which the program names GPUs and switches; and UUIDs of GPUs. */
 #pragma once
 
 #include "base/span.h"
 
-/* Room for the text of an address, also with a domain of eight digits. */
+/* Room for the text of an address with a domain of up to eight digits. */
 #define PCI_ADDRESS_SIZE 24
 
 struct pci_address {
@@ -14,8 +14,8 @@ struct pci_address {
 	uint8_t function;
 };
 
-/* Takes domain:bus:slot[.function], or bus:slot as the GPU driver printed until about 2010, like the other span_take_
- * functions. A part that is not given is 0. */
+/* Takes domain:bus:slot[.function], or bus:slot as the GPU driver printed until about 2010. Missing parts are 0. As with all
+ * span_take_ functions, false leaves *@s unchanged. */
 bool pci_address_take(struct span *s, struct pci_address *address);
 
 /* Writes the form of sysfs, in lower case: "0000:c1:00.0". */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A process that the kernel has named by its number, and the wait of all for a CPU, from proc. */
+/* Reads processes, and how long tasks waited for a CPU, from proc. */
 #include "base/process.h"
 
 #include <sys/stat.h>
@@ -16,7 +16,7 @@
 /* In the fields after the name, which is in parentheses: proc_pid_stat(5), field 22. */
 #define FIELDS_BEFORE_START 19
 
-/* Reads a file of the folder, which stays that of one process. "" if that has ended. */
+/* Reads a file of the folder, which always belongs to the same process; "" if that has ended. */
 static void read_at(int folder, const char *file, char *text, size_t size)
 {
 	file_read_and_close(openat(folder, file, O_RDONLY | O_CLOEXEC), text, size);

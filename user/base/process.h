@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A process that the kernel has named by its number, and the wait of all for a CPU, from proc. Another process may
- * have the number by the time of reading. */
+/* Reads proc: a process that the kernel has named by its number, and how long tasks waited for a CPU. When it is read, another
+ * process may have the number. */
 #pragma once
 
 #include "base/std.h"
 
-/* Reads the beginning of /proc/@pid/@file ("cgroup", "comm"), at most @size bytes with the NUL. "" and false unless
- * that process is proved to be the one that had the number at @time_ns (CLOCK_MONOTONIC): it must have begun before,
- * and this program must see the kernel's own numbers. One that began less than a tick of proc's (10 ms) before is not
- * proved. */
+/* Reads the beginning of /proc/@pid/@file ("cgroup", "comm"), at most @size bytes with the NUL. False and "" unless it is proved
+ * that this process had the number at @time_ns (CLOCK_MONOTONIC): it must have begun a tick of proc (10 ms) before, and this
+ * program must see the kernel's own process numbers. */
 bool process_text(int pid, uint64_t time_ns, const char *file, char *text, size_t size);
 /* The same for the first line, without its newline. */
 bool process_first_line(int pid, uint64_t time_ns, const char *file, char *line, size_t size);
 
-/* Reads from the text of /proc/PID/stat when the process began, in ticks of proc's since the
- * boot (CLOCK_BOOTTIME), rounded down. False: it does not say. */
+/* Reads when the process began from the text of /proc/PID/stat, in ticks of proc since the boot (CLOCK_BOOTTIME), rounded down.
+ * False: the text does not have it. */
 bool process_start_ticks(const char *stat, uint64_t *ticks);
 
-/* For how long at least one task of the system waited for a CPU, in ns since the boot, from
- * /proc/pressure/cpu (the kernel's accounting/psi.rst) below @root ("": this system). 0: unknown;
- * the kernel is older than 4.20, or does not account for it (psi=0). */
+/* The time since the boot in which at least one task of the system waited for a CPU, ns, from /proc/pressure/cpu below @root ("":
+ * this system). 0: unknown, because the kernel is older than 4.20 or runs with psi=0. */
 uint64_t cpu_pressure_waiting_ns(const char *root);

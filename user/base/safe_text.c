@@ -4,8 +4,8 @@
 
 #include <ctype.h>
 
-/* What is not shown as it is: of Unicode's general categories Cc, Zl and Zp, and interlinear annotations
- * (U+FFF9..FFFB); the rest are Default_Ignorable_Code_Point in Unicode 15's DerivedCoreProperties.txt. Ascending. */
+/* Unsafe characters, ascending: Unicode's general categories Cc, Zl and Zp, interlinear annotations (U+FFF9..FFFB), and
+ * Default_Ignorable_Code_Point of Unicode 15's DerivedCoreProperties.txt. */
 static const struct {
 	uint32_t first, last;
 } unsafe[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Text with bytes from outside, for terminals, logs and labels: which characters are shown as they are. All others
- * can change what a terminal or a page shows beyond themselves. */
+/* Text with bytes from outside, for terminals, logs and labels. Safe characters are shown unchanged. All others are escaped, because
+ * they can change what a terminal or a page shows around them. */
 #pragma once
 
 #include <stdarg.h>
@@ -14,26 +14,25 @@ size_t utf8_length(const char *text, size_t len);
 /* The code point of the character of @len bytes, which utf8_length() has found. */
 uint32_t utf8_value(const char *text, size_t len);
 
-/* As utf8_length(), but 0 also for what is not shown as it is: control characters, line and paragraph separators, and
- * what Unicode counts as ignorable for display, such as bidirectional marks and zero-width characters. */
+/* As utf8_length(), but 0 also for unsafe characters: control characters, line and paragraph separators, and characters that
+ * Unicode lists as ignorable for display, such as bidirectional marks and zero-width characters. */
 size_t safe_length(const char *text, size_t len);
 
-/* What stands for a byte that is not safe: "\xNN". */
+/* The escape of a byte that is not safe: "\xNN". */
 #define SAFE_ESCAPE "\\x%02x"
 
-/* Writes a line with its newline. In the formatted text, bytes that are not safe, and
- * thus each newline, are escaped. */
+/* Writes a line with its newline. Unsafe bytes in the formatted text are escaped, newlines included. */
 void safe_line(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void safe_vline(FILE *out, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 
-/* The same to memory, without the newline. A text that does not fit @size, which is at
- * least 8, is cut between characters and ends in "..."; always NUL-terminated. */
+/* The same to memory, without the newline. A text that does not fit @size, which is at least 8, is cut between characters and ends
+ * in "...". */
 void safe_format(char *to, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void safe_vformat(char *to, size_t size, const char *format, va_list args)
 	__attribute__((format(printf, 3, 0)));
 
-/* The same for @len bytes. @mark ends a text that is cut; @size is larger by at least 5. If @reversible, a backslash
- * that would begin an escape is one itself ("\x5c"), so different bytes give different texts, unless they are cut. */
+/* The same for @len bytes. @mark ends a text that is cut; @size is at least 5 larger. @reversible: a backslash that would begin an
+ * escape is escaped ("\x5c"), and different bytes give different texts unless they are cut. */
 void safe_copy(char *to, size_t size, const char *bytes, size_t len, bool reversible,
 	       const char *mark);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Points in time: in files and JSON as ISO 8601 in UTC or seconds since the epoch; on a terminal and as a person
- * writes them in local time. */
+/* Points in time as text. Files and JSON have ISO 8601 in UTC, or seconds since the epoch; terminals and people have local time. */
 #pragma once
 
 #include "base/std.h"
@@ -8,7 +7,7 @@
 /* Room for "2026-11-21T10:00:00Z", for years up to 9999. */
 #define TIME_TEXT_SIZE 24
 
-/* Whole seconds. A time before 1970 or after 9999 becomes the first or last one. */
+/* Writes whole seconds. A time before 1970 or after 9999 becomes the first or last valid one. */
 void time_to_text(char *text, size_t size, double seconds);
 
 #define TIME_MILLISECONDS_SIZE (TIME_TEXT_SIZE + 4)
@@ -39,7 +38,7 @@ bool duration_from_text(const char *text, double *seconds);
 
 enum time_direction { TIME_PAST, TIME_FUTURE };
 
-/* As a person writes it at the time @now: besides all that time_from_text() reads
+/* Reads what a person writes at the time @now. Besides all forms of time_from_text():
  *
  * 	now, today, yesterday, tomorrow		the last three: midnight
  * 	2026-11-01, 2026-11-01 10:00[:30]	or one of these three for the day, or T for the blank
