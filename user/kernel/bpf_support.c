@@ -27,7 +27,7 @@ static void note_refused(const char *text)
 		snprintf(refused_program, sizeof(refused_program), "%.*s", (int)(end - name), name);
 }
 
-/* If the log grows too long, keeps its last whole lines: they hold the verifier's reason. */
+/* If the log grows too long, keeps its last whole lines, which have the verifier's reason. */
 static void append_error(const char *text)
 {
 	const int room = sizeof(error_log) - 1;
@@ -51,7 +51,7 @@ static int print_message(enum libbpf_print_level level, const char *format, va_l
 
 	if (level != LIBBPF_WARN && !message_log->verbose)
 		return 0;
-	/* The verifier's log comes as one message of any length. */
+	/* The verifier's log is one message of any length. */
 	if (vasprintf(&text, format, args) < 0)
 		return 0;
 	len = strlen(text);
@@ -74,8 +74,8 @@ void bpf_messages_init(const struct log *log)
 	libbpf_set_print(print_message);
 }
 
-/* libbpf does so as well, but only at the first load: then the process may have given up
- * CAP_SYS_RESOURCE. A failure shows at that load. */
+/* libbpf removes it as well, but only at the first load, when the process may have given up CAP_SYS_RESOURCE. A failure shows at
+ * that load. */
 void bpf_remove_memory_limit(void)
 {
 	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };

@@ -6,11 +6,11 @@
 
 #include "base/log.h"
 
-/* Takes over libbpf's messages: they are shown only with @log->verbose, and the
- * last lines are kept in the error log. @log must outlive all use of libbpf. */
+/* Receives libbpf's messages. They are shown only with @log->verbose, and the last lines are kept in the error log. @log must
+ * outlive all use of libbpf. */
 void bpf_messages_init(const struct log *log);
 
-/* Before 5.11 the kernel counts maps against the limit of locked memory: removes it. */
+/* Removes the limit of locked memory, against which kernels before 5.11 count maps. */
 void bpf_remove_memory_limit(void);
 
 /* The last lines that libbpf wrote, the verifier's included, since the last
@@ -22,16 +22,16 @@ void bpf_error_log_clear(void);
  * bpf_error_log_clear(); "" if none did. Static storage. */
 const char *bpf_refused_program(void);
 
-/* Why a call failed: the kernel feature that is missing or refused, if the error log
- * shows it, otherwise the text of error number @error. Static storage. */
+/* Why a call failed: the kernel feature that is missing or refused, if the error log shows it; otherwise the text of error number
+ * @error. Static storage. */
 const char *bpf_reason(int error);
 
-/* Writes to @feature, of @size bytes, the kernel feature that is missing or refused according to @words: libbpf's
- * messages of one failure, whose beginning may be lost. Understands those of libbpf 1.1 and of kernels from 5.10 on;
- * of any other refusal by the verifier it gives the verifier's last line. Returns false if there is nothing to report. */
+/* Writes the kernel feature that is missing or refused to @feature, of @size bytes. @words: libbpf's messages of one failure; their
+ * beginning may be lost. It understands libbpf 1.1 and kernels from 5.10 on. For any other refusal by the verifier it gives the
+ * verifier's last line. Returns false if there is nothing to report. */
 bool bpf_refusal_explain(char *feature, size_t size, const char *words);
 
-/* With --verbose, the kernel reports how many instructions it verifies of each program that is loaded. */
+/* With --verbose: makes the kernel report the number of verified instructions of each program that is loaded. */
 void bpf_report_verified(const struct bpf_object *object);
 
 /* What to do about error number @error of a bpf() call, for a person. */
@@ -45,14 +45,14 @@ struct bpf_memory {
 
 void bpf_object_memory(const struct bpf_object *object, struct bpf_memory *m);
 
-/* What the kernel knows of a program. False, and zeros: it is not loaded. */
+/* The kernel's information about a program. False, and zeros: it is not loaded. */
 bool bpf_program_info(const struct bpf_program *program, struct bpf_prog_info *info);
 
-/* Runs a loaded program of type raw_tp with the arguments, of @size bytes. Returns what it returns; 0: it was not run. */
+/* Runs a loaded program of type raw_tp with @arguments, of @size bytes. Returns the program's result, or 0 if it did not run. */
 uint32_t bpf_run(const struct bpf_program *program, const void *arguments, size_t size);
 
-/* Makes the kernel count the runs of all BPF programs until the returned descriptor is closed (from 5.8). Each run
- * then reads the clock twice more. Returns -errno on failure. */
+/* Makes the kernel count the runs of all BPF programs until the returned descriptor is closed (from 5.8). Each run then reads the
+ * clock twice. Returns -errno on failure. */
 int bpf_statistics_on(void);
 
 /* The number of copies of a hot map: one for each possible CPU, rounded up to a power of

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What the process may do. */
+/* The capabilities of the process. */
 #include "kernel/capabilities.h"
 
 #include <sys/prctl.h>
@@ -25,8 +25,8 @@ int capabilities_keep(uint64_t keep)
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		err = -errno;
-	/* The bounding set can only be made smaller with CAP_SETPCAP. Without it, no-new-privs has the same effect: an
-	 * executed program gets no more than the process has. */
+	/* Only with CAP_SETPCAP can the bounding set be made smaller. Without it no-new-privs has the same effect: an executed
+	 * program gets no more than the process has. */
 	for (unsigned int i = 0; i < 64; i++)
 		if (!(keep & CAPABILITY(i)))
 			prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
@@ -35,7 +35,7 @@ int capabilities_keep(uint64_t keep)
 	for (int i = 0; i < WORDS; i++) {
 		sets[i].permitted &= (uint32_t)(keep >> 32 * i);
 		sets[i].effective &= sets[i].permitted;
-		/* The ambient set cannot have more than this one. */
+		/* This clears the ambient set as well, which is a part of it. */
 		sets[i].inheritable = 0;
 	}
 	return syscall(SYS_capset, &header, sets) ? -errno : err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The kernel log from /dev/kmsg: record by record, with sequence numbers that show what was overwritten before it was
+/* Reads the kernel log from /dev/kmsg, record by record. Sequence numbers show which records were overwritten before they were
  * read. */
 #pragma once
 
@@ -8,29 +8,29 @@
 /* ---- kmsg_record.c: one record. A pure function: no allocation, no state, no I/O ---- */
 
 struct kmsg_record {
-	unsigned int facility; /* 0: the kernel; others: a process wrote it */
+	unsigned int facility; /* 0: the kernel; otherwise a process wrote it */
 	uint64_t sequence; /* grows by one with each record */
 	uint64_t time_us; /* since boot, by the kernel's printk clock */
 	bool continued; /* flag 'c' or '+': a fragment of a line */
 	size_t text_len; /* bytes in the caller's buffer */
-	/* The device that the kernel printed it for, "+pci:0000:c1:00.0" or a
-	 * number, "n2"; "": for none. No text that it prints can change this. */
+	/* The device for which the kernel printed it, "+pci:0000:c1:00.0" or a number, "n2"; "": none. The text cannot change
+	 * it. */
 	char device[48];
 };
 
-/* @record holds the @len bytes of one read() of /dev/kmsg: a header, ';', the text, a newline, and perhaps lines of
- * device properties, of which DEVICE is read. Fields of the header after the fourth are skipped.
+/* @record has the @len bytes of one read() of /dev/kmsg: a header, ';', the text, a newline, and perhaps lines of device
+ * properties, of which only DEVICE is read. Fields of the header after the fourth are skipped.
  *
- * True: *@out is filled, and @text holds the first out->text_len bytes (at most @size) of the text. The kernel's
- * escapes (\xNN) are undone, so it may hold any byte; no NUL follows. Other backslashes are kept. False: the header
- * is malformed; *@out is zero. */
+ * True: *@out is filled, and @text has the first out->text_len bytes (at most @size) of the text. The kernel's escapes (\xNN) are
+ * decoded: the text may have any bytes, and no NUL follows. Other backslashes are kept. False: the header is malformed, and *@out
+ * is zero. */
 bool kmsg_record_parse(const char *record, size_t len, struct kmsg_record *out, char *text,
 		       size_t size);
 
 /* ---- kernel_log.c ---- */
 
-/* A record's text has at most 1 KiB (kernel: PRINTKRB_RECORD_MAX); the whole record,
- * escaped and with properties, at most 8 KiB. */
+/* The text of a record has at most 1 KiB (kernel: PRINTKRB_RECORD_MAX). The whole record, escaped and with properties, has at most
+ * 8 KiB. */
 #define KERNEL_LOG_TEXT 2048
 #define KERNEL_LOG_RECORD 8192
 
@@ -46,7 +46,7 @@ struct kernel_log {
 
 /* Where reading begins. */
 enum kernel_log_start {
-	KERNEL_LOG_ALL, /* all that the log holds */
+	KERNEL_LOG_ALL, /* the oldest record */
 	KERNEL_LOG_NEW, /* only records from now on */
 };
 
@@ -54,8 +54,7 @@ enum kernel_log_start {
 int kernel_log_open(struct kernel_log *l, enum kernel_log_start start);
 void kernel_log_close(struct kernel_log *l);
 
-/* Continues after an earlier run, which read all records before @next. Call it
- * after kernel_log_open() with KERNEL_LOG_ALL. */
+/* Continues after an earlier run that has read all records before @next. Call it after kernel_log_open() with KERNEL_LOG_ALL. */
 void kernel_log_resume(struct kernel_log *l, uint64_t next);
 
 /* Reads the next record into l->record and l->text. Returns 1, 0 if none waits, or -errno. */

@@ -12,7 +12,7 @@
 /* The multicast group of messages that the kernel itself sends. */
 #define KERNEL_GROUP 1u
 
-/* The kernel's variables have 2 KiB at most (UEVENT_BUFFER_SIZE), before them stand action and path. */
+/* The kernel's variables have at most 2 KiB (UEVENT_BUFFER_SIZE); action and path precede them. */
 #define MESSAGE_SIZE 8192
 
 int module_events_open(void)
@@ -82,7 +82,7 @@ bool uevents_read(int fd, uevent_handler *handle, void *context)
 	}
 }
 
-/* Whoever else may have sent it: it only causes a look. */
+/* Any process may have sent it, because it only causes a look. */
 static void note_module(void *context, const struct uevent *event)
 {
 	bool *changed = context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The event log: a JSON object per line for each fault and each other event. Repeats within a burst are folded, so
- * that a storm does not fill a disk. Counters do not depend on it: they count every event. */
+/* The event log: a line with a JSON object for each fault and each other event. Repetitions within a burst become one line, because a
+ * storm must not fill the disk. Counters count every event. */
 #pragma once
 
 #include "base/log.h"
@@ -11,24 +11,24 @@ struct event_log;
 /* Where the lines go. */
 struct event_sink {
 	bool pipe; /* a line has at most PIPE_BUF bytes */
-	/* Takes a line, with its newline. Returns false if it is lost. */
+	/* Writes a line, which ends in a newline. Returns false if it is lost. */
 	bool (*write)(void *context, const char *line, size_t size);
 	void *context;
-	/* Gets a message for each line about a fault of a GPU that is more than information, where nobody may read the
-	 * lines; NULL: none. */
+	/* Gets a message for each line about a GPU fault above severity info, for sites where nobody reads the lines; NULL:
+	 * none. */
 	const struct log *log;
 };
 
-/* @sink must outlive it; NULL: nothing is written. Returns NULL if there is no memory. */
+/* @sink must outlive the log; NULL: nothing is written. Returns NULL without memory. */
 struct event_log *event_log_new(const struct event_sink *sink);
-/* Writes the repeats that are still folded, and frees the log. */
+/* Writes the repetitions that are not written yet, and frees the log. */
 void event_log_free(struct event_log *e);
 
-/* Writes the event, or folds it into its burst. */
+/* Writes the event, or counts it in its burst. */
 void event_log_add(struct event_log *e, const struct event *event);
 
-/* Writes the repeats of bursts that are over, or of all if @all. */
+/* Writes the repetitions of bursts that are over; @all: of all bursts. */
 void event_log_flush(struct event_log *e, uint64_t now_ns, bool all);
 
-/* Lines that were lost. */
+/* The number of lines that were lost. */
 uint64_t event_log_lost(const struct event_log *e);

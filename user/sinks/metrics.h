@@ -18,10 +18,10 @@ enum metric_id {
 
 enum metric_type { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM };
 
-/* How much of the calls the file shows. */
+/* How much the file shows about calls. */
 enum metric_detail {
 	DETAIL_NODE, /* histograms by server, sums and counts by op */
-	DETAIL_OP, /* histograms by op, too */
+	DETAIL_OP, /* also histograms by op */
 	METRIC_DETAILS,
 };
 
@@ -31,8 +31,8 @@ struct metric {
 	const char *unit; /* "seconds", "bytes", or "" */
 	const char *labels; /* names, separated by ", " */
 	const char *help;
-	/* A histogram's at each level: bit e is the bound 2^e (ns, or tasks), the highest is
-	 * +Inf. All of them are bounds of kernel buckets. 0: the family is left out. */
+	/* Bounds of a histogram at each level of detail: bit e is the bound 2^e (ns, tasks or bytes), the highest bit is +Inf. All
+	 * are bounds of kernel buckets. 0: the family is omitted. */
 	uint64_t bounds[METRIC_DETAILS];
 };
 
@@ -46,8 +46,7 @@ enum metrics_format {
 extern const struct metric metrics[METRICS];
 extern const char *const metric_type_names[];
 
-/* Writes all of @s to @out. The formats differ only in the name of a counter in its metadata (OpenMetrics: "x";
- * Prometheus: "x_total"), the UNIT lines and the final "# EOF"; the levels of detail in the bounds of histograms
- * (metrics_table.h). */
+/* Writes all of @s to @out. The formats differ in three things: the name of a counter in its metadata (OpenMetrics: "x"; Prometheus:
+ * "x_total"), the UNIT lines, and the final "# EOF". The levels of detail differ in the bounds of histograms (metrics_table.h). */
 void openmetrics_write(FILE *out, const struct snapshot *s, enum metrics_format format,
 		       enum metric_detail detail);

@@ -14,7 +14,7 @@
 /* Room for a family's name, with the prefix. */
 #define NAME_SIZE 80
 
-/* Room for a sample: its name and number, and labels, each byte of their values escaped. Most has a mount's. */
+/* Room for a sample: name, number, and labels with each byte of their values escaped. nfs_mount_info has most labels. */
 #define LABELS_MAX (4 + NFS_OPTIONS)
 #define LINE_SIZE (256 + LABELS_MAX * (32 + LABEL_ESCAPE_MAX * LABEL_SIZE))
 
@@ -23,7 +23,7 @@ struct metrics_writer {
 	FILE *out;
 	enum metrics_format format;
 	enum metric_detail detail;
-	uint64_t bounds_known; /* those that histograms may have: BOUND_INFINITY, or all */
+	uint64_t bounds_known; /* bounds that histograms may have: BOUND_INFINITY alone, or all */
 	enum metric_id metric; /* the family that is being written */
 	bool begun; /* its metadata are written */
 	char name[NAME_SIZE], *name_end; /* the family's, with the prefix */
@@ -35,10 +35,10 @@ struct metric_label {
 	const char *value;
 };
 
-/* Begins a family. Its first sample writes its metadata: a family without samples is left out. */
+/* Begins a family. Its first sample writes the metadata: a family without samples is omitted. */
 void write_family(struct metrics_writer *w, enum metric_id metric);
 
-/* Writes one sample; @suffix is one of the family's type. */
+/* Writes one sample. @suffix belongs to the family's type: "_total", "_bucket", ... */
 void write_sample(struct metrics_writer *w, const char *suffix, const struct metric_label *labels,
 		  size_t count, const char *value);
 
@@ -51,7 +51,7 @@ void write_sample(struct metrics_writer *w, const char *suffix, const struct met
 			     labels_, COUNT(labels_), value);                                \
 	} while (0)
 
-/* A family with a sample for each entry @e of the list of @count for which @known holds. */
+/* A family with a sample for each entry @e of the @count entries in @list for which @known is true. */
 #define EACH(NAME, list, count, known, value, ...)             \
 	do {                                                   \
 		write_family(w, METRIC_##NAME);                \
@@ -80,8 +80,7 @@ void write_histogram(struct metrics_writer *w, const struct metric_label *labels
 		write_histogram(w, labels_, COUNT(labels_), &h_);                  \
 	} while (0)
 
-/* Numbers, written to @text of NUMBER_SIZE bytes, which they return. Nanoseconds
- * become seconds to the last digit, so that sums still add up when read. */
+/* Write a number to @text, of NUMBER_SIZE bytes, and return it. Nanoseconds become seconds with all digits: sums still add up. */
 const char *format_integer(char *text, uint64_t value);
 const char *format_nanoseconds(char *text, uint64_t ns);
 const char *format_timestamp(char *text, double seconds);

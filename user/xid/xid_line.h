@@ -21,8 +21,8 @@ enum xid_fatality {
 
 enum {
 	XID_GRAPHICS_EXCEPTION = 13, /* the text may have the place */
-	XID_MMU_FAULT = 31, /* on several GPUs it is the application's */
-	XID_CHANNEL_REMOVED = 45, /* may name another Xid as its cause */
+	XID_MMU_FAULT = 31, /* on several GPUs the application is the cause */
+	XID_CHANNEL_REMOVED = 45, /* its text may name another Xid as the cause */
 	XID_NVLINK_ERROR = 74, /* the text has registers of the link */
 	XID_NVLINK5_FIRST = 144, /* NVLink 5 units: the text states the severity */
 	XID_NVLINK_NETIR = 149,
@@ -56,7 +56,7 @@ struct xid_line {
 	unsigned int caused_by; /* "caused by previous Xid N"; 0: not stated */
 	char recovery_from[32]; /* Xid 154: the action required until now */
 	char recovery[32]; /* Xid 154: the action required now, may be "None" */
-	const char *header; /* all up to the number; points into the caller's text */
+	const char *header; /* everything up to the number; points into the caller's text */
 	size_t header_len;
 	const char *message; /* what follows; points into the caller's text. One line, but
 			      * the first bytes after "name=" may have newlines */
@@ -65,11 +65,11 @@ struct xid_line {
 
 /* Finds the next event at or after text[*offset]. Start with *offset = 0 and call until false.
  *
- * @text may be one line, a fragment, or several lines: @len bytes as the driver wrote them, without escapes; it needs
- * no NUL. An event may follow another text without a newline.
+ * @text may be one line, a fragment, or several lines: @len bytes as the driver wrote them, without escapes and without a NUL. An
+ * event may follow other text without a newline.
  *
- * A complete header makes an event, however soon the text ends. A value that may be cut is kept. A process name ends at
- * ", "; one that has ", " in it is read whole only where the message begins with a known word.
+ * A complete header is an event, even if the text ends after it. A value that may be cut is kept. A process name ends at ", "; a name
+ * that contains ", " is read whole only if the message after it begins with a known word.
  *
  * True: *out describes the event, *offset has grown. False: nothing is left, out->kind is XID_LINE_NONE, *offset is
  * len. */
@@ -80,8 +80,7 @@ bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line
  * and turns an SXid that is a detail into XID_LINE_SXID_DETAIL. */
 void xid_line_read_message(struct xid_line *line, const char *message, size_t len);
 
-/* ---- xid_rating.c: how grave one event is and what to do about it: by its text where that decides (xid_text.tsv),
- * otherwise by the catalogs ---- */
+/* ---- xid_rating.c: severity and action of one event, by its text if that decides (xid_text.tsv), otherwise by the catalogs ---- */
 
 /* Both are label values, see xid_catalog.h; action is "" for an SXid. */
 struct xid_rating {
@@ -89,16 +88,15 @@ struct xid_rating {
 	const char *action;
 };
 
-/* The rating of one event. An SXid has the severity that its text states, unless the catalog knows that the text says
- * less than it is; without one it has the catalog's. An Xid 45 that names its cause is "info": the cause has the
- * severity. */
+/* The rating of one event. An SXid has the severity that its text states, or without one the catalog's; the catalog's always counts if
+ * texts are known to state too little. An Xid 45 that names its cause is "info", because the cause has the severity. */
 struct xid_rating xid_line_rating(const struct xid_line *line);
 
-/* Whether the text of this Xid can decide. */
+/* Whether the text of this Xid can decide its rating. */
 bool xid_text_decides(unsigned int xid);
 
 /* Whether the event is an Xid 154 by which the driver no longer asks for an action. */
 bool xid_asks_no_more(const struct xid_line *line);
 
-/* Whether the action that it asked for until then was a reset or a reboot. */
+/* Whether the action that the driver required until then was a reset or a reboot. */
 bool xid_reset_is_done(const struct xid_line *line);
