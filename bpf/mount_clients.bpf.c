@@ -4,6 +4,7 @@
  * kernel's types. */
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
+#include "maps.bpf.h"
 #include "mount_clients.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -29,11 +30,7 @@ struct bpf_pidns_info {
 	__u32 pid, tgid;
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, MOUNT_CLIENTS_MAX);
-	__type(value, __u32);
-} clients SEC(".maps");
+BPF_QUEUE(clients, MOUNT_CLIENTS_MAX);
 
 SEC("kprobe/rpc_clnt_show_stats")
 int show_stats(struct pt_regs *ctx)

@@ -6,6 +6,7 @@
 
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
+#include "maps.bpf.h"
 #include "rpc.h"
 #include "rpc_phases.bpf.h"
 
@@ -23,42 +24,13 @@ _Static_assert(RPC_MAX_SERIES <= 256, "rpc_series_kind");
 /* The share of each client's entry and owner; 0: none yet. */
 volatile __u16 rpc_share[RPC_CLIENT_ENTRIES * RPC_MAX_OWNERS] = {};
 
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, RPC_CLIENT_ENTRIES);
-	__type(value, __u32);
-} free_clients SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, RPC_MAX_SHARES);
-	__type(value, __u32);
-} free_shares SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, RPC_CLIENT_ENTRIES);
-	__type(key, __u32);
-	__type(value, struct rpc_client_info);
-} client_info SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, RPC_MAX_SHARES);
-	__type(key, __u32);
-	__type(value, struct rpc_share_info);
-} share_info SEC(".maps");
+BPF_QUEUE(free_clients, RPC_CLIENT_ENTRIES);
+BPF_QUEUE(free_shares, RPC_MAX_SHARES);
+BPF_MAPPED_ARRAY(client_info, RPC_CLIENT_ENTRIES, struct rpc_client_info);
+BPF_MAPPED_ARRAY(share_info, RPC_MAX_SHARES, struct rpc_share_info);
 
 /* Index: share * shards + shard. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, RPC_MAX_SHARES *RPC_MAX_SHARDS);
-	__type(key, __u32);
-	__type(value, struct rpc_share_stats);
-} share_stats SEC(".maps");
+BPF_MAPPED_ARRAY(share_stats, RPC_MAX_SHARES *RPC_MAX_SHARDS, struct rpc_share_stats);
 
 /* @client is below RPC_MAX_CLIENTS, which the verifier may have forgotten. */
 static __always_inline volatile __u16 *client_entry(__u32 client)

@@ -26,6 +26,7 @@
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
+#include "maps.bpf.h"
 #include "rpc.h"
 #include "rpc_phases.bpf.h"
 #include "rpc_read.bpf.h"
@@ -42,26 +43,9 @@ volatile __u64 rpc_owner_cell[RPC_OWNER_CELLS] = {};
  * its task and to its first request, and from the request to its page. All 0: unknown. */
 volatile __u64 rpc_nfs_write[3] = {};
 
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, RPC_MAX_OWNERS);
-	__type(value, __u32);
-} free_owners SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, RPC_MAX_OWNERS);
-	__type(key, struct rpc_owner_key);
-	__type(value, __u32);
-} owner_index SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, RPC_MAX_OWNERS);
-	__type(key, __u32);
-	__type(value, struct rpc_owner);
-} owners SEC(".maps");
+BPF_QUEUE(free_owners, RPC_MAX_OWNERS);
+BPF_HASH(owner_index, RPC_MAX_OWNERS, struct rpc_owner_key, __u32);
+BPF_MAPPED_ARRAY(owners, RPC_MAX_OWNERS, struct rpc_owner);
 
 /* ---- a control group ---- */
 

@@ -5,6 +5,7 @@
 
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
+#include "maps.bpf.h"
 #include "rpc.h"
 
 /* Set before loading: number of shards - 1; one less than a power of two. */
@@ -21,33 +22,13 @@ volatile __u64 rpc_age = 0;
 __u64 rpc_dropped[RPC_DROPS] = {};
 
 /* Index: server * shards + shard; the last server is "other". */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, (RPC_MAX_SERVERS + 1) * RPC_MAX_SHARDS);
-	__type(key, __u32);
-	__type(value, struct rpc_server_stats);
-} server_stats SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, RPC_MAX_ERRORS);
-	__type(key, struct rpc_error_key);
-	__type(value, struct rpc_error_count);
-} errors SEC(".maps");
+BPF_ARRAY(server_stats, (RPC_MAX_SERVERS + 1) * RPC_MAX_SHARDS, struct rpc_server_stats);
+BPF_HASH(errors, RPC_MAX_ERRORS, struct rpc_error_key, struct rpc_error_count);
 
 /* Numbers of servers and series that are free: in the source btf those that two CPUs took at once, of which one was too
  * late; in the source tracepoints all, as a counter would need an atomic add that returns the value. */
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, RPC_MAX_SERVERS);
-	__type(value, __u32);
-} free_servers SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, RPC_MAX_SERIES);
-	__type(value, __u32);
-} free_series SEC(".maps");
+BPF_QUEUE(free_servers, RPC_MAX_SERVERS);
+BPF_QUEUE(free_series, RPC_MAX_SERIES);
 
 static __always_inline void add(__u64 *counter, __u64 n)
 {

@@ -6,6 +6,7 @@
 #include "sunrpc.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
+#include "maps.bpf.h"
 #include "rpc.h"
 #include "rpc_clients.bpf.h"
 #include "rpc_phases.bpf.h"
@@ -47,68 +48,22 @@ struct rpc_probe rpc_probe_result = {};
  * rpcrdma_ep, from there to the pointer to its rdma_cm_id, from there to the address; all 0 while unknown. */
 volatile __s64 rpc_rdma_local[3] = {};
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, RPC_MAX_XPRTS);
-	__type(key, __u64);
-	__type(value, struct rpc_xprt_ref);
-} xprts SEC(".maps");
+BPF_HASH(xprts, RPC_MAX_XPRTS, __u64, struct rpc_xprt_ref);
 
 /* Not a map, because each call looks here twice: an address needs no check. */
 struct rpc_xprt_cached rpc_xprt_cache[RPC_XPRT_CACHE] = {};
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, RPC_MAX_TRANSPORTS);
-	__type(key, __u32);
-	__type(value, struct rpc_transport);
-} transports SEC(".maps");
+BPF_ARRAY(transports, RPC_MAX_TRANSPORTS, struct rpc_transport);
 
 /* Index: shard. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE); /* user space reads it in place */
-	__uint(max_entries, RPC_MAX_SHARDS);
-	__type(key, __u32);
-	__type(value, struct rpc_replies);
-} replies SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, RPC_MAX_SERVERS);
-	__type(key, struct rpc_server);
-	__type(value, __u32);
-} server_index SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, RPC_MAX_SERVERS);
-	__type(key, __u32);
-	__type(value, struct rpc_server);
-} servers SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, RPC_MAX_SERIES);
-	__type(key, struct rpc_series_key);
-	__type(value, __u32);
-} series_index SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, RPC_MAX_SERIES);
-	__type(key, __u32);
-	__type(value, struct rpc_series_info);
-} series_info SEC(".maps");
+BPF_MAPPED_ARRAY(replies, RPC_MAX_SHARDS, struct rpc_replies);
+BPF_HASH(server_index, RPC_MAX_SERVERS, struct rpc_server, __u32);
+BPF_ARRAY(servers, RPC_MAX_SERVERS, struct rpc_server);
+BPF_HASH(series_index, RPC_MAX_SERIES, struct rpc_series_key, __u32);
+BPF_ARRAY(series_info, RPC_MAX_SERIES, struct rpc_series_info);
 
 /* Index: series * shards + shard. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE); /* user space reads it in place, too */
-	__uint(max_entries, RPC_SERIES_ENTRIES);
-	__type(key, __u32);
-	__type(value, struct rpc_series);
-} series SEC(".maps");
+BPF_MAPPED_ARRAY(series, RPC_SERIES_ENTRIES, struct rpc_series);
 
 /* A pointer as a number: the verifier allows arithmetic with the result of a byte
  * swap, not with pointers to the kernel's types. */

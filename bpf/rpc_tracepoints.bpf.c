@@ -6,6 +6,7 @@
  * the same figures, exact, as its plain arguments. Must load on 5.10. */
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
+#include "maps.bpf.h"
 #include "rpc_tracepoints.h"
 #include "rpc_clients.bpf.h"
 #include "rpc_owners.bpf.h"
@@ -18,54 +19,17 @@ const volatile struct rpc_event_fields fields = {};
 
 /* ---- tables ---- */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, RPC_MAX_CLIENTS);
-	__type(key, __u32);
-	__type(value, struct rpc_event_client);
-} clients SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, RPC_MAX_SERVERS);
-	__type(key, struct rpc_event_server_key);
-	__type(value, __u32);
-} server_index SEC(".maps");
+BPF_MAPPED_ARRAY(clients, RPC_MAX_CLIENTS, struct rpc_event_client);
+BPF_HASH(server_index, RPC_MAX_SERVERS, struct rpc_event_server_key, __u32);
 
 /* The last one is "other". */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, RPC_MAX_SERVERS + 1);
-	__type(key, __u32);
-	__type(value, struct rpc_event_server);
-} servers SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, RPC_MAX_SERIES);
-	__type(key, struct rpc_event_series_key);
-	__type(value, __u32);
-} series_index SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, RPC_MAX_SERIES);
-	__type(key, __u32);
-	__type(value, struct rpc_event_series_key);
-} series_info SEC(".maps");
+BPF_MAPPED_ARRAY(servers, RPC_MAX_SERVERS + 1, struct rpc_event_server);
+BPF_HASH(series_index, RPC_MAX_SERIES, struct rpc_event_series_key, __u32);
+BPF_MAPPED_ARRAY(series_info, RPC_MAX_SERIES, struct rpc_event_series_key);
 
 /* Index: series * shards + shard. Mapped, because programs miss events on a CPU that is
  * in a system call for a look-up. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, RPC_SERIES_ENTRIES);
-	__type(key, __u32);
-	__type(value, struct rpc_series);
-} series SEC(".maps");
+BPF_MAPPED_ARRAY(series, RPC_SERIES_ENTRIES, struct rpc_series);
 
 /* The raw tracepoint's figures, kept until the event itself comes. Other programs on the
  * tracepoint may run in between. */

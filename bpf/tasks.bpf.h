@@ -18,23 +18,11 @@
 
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
+#include "maps.bpf.h"
 #include "rpc.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE); /* user space scans it in place */
-	__uint(max_entries, RPC_TASK_BUCKETS);
-	__type(key, __u32);
-	__type(value, struct rpc_task_bucket);
-} task_keys SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, RPC_MAX_TASKS);
-	__type(key, __u32);
-	__type(value, TASK_ENTRY);
-} tasks SEC(".maps");
+BPF_MAPPED_ARRAY(task_keys, RPC_TASK_BUCKETS, struct rpc_task_bucket);
+BPF_MAPPED_ARRAY(tasks, RPC_MAX_TASKS, TASK_ENTRY);
 
 /* The way of @key in its bucket, or -1. */
 static __always_inline int task_way(const struct rpc_task_bucket *b, __u64 key)

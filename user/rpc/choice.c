@@ -1,5 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The decision about the source: from an offer to a choice, and its reasons. */
+/* Chooses the source of NFS calls: from what the kernel offers to a source, and to the reasons why it is no better one.
+ *
+ * Three sources can count calls. They are in order, the best first, and have that order as numbers and bits:
+ *
+ *   btf           needs the types of the loaded sunrpc, in the kernel or in a file
+ *   tracepoints   needs sunrpc's events in tracefs, whose format files have the places of their fields
+ *   mountstats    needs nothing but /proc; it has counts and sums, and no waits
+ *
+ * The choice rests on what is there now, never on the kernel's version: distributions move changes to older kernels, and
+ * vendors replace sunrpc. Each row of `checks` looks at one thing, by a field of struct rpc_offer. A row names the sources
+ * that cannot do without it; if it is missing, they are out. The best of the others is chosen. A row that no source needs
+ * is about figures that would be missing.
+ *
+ * A choice is a plan. The kernel may still refuse a program, for its verifier or a security module decides when it is
+ * loaded. Then the caller leaves that source out of @allowed and chooses again.
+ *
+ * Example: Debian 11, Linux 5.10, has the kernel's types but none of modules. `sunrpc_types` is missing, which `btf` needs.
+ * tracefs is mounted and has the events: `tracepoints`. In a container without tracefs, `tracefs` is missing as well:
+ * `mountstats`. doctor prints these rows, each with what to do. */
 #include "rpc/choice.h"
 
 #include "kernel/capabilities.h"
