@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* How the programs on sunrpc's tracepoints read its structs. Where the kernel has the types of the module, its
- * verifier knows what the arguments point to, and a read is one instruction. Otherwise (RPC_PROBE_READ) the arguments
- * are numbers to it, and a read is a call. */
+/* How the programs on sunrpc's tracepoints read its structs. If the kernel has the types of the module, its verifier knows
+ * what the arguments point to: a read is one instruction. Otherwise (RPC_PROBE_READ) the verifier takes the arguments for
+ * numbers: a read is a call. */
 #pragma once
 
 #include "sunrpc.h"
@@ -15,8 +15,7 @@
 
 #define TRACEPOINT(name) SEC("raw_tp/" name)
 
-/* Fills the lower bytes if the field is smaller in this kernel. The operator makes the type that
- * of a value, without const. */
+/* Fills the lower bytes if the field is smaller in this kernel. The conditional operator removes const from the type. */
 #define FIELD(pointer, field)                                                                    \
 	({                                                                                       \
 		typeof(1 ? (pointer)->field : (pointer)->field) read_ = 0;                       \

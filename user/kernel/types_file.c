@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The types of a loaded module that carries none, from a file. */
+/* The types of a loaded module without BTF, from a file. */
 #include "kernel/types_file.h"
 
 #include <endian.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The types of a loaded module that carries none, from a file: the module's own file, built with debug information
- * and given to pahole, or what strip leaves of it. Both have the loaded module's build id. */
+/* The types of a loaded module without BTF, from a file: the module's own file, built with debug information and given
+ * to pahole, or its debug file. Both have the build id of the loaded module. */
 #pragma once
 
 #include <bpf/btf.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the running kernel offers to an observer of sunrpc, which source that makes available, and what is missing for a better
- * one. */
+/* What the running kernel offers to an observer of sunrpc, which source it chooses by that, and what a better source
+ * lacks. */
 #pragma once
 
 #include <limits.h>
@@ -36,11 +36,11 @@ struct rpc_offer {
 
 	bool bpf; /* the kernel has BPF programs */
 	bool kernel_btf; /* its types are known */
-	bool sunrpc_btf; /* it has sunrpc's types, too */
-	/* A file that is to have them: as the option says, which is looked at in any case; or, if
-	 * the kernel has not the types, the one at the module's own place. */
+	bool sunrpc_btf; /* it also has sunrpc's types */
+	/* The file that the option names. Without the option, and if the kernel lacks the types: the
+	 * file at the module's own place. */
 	enum types_file types_file;
-	char types_path[PATH_MAX]; /* of the file; if there is none, of that place; or "" */
+	char types_path[PATH_MAX]; /* of the file; without a file, of that place; or "" */
 	char types_refused[400]; /* why the file is refused, with its name */
 	char types_fix[700]; /* how to make such a file; "": the loaded module can have none */
 	enum lockdown lockdown;
@@ -51,7 +51,7 @@ struct rpc_offer {
 	bool debugfs; /* it lists sunrpc's clients */
 	bool transports; /* sysfs lists sunrpc's transports (from 5.14) */
 	bool mountstats;
-	bool nfs_types; /* those of nfs, if that is loaded: they lead to who dirtied a page */
+	bool nfs_types; /* the types of nfs are there, or nfs is not loaded: they lead to who dirtied a page */
 };
 
 /* @root is put before the system's paths: "", or a folder of a test. */
@@ -59,9 +59,8 @@ struct rpc_offer {
 /* Whether sunrpc is loaded. Cheap: can be called many times a second. */
 enum sunrpc_state sunrpc_look(const char *root);
 
-/* Reads all that the choice of a source depends on, so not the module on disk.
- * @types_file: NULL, or a file that is to have the types of the loaded sunrpc.
- * Takes up to 0.1 s if sunrpc is built in. */
+/* Reads what the choice of a source depends on: all but the module on disk. @types_file: NULL, or a file with the types of
+ * the loaded sunrpc. Takes up to 0.1 s if sunrpc is built in. */
 void rpc_offer_look(struct rpc_offer *f, const char *root, const char *types_file);
 
 /* Adds the module on disk, for reports; reads the whole file. @release is the kernel's, as printed by uname -r. */
@@ -99,9 +98,8 @@ struct source_choice {
 	size_t check_count;
 };
 
-/* Chooses the best of the sources @allowed, from the offer alone: none if sunrpc is not loaded.
- * source_check_is_reason() shows why it is not a better one. After the kernel has refused a source, leave it out of
- * @allowed to get the next one. */
+/* Chooses the best of the sources @allowed, from the offer alone: none if sunrpc is not loaded. After the kernel has
+ * refused a source, leave it out of @allowed to get the next one. */
 void source_choose(struct source_choice *c, const struct rpc_offer *f, unsigned int allowed);
 
 /* Whether @check is a reason why no better source than @source is chosen. */

@@ -10,7 +10,7 @@ struct rpc_observer;
 
 struct rpc_options {
 	unsigned int sources; /* those that may be used, see choice.h */
-	const char *types_file; /* has the types of sunrpc if the kernel has not; NULL: none */
+	const char *types_file; /* with the types of sunrpc, if the kernel lacks them; NULL: none */
 	uint64_t slower_ns; /* report calls that take so long one by one; 0: none */
 	unsigned int max_owners; /* count the calls of so many owners; 0: of none */
 };

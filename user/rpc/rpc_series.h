@@ -28,15 +28,14 @@ struct rpc_names {
 };
 
 /* Adds the first @count series of @map, which has BPF_F_MMAPABLE, and their errors to @c. Series 0, "other", comes
- * last. The map is mapped for so long alone: what is mapped adds to the resident set. Returns 0 or -errno. */
+ * last. The map is mapped only meanwhile, because mapped pages count as resident memory. Returns 0 or -errno. */
 int rpc_series_read(struct rpc_series_reader *r, const struct bpf_map *map,
 		    const struct bpf_map *errors, uint32_t count, const struct rpc_names *names,
 		    struct calls *c);
 
-/* Copies the mapped element @index. In the copy every call that was begun is finished, if there is a moment when no
- * program writes the series: as many calls had finished before it as have begun after it. It waits for that moment,
- * half a second per snapshot at most. After that it has parts of a call, but no figure is lower than in an earlier
- * copy. The calls that did not wait are in the first bucket of each wait. Valid until the next call. */
+/* Copies the mapped element @index: whole calls, or after half a second of waiting in a snapshot also one in part, but no
+ * figure is lower than in an earlier copy. Calls that did not wait are in the first bucket of each wait. Valid until the
+ * next call. */
 const struct rpc_series *rpc_series_copy(struct rpc_series_reader *r, uint32_t index);
 
 /* Adds a copy's figures to @op. */

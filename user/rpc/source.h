@@ -12,7 +12,7 @@ struct source_setup {
 	const char *root; /* before the paths of proc and sysfs: "", or a folder of a test, which
 			   * must outlive the source */
 	const char *tracefs; /* where tracefs is mounted */
-	const char *types_file; /* has the types of the loaded sunrpc; NULL: the kernel has them */
+	const char *types_file; /* with the types of the loaded sunrpc; NULL: the kernel has them */
 	uint64_t slower_ns; /* report calls that take so long one by one; 0: none. Only btf does */
 	bool owners; /* count the calls of each owner as well, if the source can */
 	bool accept_no_waits; /* accept it even if it cannot observe waits */

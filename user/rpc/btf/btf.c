@@ -22,7 +22,7 @@
 struct btf_state {
 	const struct log *log;
 	struct bpf_hooks hooks;
-	bool types_in_file; /* the kernel has not the types of sunrpc */
+	bool types_in_file; /* the kernel lacks the types of sunrpc */
 	struct module_types types; /* while the programs are loaded */
 	struct rpc_bpf *bpf; /* the skeleton in @hooks */
 	struct btf_maps maps;
@@ -170,7 +170,7 @@ static int session_offset(const struct btf *types, const char *member)
 	return queue < 0 || at < 0 ? 0 : at - queue;
 }
 
-/* Before that is known, a wait while the session is drained counts as a session wait. */
+/* Until then a wait while the session is drained counts as a session wait. */
 static void find_session_state(struct btf_state *b, const struct btf *types)
 {
 	b->bpf->bss->rpc_session_state_offset = session_offset(types, "slot_tbl_state");
@@ -180,7 +180,7 @@ static void find_session_state(struct btf_state *b, const struct btf *types)
 		  (long long)b->bpf->bss->rpc_session_slots_offset);
 }
 
-/* Before that is known, what the kernel writes back is the kernel's. */
+/* Until then, pages that the kernel writes back count as the kernel's. */
 static void find_write_request(struct btf_state *b, const struct btf *types)
 {
 	const char *const header = "nfs_pgio_header";

@@ -36,9 +36,9 @@ void btf_maps_close(struct btf_maps *m);
 int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *clients);
 
 /* ---- module_types.c ----
- * libbpf looks for a type by its name, in the kernel first: code that is built in may use the headers of a module. If
- * the loaded module was built from others, that type is not the one in memory. Therefore the types are copied from
- * where the module's tracepoints lead. */
+ * libbpf looks for a type by its name, first in the kernel: built-in code may use the headers of a module. If the loaded
+ * module was built from other headers, that type is not the one in memory. Therefore types are copied that the module's
+ * tracepoints lead to. */
 
 struct module_types {
 	int fd; /* of a file in memory */

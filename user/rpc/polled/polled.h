@@ -54,7 +54,7 @@ bool mountinfo_next(struct span *text, struct nfs_mount *mount);
  * (nfs_volume_list_show() in fs/nfs/client.c), which lists the mounts of one network namespace. */
 bool nfs_volumes_next(struct span *text, uint64_t *device);
 
-/* ---- mountstats.c: what a source that counts the calls itself lacks ---- */
+/* ---- mountstats.c: what a source lacks that counts the calls itself ---- */
 
 struct mountstats;
 struct client_list;
