@@ -100,15 +100,17 @@ static bool make_room(struct calls *totals, const struct snapshot *s)
 	struct mount_calls *other,
 		*ended = ARRAY_FIND(c, totals->mount_calls, totals->mount_calls_count,
 				    !is_mounted(s, c));
+	char server[LABEL_SIZE];
 	size_t place;
 
 	if (!ended)
 		return false;
 	place = (size_t)(ended - totals->mount_calls);
-	other = snapshot_mount_calls(totals, ended->server, LABEL_OTHER, LABEL_OTHER);
+	memcpy(server, ended->server, sizeof(server)); /* the array may move */
+	other = snapshot_mount_calls(totals, server, LABEL_OTHER, LABEL_OTHER);
 	if (!other)
 		return false;
-	ended = totals->mount_calls + place; /* it may have moved */
+	ended = totals->mount_calls + place;
 	rpc_sums_add(&other->sums, &ended->sums);
 	totals->mount_calls_count--;
 	memmove(ended, ended + 1, (totals->mount_calls_count - place) * sizeof(*ended));
@@ -156,14 +158,17 @@ static bool merge_owner(struct calls *totals, size_t place)
 {
 	const struct owner_calls like = totals->owner_calls[place];
 	struct owner_calls *o, *other;
+	char server[LABEL_SIZE];
 
 	for (size_t i = place; i < totals->owner_calls_count; i++) {
 		if (strcmp(totals->owner_calls[i].owner, like.owner) != 0)
 			continue;
-		other = snapshot_owner_calls(totals, totals->owner_calls[i].server, LABEL_OTHER);
+		memcpy(server, totals->owner_calls[i].server,
+		       sizeof(server)); /* the array may move */
+		other = snapshot_owner_calls(totals, server, LABEL_OTHER);
 		if (!other)
 			return false;
-		o = &totals->owner_calls[i]; /* it may have moved */
+		o = &totals->owner_calls[i];
 		rpc_sums_add(&other->sums, &o->sums);
 		totals->owner_calls_count--;
 		memmove(o, o + 1, (totals->owner_calls_count - i--) * sizeof(*o));
