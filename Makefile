@@ -177,12 +177,23 @@ $(B)/libxidscope.a: $(filter-out %/main.o,$(USER_OBJECTS))
 	$(say) AR $@
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(T)/test_%: tests/unit/test_%.c $(B)/libxidscope.a
-	$(say) CC $@
-	$(Q)$(CC) $(USER_CFLAGS) -DTEST_DATA='"tests/data"' $< -o $@ $(B)/libxidscope.a -lcmocka $(LIBS)
+# With the sanitizers, on what the fuzzers use; SANITIZE= on the program's own objects, for coverage. clang warns of what gcc
+# accepts in tables, and does not define that it sanitizes.
+SANITIZE := 1
+UNIT_LIB := $(B)/$(if $(SANITIZE),fuzz/)libxidscope.a
+UNIT_CC = $(if $(SANITIZE),$(FUZZ_CC) $(FUZZ_SANITIZE) $(WARN) -Wno-missing-field-initializers \
+	-fno-strict-aliasing -D__SANITIZE_ADDRESS__,$(CC) $(USER_CFLAGS))
 
-# Of programs for the kernel, see tests/unit/bpf_natively.h.
-$(T)/test_rpc_programs $(T)/test_rpc_tracepoints_program $(T)/test_printk_program: INCLUDES += -Ivmlinux -Ibpf
+$(T)/test_%: tests/unit/test_%.c $(UNIT_LIB)
+	$(say) CC $@
+	$(Q)$(UNIT_CC) -DTEST_DATA='"tests/data"' $< -o $@ $(UNIT_LIB) -lcmocka $(LIBS)
+
+# Of programs for the kernel, see tests/unit/bpf_natively.h: by gcc, without the sanitizers.
+BPF_TESTS := $(T)/test_rpc_programs $(T)/test_rpc_tracepoints_program $(T)/test_printk_program
+$(BPF_TESTS): INCLUDES += -Ivmlinux -Ibpf
+$(BPF_TESTS): $(T)/%: tests/unit/%.c $(B)/libxidscope.a
+	$(say) CC $@
+	$(Q)$(CC) $(USER_CFLAGS) $< -o $@ $(B)/libxidscope.a -lcmocka $(LIBS)
 
 $(T)/write_sample $(T)/write_recording: $(T)/%: tests/readers/%.c $(B)/libxidscope.a
 	$(say) CC $@

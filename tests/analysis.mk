@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Analysis of the code and of the page. As root, a target installs its tools.
-.PHONY: page-test asan asan-unit coverage coverage-unit coverage-corpora tidy cppcheck
+.PHONY: page-test asan coverage coverage-unit coverage-corpora tidy cppcheck
 
 page-test: $(B)/xidscope $(T)/write_recording ## check the page of trace --html in Chromium with axe (PICTURES= takes screenshots)
 	$(call tools,chromium $(if $(shell command -v npm),,npm))
@@ -9,15 +9,15 @@ page-test: $(B)/xidscope $(T)/write_recording ## check the page of trace --html 
 tools = $(Q)tests/deps.sh --only '$(1)'
 
 # The sanitizers' runtimes are linked in; libbpf, libelf and libz are in the guest.
-asan: deps ## run unit tests and guest scenarios with ASan and UBSan
+asan: deps ## run guest scenarios with ASan and UBSan, as `make unit` runs the unit tests
 	$(Q)$(MAKE) --no-print-directory $(T)/refuse
 	$(Q)$(MAKE) --no-print-directory B=$(B)/asan STATIC= \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all -static-libasan -static-libubsan' \
-		$(B)/asan/xidscope asan-unit
+		$(B)/asan/xidscope
 	$(Q)XIDSCOPE=$(B)/asan/xidscope tests/vm/check.sh --only \
 		'late exact sources refused polled slot session delay stopped-server kills names faults output signals trace' 6.1
 
-asan-unit coverage-unit: $(UNIT_TESTS)
+coverage-unit: $(UNIT_TESTS)
 	$(Q)for t in $^; do $$t >$$t.log 2>&1 || { cat $$t.log; exit 1; }; done
 	@echo '$(words $^) test programs passed'
 

@@ -16,7 +16,7 @@ if [[ ${GUEST-6.1} ]]; then
 	cp -r "build/vm/${GUEST-6.1}/coverage/$top/$build/." "$build/"
 fi
 # The runtime adds to the counts that are there.
-make --no-print-directory B="$build" STATIC='' CFLAGS='-O0 -g --coverage -fprofile-update=atomic' coverage-unit coverage-corpora
+make --no-print-directory B="$build" STATIC='' SANITIZE='' CFLAGS='-O0 -g --coverage -fprofile-update=atomic' coverage-unit coverage-corpora
 echo
 printf '%-28s %8s %8s\n' file lines run
 find "$build/user" -name '*.gcno' -exec gcov --no-output {} + 2>/dev/null |

@@ -16,6 +16,7 @@ $(T)/inputs/%/.made: tests/fuzz/corpus/%.txt tests/fuzz/corpus.py
 
 # An empty array of a snapshot is NULL, and NULL + 0 is fine with all compilers that we know.
 FUZZ_FLAGS := -fno-sanitize=pointer-overflow
+FUZZ_SANITIZE := -fsanitize=address,undefined $(FUZZ_FLAGS)
 FUZZ_CC = $(CLANG) -std=gnu11 -O1 -g -D_GNU_SOURCE $(INCLUDES) $(PAGE_DEFINE) -MMD -MP -fno-sanitize-recover=all
 $(B)/fuzz/%.o: user/%.c Makefile | $(GENERATED)
 	$(Q)mkdir -p $(@D)

@@ -122,7 +122,7 @@ TEST(nothing_makes_a_line_longer_than_80_columns)
 	assert_fits(80);
 	assert_has_all(text, "~.100.200 ", "storage-~ ", " 4500k ",
 		       "1999/2k session 75 resend 25 100%", "Xid 79 (fatal)");
-	view = (struct live){ .terminal = -1, .size.columns = 140 };
+	view.size.columns = 140;
 	before = (struct snapshot){};
 	now = (struct snapshot){ .time_ns = 9000 * MS };
 	add_calls_of_4_ms(&now, names[1], "READ", 1, RPC_PHASE_SESSION, RPC_PHASE_RESEND);
@@ -289,6 +289,7 @@ TEST(only_a_terminal_has_colours)
 	view.colour = true;
 	show();
 	assert_has(text, "\x1b[31m100%\x1b[0m\n");
+	live_end(&view);
 	view = live_begin();
 	assert_false(view.colour && !getenv("TERM"));
 }
