@@ -60,7 +60,7 @@ static __always_inline __u32 shard(void)
 #define NAME_SESSION NAME("ForeChan")
 #define NAME_SESSION_4_0 NAME("NFSv4.0 ")
 #define IS_DELAY(name) (((name)&NAME("\xff\xff\xff\xff\xff\xff\xff")) == NAME("delayq\0"))
-/* Of GSS, "RPCSEC_GSS upcall waitq": a task waits for user space to get credentials. */
+/* GSS's "RPCSEC_GSS upcall waitq": a task waits until user space has got credentials. */
 #define NAME_UPCALL NAME("RPCSEC_G")
 /* The port of a server, as a text, as rpc_server has it. NFSv3 asks for the port when it connects. */
 static __always_inline __u64 port_of(const void *text)
@@ -108,7 +108,7 @@ static __always_inline void phase_record(struct rpc_series *s, struct rpc_share_
 	/* The verifier does not know what the table holds. */
 	add(&s->phase[phase][phase_index(ns) & (PHASE_BUCKETS - 1)], 1);
 	add(&s->phase_ns[phase], ns);
-	/* Of a share, user space has the rest of the calls' time. */
+	/* User space computes a share's rtt: the rest of its calls' time. */
 	if (phase != RPC_PHASE_RTT)
 		add(&c->sums.phase_ns[phase], ns);
 }
@@ -282,13 +282,13 @@ static __always_inline void gap_record(__u32 server, const struct rpc_waits *w, 
 	add(&s->gaps.squares, gap * gap);
 }
 
-/* Whether a call of @total ns may have begun before the programs were attached. Costs no look at its start. */
+/* Whether a call of @total ns may have begun before the programs were attached. Does not read its start. */
 static __always_inline bool may_be_earlier(__u64 total)
 {
 	return total > rpc_age;
 }
 
-/* Of @setup of a call that began at @start, the time in which a wait was not seen: before the programs were attached. */
+/* How much of @setup, of a call that began at @start, was before the programs were attached: waits were not seen then. */
 static __always_inline __u64 earlier_of(__u64 start, __u64 setup)
 {
 	__u64 attached = rpc_attached, ns;

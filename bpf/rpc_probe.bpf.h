@@ -95,7 +95,7 @@ static __always_inline void tcp_of(struct rpc_tcp *to, const struct sock *sk)
 	to->unsent = BPF_CORE_READ(tcp, write_seq) - BPF_CORE_READ(tcp, snd_nxt);
 }
 
-/* As the connection's rdma_cm_id has it: a sockaddr_in or a sockaddr_in6. */
+/* Reads the local address from the connection's rdma_cm_id: a sockaddr_in or a sockaddr_in6. */
 static __always_inline void local_of_rdma(struct rpc_address *to, __u64 xprt)
 {
 	struct {
@@ -120,9 +120,9 @@ static __always_inline void local_of_rdma(struct rpc_address *to, __u64 xprt)
 }
 
 /* Run with a transport's number, its rpc_xprt's address and its enum rpc_local_kind: reads what no event shows, above
- * all the calls to a server that has stopped answering. Each request gets the next xid, so the lowest one in flight
- * is the oldest; after xprt->xid has wrapped, those at or above it are older. If another transport has the address,
- * its former owner's entry is freed. */
+ * all the calls to a server that has stopped answering. Each request gets the next xid: the lowest one in flight is the
+ * oldest. After xprt->xid has wrapped, xids at or above it are older. If another transport has the address by now, the
+ * entry is freed. */
 SEC("raw_tp")
 int rpc_probe(__u64 *ctx)
 {

@@ -12,11 +12,11 @@
 #include "rpc_phases.bpf.h"
 #include "rpc_read.bpf.h"
 
-/* Set before loading if tracepoints can be preempted (from 7.0 on SRCU guards them instead of disabled preemption).
- * Such a kernel drops an event if another task of the same CPU was preempted within the same program: every
- * thousandth call under load. So when a call is booked, its end is only noted, by two programs: the second one notes
- * what the first has missed. The call is recorded when it releases its request, because at that tracepoint the kernel
- * holds a spin lock. Without a note it is recorded up to that moment. */
+/* Set before loading if tracepoints can be preempted: from 7.0 on SRCU guards them, and preemption stays enabled. Such a
+ * kernel drops an event if another task of the same CPU was preempted within the same program: one call in a thousand
+ * under load. Therefore the end of a call is only noted, by two programs: the second notes what the first has missed. The
+ * call is recorded when it releases its request, where the kernel holds a spin lock. A call without a note is recorded as
+ * if it had ended at that moment. */
 const volatile bool rpc_record_at_release = false;
 
 /* Set by user space at any time: bytes from nfs4_slot_table.slot_tbl_waitq to
@@ -30,7 +30,7 @@ volatile __s64 rpc_session_slots_offset = 0;
  * space clears it at each snapshot, because nfsv4 may be unloaded. */
 volatile __u64 rpc_session_name = 0;
 
-/* Numbers given out, for ever; more than the array has, by up to the number of CPUs: it is full. */
+/* How many numbers were given out. They are never taken back. A full array has up to one more for each CPU. */
 __u32 rpc_server_count = 0;
 __u32 rpc_transport_count = 0;
 __u32 rpc_series_count = 1; /* 0 is "other" */
@@ -38,13 +38,13 @@ __u32 rpc_series_count = 1; /* 0 is "other" */
 /* Entries of `xprts`. */
 __u32 rpc_xprt_count = 0;
 
-/* Of a transport that did not fit into `xprts`. */
+/* The numbers of a transport without room in `xprts`. */
 const struct rpc_xprt_ref rpc_xprt_beyond = { RPC_MAX_TRANSPORTS, RPC_MAX_SERVERS };
 
 struct rpc_probe rpc_probe_result = {};
 
-/* Set by user space at any time, for NFS over RDMA: where rpcrdma keeps the address at which a connection begins. It
- * has types of its own, and may be loaded after these programs. Bytes from an rpc_xprt to the pointer to its
+/* Where rpcrdma keeps the local address of a connection, for NFS over RDMA. rpcrdma has types of its own and may be loaded
+ * after these programs, therefore user space sets this at any time. Bytes from an rpc_xprt to the pointer to its
  * rpcrdma_ep, from there to the pointer to its rdma_cm_id, from there to the address; all 0 while unknown. */
 volatile __s64 rpc_rdma_local[3] = {};
 
@@ -232,7 +232,7 @@ static __noinline const struct rpc_xprt_ref *xprt_make(const struct rpc_xprt *xp
 	struct rpc_xprt_cached *cached;
 	struct rpc_transport *t;
 
-	/* Such a transport comes here with each call, so this takes a few instructions only. */
+	/* A transport without room comes here with each call, so this must take few instructions. */
 	if (!is_left(&rpc_xprt_count, RPC_MAX_XPRTS)) {
 		drop(RPC_DROP_SERVER);
 		return &rpc_xprt_beyond;

@@ -51,13 +51,13 @@ struct {
 /* Calls whose event was missed. */
 __u64 rpc_lost = 0;
 
-/* By the lower bits of its number: a task's key, as key << 8, and its owner. It stays there, as a task may begin another
- * call. */
+/* A task's key, as key << 8, and its owner; the index is the lower bits of the key. A call's end leaves it, because the
+ * task may begin another call. */
 volatile __u64 rpc_task_owner[RPC_TASK_OWNERS] = {};
 
 /* ---- reading a record ---- */
 
-/* The fixed part of a record, copied at once: to read each field by itself would cost 50 instructions. */
+/* The fixed part of a record, copied at once: each read costs 50 instructions. */
 struct record {
 	__u64 words[RPC_EVENT_BYTES / sizeof(__u64)];
 };
@@ -237,7 +237,7 @@ int tp_begin(void *ctx)
 	return 0;
 }
 
-/* The owner of a task; 0 also if another task has taken its cell, or if it began, at @start, before the attach. */
+/* The owner of a task that began at @start; 0 also if another task has taken its cell, or if it began before the attach. */
 static __always_inline __u32 owner_of_task(__u64 key, __u64 start)
 {
 	__u64 owner = *task_owner(key) ^ key << 8;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reports calls that took long one by one. A program of its own, which is loaded only if that is wanted: otherwise a
- * call costs nothing more. It runs before the program that records the call, which frees the task's waits. */
+/* Reports slow calls one by one. This program is loaded only with --slower: without it a call costs nothing more. It runs
+ * before the program that records the call, which frees the task's waits. */
 #pragma once
 
 #include "sunrpc.h"

@@ -50,8 +50,8 @@ static __always_inline TASK_ENTRY *task_find(__u64 key)
 	return bpf_map_lookup_elem(&tasks, &index);
 }
 
-/* The task's entry, an existing or a new one, which *@found tells; NULL if the bucket is full. What a
- * new one holds is from an earlier task. */
+/* The task's entry; NULL if the bucket is full. *@found: whether it was there; a new entry still has the values of an
+ * earlier task. */
 static __always_inline TASK_ENTRY *task_find_or_add(__u64 key, bool *found)
 {
 	__u32 bucket = task_bucket_of(key), index;
