@@ -63,19 +63,14 @@ static __always_inline __u32 qlen_read(struct rpc_wait_queue *q)
 	return qlen;
 }
 
-static __always_inline void ends_of(struct rpc_ends *to, const struct sock *sk)
+static __always_inline void local_of_socket(struct rpc_address *to, const struct sock *sk)
 {
-	*to = (struct rpc_ends){};
-	to->local.family = to->remote.family = BPF_CORE_READ(sk, __sk_common.skc_family);
-	to->local.port = BPF_CORE_READ(sk, __sk_common.skc_num);
-	to->remote.port = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
-	if (to->local.family == AF_INET) {
-		bpf_core_read(to->local.bytes, 4, &sk->__sk_common.skc_rcv_saddr);
-		bpf_core_read(to->remote.bytes, 4, &sk->__sk_common.skc_daddr);
-	} else if (bpf_core_field_exists(sk->__sk_common.skc_v6_rcv_saddr)) {
-		bpf_core_read(to->local.bytes, 16, &sk->__sk_common.skc_v6_rcv_saddr);
-		bpf_core_read(to->remote.bytes, 16, &sk->__sk_common.skc_v6_daddr);
-	}
+	*to = (struct rpc_address){ .family = BPF_CORE_READ(sk, __sk_common.skc_family),
+				    .port = BPF_CORE_READ(sk, __sk_common.skc_num) };
+	if (to->family == AF_INET)
+		bpf_core_read(to->bytes, 4, &sk->__sk_common.skc_rcv_saddr);
+	else if (bpf_core_field_exists(sk->__sk_common.skc_v6_rcv_saddr))
+		bpf_core_read(to->bytes, 16, &sk->__sk_common.skc_v6_rcv_saddr);
 }
 
 static __always_inline void tcp_of(struct rpc_tcp *to, const struct sock *sk)
@@ -156,19 +151,19 @@ int rpc_probe(__u64 *ctx)
 				  BPF_CORE_READ(xprt, address_strings[RPC_DISPLAY_ADDR]));
 	bpf_probe_read_kernel_str(p->port, sizeof(p->port),
 				  BPF_CORE_READ(xprt, address_strings[RPC_DISPLAY_PORT]));
-	p->ends.local.family = 0;
+	p->local.family = 0;
 	p->tcp = (struct rpc_tcp){};
 	p->reply_len = 0;
 	if ((ctx[2] == RPC_LOCAL_SOCKET || ctx[2] == RPC_LOCAL_TCP) &&
 	    bpf_core_type_exists(struct sock_xprt) && bpf_core_type_exists(struct sock)) {
 		sk = BPF_CORE_READ((struct sock_xprt *)xprt, inet);
-		ends_of(&p->ends, sk);
+		local_of_socket(&p->local, sk);
 		if (bpf_core_field_exists(((struct sock_xprt *)xprt)->recv))
 			p->reply_len = BPF_CORE_READ((struct sock_xprt *)xprt, recv.len);
 		if (ctx[2] == RPC_LOCAL_TCP && sk && bpf_core_type_exists(struct tcp_sock))
 			tcp_of(&p->tcp, sk);
 	} else if (ctx[2] == RPC_LOCAL_RDMA)
-		local_of_rdma(&p->ends.local, ctx[1]);
+		local_of_rdma(&p->local, ctx[1]);
 	return 0;
 }
 

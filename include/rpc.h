@@ -307,11 +307,6 @@ struct rpc_address {
 	__u16 port;
 };
 
-/* The two ends of a connection. */
-struct rpc_ends {
-	struct rpc_address local, remote;
-};
-
 /* Figures of a TCP connection, as in struct tcp_info. */
 struct rpc_tcp {
 	__u64 segments; /* in and out */
@@ -332,7 +327,7 @@ struct rpc_probe {
 	__u32 queued[RPC_LIMITS]; /* tasks that wait there; session: not known, 0 */
 	struct rpc_tcp tcp;
 	__u32 reply_len; /* bytes of a reply that has come in part; 0: none */
-	struct rpc_ends ends;
+	struct rpc_address local;
 	char address[RPC_ADDRESS_LEN]; /* remote address as text */
 	char port[8];
 };

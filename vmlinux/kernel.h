@@ -172,12 +172,10 @@ struct in6_addr {
 };
 
 struct sock_common {
-	__be32 skc_daddr; /* the peer's address, and its port in the network's byte order */
-	__be16 skc_dport;
 	__be32 skc_rcv_saddr;
 	__u16 skc_num; /* the local port, in the CPU's byte order */
 	unsigned short skc_family;
-	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr; /* with IPV6 */
+	struct in6_addr skc_v6_rcv_saddr; /* with IPV6 */
 };
 
 struct sock {

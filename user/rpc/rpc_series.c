@@ -25,7 +25,6 @@
  * bucket of `slot` here. */
 #include "rpc/rpc_series.h"
 
-#include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <sys/mman.h>
 
@@ -263,26 +262,4 @@ uint64_t rpc_cost_add(struct snapshot *s, const struct bpf_hooks *h, unsigned in
 	s->self.map_bytes += h->memory.maps;
 	s->self.program_bytes += h->memory.programs;
 	return bpf_hooks_count(h, except, snapshot_program, &s->self);
-}
-
-void rpc_tcp_set(struct rpc_transport_state *to, const struct rpc_tcp *now)
-{
-	to->segments = now->segments;
-	to->segments_lost = now->segments_lost;
-	to->received_bytes = now->received_bytes;
-	to->carries = now->unsent;
-	to->rcv_wnd = now->rcv_wnd;
-	to->min_rtt_ns = now->min_rtt * UINT64_C(1000);
-	to->srtt_ns = now->srtt * UINT64_C(1000);
-}
-
-void rpc_endpoint_set(struct endpoint *to, const struct rpc_address *from)
-{
-	static const uint8_t any[sizeof(from->bytes)];
-
-	if ((from->family != AF_INET && from->family != AF_INET6) ||
-	    !memcmp(from->bytes, any, from->family == AF_INET ? 4 : 16))
-		return;
-	inet_ntop(from->family, from->bytes, to->address, sizeof(to->address));
-	to->port = from->port;
 }

@@ -65,11 +65,6 @@ void rpc_drops_add(struct snapshot *s, const __u64 *dropped);
  * one, except those of the hooks @except. */
 uint64_t rpc_cost_add(struct snapshot *s, const struct bpf_hooks *h, unsigned int except);
 
-void rpc_tcp_set(struct rpc_transport_state *to, const struct rpc_tcp *now);
-
-/* Stays empty if there is no address. */
-void rpc_endpoint_set(struct endpoint *to, const struct rpc_address *from);
-
 /* Writes the name of @status (tk_status, negative) to @name of @size bytes: an errno ("EIO"), one of the kernel's
  * internal ones ("EJUKEBOX"), an NFSv4 error ("NFS4ERR_DELAY", RFC 8881 section 15.1), or the number. */
 void nfs_status_name(int status, char *name, size_t size);

@@ -3,6 +3,7 @@
  * side to their names. */
 #include "rpc/btf/btf.h"
 
+#include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -125,13 +126,36 @@ static enum rpc_local_kind local_kind(const char *proto)
 	return !strcmp(proto, "rdma") ? RPC_LOCAL_RDMA : RPC_LOCAL_UNKNOWN;
 }
 
+static void set_tcp(struct rpc_transport_state *to, const struct rpc_tcp *now)
+{
+	to->segments = now->segments;
+	to->segments_lost = now->segments_lost;
+	to->received_bytes = now->received_bytes;
+	to->carries = now->unsent;
+	to->rcv_wnd = now->rcv_wnd;
+	to->min_rtt_ns = now->min_rtt * UINT64_C(1000);
+	to->srtt_ns = now->srtt * UINT64_C(1000);
+}
+
+/* Stays empty if there is no address. */
+static void set_local(struct endpoint *to, const struct rpc_address *from)
+{
+	static const uint8_t any[sizeof(from->bytes)];
+
+	if ((from->family != AF_INET && from->family != AF_INET6) ||
+	    !memcmp(from->bytes, any, from->family == AF_INET ? 4 : 16))
+		return;
+	inet_ntop(from->family, from->bytes, to->address, sizeof(to->address));
+	to->port = from->port;
+}
+
 static void set_endpoints(struct rpc_transport_state *state, const struct rpc_probe *p)
 {
 	size_t len = strnlen(p->address, sizeof(p->address));
 
 	label_from_bytes(state->remote.address, sizeof(state->remote.address), p->address, len);
 	state->remote.port = (uint32_t)strtoul(p->port, NULL, 10);
-	rpc_endpoint_set(&state->local, &p->ends.local);
+	set_local(&state->local, &p->local);
 }
 
 /* A call of this owner is the oldest one of a transport. Without memory, it does not show. */
@@ -172,7 +196,7 @@ static void probe(struct reading *r, uint32_t index, struct rpc_transport_state 
 	state->slots_max = p->max_slots;
 	state->slots_allocated += p->slots;
 	state->slots_in_flight += p->pending;
-	rpc_tcp_set(state, &p->tcp);
+	set_tcp(state, &p->tcp);
 	state->carries |= p->reply_len != 0;
 	RAISE(server->depth_max[RPC_QUEUE_SLOT], p->queued[RPC_LIMIT_SLOT]);
 	RAISE(server->depth_max[RPC_QUEUE_SEND], p->queued[RPC_LIMIT_SEND]);
