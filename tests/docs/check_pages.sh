@@ -5,7 +5,7 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-mapfile -t pages < <(ls README.md SECURITY.md docs/*.md deploy/*/*.md)
+mapfile -t pages < <(ls README.md CONTRIBUTING.md SECURITY.md docs/*.md deploy/*/*.md)
 
 # at_most WHAT NUMBER LIMIT UNIT: a limit is a tenth above what was there when it was set.
 at_most() {
@@ -13,7 +13,8 @@ at_most() {
 		"or raise the limit in tests/docs/check_pages.sh and give the reason in the commit."
 }
 at_most README.md "$(wc -l <README.md)" 132 lines
-at_most docs/ARCHITECTURE.md "$(wc -w <docs/ARCHITECTURE.md)" 1075 words
+at_most docs/ARCHITECTURE.md "$(wc -w <docs/ARCHITECTURE.md)" 530 words
+at_most CONTRIBUTING.md "$(wc -w <CONTRIBUTING.md)" 380 words
 at_most docs/TUNING.md "$(tr -d '|' <docs/TUNING.md | wc -w)" 920 "words beside the tables' bars"
 at_most docs/GLOSSARY.md "$(grep -c '^| ' docs/GLOSSARY.md)" 28 "rows with the head"
 at_most "all pages with the man page and CHANGELOG.md" "$(cat "${pages[@]}" CHANGELOG.md docs/xidscope.8 | wc -w)" 52900 words
