@@ -187,6 +187,28 @@ static void on_span(void *context, const struct nfs_span *found)
 }
 
 /* A server whose counters begin again within the session: 400 calls with 300 MB, 6 s without a slot. */
+TEST(a_session_adds_the_events_of_its_intervals)
+{
+	struct session t = {};
+	const struct session_point *sums;
+
+	for (uint64_t turn = 0; turn < 3; turn++) {
+		struct snapshot s = { .time_ns = (1 + turn) * SECOND };
+		struct rpc_transport_state *c = snapshot_transport(&s.calls, "nas", "tcp/0");
+
+		snapshot_server(&s.calls, "nas");
+		c->retransmits = 10 * turn;
+		c->timeouts = 20 * turn;
+		c->disconnects = 30 * turn;
+		c->connects = 40 * turn;
+		assert_int_equal(session_add(&t, &s), 0);
+	}
+	sums = &t.servers[0].sums;
+	assert_printed("20 40 60 80", "%lu %lu %lu %lu", sums->retransmits, sums->timeouts,
+		       sums->disconnects, sums->connects);
+	session_free(&t);
+}
+
 TEST(each_consumer_gives_the_same_answer)
 {
 	struct session t = {};
