@@ -158,6 +158,25 @@ TEST(what_has_ended_or_does_not_call_merges_first)
 	}
 }
 
+TEST(the_last_one_merges_without_a_change_of_the_others)
+{
+	const struct series *k;
+
+	for (size_t kind = 0; (k = begin(kind)); kind++) {
+		for (uint64_t i = 1; i <= k->max; i++)
+			k->add(i, formatted("%lu", i), i);
+		look();
+		for (uint64_t i = 1; i < k->max; i++)
+			k->add(i, formatted("%lu", i), 2 * i);
+		k->add(1000, "new", 5);
+		look();
+		for (uint64_t i = 1; i < k->max; i++)
+			assert_int_equal(k->calls(formatted("%lu", i)), 2 * i);
+		assert_int_equal(k->calls("new"), 5);
+		assert_int_equal(k->calls(LABEL_OTHER), k->max);
+	}
+}
+
 TEST(too_many_at_once_merge)
 {
 	const struct series *k;
