@@ -105,7 +105,7 @@ done
 	        print(json.dumps({"time": "2026-11-21T10:00:00Z", "kind": kind, "xid": 79, "held_by": held, **event}), file=log)
 	boot = open("/proc/sys/kernel/random/boot_id").read()
 	word = urllib.parse.quote(name[4:18])
-	state = f"xidscope-state 1\nboot {boot}next 1\nlost 0\npaths 0 0 0\nfault {word} 79 0 {word} {word} 1 1 1.0 1.0\n".encode()
+	state = f"xidscope-state 1\nboot {boot}next 1\nlost 0\nfault {word} 79 0 {word} {word} 1 1 1.0 1.0\n".encode()
 	open("counts", "wb").write(state + b"end %08x\n" % zlib.crc32(state))
 END
 for json in '' --json; do

@@ -139,7 +139,7 @@ static void add_faults(struct snapshot *s)
 		f->last = 1700000000.25;
 	}
 	s->faults.gpu_watched = true;
-	s->faults.fault_paths[FAULT_PATH_TEXT] = UINT64_MAX;
+	s->faults.authority = AUTHORITY_HOOK;
 	s->faults.log_lost = UINT64_MAX;
 }
 

@@ -3,32 +3,45 @@
 #pragma once
 
 #include "unit.h"
-#include "faults/prove/parts.h"
+#include "faults/fault_authority.h"
 #include "sinks/event_log.h"
 
-static const struct log quiet;
+static const struct log quiet = { .quiet = true };
 static const struct xid_policy no_policy;
 
 /* Of the test that runs, anew for each. */
 static struct world {
 	struct faults faults;
 	struct fault_events events;
-	struct fault_stream *stream;
-	uint64_t first_record, first_message; /* after the start, after the hook was attached */
+	struct fault_authority *authority;
+	/* After the start, as the hook begins to be attached, and when it is. */
+	uint64_t first_record, first_message, first_certain;
 	struct event_log *log;
 	uint64_t now;
 	uint64_t sequence;
 	enum printk_origin origin; /* of the messages that follow */
+	uint64_t counted[AUTHORITIES]; /* faults, by who reported them */
 	char *lines[100]; /* of events */
 	size_t line_count, lines_read;
 	const char *device; /* of the records that follow, as in their field DEVICE */
+	void (*drain)(void); /* what has been reported by now; NULL: nothing more */
 } * w;
 static struct fault_counts *counts; /* its */
 
 static void on_event(void *context, const struct event *event)
 {
 	(void)context;
+	if (event->kind == EVENT_KIND_XID || event->kind == EVENT_KIND_SXID)
+		for (int i = 0; i < AUTHORITIES; i++)
+			w->counted[i] += !strcmp(event->path, fault_authority_names[i]);
 	event_log_add(w->log, event);
+}
+
+static void drain_reports(void *context)
+{
+	(void)context;
+	if (w->drain)
+		w->drain();
 }
 
 BEFORE_EACH()
@@ -51,13 +64,13 @@ BEFORE_EACH()
 
 	for (int i = 0; i < SIGNALS; i++)
 		w->events.enabled_ns[i] = UINT64_MAX;
-	w->stream = fault_stream_new(&w->events, false);
-	assert_non_null(w->stream);
+	w->authority = fault_authority_new(&w->events, false, drain_reports, NULL);
+	assert_non_null(w->authority);
 }
 
 AFTER_EACH()
 {
-	fault_stream_free(w->stream);
+	fault_authority_free(w->authority);
 	faults_free(&w->faults);
 	event_log_free(w->log);
 	for (size_t i = 0; i < w->line_count; i++)
@@ -74,11 +87,12 @@ static inline void record_of(unsigned int facility, uint64_t time_ns, const char
 				      .text_len = strlen(text) };
 
 	snprintf(record.device, sizeof(record.device), "%s", w->device);
-	fault_stream_record(w->stream, &record, text,
-			    record.sequence < w->first_record  ? RECORD_BEFORE_START :
-			    record.sequence < w->first_message ? RECORD_BEFORE_HOOK :
-								 RECORD_NEW,
-			    w->now);
+	fault_authority_record(w->authority, &record, text,
+			       record.sequence < w->first_record  ? RECORD_BEFORE_START :
+			       record.sequence < w->first_message ? RECORD_BEFORE_HOOK :
+			       record.sequence < w->first_certain ? RECORD_AT_HOOK :
+								    RECORD_NEW,
+			       w->now);
 }
 
 static inline void printk_at(uint64_t time_ns, const char *text)
@@ -91,12 +105,14 @@ static inline void printk_at(uint64_t time_ns, const char *text)
 		.time = time_ns, .pid = 77, .comm = "writer", .len = (uint32_t)len
 	};
 	memcpy(e->text, text, len);
-	fault_stream_message(w->stream, e, w->origin, w->now);
+	fault_authority_message(w->authority, e, w->origin);
 	free(e);
 }
 
+/* All that the log had is read. */
 static inline void pass(uint64_t ns)
 {
 	w->now += ns;
-	fault_stream_expire(w->stream, w->now, false);
+	fault_authority_all_read(w->authority, w->now);
+	fault_authority_expire(w->authority, w->now, false);
 }

@@ -2,10 +2,12 @@
 /* Proves that each call of the driver counts once, however late it is read, whatever users and processes print beside
  * it, of texts of the driver, too, and whatever of that the hook and the log lose. */
 #include "fault_world.h"
+#include "faults/printk_hook.h"
 
 #define MIXES 1000
 #define MAX_RECORDS 150
 #define MAX_CALLS 2 /* in a record */
+#define REPEATS 16
 #define TEXT 1024
 #define OPTION "tmpfs: Unknown parameter '"
 #define REPEATED OPTION "NVRM'"
@@ -75,8 +77,8 @@ static void print_option(struct mix *m, struct printed *p)
 	begin_call(p, PRINTK_ORIGIN_OTHER, up_to(m, 2));
 	strcat(p->text, OPTION);
 	if (!up_to(m, 8)) {
-		m->to_repeat = MAX_PRINTK_PIECES;
-		for (size_t i = 0; i < MAX_PRINTK_PIECES; i++)
+		m->to_repeat = REPEATS;
+		for (size_t i = 0; i < REPEATS; i++)
 			strcat(p->text, REPEATED);
 		strcat(p->text, lines[up_to(m, COUNT(lines))].text);
 		parts = 0;
@@ -105,7 +107,7 @@ static void print(struct mix *m)
 	switch (up_to(m, 5)) {
 	case 0: /* a process, which may guess */
 		p->facility = 1;
-		begin_call(p, PRINTK_ORIGIN_OTHER, up_to(m, 2));
+		begin_call(p, PRINTK_ORIGIN_PROCESS, up_to(m, 2));
 		strcat(p->text, lines[up_to(m, COUNT(lines))].text);
 		break;
 	case 1:
@@ -140,7 +142,7 @@ static void pass_record(struct mix *m, const struct printed *p)
 				      .text_len = strlen(p->text) };
 
 	if (!p->lost)
-		fault_stream_record(w->stream, &record, p->text, RECORD_NEW, w->now);
+		fault_authority_record(w->authority, &record, p->text, RECORD_NEW, w->now);
 }
 
 static uint64_t counted(size_t line)
@@ -172,7 +174,7 @@ static void try_mix(struct mix *m)
 		while (records < m->count && (m->count == size || up_to(m, 10)))
 			pass_record(m, &m->records[records++]);
 		if (records == m->count)
-			fault_stream_expire(w->stream, w->now, false);
+			fault_authority_all_read(w->authority, w->now);
 	}
 	pass(10 * SECOND);
 	for (size_t i = 0; i < COUNT(lines); i++)
@@ -188,7 +190,8 @@ TEST(each_call_of_the_driver_counts_once)
 		assert_non_null(m);
 		fresh();
 		m->random = i * 2654435761u;
-		w->stream->origins_ns = w->now - SECOND;
+		fault_authority_hook(w->authority, true, w->now);
+		pass(10 * SECOND);
 		try_mix(m);
 		free(m);
 	}

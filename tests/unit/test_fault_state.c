@@ -25,8 +25,6 @@ static void fill(struct fault_state *state)
 	state->faults.bus_count = MAX_BUS_GPUS;
 	for (int i = 0; i < MAX_BUS_GPUS; i++)
 		snprintf(state->faults.bus[i].gpu, PCI_ADDRESS_SIZE, "0000:%02x:00.0", i);
-	for (int p = 0; p < FAULT_PATHS; p++)
-		c->fault_paths[p] = UINT64_MAX - (uint64_t)p;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct fault like = { .code = (unsigned int)i, .nvswitch = i % 2 }, *fault;
 		struct kernel_event *event;
@@ -264,11 +262,11 @@ TEST(what_makes_no_sense_is_refused)
 		      "past a 1 1\n", "past a 1 1 5.0 x\n", "place a 1\n", "place a x 5.0\n",
 		      "fault a 1 0 s x 1 1 1 1 x\n", "next\n", "next \n", "next -1\n", "next 1x\n",
 		      "next 18446744073709551616\n", "next 1 2\n", "next 1", "nonsense 1\n", "\n",
-		      "lost\n", "paths 1 2\n", "paths 1 2 3 4\n",
-		      "boot 0123456789012345678901234567890123456789\n", "boot %4\n", "boot %zz\n",
-		      "boot %00\n", "fault a 1 0 s x 1 1 1\n", "fault a 1 2 s x 1 1 1 1\n",
-		      "fault a 4294967296 0 s x 1 1 1 1\n", "fault a 1 0 s x 1 1 -1 1\n",
-		      "fault a 1 0 s x 1 1 nan 1\n", "fault a 1 0 s x 1 1 inf 1\n",
+		      "lost\n", "boot 0123456789012345678901234567890123456789\n", "boot %4\n",
+		      "boot %zz\n", "boot %00\n", "fault a 1 0 s x 1 1 1\n",
+		      "fault a 1 2 s x 1 1 1 1\n", "fault a 4294967296 0 s x 1 1 1 1\n",
+		      "fault a 1 0 s x 1 1 -1 1\n", "fault a 1 0 s x 1 1 nan 1\n",
+		      "fault a 1 0 s x 1 1 inf 1\n",
 		      "fault 0123456789012345678901234 1 0 s x 1 1 1 1\n", "event 2 k d 1 1\n",
 		      "gpu a b c 2\n", "bus 0123456789012345678901234\n", "gpu a b\n",
 		      "recovery a b\n", "recovery a b 1 2\n", "end 00000000\n");
@@ -425,7 +423,7 @@ TEST(of_an_earlier_boot_the_fatal_faults_are_known)
 
 		fresh();
 		len = snprintf(text, sizeof(text),
-			       "xidscope-state 1\nboot x\n%snext 1\nlost 0\npaths 0 0 0\n"
+			       "xidscope-state 1\nboot x\n%snext 1\nlost 0\n"
 			       "fault a 79 0 fatal x 1 1 5.000000 5.000000\n",
 			       cases[i].wall);
 		len += sprintf(text + len, "end %08lx\n", crc32(0, (const Bytef *)text, (uInt)len));

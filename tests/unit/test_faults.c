@@ -375,15 +375,15 @@ TEST(a_snapshot_has_all)
 	faults_add_kernel_event(&f, true, "x", "a", 30);
 	strcpy(faults_gpu(&f, "a")->uuid, "GPU-1");
 	faults_recovered(&f, "a", "action_none", 40);
-	f.counts.fault_paths[FAULT_PATH_BOTH] = 2;
+	f.counts.authority = AUTHORITY_HOOK;
 	f.counts.log_lost = 9;
 	f.counts.gpu_watched = true;
 	assert_int_equal(faults_snapshot(&f, &(struct fault_clock){ 0, 1000, 0 }, &s), 0);
-	assert_printed(
-		"2 2 10 20, 1 30, GPU-1, 40, 2 9 1", "%lu %lu %g %g, %lu %g, %s, %g, %lu %lu %d",
-		s.faults[0].count, s.faults[0].incidents, s.faults[0].first, s.faults[0].last,
-		s.kernel_events[0].count, s.kernel_events[0].last, s.gpus[0].uuid,
-		s.recoveries[0].time, s.fault_paths[FAULT_PATH_BOTH], s.log_lost, s.gpu_watched);
+	assert_printed("2 2 10 20, 1 30, GPU-1, 40, 2 9 1",
+		       "%lu %lu %g %g, %lu %g, %s, %g, %lu %lu %d", s.faults[0].count,
+		       s.faults[0].incidents, s.faults[0].first, s.faults[0].last,
+		       s.kernel_events[0].count, s.kernel_events[0].last, s.gpus[0].uuid,
+		       s.recoveries[0].time, (unsigned long)s.authority, s.log_lost, s.gpu_watched);
 	fault_counts_free(&s);
 }
 

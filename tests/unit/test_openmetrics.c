@@ -70,7 +70,7 @@ static struct snapshot full_snapshot(void)
 			      .self.export_seconds = 0.00125,
 			      .self.export_errors = 4,
 			      .faults.gpu_watched = true,
-			      .faults.fault_paths = { 11, 12, 13 },
+			      .faults.authority = AUTHORITY_DRIVER,
 			      .faults.log_lost = 14 };
 	struct episode episode = {
 		.server = "nas-1", .kind = EPISODE_SAVE, .seconds = 20, .bytes = 1 << 30
@@ -631,7 +631,7 @@ TEST(what_is_not_watched_has_no_samples)
 {
 	snapshot_gpu(&s.faults, "0000:c1:00.0");
 	write_own();
-	assert_false(has("gpu_fault_reports"));
+	assert_false(has("gpu_fault_authority"));
 	assert_false(has("kernel_log_lost_records"));
 	/* a GPU whose identity was not reported */
 	assert_false(has("gpu_info"));

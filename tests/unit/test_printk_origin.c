@@ -3,7 +3,7 @@
  * that was loaded at the time; and that nothing is decided where stack or addresses are missing. */
 #include "unit.h"
 #include "made_up_tree.h"
-#include "faults/prove/parts.h"
+#include "faults/printk_origin.h"
 
 #define KALLSYMS                                  \
 	"ffffffff81000000 T _stext\n"             \
@@ -83,8 +83,7 @@ TEST(the_immediate_caller_decides)
 	static const uint64_t others[] = {
 		/* The kernel itself, though the driver is further up the stack. */
 		0xffffffff81000500,
-		/* What a process wrote to /dev/kmsg, and a function whose name begins alike. */
-		0xffffffff81001650,
+		/* A function whose name begins like printk's. */
 		0xffffffff810016a0,
 		/* Another module within the driver's size, and one whose name begins alike. */
 		0xffffffffc0004100,
@@ -115,6 +114,18 @@ TEST(the_drivers_range_ends_where_another_modules_begins)
 	assert_int_equal(ranges[0].end, 0xffffffffc0008000);
 	assert_int_equal(ranges[1].end, 0xffffffffc0009000);
 	assert_int_equal(printk_origins_driver(&o, ranges, 1), 1);
+}
+
+/* By its record that is known as well: it counts there, whether the driver is loaded or not. */
+TEST(what_a_process_wrote_to_the_log)
+{
+	put("/proc/kallsyms", KALLSYMS);
+	assert_int_equal(printk_origins_read_functions(&o, root), 0);
+	load_at(OVERLAY, SECOND);
+	assert_int_equal(origin_at(0xffffffff81001650, SECOND), PRINTK_ORIGIN_PROCESS);
+	assert_int_equal(ORIGIN_OF(TRACE, PRINTK), PRINTK_ORIGIN_OTHER);
+	load_at(OVERLAY NVIDIA, SECOND);
+	assert_int_equal(origin_at(0xffffffff81001650, SECOND), PRINTK_ORIGIN_PROCESS);
 }
 
 TEST(a_call_at_the_end_of_a_function_belongs_to_it)
@@ -198,7 +209,7 @@ TEST(without_the_driver_nothing_is_its)
 	assert_int_equal(origin_at(0xffffffffc0000100, SECOND), PRINTK_ORIGIN_OTHER);
 	assert_int_equal(origin_at(0xffffffffc0004100, SECOND), PRINTK_ORIGIN_OTHER);
 	load_at(OVERLAY NVIDIA, 2 * SECOND);
-	assert_int_equal(o.function_count, 8);
+	assert_int_equal(o.function_count, 9);
 	assert_int_equal(origin_at(0xffffffffc0000100, 2 * SECOND), PRINTK_ORIGIN_DRIVER);
 }
 
@@ -247,7 +258,7 @@ TEST(a_symbol_may_be_long)
 {
 	put("/proc/kallsyms", formatted("ffffffff80ffff00 T %0511d\n" KALLSYMS, 0));
 	assert_int_equal(printk_origins_read_functions(&o, root), 0);
-	assert_int_equal(o.function_count, 8);
+	assert_int_equal(o.function_count, 9);
 }
 
 TEST(hidden_or_missing_addresses)

@@ -24,7 +24,6 @@ static struct snapshot after(const char *lines)
 		record_of(0, w->now, formatted("%.*s", (int)span_left(line), line.at));
 		w->now += 200 * SECOND;
 	}
-	fault_stream_expire(w->stream, w->now, true);
 	assert_int_equal(
 		faults_snapshot(&w->faults, &(struct fault_clock){ BOOT, 2000, 0 }, &s.faults), 0);
 	return s;

@@ -12,7 +12,7 @@
 #include "base/terminal.h"
 #include "commands/options.h"
 #include "faults/fault_observer.h"
-#include "faults/prove/prove.h"
+#include "faults/printk_hook.h"
 #include "kernel/bpf_support.h"
 #include "nfs/mount_settings.h"
 #include "rpc/choice.h"
@@ -198,31 +198,59 @@ static void add_localio(struct diagnosis *d)
 		add_finding(d, "nfs", "localio", OK, "LOCALIO is not in use");
 }
 
+static void add_kprobes(struct diagnosis *d)
+{
+	if (d->offer.tracefs == TRACEFS_MOUNTED &&
+	    access(PATHF("%s/kprobe_events", d->offer.tracefs_path), F_OK))
+		add_finding(d, "nfs", "kprobes", NOTE,
+			    "the kernel has no kprobes: it is not known which mount a call "
+			    "belongs to");
+}
+
 /* ---- faults of GPUs ---- */
 
-static void add_callers(struct diagnosis *d, const struct fault_offer *f)
+/* Who will say that a fault happened, and why. */
+static void add_authority(struct diagnosis *d, const struct fault_offer *f)
 {
-	static const char otherwise[] = "fault texts count if the driver also reports the fault, "
-					"or if they look like its own";
+	if (f->authority == AUTHORITY_HOOK)
+		add_finding(d, "gpu", "authority", OK,
+			    "hook: the kernel shows who prints a message. Each one of the driver "
+			    "counts, and the same text of others does not");
+	else if (f->authority == AUTHORITY_DRIVER)
+		add_finding(d, "gpu", "authority", OK,
+			    "driver: Xids count by its tracepoint, and its other messages by the "
+			    "form of the kernel log's records");
+	else
+		add_finding(
+			d, "gpu", "authority", NOTE,
+			"log: faults count by the form of the kernel log's records. The driver's "
+			"tracepoint (open modules from 575) proves Xids");
+}
 
-	if (!f->console_event || f->every_message <= 0)
-		add_finding(d, "gpu", "printk_caller", NOTE,
-			    "this kernel does not show who prints a message (most do from 5.19 on, "
-			    "with BTF): %s",
-			    otherwise);
+/* Whether the kernel shows who prints. */
+static void add_printk(struct diagnosis *d, const struct fault_offer *f)
+{
+	if (!f->console_event)
+		add_finding(d, "gpu", "printk_console", NOTE,
+			    "the kernel's BTF has no tracepoint printk:console");
+	else if (f->every_message < 0)
+		add_finding(d, "gpu", "printk_console", NOTE,
+			    "the kernel refuses the hook on printk: %s",
+			    bpf_reason(-f->every_message))
+			->fix = bpf_advice(-f->every_message);
 	else if (f->callers)
-		add_finding(d, "gpu", "printk_caller", NOTE,
-			    "/proc/modules and /proc/kallsyms do not show who prints a message "
-			    "(%s): %s",
-			    f->callers == -EPERM ? "addresses are hidden" : strerror(-f->callers),
-			    otherwise)
+		add_finding(d, "gpu", "printk_console", NOTE,
+			    "/proc/modules and /proc/kallsyms do not show who prints a message: %s",
+			    f->callers == -EPERM ? "addresses are hidden" : strerror(-f->callers))
 			->fix = f->callers != -EPERM ? NULL :
 						       "run it as root with CAP_SYSLOG, and set "
 						       "kernel.kptr_restrict below 2";
 	else
-		add_finding(d, "gpu", "printk_caller", OK,
-			    "who prints a message can be found: text that others than the driver "
-			    "print is no fault");
+		add_finding(d, "gpu", "printk_console", f->every_message ? OK : NOTE,
+			    f->every_message ?
+				    "the tracepoint printk:console is called by who prints" :
+				    "the tracepoint printk:console is called by consoles, which "
+				    "does not show who prints (most kernels do from 5.19 on)");
 }
 
 static void add_faults(struct diagnosis *d)
@@ -230,6 +258,7 @@ static void add_faults(struct diagnosis *d)
 	struct fault_offer f;
 
 	fault_offer_read(&f, d->root, d->every_message);
+	add_authority(d, &f);
 	if (f.log)
 		add_finding(d, "gpu", "kernel_log", OK, "/dev/kmsg can be read");
 	else
@@ -238,23 +267,7 @@ static void add_faults(struct diagnosis *d)
 			    "and from overruns, are lost")
 			->fix = "run it as root (in a container: with the "
 				"device /dev/kmsg and CAP_SYSLOG)";
-	if (!f.console_event)
-		add_finding(d, "gpu", "printk_console", NOTE,
-			    "the kernel's BTF has no tracepoint printk:console: "
-			    "faults are read from the kernel log alone");
-	else if (f.every_message < 0)
-		add_finding(d, "gpu", "printk_console", NOTE,
-			    "the kernel refuses the hook on printk: %s: faults are read from the "
-			    "kernel log alone",
-			    bpf_reason(-f.every_message))
-			->fix = bpf_advice(-f.every_message);
-	else
-		add_finding(d, "gpu", "printk_console", OK,
-			    f.every_message ?
-				    "the tracepoint printk:console reports every message" :
-				    "the tracepoint printk:console reports what consoles "
-				    "show; the kernel log has the rest");
-	add_callers(d, &f);
+	add_printk(d, &f);
 	if (!f.driver)
 		add_finding(d, "gpu", "nvidia", OK, "the NVIDIA driver is not loaded");
 	else
@@ -267,15 +280,6 @@ static void add_faults(struct diagnosis *d)
 		add_finding(d, "gpu", "nvidia_dev_xid", NOTE,
 			    "the driver has no tracepoint nvidia_dev_xid (from 575), "
 			    "or tracefs cannot be read");
-	if (f.driver && !f.driver_event)
-		add_finding(d, "gpu", "nv_report_error", f.driver_function ? OK : NOTE,
-			    f.driver_function ? "the driver has the function nv_report_error" :
-						"the function nv_report_error is not in kallsyms");
-	add_finding(d, "gpu", "kprobes", f.kprobes ? OK : NOTE,
-		    f.kprobes ? "functions can be probed" :
-				"functions cannot be probed: faults of drivers before "
-				"575 are found by their messages alone, and it is not "
-				"known which mount a call belongs to");
 }
 
 /* ---- output ---- */
@@ -373,6 +377,7 @@ bool doctor_report(FILE *out, const char *root, const char *release, int every_m
 	describe_source(&d);
 	add_source_checks(&d);
 	add_localio(&d);
+	add_kprobes(&d);
 	add_hooks(&d);
 	add_faults(&d);
 	for (size_t i = 0; i < d.count; i++)

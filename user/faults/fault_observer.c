@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "faults/fault_authority.h"
 #include "faults/gpu_holders.h"
-#include "faults/prove/prove.h"
+#include "faults/printk_hook.h"
 #include "kernel/kernel_log.h"
 #include "kernel/module_events.h"
 
@@ -20,22 +21,26 @@
 #define CLOCK_STEP_SECONDS 0.1 /* a clock that is adjusted by less was not set */
 #define RETRY_NS (60 * 1000000000ull) /* until a hook that could not be attached is tried again */
 #define LOG_FAILURES 10 /* reading the log may fail so often in turn, until it is closed */
-#define LAST_NS 300000000ull /* the log is read for so long at the end */
+#define LAST_NS 300000000ull /* the log is read for so long at the end ... */
+#define SETTLE_NS 50000000ull /* ... and before the state is saved */
+
+/* Seconds by which the log's clock may be wrong within a moment. */
+#define CLOCK_ERROR 0.01
 
 struct fault_observer {
 	const struct log *log;
 	const struct fault_options *options;
 	struct faults faults;
 	struct fault_events events;
-	struct fault_stream *stream;
+	struct fault_authority *authority;
 	struct kernel_log kernel_log;
 	struct kernel_log_mark start; /* before all hooks */
 	int log_failures; /* in turn */
 	bool log_paused; /* until the next poll, because reading it has failed */
-	bool log_outran; /* the last batch has lost records: they come faster than they are read */
 	struct printk_hook *printk; /* NULL: not attached */
 	double attached; /* since then, in seconds since the boot */
-	bool printk_refused; /* the kernel's verifier does not accept it */
+	bool printk_unfit; /* this kernel does not show who prints, which is no fault of the hook */
+	bool printk_refused; /* it is not tried again */
 	struct gpu_holders holders;
 	int uevents; /* -1: not open */
 	uint64_t uevents_read_ns; /* what comes from it has happened since then */
@@ -129,8 +134,7 @@ static void epoll_add(struct fault_observer *g, int fd)
 		epoll_ctl(g->epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
-/* Reading the log has failed with @err. Until the log can be read again, messages
- * of the printk hook wait for their records: no fault counts twice. */
+/* Reading the log has failed with @err. */
 static void pause_log(struct fault_observer *g, int err)
 {
 	g->log_paused = true;
@@ -141,41 +145,56 @@ static void pause_log(struct fault_observer *g, int err)
 	if (g->log_failures < LOG_FAILURES)
 		return;
 	kernel_log_close(&g->kernel_log);
-	fault_stream_log_closed(g->stream);
 }
 
-/* Returns whether all of the log has been read. */
-static bool read_log(struct fault_observer *g)
+/* Passes on what the authorities have reported until now. */
+static void drain_reports(void *context)
+{
+	struct fault_observer *g = context;
+
+	printk_hook_consume(g->printk);
+	if (g->trace)
+		trace_events_consume(g->trace);
+}
+
+/* Without the callers of printk the hook is of no use. */
+static void ask_hook(struct fault_observer *g)
+{
+	int err = printk_hook_ask(g->printk);
+
+	if (!err)
+		return;
+	printk_hook_free(g->printk);
+	g->printk = NULL;
+	g->printk_unfit = g->printk_refused = err == -ENOTSUP;
+}
+
+/* Reads at most @batch records. Returns whether all of the log has been read. */
+static bool read_log(struct fault_observer *g, int batch)
 {
 	struct kernel_log *l = &g->kernel_log;
 	uint64_t begin = monotonic_ns(), end = begin + LOG_BATCH_NS, now = 0;
-	int n = 0, err = 0;
+	int n = 0, err = 1;
 
-	g->log_outran = false;
 	if (l->fd < 0 || g->log_paused)
 		return l->fd < 0;
-	while (n < LOG_BATCH && now < end && (err = kernel_log_read(l)) > 0) {
-		enum record_age age;
+	while (n < batch && now < end && (err = kernel_log_read(l)) > 0) {
+		enum record_age age = l->record.sequence < kernel_log_after(&g->start) ?
+					      RECORD_BEFORE_START :
+					      printk_hook_age(g->printk, l->record.sequence);
 
-		/* The hook ran before the record could be read. */
-		if (printk_marked(l->text, l->record.text_len))
-			printk_hook_consume(g->printk);
-		age = l->record.sequence < kernel_log_after(&g->start) ? RECORD_BEFORE_START :
-		      printk_hook_begins_after(g->printk, l->record.sequence) ? RECORD_BEFORE_HOOK :
-										RECORD_NEW;
-		fault_stream_record(g->stream, &l->record, l->text, age, monotonic_ns());
+		fault_authority_record(g->authority, &l->record, l->text, age, monotonic_ns());
 		n++;
 		if (age != RECORD_BEFORE_START)
 			now = monotonic_ns();
 	}
-	/* What comes from now on has come after the marks. */
+	/* What comes from now on has come after the start. */
 	if (!err) {
 		g->events.hooks = (struct fault_period){};
-		fault_stream_all_read(g->stream, begin);
+		fault_authority_all_read(g->authority, begin);
 		kernel_log_mark_free(&g->start);
-		printk_hook_all_read(g->printk);
+		ask_hook(g);
 	}
-	g->log_outran = l->lost;
 	g->faults.counts.log_lost += l->lost;
 	l->lost = 0;
 	if (err < 0) {
@@ -191,35 +210,43 @@ static bool read_log(struct fault_observer *g)
 void fault_observer_consume(struct fault_observer *g)
 {
 	uint64_t begin = monotonic_ns();
-	bool all;
 
 	follow_clock(g);
 	read_uevents(g);
-	/* In this order, because the driver prints before it reports. In a storm
-	 * the rest of the log comes first: more reports would come than can wait
-	 * for their texts. But the end of a log that outruns its reader never comes. */
-	all = read_log(g);
-	printk_hook_consume(g->printk);
-	if (!all && !g->log_outran)
-		return;
+	/* A message counts before the log is read, which may take a while. The driver's reports lack what its text has. */
+	if (g->kernel_log.fd < 0)
+		ask_hook(g);
+	if (g->kernel_log.fd < 0 || !fault_authority_crowded(g->authority))
+		printk_hook_consume(g->printk);
+	read_log(g, LOG_BATCH);
 	if (g->trace)
 		trace_events_consume(g->trace);
-	fault_stream_expire(g->stream, begin, false);
+	fault_authority_expire(g->authority, begin, false);
 }
 
-/* The end: the log last, so that it has the texts of everything that the hooks
- * reported. A log that grows faster than it is read is left to the next run. */
+/* Reads the log up to where the authority has counted, for at most @ns: then the state says the same of both. */
+static bool settle_log(struct fault_observer *g, uint64_t ns, uint64_t *since_ns,
+		       uint64_t *until_ns)
+{
+	uint64_t end = monotonic_ns() + ns;
+	bool settled, all = false;
+
+	while (!(settled = fault_authority_settled(g->authority, since_ns, until_ns)) && !all &&
+	       monotonic_ns() < end)
+		all = read_log(g, 1);
+	return settled;
+}
+
+/* The end. A log that grows faster than it is read is left to the next run. */
 static void consume_last(struct fault_observer *g)
 {
 	uint64_t end = monotonic_ns() + LAST_NS;
-	bool all;
 
 	fault_observer_consume(g);
-	do
-		all = read_log(g);
-	while (!all && monotonic_ns() < end);
-	if (all)
-		fault_stream_expire(g->stream, monotonic_ns(), true);
+	while (!read_log(g, LOG_BATCH) && monotonic_ns() < end)
+		;
+	drain_reports(g);
+	fault_authority_expire(g->authority, 0, true);
 }
 
 /* ---- attaching ---- */
@@ -236,14 +263,14 @@ static void open_log(struct fault_observer *g)
 			 strerror(-err));
 }
 
-/* After it could not be read. What the printk hook has had meanwhile has counted without its record, so those records
- * are left out; without the hook reading goes on where it has ended. */
+/* After it could not be read. What the printk hook has had meanwhile has counted, so those records are left out;
+ * without the hook reading goes on where it has ended. */
 static void reopen_log(struct fault_observer *g)
 {
 	struct kernel_log *l = &g->kernel_log;
-	bool all = g->options->replay && !g->printk, begun = l->begun;
+	bool hook = fault_authority_in_force(g->authority) == AUTHORITY_HOOK, begun = l->begun;
 	uint64_t next = l->next;
-	int err = kernel_log_open(l, all ? KERNEL_LOG_ALL : KERNEL_LOG_NEW);
+	int err = kernel_log_open(l, g->options->replay && !hook ? KERNEL_LOG_ALL : KERNEL_LOG_NEW);
 
 	if (begun)
 		kernel_log_resume(l, next);
@@ -256,7 +283,7 @@ static void reopen_log(struct fault_observer *g)
 
 static void attach_printk(struct fault_observer *g, bool quiet)
 {
-	g->printk = printk_hook_new(g->log, quiet, g->stream);
+	g->printk = printk_hook_new(g->log, quiet, g->authority);
 	g->attached = boot_seconds(&g->events.clocks, monotonic_ns());
 	/* The verifier would say the same again, at the same price. */
 	g->printk_refused = !g->printk && (errno == E2BIG || errno == EACCES || errno == EINVAL);
@@ -265,7 +292,7 @@ static void attach_printk(struct fault_observer *g, bool quiet)
 
 static void attach_trace(struct fault_observer *g)
 {
-	g->trace = trace_events_new(g->log, g->stream, &g->events, &g->trace_error);
+	g->trace = trace_events_new(g->log, g->authority, &g->events, &g->trace_error);
 	if (g->trace)
 		epoll_add(g, trace_events_fd(g->trace));
 }
@@ -290,16 +317,29 @@ static void retry(struct fault_observer *g)
 		reopen_log(g);
 }
 
-static void save_state(struct fault_observer *g)
+/* Of these records, from the next one on, the hook has counted what is the driver's. */
+static struct fault_period counted_ahead(struct fault_observer *g)
 {
+	const struct clock_offsets *clocks = &g->events.clocks;
 	struct fault_period *hooks = &g->events.hooks;
+	uint64_t since = 0, until = 0;
 
-	if (g->kernel_log.fd < 0 && g->printk) {
+	if (g->kernel_log.fd < 0 && fault_authority_in_force(g->authority) == AUTHORITY_HOOK) {
 		if (!hooks->until)
 			hooks->since = g->attached;
-		hooks->until = boot_seconds(&g->events.clocks, monotonic_ns());
+		hooks->until = boot_seconds(clocks, monotonic_ns());
 	}
-	state_file_save(&g->state, &g->faults, g->kernel_log.next, *hooks,
+	if (hooks->until > 0 || settle_log(g, SETTLE_NS, &since, &until))
+		return *hooks;
+	return (struct fault_period){ boot_seconds(clocks, since) - CLOCK_ERROR,
+				      boot_seconds(clocks, until) + CLOCK_ERROR };
+}
+
+static void save_state(struct fault_observer *g)
+{
+	struct fault_period ahead = counted_ahead(g);
+
+	state_file_save(&g->state, &g->faults, g->kernel_log.next, ahead,
 			g->events.clocks.boot_to_wall);
 }
 
@@ -341,13 +381,14 @@ int fault_observer_snapshot(struct fault_observer *g, struct snapshot *s)
 		save_state(g);
 	}
 	snapshot_hook(&s->self, "kernel_log", g && g->kernel_log.fd >= 0);
+	if (!g || !g->printk_unfit)
+		snapshot_hook(&s->self, "printk_console", g && g->printk);
 	printk_hook_snapshot(g ? g->printk : NULL, &s->self);
 	snapshot_hook(&s->self, "trace_instance", g && g->trace);
 	if (!g)
 		return 0;
 	if (g->trace)
 		trace_events_snapshot(g->trace, s);
-	fault_stream_snapshot(g->stream, &s->self);
 	g->faults.counts.gpu_watched = g->printk || g->kernel_log.fd >= 0;
 	clock = (struct fault_clock){ g->events.clocks.boot_to_wall,
 				      boot_seconds(&g->events.clocks, monotonic_ns()),
@@ -357,7 +398,7 @@ int fault_observer_snapshot(struct fault_observer *g, struct snapshot *s)
 
 /* ---- beginning and end ---- */
 
-static bool init_stream(struct fault_observer *g)
+static bool init_authority(struct fault_observer *g)
 {
 	g->events = (struct fault_events){
 		.faults = &g->faults,
@@ -372,8 +413,9 @@ static bool init_stream(struct fault_observer *g)
 	for (int i = 0; i < SIGNALS; i++)
 		g->events.enabled_ns[i] = UINT64_MAX;
 	clock_offsets_read(&g->events.clocks);
-	g->stream = fault_stream_new(&g->events, g->options->accept_user_kmsg);
-	return g->stream;
+	g->authority =
+		fault_authority_new(&g->events, g->options->accept_user_kmsg, drain_reports, g);
+	return g->authority;
 }
 
 static void init_uevents(struct fault_observer *g)
@@ -406,21 +448,19 @@ struct fault_observer *fault_observer_new(const struct log *log,
 	g->uevents = -1;
 	g->holders.pipe = -1;
 	g->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (!init_stream(g) || g->epoll < 0)
+	if (!init_authority(g) || g->epoll < 0)
 		goto failed;
 	open_log(g);
 	g->state = (struct state_file){ .log = log, .store = options->state };
 	/* Even if the log cannot be read now: the next run may read it. */
 	if (state_file_load(&g->state, &g->faults, &next, &g->events.hooks))
 		kernel_log_resume(&g->kernel_log, next);
-	/* All hooks before the log is read: then they overlap, so that what comes twice is detected. */
+	/* All hooks before the log is read: what is printed meanwhile is in it. */
 	kernel_log_mark(&g->start);
 	init_uevents(g);
 	attach_trace(g);
 	attach_printk(g, false);
 	err = g->printk ? 0 : errno;
-	if (g->kernel_log.fd < 0)
-		printk_hook_ask(g->printk);
 	if (!g->printk && !g->trace && g->kernel_log.fd < 0 && err == EPERM)
 		goto failed;
 	if (options->holders)
@@ -449,7 +489,7 @@ void fault_observer_free(struct fault_observer *g)
 	gpu_holders_free(&g->holders);
 	if (g->uevents >= 0)
 		close(g->uevents);
-	fault_stream_free(g->stream);
+	fault_authority_free(g->authority);
 	faults_free(&g->faults);
 	kernel_log_close(&g->kernel_log);
 	kernel_log_mark_free(&g->start);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Everything that detects faults: the kernel log, the printk hook, the driver's hooks and the kernel's tracepoints
- * that come with GPU failures, and the state file. Each of them may be missing; the others go on. */
+/* Everything that detects faults: the kernel log, the printk hook, the tracepoints of the driver and of the kernel, and
+ * the state file. Each of them may be missing; the others go on. */
 #pragma once
 
 #include "base/log.h"
@@ -57,32 +57,27 @@ struct fault_offer {
 	bool console_event; /* there is a tracepoint printk:console ... */
 	int every_message; /* ... for all messages, shown or not: what printk_hook_try() returned */
 	int callers; /* 0: the kernel shows who calls printk; -errno: -EPERM if it hides that */
-	bool kprobes;
 	bool driver; /* nvidia is loaded */
 	char driver_version[64]; /* "" if unknown */
 	bool driver_event; /* it has the tracepoint nvidia_dev_xid */
-	bool driver_function; /* it has the function nv_report_error */
+	enum fault_authority_kind authority; /* who will say that a fault happened */
 };
 
 /* @root is put before each path of the system; @every_message is kept. */
 void fault_offer_read(struct fault_offer *f, const char *root, int every_message);
 
-/* Whether a module of the kernel has that symbol, by /proc/kallsyms, a large file. */
-bool fault_offer_has_symbol(const char *root, const char *symbol);
-
 /* ---- its trace events ----
  *
- * Those that report faults: the NVIDIA driver's own, or a probe on its report function where it has none, and those
- * of the kernel that come with GPU failures. */
+ * Those that report faults: the NVIDIA driver's own, and those of the kernel that come with GPU failures. */
 
-struct fault_stream;
+struct fault_authority;
 struct fault_events;
 struct trace_events;
 
-/* Enables the events that exist and logs which are missing. The driver's reports go to @stream,
+/* Enables the events that exist and logs which are missing. The driver's reports go to @authority,
  * others to @events; both must outlive it. Returns NULL if no event can be used, after logging
  * the reason unless it is *@error, the errno of an earlier try (0: none), which it sets. */
-struct trace_events *trace_events_new(const struct log *log, struct fault_stream *stream,
+struct trace_events *trace_events_new(const struct log *log, struct fault_authority *authority,
 				      struct fault_events *events, int *error);
 void trace_events_free(struct trace_events *t);
 

@@ -6,25 +6,9 @@
 
 #include "base/file_text.h"
 #include "base/span.h"
-#include "faults/prove/prove.h"
+#include "faults/printk_origin.h"
 #include "kernel/kernel_types.h"
 #include "kernel/trace.h"
-
-/* "ffffffffc0a1b2c0 T nv_report_error\t[nvidia]" among a hundred thousand. */
-bool fault_offer_has_symbol(const char *root, const char *symbol)
-{
-	FILE *file = fopen(PATHF("%s/proc/kallsyms", root), "re");
-	char line[256], wanted[64];
-	bool found = false;
-
-	if (!file)
-		return false;
-	snprintf(wanted, sizeof(wanted), " %s\t", symbol);
-	while (!found && fgets(line, sizeof(line), file))
-		found = strstr(line, wanted);
-	fclose(file);
-	return found;
-}
 
 /* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar ..." in
  * the file that is older than /sys/module/nvidia/version. */
@@ -53,12 +37,11 @@ void fault_offer_read(struct fault_offer *f, const char *root, int every_message
 	f->console_event = kernel_has_type(root, "btf_trace_console");
 	f->callers = printk_origins_shown(root);
 	f->driver = !access(PATHF("%s/sys/module/nvidia", root), F_OK);
-	if (f->driver) {
+	if (f->driver)
 		read_version(f, root);
-		f->driver_function = fault_offer_has_symbol(root, "nv_report_error");
-	}
-	if (tracefs_find(root, tracefs, sizeof(tracefs)) != TRACEFS_MOUNTED)
-		return;
-	f->kprobes = !access(PATHF("%s/kprobe_events", tracefs), F_OK);
-	f->driver_event = !access(PATHF("%s/events/nvidia/nvidia_dev_xid", tracefs), F_OK);
+	f->driver_event = tracefs_find(root, tracefs, sizeof(tracefs)) == TRACEFS_MOUNTED &&
+			  !access(PATHF("%s/events/nvidia/nvidia_dev_xid", tracefs), F_OK);
+	f->authority = every_message > 0 && !f->callers ? AUTHORITY_HOOK :
+		       f->driver_event                  ? AUTHORITY_DRIVER :
+							  AUTHORITY_LOG;
 }

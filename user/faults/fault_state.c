@@ -122,10 +122,8 @@ char *fault_state_write(const struct fault_state *state, size_t *len)
 	fputs(HEAD "boot", out);
 	put_word(out, state->boot);
 	/* A clock that is set to a time before the boot gives no time. */
-	fprintf(out, "\nwall %.6f\nnext %" PRIu64 "\nlost %" PRIu64 "\npaths",
+	fprintf(out, "\nwall %.6f\nnext %" PRIu64 "\nlost %" PRIu64,
 		state->boot_to_wall > 0 ? state->boot_to_wall : 0, state->next, c->log_lost);
-	for (int p = 0; p < FAULT_PATHS; p++)
-		fprintf(out, " %" PRIu64, c->fault_paths[p]);
 	if (state->hooks.until > 0)
 		fprintf(out, "\nhooks %.6f %.6f", state->hooks.since, state->hooks.until);
 	fputc('\n', out);
@@ -296,9 +294,6 @@ static int read_line(struct fault_state *state, struct span text)
 		read_period(&l, &state->hooks);
 	else if (span_is(name, "lost"))
 		c->log_lost = take_number(&l, UINT64_MAX);
-	else if (span_is(name, "paths"))
-		for (int p = 0; p < FAULT_PATHS; p++)
-			c->fault_paths[p] = take_number(&l, UINT64_MAX);
 	else if (span_is(name, "past") || span_is(name, "place"))
 		read_list(&l, &state->faults, span_is(name, "past"));
 	else if (span_is(name, "bus") && state->faults.bus_count < MAX_BUS_GPUS)

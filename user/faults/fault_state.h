@@ -8,7 +8,6 @@
  * 	next N			sequence number of the first record not yet read
  * 	lost N
  * 	hooks SINCE UNTIL	what was printed then is counted without the log: not by records from N on
- * 	paths BOTH TEXT DRIVER
  * 	past GPU CODE BOOT TIME...	of earlier boots, seconds since the epoch: fatal incidents, or if
  * 				BOOT is 1 the last one of each boot
  * 	bus GPU			on the PCI bus, in this boot or the last one

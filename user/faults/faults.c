@@ -407,7 +407,7 @@ int faults_snapshot(const struct faults *f, const struct fault_clock *clock, str
 	const struct fault_counts *from = &f->counts;
 	int err = 0;
 
-	memcpy(c->fault_paths, from->fault_paths, sizeof(c->fault_paths));
+	c->authority = from->authority;
 	c->log_lost = from->log_lost;
 	c->gpu_watched = from->gpu_watched;
 	for (const struct table *t = tables; t < tables + TABLES && !err; t++)

@@ -14,8 +14,6 @@ static uint64_t changes(const struct faults *faults)
 		sum += c->kernel_events[i].count;
 	for (size_t i = 0; i < c->unverified_count; i++)
 		sum += c->unverified[i].count;
-	for (int p = 0; p < FAULT_PATHS; p++)
-		sum += c->fault_paths[p];
 	return sum;
 }
 

@@ -112,8 +112,3 @@ int kernel_types_offset(const struct btf *btf, const char *type, const char *mem
 
 	return id < 0 ? -ENOENT : member_offset(btf, (__u32)id, member, 4);
 }
-
-int kernel_member_offset(const char *type, const char *member)
-{
-	return kernel_types() ? kernel_types_offset(types, type, member) : -ENOENT;
-}

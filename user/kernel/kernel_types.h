@@ -34,6 +34,3 @@ bool kernel_misses_events(void);
 
 /* Offset in bytes of @member in the struct @type of @btf, or -ENOENT. */
 int kernel_types_offset(const struct btf *btf, const char *type, const char *member);
-
-/* The same of the running kernel. -ENOENT: there is no such member, or no BTF. */
-int kernel_member_offset(const char *type, const char *member);

@@ -86,7 +86,7 @@ bool trace_page_next(struct trace_page *p, struct trace_record *record);
 
 /* One event of the list for trace_instance_new(). */
 struct trace_event {
-	const char *system; /* NULL: a probe that is not defined yet */
+	const char *system;
 	const char *name;
 	/* Called for each record. */
 	void (*handle)(void *context, const struct trace_event *event,
@@ -99,11 +99,10 @@ struct trace_event {
 
 struct trace_instance {
 	char tracefs[64]; /* where it is mounted */
-	char name[24]; /* "xidscope", "xidscope_2", ...; the probes' system, too */
+	char name[24]; /* "xidscope", "xidscope_2", ... */
 	struct trace_event *events;
 	size_t event_count;
 	void *context;
-	struct trace_event *probe; /* the probe that was defined, or NULL */
 	int pipe; /* readable when records wait; the instance cannot be removed while it is open */
 	int *cpus; /* trace_pipe_raw of each CPU */
 	size_t cpu_count;
@@ -122,18 +121,9 @@ struct trace_instance *trace_instance_new(struct trace_event *events, size_t cou
 /* Also removes it from tracefs. */
 void trace_instance_free(struct trace_instance *t);
 
-/* Whether the kernel has @event now. */
-bool trace_instance_has(const struct trace_instance *t, const struct trace_event *event);
-
 /* Enables @event if the kernel has it now, and marks it as disabled if not. Returns whether it is enabled. */
 bool trace_instance_update(struct trace_instance *t, struct trace_event *event);
 void trace_instance_disable(struct trace_instance *t, struct trace_event *event);
-
-/* Defines the event @event as a probe on a kernel function, @definition in the form of tracefs' kprobe_events after
- * the event's name, e.g. "nvidia:nv_report_error number=$arg2:u32". The module may be loaded later. Sets
- * @event->system to the instance's name. Returns 0 or -errno. */
-int trace_instance_probe(struct trace_instance *t, struct trace_event *event,
-			 const char *definition);
 
 /* Passes waiting records to their events' handlers, at most as many as the buffers hold. */
 void trace_instance_consume(struct trace_instance *t);

@@ -91,15 +91,6 @@ static int switch_event(const struct trace_instance *t, const struct trace_event
 			       value);
 }
 
-static void remove_probe(const struct trace_instance *t, const char *instance, const char *name)
-{
-	char command[96];
-
-	snprintf(command, sizeof(command), "-:%s/%s", instance, name);
-	/* Without O_APPEND the kernel would remove everyone's probes. */
-	write_and_close(OPEN_AT(t, O_WRONLY | O_APPEND, "kprobe_events"), command);
-}
-
 static void instance_name(char *name, size_t size, int number)
 {
 	if (number == 1)
@@ -108,7 +99,7 @@ static void instance_name(char *name, size_t size, int number)
 		snprintf(name, size, "xidscope_%d", number);
 }
 
-/* Removes what killed agents and sessions have left: their events and probes are still
+/* Removes what killed agents and sessions have left: their events are still
  * on and cost time in the kernel. */
 static void remove_left_over(const struct trace_instance *t)
 {
@@ -117,11 +108,7 @@ static void remove_left_over(const struct trace_instance *t)
 	for (int i = 1; i <= MAX_INSTANCES; i++) {
 		instance_name(name, sizeof(name), i);
 		/* The kernel refuses while a file in it is open: it is in use. */
-		if (rmdir(PATHF("%s/instances/%s", t->tracefs, name)))
-			continue;
-		for (size_t e = 0; e < t->event_count; e++)
-			if (!t->events[e].system)
-				remove_probe(t, name, t->events[e].name);
+		rmdir(PATHF("%s/instances/%s", t->tracefs, name));
 	}
 }
 
@@ -179,8 +166,6 @@ static void remove_instance(struct trace_instance *t)
 	int lock = lock_instances(t, LOCK_END_MS);
 
 	file_close(&t->pipe);
-	if (t->probe)
-		remove_probe(t, t->name, t->probe->name);
 	rmdir(PATHF("%s/instances/%s", t->tracefs, t->name));
 	file_close(&lock);
 }
@@ -286,12 +271,6 @@ void trace_instance_free(struct trace_instance *t)
 	free(t);
 }
 
-bool trace_instance_has(const struct trace_instance *t, const struct trace_event *event)
-{
-	return !access(PATHF("%s/events/%s/%s/format", t->tracefs, event->system, event->name),
-		       F_OK);
-}
-
 static bool is_on(const struct trace_instance *t, const struct trace_event *event)
 {
 	char state[2];
@@ -320,21 +299,6 @@ void trace_instance_disable(struct trace_instance *t, struct trace_event *event)
 	if (event->enabled)
 		switch_event(t, event, "0");
 	event->enabled = false;
-}
-
-int trace_instance_probe(struct trace_instance *t, struct trace_event *event,
-			 const char *definition)
-{
-	char command[512];
-	int err;
-
-	event->system = t->name;
-	remove_probe(t, t->name, event->name);
-	snprintf(command, sizeof(command), "p:%s/%s %s", t->name, event->name, definition);
-	err = write_and_close(OPEN_AT(t, O_WRONLY | O_APPEND, "kprobe_events"), command);
-	if (!err)
-		t->probe = event;
-	return err;
 }
 
 static void dispatch(struct trace_instance *t, const struct trace_record *record)

@@ -115,8 +115,8 @@ METRIC(NVSWITCH_SXID_FIRST_TIMESTAMP_SECONDS, "nvswitch_sxid_first_timestamp_sec
        "seconds", "device, sxid", "Time of the first report of this SXid.")
 METRIC(NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS, "nvswitch_sxid_last_timestamp_seconds", GAUGE,
        "seconds", "device, sxid", "Time of the last report of this SXid.")
-METRIC(GPU_FAULT_REPORTS, "gpu_fault_reports", COUNTER, "", "path",
-       "Xid and SXid errors by reporter: the kernel log (text), the driver's hook (driver), or both.")
+METRIC(GPU_FAULT_AUTHORITY, "gpu_fault_authority", GAUGE, "", "authority",
+       "Who says that a fault happened: 1 for the one in force.")
 METRIC(GPU_DRIVER_ERRORS, "gpu_driver_errors", COUNTER, "", "gpu, kind",
        "Failures that the NVIDIA driver reported without an Xid.")
 METRIC(GPU_DRIVER_ERROR_LAST_TIMESTAMP_SECONDS, "gpu_driver_error_last_timestamp_seconds", GAUGE,

@@ -193,10 +193,10 @@ static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 		   format_timestamp(number, GROUP.first));
 	EACH_GROUP(NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS, true, "device", "sxid", true,
 		   format_timestamp(number, GROUP.last));
-	write_family(w, METRIC_GPU_FAULT_REPORTS);
-	for (int p = 0; p < FAULT_PATHS && s->faults.gpu_watched; p++)
-		SAMPLE(w, format_integer(number, s->faults.fault_paths[p]),
-		       { "path", fault_path_names[p] });
+	write_family(w, METRIC_GPU_FAULT_AUTHORITY);
+	for (int i = 0; i < AUTHORITIES && s->faults.gpu_watched; i++)
+		SAMPLE(w, (int)s->faults.authority == i ? "1" : "0",
+		       { "authority", fault_authority_names[i] });
 }
 #undef GROUP
 #undef EACH_GROUP

@@ -46,7 +46,7 @@ struct event {
 	int pid;
 	char comm[64]; /* name of that process */
 	char printed_by[64]; /* name of the task in whose context the text was printed */
-	const char *path; /* static: "text", "driver"; or NULL */
+	const char *path; /* static: one of fault_authority_names; or NULL */
 	bool anybodys; /* any user can cause it: it folds whoever caused it */
 	bool alone; /* it is of no burst: never folded */
 	bool replayed; /* from before the start of the program */

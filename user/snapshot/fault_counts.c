@@ -5,10 +5,10 @@
 #include "base/safe_text.h"
 #include "snapshot/table.h"
 
-const char *const fault_path_names[FAULT_PATHS] = {
-	[FAULT_PATH_BOTH] = "both",
-	[FAULT_PATH_TEXT] = "text",
-	[FAULT_PATH_DRIVER] = "driver",
+const char *const fault_authority_names[AUTHORITIES] = {
+	[AUTHORITY_LOG] = "log",
+	[AUTHORITY_DRIVER] = "driver",
+	[AUTHORITY_HOOK] = "hook",
 };
 
 const char *const fault_standing_names[STANDINGS] = {

@@ -71,8 +71,10 @@ struct gpu_recovery {
 	double time; /* of the last evidence */
 };
 
-/* How a fault was reported: by the kernel log's text, by the driver's own function or tracepoint, or by both. */
-enum fault_path { FAULT_PATH_BOTH, FAULT_PATH_TEXT, FAULT_PATH_DRIVER, FAULT_PATHS };
+/* Who says that a fault happened: the kernel log, the driver's tracepoint, or the hook on printk. */
+enum fault_authority_kind { AUTHORITY_LOG, AUTHORITY_DRIVER, AUTHORITY_HOOK, AUTHORITIES };
+
+extern const char *const fault_authority_names[AUTHORITIES];
 
 struct fault_counts {
 	struct fault *faults;
@@ -86,7 +88,7 @@ struct fault_counts {
 	struct gpu_recovery *recoveries;
 	size_t recovery_count;
 	bool gpu_watched; /* GPU hooks are attached, so the next two are known */
-	uint64_t fault_paths[FAULT_PATHS];
+	enum fault_authority_kind authority; /* in force */
 	uint64_t log_lost; /* kernel log records overwritten before they were read */
 };
 
@@ -131,5 +133,3 @@ struct known_fault {
 /* "Xid 79", "SXid 20034", or the kind of a driver error. Returns @text, of FAULT_NAME_SIZE bytes. */
 #define FAULT_NAME_SIZE 56
 const char *known_fault_name(char *text, const struct known_fault *f);
-
-extern const char *const fault_path_names[FAULT_PATHS];

@@ -44,7 +44,7 @@ static const struct field snapshot_fields[] = {
 	ROW(snapshot, U64, GAUGE, calls.dirty_limit_bytes),
 	ROW(snapshot, U64, GAUGE, calls.mounts_version, .left_out = true),
 	ROW(snapshot, U64, COUNTER, calls.left_out_entries, .left_out = true),
-	ROW(snapshot, U64, COUNTER, faults.fault_paths, .left_out = true),
+	ROW(snapshot, U32, DETAIL, faults.authority, .left_out = true),
 	ROW(snapshot, U64, COUNTER, faults.log_lost, .left_out = true),
 	ROW(snapshot, U64, GAUGE, self.resident_bytes, .left_out = true),
 	ROW(snapshot, U64, GAUGE, self.map_bytes, .left_out = true),

@@ -114,6 +114,12 @@ def counts(metrics):
     return result
 
 
+def authority(metrics):
+    """Who says that a fault happened."""
+    (name,) = (dict(k)["authority"] for k, v in metrics.each("gpu_fault_authority").items() if v)
+    return name
+
+
 def knows_callers(folder):
     """From 5.19 on the printk hook is called by who prints; before that by a console, and the text alone decides."""
     major, minor = (folder.parent / "release").read_text().split(".")[:2]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Drivers with a tracepoint, with the report function alone and with text alone give the same events. What both paths
-# report is one fault. The driver is unloaded, and another build of it loaded, while the agent runs.
+# Drivers with a tracepoint, with the report function alone and with text alone give the same events, each once. The driver
+# is unloaded, and another build of it loaded, while the agent runs; also in the middle of its faults.
 need_drivers
 agent_start --hooks gpu --events events.json
 driver() { printf '%b\n' "$@" >/proc/xidscope-driver; }
@@ -22,6 +22,14 @@ for round in 1 2; do
 		module_remove nvidia
 	done
 done
+
+agent_write reload-before
+for code in 61 62 63; do
+	insmod /job/modules/tracepoint/nvidia.ko
+	driver "count 200 xid 0000:c5:00.0 $code in a load\\tNVRM: Xid (PCI:0000:c5:00): $code, pid=9, name=c, in a load"
+	rmmod nvidia
+done
+agent_settle 2.5
+agent_write reload-after
 agent_stop
 test ! -e /sys/kernel/tracing/instances/xidscope
-test -z "$(cat /sys/kernel/tracing/kprobe_events)"

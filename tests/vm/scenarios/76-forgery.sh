@@ -107,7 +107,7 @@ judge other
 rmmod nogpus
 agent_stop
 
-# Where addresses are hidden, the driver's report or the text's form decides.
+# Where addresses are hidden, the driver's tracepoint is the authority.
 set_value /proc/sys/kernel/kptr_restrict 2
 driver_load tracepoint
 agent_start --hooks gpu --events none

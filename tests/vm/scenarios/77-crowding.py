@@ -57,12 +57,16 @@ def only_what_holds_for_all_clears_it(folder):
 
 @judgement
 def what_the_buffers_lose_is_counted(folder):
-    full = Metrics(folder / "full.prom")
+    full, storm = Metrics(folder / "full.prom"), between(folder, "loaded", "full")
+    counted = storm.get("gpu_xid_errors_total", xid="31")
+    missing = storm.get("kernel_log_lost_records_total")
+    need(counted <= 3000 <= counted + missing, counted, "counted,", missing, "lost of 3000")
     dropped = {reason: full.get("events_dropped_total", reason=reason) for reason in ("printk", "trace_events")}
-    lost = int(re.search('"printk_dropped": *(\\d+)', (folder / "printk.json").read_text())[1])
+    lost = re.search('"printk_dropped": *(\\d+)', (folder / "printk.json").read_text())
+    lost = int(lost[1]) if lost else 0
     need(dropped["printk"] == lost, dropped, "and the hook has dropped", lost)
     need((lost > 1000) == knows_callers(folder), "the hook has dropped", lost)
     # The kernel's pages do not always have room for how many it has overwritten; then that counts as one.
     overrun = sum(map(int, re.findall(r"^overrun: (\d+)", (folder / "trace.stats").read_text(), re.M)))
     need(0 < dropped["trace_events"] <= overrun, dropped, "and the kernel has overwritten", overrun)
-    return f"{dropped}, {overrun} trace events overwritten"
+    return f"{counted} counted, {missing} records lost, {dropped}, {overrun} trace events overwritten"

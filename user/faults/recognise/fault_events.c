@@ -320,9 +320,7 @@ bool fault_events_counted(const struct fault_events *e, uint64_t time_ns)
 /* Whether a tracepoint also reported the event of this kind. */
 static bool traced(const struct fault_events *e, const char *kind, uint64_t time_ns)
 {
-	static const char *const kinds[SIGNALS] = { [SIGNAL_XID] = "",
-						    [SIGNAL_SXID] = "",
-						    [SIGNAL_PCIE_AER] = "pcie_aer",
+	static const char *const kinds[SIGNALS] = { [SIGNAL_PCIE_AER] = "pcie_aer",
 						    [SIGNAL_MCE] = "mce",
 						    [SIGNAL_OOM_KILL] = "oom_kill",
 						    [SIGNAL_HUNG_TASK] = "hung_task" };

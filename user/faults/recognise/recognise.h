@@ -69,6 +69,23 @@ struct kernel_line {
  * len. */
 bool kernel_line_next(const char *text, size_t len, size_t *offset, struct kernel_line *out);
 
+/* ---- the form of a text ----
+ *
+ * Users can make the kernel print their text within its messages, with newlines. The best proof is who called printk.
+ * Where that is not known, the form of a record decides. Pure functions. */
+
+struct kmsg_record;
+
+/* Whether the driver, which made the call that printed @text, means what begins at @at: only the beginning of a line is
+ * its own, because it prints names that users choose. */
+bool form_of_call(const char *text, size_t len, const char *at);
+
+/* Whether a fault or another line in @text, which is that of @record, stands where the kernel and its drivers print it:
+ * at the beginning of a record of the kernel. An Xid's is a continuation (KERN_CONT). */
+bool form_of_fault(const struct kmsg_record *record, const char *text, const struct xid_line *line);
+bool form_of_line(const struct kmsg_record *record, const char *text,
+		  const struct kernel_line *line);
+
 /* ---- causes ----
  *
  * A number for the job of the process @pid: one job, or one user, must not make a GPU look as if it failed many of
@@ -108,11 +125,8 @@ void pcie_relatives_add(struct pcie_relatives *r, const char *device, unsigned i
 
 /* ---- events: each fault and each other failure is counted and handed out; report each once ---- */
 
-/* These are reported by hooks and by text. Of all but the first two, text counts only if it is
- * from before the tracepoint was enabled. */
+/* These are reported by tracepoints and by text. Text counts only if it is from before the tracepoint was enabled. */
 enum fault_signal {
-	SIGNAL_XID,
-	SIGNAL_SXID,
 	SIGNAL_PCIE_AER,
 	SIGNAL_MCE,
 	SIGNAL_OOM_KILL,
@@ -128,7 +142,8 @@ struct fault_events {
 	const struct xid_policy *policy;
 	const struct log *log;
 	uint64_t started_ns; /* CLOCK_MONOTONIC: what is older is replayed */
-	uint64_t enabled_ns[SIGNALS]; /* when each one's hook was enabled; UINT64_MAX: it is not */
+	uint64_t enabled_ns
+		[SIGNALS]; /* when each one's tracepoint was enabled; UINT64_MAX: it is not */
 	bool loads_traced; /* the kernel tells when a load begins and when the driver is unloaded: new lines do not */
 	uint64_t uevents_ns; /* since when uevents report recoveries; UINT64_MAX: they do not */
 	struct clock_offsets clocks;
@@ -149,12 +164,12 @@ struct fault_events {
 /* How a fault was reported. */
 struct fault_origin {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
-	const char *path; /* static: "text" or "driver" */
+	const char *path; /* static: one of fault_authority_names */
 	const char *printed_by; /* the task that printed the text; NULL: unknown */
 	int printed_pid; /* of that task */
 };
 
-/* A fault, by @line, which was read from @text. The caller counts its path. */
+/* A fault, by @line, which was read from @text. */
 void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 			    const struct fault_origin *origin, const char *text, size_t len);
 

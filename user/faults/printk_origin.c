@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Who called printk, by the addresses in a kernel stack. */
-#include "faults/prove/parts.h"
+#include "faults/printk_origin.h"
 
 #include "base/array.h"
 #include "base/file_text.h"
@@ -13,13 +13,12 @@
 /* The modules are read again for a message that came later than this. */
 #define AGE_NS 50000000ull
 
-/* The first prints all faults, and is there before the others. */
+/* nvidia prints all faults and loads first. */
 static const char *const driver_modules[] = {
 	"nvidia", "nvidia_modeset", "nvidia_uvm", "nvidia_drm", "nvidia_peermem", "nvswitch",
 };
 
-/* From the tracepoint up to what a driver calls. devkmsg_emit, which prints what
- * a process wrote, is not among them. From 5.15 on printk has the name _printk. */
+/* From the tracepoint up to what a driver calls. From 5.15 on printk has the name _printk. */
 static const struct {
 	const char *name;
 	enum printk_function_kind kind;
@@ -34,6 +33,7 @@ static const struct {
 	{ "_printk_deferred", PRINTK_OUTER },
 	{ "dev_vprintk_emit", PRINTK_OUTER },
 	{ "dev_printk_emit", PRINTK_OUTER },
+	{ "devkmsg_emit", PRINTK_WRITTEN },
 	/* While a function's return is traced, its return address is one of these; not all
 	 * kernels show the true one. */
 	{ "return_to_handler", PRINTK_LOST },
@@ -240,30 +240,40 @@ bool printk_origins_inner(const struct printk_origins *o, const uint64_t *stack,
 	return f && f->kind == PRINTK_INNER;
 }
 
-enum printk_origin printk_origin(const struct printk_origins *o, const uint64_t *stack,
-				 size_t depth, uint64_t time_ns)
+static enum printk_origin find_caller(const struct printk_origins *o, const uint64_t *stack,
+				      size_t depth, uint64_t time_ns)
 {
 	const struct printk_function *f = NULL;
 	size_t i = 0;
 
-	if (!depth || !o->read_ns || o->error)
-		return PRINTK_ORIGIN_UNKNOWN;
-	if (!has_driver(o, time_ns))
-		return PRINTK_ORIGIN_OTHER;
 	/* Before printk's functions is what a tracepoint calls. */
 	while (i < depth && !f)
 		f = find_function(o, stack[i++]);
 	if (!f || f->kind != PRINTK_INNER)
 		return PRINTK_ORIGIN_UNKNOWN;
-	while (i < depth) {
+	for (; i < depth; i++) {
 		f = find_function(o, stack[i]);
-		if (f ? f->kind == PRINTK_LOST : is_known_text(o, stack[i], time_ns))
-			break;
-		i++;
+		if (f && f->kind == PRINTK_WRITTEN)
+			return PRINTK_ORIGIN_PROCESS;
+		if (f && f->kind == PRINTK_LOST)
+			return PRINTK_ORIGIN_UNKNOWN;
+		if (!f && is_known_text(o, stack[i], time_ns))
+			return in_driver(o, stack[i], time_ns) ? PRINTK_ORIGIN_DRIVER :
+								 PRINTK_ORIGIN_OTHER;
 	}
-	if (i == depth || f)
+	return PRINTK_ORIGIN_UNKNOWN;
+}
+
+enum printk_origin printk_origin(const struct printk_origins *o, const uint64_t *stack,
+				 size_t depth, uint64_t time_ns)
+{
+	enum printk_origin found;
+
+	if (!depth || !o->read_ns || o->error)
 		return PRINTK_ORIGIN_UNKNOWN;
-	return in_driver(o, stack[i], time_ns) ? PRINTK_ORIGIN_DRIVER : PRINTK_ORIGIN_OTHER;
+	found = find_caller(o, stack, depth, time_ns);
+	return found == PRINTK_ORIGIN_UNKNOWN && !has_driver(o, time_ns) ? PRINTK_ORIGIN_OTHER :
+									   found;
 }
 
 size_t printk_origins_driver(const struct printk_origins *o, struct printk_range *ranges,

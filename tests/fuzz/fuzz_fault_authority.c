@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "faults/prove/parts.h"
+#include "faults/fault_authority.h"
 #include "json_valid.h"
 #include "kernel/kernel_log.h"
 #include "sinks/event_log.h"
@@ -15,11 +15,11 @@
 struct world {
 	struct faults faults;
 	struct fault_events fault_events;
-	struct fault_stream *stream;
+	struct fault_authority *authority;
 	struct event_log *events;
 	struct kernel_log log;
 	int to_log; /* what is sent here is read from the log */
-	uint64_t now, counted;
+	uint64_t now, handed_out;
 };
 
 static uint64_t counted(const struct fault_counts *c)
@@ -37,17 +37,41 @@ static void read_records(struct world *w)
 {
 	while (kernel_log_read(&w->log) > 0) {
 		require(w->log.next == w->log.record.sequence + 1);
-		fault_stream_record(w->stream, &w->log.record, w->log.text, RECORD_NEW, w->now);
+		fault_authority_record(w->authority, &w->log.record, w->log.text, RECORD_NEW,
+				       w->now);
 	}
+}
+
+/* It begins, ends, or has a gap. */
+static void change_authority(struct world *w, unsigned int how)
+{
+	switch (how % 4) {
+	case 0:
+		fault_authority_hook(w->authority, how / 4 % 2, w->now);
+		break;
+	case 1:
+		fault_authority_driver(w->authority, how / 4 % 2, w->now);
+		break;
+	case 2:
+		fault_authority_gap(w->authority, fault_authority_in_force(w->authority), w->now);
+		break;
+	default:
+		break;
+	}
+}
+
+static void drain_nothing(void *context)
+{
+	(void)context;
 }
 
 /* The parts of the input: a byte for what it is, the text, a newline. */
 static void feed(struct world *w, const char *part, size_t len)
 {
-	struct fault_report report = { .code = 79, .arrived_ns = w->now, .time_ns = w->now };
+	struct driver_report report = { .code = 79, .time_ns = w->now };
 	struct printk_event *event;
 
-	enum printk_origin origin = (unsigned char)*part / 8 % 3;
+	unsigned char more = (unsigned char)*part / 8;
 
 	switch (*part++ % 8) {
 	case 0: /* as it stands in /dev/kmsg */
@@ -63,20 +87,21 @@ static void feed(struct world *w, const char *part, size_t len)
 		event->len = (uint32_t)len - 1;
 		memcpy(event->comm, "python", 7);
 		memcpy(event->text, part, len - 1);
-		fault_stream_message(w->stream, event, origin, w->now);
+		fault_authority_message(w->authority, event, more % 4);
 		free(event);
 		return;
 	case 4:
 	case 5:
-		report.nvswitch = len % 2;
 		snprintf(report.device, sizeof(report.device), "%.*s", (int)len - 1,
 			 "0000:c1:00.0");
 		snprintf(report.message, sizeof(report.message), "%.*s", (int)len - 1, part);
-		fault_stream_report(w->stream, &report);
+		fault_authority_report(w->authority, &report);
 		return;
 	default:
+		change_authority(w, more);
 		w->now += len * SECOND / 8;
-		fault_stream_expire(w->stream, w->now, false);
+		fault_authority_all_read(w->authority, w->now);
+		fault_authority_expire(w->authority, w->now, false);
 	}
 }
 
@@ -91,12 +116,13 @@ static void on_event(void *context, const struct event *event)
 {
 	struct world *w = context;
 
+	w->handed_out += event->kind == EVENT_KIND_XID || event->kind == EVENT_KIND_SXID;
 	event_log_add(w->events, event);
 }
 
 static void begin(struct world *w, bool accept)
 {
-	static const struct log quiet;
+	static const struct log quiet = { .quiet = true };
 	static const struct event_sink sink = { .write = require_event };
 	static const struct xid_policy no_policy;
 	int ends[2];
@@ -112,9 +138,9 @@ static void begin(struct world *w, bool accept)
 		.started_ns = w->now,
 		.clocks = { .boot_to_wall = 1700000000 },
 	};
-	w->stream = fault_stream_new(&w->fault_events, accept);
-	require(w->stream != NULL);
-	w->stream->origins_ns = 0;
+	w->authority = fault_authority_new(&w->fault_events, accept, drain_nothing, NULL);
+	require(w->authority != NULL);
+	fault_authority_hook(w->authority, true, 0);
 	require(w->events != NULL);
 	require(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends));
 	w->log.fd = ends[0];
@@ -123,15 +149,10 @@ static void begin(struct world *w, bool accept)
 
 static void end(struct world *w)
 {
-	const struct fault_counts *c = &w->faults.counts;
-	uint64_t by_path = 0;
-
-	fault_stream_expire(w->stream, w->now + 1000 * SECOND, true);
-	for (int p = 0; p < FAULT_PATHS; p++)
-		by_path += c->fault_paths[p];
-	require(by_path == counted(c));
+	fault_authority_expire(w->authority, w->now + 1000 * SECOND, true);
+	require(w->handed_out == counted(&w->faults.counts));
 	event_log_free(w->events);
-	fault_stream_free(w->stream);
+	fault_authority_free(w->authority);
 	faults_free(&w->faults);
 	close(w->to_log);
 	kernel_log_close(&w->log);

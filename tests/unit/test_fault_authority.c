@@ -1,0 +1,1368 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Proves that each fault is counted once, by one authority at a time, in floods, at boundaries and in gaps; that text of
+ * others never counts where callers are known; and what lines that are no faults do. */
+#include "fault_world.h"
+
+#define XID_79 "NVRM: Xid (PCI:0000:c1:00): 79, pid=7, name=py, GPU has fallen off the bus."
+#define XID_31 "NVRM: Xid (PCI:0000:c2:00): 31, pid=8, name=a b, Ch 00000008, MMU Fault"
+#define SXID_20034 "nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal, Link 48"
+#define GPU_LINE "NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555"
+#define NO_START "NVRM: GPU 0000:c1:00.0: RmInitAdapter failed! (0x24:0x72:1568)"
+#define TMPFS(text) "tmpfs: Unknown parameter '" text "'"
+#define LOADING "NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.14"
+
+/* ---- what comes in ---- */
+
+static void record(const char *text)
+{
+	record_of(0, w->now, text);
+}
+
+static void forged_record(const char *text)
+{
+	record_of(1, w->now, text);
+}
+
+static void message(const char *text)
+{
+	printk_at(w->now, text);
+}
+
+/* A message of that origin, unlike those that follow. */
+static void message_of(enum printk_origin origin, const char *text)
+{
+	enum printk_origin saved = w->origin;
+
+	w->origin = origin;
+	message(text);
+	w->origin = saved;
+}
+
+static void other_message(const char *text)
+{
+	message_of(PRINTK_ORIGIN_OTHER, text);
+}
+
+/* A message and its record. */
+static void print(const char *text)
+{
+	message(text);
+	record(text);
+}
+
+static void other_print(const char *text)
+{
+	other_message(text);
+	record(text);
+}
+
+static void repeat(size_t times, void (*print)(const char *text), const char *text)
+{
+	for (size_t i = 0; i < times; i++)
+		print(text);
+}
+
+/* No boundary is near. */
+static void elapse(void)
+{
+	pass(10 * SECOND);
+}
+
+/* The hook is the authority from now on. */
+static void know_callers(void)
+{
+	fault_authority_hook(w->authority, true, w->now);
+	elapse();
+}
+
+/* The driver's tracepoint is. */
+static void watch_driver(void)
+{
+	fault_authority_driver(w->authority, true, w->now);
+	elapse();
+}
+
+/* It may have lost reports until now. */
+static void lose_some(enum fault_authority_kind kind)
+{
+	fault_authority_gap(w->authority, kind, w->now);
+}
+
+static void driver(unsigned int code, const char *device, const char *text)
+{
+	struct driver_report r = { .code = code, .time_ns = w->now };
+
+	snprintf(r.device, sizeof(r.device), "%s", device);
+	snprintf(r.message, sizeof(r.message), "%s", text);
+	fault_authority_report(w->authority, &r);
+}
+
+static void driver_79(void)
+{
+	driver(79, "0000:c1:00.0", "GPU has fallen off the bus.");
+}
+
+/* ---- what comes out ---- */
+
+static uint64_t total(void)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < counts->fault_count; i++)
+		sum += counts->faults[i].count;
+	return sum;
+}
+
+static uint64_t events(const char *kind)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < counts->kernel_event_count; i++)
+		if (!strcmp(counts->kernel_events[i].kind, kind))
+			sum += counts->kernel_events[i].count;
+	return sum;
+}
+
+static char state[256];
+
+static void say(const char *name, uint64_t count)
+{
+	if (count)
+		append_text(state, "%s%s %lu", *state ? ", " : "", name, count);
+}
+
+/* All that counts and is not 0: faults by who reported them, kernel events by kind. */
+static void assert_state(const char *expected)
+{
+	uint64_t unverified = 0, faults = 0;
+
+	*state = 0;
+	for (int i = AUTHORITIES; i--;) {
+		say(fault_authority_names[i], w->counted[i]);
+		faults += w->counted[i];
+	}
+	assert_int_equal(total(), faults);
+	for (size_t i = 0; i < counts->unverified_count; i++)
+		unverified += counts->unverified[i].count;
+	say("unverified", unverified);
+	for (size_t i = 0; i < counts->kernel_event_count; i++)
+		if (!strstr(state, counts->kernel_events[i].kind))
+			say(counts->kernel_events[i].kind, events(counts->kernel_events[i].kind));
+	say("recovered", counts->recovery_count);
+	say("gpus", counts->gpu_count);
+	assert_string_equal(state, expected);
+}
+
+/* When nothing waits. */
+static void settle(const char *expected)
+{
+	elapse();
+	assert_state(expected);
+}
+
+/* ---- one fault, several reports ---- */
+
+/* Whatever comes of one fault, it is one fault. */
+TEST(one_fault_is_counted_once_however_it_is_reported)
+{
+	/* h: the hook is attached, w: the driver is watched, m: message of the driver, o: of another, r: record, d: the
+	 * driver's report, p: a process writes it */
+	static const char *const cases[][2] = {
+		{ "r", "log 1" },
+		{ "rr", "log 2" },
+		{ "d", "" }, /* the log has what the driver prints */
+		{ "hm", "hook 1" }, /* the log has lost it */
+		{ "hmr", "hook 1" },
+		{ "hmmrr", "hook 2" },
+		{ "hmrmr", "hook 2" },
+		{ "hmrr", "hook 1, unverified 1" },
+		{ "hr", "unverified 1" },
+		{ "hor", "unverified 1" },
+		{ "homrr", "hook 1, unverified 1" },
+		{ "hmorr", "hook 1, unverified 1" },
+		{ "hwmdr", "hook 1" },
+		{ "whmdr", "hook 1" },
+		{ "hwd", "" },
+		{ "hp", "forged_xid 1" },
+		{ "hmpr", "hook 1, forged_xid 1" },
+		{ "wd", "driver 1" }, /* the driver is told not to print */
+		{ "wrd", "driver 1" },
+		{ "wdr", "driver 1" },
+		{ "wddrr", "driver 2" },
+		{ "wrdrd", "driver 2" },
+		{ "wrrdd", "driver 2" },
+		{ "wr", "unverified 1" },
+		{ "wrrd", "driver 1, unverified 1" },
+		{ "wpd", "driver 1, forged_xid 1" },
+		{ "p", "forged_xid 1" },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		fresh();
+		print_message("# %s\n", cases[i][0]);
+		for (const char *c = cases[i][0]; *c; c++) {
+			w->now += MS;
+			switch (*c) {
+			case 'h':
+				know_callers();
+				break;
+			case 'w':
+				watch_driver();
+				break;
+			case 'm':
+				message(XID_79);
+				break;
+			case 'o':
+				other_message(XID_79);
+				break;
+			case 'r':
+				record(XID_79);
+				break;
+			case 'd':
+				driver_79();
+				break;
+			default:
+				message_of(PRINTK_ORIGIN_PROCESS, XID_79);
+				forged_record(XID_79);
+			}
+		}
+		settle(cases[i][1]);
+	}
+}
+
+/* No fault waits for another report of itself. */
+TEST(the_authority_counts_at_once)
+{
+	know_callers();
+	message(XID_79);
+	assert_state("hook 1");
+	message(SXID_20034);
+	message(NO_START);
+	assert_state("hook 2, rm_init_adapter_failed 1");
+	fresh();
+	watch_driver();
+	driver_79();
+	assert_state("driver 1");
+	record(SXID_20034);
+	record(NO_START);
+	assert_state("driver 1, log 1, rm_init_adapter_failed 1");
+}
+
+static void drain_message(void)
+{
+	w->drain = NULL;
+	message(XID_79);
+}
+
+static void drain_report(void)
+{
+	w->drain = NULL;
+	driver_79();
+}
+
+/* A record may be read before the hook's buffer, and that of the trace. */
+TEST(the_authority_is_asked_before_a_record_is_judged)
+{
+	know_callers();
+	w->drain = drain_message;
+	record(XID_79);
+	assert_state("hook 1");
+	fresh();
+	watch_driver();
+	w->drain = drain_report;
+	record(XID_79);
+	for (unsigned int i = 0; i < 64; i++) /* there is no room for more */
+		record(formatted("NVRM: Xid (PCI:0000:c3:00): %u, x", i));
+	settle("driver 1, unverified 64");
+	/* In a gap at once. */
+	lose_some(AUTHORITY_DRIVER);
+	w->drain = drain_report;
+	record(XID_79);
+	assert_state("driver 2, unverified 64");
+}
+
+/* The driver's report may come a moment after its text, and not later. */
+TEST(a_text_that_the_driver_does_not_report_is_unverified)
+{
+	watch_driver();
+	record(XID_79);
+	pass(50 * MS);
+	assert_state("");
+	pass(60 * MS);
+	assert_state("unverified 1");
+	/* A flood of those is judged before its time: there is room for a few. */
+	for (unsigned int i = 0; i < 1000; i++)
+		record(formatted("NVRM: Xid (PCI:0000:c3:00): %u, x", i));
+	driver_79();
+	settle("driver 1, unverified 1001");
+}
+
+/* What the log has counted in a gap, for want of a report, takes no later report away. */
+TEST(a_report_after_a_gap_counts)
+{
+	watch_driver();
+	lose_some(AUTHORITY_DRIVER);
+	w->now += 90 * MS;
+	record(XID_79);
+	assert_state("log 1");
+	w->now += 20 * MS;
+	driver_79();
+	record(XID_79);
+	settle("driver 1, log 1");
+}
+
+TEST(a_header_without_end_hides_no_fault)
+{
+	watch_driver();
+	record(formatted("NVRM: Xid (PCI:0000:c1:00 %0300d): 79, pid=1, name=a", 0));
+	driver_79();
+	settle("driver 1");
+}
+
+/* ---- boundaries ---- */
+
+TEST(the_hook_begins)
+{
+	w->first_message = 2;
+	w->first_certain = 7;
+	fault_authority_hook(w->authority, true, w->now - 9 * SECOND);
+	/* Printed before it was attached, and read after. */
+	record(XID_79);
+	record(XID_31);
+	assert_state("log 2");
+	/* Printed while it was attached: the hook has had it, or not. */
+	record(XID_79);
+	print(XID_79);
+	record(SXID_20034);
+	record(NO_START);
+	other_print(XID_31);
+	settle("hook 1, log 4, unverified 1, rm_init_adapter_failed 1");
+	/* That is over. */
+	record(XID_79);
+	record(NO_START);
+	settle("hook 1, log 4, unverified 2, rm_init_adapter_failed 1");
+}
+
+/* Faults of one text, two before an agent's start and one after it; the log's clock is ahead. */
+TEST(what_was_printed_before_the_start_counts_by_the_log)
+{
+	for (int known = 0; known < 2; known++) {
+		fresh();
+		w->events.started_ns = w->now;
+		w->first_record = w->first_message = 2;
+		if (known)
+			fault_authority_hook(w->authority, true, w->now);
+		else
+			fault_authority_driver(w->authority, true, w->now);
+		w->now += SECOND / 20;
+		if (known)
+			message(XID_79);
+		else
+			driver_79();
+		record_of(0, w->now + 45 * SECOND, XID_79);
+		record_of(0, w->now + 50 * SECOND, XID_79);
+		record_of(0, w->now + 60 * SECOND, XID_79);
+		settle(known ? "hook 1, log 2" : "driver 1, log 2");
+	}
+}
+
+/* The driver is loaded, reports, is unloaded, and is loaded again. */
+TEST(the_driver_begins_and_ends)
+{
+	fault_authority_driver(w->authority, true, w->now);
+	record(XID_79); /* printed before its tracepoint was enabled */
+	assert_state("log 1");
+	record(XID_31);
+	driver(31, "0000:c2:00.0", "MMU Fault");
+	assert_state("log 2");
+	driver(31, "0000:c2:00.0", "MMU Fault");
+	record(XID_31);
+	elapse();
+	record(XID_79);
+	driver_79();
+	assert_state("driver 2, log 2");
+	/* Its last report was not read before the kernel dropped it. */
+	record(XID_31);
+	fault_authority_driver(w->authority, false, w->now - MS);
+	assert_state("driver 2, log 3");
+	record(XID_31);
+	assert_state("driver 2, log 4");
+	driver(31, "0000:c2:00.0", "MMU Fault");
+	elapse();
+	record(XID_79);
+	watch_driver();
+	record(XID_79);
+	driver_79();
+	settle("driver 3, log 5");
+}
+
+/* Addresses may be hidden while the agent runs. */
+TEST(the_hook_ends)
+{
+	know_callers();
+	print(XID_79);
+	fault_authority_hook(w->authority, false, w->now);
+	record(XID_79);
+	record(TMPFS(XID_79));
+	settle("hook 1, log 1, unverified 1");
+	/* The driver takes its place. */
+	know_callers();
+	fault_authority_driver(w->authority, true, w->now);
+	fault_authority_hook(w->authority, false, w->now);
+	elapse();
+	record(XID_79);
+	driver_79();
+	settle("hook 1, driver 1, log 1, unverified 1");
+}
+
+/* The kernel gives no stack for a call: its record decides. */
+TEST(a_call_of_unknown_origin)
+{
+	know_callers();
+	message_of(PRINTK_ORIGIN_UNKNOWN, XID_79);
+	record(XID_79);
+	message_of(PRINTK_ORIGIN_UNKNOWN, TMPFS(XID_79));
+	record(TMPFS(XID_79));
+	settle("log 1, unverified 1");
+}
+
+/* ---- gaps and storms ---- */
+
+static uint64_t seed;
+
+static unsigned int chance(unsigned int n)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (unsigned int)(seed >> 33) % n;
+}
+
+/* A storm of the driver's: of each @texts lines in turn one is alike. The authority loses some reports while its buffer
+ * is full, the log loses one record in @lose_record (0: none). Reports and records are read in turn. Returns how many
+ * records were read. */
+static uint64_t storm(enum fault_authority_kind kind, unsigned int lines, unsigned int texts,
+		      unsigned int lose_record)
+{
+	unsigned int reported = 0, read = 0, full = 0;
+	uint64_t records = 0;
+
+	while (read < lines) {
+		bool lost = false;
+
+		for (unsigned int ahead = chance(600); ahead && reported < lines;
+		     ahead--, reported++) {
+			w->now += MS / 10;
+			full = full ? full - 1 : !chance(50) ? chance(300) : 0;
+			lost |= full;
+			if (full)
+				continue;
+			if (kind == AUTHORITY_HOOK)
+				message(formatted("NVRM: Xid (PCI:0000:c1:00): 31, pid=%u, name=a",
+						  reported % texts));
+			else
+				driver(31, "0000:c1:00.0", "MMU Fault");
+		}
+		if (lost)
+			lose_some(kind);
+		for (unsigned int ahead = chance(700); ahead && read < reported; ahead--, read++) {
+			if (lose_record && !chance(lose_record)) {
+				w->sequence++;
+				continue;
+			}
+			record(formatted("NVRM: Xid (PCI:0000:c1:00): 31, pid=%u, name=a",
+					 read % texts));
+			records++;
+		}
+		if (read == reported)
+			fault_authority_all_read(w->authority, w->now);
+		fault_authority_expire(w->authority, w->now, false);
+	}
+	elapse();
+	return records;
+}
+
+TEST(each_line_of_a_storm_counts_once)
+{
+	static const unsigned int texts[] = { 1, 7, 100000 };
+
+	for (unsigned int i = 0; i < 60; i++) {
+		enum fault_authority_kind kind = i % 2 ? AUTHORITY_HOOK : AUTHORITY_DRIVER;
+		uint64_t records;
+
+		fresh();
+		seed = i;
+		if (kind == AUTHORITY_HOOK)
+			know_callers();
+		else
+			watch_driver();
+		records = storm(kind, 3000, texts[i % 3], i % 4 < 2 ? 0 : 7);
+		if (total() > 3000 || total() < records)
+			fail_msg("seed %u: %d counted of 3000, %d records", i, (int)total(),
+				 (int)records);
+		assert_int_equal(counts->unverified_count, 0);
+		if (!w->counted[kind] || w->counted[AUTHORITY_LOG] < 100)
+			fail_msg("seed %u: %d and %d", i, (int)w->counted[kind],
+				 (int)w->counted[AUTHORITY_LOG]);
+	}
+}
+
+/* Nothing of it has been read when it is over: the buffer holds a part, the log has all. */
+TEST(a_storm_read_at_once)
+{
+	know_callers();
+	repeat(650, message, XID_79);
+	w->now += 60 * MS;
+	lose_some(AUTHORITY_HOOK);
+	repeat(400, message, XID_79);
+	repeat(3000, record, XID_79);
+	settle("hook 1050, log 1950");
+	/* The gap is over. */
+	record(XID_79);
+	settle("hook 1050, log 1950, unverified 1");
+}
+
+/* A gap that is found while an earlier one is still read. */
+TEST(gaps_that_follow_each_other)
+{
+	know_callers();
+	lose_some(AUTHORITY_HOOK);
+	record(XID_79);
+	w->now += 5 * SECOND;
+	lose_some(AUTHORITY_HOOK);
+	record_of(0, w->now - 5 * SECOND, XID_79);
+	record(XID_79);
+	settle("log 3");
+	/* After it the hook decides, whatever the driver's tracepoint has lost. */
+	elapse();
+	lose_some(AUTHORITY_DRIVER);
+	record(XID_79);
+	settle("log 3, unverified 1");
+}
+
+static void drain_first_message(void)
+{
+	w->drain = NULL;
+	fault_authority_hook(w->authority, true, w->now - SECOND);
+	message(XID_79);
+}
+
+/* Until then it is not known whether the kernel shows who prints. */
+TEST(the_first_message_makes_the_hook_the_authority)
+{
+	w->drain = drain_first_message;
+	record("something else");
+	assert_int_equal(fault_authority_in_force(w->authority), AUTHORITY_LOG);
+	record(XID_79);
+	settle("hook 1");
+}
+
+/* Of a flood of users a part is noted, and counts with who printed it; the rest counts by its records. It is the same again
+ * when the log has passed them. */
+TEST(a_flood_of_users_counts_by_the_log)
+{
+	know_callers();
+	for (uint64_t flood = 1; flood <= 2; flood++) {
+		repeat(1000, other_message, XID_79);
+		assert_int_equal(counts->unverified[0].count, flood * 1000 - 936);
+		repeat(1000, record, XID_79);
+		assert_int_equal(counts->unverified[0].count, flood * 1000);
+		repeat(64, other_message, XID_31); /* the log has lost these */
+		assert_int_equal(counts->unverified[1].count, flood * 64);
+		w->now += 2 * SECOND;
+		record("something else");
+	}
+}
+
+/* Users' messages that the hook drops are no gap: where its buffer overflows no text becomes the driver's. */
+TEST(a_flood_of_users_hides_no_fault_and_forges_none)
+{
+	know_callers();
+	message(XID_31);
+	repeat(5000, other_message, XID_79);
+	message(NO_START);
+	record(XID_31);
+	repeat(9000, record, XID_79);
+	record(NO_START);
+	assert_int_equal(total(), 1);
+	assert_int_equal(events("rm_init_adapter_failed"), 1);
+}
+
+/* The log cannot be read at all. */
+TEST(messages_count_without_a_log)
+{
+	know_callers();
+	repeat(1000, message, XID_79);
+	assert_false(fault_authority_crowded(w->authority));
+	repeat(9000, message, XID_79);
+	assert_true(fault_authority_crowded(w->authority));
+	settle("hook 10000");
+	assert_false(fault_authority_crowded(w->authority));
+}
+
+/* The state file says which records are counted. */
+TEST(the_log_is_behind_the_hook)
+{
+	uint64_t since = 0, until = 0, begin;
+
+	know_callers();
+	begin = w->now;
+	assert_true(fault_authority_settled(w->authority, &since, &until));
+	message(XID_79);
+	other_message(XID_31);
+	w->now += MS;
+	message(NO_START);
+	assert_false(fault_authority_settled(w->authority, &since, &until));
+	assert_int_equal(since, begin);
+	assert_int_equal(until, begin + MS);
+	record(XID_79);
+	record(XID_31);
+	assert_false(fault_authority_settled(w->authority, &since, &until));
+	record(NO_START);
+	assert_true(fault_authority_settled(w->authority, &since, &until));
+	/* The log has lost it. */
+	message(XID_79);
+	elapse();
+	assert_true(fault_authority_settled(w->authority, &since, &until));
+	/* The log is ahead. */
+	fault_authority_hook(w->authority, false, w->now);
+	fault_authority_driver(w->authority, true, w->now);
+	record(XID_79);
+	assert_state("hook 2, log 1, unverified 1, rm_init_adapter_failed 1");
+	assert_true(fault_authority_settled(w->authority, &since, &until));
+}
+
+/* ---- records ---- */
+
+TEST(a_record_made_of_several_messages)
+{
+	know_callers();
+	message(XID_79);
+	message(XID_31);
+	record("unfinished: " XID_79 XID_31);
+	repeat(2, message, XID_79);
+	message(XID_31);
+	record(XID_79 XID_79);
+	record(XID_31);
+	settle("hook 5");
+}
+
+TEST(the_first_moments_of_a_kernel_are_long_ago)
+{
+	fault_authority_log_offset(w->authority, -(int64_t)(5 * SECOND));
+	record_of(0, 2 * SECOND, XID_79);
+	assert_true(counts->faults[0].last == 0);
+	/* Nor is anything from the future. */
+	fault_authority_log_offset(w->authority, (int64_t)(5 * SECOND));
+	record(XID_79);
+	assert_true(counts->faults[0].last == 1000);
+}
+
+/* A run that could not read the log. Lines that no hook shows are left to the record. */
+TEST(what_the_hooks_of_an_earlier_run_have_counted_counts_once)
+{
+	w->now = 2000 * SECOND;
+	w->events.started_ns = w->now;
+	w->events.hooks = (struct fault_period){ 1000.5, 1002 };
+	w->first_record = 100;
+	for (uint64_t at = 1000; at < 1004; at++) {
+		record_of(0, at * SECOND, XID_79);
+		record_of(0, at * SECOND, "INFO: task x:1 blocked for more than 120 seconds.");
+		record_of(0, at * SECOND,
+			  "watchdog: BUG: soft lockup - CPU#3 stuck for 22s! [x:1]");
+	}
+	settle("log 2, hung_task 2, soft_lockup 4");
+}
+
+/* ---- forged ---- */
+
+TEST(a_process_forges_no_fault)
+{
+	for (int known = 0; known < 2; known++) {
+		fresh();
+		if (known)
+			know_callers();
+		message_of(PRINTK_ORIGIN_PROCESS, XID_79);
+		forged_record(XID_79);
+		forged_record(XID_31 "\n" XID_31);
+		record_of(3, w->now, GPU_LINE);
+		forged_record(LOADING);
+		forged_record("Out of memory: Killed process 1 (x)");
+		settle("forged_xid 3");
+	}
+}
+
+TEST(drills_count_if_wanted)
+{
+	for (int known = 0; known < 2; known++) {
+		fresh();
+		fault_authority_free(w->authority);
+		w->authority = fault_authority_new(&w->events, true, drain_reports, NULL);
+		if (known)
+			know_callers();
+		message_of(PRINTK_ORIGIN_PROCESS, XID_79);
+		forged_record(XID_79);
+		forged_record(NO_START);
+		settle("log 1, rm_init_adapter_failed 1");
+	}
+}
+
+TEST(what_others_print_is_no_fault)
+{
+	static const char *const texts[] = { TMPFS(XID_79), TMPFS("x\n" XID_79), XID_79,
+					     "x[7]: segfault at 0 in a\n" XID_79 "[1+2]" };
+
+	know_callers();
+	for (size_t i = 0; i < COUNT(texts); i++)
+		other_print(texts[i]);
+	other_message(XID_79); /* its record was lost */
+	settle("unverified 5");
+	/* Nor is it evidence, or a failure, or the name of a GPU. */
+	print(XID_79);
+	elapse();
+	other_print(TMPFS("x\n" LOADING));
+	other_print(LOADING);
+	other_print("NVRM: RmInitAdapter failed!");
+	other_print(GPU_LINE);
+	other_message("mce: [Hardware Error]: Machine check events logged NVRM");
+	message("mce: [Hardware Error]: Machine check events logged NVRM"); /* its record counts */
+	record(TMPFS("x\nwatchdog: BUG: soft lockup - CPU#1 stuck for 23s!"));
+	assert_state("hook 1, unverified 5");
+}
+
+TEST(the_drivers_calls_count_wherever_they_stand)
+{
+	know_callers();
+	message("one\n" XID_79);
+	record("usb 1-1: one\n" XID_79);
+	message(XID_31);
+	record("usb 1-1: " XID_31);
+	/* A header is one call's, or nobody's. */
+	message("NVRM: Xid (PCI:0000:c1:00");
+	settle("hook 2");
+}
+
+/* What the driver prints in the context of who wrote an unfinished line goes on in that. */
+TEST(a_process_that_leaves_a_line_unfinished_hides_no_fault)
+{
+	know_callers();
+	message(XID_31);
+	forged_record("x" XID_31);
+	message(NO_START);
+	forged_record("x" NO_START);
+	settle("hook 1, forged_xid 1, rm_init_adapter_failed 1");
+}
+
+/* A user who guesses the driver's text prints it within messages of his own; of those the hook drops some. */
+TEST(a_failure_of_the_driver_within_a_text_of_a_user)
+{
+	know_callers();
+	repeat(100, other_message, TMPFS(NO_START));
+	message(NO_START);
+	repeat(200, record, TMPFS(NO_START));
+	record(NO_START);
+	settle("rm_init_adapter_failed 1");
+	message(XID_31);
+	message(NO_START);
+	record(TMPFS(XID_31 NO_START));
+	record(XID_31);
+	record(NO_START);
+	assert_int_equal(total(), 1);
+	assert_int_equal(events("rm_init_adapter_failed"), 2);
+}
+
+/* Without a stack and without the driver's report. */
+TEST(text_alone_counts_if_it_looks_right)
+{
+	struct kmsg_record plain = { .time_us = w->now / 1000, .text_len = strlen(XID_79) };
+
+	record(XID_79);
+	record(SXID_20034);
+	assert_state("log 2");
+	fault_authority_record(w->authority, &plain, XID_79, RECORD_NEW,
+			       w->now); /* no continuation */
+	record(TMPFS(XID_79));
+	record("NVRM: \n" XID_79);
+	record(TMPFS("x\n") " " SXID_20034);
+	settle("log 2, unverified 4");
+}
+
+/* A record as nv_printf() of the driver's kernel interface prints it, and one of the packet filter with a prefix. */
+TEST(a_line_with_a_level_is_the_drivers_but_for_the_packet_filters)
+{
+	static const char *const texts[] = { LOADING " IN=lo OUT= MAC=", LOADING "\nIN= OUT=lo",
+					     LOADING "ARP HTYPE=1", LOADING };
+	static const char failed[] = "NVRM: The NVIDIA probe routine failed for 2 device(s).";
+	struct kmsg_record plain = { .time_us = w->now / 1000, .text_len = sizeof(failed) - 1 };
+
+	w->events.started_ns = w->now + 1;
+	fault_authority_record(w->authority, &plain, failed, RECORD_BEFORE_START, w->now);
+	assert_int_equal(events("probes_failed"), 1);
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		assert_int_equal(counts->recovery_count, 0);
+		plain.text_len = strlen(texts[i]);
+		fault_authority_record(w->authority, &plain, texts[i], RECORD_BEFORE_START, w->now);
+	}
+	assert_int_equal(counts->recovery_count, 1);
+}
+
+/* A prefix of the packet filter begins a record as well. */
+TEST(what_reads_like_the_driver_of_a_switch_counts_if_it_printed_it)
+{
+	static const char failed[] = "nvidia-nvswitch0: Failed to initialize device : -5";
+
+	record(failed); /* of that kernel no more is known */
+	assert_state("nvswitch_failed 1");
+	know_callers();
+	record(failed);
+	other_print(failed);
+	assert_state("nvswitch_failed 1");
+	print(failed);
+	assert_state("nvswitch_failed 2");
+}
+
+static void look_at_bus(const char (*gpus)[PCI_ADDRESS_SIZE], size_t count)
+{
+	pass(60 * SECOND);
+	fault_events_add_gpus(&w->events, gpus, count, w->now);
+}
+
+TEST(a_gpu_of_the_last_boot_that_is_gone_is_a_failure)
+{
+	static const char gpus[][PCI_ADDRESS_SIZE] = { "0000:19:00.0", "0000:3b:00.0",
+						       "0000:5d:00.0" };
+	static const char moved[][PCI_ADDRESS_SIZE] = { "0000:19:00.0", "0000:3c:00.0",
+							"0000:5d:00.0" };
+	struct faults boot = {};
+
+	look_at_bus(gpus, 3);
+	look_at_bus(gpus, 2);
+	look_at_bus(gpus, 3); /* it was taken out for a moment */
+	assert_int_equal(events("gpu_gone"), 0);
+	/* The next boot. */
+	assert_int_equal(faults_outlive(&boot, &w->faults, 0), 0);
+	faults_free(&w->faults);
+	w->faults = boot;
+	look_at_bus(gpus, 2);
+	assert_int_equal(events("gpu_gone"), 0);
+	for (int i = 0; i < 3; i++)
+		look_at_bus(gpus, 2);
+	assert_int_equal(events("gpu_gone"), 1);
+	assert_string_equal(counts->kernel_events[0].device, "0000:5d:00.0");
+	assert_true(counts->kernel_events[0].gpu_driver);
+	/* The driver is loaded without it: that clears nothing. */
+	fault_events_add_recovery(&w->events, "", "driver_loaded", w->now, w->now);
+	look_at_bus(gpus, 2);
+	assert_int_equal(events("gpu_gone"), 2);
+	look_at_bus(moved, 3); /* as many as before, one in another place */
+	look_at_bus(gpus, 3);
+	look_at_bus(gpus, 3);
+	assert_int_equal(events("gpu_gone"), 2);
+}
+
+#define XID_154 "NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from "
+
+#define MISMATCH(version)                                                            \
+	"NVRM: API mismatch: the client 'x' (pid 7)\nNVRM: has the version " version \
+	", but this kernel module has\nNVRM: the version 575.57.08.  Please make sure that this"
+
+#define SWITCH_MISMATCH(version) \
+	"nvidia-nvswitch: Version mismatch, kernel version 575.57.08 user version " version
+
+/* It prints texts that a process gave it. */
+TEST(what_the_driver_quotes_is_no_fault)
+{
+	know_callers();
+	print(MISMATCH("\n" XID_79));
+	print(MISMATCH("\nNVRM: RmInitAdapter failed!"));
+	print("NVRM: anything " XID_79);
+	settle("unverified 2");
+	/* Also of switches. */
+	print(SWITCH_MISMATCH("\nNVRM: RmInitAdapter failed!"));
+	print(SWITCH_MISMATCH("\nnvidia-nvswitch0: Failed to x : -1"));
+	print(SWITCH_MISMATCH("\n" SXID_20034));
+	settle("unverified 3");
+}
+
+/* A text that the driver has not reported decides nothing about what it has. */
+TEST(a_text_decides_nothing_about_a_fault_of_the_driver)
+{
+	watch_driver();
+	record(TMPFS(XID_154 "0x1 (GPU Reset Required) to 0x0 (None)"));
+	driver(154, "0000:c1:00.0", "");
+	record(TMPFS("NVRM: Xid (PCI:0000:c1:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 00 (0x1)"));
+	driver(149, "0000:c1:00.0", "");
+	settle("driver 2");
+	assert_int_equal(counts->faults[1].code, 149);
+	assert_string_not_equal(counts->faults[1].severity, "fatal");
+}
+
+TEST(a_devices_line_is_printed_for_it)
+{
+	static const char probed[] = "pci 0000:c1:00.0: [10de:2330] type 00 class 0x030200";
+
+	record(XID_79);
+	pass(10 * SECOND);
+	record(probed);
+	record("mlx5_core 0000:53:00.0 eth0: Link down");
+	record("nvme nvme0: I/O 5 QID 7 timeout, reset controller");
+	w->device = "+pci:0000:54:00.0";
+	record(probed);
+	record("mlx5_core 0000:53:00.0 eth0: Link down");
+	w->device = "+pci:0000:53:00.0";
+	record("x\nmlx5_core 0000:53:00.0 eth0: Link down");
+	assert_state("log 1");
+	record("mlx5_core 0000:53:00.0 eth0: Link down");
+	w->device = "c241:0";
+	record("nvme nvme0: I/O 5 QID 7 timeout, reset controller");
+	assert_state("log 1, link_down 1, nvme_timeout 1");
+	w->device = "+pci:0000:c1:00.0";
+	record(probed);
+	assert_state("log 1, link_down 1, nvme_timeout 1, recovered 1");
+	/* While uevents report it, no text does. */
+	w->events.uevents_ns = w->now;
+	w->device = "";
+	record(LOADING);
+	assert_int_equal(counts->recovery_count, 1);
+	fault_events_add_recovery(&w->events, "", "driver_loaded", w->now, w->now);
+	assert_int_equal(counts->recovery_count, 2);
+}
+
+/* An agent that was stopped reads uevents long after a later fault was printed. */
+TEST(a_fault_after_a_recovery_stays_open)
+{
+	uint64_t before;
+
+	record(XID_79);
+	pass(10 * SECOND);
+	before = w->now;
+	pass(20 * SECOND);
+	record("NVRM: Xid (PCI:0000:c2:00): 79, pid=1234, name=python, GPU has fallen off the bus.");
+	pass(20 * SECOND);
+	fault_events_add_recovery(&w->events, "", "driver_loaded", before, w->now);
+	assert_int_equal(counts->recovery_count, 1);
+	assert_int_equal(counts->fault_count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct fault *f = &counts->faults[i];
+
+		assert_int_equal(f->last > counts->recoveries[0].time,
+				 !strcmp(f->device, "0000:c2:00.0"));
+	}
+}
+
+/* Where no message shows when a record was printed, the log's clock may be behind by a minute, after a month or two. */
+TEST(a_fault_after_a_recovery_stays_open_whatever_the_logs_clock_says)
+{
+	record(XID_79);
+	pass(100 * SECOND);
+	fault_events_add_recovery(&w->events, "", "driver_loaded", w->now - SECOND, w->now);
+	assert_int_equal(counts->recovery_count, 1);
+	assert_true(counts->faults[0].last < counts->recoveries[0].time);
+	fault_authority_all_read(w->authority, w->now);
+	w->now += SECOND;
+	record_of(0, w->now - 60 * SECOND, XID_79);
+	assert_true(counts->faults[0].last > counts->recoveries[0].time);
+	assert_true(counts->faults[0].last == 1100);
+	/* So does one after the end of another's, if both are read at once. */
+	fault_authority_all_read(w->authority, w->now);
+	w->now += SECOND;
+	record_of(0, w->now - 70 * SECOND, XID_154 "0x1 (GPU Reset Required) to 0x0 (None)");
+	record_of(0, w->now - 70 * SECOND + MS, XID_79);
+	assert_true(counts->faults[0].last > counts->recoveries[1].time);
+	assert_true(counts->faults[0].last == 1101.001);
+	/* Or if the log's clock is ahead. */
+	record_of(0, w->now + 70 * SECOND, XID_154 "0x1 (GPU Reset Required) to 0x0 (None)");
+	w->now += MS;
+	record_of(0, w->now + 70 * SECOND, XID_79);
+	assert_true(counts->faults[0].last > counts->recoveries[1].time);
+	/* Nor is a driver that fails while it is loaded taken for one that loads well. */
+	fault_events_add_recovery(&w->events, "", "driver_loaded", w->now + SECOND,
+				  w->now + 2 * SECOND);
+	assert_true(counts->faults[0].last > counts->recoveries[0].time);
+}
+
+/* A message has the true time. */
+TEST(a_message_has_the_time_of_its_call)
+{
+	know_callers();
+	printk_at(w->now - 10 * SECOND, XID_31);
+	record_of(0, w->now - 60 * SECOND, XID_31);
+	assert_true(counts->faults[0].last == 1000);
+}
+
+TEST(what_is_not_verified_is_bounded)
+{
+	for (unsigned int i = 0; i < 1000; i++)
+		record(formatted("x NVRM: Xid (PCI:0000:c1:00): %u, x", i));
+	assert_state("unverified 1000");
+	assert_int_equal(counts->unverified_count, MAX_UNVERIFIED + 1);
+	assert_string_equal(counts->unverified[MAX_UNVERIFIED].gpu, "other");
+	/* Forged records are one series. */
+	for (unsigned int i = 0; i < 1000; i++)
+		forged_record(formatted("NVRM: Xid (PCI:%04x:c1:00): 79, x", i));
+	assert_state("unverified 1000, forged_xid 1000");
+	assert_int_equal(counts->kernel_event_count, 1);
+}
+
+/* ---- what a text states ---- */
+
+TEST(an_sxid_has_details)
+{
+#define PART(text) "nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, " text
+	static const char *const parts[] = {
+		PART("Fatal, Link 48 LTSSM Fault Up"),
+		PART("Severity 1 Engine instance 48 Sub-engine instance 00"),
+		PART("Data {0x00000001, 0x00000002}"),
+	};
+
+	for (size_t i = 0; i < 3 * COUNT(parts); i++)
+		record(parts[i % COUNT(parts)]);
+	assert_state("log 3");
+	know_callers();
+	for (size_t i = 0; i < 3 * COUNT(parts); i++)
+		print(parts[i % COUNT(parts)]);
+	settle("hook 3, log 3");
+	assert_true(counts->faults[0].nvswitch);
+}
+
+TEST(fallen_off_the_bus_is_printed_twice)
+{
+	static const char line[] = "NVRM: GPU 0000:c1:00.0: GPU has fallen off the bus.";
+
+	record(line);
+	assert_state("fallen_off_bus 1");
+	pass(100 * SECOND);
+	record(XID_79);
+	record(line);
+	assert_state("log 1, fallen_off_bus 1");
+	record("NVRM: GPU 0000:c2:00.0: GPU has fallen off the bus.");
+	assert_state("log 1, fallen_off_bus 2");
+	pass(100 * SECOND);
+	record(line);
+	assert_state("log 1, fallen_off_bus 3");
+}
+
+TEST(recovery_to_none_is_evidence)
+{
+	record(XID_154 "0x0 (None) to 0x1 (GPU Reset Required)");
+	assert_state("log 1");
+	pass(SECOND);
+	record(XID_154 "0x1 (GPU Reset Required) to 0x0 (None)");
+	assert_state("log 2, recovered 1");
+	assert_printed("0000:c1:00.0 action_none 1001", "%s %s %.9g", counts->recoveries[0].gpu,
+		       counts->recoveries[0].evidence, counts->recoveries[0].time);
+	/* Forged it is none. */
+	pass(SECOND);
+	forged_record(XID_154 "0x1 (GPU Reset Required) to 0x0 (None)");
+	assert_true(counts->recoveries[0].time == 1001);
+}
+
+/* The driver says at the end of its load that it is loaded: what came since the load began is not over, however long ago. */
+TEST(a_load_is_evidence_about_what_was_before_it)
+{
+#define BEGINS "nvidia-nvlink: Nvlink Core is being initialized, major device number 239"
+#define UNLOADED "nvidia-nvlink: Unregistered Nvlink Core, major device number 239"
+#define SXID "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): "
+#define XID_45 "NVRM: Xid (PCI:0000:c2:00): 45, pid=1234, name=python, Ch 00000008"
+	static const struct {
+		const char *name, *lines[8]; /* some seconds apart */
+		int open; /* devices with open faults */
+	} cases[] = {
+		{ "a switch fails in the first load",
+		  { SXID "20034, Fatal, Link 28", LOADING },
+		  1 },
+		{ "a switch fails in the first load, whose begin is there",
+		  { BEGINS, SXID "20034, Fatal, Link 28", LOADING },
+		  1 },
+		{ "a switch does not start",
+		  { "nvidia-nvswitch3: Failed to initialize device : -5", LOADING },
+		  1 },
+		{ "a GPU is not there", { "NVRM: The NVIDIA GPU 0000:c1:00.0", LOADING }, 1 },
+		{ "loaded again", { XID_79, LOADING }, 0 },
+		{ "loaded again, with lines that are no faults",
+		  { XID_79, UNLOADED, BEGINS, SXID "22013, Minion", XID_45,
+		    "NVRM: nvCheckFailedNoLog: Check failed: x", LOADING },
+		  3 },
+		{ "loaded again with lines that are no faults, without the load's begin",
+		  { XID_79, SXID "22013, Minion", LOADING },
+		  1 },
+		{ "an Xid before the line", { XID_79, XID_45, LOADING }, 0 },
+		{ "an Xid in a load hides no fault",
+		  { BEGINS, SXID "20034, Fatal", XID_45, LOADING },
+		  2 },
+		{ "a later begin hides no fault",
+		  { BEGINS, SXID "20034, Fatal", BEGINS, LOADING },
+		  1 },
+		{ "a switch fails in the second load",
+		  { LOADING, XID_79, UNLOADED, BEGINS, SXID "20034, Fatal", LOADING },
+		  1 },
+		{ "the third load is good",
+		  { BEGINS, SXID "20034, Fatal", LOADING, UNLOADED, BEGINS, LOADING },
+		  0 },
+		{ "a switch fails while in use",
+		  { BEGINS, LOADING, SXID "20034, Fatal", UNLOADED, BEGINS, LOADING },
+		  0 },
+	};
+	static const uint64_t apart[] = { SECOND / 2, 4 * SECOND, 7 * SECOND, 25 * SECOND };
+
+	for (size_t i = 0; i < COUNT(cases) * COUNT(apart); i++) {
+		const char *const *lines = cases[i / COUNT(apart)].lines;
+		int open = 0;
+		double recovered;
+
+		fresh();
+		for (int l = 0; l < 8 && lines[l]; l++) {
+			record(lines[l]);
+			pass(apart[i % COUNT(apart)]);
+		}
+		pass(3 * SECOND);
+		assert_int_equal(counts->recovery_count, 1);
+		recovered = counts->recoveries[0].time;
+		for (size_t n = 0; n < counts->fault_count; n++)
+			open += counts->faults[n].last > recovered;
+		for (size_t n = 0; n < counts->kernel_event_count; n++)
+			open += counts->kernel_events[n].last > recovered;
+		if (open != cases[i / COUNT(apart)].open)
+			fail_msg("%s, %.1f s apart: %d open, not %d", cases[i / COUNT(apart)].name,
+				 (double)apart[i % COUNT(apart)] / (double)SECOND, open,
+				 cases[i / COUNT(apart)].open);
+	}
+}
+
+/* The kernel's own word, which comes with the tracepoint. */
+TEST(the_kernel_tells_when_a_load_begins)
+{
+	record(XID_79);
+	pass(SECOND);
+	fault_events_unloaded(&w->events);
+	fault_events_load_begins(&w->events, w->now);
+	pass(SECOND);
+	record(SXID "20034, Fatal, Link 28");
+	pass(20 * SECOND);
+	fault_events_add_recovery(&w->events, "", "driver_loaded", w->now - SECOND / 10, w->now);
+	assert_int_equal(counts->recovery_count, 1);
+	for (size_t i = 0; i < counts->fault_count; i++)
+		assert_int_equal(counts->faults[i].last > counts->recoveries[0].time,
+				 counts->faults[i].nvswitch);
+}
+
+TEST(identity_lines_are_remembered)
+{
+	const struct gpu_info *gpu;
+
+	record(GPU_LINE);
+	record("NVRM: GPU Board Serial Number: 1321020001234");
+	record("NVRM: GPU at PCI:0000:c2:00: GPU-99999999-2222-3333-4444-555555555555");
+	assert_state("gpus 2");
+	gpu = counts->gpus;
+	assert_printed("0000:c1:00.0 GPU-11111111-2222-3333-4444-555555555555 1321020001234",
+		       "%s %s %s", gpu->gpu, gpu->uuid, gpu->serial);
+	assert_string_equal(gpu[1].serial, "");
+}
+
+/* A text counts if its tracepoint was not yet enabled; then the tracepoint does. */
+TEST(a_signal_counts_by_text_or_tracepoint)
+{
+	static const struct {
+		const char *kind, *text;
+		enum fault_signal signal;
+	} cases[] = {
+		{ "pcie_aer", "nvidia 0000:c1:00.0: PCIe Bus Error: severity=Corrected, x",
+		  SIGNAL_PCIE_AER },
+		{ "pcie_aer", "nvidia 0000:c1:00.0: AER: aer_status: 0x1, aer_mask: 0x0",
+		  SIGNAL_PCIE_AER },
+		{ "mce", "mce: [Hardware Error]: Machine check events logged", SIGNAL_MCE },
+		{ "hung_task", "INFO: task a:1 blocked for more than 120 seconds.",
+		  SIGNAL_HUNG_TASK },
+		{ "oom_kill", "Out of memory: Killed process 1 (a)", SIGNAL_OOM_KILL },
+		{ "oom_kill", "Memory cgroup out of memory: Killed process 1 (a)",
+		  SIGNAL_OOM_KILL },
+		/* These have no tracepoint. */
+		{ "nfs_not_responding", "nfs: server a not responding, still trying", SIGNALS },
+		{ "soft_lockup", "watchdog: BUG: soft lockup - CPU#1 stuck for 23s!", SIGNALS },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const struct fault_signal_report report = { .kind = cases[i].kind,
+							    .device = "",
+							    .pid = -1 };
+		uint64_t before = events(cases[i].kind), enabled = w->now - SECOND;
+		bool traced = cases[i].signal != SIGNALS;
+
+		w->device = "+pci:0000:c1:00.0";
+		record(cases[i].text);
+		assert_int_equal(events(cases[i].kind), before + 1);
+		if (traced)
+			w->events.enabled_ns[cases[i].signal] = enabled;
+		record_of(0, enabled - SECOND, cases[i].text);
+		assert_int_equal(events(cases[i].kind), before + 2);
+		record(cases[i].text);
+		assert_int_equal(events(cases[i].kind), before + 2 + !traced);
+		fault_events_add_signal(&w->events, &report);
+		assert_int_equal(events(cases[i].kind), before + 3 + !traced);
+		if (traced)
+			w->events.enabled_ns[cases[i].signal] = UINT64_MAX;
+	}
+}
+
+static bool write_line(void *context, const char *line, size_t size)
+{
+	(void)context;
+	w->lines[w->line_count++] = strndup(line, size);
+	return true;
+}
+
+/* From now on the world's events are lines. */
+static void keep_lines(void)
+{
+	static const struct event_sink sink = { .write = write_line };
+
+	event_log_free(w->log);
+	w->log = event_log_new(&sink);
+}
+
+/* Valid until the end of the test. */
+static const char *next_line(void)
+{
+	assert_true(w->lines_read < w->line_count);
+	return w->lines[w->lines_read++];
+}
+
+static void pcie_error(const char *severity)
+{
+	const struct fault_signal_report report = { .kind = "pcie_aer",
+						    .device = "0000:c1:00.0",
+						    .severity = severity,
+						    .time_ns = w->now,
+						    .pid = -1 };
+
+	fault_events_add_signal(&w->events, &report);
+}
+
+TEST(a_grave_pcie_error_stands_out_of_a_burst)
+{
+	keep_lines();
+	for (int i = 0; i < 3; i++)
+		pcie_error("info");
+	pcie_error("fatal");
+	w->device = "+pci:0000:c1:00.0";
+	record("pcieport 0000:c1:00.0: AER: PCIe Bus Error: severity=Uncorrectable (Non-Fatal), type=x");
+	assert_int_equal(events("pcie_aer"), 5);
+	assert_has(next_line(), "\"severity\":\"info\"");
+	assert_has(next_line(), "\"severity\":\"fatal\"");
+	assert_has(next_line(), "\"severity\":\"warning\"");
+}
+
+/* The driver's report has no process, but its text has. A text that may be anybody's adds nothing. */
+TEST(the_drivers_report_takes_the_process_from_its_text)
+{
+	const char *line;
+
+	keep_lines();
+	watch_driver();
+	for (int i = 0; i < 2; i++) {
+		record(XID_31);
+		record(XID_79);
+	}
+	for (int i = 0; i < 2; i++) {
+		driver(31, "0000:c2:00.0", "MMU Fault");
+		driver_79();
+	}
+	assert_state("driver 4");
+	line = next_line();
+	assert_has_all(line, "\"pid\":8,\"comm\":\"a b\"", "\"seen_by\":\"driver\"");
+	line = next_line();
+	assert_has_all(line, "\"pid\":7,\"comm\":\"py\"", "\"seen_by\":\"driver\"");
+	w->now += 10 * SECOND;
+	record(TMPFS(XID_79));
+	driver_79();
+	assert_lacks(next_line(), "\"pid\"");
+	assert_state("driver 5");
+}
+
+TEST(an_event_has_how_it_was_reported)
+{
+	const char *line;
+
+	keep_lines();
+	know_callers();
+	w->events.started_ns = w->now;
+	print(GPU_LINE);
+	pcie_error(NULL);
+	w->now += SECOND;
+	print(XID_79);
+	w->first_record = w->sequence + 1;
+	record_of(0, w->now - 100 * SECOND, XID_31);
+	next_line();
+	line = next_line();
+	assert_has_all(
+		line,
+		"\"gpu\":\"0000:c1:00.0\",\"uuid\":\"GPU-11111111-2222-3333-4444-555555555555\"",
+		"\"pid\":7,\"comm\":\"py\"", "\"printed_by\":\"writer\",\"seen_by\":\"hook\"",
+		"\"pcie_errors\":[{\"device\":\"0000:c1:00.0\",\"seconds_before\":1.000}]");
+	assert_lacks(line, "replayed");
+	assert_has(next_line(), "\"replayed\":true");
+}
+
+/* Each member that a text or a relative adds, in its order and spelling. */
+TEST(details_and_relatives_follow_in_order)
+{
+	static const struct {
+		const char *text, *members;
+	} cases[] = {
+		{ "NVRM: Xid (PCI:0000:c1:00): 144, pid=1, name=p, RLW_RXPIPE Nonfatal XC0 i0 Link 13 "
+		  "(0x0409a0c2 0x00000008)",
+		  ",\"fatality\":\"nonfatal\",\"nvlink\":{\"unit\":\"RLW_RXPIPE\",\"xc\":0,\"instance\":0,\"link\":13,\"words\":[\"0x0409a0c2\",\"0x00000008\"]},\"pcie_errors\":[{\"device\":\"0000:c1:00.0\",\"seconds_before\":1.000}]" },
+		{ "NVRM: Xid (PCI:0000:c1:00 GPU-I:02 GPU-CI:01): 45, pid=1, name=p, Ch 1, caused by previous Xid 31",
+		  ",\"mig\":{\"gpu_instance\":2,\"compute_instance\":1},\"caused_by\":31,\"pcie_errors\":[{\"device\":\"0000:c1:00.0\",\"seconds_before\":2.000}]" },
+		{ "NVRM: Xid (PCI:0000:c1:00 GPU-I:02): 13, Graphics Exception",
+		  ",\"mig\":{\"gpu_instance\":2},\"pcie_errors\":[{\"device\":\"0000:c1:00.0\",\"seconds_before\":3.000}]" },
+		{ "NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from 0x1 (GPU Reset "
+		  "Required) to 0x0 (None)",
+		  ",\"recovery\":{\"from\":\"GPU Reset Required\",\"to\":\"None\"},\"pcie_errors\":[{\"device\":\"0000:c1:00.0\",\"seconds_before\":4.000}]" },
+		{ "nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal, Link 48",
+		  ",\"fatality\":\"fatal\"" },
+		{ XID_79,
+		  ",\"pcie_errors\":[{\"device\":\"0000:c1:00.0\",\"seconds_before\":6.000}]" },
+	};
+	keep_lines();
+	pcie_error(NULL);
+	next_line();
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char *members;
+
+		w->now += SECOND;
+		record(cases[i].text);
+		members = strstr(next_line(), "\"seen_by\":\"log\"");
+		assert_non_null(members);
+		members += strlen("\"seen_by\":\"log\"");
+		*strstr(members, ",\"incident\"") = 0;
+		assert_string_equal(members, cases[i].members);
+	}
+}
+
+/* More Xids came before a PCIe error than fit the 1,024 bytes that once were their room. */
+TEST(all_relatives_are_listed)
+{
+	const unsigned int count = PCIE_RELATIVES - 1;
+	unsigned int listed = 0;
+	const char *line;
+	char text[128];
+
+	keep_lines();
+	w->device = "+pci:0000:c1:00.0";
+	for (unsigned int i = 1; i <= count; i++) {
+		snprintf(text, sizeof(text), "NVRM: Xid (PCI:0000:c1:00): %u, x", 1000 + i);
+		record(text);
+		next_line();
+	}
+	w->now += SECOND;
+	record("pcieport 0000:c1:00.0: AER: PCIe Bus Error: severity=Corrected, type=x");
+	line = next_line();
+	for (const char *at = line; (at = strstr(at, "\"xid\":")); at++)
+		listed++;
+	assert_int_equal(listed, count);
+	assert_has(line, ",\"xids\":[{\"device\":\"0000:c1:00.0\",\"xid\":1001,"
+			 "\"seconds_before\":1.000},{");
+	/* Nor is the text cut for it. */
+	assert_has(line, "\"text\":\"pcieport 0000:c1:00.0: AER: PCIe Bus Error: "
+			 "severity=Corrected, type=x\"}\n");
+}

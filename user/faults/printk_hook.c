@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The hook on the kernel's printk: loads bpf/printk.bpf.c and passes its messages to the authority on faults.
+ *
+ * A text proves nothing: users can have the kernel print theirs, by mount options, names of files, processes and
+ * cgroups. What proves a fault is who called printk. From commit 5aa7eea9316c of 5.19 on, which some distributions have
+ * in older kernels, the tracepoint printk:console runs in the context of the code that prints, and its stack is, from
+ * the innermost address on:
+ *
+ *	printk_sprint, vprintk_store, vprintk_emit, _printk, CALLER, ...
+ *
+ * If CALLER lies in a module of the driver, the message is the driver's (printk_origin.c). Before that commit the
+ * tracepoint runs when a console prints, and its stack is the console's. Its form is the same, and version numbers do
+ * not tell: the stack of the first message does. If none has come when the log has been read, the hook prints one
+ * through /dev/kmsg (before, it would push a record out of a full log). Where the kernel does not show who prints, the
+ * hook is of no use and is detached.
+ *
+ * The program passes on only messages with a mark of the driver ("NVRM", "SXid", "nvsw"): on most nodes none, ever. Its
+ * ring buffer holds some 650. In a storm it may fill before it is read. Then the program counts what it drops, by whether
+ * the driver was on the stack. What may be the driver's opens a gap: the log decides about what was printed until now.
+ * Others may fill half of the buffer only, and what they lose opens none.
+ *
+ * Modules come and go. The ranges of their text are read again if a message came after the last reading and that was a
+ * while ago, or if a message would be the driver's: another module may lie there now. */
+#include "faults/printk_hook.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file_text.h"
+#include "kernel/bpf_hooks.h"
+#include "kernel/kernel_log.h"
+#include "printk.skel.h"
+
+/* More than the buffer holds: when so many were read, all that was in it has been. */
+#define READ_MAX (PRINTK_RING_BYTES / PRINTK_SHORT)
+
+/* A message that the hook takes, and that is no fault. */
+#define QUESTION "xidscope: finds out whether the kernel shows who prints (NVRM)"
+
+struct printk_hook {
+	const struct log *log;
+	struct fault_authority *authority; /* NULL: it is only tried */
+	struct printk_bpf *bpf;
+	struct ring_buffer *ring;
+	struct bpf_memory memory;
+	struct printk_origins origins;
+	struct kernel_log_mark begin,
+		attached; /* it passes on what was printed after the second, and some after the first */
+	uint64_t attached_ns; /* CLOCK_MONOTONIC */
+	uint64_t dropped, others_dropped; /* messages, at the last look */
+	unsigned int read; /* messages, in this turn */
+	bool asked;
+	enum { CALLERS_UNTOLD, CALLERS_KNOWN, CALLERS_HIDDEN } callers;
+	int error; /* why they are hidden; 0: by the kernel's version */
+};
+
+bool printk_marked(const char *text, size_t len)
+{
+	return memmem(text, len, "NVRM", 4) || memmem(text, len, "SXid", 4) ||
+	       memmem(text, len, "nvsw", 4);
+}
+
+/* ---- who calls printk ---- */
+
+/* Keeps room in the buffer for messages of the driver's modules. Until then its messages were not told from others. */
+static void protect_driver(struct printk_hook *h)
+{
+	struct printk_range ranges[PRINTK_DRIVER_RANGES] = {};
+	struct printk_bpf__bss *bss = h->bpf->bss;
+	bool known = h->callers == CALLERS_KNOWN && !h->origins.error;
+
+	if (known)
+		printk_origins_driver(&h->origins, ranges, PRINTK_DRIVER_RANGES);
+	if (known && memcmp(bss->printk_driver, ranges, sizeof(ranges)) != 0 &&
+	    bss->printk_others_dropped != h->others_dropped)
+		fault_authority_gap(h->authority, AUTHORITY_HOOK, monotonic_ns());
+	memcpy(bss->printk_driver, ranges, sizeof(ranges));
+	bss->printk_driver_known = known;
+}
+
+/* A lack of memory or descriptors ends; addresses that the kernel hides stay hidden. */
+static bool is_passing(int err)
+{
+	return err == -ENOMEM || err == -EMFILE || err == -ENFILE || err == -EIO;
+}
+
+static void warn_hidden(const struct printk_hook *h)
+{
+	log_warn(h->log,
+		 "cannot find out who calls printk: /proc/modules and /proc/kallsyms: %s. Faults "
+		 "count by the driver's tracepoint, or by the form of the kernel log's records",
+		 h->error == -EPERM ? "addresses are hidden; it needs CAP_SYSLOG and "
+				      "kernel.kptr_restrict below 2" :
+				      strerror(-h->error));
+}
+
+void printk_hook_modules_changed(struct printk_hook *h)
+{
+	if (!h || h->callers != CALLERS_KNOWN || !h->authority)
+		return;
+	if (printk_origins_read(&h->origins, "", monotonic_ns()) && !is_passing(h->origins.error)) {
+		h->callers = CALLERS_HIDDEN;
+		h->error = h->origins.error;
+		warn_hidden(h);
+		fault_authority_hook(h->authority, false, monotonic_ns());
+	}
+	protect_driver(h);
+}
+
+/* The first message shows whether the kernel shows who prints. */
+static void learn_callers(struct printk_hook *h, const uint64_t *stack, size_t depth)
+{
+	if (!depth)
+		return;
+	h->error = printk_origins_read_functions(&h->origins, "");
+	if (h->error || !printk_origins_inner(&h->origins, stack, depth)) {
+		h->callers = CALLERS_HIDDEN;
+		return;
+	}
+	h->callers = CALLERS_KNOWN;
+	if (!h->authority)
+		return;
+	printk_hook_modules_changed(h);
+	if (h->callers == CALLERS_KNOWN)
+		fault_authority_hook(h->authority, true, h->attached_ns);
+}
+
+int printk_hook_ask(struct printk_hook *h)
+{
+	static const char text[] = "<7>" QUESTION;
+	OPEN_FILE kmsg = -1;
+
+	if (!h || h->asked)
+		return 0;
+	if (h->callers == CALLERS_UNTOLD) {
+		kmsg = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
+		if (kmsg < 0 || write(kmsg, text, strlen(text)) < 0)
+			return 0;
+		printk_hook_consume(h);
+	}
+	h->asked = true;
+	if (h->callers == CALLERS_KNOWN)
+		return 0;
+	/* It was not told: a console prints it later, or not. */
+	if (is_passing(h->error))
+		return h->error;
+	if (h->error)
+		warn_hidden(h);
+	return -ENOTSUP;
+}
+
+/* ---- messages ---- */
+
+static void pass_message(struct printk_hook *h, const struct printk_event *event)
+{
+	size_t depth = event->depth <= PRINTK_STACK ? event->depth : 0;
+	const uint64_t *stack = (const uint64_t *)event->stack;
+
+	if (h->callers == CALLERS_UNTOLD)
+		learn_callers(h, stack, depth);
+	if (h->callers != CALLERS_KNOWN || !h->authority)
+		return;
+	if (printk_origins_stale(&h->origins, "", stack, depth, event->time, monotonic_ns()))
+		printk_hook_modules_changed(h);
+	fault_authority_message(h->authority, event,
+				printk_origin(&h->origins, stack, depth, event->time));
+}
+
+static int on_event(void *context, void *data, size_t size)
+{
+	const struct printk_event *event = data;
+	struct printk_hook *h = context;
+
+	if (size >= sizeof(*event) && event->len <= size - sizeof(*event))
+		pass_message(h, event);
+	/* A flood that fills the buffer as fast as it is read would have no end. */
+	return ++h->read < READ_MAX ? 0 : -1;
+}
+
+/* Messages that found the buffer full, or the program running already. */
+static uint64_t count_dropped(const struct printk_hook *h)
+{
+	struct bpf_prog_info info;
+
+	bpf_program_info(h->bpf->progs.printk_console, &info);
+	return h->bpf->bss->printk_dropped + info.recursion_misses;
+}
+
+void printk_hook_consume(struct printk_hook *h)
+{
+	uint64_t dropped;
+
+	if (!h)
+		return;
+	h->read = 0;
+	ring_buffer__consume(h->ring);
+	dropped = count_dropped(h);
+	if (dropped != h->dropped && h->authority)
+		fault_authority_gap(h->authority, AUTHORITY_HOOK, monotonic_ns());
+	h->dropped = dropped;
+	h->others_dropped = h->bpf->bss->printk_others_dropped;
+}
+
+enum record_age printk_hook_age(struct printk_hook *h, uint64_t sequence)
+{
+	if (h && sequence < kernel_log_after(&h->begin))
+		return RECORD_BEFORE_HOOK;
+	return h && sequence < kernel_log_after(&h->attached) ? RECORD_AT_HOOK : RECORD_NEW;
+}
+
+/* ---- attaching ---- */
+
+/* Returns 0 or an errno. */
+static int attach_hook(struct printk_hook *h, const struct log *log)
+{
+	int err;
+
+	bpf_error_log_clear();
+	h->bpf = printk_bpf__open();
+	if (h->bpf)
+		bpf_report_verified(h->bpf->obj);
+	err = !h->bpf || printk_bpf__load(h->bpf) ? errno : 0;
+	kernel_log_mark(&h->begin);
+	if (!err && printk_bpf__attach(h->bpf))
+		err = errno;
+	kernel_log_mark(&h->attached);
+	h->attached_ns = monotonic_ns();
+	if (err) {
+		log_write_lines(log, LOG_LEVEL_WARN, bpf_error_log(),
+				"cannot hook printk: %s; %s. Faults are read from the kernel log "
+				"only",
+				bpf_reason(err), bpf_advice(err));
+		return err;
+	}
+	h->ring = ring_buffer__new(bpf_map__fd(h->bpf->maps.printk_ring), on_event, h, NULL);
+	if (!h->ring) {
+		err = errno;
+		log_warn(log, "cannot read the printk hook's buffer: %s", strerror(err));
+		return err;
+	}
+	bpf_object_memory(h->bpf->obj, &h->memory);
+	return 0;
+}
+
+struct printk_hook *printk_hook_new(const struct log *log, bool quiet,
+				    struct fault_authority *authority)
+{
+	struct printk_hook *h = calloc(1, sizeof(*h));
+	struct log attaching = *log;
+	int err;
+
+	if (!h)
+		return NULL;
+	attaching.quiet |= quiet;
+	h->log = log;
+	h->authority = authority;
+	h->begin.fd = h->attached.fd = -1;
+	err = attach_hook(h, &attaching);
+	if (!err)
+		return h;
+	printk_hook_free(h);
+	errno = err;
+	return NULL;
+}
+
+void printk_hook_free(struct printk_hook *h)
+{
+	if (!h)
+		return;
+	ring_buffer__free(h->ring);
+	printk_bpf__destroy(h->bpf);
+	kernel_log_mark_free(&h->begin);
+	kernel_log_mark_free(&h->attached);
+	printk_origins_free(&h->origins);
+	free(h);
+}
+
+int printk_hook_try(void)
+{
+	const struct log silent = { .quiet = true };
+	struct printk_hook *h = printk_hook_new(&silent, true, NULL);
+	int err = h ? printk_hook_ask(h) : -errno;
+
+	printk_hook_free(h);
+	return err == -ENOTSUP ? 0 : err ?: 1;
+}
+
+int printk_hook_fd(const struct printk_hook *h)
+{
+	return h ? ring_buffer__epoll_fd(h->ring) : -1;
+}
+
+void printk_hook_snapshot(const struct printk_hook *h, struct self *self)
+{
+	if (!h)
+		return;
+	self->map_bytes += h->memory.maps;
+	self->program_bytes += h->memory.programs;
+	bpf_hooks_count(&(struct bpf_hooks){ .skeleton = h->bpf }, 0, snapshot_program, self);
+	snapshot_drop(self, "printk", count_dropped(h));
+	/* Those for which there was room, which is kept for the driver's: none of its modules was on their stack. */
+	snapshot_drop(self, "printk_others", h->bpf->bss->printk_others_dropped);
+}

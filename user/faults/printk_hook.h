@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The hook on the kernel's printk: see printk_hook.c. */
+#pragma once
+
+#include "base/log.h"
+#include "faults/fault_authority.h"
+#include "snapshot/self.h"
+
+struct printk_hook;
+
+/* Loads and attaches, which may take seconds on a busy node. @log and @authority must outlive it. @quiet: says nothing if
+ * that fails. Returns NULL with errno set. */
+struct printk_hook *printk_hook_new(const struct log *log, bool quiet,
+				    struct fault_authority *authority);
+
+/* The hook of the functions that follow may be NULL: then they do nothing. */
+void printk_hook_free(struct printk_hook *h);
+
+/* Readable when messages wait; -1: there is no hook. */
+int printk_hook_fd(const struct printk_hook *h);
+
+/* Passes on the messages that wait. */
+void printk_hook_consume(struct printk_hook *h);
+
+/* Finds out, once, whether the kernel shows who prints, if need be by a line in the kernel log. -ENOTSUP: it does not,
+ * and the hook is of no use; another -errno: that is not known. */
+int printk_hook_ask(struct printk_hook *h);
+
+/* A module may have been loaded or unloaded. */
+void printk_hook_modules_changed(struct printk_hook *h);
+
+/* When the record with that sequence number was printed: after the start, if there is no hook. */
+enum record_age printk_hook_age(struct printk_hook *h, uint64_t sequence);
+
+/* Adds messages that it has dropped, its programs and their memory. */
+void printk_hook_snapshot(const struct printk_hook *h, struct self *self);
+
+/* Whether a text has one of the marks that the hook looks for. */
+bool printk_marked(const char *text, size_t len);
+
+/* Loads the hook for a moment and prints a message: 1 if the kernel shows who prints, 0 if not, -errno if it refuses
+ * the hook. */
+int printk_hook_try(void);
