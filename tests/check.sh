@@ -68,7 +68,7 @@ run_tests() {
 	done
 	judge "METRICS.md and the program agree" tests/docs/check_metrics.sh
 	judge "the man page and the program agree" tests/docs/check_man.sh
-	judge "each option has a test" tests/docs/check_options.sh
+	judge "each option has a test" tests/docs/check_options.py
 	judge "HEALTH.md and the program agree" tests/docs/check_health.sh
 	judge "the table of alerts and the rules agree" tests/docs/check_alerts.sh
 	judge "the runbook's commands can be run" tests/docs/check_runbook.sh
