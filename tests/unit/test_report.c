@@ -240,6 +240,16 @@ TEST(slow_calls_show_whose_they_were)
 	assert_has(text, " 2.00 s READ         train 42                 rtt 75 slot 25\n"
 			 "         nas-1, /data\n");
 	assert_true(strstr(text, " 4.00 s WRITE") < strstr(text, " 2.00 s READ"));
+	strcpy(now.calls.slow[1].mount, "/other");
+	snapshot_mount(&now.calls, &(struct nfs_mount){ .server = "nas-1",
+							.export = "/export",
+							.mountpoint = "/data" });
+	filter = (struct session_filter){ .mount = "/data" };
+	session();
+	assert_int_equal(t.slow_count, 1);
+	filter = (struct session_filter){ .slower = 2.5 };
+	session();
+	assert_int_equal(t.slow_count, 1);
 }
 
 /* The names of all that comes from outside are one line each. */

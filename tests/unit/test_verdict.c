@@ -1191,6 +1191,7 @@ TEST(one_sync_after_the_other_is_writeback)
 	assert_false(mount()->direct_writes);
 	add_bytes("COMMIT", 50, 12 * MS, 0);
 	expect(BOUND_WRITEBACK, CONFIDENCE_MEDIUM);
+	assert_has(verdict.sentence, " one by one, 5 ms each, and COMMITs take 12 ms: ");
 	assert_string_equal(verdict.setting, "");
 	add_bytes("WRITE", 250, 5 * MS, 64 * KIB); /* more than one at once */
 	expect(BOUND_SERVER, CONFIDENCE_LOW);
