@@ -12,10 +12,10 @@ set -euo pipefail
 needs_program
 "$program" metrics >"$work/families"
 awk -F '\t' '
-BEGIN { print "| family{labels} | type, unit | help |\n|---|---|---|" }
+BEGIN { print "| family{labels}: type, unit | help |\n|---|---|" }
 {
 	gsub(/, /, ",", $4)
-	print "| `" $1 ($4 == "" ? "" : "{" $4 "}") "` | " $2 ($3 == "" ? "" : ", " $3) " | " $5 " |"
+	print "| `" $1 ($4 == "" ? "" : "{" $4 "}") "`: " $2 ($3 == "" ? "" : ", " $3) " | " $5 " |"
 }' "$work/families" >"$work/table"
 if [[ ${1:-} == --put ]]; then
 	exec tests/docs/put_table.sh docs/METRICS.md families <"$work/table"
