@@ -37,7 +37,11 @@ expect 0 "*Summary*" "" trace --replay made.rec --json made.json --html made.htm
 expect 0 "*" "" trace --replay made.rec --json -
 cmp -s out made.json || fail "JSON on standard output is not that in a file"
 head -c $(($(stat -c %s made.rec) - 9)) made.rec >cut.rec
-expect 0 "*Summary*" "xidscope: warning: cut.rec: read * snapshots, then: it was cut here" trace --replay cut.rec
+expect 1 "" "xidscope: error: cannot read the recording cut.rec: it was cut after line 182 (181 snapshots, until 2026-11-22 17:36:47 +0000)" trace --replay cut.rec
+zcat cut.rec 2>/dev/null | head -n 182 >whole.rec
+/usr/bin/python3 -c 'import zlib; print("{\"end\":\"%08x\"}" % zlib.crc32(open("whole.rec", "rb").read()))' >>whole.rec
+"$program" trace --replay whole.rec --json whole.json >out || fail "the whole part of a cut recording is refused"
+cmp -s whole.json made.json || fail "an end of its own changes a recording"
 TZ=America/New_York expect 0 "From 2026-11-22 18:33:47 +0100*- From 2026-11-22 18:33:47 +0100, for 180 s.*" "" trace --replay made.rec
 json '[e["kind"] for e in j["episodes"]] == ["save", "save", "load"] and j["servers"][0]["verdict"]["bound_by"] == "slot"
 and abs(j["episodes"][0]["seconds"] - 30) <= 1 and {e["kind"] for e in j["events"]} == {"fault", "kernel_event", "hung", "answers", "disconnect"}
@@ -126,14 +130,18 @@ expect 0 "*Summary*" "" trace --replay left.rec
 # ---- what is wrong with a file ----
 expect 1 "" "xidscope: error: cannot read the recording absent: No such file or directory" trace --replay absent
 cat made.rec made.rec >twice.rec
-expect 0 "*Summary*" "xidscope: warning: twice.rec: read 181 snapshots, then: it is no recording, or damaged from here on" trace --replay twice.rec
+expect 1 "" "xidscope: error: cannot read the recording twice.rec: it is damaged after line 182 *" trace --replay twice.rec
 echo 'something else' >wrong.rec
-expect 1 "" "xidscope: warning: wrong.rec: read 0 snapshots, then: it is no recording, or damaged from here on" trace --replay wrong.rec
-{ echo 'xidscope-recording 9' && tail -c +22 made.rec; } >later.rec
-expect 1 "" "*another version of xidscope has written it*" trace --replay later.rec
+expect 1 "" "xidscope: error: cannot read the recording wrong.rec: it is no recording of xidscope trace" trace --replay wrong.rec
+gzip <wrong.rec >packed.rec
+expect 1 "" "*it is no recording of xidscope trace" trace --replay packed.rec
+expect 1 "" "*it is no recording of xidscope trace" trace --replay "$program"
+expect 1 "" "xidscope: error: cannot read the recording $dir: *" trace --replay "$dir"
 cp made.rec damaged.rec
 printf X | dd of=damaged.rec bs=1 seek=20000 conv=notrunc status=none
-expect 0 "*Summary*" "xidscope: warning: damaged.rec: read * snapshots, then: *damaged from here on" trace --replay damaged.rec
+expect 1 "" "xidscope: error: cannot read the recording damaged.rec: it is damaged after line *" trace --replay damaged.rec
+zcat made.rec | sed 's/"sent_bytes":1/"sent_bytes":2/' >changed.rec
+expect 1 "" "*changed.rec: it is damaged: the checksum after line 182 is wrong" trace --replay changed.rec
 expect 2 "" "xidscope: use either --record or --replay; *" trace --replay made.rec --record x.rec
 expect 2 "" "xidscope: --json and --html need different files; *" trace --replay made.rec --json both --html both
 expect 2 "" "xidscope: --json and --html need different files; *" trace --replay made.rec --json - --html -

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* libFuzzer entry for recordings, which users send: whatever is in one, reading ends, and what it gives makes a
  * report of safe lines, valid JSON and a page in which no name ends an element. */
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "fuzz.h"
 #include "json_valid.h"
 #include "session/recording.h"
 #include "session/session.h"
 #include "sinks/report.h"
-
-/* Of one frame, without its checksum and compression. */
-#define FRAME_MAX 4096
 
 static char *text;
 static size_t text_size;
@@ -72,37 +72,36 @@ static bool add(struct session *t, struct live *view, struct snapshot *s)
 	return true;
 }
 
-static void read_file(struct session *t, struct live *view, const uint8_t *data, size_t size)
+static void read_file(struct session *t, struct live *view, struct recording *r)
 {
-	FILE *in = fmemopen((void *)data, size, "r");
-	struct recording *r = recording_new(in);
 	struct snapshot s = {};
 
+	if (recording_check(r))
+		return;
 	while (recording_next(r, &s) > 0 && add(t, view, &s))
 		;
-	recording_free(r);
-	fclose(in);
 }
 
-/* Frames of two bytes of length and their bytes. */
-static struct recording *read_frames(struct session *t, struct live *view, const uint8_t *data,
-				     size_t size)
+/* Lines without head and end. */
+static void read_lines(struct session *t, struct live *view, struct recording *r,
+		       const uint8_t *data, size_t size)
 {
-	struct recording *r = recording_new(stdin);
+	struct span rest = { (const char *)data, (const char *)data + size }, line;
 	struct snapshot s = {};
-	size_t len;
 
-	while (size >= 2) {
-		len = (data[0] | (size_t)data[1] << 8) % FRAME_MAX;
-		data += 2;
-		size -= 2;
-		if (len > size)
-			len = size;
-		if (recording_decode(r, data, len, &s) <= 0 || !add(t, view, &s))
+	while (span_next_line(&rest, &line))
+		if (recording_decode(r, line, &s) <= 0 || !add(t, view, &s))
 			break;
-		data += len;
-		size -= len;
-	}
+}
+
+static struct recording *open_bytes(const uint8_t *data, size_t size)
+{
+	int fd = memfd_create("recording", 0);
+	struct recording *r;
+
+	require(fd >= 0 && pwrite(fd, data, size, 0) == (ssize_t)size);
+	r = recording_new(fd);
+	require(r != NULL);
 	return r;
 }
 
@@ -110,14 +109,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct session t = { .keep_intervals = true };
 	struct live view = { .terminal = -1, .size.columns = 80 };
-	struct recording *r = NULL;
+	struct recording *r = open_bytes(data, size);
 	FILE *out = begin_text();
 
 	view.out = out;
-	if (size > 1 && data[0] & 1)
-		r = read_frames(&t, &view, data + 1, size - 1);
-	else if (size > 1)
-		read_file(&t, &view, data + 1, size - 1);
+	read_lines(&t, &view, r, data, size);
+	if (!t.first.time_ns)
+		read_file(&t, &view, r);
 	end_text(out);
 	require_lines(text, text_size);
 	free(text);

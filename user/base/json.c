@@ -110,12 +110,16 @@ void json_whole_seconds(struct json *j, const char *name, double seconds)
 	json_text(j, name, text);
 }
 
+void json_raw(struct json *j, const char *name, const char *value)
+{
+	begin_value(j, name);
+	fputs(value, j->out);
+}
+
 void json_members(struct json *j, const char *members)
 {
-	if (!*members)
-		return;
-	begin_value(j, NULL);
-	fputs(members, j->out);
+	if (*members)
+		json_raw(j, NULL, members);
 }
 
 void json_newline(struct json *j)

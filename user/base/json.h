@@ -37,6 +37,9 @@ void json_time(struct json *j, const char *name, double seconds);
 /* The same in whole seconds, "2026-11-21T10:00:00Z". */
 void json_whole_seconds(struct json *j, const char *name, double seconds);
 
+/* A value as it stands in JSON. */
+void json_raw(struct json *j, const char *name, const char *value);
+
 /* Members that another writer has made, without braces; "": none. */
 void json_members(struct json *j, const char *members);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope trace`: observes for a while, or reads a recording, and reports. */
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/utsname.h>
@@ -33,8 +34,7 @@ struct trace {
 	struct stuck_tasks tasks; /* that wait for a file's lock */
 	struct session session;
 	struct live live;
-	FILE *record; /* NULL: none, or it failed */
-	struct recorder *recorder;
+	struct recorder *recorder; /* NULL: none, or it failed */
 	bool quiet; /* standard output is for a file */
 };
 
@@ -71,13 +71,12 @@ static int begin_record(struct trace *t)
 		return 0;
 	if (fd < 0)
 		return report_failure(t, "--record", path, fd);
-	t->record = ftruncate(fd, 0) ? NULL : fdopen(fd, "w");
-	if (!t->record) {
+	if (ftruncate(fd, 0))
 		err = -errno;
-		close(fd);
-	} else if (!(t->recorder = recorder_new(t->record, &t->session.origin))) {
+	else if (!(t->recorder = recorder_new(fd, &t->session.origin)))
 		err = -ENOMEM;
-	}
+	if (err)
+		close(fd);
 	return err ? report_failure(t, "--record", path, err) : 0;
 }
 
@@ -97,9 +96,7 @@ static void end_record(struct trace *t)
 {
 	int err = recorder_end(t->recorder);
 
-	if (t->record && fclose(t->record) && !err)
-		err = -errno;
-	if (t->recorder && err)
+	if (err)
 		report_failure(t, "--record", t->options->record, err);
 }
 
@@ -330,48 +327,43 @@ static void use_offset(int offset)
 static int replay_file(struct trace *t, struct recording *r)
 {
 	struct snapshot s = {}, next = {};
-	uint64_t snapshots = 0;
 	int got, err = 0;
 
-	got = recording_next(r, &s);
 	t->session.origin = *recording_origin(r);
 	use_offset(t->session.origin.utc_offset);
+	got = recording_next(r, &s);
 	/* The last one is shown by the report only, as in the session itself. */
-	while (got > 0 && !err) {
+	for (bool first = true; got > 0 && !err; first = false) {
 		got = recording_next(r, &next);
-		err = add_snapshot(t, &s, snapshots && got > 0);
+		err = add_snapshot(t, &s, !first && got > 0);
 		s = next;
 		next = (struct snapshot){};
-		snapshots++;
 	}
 	snapshot_free(&s);
-	if (got < 0)
-		log_warn(&t->options->log, "%s: read %" PRIu64 " snapshots, then: %s",
-			 t->options->replay, snapshots, recording_damage(got));
-	return err ? err : snapshots ? 0 : got < 0 ? got : -ENODATA;
+	return err ? err : got;
 }
 
 static int trace_recording(const struct options *options)
 {
-	FILE *in = fopen(options->replay, "re");
-	int err = in ? ENOMEM : errno, code = EXIT_TROUBLE;
-	struct recording *r = in ? recording_new(in) : NULL;
+	int fd = open(options->replay, O_RDONLY | O_CLOEXEC), err = fd < 0 ? -errno : 0;
+	struct recording *r = fd < 0 ? NULL : recording_new(fd);
+	char why[RECORDING_PROBLEM_SIZE];
+	int code = EXIT_TROUBLE;
 	struct trace t;
 
 	begin_trace(&t, options);
-	if (!r) {
+	if (!err)
+		err = r ? recording_check(r) : -ENOMEM;
+	if (err)
 		log_error(&options->log, "cannot read the recording %s: %s", options->replay,
-			  strerror(err));
-	} else if (!begin_files(&t)) {
-		err = replay_file(&t, r);
-		/* What is wrong with a recording of which nothing could be read has been said. */
-		if (t.session.first.time_ns)
-			code = report_on_session(&t, err);
-	}
+			  r ? recording_problem(r, err, why) : strerror(-err));
+	else if (!begin_files(&t))
+		code = report_on_session(&t, replay_file(&t, r));
 	end_trace(&t);
-	recording_free(r);
-	if (in)
-		fclose(in);
+	if (r)
+		recording_free(r);
+	else if (fd >= 0)
+		close(fd);
 	return code;
 }
 

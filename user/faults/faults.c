@@ -351,8 +351,7 @@ static int copy_entries(const struct table *t, const struct fault_counts *from, 
 	const char *entry = table_array(t, from);
 
 	for (size_t i = table_count(t, from); i--; entry += t->size) {
-		char *copy = array_append((void **)((char *)to + t->array),
-					  (size_t *)((char *)to + t->entries), t->size);
+		char *copy = table_append(t, to);
 
 		if (!copy)
 			return -ENOMEM;
@@ -360,8 +359,8 @@ static int copy_entries(const struct table *t, const struct fault_counts *from, 
 		ARRAY_EACH(f, t->fields, t->field_count) {
 			double *time = (void *)(copy + f->offset);
 
-			if (f->type == FIELD_DOUBLE)
-				*time = *time + seconds > 0 ? *time + seconds : 0;
+			for (size_t k = 0; f->type == FIELD_DOUBLE && k < f->count; k++)
+				time[k] = time[k] + seconds > 0 ? time[k] + seconds : 0;
 		}
 	}
 	return 0;

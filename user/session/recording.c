@@ -1,115 +1,124 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Snapshots in frames of a file, compressed: docs/WHY.md. */
+/* Snapshots as lines of JSON in a gzip file: docs/WHY.md. */
 #include "session/recording.h"
 
+#include <math.h>
 #include <zlib.h>
 
+#include "base/file_text.h"
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "base/time_text.h"
 #include "snapshot/table.h"
 
-/* Before a frame's bytes, the lowest byte first, as on both architectures. A length of 0 is the end. */
-struct frame_head {
-	uint32_t len, checksum;
-};
+#define FORMAT "xidscope-recording"
 
-/* Bounds of what is read, far above what is written: a damaged file costs no more. */
-#define MAX_OFFSET 86400L
-#define HEAD_LINE 256
-#define FRAME_MAX (32u << 20)
-#define PAYLOAD_MAX (64u << 20)
+/* Far above what is written: a damaged file costs no more. */
+#define LINE_MAX_BYTES (64u << 20)
+#define OFFSET_MAX 86400
 
 /* ---- writing ---- */
 
 struct recorder {
-	FILE *out;
+	gzFile out;
 	struct codec *codec;
-	struct bytes payload, packed;
-	z_stream stream;
+	uint32_t checksum; /* of all lines */
 	int error; /* of the first failure */
 };
 
-/* Compresses the payload with what the frames before have shown. */
-static int pack(struct recorder *r)
+static int file_error(gzFile file)
 {
-	uint8_t block[16384];
-	int err = 0;
+	int err, number = errno;
 
-	r->packed.len = 0;
-	r->stream.next_in = r->payload.data;
-	r->stream.avail_in = (uInt)r->payload.len;
-	do {
-		r->stream.next_out = block;
-		r->stream.avail_out = sizeof(block);
-		deflate(&r->stream, Z_SYNC_FLUSH);
-		err = bytes_add(&r->packed, block, sizeof(block) - r->stream.avail_out);
-	} while (!err && !r->stream.avail_out);
-	return err;
+	gzerror(file, &err);
+	return err == Z_ERRNO && number ? -number : err == Z_MEM_ERROR ? -ENOMEM : -EIO;
 }
 
-static int put_frame(struct recorder *r, const struct bytes *b)
+/* Compresses the line with what the lines before have shown. All of it is in the file then. */
+static int write_line(struct recorder *r, const char *line, size_t len)
 {
-	const struct frame_head head = { (uint32_t)b->len,
-					 (uint32_t)crc32(0, b->data, (uInt)b->len) };
-
-	if (fwrite(&head, sizeof(head), 1, r->out) != 1 ||
-	    (b->len && fwrite(b->data, b->len, 1, r->out) != 1) || fflush(r->out))
-		return -errno;
+	r->checksum = (uint32_t)crc32(r->checksum, (const Bytef *)line, (uInt)len);
+	errno = 0;
+	if (gzwrite(r->out, line, (unsigned int)len) != (int)len ||
+	    gzflush(r->out, Z_SYNC_FLUSH) != Z_OK)
+		return file_error(r->out);
 	return 0;
 }
 
-/* The head's second line: host, kernel, version and offset, and the checksum of these. */
-static int write_head(FILE *out, const struct session_origin *origin)
+/* Ends the text that @out has written to @text. */
+static int write_text(struct recorder *r, FILE *out, char **text, int err)
 {
-	char line[HEAD_LINE];
-	size_t len;
-
-	snprintf(line, sizeof(line), "%s\t%s\t%s\t%d\t", origin->host, origin->kernel,
-		 origin->version, origin->utc_offset);
-	len = strlen(line);
-	for (size_t i = 0; i < len; i++)
-		if (line[i] == '\n')
-			line[i] = '?';
-	fprintf(out, RECORDING_HEAD "%s%08lx\n", line, crc32(0, (const uint8_t *)line, (uInt)len));
-	return ferror(out) ? -EIO : 0;
+	if (!stream_text(out, text))
+		return -ENOMEM;
+	err = err ?: write_line(r, *text, strlen(*text));
+	free(*text);
+	return err;
 }
 
-struct recorder *recorder_new(FILE *out, const struct session_origin *origin)
+static int write_head(struct recorder *r, const struct session_origin *origin)
+{
+	char *text = NULL;
+	size_t size;
+	struct json j = { .out = open_memstream(&text, &size) };
+
+	if (!j.out)
+		return -ENOMEM;
+	json_object(&j, NULL);
+	json_text(&j, "format", FORMAT);
+	json_unsigned(&j, "time_buckets", TIME_BUCKETS);
+	json_unsigned(&j, "depth_buckets", DEPTH_BUCKETS);
+	json_text(&j, "host", origin->host);
+	json_text(&j, "kernel", origin->kernel);
+	json_text(&j, "version", origin->version);
+	json_signed(&j, "utc_offset", origin->utc_offset);
+	json_object_end(&j);
+	fputc('\n', j.out);
+	return write_text(r, j.out, &text, 0);
+}
+
+struct recorder *recorder_new(int fd, const struct session_origin *origin)
 {
 	struct recorder *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
-	r->out = out;
 	r->codec = codec_new();
-	if (!r->codec || deflateInit(&r->stream, Z_DEFAULT_COMPRESSION) != Z_OK) {
+	r->out = r->codec ? gzdopen(fd, "w") : NULL;
+	if (!r->out) {
 		codec_free(r->codec);
 		free(r);
 		return NULL;
 	}
-	r->error = write_head(out, origin);
+	r->error = write_head(r, origin);
 	return r;
 }
 
 int recorder_add(struct recorder *r, const struct snapshot *s)
 {
-	r->payload.len = 0;
-	if (!r->error)
-		r->error = snapshot_encode(r->codec, s, &r->payload) ?:
-				   pack(r)                           ?:
-								       put_frame(r, &r->packed);
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+
+	if (r->error)
+		return r->error;
+	out = open_memstream(&text, &size);
+	r->error = out ? write_text(r, out, &text, snapshot_encode(r->codec, s, out)) : -ENOMEM;
 	return r->error;
 }
 
 int recorder_end(struct recorder *r)
 {
+	char text[TABLES_END_SIZE];
 	int err;
 
 	if (!r)
 		return 0;
-	err = r->error ?: put_frame(r, &(struct bytes){});
-	deflateEnd(&r->stream);
+	tables_end(text, r->checksum);
+	err = r->error ?: write_line(r, text, strlen(text));
+	errno = 0;
+	if (gzclose(r->out) != Z_OK && !err)
+		err = errno ? -errno : -EIO;
 	codec_free(r->codec);
-	free(r->payload.data);
-	free(r->packed.data);
 	free(r);
 	return err;
 }
@@ -117,152 +126,180 @@ int recorder_end(struct recorder *r)
 /* ---- reading ---- */
 
 struct recording {
-	FILE *in;
+	gzFile in;
 	struct codec *codec;
-	struct bytes packed, payload;
-	z_stream stream;
-	bool begun;
+	char *line; /* the last one that was read, with its newline */
+	size_t room, len;
+	uint32_t checksum; /* of the lines before it */
 	struct session_origin origin;
+	/* Of it are whole: */
+	uint64_t lines, snapshots;
+	double until; /* time of the last snapshot, seconds since the epoch */
 };
 
-int recording_decode(struct recording *r, const uint8_t *bytes, size_t size, struct snapshot *s)
+int recording_decode(struct recording *r, struct span line, struct snapshot *s)
 {
-	return snapshot_decode(r->codec, bytes, size, s) ?: 1;
+	return snapshot_decode(r->codec, line, s) ?: 1;
 }
 
-/* Expands the frame's bytes into the payload. */
-static int unpack(struct recording *r)
+/* Why there is no whole line. */
+static int short_line(gzFile in)
 {
-	uint8_t block[16384];
-	int state = Z_OK, err = 0;
+	int err, number = errno;
 
-	r->payload.len = 0;
-	r->stream.next_in = r->packed.data;
-	r->stream.avail_in = (uInt)r->packed.len;
-	while (!err && (r->stream.avail_in || !r->stream.avail_out)) {
-		r->stream.next_out = block;
-		r->stream.avail_out = sizeof(block);
-		state = inflate(&r->stream, Z_SYNC_FLUSH);
-		if ((state != Z_OK && state != Z_BUF_ERROR) || r->payload.len > PAYLOAD_MAX)
-			return -EBADMSG;
-		err = bytes_add(&r->payload, block, sizeof(block) - r->stream.avail_out);
-		if (state == Z_BUF_ERROR)
-			break;
-	}
-	return err;
+	gzerror(in, &err);
+	return err == Z_OK || err == Z_BUF_ERROR ? -ENODATA :
+	       err == Z_ERRNO                    ? (number ? -number : -EIO) :
+	       err == Z_MEM_ERROR                ? -ENOMEM :
+						   -EBADMSG;
 }
 
-/* Why so few bytes were read. */
-static int short_read(const struct recording *r)
+static int read_line(struct recording *r)
 {
-	return ferror(r->in) ? -EIO : -ENODATA;
-}
+	char *grown;
 
-/* The text up to the next tab. */
-static void take_field(char **rest, char *to, size_t size)
-{
-	char *field = strsep(rest, "\t");
-
-	snprintf(to, size, "%s", field ? field : "");
-}
-
-static int read_origin(struct recording *r)
-{
-	struct session_origin *o = &r->origin;
-	char line[HEAD_LINE + 16], *rest = line, *end, offset[16];
-	char checksum[16];
-
-	if (!fgets(line, sizeof(line), r->in))
-		return short_read(r);
-	end = strrchr(line, '\t');
-	if (!end)
-		return feof(r->in) ? -ENODATA : -EBADMSG;
-	snprintf(checksum, sizeof(checksum), "%08lx\n",
-		 crc32(0, (const uint8_t *)line, (uInt)(end + 1 - line)));
-	if (strcmp(end + 1, checksum) != 0)
-		return feof(r->in) ? -ENODATA : -EBADMSG;
-	*end = 0;
-	take_field(&rest, o->host, sizeof(o->host));
-	take_field(&rest, o->kernel, sizeof(o->kernel));
-	take_field(&rest, o->version, sizeof(o->version));
-	take_field(&rest, offset, sizeof(offset));
-	o->utc_offset = (int)(strtol(offset, NULL, 10) % MAX_OFFSET);
+	r->checksum = (uint32_t)crc32(r->checksum, (const Bytef *)r->line, (uInt)r->len);
+	r->len = 0;
+	errno = 0;
+	do {
+		if (r->room - r->len < 2) {
+			grown = r->room < LINE_MAX_BYTES ? realloc(r->line, 2 * r->room) : NULL;
+			if (!grown)
+				return r->room < LINE_MAX_BYTES ? -ENOMEM : -EBADMSG;
+			r->line = grown;
+			r->room *= 2;
+		}
+		if (!gzgets(r->in, r->line + r->len, (int)(r->room - r->len)))
+			return short_line(r->in);
+		r->len += strlen(r->line + r->len);
+	} while (!r->len || r->line[r->len - 1] != '\n');
 	return 0;
+}
+
+static struct span line_of(const struct recording *r)
+{
+	return (struct span){ r->line, r->line + r->len };
+}
+
+/* What the first line has. */
+struct head {
+	struct session_origin *origin;
+	bool format;
+	double time_buckets, depth_buckets, utc_offset;
+};
+
+static void on_head(void *context, struct span name, struct span value)
+{
+	struct head *h = context;
+	struct session_origin *o = h->origin;
+	struct span inside;
+
+	if (json_inside(value, &inside)) {
+		if (span_is(name, "format"))
+			h->format = span_is(inside, FORMAT);
+		else if (span_is(name, "host"))
+			json_decode(inside, o->host, sizeof(o->host));
+		else if (span_is(name, "kernel"))
+			json_decode(inside, o->kernel, sizeof(o->kernel));
+		else if (span_is(name, "version"))
+			json_decode(inside, o->version, sizeof(o->version));
+	} else if (span_is(name, "time_buckets")) {
+		json_read_number(value, &h->time_buckets);
+	} else if (span_is(name, "depth_buckets")) {
+		json_read_number(value, &h->depth_buckets);
+	} else if (span_is(name, "utc_offset")) {
+		json_read_number(value, &h->utc_offset);
+	}
 }
 
 static int read_head(struct recording *r)
 {
-	const size_t len = strlen(RECORDING_HEAD), word = strcspn(RECORDING_HEAD, " ") + 1;
-	char head[sizeof(RECORDING_HEAD)] = "";
+	struct head h = { .origin = &r->origin };
+	int err = read_line(r);
 
-	r->begun = true;
-	if (fread(head, len, 1, r->in) != 1)
-		return ferror(r->in) ? -EIO : -EBADMSG;
-	if (!memcmp(head, RECORDING_HEAD, len))
-		return read_origin(r);
-	return memcmp(head, RECORDING_HEAD, word) ? -EBADMSG : -EPROTO;
+	if (err || !json_read(line_of(r), on_head, &h) || !h.format)
+		return err && err != -ENODATA ? err : -EBADMSG;
+	if (h.time_buckets != TIME_BUCKETS || h.depth_buckets != DEPTH_BUCKETS)
+		return -EPROTO;
+	if (fabs(h.utc_offset) < OFFSET_MAX)
+		r->origin.utc_offset = (int)h.utc_offset;
+	r->lines++;
+	return 0;
 }
 
-static int read_frame(struct recording *r)
-{
-	struct frame_head head;
-	uint8_t block[16384];
-	int err = 0;
-
-	if (fread(&head, sizeof(head), 1, r->in) != 1)
-		return short_read(r);
-	if (head.len > FRAME_MAX)
-		return -EBADMSG;
-	r->packed.len = 0;
-	/* In blocks: a damaged length asks for no memory that the file does not fill. */
-	while (r->packed.len < head.len && !err) {
-		size_t want = head.len - r->packed.len, got;
-
-		got = fread(block, 1, want < sizeof(block) ? want : sizeof(block), r->in);
-		if (!got)
-			return short_read(r);
-		err = bytes_add(&r->packed, block, got);
-	}
-	if (err)
-		return err;
-	if (!head.len) /* the end, after which nothing may follow */
-		return head.checksum || getc(r->in) != EOF ? -EBADMSG : 0;
-	return crc32(0, r->packed.data, (uInt)head.len) == head.checksum ? 1 : -EBADMSG;
-}
-
-struct recording *recording_new(FILE *in)
+struct recording *recording_new(int fd)
 {
 	struct recording *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
-	r->in = in;
+	r->room = 1 << 16;
+	r->line = malloc(r->room);
 	r->codec = codec_new();
-	r->stream.avail_out = 1;
-	if (r->codec && inflateInit(&r->stream) == Z_OK)
+	r->in = r->line && r->codec ? gzdopen(fd, "r") : NULL;
+	if (r->in)
 		return r;
-	codec_free(r->codec);
-	free(r);
+	recording_free(r);
 	return NULL;
 }
 
 int recording_next(struct recording *r, struct snapshot *s)
 {
-	int err = (r->begun ? 0 : read_head(r)) ?: read_frame(r);
+	int err = (r->lines ? 0 : read_head(r)) ?: read_line(r), end;
+	char text[TABLES_END_SIZE];
 
-	if (err <= 0)
+	if (err)
 		return err;
-	return unpack(r) ?: recording_decode(r, r->payload.data, r->payload.len, s);
+	if (!span_starts_with(line_of(r), "{\"end\"")) {
+		err = recording_decode(r, line_of(r), s);
+		if (err > 0) {
+			r->lines++;
+			r->snapshots++;
+			r->until = s->wall;
+		}
+		return err;
+	}
+	if (strcmp(r->line, tables_end(text, r->checksum)) != 0)
+		return -EILSEQ;
+	/* Nothing may follow but what gzip itself checks. */
+	if (gzgetc(r->in) >= 0)
+		return -EBADMSG;
+	gzerror(r->in, &end);
+	return end == Z_OK ? 0 : short_line(r->in);
+}
+
+/* Makes it as it was before the first line was read. */
+static int rewind_recording(struct recording *r)
+{
+	codec_free(r->codec);
+	r->codec = codec_new();
+	r->len = 0;
+	r->checksum = 0;
+	r->lines = r->snapshots = 0;
+	errno = 0;
+	return !r->codec ? -ENOMEM : gzrewind(r->in) ? (errno ? -errno : -EIO) : 0;
+}
+
+int recording_check(struct recording *r)
+{
+	struct snapshot s = {};
+	int got;
+
+	while ((got = recording_next(r, &s)) > 0)
+		snapshot_free(&s);
+	if (!got && !r->snapshots)
+		got = -ENOMSG;
+	return got ? got : rewind_recording(r);
 }
 
 void recording_free(struct recording *r)
 {
 	if (!r)
 		return;
-	inflateEnd(&r->stream);
+	if (r->in)
+		gzclose(r->in);
 	codec_free(r->codec);
-	free(r->packed.data);
-	free(r->payload.data);
+	free(r->line);
 	free(r);
 }
 
@@ -271,16 +308,30 @@ const struct session_origin *recording_origin(const struct recording *r)
 	return &r->origin;
 }
 
-const char *recording_damage(int err)
+const char *recording_problem(const struct recording *r, int err, char *text)
 {
-	switch (err) {
-	case -ENODATA:
-		return "it was cut here";
-	case -EPROTO:
-		return "another version of xidscope has written it; use that one";
-	case -EBADMSG:
-		return "it is no recording, or damaged from here on";
-	default:
-		return strerror(-err);
-	}
+	char until[TIME_LOCAL_SIZE], whole[RECORDING_PROBLEM_SIZE / 2] = "";
+
+	if (r->snapshots)
+		snprintf(whole, sizeof(whole), " (%" PRIu64 " snapshots, until %s)", r->snapshots,
+			 time_to_local(until, r->until));
+	if (err == -ENODATA)
+		snprintf(text, RECORDING_PROBLEM_SIZE, "it was cut after line %" PRIu64 "%s",
+			 r->lines, whole);
+	else if (err == -EBADMSG && !r->lines)
+		snprintf(text, RECORDING_PROBLEM_SIZE, "it is no recording of xidscope trace");
+	else if (err == -EBADMSG)
+		snprintf(text, RECORDING_PROBLEM_SIZE, "it is damaged after line %" PRIu64 "%s",
+			 r->lines, whole);
+	else if (err == -EILSEQ)
+		snprintf(text, RECORDING_PROBLEM_SIZE,
+			 "it is damaged: the checksum after line %" PRIu64 " is wrong", r->lines);
+	else if (err == -EPROTO)
+		snprintf(text, RECORDING_PROBLEM_SIZE,
+			 "version %s wrote it with other buckets; use that version",
+			 r->origin.version);
+	else
+		snprintf(text, RECORDING_PROBLEM_SIZE, "%s",
+			 err == -ENOMSG ? "it has no snapshot" : strerror(-err));
+	return text;
 }

@@ -1,44 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Snapshots in a file, to report on them later and elsewhere. The form is documented in docs/WHY.md: each snapshot is
- * a frame with its length and checksum, so a file that was cut gives all that was written to its end. */
+/* Snapshots in a file, to report on them later and elsewhere: a gzip file of lines of JSON, which docs/WHY.md describes.
+ * A recording is read whole or not at all. */
 #pragma once
 
+#include "base/span.h"
 #include "session/session.h"
-
-#define RECORDING_HEAD "xidscope-recording 1\n"
 
 struct recorder;
 
-/* Writes the head to @out, which must outlive the recorder. NULL: no memory. */
-struct recorder *recorder_new(FILE *out, const struct session_origin *origin);
+/* Writes the head to @fd, which recorder_end() closes. NULL: no memory; @fd stays open. */
+struct recorder *recorder_new(int fd, const struct session_origin *origin);
 
-/* Writes one snapshot and flushes @out. Returns 0 or -errno; -E2BIG: the snapshot has more
- * entries than a recording may have. After an error nothing more is written. */
+/* Writes one snapshot, all of it. Returns 0 or -errno; -E2BIG: the snapshot has more entries than a recording may have.
+ * After an error nothing more is written. */
 int recorder_add(struct recorder *r, const struct snapshot *s);
 
-/* Writes the end, and frees. Returns 0 or -errno. NULL is ignored. */
+/* Writes the end, closes, and frees. Returns 0 or -errno. NULL is ignored. */
 int recorder_end(struct recorder *r);
 
 struct recording;
 
-/* @in must outlive it. NULL: no memory. */
-struct recording *recording_new(FILE *in);
+/* @fd: closed by recording_free(). NULL: no memory; @fd stays open. */
+struct recording *recording_new(int fd);
 void recording_free(struct recording *r);
 
-/* Reads the next snapshot into @s, which must be empty; texts that are pointers are valid until recording_free().
- * Returns 1; 0 at the end; or
+/* Reads the next snapshot into @s, which must be empty; texts that are pointers are valid until recording_check() or
+ * recording_free(). Returns 1; 0 at the end; or
  * -EBADMSG it is no recording, or damaged from here on;
- * -EPROTO another version of xidscope has written it;
+ * -EILSEQ it is damaged somewhere: its checksum is wrong;
+ * -EPROTO its histograms have other buckets;
  * -ENODATA it was cut here;
- * -EIO, -ENOMEM. */
+ * -EIO, -ENOMEM and other errors of reading. */
 int recording_next(struct recording *r, struct snapshot *s);
 
-/* Where it was made; known after the first recording_next(). */
+/* Reads all of it, and returns to its begin. Returns 0; -ENOMSG: it has no snapshot; or what recording_next() has
+ * returned: then nothing more can be read. */
+int recording_check(struct recording *r);
+
+/* Where it was made; known after recording_check(). */
 const struct session_origin *recording_origin(const struct recording *r);
 
-/* What is wrong, by what recording_next() has returned; continues "the recording ...: ". */
-const char *recording_damage(int err);
+/* What is wrong, by what recording_check() has returned, and how far it is whole; continues "the recording ...: ". Returns
+ * @text of RECORDING_PROBLEM_SIZE bytes. */
+#define RECORDING_PROBLEM_SIZE 160
+const char *recording_problem(const struct recording *r, int err, char *text);
 
-/* Reads a snapshot from the @size bytes of a frame that are uncompressed: for fuzzers, which
- * cannot guess a checksum. Returns as recording_next(). */
-int recording_decode(struct recording *r, const uint8_t *bytes, size_t size, struct snapshot *s);
+/* Reads a snapshot from the line, as recording_next() does: for fuzzers, which cannot guess a checksum. */
+int recording_decode(struct recording *r, struct span line, struct snapshot *s);

@@ -1,20 +1,477 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A snapshot as numbers, each less that at the same place in the snapshot before: most are 0, and the frames are
- * compressed. docs/WHY.md has the form. */
-
+/* Tables as JSON with the names of their fields, for recordings and for the state file.
+ *
+ * A file that is read back outlives the program that has written it: fields are added, moved and removed between the
+ * two. Therefore nothing in a file depends on the order or the number of the rows in table.c. A table is a member with
+ * the table's name, an entry is an object in its array, and a field is a member with the name of the struct's member.
+ * Whatever an enum counts (phases, queues, kinds, sources, facts) has names as well: a phase that is inserted must not
+ * shift those behind it.
+ *
+ * 	{"snapshot":[{"time_ns":1000000000}],"ops":[{"phase":{"rtt":[41000,0,3]}},{}]}
+ *
+ * A recording has such a line for each snapshot, and most figures do not change from one to the next. An entry is
+ * therefore compared with the one at the same place of the same table in the line before:
+ *
+ * - a new place: all its fields are written, as differences to 0;
+ * - an old place: only fields that have changed, numbers as differences. "{}" is an entry as it was. Here the second
+ *   op has not changed, and READ's `rtt` has 41,000 ns and three more calls in its second bucket;
+ * - a histogram or another array ends with its last element that has changed;
+ * - texts, times (in seconds) and booleans are never differences.
+ *
+ * In the state file everything is at a new place. A table that is missing has no entries.
+ *
+ * The reader looks each name up. It skips tables, fields and elements that it does not know. A field that is missing
+ * at a new place stays 0; if a source may not measure it (struct field's .fact), it becomes unknown, as if the source
+ * had not measured it: sinks then leave it out. What is known but has another form, or is not in its range, is damage.
+ *
+ * Why not numbers in the rows' order, as columns: a row that is inserted then shifts all others, unseen, for each file
+ * that was written before. Compressed, the names cost little: a recording with names is as large as one without. */
 #include "base/array.h"
+#include "base/json.h"
+#include "base/json_reader.h"
 #include "snapshot/table.h"
 
-/* The most texts that a recording has, those of them that are not the program's own, and the bytes of
- * each: more than any field has room for. */
-#define TEXTS_MAX 16384
-#define OTHERS_MAX (TEXTS_MAX - 256)
-#define TEXT_MAX 1024
+/* Different texts of static fields (hooks, reasons) that one recording may have, and the bytes of each. */
+#define NAMES_MAX 256
+#define NAME_SIZE 256
+
+/* From the epoch up to the year 9999. */
+static bool is_time(double seconds)
+{
+	return seconds >= 0 && seconds < 2.5e11;
+}
+
+static size_t field_elements(const struct field *f)
+{
+	return f->names ? f->name_count : 1;
+}
+
+/* Whether the file has this field. */
+static bool has_field(const struct field *f)
+{
+	return !f->left_out && f->type != FIELD_OTHER;
+}
+
+/* ---- writing ---- */
+
+static uint64_t number_at(const struct field *f, const void *at, size_t i)
+{
+	return f->type == FIELD_U32 ? ((const uint32_t *)at)[i] : ((const uint64_t *)at)[i];
+}
+
+static void write_number(struct json *j, const char *name, uint64_t now, uint64_t then)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%s%" PRIu64, now < then ? "-" : "",
+		 now < then ? then - now : now - then);
+	json_raw(j, name, text);
+}
+
+/* A time out of the range of those that are read is not known. */
+static void write_time(struct json *j, const char *name, double seconds)
+{
+	json_fraction(j, name, is_time(seconds) ? seconds : 0, 9);
+}
+
+/* @words numbers of a field. */
+static void write_numbers(struct json *j, const char *name, const struct field *f, const void *now,
+			  const void *then, size_t words)
+{
+	bool list = words > 1;
+
+	if (list)
+		json_array(j, name);
+	while (list && words && number_at(f, now, words - 1) == number_at(f, then, words - 1))
+		words--;
+	for (size_t i = 0; i < words; i++)
+		if (f->type == FIELD_DOUBLE)
+			write_time(j, list ? NULL : name, ((const double *)now)[i]);
+		else
+			write_number(j, list ? NULL : name, number_at(f, now, i),
+				     number_at(f, then, i));
+	if (list)
+		json_array_end(j);
+}
+
+/* The elements with names of their own, those that have changed. */
+static void write_elements(struct json *j, const struct field *f, const char *now, const char *then,
+			   bool all)
+{
+	size_t size = f->size / f->name_count;
+
+	json_object(j, f->name);
+	for (size_t i = 0; i < f->name_count; i++, now += size, then += size)
+		if (all || memcmp(now, then, size) != 0)
+			write_numbers(j, f->names[i], f, now, then, f->count / f->name_count);
+	json_object_end(j);
+}
+
+static void write_set(struct json *j, const struct field *f, uint64_t bits)
+{
+	json_array(j, f->name);
+	for (size_t i = 0; i < f->name_count; i++)
+		if (bits >> i & 1)
+			json_text(j, NULL, f->names[i]);
+	json_array_end(j);
+}
+
+static void write_field(struct json *j, const struct field *f, const void *now, const void *then,
+			bool all)
+{
+	switch (f->type) {
+	case FIELD_TEXT:
+		return json_text(j, f->name, now);
+	case FIELD_NAME:
+		return json_text(j, f->name, *(const char *const *)now ?: "");
+	case FIELD_BOOL:
+		return json_bool(j, f->name, *(const bool *)now);
+	case FIELD_CHOICE:
+		return json_text(j, f->name, f->names[*(const uint32_t *)now]);
+	case FIELD_SET:
+		return write_set(j, f, *(const uint64_t *)now);
+	default:
+		if (f->names)
+			write_elements(j, f, now, then, all);
+		else
+			write_numbers(j, f->name, f, now, then, f->count);
+	}
+}
+
+static void write_entry(struct json *j, const struct table *t, const char *now, const char *then,
+			bool all)
+{
+	json_object(j, NULL);
+	ARRAY_EACH(f, t->fields, t->field_count)
+		if (has_field(f) && (all || memcmp(now + f->offset, then + f->offset, f->size)))
+			write_field(j, f, now + f->offset, then + f->offset, all);
+	json_object_end(j);
+}
+
+static int write_table(struct json *j, const struct table_place *p)
+{
+	const struct table *t = p->table;
+	size_t count = table_count(t, p->part), old = p->before ? table_count(t, p->before) : 0;
+	const char *now = table_array(t, p->part), *then = old ? table_array(t, p->before) : NULL;
+	char *zeros = calloc(1, t->size);
+
+	if (!zeros)
+		return -ENOMEM;
+	json_array(j, t->name);
+	for (size_t i = 0; i < count; i++)
+		write_entry(j, t, now + i * t->size, i < old ? then + i * t->size : zeros,
+			    i >= old);
+	json_array_end(j);
+	free(zeros);
+	return count > t->max ? -E2BIG : 0;
+}
+
+int tables_write(FILE *out, const struct table_place *places, size_t count)
+{
+	struct json j = { .out = out };
+	int err = 0;
+
+	json_object(&j, NULL);
+	for (const struct table_place *p = places; p < places + count && !err; p++)
+		if (table_count(p->table, p->part))
+			err = write_table(&j, p);
+	json_object_end(&j);
+	fputc('\n', out);
+	return err;
+}
+
+const char *tables_end(char *text, uint32_t checksum)
+{
+	snprintf(text, TABLES_END_SIZE, "{\"end\":\"%08" PRIx32 "\"}\n", checksum);
+	return text;
+}
+
+/* ---- reading ---- */
+
+/* One table; handlers note in it what is wrong. */
+struct reader {
+	const struct table *t;
+	void *part;
+	struct names *names;
+	size_t count, old; /* entries read; those that were there before */
+	char *entry;
+	const struct field *f;
+	uint64_t facts; /* that a new entry has, or all: an old one keeps what it had */
+	uint64_t missing; /* facts that some new entry has not */
+	int error;
+};
+
+static void require_form(struct reader *r, bool right)
+{
+	if (!right && !r->error)
+		r->error = -EBADMSG;
+}
+
+/* Numbers of a field that are still to be read. */
+struct numbers {
+	struct reader *r;
+	char *at, *end;
+};
+
+/* Adds a difference to a number from 0 to @max. */
+static bool add_difference(struct span value, uint64_t max, uint64_t *number)
+{
+	bool less = span_take(&value, "-");
+	uint64_t by;
+
+	if (!span_number(value, UINT64_MAX, &by) || by > (less ? *number : max - *number))
+		return false;
+	*number += less ? -by : by;
+	return true;
+}
+
+static void on_number(void *context, struct span name, struct span value)
+{
+	struct numbers *n = context;
+	const struct field *f = n->r->f;
+	bool is_short = f->type == FIELD_U32, right = n->at < n->end;
+	uint64_t number;
+
+	(void)name;
+	if (right && f->type == FIELD_DOUBLE) {
+		right = json_read_number(value, (double *)n->at) && is_time(*(double *)n->at);
+	} else if (right) {
+		number = number_at(f, n->at, 0);
+		right = add_difference(value,
+				       f->most  ? f->most :
+				       is_short ? UINT32_MAX :
+						  UINT64_MAX,
+				       &number);
+		if (is_short)
+			*(uint32_t *)n->at = (uint32_t)number;
+		else
+			*(uint64_t *)n->at = number;
+	}
+	n->at += is_short ? sizeof(uint32_t) : sizeof(uint64_t);
+	require_form(n->r, right);
+}
+
+/* One number, or an array of them. */
+static void read_numbers(struct reader *r, char *at, size_t size, struct span value)
+{
+	struct numbers n = { r, at, at + size };
+	bool list = span_starts_with(value, "[");
+
+	require_form(r, list == (r->f->count / field_elements(r->f) > 1));
+	if (!list)
+		on_number(&n, value, value);
+	else
+		require_form(r, json_read(value, on_number, &n));
+}
+
+/* Which of the field's names it is; name_count: none. */
+static size_t find_name(const struct field *f, struct span name)
+{
+	size_t i = 0;
+
+	while (i < f->name_count && !span_is(name, f->names[i]))
+		i++;
+	return i;
+}
+
+static void on_element(void *context, struct span name, struct span value)
+{
+	struct reader *r = context;
+	size_t i = find_name(r->f, name), size = r->f->size / r->f->name_count;
+
+	if (i == r->f->name_count)
+		return;
+	if (r->f->fact)
+		r->facts |= RPC_FACT_BIT(r->f->fact + i);
+	read_numbers(r, r->entry + r->f->offset + i * size, size, value);
+}
+
+static void on_member_of_set(void *context, struct span name, struct span value)
+{
+	struct reader *r = context;
+	size_t i = r->f->name_count;
+	bool text = json_inside(value, &name);
+
+	require_form(r, text);
+	if (text)
+		i = find_name(r->f, name);
+	if (i < r->f->name_count)
+		*(uint64_t *)(r->entry + r->f->offset) |= (uint64_t)1 << i;
+}
+
+/* The text among those that were read before, or NULL for "". */
+static const char *keep_name(struct reader *r, const char *text)
+{
+	struct names *n = r->names;
+	char **added, *copy;
+
+	for (size_t i = 0; i < n->count; i++)
+		if (!strcmp(n->list[i], text))
+			return n->list[i];
+	require_form(r, n->count < NAMES_MAX);
+	copy = *text && !r->error ? strdup(text) : NULL;
+	if (!copy)
+		return NULL;
+	added = ARRAY_APPEND(n->list, n->count);
+	if (!added) {
+		free(copy);
+		r->error = -ENOMEM;
+		return NULL;
+	}
+	return *added = copy;
+}
+
+static void read_text(struct reader *r, void *at, struct span value)
+{
+	char name[NAME_SIZE];
+	struct span inside;
+	size_t i;
+
+	if (!json_inside(value, &inside)) {
+		require_form(r, false);
+	} else if (r->f->type == FIELD_TEXT) {
+		json_decode(inside, at, r->f->count);
+	} else if (r->f->type == FIELD_NAME) {
+		json_decode(inside, name, sizeof(name));
+		*(const char **)at = keep_name(r, name);
+	} else {
+		i = find_name(r->f, inside);
+		*(uint32_t *)at = i < r->f->name_count ? (uint32_t)i : 0;
+	}
+}
+
+static void read_field(struct reader *r, void *at, struct span value)
+{
+	switch (r->f->type) {
+	case FIELD_TEXT:
+	case FIELD_NAME:
+	case FIELD_CHOICE:
+		return read_text(r, at, value);
+	case FIELD_BOOL:
+		*(bool *)at = span_is(value, "true");
+		return require_form(r, *(bool *)at || span_is(value, "false"));
+	case FIELD_SET:
+		*(uint64_t *)at = 0;
+		return require_form(r, span_starts_with(value, "[") &&
+					       json_read(value, on_member_of_set, r));
+	default:
+		if (r->f->names)
+			require_form(r, span_starts_with(value, "{") &&
+						json_read(value, on_element, r));
+		else
+			read_numbers(r, at, r->f->size, value);
+	}
+}
+
+static void on_field(void *context, struct span name, struct span value)
+{
+	struct reader *r = context;
+	const struct field *f = ARRAY_FIND(x, r->t->fields, r->t->field_count,
+					   has_field(x) && span_is(name, x->name));
+
+	if (!f || r->error)
+		return;
+	r->f = f;
+	if (f->fact && !f->names)
+		r->facts |= RPC_FACT_BIT(f->fact);
+	read_field(r, r->entry + f->offset, value);
+}
+
+/* The facts that an entry of the table should have. */
+static uint64_t table_facts(const struct table *t)
+{
+	uint64_t facts = 0;
+
+	ARRAY_EACH(f, t->fields, t->field_count)
+		for (size_t i = 0; f->fact && i < field_elements(f); i++)
+			facts |= RPC_FACT_BIT(f->fact + i);
+	return facts;
+}
+
+static void on_entry(void *context, struct span name, struct span value)
+{
+	struct reader *r = context;
+	const struct table *t = r->t;
+	bool new = r->count >= r->old;
+
+	(void)name;
+	require_form(r, r->count < t->max && span_starts_with(value, "{"));
+	if (r->error)
+		return;
+	if (!new)
+		r->entry = table_array(t, r->part) + r->count * t->size;
+	else
+		r->entry = table_append(t, r->part);
+	r->count++;
+	r->facts = new ? 0 : UINT64_MAX;
+	if (!r->entry)
+		r->error = -ENOMEM;
+	else
+		require_form(r, json_read(value, on_field, r));
+	r->missing |= table_facts(t) & ~r->facts;
+}
+
+static void set_count(const struct table_place *p, size_t count)
+{
+	if (p->table->entries)
+		*(size_t *)((char *)p->part + p->table->entries) = count;
+}
+
+/* One line: an object whose members are tables. */
+struct line_reader {
+	const struct table_place *places;
+	size_t count;
+	struct names *names;
+	uint64_t read; /* bits of the places that it has */
+	uint64_t missing;
+	int error;
+};
+
+static void on_table(void *context, struct span name, struct span value)
+{
+	struct line_reader *l = context;
+	const struct table_place *p =
+		ARRAY_FIND(x, l->places, l->count, span_is(name, x->table->name));
+	struct reader r = { .names = l->names };
+
+	if (!p || l->error)
+		return;
+	r.t = p->table;
+	r.part = p->part;
+	r.old = table_count(r.t, r.part);
+	l->read |= (uint64_t)1 << (p - l->places);
+	require_form(&r, span_starts_with(value, "[") && json_read(value, on_entry, &r));
+	require_form(&r, r.t->entries || r.count == 1);
+	set_count(p, r.count);
+	l->missing |= r.missing;
+	l->error = r.error;
+}
+
+int tables_read(struct span line, const struct table_place *places, size_t count,
+		struct names *names, uint64_t *missing)
+{
+	struct line_reader l = { .places = places, .count = count, .names = names };
+
+	if (!span_starts_with(line, "{") || !json_read(line, on_table, &l))
+		return l.error ? l.error : -EBADMSG;
+	for (size_t i = 0; i < count; i++) {
+		if (l.read >> i & 1)
+			continue;
+		/* A table without a count is an entry that is always there. */
+		if (!places[i].table->entries)
+			return -EBADMSG;
+		set_count(&places[i], 0);
+	}
+	*missing |= l.missing;
+	return l.error;
+}
+
+/* ---- snapshots ---- */
 
 struct codec {
-	struct bytes before; /* the numbers of the snapshot before */
-	char **texts;
-	size_t text_count;
+	struct snapshot before;
+	struct names names;
+	uint64_t missing; /* facts that the file does not have */
 };
 
 struct codec *codec_new(void)
@@ -26,277 +483,48 @@ void codec_free(struct codec *c)
 {
 	if (!c)
 		return;
-	for (size_t i = 0; i < c->text_count; i++)
-		free(c->texts[i]);
-	free(c->texts);
-	free(c->before.data);
+	snapshot_free(&c->before);
+	for (size_t i = 0; i < c->names.count; i++)
+		free(c->names.list[i]);
+	free(c->names.list);
 	free(c);
 }
 
-int bytes_add(struct bytes *b, const void *data, size_t len)
+/* The tables that are recorded. Returns how many. */
+static size_t recorded_tables(struct table_place *places, struct snapshot *s,
+			      const struct snapshot *before)
 {
-	uint8_t *grown;
+	size_t count = 0;
 
-	if (b->len + len > b->room) {
-		grown = realloc(b->data, 2 * (b->len + len));
-		if (!grown)
-			return -ENOMEM;
-		b->data = grown;
-		b->room = 2 * (b->len + len);
-	}
-	if (len)
-		memcpy(b->data + b->len, data, len);
-	b->len += len;
-	return 0;
+	for (const struct table *t = tables; t < tables + TABLES; t++)
+		if (t->max)
+			places[count++] =
+				(struct table_place){ t, (char *)s + t->part,
+						      before ? (const char *)before + t->part :
+							       NULL };
+	return count;
 }
 
-static int put(struct bytes *b, uint64_t number)
-{
-	return bytes_add(b, &number, sizeof(number));
-}
-
-/* The number at this byte of the snapshot before; 0 beyond its end. */
-static uint64_t number_before(const struct codec *c, size_t at)
-{
-	uint64_t number = 0;
-
-	if (at < c->before.len)
-		memcpy(&number, c->before.data + at, sizeof(number));
-	return number;
-}
-
-/* Returns 0 or -ENOMEM. */
-static int add_text(struct codec *c, const char *text, size_t len)
-{
-	char **added, *copy = strndup(text, len);
-
-	if (!copy)
-		return -ENOMEM;
-	added = ARRAY_APPEND(c->texts, c->text_count);
-	if (!added) {
-		free(copy);
-		return -ENOMEM;
-	}
-	*added = copy;
-	return 0;
-}
-
-/* Seven bits a byte, the lowest first; the highest bit is set but in the last byte. */
-static int put_short(struct bytes *b, uint64_t n)
-{
-	uint8_t text[10];
-	size_t len = 0;
-
-	for (; n > 127; n >>= 7)
-		text[len++] = (uint8_t)(n | 128);
-	text[len++] = (uint8_t)n;
-	return bytes_add(b, text, len);
-}
-
-/* ---- the numbers of a snapshot ---- */
-
-/* Writes them, or reads them. */
-struct coder {
-	struct codec *c;
-	bool reads;
-	const uint8_t *at, *end; /* what is still to be read */
-	struct bytes numbers, texts; /* written; the texts are those that are new */
-	size_t new_texts;
-};
-
-static int code(struct coder *e, uint64_t *number, uint64_t max)
-{
-	if (!e->reads)
-		return put(&e->numbers, *number);
-	if ((size_t)(e->end - e->at) < sizeof(*number))
-		return -EBADMSG;
-	memcpy(number, e->at, sizeof(*number));
-	e->at += sizeof(*number);
-	return *number > max ? -EBADMSG : 0;
-}
-
-/* The number of a text: 1 + its place among the texts. 0 for NULL, and for one that is not the first
- * @max texts': a process can change its name without end. */
-static int find_text(struct coder *e, const char *text, size_t max, uint64_t *number)
-{
-	size_t at = number_before(e->c, e->numbers.len) - 1;
-	struct codec *c = e->c;
-
-	*number = 0;
-	if (!text)
-		return 0;
-	if (at >= c->text_count || strcmp(c->texts[at], text) != 0)
-		for (at = 0; at < c->text_count && strcmp(c->texts[at], text) != 0;)
-			at++;
-	if (at >= c->text_count && at >= max)
-		return 0;
-	*number = at + 1;
-	if (at < c->text_count)
-		return 0;
-	e->new_texts++;
-	return add_text(c, text, strlen(text))            ?:
-		       put_short(&e->texts, strlen(text)) ?:
-							    bytes_add(&e->texts, text, strlen(text));
-}
-
-static int code_text(struct coder *e, const struct field *f, char *at)
-{
-	bool name = f->type == FIELD_NAME;
-	const char *text = name ? *(const char **)at : at;
-	uint64_t number = 0;
-	int err = 0;
-
-	if (!e->reads)
-		err = find_text(e, text, name ? TEXTS_MAX : OTHERS_MAX, &number);
-	if (!err)
-		err = code(e, &number, e->c->text_count);
-	if (err || !e->reads)
-		return err;
-	text = number ? e->c->texts[number - 1] : NULL;
-	if (name)
-		*(const char **)at = text;
-	else if (text && strlen(text) >= f->count)
-		return -EBADMSG;
-	else if (text)
-		memcpy(at, text, strlen(text) + 1);
-	return 0;
-}
-
-static int code_field(struct coder *e, const struct field *f, void *at)
-{
-	uint64_t number;
-	int err = 0;
-
-	switch (f->type) {
-	case FIELD_NAME:
-	case FIELD_TEXT:
-		return code_text(e, f, at);
-	case FIELD_BOOL:
-		number = *(bool *)at;
-		err = code(e, &number, 1);
-		*(bool *)at = number;
-		return err;
-	case FIELD_U32:
-		for (uint32_t *n = (uint32_t *)at; n < (uint32_t *)at + f->count && !err; n++) {
-			number = *n;
-			err = code(e, &number, UINT32_MAX);
-			*n = (uint32_t)number;
-		}
-		return err;
-	default:
-		for (uint64_t *n = (uint64_t *)at; n < (uint64_t *)at + f->count && !err; n++)
-			err = code(e, n, UINT64_MAX);
-		/* Times up to the year 9999. */
-		if (e->reads && f->type == FIELD_DOUBLE &&
-		    !(*(double *)at >= 0 && *(double *)at < 2.5e11))
-			err = -EBADMSG;
-		return err;
-	}
-}
-
-static int code_table(struct coder *e, const struct table *t, struct snapshot *s)
-{
-	char *part = (char *)s + t->part, *entry;
-	uint64_t count = e->reads ? 0 : table_count(t, part);
-	int err = count > t->max ? -E2BIG : code(e, &count, t->max);
-
-	if (err || (!t->entries && count != 1))
-		return err ? err : -EBADMSG;
-	if (e->reads && t->entries)
-		*(size_t *)(part + t->entries) = count;
-	if (e->reads && !t->fixed)
-		*(char **)(part + t->array) = calloc(count + 1, t->size);
-	entry = table_array(t, part);
-	if (!entry && count)
-		return -ENOMEM;
-	for (; count-- && !err; entry += t->size)
-		for (const struct field *f = t->fields; f < t->fields + t->field_count && !err; f++)
-			if (!f->left_out)
-				err = code_field(e, f, entry + f->offset);
-	return err;
-}
-
-static int code_tables(struct coder *e, struct snapshot *s)
+/* Copies @from to @to, whose arrays are freed. Returns 0 or -ENOMEM. */
+static int copy_snapshot(struct snapshot *to, const struct snapshot *from)
 {
 	int err = 0;
 
-	for (int t = 0; t < TABLES && !err; t++)
-		if (tables[t].max)
-			err = code_table(e, &tables[t], s);
+	snapshot_free(to);
+	*to = *from;
+	for (const struct table *t = tables; t < tables + TABLES; t++)
+		if (!t->fixed && table_copy_array(t, (char *)to + t->part))
+			err = -ENOMEM;
 	return err;
 }
 
-/* ---- writing ---- */
-
-int snapshot_encode(struct codec *c, const struct snapshot *s, struct bytes *to)
+int snapshot_encode(struct codec *c, const struct snapshot *s, FILE *out)
 {
-	struct coder e = { .c = c };
-	uint64_t number;
-	int err = code_tables(&e, (struct snapshot *)s); /* which stays as it is */
+	struct table_place places[TABLES];
+	/* Writing changes nothing. */
+	size_t count = recorded_tables(places, (struct snapshot *)s, &c->before);
 
-	if (!err)
-		err = put_short(to, e.new_texts) ?: bytes_add(to, e.texts.data, e.texts.len);
-	for (size_t at = 0; at < e.numbers.len && !err; at += sizeof(number)) {
-		memcpy(&number, e.numbers.data + at, sizeof(number));
-		number -= number_before(c, at);
-		/* Of either sign: 0, -1, 1, -2, ... */
-		err = put_short(to, number << 1 ^ -(number >> 63));
-	}
-	free(e.texts.data);
-	free(c->before.data);
-	c->before = e.numbers;
-	return err;
-}
-
-/* ---- reading ---- */
-
-/* The opposite of put_short(). */
-static int take_short(struct coder *e, uint64_t *number)
-{
-	*number = 0;
-	for (unsigned int shift = 0; shift < 64 && e->at < e->end; shift += 7) {
-		uint8_t byte = *e->at++;
-
-		*number |= (uint64_t)(byte & 127) << shift;
-		if (!(byte & 128))
-			return 0;
-	}
-	return -EBADMSG;
-}
-
-static int take_texts(struct coder *e)
-{
-	uint64_t count, len;
-
-	if (take_short(e, &count) || count > TEXTS_MAX - e->c->text_count)
-		return -EBADMSG;
-	while (count--) {
-		if (take_short(e, &len) || len > TEXT_MAX || len > (size_t)(e->end - e->at) ||
-		    memchr(e->at, 0, len))
-			return -EBADMSG;
-		if (add_text(e->c, (const char *)e->at, len))
-			return -ENOMEM;
-		e->at += len;
-	}
-	return 0;
-}
-
-/* Adds the differences to the numbers of the snapshot before. */
-static int take_numbers(struct coder *e)
-{
-	struct bytes now = {};
-	uint64_t number;
-	int err = 0;
-
-	while (e->at < e->end && !err) {
-		err = take_short(e, &number);
-		number = (number >> 1 ^ -(number & 1)) + number_before(e->c, now.len);
-		if (!err)
-			err = put(&now, number);
-	}
-	free(e->c->before.data);
-	e->c->before = now;
-	return err;
+	return tables_write(out, places, count) ?: copy_snapshot(&c->before, s);
 }
 
 /* What the rows cannot say. */
@@ -304,20 +532,21 @@ static bool is_sound(const struct snapshot *s)
 {
 	return !ARRAY_FIND(h, s->self.hooks, s->self.hook_count, !h->name) &&
 	       !ARRAY_FIND(d, s->self.drops, s->self.drop_count, !d->reason) &&
-	       s->calls.source < RPC_SOURCES && s->self.rpc_hook_count <= s->self.hook_count;
+	       s->self.rpc_hook_count <= s->self.hook_count;
 }
 
-int snapshot_decode(struct codec *codec, const uint8_t *bytes, size_t size, struct snapshot *s)
+int snapshot_decode(struct codec *c, struct span line, struct snapshot *s)
 {
-	struct coder e = { .c = codec, .reads = true, .at = bytes, .end = bytes + size };
-	int err = take_texts(&e) ?: take_numbers(&e);
+	struct table_place places[TABLES];
+	size_t count = recorded_tables(places, &c->before, NULL);
+	uint64_t last = c->before.time_ns;
+	int err = tables_read(line, places, count, &c->names, &c->missing);
 
-	e.at = codec->before.data;
-	e.end = e.at + codec->before.len;
-	if (!err)
-		err = code_tables(&e, s);
-	if (!err && (e.at < e.end || !is_sound(s)))
+	if (!err && !(c->before.time_ns > last && is_sound(&c->before)))
 		err = -EBADMSG;
+	if (!err)
+		err = copy_snapshot(s, &c->before);
+	s->calls.unknown |= c->missing;
 	if (err)
 		snapshot_free(s);
 	return err;

@@ -5,38 +5,71 @@
 #include "base/array.h"
 #include "snapshot/delta.h"
 
-#define MEMBER(type, member) (((const struct type *)NULL)->member)
-#define ROW(type_, as, what, member, ...)                                                        \
-	{                                                                                        \
-		.offset = offsetof(struct type_, member), .size = sizeof(MEMBER(type_, member)), \
-		.count = sizeof(MEMBER(type_, member)) / SIZE_OF_##as, .type = FIELD_##as,       \
-		.role = FIELD_##what, __VA_ARGS__                                                \
-	}
-/* The same with a difference, in an entry of another type. */
+/* A row with a difference, in an entry of another type. */
 #define DIFF(type_, delta_type, as, what, member, ...) \
 	ROW(type_, as, what, member, .delta = offsetof(struct delta_type, member), __VA_ARGS__)
 
-#define SIZE_OF_TEXT 1
-#define SIZE_OF_NAME 8
-#define SIZE_OF_U64 8
-#define SIZE_OF_U32 4
-#define SIZE_OF_BOOL 1
-#define SIZE_OF_DOUBLE 8
-#define SIZE_OF_SIZE 8
-#define SIZE_OF_TIMES 8
-#define SIZE_OF_OTHER 1
+/* The names of an array's elements, and the fact that they are. */
+#define NAMES(list) .names = (list), .name_count = COUNT(list)
+#define FACT(fact_) .fact = RPC_FACT_##fact_
 
-/* ---- the rows; what is left out of recordings says so. clang-format off: a row a line ---- */
+static const char *const slot_setting_names[SLOT_SETTINGS] = {
+	[SLOTS_SESSION] = "session",
+	[SLOTS_TCP] = "tcp",
+	[SLOTS_UDP] = "udp",
+	[SLOTS_RDMA] = "rdma",
+};
+
+static const char *const gap_names[] = { "count", "sum", "squares" };
+
+#define QUEUE_NAMES(fact, name)                                                                 \
+	[fact + RPC_QUEUE_SLOT] = name ".slot", [fact + RPC_QUEUE_SESSION] = name ".session",   \
+		[fact + RPC_QUEUE_SEND] = name ".send", [fact + RPC_QUEUE_XMIT] = name ".xmit", \
+		[fact + RPC_QUEUE_PENDING] = name ".pending"
+
+static const char *const fact_names[RPC_FACTS] = {
+	[RPC_FACT_DISTRIBUTION] = "distribution",
+	[RPC_FACT_SENT_BYTES] = "sent_bytes",
+	[RPC_FACT_RECEIVED_BYTES] = "received_bytes",
+	[RPC_FACT_RETRANSMITS] = "retransmits",
+	[RPC_FACT_TIMEOUTS] = "timeouts",
+	[RPC_FACT_DISCONNECTS] = "disconnects",
+	[RPC_FACT_CONNECTS] = "connects",
+	[RPC_FACT_REPLIES] = "replies",
+	[RPC_FACT_SLOTS_MAX] = "slots_max",
+	[RPC_FACT_SLOTS_ALLOCATED] = "slots_allocated",
+	[RPC_FACT_SLOTS_IN_FLIGHT] = "slots_in_flight",
+	[RPC_FACT_CREDENTIALS] = "credentials",
+	[RPC_FACT_SESSION_SLOTS] = "session_slots",
+	[RPC_FACT_MOUNTS] = "mounts",
+	[RPC_FACT_OWNERS] = "owners",
+	[RPC_FACT_PHASE + RPC_PHASE_SESSION] = "phase.session",
+	[RPC_FACT_PHASE + RPC_PHASE_SLOT] = "phase.slot",
+	[RPC_FACT_PHASE + RPC_PHASE_SEND] = "phase.send",
+	[RPC_FACT_PHASE + RPC_PHASE_DELAY] = "phase.delay",
+	[RPC_FACT_PHASE + RPC_PHASE_RESEND] = "phase.resend",
+	[RPC_FACT_PHASE + RPC_PHASE_SETUP] = "phase.setup",
+	[RPC_FACT_PHASE + RPC_PHASE_RTT] = "phase.rtt",
+	[RPC_FACT_PHASE + RPC_PHASE_FINISH] = "phase.finish",
+	[RPC_FACT_SATURATED + RPC_LIMIT_SLOT] = "saturated.slot",
+	[RPC_FACT_SATURATED + RPC_LIMIT_SESSION] = "saturated.session",
+	[RPC_FACT_SATURATED + RPC_LIMIT_SEND] = "saturated.send",
+	QUEUE_NAMES(RPC_FACT_DEPTH, "depth"),
+	QUEUE_NAMES(RPC_FACT_DEPTH_MAX, "depth_max"),
+	QUEUE_NAMES(RPC_FACT_OLDEST, "oldest"),
+};
+
+/* ---- the rows; what is left out of files says so. clang-format off: a row a line ---- */
 /* clang-format off */
 
 static const struct field snapshot_fields[] = {
 	ROW(snapshot, U64, GAUGE, time_ns),
 	ROW(snapshot, DOUBLE, GAUGE, wall),
-	ROW(snapshot, U32, DETAIL, calls.source),
-	ROW(snapshot, U64, DETAIL, calls.source_number, .left_out = true),
+	ROW(snapshot, CHOICE, DETAIL, calls.source, NAMES(rpc_source_names)),
+	ROW(snapshot, U64, DETAIL, calls.source_number),
 	ROW(snapshot, NAME, DETAIL, calls.rpc_missing),
-	ROW(snapshot, U64, DETAIL, calls.unknown),
-	ROW(snapshot, U32, GAUGE, calls.slots_wanted),
+	ROW(snapshot, SET, DETAIL, calls.unknown, NAMES(fact_names)),
+	ROW(snapshot, U32, GAUGE, calls.slots_wanted, NAMES(slot_setting_names)),
 	ROW(snapshot, BOOL, DETAIL, faults.gpu_watched),
 	ROW(snapshot, SIZE, DETAIL, self.rpc_hook_count),
 	ROW(snapshot, U64, COUNTER, calls.cpu_waiting_ns, .delta = offsetof(struct delta, cpu_waiting_ns)),
@@ -58,9 +91,9 @@ static const struct field op_fields[] = {
 	ROW(rpc_op, TEXT, LABEL, server),
 	ROW(rpc_op, TEXT, LABEL, op),
 	DIFF(rpc_op, op_delta, TIMES, COUNTER, total),
-	ROW(rpc_op, TIMES, COUNTER, phase, .delta = offsetof(struct op_delta, phase_ns), .sums = true),
-	DIFF(rpc_op, op_delta, U64, COUNTER, sent_bytes),
-	DIFF(rpc_op, op_delta, U64, COUNTER, received_bytes),
+	ROW(rpc_op, TIMES, COUNTER, phase, .delta = offsetof(struct op_delta, phase_ns), .sums = true, NAMES(rpc_phase_names), FACT(PHASE)),
+	DIFF(rpc_op, op_delta, U64, COUNTER, sent_bytes, FACT(SENT_BYTES)),
+	DIFF(rpc_op, op_delta, U64, COUNTER, received_bytes, FACT(RECEIVED_BYTES)),
 };
 
 static const struct field error_fields[] = {
@@ -80,11 +113,11 @@ static const struct field transport_fields[] = {
 	ROW(rpc_transport_state, U32, DETAIL, local.port),
 	ROW(rpc_transport_state, BOOL, GAUGE, alive),
 	ROW(rpc_transport_state, BOOL, GAUGE, named_only),
-	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, retransmits),
-	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, timeouts),
-	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, disconnects),
-	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, connects),
-	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, replies),
+	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, retransmits, FACT(RETRANSMITS)),
+	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, timeouts, FACT(TIMEOUTS)),
+	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, disconnects, FACT(DISCONNECTS)),
+	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, connects, FACT(CONNECTS)),
+	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, replies, FACT(REPLIES)),
 	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, rtt_ns),
 	DIFF(rpc_transport_state, transport_delta, U64, OWN_COUNTER, segments),
 	DIFF(rpc_transport_state, transport_delta, U64, OWN_COUNTER, segments_lost),
@@ -94,21 +127,21 @@ static const struct field transport_fields[] = {
 	ROW(rpc_transport_state, U64, GAUGE, min_rtt_ns),
 	ROW(rpc_transport_state, U64, GAUGE, srtt_ns),
 	ROW(rpc_transport_state, U64, GAUGE, oldest_ns),
-	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, saturated_ns),
-	ROW(rpc_transport_state, U32, GAUGE, slots_max),
-	ROW(rpc_transport_state, U32, GAUGE, slots_allocated),
-	ROW(rpc_transport_state, U32, GAUGE, slots_in_flight),
+	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, saturated_ns, NAMES(rpc_limit_names), FACT(SATURATED)),
+	ROW(rpc_transport_state, U32, GAUGE, slots_max, FACT(SLOTS_MAX)),
+	ROW(rpc_transport_state, U32, GAUGE, slots_allocated, FACT(SLOTS_ALLOCATED)),
+	ROW(rpc_transport_state, U32, GAUGE, slots_in_flight, FACT(SLOTS_IN_FLIGHT)),
 };
 
 static const struct field server_fields[] = {
 	ROW(rpc_server_state, TEXT, LABEL, server),
-	DIFF(rpc_server_state, server_delta, U64, COUNTER, depth),
-	ROW(rpc_server_state, U32, GAUGE, depth_max),
-	ROW(rpc_server_state, U64, GAUGE, oldest_ns),
-	DIFF(rpc_server_state, server_delta, U64, COUNTER, credentials_ns),
+	DIFF(rpc_server_state, server_delta, U64, COUNTER, depth, NAMES(rpc_queue_names), FACT(DEPTH)),
+	ROW(rpc_server_state, U32, GAUGE, depth_max, NAMES(rpc_queue_names), FACT(DEPTH_MAX)),
+	ROW(rpc_server_state, U64, GAUGE, oldest_ns, NAMES(rpc_queue_names), FACT(OLDEST)),
+	DIFF(rpc_server_state, server_delta, U64, COUNTER, credentials_ns, FACT(CREDENTIALS)),
 	DIFF(rpc_server_state, server_delta, U64, COUNTER, earlier_ns),
-	DIFF(rpc_server_state, server_delta, U64, COUNTER, gaps),
-	ROW(rpc_server_state, U32, GAUGE, session_slots),
+	DIFF(rpc_server_state, server_delta, U64, COUNTER, gaps, NAMES(gap_names)),
+	ROW(rpc_server_state, U32, GAUGE, session_slots, FACT(SESSION_SLOTS)),
 	ROW(rpc_server_state, NAME, DETAIL, bound_by, .left_out = true),
 };
 
@@ -137,13 +170,25 @@ static const struct field mount_calls_fields[] = {
 	ROW(mount_calls, TEXT, LABEL, server),
 	ROW(mount_calls, TEXT, LABEL, export),
 	ROW(mount_calls, TEXT, LABEL, mountpoint),
-	DIFF(mount_calls, mount_delta, U64, COUNTER, sums),
+	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.calls, NAMES(rpc_kind_names)),
+	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.total_ns, NAMES(rpc_kind_names)),
+	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.sent_bytes, NAMES(rpc_kind_names)),
+	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.received_bytes, NAMES(rpc_kind_names)),
+	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.errors, NAMES(rpc_kind_names)),
+	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.wait_ns, NAMES(rpc_kind_names)),
+	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.phase_ns, NAMES(rpc_phase_names)),
 };
 
 static const struct field owner_calls_fields[] = {
 	ROW(owner_calls, TEXT, LABEL, server),
 	ROW(owner_calls, TEXT, LABEL, owner),
-	DIFF(owner_calls, owner_delta, U64, COUNTER, sums),
+	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.calls, NAMES(rpc_kind_names)),
+	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.total_ns, NAMES(rpc_kind_names)),
+	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.sent_bytes, NAMES(rpc_kind_names)),
+	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.received_bytes, NAMES(rpc_kind_names)),
+	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.errors, NAMES(rpc_kind_names)),
+	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.wait_ns, NAMES(rpc_kind_names)),
+	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.phase_ns, NAMES(rpc_phase_names)),
 	ROW(owner_calls, U64, GAUGE, oldest_ns),
 };
 
@@ -169,7 +214,7 @@ static const struct field slow_fields[] = {
 	ROW(slow_call, U32, DETAIL, pid),
 	ROW(slow_call, U32, DETAIL, status),
 	ROW(slow_call, U64, DETAIL, total_ns),
-	ROW(slow_call, U64, DETAIL, phase_ns),
+	ROW(slow_call, U64, DETAIL, phase_ns, NAMES(rpc_phase_names)),
 	ROW(slow_call, U32, DETAIL, client, .left_out = true),
 };
 
@@ -185,7 +230,8 @@ static const struct field fault_fields[] = {
 	ROW(fault, DOUBLE, GAUGE, first),
 	ROW(fault, U32, DETAIL, causes, .left_out = true),
 	ROW(fault, U32, DETAIL, place, .left_out = true),
-	ROW(fault, OTHER, DETAIL, repeats, .left_out = true),
+	ROW(fault, DOUBLE, DETAIL, repeats.times),
+	ROW(fault, U32, DETAIL, repeats.count, .most = FAULT_REPEATS),
 	ROW(fault, U64, GAUGE, recent),
 	ROW(fault, U32, DETAIL, boots, .left_out = true),
 };
@@ -261,11 +307,12 @@ static const struct field program_fields[] = {
 /* ---- the tables ---- */
 
 #define TYPE_OF(of, member) __typeof__(*((of *)NULL)->member)
-#define TABLE(in, where, list, number, rows, ...)                                      \
-	{                                                                              \
-		.part = offsetof(struct snapshot, where), .array = offsetof(in, list), \
-		.entries = offsetof(in, number), .size = sizeof(TYPE_OF(in, list)),    \
-		.fields = rows, .field_count = COUNT(rows), __VA_ARGS__                \
+#define TABLE(in, where, list, number, rows, ...)                                              \
+	{                                                                                      \
+		.name = #list, .part = offsetof(struct snapshot, where),                       \
+		.array = offsetof(in, list), .entries = offsetof(in, number),                  \
+		.size = sizeof(TYPE_OF(in, list)), .fields = rows, .field_count = COUNT(rows), \
+		__VA_ARGS__                                                                    \
 	}
 #define CALLS(...) TABLE(struct calls, calls, __VA_ARGS__)
 #define FAULTS(...) TABLE(struct fault_counts, faults, __VA_ARGS__)
@@ -276,7 +323,8 @@ static const struct field program_fields[] = {
 	.delta_size = sizeof(TYPE_OF(struct delta, list))
 
 const struct table tables[TABLES] = {
-	[TABLE_SNAPSHOT] = { .size = sizeof(struct snapshot),
+	[TABLE_SNAPSHOT] = { .name = "snapshot",
+			     .size = sizeof(struct snapshot),
 			     .max = 1,
 			     .fixed = true,
 			     .fields = snapshot_fields,
@@ -302,8 +350,8 @@ const struct table tables[TABLES] = {
 	[TABLE_DROPS] = SELF(drops, drop_count, drop_fields, .max = SELF_DROPS),
 	[TABLE_EPISODES] = CALLS(episodes, episode_count, episode_fields),
 	[TABLE_STORAGES] = CALLS(storages, storage_count, storage_fields),
-	[TABLE_GPUS] = FAULTS(gpus, gpu_count, gpu_fields),
-	[TABLE_UNVERIFIED] = FAULTS(unverified, unverified_count, unverified_fields),
+	[TABLE_GPUS] = FAULTS(gpus, gpu_count, gpu_fields, .max = 1024),
+	[TABLE_UNVERIFIED] = FAULTS(unverified, unverified_count, unverified_fields, .max = 1024),
 	[TABLE_RECOVERIES] = FAULTS(recoveries, recovery_count, recovery_fields, .max = 1024),
 	[TABLE_HEALTH] = SELF(health, health_count, health_fields),
 	[TABLE_FINDINGS] = SELF(findings, finding_count, finding_fields),
@@ -401,10 +449,27 @@ void *table_like(const struct table *t, const void *part, const void *like, size
 	return find_entry(t, part, labels, at);
 }
 
-static void *append_entry(const struct table *t, void *part)
+void *table_append(const struct table *t, void *part)
 {
-	return array_append((void **)((char *)part + t->array),
-			    (size_t *)((char *)part + t->entries), t->size);
+	size_t *count = (size_t *)((char *)part + t->entries);
+
+	if (!t->fixed)
+		return array_append((void **)((char *)part + t->array), count, t->size);
+	return memset(table_array(t, part) + (*count)++ * t->size, 0, t->size);
+}
+
+int table_copy_array(const struct table *t, void *part)
+{
+	size_t count = table_count(t, part), *copied = (size_t *)((char *)part + t->entries);
+	const char *from = table_array(t, part);
+
+	*(void **)((char *)part + t->array) = NULL;
+	for (*copied = 0; *copied < count;)
+		if (!table_append(t, part))
+			return -ENOMEM;
+	if (count)
+		memcpy(table_array(t, part), from, count * t->size);
+	return 0;
 }
 
 void *table_get(const struct table *t, void *part, const void *const *labels)
@@ -413,7 +478,7 @@ void *table_get(const struct table *t, void *part, const void *const *labels)
 
 	if (entry)
 		return entry;
-	entry = append_entry(t, part);
+	entry = table_append(t, part);
 	for (const struct field *f = t->fields; entry && f->role == FIELD_LABEL; f++, labels++) {
 		char *at = entry + f->offset;
 
@@ -441,7 +506,7 @@ void *table_get_like(const struct table *t, void *part, const void *like)
 
 	if (entry)
 		return entry;
-	entry = append_entry(t, part);
+	entry = table_append(t, part);
 	for (size_t i = 0; entry && i < t->field_count; i++) {
 		const struct field *f = &t->fields[i];
 

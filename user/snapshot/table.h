@@ -3,6 +3,7 @@
  * these rows. A field without a row fails tests/includes.py. */
 #pragma once
 
+#include "base/span.h"
 #include "snapshot/snapshot.h"
 
 enum field_type {
@@ -14,7 +15,9 @@ enum field_type {
 	FIELD_DOUBLE,
 	FIELD_SIZE, /* size_t */
 	FIELD_TIMES, /* struct time_histogram[]; count: uint64_t in all */
-	FIELD_OTHER, /* bytes; never recorded */
+	FIELD_CHOICE, /* an enum, uint32_t; in files one of .names */
+	FIELD_SET, /* uint64_t: bits; in files those of .names */
+	FIELD_OTHER, /* bytes; in no file */
 };
 
 /* The last column. */
@@ -27,6 +30,7 @@ enum field_role {
 };
 
 struct field {
+	const char *name; /* in files: that of the member */
 	size_t offset; /* in the entry */
 	size_t size; /* bytes */
 	size_t count; /* elements; of a text: bytes */
@@ -34,15 +38,43 @@ struct field {
 	enum field_type type;
 	enum field_role role;
 	bool sums; /* of histograms, only the sums have a difference */
-	bool left_out; /* of recordings */
+	bool left_out; /* of files */
+	/* Of an array or a set whose elements have names; a FIELD_CHOICE is one of them. */
+	const char *const *names;
+	size_t name_count;
+	int fact; /* enum rpc_fact, + the element's place: without it that is unknown; 0: none */
+	uint64_t most; /* of a number that is read back; 0: as the type allows */
 };
+
+/* A row of a table of fields. */
+#define MEMBER(type, member) (((const struct type *)NULL)->member)
+#define ROW(type_, as, what, member, ...)                                                  \
+	{                                                                                  \
+		.name = #member, .offset = offsetof(struct type_, member),                 \
+		.size = sizeof(MEMBER(type_, member)),                                     \
+		.count = sizeof(MEMBER(type_, member)) / SIZE_OF_##as, .type = FIELD_##as, \
+		.role = FIELD_##what, __VA_ARGS__                                          \
+	}
+
+#define SIZE_OF_TEXT 1
+#define SIZE_OF_NAME 8
+#define SIZE_OF_U64 8
+#define SIZE_OF_U32 4
+#define SIZE_OF_BOOL 1
+#define SIZE_OF_DOUBLE 8
+#define SIZE_OF_SIZE 8
+#define SIZE_OF_TIMES 8
+#define SIZE_OF_CHOICE 4
+#define SIZE_OF_SET 8
+#define SIZE_OF_OTHER 1
 
 /* An array of a part of the snapshot: of its struct calls, fault_counts or self. */
 struct table {
+	const char *name; /* in files: that of the array */
 	size_t part; /* its offset in the snapshot */
 	size_t array, entries; /* offsets of the array and its count in the part */
 	size_t size; /* of an entry */
-	size_t max; /* entries that a recording may have; 0: the table is not recorded */
+	size_t max; /* entries that a file may have; 0: the table is in none */
 	bool fixed; /* the array is in the part itself; else allocated */
 	const struct field *fields;
 	size_t field_count;
@@ -51,7 +83,6 @@ struct table {
 	bool delta_all; /* entries without a difference as well, for their values at the end */
 };
 
-/* In the order in which they are recorded. */
 enum table_id {
 	TABLE_SNAPSHOT, /* the struct itself, as one entry: .entries is not used */
 	TABLE_OPS,
@@ -108,26 +139,48 @@ bool table_changed(const struct table *t, const enum field_role *role, const voi
 /* Writes the differences of an entry to the entry @to of struct delta. @then: the same one at the begin, or NULL. */
 void table_subtract(const struct table *t, void *to, const void *now, const void *then);
 
-/* ---- codec.c: a snapshot as bytes, for recordings ---- */
+/* Appends an entry of zeros; NULL: no memory. */
+void *table_append(const struct table *t, void *part);
 
-/* Initialise with {}; free() the data. */
-struct bytes {
-	uint8_t *data;
-	size_t len, room;
+/* Gives the part, which is a copy of another one, an array of its own. Returns 0, or -ENOMEM: then it has no entries. */
+int table_copy_array(const struct table *t, void *part);
+
+/* ---- codec.c: tables as lines of JSON, for recordings and the state file ---- */
+
+struct table_place {
+	const struct table *table;
+	void *part;
+	const void *before; /* the part that the entries differ from; NULL: none */
 };
 
-/* Returns 0 or -ENOMEM. */
-int bytes_add(struct bytes *b, const void *data, size_t len);
+/* Writes one line, an object with the tables. Returns 0, -ENOMEM, or -E2BIG: a table has more entries than .max. */
+int tables_write(FILE *out, const struct table_place *places, size_t count);
 
-/* The texts and numbers of the snapshots before, which writer and reader know. */
+/* Texts that fields of the type FIELD_NAME point to. Initialise with {}. */
+struct names {
+	char **list;
+	size_t count;
+};
+
+/* Adds such a line to what the places' parts have; a table that is not there becomes empty. @names: NULL if no table has
+ * such a field. Adds to @missing the facts (RPC_FACT_BIT()) that a new entry lacks. Returns 0, -ENOMEM, or -EBADMSG: it is
+ * damaged. After an error the parts can only be freed. */
+int tables_read(struct span line, const struct table_place *places, size_t count,
+		struct names *names, uint64_t *missing);
+
+/* The last line of a file of such lines, by the CRC-32 of all bytes before it. Returns @text of TABLES_END_SIZE bytes. */
+#define TABLES_END_SIZE sizeof("{\"end\":\"01234567\"}\n")
+const char *tables_end(char *text, uint32_t checksum);
+
+/* The snapshot before. */
 struct codec;
 
 struct codec *codec_new(void); /* NULL: no memory */
 void codec_free(struct codec *c);
 
-/* Adds the snapshot to @to. Returns 0, -ENOMEM, or -E2BIG: it has more entries than a recording may have. */
-int snapshot_encode(struct codec *c, const struct snapshot *s, struct bytes *to);
+/* Writes the line of a snapshot. Returns as tables_write(). */
+int snapshot_encode(struct codec *c, const struct snapshot *s, FILE *out);
 
-/* Reads a snapshot into @s, which must be empty. Texts that are pointers are valid until codec_free(). Returns 0, -ENOMEM,
+/* Reads a line into @s, which must be empty. Texts that are pointers are valid until codec_free(). Returns 0, -ENOMEM,
  * or -EBADMSG: it is damaged. */
-int snapshot_decode(struct codec *c, const uint8_t *bytes, size_t size, struct snapshot *s);
+int snapshot_decode(struct codec *c, struct span line, struct snapshot *s);

@@ -34,7 +34,7 @@ kill -TERM "$tracer"
 wait "$tracer"
 /job/xidscope trace --replay session.rec --json replay.json --html replay.html >replay.txt 2>replay.log
 head -c $(($(stat -c %s session.rec) - 100)) session.rec >cut.rec
-/job/xidscope trace --replay cut.rec --json cut.json >cut.txt 2>cut.log
+/job/xidscope trace --replay cut.rec --json cut.json >cut.txt 2>cut.log || echo $? >cut.code
 
 umount /mnt/trace
 nfs_mount 3 '' /mnt/trace
