@@ -95,7 +95,7 @@ done
 
 # ---- an event log and a state file ----
 /usr/bin/python3 - "$nasty" <<-'END'
-	import json, os, sys, urllib.parse, zlib
+	import json, os, sys, zlib
 	name = os.fsencode(sys.argv[1])
 	shown = name.decode("utf-8", "replace")
 	event = {key: shown for key in ("name", "device", "comm", "text", "job", "pod", "cgroup", "owner", "version")}
@@ -104,9 +104,11 @@ done
 	        held = [{"cgroup": shown, "job": "7", "pod": shown, "comm": shown}]
 	        print(json.dumps({"time": "2026-11-21T10:00:00Z", "kind": kind, "xid": 79, "held_by": held, **event}), file=log)
 	boot = open("/proc/sys/kernel/random/boot_id").read()
-	word = urllib.parse.quote(name[4:18])
-	state = f"xidscope-state 1\nboot {boot}next 1\nlost 0\nfault {word} 79 0 {word} {word} 1 1 1.0 1.0\n".encode()
-	open("counts", "wb").write(state + b"end %08x\n" % zlib.crc32(state))
+	word = name[4:18].decode("utf-8", "replace")
+	fault = {"device": word, "code": 79, "severity": word, "action": word, "count": 1, "incidents": 1, "first": 1, "last": 1}
+	tables = {"state": [{"boot": boot.strip(), "next": 1}], "faults": [fault]}
+	state = ('{"format":"xidscope-state"}\n' + json.dumps(tables) + "\n").encode()
+	open("counts", "wb").write(state + b'{"end":"%08x"}\n' % zlib.crc32(state))
 END
 for json in '' --json; do
 	escape=${json:+\\u00}

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* libFuzzer entry for the state file: any bytes are refused, or give a state that writes back and reads the same.
  * What is refused leaves nothing behind. */
-#include <stdio.h>
 #include <zlib.h>
 
 #include "fuzz.h"
 #include "faults/fault_state.h"
+#include "snapshot/table.h"
 
 static void require_sound(const struct fault_state *state)
 {
@@ -40,6 +40,11 @@ static void read_any(const char *text, size_t len)
 	}
 	require_sound(&state);
 	first = fault_state_write(&state, &first_len);
+	/* What is not UTF-8 becomes text, which may be cut, but once. */
+	require(first && !fault_state_read(&again, first, first_len));
+	free(first);
+	first = fault_state_write(&again, &first_len);
+	fault_state_free(&again);
 	require(first && !fault_state_read(&again, first, first_len));
 	second = fault_state_write(&again, &second_len);
 	require(second && first_len == second_len && !memcmp(first, second, first_len));
@@ -54,18 +59,17 @@ static void read_any(const char *text, size_t len)
 /* The bytes as they are, and between a good head and a good end. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char head[] = "xidscope-state 1\n";
+	static const char head[] = "{\"format\":\"xidscope-state\"}\n";
 	size_t len = strlen(head) + size;
-	char *whole = malloc(len + 32);
+	char *whole = malloc(len + TABLES_END_SIZE);
 
 	require(whole != NULL);
 	read_any((const char *)data, size);
 	memcpy(whole, head, strlen(head));
 	if (size)
 		memcpy(whole + strlen(head), data, size);
-	len += (size_t)sprintf(whole + len, "end %08lx\n",
-			       crc32(0, (const Bytef *)whole, (uInt)len));
-	read_any(whole, len);
+	tables_end(whole + len, (uint32_t)crc32(0, (const Bytef *)whole, (uInt)len));
+	read_any(whole, len + TABLES_END_SIZE - 1);
 	free(whole);
 	return 0;
 }

@@ -2,38 +2,26 @@
 /* The file that keeps the counts of faults across restarts of the program within one boot, and those of fatal faults
  * beyond it. It also keeps how far the kernel log was read, at the same moment: nothing is lost or counted twice.
  *
- * 	xidscope-state 1
- * 	boot ID			the kernel's random/boot_id: all but "past" and "bus" is valid until reboot
- * 	wall SECONDS		from the boot to the epoch, by the clock as it was set then; 0: not known
- * 	next N			sequence number of the first record not yet read
- * 	lost N
- * 	hooks SINCE UNTIL	what was printed then is counted without the log: not by records from N on
- * 	past GPU CODE BOOT TIME...	of earlier boots, seconds since the epoch: fatal incidents, or if
- * 				BOOT is 1 the last one of each boot
- * 	bus GPU			on the PCI bus, in this boot or the last one
- * 	place DEVICE PLACE TIME...	repeats of Xid 13 there
- * 	fault DEVICE CODE NVSWITCH SEVERITY ACTION COUNT INCIDENTS FIRST LAST TIME...	its repeats
- * 	event GPU_DRIVER KIND DEVICE COUNT LAST
- * 	gpu GPU UUID SERIAL RATE_LIMITED
- * 	unverified GPU CODE COUNT
- * 	recovery GPU EVIDENCE TIME
- * 	end CRC32		of all before it, in hexadecimal
+ * It is three lines of JSON, in the form of snapshot/codec.c: the format, the tables, and the end with the CRC-32 of both:
  *
- * In words, '%' and every byte that is not printable ASCII is %XX; "%" is "". Times are seconds since the boot
- * (CLOCK_BOOTTIME), except where another is stated. Lists of times begin with the oldest. */
+ * 	{"format":"xidscope-state"}
+ * 	{"state":[{"boot":"5b0b4c4e-...","next":4711,...}],"past":[...],"bus":[...],"places":[...],"faults":[...],...}
+ * 	{"end":"0a1b2c3d"}
+ *
+ * "past" and "bus" are valid in other boots; "state" has the ID of the boot that all the other tables belong to. Times are
+ * seconds since that boot (CLOCK_BOOTTIME), except where another is stated. */
 #pragma once
 
 #include "base/log.h"
 #include "faults/faults.h"
 
 #define BOOT_ID_SIZE 40
-#define MAX_STATE_TIMES 8000 /* of faults; beyond them a fault has its last */
 
 struct fault_state {
-	char boot[BOOT_ID_SIZE];
-	uint64_t next;
-	double boot_to_wall; /* of the boot that wrote it; 0: not known */
-	struct fault_period hooks;
+	char boot[BOOT_ID_SIZE]; /* the kernel's random/boot_id */
+	uint64_t next; /* sequence number of the first record that is not yet read */
+	double boot_to_wall; /* seconds from the boot to the epoch, as its clock was set; 0: not known */
+	struct fault_period hooks; /* counted without the log: not by records from .next on */
 	struct faults faults; /* owned */
 };
 
