@@ -139,7 +139,7 @@ static void reads(uint64_t count, uint64_t since, uint32_t shown)
 	states[3].waiting[SEND] = count;
 	states[3].saturated_since[SEND] = since;
 	w.count[3][SEND] = shown;
-	reconcile(&w);
+	reconcile_waiters(&w);
 }
 
 static void expect(uint64_t count, uint64_t since)

@@ -252,7 +252,7 @@ TEST(each_pattern_has_a_line_of_known_versions)
 			take_prefix(&line);
 			for (size_t i = 0; i < COUNT(patterns) && !found; i++) {
 				rest = line;
-				found = match(&rest, patterns[i].pattern, &ignored);
+				found = match_line(&rest, patterns[i].pattern, &ignored);
 				seen[i] = seen[i] || found;
 			}
 		}

@@ -143,7 +143,7 @@ static int open_regular(int folder, const char *name, int flags, mode_t mode)
 }
 
 /* The error of a name beside the file. */
-static int beside(int err)
+static int error_beside(int err)
 {
 	return output_is_refused(err) ? -ENOTUNIQ : err;
 }
@@ -162,7 +162,7 @@ static int open_lock(const struct output_file *f, int folder)
 
 	if (fd == -ENOENT)
 		fd = open_regular(folder, LOCK(f), O_RDONLY | O_CREAT | O_EXCL, 0600);
-	return beside(fd);
+	return error_beside(fd);
 }
 
 /* Before the first write, as it is one: a disk that hangs can often be read. */
@@ -295,10 +295,10 @@ static int write_temporary(struct output_file *f, int folder, const char *data, 
 	int fd, err;
 
 	if (unlinkat(folder, TEMPORARY(f), 0) && errno != ENOENT)
-		return beside(-errno);
+		return error_beside(-errno);
 	fd = open_regular(folder, TEMPORARY(f), O_WRONLY | O_CREAT | O_EXCL, 0644);
 	if (fd < 0)
-		return beside(fd);
+		return error_beside(fd);
 	err = fchmod(fd, 0644) ? -errno : write_all(fd, data, size);
 	if (close(fd) && !err)
 		err = -errno;
@@ -312,7 +312,7 @@ static int set_aside(int folder, const char *name, const char *suffix)
 	int err = path_check(folder, older);
 
 	if (err)
-		return beside(err);
+		return error_beside(err);
 	return renameat(folder, name, folder, older) && errno != ENOENT ? -errno : 0;
 }
 

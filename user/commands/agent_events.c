@@ -19,8 +19,8 @@ struct draft {
 };
 
 /* False: there is no @log, or no memory. */
-static bool begin(struct draft *d, const struct event_log *log, enum event_kind kind,
-		  const char *name)
+static bool begin_event(struct draft *d, const struct event_log *log, enum event_kind kind,
+			const char *name)
 {
 	*d = (struct draft){ .event = { .kind = kind,
 					.pid = -1,
@@ -33,7 +33,7 @@ static bool begin(struct draft *d, const struct event_log *log, enum event_kind 
 	return d->j.out;
 }
 
-static void end(struct draft *d, struct event_log *log)
+static void end_event(struct draft *d, struct event_log *log)
 {
 	if (!fclose(d->j.out)) {
 		d->event.members = d->members;
@@ -47,14 +47,14 @@ void agent_events_say(struct agent_events *a, const char *name)
 	char boot[BOOT_ID_SIZE];
 	struct draft d;
 
-	if (!begin(&d, a->log, EVENT_KIND_AGENT, name))
+	if (!begin_event(&d, a->log, EVENT_KIND_AGENT, name))
 		return;
 	if (!strcmp(name, "start")) {
 		boot_id_read(boot);
 		json_text(&d.j, "boot", boot);
 		json_text(&d.j, "version", XIDSCOPE_VERSION);
 	}
-	end(&d, a->log);
+	end_event(&d, a->log);
 	a->alive_ns = monotonic_ns();
 }
 
@@ -84,7 +84,7 @@ static void on_span(void *context, const struct nfs_span *span)
 
 	if (stall && a->messages)
 		say_stall(a->messages, span, seconds);
-	if (!begin(&d, a->log, span->kind, span->name))
+	if (!begin_event(&d, a->log, span->kind, span->name))
 		return;
 	json_text(&d.j, "state", span->end_ns ? "end" : "begin");
 	json_nanoseconds(&d.j, "start_monotonic_seconds", span->begin_ns);
@@ -92,7 +92,7 @@ static void on_span(void *context, const struct nfs_span *span)
 	json_known(&d.j, "owner", span->owner);
 	snprintf(d.event.device, sizeof(d.event.device), "%s", span->server);
 	snprintf(d.event.severity, sizeof(d.event.severity), "%s", stall ? "warning" : "info");
-	end(&d, a->log);
+	end_event(&d, a->log);
 }
 
 void agent_events_add(struct agent_events *a, const struct delta *d)
@@ -122,7 +122,7 @@ void agent_events_stuck(void *context, const struct stuck_task *task, struct spa
 	uint64_t now = monotonic_ns();
 	double seconds = now > task->since_ns ? (double)(now - task->since_ns) / 1e9 : 0;
 	struct draft d;
-	bool logged = begin(&d, a->log, EVENT_KIND_NFS_STUCK, task->function);
+	bool logged = begin_event(&d, a->log, EVENT_KIND_NFS_STUCK, task->function);
 
 	process_first_line(task->pid, now, "comm", d.event.comm, sizeof(d.event.comm));
 	if (a->messages)
@@ -140,7 +140,7 @@ void agent_events_stuck(void *context, const struct stuck_task *task, struct spa
 	d.event.pid = task->pid;
 	snprintf(d.event.device, sizeof(d.event.device), "%s", mountpoint);
 	snprintf(d.event.severity, sizeof(d.event.severity), "warning");
-	end(&d, a->log);
+	end_event(&d, a->log);
 }
 
 /* ---- limits and episodes ---- */
@@ -157,7 +157,7 @@ static void log_episode(struct event_log *events, const struct episode *e)
 {
 	struct draft d;
 
-	if (!begin(&d, events, EVENT_KIND_EPISODE, episode_kind_names[e->kind]))
+	if (!begin_event(&d, events, EVENT_KIND_EPISODE, episode_kind_names[e->kind]))
 		return;
 	json_fraction(&d.j, "seconds", e->seconds, 3);
 	json_unsigned(&d.j, "bytes", e->bytes);
@@ -169,7 +169,7 @@ static void log_episode(struct event_log *events, const struct episode *e)
 	d.event.alone = false;
 	d.event.time -= (double)(d.event.monotonic_ns - e->start_ns) / 1e9;
 	d.event.monotonic_ns = e->start_ns;
-	end(&d, events);
+	end_event(&d, events);
 }
 
 static int add_episodes(struct agent_limits *a, struct calls *c, const struct delta *d,

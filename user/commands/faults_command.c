@@ -15,7 +15,7 @@
 #define MAX_BYTES (4 << 20)
 
 /* Where refusals go: NULL: nowhere. */
-static bool refuse(FILE *out, const char *path, const char *why)
+static bool refuse_file(FILE *out, const char *path, const char *why)
 {
 	if (out)
 		safe_line(out, "xidscope: %s: %s", path, why);
@@ -37,26 +37,26 @@ static bool read_state(FILE *refusals, const char *path, struct snapshot *s)
 			err == -ENOENT ?
 				": no agent has run here with this --state; name the file of 'xidscope run --state FILE'" :
 				"; name the file that 'xidscope run --state FILE' writes by --state");
-		return refuse(refusals, path, why);
+		return refuse_file(refusals, path, why);
 	}
 	err = fault_state_read(&state, text.bytes, text.len);
 	if (err)
-		return refuse(refusals, path,
-			      err == -EINVAL ? "it is no state file, or a damaged one" :
-					       strerror(-err));
+		return refuse_file(refusals, path,
+				   err == -EINVAL ? "it is no state file, or a damaged one" :
+						    strerror(-err));
 	boot_id_read(boot);
 	clock_offsets_read(&clocks);
 	if (strcmp(state.boot, boot) != 0) {
 		fault_state_free(&state);
-		return refuse(refusals, path,
-			      "it is of an earlier boot: no agent has run with it since");
+		return refuse_file(refusals, path,
+				   "it is of an earlier boot: no agent has run with it since");
 	}
 	err = faults_snapshot(&state.faults,
 			      &(struct fault_clock){ clocks.boot_to_wall,
 						     boot_seconds(&clocks, monotonic_ns()), 0 },
 			      &s->faults);
 	fault_state_free(&state);
-	return err ? refuse(refusals, path, strerror(-err)) : true;
+	return err ? refuse_file(refusals, path, strerror(-err)) : true;
 }
 
 /* A line for each fault, and lines with its meaning and what to do. */
@@ -117,7 +117,7 @@ bool known_faults_read(struct known_faults *k, const struct options *o, FILE *re
 		return false;
 	if (!ack_load(&k->acks, o->ack, error, sizeof(error)))
 		k->list = health_faults(&k->s, &k->acks, wall_seconds(), &k->count);
-	return k->list || refuse(refusals, o->ack, error);
+	return k->list || refuse_file(refusals, o->ack, error);
 }
 
 void known_faults_free(struct known_faults *k)

@@ -18,7 +18,7 @@ const char *storage_rules_add(struct storage_rules *r, const char *text)
 }
 
 /* Lowers *@first to the first rule whose pattern matches @text. */
-static void match(const struct storage_rules *r, const char *text, size_t *first)
+static void match_patterns(const struct storage_rules *r, const char *text, size_t *first)
 {
 	for (size_t i = 0; i < *first && *text; i++)
 		if (!fnmatch(r->rules[i].pattern, text, FNM_CASEFOLD))
@@ -31,11 +31,11 @@ static void match_name(const struct storage_rules *r, const char *server, size_t
 	const char *at = strrchr(server, '@');
 	char name[LABEL_SIZE];
 
-	match(r, server, first);
+	match_patterns(r, server, first);
 	if (!at)
 		return;
 	snprintf(name, sizeof(name), "%.*s", (int)(at - server), server);
-	match(r, name, first);
+	match_patterns(r, name, first);
 }
 
 static int name_server(const struct storage_rules *r, struct snapshot *s, const char *server)
@@ -46,10 +46,10 @@ static int name_server(const struct storage_rules *r, struct snapshot *s, const 
 	match_name(r, server, &first);
 	for (size_t i = 0; i < s->calls.transport_count; i++)
 		if (!strcmp(s->calls.transports[i].server, server))
-			match(r, s->calls.transports[i].remote.address, &first);
+			match_patterns(r, s->calls.transports[i].remote.address, &first);
 	for (size_t i = 0; i < s->calls.mount_count; i++)
 		if (!strcmp(s->calls.mounts[i].server, server))
-			match(r, s->calls.mounts[i].remote.address, &first);
+			match_patterns(r, s->calls.mounts[i].remote.address, &first);
 	if (first == r->count)
 		return 0;
 	storage = snapshot_storage(&s->calls, server);

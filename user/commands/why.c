@@ -20,7 +20,7 @@ struct window {
 
 /* ---- what an event was, in words ---- */
 
-static void put(FILE *out, const char *before, struct span inside)
+static void put_text(FILE *out, const char *before, struct span inside)
 {
 	char text[EVENT_TEXT + 1];
 
@@ -43,7 +43,7 @@ static void put_owners(FILE *out, const struct past_event *e)
 		if (jobs && !strcmp(owners[i].what, "cgroup"))
 			continue;
 		fprintf(out, "%s %s", any ? "," : begin, owners[i].what);
-		put(out, " ", owners[i].name);
+		put_text(out, " ", owners[i].name);
 		any = true;
 	}
 	if (any && e->holders_unsure)
@@ -56,7 +56,7 @@ static void put_process(FILE *out, const struct past_event *e)
 	if (!span_left(e->comm) && e->pid < 0)
 		return;
 	fputs(", process", out);
-	put(out, " ", e->comm);
+	put_text(out, " ", e->comm);
 	if (e->pid >= 0)
 		fprintf(out, " (%d)", e->pid);
 }
@@ -70,12 +70,12 @@ static void put_fault(FILE *out, const struct past_event *e)
 	if (numbered)
 		fprintf(out, "%s %u", number, e->code);
 	else
-		put(out, "", e->kind_name);
+		put_text(out, "", e->kind_name);
 	if (numbered)
-		put(out, " ", e->name);
+		put_text(out, " ", e->name);
 	else
-		put(out, ": ", e->name);
-	put(out, e->kind == EVENT_KIND_KERNEL ? ", device " : " on ", e->device);
+		put_text(out, ": ", e->name);
+	put_text(out, e->kind == EVENT_KIND_KERNEL ? ", device " : " on ", e->device);
 	put_process(out, e);
 }
 
@@ -91,7 +91,7 @@ static void put_length(FILE *out, const struct past_event *e)
 }
 
 /* Returns its text, which the caller frees; NULL: no memory. */
-static char *describe(const struct past_event *e)
+static char *describe_event(const struct past_event *e)
 {
 	char *text = NULL;
 	size_t size;
@@ -100,14 +100,14 @@ static char *describe(const struct past_event *e)
 	if (!out)
 		return NULL;
 	if (e->kind == EVENT_KIND_NFS_STALL) {
-		put(out, "NFS server ", e->device);
-		put(out, ": a call waited in the queue ", e->name);
+		put_text(out, "NFS server ", e->device);
+		put_text(out, ": a call waited in the queue ", e->name);
 	} else if (e->kind == EVENT_KIND_NFS_SATURATION) {
-		put(out, "NFS server ", e->device);
-		put(out, ": calls waited because this limit was reached: ", e->name);
+		put_text(out, "NFS server ", e->device);
+		put_text(out, ": calls waited because this limit was reached: ", e->name);
 	} else if (e->kind == EVENT_KIND_AGENT) {
-		put(out, "the agent: ", e->name);
-		put(out, ", version ", e->version);
+		put_text(out, "the agent: ", e->name);
+		put_text(out, ", version ", e->version);
 	} else if (e->kind == EVENT_KIND_CLOCK) {
 		fprintf(out, "the clock was set by %+.1f s, or the node was suspended", e->seconds);
 	} else {
@@ -123,8 +123,8 @@ static char *describe(const struct past_event *e)
 	if (e->followers)
 		fprintf(out, ", and %" PRIu64 " reports of it by other GPUs", e->followers);
 	put_owners(out, e);
-	put(out, ", owner ", e->owner);
-	put(out, ": ", e->text);
+	put_text(out, ", owner ", e->owner);
+	put_text(out, ": ", e->text);
 	return stream_text(out, &text);
 }
 
@@ -138,7 +138,7 @@ static bool is_shown(const struct past_event *e, const struct window *w)
 }
 
 /* The part of a gap in the window; false: there is none. */
-static bool clip(const struct past_gap *g, const struct window *w, struct past_gap *part)
+static bool clip_gap(const struct past_gap *g, const struct window *w, struct past_gap *part)
 {
 	*part = *g;
 	RAISE(part->from, w->since);
@@ -146,13 +146,13 @@ static bool clip(const struct past_gap *g, const struct window *w, struct past_g
 	return part->from < part->to;
 }
 
-static double unwatched(const struct history *h, const struct window *w)
+static double unwatched_seconds(const struct history *h, const struct window *w)
 {
 	struct past_gap part;
 	double seconds = 0;
 
 	for (size_t i = 0; i < h->gap_count; i++)
-		if (clip(&h->gaps[i], w, &part))
+		if (clip_gap(&h->gaps[i], w, &part))
 			seconds += part.to - part.from;
 	return seconds;
 }
@@ -168,7 +168,7 @@ static size_t print_gaps(const struct history *h, const struct window *w, size_t
 	struct past_gap part;
 
 	for (; next < h->gap_count && h->gaps[next].from <= time; next++)
-		if (clip(&h->gaps[next], w, &part))
+		if (clip_gap(&h->gaps[next], w, &part))
 			terminal_line(stdout, INDENT, "%s  %-8s nothing was watching until %s: %s",
 				      time_to_local(from, part.from), "unknown",
 				      time_to_local(to, part.to), part.reason);
@@ -177,7 +177,7 @@ static size_t print_gaps(const struct history *h, const struct window *w, size_t
 
 static void print_event(const struct past_event *e)
 {
-	char when[TIME_LOCAL_SIZE], *text = describe(e);
+	char when[TIME_LOCAL_SIZE], *text = describe_event(e);
 
 	if (text)
 		terminal_line(stdout, INDENT, "%s  %-8s %s", time_to_local(when, e->time),
@@ -223,7 +223,7 @@ static void print_cause(const struct history *h, const struct window *w, const c
 {
 	enum past_cause cause;
 	const struct past_event *e = history_cause(h, job, w->since, w->until, &cause);
-	double seconds = unwatched(h, w);
+	double seconds = unwatched_seconds(h, w);
 	char when[TIME_TEXT_SIZE], rest[80] = "", *text;
 
 	if (seconds >= 1)
@@ -234,7 +234,7 @@ static void print_cause(const struct history *h, const struct window *w, const c
 			  rest);
 		return;
 	}
-	text = describe(e);
+	text = describe_event(e);
 	time_to_text(when, sizeof(when), e->time);
 	safe_line(stdout, "%s: %s, %s, %s%s", past_cause_names[cause], when, past_grade(e),
 		  text ? text : "", rest);
@@ -269,7 +269,7 @@ static void write_owners(struct json *j, const struct past_event *e, const char 
 
 static void write_event(struct json *j, const char *name, const struct past_event *e)
 {
-	char *text = describe(e);
+	char *text = describe_event(e);
 
 	json_object(j, name);
 	json_time(j, "time", e->time);
@@ -310,7 +310,7 @@ static void write_gaps(struct json *j, const struct history *h, const struct win
 
 	json_array(j, "unwatched");
 	for (size_t i = 0; i < h->gap_count; i++) {
-		if (!clip(&h->gaps[i], w, &part))
+		if (!clip_gap(&h->gaps[i], w, &part))
 			continue;
 		json_object(j, NULL);
 		json_time(j, "from", part.from);
@@ -364,7 +364,7 @@ static void print_json(const struct history *h, const struct window *w,
 
 /* ---- the command ---- */
 
-static int digest(struct history *h, const struct event_files *files, double wall)
+static int digest_log(struct history *h, const struct event_files *files, double wall)
 {
 	char boot[BOOT_ID_SIZE];
 	const struct history_now now = { wall, (double)monotonic_ns() / 1e9, boot };
@@ -418,8 +418,8 @@ static bool is_to_come(const struct window *w, double now)
 	return true;
 }
 
-static void print(const struct options *o, const struct history *h, const struct window *w,
-		  const struct event_files *files)
+static void print_past(const struct options *o, const struct history *h, const struct window *w,
+		       const struct event_files *files)
 {
 	char job[24] = "";
 
@@ -469,7 +469,7 @@ int cmd_why(const struct options *o)
 
 	if (!err)
 		err = read_files(files, o->past_events);
-	if (!err && digest(&h, files, now)) {
+	if (!err && digest_log(&h, files, now)) {
 		safe_line(stderr, "xidscope: no memory for the event log");
 		err = -ENOMEM;
 	}
@@ -479,7 +479,7 @@ int cmd_why(const struct options *o)
 	if (!err && is_to_come(&w, now))
 		err = -ERANGE;
 	if (!err)
-		print(o, &h, &w, files);
+		print_past(o, &h, &w, files);
 	history_free(&h);
 	if (files)
 		event_files_free(files);

@@ -56,7 +56,7 @@ static struct explained explain_sxid(const struct xid_policy *p, unsigned int sx
 	};
 }
 
-static struct explained explain(const struct xid_policy *p, bool nvswitch, unsigned int code)
+static struct explained explain_code(const struct xid_policy *p, bool nvswitch, unsigned int code)
 {
 	const struct xid_policy_entry *e = xid_policy_find(p, false, code);
 	struct explained x = { .code = code, .entry = xid_catalog_find(code) };
@@ -79,7 +79,7 @@ static struct explained explain(const struct xid_policy *p, bool nvswitch, unsig
 
 static struct explained explain_line(const struct xid_policy *p, const struct xid_line *line)
 {
-	struct explained x = explain(p, line->kind == XID_LINE_SXID, line->code);
+	struct explained x = explain_code(p, line->kind == XID_LINE_SXID, line->code);
 	struct xid_rating rating = xid_policy_rating(p, line);
 
 	x.severity = rating.severity;
@@ -91,7 +91,7 @@ static struct explained explain_line(const struct xid_policy *p, const struct xi
 }
 
 /* Appends the words and registers of a line that can decide, with a blank before each. */
-static void describe(char *text, size_t size, const struct xid_line *l)
+static void describe_words(char *text, size_t size, const struct xid_line *l)
 {
 	static const char *const printed[] = {
 		[XID_FATALITY_UNSTATED] = "",
@@ -125,7 +125,7 @@ static void print_line(const struct explained *x)
 {
 	char words[160];
 
-	describe(words, sizeof(words), x->line);
+	describe_words(words, sizeof(words), x->line);
 	printf("  device    %s\n", device_of(x));
 	if (*x->line->process) {
 		char process[4 * sizeof(x->line->process)];
@@ -186,7 +186,7 @@ static void print_json(struct json *j, const struct explained *x)
 	json_text(j, "advice", xid_action_advice(x->action));
 	json_bool(j, "overridden", x->overridden);
 	if (x->line) {
-		describe(words, sizeof(words), x->line);
+		describe_words(words, sizeof(words), x->line);
 		json_text(j, "device", device_of(x));
 		json_text(j, "decided_by", is_by_text(x, words) ? words + 1 : "catalog");
 	}
@@ -214,7 +214,7 @@ static void list_one(const struct explained *x, struct json *j)
 }
 
 /* Lists the catalogs' codes, and those that only the policy has: Xids, then SXids, those of the catalog first. */
-static void list(const struct xid_policy *p, bool json)
+static void list_codes(const struct xid_policy *p, bool json)
 {
 	struct json array = { .out = stdout }, *j = json ? &array : NULL;
 	struct explained x;
@@ -222,16 +222,16 @@ static void list(const struct xid_policy *p, bool json)
 	if (j)
 		json_array(j, NULL);
 	for (unsigned int i = 0; i < xid_catalog_end(); i++) {
-		x = explain(p, false, i);
+		x = explain_code(p, false, i);
 		if (x.known)
 			list_one(&x, j);
 	}
 	for (size_t i = 0; sxid_catalog_entry(i); i++) {
-		x = explain(p, true, sxid_catalog_entry(i)->sxid);
+		x = explain_code(p, true, sxid_catalog_entry(i)->sxid);
 		list_one(&x, j);
 	}
 	for (size_t i = 0; i < p->count; i++) {
-		x = explain(p, p->entries[i].nvswitch, p->entries[i].code);
+		x = explain_code(p, p->entries[i].nvswitch, p->entries[i].code);
 		if (!x.known)
 			list_one(&x, j);
 	}
@@ -250,7 +250,7 @@ struct answers {
 	bool good; /* the catalogs have all */
 };
 
-static void answer(struct answers *a, const struct explained *x)
+static void answer_one(struct answers *a, const struct explained *x)
 {
 	if (a->json) {
 		print_json(&(struct json){ .out = stdout }, x);
@@ -283,13 +283,13 @@ static void answer_text(struct answers *a, const char *text, size_t size)
 		if (line.kind == XID_LINE_SXID_DETAIL)
 			continue;
 		x = explain_line(a->policy, &line);
-		answer(a, &x);
+		answer_one(a, &x);
 	}
 	if (a->count > before || !xid_codes_only(rest))
 		return;
 	while (xid_code_next(&rest, &nvswitch, &code)) {
-		x = explain(a->policy, nvswitch, code);
-		answer(a, &x);
+		x = explain_code(a->policy, nvswitch, code);
+		answer_one(a, &x);
 	}
 }
 
@@ -316,7 +316,7 @@ int cmd_xid(const struct options *o)
 	if (o->xid_policy && xid_policy_load(&policy, o->xid_policy, &o->log))
 		return EXIT_TROUBLE;
 	if (o->list)
-		list(&policy, o->json);
+		list_codes(&policy, o->json);
 	for (size_t i = 0; i < o->text_count; i++)
 		if (strcmp(o->texts[i], "-") != 0)
 			answer_text(&a, o->texts[i], strlen(o->texts[i]));

@@ -122,7 +122,7 @@ int ack_file_refresh(struct ack_file *f, char *error, size_t error_size)
 	return ack_load(&f->list, f->path, error, error_size);
 }
 
-static bool matches(const char *pattern, const char *text)
+static bool matches_text(const char *pattern, const char *text)
 {
 	return !strcmp(pattern, "*") || !strcmp(pattern, text);
 }
@@ -131,9 +131,9 @@ const struct ack *ack_find(const struct ack_list *list, const char *device, cons
 			   const char *what, double time, double now)
 {
 	ARRAY_EACH(a, list->acks, list->count) {
-		if (!matches(a->device, device) && (!*uuid || strcmp(a->device, uuid) != 0))
+		if (!matches_text(a->device, device) && (!*uuid || strcmp(a->device, uuid) != 0))
 			continue;
-		if (!matches(a->what, what))
+		if (!matches_text(a->what, what))
 			continue;
 		if (a->snooze ? (double)(long long)now <= a->time :
 				(double)(long long)time <= a->time &&

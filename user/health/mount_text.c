@@ -16,7 +16,7 @@ static bool has_option(struct span options, const char *name)
 }
 
 /* As mountinfo has it: without a '/' that another one follows, or that ends it. */
-static void add(struct node_state *node, const char *path, bool read_only, bool helpers)
+static void add_mount(struct node_state *node, const char *path, bool read_only, bool helpers)
 {
 	struct node_mount *m, new = { .read_only = read_only, .helpers = helpers };
 	size_t used = 0;
@@ -46,7 +46,7 @@ void node_mounts_add(struct node_state *node, const char *path)
 	char name[LABEL_SIZE];
 
 	snprintf(name, sizeof(name), "%.*s", (int)(read_only ? len - 3 : len), path);
-	add(node, name, read_only, false);
+	add_mount(node, name, read_only, false);
 }
 
 /* The kernel's types, and those of helpers (mount.efs, mount.aznfs) that make mounts of these. */
@@ -72,7 +72,7 @@ void node_mounts_add_fstab(struct node_state *node, const char *text, size_t len
 			continue;
 		if (!has_option(options, "noauto") && !has_option(options, "x-systemd.automount") &&
 		    mount_path(name, sizeof(name), path))
-			add(node, name, has_option(options, "ro"), !is_nfs(type));
+			add_mount(node, name, has_option(options, "ro"), !is_nfs(type));
 	}
 }
 

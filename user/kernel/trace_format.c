@@ -88,7 +88,8 @@ const struct trace_field *trace_field_find(const struct trace_format *f, const c
 	return ARRAY_FIND(x, f->fields, f->field_count, !strcmp(x->name, name));
 }
 
-static const struct trace_field *find(const struct trace_format *f, const char *name, size_t len)
+static const struct trace_field *find_field(const struct trace_format *f, const char *name,
+					    size_t len)
 {
 	const struct trace_field *field = trace_field_find(f, name);
 
@@ -98,7 +99,7 @@ static const struct trace_field *find(const struct trace_format *f, const char *
 uint64_t trace_number(const struct trace_format *f, const void *record, size_t len,
 		      const char *name, uint64_t missing)
 {
-	const struct trace_field *field = find(f, name, len);
+	const struct trace_field *field = find_field(f, name, len);
 	uint64_t value = 0;
 
 	/* 1, 2, 4 or 8 bytes, the lowest first, as on both architectures. */
@@ -111,7 +112,7 @@ uint64_t trace_number(const struct trace_format *f, const void *record, size_t l
 const char *trace_string(const struct trace_format *f, const void *record, size_t len,
 			 const char *name, size_t *size)
 {
-	const struct trace_field *field = find(f, name, len);
+	const struct trace_field *field = find_field(f, name, len);
 	const char *begin = record;
 	uint32_t location, offset;
 

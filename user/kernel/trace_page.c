@@ -20,7 +20,7 @@ enum {
 /* Beginning of every record: u16 type, u8 flags, u8 preempt count, s32 pid. */
 #define RECORD_HEAD 8
 
-static uint32_t word(const unsigned char *at)
+static uint32_t read_word(const unsigned char *at)
 {
 	uint32_t value;
 
@@ -28,7 +28,7 @@ static uint32_t word(const unsigned char *at)
 	return value;
 }
 
-static size_t left(const struct trace_page *p)
+static size_t bytes_left(const struct trace_page *p)
 {
 	return (size_t)(p->end - p->at);
 }
@@ -60,8 +60,8 @@ bool trace_page_open(struct trace_page *p, const void *data, size_t len)
 
 bool trace_page_next(struct trace_page *p, struct trace_record *record)
 {
-	while (left(p) >= 4) {
-		uint32_t head = word(p->at), type = head & 31;
+	while (bytes_left(p) >= 4) {
+		uint32_t head = read_word(p->at), type = head & 31;
 		uint64_t delta = head >> 5;
 		size_t size = type * sizeof(head); /* bytes after the head */
 
@@ -69,9 +69,9 @@ bool trace_page_next(struct trace_page *p, struct trace_record *record)
 		if (type == TYPE_PADDING && !delta)
 			break; /* the rest of the page is empty */
 		if (type >= TYPE_PADDING || type == TYPE_LENGTH_FOLLOWS) {
-			if (left(p) < sizeof(head))
+			if (bytes_left(p) < sizeof(head))
 				break;
-			size = word(p->at);
+			size = read_word(p->at);
 			p->at += sizeof(head);
 			if (type == TYPE_TIME_EXTEND) {
 				p->time += delta + ((uint64_t)size << 27);
@@ -84,12 +84,12 @@ bool trace_page_next(struct trace_page *p, struct trace_record *record)
 				continue;
 			}
 			/* The length includes its own word; the rest of a record's last word may be missing. */
-			if (size < sizeof(head) || size - sizeof(head) > left(p))
+			if (size < sizeof(head) || size - sizeof(head) > bytes_left(p))
 				break;
 			size = ((size + 3) & ~(size_t)3) - sizeof(head);
-			LOWER(size, left(p));
+			LOWER(size, bytes_left(p));
 		}
-		if (size > left(p))
+		if (size > bytes_left(p))
 			break;
 		p->time += delta;
 		record->data = p->at;

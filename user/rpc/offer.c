@@ -15,7 +15,7 @@
 
 #define MODULE "/sys/module/sunrpc"
 
-static bool exists(const char *root, const char *path)
+static bool path_exists(const char *root, const char *path)
 {
 	return !access(PATHF("%s%s", root, path), R_OK);
 }
@@ -40,7 +40,7 @@ enum sunrpc_state sunrpc_look(const char *root)
 }
 
 /* "none [integrity] confidentiality": the mode in force is in brackets. */
-static enum lockdown lockdown(const char *root)
+static enum lockdown read_lockdown(const char *root)
 {
 	char line[64];
 
@@ -139,19 +139,20 @@ void rpc_offer_look(struct rpc_offer *f, const char *root, const char *types_fil
 	file_first_line(PATHF("%s" MODULE "/taint", root), taint, sizeof(taint));
 	f->out_of_tree = strchr(taint, 'O');
 	/* A kernel with bpf() creates this mount point. */
-	f->bpf = exists(root, "/sys/fs/bpf");
-	f->kernel_btf = exists(root, "/sys/kernel/btf/vmlinux");
+	f->bpf = path_exists(root, "/sys/fs/bpf");
+	f->kernel_btf = path_exists(root, "/sys/kernel/btf/vmlinux");
 	f->sunrpc_btf = f->sunrpc == SUNRPC_BUILT_IN ? kernel_has_type(root, "rpc_task") :
-						       exists(root, "/sys/kernel/btf/sunrpc");
+						       path_exists(root, "/sys/kernel/btf/sunrpc");
 	look_for_types_file(f, root, types_file);
-	f->lockdown = lockdown(root);
+	f->lockdown = read_lockdown(root);
 	f->capabilities = effective_capabilities(root);
 	f->tracefs = tracefs_find(root, f->tracefs_path, sizeof(f->tracefs_path));
 	f->sunrpc_events =
-		f->tracefs == TRACEFS_MOUNTED && exists(f->tracefs_path, "/events/sunrpc");
-	f->debugfs = exists(root, "/sys/kernel/debug/sunrpc/rpc_clnt");
-	f->transports = exists(root, "/sys/kernel/sunrpc/xprt-switches");
-	f->mountstats = exists(root, "/proc/self/mountstats");
-	f->nfs_types = exists(root, "/sys/kernel/btf/nfs") ||
-		       !exists(root, "/sys/module/nfs/initstate") || has_file_at_place(root, "nfs");
+		f->tracefs == TRACEFS_MOUNTED && path_exists(f->tracefs_path, "/events/sunrpc");
+	f->debugfs = path_exists(root, "/sys/kernel/debug/sunrpc/rpc_clnt");
+	f->transports = path_exists(root, "/sys/kernel/sunrpc/xprt-switches");
+	f->mountstats = path_exists(root, "/proc/self/mountstats");
+	f->nfs_types = path_exists(root, "/sys/kernel/btf/nfs") ||
+		       !path_exists(root, "/sys/module/nfs/initstate") ||
+		       has_file_at_place(root, "nfs");
 }

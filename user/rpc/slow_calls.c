@@ -66,7 +66,7 @@ void slow_calls_clear(struct slow_calls *c)
 }
 
 /* Takes at most what is left of *@left. */
-static uint64_t take(uint64_t *left, uint64_t ns)
+static uint64_t take_time(uint64_t *left, uint64_t ns)
 {
 	uint64_t part = ns < *left ? ns : *left;
 
@@ -91,11 +91,11 @@ int slow_calls_add(struct snapshot *s, const struct rpc_slow_call *from, const c
 	to->client = from->client;
 	to->status = from->status < 0 ? (uint32_t)-from->status : 0;
 	to->total_ns = from->total;
-	to->phase_ns[RPC_PHASE_RTT] = take(&after, from->rtt);
+	to->phase_ns[RPC_PHASE_RTT] = take_time(&after, from->rtt);
 	to->phase_ns[RPC_PHASE_FINISH] = after;
-	to->phase_ns[RPC_PHASE_RESEND] = take(&left, from->resend);
+	to->phase_ns[RPC_PHASE_RESEND] = take_time(&left, from->resend);
 	for (int p = 0; p < RPC_WAITS; p++)
-		to->phase_ns[p] = take(&left, from->wait_ns[p]);
+		to->phase_ns[p] = take_time(&left, from->wait_ns[p]);
 	to->phase_ns[RPC_PHASE_SETUP] = left;
 	return 0;
 }

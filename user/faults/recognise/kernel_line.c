@@ -265,7 +265,7 @@ static bool take_uuid(struct span *s, struct kernel_line *out)
 	return true;
 }
 
-static bool match(struct span *s, const char *pattern, struct kernel_line *out);
+static bool match_line(struct span *s, const char *pattern, struct kernel_line *out);
 
 /* Takes as few bytes as let the rest of the pattern match. The recursion is as deep
  * as a pattern of the table above has such parts. */
@@ -283,7 +283,7 @@ static bool match_shortest(struct span *s, const char *pattern, size_t max, bool
 		/* Saves the call if the next byte cannot match. */
 		if (*pattern && *pattern != '%' && (!span_left(rest) || *rest.at != *pattern))
 			continue;
-		if (!match(&rest, pattern, out))
+		if (!match_line(&rest, pattern, out))
 			continue;
 		if (word)
 			label_from_name(out->device, sizeof(out->device), start, len);
@@ -338,7 +338,7 @@ static bool match_part(struct span *s, char part, struct kernel_line *out)
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion) */
-static bool match(struct span *s, const char *pattern, struct kernel_line *out)
+static bool match_line(struct span *s, const char *pattern, struct kernel_line *out)
 {
 	struct span rest = *s;
 
@@ -385,7 +385,7 @@ static bool read_piece(struct span s, struct kernel_line *out)
 		if (*p->pattern != '%' && *p->pattern != *s.at)
 			continue;
 		*out = (struct kernel_line){ .name = "", .severity = "" };
-		if (!match(&rest, p->pattern, out))
+		if (!match_line(&rest, p->pattern, out))
 			continue;
 		while (span_left(s) && (unsigned char)s.end[-1] <= ' ')
 			s.end--;

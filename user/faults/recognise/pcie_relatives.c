@@ -22,7 +22,7 @@ static void find_parent(char *parent, size_t size, const char *device)
 		snprintf(parent, size, "%.*s", (int)size - 1, name + 1);
 }
 
-static bool related(const struct pcie_relative *xid, const struct pcie_relative *error)
+static bool are_related(const struct pcie_relative *xid, const struct pcie_relative *error)
 {
 	if (strcmp(xid->device, error->device) != 0 && strcmp(xid->parent, error->device) != 0)
 		return false;
@@ -32,8 +32,8 @@ static bool related(const struct pcie_relative *xid, const struct pcie_relative 
 }
 
 /* Returns its entry: that of the burst it belongs to, or a new one instead of the oldest. */
-static struct pcie_relative *record(struct pcie_relatives *r, const char *device, unsigned int xid,
-				    uint64_t time_ns)
+static struct pcie_relative *record_relative(struct pcie_relatives *r, const char *device,
+					     unsigned int xid, uint64_t time_ns)
 {
 	struct pcie_relative *new;
 
@@ -60,10 +60,10 @@ void pcie_relatives_add(struct pcie_relatives *r, const char *device, unsigned i
 
 	if (!*device)
 		return;
-	new = record(r, device, xid, time_ns);
+	new = record_relative(r, device, xid, time_ns);
 	ARRAY_EACH(old, r->list, PCIE_RELATIVES) {
 		if (old == new || !old->device[0] || !old->xid == !xid ||
-		    !(xid ? related(new, old) : related(old, new)))
+		    !(xid ? are_related(new, old) : are_related(old, new)))
 			continue;
 		if (!any)
 			json_array(j, xid ? "pcie_errors" : "xids");

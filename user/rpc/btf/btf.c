@@ -258,7 +258,7 @@ static bool find_late_types(struct btf_state *b)
 	return read;
 }
 
-static void detach(void *state)
+static void detach_btf(void *state)
 {
 	struct btf_state *b = state;
 
@@ -267,7 +267,7 @@ static void detach(void *state)
 	free(b);
 }
 
-static void *try(const struct source_setup *setup)
+static void *try_btf(const struct source_setup *setup)
 {
 	struct btf_state *b = calloc(1, sizeof(*b));
 	int err;
@@ -304,7 +304,7 @@ static void *try(const struct source_setup *setup)
 				  b->hooks.user, strerror(-err));
 	}
 	if (err) {
-		detach(b);
+		detach_btf(b);
 		errno = -err;
 		return NULL;
 	}
@@ -320,7 +320,7 @@ static void find_calls(const struct btf_state *b)
 		;
 }
 
-static int attach(void *state)
+static int attach_btf(void *state)
 {
 	struct btf_state *b = state;
 	int err = bpf_hooks_attach(&b->hooks, 0, HOOKS);
@@ -339,7 +339,7 @@ const char *btf_tracepoint(size_t number)
 	return NULL;
 }
 
-static void missing(struct snapshot *s)
+static void missing_hooks(struct snapshot *s)
 {
 	for (size_t i = 0; i < HOOKS; i++)
 		if (!((RELEASE_HOOKS | SHARING_HOOKS | OWNER_HOOKS) & BIT(i)))
@@ -384,9 +384,9 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 }
 
 const struct source_ops btf_source = {
-	.try = try,
-	.attach = attach,
+	.try = try_btf,
+	.attach = attach_btf,
 	.read = read_state,
-	.detach = detach,
-	.missing = missing,
+	.detach = detach_btf,
+	.missing = missing_hooks,
 };

@@ -46,7 +46,7 @@ static uint32_t at_most(uint32_t n, uint32_t max)
 	return n < max ? n : max;
 }
 
-static int lookup(struct bpf_map *map, uint32_t key, void *value)
+static int lookup_value(struct bpf_map *map, uint32_t key, void *value)
 {
 	return bpf_map_lookup_elem(bpf_map__fd(map), &key, value);
 }
@@ -80,7 +80,7 @@ static int read_servers(struct reading *r)
 	for (uint32_t i = 0; i < r->server_count; i++) {
 		char *label = r->servers[i];
 
-		if (lookup(bpf->maps.servers, i, &server))
+		if (lookup_value(bpf->maps.servers, i, &server))
 			return -errno;
 		if (!server.name[0])
 			continue; /* being filled at this moment: nothing is counted yet */
@@ -109,7 +109,7 @@ static int series_name(const void *reading, uint32_t series, uint32_t *server, c
 	const struct reading *r = reading;
 	struct rpc_series_info info;
 
-	if (lookup(r->m->bpf->maps.series_info, series, &info))
+	if (lookup_value(r->m->bpf->maps.series_info, series, &info))
 		return -errno;
 	*server = info.key.server;
 	memcpy(op, info.name, RPC_OP_LEN);
@@ -175,8 +175,8 @@ static void show_oldest(struct reading *r, const char *server, uint32_t owner, u
 }
 
 /* Reads what only the kernel's rpc_xprt itself holds. */
-static void probe(struct reading *r, uint32_t index, struct rpc_transport_state *state,
-		  struct rpc_server_state *server, uint64_t *connects)
+static void probe_transport(struct reading *r, uint32_t index, struct rpc_transport_state *state,
+			    struct rpc_server_state *server, uint64_t *connects)
 {
 	const struct rpc_transport *t = &r->transports[index];
 	struct rpc_bpf *bpf = r->m->bpf;
@@ -188,7 +188,7 @@ static void probe(struct reading *r, uint32_t index, struct rpc_transport_state 
 	if (bpf_prog_test_run_opts(bpf_program__fd(bpf->progs.rpc_probe), &opts))
 		return;
 	/* The transport may have been destroyed, or the program may have found that another one has its address. */
-	if (lookup(bpf->maps.transports, index, &after) || after.xprt != t->xprt)
+	if (lookup_value(bpf->maps.transports, index, &after) || after.xprt != t->xprt)
 		return;
 	state->alive = true;
 	set_endpoints(state, p);
@@ -240,7 +240,7 @@ static int forget_ended(const struct reading *r, uint32_t index, struct rpc_tran
 	if (!waiting)
 		return 0;
 	__sync_synchronize();
-	if (lookup(r->m->bpf->maps.transports, index, &after))
+	if (lookup_value(r->m->bpf->maps.transports, index, &after))
 		return -errno;
 	for (int l = 0; l < RPC_LIMITS; l++)
 		if (after.saturated_since[l] != t->saturated_since[l])
@@ -262,7 +262,7 @@ static int read_transports(struct reading *r, uint32_t epoch)
 	for (uint32_t i = 0; i < r->transport_count; i++) {
 		struct rpc_transport *t = &r->transports[i];
 
-		if (lookup(bpf->maps.transports, i, t) || forget_ended(r, i, t))
+		if (lookup_value(bpf->maps.transports, i, t) || forget_ended(r, i, t))
 			return -errno;
 		if (!t->proto[0])
 			continue; /* being filled at this moment */
@@ -293,7 +293,7 @@ static int read_transports(struct reading *r, uint32_t epoch)
 		}
 		connects = t->connects;
 		if (t->xprt > RPC_XPRT_FILLED)
-			probe(r, i, state, server, &connects);
+			probe_transport(r, i, state, server, &connects);
 		state->connects += rpc_monotonic(&r->m->connects[i], connects);
 	}
 	return 0;
@@ -354,7 +354,7 @@ static void add_waiter(struct reading *r, const struct rpc_waiter *w)
 }
 
 /* Makes the kernel side check whether the task still exists. */
-static void sweep(struct reading *r, uint32_t index, uint64_t task)
+static void sweep_task(struct reading *r, uint32_t index, uint64_t task)
 {
 	const __u64 args[2] = { index, task };
 
@@ -389,12 +389,12 @@ static int read_waiters(struct reading *r)
 		const volatile __u64 *way = &bucket[i / RPC_TASK_WAYS].task[i % RPC_TASK_WAYS];
 		uint64_t task = *way;
 
-		if (!task || lookup(bpf->maps.tasks, i, &w) ||
+		if (!task || lookup_value(bpf->maps.tasks, i, &w) ||
 		    (w.waits.asleep > RPC_WAITS && w.waits.asleep != 1 + RPC_PHASE_SETUP))
 			continue;
 		if (w.waits.asleep == RPC_ASLEEP_NO) {
 			if (last_event(&w) + SWEEP_AGE_NS < r->s->time_ns && sweeps++ < MAX_SWEEPS)
-				sweep(r, i, task);
+				sweep_task(r, i, task);
 			continue;
 		}
 		add_waiter(r, &w);

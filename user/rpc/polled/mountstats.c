@@ -65,7 +65,7 @@ static void add_time(struct time_histogram *h, uint64_t calls, uint64_t ms)
 }
 
 /* Transmits beyond the first one of each call. */
-static uint64_t resent(const struct mountstats_op *op)
+static uint64_t resent_calls(const struct mountstats_op *op)
 {
 	return counted_since(op->transmits, op->calls);
 }
@@ -105,8 +105,8 @@ static int add_op(struct mountstats *m, struct rpc_sums *sums, const struct moun
 
 	if (!memcmp(now, before, sizeof(*now)))
 		return 0;
-	if (resent(now) < resent(before))
-		now->transmits = now->calls + resent(before);
+	if (resent_calls(now) < resent_calls(before))
+		now->transmits = now->calls + resent_calls(before);
 	o = total_of(m, mount->server, now->name, calls);
 	if (!o)
 		return -ENOMEM;
@@ -133,7 +133,7 @@ static int add_op(struct mountstats *m, struct rpc_sums *sums, const struct moun
 	t = snapshot_transport(&m->totals.calls, mount->server, mount->transports[0].protocol);
 	if (!t)
 		return -ENOMEM;
-	t->retransmits += resent(now) - resent(before);
+	t->retransmits += resent_calls(now) - resent_calls(before);
 	t->timeouts += counted_since(now->timeouts, before->timeouts);
 	return 0;
 }
@@ -306,7 +306,7 @@ static int poll_mounts(struct mountstats *m)
 	return err;
 }
 
-static void release(struct mountstats *m)
+static void release_mountstats(struct mountstats *m)
 {
 	for (size_t i = 0; i < m->mount_count; i++)
 		free(m->mounts[i].ops);
@@ -319,7 +319,7 @@ void mountstats_close(struct mountstats *m)
 {
 	if (!m)
 		return;
-	release(m);
+	release_mountstats(m);
 	free(m);
 }
 
@@ -388,12 +388,12 @@ int mountstats_add_rest(struct mountstats *m, struct snapshot *s, struct client_
 
 /* ---- the source ---- */
 
-static void *try(const struct source_setup *setup)
+static void *try_mountstats(const struct source_setup *setup)
 {
 	return mountstats_open(setup->root, NULL, NULL);
 }
 
-static void detach(void *state)
+static void detach_mountstats(void *state)
 {
 	mountstats_close(state);
 }
@@ -413,4 +413,6 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 		       transports_add_slots(&m->transports, m->root, s);
 }
 
-const struct source_ops mountstats_source = { .try = try, .read = read_state, .detach = detach };
+const struct source_ops mountstats_source = { .try = try_mountstats,
+					      .read = read_state,
+					      .detach = detach_mountstats };

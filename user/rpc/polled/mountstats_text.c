@@ -19,7 +19,7 @@ static size_t take_numbers(struct span *line, uint64_t *values, size_t max)
 }
 
 /* Copies what fits. */
-static void copy(struct span s, char *to, size_t size)
+static void copy_field(struct span s, char *to, size_t size)
 {
 	span_copy(span_cut(s, size - 1), to, size);
 }
@@ -107,7 +107,7 @@ static void read_op(struct mountstats_mount *mount, struct span name, struct spa
 		.total_ms = v[7],
 		.errors = v[8],
 	};
-	copy(name, mount->ops[mount->op_count].name, RPC_OP_LEN);
+	copy_field(name, mount->ops[mount->op_count].name, RPC_OP_LEN);
 	mount->op_count++;
 }
 
@@ -156,19 +156,19 @@ static void take_option(struct nfs_mount *mount, struct span name, struct span v
 
 	*none |= span_is(name, "noac");
 	if (span_is(name, "addr"))
-		copy(value, mount->remote.address, sizeof(mount->remote.address));
+		copy_field(value, mount->remote.address, sizeof(mount->remote.address));
 	else if (span_is(name, "vers"))
 		mount_label(mount->version, sizeof(mount->version), value);
 	else if (span_is(name, "port") && span_number(value, UINT32_MAX, &port))
 		mount->remote.port = (uint32_t)port;
 	else if (span_is(name, "hard") || span_is(name, "soft") || span_is(name, "softerr"))
-		copy(name, options[NFS_RECOVERY], NFS_OPTION_SIZE);
+		copy_field(name, options[NFS_RECOVERY], NFS_OPTION_SIZE);
 	for (size_t i = 0; i < COUNT(times); i++)
 		if (span_is(name, times[i]))
 			span_number(value, UINT32_MAX, &seconds[i]);
 	for (int o = 0; o < NFS_OPTIONS; o++)
 		if (o != NFS_RECOVERY && o != NFS_AC && span_is(name, nfs_option_names[o]))
-			copy(value, options[o], NFS_OPTION_SIZE);
+			copy_field(value, options[o], NFS_OPTION_SIZE);
 }
 
 /* Options are "rw,vers=4.2,addr=..."; what is the default is missing. */

@@ -9,7 +9,7 @@
 
 #define FILE_MAX (64 << 20)
 
-static void forget(struct nfs_mounts *m)
+static void forget_mounts(struct nfs_mounts *m)
 {
 	calls_free(&m->seen);
 	free(m->devices);
@@ -26,7 +26,7 @@ static void close_changes(struct nfs_mounts *m)
 
 void nfs_mounts_free(struct nfs_mounts *m)
 {
-	forget(m);
+	forget_mounts(m);
 	close_changes(m);
 }
 
@@ -54,7 +54,7 @@ static bool is_elsewhere(const struct file_text *volumes, uint64_t device)
 	return volumes->bytes;
 }
 
-static int add(struct nfs_mounts *m, struct nfs_mount *mount, const struct file_text *volumes)
+static int add_mount(struct nfs_mounts *m, struct nfs_mount *mount, const struct file_text *volumes)
 {
 	uint64_t *device = ARRAY_APPEND(m->devices, m->device_count);
 
@@ -78,11 +78,11 @@ static int read_mounts(struct nfs_mounts *m)
 
 	if (err)
 		return err;
-	forget(m);
+	forget_mounts(m);
 	file_text_read(&volumes, PATHF("%s/net/nfsfs/volumes", m->process), FILE_MAX);
 	text = file_text_span(&file);
 	while (!err && mountinfo_next(&text, &mount))
-		err = add(m, &mount, &volumes);
+		err = add_mount(m, &mount, &volumes);
 	return err;
 }
 

@@ -27,7 +27,7 @@ void transports_clear(struct transports *t)
 }
 
 /* The entry of @wanted: one with its local port, else one of an earlier poll. NULL: it is new. */
-static struct transport *find(const struct transports *t, const struct transport *wanted)
+static struct transport *find_transport(const struct transports *t, const struct transport *wanted)
 {
 	struct transport *other = NULL;
 
@@ -45,9 +45,9 @@ static struct transport *find(const struct transports *t, const struct transport
 	return other;
 }
 
-static int add(struct transports *t, const struct transport *now)
+static int add_transport(struct transports *t, const struct transport *now)
 {
-	struct transport *k = find(t, now);
+	struct transport *k = find_transport(t, now);
 	uint64_t before = k ? k->before : 0;
 
 	if (k && k->there)
@@ -77,7 +77,7 @@ int transports_add(struct transports *t, const struct mountstats_mount *mount,
 		now.local_port = stats->port;
 		now.connects = stats->connects;
 		memcpy(now.protocol, stats->protocol, sizeof(now.protocol));
-		err = add(t, &now);
+		err = add_transport(t, &now);
 	}
 	return err;
 }

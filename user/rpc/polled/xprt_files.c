@@ -123,7 +123,7 @@ static void name_transport(const struct snapshot *s, const char *server, const c
 }
 
 /* Adds the connection to @s if it is to the server of a mount. */
-static int add(struct snapshot *s, const struct xprt_list *list, const struct xprt_file *f)
+static int add_xprt(struct snapshot *s, const struct xprt_list *list, const struct xprt_file *f)
 {
 	const struct nfs_mount *mount = find_mount_at(s, f);
 	struct rpc_transport_state *t;
@@ -153,7 +153,7 @@ int xprt_files_add(const char *root, struct snapshot *s)
 	int err = s->calls.mount_count ? xprt_files_read(&list, root, XPRT_FILES_MAX) : 0;
 
 	for (size_t i = 0; i < list.count && !err; i++)
-		err = add(s, &list, &list.files[i]);
+		err = add_xprt(s, &list, &list.files[i]);
 	s->calls.left_out_entries += list.left_out;
 	free(list.files);
 	return err;

@@ -99,7 +99,7 @@ static void note_earlier(struct tracepoint_maps *m, uint32_t client)
 	}
 }
 
-static void learn(void *context, uint32_t client, const struct client_transport *info)
+static void learn_client(void *context, uint32_t client, const struct client_transport *info)
 {
 	struct tracepoint_maps *m = context;
 
@@ -112,7 +112,7 @@ static void learn(void *context, uint32_t client, const struct client_transport 
 
 void tracepoint_maps_find_clients(struct tracepoint_maps *m)
 {
-	clients_each(learn, m);
+	clients_each(learn_client, m);
 }
 
 /* The protocol alone: "tcp6" is also TCP. */
@@ -256,7 +256,7 @@ struct waiting {
 	uint32_t count[RPC_MAX_SERVERS + 1][RPC_LIMITS];
 };
 
-static void forget(struct rpc_task_bucket *keys, uint32_t i, uint64_t key)
+static void forget_task(struct rpc_task_bucket *keys, uint32_t i, uint64_t key)
 {
 	__sync_val_compare_and_swap(&keys[i / RPC_TASK_WAYS].task[i % RPC_TASK_WAYS], key, 0);
 }
@@ -300,7 +300,7 @@ static void forget_lost(struct tracepoint_maps *m, uint64_t now)
 			last = client;
 		}
 		if (listed && !clients_has_task(list.bytes, list.len, (uint32_t)(d->key - 1)))
-			forget(m->keys, d->i, d->key);
+			forget_task(m->keys, d->i, d->key);
 	}
 	file_text_free(&list);
 }
@@ -313,7 +313,7 @@ static void look_at_task(struct waiting *w, uint32_t i, uint64_t key)
 
 	if (t.waits.booked) {
 		if (t.ended + ENDED_NS < w->s->time_ns)
-			forget(w->m->keys, i, key);
+			forget_task(w->m->keys, i, key);
 		return;
 	}
 	if (!*server_label(w->m, t.server))
@@ -338,7 +338,7 @@ static void look_at_task(struct waiting *w, uint32_t i, uint64_t key)
 /* Corrects the count of waiters, and ends the period of waiting, where no task waits any more although the count says
  * so: the event of a wake-up was missed. Then two snapshots in a row find no such task in the same period. In a
  * shorter one, a task may have begun to wait after the table was looked at. */
-static void reconcile(struct waiting *w)
+static void reconcile_waiters(struct waiting *w)
 {
 	for (uint32_t i = 0; i <= RPC_MAX_SERVERS; i++)
 		for (int l = 0; l < RPC_LIMITS; l++) {
@@ -393,7 +393,7 @@ static void read_tasks(struct tracepoint_maps *m, struct snapshot *s)
 		if (key)
 			look_at_task(&w, i, key);
 	}
-	reconcile(&w);
+	reconcile_waiters(&w);
 }
 
 static int read_all(struct tracepoint_maps *m, struct snapshot *s, struct client_list *clients)

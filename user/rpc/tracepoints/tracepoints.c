@@ -168,7 +168,7 @@ static int make_no_types(struct module_types *file)
 	return err;
 }
 
-static void detach(void *state)
+static void detach_tracepoints(void *state)
 {
 	struct tracepoints_state *t = state;
 
@@ -178,7 +178,7 @@ static void detach(void *state)
 	free(t);
 }
 
-static void *try(const struct source_setup *setup)
+static void *try_tracepoints(const struct source_setup *setup)
 {
 	struct tracepoints_state *t = calloc(1, sizeof(*t));
 	int err;
@@ -216,14 +216,14 @@ static void *try(const struct source_setup *setup)
 		err = t->rest ? 0 : -errno;
 	}
 	if (err) {
-		detach(t);
+		detach_tracepoints(t);
 		errno = -err;
 		return NULL;
 	}
 	return t;
 }
 
-static int attach(void *state)
+static int attach_tracepoints(void *state)
 {
 	struct tracepoints_state *t = state;
 	int err = bpf_hooks_attach(&t->hooks, 0, HOOK_CLIENT + 1);
@@ -276,6 +276,7 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 							    mountstats_add_rest(t->rest, s, clients);
 }
 
-const struct source_ops tracepoints_source = {
-	.try = try, .attach = attach, .read = read_state, .detach = detach
-};
+const struct source_ops tracepoints_source = { .try = try_tracepoints,
+					       .attach = attach_tracepoints,
+					       .read = read_state,
+					       .detach = detach_tracepoints };
