@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that includes.py finds an include in a wrong direction, one without its folder, a file outside the rooms, a room with
-# too many units, headers with a single includer, a long function, and a field without a row.
+# too many units, headers with a single includer, a long function, a long list of parameters, a bare verb as a name, and a field
+# without a row.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 copy=$(mktemp -d)
@@ -55,6 +56,10 @@ done
 expect "11 headers have a single includer, at most 10: base/h1.h base/h10.h base/h11.h $(printf 'base/h%s.h ' {2..8})base/h9.h: move one's contents into its includer; $or_raise"
 { echo 'int f(void)'; echo '{'; seq 64 | sed 's,.*,	g();,'; echo '}'; } >"$copy/user/base/x.c"
 expect "user/base/x.c:1: a function of 67 lines, at most 66: split it by what it does; $or_raise"
+printf 'int f(int a, int b, int c, int d, int e, int f, int g)\n{\n}\n' >"$copy/user/base/x.c"
+expect "user/base/x.c: f() has 7 parameters, at most 6: make some of them a struct"
+printf 'static int look(int a)\n{\n}\n' >"$copy/user/base/x.c"
+expect "user/base/x.c: look() needs a noun: of what?"
 mkdir "$copy/user/snapshot"
 cp "$here"/../user/snapshot/{calls.h,table.c} "$copy/user/snapshot"
 sed -i 's/^	uint64_t sent_bytes;/&\n	bool planted;/; /#include/d' "$copy"/user/snapshot/*
