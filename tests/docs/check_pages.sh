@@ -16,6 +16,10 @@ at_most README.md "$(wc -l <README.md)" 132 lines
 at_most docs/ARCHITECTURE.md "$(wc -w <docs/ARCHITECTURE.md)" 530 words
 at_most CONTRIBUTING.md "$(wc -w <CONTRIBUTING.md)" 380 words
 at_most docs/TUNING.md "$(tr -d '|' <docs/TUNING.md | wc -w)" 920 "words beside the tables' bars"
+at_most docs/FLEET.md "$(wc -w <docs/FLEET.md)" 2750 words
+at_most docs/VERDICT.md "$(wc -w <docs/VERDICT.md)" 2240 words
+at_most docs/COMPARISON.md "$(wc -w <docs/COMPARISON.md)" 1350 words
+at_most docs/PARADOX.md "$(wc -w <docs/PARADOX.md)" 930 words
 at_most docs/GLOSSARY.md "$(grep -c '^| ' docs/GLOSSARY.md)" 28 "rows with the head"
 at_most "all pages with the man page and CHANGELOG.md" "$(cat "${pages[@]}" CHANGELOG.md docs/xidscope.8 | wc -w)" 52900 words
 
