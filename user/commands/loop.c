@@ -86,10 +86,10 @@ static bool handle_signals(struct loop *l)
 	return end;
 }
 
-static void serve(const struct loop *l, bool readable)
+static void serve(const struct loop *l)
 {
 	if (l->handler->serve)
-		l->handler->serve(l->handler->context, readable);
+		l->handler->serve(l->handler->context);
 }
 
 static bool handle(struct loop *l, enum wake wake)
@@ -99,7 +99,7 @@ static bool handle(struct loop *l, enum wake wake)
 	if (wake == WAKE_HOOKS)
 		observer_consume(l->observer);
 	else
-		serve(l, true);
+		serve(l);
 	return false;
 }
 
@@ -121,7 +121,7 @@ static int handle_due(struct loop *l)
 		return -1;
 	if (now >= l->poll_ns) {
 		poll_hooks(l);
-		serve(l, false);
+		serve(l);
 		report(l, LOOP_ALIVE);
 	}
 	next = l->tick_ns;

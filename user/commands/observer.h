@@ -61,8 +61,8 @@ enum loop_state {
 struct loop_handler {
 	/* Called every @interval seconds, and on SIGHUP. */
 	void (*tick)(void *context);
-	/* Called when @fd is readable, and every second, when it may not be; NULL with @fd -1: never. */
-	void (*serve)(void *context, bool readable);
+	/* Called when @fd is readable, and every second; NULL with @fd -1: never. */
+	void (*serve)(void *context);
 	int fd;
 	/* NULL: nobody wants to know. */
 	void (*report)(void *context, enum loop_state state);

@@ -234,11 +234,10 @@ static void on_written(void *context, enum writer_file file, int err)
 		fault_observer_state_lost(a->observer.gpu);
 }
 
-static void on_answers(void *context, bool readable)
+static void on_answers(void *context)
 {
 	struct agent *a = context;
 
-	(void)readable;
 	writer_serve(&a->writer);
 }
 
