@@ -87,7 +87,7 @@ run_tests() {
 		name=$(basename "$source" .c)
 		judge "inputs of $name" "build/tests/$name" -runs=0 "build/tests/inputs/${name#fuzz_}"
 	done
-	judge "the programs of make bench, growth, soak and faults compile" make -s B=build build/{bench/load,bench/contention,soak-load,inject/inject}
+	judge "the programs of make bench, growth and soak compile" make -s B=build build/{bench/load,bench/contention,soak-load}
 	judge "readers accept a file with unusual label values" tests/readers/check.sh
 	judge "acknowledgements are edited safely and follow the GPU" tests/cli/ack_command.sh
 	judge "Slurm and node-problem-detector get the verdict" tests/cli/check_callers.sh

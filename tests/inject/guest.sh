@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The guest's part of `make faults` (it becomes the job's run.sh): the same with NFS observed under load, and what would
-# disturb the whole machine: a clock that is set, a CPU that goes.
+# The guest's part of `make faults` (it becomes the job's run.sh): NFS is observed under load meanwhile. The file `cases` has
+# the arguments of faults.py, a line for each run.
 set -u
 cd /job || exit
 . /vm/guest-lib.sh
@@ -16,23 +16,20 @@ nfs_mount 4.1 '' /mnt/a
 		rm -f /mnt/a/file
 	done
 ) >/dev/null 2>&1 &
-status=0
 objects() { for what in map prog link; do bpftool "$what" list | grep -c '^[0-9]*:'; done | paste -sd ' '; }
+status=0 number=0
 before=$(objects)
-while read -r what times; do
-	echo "begun: $what" >&2
-	./inject disturb "/tmp/$what" "$what" "$times" /job/xidscope || status=1
+while read -r -a case; do
+	echo "begun: ${case[*]}" >&2
+	timeout 3000 python3 faults.py "${case[@]}" >>out/results || status=1
+	number=$((number + 1))
+	cp /tmp/faults/last.prom "out/$number.prom"
+	cp /tmp/faults/log "out/$number.log"
 	after=$(objects)
 	[[ $after == "$before" ]] || {
-		echo "# $what: maps, programs, links: $before, then $after"
+		echo "maps, programs, links after ${case[*]}: $after, not $before" >>out/results
 		status=1
 	}
-done <disturbances > >(tee out/disturbed)
-cp /tmp/*.log /tmp/*.prom out/ 2>/dev/null
-if [[ -s patterns ]]; then
-	PATTERNS=$(<patterns) ONLY=$(<only) WHO=$(<callers) OUT=/tmp/faults ./faults.sh /job/inject /job/xidscope || status=1
-	cp /tmp/faults/{calls,results,table} out/
-	mkdir out/files
-	cp /tmp/faults/*.prom out/files/
-fi
+done <cases
+cat out/results
 exit "$status"

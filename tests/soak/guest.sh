@@ -16,7 +16,7 @@ server=$(netns_client stays 10.0.9)
 mountd=$(rpcinfo -p | awk '$5 == "mountd" && $3 == "tcp" { print $4; exit }')
 
 objects() { for what in map prog link; do bpftool "$what" list | grep -c '^[0-9]*:'; done | paste -sd ' '; }
-value() { sed -n "s/^xidscope_$1 //p" /tmp/agent/x.prom; }
+value() { sed -n "s/^xidscope_$1 //p" /tmp/faults/files/x.prom; }
 processes() { pgrep -x 'xidscope.*' | sed 's,^,/proc/,' | paste -sd ' '; }
 # What must not grow: of the agent and its writer, and of the kernel on their behalf. bpftool takes seconds: see whole().
 state() {
@@ -24,7 +24,7 @@ state() {
 	read -ra pids < <(processes)
 	resident=$(awk '/^VmRSS/ { sum += $2 } END { print sum }' "${pids[@]/%//status}")
 	echo "resident_kb $resident agent_bytes $(value 'memory_bytes{kind="resident"}') map_bytes $(value 'memory_bytes{kind="maps"}')" \
-		"processes ${#pids[@]} samples $(grep -c '^[^#]' /tmp/agent/x.prom)" \
+		"processes ${#pids[@]} samples $(grep -c '^[^#]' /tmp/faults/files/x.prom)" \
 		"cpu_ticks $(awk '{ print $14 + $15 }' "/proc/$(pgrep -ox xidscope)/stat") slab_kb $(awk '/^Slab/ { print $2 }' /proc/meminfo)"
 }
 whole() { echo "$(state) objects $(objects) transports $(bpftool -j map dump name xprts | grep -o '"formatted"' | wc -l)"; }
@@ -35,7 +35,7 @@ point() {
 	for _ in {1..20}; do
 		before=$(grep -v '^\s*\(age\|xprt\):' /proc/self/mountstats)
 		sleep 3
-		cat /tmp/agent/x.prom >"out/$1.prom" # cp refuses a file that is replaced meanwhile
+		cat /tmp/faults/files/x.prom >"out/$1.prom" # cp refuses a file that is replaced meanwhile
 		cat /proc/self/mountstats >"out/$1.mountstats"
 		[[ $before != "$(grep -v '^\s*\(age\|xprt\):' /proc/self/mountstats)" ]] || return 0
 	done
@@ -43,9 +43,9 @@ point() {
 }
 
 touch /tmp/agent.busy
-./inject disturb /tmp/agent watched "$seconds" /job/xidscope >out/agent 2>&1 &
+python3 faults.py watched "$seconds" /job/xidscope >out/agent 2>&1 &
 agent=$!
-wait_for 60 grep -q 'attached to sunrpc' /tmp/agent.log
+wait_for 60 grep -q 'attached to sunrpc' /tmp/faults/log
 nfs_mount 3 nolock /mnt/three || exit 1
 # Of another name: two clients of one name would end each other's sessions.
 mkdir -p /mnt/four
@@ -72,7 +72,7 @@ while passed=$((SECONDS - begin)) && ((passed < limit)); do
 	if ((passed / 60 > minute)); then
 		minute=$((passed / 60))
 		echo "$passed s: $(tail -qn 1 ./*.made | paste -sd ' ') $(state)" | tee -a out/minutes
-		cat /tmp/agent/x.prom >"out/minute-$minute.prom"
+		cat /tmp/faults/files/x.prom >"out/minute-$minute.prom"
 	fi
 	sleep 5
 done
@@ -85,8 +85,8 @@ late=$(whole)
 rm /tmp/agent.busy
 status=0
 wait "$agent" || status=1
-cp /tmp/agent.log out/agent.log
-cp /tmp/agent.prom out/last.prom
+cp /tmp/faults/log out/agent.log
+cp /tmp/faults/last.prom out/last.prom
 cp ./*.made out/
 printf '%s\n' "passed $passed" "early $early" "late $late" "agent $status" >out/figures
 cat out/agent out/figures

@@ -21,14 +21,14 @@ if ((seconds)); then
 	job=$(mktemp -d)
 	trap 'rm -rf "$job"' EXIT
 	rm -rf "$out"
-	cp "$top/build/inject/inject" "$top/build/soak-load" "$top/build/xidscope" "$job/"
+	cp "$top/tests/inject/faults.py" "$top/build/soak-load" "$top/build/xidscope" "$job/"
 	mv "$job/soak-load" "$job/nfs_load"
 	cp "$here/guest.sh" "$job/run.sh"
 	printf '%s\n' "seconds=$seconds" "calls=$calls" "mounts=$mounts" "limit=$limit" \
 		"threads='${SOAK_THREADS:-$(printf '/mnt/three %.0s' {1..15}) /mnt/four}'" >"$job/settings"
 	# One CPU, emulated, does more calls than two that take turns. What slows an emulation without need is off.
 	# shellcheck disable=SC2086 # options
-	"$top/tests/vm/boot.sh" --kernel "$kernel" --job "$job" --out "$out" --timeout $((limit + 900)) \
+	"$top/tests/vm/boot.sh" --image faults --packages "$top/tests/inject/rootfs.packages" --kernel "$kernel" --job "$job" --out "$out" --timeout $((limit + 900)) \
 		--append 'mitigations=off init_on_alloc=0 tsc=reliable clocksource=tsc audit=0 apparmor=0' ${SOAK_GUEST:---smp 1} || failed=1
 	PYTHONPATH=$top/tests/vm /usr/bin/python3 -B "$here/verdict.py" "$out" "$seconds" "$calls" "$mounts" || failed=1
 	"$top/tests/readers/files.sh" "$out"/*.prom || failed=1

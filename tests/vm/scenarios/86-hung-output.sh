@@ -74,7 +74,10 @@ one_hangs() {
 	end "$1-$2"
 	# What the first one left keeps the locks of the local files as long as the disk hangs.
 	begin "${at[metrics]}" "${at[state]}" "${at[events]}"
-	[[ $1 == metrics ]] || wait_for 30 grep -q "cannot write $metrics: a process of an agent that has ended" agent.log
+	case $1 in
+	state) wait_for 30 grep -q "cannot write $metrics: a process of an agent that has ended" agent.log ;;
+	events) wait_for 30 grep -q "cannot write $metrics: another file is written first" agent.log ;;
+	esac
 	fault
 	logged
 	heal
