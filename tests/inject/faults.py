@@ -95,7 +95,7 @@ class Agent:
         self.watch.look()
         with open(DIR / "log", "a", encoding="utf-8") as log:
             self.process = subprocess.Popen(self.command, stdout=log, stderr=log)
-        self.watch.versions = 0
+        self.watch.versions, self.watch.samples = 0, {}  # what is there is another run's
 
     def begin(self):
         """Starts it, and returns when it runs as usual."""
@@ -360,6 +360,7 @@ def disturb(what, times, program):
 
 
 def main():
+    subprocess.run(["umount", "-q", FOLDER], check=False)  # of a disturbance before
     shutil.rmtree(DIR, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     Path("/proc/sys/kernel/printk_devkmsg").write_text("on\n")
