@@ -215,8 +215,9 @@ def detach(process):
 
 
 def pid_of(agent, who):
-    agent.wait(agent.writer, CATCH_UP)
-    return agent.process.pid if who == "agent" else agent.writer()[0]
+    pids = [agent.process.pid] if who == "agent" else []
+    agent.wait(lambda: pids or pids.extend(agent.writer()), CATCH_UP)
+    return pids[0] if pids else agent.process.pid
 
 
 def calls_of(agent, who):
