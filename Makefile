@@ -195,11 +195,11 @@ $(BPF_TESTS): $(T)/%: tests/unit/%.c $(B)/libxidscope.a
 	$(say) CC $@
 	$(Q)$(CC) $(USER_CFLAGS) $< -o $@ $(B)/libxidscope.a -lcmocka $(LIBS)
 
-$(T)/write_sample $(T)/write_recording: $(T)/%: tests/readers/%.c $(B)/libxidscope.a
+$(T)/write_sample $(T)/write_recording $(T)/write_health: $(T)/%: tests/readers/%.c $(B)/libxidscope.a
 	$(say) CC $@
 	$(Q)$(CC) $(USER_CFLAGS) $< -o $@ $(B)/libxidscope.a $(LIBS)
 
-QUICK_TESTS := $(UNIT_TESTS) $(T)/write_sample $(T)/write_recording
+QUICK_TESTS := $(UNIT_TESTS) $(T)/write_sample $(T)/write_recording $(T)/write_health
 tests: $(QUICK_TESTS)
 
 unit: ## run linters and the tests that need no guest, no BPF and no kernel log, the slow ones excepted (a minute)

@@ -9,17 +9,22 @@ set -uo pipefail
 export TZ=UTC
 gpu=0000:c1:00.0
 uuid=GPU-11111111-2222-3333-4444-555555555555
-cat >metrics <<END
-xidscope_gpu_xid_errors_total{gpu="$gpu",xid="79",severity="fatal",action="restart_bm"} 2
-xidscope_gpu_xid_first_timestamp_seconds{gpu="$gpu",xid="79"} 1795255100.000
-xidscope_gpu_xid_last_timestamp_seconds{gpu="$gpu",xid="79"} 1795255200.000
-# EOF
-END
-sed "/EOF/i xidscope_gpu_info{gpu=\"$gpu\",uuid=\"$uuid\",serial=\"1\"} 1" metrics >named
-sed "s/111111-2222/777777-2222/" named >replaced
-check() { expect "$1" "$2" "" check --style slurm --ack etc/acks --file "${3:-metrics}"; }
+mkdir etc
+fault=xid=79:fatal:restart_bm:2:2026-11-21T10:00:00Z,2026-11-21T09:58:20Z
+# What the agent writes with the acknowledgements as they are: of a GPU without and with a UUID, and of another in its slot.
+write_files() {
+	judge plain --ack etc/acks -- "$fault"
+	judge named --ack etc/acks -- "$fault" gpu="$uuid"
+	judge replaced --ack etc/acks -- "$fault" gpu="${uuid/111111-2222/777777-2222}"
+}
+write_files
+rmdir etc
+check() {
+	write_files
+	expect "$1" "$2" "" check --style slurm --health "${3:-plain}"
+}
 # said: the output of ack, a pattern.
-ack() { expect 0 "${said:-*ed *on *}" "" ack --ack etc/acks --file "${file:-metrics}" "$@"; }
+ack() { expect 0 "${said:-*ed *on *}" "" ack --ack etc/acks --health "${file:-plain}" "$@"; }
 file_is() { # PATTERN
 	# shellcheck disable=SC2053 # it is a pattern
 	[[ $(<etc/acks) == $1 ]] || fail "the file is '$(<etc/acks)', not '$1'"
@@ -35,7 +40,7 @@ check 0 ""
 [[ $(stat -c %a etc/acks) == 644 ]] || fail "its mode is $(stat -c %a etc/acks)"
 ack --remove $gpu 79
 expect 1 "" "xidscope: no open fault 79 on $gpu from before --until; see xidscope faults, or use --force" \
-	ack --ack etc/acks --file metrics $gpu 079 --until 2026-11-21T09:00:00Z
+	ack --ack etc/acks --health plain $gpu 079 --until 2026-11-21T09:00:00Z
 file_is ""
 said="acknowledged 79 on $gpu" ack $gpu 079 --until 2026-11-21T09:00:00Z --force
 file_is "$gpu 79 2026-11-21T09:00:00Z"
@@ -49,11 +54,11 @@ check 2 "Xid 79*"
 expect 1 "" "xidscope: there is no acknowledgement of 79 on $gpu" ack --ack etc/acks --remove $gpu 79
 
 # ---- only what is open, in times as a person writes them ----
-refuse() { expect 1 "" "$1" ack --ack etc/acks --file "${file:-metrics}" "${@:2}"; }
+refuse() { expect 1 "" "$1" ack --ack etc/acks --health "${file:-plain}" "${@:2}"; }
 refuse "xidscope: no open fault 48 on $gpu; see xidscope faults, or use --force" $gpu 48
 refuse "xidscope: no open fault 79 on 0000:c2:00.0; *" c2:00.0 79
 refuse "xidscope: no open fault \* on 0000:c2:00.0; *" c2:00.0 '*'
-file=none refuse "xidscope: cannot read none: No such file or directory; --force acknowledges all the same" $gpu 79
+file=none refuse "xidscope: cannot read none: No such file or directory: *; --force acknowledges all the same" $gpu 79
 file_is ""
 said="acknowledged 1 open fault on all devices" ack '*' '*'
 refuse "xidscope: no open fault 79 on $gpu; *" $gpu 79
@@ -73,40 +78,29 @@ file=named ack $gpu 79 --until 2099-01-01
 file_is "$uuid 79 until:2099-01-01T00:00:00Z"
 check 0 "" named
 check 2 "Xid 79*" replaced
-check 2 "Xid 79*" metrics
+check 2 "Xid 79*" plain
 file=named ack --remove $gpu 79
 file_is ""
 
-# ---- a metrics file that another program wrote adds no entry of its own ----
-for name in '* * until:4000000000 #' '*' other; do
-	sed "s/$uuid/$name/" named >crafted
-	file=crafted ack $gpu 79 --until 2099-01-01
-	file_is "$gpu 79 until:2099-01-01T00:00:00Z"
-	rm etc/acks
-done
-
 # ---- the command that a check advises does it, whatever the finding is about ----
-advised() { # LINE...: of a metrics file
+advised() { # FACT...
 	local command
-	printf '%s\n' "$@" '# EOF' >advised
-	command=$("$program" check --json --ack etc/acks --file advised | sed -n 's/.*"acknowledge":"\(xidscope [^"]*\)".*/\1/p')
-	grep -qF "to acknowledge it: $command" <("$program" check --explain --ack etc/acks --file advised) || fail "of $1 it does not explain '$command'"
+	judge advised --ack etc/acks -- "$@"
+	command=$("$program" check --json --health advised | sed -n 's/.*"acknowledge":"\(xidscope [^"]*\)".*/\1/p')
+	grep -qF "to acknowledge it: $command" <("$program" check --explain --health advised) || fail "of $1 it does not explain '$command'"
 	command=${command/TIME/2099-01-01}
 	file=advised eval "${command/xidscope ack/ack}"
-	expect 0 "XIDSCOPE OK: *" "" check --ack etc/acks --file advised
+	judge advised --ack etc/acks -- "$@"
+	expect 0 "XIDSCOPE OK: *" "" check --health advised
+	grep -q 'acknowledged: \|snoozed: ' <("$program" check --explain --health advised) || fail "an acknowledged $1 is not shown"
 	rm -f etc/acks
 }
-for device in "" $gpu nvidia-nvswitch0; do
-	for kind in reset_required fallen_off_bus nvswitch_failed; do
-		advised "xidscope_gpu_driver_errors_total{gpu=\"$device\",kind=\"$kind\"} 2" \
-			"xidscope_gpu_driver_error_last_timestamp_seconds{gpu=\"$device\",kind=\"$kind\"} 1795255200.000"
-	done
+for kind in reset_required fallen_off_bus nvswitch_failed; do
+	advised "error=$kind:2:2026-11-21T10:00:00Z"
 done
-advised 'xidscope_rpc_oldest_waiter_seconds{server="nas 1",queue="pending"} 75.000000000'
-advised "xidscope_gpu_gsp_rate_limited{gpu=\"$gpu\"} 1"
-advised "xidscope_nvswitch_sxid_errors_total{device=\"$gpu\",sxid=\"20034\",severity=\"fatal\"} 3" \
-	"xidscope_nvswitch_sxid_last_timestamp_seconds{device=\"$gpu\",sxid=\"20034\"} 1795255200.000"
-advised "$(head -n 1 metrics)" "$(sed -n 3p metrics)"
+advised 'waiter=75:nas 1'
+advised sxid=20034:fatal::3:2026-11-21T10:00:00Z
+advised "$fault"
 
 # ---- what others have written stays, and what is wrong is not made worse ----
 printf '# ours\n\n* 31 2026-01-01 by hand # here\n* nfs_waiter 1' >etc/acks
@@ -150,9 +144,10 @@ expect 1 "" "xidscope: cannot change etc/acks: another command is changing it" a
 exec 9>&-
 
 # ---- what others may have written ----
-refused() { # WHY: by check, by ack
-	expect 3 "XIDSCOPE UNKNOWN: the acknowledgements: cannot read etc/acks: $1" "" check --ack etc/acks --file metrics
-	expect 0 "" "xidscope: the acknowledgements: cannot read etc/acks: $1" check --style slurm --ack etc/acks --file metrics
+refused() { # WHY: by the agent, by ack
+	write_files
+	expect 3 "XIDSCOPE UNKNOWN: the acknowledgements: cannot read etc/acks: $1" "" check --health plain
+	expect 0 "" "xidscope: the acknowledgements: cannot read etc/acks: $1" check --style slurm --health plain
 	expect 1 "" "xidscope: cannot *etc/acks: $1" ack --ack etc/acks $gpu 79
 	expect 1 "" "xidscope: cannot read etc/acks: $1" ack --ack etc/acks --list
 }

@@ -7,14 +7,12 @@ set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 
 gpu=0000:c1:00.0
-cat >critical <<END
-xidscope_gpu_xid_errors_total{gpu="$gpu",xid="79",severity="fatal",action="restart_bm"} 2
-xidscope_gpu_xid_last_timestamp_seconds{gpu="$gpu",xid="79"} 1795255200.000
-# EOF
-END
-sed 's/fatal/unknown/' critical >warning
-echo '# EOF' >healthy
-head -n 1 critical >torn
+fault=xid=79:fatal:restart_bm:2:2026-11-21T10:00:00Z
+judge critical --ack none -- "$fault"
+judge warning --ack none -- "${fault/fatal/unknown}"
+judge milder --rule xid_fatal=warn --ack none -- "$fault"
+judge healthy --ack none --
+head -n 10 critical >torn
 
 # ---- Slurm: the script's decisions, with a stand-in for scontrol; a guest has the real one ----
 
@@ -89,9 +87,8 @@ fresh() { # STATE [REASON]: one node of ten, and nothing remembered
 slurm() {
 	local wanted=$1 file=$2 got=0
 	: >scontrol.done
-	touch -c "$file" # the test may take longer than a file is fresh
 	shift 2
-	SLURMD_NODENAME=n1 "${script:-$top/deploy/slurm/xidscope-health-check}" --file "$file" --ack absent "$@" >out 2>err || got=$?
+	SLURMD_NODENAME=n1 "${script:-$top/deploy/slurm/xidscope-health-check}" --health "$file" --max-age 1d "$@" >out 2>err || got=$?
 	[[ $(<scontrol.done) == $wanted ]] || fail "$file, $*: scontrol was asked for '$(<scontrol.done)', not '$wanted'"
 	[[ $got == "${exits:-0}" ]] || fail "$file, $*: the health check ends with $got: $(<err)"
 	[[ ! -s out ]] || fail "$file: the health check prints '$(<out)'"
@@ -110,7 +107,7 @@ ours="Xid 79 c1:00.0 [xidscope fail] GPU $gpu: Xid 79 x"
 fresh IDLE && slurm "$drain"$'\n'"$down" critical && slurm "" critical
 fresh MIXED+CLOUD && slurm "$warn" warning && slurm "" warning
 slurm "$down" critical # and then it got worse
-fresh IDLE && slurm "$warn" critical --rule xid_fatal=warn
+fresh IDLE && slurm "$warn" milder
 
 # careful sites
 export XIDSCOPE_MODE=drain-only
@@ -165,16 +162,18 @@ fresh IDLE && slurm "$drain"$'\n'"$down" critical && node n1 IDLE && slurm "*[(]
 it, or xidscope ack $gpu 79)*" critical
 
 # a state that ends by itself must last
-echo 'xidscope_rpc_oldest_waiter_seconds{server="[::1]",queue="pending"} 75.000000000' | cat - healthy >waiting
-waits=(waiting --rule nfs_waiter=warn) # any user can cause it, so a site has to ask for it
+judge waiting --ack none -- 'waiter=75:[::1]'
+# any user can cause it, so a site has to ask for it
 fresh IDLE && XIDSCOPE_CONFIRM=0 slurm "" waiting
-fresh IDLE && slurm "" "${waits[@]}" && slurm "" "${waits[@]}" && XIDSCOPE_CONFIRM=0 slurm "update NodeName=n1 State=DRAIN Reason=NFS \
-waits [[]::1] [[]xidscope warn] NFS server *" "${waits[@]}" && slurm "" "${waits[@]}" && slurm "$back" healthy
-fresh IDLE && slurm "" "${waits[@]}" && slurm "" healthy && slurm "" "${waits[@]}"
+export XIDSCOPE_IGNORE=''
+fresh IDLE && slurm "" waiting && slurm "" waiting && XIDSCOPE_CONFIRM=0 slurm "update NodeName=n1 State=DRAIN Reason=NFS \
+waits [[]::1] [[]xidscope warn] NFS server *" waiting && slurm "" waiting && slurm "$back" healthy
+fresh IDLE && slurm "" waiting && slurm "" healthy && slurm "" waiting
 # also where nothing can be remembered, as on a full disk
-fresh IDLE && mkdir -p state/n1.pending && slurm "" "${waits[@]}" && fresh IDLE
-XIDSCOPE_CONFIRM=0 slurm "update *" "${waits[@]}" && node n1 IDLE && XIDSCOPE_CONFIRM=0 slurm "*[(]it was resumed, but the fault is open: \
-repair it, or xidscope ack '[*]' nfs_waiter --until TIME)" "${waits[@]}"
+fresh IDLE && mkdir -p state/n1.pending && slurm "" waiting && fresh IDLE
+XIDSCOPE_CONFIRM=0 slurm "update *" waiting && node n1 IDLE && XIDSCOPE_CONFIRM=0 slurm "*[(]it was resumed, but the fault is open: \
+repair it, or xidscope ack '[*]' nfs_waiter --until TIME)" waiting
+unset XIDSCOPE_IGNORE
 # a setting that is no number, as "20%", must not lift a limit
 for setting in LIMIT=20% LIMIT=x LIMIT=-1 LIMIT=08 LIMIT=0x14 STABLE=5m CONFIRM=1h RESUMES=no WINDOW=600 'WINDOW=600 x' SETTLE=x; do
 	export "XIDSCOPE_$setting"
@@ -355,8 +354,7 @@ rm textfiles/xidscope-job.prom
 
 # npd FILE PATTERN: the condition.
 npd() {
-	touch -c "$1"
-	/usr/bin/python3 "$top/tests/cli/npd_caller.py" "$top/deploy/npd/xidscope-monitor.json" "$program" "$1" "${@:3}" >out 2>err ||
+	/usr/bin/python3 "$top/tests/cli/npd_caller.py" "$top/deploy/npd/xidscope-monitor.json" "$program" "$1" --max-age 1d >out 2>err ||
 		fail "npd, $1: $(<err)"
 	[[ $(<out) == $2 ]] || fail "npd, $1: '$(<out)', not '$2'"
 }
@@ -364,20 +362,16 @@ npd healthy "GpuOrNfsFault False XidscopeFindsNoFault: *"
 npd warning "GpuOrNfsFault False XidscopeFindsNoFault: *"
 npd critical "GpuOrNfsFault True XidscopeFindsFault: Xid 79 on $gpu, 2 times, last 2026-11-21T10:00:00Z"
 # which any user can cause
-{
-	echo 'xidscope_nfs_stuck_tasks{mountpoint="/data",state="no_rpc"} 2'
-	echo 'xidscope_nfs_oldest_stuck_task_seconds{mountpoint="/data",state="no_rpc"} 700.000000000'
-	cat healthy
-} >stuck
+judge stuck --ack none -- stuck=700:/data
 npd stuck "GpuOrNfsFault False XidscopeFindsNoFault: *"
-npd torn "GpuOrNfsFault Unknown XidscopeFindsFault: torn: the end is missing*"
+npd torn "GpuOrNfsFault Unknown XidscopeFindsFault: cannot read torn: it is damaged*"
 npd absent "GpuOrNfsFault Unknown XidscopeFindsFault: cannot read absent: *"
 # the longest texts are cut between characters, at 80 bytes
 long=$(printf "ä%.0s" {1..60})
-echo "xidscope_rpc_oldest_waiter_seconds{server=\"$long\",queue=\"pending\"} 75.000000000" | cat - healthy >long
-npd long "GpuOrNfsFault True XidscopeFindsFault: NFS call waits for its reply for 75 s: ää*" --rule nfs_waiter=fail
-npd healthy "GpuOrNfsFault True XidscopeFindsFault: mount /${long:0:30}*" --mount "/${long:0:60}"
-npd healthy "GpuOrNfsFault Unknown XidscopeFindsFault: *" --ack /
+judge long --rule nfs_waiter=fail --ack none -- "waiter=75:$long"
+npd long "GpuOrNfsFault True XidscopeFindsFault: NFS call waits for its reply for 75 s: ää*"
+judge mount --mount "/${long:0:60}" --ack none --
+npd mount "GpuOrNfsFault True XidscopeFindsFault: mount /${long:0:30}*"
 
 ((failed)) || echo "Slurm and node-problem-detector get what they should"
 exit $failed

@@ -16,41 +16,38 @@ json() {
 
 gpu=0000:c1:00.0
 now=$(date +%s)
-xid() { # CODE SEVERITY ACTION COUNT TIME
-	echo "xidscope_gpu_xid_errors_total{gpu=\"$gpu\",xid=\"$1\",severity=\"$2\",action=\"$3\"} $4"
-	echo "xidscope_gpu_xid_last_timestamp_seconds{gpu=\"$gpu\",xid=\"$1\"} $5.000"
-}
-file() { cat - <(echo '# EOF') >"$1"; }
-
-waiter='xidscope_rpc_oldest_waiter_seconds{server="nas|1",queue="pending"}'
-echo "$waiter 1.500000000" | file healthy
-{ xid 62 warning reset_gpu 1 "$now" && xid 31 info x 4 "$now"; } | file warning
-{ xid 79 fatal restart_bm 2 1795255200 && xid 62 warning reset_gpu 1 "$now" && xid 48 fatal workflow_xid_48 1 "$now"; } | file critical
-echo "$waiter 75.000000000" | file waiting
-head -n 1 critical >torn
-echo 'xidscope_gpu_gsp_rate_limited{gpu="0000:c1:00.0"} maybe' | file damaged
+old_xid=xid=79:fatal:restart_bm:2:2026-11-21T10:00:00Z
+new_xids=("xid=62:warning:reset_gpu:1:$now" "xid=48:fatal:workflow_xid_48:1:$now")
+none=(--ack none)
+judge healthy "${none[@]}" -- 'waiter=1.5:nas|1'
+judge warning "${none[@]}" -- "${new_xids[0]}" "xid=31:info:x:4:$now"
+judge critical "${none[@]}" -- "$old_xid" "${new_xids[@]}"
+judge waiting "${none[@]}" -- 'waiter=75:nas|1'
+head -n 20 critical >torn
 : >empty
-cp healthy old && touch -d '-200 seconds' old
-cp healthy future && touch -d '+1 hour' future
+read -r uptime _ </proc/uptime
+sed -E "s/(\"monotonic_seconds\":)[0-9.]+/\1$(awk -v now="$uptime" 'BEGIN { print now - 200 }')/" healthy >old
+sed 's/"boot":"[^"]*"/"boot":"another"/' healthy >rebooted
+sed 's/xidscope health 1/xidscope health 2/' healthy >newer
 performance='oldest_waiter=0.0s;60'
 
 # ---- every state, in every style ----
-expect 0 "XIDSCOPE OK: no open fault | xids=0 oldest_waiter=1.5s;60" "" check --file healthy
+expect 0 "XIDSCOPE OK: no open fault | xids=0 oldest_waiter=1.5s;60" "" check --health healthy
 expect 1 "XIDSCOPE WARNING: GPU $gpu: Xid 62 (*) 1 time, last 20*Z: Drain the node and reset the GPU. | xids=5 $performance" "" \
-	check --file warning
+	check --health warning
 reason="GPU $gpu: Xid 79 (GPU no longer answers on the PCIe bus) 2 times, last 2026-11-21T10:00:00Z: Drain the node and \
 restart it; if the error returns, replace the GPU."
 expect 2 "XIDSCOPE CRITICAL: $reason (2 more) | xids=4 $performance"$'\n'"CRITICAL: GPU $gpu: Xid 48 *"$'\n'"WARNING: GPU \
-$gpu: Xid 62 *" "" check --file critical
+$gpu: Xid 62 *" "" check --health critical
 expect 1 "XIDSCOPE WARNING: NFS server nas/1: a call has been waiting for its reply for 75 s: * | xids=0 \
-oldest_waiter=75.0s;60" "" check --file waiting
-expect 0 "" "" check --style slurm --file healthy
+oldest_waiter=75.0s;60" "" check --health waiting
+expect 0 "" "" check --style slurm --health healthy
 # a prolog that runs it fails for a failure alone
-expect 0 "Xid 62 c1:00.0 \[xidscope warn\] GPU $gpu: Xid 62 *" "" check --style slurm --file warning
-expect 2 "Xid 79 c1:00.0 \[xidscope fail\] $reason (1 more)" "" check --style slurm --file critical
-expect 0 "no open fault" "" check --style npd --file healthy
-expect 0 "Xid 62 on $gpu, 1 time, last 20*Z" "" check --style npd --file warning
-expect 1 "Xid 79 on $gpu, 2 times, last 2026-11-21T10:00:00Z" "" check --style npd --file critical
+expect 0 "Xid 62 c1:00.0 \[xidscope warn\] GPU $gpu: Xid 62 *" "" check --style slurm --health warning
+expect 2 "Xid 79 c1:00.0 \[xidscope fail\] $reason (1 more)" "" check --style slurm --health critical
+expect 0 "no open fault" "" check --style npd --health healthy
+expect 0 "Xid 62 on $gpu, 1 time, last 20*Z" "" check --style npd --health warning
+expect 1 "Xid 79 on $gpu, 2 times, last 2026-11-21T10:00:00Z" "" check --style npd --health critical
 
 unknown() { # PATTERN ARGUMENT...
 	local why=$1
@@ -62,30 +59,39 @@ unknown() { # PATTERN ARGUMENT...
 	(($(wc -l <out) == 1 && $(wc -c <out) <= 81)) || fail "npd: '$*' prints '$(<out)'"
 	json "j['health'] == 'unknown' and j['exit_code'] == 3 and j['trouble'] and not j['findings']" check --json "$@"
 }
-unknown "cannot read absent: No such file or directory; *" --file absent
-unknown "cannot read $dir: it is not a regular file; *" --file "$dir"
+unknown "cannot read absent: No such file or directory: check that 'xidscope run' is running*" --health absent
+unknown "cannot read $dir: it is not a regular file" --health "$dir"
 ln -s healthy link
-unknown "cannot read link: it is a symbolic link; *" --file link
-unknown "old is 2?? s old: *" --file old
-unknown "future is from the future, by 3??? s: the clock was put back since *" --file future
-json "-3601 < j['age_seconds'] < -3500" check --json --file future
-expect 3 "XIDSCOPE UNKNOWN: /etc/passwd is no metrics file of xidscope: name the one *" "" check --file /etc/passwd
-unknown "torn: the end is missing: *" --file torn
-unknown "empty: the end is missing: *" --file empty
-unknown "damaged: line 1 is damaged" --file damaged
+unknown "cannot read link: it is a symbolic link" --health link
+rm link && ln healthy link
+unknown "cannot read link: it has several hard links" --health link
+rm link && cp healthy anybodys && chmod 666 anybodys
+unknown "cannot read anybodys: it does not belong to root, or everybody may write it" --health anybodys
+if ((EUID == 0)); then
+	cp healthy users && chown 65534 users
+	unknown "cannot read users: it does not belong to root, or everybody may write it" --health users
+	chmod 644 healthy
+	as_nobody check --health healthy >out || fail "nobody cannot read root's file: $(<out)"
+fi
+unknown "old is 20? s old: *" --health old
+unknown "cannot read rebooted: it is of another boot: *" --health rebooted
+unknown "cannot read newer: it is no health file of this version of xidscope" --health newer
+unknown "cannot read /etc/passwd: it is damaged, or no health file of xidscope" --health /etc/passwd
+unknown "cannot read torn: it is damaged, *" --health torn
+unknown "cannot read empty: it is damaged, *" --health empty
 echo 'gpu0 79 1' >wrong_ack
-unknown "the acknowledgements: wrong_ack: line 1: 'gpu0' is not a PCI address *" --file critical --ack wrong_ack
-expect 0 "*" "" check --file old --max-age 300
+judge unacknowledged --ack wrong_ack -- "$old_xid"
+unknown "the acknowledgements: wrong_ack: line 1: 'gpu0' is not a PCI address *" --health unacknowledged
+expect 0 "*" "" check --health old --max-age 300
 
 # ---- the agent's heartbeat: whatever the node's state ----
-read -r uptime _ </proc/uptime
 beat() { printf '%020d\n' "$(awk -v ago="$1" -v now="$uptime" 'BEGIN { printf "%.0f", (now - ago) * 1e9 }')" >beat; }
 expect 3 'unknown: \\x1b[[]m\\xe2\\x80\\xae: No such file *' "" check --heartbeat $'\e[m\xe2\x80\xae'
 expect 3 "unknown: beat: No such file or directory; is 'xidscope run --heartbeat' running?" "" check --heartbeat beat
 : >beat
 expect 3 "unknown: beat: no heartbeat since boot; *" "" check --heartbeat beat
 beat 30
-expect 0 "alive: the agent's last heartbeat was 3? s ago" "" check --heartbeat beat --file critical
+expect 0 "alive: the agent's last heartbeat was 3? s ago" "" check --heartbeat beat --health critical
 expect 3 "stuck: the agent's last heartbeat was 3? s ago" "" check --heartbeat beat --max-age 20
 expect 2 "stuck: *" "" check --heartbeat beat --max-age 20 --style npd
 beat -1000
@@ -93,70 +99,75 @@ expect 3 "unknown: beat: no heartbeat since boot; *" "" check --heartbeat beat
 expect 3 "" "xidscope: unknown option '--bogus'; see xidscope check --help" check --bogus
 expect 3 "" "xidscope: invalid --style 'x': use one of nagios, slurm, npd" check --style x
 
-# ---- what narrows it ----
-expect 2 "*Xid 48*(1 more)*" "" check --file critical --window 1h
-expect 2 "*Xid 48*(1 more)*" "" check --file critical --since 2026-11-21T10:00:01Z
-touch -d '+5 seconds' critical # by the clock of a file server
+# ---- the agent's rules decide, and `check` can ignore some ----
+judge window --window 1h "${none[@]}" -- "$old_xid" "${new_xids[@]}"
+expect 2 "*Xid 48*(1 more)*" "" check --health window
 printf '%s 79 2026-11-21T10:00:00Z seen\n* 48 %s\n* 62 %s\n' "$gpu" "$now" "$now" >acks
-expect 0 "XIDSCOPE OK: * | xids=4 $performance" "" check --file critical --ack acks
-expect 2 "*" "" check --file critical --ack no_such_file
-expect 1 "*" "" check --file critical --rule xid_fatal=warn
-expect 0 "XIDSCOPE OK: * | xids=4 oldest_waiter=0.0s" "" \
-	check --file critical --rule xid_fatal=off --rule xid_hardware=off --rule nfs_waiter=off
-expect 2 "XIDSCOPE CRITICAL: NFS server * oldest_waiter=75.0s;;70" "" check --file waiting --rule nfs_waiter=fail:70
-expect 0 "*" "" check --file waiting --rule nfs_waiter=warn:80
-{ sed '$d' critical && echo "xidscope_gpu_recovered_timestamp_seconds{gpu=\"all\",evidence=\"driver_loaded\"} $now.000"; } | file recovered
-expect 0 "*" "" check --file recovered
+judge acknowledged --ack acks -- "$old_xid" "${new_xids[@]}"
+expect 0 "XIDSCOPE OK: no open fault | xids=4 $performance" "" check --health acknowledged
+json "j['findings'] == [] and [f['state'] for f in j['acknowledged']] == ['acknowledged'] * 3" check --json --health acknowledged
+judge milder --rule xid_fatal=warn "${none[@]}" -- "$old_xid" "${new_xids[@]}"
+expect 1 "*" "" check --health milder
+judge off --rule xid_fatal=off --rule xid_hardware=off --rule nfs_waiter=off "${none[@]}" -- "$old_xid" "${new_xids[@]}"
+expect 0 "XIDSCOPE OK: * | xids=4 oldest_waiter=0.0s" "" check --health off
+judge strict --rule nfs_waiter=fail:70 "${none[@]}" -- waiter=75:nas
+expect 2 "XIDSCOPE CRITICAL: NFS server * oldest_waiter=75.0s;;70" "" check --health strict
+expect 0 "XIDSCOPE OK: *" "" check --health strict --ignore nfs_waiter
+judge recovered "${none[@]}" -- "$old_xid" "${new_xids[@]}" "recovered=$now"
+expect 0 "*" "" check --health recovered
+expect 1 "XIDSCOPE WARNING: GPU $gpu: Xid 62 [^0-9]* time, last 20*Z: Drain the node and reset the GPU. | *" "" \
+	check --health critical --ignore xid_fatal
+expect 0 "XIDSCOPE OK: *" "" check --health critical --ignore xid_fatal,xid_hardware
+json "j['health'] == 'warning' and j['exit_code'] == 1 and [f['xid'] for f in j['findings']] == [62] and j['left_out'] == 0
+and j['drain_reason'].startswith('Xid 62 c1:00.0 [xidscope warn] ')" check --json --health critical --ignore xid_fatal
+expect 3 "" "xidscope: invalid --ignore 'xid_fatl': no such rule; did you mean xid_fatal?" check --ignore xid_fatl
 
 # ---- the node itself; a guest has mounts that hang ----
-expect 2 "XIDSCOPE CRITICAL: Mount /no/mount/x is not mounted: *" "" check --file healthy --mount '/no/mount|x'
-expect 0 "*" "" check --file healthy --mount /proc --mount /sys,ro
-expect 2 "*The driver has * of 200 GPUs*" "" check --file healthy --gpus 200
-expect 0 "*" "" check --file healthy --gpus 200 --rule gpus_missing=off
-expect 3 "" "xidscope: invalid --mount 'proc': use an absolute path*" check --mount proc
+judge absent_mount --mount '/no/mount/x' "${none[@]}" --
+expect 2 "XIDSCOPE CRITICAL: Mount /no/mount/x is not mounted: *" "" check --health absent_mount
+judge mounts --mount /proc --mount /sys,ro "${none[@]}" --
+expect 0 "*" "" check --health mounts
+judge gpus --gpus 200 "${none[@]}" --
+expect 2 "*The driver has 0 of 200 GPUs*" "" check --health gpus
+expect 2 "" "xidscope: invalid --mount 'proc': use an absolute path*" run --mount proc
 
 # ---- JSON ----
-json "j['health'] == 'ok' and j['exit_code'] == 0 and j['findings'] == [] and j['left_out'] == 0" check --json --file healthy
+json "j['health'] == 'ok' and j['exit_code'] == 0 and j['findings'] == [] and j['left_out'] == 0" check --json --health healthy
 json "j['health'] == 'critical' and j['exit_code'] == 2 and j['xids'] == 4 and j['age_seconds'] >= 0
 and [f['rule'] for f in j['findings']] == ['xid_fatal', 'xid_fatal', 'xid_hardware']
-and j['findings'][0]['level'] == 'fail' and j['findings'][0]['brief'].startswith('Xid 79 on ')" check --json --file critical
-json "j['exit_code'] == 1" check --json --style npd --file critical
+and j['findings'][0]['level'] == 'fail' and j['findings'][0]['brief'].startswith('Xid 79 on ')" check --json --health critical
+json "j['exit_code'] == 1" check --json --style npd --health critical
 json "j['drain_reason'].startswith('Xid 79 c1:00.0 [xidscope fail] GPU ') and [(f['device'], f['xid'], f['level'], f['count'],
 f['last'], f['action']) for f in j['findings']][0] == ('$gpu', 79, 'fail', 2, '2026-11-21T10:00:00Z', 'restart_bm')
-and 'sxid' not in j['findings'][0] and 'first' not in j['findings'][0]" check --json --file critical
-json "j['drain_reason'] == ''" check --json --file healthy
-{ echo "xidscope_nvswitch_sxid_errors_total{device=\"$gpu\",sxid=\"20034\",severity=\"fatal\"} 3" &&
-	echo "xidscope_nvswitch_sxid_first_timestamp_seconds{device=\"$gpu\",sxid=\"20034\"} 1795255100.000" &&
-	echo "xidscope_nvswitch_sxid_last_timestamp_seconds{device=\"$gpu\",sxid=\"20034\"} 1795255200.000"; } | file switch
+and 'sxid' not in j['findings'][0] and 'first' not in j['findings'][0]" check --json --health critical
+json "j['drain_reason'] == ''" check --json --health healthy
+judge switch "${none[@]}" -- sxid=20034:fatal::3:2026-11-21T10:00:00Z,2026-11-21T09:58:20Z
 json "[(f['sxid'], f['count'], f['first'], f['last'], f['action']) for f in j['findings']] ==
-[(20034, 3, '2026-11-21T09:58:20Z', '2026-11-21T10:00:00Z', 'reset_gpu')]" check --json --file switch
+[(20034, 3, '2026-11-21T09:58:20Z', '2026-11-21T10:00:00Z', 'reset_gpu')]" check --json --health switch
 json "[r['rule'] for r in j][0] == 'xid_fatal' and j[2]['limit'] == 1000 and j[2]['unit'] == 'reports' and 'limit' not in j[0]
 and all(r['level'] in ('off', 'warn', 'fail') and r['clears'] for r in j)" check --list-rules --json
 expect 2 "CRITICAL: 1 finding*CRITICAL: NVSwitch $gpu: SXid 20034*rule *sxid_fatal*evidence *3 of sxid:20034*began *2026-11-21 09:58:20 +0000\
-*last *2026-11-21 10:00:00 +0000*cleared *xidscope ack $gpu sxid:20034" "" check --explain --file switch
-expect 0 "OK: 0 findings" "" check --explain --file healthy
-expect 2 "*Mount /no/mount is not mounted*evidence *the present state*began *not known*cleared *" "" check --explain --file healthy --mount /no/mount
-expect 3 "UNKNOWN: torn: *" "" check --explain --file torn
-json "'nas|1' in j['findings'][0]['reason']" check --json --file waiting
+*last *2026-11-21 10:00:00 +0000*cleared *xidscope ack $gpu sxid:20034" "" check --explain --health switch
+expect 0 "OK: 0 findings" "" check --explain --health healthy
+expect 2 "*Mount /no/mount/x is not mounted*evidence *the present state*began *not known*cleared *" "" check --explain --health absent_mount
+expect 3 "UNKNOWN: cannot read torn: *" "" check --explain --health torn
+json "'nas|1' in j['findings'][0]['reason']" check --json --health waiting
 
-# ---- a file full of nasty names, in both formats ----
-for format in openmetrics prometheus; do
-	"${program%/*}/tests/write_sample" $format node >nasty
-	json "j['health'] == 'critical' and 'sxid_fatal' in [f['rule'] for f in j['findings']]" check --json --file nasty
-	"$program" check --file nasty >out
-	(($(grep -c '|' out) == 1)) || fail "$format: a name brings its own bar, or the first line has none"
-done
+# ---- nasty names ----
+judge nasty --rule nfs_waiter=fail "${none[@]}" -- $'waiter=75:a|b"\\\e[31m\xe2\x80\xae\n' sxid=20034:fatal::3:0
+json "j['health'] == 'critical' and 'nfs_waiter' in [f['rule'] for f in j['findings']]" check --json --health nasty
+"$program" check --health nasty >out
+(($(grep -c '|' out) == 1 && $(wc -l <out) == 2)) || fail "a name brings its own bar or line: $(<out)"
+! LC_ALL=C grep -q '[^ -~]' out || fail "a name brings control characters"
 
 # ---- xidscope xid ----
 expect 0 "Xid 79: GPU no longer answers*  severity  fatal*  action    restart_bm*  advice    Drain the node*" "" xid 79
 expect 0 "*note      The text decides the severity*" "" xid 149
 expect 0 "*mnemonic  ISINK_ZERO_LIFETIME*documented as PSHC_ZERO_LIFETIME*" "" xid 165
 json "j['mnemonic'] == 'ISINK_ZERO_LIFETIME' and j['documented'] == 'PSHC_ZERO_LIFETIME' and j['source'].startswith('https:')" xid 165 --json
-# times that a person reads are local, those of a monitoring system are not
-TZ=CET-1 expect 2 "CRITICAL: *SXid 20034*, last 2026-11-21 11:00:00 +0100: *last *2026-11-21 11:00:00 +0100*" "" check --explain --file switch
-TZ=CET-1 expect 2 "*SXid 20034*, last 2026-11-21T10:00:00Z: *" "" check --file switch
-TZ=CET-1 script -qc "$program check --file switch" /dev/null >typed
-grep -q 'SXid 20034.*, last 2026-11-21 11:00:00 +0100: ' typed || fail "on a terminal check prints $(<typed)"
+# a person's times are local, those of a monitoring system are not
+TZ=CET-1 expect 2 "CRITICAL: *SXid 20034*, last 2026-11-21T10:00:00Z: *last *2026-11-21 11:00:00 +0100*" "" check --explain --health switch
+TZ=CET-1 expect 2 "*SXid 20034*, last 2026-11-21T10:00:00Z: *" "" check --health switch
 script -qc "stty cols 80; $program xid 149" /dev/null | tr -d '\r' >typed
 ! grep -E '^.{81}' typed || fail "xid is wider than a terminal"
 grep -q '^            otherwise check' typed || fail "xid's advice is not below itself: $(<typed)"

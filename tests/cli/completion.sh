@@ -33,9 +33,9 @@ offers '' run --interval ''
 offers '--help' completion ''
 offers '' xid bogus
 offers '79' xid 79
-offers 'xid_fatal xid_hardware xid_repeat xid_storm' check --rule xid
-offers 'fail off warn' check --rule xid_fatal =
-offers 'nfs_waiter' check --rule = nfs_w
+offers 'xid_fatal xid_hardware xid_repeat xid_storm' run --rule xid
+offers 'fail off warn' run --rule xid_fatal =
+offers 'nfs_waiter' run --rule = nfs_w
 
 ((failed)) || echo "${#commands[@]} commands, their options and values are completed in bash $BASH_VERSION"
 exit $failed

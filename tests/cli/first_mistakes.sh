@@ -15,7 +15,7 @@ expect 2 "" "xidscope: unexpected argument '2m'; did you mean --duration 2m?" ru
 expect 2 "" "xidscope: unexpected argument 'x'; see xidscope run --help" run x
 expect 2 "" "xidscope: invalid --interval '15x': use seconds, or a number with s, m, h or d, from 0.1s to 1d" \
 	run --interval 15x
-expect 3 "" "xidscope: invalid --rule 'xid_fatl=off': no such rule; did you mean xid_fatal?" check --rule xid_fatl=off
+expect 2 "" "xidscope: invalid --rule 'xid_fatl=off': no such rule; did you mean xid_fatal?" run --rule xid_fatl=off
 # shellcheck disable=SC2013 # command names are words
 for command in $("$program" help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
 	expect 0 "Usage: xidscope $command*Examples:"$'\n'"  xidscope $command*" "" "$command" --help
@@ -23,7 +23,7 @@ for command in $("$program" help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\
 	awk 'length > 80 { exit 1 }' out || fail "$command --help is wider than 80 columns"
 done
 expect 0 "*--max-age DURATION*" "" check --help
-expect 0 "*--ack FILE*" "" check --help
+expect 0 "*--ignore RULES*" "" check --help
 ! grep -q -e --interval out || fail "check --help has options of run"
 
 # ---- the metrics file ----

@@ -24,6 +24,10 @@ expect() {
 	[[ $(<err) == $err ]] || fail "'$*' prints the error '$(<err)', not '$err'"
 }
 
+# judge FILE [OPTION OF RUN...] -- [FACT...]: writes the health file that an agent with these options would write there, see
+# tests/readers/write_health.c.
+judge() { "${program%/*}/tests/write_health" "${@:2}" >"$1"; }
+
 # within TENTHS COMMAND...: repeats the command until it succeeds; fails after so many tenths of a second.
 within() {
 	local i

@@ -3,7 +3,7 @@
 """Calls the plugins of a custom plugin monitor as node-problem-detector does, once.
 
 Usage: npd_caller.py MONITOR.json PROGRAM FILE [OPTION...]. Runs each rule, with
-PROGRAM in place of its path and FILE in place of the one that its --file names,
+PROGRAM in place of its path and FILE as the health file,
 and prints the condition: "TYPE STATUS REASON: MESSAGE". The protocol is that of
 docs/custom_plugin_monitor.md and pkg/custompluginmonitor/plugin/plugin.go there:
 it reads 4 KiB of both outputs until nobody has them open, kills the program at
@@ -34,8 +34,7 @@ def main():
         assert set(rule) == REQUIRED and rule["type"] == "permanent", rule
         # node-problem-detector refuses to start otherwise
         assert seconds(rule["timeout"]) <= seconds(plugin["timeout"])
-        args = list(rule["args"])
-        args[args.index("--file") + 1] = file
+        args = [*rule["args"], "--health", file]
         done = subprocess.run(
             [program, *args, *sys.argv[4:]],
             stdout=subprocess.PIPE,

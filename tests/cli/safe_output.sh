@@ -46,7 +46,7 @@ try 2 "xidscope: invalid --interval '$shown$line': use" run --interval "$broken"
 try 2 "xidscope: invalid --hooks '$shown$line': use" run "--hooks=$broken"
 try 2 "xidscope: invalid --output '$shown$line': name a file" run --output "$broken"
 try 2 "xidscope: invalid CODE '$shown$line': use" xid "$broken"
-try 3 "xidscope: invalid --rule '$shown$line': " check --rule "$broken"
+try 2 "xidscope: invalid --rule '$shown$line': " run --rule "$broken"
 try 2 "xidscope: unexpected argument '$shown$line'; see" doctor "$broken"
 try 2 "xidscope: unexpected argument '$shown$line'; see" trace "$broken"
 
@@ -57,11 +57,11 @@ printf '79\t%s' "${nasty// /}" >policy
 try 1 "policy: line 1: '${plain// /}"'\x1b' xid --xid-policy policy 79
 printf '%s 79 x\n' "$nasty" >acks
 : >empty
-printf '# EOF\n' >fine
+judge fine --ack acks --
 declare -A unknown=([nagios]=3 [slurm]=0 [npd]=2)
 for style in nagios slurm npd; do
-	try "${unknown[$style]}" "cannot read $plain"'\x1b' check --style $style --file "$broken"
-	try "${unknown[$style]}" "acks: line 1: '" check --style $style --file fine --ack acks
+	try "${unknown[$style]}" "cannot read $plain"'\x1b' check --style $style --health "$broken"
+	try "${unknown[$style]}" "acks: line 1: '" check --style $style --health fine
 done
 try 2 "xidscope: invalid GPU CODE '$shown$line': use" ack "$broken" 79
 try 2 "xidscope: invalid --until '$shown$line': use" ack c1:00.0 79 --until "$broken"
@@ -69,28 +69,19 @@ try 1 "xidscope: acks: line 1: '" ack --list --ack acks
 printf '* 79 1 %s\n' "$nasty" >noted
 try 0 '\x1b' ack --list --ack noted
 try 0 '\u001b' ack --list --json --ack noted
-try 3 "cannot read $plain"'\\x1b' check --json --file "$broken"
+try 3 "cannot read $plain"'\\x1b' check --json --health "$broken"
 cp empty "$broken"
-try 3 "$shown$line: the end is missing" check --file "$broken"
+try 3 "$shown$line: it is damaged" check --health "$broken"
 
-# ---- a metrics file that someone else wrote ----
-label=${nasty//\\/\\\\}
-label=${label//\"/\\\"}
-for newline in '' '\n<0>fake'; do
-	cat >foreign <<-END
-	xidscope_rpc_oldest_waiter_seconds{server="$label$newline",queue="pending"} 75.000000000
-	xidscope_gpu_xid_errors_total{gpu="0000:c1:00.0",xid="79",severity="fatal",action="restart_bm"} 1
-	xidscope_gpu_xid_errors_total{gpu="$(tail -c 6 <<<"$label")",xid="48",severity="fatal",action="$(tail -c 6 <<<"$label")"} 1
-	xidscope_gpu_driver_errors_total{gpu="$label",kind="fallen_off_bus"} 1
-	xidscope_gpu_gsp_rate_limited{gpu="$(head -c 12 <<<"$label")"} 1
-	# EOF
-	END
-	try 2 "NFS server $shown" check --file foreign
-	try 2 "0000:c1:00.0" check --style slurm --file foreign
-	try 2 "NFS server $shown" check --explain --file foreign
-	try 1 "0000:c1:00.0" check --style npd --file foreign
+# ---- a health file with such names ----
+for newline in '' $'\n<0>fake'; do
+	judge foreign --ack none -- "waiter=75:$nasty$newline" xid=79:fatal:restart_bm:1:0 "xid=48:fatal:${nasty: -6}:1:0"
+	try 2 "NFS server $shown" check --health foreign
+	try 2 "0000:c1:00.0" check --style slurm --health foreign
+	try 2 "NFS server $shown" check --explain --health foreign
+	try 1 "0000:c1:00.0" check --style npd --health foreign
 	# shellcheck disable=SC1003 # two backslashes
-	try 2 "NFS server ${shown//'\'/'\\'}" check --json --file foreign
+	try 2 "NFS server ${shown//'\'/'\\'}" check --json --health foreign
 done
 
 # ---- an event log and a state file ----

@@ -41,10 +41,11 @@ status() {
 agent() {
 	local file=$1
 	shift
-	"$program" run --hooks gpu --interval 1s --keep --events events --output "$file" 2>>agent.log &
+	"$program" run --hooks gpu --interval 1s --keep --events events --output "$file" --health health.json ${wanted:+--gpus "$wanted"} 2>>agent.log &
 	until [[ -e $file ]]; do sleep 0.1; done
 	"$@"
 	sleep 2.5
+	status check --health health.json >"$file.status"
 	kill %% && wait %%
 }
 
@@ -64,15 +65,16 @@ after=$(logged)
 is "CUDA's errors are in the kernel log" yes "$([[ $after != "$before" ]] && echo yes)"
 is "counts of the agent that ran: number and count of each Xid" "$after" "$(xids_of running.prom)"
 is "each message was seen with its caller" 1 "$(sed -nE 's/^xidscope_gpu_fault_authority\{authority="hook"\} //p' running.prom)"
-agent later.prom forge
+gpus=$(nvidia-smi --list-gpus | wc -l)
+wanted=$gpus agent later.prom forge
 is "an agent that starts later counts the same, and no process's line" "$after" "$(xids_of later.prom)"
 forged() { sed -nE 's/^xidscope_kernel_events_total\{kind="forged_xid".*\} //p' "$1"; }
 is "the process's line is an attempt" $(($(forged running.prom) + 1)) "$(forged later.prom)"
 is "UUID and serial number" "$(nvidia-smi --query-gpu=uuid,serial --format=csv,noheader | sort | sed 's/, /" serial="/')" \
 	"$(sed -nE 's/^xidscope_gpu_info\{.*uuid="([^"]*)",serial="([^"]*)".*/\1" serial="\2/p' running.prom | sort)"
-gpus=$(nvidia-smi --list-gpus | wc -l)
-is "check: faults of programs leave the node fit" 0 "$(status check --file later.prom --gpus "$gpus")"
-is "check: one GPU more than there is" 2 "$(status check --file later.prom --gpus $((gpus + 1)))"
+is "check: faults of programs leave the node fit" 0 "$(<later.prom.status)"
+wanted=$((gpus + 1)) agent more.prom true
+is "check: one GPU more than there is" 2 "$(<more.prom.status)"
 sed -n 's/^[^;]*;//p' records | grep '^NVRM: Xid' | head -n 20 >lines
 "$program" xid - <lines >explained
 is "xid explains each line" "$(wc -l <lines)" "$(grep -c '^Xid [0-9]*:' explained)"

@@ -90,7 +90,7 @@ file | grep '^xidscope_rpc_op_calls_total' >calls && grep 'server="127.0.0.1"' c
 claim "hostPID: servers have plain names"
 ! node 'ss -lntupH' | grep xidscope
 claim "hostNetwork: the agent opens no port"
-! x exec daemonset/xidscope -- /xidscope ack --force c1:00.0 79 --file /textfile/xidscope.prom
+! x exec daemonset/xidscope -- /xidscope ack --force c1:00.0 79
 claim "the pod cannot write acknowledgements"
 wait "$exec_block"
 status=$? && cat exec.out && ((status == 0)) && grep '127\.0\.0\.1' exec.out
@@ -116,8 +116,8 @@ within 60 condition_is True
 claim "an Xid is in the node's condition within a minute ($((SECONDS - begun)) s)"
 x logs daemonset/xidscope | grep '"xid":79.*default/train'
 claim "logs names the pod of the process that the Xid names"
-plugin() { x exec daemonset/xidscope-npd -- /usr/local/sbin/xidscope check --style npd --file $metrics; }
-! plugin && node "/job/xidscope ack c1:00.0 79 --file $metrics" && plugin && node '/job/xidscope ack --remove c1:00.0 79' && ! plugin
+plugin() { x exec daemonset/xidscope-npd -- /usr/local/sbin/xidscope check --style npd; }
+! plugin && node '/job/xidscope ack c1:00.0 79' && within 10 plugin && node '/job/xidscope ack --remove c1:00.0 79' && sleep 2 && ! plugin
 claim "an acknowledgement on the node counts"
 node 'rmmod nvidia; insmod /job/nvidia.ko' && within 90 condition_is False
 claim "recovery, by a reload of the driver: the condition is False"

@@ -61,7 +61,7 @@ static void add_node(unsigned int servers, unsigned int transports)
 	for (size_t i = 0; i < COUNT(now.self.drops); i++)
 		snapshot_drop(&now.self, op_names[i], 0);
 	for (int r = 0; r < HEALTH_RULES; r++)
-		if (!health_rules[r].local || health_rules[r].watched) /* what the agent can see */
+		if (health_rules[r].level != HEALTH_OK)
 			snapshot_health(&now.self, health_rules[r].name, 0);
 }
 

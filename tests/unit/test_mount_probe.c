@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves which mounts of fstab are asked for, and that mounts of this machine are judged by what the kernel knows;
- * that one which another process asks for has hung. Servers that do not answer are asked in a guest. */
-#include <fcntl.h>
+ * that a question never waits. Servers that do not answer are asked in a guest. */
 #include <signal.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "made_up_tree.h"
-#include "base/clock.h"
 #include "health/node.h"
 
 /* The mounts from @first on, those that may only be read with ",ro", separated by blanks. */
@@ -156,44 +150,106 @@ TEST(a_servers_text_begins_no_mount)
 	assert_int_equal(replies(stats, "/a"), 20);
 }
 
-TEST(mounts_of_this_machine_are_judged)
-{
-	const double enough = 20; /* seconds, also on a busy machine */
-	struct node_state f = {};
-	struct stat proc;
-	uint64_t begin;
-	int lock;
+/* ---- questions to servers ---- */
 
-	node_mounts_add(&f, "/proc");
-	node_mounts_add(&f, "/no such mount");
-	node_mounts_ask(&f, root, enough);
-	assert_int_equal(f.mounts[0].state, MOUNT_FINE);
-	assert_int_equal(f.mounts[1].state, MOUNT_ABSENT);
-	/* without locks no server is asked, and nothing is known against it */
-	node_mounts_ask(&f, "/nonexistent/x", 1);
-	assert_int_equal(f.mounts[0].state, MOUNT_FINE);
-	/* an earlier process still asks */
-	assert_int_equal(stat("/proc", &proc), 0);
-	lock = open(formatted("mount-0:%u", minor(proc.st_dev)), O_RDONLY);
-	assert_true(lock >= 0);
-	assert_int_equal(flock(lock, LOCK_EX), 0);
-	begin = monotonic_ns();
-	node_mounts_ask(&f, root, 0.2);
-	assert_int_equal(f.mounts[0].state, MOUNT_HUNG);
-	assert_true(monotonic_ns() - begin < enough * 1e9);
-	/* or is done while this process has no CPU for longer than the limit */
-	if (!fork()) {
-		usleep(100000);
-		kill(getppid(), SIGSTOP);
-		usleep(2200000);
-		flock(lock, LOCK_UN);
-		kill(getppid(), SIGCONT);
-		_exit(0);
-	}
-	node_mounts_ask(&f, root, 2);
-	assert_int_equal(f.mounts[0].state, MOUNT_FINE);
-	wait(NULL);
-	close(lock);
-	node_mounts_ask(&f, root, enough);
-	assert_int_equal(f.mounts[0].state, MOUNT_FINE);
+static struct mount_question q;
+static struct node_state f;
+static uint64_t asked_ns;
+
+/* A mount at @path, and no question to it yet. */
+/* system() fails while the signal is ignored. */
+static void end(void)
+{
+	helper_free(&q.helper);
+	signal(SIGCHLD, SIG_DFL);
+}
+
+static void begin(const char *path)
+{
+	signal(SIGCHLD, SIG_IGN);
+	f = (struct node_state){};
+	q = (struct mount_question){ .helper.pipe = -1 };
+	asked_ns = 1;
+	node_mounts_add(&f, path);
+	node_mounts_look(&f, "/proc/self/mountinfo");
+}
+
+/* After that many more seconds, and some time for a process to answer. */
+static enum mount_state answer_after(uint64_t seconds)
+{
+	asked_ns += seconds * 1000000000;
+	node_mounts_ask(&f, &q, 1, asked_ns);
+	usleep(200000);
+	return f.mounts[0].answer;
+}
+
+TEST(a_mount_of_this_machine_answers)
+{
+	begin("/proc");
+	assert_string_not_equal(f.mounts[0].device, "");
+	assert_int_equal(answer_after(0), MOUNT_FINE);
+	assert_true(q.helper.pipe >= 0);
+	assert_int_equal(answer_after(1), MOUNT_FINE);
+	assert_int_equal(q.helper.pipe, -1);
+	assert_true(q.asked);
+	/* every half minute */
+	assert_int_equal(answer_after(28), MOUNT_FINE);
+	assert_int_equal(q.helper.pipe, -1);
+	answer_after(1);
+	assert_true(q.helper.pipe >= 0);
+	end();
+}
+
+/* As a file system that a user has mounted over it since. */
+TEST(another_device_is_not_asked)
+{
+	begin("/proc");
+	strcpy(f.mounts[0].device, "0:9999");
+	answer_after(0);
+	answer_after(1);
+	assert_int_equal(q.helper.pipe, -1);
+	assert_false(q.asked);
+	end();
+}
+
+static void ask_a_mute_server(const void *context, int out)
+{
+	if (write(out, "a", 1) < 0)
+		return;
+	for (;;)
+		if (context) /* never: it has no CPU */
+			continue;
+		else
+			pause();
+}
+
+TEST(a_server_that_does_not_answer_has_hung)
+{
+	begin("/proc");
+	q.due_ns = UINT64_MAX;
+	q.deadline_ns = 1000000000;
+	assert_true(helper_start(&q.helper, "mute", ask_a_mute_server, NULL));
+	/* one that hangs is not followed by a second */
+	assert_false(helper_start(&q.helper, "mute", ask_a_mute_server, NULL));
+	assert_int_equal(answer_after(0), MOUNT_FINE);
+	assert_int_equal(answer_after(1), MOUNT_HUNG);
+	/* its process has ended, the answer stays until the next */
+	assert_int_equal(answer_after(1), MOUNT_HUNG);
+	assert_int_equal(q.helper.pipe, -1);
+	q.due_ns = 0;
+	answer_after(1);
+	assert_int_equal(answer_after(1), MOUNT_FINE);
+	end();
+}
+
+TEST(a_process_without_a_cpu_says_nothing_of_the_server)
+{
+	begin("/proc");
+	q.due_ns = UINT64_MAX;
+	q.deadline_ns = 1000000000;
+	assert_true(helper_start(&q.helper, "busy", ask_a_mute_server, &q));
+	assert_int_equal(answer_after(0), MOUNT_FINE);
+	assert_int_equal(answer_after(5), MOUNT_FINE);
+	assert_true(q.helper.pipe >= 0);
+	end();
 }

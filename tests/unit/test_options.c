@@ -123,10 +123,14 @@ TEST(options_of_run_and_trace_are_read)
 TEST(check_has_its_defaults)
 {
 	PARSE(COMMAND_CHECK, "check");
-	assert_printed("/var/lib/prometheus/node-exporter/xidscope.prom /etc/xidscope/acks 120 0 0",
-		       "%s %s %g %g %g", o.file, o.ack, o.max_age, o.health.window, o.health.since);
+	assert_printed("/run/xidscope/health.json 120", "%s %g", o.health_file, o.max_age);
 	assert_int_equal(o.style, CHECK_NAGIOS);
 	assert_false(o.json || o.explain || o.list_rules);
+	for (int r = 0; r < HEALTH_RULES; r++)
+		assert_false(o.ignored[r]);
+	PARSE(COMMAND_RUN, "run");
+	assert_printed("/run/xidscope/health.json /etc/xidscope/acks 0 0", "%s %s %g %zu",
+		       o.health_file, o.ack, o.health.window, o.mount_count);
 	assert_null(o.health.acks);
 	for (int r = 0; r < HEALTH_RULES; r++)
 		assert_int_equal(o.health.rules[r].level, health_rules[r].level);
@@ -140,21 +144,28 @@ TEST(options_of_check_are_read)
 	} windows[] = { { "90", 90 },     { "0.5s", 0.5 },  { "30m", 1800 },
 			{ "12h", 43200 }, { "7d", 604800 }, { "3650d", 315360000 } };
 	static const char *const options[] = { "--interval", "--duration" };
-	PARSE(COMMAND_CHECK, "check", "--file=/x", "--style=npd", "--json", "--since",
-	      "2026-11-21T10:00:00Z", "--ack", "/a", "--max-age=0.1", "--rule=nfs_waiter=fail:7",
-	      "--rule", "xid_fatal=off", "--list-rules");
+	PARSE(COMMAND_CHECK, "check", "--health=/x", "--style=npd", "--json", "--max-age=0.1",
+	      "--ignore", "nfs_waiter,xid_fatal", "--list-rules");
 	assert_string_equal(err_text, "");
-	assert_printed("/x /a 0.1 1795255200", "%s %s %g %.10g", o.file, o.ack, o.max_age,
-		       o.health.since);
+	assert_printed("/x 0.1", "%s %g", o.health_file, o.max_age);
 	assert_int_equal(o.style, CHECK_NPD);
 	assert_true(o.json && o.list_rules);
+	assert_true(o.ignored[HEALTH_NFS_WAITER] && o.ignored[HEALTH_XID_FATAL]);
+	assert_false(o.ignored[HEALTH_XID_STORM]);
+	REFUSED("invalid --ignore 'nfs_waiter,': there is no such rule; see xidscope check "
+		"--list-rules",
+		"check", "--ignore=nfs_waiter,");
+	PARSE(COMMAND_RUN, "run", "--rule=nfs_waiter=fail:7", "--rule", "xid_fatal=off", "--gpus=8",
+	      "--mount=/a", "--health", "none");
+	assert_int_equal(o.gpus + o.mount_count, 9);
+	assert_null(o.health_file);
 	assert_int_equal(o.health.rules[HEALTH_NFS_WAITER].level, HEALTH_FAIL);
 	assert_true(o.health.rules[HEALTH_NFS_WAITER].limit == 7);
 	assert_int_equal(o.health.rules[HEALTH_XID_FATAL].level, HEALTH_OK);
 	PARSE(COMMAND_CHECK, "check", "--style=slurm");
 	assert_int_equal(o.style, CHECK_SLURM);
 	for (size_t i = 0; i < COUNT(windows); i++) {
-		PARSE(COMMAND_CHECK, "check", "--window", windows[i].text);
+		PARSE(COMMAND_RUN, "run", "--window", windows[i].text);
 		assert_true(o.health.window == windows[i].seconds);
 	}
 	/* All durations have one form. */
@@ -286,21 +297,21 @@ TEST(a_wrong_value_is_refused_with_the_options_name)
 		{ "run --log", "use one of text, json", { "", "JSON", "jsonl", "syslog" } },
 		{ "run --events", "use a file name, - for standard output, or none", { "" } },
 		{ "run --xid-policy", "use a file name", { "" } },
-		{ "check --file", "use a file name", { "" } },
-		{ "check --ack", "use a file name", { "" } },
+		{ "check --health", "use a file name", { "" } },
+		{ "run --ack", "use a file name", { "" } },
 		{ "check --style", "use one of nagios, slurm, npd", { "", "Nagios", "json" } },
 		{ "check --max-age", DURATION("0.1s", "1d"), { "", "0", "2d" } },
-		{ "check --window",
+		{ "run --window",
 		  DURATION("0.1s", "3650d"),
 		  { "", "0", "m", "1w", "1hh", "-1h", "inf", "1.2.3", "3651d", "1 h", "0x10" } },
-		{ "check --since", "use " TIME_FORMS, { "", "yestermorn", "-1" } },
-		{ "check --rule",
+		{ "why --since", "use " TIME_FORMS, { "", "yestermorn", "-1" } },
+		{ "run --rule",
 		  "use NAME=off, NAME=warn or NAME=fail, with :LIMIT where --list-rules has one",
 		  { "xid_fatal", "xid_fatal=warn:3" } },
-		{ "check --rule",
+		{ "run --rule",
 		  "there is no such rule; see xidscope check --list-rules",
 		  { "", "bogus=off" } },
-		{ "check --rule", "no such rule; did you mean nfs_waiter?", { "nfs_waitr=warn" } },
+		{ "run --rule", "no such rule; did you mean nfs_waiter?", { "nfs_waitr=warn" } },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++)
@@ -378,18 +389,17 @@ TEST(help_names_every_command_and_its_options_alone)
 		  "|--owners on|off|--storage NAME=GLOB|--keep "
 		  "|--program-stats |--hooks LIST|--source SOURCE|--sunrpc-btf FILE|--state FILE"
 		  "|--recent DURATION|--events FILE|--heartbeat FILE|--accept-user-kmsg |--log FORM"
-		  "|--verbose |--xid-policy FILE|--ack FILE|xidscope.prom" },
+		  "|--verbose |--xid-policy FILE|--ack FILE|--health FILE|--window DURATION|--rule RULE|--mount PATH"
+		  "|--gpus N|xidscope.prom" },
 		{ "trace",
 		  "|--server GLOB|--mount GLOB|--slower MS|--json FILE"
 		  "|--html FILE|--record FILE|--replay FILE|--interval |1s|--owners "
 		  "|--duration |--hooks |--source |--sunrpc-btf |--accept-user-kmsg |--log "
 		  "|--verbose |--ack FILE" },
-		{ "check",
-		  "|--file FILE|--heartbeat FILE|--style STYLE|--window DURATION|--since TIME"
-		  "|--ack FILE|--max-age DURATION|2m|--rule RULE|--mount PATH|--gpus N"
-		  "|--list-rules |--explain |--json |3 unknown|2 unknown" },
+		{ "check", "|--health FILE|--heartbeat FILE|--style STYLE|--max-age DURATION|2m"
+			   "|--ignore RULES|--list-rules |--explain |--json |3 unknown|2 unknown" },
 		{ "ack",
-		  "|GPU CODE |--until TIME|--note TEXT|--list |--remove |--force |--file FILE"
+		  "|GPU CODE |--until TIME|--note TEXT|--list |--remove |--force |--health FILE"
 		  "|--ack FILE|--json " },
 		{ "doctor", "|--json |--sunrpc-btf FILE" },
 		{ "xid", "|CODE |--list |--json |--xid-policy " },

@@ -40,7 +40,7 @@ static void put_gpu(unsigned int lanes, unsigned int slot)
 static const struct node_link *read_one(void)
 {
 	f = (struct node_state){};
-	pcie_links_read(&f, root, true);
+	pcie_links_read(&f, root);
 	assert_int_equal(f.gpus, 1);
 	assert_int_equal(f.link_count, 1);
 	assert_string_equal(f.links[0].gpu, "0000:c1:00.0");
@@ -49,12 +49,8 @@ static const struct node_link *read_one(void)
 
 TEST(without_the_driver_there_are_none)
 {
-	pcie_links_read(&f, root, true);
+	pcie_links_read(&f, root);
 	assert_int_equal(f.gpus, 0);
-	put_gpu(16, 16);
-	pcie_links_read(&f, root, false);
-	assert_int_equal(f.gpus, 1);
-	assert_int_equal(f.link_count, 0);
 }
 
 TEST(both_ends_say_how_wide_a_link_may_be)
@@ -130,18 +126,23 @@ TEST(gpus_are_looked_for_again_when_the_bus_has_other_addresses)
 	assert_int_equal(now.bus_count, 0);
 }
 
-/* The agent looks, @seconds after the boot: how many GPUs are unused. */
 static struct node_watch w;
 
+BEFORE_EACH()
+{
+	node_watch_init(&w);
+}
+
+/* The agent looks, @seconds after the boot: how many GPUs are unused. */
 static size_t unused_at(double seconds)
 {
-	node_watch_look(&w, root, seconds);
+	node_watch_look(&w, root, seconds, false);
 	return w.node.unused_count;
 }
 
-static enum mount_state mount_at(double seconds)
+static enum mount_state mount_at(double seconds, bool at_once)
 {
-	node_watch_look(&w, root, seconds);
+	node_watch_look(&w, root, seconds, at_once);
 	return w.node.mounts[0].state;
 }
 
@@ -153,7 +154,7 @@ static void put_unused(const char *gpu)
 
 TEST(the_agent_waits_for_a_driver_that_loads)
 {
-	w = (struct node_watch){};
+	node_watch_init(&w);
 	put_gpu(8, 16);
 	put_unused("0000:41:00.0");
 	assert_int_equal(unused_at(100), 0);
@@ -167,35 +168,46 @@ TEST(the_agent_waits_for_a_driver_that_loads)
 	assert_int_equal(unused_at(280), 1);
 }
 
-TEST(the_agent_waits_for_a_mount)
+#define MOUNTED "44 27 0:35 / /data rw,relatime - nfs4 nas:/data rw,vers=4.2\n"
+
+TEST(the_agent_waits_for_a_mount_while_the_node_boots)
 {
-	w = (struct node_watch){};
+	node_watch_init(&w);
 	put("/etc/fstab", "nas:/data /data nfs4 defaults 0 0\n");
 	put("/proc/1/mountinfo", "");
-	node_watch_look(&w, root, 100);
+	node_watch_add_fstab(&w, root);
 	assert_int_equal(w.node.mount_count, 1);
-	assert_int_equal(mount_at(160), MOUNT_FINE);
-	assert_int_equal(mount_at(220), MOUNT_FINE);
-	assert_int_equal(mount_at(280), MOUNT_ABSENT);
-	put("/proc/1/mountinfo", "44 27 0:35 / /data rw,relatime - nfs4 nas:/data rw,vers=4.2\n");
-	assert_int_equal(mount_at(340), MOUNT_FINE);
-	put("/proc/1/mountinfo", "");
-	assert_int_equal(mount_at(400), MOUNT_FINE); /* it begins anew */
-	/* that of process 1 comes first, and is read once */
+	assert_int_equal(mount_at(240, false), MOUNT_FINE);
+	assert_int_equal(mount_at(300, false), MOUNT_ABSENT);
+	put("/proc/1/mountinfo", MOUNTED);
+	assert_int_equal(mount_at(310, false), MOUNT_ABSENT); /* it does not look */
+	assert_int_equal(mount_at(310, true), MOUNT_FINE);
+	/* that of process 1 comes first */
 	put("/proc/1/root/etc/fstab", "");
-	node_watch_look(&w, root, 460);
-	assert_int_equal(w.node.mount_count, 1);
-	w = (struct node_watch){};
-	node_watch_look(&w, root, 520);
+	node_watch_init(&w);
+	node_watch_add_fstab(&w, root);
 	assert_int_equal(w.node.mount_count, 0);
 }
 
+TEST(a_mount_that_was_there_is_missed_at_once)
+{
+	node_watch_init(&w);
+	node_mounts_add(&w.node, "/data");
+	put("/proc/1/mountinfo", MOUNTED);
+	assert_int_equal(mount_at(30, false), MOUNT_FINE);
+	put("/proc/1/mountinfo", "");
+	assert_int_equal(mount_at(40, true), MOUNT_ABSENT);
+}
+
 /* The errors in the hour when @errors were counted in all, @now seconds after the boot. */
+static struct node_state counted;
+
 static uint64_t errors_at(double now, unsigned int errors)
 {
 	put_errors(DEVICE "aer_dev_correctable", errors);
 	read_one();
-	pcie_links_count(&f, formatted("%s/pcie", root), now);
+	pcie_links_count(&f, &counted, now);
+	counted = f;
 	return f.links[0].corrected_in_hour;
 }
 
@@ -203,6 +215,7 @@ TEST(errors_count_by_the_hour)
 {
 	put_gpu(16, 16);
 	put_errors(PORT "aer_dev_correctable", 7);
+	counted = (struct node_state){};
 	/* What was before is of no known time. */
 	assert_int_equal(errors_at(100, 1000), 0);
 	assert_int_equal(f.links[0].corrected, 1007);
@@ -219,26 +232,4 @@ TEST(errors_count_by_the_hour)
 	/* The device has been taken out. */
 	assert_int_equal(errors_at(46960, 3), 0);
 	assert_int_equal(errors_at(46970, 5), 2);
-	/* A file of another boot. */
-	assert_int_equal(errors_at(50, 900), 0);
-	assert_int_equal(errors_at(60, 901), 1);
-}
-
-TEST(a_damaged_file_is_made_anew)
-{
-	static const char *const damaged[] = { "", "0000:c1:00.0\n", "0000:c1:00.0 1 2 3 4\n",
-					       "0000:c1:00.0 x", "\377\n0000:c2:00.0 1 2 3\n" };
-
-	put_gpu(16, 16);
-	for (size_t i = 0; i < COUNT(damaged); i++) {
-		put("/pcie", damaged[i]);
-		assert_int_equal(errors_at(100, 1000), 0);
-		assert_int_equal(errors_at(110, 1003), 3);
-	}
-	/* One that others may write is not believed. */
-	put("/pcie", "0000:c1:00.0 90 0 0\n");
-	assert_int_equal(errors_at(110, 1003), 1003);
-	put("/pcie", "0000:c1:00.0 90 0 0\n");
-	assert_int_equal(chmod("pcie", 0666), 0);
-	assert_int_equal(errors_at(110, 1003), 0);
 }

@@ -20,12 +20,12 @@ has_types() {
 # says FILE TEXT: whether the text is in the file, without another program.
 says() { [[ -e $1 && $(<"$1") == *"$2"* ]]; }
 
-# agent_start [OPTION...]: starts an agent that writes x.prom here on request; returns when it runs. It is run by
-# the command in agent_under, if there is one, which must become it.
+# agent_start [OPTION...]: starts an agent that writes x.prom here on request, and health.json, with the acknowledgements in
+# acks; returns when it runs. It is run by the command in agent_under, if there is one, which must become it.
 agent_under=()
 agent_start() {
 	rm -f x.prom
-	"${agent_under[@]}" /job/xidscope run --output x.prom --interval 3600 --keep --log json "$@" 2>>agent.log &
+	"${agent_under[@]}" /job/xidscope run --output x.prom --health health.json --ack acks --interval 3600 --keep --log json "$@" 2>>agent.log &
 	agent=$!
 	wait_for 60 says agent.log '"message":"started'
 	wait_for 60 test -e x.prom
@@ -62,14 +62,14 @@ trace_end() {
 	wait "$tracer"
 }
 
-# check_faults NAME [OPTION...]: writes the agent's counts to NAME.prom, and the output and exit status of `check` on them to
-# NAME.check and NAME.status.
+# check_faults NAME [OPTION...]: writes the agent's counts to NAME.prom, and the output and exit status of `check` to NAME.check
+# and NAME.status.
 check_faults() {
 	local status=0
 	agent_settle 3
 	agent_write "$1"
 	dmesg | tail -n 200 >"$1.dmesg"
-	/job/xidscope check --file x.prom "${@:2}" >"$1.check" || status=$?
+	/job/xidscope check --health health.json "${@:2}" >"$1.check" || status=$?
 	echo "$status" >"$1.status"
 }
 

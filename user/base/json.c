@@ -116,6 +116,12 @@ void json_raw(struct json *j, const char *name, const char *value)
 	fputs(value, j->out);
 }
 
+void json_value_of(struct json *j, const char *name, const char *text, size_t len)
+{
+	begin_value(j, name);
+	fwrite(text, 1, len, j->out);
+}
+
 void json_members(struct json *j, const char *members)
 {
 	if (*members)

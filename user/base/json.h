@@ -39,6 +39,8 @@ void json_whole_seconds(struct json *j, const char *name, double seconds);
 
 /* A value as it stands in JSON. */
 void json_raw(struct json *j, const char *name, const char *value);
+/* The same of @len bytes. */
+void json_value_of(struct json *j, const char *name, const char *text, size_t len);
 
 /* Members that another writer has made, without braces; "": none. */
 void json_members(struct json *j, const char *members);

@@ -14,7 +14,7 @@
 #include "commands/options.h"
 #include "health/ack.h"
 #include "health/health.h"
-#include "health/metrics_file.h"
+#include "health/health_file.h"
 
 /* How long to wait for another edit of the file. */
 #define LOCK_MS 5000
@@ -107,43 +107,44 @@ static int list(const struct options *o)
 
 /* ---- changes ---- */
 
-/* Reads the metrics file. Returns NULL, or in static storage why its faults are not known; @s is then empty. */
-static const char *read_metrics(const struct options *o, struct snapshot *s)
-{
-	static char error[160];
-	FILE_TEXT file = {};
-	int err = file_text_read_no_link(&file, o->file, METRICS_FILE_MAX_BYTES);
+struct change {
+	const struct options *o;
+	struct health_file health;
+	char unknown[512]; /* why the faults are not known; "": they are */
+	struct file_text old;
+	char *text; /* the new one */
+	size_t len;
+	unsigned int removed; /* entries */
+	char said[320]; /* what it does */
+};
 
-	if (err)
-		return file_text_error(err);
-	return metrics_file_parse(s, file.bytes, file.len, error, sizeof(error)) ? error : NULL;
-}
-
-/* The UUID of the GPU @device, which its successor in the same slot does not have; "": the metrics file does not say.
- * Another program may have written that: any other text could be a whole entry. */
-static const char *find_uuid(const struct snapshot *s, const char *device)
+/* The UUID of the GPU @device, which its successor in the same slot does not have; "": not known. */
+static const char *find_uuid(const struct change *c, const char *device)
 {
-	const struct gpu_info *gpu =
-		ARRAY_FIND(g, s->faults.gpus, s->faults.gpu_count,
-			   !strcmp(g->gpu, device) && is_gpu_uuid(span_of(g->uuid)));
+	const struct health_item *gpu =
+		ARRAY_FIND(g, c->health.gpus.items, c->health.gpus.count,
+			   !strcmp(g->device, device) && is_gpu_uuid(span_of(g->uuid)));
 
 	return gpu ? gpu->uuid : "";
 }
 
-/* How many faults are open with the acknowledgements that @text of @len bytes has, which can be read. */
-static size_t count_open(const struct snapshot *s, const char *text, size_t len)
+/* How many of the faults that a rule finds are open with the acknowledgements that @text of @len bytes has, which can be
+ * read. */
+static size_t count_open(const struct change *c, const char *text, size_t len)
 {
-	struct known_fault *faults;
+	double now = wall_seconds();
 	struct ack_list list;
 	char error[160];
-	size_t count, open = 0;
+	size_t open = 0;
 
 	if (ack_parse(&list, text, len, error, sizeof(error)))
 		return 0;
-	faults = health_faults(s, &list, wall_seconds(), &count);
-	while (open < count && faults[open].standing == STANDING_OPEN)
-		open++;
-	free(faults);
+	ARRAY_EACH(f, c->health.faults.items, c->health.faults.count)
+		if (strcmp(f->state, fault_standing_names[STANDING_HARMLESS]) != 0 &&
+		    strcmp(f->state, fault_standing_names[STANDING_OVER]) != 0 &&
+		    !ack_find(&list, f->device, find_uuid(c, f->device), f->what,
+			      f->last > 0 ? f->last : now, now))
+			open++;
 	ack_free(&list);
 	return open;
 }
@@ -158,37 +159,34 @@ static void write_entry(FILE *out, const struct ack *a, const char *note)
 	safe_line(out, "%s", note);
 }
 
-/* Copies @old without the entries of the fault, which are counted, and adds one if it is to be
- * acknowledged. Returns the text, which the caller frees, or NULL: no memory. */
-static char *change(const struct options *o, const struct snapshot *s, const struct file_text *old,
-		    size_t *len, unsigned int *removed)
+/* Copies the old text without the entries of the fault, which are counted, and adds one if it is to be acknowledged.
+ * False: no memory. */
+static bool make_text(struct change *c)
 {
-	struct span rest = file_text_span(old), line, note;
-	struct ack a, new = o->fault;
-	const char *uuid = find_uuid(s, new.device);
+	struct span rest = file_text_span(&c->old), line, note;
+	struct ack a, new = c->o->fault;
+	const char *uuid = find_uuid(c, new.device);
+	FILE *out = open_memstream(&c->text, &c->len);
 	double now = wall_seconds();
-	char *text = NULL;
-	FILE *out = open_memstream(&text, len);
 
 	if (!out)
-		return NULL;
-	*removed = 0;
+		return false;
 	while (span_next_line(&rest, &line)) {
 		if (read_entry(line, &a, &note) && !strcmp(a.what, new.what) &&
 		    (!strcmp(a.device, new.device) || (*uuid && !strcmp(a.device, uuid))))
-			++*removed;
+			c->removed++;
 		else
 			fprintf(out, "%.*s\n", (int)span_left(line), line.at);
 	}
-	if (!o->remove) {
+	if (!c->o->remove) {
 		if (*uuid)
 			snprintf(new.device, sizeof(new.device), "%s", uuid);
 		new.snooze = new.time > now;
 		if (!(new.time > 0))
 			new.time = now;
-		write_entry(out, &new, o->note ? o->note : "");
+		write_entry(out, &new, c->o->note ? c->o->note : "");
 	}
-	return stream_text(out, &text);
+	return stream_text(out, &c->text);
 }
 
 /* Returns 0 or an exit code after a message. */
@@ -209,83 +207,76 @@ static int lock(struct output_file *f, const char *path)
 	return err ? EXIT_TROUBLE : 0;
 }
 
-#define SAID 320
-
-/* Writes into @said, of SAID bytes, what the change from @old to @text does. False: why it is not to be made.
- * @unknown: why the faults are not known; NULL: they are. */
-static bool say_change(char *said, const struct options *o, const struct snapshot *s,
-		       const char *unknown, const struct file_text *old, const char *text,
-		       size_t len, unsigned int removed)
+/* Says what the change does. False: why it is not to be made. */
+static bool describe_change(struct change *c)
 {
+	const struct options *o = c->o;
 	const char *what = o->fault.what, *of = o->fault.device, *done = "acknowledged";
 	char until[TIME_LOCAL_SIZE + 8] = "", time[TIME_LOCAL_SIZE];
+	bool anyway = o->force || health_what(what) == HEALTH_STATE;
 	size_t before, after;
 
+#define SAY(...) safe_format(c->said, sizeof(c->said), __VA_ARGS__)
 	if (!strcmp(of, "*"))
 		of = "all devices";
 	if (o->remove) {
-		safe_format(said, SAID,
-			    removed ? "removed the acknowledgement of %s on %s" :
-				      "there is no acknowledgement of %s on %s",
-			    what, of);
-		return removed;
+		SAY(c->removed ? "removed the acknowledgement of %s on %s" :
+				 "there is no acknowledgement of %s on %s",
+		    what, of);
+		return c->removed;
 	}
 	if (o->fault.time > wall_seconds()) {
 		done = "snoozed";
 		snprintf(until, sizeof(until), " until %s", time_to_local(time, o->fault.time));
 	}
-	before = count_open(s, old->bytes, old->len);
-	after = count_open(s, text, len);
+	before = count_open(c, c->old.bytes, c->old.len);
+	after = count_open(c, c->text, c->len);
 	if (after < before)
-		safe_format(said, SAID, "%s %zu open fault%s on %s%s", done, before - after,
-			    before - after == 1 ? "" : "s", of, until);
-	else if (o->force || health_what(what) == HEALTH_STATE)
-		safe_format(said, SAID, "%s %s on %s%s", done, what, of, until);
-	else if (unknown)
-		safe_format(said, SAID, "cannot read %s: %s; --force acknowledges all the same",
-			    o->file, unknown);
+		SAY("%s %zu open fault%s on %s%s", done, before - after,
+		    before - after == 1 ? "" : "s", of, until);
+	else if (anyway)
+		SAY("%s %s on %s%s", done, what, of, until);
+	else if (*c->unknown)
+		SAY("cannot read %s: %s; --force acknowledges all the same", o->health_file,
+		    c->unknown);
 	else
-		safe_format(said, SAID,
-			    "no open fault %s on %s%s; see xidscope faults, or use --force", what,
-			    of, o->fault.time > 0 && !*until ? " from before --until" : "");
-	return after < before || o->force || health_what(what) == HEALTH_STATE;
+		SAY("no open fault %s on %s%s; see xidscope faults, or use --force", what, of,
+		    o->fault.time > 0 && !*until ? " from before --until" : "");
+	return after < before || anyway;
 }
 
-/* With the lock held. Returns the exit code. */
+/* With the lock held. The agent sees the new file within a second. Returns the exit code. */
 static int edit(const struct options *o, struct output_file *f)
 {
-	FILE_TEXT old = {};
-	struct snapshot s = {};
-	const char *unknown;
+	struct change c = { .o = o };
 	struct ack_list list;
-	unsigned int removed = 0;
-	char error[160] = "no memory", said[SAID], *text;
-	int code = load(&old, o->ack), err;
-	size_t len = 0;
+	char error[160] = "no memory";
+	int code = load(&c.old, o->ack), err;
 
 	if (code)
 		return code;
-	unknown = read_metrics(o, &s);
-	text = change(o, &s, &old, &len, &removed);
+	if (health_file_read(&c.health, o->health_file, c.unknown, sizeof(c.unknown)))
+		*c.unknown = 0;
 	/* What cannot be read must not be written. */
-	err = text ? ack_parse(&list, text, len, error, sizeof(error)) : -ENOMEM;
+	err = make_text(&c) ? ack_parse(&list, c.text, c.len, error, sizeof(error)) : -ENOMEM;
 	if (!err)
 		ack_free(&list);
 	if (err) {
 		safe_line(stderr, "xidscope: %s: %s; remove what is not needed", o->ack, error);
-	} else if (!say_change(said, o, &s, unknown, &old, text, len, removed)) {
-		safe_line(stderr, "xidscope: %s", said);
+	} else if (!describe_change(&c)) {
+		safe_line(stderr, "xidscope: %s", c.said);
 		err = -ENOENT;
 	} else {
-		err = output_file_write(f, text, len, NULL);
+		err = output_file_write(f, c.text, c.len, NULL);
 		if (err)
 			safe_line(stderr, "xidscope: cannot write %s: %s", o->ack,
 				  output_error(err));
 		else
-			puts(said);
+			puts(c.said);
 	}
-	snapshot_free(&s);
-	free(text);
+	health_file_free(&c.health);
+	file_text_free(&c.old);
+	free(c.text);
 	return err ? EXIT_TROUBLE : EXIT_OK;
 }
 

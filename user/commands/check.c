@@ -1,34 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* `xidscope check`: reports the node's health from the agent's metrics file. */
+/* `xidscope check`: prints the agent's health file for each caller. It evaluates nothing. */
 #include <math.h>
-#include <stdarg.h>
-#include <sys/stat.h>
-#include <sys/timex.h>
-#include <unistd.h>
 
-#include "base/clock.h"
 #include "base/file_text.h"
 #include "base/json.h"
 #include "base/safe_text.h"
 #include "base/terminal.h"
 #include "base/time_text.h"
-#include "commands/commands.h"
 #include "commands/agent.h"
+#include "commands/commands.h"
 #include "commands/options.h"
-#include "health/health.h"
-#include "health/node.h"
-#include "health/metrics_file.h"
+#include "health/health_file.h"
 
 #define REASON_SIZE 640
-#define MAX_ASK_SECONDS 10.0 /* whatever the limit of the rule is */
 
 struct result {
 	enum check_exit exit;
-	char trouble[512]; /* why it is unknown: a line of safe text */
-	double age; /* of the file, seconds, below 0 if it is from the future; NAN: not known */
-	uint64_t xids; /* Xid errors, with the ignored ones */
-	double oldest_waiter; /* seconds */
-	struct health_report report;
+	char trouble[640]; /* why it is unknown: a line of safe text */
+	struct health_file file;
+	struct health_list open; /* open findings of rules that are not ignored, the worst first */
+	struct health_list quiet; /* the same that are acknowledged or snoozed */
+	size_t total; /* open findings, with those that the file leaves out */
 };
 
 static const char *const names[] = {
@@ -38,135 +30,77 @@ static const char *const names[] = {
 	[CHECK_UNKNOWN] = "UNKNOWN",
 };
 
-_Static_assert(CHECK_OK == (int)HEALTH_OK && CHECK_WARNING == (int)HEALTH_WARN &&
-		       CHECK_CRITICAL == (int)HEALTH_FAIL,
-	       "a level is its exit code");
-
-static void __attribute__((format(printf, 2, 3)))
-set_unknown(struct result *v, const char *format, ...)
+/* A level that the agent does not know is none of these. */
+static enum check_exit level_of(const struct health_item *item)
 {
-	va_list args;
-
-	v->exit = CHECK_UNKNOWN;
-	va_start(args, format);
-	safe_vformat(v->trouble, sizeof(v->trouble), format, args);
-	va_end(args);
+	return !strcmp(item->level, "ok")   ? CHECK_OK :
+	       !strcmp(item->level, "warn") ? CHECK_WARNING :
+	       !strcmp(item->level, "fail") ? CHECK_CRITICAL :
+					      CHECK_UNKNOWN;
 }
 
-/* Adds the figures that do not depend on the rules. */
-static void add_figures(struct result *v, const struct snapshot *s)
+static const struct health_rule *find_rule(const char *name)
 {
-	for (size_t i = 0; i < s->faults.fault_count; i++)
-		if (!s->faults.faults[i].nvswitch)
-			v->xids += s->faults.faults[i].count;
-	for (size_t i = 0; i < s->calls.server_count; i++)
-		for (int q = 0; q < RPC_QUEUES; q++)
-			RAISE(v->oldest_waiter, (double)s->calls.servers[i].oldest_ns[q] / 1e9);
+	return ARRAY_FIND(r, health_rules, HEALTH_RULES, !strcmp(r->name, name));
 }
 
-/* ---- what is true of the node now ---- */
-
-static void look_at_node(struct node_state *node, const struct options *o)
+static bool is_ignored(const struct options *o, const struct health_item *item)
 {
-	double limit = o->health.rules[HEALTH_MOUNT_HUNG].limit;
-	const char *own = getenv("XDG_RUNTIME_DIR");
-	struct timex clock = {};
-	char folder[256], counts[300];
-	bool corrected = o->health.rules[HEALTH_PCIE_CORRECTED].level != HEALTH_OK;
+	const struct health_rule *rule = find_rule(item->rule);
 
-	*node = (struct node_state){ .gpus_wanted = (unsigned int)o->gpus };
-	/* For locks of processes that ask for a mount, and for what is counted in an hour. */
-	snprintf(folder, sizeof(folder), "%s/xidscope",
-		 !geteuid() ? "/run" :
-		 own        ? own :
-			      "/nonexistent");
-	pcie_links_read(node, "",
-			corrected || o->health.rules[HEALTH_PCIE_WIDTH].level != HEALTH_OK);
-	if (o->health.rules[HEALTH_GPU_UNUSED].level != HEALTH_OK)
-		pcie_gpus_read(node, &(struct node_state){}, "");
-	snprintf(counts, sizeof(counts), "%s/pcie", folder);
-	if (corrected && node->link_count && (!mkdir(folder, 0700) || errno == EEXIST))
-		pcie_links_count(node, counts, (double)monotonic_ns() / 1e9);
-	node->clock_unsynchronised = adjtimex(&clock) == TIME_ERROR || clock.status & STA_UNSYNC;
-	if (o->health.rules[HEALTH_MOUNT_HUNG].level == HEALTH_OK &&
-	    o->health.rules[HEALTH_MOUNT_UNUSABLE].level == HEALTH_OK)
-		return;
-	for (size_t i = 0; i < o->mount_count; i++)
-		node_mounts_add(node, o->mounts[i]);
-	node_mounts_read_fstab(node, "/etc/fstab");
-	if (node->mounts_left_out)
-		log_warn(&o->log, "%zu NFS mounts of /etc/fstab are not checked: at most %d are",
-			 node->mounts_left_out, NODE_MOUNTS_MAX);
-	if (node->mount_count)
-		node_mounts_ask(node, folder, limit < MAX_ASK_SECONDS ? limit : MAX_ASK_SECONDS);
+	return rule && o->ignored[rule - health_rules];
 }
 
-static void evaluate_text(struct result *v, const struct options *o, const struct file_text *file,
-			  double now)
+/* What is left of the file's result without the ignored rules. */
+static void take_result(struct result *v, const struct options *o)
 {
-	struct health_options health = o->health;
-	struct ack_list acks = {};
-	struct node_state node;
-	struct snapshot s = {};
+	struct health_file *f = &v->file;
+
+	ARRAY_EACH(rule, f->rules.items, f->rules.count) {
+		if (is_ignored(o, rule))
+			continue;
+		RAISE(v->exit, level_of(rule));
+		v->total += rule->open > 0 ? (size_t)rule->open : 0;
+	}
+	/* Both lists stay in the file's: the open ones come first there. */
+	for (size_t i = 0, kept = 0; i < f->findings.count; i++) {
+		struct health_item *item = &f->findings.items[i];
+
+		if (is_ignored(o, item))
+			continue;
+		f->findings.items[kept] = *item;
+		if (!strcmp(item->state, "open"))
+			v->open = (struct health_list){ f->findings.items, kept + 1 };
+		kept++;
+		v->quiet = (struct health_list){ f->findings.items + v->open.count,
+						 kept - v->open.count };
+	}
+	if (v->exit == CHECK_UNKNOWN) {
+		safe_format(v->trouble, sizeof(v->trouble), "%s: a rule's result is not known",
+			    o->health_file);
+		v->open.count = 0;
+		v->quiet.count = 0;
+	}
+}
+
+static void read_result(struct result *v, const struct options *o)
+{
+	const char *path = o->health_file;
 	char error[512];
 
-	if (o->ack && ack_load(&acks, o->ack, error, sizeof(error))) {
-		set_unknown(v, "the acknowledgements: %s", error);
-		return;
-	}
-	if (metrics_file_parse(&s, file->bytes, file->len, error, sizeof(error))) {
-		set_unknown(v, "%s: %s", o->file, error);
+	*v = (struct result){ .exit = CHECK_UNKNOWN };
+	if (!health_file_read(&v->file, path, error, sizeof(error))) {
+		safe_format(v->trouble, sizeof(v->trouble), "cannot read %s: %s", path, error);
+	} else if (v->file.age > o->max_age) {
+		safe_format(v->trouble, sizeof(v->trouble),
+			    "%s is %.0f s old: check that 'xidscope run' is running", path,
+			    v->file.age);
+	} else if (*v->file.trouble) {
+		safe_format(v->trouble, sizeof(v->trouble), "%s", v->file.trouble);
 	} else {
-		look_at_node(&node, o);
-		health.acks = &acks;
-		health.node = &node;
-		/* What a person reads, not a monitoring system. */
-		health.local_times =
-			!o->json &&
-			(o->explain || (o->style == CHECK_NAGIOS && isatty(STDOUT_FILENO)));
-		health_evaluate(&s, &health, now, &v->report);
-		v->exit = (enum check_exit)v->report.level;
-		add_figures(v, &s);
+		v->exit = CHECK_OK;
+		take_result(v, o);
 	}
-	snapshot_free(&s);
-	ack_free(&acks);
-}
-
-static void evaluate(struct result *v, const struct options *o)
-{
-	double now = wall_seconds();
-	FILE_TEXT file = {};
-	int err;
-
-	*v = (struct result){ .age = NAN };
-	err = file_text_read_no_link(&file, o->file, METRICS_FILE_MAX_BYTES);
-	if (err) {
-		set_unknown(v,
-			    "cannot read %s: %s; is 'xidscope run' running, and is this its file?",
-			    o->file, file_text_error(err));
-		return;
-	}
-	v->age = now - file.modified;
-	if (v->age < 0 && v->age >= -CLOCK_SLACK_SECONDS)
-		v->age = 0;
-	if (!metrics_file_is(file.bytes, file.len))
-		set_unknown(v,
-			    "%s is no metrics file of xidscope: name the one that 'xidscope run' "
-			    "writes by --file",
-			    o->file);
-	else if (v->age < 0)
-		set_unknown(v,
-			    "%s is from the future, by %.0f s: the clock was put back since it was "
-			    "written; check that 'xidscope run' is running, and the clocks of this "
-			    "node and of the file's server",
-			    o->file, -v->age);
-	else if (v->age > o->max_age)
-		set_unknown(v,
-			    "%s is %.0f s old: check that 'xidscope run' is "
-			    "running and can write it",
-			    o->file, v->age);
-	else
-		evaluate_text(v, o, &file, now);
 }
 
 /* ---- output for each caller ---- */
@@ -178,43 +112,44 @@ static void print_without_bar(const char *text)
 		putchar(*text == '|' ? '/' : *text);
 }
 
-/* label=value[unit];warning;critical */
-static void print_performance(const struct result *v, const struct options *o)
+/* A figure that the file does not have is 0. */
+static double known(double value)
 {
-	double limit = o->health.rules[HEALTH_NFS_WAITER].limit;
+	return isnan(value) ? 0 : value;
+}
 
-	printf(" | xids=%" PRIu64 " oldest_waiter=%.1fs", v->xids, v->oldest_waiter);
-	switch (o->health.rules[HEALTH_NFS_WAITER].level) {
-	case HEALTH_WARN:
-		printf(";%g", limit);
-		break;
-	case HEALTH_FAIL:
-		printf(";;%g", limit);
-		break;
-	case HEALTH_OK:
-		break;
-	}
+/* label=value[unit];warning;critical */
+static void print_performance(const struct result *v)
+{
+	const struct health_item *rule =
+		ARRAY_FIND(x, v->file.rules.items, v->file.rules.count,
+			   !strcmp(x->rule, health_rules[HEALTH_NFS_WAITER].name));
+
+	printf(" | xids=%.0f oldest_waiter=%.1fs", known(v->file.xids),
+	       known(v->file.oldest_waiter));
+	if (rule && !strcmp(rule->setting, "warn"))
+		printf(";%g", rule->limit);
+	else if (rule && !strcmp(rule->setting, "fail"))
+		printf(";;%g", rule->limit);
 }
 
 /* The worst finding on the first line, and a line for each other one. */
-static void print_nagios(const struct result *v, const struct options *o)
+static void print_nagios(const struct result *v)
 {
-	const struct health_report *r = &v->report;
-
 	printf("XIDSCOPE %s: ", names[v->exit]);
 	if (v->exit == CHECK_UNKNOWN) {
 		print_without_bar(v->trouble);
 		putchar('\n');
 		return;
 	}
-	print_without_bar(r->count ? r->findings[0].reason : "no open fault");
-	if (r->total > 1)
-		printf(" (%zu more)", r->total - 1);
-	print_performance(v, o);
+	print_without_bar(v->open.count ? v->open.items[0].reason : "no open fault");
+	if (v->total > 1)
+		printf(" (%zu more)", v->total - 1);
+	print_performance(v);
 	putchar('\n');
-	for (size_t i = 1; i < r->count; i++) {
-		printf("%s: ", names[r->findings[i].level]);
-		print_without_bar(r->findings[i].reason);
+	for (size_t i = 1; i < v->open.count; i++) {
+		printf("%s: ", names[level_of(&v->open.items[i])]);
+		print_without_bar(v->open.items[i].reason);
 		putchar('\n');
 	}
 }
@@ -223,21 +158,19 @@ static void print_nagios(const struct result *v, const struct options *o)
  * what stands in brackets a later check knows its own drains. "": there is none. */
 static void drain_reason(const struct result *v, char *to, size_t size)
 {
-	const struct health_report *r = &v->report;
-	const struct health_finding *f = r->findings;
-	size_t count = r->total;
+	const struct health_item *f = v->open.items;
+	size_t count = v->total;
 	char more[32] = "";
 
 	*to = 0;
-	if (v->exit == CHECK_UNKNOWN || !r->count)
+	if (v->exit == CHECK_UNKNOWN || !v->open.count)
 		return;
 	if (v->exit == CHECK_CRITICAL)
-		for (count = 0; count < r->count && f[count].level == HEALTH_FAIL;)
+		for (count = 0; count < v->open.count && level_of(&f[count]) == CHECK_CRITICAL;)
 			count++;
 	if (count > 1)
 		snprintf(more, sizeof(more), " (%zu more)", count - 1);
-	safe_format(to, size, "%s [xidscope %s] %s%s", f->head, health_level_names[f->level],
-		    f->reason, more);
+	safe_format(to, size, "%s [xidscope %s] %s%s", f->head, f->level, f->reason, more);
 }
 
 static void print_slurm(const struct result *v)
@@ -258,48 +191,18 @@ static void print_npd(const struct result *v)
 
 	safe_format(line, sizeof(line), "%s",
 		    v->exit == CHECK_UNKNOWN ? v->trouble :
-		    v->report.count          ? v->report.findings[0].brief :
+		    v->open.count            ? v->open.items[0].brief :
 					       "no open fault");
 	puts(line);
 }
 
-/* The command that acknowledges it. What is not named by an address, as a server, a mount or a switch, can be only
- * with all others. A state goes on, so nothing but a snooze ends it. */
-static void ack_command(const struct health_finding *f, char *text, size_t size)
+/* The findings as they stand in the file. */
+static void print_findings(struct json *j, const char *name, const struct health_list *list)
 {
-	struct span device = span_of(f->device);
-	struct ack ignored;
-
-	safe_format(text, size, "xidscope ack %s %s%s",
-		    ack_read_device(device, &ignored) ? f->device : "'*'", f->what,
-		    f->count ? "" : " --until TIME");
-}
-
-/* Members that are not known are left out. */
-static void print_finding(struct json *j, const struct health_finding *f)
-{
-	char command[128];
-
-	json_object(j, NULL);
-	json_text(j, "rule", health_rules[f->rule].name);
-	json_text(j, "level", health_level_names[f->level]);
-	json_known(j, "device", f->device);
-	if (f->code)
-		json_unsigned(j, f->nvswitch ? "sxid" : "xid", f->code);
-	json_text(j, "what", f->what);
-	if (f->count)
-		json_unsigned(j, "count", f->count);
-	if (f->first > 0)
-		json_whole_seconds(j, "first", f->first);
-	if (f->last > 0)
-		json_whole_seconds(j, "last", f->last);
-	json_known(j, "action", f->action);
-	json_text(j, "reason", f->reason);
-	json_text(j, "brief", f->brief);
-	json_text(j, "clears", health_rules[f->rule].clears);
-	ack_command(f, command, sizeof(command));
-	json_text(j, "acknowledge", command);
-	json_object_end(j);
+	json_array(j, name);
+	ARRAY_EACH(item, list->items, list->count)
+		json_value_of(j, NULL, item->json.at, span_left(item->json));
+	json_array_end(j);
 }
 
 static void print_json(const struct result *v, const struct options *o, int code)
@@ -310,7 +213,6 @@ static void print_json(const struct result *v, const struct options *o, int code
 		[CHECK_CRITICAL] = "critical",
 		[CHECK_UNKNOWN] = "unknown",
 	};
-	const struct health_report *r = &v->report;
 	struct json j = { .out = stdout };
 	char reason[REASON_SIZE];
 
@@ -318,21 +220,20 @@ static void print_json(const struct result *v, const struct options *o, int code
 	json_object(&j, NULL);
 	json_text(&j, "health", words[v->exit]);
 	json_signed(&j, "exit_code", code);
-	json_text(&j, "file", o->file);
-	if (!isnan(v->age))
-		json_fraction(&j, "age_seconds", v->age, 3);
+	json_text(&j, "file", o->health_file);
+	if (!isnan(v->file.age))
+		json_fraction(&j, "age_seconds", v->file.age, 3);
 	if (v->exit == CHECK_UNKNOWN) {
 		json_text(&j, "trouble", v->trouble);
 	} else {
-		json_unsigned(&j, "xids", v->xids);
-		json_fraction(&j, "oldest_waiter_seconds", v->oldest_waiter, 3);
+		json_text(&j, "source", v->file.source);
+		json_fraction(&j, "xids", known(v->file.xids), 0);
+		json_fraction(&j, "oldest_waiter_seconds", known(v->file.oldest_waiter), 3);
 		json_text(&j, "drain_reason", reason);
 	}
-	json_array(&j, "findings");
-	for (size_t i = 0; i < r->count; i++)
-		print_finding(&j, &r->findings[i]);
-	json_array_end(&j);
-	json_unsigned(&j, "left_out", r->total - r->count);
+	print_findings(&j, "findings", &v->open);
+	print_findings(&j, "acknowledged", &v->quiet);
+	json_unsigned(&j, "left_out", v->total > v->open.count ? v->total - v->open.count : 0);
 	json_object_end(&j);
 	putchar('\n');
 }
@@ -346,36 +247,39 @@ static void explain_time(const char *name, double seconds)
 	printf("  %s%s\n", name, seconds > 0 ? time_to_local(text, seconds) : "not known");
 }
 
+static void explain_finding(const struct health_item *f)
+{
+	const struct health_rule *rule = find_rule(f->rule);
+
+	putchar('\n');
+	terminal_line(stdout, 2, "%s: %s", names[level_of(f)], f->reason);
+	terminal_line(stdout, 12, "  rule      %s: %s", f->rule, rule ? rule->help : "");
+	if (f->count > 0)
+		printf("  evidence  %.0f of %s on %s, action %s\n", f->count, f->what, f->device,
+		       *f->action ? f->action : "none");
+	else
+		puts("  evidence  the present state");
+	explain_time("began     ", f->first);
+	if (f->count > 0)
+		explain_time("last      ", f->last);
+	terminal_line(stdout, 12, "  cleared   by: %s", f->clears);
+	printf("  to acknowledge it: %s\n", f->acknowledge);
+}
+
 /* For each finding its evidence, when it began and what ends it. */
 static void print_explained(const struct result *v)
 {
-	const struct health_report *r = &v->report;
-	char command[128];
-
 	printf("%s: ", names[v->exit]);
 	if (v->exit == CHECK_UNKNOWN)
 		puts(v->trouble);
 	else
-		printf("%zu finding%s\n", r->total, r->total == 1 ? "" : "s");
-	ARRAY_EACH(f, r->findings, r->count) {
-		putchar('\n');
-		terminal_line(stdout, 2, "%s: %s", names[f->level], f->reason);
-		terminal_line(stdout, 12, "  rule      %s: %s", health_rules[f->rule].name,
-			      health_rules[f->rule].help);
-		if (f->count)
-			printf("  evidence  %" PRIu64 " of %s on %s, action %s\n", f->count,
-			       f->what, f->device, *f->action ? f->action : "none");
-		else
-			puts("  evidence  the present state");
-		explain_time("began     ", f->first);
-		if (f->count)
-			explain_time("last      ", f->last);
-		terminal_line(stdout, 12, "  cleared   by: %s", health_rules[f->rule].clears);
-		ack_command(f, command, sizeof(command));
-		printf("  to acknowledge it: %s\n", command);
-	}
-	if (r->total > r->count)
-		printf("\nand %zu more\n", r->total - r->count);
+		printf("%zu finding%s\n", v->total, v->total == 1 ? "" : "s");
+	ARRAY_EACH(f, v->open.items, v->open.count)
+		explain_finding(f);
+	if (v->total > v->open.count && v->exit != CHECK_UNKNOWN)
+		printf("\nand %zu more\n", v->total - v->open.count);
+	ARRAY_EACH(f, v->quiet.items, v->quiet.count)
+		terminal_line(stdout, 2, "%s: %s", f->state, f->reason);
 }
 
 /* A line per rule, fields separated by tabs; or JSON. */
@@ -449,7 +353,7 @@ int cmd_check(const struct options *o)
 		return list_rules(o->json);
 	if (o->heartbeat)
 		return check_heartbeat(o);
-	evaluate(&v, o);
+	read_result(&v, o);
 	code = exit_code(v.exit, o->style);
 	if (o->json)
 		print_json(&v, o, code);
@@ -460,6 +364,7 @@ int cmd_check(const struct options *o)
 	else if (o->style == CHECK_NPD)
 		print_npd(&v);
 	else
-		print_nagios(&v, o);
+		print_nagios(&v);
+	health_file_free(&v.file);
 	return code;
 }

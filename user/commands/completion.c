@@ -42,7 +42,7 @@ static void print_values(const struct option_row *row)
 	if (!strcmp(row->name, "COMMAND"))
 		for (int i = COMMAND_NONE + 1; i < COMMANDS; i++)
 			printf(" %s", command_rows[i].name);
-	else if (!strcmp(row->name, "--rule"))
+	else if (!strcmp(row->name, "--rule") || !strcmp(row->name, "--ignore"))
 		for (int i = 0; i < HEALTH_RULES; i++)
 			printf(" %s", health_rules[i].name);
 	else if (strstr(row->name, "CODE"))
@@ -72,7 +72,7 @@ static void print_value_case(const char *command, const struct option_row *row)
 static void print_level_case(void)
 {
 	for (int i = 0; i < HEALTH_RULES; i++)
-		printf("%scheck:%s", i ? "|" : "\t", health_rules[i].name);
+		printf("%srun:%s", i ? "|" : "\t", health_rules[i].name);
 	fputs(") words='", stdout);
 	for (int i = 0; i <= HEALTH_FAIL; i++)
 		printf(" %s", health_level_names[i]);

@@ -104,8 +104,9 @@ static void follow_sunrpc(struct observer *o, bool changed)
 
 static void on_event(void *context, const struct event *event)
 {
-	const struct observer *o = context;
+	struct observer *o = context;
 
+	o->changed = true;
 	event_log_add(o->events, event);
 }
 

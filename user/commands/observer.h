@@ -20,6 +20,7 @@ struct observer {
 	struct fault_options fault_options;
 	struct event_log *events; /* takes the events of @gpu, and others; NULL: not wanted */
 	bool gpu_wanted;
+	bool changed; /* a fault has been counted; whoever acts on it sets it to false */
 	unsigned int sources; /* of calls, that may be used: see rpc/choice.h */
 	uint64_t gpu_due_ns; /* when to poll @gpu next */
 	int modules; /* descriptor of module_events.h; negative: not available */

@@ -6,6 +6,7 @@
 #include "base/time_text.h"
 #include "commands/commands.h"
 #include "commands/observer.h"
+#include "health/health_file.h"
 #include "rpc/choice.h"
 #include "xid/xid_catalog.h"
 #include "xid/xid_line.h"
@@ -18,8 +19,8 @@ const struct command_row command_rows[COMMANDS] = {
 		{ "run --output /var/lib/node_exporter/textfile/xidscope.prom", "run --interval 30s --log json" } },
 	[COMMAND_TRACE] = { "trace", cmd_trace, "Observe for a while, and print a report",
 		{ "trace --duration 60s", "trace --replay node.rec --html node.html" } },
-	[COMMAND_CHECK] = { "check", cmd_check, "Report the node's health, from the metrics file",
-		{ "check --window 7d", "check --style slurm --rule nfs_waiter=fail:300" } },
+	[COMMAND_CHECK] = { "check", cmd_check, "Report the node's health, as run has judged it",
+		{ "check --explain", "check --style slurm --ignore nfs_waiter,nfs_stuck" } },
 	[COMMAND_ACK] = { "ack", cmd_ack, "Acknowledge a fault, or show what is acknowledged",
 		{ "ack c1:00.0 79 --note 'riser seated anew'", "ack --list" } },
 	[COMMAND_DOCTOR] = { "doctor", cmd_doctor, "Show what this kernel offers, what is missing and the fix",
@@ -121,13 +122,12 @@ static const char *read_mount(struct options *o, const char *value)
 	return NULL;
 }
 
-static const char *read_rule(struct options *o, const char *value)
+/* Why this is no rule, or what is wrong with its setting. */
+static const char *advise_rule(const char *name, size_t len)
 {
-	struct nearest near = { .word = value, .len = strcspn(value, "=") };
+	struct nearest near = { .word = name, .len = len };
 	static char nearest[80];
 
-	if (health_set_rule(&o->health, value))
-		return NULL;
 	for (int i = 0; i < HEALTH_RULES; i++)
 		nearest_offer(&near, health_rules[i].name);
 	if (!near.name)
@@ -136,6 +136,33 @@ static const char *read_rule(struct options *o, const char *value)
 		return "use NAME=off, NAME=warn or NAME=fail, with :LIMIT where --list-rules has one";
 	snprintf(nearest, sizeof(nearest), "no such rule; did you mean %s?", near.name);
 	return nearest;
+}
+
+static const char *read_rule(struct options *o, const char *value)
+{
+	return health_set_rule(&o->health, value) ? NULL : advise_rule(value, strcspn(value, "="));
+}
+
+static const char *read_ignored(struct options *o, const char *value)
+{
+	for (size_t len;; value += len + 1) {
+		const struct health_rule *rule;
+
+		len = strcspn(value, ",");
+		rule = ARRAY_FIND(r, health_rules, HEALTH_RULES,
+				  strlen(r->name) == len && !strncmp(r->name, value, len));
+		if (!rule)
+			return advise_rule(value, len);
+		o->ignored[rule - health_rules] = true;
+		if (!value[len])
+			return NULL;
+	}
+}
+
+static const char *read_health(struct options *o, const char *value)
+{
+	o->health_file = strcmp(value, "none") != 0 ? value : NULL;
+	return *value ? NULL : "use a file name, or none";
 }
 
 static const char *read_command(struct options *o, const char *value)
@@ -279,9 +306,13 @@ const struct option_row option_rows[] = {
 	{ "--list", .commands = ACK, FLAG(list), .help = "List what is acknowledged" },
 	{ "--remove", .commands = ACK, FLAG(remove),
 	  .help = "Remove the acknowledgement of GPU CODE" },
-	{ "--file", .commands = CHECK | ACK, PATH(file),
-	  .help = "Read the metrics file that run writes\n"
-		  "[" DEFAULT_OUTPUT "]" },
+	{ "--health", "FILE", RUN, OTHER(read_health),
+	  .help = "Write the node's health to FILE, for check; none is\n"
+		  "nowhere [" HEALTH_DEFAULT_FILE ", none if\n"
+		  "--output is -]" },
+	{ "--health", .commands = CHECK | ACK, PATH(health_file),
+	  .help = "Read the health file that run writes\n"
+		  "[" HEALTH_DEFAULT_FILE "]" },
 	{ "--heartbeat", .commands = CHECK, PATH(heartbeat),
 	  .help = "Check only that run has written FILE within --max-age" },
 	{ "--style", "STYLE", CHECK, WORD(style, styles),
@@ -289,26 +320,24 @@ const struct option_row option_rows[] = {
 		  "nagios: 0 ok, 1 warning, 2 critical, 3 unknown;\n"
 		  "slurm: 2 critical, else 0;\n"
 		  "npd: 0 ok or warning, 1 critical, 2 unknown" },
-	{ "--window", .commands = CHECK, DURATION(health.window, 0.1, 3650 * DAY),
-	  .help = "Ignore faults that are older than this" },
-	{ "--since", "TIME", CHECK, TIME(health.since, TIME_PAST),
-	  .help = "Ignore faults before TIME: 10:00, '2h ago', yesterday,\n"
-		  "2026-11-01 or 2026-11-01T10:00:00Z; local unless a zone\n"
-		  "is given" },
-	{ "--ack", .commands = RUN | TRACE | CHECK | WHY | FAULTS, PATH(ack),
+	{ "--window", .commands = RUN, DURATION(health.window, 0.1, 3650 * DAY),
+	  .help = "Take faults that are older than this as over [none is]" },
+	{ "--ack", .commands = RUN | TRACE | WHY | FAULTS, PATH(ack),
 	  .help = "Read acknowledgements from FILE\n"
 		  "[" ACK_DEFAULT_FILE "]" },
 	{ "--ack", .commands = ACK, PATH(ack), .help = "Write to FILE [" ACK_DEFAULT_FILE "]" },
 	{ "--max-age", .commands = CHECK, DURATION(max_age, 0.1, DAY),
 	  .help = "Report \"unknown\" if the file is older [2m]" },
-	{ "--rule", "RULE", CHECK, OTHER(read_rule),
+	{ "--ignore", "RULES", CHECK, OTHER(read_ignored),
+	  .help = "Ignore what these rules find; commas between them" },
+	{ "--rule", "RULE", RUN, OTHER(read_rule),
 	  .help = "Change a rule: NAME=off, NAME=warn or NAME=fail, with\n"
 		  ":LIMIT if it has one" },
-	{ "--mount", "PATH", CHECK, OTHER(read_mount),
+	{ "--mount", "PATH", RUN, OTHER(read_mount),
 	  .help = "PATH must be mounted, writable unless it is PATH,ro, and\n"
 		  "its server must answer; may be repeated [and the NFS\n"
 		  "mounts of /etc/fstab]" },
-	{ "--gpus", "N", CHECK, OPTION_COUNT, offsetof(struct options, gpus), 0, 256,
+	{ "--gpus", "N", RUN, OPTION_COUNT, offsetof(struct options, gpus), 0, 256,
 	  .help = "The driver must have at least N GPUs [0]" },
 	{ "--list-rules", .commands = CHECK, FLAG(list_rules),
 	  .help = "List the rules and their defaults" },

@@ -10,11 +10,12 @@
 #include "commands/commands.h"
 #include "commands/observer.h"
 #include "commands/option_table.h"
+#include "health/health_file.h"
 #include "owners/mount_calls.h"
 #include "rpc/choice.h"
 
-/* A placeholder: options_parse() replaces it at its end. */
-static const char events_default[] = "-";
+/* Placeholders: options_parse() replaces them at its end if the metrics go to standard output. */
+static const char events_default[] = "-", health_default[] = HEALTH_DEFAULT_FILE;
 
 static enum command __attribute__((format(printf, 1, 2))) refuse(const char *format, ...)
 {
@@ -267,15 +268,17 @@ static enum command refuse_same_files(enum command command, const struct options
 	} run[] = { { "--output", o->output },
 		    { "--state", o->state },
 		    { "--events", o->events },
-		    { "--heartbeat", o->heartbeat } },
+		    { "--heartbeat", o->heartbeat },
+		    { "--health", o->health_file } },
 	  trace[] = { { "--json", o->json_file },
 		      { "--html", o->html },
 		      { "--record", o->record },
-		      { "--replay", o->replay } },
+		      { "--replay", o->replay },
+		      { NULL, NULL } },
 	  *files = command == COMMAND_RUN ? run : trace;
 
-	for (int i = 0; i < 4; i++)
-		for (int k = i + 1; k < 4; k++)
+	for (size_t i = 0; i < COUNT(run); i++)
+		for (size_t k = i + 1; k < COUNT(run); k++)
 			if (files[i].path && files[k].path &&
 			    !strcmp(files[i].path, files[k].path) &&
 			    (command == COMMAND_TRACE || strcmp(files[i].path, "-") != 0))
@@ -293,7 +296,7 @@ static const struct options defaults = {
 	.events = events_default,
 	.hooks = HOOKS_RPC | HOOKS_GPU,
 	.sources = RPC_SOURCES_ALL,
-	.file = DEFAULT_OUTPUT,
+	.health_file = health_default,
 	.max_age = 120,
 	.repeat_window = FAULT_RECENT_SECONDS,
 	.ack = ACK_DEFAULT_FILE,
@@ -328,6 +331,8 @@ enum command options_parse(int argc, char **argv, struct options *o)
 	}
 	if (o->events == events_default)
 		o->events = strcmp(o->output, "-") != 0 ? "-" : NULL;
+	if (command == COMMAND_RUN && o->health_file == health_default && !strcmp(o->output, "-"))
+		o->health_file = NULL;
 	if (o->log.format == LOG_TEXT && log_is_journal())
 		o->log.format = LOG_JOURNAL;
 	if (o->record && o->replay)

@@ -93,15 +93,21 @@ struct options {
 	struct ack fault; /* of --until, too */
 	const char *note; /* NULL: none */
 
+	const char *health_file; /* of run, check and ack; NULL: none */
+
 	/* check */
-	const char *file; /* the metrics file */
 	enum check_style style;
 	double max_age; /* seconds; an older file makes the health unknown */
-	const char *ack; /* file, also of run, trace, ack and faults */
+	bool ignored[HEALTH_RULES];
+
+	/* run */
+	const char *ack; /* file, also of trace, ack and faults */
 	struct health_options health; /* without acks */
 	const char *mounts[NODE_MOUNTS_MAX];
 	size_t mount_count;
 	uint64_t gpus; /* that there should be; 0: any number */
+
+	/* check */
 	bool list_rules;
 	bool explain;
 

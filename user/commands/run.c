@@ -9,11 +9,9 @@
 #include "base/output_file.h"
 #include "base/time_text.h"
 #include "commands/agent.h"
+#include "commands/agent_health.h"
 #include "commands/commands.h"
-#include "commands/observer.h"
 #include "commands/options.h"
-#include "health/health.h"
-#include "health/node.h"
 #include "kernel/bpf_support.h"
 #include "kernel/capabilities.h"
 #include "kernel/mounts.h"
@@ -35,16 +33,13 @@ struct agent {
 	struct agent_limits limits;
 	struct stuck_tasks stuck;
 	struct mount_settings settings;
-	struct node_watch node;
+	struct agent_health health;
 	struct snapshot before; /* the last one that was exported */
 	struct notify notify;
 	struct heartbeat heartbeat;
 	bool heartbeat_failed; /* the last one; logged when it changes */
 	enum rpc_source source; /* in force at the last snapshot */
 	double written; /* when the file was written last, seconds since the epoch */
-	struct ack_file acks; /* .path NULL: not read */
-	int mounts; /* by which is known that they may be on another file system now */
-	size_t findings; /* of the rules, at the last snapshot */
 	double attach_seconds;
 	uint64_t export_errors;
 	double snapshot_seconds; /* that the last snapshot took */
@@ -57,54 +52,12 @@ static double monotonic_seconds(void)
 	return (double)monotonic_ns() / 1e9;
 }
 
-/* Whether a server that does not answer would stop who reads or writes @path; then @source is what is mounted there.
- * Only the path's text and the list of mounts are examined: opening it may wait for a server. */
-static bool may_hang(const char *path, char *source, size_t size)
-{
-	char folder[PATH_MAX];
-
-	if (!strcmp(path, "-"))
-		return mounts_find_network("", mounts_number(STDOUT_FILENO), NULL, source, size);
-	if (*path != '/' && getcwd(folder, sizeof(folder)))
-		path = PATHF("%s/%s", folder, path);
-	return mounts_find_network("", -1, path, source, size);
-}
-
-/* Whether @path, NULL or of @option, is on a local file system; otherwise logs an error. */
-static bool is_local(const struct options *o, const char *option, const char *path)
-{
-	char source[160];
-
-	if (!path || !may_hang(path, source, sizeof(source)))
-		return true;
-	log_error(&o->log,
-		  "%s %s is on %s, which may stop answering; name a file in a local folder", option,
-		  path, source);
-	return false;
-}
-
 /* Returns 0, or the exit code after a message. */
 static int read_policy(struct xid_policy *policy, const struct options *o)
 {
 	if (!is_local(o, "--xid-policy", o->xid_policy))
 		return EXIT_USAGE;
 	return o->xid_policy && xid_policy_load(policy, o->xid_policy, &o->log) ? EXIT_TROUBLE : 0;
-}
-
-/* Reads no acknowledgements where the event loop might have to wait for them. */
-static void look_at_acks(struct agent *a)
-{
-	const char *path = a->options->ack;
-	char source[160];
-
-	if (!may_hang(path, source, sizeof(source)))
-		return;
-	log_warn(&a->options->log,
-		 "the acknowledgements %s are on %s, which may stop answering: node_health is "
-		 "without them; keep them on a local file system and restart the agent",
-		 path, source);
-	ack_free(&a->acks.list);
-	a->acks.path = NULL;
 }
 
 /* The event loop itself writes its messages. */
@@ -117,29 +70,6 @@ static void look_at_messages(const struct log *log)
 			 "these messages go to a file on %s: while that does not answer, the agent "
 			 "stands still; redirect standard error to a local file",
 			 source);
-}
-
-/* Adds the health by the default rules: a site sets its own as options of `check`. */
-static void add_health(struct agent *a, struct snapshot *s)
-{
-	struct health_options options;
-	struct health_report report;
-	char error[512];
-
-	if (a->acks.path && mounts_changed(a->mounts))
-		look_at_acks(a);
-	if (a->acks.path && ack_file_refresh(&a->acks, error, sizeof(error)))
-		log_warn(&a->options->log, "the acknowledgements: %s; until then none counts",
-			 error);
-	health_defaults(&options);
-	options.acks = &a->acks.list;
-	if (node_watch_look(&a->node, "", monotonic_seconds()))
-		fault_observer_gpus(a->observer.gpu, a->node.node.bus, a->node.node.bus_count);
-	options.node = &a->node.node;
-	health_evaluate(s, &options, wall_seconds(), &report);
-	health_to_snapshot(&report, &options, s);
-	a->findings = report.total;
-	a->source = s->calls.source;
 }
 
 /* Takes a snapshot and gives it to be written. Returns 0, or -errno after a message. */
@@ -164,7 +94,8 @@ static int export(struct agent *a)
 	} else {
 		agent_events_add(&a->agent_events, &d);
 		delta_free(&d);
-		add_health(a, &s);
+		agent_health_add(&a->health, &a->observer, &s);
+		a->source = s.calls.source;
 		s.self.export_seconds = a->export_seconds;
 		s.self.export_errors = a->export_errors;
 		openmetrics_write(writer_begin(&a->writer, WRITER_OUTPUT), &s, a->options->format,
@@ -189,10 +120,10 @@ static void send_status(struct agent *a)
 	if (error)
 		notify_send(&a->notify,
 			    "STATUS=source %s, findings: %zu, the file is not written: %s",
-			    rpc_source_names[a->source], a->findings, output_error(error));
+			    rpc_source_names[a->source], a->health.findings, output_error(error));
 	else
 		notify_send(&a->notify, "STATUS=source %s, findings: %zu, last write %s",
-			    rpc_source_names[a->source], a->findings, time);
+			    rpc_source_names[a->source], a->health.findings, time);
 }
 
 static void on_tick(void *context)
@@ -278,6 +209,7 @@ static void on_report(void *context, enum loop_state state)
 		notify_alive(&a->notify, now);
 		beat(a, now);
 		agent_events_alive(&a->agent_events, now);
+		agent_health_poll(&a->health, &a->observer, &a->before);
 		break;
 	case LOOP_RELOADING:
 		notify_send(&a->notify, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, now / 1000);
@@ -450,10 +382,7 @@ static int finish(struct agent *a, int code)
 
 int cmd_run(const struct options *options)
 {
-	struct agent a = { .options = options,
-			   .acks.path = options->ack,
-			   .settings.period_ns = MOUNT_SETTINGS_NS,
-			   .mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC) };
+	struct agent a = { .options = options, .settings.period_ns = MOUNT_SETTINGS_NS };
 	struct xid_policy policy = {};
 	struct fault_options gpu = {
 		.replay = true,
@@ -472,10 +401,11 @@ int cmd_run(const struct options *options)
 	signal(SIGXFSZ, SIG_IGN);
 	notify_open(&a.notify, &options->log);
 	look_at_messages(&options->log);
-	look_at_acks(&a);
 	code = open_heartbeat(&a);
 	if (!code)
 		code = open_files(&a);
+	if (!code)
+		code = agent_health_open(&a.health, options);
 	if (!code) {
 		gpu.state = a.state.path ? &a.state : NULL;
 		code = observe(&a, &gpu);
@@ -487,10 +417,9 @@ int cmd_run(const struct options *options)
 	stuck_tasks_free(&a.stuck);
 	mount_settings_free(&a.settings);
 	heartbeat_close(&a.heartbeat);
+	agent_health_close(&a.health);
 	code = finish(&a, code);
 	notify_close(&a.notify);
-	ack_free(&a.acks.list);
-	close(a.mounts);
 	xid_policy_free(&policy);
 	return code;
 }

@@ -446,7 +446,7 @@ struct fault_observer *fault_observer_new(const struct log *log,
 	g->kernel_log.fd = -1;
 	g->start.fd = -1;
 	g->uevents = -1;
-	g->holders.pipe = -1;
+	g->holders.helper.pipe = -1;
 	g->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (!init_authority(g) || g->epoll < 0)
 		goto failed;

@@ -4,8 +4,6 @@
 
 #include <ctype.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -249,44 +247,20 @@ void gpu_holders_scan(const char *root, unsigned int major, const struct gpu_min
 
 /* ---- the agent's side ---- */
 
-static void __attribute__((noreturn))
-child_main(const struct gpu_minors *minors, int pipe, pid_t parent)
+static void look_for_holders(const void *minors, int fd)
 {
-	FILE *out;
+	FILE *out = fdopen(fd, "w");
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent || dup2(pipe, STDIN_FILENO) < 0)
-		_exit(1);
-	/* All else is the agent's, and would outlive it if this process hangs. */
-	closefrom(STDIN_FILENO + 1);
-	prctl(PR_SET_NAME, "xidscope-gpus");
-	out = fdopen(STDIN_FILENO, "w");
-	if (out) {
-		gpu_holders_scan("", GPU_MAJOR, minors, out);
-		fflush(out);
-	}
-	_exit(0);
+	if (!out)
+		return;
+	gpu_holders_scan("", GPU_MAJOR, minors, out);
+	fflush(out);
 }
 
-static void start(struct gpu_holders *h)
+static void start_scan(struct gpu_holders *h)
 {
-	pid_t parent = getpid(), pid;
-	int ends[2];
-
-	/* One that hangs is not followed by a second. */
-	if (h->pipe >= 0 || pipe2(ends, O_CLOEXEC | O_NONBLOCK))
-		return;
-	pid = fork();
-	if (!pid)
-		child_main(&h->minors, ends[1], parent);
-	close(ends[1]);
-	if (pid < 0) {
-		close(ends[0]);
-		return;
-	}
-	h->pipe = ends[0];
-	h->begun_ns = monotonic_ns();
-	h->len = 0;
+	if (helper_start(&h->helper, "xidscope-gpus", look_for_holders, &h->minors))
+		h->len = 0;
 }
 
 /* Notes the numbers and UUIDs of the GPUs in what was found. */
@@ -321,20 +295,18 @@ static void collect(struct gpu_holders *h, uint64_t deadline_ns)
 {
 	if (!h->text)
 		h->text = malloc(TEXT_MAX);
-	while (h->pipe >= 0 && h->text) {
-		ssize_t n = read(h->pipe, h->text + h->len, TEXT_MAX - h->len);
+	while (h->helper.pipe >= 0 && h->text) {
+		ssize_t n = helper_read(&h->helper, h->text + h->len, TEXT_MAX - h->len);
 		uint64_t now = monotonic_ns();
 
 		if (n > 0) {
 			h->len += (size_t)n;
-		} else if (!n || (errno != EAGAIN && errno != EINTR)) {
-			close(h->pipe);
-			h->pipe = -1;
+		} else if (!n) {
 			note_minors(h);
 		} else {
 			if (now >= deadline_ns)
 				return;
-			poll(&(struct pollfd){ h->pipe, POLLIN, 0 }, 1,
+			poll(&(struct pollfd){ h->helper.pipe, POLLIN, 0 }, 1,
 			     (int)((deadline_ns - now) / 1000000 + 1));
 		}
 	}
@@ -342,7 +314,7 @@ static void collect(struct gpu_holders *h, uint64_t deadline_ns)
 
 void gpu_holders_poll(struct gpu_holders *h)
 {
-	if (h->pipe >= 0)
+	if (h->helper.pipe >= 0)
 		collect(h, 0);
 }
 
@@ -350,7 +322,7 @@ void gpu_holders_learn(struct gpu_holders *h)
 {
 	collect(h, 0);
 	h->minors.count = 0;
-	start(h);
+	start_scan(h);
 }
 
 const char *gpu_holders_find(struct gpu_holders *h, const char *gpu, uint64_t now_ns)
@@ -358,10 +330,10 @@ const char *gpu_holders_find(struct gpu_holders *h, const char *gpu, uint64_t no
 	struct span s, line;
 
 	collect(h, 0);
-	if (!h->begun_ns || now_ns >= h->begun_ns + GPU_HOLDERS_AGE_NS)
-		start(h);
+	if (!h->helper.begun_ns || now_ns >= h->helper.begun_ns + GPU_HOLDERS_AGE_NS)
+		start_scan(h);
 	/* A result that is late once is not waited for again. */
-	collect(h, h->begun_ns + GPU_HOLDERS_WAIT_MS * 1000000ull);
+	collect(h, h->helper.begun_ns + GPU_HOLDERS_WAIT_MS * 1000000ull);
 	free(h->found);
 	h->found = NULL;
 	if (!h->text)
@@ -388,8 +360,8 @@ const char *gpu_holders_uuid(struct gpu_holders *h, const char *gpu)
 
 void gpu_holders_free(struct gpu_holders *h)
 {
-	file_close(&h->pipe);
+	helper_free(&h->helper);
 	free(h->text);
 	free(h->found);
-	*h = (struct gpu_holders){ .pipe = -1 };
+	*h = (struct gpu_holders){ .helper.pipe = -1 };
 }

@@ -7,9 +7,7 @@
  * process waits for. Other users' need CAP_SYS_PTRACE. */
 #pragma once
 
-#include <sys/types.h>
-
-#include "base/std.h"
+#include "base/helper.h"
 
 #define GPU_HOLDERS_WAIT_MS 300 /* the caller waits */
 #define GPU_HOLDERS_SCAN_MS 200 /* the scan takes */
@@ -31,11 +29,10 @@ struct gpu_minors {
 	struct gpu_minor list[64];
 };
 
-/* Initialise with {} and pipe = -1. */
+/* Initialise with { .helper.pipe = -1 }. */
 struct gpu_holders {
 	struct gpu_minors minors; /* found earlier */
-	int pipe; /* from the process that looks; -1: none does */
-	uint64_t begun_ns; /* when the last process was started */
+	struct helper helper; /* the process that looks */
 	char *text; /* what it has found so far: see gpu_holders_scan() */
 	size_t len;
 	char *found; /* the last answer */

@@ -58,17 +58,17 @@ void health_evaluate(const struct snapshot *s, const struct health_options *o, d
 {
 	/* The report is filled below, not by the caller. */
 	/* cppcheck-suppress ctuuninitvar */
-	struct health_evaluation e = { s, o, now, report };
+	struct health_evaluation e = { s, o, now, report, false };
 
-	report->level = HEALTH_OK;
-	report->total = 0;
-	report->count = 0;
-	memset(report->rules, 0, sizeof(report->rules));
-	for (int level = HEALTH_FAIL; level > HEALTH_OK; level--)
-		for (int rule = 0; rule < HEALTH_RULES; rule++)
-			if (o->rules[rule].level == (enum health_level)level &&
-			    (o->node || !health_rules[rule].local))
-				health_rules[rule].find(&e, (enum health_rule_id)rule);
+	memset(report, 0, offsetof(struct health_report, findings));
+	for (int turn = 0; turn < 2; turn++) {
+		e.acknowledged = turn;
+		for (int level = HEALTH_FAIL; level > HEALTH_OK; level--)
+			for (int rule = 0; rule < HEALTH_RULES; rule++)
+				if (o->rules[rule].level == (enum health_level)level &&
+				    (o->node || !health_rules[rule].local))
+					health_rules[rule].find(&e, (enum health_rule_id)rule);
+	}
 }
 
 _Static_assert(HEALTH_RULES <=
@@ -79,8 +79,7 @@ void health_to_snapshot(const struct health_report *report, const struct health_
 			struct snapshot *s)
 {
 	for (int rule = 0; rule < HEALTH_RULES; rule++)
-		if (o->rules[rule].level != HEALTH_OK &&
-		    (!health_rules[rule].local || (o->node && health_rules[rule].watched)))
+		if (o->rules[rule].level != HEALTH_OK && (o->node || !health_rules[rule].local))
 			snapshot_health(&s->self, health_rules[rule].name,
 					(int)report->rules[rule]);
 	ARRAY_EACH(f, report->findings, report->count) {

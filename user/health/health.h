@@ -49,6 +49,7 @@ struct health_evaluation {
 	const struct health_options *o;
 	double now; /* seconds since the epoch */
 	struct health_report *report; /* takes the findings */
+	bool acknowledged; /* find those that are acknowledged or snoozed, not the open ones */
 };
 
 struct health_rule {
@@ -60,8 +61,7 @@ struct health_rule {
 	void (*find)(struct health_evaluation *e, enum health_rule_id rule);
 	bool (*matches)(const struct fault *f); /* for @find; NULL: not needed */
 	bool gpu; /* its findings are faults of GPUs and their switches */
-	bool local; /* it is about node_state, of which the agent has a part */
-	bool watched; /* ... and this rule's is in that part: see node_watch_look() */
+	bool local; /* it reads node_state */
 	const char *clears; /* what ends a finding, for people */
 };
 
@@ -73,10 +73,8 @@ struct health_options {
 		double limit;
 	} rules[HEALTH_RULES];
 	double window; /* seconds; older faults are cleared; 0: no limit */
-	double since; /* seconds since the epoch; older faults are cleared */
 	const struct ack_list *acks; /* NULL: none */
-	const struct node_state *node; /* NULL: not known */
-	bool local_times; /* in reasons; else UTC */
+	const struct node_state *node; /* NULL: not known, local rules find nothing */
 };
 
 void health_defaults(struct health_options *o);
@@ -88,6 +86,7 @@ bool health_set_rule(struct health_options *o, const char *text);
 struct health_finding {
 	enum health_rule_id rule;
 	enum health_level level; /* of the rule */
+	enum fault_standing standing; /* open, snoozed or acknowledged */
 	char device[LABEL_SIZE]; /* a GPU, a switch, a server, a mount point; "": none */
 	char what[32]; /* as an acknowledgement has it: "79", "sxid:20034", a kind, or a rule */
 	bool nvswitch; /* of a fault: an SXid */
@@ -103,16 +102,18 @@ struct health_finding {
 #define HEALTH_MAX_FINDINGS 32
 
 struct health_report {
-	enum health_level level; /* the worst */
+	enum health_level level; /* the worst of the open findings */
 	enum health_level rules[HEALTH_RULES];
-	size_t total; /* findings, with those that did not fit the list */
-	size_t count;
+	size_t open[HEALTH_RULES]; /* findings, with those that did not fit the list */
+	size_t total; /* all open findings */
+	size_t count; /* open findings in the list */
+	size_t listed; /* the same with those acknowledged or snoozed, which follow */
 	/* worst first; behind them room for one that the list has no room for */
 	struct health_finding findings[HEALTH_MAX_FINDINGS + 1];
 };
 
 /* Evaluates the rules on @s at @now (seconds since the epoch). A fault is open until it is cleared: by a later
- * recovery of its device or of all GPUs, by the window, by @o->since or by an acknowledgement. The time of the last
+ * recovery of its device or of all GPUs, by the window or by an acknowledgement. The time of the last
  * fault of a device and code decides for all of them. */
 void health_evaluate(const struct snapshot *s, const struct health_options *o, double now,
 		     struct health_report *report);
@@ -143,8 +144,8 @@ void health_to_snapshot(const struct health_report *report, const struct health_
 #define SET_BRIEF(finding, ...) safe_format((finding)->brief, sizeof((finding)->brief), __VA_ARGS__)
 #define SET_HEAD(finding, ...) safe_format((finding)->head, sizeof((finding)->head), __VA_ARGS__)
 
-/* Counts a finding about a state of @device, unless what @rule finds of it is acknowledged until later. Returns room for it
- * in either case; the caller writes its texts. */
+/* Adds a finding about a state of @device if its standing is the one that is looked for. Returns room for it in either
+ * case; the caller writes its texts. */
 struct health_finding *health_add_state(struct health_evaluation *e, enum health_rule_id rule,
 					const char *device);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The state of the node at this moment, beside the counts of the agent: mounts, PCIe links, clock. Rules read it. */
+/* The state of the node beside its counts: mounts, PCIe links, clock. Rules read it. */
 #pragma once
 
+#include "base/helper.h"
 #include "base/label.h"
 #include "base/mountinfo.h"
 #include "base/pci_address.h"
@@ -17,7 +18,8 @@ enum mount_state {
 struct node_mount {
 	char path[LABEL_SIZE];
 	bool read_only; /* it is meant to be */
-	enum mount_state state;
+	enum mount_state state; /* by the kernel's list of mounts */
+	enum mount_state answer; /* by its server: fine, stale or hung */
 	char device[32]; /* to be asked: "0:52"; "": none is */
 	bool helpers; /* a helper of another type mounts it: it counts if the kernel has it as NFS */
 };
@@ -30,6 +32,9 @@ struct node_link {
 	unsigned int lanes, lanes_possible; /* of both ends; 0: not known */
 	uint64_t corrected; /* errors at both ends since the boot */
 	uint64_t corrected_in_hour; /* see pcie_links_count() */
+	/* kept by pcie_links_count(): */
+	double hour_begun; /* seconds since the boot */
+	uint64_t corrected_before, last_hour; /* when the hour began; in the hour before */
 };
 
 #define NODE_LINKS_MAX 32
@@ -69,15 +74,23 @@ void node_mount_look(struct node_mount *mount, const struct mountinfo_line *m);
  * (net/sunrpc/xprtsock.c, xs_tcp_print_stats() and its like). */
 uint64_t mount_replies(struct span mountstats, const char *path);
 
-/* ---- mount_probe.c: whether file systems of servers can be used. Processes of their own ask the servers for a limited
- * time, because a server may never answer and such a process cannot always be ended ---- */
+/* ---- mount_probe.c: whether file systems of servers can be used ---- */
 
-/* Sets the state of each mount. @limit: seconds until a server that has not answered, and has sent no other reply to
- * this client since half of that time, has hung. Takes little longer.
- *
- * At most one process asks for each mount, whoever calls this: it holds a lock in the folder @locks, which is made.
- * Without one ("" or not writable) no server is asked. */
-void node_mounts_ask(struct node_state *node, const char *locks, double limit);
+/* A question to the server of a mount. Initialise with { .helper.pipe = -1 }. */
+struct mount_question {
+	struct helper helper; /* the process that asks */
+	bool asked; /* it is at the server */
+	bool killed; /* it was given up; the answer is known */
+	uint64_t replies; /* of the server to this client, when it was asked */
+	uint64_t deadline_ns, due_ns; /* CLOCK_MONOTONIC: of this question; of the next */
+	enum mount_state state; /* by the last answer */
+};
+
+/* Asks the server of each mount every half minute, and sets the mounts' .answer. Call it every second; it never waits. @questions:
+ * one for each mount. @limit: seconds until a server that has not answered, and has sent no other reply to this client
+ * meanwhile, has hung. */
+void node_mounts_ask(struct node_state *node, struct mount_question *questions, double limit,
+		     uint64_t now_ns);
 
 /* Sets the state of each mount as far as the text of the file @mountinfo says it; no server is asked. */
 void node_mounts_look(struct node_state *node, const char *mountinfo);
@@ -85,35 +98,38 @@ void node_mounts_look(struct node_state *node, const char *mountinfo);
 /* ---- pcie.c: the PCIe links of GPUs, as sysfs shows them. Neither the driver nor a sleeping device is asked: see
  * Documentation/ABI/testing/sysfs-bus-pci and sysfs-bus-pci-devices-aer of Linux ---- */
 
-/* Counts the PCI devices below @root that have the driver: it has no others than GPUs. If @links,
- * also reads their links; those beyond NODE_LINKS_MAX are left out. */
-void pcie_links_read(struct node_state *node, const char *root, bool links);
+/* Counts the PCI devices below @root that have the driver, which has no others than GPUs, and reads their links; links
+ * beyond NODE_LINKS_MAX are left out. */
+void pcie_links_read(struct node_state *node, const char *root);
 
 /* Finds GPUs (vendor 10de, a display controller), and those that no driver has, if pcie_links_read() has found others. One that
  * is given to a guest has a driver (vfio-pci). Virtual functions are left out. While the bus has the same addresses as in @before,
  * its GPUs are those of @before: a node has hundreds of devices. */
 void pcie_gpus_read(struct node_state *node, const struct node_state *before, const char *root);
 
-/* Sets how many errors of each link were corrected in an hour: the present one or the one before. What was counted
- * when an hour began is kept in @file, which is replaced once an hour and when it lacks a GPU; without it nothing is
- * known. @now: seconds since the boot. */
-void pcie_links_count(struct node_state *node, const char *file, double now);
+/* Sets how many errors of each link were corrected in an hour: the present one or the one before, whichever has more. What
+ * was counted before is taken from the links of @before. @now: seconds since the boot. */
+void pcie_links_count(struct node_state *node, const struct node_state *before, double now);
 
 /* ---- node_watch.c: what the agent sees of the node ---- */
 
-/* Reads a file like /etc/fstab. False: it cannot be read. */
-bool node_mounts_read_fstab(struct node_state *node, const char *path);
-
-/* Initialise with {}. */
+/* Initialise with node_watch_init(), free with node_watch_free(). */
 struct node_watch {
-	struct node_state node; /* .mounts, .gpus, .unused, .bus and .links, nothing else */
+	struct node_state node; /* what rules read */
 	struct node_state before; /* as it was read last */
 	double looked; /* seconds since the boot; 0: never */
-	double bad_since[NODE_MOUNTS_MAX]; /* seconds since the boot; 0: the mount is fine */
+	bool was_fine[NODE_MOUNTS_MAX];
+	struct mount_question questions[NODE_MOUNTS_MAX];
 };
 
-/* Reads, at most once a minute, the GPUs and the NFS mounts below @root, as process 1 sees them; fstab at the first
- * time alone. What a node that boots does not have yet is no finding: a GPU without a driver is in .node if it was in
- * the reading before as well, a mount is not fine if it has not been for three minutes. @now: seconds since the
- * boot. Returns whether it read them. */
-bool node_watch_look(struct node_watch *w, const char *root, double now);
+void node_watch_init(struct node_watch *w);
+void node_watch_free(struct node_watch *w);
+
+/* Adds the NFS mounts of fstab below @root to those that are there, as process 1 sees it. */
+void node_watch_add_fstab(struct node_watch *w, const char *root);
+
+/* Reads, at most once a minute unless @at_once, the GPUs and the NFS mounts below @root as process 1 sees them, and the clock.
+ * What a node that boots does not have yet is no finding: a GPU without a driver is in .node if it was in the reading
+ * before as well; a mount that was never fine is, from five minutes after the boot on. @now: seconds since the boot.
+ * Returns whether it read them. */
+bool node_watch_look(struct node_watch *w, const char *root, double now, bool at_once);

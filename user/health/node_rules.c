@@ -75,16 +75,16 @@ void find_mounts(struct health_evaluation *e, enum health_rule_id rule)
 	};
 
 	ARRAY_EACH(m, e->o->node->mounts, e->o->node->mount_count) {
+		enum mount_state state = m->state != MOUNT_FINE ? m->state : m->answer;
 		struct health_finding *f;
 
-		if (m->state == MOUNT_FINE ||
-		    (m->state == MOUNT_HUNG) != (rule == HEALTH_MOUNT_HUNG))
+		if (state == MOUNT_FINE || (state == MOUNT_HUNG) != (rule == HEALTH_MOUNT_HUNG))
 			continue;
 		f = health_add_state(e, rule, m->path);
-		SET_HEAD(f, "Mount %s %s", m->state == MOUNT_HUNG ? "hung" : "bad", m->path);
+		SET_HEAD(f, "Mount %s %s", state == MOUNT_HUNG ? "hung" : "bad", m->path);
 		SET_REASON(f, "Mount %s %s: Check the server, the network to it, and the mount.",
-			   m->path, states[m->state]);
-		SET_BRIEF(f, "mount %s %s", m->path, states[m->state]);
+			   m->path, states[state]);
+		SET_BRIEF(f, "mount %s %s", m->path, states[state]);
 	}
 }
 

@@ -11,7 +11,6 @@
 #define DRIVER "/sys/bus/pci/drivers/nvidia"
 #define DEVICES "/sys/bus/pci/devices"
 #define HOUR 3600.0
-#define KEPT_MAX_BYTES 8192
 
 /* ---- sysfs ---- */
 
@@ -32,7 +31,7 @@ static uint64_t read_corrected(const char *folder)
 	struct span s;
 	uint64_t errors = 0;
 
-	file_text_read(&text, PATHF("%s/aer_dev_correctable", folder), KEPT_MAX_BYTES);
+	file_text_read(&text, PATHF("%s/aer_dev_correctable", folder), 8192);
 	s = file_text_span(&text);
 	if (span_take_through(&s, "TOTAL_ERR_COR "))
 		span_take_number(&s, 10, UINT64_MAX, &errors);
@@ -75,7 +74,7 @@ static bool next_device(DIR *folder, char name[PCI_ADDRESS_SIZE])
 	return false;
 }
 
-void pcie_links_read(struct node_state *node, const char *root, bool links)
+void pcie_links_read(struct node_state *node, const char *root)
 {
 	OPEN_FOLDER *folder = opendir(PATHF("%s" DRIVER, root));
 	char name[PCI_ADDRESS_SIZE];
@@ -83,7 +82,7 @@ void pcie_links_read(struct node_state *node, const char *root, bool links)
 
 	while (next_device(folder, name)) {
 		node->gpus++;
-		if (!links || node->link_count == NODE_LINKS_MAX)
+		if (node->link_count == NODE_LINKS_MAX)
 			continue;
 		link = &node->links[node->link_count++];
 		memcpy(link->gpu, name, sizeof(name));
@@ -138,80 +137,32 @@ void pcie_gpus_read(struct node_state *node, const struct node_state *before, co
 
 /* ---- the last hours ---- */
 
-/* What is kept of a GPU, a line "GPU BEGUN COUNT LAST". */
-struct kept {
-	uint64_t begun; /* the hour; seconds since the boot */
-	uint64_t count; /* what had been counted then */
-	uint64_t last; /* errors in the hour before */
-};
-
-static bool find_kept(struct kept *k, struct span text, const char *gpu)
+void pcie_links_count(struct node_state *node, const struct node_state *before, double now)
 {
-	struct span line;
-
-	while (span_next_line(&text, &line)) {
-		if (span_take(&line, gpu) && span_take(&line, " ") &&
-		    span_take_number(&line, 10, UINT64_MAX, &k->begun) && span_take(&line, " ") &&
-		    span_take_number(&line, 10, UINT64_MAX, &k->count) && span_take(&line, " ") &&
-		    span_take_number(&line, 10, UINT64_MAX, &k->last) && !span_left(line))
-			return true;
-	}
-	return false;
-}
-
-/* Makes the file anew. Others that do so at the same time write the same. */
-static void keep(const char *file, const struct node_state *node, const struct kept *kept)
-{
-	char new[300];
-	FILE *out;
-	int fd;
-
-	snprintf(new, sizeof(new), "%s.%d", file, (int)getpid());
-	unlink(new);
-	fd = open(new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	out = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!out) {
-		file_close(&fd);
-		return;
-	}
-	for (size_t i = 0; i < node->link_count; i++)
-		fprintf(out, "%s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", node->links[i].gpu,
-			kept[i].begun, kept[i].count, kept[i].last);
-	if (fclose(out) || rename(new, file))
-		unlink(new);
-}
-
-void pcie_links_count(struct node_state *node, const char *file, double now)
-{
-	struct kept kept[NODE_LINKS_MAX];
-	FILE_TEXT text = {};
-	bool changed = false;
-
-	if (!node->link_count)
-		return;
-	file_text_read_own(&text, file, KEPT_MAX_BYTES);
-	for (size_t i = 0; i < node->link_count; i++) {
-		struct node_link *link = &node->links[i];
-		struct kept *k = &kept[i];
+	ARRAY_EACH(link, node->links, node->link_count) {
+		const struct node_link *known = ARRAY_FIND(x, before->links, before->link_count,
+							   !strcmp(x->gpu, link->gpu));
 		double age;
 
 		/* A count that has fallen: the device was taken out and is back. */
-		if (!find_kept(k, file_text_span(&text), link->gpu) || k->count > link->corrected ||
-		    (double)k->begun > now) {
-			*k = (struct kept){ (uint64_t)now, link->corrected, 0 };
-			changed = true;
+		if (!known || known->corrected_before > link->corrected) {
+			link->hour_begun = now;
+			link->corrected_before = link->corrected;
+			continue;
 		}
-		age = now - (double)k->begun;
+		link->hour_begun = known->hour_begun;
+		link->corrected_before = known->corrected_before;
+		link->last_hour = known->last_hour;
+		age = now - link->hour_begun;
 		if (age >= HOUR) {
 			/* Of a longer time, as many as in an hour of it. */
-			k->last = (uint64_t)((double)(link->corrected - k->count) * HOUR / age);
-			k->begun = (uint64_t)now;
-			k->count = link->corrected;
-			changed = true;
+			link->last_hour =
+				(uint64_t)((double)(link->corrected - link->corrected_before) *
+					   HOUR / age);
+			link->hour_begun = now;
+			link->corrected_before = link->corrected;
 		}
-		link->corrected_in_hour = link->corrected - k->count;
-		RAISE(link->corrected_in_hour, k->last);
+		link->corrected_in_hour = link->corrected - link->corrected_before;
+		RAISE(link->corrected_in_hour, link->last_hour);
 	}
-	if (changed)
-		keep(file, node, kept);
 }

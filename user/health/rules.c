@@ -36,21 +36,32 @@ static const struct driver_message {
 
 /* ---- findings ---- */
 
+/* Whether findings of this standing are looked for now. */
+static bool is_wanted(const struct health_evaluation *e, enum fault_standing standing)
+{
+	return e->acknowledged ? standing == STANDING_ACKNOWLEDGED || standing == STANDING_SNOOZED :
+				 standing == STANDING_OPEN;
+}
+
 /* Counts a finding and returns it; the caller writes its texts. All findings beyond the list
  * share one entry behind it. */
-static struct health_finding *add_finding(struct health_evaluation *e, enum health_rule_id rule)
+static struct health_finding *add_finding(struct health_evaluation *e, enum health_rule_id rule,
+					  enum fault_standing standing)
 {
 	struct health_report *r = e->report;
 	enum health_level level = e->o->rules[rule].level;
-	struct health_finding *f;
+	struct health_finding *f = &r->findings[r->listed];
+	bool fits = r->listed < HEALTH_MAX_FINDINGS;
 
-	r->rules[rule] = level;
-	RAISE(r->level, level);
-	r->total++;
-	f = &r->findings[r->count];
-	if (r->count < HEALTH_MAX_FINDINGS)
-		r->count++;
-	*f = (struct health_finding){ .rule = rule, .level = level };
+	if (standing == STANDING_OPEN) {
+		r->rules[rule] = level;
+		RAISE(r->level, level);
+		r->open[rule]++;
+		r->total++;
+		r->count += fits;
+	}
+	r->listed += fits;
+	*f = (struct health_finding){ .rule = rule, .level = level, .standing = standing };
 	return f;
 }
 
@@ -82,9 +93,10 @@ static const struct ack *find_ack(const struct health_evaluation *e, const char 
 struct health_finding *health_add_state(struct health_evaluation *e, enum health_rule_id rule,
 					const char *device)
 {
-	struct health_finding *f = find_ack(e, device, health_rules[rule].name, e->now) ?
-					   &e->report->findings[e->report->count] :
-					   add_finding(e, rule);
+	bool snoozed = find_ack(e, device, health_rules[rule].name, e->now);
+	enum fault_standing standing = snoozed ? STANDING_SNOOZED : STANDING_OPEN;
+	struct health_finding *f = is_wanted(e, standing) ? add_finding(e, rule, standing) :
+							    &e->report->findings[e->report->listed];
 
 	SET_NAME(f->device, "%s", device);
 	SET_NAME(f->what, "%s", health_rules[rule].name);
@@ -108,12 +120,12 @@ static double last_recovery(const struct snapshot *s, const char *device, const 
 }
 
 /* Of what a rule finds. @last: when it last happened; 0: not known, so only an acknowledgement ends it. */
-static enum fault_standing standing(const struct health_evaluation *e, const char *device,
-				    const char *what, double last)
+static enum fault_standing standing_of(const struct health_evaluation *e, const char *device,
+				       const char *what, double last)
 {
 	const struct ack *ack;
 
-	if (last > 0 && (last <= last_recovery(e->s, device, what) || last < e->o->since ||
+	if (last > 0 && (last <= last_recovery(e->s, device, what) ||
 			 (e->o->window > 0 && last < e->now - e->o->window)))
 		return STANDING_OVER;
 	ack = find_ack(e, device, what, last > 0 ? last : e->now);
@@ -136,7 +148,7 @@ static enum fault_standing group_standing(const struct health_evaluation *e, con
 	char what[32];
 
 	xid_code_text(what, sizeof(what), f->nvswitch, f->code);
-	return standing(e, f->device, what, g->last);
+	return standing_of(e, f->device, what, g->last);
 }
 
 static bool is_fatal_xid(const struct fault *f)
@@ -192,25 +204,16 @@ static void explain(const struct health_evaluation *e, const struct fault *f,
 	to->action = "replace_gpu";
 }
 
-static void write_time(const struct health_evaluation *e, char text[TIME_LOCAL_SIZE],
-		       double seconds)
+static void describe(struct health_evaluation *e, struct health_finding *finding,
+		     const struct fault *f, uint64_t number, const struct fault_group *g)
 {
-	if (e->o->local_times)
-		time_to_local(text, seconds);
-	else
-		time_to_text(text, TIME_LOCAL_SIZE, seconds);
-}
-
-static void describe(struct health_evaluation *e, enum health_rule_id rule, const struct fault *f,
-		     uint64_t number, const struct fault_group *g)
-{
+	const enum health_rule_id rule = finding->rule;
 	const char *unit = rule == HEALTH_XID_REPEAT                ? "recent incidents" :
 			   !*health_rules[rule].unit && number == 1 ? "time" :
 								      "times";
 	const char *kind = f->nvswitch ? "SXid" : "Xid";
-	struct health_finding *finding = add_finding(e, rule);
 	struct known_fault about;
-	char when[40] = "", text[TIME_LOCAL_SIZE];
+	char when[40] = "", text[TIME_TEXT_SIZE];
 
 	SET_NAME(finding->device, "%s", f->device);
 	xid_code_text(finding->what, sizeof(finding->what), f->nvswitch, f->code);
@@ -223,7 +226,7 @@ static void describe(struct health_evaluation *e, enum health_rule_id rule, cons
 	explain(e, f, g, &about);
 	SET_NAME(finding->action, "%s", about.action);
 	if (g->last > 0) {
-		write_time(e, text, g->last);
+		time_to_text(text, sizeof(text), g->last);
 		snprintf(when, sizeof(when), ", last %s", text);
 	}
 	SET_REASON(finding, "%s %s: %s %u (%s) %" PRIu64 " %s%s: %s",
@@ -261,6 +264,7 @@ static uint64_t count(const struct health_evaluation *e, enum health_rule_id rul
 static void find_faults(struct health_evaluation *e, enum health_rule_id rule)
 {
 	const struct health_rule *r = &health_rules[rule];
+	enum fault_standing standing;
 	struct fault_group g;
 	uint64_t number;
 
@@ -269,8 +273,9 @@ static void find_faults(struct health_evaluation *e, enum health_rule_id rule)
 			continue;
 		fault_group_sum(e->s, f, &g);
 		number = count(e, rule, f, &g);
-		if (number && group_standing(e, f, &g) == STANDING_OPEN)
-			describe(e, rule, f, number, &g);
+		standing = group_standing(e, f, &g);
+		if (number && is_wanted(e, standing))
+			describe(e, add_finding(e, rule, standing), f, number, &g);
 	}
 }
 
@@ -335,16 +340,15 @@ static enum fault_standing message_standing(const struct health_evaluation *e,
 		ARRAY_EACH(r, e->s->faults.recoveries, e->s->faults.recovery_count)
 			if (strcmp(r->evidence, RECOVERY_WITHDRAWN) != 0 && v->last <= r->time)
 				return STANDING_OVER;
-	return standing(e, v->device, v->kind, v->last);
+	return standing_of(e, v->device, v->kind, v->last);
 }
 
-static void describe_message(struct health_evaluation *e, const struct driver_message *m,
+static void describe_message(struct health_finding *f, const struct driver_message *m,
 			     const struct kernel_event *v)
 {
-	struct health_finding *f = add_finding(e, m->rule);
 	const char *device = *v->device ? v->device : "all";
 	const char *what = strncmp(device, "nvidia-nvswitch", 15) != 0 ? "GPU" : "NVSwitch";
-	char when[TIME_LOCAL_SIZE];
+	char when[TIME_TEXT_SIZE];
 
 	SET_NAME(f->device, "%s", device);
 	SET_NAME(f->what, "%s", v->kind);
@@ -352,7 +356,7 @@ static void describe_message(struct health_evaluation *e, const struct driver_me
 	f->last = v->last;
 	SET_NAME(f->action, "%s", m->action);
 	SET_HEAD(f, "%.20s %s", v->kind, health_short_device(device));
-	write_time(e, when, v->last);
+	time_to_text(when, sizeof(when), v->last);
 	SET_REASON(f, "%s %s: driver error %s (%s) %" PRIu64 " %s, last %s: %s", what, device,
 		   v->kind, m->meaning, v->count, v->count == 1 ? "time" : "times", when,
 		   xid_action_advice(m->action));
@@ -368,9 +372,11 @@ static void find_driver_messages(struct health_evaluation *e, enum health_rule_i
 			ARRAY_FIND(x, driver_messages, COUNT(driver_messages),
 				   x->rule == rule && !strcmp(v->kind, x->kind));
 
+		enum fault_standing standing = m ? message_standing(e, m, v) : STANDING_OVER;
+
 		if (m && v->gpu_driver && v->count && (double)v->count >= e->o->rules[rule].limit &&
-		    message_standing(e, m, v) == STANDING_OPEN)
-			describe_message(e, m, v);
+		    is_wanted(e, standing))
+			describe_message(add_finding(e, rule, standing), m, v);
 	}
 }
 
@@ -497,11 +503,10 @@ struct known_fault *health_faults(const struct snapshot *s, const struct ack_lis
 
 #define GPU_CLEARS                                                                               \
 	"A reset of the GPU that ends in an Xid 154 back to None, a new probe of the device, a " \
-	"new load of the driver, or a reboot; or, where they are used, xidscope ack, --window "  \
-	"and --since."
+	"new load of the driver, or a reboot; or, where they are used, xidscope ack and run --window."
 #define SWITCH_CLEARS                                                                          \
 	"A new load of the driver, a new probe of the device or a reboot; or, where they are " \
-	"used, xidscope ack, --window and --since."
+	"used, xidscope ack and run --window."
 
 const struct health_rule health_rules[HEALTH_RULES] = {
 	/* clang-format off */
@@ -549,7 +554,7 @@ const struct health_rule health_rules[HEALTH_RULES] = {
 		find_stuck_tasks, NULL, .gpu = false, .clears = "The task goes on, or ends." },
 	[HEALTH_MOUNT_UNUSABLE] = { "mount_unusable", HEALTH_FAIL, 0, "",
 		"An NFS mount of fstab or --mount that is absent, read-only or stale.",
-		find_mounts, NULL, .local = true, .watched = true, .clears = "The mount can be used again." },
+		find_mounts, NULL, .local = true, .clears = "The mount can be used again." },
 	[HEALTH_MOUNT_HUNG] = { "mount_hung", HEALTH_FAIL, 1, "seconds",
 		"A mount of fstab or --mount whose server has not answered for this long.",
 		find_mounts, NULL, .local = true, .clears = "The server answers again." },
@@ -557,11 +562,11 @@ const struct health_rule health_rules[HEALTH_RULES] = {
 		find_missing_gpus, NULL, .gpu = true, .local = true, .clears = "The driver has all GPUs." },
 	[HEALTH_GPU_UNUSED] = { "gpu_unused", HEALTH_FAIL, 0, "",
 		"A GPU on the PCI bus that no driver has, while others have the NVIDIA driver.",
-		find_unused_gpus, NULL, .gpu = true, .local = true, .watched = true,
+		find_unused_gpus, NULL, .gpu = true, .local = true,
 		.clears = "The driver has the GPU." },
 	[HEALTH_PCIE_WIDTH] = { "pcie_width", HEALTH_WARN, 100, "percent",
 		"A GPU's PCIe link has fewer than this part of the lanes that both its ends have.",
-		find_narrow_links, NULL, .gpu = true, .local = true, .watched = true,
+		find_narrow_links, NULL, .gpu = true, .local = true,
 		.clears = "The link has its lanes again." },
 	[HEALTH_PCIE_CORRECTED] = { "pcie_corrected", HEALTH_WARN, 480, "errors",
 		"At least this many corrected errors of a GPU's PCIe link in an hour.",

@@ -281,7 +281,8 @@ def main():
     if options.plugin:
         use_plugin(spec, data, options.bundle + "/rootfs")
     args = spec["process"]["args"]
-    of_guest["output"] = host_path(spec, args[args.index("--file" if options.plugin else "--output") + 1])
+    output = "/run/xidscope/health.json" if options.plugin else args[args.index("--output") + 1]
+    of_guest["output"] = host_path(spec, output)
     with open(options.bundle + "/config.json", "w", encoding="utf-8") as file:
         json.dump(spec, file, indent=1)
     with open(options.bundle + "/settings", "w", encoding="utf-8") as file:

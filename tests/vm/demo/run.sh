@@ -19,7 +19,7 @@ heading "1. The agent, and a mount with 4 RPC slots of an NFS server that is 40 
 nfs_server_start 16
 tc qdisc add dev lo root netem delay 20ms limit 100000
 sysctl -qw kernel.printk_devkmsg=on sunrpc.tcp_slot_table_entries=4 sunrpc.tcp_max_slot_table_entries=4
-./xidscope run --output out/xidscope.prom --interval 2 --keep --accept-user-kmsg --events out/events.json --state out/state \
+./xidscope run --output out/xidscope.prom --health out/health.json --interval 2 --keep --accept-user-kmsg --events out/events.json --state out/state \
 	2>out/agent.log &
 agent=$!
 wait_for 30 grep -q started out/agent.log
@@ -58,6 +58,6 @@ awk -v before="$before" -v after="$after" -v predicted="${predicted:-0 0}" 'BEGI
 heading "5. The GPU: xidscope faults, and xidscope check"
 ./xidscope faults --state out/state
 wait_for 10 grep -q 'xid="79"' out/xidscope.prom
-./xidscope check --file out/xidscope.prom | fold -sw 80 || true
+./xidscope check --health out/health.json | fold -sw 80 || true
 kill -TERM $agent
 wait $agent

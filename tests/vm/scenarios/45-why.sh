@@ -35,13 +35,14 @@ sleep 3
 agent_write open
 # tells NAME: what each command says of the faults.
 tells() {
-	/job/xidscope check --json --file open.prom --ack acks >"$1.check" || true
+	/job/xidscope check --json --health health.json >"$1.check" || true
 	/job/xidscope faults --json --state state --ack acks >"$1.faults"
 	why --state state --ack acks >"$1.why"
 	/job/xidscope trace --duration 1 --hooks gpu --accept-user-kmsg --ack acks --json "$1.trace" >/dev/null
 }
 tells open
-/job/xidscope ack --file open.prom --ack acks c1:00.0 79 >acked
+/job/xidscope ack --health health.json --ack acks c1:00.0 79 >acked
+sleep 1.5
 tells acknowledged
 agent_stop
 date +%s.%N >over

@@ -51,9 +51,15 @@ wait $trace
 /job/xidscope run --output "/mnt/$hostile/x.prom" --duration 1 2>run.txt
 /job/xidscope doctor >doctor.txt || true
 /job/xidscope doctor --json >doctor.json || true
-# A call that hangs: a figure of the file is another.
-sed 's/^\(xidscope_rpc_oldest_waiter_seconds{.*queue="pending"}\) .*/\1 75.000000000/' names.prom >hung.prom
+# A mount of that name that is not as it was.
+mkdir bad
+in_folder bad agent_start --mount "/mnt/$hostile"
+mount -o remount,ro "/mnt/$hostile"
+is_bad() { ! /job/xidscope check --health bad/health.json; }
+wait_for 90 is_bad
 for style in nagios slurm npd; do
-	/job/xidscope check --file hung.prom --max-age 1d --rule nfs_waiter=fail --style $style >check-$style.txt || true
+	/job/xidscope check --health bad/health.json --style $style >check-$style.txt || true
 done
-/job/xidscope check --file hung.prom --max-age 1d --json >check.json || true
+/job/xidscope check --health bad/health.json --json >check.json || true
+agent_stop
+mount -o remount,rw "/mnt/$hostile"

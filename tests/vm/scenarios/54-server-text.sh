@@ -69,6 +69,12 @@ iptables -A OUTPUT -d 127.0.0.7 -j DROP
 defer iptables -D OUTPUT -d 127.0.0.7 -j DROP
 while dd if=/mnt/described/file of=/dev/null bs=4k count=50 iflag=direct status=none; do :; done &
 load=$!
-touch metrics
-/job/xidscope check --json --file metrics --mount /mnt/plain >check.json || true
+mkdir hung
+in_folder hung agent_start --mount /mnt/plain
+hangs() {
+	/job/xidscope check --json --health hung/health.json >check.json || true
+	grep -q mount_hung check.json
+}
+wait_for 60 hangs
+agent_stop
 kill $load

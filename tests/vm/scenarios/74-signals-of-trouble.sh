@@ -3,7 +3,7 @@
 # goes down, an NFS server that does not answer and then does. After fault-history, which leaves no faults in the log.
 need_drivers
 driver_load text
-agent_start --hooks gpu --events events.json
+agent_start --hooks gpu --events events.json --rule driver_assertion=warn:3
 cp x.prom begin.prom
 
 out_of_memory small tail /dev/zero
@@ -36,6 +36,6 @@ rpc.nfsd 8
 wait "$reader"
 wait_for 30 grep -q nfs_ok events.json
 agent_write end
-/job/xidscope check --file end.prom >check.txt || true
-/job/xidscope check --file end.prom --rule driver_assertion=warn:3 --json >check.json || true
+/job/xidscope check --health health.json >check.txt || true
+/job/xidscope check --health health.json --json >check.json || true
 agent_stop

@@ -72,10 +72,13 @@ agent_stop
 echo nvidia >"$devices/$lower/driver_override"
 [[ ! -e $devices/$lower/driver ]] || echo "$lower" >"$devices/$lower/driver/unbind"
 echo "$lower" >/sys/bus/pci/drivers/nvidia/bind
-verdict() { /job/xidscope check --file late.prom --max-age 1d --gpus 2 --rule pcie_corrected=warn:1 --json || true; }
+agent_start --hooks gpu --events none --gpus 2 --rule pcie_corrected=warn:1
+verdict() { /job/xidscope check --health health.json --json || true; }
 verdict >before.json
 total() { awk '/^TOTAL/ { print $2 }' "$devices/$lower/aer_dev_correctable"; }
 had=$(total)
 more() { (($(total) > had)); }
 corrected more
-verdict >after.json
+judged() { verdict >after.json && grep -q pcie_corrected after.json; }
+wait_for 90 judged
+agent_stop

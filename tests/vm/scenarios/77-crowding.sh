@@ -15,7 +15,7 @@ pieces() { # pieces COUNT FORMAT: so many lines, as fast as the agent reads them
 		sleep 0.5
 	done
 }
-judge() { check_faults "$1" --rule xid_repeat=off "${@:2}"; }
+judge() { check_faults "$1" --ignore xid_repeat "${@:2}"; }
 pieces 1250 'NVRM: Xid (PCI:%04x:01:00): 13, pid=%d, name=flood, Graphics Exception'
 pieces 1000 'nvidia-nvswitch0: SXid (PCI:%04x:02:00.0): 4%04d, Non-fatal, Link 48' # codes of no catalog
 judge flood
@@ -31,7 +31,8 @@ judge restarted
 driver 'raw NVRM: Xid (PCI:0000:d0:00): 154, GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)'
 judge recovered
 echo "other * $(date +%s) seen" >acks
-judge acknowledged --ack acks --rule gsp_rate_limited=off
+judge acknowledged --ignore gsp_rate_limited
+rm acks
 sleep 5
 rmmod nvidia
 driver_load text

@@ -38,11 +38,11 @@ def times_of_faults_move_with_the_clock(folder):
 
 
 @judgement
-def a_file_from_the_future_is_no_verdict(folder):
+def the_file_stays_fresh_when_the_clock_is_set(folder):
     need(status(folder, "first") == 2, verdict(folder, "first"))
-    need(status(folder, "future") == 3, verdict(folder, "future"))
+    need(status(folder, "future") == 2, verdict(folder, "future"))
     seen = json.loads(verdict(folder, "future"))
-    need("from the future" in seen["trouble"] and -7210 < seen["age_seconds"] < -7000, seen)
+    need(0 <= seen["age_seconds"] < 60, seen)
     need(status(folder, "back") == 2, verdict(folder, "back"))
 
 

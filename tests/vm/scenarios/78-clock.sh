@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # The clock is put back and forward by hours, while the agent runs and while it does not: times of faults move along,
-# recoveries stay later than what they clear, a file from the future is no verdict, and an acknowledgement does not hide.
+# recoveries stay later than what they clear, the health file stays fresh, and an acknowledgement does not hide.
 need_drivers
 driver_load text
 fill_log
@@ -13,19 +13,19 @@ origin() { # when, by the clock as it is set, the machine was booted
 set_clock() { date -s "@$1" >/dev/null; }
 defer sh -c "date -s @\$(awk -v origin=$(origin) '{ printf \"%.3f\", origin + \$1 }' /proc/uptime)"
 move() { set_clock "$(sum "$EPOCHREALTIME" + "$1")"; }
-look() { # look NAME [OPTION...]: verdict on the file as it is, and the clock
+look() { # look NAME: verdict on the file as it is, and the clock
 	local name=$1 status=0
 	origin >"$name.origin"
 	cp -p x.prom "$name.prom"
-	/job/xidscope check --file x.prom --json "${@:2}" >"$name.json" || status=$?
+	/job/xidscope check --health health.json --json >"$name.json" || status=$?
 	echo "$status" >"$name.status"
 }
-write() { # write NAME [OPTION...]: the same of a new file
+write() { # write NAME: the same of a new file
 	sleep 1.5 # the agent looks at the clock every second
 	agent_write
-	look "$@"
+	look "$1"
 }
-start() { agent_start --hooks gpu --state "$PWD/state" --events events.json; }
+start() { agent_start --hooks gpu --state "$PWD/state" --events events.json --window 1h; }
 fault() { driver "raw NVRM: Xid (PCI:0000:$1:00): 79, pid=7, name=train, GPU has fallen off the bus."; }
 
 start
@@ -39,23 +39,25 @@ look future
 write back
 time=$(grep -o '[0-9]\{4\}-[0-9-]*T[0-9:]*Z' back.json | head -n 1)
 echo "* 79 $time seen" >acks
-look acknowledged --ack acks
+sleep 1.5
+look acknowledged
 move -3600
-write earlier --ack acks # taken from a fault by a clock that is set otherwise now: no acknowledgement
+write earlier # taken from a fault by a clock that is set otherwise now: no acknowledgement
 move 3600
-write again --ack acks
+write again
 move 10800
-write forward --ack acks --window 1h
+write forward
+rm acks
 
 # While it does not run.
 agent_stop
 move 18000
 start
-write down-forward --window 1h
+write down-forward
 agent_stop
 move -36000
 start
-write down-back --window 1h
+write down-back
 
 # A recovery stays after the fault.
 sleep 5

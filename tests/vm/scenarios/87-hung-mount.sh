@@ -1,48 +1,54 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The check asks for mounts whose server then stops for a minute, again and again, and at last answers.
-mkdir -p /etc/xidscope
+# The agent asks mounts whose server then stops, and at last answers: it finds them, goes on writing its health file and ends in
+# time; it leaves one process for each mount, and none afterwards. A slow server does not hang.
 nfs_server_start
 nfs_mount 3 '' /mnt/three
 nfs_mount 4.2 '' '/mnt/with blank'
+mkdir -p /mnt/nothing
+mount -t tmpfs none /mnt/nothing
 cp /etc/fstab fstab
 printf '127.0.0.1:/ /mnt/with\\040blank nfs4 rw 0 0\n127.0.0.1:/ /mnt/absent nfs noauto 0 0\n' >>/etc/fstab
 defer cp "$PWD/fstab" /etc/fstab
-echo '# EOF' >metrics
-# check NAME [OPTION...]: its answer, exit code, milliseconds, and the processes that it has left.
-check() {
-	local begin code=0 name=$1
-	touch metrics
-	begin=$(date +%s%3N)
-	# who waits for the end of its output waits for no process that it has left
-	json=$(/job/xidscope check --json --file metrics --mount /mnt/three "${@:2}") || code=$?
-	echo "$json" >"$name.json"
-	echo "$code $(($(date +%s%3N) - begin)) $(pgrep -x -c xidscope-mount)" >"$name.result"
+start() { agent_start --hooks rpc --interval 5 --events none --mount /mnt/three --mount /mnt/nothing; }
+start
+# found NAME RULE...: until check names these rules alone, for each device; its answer and the seconds that this took.
+rules() {
+	/job/xidscope check --health health.json --json >"$1.json" || true
+	[[ $(grep -o '"rule":"[a-z_]*"' "$1.json" | cut -d '"' -f 4 | sort | xargs) == "${*:2}" ]]
 }
-check fine
-check absent --mount /mnt/nothing
+found() {
+	local begin=$SECONDS
+	wait_for 90 rules "$@"
+	echo $((SECONDS - begin)) >"$1.seconds"
+}
+found fine
+umount /mnt/nothing
+found absent mount_unusable
+mount -t tmpfs none /mnt/nothing
+found there
 mount -o remount,ro /mnt/three
-check read-only
+found read-only mount_unusable
 mount -o remount,rw /mnt/three
-/job/xidscope check --file metrics --mount /mnt/three --explain >explained || true
+found writable
 nfs_server_stop
-for i in {1..20}; do
-	check "hung-$i"
-	sleep 0.5
+found hung mount_hung mount_hung
+for i in {1..30}; do
+	rules "hung-$i" mount_hung mount_hung || echo "check $i: $(<"hung-$i.json")" >>lost
+	pgrep -x -c xidscope-mount >>left || true
+	sleep 1
 done
-check snoozed --rule mount_hung=off
-# two at once: one of them waits for the other's question
-check together-1 &
-other=$!
-check together-2
-wait $other
+/job/xidscope check --health health.json --explain >explained || true
+begin=$(date +%s%3N)
+agent_stop
+echo $(($(date +%s%3N) - begin)) >stop.milliseconds
+/job/xidscope check --health health.json >stopped || echo $? >>stopped
+start
+found again mount_hung mount_hung
 nfs_server_start
+found over
 wait_for 60 sh -c '! pgrep -x xidscope-mount'
 ps -eo stat,comm | awk '/^D.*xidscope/' >stuck
-stat -t /mnt/three '/mnt/with blank' >/dev/null # it answers
-check again
-for i in {1..5}; do check "busy-$i" & done
-wait
-# A server that answers later than the check waits, but answers: those who read one after another have begun at different times.
+# A server that answers later than the agent waits, but answers: those who read one after another have begun at different times.
 for mount in three 'with blank'; do
 	prepare_file "/mnt/$mount"
 done
@@ -55,7 +61,10 @@ readers() {
 tc qdisc add dev lo root netem delay 800ms limit 10000
 readers three
 readers 'with blank'
-sleep 2
-check slow
+for i in {1..70}; do
+	rules "slow-$i" || echo "check $i: $(<"slow-$i.json")" >>slow
+	sleep 1
+done
 tc qdisc del dev lo root
 pkill -KILL -x dd
+agent_stop

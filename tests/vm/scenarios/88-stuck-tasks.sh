@@ -35,7 +35,7 @@ reader=$!
 wait_for 200 told 2
 cut -d ' ' -f 1 /proc/uptime >found
 agent_write stuck
-/job/xidscope check --json --file stuck.prom >check.json || true
+/job/xidscope check --json --health health.json >check.json || true
 /job/xidscope why --events events.json --since 1h --json >why.json
 kill "$reader"
 wait "$reader" "$holder" || true

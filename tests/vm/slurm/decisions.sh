@@ -19,6 +19,7 @@ END
 
 # ---- what the agent writes when a GPU fails, warns, recovers ----
 output=/run/xidscope.prom
+health=/run/xidscope/health.json
 hup() { kill -HUP "$agent"; }
 # A busy agent notes late that the driver was loaded, which ends all that came before.
 loads=0
@@ -35,29 +36,29 @@ agent_files() {
 	xidscope run --hooks gpu --output "$output" --interval 3600 --keep >out/slurm.events 2>out/slurm.log &
 	agent=$!
 	wait_for 300 test -s "$output"
-	refresh && cp "$output" healthy
+	refresh && cp $health healthy
 	load_driver
 	printf 'xid 0000:c2:00.0 58 memory\tNVRM: Xid (PCI:0000:c2:00): 58, pid=1, name=x, memory\n' >/proc/xidscope-driver
-	wait_for 300 counts 'xid="58"' && cp "$output" warning
+	wait_for 300 counts 'xid="58"' && cp $health warning
 	print_fault 1
-	wait_for 300 counts 'xid="79"' && cp "$output" failing
+	wait_for 300 counts 'xid="79"' && cp $health failing
 	[[ $(sum xidscope_node_health 'check="xid_fatal"') == 2 ]]
 
 	step "an acknowledgement holds for the agent, and for check"
-	xidscope check --file failing >/dev/null && false
-	xidscope ack c1:00.0 79 --file "$output" --note test
+	xidscope check --health failing >/dev/null && false
+	xidscope ack c1:00.0 79 --note test
 	refresh
 	[[ $(sum xidscope_node_health 'check="xid_fatal"') == 0 && $(sum xidscope_node_health 'check="xid_hardware"') == 1 ]]
-	xidscope check --style slurm --file failing | tee out/acknowledged | grep '^Xid 58 c2:00.0 \[xidscope warn\]'
-	xidscope ack --remove c1:00.0 79 --file "$output"
+	xidscope check --style slurm | tee out/acknowledged | grep '^Xid 58 c2:00.0 \[xidscope warn\]'
+	xidscope ack --remove c1:00.0 79
 	refresh
 	[[ $(sum xidscope_node_health 'check="xid_fatal"') == 2 ]]
 	sleep 6 # what comes just before a load of the driver would not be over by it
 	rmmod nvidia && load_driver && refresh
-	cp "$output" recovered
+	cp $health recovered
 	rmmod nvidia
 	kill "$agent" && wait "$agent"
-	xidscope check --file recovered
+	xidscope check --health recovered --max-age 1d
 }
 [[ -e recovered ]] || agent_files
 

@@ -46,7 +46,7 @@ slurm_conf() {
 	printf '%s\n' "$@" >>/etc/slurm/slurm.conf
 }
 
-# slurm_configure: all but slurm.conf. Each node has its metrics file in /run/files. A check that has ended leaves a line in
+# slurm_configure: all but slurm.conf. Each node has its health file in /run/files. A check that has ended leaves a line in
 # /run/checks.
 slurm_configure() {
 	mkdir -p /etc/slurm /etc/munge /run/munge /var/log/munge /var/lib/munge /etc/xidscope /run/files /run/checks /job/out
@@ -55,7 +55,7 @@ slurm_configure() {
 	cat >/usr/local/sbin/wrapper <<-'EOF'
 		#!/bin/bash
 		printf -v begun '%(%s)T' -1
-		/usr/local/sbin/xidscope-health-check --file "/run/files/$SLURMD_NODENAME" --max-age 1d
+		/usr/local/sbin/xidscope-health-check --health "/run/files/$SLURMD_NODENAME" --max-age 1d
 		status=$?
 		[[ ${SLURM_SCRIPT_CONTEXT:-} ]] || echo "$begun" >>"/run/checks/$SLURMD_NODENAME"
 		exit $status

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The agent's judgement. */
+#include "commands/agent_health.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file_text.h"
+#include "commands/commands.h"
+#include "health/health_file.h"
+#include "kernel/mounts.h"
+
+#define MAX_ASK_SECONDS 10.0 /* whatever the limit of the rule is */
+
+/* Whether a server that does not answer would stop who reads or writes @path; then @source is what is mounted there.
+ * Only the path's text and the list of mounts are examined: opening it may wait for a server. */
+static bool may_hang(const char *path, char *source, size_t size)
+{
+	char folder[PATH_MAX];
+	bool relative = *path != '/' && getcwd(folder, sizeof(folder));
+
+	if (!strcmp(path, "-"))
+		return mounts_find_network("", mounts_number(STDOUT_FILENO), NULL, source, size);
+	return mounts_find_network(
+		"", -1, PATHF("%s%s%s", relative ? folder : "", relative ? "/" : "", path), source,
+		size);
+}
+
+bool is_local(const struct options *o, const char *option, const char *path)
+{
+	char source[160];
+
+	if (!path || !may_hang(path, source, sizeof(source)))
+		return true;
+	log_error(&o->log,
+		  "%s %s is on %s, which may stop answering; name a file in a local folder", option,
+		  path, source);
+	return false;
+}
+
+/* Reads no acknowledgements where the event loop might have to wait for them. */
+static void look_at_acks(struct agent_health *h)
+{
+	char source[160];
+
+	if (!may_hang(h->acks.path, source, sizeof(source)))
+		return;
+	log_warn(&h->options->log,
+		 "the acknowledgements %s are on %s, which may stop answering: none counts; "
+		 "keep them on a local file system and restart the agent",
+		 h->acks.path, source);
+	ack_free(&h->acks.list);
+	h->acks.path = NULL;
+}
+
+/* Returns whether they have changed. */
+static bool refresh_acks(struct agent_health *h)
+{
+	struct stat seen = h->acks.seen;
+	bool known = h->acks.known;
+	char error[512];
+
+	if (!h->acks.path)
+		return false;
+	if (ack_file_refresh(&h->acks, error, sizeof(error))) {
+		snprintf(h->trouble, sizeof(h->trouble), "the acknowledgements: %s", error);
+		log_warn(&h->options->log, "%s; until then the health is unknown", h->trouble);
+		return true;
+	}
+	if (known && !memcmp(&seen, &h->acks.seen, sizeof(seen)))
+		return false;
+	*h->trouble = 0;
+	return true;
+}
+
+/* ---- the file ---- */
+
+int agent_health_open(struct agent_health *h, const struct options *o)
+{
+	const char *path = o->health_file;
+	int err;
+
+	*h = (struct agent_health){ .options = o,
+				    .rules = o->health,
+				    .acks.path = o->ack,
+				    .mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC) };
+	node_watch_init(&h->node);
+	h->node.node.gpus_wanted = (unsigned int)o->gpus;
+	for (size_t i = 0; i < o->mount_count; i++)
+		node_mounts_add(&h->node.node, o->mounts[i]);
+	node_watch_add_fstab(&h->node, "");
+	if (h->node.node.mounts_left_out)
+		log_warn(&o->log, "%zu NFS mounts of /etc/fstab are not checked: at most %d are",
+			 h->node.node.mounts_left_out, NODE_MOUNTS_MAX);
+	look_at_acks(h);
+	if (!path)
+		return 0;
+	if (!is_local(o, "--health", path))
+		return EXIT_USAGE;
+	if (!strcmp(path, HEALTH_DEFAULT_FILE))
+		mkdir("/run/xidscope", 0755);
+	err = output_file_init(&h->file, path);
+	h->wanted = !err;
+	if (!err)
+		err = output_file_check(&h->file) ?: output_file_lock(&h->file, 0);
+	if (err == -EBUSY) {
+		log_error(&o->log, "another agent writes %s: stop it, or name another --health",
+			  path);
+		return EXIT_LOCKED;
+	}
+	if (!output_is_refused(err))
+		return 0; /* it is tried again */
+	log_error(&o->log,
+		  "--health %s: %s; name a regular file with one link, or one that does not exist",
+		  path, output_error(err));
+	return EXIT_USAGE;
+}
+
+static void write_file(struct agent_health *h, const struct health_content *content)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = h->wanted ? open_memstream(&text, &len) : NULL;
+	int err = 0;
+
+	if (!out)
+		return;
+	health_file_write(out, content);
+	err = stream_text(out, &text) ? output_file_write(&h->file, text, len, NULL) : -ENOMEM;
+	if (err && err != h->error)
+		log_error(&h->options->log, "cannot write the health file %s: %s; will try again",
+			  h->options->health_file, output_error(err));
+	h->error = err;
+	free(text);
+}
+
+/* ---- judging ---- */
+
+static void judge(struct agent_health *h, const struct snapshot *s, struct health_report *report)
+{
+	h->rules.acks = &h->acks.list;
+	h->rules.node = &h->node.node;
+	health_evaluate(s, &h->rules, wall_seconds(), report);
+	h->findings = report->total;
+	write_file(h, &(struct health_content){ s, &h->rules, report,
+						*h->trouble ? h->trouble : NULL });
+}
+
+/* Returns whether anything has changed. */
+static bool watch_node(struct agent_health *h, struct observer *observer)
+{
+	bool changed = mounts_changed(h->mounts);
+	double limit = h->rules.rules[HEALTH_MOUNT_HUNG].limit;
+	enum mount_state before[NODE_MOUNTS_MAX];
+	uint64_t now = monotonic_ns();
+
+	if (changed && h->acks.path)
+		look_at_acks(h);
+	changed = node_watch_look(&h->node, "", (double)now / 1e9, changed);
+	if (changed)
+		fault_observer_gpus(observer->gpu, h->node.node.bus, h->node.node.bus_count);
+	for (size_t i = 0; i < NODE_MOUNTS_MAX; i++)
+		before[i] = h->node.node.mounts[i].answer;
+	if (h->rules.rules[HEALTH_MOUNT_HUNG].level != HEALTH_OK ||
+	    h->rules.rules[HEALTH_MOUNT_UNUSABLE].level != HEALTH_OK)
+		node_mounts_ask(&h->node.node, h->node.questions,
+				limit < MAX_ASK_SECONDS ? limit : MAX_ASK_SECONDS, now);
+	for (size_t i = 0; i < NODE_MOUNTS_MAX; i++)
+		changed |= before[i] != h->node.node.mounts[i].answer;
+	return changed;
+}
+
+void agent_health_add(struct agent_health *h, struct observer *observer, struct snapshot *s)
+{
+	struct health_report report;
+
+	watch_node(h, observer);
+	refresh_acks(h);
+	judge(h, s, &report);
+	health_to_snapshot(&report, &h->rules, s);
+	observer->changed = false;
+}
+
+void agent_health_poll(struct agent_health *h, struct observer *observer, struct snapshot *last)
+{
+	struct snapshot s = {};
+	struct health_report report;
+	bool changed = watch_node(h, observer);
+
+	changed |= refresh_acks(h);
+	if (!changed && !observer->changed)
+		return;
+	observer->changed = false;
+	if (!observer->gpu_wanted || !fault_observer_snapshot(observer->gpu, &s)) {
+		s.calls = last->calls;
+		judge(h, &s, &report);
+		s.calls = (struct calls){};
+	}
+	snapshot_free(&s);
+}
+
+void agent_health_close(struct agent_health *h)
+{
+	if (!h->options)
+		return;
+	if (h->wanted)
+		output_file_close(&h->file, false);
+	node_watch_free(&h->node);
+	ack_free(&h->acks.list);
+	file_close(&h->mounts);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The agent's judgement: the rules with the site's settings, acknowledgements, the node, and the health file. */
+#pragma once
+
+#include "base/output_file.h"
+#include "commands/observer.h"
+#include "commands/options.h"
+#include "health/health.h"
+
+struct agent_health {
+	const struct options *options;
+	struct health_options rules;
+	struct ack_file acks; /* .path NULL: not read */
+	char trouble[600]; /* why the acknowledgements cannot be used; "": they can */
+	int mounts; /* by which is known that they may be on another file system now */
+	struct node_watch node;
+	struct output_file file;
+	bool wanted; /* the file is */
+	int error; /* of its last writing; logged when it changes */
+	size_t findings; /* open ones, at the last judgement */
+};
+
+/* Takes the health file. Returns 0, or the exit code of a failure after a message. Call agent_health_close() in any case. */
+int agent_health_open(struct agent_health *h, const struct options *o);
+
+/* Judges the snapshot @s, adds the result to it, and writes the file. */
+void agent_health_add(struct agent_health *h, struct observer *observer, struct snapshot *s);
+
+/* Looks for changes: of faults, acknowledgements, mounts. Call it every second. If there are any, judges again and writes the
+ * file, with the calls of the snapshot @last. */
+void agent_health_poll(struct agent_health *h, struct observer *observer, struct snapshot *last);
+
+/* Removes the file. */
+void agent_health_close(struct agent_health *h);
+
+/* Whether @path, NULL or of @option, is on a local file system; otherwise logs an error. */
+bool is_local(const struct options *o, const char *option, const char *path);

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The health file.
+ *
+ * The agent alone judges the node's health. All others, which are Slurm's script, node-problem-detector's plugin, Nagios
+ * and people, read what it found. There is one evaluation by one set of rules: when a site changes a rule of the agent,
+ * everything follows.
+ *
+ * The file is one JSON object:
+ *
+ * 	{"format":"xidscope health 1","time":"2026-11-21T10:00:03Z","boot":"6d1c...","monotonic_seconds":8123.250,
+ * 	 "source":"btf","level":"fail","xids":2,"oldest_waiter_seconds":0.000,
+ * 	 "rules":[{"rule":"xid_fatal","setting":"fail","level":"fail","open":1},
+ * 	          {"rule":"nfs_waiter","setting":"warn","limit":60,"level":"ok","open":0}, ...],
+ * 	 "findings":[{"rule":"xid_fatal","level":"fail","state":"open","device":"0000:c1:00.0","xid":79, ...}],
+ * 	 "faults":[{"state":"open","kind":"xid","fault":"79","device":"0000:c1:00.0", ...}],
+ * 	 "gpus":[{"device":"0000:c1:00.0","uuid":"GPU-..."}]}
+ *
+ * - `rules` has each rule with its setting and its result. A reader that ignores a rule takes the worst result of the others.
+ * - `findings` has at most 32 of what the rules find: open ones first, the worst first, then those that are acknowledged or
+ *   snoozed.
+ * - `faults` has all faults since the boot, whether a rule finds them or not.
+ *
+ * The age is the difference of CLOCK_MONOTONIC in the same boot. Neither the time of the file, which a file server may
+ * give, nor the wall clock, which may be set, counts. A file of another boot says nothing of this one.
+ *
+ * A reader skips members that it does not know and takes missing ones as unknown. Anything else is refused: a file that
+ * is cut is no JSON text. */
+#include "health/health_file.h"
+
+#include <math.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "base/pci_address.h"
+#include "base/time_text.h"
+
+#define BOOT_ID_SIZE 40
+
+static void read_boot_id(char boot[BOOT_ID_SIZE])
+{
+	file_first_line("/proc/sys/kernel/random/boot_id", boot, BOOT_ID_SIZE);
+}
+
+/* ---- writing ---- */
+
+static const char *const level_names[] = { "ok", "warn", "fail" };
+
+static void write_rules(struct json *j, const struct health_content *c)
+{
+	json_array(j, "rules");
+	for (int r = 0; r < HEALTH_RULES; r++) {
+		json_newline(j);
+		json_object(j, NULL);
+		json_text(j, "rule", health_rules[r].name);
+		json_text(j, "setting", health_level_names[c->options->rules[r].level]);
+		if (*health_rules[r].unit)
+			json_fraction(j, "limit", c->options->rules[r].limit, 3);
+		json_text(j, "level", level_names[c->report->rules[r]]);
+		json_unsigned(j, "open", c->report->open[r]);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+/* The command that acknowledges it. What is not named by an address, as a server, a mount or a switch, can be only
+ * with all others. A state goes on, so nothing but a snooze ends it. */
+static void write_command(struct json *j, const struct health_finding *f)
+{
+	struct ack ignored;
+	char text[128];
+
+	safe_format(text, sizeof(text), "xidscope ack %s %s%s",
+		    ack_read_device(span_of(f->device), &ignored) ? f->device : "'*'", f->what,
+		    f->count ? "" : " --until TIME");
+	json_text(j, "acknowledge", text);
+}
+
+static void write_times(struct json *j, uint64_t count, double first, double last)
+{
+	if (count)
+		json_unsigned(j, "count", count);
+	if (first > 0)
+		json_whole_seconds(j, "first", first);
+	if (last > 0)
+		json_whole_seconds(j, "last", last);
+}
+
+static void write_finding(struct json *j, const struct health_finding *f)
+{
+	json_newline(j);
+	json_object(j, NULL);
+	json_text(j, "rule", health_rules[f->rule].name);
+	json_text(j, "level", level_names[f->level]);
+	json_text(j, "state", fault_standing_names[f->standing]);
+	json_known(j, "device", f->device);
+	if (f->code)
+		json_unsigned(j, f->nvswitch ? "sxid" : "xid", f->code);
+	json_text(j, "what", f->what);
+	write_times(j, f->count, f->first, f->last);
+	json_known(j, "action", f->action);
+	json_text(j, "head", f->head);
+	json_text(j, "reason", f->reason);
+	json_text(j, "brief", f->brief);
+	json_text(j, "clears", health_rules[f->rule].clears);
+	write_command(j, f);
+	json_object_end(j);
+}
+
+static void write_faults(struct json *j, const struct health_content *c)
+{
+	size_t count;
+	struct known_fault *faults = health_list(c->s, c->options, wall_seconds(), &count);
+
+	json_array(j, "faults");
+	ARRAY_EACH(f, faults, count) {
+		json_newline(j);
+		json_object(j, NULL);
+		json_text(j, "state", fault_standing_names[f->standing]);
+		json_text(j, "kind", f->kind);
+		json_text(j, "fault", f->what);
+		json_text(j, "device", f->device);
+		json_known(j, "severity", f->severity);
+		json_known(j, "action", f->action);
+		json_known(j, "meaning", f->meaning);
+		json_known(j, "advice", f->advice);
+		write_times(j, f->count, f->first, f->last);
+		json_object_end(j);
+	}
+	json_array_end(j);
+	free(faults);
+}
+
+/* The UUID is a text of the driver's, which `ack` puts into its file: anything else could be a whole entry. */
+static void write_gpus(struct json *j, const struct snapshot *s)
+{
+	json_array(j, "gpus");
+	ARRAY_EACH(g, s->faults.gpus, s->faults.gpu_count) {
+		if (!is_gpu_uuid(span_of(g->uuid)))
+			continue;
+		json_object(j, NULL);
+		json_text(j, "device", g->gpu);
+		json_text(j, "uuid", g->uuid);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+void health_file_write(FILE *out, const struct health_content *c)
+{
+	struct json j = { .out = out };
+	char boot[BOOT_ID_SIZE];
+	uint64_t xids = 0, oldest = 0;
+
+	ARRAY_EACH(f, c->s->faults.faults, c->s->faults.fault_count)
+		if (!f->nvswitch)
+			xids += f->count;
+	ARRAY_EACH(v, c->s->calls.servers, c->s->calls.server_count)
+		for (int q = 0; q < RPC_QUEUES; q++)
+			RAISE(oldest, v->oldest_ns[q]);
+	read_boot_id(boot);
+	json_object(&j, NULL);
+	json_text(&j, "format", HEALTH_FILE_FORMAT);
+	json_whole_seconds(&j, "time", wall_seconds());
+	json_text(&j, "boot", boot);
+	json_fraction(&j, "monotonic_seconds", (double)monotonic_ns() / 1e9, 3);
+	json_text(&j, "source", rpc_source_names[c->s->calls.source]);
+	json_text(&j, "level", c->trouble ? "unknown" : level_names[c->report->level]);
+	if (c->trouble)
+		json_text(&j, "trouble", c->trouble);
+	json_unsigned(&j, "xids", xids);
+	json_fraction(&j, "oldest_waiter_seconds", (double)oldest / 1e9, 3);
+	write_rules(&j, c);
+	json_array(&j, "findings");
+	for (size_t i = 0; i < c->report->listed; i++)
+		write_finding(&j, &c->report->findings[i]);
+	json_array_end(&j);
+	write_faults(&j, c);
+	write_gpus(&j, c->s);
+	json_object_end(&j);
+	fputc('\n', out);
+}
+
+/* ---- reading ---- */
+
+struct member {
+	const char *name;
+	enum { MEMBER_TEXT, MEMBER_NUMBER, MEMBER_TIME, MEMBER_LIST } type;
+	size_t offset;
+};
+
+static const struct member item_members[] = {
+#define TEXT(name, to)                                              \
+	{                                                           \
+		name, MEMBER_TEXT, offsetof(struct health_item, to) \
+	}
+	TEXT("rule", rule),
+	TEXT("setting", setting),
+	TEXT("level", level),
+	TEXT("state", state),
+	TEXT("kind", kind),
+	TEXT("what", what),
+	TEXT("fault", what),
+	TEXT("device", device),
+	TEXT("uuid", uuid),
+	TEXT("severity", severity),
+	TEXT("action", action),
+	TEXT("meaning", meaning),
+	TEXT("advice", advice),
+	TEXT("head", head),
+	TEXT("reason", reason),
+	TEXT("brief", brief),
+	TEXT("clears", clears),
+	TEXT("acknowledge", acknowledge),
+	{ "limit", MEMBER_NUMBER, offsetof(struct health_item, limit) },
+	{ "open", MEMBER_NUMBER, offsetof(struct health_item, open) },
+	{ "count", MEMBER_NUMBER, offsetof(struct health_item, count) },
+	{ "first", MEMBER_TIME, offsetof(struct health_item, first) },
+	{ "last", MEMBER_TIME, offsetof(struct health_item, last) },
+};
+
+static const struct member file_members[] = {
+	{ "format", MEMBER_TEXT, offsetof(struct health_file, format) },
+	{ "boot", MEMBER_TEXT, offsetof(struct health_file, boot) },
+	{ "source", MEMBER_TEXT, offsetof(struct health_file, source) },
+	{ "trouble", MEMBER_TEXT, offsetof(struct health_file, trouble) },
+	{ "monotonic_seconds", MEMBER_NUMBER, offsetof(struct health_file, monotonic) },
+	{ "xids", MEMBER_NUMBER, offsetof(struct health_file, xids) },
+	{ "oldest_waiter_seconds", MEMBER_NUMBER, offsetof(struct health_file, oldest_waiter) },
+	{ "rules", MEMBER_LIST, offsetof(struct health_file, rules) },
+	{ "findings", MEMBER_LIST, offsetof(struct health_file, findings) },
+	{ "faults", MEMBER_LIST, offsetof(struct health_file, faults) },
+	{ "gpus", MEMBER_LIST, offsetof(struct health_file, gpus) },
+};
+
+/* Where the members of one object go. */
+struct target {
+	struct health_file *file;
+	const struct member *members;
+	size_t count;
+	void *to;
+	struct health_list *list; /* of an array: what takes its elements */
+	bool failed;
+};
+
+/* The agent's texts have no control bytes; a reader does not depend on that. */
+static const char *decode_text(struct health_file *f, struct span value)
+{
+	char *text = f->next;
+	struct span inside;
+
+	if (!json_inside(value, &inside))
+		return "";
+	/* None is longer than it is in the file. */
+	json_decode(inside, text, span_left(inside) + 1);
+	for (; *f->next; f->next++)
+		if ((unsigned char)*f->next < ' ' || *f->next == 0x7f)
+			*f->next = '?';
+	f->next++;
+	return text;
+}
+
+static void read_item(void *context, struct span name, struct span value);
+
+static void read_member(void *context, struct span name, struct span value)
+{
+	struct target *t = context, list = { .file = t->file };
+	const struct member *m = ARRAY_FIND(x, t->members, t->count, span_is(name, x->name));
+	void *to = m ? (char *)t->to + m->offset : NULL;
+
+	if (!m)
+		return;
+	switch (m->type) {
+	case MEMBER_TEXT:
+		*(const char **)to = decode_text(t->file, value);
+		break;
+	case MEMBER_NUMBER:
+		if (!json_read_number(value, to))
+			*(double *)to = NAN;
+		break;
+	case MEMBER_TIME:
+		if (!time_from_text(decode_text(t->file, value), to))
+			*(double *)to = NAN;
+		break;
+	case MEMBER_LIST:
+		list.list = to;
+		t->failed |= !json_read(value, read_item, &list) || list.failed;
+		break;
+	}
+}
+
+/* Reads the object @value. False: it is none, or there is no memory. */
+static bool read_object(struct health_file *f, const struct member *members, size_t count, void *to,
+			struct span value)
+{
+	struct target t = { f, members, count, to, NULL, false };
+
+	for (size_t i = 0; i < count; i++)
+		if (members[i].type == MEMBER_TEXT)
+			*(const char **)((char *)to + members[i].offset) = "";
+		else if (members[i].type != MEMBER_LIST)
+			*(double *)((char *)to + members[i].offset) = NAN;
+	return span_left(value) && *value.at == '{' && json_read(value, read_member, &t) &&
+	       !t.failed;
+}
+
+static void read_item(void *context, struct span name, struct span value)
+{
+	struct target *t = context;
+	struct health_item *item = ARRAY_APPEND(t->list->items, t->list->count);
+
+	(void)name;
+	if (item)
+		item->json = value;
+	t->failed |= !item || !read_object(t->file, item_members, COUNT(item_members), item, value);
+}
+
+bool health_file_parse(struct health_file *f, struct file_text text, const char *boot,
+		       uint64_t now_ns, char *error, size_t error_size)
+{
+	const char *wrong = NULL;
+
+	*f = (struct health_file){ .text = text, .decoded = malloc(text.len + 1) };
+	f->next = f->decoded;
+	if (!f->decoded)
+		wrong = "no memory";
+	else if (!read_object(f, file_members, COUNT(file_members), f, file_text_span(&text)))
+		wrong = "it is damaged, or no health file of xidscope";
+	else if (strcmp(f->format, HEALTH_FILE_FORMAT) != 0)
+		wrong = "it is no health file of this version of xidscope";
+	else if (!f->rules.count)
+		wrong = "it has no rules";
+	else if (strcmp(f->boot, boot) != 0 || !(f->monotonic <= (double)now_ns / 1e9 + 1))
+		wrong = "it is of another boot: check that 'xidscope run' is running";
+	if (!wrong) /* the time is rounded in the file */
+		f->age = fmax(0, (double)now_ns / 1e9 - f->monotonic);
+	else
+		snprintf(error, error_size, "%s", wrong);
+	return !wrong;
+}
+
+bool health_file_read(struct health_file *f, const char *path, char *error, size_t error_size)
+{
+	struct file_text text;
+	char boot[BOOT_ID_SIZE];
+	int err = file_text_read_own(&text, path, HEALTH_FILE_MAX_BYTES);
+
+	*f = (struct health_file){ .age = NAN };
+	read_boot_id(boot);
+	if (!err)
+		return health_file_parse(f, text, boot, monotonic_ns(), error, error_size);
+	snprintf(error, error_size, "%s%s", file_text_error(err),
+		 err == -ENOENT ? ": check that 'xidscope run' is running, and writes this file" :
+				  "");
+	return false;
+}
+
+void health_file_free(struct health_file *f)
+{
+	free(f->rules.items);
+	free(f->findings.items);
+	free(f->faults.items);
+	free(f->gpus.items);
+	free(f->decoded);
+	file_text_free(&f->text);
+	*f = (struct health_file){};
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The health file: what the agent's rules find, for `check`, `ack` and `faults`, which evaluate nothing. JSON with named
+ * members; docs/HEALTH.md describes it. */
+#pragma once
+
+#include "base/file_text.h"
+#include "health/health.h"
+
+#define HEALTH_DEFAULT_FILE "/run/xidscope/health.json"
+#define HEALTH_FILE_FORMAT "xidscope health 1"
+/* A longer file is not read. */
+#define HEALTH_FILE_MAX_BYTES (4 << 20)
+
+/* ---- written by the agent ---- */
+
+struct health_content {
+	const struct snapshot *s;
+	const struct health_options *options;
+	const struct health_report *report;
+	const char *trouble; /* why the health is unknown all the same; NULL: it is known */
+};
+
+/* Writes the file's text. The clocks are read now. */
+void health_file_write(FILE *out, const struct health_content *c);
+
+/* ---- read by the commands ---- */
+
+/* An element of one of the file's lists. Texts are "" and numbers NAN where the file does not have them. */
+struct health_item {
+	const char *rule, *setting, *level, *state, *kind, *what, *device, *uuid;
+	const char *severity, *action, *meaning, *advice, *head, *reason, *brief, *clears,
+		*acknowledge;
+	double limit, open, count;
+	double first, last; /* seconds since the epoch */
+	struct span json; /* as it stands in the file */
+};
+
+/* Initialise with {}, free with health_file_free(). */
+struct health_file {
+	const char *format, *boot, *source, *trouble;
+	double monotonic, xids, oldest_waiter;
+	double age; /* seconds; NAN: not known */
+	struct health_list {
+		struct health_item *items;
+		size_t count;
+	} rules, findings, faults, gpus;
+	struct file_text text;
+	char *decoded, *next; /* the texts; room for the next */
+};
+
+/* Reads the file @path, which must be root's or this user's, and not a link. Unknown members are skipped. Returns false
+ * with one line in @error if it is missing, another's, damaged or in another format. */
+bool health_file_read(struct health_file *f, const char *path, char *error, size_t error_size);
+
+/* The same for a text, which the file takes over and frees; pure. @now_ns: CLOCK_MONOTONIC, of the boot @boot. */
+bool health_file_parse(struct health_file *f, struct file_text text, const char *boot,
+		       uint64_t now_ns, char *error, size_t error_size);
+
+void health_file_free(struct health_file *f);
