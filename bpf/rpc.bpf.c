@@ -140,7 +140,7 @@ static __always_inline void credentials_end(const struct rpc_waiter *w, __u64 no
 	struct rpc_transport *t = transport_of((const struct rpc_xprt *)w->xprt);
 
 	if (t && now > w->waits.since)
-		add(&t->credentials_ns, now - w->waits.since);
+		counter_add(&t->credentials_ns, now - w->waits.since);
 }
 
 TRACEPOINT("rpc_task_sleep")
@@ -407,7 +407,7 @@ int BPF_PROG(xprt_disconnect_done, const struct rpc_xprt *xprt)
 	struct rpc_transport *t = transport_of(xprt);
 
 	if (t)
-		add(&t->disconnects, 1);
+		counter_add(&t->disconnects, 1);
 	return 0;
 }
 
@@ -420,7 +420,7 @@ int BPF_PROG(xprt_destroy, const struct rpc_xprt *xprt)
 		return 0;
 	t = transport_of(xprt);
 	if (t)
-		add(&t->connects, FIELD(xprt, stat.connect_count));
+		counter_add(&t->connects, FIELD(xprt, stat.connect_count));
 	xprt_forget(xprt, t);
 	return 0;
 }

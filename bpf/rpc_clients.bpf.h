@@ -121,19 +121,19 @@ static __always_inline __u32 kind_of_series(__u32 series)
 static __always_inline void client_record(struct rpc_share_stats *c, __u32 kind, __u64 total,
 					  __u64 sent, __u64 received)
 {
-	add(&c->sums.calls[kind], 1);
-	add(&c->sums.total_ns[kind], total);
+	counter_add(&c->sums.calls[kind], 1);
+	counter_add(&c->sums.total_ns[kind], total);
 	if (__builtin_constant_p(sent))
 		return;
-	add(&c->sums.sent_bytes[kind], sent);
-	add(&c->sums.received_bytes[kind], received);
+	counter_add(&c->sums.sent_bytes[kind], sent);
+	counter_add(&c->sums.received_bytes[kind], received);
 }
 
 /* Records that a call of this series and kind has failed. */
 static __always_inline void call_failed(struct rpc_share_stats *c, __u32 kind, __u32 series,
 					int status)
 {
-	add(&c->sums.errors[kind], 1);
+	counter_add(&c->sums.errors[kind], 1);
 	error_record(series, status);
 }
 

@@ -30,14 +30,14 @@ BPF_HASH(errors, RPC_MAX_ERRORS, struct rpc_error_key, struct rpc_error_count);
 BPF_QUEUE(free_servers, RPC_MAX_SERVERS);
 BPF_QUEUE(free_series, RPC_MAX_SERIES);
 
-static __always_inline void add(__u64 *counter, __u64 n)
+static __always_inline void counter_add(__u64 *counter, __u64 n)
 {
 	__sync_fetch_and_add(counter, n);
 }
 
 static __always_inline void drop(enum rpc_drop reason)
 {
-	add(&rpc_dropped[reason], 1);
+	counter_add(&rpc_dropped[reason], 1);
 }
 
 static __always_inline __u32 shard(void)
@@ -88,8 +88,8 @@ static __always_inline void depth_record(struct rpc_server_stats *s, __u32 queue
 	__u32 i = histogram_index(depth, DEPTH_SHIFT, DEPTH_OVERFLOW);
 
 	if (i < DEPTH_BUCKETS)
-		add(&s->depth[queue][i], 1);
-	add(&s->depth_sum[queue], depth);
+		counter_add(&s->depth[queue][i], 1);
+	counter_add(&s->depth_sum[queue], depth);
 }
 
 static __always_inline void time_record(__u64 *buckets, __u64 *sum, __u64 ns)
@@ -97,8 +97,8 @@ static __always_inline void time_record(__u64 *buckets, __u64 *sum, __u64 ns)
 	__u32 i = histogram_index(ns, TIME_SHIFT, TIME_OVERFLOW);
 
 	if (i < TIME_BUCKETS)
-		add(&buckets[i], 1);
-	add(sum, ns);
+		counter_add(&buckets[i], 1);
+	counter_add(sum, ns);
 }
 
 /* Records that a call of share @c has spent @ns in @phase. */
@@ -106,11 +106,11 @@ static __always_inline void phase_record(struct rpc_series *s, struct rpc_share_
 					 enum rpc_phase phase, __u64 ns)
 {
 	/* The verifier does not know what the table holds. */
-	add(&s->phase[phase][phase_index(ns) & (PHASE_BUCKETS - 1)], 1);
-	add(&s->phase_ns[phase], ns);
+	counter_add(&s->phase[phase][phase_index(ns) & (PHASE_BUCKETS - 1)], 1);
+	counter_add(&s->phase_ns[phase], ns);
 	/* User space computes a share's rtt: the rest of its calls' time. */
 	if (phase != RPC_PHASE_RTT)
-		add(&c->sums.phase_ns[phase], ns);
+		counter_add(&c->sums.phase_ns[phase], ns);
 }
 
 static __noinline void error_record(__u32 index, int status)
@@ -126,7 +126,7 @@ static __noinline void error_record(__u32 index, int status)
 		known = bpf_map_lookup_elem(&errors, &key);
 	}
 	if (known)
-		add(&known->count, 1);
+		counter_add(&known->count, 1);
 	else
 		drop(RPC_DROP_ERROR);
 }
@@ -232,7 +232,7 @@ static __always_inline __u64 waits_record(struct rpc_series *s, struct rpc_share
 		left -= ns;
 		phase_record(s, c, p, ns);
 		if (limit_of(p) < RPC_LIMITS)
-			add(&c->sums.wait_ns[call->kind], ns);
+			counter_add(&c->sums.wait_ns[call->kind], ns);
 	}
 	return left;
 }
@@ -277,9 +277,9 @@ static __always_inline void gap_record(__u32 server, const struct rpc_waits *w, 
 	gap = (when - last) >> RPC_GAP_SHIFT;
 	if (gap > MAX_GAP)
 		gap = MAX_GAP;
-	add(&s->gaps.count, 1);
-	add(&s->gaps.sum, gap);
-	add(&s->gaps.squares, gap * gap);
+	counter_add(&s->gaps.count, 1);
+	counter_add(&s->gaps.sum, gap);
+	counter_add(&s->gaps.squares, gap * gap);
 }
 
 /* Whether a call of @total ns may have begun before the programs were attached. Does not read its start. */

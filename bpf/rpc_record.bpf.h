@@ -48,8 +48,8 @@ static __always_inline void reply_record(__u32 transport, __u32 my_shard, __u64 
 	barrier_var(index);
 	if (!r || index > RPC_MAX_TRANSPORTS)
 		return;
-	add(&r->of[index].count, 1);
-	add(&r->of[index].rtt_ns, rtt);
+	counter_add(&r->of[index].count, 1);
+	counter_add(&r->of[index].rtt_ns, rtt);
 }
 
 /* A call's time up to its last transmit, of @total. */
@@ -80,8 +80,8 @@ static __always_inline void repeats_record(const struct rpc_task *task, const st
 	if (!t)
 		return;
 	if (transmits > 1)
-		add(&t->retransmits, transmits - 1);
-	add(&t->timeouts, FIELD(task, tk_timeouts));
+		counter_add(&t->retransmits, transmits - 1);
+	counter_add(&t->timeouts, FIELD(task, tk_timeouts));
 }
 
 /* Whose call it is; @series: its number. */
@@ -147,13 +147,13 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	times.late = 0;
 	setup = phases_record(s, c, &times, waits);
 	if (may_be_earlier(times.total))
-		add(&server->earlier_ns, earlier_of(FIELD(task, tk_start), setup));
+		counter_add(&server->earlier_ns, earlier_of(FIELD(task, tk_start), setup));
 	/* Otherwise the compiler makes two copies of what comes between. */
 	asm volatile("" : "+r"(w));
 	if (w)
 		call_forget(w, task, rqst, ref.server, received ? rtt : 0);
-	add(&s->sent_bytes, sent);
-	add(&s->received_bytes, received);
+	counter_add(&s->sent_bytes, sent);
+	counter_add(&s->received_bytes, received);
 	add_in_order(&c->finished, 1);
 	add_in_order(&s->finished, 1);
 	if (received)

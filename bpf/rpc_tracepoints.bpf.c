@@ -279,7 +279,7 @@ static __always_inline void limit_enter(__u32 server, __u32 limit, __u64 now)
 	s = bpf_map_lookup_elem(&servers, &server);
 	if (!s || limit >= RPC_LIMITS)
 		return;
-	add(&s->waiting[limit], 1);
+	counter_add(&s->waiting[limit], 1);
 	depth = s->waiting[limit];
 	if (depth == 1 || !s->saturated_since[limit])
 		s->saturated_since[limit] = now;
@@ -296,7 +296,7 @@ static __always_inline void limit_leave(__u32 server, __u32 limit, __u64 now)
 
 	if (!s || limit >= RPC_LIMITS)
 		return;
-	add(&s->waiting[limit], -1);
+	counter_add(&s->waiting[limit], -1);
 	since = s->saturated_since[limit];
 	if (s->waiting[limit] || !since)
 		return;
@@ -306,7 +306,7 @@ static __always_inline void limit_leave(__u32 server, __u32 limit, __u64 now)
 	s->saturated_since[limit] = 0;
 	barrier();
 	if (now > since)
-		add(&s->saturated_ns[limit], now - since);
+		counter_add(&s->saturated_ns[limit], now - since);
 }
 
 SEC("tp/sunrpc/rpc_task_sleep")
@@ -445,7 +445,7 @@ int tp_exact(__u64 *ctx)
 	if (!e)
 		return 0;
 	if (e->pending)
-		add(&rpc_lost, 1);
+		counter_add(&rpc_lost, 1);
 	e->now = now;
 	e->backlog = ctx[1];
 	e->rtt = ctx[2];
@@ -537,7 +537,7 @@ static __always_inline void earlier_record(__u32 server, __u64 start, __u64 setu
 	struct rpc_server_stats *stats = bpf_map_lookup_elem(&server_stats, &copy);
 
 	if (stats)
-		add(&stats->earlier_ns, earlier_of(start, setup));
+		counter_add(&stats->earlier_ns, earlier_of(start, setup));
 	if (t && start < rpc_attached)
 		unseen_saturation(t);
 }
@@ -562,12 +562,12 @@ static __always_inline void call_record(struct rpc_series *s, struct rpc_share_s
 	call.xtime = transmitted ? now - f->execute + f->backlog : 0;
 	/* On arm64 a reader may accept a copy that has parts of a call, because kernels before 5.12 have no
 	 * ordered atomics. */
-	add(&s->started, 1);
-	add(&c->started, 1);
+	counter_add(&s->started, 1);
+	counter_add(&c->started, 1);
 	client_record(c, call.kind, f->execute, 0, 0);
 	setup = phases_record(s, c, &call, t ? &t->waits : NULL);
-	add(&c->finished, 1);
-	add(&s->finished, 1);
+	counter_add(&c->finished, 1);
+	counter_add(&s->finished, 1);
 	if (may_be_earlier(f->execute))
 		earlier_record(of_server, now - f->execute, setup, t);
 	if (!t)
@@ -582,7 +582,7 @@ static __always_inline void call_record(struct rpc_series *s, struct rpc_share_s
 	if (t->transmits > 1) {
 		server = bpf_map_lookup_elem(&servers, &t->server);
 		if (server)
-			add(&server->retransmits, t->transmits - 1);
+			counter_add(&server->retransmits, t->transmits - 1);
 	}
 	if (f->rtt)
 		gap_record(of_server, &t->waits, call.xtime + f->rtt);
@@ -678,6 +678,6 @@ int tp_disconnect(void *ctx)
 	known = bpf_map_lookup_elem(&server_index, &key);
 	s = known ? bpf_map_lookup_elem(&servers, known) : NULL;
 	if (s)
-		add(&s->disconnects, 1);
+		counter_add(&s->disconnects, 1);
 	return 0;
 }

@@ -52,7 +52,7 @@ static __noinline int slow_call_report(const struct rpc_task *task, const struct
 	ref = xprt_get(FIELD(rqst, rq_xprt));
 	c = bpf_ringbuf_reserve(&slow_calls, sizeof(*c), 0);
 	if (!c) {
-		add(&rpc_slow_lost, 1);
+		counter_add(&rpc_slow_lost, 1);
 		return 0;
 	}
 	c->end = bpf_ktime_get_ns();

@@ -19,7 +19,7 @@ struct {
 static __always_inline void tasks_count(__u64 change)
 {
 	if (!rpc_record_at_release)
-		add(&rpc_waiters_in_use.count, change);
+		counter_add(&rpc_waiters_in_use.count, change);
 }
 
 /* Costs four instructions, and is the usual case. */

@@ -84,7 +84,7 @@ static bool is_open(const struct scan *s, int pid, int folder, const char *fd, u
 	return !(flags & O_PATH);
 }
 
-static void note(struct scan *s, int pid, unsigned int minor)
+static void note_holder(struct scan *s, int pid, unsigned int minor)
 {
 	FILE_TEXT text = {};
 	struct cgroup group = {};
@@ -135,7 +135,7 @@ static void scan_process(struct scan *s, int pid)
 		if (!is_open(s, pid, dirfd(folder), fd, minor))
 			continue;
 		seen |= minor < 64 ? 1ull << minor : 0;
-		note(s, pid, minor);
+		note_holder(s, pid, minor);
 	}
 }
 

@@ -29,7 +29,7 @@
 /* The kernel creates both folders; they are empty until tracefs is mounted. */
 static const char *const paths[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 
-static enum tracefs_state look(const char *path)
+static enum tracefs_state find_tracefs(const char *path)
 {
 	if (!access(PATHF("%s/instances", path), F_OK))
 		return TRACEFS_MOUNTED;
@@ -46,7 +46,7 @@ enum tracefs_state tracefs_find(const char *root, char *path, size_t size)
 	for (size_t i = 0; i < COUNT(paths); i++) {
 		const char *full = PATHF("%s%s", root, paths[i]);
 
-		state = look(full);
+		state = find_tracefs(full);
 		if (state <= best)
 			continue;
 		best = state;
@@ -67,7 +67,7 @@ static int write_and_close(int fd, const char *text)
 	return file < 0 || write(file, text, strlen(text)) < 0 ? -errno : 0;
 }
 
-static int set(const struct trace_instance *t, const char *file, const char *value)
+static int set_file(const struct trace_instance *t, const char *file, const char *value)
 {
 	return write_and_close(OPEN_AT(t, O_WRONLY, "instances/%s/%s", t->name, file), value);
 }
@@ -80,7 +80,7 @@ static void disable_command_recording(const struct trace_instance *t)
 	char any[2];
 
 	if (!file_read_and_close(OPEN_AT(t, O_RDONLY, "set_event"), any, sizeof(any)))
-		set(t, "trace_options", "norecord-cmd");
+		set_file(t, "trace_options", "norecord-cmd");
 }
 
 static int switch_event(const struct trace_instance *t, const struct trace_event *event,
@@ -204,7 +204,7 @@ static void measure_log_offset(struct trace_instance *t)
 	double seconds;
 	int fd;
 
-	if (set(t, "trace_clock", "perf"))
+	if (set_file(t, "trace_clock", "perf"))
 		return;
 	fd = OPEN_AT(t, O_RDONLY, "instances/%s/per_cpu/cpu0/stats", t->name);
 	if (fd < 0)
@@ -242,12 +242,12 @@ struct trace_instance *trace_instance_new(struct trace_event *events, size_t cou
 		err = make_instance(t);
 	if (err)
 		goto failed;
-	set(t, "buffer_size_kb", BUFFER_KB);
+	set_file(t, "buffer_size_kb", BUFFER_KB);
 	/* Wake up for the first record, not for a half-full buffer. */
-	set(t, "buffer_percent", "0");
+	set_file(t, "buffer_percent", "0");
 	disable_command_recording(t);
 	measure_log_offset(t);
-	err = set(t, "trace_clock", "mono") ?: open_cpus(t);
+	err = set_file(t, "trace_clock", "mono") ?: open_cpus(t);
 	if (!err)
 		return t;
 failed:
