@@ -191,8 +191,10 @@ void report_command(FILE *out, const struct verdict *v)
 	const char *dot = strchr(v->setting, '.'), *place = strchr(v->setting, '[');
 	char word[4 * LABEL_SIZE + 3];
 
-	if (!strcmp(v->setting,
-		    "read_ahead_kb")) /* it belongs to the mount's backing device, and takes effect at once */
+	if (!*v->value)
+		return;
+	/* It belongs to the mount's backing device, and takes effect at once. */
+	if (!strcmp(v->setting, "read_ahead_kb"))
 		safe_line(out, INDENT "echo %s >/sys/class/bdi/$(mountpoint -d %s)/%s", v->value,
 			  shell_word(word, v->mountpoint), v->setting);
 	else if (dot && !strncmp(v->setting, "nfs.", 4))

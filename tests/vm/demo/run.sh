@@ -44,9 +44,11 @@ heading "3. Its report"
 sed -n '/^Summary/,/^$/p' out/report.txt | fold -sw 80
 sed -n '/^Owners/,/^$/p; /^Episodes/,/^$/p' out/report.txt
 
-heading "4. The commands of the report are run, and the checkpoint is written again"
+heading "4. The report's command is run, the mount is made again, and the checkpoint is written again"
 sed -n '/^Summary/,/^$/s/^    //p' out/report.txt | tee out/commands
 bash -e out/commands
+umount /mnt/checkpoint
+mount /mnt/checkpoint
 after=$(save 8 32)
 predicted=$(sed -nE 's/.*"gain_expected":([0-9.]*),"gain_at_most":([0-9.]*).*/\1 \2/p' out/session.json)
 awk -v before="$before" -v after="$after" -v predicted="${predicted:-0 0}" 'BEGIN {
