@@ -188,10 +188,10 @@ $(T)/test_%: tests/unit/test_%.c $(UNIT_LIB)
 	$(say) CC $@
 	$(Q)$(UNIT_CC) -DTEST_DATA='"tests/data"' $< -o $@ $(UNIT_LIB) -lcmocka $(LIBS)
 
-# Of programs for the kernel, see tests/unit/bpf_natively.h: by gcc, without the sanitizers.
+# By gcc, without the sanitizers: programs for the kernel, see tests/unit/bpf_natively.h, and memory that is given back.
 BPF_TESTS := $(T)/test_rpc_programs $(T)/test_rpc_tracepoints_program $(T)/test_printk_program
 $(BPF_TESTS): INCLUDES += -Ivmlinux -Ibpf
-$(BPF_TESTS): $(T)/%: tests/unit/%.c $(B)/libxidscope.a
+$(BPF_TESTS) $(T)/test_nfs_mounts: $(T)/%: tests/unit/%.c $(B)/libxidscope.a
 	$(say) CC $@
 	$(Q)$(CC) $(USER_CFLAGS) $< -o $@ $(B)/libxidscope.a -lcmocka $(LIBS)
 
