@@ -84,7 +84,7 @@ done | sort -u | while IFS=$'\t' read -r action advice; do
 done
 # XidscopeEventsDropped knows each reason that METRICS.md has.
 # shellcheck disable=SC2016 # Markdown's backquotes
-sed -n '/^### Drops/,$p' "$root/docs/METRICS.md" | sed -n 's/^| `\([a-z_]*\)` .*/\1/p' | while read -r reason; do
+awk '/^#/ { drops = /^### Drops/ } drops' "$root/docs/METRICS.md" | sed -n 's/^| `\([a-z_]*\)` .*/\1/p' | while read -r reason; do
 	grep -qE "eq \\\$labels.reason \"$reason\"|reason!~\"([a-z_]*\|)*${reason}[|\"]" alerts.yaml || die "XidscopeEventsDropped lacks $reason"
 done
 echo "$(wc -w <<<"$alerts") alerts are valid and tested"

@@ -22,17 +22,20 @@ static long one_call(__u32 i, __u32 *copy)
 	struct rpc_server_stats *ss = bpf_map_lookup_elem(&server_stats, &slot);
 	__u64 ns = 50000 + (i & 1023) * 64;
 	__u32 kind = kind_of_series(slot);
+	const struct call_times call = {
+		.kind = kind, .total = ns, .before = ns / 4, .rtt = ns / 2
+	};
 
 	if (!s || !c || !ss)
 		return 1;
-	add(&s->started, 1);
-	add(&c->started, 1);
+	counter_add(&s->started, 1);
+	counter_add(&c->started, 1);
 	client_record(c, kind, ns, ns & 128, ns & 4096);
-	phases_record(s, c, kind, ns, ns / 4, ns / 2, 0, 0, NULL);
-	add(&s->sent_bytes, 128);
-	add(&s->received_bytes, 4224);
-	add(&c->finished, 1);
-	add(&s->finished, 1);
+	phases_record(s, c, &call, NULL);
+	counter_add(&s->sent_bytes, 128);
+	counter_add(&s->received_bytes, 4224);
+	counter_add(&c->finished, 1);
+	counter_add(&s->finished, 1);
 	call_end_depth(ss, rpc_epoch, RPC_QUEUE_XMIT, i & 3);
 	call_end_depth(ss, rpc_epoch, RPC_QUEUE_PENDING, i & 15);
 	return 0;

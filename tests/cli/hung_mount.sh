@@ -76,7 +76,7 @@ none_ask() { (($(asking) == 0)); }
 within 100 none_ask || fail "the process that asks stays when the file system answers"
 rm answer
 for option in --output --events --health --heartbeat --xid-policy; do
-	for file in mute/file "$dir/mute/folder/file"; do
+	for file in mute/file.prom "$dir/mute/folder/file.prom"; do
 		expect 2 "" "xidscope: error: $option $file is on mute, which may stop answering; name a file in a local folder" \
 			run --output agent.prom --events none --health none --hooks rpc --source mountstats $option "$file"
 	done

@@ -16,6 +16,8 @@ leftovers() {
 defer nfs_remove
 wait_for 20 nfs_unload 2>/dev/null
 agent_start
+agent_write
+sleep 1
 leftovers >before.txt
 for ((round = 1; round <= rounds; round++)); do
 	if ((round % 2)); then insmod /tmp/sunrpc-btf.ko; else insmod /tmp/sunrpc.ko; fi

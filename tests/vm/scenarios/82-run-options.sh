@@ -12,7 +12,7 @@ recent() { sed -n "s/^xidscope_gpu_xid_recent_incidents{gpu=\"$gpu.0\",.*} //p" 
 
 echo "<3>NVRM: Xid (PCI:$gpu): 79, pid=1, name=x, GPU has fallen off the bus." >/dev/kmsg
 run
-grep -q "^fault $gpu.0 79 " state || die "the fault is not in the state file"
+grep -qF "{\"device\":\"$gpu.0\",\"code\":79," state || die "the fault is not in the state file"
 ! grep xidscope_program_run x.prom || die "runs of programs are counted without --program-stats"
 
 # For an agent whose clocks since the boot are 100 s ahead, the fault in the state file is so much older.
