@@ -49,8 +49,6 @@ done 2>/dev/null
 wait $trace
 # Its refusal of the file system quotes the mount.
 /job/xidscope run --output "/mnt/$hostile/x.prom" --duration 1 2>run.txt || true
-/job/xidscope doctor >doctor.txt || true
-/job/xidscope doctor --json >doctor.json || true
 # A mount of that name that is not as it was.
 mkdir bad
 in_folder bad agent_start --mount "/mnt/$hostile"
