@@ -54,7 +54,7 @@ begin_without() {
 	"$program" run "${observe[@]}" --duration 0.3 "$@" >/dev/null 2>log || fail "$*: $(<log)"
 }
 begin_without --output agent.prom --health none
-begin_without --output - # an agent at hand does not replace the service's file
+begin_without --output - # an agent started by hand does not replace the service's file
 no_file
 expect 2 "" "xidscope: error: --health $dir: it is a folder*" run "${observe[@]}" --output agent.prom --health "$dir"
 expect 2 "" "xidscope: --output and --health need different files; *" run --output x.prom --health x.prom

@@ -6,7 +6,7 @@
  * against it:
  *
  *	hook	printk's callers are known. Each message that a module of the driver prints counts at once. The same
- *		text of anybody else counts as unverified.
+ *		text that others print counts as unverified.
  *	driver	otherwise, if the driver has its tracepoint. Xids count from it alone, SXids and other lines by the log.
  *	log	otherwise: a record counts if it has the form of the driver's (recognise/text_form.c).
  *
@@ -287,7 +287,7 @@ void fault_authority_report(struct fault_authority *a, const struct driver_repor
 		note_line(a, (struct noted){ hash, .time_ns = r->time_ns });
 	snprintf(line.pci, sizeof(line.pci), "%s", r->device);
 	xid_line_read_message(&line, t.at, t.len);
-	/* The text has the process as well. One that may be anybody's decides nothing. */
+	/* The text has the process as well. An unproven one decides nothing. */
 	if (owed.fits) {
 		t.at = owed.text;
 		t.len = strlen(owed.text);

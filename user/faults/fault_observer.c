@@ -157,7 +157,7 @@ static void drain_reports(void *context)
 		trace_events_consume(g->trace);
 }
 
-/* Without the callers of printk the hook is of no use. */
+/* Without the callers of printk the hook proves nothing. */
 static void ask_hook(struct fault_observer *g)
 {
 	int err = printk_hook_ask(g->printk);

@@ -12,7 +12,7 @@
  * tracepoint runs when a console prints, and its stack is the console's. Its form is the same, and version numbers do
  * not tell: the stack of the first message does. If none has come when the log has been read, the hook prints one
  * through /dev/kmsg (before, it would push a record out of a full log). Where the kernel does not show who prints, the
- * hook is of no use and is detached.
+ * hook proves nothing and is detached.
  *
  * The program passes on only messages with a mark of the driver ("NVRM", "SXid", "nvsw"): on most nodes none, ever. Its
  * ring buffer holds some 650. In a storm it may fill before it is read. Then the program counts what it drops, by whether

@@ -23,7 +23,7 @@ int printk_hook_fd(const struct printk_hook *h);
 void printk_hook_consume(struct printk_hook *h);
 
 /* Finds out, once, whether the kernel shows who prints, if need be by a line in the kernel log. -ENOTSUP: it does not,
- * and the hook is of no use; another -errno: that is not known. */
+ * and the hook proves nothing; another -errno: that is not known. */
 int printk_hook_ask(struct printk_hook *h);
 
 /* A module may have been loaded or unloaded. */
