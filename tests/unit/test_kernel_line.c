@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that lines which come with GPU failures are recognised, each failure reported once with its device, and that
  * no other line is taken for one. Real lines come from TEST_DATA/kernel_lines.tsv. */
+#include <fnmatch.h>
+
 #include "unit.h"
 #include "lines.h"
 #include "faults/recognise/kernel_line.c" /* for its table of patterns */
@@ -260,6 +262,51 @@ TEST(each_pattern_has_a_line_of_known_versions)
 	for (size_t i = 0; i < COUNT(patterns); i++)
 		if (!seen[i])
 			fail_msg("no line of this pattern: %s", patterns[i].pattern);
+}
+
+/* A printk() format as a pattern of fnmatch(3). */
+static const char *glob_of(const char *format)
+{
+	static char glob[512];
+	char *to = glob;
+
+	for (; *format && to < glob + sizeof(glob) - 2; format++) {
+		if (*format != '%') {
+			if (strchr("[]*?", *format))
+				*to++ = '\\';
+			*to++ = *format;
+			continue;
+		}
+		format += strcspn(format + 1, "cdisupxX") + 1;
+		if (*format == 'p') /* as %pISpc, %pd2 and %*phN */
+			format += strspn(format + 1, "ISpcdD2hN");
+		*to++ = '*';
+	}
+	*to = 0;
+	return glob;
+}
+
+/* Whether TEST_DATA/kernel_lines.tsv has a line of the @format that counts as @kind. */
+static bool has_line(const char *format, const char *kind)
+{
+	struct line_row row;
+	FILE *file = lines_open(TEST_DATA "/kernel_lines.tsv", &row);
+	bool found = false;
+
+	while (lines_next(file, &row))
+		found |= !strcmp(row.field[2], kind) && !fnmatch(glob_of(format), row.field[1], 0);
+	return found;
+}
+
+TEST(each_format_that_counts_has_a_line)
+{
+	struct line_row row;
+	FILE *file = lines_open(TEST_DATA "/nfs_formats.tsv", &row);
+
+	while (lines_next(file, &row))
+		if (*row.field[0] && !has_line(row.field[1], row.field[0]))
+			fail_msg("no line of %s: %s", row.field[0], row.field[1]);
+	assert_true(row.number >= 150);
 }
 
 /* What user/xid/xid_line.c reports must not be reported here as well. */

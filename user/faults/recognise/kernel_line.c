@@ -11,6 +11,7 @@
  * 	%e  a PCIe error's severity, or nothing
  * 	%g  "GPU" and its number and a space, or nothing
  * 	%f  "function:line:(pid N): ", with or without the pid, or nothing
+ * 	%k  a number of an error that means refused credentials
  * 	%*  up to 64 bytes, as few as possible
  * 	%c  a colon, or nothing
  * 	%$  the end of the line, or only blanks before it */
@@ -88,16 +89,67 @@ static const struct pattern patterns[] = {
 	{ DRIVER, "nvswitch_failed", "%v: Failed to %*schedule " },
 	{ DRIVER, "nvswitch_failed", "%v: Interrupts disabled to avoid a storm" },
 
-	/* sunrpc, for the program nfs only */
+	/* The NFS client. tests/data/nfs_formats.tsv has all that it may print. */
 	{ EVENT, "nfs_not_responding", "nfs: server %n not responding, still trying" },
 	{ EVENT, "nfs_timed_out", "nfs: server %n not responding, timed out" },
 	{ EVENT, "nfs_ok", "nfs: server %n OK%$" },
-	/* NFSv4 files or locks are lost. */
+	{ EVENT, "lockd_not_responding", "lockd: server %n not responding, still trying" },
+	{ EVENT, "lockd_timed_out", "lockd: server %n not responding, timed out" },
+	{ EVENT, "lockd_ok", "lockd: server %n OK%$" },
+	{ EVENT, "lockd_failed", "lockd: cannot monitor %n%$" },
+	{ EVENT, "lockd_failed", "lockd: couldn't create RPC handle for %n%$" },
+	{ EVENT, "lockd_failed", "lockd: spurious grace period reject" },
+	{ EVENT, "lockd_failed", "lockd: unexpected unlock status: " },
+	{ EVENT, "lockd_failed", "lockd: unexpected server status " },
+	{ EVENT, "lockd_failed", "%a: VFS is out of sync with lock manager!" },
+	/* Files or locks are lost. */
 	{ EVENT, "nfs_state_lost", "NFS: %a: Lock reclaim failed!" },
 	{ EVENT, "nfs_state_lost", "NFS: %n: lost %d locks" },
 	{ EVENT, "nfs_state_lost", "NFSv4: state recovery failed for open file " },
+	{ EVENT, "nfs_state_lost", "NFS: %a: unhandled error " },
+	{ EVENT, "nfs_state_lost", "NFS: migration recovery failed (server %n)" },
+	{ EVENT, "nfs_state_lost", "lockd: failed to reclaim lock for pid " },
+	{ EVENT, "nfs_state_lost",
+	  "lockd: unable to spawn reclaimer thread. Locks for %n won't be reclaimed!" },
+	/* The credentials with which the client renews its state, or makes calls, are refused. */
+	{ EVENT, "nfs_auth_refused", "NFS: state manager failed on NFSv4 server %n with error %k" },
+	{ EVENT, "nfs_auth_refused",
+	  "NFS: state manager: %* failed on NFSv4 server %n with error %k" },
+	{ EVENT, "nfs_auth_refused", "RPC: server %n requires stronger authentication" },
 	{ EVENT, "nfs_state_lost", "NFS: state manager failed on NFSv4 server %n with error " },
 	{ EVENT, "nfs_state_lost", "NFS: state manager: %* failed on NFSv4 server %n with error " },
+	{ EVENT, "nfs_clientid_in_use", "NFS: Server %n reports our clientid is in use" },
+	{ EVENT, "nfs_discovery_failed", "NFS: %a unhandled error " },
+	/* The server breaks the protocol. */
+	{ EVENT, "nfs_fileid_changed", "NFS: server %n error: fileid changed" },
+	{ EVENT, "nfs_server_fault", "NFS: Broken NFSv4 server %n is returning a delegation " },
+	{ EVENT, "nfs_server_fault", "NFS: v4 server %n  returned a bad sequence-id error!" },
+	{ EVENT, "nfs_server_fault", "NFS: v4 server returned a bad sequence-id error " },
+	{ EVENT, "nfs_server_fault",
+	  "NFSv4: server %n is incorrectly applying open mode checks to a SETATTR " },
+	{ EVENT, "nfs_server_fault", "NFS: volatile file handles not supported (server %n)" },
+	{ EVENT, "nfs_server_fault", "NFS: Server wrote zero bytes, expected " },
+	{ EVENT, "nfs_server_fault", "NFS: directory " }, /* contains a readdir loop */
+	{ EVENT, "pnfs_device_failed", "pNFS: failed to open device " },
+	{ EVENT, "pnfs_device_failed", "pNFS: failed to register key " },
+	{ EVENT, "pnfs_device_failed", "pNFS: no device found for volume " },
+	{ EVENT, "pnfs_device_failed", "pNFS: block device " }, /* does not support reservations */
+	{ EVENT, "pnfs_device_failed", "pNFS: invalid designator " },
+	{ EVENT, "pnfs_device_failed", "pNFS: unsupported designator " },
+	{ EVENT, "pnfs_device_failed", "NFS: %a: No data server for offset index " },
+	{ EVENT, "pnfs_device_failed", "%a failed to decode device: " },
+	{ EVENT, "rpc_connect_failed", "%a: unhandled error (%d) connecting to %n%$" },
+	{ EVENT, "rpc_connect_failed", "%a: connect returned unhandled error " },
+	{ EVENT, "rpc_connect_failed", "rpcrdma: removing device %w for %n%$" }, /* until 6.9 */
+	{ EVENT, "rpc_connect_failed", "rpcrdma: connection to %n closed (" }, /* until 4.20 */
+	{ EVENT, "rpc_call_failed", "nfs: RPC call returned error " },
+	{ EVENT, "rpc_call_failed", "lockd: RPC call returned error " },
+	{ EVENT, "rpc_callback_failed", "RPC: Could not send backchannel reply error: " },
+	{ EVENT, "rpc_callback_failed", "NFS: bind callback service failed" },
+	{ EVENT, "rpc_callback_failed", "NFS: callback service start failed" },
+	{ EVENT, "rpc_callback_failed", "nfs_callback_create_svc: create service failed" },
+	{ EVENT, "rpc_callback_failed", "Callback slot table overflowed" },
+	{ EVENT, "rpc_callback_failed", "RPC/RDMA backchannel overflow" },
 
 	/* Network cards. An RDMA device may have any name, of any driver (ibdev_info()). */
 	{ EVENT, "link_down", "mlx5_core %p %*: Link down%$" },
@@ -255,6 +307,16 @@ static void take_pcie_severity(struct span *s, struct kernel_line *out)
 		out->severity = "fatal";
 }
 
+/* EPERM, EACCES, ENOKEY, EKEYEXPIRED, EKEYREVOKED, EKEYREJECTED, NFS4ERR_WRONGSEC, NFS4ERR_CLID_INUSE: of another principal */
+static bool take_refusal(struct span *s)
+{
+	static const uint64_t errors[] = { 1, 13, 126, 127, 128, 129, 10016, 10017 };
+	uint64_t number;
+
+	return span_take_number(s, 10, UINT32_MAX, &number) &&
+	       ARRAY_FIND(e, errors, COUNT(errors), *e == number);
+}
+
 static bool take_uuid(struct span *s, struct kernel_line *out)
 {
 	struct span rest = *s, uuid = take_while(&rest, in_name);
@@ -322,6 +384,8 @@ static bool match_part(struct span *s, char part, struct kernel_line *out)
 	case 'e':
 		take_pcie_severity(s, out);
 		return true;
+	case 'k':
+		return take_refusal(s);
 	case 'g':
 		take_gpu_number(s);
 		return true;
