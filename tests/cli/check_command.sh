@@ -49,6 +49,9 @@ expect 0 "no open fault" "" check --style npd --health healthy
 expect 0 "Xid 62 on $gpu, 1 time, last 20*Z" "" check --style npd --health warning
 expect 1 "Xid 79 on $gpu, 2 times, last 2026-11-21T10:00:00Z" "" check --style npd --health critical
 
+expect 0 "STATE *open *2026-11-21 10:00:00 +0000*  Xid 79 *$gpu*fatal, 2 reports: *" "" faults --health critical
+expect 0 "No fault since boot." "" faults --health healthy
+
 unknown() { # PATTERN ARGUMENT...
 	local why=$1
 	shift
@@ -57,6 +60,7 @@ unknown() { # PATTERN ARGUMENT...
 	"$program" check --style npd "$@" >out
 	(($? == 2)) || fail "npd: '$*' is not unknown"
 	(($(wc -l <out) == 1 && $(wc -c <out) <= 81)) || fail "npd: '$*' prints '$(<out)'"
+	expect 3 "" "xidscope: $why" faults "$@"
 	json "j['health'] == 'unknown' and j['exit_code'] == 3 and j['trouble'] and not j['findings']" check --json "$@"
 }
 unknown "cannot read absent: No such file or directory: check that 'xidscope run' is running*" --health absent

@@ -84,9 +84,9 @@ for newline in '' $'\n<0>fake'; do
 	try 2 "NFS server ${shown//'\'/'\\'}" check --json --health foreign
 done
 
-# ---- an event log and a state file ----
+# ---- an event log, and a list of faults ----
 /usr/bin/python3 - "$nasty" <<-'END'
-	import json, os, sys, zlib
+	import json, os, sys
 	name = os.fsencode(sys.argv[1])
 	shown = name.decode("utf-8", "replace")
 	event = {key: shown for key in ("name", "device", "comm", "text", "job", "pod", "cgroup", "owner", "version")}
@@ -94,17 +94,14 @@ done
 	    for kind in "xid", "kernel_event", "nfs_stall", "nfs_saturation", "agent", shown:
 	        held = [{"cgroup": shown, "job": "7", "pod": shown, "comm": shown}]
 	        print(json.dumps({"time": "2026-11-21T10:00:00Z", "kind": kind, "xid": 79, "held_by": held, **event}), file=log)
-	boot = open("/proc/sys/kernel/random/boot_id").read()
-	word = name[4:18].decode("utf-8", "replace")
-	fault = {"device": word, "code": 79, "severity": word, "action": word, "count": 1, "incidents": 1, "first": 1, "last": 1}
-	tables = {"state": [{"boot": boot.strip(), "next": 1}], "faults": [fault]}
-	state = ('{"format":"xidscope-state"}\n' + json.dumps(tables) + "\n").encode()
-	open("counts", "wb").write(state + b'{"end":"%08x"}\n' % zlib.crc32(state))
+	health = json.load(open("foreign"))
+	health["faults"] = [{key: shown for key in ("state", "kind", "fault", "device", "severity", "meaning", "advice")}]
+	json.dump(health, open("foreign", "w"))
 END
 for json in '' --json; do
 	escape=${json:+\\u00}
 	try 0 "${escape:-\\x}1b" why --events events --since 2026-11-21T09:00:00Z --until 2026-11-21T11:00:00Z ${json:+"$json"}
-	try 0 "${escape:-\\x}1b" faults --state counts ${json:+"$json"}
+	try 0 "${escape:-$plain?}" faults --health foreign ${json:+"$json"}
 done
 try 0 '\x1b' why --events events --since 2026-11-21T09:00:00Z --until 2026-11-21T11:00:00Z --job 7
 

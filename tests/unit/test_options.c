@@ -404,8 +404,8 @@ TEST(help_names_every_command_and_its_options_alone)
 		{ "doctor", "|--json |--sunrpc-btf FILE" },
 		{ "xid", "|CODE |--list |--json |--xid-policy " },
 		{ "why", "|--since TIME|--until TIME|--job ID|--events FILE"
-			 "|--state FILE|--ack FILE|--json " },
-		{ "faults", "|--state FILE|--ack FILE|--json " },
+			 "|--health FILE|--json " },
+		{ "faults", "|--health FILE|--json " },
 		{ "metrics", "" },
 		{ "help", "|COMMAND " },
 		{ "completion", "" },

@@ -110,7 +110,7 @@ static int list(const struct options *o)
 struct change {
 	const struct options *o;
 	struct health_file health;
-	char unknown[512]; /* why the faults are not known; "": they are */
+	char unknown[640]; /* why the faults are not known; "": they are */
 	struct file_text old;
 	char *text; /* the new one */
 	size_t len;
@@ -237,8 +237,7 @@ static bool describe_change(struct change *c)
 	else if (anyway)
 		SAY("%s %s on %s%s", done, what, of, until);
 	else if (*c->unknown)
-		SAY("cannot read %s: %s; --force acknowledges all the same", o->health_file,
-		    c->unknown);
+		SAY("%s; --force acknowledges all the same", c->unknown);
 	else
 		SAY("no open fault %s on %s%s; see xidscope faults, or use --force", what, of,
 		    o->fault.time > 0 && !*until ? " from before --until" : "");
@@ -255,7 +254,7 @@ static int edit(const struct options *o, struct output_file *f)
 
 	if (code)
 		return code;
-	if (health_file_read(&c.health, o->health_file, c.unknown, sizeof(c.unknown)))
+	if (health_file_read(&c.health, o->health_file, o->max_age, c.unknown, sizeof(c.unknown)))
 		*c.unknown = 0;
 	/* What cannot be read must not be written. */
 	err = make_text(&c) ? ack_parse(&list, c.text, c.len, error, sizeof(error)) : -ENOMEM;

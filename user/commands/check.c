@@ -85,22 +85,11 @@ static void take_result(struct result *v, const struct options *o)
 
 static void read_result(struct result *v, const struct options *o)
 {
-	const char *path = o->health_file;
-	char error[512];
-
 	*v = (struct result){ .exit = CHECK_UNKNOWN };
-	if (!health_file_read(&v->file, path, error, sizeof(error))) {
-		safe_format(v->trouble, sizeof(v->trouble), "cannot read %s: %s", path, error);
-	} else if (v->file.age > o->max_age) {
-		safe_format(v->trouble, sizeof(v->trouble),
-			    "%s is %.0f s old: check that 'xidscope run' is running", path,
-			    v->file.age);
-	} else if (*v->file.trouble) {
-		safe_format(v->trouble, sizeof(v->trouble), "%s", v->file.trouble);
-	} else {
-		v->exit = CHECK_OK;
-		take_result(v, o);
-	}
+	if (!health_file_read(&v->file, o->health_file, o->max_age, v->trouble, sizeof(v->trouble)))
+		return;
+	v->exit = CHECK_OK;
+	take_result(v, o);
 }
 
 /* ---- output for each caller ---- */
@@ -196,15 +185,6 @@ static void print_npd(const struct result *v)
 	puts(line);
 }
 
-/* The findings as they stand in the file. */
-static void print_findings(struct json *j, const char *name, const struct health_list *list)
-{
-	json_array(j, name);
-	ARRAY_EACH(item, list->items, list->count)
-		json_value_of(j, NULL, item->json.at, span_left(item->json));
-	json_array_end(j);
-}
-
 static void print_json(const struct result *v, const struct options *o, int code)
 {
 	static const char *const words[] = {
@@ -231,8 +211,8 @@ static void print_json(const struct result *v, const struct options *o, int code
 		json_fraction(&j, "oldest_waiter_seconds", known(v->file.oldest_waiter), 3);
 		json_text(&j, "drain_reason", reason);
 	}
-	print_findings(&j, "findings", &v->open);
-	print_findings(&j, "acknowledged", &v->quiet);
+	health_list_write(&j, "findings", &v->open);
+	health_list_write(&j, "acknowledged", &v->quiet);
 	json_unsigned(&j, "left_out", v->total > v->open.count ? v->total - v->open.count : 0);
 	json_object_end(&j);
 	putchar('\n');

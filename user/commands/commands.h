@@ -3,9 +3,6 @@
 #pragma once
 
 #include "base/std.h"
-#include "health/ack.h"
-#include "past/history.h"
-#include "snapshot/snapshot.h"
 
 struct options;
 
@@ -33,7 +30,7 @@ enum {
 	EXIT_PERMISSION = 4, /* no privileges, or the kernel forbids BPF programs */
 };
 
-/* Of check, as Nagios defines them for its plugins; Slurm's script also uses them. */
+/* Of check, as Nagios defines them for its plugins; Slurm's script also uses them. Of faults, the first and the last. */
 enum check_exit {
 	CHECK_OK = 0,
 	CHECK_WARNING = 1,
@@ -47,21 +44,6 @@ enum npd_exit {
 	NPD_PROBLEM = 1,
 	NPD_UNKNOWN = 2,
 };
-
-/* ---- faults_command.c ---- */
-
-struct known_faults {
-	struct snapshot s;
-	struct ack_list acks;
-	struct known_fault
-		*list; /* as health_faults() returns it; its texts are in the two above */
-	size_t count;
-};
-
-/* Reads the faults of this boot from the options' state file and acknowledgements. False after a message to @refusals
- * (NULL: none). Free it in either case. */
-bool known_faults_read(struct known_faults *k, const struct options *options, FILE *refusals);
-void known_faults_free(struct known_faults *k);
 
 /* ---- doctor.c ---- */
 

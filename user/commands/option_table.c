@@ -310,7 +310,7 @@ const struct option_row option_rows[] = {
 	  .help = "Write the node's health to FILE, for check; none is\n"
 		  "nowhere [" HEALTH_DEFAULT_FILE ", none if\n"
 		  "--output is -]" },
-	{ "--health", .commands = CHECK | ACK, PATH(health_file),
+	{ "--health", .commands = CHECK | ACK | WHY | FAULTS, PATH(health_file),
 	  .help = "Read the health file that run writes\n"
 		  "[" HEALTH_DEFAULT_FILE "]" },
 	{ "--heartbeat", .commands = CHECK, PATH(heartbeat),
@@ -322,7 +322,7 @@ const struct option_row option_rows[] = {
 		  "npd: 0 ok or warning, 1 critical, 2 unknown" },
 	{ "--window", .commands = RUN, DURATION(health.window, 0.1, 3650 * DAY),
 	  .help = "Take faults that are older than this as over [none is]" },
-	{ "--ack", .commands = RUN | TRACE | WHY | FAULTS, PATH(ack),
+	{ "--ack", .commands = RUN | TRACE, PATH(ack),
 	  .help = "Read acknowledgements from FILE\n"
 		  "[" ACK_DEFAULT_FILE "]" },
 	{ "--ack", .commands = ACK, PATH(ack), .help = "Write to FILE [" ACK_DEFAULT_FILE "]" },
@@ -356,8 +356,6 @@ const struct option_row option_rows[] = {
 	  .help = "Read the event log FILE, and FILE.1, FILE.2.gz and so on\n"
 		  "that it was renamed to; - is standard input\n"
 		  "[" DEFAULT_EVENTS "]" },
-	{ "--state", .commands = WHY | FAULTS, PATH(faults_state),
-	  .help = "Read the state file of run [" DEFAULT_STATE "]" },
 	{ "--json", .commands = XID | CHECK | ACK | DOCTOR | WHY | FAULTS, FLAG(json),
 	  .help = "Write JSON" },
 };

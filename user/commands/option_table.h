@@ -5,7 +5,6 @@
 #include "commands/options.h"
 
 #define DEFAULT_EVENTS "/var/lib/xidscope/events"
-#define DEFAULT_STATE "/var/lib/xidscope/state"
 #define DEFAULT_OUTPUT "/var/lib/prometheus/node-exporter/xidscope.prom"
 
 struct command_row {

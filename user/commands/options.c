@@ -301,7 +301,6 @@ static const struct options defaults = {
 	.repeat_window = FAULT_RECENT_SECONDS,
 	.ack = ACK_DEFAULT_FILE,
 	.past_events = DEFAULT_EVENTS,
-	.faults_state = DEFAULT_STATE,
 	.wrong_usage = EXIT_USAGE,
 };
 

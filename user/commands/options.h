@@ -93,15 +93,15 @@ struct options {
 	struct ack fault; /* of --until, too */
 	const char *note; /* NULL: none */
 
-	const char *health_file; /* of run, check and ack; NULL: none */
+	const char *health_file; /* of run, check, ack, why and faults; NULL: none */
+	double max_age; /* seconds; an older file makes the health unknown */
 
 	/* check */
 	enum check_style style;
-	double max_age; /* seconds; an older file makes the health unknown */
 	bool ignored[HEALTH_RULES];
 
 	/* run */
-	const char *ack; /* file, also of trace, ack and faults */
+	const char *ack; /* file, also of trace and ack */
 	struct health_options health; /* without acks */
 	const char *mounts[NODE_MOUNTS_MAX];
 	size_t mount_count;
@@ -115,8 +115,6 @@ struct options {
 	double past_since, past_until;
 	const char *past_events; /* the event log; "-": standard input */
 	uint64_t job; /* Slurm's; 0: none */
-
-	const char *faults_state; /* faults: the state file */
 
 	enum command help_of; /* help: the command to explain; COMMAND_NONE: all */
 

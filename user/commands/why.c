@@ -12,6 +12,8 @@
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "faults/fault_state.h"
+#include "health/health_file.h"
+#include "past/history.h"
 #include "snapshot/event.h"
 
 struct window {
@@ -436,33 +438,34 @@ static void print_past(const struct options *o, const struct history *h, const s
 }
 
 /* Whether @e is a report of @f, within the time of the reports that are known. */
-static bool is_report_of(const struct past_event *e, const struct known_fault *f)
+static bool is_report_of(const struct past_event *e, const struct health_item *f)
 {
 	const char *number = strchr(f->what, ':');
 
 	return span_is(e->kind_name, f->kind) && span_is(e->device, f->device) &&
-	       e->time > f->first - 1 && e->time < f->last + 1 &&
+	       !(e->time <= f->first - 1) && e->time < f->last + 1 &&
 	       (e->code ? strtoul(number ? number + 1 : f->what, NULL, 10) == e->code :
 			  span_is(e->name, f->what));
 }
 
-/* Says of the faults of this boot whether they are open, if its agent keeps a state file. */
-static void add_standings(struct history *h, const struct options *o)
+/* Says of the faults of this boot whether they are open, if an agent runs. The history refers to the file's texts. */
+static void add_standings(struct history *h, struct health_file *file, const struct options *o)
 {
-	struct known_faults k;
+	char error[640];
 
-	if (known_faults_read(&k, o, NULL))
-		ARRAY_EACH(e, h->events, h->count)
-			ARRAY_EACH(f, k.list, k.count)
-				if (is_report_of(e, f))
-					e->standing = fault_standing_names[f->standing];
-	known_faults_free(&k);
+	if (!health_file_read(file, o->health_file, o->max_age, error, sizeof(error)))
+		return;
+	ARRAY_EACH(e, h->events, h->count)
+		ARRAY_EACH(f, file->faults.items, file->faults.count)
+			if (is_report_of(e, f))
+				e->standing = f->state;
 }
 
 int cmd_why(const struct options *o)
 {
 	struct event_files *files = calloc(1, sizeof(*files));
 	double now = wall_seconds();
+	struct health_file health = {};
 	struct history h = {};
 	struct window w;
 	int err = files ? 0 : -ENOMEM;
@@ -474,13 +477,14 @@ int cmd_why(const struct options *o)
 		err = -ENOMEM;
 	}
 	if (!err)
-		add_standings(&h, o);
+		add_standings(&h, &health, o);
 	w = window_of(o, now);
 	if (!err && is_to_come(&w, now))
 		err = -ERANGE;
 	if (!err)
 		print_past(o, &h, &w, files);
 	history_free(&h);
+	health_file_free(&health);
 	if (files)
 		event_files_free(files);
 	free(files);

@@ -37,6 +37,7 @@
 #include "base/time_text.h"
 
 #define BOOT_ID_SIZE 40
+#define NOT_RUNNING "check that 'xidscope run' is running"
 
 static void read_boot_id(char boot[BOOT_ID_SIZE])
 {
@@ -114,20 +115,8 @@ static void write_faults(struct json *j, const struct health_content *c)
 	struct known_fault *faults = health_list(c->s, c->options, wall_seconds(), &count);
 
 	json_array(j, "faults");
-	ARRAY_EACH(f, faults, count) {
-		json_newline(j);
-		json_object(j, NULL);
-		json_text(j, "state", fault_standing_names[f->standing]);
-		json_text(j, "kind", f->kind);
-		json_text(j, "fault", f->what);
-		json_text(j, "device", f->device);
-		json_known(j, "severity", f->severity);
-		json_known(j, "action", f->action);
-		json_known(j, "meaning", f->meaning);
-		json_known(j, "advice", f->advice);
-		write_times(j, f->count, f->first, f->last);
-		json_object_end(j);
-	}
+	ARRAY_EACH(f, faults, count)
+		known_fault_write(j, f);
 	json_array_end(j);
 	free(faults);
 }
@@ -332,7 +321,7 @@ bool health_file_parse(struct health_file *f, struct file_text text, const char 
 	else if (!f->rules.count)
 		wrong = "it has no rules";
 	else if (strcmp(f->boot, boot) != 0 || !(f->monotonic <= (double)now_ns / 1e9 + 1))
-		wrong = "it is of another boot: check that 'xidscope run' is running";
+		wrong = "it is of another boot: " NOT_RUNNING;
 	if (!wrong) /* the time is rounded in the file */
 		f->age = fmax(0, (double)now_ns / 1e9 - f->monotonic);
 	else
@@ -340,20 +329,37 @@ bool health_file_parse(struct health_file *f, struct file_text text, const char 
 	return !wrong;
 }
 
-bool health_file_read(struct health_file *f, const char *path, char *error, size_t error_size)
+bool health_file_read(struct health_file *f, const char *path, double max_age, char *error,
+		      size_t error_size)
 {
 	struct file_text text;
-	char boot[BOOT_ID_SIZE];
+	char boot[BOOT_ID_SIZE], why[160];
 	int err = file_text_read_own(&text, path, HEALTH_FILE_MAX_BYTES);
 
 	*f = (struct health_file){ .age = NAN };
 	read_boot_id(boot);
-	if (!err)
-		return health_file_parse(f, text, boot, monotonic_ns(), error, error_size);
-	snprintf(error, error_size, "%s%s", file_text_error(err),
-		 err == -ENOENT ? ": check that 'xidscope run' is running, and writes this file" :
-				  "");
+	if (err)
+		safe_format(error, error_size, "cannot read %s: %s%s", path, file_text_error(err),
+			    err == -ENOENT ? ": " NOT_RUNNING ", and writes this file" : "");
+	else if (!health_file_parse(f, text, boot, monotonic_ns(), why, sizeof(why)))
+		safe_format(error, error_size, "cannot read %s: %s", path, why);
+	else if (f->age > max_age)
+		safe_format(error, error_size, "%s is %.0f s old: " NOT_RUNNING, path, f->age);
+	else if (*f->trouble)
+		safe_format(error, error_size, "%s", f->trouble);
+	else
+		return true;
 	return false;
+}
+
+void health_list_write(struct json *j, const char *name, const struct health_list *list)
+{
+	json_array(j, name);
+	ARRAY_EACH(item, list->items, list->count) {
+		json_newline(j);
+		json_value_of(j, NULL, item->json.at, span_left(item->json));
+	}
+	json_array_end(j);
 }
 
 void health_file_free(struct health_file *f)

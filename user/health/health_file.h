@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/file_text.h"
+#include "base/json.h"
 #include "health/health.h"
 
 #define HEALTH_DEFAULT_FILE "/run/xidscope/health.json"
@@ -48,12 +49,18 @@ struct health_file {
 	char *decoded, *next; /* the texts; room for the next */
 };
 
-/* Reads the file @path, which must be root's or this user's, and not a link. Unknown members are skipped. Returns false
- * with one line in @error if it is missing, another's, damaged or in another format. */
-bool health_file_read(struct health_file *f, const char *path, char *error, size_t error_size);
+/* Reads the file @path, which must be root's or this user's, and not a link. Unknown members are skipped. Returns false if the
+ * health is not known, with the reason in @error as one line of safe text: the file is missing, another's, damaged, in another
+ * format or older than @max_age seconds, or the agent could not judge. */
+bool health_file_read(struct health_file *f, const char *path, double max_age, char *error,
+		      size_t error_size);
 
-/* The same for a text, which the file takes over and frees; pure. @now_ns: CLOCK_MONOTONIC, of the boot @boot. */
+/* The same for a text, which the file takes over and frees; pure. Age and trouble are only read.
+ * @now_ns: CLOCK_MONOTONIC, of the boot @boot. */
 bool health_file_parse(struct health_file *f, struct file_text text, const char *boot,
 		       uint64_t now_ns, char *error, size_t error_size);
 
 void health_file_free(struct health_file *f);
+
+/* Writes an array of the elements as they stand in the file. */
+void health_list_write(struct json *j, const char *name, const struct health_list *list);

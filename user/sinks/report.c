@@ -142,7 +142,7 @@ static void report_faults(FILE *out, const struct session *t)
 		if (is_of_session(t, f) || f->standing == STANDING_OPEN)
 			safe_line(out,
 				  "- %s on %s%s: %s%s%s, %" PRIu64 " report%s, last %s: %s%s%s",
-				  known_fault_name(name, f),
+				  known_fault_name(name, f->kind, f->what),
 				  !strcmp(f->kind, "sxid") ? "NVSwitch " :
 				  *f->device               ? "GPU " :
 							     "the driver",

@@ -359,22 +359,8 @@ static void write_episodes(struct json *j, const struct session *t)
 static void write_faults(struct json *j, const struct session *t)
 {
 	json_array(j, "faults");
-	ARRAY_EACH(f, t->faults, t->fault_count) {
-		json_newline(j);
-		json_object(j, NULL);
-		json_text(j, "state", fault_standing_names[f->standing]);
-		json_unsigned(j, "level", f->level);
-		json_text(j, "kind", f->kind);
-		json_text(j, "fault", f->what);
-		json_text(j, "device", f->device);
-		json_text(j, "severity", f->severity);
-		json_text(j, "meaning", f->meaning);
-		json_text(j, "advice", f->advice);
-		json_unsigned(j, "count", f->count);
-		json_fraction(j, "first", f->first, 3);
-		json_fraction(j, "last", f->last, 3);
-		json_object_end(j);
-	}
+	ARRAY_EACH(f, t->faults, t->fault_count)
+		known_fault_write(j, f);
 	json_array_end(j);
 }
 

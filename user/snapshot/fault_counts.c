@@ -2,6 +2,7 @@
 /* GPU faults and other events of the kernel: entries by their labels. */
 #include "snapshot/fault_counts.h"
 
+#include "base/json.h"
 #include "base/safe_text.h"
 #include "snapshot/table.h"
 
@@ -19,16 +20,37 @@ const char *const fault_standing_names[STANDINGS] = {
 	[STANDING_OVER] = "over",
 };
 
-const char *known_fault_name(char *text, const struct known_fault *f)
+const char *known_fault_name(char *text, const char *kind, const char *what)
 {
-	const char *colon = strchr(f->what, ':');
+	const char *colon = strchr(what, ':');
 
 	safe_format(text, FAULT_NAME_SIZE, "%s%s",
-		    !strcmp(f->kind, "xid")  ? "Xid " :
-		    !strcmp(f->kind, "sxid") ? "SXid " :
-					       "",
-		    colon ? colon + 1 : f->what);
+		    !strcmp(kind, "xid")  ? "Xid " :
+		    !strcmp(kind, "sxid") ? "SXid " :
+					    "",
+		    colon ? colon + 1 : what);
 	return text;
+}
+
+void known_fault_write(struct json *j, const struct known_fault *f)
+{
+	json_newline(j);
+	json_object(j, NULL);
+	json_text(j, "state", fault_standing_names[f->standing]);
+	json_unsigned(j, "level", f->level);
+	json_text(j, "kind", f->kind);
+	json_text(j, "fault", f->what);
+	json_text(j, "device", f->device);
+	json_text(j, "severity", f->severity);
+	json_text(j, "action", f->action);
+	json_text(j, "meaning", f->meaning);
+	json_text(j, "advice", f->advice);
+	json_unsigned(j, "count", f->count);
+	if (f->first > 0)
+		json_time(j, "first", f->first);
+	if (f->last > 0)
+		json_time(j, "last", f->last);
+	json_object_end(j);
 }
 
 void fault_counts_free(struct fault_counts *counts)

@@ -130,6 +130,10 @@ struct known_fault {
 	double first, last; /* seconds since the epoch; 0: not known */
 };
 
-/* "Xid 79", "SXid 20034", or the kind of a driver error. Returns @text, of FAULT_NAME_SIZE bytes. */
+/* "Xid 79", "SXid 20034", or the kind of a driver error: see struct known_fault. Returns @text, of FAULT_NAME_SIZE bytes. */
 #define FAULT_NAME_SIZE 56
-const char *known_fault_name(char *text, const struct known_fault *f);
+const char *known_fault_name(char *text, const char *kind, const char *what);
+
+/* Writes it as an element of an array: in the health file and in a session's JSON. */
+struct json;
+void known_fault_write(struct json *j, const struct known_fault *f);

@@ -58,8 +58,8 @@ awk -v before="$before" -v after="$after" -v predicted="${predicted:-0 0}" 'BEGI
 	printf "at most %.1f.\n", of[2] }'
 
 heading "5. The GPU: xidscope faults, and xidscope check"
-./xidscope faults --state out/state
 wait_for 10 grep -q 'xid="79"' out/xidscope.prom
+./xidscope faults --health out/health.json
 ./xidscope check --health out/health.json | fold -sw 80 || true
 kill -TERM $agent
 wait $agent

@@ -3,7 +3,7 @@
 # that is stopped.
 set_value /proc/sys/kernel/printk_devkmsg on
 log() { printf '%s\n' "$1" >/dev/kmsg; }
-why() { /job/xidscope why --events events.json --since 1h --json "$@"; }
+why() { /job/xidscope why --events events.json --since 1h --health health.json --json "$@"; }
 nfs_server_start
 agent_start --interval 1 --accept-user-kmsg --events events.json --state state
 nfs_mount 3 '' /mnt/why
@@ -36,19 +36,20 @@ agent_write open
 # tells NAME: what each command says of the faults.
 tells() {
 	/job/xidscope check --json --health health.json >"$1.check" || true
-	/job/xidscope faults --json --state state --ack acks >"$1.faults"
-	why --state state --ack acks >"$1.why"
+	/job/xidscope faults --json --health health.json >"$1.faults"
+	why >"$1.why"
 	/job/xidscope trace --duration 1 --hooks gpu --accept-user-kmsg --ack acks --json "$1.trace" >/dev/null
 }
 tells open
 /job/xidscope ack --health health.json --ack acks c1:00.0 79 >acked
 sleep 1.5
 tells acknowledged
+/job/xidscope faults --health health.json >faults.txt
 agent_stop
 date +%s.%N >over
 printf '{"time":"torn' >>events.json
 why >why.json
 why --job 7 >job.json
 /job/xidscope why --events events.json --since 1h >why.txt
-/job/xidscope faults --state state --ack acks >faults.txt
-cat why.txt faults.txt
+/job/xidscope faults --health health.json 2>stopped.txt && echo 0 >>stopped.txt || echo $? >>stopped.txt
+cat why.txt faults.txt stopped.txt

@@ -126,7 +126,8 @@
 	const fault = f => f.kind === "xid" ? `Xid ${f.fault}` : f.kind === "sxid" ? f.fault.replace("sxid:", "SXid ") : f.fault;
 	const open = s.faults.filter(f => f.state === "open" && f.level);
 
-	const moment = f => !f.last ? "" : f.last < s.start ? `, ${iso(f.last)}` : `, ${clock(f.last)}`;
+	const last = f => Date.parse(f.last) / 1000;
+	const moment = f => !f.last ? "" : last(f) < s.start ? `, ${iso(last(f))}` : `, ${clock(last(f))}`;
 
 	function findings() {
 		const list = open.map(f => [f.level, `${fault(f)} on ${device(f)}${moment(f)}: ${[f.meaning, f.advice].filter(t => t).join(". ")}`]);
@@ -159,7 +160,7 @@
 		return card(make("h2", {}, "Faults of GPUs"), table("Faults of GPUs", [
 			["fault", f => `${fault(f)} on ${device(f)}`, "wrap"], ["state", f => f.state],
 			["meaning, and what to do", f => [f.meaning, f.advice].filter(t => t).join(". "), "wrap"],
-			["reports", f => count(f.count), "number wide"], ["last", f => f.last ? iso(f.last) : "-", "wide"],
+			["reports", f => count(f.count), "number wide"], ["last", f => f.last ? iso(last(f)) : "-", "wide"],
 		], list));
 	}
 
