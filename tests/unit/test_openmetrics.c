@@ -635,7 +635,6 @@ TEST(what_is_not_watched_has_no_samples)
 	assert_false(has("kernel_log_lost_records"));
 	/* a GPU whose identity was not reported */
 	assert_false(has("gpu_info"));
-	assert_value("gpu_gsp_rate_limited{gpu=\"0000:c1:00.0\"}", "0");
 }
 
 /* Writes the full snapshot as if its source did not know the facts @unknown. */

@@ -89,8 +89,6 @@ METRIC(NFS_MOUNT_READAHEAD_BYTES, "nfs_mount_readahead_bytes", GAUGE, "bytes",
        "server, export, mountpoint", "Most bytes that the kernel reads ahead of a buffered reader.")
 METRIC(SUNRPC_INFO, "sunrpc_info", GAUGE, "", "module, build, origin",
        "Module of the kernel's NFS client, with its build and whether it is the kernel's own; always 1.")
-METRIC(SUNRPC_SLOTS_CONFIGURED, "sunrpc_slots_configured", GAUGE, "", "setting",
-       "Slots that a transport or session gets which is made from now on, by the kernel's setting.")
 METRIC(NFS_STUCK_TASKS, "nfs_stuck_tasks", GAUGE, "", "mountpoint, state",
        "Tasks that sleep in the NFS client for more than a minute: an outstanding call explains it (rpc), or none.")
 METRIC(NFS_OLDEST_STUCK_TASK_SECONDS, "nfs_oldest_stuck_task_seconds", GAUGE, "seconds",
@@ -101,32 +99,20 @@ METRIC(GPU_XID_INCIDENTS, "gpu_xid_incidents", COUNTER, "", "gpu, xid",
        "Incidents of this Xid: reports less than 5 s apart are one incident.")
 METRIC(GPU_XID_RECENT_INCIDENTS, "gpu_xid_recent_incidents", GAUGE, "", "gpu, xid",
        "Incidents of this Xid in 24 hours (--recent), at least 180 s apart; at most 8.")
-METRIC(GPU_XID_BOOTS, "gpu_xid_boots", GAUGE, "", "gpu, xid",
-       "Recent boots in which this GPU had this fatal Xid, if more than one.")
-METRIC(GPU_XID_FIRST_TIMESTAMP_SECONDS, "gpu_xid_first_timestamp_seconds", GAUGE, "seconds",
-       "gpu, xid", "Time of the first report of this Xid.")
 METRIC(GPU_XID_LAST_TIMESTAMP_SECONDS, "gpu_xid_last_timestamp_seconds", GAUGE, "seconds",
        "gpu, xid", "Time of the last report of this Xid.")
 METRIC(GPU_XID_UNVERIFIED, "gpu_xid_unverified", COUNTER, "", "gpu, xid",
        "Kernel log texts that look like an Xid or SXid but are not proven to be the driver's.")
 METRIC(NVSWITCH_SXID_ERRORS, "nvswitch_sxid_errors", COUNTER, "", "device, sxid, severity",
        "SXid errors that the NVSwitch driver reported.")
-METRIC(NVSWITCH_SXID_FIRST_TIMESTAMP_SECONDS, "nvswitch_sxid_first_timestamp_seconds", GAUGE,
-       "seconds", "device, sxid", "Time of the first report of this SXid.")
 METRIC(NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS, "nvswitch_sxid_last_timestamp_seconds", GAUGE,
        "seconds", "device, sxid", "Time of the last report of this SXid.")
 METRIC(GPU_FAULT_AUTHORITY, "gpu_fault_authority", GAUGE, "", "authority",
        "Who says that a fault happened: 1 for the one in force.")
 METRIC(GPU_DRIVER_ERRORS, "gpu_driver_errors", COUNTER, "", "gpu, kind",
        "Failures that the NVIDIA driver reported without an Xid.")
-METRIC(GPU_DRIVER_ERROR_LAST_TIMESTAMP_SECONDS, "gpu_driver_error_last_timestamp_seconds", GAUGE,
-       "seconds", "gpu, kind", "Time of the last report of this failure.")
 METRIC(GPU_RECOVERED_TIMESTAMP_SECONDS, "gpu_recovered_timestamp_seconds", GAUGE, "seconds",
        "gpu, evidence", "Time of the last evidence that earlier faults are over.")
-METRIC(GPU_PAST_FAILURES, "gpu_past_failures", GAUGE, "", "gpu",
-       "Fatal incidents of this GPU in 24 hours (--recent), in earlier boots.")
-METRIC(GPU_GSP_RATE_LIMITED, "gpu_gsp_rate_limited", GAUGE, "", "gpu",
-       "1 while the driver limits its reports of GSP errors.")
 METRIC(GPU_INFO, "gpu_info", GAUGE, "", "gpu, uuid, serial",
        "Identity of a GPU as reported by its driver; always 1.")
 METRIC(KERNEL_EVENTS, "kernel_events", COUNTER, "", "kind, device",

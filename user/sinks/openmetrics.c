@@ -111,11 +111,6 @@ static void write_mounts(struct metrics_writer *w, const struct calls *c)
 	     { "export", e->export }, { "mountpoint", e->mountpoint });
 	EACH(SUNRPC_INFO, c->modules, c->module_count, true, "1", { "module", e->name },
 	     { "build", e->build }, { "origin", e->origin });
-	write_family(w, METRIC_SUNRPC_SLOTS_CONFIGURED);
-	for (int i = 0; i < SLOT_SETTINGS; i++)
-		if (c->slots_wanted[i])
-			SAMPLE(w, format_integer(number, c->slots_wanted[i]),
-			       { "setting", slot_settings[i].name });
 }
 
 static void write_limits(struct metrics_writer *w, const struct snapshot *s)
@@ -179,8 +174,6 @@ static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 #define EACH_XID(NAME, known, value) EACH_GROUP(GPU_XID_##NAME, false, "gpu", "xid", known, value)
 	EACH_XID(INCIDENTS, true, format_integer(number, GROUP.incidents));
 	EACH_XID(RECENT_INCIDENTS, true, format_integer(number, GROUP.recent));
-	EACH_XID(BOOTS, GROUP.boots > 1, format_integer(number, GROUP.boots));
-	EACH_XID(FIRST_TIMESTAMP_SECONDS, GROUP.first > 0, format_timestamp(number, GROUP.first));
 	EACH_XID(LAST_TIMESTAMP_SECONDS, true, format_timestamp(number, GROUP.last));
 #undef EACH_XID
 	EACH(GPU_XID_UNVERIFIED, s->faults.unverified, s->faults.unverified_count, true,
@@ -189,8 +182,6 @@ static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 	EACH(NVSWITCH_SXID_ERRORS, counts->faults, counts->fault_count, e->nvswitch,
 	     format_integer(number, e->count), { "device", e->device },
 	     { "sxid", code_text(code, e->code) }, { "severity", e->severity });
-	EACH_GROUP(NVSWITCH_SXID_FIRST_TIMESTAMP_SECONDS, true, "device", "sxid", GROUP.first > 0,
-		   format_timestamp(number, GROUP.first));
 	EACH_GROUP(NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS, true, "device", "sxid", true,
 		   format_timestamp(number, GROUP.last));
 	write_family(w, METRIC_GPU_FAULT_AUTHORITY);
@@ -207,15 +198,8 @@ static void write_kernel_events(struct metrics_writer *w, const struct fault_cou
 
 	EACH(GPU_DRIVER_ERRORS, c->kernel_events, c->kernel_event_count, e->gpu_driver,
 	     format_integer(number, e->count), { "gpu", e->device }, { "kind", e->kind });
-	EACH(GPU_DRIVER_ERROR_LAST_TIMESTAMP_SECONDS, c->kernel_events, c->kernel_event_count,
-	     e->gpu_driver, format_timestamp(number, e->last), { "gpu", e->device },
-	     { "kind", e->kind });
 	EACH(GPU_RECOVERED_TIMESTAMP_SECONDS, c->recoveries, c->recovery_count, true,
 	     format_timestamp(number, e->time), { "gpu", e->gpu }, { "evidence", e->evidence });
-	EACH(GPU_PAST_FAILURES, c->gpus, c->gpu_count, e->past_failures,
-	     format_integer(number, e->past_failures), { "gpu", e->gpu });
-	EACH(GPU_GSP_RATE_LIMITED, c->gpus, c->gpu_count, true, e->rate_limited ? "1" : "0",
-	     { "gpu", e->gpu });
 	EACH(GPU_INFO, c->gpus, c->gpu_count, *e->uuid || *e->serial, "1", { "gpu", e->gpu },
 	     { "uuid", e->uuid }, { "serial", e->serial });
 	EACH(KERNEL_EVENTS, c->kernel_events, c->kernel_event_count, !e->gpu_driver,

@@ -17,5 +17,4 @@ def the_metrics_have_the_options_in_force(folder):
         need(ahead == (131072 if i == 7 else 1048576), ahead)
     modules = {dict(labels)["module"]: dict(labels) for labels in metrics.each("sunrpc_info")}
     need(len(modules["sunrpc"]["build"]) >= 16 and modules["sunrpc"]["origin"] == "in-tree", modules)
-    need(metrics.get("sunrpc_slots_configured", setting="nfs.max_session_slots") >= 1, "slots")
     return modules["sunrpc"]["build"]

@@ -19,7 +19,7 @@ def what_comes_with_gpu_failures_is_counted(folder):
          "the line that follows Xid 79 counts by itself")
     need(end.get("gpu_info", gpu="0000:9b:00.0", serial="1650124014249",
                  uuid="GPU-509665ad-b600-ac93-3616-d754b23d636d") == 1, "identity")
-    need(end.get("gpu_gsp_rate_limited", gpu="0000:9b:00.0") == 1, "rate limit")
+    need(end.get("node_finding_info", check="gsp_rate_limited", device="0000:9b:00.0") == 1, "rate limit")
     # Not those of the log so far, where other scenarios have left such events.
     seen = {e.get("name"): e for e in events(folder / "events.json") if not e.get("replayed")}
     need(seen["oom_kill"]["comm"] == "tail", "killed", seen["oom_kill"])

@@ -14,8 +14,9 @@ def what_users_have_the_kernel_print_is_no_fault(folder):
     need(not counts(ours), "faults:", counts(ours))
     need(not ours.get("kernel_events_total", kind="link_down"), "a link went down")
     need(not ours.get("gpu_recovered_timestamp_seconds"), "recovered")
-    for family in ("gpu_driver_errors_total", "gpu_gsp_rate_limited", "gpu_info"):
+    for family in ("gpu_driver_errors_total", "gpu_info"):
         need(not ours.each(family, gpu="0000:a6:00.0"), family, ours.each(family))
+    need(not ours.each("node_finding_info", device="0000:a6:00.0"), "a finding")
     need(ours.get("kernel_events_total", kind="forged_xid") == 1, "not counted as forged")
     need((folder / "no-driver.status").read_text() == "0\n", (folder / "no-driver.check").read_text())
     tried = {labels["gpu"]: int(value) for labels, value in
