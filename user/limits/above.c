@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What keeps few calls in flight although the server is fast: readahead, the limit of dirty pages, syncs, attributes, a
- * file's lock, delegations. docs/VERDICT.md, "Server and application", lists these rules. */
+ * file's lock, delegations. docs/VERDICT.md, "Thresholds", lists these rules. */
 #include "limits/judgement.h"
 
 #include <stdlib.h>
