@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Decides by one rule for all tools what each has shown of each fault, and prints the tables of docs/COMPARISON.md.
 
-    table.py OUT page | readme | costs | documents | why
+    table.py OUT page | readme | costs | why
     table.py OUT differs PAGE       the cells that differ from the page, but for those marked ~; fails if any do
 
 OUT: what tests/versus/guest.sh has left. why: what each cell rests on.
@@ -440,20 +440,10 @@ def costs(out):
         row(TOOLS[name], f"{int(resident) / 1e6:.0f}", series, milliseconds)
 
 
-def documents():
-    head("by its documents", "NFS", "Xids", "besides", "where")
-    for line in (HERE / "documents.tsv").read_text().splitlines():
-        if not line.startswith("#"):
-            tool, where, *shows = line.split("\t")
-            row(tool, *shows, where)
-
-
 def main():
     out = pathlib.Path(sys.argv[1])
     if sys.argv[2] == "costs":
         costs(out)
-    elif sys.argv[2] == "documents":
-        documents()
     elif sys.argv[2] == "differs":
         differs(sys.argv[3], *verdicts(out))
     else:
