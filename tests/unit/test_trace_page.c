@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that all records of a page of the trace buffer are found, with their times, whatever stands between them,
- * and that a page whose lengths lie ends where it is. */
-#include "unit.h"
+ * and that a page whose lengths lie ends where it is; and that the buffers' memory is in bytes. */
+#include "made_up_tree.h"
 #include "kernel/trace.h"
 
 #define PADDING 29u
@@ -238,4 +238,13 @@ TEST(a_torn_page_ends_where_it_was_torn)
 		assert_int_equal(records, (len >= 28) + (len == p.len));
 		free(exact);
 	}
+}
+
+TEST(an_instances_memory_is_in_bytes)
+{
+	struct trace_instance t = { .name = "xidscope_2" };
+
+	snprintf(t.tracefs, sizeof(t.tracefs), "%s", root);
+	put("/instances/xidscope_2/buffer_total_size_kb", "70\n");
+	assert_int_equal(trace_instance_memory(&t), 71680);
 }

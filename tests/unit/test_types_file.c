@@ -81,6 +81,19 @@ TEST(a_file_that_is_not_all_there_is_refused)
 
 TEST(a_modules_place_is_made_of_its_build_id)
 {
+	/* cut in different places, of another owner, with an ID that is too short */
+	static const struct {
+		const char *note;
+		size_t len;
+	} wrong[] = {
+		{ NOTE, 0 },
+		{ NOTE, 3 },
+		{ NOTE, 14 },
+		{ NOTE, 16 },
+		{ NOTE, sizeof(NOTE) - 2 },
+		{ "\5\0\0\0\4\0\0\0\3\0\0\0GNUs\0abc", 20 },
+		{ "\4\0\0\0\1\0\0\0\3\0\0\0GNU\0a", 17 },
+	};
 	char place[128];
 
 	put_module("/sunrpc.ko", NOTE, types);
@@ -90,8 +103,12 @@ TEST(a_modules_place_is_made_of_its_build_id)
 	load_module();
 	assert_true(types_file_place(place, sizeof(place), root, "sunrpc"));
 	assert_string_equal(place, PLACE);
-	put_bytes("/sys/module/sunrpc/notes/.note.gnu.build-id", NOTE, sizeof(NOTE) - 2);
-	assert_false(types_file_place(place, sizeof(place), root, "sunrpc"));
+	for (size_t i = 0; i < COUNT(wrong); i++) {
+		put_bytes("/sys/module/sunrpc/notes/.note.gnu.build-id", wrong[i].note,
+			  wrong[i].len);
+		assert_false(types_file_place(place, sizeof(place), root, "sunrpc"));
+		assert_string_equal(place, "");
+	}
 }
 
 TEST(a_file_that_comes_changes_and_goes_is_another_version_each_time)

@@ -607,6 +607,32 @@ TEST(a_session_that_the_server_has_enlarged_does_not_bind)
 	assert_has(verdict.sentence, "until the server granted 64");
 }
 
+/* Answers that wait for a CPU look like a server that is slow. Calls that wait for slots would do so with more CPUs as well: they
+ * must be half of all, by the time of the intervals in which calls waited. */
+TEST(a_lack_of_cpu_is_said_unless_calls_wait_for_slots_half_of_the_time)
+{
+	cpu_waiting = 1;
+	for (int waiting = 4; waiting <= 5; waiting++) {
+		for (int i = 0; i < 10; i++) {
+			uint64_t slot_ns = i < waiting ? 3 * MS : 0;
+
+			histogram_record(&op_of("READ")->total, 1000, 25 * MS);
+			histogram_record(&op_of("READ")->phase[RPC_PHASE_SLOT], 1000, slot_ns);
+			histogram_record(&op_of("READ")->phase[RPC_PHASE_RTT], 1000,
+					 20 * MS - slot_ns);
+			histogram_record(&op_of("READ")->phase[RPC_PHASE_FINISH], 1000, 5 * MS);
+			transport()->replies += 1000;
+			transport()->rtt_ns += 1000 * (20 * MS - slot_ns);
+			server();
+			end_interval(SECOND);
+		}
+		verdict = verdict_of(&sums, SERVER);
+		assert_string_equal(bound_names[verdict.bound_by],
+				    waiting == 4 ? "client_cpu" : "slot");
+		limit_sums_free(&sums);
+	}
+}
+
 /* ---- the other limits ---- */
 
 /* What is in the socket's buffer waits there, too, but counts as sent. */

@@ -210,11 +210,6 @@ static int end_burst(struct episodes *e, struct episode_watch *w)
 	uint64_t end = last->begin_ns + part_of(w, last);
 	struct episode *to;
 
-	/* Nothing shows where a burst began that lies within one interval. */
-	if (end <= begin || w->intervals == 1) {
-		begin = first->begin_ns;
-		end = last->begin_ns + last->ns;
-	}
 	if (w->peak_rate >= PEAK_RATE && w->peak_rate >= PEAK_FACTOR * w->background &&
 	    w->peak_concurrency >= PEAK_CONCURRENCY) {
 		to = ARRAY_APPEND(e->list, e->count);
