@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that docs/METRICS.md describes the families of `xidscope metrics`, all of them and no others: its table of
-# families is the program's, each family has a meaning in the notes and at most one PromQL line, every name in the text and the
-# queries exists, the sizes of tables in the text are those of include/rpc.h, and every kind of event and reason of a drop
-# is there. With PROMTOOL=path of promtool, each query's syntax is checked too.
+# families is the program's, a family has at most one PromQL line, every name in the text and the queries exists, the sizes
+# of tables in the text are those of include/rpc.h, and every kind of event and reason of a drop is there. With
+# PROMTOOL=path of promtool, each query's syntax is checked too.
 #   check_metrics.sh [DOCUMENT]
 #   check_metrics.sh --put    put the program's table of families into docs/METRICS.md
 set -euo pipefail
@@ -41,20 +41,6 @@ function names(line,    name) {
 			about = 1
 	}
 }
-# The families at the beginning of a note, into noted.
-function note(line) {
-	delete noted
-	names_of_note = 0
-	for (line = substr(line, 3); match(line, /^`xidscope_[a-z0-9_]*`/); line = substr(line, 3)) {
-		noted[substr(line, 2, RLENGTH - 2)]
-		names_of_note++
-		line = substr(line, RLENGTH + 1)
-		if (line !~ /^, `/)
-			break
-	}
-	if (line !~ /^: /)
-		delete noted
-}
 NR == FNR {
 	order[++count] = $1
 	type[$1] = $2
@@ -74,7 +60,6 @@ NR == FNR {
 	promql = /^```promql$/
 	fence = !fence
 	asked = ""
-	delete noted
 	next
 }
 promql && fence && /^# / {
@@ -101,19 +86,11 @@ promql && fence {
 }
 table { next }
 { names($0) }
-/^- / { note($0) }
-/^$/ || /^#/ || /^[|]/ { delete noted }
-{
-	for (family in noted)
-		words[family] += split($0, ignored, / +/) - (/^- / ? names_of_note + 1 : 0)
-}
 END {
 	if (fence)
 		print "the last code block is not closed"
 	for (i = 1; i <= count; i++) {
 		family = order[i]
-		if (words[family] < 5)
-			print family ": no meaning"
 		if (found[family] > 1)
 			print family ": " found[family] " PromQL lines, at most one"
 	}
@@ -131,14 +108,12 @@ bound RPC_MAX_SERIES 1 combinations
 bound RPC_MAX_ERRORS 0 combinations
 bound RPC_NAME_LEN 1 bytes
 
-# The page must name each kind of a GPU driver's error, and have a table's row for each kind of another event and for
-# each reason of a drop.
-grep -rhoE '\{ (DRIVER|EVENT), "[a-z0-9_]+|_DROP_[A-Z]+\] = "[a-z_]+|snapshot_drop\(s, "[a-z_]+' user |
+# The page must have a table's row for each kind of event and for each reason of a drop.
+grep -rhoE '\{ EVENT, "[a-z0-9_]+|_DROP_[A-Z]+\] = "[a-z_]+|snapshot_drop\(s, "[a-z_]+' user |
 	sort -u >"$work/names"
 (($(wc -l <"$work/names") > 30)) || fail "cannot read the kinds of events and the reasons of drops in user/"
-while IFS='"' read -r where name; do
-	[[ $where == *DRIVER* ]] && row= || row='^|[^|]*'
-	grep -q "$row\`$name\`" "$document" || echo "$name has no line or no row" >>"$work/differences"
+while IFS='"' read -r _ name; do
+	grep -q "^|[^|]*\`$name\`" "$document" || echo "$name has no row" >>"$work/differences"
 done <"$work/names"
 
 if [[ -s $work/differences ]]; then
