@@ -59,7 +59,6 @@ BEFORE_EACH()
 		.policy = &no_policy,
 		.log = &quiet,
 		.clocks = { .boot_to_wall = 1700000000 },
-		.uevents_ns = UINT64_MAX,
 	};
 
 	for (int i = 0; i < SIGNALS; i++)

@@ -339,7 +339,6 @@ static struct state_store store;
 static struct faults faults;
 static struct state_file file;
 static uint64_t next;
-static struct fault_period hooks;
 
 static bool take(void *context, const char *text, size_t len, bool damaged)
 {
@@ -360,7 +359,6 @@ BEFORE_EACH()
 	store = (struct state_store){ .path = "s", .write = take };
 	faults = (struct faults){};
 	next = 0;
-	hooks = (struct fault_period){};
 }
 
 AFTER_EACH()
@@ -372,7 +370,7 @@ AFTER_EACH()
 static bool load(void)
 {
 	file = (struct state_file){ .log = &quiet, .store = &store };
-	return state_file_load(&file, &faults, &next, &hooks);
+	return state_file_load(&file, &faults, &next);
 }
 
 /* Another process reads what the store was given. */
@@ -391,7 +389,7 @@ static bool load_again(void)
 
 static void save(uint64_t next_record, int times)
 {
-	state_file_save(&file, &faults, next_record, hooks, 0);
+	state_file_save(&file, &faults, next_record, 0);
 	assert_int_equal(given.times, times);
 }
 
@@ -462,21 +460,19 @@ TEST(of_an_earlier_boot_the_fatal_faults_are_known)
 		if (cases[i].count)
 			assert_true(faults.past[0].boots.times[0] == cases[i].time);
 		/* the same boot goes on with it */
-		state_file_save(&file, &faults, 3, hooks, 2000);
+		state_file_save(&file, &faults, 3, 2000);
 		assert_true(load_again());
 		assert_int_equal(faults.past_count, cases[i].count);
 	}
 }
 
-TEST(what_the_hooks_alone_have_counted_is_kept)
+TEST(that_the_log_was_not_read_is_kept)
 {
 	assert_false(load());
 	add_fault();
-	hooks = (struct fault_period){ 10.5, 20.25 };
-	save(7, 1);
-	hooks = (struct fault_period){};
+	save(STATE_LOG_NOT_READ, 1);
 	assert_true(load_again());
-	assert_true(hooks.since == 10.5 && hooks.until == 20.25);
+	assert_true(next == STATE_LOG_NOT_READ);
 }
 
 /* The first text that is taken says so, and no other. */
@@ -506,7 +502,7 @@ TEST(a_file_that_cannot_be_read_is_not_overwritten)
 TEST(without_a_store_nothing_is_kept)
 {
 	file = (struct state_file){ .log = &quiet, .store = NULL };
-	assert_false(state_file_load(&file, &faults, &next, &hooks));
+	assert_false(state_file_load(&file, &faults, &next));
 	assert_false(state_file_changed(&file, &faults));
 	save(1, 0);
 }

@@ -453,9 +453,6 @@ void fault_authority_record(struct fault_authority *a, const struct kmsg_record 
 	struct xid_line line;
 	size_t offset = 0;
 
-	if (before_start && printk_marked(text, t.len) &&
-	    fault_events_counted(a->events, t.origin.time_ns))
-		return;
 	if (record->facility && !a->accept_user_kmsg) {
 		count_forged(a, &t);
 		return;
@@ -489,20 +486,9 @@ bool fault_authority_crowded(const struct fault_authority *a)
 	return a->noted_count >= MAX_NOTED / 2;
 }
 
-bool fault_authority_settled(const struct fault_authority *a, uint64_t *since_ns,
-			     uint64_t *until_ns)
+bool fault_authority_settled(const struct fault_authority *a)
 {
-	bool settled = true;
-
-	ARRAY_EACH(n, a->noted, a->noted_count) {
-		if (n->by_log)
-			continue;
-		if (settled)
-			*since_ns = n->time_ns;
-		*until_ns = n->time_ns;
-		settled = false;
-	}
-	return settled;
+	return !ARRAY_FIND(n, a->noted, a->noted_count, !n->by_log && !n->of_others);
 }
 
 struct fault_authority *fault_authority_new(struct fault_events *events, bool accept_user_kmsg,

@@ -63,7 +63,5 @@ void fault_authority_expire(struct fault_authority *a, uint64_t now_ns, bool all
  * is noted until its record is read. */
 bool fault_authority_crowded(const struct fault_authority *a);
 
-/* Whether the log has been read up to where the authority has counted. If not, *@since_ns and
- * *@until_ns are the first and the last fault whose record is still to be read. */
-bool fault_authority_settled(const struct fault_authority *a, uint64_t *since_ns,
-			     uint64_t *until_ns);
+/* Whether the log has been read up to where the authority has counted: the counts are those of the records read. */
+bool fault_authority_settled(const struct fault_authority *a);

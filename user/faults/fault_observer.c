@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file_text.h"
 #include "faults/fault_authority.h"
 #include "faults/gpu_holders.h"
 #include "faults/printk_hook.h"
 #include "kernel/kernel_log.h"
-#include "kernel/module_events.h"
 
 /* Records read at a time, and for how long: a storm must not delay the other work. Records from
  * before the start are read in one go. */
@@ -24,9 +24,6 @@
 #define LAST_NS 300000000ull /* the log is read for so long at the end ... */
 #define SETTLE_NS 50000000ull /* ... and before the state is saved */
 
-/* Seconds by which the log's clock may be wrong within a moment. */
-#define CLOCK_ERROR 0.01
-
 struct fault_observer {
 	const struct log *log;
 	const struct fault_options *options;
@@ -38,13 +35,10 @@ struct fault_observer {
 	int log_failures; /* in turn */
 	bool log_paused; /* until the next poll, because reading it has failed */
 	struct printk_hook *printk; /* NULL: not attached */
-	double attached; /* since then, in seconds since the boot */
 	bool printk_unfit; /* this kernel does not show who prints, which is no fault of the hook */
 	bool printk_refused; /* it is not tried again */
 	struct gpu_holders holders;
-	int uevents; /* -1: not open */
-	uint64_t uevents_read_ns; /* what comes from it has happened since then */
-	ino_t driver; /* module_number() */
+	uint64_t modules; /* printk_driver_modules() at the last poll */
 	struct trace_events *trace; /* NULL: not attached */
 	int trace_error; /* why not */
 	uint64_t retry_ns; /* CLOCK_MONOTONIC: when to try again what is missing */
@@ -73,57 +67,26 @@ static void follow_clock(struct fault_observer *g)
 
 /* ---- what comes in ---- */
 
-/* Notes which driver is loaded: another one has another number. Returns whether one was. */
-static bool driver_was_loaded(struct fault_observer *g)
+/* The driver's modules may have come or gone since the last look; begins by what the trace events tell of it. */
+static void look_for_driver(struct fault_observer *g)
 {
-	ino_t before = g->driver;
+	uint64_t modules = printk_driver_modules("");
+	char state[16] = "";
 
-	g->driver = module_number("", "nvidia");
-	return g->driver && g->driver != before;
-}
-
-/* Uevents have no time, and a process that was stopped reads them late. The trace events tell when the load began. */
-static void recovered(struct fault_observer *g, const char *gpu, const char *evidence)
-{
-	if (!*gpu && g->trace)
-		trace_events_consume(g->trace);
-	fault_events_add_recovery(&g->events, gpu, evidence, g->uevents_read_ns, monotonic_ns());
-}
-
-static void on_uevent(void *context, const struct uevent *event)
-{
-	struct fault_observer *g = context;
-
-	if (!event->genuine)
-		return;
-	if (!strncmp(event->path, "/module/", 8))
+	if (modules != g->modules) {
 		printk_hook_modules_changed(g->printk);
-	if (strcmp(event->action, "add") != 0)
-		return;
-	if (!strcmp(event->path, "/module/nvidia")) {
-		driver_was_loaded(g);
 		if (g->options->holders)
 			gpu_holders_learn(&g->holders);
-		recovered(g, "", "driver_loaded");
 		g->retry_ns = 0;
 	}
-	/* A GPU: a display controller for VGA or 3D. */
-	else if (!strcmp(event->subsystem, "pci") && !strncmp(event->pci_id, "10DE:", 5) &&
-		 (!strncmp(event->pci_class, "300", 3) || !strncmp(event->pci_class, "302", 3)))
-		recovered(g, event->pci_slot, "device_probed");
-}
-
-static void read_uevents(struct fault_observer *g)
-{
-	uint64_t begin = monotonic_ns();
-
-	if (g->uevents >= 0 && uevents_read(g->uevents, on_uevent, g)) {
-		/* A flood of them has hidden some. */
-		printk_hook_modules_changed(g->printk);
-		if (driver_was_loaded(g))
-			recovered(g, "", "driver_loaded");
-	}
-	g->uevents_read_ns = begin;
+	g->modules = modules;
+	if (g->trace)
+		trace_events_consume(g->trace);
+	/* It is "coming" while it loads. */
+	if (g->events.load_begin_ns &&
+	    file_first_line("/sys/module/nvidia/initstate", state, sizeof(state)) &&
+	    !strcmp(state, "live"))
+		fault_events_loaded(&g->events);
 }
 
 static void epoll_add(struct fault_observer *g, int fd)
@@ -190,7 +153,6 @@ static bool read_log(struct fault_observer *g, int batch)
 	}
 	/* What comes from now on has come after the start. */
 	if (!err) {
-		g->events.hooks = (struct fault_period){};
 		fault_authority_all_read(g->authority, begin);
 		kernel_log_mark_free(&g->start);
 		ask_hook(g);
@@ -212,7 +174,6 @@ void fault_observer_consume(struct fault_observer *g)
 	uint64_t begin = monotonic_ns();
 
 	follow_clock(g);
-	read_uevents(g);
 	/* A message counts before the log is read, which may take a while. The driver's reports lack what its text has. */
 	if (g->kernel_log.fd < 0)
 		ask_hook(g);
@@ -224,38 +185,54 @@ void fault_observer_consume(struct fault_observer *g)
 	fault_authority_expire(g->authority, begin, false);
 }
 
-/* Reads the log up to where the authority has counted, for at most @ns: then the state says the same of both. */
-static bool settle_log(struct fault_observer *g, uint64_t ns, uint64_t *since_ns,
-		       uint64_t *until_ns)
+static void write_state(struct fault_observer *g)
 {
-	uint64_t end = monotonic_ns() + ns;
-	bool settled, all = false;
-
-	while (!(settled = fault_authority_settled(g->authority, since_ns, until_ns)) && !all &&
-	       monotonic_ns() < end)
-		all = read_log(g, 1);
-	return settled;
+	state_file_save(&g->state, &g->faults,
+			g->kernel_log.fd >= 0 ? g->kernel_log.next : STATE_LOG_NOT_READ,
+			g->events.clocks.boot_to_wall);
 }
 
-/* The end. A log that grows faster than it is read is left to the next run. */
+/* Saves the state once the log has been read up to where the authority has counted, so that the next run goes on from
+ * there. In a storm that may fail: then the state that was saved before stays valid. */
+static void save_state(struct fault_observer *g)
+{
+	uint64_t end = monotonic_ns() + SETTLE_NS;
+	bool read = g->kernel_log.fd >= 0;
+
+	while (read && !fault_authority_settled(g->authority) && monotonic_ns() < end &&
+	       !read_log(g, 1))
+		;
+	if (!read || fault_authority_settled(g->authority))
+		write_state(g);
+}
+
+/* The end. The log has what is reported from now on. One that grows faster than it is read is left to the next run. */
 static void consume_last(struct fault_observer *g)
 {
 	uint64_t end = monotonic_ns() + LAST_NS;
+	bool all;
 
 	fault_observer_consume(g);
-	while (!read_log(g, LOG_BATCH) && monotonic_ns() < end)
-		;
-	drain_reports(g);
+	do
+		all = read_log(g, LOG_BATCH);
+	while (!all && monotonic_ns() < end);
 	fault_authority_expire(g->authority, 0, true);
+	if (all || fault_authority_settled(g->authority))
+		write_state(g);
 }
 
 /* ---- attaching ---- */
 
+/* Goes on after the records that an earlier run has read; even if the log cannot be read now: that may be later. */
 static void open_log(struct fault_observer *g)
 {
-	int err = kernel_log_open(&g->kernel_log,
-				  g->options->replay ? KERNEL_LOG_ALL : KERNEL_LOG_NEW);
+	uint64_t next = 0;
+	bool known = state_file_load(&g->state, &g->faults, &next);
+	bool all = g->options->replay && next != STATE_LOG_NOT_READ;
+	int err = kernel_log_open(&g->kernel_log, all ? KERNEL_LOG_ALL : KERNEL_LOG_NEW);
 
+	if (known && all)
+		kernel_log_resume(&g->kernel_log, next);
 	if (err)
 		log_warn(g->log,
 			 "cannot read /dev/kmsg: %s; faults from before the start will be missing. "
@@ -284,7 +261,6 @@ static void reopen_log(struct fault_observer *g)
 static void attach_printk(struct fault_observer *g, bool quiet)
 {
 	g->printk = printk_hook_new(g->log, quiet, g->authority);
-	g->attached = boot_seconds(&g->events.clocks, monotonic_ns());
 	/* The verifier would say the same again, at the same price. */
 	g->printk_refused = !g->printk && (errno == E2BIG || errno == EACCES || errno == EINVAL);
 	epoll_add(g, printk_hook_fd(g->printk));
@@ -317,32 +293,6 @@ static void retry(struct fault_observer *g)
 		reopen_log(g);
 }
 
-/* Of these records, from the next one on, the hook has counted what is the driver's. */
-static struct fault_period counted_ahead(struct fault_observer *g)
-{
-	const struct clock_offsets *clocks = &g->events.clocks;
-	struct fault_period *hooks = &g->events.hooks;
-	uint64_t since = 0, until = 0;
-
-	if (g->kernel_log.fd < 0 && fault_authority_in_force(g->authority) == AUTHORITY_HOOK) {
-		if (!hooks->until)
-			hooks->since = g->attached;
-		hooks->until = boot_seconds(clocks, monotonic_ns());
-	}
-	if (hooks->until > 0 || settle_log(g, SETTLE_NS, &since, &until))
-		return *hooks;
-	return (struct fault_period){ boot_seconds(clocks, since) - CLOCK_ERROR,
-				      boot_seconds(clocks, until) + CLOCK_ERROR };
-}
-
-static void save_state(struct fault_observer *g)
-{
-	struct fault_period ahead = counted_ahead(g);
-
-	state_file_save(&g->state, &g->faults, g->kernel_log.next, ahead,
-			g->events.clocks.boot_to_wall);
-}
-
 void fault_observer_state_lost(struct fault_observer *g)
 {
 	state_file_lost(&g->state);
@@ -354,6 +304,7 @@ void fault_observer_poll(struct fault_observer *g)
 		g->log_paused = false;
 		epoll_add(g, g->kernel_log.fd);
 	}
+	look_for_driver(g);
 	if (monotonic_ns() >= g->retry_ns)
 		retry(g);
 	fault_observer_consume(g);
@@ -408,7 +359,6 @@ static bool init_authority(struct fault_observer *g)
 		.log = g->log,
 		.holders = g->options->holders ? &g->holders : NULL,
 		.started_ns = monotonic_ns(),
-		.uevents_ns = UINT64_MAX,
 	};
 	for (int i = 0; i < SIGNALS; i++)
 		g->events.enabled_ns[i] = UINT64_MAX;
@@ -418,26 +368,11 @@ static bool init_authority(struct fault_observer *g)
 	return g->authority;
 }
 
-static void init_uevents(struct fault_observer *g)
-{
-	g->uevents = module_events_open();
-	driver_was_loaded(g);
-	g->uevents_read_ns = monotonic_ns();
-	if (g->uevents >= 0)
-		g->events.uevents_ns = g->uevents_read_ns;
-	else
-		log_info(g->log,
-			 "cannot read the kernel's uevents: %s; that the "
-			 "driver was loaded is detected by its text",
-			 strerror(-g->uevents));
-}
-
 struct fault_observer *fault_observer_new(const struct log *log,
 					  const struct fault_options *options)
 {
 	struct fault_observer *g = calloc(1, sizeof(*g));
 	int err = ENOMEM;
-	uint64_t next;
 
 	if (!g)
 		goto failed;
@@ -445,28 +380,23 @@ struct fault_observer *fault_observer_new(const struct log *log,
 	g->options = options;
 	g->kernel_log.fd = -1;
 	g->start.fd = -1;
-	g->uevents = -1;
 	g->holders.helper.pipe = -1;
 	g->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (!init_authority(g) || g->epoll < 0)
 		goto failed;
-	open_log(g);
 	g->state = (struct state_file){ .log = log, .store = options->state };
-	/* Even if the log cannot be read now: the next run may read it. */
-	if (state_file_load(&g->state, &g->faults, &next, &g->events.hooks))
-		kernel_log_resume(&g->kernel_log, next);
+	open_log(g);
 	/* All hooks before the log is read: what is printed meanwhile is in it. */
 	kernel_log_mark(&g->start);
-	init_uevents(g);
 	attach_trace(g);
 	attach_printk(g, false);
 	err = g->printk ? 0 : errno;
 	if (!g->printk && !g->trace && g->kernel_log.fd < 0 && err == EPERM)
 		goto failed;
+	g->modules = printk_driver_modules("");
 	if (options->holders)
 		gpu_holders_learn(&g->holders);
 	g->retry_ns = monotonic_ns() + RETRY_NS;
-	epoll_add(g, g->uevents);
 	epoll_add(g, g->kernel_log.fd);
 	g->started = true;
 	return g;
@@ -480,15 +410,11 @@ void fault_observer_free(struct fault_observer *g)
 {
 	if (!g)
 		return;
-	if (g->started) {
+	if (g->started)
 		consume_last(g);
-		save_state(g);
-	}
 	trace_events_free(g->trace);
 	printk_hook_free(g->printk);
 	gpu_holders_free(&g->holders);
-	if (g->uevents >= 0)
-		close(g->uevents);
 	fault_authority_free(g->authority);
 	faults_free(&g->faults);
 	kernel_log_close(&g->kernel_log);

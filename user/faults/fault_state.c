@@ -17,8 +17,6 @@ static const struct field state_fields[] = {
 	ROW(fault_state, TEXT, DETAIL, boot),
 	ROW(fault_state, U64, DETAIL, next),
 	ROW(fault_state, DOUBLE, DETAIL, boot_to_wall),
-	ROW(fault_state, DOUBLE, DETAIL, hooks.since),
-	ROW(fault_state, DOUBLE, DETAIL, hooks.until),
 	ROW(fault_state, U64, COUNTER, faults.counts.log_lost),
 };
 

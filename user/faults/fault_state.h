@@ -19,9 +19,9 @@
 
 struct fault_state {
 	char boot[BOOT_ID_SIZE]; /* the kernel's random/boot_id */
-	uint64_t next; /* sequence number of the first record that is not yet read */
+	uint64_t next; /* sequence number of the first record that is not yet read, or: */
+#define STATE_LOG_NOT_READ UINT64_MAX /* counted without the log; the next run begins at its end */
 	double boot_to_wall; /* seconds from the boot to the epoch, as its clock was set; 0: not known */
-	struct fault_period hooks; /* counted without the log: not by records from .next on */
 	struct faults faults; /* owned */
 };
 
@@ -61,18 +61,17 @@ struct state_file {
 	bool lost; /* the text that was saved last */
 };
 
-/* Takes over what an earlier run of this boot has counted: fills @faults, which must be empty, the sequence
- * number of the first record that it has not read, and the period of "hooks". Returns whether there was such a state; of
- * an earlier boot's it takes what outlives that, and returns false. */
-bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next,
-		     struct fault_period *hooks);
+/* Takes over what an earlier run of this boot has counted: fills @faults, which must be empty, and *@next as in
+ * struct fault_state. Returns whether there was such a state; of an earlier boot's it takes what outlives that, and
+ * returns false. */
+bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next);
 
 /* Whether the counts have changed since they were loaded or saved. */
 bool state_file_changed(const struct state_file *f, const struct faults *faults);
 
 /* Gives the text to the store if the counts or @next have changed. */
 void state_file_save(struct state_file *f, const struct faults *faults, uint64_t next,
-		     struct fault_period hooks, double boot_to_wall);
+		     double boot_to_wall);
 
 /* What was saved last could not be written: it is saved again. */
 void state_file_lost(struct state_file *f);

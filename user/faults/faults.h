@@ -29,11 +29,6 @@
 #define MAX_RECOVERIES 512 /* of GPUs; recoveries of all have room in any case */
 #define MAX_UNVERIFIED 64 /* and one for all others: device "other", code 0 */
 
-/* The hooks alone have counted what was printed then, without the kernel log; .until 0: there is no such period. */
-struct fault_period {
-	double since, until;
-};
-
 /* A part of a GPU with Xids 13, the latest of which may be its own fault. */
 struct fault_place {
 	char device[PCI_ADDRESS_SIZE];

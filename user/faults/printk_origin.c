@@ -2,10 +2,11 @@
 /* Who called printk, by the addresses in a kernel stack. */
 #include "faults/printk_origin.h"
 
+#include <sys/stat.h>
+
 #include "base/array.h"
 #include "base/file_text.h"
 #include "base/span.h"
-#include "kernel/module_events.h"
 
 /* A stack is looked up long before this. */
 #define KEEP_NS (60 * 1000000000ull)
@@ -142,6 +143,18 @@ static int add_module(struct printk_origins *o, struct span line, uint64_t now_n
 	return 1;
 }
 
+/* The inode of a module's folder in sysfs, which exists before the module runs, differs each time that it is loaded. */
+uint64_t printk_driver_modules(const char *root)
+{
+	uint64_t sum = 0;
+	struct stat st;
+
+	ARRAY_EACH(name, driver_modules, COUNT(driver_modules))
+		if (!stat(PATHF("%s/sys/module/%s", root, *name), &st))
+			sum += st.st_ino;
+	return sum;
+}
+
 static int read_modules(struct printk_origins *o, const char *root, uint64_t now_ns)
 {
 	FILE *file = fopen(PATHF("%s/proc/modules", root), "re");
@@ -185,7 +198,7 @@ static bool has_driver(const struct printk_origins *o, uint64_t time_ns)
 
 int printk_origins_read(struct printk_origins *o, const char *root, uint64_t now_ns)
 {
-	o->driver = module_number(root, driver_modules[0]);
+	o->driver = printk_driver_modules(root);
 	o->error = read_modules(o, root, now_ns);
 	if (!o->error && !o->function_count && has_driver(o, now_ns))
 		o->error = printk_origins_read_functions(o, root);
@@ -302,7 +315,7 @@ bool printk_origins_stale(const struct printk_origins *o, const char *root, cons
 	return time_ns > o->read_ns &&
 	       (now_ns > o->read_ns + AGE_NS ||
 		printk_origin(o, stack, depth, time_ns) == PRINTK_ORIGIN_DRIVER ||
-		module_number(root, driver_modules[0]) != o->driver);
+		printk_driver_modules(root) != o->driver);
 }
 
 int printk_origins_shown(const char *root)

@@ -9,8 +9,6 @@
  * next address counts. Ranges of modules that have gone are kept for a minute, for stacks that were taken before. */
 #pragma once
 
-#include <sys/types.h>
-
 #include "base/std.h"
 #include "printk.h"
 
@@ -46,7 +44,7 @@ struct printk_origins {
 	struct module_range *modules;
 	size_t module_count;
 	uint64_t read_ns; /* when /proc/modules was read; 0: never */
-	ino_t driver; /* module_number() of nvidia, before that */
+	uint64_t driver; /* printk_driver_modules(), before that */
 	int error; /* of the last reading, -errno; -EPERM: addresses are hidden */
 };
 
@@ -62,6 +60,9 @@ int printk_origins_read(struct printk_origins *o, const char *root, uint64_t now
  * have its range now), or the driver has been loaded since, which sysfs shows at less cost. */
 bool printk_origins_stale(const struct printk_origins *o, const char *root, const uint64_t *stack,
 			  size_t depth, uint64_t time_ns, uint64_t now_ns);
+
+/* A number that changes whenever a module of the driver is loaded or unloaded. @root is put before the paths. */
+uint64_t printk_driver_modules(const char *root);
 
 /* Reads printk's functions, even if no module of the driver is loaded. Returns 0 or -errno. */
 int printk_origins_read_functions(struct printk_origins *o, const char *root);

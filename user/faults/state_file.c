@@ -34,8 +34,7 @@ static int read_state(struct state_file *f, struct fault_state *state)
 	return err;
 }
 
-bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next,
-		     struct fault_period *hooks)
+bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next)
 {
 	char boot[BOOT_ID_SIZE];
 	struct fault_state state;
@@ -54,7 +53,6 @@ bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next
 		return false;
 	}
 	*faults = state.faults;
-	*hooks = state.hooks;
 	*next = f->saved_next = state.next;
 	f->saved_changes = changes(faults);
 	log_info(f->log, "continuing from the state file %s at record %" PRIu64, f->store->path,
@@ -68,11 +66,11 @@ bool state_file_changed(const struct state_file *f, const struct faults *faults)
 }
 
 void state_file_save(struct state_file *f, const struct faults *faults, uint64_t next,
-		     struct fault_period hooks, double boot_to_wall)
+		     double boot_to_wall)
 {
-	struct fault_state state = {
-		.next = next, .hooks = hooks, .boot_to_wall = boot_to_wall, .faults = *faults
-	};
+	struct fault_state state = { .next = next,
+				     .boot_to_wall = boot_to_wall,
+				     .faults = *faults };
 	size_t len = 0;
 	char *text;
 

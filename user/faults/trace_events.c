@@ -198,7 +198,6 @@ static void look_for_driver(struct trace_events *t)
 	bool had = xid->enabled;
 
 	t->modules_changed = false;
-	t->counted->loads_traced = t->events[EVENT_MODULE_LOAD].enabled;
 	trace_instance_update(t->instance, xid);
 	if (had && (!xid->enabled || xid->since_ns != since_ns))
 		fault_authority_driver(t->authority, false, t->consumed_ns);

@@ -43,23 +43,21 @@ def what_the_driver_quotes_is_no_fault(folder):
 
 
 @judgement
-def only_the_kernels_uevents_count(folder):
+def a_load_while_nothing_is_read_clears_faults(folder):
     need(recovered(folder, "driver"), "the driver's load was not noticed")
-    need(recovered(folder, "uevents") == recovered(folder, "driver"), "a forged uevent cleared faults")
-    need(recovered(folder, "flooded") > recovered(folder, "uevents"), "a flood has hidden the driver's load")
-    need("not permitted" in (folder / "nobody").read_text(), "a user may send uevents")
+    need(recovered(folder, "reloaded") > recovered(folder, "driver"), "the second load was not noticed")
 
 
 @judgement
 def a_driver_that_cannot_be_loaded_clears_nothing(folder):
     need(not (folder / "unfit").exists(), "it could be loaded")
-    need(recovered(folder, "unfit") == recovered(folder, "flooded"), "what failed has cleared faults")
+    need(recovered(folder, "unfit") == recovered(folder, "reloaded"), "what failed has cleared faults")
     need(recovered(folder, "pushed") > recovered(folder, "unfit"), "the load after it was not noticed")
 
 
 @judgement
 def a_flood_pushes_no_line_of_the_driver_out(folder):
-    ours = between(folder, "flooded", "pushed")
+    ours = between(folder, "reloaded", "pushed")
     lost = ours.get("kernel_log_lost_records_total")
     others = ours.get("events_dropped_total", reason="printk_others")
     need(lost > 0, "the log has lost nothing")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # More ways to have text of one's own printed, beside those of forgery: prefixes of the packet filter, names of anonymous
-# files, paths of overlays, audit records, a text that the driver quotes; and uevents that others than the kernel send.
+# files, paths of overlays, audit records, a text that the driver quotes.
 # The driver's own lines count in floods, and while the kernel traces its printing functions.
 need_drivers
 judge() { check_faults "$1" --ignore gsp_rate_limited; }
@@ -39,10 +39,6 @@ try_pids() {
 		exec setpriv --reuid 65534 --regid 65534 --clear-groups perl -e 'fork'
 	) || true
 }
-# uevent TEXT: multicast from user space. What the kernel sends has no port.
-send='socket(my $s, 16, 3, 15) or die; my $m = join("\0", @ARGV) . "\0";
-	defined send($s, $m, 0, pack("SSLL", 16, 0, 0, 1)) or die "send: $!\n";'
-loaded=(add@/module/nvidia ACTION=add DEVPATH=/module/nvidia SUBSYSTEM=module SEQNUM=9)
 
 echo "* * $(date -u +%Y-%m-%dT%H:%M:%SZ) of other scenarios" >acks
 sleep 1
@@ -84,21 +80,13 @@ driver "raw $(xid c1)"
 dmesg -C
 judge driver
 
-# uevents: only the kernel's count.
-sleep 3
-nobody unshare -U -r -n perl -e "$send" "${loaded[@]}" 2>&1 | tee own-namespace || true
-nobody perl -e "$send" "${loaded[@]}" 2>&1 | tee nobody || true
-perl -e "$send" "${loaded[@]}"
-judge uevents
-
-# A flood of them hides no load of the driver.
+# A load while nothing is read is noticed.
 # shellcheck disable=SC2154 # agent_start sets it
 kill -STOP "$agent"
-for _ in {1..1000}; do echo add >/sys/module/loop/uevent; done
 rmmod nvidia
 driver_load text
 kill -CONT "$agent"
-judge flooded
+judge reloaded
 
 # A driver that cannot be loaded, which nvidia-modprobe lets every user try. Here another module has what it needs.
 rmmod nvidia

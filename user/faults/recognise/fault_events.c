@@ -10,9 +10,6 @@
 /* The line "fallen off the bus" repeats an Xid 79 just before it. */
 #define FOLLOWS_SECONDS 60.0
 
-/* If it is not known when the load began: a fault that came so shortly before its end may be of the load. */
-#define LOADED_SECONDS 5.0
-
 /* Seconds since the boot. */
 static double boot_time(const struct fault_events *e, uint64_t time_ns)
 {
@@ -139,38 +136,22 @@ static void hand_out(struct fault_events *e, struct event *event, const struct x
 
 void fault_events_load_begins(struct fault_events *e, uint64_t time_ns)
 {
-	e->load.begin_ns = time_ns;
-	e->load.sure = true;
-	e->load.in_use = false;
+	if (!e->load_begin_ns)
+		e->load_begin_ns = time_ns;
 }
 
 void fault_events_unloaded(struct fault_events *e)
 {
-	memset(&e->load, 0, sizeof(e->load));
+	e->load_begin_ns = 0;
 }
 
-/* A line that the driver may print while it is loaded: the first one after it was unloaded is in that load. */
-static void note_driver_line(struct fault_events *e, uint64_t time_ns)
+void fault_events_loaded(struct fault_events *e)
 {
-	if (!e->load.begin_ns)
-		e->load.begin_ns = time_ns;
-}
+	/* Only a driver that is loaded reports Xids: the load began after the last one. */
+	uint64_t over_ns = e->load_begin_ns ? e->load_begin_ns - 1 : e->last_xid_ns;
 
-/* Only a driver that is loaded reports Xids. */
-static void note_xid(struct fault_events *e)
-{
-	if (e->load.sure)
-		return;
-	e->load.begin_ns = 0;
-	e->load.in_use = true;
-}
-
-/* The line that begins a load. During one it changes nothing: a later line must not end what has begun. */
-static void note_load_line(struct fault_events *e, uint64_t time_ns)
-{
-	if (!e->load.begin_ns || e->load.in_use)
-		fault_events_load_begins(e, time_ns);
-	e->load.sure = true;
+	e->load_begin_ns = 0;
+	fault_events_add_recovery(e, "all", "driver_loaded", over_ns);
 }
 
 /* Whether the process that caused it has ended, and perhaps another has its number. */
@@ -190,7 +171,6 @@ void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 	struct event event =
 		new_event(e, nvswitch ? EVENT_KIND_SXID : EVENT_KIND_XID, origin->time_ns);
 	struct fault like = { .code = line->code, .nvswitch = nvswitch, .place = line->place };
-	double time = boot_time(e, origin->time_ns);
 
 	SET(like.device, line->pci);
 	SET(like.severity, rating.severity);
@@ -198,16 +178,14 @@ void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 	/* Faults that a user can cause at will. */
 	if (!nvswitch && !strcmp(xid_catalog_find(line->code)->category, "app"))
 		like.causes[0] = fault_cause("", line->pid, has_ended(&event, line->pid));
-	log_no_memory(e, faults_add(e->faults, &like, time));
-	if (nvswitch)
-		note_driver_line(e, origin->time_ns);
-	else
-		note_xid(e);
+	log_no_memory(e, faults_add(e->faults, &like, boot_time(e, origin->time_ns)));
+	if (!nvswitch)
+		RAISE(e->last_xid_ns, origin->time_ns);
 	if (xid_asks_no_more(line))
-		log_no_memory(e, faults_recovered(e->faults, like.device,
-						  xid_reset_is_done(line) ? "action_none" :
-									    RECOVERY_WITHDRAWN,
-						  time));
+		fault_events_add_recovery(e, like.device,
+					  xid_reset_is_done(line) ? "action_none" :
+								    RECOVERY_WITHDRAWN,
+					  origin->time_ns);
 
 	event.code = line->code;
 	SET(event.device, like.device);
@@ -310,13 +288,6 @@ void fault_events_add_gpus(struct fault_events *e, const char (*gpus)[PCI_ADDRES
 		f->bus_count = count < MAX_BUS_GPUS ? count : MAX_BUS_GPUS;
 }
 
-bool fault_events_counted(const struct fault_events *e, uint64_t time_ns)
-{
-	double time = boot_seconds(&e->clocks, time_ns);
-
-	return e->hooks.until > 0 && time >= e->hooks.since && time <= e->hooks.until;
-}
-
 /* Whether a tracepoint also reported the event of this kind. */
 static bool traced(const struct fault_events *e, const char *kind, uint64_t time_ns)
 {
@@ -327,26 +298,14 @@ static bool traced(const struct fault_events *e, const char *kind, uint64_t time
 
 	for (int s = 0; s < SIGNALS; s++)
 		if (!strcmp(kind, kinds[s]))
-			return time_ns >= e->enabled_ns[s] || fault_events_counted(e, time_ns);
+			return time_ns >= e->enabled_ns[s];
 	return false;
 }
 
 void fault_events_add_recovery(struct fault_events *e, const char *gpu, const char *evidence,
-			       uint64_t after_ns, uint64_t by_ns)
+			       uint64_t time_ns)
 {
-	uint64_t begin_ns = e->load.begin_ns;
-
-	if (!*gpu) {
-		fault_events_unloaded(e);
-		e->load.in_use = true;
-		if (begin_ns && begin_ns <= by_ns)
-			after_ns = begin_ns - 1000; /* before the first line of the load */
-		else if (after_ns < by_ns &&
-			 boot_time(e, by_ns) - faults_last_of_all(e->faults) < LOADED_SECONDS)
-			return;
-	}
-	log_no_memory(e, faults_recovered(e->faults, *gpu ? gpu : "all", evidence,
-					  boot_time(e, after_ns)));
+	log_no_memory(e, faults_recovered(e->faults, gpu, evidence, boot_time(e, time_ns)));
 }
 
 static void add_identity(struct fault_events *e, const struct kernel_line *line)
@@ -391,19 +350,18 @@ void fault_events_add_line(struct fault_events *e, uint64_t time_ns, const struc
 		add_identity(e, line);
 		break;
 	case KERNEL_LINE_LOAD_BEGINS:
-		if (time_ns < e->started_ns || !e->loads_traced)
-			note_load_line(e, time_ns);
+		fault_events_load_begins(e, time_ns);
+		break;
+	case KERNEL_LINE_LOADED:
+		fault_events_loaded(e);
 		break;
 	case KERNEL_LINE_UNLOADED:
-		if (time_ns < e->started_ns || !e->loads_traced)
-			fault_events_unloaded(e);
+		fault_events_unloaded(e);
 		break;
-	case KERNEL_LINE_RECOVERY:
-		if (time_ns < e->uevents_ns)
-			fault_events_add_recovery(e, line->device, line->name, time_ns, time_ns);
+	case KERNEL_LINE_PROBED:
+		fault_events_add_recovery(e, line->device, line->name, time_ns);
 		break;
 	case KERNEL_LINE_GPU_DRIVER:
-		note_driver_line(e, time_ns);
 		if (!line->follows_xid ||
 		    time - faults_last(e->faults, line->device, line->follows_xid) >=
 			    FOLLOWS_SECONDS)

@@ -76,13 +76,12 @@ static const struct pattern patterns[] = {
 	{ DRIVER, "uvm_fatal", "NVRM%c %g%a: uvm encountered global fatal error " },
 	{ KERNEL_LINE_LOAD_BEGINS, "load_begins",
 	  "nvidia-nvlink: Nvlink Core is being initialized" },
-	{ KERNEL_LINE_RECOVERY, "driver_loaded",
-	  "NVRM: loading NVIDIA " }, /* at the end of the load */
+	{ KERNEL_LINE_LOADED, "driver_loaded", "NVRM: loading NVIDIA " },
 	{ KERNEL_LINE_UNLOADED, "unloaded", "nvidia-nvlink: Unregistered " },
-	{ KERNEL_LINE_RECOVERY, "device_probed", "pci %p: [10de:%x] type %d class 0x0300" },
-	{ KERNEL_LINE_RECOVERY, "device_probed", "pci %p: [10de:%x] type %d class 0x0302" },
+	{ KERNEL_LINE_PROBED, "device_probed", "pci %p: [10de:%x] type %d class 0x0300" },
+	{ KERNEL_LINE_PROBED, "device_probed", "pci %p: [10de:%x] type %d class 0x0302" },
 	/* until 3.5 */
-	{ KERNEL_LINE_RECOVERY, "device_probed", "pci %p: [10de:%x] type %d class 0x00030" },
+	{ KERNEL_LINE_PROBED, "device_probed", "pci %p: [10de:%x] type %d class 0x00030" },
 
 	/* The switch driver beside its SXids. */
 	{ DRIVER, "nvswitch_failed", "%v: Failed to %* : " },

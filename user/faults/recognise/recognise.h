@@ -27,8 +27,9 @@ enum kernel_line_kind {
 	KERNEL_LINE_GPU_RATE_LIMITED, /* the driver no longer prints all GSP errors of device */
 	KERNEL_LINE_GPU_DRIVER, /* a failure of the GPU driver: name */
 	KERNEL_LINE_LOAD_BEGINS, /* of the GPU driver */
+	KERNEL_LINE_LOADED, /* the GPU driver, at the end of its load */
 	KERNEL_LINE_UNLOADED, /* the GPU driver */
-	KERNEL_LINE_RECOVERY, /* name: "driver_loaded" or "device_probed" */
+	KERNEL_LINE_PROBED, /* the GPU device was found on the bus */
 	KERNEL_LINE_EVENT, /* something else: name */
 };
 
@@ -144,20 +145,14 @@ struct fault_events {
 	uint64_t started_ns; /* CLOCK_MONOTONIC: what is older is replayed */
 	uint64_t enabled_ns
 		[SIGNALS]; /* when each one's tracepoint was enabled; UINT64_MAX: it is not */
-	bool loads_traced; /* the kernel tells when a load begins and when the driver is unloaded: new lines do not */
-	uint64_t uevents_ns; /* since when uevents report recoveries; UINT64_MAX: they do not */
 	struct clock_offsets clocks;
-	struct fault_period hooks; /* of an earlier run: its records are still in the log */
 	struct gpu_holders *holders; /* NULL: who holds a GPU is not asked for */
 
 	/* Its own: */
 	struct pcie_relatives relatives;
-	/* The GPU driver's load. It takes up to half a minute, and the driver says that it is loaded at the end. */
-	struct {
-		uint64_t begin_ns; /* CLOCK_MONOTONIC; 0: none is in progress */
-		bool sure; /* the kernel, or a line, says that it begins then */
-		bool in_use; /* the driver is loaded */
-	} load;
+	uint64_t
+		load_begin_ns; /* of the GPU driver's load, CLOCK_MONOTONIC; 0: none, or not known */
+	uint64_t last_xid_ns;
 	char last_gpu[PCI_ADDRESS_SIZE]; /* of the identity line before this one */
 };
 
@@ -200,14 +195,12 @@ void fault_events_add_gpus(struct fault_events *e, const char (*gpus)[PCI_ADDRES
 void fault_events_add_line(struct fault_events *e, uint64_t time_ns,
 			   const struct kernel_line *line);
 
-/* Whether the hooks of an earlier run have counted what was printed at @time_ns. */
-bool fault_events_counted(const struct fault_events *e, uint64_t time_ns);
-
-/* The kernel begins to load the driver; it has unloaded it. */
+/* The driver's load begins; it has ended well: what was before it is over; the driver was unloaded. A load takes up to half
+ * a minute: a fault since it began stays open. The kernel's tracepoints and the driver's lines tell the same. */
 void fault_events_load_begins(struct fault_events *e, uint64_t time_ns);
+void fault_events_loaded(struct fault_events *e);
 void fault_events_unloaded(struct fault_events *e);
 
-/* The driver was loaded (@gpu ""), or the device at the PCI address @gpu was found, between
- * @after_ns and @by_ns (CLOCK_MONOTONIC). A fault later than @after_ns stays open, and one since the load began. */
+/* The faults of @gpu ("all") until @time_ns (CLOCK_MONOTONIC) are over. */
 void fault_events_add_recovery(struct fault_events *e, const char *gpu, const char *evidence,
-			       uint64_t after_ns, uint64_t by_ns);
+			       uint64_t time_ns);
