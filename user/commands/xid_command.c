@@ -30,6 +30,8 @@ static const char *note_of(unsigned int xid)
 		return "The text decides by the action that it names; info if that is None.";
 	if (xid == XID_NVLINK_ERROR)
 		return "The text decides: some bits of the link's registers mean nothing.";
+	if (xid_text_decides(xid) && (xid < XID_NVLINK5_FIRST || xid > XID_NVLINK5_LAST))
+		return "The text decides: fatal if it says that the GPU is marked for a reset.";
 	if (xid_text_decides(xid) && strcmp(xid_catalog_find(xid)->severity, "fatal") != 0)
 		return "The text decides the severity: fatal if it says Fatal, warning if it says Nonfatal.";
 	return NULL;

@@ -6,7 +6,7 @@
 /* All that a rule states must be true of an event; of those that are, the first counts. */
 struct rule {
 	unsigned int xid;
-	/* Unit or recovery action, several with '/' between; "*": any; "-": any or none. */
+	/* Unit or recovery action, several with '/' between; "*": any; "-": any or none; "~TEXT": the message has TEXT. */
 	const char *name;
 	enum xid_fatality printed; /* XID_FATALITY_UNSTATED: any or none */
 	struct {
@@ -20,10 +20,13 @@ static const struct rule rules[] = {
 #include "xid_text.inc"
 };
 
-static bool has_name(const char *names, const char *name)
+static bool has_name(const char *names, const char *name, struct span message)
 {
 	struct span rest = span_of(names);
 
+	if (*names == '~')
+		return span_left(message) &&
+		       memmem(message.at, span_left(message), names + 1, strlen(names + 1));
 	if (!strcmp(names, "-") || (!strcmp(names, "*") && *name))
 		return true;
 	while (span_left(rest)) {
@@ -43,13 +46,15 @@ static bool has_words(const struct rule *r, const struct nvlink *n)
 	return true;
 }
 
-static const struct rule *find_rule(unsigned int xid, const char *name, enum xid_fatality printed,
-				    const struct nvlink *words)
+static const struct rule *find_rule(const struct xid_line *line, const char *name)
 {
-	return ARRAY_FIND(r, rules, COUNT(rules),
-			  r->xid == xid && has_name(r->name, name) &&
-				  (r->printed == XID_FATALITY_UNSTATED || r->printed == printed) &&
-				  has_words(r, words));
+	const struct span message = { line->message, line->message + line->message_len };
+
+	return ARRAY_FIND(
+		r, rules, COUNT(rules),
+		r->xid == line->code && has_name(r->name, name, message) &&
+			(r->printed == XID_FATALITY_UNSTATED || r->printed == line->fatality) &&
+			has_words(r, &line->nvlink));
 }
 
 static struct xid_rating of_sxid(const struct xid_line *line)
@@ -75,9 +80,7 @@ struct xid_rating xid_line_rating(const struct xid_line *line)
 		return of_sxid(line);
 	if (line->code == XID_CHANNEL_REMOVED && line->caused_by)
 		return (struct xid_rating){ "info", e->action };
-	r = find_rule(line->code,
-		      line->code == XID_RECOVERY_ACTION ? line->recovery : line->nvlink.unit,
-		      line->fatality, &line->nvlink);
+	r = find_rule(line, line->code == XID_RECOVERY_ACTION ? line->recovery : line->nvlink.unit);
 	if (r)
 		return (struct xid_rating){ r->severity, r->action };
 	return (struct xid_rating){ e->severity, e->action };
@@ -96,11 +99,10 @@ bool xid_asks_no_more(const struct xid_line *line)
 
 bool xid_reset_is_done(const struct xid_line *line)
 {
-	const struct nvlink none = {};
 	const struct rule *left;
 
 	if (!xid_asks_no_more(line))
 		return false;
-	left = find_rule(XID_RECOVERY_ACTION, line->recovery_from, XID_FATALITY_UNSTATED, &none);
+	left = find_rule(line, line->recovery_from);
 	return left && (!strcmp(left->action, "reset_gpu") || !strcmp(left->action, "restart_bm"));
 }
