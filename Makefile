@@ -75,7 +75,7 @@ USER_OBJECTS := $(USER_SOURCES:%.c=$(B)/%.o)
 all: $(B)/xidscope ## build the static binary build/xidscope (default)
 
 help: ## list these targets
-help-all: ## list all targets: also bench, soak, faults, paradox, fleet, fuzz, analysis, packages and releases
+help-all: ## list all targets: also bench, soak, faults, fleet, fuzz, analysis, packages and releases
 help help-all:
 	@awk -F ':.*## ' 'FNR == 2 { title = FILENAME == "Makefile" ? "" : $$0 } !/^[a-z0-9-]+:.*## / { next } \
 		title { print title; title = "" } { printf "  make %-17s %s\n", $$1, $$2 }' Makefile $(if $(filter help-all,$@),$(MORE))

@@ -1,16 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # A made-up fleet: rules and alerts.
-.PHONY: fleet fleet-study fleet-recordings fleet-live
+.PHONY: fleet fleet-recordings fleet-live
 
 # FLEET_DIR: a folder with 20 GB for the while; else TMPDIR, or /tmp.
 fleet: deps ## rehearse the rules on a made-up fleet (half an hour): DAYS=55 NODES=63 SEED=1 INCIDENTS=FILE NOISE=FILE
 	$(Q)tests/fleet/rehearsal.sh --days $(or $(DAYS),55) --nodes $(or $(NODES),63) --seed $(or $(SEED),1) \
 		$(and $(INCIDENTS),--incidents '$(INCIDENTS)') $(and $(NOISE),--noise '$(NOISE)')
-
-fleet-study: ## make up a fleet with the figures of a published study, and compare what the rules say of it: docs/FLEET.md (six minutes of CPU)
-	$(Q)mkdir -p $(B)
-	$(Q)/usr/bin/python3 -B tests/fleet/study.py "$$(tests/vm/tool.sh prometheus usr/bin/promtool)" tests/fleet/study.tsv >$(B)/study.md
-	$(Q)tests/docs/put_table.sh docs/FLEET.md study <$(B)/study.md
 
 fleet-recordings: deps ## record anew, in a guest, what the nodes of `make fleet` are made of (half an hour)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope

@@ -20,12 +20,6 @@ def fetch(url, timeout=600, **parameters):
         return answer.read().decode()
 
 
-def figures(url):
-    """Prometheus' own metrics."""
-    lines = (line.rpartition(" ") for line in fetch(f"{url}/metrics", timeout=60).splitlines() if line[:1] != "#")
-    return {name: float(value) for name, _, value in lines}
-
-
 @contextlib.contextmanager
 def server(command, url, log, seconds=300):
     """A program that answers at url, after so many seconds at most, while the context lasts."""

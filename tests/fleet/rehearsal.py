@@ -50,8 +50,8 @@ def words(rules):
 
 
 class Rehearsal:
-    def __init__(self, options, complete=True):
-        """With all records and series, if complete; else with those that alerts and the ranks of lemons are made of."""
+    def __init__(self, options):
+        """With the records and series that alerts and the ranks of lemons are made of."""
         for name, least, most, whole in (("nodes", 1, 1e4, True), ("days", 1, 400, False), ("seed", 0, 2**53, True)):
             generate.limited("rehearsal.py", name.upper(), getattr(options, name), least, most, whole)
         options.nodes, options.days, options.seed = int(options.nodes), float(options.days), int(options.seed)
@@ -65,12 +65,11 @@ class Rehearsal:
         self.cpu = 0
         self.rules = [(group["interval"], rule) for name in FILES for group in read(name) for rule in group["rules"]]
         self.names = set()
-        if not complete:
-            names = {"node:lemon:ratio", *words(rule for group in read("alerts") for rule in group["rules"])}
-            while names != self.names:
-                self.names = names
-                names = names | words(rule for _, rule in self.rules if rule["record"] in names)
-            self.rules = [(interval, rule) for interval, rule in self.rules if rule["record"] in names]
+        names = {"node:lemon:ratio", *words(rule for group in read("alerts") for rule in group["rules"])}
+        while names != self.names:
+            self.names = names
+            names = names | words(rule for _, rule in self.rules if rule["record"] in names)
+        self.rules = [(interval, rule) for interval, rule in self.rules if rule["record"] in names]
 
     def done(self, what):
         before, self.cpu = self.cpu, sum(os.times()[:4])
@@ -315,7 +314,7 @@ def parser():
 
 
 def main():
-    rehearsal = Rehearsal(parser().parse_args(), complete=False)
+    rehearsal = Rehearsal(parser().parse_args())
     rehearsal.backfill()
     rehearsal.done("backfill")
     rehearsal.passes()

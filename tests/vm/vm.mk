@@ -29,7 +29,6 @@ check-all: ## run check, then what it leaves out: more scenarios on more kernels
 	$(Q)$(MAKE) --no-print-directory soak SOAK_SECONDS=600 SOAK_CALLS=1000000 SOAK_MOUNTS=1000
 	$(Q)$(MAKE) --no-print-directory check-packages
 	$(Q)$(MAKE) --no-print-directory check-release
-	$(Q)$(MAKE) --no-print-directory versus
 
 verdicts: deps ## run the set-ups with a known limit, and print what docs/VERDICT.md sums up (half an hour)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
