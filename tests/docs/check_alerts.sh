@@ -11,7 +11,7 @@ rules=deploy/prometheus/alerts.yaml
 runbook=docs/RUNBOOK.md
 
 awk '$1 == "-" && $2 == "alert:" { alert = $3 } $1 == "severity:" { print alert, $2 }' $rules >"$work/rules"
-awk -F ' *[|] *' '$2 ~ /^`[A-Z]/ && NF == 5 { gsub(/`/, "", $2); print $2, $3 }' "$document" >"$work/page"
+awk -F ' *[|] *' '$2 ~ /^`[A-Z]/ && NF == 4 { gsub(/`/, "", $2); print $2, $3 }' "$document" >"$work/page"
 [[ -s $work/rules ]] || fail "found no alert in $rules: has its form changed?"
 diff -u --label "$document" "$work/page" --label "$rules" "$work/rules" >&2 ||
 	fail "$document and $rules disagree"
