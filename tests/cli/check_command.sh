@@ -175,7 +175,7 @@ TZ=CET-1 expect 2 "*SXid 20034*, last 2026-11-21T10:00:00Z: *" "" check --health
 script -qc "stty cols 80; $program xid 149" /dev/null | tr -d '\r' >typed
 ! grep -E '^.{81}' typed || fail "xid is wider than a terminal"
 grep -q '^            otherwise check' typed || fail "xid's advice is not below itself: $(<typed)"
-expect 0 "*note      One that names a previous Xid*info.*source    https://docs.nvidia.com/*" "" xid 45
+expect 0 "*note      One that names a previous Xid*otherwise info.*source    https://docs.nvidia.com/*" "" xid 45
 expect 0 "SXid 20034: *severity  fatal*action    reset_gpu*" "" xid sxid:20034
 expect 1 "SXid 99: code not in the catalog*" "xidscope: SXid 99 is not in the catalog: *" xid sxid:99
 json "j['sxid'] == 20034 and j['known'] and j['severity'] == 'fatal'" xid sxid:20034 --json

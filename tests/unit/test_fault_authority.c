@@ -853,12 +853,12 @@ TEST(what_the_driver_quotes_is_no_fault)
 	print(MISMATCH("\n" XID_79));
 	print(MISMATCH("\nNVRM: RmInitAdapter failed!"));
 	print("NVRM: anything " XID_79);
-	settle("unverified 2");
+	settle("unverified 2, api_mismatch 2");
 	/* Also of switches. */
 	print(SWITCH_MISMATCH("\nNVRM: RmInitAdapter failed!"));
 	print(SWITCH_MISMATCH("\nnvidia-nvswitch0: Failed to x : -1"));
 	print(SWITCH_MISMATCH("\n" SXID_20034));
-	settle("unverified 3");
+	settle("unverified 3, api_mismatch 2");
 }
 
 /* A text that the driver has not reported decides nothing about what it has. */
@@ -987,6 +987,35 @@ TEST(fallen_off_the_bus_is_printed_twice)
 	pass(100 * SECOND);
 	record(line);
 	assert_state("log 1, fallen_off_bus 3");
+}
+
+/* The status says that the GPU is lost, as the Xid 79 before it did. */
+TEST(lost_lines_after_an_xid_79_are_not_counted)
+{
+	know_callers();
+	print(XID_79);
+	print("NVRM: rpcSend: rpcSendMessage failed with status 0x0000000f for fn 76!");
+	settle("hook 1");
+	elapse();
+	pass(60 * SECOND);
+	print("NVRM: rpcSend: rpcSendMessage failed with status 0x0000000f for fn 76!");
+	settle("hook 1, gpu_lost 1");
+}
+
+/* Laptops print two every few minutes, and their GPUs work. */
+TEST(a_gsp_that_misses_heartbeats_for_minutes_has_stopped)
+{
+#define HEARTBEAT "NVRM: _kgspRpcRecvPoll: GSP RM heartbeat timed out"
+	for (int i = 0; i < 100; i++) {
+		record(HEARTBEAT);
+		pass(i % 2 ? 8 * SECOND : 200 * SECOND);
+	}
+	assert_state("gsp_heartbeat_timeout 100");
+	for (int i = 0; i < 50; i++) {
+		record(HEARTBEAT);
+		pass(6 * SECOND);
+	}
+	assert_state("gsp_heartbeat_timeout 150, gsp_stopped 1");
 }
 
 TEST(recovery_to_none_is_evidence)

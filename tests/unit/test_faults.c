@@ -334,15 +334,12 @@ TEST(only_what_failed_recovers)
 
 TEST(the_last_is_found)
 {
-	assert_true(faults_last(&f, "a", 79) == -INFINITY && faults_last_of_all(&f) == -INFINITY);
+	assert_true(faults_last(&f, "a", 79) == -INFINITY);
 	add(79, "a", 10);
 	add(79, "b", 30);
 	add(31, "a", 20);
 	assert_true(faults_last(&f, "a", 79) == 10);
-	faults_add_kernel_event(&f, false, "oom_kill", "", 99);
-	assert_true(faults_last_of_all(&f) == 30);
-	faults_add_kernel_event(&f, true, "fallen_off_bus", "a", 40);
-	assert_true(faults_last_of_all(&f) == 40);
+	assert_true(faults_last(&f, "", 79) == 30);
 }
 
 /* The clock stood at 1970, then is set: the order of things stays. */

@@ -157,6 +157,9 @@ static void arrange(enum health_rule_id rule, bool bad)
 	case HEALTH_DRIVER_ERROR:
 		add_driver_error(bad ? "uvm_fatal" : "assert_failed", NOW);
 		break;
+	case HEALTH_DRIVER_WARNING:
+		add_driver_error(bad ? "gsp_heartbeat_timeout" : "assert_failed", NOW);
+		break;
 	case HEALTH_RESET_REQUIRED:
 		add_driver_error(bad ? "reset_required" : "assert_failed", NOW);
 		break;
@@ -416,9 +419,12 @@ TEST(only_failures_of_the_driver_count_and_only_the_drivers)
 		const char *kind;
 		bool failure;
 	} kinds[] = {
-		{ "rm_init_adapter_failed", true }, { "fallen_off_bus", true },
-		{ "gsp_heartbeat_timeout", true },  { "uvm_fatal", true },
-		{ "gsp_boot_failed", true },        { "assert_failed", false },
+		{ "rm_init_adapter_failed", true },
+		{ "fallen_off_bus", true },
+		{ "gsp_stopped", true },
+		{ "uvm_fatal", true },
+		{ "gsp_boot_failed", true },
+		{ "assert_failed", false },
 		{ "check_failed", false },
 	};
 

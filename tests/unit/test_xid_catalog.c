@@ -94,7 +94,9 @@ TEST(the_text_decides_then_the_catalog)
 		{ XID "79, gone", "fatal", "restart_bm" },
 		{ XID "31, x", "warning", "restart_app" },
 		{ XID "45, x", "info", "workflow_xid_45" },
-		{ XID "45, x caused by previous Xid 79", "info", "workflow_xid_45" },
+		{ XID "45, x caused by previous Xid 31", "info", "workflow_xid_45" },
+		{ XID "45, x caused by previous Xid 145", "info", "workflow_xid_45" },
+		{ XID "45, x caused by previous Xid 79", "warning", "restart_bm" },
 		{ XID "999, x", "unknown", "none_given" },
 		{ XID "74, x", "fatal", "workflow_nvlink_err" },
 		{ XID

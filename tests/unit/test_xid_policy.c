@@ -180,8 +180,9 @@ TEST(the_policy_has_the_last_word_but_for_two_events)
 		{ GPU "999, x", "unknown none_given", "fatal reset_gpu" },
 		{ GPU "149, NETIR Fatal XC0 (0x1)", "fatal reset_gpu", "info reset_gpu" },
 		{ GPU "45, x", "info workflow_xid_45", "fatal reset_gpu" },
-		{ GPU "45, x caused by previous Xid 79", "info workflow_xid_45",
-		  "info workflow_xid_45" },
+		{ GPU "45, x caused by previous Xid 79", "warning restart_bm", "info restart_bm" },
+		{ GPU "45, x caused by previous Xid 48", "warning workflow_xid_48",
+		  "warning workflow_xid_48" },
 		{ GPU
 		  "154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)",
 		  "fatal reset_gpu", "warning page_me" },

@@ -25,7 +25,7 @@ struct explained {
 static const char *note_of(unsigned int xid)
 {
 	if (xid == XID_CHANNEL_REMOVED)
-		return "One that names a previous Xid as its cause is always of severity info.";
+		return "One that names a previous Xid as its cause is a warning if that is fatal, otherwise info.";
 	if (xid == XID_RECOVERY_ACTION)
 		return "The text decides by the action that it names; info if that is None.";
 	if (xid == XID_NVLINK_ERROR)

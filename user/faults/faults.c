@@ -56,21 +56,8 @@ double faults_last(const struct faults *f, const char *device, unsigned int code
 	double last = -INFINITY;
 
 	ARRAY_EACH(x, c->faults, c->fault_count)
-		if (!x->nvswitch && x->code == code && !strcmp(x->device, device))
+		if (!x->nvswitch && x->code == code && (!*device || !strcmp(x->device, device)))
 			RAISE(last, x->last);
-	return last;
-}
-
-double faults_last_of_all(const struct faults *f)
-{
-	const struct fault_counts *c = &f->counts;
-	double last = -INFINITY;
-
-	ARRAY_EACH(x, c->faults, c->fault_count)
-		RAISE(last, x->last);
-	ARRAY_EACH(v, c->kernel_events, c->kernel_event_count)
-		if (v->gpu_driver)
-			RAISE(last, v->last);
 	return last;
 }
 

@@ -88,11 +88,8 @@ struct gpu_info *faults_gpu(struct faults *f, const char *gpu);
 /* Notes that the driver limits its reports of GSP errors of @gpu. */
 int faults_rate_limited(struct faults *f, const char *gpu);
 
-/* When the last fault @code of @device was; -INFINITY: never. */
+/* When the last fault @code of @device ("": of any) was; -INFINITY: never. */
 double faults_last(const struct faults *f, const char *device, unsigned int code);
-
-/* When the last fault or failure of any GPU was; -INFINITY: never. */
-double faults_last_of_all(const struct faults *f);
 
 /* Notes that an incident was at @time, which is no part of an earlier failure. */
 void faults_note_repeat(struct fault_repeats *r, double time);

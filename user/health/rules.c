@@ -12,25 +12,33 @@ static const struct driver_message {
 	const char *kind;
 	const char *meaning;
 	const char *action; /* of the catalog */
+	bool of_one; /* if it does not name the GPU, the reset of any is taken for that of this one */
 } driver_messages[] = {
 	/* clang-format off */
-	{ HEALTH_DRIVER_ERROR, "rm_init_adapter_failed", "the driver cannot initialise the GPU", "restart_bm" },
-	{ HEALTH_DRIVER_ERROR, "fallen_off_bus", "the GPU no longer answers on the PCIe bus", "restart_bm" },
-	{ HEALTH_DRIVER_ERROR, "gsp_heartbeat_timeout", "the GPU's system processor has stopped", "restart_bm" },
-	{ HEALTH_DRIVER_ERROR, "gsp_boot_failed", "the GPU's system processor cannot start before a reset", "restart_bm" },
-	{ HEALTH_DRIVER_ERROR, "gpu_gone", "the GPU is no longer on the PCIe bus", "restart_bm" },
-	{ HEALTH_DRIVER_ERROR, "probe_failed", "the driver does not take the GPU", "restart_bm" },
-	{ HEALTH_DRIVER_ERROR, "probes_failed", "the driver does not take a GPU", "restart_bm" },
-	{ HEALTH_DRIVER_ERROR, "none_initialized", "the driver takes no GPU", "restart_bm" },
-	{ HEALTH_DRIVER_ERROR, "not_supported", "the driver does not know the GPU", "restart_bm" },
-	{ HEALTH_DRIVER_ERROR, "bar_invalid", "the GPU has no memory region on the PCIe bus", "restart_bm" },
-	{ HEALTH_DRIVER_ERROR, "irq_failed", "the GPU has no interrupt", "restart_bm" },
-	{ HEALTH_DRIVER_ERROR, "uvm_fatal", "unified memory has failed for all processes", "restart_bm" },
-	{ HEALTH_RESET_REQUIRED, "reset_required", "the GPU takes no work before a reset", "reset_gpu" },
-	{ HEALTH_NVLINK_ERROR, "nvlink_detect_failed", "a link to another GPU or switch is not seen", "reset_gpu" },
-	{ HEALTH_NVLINK_ERROR, "nvswitch_failed", "the driver has given up a switch", "restart_bm" },
-	{ HEALTH_DRIVER_ASSERTION, "assert_failed", "an assertion of the driver", "reset_gpu" },
-	{ HEALTH_DRIVER_ASSERTION, "check_failed", "a check of the driver", "reset_gpu" },
+	{ HEALTH_DRIVER_ERROR, "rm_init_adapter_failed", "the driver cannot initialise the GPU", "restart_bm", false },
+	{ HEALTH_DRIVER_ERROR, "fallen_off_bus", "the GPU no longer answers on the PCIe bus", "restart_bm", false },
+	{ HEALTH_DRIVER_ERROR, "gpu_lost", "the driver has lost the GPU", "restart_bm", true },
+	{ HEALTH_DRIVER_ERROR, "gsp_stopped", "the GPU's system processor has stopped", "restart_bm", true },
+	{ HEALTH_DRIVER_ERROR, "gsp_boot_failed", "the GPU's system processor cannot start before a reset", "restart_bm", false },
+	{ HEALTH_DRIVER_ERROR, "gpu_gone", "the GPU is no longer on the PCIe bus", "restart_bm", false },
+	{ HEALTH_DRIVER_ERROR, "probe_failed", "the driver does not take the GPU", "restart_bm", false },
+	{ HEALTH_DRIVER_ERROR, "probes_failed", "the driver does not take a GPU", "restart_bm", false },
+	{ HEALTH_DRIVER_ERROR, "none_probed", "the driver takes no GPU", "restart_bm", false },
+	{ HEALTH_DRIVER_ERROR, "none_found", "the driver finds no GPU", "restart_bm", false },
+	{ HEALTH_DRIVER_ERROR, "conf_compute_failed", "confidential computing has failed", "restart_vm", true },
+	{ HEALTH_DRIVER_ERROR, "none_initialized", "the driver takes no GPU", "restart_bm", false },
+	{ HEALTH_DRIVER_ERROR, "not_supported", "the driver does not know the GPU", "restart_bm", false },
+	{ HEALTH_DRIVER_ERROR, "bar_invalid", "the GPU has no memory region on the PCIe bus", "restart_bm", false },
+	{ HEALTH_DRIVER_ERROR, "irq_failed", "the GPU has no interrupt", "restart_bm", false },
+	{ HEALTH_DRIVER_ERROR, "uvm_fatal", "unified memory has failed for all processes", "restart_bm", false },
+	{ HEALTH_RESET_REQUIRED, "reset_required", "the GPU takes no work before a reset", "reset_gpu", true },
+	{ HEALTH_DRIVER_WARNING, "gsp_heartbeat_timeout", "the GPU's system processor was late", "contact_support", true },
+	{ HEALTH_DRIVER_WARNING, "imex_shutdown", "memory of other nodes cannot be used", "recover_imex_domain", false },
+	{ HEALTH_NVLINK_ERROR, "nvlink_detect_failed", "a link to another GPU or switch is not seen", "reset_gpu", false },
+	{ HEALTH_NVLINK_ERROR, "nvlink_degraded", "the GPU does without its links", "reset_gpu", true },
+	{ HEALTH_NVLINK_ERROR, "nvswitch_failed", "the driver has given up a switch", "restart_bm", false },
+	{ HEALTH_DRIVER_ASSERTION, "assert_failed", "an assertion of the driver", "reset_gpu", false },
+	{ HEALTH_DRIVER_ASSERTION, "check_failed", "a check of the driver", "reset_gpu", false },
 	/* clang-format on */
 };
 
@@ -330,13 +338,14 @@ static bool is_hardware_xid(const struct fault *f)
 
 /* ---- the driver ---- */
 
-/* One that a GPU needs a reset mostly does not name the GPU: the reset of any is taken for that of this one, since an
- * Xid 154 names each that still needs one. */
 static enum fault_standing message_standing(const struct health_evaluation *e,
 					    const struct driver_message *m,
 					    const struct kernel_event *v)
 {
-	if (m->rule == HEALTH_RESET_REQUIRED && !*v->device)
+	/* A node without GPUs; one that had some before has gpu_gone. */
+	if (!strcmp(v->kind, "none_found") && e->o->node && !e->o->node->bus_count)
+		return STANDING_OVER;
+	if (m->of_one && !*v->device)
 		ARRAY_EACH(r, e->s->faults.recoveries, e->s->faults.recovery_count)
 			if (strcmp(r->evidence, RECOVERY_WITHDRAWN) != 0 && v->last <= r->time)
 				return STANDING_OVER;
@@ -529,6 +538,9 @@ const struct health_rule health_rules[HEALTH_RULES] = {
 		find_faults, is_hardware_sxid, .gpu = true, .clears = SWITCH_CLEARS },
 	[HEALTH_DRIVER_ERROR] = { "driver_error", HEALTH_FAIL, 0, "",
 		"A driver error that leaves a GPU or the driver unusable.",
+		find_driver_messages, NULL, .gpu = true, .clears = GPU_CLEARS },
+	[HEALTH_DRIVER_WARNING] = { "driver_warning", HEALTH_WARN, 1, "reports",
+		"At least this many driver errors after which a GPU may go on working.",
 		find_driver_messages, NULL, .gpu = true, .clears = GPU_CLEARS },
 	[HEALTH_RESET_REQUIRED] = { "reset_required", HEALTH_FAIL, 1, "reports",
 		"At least this many reports that a GPU requires a reset.",

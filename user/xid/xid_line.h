@@ -89,7 +89,8 @@ struct xid_rating {
 };
 
 /* The rating of one event. An SXid has the severity that its text states, or without one the catalog's; the catalog's always counts if
- * texts are known to state too little. An Xid 45 that names its cause is "info", because the cause has the severity. */
+ * texts are known to state too little. An Xid 45 that names its cause is a warning with the cause's action if that is grave;
+ * whoever knows the cause's own line takes it as info. */
 struct xid_rating xid_line_rating(const struct xid_line *line);
 
 /* Whether the text of this Xid can decide its rating. */

@@ -124,10 +124,15 @@ struct xid_rating xid_policy_rating(const struct xid_policy *p, const struct xid
 	const struct xid_policy_entry *e;
 	struct xid_rating v = xid_line_rating(line);
 
-	/* By its own text it is no fault of its own. */
-	if (xid_asks_no_more(line) ||
-	    (!nvswitch && line->code == XID_CHANNEL_REMOVED && line->caused_by))
+	if (xid_asks_no_more(line))
 		return v;
+	/* It is no fault of its own: what counts is its cause. */
+	if (!nvswitch && line->code == XID_CHANNEL_REMOVED && line->caused_by) {
+		e = xid_policy_find(p, false, line->caused_by);
+		if (e && e->severity && strcmp(e->severity, "fatal") != 0)
+			v.severity = "info";
+		return v;
+	}
 	e = xid_policy_find(p, nvswitch, line->code);
 	if (e && e->severity)
 		v.severity = e->severity;

@@ -39,6 +39,6 @@ void xid_policy_free(struct xid_policy *p);
 const struct xid_policy_entry *xid_policy_find(const struct xid_policy *p, bool nvswitch,
 					       unsigned int code);
 
-/* Severity and action of one event: the policy's, otherwise those of xid_line_rating(). The policy changes neither an Xid 154 that
- * resets the recovery action to None, nor an Xid 45 that names its cause. */
+/* Severity and action of one event: the policy's, otherwise those of xid_line_rating(). The policy does not change an Xid 154 that
+ * resets the recovery action to None. An Xid 45 that names its cause is info if the policy has less than fatal for that. */
 struct xid_rating xid_policy_rating(const struct xid_policy *p, const struct xid_line *line);

@@ -71,6 +71,17 @@ static struct xid_rating of_sxid(const struct xid_line *line)
 	return (struct xid_rating){ by_catalog ? e->severity : stated[line->fatality], "" };
 }
 
+/* The cause decides: its own line may be gone. Of NVLink 5 only a fatal 149 is sure to have been one; the text of the others
+ * decides, and that is not here. */
+static struct xid_rating of_removed_channel(const struct xid_line *line)
+{
+	const struct xid_catalog_entry *cause = xid_catalog_find(line->caused_by);
+
+	if (!strcmp(cause->severity, "fatal") || line->caused_by == XID_NVLINK_NETIR)
+		return (struct xid_rating){ "warning", cause->action };
+	return (struct xid_rating){ "info", xid_catalog_find(line->code)->action };
+}
+
 struct xid_rating xid_line_rating(const struct xid_line *line)
 {
 	const struct xid_catalog_entry *e = xid_catalog_find(line->code);
@@ -79,7 +90,7 @@ struct xid_rating xid_line_rating(const struct xid_line *line)
 	if (line->kind != XID_LINE_XID)
 		return of_sxid(line);
 	if (line->code == XID_CHANNEL_REMOVED && line->caused_by)
-		return (struct xid_rating){ "info", e->action };
+		return of_removed_channel(line);
 	r = find_rule(line, line->code == XID_RECOVERY_ACTION ? line->recovery : line->nvlink.unit);
 	if (r)
 		return (struct xid_rating){ r->severity, r->action };

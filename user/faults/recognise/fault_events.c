@@ -10,6 +10,11 @@
 /* The line "fallen off the bus" repeats an Xid 79 just before it. */
 #define FOLLOWS_SECONDS 60.0
 
+/* The GPU's system processor (GSP) misses heartbeats on GPUs that work: on some laptops two every few minutes. It has
+ * stopped if it goes on missing them for longer than any recovery takes. */
+#define HEARTBEAT_GAP_NS (60 * 1000000000ull)
+#define HEARTBEATS_NS (300 * 1000000000ull)
+
 /* Seconds since the boot. */
 static double boot_time(const struct fault_events *e, uint64_t time_ns)
 {
@@ -173,6 +178,9 @@ void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 	struct fault like = { .code = line->code, .nvswitch = nvswitch, .place = line->place };
 
 	SET(like.device, line->pci);
+	/* The cause has its own severity, and has counted. */
+	if (line->caused_by && faults_last(e->faults, line->pci, line->caused_by) > 0)
+		rating = (struct xid_rating){ "info", xid_catalog_find(line->code)->action };
 	SET(like.severity, rating.severity);
 	SET(like.action, rating.action);
 	/* Faults that a user can cause at will. */
@@ -328,6 +336,17 @@ static void add_identity(struct fault_events *e, const struct kernel_line *line)
 		SET(info->serial, line->serial);
 }
 
+static void note_heartbeat(struct fault_events *e, uint64_t time_ns,
+			   struct fault_signal_report stopped)
+{
+	if (time_ns > e->last_heartbeat_ns + HEARTBEAT_GAP_NS)
+		e->heartbeats_since_ns = time_ns;
+	e->last_heartbeat_ns = time_ns;
+	stopped.kind = "gsp_stopped";
+	if (time_ns >= e->heartbeats_since_ns + HEARTBEATS_NS)
+		fault_events_add_signal(e, &stopped);
+}
+
 void fault_events_add_line(struct fault_events *e, uint64_t time_ns, const struct kernel_line *line)
 {
 	const struct fault_signal_report signal = { .gpu_driver =
@@ -366,6 +385,8 @@ void fault_events_add_line(struct fault_events *e, uint64_t time_ns, const struc
 		    time - faults_last(e->faults, line->device, line->follows_xid) >=
 			    FOLLOWS_SECONDS)
 			fault_events_add_signal(e, &signal);
+		if (!strcmp(line->name, "gsp_heartbeat_timeout"))
+			note_heartbeat(e, time_ns, signal);
 		break;
 	case KERNEL_LINE_EVENT:
 		if (!traced(e, line->name, time_ns))

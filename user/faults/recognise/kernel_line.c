@@ -12,7 +12,7 @@
  * 	%g  "GPU" and its number and a space, or nothing
  * 	%f  "function:line:(pid N): ", with or without the pid, or nothing
  * 	%k  a number of an error that means refused credentials
- * 	%*  up to 64 bytes, as few as possible
+ * 	%*  up to 200 bytes, as few as possible
  * 	%c  a colon, or nothing
  * 	%$  the end of the line, or only blanks before it */
 #include "faults/recognise/recognise.h"
@@ -53,6 +53,8 @@ static const struct pattern patterns[] = {
 	{ DRIVER, "bar_invalid", "NVRM: BAR%d is %dM @ 0x%x (PCI:%p)" },
 	{ DRIVER, "irq_failed", "NVRM: GPU %p: request_irq() failed" },
 	{ DRIVER, "irq_failed", "NVRM: request_irq() failed" }, /* 390 */
+	{ DRIVER, "irq_failed", "NVRM: GPU %p: No interrupts of any type are available." },
+	{ DRIVER, "irq_failed", "NVRM: No interrupts of any type are available." }, /* 470 */
 	/* The kernel's driver core prints these; before 6.9 the second form, for no device. */
 	{ DRIVER, "probe_failed", "nvidia %p: probe with driver nvidia failed with error " },
 	{ DRIVER, "probe_failed", "nvidia: probe of %p failed with error " },
@@ -60,18 +62,38 @@ static const struct pattern patterns[] = {
 	{ DRIVER, "none_initialized", "NVRM: None of the NVIDIA %* were initialized" },
 	{ DRIVER, "rm_init_adapter_failed", "NVRM: GPU %p: RmInitAdapter failed!" },
 	{ DRIVER, "rm_init_adapter_failed", "NVRM: RmInitAdapter failed!" },
-	/* Without a colon before 550, but for later points of 535. */
+	/* No device: none of the GPUs that the PCI bus has is the driver's. */
+	{ DRIVER, "none_probed", "NVRM: No NVIDIA graphics adapter probed!" },
+	{ DRIVER, "none_probed", "NVRM: No NVIDIA devices probed." }, /* 515 */
+	{ DRIVER, "none_found", "NVRM: No NVIDIA graphics adapter found!" },
+	{ DRIVER, "none_found", "NVRM: No NVIDIA GPU found." }, /* 515 */
+	{ EVENT, "probe_not_called",
+	  "NVRM: The NVIDIA probe routine was not called for %d device(s)" },
+	/* Statuses that the driver returns for no healthy GPU (nvstatuscodes.h of 595): 0x0f once the GPU is marked as lost,
+	 * 0x62 once it is marked for a reset. Others that sound like it, such as 0x0b (ECC_ERROR), 0x10 (IN_FULLCHIP_RESET) and
+	 * 0x71 (FATAL_ERROR), it also returns in its normal work. The first lines are of 515 on, with a colon from 550 on and in
+	 * later points of 535; the others of rpc.c, which prints a number. */
+	{ DRIVER, "gpu_lost", "NVRM%c %g%a: %*[NV_ERR_GPU_IS_LOST]" },
+	{ DRIVER, "gpu_lost", "NVRM%c %g%a: rpcSendMessage failed with status 0x0000000f for " },
+	{ DRIVER, "gpu_lost", "NVRM%c %g%a: GspRm%*; status=0x0000000f" },
+	{ DRIVER, "reset_required", "NVRM%c %g%a: %*[NV_ERR_RESET_REQUIRED]" },
 	{ DRIVER, "reset_required",
-	  "NVRM%c %g%a: Assertion failed: Reset required [NV_ERR_RESET_REQUIRED]" },
-	{ DRIVER, "reset_required",
-	  "NVRM%c %g%a: Check failed: Reset required [NV_ERR_RESET_REQUIRED]" },
+	  "NVRM%c %g%a: rpcSendMessage failed with status 0x00000062 for " },
+	{ DRIVER, "reset_required", "NVRM%c %g%a: GspRm%*; status=0x00000062" },
 	{ DRIVER, "assert_failed", "NVRM%c %g%a: Assertion failed: " },
 	{ DRIVER, "check_failed", "NVRM%c %g%a: Check failed: " },
 	{ DRIVER, "gsp_heartbeat_timeout", "NVRM%c %g%a: GSP RM heartbeat timed out" },
+	{ DRIVER, "gsp_heartbeat_timeout", "NVRM%c %g%a: GSP-RM heartbeat timed out" }, /* 615 */
 	{ DRIVER, "gsp_heartbeat_timeout", "NVRM%c %g%a: LibOS heartbeat timed out" },
 	{ DRIVER, "gsp_boot_failed", "NVRM%c %g%a: unexpected WPR2 already up" },
 	{ DRIVER, "nvlink_detect_failed",
 	  "NVRM%c %gknvlink%a: Failed to update Rx Detect Link mask!" },
+	{ DRIVER, "nvlink_degraded", "NVRM%c %gknvlink%a: GPU%d marked Degraded. " },
+	{ DRIVER, "imex_shutdown", "NVRM%c %g%a: Abrupt nvidia-imex daemon shutdown detected" },
+	{ DRIVER, "conf_compute_failed", "NVRM%c %g%a: ConfCompute: Fatal error hit!" },
+	{ DRIVER, "conf_compute_failed", "NVRM%c %g%a: SPDM: Fatal heartbeat failure detected" },
+	/* A client with another library's version, such as a container. */
+	{ EVENT, "api_mismatch", "NVRM: API mismatch: " },
 	/* nvidia-uvm also prints this, but only with its debugging enabled. */
 	{ DRIVER, "uvm_fatal", "NVRM%c %g%a: uvm encountered global fatal error " },
 	{ KERNEL_LINE_LOAD_BEGINS, "load_begins",
@@ -416,7 +438,7 @@ static bool match_line(struct span *s, const char *pattern, struct kernel_line *
 		if (*pattern == 'n' || *pattern == '*') {
 			bool word = *pattern == 'n';
 
-			if (!match_shortest(&rest, pattern + 1, word ? 255 : 64, word, out))
+			if (!match_shortest(&rest, pattern + 1, word ? 255 : 200, word, out))
 				return false;
 			break;
 		}
@@ -455,7 +477,10 @@ static bool read_piece(struct span s, struct kernel_line *out)
 		out->kind = p->kind;
 		out->proof = proof_of(p);
 		out->name = p->name;
-		out->follows_xid = strstr(p->pattern, "fallen off the bus.") ? 79 : 0;
+		out->follows_xid =
+			strstr(p->pattern, "fallen off the bus.") || !strcmp(p->name, "gpu_lost") ?
+				79 :
+				0;
 		out->text = s.at;
 		out->text_len = span_left(s);
 		return true;

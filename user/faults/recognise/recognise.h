@@ -50,7 +50,7 @@ struct kernel_line {
 	char device[LABEL_SIZE];
 	char uuid[48]; /* "GPU-..." */
 	char serial[24]; /* letters, digits, '-', '_' */
-	/* The driver prints this line after that Xid of the same device, for the same fault: then
+	/* The driver prints this line after that Xid of the same device (of any, if device is ""), for the same fault: then
 	 * the line does not count. 0: none. */
 	unsigned int follows_xid;
 	const char *severity; /* static: of a PCIe error, one of an Xid's; "": none */
@@ -153,6 +153,7 @@ struct fault_events {
 	uint64_t
 		load_begin_ns; /* of the GPU driver's load, CLOCK_MONOTONIC; 0: none, or not known */
 	uint64_t last_xid_ns;
+	uint64_t heartbeats_since_ns, last_heartbeat_ns; /* missed ones in a row */
 	char last_gpu[PCI_ADDRESS_SIZE]; /* of the identity line before this one */
 };
 
