@@ -360,18 +360,18 @@ npd() {
 }
 npd healthy "GpuOrNfsFault False XidscopeFindsNoFault: *"
 npd warning "GpuOrNfsFault False XidscopeFindsNoFault: *"
-npd critical "GpuOrNfsFault True XidscopeFindsFault: Xid 79 on $gpu, 2 times, last 2026-11-21T10:00:00Z"
+npd critical "GpuOrNfsFault True XidscopeFindsFault: GPU $gpu: Xid 79 (*) 2 times, last 2026-11-21T10:00:00Z: *"
 # which any user can cause
 judge stuck --ack none -- stuck=700:/data
 npd stuck "GpuOrNfsFault False XidscopeFindsNoFault: *"
 npd torn "GpuOrNfsFault Unknown XidscopeFindsFault: cannot read torn: it is damaged*"
 npd absent "GpuOrNfsFault Unknown XidscopeFindsFault: cannot read absent: *"
-# the longest texts are cut between characters, at 80 bytes
+# the longest names
 long=$(printf "ä%.0s" {1..60})
 judge long --rule nfs_waiter=fail --ack none -- "waiter=75:$long"
-npd long "GpuOrNfsFault True XidscopeFindsFault: NFS call waits for its reply for 75 s: ää*"
+npd long "GpuOrNfsFault True XidscopeFindsFault: NFS server ää*: a call has been waiting for its reply for 75 s: *"
 judge mount --mount "/${long:0:60}" --ack none --
-npd mount "GpuOrNfsFault True XidscopeFindsFault: mount /${long:0:30}*"
+npd mount "GpuOrNfsFault True XidscopeFindsFault: Mount /${long:0:30}*"
 
 ((failed)) || echo "Slurm and node-problem-detector get what they should"
 exit $failed

@@ -173,16 +173,11 @@ static void print_slurm(const struct result *v)
 		puts(reason);
 }
 
-/* One line of at most 80 bytes. */
 static void print_npd(const struct result *v)
 {
-	char line[81];
-
-	safe_format(line, sizeof(line), "%s",
-		    v->exit == CHECK_UNKNOWN ? v->trouble :
-		    v->open.count            ? v->open.items[0].brief :
-					       "no open fault");
-	puts(line);
+	puts(v->exit == CHECK_UNKNOWN ? v->trouble :
+	     v->open.count            ? v->open.items[0].reason :
+					"no open fault");
 }
 
 static void print_json(const struct result *v, const struct options *o, int code)

@@ -97,7 +97,6 @@ struct health_finding {
 	char action[40]; /* a label value; "": none */
 	char head[40]; /* the beginning of a reason in few words: "Xid 79 c1:00.0" */
 	char reason[512]; /* with the advice */
-	char brief[81]; /* fits node-problem-detector: at most 80 bytes */
 };
 
 #define HEALTH_MAX_FINDINGS 32
@@ -142,7 +141,6 @@ void health_to_snapshot(const struct health_report *report, const struct health_
 /* The texts of a finding, cut to their sizes and safe to print. */
 #define SET_REASON(finding, ...) \
 	safe_format((finding)->reason, sizeof((finding)->reason), __VA_ARGS__)
-#define SET_BRIEF(finding, ...) safe_format((finding)->brief, sizeof((finding)->brief), __VA_ARGS__)
 #define SET_HEAD(finding, ...) safe_format((finding)->head, sizeof((finding)->head), __VA_ARGS__)
 
 /* Adds a finding about a state of @device if its standing is the one that is looked for. Returns room for it in either

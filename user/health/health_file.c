@@ -103,7 +103,6 @@ static void write_finding(struct json *j, const struct health_finding *f)
 	json_known(j, "action", f->action);
 	json_text(j, "head", f->head);
 	json_text(j, "reason", f->reason);
-	json_text(j, "brief", f->brief);
 	json_text(j, "clears", health_rules[f->rule].clears);
 	write_command(j, f);
 	json_object_end(j);
@@ -199,7 +198,6 @@ static const struct member item_members[] = {
 	TEXT("advice", advice),
 	TEXT("head", head),
 	TEXT("reason", reason),
-	TEXT("brief", brief),
 	TEXT("clears", clears),
 	TEXT("acknowledge", acknowledge),
 	{ "limit", MEMBER_NUMBER, offsetof(struct health_item, limit) },

@@ -32,7 +32,6 @@ void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rule)
 			   "NFS server %s: a call has been waiting %s for "
 			   "%.0f s: Check the server and the network to it.",
 			   v->server, waits_for[worst], age);
-		SET_BRIEF(f, "NFS call waits %s for %.0f s: %s", waits_for[worst], age, v->server);
 	}
 }
 
@@ -57,8 +56,6 @@ void find_stuck_tasks(struct health_evaluation *e, enum health_rule_id rule)
 			   t->rpc ? "behind a call: Check the server and the network to it." :
 				    "and no call is outstanding: Read the stacks in the event log, "
 				    "then restart the node.");
-		SET_BRIEF(f, "tasks that hang in NFS: %" PRIu32 ", for %.0f s%s: %s", t->tasks, age,
-			  t->rpc ? "" : " without a call", mount);
 	}
 }
 
@@ -84,7 +81,6 @@ void find_mounts(struct health_evaluation *e, enum health_rule_id rule)
 		SET_HEAD(f, "Mount %s %s", state == MOUNT_HUNG ? "hung" : "bad", m->path);
 		SET_REASON(f, "Mount %s %s: Check the server, the network to it, and the mount.",
 			   m->path, states[state]);
-		SET_BRIEF(f, "mount %s %s", m->path, states[state]);
 	}
 }
 
@@ -101,7 +97,6 @@ void find_missing_gpus(struct health_evaluation *e, enum health_rule_id rule)
 		   "The driver has %u of %u GPUs: Drain the node and restart it; if they do not "
 		   "come back, look for them with lspci.",
 		   node->gpus, node->gpus_wanted);
-	SET_BRIEF(f, "the driver has %u of %u GPUs", node->gpus, node->gpus_wanted);
 }
 
 void find_unused_gpus(struct health_evaluation *e, enum health_rule_id rule)
@@ -116,7 +111,6 @@ void find_unused_gpus(struct health_evaluation *e, enum health_rule_id rule)
 			"GPU %s has no driver, and others have: Drain the node and restart it; if "
 			"it stays so, look for its address in the kernel log.",
 			gpu);
-		SET_BRIEF(f, "GPU %s has no driver", gpu);
 	}
 }
 
@@ -135,8 +129,6 @@ void find_narrow_links(struct health_evaluation *e, enum health_rule_id rule)
 			"GPU %s: its PCIe link has %u of %u lanes: Drain the node and restart it; if "
 			"the link stays narrow, seat the GPU and its riser anew.",
 			l->gpu, l->lanes, l->lanes_possible);
-		SET_BRIEF(f, "PCIe link of %s has %u of %u lanes", l->gpu, l->lanes,
-			  l->lanes_possible);
 	}
 }
 
@@ -155,8 +147,6 @@ void find_corrected_errors(struct health_evaluation *e, enum health_rule_id rule
 			" corrected errors of its PCIe link in an hour: Drain the "
 			"node, seat the GPU and its riser anew, and replace them if errors go on.",
 			l->gpu, l->corrected_in_hour);
-		SET_BRIEF(f, "%" PRIu64 " corrected PCIe errors of %s in an hour",
-			  l->corrected_in_hour, l->gpu);
 	}
 }
 
@@ -169,5 +159,4 @@ void find_clock(struct health_evaluation *e, enum health_rule_id rule)
 	f = health_add_state(e, rule, "");
 	SET_HEAD(f, "Clock");
 	SET_REASON(f, "The kernel's clock is not synchronised: Check the time service.");
-	SET_BRIEF(f, "the clock is not synchronised");
 }

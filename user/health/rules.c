@@ -240,8 +240,6 @@ static void describe(struct health_evaluation *e, struct health_finding *finding
 	SET_REASON(finding, "%s %s: %s %u (%s) %" PRIu64 " %s%s: %s",
 		   f->nvswitch ? "NVSwitch" : "GPU", f->device, kind, f->code,
 		   *about.meaning ? about.meaning : f->severity, number, unit, when, about.advice);
-	SET_BRIEF(finding, "%s %u on %s, %" PRIu64 " %s%s", kind, f->code, f->device, number, unit,
-		  when);
 }
 
 /* Whether another GPU also had this Xid within the window, which makes it the application's. */
@@ -369,7 +367,6 @@ static void describe_message(struct health_finding *f, const struct driver_messa
 	SET_REASON(f, "%s %s: driver error %s (%s) %" PRIu64 " %s, last %s: %s", what, device,
 		   v->kind, m->meaning, v->count, v->count == 1 ? "time" : "times", when,
 		   xid_action_advice(m->action));
-	SET_BRIEF(f, "%s on %s, last %s", v->kind, device, when);
 }
 
 static void find_driver_messages(struct health_evaluation *e, enum health_rule_id rule)
@@ -403,7 +400,6 @@ static void find_rate_limit(struct health_evaluation *e, enum health_rule_id rul
 			   "GPU %s: the driver limits its reports of GSP errors, because "
 			   "there are too many: Drain the node and reset the GPU.",
 			   g->gpu);
-		SET_BRIEF(f, "GSP errors of %s are rate limited", g->gpu);
 	}
 }
 

@@ -117,7 +117,7 @@ status=0
 (. npd/settings && mkdir -p "${create[@]}")
 command crun --cgroup-manager=cgroupfs run --bundle npd npd >out/npd || status=$?
 ((status == 1))
-grep -q '^Xid 79 on 0000:c1:00.0, ' out/npd
+grep -q '^GPU 0000:c1:00.0: Xid 79 ' out/npd
 check_probe
 stop_agent
 
