@@ -17,11 +17,9 @@
 #include "nfs/mount_settings.h"
 #include "rpc/choice.h"
 #include "rpc/polled/polled.h"
-#include "rpc/source.h"
 
 #define INDENT 32 /* of texts: behind level and name */
 #define MAX_FINDINGS 64
-#define TYPES_MAX (64 << 20)
 
 /* NOTE: unusual, but everything needed works. */
 enum finding_level { OK, NOTE, UNKNOWN, MISSING };
@@ -119,47 +117,6 @@ static void add_source_checks(struct diagnosis *d)
 										       NOTE;
 
 		add_finding(d, "nfs", c->name, level, "%s", c->text)->fix = c->fix;
-	}
-}
-
-/* A tracepoint NAME has a type btf_trace_NAME; BTF has names as strings, each with its NUL. */
-static bool types_have_tracepoint(const struct file_text *types, const char *name)
-{
-	char wanted[80];
-	int len = snprintf(wanted, sizeof(wanted), "%cbtf_trace_%s", 0, name);
-
-	return types->bytes && memmem(types->bytes, types->len, wanted, (size_t)len + 1);
-}
-
-static void add_hooks(struct diagnosis *d)
-{
-	const struct rpc_offer *f = &d->offer;
-	FILE_TEXT types = {};
-	const char *name;
-	bool event;
-
-	if (f->sunrpc != SUNRPC_LIVE && f->sunrpc != SUNRPC_BUILT_IN)
-		return;
-	file_text_read(&types,
-		       PATHF("%s/sys/kernel/btf/%s", d->root,
-			     f->sunrpc == SUNRPC_LIVE ? "sunrpc" : "vmlinux"),
-		       TYPES_MAX);
-	for (size_t i = 0; (name = btf_tracepoint(i)); i++) {
-		event = f->sunrpc_events &&
-			!access(PATHF("%s/events/sunrpc/%s", f->tracefs_path, name), F_OK);
-		if (types_have_tracepoint(&types, name) || (event && !types.bytes))
-			add_finding(d, "hooks", name, OK, "sunrpc has this tracepoint");
-		else if (event)
-			add_finding(d, "hooks", name, NOTE,
-				    "sunrpc has this tracepoint, but its types do not "
-				    "describe it: the source btf works without it, or falls "
-				    "back to the source tracepoints");
-		else if (types.bytes || f->sunrpc_events)
-			add_finding(d, "hooks", name, NOTE,
-				    "sunrpc lacks this tracepoint; what it measures will "
-				    "be missing, or another source is used");
-		else
-			add_finding(d, "hooks", name, UNKNOWN, "unknown without BTF and tracefs");
 	}
 }
 
@@ -331,7 +288,7 @@ static void print_text(FILE *out, const struct diagnosis *d)
 	static const struct {
 		const char *group;
 		const char *title;
-	} titles[] = { { "nfs", "NFS" }, { "hooks", "Hooks on sunrpc" }, { "gpu", "GPU faults" } };
+	} titles[] = { { "nfs", "NFS" }, { "gpu", "GPU faults" } };
 	size_t fixes = 0;
 
 	terminal_line(out, 9, "kernel   %s", d->release);
@@ -378,7 +335,6 @@ bool doctor_report(FILE *out, const char *root, const char *release, int every_m
 	add_source_checks(&d);
 	add_localio(&d);
 	add_kprobes(&d);
-	add_hooks(&d);
 	add_faults(&d);
 	for (size_t i = 0; i < d.count; i++)
 		if (d.findings[i].level == MISSING)

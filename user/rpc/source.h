@@ -37,6 +37,3 @@ struct source_ops {
 extern const struct source_ops btf_source; /* BPF programs that read sunrpc's types */
 extern const struct source_ops tracepoints_source; /* BPF programs on trace events */
 extern const struct source_ops mountstats_source; /* the kernel's own statistics, polled */
-
-/* The tracepoints of sunrpc that the source btf uses, by number from 0; NULL: no more. */
-const char *btf_tracepoint(size_t number);

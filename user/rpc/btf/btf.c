@@ -331,14 +331,6 @@ static int attach_btf(void *state)
 	return err;
 }
 
-const char *btf_tracepoint(size_t number)
-{
-	for (size_t i = 0; i < HOOKS; i++)
-		if (!((SHARING_HOOKS | OWNER_HOOKS) & BIT(i)) && !number--)
-			return table[i].name;
-	return NULL;
-}
-
 static void missing_hooks(struct snapshot *s)
 {
 	for (size_t i = 0; i < HOOKS; i++)
