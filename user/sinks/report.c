@@ -8,33 +8,6 @@
 #include "base/time_text.h"
 #include "xid/xid_catalog.h"
 
-/* The calls of all ops together. */
-struct sums {
-	uint64_t calls;
-	uint64_t total_ns;
-	uint64_t phase_ns[RPC_PHASES];
-	uint64_t earlier_ns; /* of setup: before the session */
-};
-
-/* @server: NULL for all servers. */
-static struct sums sum_up(const struct delta *d, const char *server)
-{
-	struct sums sums = {};
-
-	ARRAY_EACH(o, d->ops, d->op_count) {
-		if (server && strcmp(o->now->server, server) != 0)
-			continue;
-		sums.calls += time_histogram_count(&o->total);
-		sums.total_ns += o->total.sum_ns;
-		for (int p = 0; p < RPC_PHASES; p++)
-			sums.phase_ns[p] += o->phase_ns[p];
-	}
-	for (size_t i = 0; i < d->server_count; i++)
-		if (!server || !strcmp(d->servers[i].now->server, server))
-			sums.earlier_ns += d->servers[i].earlier_ns;
-	return sums;
-}
-
 void format_duration(char *text, uint64_t ns)
 {
 	static const char *const units[] = { "ns", "us", "ms", "s" };
@@ -67,46 +40,51 @@ static const char *const limit_texts[RPC_LIMITS] = {
 	[RPC_LIMIT_SEND] = "the transmit queue",
 };
 
-static void summarise_phases(FILE *out, const struct snapshot *s, const struct sums *sums)
+static void summarise_phases(FILE *out, const struct session *t, const struct session_server *v)
 {
+	const uint64_t *phase_ns = v->sums.phase_ns, total_ns = v->sums.total.sum_ns;
 	enum rpc_phase largest[RPC_PHASES] = {};
-	size_t count = session_largest_phases(sums->phase_ns, largest);
+	size_t count = session_largest_phases(phase_ns, largest);
+	const struct server_delta *d = ARRAY_FIND(x, t->total.servers, t->total.server_count,
+						  !strcmp(x->now->server, v->name));
 
-	fprintf(out, "- Time by phase: %.0f %% %s",
-		percent_of(sums->phase_ns[largest[0]], sums->total_ns),
+	fprintf(out, "- Time by phase: %.0f %% %s", percent_of(phase_ns[largest[0]], total_ns),
 		rpc_phase_names[largest[0]]);
 	if (count > 1)
-		fprintf(out, ", %.0f %% %s", percent_of(sums->phase_ns[largest[1]], sums->total_ns),
+		fprintf(out, ", %.0f %% %s", percent_of(phase_ns[largest[1]], total_ns),
 			rpc_phase_names[largest[1]]);
 	fputs(".\n", out);
-	if (sums->earlier_ns > sums->total_ns / 100)
+	if (d && d->earlier_ns > total_ns / 100)
 		fprintf(out,
 			"- Calls began before the session: %.0f %% of the time, shown as setup, was before it; "
 			"where they waited then is not known.\n",
-			percent_of(sums->earlier_ns, sums->total_ns));
-	if (s->calls.unknown >> RPC_FACT_PHASE & (RPC_FACT_BIT(RPC_PHASES) - 1))
+			percent_of(d->earlier_ns, total_ns));
+	if (t->last.calls.unknown >> RPC_FACT_PHASE & (RPC_FACT_BIT(RPC_PHASES) - 1))
 		fprintf(out,
 			"- Limit unknown: the source %s does not measure all phases; see xidscope doctor.\n",
-			rpc_source_names[s->calls.source]);
+			rpc_source_names[t->last.calls.source]);
 }
 
-static void summarise_server(FILE *out, const struct delta *d, const char *server, double seconds)
+static void summarise_server(FILE *out, const struct session *t, const struct session_server *v,
+			     double seconds)
 {
-	struct sums sums = sum_up(d, server);
+	uint64_t calls = v->sums.calls, total_ns = v->sums.total.sum_ns;
+	const struct delta *d = &t->total;
+	const char *server = v->name;
 	char mean[DURATION_SIZE];
 
-	if (!sums.calls) {
+	if (!calls) {
 		/* All of its calls may be stuck. */
 		report_connections(out, d, server);
 		return;
 	}
-	format_duration(mean, sums.total_ns / sums.calls);
+	format_duration(mean, total_ns / calls);
 	safe_line(out,
 		  "- %s: %" PRIu64 " NFS calls in %.0f s (%.0f/s), mean %s, on "
 		  "average %.1f calls at once.",
-		  server, sums.calls, seconds, (double)sums.calls / seconds, mean,
-		  (double)sums.total_ns / 1e9 / seconds);
-	summarise_phases(out, d->end, &sums);
+		  server, calls, seconds, (double)calls / seconds, mean,
+		  (double)total_ns / 1e9 / seconds);
+	summarise_phases(out, t, v);
 	ARRAY_EACH(t, d->transports, d->transport_count) {
 		if (strcmp(t->now->server, server) != 0)
 			continue;
@@ -232,7 +210,8 @@ static void report_verdict(FILE *out, const struct session *t, const char *serve
 static void write_session(FILE *out, const struct session *t)
 {
 	const struct snapshot *s = &t->last;
-	uint64_t calls = sum_up(&t->total, NULL).calls;
+	bool calls =
+		ARRAY_FIND(o, t->total.ops, t->total.op_count, time_histogram_count(&o->total));
 	double seconds = session_seconds(t);
 	char begin[TIME_LOCAL_SIZE];
 
@@ -251,7 +230,7 @@ static void write_session(FILE *out, const struct session *t)
 		for (int by = 0; by < SHARE_BYS; by++)
 			summarise_shares(out, t, t->servers[i].name, (enum share_by)by);
 	for (size_t i = 0; i < t->server_count; i++)
-		summarise_server(out, &t->total, t->servers[i].name, seconds);
+		summarise_server(out, t, &t->servers[i], seconds);
 	report_faults(out, t);
 	report_losses(out, s);
 	fprintf(out, "- From %s, for %.0f s.\n", time_to_local(begin, t->first.wall), seconds);
