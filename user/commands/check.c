@@ -257,35 +257,14 @@ static void print_explained(const struct result *v)
 		terminal_line(stdout, 2, "%s: %s", f->state, f->reason);
 }
 
-/* A line per rule, fields separated by tabs; or JSON. */
-static int list_rules(bool json)
+/* A line per rule, fields separated by tabs. */
+static int list_rules(void)
 {
-	struct json j = { .out = stdout };
-
-	if (json)
-		json_array(&j, NULL);
 	ARRAY_EACH(r, health_rules, HEALTH_RULES) {
-		if (!json) {
-			printf("%s\t%s\t", r->name, health_level_names[r->level]);
-			if (*r->unit)
-				printf("%g", r->limit);
-			printf("\t%s\t%s\n", r->unit, r->help);
-			continue;
-		}
-		json_object(&j, NULL);
-		json_text(&j, "rule", r->name);
-		json_text(&j, "level", health_level_names[r->level]);
-		if (*r->unit) {
-			json_fraction(&j, "limit", r->limit, 0);
-			json_text(&j, "unit", r->unit);
-		}
-		json_text(&j, "help", r->help);
-		json_text(&j, "clears", r->clears);
-		json_object_end(&j);
-	}
-	if (json) {
-		json_array_end(&j);
-		putchar('\n');
+		printf("%s\t%s\t", r->name, health_level_names[r->level]);
+		if (*r->unit)
+			printf("%g", r->limit);
+		printf("\t%s\t%s\n", r->unit, r->help);
 	}
 	return CHECK_OK;
 }
@@ -325,7 +304,7 @@ int cmd_check(const struct options *o)
 	int code;
 
 	if (o->list_rules)
-		return list_rules(o->json);
+		return list_rules();
 	if (o->heartbeat)
 		return check_heartbeat(o);
 	read_result(&v, o);

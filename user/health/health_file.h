@@ -29,8 +29,7 @@ void health_file_write(FILE *out, const struct health_content *c);
 /* An element of one of the file's lists. Texts are "" and numbers NAN where the file does not have them. */
 struct health_item {
 	const char *rule, *setting, *level, *state, *kind, *what, *device, *uuid;
-	const char *severity, *action, *meaning, *advice, *head, *reason, *clears,
-		*acknowledge;
+	const char *severity, *action, *meaning, *advice, *head, *reason, *clears, *acknowledge;
 	double limit, open, count;
 	double first, last; /* seconds since the epoch */
 	struct span json; /* as it stands in the file */

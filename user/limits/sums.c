@@ -90,10 +90,8 @@ static void add_transports(struct server_sums *v, struct interval *n)
 		v->retransmits += t->retransmits;
 		v->segments += t->segments;
 		v->segments_lost += t->segments_lost;
-		v->timeouts += t->timeouts;
 		n->timeouts += t->timeouts;
 		v->disconnects += t->disconnects;
-		v->connects += t->connects;
 		n->connects += t->connects;
 		for (int l = 0; l < RPC_LIMITS; l++)
 			if (n->saturated_ns[l] < t->saturated_ns[l])

@@ -118,7 +118,7 @@ struct server_sums {
 	double path_ns, carrying, window_filled, min_rtt_ns, srtt_ns, rcv_wnd;
 	unsigned int
 		looks; /* at connections that had received data; limit_sums_next() keeps some */
-	uint64_t retransmits, timeouts, disconnects, connects;
+	uint64_t retransmits, disconnects;
 	uint64_t oldest_ns; /* at the end */
 	uint64_t unknown; /* facts that were unknown in some interval */
 	bool kerberos; /* one of its mounts uses it, at the end */

@@ -249,10 +249,6 @@ static void fill_numbers(struct verdict_numbers *n, const struct server_sums *v)
 	n->srtt_ns = ratio(v->srtt_ns, v->path_ns);
 	n->lost_share = ratio((double)v->segments_lost, (double)v->segments);
 	n->oldest_ns = v->oldest_ns;
-	n->retransmits = v->retransmits;
-	n->timeouts = v->timeouts;
-	n->disconnects = v->disconnects;
-	n->connects = v->connects;
 }
 
 static bool knows_phases(uint64_t unknown)

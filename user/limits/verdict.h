@@ -65,7 +65,6 @@ struct verdict_numbers {
 		srtt_ns; /* round trips: the shortest; the mean, with the time in queues */
 	double cpu_waiting_share; /* of the active time: some task waited for a CPU; 0: none, or unknown */
 	uint64_t oldest_ns; /* age of the oldest call without an answer */
-	uint64_t retransmits, timeouts, disconnects, connects;
 	struct verdict_load low, high; /* at half the slots or fewer; at nearly all */
 };
 

@@ -11,9 +11,6 @@
 /* An agent of which there is no line for so long did not run, or could not write. */
 #define SILENCE_SECONDS (EVENT_ALIVE_SECONDS + 60.0)
 
-/* A log without lines about agents: where its clock falls by so much, the node was booted. */
-#define BOOT_FALL_SECONDS 60.0
-
 /* Replayed lines of the same text are the same event if they differ by less. */
 #define REPLAY_SECONDS 1.0
 
@@ -76,10 +73,6 @@ static void number_runs(struct history *h)
 			/* Before the first start there may be lines of another boot: their clock tells. */
 			boot += start ? !same_text(start->boot, e->boot) : e->monotonic < last;
 			start = e;
-		} else if (!start && !e->replayed && e->monotonic < last - BOOT_FALL_SECONDS) {
-			boot++;
-			run++;
-			last = -INFINITY;
 		}
 		if (!e->replayed && !(e->monotonic < last))
 			last = e->monotonic;
@@ -236,7 +229,7 @@ static int find_gaps(struct history *h, size_t count, double now)
 
 	for (const struct past_event *e = h->events; e < h->events + count && !err; e++) {
 		if (e->kind != EVENT_KIND_AGENT && !any)
-			continue; /* of an older release, or its start is in a log that is gone */
+			continue; /* its start is in a log that is gone */
 		if (!any || is_agents(e, "start")) {
 			next = (struct run){ e->time, e->time, is_agents(e, "start"), false,
 					     e->boot_number };

@@ -127,22 +127,6 @@ static unsigned int share_percent(uint64_t part, uint64_t whole)
 	return share > 100 ? 100 : (unsigned int)(share + 0.5);
 }
 
-/* "slot 75 rtt 25"; @text has room for 24 characters. */
-static void format_phases(char *text, size_t size, const struct snapshot *s,
-			  const struct session_point *p)
-{
-	enum rpc_phase largest[RPC_PHASES];
-	size_t count = session_largest_phases(p->phase_ns, largest), len = 0;
-
-	snprintf(text, size, "%s", p->calls && !count ? "-" : "");
-	for (size_t i = 0; i < count && i < 2; i++)
-		if (snapshot_knows(&s->calls, RPC_FACT_PHASE + (int)largest[i]))
-			len += (size_t)snprintf(
-				text + len, size - len, "%s%s %u", len ? " " : "",
-				rpc_phase_names[largest[i]],
-				share_percent(p->phase_ns[largest[i]], p->total.sum_ns));
-}
-
 /* "12/128", or "1500/2k". */
 static void format_flight(char *text, size_t size, const struct session_point *p)
 {
@@ -182,7 +166,7 @@ static void write_server(struct live *v, const struct session *t, size_t number,
 	format_rate(in, sizeof(in), (double)p->received_bytes / 1e6 / seconds);
 	format_rate(out, sizeof(out), (double)p->sent_bytes / 1e6 / seconds);
 	format_flight(flight, sizeof(flight), p);
-	format_phases(phases, sizeof(phases), &t->last, p);
+	format_phases(phases, sizeof(phases), p->phase_ns, p->total.sum_ns);
 	if (p->calls)
 		format_duration(mean, p->total.sum_ns / p->calls);
 	fprintf(v->out, "%6s %5s %5s %7s %7s %-20s ", calls, in, out, mean, flight, phases);

@@ -30,20 +30,19 @@ size_t session_ops(const struct session *t, const char *server, const struct op_
 	return count;
 }
 
-/* "slot 75 rtt 25", at most two phases, with at least 1 %. */
-static void format_phases(char *text, size_t size, const uint64_t *phase_ns, uint64_t total_ns)
+void format_phases(char *text, size_t size, const uint64_t *phase_ns, uint64_t total_ns)
 {
 	enum rpc_phase largest[RPC_PHASES];
 	size_t count = session_largest_phases(phase_ns, largest), len = 0;
 
 	*text = 0;
 	for (size_t i = 0; i < count && i < 2; i++) {
-		double share =
-			100 * (double)phase_ns[largest[i]] / (double)(total_ns ? total_ns : 1);
+		double share = percent_of(phase_ns[largest[i]], total_ns);
 
 		if (share >= 0.5)
 			len += (size_t)snprintf(text + len, size - len, "%s%s %.0f", len ? " " : "",
-						rpc_phase_names[largest[i]], share);
+						rpc_phase_names[largest[i]],
+						share > 100 ? 100 : share);
 	}
 }
 

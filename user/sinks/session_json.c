@@ -59,10 +59,6 @@ static void write_numbers(struct json *j, const struct verdict_numbers *n)
 	json_fraction(j, "srtt_seconds", n->srtt_ns / 1e9, 9);
 	json_fraction(j, "cpu_waiting_share", n->cpu_waiting_share, 4);
 	json_nanoseconds(j, "oldest_seconds", n->oldest_ns);
-	json_unsigned(j, "retransmits", n->retransmits);
-	json_unsigned(j, "timeouts", n->timeouts);
-	json_unsigned(j, "disconnects", n->disconnects);
-	json_unsigned(j, "connects", n->connects);
 	write_load(j, "low", &n->low);
 	write_load(j, "high", &n->high);
 	json_object_end(j);
