@@ -20,8 +20,8 @@ struct file_text {
 #define file_text_read(f, path, max) file_text_read_as(f, path, max, 0, false)
 int file_text_read_as(struct file_text *f, const char *path, size_t max, int flags, bool own);
 
-/* The same for a file in a folder of another user, who can put a symbolic link there, to a mount that
- * hangs or a device that acts when it is opened. Also returns -ELOOP. */
+/* The same, but refuses a symbolic link with -ELOOP. For folders of other users: their link could lead to a mount that
+ * hangs, or to a device that acts when it is opened. */
 #define file_text_read_no_link(f, path, max) file_text_read_as(f, path, max, O_NOFOLLOW, false)
 
 /* The same for a file that decides something: it must be no link, have one name, belong to root
@@ -36,16 +36,17 @@ int file_open_regular(const char *path, int flags, struct stat *status);
 /* Whether others than root and this user own the file, or may write it. */
 bool file_is_anybodys(const struct stat *st);
 
-/* The text of an error of these. */
+/* The text of an error that these functions return. */
 const char *file_text_error(int err);
 
 /* The first line of @path without its newline, cut to @size bytes with the NUL; "" and false if it cannot be read. */
 bool file_first_line(const char *path, char *line, size_t size);
 
-/* Reads the begin of a file, a terminated text of at most @size bytes. Returns its length, or -errno; also if @fd < 0. */
+/* Reads the beginning of a file as a text of at most @size bytes with its NUL, and closes @fd. Returns the length, or -errno.
+ * @fd may be below 0: open() has failed, and errno is set. */
 ssize_t file_read_and_close(int fd, char *text, size_t size);
 
-/* The number behind the first @label in the begin of the file @path, as strtoull() reads it; 0: there is none. */
+/* The number after the first @label in the beginning of the file @path, as strtoull() reads it; 0: there is none. */
 uint64_t file_number(const char *path, const char *label, int base);
 
 /* A path as printf() makes it, cut to PATH_MAX; valid in the block in which it stands. */
@@ -59,14 +60,15 @@ char *stream_text(FILE *out, char **text);
 void file_text_free(struct file_text *f);
 struct span file_text_span(const struct file_text *f);
 
-/* Variables that end with their block: a text is freed, a descriptor or a folder closed, unless it is < 0 or NULL. */
+/* Variables that are cleaned up at the end of their block: a text is freed; a descriptor or folder is closed, unless it is
+ * below 0 or NULL. */
 #define FILE_TEXT __attribute__((cleanup(file_text_free))) struct file_text
 #define OPEN_FILE __attribute__((cleanup(file_close))) int
 #define OPEN_FOLDER __attribute__((cleanup(folder_close))) DIR
 void file_close(const int *fd);
 void folder_close(DIR **folder);
 
-/* Returns @fd, or @err if that is not 0; then it is closed. */
+/* Returns @fd. If @err is not 0, closes @fd and returns @err. */
 int file_unless(int fd, int err);
 
 /* The next name in @folder; NULL: there is none, or no folder. */

@@ -24,10 +24,11 @@ bool helper_start(struct helper *h, const char *name, void (*work)(const void *c
  * -EAGAIN if none have come. */
 ssize_t helper_read(struct helper *h, void *to, size_t size);
 
-/* Whether the process sleeps, and so waits for something. One that runs, or waits for a CPU, says nothing of a server. */
+/* Whether the process sleeps, because it waits for something. A process that runs or waits for a CPU proves nothing about
+ * a server. */
 bool helper_sleeps(const struct helper *h);
 
-/* Ends the process. One that sleeps so that nothing can end it stays, and keeps the pipe open until it has ended. */
+/* Kills the process. If it sleeps uninterruptibly, it stays and keeps the pipe open until it has ended. */
 void helper_kill(struct helper *h);
 
 /* Ends the process and forgets it. */

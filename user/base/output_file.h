@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A file that is replaced as a whole, or to which lines are appended. Only a regular file with one link is written,
- * whatever other users do in its folder: no symbolic link is followed, no FIFO waited for, and nothing else is
- * truncated, renamed or removed. A write can wait for the disk: see writer/writer.h. */
+/* A file that is replaced as a whole, or to which lines are appended. It must be a regular file with one link. Whatever
+ * other users put into its folder, no symbolic link is followed, no FIFO is waited for, and nothing else is truncated,
+ * renamed or removed. A write can wait for the disk: see writer/writer.h. */
 #pragma once
 
 #include <sys/types.h>
@@ -14,9 +14,9 @@
 struct output_file {
 	char *folder; /* NULL: standard output */
 	char *name; /* in that folder; .NAME.tmp and .NAME.lock are beside it */
-	pid_t owner; /* stands in the lock: the process that decides how long the lock lasts; by default this one */
+	pid_t owner; /* the process whose life is that of the lock; its number is in the lock; by default this process */
 	int lock; /* its descriptor; -1: none */
-	bool is_signed; /* the owner stands there */
+	bool is_signed; /* the lock has the owner's number */
 	bool written;
 	bool append; /* for lines: it may also be a character device, and has no lock */
 	size_t max; /* bytes of a file of lines */
@@ -26,24 +26,24 @@ struct output_file {
 /* @path "-" is standard output. Returns 0 or -ENOMEM. */
 int output_file_init(struct output_file *f, const char *path);
 
-/* All of these return -errno on failure. If there is something else than a regular file with one link, that is -ELOOP
- * (a symbolic link), -EMLINK (several links), -EISDIR (a folder) or -ENXIO (anything else); at .NAME.tmp, .NAME.lock
- * or another name beside the file it is -ENOTUNIQ. */
+/* All of these return -errno on failure. If the path is no regular file with one link, they return -ELOOP (a symbolic
+ * link), -EMLINK (several links), -EISDIR (a folder) or -ENXIO (anything else). If .NAME.tmp, .NAME.lock or another name
+ * beside the file is none, they return -ENOTUNIQ. */
 
-/* Opens the folder by which the file is found now. */
+/* Opens the folder to which the path leads now. */
 int output_file_folder(struct output_file *f);
 
 /* Returns 0 if the file can be replaced or made: it is missing, or regular with one link. */
 int output_file_check(struct output_file *f);
 
-/* Makes sure that no other process writes this file; waits at most @ms milliseconds for one that is about to end.
- * Returns 0; -EBUSY if another one writes it; -EOWNERDEAD if the owner of the lock has ended, but a process of it has
- * not; or another error if the lock cannot be made. output_file_write() tries again. */
+/* Makes sure that no other process writes this file. Waits at most @ms milliseconds for one that is about to end.
+ * Returns 0; -EBUSY if another process writes the file; -EOWNERDEAD if the owner of the lock has ended, but not its
+ * writer; or another error if the lock cannot be made. output_file_write() tries again. */
 int output_file_lock(struct output_file *f, unsigned int ms);
 
 /* Replaces the file by @size bytes of @data, mode 0644: writes a temporary file in the same folder, whose name does
- * not end in ".prom", and renames it. On failure the old file is unchanged. With @aside the old file gets that name
- * behind its own and a dot. */
+ * not end in ".prom", and renames it. On failure the old file is unchanged. With @aside the old file is renamed to
+ * NAME.@aside before. */
 int output_file_write(struct output_file *f, const char *data, size_t size, const char *aside);
 
 /* Appends the lines in @size bytes of @data, each with its newline, to a file that is opened each time: it may be
@@ -58,14 +58,14 @@ int output_file_open(struct output_file *f);
 /* Removes the lock, and the file that was written unless @keep; then frees. */
 void output_file_close(struct output_file *f, bool keep);
 
-/* Opens a regular file with one link, or makes one, for writing in place. It is examined before: opening a device may
- * have an effect, as a watchdog restarts the node. Returns a descriptor or -errno. */
+/* Opens a regular file with one link, or makes one, for writing in place. The path is examined before it is opened,
+ * because opening a device may have an effect: a watchdog restarts the node. Returns a descriptor or -errno. */
 int output_open(const char *path);
 
-/* Whether @err says that something else than a regular file with one link is there. */
+/* Whether @err is one of those for a path that is no regular file with one link. */
 bool output_is_refused(int err);
 
-/* The text of such an error, or of another errno, and what to do about it. */
+/* The text of such an error or of another -errno; and what to do about it. */
 const char *output_error(int err);
 const char *output_advice(int err);
 

@@ -24,23 +24,23 @@ bool span_take(struct span *s, const char *literal);
 /* Moves past the first occurrence of @literal. */
 bool span_take_through(struct span *s, const char *literal);
 
-/* At least one digit; a value of at most @max. @base up to 36, letters in any case. */
+/* Takes a number of at least one digit and at most @max. @base is at most 36; letters may be in any case. */
 bool span_take_number(struct span *s, unsigned int base, uint64_t max, uint64_t *value);
 
-/* The line without its newline; moves past both. */
+/* Takes a line and its newline. Returns the line. */
 struct span span_take_line(struct span *s);
 
-/* The same; false: nothing is left. */
+/* The same. False: no text is left. */
 bool span_next_line(struct span *s, struct span *line);
 
-/* The next bytes that are in @set; the next bytes that are not. */
+/* Take the next bytes that are in @set, or that are not in @set. */
 struct span span_take_run(struct span *s, const char *set);
 struct span span_take_until(struct span *s, const char *set);
 
-/* The next word between spaces and tabs; empty at the end. */
+/* Takes the next word. Spaces and tabs separate words. Empty at the end. */
 struct span span_take_word(struct span *s);
 
-/* Its first @max bytes at most. */
+/* The first @max bytes, or all if there are fewer. */
 struct span span_cut(struct span s, size_t max);
 
 /* Whether all of it is one decimal number, at most @max. */
@@ -49,5 +49,5 @@ bool span_number(struct span s, uint64_t max, uint64_t *value);
 /* Copies all of it and a NUL. False: it does not fit @size, or holds a NUL. */
 bool span_copy(struct span s, char *to, size_t size);
 
-/* The value of @c as a digit, 0 to 35; 36: it is none in any base. */
+/* The value of @c as a digit, 0 to 35; 36: it is no digit. */
 unsigned int span_digit(char c);

@@ -13,7 +13,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Makes a variable at least, at most that. */
+/* RAISE() makes a variable at least @value, LOWER() at most. */
 #define RAISE(to, value) ((to) = (to) < (value) ? (value) : (to))
 #define LOWER(to, value) ((to) = (to) > (value) ? (value) : (to))
 
@@ -29,13 +29,14 @@
 		return ORDER(a->member, b->member);          \
 	}
 
-/* A loop over the @count @elements by the pointer @element; it reads where they lie once, before the first. */
+/* Loops over @count @elements with the pointer @element. @elements and @count are evaluated once, before the loop. */
 /* NOLINTBEGIN(bugprone-macro-parentheses): @element is a name */
 #define ARRAY_EACH(element, elements, count)                                                     \
 	for (__typeof__((elements) + 0) element = (elements), element##_end = element + (count); \
 	     element < element##_end; element++)
 
-/* Returns the first of @count @elements for which @wanted is true, of its pointer @element; NULL: none. */
+/* Returns a pointer to the first of @count @elements for which @wanted is true; NULL: none. The expression @wanted uses the
+ * pointer @element. */
 #define ARRAY_FIND(element, elements, count, wanted)                                       \
 	({                                                                                 \
 		__typeof__((elements) + 0) element = (elements), end_ = element + (count); \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Who says that a fault happened: see fault_authority.c. Uses neither files nor BPF: callers pass in what they have
- * read. Times ending in _ns are CLOCK_MONOTONIC. */
+/* Who says that a fault happened: see fault_authority.c. Uses neither files nor BPF: callers pass what they have read. Times
+ * ending in _ns are CLOCK_MONOTONIC. */
 #pragma once
 
 #include "faults/printk_origin.h"
@@ -16,13 +16,13 @@ struct fault_authority *fault_authority_new(struct fault_events *events, bool ac
 					    void (*drain)(void *context), void *context);
 void fault_authority_free(struct fault_authority *a);
 
-/* The hook has all messages, with their callers, since @ns; or no longer. */
+/* @known: since @ns the hook has all messages with their callers. Otherwise it no longer has. */
 void fault_authority_hook(struct fault_authority *a, bool known, uint64_t ns);
-/* The driver reports each Xid since @ns; or no longer. */
+/* @reports: since @ns the driver reports each Xid. Otherwise it no longer does. */
 void fault_authority_driver(struct fault_authority *a, bool reports, uint64_t ns);
 enum fault_authority_kind fault_authority_in_force(const struct fault_authority *a);
 
-/* @kind may have lost reports until @end_ns, of faults whose records were not read yet. */
+/* The authority @kind may have lost reports until @end_ns, of faults whose records are not yet read. */
 void fault_authority_gap(struct fault_authority *a, enum fault_authority_kind kind,
 			 uint64_t end_ns);
 
@@ -39,11 +39,11 @@ struct driver_report {
 };
 void fault_authority_report(struct fault_authority *a, const struct driver_report *report);
 
-/* When a record was printed; its clock is another, so sequence numbers decide. */
+/* When a record was printed, by sequence numbers, because the log has another clock. */
 enum record_age {
 	RECORD_BEFORE_START, /* of the program */
 	RECORD_BEFORE_HOOK, /* the printk hook was not attached */
-	RECORD_AT_HOOK, /* it was being attached: it has the message, or not */
+	RECORD_AT_HOOK, /* while the hook was being attached: it may have the message */
 	RECORD_NEW,
 };
 
@@ -56,11 +56,11 @@ void fault_authority_all_read(struct fault_authority *a, uint64_t ns);
 /* How far the clock of the log is behind CLOCK_MONOTONIC. */
 void fault_authority_log_offset(struct fault_authority *a, int64_t ns);
 
-/* Decides about texts for which the driver's report has not come in time; with @all, about each one. */
+/* Decides about texts for which the driver's report has not come in time; with @all, about all texts. */
 void fault_authority_expire(struct fault_authority *a, uint64_t now_ns, bool all);
 
-/* Whether so many records are still to be read that further messages of the hook must wait: each one that is counted
- * is noted until its record is read. */
+/* Whether further messages of the hook must wait until more records are read. Each message that is counted is noted until
+ * its record is read, and notes are bounded. */
 bool fault_authority_crowded(const struct fault_authority *a);
 
 /* Whether the log has been read up to where the authority has counted: the counts are those of the records read. */

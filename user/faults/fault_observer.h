@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Everything that detects faults: the kernel log, the printk hook, the tracepoints of the driver and of the kernel, and
- * the state file. Each of them may be missing; the others go on. */
+ * the state file. If one of them is missing, the others continue. */
 #pragma once
 
 #include "base/log.h"
@@ -10,10 +10,10 @@
 #include "xid/xid_policy.h"
 
 struct fault_options {
-	bool replay; /* count what the kernel log holds from before the start, too */
-	bool holders; /* events name who holds a GPU, where the driver does not */
-	bool accept_user_kmsg; /* count what processes wrote into it, too */
-	const struct state_store *state; /* of the file that keeps the counts; NULL: none */
+	bool replay; /* count records of the kernel log from before the start */
+	bool holders; /* events name who holds a GPU, if the driver names no process */
+	bool accept_user_kmsg; /* count records that processes wrote */
+	const struct state_store *state; /* the file that keeps the counts; NULL: none */
 	double window; /* of repeats, seconds; 0: FAULT_RECENT_SECONDS */
 	event_handler *handle; /* takes an event of each fault */
 	void *context; /* of @handle */
@@ -22,8 +22,8 @@ struct fault_options {
 
 struct fault_observer;
 
-/* Attaches what is there, logs what is missing, and tries that again now and then; the arguments must outlive it.
- * Returns NULL with errno set: EPERM where nothing may be observed, or another one. */
+/* Attaches what is available, and logs what is missing, which fault_observer_poll() tries again. The arguments must outlive
+ * it. Returns NULL with errno set; EPERM: this process may observe nothing. */
 struct fault_observer *fault_observer_new(const struct log *log,
 					  const struct fault_options *options);
 /* Counts what is still pending, saves the counts, and detaches. */
@@ -39,7 +39,7 @@ void fault_observer_consume(struct fault_observer *g);
 #define FAULT_POLL_MS 1000
 void fault_observer_poll(struct fault_observer *g);
 
-/* The state that was saved last could not be written. */
+/* Call it if the state that was saved last could not be written. */
 void fault_observer_state_lost(struct fault_observer *g);
 
 /* All GPUs that are on the PCI bus: see fault_events_add_gpus(). @g may be NULL. */
@@ -54,8 +54,8 @@ int fault_observer_snapshot(struct fault_observer *g, struct snapshot *s);
 
 struct fault_offer {
 	bool log; /* this process may read /dev/kmsg */
-	bool console_event; /* there is a tracepoint printk:console ... */
-	int every_message; /* ... for all messages, shown or not: what printk_hook_try() returned */
+	bool console_event; /* there is a tracepoint printk:console */
+	int every_message; /* whether it runs for all messages, shown or not: the result of printk_hook_try() */
 	int callers; /* 0: the kernel shows who calls printk; -errno: -EPERM if it hides that */
 	bool driver; /* nvidia is loaded */
 	char driver_version[64]; /* "" if unknown */
@@ -85,8 +85,8 @@ void trace_events_free(struct trace_events *t);
 int trace_events_fd(const struct trace_events *t);
 void trace_events_consume(struct trace_events *t);
 
-/* Checks whether the driver was loaded or unloaded, where the kernel does not report that; once a minute in any case, and whether
- * all events are still enabled. */
+/* Checks whether the driver was loaded or unloaded, if the kernel does not report that. Once a minute checks it in any case, and
+ * whether all events are still enabled. */
 void trace_events_poll(struct trace_events *t);
 
 /* Adds the events' state. */

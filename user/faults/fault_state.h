@@ -21,7 +21,7 @@ struct fault_state {
 	char boot[BOOT_ID_SIZE]; /* the kernel's random/boot_id */
 	uint64_t next; /* sequence number of the first record that is not yet read, or: */
 #define STATE_LOG_NOT_READ UINT64_MAX /* counted without the log; the next run begins at its end */
-	double boot_to_wall; /* seconds from the boot to the epoch, as its clock was set; 0: not known */
+	double boot_to_wall; /* wall time minus time since the boot, seconds; 0: not known */
 	struct faults faults; /* owned */
 };
 
@@ -45,8 +45,8 @@ struct state_store {
 	const char *text; /* of the earlier run, @len bytes; NULL: there is none */
 	size_t len;
 	int error; /* why it could not be read, as -errno; or 0 */
-	/* Takes a text, to be written later: state_file_lost() if that fails. @damaged: the
-	 * old file is not to be lost. Returns whether it was taken. */
+	/* Accepts a text to be written later; if the write fails, the caller gets state_file_lost(). @damaged: the old file
+	 * is kept under another name. Returns whether the text was accepted. */
 	bool (*write)(void *context, const char *text, size_t len, bool damaged);
 	void *context;
 };
@@ -57,13 +57,13 @@ struct state_file {
 	const struct state_store *store; /* NULL: no state is kept, and its functions do nothing */
 	uint64_t saved_next;
 	uint64_t saved_changes;
-	bool damaged; /* the old file, which is still there */
-	bool lost; /* the text that was saved last */
+	bool damaged; /* the old file is damaged and still there */
+	bool lost; /* the text that was saved last was not written */
 };
 
-/* Takes over what an earlier run of this boot has counted: fills @faults, which must be empty, and *@next as in
- * struct fault_state. Returns whether there was such a state; of an earlier boot's it takes what outlives that, and
- * returns false. */
+/* Fills @faults, which must be empty, and *@next (as in struct fault_state) with the counts of an earlier run of this boot.
+ * Returns whether there was such a run. From a state of an earlier boot it takes only what outlives a boot, and returns
+ * false. */
 bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next);
 
 /* Whether the counts have changed since they were loaded or saved. */
@@ -73,5 +73,5 @@ bool state_file_changed(const struct state_file *f, const struct faults *faults)
 void state_file_save(struct state_file *f, const struct faults *faults, uint64_t next,
 		     double boot_to_wall);
 
-/* What was saved last could not be written: it is saved again. */
+/* Call it if the text that was saved last could not be written: it is saved again. */
 void state_file_lost(struct state_file *f);

@@ -12,24 +12,23 @@
 /* Incidents with a gap below this are one failure, such as of a job that starts again and again. */
 #define FAULT_REPEAT_SECONDS 180.0
 
-/* Limits of distinct entries. Beyond MAX_FAULTS a new entry is merged into device "other", with its code, severity
- * and action. Beyond MAX_MADE_UP a code that may be made up (an SXid, or a high Xid of which nothing is known)
- * becomes 0: a flood leaves room for all others. Beyond MAX_FAULTS_IN_ALL, which only several policies can reach, all
- * codes become 0. */
+/* Limits of distinct entries. Beyond MAX_FAULTS a new entry is merged into device "other", and keeps its code, severity
+ * and action. Beyond MAX_MADE_UP a code that may be made up (an SXid, or an unknown Xid from HIGH_XID on) becomes 0: a
+ * flood leaves room for others. Beyond MAX_FAULTS_IN_ALL, which only several policies can reach, all codes become 0. */
 #define MAX_FAULTS 1024
 #define MAX_MADE_UP 1536
 #define MAX_FAULTS_IN_ALL 4000 /* and FOLDED_CODES more, of code 0 */
 #define FOLDED_CODES 8 /* four severities, of Xids and of SXids */
 #define HIGH_XID 512
 
-/* These fold the device alone: there are few kinds. */
+/* Beyond it only the device becomes "other", because there are few kinds. */
 #define MAX_KERNEL_EVENTS 512
 
-#define MAX_GPUS 256 /* and "other": the driver limits the reports of one of the rest */
+#define MAX_GPUS 256 /* and "other" for all further ones */
 #define MAX_RECOVERIES 512 /* of GPUs; recoveries of all have room in any case */
 #define MAX_UNVERIFIED 64 /* and one for all others: device "other", code 0 */
 
-/* A part of a GPU with Xids 13, the latest of which may be its own fault. */
+/* A part of a GPU that has had Xids 13. */
 struct fault_place {
 	char device[PCI_ADDRESS_SIZE];
 	unsigned int place; /* as in struct fault */
@@ -48,19 +47,19 @@ struct past_fault {
 };
 #define MAX_PAST 64 /* beyond it a new one takes the place of the oldest */
 
-/* Boots count as of late for so many windows. */
+/* Boots count as recent for so many windows. */
 #define BOOT_WINDOWS 3
 
 /* A GPU on the PCI bus, in this boot or the last one. */
 struct bus_gpu {
 	char gpu[PCI_ADDRESS_SIZE];
-	unsigned int absent; /* in so many looks, one after the other */
+	unsigned int absent; /* number of consecutive looks that did not find it */
 };
 #define MAX_BUS_GPUS 32
 
 struct faults {
 	struct fault_counts counts;
-	struct bus_gpu bus[MAX_BUS_GPUS]; /* as many as there were once; they outlive a boot */
+	struct bus_gpu bus[MAX_BUS_GPUS]; /* all that were ever there; they outlive a boot */
 	size_t bus_count;
 	uint64_t bus_changes;
 	struct fault_place *places;
@@ -76,7 +75,7 @@ int faults_add(struct faults *f, const struct fault *like, double time);
 /* Counts another failure or event. */
 int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind, const char *device,
 			    double time);
-/* Counts an unproven text: it reads like a fault, and any user can have made it. */
+/* Counts an unproven text: it looks like a fault, but any user can have made it. */
 int faults_add_unverified(struct faults *f, const char *gpu, unsigned int code);
 /* Records evidence that the faults of @gpu ("all": of all) until @time are over, except beyond
  * MAX_RECOVERIES. Entries of device "other" are cleared only by a recovery of all GPUs. */
@@ -91,21 +90,21 @@ int faults_rate_limited(struct faults *f, const char *gpu);
 /* When the last fault @code of @device ("": of any) was; -INFINITY: never. */
 double faults_last(const struct faults *f, const char *device, unsigned int code);
 
-/* Notes that an incident was at @time, which is no part of an earlier failure. */
+/* Notes an incident at @time that is no part of an earlier failure. */
 void faults_note_repeat(struct fault_repeats *r, double time);
-/* The same of a report at a place of a GPU, if that is so. @cause as in struct fault. */
+/* The same for a report at a place of a GPU, unless it is part of an earlier failure. @cause as in struct fault. */
 int faults_note_place(struct faults *f, const char *device, unsigned int place, uint32_t cause,
 		      double time);
 
-/* The same of an earlier boot: a failure of @gpu (@boot: the last one of its boot) at @time,
- * seconds since the epoch. Times come in ascending order. */
+/* The same for an earlier boot: a failure of @gpu at @time, seconds since the epoch. @boot: it was the last of its boot.
+ * Times come in ascending order. */
 int faults_note_past(struct faults *f, const char *gpu, unsigned int code, bool boot, double time);
 
-/* Takes over from @old, of an earlier boot, what outlives it: its past, its GPUs, and then its own
- * fatal Xids. @boot_to_wall is that of its clocks when it was saved. */
+/* Takes from @old, of an earlier boot, what outlives a boot: its past, its GPUs, and its own fatal Xids, which become past.
+ * @boot_to_wall: of @old's boot, when it was saved. */
 int faults_outlive(struct faults *f, const struct faults *old, double boot_to_wall);
 
-/* How times are turned into those of the wall clock, and which of them are of late. */
+/* How times are converted to wall clock, and which of them are recent. */
 struct fault_clock {
 	double boot_to_wall; /* as in struct clock_offsets */
 	double now; /* seconds since the boot */

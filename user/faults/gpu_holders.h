@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which processes hold a GPU's device file, /dev/nvidiaN, for the faults of which the driver names no process; and
- * the GPUs' UUIDs, which it prints only when it has initialised one.
+/* Which processes hold a GPU's device file, /dev/nvidiaN, for faults whose process the driver does not name; and the
+ * GPUs' UUIDs, which the driver prints only for a GPU that it has initialised.
  *
- * Another process looks, started at such a fault, and the caller waits for it no longer than GPU_HOLDERS_WAIT_MS: the
- * driver's files in proc may wait for a lock of a driver that hangs. Links in /proc/PID/fd can be read whatever that
- * process waits for. Other users' need CAP_SYS_PTRACE. */
+ * Another process looks. It is started at such a fault, and the caller waits for it for GPU_HOLDERS_WAIT_MS at most: the
+ * driver's files in proc may wait for a lock of a driver that hangs. Links in /proc/PID/fd can be read whatever process PID
+ * waits for; those of other users need CAP_SYS_PTRACE. */
 #pragma once
 
 #include "base/helper.h"
 
 #define GPU_HOLDERS_WAIT_MS 300 /* the caller waits */
 #define GPU_HOLDERS_SCAN_MS 200 /* the scan takes */
-#define GPU_HOLDERS_AGE_NS 5000000000ull /* a result counts for so long: a storm needs one scan */
-#define GPU_HOLDERS_GROUPS 8 /* of a GPU that are named */
+#define GPU_HOLDERS_AGE_NS \
+	5000000000ull /* a result is used for this long: a storm needs one scan */
+#define GPU_HOLDERS_GROUPS 8 /* control groups named for a GPU */
 
 #define GPU_MAJOR 195 /* of the device files, in all releases of the driver */
 
@@ -41,23 +42,23 @@ struct gpu_holders {
 /* Starts to look for the numbers and UUIDs of the GPUs, and does not wait. */
 void gpu_holders_learn(struct gpu_holders *h);
 
-/* Takes over what a process has found, without waiting: nothing of it stays then. */
+/* Reads what a process has found, without waiting. */
 void gpu_holders_poll(struct gpu_holders *h);
 
 /* Returns members of a JSON object about who holds the GPU at the PCI address @gpu; "": not known.
  * Valid until the next call. @now_ns: CLOCK_MONOTONIC. */
 const char *gpu_holders_find(struct gpu_holders *h, const char *gpu, uint64_t now_ns);
 
-/* The UUID of the GPU at the PCI address @gpu, as far as a process has found it; "": not known.
- * Does not wait. Valid until the next call. */
+/* The UUID of the GPU at the PCI address @gpu, if a process has found it; "": not known. Does not wait. Valid until the next
+ * call. */
 const char *gpu_holders_uuid(struct gpu_holders *h, const char *gpu);
 
 void gpu_holders_free(struct gpu_holders *h);
 
 /* What the process does; @root is put before the paths, @major is that of the device files. Writes a line for each
- * GPU: its address, number, UUID or "-", and the members "held_by" (control groups), "holders_unread" (processes
- * whose files must not be read, if any) and "holders_incomplete" (if the time was over). @minors come first; those
- * without UUID are read again, and have another line. */
+ * GPU: its address, number, UUID or "-", and the members "held_by" (control groups), "holders_unread" (number of processes
+ * whose files this process may not read) and "holders_incomplete" (if the time was up). @minors come first; those without
+ * UUID are read again, and have another line. */
 void gpu_holders_scan(const char *root, unsigned int major, const struct gpu_minors *minors,
 		      FILE *out);
 

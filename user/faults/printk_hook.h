@@ -8,12 +8,12 @@
 
 struct printk_hook;
 
-/* Loads and attaches, which may take seconds on a busy node. @log and @authority must outlive it. @quiet: says nothing if
- * that fails. Returns NULL with errno set. */
+/* Loads and attaches, which may take seconds on a busy node. @log and @authority must outlive it. @quiet: a failure is not
+ * logged. Returns NULL with errno set. */
 struct printk_hook *printk_hook_new(const struct log *log, bool quiet,
 				    struct fault_authority *authority);
 
-/* The hook of the functions that follow may be NULL: then they do nothing. */
+/* The following functions do nothing if @h is NULL. */
 void printk_hook_free(struct printk_hook *h);
 
 /* Readable when messages wait; -1: there is no hook. */
@@ -26,10 +26,10 @@ void printk_hook_consume(struct printk_hook *h);
  * and the hook proves nothing; another -errno: that is not known. */
 int printk_hook_ask(struct printk_hook *h);
 
-/* A module may have been loaded or unloaded. */
+/* Call it if a module may have been loaded or unloaded. */
 void printk_hook_modules_changed(struct printk_hook *h);
 
-/* When the record with that sequence number was printed: after the start, if there is no hook. */
+/* When the record with this sequence number was printed. Without a hook it is RECORD_NEW. */
 enum record_age printk_hook_age(struct printk_hook *h, uint64_t sequence);
 
 /* Adds messages that it has dropped, its programs and their memory. */

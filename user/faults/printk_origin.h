@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Who called printk.
  *
- * Finds in a kernel stack the first return address beyond printk's functions, and whether it lies in a module of the
- * NVIDIA driver: only the driver's own calls are proof of a fault.
+ * Finds the first return address of a kernel stack that is beyond printk's functions, and whether it lies in a module of
+ * the NVIDIA driver: only calls by the driver prove a fault.
  *
- * printk's functions and the limits of the kernel's text come from /proc/kallsyms, which is large and is read once;
- * modules come from /proc/modules. An address in neither is code that the kernel has made, such as a trampoline: the
- * next address counts. Ranges of modules that have gone are kept for a minute, for stacks that were taken before. */
+ * printk's functions and the limits of the kernel's text come from /proc/kallsyms, which is large and is read once.
+ * Modules come from /proc/modules. If an address is in neither, it is code that the kernel has made, such as a trampoline,
+ * and the next address counts. Ranges of unloaded modules are kept for a minute, for stacks that were taken before. */
 #pragma once
 
 #include "base/std.h"
@@ -22,17 +22,18 @@ enum printk_origin {
 struct printk_function {
 	uint64_t begin, end;
 	enum printk_function_kind {
-		PRINTK_INNER, /* it calls the tracepoint: a stack that was taken there begins with it */
+		PRINTK_INNER, /* it calls the tracepoint: a stack that is taken there begins with it */
 		PRINTK_OUTER,
 		PRINTK_WRITTEN, /* it prints what a process has written */
-		PRINTK_LOST, /* no function of printk: it stands for a return address that is hidden */
+		PRINTK_LOST, /* no function of printk: it replaces a return address that is hidden */
 	} kind;
 };
 
 struct module_range {
 	uint64_t begin, end; /* its text, and what follows up to its whole size */
 	bool driver;
-	uint64_t from_ns, until_ns; /* CLOCK_MONOTONIC: it was loaded at most that long */
+	uint64_t from_ns,
+		until_ns; /* CLOCK_MONOTONIC: it was not loaded before the first and after the second */
 	bool found; /* in the reading of /proc/modules that is in progress */
 };
 
@@ -48,16 +49,16 @@ struct printk_origins {
 	int error; /* of the last reading, -errno; -EPERM: addresses are hidden */
 };
 
-/* Whether a stack was taken by who prints: of printk's functions on it, the first one calls the tracepoint. */
+/* Whether a stack is that of the printing code: the first of printk's functions on it is the one that calls the tracepoint. */
 bool printk_origins_inner(const struct printk_origins *o, const uint64_t *stack, size_t depth);
 
 /* Reads /proc/modules and, once the driver is loaded, printk's functions. @root is put before the
  * paths. Returns 0 or -errno, which is kept as o->error: then all origins are unknown. */
 int printk_origins_read(struct printk_origins *o, const char *root, uint64_t now_ns);
 
-/* Whether the modules must be read again before printk_origin() is asked: they were read before
- * the call, and that was a while ago, or the call would be the driver's (another module may
- * have its range now), or the driver has been loaded since, which sysfs shows at less cost. */
+/* Whether the modules must be read again before printk_origin() is called: they were read before the call of printk, and one
+ * of these holds: the reading was a while ago; the call would be the driver's, whose range another module may have now; the
+ * driver has been loaded since, which sysfs shows at less cost. */
 bool printk_origins_stale(const struct printk_origins *o, const char *root, const uint64_t *stack,
 			  size_t depth, uint64_t time_ns, uint64_t now_ns);
 

@@ -60,8 +60,8 @@ void kernel_log_resume(struct kernel_log *l, uint64_t next);
 /* Reads the next record into l->record and l->text. Returns 1, 0 if none waits, or -errno. */
 int kernel_log_read(struct kernel_log *l);
 
-/* A moment: tells older records from later ones by their sequence numbers, since the clock of
- * the log is another than CLOCK_MONOTONIC. */
+/* A moment in the log. Sequence numbers separate records before it from those after it, because the log's clock differs
+ * from CLOCK_MONOTONIC. */
 struct kernel_log_mark {
 	int fd; /* -1: no record later than the mark is awaited */
 	uint64_t next; /* if it is not: the first record after the mark; 0: there is no mark */

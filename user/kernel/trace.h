@@ -38,7 +38,7 @@ struct trace_format {
 /* Reads a `format` file's @len bytes. False if it has no ID or no fields. */
 bool trace_format_parse(struct trace_format *f, const char *text, size_t len);
 
-/* Reads that of an event in the tracefs that is mounted at this path. False: it is not there as well. */
+/* Reads the format of an event in the tracefs that is mounted at @tracefs. False also if there is none. */
 bool trace_format_read(struct trace_format *f, const char *tracefs, const char *system,
 		       const char *event);
 
@@ -81,8 +81,8 @@ bool trace_page_next(struct trace_page *p, struct trace_record *record);
 
 /* ---- trace_instance.c: events through a trace instance of xidscope's own ----
  *
- * It does not prevent the module that defines an event from being unloaded, as BPF links and perf events do; it needs
- * no types, and does not disturb other tracers. */
+ * BPF links and perf events prevent the module that defines an event from being unloaded; a trace instance does not. It
+ * also needs no types, and does not disturb other tracers. */
 
 /* One event of the list for trace_instance_new(). */
 struct trace_event {

@@ -29,7 +29,7 @@ struct stuck_task {
 	bool client; /* it is in the NFS client */
 	bool waits_for_call; /* it waits for a call of its own */
 	bool waits_for_lock; /* for the inode lock of a file that it reads or writes */
-	bool told;
+	bool told; /* the handler was called */
 	char function
 		[64]; /* the innermost function of the NFS client; without one: the innermost */
 };

@@ -171,7 +171,7 @@ struct rpc_server_state {
 	uint64_t oldest_ns[RPC_QUEUES]; /* age of the oldest waiter, 0: none */
 	uint64_t credentials_ns; /* sum of waits for upcalls; a part of setup */
 	uint64_t
-		earlier_ns; /* before the programs were attached, when no wait was seen; a part of setup */
+		earlier_ns; /* time before the programs were attached, when waits were not seen; a part of setup */
 	struct rpc_gaps gaps;
 	uint32_t
 		session_slots; /* slots of the session at the last wait for one; 0: no task has waited */
@@ -196,7 +196,7 @@ struct episode_stats {
 #define SLOW_COMM_LEN 64
 
 void rpc_sums_add(struct rpc_sums *to, const struct rpc_sums *from);
-/* @sums is not larger in any part. */
+/* No part of @sums may exceed that of @from. */
 void rpc_sums_subtract(struct rpc_sums *from, const struct rpc_sums *sums);
 uint64_t rpc_sums_calls(const struct rpc_sums *sums);
 
@@ -275,7 +275,7 @@ extern const struct slot_setting_name {
 
 struct calls {
 	enum rpc_source source; /* in use */
-	uint64_t source_number; /* another one: all counts of calls have begun anew */
+	uint64_t source_number; /* if it changes, all counts of calls have begun anew */
 	const char *rpc_missing; /* why sunrpc is not observed; NULL: it is */
 	uint64_t unknown; /* RPC_FACT_BIT()s that the source does not measure */
 	uint32_t slots_wanted[SLOT_SETTINGS]; /* for new mounts; 0: unknown */

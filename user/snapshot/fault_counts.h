@@ -9,14 +9,13 @@
 #define FAULT_REPEATS 8
 #define FAULT_RECENT_SECONDS 86400.0 /* the window, unless an option sets another */
 
-/* Times of the last incidents that were no part of a longer failure, the latest first. */
+/* Times of the last incidents, the latest first. Incidents that belong to a longer failure are not among them. */
 struct fault_repeats {
 	double times[FAULT_REPEATS];
 	unsigned int count;
 };
 
-/* Faults of one GPU or switch that differ only in time. Times of this struct and those
- * below are seconds since the epoch. */
+/* Faults of one GPU or switch that differ only in time. */
 struct fault {
 	char device[PCI_ADDRESS_SIZE]; /* or "other" */
 	unsigned int code;
@@ -27,15 +26,17 @@ struct fault {
 	uint64_t incidents; /* bursts: faults with less than 5 s between them */
 	double first;
 	double last;
-	/* Who caused its last incidents, the latest first; 0: nobody, or unknown. These cause no other one. */
+	/* The jobs that caused its last incidents, the latest first; 0: none, or unknown. Further reports by the same job are no
+	 * new incident. */
 	uint32_t causes[FAULT_CAUSES];
-	unsigned int place; /* of a report to add: which part of the GPU; 0: unknown */
+	unsigned int place; /* in a report to be added: the part of the GPU; 0: unknown */
 	struct fault_repeats repeats;
-	uint64_t recent; /* in a snapshot: how many of them lie within the window */
-	unsigned int boots; /* in a snapshot: of a fatal Xid, in how many boots of late */
+	uint64_t recent; /* in a snapshot: number of repeats within the window */
+	unsigned int
+		boots; /* in a snapshot: number of recent boots in which a fatal Xid occurred */
 };
 
-/* Text in the kernel log that reads like a fault; a user may have made the kernel print it. */
+/* Text in the kernel log that looks like a fault, but may be a user's. */
 struct unverified_xid {
 	char gpu[PCI_ADDRESS_SIZE]; /* as the text names it, or "other" */
 	unsigned int code;
@@ -60,7 +61,7 @@ struct gpu_info {
 	uint64_t past_failures; /* fatal incidents of earlier boots within the window */
 };
 
-/* Evidence that only what Xid 154 asked for is over: its action was no reset. */
+/* Evidence that clears only the Xid 154 itself, because its action was not a reset. */
 #define RECOVERY_WITHDRAWN "action_withdrawn"
 
 /* Evidence that earlier faults of a GPU are over. */
@@ -87,14 +88,13 @@ struct fault_counts {
 	size_t unverified_count;
 	struct gpu_recovery *recoveries;
 	size_t recovery_count;
-	bool gpu_watched; /* GPU hooks are attached, so the next two are known */
+	bool gpu_watched; /* GPU hooks are attached: the next two are known */
 	enum fault_authority_kind authority; /* in force */
 	uint64_t log_lost; /* kernel log records overwritten before they were read */
 };
 
 /* Find the entry with these labels, or add one of zeros. NULL: no memory. The pointer is valid until the next call for the
- * same array. A fault's labels are
- * all members of @like except counts and times. */
+ * same array. The labels of a fault are all members of @like except counts and times. */
 struct fault *snapshot_fault(struct fault_counts *counts, const struct fault *like);
 struct kernel_event *snapshot_kernel_event(struct fault_counts *counts, bool gpu_driver,
 					   const char *kind, const char *device);
@@ -106,9 +106,9 @@ struct gpu_recovery *snapshot_recovery(struct fault_counts *counts, const char *
 
 void fault_counts_free(struct fault_counts *counts);
 
-/* What a fault asks for. All commands use these words in this sense. */
+/* Whether a fault needs action. All commands use these words. */
 enum fault_standing {
-	STANDING_OPEN, /* a rule finds it: it asks for action */
+	STANDING_OPEN, /* a rule finds it: it needs action */
 	STANDING_SNOOZED, /* open again at the end of a snooze */
 	STANDING_ACKNOWLEDGED,
 	STANDING_HARMLESS, /* no rule finds it: it is the application's, or follows from another fault */
@@ -118,13 +118,14 @@ enum fault_standing {
 
 extern const char *const fault_standing_names[STANDINGS];
 
-/* The Xids, SXids or driver errors of one kind on one device. The texts belong to the snapshot or are static; "": none. */
+/* All Xids, SXids or driver errors of one code or kind on one device. The texts belong to the snapshot or are static; "": none. */
 struct known_fault {
 	enum fault_standing standing;
 	unsigned int
 		level; /* of the gravest health rule that finds it, 1: warn, 2: fail; 0: none does */
 	const char *kind; /* "xid", "sxid", "gpu_driver_error" */
-	char what[48]; /* as in acknowledgements */
+	char what
+		[48]; /* "79", "sxid:20034" or the kind of a driver error, as in acknowledgements */
 	const char *device, *severity, *action, *meaning, *advice;
 	uint64_t count;
 	double first, last; /* seconds since the epoch; 0: not known */

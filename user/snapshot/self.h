@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The program itself at one moment: its hooks, its losses, its health and its cost. */
+/* The program itself at one moment: hooks, drops and cost. Also the results of its health rules. */
 #pragma once
 
 #include "base/label.h"
@@ -20,14 +20,15 @@ struct health_state {
 	int level; /* 0: ok, 1: warning, 2: failed */
 };
 
-/* One of the findings of a rule. */
+/* One finding of a rule. */
 struct finding_state {
 	const char *check; /* the rule's name, static */
 	char device[LABEL_SIZE]; /* a GPU, a switch, a server; "": none */
-	char code[32]; /* "79", "sxid:20034", the kind of a driver error, or the rule of a state */
+	char code
+		[32]; /* "79", "sxid:20034", the kind of a driver error, or the rule's name if it finds a state */
 };
 
-/* How often and how long a BPF program has run, since the kernel began to count runs. */
+/* Number and duration of the runs of a BPF program, since the kernel began to count them. */
 struct program_run {
 	char name[32];
 	uint64_t runs;
@@ -41,7 +42,7 @@ struct program_run {
 struct self {
 	struct hook_state hooks[SELF_HOOKS];
 	size_t hook_count;
-	size_t rpc_hook_count; /* how many of them are sunrpc's; these come first */
+	size_t rpc_hook_count; /* the first ones, which are sunrpc's */
 	struct drop_count drops[SELF_DROPS];
 	size_t drop_count;
 	struct health_state health[24];
@@ -59,12 +60,12 @@ struct self {
 	uint64_t export_errors;
 };
 
-/* Entries of the arrays of fixed size. One for which there is no room is left out:
- * make the array larger. A drop or a program adds to the entry of its name. */
+/* Add an entry to an array of fixed size. If an entry has no room it is left out: make the array larger. A drop or a
+ * program is added to the entry of the same name. */
 void snapshot_hook(struct self *s, const char *name, bool attached);
 void snapshot_drop(struct self *s, const char *reason, uint64_t count);
-/* @self: as bpf_hooks_count() takes it. */
+/* @self is a struct self, as a handler of bpf_hooks_count() gets it. */
 void snapshot_program(void *self, const char *name, uint64_t runs, uint64_t ns);
 void snapshot_health(struct self *s, const char *check, int level);
-/* Those of one check, device and code are one finding. */
+/* Findings with the same check, device and code count as one. */
 void snapshot_finding(struct self *s, const struct finding_state *finding);

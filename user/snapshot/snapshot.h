@@ -19,26 +19,26 @@ struct snapshot {
 /* The snapshot owns its arrays; initialise with {}. */
 void snapshot_free(struct snapshot *s);
 
-/* What a count has grown by; 0 if it has fallen. */
+/* By how much a count has grown; 0 if it has fallen. */
 static inline uint64_t counted_since(uint64_t now, uint64_t before)
 {
 	return now > before ? now - before : 0;
 }
 
-/* All faults of one device and code. In a snapshot they are separate entries if severity or action differ; a series,
- * a finding and a time are about all of them. */
+/* All faults of one device and code. In a snapshot they are separate entries if severity or action differ. Series,
+ * findings and times belong to the whole group. */
 struct fault_group {
 	uint64_t count;
 	uint64_t incidents;
 	uint64_t recent;
-	unsigned int boots; /* 0: it is no fatal Xid */
+	unsigned int boots; /* in which it occurred; 0: it is no fatal Xid */
 	double first; /* 0: not known */
 	double last; /* 0: not known */
 };
 
-/* The first fault with the device and code of @like, from @f on; @f points to one of the
- * snapshot's faults or to their end. NULL: none. */
+/* The first fault from @f on with the device and code of @like; NULL: none. @f points to a fault of the snapshot or to
+ * their end. */
 struct fault *fault_group_next(const struct snapshot *s, struct fault *f, const struct fault *like);
 
-/* Sums up the group of @f, one of the snapshot's faults. Returns whether @f is the first of the group. */
+/* Sums up the group of the snapshot's fault @f. Returns whether @f is the first of its group. */
 bool fault_group_sum(const struct snapshot *s, const struct fault *f, struct fault_group *g);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The fields of a snapshot, a row for each: finding, adding, subtracting and recording entries work from
- * these rows. A field without a row fails tests/includes.py. */
+/* The fields of a snapshot. Each field has a row, and entries are found, added, subtracted and recorded by these rows.
+ * tests/includes.py fails for a field without a row. */
 #pragma once
 
 #include "base/span.h"
@@ -15,17 +15,17 @@ enum field_type {
 	FIELD_DOUBLE,
 	FIELD_SIZE, /* size_t */
 	FIELD_TIMES, /* struct time_histogram[]; count: uint64_t in all */
-	FIELD_CHOICE, /* an enum, uint32_t; in files one of .names */
-	FIELD_SET, /* uint64_t: bits; in files those of .names */
-	FIELD_OTHER, /* bytes; in no file */
+	FIELD_CHOICE, /* an enum, uint32_t; in files its name from .names */
+	FIELD_SET, /* uint64_t: bits; in files their names from .names */
+	FIELD_OTHER, /* bytes; not written to files */
 };
 
-/* The last column. */
+/* What a field means for its entry: the last column. */
 enum field_role {
 	FIELD_LABEL, /* names the entry; labels are an entry's first rows */
 	FIELD_DETAIL, /* describes the entry */
 	FIELD_COUNTER, /* grows, or begins again together with the entry's other counters */
-	FIELD_OWN_COUNTER, /* the same, but it begins again with the other counters of this role, and before what was first seen */
+	FIELD_OWN_COUNTER, /* the same, but a group of its own; it began before the entry was first seen */
 	FIELD_GAUGE, /* a value at a moment */
 };
 
@@ -34,16 +34,17 @@ struct field {
 	size_t offset; /* in the entry */
 	size_t size; /* bytes */
 	size_t count; /* elements; of a text: bytes */
-	size_t delta; /* offset of its difference in the entry of struct delta; 0: it has none */
+	size_t delta; /* offset of its difference in the entry of struct delta; 0: no difference */
 	enum field_type type;
 	enum field_role role;
-	bool sums; /* of histograms, only the sums have a difference */
-	bool left_out; /* of files */
-	/* Of an array or a set whose elements have names; a FIELD_CHOICE is one of them. */
+	bool sums; /* of a histogram, only the sum has a difference */
+	bool left_out; /* not written to files */
+	/* The names of the elements of an array or set, or of the values of a FIELD_CHOICE. */
 	const char *const *names;
 	size_t name_count;
-	int fact; /* enum rpc_fact, + the element's place: without it that is unknown; 0: none */
-	uint64_t most; /* of a number that is read back; 0: as the type allows */
+	int fact; /* the enum rpc_fact without which the field is unknown; of an array: of element 0, the others follow; 0: none */
+	uint64_t
+		most; /* the largest number that is accepted from a file; 0: what the type allows */
 };
 
 /* A row of a table of fields. */
@@ -68,19 +69,19 @@ struct field {
 #define SIZE_OF_SET 8
 #define SIZE_OF_OTHER 1
 
-/* An array of a part of the snapshot: of its struct calls, fault_counts or self. */
+/* An array in a part of the snapshot. The parts are struct calls, fault_counts and self. */
 struct table {
 	const char *name; /* in files: that of the array */
 	size_t part; /* its offset in the snapshot */
 	size_t array, entries; /* offsets of the array and its count in the part */
 	size_t size; /* of an entry */
-	size_t max; /* entries that a file may have; 0: the table is in none */
-	bool fixed; /* the array is in the part itself; else allocated */
+	size_t max; /* most entries in a file; 0: the table is not written to files */
+	bool fixed; /* the array is in the part itself, not allocated */
 	const struct field *fields;
 	size_t field_count;
-	/* The same of the array in struct delta; its entries begin with a pointer to the entry at the end. 0: none. */
+	/* Offsets and size of the array in struct delta, whose entries begin with a pointer to the entry at the end; 0: none. */
 	size_t delta_array, delta_entries, delta_size;
-	bool delta_all; /* entries without a difference as well, for their values at the end */
+	bool delta_all; /* includes entries without a difference, for their values at the end */
 };
 
 enum table_id {
@@ -112,14 +113,14 @@ enum table_id {
 
 extern const struct table tables[TABLES];
 
-/* How many entries of @t its @part has, and where they begin. */
+/* The number of entries of @t in @part; their array. */
 size_t table_count(const struct table *t, const void *part);
 char *table_array(const struct table *t, const void *part);
 
 /* Frees the allocated arrays of the part of the snapshot at this offset. */
 void table_free_part(void *part, size_t offset);
 
-/* The entry with the labels of the entry @like, or NULL. @at: its place in its own array, where it mostly is as well. */
+/* The entry with the labels of the entry @like, or NULL. @at: the index of @like in its own array, which is tried first. */
 void *table_like(const struct table *t, const void *part, const void *like, size_t at);
 
 /* The entry with these labels, or a new one of zeros. NULL: no memory. @labels: a text, or a pointer to a number, for each
@@ -129,20 +130,21 @@ void *table_get(const struct table *t, void *part, const void *const *labels);
 /* The same with the labels of the entry @like. */
 void *table_get_labels(const struct table *t, void *part, const void *like);
 
-/* The same, and a new one has all of @like that is no figure. */
+/* The same; a new one also gets the details of @like, but no counters and gauges. */
 void *table_get_like(const struct table *t, void *part, const void *like);
 
-/* Whether a number that has a difference is another one; @role: whether one of this role fell. */
+/* Whether a number that has a difference has changed. With @role: whether a number of this role fell. */
 bool table_changed(const struct table *t, const enum field_role *role, const void *now,
 		   const void *then);
 
-/* Writes the differences of an entry to the entry @to of struct delta. @then: the same one at the begin, or NULL. */
+/* Writes the differences of an entry to the entry @to of struct delta. @now, @then: the entry at the end and at the begin; @then
+ * may be NULL. */
 void table_subtract(const struct table *t, void *to, const void *now, const void *then);
 
 /* Appends an entry of zeros; NULL: no memory. */
 void *table_append(const struct table *t, void *part);
 
-/* Gives the part, which is a copy of another one, an array of its own. Returns 0, or -ENOMEM: then it has no entries. */
+/* Gives @part, a copy of another part, an array of its own. Returns 0, or -ENOMEM: then the part has no entries. */
 int table_copy_array(const struct table *t, void *part);
 
 /* ---- codec.c: tables as lines of JSON, for recordings and the state file ---- */
@@ -150,7 +152,8 @@ int table_copy_array(const struct table *t, void *part);
 struct table_place {
 	const struct table *table;
 	void *part;
-	const void *before; /* the part that the entries differ from; NULL: none */
+	const void *
+		before; /* the part of the line before; entries are written as differences to it; NULL: none */
 };
 
 /* Writes one line, an object with the tables. Returns 0, -ENOMEM, or -E2BIG: a table has more entries than .max. */
@@ -162,17 +165,17 @@ struct names {
 	size_t count;
 };
 
-/* Adds such a line to what the places' parts have; a table that is not there becomes empty. @names: NULL if no table has
- * such a field. Adds to @missing the facts (RPC_FACT_BIT()) that a new entry lacks. Returns 0, -ENOMEM, or -EBADMSG: it is
- * damaged. After an error the parts can only be freed. */
+/* Reads such a line into the parts of @places, which have the values of the line before. A table that the line lacks becomes
+ * empty. @names: NULL if no table has a FIELD_NAME. Adds to @missing the facts (RPC_FACT_BIT()) whose fields a new entry
+ * lacks. Returns 0, -ENOMEM, or -EBADMSG if the line is damaged. After an error the parts can only be freed. */
 int tables_read(struct span line, const struct table_place *places, size_t count,
 		struct names *names, uint64_t *missing);
 
-/* The last line of a file of such lines, by the CRC-32 of all bytes before it. Returns @text of TABLES_END_SIZE bytes. */
+/* The last line of a file of such lines, with the CRC-32 of all bytes before it. Returns @text, of TABLES_END_SIZE bytes. */
 #define TABLES_END_SIZE sizeof("{\"end\":\"01234567\"}\n")
 const char *tables_end(char *text, uint32_t checksum);
 
-/* The snapshot before. */
+/* The state of a coder: the previous snapshot. */
 struct codec;
 
 struct codec *codec_new(void); /* NULL: no memory */

@@ -88,9 +88,9 @@ struct xid_rating {
 	const char *action;
 };
 
-/* The rating of one event. An SXid has the severity that its text states, or without one the catalog's; the catalog's always counts if
- * texts are known to state too little. An Xid 45 that names its cause is a warning with the cause's action if that is grave;
- * whoever knows the cause's own line takes it as info. */
+/* The rating of one event. An SXid has the severity that its text states. It has the catalog's if the text states none, or if texts
+ * are known to understate it. An Xid 45 that names a grave cause is a warning with the cause's action; a caller that knows the
+ * cause's own line takes it as info. */
 struct xid_rating xid_line_rating(const struct xid_line *line);
 
 /* Whether the text of this Xid can decide its rating. */
@@ -99,5 +99,5 @@ bool xid_text_decides(unsigned int xid);
 /* Whether the event is an Xid 154 by which the driver no longer asks for an action. */
 bool xid_asks_no_more(const struct xid_line *line);
 
-/* Whether the action that the driver required until then was a reset or a reboot. */
+/* Whether the action that the driver had required before was a reset or a reboot. */
 bool xid_reset_is_done(const struct xid_line *line);

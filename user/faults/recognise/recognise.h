@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a line of the kernel log is, which job caused a fault, which faults and PCIe errors belong together, and one
- * event of each. */
+/* What a line of the kernel log means, which job caused a fault, which faults and PCIe errors belong together, and their
+ * events. */
 #pragma once
 
 #include "base/clock.h"
@@ -23,7 +23,7 @@ struct gpu_holders;
 enum kernel_line_kind {
 	KERNEL_LINE_NONE,
 	KERNEL_LINE_GPU_UUID, /* device and uuid */
-	KERNEL_LINE_GPU_SERIAL, /* serial; if device is "", of the last KERNEL_LINE_GPU_UUID */
+	KERNEL_LINE_GPU_SERIAL, /* serial; if device is "", it belongs to the last KERNEL_LINE_GPU_UUID */
 	KERNEL_LINE_GPU_RATE_LIMITED, /* the driver no longer prints all GSP errors of device */
 	KERNEL_LINE_GPU_DRIVER, /* a failure of the GPU driver: name */
 	KERNEL_LINE_LOAD_BEGINS, /* of the GPU driver */
@@ -50,10 +50,10 @@ struct kernel_line {
 	char device[LABEL_SIZE];
 	char uuid[48]; /* "GPU-..." */
 	char serial[24]; /* letters, digits, '-', '_' */
-	/* The driver prints this line after that Xid of the same device (of any, if device is ""), for the same fault: then
-	 * the line does not count. 0: none. */
+	/* The Xid after which the driver prints this line for the same fault and device (device "": any device). If it came, the
+	 * line does not count. 0: none. */
 	unsigned int follows_xid;
-	const char *severity; /* static: of a PCIe error, one of an Xid's; "": none */
+	const char *severity; /* static: of a PCIe error; one of the severities of Xids; "": none */
 	const char
 		*text; /* the line from where it was recognised to its end, in the caller's text */
 	size_t text_len;
@@ -77,22 +77,22 @@ bool kernel_line_next(const char *text, size_t len, size_t *offset, struct kerne
 
 struct kmsg_record;
 
-/* Whether the driver, which made the call that printed @text, means what begins at @at: only the beginning of a line is
- * its own, because it prints names that users choose. */
+/* Whether a header at @at is the driver's own, if the driver made the call that printed @text. It must begin a line, because the
+ * driver also prints names that users choose. */
 bool form_of_call(const char *text, size_t len, const char *at);
 
-/* Whether a fault or another line in @text, which is that of @record, stands where the kernel and its drivers print it:
- * at the beginning of a record of the kernel. An Xid's is a continuation (KERN_CONT). */
+/* Whether a fault or another line in @text, the text of @record, is where the kernel and its drivers print it: at the beginning
+ * of a record of the kernel. The record of an Xid must be a continuation (KERN_CONT). */
 bool form_of_fault(const struct kmsg_record *record, const char *text, const struct xid_line *line);
 bool form_of_line(const struct kmsg_record *record, const char *text,
 		  const struct kernel_line *line);
 
 /* ---- causes ----
  *
- * A number for the job of the process @pid: one job, or one user, must not make a GPU look as if it failed many of
- * them. A job is a cgroup that its user could not make: the path up to the first group that belongs to a user, or
- * that systemd has for all sessions of a user. A process that has ended (known by @ended, otherwise tried) is a job
- * of its own. 0: @pid is not above 0. @root is put before the paths. */
+ * A number for the job of the process @pid. One job or user must not make a GPU look as if it failed many jobs. A job is
+ * a cgroup that its user could not make: the path up to the first group that belongs to a user, or that systemd has for
+ * all sessions of a user. A process that has ended is a job of its own; @ended: it is known that it has. 0: @pid is not
+ * above 0. @root is put before the paths. */
 uint32_t fault_cause(const char *root, int pid, bool ended);
 
 /* ---- Xids and PCIe errors ----
@@ -104,7 +104,7 @@ uint32_t fault_cause(const char *root, int pid, bool ended);
 #define XID_BEFORE_PCIE_NS (600 * 1000000000ull)
 #define XID_AFTER_PCIE_NS (300 * 1000000000ull)
 
-/* Reports of a device that are less apart count as one: a storm must not displace the rest. */
+/* Reports of a device that are closer together count as one: a storm must not displace others. */
 #define PCIE_BURST_NS (5 * 1000000000ull)
 #define PCIE_RELATIVES 64
 
@@ -124,9 +124,9 @@ struct pcie_relatives {
 void pcie_relatives_add(struct pcie_relatives *r, const char *device, unsigned int xid,
 			uint64_t time_ns, struct json *j);
 
-/* ---- events: each fault and each other failure is counted and handed out; report each once ---- */
+/* ---- events: counts each fault and each other failure, and passes an event on; report each once ---- */
 
-/* These are reported by tracepoints and by text. Text counts only if it is from before the tracepoint was enabled. */
+/* Signals that both tracepoints and text report. Text counts only if it is from before the tracepoint was enabled. */
 enum fault_signal {
 	SIGNAL_PCIE_AER,
 	SIGNAL_MCE,
@@ -146,7 +146,7 @@ struct fault_events {
 	uint64_t enabled_ns
 		[SIGNALS]; /* when each one's tracepoint was enabled; UINT64_MAX: it is not */
 	struct clock_offsets clocks;
-	struct gpu_holders *holders; /* NULL: who holds a GPU is not asked for */
+	struct gpu_holders *holders; /* NULL: events do not name who holds a GPU */
 
 	/* Its own: */
 	struct pcie_relatives relatives;
@@ -165,11 +165,11 @@ struct fault_origin {
 	int printed_pid; /* of that task */
 };
 
-/* A fault, by @line, which was read from @text. */
+/* Adds a fault. @line was read from @text. */
 void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 			    const struct fault_origin *origin, const char *text, size_t len);
 
-/* An unproven text that reads like a fault. */
+/* Adds an unproven text that looks like a fault. */
 void fault_events_add_unverified(struct fault_events *e, const struct xid_line *line,
 				 const struct fault_origin *origin, const char *text, size_t len);
 
@@ -187,8 +187,8 @@ struct fault_signal_report {
 };
 void fault_events_add_signal(struct fault_events *e, const struct fault_signal_report *signal);
 
-/* All GPUs that are on the PCI bus, looked for once a minute. If they are fewer than before or in the last boot, one that two
- * looks do not find is a failure "gpu_gone", until it is found or another takes its place. */
+/* Takes all GPUs on the PCI bus; call it once a minute. If there are fewer than before or in the last boot, a GPU that two
+ * looks do not find is a failure "gpu_gone", until it is found or another GPU takes its place. */
 void fault_events_add_gpus(struct fault_events *e, const char (*gpus)[PCI_ADDRESS_SIZE],
 			   size_t count, uint64_t time_ns);
 
@@ -196,8 +196,9 @@ void fault_events_add_gpus(struct fault_events *e, const char (*gpus)[PCI_ADDRES
 void fault_events_add_line(struct fault_events *e, uint64_t time_ns,
 			   const struct kernel_line *line);
 
-/* The driver's load begins; it has ended well: what was before it is over; the driver was unloaded. A load takes up to half
- * a minute: a fault since it began stays open. The kernel's tracepoints and the driver's lines tell the same. */
+/* The driver's load begins; the load has succeeded; the driver was unloaded. A load that succeeds ends the faults from before
+ * it began. It takes up to half a minute, and faults in that time stay open. Both the kernel's tracepoints and the driver's
+ * lines report these. */
 void fault_events_load_begins(struct fault_events *e, uint64_t time_ns);
 void fault_events_loaded(struct fault_events *e);
 void fault_events_unloaded(struct fault_events *e);
