@@ -81,7 +81,8 @@ run_tests() {
 	judge "first mistakes get one line and their exit code" tests/cli/first_mistakes.sh
 	judge "recordings give their reports again" tests/cli/trace_files.sh
 	judge "no output has control characters or bidirectional marks" tests/cli/safe_output.sh
-	judge "mistakes in the files of a rehearsal are named, and its incidents and alerts are held against each other" tests/fleet/check_inputs.py
+	judge "the rehearsal's incidents and alerts are held against each other" tests/fleet/check_inputs.py
+	judge "readers accept a file with unusual label values" tests/readers/check.sh
 	judge "systemd accepts the unit" deploy/systemd/check.sh
 	[[ $mode != --short ]] || return 0
 	for source in tests/fuzz/fuzz_*.c; do
@@ -89,7 +90,6 @@ run_tests() {
 		judge "inputs of $name" "build/tests/$name" -runs=0 "build/tests/inputs/${name#fuzz_}"
 	done
 	judge "the programs of make bench, growth and soak compile" make -s B=build build/{bench/load,bench/contention,soak-load}
-	judge "readers accept a file with unusual label values" tests/readers/check.sh
 	judge "acknowledgements are edited safely and follow the GPU" tests/cli/ack_command.sh
 	judge "Slurm and node-problem-detector get the verdict" tests/cli/check_callers.sh
 	judge "a mount that hangs fails the check and holds nothing" tests/cli/hung_mount.sh

@@ -95,100 +95,50 @@ class Incident:
 
 
 def words(path):
-    """The lines of a file without comments, each as its words, with its place for messages."""
-    try:
-        lines = pathlib.Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise SystemExit(f"{path}: not a file of text that can be read ({error}): name another") from None
-    found = [(f"{path}:{number}", fields) for number, line in enumerate(lines, 1)
-             if (fields := line.partition("#")[0].split())]
-    if not found:
-        raise SystemExit(f"{path}: nothing but blanks and comments: write lines as in tests/fleet/{NOISE.name} "
-                         f"and {INCIDENTS.name}, or name no file")
-    return found
-
-
-def limited(place, name, text, least=0.0, most=1e6, whole=False):
-    """The number in a text, if it is one within these limits."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if not least <= value <= most or whole and value % 1:
-        raise SystemExit(f"{place}: {name} is '{text}': "
-                         f"write a {'whole ' * whole}number from {least:g} to {most:.0f}")
-    return value
-
-
-# Least and most of parameters, and whether they are whole numbers; the others are at least 0.
-LIMITS = {
-    "dcgm": (0, 1, True), "xidscope": (0, 1, True), "nfs": (0, 1, True), "gpus": (1, 16, True),
-    "job_nodes_min": (1, 1e6, True), "job_nodes_max": (1, 1e6, True), "scrapes_missing": (0, 1), "clock_skew": (0, 55),
-}
+    """The lines of a file without comments, each as its words."""
+    lines = pathlib.Path(path).read_text(encoding="utf-8").splitlines()
+    return [fields for line in lines if (fields := line.partition("#")[0].split())]
 
 
 def read_noise(path):
     """Parameters by name: those of the file, and for the rest those of noise.conf."""
-    noise = {name: float(value) for _, (name, value) in words(NOISE)}
-    places = {}
-    for place, fields in words(path):
-        name = fields[0]
-        if len(fields) != 2 or name not in noise:
-            raise SystemExit(f"{place}: '{' '.join(fields)}': "
-                             f"write NAME VALUE, with one of these names: {' '.join(noise)}")
-        if name in places:
-            raise SystemExit(f"{place}: {name} stands at {places[name]}, too: remove one of them")
-        places[name] = place
-        noise[name] = limited(place, name, fields[1], *LIMITS.get(name, ()))
-    if noise["job_nodes_min"] > noise["job_nodes_max"]:
-        least, most = (f"{name} is {noise[name]:.0f}" for name in ("job_nodes_min", "job_nodes_max"))
-        raise SystemExit(f"{places.get('job_nodes_max') or places['job_nodes_min']}: {least} and {most}: "
-                         "set both, the first to no more than the second")
-    return noise
+    noise = {name: float(value) for name, value in words(NOISE)}
+    given = {name: float(value) for name, value in words(path)}
+    if given.keys() - noise.keys():
+        raise SystemExit(f"{path}: {NOISE.name} has no {' '.join(given.keys() - noise.keys())}")
+    return noise | given
 
 
-def read_nodes(place, text, count):
+def read_nodes(text, count):
     nodes = set()
     for part in text.split(","):
-        numbers = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", part)
-        first, last = (int(numbers[1]), int(numbers[2] or numbers[1])) if numbers else (1, 0)
-        if first > last:
-            raise SystemExit(f"{place}: nodes are '{text}': "
-                             "write numbers from 0 as in 7, 0-59 or 3,5,9, the lower one first")
-        nodes |= set(range(first, min(last + 1, count)))
+        first, _, last = part.partition("-")
+        nodes |= set(range(int(first), min(int(last or first) + 1, count)))
     return sorted(nodes)
 
 
-def read_incident(place, fields, count):
+def read_incident(fields, count):
     """A line of the file, with its time in days."""
-    if len(fields) != 6:
-        raise SystemExit(f"{place}: '{' '.join(fields)}': write TIME NODES KIND MAGNITUDE LEAD DURATION")
-    kind = fields[2]
+    time, nodes, kind, magnitude, lead, duration = fields
     signals, xid = FAILURES.get(kind, ((), 79))
     if kind.startswith("gpu:"):
         signals = tuple(dict.fromkeys(kind[4:].split("+")))
-        if set(signals) - set(UNITS):
-            raise SystemExit(f"{place}: {kind} has a signal that is none of these, joined by +: {' '.join(UNITS)}")
-    elif kind not in KINDS:
-        raise SystemExit(f"{place}: unknown kind {kind}: write one of {' '.join(KINDS)}, or gpu:SIGNAL+SIGNAL")
-    least = {"lemon": 1, "slow_node": 1.5, "storage_slow": 1.5}.get(kind, 0)
-    most = len(DRIFTS) - 1 if kind == "drift" else 1000
-    return Incident(kind, read_nodes(place, fields[1], count), limited(place, "the time", fields[0]),
-                    limited(place, "the magnitude", fields[3], least, most, kind in ("lemon", "drift")),
-                    int(limited(place, "the lead", fields[4]) * 60),
-                    max(int(limited(place, "the duration", fields[5]) * 60), 1), signals, xid)
+    if set(signals) - set(UNITS) or not kind.startswith("gpu:") and kind not in KINDS:
+        raise SystemExit(f"{kind}: write one of {' '.join(KINDS)}, or gpu:SIGNAL+SIGNAL with {' '.join(UNITS)}")
+    return Incident(kind, read_nodes(nodes, count), float(time), float(magnitude), int(float(lead) * 60),
+                    max(int(float(duration) * 60), 1), signals, xid)
 
 
 def read_incidents(path, days, count, rng):
     """The incidents of the days and nodes that there are; a lemon becomes its failures."""
     incidents, beyond, end = [], 0, days * DAY
-    for place, fields in words(path):
-        incident = read_incident(place, fields, count)
+    for fields in words(path):
+        incident = read_incident(fields, count)
         incident.time = int(incident.time * DAY)
         if incident.time >= end or not incident.nodes:
             beyond += 1
         elif len(incident.nodes) <= SHARES.get(incident.kind, 0) * count:
-            raise SystemExit(f"{place}: {incident.kind} on {len(incident.nodes)} of {count} nodes, which all use one "
+            raise SystemExit(f"{path}: {incident.kind} on {len(incident.nodes)} of {count} nodes, which all use one "
                              f"storage system: write more than {SHARES[incident.kind]:.0%} of them, or slow_node")
         elif incident.kind != "lemon":
             incidents.append(incident)

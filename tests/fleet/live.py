@@ -3,12 +3,11 @@
 """Proves, with a real Prometheus and a real Alertmanager, what people are told of the incidents of 63 nodes: each
 notification is expected, and each one expected comes.
 
-    live.py [--sample FILE [--draw]] PROMETHEUS ALERTMANAGER FOLDER STATES
+    live.py [--sample FILE] PROMETHEUS ALERTMANAGER FOLDER STATES
 
 STATES has the files that an agent wrote in each state of a node, named SECONDS-STATE. Each node serves those of its
 state, one after the other; incidents bring nodes into other states. With a sample, which has every family of the agent,
-only the short list of incidents is played, and the dashboards' queries are tried on it; the dashboards are drawn. With
---draw the file need not have every family.
+only the short list of incidents is played, and the dashboards' queries are tried on it.
 
 Time runs faster for rules and routes: all durations in them are divided by SPEED. What an agent writes is not changed
 by it: rates and shares of time are the same. Ages with which rules compare are divided by AGES, so that what is slow is
@@ -25,7 +24,6 @@ import sys
 import threading
 import time
 
-import draw
 import programs
 
 NODES = 63
@@ -374,14 +372,6 @@ def set_variables(text):
     return text
 
 
-def draw_dashboards(port, folder):
-    now = time.time()
-    for path in sorted((TOP / "deploy/grafana").glob("*.json")):
-        draw.draw(path, lambda text: query(port, set_variables(text)),
-                  lambda text: query(port, set_variables(text), start=now - 60, end=now, step=1), now,
-                  folder / f"{path.stem}.html")
-
-
 def check_dashboards(port):
     """Each query finds something."""
     queries = 0
@@ -431,7 +421,6 @@ def sample_text(path):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--sample", type=pathlib.Path)
-    parser.add_argument("--draw", action="store_true")
     parser.add_argument("prometheus")
     parser.add_argument("manager")
     parser.add_argument("folder", type=pathlib.Path)
@@ -460,10 +449,8 @@ def main():
         server.start = time.time()
         play(incidents, server, ports[0])
         check(ports[0], server, incidents, time.time() - server.start)
-        if args.sample and not args.draw:
-            check_dashboards(ports[0])
         if args.sample:
-            draw_dashboards(ports[0], args.folder)
+            check_dashboards(ports[0])
 
 
 if __name__ == "__main__":

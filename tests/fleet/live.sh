@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that Alertmanager accepts its configuration and VictoriaMetrics' vmalert the rules, and what live.py does with the
 # files that recording/record.sh has left in FOLDER: live.sh FOLDER. Without a folder, shorter, with files made from a sample.
-# PICTURES=FOLDER leaves a picture of each dashboard there, with the metrics of the last `make demo`.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 top=$here/../..
@@ -64,8 +63,7 @@ else
 	state usual none
 	state dead 10.0.1.1
 	state hung 10.0.2.1
-	live=("$work/states" --sample "${PICTURES:+$top/build/demo/xidscope.prom}")
-	[[ ${PICTURES:-} ]] && live+=(--draw) || live[2]=$work/sample
+	live=("$work/states" --sample "$work/sample")
 fi
 
 # Debian's Alertmanager reads these files at their place, also if all receivers are webhooks: it gets a /usr/share of its own.
@@ -86,8 +84,3 @@ mkdir "$work/live"
 	tail -n 5 "$work/live/log" >&2
 	exit 1
 }
-for page in "$work"/live/*.html; do
-	[[ ! ${PICTURES:-} ]] || chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$work/profile" \
-		--window-size="1200,${HEIGHT:-1300}" --screenshot="$(realpath "$PICTURES")/dashboard-$(basename "$page" .html).png" \
-		"file://$page" 2>"$work/chromium"
-done

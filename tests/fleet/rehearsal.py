@@ -52,9 +52,6 @@ def words(rules):
 class Rehearsal:
     def __init__(self, options):
         """With the records and series that alerts and the ranks of lemons are made of."""
-        for name, least, most, whole in (("nodes", 1, 1e4, True), ("days", 1, 400, False), ("seed", 0, 2**53, True)):
-            generate.limited("rehearsal.py", name.upper(), getattr(options, name), least, most, whole)
-        options.nodes, options.days, options.seed = int(options.nodes), float(options.days), int(options.seed)
         self.tools, self.folder = options, pathlib.Path(options.folder)
         self.data, self.blocks = self.folder / "data", self.folder / "blocks"
         self.data.mkdir()
@@ -305,9 +302,9 @@ def judge(fleet, fired, ranks):
 
 def parser():
     options = argparse.ArgumentParser()
-    for name, default in (("nodes", "63"), ("days", "55"), ("seed", "1"), ("incidents", str(generate.INCIDENTS)),
-                          ("noise", str(generate.NOISE))):
-        options.add_argument(f"--{name}", default=default)
+    for name, default in (("nodes", 63), ("days", 55.0), ("seed", 1), ("incidents", generate.INCIDENTS),
+                          ("noise", generate.NOISE)):
+        options.add_argument(f"--{name}", default=default, type=type(default))
     for name in ("promtool", "prometheus", "victoria", "vmalert", "folder"):
         options.add_argument(name)
     return options

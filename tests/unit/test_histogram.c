@@ -41,19 +41,6 @@ TEST(a_bound_belongs_to_its_bucket_and_the_next_value_does_not)
 	}
 }
 
-TEST(bounds_rise_by_at_most_a_quarter_after_the_first_four)
-{
-	FOR_EACH(g)
-	{
-		for (uint32_t i = 1; i < g->overflow; i++)
-			assert_true(histogram_bound(i, g->shift) >
-				    histogram_bound(i - 1, g->shift));
-		for (uint32_t i = 4; i < g->overflow; i++)
-			assert_true(4 * histogram_bound(i, g->shift) <=
-				    5 * histogram_bound(i - 1, g->shift));
-	}
-}
-
 /* The bucket in which a snapshot has a call that spent @ns in a phase. */
 static uint32_t phase_index_of(uint64_t ns)
 {
@@ -83,30 +70,6 @@ TEST(no_bound_that_is_shown_of_a_phase_splits_a_bucket)
 	assert_int_equal(shown, 10 + 10 + 13);
 	assert_int_equal(phase_index_of(UINT64_MAX), TIME_OVERFLOW);
 	assert_int_equal(phase_index_of(0), 0);
-}
-
-TEST(powers_of_two_are_bounds)
-{
-	FOR_EACH(g)
-	for (int e = (int)g->shift; e <= g->last; e++) {
-		uint64_t v = (uint64_t)1 << e;
-
-		assert_true(index_of(g, v) < g->overflow);
-		assert_true(histogram_bound(index_of(g, v), g->shift) == v);
-	}
-}
-
-TEST(what_lies_above_the_last_bound_overflows)
-{
-	FOR_EACH(g)
-	{
-		uint64_t last = (uint64_t)1 << g->last;
-
-		assert_true(histogram_bound(g->overflow - 1, g->shift) == last);
-		assert_int_equal(index_of(g, last), g->overflow - 1);
-		assert_int_equal(index_of(g, last + 1), g->overflow);
-		assert_int_equal(index_of(g, UINT64_MAX), g->overflow);
-	}
 }
 
 /* The definition: an octave of w is cut into four. */
@@ -142,42 +105,6 @@ TEST(the_table_agrees_with_the_logarithm)
 			assert_int_equal(index_of(g, v),
 					 index_by_logarithm(v, g->shift, g->overflow));
 		}
-	}
-}
-
-static int by_value(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
-/* The bucket's true bound: between the value and a quarter more, or the first four buckets' resolution. */
-static void assert_bounds(uint64_t value, uint64_t quantile)
-{
-	assert_true(value <= quantile);
-	assert_true(quantile <= value + value / 4 + (1 << TIME_SHIFT));
-}
-
-TEST(a_quantile_is_the_bound_above_the_true_value)
-{
-	static const double quantiles[] = { 0, 0.001, 0.25, 0.5, 0.9, 0.99, 1 };
-	static uint64_t values[4001];
-	struct time_histogram h = {};
-	uint64_t seed = 3;
-
-	for (size_t i = 0; i < COUNT(values); i++) {
-		values[i] = pseudo_random(&seed) >> (27 + pseudo_random(&seed) % 30);
-		histogram_record(&h, 1, values[i]);
-	}
-	qsort(values, COUNT(values), sizeof(values[0]), by_value);
-	for (size_t i = 0; i < COUNT(quantiles); i++) {
-		double rank = quantiles[i] * COUNT(values);
-		size_t at = 0; /* nearest rank: the first value at or above it */
-
-		while (at + 1 < COUNT(values) && (double)(at + 1) < rank)
-			at++;
-		assert_bounds(values[at], time_histogram_quantile(&h, quantiles[i]));
 	}
 }
 

@@ -229,17 +229,6 @@ TEST(ack_takes_a_fault_or_lists)
 	REFUSED("invalid --until 'soon': use " TIME_FORMS, "ack", "*", "79", "--until", "soon");
 }
 
-/* Nagios and other callers have no other code for "unknown". */
-TEST(a_check_that_is_called_wrongly_is_unknown)
-{
-	PARSE(COMMAND_NONE, "check", "--bogus");
-	assert_int_equal(o.wrong_usage, CHECK_UNKNOWN);
-	PARSE(COMMAND_NONE, "run", "--bogus");
-	assert_int_equal(o.wrong_usage, EXIT_USAGE);
-	PARSE(COMMAND_NONE, "bogus");
-	assert_int_equal(o.wrong_usage, EXIT_USAGE);
-}
-
 TEST(storage_systems_add_up_in_their_order)
 {
 	PARSE(COMMAND_RUN, "run");
@@ -373,72 +362,6 @@ TEST(the_other_commands_are_known)
 	PARSE(COMMAND_COMPLETION, "completion");
 	assert_string_equal(out_text, "");
 	assert_string_equal(err_text, "");
-}
-
-/* Whether one of @options, each behind a bar, begins with the same word as a line of the help. */
-static bool is_among(const char *options, const char *line)
-{
-	return strstr(options, formatted("|%.*s ", (int)strcspn(line, " "), line));
-}
-
-TEST(help_names_every_command_and_its_options_alone)
-{
-	static const char *const cases[][2] = {
-		{ "run",
-		  "|--output FILE|--interval DURATION|15s|--duration |--format FORMAT|--detail LEVEL"
-		  "|--owners on|off|--storage NAME=GLOB|--keep "
-		  "|--program-stats |--hooks LIST|--source SOURCE|--sunrpc-btf FILE|--state FILE"
-		  "|--recent DURATION|--events FILE|--heartbeat FILE|--accept-user-kmsg |--log FORM"
-		  "|--verbose |--xid-policy FILE|--ack FILE|--health FILE|--window DURATION|--rule RULE|--mount PATH"
-		  "|--gpus N|xidscope.prom" },
-		{ "trace",
-		  "|--server GLOB|--mount GLOB|--slower MS|--json FILE"
-		  "|--html FILE|--record FILE|--replay FILE|--interval |1s|--owners "
-		  "|--duration |--hooks |--source |--sunrpc-btf |--accept-user-kmsg |--log "
-		  "|--verbose |--ack FILE" },
-		{ "check", "|--health FILE|--heartbeat FILE|--style STYLE|--max-age DURATION|2m"
-			   "|--ignore RULES|--list-rules |--explain |--json |3 unknown|2 unknown" },
-		{ "ack",
-		  "|GPU CODE |--until TIME|--note TEXT|--list |--remove |--force |--health FILE"
-		  "|--ack FILE|--json " },
-		{ "doctor", "|--json |--sunrpc-btf FILE" },
-		{ "xid", "|CODE |--list |--json |--xid-policy " },
-		{ "why", "|--since TIME|--until TIME|--job ID|--events FILE"
-			 "|--health FILE|--json " },
-		{ "faults", "|--health FILE|--json " },
-		{ "metrics", "" },
-		{ "help", "|COMMAND " },
-		{ "completion", "" },
-		{ "version", "" },
-	};
-
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		const char *command = cases[i][0], *at = cases[i][1];
-
-		PARSE(COMMAND_HELP, "help");
-		assert_has(out_text, formatted("\n  %s ", command));
-		for (char *line = strtok(out_text, "\n"); line; line = strtok(NULL, "\n"))
-			assert_true(strlen(line) <= 80);
-		PARSE(COMMAND_HELP, "help", command);
-		assert_int_equal(o.help_of, COMMAND_RUN + i);
-		PARSE(COMMAND_HELP, command, "--help");
-		assert_int_equal(o.help_of, COMMAND_RUN + i);
-		assert_string_equal(err_text, "");
-		assert_ptr_equal(strstr(out_text, formatted("Usage: xidscope %s", command)),
-				 out_text);
-		for (size_t len; *at; at += 1 + len) {
-			len = strcspn(at + 1, "|");
-			if (!strstr(out_text, formatted("%.*s", (int)len, at + 1)))
-				fail_msg("the help of %s has no '%.*s'", command, (int)len, at + 1);
-		}
-		for (char *line = strtok(out_text, "\n"); line; line = strtok(NULL, "\n")) {
-			assert_true(strlen(line) <= 80);
-			if (!strncmp(line, "  --", 4) && !is_among(cases[i][1], line + 2))
-				fail_msg("the table of this test has no option of %s as in:%s",
-					 command, line);
-		}
-	}
-	REFUSED("invalid COMMAND 'bogus': no such command; see xidscope help", "help", "bogus");
 }
 
 TEST(help_is_given_wherever_it_is_asked_for)
