@@ -9,8 +9,8 @@
 #include "rpc.h"
 #include "rpc_phases.bpf.h"
 
-/* The entry of each client by the kernel's number of it; 0: none yet. The kernel uses a number again: then the client
- * gets another entry. Two CPUs may make entries or shares for one client at once: all count, and user space adds
+/* The entry of each client by its number in the kernel; 0: none yet. If the kernel uses a number again, the new client gets
+ * another entry. Two CPUs may make entries or shares for one client at once: all count, and user space adds
  * them. */
 volatile __u16 rpc_client_entry[RPC_MAX_CLIENTS] = {};
 
@@ -58,7 +58,7 @@ static __always_inline __u32 client_make(__u32 client, __u32 server)
 	return entry;
 }
 
-/* Where the share of an entry and an owner is. */
+/* The place of the share of an entry and an owner. */
 static __always_inline volatile __u16 *share_of(__u32 entry, __u32 owner)
 {
 	__u32 index = entry * RPC_MAX_OWNERS + owner;
@@ -116,8 +116,8 @@ static __always_inline __u32 kind_of_series(__u32 series)
 	return rpc_series_kind[series & 255] & (RPC_KINDS - 1);
 }
 
-/* Records a call, but for its phases. Without branches, which the verifier would follow through all that comes after:
- * in the source tracepoints, which has no bytes, these are constants. */
+/* Records a call without its phases. It has no branches, because the verifier would follow each of them through all that comes
+ * after. In the source tracepoints, which has no bytes, the bytes are constants. */
 static __always_inline void client_record(struct rpc_share_stats *c, __u32 kind, __u64 total,
 					  __u64 sent, __u64 received)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Finds the transports of calls that began before the programs were attached: of a server that has not answered since
- * then, no event may show anything. Once known, rpc_probe reads how old the oldest of its calls is. */
+/* Finds the transports of calls that began before the programs were attached. If a server has not answered since then, perhaps
+ * no event shows it. Once its transport is known, rpc_probe reads the age of its oldest call. */
 #pragma once
 
 #include "sunrpc.h"
@@ -9,7 +9,7 @@
 #include "rpc.h"
 #include "rpc_tables.bpf.h"
 
-/* Modules that have a part of a network namespace, and tasks of a client, the oldest first: more are left out. */
+/* The most modules with a part of a network namespace, and the most tasks of a client, the oldest first. */
 #define NETNS_PARTS 128
 #define CLIENT_TASKS 32
 
@@ -29,7 +29,7 @@ static __always_inline struct rpc_clnt *client_at(__u64 entry)
 	return (void *)(entry - bpf_core_field_offset(struct rpc_clnt, cl_clients));
 }
 
-/* The list of the clients in a namespace, if it has any. Which part of it is sunrpc's shows by what is there. */
+/* The list of the clients in a namespace, if it has any. sunrpc's part of the namespace is recognised by its contents. */
 static __always_inline __u64 clients_of(const struct net *net)
 {
 	__u64 parts = (__u64)BPF_CORE_READ(net, gen), part, list, entry;
@@ -47,7 +47,7 @@ static __always_inline __u64 clients_of(const struct net *net)
 	return 0;
 }
 
-/* Makes one transport of the client's calls known that is not. Returns false if all are. */
+/* Adds one transport of the client's calls that is not yet known. Returns false if all are known. */
 static __always_inline bool find_transport(const struct rpc_clnt *client, const struct net *net)
 {
 	__u64 tasks = (__u64)client + bpf_core_field_offset(struct rpc_clnt, cl_tasks);
@@ -72,8 +72,8 @@ static __always_inline bool find_transport(const struct rpc_clnt *client, const 
 	return false;
 }
 
-/* Run until it returns 0: looks at a client, or goes to the next namespace. The lists change meanwhile, so what is read
- * may be garbage; whoever runs it ends after so many times. */
+/* Looks at one client, or goes to the next namespace. User space runs it until it returns 0, but not more often than a limit: the
+ * lists change meanwhile, and what is read may be garbage. */
 SEC("raw_tp")
 int rpc_find(__u64 *ctx)
 {

@@ -254,11 +254,11 @@ static __always_inline __u64 phases_record(struct rpc_series *s, struct rpc_shar
 	return before;
 }
 
-/* A longer gap between two replies counts as this one, of a second: sums of its square do not overflow. */
+/* A longer gap between two replies counts as this one, a second. Sums of its square then do not overflow. */
 #define MAX_GAP (1u << 20)
 
-/* A reply to a call of @server came at @when (CLOCK_MONOTONIC, ns). Counts how long after the one before, if the call had waited
- * for a slot. Calls are recorded later, perhaps in another order: a reply before the last one does not count. */
+/* A reply to a call of @server came at @when (CLOCK_MONOTONIC, ns). If the call had waited for a slot, counts the time since the
+ * reply before. Calls are recorded later, perhaps in another order: a reply before the last one does not count. */
 static __always_inline void gap_record(__u32 server, const struct rpc_waits *w, __u64 when)
 {
 	__u32 copy = SHARD_INDEX(server, 0);
@@ -299,7 +299,7 @@ static __always_inline __u64 earlier_of(__u64 start, __u64 setup)
 	return ns < setup ? ns : setup;
 }
 
-/* When a wait began that was not seen to begin. */
+/* When a wait began whose begin was not seen. */
 static __always_inline __u64 unseen_since(__u64 now)
 {
 	return rpc_attached ?: now;

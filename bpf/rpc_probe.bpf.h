@@ -114,10 +114,10 @@ static __always_inline void local_of_rdma(struct rpc_address *to, __u64 xprt)
 		__builtin_memcpy(to->bytes, address.v6, sizeof(address.v6));
 }
 
-/* Run with a transport's number, its rpc_xprt's address and its enum rpc_local_kind: reads what no event shows, above
- * all the calls to a server that has stopped answering. Each request gets the next xid: the lowest one in flight is the
- * oldest. After xprt->xid has wrapped, xids at or above it are older. If another transport has the address by now, the
- * entry is freed. */
+/* Run with a transport's number, its rpc_xprt's address and its enum rpc_local_kind. Reads what no event shows, above all the
+ * calls to a server that has stopped answering. Each request gets the next xid, therefore the lowest one in flight is the
+ * oldest. After xprt->xid has wrapped, xids at or above it are older. If another transport now has the address, the entry is
+ * freed. */
 SEC("raw_tp")
 int rpc_probe(__u64 *ctx)
 {
@@ -167,9 +167,9 @@ int rpc_probe(__u64 *ctx)
 	return 0;
 }
 
-/* Run with the number of a waiter and the address of its task: frees the waiter if the task has ended without being
- * booked, because it had no request. A tracepoint for that exists, but all tasks pass it, which would cost 90
- * instructions each. If the task's memory is used for something else now, tk_start has changed. */
+/* Run with the number of a waiter and the address of its task. Frees the waiter if the task had no request and therefore ended
+ * without being booked. A tracepoint shows such ends, but all tasks pass it, which would cost 90 instructions each. If the task's
+ * memory is now used for something else, tk_start has changed. */
 SEC("raw_tp")
 int rpc_sweep(__u64 *ctx)
 {

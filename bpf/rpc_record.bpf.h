@@ -98,9 +98,9 @@ static __always_inline __u32 call_owner(const struct rpc_task *task, __u32 serie
 	return owner;
 }
 
-/* Records the call of @task and forgets the task. @w is its entry, or NULL; @client is its tk_client. Of @times, total, before
- * and rtt (rq_rtt) are set: what an event's arguments show costs less than a read of the kernel's memory, which is some
- * eight instructions. */
+/* Records the call of @task and forgets the task. @w is its entry, or NULL; @client is its tk_client. In @times, total, before
+ * and rtt (rq_rtt) are set, because an event's arguments cost less than reading the kernel's memory (some eight
+ * instructions). */
 static __always_inline void call_record(const struct rpc_task *task, const struct rpc_clnt *client,
 					const struct rpc_rqst *rqst, struct rpc_waiter *w,
 					struct call_times times, int status)

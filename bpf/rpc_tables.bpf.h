@@ -75,8 +75,8 @@ static __always_inline __u64 number_of(const void *pointer)
 	return number;
 }
 
-/* Whether a number, of which @count are given out, is left of @max. Asked first, so that the
- * count of a full table does not wrap. */
+/* Whether fewer than @max numbers are given out. Called first, so that the count of a full table does not wrap. @count: numbers
+ * given out. */
 static __always_inline bool is_left(const __u32 *count, __u32 max)
 {
 	return *(const volatile __u32 *)count < max;
@@ -91,7 +91,7 @@ static __always_inline bool is_left(const __u32 *count, __u32 max)
 		number_;                                                                      \
 	})
 
-/* The server of a transport, which may be gone: then it is any. */
+/* The server of a transport. If the transport is gone, it may be any server. */
 static __always_inline void server_read(struct rpc_server *server, const struct rpc_xprt *xprt)
 {
 	server->netns = BPF_CORE_READ(xprt, xprt_net, ns.inum);
@@ -175,8 +175,8 @@ __noinline __u32 transport_free_index(__u32 server, __u64 proto)
 	return RPC_MAX_TRANSPORTS;
 }
 
-/* An entry for a transport. Whoever has it owns it first, so that nobody else takes it, and
- * publishes it last, so that nobody reads a part of it. */
+/* An entry for a transport. The CPU that makes it takes it first, so that no other does, and publishes it last, so that none
+ * reads a part of it. */
 static __noinline __u32 transport_make(const struct rpc_xprt *xprt, __u32 server)
 {
 	struct rpc_transport *t;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Bucket geometry of every histogram, the same in the kernel and in user space.
  *
- * Buckets are log-linear: four per octave. A value v belongs to the first bucket whose upper bound is >= v, that is
- * the bounds are inclusive, as Prometheus' `le` is, and therefore a bound that the file shows never has to split a
- * bucket. (Indexing by floor(log2(v)) and publishing 2^i as `le` would put every exact power of two one bucket too
- * high.)
+ * Buckets are log-linear: four per octave. A value v belongs to the first bucket whose upper bound is >= v. The bounds are
+ * inclusive, as Prometheus' `le` is. A bound that the file shows is a bucket's bound and splits no bucket. (Indexing by
+ * floor(log2(v)) and publishing 2^i as `le` would put every exact power of two one bucket too high.)
  *
- * With w = (v - 1) >> shift, the four values 0..3 have a bucket each, and from there an octave [2^e, 2^(e+1)) of w is
- * cut into four. `shift` is the log2 of the finest resolution: 8 for times (256 ns), 0 for counts. */
+ * Let w = (v - 1) >> shift. The values 0 to 3 of w have a bucket each; from 4 on, each octave [2^e, 2^(e+1)) of w has
+ * four. `shift` is the log2 of the finest resolution: 8 for times (256 ns), 0 for counts. */
 #pragma once
 
 #ifdef __bpf__
@@ -50,11 +49,11 @@ HISTOGRAM_INLINE __u32 histogram_byte(__u64 w)
 	return w & 255;
 }
 
-/* Bucket of @v; what lies above the last bound is in bucket @overflow.
+/* The bucket of @v; @overflow if @v is above the last bound.
  *
- * A bucket depends only on the position of w's highest bit and the two bits below: any shift that leaves at least
- * three bits leaves the bucket, less four for each bit shifted out. So a table of 256 is enough for all w, in a third
- * of the instructions of a logarithm (BPF has none, and shifts by a variable are slow). */
+ * A bucket depends only on the position of w's highest bit and the two bits below it. If w is shifted right and at least
+ * three bits are left, the bucket is lower by four for each bit shifted out. Therefore a table of 256 is enough for all w.
+ * It takes a third of the instructions of a logarithm (BPF has none, and shifts by a variable are slow). */
 HISTOGRAM_INLINE __u32 histogram_index(__u64 v, __u32 shift, __u32 overflow)
 {
 	__u64 w = v ? (v - 1) >> shift : 0;
@@ -98,8 +97,8 @@ HISTOGRAM_INLINE __u32 phase_index(__u64 ns)
 	return w < 1 << 28 ? 12 + phase_small[w >> 24] : PHASE_BUCKETS - 1;
 }
 
-/* The bucket of a time that takes the calls of a phase's bucket @i: the last one within its bounds. Of bucket 0,
- * up to 1 us, it is the first, because a histogram with a sum of 0 has all its calls there. */
+/* The bucket of a time histogram to which the calls of a phase's bucket @i are added: the last one within its bounds. For
+ * bucket 0, up to 1 us, it is the first one, because a histogram with a sum of 0 has all its calls there. */
 HISTOGRAM_INLINE __u32 phase_bucket_as_time(__u32 i)
 {
 	return !i ? 0 : i < PHASE_BUCKETS - 1 ? 8 * i + 3 : TIME_OVERFLOW;

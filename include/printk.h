@@ -9,7 +9,7 @@
 #define PRINTK_TEXT 1024 /* the kernel's own limit on a message (LOG_LINE_MAX) */
 #define PRINTK_SHORT 220 /* a message up to this takes less room in the buffer */
 #define PRINTK_COMM 16
-#define PRINTK_STACK 16 /* addresses: printk's own functions, its caller, and to spare */
+#define PRINTK_STACK 16 /* addresses: printk's own functions, its caller, and some more */
 #define PRINTK_RING_BYTES (256 * 1024)
 #define PRINTK_OTHERS_BYTES (PRINTK_RING_BYTES / 2) /* what others than the driver may fill */
 #define PRINTK_DRIVER_RANGES 8

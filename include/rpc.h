@@ -57,7 +57,7 @@ enum rpc_kind {
 /* What may saturate: queues that tasks sleep on. */
 enum rpc_limit { RPC_LIMIT_SLOT, RPC_LIMIT_SESSION, RPC_LIMIT_SEND, RPC_LIMITS };
 
-/* What saturates while tasks are in that wait, an enum rpc_phase; RPC_LIMITS: nothing. */
+/* The limit that is saturated while tasks are in this wait, an enum rpc_phase; RPC_LIMITS: none. */
 static inline __attribute__((always_inline)) __u32 limit_of(__u32 wait)
 {
 	switch (wait) {

@@ -2,7 +2,7 @@
 /* What bpf/stuck_tasks.bpf.c and user/nfs/stuck_tasks.c share. */
 #pragma once
 
-/* A task that has slept for the first time is read; after the second it is stuck. */
+/* A task that has slept for STUCK_LOOK_NS is read; after STUCK_NS it is stuck. */
 #define STUCK_LOOK_NS 15000000000ull
 #define STUCK_NS 60000000000ull
 

@@ -12,11 +12,11 @@ struct agent_health {
 	struct health_options rules;
 	struct ack_file acks; /* .path NULL: not read */
 	char trouble[600]; /* why the acknowledgements cannot be used; "": they can */
-	int mounts; /* by which is known that they may be on another file system now */
+	int mounts; /* open mountinfo: shows whether they may be on another file system now */
 	struct node_watch node;
 	struct output_file file;
-	bool wanted; /* the file is */
-	int error; /* of its last writing; logged when it changes */
+	bool wanted; /* the file is to be written */
+	int error; /* of its last write; logged when it changes */
 	size_t findings; /* open ones, at the last judgement */
 };
 

@@ -20,25 +20,24 @@ struct observer {
 	struct fault_options fault_options;
 	struct event_log *events; /* takes the events of @gpu, and others; NULL: not wanted */
 	bool gpu_wanted;
-	bool changed; /* a fault has been counted; whoever acts on it sets it to false */
-	unsigned int sources; /* of calls, that may be used: see rpc/choice.h */
+	bool changed; /* a fault has been counted; the code that acts on it sets it to false */
+	unsigned int sources; /* sources of calls that may be used: see rpc/choice.h */
 	uint64_t gpu_due_ns; /* when to poll @gpu next */
 	int modules; /* descriptor of module_events.h; negative: not available */
 	int epoll; /* of all descriptors; readable when messages wait */
 };
 
-/* Attaches the hooks that are available, sunrpc's as @rpc says. @log and the file of @rpc must outlive the observer.
- * @gpu is copied, without its handler: events go to
- * @events (NULL: none), which must outlive the observer. Returns 0 even if a hook is
- * missing, which is logged. On failure logs the reason and returns -EPERM if nothing may
- * be attached, or -ENOMEM. Call observer_stop() in any case; an observer of all zeros may also be stopped. */
+/* Attaches the hooks that are available, sunrpc's by the options @rpc. @log and the file of @rpc must outlive the observer.
+ * @gpu is copied, without its handler: events go to @events (NULL: none), which must outlive the observer. Returns 0 even if
+ * a hook is missing, which is logged. On failure logs the reason and returns -EPERM if nothing may be attached, or -ENOMEM.
+ * Call observer_stop() in any case, also for an observer of all zeros. */
 int observer_start(struct observer *o, const struct log *log, unsigned int hooks,
 		   const struct rpc_options *rpc, const struct fault_options *gpu,
 		   const struct event_sink *events);
 void observer_stop(struct observer *o);
 
-/* Gives up the capabilities that the hooks will not need, whatever happens, but for those
- * of @others. Call it when all that needs more has been done. */
+/* Gives up the capabilities that the hooks will never need, except those in @others. Call it when all that needs more has been
+ * done. */
 void observer_drop_capabilities(const struct observer *o, uint64_t others);
 
 /* Looks for changes that no descriptor reports. Returns the milliseconds until the next call. */
@@ -54,8 +53,8 @@ int observer_snapshot(struct observer *o, struct snapshot *s);
 
 enum loop_state {
 	LOOP_ALIVE, /* all that was due has been done; reported about once a second */
-	LOOP_RELOADING, /* a SIGHUP has come ... */
-	LOOP_RELOADED, /* ... and been handled */
+	LOOP_RELOADING, /* SIGHUP has come */
+	LOOP_RELOADED, /* SIGHUP has been handled */
 	LOOP_STOPPING,
 };
 
@@ -65,7 +64,7 @@ struct loop_handler {
 	/* Called when @fd is readable, and every second; NULL with @fd -1: never. */
 	void (*serve)(void *context);
 	int fd;
-	/* NULL: nobody wants to know. */
+	/* NULL: not called. */
 	void (*report)(void *context, enum loop_state state);
 	void *context;
 };
@@ -74,8 +73,8 @@ struct loop_handler {
  * anything that takes time, so that no signal is lost. */
 void loop_block_signals(void);
 
-/* Whether SIGTERM and SIGINT end the process at once, which is right only where nothing has to be
- * undone: a start with little CPU takes long. Otherwise they are blocked. */
+/* Sets whether SIGTERM and SIGINT end the process at once. Otherwise they are blocked. A start with little CPU takes long, and
+ * may be ended if nothing has to be undone. */
 void loop_end_at_once(bool at_once);
 
 /* Runs until @duration seconds have passed (0: for ever) or SIGTERM or SIGINT comes. Times in seconds. Returns 0 or

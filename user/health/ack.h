@@ -3,11 +3,10 @@
  *
  * 	DEVICE WHAT TIME [COMMENT]	# comment
  *
- * DEVICE is a PCI address as in sysfs, the UUID of a GPU ("GPU-..."), "other" for those that have folded, or * for
- * all; WHAT is an Xid, sxid:NUMBER, the kind of a driver error, or * for all; TIME is a time as in time_text.h. All
- * such faults up to the end of that second are acknowledged; by a TIME in the future none is, because it was not
- * taken from a fault by the clock as it is set. "until:TIME" is a snooze: it acknowledges all of them until then, and
- * none afterwards. */
+ * DEVICE is a PCI address as in sysfs, the UUID of a GPU ("GPU-..."), "other" for merged entries, or * for all; WHAT is
+ * an Xid, sxid:NUMBER, the kind of a driver error, or * for all; TIME is a time as in time_text.h. All such faults up to
+ * the end of that second are acknowledged. A TIME in the future acknowledges none: the present clock cannot have given a
+ * fault that time. "until:TIME" is a snooze: it acknowledges all of them until then, and none afterwards. */
 #pragma once
 
 #include <sys/stat.h>
@@ -56,7 +55,7 @@ void ack_free(struct ack_list *list);
 struct ack_file {
 	const char *path;
 	struct ack_list list;
-	bool known; /* this is of a file that was read: */
+	bool known; /* the list is that of the file with this status: */
 	struct stat seen;
 };
 

@@ -50,7 +50,7 @@ struct health_evaluation {
 	const struct health_options *o;
 	double now; /* seconds since the epoch */
 	struct health_report *report; /* takes the findings */
-	bool acknowledged; /* find those that are acknowledged or snoozed, not the open ones */
+	bool acknowledged; /* find acknowledged and snoozed faults in place of open ones */
 };
 
 struct health_rule {
@@ -108,7 +108,7 @@ struct health_report {
 	size_t total; /* all open findings */
 	size_t count; /* open findings in the list */
 	size_t listed; /* the same with those acknowledged or snoozed, which follow */
-	/* worst first; behind them room for one that the list has no room for */
+	/* The worst first. The last element receives findings for which the list has no room. */
 	struct health_finding findings[HEALTH_MAX_FINDINGS + 1];
 };
 
@@ -120,7 +120,7 @@ void health_evaluate(const struct snapshot *s, const struct health_options *o, d
 
 enum health_what { HEALTH_NOTHING, HEALTH_FAULT, HEALTH_STATE };
 
-/* What a valid WHAT of an acknowledgement stands for: the name of a rule may find nothing. */
+/* What a valid WHAT of an acknowledgement means. No fault or state may have the name. */
 enum health_what health_what(const char *what);
 
 /* Lists the faults of @s: open ones first, then by gravity, then the latest. Returns an array that the caller frees, or NULL
@@ -128,7 +128,7 @@ enum health_what health_what(const char *what);
 struct known_fault *health_list(const struct snapshot *s, const struct health_options *o,
 				double now, size_t *count);
 
-/* The same by the rules' defaults: as commands list them. */
+/* The same by the default rules, for the lists of commands. */
 struct known_fault *health_faults(const struct snapshot *s, const struct ack_list *acks, double now,
 				  size_t *count);
 
@@ -148,7 +148,7 @@ void health_to_snapshot(const struct health_report *report, const struct health_
 struct health_finding *health_add_state(struct health_evaluation *e, enum health_rule_id rule,
 					const char *device);
 
-/* The address of @device without the domain that nearly all have. */
+/* The address of @device without the domain 0000. */
 const char *health_short_device(const char *device);
 
 /* In node_rules.c. */

@@ -18,7 +18,8 @@ struct health_content {
 	const struct snapshot *s;
 	const struct health_options *options;
 	const struct health_report *report;
-	const char *trouble; /* why the health is unknown all the same; NULL: it is known */
+	const char
+		*trouble; /* why the health is unknown in spite of the report; NULL: it is known */
 };
 
 /* Writes the file's text. The clocks are read now. */
@@ -26,7 +27,7 @@ void health_file_write(FILE *out, const struct health_content *c);
 
 /* ---- read by the commands ---- */
 
-/* An element of one of the file's lists. Texts are "" and numbers NAN where the file does not have them. */
+/* An element of one of the file's lists. If the file lacks a member, its text is "" or its number NAN. */
 struct health_item {
 	const char *rule, *setting, *level, *state, *kind, *what, *device, *uuid;
 	const char *severity, *action, *meaning, *advice, *head, *reason, *clears, *acknowledge;

@@ -8,20 +8,20 @@
 #include "base/pci_address.h"
 
 enum mount_state {
-	MOUNT_FINE, /* or nothing is known against it */
+	MOUNT_FINE, /* or not known to be otherwise */
 	MOUNT_ABSENT,
-	MOUNT_READ_ONLY, /* and was not meant to be */
-	MOUNT_STALE, /* the server does not know it any more */
+	MOUNT_READ_ONLY, /* although it should be writable */
+	MOUNT_STALE, /* the server no longer knows it */
 	MOUNT_HUNG, /* the server has not answered */
 };
 
 struct node_mount {
 	char path[LABEL_SIZE];
-	bool read_only; /* it is meant to be */
+	bool read_only; /* it may be read-only */
 	enum mount_state state; /* by the kernel's list of mounts */
 	enum mount_state answer; /* by its server: fine, stale or hung */
-	char device[32]; /* to be asked: "0:52"; "": none is */
-	bool helpers; /* a helper of another type mounts it: it counts if the kernel has it as NFS */
+	char device[32]; /* whose server is asked: "0:52"; "": none */
+	bool helpers; /* its type in fstab is not NFS, but its helper may mount NFS: it counts if the kernel lists it as NFS */
 };
 
 #define NODE_MOUNTS_MAX 32
@@ -51,7 +51,7 @@ struct node_state {
 	char bus[NODE_LINKS_MAX]
 		[PCI_ADDRESS_SIZE]; /* GPUs on the PCI bus, whatever driver they have */
 	size_t bus_count;
-	uint32_t bus_names; /* of the addresses of all devices on the bus, a checksum; 0: none */
+	uint32_t bus_names; /* checksum of the addresses of all devices on the bus; 0: none */
 	struct node_link links[NODE_LINKS_MAX];
 	size_t link_count;
 	bool clock_unsynchronised;
@@ -59,15 +59,15 @@ struct node_state {
 
 /* ---- mount_text.c: pure functions of the system's texts about mounts; they ask no server ---- */
 
-/* Adds the NFS mounts of the text of a file like /etc/fstab that are there since the boot: not
- * those with noauto or x-systemd.automount. */
+/* Adds the NFS mounts of a text like /etc/fstab, except those with noauto or x-systemd.automount, which are not made at
+ * boot. */
 void node_mounts_add_fstab(struct node_state *node, const char *text, size_t len);
 
-/* Adds a mount, unless it is there; counts it if there is no room. "PATH,ro" may be read-only. */
+/* Adds a mount that is not yet in the list; counts it if there is no room. "PATH,ro" may be read-only. */
 void node_mounts_add(struct node_state *node, const char *path);
 
-/* Takes in one mount of mountinfo, in its order. Sets .state, which begins as MOUNT_ABSENT, and .device if it is this
- * mount or lies over it. */
+/* Compares @mount with one line of mountinfo; call it for all lines in their order. If the line is this mount or lies over it,
+ * sets .device and .state, which must begin as MOUNT_ABSENT. */
 void node_mount_look(struct node_mount *mount, const struct mountinfo_line *m);
 
 /* The replies that the transports of the NFS mount at @path have brought, by the text of mountstats
@@ -79,9 +79,9 @@ uint64_t mount_replies(struct span mountstats, const char *path);
 /* A question to the server of a mount. Initialise with { .helper.pipe = -1 }. */
 struct mount_question {
 	struct helper helper; /* the process that asks */
-	bool asked; /* it is at the server */
-	bool killed; /* it was given up; the answer is known */
-	uint64_t replies; /* of the server to this client, when it was asked */
+	bool asked; /* the process has begun to ask the server */
+	bool killed; /* the process was killed; the answer is known */
+	uint64_t replies; /* of the server to this client before the question */
 	uint64_t deadline_ns, due_ns; /* CLOCK_MONOTONIC: of this question; of the next */
 	enum mount_state state; /* by the last answer */
 };
@@ -92,23 +92,23 @@ struct mount_question {
 void node_mounts_ask(struct node_state *node, struct mount_question *questions, double limit,
 		     uint64_t now_ns);
 
-/* Sets the state of each mount as far as the text of the file @mountinfo says it; no server is asked. */
+/* Sets the state of each mount by the text of the file @mountinfo; no server is asked. */
 void node_mounts_look(struct node_state *node, const char *mountinfo);
 
 /* ---- pcie.c: the PCIe links of GPUs, as sysfs shows them. Neither the driver nor a sleeping device is asked: see
  * Documentation/ABI/testing/sysfs-bus-pci and sysfs-bus-pci-devices-aer of Linux ---- */
 
-/* Counts the PCI devices below @root that have the driver, which has no others than GPUs, and reads their links; links
- * beyond NODE_LINKS_MAX are left out. */
+/* Counts the PCI devices below @root that are bound to the driver, which are all GPUs, and reads their links. Links beyond
+ * NODE_LINKS_MAX are left out. */
 void pcie_links_read(struct node_state *node, const char *root);
 
-/* Finds GPUs (vendor 10de, a display controller), and those that no driver has, if pcie_links_read() has found others. One that
- * is given to a guest has a driver (vfio-pci). Virtual functions are left out. While the bus has the same addresses as in @before,
- * its GPUs are those of @before: a node has hundreds of devices. */
+/* Finds GPUs (vendor 10de, a display controller). If pcie_links_read() has found some with the driver, also finds those without
+ * any driver; a GPU that is given to a guest has one (vfio-pci). Virtual functions are left out. If the bus has the same addresses
+ * as in @before, the GPUs of @before are taken, because a node has hundreds of devices. */
 void pcie_gpus_read(struct node_state *node, const struct node_state *before, const char *root);
 
-/* Sets how many errors of each link were corrected in an hour: the present one or the one before, whichever has more. What
- * was counted before is taken from the links of @before. @now: seconds since the boot. */
+/* Sets the number of corrected errors of each link in an hour: the present hour or the one before, whichever has more. Earlier
+ * counts are taken from the links of @before. @now: seconds since the boot. */
 void pcie_links_count(struct node_state *node, const struct node_state *before, double now);
 
 /* ---- node_watch.c: what the agent sees of the node ---- */
@@ -116,7 +116,7 @@ void pcie_links_count(struct node_state *node, const struct node_state *before, 
 /* Initialise with node_watch_init(), free with node_watch_free(). */
 struct node_watch {
 	struct node_state node; /* what rules read */
-	struct node_state before; /* as it was read last */
+	struct node_state before; /* the reading before */
 	double looked; /* seconds since the boot; 0: never */
 	bool was_fine[NODE_MOUNTS_MAX];
 	struct mount_question questions[NODE_MOUNTS_MAX];
@@ -128,8 +128,8 @@ void node_watch_free(struct node_watch *w);
 /* Adds the NFS mounts of fstab below @root to those that are there, as process 1 sees it. */
 void node_watch_add_fstab(struct node_watch *w, const char *root);
 
-/* Reads, at most once a minute unless @at_once, the GPUs and the NFS mounts below @root as process 1 sees them, and the clock.
- * What a node that boots does not have yet is no finding: a GPU without a driver is in .node if it was in the reading
- * before as well; a mount that was never fine is, from five minutes after the boot on. @now: seconds since the boot.
- * Returns whether it read them. */
+/* Reads the GPUs and the NFS mounts below @root as process 1 sees them, and the clock; at most once a minute, unless @at_once.
+ * While a node boots, what is not there yet is no finding. A GPU without a driver is in .node only if the reading before had
+ * it as well; a mount that was never fine only from five minutes after the boot on. @now: seconds since the boot. Returns
+ * whether it read them. */
 bool node_watch_look(struct node_watch *w, const char *root, double now, bool at_once);

@@ -34,7 +34,7 @@ struct past_event {
 	uint64_t incident; /* 0: not known */
 	enum past_state state;
 	const char *
-		standing; /* the caller's: what a fault is now, "open" or another; NULL: not known */
+		standing; /* set by the caller: what a fault is now, such as "open"; NULL: not known */
 	bool replayed;
 	bool holders_unsure; /* @held_by may be incomplete */
 	bool cut; /* it lasted until no agent was watching: its end is not known */

@@ -40,7 +40,7 @@ struct rpc_offer {
 	/* The file that the option names. Without the option, and if the kernel lacks the types: the
 	 * file at the module's own place. */
 	enum types_file types_file;
-	char types_path[PATH_MAX]; /* of the file; without a file, of that place; or "" */
+	char types_path[PATH_MAX]; /* of the file, or of its place if there is no file; or "" */
 	char types_refused[400]; /* why the file is refused, with its name */
 	char types_fix[700]; /* how to make such a file; "": the loaded module can have none */
 	enum lockdown lockdown;
@@ -51,7 +51,7 @@ struct rpc_offer {
 	bool debugfs; /* it lists sunrpc's clients */
 	bool transports; /* sysfs lists sunrpc's transports (from 5.14) */
 	bool mountstats;
-	bool nfs_types; /* the types of nfs are there, or nfs is not loaded: they lead to who dirtied a page */
+	bool nfs_types; /* the types of nfs are known, or nfs is not loaded; they show who dirtied a page */
 };
 
 /* @root is put before the system's paths: "", or a folder of a test. */
@@ -73,7 +73,7 @@ void rpc_offer_look_on_disk(struct rpc_offer *f, const char *root, const char *r
 #define RPC_SOURCES_BPF (RPC_SOURCE_BIT(RPC_SOURCE_BTF) | RPC_SOURCE_BIT(RPC_SOURCE_TRACEPOINTS))
 #define RPC_SOURCES_ALL (RPC_SOURCES_BPF | RPC_SOURCE_BIT(RPC_SOURCE_MOUNTSTATS))
 
-/* Those that are better than @source: all if it is RPC_SOURCE_NONE. */
+/* The sources that are better than @source; all if it is RPC_SOURCE_NONE. */
 unsigned int rpc_sources_better(enum rpc_source source);
 
 enum source_check_result {
@@ -85,7 +85,7 @@ enum source_check_result {
 /* One thing that some sources need. Text is static, or part of the offer. */
 struct source_check {
 	const char *name;
-	unsigned int sources; /* those that need it; 0: it only improves one */
+	unsigned int sources; /* the sources that need it; 0: it only adds figures */
 	enum source_check_result result;
 	const char *text; /* what was found */
 	const char *fix; /* what to do; NULL if nothing is missing */

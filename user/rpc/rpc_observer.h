@@ -11,8 +11,8 @@ struct rpc_observer;
 struct rpc_options {
 	unsigned int sources; /* those that may be used, see choice.h */
 	const char *types_file; /* with the types of sunrpc, if the kernel lacks them; NULL: none */
-	uint64_t slower_ns; /* report calls that take so long one by one; 0: none */
-	unsigned int max_owners; /* count the calls of so many owners; 0: of none */
+	uint64_t slower_ns; /* report each call that takes at least this long; 0: none */
+	unsigned int max_owners; /* number of owners whose calls are counted; 0: none */
 };
 
 /* Loads nothing yet. @options is copied; @log and its file must outlive the observer. NULL: no memory. */

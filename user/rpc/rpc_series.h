@@ -9,7 +9,7 @@ struct rpc_series_reader {
 	const volatile struct rpc_series *series; /* mapped; NULL: not now */
 	uint32_t shards; /* of each series */
 	struct rpc_series *copy;
-	/* Of each element: its calls that had nothing of a phase, as last read. */
+	/* For each element: the calls that spent no time in a phase, as last read. */
 	uint64_t (*without)[RPC_PHASE_SETUP];
 	unsigned int pauses_left; /* see bpf_copy() */
 };
@@ -21,20 +21,20 @@ void rpc_series_close(struct rpc_series_reader *r);
 /* How a source names what it counts. */
 struct rpc_names {
 	const void *context;
-	/* The label of a server; "": it is new, and what it has counted is left to the next snapshot. */
+	/* The label of a server; "": it is new, and its counts are left to the next snapshot. */
 	const char *(*server)(const void *context, uint32_t server);
 	/* Finds the server and the op of a series. Returns 0 or -errno. */
 	int (*series)(const void *context, uint32_t series, uint32_t *server, char op[RPC_OP_LEN]);
 };
 
 /* Adds the first @count series of @map, which has BPF_F_MMAPABLE, and their errors to @c. Series 0, "other", comes
- * last. The map is mapped only meanwhile, because mapped pages count as resident memory. Returns 0 or -errno. */
+ * last. The map is mapped only during the call, because mapped pages count as resident memory. Returns 0 or -errno. */
 int rpc_series_read(struct rpc_series_reader *r, const struct bpf_map *map,
 		    const struct bpf_map *errors, uint32_t count, const struct rpc_names *names,
 		    struct calls *c);
 
-/* Copies the mapped element @index: whole calls, or after half a second of waiting in a snapshot also one in part, but no
- * figure is lower than in an earlier copy. Calls that did not wait are in the first bucket of each wait. Valid until the
+/* Copies the mapped element @index. The copy has whole calls; after half a second of waiting in a snapshot it may have a
+ * call in part. No figure is lower than in an earlier copy. Calls that did not wait are in the first bucket of each wait. Valid until the
  * next call. */
 const struct rpc_series *rpc_series_copy(struct rpc_series_reader *r, uint32_t index);
 

@@ -7,7 +7,7 @@
 
 struct ring_buffer;
 
-/* A session shows so many: once there are as many, only slower ones are reported. */
+/* The number of calls that a session keeps. When it has so many, only slower calls are reported. */
 #define SLOW_CALLS_KEPT 100
 
 struct slow_calls {
@@ -15,10 +15,11 @@ struct slow_calls {
 	volatile __u64 *threshold; /* ns, of the program */
 	struct rpc_slow_call *taken; /* since the last snapshot */
 	size_t taken_count;
-	uint64_t slowest[SLOW_CALLS_KEPT]; /* ns, of all so far: the slowest first; 0: no more */
+	uint64_t slowest
+		[SLOW_CALLS_KEPT]; /* durations of the slowest so far, ns, descending; 0: no more */
 };
 
-/* @map: descriptor of the ring buffer; @threshold: the program's, set already. Returns 0 or
+/* @map: descriptor of the ring buffer; @threshold: the program's variable, which is already set. Returns 0 or
  * -errno; call slow_calls_close() in either case. */
 int slow_calls_open(struct slow_calls *c, int map, volatile __u64 *threshold);
 void slow_calls_close(struct slow_calls *c);

@@ -13,7 +13,7 @@ struct source_setup {
 			   * must outlive the source */
 	const char *tracefs; /* where tracefs is mounted */
 	const char *types_file; /* with the types of the loaded sunrpc; NULL: the kernel has them */
-	uint64_t slower_ns; /* report calls that take so long one by one; 0: none. Only btf does */
+	uint64_t slower_ns; /* btf only: report each call that takes at least this long; 0: none */
 	bool owners; /* count the calls of each owner as well, if the source can */
 	bool accept_no_waits; /* accept it even if it cannot observe waits */
 };

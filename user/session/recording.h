@@ -33,15 +33,15 @@ void recording_free(struct recording *r);
  * -EIO, -ENOMEM and other errors of reading. */
 int recording_next(struct recording *r, struct snapshot *s);
 
-/* Reads all of it, and returns to its begin. Returns 0; -ENOMSG: it has no snapshot; or what recording_next() has
- * returned: then nothing more can be read. */
+/* Reads the whole recording, then goes back to its begin. Returns 0; -ENOMSG if it has no snapshot; or an error of
+ * recording_next(), after which nothing can be read. */
 int recording_check(struct recording *r);
 
 /* Where it was made; known after recording_check(). */
 const struct session_origin *recording_origin(const struct recording *r);
 
-/* What is wrong, by what recording_check() has returned, and how far it is whole; continues "the recording ...: ". Returns
- * @text of RECORDING_PROBLEM_SIZE bytes. */
+/* Describes @err, an error of recording_check(), and up to where the recording is whole. The text continues "the recording
+ * ...: ". Returns @text, of RECORDING_PROBLEM_SIZE bytes. */
 #define RECORDING_PROBLEM_SIZE 160
 const char *recording_problem(const struct recording *r, int err, char *text);
 

@@ -16,7 +16,7 @@ struct session_filter {
 /* The most intervals that are kept. With more, each two become one. */
 #define SESSION_INTERVALS 600
 #define SESSION_SLOW_CALLS 100 /* the slowest calls that are kept */
-#define SESSION_SLOW_SHOWN 10 /* and those in the report */
+#define SESSION_SLOW_SHOWN 10 /* slow calls in the report */
 #define SESSION_EVENTS 1000 /* the first events that are kept */
 
 /* The live view reports calls that wait this long. */
@@ -49,7 +49,7 @@ enum session_event_kind {
 	SESSION_HUNG,
 	SESSION_ANSWERS, /* it answers again after it hung */
 	SESSION_DISCONNECT,
-	SESSION_SOURCE, /* of NFS calls: another one, whose counts begin at 0 */
+	SESSION_SOURCE, /* the source of NFS calls has changed; its counts begin at 0 */
 	SESSION_EVENT_KINDS,
 };
 
@@ -80,8 +80,8 @@ struct session_origin {
 
 struct session {
 	struct session_origin origin;
-	struct known_fault
-		*faults; /* at the end, also those from before; the gravest that are open first */
+	struct known_fault *
+		faults; /* at the end, including those from before; open ones first, then by gravity */
 	size_t fault_count;
 	struct session_filter filter;
 	bool keep_intervals; /* JSON and page need them; set it before the first snapshot */
@@ -112,7 +112,7 @@ struct session {
  * and .latest. Returns 0, or -ENOMEM after adding a part. */
 int session_add(struct session *t, struct snapshot *s);
 
-/* After the last snapshot: makes .total, sorts the events by time, and ends the episodes. Returns 0 or -ENOMEM. */
+/* Call it after the last snapshot. Makes .total, sorts the events by time, and ends the episodes. Returns 0 or -ENOMEM. */
 int session_end(struct session *t);
 
 /* Initialise with {}, and set .filter and .keep_intervals. */

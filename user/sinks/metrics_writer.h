@@ -42,7 +42,7 @@ void write_family(struct metrics_writer *w, enum metric_id metric);
 void write_sample(struct metrics_writer *w, const char *suffix, const struct metric_label *labels,
 		  size_t count, const char *value);
 
-/* A counter's or a gauge's sample. */
+/* Writes a sample of a counter or a gauge. */
 #define SAMPLE(w, value, ...)                                                                \
 	do {                                                                                 \
 		const struct metric_label labels_[] = { __VA_ARGS__ };                       \
@@ -51,7 +51,7 @@ void write_sample(struct metrics_writer *w, const char *suffix, const struct met
 			     labels_, COUNT(labels_), value);                                \
 	} while (0)
 
-/* A family with a sample for each entry @e of the @count entries in @list for which @known is true. */
+/* Writes a family with a sample for each of the @count entries @e of @list for which @known is true. */
 #define EACH(NAME, list, count, known, value, ...)             \
 	do {                                                   \
 		write_family(w, METRIC_##NAME);                \

@@ -16,11 +16,11 @@
  * replaced as a whole. Lines are appended to the events. */
 enum writer_file { WRITER_STATE, WRITER_OUTPUT, WRITER_EVENTS, WRITER_FILES };
 
-/* The option that names it. */
+/* The option that names the file. */
 extern const char *const writer_options[WRITER_FILES];
 
 struct writer_text {
-	FILE *memory; /* which the process maps */
+	FILE *memory; /* the process maps it */
 	bool used;
 	size_t size, done; /* its bytes, and those that are written */
 };
@@ -28,7 +28,7 @@ struct writer_text {
 struct writer_output {
 	const char *path; /* NULL: it is not wanted */
 	struct writer_text texts[2];
-	int current; /* which of them the process has, or will have again */
+	int current; /* the one that the process has, or gets again */
 	bool opened;
 	int open_error, read_error; /* 0 or -errno, once it is opened */
 	char *content; /* of the state, @size bytes; NULL: none */
@@ -44,8 +44,9 @@ struct writer {
 	const struct log *log;
 	struct writer_output files[WRITER_FILES];
 	bool keep; /* the output at the end */
-	bool started, ending,
-		ended; /* opening is not waited for; nothing is tried again; the process was told */
+	bool started; /* the start no longer waits for files to be opened */
+	bool ending; /* failures are not tried again */
+	bool ended; /* the process has got the request to end */
 	int epoll; /* readable when writer_serve() has work */
 	int socket; /* of the process; -1: there is none */
 	int busy; /* the file that the process works on; -1: none */

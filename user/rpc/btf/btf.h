@@ -20,7 +20,7 @@ struct btf_maps {
 	uint32_t own_netns;
 	struct rpc_series_reader reader;
 	struct share_reader shares; /* of clients and owners */
-	struct slow_calls slow; /* for the owner to open, if they are wanted */
+	struct slow_calls slow; /* the caller opens it if slow calls are wanted */
 	/* Last reported values, by transport. */
 	uint64_t saturated_ns[RPC_MAX_TRANSPORTS][RPC_LIMITS];
 	uint64_t connects[RPC_MAX_TRANSPORTS];
@@ -36,18 +36,18 @@ void btf_maps_close(struct btf_maps *m);
 int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *clients);
 
 /* ---- module_types.c ----
- * libbpf looks for a type by its name, first in the kernel: built-in code may use the headers of a module. If the loaded
- * module was built from other headers, that type is not the one in memory. Therefore types are copied that the module's
- * tracepoints lead to. */
+ * libbpf looks for a type by its name, and looks into the kernel first, whose built-in code may use a module's headers. If
+ * the loaded module was built from other headers, that type is not the one in memory. Therefore the types to which the
+ * module's tracepoints lead are copied. */
 
 struct module_types {
 	int fd; /* of a file in memory */
 	char path[32]; /* for bpf_object_open_opts.btf_custom_path */
 };
 
-/* Makes the file for the programs of @object, which is open: with each struct of theirs to which the arguments of
- * their tracepoints lead, or which the module itself has, and some of the kernel's. @from: the module's
- * types. Returns 0 or -errno. */
+/* Makes the file for the programs of @object, which is open. It has each struct of theirs to which the arguments of their
+ * tracepoints lead or which the module itself has, and some of the kernel's. @from: the module's types. Returns 0 or
+ * -errno. */
 int module_types_copy(struct module_types *t, const struct btf *from,
 		      const struct bpf_object *object);
 
@@ -58,5 +58,5 @@ struct btf *module_types_select(const struct btf *from, const struct bpf_object 
 /* Makes the file of @types. Returns 0 or -errno. */
 int module_types_write(struct module_types *t, const struct btf *types);
 
-/* After one of these, whether it failed or not. */
+/* Call it after either of these, even if it failed. */
 void module_types_close(struct module_types *t);

@@ -47,14 +47,14 @@ struct mountstats_mount {
 /* Reads the next NFS mount of @text and skips what it does not understand. False: there is none. */
 bool mountstats_next(struct span *text, struct mountstats_mount *mount);
 
-/* The same for the text of mountinfo. Sets what it says: not .elsewhere, nor what the nfs room looks for. */
+/* The same for the text of mountinfo. Sets all but .elsewhere and what user/nfs/ finds. */
 bool mountinfo_next(struct span *text, struct nfs_mount *mount);
 
 /* The device, as in struct nfs_mount, of the next mount of /proc/PID/net/nfsfs/volumes
  * (nfs_volume_list_show() in fs/nfs/client.c), which lists the mounts of one network namespace. */
 bool nfs_volumes_next(struct span *text, uint64_t *device);
 
-/* ---- mountstats.c: what a source lacks that counts the calls itself ---- */
+/* ---- mountstats.c: what sources that count the calls themselves cannot see ---- */
 
 struct mountstats;
 struct client_list;
@@ -69,9 +69,9 @@ struct mountstats *mountstats_open(const char *root, mountstats_label *label, vo
 /* @m may be NULL. */
 void mountstats_close(struct mountstats *m);
 
-/* Adds to the ops of @s, and by mount to @mounts, the bytes that they have sent and received since mountstats_open(), and
- * the slots of the transports that exist, for each server and protocol; and takes these facts out of @s->unknown, unless
- * mountstats could not be read. Returns 0 or -ENOMEM. */
+/* Adds the bytes sent and received since mountstats_open() to the ops of @s, and by mount to @mounts. Adds the slots of the
+ * existing transports for each server and protocol. Takes these facts out of @s->unknown, unless mountstats could not be
+ * read. Returns 0 or -ENOMEM. */
 int mountstats_add_rest(struct mountstats *m, struct snapshot *s, struct client_list *mounts);
 
 /* ---- nfs_mounts.c: the mounts of process 1, or of this process if those are not readable. mountinfo is in memory: no server
@@ -86,7 +86,7 @@ struct nfs_mounts {
 	uint64_t *devices; /* of all mounts, in the order of the file, equal ones included */
 	size_t device_count;
 	uint64_t left_out;
-	bool read; /* anew by the last nfs_mounts_add() */
+	bool read; /* the last nfs_mounts_add() has read it */
 	uint64_t version; /* how often it was read */
 	int changes; /* descriptor that reports changes; negative: not open */
 	char process[64]; /* path of its folder in proc */
@@ -155,7 +155,7 @@ int xprt_files_read(struct xprt_list *list, const char *root, size_t max);
 /* More connections than this are left out, and counted. */
 #define XPRT_FILES_MAX 256
 
-/* Adds to @s the addresses of each connection to a server of @s->mounts, as a transport that has nothing else:
- * "tcp/0", numbered by the kernel's ids. Shown are those of this network namespace. @root: before the path of sysfs,
- * "" for the system itself. Returns 0 or -ENOMEM. */
+/* Adds to @s the addresses of each connection to a server of @s->mounts, as a transport without figures: "tcp/0", numbered
+ * by the kernel's ids. sysfs shows only those of this network namespace. @root: before the path of sysfs, "" for the system
+ * itself. Returns 0 or -ENOMEM. */
 int xprt_files_add(const char *root, struct snapshot *s);

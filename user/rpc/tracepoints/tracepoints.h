@@ -33,8 +33,8 @@ bool clients_parse_server(char *name, size_t size, const char *text, size_t len,
  * line per task, which begins with the task's number. */
 bool clients_has_task(const char *text, size_t len, uint32_t task);
 
-/* Takes lines of such a file up to the next NFS call that waits for its reply, or to be sent, and returns its task's number; 0:
- * there is none. */
+/* Takes lines of such a file up to the next NFS call that waits for its reply or to be sent. Returns its task's number; 0: there
+ * is none. */
 uint32_t clients_waiting_task(struct span *tasks);
 
 /* The transport of client number @client; false if it is not known. */
@@ -49,16 +49,15 @@ void clients_each(void (*found)(void *context, uint32_t client,
  * as given at mount. False if it is not known. */
 bool clients_server_name(char *name, size_t size, const char *address, uint32_t port);
 
-/* Reads the kernel's list of the client's tasks, which is empty if there is no such client any more.
- * Returns 0, with a text to free, or -errno. The kernel makes each line slowly, and holds the
- * client's lock meanwhile, so a long list is -EFBIG. */
+/* Reads the kernel's list of the client's tasks, which is empty if the client no longer exists. Returns 0, with a text to
+ * free, or -errno. A long list is -EFBIG: the kernel makes each line slowly, and holds the client's lock meanwhile. */
 int clients_read_tasks(struct file_text *tasks, uint32_t client);
 
 /* ---- tracepoint_maps.c ---- */
 
 struct rpc_tracepoints_bpf;
 
-/* A call that waited for its reply as the source began. */
+/* A call that waited for its reply when the source began. */
 struct earlier_call {
 	uint32_t client, task;
 };
@@ -87,7 +86,7 @@ struct tracepoint_maps {
 	struct rpc_event_task *tasks;
 	struct rpc_series_reader reader;
 	struct share_reader calls;
-	struct earlier_call *earlier; /* that still wait */
+	struct earlier_call *earlier; /* those that still wait */
 	size_t earlier_count;
 	struct rpc_event_label labels[RPC_MAX_SERVERS + 1];
 };
