@@ -26,8 +26,8 @@ int module_events_open(void)
 		fd, bind(fd, (const struct sockaddr *)&address, sizeof(address)) ? -errno : 0);
 }
 
-/* A message is "add@/devices/...", then its variables. Any process may have sent it: it only causes a look. One that did
- * not fit may have been a module's. */
+/* A message is "add@/devices/...", then its variables. Any process may have sent it, but it only causes a look. A message that
+ * did not fit may have been a module's. */
 bool module_events_read(int fd)
 {
 	char message[MESSAGE_SIZE];

@@ -12,7 +12,7 @@ long mounts_number(int fd)
 	return (long)file_number(PATHF("/proc/self/fdinfo/%d", fd), "mnt_id:", 10) ?: -1;
 }
 
-/* What is mounted on demand may be of a server. */
+/* A file system that is mounted on demand may belong to a server. */
 static bool is_network(const char *type)
 {
 	static const char *const types[] = { "nfs",      "nfs4",   "cifs",   "smb3",  "9p",
@@ -27,7 +27,7 @@ static bool is_network(const char *type)
 static bool find_network(const char *root, long number, const char *path, bool upper, char *source,
 			 size_t size);
 
-/* What is written to an overlay goes to its upper layer. */
+/* Writes to an overlay go to its upper layer. */
 static bool has_network_above(const char *root, const struct mountinfo_line *m, char *source,
 			      size_t size)
 {
@@ -62,7 +62,8 @@ static bool is_on_the_way(const struct mountinfo_line *m, const char *path, size
 	return true;
 }
 
-/* @upper: the path is an overlay's upper layer. One within another may have a path of another root: it counts as local. */
+/* @upper: the path is an overlay's upper layer. If an overlay lies within another, this path may have another root: it counts as
+ * local. */
 static bool find_network(const char *root, long number, const char *path, bool upper, char *source,
 			 size_t size)
 {

@@ -21,7 +21,7 @@
 /* Each agent or session that runs has one. */
 #define MAX_INSTANCES 8
 
-/* How long to wait for the lock: a start has time, an end has not. */
+/* How long to wait for the lock: a start may wait longer than an end. */
 #define LOCK_START_MS 5000
 #define LOCK_END_MS 300
 #define LOCK_STEP_MS 10
@@ -56,7 +56,7 @@ enum tracefs_state tracefs_find(const char *root, char *path, size_t size)
 	return best;
 }
 
-/* Opens a file of tracefs by its path within it, as of printf(). */
+/* Opens a file of tracefs. Its path within tracefs is formatted as by printf(). */
 #define OPEN_AT(t, flags, format, ...) \
 	open(PATHF("%s/" format, (t)->tracefs, ##__VA_ARGS__), (flags) | O_CLOEXEC)
 
@@ -125,9 +125,9 @@ static int make_folder(struct trace_instance *t)
 	return -EBUSY;
 }
 
-/* While one makes or removes its instance, others that start or end at the same time wait, or they would take an
- * instance that nobody has opened yet for one that is left over. Returns what to close, or -1: another one has held
- * it for @ms milliseconds. */
+/* While a process makes or removes its instance, others that start or end wait. Otherwise they would take an instance that
+ * is not yet opened for one that was left over. Returns a descriptor to close, or -1: another process has held the lock for
+ * @ms milliseconds. */
 static int lock_instances(const struct trace_instance *t, int ms)
 {
 	int fd = OPEN_AT(t, O_RDONLY | O_DIRECTORY, "instances");
@@ -195,8 +195,8 @@ static int open_cpus(struct trace_instance *t)
 	return t->cpu_count ? 0 : -ENOENT;
 }
 
-/* Compares printk's clock, local_clock(), with CLOCK_MONOTONIC. As a trace clock it is called "perf", and a CPU's
- * statistics show its present value. */
+/* Compares printk's clock, local_clock(), with CLOCK_MONOTONIC. The trace clock "perf" is the same clock, and a CPU's statistics
+ * show its present value. */
 static void measure_log_offset(struct trace_instance *t)
 {
 	char text[512] = "", *now;

@@ -44,7 +44,7 @@ static Elf_Scn *find_section(Elf *elf, const char *name)
 	return section;
 }
 
-/* The bytes of a section as they are in the file, until elf_end(); NULL: they are not all there, or more than @max. */
+/* The bytes of a section of the file, valid until elf_end(); NULL: some are missing, or there are more than @max. */
 static const Elf_Data *read_section(Elf_Scn *section, size_t max)
 {
 	GElf_Shdr header;

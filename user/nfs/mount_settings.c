@@ -55,7 +55,7 @@ static void take_stats(struct mount_settings *m, const struct calls *c, struct s
 			if (here)
 				here->connections = 0;
 		} else if (here) {
-			/* The server may have chosen such a line; the kernel's own follows. */
+			/* The server may have chosen a line like this one; the kernel's own follows. */
 			here->connections += span_starts_with(line, "\txprt:");
 			if (span_take(&line, "\tbytes:"))
 				take_numbers(line, here->bytes, MOUNT_BYTES);
@@ -65,7 +65,7 @@ static void take_stats(struct mount_settings *m, const struct calls *c, struct s
 	}
 }
 
-/* Judges reads and writes by what the mount has moved since the reading before. If it moved nothing, nothing changes. */
+/* Judges reads and writes by the bytes that the mount has moved since the last reading. If it moved none, nothing changes. */
 static void compare_mount(struct mount_setting *now, const struct mount_setting *then)
 {
 	uint64_t moved[MOUNT_BYTES], readaheads, ahead;

@@ -14,8 +14,8 @@
 
 #define TEXT_MAX ((size_t)STUCK_TASKS_MAX * 4096)
 
-/* A call that has been outstanding for so long explains why a task hangs. So does a server that had calls outstanding at
- * each of the last LOOKS looks: it may be slow. Calls now and then do not. */
+/* A call that has been outstanding for this long explains why a task hangs. So does a server that had calls outstanding at
+ * each of the last LOOKS looks, because it may be slow. Occasional calls do not. */
 #define LONG_CALL_NS 10000000000ull
 #define LOOKS 4
 
@@ -88,8 +88,8 @@ static const struct nfs_mount *mount_of(const struct calls *c, uint64_t device)
 		       (c->mount_count == 1 ? c->mounts : NULL);
 }
 
-/* Whether outstanding calls explain that the task hangs: its own call, or calls to its server, or if its server is not known
- * to any server. Otherwise *@since_ns is the time since which no call explains it. */
+/* Whether outstanding calls explain that the task hangs: its own call, or calls to its server; if its server is not known,
+ * calls to any server. Otherwise *@since_ns is the time since which no call explains it. */
 static bool is_explained(const struct stuck_tasks *t, const struct stuck_task *task,
 			 const struct nfs_mount *mount, uint64_t *since_ns)
 {

@@ -14,7 +14,7 @@
 
 /* ---- lines ---- */
 
-/* What a line has: its texts and values as they stand there. */
+/* The texts and values of a line, not yet decoded. */
 struct line {
 	struct past_event event;
 	struct span time, gpu, state, replayed, unread, incomplete;
@@ -134,7 +134,7 @@ int event_reader_add(struct history *h, const char *text, size_t len)
 
 /* ---- files ---- */
 
-/* The end of what @in has, at most EVENT_FILE_MAX bytes. */
+/* The last bytes of @in, at most EVENT_FILE_MAX. */
 static int read_end(gzFile in, struct event_file *f)
 {
 	size_t room = 2 * (size_t)EVENT_FILE_MAX;
@@ -154,7 +154,7 @@ static int read_end(gzFile in, struct event_file *f)
 	shorter = realloc(f->text, f->len + 1);
 	if (shorter)
 		f->text = shorter;
-	/* What a cut file has is read as far as it goes: its last line is torn. */
+	/* A file that was cut is read up to its end: the last line is torn. */
 	return n < 0 && !f->len ? -EIO : 0;
 }
 
@@ -172,7 +172,7 @@ static int read_descriptor(int fd, struct event_file *f)
 	return err;
 }
 
-/* Reads one file of the log; -ENOENT if there is none. @before: what was read last. */
+/* Reads one file of the log; -ENOENT if there is none. @before: the status of the file that was read last. */
 static int read_one(struct event_files *f, const char *path, struct stat *before)
 {
 	struct event_file *to = &f->files[f->count];

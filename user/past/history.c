@@ -8,13 +8,13 @@
 #include "snapshot/event.h"
 #include "xid/xid_line.h"
 
-/* An agent of which there is no line for so long did not run, or could not write. */
+/* An agent without a line for this long did not run, or could not write. */
 #define SILENCE_SECONDS (EVENT_ALIVE_SECONDS + 60.0)
 
 /* Replayed lines of the same text are the same event if they differ by less. */
 #define REPLAY_SECONDS 1.0
 
-/* The ends of a link report its failure within this time. */
+/* Both ends of a link report its failure within this time. */
 #define LINK_SECONDS 1.0
 
 /* Bursts that may be open at a time; a power of two. */
@@ -70,7 +70,7 @@ static void number_runs(struct history *h)
 
 		if (is_agents(e, "start")) {
 			run += i > 0;
-			/* Before the first start there may be lines of another boot: their clock tells. */
+			/* Before the first start there may be lines of another boot: their clock shows it. */
 			boot += start ? !same_text(start->boot, e->boot) : e->monotonic < last;
 			start = e;
 		}
@@ -83,14 +83,14 @@ static void number_runs(struct history *h)
 
 /* ---- one clock for each boot ---- */
 
-/* What the wall clock is ahead of CLOCK_MONOTONIC, by this line. */
+/* By how much the wall clock is ahead of CLOCK_MONOTONIC in this line. */
 static double wall_offset(const struct past_event *e)
 {
 	return e->time - e->monotonic;
 }
 
-/* The last of the lines from @first on that are of the same boot; NULL: none has both
- * times. @next: the first of another. */
+/* The last line, from @first on, that belongs to the same boot and has both times; NULL: none. @next: the first line of
+ * another boot. */
 static const struct past_event *last_of_boot(const struct history *h, size_t first, size_t *next)
 {
 	const struct past_event *last = NULL;
@@ -104,7 +104,7 @@ static const struct past_event *last_of_boot(const struct history *h, size_t fir
 	return last;
 }
 
-/* Whether these lines, to @next, are of the boot with this ID. */
+/* Whether the lines up to @next belong to the boot with this ID. */
 static bool is_boot(const struct history *h, size_t first, size_t next, const char *id)
 {
 	for (size_t i = first; i < next; i++)
@@ -177,7 +177,7 @@ static int set_clocks(struct history *h, const struct history_now *now)
 
 /* ---- gaps ---- */
 
-/* A run of an agent; before the first line about one, the lines of none. */
+/* A run of an agent. Lines before the first line about a run form a run of their own. */
 struct run {
 	double from, to; /* its first line and its last */
 	bool starts, stops; /* by lines of its own */
@@ -196,7 +196,7 @@ static int close_run(struct history *h, const struct run *r, const struct run *n
 	return add_gap(h, r->to, next->from, reason);
 }
 
-/* The end of the last one. */
+/* Adds the gap after the last run, if it has ended. */
 static int close_last(struct history *h, const struct run *r, double now)
 {
 	if (r->stops)
@@ -207,7 +207,7 @@ static int close_last(struct history *h, const struct run *r, double now)
 	return 0;
 }
 
-/* Takes a line into its run. What is written late has a time before. */
+/* Adds a line to its run. The time of a line may be before the time when it was written. */
 static int extend_run(struct history *h, struct run *r, const struct past_event *e)
 {
 	int err = 0;
@@ -274,7 +274,7 @@ static void merge_bursts(struct history *h, size_t count)
 	}
 }
 
-/* Until an end is found, what has begun lasts until its run ended, or still. */
+/* Until its end is found, an event lasts until its run ended, or still lasts. */
 static void cut_spans(struct history *h, size_t count, double now)
 {
 	bool stops = false;
@@ -303,7 +303,7 @@ struct open_spans {
 	size_t count;
 };
 
-/* Takes the begin that belongs to an end out of those that are open, or returns NULL. */
+/* Removes from the open begins the one that belongs to an end, and returns it; NULL: there is none. */
 static struct past_event *take_begin(struct open_spans *open, const struct past_event *end)
 {
 	for (size_t i = open->count; i-- > 0;) {
@@ -358,7 +358,7 @@ static int compare_clocks(const void *left, const void *right)
 		       ORDER(a->monotonic, b->monotonic);
 }
 
-/* Whether @e, which a run has replayed, is what an earlier run has reported. */
+/* Whether @e, which a run has replayed, is an event that an earlier run has reported. */
 static bool is_again(const struct past_event *e, const struct past_event *other)
 {
 	return other->run < e->run && !other->hidden && other->code == e->code &&
@@ -397,8 +397,8 @@ static int hide_replayed(struct history *h)
 
 COMPARE_BY(compare_times, struct past_event, time)
 
-/* A link's failure, an Xid 74 or 149, and what other GPUs report of their ends within a second, Xid 45 included, is one
- * event: the root. A graver one stands alone. */
+/* A link's failure, an Xid 74 or 149, and the reports of other GPUs about their ends within a second, Xid 45 included, become
+ * one event: the root. A graver report stays an event of its own. */
 static void join_links(struct history *h)
 {
 	struct past_event *near = h->events, *end = h->events + h->count;

@@ -10,7 +10,7 @@ const char *const past_cause_names[CAUSES] = {
 	[CAUSE_OOM] = "oom_kill", [CAUSE_NFS] = "nfs_stall", [CAUSE_DRIVER] = "driver_error",
 };
 
-/* Those that state no severity of their own. */
+/* Kinds that state no severity. */
 static const struct {
 	enum event_kind kind;
 	const char *name; /* NULL: any other */
@@ -111,7 +111,7 @@ size_t past_owners(const struct past_event *e, struct past_owner **owners)
 
 /* ---- the cause ---- */
 
-/* Whose an event is. */
+/* To which job an event belongs. */
 enum owner { OWNER_NONE, OWNER_OTHER, OWNER_JOB };
 
 static enum owner owner_of(const struct past_event *e, const char *job)

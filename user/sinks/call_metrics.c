@@ -98,15 +98,15 @@ static void write_op_histograms(struct metrics_writer *w, const struct snapshot 
 				      { "op", o->op }, { "phase", rpc_phase_names[p] });
 }
 
-/* The source tracepoints has the bytes from mountstats, which does not show each mount. No call of
- * an op that is shown has none. */
+/* The source tracepoints takes bytes from mountstats, which does not show each mount. A call of an op always has bytes: 0 means
+ * unknown. */
 static bool knows_bytes(const struct snapshot *s, const struct rpc_op *o, enum rpc_fact fact)
 {
 	return snapshot_knows(&s->calls, fact) &&
 	       (o->sent_bytes || s->calls.source != RPC_SOURCE_TRACEPOINTS);
 }
 
-/* A family by what @names are: which sums it has. */
+/* A family whose label has the values @names, and its sums. */
 struct sums_family {
 	enum metric_id metric;
 	size_t offset; /* in struct rpc_sums */
@@ -140,7 +140,7 @@ static const struct sums_family owner_families[] = {
 	BY_KIND(OWNER_RECEIVED_BYTES, received_bytes, format_integer),
 };
 
-/* Writes the values that are not 0. The last one of @labels is the family's. */
+/* Writes the values that are not 0. The last of @labels is the family's own. */
 static void write_sums(struct metrics_writer *w, const struct sums_family *f,
 		       struct metric_label *labels, size_t count, const struct rpc_sums *sums)
 {
@@ -154,7 +154,7 @@ static void write_sums(struct metrics_writer *w, const struct sums_family *f,
 	}
 }
 
-/* Writes @families of each entry @e of the list, whose labels stand before the family's. */
+/* Writes @families for each entry @e of the list. The entry's labels come before the family's own. */
 #define SUMS(w, families, list, count, ...)                                 \
 	ARRAY_EACH(f, families, COUNT(families)) {                          \
 		write_family(w, f->metric);                                 \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The event log: JSON lines, bursts folded. */
+/* The event log: JSON lines; a burst is written as few lines. */
 #include "sinks/event_log.h"
 
 #include <limits.h>
@@ -9,16 +9,16 @@
 #include "base/json.h"
 #include "base/process.h"
 
-/* An event belongs to the burst of the same event less than GAP before it. The repeats of
- * a long burst are written every REPEATS. */
+/* An event belongs to a burst if the same event came less than GAP before. The repeats of a long burst are written every
+ * REPEATS. */
 #define GAP_NS (5 * 1000000000ull)
 #define REPEATS_NS (60 * 1000000000ull)
 
 /* The most bursts that are open at a time. */
 #define BURSTS 64
 
-/* A line has at most PIPE_BUF bytes, to which a file adds the members. On standard output,
- * which may be a pipe, longer members are left out. */
+/* A line has at most PIPE_BUF bytes without its members. On standard output, which may be a pipe, members that make it longer
+ * are left out. */
 #define MEMBERS_IN_PIPE (PIPE_BUF / 2)
 
 struct burst {
@@ -107,7 +107,7 @@ static char *make_line(const struct event *event, uint64_t incident, uint64_t re
 	return stream_text(j.out, &text);
 }
 
-/* @more: of how many more this is said; 0: it is the first. */
+/* @more: how many further events the line stands for; 0: it is the first. */
 static void log_event(const struct event_log *e, const struct event *event, uint64_t more)
 {
 	const char *number = event_kinds[event->kind].number;

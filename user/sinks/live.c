@@ -74,8 +74,8 @@ static void write_head(struct live *v)
 	v->lines = 1;
 }
 
-/* Writes at most @width characters of a name, made safe. A name that is too long loses the number of its network namespace
- * first ("10.0.7.1@4026532213" becomes "10.0.7.1@"), then an address loses its begin and another name its end. */
+/* Writes at most @width characters of a name, made safe. If a name is too long, the number of its network namespace is cut
+ * first ("10.0.7.1@4026532213" becomes "10.0.7.1@"), then the begin of an address or the end of another name. */
 static void short_name(char *to, size_t size, const char *name, size_t width)
 {
 	size_t len, cut;

@@ -64,8 +64,8 @@ static void begin_metadata(struct metrics_writer *w)
 	write_about(w, "# HELP ", m->help);
 }
 
-/* Begins a sample's line: its name, and labels up to the last value's quote. Returns the line's end. The lines of a
- * histogram, most of a file's tens of thousands, differ only in their last label: their beginning is made once. */
+/* Begins a sample's line: its name, and labels up to the last value's quote. Returns the line's end. Most lines of a file
+ * belong to histograms and differ only in their last label: their beginning is made once. */
 static char *begin_line(struct metrics_writer *w, const char *suffix,
 			const struct metric_label *labels, size_t count)
 {
@@ -135,7 +135,7 @@ const char *format_timestamp(char *text, double seconds)
 	return text;
 }
 
-/* Takes the zeros at the end of the mantissa away, and the point if it is last then. */
+/* Removes zeros at the end of the mantissa, and the point if nothing follows it. */
 static void shorten_mantissa(char *text)
 {
 	char *exponent = strchr(text, 'e'), *end = exponent;

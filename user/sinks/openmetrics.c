@@ -159,7 +159,7 @@ static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 {
 	const struct fault_counts *counts = &s->faults;
 	char number[NUMBER_SIZE], code[CODE_SIZE];
-	/* Summed once, for each sum looks at all faults. There are some 4,000 at most (faults/faults.h). */
+	/* Summed once, because each sum looks at all faults, some 4,000 at most (faults/faults.h). */
 	struct fault_group groups[counts->fault_count + 1];
 
 	for (size_t i = 0; i < counts->fault_count; i++) {

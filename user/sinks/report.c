@@ -104,7 +104,7 @@ static bool is_of_session(const struct session *t, const struct known_fault *f)
 	return f->last >= t->first.wall;
 }
 
-/* Those of the session, and what is open since before it, the gravest first. */
+/* Faults of the session, and open ones from before, the gravest first. */
 static void report_faults(FILE *out, const struct session *t)
 {
 	char name[FAULT_NAME_SIZE], last[TIME_LOCAL_SIZE];
@@ -241,7 +241,7 @@ static void write_session(FILE *out, const struct session *t)
 	report_events(out, t);
 }
 
-/* Blanks before what follows of a line that does not fit: below its text. */
+/* Blanks before the continuation of a line that does not fit, to align it with the text. */
 static size_t indent_of(const char *line)
 {
 	return *line == '-' ? 2 : isdigit((unsigned char)*line) ? sizeof("10:00:00") : 4;

@@ -71,7 +71,7 @@ void report_ops(FILE *out, const struct session *t)
 	bool any = false;
 	size_t count;
 
-	/* Ops are not known by mount, but the kinds of them, which report_mounts() shows then. */
+	/* By mount, only kinds of ops are known. report_shares() shows them. */
 	if (t->filter.mount && snapshot_knows(&t->last.calls, RPC_FACT_MOUNTS))
 		return;
 	for (size_t i = 0; i < t->server_count; i++) {
@@ -122,7 +122,7 @@ static void add_sums(struct calls_share *to, const struct rpc_sums *sums)
 	}
 }
 
-/* The share of entry @i of those of @by: whose, and its sums; to which server, as a result. */
+/* Fills the share of entry @i, a mount or an owner. Returns its server. */
 static const char *share_of(struct calls_share *share, const struct delta *d, enum share_by by,
 			    size_t i)
 {
@@ -173,7 +173,7 @@ static const char *name_of(const struct calls_share *s)
 	return *s->name ? s->name : "(none)";
 }
 
-/* No call has 0 bytes: they are not known. */
+/* 0 bytes are unknown, because each call has some. */
 static const char *megabytes_text(char text[16], uint64_t bytes)
 {
 	snprintf(text, 16, bytes ? "%.1f" : "-", (double)bytes / 1e6);
@@ -255,7 +255,7 @@ void summarise_shares(FILE *out, const struct session *t, const char *server, en
 		if (shares[i].waited_ns > waiter->waited_ns)
 			waiter = &shares[i];
 	}
-	/* Where next to nothing waits, it does not matter who. */
+	/* If hardly any call waits, it does not matter whose. */
 	if (count > 1 && sum.waited_ns > sum.total_ns / 20)
 		safe_line(
 			out,

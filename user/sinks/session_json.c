@@ -97,7 +97,7 @@ static void write_buckets(struct json *j, const char *name, const struct time_hi
 	json_array_end(j);
 }
 
-/* Of what is above all bounds, the last bound. */
+/* For a value above all bounds: the last bound. */
 static void write_quantile(struct json *j, const char *name, const struct time_histogram *h,
 			   double q)
 {

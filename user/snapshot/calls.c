@@ -91,8 +91,8 @@ uint64_t rpc_sums_calls(const struct rpc_sums *sums)
 
 /* ---- durations ---- */
 
-/* Whether nothing lies between the first bucket, of 0 ns, and the last one, where the source
- * mountstats counts: most phases of most calls, and a file has a thousand histograms. */
+/* Whether all calls are in the first bucket, of 0 ns, and the last one, where the source mountstats counts. This holds for
+ * most phases of most calls, and a file has a thousand histograms. */
 static bool is_empty_between(const struct time_histogram *h)
 {
 	return !h->sum_ns;

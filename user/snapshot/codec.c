@@ -68,7 +68,7 @@ static void write_number(struct json *j, const char *name, uint64_t now, uint64_
 	json_raw(j, name, text);
 }
 
-/* A time out of the range of those that are read is not known. */
+/* A time out of the range that readers accept is written as unknown. */
 static void write_time(struct json *j, const char *name, double seconds)
 {
 	json_fraction(j, name, is_time(seconds) ? seconds : 0, 9);
@@ -94,7 +94,7 @@ static void write_numbers(struct json *j, const char *name, const struct field *
 		json_array_end(j);
 }
 
-/* The elements with names of their own, those that have changed. */
+/* Writes the elements that have names and have changed. */
 static void write_elements(struct json *j, const struct field *f, const char *now, const char *then,
 			   bool all)
 {
@@ -188,7 +188,7 @@ const char *tables_end(char *text, uint32_t checksum)
 
 /* ---- reading ---- */
 
-/* One table; handlers note in it what is wrong. */
+/* A table that is being read; handlers note in it what is wrong. */
 struct reader {
 	const struct table *t;
 	void *part;
@@ -264,7 +264,7 @@ static void read_numbers(struct reader *r, char *at, size_t size, struct span va
 		require_form(r, json_read(value, on_number, &n));
 }
 
-/* Which of the field's names it is; name_count: none. */
+/* The index of a text among the field's names; name_count: it is none. */
 static size_t find_name(const struct field *f, struct span name)
 {
 	size_t i = 0;
@@ -527,7 +527,7 @@ int snapshot_encode(struct codec *c, const struct snapshot *s, FILE *out)
 	return tables_write(out, places, count) ?: copy_snapshot(&c->before, s);
 }
 
-/* What the rows cannot say. */
+/* Checks that the rows cannot express. */
 static bool is_sound(const struct snapshot *s)
 {
 	return !ARRAY_FIND(h, s->self.hooks, s->self.hook_count, !h->name) &&

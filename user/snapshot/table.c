@@ -9,7 +9,7 @@
 #define DIFF(type_, delta_type, as, what, member, ...) \
 	ROW(type_, as, what, member, .delta = offsetof(struct delta_type, member), __VA_ARGS__)
 
-/* The names of an array's elements, and the fact that they are. */
+/* The names of an array's elements, and the fact of the first of them. */
 #define NAMES(list) .names = (list), .name_count = COUNT(list)
 #define FACT(fact_) .fact = RPC_FACT_##fact_
 
@@ -59,7 +59,7 @@ static const char *const fact_names[RPC_FACTS] = {
 	QUEUE_NAMES(RPC_FACT_OLDEST, "oldest"),
 };
 
-/* ---- the rows; what is left out of files says so. clang-format off: a row a line ---- */
+/* ---- the rows; those that are not written to files say so. clang-format off: a row a line ---- */
 /* clang-format off */
 
 static const struct field snapshot_fields[] = {
@@ -383,7 +383,7 @@ void table_free_part(void *part, size_t offset)
 
 #define LABELS_MAX 5
 
-/* Whether a label of an entry is this one: a text, or the number at @label. */
+/* Whether a label of an entry equals @label: a text, or a pointer to a number. */
 static bool is_label(const struct field *f, const char *at, const char *label)
 {
 	switch (f->type) {
@@ -605,7 +605,7 @@ static void subtract_role(const struct table *t, enum field_role role, void *to,
 void table_subtract(const struct table *t, void *to, const void *now, const void *then)
 {
 	subtract_role(t, FIELD_COUNTER, to, now, then);
-	/* What a connection has counted before it was first seen is of no interval. */
+	/* Counts of a connection from before it was first seen belong to no interval. */
 	if (then)
 		subtract_role(t, FIELD_OWN_COUNTER, to, now, then);
 }

@@ -10,11 +10,10 @@
 
 #include "xid/xid_line.h"
 
-/* Of a process' name, in bytes: the kernel's limit. */
+/* The most bytes of a process's name: the kernel's limit. */
 #define NAME_MAX_LENGTH 15
 
-/* Of a header, in bytes; the longest of a driver has some 50. Who keeps a fault's text from its
- * header on has all of the header. */
+/* The most bytes of a header; the longest of a driver has some 50. */
 #define HEADER_MAX_LENGTH 128
 
 /* MIG: " GPU-I:01" or " GPU-I:01 GPU-CI:00"; -1 where absent. */
@@ -138,7 +137,7 @@ static void copy_one_line(char *to, size_t size, struct span from)
 	to[len] = '\0';
 }
 
-/* Returns how many of the bytes that follow may be the rest of the name: up to the last ", " in what can be a name. */
+/* Returns how many of the following bytes may be the rest of the name: up to the last ", " within the longest name. */
 static size_t take_process(struct span *s, struct xid_line *out)
 {
 	struct span value, rest;
@@ -164,7 +163,7 @@ static size_t take_process(struct span *s, struct xid_line *out)
 	return name_left;
 }
 
-/* A number that the text does not end with, so that it is whole. */
+/* A number that is not at the end of the text, and therefore whole. */
 static bool take_whole_number(struct span *s, const char *prefix, unsigned int base, uint64_t max,
 			      uint64_t *value)
 {
@@ -255,8 +254,8 @@ static void read_nvlink5(struct xid_line *line, struct span s)
 	read_words(out, s);
 }
 
-/* "Graphics SM Warp Exception on (GPC 9, TPC 1, SM 1): ...": a TPC's, as faults of a TPC
- * may show in each of its SMs. */
+/* "Graphics SM Warp Exception on (GPC 9, TPC 1, SM 1): ...". The place is the TPC, because faults of a TPC may show in each of its
+ * SMs. */
 static unsigned int read_place(struct span s)
 {
 	uint64_t gpc, tpc;
@@ -267,8 +266,8 @@ static unsigned int read_place(struct span s)
 	return (unsigned int)(1 << 16 | gpc << 8 | tpc);
 }
 
-/* "0x1 (GPU Reset Required)". Where the line ends within it, the action is all that is there of it: one that is not
- * known. Of no action, which is 0, nothing is. */
+/* "0x1 (GPU Reset Required)". If the line ends within it, the action is the part that is there, which is no known action. For 0,
+ * no action, it is empty. */
 static bool take_action(struct span *s, char *action, size_t size)
 {
 	struct span name, all = *s;
@@ -355,7 +354,7 @@ void xid_line_read_message(struct xid_line *line, const char *message, size_t le
 	read_message(line, message, len, 0);
 }
 
-/* The end of the line; of a newline in what can be a process' name, that of the next. */
+/* The end of the line. If a newline may belong to a process's name, the end of the next line. */
 static const char *find_end(struct span s)
 {
 	struct span rest = s, line = span_take_line(&rest), name = line;

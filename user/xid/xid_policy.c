@@ -126,7 +126,7 @@ struct xid_rating xid_policy_rating(const struct xid_policy *p, const struct xid
 
 	if (xid_asks_no_more(line))
 		return v;
-	/* It is no fault of its own: what counts is its cause. */
+	/* It is no fault of its own; its cause counts. */
 	if (!nvswitch && line->code == XID_CHANNEL_REMOVED && line->caused_by) {
 		e = xid_policy_find(p, false, line->caused_by);
 		if (e && e->severity && strcmp(e->severity, "fatal") != 0)

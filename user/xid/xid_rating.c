@@ -3,7 +3,7 @@
 #include "xid/xid_catalog.h"
 #include "xid/xid_line.h"
 
-/* All that a rule states must be true of an event; of those that are, the first counts. */
+/* A rule applies to an event if all that it states is true. The first that applies counts. */
 struct rule {
 	unsigned int xid;
 	/* Unit or recovery action, several with '/' between; "*": any; "-": any or none; "~TEXT": the message has TEXT. */
