@@ -237,25 +237,25 @@ const struct option_row option_rows[] = {
 	{ "--format", "FORMAT", RUN, WORD(format, formats),
 	  .help = "Write openmetrics or prometheus [openmetrics]" },
 	{ "--detail", "LEVEL", RUN, WORD(detail, details),
-	  .help = "Write histograms of calls by server (node), or by op,\n"
-		  "too (op) [node]" },
+	  .help = "Write histograms of calls by server (node), or also by\n"
+		  "op (op) [node]" },
 	{ "--owners", "on|off", RUN | TRACE, WORD(owners, switches),
 	  .help = "Count NFS calls by job, pod, unit and user [on]" },
 	{ "--storage", "NAME=GLOB", RUN, OTHER(read_storage),
-	  .help = "Servers whose name or address matches GLOB belong to the\n"
+	  .help = "Assign servers whose name or address matches GLOB to the\n"
 		  "storage system NAME; may be repeated" },
-	{ "--keep", .commands = RUN, FLAG(keep), .help = "Leave the file behind on a clean stop" },
+	{ "--keep", .commands = RUN, FLAG(keep), .help = "Keep the file on a clean stop" },
 	{ "--program-stats", .commands = RUN, FLAG(program_stats),
 	  .help = "Count runs and run time of the BPF programs" },
 	{ "--hooks", "LIST", RUN | TRACE, OPTION_WORDS, offsetof(struct options, hooks),
 	  .words = hooks, .help = "Observe rpc (NFS calls), gpu (faults) or both [rpc,gpu]" },
 	{ "--source", "SOURCE", RUN | TRACE, WORD(sources, sources),
-	  .help = "Observe sunrpc through btf, tracepoints or mountstats,\n"
-		  "or the best of them that the kernel allows [auto]" },
+	  .help = "Observe NFS calls by btf, tracepoints or mountstats, or\n"
+		  "the best of them that the kernel allows (auto) [auto]" },
 	{ "--sunrpc-btf", .commands = RUN | TRACE | DOCTOR, PATH(sunrpc_btf),
-	  .help = "Take the types of a sunrpc that carries none from FILE:\n"
-		  "the module's own file after pahole [its place by build\n"
-		  "id below /usr/lib/debug]" },
+	  .help = "Take the types of a sunrpc without BTF from FILE, the\n"
+		  "module's file after pahole [by its build id below\n"
+		  "/usr/lib/debug]" },
 	{ "--state", .commands = RUN, PATH(state),
 	  .help = "Keep fault counts in FILE across restarts; without it\n"
 		  "count from the start of the kernel log [none]" },
@@ -263,8 +263,8 @@ const struct option_row option_rows[] = {
 	  .help = "Count incidents within this time as repeats, and boots\n"
 		  "within three times as much [24h]" },
 	{ "--events", "FILE", RUN, OTHER(read_events),
-	  .help = "Append each fault as JSON to FILE; - is standard output,\n"
-		  "none is nowhere [- unless --output is -]" },
+	  .help = "Append each event as JSON to FILE, to standard output\n"
+		  "(-), or nowhere (none) [-, none if --output is -]" },
 	{ "--heartbeat", .commands = RUN, PATH(heartbeat),
 	  .help = "Write the time into FILE every 5 seconds, for the probe\n"
 		  "check --heartbeat [none]" },
@@ -278,10 +278,11 @@ const struct option_row option_rows[] = {
 		  "milliseconds, with process and phases, and print ten of\n"
 		  "them [none]" },
 	{ "--json", .commands = TRACE, PATH(json_file),
-	  .help = "Write the session as JSON to FILE; - is standard\n"
-		  "output, which has nothing else then" },
+	  .help = "Write the session as JSON to FILE, or as the only thing\n"
+		  "to standard output if it is -" },
 	{ "--html", .commands = TRACE, PATH(html),
-	  .help = "Write the session as a page to FILE, likewise" },
+	  .help = "Write the session as a page to FILE, or to standard\n"
+		  "output if it is -" },
 	{ "--record", .commands = TRACE, PATH(record),
 	  .help = "Write each snapshot to FILE, for --replay" },
 	{ "--replay", .commands = TRACE, PATH(replay),
@@ -292,7 +293,7 @@ const struct option_row option_rows[] = {
 	{ "--log", "FORM", RUN | TRACE, WORD(log.format, log_formats),
 	  .help = "Write messages to standard error as text or json [text]" },
 	{ "--verbose", .commands = RUN | TRACE, FLAG(log.verbose),
-	  .help = "Write details and libbpf's messages, too" },
+	  .help = "Write more messages, including those of libbpf" },
 	{ "--xid-policy", .commands = RUN | XID, PATH(xid_policy),
 	  .help = "Take severity and action of Xids from FILE [none]" },
 	{ "--list", .commands = XID, FLAG(list), .help = "List all Xids of the catalog" },
@@ -301,15 +302,16 @@ const struct option_row option_rows[] = {
 		  "4h or 10:00, is a snooze: then they are open again.\n"
 		  "TIME may also be '2h ago', yesterday, 2026-11-01 or\n"
 		  "2026-11-01T10:00:00Z; local unless a zone is given [now]" },
-	{ "--force", .commands = ACK, FLAG(force), .help = "Also where no such fault is open" },
+	{ "--force", .commands = ACK, FLAG(force),
+	  .help = "Write it even if no such fault is open" },
 	{ "--note", "TEXT", ACK, OTHER(read_note), .help = "Keep TEXT with it" },
 	{ "--list", .commands = ACK, FLAG(list), .help = "List what is acknowledged" },
 	{ "--remove", .commands = ACK, FLAG(remove),
 	  .help = "Remove the acknowledgement of GPU CODE" },
 	{ "--health", "FILE", RUN, OTHER(read_health),
-	  .help = "Write the node's health to FILE, for check; none is\n"
-		  "nowhere [" HEALTH_DEFAULT_FILE ", none if\n"
-		  "--output is -]" },
+	  .help = "Write the node's health to FILE for check, or nowhere\n"
+		  "(none) [" HEALTH_DEFAULT_FILE ",\n"
+		  "none if --output is -]" },
 	{ "--health", .commands = CHECK | ACK | WHY | FAULTS, PATH(health_file),
 	  .help = "Read the health file that run writes\n"
 		  "[" HEALTH_DEFAULT_FILE "]" },
@@ -321,7 +323,7 @@ const struct option_row option_rows[] = {
 		  "slurm: 2 critical, else 0;\n"
 		  "npd: 0 ok or warning, 1 critical, 2 unknown" },
 	{ "--window", .commands = RUN, DURATION(health.window, 0.1, 3650 * DAY),
-	  .help = "Take faults that are older than this as over [none is]" },
+	  .help = "Take faults that are older than this as over [no limit]" },
 	{ "--ack", .commands = RUN | TRACE, PATH(ack),
 	  .help = "Read acknowledgements from FILE\n"
 		  "[" ACK_DEFAULT_FILE "]" },

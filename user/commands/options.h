@@ -90,7 +90,7 @@ struct options {
 	/* ack: the fault, unless @list */
 	bool remove, force;
 	unsigned int operands; /* given: GPU, then CODE */
-	struct ack fault; /* of --until, too */
+	struct ack fault; /* also that of --until */
 	const char *note; /* NULL: none */
 
 	const char *health_file; /* of run, check, ack, why and faults; NULL: none */

@@ -61,7 +61,7 @@ double faults_last(const struct faults *f, const char *device, unsigned int code
 	return last;
 }
 
-/* Whether @cause has caused an incident of late; notes it. */
+/* Whether @cause has caused a recent incident; notes @cause. */
 static bool is_repeated(struct fault *fault, uint32_t cause)
 {
 	size_t i = 0;

@@ -175,7 +175,7 @@ static bool is_first_match(const struct snapshot *s, const struct fault *f,
 	return true;
 }
 
-/* How often @device has failed of late. An Xid 154 only comes with another. */
+/* How often @device has failed recently. An Xid 154 only comes with another. */
 static uint64_t recent_failures(const struct snapshot *s, const char *device)
 {
 	uint64_t number = gpu_of(s, device)->past_failures;

@@ -160,7 +160,7 @@ static int read_end(gzFile in, struct event_file *f)
 
 static int read_descriptor(int fd, struct event_file *f)
 {
-	gzFile in = gzdopen(fd, "rb"); /* reads what is not packed, too */
+	gzFile in = gzdopen(fd, "rb"); /* also reads unpacked files */
 	int err;
 
 	if (!in) {

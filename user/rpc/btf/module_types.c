@@ -91,7 +91,7 @@ static int copy_array(struct copying *c, const struct btf_array *a, int depth)
 {
 	int element = copy_type(c, a->type, depth), index;
 
-	/* Not the other one, too: in types that contain themselves each depth would double the work. */
+	/* Not the other one as well: in types that contain themselves each depth would double the work. */
 	if (element < 0)
 		return -EINVAL;
 	index = copy_type(c, a->index_type, depth);
