@@ -50,7 +50,7 @@ DRIFTS = ({"nconnect": "1"}, {"wsize": "65536"}, {"recovery": "soft"}, {"readahe
 # How many times slower the storage system is in the recording.
 SLOW = 6
 KINDS = [*FAILURES, *list(ALERTS)[1:], "lemon"]
-# The share of nodes beyond which it is the storage system, by docs/FLEET.md.
+# The share of nodes beyond which it is the storage system, by docs/RUNBOOK.md.
 SHARES = {"storage_slow": 0.3, "storage_dead": 0.5}
 # An unit of each signal, per minute for what is counted: the steps of docs/FLEET.md.
 UNITS = {

@@ -71,8 +71,8 @@ static struct xid_rating of_sxid(const struct xid_line *line)
 	return (struct xid_rating){ by_catalog ? e->severity : stated[line->fatality], "" };
 }
 
-/* The cause decides: its own line may be gone. Of NVLink 5 only a fatal 149 is sure to have been one; the text of the others
- * decides, and that is not here. */
+/* The cause decides, because its own line may be gone. Of the causes of NVLink 5 only 149 counts: the severity of the others
+ * depends on their text, which is not here. */
 static struct xid_rating of_removed_channel(const struct xid_line *line)
 {
 	const struct xid_catalog_entry *cause = xid_catalog_find(line->caused_by);
