@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Proves that the calls of mounts and owners add up while these come, end and return, that there are never too many
- * series, and who an owner is. */
+/* Proves that increases of mounts and owners add up while these come, end and return, that there are never too many series,
+ * which of them end and when, and who an owner is. */
 #include "unit.h"
 #include "base/array.h"
 #include "owners/mount_calls.h"
+#include "snapshot/delta.h"
 
 #define OWNERS 4
 
-static struct mount_calls_state state = { .max_owners = OWNERS };
+static struct mount_calls_state calls_state = { .max_owners = OWNERS };
 static const struct calls none;
 static const struct mount_list mounts = { "", &none, NULL, 0, false };
 static struct client_list clients;
-static struct snapshot now;
+static struct snapshot now, earlier;
+static uint64_t time_ns;
+
+/* What all series have grown by since the first snapshot: a new one by all of its count. */
+static uint64_t mounts_grew, owners_grew;
 
 AFTER_EACH()
 {
-	mount_calls_free(&state);
-	state.max_owners = OWNERS;
+	snapshot_free(&earlier);
+	earlier = (struct snapshot){};
+	time_ns = mounts_grew = owners_grew = 0;
+	mount_calls_free(&calls_state);
+	calls_state.max_owners = OWNERS;
 	snapshot_free(&now);
 	now = (struct snapshot){};
 	free(clients.list);
@@ -37,11 +45,25 @@ static void client(uint64_t id, const char *mountpoint, uint64_t calls)
 	c->sums.phase_ns[RPC_PHASE_FINISH] = calls;
 }
 
-/* Takes a snapshot of these clients, after which there are none. */
+static void add_growth(void)
+{
+	struct delta d = {};
+
+	assert_int_equal(delta_make(&d, &earlier, &now), 0);
+	ARRAY_EACH(m, d.mount_calls, d.mount_calls_count)
+		mounts_grew += rpc_sums_calls(&m->sums);
+	ARRAY_EACH(o, d.owner_calls, d.owner_calls_count)
+		owners_grew += rpc_sums_calls(&o->sums);
+	delta_free(&d);
+}
+
+/* Takes a snapshot of these clients, 15 s after the one before. Then there are none. */
 static void look(void)
 {
-	snapshot_free(&now);
-	now = (struct snapshot){};
+	snapshot_free(&earlier);
+	earlier = now;
+	earlier.time_ns = earlier.time_ns ?: 1;
+	now = (struct snapshot){ .time_ns = time_ns += 15 * SECOND };
 	for (size_t i = 0; i < clients.count; i++)
 		if (clients.list[i].known) {
 			struct nfs_mount mount = { .server = "nas", .export = "/export" };
@@ -49,8 +71,9 @@ static void look(void)
 			strcpy(mount.mountpoint, clients.list[i].mountpoint);
 			snapshot_mount(&now.calls, &mount);
 		}
-	assert_int_equal(mount_calls_add(&state, &clients, &mounts, &now), 0);
+	assert_int_equal(mount_calls_add(&calls_state, &clients, &mounts, &now), 0);
 	clients.count = 0;
+	add_growth();
 }
 
 static uint64_t calls_of(const char *mountpoint)
@@ -138,59 +161,133 @@ TEST(what_returns_goes_on_with_its_series)
 	}
 }
 
-TEST(what_has_ended_or_does_not_call_merges_first)
+/* All calls so far are in the increases of the series. */
+static void expect_growth(const struct series *k, uint64_t calls)
+{
+	assert_int_equal(mounts_grew, calls);
+	if (k->add == share)
+		assert_int_equal(owners_grew, calls);
+}
+
+static bool has_series(const struct series *k, const char *name)
+{
+	return k->calls(name) > 0;
+}
+
+TEST(who_has_not_called_for_longest_ends_first)
 {
 	const struct series *k;
 
 	for (size_t kind = 0; (k = begin(kind)); kind++) {
 		for (uint64_t i = 1; i <= 3 * k->max; i++) {
-			const char *name = formatted("%lu", i);
-
-			k->add(1000, "stays", i);
-			k->add(i, name, 1);
+			k->add(1000, "stays", 10 * i);
+			k->add(i, formatted("%lu", i), 1);
 			look();
-			assert_in_range(*k->count, 1, k->max + 1);
-			assert_int_equal(k->calls(NULL), 2 * i);
-			assert_int_equal(k->calls("stays"), i);
-			assert_int_equal(k->calls(name), 1);
+			assert_in_range(*k->count, 1, k->max);
+			for (uint64_t j = 1; j <= i; j++)
+				assert_int_equal(k->calls(formatted("%lu", j)), j + k->max > i + 1);
+			assert_int_equal(k->calls("stays"), 10 * i);
+			expect_growth(k, 11 * i);
 		}
-		assert_int_equal(k->calls(LABEL_OTHER), 2 * k->max + 1);
+		assert_int_equal(k->calls(LABEL_OTHER), 0);
 	}
 }
 
-TEST(the_last_one_merges_without_a_change_of_the_others)
+TEST(what_has_ended_begins_at_0)
 {
 	const struct series *k;
 
 	for (size_t kind = 0; (k = begin(kind)); kind++) {
 		for (uint64_t i = 1; i <= k->max; i++)
-			k->add(i, formatted("%lu", i), i);
+			k->add(i, formatted("%lu", i), 7);
 		look();
-		for (uint64_t i = 1; i < k->max; i++)
-			k->add(i, formatted("%lu", i), 2 * i);
-		k->add(1000, "new", 5);
+		for (uint64_t i = 2; i <= k->max + 1; i++)
+			k->add(i, formatted("%lu", i), 8);
 		look();
-		for (uint64_t i = 1; i < k->max; i++)
-			assert_int_equal(k->calls(formatted("%lu", i)), 2 * i);
-		assert_int_equal(k->calls("new"), 5);
-		assert_int_equal(k->calls(LABEL_OTHER), k->max);
+		assert_false(has_series(k, "1"));
+		k->add(2000, "1", 9);
+		look();
+		assert_int_equal(k->calls("1"), 9);
+		expect_growth(k, 7 * k->max + k->max - 1 + 8 + 9);
 	}
 }
 
-TEST(too_many_at_once_merge)
+TEST(who_calls_has_a_series_for_an_hour)
 {
 	const struct series *k;
 
 	for (size_t kind = 0; (k = begin(kind)); kind++) {
-		for (uint64_t turn = 1; turn <= 3; turn++) {
+		k->add(1, "a", 1);
+		look();
+		for (uint64_t t = 15; t < 3600; t += 15) {
+			k->add(2, "b", t);
+			look();
+			assert_int_equal(k->calls("a"), 1);
+		}
+		k->add(2, "b", 5000);
+		look();
+		assert_false(has_series(k, "a"));
+		assert_int_equal(*k->count, 1);
+		k->add(3, "a", 1);
+		k->add(2, "b", 5000);
+		look();
+		expect_growth(k, 5002);
+	}
+}
+
+TEST(a_mount_that_is_there_keeps_its_series)
+{
+	for (uint64_t t = 0; t < 3 * 3600; t += 15) {
+		client(1, "/mnt/a", 4);
+		look();
+	}
+	assert_int_equal(calls_of("/mnt/a"), 4);
+}
+
+TEST(if_all_call_a_new_one_has_none)
+{
+	const struct series *k;
+	uint64_t turn;
+
+	for (size_t kind = 0; (k = begin(kind)); kind++) {
+		for (turn = 1; turn <= 3; turn++) {
 			for (uint64_t i = 1; i <= 3 * k->max; i++)
 				k->add(i, formatted("%lu", i), turn);
 			look();
-			assert_in_range(*k->count, k->max, k->max + 1);
+			assert_int_equal(*k->count, k->max + 1);
 			assert_int_equal(k->calls("1"), turn);
-			assert_int_equal(k->calls(NULL), 3 * k->max * turn);
+			assert_int_equal(k->calls(LABEL_OTHER), 2 * k->max * turn);
+			expect_growth(k, 3 * k->max * turn);
 		}
+		/* There is room now: its calls since then are its own. */
+		k->add(2 * k->max, formatted("%u", 2 * k->max), 13);
+		look();
+		assert_int_equal(k->calls(formatted("%u", 2 * k->max)), 10);
+		expect_growth(k, 3 * k->max * 3 + 10);
 	}
+}
+
+/* Job 4711 calls now and then, and shares of jobs that have ended stay in the source's tables. */
+TEST(five_hundred_jobs_leave_no_trace)
+{
+	uint64_t sum = 0, calls = 0;
+
+	for (uint64_t job = 1; job <= 500; job++) {
+		calls += job % 2;
+		share(1, "slurm:4711", calls);
+		for (uint64_t j = job > 200 ? job - 200 : 1; j <= job; j++)
+			share(1000 + j, formatted("slurm:%lu", j), 3);
+		look();
+		sum = 3 * job + calls;
+		assert_int_equal(calls_by("slurm:4711"), calls);
+		assert_int_equal(owners_grew, sum);
+		assert_in_range(now.calls.owner_calls_count, 1, OWNERS);
+	}
+	for (uint64_t t = 0; t < 3600; t += 15)
+		look();
+	assert_int_equal(now.calls.owner_calls_count, 0);
+	assert_int_equal(calls_state.totals.owner_calls_count, 0);
+	assert_int_equal(calls_state.seen_count, 0);
 }
 
 TEST(the_oldest_call_of_an_owner_shows_without_a_call_that_ended)

@@ -1,18 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* From the calls of each client to the calls of each mount and each owner. */
+/* From the calls of each client to series of mounts and of owners.
+ *
+ * Jobs and mounts come and go by the thousand, series must not: a metrics file and a Prometheus server have room for so
+ * many. Therefore a mount or an owner has a series only while it is in use:
+ *
+ * - It keeps its series while it has called in the last hour, a mount also while it is mounted.
+ * - If there are too many, the one that is idle for longest loses its series. If all have called since the last snapshot,
+ *   the new one gets none: its calls count for "other" until there is room.
+ * - A series ends with its count. If the owner calls again, its series begins at 0.
+ *
+ * Invariant: each call counts for one mount and one owner, once, when it is first seen. The increases of all series
+ * therefore add up to the server's increase over any time. The sums of their totals do not: ended series are gone.
+ *
+ * Why not move the total of an ended series to "other"? Its calls would count twice: once in the increase of the series,
+ * and once in that of "other".
+ *
+ * Example with room for two owners, a snapshot each minute:
+ *
+ *   calls of     job 1   job 2   job 3      series
+ *   minute 1     10      5                  1: 10, 2: 5
+ *   minute 2     7       2       4          1: 17, 2: 7, other: 4
+ *   minute 3     3               6          1: 20, 3: 6, other: 4 (2 was idle for longest)
+ *   minute 4     1       8       1          1: 21, 3: 7, other: 12 */
 #include "owners/mount_calls.h"
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "snapshot/table.h"
 
 /* How often to look for the mount of a client. Mounting makes calls before the mount exists; then the mounts change. */
 #define LOOKS 2
 
+#define IDLE_NS 3600000000000
+
 struct seen_client {
-	struct client_calls own; /* its sums are in the totals */
-	const struct client_calls
-		*now; /* in the snapshot that is being made; NULL: the client is not in it */
-	bool active; /* it has called since the last snapshot */
+	struct client_calls own; /* its sums are counted */
+	struct client_calls *now; /* in the snapshot that is being made; NULL: it is not */
 	unsigned int looks; /* how often its mount was not found */
 };
 
@@ -85,119 +108,179 @@ static void look_for_mounts(struct mount_calls_state *m, const struct mount_list
 	free(clients);
 }
 
-/* ---- the totals ---- */
+/* ---- series ---- */
 
-static bool is_mounted(const struct snapshot *s, const struct mount_calls *c)
+/* The series of mounts, and of owners: rows of a table. A row begins with its labels, texts of LABEL_SIZE bytes with zeros
+ * behind them. */
+static const struct kind {
+	const struct table *table;
+	size_t begin, end; /* of the labels that tell one mount or owner from another */
+	size_t sums, called; /* offsets in the row */
+} kinds[] = {
+	{ &tables[TABLE_MOUNT_CALLS], 0, offsetof(struct mount_calls, mountpoint) + LABEL_SIZE,
+	  offsetof(struct mount_calls, sums), offsetof(struct mount_calls, called_ns) },
+	{ &tables[TABLE_OWNER_CALLS], offsetof(struct owner_calls, owner),
+	  offsetof(struct owner_calls, owner) + LABEL_SIZE, offsetof(struct owner_calls, sums),
+	  offsetof(struct owner_calls, called_ns) },
+};
+#define OWNERS (&kinds[1])
+
+#define EACH_ROW(row, k, m)                                                           \
+	(char *row = table_array((k)->table, &(m)->totals),                           \
+	 *row##_end = row + table_count((k)->table, &(m)->totals) * (k)->table->size; \
+	 row < row##_end; row += (k)->table->size)
+
+static uint64_t *called_of(const struct kind *k, char *row)
 {
-	return !*c->mountpoint || !strcmp(c->mountpoint, LABEL_OTHER) ||
-	       ARRAY_FIND(m, s->calls.mounts, s->calls.mount_count,
-			  !strcmp(m->mountpoint, c->mountpoint) && !strcmp(m->server, c->server));
+	return (uint64_t *)(row + k->called);
 }
 
-/* Makes room for one more mount: merges a mount that has ended into its server's "other". False: no mount has ended. */
-static bool make_room(struct calls *totals, const struct snapshot *s)
+/* A mount point, or an owner. */
+static const char *name_of(const struct kind *k, const char *row)
 {
-	struct mount_calls *other,
-		*ended = ARRAY_FIND(c, totals->mount_calls, totals->mount_calls_count,
-				    !is_mounted(s, c));
-	char server[LABEL_SIZE];
-	size_t place;
+	return row + k->end - LABEL_SIZE;
+}
 
-	if (!ended)
-		return false;
-	place = (size_t)(ended - totals->mount_calls);
-	memcpy(server, ended->server, sizeof(server)); /* the array may move */
-	other = snapshot_mount_calls(totals, server, LABEL_OTHER, LABEL_OTHER);
-	if (!other)
-		return false;
-	ended = totals->mount_calls + place;
-	rpc_sums_add(&other->sums, &ended->sums);
-	totals->mount_calls_count--;
-	memmove(ended, ended + 1, (totals->mount_calls_count - place) * sizeof(*ended));
+static bool is_mounted(const struct kind *k, const char *row, const struct snapshot *s)
+{
+	return ARRAY_FIND(m, s->calls.mounts, s->calls.mount_count,
+			  !strcmp(m->mountpoint, name_of(k, row)) && !strcmp(m->server, row));
+}
+
+/* Of the rows of the same mount or owner, which may have called several servers, the last that has called; NULL: none. */
+static char *find_last(const struct kind *k, const struct mount_calls_state *m, const void *like)
+{
+	char *last = NULL;
+
+	for
+		EACH_ROW(row, k, m)
+	if (!memcmp(row + k->begin, (const char *)like + k->begin, k->end - k->begin) &&
+	    (!last || *called_of(k, row) > *called_of(k, last)))
+		last = row;
+	return last;
+}
+
+static void remove_row(const struct kind *k, struct mount_calls_state *m, char *row)
+{
+	size_t *count = (size_t *)((char *)&m->totals + k->table->entries);
+	char *end = table_array(k->table, &m->totals) + *count * k->table->size;
+
+	memmove(row, row + k->table->size, (size_t)(end - row) - k->table->size);
+	--*count;
+}
+
+/* Ends the series that are idle for too long. */
+static void end_idle(const struct kind *k, struct mount_calls_state *m, const struct snapshot *s)
+{
+	for (size_t i = table_count(k->table, &m->totals); i--;) {
+		char *row = table_array(k->table, &m->totals) + i * k->table->size;
+
+		if (*called_of(k, row) + IDLE_NS > s->time_ns)
+			continue;
+		if (is_mounted(k, row, s))
+			*called_of(k, row) = s->time_ns;
+		else
+			remove_row(k, m, row);
+	}
+}
+
+/* Makes room for one more mount or owner. False: all others have called since the last snapshot, or are mounted. */
+static bool make_room(const struct kind *k, struct mount_calls_state *m, const struct snapshot *s)
+{
+	size_t used = 0, max = k == OWNERS ? m->max_owners : MOUNT_CALLS_MAX;
+	struct mount_calls labels; /* longer than those of an owner */
+	uint64_t since = s->time_ns;
+	char *idle = NULL;
+
+	for
+		EACH_ROW(row, k, m)
+		{
+			const char *name = name_of(k, row);
+
+			if (!strcmp(name, LABEL_OTHER) || find_last(k, m, row) != row)
+				continue;
+			used++;
+			if (*called_of(k, row) >= since || !*name || !strcmp(name, OWNER_KERNEL) ||
+			    is_mounted(k, row, s))
+				continue;
+			since = *called_of(k, row);
+			idle = row;
+		}
+	if (used < max || !idle)
+		return used < max;
+	memcpy(&labels, idle, k->end);
+	while ((idle = find_last(k, m, &labels)))
+		remove_row(k, m, idle);
 	return true;
 }
 
-/* The totals of a mount; NULL: no memory. */
-static struct mount_calls *totals_of(struct mount_calls_state *m, const struct snapshot *s,
-				     const char *server, const struct client_calls *c)
+/* The labels of a client's row. */
+static void set_labels(const struct kind *k, char (*labels)[LABEL_SIZE],
+		       const struct client_calls *c, bool other)
 {
-	size_t before = m->totals.mount_calls_count;
-	struct mount_calls *t = snapshot_mount_calls(&m->totals, server, c->export, c->mountpoint);
+	const char *from[] = { c->server, k == OWNERS ? c->owner : c->export, c->mountpoint };
 
-	if (!t || m->totals.mount_calls_count == before || before < MOUNT_CALLS_MAX || !c->known)
-		return t;
-	m->totals.mount_calls_count--;
-	return make_room(&m->totals, s) ?
-		       snapshot_mount_calls(&m->totals, server, c->export, c->mountpoint) :
-		       snapshot_mount_calls(&m->totals, server, LABEL_OTHER, LABEL_OTHER);
-}
-
-/* Returns the number of owners in the totals. *@idle: the place of an owner that does not call; if all call: the number
- * of places. */
-static size_t count_owners(const struct mount_calls_state *m, size_t *idle)
-{
-	const struct owner_calls *o = m->totals.owner_calls;
-	size_t owners = 0, count = m->totals.owner_calls_count;
-
-	*idle = count;
-	for (size_t i = 0; i < count; i++) {
-		if (!strcmp(o[i].owner, LABEL_OTHER) ||
-		    ARRAY_FIND(x, o, i, !strcmp(x->owner, o[i].owner)))
-			continue;
-		owners++;
-		if (*idle == count && strcmp(o[i].owner, OWNER_KERNEL) != 0 &&
-		    !ARRAY_FIND(c, m->seen, m->seen_count,
-				c->now && c->active && !strcmp(c->own.owner, o[i].owner)))
-			*idle = i;
+	for (size_t i = 0; i < k->end / LABEL_SIZE; i++) {
+		memset(labels[i], 0, LABEL_SIZE);
+		snprintf(labels[i], LABEL_SIZE, "%s", i && other ? LABEL_OTHER : from[i]);
 	}
-	return owners;
 }
 
-/* Merges the owner at @place into "other", for each server. False: no memory. */
-static bool merge_owner(struct calls *totals, size_t place)
+/* Counts for its mount, or its owner, what a client has called. @mark: only marks its row, if there is one. Returns 0 or
+ * -ENOMEM. */
+static int count_client(struct mount_calls_state *m, const struct kind *k,
+			const struct client_calls *c, bool mark, const struct snapshot *s)
 {
-	const struct owner_calls like = totals->owner_calls[place];
-	struct owner_calls *o, *other;
-	char server[LABEL_SIZE];
+	char labels[3][LABEL_SIZE], *row;
 
-	for (size_t i = place; i < totals->owner_calls_count; i++) {
-		if (strcmp(totals->owner_calls[i].owner, like.owner) != 0)
-			continue;
-		memcpy(server, totals->owner_calls[i].server,
-		       sizeof(server)); /* the array may move */
-		other = snapshot_owner_calls(totals, server, LABEL_OTHER);
-		if (!other)
-			return false;
-		o = &totals->owner_calls[i];
-		rpc_sums_add(&other->sums, &o->sums);
-		totals->owner_calls_count--;
-		memmove(o, o + 1, (totals->owner_calls_count - i--) * sizeof(*o));
+	set_labels(k, labels, c, false);
+	row = table_like(k->table, &m->totals, labels, 0);
+	if (!row && mark)
+		return 0;
+	if (!row && !find_last(k, m, labels) && !make_room(k, m, s))
+		set_labels(k, labels, c, true);
+	row = row ?: table_get_labels(k->table, &m->totals, labels);
+	if (!row)
+		return -ENOMEM;
+	*called_of(k, row) = s->time_ns;
+	if (!mark)
+		rpc_sums_add((struct rpc_sums *)(row + k->sums), &c->sums);
+	if (k == OWNERS)
+		RAISE(((struct owner_calls *)row)->oldest_ns, c->oldest_ns);
+	return 0;
+}
+
+/* Counts what clients have called. Rows of those that call are marked first: others make room. */
+static int count_clients(struct mount_calls_state *m, const struct client_list *clients,
+			 const struct snapshot *s)
+{
+	static const struct rpc_sums none;
+	int err = 0;
+
+	ARRAY_EACH(o, m->totals.owner_calls, m->totals.owner_calls_count)
+		o->oldest_ns = 0;
+	ARRAY_EACH(k, kinds, COUNT(kinds)) {
+		end_idle(k, m, s);
+		for (int mark = 1; mark >= 0; mark--)
+			ARRAY_EACH(c, clients->list, clients->count)
+				if ((k == OWNERS ? *c->owner : !c->oldest_ns) &&
+				    (c->oldest_ns || memcmp(&c->sums, &none, sizeof(none)) != 0))
+					err = err ?: count_client(m, k, c, mark, s);
 	}
-	return true;
+	return err;
 }
 
-static bool has_owner(const struct calls *totals, const char *owner)
+/* Adds all rows to @c, which has none. Returns 0 or -ENOMEM. */
+static int copy_rows(const struct mount_calls_state *m, struct calls *c)
 {
-	for (size_t i = 0; i < totals->owner_calls_count; i++)
-		if (!strcmp(totals->owner_calls[i].owner, owner))
-			return true;
-	return false;
+	c->mount_calls = m->totals.mount_calls;
+	c->mount_calls_count = m->totals.mount_calls_count;
+	c->owner_calls = m->totals.owner_calls;
+	c->owner_calls_count = m->totals.owner_calls_count;
+	return table_copy_array(kinds[0].table, c) | table_copy_array(kinds[1].table, c);
 }
 
-/* The totals of an owner at a server; NULL: no memory. */
-static struct owner_calls *owner_totals(struct mount_calls_state *m, const char *server,
-					const char *owner)
-{
-	size_t idle;
-
-	if (!has_owner(&m->totals, owner) && count_owners(m, &idle) >= m->max_owners) {
-		if (idle == m->totals.owner_calls_count)
-			owner = LABEL_OTHER;
-		else if (!merge_owner(&m->totals, idle))
-			return NULL;
-	}
-	return snapshot_owner_calls(&m->totals, server, owner);
-}
+/* ---- clients ---- */
 
 /* If another owner of the client is known, so is the client's mount. */
 static void learn_mount(const struct mount_calls_state *m, struct seen_client *seen)
@@ -212,7 +295,7 @@ static void learn_mount(const struct mount_calls_state *m, struct seen_client *s
 }
 
 /* Finds or adds the clients. Returns whether a mount must be looked for, or -ENOMEM. */
-static int see_clients(struct mount_calls_state *m, const struct client_list *clients, bool changed)
+static int see_clients(struct mount_calls_state *m, struct client_list *clients, bool changed)
 {
 	struct seen_client *seen;
 	int wanted = 0;
@@ -231,83 +314,43 @@ static int see_clients(struct mount_calls_state *m, const struct client_list *cl
 				learn_mount(m, seen);
 		}
 		seen->now = c;
-		seen->active = rpc_sums_calls(&c->sums) != rpc_sums_calls(&seen->own.sums);
 		wanted |= !seen->own.known && (changed || seen->looks++ < LOOKS);
 	}
 	return wanted;
 }
 
-/* Adds what the client has counted since the last time to the totals. */
-static int count_client(struct mount_calls_state *m, struct seen_client *c,
-			const struct snapshot *s)
+/* Leaves of the clients' figures only what they have grown by, and sets their mounts. Forgets clients that are gone. */
+static void take_growth(struct mount_calls_state *m)
 {
-	struct mount_calls *totals = totals_of(m, s, c->now->server, &c->own);
-	struct owner_calls *owner;
-	struct rpc_sums since = c->now->sums;
-
-	rpc_sums_subtract(&since, &c->own.sums);
-	if (!totals)
-		return -ENOMEM;
-	rpc_sums_add(&totals->sums, &since);
-	if (*c->own.owner) {
-		owner = owner_totals(m, c->now->server, c->own.owner);
-		if (!owner)
-			return -ENOMEM;
-		rpc_sums_add(&owner->sums, &since);
-	}
-	c->own.sums = c->now->sums;
-	return 0;
-}
-
-/* Forgets the clients that were not in the snapshot. @all: keeps all, because the snapshot was not complete. */
-static void end_snapshot(struct mount_calls_state *m, bool all)
-{
+	struct rpc_sums sums;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < m->seen_count; i++)
-		if (all || m->seen[i].now) {
-			m->seen[kept] = m->seen[i];
-			m->seen[kept++].now = NULL;
-		}
+	ARRAY_EACH(c, m->seen, m->seen_count) {
+		if (!c->now)
+			continue;
+		sums = c->now->sums;
+		rpc_sums_subtract(&c->now->sums, &c->own.sums);
+		c->own.sums = sums;
+		set_mount(c->now, c->own.export, c->own.mountpoint);
+		c->now = NULL;
+		m->seen[kept++] = *c;
+	}
 	m->seen_count = kept;
 }
 
-/* Shows the age of an owner's oldest call. */
-static int show_oldest(struct mount_calls_state *m, const struct client_calls *c,
-		       struct snapshot *s)
-{
-	const struct owner_calls *totals;
-	struct owner_calls *o;
-
-	if (!c->oldest_ns)
-		return 0;
-	totals = owner_totals(m, c->server, c->owner);
-	o = totals ? snapshot_owner_calls(&s->calls, c->server, totals->owner) : NULL;
-	if (!o)
-		return -ENOMEM;
-	RAISE(o->oldest_ns, c->oldest_ns);
-	return 0;
-}
-
-int mount_calls_add(struct mount_calls_state *m, const struct client_list *clients,
+int mount_calls_add(struct mount_calls_state *m, struct client_list *clients,
 		    const struct mount_list *mounts, struct snapshot *s)
 {
 	int err = see_clients(m, clients, mounts->changed);
-	bool all = err < 0;
 
-	if (err > 0)
+	if (err < 0)
+		return err;
+	if (err)
 		look_for_mounts(m, mounts);
-	for (struct seen_client *c = m->seen; c < m->seen + m->seen_count && err >= 0; c++)
-		if (c->now)
-			err = count_client(m, c, s);
-	end_snapshot(m, all);
+	take_growth(m);
 	if (m->error)
 		s->calls.unknown |= RPC_FACT_BIT(RPC_FACT_MOUNTS);
-	if (err >= 0)
-		err = calls_add(&s->calls, &m->totals);
-	for (size_t i = 0; i < clients->count && err >= 0; i++)
-		err = show_oldest(m, &clients->list[i], s);
-	return err < 0 ? err : 0;
+	return count_clients(m, clients, s) ?: copy_rows(m, &s->calls);
 }
 
 const char *mount_calls_point(const struct mount_calls_state *m, uint32_t client)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The calls by mount and by owner. A source counts calls by client of sunrpc and owner, or by mount. Here the mount of each
- * client is found, and the counts of mounts and owners that have ended are kept. */
+ * client is found, and its calls are added to series of mounts and owners. */
 #pragma once
 
 #include "snapshot/snapshot.h"
@@ -41,12 +41,12 @@ int mount_clients_read(const char *process, uint32_t **clients, size_t *count);
 /* The owners that have figures of their own at a time. */
 #define OWNER_CALLS_MAX 32
 
-/* If there are more mounts, mounts that have ended merge first. */
+/* The mounts that have figures of their own at a time. */
 #define MOUNT_CALLS_MAX 128
 
 /* Initialise with {}, but for the first field. */
 struct mount_calls_state {
-	unsigned int max_owners; /* if there are more, owners that do not call merge first */
+	unsigned int max_owners;
 	struct calls totals; /* only .mount_calls and .owner_calls */
 	struct seen_client *seen;
 	size_t seen_count;
@@ -65,8 +65,9 @@ struct mount_list {
 };
 
 /* Adds the calls by mount and owner to @s, whose mounts are those of @mounts. The mount of a new client is looked for. Calls
- * before it is found count for the mount point "", and stay there, because no counter may fall. Returns 0 or -ENOMEM. */
-int mount_calls_add(struct mount_calls_state *m, const struct client_list *clients,
+ * before it is found count for the mount point "", and stay there, because no counter may fall. Changes the figures of
+ * @clients. Returns 0 or -ENOMEM. */
+int mount_calls_add(struct mount_calls_state *m, struct client_list *clients,
 		    const struct mount_list *mounts, struct snapshot *s);
 
 /* The mount point of the client with this number; NULL: not known. */

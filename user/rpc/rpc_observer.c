@@ -317,8 +317,7 @@ static void read_slot_settings(struct rpc_observer *o, uint64_t now_ns)
 					     0;
 }
 
-static int add_mount_calls(struct rpc_observer *o, const struct client_list *clients,
-			   struct snapshot *s)
+static int add_mount_calls(struct rpc_observer *o, struct client_list *clients, struct snapshot *s)
 {
 	const struct mount_list mounts = { o->mounts.process, &o->mounts.seen, o->mounts.devices,
 					   o->mounts.device_count, o->mounts.read };

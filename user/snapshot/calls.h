@@ -90,15 +90,17 @@ struct mount_calls {
 	char server[LABEL_SIZE];
 	char export[LABEL_SIZE];
 	char mountpoint
-		[LABEL_SIZE]; /* export and this "": no mount that process 1 sees; "other": merged */
+		[LABEL_SIZE]; /* export and this "": no mount that process 1 sees; "other": without a series */
 	struct rpc_sums sums;
+	uint64_t called_ns; /* CLOCK_MONOTONIC: the last snapshot that found new calls */
 };
 
 /* The calls of an owner to a server. */
 struct owner_calls {
 	char server[LABEL_SIZE];
-	char owner[LABEL_SIZE]; /* "slurm:4711", see owner_name(); "other": merged */
+	char owner[LABEL_SIZE]; /* "slurm:4711", see owner_name(); "other": without a series */
 	struct rpc_sums sums;
+	uint64_t called_ns; /* as above */
 	uint64_t
 		oldest_ns; /* age of its oldest unanswered call, if it is a transport's oldest; 0: none */
 };

@@ -170,6 +170,7 @@ static const struct field mount_calls_fields[] = {
 	ROW(mount_calls, TEXT, LABEL, server),
 	ROW(mount_calls, TEXT, LABEL, export),
 	ROW(mount_calls, TEXT, LABEL, mountpoint),
+	ROW(mount_calls, U64, GAUGE, called_ns, .left_out = true),
 	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.calls, NAMES(rpc_kind_names)),
 	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.total_ns, NAMES(rpc_kind_names)),
 	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.sent_bytes, NAMES(rpc_kind_names)),
@@ -182,6 +183,7 @@ static const struct field mount_calls_fields[] = {
 static const struct field owner_calls_fields[] = {
 	ROW(owner_calls, TEXT, LABEL, server),
 	ROW(owner_calls, TEXT, LABEL, owner),
+	ROW(owner_calls, U64, GAUGE, called_ns, .left_out = true),
 	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.calls, NAMES(rpc_kind_names)),
 	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.total_ns, NAMES(rpc_kind_names)),
 	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.sent_bytes, NAMES(rpc_kind_names)),
