@@ -50,6 +50,14 @@ def difference(before, after):
     return result
 
 
+def increases(before, after):
+    """The same of counters, as increase() counts: one that has begun again, or is new, began at 0."""
+    result = object.__new__(Metrics)
+    result.samples = {key: value - (old if value >= (old := before.samples.get(key, Decimal(0))) else 0)
+                      for key, value in after.samples.items()}
+    return result
+
+
 def between(folder, before, after):
     """What came between two points."""
     return difference(*(Metrics(folder / f"{point}.prom") for point in (before, after)))

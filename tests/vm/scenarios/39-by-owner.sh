@@ -70,7 +70,7 @@ done
 
 # Jobs that end at once: more than there are numbers for. Between two writes there is always room for those that call.
 nfs_mount 3 '' /mnt/owners
-for ((i = 40; i <= ${jobs:-280}; i += 40)); do
+for ((i = 40; i <= ${jobs:-520}; i += 40)); do
 	perl -e 'my ($groups, $from, $to, $pause) = @ARGV;
 		for my $job ($from .. $to) {
 			my $group = $groups . (5000 + $job);
