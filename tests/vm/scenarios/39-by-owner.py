@@ -84,7 +84,8 @@ def short_jobs_are_bounded_and_their_increases_add_up(folder):
         need(len(owners) <= 33, len(owners), "owners")
         ours = increases(Metrics(earlier), metrics)
         adds_up(ours)
-        kernels = [sum(op["ops"] for op in mountstats(file.with_suffix(".mountstats")).values()) for file in (earlier, path)]
+        kernels = [sum(op["ops"] for op in mountstats(file.with_suffix(".mountstats")).values())
+                   for file in (earlier, path)]
         calls = ours.get("nfs_owner_calls_total")
         need(calls == kernels[1] - kernels[0], path, calls, "calls of owners; mountstats", kernels)
         need(ours.get("nfs_owner_calls_total", owner="other") > 0, path, "no owner is without a series")
