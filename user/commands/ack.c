@@ -16,10 +16,10 @@
 #include "health/health.h"
 #include "health/health_file.h"
 
-/* How long to wait for another edit of the file. */
+/* How long to wait while another command changes the file. */
 #define LOCK_MS 5000
 
-/* The entry of @line, whose comment is left in @note. False: there is none. */
+/* Reads the entry in @line, and its comment into @note. Returns false if the line has no entry. */
 static bool read_entry(struct span line, struct ack *a, struct span *note)
 {
 	struct ack_list list;
@@ -110,15 +110,15 @@ static int list(const struct options *o)
 struct change {
 	const struct options *o;
 	struct health_file health;
-	char unknown[640]; /* why the faults are not known; "": they are */
+	char unknown[640]; /* why the faults are not known; "": they are known */
 	struct file_text old;
-	char *text; /* the new one */
+	char *text; /* the file's new text */
 	size_t len;
-	unsigned int removed; /* entries */
-	char said[320]; /* what it does */
+	unsigned int removed; /* entries that the new text lacks */
+	char said[320]; /* the change, or why it is refused */
 };
 
-/* The UUID of the GPU @device, which its successor in the same slot does not have; "": not known. */
+/* Returns the UUID of the GPU @device; "": not known. Another GPU in the same slot has another UUID. */
 static const char *find_uuid(const struct change *c, const char *device)
 {
 	const struct health_item *gpu =
@@ -128,8 +128,8 @@ static const char *find_uuid(const struct change *c, const char *device)
 	return gpu ? gpu->uuid : "";
 }
 
-/* How many of the faults that a rule finds are open with the acknowledgements that @text of @len bytes has, which can be
- * read. */
+/* Counts the faults that would be open with the acknowledgements in @text, of @len bytes. Not by the state in the health file: the
+ * agent may not have judged since the last change. */
 static size_t count_open(const struct change *c, const char *text, size_t len)
 {
 	double now = wall_seconds();
@@ -159,8 +159,8 @@ static void write_entry(FILE *out, const struct ack *a, const char *note)
 	safe_line(out, "%s", note);
 }
 
-/* Copies the old text without the entries of the fault, which are counted, and adds one if it is to be acknowledged.
- * False: no memory. */
+/* Makes the new text: the old one without the entries of this fault, and with a new entry unless they are only to be removed.
+ * Returns false without memory. */
 static bool make_text(struct change *c)
 {
 	struct span rest = file_text_span(&c->old), line, note;
@@ -194,12 +194,12 @@ static int lock(struct output_file *f, const char *path)
 {
 	int err, made;
 
-	/* Its last folder may be made, so that others can read the file; that it is there is no failure. */
+	/* The last folder is made if it is missing. Others must be able to read the file. */
 	umask(022);
 	made = mkdir(f->folder, 0755) ? -errno : 0;
 	err = output_file_lock(f, LOCK_MS);
 	if (err == -ENOENT && made)
-		err = made; /* why there is no folder */
+		err = made; /* why the folder could not be made */
 	if (err)
 		safe_line(stderr, "xidscope: cannot change %s: %s%s", path,
 			  err == -EBUSY ? "another command is changing it" : output_error(err),
@@ -207,7 +207,7 @@ static int lock(struct output_file *f, const char *path)
 	return err ? EXIT_TROUBLE : 0;
 }
 
-/* Says what the change does. False: why it is not to be made. */
+/* Describes the change in .said. Returns false if it is refused; .said then has the reason. */
 static bool describe_change(struct change *c)
 {
 	const struct options *o = c->o;
@@ -244,7 +244,7 @@ static bool describe_change(struct change *c)
 	return after < before || anyway;
 }
 
-/* With the lock held. The agent sees the new file within a second. Returns the exit code. */
+/* Changes the file, whose lock is held. The agent reads it within a second. Returns the exit code. */
 static int edit(const struct options *o, struct output_file *f)
 {
 	struct change c = { .o = o };
@@ -256,7 +256,7 @@ static int edit(const struct options *o, struct output_file *f)
 		return code;
 	if (health_file_read(&c.health, o->health_file, o->max_age, c.unknown, sizeof(c.unknown)))
 		*c.unknown = 0;
-	/* What cannot be read must not be written. */
+	/* A text that the agent could not read is not written. */
 	err = make_text(&c) ? ack_parse(&list, c.text, c.len, error, sizeof(error)) : -ENOMEM;
 	if (!err)
 		ack_free(&list);
@@ -279,7 +279,7 @@ static int edit(const struct options *o, struct output_file *f)
 	return err ? EXIT_TROUBLE : EXIT_OK;
 }
 
-/* Whether an entry would have no effect; then a message says why. */
+/* Returns whether the entry would have no effect, after a message with the reason. */
 static bool is_useless(const struct options *o)
 {
 	enum health_what what = health_what(o->fault.what);

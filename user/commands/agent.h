@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The parts of the agent, `run`: its events, what limits calls, its heartbeat, and its messages to the service manager. */
+/* Parts of the agent (`run`): its events, the limits of calls, its heartbeat, and its messages to the service manager. */
 #pragma once
 
 #include <sys/socket.h>
@@ -11,39 +11,39 @@
 #include "nfs/stuck_tasks.h"
 #include "sinks/event_log.h"
 
-/* ---- agent_events.c: events of the agent and of NFS for the event log: start, alive, stop, stalls, saturated limits. `why` reads
- * all of them ---- */
+/* ---- agent_events.c: lines of the event log about the agent (start, alive, stop) and about NFS (stalls, saturated limits,
+ * tasks that hang). `why` reads them ---- */
 
-/* Initialise with {} and @log, NULL for none; its .nfs is to be freed. */
+/* Initialise with { .log, .messages }; free .nfs. */
 struct agent_events {
 	struct event_log *log;
-	const struct log *messages; /* get stalls as well; NULL: they do not */
+	const struct log *messages; /* where stalls are logged as well; NULL: nowhere */
 	struct nfs_watch nfs;
-	uint64_t alive_ns; /* CLOCK_MONOTONIC: when the last line about the agent was written */
+	uint64_t alive_ns; /* CLOCK_MONOTONIC of the last line about the agent */
 };
 
-/* Writes that the agent starts or stops: "start", "stop"; the second that it runs, if that is due. */
+/* agent_events_say() writes the line @name: "start" or "stop". agent_events_alive() writes "alive" when it is due. */
 void agent_events_say(struct agent_events *a, const char *name);
 void agent_events_alive(struct agent_events *a, uint64_t now_ns);
 
-/* Writes what begins or ends with this interval: see nfs_watch_add(). */
+/* Writes the stalls and saturated limits that begin or end with this interval: see nfs_watch_add(). */
 void agent_events_add(struct agent_events *a, const struct delta *d);
 
 /* Writes that a task hangs in NFS: a stuck_task_handler, whose context is a struct agent_events. */
 void agent_events_stuck(void *context, const struct stuck_task *task, struct span stack,
 			const char *mountpoint, bool rpc);
 
-/* ---- also there: what limits the calls to each server between two snapshots, and checkpoint episodes ---- */
+/* ---- also in agent_events.c: the limit of each server between two snapshots, and checkpoint episodes ---- */
 
 /* Initialise with {}. */
 struct agent_limits {
-	struct calls counts; /* the figures of the episodes so far, nothing else */
+	struct calls counts; /* only .episodes: the figures of all episodes so far */
 	struct episodes episodes;
-	struct limit_sums sums; /* between the intervals: what limit_sums_next() leaves */
+	struct limit_sums sums; /* of one interval; limit_sums_next() clears them */
 };
 
-/* Adds to @s, the end of the interval, what limited its calls, and the episodes. Those that have ended
- * go to @events; NULL: nowhere. Returns 0 or -ENOMEM. */
+/* Adds to @s, the snapshot at the end of the interval @d, each server's limit and the figures of the episodes. Writes the
+ * episodes that have ended to @events (NULL: nowhere). Returns 0 or -ENOMEM. */
 int agent_limits_add(struct agent_limits *a, struct snapshot *s, const struct delta *d,
 		     struct event_log *events);
 void agent_limits_free(struct agent_limits *a);
@@ -52,7 +52,7 @@ void agent_limits_free(struct agent_limits *a);
  * full disk or a node with faults is no reason to restart the agent ---- */
 
 struct heartbeat {
-	const char *path; /* NULL: not wanted */
+	const char *path; /* NULL: no heartbeat */
 	int fd;
 	uint64_t due_ns;
 };
@@ -71,24 +71,24 @@ void heartbeat_close(struct heartbeat *h);
  * Returns 0, or an error of file_text_read_no_link(), or -ENODATA if the file has no time of this boot. */
 int heartbeat_age(const char *path, double *age);
 
-/* ---- notify.c: sd_notify(3), by its protocol alone ---- */
+/* ---- notify.c: the protocol of sd_notify(3), without the library ---- */
 
 struct notify {
 	const struct log *log;
-	int fd; /* negative: nobody wants messages */
+	int fd; /* negative: there is no service manager */
 	struct sockaddr_un address;
 	socklen_t address_size;
 	uint64_t alive_every_ns; /* 0: no watchdog */
 	uint64_t alive_due_ns;
-	bool failed; /* the last message; logged when it changes */
+	bool failed; /* the last message could not be sent; logged when this changes */
 };
 
-/* Takes the manager's address from the environment, and removes it there. Call notify_close() in any case. */
+/* Reads the manager's address from the environment, and removes it from there. Call notify_close() in any case. */
 void notify_open(struct notify *n, const struct log *log);
 void notify_close(struct notify *n);
 
-/* Sends @format as for printf: at most 400 bytes. If that fails, it is logged once. */
+/* Sends a message of at most 400 bytes, formatted as by printf(). A failure is logged once. */
 void notify_send(struct notify *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Tells the watchdog at @now_ns that the program works, twice as often as it demands. */
+/* Tells the watchdog that the program works, twice as often as the watchdog demands. Call it every second. */
 void notify_alive(struct notify *n, uint64_t now_ns);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The agent's lines about itself and about NFS in the event log; what limits the calls to each server between its
- * snapshots, and checkpoint episodes. */
+/* The agent's lines about itself and about NFS in the event log; the limit of each server between two snapshots; checkpoint
+ * episodes. */
 #include "commands/agent.h"
 
 #include "base/clock.h"
@@ -18,7 +18,7 @@ struct draft {
 	size_t size;
 };
 
-/* False: there is no @log, or no memory. */
+/* Returns false without @log, and without memory. */
 static bool begin_event(struct draft *d, const struct event_log *log, enum event_kind kind,
 			const char *name)
 {
@@ -101,7 +101,7 @@ void agent_events_add(struct agent_events *a, const struct delta *d)
 		nfs_watch_add(&a->nfs, d, on_span, a);
 }
 
-/* The stack line by line, without the offsets. */
+/* Writes the functions of the stack, without offsets. */
 static void write_stack(struct json *j, struct span stack)
 {
 	struct span line, name;
@@ -152,7 +152,7 @@ void agent_limits_free(struct agent_limits *a)
 	limit_sums_free(&a->sums);
 }
 
-/* The event of an episode; its time is that of its start. */
+/* Writes the event of an episode. Its time is the episode's begin. */
 static void log_episode(struct event_log *events, const struct episode *e)
 {
 	struct draft d;

@@ -11,10 +11,11 @@
 #include "health/health_file.h"
 #include "kernel/mounts.h"
 
-#define MAX_ASK_SECONDS 10.0 /* whatever the limit of the rule is */
+#define MAX_ASK_SECONDS \
+	10.0 /* the longest wait for a mount's server, also if the rule's limit is longer */
 
-/* Whether a server that does not answer would stop who reads or writes @path; then @source is what is mounted there.
- * Only the path's text and the list of mounts are examined: opening it may wait for a server. */
+/* Whether @path is on a network file system and may block; then @source is what is mounted there. Only the path's text and the list
+ * of mounts are examined: opening the path may already wait for the server. */
 static bool may_hang(const char *path, char *source, size_t size)
 {
 	char folder[PATH_MAX];
@@ -39,7 +40,7 @@ bool is_local(const struct options *o, const char *option, const char *path)
 	return false;
 }
 
-/* Reads no acknowledgements where the event loop might have to wait for them. */
+/* Stops reading the acknowledgements if the event loop might have to wait for a server. */
 static void look_at_acks(struct agent_health *h)
 {
 	char source[160];
@@ -110,7 +111,7 @@ int agent_health_open(struct agent_health *h, const struct options *o)
 		return EXIT_LOCKED;
 	}
 	if (!output_is_refused(err))
-		return 0; /* it is tried again */
+		return 0; /* the next write tries again */
 	log_error(&o->log,
 		  "--health %s: %s; name a regular file with one link, or one that does not exist",
 		  path, output_error(err));

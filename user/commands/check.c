@@ -16,11 +16,11 @@
 
 struct result {
 	enum check_exit exit;
-	char trouble[640]; /* why it is unknown: a line of safe text */
+	char trouble[640]; /* why the health is unknown: a line of safe text */
 	struct health_file file;
 	struct health_list open; /* open findings of rules that are not ignored, the worst first */
 	struct health_list quiet; /* the same that are acknowledged or snoozed */
-	size_t total; /* open findings, with those that the file leaves out */
+	size_t total; /* open findings, including those that the file leaves out */
 };
 
 static const char *const names[] = {
@@ -30,7 +30,7 @@ static const char *const names[] = {
 	[CHECK_UNKNOWN] = "UNKNOWN",
 };
 
-/* A level that the agent does not know is none of these. */
+/* Returns the exit code of the item's level; CHECK_UNKNOWN if the level is not known. */
 static enum check_exit level_of(const struct health_item *item)
 {
 	return !strcmp(item->level, "ok")   ? CHECK_OK :
@@ -51,7 +51,7 @@ static bool is_ignored(const struct options *o, const struct health_item *item)
 	return rule && o->ignored[rule - health_rules];
 }
 
-/* What is left of the file's result without the ignored rules. */
+/* Takes the file's result without that of the ignored rules. */
 static void take_result(struct result *v, const struct options *o)
 {
 	struct health_file *f = &v->file;
@@ -62,7 +62,7 @@ static void take_result(struct result *v, const struct options *o)
 		RAISE(v->exit, level_of(rule));
 		v->total += rule->open > 0 ? (size_t)rule->open : 0;
 	}
-	/* Both lists stay in the file's: the open ones come first there. */
+	/* Both lists are parts of the file's list, in which the open findings come first. */
 	for (size_t i = 0, kept = 0; i < f->findings.count; i++) {
 		struct health_item *item = &f->findings.items[i];
 
@@ -94,14 +94,14 @@ static void read_result(struct result *v, const struct options *o)
 
 /* ---- output for each caller ---- */
 
-/* Replaces bars: to Nagios a bar begins the performance data. */
+/* Prints "/" for each bar: for Nagios a bar begins the performance data. */
 static void print_without_bar(const char *text)
 {
 	for (; *text; text++)
 		putchar(*text == '|' ? '/' : *text);
 }
 
-/* A figure that the file does not have is 0. */
+/* Returns 0 for a figure that the file lacks. */
 static double known(double value)
 {
 	return isnan(value) ? 0 : value;
@@ -122,7 +122,7 @@ static void print_performance(const struct result *v)
 		printf(";;%g", rule->limit);
 }
 
-/* The worst finding on the first line, and a line for each other one. */
+/* Prints the worst finding and the performance data, then a line for each other finding. */
 static void print_nagios(const struct result *v)
 {
 	printf("XIDSCOPE %s: ", names[v->exit]);
@@ -143,8 +143,8 @@ static void print_nagios(const struct result *v)
 	}
 }
 
-/* The reason for draining the node, of which `sinfo -R` shows the first 20 characters. By
- * what stands in brackets a later check knows its own drains. "": there is none. */
+/* Writes the reason for draining the node to @to; "": there is none. `sinfo -R` shows its first 20 characters. The text in
+ * brackets shows a later check that the drain is its own. */
 static void drain_reason(const struct result *v, char *to, size_t size)
 {
 	const struct health_item *f = v->open.items;
@@ -241,7 +241,7 @@ static void explain_finding(const struct health_item *f)
 	printf("  to acknowledge it: %s\n", f->acknowledge);
 }
 
-/* For each finding its evidence, when it began and what ends it. */
+/* Prints each finding with its evidence, its begin, and what ends it. */
 static void print_explained(const struct result *v)
 {
 	printf("%s: ", names[v->exit]);
@@ -257,7 +257,7 @@ static void print_explained(const struct result *v)
 		terminal_line(stdout, 2, "%s: %s", f->state, f->reason);
 }
 
-/* A line per rule, fields separated by tabs. */
+/* Prints a line for each rule, with fields separated by tabs. */
 static int list_rules(void)
 {
 	ARRAY_EACH(r, health_rules, HEALTH_RULES) {
@@ -269,7 +269,8 @@ static int list_rules(void)
 	return CHECK_OK;
 }
 
-/* The exit code of @result in this style. Slurm drains a node whose prolog fails, so there only a failure is one. */
+/* Returns the exit code for @result in this style. Slurm drains a node if the prolog fails, therefore only a failure is one
+ * there. */
 static int exit_code(enum check_exit result, enum check_style style)
 {
 	if (style == CHECK_SLURM)
@@ -281,7 +282,7 @@ static int exit_code(enum check_exit result, enum check_style style)
 					  NPD_OK;
 }
 
-/* Whether the agent works, whatever the node's state is: for liveness probes. */
+/* For liveness probes: whether the agent works. The node's state does not matter. */
 static int check_heartbeat(const struct options *o)
 {
 	double age;

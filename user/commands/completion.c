@@ -19,7 +19,7 @@ static const char script_head[] =
 	"\tfi\n"
 	"\tcase ${COMP_WORDS[1]}:$option in\n";
 
-/* What has been written of a LIST is kept: `before`. */
+/* `before` keeps the values of a LIST that are already written. */
 static const char script_tail[] =
 	"\tesac\n"
 	"\tif [[ $files ]]; then\n"
@@ -36,7 +36,7 @@ static bool is_file(const struct option_row *row)
 	return row->argument && !strcmp(row->argument, "FILE");
 }
 
-/* The values that are known of @row, each after a blank. */
+/* Prints the known values of @row, each after a blank. */
 static void print_values(const struct option_row *row)
 {
 	if (!strcmp(row->name, "COMMAND"))
@@ -68,7 +68,7 @@ static void print_value_case(const char *command, const struct option_row *row)
 	puts(" ;;");
 }
 
-/* What follows NAME= of --rule: to bash NAME is the word before. */
+/* Completes the level behind NAME= of --rule: for bash, NAME is the word before. */
 static void print_level_case(void)
 {
 	for (int i = 0; i < HEALTH_RULES; i++)

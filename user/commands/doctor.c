@@ -18,7 +18,7 @@
 #include "rpc/choice.h"
 #include "rpc/polled/polled.h"
 
-#define INDENT 32 /* of texts: behind level and name */
+#define INDENT 32 /* of texts, behind level and name */
 #define MAX_FINDINGS 64
 
 /* NOTE: unusual, but everything needed works. */
@@ -55,7 +55,7 @@ add_finding(struct diagnosis *d, const char *group, const char *name, enum findi
 	struct finding *f = &d->findings[d->count];
 	va_list args;
 
-	/* When there are too many, the last one is overwritten. */
+	/* If there are too many, the last one is overwritten. */
 	if (d->count < MAX_FINDINGS - 1)
 		d->count++;
 	*f = (struct finding){ group, name, level, "", NULL };
@@ -120,7 +120,7 @@ static void add_source_checks(struct diagnosis *d)
 	}
 }
 
-/* Whether the first line of any file that matches @pattern begins so. */
+/* Whether the first line of any file that matches @pattern begins with @begin. */
 static bool any_begins(const struct diagnosis *d, const char *pattern, const char *begin)
 {
 	bool found = false;
@@ -137,8 +137,8 @@ static bool any_begins(const struct diagnosis *d, const char *pattern, const cha
 	return found;
 }
 
-/* From 6.12 the client can read and write the files of a server on the same machine
- * without RPC; from 6.17 sysfs shows for which mounts it does. */
+/* From Linux 6.12 on, the client can read and write files of a server on the same machine without RPC. From 6.17 on, sysfs shows
+ * which mounts use it. */
 static void add_localio(struct diagnosis *d)
 {
 	if (any_begins(d, "/sys/fs/nfs/server-*/localio", "1"))
@@ -166,7 +166,7 @@ static void add_kprobes(struct diagnosis *d)
 
 /* ---- faults of GPUs ---- */
 
-/* Who will say that a fault happened, and why. */
+/* Adds which authority counts faults on this node, and why. */
 static void add_authority(struct diagnosis *d, const struct fault_offer *f)
 {
 	if (f->authority == AUTHORITY_HOOK)
@@ -184,7 +184,7 @@ static void add_authority(struct diagnosis *d, const struct fault_offer *f)
 			"tracepoint (open modules from 575) proves Xids");
 }
 
-/* Whether the kernel shows who prints. */
+/* Adds whether the kernel shows who prints a message. */
 static void add_printk(struct diagnosis *d, const struct fault_offer *f)
 {
 	if (!f->console_event)
@@ -268,7 +268,7 @@ static void print_json(FILE *out, const struct diagnosis *d, bool healthy)
 	fputc('\n', out);
 }
 
-/* What the source checks do not know: all of it is of sunrpc, and one line. */
+/* Prints the checks whose result is unknown until sunrpc is loaded, as one line. */
 static void print_unknown(FILE *out, const struct diagnosis *d)
 {
 	char names[256] = "";
@@ -350,7 +350,7 @@ int cmd_doctor(const struct options *o)
 {
 	char release[65];
 
-	/* Not by uname(), which a process may have changed for itself. */
+	/* uname() may give another release: personality(2) can change it for a process. */
 	if (!file_first_line("/proc/sys/kernel/osrelease", release, sizeof(release)))
 		strcpy(release, "unknown");
 	bpf_messages_init(&o->log);
