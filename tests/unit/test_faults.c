@@ -76,8 +76,8 @@ static uint64_t recent(double now)
 	for (size_t i = 0; i < COUNT(clocks); i++) {
 		struct fault_counts s = {};
 
-		assert_int_equal(
-			faults_snapshot(&f, &(struct fault_clock){ clocks[i], now, 0 }, &s), 0);
+		assert_int_equal(faults_snapshot(&f, &(struct fault_clock){ clocks[i], now }, &s),
+				 0);
 		counts[i] = s.faults[0].recent;
 		assert_int_equal(counts[i], counts[0]);
 		fault_counts_free(&s);
@@ -350,13 +350,13 @@ TEST(a_clock_that_is_set_moves_all_times)
 	add(79, "a", 100);
 	faults_add_kernel_event(&f, false, "oom_kill", "", 200);
 	faults_recovered(&f, "all", "driver_loaded", 300);
-	assert_int_equal(faults_snapshot(&f, &(struct fault_clock){ 1700000000, 1000, 0 }, &s), 0);
+	assert_int_equal(faults_snapshot(&f, &(struct fault_clock){ 1700000000, 1000 }, &s), 0);
 	assert_printed("1700000100 1700000100 1700000200 1700000300", "%.10g %.10g %.10g %.10g",
 		       s.faults[0].first, s.faults[0].last, s.kernel_events[0].last,
 		       s.recoveries[0].time);
 	fault_counts_free(&s);
 	/* Before the epoch it is not known. */
-	assert_int_equal(faults_snapshot(&f, &(struct fault_clock){ -250, 1000, 0 }, &s), 0);
+	assert_int_equal(faults_snapshot(&f, &(struct fault_clock){ -250, 1000 }, &s), 0);
 	assert_true(s.faults[0].first == 0 && s.recoveries[0].time == 50);
 	fault_counts_free(&s);
 	/* What is kept is the time since the boot. */
@@ -375,7 +375,7 @@ TEST(a_snapshot_has_all)
 	f.counts.authority = AUTHORITY_HOOK;
 	f.counts.log_lost = 9;
 	f.counts.gpu_watched = true;
-	assert_int_equal(faults_snapshot(&f, &(struct fault_clock){ 0, 1000, 0 }, &s), 0);
+	assert_int_equal(faults_snapshot(&f, &(struct fault_clock){ 0, 1000 }, &s), 0);
 	assert_printed("2 2 10 20, 1 30, GPU-1, 40, 2 9 1",
 		       "%lu %lu %g %g, %lu %g, %s, %g, %lu %lu %d", s.faults[0].count,
 		       s.faults[0].incidents, s.faults[0].first, s.faults[0].last,
@@ -407,7 +407,7 @@ static void boot_again(const char *uuid, double boot_to_wall)
 static void assert_past(const char *uuid, double wall, unsigned int boots, uint64_t failures)
 {
 	struct fault like = { .device = "0000:c1:00.0", .code = 79, .severity = "fatal" };
-	const struct fault_clock clock = { wall - 5, 5, 3600 };
+	const struct fault_clock clock = { wall - 5, 5 };
 	struct fault_counts s = {};
 	struct faults now = {};
 	uint64_t found = 0;
@@ -430,10 +430,10 @@ TEST(fatal_faults_outlive_a_boot_with_their_gpu)
 	assert_past(UUID, 1700000200, 2, 2);
 	boot_again(UUID, 1700001000);
 	assert_past(UUID, 1700001200, 3, 4);
-	/* of late: failures within the window, boots within three */
-	assert_past(UUID, 1700000100 + 3601, 3, 2);
-	assert_past(UUID, 1700001100 + 3 * 3600 - 1, 2, 0);
-	assert_past(UUID, 1700001100 + 3 * 3600 + 1, 1, 0);
+	/* failures count for a day, boots for three */
+	assert_past(UUID, 1700000100 + 86401, 3, 2);
+	assert_past(UUID, 1700001100 + 3 * 86400 - 1, 2, 0);
+	assert_past(UUID, 1700001100 + 3 * 86400 + 1, 1, 0);
 	/* another GPU in the same slot is clean, and so is one whose name is not known */
 	assert_past("GPU-22222222-2222-3333-4444-555555555555", 1700001200, 1, 0);
 	assert_past("", 1700001200, 1, 0);

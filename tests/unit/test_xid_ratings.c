@@ -22,7 +22,7 @@ static struct snapshot after(const char *lines)
 		w->now += 200 * SECOND;
 	}
 	assert_int_equal(
-		faults_snapshot(&w->faults, &(struct fault_clock){ BOOT, 2000, 0 }, &s.faults), 0);
+		faults_snapshot(&w->faults, &(struct fault_clock){ BOOT, 2000 }, &s.faults), 0);
 	return s;
 }
 

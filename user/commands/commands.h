@@ -47,8 +47,8 @@ enum npd_exit {
 
 /* ---- doctor.c ---- */
 
-/* The report of `doctor` about a system whose files are below @root ("": this one), with the kernel @release, to @out.
- * @every_message: what printk_hook_try() returned. @types_file: NULL, or a file that is to have the types of the
+/* Writes the report of `doctor` to @out, about the kernel @release of a system whose files are below @root ("": this system).
+ * @every_message: the result of printk_hook_try(). @types_file: NULL, or the file to be checked for the types of the
  * loaded sunrpc. Returns true if nothing is missing. */
 bool doctor_report(FILE *out, const char *root, const char *release, int every_message,
 		   const char *types_file, bool json);

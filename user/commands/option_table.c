@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The commands and their options, with the readers of unusual values. */
+/* The table of commands and options, and the readers of unusual values. */
 #include "commands/option_table.h"
 
 #include "base/span.h"
@@ -122,7 +122,7 @@ static const char *read_mount(struct options *o, const char *value)
 	return NULL;
 }
 
-/* Why this is no rule, or what is wrong with its setting. */
+/* Says that there is no such rule, or what is wrong with its setting. */
 static const char *advise_rule(const char *name, size_t len)
 {
 	struct nearest near = { .word = name, .len = len };
@@ -219,8 +219,8 @@ static const struct option_word styles[] = {
 
 const struct option_row option_rows[] = {
 	{ "CODE", .commands = XID, OTHER(read_code),
-	  .help = "Explain this Xid, sxid:NUMBER, or a line of the kernel\n"
-		  "log that has one; - is standard input; may be repeated" },
+	  .help = "Explain this Xid, sxid:NUMBER, or line of the kernel\n"
+		  "log; - reads standard input; may be repeated" },
 	{ "GPU CODE", .commands = ACK, OTHER(read_fault),
 	  .help = "Acknowledge these faults: GPU as check shows it, CODE\n"
 		  "an Xid, sxid:NUMBER, a kind of driver error, or *" },
@@ -259,9 +259,6 @@ const struct option_row option_rows[] = {
 	{ "--state", .commands = RUN, PATH(state),
 	  .help = "Keep fault counts in FILE across restarts; without it\n"
 		  "count from the start of the kernel log [none]" },
-	{ "--recent", .commands = RUN, DURATION(repeat_window, 60, 30 * DAY),
-	  .help = "Count incidents within this time as repeats, and boots\n"
-		  "within three times as much [24h]" },
 	{ "--events", "FILE", RUN, OTHER(read_events),
 	  .help = "Append each event as JSON to FILE, to standard output\n"
 		  "(-), or nowhere (none) [-, none if --output is -]" },
@@ -295,13 +292,13 @@ const struct option_row option_rows[] = {
 	{ "--verbose", .commands = RUN | TRACE, FLAG(log.verbose),
 	  .help = "Write more messages, including those of libbpf" },
 	{ "--xid-policy", .commands = RUN | XID, PATH(xid_policy),
-	  .help = "Take severity and action of Xids from FILE [none]" },
+	  .help = "Read severity and action of Xids from FILE [none]" },
 	{ "--list", .commands = XID, FLAG(list), .help = "List all Xids of the catalog" },
 	{ "--until", "TIME", ACK, TIME(fault.time, TIME_FUTURE),
-	  .help = "Acknowledge faults until TIME; a TIME in the future, as\n"
-		  "4h or 10:00, is a snooze: then they are open again.\n"
+	  .help = "Acknowledge faults up to TIME [now]. A TIME in the\n"
+		  "future, as 4h or 10:00, snoozes them until then.\n"
 		  "TIME may also be '2h ago', yesterday, 2026-11-01 or\n"
-		  "2026-11-01T10:00:00Z; local unless a zone is given [now]" },
+		  "2026-11-01T10:00:00Z; local unless a zone is given" },
 	{ "--force", .commands = ACK, FLAG(force),
 	  .help = "Write it even if no such fault is open" },
 	{ "--note", "TEXT", ACK, OTHER(read_note), .help = "Keep TEXT with it" },
@@ -331,21 +328,21 @@ const struct option_row option_rows[] = {
 	{ "--max-age", .commands = CHECK, DURATION(max_age, 0.1, DAY),
 	  .help = "Report \"unknown\" if the file is older [2m]" },
 	{ "--ignore", "RULES", CHECK, OTHER(read_ignored),
-	  .help = "Ignore what these rules find; commas between them" },
+	  .help = "Ignore these rules, which are separated by commas" },
 	{ "--rule", "RULE", RUN, OTHER(read_rule),
-	  .help = "Change a rule: NAME=off, NAME=warn or NAME=fail, with\n"
-		  ":LIMIT if it has one" },
+	  .help = "Change a rule: NAME=off, NAME=warn or NAME=fail, and\n"
+		  ":LIMIT if the rule has a limit" },
 	{ "--mount", "PATH", RUN, OTHER(read_mount),
-	  .help = "PATH must be mounted, writable unless it is PATH,ro, and\n"
-		  "its server must answer; may be repeated [and the NFS\n"
-		  "mounts of /etc/fstab]" },
+	  .help = "Check that PATH is mounted, that it is writable (unless\n"
+		  "PATH,ro is given), and that its server answers; may be\n"
+		  "repeated [the NFS mounts of /etc/fstab]" },
 	{ "--gpus", "N", RUN, OPTION_COUNT, offsetof(struct options, gpus), 0, 256,
-	  .help = "The driver must have at least N GPUs [0]" },
+	  .help = "Check that the driver has at least N GPUs [0]" },
 	{ "--list-rules", .commands = CHECK, FLAG(list_rules),
 	  .help = "List the rules and their defaults" },
 	{ "--explain", .commands = CHECK, FLAG(explain),
-	  .help = "Print for each finding its evidence, when it began, and\n"
-		  "what clears it" },
+	  .help = "Print the evidence of each finding, its begin, and what\n"
+		  "clears it" },
 	{ "--since", "TIME", WHY, TIME(past_since, TIME_PAST),
 	  .help = "Begin at TIME: 10:00, '2h ago', yesterday, 2026-11-01 or\n"
 		  "2026-11-01T10:00:00Z; local unless a zone is given [one\n"
@@ -353,10 +350,10 @@ const struct option_row option_rows[] = {
 	{ "--until", "TIME", WHY, TIME(past_until, TIME_PAST),
 	  .help = "End at TIME [the present]" },
 	{ "--job", "ID", WHY, OPTION_COUNT, offsetof(struct options, job), 1, 4294967295.0,
-	  .help = "Name in one line what may have ended Slurm's job ID" },
+	  .help = "Name what may have ended Slurm's job ID, in one line" },
 	{ "--events", .commands = WHY, PATH(past_events),
-	  .help = "Read the event log FILE, and FILE.1, FILE.2.gz and so on\n"
-		  "that it was renamed to; - is standard input\n"
+	  .help = "Read the event log FILE and its older files FILE.1,\n"
+		  "FILE.2.gz and so on, or standard input if it is -\n"
 		  "[" DEFAULT_EVENTS "]" },
 	{ "--json", .commands = XID | CHECK | ACK | DOCTOR | WHY | FAULTS, FLAG(json),
 	  .help = "Write JSON" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The commands and their options: parsing and help use this one table, and the man page is checked against it. */
+/* The table of commands and options. Parsing, help and completion use it, and the man page is checked against it. */
 #pragma once
 
 #include "commands/options.h"
@@ -16,7 +16,7 @@ struct command_row {
 
 extern const struct command_row command_rows[COMMANDS];
 
-/* What a value is, and the type of the member of struct options that takes it. */
+/* The kind of a value, and the type of its member in struct options. */
 enum option_type {
 	OPTION_FLAG, /* bool; the option has no value */
 	OPTION_DURATION, /* double: seconds from @min to @max */
@@ -34,9 +34,9 @@ struct option_word {
 };
 
 struct option_row {
-	const char *name; /* with its dashes; the command's operand has none */
+	const char *name; /* with its dashes; an operand has none */
 	const char *argument; /* NULL: the option takes none */
-	unsigned int commands; /* those that have it: a set of 1u << enum command */
+	unsigned int commands; /* that have the option: a set of 1u << enum command */
 	enum option_type type;
 	size_t member; /* offset in struct options */
 	double min, max;
@@ -49,16 +49,16 @@ struct option_row {
 extern const struct option_row option_rows[];
 extern const size_t option_row_count;
 
-/* ---- which of several names a mistyped word was meant to be ---- */
+/* ---- finds the name that is nearest to a mistyped word ---- */
 
-/* Begin with { .word, .len }, then offer one name after the other. */
+/* Initialise with { .word, .len }, then offer each name. */
 struct nearest {
 	const char *word;
 	size_t len;
-	const char *name; /* the nearest so far; NULL: none is near */
-	size_t distance; /* of @name from @word, in characters changed */
+	const char *name; /* the nearest so far; NULL: no name was near */
+	size_t distance; /* characters in which it differs from the word */
 };
 
-/* @name must outlive @n. It is near if the word is its beginning, or if at most about a
- * third of the word's characters differ. */
+/* @name must outlive @n. It is near if it begins with the word, or if at most about a third of the word's characters
+ * differ. */
 void nearest_offer(struct nearest *n, const char *name);

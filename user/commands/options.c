@@ -14,7 +14,7 @@
 #include "owners/mount_calls.h"
 #include "rpc/choice.h"
 
-/* Placeholders: options_parse() replaces them at its end if the metrics go to standard output. */
+/* Defaults that change if the metrics go to standard output: options_parse() replaces them at its end. */
 static const char events_default[] = "-", health_default[] = HEALTH_DEFAULT_FILE;
 
 static enum command __attribute__((format(printf, 1, 2))) refuse(const char *format, ...)
@@ -32,7 +32,7 @@ static enum command __attribute__((format(printf, 1, 2))) refuse(const char *for
 
 #define MAX_LENGTH 40
 
-/* Levenshtein's distance: characters that were inserted, dropped or replaced. */
+/* Levenshtein's distance: the number of characters inserted, dropped or replaced. */
 static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	size_t row[MAX_LENGTH + 1], diagonal, least;
@@ -80,7 +80,7 @@ static bool read_count(const char *text, uint64_t *count)
 	return *text && !text[strspn(text, "0123456789")] && !errno;
 }
 
-/* Reads one of @words; if @several those between commas. */
+/* Reads one of @words, or several that are separated by commas. */
 static bool read_words(const struct option_word *words, const char *text, bool several,
 		       unsigned int *values)
 {
@@ -100,7 +100,7 @@ static bool read_words(const struct option_word *words, const char *text, bool s
 	}
 }
 
-/* The values that this row allows, as a hint; static storage. */
+/* Returns a hint with the values that the row allows, in static storage. */
 static const char *advice(const struct option_row *row)
 {
 	bool days = row->max >= 86400;
@@ -170,7 +170,7 @@ static const char *read_value(const struct option_row *row, struct options *o, c
 
 /* ---- words ---- */
 
-/* The command's row for the option @name, or for its operand if @len is 0. */
+/* Returns the command's row for the option @name, or for its operand if @len is 0; NULL: it has none. */
 static const struct option_row *find_row(enum command command, const char *name, size_t len)
 {
 	ARRAY_EACH(row, option_rows, option_row_count)
@@ -260,7 +260,7 @@ static enum command find_command(const char *word)
 	return refuse("unknown command '%s'; see xidscope help", word);
 }
 
-/* Returns @command unless two of its options name one file: what one gets, the other would replace or remove. */
+/* Refuses two options that name the same file: each would replace or remove what the other writes. Otherwise returns @command. */
 static enum command refuse_same_files(enum command command, const struct options *o)
 {
 	const struct {
@@ -298,7 +298,6 @@ static const struct options defaults = {
 	.sources = RPC_SOURCES_ALL,
 	.health_file = health_default,
 	.max_age = 120,
-	.repeat_window = FAULT_RECENT_SECONDS,
 	.ack = ACK_DEFAULT_FILE,
 	.past_events = DEFAULT_EVENTS,
 	.wrong_usage = EXIT_USAGE,

@@ -8,7 +8,7 @@
 #include "rpc/rpc_observer.h"
 #include "sinks/metrics.h"
 
-/* ---- storage.c: which storage system a server belongs to, by rules NAME=PATTERN: clusters reach one system by many addresses ---- */
+/* ---- storage.c: which storage system a server belongs to, by rules NAME=PATTERN. Clusters use many addresses of one system ---- */
 
 #define STORAGE_RULES_MAX 64
 
@@ -23,9 +23,10 @@ struct storage_rules {
 /* Adds the rule "NAME=PATTERN"; @text must outlive the rules. Returns NULL, or what is wrong with it. */
 const char *storage_rules_add(struct storage_rules *r, const char *text);
 
-/* Adds to @s the storage system of each server that has calls or a mount: that of the first rule whose pattern
- * matches the server's name, with or without its network namespace, or an address of one of its transports or mounts,
- * in any case of letters. Returns 0 or -ENOMEM. */
+/* Adds to @s the storage system of each server that has calls or a mount. The first rule counts whose pattern matches
+ * - the server's name, with or without its network namespace, or
+ * - an address of one of its transports or mounts.
+ * The case of letters does not matter. Returns 0 or -ENOMEM. */
 int storage_rules_apply(const struct storage_rules *r, struct snapshot *s);
 
 /* ---- the options ---- */
@@ -47,10 +48,10 @@ enum command {
 	COMMANDS,
 };
 
-/* The caller whose conventions `check` follows. */
+/* The program whose conventions `check` follows. */
 enum check_style { CHECK_NAGIOS, CHECK_SLURM, CHECK_NPD };
 
-/* Strings are the command line's own, or static. */
+/* Strings belong to the command line, or are static. */
 #define XID_TEXTS_MAX 32
 
 struct options {
@@ -59,9 +60,9 @@ struct options {
 	double duration; /* seconds; 0: until stopped */
 	enum metrics_format format;
 	enum metric_detail detail;
-	unsigned int sources; /* those that may be used: see rpc/choice.h */
+	unsigned int sources; /* that may be used: see rpc/choice.h */
 	const char *sunrpc_btf; /* file with the types of sunrpc; NULL: none */
-	int owners; /* whether their calls are counted */
+	int owners; /* whether calls are counted by owner */
 	struct storage_rules storage;
 	bool keep;
 	bool program_stats; /* have the kernel count runs of BPF programs */
@@ -71,9 +72,8 @@ struct options {
 	const char *events; /* "-": standard output; NULL: none */
 	const char *heartbeat; /* file, also of check; NULL: none */
 	bool accept_user_kmsg;
-	double repeat_window; /* seconds */
 	const char *xid_policy; /* file; NULL: none */
-	bool json; /* one JSON text instead of lines */
+	bool json; /* write JSON instead of lines */
 
 	/* trace; NULL: none */
 	struct session_filter filter;
@@ -82,7 +82,7 @@ struct options {
 
 	bool list; /* of xid and ack */
 
-	/* xid: this or @list */
+	/* xid: these, or @list */
 	const char
 		*texts[XID_TEXTS_MAX]; /* codes, or lines of the kernel log; "-": standard input */
 	size_t text_count;
@@ -105,13 +105,13 @@ struct options {
 	struct health_options health; /* without acks */
 	const char *mounts[NODE_MOUNTS_MAX];
 	size_t mount_count;
-	uint64_t gpus; /* that there should be; 0: any number */
+	uint64_t gpus; /* the least number; 0: any */
 
 	/* check */
 	bool list_rules;
 	bool explain;
 
-	/* why: the window, seconds since the epoch, 0: not given; or its length to the present */
+	/* why: the window, in seconds since the epoch; 0: not given */
 	double past_since, past_until;
 	const char *past_events; /* the event log; "-": standard input */
 	uint64_t job; /* Slurm's; 0: none */
@@ -121,9 +121,9 @@ struct options {
 	int wrong_usage; /* exit code if the command line is wrong */
 };
 
-/* Sets *@o to the defaults, then reads the command line into it. Returns the command; or COMMAND_NONE after printing
- * an error: then the program ends with o->wrong_usage. */
+/* Sets *@o to the defaults, then reads the command line into it. Returns the command, or COMMAND_NONE after printing an error:
+ * the program then ends with o->wrong_usage. */
 enum command options_parse(int argc, char **argv, struct options *o);
 
-/* How calls are to be observed. */
+/* Returns the options of the observer of calls. */
 struct rpc_options options_rpc(const struct options *o);

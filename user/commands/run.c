@@ -389,7 +389,6 @@ int cmd_run(const struct options *options)
 		.holders = options->events,
 		.accept_user_kmsg = options->accept_user_kmsg,
 		.policy = &policy,
-		.window = options->repeat_window,
 	};
 	int code = read_policy(&policy, options);
 

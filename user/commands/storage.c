@@ -25,7 +25,7 @@ static void match_patterns(const struct storage_rules *r, const char *text, size
 			*first = i;
 }
 
-/* The same for the name that is before a network namespace. */
+/* Does the same for a server's name, also without its network namespace. */
 static void match_name(const struct storage_rules *r, const char *server, size_t *first)
 {
 	const char *at = strrchr(server, '@');

@@ -342,8 +342,7 @@ int fault_observer_snapshot(struct fault_observer *g, struct snapshot *s)
 		trace_events_snapshot(g->trace, s);
 	g->faults.counts.gpu_watched = g->printk || g->kernel_log.fd >= 0;
 	clock = (struct fault_clock){ g->events.clocks.boot_to_wall,
-				      boot_seconds(&g->events.clocks, monotonic_ns()),
-				      g->options->window };
+				      boot_seconds(&g->events.clocks, monotonic_ns()) };
 	return faults_snapshot(&g->faults, &clock, &s->faults);
 }
 

@@ -14,7 +14,6 @@ struct fault_options {
 	bool holders; /* events name who holds a GPU, if the driver names no process */
 	bool accept_user_kmsg; /* count records that processes wrote */
 	const struct state_store *state; /* the file that keeps the counts; NULL: none */
-	double window; /* of repeats, seconds; 0: FAULT_RECENT_SECONDS */
 	event_handler *handle; /* takes an event of each fault */
 	void *context; /* of @handle */
 	const struct xid_policy *policy;

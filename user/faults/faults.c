@@ -353,15 +353,10 @@ static int copy_entries(const struct table *t, const struct fault_counts *from, 
 	return 0;
 }
 
-static double window_of(const struct fault_clock *clock)
-{
-	return clock->window > 0 ? clock->window : FAULT_RECENT_SECONDS;
-}
-
 /* Adds what earlier boots know of the GPUs that have failed in this one. Returns 0 or -ENOMEM. */
 static int add_past(const struct faults *f, const struct fault_clock *clock, struct fault_counts *c)
 {
-	double window = window_of(clock), now = clock->now + clock->boot_to_wall;
+	double now = clock->now + clock->boot_to_wall;
 
 	ARRAY_EACH(fault, c->faults, c->fault_count) {
 		const char *id = gpu_id(c, fault->device);
@@ -374,10 +369,10 @@ static int add_past(const struct faults *f, const struct fault_clock *clock, str
 		ARRAY_EACH(p, f->past, f->past_count) {
 			if (strcmp(p->gpu, id) != 0)
 				continue;
-			failures += count_recent(&p->incidents, now - window);
+			failures += count_recent(&p->incidents, now - FAULT_RECENT_SECONDS);
 			if (p->code == fault->code)
 				fault->boots += (unsigned int)count_recent(
-					&p->boots, now - BOOT_WINDOWS * window);
+					&p->boots, now - BOOT_WINDOWS * FAULT_RECENT_SECONDS);
 		}
 		info = failures ? snapshot_gpu(c, fault->device) : NULL;
 		if (failures && !info)
@@ -402,7 +397,8 @@ int faults_snapshot(const struct faults *f, const struct fault_clock *clock, str
 	if (err)
 		return err;
 	for (size_t i = 0; i < c->fault_count; i++)
-		c->faults[i].recent = recent_of(f, &from->faults[i], clock->now - window_of(clock));
+		c->faults[i].recent =
+			recent_of(f, &from->faults[i], clock->now - FAULT_RECENT_SECONDS);
 	return add_past(f, clock, c);
 }
 

@@ -47,7 +47,7 @@ struct past_fault {
 };
 #define MAX_PAST 64 /* beyond it a new one takes the place of the oldest */
 
-/* Boots count as recent for so many windows. */
+/* Boots count for so many times FAULT_RECENT_SECONDS. */
 #define BOOT_WINDOWS 3
 
 /* A GPU on the PCI bus, in this boot or the last one. */
@@ -104,11 +104,10 @@ int faults_note_past(struct faults *f, const char *gpu, unsigned int code, bool 
  * @boot_to_wall: of @old's boot, when it was saved. */
 int faults_outlive(struct faults *f, const struct faults *old, double boot_to_wall);
 
-/* How times are converted to wall clock, and which of them are recent. */
+/* Converts times to those of the wall clock. */
 struct fault_clock {
 	double boot_to_wall; /* as in struct clock_offsets */
 	double now; /* seconds since the boot */
-	double window; /* seconds; 0: FAULT_RECENT_SECONDS */
 };
 
 /* Copies the counts to @counts, which has none yet. A time before the epoch becomes 0, unknown. */

@@ -524,7 +524,7 @@ const struct health_rule health_rules[HEALTH_RULES] = {
 		"At least this many reports of the same Xid on one GPU.",
 		find_faults, is_machine_error, .gpu = true, .clears = GPU_CLEARS },
 	[HEALTH_XID_REPEAT] = { "xid_repeat", HEALTH_WARN, 3, "incidents",
-		"At least this many incidents of the same Xid on one GPU in 24 hours (run --recent).",
+		"At least this many incidents of the same Xid on one GPU in 24 hours.",
 		find_faults, is_xid_error, .gpu = true, .clears = GPU_CLEARS },
 	[HEALTH_UNKNOWN_XID] = { "unknown_xid", HEALTH_WARN, 0, "", "An Xid or SXid of severity unknown.",
 		find_faults, is_unknown, .gpu = true, .clears = GPU_CLEARS },

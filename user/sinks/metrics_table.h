@@ -98,7 +98,7 @@ METRIC(GPU_XID_ERRORS, "gpu_xid_errors", COUNTER, "", "gpu, xid, severity, actio
 METRIC(GPU_XID_INCIDENTS, "gpu_xid_incidents", COUNTER, "", "gpu, xid",
        "Incidents of this Xid: reports less than 5 s apart are one incident.")
 METRIC(GPU_XID_RECENT_INCIDENTS, "gpu_xid_recent_incidents", GAUGE, "", "gpu, xid",
-       "Incidents of this Xid in 24 hours (--recent), at least 180 s apart; at most 8.")
+       "Incidents of this Xid in 24 hours, at least 180 s apart; at most 8.")
 METRIC(GPU_XID_LAST_TIMESTAMP_SECONDS, "gpu_xid_last_timestamp_seconds", GAUGE, "seconds",
        "gpu, xid", "Time of the last report of this Xid.")
 METRIC(GPU_XID_UNVERIFIED, "gpu_xid_unverified", COUNTER, "", "gpu, xid",

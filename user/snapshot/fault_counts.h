@@ -7,7 +7,7 @@
 
 #define FAULT_CAUSES 8
 #define FAULT_REPEATS 8
-#define FAULT_RECENT_SECONDS 86400.0 /* the window, unless an option sets another */
+#define FAULT_RECENT_SECONDS 86400.0 /* the time in which incidents count as repeats */
 
 /* Times of the last incidents, the latest first. Incidents that belong to a longer failure are not among them. */
 struct fault_repeats {
