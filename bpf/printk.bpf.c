@@ -18,7 +18,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define MARK_NVSW 0x7773766e /* little-endian "nvsw" */
 
 /* Messages with a mark for which the ring buffer had no room: they may be the driver's, or no module of the driver is
- * on their stack. The first also counts those that could not be read, so that it is not known whose they are. */
+ * on their stack. The first also counts those that could not be read, whose origin is not known. */
 __u64 printk_dropped = 0;
 __u64 printk_others_dropped = 0;
 
@@ -146,7 +146,7 @@ static __always_inline int send(void *ctx, const char *text, __u32 len, __u32 ro
 	return 0;
 }
 
-/* Reads the raw arguments, const char *text and size_t len, so it needs no BTF. */
+/* Reads the raw arguments, const char *text and size_t len, and needs no BTF. */
 SEC("raw_tp/console")
 int printk_console(__u64 *ctx)
 {

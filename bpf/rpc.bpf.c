@@ -3,7 +3,7 @@
  *
  * A call counts once, when the kernel books it for mountstats (rpc_stats_latency). Its phases are differences of the
  * kernel's own time stamps, except the waits, which are measured from sleep to wake-up. `setup` is the time that is
- * left, so the phases always add up to the total. A call that does not wait needs no look-up per task. */
+ * left: the phases always add up to the total. A call that does not wait needs no look-up per task. */
 #include "sunrpc.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
@@ -85,7 +85,7 @@ static __always_inline __u32 wait_of(const struct rpc_xprt *xprt, const struct r
 	return RPC_WAITS;
 }
 
-/* All transports of a client share its session, so its waits count for the first one. */
+/* All transports of a client share its session: its waits count for the first one. */
 static __always_inline const struct rpc_xprt *xprt_of_wait(const struct rpc_task *task, __u32 wait)
 {
 	const struct rpc_clnt *client;

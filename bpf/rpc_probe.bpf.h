@@ -12,7 +12,7 @@
 #include "waiters.bpf.h"
 
 /* tk_start of the first request in @root with an xid of at least @from, or 0; *@tgid: its process. The tree changes
- * meanwhile: every read may fail or return garbage, so the walk is bounded and its result is checked. */
+ * meanwhile: every read may fail or return garbage, therefore the walk is bounded and its result is checked. */
 static __always_inline __u64 oldest_from(__u64 xprt, struct rb_root *root, __u32 from, __u32 *tgid)
 {
 	struct rb_node *node = BPF_CORE_READ(root, rb_node);

@@ -232,7 +232,7 @@ static __noinline const struct rpc_xprt_ref *xprt_make(const struct rpc_xprt *xp
 	struct rpc_xprt_cached *cached;
 	struct rpc_transport *t;
 
-	/* A transport without room comes here with each call, so this must take few instructions. */
+	/* A transport without room comes here with each call: this must take few instructions. */
 	if (!is_left(&rpc_xprt_count, RPC_MAX_XPRTS)) {
 		drop(RPC_DROP_SERVER);
 		return &rpc_xprt_beyond;
@@ -273,7 +273,7 @@ static __always_inline const struct rpc_xprt_ref *xprt_find(const struct rpc_xpr
 	barrier_var(found);
 	if (found != key)
 		return bpf_map_lookup_elem(&xprts, &key);
-	/* The address of the entry now depends on the key that was read, so no CPU reads the entry before
+	/* The address of the entry now depends on the key that was read: no CPU reads the entry before
 	 * the key. BPF has no ordered read. */
 	asm volatile("%1 &= 0\n\t%0 += %1" : "+r"(ref), "+r"(read));
 	return ref;

@@ -6,7 +6,7 @@
  * set-associative table in two arrays instead: a task's key selects one bucket (a cache line of eight keys). A
  * look-up that finds nothing costs about forty instructions.
  *
- * sunrpc's locking makes the events of one task come one after the other, so only the claiming of a way needs to be
+ * sunrpc's locking makes the events of one task come one after the other: only the claiming of a way needs to be
  * atomic.
  *
  * The source that includes it defines before: TASK_ENTRY, the type of an entry; and

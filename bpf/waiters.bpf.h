@@ -28,7 +28,7 @@ static __always_inline bool waiters_none(void)
 	return !rpc_record_at_release && !*(volatile __u64 *)&rpc_waiters_in_use.count;
 }
 
-/* Fibonacci hashing (Knuth, 6.4). The lowest bits are left out: tasks are in slabs, so they differ little. */
+/* Fibonacci hashing (Knuth, 6.4). The lowest bits are left out: tasks are in slabs, and differ little there. */
 static __always_inline __u32 task_bucket_of(__u64 task)
 {
 	return ((__u32)number_of((void *)task) >> 5) * 0x9e3779b1u >> 20;

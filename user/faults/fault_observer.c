@@ -274,7 +274,7 @@ static void attach_trace(struct fault_observer *g)
 }
 
 /* Tries again what is missing: tracefs may have been mounted, a limit raised. Loading BPF may cost milliseconds
- * before the kernel refuses it, so that is tried after 1, 2, 4, 8, ... minutes only. */
+ * before the kernel refuses it: that is tried after 1, 2, 4, 8, ... minutes only. */
 static void retry(struct fault_observer *g)
 {
 	bool driver_loaded = !g->retry_ns;

@@ -42,7 +42,7 @@ bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next
 	if (!f->store || (!f->store->text && !f->store->error) || read_state(f, &state))
 		return false;
 	boot_id_read(boot);
-	/* "": the boot is unknown, so the state may be of another. */
+	/* "": the boot is unknown: the state may be of another. */
 	if (!*boot || strcmp(boot, state.boot) != 0) {
 		log_info(f->log, "the state file %s is of an earlier boot: counts begin at 0",
 			 f->store->path);

@@ -127,7 +127,7 @@ static double last_recovery(const struct snapshot *s, const char *device, const 
 	return time;
 }
 
-/* Of what a rule finds. @last: when it last happened; 0: not known, so only an acknowledgement ends it. */
+/* The standing of what a rule finds. @last: when it last happened; 0: not known, then only an acknowledgement ends it. */
 static enum fault_standing standing_of(const struct health_evaluation *e, const char *device,
 				       const char *what, double last)
 {

@@ -74,7 +74,7 @@ static int set_file(const struct trace_instance *t, const char *file, const char
 
 /* While any event is on, the kernel records the name of the task at each context switch of the whole machine, which
  * costs 35 instructions each, eight times per NFS call on loopback. xidscope does not use the names. The option holds
- * for all instances, so it is changed only if no other event is on. */
+ * for all instances, therefore it is changed only if no other event is on. */
 static void disable_command_recording(const struct trace_instance *t)
 {
 	char any[2];

@@ -443,11 +443,11 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 		say(to,
 		    "No call ended; they wait for credentials: rpc.gssd or the key server does not answer.");
 	} else if (v->calls_ended) {
-		say(to, "No other call ended, so nothing can be said about the rest of the time.");
+		say(to, "No other call ended: nothing can be said about the rest of the time.");
 	} else if (v->oldest_ns) {
 		say(to, "No call ended; the oldest has waited for %.0f s at least.", oldest);
 	} else {
-		say(to, "No call ended, so nothing can be said.");
+		say(to, "No call ended: nothing can be said.");
 	}
 	return true;
 }
@@ -459,7 +459,7 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 
 	snprintf(to.server, sizeof(to.server), "%s", server);
 	if (!v) {
-		say(&to, "No call ended, so nothing can be said.");
+		say(&to, "No call ended: nothing can be said.");
 		return to;
 	}
 	fill_numbers(&to.numbers, v);

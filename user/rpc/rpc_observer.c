@@ -34,7 +34,7 @@
 #define HOLDERS "/sys/module/sunrpc/holders"
 
 /* How often to look whether a better source is worth a try: the look takes a few system calls. A try takes some 0.1 s of
- * CPU, so the time to the next one doubles, up to the maximum. */
+ * CPU: the time to the next one doubles, up to the maximum. */
 #define LOOK_NS 20000000000
 #define MAX_WAIT_NS 3600000000000
 

@@ -20,7 +20,7 @@
  * Each series has a copy for each shard, at most eight: with more CPUs than that, several share one. Fewer programs are
  * then at work on one copy, and CPUs seldom wait for each other's cache lines.
  *
- * Most calls do not wait. Their zeros would cost five more additions for each call, so the programs record waits that were
+ * Most calls do not wait. Their zeros would cost five more additions for each call, therefore the programs record waits that were
  * there. The calls without one are what is left: of 1,000 calls of which 30 waited for a slot, 970 are added to the first
  * bucket of `slot` here. */
 #include "rpc/rpc_series.h"
@@ -48,7 +48,7 @@ void rpc_series_close(struct rpc_series_reader *r)
 
 /* Of the phases before setup the kernel side records only what there was. Of a copy with a call that is recorded in
  * part, it is not known whether that one has waited. So the calls are those that had @finished before it. That may be
- * too few, so the figure never goes below the one before. */
+ * too few: the figure never goes below the one before. */
 static void add_calls_without(struct rpc_series_reader *r, uint32_t index, uint64_t finished,
 			      bool in_part)
 {
