@@ -13,7 +13,7 @@
 /* A FIFO or a device that was put in a file's place must not make open() wait. */
 #define OPEN_SAFELY (O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
-/* Lines have texts of the kernel log, and who may read that is often restricted. */
+/* Lines have texts of the kernel log, which often not all users may read. */
 #define APPEND_MODE 0640
 
 #define LOCK_STEP_MS 20 /* between two tries to get the lock */
@@ -305,7 +305,7 @@ static int write_temporary(struct output_file *f, int folder, const char *data, 
 	return err;
 }
 
-/* Renames what is there, if it is, to NAME.SUFFIX, in place of an older one. Returns 0 or -errno. */
+/* Renames the file, if it exists, to NAME.SUFFIX, which replaces an older one. Returns 0 or -errno. */
 static int set_aside(int folder, const char *name, const char *suffix)
 {
 	const char *older = PATHF("%s.%s", name, suffix);
@@ -342,7 +342,7 @@ int output_file_write(struct output_file *f, const char *data, size_t size, cons
 
 /* ---- lines ---- */
 
-/* What was opened: 0 or an error. Takes away permissions beyond APPEND_MODE. */
+/* Checks the opened file, and removes permissions beyond APPEND_MODE. Returns 0 or an error. */
 static int check_open(int fd, struct stat *st)
 {
 	int err = fstat(fd, st) ? -errno : kind_error(st);

@@ -11,7 +11,7 @@ struct nfs_watch_entry {
 	uint64_t last_ns; /* end of the last interval that had it */
 };
 
-/* An interval, and who is told what has begun or ended. */
+/* An interval, and the handler that is called for what has begun or ended. */
 struct watching {
 	struct nfs_watch *w;
 	const struct delta *d;

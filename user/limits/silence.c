@@ -13,8 +13,8 @@
  * do not end a silence. */
 #include "limits/interval.h"
 
-/* Without a count of timeouts: how many calls of soft mounts ended without an answer, by their errors. The same errors as
- * a server's answers are of calls that are sent once, and then nothing was sent again. */
+/* If timeouts are not counted: the number of calls of soft mounts that ended without an answer, by their errors. A server may
+ * answer with the same errors, but then nothing was sent again. */
 static uint64_t timed_out_calls(const struct interval *n)
 {
 	uint64_t count = 0;

@@ -13,8 +13,8 @@
 
 #define EVEN 0.05
 
-/* Calls wait only for the slots of some transports: another mount of the server may have more. The slots of those are
- * noted; if calls wait for none, those of all. TCP's slots for NFSv4.1 limit nothing. */
+/* Calls may wait for the slots of some transports only, because another mount of the server may have more. Notes the slots of
+ * these transports; if no call waits, those of all. TCP's slots for NFSv4.1 limit nothing. */
 void slots_note(struct server_sums *v, const struct rpc_transport_state *t, bool *waited)
 {
 	bool waits = t->saturated_ns[RPC_LIMIT_SLOT];

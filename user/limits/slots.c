@@ -29,7 +29,7 @@ static uint32_t power_of_two_above(double n)
 	return power;
 }
 
-/* How many transports share what calls wait for. */
+/* How many transports have the slots that calls wait for. */
 static double transports_of(const struct server_sums *v)
 {
 	return v->slot_transports ? v->slot_transports : 1;
