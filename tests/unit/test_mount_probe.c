@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves which mounts of fstab are asked for, and that mounts of this machine are judged by what the kernel knows;
  * that a question never waits. Servers that do not answer are asked in a guest. */
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -155,6 +156,8 @@ TEST(a_servers_text_begins_no_mount)
 static struct mount_question q;
 static struct node_state f;
 static uint64_t asked_ns;
+/* What the process that asks comes to: it ends, sleeps after its first byte, or runs on. */
+static enum { ENDS, SLEEPS, RUNS } fate;
 
 /* A mount at @path, and no question to it yet. */
 /* system() fails while the signal is ignored. */
@@ -170,16 +173,28 @@ static void begin(const char *path)
 	f = (struct node_state){};
 	q = (struct mount_question){ .helper.pipe = -1 };
 	asked_ns = 1;
+	fate = ENDS;
 	node_mounts_add(&f, path);
 	node_mounts_look(&f, "/proc/self/mountinfo");
 }
 
-/* After that many more seconds, and some time for a process to answer. */
+/* After that many more seconds, and when the process has come to its fate. */
 static enum mount_state answer_after(uint64_t seconds)
 {
+	struct pollfd pipe = { .events = POLLIN };
+
 	asked_ns += seconds * 1000000000;
 	node_mounts_ask(&f, &q, 1, asked_ns);
-	usleep(200000);
+	for (int tries = 0; q.helper.pipe >= 0 && tries < 30000; tries++) {
+		pipe.fd = q.helper.pipe;
+		poll(&pipe, 1, 1);
+		if (pipe.revents & POLLHUP)
+			break;
+		if ((pipe.revents & POLLIN || q.asked) && fate != ENDS)
+			if (fate == RUNS || helper_sleeps(&q.helper))
+				break;
+		usleep(1000);
+	}
 	return f.mounts[0].answer;
 }
 
@@ -231,7 +246,9 @@ TEST(a_server_that_does_not_answer_has_hung)
 	assert_true(helper_start(&q.helper, "mute", ask_a_mute_server, NULL));
 	/* one that hangs is not followed by a second */
 	assert_false(helper_start(&q.helper, "mute", ask_a_mute_server, NULL));
+	fate = SLEEPS;
 	assert_int_equal(answer_after(0), MOUNT_FINE);
+	fate = ENDS; /* it is killed */
 	assert_int_equal(answer_after(1), MOUNT_HUNG);
 	/* its process has ended, the answer stays until the next */
 	assert_int_equal(answer_after(1), MOUNT_HUNG);
@@ -248,6 +265,7 @@ TEST(a_process_without_a_cpu_says_nothing_of_the_server)
 	q.due_ns = UINT64_MAX;
 	q.deadline_ns = 1000000000;
 	assert_true(helper_start(&q.helper, "busy", ask_a_mute_server, &q));
+	fate = RUNS;
 	assert_int_equal(answer_after(0), MOUNT_FINE);
 	assert_int_equal(answer_after(5), MOUNT_FINE);
 	assert_true(q.helper.pipe >= 0);

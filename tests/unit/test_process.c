@@ -25,16 +25,24 @@ static bool sees_kernels_numbers(void)
 /* A child that waits, with a name that is hard to read. */
 static pid_t start(void)
 {
-	pid_t child = fork();
+	int named[2];
+	pid_t child;
 
+	assert_int_equal(pipe(named), 0);
+	child = fork();
 	assert_true(child >= 0);
 	if (!child) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		prctl(PR_SET_NAME, "a) R 1 2 3 (b");
+		close(named[0]);
+		close(named[1]);
 		pause();
 		_exit(0);
 	}
-	usleep(50000);
+	close(named[1]);
+	assert_int_equal(read(named[0], &(char){ 0 }, 1), 0); /* ends when the child has its name */
+	close(named[0]);
+	usleep(50000); /* its begin is known to a hundredth of a second */
 	return child;
 }
 
@@ -67,7 +75,7 @@ TEST(an_interrupted_measurement_of_the_clocks_is_made_again)
 {
 	struct clock_offsets clocks;
 
-	late_reads = 18;
+	late_reads = 8;
 	assert_true(clock_offsets_read(&clocks));
 	late_reads = 1000;
 	assert_false(clock_offsets_read(&clocks));

@@ -120,7 +120,7 @@ TEST(waits_for_a_program_that_was_interrupted)
 	pthread_t program;
 	struct rpc_op op;
 
-	reader.pauses_left = 500;
+	reader.pauses_left = 1000000;
 	call(0);
 	begin();
 	assert_int_equal(pthread_create(&program, NULL, go_on, NULL), 0);
