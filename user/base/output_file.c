@@ -165,7 +165,8 @@ static int open_lock(const struct output_file *f, int folder)
 	return error_beside(fd);
 }
 
-/* Before the first write, as it is one: a disk that hangs can often be read. */
+/* Writes the owner's number into the lock. Called before the first write, not when the lock is taken: a disk that hangs can often
+ * still be read. */
 static void sign_lock(struct output_file *f, int folder)
 {
 	OPEN_FILE fd = f->is_signed ? -1 : open_regular(folder, LOCK(f), O_WRONLY | O_TRUNC, 0);

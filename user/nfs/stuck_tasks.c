@@ -15,7 +15,7 @@
 #define TEXT_MAX ((size_t)STUCK_TASKS_MAX * 4096)
 
 /* A call that has been outstanding for this long explains why a task hangs. So does a server that had calls outstanding at
- * each of the last LOOKS looks, because it may be slow. Occasional calls do not. */
+ * each of the last LOOKS snapshots, because it may be slow. Occasional calls do not. */
 #define LONG_CALL_NS 10000000000ull
 #define LOOKS 4
 
