@@ -38,13 +38,13 @@
 #include "base/array.h"
 #include "faults/printk_hook.h"
 
-/* A report and a record of one text that are less apart, on both sides of a boundary, are one fault. */
+/* A report and a record of one text on both sides of a boundary are one fault if they are closer together than this. */
 #define BOUNDARY_NS 100000000ull
 
 /* The log's clock may be wrong by this much. */
 #define CLOCK_ERROR_NS 1000000000ull
 
-/* The driver reports an Xid so soon after it has printed it. */
+/* The driver reports an Xid within this time after it has printed it. */
 #define REPORT_WAIT_NS 100000000ull
 
 /* Beyond these the oldest leaves. */
@@ -396,7 +396,7 @@ static void add_line_of_record(struct fault_authority *a, const struct text *t,
 		fault_events_add_line(a->events, t->origin.time_ns, line);
 }
 
-/* A text that a process wrote. */
+/* Judges a text that a process wrote. */
 static void count_forged(struct fault_authority *a, const struct text *t)
 {
 	struct xid_line line;

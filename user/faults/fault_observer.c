@@ -206,7 +206,7 @@ static void save_state(struct fault_observer *g)
 		write_state(g);
 }
 
-/* The end. The log has what is reported from now on. One that grows faster than it is read is left to the next run. */
+/* Ends. The log keeps what is reported from now on. If it grows faster than it is read, the rest is left to the next run. */
 static void consume_last(struct fault_observer *g)
 {
 	uint64_t end = monotonic_ns() + LAST_NS;
@@ -223,7 +223,7 @@ static void consume_last(struct fault_observer *g)
 
 /* ---- attaching ---- */
 
-/* Goes on after the records that an earlier run has read; even if the log cannot be read now: that may be later. */
+/* Continues after the records that an earlier run has read. Holds even if the log can be read only later. */
 static void open_log(struct fault_observer *g)
 {
 	uint64_t next = 0;
@@ -240,8 +240,8 @@ static void open_log(struct fault_observer *g)
 			 strerror(-err));
 }
 
-/* After it could not be read. What the printk hook has had meanwhile has counted, so those records are left out;
- * without the hook reading goes on where it has ended. */
+/* Opens the log again after it could not be read. Messages of the printk hook have counted meanwhile: their records are left
+ * out. Without the hook, reading continues where it ended. */
 static void reopen_log(struct fault_observer *g)
 {
 	struct kernel_log *l = &g->kernel_log;
@@ -261,7 +261,7 @@ static void reopen_log(struct fault_observer *g)
 static void attach_printk(struct fault_observer *g, bool quiet)
 {
 	g->printk = printk_hook_new(g->log, quiet, g->authority);
-	/* The verifier would say the same again, at the same price. */
+	/* The verifier would refuse it again, at the same cost. */
 	g->printk_refused = !g->printk && (errno == E2BIG || errno == EACCES || errno == EINVAL);
 	epoll_add(g, printk_hook_fd(g->printk));
 }

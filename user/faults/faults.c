@@ -8,7 +8,7 @@
 #include "snapshot/table.h"
 #include "xid/xid_line.h"
 
-/* Takes an entry back that was added beyond @max; there were @before. Returns whether there was one. */
+/* Removes an entry that was added beyond @max; @before: the number of entries before. Returns whether it removed one. */
 static bool take_back(size_t *count, size_t before, size_t max)
 {
 	if (*count == before || before < max)
@@ -26,7 +26,7 @@ static struct fault *find_within(struct fault_counts *c, const struct fault *lik
 	return take_back(&c->fault_count, before, max) ? NULL : found;
 }
 
-/* Whether so many codes like it are possible that they may fill the table. */
+/* Whether its code is one of so many possible ones that they may fill the table. */
 static bool may_be_made_up(const struct fault *f)
 {
 	return f->nvswitch || (f->code >= HIGH_XID && !strcmp(f->severity, "unknown") &&
@@ -121,7 +121,7 @@ int faults_note_place(struct faults *f, const char *device, unsigned int place, 
 	return 0;
 }
 
-/* How many of them are later than @since. */
+/* The number of repeats after @since. */
 static uint64_t count_recent(const struct fault_repeats *r, double since)
 {
 	uint64_t recent = 0;
@@ -131,7 +131,7 @@ static uint64_t count_recent(const struct fault_repeats *r, double since)
 	return recent;
 }
 
-/* Of Xid 13: those of the place that has most. Without one it is the application's. */
+/* For Xid 13: the repeats of the place that has most. Without a place the fault is the application's. */
 static uint64_t recent_of(const struct faults *f, const struct fault *fault, double since)
 {
 	uint64_t most = 0, recent;
@@ -153,7 +153,7 @@ int faults_add(struct faults *f, const struct fault *like, double time)
 
 	if (!fault)
 		return -ENOMEM;
-	/* Reports of several devices in turn are no burst of one. */
+	/* Reports of several devices in turn are no burst. */
 	apart = time >= fault->last + FAULT_BURST_SECONDS || !strcmp(fault->device, LABEL_OTHER);
 	first = !fault->incidents;
 	if (!fault->count++)
@@ -211,7 +211,7 @@ static const char *gpu_id(const struct fault_counts *c, const char *device)
 	return info ? info->uuid : device;
 }
 
-/* A fatal Xid of a GPU, but for those that only come with another. */
+/* Whether it is a fatal Xid of a GPU that does not only follow another. */
 static bool outlives_boot(const struct fault *f)
 {
 	return !f->nvswitch && f->code != XID_RECOVERY_ACTION && !strcmp(f->severity, "fatal") &&
@@ -331,7 +331,7 @@ int faults_recovered(struct faults *f, const char *gpu, const char *evidence, do
 	return 0;
 }
 
-/* Appends the entries of a table, with their times later by so many seconds, but not before 0. */
+/* Appends the entries of a table, and adds so many seconds to their times. A time before 0 becomes 0. */
 static int copy_entries(const struct table *t, const struct fault_counts *from, double seconds,
 			struct fault_counts *to)
 {

@@ -54,7 +54,7 @@ static bool is_gpu(const char *link, size_t len, unsigned int *minor)
 	return false;
 }
 
-/* What follows @name and blanks in @text; empty if it is not there. */
+/* The text after @name and blanks in @text; empty if @name is not there. */
 static struct span value_of(struct span text, const char *name)
 {
 	struct span value = { NULL, NULL };
@@ -234,7 +234,7 @@ void gpu_holders_scan(const char *root, unsigned int major, const struct gpu_min
 	s->deadline_ns = monotonic_ns() + GPU_HOLDERS_SCAN_MS * 1000000ull;
 	if (gpus)
 		scan_processes(s);
-	/* Those that are known first: reading one may take long. */
+	/* Known GPUs come first, because reading the file of another may take long. */
 	for (size_t i = 0; i < minors->count; i++)
 		write_gpu(s, minors->list[i].gpu, minors->list[i].minor, minors->list[i].uuid, out);
 	fflush(out);
@@ -332,7 +332,7 @@ const char *gpu_holders_find(struct gpu_holders *h, const char *gpu, uint64_t no
 	collect(h, 0);
 	if (!h->helper.begun_ns || now_ns >= h->helper.begun_ns + GPU_HOLDERS_AGE_NS)
 		start_scan(h);
-	/* A result that is late once is not waited for again. */
+	/* If a result was late once, it is not waited for again. */
 	collect(h, h->helper.begun_ns + GPU_HOLDERS_WAIT_MS * 1000000ull);
 	free(h->found);
 	h->found = NULL;

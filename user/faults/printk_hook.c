@@ -32,7 +32,7 @@
 #include "kernel/kernel_log.h"
 #include "printk.skel.h"
 
-/* More than the buffer holds: when so many were read, all that was in it has been. */
+/* More messages than the buffer holds: after so many reads, all that was in it has been read. */
 #define READ_MAX (PRINTK_RING_BYTES / PRINTK_SHORT)
 
 /* A message that the hook takes, and that is no fault. */
@@ -63,7 +63,7 @@ bool printk_marked(const char *text, size_t len)
 
 /* ---- who calls printk ---- */
 
-/* Keeps room in the buffer for messages of the driver's modules. Until then its messages were not told from others. */
+/* Keeps room in the buffer for messages of the driver's modules. Until then they were not distinguished from others. */
 static void protect_driver(struct printk_hook *h)
 {
 	struct printk_range ranges[PRINTK_DRIVER_RANGES] = {};
@@ -142,7 +142,7 @@ int printk_hook_ask(struct printk_hook *h)
 	h->asked = true;
 	if (h->callers == CALLERS_KNOWN)
 		return 0;
-	/* It was not told: a console prints it later, or not. */
+	/* The hook did not get it: a console prints it later, or not at all. */
 	if (is_passing(h->error))
 		return h->error;
 	if (h->error)
@@ -174,7 +174,7 @@ static int on_event(void *context, void *data, size_t size)
 
 	if (size >= sizeof(*event) && event->len <= size - sizeof(*event))
 		pass_message(h, event);
-	/* A flood that fills the buffer as fast as it is read would have no end. */
+	/* A flood may fill the buffer as fast as it is read: the loop must end. */
 	return ++h->read < READ_MAX ? 0 : -1;
 }
 

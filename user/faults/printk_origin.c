@@ -11,7 +11,7 @@
 /* A stack is looked up long before this. */
 #define KEEP_NS (60 * 1000000000ull)
 
-/* The modules are read again for a message that came later than this. */
+/* The modules are read again if a message comes this long after the last reading. */
 #define AGE_NS 50000000ull
 
 /* nvidia prints all faults and loads first. */
@@ -176,7 +176,7 @@ static int read_modules(struct printk_origins *o, const char *root, uint64_t now
 	fclose(file);
 	if (found < 0)
 		return found;
-	/* Users can have modules without text loaded; where addresses are hidden, those of all are. */
+	/* Users can cause modules without text to be loaded. If addresses are hidden, all are. */
 	if (lines && !shown)
 		return -EPERM;
 	ARRAY_EACH(m, o->modules, o->module_count) {
@@ -259,7 +259,7 @@ static enum printk_origin find_caller(const struct printk_origins *o, const uint
 	const struct printk_function *f = NULL;
 	size_t i = 0;
 
-	/* Before printk's functions is what a tracepoint calls. */
+	/* The functions that a tracepoint calls come before printk's. */
 	while (i < depth && !f)
 		f = find_function(o, stack[i++]);
 	if (!f || f->kind != PRINTK_INNER)

@@ -65,8 +65,8 @@ static void write_rules(struct json *j, const struct health_content *c)
 	json_array_end(j);
 }
 
-/* The command that acknowledges it. What is not named by an address, as a server, a mount or a switch, can be only
- * with all others. A state goes on, so nothing but a snooze ends it. */
+/* The command that acknowledges the finding. A device without an address, such as a server or a mount, can be acknowledged only
+ * together with all others. A state continues, therefore only a snooze acknowledges it. */
 static void write_command(struct json *j, const struct health_finding *f)
 {
 	struct ack ignored;

@@ -15,7 +15,7 @@
 
 /* ---- what the kernel knows ---- */
 
-/* Without the list of mounts nothing is known against any. */
+/* Without the list of mounts, all count as fine. */
 void node_mounts_look(struct node_state *node, const char *mountinfo)
 {
 	FILE_TEXT text = {};
@@ -47,7 +47,7 @@ static uint64_t count_replies(const char *path)
 
 /* ---- asking ---- */
 
-/* What the failure of a question says of the mount; 0: it did not fail. A server that refuses has answered. */
+/* The state of a mount by the error of a question; 0: no error. A server that refuses has answered. */
 static char state_of_error(int error)
 {
 	switch (error) {
@@ -77,9 +77,8 @@ static bool is_on_device(int fd, const char *device)
 	return !strcmp(text, device);
 }
 
-/* In a process of its own. A user may have mounted a file system of their own there since the look at the mounts, or on
- * the way, or this process may see other mounts than process 1: that is found out before the server is asked, and then
- * nothing is known. */
+/* Runs in a process of its own. Since the mounts were read, a user may have mounted another file system there or on the way, or
+ * this process may see other mounts than process 1. This is checked before the server is asked; then the answer is unknown. */
 static void ask_server(const void *context, int out)
 {
 	const struct node_mount *mount = context;
@@ -127,7 +126,7 @@ static void read_answer(struct mount_question *q)
 		q->killed = false;
 }
 
-/* A server that answers others is slow, and has not hung. */
+/* A server that sends other replies is slow, but does not hang. */
 static void give_up(struct mount_question *q, const char *path)
 {
 	bool hung = q->asked && count_replies(path) == q->replies;

@@ -15,7 +15,7 @@ static bool has_option(struct span options, const char *name)
 	return false;
 }
 
-/* As mountinfo has it: without a '/' that another one follows, or that ends it. */
+/* Adds a mount, with its path as in mountinfo: without double and final slashes. */
 static void add_mount(struct node_state *node, const char *path, bool read_only, bool helpers)
 {
 	struct node_mount *m, new = { .read_only = read_only, .helpers = helpers };

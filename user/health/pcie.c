@@ -38,9 +38,9 @@ static uint64_t read_corrected(const char *folder)
 	return errors;
 }
 
-/* A device that sleeps is left alone: from 6.17 on, to read its link would wake it. The parent's folder has its port,
- * at the other end of the link, which may see the errors in its stead. A port with fewer lanes is a slot that was
- * built so, or there is no port at all in a virtual machine. */
+/* A device that sleeps is not read: from 6.17 on, reading its link would wake it. The parent's folder is that of the port at the
+ * other end of the link, which may see the errors instead. A port with fewer lanes is a slot that was built this way. In a virtual
+ * machine there may be no port. */
 static void read_link(struct node_link *link, const char *folder)
 {
 	char status[16];
@@ -144,7 +144,7 @@ void pcie_links_count(struct node_state *node, const struct node_state *before, 
 							   !strcmp(x->gpu, link->gpu));
 		double age;
 
-		/* A count that has fallen: the device was taken out and is back. */
+		/* The count has fallen: the device was removed and is back. */
 		if (!known || known->corrected_before > link->corrected) {
 			link->hour_begun = now;
 			link->corrected_before = link->corrected;
@@ -155,7 +155,7 @@ void pcie_links_count(struct node_state *node, const struct node_state *before, 
 		link->last_hour = known->last_hour;
 		age = now - link->hour_begun;
 		if (age >= HOUR) {
-			/* Of a longer time, as many as in an hour of it. */
+			/* If more than an hour has passed, the mean number in an hour counts. */
 			link->last_hour =
 				(uint64_t)((double)(link->corrected - link->corrected_before) *
 					   HOUR / age);

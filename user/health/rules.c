@@ -142,12 +142,12 @@ static enum fault_standing standing_of(const struct health_evaluation *e, const 
 
 /* ---- Xids and SXids ---- */
 
-/* Of faults with different codes that share an entry: any of these it may be. */
+/* The code of an entry that merges faults of different codes: it may be any of them. */
 #define FOLDED_CODE 0
 
-/* So many fatal incidents of a GPU within the window: it does not last until the next. */
+/* So many fatal incidents of a GPU within the window: it must be replaced. */
 #define REPLACE_FAILURES 5
-/* A fatal Xid in so many boots: two reboots have not helped. */
+/* A fatal Xid in so many boots: two reboots did not help. */
 #define REPLACE_BOOTS 3
 
 static enum fault_standing group_standing(const struct health_evaluation *e, const struct fault *f,
@@ -285,15 +285,14 @@ static void find_faults(struct health_evaluation *e, enum health_rule_id rule)
 	}
 }
 
-/* An Xid that means more if it comes again and again: not one that only follows another,
- * such as 45, nor one that the vendor says to ignore. */
+/* Whether repeats of the Xid matter. They do not if it only follows another, such as 45, or if the vendor says to ignore it. */
 static bool is_xid_error(const struct fault *f)
 {
 	return !f->nvswitch && strcmp(f->action, "ignore") != 0 &&
 	       strcmp(xid_catalog_find(f->code)->category, "info") != 0;
 }
 
-/* Not an application's own error: of that, the driver prints one for each part of the GPU. */
+/* The same, but not for an application's own error, which the driver prints once for each part of the GPU. */
 static bool is_machine_error(const struct fault *f)
 {
 	return is_xid_error(f) && strcmp(xid_catalog_find(f->code)->category, "app") != 0;
