@@ -100,6 +100,9 @@ TEST(a_gpu_without_a_driver_beside_others_is_unused)
 	f = (struct node_state){};
 	pcie_gpus_read(&f, &(struct node_state){}, root);
 	assert_int_equal(f.unused_count, 0); /* no GPU has the driver */
+	f = (struct node_state){ .driver_expected = true };
+	pcie_gpus_read(&f, &(struct node_state){}, root);
+	assert_int_equal(f.unused_count, 1);
 	assert_int_equal(f.bus_count,
 			 2); /* one is a guest's; neither a function nor another vendor's */
 	put_gpu(16, 16);

@@ -158,6 +158,7 @@ static bool watch_node(struct agent_health *h, struct observer *observer)
 
 	if (changed && h->acks.path)
 		look_at_acks(h);
+	h->node.node.driver_expected = fault_observer_had_driver(observer->gpu);
 	changed = node_watch_look(&h->node, "", (double)now / 1e9, changed);
 	if (changed)
 		fault_observer_gpus(observer->gpu, h->node.node.bus, h->node.node.bus_count);

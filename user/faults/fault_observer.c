@@ -67,7 +67,7 @@ static void follow_clock(struct fault_observer *g)
 
 /* ---- what comes in ---- */
 
-/* The driver's modules may have come or gone since the last look; begins by what the trace events tell of it. */
+/* The driver's modules may have come or gone since the last look. */
 static void look_for_driver(struct fault_observer *g)
 {
 	uint64_t modules = printk_driver_modules("");
@@ -80,8 +80,8 @@ static void look_for_driver(struct fault_observer *g)
 		g->retry_ns = 0;
 	}
 	g->modules = modules;
-	if (g->trace)
-		trace_events_consume(g->trace);
+	if (modules)
+		g->faults.driver = DRIVER_THIS_BOOT;
 	/* It is "coming" while it loads. */
 	if (g->events.load_begin_ns &&
 	    file_first_line("/sys/module/nvidia/initstate", state, sizeof(state)) &&
@@ -304,10 +304,10 @@ void fault_observer_poll(struct fault_observer *g)
 		g->log_paused = false;
 		epoll_add(g, g->kernel_log.fd);
 	}
+	fault_observer_consume(g);
 	look_for_driver(g);
 	if (monotonic_ns() >= g->retry_ns)
 		retry(g);
-	fault_observer_consume(g);
 	if (g->trace)
 		trace_events_poll(g->trace);
 	gpu_holders_poll(&g->holders);
@@ -321,6 +321,11 @@ void fault_observer_gpus(struct fault_observer *g, const char (*gpus)[PCI_ADDRES
 {
 	if (g)
 		fault_events_add_gpus(&g->events, gpus, count, monotonic_ns());
+}
+
+bool fault_observer_had_driver(const struct fault_observer *g)
+{
+	return g && g->faults.driver;
 }
 
 int fault_observer_snapshot(struct fault_observer *g, struct snapshot *s)

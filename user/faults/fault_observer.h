@@ -45,6 +45,9 @@ void fault_observer_state_lost(struct fault_observer *g);
 void fault_observer_gpus(struct fault_observer *g, const char (*gpus)[PCI_ADDRESS_SIZE],
 			 size_t count);
 
+/* Whether the GPU driver was loaded in this boot or the last one, as far as is known. @g may be NULL. */
+bool fault_observer_had_driver(const struct fault_observer *g);
+
 /* Adds the counts and the hooks' state to @s; @g may be NULL. Returns 0 or
  * -ENOMEM. */
 int fault_observer_snapshot(struct fault_observer *g, struct snapshot *s);

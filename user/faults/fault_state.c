@@ -18,6 +18,7 @@ static const struct field state_fields[] = {
 	ROW(fault_state, U64, DETAIL, next),
 	ROW(fault_state, DOUBLE, DETAIL, boot_to_wall),
 	ROW(fault_state, U64, COUNTER, faults.counts.log_lost),
+	ROW(fault_state, U32, DETAIL, faults.driver, .most = DRIVER_THIS_BOOT),
 };
 
 static const struct field past_fields[] = {

@@ -271,6 +271,7 @@ int faults_outlive(struct faults *f, const struct faults *old, double boot_to_wa
 
 	memcpy(f->bus, old->bus, sizeof(f->bus));
 	f->bus_count = old->bus_count;
+	f->driver = old->driver == DRIVER_THIS_BOOT ? DRIVER_LAST_BOOT : 0;
 	for (const struct past_fault *p = old->past; p < old->past + old->past_count && !err; p++) {
 		err = outlive_repeats(f, p->gpu, p->code, true, &p->boots, 0) ?:
 			      outlive_repeats(f, p->gpu, p->code, false, &p->incidents, 0);

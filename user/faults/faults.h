@@ -62,6 +62,9 @@ struct faults {
 	struct bus_gpu bus[MAX_BUS_GPUS]; /* all that were ever there; they outlive a boot */
 	size_t bus_count;
 	uint64_t bus_changes;
+	unsigned int driver; /* of GPUs: when it was loaded last; it outlives a boot */
+#define DRIVER_LAST_BOOT 1
+#define DRIVER_THIS_BOOT 2
 	struct fault_place *places;
 	size_t place_count;
 	struct past_fault *past;

@@ -6,7 +6,7 @@
 static uint64_t changes(const struct faults *faults)
 {
 	const struct fault_counts *c = &faults->counts;
-	uint64_t sum = c->gpu_count + c->recovery_count + faults->bus_changes;
+	uint64_t sum = c->gpu_count + c->recovery_count + faults->bus_changes + faults->driver;
 
 	for (size_t i = 0; i < c->fault_count; i++)
 		sum += c->faults[i].count;

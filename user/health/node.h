@@ -45,8 +45,9 @@ struct node_state {
 	size_t mounts_left_out; /* there was no room for them */
 	unsigned int gpus_wanted; /* 0: any number */
 	unsigned int gpus; /* that have the driver */
+	bool driver_expected; /* it was loaded in this boot or the last one */
 	char unused[NODE_LINKS_MAX]
-		   [PCI_ADDRESS_SIZE]; /* GPUs that no driver has, while others have this one */
+		   [PCI_ADDRESS_SIZE]; /* GPUs that no driver has, but should */
 	size_t unused_count;
 	char bus[NODE_LINKS_MAX]
 		[PCI_ADDRESS_SIZE]; /* GPUs on the PCI bus, whatever driver they have */
@@ -102,9 +103,9 @@ void node_mounts_look(struct node_state *node, const char *mountinfo);
  * NODE_LINKS_MAX are left out. */
 void pcie_links_read(struct node_state *node, const char *root);
 
-/* Finds GPUs (vendor 10de, a display controller). If pcie_links_read() has found some with the driver, also finds those without
- * any driver; a GPU that is given to a guest has one (vfio-pci). Virtual functions are left out. If the bus has the same addresses
- * as in @before, the GPUs of @before are taken, because a node has hundreds of devices. */
+/* Finds GPUs (vendor 10de, a display controller). If pcie_links_read() has found some with the driver, or if the driver is expected,
+ * also finds those without any driver; a GPU that is given to a guest has one (vfio-pci). Virtual functions are left out. If the
+ * bus has the same addresses as in @before, the GPUs of @before are taken, because a node has hundreds of devices. */
 void pcie_gpus_read(struct node_state *node, const struct node_state *before, const char *root);
 
 /* Sets the number of corrected errors of each link in an hour: the present hour or the one before, whichever has more. Earlier

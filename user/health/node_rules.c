@@ -108,8 +108,8 @@ void find_unused_gpus(struct health_evaluation *e, enum health_rule_id rule)
 		SET_HEAD(f, "No driver %s", health_short_device(gpu));
 		SET_REASON(
 			f,
-			"GPU %s has no driver, and others have: Drain the node and restart it; if "
-			"it stays so, look for its address in the kernel log.",
+			"GPU %s has no driver: Drain the node and restart it; if it stays so, look "
+			"for its address in the kernel log.",
 			gpu);
 	}
 }

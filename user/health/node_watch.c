@@ -63,6 +63,7 @@ static void take_unused(struct node_watch *w, const struct node_state *seen)
 bool node_watch_look(struct node_watch *w, const char *root, double now, bool at_once)
 {
 	struct node_state seen = { .gpus_wanted = w->node.gpus_wanted,
+				   .driver_expected = w->node.driver_expected,
 				   .mount_count = w->node.mount_count };
 	struct timex clock = {};
 

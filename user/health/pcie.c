@@ -130,7 +130,7 @@ void pcie_gpus_read(struct node_state *node, const struct node_state *before, co
 			if (node->bus_count < NODE_LINKS_MAX && is_gpu(PATHF("%s/%s", path, name)))
 				memcpy(node->bus[node->bus_count++], name, sizeof(name));
 	}
-	for (size_t i = 0; i < node->bus_count && node->gpus; i++)
+	for (size_t i = 0; i < node->bus_count && (node->gpus || node->driver_expected); i++)
 		if (!has(PATHF("%s/%s", path, node->bus[i]), "driver"))
 			memcpy(node->unused[node->unused_count++], node->bus[i], sizeof(name));
 }

@@ -568,7 +568,7 @@ const struct health_rule health_rules[HEALTH_RULES] = {
 	[HEALTH_GPUS_MISSING] = { "gpus_missing", HEALTH_FAIL, 0, "", "Fewer GPUs with a driver than --gpus.",
 		find_missing_gpus, NULL, .gpu = true, .local = true, .clears = "The driver has all GPUs." },
 	[HEALTH_GPU_UNUSED] = { "gpu_unused", HEALTH_FAIL, 0, "",
-		"A GPU on the PCI bus that no driver has, while others have the NVIDIA driver.",
+		"A GPU on the PCI bus that no driver has. Others have the NVIDIA driver, or it was loaded in this boot or the last.",
 		find_unused_gpus, NULL, .gpu = true, .local = true,
 		.clears = "The driver has the GPU." },
 	[HEALTH_PCIE_WIDTH] = { "pcie_width", HEALTH_WARN, 100, "percent",
