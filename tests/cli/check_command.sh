@@ -204,9 +204,23 @@ expect 0 "Xid 45: *severity  info*process   p?, pid 7*decided   by the text: cau
 	xid "NVRM: Xid (PCI:0000:c1:00): 45, pid=7, name=p"$'\x1b'", Ch 1, caused by previous Xid 31"
 expect 0 "Xid 79: *Xid 13: *SXid 20034: *" "" xid Xid79 "13, SXid 20034"
 printf '13 other text\n[ 1.0] %s\nsxid:20034\n' "$line" | "$program" xid - >out || fail "xid - fails"
+grep -qx 'health: critical' out || fail "xid - says $(<out)"
+printf '%s\n' 'Nov 26 10:00:00 n kernel: NVRM: GPU 0000:01:00.0: RmInitAdapter failed! (0x62:0xf:2131)' >log
+"$program" xid - <log >out || fail "xid - fails on a log of driver errors"
+grep -q 'fail by driver_error: rm_init_adapter_failed of 0000:01:00.0, 1 time. Drain' out || fail "xid - says $(<out)"
+"$program" xid --json - <log >out
+[[ $(<out) == '{"health":"critical","findings":[{"rule":"driver_error","level":"fail","device":"0000:01:00.0",'* ]] ||
+	fail "xid --json - says $(<out)"
+# Two bursts of a minute are no stop of five minutes, five minutes are.
+for second in {0..59}; do
+	printf '[%5d.0] NVRM: _kgspRpcRecvPoll: GSP RM heartbeat timed out\n' $((second * 6))
+done >log
+head -20 log | "$program" xid - | grep -qx 'health: warning' || fail "late heartbeats do not warn"
+"$program" xid - <log | grep -qx 'health: critical' || fail "a GSP that has stopped does not fail"
+printf '13 other text\n[ 1.0] %s\nsxid:20034\n' "$line" | "$program" xid - >out || fail "xid - fails"
 [[ $(grep -c '^S\?Xid' out) == 2 ]] || fail "xid - explains $(grep '^S\?Xid' out)"
 "$program" xid - 2>out </dev/null && fail "xid - takes an empty text"
-grep -qx 'xidscope: standard input has no Xid and no SXid' out || fail "xid - says $(<out)"
+grep -qx 'xidscope: standard input has no Xid, no SXid and no driver error' out || fail "xid - says $(<out)"
 
 ((failed)) || echo "check and xid do what they should"
 exit $failed

@@ -5,6 +5,7 @@
 #include "base/safe_text.h"
 #include "base/terminal.h"
 #include "commands/commands.h"
+#include "commands/log_verdict.h"
 #include "commands/options.h"
 #include "xid/xid_catalog.h"
 #include "xid/xid_policy.h"
@@ -295,19 +296,26 @@ static void answer_text(struct answers *a, const char *text, size_t size)
 	}
 }
 
-static void answer_input(struct answers *a)
+/* Explains the faults of each line, then prints what the lines lead to. */
+static void answer_log(struct answers *a, FILE *log)
 {
+	struct log_verdict *verdict = log_verdict_new(a->policy);
 	size_t size = 0, before = a->count;
 	char *line = NULL;
 	ssize_t len;
 
-	while ((len = getline(&line, &size, stdin)) > 0)
+	while (verdict && (len = getline(&line, &size, log)) > 0) {
 		answer_text(a, line, (size_t)len);
+		log_verdict_add(verdict, line);
+	}
 	free(line);
-	if (a->count > before)
-		return;
-	fputs("xidscope: standard input has no Xid and no SXid\n", stderr);
-	a->good = false;
+	if (a->count > before && !a->json)
+		putchar('\n');
+	if (!(verdict && log_verdict_print(verdict, a->json)) && a->count == before) {
+		fputs("xidscope: standard input has no Xid, no SXid and no driver error\n", stderr);
+		a->good = false;
+	}
+	log_verdict_free(verdict);
 }
 
 int cmd_xid(const struct options *o)
@@ -323,7 +331,7 @@ int cmd_xid(const struct options *o)
 		if (strcmp(o->texts[i], "-") != 0)
 			answer_text(&a, o->texts[i], strlen(o->texts[i]));
 		else
-			answer_input(&a);
+			answer_log(&a, stdin);
 	xid_policy_free(&policy);
 	return a.good ? EXIT_OK : EXIT_TROUBLE;
 }
