@@ -46,8 +46,7 @@ struct node_state {
 	unsigned int gpus_wanted; /* 0: any number */
 	unsigned int gpus; /* that have the driver */
 	bool driver_expected; /* it was loaded in this boot or the last one */
-	char unused[NODE_LINKS_MAX]
-		   [PCI_ADDRESS_SIZE]; /* GPUs that no driver has, but should */
+	char unused[NODE_LINKS_MAX][PCI_ADDRESS_SIZE]; /* GPUs that no driver has, but should */
 	size_t unused_count;
 	char bus[NODE_LINKS_MAX]
 		[PCI_ADDRESS_SIZE]; /* GPUs on the PCI bus, whatever driver they have */
