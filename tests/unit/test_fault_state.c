@@ -200,7 +200,7 @@ TEST(the_fullest_state_reads_back)
 			assert_int_equal(faults_add(f, &like, 1e9 + i + 200 * k), 0);
 		for (unsigned int k = 0; k < 40; k++) {
 			assert_int_equal(faults_add_kernel_event(f, k % 2, formatted("kind_%u", k),
-								 like.device, i),
+								 like.device, NULL, i),
 					 0);
 		}
 		faults_gpu(f, like.device);

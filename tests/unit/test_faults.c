@@ -271,9 +271,9 @@ TEST(too_many_events_are_of_another_device)
 
 	for (int i = 0; i < 3 * MAX_KERNEL_EVENTS; i++) {
 		assert_int_equal(faults_add_kernel_event(&f, false, i % 2 ? "x" : "y",
-							 formatted("%d", i), i),
+							 formatted("%d", i), NULL, i),
 				 0);
-		assert_int_equal(faults_add_kernel_event(&f, true, "x", "same", i), 0);
+		assert_int_equal(faults_add_kernel_event(&f, true, "x", "same", NULL, i), 0);
 	}
 	for (size_t i = 0; i < f.counts.kernel_event_count; i++) {
 		sum += f.counts.kernel_events[i].count;
@@ -318,7 +318,7 @@ TEST(only_what_failed_recovers)
 {
 	faults_recovered(&f, "a", "device_probed", 5);
 	assert_int_equal(f.counts.recovery_count, 0);
-	faults_add_kernel_event(&f, true, "fallen_off_bus", "a", 4);
+	faults_add_kernel_event(&f, true, "fallen_off_bus", "a", NULL, 4);
 	faults_gpu(&f, "a")->rate_limited = true;
 	faults_gpu(&f, "b")->rate_limited = true;
 	faults_recovered(&f, "a", "device_probed", 5);
@@ -348,7 +348,7 @@ TEST(a_clock_that_is_set_moves_all_times)
 	struct fault_counts s = {};
 
 	add(79, "a", 100);
-	faults_add_kernel_event(&f, false, "oom_kill", "", 200);
+	faults_add_kernel_event(&f, false, "oom_kill", "", NULL, 200);
 	faults_recovered(&f, "all", "driver_loaded", 300);
 	assert_int_equal(faults_snapshot(&f, &(struct fault_clock){ 1700000000, 1000 }, &s), 0);
 	assert_printed("1700000100 1700000100 1700000200 1700000300", "%.10g %.10g %.10g %.10g",
@@ -369,7 +369,7 @@ TEST(a_snapshot_has_all)
 
 	add(79, "a", 10);
 	add(79, "a", 20);
-	faults_add_kernel_event(&f, true, "x", "a", 30);
+	faults_add_kernel_event(&f, true, "x", "a", NULL, 30);
 	strcpy(faults_gpu(&f, "a")->uuid, "GPU-1");
 	faults_recovered(&f, "a", "action_none", 40);
 	f.counts.authority = AUTHORITY_HOOK;

@@ -172,6 +172,27 @@ static void arrange(enum health_rule_id rule, bool bad)
 	case HEALTH_GSP_RATE_LIMITED:
 		snapshot_gpu(&s.faults, GPU)->rate_limited = bad;
 		break;
+	case HEALTH_KERNEL_OOPS:
+		*snapshot_kernel_event(&s.faults, false, "kernel_oops",
+				       bad ? "nvidia_uvm" : "ext4") =
+			(struct kernel_event){ false, "kernel_oops", "", 1, NOW - 1e5, {}, "" };
+		strcpy(s.faults.kernel_events[0].device, bad ? "nvidia_uvm" : "ext4");
+		break;
+	case HEALTH_KERNEL_DAMAGED:
+		snapshot_kernel_event(&s.faults, false, bad ? "kernel_oops" : "kernel_warning", "")
+			->count = 1;
+		break;
+	case HEALTH_CPU_STUCK:
+	case HEALTH_CPU_STALL:
+		*snapshot_kernel_event(&s.faults, false, "soft_lockup", "cpu3") =
+			(struct kernel_event){ false,
+					       "soft_lockup",
+					       "cpu3",
+					       rule == HEALTH_CPU_STUCK ? 3 : 1,
+					       NOW - (bad ? 10 : 300),
+					       { NOW - (bad ? 38 : 328), NOW - (bad ? 66 : 356) },
+					       "" };
+		break;
 	case HEALTH_NFS_WAITER:
 		snapshot_server(&s.calls, "nas")->oldest_ns[RPC_QUEUE_SEND] = 60000000000 + bad;
 		break;

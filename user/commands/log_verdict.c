@@ -126,6 +126,7 @@ bool log_verdict_print(struct log_verdict *v, bool as_json)
 	struct json j = { .out = stdout };
 	struct health_options o;
 
+	fault_authority_expire(v->authority, 0, true);
 	if (!v->counted ||
 	    faults_snapshot(&v->faults, &(struct fault_clock){ .now = v->now }, &s.faults))
 		return false;

@@ -331,6 +331,7 @@ static void owe_text(struct fault_authority *a, const struct text *t, const stru
 
 void fault_authority_expire(struct fault_authority *a, uint64_t now_ns, bool all)
 {
+	kernel_report_expire(a->events, all ? UINT64_MAX : now_ns);
 	while (a->owed_count && (all || now_ns >= a->owed[0].read_ns + REPORT_WAIT_NS))
 		judge_owed(a);
 }
@@ -458,6 +459,7 @@ void fault_authority_record(struct fault_authority *a, const struct kmsg_record 
 		return;
 	}
 	forget_noted(a, t.origin.time_ns);
+	kernel_report_expire(a->events, t.origin.time_ns);
 	/* The first message of the hook makes it the authority. */
 	if (age >= RECORD_AT_HOOK && a->in_force == AUTHORITY_LOG && printk_marked(text, t.len))
 		a->drain(a->context);

@@ -171,7 +171,7 @@ int faults_add(struct faults *f, const struct fault *like, double time)
 }
 
 int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind, const char *device,
-			    double time)
+			    const char *about, double time)
 {
 	struct fault_counts *c = &f->counts;
 	size_t before = c->kernel_event_count;
@@ -182,7 +182,11 @@ int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind,
 	if (!event)
 		return -ENOMEM;
 	event->count++;
+	event->before[1] = event->before[0];
+	event->before[0] = event->last;
 	RAISE(event->last, time);
+	if (about)
+		snprintf(event->about, sizeof(event->about), "%s", about);
 	return 0;
 }
 

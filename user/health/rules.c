@@ -402,6 +402,48 @@ static void find_rate_limit(struct health_evaluation *e, enum health_rule_id rul
 	}
 }
 
+/* ---- the kernel ---- */
+
+/* A CPU that a watchdog met so long ago goes on. */
+#define STUCK_SECONDS 300
+
+static bool is_kernel_finding(const struct health_evaluation *e, enum health_rule_id rule,
+			      const struct kernel_event *v)
+{
+	bool oops = !strcmp(v->kind, "kernel_oops"),
+	     corruption = !strcmp(v->kind, "kernel_corruption");
+	bool stuck = !strcmp(v->kind, "soft_lockup") || !strcmp(v->kind, "hard_lockup") ||
+		     !strcmp(v->kind, "rcu_stall");
+
+	switch (rule) {
+	case HEALTH_KERNEL_OOPS:
+		return oops && fault_module_is_watched(v->device);
+	case HEALTH_KERNEL_DAMAGED:
+		return corruption || (oops && !fault_module_is_watched(v->device));
+	case HEALTH_CPU_STUCK:
+		return stuck && v->count >= 3 && v->before[1] > e->now - STUCK_SECONDS;
+	default:
+		return stuck && v->last > e->now - STUCK_SECONDS;
+	}
+}
+
+static void find_kernel_events(struct health_evaluation *e, enum health_rule_id rule)
+{
+	ARRAY_EACH(v, e->s->faults.kernel_events, e->s->faults.kernel_event_count) {
+		struct health_finding *f;
+
+		if (v->gpu_driver || !v->count || !is_kernel_finding(e, rule, v))
+			continue;
+		f = health_add_state(e, rule, *v->device ? v->device : "kernel");
+		SET_NAME(f->action, "%s", "restart_bm");
+		SET_HEAD(f, "%.20s %.16s", v->kind, v->device);
+		SET_REASON(f, "%s of %s%s%s, %" PRIu64 " %s: Drain the node and restart it.",
+			   v->kind, f->device, *v->about ? ": " : "", v->about, v->count,
+			   v->count == 1 ? "time" : "times");
+		SET_BRIEF(f, "%s of %s%s%s", v->kind, f->device, *v->about ? ": " : "", v->about);
+	}
+}
+
 /* ---- the list of all ---- */
 
 /* Of what is not over, if no rule finds it. */
@@ -550,6 +592,18 @@ const struct health_rule health_rules[HEALTH_RULES] = {
 		"The driver limits its reports of GSP errors.",
 		find_rate_limit, NULL, .gpu = true,
 		.clears = "A recovery of the GPU: a reset, a new probe, a new load of the driver or a reboot." },
+	[HEALTH_KERNEL_OOPS] = { "kernel_oops", HEALTH_FAIL, 0, "",
+		"The kernel has killed a task in a module of NFS or of the GPU driver, whose locks stay held.",
+		find_kernel_events, NULL, .clears = "A reboot." },
+	[HEALTH_KERNEL_DAMAGED] = { "kernel_damaged", HEALTH_WARN, 0, "",
+		"The kernel has killed a task elsewhere, or found its memory corrupt.",
+		find_kernel_events, NULL, .clears = "A reboot." },
+	[HEALTH_CPU_STUCK] = { "cpu_stuck", HEALTH_FAIL, 0, "",
+		"A CPU for which the kernel's watchdogs have reported three lockups or stalls within five minutes.",
+		find_kernel_events, NULL, .clears = "Five minutes without such a report." },
+	[HEALTH_CPU_STALL] = { "cpu_stall", HEALTH_WARN, 0, "",
+		"A CPU with a lockup or a stall in the last five minutes.",
+		find_kernel_events, NULL, .clears = "Five minutes without such a report." },
 	[HEALTH_NFS_WAITER] = { "nfs_waiter", HEALTH_WARN, 60, "seconds",
 		"An NFS call has been waiting for longer than this.",
 		find_nfs_waiter, NULL, .gpu = false, .clears = "The end of the call: the server answers again." },

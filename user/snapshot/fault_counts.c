@@ -66,6 +66,18 @@ struct fault *snapshot_fault(struct fault_counts *counts, const struct fault *li
 	return table_get_like(&tables[TABLE_FAULTS], counts, like);
 }
 
+static const char *const watched[] = { "nfs",   "nfsv",   "nfs_layout", "sunrpc", "rpcrdma",
+				       "lockd", "nvidia", "nvswitch",   "gdrdrv" };
+
+bool fault_module_is_watched(const char *module)
+{
+	size_t len = strcspn(module, "0123456789");
+
+	return ARRAY_FIND(w, watched, COUNT(watched),
+			  !strncmp(module, *w, strlen(*w)) &&
+				  (strlen(*w) == len || module[strlen(*w)] == '_'));
+}
+
 struct kernel_event *snapshot_kernel_event(struct fault_counts *counts, bool gpu_driver,
 					   const char *kind, const char *device)
 {

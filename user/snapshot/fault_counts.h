@@ -49,7 +49,8 @@ struct kernel_event {
 	char kind[32]; /* "pcie_aer", "oom_kill", ...: lower case with underscores */
 	char device[LABEL_SIZE]; /* PCI address, server, ...; "" if there is none */
 	uint64_t count;
-	double last;
+	double last, before[2]; /* of the last three, if there were as many */
+	char about[80]; /* the last one, for people; "": nothing */
 };
 
 /* A GPU's identity, as its driver reported it. */
@@ -103,6 +104,9 @@ struct unverified_xid *snapshot_unverified(struct fault_counts *counts, const ch
 					   unsigned int code);
 struct gpu_recovery *snapshot_recovery(struct fault_counts *counts, const char *gpu,
 				       const char *evidence);
+
+/* Whether it is of NFS or of the GPU driver: a task that dies or spins there holds what others wait for. */
+bool fault_module_is_watched(const char *module);
 
 void fault_counts_free(struct fault_counts *counts);
 

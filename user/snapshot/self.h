@@ -45,7 +45,7 @@ struct self {
 	size_t rpc_hook_count; /* the first ones, which are sunrpc's */
 	struct drop_count drops[SELF_DROPS];
 	size_t drop_count;
-	struct health_state health[24];
+	struct health_state health[32];
 	size_t health_count;
 	struct finding_state findings[SELF_FINDINGS];
 	size_t finding_count;

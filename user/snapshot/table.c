@@ -244,6 +244,8 @@ static const struct field kernel_event_fields[] = {
 	ROW(kernel_event, TEXT, LABEL, device),
 	DIFF(kernel_event, kernel_event_delta, U64, COUNTER, count),
 	ROW(kernel_event, DOUBLE, GAUGE, last),
+	ROW(kernel_event, DOUBLE, DETAIL, before),
+	ROW(kernel_event, TEXT, DETAIL, about),
 };
 
 static const struct field hook_fields[] = {

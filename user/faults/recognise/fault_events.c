@@ -239,7 +239,8 @@ void fault_events_add_signal(struct fault_events *e, const struct fault_signal_r
 			  signal->time_ns);
 
 	log_no_memory(e, faults_add_kernel_event(e->faults, signal->gpu_driver, signal->kind,
-						 signal->device, boot_time(e, signal->time_ns)));
+						 signal->device, signal->about,
+						 boot_time(e, signal->time_ns)));
 	SET(event.name, signal->kind);
 	SET(event.device, signal->device);
 	SET(event.severity, signal->severity ? signal->severity : "");
@@ -387,6 +388,15 @@ void fault_events_add_line(struct fault_events *e, uint64_t time_ns, const struc
 			fault_events_add_signal(e, &signal);
 		if (!strcmp(line->name, "gsp_heartbeat_timeout"))
 			note_heartbeat(e, time_ns, signal);
+		break;
+	case KERNEL_LINE_REPORT:
+		kernel_report_begin(e, line, time_ns);
+		break;
+	case KERNEL_LINE_TASK:
+	case KERNEL_LINE_RIP:
+	case KERNEL_LINE_CALLER:
+	case KERNEL_LINE_REPORT_ENDS:
+		kernel_report_add(e, line);
 		break;
 	case KERNEL_LINE_EVENT:
 		if (!traced(e, line->name, time_ns))

@@ -6,7 +6,9 @@
  * 	%v  "nvidia-nvswitch" and its number: the device
  * 	%u  a GPU's UUID	%s  a serial number
  * 	%d  a decimal number	%x  a hexadecimal one
- * 	%a  a part of a function's name
+ * 	%a  a part of a function's name	%F  a function
+ * 	%m  a module: the device	%C  a CPU's number: the device
+ * 	%t  "comm:pid]": the task	%T  "PID: N Comm: NAME": the same
  * 	%w  a word up to the next space
  * 	%e  a PCIe error's severity, or nothing
  * 	%g  "GPU" and its number and a space, or nothing
@@ -28,6 +30,7 @@ struct pattern {
 
 #define DRIVER KERNEL_LINE_GPU_DRIVER
 #define EVENT KERNEL_LINE_EVENT
+#define REPORT KERNEL_LINE_REPORT
 
 static const struct pattern patterns[] = {
 	/* The GPU driver. A failed start is also reported as "rm_init_adapter failed", after this. */
@@ -207,18 +210,41 @@ static const struct pattern patterns[] = {
 	{ EVENT, "apei_fatal", "{%d}[Hardware Error]: event severity: fatal" },
 	{ EVENT, "hung_task", "INFO: task %*:%d blocked for more than " },
 	{ EVENT, "hung_task", "INFO: task %*:%d blocked in I/O wait for more than " },
-	{ EVENT, "soft_lockup", "watchdog: BUG: soft lockup - CPU#%d stuck for " },
-	{ EVENT, "soft_lockup", "NMI watchdog: BUG: soft lockup - CPU#%d stuck for " },
-	{ EVENT, "soft_lockup", "BUG: soft lockup - CPU#%d stuck for " },
-	{ EVENT, "hard_lockup", "watchdog: Watchdog detected hard LOCKUP on cpu " },
-	{ EVENT, "hard_lockup", "watchdog: CPU%d: Watchdog detected hard LOCKUP on cpu " },
-	{ EVENT, "hard_lockup", "NMI watchdog: Watchdog detected hard LOCKUP on cpu " },
-	{ EVENT, "hard_lockup", "Watchdog detected hard LOCKUP on cpu " },
-	{ EVENT, "rcu_stall", "rcu: INFO: rcu_%a self-detected stall on CPU" },
-	{ EVENT, "rcu_stall", "rcu: INFO: rcu_%a detected stalls on CPUs" },
-	{ EVENT, "rcu_stall", "rcu: INFO: rcu_%a detected expedited stalls" },
-	{ EVENT, "rcu_stall", "INFO: rcu_%a self-detected stall on CPU" },
-	{ EVENT, "rcu_stall", "INFO: rcu_%a detected stalls on CPUs" },
+	{ REPORT, "soft_lockup", "watchdog: BUG: soft lockup - CPU#%C stuck for %d%t" },
+	{ REPORT, "soft_lockup", "watchdog: BUG: soft lockup - CPU#%C stuck for " },
+	{ REPORT, "soft_lockup", "NMI watchdog: BUG: soft lockup - CPU#%C stuck for " },
+	{ REPORT, "soft_lockup", "BUG: soft lockup - CPU#%C stuck for " },
+	{ REPORT, "hard_lockup", "watchdog: Watchdog detected hard LOCKUP on cpu %C" },
+	{ REPORT, "hard_lockup", "watchdog: CPU%d: Watchdog detected hard LOCKUP on cpu %C" },
+	{ REPORT, "hard_lockup", "NMI watchdog: Watchdog detected hard LOCKUP on cpu %C" },
+	{ REPORT, "hard_lockup", "Watchdog detected hard LOCKUP on cpu %C" },
+	/* Their CPUs come in lines of their own. */
+	{ REPORT, "rcu_stall", "rcu: INFO: rcu_%a self-detected stall on CPU" },
+	{ REPORT, "rcu_stall", "rcu: INFO: rcu_%a detected stalls on CPUs" },
+	{ REPORT, "rcu_stall", "rcu: INFO: rcu_%a detected expedited stalls" },
+	{ REPORT, "rcu_stall", "INFO: rcu_%a self-detected stall on CPU" },
+	{ REPORT, "rcu_stall", "INFO: rcu_%a detected stalls on CPUs" },
+	{ REPORT, "kernel_oops", "BUG: kernel NULL pointer dereference" },
+	{ REPORT, "kernel_oops", "BUG: unable to handle " },
+	{ REPORT, "kernel_oops", "Oops: " },
+	{ REPORT, "kernel_oops", "general protection fault" },
+	{ REPORT, "kernel_oops", "kernel BUG at " },
+	{ REPORT, "kernel_oops", "Unable to handle kernel " }, /* arm64 */
+	{ REPORT, "kernel_oops", "Internal error: Oops" },
+	{ REPORT, "kernel_corruption", "BUG: Bad page " },
+	{ REPORT, "kernel_corruption", "list_add corruption" },
+	{ REPORT, "kernel_corruption", "list_del corruption" },
+	{ REPORT, "kernel_corruption", "refcount_t: " },
+	{ REPORT, "kernel_warning", "WARNING: CPU: %d PID: %d at " },
+	{ REPORT, "kernel_warning", "WARNING: %* at %F, CPU#" }, /* from 6.19 on */
+	{ KERNEL_LINE_TASK, "task", "CPU: %d %T" },
+	{ KERNEL_LINE_TASK, "task", "CPU: %d UID: %d %T" }, /* from 6.12 on */
+	{ KERNEL_LINE_RIP, "rip", "RIP: %x:%F [%m" },
+	{ KERNEL_LINE_RIP, "rip", "RIP: %x:%F" },
+	{ KERNEL_LINE_RIP, "rip", "pc : %F [%m" }, /* arm64 */
+	{ KERNEL_LINE_RIP, "rip", "pc : %F" },
+	{ KERNEL_LINE_CALLER, "caller", " %F [%m" },
+	{ KERNEL_LINE_REPORT_ENDS, "end", "---[ end trace" },
 	{ EVENT, "oom_kill", "Out of memory: Kill" },
 	{ EVENT, "oom_kill", "Out of memory (oom_kill_allocating_task): Kill" },
 	{ EVENT, "oom_kill", "Memory cgroup out of memory: Kill" },
@@ -338,6 +364,86 @@ static bool take_refusal(struct span *s)
 	       ARRAY_FIND(e, errors, COUNT(errors), *e == number);
 }
 
+static bool take_cpu(struct span *s, struct kernel_line *out)
+{
+	const char *start = s->at;
+
+	if (!skip_number(s))
+		return false;
+	snprintf(out->device, sizeof(out->device), "cpu%.*s", (int)(s->at - start), start);
+	return true;
+}
+
+/* "nvidia_uvm]"; from 5.15 on a checksum may follow the name. */
+static bool take_module(struct span *s, struct kernel_line *out)
+{
+	return take_name(s, out->device, sizeof(out->device)) &&
+	       (span_starts_with(*s, "]") || span_starts_with(*s, " "));
+}
+
+static bool in_symbol(char c)
+{
+	return in_identifier(c) || c == '.';
+}
+
+/* "nfs_lock_and_join_requests+0x5a/0x1a0" */
+static bool take_symbol(struct span *s, struct kernel_line *out)
+{
+	struct span name = take_while(s, in_symbol);
+	uint64_t number;
+
+	return span_left(name) && span_copy(name, out->function, sizeof(out->function)) &&
+	       span_take(s, "+0x") && span_take_number(s, 16, UINT32_MAX, &number) &&
+	       span_take(s, "/0x") && span_take_number(s, 16, UINT32_MAX, &number);
+}
+
+/* @comm: chosen by a user. */
+static void set_task(struct kernel_line *out, struct span comm, struct span pid)
+{
+	char name[16];
+
+	label_from_bytes(name, sizeof(name), comm.at, span_left(comm));
+	snprintf(out->task, sizeof(out->task), "%s/%.*s", name, (int)span_left(pid), pid.at);
+}
+
+/* "22s! [python3:4711]": the name may have a colon. */
+static bool take_stuck_task(struct span *s, struct kernel_line *out)
+{
+	struct span rest = *s, comm, pid;
+
+	if (!span_take(&rest, "s! ["))
+		return false;
+	comm = (struct span){ rest.at, rest.end };
+	while (span_left(comm) && comm.end[-1] != ':')
+		comm.end--;
+	if (!span_left(comm))
+		return false;
+	pid = (struct span){ comm.end, rest.end };
+	comm.end--;
+	set_task(out, comm, span_take_until(&pid, "]"));
+	return true;
+}
+
+/* "PID: 4711 Comm: cuda-EvtHandlr Tainted: G", or "Not tainted" */
+static bool take_task(struct span *s, struct kernel_line *out)
+{
+	struct span pid, comm;
+
+	if (!span_take(s, "PID: "))
+		return false;
+	pid = span_take_until(s, " ");
+	if (!span_take(s, " Comm: "))
+		return false;
+	comm = *s;
+	comm.end = comm.at + (span_left(comm) < 15 ? span_left(comm) : 15);
+	if (memmem(s->at, span_left(*s), " Tainted", 8))
+		LOWER(comm.end, (const char *)memmem(s->at, span_left(*s), " Tainted", 8));
+	if (memmem(s->at, span_left(*s), " Not tainted", 12))
+		LOWER(comm.end, (const char *)memmem(s->at, span_left(*s), " Not tainted", 12));
+	set_task(out, comm, pid);
+	return true;
+}
+
 static bool take_uuid(struct span *s, struct kernel_line *out)
 {
 	struct span rest = *s, uuid = take_while(&rest, in_name);
@@ -405,6 +511,16 @@ static bool match_part(struct span *s, char part, struct kernel_line *out)
 	case 'e':
 		take_pcie_severity(s, out);
 		return true;
+	case 'C':
+		return take_cpu(s, out);
+	case 'm':
+		return take_module(s, out);
+	case 'F':
+		return take_symbol(s, out);
+	case 't':
+		return take_stuck_task(s, out);
+	case 'T':
+		return take_task(s, out);
 	case 'k':
 		return take_refusal(s);
 	case 'g':

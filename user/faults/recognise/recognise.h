@@ -31,6 +31,12 @@ enum kernel_line_kind {
 	KERNEL_LINE_UNLOADED, /* the GPU driver */
 	KERNEL_LINE_PROBED, /* the GPU device was found on the bus */
 	KERNEL_LINE_EVENT, /* something else: name */
+	/* Of a report of the kernel in many lines: see kernel_report.c. */
+	KERNEL_LINE_REPORT, /* its begin: name, and device "cpuN" and task if a CPU is stuck */
+	KERNEL_LINE_TASK, /* task */
+	KERNEL_LINE_RIP, /* function, and its module as the device */
+	KERNEL_LINE_CALLER, /* the same */
+	KERNEL_LINE_REPORT_ENDS,
 };
 
 /* The line is genuine if ... */
@@ -50,6 +56,8 @@ struct kernel_line {
 	char device[LABEL_SIZE];
 	char uuid[48]; /* "GPU-..." */
 	char serial[24]; /* letters, digits, '-', '_' */
+	char task[32]; /* "comm/pid" */
+	char function[48];
 	/* The Xid after which the driver prints this line for the same fault and device (device "": any device). If it came, the
 	 * line does not count. 0: none. */
 	unsigned int follows_xid;
@@ -135,6 +143,18 @@ enum fault_signal {
 	SIGNALS,
 };
 
+/* A report of the kernel that is being read. */
+struct kernel_report {
+	const char *kind; /* NULL: none */
+	uint64_t time_ns;
+	bool stuck; /* of a CPU */
+	char cpu[16], task[32], text[160];
+	struct kernel_place {
+		char function[48], module[32];
+	} top, first,
+		watched; /* RIP; the first one with a module; the first one of a watched module */
+};
+
 struct fault_events {
 	/* Set by the caller: */
 	struct faults *faults;
@@ -154,6 +174,7 @@ struct fault_events {
 		load_begin_ns; /* of the GPU driver's load, CLOCK_MONOTONIC; 0: none, or not known */
 	uint64_t last_xid_ns;
 	uint64_t heartbeats_since_ns, last_heartbeat_ns; /* missed ones in a row */
+	struct kernel_report report;
 	char last_gpu[PCI_ADDRESS_SIZE]; /* of the identity line before this one */
 };
 
@@ -182,6 +203,7 @@ struct fault_signal_report {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 	int pid; /* -1: none */
 	const char *comm; /* NULL: unknown */
+	const char *about; /* what is known besides, for people; NULL: nothing */
 	const char *text; /* not terminated; NULL: none */
 	size_t text_len;
 };
@@ -206,3 +228,11 @@ void fault_events_unloaded(struct fault_events *e);
 /* The faults of @gpu ("all") until @time_ns (CLOCK_MONOTONIC) are over. */
 void fault_events_add_recovery(struct fault_events *e, const char *gpu, const char *evidence,
 			       uint64_t time_ns);
+
+/* ---- reports of the kernel: kernel_report.c ---- */
+
+void kernel_report_begin(struct fault_events *e, const struct kernel_line *line, uint64_t time_ns);
+void kernel_report_add(struct fault_events *e, const struct kernel_line *line);
+/* Hands out the report, if there is one; if it is a second old. */
+void kernel_report_end(struct fault_events *e);
+void kernel_report_expire(struct fault_events *e, uint64_t now_ns);
