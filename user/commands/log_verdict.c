@@ -100,10 +100,14 @@ void log_verdict_add(struct log_verdict *v, const char *line)
 
 static void print_finding(const struct health_finding *f)
 {
-	terminal_line(stdout, 4, "  %s by %s: %s%s of %s, %" PRIu64 " %s. %s",
-		      health_level_names[f->level], health_rules[f->rule].name,
-		      f->code && !f->nvswitch ? "Xid " : "", f->what, f->device, f->count,
-		      f->count == 1 ? "time" : "times", xid_action_advice(f->action));
+	const char *level = health_level_names[f->level], *rule = health_rules[f->rule].name;
+
+	if (!f->count)
+		terminal_line(stdout, 4, "  %s by %s: %s", level, rule, f->reason);
+	else
+		terminal_line(stdout, 4, "  %s by %s: %s%s of %s, %" PRIu64 " %s. %s", level, rule,
+			      f->code && !f->nvswitch ? "Xid " : "", f->what, f->device, f->count,
+			      f->count == 1 ? "time" : "times", xid_action_advice(f->action));
 }
 
 static void write_finding(struct json *j, const struct health_finding *f)

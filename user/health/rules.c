@@ -440,7 +440,6 @@ static void find_kernel_events(struct health_evaluation *e, enum health_rule_id 
 		SET_REASON(f, "%s of %s%s%s, %" PRIu64 " %s: Drain the node and restart it.",
 			   v->kind, f->device, *v->about ? ": " : "", v->about, v->count,
 			   v->count == 1 ? "time" : "times");
-		SET_BRIEF(f, "%s of %s%s%s", v->kind, f->device, *v->about ? ": " : "", v->about);
 	}
 }
 
