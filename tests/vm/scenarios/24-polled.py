@@ -69,6 +69,4 @@ def doctor_names_the_source_and_the_reason(folder):
     need(doctor["source"] == ("btf" if typed else "tracepoints"), doctor["source"])
     need(doctor["healthy"] == typed, doctor)
     need(typed or "fix" in found["sunrpc_types"], found["sunrpc_types"])
-    for name in ("rpc_task_sleep", "rpc_task_wakeup", "rpc_stats_latency", "xprt_disconnect_done"):
-        need(found[name]["level"] == "ok", found[name])
     return f"source {doctor['source']}"
