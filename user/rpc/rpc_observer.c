@@ -3,8 +3,8 @@
  *
  *   offer.c: what the kernel offers  ->  choice.c: the best source  ->  here: try, attach  ->  read at each snapshot
  *
- * When to attach. A module cannot be unloaded while a BPF link of any kind is attached to one of its tracepoints. So the
- * hooks are attached only while another module uses sunrpc, and there is no NFS without one: nfs is unloaded first, the
+ * When to attach. A module cannot be unloaded while a BPF link of any kind is attached to one of its tracepoints. Therefore
+ * the hooks are attached only while another module uses sunrpc, and there is no NFS without one: nfs is unloaded first, the
  * source ends, then sunrpc can be unloaded. When nfs is loaded again, a source is attached anew.
  *
  * Which source. The best of those that choice.c finds possible. If the kernel refuses it, the next one. While the source

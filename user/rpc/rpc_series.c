@@ -46,9 +46,9 @@ void rpc_series_close(struct rpc_series_reader *r)
 	free(r->without);
 }
 
-/* Of the phases before setup the kernel side records only what there was. Of a copy with a call that is recorded in
- * part, it is not known whether that one has waited. So the calls are those that had @finished before it. That may be
- * too few: the figure never goes below the one before. */
+/* For the phases before setup, the kernel side records only waits that there were. If a copy has a call in part, it is not known
+ * whether that call has waited. Therefore the calls are those that were @finished before the copy. These may be too few: the
+ * figure never goes below the one before. */
 static void add_calls_without(struct rpc_series_reader *r, uint32_t index, uint64_t finished,
 			      bool in_part)
 {

@@ -395,7 +395,7 @@ int session_end(struct session *t)
 {
 	int err = delta_make(&t->total, &t->first, &t->last);
 
-	/* A stall is found later than it began. */
+	/* A stall is found some time after its begin. */
 	if (t->event_count)
 		qsort(t->events, t->event_count, sizeof(*t->events), by_time);
 	return err ? err : episodes_end(&t->episodes);

@@ -42,7 +42,7 @@
 #define SLICE_NS 100000000ull
 #define STARVED_NS 15000000000ull
 
-/* Until what could not be written is tried again. */
+/* The time until a failed write is tried again. */
 #define RETRY_NS 500000000ull
 
 /* Pause after a lack of memory for an answer: it stays readable, and the loop comes back at once. */
@@ -340,7 +340,7 @@ static bool is_started(struct writer *w)
 	return opened || sigismember(&set, SIGTERM) || sigismember(&set, SIGINT);
 }
 
-/* Nothing needs a state that is read later: it is set aside. */
+/* A state that is read later is not used: it is set aside. */
 static void end_start(struct writer *w)
 {
 	struct writer_output *state = &w->files[WRITER_STATE];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Who sunrpc's clients are, from the kernel's files. */
+/* The servers of sunrpc's clients, from the kernel's files. */
 #include "rpc/tracepoints/tracepoints.h"
 
 #include <arpa/inet.h>

@@ -81,7 +81,7 @@ static uint32_t server_get(struct tracepoint_maps *m, const char *address, uint3
 	return bpf_map_lookup_elem(fd, &key, &index) ? RPC_MAX_SERVERS : index;
 }
 
-/* Notes those of a client's calls that wait for replies: of a server that has hung since before, no event shows anything. */
+/* Notes the calls of a client that wait for replies. No event shows a server that has hung since before the start. */
 static void note_earlier(struct tracepoint_maps *m, uint32_t client)
 {
 	FILE_TEXT tasks = {};
@@ -335,9 +335,9 @@ static void look_at_task(struct waiting *w, uint32_t i, uint64_t key)
 		w->count[t.server][limit]++;
 }
 
-/* Corrects the count of waiters, and ends the period of waiting, where no task waits any more although the count says
- * so: the event of a wake-up was missed. Then two snapshots in a row find no such task in the same period. In a
- * shorter one, a task may have begun to wait after the table was looked at. */
+/* Corrects the count of waiters and ends the period of waiting if no task waits although the count says so: the event of a
+ * wake-up was missed. Two snapshots in a row must find no such task in the same period. In a shorter period, a task may have
+ * begun to wait after the table was read. */
 static void reconcile_waiters(struct waiting *w)
 {
 	for (uint32_t i = 0; i <= RPC_MAX_SERVERS; i++)
@@ -358,7 +358,7 @@ static void reconcile_waiters(struct waiting *w)
 		}
 }
 
-/* Those that still wait are older than the source. */
+/* Adds earlier calls that still wait: they are older than the source. */
 static void look_at_earlier(struct tracepoint_maps *m, struct snapshot *s)
 {
 	const struct earlier_call *call = m->earlier, *end = m->earlier + m->earlier_count;
