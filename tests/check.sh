@@ -92,12 +92,12 @@ run_tests() {
 	judge "the programs of make bench, growth and soak compile" make -s B=build build/{bench/load,bench/contention,soak-load}
 	judge "acknowledgements are edited safely and follow the GPU" tests/cli/ack_command.sh
 	judge "Slurm and node-problem-detector get the verdict" tests/cli/check_callers.sh
-	judge "a mount that hangs fails the check and holds nothing" tests/cli/hung_mount.sh
 	judge "the page is drawn in a browser, if there is one" tests/page/check.sh
 }
 # What no busy machine changes: it runs beside the guests.
 run_beside() {
 	[[ $mode != --short ]] || return 0
+	judge "a mount that hangs fails the check and holds nothing" tests/cli/hung_mount.sh
 	judge "an upgrade leaves no file of another version, uninstalling none at all" tests/cli/uninstall.sh
 	judge "the runbook's commands ask a cluster for what they should" tests/docs/runbook_cluster.py
 	judge "the alert rules fire when they should" deploy/prometheus/check.sh

@@ -39,11 +39,11 @@ agent=''
 agent_start() { # OPTION...
 	"$program" run --output agent.prom --events none --hooks rpc --source mountstats --health health --ack none "$@" 2>said &
 	agent=$!
-	within 50 test -e health || fail "the agent writes no health file: $(<said)"
+	within 100 test -e health || fail "the agent writes no health file: $(<said)"
 }
 agent_stop() {
 	kill -TERM $agent
-	within 20 ended $agent || fail "the agent does not end: $(<said)"
+	within 100 ended $agent || fail "the agent does not end: $(<said)"
 	wait $agent
 }
 has() { [[ $("$program" check --health health 2>&1) == $1 ]]; } # PATTERN
@@ -51,8 +51,7 @@ asking() { pgrep -x xidscope-mount | while read -r pid; do readlink "/proc/$pid/
 mkdir -p above/node
 mount -t tmpfs node above/node
 agent_start --mount "$dir/mute" --mount "$dir/above/node"
-sleep 3
-has "XIDSCOPE OK: *" || fail "a mount that answers: $("$program" check --health health)"
+within 100 has "XIDSCOPE OK: *" || fail "a mount that answers: $("$program" check --health health)"
 rm answer
 begin=$SECONDS
 within 450 has "XIDSCOPE CRITICAL: Mount $dir/mute hangs: the server does not answer: *" || fail "it is not found: $("$program" check --health health)"
@@ -90,7 +89,7 @@ for folder in acks "$dir/acks"; do
 	mute acks
 	sleep 1
 	kill -TERM $agent
-	within 20 ended $agent || fail "the agent waits for $folder, on which there is a mount that hangs"
+	within 100 ended $agent || fail "the agent waits for $folder, on which there is a mount that hangs"
 	grep -qx "xidscope: warning: the acknowledgements $folder/file are on mute, .*" said || fail "it says $(<said)"
 	unmute acks
 	wait $agent || fail "it ends with $?"
@@ -102,7 +101,7 @@ mkdir elsewhere textfiles
 mute elsewhere
 ends_soon() { # COMMAND...
 	"$@" &>ended &
-	within 50 ended $! || fail "a link to a mount that hangs stops $*"
+	within 100 ended $! || fail "a link to a mount that hangs stops $*"
 }
 for name in xidscope-job.prom{,.tmp}; do
 	ln -s "$dir/elsewhere/file" "textfiles/$name"

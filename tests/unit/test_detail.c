@@ -121,27 +121,6 @@ TEST(eight_servers_with_16_transports_each_have_at_most_5500_samples)
 	assert_at_most(8, 16, 5500);
 }
 
-TEST(every_bound_is_that_of_a_kernel_bucket)
-{
-	for (int m = 0; m < METRICS; m++)
-		for (int d = 0; d < METRIC_DETAILS; d++) {
-			uint32_t shift = !*metrics[m].unit       ? DEPTH_SHIFT :
-					 *metrics[m].unit == 'b' ? EPISODE_BYTES_SHIFT :
-								   TIME_SHIFT;
-			uint32_t overflow = shift == TIME_SHIFT ? TIME_OVERFLOW : DEPTH_OVERFLOW, i;
-			uint64_t bounds = metrics[m].bounds[d];
-
-			assert_true(!bounds || metrics[m].type == METRIC_HISTOGRAM);
-			assert_true(!bounds || bounds & BOUND_INFINITY);
-			for (bounds &= ~BOUND_INFINITY; bounds; bounds &= bounds - 1) {
-				uint64_t bound = bounds & -bounds;
-
-				i = histogram_index(bound, shift, overflow);
-				assert_true(i < overflow && histogram_bound(i, shift) == bound);
-			}
-		}
-}
-
 TEST(a_level_has_these_bounds)
 {
 	static const struct {

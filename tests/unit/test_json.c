@@ -107,23 +107,6 @@ TEST(any_bytes_become_a_string)
 	}
 }
 
-/* Longer than any buffer of the writer's users. */
-TEST(nothing_is_truncated)
-{
-	const size_t len = 1 << 20;
-	struct json j = begin();
-	char *long_text = malloc(len + 1);
-
-	assert_non_null(long_text);
-	memset(long_text, 'x', len);
-	long_text[len] = 0;
-	json_text(&j, NULL, long_text);
-	text_end(j.out);
-	assert_int_equal(text_len, len + 2);
-	assert_int_equal(strspn(text + 1, "x"), len);
-	free(long_text);
-}
-
 static struct span named(const char *text)
 {
 	return (struct span){ text, text + strlen(text) };

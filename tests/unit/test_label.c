@@ -67,18 +67,6 @@ TEST(what_is_named_other_is_not_the_other)
 	}
 }
 
-TEST(labels_that_are_cut_differ_by_their_checksum)
-{
-	char bytes[LABEL_SIZE], first[LABEL_SIZE];
-
-	memset(bytes, 0x1b, sizeof(bytes));
-	strcpy(first, label(bytes, sizeof(bytes)));
-	assert_int_equal(strncmp(first, "\\x1b", 4), 0);
-	bytes[sizeof(bytes) - 1] = 'x';
-	assert_int_equal(strncmp(first, label(bytes, sizeof(bytes)), LABEL_SIZE - 16), 0);
-	assert_string_not_equal(first, label(bytes, sizeof(bytes)));
-}
-
 TEST(text_that_just_fits_is_not_cut)
 {
 	char text[17];

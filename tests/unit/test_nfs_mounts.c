@@ -204,29 +204,3 @@ TEST(connections_have_the_server_of_their_mount)
 	assert_transport(1, "nas tcp/1 '10.0.0.9:801' 10.0.0.1:2049 tcp");
 	assert_transport(2, "fast rdma/0 '' [fd00::1]:20049 rdma");
 }
-
-TEST(ipv6_is_in_brackets_if_there_is_a_port)
-{
-	static const struct {
-		struct endpoint e;
-		const char *text;
-	} cases[] = {
-		{ { "10.0.0.1", 2049 }, "10.0.0.1:2049" },
-		{ { "fe80::1", 2049 }, "[fe80::1]:2049" },
-		{ { "fe80::1%2", 1 }, "[fe80::1%2]:1" },
-		{ { "fe80::1", 0 }, "fe80::1" },
-		{ { "10.0.0.1", 0 }, "10.0.0.1" },
-		{ { "", 801 }, ":801" },
-		{ { "", 0 }, "" },
-		{ { "1234:1234:1234:1234:1234:1234:1234:1234%12345678", 4294967295 },
-		  "[1234:1234:1234:1234:1234:1234:1234:1234%1234567]:4294967295" },
-	};
-
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct endpoint e = cases[i].e;
-		char text[ENDPOINT_SIZE];
-
-		e.address[sizeof(e.address) - 1] = 0;
-		assert_string_equal(endpoint_text(text, &e), cases[i].text);
-	}
-}

@@ -27,29 +27,6 @@ TEST(durations_have_three_digits_and_a_unit)
 	assert_int_equal(rows, 21);
 }
 
-/* Reads the figure back: at most half of the last of three digits off. */
-TEST(durations_are_rounded_to_the_nearest)
-{
-	static const struct {
-		const char *unit;
-		double ns;
-	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
-
-	for (uint64_t ns = 1; ns < UINT64_C(900) * 1000000000; ns += 1 + ns / 97) {
-		char text[DURATION_SIZE], unit[4];
-		double value = 0;
-
-		format_duration(text, ns);
-		assert_int_equal(sscanf(text, "%lf %3s", &value, unit), 2);
-		for (size_t i = 0; i < COUNT(units); i++)
-			if (!strcmp(unit, units[i].unit))
-				value *= units[i].ns;
-		assert_true(value >= (double)ns * (1 - 0.00501) &&
-			    value <= (double)ns * (1 + 0.00501));
-		assert_true(strcspn(text, " ") <= 4);
-	}
-}
-
 static struct session t;
 static struct session_filter filter;
 
@@ -108,21 +85,6 @@ TEST(the_summary_names_the_phase_that_took_most)
 						rpc_phase_names[p], rpc_phase_names[other]));
 		snapshot_free(&now);
 	}
-}
-
-/* The verdict itself is tested in test_verdict.c. */
-TEST(the_verdict_comes_first)
-{
-	struct verdict v;
-
-	add_calls_of_4_ms(&now, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
-	session();
-	v = verdict_of(&t.limits, "nas-1");
-	assert_ptr_equal(
-		strstr(text, formatted("\nSummary\n- nas-1: bound by %s, confidence %s. %s\n",
-				       bound_names[v.bound_by], confidence_names[v.confidence],
-				       v.sentence)),
-		text);
 }
 
 TEST(commands_can_be_pasted_into_a_shell)
@@ -188,20 +150,6 @@ TEST(the_summary_counts_calls_rates_and_concurrency)
 		"- nas-1: 5000 NFS calls in 10 s (500/s), mean 4.00 ms, on average 2.0 calls at once.\n",
 		"- nas-2: 50 NFS calls in 10 s (5/s), mean 4.00 ms, on average 0.0 calls at once.\n",
 		"75 % slot, 25 % rtt", "75 % rtt, 25 % setup");
-}
-
-TEST(ops_are_in_a_table_the_costliest_first)
-{
-	add_calls_of_4_ms(&now, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
-	add_calls_of_4_ms(&now, "nas-1", "WRITE", 5000, RPC_PHASE_RTT, RPC_PHASE_SETUP);
-	session();
-	assert_has(
-		text,
-		"\nCalls to nas-1, the costliest first\n"
-		"op             calls      MB    mean     p50     p99     max most time in, %\n"
-		"WRITE           5000  5247.9 4.00 ms 4.19 ms 4.19 ms 4.19 ms rtt 75 setup 25\n"
-		"READ            1000  1049.6 4.00 ms 4.19 ms 4.19 ms 4.19 ms slot 75 rtt 25\n"
-		"p50 to max are upper bounds of buckets: the true time is at most a fifth less.\n");
 }
 
 TEST(only_what_the_filter_wants_is_shown)

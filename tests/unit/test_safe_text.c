@@ -149,39 +149,3 @@ TEST(a_text_is_cut_between_characters)
 		    "78");
 	assert_string_equal(text, "12...");
 }
-
-/* For each size: the result is either all of the text or the longest beginning
- * of it, in whole characters and whole "\xNN", that leaves room for the mark. */
-TEST(a_cut_never_parts_a_character)
-{
-	static const char bytes[] =
-		"a\xc3\xa9\xe2\x82\xac\xff\xf0\x9f\x98\x80\0\xe2\x82z\"\\,\xc3\xa9\xf0\x9f\x98\x80"
-		"0123456789\xfe\xfe\xe2\x82\xac\xe2\x82\xac";
-	/* where its pieces begin in the label */
-	static const size_t begins[] = { 0,  1,  3,  6,  10, 14, 18, 22, 26, 27, 28, 29, 30, 32, 36,
-					 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 50, 54, 57, 60 };
-	char whole[96];
-
-	safe_copy(whole, sizeof(whole), bytes, sizeof(bytes) - 1, false, "...");
-	assert_int_equal(strlen(whole), begins[COUNT(begins) - 1]);
-	for (size_t size = 8; size <= strlen(whole) + 3; size++) {
-		char *text = malloc(size); /* for ASan */
-		size_t keep = 0;
-
-		assert_non_null(text);
-		memset(text, '?', size);
-		safe_copy(text, size, bytes, sizeof(bytes) - 1, false, "...");
-		assert_non_null(memchr(text, 0, size));
-		if (strlen(whole) < size) {
-			assert_string_equal(text, whole);
-		} else {
-			for (size_t i = 0; i < COUNT(begins); i++)
-				if (begins[i] + sizeof("...") <= size)
-					keep = begins[i];
-			assert_int_equal(strlen(text), keep + 3);
-			assert_memory_equal(text, whole, keep);
-			assert_string_equal(text + keep, "...");
-		}
-		free(text);
-	}
-}

@@ -17,13 +17,6 @@ static const char xid_format[] =
 	"\tfield:__data_loc char[] msg;\toffset:16;\tsize:4;\tsigned:0;\n\n"
 	"print fmt: \"Xid (PCI:%s): %u, %s\", __get_str(dev), REC->error_code, __get_str(msg)\n";
 
-static const char probe_format[] =
-	"name: nv_report_error\nID: 2100\nformat:\n" COMMON
-	"\tfield:unsigned long __probe_ip;\toffset:8;\tsize:8;\tsigned:0;\n"
-	"\tfield:__data_loc char[] dev;\toffset:16;\tsize:4;\tsigned:1;\n"
-	"\tfield:u32 error_code;\toffset:20;\tsize:4;\tsigned:0;\n\n"
-	"print fmt: \"(%lx) dev=\\\"%s\\\" error_code=%u\", REC->__probe_ip, __get_str(dev), REC->error_code\n";
-
 static const char hang_format[] = "name: sched_process_hang\nID: 310\nformat:\n" COMMON
 				  "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
 				  "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n\n"
@@ -111,20 +104,6 @@ TEST(the_drivers_tracepoint)
 	assert_text(64, "dev", NULL);
 	put32(8, 64);
 	assert_text(64, "dev", "");
-}
-
-TEST(a_probe)
-{
-	parse(probe_format);
-	assert_int_equal(f.id, 2100);
-	put32(8, 0x11223344);
-	put32(12, 0x55667788);
-	put32(16, 7u << 16 | 24);
-	put32(20, 31);
-	strcpy((char *)record + 24, "(fault)");
-	assert_text(40, "dev", "(fault)");
-	assert_number(40, "error_code", 31);
-	assert_number(40, "__probe_ip", 0x5566778811223344);
 }
 
 /* A name of all its 16 bytes has no NUL. */
