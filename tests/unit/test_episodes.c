@@ -200,6 +200,22 @@ TEST(two_servers_at_once_are_told_apart)
 		assert_episode(i, &streams[i]);
 }
 
+TEST(a_server_that_has_ended_is_forgotten)
+{
+	struct snapshot end = { .time_ns = SECOND };
+	struct delta d = { .end = &end, .ns = SECOND };
+	struct rpc_server_state server = {};
+	struct server_delta servers = { .now = &server };
+
+	d.servers = &servers;
+	d.server_count = 1;
+	for (unsigned int i = 0; i < 500; i++) {
+		snprintf(server.server, sizeof(server.server), "nas-%u", i);
+		assert_int_equal(episodes_add(&episodes, &d), 0);
+		assert_int_equal(episodes.watch_count, EPISODE_KINDS);
+	}
+}
+
 TEST(a_burst_that_goes_on_at_the_end_ends_there)
 {
 	static const struct stream streams[] = { { "nas", "WRITE", 5, 100, 20e6, 1 } };

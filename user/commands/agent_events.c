@@ -176,20 +176,27 @@ static int add_episodes(struct agent_limits *a, struct calls *c, const struct de
 			struct event_log *events)
 {
 	int err = episodes_add(&a->episodes, d);
+	size_t kept = 0;
 
 	for (size_t i = 0; i < a->episodes.count && !err; i++) {
 		log_episode(events, &a->episodes.list[i]);
 		err = episode_count_in(&a->counts, &a->episodes.list[i]);
 	}
 	a->episodes.count = 0;
-	for (size_t i = 0; i < a->counts.episode_count && !err; i++) {
-		const struct episode_stats *from = &a->counts.episodes[i];
-		struct episode_stats *to = snapshot_episodes(c, from->server, from->kind);
+	ARRAY_EACH(from, a->counts.episodes, err ? 0 : a->counts.episode_count) {
+		struct episode_stats *to;
 
+		/* The series of a server that has ended end with it. */
+		if (strcmp(from->server, LABEL_OTHER) != 0 &&
+		    !ARRAY_FIND(v, c->servers, c->server_count, !strcmp(v->server, from->server)))
+			continue;
+		a->counts.episodes[kept++] = *from;
+		to = snapshot_episodes(c, from->server, from->kind);
 		if (!to)
 			return -ENOMEM;
 		*to = *from;
 	}
+	a->counts.episode_count = err ? a->counts.episode_count : kept;
 	return err;
 }
 

@@ -318,6 +318,27 @@ static int add_interval(struct episodes *e, struct episode_watch *w, const struc
 	return end_burst(e, w);
 }
 
+/* Forgets servers that have ended. */
+static int forget_servers(struct episodes *e, const struct delta *d)
+{
+	size_t kept = 0;
+	int err = 0;
+
+	ARRAY_EACH(w, e->watches, e->watch_count) {
+		if (ARRAY_FIND(v, d->servers, d->server_count,
+			       !strcmp(v->now->server, w->server))) {
+			e->watches[kept++] = *w;
+			continue;
+		}
+		if (w->on)
+			err = err ?: end_burst(e, w);
+		limit_sums_free(&w->sums);
+		calls_free(&w->owners);
+	}
+	e->watch_count = kept;
+	return err;
+}
+
 int episodes_add(struct episodes *e, const struct delta *d)
 {
 	for (size_t i = 0; i < d->server_count; i++)
@@ -334,7 +355,7 @@ int episodes_add(struct episodes *e, const struct delta *d)
 				return -ENOMEM;
 		}
 	e->begun = true;
-	return 0;
+	return forget_servers(e, d);
 }
 
 int episodes_end(struct episodes *e)
