@@ -304,6 +304,27 @@ TEST(servers_without_end_do_not_fill_the_memory)
 	assert_int_equal(reads("other"), calls - 63 * 64 / 2);
 }
 
+TEST(a_server_without_a_mount_for_an_hour_ends_with_its_counts)
+{
+	start_empty();
+	for (uint64_t t = 0; t <= 3600 + 30; t += 15) {
+		snapshot_free(&now);
+		now = (struct snapshot){ .time_ns = (1 + t) * SECOND };
+		clients.count = 0;
+		if (!t)
+			MOUNTS({ "nas", 1, 1, 5, 1, 1 }, { "stays", 2, 1, 7, 1, 1 });
+		else
+			MOUNTS({ "stays", 2, 1, 7, 1, 1 });
+		assert_int_equal(mountstats_source.read(source, &now, &clients), 0);
+		assert_int_equal(reads("nas"), t < 3600 + 15 ? 5 : 0);
+		assert_int_equal(now.calls.server_count, t < 3600 + 15 ? 2 : 1);
+		assert_int_equal(reads("stays"), 7);
+	}
+	MOUNTS({ "nas", 3, 1, 6, 1, 1 });
+	poll();
+	assert_int_equal(reads("nas"), 6);
+}
+
 /* Likewise its ops. */
 TEST(ops_without_end_do_not_fill_the_memory)
 {

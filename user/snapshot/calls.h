@@ -325,6 +325,9 @@ void calls_free(struct calls *c);
  * -ENOMEM. */
 int calls_add(struct calls *c, const struct calls *past);
 
+/* Removes the counters of @server. */
+void calls_remove_server(struct calls *c, const char *server);
+
 /* Find the entry with these labels, or add one of zeros. NULL: no memory. The pointer is valid until the next call for the
  * same array. The labels of a mount are its server, export, mount point and version. */
 struct rpc_op *snapshot_op(struct calls *c, const char *server, const char *op);

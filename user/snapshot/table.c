@@ -544,6 +544,25 @@ int calls_add(struct calls *c, const struct calls *past)
 	return 0;
 }
 
+void calls_remove_server(struct calls *c, const char *server)
+{
+	for (int id = TABLE_OPS; id <= TABLE_OWNER_CALLS; id++) {
+		const struct table *t = &tables[id];
+		size_t *count = (size_t *)((char *)c + t->entries);
+		char *entry = table_array(t, c);
+
+		/* The server is the first label. */
+		for (size_t left = *count; left-- && id != TABLE_MOUNTS;) {
+			if (strcmp(entry, server) != 0) {
+				entry += t->size;
+				continue;
+			}
+			memmove(entry, entry + t->size, left * t->size);
+			--*count;
+		}
+	}
+}
+
 /* ---- differences ---- */
 
 #define TIMES_WORDS (sizeof(struct time_histogram) / sizeof(uint64_t))

@@ -15,6 +15,7 @@
 #include "snapshot/table.h"
 
 #define FILE_MAX (64 << 20)
+#define IDLE_NS 3600000000000
 #define NS_PER_MS 1000000
 
 /* The kernel counts errors without their status. */
@@ -49,6 +50,8 @@ struct mountstats {
 	struct seen_mount *mounts;
 	size_t mount_count;
 	struct transports transports;
+	uint64_t gone_ns[RPC_MAX_SERVERS +
+			 2]; /* since when a server of the totals has no mount; 0: it has one */
 };
 
 static const struct mountstats_op *op_before(const struct seen_mount *seen, const char *name)
@@ -362,6 +365,52 @@ static int list_mounts(const struct mountstats *m, struct client_list *to, bool 
 	return 0;
 }
 
+/* ---- servers that have ended ---- */
+
+static bool has_mount(const struct mountstats *m, const char *server)
+{
+	return ARRAY_FIND(x, m->mounts, m->mount_count, !strcmp(x->calls.server, server));
+}
+
+/* Forgets servers without a mount: after an hour, or while there is little room. */
+static void forget_servers(struct mountstats *m, uint64_t now_ns)
+{
+	struct calls *c = &m->totals.calls;
+	bool full = c->server_count > RPC_MAX_SERVERS / 2 || c->op_count > RPC_MAX_SERIES / 2;
+	uint64_t *gone = m->gone_ns + c->server_count;
+	char server[LABEL_SIZE];
+
+	while (gone-- > m->gone_ns) {
+		memcpy(server, c->servers[gone - m->gone_ns].server, sizeof(server));
+		if (has_mount(m, server)) {
+			*gone = 0;
+		} else if (!*gone) {
+			*gone = now_ns;
+		} else if (full || now_ns - *gone >= IDLE_NS) {
+			calls_remove_server(c, server);
+			memmove(gone, gone + 1,
+				sizeof(m->gone_ns) -
+					(size_t)((char *)(gone + 1) - (char *)m->gone_ns));
+		}
+	}
+}
+
+/* Forgets servers without a mount of which the other source has no calls any more. */
+static void forget_with_source(struct mountstats *m, const struct calls *others)
+{
+	struct calls *c = &m->totals.calls;
+	char server[LABEL_SIZE];
+
+	for (size_t i = c->op_count; i--;) {
+		if (i >= c->op_count)
+			continue;
+		memcpy(server, c->ops[i].server, sizeof(server));
+		if (!has_mount(m, server) &&
+		    !ARRAY_FIND(o, others->ops, others->op_count, !strcmp(o->server, server)))
+			calls_remove_server(c, server);
+	}
+}
+
 int mountstats_add_rest(struct mountstats *m, struct snapshot *s, struct client_list *mounts)
 {
 	const uint64_t rest =
@@ -372,6 +421,7 @@ int mountstats_add_rest(struct mountstats *m, struct snapshot *s, struct client_
 
 	if (err == -ENOMEM)
 		return err;
+	forget_with_source(m, &s->calls);
 	s->calls.unknown = m->begun ? s->calls.unknown & ~rest : s->calls.unknown | rest;
 	for (size_t i = 0; i < m->totals.calls.op_count; i++) {
 		const struct rpc_op *from = &m->totals.calls.ops[i];
@@ -406,6 +456,7 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 	s->calls.unknown |= RPC_ALL_FACTS & ~known;
 	if (err == -ENOMEM)
 		return err;
+	forget_servers(m, s->time_ns);
 	snapshot_drop(&s->self, "rpc_series", m->folded_calls);
 	/* After another error the next poll counts what this one could not read. */
 	return calls_add(&s->calls, &m->totals.calls) ?:
