@@ -85,7 +85,7 @@ run_tests() {
 		name=$(basename "$source" .c)
 		judge "inputs of $name" "build/tests/$name" -runs=0 "build/tests/inputs/${name#fuzz_}"
 	done
-	judge "the programs of make bench, growth and soak compile" make -s B=build build/{bench/load,bench/contention,soak-load}
+	judge "the programs of make bench, growth and soak compile" make -s B=build build/{bench/load,soak-load}
 	judge "acknowledgements are edited safely and follow the GPU" tests/cli/ack_command.sh
 	judge "Slurm and node-problem-detector get the verdict" tests/cli/check_callers.sh
 	judge "the page is drawn in a browser, if there is one" tests/page/check.sh

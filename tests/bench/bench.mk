@@ -6,16 +6,6 @@ $(B)/bench/load: tests/bench/load.c | $(B)/.tools
 	$(say) CC $@
 	$(Q)$(CC) $(USER_CFLAGS) $< -o $@ -static
 
-$(B)/bench/contention.bpf.o: tests/bench/contention.bpf.c | $(B)/.tools
-	$(compile_bpf)
-
-$(B)/bench/contention.skel.h: $(B)/bench/contention.bpf.o
-	$(make_skeleton)
-
-$(B)/bench/contention: tests/bench/contention.c $(B)/bench/contention.skel.h
-	$(say) CC $@
-	$(Q)$(CC) $(USER_CFLAGS) -I$(B)/bench $< -o $@ -static $(LIBS)
-
 bench: deps ## measure the instructions per call, beside bpftrace and nfsdist, and under the unit's settings; compare percentiles with fio's (20 minutes)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope $(B)/bench/load $(T)/write_sample
 	$(Q)tests/bench/bench.sh
@@ -23,7 +13,6 @@ bench: deps ## measure the instructions per call, beside bpftrace and nfsdist, a
 	$(Q)tests/bench/percentiles.sh
 	$(Q)tests/bench/check.sh
 
-growth: deps ## measure cost as servers, transports and waiting tasks grow, and contention between CPUs
-	$(Q)$(MAKE) --no-print-directory $(B)/xidscope $(B)/bench/load $(B)/bench/contention
-	$(Q)$(B)/bench/contention || [ $$? = 77 ]
+growth: deps ## measure cost as servers, transports and waiting tasks grow
+	$(Q)$(MAKE) --no-print-directory $(B)/xidscope $(B)/bench/load
 	$(Q)tests/bench/growth.sh
