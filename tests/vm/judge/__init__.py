@@ -2,7 +2,7 @@
 """Judges the results of the scenarios of one guest; __main__.py describes how it is run.
 
 What the agent wrote is compared with mountstats, with fio's report and with what the scenario did. The judgements
-are beside the scenarios: those of scenarios/30-slot.sh in scenarios/30-slot.py.
+are beside the scenarios: those of scenarios/30-slot.sh in scenarios/30-slot.py. A script without them checks itself.
 """
 
 

@@ -2,7 +2,7 @@
 """Runs the judgements of a scenario that had to run; fails those that did not run to their end, or have none."""
 import importlib.util
 
-from judge import JUDGEMENTS, Failure, Skip, need
+from judge import JUDGEMENTS, Failure, Skip, judgement, need
 
 
 def outcome(name, function, folder, kernel):
@@ -35,7 +35,9 @@ def judgements(scripts, name):
     if path.exists():
         spec = importlib.util.spec_from_file_location(name, path)
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
-    need(JUDGEMENTS, f"has no judgement: {path} is", "empty" if path.exists() else "missing")
+        need(JUDGEMENTS, f"has no judgement: {path} is empty")
+    else:  # the script ends at the first check that fails
+        judgement(lambda folder: None).__name__ = f"the checks of {name} hold"
     return list(JUDGEMENTS)
 
 

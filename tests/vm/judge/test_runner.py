@@ -47,6 +47,10 @@ class Runner(unittest.TestCase):
         self.scenario(status="0\n", finished="")
         self.assertEqual(self.judged(), ["ok 6.1: a b (a note)"])
 
+    def test_without_a_judgement_the_script_has_to_reach_its_end(self):
+        self.scenario(None, status="0\n", finished="")
+        self.assertEqual(self.judged(), ["ok 6.1: the checks of slot hold"])
+
     def test_skipped_by_the_scenario(self):
         self.scenario(status="0\n", skip="no UDP\n")
         self.assertEqual(self.judged(), ["skip 6.1: a b: no UDP"])
@@ -67,11 +71,10 @@ class Runner(unittest.TestCase):
         for words, body, left in (
                 ("did not run", "pass", {}),
                 ("wrote no status", "pass", {"log": ""}),
-                ("failed with status 1: see ", "pass", {"status": "1\n", "log": ""}),
+                ("failed with status 1: see ", None, {"status": "1\n", "log": ""}),
                 ("failed with status 0, and its clean-up failed", "pass",
                  {"status": "0, and its clean-up failed\n", "finished": ""}),
-                ("exited before its last line", "pass", {"status": "0\n"}),
-                ("has no judgement", None, {}),
+                ("exited before its last line", None, {"status": "0\n"}),
                 ("has no judgement", "", {}),
                 ("never closed", "return (", {"status": "0\n", "finished": ""})):
             with self.subTest(words):
@@ -84,7 +87,7 @@ class Runner(unittest.TestCase):
 
 
 def missing():
-    """A line for each scenario whose judgement is missing, empty or cannot be read."""
+    """A line for each scenario whose judgement is empty or cannot be read."""
     for folder in ("scenarios", "transports"):
         scripts = Path(__file__).parents[1] / folder
         for script in sorted(scripts.glob("*-*.sh")):

@@ -16,6 +16,7 @@ begin=$SECONDS
 [[ $(grep -c '^# EOF$' stdout.txt) -ge 2 ]]
 /job/xidscope run --output - --duration 1 --format prometheus >prometheus.txt 2>>stderr.txt
 grep -q '^# TYPE xidscope_events_dropped_total counter' prometheus.txt
+[[ $(<prometheus.txt) != *'# EOF'* ]] # that is OpenMetrics
 /job/xidscope trace --interval 0.2 2>>stderr.txt | head -n 1 || true
 [[ ! -e /sys/kernel/tracing/instances/xidscope ]]
 status=0
