@@ -160,15 +160,6 @@ static char *find_last(const struct kind *k, const struct mount_calls_state *m, 
 	return last;
 }
 
-static void remove_row(const struct kind *k, struct mount_calls_state *m, char *row)
-{
-	size_t *count = (size_t *)((char *)&m->totals + k->table->entries);
-	char *end = table_array(k->table, &m->totals) + *count * k->table->size;
-
-	memmove(row, row + k->table->size, (size_t)(end - row) - k->table->size);
-	--*count;
-}
-
 /* Ends the series that are idle for too long. */
 static void end_idle(const struct kind *k, struct mount_calls_state *m, const struct snapshot *s)
 {
@@ -180,7 +171,7 @@ static void end_idle(const struct kind *k, struct mount_calls_state *m, const st
 		if (is_mounted(k, row, s))
 			*called_of(k, row) = s->time_ns;
 		else
-			remove_row(k, m, row);
+			table_remove(k->table, &m->totals, row);
 	}
 }
 
@@ -210,7 +201,7 @@ static bool make_room(const struct kind *k, struct mount_calls_state *m, const s
 		return used < max;
 	memcpy(&labels, idle, k->end);
 	while ((idle = find_last(k, m, &labels)))
-		remove_row(k, m, idle);
+		table_remove(k->table, &m->totals, idle);
 	return true;
 }
 

@@ -462,6 +462,15 @@ void *table_append(const struct table *t, void *part)
 	return memset(table_array(t, part) + (*count)++ * t->size, 0, t->size);
 }
 
+void table_remove(const struct table *t, void *part, void *entry)
+{
+	size_t *count = (size_t *)((char *)part + t->entries);
+	char *next = (char *)entry + t->size, *end = table_array(t, part) + *count * t->size;
+
+	memmove(entry, next, (size_t)(end - next));
+	--*count;
+}
+
 int table_copy_array(const struct table *t, void *part)
 {
 	size_t count = table_count(t, part), *copied = (size_t *)((char *)part + t->entries);
@@ -546,21 +555,14 @@ int calls_add(struct calls *c, const struct calls *past)
 
 void calls_remove_server(struct calls *c, const char *server)
 {
-	for (int id = TABLE_OPS; id <= TABLE_OWNER_CALLS; id++) {
-		const struct table *t = &tables[id];
-		size_t *count = (size_t *)((char *)c + t->entries);
-		char *entry = table_array(t, c);
+	for (int id = TABLE_OPS; id <= TABLE_OWNER_CALLS; id++)
+		for (size_t i = table_count(&tables[id], c); i-- && id != TABLE_MOUNTS;) {
+			char *entry = table_array(&tables[id], c) + i * tables[id].size;
 
-		/* The server is the first label. */
-		for (size_t left = *count; left-- && id != TABLE_MOUNTS;) {
-			if (strcmp(entry, server) != 0) {
-				entry += t->size;
-				continue;
-			}
-			memmove(entry, entry + t->size, left * t->size);
-			--*count;
+			/* The server is the first label. */
+			if (!strcmp(entry, server))
+				table_remove(&tables[id], c, entry);
 		}
-	}
 }
 
 /* ---- differences ---- */

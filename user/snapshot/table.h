@@ -144,6 +144,9 @@ void table_subtract(const struct table *t, void *to, const void *now, const void
 /* Appends an entry of zeros; NULL: no memory. */
 void *table_append(const struct table *t, void *part);
 
+/* Removes an entry; those behind it move. */
+void table_remove(const struct table *t, void *part, void *entry);
+
 /* Gives @part, a copy of another part, an array of its own. Returns 0, or -ENOMEM: then the part has no entries. */
 int table_copy_array(const struct table *t, void *part);
 
