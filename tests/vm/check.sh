@@ -42,8 +42,8 @@ kernels=("$@")
 # container image. With the slow ones goes the systemd unit.
 slow='gpus begun-before better-source many-transports later cpus verdict hung-mount hung-output many-hung silent-server stuck-tasks busy-tasks'
 all=$(printf '%s\n' "$here/$folder"/[0-9]*.sh | sed 's,.*/[0-9]*-,,; s/\.sh$//' | grep -vxF "${slow// /$'\n'}" | paste -sd ' ')
-hooks='late exact sources faults fault-lines driver-hooks forgery'
-core="$hooks polled slot session send stopped-server"
+hooks='late exact sources faults fault-lines driver-hooks'
+core="$hooks forgery polled slot session send stopped-server"
 most="$core reload attached-under-load refused delay names other-programs kills"
 most+=' fault-history signals-of-trouble hardware-errors'
 declare -A sets=([all]="$all container" [slow]="$slow systemd runbook" [most]=$most [core]=$core [hooks]=$hooks [transports]=$all
