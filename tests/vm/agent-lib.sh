@@ -256,7 +256,7 @@ need_drivers() {
 	exit 0
 }
 
-# driver_load KIND: loads a test driver: one with a tracepoint, with the report function, or with text alone.
+# driver_load KIND: loads a test driver: tracepoint, or text, which has none.
 driver_load() {
 	defer module_remove nvidia
 	insmod "/job/modules/$1/nvidia.ko" "${@:2}"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Makes sure that the test drivers in modules/ are built for kernel NAME of kernels.tsv and prints the folder that holds
-# tracepoint/nvidia.ko, function/nvidia.ko and text/nvidia.ko: modules.sh NAME. As root, if they have to be built.
+# tracepoint/nvidia.ko and text/nvidia.ko: modules.sh NAME. As root, if they have to be built.
 # Exit status 77 if they cannot be: Debian keeps old kernels longer than the headers to build modules for them.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -95,7 +95,7 @@ inside() {
 	unshare --mount bash -euc 'mount --bind /proc "$1/proc"; exec chroot "$@"' - \
 		"$toolchain" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C "$@"
 }
-for driver in tracepoint function text; do
+for driver in tracepoint text; do
 	mkdir -p "$toolchain/build/$driver" "$new/$name/$driver"
 	cp "$vm"/modules/{Kbuild,*.[ch]} "$toolchain/build/$driver/"
 	# Without BTF, as the real driver's modules.

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A driver for tests that reports faults of GPUs that do not exist, as NVIDIA's driver does: it prints the text, then
- * makes the structured call. Three builds, each a module named nvidia:
- * 	tracepoint	as the open modules from 575 on: nv_report_error() fires nvidia:nvidia_dev_xid
- * 	function	as 515-570: nv_report_error() alone
- * 	text		text alone
+ * fires its tracepoint. Two builds, each a module named nvidia:
+ * 	tracepoint	as the open modules from 575 on, with nvidia:nvidia_dev_xid
+ * 	text		text alone, as all others
  *
  * /proc/xidscope-driver takes commands, a line each:
  * 	raw TEXT				prints TEXT
  * 	dev ADDRESS TEXT			prints TEXT as is for that PCI device, as other drivers do
  * 	part TEXT				prints TEXT with no newline, as another driver may: the next message continues the line
- * 	xid ADDRESS CODE MESSAGE<tab>TEXT	prints TEXT, then calls nv_report_error(ADDRESS, CODE, MESSAGE)
- * 	xid ADDRESS CODE MESSAGE		the call alone, as when the driver's option suppresses the text
+ * 	xid ADDRESS CODE MESSAGE<tab>TEXT	prints TEXT, then fires the tracepoint
+ * 	xid ADDRESS CODE MESSAGE		the tracepoint alone, as when the driver's option suppresses the text
  * 	sxid ADDRESS CODE MESSAGE[<tab>TEXT]	the same for an NVSwitch
  * 	hang SECONDS [FILE]			sleeps so that nothing can wake it, and holds the lock of FILE's inode
  * 	count N COMMAND...			N times at full speed; the first %d in TEXT and in MESSAGE is the turn, from 0
@@ -30,18 +29,20 @@
 #include <linux/spinlock.h>
 #include <linux/uaccess.h>
 #include "driver.h"
+#ifdef DRIVER_TRACEPOINT
+#define CREATE_TRACE_POINTS
+#include "nvidia_trace.h"
+#include "nvswitch_trace.h"
+#endif
 
 #if defined(DRIVER_TRACEPOINT)
 #define VERSION "575.57.08"
 #define BANNER "NVIDIA UNIX Open Kernel Module for x86_64  " VERSION "  Release Build  (test@guest)"
-#elif defined(DRIVER_FUNCTION)
-#define VERSION "550.54.15"
-#define BANNER "NVIDIA UNIX x86_64 Kernel Module  " VERSION "  Tue Mar  5 22:23:56 UTC 2024"
 #elif defined(DRIVER_TEXT)
 #define VERSION "390.157"
 #define BANNER "NVIDIA UNIX x86_64 Kernel Module  " VERSION "  Wed Oct 12 09:19:07 UTC 2022"
 #else
-#error "define DRIVER_TRACEPOINT, DRIVER_FUNCTION or DRIVER_TEXT"
+#error "define DRIVER_TRACEPOINT or DRIVER_TEXT"
 #endif
 
 #define LINE_MAX_LENGTH 4096
@@ -72,20 +73,6 @@ static void print(const char *text)
 	printk(KERN_CONT "%s\n", text);
 	spin_unlock_irqrestore(&print_lock, flags);
 }
-
-#ifndef DRIVER_TEXT
-typedef void (*report_fn)(struct pci_dev *dev, u32 error_number, const char *format, va_list ap);
-
-static __printf(4, 5) void report(report_fn function, struct pci_dev *dev, u32 number,
-				  const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	function(dev, number, format, ap);
-	va_end(ap);
-}
-#endif
 
 /* Finds the device of that name, or makes it up. NULL: no memory. */
 static struct pci_dev *device(const char *name)
@@ -212,11 +199,13 @@ static int execute(struct session *session)
 			else
 				print(session->text);
 		}
-#ifndef DRIVER_TEXT
+#ifdef DRIVER_TRACEPOINT
 		if (message) {
 			expand(session->message, message, counted, turn);
-			report(*command == 's' ? nvswitch_report_error : nv_report_error, dev, code,
-			       "%s", session->message);
+			if (*command == 's')
+				trace_nvswitch_dev_sxid(dev, code, session->message);
+			else
+				trace_nvidia_dev_xid(dev, code, session->message);
 		}
 #endif
 		cond_resched();

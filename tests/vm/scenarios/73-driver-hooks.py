@@ -7,7 +7,7 @@ from judge.reading import Metrics, between, events
 @judgement
 def each_fault_of_each_driver_counts_once(folder):
     for turn in (1, 2):
-        for build in ("tracepoint", "function", "text")[:4 - turn]:
+        for build in ("tracepoint", "text")[:3 - turn]:
             after = Metrics(folder / f"{build}-{turn}-after.prom")
             ours = between(folder, f"{build}-{turn}-before", f"{build}-{turn}-after")
             by = "hook" if knows_callers(folder) else "driver" if build == "tracepoint" else "log"

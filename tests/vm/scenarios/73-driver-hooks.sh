@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Drivers with a tracepoint, with the report function alone and with text alone give the same events, each once. The driver
+# Drivers with a tracepoint and with text alone give the same events, each once. The driver
 # is unloaded, and another build of it loaded, while the agent runs; also in the middle of its faults.
 need_drivers
 agent_start --hooks gpu --events events.json
 driver() { printf '%b\n' "$@" >/proc/xidscope-driver; }
 for round in 1 2; do
-	for build in tracepoint function text; do
+	for build in tracepoint text; do
 		# A driver that comes back is attached again; text has no hook.
 		[[ $build$round != text2 ]] || continue
 		driver_load "$build"
