@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The program's entry: from the command line to the command. */
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "commands/commands.h"
@@ -38,6 +39,8 @@ int main(int argc, char **argv)
 	enum command command;
 
 	open_standard();
+	/* The kernel removes processes that have ended: see base/helper.h. */
+	signal(SIGCHLD, SIG_IGN);
 	command = options_parse(argc, argv, &options);
 	return command ? end_output(command, command_rows[command].run(&options)) :
 			 options.wrong_usage;

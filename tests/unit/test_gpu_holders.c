@@ -62,9 +62,15 @@ static void add_titled(int pid, const char *title, const char *group, const char
 static const char *job_of(const char *text)
 {
 	static struct cgroup c;
+	char *jobs = NULL;
+	size_t size;
+	FILE *out = open_memstream(&jobs, &size);
 
+	cgroup_write_jobs(root, out);
+	fclose(out);
 	cgroup_read(&c, text);
-	cgroup_find_job(&c, root);
+	cgroup_find_job(&c, jobs);
+	free(jobs);
 	return c.job;
 }
 
@@ -267,7 +273,7 @@ TEST(the_answer_without_a_driver_is_none)
 	struct gpu_holders holders = { .helper.pipe = -1 };
 
 	gpu_holders_learn(&holders);
-	assert_string_equal(gpu_holders_find(&holders, "0000:c1:00.0", 1), "");
+	assert_string_equal(gpu_holders_find(&holders, "0000:c1:00.0"), "");
 	assert_string_equal(gpu_holders_uuid(&holders, "0000:c1:00.0"), "");
 	gpu_holders_free(&holders);
 }

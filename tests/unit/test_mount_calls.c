@@ -326,11 +326,15 @@ TEST(an_owner_is_who_the_path_of_its_group_says)
 		{ { "user-1000.slice", "user.slice" }, "user:1000" },
 		{ { "job_1", "slurmstepd.scope", "system.slice", "user-1000.slice", "user.slice" },
 		  "user:1000" },
+		/* No process has its number. */
+		{ { "step_0", "s1JHM889NVM300", "slurmstepd.scope", "system.slice" },
+		  "slurm:s1JHM889NVM300" },
 		{ { "odd.slice", "user.slice" }, "user:unknown" },
 		{ { "a" }, "group:a" },
 		{ { "c", "b", "a" }, "group:a/b" },
 		{ { "a\nb\"" }, "group:a\\x0ab\"" },
 	};
+	struct cgroup_names others = CGROUP_NAMES_NONE;
 	char label[LABEL_SIZE];
 
 	for (size_t i = 0; i < COUNT(paths); i++) {
@@ -338,9 +342,10 @@ TEST(an_owner_is_who_the_path_of_its_group_says)
 
 		for (int n = 0; n < 6; n++)
 			names[n] = paths[i].names[n] ?: "";
-		owner_name(label, names, 6);
+		assert_true(owner_name(label, names, 6, &others));
 		assert_string_equal(label, paths[i].owner);
 	}
+	cgroup_names_free(&others);
 }
 
 TEST(another_owner_of_a_client_has_its_mount)

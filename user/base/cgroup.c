@@ -20,8 +20,9 @@ static const char *from_root(const struct cgroup *c)
 /* Slurm 26.05 without CgroupJobIdPaths=yes: "s1JHM889NVM300". */
 static bool is_sluid(struct span s)
 {
-	return span_take(&s, "s") && span_left(s) == 13 &&
-	       span_left(span_take_run(&s, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")) == 13;
+	return span_left(s) == SLUID_LEN && span_take(&s, "s") &&
+	       span_left(span_take_run(&s, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")) ==
+		       SLUID_LEN - 1;
 }
 
 /* Slurm in v1: "/slurm/uid_1000/job_7/step_0"; with several daemons the first name is "slurm_NODE". In v2:
@@ -101,56 +102,123 @@ void cgroup_of_path(struct cgroup *c, const char *path)
 	find_pod(c);
 }
 
-/* Reads the job from the title "slurmstepd: [4711.0]". Any process can take this title: it must be root's, in the job's group. */
-static void read_step(struct cgroup *c, const char *root, const char *pid)
+/* ---- names that are not in the path: in a process of its own ---- */
+
+/* Writes "JOB GROUP" if the process is a slurmstepd with the title "slurmstepd: [4711.0]". Any process can take this title: it
+ * must be root's, in the job's group. The title is in the process's memory, and is read last. */
+static void write_step(const char *root, const char *pid, FILE *out)
 {
 	FILE_TEXT group = {}, status = {};
 	char line[64];
-	struct cgroup other;
+	struct cgroup c;
 	struct span title;
 	uint64_t job;
 
-	if (!file_first_line(PATHF("%s/proc/%s/cmdline", root, pid), line, sizeof(line)))
+	file_text_read(&group, PATHF("%s/proc/%s/cgroup", root, pid), 65536);
+	cgroup_read(&c, group.bytes ?: "");
+	if (!c.unnamed_job)
+		return;
+	file_text_read(&status, PATHF("%s/proc/%s/status", root, pid), 65536);
+	/* The owner of its files in proc proves nothing: for a process that is not dumpable that is always root. */
+	if (!status.bytes || !strstr(status.bytes, "\nUid:\t0\t0\t0\t0\n") ||
+	    !file_first_line(PATHF("%s/proc/%s/cmdline", root, pid), line, sizeof(line)))
 		return;
 	title = span_of(line);
-	if (!span_take(&title, "slurmstepd: [") ||
-	    !span_number(span_take_until(&title, "."), UINT32_MAX, &job))
-		return;
-	file_text_read(&group, PATHF("%s/proc/%s/cgroup", root, pid), 65536);
-	file_text_read(&status, PATHF("%s/proc/%s/status", root, pid), 65536);
-	cgroup_read(&other, group.bytes ?: "");
-	/* The owner of its files in proc proves nothing: for a process that is not dumpable that is always root. */
-	if (other.unnamed_job == c->unnamed_job && status.bytes &&
-	    !strncmp(other.path, c->path, c->unnamed_job) &&
-	    strstr(status.bytes, "\nUid:\t0\t0\t0\t0\n"))
-		snprintf(c->job, sizeof(c->job), "%u", (unsigned int)job);
+	if (span_take(&title, "slurmstepd: [") &&
+	    span_number(span_take_until(&title, "."), UINT32_MAX, &job))
+		fprintf(out, "%u %.*s\n", (unsigned int)job, (int)c.unnamed_job, c.path);
 }
 
-void cgroup_find_job(struct cgroup *c, const char *root)
+void cgroup_write_jobs(const char *root, FILE *out)
 {
-	OPEN_FOLDER *proc = c->unnamed_job ? opendir(PATHF("%s/proc", root)) : NULL;
+	OPEN_FOLDER *proc = opendir(PATHF("%s/proc", root));
 	const char *pid;
 
-	while (!*c->job && (pid = folder_next(proc)))
+	while ((pid = folder_next(proc)))
 		if (isdigit((unsigned char)*pid))
-			read_step(c, root, pid);
+			write_step(root, pid, out);
+}
+
+void cgroup_find_job(struct cgroup *c, const char *jobs)
+{
+	struct span rest = span_of(jobs), line, job;
+
+	while (c->unnamed_job && !*c->job && span_next_line(&rest, &line)) {
+		job = span_take_until(&line, " ");
+		span_take(&line, " ");
+		if (span_left(line) == c->unnamed_job && !memcmp(line.at, c->path, c->unnamed_job))
+			span_copy(job, c->job, sizeof(c->job));
+	}
 }
 
 /* kubelet has a folder for each pod's logs: NAMESPACE_NAME_UID. No part contains a '_'. */
 #define POD_LOGS "/var/log/pods"
 
-/* Writes "NAMESPACE/NAME" of the pod with this UID to @name if one of the folders in @folder is its. */
-static bool find_pod_name(char *name, size_t size, const char *folder, const char *uid)
+/* Writes "NAMESPACE_NAME_UID" for each folder. */
+static void write_pods(const char *root, FILE *out)
 {
-	OPEN_FOLDER *logs = opendir(folder);
+	OPEN_FOLDER *logs = opendir(PATHF("%s" POD_LOGS, root));
 	const char *log;
 
-	while ((log = folder_next(logs))) {
-		struct span rest = span_of(log), space = span_take_until(&rest, "_"), pod;
+	while ((log = folder_next(logs)))
+		fprintf(out, "%s\n", log);
+}
 
-		span_take(&rest, "_");
-		pod = span_take_until(&rest, "_");
-		if (!span_take(&rest, "_") || !span_is(rest, uid))
+static void send_jobs(const void *context, int fd)
+{
+	FILE *out = fdopen(fd, "w");
+
+	(void)context;
+	if (!out)
+		return;
+	cgroup_write_jobs("", out);
+	fflush(out);
+}
+
+static void send_pods(const void *context, int fd)
+{
+	FILE *out = fdopen(fd, "w");
+
+	(void)context;
+	if (!out)
+		return;
+	write_pods("", out);
+	write_pods("/proc/1/root", out);
+	fflush(out);
+}
+
+/* ---- the caller's side ---- */
+
+void cgroup_names_free(struct cgroup_names *n)
+{
+	helper_free(&n->jobs);
+	helper_free(&n->pods);
+}
+
+bool cgroup_ask_job(struct cgroup *c, struct cgroup_names *n)
+{
+	bool answered;
+
+	cgroup_find_job(c, n->jobs.text ?: "");
+	if (!c->unnamed_job || *c->job)
+		return true;
+	answered = helper_ask(&n->jobs, "xidscope-jobs", send_jobs, NULL, HELPER_WAIT_NS);
+	if (answered)
+		cgroup_find_job(c, n->jobs.text ?: "");
+	return answered;
+}
+
+/* Writes "NAMESPACE/NAME" of the pod with this UID to @name if one of the folders in @logs is its. */
+static bool find_pod_name(char *name, size_t size, const char *logs, const char *uid)
+{
+	struct span rest = span_of(logs), log;
+
+	while (span_next_line(&rest, &log)) {
+		struct span space = span_take_until(&log, "_"), pod;
+
+		span_take(&log, "_");
+		pod = span_take_until(&log, "_");
+		if (!span_take(&log, "_") || !span_is(log, uid))
 			continue;
 		snprintf(name, size, "%.*s/%.*s", (int)span_left(space), space.at,
 			 (int)span_left(pod), pod.at);
@@ -159,8 +227,15 @@ static bool find_pod_name(char *name, size_t size, const char *folder, const cha
 	return false;
 }
 
-bool cgroup_pod_name(const struct cgroup *c, char *name, size_t size)
+bool cgroup_ask_pod(const struct cgroup *c, struct cgroup_names *n, char *name, size_t size)
 {
-	return find_pod_name(name, size, POD_LOGS, c->pod) ||
-	       find_pod_name(name, size, "/proc/1/root" POD_LOGS, c->pod);
+	bool answered;
+
+	*name = 0;
+	if (!*c->pod || find_pod_name(name, size, n->pods.text ?: "", c->pod))
+		return true;
+	answered = helper_ask(&n->pods, "xidscope-pods", send_pods, NULL, HELPER_WAIT_NS);
+	if (answered)
+		find_pod_name(name, size, n->pods.text ?: "", c->pod);
+	return answered;
 }

@@ -2,9 +2,10 @@
 /* The job of Slurm or the pod of Kubernetes to which a process belongs, by the path of its control group in cgroup v1 or v2. */
 #pragma once
 
-#include "base/std.h"
+#include "base/helper.h"
 
 #define CGROUP_PATH 512
+#define SLUID_LEN 14 /* of "s1JHM889NVM300", the group of a job without its number */
 
 /* "": unknown, or none. */
 struct cgroup {
@@ -21,9 +22,29 @@ void cgroup_read(struct cgroup *c, const char *text);
 /* The same for the group with this path from the root of its hierarchy. */
 void cgroup_of_path(struct cgroup *c, const char *path);
 
-/* Finds the number of a job whose group has none (from Slurm 26.05 on) by looking for its slurmstepd among all processes in proc
- * below @root ("": this system). */
-void cgroup_find_job(struct cgroup *c, const char *root);
+/* What only other files know: the numbers of jobs whose groups have none (from Slurm 26.05 on), in the titles of their
+ * slurmstepd; and the names of pods, in the folders of their logs. Other processes read them. Initialise with
+ * CGROUP_NAMES_NONE. */
+struct cgroup_names {
+	struct helper jobs, pods;
+};
+#define CGROUP_NAMES_NONE          \
+	{                          \
+		{ .pipe = -1 },    \
+		{                  \
+			.pipe = -1 \
+		}                  \
+	}
+void cgroup_names_free(struct cgroup_names *n);
 
-/* Writes "NAMESPACE/NAME" of the pod to @name, by the folder of its logs on this node. False: not known. */
-bool cgroup_pod_name(const struct cgroup *c, char *name, size_t size);
+/* Sets the job of a group without its number. Waits for HELPER_WAIT_NS at most. False: not yet known, ask again. */
+bool cgroup_ask_job(struct cgroup *c, struct cgroup_names *n);
+
+/* Writes "NAMESPACE/NAME" of the pod to @name; "": there is none, or it is not known. Waits and returns as above. */
+bool cgroup_ask_pod(const struct cgroup *c, struct cgroup_names *n, char *name, size_t size);
+
+/* What the process does: writes a line for each slurmstepd in proc below @root. It may wait for ever. */
+void cgroup_write_jobs(const char *root, FILE *out);
+
+/* Sets the job of a group without its number, from these lines. */
+void cgroup_find_job(struct cgroup *c, const char *jobs);

@@ -91,6 +91,8 @@ const char *file_text_error(int err)
 		return "it is not a regular file";
 	case EFBIG:
 		return "it is too long";
+	case ETIMEDOUT:
+		return "its file system does not answer";
 	default:
 		return strerror(-err);
 	}

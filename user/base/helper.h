@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A process that does what may block: it asks a server, or reads the files of a driver that may hang. The caller reads the
- * answer from a pipe when it comes, and never waits. */
+/* A process that does what may block: it asks a server, or reads files that a disk, a driver or another process may hold.
+ * The caller reads the answer from a pipe, and waits for it never, or for a moment. helper.c lists what is read so. */
 #pragma once
 
 #include <sys/types.h>
 
-#include "base/std.h"
+#include "base/file_text.h"
+
+/* The answer to helper_ask() counts for so long; the process is ended then. */
+#define HELPER_AGE_NS 5000000000ull
+
+/* helper_ask() waits for so long in the event loop, and helper_read_file() at the start of a command. */
+#define HELPER_WAIT_NS 300000000ull
+#define HELPER_START_NS 2000000000ull
 
 /* Initialise with { .pipe = -1 }. */
 struct helper {
 	int pipe; /* does not block; -1: no process is at work */
 	pid_t pid;
-	uint64_t begun_ns; /* CLOCK_MONOTONIC */
+	uint64_t begun_ns; /* CLOCK_MONOTONIC; 0: never */
+	char *text; /* what helper_collect() has read from the last process: @len bytes, a NUL follows; or NULL */
+	size_t len;
 };
 
 /* Starts a process with this @name that calls @work and ends. It writes its answer to @out; of the caller's files it has no
@@ -24,8 +33,21 @@ bool helper_start(struct helper *h, const char *name, void (*work)(const void *c
  * -EAGAIN if none have come. */
 ssize_t helper_read(struct helper *h, void *to, size_t size);
 
-/* Whether the process sleeps, because it waits for something. A process that runs or waits for a CPU proves nothing about
- * a server. */
+/* Reads what the process has written into @text, and waits for more until @deadline_ns. */
+void helper_collect(struct helper *h, uint64_t deadline_ns);
+
+/* Starts the process if the last one began HELPER_AGE_NS ago, and collects until it has worked for @wait_ns. An answer that
+ * is late once is not waited for again. Returns whether it is all there. */
+bool helper_ask(struct helper *h, const char *name, void (*work)(const void *context, int out),
+		const void *context, uint64_t wait_ns);
+
+/* Reads a file of a disk as file_text_read() does, in at most HELPER_START_NS. Also returns -ETIMEDOUT. */
+int helper_read_file(struct file_text *f, const char *path, size_t max);
+
+/* For the process: writes all of it. */
+void helper_write(int out, const void *bytes, size_t size);
+
+/* Whether the process sleeps, and so waits for something. One that runs, or waits for a CPU, says nothing of a server. */
 bool helper_sleeps(const struct helper *h);
 
 /* Kills the process. If it sleeps uninterruptibly, it stays and keeps the pipe open until it has ended. */

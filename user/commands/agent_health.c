@@ -90,7 +90,10 @@ int agent_health_open(struct agent_health *h, const struct options *o)
 	h->node.node.gpus_wanted = (unsigned int)o->gpus;
 	for (size_t i = 0; i < o->mount_count; i++)
 		node_mounts_add(&h->node.node, o->mounts[i]);
-	node_watch_add_fstab(&h->node, "");
+	err = node_watch_add_fstab(&h->node, "");
+	if (err)
+		log_warn(&o->log, "the mounts of /etc/fstab are not checked: %s",
+			 file_text_error(err));
 	if (h->node.node.mounts_left_out)
 		log_warn(&o->log, "%zu NFS mounts of /etc/fstab are not checked: at most %d are",
 			 h->node.node.mounts_left_out, NODE_MOUNTS_MAX);

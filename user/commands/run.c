@@ -297,8 +297,6 @@ static int open_files(struct agent *a)
 	for (int i = 0; i < WRITER_FILES; i++)
 		if (!is_local(o, writer_options[i], paths[i]))
 			return EXIT_USAGE;
-	/* The kernel removes processes that have ended. */
-	signal(SIGCHLD, SIG_IGN);
 	err = writer_start(&a->writer, &o->log, paths, o->keep, START_NS);
 	if (err) {
 		log_error(&o->log, "cannot start writing files: %s", strerror(-err));

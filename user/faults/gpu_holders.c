@@ -3,7 +3,6 @@
 #include "faults/gpu_holders.h"
 
 #include <ctype.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,7 +13,7 @@
 #include "base/pci_address.h"
 #include "base/span.h"
 
-#define TEXT_MAX 65536 /* what is read of one scan; a pipe has room for it */
+#define PROCESS "xidscope-gpus"
 #define GROUPS 256 /* of all GPUs that are noted */
 
 /* A control group that holds a GPU. */
@@ -102,7 +101,6 @@ static void note_holder(struct scan *s, int pid, unsigned int minor)
 		s->late = true;
 		return;
 	}
-	cgroup_find_job(&group, s->root);
 	h = &s->holders[s->count++];
 	*h = (struct holder){ .minor = minor, .group = group, .pid = pid, .processes = 1 };
 	file_first_line(PATHF("%s/proc/%d/comm", s->root, pid), h->comm, sizeof(h->comm));
@@ -139,6 +137,24 @@ static void scan_process(struct scan *s, int pid)
 	}
 }
 
+/* Only if a holder's group lacks its job's number are titles of processes read, which may wait. */
+static void name_jobs(struct scan *s)
+{
+	char *jobs = NULL;
+	size_t size;
+	FILE *out = NULL;
+
+	ARRAY_EACH(h, s->holders, s->count)
+		if (h->group.unnamed_job && !out)
+			out = open_memstream(&jobs, &size);
+	if (out)
+		cgroup_write_jobs(s->root, out);
+	jobs = stream_text(out, &jobs);
+	ARRAY_EACH(h, s->holders, jobs ? s->count : 0)
+		cgroup_find_job(&h->group, jobs);
+	free(jobs);
+}
+
 static void scan_processes(struct scan *s)
 {
 	OPEN_FOLDER *proc = opendir(PATHF("%s/proc", s->root));
@@ -150,6 +166,7 @@ static void scan_processes(struct scan *s)
 		scan_process(s, (int)strtol(pid, NULL, 10));
 		s->late |= monotonic_ns() > s->deadline_ns;
 	}
+	name_jobs(s);
 }
 
 static void write_gpu(const struct scan *s, const char *gpu, unsigned int minor, const char *uuid,
@@ -257,16 +274,10 @@ static void look_for_holders(const void *minors, int fd)
 	fflush(out);
 }
 
-static void start_scan(struct gpu_holders *h)
-{
-	if (helper_start(&h->helper, "xidscope-gpus", look_for_holders, &h->minors))
-		h->len = 0;
-}
-
 /* Notes the numbers and UUIDs of the GPUs in what was found. */
 static void note_minors(struct gpu_holders *h)
 {
-	struct span s = { h->text, h->text + h->len }, line, gpu;
+	struct span s = { h->helper.text, h->helper.text + h->helper.len }, line, gpu;
 	struct gpu_minors *m = &h->minors;
 	char name[sizeof(m->list[0].gpu)];
 	struct gpu_minor *known;
@@ -290,58 +301,36 @@ static void note_minors(struct gpu_holders *h)
 	}
 }
 
-/* Takes what the process has written, and waits for it until @deadline_ns. */
-static void collect(struct gpu_holders *h, uint64_t deadline_ns)
-{
-	if (!h->text)
-		h->text = malloc(TEXT_MAX);
-	while (h->helper.pipe >= 0 && h->text) {
-		ssize_t n = helper_read(&h->helper, h->text + h->len, TEXT_MAX - h->len);
-		uint64_t now = monotonic_ns();
-
-		if (n > 0) {
-			h->len += (size_t)n;
-		} else if (!n) {
-			note_minors(h);
-		} else {
-			if (now >= deadline_ns)
-				return;
-			poll(&(struct pollfd){ h->helper.pipe, POLLIN, 0 }, 1,
-			     (int)((deadline_ns - now) / 1000000 + 1));
-		}
-	}
-}
-
 void gpu_holders_poll(struct gpu_holders *h)
 {
-	if (h->helper.pipe >= 0)
-		collect(h, 0);
+	if (h->helper.pipe < 0)
+		return;
+	helper_collect(&h->helper, 0);
+	if (h->helper.pipe < 0)
+		note_minors(h);
 }
 
 void gpu_holders_learn(struct gpu_holders *h)
 {
-	collect(h, 0);
+	gpu_holders_poll(h);
 	h->minors.count = 0;
-	start_scan(h);
+	helper_start(&h->helper, PROCESS, look_for_holders, &h->minors);
 }
 
-const char *gpu_holders_find(struct gpu_holders *h, const char *gpu, uint64_t now_ns)
+const char *gpu_holders_find(struct gpu_holders *h, const char *gpu)
 {
 	struct span s, line;
 
-	collect(h, 0);
-	if (!h->helper.begun_ns || now_ns >= h->helper.begun_ns + GPU_HOLDERS_AGE_NS)
-		start_scan(h);
-	/* If a result was late once, it is not waited for again. */
-	collect(h, h->helper.begun_ns + GPU_HOLDERS_WAIT_MS * 1000000ull);
+	gpu_holders_poll(h);
+	if (helper_ask(&h->helper, PROCESS, look_for_holders, &h->minors, HELPER_WAIT_NS))
+		note_minors(h);
 	free(h->found);
 	h->found = NULL;
-	if (!h->text)
-		return "";
-	for (s = (struct span){ h->text, h->text + h->len }; span_left(s);) {
+	for (s = (struct span){ h->helper.text, h->helper.text + h->helper.len }; span_left(s);) {
 		line = span_take_line(&s);
 		/* The last one may be torn. */
-		if (line.end == h->text + h->len || !span_is(span_take_word(&line), gpu))
+		if (line.end == h->helper.text + h->helper.len ||
+		    !span_is(span_take_word(&line), gpu))
 			continue;
 		span_take_word(&line);
 		span_take_word(&line);
@@ -354,14 +343,13 @@ const char *gpu_holders_find(struct gpu_holders *h, const char *gpu, uint64_t no
 
 const char *gpu_holders_uuid(struct gpu_holders *h, const char *gpu)
 {
-	collect(h, 0);
+	gpu_holders_poll(h);
 	return uuid_of(&h->minors, gpu);
 }
 
 void gpu_holders_free(struct gpu_holders *h)
 {
 	helper_free(&h->helper);
-	free(h->text);
 	free(h->found);
 	*h = (struct gpu_holders){ .helper.pipe = -1 };
 }

@@ -2,18 +2,15 @@
 /* Which processes hold a GPU's device file, /dev/nvidiaN, for faults whose process the driver does not name; and the
  * GPUs' UUIDs, which the driver prints only for a GPU that it has initialised.
  *
- * Another process looks. It is started at such a fault, and the caller waits for it for GPU_HOLDERS_WAIT_MS at most: the
- * driver's files in proc may wait for a lock of a driver that hangs. Links in /proc/PID/fd can be read whatever process PID
- * waits for; those of other users need CAP_SYS_PTRACE. */
+ * Another process looks, started at such a fault, and the caller waits for it no longer than HELPER_WAIT_NS: the
+ * driver's files in proc may wait for a lock of a driver that hangs. Links in /proc/PID/fd can be read whatever that
+ * process waits for. Other users' need CAP_SYS_PTRACE. */
 #pragma once
 
 #include "base/helper.h"
 
-#define GPU_HOLDERS_WAIT_MS 300 /* the caller waits */
 #define GPU_HOLDERS_SCAN_MS 200 /* the scan takes */
-#define GPU_HOLDERS_AGE_NS \
-	5000000000ull /* a result is used for this long: a storm needs one scan */
-#define GPU_HOLDERS_GROUPS 8 /* control groups named for a GPU */
+#define GPU_HOLDERS_GROUPS 8 /* of a GPU that are named */
 
 #define GPU_MAJOR 195 /* of the device files, in all releases of the driver */
 
@@ -33,9 +30,7 @@ struct gpu_minors {
 /* Initialise with { .helper.pipe = -1 }. */
 struct gpu_holders {
 	struct gpu_minors minors; /* found earlier */
-	struct helper helper; /* the process that looks */
-	char *text; /* what it has found so far: see gpu_holders_scan() */
-	size_t len;
+	struct helper helper; /* the process that looks; its text: see gpu_holders_scan() */
 	char *found; /* the last answer */
 };
 
@@ -46,8 +41,8 @@ void gpu_holders_learn(struct gpu_holders *h);
 void gpu_holders_poll(struct gpu_holders *h);
 
 /* Returns members of a JSON object about who holds the GPU at the PCI address @gpu; "": not known.
- * Valid until the next call. @now_ns: CLOCK_MONOTONIC. */
-const char *gpu_holders_find(struct gpu_holders *h, const char *gpu, uint64_t now_ns);
+ * Valid until the next call. */
+const char *gpu_holders_find(struct gpu_holders *h, const char *gpu);
 
 /* The UUID of the GPU at the PCI address @gpu, if a process has found it; "": not known. Does not wait. Valid until the next
  * call. */

@@ -125,8 +125,8 @@ struct node_watch {
 void node_watch_init(struct node_watch *w);
 void node_watch_free(struct node_watch *w);
 
-/* Adds the NFS mounts of fstab below @root to those that are there, as process 1 sees it. */
-void node_watch_add_fstab(struct node_watch *w, const char *root);
+/* Adds the NFS mounts of fstab below @root to those that are there, as process 1 sees it. Returns 0 or -errno. */
+int node_watch_add_fstab(struct node_watch *w, const char *root);
 
 /* Reads the GPUs and the NFS mounts below @root as process 1 sees them, and the clock; at most once a minute, unless @at_once.
  * While a node boots, what is not there yet is no finding. A GPU without a driver is in .node only if the reading before had

@@ -22,20 +22,22 @@ void node_watch_free(struct node_watch *w)
 		helper_free(&q->helper);
 }
 
-/* In a mount namespace of its own the agent would see another fstab. Where /etc is on a server, a later reading could wait for
- * it: it is read once. */
-void node_watch_add_fstab(struct node_watch *w, const char *root)
+/* In a mount namespace of its own the agent would see another fstab. */
+int node_watch_add_fstab(struct node_watch *w, const char *root)
 {
 	static const char *const tables[] = { "/proc/1/root/etc/fstab", "/etc/fstab" };
+	int err = 0;
 
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 2 && err != -ETIMEDOUT; i++) {
 		FILE_TEXT fstab = {};
 
-		if (file_text_read(&fstab, PATHF("%s%s", root, tables[i]), 1 << 20))
+		err = helper_read_file(&fstab, PATHF("%s%s", root, tables[i]), 1 << 20);
+		if (err)
 			continue;
 		node_mounts_add_fstab(&w->node, fstab.bytes, fstab.len);
-		return;
+		return 0;
 	}
+	return err == -ENOENT ? 0 : err;
 }
 
 static void wait_for_mounts(struct node_watch *w, double now)

@@ -2,7 +2,6 @@
 /* The name of an owner of calls, from the path of its control group. */
 #include "owners/mount_calls.h"
 
-#include "base/cgroup.h"
 #include "base/span.h"
 
 /* Finds the unit in a path: the first name that ends in .service or .scope. */
@@ -44,25 +43,31 @@ static void name_group(char *name, size_t size, const char *path)
 	snprintf(name, size, "group:%.*s", (int)(end - path - 1), path + 1);
 }
 
-static void name_path(char *name, size_t size, const char *path)
+/* Returns whether a later call can find no other name. */
+static bool name_path(char *name, size_t size, const char *path, struct cgroup_names *names)
 {
 	struct cgroup group;
-	char pod[2 * LABEL_SIZE];
+	char pod[2 * LABEL_SIZE] = "";
+	bool known;
 
 	cgroup_of_path(&group, path);
-	cgroup_find_job(&group, "");
+	known = cgroup_ask_job(&group, names) && cgroup_ask_pod(&group, names, pod, sizeof(pod));
 	if (*group.job)
 		snprintf(name, size, "slurm:%s", group.job);
+	else if (group.unnamed_job)
+		snprintf(name, size, "slurm:%.*s", SLUID_LEN,
+			 group.path + group.unnamed_job - SLUID_LEN);
 	else if (*group.pod)
-		snprintf(name, size, "pod:%s",
-			 cgroup_pod_name(&group, pod, sizeof(pod)) ? pod : group.pod);
+		snprintf(name, size, "pod:%s", *pod ? pod : group.pod);
 	else if (!find_user(name, size, path) && !find_unit(name, size, path))
 		name_group(name, size, path);
+	return known;
 }
 
-void owner_name(char *label, const char *const *names, size_t count)
+bool owner_name(char *label, const char *const *names, size_t count, struct cgroup_names *others)
 {
 	char path[CGROUP_PATH] = "", name[3 * LABEL_SIZE];
+	bool known = true;
 	size_t len = 0;
 
 	for (size_t i = count; i-- > 0 && len < sizeof(path);)
@@ -71,6 +76,7 @@ void owner_name(char *label, const char *const *names, size_t count)
 	if (!*path)
 		snprintf(name, sizeof(name), OWNER_KERNEL);
 	else
-		name_path(name, sizeof(name), path);
+		known = name_path(name, sizeof(name), path, others);
 	label_from_name(label, LABEL_SIZE, name, strlen(name));
+	return known;
 }

@@ -43,7 +43,7 @@ int shares_open(struct share_reader *r, const struct share_maps *maps, uint32_t 
 	const int protection = PROT_READ | PROT_WRITE;
 	int err;
 
-	*r = (struct share_reader){ .maps = *maps, .shards = shards };
+	*r = (struct share_reader){ .maps = *maps, .shards = shards, .names = CGROUP_NAMES_NONE };
 	r->client_info = bpf_values_map(maps->client_info, protection);
 	r->info = bpf_values_map(maps->share_info, protection);
 	r->stats = bpf_values_map(maps->share_stats, protection);
@@ -65,6 +65,8 @@ void shares_close(struct share_reader *r)
 	bpf_values_unmap(r->maps.share_stats, r->stats);
 	if (r->owners)
 		bpf_values_unmap(r->maps.owners, r->owners);
+	if (r->shards)
+		cgroup_names_free(&r->names);
 	*r = (struct share_reader){};
 }
 
@@ -81,11 +83,11 @@ const char *shares_owner(struct share_reader *r, uint32_t owner)
 	const char *names[RPC_OWNER_LEVELS];
 	char *label = r->label[owner];
 
-	if (!r->owners || *label)
+	if (!r->owners || r->final[owner])
 		return label;
 	for (int i = 0; i < RPC_OWNER_LEVELS; i++)
 		names[i] = owner ? o->path[i] : "";
-	owner_name(label, names, RPC_OWNER_LEVELS);
+	r->final[owner] = owner_name(label, names, RPC_OWNER_LEVELS, &r->names);
 	return label;
 }
 
@@ -111,7 +113,7 @@ static void end_owner(struct share_reader *r, uint32_t owner)
 static void free_owner(struct share_reader *r, uint32_t owner)
 {
 	r->owners[owner].key.root = 0;
-	*r->label[owner] = 0;
+	r->final[owner] = false;
 	free_number(r->maps.free_owners, owner);
 }
 

@@ -34,6 +34,7 @@ struct event_log {
 	const struct event_sink *sink;
 	uint64_t lost;
 	uint64_t incidents;
+	struct cgroup_names names;
 	struct burst bursts[BURSTS];
 };
 
@@ -42,7 +43,7 @@ struct event_log *event_log_new(const struct event_sink *sink)
 	struct event_log *e = calloc(1, sizeof(*e));
 
 	if (e)
-		e->sink = sink;
+		*e = (struct event_log){ .sink = sink, .names = CGROUP_NAMES_NONE };
 	return e;
 }
 
@@ -52,7 +53,7 @@ uint64_t event_log_lost(const struct event_log *e)
 }
 
 /* Where the process runs. */
-static void write_cgroup(struct json *j, const struct event *event)
+static void write_cgroup(struct event_log *e, struct json *j, const struct event *event)
 {
 	char text[4096], pod[512];
 	struct cgroup c;
@@ -61,16 +62,17 @@ static void write_cgroup(struct json *j, const struct event *event)
 	    !process_text(event->pid, event->monotonic_ns, "cgroup", text, sizeof(text)))
 		return;
 	cgroup_read(&c, text);
-	cgroup_find_job(&c, "");
+	cgroup_ask_job(&c, &e->names);
 	json_known(j, "cgroup", c.path);
 	json_known(j, "job", c.job);
 	json_known(j, "pod", c.pod);
-	if (*c.pod && cgroup_pod_name(&c, pod, sizeof(pod)))
-		json_text(j, "pod_name", pod);
+	cgroup_ask_pod(&c, &e->names, pod, sizeof(pod));
+	json_known(j, "pod_name", pod);
 }
 
 /* Makes the line, which the caller frees. NULL: no memory. */
-static char *make_line(const struct event *event, uint64_t incident, uint64_t repeats, size_t *size)
+static char *make_line(struct event_log *e, const struct event *event, uint64_t incident,
+		       uint64_t repeats, size_t *size)
 {
 	const struct event_kind_row *kind = &event_kinds[event->kind];
 	char *text = NULL;
@@ -92,7 +94,7 @@ static char *make_line(const struct event *event, uint64_t incident, uint64_t re
 	if (event->pid >= 0)
 		json_signed(&j, "pid", event->pid);
 	json_known(&j, "comm", event->comm);
-	write_cgroup(&j, event);
+	write_cgroup(e, &j, event);
 	json_known(&j, "printed_by", event->printed_by);
 	if (event->path)
 		json_text(&j, "seen_by", event->path);
@@ -137,14 +139,14 @@ static void write_line(struct event_log *e, struct event event, uint64_t inciden
 		limit += members_len;
 	else if (members_len > MEMBERS_IN_PIPE)
 		event.members = "";
-	text = make_line(&event, incident, repeats, &size);
+	text = make_line(e, &event, incident, repeats, &size);
 	/* Escapes can make a text several times as long in JSON, and a cgroup's name. */
 	while (text && size > limit && (event.text_len || *event.members)) {
 		free(text);
 		if (!event.text_len)
 			event.members = "";
 		event.text_len /= 2;
-		text = make_line(&event, incident, repeats, &size);
+		text = make_line(e, &event, incident, repeats, &size);
 	}
 	if (!text || !e->sink->write(e->sink->context, text, size))
 		e->lost++;
@@ -235,5 +237,6 @@ void event_log_free(struct event_log *e)
 	if (!e)
 		return;
 	event_log_flush(e, 0, true);
+	cgroup_names_free(&e->names);
 	free(e);
 }

@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "base/fields.h"
-#include "base/file_text.h"
+#include "base/helper.h"
 #include "xid/xid_catalog.h"
 
 #define MAX_BYTES (1 << 20)
@@ -91,7 +91,7 @@ int xid_policy_load(struct xid_policy *p, const char *path, const struct log *lo
 	int err;
 
 	*p = (struct xid_policy){};
-	err = file_text_read(&file, path, MAX_BYTES);
+	err = helper_read_file(&file, path, MAX_BYTES);
 	if (err) {
 		log_error(log, "cannot read the policy file %s: %s", path, file_text_error(err));
 		return err;

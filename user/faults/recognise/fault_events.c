@@ -128,8 +128,7 @@ static void hand_out(struct fault_events *e, struct event *event, const struct x
 		/* The driver names nobody. */
 		if (e->holders && line && line->kind != XID_LINE_SXID && event->pid < 0 &&
 		    !event->replayed)
-			json_members(&j,
-				     gpu_holders_find(e->holders, event->device, monotonic_ns()));
+			json_members(&j, gpu_holders_find(e->holders, event->device));
 		if (!fclose(j.out))
 			event->members = members;
 	}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Proves that the caller of a process that does what may block gets its whole answer, and waits for one that hangs once. */
+#include "unit.h"
+#include "base/clock.h"
+#include "base/helper.h"
+#include "made_up_tree.h"
+
+#define LONG (300 << 10) /* more than a pipe holds */
+#define WAIT_NS 100000000ull
+
+static void answer_at_length(const void *context, int out)
+{
+	char text[LONG];
+
+	memset(text, *(const char *)context, sizeof(text));
+	helper_write(out, text, sizeof(text));
+}
+
+static void hang(const void *context, int out)
+{
+	helper_write(out, context, 1);
+	pause();
+}
+
+TEST(a_long_answer_is_whole_and_counts_for_a_while)
+{
+	struct helper h = { .pipe = -1 };
+
+	for (int i = 0; i < 2; i++) {
+		assert_true(helper_ask(&h, "x", answer_at_length, i ? "b" : "a", UINT64_MAX / 2));
+		assert_int_equal(h.len, LONG);
+		assert_int_equal(h.text[LONG - 1], 'a');
+	}
+	h.begun_ns -= HELPER_AGE_NS;
+	assert_true(helper_ask(&h, "x", answer_at_length, "b", UINT64_MAX / 2));
+	assert_int_equal(h.text[LONG - 1], 'b');
+	helper_free(&h);
+}
+
+TEST(one_that_hangs_is_waited_for_once_and_then_ended)
+{
+	struct helper h = { .pipe = -1 };
+	uint64_t begin = monotonic_ns(), waited;
+	pid_t first;
+
+	assert_false(helper_ask(&h, "x", hang, "a", WAIT_NS));
+	assert_true(monotonic_ns() - begin >= WAIT_NS);
+	first = h.pid;
+	begin = monotonic_ns();
+	for (int i = 0; i < 1000; i++)
+		assert_false(helper_ask(&h, "x", hang, "a", WAIT_NS));
+	waited = monotonic_ns() - begin;
+	assert_true(waited < 1000 * WAIT_NS);
+	assert_int_equal(h.pid, first);
+	/* It is killed, and once it has ended the question is asked again. */
+	h.begun_ns -= HELPER_AGE_NS;
+	for (int i = 0; i < 1000 && h.pid == first; i++)
+		assert_false(helper_ask(&h, "x", hang, "a", WAIT_NS / 10));
+	assert_int_not_equal(h.pid, first);
+	assert_true(h.pipe >= 0);
+	helper_free(&h);
+}
+
+TEST(a_file_is_read_by_another_process)
+{
+	struct file_text text;
+
+	put("/file", "some text\n");
+	assert_int_equal(helper_read_file(&text, "file", 100), 0);
+	assert_string_equal(text.bytes, "some text\n");
+	assert_int_equal(text.len, 10);
+	file_text_free(&text);
+	assert_int_equal(helper_read_file(&text, "file", 5), -EFBIG);
+	assert_int_equal(helper_read_file(&text, "absent", 5), -ENOENT);
+	put("/file", "");
+	assert_int_equal(helper_read_file(&text, "file", 5), 0);
+	assert_string_equal(text.bytes, "");
+	file_text_free(&text);
+}
