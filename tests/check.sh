@@ -70,6 +70,7 @@ run_tests() {
 	judge "the runbook's commands can be run" tests/docs/check_runbook.sh
 	judge "a test runs each block of commands in DEPLOY.md" tests/docs/check_deploy.sh
 	judge "the examples for remediation engines have known fields" tests/docs/check_remediation.py
+	judge "jobs are killed before our pods when memory is full" tests/docs/check_oom.py
 	judge "pages keep their length, and name files that exist" tests/docs/check_pages.sh
 	judge "check and xid print the right text and exit code in each state" tests/cli/check_command.sh
 	judge "the agent judges, and check follows" tests/cli/agent_health.sh

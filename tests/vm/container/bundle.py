@@ -209,7 +209,7 @@ def from_daemonset(template, data, options, tag, image):
     if memory:
         linux["resources"]["memory"] = {"limit": memory_bytes(memory)}
     if cpu:
-        die("a CPU limit: teach bundle.py")
+        linux["resources"]["cpu"] = {"quota": int(cpu.removesuffix("m")) * 100, "period": 100000}
 
     created, paths = [], {}
     for volume in volumes or []:
