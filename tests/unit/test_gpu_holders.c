@@ -66,10 +66,10 @@ static const char *job_of(const char *text)
 	size_t size;
 	FILE *out = open_memstream(&jobs, &size);
 
-	cgroup_write_jobs(root, out);
+	cgroup_write_names(root, out);
 	fclose(out);
 	cgroup_read(&c, text);
-	cgroup_find_job(&c, jobs);
+	cgroup_find_names(&c, jobs);
 	free(jobs);
 	return c.job;
 }

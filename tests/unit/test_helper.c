@@ -6,19 +6,19 @@
 #include "made_up_tree.h"
 
 #define LONG (300 << 10) /* more than a pipe holds */
-#define WAIT_NS 100000000ull
 
-static void answer_at_length(const void *context, int out)
+static void answer_at_length(const void *context, FILE *out)
 {
 	char text[LONG];
 
 	memset(text, *(const char *)context, sizeof(text));
-	helper_write(out, text, sizeof(text));
+	fwrite(text, 1, sizeof(text), out);
 }
 
-static void hang(const void *context, int out)
+static void hang(const void *context, FILE *out)
 {
-	helper_write(out, context, 1);
+	fputs(context, out);
+	fflush(out);
 	pause();
 }
 
@@ -27,12 +27,12 @@ TEST(a_long_answer_is_whole_and_counts_for_a_while)
 	struct helper h = { .pipe = -1 };
 
 	for (int i = 0; i < 2; i++) {
-		assert_true(helper_ask(&h, "x", answer_at_length, i ? "b" : "a", UINT64_MAX / 2));
+		assert_true(helper_ask(&h, "x", answer_at_length, i ? "b" : "a"));
 		assert_int_equal(h.len, LONG);
 		assert_int_equal(h.text[LONG - 1], 'a');
 	}
 	h.begun_ns -= HELPER_AGE_NS;
-	assert_true(helper_ask(&h, "x", answer_at_length, "b", UINT64_MAX / 2));
+	assert_true(helper_ask(&h, "x", answer_at_length, "b"));
 	assert_int_equal(h.text[LONG - 1], 'b');
 	helper_free(&h);
 }
@@ -43,19 +43,21 @@ TEST(one_that_hangs_is_waited_for_once_and_then_ended)
 	uint64_t begin = monotonic_ns(), waited;
 	pid_t first;
 
-	assert_false(helper_ask(&h, "x", hang, "a", WAIT_NS));
-	assert_true(monotonic_ns() - begin >= WAIT_NS);
+	assert_false(helper_ask(&h, "x", hang, "a"));
+	assert_true(monotonic_ns() - begin >= HELPER_WAIT_NS);
 	first = h.pid;
 	begin = monotonic_ns();
 	for (int i = 0; i < 1000; i++)
-		assert_false(helper_ask(&h, "x", hang, "a", WAIT_NS));
+		assert_false(helper_ask(&h, "x", hang, "a"));
 	waited = monotonic_ns() - begin;
-	assert_true(waited < 1000 * WAIT_NS);
+	assert_true(waited < 1000 * HELPER_WAIT_NS);
 	assert_int_equal(h.pid, first);
 	/* It is killed, and once it has ended the question is asked again. */
 	h.begun_ns -= HELPER_AGE_NS;
-	for (int i = 0; i < 1000 && h.pid == first; i++)
-		assert_false(helper_ask(&h, "x", hang, "a", WAIT_NS / 10));
+	for (int i = 0; i < 10000 && h.pid == first; i++) {
+		assert_false(helper_ask(&h, "x", hang, "a"));
+		usleep(1000);
+	}
 	assert_int_not_equal(h.pid, first);
 	assert_true(h.pipe >= 0);
 	helper_free(&h);
@@ -66,14 +68,29 @@ TEST(a_file_is_read_by_another_process)
 	struct file_text text;
 
 	put("/file", "some text\n");
-	assert_int_equal(helper_read_file(&text, "file", 100), 0);
+	assert_int_equal(helper_read_file(&text, "file"), 0);
 	assert_string_equal(text.bytes, "some text\n");
 	assert_int_equal(text.len, 10);
 	file_text_free(&text);
-	assert_int_equal(helper_read_file(&text, "file", 5), -EFBIG);
-	assert_int_equal(helper_read_file(&text, "absent", 5), -ENOENT);
+	assert_int_equal(helper_read_file(&text, "absent"), -ENOENT);
+	assert_int_equal(helper_read_file(&text, "."), -EINVAL);
 	put("/file", "");
-	assert_int_equal(helper_read_file(&text, "file", 5), 0);
+	assert_int_equal(helper_read_file(&text, "file"), 0);
 	assert_string_equal(text.bytes, "");
 	file_text_free(&text);
+}
+
+/* The first question is not ended: while the file system is silent, others are refused at once. */
+TEST(a_question_at_the_start_that_hangs_is_the_only_one)
+{
+	struct file_text text;
+	uint64_t begin = monotonic_ns();
+
+	assert_int_equal(helper_ask_once(&text, hang, "a"), -ETIMEDOUT);
+	assert_true(monotonic_ns() - begin >= HELPER_ONCE_NS);
+	begin = monotonic_ns();
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(helper_ask_once(&text, hang, "a"), -ETIMEDOUT);
+	assert_true(monotonic_ns() - begin < 100 * HELPER_ONCE_NS);
+	assert_null(text.bytes);
 }

@@ -334,7 +334,7 @@ TEST(an_owner_is_who_the_path_of_its_group_says)
 		{ { "c", "b", "a" }, "group:a/b" },
 		{ { "a\nb\"" }, "group:a\\x0ab\"" },
 	};
-	struct cgroup_names others = CGROUP_NAMES_NONE;
+	struct helper helper = { .pipe = -1 };
 	char label[LABEL_SIZE];
 
 	for (size_t i = 0; i < COUNT(paths); i++) {
@@ -342,10 +342,10 @@ TEST(an_owner_is_who_the_path_of_its_group_says)
 
 		for (int n = 0; n < 6; n++)
 			names[n] = paths[i].names[n] ?: "";
-		assert_true(owner_name(label, names, 6, &others));
+		assert_true(owner_name(label, names, 6, &helper));
 		assert_string_equal(label, paths[i].owner);
 	}
-	cgroup_names_free(&others);
+	helper_free(&helper);
 }
 
 TEST(another_owner_of_a_client_has_its_mount)

@@ -102,7 +102,7 @@ void cgroup_of_path(struct cgroup *c, const char *path)
 	find_pod(c);
 }
 
-/* ---- names that are not in the path: in a process of its own ---- */
+/* ---- names that are not in the path ---- */
 
 /* Writes "JOB GROUP" if the process is a slurmstepd with the title "slurmstepd: [4711.0]". Any process can take this title: it
  * must be root's, in the job's group. The title is in the process's memory, and is read last. */
@@ -129,113 +129,66 @@ static void write_step(const char *root, const char *pid, FILE *out)
 		fprintf(out, "%u %.*s\n", (unsigned int)job, (int)c.unnamed_job, c.path);
 }
 
-void cgroup_write_jobs(const char *root, FILE *out)
-{
-	OPEN_FOLDER *proc = opendir(PATHF("%s/proc", root));
-	const char *pid;
-
-	while ((pid = folder_next(proc)))
-		if (isdigit((unsigned char)*pid))
-			write_step(root, pid, out);
-}
-
-void cgroup_find_job(struct cgroup *c, const char *jobs)
-{
-	struct span rest = span_of(jobs), line, job;
-
-	while (c->unnamed_job && !*c->job && span_next_line(&rest, &line)) {
-		job = span_take_until(&line, " ");
-		span_take(&line, " ");
-		if (span_left(line) == c->unnamed_job && !memcmp(line.at, c->path, c->unnamed_job))
-			span_copy(job, c->job, sizeof(c->job));
-	}
-}
-
 /* kubelet has a folder for each pod's logs: NAMESPACE_NAME_UID. No part contains a '_'. */
-#define POD_LOGS "/var/log/pods"
-
-/* Writes "NAMESPACE_NAME_UID" for each folder. */
 static void write_pods(const char *root, FILE *out)
 {
-	OPEN_FOLDER *logs = opendir(PATHF("%s" POD_LOGS, root));
+	OPEN_FOLDER *logs = opendir(PATHF("%s/var/log/pods", root));
 	const char *log;
 
 	while ((log = folder_next(logs)))
 		fprintf(out, "%s\n", log);
 }
 
-static void send_jobs(const void *context, int fd)
+void cgroup_write_names(const char *root, FILE *out)
 {
-	FILE *out = fdopen(fd, "w");
+	OPEN_FOLDER *proc = opendir(PATHF("%s/proc", root));
+	const char *pid;
 
-	(void)context;
-	if (!out)
-		return;
-	cgroup_write_jobs("", out);
-	fflush(out);
+	write_pods(root, out);
+	write_pods(PATHF("%s/proc/1/root", root), out);
+	while ((pid = folder_next(proc)))
+		if (isdigit((unsigned char)*pid))
+			write_step(root, pid, out);
 }
 
-static void send_pods(const void *context, int fd)
+/* Takes "NAMESPACE_NAME_UID" if it is the pod's. */
+static void take_pod(struct cgroup *c, struct span log)
 {
-	FILE *out = fdopen(fd, "w");
+	struct span space = span_take_until(&log, "_"), pod;
 
-	(void)context;
-	if (!out)
-		return;
-	write_pods("", out);
-	write_pods("/proc/1/root", out);
-	fflush(out);
+	span_take(&log, "_");
+	pod = span_take_until(&log, "_");
+	if (span_take(&log, "_") && span_is(log, c->pod))
+		snprintf(c->pod_name, sizeof(c->pod_name), "%.*s/%.*s", (int)span_left(space),
+			 space.at, (int)span_left(pod), pod.at);
 }
 
-/* ---- the caller's side ---- */
-
-void cgroup_names_free(struct cgroup_names *n)
+bool cgroup_find_names(struct cgroup *c, const char *names)
 {
-	helper_free(&n->jobs);
-	helper_free(&n->pods);
-}
+	struct span rest = span_of(names), line, job;
 
-bool cgroup_ask_job(struct cgroup *c, struct cgroup_names *n)
-{
-	bool answered;
-
-	cgroup_find_job(c, n->jobs.text ?: "");
-	if (!c->unnamed_job || *c->job)
-		return true;
-	answered = helper_ask(&n->jobs, "xidscope-jobs", send_jobs, NULL, HELPER_WAIT_NS);
-	if (answered)
-		cgroup_find_job(c, n->jobs.text ?: "");
-	return answered;
-}
-
-/* Writes "NAMESPACE/NAME" of the pod with this UID to @name if one of the folders in @logs is its. */
-static bool find_pod_name(char *name, size_t size, const char *logs, const char *uid)
-{
-	struct span rest = span_of(logs), log;
-
-	while (span_next_line(&rest, &log)) {
-		struct span space = span_take_until(&log, "_"), pod;
-
-		span_take(&log, "_");
-		pod = span_take_until(&log, "_");
-		if (!span_take(&log, "_") || !span_is(log, uid))
-			continue;
-		snprintf(name, size, "%.*s/%.*s", (int)span_left(space), space.at,
-			 (int)span_left(pod), pod.at);
-		return true;
+	while (span_next_line(&rest, &line)) {
+		if (*c->pod && !*c->pod_name)
+			take_pod(c, line);
+		job = span_take_until(&line, " ");
+		if (c->unnamed_job && span_left(line) == c->unnamed_job + 1 &&
+		    !memcmp(line.at + 1, c->path, c->unnamed_job))
+			span_copy(job, c->job, sizeof(c->job));
 	}
-	return false;
+	return (!c->unnamed_job || *c->job) && (!*c->pod || *c->pod_name);
 }
 
-bool cgroup_ask_pod(const struct cgroup *c, struct cgroup_names *n, char *name, size_t size)
+static void send_names(const void *root, FILE *out)
 {
-	bool answered;
+	cgroup_write_names(root, out);
+}
 
-	*name = 0;
-	if (!*c->pod || find_pod_name(name, size, n->pods.text ?: "", c->pod))
+bool cgroup_ask_names(struct cgroup *c, struct helper *h)
+{
+	if (cgroup_find_names(c, h->text ?: ""))
 		return true;
-	answered = helper_ask(&n->pods, "xidscope-pods", send_pods, NULL, HELPER_WAIT_NS);
-	if (answered)
-		find_pod_name(name, size, n->pods.text ?: "", c->pod);
-	return answered;
+	if (!helper_ask(h, "xidscope-names", send_names, ""))
+		return false;
+	cgroup_find_names(c, h->text ?: "");
+	return true;
 }

@@ -42,8 +42,23 @@
 
 #include "base/clock.h"
 
-bool helper_start(struct helper *h, const char *name, void (*work)(const void *context, int out),
-		  const void *context)
+/* In the new process. */
+static void run_work(const char *name, helper_work *work, const void *context)
+{
+	FILE *out;
+
+	/* All else is the caller's, and would outlive it if this process hangs. */
+	closefrom(STDIN_FILENO + 1);
+	prctl(PR_SET_NAME, name);
+	fcntl(STDIN_FILENO, F_SETFL, 0); /* here it blocks */
+	out = fdopen(STDIN_FILENO, "w");
+	if (!out)
+		return;
+	work(context, out);
+	fflush(out);
+}
+
+bool helper_start(struct helper *h, const char *name, helper_work *work, const void *context)
 {
 	pid_t parent = getpid();
 	int ends[2];
@@ -55,11 +70,7 @@ bool helper_start(struct helper *h, const char *name, void (*work)(const void *c
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != parent || dup2(ends[1], STDIN_FILENO) < 0)
 			_exit(1);
-		/* All else is the caller's, and would outlive it if this process hangs. */
-		closefrom(STDIN_FILENO + 1);
-		prctl(PR_SET_NAME, name);
-		fcntl(STDIN_FILENO, F_SETFL, 0); /* here it blocks */
-		work(context, STDIN_FILENO);
+		run_work(name, work, context);
 		_exit(0);
 	}
 	close(ends[1]);
@@ -115,66 +126,56 @@ void helper_collect(struct helper *h, uint64_t deadline_ns)
 	}
 }
 
-bool helper_ask(struct helper *h, const char *name, void (*work)(const void *context, int out),
-		const void *context, uint64_t wait_ns)
+bool helper_ask(struct helper *h, const char *name, helper_work *work, const void *context)
 {
 	helper_collect(h, 0);
 	if (!h->begun_ns || monotonic_ns() >= h->begun_ns + HELPER_AGE_NS) {
 		helper_kill(h);
 		helper_start(h, name, work, context);
 	}
-	helper_collect(h, h->begun_ns + wait_ns);
+	helper_collect(h, h->begun_ns + HELPER_WAIT_NS);
 	return h->begun_ns && h->pipe < 0;
 }
 
-void helper_write(int out, const void *bytes, size_t size)
+int helper_ask_once(struct file_text *f, helper_work *work, const void *context)
 {
-	for (ssize_t n; size; bytes = (const char *)bytes + n, size -= (size_t)n) {
-		n = TEMP_FAILURE_RETRY(write(out, bytes, size));
-		if (n < 0)
-			_exit(1);
-	}
-}
-
-/* ---- a file ---- */
-
-struct wanted_file {
-	const char *path;
-	size_t max;
-};
-
-/* The error comes first. */
-static void send_file(const void *context, int out)
-{
-	const struct wanted_file *wanted = context;
-	FILE_TEXT text = {};
-	int err = file_text_read(&text, wanted->path, wanted->max);
-
-	helper_write(out, &err, sizeof(err));
-	helper_write(out, text.bytes, text.len);
-}
-
-int helper_read_file(struct file_text *f, const char *path, size_t max)
-{
-	const struct wanted_file wanted = { path, max };
-	struct helper h = { .pipe = -1 };
-	bool whole = helper_ask(&h, "xidscope-file", send_file, &wanted, HELPER_START_NS);
-	int err = whole ? -ENOMEM : -ETIMEDOUT;
+	static struct helper h = { .pipe = -1 };
 
 	*f = (struct file_text){};
-	if (whole && h.len >= sizeof(err))
-		memcpy(&err, h.text, sizeof(err));
-	if (!err) {
-		f->bytes = h.text;
-		f->len = h.len - sizeof(err);
-		memmove(f->bytes, f->bytes + sizeof(err), f->len + 1);
-		h.text = NULL;
-	}
-	helper_free(&h);
-	return err;
+	helper_collect(&h, 0);
+	if (!helper_start(&h, "xidscope-file", work, context))
+		return -ETIMEDOUT;
+	helper_collect(&h, h.begun_ns + HELPER_ONCE_NS);
+	if (h.pipe >= 0)
+		return -ETIMEDOUT;
+	f->bytes = h.text;
+	f->len = h.len;
+	h.text = NULL;
+	h.len = 0;
+	return 0;
 }
 
-/* ---- */
+/* The error comes first. */
+static void send_file(const void *path, FILE *out)
+{
+	FILE_TEXT text = {};
+
+	fputc(-file_text_read(&text, path, 1 << 20), out);
+	fwrite(text.bytes, 1, text.len, out);
+}
+
+int helper_read_file(struct file_text *f, const char *path)
+{
+	int err = helper_ask_once(f, send_file, path);
+
+	if (!err)
+		err = f->len ? -(unsigned char)*f->bytes : -ENOMEM;
+	if (err)
+		file_text_free(f);
+	else
+		memmove(f->bytes, f->bytes + 1, f->len--);
+	return err;
+}
 
 /* "4711 (xidscope-mount) D 4700 ..." */
 bool helper_sleeps(const struct helper *h)

@@ -7,27 +7,27 @@
 
 #include "base/file_text.h"
 
-/* The answer to helper_ask() counts for so long; the process is ended then. */
-#define HELPER_AGE_NS 5000000000ull
-
-/* helper_ask() waits for so long in the event loop, and helper_read_file() at the start of a command. */
-#define HELPER_WAIT_NS 300000000ull
-#define HELPER_START_NS 2000000000ull
+#define HELPER_AGE_NS \
+	5000000000ull /* helper_ask() asks again after this time, and ends a process that hangs */
+#define HELPER_WAIT_NS 300000000ull /* it waits for so long, in the event loop */
+#define HELPER_ONCE_NS 2000000000ull /* helper_ask_once() waits for so long */
 
 /* Initialise with { .pipe = -1 }. */
 struct helper {
 	int pipe; /* does not block; -1: no process is at work */
 	pid_t pid;
 	uint64_t begun_ns; /* CLOCK_MONOTONIC; 0: never */
-	char *text; /* what helper_collect() has read from the last process: @len bytes, a NUL follows; or NULL */
-	size_t len;
+	char *text; /* what helper_collect() has read of the last process; NULL: nothing */
+	size_t len; /* of it; a NUL follows */
 };
 
-/* Starts a process with this @name that calls @work and ends. It writes its answer to @out; of the caller's files it has no
+/* What a process does. It writes its answer to @out, which is flushed when it ends. */
+typedef void helper_work(const void *context, FILE *out);
+
+/* Starts a process with this @name that calls @work and ends; of the caller's files it has no
  * other. It ends with the caller. Does nothing while an earlier one is at work: one that hangs is not followed by a second.
  * The caller must ignore SIGCHLD. Returns whether it was started. */
-bool helper_start(struct helper *h, const char *name, void (*work)(const void *context, int out),
-		  const void *context);
+bool helper_start(struct helper *h, const char *name, helper_work *work, const void *context);
 
 /* Reads at most @size bytes of the answer. Returns their number; 0 at the end of the process, after which @pipe is -1;
  * -EAGAIN if none have come. */
@@ -36,16 +36,16 @@ ssize_t helper_read(struct helper *h, void *to, size_t size);
 /* Reads what the process has written into @text, and waits for more until @deadline_ns. */
 void helper_collect(struct helper *h, uint64_t deadline_ns);
 
-/* Starts the process if the last one began HELPER_AGE_NS ago, and collects until it has worked for @wait_ns. An answer that
- * is late once is not waited for again. Returns whether it is all there. */
-bool helper_ask(struct helper *h, const char *name, void (*work)(const void *context, int out),
-		const void *context, uint64_t wait_ns);
+/* Starts the process if the last one began HELPER_AGE_NS ago, and collects until it has worked for HELPER_WAIT_NS. An answer
+ * that is late once is not waited for again. Returns whether it is all there. */
+bool helper_ask(struct helper *h, const char *name, helper_work *work, const void *context);
 
-/* Reads a file of a disk as file_text_read() does, in at most HELPER_START_NS. Also returns -ETIMEDOUT. */
-int helper_read_file(struct file_text *f, const char *path, size_t max);
+/* For questions at the start: takes the answer into *@f, for file_text_free(). Returns 0 or -ETIMEDOUT; that at once, while an
+ * earlier question of these has no answer. */
+int helper_ask_once(struct file_text *f, helper_work *work, const void *context);
 
-/* For the process: writes all of it. */
-void helper_write(int out, const void *bytes, size_t size);
+/* Reads a file of at most 1 MB by helper_ask_once(). Also returns errors of file_text_read(). */
+int helper_read_file(struct file_text *f, const char *path);
 
 /* Whether the process sleeps, and so waits for something. One that runs, or waits for a CPU, says nothing of a server. */
 bool helper_sleeps(const struct helper *h);

@@ -148,10 +148,10 @@ static void name_jobs(struct scan *s)
 		if (h->group.unnamed_job && !out)
 			out = open_memstream(&jobs, &size);
 	if (out)
-		cgroup_write_jobs(s->root, out);
+		cgroup_write_names(s->root, out);
 	jobs = stream_text(out, &jobs);
 	ARRAY_EACH(h, s->holders, jobs ? s->count : 0)
-		cgroup_find_job(&h->group, jobs);
+		cgroup_find_names(&h->group, jobs);
 	free(jobs);
 }
 
@@ -264,14 +264,9 @@ void gpu_holders_scan(const char *root, unsigned int major, const struct gpu_min
 
 /* ---- the agent's side ---- */
 
-static void look_for_holders(const void *minors, int fd)
+static void look_for_holders(const void *minors, FILE *out)
 {
-	FILE *out = fdopen(fd, "w");
-
-	if (!out)
-		return;
 	gpu_holders_scan("", GPU_MAJOR, minors, out);
-	fflush(out);
 }
 
 /* Notes the numbers and UUIDs of the GPUs in what was found. */
@@ -322,7 +317,7 @@ const char *gpu_holders_find(struct gpu_holders *h, const char *gpu)
 	struct span s, line;
 
 	gpu_holders_poll(h);
-	if (helper_ask(&h->helper, PROCESS, look_for_holders, &h->minors, HELPER_WAIT_NS))
+	if (helper_ask(&h->helper, PROCESS, look_for_holders, &h->minors))
 		note_minors(h);
 	free(h->found);
 	h->found = NULL;

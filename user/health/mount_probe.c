@@ -77,23 +77,23 @@ static bool is_on_device(int fd, const char *device)
 	return !strcmp(text, device);
 }
 
-/* Runs in a process of its own. Since the mounts were read, a user may have mounted another file system there or on the way, or
- * this process may see other mounts than process 1. This is checked before the server is asked; then the answer is unknown. */
-static void ask_server(const void *context, int out)
+/* In a process of its own. A user may have mounted a file system of their own there since the look at the mounts, or on
+ * the way, or this process may see other mounts than process 1: that is found out before the server is asked, and then
+ * nothing is known. */
+static void ask_server(const void *context, FILE *out)
 {
 	const struct node_mount *mount = context;
 	struct statx status;
-	char state = ASKED;
 	int folder, error = 0;
 
 	folder = chdir("/") ? -1 : open(mount->path, O_PATH | O_CLOEXEC); /* asks no server */
-	if (folder < 0 || !is_on_device(folder, mount->device) || write(out, &state, 1) < 0)
+	if (folder < 0 || !is_on_device(folder, mount->device))
 		return;
+	fputc(ASKED, out);
+	fflush(out);
 	if (statx(folder, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &status))
 		error = errno;
-	state = state_of_error(error);
-	if (write(out, &state, 1) < 0)
-		return;
+	fputc(state_of_error(error), out);
 }
 
 static void begin_question(struct mount_question *q, const struct node_mount *mount, double limit,

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/helper.h"
 #include "kernel/kernel_types.h"
 #include "kernel/mounts.h"
@@ -24,25 +23,7 @@
 
 #define NATIVE_ORDER (__BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB)
 
-/* ---- the process that reads: its disk may hang, and nothing in the file is trusted ---- */
-
-/* One for all files: one that hangs is not followed by a second, and after one that was late no other is waited for at once.
- * Returns it with its answer, or NULL if there is none. */
-static const struct helper *ask_reader(void (*work)(const void *context, int out),
-				       const void *context)
-{
-	static struct helper reader = { .pipe = -1 };
-	static uint64_t late_ns;
-
-	if (late_ns && monotonic_ns() < late_ns + HELPER_AGE_NS)
-		return NULL;
-	helper_collect(&reader, 0);
-	reader.begun_ns = 0;
-	if (helper_ask(&reader, "xidscope-types", work, context, HELPER_START_NS))
-		return &reader;
-	late_ns = monotonic_ns();
-	return NULL;
-}
+/* ---- the file: nothing in it is trusted, and a process of its own reads it ---- */
 
 static Elf_Scn *find_section(Elf *elf, const char *name)
 {
@@ -145,31 +126,27 @@ bool types_file_place(char *path, size_t size, const char *root, const char *mod
 	return true;
 }
 
-/* In a process of its own. */
-static void send_version(const void *path, int out)
+static void send_version(const void *path, FILE *out)
 {
 	struct stat file;
-	uint64_t version;
 
-	if (may_hang("", path) || stat(path, &file))
-		return;
-	version = (uint64_t)file.st_ino * 31 + (uint64_t)file.st_size * 17 +
-		  (uint64_t)file.st_mtim.tv_sec * 1000000000 + (uint64_t)file.st_mtim.tv_nsec;
-	helper_write(out, &version, sizeof(version));
+	if (!may_hang("", path) && !stat(path, &file))
+		fprintf(out, "%" PRIu64,
+			(uint64_t)file.st_ino * 31 + (uint64_t)file.st_size * 17 +
+				(uint64_t)file.st_mtim.tv_sec * 1000000000 +
+				(uint64_t)file.st_mtim.tv_nsec);
 }
 
 uint64_t types_file_version(const char *path, const char *module)
 {
 	char place[PATH_MAX];
-	uint64_t version = 0;
-	const struct helper *h;
+	FILE_TEXT version = {};
 
 	if (!path && types_file_place(place, sizeof(place), "", module))
 		path = place;
-	h = path ? ask_reader(send_version, path) : NULL;
-	if (h && h->len == sizeof(version))
-		memcpy(&version, h->text, sizeof(version));
-	return version;
+	if (path)
+		helper_ask_once(&version, send_version, path);
+	return version.len ? strtoull(version.bytes, NULL, 10) : 0;
 }
 
 /* Returns NULL, or why the file is not that of the loaded module. */
@@ -209,13 +186,12 @@ static struct btf *new_split(const void *bytes, size_t size, struct btf *base)
 		       NULL;
 }
 
-/* What the process has been asked. */
 struct wanted_types {
 	const char *path, *root, *module;
 };
 
 /* Writes a NUL and the bytes of the types. Returns NULL, or why it cannot. */
-static const char *write_types(Elf *elf, int out)
+static const char *write_types(Elf *elf, FILE *out)
 {
 	Elf_Scn *section = find_section(elf, BTF_ELF_SEC);
 	const Elf_Data *data = read_section(section, TYPES_MAX);
@@ -227,45 +203,44 @@ static const char *write_types(Elf *elf, int out)
 		       ".BTF.base and run pahole on it";
 	if (!data || !is_header(data->d_buf, data->d_size))
 		return DAMAGED;
-	helper_write(out, "", 1);
-	helper_write(out, data->d_buf, data->d_size);
+	fputc(0, out);
+	fwrite(data->d_buf, 1, data->d_size, out);
 	return NULL;
 }
 
-/* In a process of its own: writes the types, or why they cannot be read. */
-static void send_types(const void *context, int out)
+/* Writes the types, or why they cannot be read. */
+static void send_types(const void *context, FILE *out)
 {
 	const struct wanted_types *w = context;
-	Elf *elf = NULL;
 	OPEN_FILE fd = -1;
 	const char *wrong = open_file(&fd, w->root, w->path);
+	Elf *elf;
 
-	if (!wrong) {
-		elf_version(EV_CURRENT);
-		elf = elf_begin(fd, ELF_C_READ, NULL);
+	elf_version(EV_CURRENT);
+	elf = wrong ? NULL : elf_begin(fd, ELF_C_READ, NULL);
+	if (!wrong)
 		wrong = check_elf(elf)                                  ?:
 				check_build_id(elf, w->root, w->module) ?:
 									  write_types(elf, out);
-	}
-	if (wrong)
-		helper_write(out, wrong, strlen(wrong));
+	fputs(wrong ?: "", out);
 }
 
 struct btf *types_file_read(const char *path, const char *root, const char *module, char *reason,
 			    size_t size)
 {
 	const struct wanted_types wanted = { path, root, module };
-	const struct helper *h = ask_reader(send_types, &wanted);
 	struct btf *types = NULL;
+	FILE_TEXT answer = {};
+	int err = helper_ask_once(&answer, send_types, &wanted);
 
-	if (!h || !h->len || *h->text) {
-		snprintf(reason, size, "%s", h && h->len ? h->text : file_text_error(-ETIMEDOUT));
+	if (err || !answer.len || *answer.bytes) {
+		snprintf(reason, size, "%s", err ? file_text_error(err) : answer.bytes ?: DAMAGED);
 		return NULL;
 	}
-	types = btf__new(h->text + 1, (__u32)h->len - 1);
+	types = btf__new(answer.bytes + 1, (__u32)answer.len - 1);
 	/* libbpf refuses those that are based on the kernel's without them. */
 	if (!types && kernel_types())
-		types = new_split(h->text + 1, h->len - 1, kernel_types());
+		types = new_split(answer.bytes + 1, answer.len - 1, kernel_types());
 	if (!types)
 		snprintf(reason, size, DAMAGED);
 	return types;

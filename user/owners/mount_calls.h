@@ -83,4 +83,4 @@ const char *mount_calls_point(const struct mount_calls_state *m, uint32_t client
  * known), "pod:NAMESPACE/NAME" (the UID if the node does not know the name), "unit:NAME.service", "user:1000"; for another group the first two names of its path,
  * "group:docker/4f..."; for the root "kernel". @names: the names in its path, its own first, "" above the highest. Only who
  * can make groups outside of user.slice, jobs and pods can choose a name. False: another process still looks for the name. */
-bool owner_name(char *label, const char *const *names, size_t count, struct cgroup_names *others);
+bool owner_name(char *label, const char *const *names, size_t count, struct helper *helper);

@@ -44,27 +44,26 @@ static void name_group(char *name, size_t size, const char *path)
 }
 
 /* Returns whether a later call can find no other name. */
-static bool name_path(char *name, size_t size, const char *path, struct cgroup_names *names)
+static bool name_path(char *name, size_t size, const char *path, struct helper *helper)
 {
 	struct cgroup group;
-	char pod[2 * LABEL_SIZE] = "";
 	bool known;
 
 	cgroup_of_path(&group, path);
-	known = cgroup_ask_job(&group, names) && cgroup_ask_pod(&group, names, pod, sizeof(pod));
+	known = cgroup_ask_names(&group, helper);
 	if (*group.job)
 		snprintf(name, size, "slurm:%s", group.job);
 	else if (group.unnamed_job)
 		snprintf(name, size, "slurm:%.*s", SLUID_LEN,
 			 group.path + group.unnamed_job - SLUID_LEN);
 	else if (*group.pod)
-		snprintf(name, size, "pod:%s", *pod ? pod : group.pod);
+		snprintf(name, size, "pod:%s", *group.pod_name ? group.pod_name : group.pod);
 	else if (!find_user(name, size, path) && !find_unit(name, size, path))
 		name_group(name, size, path);
 	return known;
 }
 
-bool owner_name(char *label, const char *const *names, size_t count, struct cgroup_names *others)
+bool owner_name(char *label, const char *const *names, size_t count, struct helper *helper)
 {
 	char path[CGROUP_PATH] = "", name[3 * LABEL_SIZE];
 	bool known = true;
@@ -76,7 +75,7 @@ bool owner_name(char *label, const char *const *names, size_t count, struct cgro
 	if (!*path)
 		snprintf(name, sizeof(name), OWNER_KERNEL);
 	else
-		known = name_path(name, sizeof(name), path, others);
+		known = name_path(name, sizeof(name), path, helper);
 	label_from_name(label, LABEL_SIZE, name, strlen(name));
 	return known;
 }

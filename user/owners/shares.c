@@ -43,7 +43,7 @@ int shares_open(struct share_reader *r, const struct share_maps *maps, uint32_t 
 	const int protection = PROT_READ | PROT_WRITE;
 	int err;
 
-	*r = (struct share_reader){ .maps = *maps, .shards = shards, .names = CGROUP_NAMES_NONE };
+	*r = (struct share_reader){ .maps = *maps, .shards = shards, .names.pipe = -1 };
 	r->client_info = bpf_values_map(maps->client_info, protection);
 	r->info = bpf_values_map(maps->share_info, protection);
 	r->stats = bpf_values_map(maps->share_stats, protection);
@@ -66,7 +66,7 @@ void shares_close(struct share_reader *r)
 	if (r->owners)
 		bpf_values_unmap(r->maps.owners, r->owners);
 	if (r->shards)
-		cgroup_names_free(&r->names);
+		helper_free(&r->names);
 	*r = (struct share_reader){};
 }
 

@@ -38,7 +38,7 @@ struct share_reader {
 	/* The last reading found that it has ended: */
 	bool share_ended[RPC_MAX_SHARES], client_ended[RPC_CLIENT_ENTRIES],
 		owner_ended[RPC_MAX_OWNERS];
-	struct cgroup_names names;
+	struct helper names; /* see cgroup_ask_names() */
 	char label[RPC_MAX_OWNERS][LABEL_SIZE]; /* names of the owners; "": not yet made */
 	bool final[RPC_MAX_OWNERS]; /* the name is; otherwise it is looked for again */
 };

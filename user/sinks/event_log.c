@@ -34,7 +34,7 @@ struct event_log {
 	const struct event_sink *sink;
 	uint64_t lost;
 	uint64_t incidents;
-	struct cgroup_names names;
+	struct helper names; /* see cgroup_ask_names() */
 	struct burst bursts[BURSTS];
 };
 
@@ -43,7 +43,7 @@ struct event_log *event_log_new(const struct event_sink *sink)
 	struct event_log *e = calloc(1, sizeof(*e));
 
 	if (e)
-		*e = (struct event_log){ .sink = sink, .names = CGROUP_NAMES_NONE };
+		*e = (struct event_log){ .sink = sink, .names.pipe = -1 };
 	return e;
 }
 
@@ -55,19 +55,18 @@ uint64_t event_log_lost(const struct event_log *e)
 /* Where the process runs. */
 static void write_cgroup(struct event_log *e, struct json *j, const struct event *event)
 {
-	char text[4096], pod[512];
+	char text[4096];
 	struct cgroup c;
 
 	if (event->replayed ||
 	    !process_text(event->pid, event->monotonic_ns, "cgroup", text, sizeof(text)))
 		return;
 	cgroup_read(&c, text);
-	cgroup_ask_job(&c, &e->names);
+	cgroup_ask_names(&c, &e->names);
 	json_known(j, "cgroup", c.path);
 	json_known(j, "job", c.job);
 	json_known(j, "pod", c.pod);
-	cgroup_ask_pod(&c, &e->names, pod, sizeof(pod));
-	json_known(j, "pod_name", pod);
+	json_known(j, "pod_name", c.pod_name);
 }
 
 /* Makes the line, which the caller frees. NULL: no memory. */
@@ -237,6 +236,6 @@ void event_log_free(struct event_log *e)
 	if (!e)
 		return;
 	event_log_flush(e, 0, true);
-	cgroup_names_free(&e->names);
+	helper_free(&e->names);
 	free(e);
 }

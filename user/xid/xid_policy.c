@@ -7,8 +7,6 @@
 #include "base/helper.h"
 #include "xid/xid_catalog.h"
 
-#define MAX_BYTES (1 << 20)
-
 static const char *const severities[] = { "fatal", "warning", "info", "unknown" };
 
 static bool read_severity(struct span field, struct xid_policy_entry *e)
@@ -91,7 +89,7 @@ int xid_policy_load(struct xid_policy *p, const char *path, const struct log *lo
 	int err;
 
 	*p = (struct xid_policy){};
-	err = helper_read_file(&file, path, MAX_BYTES);
+	err = helper_read_file(&file, path);
 	if (err) {
 		log_error(log, "cannot read the policy file %s: %s", path, file_text_error(err));
 		return err;
