@@ -6,28 +6,30 @@
  * reads, while this process maps a file of a silent server and holds its lock; the driver's files in proc while the driver
  * hangs. No timer ends such a call; only another process can be left alone with it.
  *
- * Invariant: `run` and `trace` themselves read only the text of sysfs, tracefs, cgroupfs, debugfs and proc, of other
- * processes `stat`, `status`, `comm`, `cgroup`, `mountinfo` and `mountstats`, for which no lock of a process's memory or
- * files is taken. All else is here:
+ * Invariant: `run` and `trace` themselves read only the text of sysfs, tracefs, cgroupfs, debugfs and proc; of other
+ * processes only `stat`, `status`, `comm`, `cgroup`, `ns`, `mountinfo`, `mountstats` and `net`, for which the kernel takes no
+ * lock of a process's memory or files. Everything else, and who reads or writes it:
  *
- *   what                                         who reads it            without an answer
- *   /proc/PID/cmdline of slurmstepd              xidscope-jobs           the job has its SLUID as name
- *   /var/log/pods, also below /proc/1/root       xidscope-pods           the pod has its UID as name
- *   /proc/PID/fd, /proc/driver/nvidia            xidscope-gpus           the event lacks who holds the GPU
- *   attributes of a mount                        xidscope-mount          mount_hung
- *   --sunrpc-btf, /usr/lib/debug/.build-id       xidscope-types          another source
- *   /etc/fstab, below /proc/1/root; --xid-policy xidscope-file           no mounts of fstab; the start fails
- *   --output, --state, --events                  the writer              see writer.c
- *   --health, --heartbeat, --ack                 the event loop          refused on network file systems
- *   --json, --html, --record, --ack of trace     trace                   they are its user's
- *   /etc/localtime                               trace, at its start     SIGINT still ends it
+ *   what                                          who              without an answer
+ *   /proc/PID/cmdline of slurmstepd               xidscope-names   the job is named by its SLUID
+ *   /var/log/pods, also below /proc/1/root        xidscope-names   the pod is named by its UID
+ *   /proc/PID/fd, /proc/driver/nvidia/gpus        xidscope-gpus    the event lacks who holds the GPU
+ *   attributes of a mount                         xidscope-mount   mount_hung
+ *   --sunrpc-btf, /usr/lib/debug/.build-id        xidscope-file    another source
+ *   /etc/fstab, also below /proc/1/root           xidscope-file    its mounts are not checked
+ *   --xid-policy                                  xidscope-file    the start fails
+ *   --output, --state, --events                   the writer       see writer.c
+ *   --health, --heartbeat, --ack                  the event loop   refused on network file systems
+ *   --json, --html, --record and --ack of trace   trace            it waits: its user has named them
+ *   /etc/localtime                                trace            it waits, before it blocks SIGINT
+ *   kernel types below /boot or /lib/modules      libbpf           only kernels without /sys/kernel/btf
  *
  * Each question has a process of its own, forked when it is asked: there is nothing to keep, to feed or to replace. Asking
  * a mount costs a fork of some 0.3 ms every half minute. The answer comes through a pipe. When the deadline is over the
  * caller kills the process. NFS calls can be killed; a process that cannot be keeps the pipe open, and while it does, the
  * same question is not asked again: a dead server holds one process for each mount, not one more each minute.
  *
- * Example: a new job calls at 10:00:07. At the write of 10:00:15 its name is not known. xidscope-jobs is started and
+ * Example: a new job calls at 10:00:07. At the write of 10:00:15 its name is not known. xidscope-names is started and
  * answers within 40 ms. If a slurmstepd holds its memory, it does not: the write is 300 ms late once, and the name comes
  * with a write after the lock is free.
  *
@@ -80,30 +82,20 @@ bool helper_start(struct helper *h, const char *name, helper_work *work, const v
 	return h->pipe >= 0;
 }
 
-ssize_t helper_read(struct helper *h, void *to, size_t size)
-{
-	ssize_t n = TEMP_FAILURE_RETRY(read(h->pipe, to, size));
-
-	if (n < 0 && errno == EAGAIN)
-		return -EAGAIN;
-	if (n <= 0) {
-		close(h->pipe);
-		h->pipe = -1;
-	}
-	return n < 0 ? 0 : n;
-}
-
-/* Returns as helper_read(). Without memory the rest is dropped. */
+/* Returns how much was read, 0 at the end, negative if nothing has come. Without memory the rest is dropped. */
 static ssize_t read_part(struct helper *h)
 {
 	char part[16384], *grown;
-	ssize_t n = helper_read(h, part, sizeof(part));
+	ssize_t n = TEMP_FAILURE_RETRY(read(h->pipe, part, sizeof(part)));
 
-	if (n <= 0)
-		return n;
-	grown = realloc(h->text, h->len + (size_t)n + 1);
-	if (!grown)
-		return n;
+	if (n < 0 && errno == EAGAIN)
+		return -1;
+	grown = n > 0 ? realloc(h->text, h->len + (size_t)n + 1) : NULL;
+	if (!grown) {
+		close(h->pipe);
+		h->pipe = -1;
+		return 0;
+	}
 	h->text = grown;
 	memcpy(h->text + h->len, part, (size_t)n);
 	h->len += (size_t)n;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A process that does what may block: it asks a server, or reads files that a disk, a driver or another process may hold.
- * The caller reads the answer from a pipe, and waits for it never, or for a moment. helper.c lists what is read so. */
+ * The caller reads the answer from a pipe, and waits for it never or for a moment. helper.c lists what is read in this way. */
 #pragma once
 
 #include <sys/types.h>
 
 #include "base/file_text.h"
 
-#define HELPER_AGE_NS \
-	5000000000ull /* helper_ask() asks again after this time, and ends a process that hangs */
-#define HELPER_WAIT_NS 300000000ull /* it waits for so long, in the event loop */
-#define HELPER_ONCE_NS 2000000000ull /* helper_ask_once() waits for so long */
+/* helper_ask() asks again after HELPER_AGE_NS, and then kills a process that hangs. It waits for HELPER_WAIT_NS, in the event
+ * loop; helper_ask_once() waits for HELPER_ONCE_NS. */
+#define HELPER_AGE_NS 5000000000ull
+#define HELPER_WAIT_NS 300000000ull
+#define HELPER_ONCE_NS 2000000000ull
 
 /* Initialise with { .pipe = -1 }. */
 struct helper {
@@ -24,16 +25,12 @@ struct helper {
 /* What a process does. It writes its answer to @out, which is flushed when it ends. */
 typedef void helper_work(const void *context, FILE *out);
 
-/* Starts a process with this @name that calls @work and ends; of the caller's files it has no
- * other. It ends with the caller. Does nothing while an earlier one is at work: one that hangs is not followed by a second.
- * The caller must ignore SIGCHLD. Returns whether it was started. */
+/* Starts a process with this @name that calls @work and ends. It has none of the caller's files, and ends with the caller.
+ * Does nothing while an earlier one is at work: one that hangs is not followed by a second. The caller must ignore SIGCHLD.
+ * Returns whether it was started. */
 bool helper_start(struct helper *h, const char *name, helper_work *work, const void *context);
 
-/* Reads at most @size bytes of the answer. Returns their number; 0 at the end of the process, after which @pipe is -1;
- * -EAGAIN if none have come. */
-ssize_t helper_read(struct helper *h, void *to, size_t size);
-
-/* Reads what the process has written into @text, and waits for more until @deadline_ns. */
+/* Adds what the process has written to @text, and waits for more until @deadline_ns. At its end @pipe is -1. */
 void helper_collect(struct helper *h, uint64_t deadline_ns);
 
 /* Starts the process if the last one began HELPER_AGE_NS ago, and collects until it has worked for HELPER_WAIT_NS. An answer
@@ -47,7 +44,8 @@ int helper_ask_once(struct file_text *f, helper_work *work, const void *context)
 /* Reads a file of at most 1 MB by helper_ask_once(). Also returns errors of file_text_read(). */
 int helper_read_file(struct file_text *f, const char *path);
 
-/* Whether the process sleeps, and so waits for something. One that runs, or waits for a CPU, says nothing of a server. */
+/* Whether the process sleeps, because it waits for something. A process that runs or waits for a CPU proves nothing about
+ * a server. */
 bool helper_sleeps(const struct helper *h);
 
 /* Kills the process. If it sleeps uninterruptibly, it stays and keeps the pipe open until it has ended. */

@@ -2,15 +2,15 @@
 /* Which processes hold a GPU's device file, /dev/nvidiaN, for faults whose process the driver does not name; and the
  * GPUs' UUIDs, which the driver prints only for a GPU that it has initialised.
  *
- * Another process looks, started at such a fault, and the caller waits for it no longer than HELPER_WAIT_NS: the
- * driver's files in proc may wait for a lock of a driver that hangs. Links in /proc/PID/fd can be read whatever that
- * process waits for. Other users' need CAP_SYS_PTRACE. */
+ * Another process looks. It is started at such a fault, and the caller waits for it for HELPER_WAIT_NS at most: the
+ * driver's files in proc may wait for a lock of a driver that hangs. Links in /proc/PID/fd can be read whatever process PID
+ * waits for; those of other users need CAP_SYS_PTRACE. */
 #pragma once
 
 #include "base/helper.h"
 
 #define GPU_HOLDERS_SCAN_MS 200 /* the scan takes */
-#define GPU_HOLDERS_GROUPS 8 /* of a GPU that are named */
+#define GPU_HOLDERS_GROUPS 8 /* control groups named for a GPU */
 
 #define GPU_MAJOR 195 /* of the device files, in all releases of the driver */
 

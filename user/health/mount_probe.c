@@ -107,23 +107,18 @@ static void begin_question(struct mount_question *q, const struct node_mount *mo
 	q->deadline_ns = now_ns + (uint64_t)(limit * 1e9);
 }
 
-/* Reads the answer, if it has come. */
+/* Reads the answer, if it has come: ASKED, and the state. */
 static void read_answer(struct mount_question *q)
 {
-	enum mount_state state = MOUNT_FINE;
-	ssize_t n;
-	char c;
-
-	while (q->helper.pipe >= 0 && (n = helper_read(&q->helper, &c, 1)) >= 0) {
-		if (n && c == ASKED)
-			q->asked = true;
-		else if (n)
-			state = (enum mount_state)c;
-		else if (!q->killed)
-			q->state = state;
-	}
 	if (q->helper.pipe < 0)
-		q->killed = false;
+		return;
+	helper_collect(&q->helper, 0);
+	q->asked = q->helper.len;
+	if (q->helper.pipe >= 0)
+		return;
+	if (!q->killed)
+		q->state = q->helper.len > 1 ? (enum mount_state)q->helper.text[1] : MOUNT_FINE;
+	q->killed = false;
 }
 
 /* A server that sends other replies is slow, but does not hang. */
