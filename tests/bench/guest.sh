@@ -64,7 +64,6 @@ start() {
 	off) ./xidscope run --owners off --output out/off.prom --interval 3600 --keep 2>>out/off.log & ;;
 	file) ./xidscope run --sunrpc-btf "/usr/lib/modules/$(uname -r)/types/sunrpc.ko" --output out/file.prom --interval 3600 --keep 2>>out/file.log & ;;
 	tracepoints) ./xidscope run --source tracepoints --output out/tracepoints.prom --interval 3600 --keep 2>>out/tracepoints.log & ;;
-	minute) ./xidscope run --output out/minute.prom --interval 15 --keep 2>>out/minute.log & ;;
 	trace) ./xidscope trace >out/trace.txt 2>>out/trace.log & ;;
 	bpftrace) BPFTRACE_STRLEN=32 bpftrace rpc.bt >out/bpftrace.txt 2>>out/bpftrace.log & ;;
 	nfsdist) /usr/sbin/nfsdist 3600 1 >out/nfsdist.txt 2>>out/nfsdist.log & ;;
@@ -77,21 +76,6 @@ stop() {
 	kill -INT "$observer"
 	wait "$observer" || true
 	wait_for 20 test "$(programs)" = "$idle_programs"
-}
-
-# keeping_going: the agent's own time in a minute at its usual interval, with what reads and writes on one mount have left
-# to write. Time on the CPU by the scheduler's own count, which is in nanoseconds.
-keeping_going() {
-	local before
-	start minute
-	./load /mnt/v3/load read 8 500 1 >/dev/null
-	./load /mnt/v3/write write 1 32 1 >/dev/null
-	sleep 20 # has written once with all of it, and looked for the mounts
-	before=$(cut -d ' ' -f 1 "/proc/$observer/schedstat")
-	sleep 60
-	cost minute_ns $(($(cut -d ' ' -f 1 "/proc/$observer/schedstat") - before))
-	cost minute_samples "$(grep -c '^xidscope' out/minute.prom)"
-	stop
 }
 
 idle_programs=$(programs)
@@ -126,7 +110,6 @@ for setting in $settings; do
 		sysctl -qw kernel.bpf_stats_enabled=0
 	fi
 	stop
-	[[ $setting != agent ]] || keeping_going
 	work none "$pass"
 done
 uname -r >out/release

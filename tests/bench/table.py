@@ -121,8 +121,6 @@ def main():
             *((f"time at depth {depth}, %", max(percent[f"read-v{v}-{depth}"] for v in ("3", "4.2")), most)
               for depth, most in ((1, 2), (8, 1))),
             ("resident memory, MB", c["resident_bytes"] / 1e6, 4),
-            (f"the agent's CPU at 15 s, {c['minute_samples']:,} samples, % at one instruction per ns",
-             c["minute_ns"] / 60e9 * 100, 0.01),
             ("start to attached, ms at one instruction per ns", c["attached_ms"], 300),
         ]
         print(table(["budget", "measured", "at most", ""], [
