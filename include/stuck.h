@@ -6,8 +6,11 @@
 #define STUCK_LOOK_NS 15000000000ull
 #define STUCK_NS 60000000000ull
 
-/* The most tasks of one look; others are left out. */
+/* The most tasks in the NFS client of one look; others are counted. */
 #define STUCK_TASKS_MAX 256
+
+/* Stacks of tasks that are not in the NFS client: a power of two. */
+#define STUCK_OTHERS 1024
 
 /* With more possible CPUs, sleeping tasks are not counted. */
 #define STUCK_CPUS_MAX 8192

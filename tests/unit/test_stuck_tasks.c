@@ -46,8 +46,10 @@ static void look(uint64_t seconds, const char *text)
 	now.time_ns = seconds * SECOND;
 	now.calls.stuck_count = 0;
 	assert_int_equal(stuck_tasks_watch(&t, &now), 0);
-	if (text)
+	if (text) {
+		stuck_tasks_begin(&t);
 		assert_int_equal(stuck_tasks_take(&t, &now, span_of(text), on_stuck, NULL), 0);
+	}
 	assert_int_equal(stuck_tasks_count(&t, &now), 0);
 }
 
@@ -72,7 +74,7 @@ static void assert_none(void)
 		assert_int_equal(now.calls.stuck[i].tasks, 0);
 }
 
-#define NUMBERS(asleep) "41 40 1000 7 " asleep "000000000 52\n"
+#define NUMBERS(asleep) "41 40 1000 7 " asleep "000000000 52 9\n"
 #define LOCK                                       \
 	" rwsem_down_write_slowpath+0x2f0/0x500\n" \
 	" nfs_start_io_write+0x1a/0x40 [nfs]\n"    \
@@ -113,9 +115,9 @@ TEST(each_sleep_counts_from_its_own_begin)
 {
 	look(1000, NUMBERS("100") LOCK);
 	assert_int_equal(told_count, 1);
-	look(1060, "41 40 1000 8 20000000000 52\n" LOCK);
+	look(1060, "41 40 1000 8 20000000000 52 9\n" LOCK);
 	assert_none();
-	look(1100, "41 40 1000 8 60000000000 52\n" LOCK);
+	look(1100, "41 40 1000 8 60000000000 52 9\n" LOCK);
 	assert_int_equal(told_count, 2);
 }
 
@@ -204,20 +206,20 @@ TEST(only_calls_to_its_own_server_explain_it)
 	look(1000, NUMBERS("61") LOCK);
 	assert_stuck("/data", false, 1, 61);
 	/* Of a task whose mount is not known, any may. */
-	look(1001, "41 40 1000 7 61000000000 0\n" LOCK);
+	look(1001, "41 40 1000 7 61000000000 0 9\n" LOCK);
 	assert_stuck("", true, 1, 62);
 }
 
 TEST(tasks_elsewhere_are_none)
 {
 	look(1000,
-	     "1 1 1 1 99000000000 0\n kernel_clone+0x1/0x2\n __do_sys_vfork+0x1/0x2\n"
-	     "2 2 1 1 99000000000 0\n jbd2_log_wait_commit+0x1/0x2 [jbd2]\n"
+	     "1 1 1 1 99000000000 0 9\n kernel_clone+0x1/0x2\n __do_sys_vfork+0x1/0x2\n"
+	     "2 2 1 1 99000000000 0 9\n jbd2_log_wait_commit+0x1/0x2 [jbd2]\n"
 	     /* the server, whose threads use sunrpc */
-	     "3 3 1 1 99000000000 0\n nfsd_write+0x1/0x2 [nfsd]\n svc_process+0x1/0x2 [sunrpc]\n"
-	     "4 4 1 1 99000000000 0\n rpc_wait_bit_killable+0x1/0x2 [sunrpc]\n"
+	     "3 3 1 1 99000000000 0 9\n nfsd_write+0x1/0x2 [nfsd]\n svc_process+0x1/0x2 [sunrpc]\n"
+	     "4 4 1 1 99000000000 0 9\n rpc_wait_bit_killable+0x1/0x2 [sunrpc]\n"
 	     " nfsd4_run_cb_work+0x1/0x2 [nfsd]\n"
-	     "5 5 1 1 99000000000 0\n");
+	     "5 5 1 1 99000000000 0 9\n");
 	assert_none();
 	assert_int_equal(told_count, 0);
 }
@@ -225,10 +227,10 @@ TEST(tasks_elsewhere_are_none)
 TEST(a_kernel_with_nfs_built_in_and_waits_without_a_function_of_it_are_found)
 {
 	look(1000,
-	     "1 1 1 1 99000000000 0\n nfs_wb_all+0x1/0x2\n"
-	     "2 2 1 1 99000000000 0\n do_truncate+0x1/0x2\n _nfs4_do_setattr+0x1/0x2 [nfsv4]\n"
+	     "1 1 1 1 99000000000 0 9\n nfs_wb_all+0x1/0x2\n"
+	     "2 2 1 1 99000000000 0 9\n do_truncate+0x1/0x2\n _nfs4_do_setattr+0x1/0x2 [nfsv4]\n"
 	     /* behind the lock of a file's position: known by the file */
-	     "3 3 1 1 99000000000 52\n fdget_pos+0x1/0x2\n ksys_read+0x1/0x2\n");
+	     "3 3 1 1 99000000000 52 9\n fdget_pos+0x1/0x2\n ksys_read+0x1/0x2\n");
 	assert_stuck("/data", false, 3, 99);
 	assert_string_equal(told[1].function, "_nfs4_do_setattr");
 	assert_string_equal(told[2].function, "fdget_pos");
@@ -265,11 +267,37 @@ TEST(who_waits_for_the_lock_of_a_file_is_told_from_others)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		char text[512];
-		int len = snprintf(text, sizeof(text), "1 1 1 1 0 52\n%s", rows[i].stack);
+		int len = snprintf(text, sizeof(text), "1 1 1 1 0 52 9\n%s", rows[i].stack);
 
+		stuck_tasks_begin(&t);
 		assert_int_equal(
 			stuck_tasks_take(&t, &now, (struct span){ text, text + len }, NULL, NULL),
 			0);
 		assert_int_equal(t.tasks[0].waits_for_lock, rows[i].waits);
+	}
+}
+
+/* In two parts, as the kernel gives a look. */
+TEST(tasks_elsewhere_take_no_place_and_those_without_one_are_counted)
+{
+	static const char elsewhere[] = " wait_for_vfork_done+0x1/0x2\n kernel_clone+0x1/0x2\n";
+	char *text = NULL;
+	size_t len;
+	FILE *out;
+
+	now.time_ns = 1000 * SECOND;
+	stuck_tasks_begin(&t);
+	for (int part = 0; part < 2; part++) {
+		out = open_memstream(&text, &len);
+		for (int i = 0; i < 300; i++)
+			fprintf(out, "%d %d 1 1 61000000000 0 9\n%s", i, i,
+				part ? LOCK : elsewhere);
+		fclose(out);
+		assert_int_equal(
+			stuck_tasks_take(&t, &now, (struct span){ text, text + len }, NULL, NULL),
+			0);
+		free(text);
+		assert_int_equal(t.count, part ? 256 : 0);
+		assert_int_equal(t.no_room, part ? 44 : 0);
 	}
 }

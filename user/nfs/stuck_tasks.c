@@ -12,7 +12,8 @@
 #include "stuck.h"
 #include "stuck_tasks.skel.h"
 
-#define TEXT_MAX ((size_t)STUCK_TASKS_MAX * 4096)
+/* The kernel fills so much before it returns from a read. */
+#define PART_PAGES 8
 
 /* A call that has been outstanding for this long explains why a task hangs. So does a server that had calls outstanding at
  * each of the last LOOKS snapshots, because it may be slow. Occasional calls do not. */
@@ -31,6 +32,7 @@ void stuck_tasks_free(struct stuck_tasks *t)
 {
 	stuck_tasks_bpf__destroy(t->bpf);
 	free(t->tasks);
+	free(t->before);
 	free(t->servers);
 	*t = (struct stuck_tasks){};
 }
@@ -161,14 +163,15 @@ static struct span take_stack(struct stuck_task *task, struct span *text)
 	return stack;
 }
 
-/* "PID PROCESS BEGAN SWITCHES ASLEEP DEVICE" */
-static bool take_numbers(struct stuck_task *task, struct span line, uint64_t now_ns)
+/* "PID PROCESS BEGAN SWITCHES ASLEEP DEVICE HASH" */
+static bool take_numbers(struct stuck_task *task, uint64_t *hash, struct span line, uint64_t now_ns)
 {
-	uint64_t n[6];
+	uint64_t n[7];
 
-	for (int i = 0; i < 6; i++, span_take_run(&line, " "))
+	for (int i = 0; i < 7; i++, span_take_run(&line, " "))
 		if (!span_take_number(&line, 10, UINT64_MAX, &n[i]))
 			return false;
+	*hash = n[6];
 	*task = (struct stuck_task){ .pid = (int)n[0],
 				     .process = (int)n[1],
 				     .began = n[2],
@@ -200,44 +203,62 @@ static void report_task(const struct stuck_tasks *t, const struct snapshot *s,
 	       is_explained(t, task, mount, &since_ns));
 }
 
+void stuck_tasks_begin(struct stuck_tasks *t)
+{
+	free(t->before);
+	t->before = t->tasks;
+	t->before_count = t->count;
+	t->tasks = NULL;
+	t->count = 0;
+}
+
+/* Adds a task that is in the NFS client. Returns 0 or -ENOMEM. */
+static int add_task(struct stuck_tasks *t, const struct snapshot *s, struct stuck_task task,
+		    struct span stack, stuck_task_handler *handle, void *context)
+{
+	/* The same task, asleep since the look before. */
+	const struct stuck_task *same = ARRAY_FIND(x, t->before, t->before_count,
+						   x->pid == task.pid && x->began == task.began &&
+							   x->switches == task.switches);
+	struct stuck_task *added = ARRAY_APPEND(t->tasks, t->count);
+
+	if (!added)
+		return -ENOMEM;
+	if (same) {
+		task.since_ns = same->since_ns;
+		task.told = same->told;
+	}
+	report_task(t, s, &task, stack, handle, context);
+	*added = task;
+	/* The next look is due when this task may be stuck. */
+	if (!is_stuck(&task, s->time_ns))
+		LOWER(t->due_ns, task.since_ns + STUCK_NS);
+	return 0;
+}
+
 int stuck_tasks_take(struct stuck_tasks *t, const struct snapshot *s, struct span text,
 		     stuck_task_handler *handle, void *context)
 {
-	struct stuck_task *before = t->tasks, task, *added;
-	size_t count = t->count;
+	struct stuck_task task;
+	struct span stack;
+	uint64_t hash;
 	int err = 0;
 
-	t->tasks = NULL;
-	t->count = 0;
 	while (!err && span_left(text)) {
-		const struct stuck_task *same;
-		struct span stack;
-
-		if (!take_numbers(&task, span_take_line(&text), s->time_ns))
+		if (!take_numbers(&task, &hash, span_take_line(&text), s->time_ns))
 			continue;
 		stack = take_stack(&task, &text);
 		task.client |= task.device && ARRAY_FIND(m, s->calls.mounts, s->calls.mount_count,
 							 m->device == task.device);
-		/* The same task, asleep since the look before. */
-		same = ARRAY_FIND(x, before, count,
-				  x->pid == task.pid && x->began == task.began &&
-					  x->switches == task.switches);
-		if (same) {
-			task.since_ns = same->since_ns;
-			task.told = same->told;
-		}
-		added = ARRAY_APPEND(t->tasks, t->count);
-		if (!added) {
-			err = -ENOMEM;
-			break;
-		}
-		report_task(t, s, &task, stack, handle, context);
-		*added = task;
-		/* The next look is due when this task may be stuck. */
-		if (task.client && !is_stuck(&task, s->time_ns))
-			LOWER(t->due_ns, task.since_ns + STUCK_NS);
+		if (!task.client && t->bpf)
+			t->bpf->bss->other_stacks[hash & (STUCK_OTHERS - 1)] = hash;
+		else if (task.client && t->count == STUCK_TASKS_MAX)
+			t->no_room++;
+		else if (task.client)
+			err = add_task(t, s, task, stack, handle, context);
 	}
-	free(before);
+	if (t->bpf)
+		t->bpf->bss->full = t->count == STUCK_TASKS_MAX;
 	return err;
 }
 
@@ -303,25 +324,6 @@ static bool load_once(struct stuck_tasks *t, const struct log *log)
 	return !err;
 }
 
-/* Reads the text of all tasks that have slept for @least_asleep_ns; the caller frees it. NULL: it cannot be read. */
-static char *read_text(struct stuck_tasks_bpf *bpf, uint64_t least_asleep_ns, size_t *len)
-{
-	char *text = malloc(TEXT_MAX);
-	OPEN_FILE fd = bpf_iter_create(bpf_link__fd(bpf->links.stuck_tasks));
-	ssize_t n = 0;
-
-	*len = 0;
-	bpf->bss->tasks_left = STUCK_TASKS_MAX;
-	bpf->bss->least_asleep_ns = least_asleep_ns;
-	while (text && fd >= 0 && *len < TEXT_MAX &&
-	       (n = read(fd, text + *len, TEXT_MAX - *len)) > 0)
-		*len += (size_t)n;
-	if (fd >= 0 && n >= 0)
-		return text;
-	free(text);
-	return NULL;
-}
-
 /* Whether a task may have been asleep since the last snapshot: the kernel counted some then and counts some now, or its count
  * is not known. */
 static bool may_have_slept(struct stuck_tasks *t)
@@ -332,21 +334,41 @@ static bool may_have_slept(struct stuck_tasks *t)
 	return before && t->sleepers;
 }
 
+/* Each part is of whole tasks. Returns 0 or -ENOMEM. */
+static int read_parts(struct stuck_tasks *t, const struct snapshot *s, stuck_task_handler *handle,
+		      void *context)
+{
+	size_t size = PART_PAGES * (size_t)sysconf(_SC_PAGESIZE);
+	OPEN_FILE fd = bpf_iter_create(bpf_link__fd(t->bpf->links.stuck_tasks));
+	char *text = malloc(size);
+	int err = text ? 0 : -ENOMEM;
+	ssize_t n;
+
+	while (!err && fd >= 0 && (n = read(fd, text, size)) > 0)
+		err = stuck_tasks_take(t, s, (struct span){ text, text + n }, handle, context);
+	free(text);
+	return err;
+}
+
 static int look_at_tasks(struct stuck_tasks *t, const struct snapshot *s, uint64_t least_asleep_ns,
 			 stuck_task_handler *handle, void *context)
 {
-	uint64_t begin = thread_cpu_ns();
-	size_t len;
-	char *text = read_text(t->bpf, least_asleep_ns, &len);
-	int err = 0;
+	uint64_t begin = thread_cpu_ns(), due_ns;
+	int err;
 
-	t->due_ns = s->time_ns + (least_asleep_ns ? apart_ns(begin, STUCK_APART,
-							     STUCK_LEAST_APART_NS, STUCK_APART_NS) :
-						    apart_ns(begin, LOCK_APART, 0, STUCK_APART_NS));
+	t->bpf->bss->least_asleep_ns = least_asleep_ns;
+	t->bpf->bss->full = false;
+	t->bpf->bss->no_room = 0;
+	memset((void *)t->bpf->bss->other_stacks, 0, sizeof(t->bpf->bss->other_stacks));
+	stuck_tasks_begin(t);
+	t->due_ns = UINT64_MAX;
+	err = read_parts(t, s, handle, context);
+	t->no_room += t->bpf->bss->no_room;
+	due_ns = s->time_ns + (least_asleep_ns ? apart_ns(begin, STUCK_APART, STUCK_LEAST_APART_NS,
+							  STUCK_APART_NS) :
+						 apart_ns(begin, LOCK_APART, 0, STUCK_APART_NS));
+	LOWER(t->due_ns, due_ns);
 	t->looked_ns = s->time_ns;
-	if (text)
-		err = stuck_tasks_take(t, s, (struct span){ text, text + len }, handle, context);
-	free(text);
 	return err;
 }
 
@@ -369,6 +391,13 @@ void stuck_tasks_add(struct stuck_tasks *t, const struct log *log, struct snapsh
 		err = stuck_tasks_count(t, s);
 	if (err)
 		log_warn(log, "no memory to look for tasks that hang in NFS");
+	if (t->no_room && !t->told_no_room)
+		log_warn(log,
+			 "more than %d tasks sleep in NFS: others are left out, and counted as "
+			 "xidscope_events_dropped{reason=\"stuck_task\"}",
+			 STUCK_TASKS_MAX);
+	t->told_no_room |= t->no_room;
+	snapshot_drop(&s->self, "stuck_task", t->no_room);
 	s->self.map_bytes += t->memory.maps;
 	s->self.program_bytes += t->memory.programs;
 }

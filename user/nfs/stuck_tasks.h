@@ -46,8 +46,10 @@ struct stuck_tasks {
 	uint64_t due_ns; /* when the next look is due */
 	uint64_t looked_ns; /* when the last look was */
 	bool sleepers; /* some tasks may have been asleep at the last snapshot */
-	struct stuck_task *tasks;
-	size_t count;
+	struct stuck_task *tasks, *before; /* of the last look, and of the one before it */
+	size_t count, before_count;
+	uint64_t no_room; /* tasks in the NFS client that were left out, in all looks */
+	bool told_no_room;
 	struct stuck_server *servers; /* whether each has had calls outstanding */
 	size_t server_count;
 };
@@ -64,7 +66,9 @@ void lock_waiters_add(struct stuck_tasks *t, const struct log *log, struct snaps
 
 /* ---- its parts, for tests ---- */
 
-/* Reads the text of a look at @s->time_ns, as bpf/stuck_tasks.bpf.c writes it. Returns 0 or -ENOMEM. */
+/* Begins a look. Then its text is read in parts, as bpf/stuck_tasks.bpf.c writes it: of tasks in the NFS client at most
+ * STUCK_TASKS_MAX are kept. Returns 0 or -ENOMEM. */
+void stuck_tasks_begin(struct stuck_tasks *t);
 int stuck_tasks_take(struct stuck_tasks *t, const struct snapshot *s, struct span text,
 		     stuck_task_handler *handle, void *context);
 
