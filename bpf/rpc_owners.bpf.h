@@ -4,7 +4,11 @@
  * A call may end in a kernel thread, therefore the current process is not always its owner. The task has the number of the
  * process that made it (tk_owner). Finding the process and its control group takes many reads of kernel memory, and
  * rpc_owner_cell caches the result: the lower bits of the number select a cell, and the last process to take it keeps it.
- * An exit, or a move to another control group, clears the cell.
+ * A move to another control group clears the cell.
+ *
+ * A number is used again, and calls outlive their process: READs ahead of a job that was killed end when the server answers.
+ * A call belongs to the process that lived when the call began. Therefore a cell has the times when its process began and
+ * ended, and a process that is found must have begun before the call. An exit keeps the cell, for the calls in flight.
  *
  * A kernel thread that writes back dirty pages makes tasks for others. The owner is then the memory cgroup that was charged
  * for the first page, if the types of sunrpc and nfs are known.
@@ -17,7 +21,9 @@
  * time, therefore each object is checked by a value that leads back: a process by its number, a cgroup by kn->priv.
  *
  * Example: process 1234 in /system.slice/slurmstepd.scope/job_4711/step_0 calls. Its cell is 1234 & 8191. On the first call
- * the cell is empty: owner_find() reads its cgroup and owner_make() takes number 17. Later calls read (1234 << 32 | 17).
+ * the cell is empty: owner_find() reads its cgroup and owner_make() takes number 17. Later calls read (1234 << 32 | 17). The
+ * process ends at 100 s. A new process 1234 begins at 101 s: its calls begin after the cell's end, and owner_find() looks
+ * again. A call of the old one that ends at 102 s began before 101 s: it is the kernel's, for job 4711 no longer has the cell.
  *
  * Kernels before 5.12 have no atomics that return a value: of two CPUs that make the same owner, the second finds the entry
  * and gives its number back. */
@@ -32,12 +38,13 @@
 #include "rpc_read.bpf.h"
 
 #define PF_KTHREAD 0x00200000
+#define PF_EXITING 0x00000004
 
 /* Set before loading. */
 const volatile bool rpc_owners = false;
 
-/* By the lower bits of the process number: tgid << 32 | owner. */
-volatile __u64 rpc_owner_cell[RPC_OWNER_CELLS] = {};
+/* By the lower bits of the process number. */
+volatile struct rpc_owner_cell rpc_owner_cell[RPC_OWNER_CELLS] = {};
 
 /* Offsets in bytes, which user space sets at any time, because nfs has types of its own: from a struct nfs_pgio_header to
  * its task and to its first request, and from the request to its page. All 0: unknown. */
@@ -178,31 +185,50 @@ static __always_inline const struct cgroup *cgroup_of(const struct task_struct *
 	return cgroup;
 }
 
-/* Finds the owner of a process whose cell is empty, or was taken by another process. */
-__noinline __u32 owner_find(__u32 tgid)
+static __always_inline volatile struct rpc_owner_cell *cell_of(__u32 tgid)
 {
+	return &rpc_owner_cell[tgid & (RPC_OWNER_CELLS - 1)];
+}
+
+/* Finds the owner of a process that called at @start, and whose cell is empty, or was taken by another process. */
+__noinline __u32 owner_find(__u32 tgid, __u64 start)
+{
+	volatile struct rpc_owner_cell *cell = cell_of(tgid);
 	const struct task_struct *process;
-	__u32 owner = 0;
+	__u32 owner = 0, flags;
+	__u64 began;
 
 	if (!HAS(task_struct, thread_pid) || !HAS(xa_node, slots) || !HAS(kernfs_node, id))
 		return 0;
 	process = process_of(tgid);
-	if (!process) {
+	/* This may be one of its threads. */
+	began = process ? BPF_CORE_READ(process, group_leader, start_time) : 0;
+	if (!process || began > start) {
 		drop(RPC_DROP_OWNER_GONE);
 		return 0;
 	}
-	if (!(BPF_CORE_READ(process, flags) & PF_KTHREAD))
+	flags = BPF_CORE_READ(process, flags);
+	if (!(flags & PF_KTHREAD))
 		owner = owner_of_cgroup(cgroup_of(process));
-	rpc_owner_cell[tgid & (RPC_OWNER_CELLS - 1)] = (__u64)tgid << 32 | owner;
+	cell->process = 0;
+	cell->began = began;
+	/* It may have passed owner_exits() already. */
+	cell->ended = flags & PF_EXITING ? bpf_ktime_get_ns() : 0;
+	cell->process = (__u64)tgid << 32 | owner;
 	return owner;
 }
 
-/* The owner of a process, below RPC_MAX_OWNERS. */
-static __always_inline __u32 owner_of(__u32 tgid)
+/* The owner, below RPC_MAX_OWNERS, of the process that called at @start. */
+#define OWNER_NOW (~0ull) /* the process itself asks */
+static __always_inline __u32 owner_of(__u32 tgid, __u64 start)
 {
-	__u64 cell = rpc_owner_cell[tgid & (RPC_OWNER_CELLS - 1)];
+	const volatile struct rpc_owner_cell *cell = cell_of(tgid);
+	__u64 process = cell->process;
 
-	return (cell >> 32 == tgid ? (__u32)cell : owner_find(tgid)) & (RPC_MAX_OWNERS - 1);
+	/* ended - 1: if it is 0, it is later than all. */
+	if (process >> 32 != tgid || start < cell->began || start > cell->ended - 1)
+		process = owner_find(tgid, start);
+	return process & (RPC_MAX_OWNERS - 1);
 }
 
 /* ---- pages that are written back ---- */
@@ -252,25 +278,26 @@ __noinline __u32 owner_of_pages(__u64 task, __u64 data)
 	return cgroup ? owner_of_cgroup(cgroup) : 0;
 }
 
-/* A process ends or enters another control group: clears its cell. */
-static __always_inline int owner_forget(const struct task_struct *process)
-{
-	__u32 tgid = BPF_CORE_READ(process, tgid);
-	volatile __u64 *cell = &rpc_owner_cell[tgid & (RPC_OWNER_CELLS - 1)];
-
-	if (*cell >> 32 == tgid)
-		*cell = 0;
-	return 0;
-}
-
 SEC("raw_tp/sched_process_exit")
 int owner_exits(__u64 *ctx)
 {
-	return owner_forget((void *)ctx[0]);
+	__u32 tgid = BPF_CORE_READ((const struct task_struct *)ctx[0], tgid);
+	volatile struct rpc_owner_cell *cell = cell_of(tgid);
+
+	/* If only a thread ends, the next call finds the process again. */
+	if (cell->process >> 32 == tgid)
+		cell->ended = bpf_ktime_get_ns();
+	return 0;
 }
 
+/* A process enters another control group. */
 SEC("raw_tp/cgroup_attach_task")
 int owner_moves(__u64 *ctx)
 {
-	return owner_forget((void *)ctx[2]);
+	__u32 tgid = BPF_CORE_READ((const struct task_struct *)ctx[2], tgid);
+	volatile struct rpc_owner_cell *cell = cell_of(tgid);
+
+	if (cell->process >> 32 == tgid)
+		cell->process = 0;
+	return 0;
 }

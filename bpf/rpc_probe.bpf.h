@@ -145,7 +145,7 @@ int rpc_probe(__u64 *ctx)
 	root = &xprt->recv_queue;
 	p->oldest_start =
 		oldest_from(ctx[1], root, next, &tgid) ?: oldest_from(ctx[1], root, 0, &tgid);
-	p->oldest_owner = rpc_owners && p->oldest_start ? owner_of(tgid) : 0;
+	p->oldest_owner = rpc_owners && p->oldest_start ? owner_of(tgid, p->oldest_start) : 0;
 	p->address[0] = p->port[0] = 0;
 	bpf_probe_read_kernel_str(p->address, sizeof(p->address),
 				  BPF_CORE_READ(xprt, address_strings[RPC_DISPLAY_ADDR]));

@@ -91,7 +91,7 @@ static __always_inline __u32 call_owner(const struct rpc_task *task, __u32 serie
 
 	if (!rpc_owners)
 		return 0;
-	owner = owner_of(FIELD(task, tk_owner));
+	owner = owner_of(FIELD(task, tk_owner), FIELD(task, tk_start));
 	if (!owner && rpc_series_kind[series & 255] & RPC_SERIES_WRITES)
 		owner = owner_of_pages(number_of(task), number_of(FIELD(task, tk_calldata))) &
 			(RPC_MAX_OWNERS - 1);

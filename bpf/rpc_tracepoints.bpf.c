@@ -233,7 +233,7 @@ int tp_begin(void *ctx)
 
 	read_record(&r, ctx);
 	key = task_key(VALUE(__u32, &r, client), VALUE(__u32, &r, task));
-	*task_owner(key) = key << 8 | owner_of(bpf_get_current_pid_tgid() >> 32);
+	*task_owner(key) = key << 8 | owner_of(bpf_get_current_pid_tgid() >> 32, OWNER_NOW);
 	return 0;
 }
 

@@ -20,7 +20,7 @@
 #define RPC_CLIENT_ENTRIES 256 /* clients with figures of their own; 0 is for all others */
 #define RPC_MAX_OWNERS 256 /* control groups that call at a time; 0: the kernel, or unknown */
 #define RPC_MAX_SHARES 512 /* pairs of a client and an owner; 0 is for clients without an entry */
-#define RPC_OWNER_CELLS 8192 /* cells of the cache from processes to owners; a power of two */
+#define RPC_OWNER_CELLS 4096 /* cells of the cache from processes to owners; a power of two */
 #define RPC_TASK_OWNERS 65536 /* the same from tasks, in the source tracepoints */
 #define RPC_OWNER_LEVELS 6 /* depth of control groups; deeper ones count for the ancestor there */
 #define RPC_OWNER_NAME 96 /* bytes of a group's name, with the NUL */
@@ -149,6 +149,12 @@ struct rpc_share_info {
 struct rpc_owner_key {
 	__u64 root; /* address of its hierarchy's root; 0: the number is free */
 	__u64 id; /* inode number of its folder */
+};
+
+/* The owner of a process. A process number is used again: the times, of CLOCK_MONOTONIC, say of whose calls this is true. */
+struct rpc_owner_cell {
+	__u64 process; /* tgid << 32 | owner; 0: free */
+	__u64 began, ended; /* ended 0: it has not */
 };
 
 struct rpc_owner {

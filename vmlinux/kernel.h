@@ -159,6 +159,8 @@ struct pid {
 struct task_struct {
 	unsigned int flags;
 	int tgid;
+	struct task_struct *group_leader;
+	__u64 start_time; /* CLOCK_MONOTONIC */
 	struct pid *thread_pid;
 	struct hlist_node pid_links[4];
 	struct nsproxy *nsproxy;

@@ -718,13 +718,17 @@ static void make_processes(void)
 	for (unsigned int i = 0; i < GROUPS; i++)
 		make_group(i);
 	for (int i = 1; i < 64; i++) {
-		processes[i] = (struct task_struct){ .tgid = i, .cgroups = &sets[i] };
+		processes[i] = (struct task_struct){ .tgid = i,
+						     .group_leader = &processes[i],
+						     .cgroups = &sets[i] };
 		pids[i].tasks[0].first = &processes[i].pid_links[0];
 		numbers.slots[i] = &pids[i];
 	}
 	first_space.idr.idr_rt.xa_head = (char *)&numbers + 2;
 	pids[0].numbers[0].ns = &first_space;
-	worker = (struct task_struct){ .tgid = 5000, .flags = PF_KTHREAD, .thread_pid = &pids[0] };
+	worker = (struct task_struct){
+		.tgid = 5000, .group_leader = &worker, .flags = PF_KTHREAD, .thread_pid = &pids[0]
+	};
 	self_now = &worker;
 	memset((void *)rpc_owner_cell, 0, sizeof(rpc_owner_cell));
 	memset((void *)rpc_nfs_write, 0, sizeof(rpc_nfs_write));
@@ -739,14 +743,20 @@ static void make_processes(void)
 	connect_to(0, 0);
 }
 
-static void owner_calls(int tgid, const struct rpc_procinfo *proc, void *data)
+static void owner_called(int tgid, const struct rpc_procinfo *proc, void *data, __u64 start)
 {
 	struct call c;
 
 	call_prepare(&c, &kernel_xprt[0], proc);
+	c.task.tk_start = (ktime_t)start;
 	c.task.tk_owner = tgid;
 	c.task.tk_calldata = data ? (char *)&c.task - 64 : NULL;
 	rpc_stats_latency(&c.task, 2000, 7000, 10000);
+}
+
+static void owner_calls(int tgid, const struct rpc_procinfo *proc, void *data)
+{
+	owner_called(tgid, proc, data, 1000);
 }
 
 /* The calls of the owner whose group has this name; "": of the kernel. */
@@ -786,7 +796,7 @@ TEST(a_call_counts_for_the_group_of_its_process)
 	assert_true(owner->key.root == (__u64)&root_node);
 	/* A second call costs one look-up: nothing of the process is read. */
 	steps = 0;
-	assert_int_equal(owner_of(7), 1);
+	assert_int_equal(owner_of(7, 1000), 1);
 	assert_int_equal(steps, 0);
 }
 
@@ -797,6 +807,7 @@ TEST(a_number_that_another_process_has_counts_for_that_one)
 	make_processes();
 	owner_calls(7, &read_op, NULL);
 	owner_calls(8, &read_op, NULL);
+	now_ns = 900;
 	owner_exits(exits);
 	processes[7].cgroups = &sets[9];
 	processes[8].cgroups = &sets[10];
@@ -811,6 +822,45 @@ TEST(a_number_that_another_process_has_counts_for_that_one)
 	assert_int_equal(rpc_dropped[RPC_DROP_OWNER_GONE], 1);
 	owner_calls(7, &read_op, NULL);
 	assert_int_equal(calls_by("job_9"), 2);
+}
+
+/* Calls in flight outlive their process, and its number is used again. */
+TEST(a_call_counts_for_the_process_that_lived_as_it_began)
+{
+	__u64 exits[] = { (__u64)&processes[7] };
+
+	make_processes();
+	owner_called(7, &read_op, NULL, 1000);
+	now_ns = 1500;
+	owner_exits(exits);
+	processes[7].start_time = 2000;
+	processes[7].cgroups = &sets[9];
+	owner_called(7, &read_op, NULL, 1400);
+	assert_int_equal(calls_by("job_7"), 2);
+	owner_called(7, &read_op, NULL, 2500);
+	assert_int_equal(calls_by("job_9"), 1);
+	/* Nobody knows any more who that was. */
+	owner_called(7, &read_op, NULL, 1400);
+	assert_int_equal(calls_by(""), 1);
+	assert_int_equal(rpc_dropped[RPC_DROP_OWNER_GONE], 1);
+	assert_int_equal(calls_by("job_9"), 1);
+	/* One that calls while it ends. */
+	processes[8].flags = PF_EXITING;
+	owner_called(8, &read_op, NULL, 1000);
+	processes[8] = (struct task_struct){
+		.tgid = 8, .group_leader = &processes[8], .start_time = 3000, .cgroups = &sets[10]
+	};
+	owner_called(8, &read_op, NULL, 3500);
+	assert_int_equal(calls_by("job_8"), 1);
+	assert_int_equal(calls_by("job_10"), 1);
+	/* The thread that runs began later than its process. */
+	processes[20] = processes[8];
+	processes[20].start_time = 9000;
+	processes[20].thread_pid = &pids[0];
+	rpc_owner_cell[8].process = 0;
+	self_now = &processes[20];
+	owner_called(8, &read_op, NULL, 3600);
+	assert_int_equal(calls_by("job_10"), 2);
 }
 
 TEST(a_process_that_is_gone_is_not_guessed)
@@ -845,13 +895,13 @@ TEST(groups_below_one_count_for_it_where_users_make_them)
 	deep[1].name = "user-1000.slice";
 	for (int i = 3; i < 12; i++) {
 		deep_group = (struct cgroup){ .level = i, .kn = &deep[i - 1] };
-		rpc_owner_cell[7] = 0;
+		rpc_owner_cell[7].process = 0;
 		owner_calls(7, &read_op, NULL);
 	}
 	assert_int_equal(calls_by("user-1000.slice"), 9);
 	/* Too deep to be followed. */
 	deep_group = (struct cgroup){ .level = 40, .kn = &deep[39] };
-	rpc_owner_cell[7] = 0;
+	rpc_owner_cell[7].process = 0;
 	owner_calls(7, &read_op, NULL);
 	assert_int_equal(calls_by(""), 1);
 }
@@ -915,7 +965,7 @@ TEST(more_groups_than_numbers_are_the_kernels_and_counted)
 	make_processes();
 	for (unsigned int i = 0; i < GROUPS; i++) {
 		processes[7].cgroups = &sets[i];
-		rpc_owner_cell[7] = 0;
+		rpc_owner_cell[7].process = 0;
 		owner_calls(7, &read_op, NULL);
 	}
 	assert_int_equal(calls_by("job_0"), 1);
@@ -929,7 +979,7 @@ TEST(more_groups_than_numbers_are_the_kernels_and_counted)
 /* At each moment of the first call of an owner, another CPU has its first one. */
 static void another_cpus_owner_calls(void)
 {
-	rpc_owner_cell[7] = 0;
+	rpc_owner_cell[7].process = 0;
 	owner_calls(7, &read_op, NULL);
 }
 

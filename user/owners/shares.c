@@ -95,8 +95,8 @@ const char *shares_owner(struct share_reader *r, uint32_t owner)
 static void forget_owners(const struct share_reader *r, const bool *leaving)
 {
 	for (size_t i = 0; i < RPC_OWNER_CELLS; i++)
-		if (leaving[r->maps.cell[i] & (RPC_MAX_OWNERS - 1)])
-			r->maps.cell[i] = 0;
+		if (leaving[r->maps.cell[i].process & (RPC_MAX_OWNERS - 1)])
+			r->maps.cell[i].process = 0;
 	for (size_t i = 0; r->maps.task && i < RPC_TASK_OWNERS; i++)
 		if (leaving[r->maps.task[i] & (RPC_MAX_OWNERS - 1)])
 			r->maps.task[i] = 0;

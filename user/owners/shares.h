@@ -11,7 +11,7 @@ struct share_maps {
 	volatile __u16 *client, *share; /* rpc_client_entry, rpc_share */
 	/* For owners; `owners` is NULL if they are not counted. */
 	const struct bpf_map *owners, *owner_index, *free_owners;
-	volatile __u64 *cell; /* rpc_owner_cell */
+	volatile struct rpc_owner_cell *cell; /* rpc_owner_cell */
 	volatile __u64 *task; /* rpc_task_owner, or NULL */
 };
 
