@@ -16,7 +16,10 @@ volatile __u16 rpc_client_entry[RPC_MAX_CLIENTS] = {};
 
 /* An enum rpc_kind for each series, with RPC_SERIES_WRITES. Room for each value of a byte, so that an index needs no
  * check. */
-volatile __u8 rpc_series_kind[256] = { RPC_KIND_OTHER };
+volatile __u8 rpc_series_kind[256] = {
+	[0] = RPC_KIND_OTHER,
+	[RPC_OP_SERIES... RPC_MAX_SERIES - 1] = RPC_KIND_OTHER,
+};
 
 _Static_assert(RPC_MAX_SERIES <= 256, "rpc_series_kind");
 

@@ -22,13 +22,14 @@ volatile __u64 rpc_age = 0;
 __u64 rpc_dropped[RPC_DROPS] = {};
 
 /* Index: server * shards + shard; the last server is "other". */
-BPF_ARRAY(server_stats, (RPC_MAX_SERVERS + 1) * RPC_MAX_SHARDS, struct rpc_server_stats);
+BPF_MAPPED_ARRAY(server_stats, (RPC_MAX_SERVERS + 1) * RPC_MAX_SHARDS, struct rpc_server_stats);
 BPF_HASH(errors, RPC_MAX_ERRORS, struct rpc_error_key, struct rpc_error_count);
 
-/* Numbers of servers and series that are free: in the source btf those that two CPUs took at once, of which one was too
- * late; in the source tracepoints all, as a counter would need an atomic add that returns the value. */
+/* Numbers of servers and series that are free: in the source btf those that were in use before, or that two CPUs took at
+ * once, of which one was too late; in the source tracepoints all, as a counter would need an atomic add that returns the
+ * value. */
 BPF_QUEUE(free_servers, RPC_MAX_SERVERS);
-BPF_QUEUE(free_series, RPC_MAX_SERIES);
+BPF_QUEUE(free_series, RPC_OP_SERIES);
 
 static __always_inline void counter_add(__u64 *counter, __u64 n)
 {

@@ -124,11 +124,11 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 		return;
 	index = series_get(server, ref.server, FIELD(task, tk_msg.rpc_proc),
 			   FIELD(client, cl_vers));
-	if (!index)
+	times.kind = kind_of_series(index);
+	if (times.kind == RPC_KIND_OTHER)
 		drop(RPC_DROP_SERIES);
 	copy = SHARD_INDEX(index, my_shard);
 	s = bpf_map_lookup_elem(&series, &copy);
-	times.kind = kind_of_series(index);
 	c = share_get(FIELD(client, cl_clid), ref.server, call_owner(task, index), my_shard);
 	if (!s || !c)
 		return;

@@ -30,7 +30,7 @@ volatile __s64 rpc_session_slots_offset = 0;
  * space clears it at each snapshot, because nfsv4 may be unloaded. */
 volatile __u64 rpc_session_name = 0;
 
-/* How many numbers were given out. They are never taken back. A full array has up to one more for each CPU. */
+/* How many numbers were given out, also those that are free again. A full array has up to one more for each CPU. */
 __u32 rpc_server_count = 0;
 __u32 rpc_transport_count = 0;
 __u32 rpc_series_count = 1; /* 0 is "other" */
@@ -54,13 +54,14 @@ BPF_HASH(xprts, RPC_MAX_XPRTS, __u64, struct rpc_xprt_ref);
 struct rpc_xprt_cached rpc_xprt_cache[RPC_XPRT_CACHE] = {};
 
 BPF_ARRAY(transports, RPC_MAX_TRANSPORTS, struct rpc_transport);
+BPF_QUEUE(free_transports, RPC_MAX_TRANSPORTS); /* of servers that have ended */
 
 /* Index: shard. */
 BPF_MAPPED_ARRAY(replies, RPC_MAX_SHARDS, struct rpc_replies);
 BPF_HASH(server_index, RPC_MAX_SERVERS, struct rpc_server, __u32);
 BPF_ARRAY(servers, RPC_MAX_SERVERS, struct rpc_server);
-BPF_HASH(series_index, RPC_MAX_SERIES, struct rpc_series_key, __u32);
-BPF_ARRAY(series_info, RPC_MAX_SERIES, struct rpc_series_info);
+BPF_HASH(series_index, RPC_OP_SERIES, struct rpc_series_key, __u32);
+BPF_ARRAY(series_info, RPC_OP_SERIES, struct rpc_series_info);
 
 /* Index: series * shards + shard. */
 BPF_MAPPED_ARRAY(series, RPC_SERIES_ENTRIES, struct rpc_series);
@@ -187,9 +188,7 @@ static __noinline __u32 transport_make(const struct rpc_xprt *xprt, __u32 server
 	index = transport_free_index(server, proto);
 	t = bpf_map_lookup_elem(&transports, &index);
 	if (!t || __sync_val_compare_and_swap(&t->xprt, 0, RPC_XPRT_FILLED)) {
-		index = RPC_MAX_TRANSPORTS;
-		if (is_left(&rpc_transport_count, RPC_MAX_TRANSPORTS))
-			index = __sync_fetch_and_add(&rpc_transport_count, 1);
+		index = NUMBER_TAKE(&free_transports, &rpc_transport_count, RPC_MAX_TRANSPORTS);
 		t = bpf_map_lookup_elem(&transports, &index);
 		if (!t) {
 			drop(RPC_DROP_TRANSPORT);
@@ -324,16 +323,16 @@ static __noinline __u32 series_make(__u32 server, const struct rpc_procinfo *pro
 	if (!FIELD(proc, p_name) ||
 	    bpf_probe_read_kernel_str(info.name, sizeof(info.name), FIELD(proc, p_name)) < 0)
 		__builtin_memcpy(info.name, "NULL", 5);
-	index = NUMBER_TAKE(&free_series, &rpc_series_count, RPC_MAX_SERIES);
-	if (index < RPC_MAX_SERIES)
+	index = NUMBER_TAKE(&free_series, &rpc_series_count, RPC_OP_SERIES);
+	if (index < RPC_OP_SERIES)
 		series_set_kind(index, info.name);
-	if (index < RPC_MAX_SERIES && !bpf_map_update_elem(&series_info, &index, &info, BPF_ANY) &&
+	if (index < RPC_OP_SERIES && !bpf_map_update_elem(&series_info, &index, &info, BPF_ANY) &&
 	    !bpf_map_update_elem(&series_index, &info.key, &index, BPF_NOEXIST))
 		return index;
 	known = bpf_map_lookup_elem(&series_index, &info.key);
-	if (index < RPC_MAX_SERIES)
+	if (index < RPC_OP_SERIES)
 		bpf_map_push_elem(&free_series, &index, BPF_ANY);
-	return known ? *known : 0;
+	return known ? *known : rest_series(server);
 }
 
 /* The series of a call to @server, whose shard is @s. */

@@ -24,8 +24,8 @@ BPF_HASH(server_index, RPC_MAX_SERVERS, struct rpc_event_server_key, __u32);
 
 /* The last one is "other". */
 BPF_MAPPED_ARRAY(servers, RPC_MAX_SERVERS + 1, struct rpc_event_server);
-BPF_HASH(series_index, RPC_MAX_SERIES, struct rpc_event_series_key, __u32);
-BPF_MAPPED_ARRAY(series_info, RPC_MAX_SERIES, struct rpc_event_series_key);
+BPF_HASH(series_index, RPC_OP_SERIES, struct rpc_event_series_key, __u32);
+BPF_MAPPED_ARRAY(series_info, RPC_OP_SERIES, struct rpc_event_series_key);
 
 /* Index: series * shards + shard. Mapped, because programs miss events on a CPU that is
  * in a system call for a look-up. */
@@ -141,7 +141,7 @@ static __noinline __u32 series_make(struct rpc_event_series_key *key)
 	__u32 index, *known;
 
 	if (bpf_map_pop_elem(&free_series, &index))
-		return 0;
+		return rest_series(key->server);
 	series_set_kind(index, key->op);
 	/* Before anybody can count under this number. */
 	info = bpf_map_lookup_elem(&series_info, &index);
@@ -150,7 +150,7 @@ static __noinline __u32 series_make(struct rpc_event_series_key *key)
 	if (bpf_map_update_elem(&series_index, key, &index, BPF_NOEXIST)) {
 		bpf_map_push_elem(&free_series, &index, BPF_ANY);
 		known = bpf_map_lookup_elem(&series_index, key);
-		return known ? *known : 0;
+		return known ? *known : rest_series(key->server);
 	}
 	return index;
 }
@@ -615,7 +615,7 @@ int tp_latency(void *ctx)
 			drop(RPC_DROP_SERVER);
 		server = client_server(c, client);
 		index = series_get(ctx, &r, server);
-		if (!index)
+		if (kind_of_series(index) == RPC_KIND_OTHER)
 			drop(RPC_DROP_SERIES);
 		copy = SHARD_INDEX(index, shard());
 		s = bpf_map_lookup_elem(&series, &copy);

@@ -13,7 +13,8 @@
 #define RPC_MAX_SERVERS 64
 #define RPC_MAX_TRANSPORTS 1024 /* transports with figures of their own */
 #define RPC_MAX_XPRTS 1536 /* transports whose server is known */
-#define RPC_MAX_SERIES 208 /* (server, version, op) triples; 0 is "other" */
+#define RPC_OP_SERIES 164 /* (server, version, op) triples; 0 is "other" */
+#define RPC_MAX_SERIES 228 /* these, and one for each server: its ops that found no room */
 #define RPC_SERIES_ENTRIES (RPC_MAX_SERIES * RPC_MAX_SHARDS)
 #define RPC_MAX_ERRORS 1024
 #define RPC_MAX_CLIENTS 4096 /* numbers of clients; the kernel always uses the lowest free one */
@@ -87,7 +88,7 @@ enum rpc_drop {
 	RPC_DROP_WAITER, /* waiter table full: the wait went to setup */
 	RPC_DROP_SERVER, /* server table full: its calls are under "other" */
 	RPC_DROP_TRANSPORT, /* transport table full: no per-transport figures */
-	RPC_DROP_SERIES, /* series table full: the call is under "other" */
+	RPC_DROP_SERIES, /* series table full: the call is under the op "other" */
 	RPC_DROP_ERROR, /* error table full: the error counts without its status */
 	RPC_DROP_CLIENT, /* client table full: the call has no mount */
 	RPC_DROP_OWNER, /* table of owners full: the call counts for the kernel */
@@ -161,6 +162,14 @@ struct rpc_owner {
 	struct rpc_owner_key key;
 	char path[RPC_OWNER_LEVELS][RPC_OWNER_NAME]; /* names, its own first; "": the root */
 };
+
+_Static_assert(RPC_MAX_SERIES == RPC_OP_SERIES + RPC_MAX_SERVERS, "a series for each server");
+
+/* The series of a server's ops that found no room. */
+static inline __attribute__((always_inline)) __u32 rest_series(__u32 server)
+{
+	return server < RPC_MAX_SERVERS ? RPC_OP_SERIES + server : 0;
+}
 
 struct rpc_series_key {
 	__u32 server;

@@ -104,7 +104,7 @@ bound() {
 }
 bound RPC_MAX_SERVERS 0 servers
 bound RPC_MAX_TRANSPORTS 0 transports
-bound RPC_MAX_SERIES 1 combinations
+bound RPC_OP_SERIES 1 combinations
 bound RPC_MAX_ERRORS 0 combinations
 bound RPC_NAME_LEN 1 bytes
 

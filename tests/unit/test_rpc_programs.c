@@ -84,7 +84,7 @@ static __u64 calls_of(const char *name)
 	struct rpc_series *s;
 	__u64 calls = 0;
 
-	for (__u32 i = 1; i < rpc_series_count && i < RPC_MAX_SERIES; i++) {
+	for (__u32 i = 1; i < rpc_series_count && i < RPC_OP_SERIES; i++) {
 		info = bpf_map_lookup_elem(&series_info, &i);
 		server = bpf_map_lookup_elem(&servers, &info->key.server);
 		s = bpf_map_lookup_elem(&series, &i);
@@ -259,7 +259,7 @@ TEST(an_op_that_two_cpus_find_takes_one_number)
 		call_op(xprt, &read_op, 0);
 		if (!other_called)
 			break;
-		for (unsigned int i = 2; i < RPC_MAX_SERIES; i++) {
+		for (unsigned int i = 2; i < RPC_OP_SERIES; i++) {
 			xprt = connect_to(1 + i % (SERVERS - 1), 1 + i % (SERVERS - 1));
 			proc.p_statidx = 10 + i / (SERVERS - 1);
 			call_op(xprt, &proc, 0);
@@ -438,19 +438,27 @@ TEST(calls_of_a_transport_that_found_no_entry_are_counted)
 	assert_int_equal(entry(0)->xprt, 0);
 }
 
-TEST(calls_of_an_op_that_does_not_fit_are_counted)
+TEST(calls_of_an_op_that_does_not_fit_lose_their_op_alone)
 {
 	struct rpc_procinfo proc = { .p_name = "OP" };
 	struct rpc_xprt *xprt;
+	struct rpc_series *s;
+	__u32 rest;
 
-	for (unsigned int i = 1; i < RPC_MAX_SERIES + 3; i++) {
+	for (unsigned int i = 1; i < RPC_OP_SERIES + 3; i++) {
 		xprt = connect_to(i % SERVERS, i % SERVERS);
 		proc.p_statidx = i / SERVERS;
 		call_op(xprt, &proc, 0);
+		if (i < RPC_OP_SERIES)
+			continue;
+		rest = rest_series(xprt_get(xprt)->server);
+		s = bpf_map_lookup_elem(&series, &rest);
+		assert_int_equal(s->finished, 1);
+		assert_int_equal(kind_of_series(rest), RPC_KIND_OTHER);
 	}
 	assert_int_equal(rpc_dropped[RPC_DROP_SERIES], 3);
-	assert_int_equal(calls_of_other(), 3);
-	assert_int_equal(rpc_series_count, RPC_MAX_SERIES);
+	assert_int_equal(calls_of_other(), 0);
+	assert_int_equal(rpc_series_count, RPC_OP_SERIES);
 }
 
 TEST(errors_that_do_not_fit_are_counted)

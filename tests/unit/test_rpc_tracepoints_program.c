@@ -26,7 +26,7 @@ BEFORE_EACH()
 	maps_clear();
 	for (i = 0; i < RPC_MAX_SERVERS; i++)
 		bpf_map_push_elem(&free_servers, &i, BPF_ANY);
-	for (i = 1; i < RPC_MAX_SERIES; i++)
+	for (i = 1; i < RPC_OP_SERIES; i++)
 		bpf_map_push_elem(&free_series, &i, BPF_ANY);
 	memset(rpc_dropped, 0, sizeof(rpc_dropped));
 	rpc_lost = 0;
@@ -100,7 +100,7 @@ static struct rpc_series counted_for(const char *address)
 	struct rpc_event_server *server;
 	struct rpc_series *s;
 
-	for (__u32 i = 0; i < RPC_MAX_SERIES; i++) {
+	for (__u32 i = 0; i < RPC_OP_SERIES; i++) {
 		key = bpf_map_lookup_elem(&series_info, &i);
 		server = bpf_map_lookup_elem(&servers, &key->server);
 		s = bpf_map_lookup_elem(&series, &i);
@@ -231,19 +231,24 @@ TEST(calls_of_clients_beyond_the_table_are_counted)
 	assert_int_equal(rpc_dropped[RPC_DROP_SERVER], 2);
 }
 
-TEST(calls_of_an_op_that_does_not_fit_are_counted)
+TEST(calls_of_an_op_that_does_not_fit_lose_their_op_alone)
 {
+	struct rpc_series *rest;
 	char op[RPC_OP_LEN];
+	__u32 number;
 
 	mounted(5, "10.0.0.1");
-	for (unsigned int i = 1; i < RPC_MAX_SERIES + 3; i++) {
+	for (unsigned int i = 1; i < RPC_OP_SERIES + 3; i++) {
 		snprintf(op, sizeof(op), "OP%u", i);
 		transmitted(5, i);
 		ended(5, i, 100, op);
 	}
 	assert_int_equal(rpc_dropped[RPC_DROP_SERIES], 3);
-	assert_int_equal(counted_for(NULL).finished, 3);
-	assert_int_equal(counted_for("10.0.0.1").finished, RPC_MAX_SERIES - 1);
+	number = rest_series(client_of(5)->server - 1);
+	rest = bpf_map_lookup_elem(&series, &number);
+	assert_int_equal(rest->finished, 3);
+	assert_int_equal(counted_for(NULL).finished, 0);
+	assert_int_equal(counted_for("10.0.0.1").finished, RPC_OP_SERIES - 1);
 }
 
 TEST(tasks_that_do_not_fit_are_counted)

@@ -14,7 +14,7 @@
  *
  *   number   has ended if
  *   share    its client's place or its own place no longer holds it
- *   client   sunrpc's number has another entry, and no share is left
+ *   client   sunrpc's number has another entry, or its server has ended; and no share is left
  *   owner    a table is more than half full, and it has not called since the last reading
  *
  * Example, interval 15 s, 300 jobs an hour: job 4711 ends at 10:00:07. At 10:00:30 it has not called since the last
@@ -197,6 +197,22 @@ static void free_clients(struct share_reader *r, const struct share_uses *uses)
 		}
 		r->client_ended[i] = ended;
 	}
+}
+
+bool shares_end_server(struct share_reader *r, uint32_t server)
+{
+	volatile __u16 *entry;
+	bool any = false;
+
+	for (uint32_t i = 1; i < RPC_CLIENT_ENTRIES; i++) {
+		if (!r->client_info[i].client || r->client_info[i].server != server)
+			continue;
+		entry = &r->maps.client[r->client_info[i].client - 1];
+		if (*entry == i)
+			*entry = 0;
+		any = true;
+	}
+	return any;
 }
 
 /* Sets the time until replies, which is what the other phases leave of the total. It may be too short in a copy that has

@@ -52,5 +52,9 @@ void shares_close(struct share_reader *r);
 int shares_read(struct share_reader *r, struct client_list *to,
 		const char *(*server)(const void *context, uint32_t server), const void *context);
 
+/* Ends the clients of a server that has none any more. Returns whether a number of a client or share still belongs to it: later
+ * readings free these. */
+bool shares_end_server(struct share_reader *r, uint32_t server);
+
 /* The name of an owner; "": not known. Valid until the next reading. */
 const char *shares_owner(struct share_reader *r, uint32_t owner);

@@ -102,7 +102,8 @@ static int name_series(const struct rpc_names *names, uint32_t series, const cha
 	memcpy(op, LABEL_OTHER, sizeof(LABEL_OTHER));
 	if (!series)
 		return 0;
-	err = names->series(names->context, series, &number, op);
+	number = series - RPC_OP_SERIES;
+	err = series < RPC_OP_SERIES ? names->series(names->context, series, &number, op) : 0;
 	if (!err)
 		*server = names->server(names->context, number);
 	return err;
@@ -198,6 +199,26 @@ int rpc_series_read(struct rpc_series_reader *r, const struct bpf_map *map,
 	munmap(series, size);
 	r->series = NULL;
 	return err ? err : read_errors(bpf_map__fd(errors), count, names, c);
+}
+
+void rpc_series_clear(struct rpc_series_reader *r, const struct bpf_map *map,
+		      const struct bpf_map *errors, uint32_t series)
+{
+	struct rpc_error_key key = {}, next;
+	int fd = bpf_map__fd(errors);
+
+	memset(r->copy, 0, sizeof(*r->copy));
+	for (uint32_t i = series * r->shards; i < (series + 1) * r->shards; i++) {
+		bpf_map_update_elem(bpf_map__fd(map), &i, r->copy, BPF_ANY);
+		memset(r->without[i], 0, sizeof(r->without[i]));
+	}
+	for (void *last = NULL; !bpf_map_get_next_key(fd, last, &next); last = &key) {
+		if (last && key.series == series)
+			bpf_map_delete_elem(fd, &key);
+		key = next;
+	}
+	if (key.series == series)
+		bpf_map_delete_elem(fd, &key);
 }
 
 /* ---- depths, drops ---- */

@@ -27,11 +27,15 @@ struct rpc_names {
 	int (*series)(const void *context, uint32_t series, uint32_t *server, char op[RPC_OP_LEN]);
 };
 
-/* Adds the first @count series of @map, which has BPF_F_MMAPABLE, and their errors to @c. Series 0, "other", comes
- * last. The map is mapped only during the call, because mapped pages count as resident memory. Returns 0 or -errno. */
+/* Adds the first @count series of @map, which has BPF_F_MMAPABLE, and their errors to @c: RPC_OP_SERIES, or with those of
+ * the servers RPC_MAX_SERIES. Series 0, "other", comes last. The map is mapped only during the call, because mapped pages count as resident memory. Returns 0 or -errno. */
 int rpc_series_read(struct rpc_series_reader *r, const struct bpf_map *map,
 		    const struct bpf_map *errors, uint32_t count, const struct rpc_names *names,
 		    struct calls *c);
+
+/* Sets a series to 0, and removes its errors. No program writes to it. */
+void rpc_series_clear(struct rpc_series_reader *r, const struct bpf_map *map,
+		      const struct bpf_map *errors, uint32_t series);
 
 /* Copies the mapped element @index. The copy has whole calls; after half a second of waiting in a snapshot it may have a
  * call in part. No figure is lower than in an earlier copy. Calls that did not wait are in the first bucket of each wait. Valid until the

@@ -7,6 +7,7 @@
 
 #include "owners/shares.h"
 #include "rpc/rpc_series.h"
+#include "rpc/server_numbers.h"
 #include "rpc/slow_calls.h"
 #include "snapshot/snapshot.h"
 
@@ -20,7 +21,10 @@ struct btf_maps {
 	uint32_t own_netns;
 	struct rpc_series_reader reader;
 	struct share_reader shares; /* of clients and owners */
+	struct server_numbers servers;
 	struct slow_calls slow; /* the caller opens it if slow calls are wanted */
+	/* By transport: 1 + its number among those of its server and protocol; 0: none yet. */
+	uint16_t numbers[RPC_MAX_TRANSPORTS];
 	/* Last reported values, by transport. */
 	uint64_t saturated_ns[RPC_MAX_TRANSPORTS][RPC_LIMITS];
 	uint64_t connects[RPC_MAX_TRANSPORTS];

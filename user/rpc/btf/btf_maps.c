@@ -23,9 +23,8 @@ struct reading {
 	struct client_list *clients;
 	char (*servers)[LABEL_SIZE]; /* by number */
 	uint32_t server_count;
-	const struct rpc_replies *replies; /* mapped, by shard */
+	struct rpc_replies *replies; /* mapped, by shard */
 	struct rpc_transport *transports;
-	uint32_t numbers[RPC_MAX_TRANSPORTS]; /* see transport_number() */
 	uint32_t transport_count;
 	uint32_t series_count;
 };
@@ -206,16 +205,17 @@ static void probe_transport(struct reading *r, uint32_t index, struct rpc_transp
 	show_oldest(r, server->server, p->oldest_owner, p->oldest_start);
 }
 
-/* A transport's number among those of its server and protocol, of which the last one before it is usually near. */
-static uint32_t transport_number(struct reading *r, uint32_t index)
+/* Numbers a new transport: it comes after all of its server and protocol. */
+static void number_transport(struct reading *r, uint32_t index)
 {
 	const struct rpc_transport *t = &r->transports[index];
+	uint16_t *numbers = r->m->numbers, last = 0;
 
-	for (uint32_t i = index; i-- > 0;)
+	for (uint32_t i = 0; i < r->transport_count && !numbers[index]; i++)
 		if (r->transports[i].server == t->server &&
 		    r->transports[i].proto_number == t->proto_number)
-			return r->numbers[i] + 1;
-	return 0;
+			RAISE(last, numbers[i]);
+	numbers[index] = numbers[index] ?: last + 1;
 }
 
 /* The state of the transport with this index; NULL: no memory. */
@@ -224,7 +224,8 @@ static struct rpc_transport_state *state_of(struct reading *r, uint32_t index)
 	const struct rpc_transport *t = &r->transports[index];
 	char name[32];
 
-	snprintf(name, sizeof(name), "%.*s/%u", (int)sizeof(t->proto), t->proto, r->numbers[index]);
+	snprintf(name, sizeof(name), "%.*s/%u", (int)sizeof(t->proto), t->proto,
+		 r->m->numbers[index] - 1u);
 	return snapshot_transport(&r->s->calls, server_label(r, t->server), name);
 }
 
@@ -259,14 +260,17 @@ static int read_transports(struct reading *r, uint32_t epoch)
 	if (!r->transports)
 		return -ENOMEM;
 
+	for (uint32_t i = 0; i < r->transport_count; i++)
+		if (lookup_value(bpf->maps.transports, i, &r->transports[i]))
+			return -errno;
 	for (uint32_t i = 0; i < r->transport_count; i++) {
 		struct rpc_transport *t = &r->transports[i];
 
-		if (lookup_value(bpf->maps.transports, i, t) || forget_ended(r, i, t))
+		if (forget_ended(r, i, t))
 			return -errno;
 		if (!t->proto[0])
-			continue; /* being filled at this moment */
-		r->numbers[i] = transport_number(r, i);
+			continue; /* free, or being filled at this moment */
+		number_transport(r, i);
 		state = state_of(r, i);
 		server = snapshot_server(&r->s->calls, server_label(r, t->server));
 		if (!state || !server)
@@ -403,6 +407,53 @@ static int read_waiters(struct reading *r)
 	return 0;
 }
 
+/* ---- servers that have ended ---- */
+
+static void forget_transports(void *reading, uint32_t server)
+{
+	static const struct rpc_transport none;
+	struct reading *r = reading;
+	struct btf_maps *m = r->m;
+
+	for (uint32_t i = 0; i < r->transport_count; i++) {
+		if (!r->transports[i].proto[0] || r->transports[i].server != server)
+			continue;
+		for (uint32_t shard = 0; shard < m->shards; shard++)
+			memset(&r->replies[shard].of[i], 0, sizeof(r->replies[shard].of[i]));
+		memset(m->saturated_ns[i], 0, sizeof(m->saturated_ns[i]));
+		m->connects[i] = m->numbers[i] = 0;
+		bpf_map_update_elem(bpf_map__fd(m->bpf->maps.transports), &i, &none, BPF_ANY);
+		bpf_map_update_elem(bpf_map__fd(m->bpf->maps.free_transports), NULL, &i, BPF_ANY);
+	}
+}
+
+/* A server has a client while it has a transport. While transports exist that have no entry, nothing is known. */
+static void free_servers(struct reading *r)
+{
+	struct server_reading servers = {
+		.maps = { SERVER_MAPS(r->m->bpf) },
+		.series = &r->m->reader,
+		.shares = &r->m->shares,
+		.now_ns = r->s->time_ns,
+		.ops = r->s->calls.op_count,
+		.forget = forget_transports,
+		.context = r,
+	};
+	uint32_t known = 0;
+
+	for (uint32_t i = 0; i < r->server_count; i++)
+		servers.use[i] = r->servers[i][0] ? SERVER_WITHOUT_CLIENT : SERVER_FREE;
+	for (uint32_t i = 0; i < r->transport_count; i++) {
+		if (!r->transports[i].xprt)
+			continue;
+		known++;
+		if (r->transports[i].server < RPC_MAX_SERVERS)
+			servers.use[r->transports[i].server] = SERVER_IN_USE;
+	}
+	if (r->m->bpf->bss->rpc_xprt_count <= known)
+		server_numbers_free(&r->m->servers, &servers);
+}
+
 int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *clients)
 {
 	struct reading r = { .m = m, .s = s, .clients = clients };
@@ -415,9 +466,11 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 	slow_calls_take(&m->slow);
 	m->bpf->bss->rpc_session_name = 0;
 	/* Read before the servers: each series and transport then has its server. */
-	r.series_count = at_most(m->bpf->data->rpc_series_count, RPC_MAX_SERIES);
+	r.series_count = m->bpf->bss->rpc_dropped[RPC_DROP_SERIES] ?
+				 RPC_MAX_SERIES :
+				 at_most(m->bpf->data->rpc_series_count, RPC_OP_SERIES);
 	r.transport_count = at_most(m->bpf->bss->rpc_transport_count, RPC_MAX_TRANSPORTS);
-	r.replies = bpf_values_map(m->bpf->maps.replies, PROT_READ);
+	r.replies = bpf_values_map(m->bpf->maps.replies, PROT_READ | PROT_WRITE);
 	err = (r.replies ? read_servers(&r) : -errno) ?:
 		      rpc_series_read(&m->reader, m->bpf->maps.series, m->bpf->maps.errors, r.series_count, &names, &s->calls) ?:
 		      shares_read(&m->shares, clients, server_label, &r) ?:
@@ -431,6 +484,8 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 	if (m->slow.ring)
 		snapshot_drop(&s->self, "slow_call", m->bpf->bss->rpc_slow_lost);
 	rpc_drops_add(s, m->bpf->bss->rpc_dropped);
+	if (!err)
+		free_servers(&r);
 	bpf_values_unmap(m->bpf->maps.replies, r.replies);
 	free(r.servers);
 	free(r.transports);

@@ -81,11 +81,11 @@ static struct rpc_op *total_of(struct mountstats *m, const char *server, const c
 	size_t before = s->calls.op_count;
 	struct rpc_op *o = snapshot_op(&s->calls, server, op);
 
-	if (s->calls.op_count == before || before < RPC_MAX_SERIES - 1)
+	if (s->calls.op_count == before || before < RPC_OP_SERIES - 1)
 		return o;
 	s->calls.op_count = before;
 	m->folded_calls += calls;
-	return snapshot_op(&s->calls, LABEL_OTHER, LABEL_OTHER);
+	return snapshot_op(&s->calls, server, LABEL_OTHER);
 }
 
 /* The kernel counts a call's figures one after the other, its calls first, and prints them without the lock that it

@@ -30,7 +30,7 @@ int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_tracepoints_bpf *
 	for (uint32_t i = 0; i < RPC_MAX_SERVERS; i++)
 		if (bpf_map_update_elem(bpf_map__fd(bpf->maps.free_servers), NULL, &i, BPF_ANY))
 			return -errno;
-	for (uint32_t i = 1; i < RPC_MAX_SERIES; i++) /* 0 is "other" */
+	for (uint32_t i = 1; i < RPC_OP_SERIES; i++) /* 0 is "other" */
 		if (bpf_map_update_elem(bpf_map__fd(bpf->maps.free_series), NULL, &i, BPF_ANY))
 			return -errno;
 	return shares_open(&m->calls, &maps, shards) ?: rpc_series_open(&m->reader, shards);
@@ -396,6 +396,58 @@ static void read_tasks(struct tracepoint_maps *m, struct snapshot *s)
 	reconcile_waiters(&w);
 }
 
+/* ---- servers that have ended ---- */
+
+/* Forgets a server without a client. */
+static void forget_server(void *context, uint32_t server)
+{
+	struct tracepoint_maps *m = context;
+
+	for (uint32_t i = 0; i < RPC_MAX_CLIENTS; i++)
+		if (m->clients[i].server == 1 + server)
+			m->clients[i].server = 0;
+	m->labels[server] = (struct rpc_event_label){};
+}
+
+struct found_clients {
+	const struct tracepoint_maps *m;
+	enum server_use *use;
+	bool any;
+};
+
+static void find_server(void *context, uint32_t client, const struct client_transport *info)
+{
+	struct found_clients *f = context;
+	uint32_t server = client < RPC_MAX_CLIENTS ? f->m->clients[client].server : 0;
+
+	(void)info;
+	f->any = true;
+	if (server && server <= RPC_MAX_SERVERS)
+		f->use[server - 1] = SERVER_IN_USE;
+}
+
+static void free_servers(struct tracepoint_maps *m, const struct snapshot *s)
+{
+	struct server_reading servers = {
+		.maps = { SERVER_MAPS(m->bpf) },
+		.series = &m->reader,
+		.shares = &m->calls,
+		.now_ns = s->time_ns,
+		.ops = s->calls.op_count,
+		.forget = forget_server,
+		.context = m,
+	};
+	struct found_clients found = { m, servers.use, false };
+
+	for (uint32_t i = 0; i < RPC_MAX_SERVERS; i++)
+		if (m->servers[i].key.address[0] || m->servers[i].key.client)
+			servers.use[i] = SERVER_WITHOUT_CLIENT;
+	clients_each(find_server, &found);
+	/* None: debugfs may not be there. */
+	if (found.any)
+		server_numbers_free(&m->numbers, &servers);
+}
+
 static int read_all(struct tracepoint_maps *m, struct snapshot *s, struct client_list *clients)
 {
 	uint32_t epoch = m->bpf->bss->rpc_epoch;
@@ -405,7 +457,7 @@ static int read_all(struct tracepoint_maps *m, struct snapshot *s, struct client
 	m->bpf->bss->rpc_epoch = epoch + 1;
 	m->bpf->bss->rpc_age = s->time_ns - m->bpf->bss->rpc_attached;
 	name_servers(m);
-	err = rpc_series_read(&m->reader, m->bpf->maps.series, m->bpf->maps.errors, RPC_MAX_SERIES, &names, &s->calls) ?:
+	err = rpc_series_read(&m->reader, m->bpf->maps.series, m->bpf->maps.errors, m->bpf->bss->rpc_dropped[RPC_DROP_SERIES] ? RPC_MAX_SERIES : RPC_OP_SERIES, &names, &s->calls) ?:
 		      shares_read(&m->calls, clients, server_label, m);
 	for (uint32_t i = 0; i < RPC_MAX_SERVERS && !err; i++)
 		if (m->labels[i].server[0])
@@ -416,6 +468,8 @@ static int read_all(struct tracepoint_maps *m, struct snapshot *s, struct client
 		read_tasks(m, s);
 	if (!err)
 		look_at_earlier(m, s);
+	if (!err)
+		free_servers(m, s);
 	rpc_drops_add(s, m->bpf->bss->rpc_dropped);
 	return err;
 }

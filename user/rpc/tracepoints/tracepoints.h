@@ -7,6 +7,7 @@
 #include "base/label.h"
 #include "owners/shares.h"
 #include "rpc/rpc_series.h"
+#include "rpc/server_numbers.h"
 #include "rpc_tracepoints.h"
 #include "snapshot/snapshot.h"
 
@@ -86,6 +87,7 @@ struct tracepoint_maps {
 	struct rpc_event_task *tasks;
 	struct rpc_series_reader reader;
 	struct share_reader calls;
+	struct server_numbers numbers;
 	struct earlier_call *earlier; /* those that still wait */
 	size_t earlier_count;
 	struct rpc_event_label labels[RPC_MAX_SERVERS + 1];
