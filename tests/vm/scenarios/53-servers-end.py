@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+from judge import judgement, need
+from judge.reading import Metrics, increases
+
+READS, POINTS = 16, 61
+
+
+def check(folder):
+    """Each server has its own figures, none is kept for long, and all increases are in all families."""
+    grown = dict.fromkeys(("rpc_op_calls_total", "nfs_owner_calls_total", "nfs_mount_calls_total"), 0)
+    earlier, most = None, 0
+    for point in range(1, POINTS + 1):
+        metrics = Metrics(folder / f"at-{point}.prom")
+        new = f"storage-{point if point < POINTS else 1}"
+        reads = metrics.get("rpc_op_calls_total", server=new, op="READ")
+        need(reads == READS, new, "has", reads, "READs at point", point)
+        servers = metrics.values("rpc_op_calls_total", "server")
+        need("other" not in servers and "other" not in metrics.values("rpc_op_calls_total", "op"),
+             "there is no room at point", point, "for one of", servers)
+        most = max(most, len(servers))
+        if earlier:
+            ours = increases(earlier, metrics)
+            for name in grown:
+                grown[name] += ours.get(name)
+        earlier = metrics
+    need(len(set(grown.values())) == 1, "increases differ:", grown)
+    need(most <= 34, most, "servers at once")
+    dropped = earlier.each("events_dropped_total")
+    need(not earlier.get("events_dropped_total", reason="rpc_server"), dropped)
+    return f"{most} servers at once, {grown['rpc_op_calls_total']} calls"
+
+
+@judgement
+def each_of_sixty_servers_has_its_own_figures(folder):
+    sizes = [int(line) for line in (folder / "sizes").read_text().split()]
+    need(max(sizes[20:]) < sizes[20] * 1.2, "the agent has so many kB:", sizes)
+    return f"{check(folder / 'default')}, {sizes[-1]} kB"
+
+
+@judgement
+def the_same_with_trace_events(folder):
+    return check(folder / "tracepoints")

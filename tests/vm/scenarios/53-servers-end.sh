@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Sixty servers come and go, five at a time: each has figures of its own, and one that comes back begins at 0.
+# shellcheck disable=SC2154 # agents is agent-lib.sh's
+nfs_server_start
+dd if=/dev/zero of=/export/load bs=16k count=1 status=none
+agent_in default
+agent_in tracepoints --source tracepoints
+# visit POINT SERVER: mounts it, reads, unmounts the one before the last five, and has all agents write.
+visit() {
+	local point=$1 i=$2
+	mkdir -p "/mnt/end-$i"
+	defer unmount "/mnt/end-$i"
+	mount -i -t nfs -o "addr=127.0.3.$i,mountaddr=127.0.3.$i,vers=3,nolock,noresvport,proto=tcp,mountproto=tcp" \
+		"storage-$i:/export" "/mnt/end-$i"
+	dd if="/mnt/end-$i/load" of=/dev/null bs=1k count=16 iflag=direct status=none
+	((point <= 5)) || umount "/mnt/end-$last"
+	compare_points "at-$point"
+	awk '/^VmRSS/ { print $2 }' "/proc/${agents[default]}/status" >>sizes
+}
+for ((point = 1; point <= 60; point++)); do
+	last=$((point - 5))
+	visit "$point" "$point"
+done
+last=56
+visit 61 1
+agents_stop
