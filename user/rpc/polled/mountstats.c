@@ -376,7 +376,7 @@ static bool has_mount(const struct mountstats *m, const char *server)
 static void forget_servers(struct mountstats *m, uint64_t now_ns)
 {
 	struct calls *c = &m->totals.calls;
-	bool full = c->server_count > RPC_MAX_SERVERS / 2 || c->op_count > RPC_MAX_SERIES / 2;
+	bool full = c->server_count > RPC_MAX_SERVERS / 2 || c->op_count > RPC_OP_SERIES / 2;
 	uint64_t *gone = m->gone_ns + c->server_count;
 	char server[LABEL_SIZE];
 
