@@ -222,7 +222,6 @@ TEST(what_is_planted_at_the_file_is_neither_replaced_nor_removed)
 		plant(path, kind);
 		assert_int_equal(lstat(path, &before), 0);
 		assert_int_equal(output_file_check(&f), plant_errors[kind]);
-		assert_int_equal(output_file_open(&f), plant_errors[kind]);
 		assert_int_equal(write_text(&f, "new"), plant_errors[kind]);
 		assert_int_equal(output_file_write(&f, "new", 3, "damaged"), plant_errors[kind]);
 		assert_victim();
@@ -261,38 +260,6 @@ TEST(the_old_file_is_set_aside)
 	assert_int_equal(output_file_write(&f, "newer", 5, "damaged"), 0);
 	assert_content("dir/x.prom.damaged", "damaged");
 	assert_content(path, "newer");
-}
-
-TEST(the_content_is_read)
-{
-	char text[8] = "";
-	int fd;
-
-	assert_int_equal(output_file_open(&f), -ENOENT);
-	put("/dir/x.prom", "state");
-	fd = output_file_open(&f);
-	assert_true(fd >= 0);
-	assert_int_equal(read(fd, text, sizeof(text) - 1), 5);
-	assert_string_equal(text, "state");
-	close(fd);
-}
-
-/* Another agent's is refused; that of one that has ended is told from it. */
-TEST(the_lock_knows_its_owner)
-{
-	int status;
-	pid_t ended = fork();
-
-	if (!ended)
-		_exit(0);
-	assert_int_equal(waitpid(ended, &status, 0), ended);
-	assert_int_equal(write_text(&f, "one"), 0);
-	assert_content("dir/.x.prom.lock", formatted("%d\n", getpid()));
-	assert_int_equal(output_file_lock(&second, 0), -EBUSY);
-	put("/dir/.x.prom.lock", formatted("%d\n", ended));
-	assert_int_equal(output_file_lock(&second, 0), -EOWNERDEAD);
-	put("/dir/.x.prom.lock", "");
-	assert_int_equal(output_file_lock(&second, 0), -EBUSY);
 }
 
 TEST(a_full_disk_leaves_the_old_file_and_no_temporary)
@@ -466,18 +433,9 @@ TEST(a_lock_whose_name_was_not_found_is_still_held)
 
 static struct output_file file;
 
-static struct output_file lines(const char *path)
-{
-	struct output_file f;
-
-	assert_int_equal(output_file_init(&f, path), 0);
-	f.append = true;
-	return f;
-}
-
 BEFORE_EACH()
 {
-	file = lines("log");
+	file = open_output("log");
 }
 
 AFTER_EACH()
@@ -551,32 +509,11 @@ TEST(nothing_but_a_file_with_one_link_is_written)
 	}
 }
 
-TEST(a_character_device_is_written_and_left_as_it_is)
+TEST(a_missing_folder_heals)
 {
-	struct output_file device = lines("device");
-	struct stat before, after;
-
-	device.max = 1;
-	if (mknod("device", S_IFCHR | 0666, makedev(1, 3)))
-		skip();
-	assert_int_equal(lstat("device", &before), 0);
-	assert_int_equal(output_file_check(&device), 0);
-	append_whole(&device, "one\ntwo\n");
-	assert_int_equal(lstat("device", &after), 0);
-	assert_int_equal(before.st_ino, after.st_ino);
-	assert_int_equal(before.st_mode, after.st_mode);
-	assert_int_not_equal(access("device.1", F_OK), 0);
-	output_file_close(&device, true);
-}
-
-TEST(a_full_device_is_an_error_and_a_missing_folder_heals)
-{
-	struct output_file full = lines("/dev/full"), f = lines("new/log");
+	struct output_file f = open_output("new/log");
 	size_t done;
 
-	assert_int_equal(append(&full, "x\n", &done), -ENOSPC);
-	assert_int_equal(done, 0);
-	output_file_close(&full, true);
 	assert_int_equal(output_file_check(&f), -ENOENT);
 	assert_int_equal(append(&f, "one\n", &done), -ENOENT);
 	assert_int_equal(mkdir("new", 0755), 0);
@@ -654,7 +591,7 @@ static void with_stdout(int fd, struct output_file *f, const char *text, int exp
 
 TEST(a_dash_is_standard_output)
 {
-	struct output_file f = lines("-");
+	struct output_file f = open_output("-");
 	int out = open("out", O_CREAT | O_WRONLY, 0644), ends[2];
 	char text[16] = "";
 

@@ -3,7 +3,6 @@
 #include "base/output_file.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,25 +21,15 @@
 #define TEMPORARY(f) PATHF(".%s.tmp", (f)->name)
 #define LOCK(f) PATHF(".%s.lock", (f)->name)
 
-char *output_split(const char *path, const char **name)
+int output_file_init(struct output_file *f, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
-	*name = slash ? slash + 1 : path;
-	if (!slash)
-		return strdup(".");
-	return strndup(path, slash > path ? (size_t)(slash - path) : 1);
-}
-
-int output_file_init(struct output_file *f, const char *path)
-{
-	const char *name;
-
-	*f = (struct output_file){ .lock = -1, .max = OUTPUT_APPEND_MAX, .owner = getpid() };
+	*f = (struct output_file){ .lock = -1, .max = OUTPUT_APPEND_MAX };
 	if (!strcmp(path, "-"))
 		return 0;
-	f->folder = output_split(path, &name);
-	f->name = strdup(name);
+	f->folder = !slash ? strdup(".") : strndup(path, slash > path ? (size_t)(slash - path) : 1);
+	f->name = strdup(slash ? slash + 1 : path);
 	return f->folder && f->name ? 0 : -ENOMEM;
 }
 
@@ -77,17 +66,13 @@ static const struct {
 	{ EREMOTE, "it is on a network file system or FUSE, which may stop answering",
 	  "unmount that" },
 	{ EAGAIN, "nobody reads it", "see who reads standard output" },
-	{ EBUSY, "another agent writes it", "stop one of the two" },
-	{ EOWNERDEAD, "a process of an agent that has ended still writes it",
-	  "check that its disk answers" },
+	{ EBUSY, "another agent writes it, or has left a process that waits for the disk",
+	  "stop one of the two" },
 	{ ECHILD, "the process that writes it has ended", NULL },
 	{ ENOENT, NULL, "create the folder" },
 	{ EROFS, NULL, "under systemd, list its folder in ReadWritePaths= of the unit" },
-	{ EACCES, NULL, "make the folder writable; the file must be this user's own" },
-	{ EPERM, NULL, "make the folder writable; the file must be this user's own" },
 	{ ENOSPC, NULL, "free some space" },
-	{ EDQUOT, NULL, "free some space" },
-	{ 0, NULL, "check that the folder can be written to" },
+	{ 0, NULL, "make the folder writable; the file must be this user's own" },
 };
 
 static size_t find_error(int err)
@@ -153,7 +138,7 @@ int output_open(const char *path)
 	return open_regular(AT_FDCWD, path, O_WRONLY | O_CREAT, 0644);
 }
 
-/* ---- the lock: an empty file's flock(2), with the owner's number for those who find it taken ---- */
+/* ---- the lock: an empty file, flock(2) ---- */
 
 /* Read-only: a file that is open for writing prevents a remount of its file system as read-only. */
 static int open_lock(const struct output_file *f, int folder)
@@ -165,98 +150,57 @@ static int open_lock(const struct output_file *f, int folder)
 	return error_beside(fd);
 }
 
-/* Writes the owner's number into the lock. Called before the first write, not when the lock is taken: a disk that hangs can often
- * still be read. */
-static void sign_lock(struct output_file *f, int folder)
-{
-	OPEN_FILE fd = f->is_signed ? -1 : open_regular(folder, LOCK(f), O_WRONLY | O_TRUNC, 0);
-
-	if (fd >= 0)
-		dprintf(fd, "%d\n", f->owner);
-	f->is_signed = true;
-}
-
-static int busy_error(int fd)
-{
-	char text[16] = "";
-	int owner = pread(fd, text, sizeof(text) - 1, 0) > 0 ? atoi(text) : 0;
-
-	return owner > 0 && kill(owner, 0) && errno == ESRCH ? -EOWNERDEAD : -EBUSY;
-}
-
-/* Whether the lock's name is that of the open file: 1 or 0, or -errno. */
-static int is_named(const struct output_file *f, int folder, int fd)
-{
-	struct stat named, opened;
-
-	if (fd < 0 || fstatat(folder, LOCK(f), &named, AT_SYMLINK_NOFOLLOW))
-		return fd < 0 || errno == ENOENT ? 0 : -errno;
-	if (fstat(fd, &opened))
-		return -errno;
-	return named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
-}
-
+/* Each write takes it anew: by then the lock's file, or the folder, may be another one. */
 static int take_lock(struct output_file *f, int folder)
 {
-	int named = is_named(f, folder, f->lock), fd, err = 0;
+	int fd = open_lock(f, folder), err = 0;
+	struct stat held = {}, st;
 
-	if (named)
-		return named < 0 ? named : 0;
-	fd = open_lock(f, folder);
 	if (fd < 0)
 		return fd;
+	if (f->lock >= 0)
+		fstat(f->lock, &held);
+	if (fstat(fd, &st))
+		return file_unless(fd, -errno);
+	if (held.st_ino == st.st_ino && held.st_dev == st.st_dev) {
+		close(fd);
+		return 0;
+	}
+	/* Who has held it may have removed it meanwhile. */
 	if (flock(fd, LOCK_EX | LOCK_NB))
-		err = errno == EWOULDBLOCK ? busy_error(fd) : -errno;
-	/* The process that held the lock may have removed the file meanwhile. */
-	if (!err)
-		named = is_named(f, folder, fd);
-	if (!err && named != 1)
-		err = named ?: -EBUSY;
+		err = errno == EWOULDBLOCK ? -EBUSY : -errno;
+	else if (fstat(fd, &st) || !st.st_nlink)
+		err = -EBUSY;
 	fd = file_unless(fd, err);
 	if (fd < 0)
 		return fd;
 	file_close(&f->lock);
 	f->lock = fd;
-	f->is_signed = false;
 	return 0;
 }
 
 /* ---- what is done in the folder ---- */
 
-static int in_folder(struct output_file *f, int (*work)(struct output_file *f, int folder))
+int output_file_check(struct output_file *f)
 {
 	OPEN_FILE folder = f->folder ? output_file_folder(f) : -1;
 
 	if (!f->folder) /* standard output */
 		return 0;
-	return folder < 0 ? folder : work(f, folder);
-}
-
-/* Whether lines may be appended to the character device that is there. */
-static bool is_device(const struct output_file *f, int folder)
-{
-	struct stat st;
-
-	return f->append && !fstatat(folder, f->name, &st, AT_SYMLINK_NOFOLLOW) &&
-	       S_ISCHR(st.st_mode);
-}
-
-static int check_file(struct output_file *f, int folder)
-{
-	return is_device(f, folder) ? 0 : path_check(folder, f->name);
-}
-
-int output_file_check(struct output_file *f)
-{
-	return in_folder(f, check_file);
+	return folder < 0 ? folder : path_check(folder, f->name);
 }
 
 int output_file_lock(struct output_file *f, unsigned int ms)
 {
+	OPEN_FILE folder = f->folder ? output_file_folder(f) : -1;
 	int err;
 
+	if (!f->folder)
+		return 0;
+	if (folder < 0)
+		return folder;
 	/* The lock's file is made and removed by the others. */
-	while ((err = in_folder(f, take_lock)) == -EBUSY || err == -EOWNERDEAD || err == -EEXIST) {
+	while ((err = take_lock(f, folder)) == -EBUSY || err == -EEXIST) {
 		if (ms < LOCK_STEP_MS)
 			break;
 		ms -= LOCK_STEP_MS;
@@ -265,45 +209,42 @@ int output_file_lock(struct output_file *f, unsigned int ms)
 	return err;
 }
 
-/* Waits for a pipe or terminal that another process made non-blocking. */
-static ssize_t write_once(int fd, const char *data, size_t size)
+/* Waits at most @ms for a pipe or terminal that is full. One that is ready takes PIPE_BUF bytes at once: no line is
+ * longer where it may be written to one. */
+static ssize_t write_once(int fd, const char *data, size_t size, int ms)
 {
 	ssize_t n;
 
-	do
+	do {
+		if (!poll(&(struct pollfd){ fd, POLLOUT, 0 }, 1, ms))
+			return -EAGAIN;
 		n = write(fd, data, size);
-	while (n < 0 && (errno == EINTR ||
-			 (errno == EAGAIN && poll(&(struct pollfd){ fd, POLLOUT, 0 }, 1, -1) > 0)));
-	return n < 0 ? -errno : n;
+	} while (n < 0 && (errno == EINTR || errno == EAGAIN));
+	return n < 0 ? -errno : n ?: -EIO;
 }
 
 static int write_all(int fd, const char *data, size_t size)
 {
 	ssize_t n;
 
-	while (size) {
-		n = write_once(fd, data, size);
-		if (n <= 0)
-			return n ? (int)n : -EIO;
-		data += n;
-		size -= (size_t)n;
+	for (; size; data += n, size -= (size_t)n) {
+		n = write_once(fd, data, size, -1);
+		if (n < 0)
+			return (int)n;
 	}
 	return 0;
 }
 
 static int write_temporary(struct output_file *f, int folder, const char *data, size_t size)
 {
-	int fd, err;
+	OPEN_FILE fd = -1;
 
 	if (unlinkat(folder, TEMPORARY(f), 0) && errno != ENOENT)
 		return error_beside(-errno);
 	fd = open_regular(folder, TEMPORARY(f), O_WRONLY | O_CREAT | O_EXCL, 0644);
 	if (fd < 0)
 		return error_beside(fd);
-	err = fchmod(fd, 0644) ? -errno : write_all(fd, data, size);
-	if (close(fd) && !err)
-		err = -errno;
-	return err;
+	return fchmod(fd, 0644) ? -errno : write_all(fd, data, size);
 }
 
 /* Renames the file, if it exists, to NAME.SUFFIX, which replaces an older one. Returns 0 or -errno. */
@@ -329,7 +270,6 @@ int output_file_write(struct output_file *f, const char *data, size_t size, cons
 	err = take_lock(f, folder) ?: path_check(folder, f->name);
 	if (err)
 		return err;
-	sign_lock(f, folder);
 	err = write_temporary(f, folder, data, size);
 	if (!err && aside)
 		err = set_aside(folder, f->name, aside);
@@ -343,114 +283,69 @@ int output_file_write(struct output_file *f, const char *data, size_t size, cons
 
 /* ---- lines ---- */
 
-/* Checks the opened file, and removes permissions beyond APPEND_MODE. Returns 0 or an error. */
-static int check_open(int fd, struct stat *st)
-{
-	int err = fstat(fd, st) ? -errno : kind_error(st);
-
-	if (err)
-		return err == -ENXIO && S_ISCHR(st->st_mode) ? 0 : err;
-	return st->st_mode & 07777 & ~APPEND_MODE && fchmod(fd, st->st_mode & APPEND_MODE) ?
-		       -errno :
-		       0;
-}
-
-/* A file is readable, because the end of its last line is checked. */
+/* Opens the file, and removes permissions beyond APPEND_MODE. */
 static int open_lines(struct output_file *f, int folder, struct stat *st)
 {
-	int access = is_device(f, folder) ? O_WRONLY : O_RDWR | O_CREAT, fd;
-	int err = check_file(f, folder);
+	/* Readable, because the end of its last line is checked. */
+	int fd = open_regular(folder, f->name, O_RDWR | O_CREAT | O_APPEND, APPEND_MODE);
 
-	if (err)
-		return err;
-	fd = openat(folder, f->name, access | O_APPEND | OPEN_SAFELY, APPEND_MODE);
-	return fd < 0 ? -errno : file_unless(fd, check_open(fd, st));
+	if (fd >= 0 && (fstat(fd, st) || (st->st_mode & 07777 & ~APPEND_MODE &&
+					  fchmod(fd, st->st_mode & APPEND_MODE))))
+		return file_unless(fd, -errno);
+	return fd;
 }
 
 /* Opens the file, after renaming one that has no room for @size bytes. */
-static int open_with_room(struct output_file *f, size_t size, struct stat *st)
+static int open_with_room(struct output_file *f, size_t size)
 {
 	OPEN_FILE folder = output_file_folder(f);
+	char last = '\n';
+	struct stat st;
 	int fd;
 
 	if (folder < 0)
 		return folder;
-	fd = open_lines(f, folder, st);
-	if (fd < 0 || st->st_size <= 0 || (size_t)st->st_size + size <= f->max)
-		return fd;
-	close(fd);
-	return set_aside(folder, f->name, "1") ?: open_lines(f, folder, st);
+	fd = open_lines(f, folder, &st);
+	if (fd >= 0 && st.st_size > 0 && (size_t)st.st_size + size > f->max) {
+		close(fd);
+		fd = set_aside(folder, f->name, "1") ?: open_lines(f, folder, &st);
+	}
+	if (fd >= 0 && st.st_size > 0 && pread(fd, &last, 1, st.st_size - 1) < 0)
+		return file_unless(fd, -errno);
+	f->torn = last != '\n';
+	return fd;
 }
 
-/* A pipe that is ready takes PIPE_BUF bytes at once: no line is longer where it may be written to one. */
-static ssize_t write_when_read(int fd, const char *data, size_t size)
+/* Each line by itself: on standard output no other writer's line comes between. */
+static int write_lines(struct output_file *f, int fd, const char *data, size_t size, size_t *done)
 {
-	if (poll(&(struct pollfd){ fd, POLLOUT, 0 }, 1, READER_MS) == 0)
-		return -EAGAIN;
-	return write_once(fd, data, size);
-}
-
-/* Writes all lines to a @file at once, and each by itself to standard output, where no other writer's line may come
- * between. @torn: the line before was not written to its end. */
-static int write_lines(int fd, bool file, bool *torn, const char *data, size_t size, size_t *done)
-{
-	ssize_t (*const write_some)(int, const char *, size_t) =
-		file ? write_once : write_when_read;
-	ssize_t n = *torn ? write_some(fd, "\n", 1) : 1;
-
-	if (n <= 0)
-		return n ? (int)n : -EIO;
-	*torn = false;
 	while (*done < size) {
-		const char *line = data + *done, *end = file ? NULL : strchrnul(line, '\n');
-		size_t len = end ? (size_t)(end - line) + 1 : size - *done;
+		const char *line = f->torn ? "\n" : data + *done;
+		const char *end = f->torn ? line : memchr(line, '\n', size - *done);
+		size_t len = (size_t)(end - line) + 1;
+		ssize_t n = write_once(fd, line, len, READER_MS);
 
-		n = write_some(fd, line, len);
 		if (n < 0)
 			return (int)n;
-		*torn = n > 0 && line[n - 1] != '\n';
-		*done += (size_t)n;
-		if ((size_t)n == len)
-			continue;
-		while (*done > 0 && data[*done - 1] != '\n')
-			--*done;
-		return -ENOSPC;
+		if ((size_t)n < len) {
+			f->torn = true;
+			return -ENOSPC;
+		}
+		*done += f->torn ? 0 : len;
+		f->torn = false;
 	}
 	return 0;
 }
 
 int output_file_append(struct output_file *f, const char *data, size_t size, size_t *done)
 {
-	struct stat st = {};
-	char last = '\n';
-	int fd, err = 0;
-	bool torn;
+	OPEN_FILE fd = -1;
 
 	*done = 0;
 	if (!f->folder) /* standard output */
-		return write_lines(STDOUT_FILENO, false, &f->torn, data, size, done);
-	fd = open_with_room(f, size, &st);
-	if (fd < 0)
-		return fd;
-	if (S_ISREG(st.st_mode) && st.st_size > 0 && pread(fd, &last, 1, st.st_size - 1) < 0)
-		err = -errno;
-	torn = last != '\n';
-	if (!err)
-		err = write_lines(fd, true, &torn, data, size, done);
-	if (close(fd) && !err) {
-		*done = 0;
-		err = -errno;
-	}
-	return err;
-}
-
-/* ---- reading, and the end ---- */
-
-int output_file_open(struct output_file *f)
-{
-	OPEN_FILE folder = output_file_folder(f);
-
-	return folder < 0 ? folder : open_regular(folder, f->name, O_RDONLY, 0);
+		return write_lines(f, STDOUT_FILENO, data, size, done);
+	fd = open_with_room(f, size);
+	return fd < 0 ? fd : write_lines(f, fd, data, size, done);
 }
 
 void output_file_close(struct output_file *f, bool keep)

@@ -14,13 +14,10 @@
 struct output_file {
 	char *folder; /* NULL: standard output */
 	char *name; /* in that folder; .NAME.tmp and .NAME.lock are beside it */
-	pid_t owner; /* the process whose life is that of the lock; its number is in the lock; by default this process */
 	int lock; /* its descriptor; -1: none */
-	bool is_signed; /* the lock has the owner's number */
 	bool written;
-	bool append; /* for lines: it may also be a character device, and has no lock */
 	size_t max; /* bytes of a file of lines */
-	bool torn; /* the last line on standard output was not written to its end */
+	bool torn; /* the last line was not written to its end */
 };
 
 /* @path "-" is standard output. Returns 0 or -ENOMEM. */
@@ -37,8 +34,8 @@ int output_file_folder(struct output_file *f);
 int output_file_check(struct output_file *f);
 
 /* Makes sure that no other process writes this file. Waits at most @ms milliseconds for one that is about to end.
- * Returns 0; -EBUSY if another process writes the file; -EOWNERDEAD if the owner of the lock has ended, but not its
- * writer; or another error if the lock cannot be made. output_file_write() tries again. */
+ * Returns 0; -EBUSY if another process writes the file; or another error if the lock cannot be made.
+ * output_file_write() does the same without waiting. */
 int output_file_lock(struct output_file *f, unsigned int ms);
 
 /* Replaces the file by @size bytes of @data, mode 0644: writes a temporary file in the same folder, whose name does
@@ -51,9 +48,6 @@ int output_file_write(struct output_file *f, const char *data, size_t size, cons
  * @done: the bytes of the lines that were written to their end. A torn line is ended before the next. -EAGAIN:
  * nobody reads standard output. */
 int output_file_append(struct output_file *f, const char *data, size_t size, size_t *done);
-
-/* Opens the file for reading. */
-int output_file_open(struct output_file *f);
 
 /* Removes the lock, and the file that was written unless @keep; then frees. */
 void output_file_close(struct output_file *f, bool keep);
@@ -68,6 +62,3 @@ bool output_is_refused(int err);
 /* The text of such an error or of another -errno; and what to do about it. */
 const char *output_error(int err);
 const char *output_advice(int err);
-
-/* Splits @path into a folder, which the caller frees, and a name; NULL: no memory. */
-char *output_split(const char *path, const char **name);

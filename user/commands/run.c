@@ -72,6 +72,18 @@ static void look_at_messages(const struct log *log)
 			 source);
 }
 
+static int write_metrics(struct agent *a, const struct snapshot *s)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	if (out)
+		openmetrics_write(out, s, a->options->format, a->options->detail);
+	text = stream_text(out, &text);
+	return writer_replace(&a->writer, WRITER_OUTPUT, text, len);
+}
+
 /* Takes a snapshot and gives it to be written. Returns 0, or -errno after a message. */
 static int export(struct agent *a)
 {
@@ -98,9 +110,7 @@ static int export(struct agent *a)
 		a->source = s.calls.source;
 		s.self.export_seconds = a->export_seconds;
 		s.self.export_errors = a->export_errors;
-		openmetrics_write(writer_begin(&a->writer, WRITER_OUTPUT), &s, a->options->format,
-				  a->options->detail);
-		err = writer_end(&a->writer, WRITER_OUTPUT);
+		err = write_metrics(a, &s);
 		snapshot_free(&a->before);
 		a->before = s;
 		s = (struct snapshot){};
@@ -183,10 +193,9 @@ static bool write_state(void *context, const char *text, size_t len, bool damage
 {
 	struct agent *a = context;
 
-	fwrite(text, 1, len, writer_begin(&a->writer, WRITER_STATE));
 	if (damaged)
 		a->writer.files[WRITER_STATE].aside = "damaged";
-	return !writer_end(&a->writer, WRITER_STATE);
+	return !writer_replace(&a->writer, WRITER_STATE, strndup(text, len), len);
 }
 
 static void beat(struct agent *a, uint64_t now_ns)
@@ -260,11 +269,6 @@ static int check_file(const struct agent *a, enum writer_file which)
 			  file->path, output_error(file->open_error));
 		return EXIT_USAGE;
 	}
-	if (file->open_error == -EBUSY) {
-		log_error(log, "another agent writes %s: stop it, or name another %s", file->path,
-			  writer_options[which]);
-		return EXIT_LOCKED;
-	}
 	return 0;
 }
 
@@ -275,8 +279,8 @@ static void take_state(struct agent *a)
 
 	a->state =
 		(struct state_store){ .path = file->path,
-				      .text = file->content,
-				      .len = file->size,
+				      .text = a->writer.content.bytes,
+				      .len = a->writer.content.len,
 				      .write = write_state,
 				      .context = a,
 				      .error = file->read_error == -ENOENT ? 0 : file->read_error };

@@ -5,21 +5,20 @@
  * killed. The agent must go on observing, and end when it is told to. Therefore one other process opens, locks, writes
  * and renames all files on disks. The agent knows nothing of how that is done.
  *
- * Protocol: a pair of sockets that keep messages apart. The agent sends one request, the process answers it, then the
- * agent sends the next. A request names the file and what to do:
+ * Protocol: a pair of sockets. The agent sends one request, the process answers it, then the agent sends the next. A
+ * request names the file and what to do:
  *
- *	open	check what is at the path and take the lock; read the state into its text
- *	write	replace the file by the text, or append the text's lines
+ *	open	check what is at the path; the state's content follows the answer
+ *	write	replace the file by the text that follows, or append its lines
  *	end	remove the locks and the output, then end
  *
- * The answer is 0 or -errno, and how many bytes were written. Each file has two texts in memory that the process maps
- * (memfd_create(2)): the process has one while the agent fills the other. A message is thus small, and sending one
- * never waits. The pages are in use only while a text waits.
+ * The answer is 0 or -errno, and how many bytes of lines were written. Both sides never share memory: a text is sent
+ * whenever the socket takes some of it, and freed after the answer.
  *
  * Invariant: the agent never waits, and what waits is bounded. A newer text replaces the one that waits. Lines are
- * appended to those that wait, up to WRITER_LINES_MAX in both texts; a line without room is logged and counted as lost.
+ * appended to those that wait, up to WRITER_LINES_MAX; a line without room is logged and counted as lost.
  *
- * A process that has ended is replaced within a second, and gets the same request again. One that hangs is not
+ * A process that has ended is replaced within a second, and gets the same work again. One that hangs is not
  * replaced: of two, the slower one would put an older text in place of a newer one, and it has the lock. While it
  * hangs, no file is written: a process for each file would cost memory on all nodes for the sake of few. After two
  * seconds each file that waits is reported.
@@ -32,7 +31,6 @@
 
 #include <signal.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -45,9 +43,6 @@
 /* The time until a failed write is tried again. */
 #define RETRY_NS 500000000ull
 
-/* Pause after a lack of memory for an answer: it stays readable, and the loop comes back at once. */
-#define NO_MEMORY_US 20000
-
 const char *const writer_options[WRITER_FILES] = {
 	[WRITER_STATE] = "--state",
 	[WRITER_OUTPUT] = "--output",
@@ -59,23 +54,6 @@ static const char *const meanwhile[WRITER_FILES] = {
 	[WRITER_OUTPUT] = "The old file stays; will try again every interval",
 	[WRITER_EVENTS] = "Until then events wait, up to 4 MB; others are logged here",
 };
-
-static struct writer_text *current_text(struct writer_output *f)
-{
-	return &f->texts[f->current];
-}
-
-static struct writer_text *next_text(struct writer_output *f)
-{
-	return &f->texts[!f->current];
-}
-
-/* Gives its memory back. If that fails, the next text writes over it. */
-static void drop_text(struct writer_text *t)
-{
-	(void)!ftruncate(fileno(t->memory), 0);
-	*t = (struct writer_text){ .memory = t->memory };
-}
 
 /* ---- messages ---- */
 
@@ -97,7 +75,7 @@ static int report(struct writer *w, int file, int err)
 
 static bool has_work(const struct writer_output *f)
 {
-	return f->path && (!f->opened || f->texts[0].used || f->texts[1].used);
+	return f->path && (!f->opened || f->now.bytes);
 }
 
 /* Reports each file that waits. */
@@ -108,13 +86,13 @@ static void report_hang(struct writer *w)
 			report(w, i, i == w->busy ? -ETIMEDOUT : -EINPROGRESS);
 }
 
-/* ---- requests ---- */
+/* ---- the socket ---- */
 
 static void end_process(struct writer *w)
 {
 	if (w->socket >= 0)
 		close(w->socket);
-	w->socket = w->busy = -1;
+	w->socket = -1;
 }
 
 /* Returns 0 or -errno. */
@@ -128,57 +106,127 @@ static int start_process(struct writer *w)
 	return epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->socket, &event) ? -errno : 0;
 }
 
-/* Sends the request, to a new process if there is none. Returns 0 or -errno. */
-static int send_request(struct writer *w, const struct writer_request *r)
+/* What is left of a message of @size bytes, which @more bytes of @text follow, after its first @done bytes. */
+static struct span message_rest(const void *message, size_t size, const char *text, size_t more,
+				size_t done)
 {
+	const char *at = message;
+
+	if (done < size)
+		return (struct span){ at + done, at + size };
+	return done < size + more ? (struct span){ text + (done - size), text + more } :
+				    (struct span){};
+}
+
+/* What send() or recv() returned: 0; -EAGAIN: try again later; -ECHILD: the process has ended. */
+static int transfer_error(ssize_t n)
+{
+	if (n > 0)
+		return 0;
+	return !n || errno == EPIPE || errno == ECONNRESET ? -ECHILD : -EAGAIN;
+}
+
+/* Sends as much as there is room for. Returns 0, or -ECHILD: the process has ended. */
+static int send_request(struct writer *w)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	struct span rest;
 	int err = 0;
 
-	if (w->socket >= 0 && send(w->socket, r, sizeof(*r), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
+	while (!err && span_left(rest = message_rest(&w->request, sizeof(w->request),
+						     w->files[w->busy].now.bytes, w->request.size,
+						     w->sent))) {
+		ssize_t n = send(w->socket, rest.at, span_left(rest), MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		err = transfer_error(n);
+		w->sent += err ? 0 : (size_t)n;
+	}
+	/* A lack of memory is no lack of room: that is tried again within a second. */
+	event.events |= err == -EAGAIN && errno == EAGAIN ? EPOLLOUT : 0;
+	epoll_ctl(w->epoll, EPOLL_CTL_MOD, w->socket, &event);
+	return err == -EAGAIN ? 0 : err;
+}
+
+/* Returns 0: the answer is there as a whole; -EAGAIN: it is not; or another -errno: there will be none. */
+static int receive_answer(struct writer *w)
+{
+	struct span rest;
+
+	while (span_left(rest = message_rest(&w->answer, sizeof(w->answer), w->content.bytes,
+					     w->answer.size, w->received))) {
+		ssize_t n = recv(w->socket, (char *)rest.at, span_left(rest), MSG_DONTWAIT);
+		int err = transfer_error(n);
+
+		if (err)
+			return err;
+		w->received += (size_t)n;
+		if (w->received != sizeof(w->answer) || !w->answer.size)
+			continue;
+		w->content.bytes = malloc(w->answer.size);
+		if (!w->content.bytes)
+			return -ENOMEM;
+		w->content.len = w->answer.size;
+	}
+	w->received = 0;
+	return 0;
+}
+
+/* ---- work ---- */
+
+/* Sends the work on a file, to a new process if there is none. Returns 0 or -errno. */
+static int request_work(struct writer *w, int file)
+{
+	struct writer_output *f = &w->files[file];
+	int err;
+
+	w->request = (struct writer_request){ f->opened ? WRITER_WRITE : WRITER_OPEN, file,
+					      f->opened ? f->now.len : 0, "" };
+	strncpy(w->request.aside, f->aside ?: "", sizeof(w->request.aside) - 1);
+	w->sent = w->received = 0;
+	w->busy = file;
+	w->waited = wait_begin();
+	if (w->socket >= 0 && !send_request(w))
 		return 0;
 	/* It has ended while it was idle. */
 	end_process(w);
 	err = start_process(w);
-	if (!err && send(w->socket, r, sizeof(*r), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-		err = -errno;
-	if (err)
-		end_process(w);
-	return err;
+	return err ?: send_request(w);
 }
 
-static int request_work(struct writer *w, int file)
-{
-	struct writer_output *f = &w->files[file];
-	struct writer_request r = { .work = f->opened ? WRITER_WRITE : WRITER_OPEN, .file = file };
-	int err;
-
-	if (f->opened && !current_text(f)->used)
-		f->current ^= 1;
-	r.text = f->current;
-	r.size = current_text(f)->size;
-	r.done = current_text(f)->done;
-	strncpy(r.aside, f->aside ?: "", sizeof(r.aside) - 1);
-	err = send_request(w, &r);
-	if (!err)
-		w->busy = file;
-	w->waited = wait_begin();
-	return err;
-}
-
-/* Takes the result of a write. @again: it was not begun, or not finished, and is tried again; at the end only if the process
+/* Takes the answer, or @err: there will be none. What is left of the text is tried again; at the end only if the process
  * has ended. */
-static void take_result(struct writer *w, int file, int err, bool again)
+static void take_answer(struct writer *w, int err)
 {
-	struct writer_output *f = &w->files[file];
+	struct writer_output *f = &w->files[w->busy];
+	const struct writer_answer *a = &w->answer;
+	enum writer_file file = (enum writer_file)w->busy;
+	bool opens = !f->opened;
 
-	again &= !w->ending || err == -ECHILD;
-	f->retry_ns = again && !w->ending ? monotonic_ns() + RETRY_NS : 0;
-	if (!f->opened)
-		return; /* the first write will report it */
-	if (!again)
-		drop_text(current_text(f));
+	w->busy = -1;
+	if (!err && opens) {
+		f->opened = true;
+		f->open_error = a->error;
+		f->read_error = a->read_error;
+	} else if (!err) {
+		err = a->error;
+		f->took_ns = monotonic_ns() - w->waited.begin_ns;
+		f->aside = err ? f->aside : NULL;
+		f->now.len -= a->done;
+		memmove(f->now.bytes, f->now.bytes + a->done, f->now.len);
+		if (!f->now.len || (err && w->ending))
+			file_text_free(&f->now);
+	}
+	f->retry_ns = err && f->now.bytes && !w->ending ? monotonic_ns() + RETRY_NS : 0;
+	if (f->next.bytes) {
+		file_text_free(&f->now);
+		f->now = f->next;
+		f->next = (struct file_text){};
+	}
+	if (opens)
+		return; /* the first write will report an error */
 	report(w, file, err);
 	if (w->written)
-		w->written(w->context, (enum writer_file)file, err);
+		w->written(w->context, file, err);
 }
 
 /* Gives an idle process the next work that is due. */
@@ -191,73 +239,33 @@ static void give_work(struct writer *w)
 		if (!has_work(&w->files[i]) || now < w->files[i].retry_ns)
 			continue;
 		err = request_work(w, i);
-		if (err)
-			take_result(w, i, err, true);
+		if (!err)
+			continue;
+		end_process(w);
+		take_answer(w, err);
 	}
 }
 
-/* ---- answers ---- */
-
-static void take_opened(struct writer *w, struct writer_output *f, const struct writer_answer *a)
+/* Goes on with a message. Returns whether the next may begin. */
+static bool transfer(struct writer *w)
 {
-	bool reads = f == &w->files[WRITER_STATE] && !w->started;
+	int err = w->socket < 0 ? -EAGAIN : w->busy < 0 ? 0 : send_request(w);
 
-	f->opened = true;
-	f->open_error = a->error;
-	f->read_error = a->read_error;
-	if (reads && !a->read_error) {
-		f->size = a->done;
-		f->content = malloc(f->size + 1);
-		if (!f->content || pread(fileno(current_text(f)->memory), f->content, f->size, 0) !=
-					   (ssize_t)f->size)
-			f->read_error = -ENOMEM;
-	}
-	drop_text(current_text(f));
-}
-
-static void take_written(struct writer *w, int file, const struct writer_answer *a)
-{
-	struct writer_output *f = &w->files[file];
-
-	f->took_ns = monotonic_ns() - w->waited.begin_ns;
-	f->written |= !a->error;
-	if (!a->error)
-		f->aside = NULL;
-	current_text(f)->done = a->done;
-	take_result(w, file, a->error, a->error && file == WRITER_EVENTS);
-}
-
-/* Returns 0, -EAGAIN: there is none, or -ECHILD: the process has ended. */
-static int receive(struct writer *w, struct writer_answer *a)
-{
-	ssize_t n = recv(w->socket, a, sizeof(*a), MSG_DONTWAIT);
-
-	if (n < 0 && (errno == ENOMEM || errno == ENOBUFS))
-		usleep(NO_MEMORY_US);
-	if (n < 0)
-		return errno == ECONNRESET ? -ECHILD : -EAGAIN;
-	return n ? 0 : -ECHILD;
+	err = err ?: receive_answer(w);
+	if (err == -EAGAIN)
+		return false;
+	if (err)
+		end_process(w);
+	if (w->busy >= 0)
+		take_answer(w, err);
+	return true;
 }
 
 void writer_serve(struct writer *w)
 {
-	struct writer_answer a;
-	int file, err;
-
 	wait_turn(&w->waited, WRITER_HANG_NS / 2);
-	while (w->socket >= 0 && (err = receive(w, &a)) != -EAGAIN) {
-		file = w->busy;
-		w->busy = -1;
-		if (err)
-			end_process(w);
-		if (err && file >= 0)
-			take_result(w, file, err, true);
-		else if (!err && w->files[file].opened)
-			take_written(w, file, &a);
-		else if (!err)
-			take_opened(w, &w->files[file], &a);
+	while (transfer(w))
 		give_work(w);
-	}
 	if (writer_hangs(w))
 		report_hang(w);
 	give_work(w);
@@ -268,45 +276,42 @@ bool writer_hangs(const struct writer *w)
 	return w->busy >= 0 && w->waited.sum_ns > WRITER_HANG_NS;
 }
 
-/* ---- texts ---- */
-
-FILE *writer_begin(struct writer *w, enum writer_file file)
+int writer_replace(struct writer *w, enum writer_file file, char *text, size_t size)
 {
-	struct writer_text *t = next_text(&w->files[file]);
+	struct writer_output *f = &w->files[file];
+	struct file_text *t = w->busy == (int)file ? &f->next : &f->now;
 
-	drop_text(t);
-	rewind(t->memory);
-	return t->memory;
-}
-
-int writer_end(struct writer *w, enum writer_file file)
-{
-	struct writer_text *t = next_text(&w->files[file]);
-	int err = fflush(t->memory) ? -errno : ferror(t->memory) ? -EFBIG : 0;
-
-	t->size = (size_t)ftell(t->memory);
-	if (err || t->size > WRITER_TEXT_MAX) {
-		drop_text(t);
-		return report(w, file, err ?: -EFBIG);
-	}
-	t->used = true;
+	if (!text)
+		return report(w, file, -ENOMEM);
+	file_text_free(t);
+	*t = (struct file_text){ .bytes = text, .len = size };
 	give_work(w);
 	return 0;
 }
 
+/* The memory of lines grows in steps. */
+static size_t lines_room(size_t size)
+{
+	return (size | 0xffff) + 1;
+}
+
 bool writer_append(struct writer *w, const char *line, size_t size)
 {
-	struct writer_output *f = &w->files[WRITER_EVENTS];
-	struct writer_text *now = current_text(f), *next = next_text(f);
-	bool room = now->size - now->done + next->size + size <= WRITER_LINES_MAX &&
-		    pwrite(fileno(next->memory), line, size, (off_t)next->size) == (ssize_t)size;
+	struct file_text *t = &w->files[WRITER_EVENTS].now;
+	size_t room = lines_room(t->len + size);
+	char *grown = t->bytes;
 
-	if (!room) {
-		log_warn(w->log, "not in %s: %.*s", f->path, (int)size - 1, line);
+	if (t->len + size > WRITER_LINES_MAX)
+		grown = NULL;
+	else if (!grown || room > lines_room(t->len))
+		grown = realloc(t->bytes, room);
+	if (!grown) {
+		log_warn(w->log, "not in %s: %.*s", w->files[WRITER_EVENTS].path, (int)size - 1,
+			 line);
 		return false;
 	}
-	next->size += size;
-	next->used = true;
+	memcpy(grown + t->len, line, size);
+	*t = (struct file_text){ .bytes = grown, .len = t->len + size };
 	give_work(w);
 	return true;
 }
@@ -340,24 +345,6 @@ static bool is_started(struct writer *w)
 	return opened || sigismember(&set, SIGTERM) || sigismember(&set, SIGINT);
 }
 
-/* A state that is read later is not used: it is set aside. */
-static void end_start(struct writer *w)
-{
-	struct writer_output *state = &w->files[WRITER_STATE];
-
-	w->started = true;
-	if (!is_started(w))
-		report_hang(w);
-	if (!state->path || state->opened)
-		return;
-	state->aside = "late";
-	log_warn(
-		w->log,
-		"%s could not be read: what is counted begins with the kernel log. When it answers "
-		"again, what it has is kept as %s.late",
-		state->path, state->path);
-}
-
 int writer_start(struct writer *w, const struct log *log, const char *const paths[WRITER_FILES],
 		 bool keep, uint64_t most_ns)
 {
@@ -367,24 +354,22 @@ int writer_start(struct writer *w, const struct log *log, const char *const path
 	w->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (w->epoll < 0)
 		return -errno;
-	for (int i = 0; i < WRITER_FILES; i++) {
-		for (int t = 0; t < 2; t++) {
-			int fd = memfd_create(writer_options[i] + strlen("--"), MFD_CLOEXEC);
-
-			w->files[i].texts[t].memory = fd < 0 ? NULL : fdopen(fd, "w+");
-			if (!w->files[i].texts[t].memory)
-				return -errno;
-		}
+	for (int i = 0; i < WRITER_FILES; i++)
 		w->files[i].path = paths[i];
-	}
-	/* Room for what the process reads. With a limit of files' sizes there is none. */
-	if (ftruncate(fileno(state->texts[0].memory), WRITER_TEXT_MAX)) {
-		state->opened = true;
-		state->read_error = -errno;
-	}
 	w->log = log;
 	wait_until(w, most_ns, is_started);
-	end_start(w);
+	w->started = true;
+	if (!is_started(w))
+		report_hang(w);
+	if (!state->path || state->opened)
+		return 0;
+	/* A state that is read later is not used. */
+	state->aside = "late";
+	log_warn(
+		w->log,
+		"%s could not be read: what is counted begins with the kernel log. When it answers "
+		"again, what it has is kept as %s.late",
+		state->path, state->path);
 	return 0;
 }
 
@@ -396,9 +381,10 @@ static bool is_ended(struct writer *w)
 	for (int i = 0; i < WRITER_FILES; i++)
 		if (has_work(&w->files[i]))
 			return false;
-	if (!w->ended)
-		w->ended = !send_request(w, &end);
-	return w->ended && w->socket < 0;
+	if (!w->ended && w->socket >= 0)
+		send(w->socket, &end, sizeof(end), MSG_NOSIGNAL | MSG_DONTWAIT);
+	w->ended = true;
+	return w->socket < 0;
 }
 
 void writer_finish(struct writer *w, uint64_t most_ns)
@@ -415,9 +401,8 @@ void writer_finish(struct writer *w, uint64_t most_ns)
 	end_process(w);
 	close(w->epoll);
 	for (int i = 0; i < WRITER_FILES; i++) {
-		for (int t = 0; t < 2; t++)
-			if (w->files[i].texts[t].memory)
-				fclose(w->files[i].texts[t].memory);
-		free(w->files[i].content);
+		file_text_free(&w->files[i].now);
+		file_text_free(&w->files[i].next);
 	}
+	file_text_free(&w->content);
 }

@@ -3,11 +3,14 @@
 #pragma once
 
 #include "base/clock.h"
+#include "base/file_text.h"
 #include "base/log.h"
 
 /* Lines that wait take no more than this: enough for a full kernel log of faults. */
 #define WRITER_LINES_MAX (4u << 20)
-#define WRITER_TEXT_MAX (32u << 20)
+
+/* A state that is longer is not read. */
+#define WRITER_STATE_MAX (32u << 20)
 
 /* Work that takes longer than this is reported. */
 #define WRITER_HANG_NS 2000000000ull
@@ -19,25 +22,31 @@ enum writer_file { WRITER_STATE, WRITER_OUTPUT, WRITER_EVENTS, WRITER_FILES };
 /* The option that names the file. */
 extern const char *const writer_options[WRITER_FILES];
 
-struct writer_text {
-	FILE *memory; /* the process maps it */
-	bool used;
-	size_t size, done; /* its bytes, and those that are written */
-};
-
 struct writer_output {
 	const char *path; /* NULL: it is not wanted */
-	struct writer_text texts[2];
-	int current; /* the one that the process has, or gets again */
+	struct file_text
+		now; /* the text to write; the process may have its beginning, or all of it */
+	struct file_text next; /* the text that replaces it; lines have none */
 	bool opened;
 	int open_error, read_error; /* 0 or -errno, once it is opened */
-	char *content; /* of the state, @size bytes; NULL: none */
-	size_t size;
 	const char *aside; /* suffix for the old file at the next write; NULL: none */
-	bool written; /* at least once */
 	uint64_t took_ns; /* duration of the last write */
 	uint64_t retry_ns; /* CLOCK_MONOTONIC; not before */
 	int error; /* -errno that was reported last, or 0 */
+};
+
+/* The messages. The text follows the request, the state's content follows the answer. */
+struct writer_request {
+	enum { WRITER_OPEN, WRITER_WRITE, WRITER_END } work;
+	int file;
+	size_t size; /* bytes of the text */
+	char aside[16]; /* "": the old file is replaced */
+};
+
+struct writer_answer {
+	int error, read_error; /* 0 or -errno */
+	size_t done; /* bytes of the text that were written, or are given up */
+	size_t size; /* bytes of the content */
 };
 
 struct writer {
@@ -51,6 +60,10 @@ struct writer {
 	int socket; /* of the process; -1: there is none */
 	int busy; /* the file that the process works on; -1: none */
 	struct waited waited; /* for that */
+	struct writer_request request;
+	struct writer_answer answer;
+	size_t sent, received; /* bytes of these, with what follows them */
+	struct file_text content; /* of the state as it was at the start; no text: see read_error */
 	/* Takes each write's result: 0 or -errno, which has been logged if it is new. NULL: nobody. */
 	void (*written)(void *context, enum writer_file file, int err);
 	void *context;
@@ -58,8 +71,8 @@ struct writer {
 
 /* Starts the process, which opens all @paths; they and @log must outlive the writer. Call it before anything that the
  * process must not inherit. Waits for it, at most @most_ns in which this process has a CPU, or until SIGTERM or SIGINT
- * is pending. A state that is read later is set aside. @keep: the output stays at the end. Returns 0 or -errno: there
- * is no memory for texts. Then, and for a writer of all zeros, writer_finish() does nothing. */
+ * is pending. A state that is read later is set aside. @keep: the output stays at the end. Returns 0 or -errno. Then,
+ * and for a writer of all zeros, writer_finish() does nothing. */
 int writer_start(struct writer *w, const struct log *log, const char *const paths[WRITER_FILES],
 		 bool keep, uint64_t most_ns);
 
@@ -69,10 +82,9 @@ void writer_serve(struct writer *w);
 /* Whether the process has not answered for WRITER_HANG_NS, by the last writer_serve(). */
 bool writer_hangs(const struct writer *w);
 
-/* A stream for a text that replaces the file, and its end, which gives the text to the process. The end returns 0, or
- * -errno if the text does not fit; this has been logged if it is new. */
-FILE *writer_begin(struct writer *w, enum writer_file file);
-int writer_end(struct writer *w, enum writer_file file);
+/* Replaces the file by @size bytes of @text, which the writer frees; NULL: there was no memory for it. Returns 0, or
+ * -ENOMEM, which has been logged if it is new. */
+int writer_replace(struct writer *w, enum writer_file file, char *text, size_t size);
 
 /* Appends a line to the events. Failures are logged. False: no room to keep it. */
 bool writer_append(struct writer *w, const char *line, size_t size);
@@ -81,19 +93,5 @@ bool writer_append(struct writer *w, const char *line, size_t size);
  * process has a CPU. Work that is not done by then is reported, and the process ends with the agent. */
 void writer_finish(struct writer *w, uint64_t most_ns);
 
-/* ---- for writer_process.c: the messages ---- */
-
-struct writer_request {
-	enum { WRITER_OPEN, WRITER_WRITE, WRITER_END } work;
-	int file, text;
-	size_t size, done; /* of the text */
-	char aside[16]; /* "": the old file is replaced */
-};
-
-struct writer_answer {
-	int error, read_error; /* 0 or -errno */
-	size_t done; /* of the text; the size of a state that was read */
-};
-
-/* Starts the process. Returns its socket, or -errno. */
+/* In writer_process.c: starts the process. Returns its socket, or -errno. */
 int writer_process_start(const struct writer *w);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The process that writes the agent's files. */
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file_text.h"
 #include "base/output_file.h"
 #include "kernel/capabilities.h"
 #include "kernel/mounts.h"
@@ -19,8 +17,8 @@
 struct process {
 	int mounts; /* the list, to know when it changes */
 	struct {
+		const char *path;
 		struct output_file output;
-		char *texts[2];
 		bool local; /* the folder was local, and no mount has changed since */
 	} files[WRITER_FILES];
 };
@@ -45,65 +43,61 @@ static int check_mount(struct process *p, int file)
 	return p->files[file].local ? 0 : -EREMOTE;
 }
 
-/* Reads the state, the file of the first text. */
-static void read_state(struct process *p, struct writer_answer *a)
+static void open_file(struct process *p, int file, struct writer_answer *a,
+		      struct file_text *content)
 {
-	int fd = output_file_open(&p->files[WRITER_STATE].output);
-	ssize_t n =
-		fd < 0 ? fd :
-			 file_read_and_close(fd, p->files[WRITER_STATE].texts[0], WRITER_TEXT_MAX);
-
-	a->done = n < 0 ? 0 : (size_t)n;
-	a->read_error = n < 0 ? (int)n : n == WRITER_TEXT_MAX - 1 ? -EFBIG : 0;
+	a->error = check_mount(p, file) ?: output_file_check(&p->files[file].output);
+	if (file != WRITER_STATE || a->error == -EREMOTE)
+		return;
+	a->read_error = file_text_read_no_link(content, p->files[file].path, WRITER_STATE_MAX);
+	a->size = content->len;
 }
 
-static void open_file(struct process *p, int file, struct writer_answer *a)
+static void write_text(struct process *p, const struct writer_request *r,
+		       const struct file_text *text, struct writer_answer *a)
 {
-	struct output_file *f = &p->files[file].output;
-
-	a->error = check_mount(p, file)         ?:
-			   output_file_check(f) ?:
-			   f->append            ? 0 :
-						  output_file_lock(f, LOCK_MS);
-	if (file == WRITER_STATE && a->error != -EREMOTE)
-		read_state(p, a);
-}
-
-static void write_text(struct process *p, const struct writer_request *r, struct writer_answer *a)
-{
-	const char *text = p->files[r->file].texts[r->text];
 	struct output_file *f = &p->files[r->file].output;
 
+	a->done = r->file == WRITER_EVENTS ? 0 : r->size;
 	a->error = check_mount(p, r->file);
-	/* The process before this one may not have ended. */
-	if (!a->error && !f->append && f->lock < 0)
-		a->error = output_file_lock(f, LOCK_MS);
-	if (!a->error && f->append)
-		a->error = output_file_append(f, text + r->done, r->size - r->done, &a->done);
+	if (!a->error && r->file == WRITER_EVENTS)
+		a->error = output_file_append(f, text->bytes, r->size, &a->done);
 	else if (!a->error)
-		a->error = output_file_write(f, text, r->size, *r->aside ? r->aside : NULL);
-	a->done += r->done;
+		a->error = output_file_lock(f, LOCK_MS) ?:
+							  output_file_write(f, text->bytes, r->size,
+                                                     *r->aside ? r->aside : NULL);
 	/* After a failure the folder may be another one. */
 	p->files[r->file].local &= !a->error;
 }
 
-static void serve(struct process *p, bool keep)
+static bool receive_all(void *to, size_t size)
 {
-	struct writer_request r;
+	/* Without bytes to receive recv() waits for some. */
+	return !size ||
+	       TEMP_FAILURE_RETRY(recv(STDIN_FILENO, to, size, MSG_WAITALL)) == (ssize_t)size;
+}
 
-	while (TEMP_FAILURE_RETRY(recv(STDIN_FILENO, &r, sizeof(r), 0)) == sizeof(r) &&
-	       r.work != WRITER_END) {
-		struct writer_answer a = {};
+static bool send_all(const void *from, size_t size)
+{
+	return TEMP_FAILURE_RETRY(send(STDIN_FILENO, from, size, MSG_NOSIGNAL)) == (ssize_t)size;
+}
 
-		if (r.work == WRITER_OPEN)
-			open_file(p, r.file, &a);
-		else
-			write_text(p, &r, &a);
-		if (TEMP_FAILURE_RETRY(send(STDIN_FILENO, &a, sizeof(a), MSG_NOSIGNAL)) < 0)
-			return;
-	}
-	for (int i = 0; r.work == WRITER_END && i < WRITER_FILES; i++)
-		output_file_close(&p->files[i].output, keep || i != WRITER_OUTPUT);
+/* Does what one request says. False: it is the last one. */
+static bool serve_request(struct process *p, struct writer_request *r)
+{
+	struct writer_answer a = {};
+	FILE_TEXT text = {}, content = {};
+
+	if (!receive_all(r, sizeof(*r)) || r->work == WRITER_END)
+		return false;
+	text = (struct file_text){ .bytes = malloc(r->size + 1), .len = r->size };
+	if (!text.bytes || !receive_all(text.bytes, text.len))
+		return false;
+	if (r->work == WRITER_OPEN)
+		open_file(p, r->file, &a, &content);
+	else
+		write_text(p, r, &text, &a);
+	return send_all(&a, sizeof(a)) && send_all(content.bytes, content.len);
 }
 
 /* Keeps the socket as descriptor 0, and standard output if it is written to. All others are
@@ -121,34 +115,27 @@ static void close_others(int socket, bool keep_stdout)
 		null = dup(null);
 }
 
-static void run(const struct writer *w, int socket, pid_t agent)
+static void run(const struct writer *w, int socket)
 {
+	struct writer_request r = {};
 	struct process p = {};
 	bool keep_stdout = false;
 
 	for (int i = 0; i < WRITER_FILES; i++) {
-		struct output_file *f = &p.files[i].output;
-		const char *path = w->files[i].path ?: "-";
-
-		if (output_file_init(f, path))
+		p.files[i].path = w->files[i].path;
+		if (output_file_init(&p.files[i].output, p.files[i].path ?: "-"))
 			return;
-		f->append = i == WRITER_EVENTS;
-		f->owner = agent;
-		keep_stdout |= w->files[i].path && !strcmp(path, "-");
-		for (int t = 0; t < 2; t++) {
-			p.files[i].texts[t] =
-				mmap(NULL, WRITER_TEXT_MAX, PROT_READ | PROT_WRITE, MAP_SHARED,
-				     fileno(w->files[i].texts[t].memory), 0);
-			if (p.files[i].texts[t] == MAP_FAILED)
-				return;
-		}
+		keep_stdout |= p.files[i].path && !strcmp(p.files[i].path, "-");
 	}
 	close_others(socket, keep_stdout);
 	p.mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
 	/* A folder may belong to another user. Capabilities that stay do no harm. */
 	capabilities_keep(CAPABILITY(CAP_DAC_OVERRIDE));
 	umask(0); /* output_file.c sets the modes */
-	serve(&p, w->keep);
+	while (serve_request(&p, &r))
+		;
+	for (int i = 0; r.work == WRITER_END && i < WRITER_FILES; i++)
+		output_file_close(&p.files[i].output, w->keep || i != WRITER_OUTPUT);
 }
 
 int writer_process_start(const struct writer *w)
@@ -156,14 +143,14 @@ int writer_process_start(const struct writer *w)
 	pid_t agent = getpid(), pid;
 	int ends[2];
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return -errno;
 	pid = fork();
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		prctl(PR_SET_NAME, "xidscope-writer");
 		if (getppid() == agent) /* otherwise it has ended before */
-			run(w, ends[1], agent);
+			run(w, ends[1]);
 		_exit(0);
 	}
 	close(ends[1]);

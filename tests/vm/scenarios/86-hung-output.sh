@@ -75,7 +75,7 @@ one_hangs() {
 	# What the first one left keeps the locks of the local files as long as the disk hangs.
 	begin "${at[metrics]}" "${at[state]}" "${at[events]}"
 	case $1 in
-	state) wait_for 30 grep -q "cannot write $metrics: a process of an agent that has ended" agent.log ;;
+	state) wait_for 30 grep -q "cannot write $metrics: another agent writes it, or has left" agent.log ;;
 	events) wait_for 30 grep -q "cannot write $metrics: another file is written first" agent.log ;;
 	esac
 	fault
