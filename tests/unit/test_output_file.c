@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,8 +18,32 @@
 static char path[64]; /* of the file, absolute */
 static struct output_file f, second; /* it, and as another agent has it */
 
+static char calls[64]; /* those below, in their order */
+
+/* In place of the C library's. */
+int fdatasync(int fd)
+{
+	strcat(calls, "data ");
+	return (int)syscall(SYS_fdatasync, fd);
+}
+
+int renameat(int from, const char *old, int to, const char *new)
+{
+	strcat(calls, "rename ");
+	return (int)syscall(SYS_renameat2, from, old, to, new, 0);
+}
+
+int fsync(int fd)
+{
+	struct stat st;
+
+	strcat(calls, fstat(fd, &st) || !S_ISDIR(st.st_mode) ? "file " : "folder ");
+	return (int)syscall(SYS_fsync, fd);
+}
+
 BEFORE_EACH()
 {
+	*calls = 0;
 	assert_int_equal(mkdir("dir", 0755), 0);
 	snprintf(path, sizeof(path), "%s/dir/x.prom", root);
 	assert_int_equal(output_file_init(&f, path), 0);
@@ -100,6 +125,17 @@ TEST(the_file_is_replaced_as_a_whole)
 	/* beside it there is the lock only */
 	assert_int_equal(count_entries("dir"), 2);
 	close_empty();
+}
+
+/* A reset at any moment leaves the old or the new file. */
+TEST(a_durable_file_is_on_the_disk_before_its_name)
+{
+	write_whole(&f, "one");
+	assert_string_equal(calls, "rename ");
+	*calls = 0;
+	f.durable = true;
+	write_whole(&f, "two");
+	assert_string_equal(calls, "data rename folder ");
 }
 
 TEST(the_file_is_readable_by_all_under_any_umask)

@@ -244,7 +244,17 @@ static int write_temporary(struct output_file *f, int folder, const char *data, 
 	fd = open_regular(folder, TEMPORARY(f), O_WRONLY | O_CREAT | O_EXCL, 0644);
 	if (fd < 0)
 		return error_beside(fd);
-	return fchmod(fd, 0644) ? -errno : write_all(fd, data, size);
+	if (fchmod(fd, 0644))
+		return -errno;
+	return write_all(fd, data, size) ?: f->durable && fdatasync(fd) ? -errno : 0;
+}
+
+/* The new name is on the disk after this. */
+static int sync_folder(int folder)
+{
+	OPEN_FILE fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 || fsync(fd) ? -errno : 0;
 }
 
 /* Renames the file, if it exists, to NAME.SUFFIX, which replaces an older one. Returns 0 or -errno. */
@@ -278,7 +288,7 @@ int output_file_write(struct output_file *f, const char *data, size_t size, cons
 	if (err)
 		unlinkat(folder, TEMPORARY(f), 0);
 	f->written |= !err;
-	return err;
+	return err ?: f->durable ? sync_folder(folder) : 0;
 }
 
 /* ---- lines ---- */

@@ -15,6 +15,7 @@ struct output_file {
 	char *folder; /* NULL: standard output */
 	char *name; /* in that folder; .NAME.tmp and .NAME.lock are beside it */
 	int lock; /* its descriptor; -1: none */
+	bool durable; /* each write waits for the disk: after a reset the file is the old or the new one, never an empty one */
 	bool written;
 	size_t max; /* bytes of a file of lines */
 	bool torn; /* the last line was not written to its end */

@@ -196,6 +196,7 @@ static int lock(struct output_file *f, const char *path)
 
 	/* The last folder is made if it is missing. Others must be able to read the file. */
 	umask(022);
+	f->durable = true;
 	made = mkdir(f->folder, 0755) ? -errno : 0;
 	err = output_file_lock(f, LOCK_MS);
 	if (err == -ENOENT && made)

@@ -125,6 +125,7 @@ static void run(const struct writer *w, int socket)
 		p.files[i].path = w->files[i].path;
 		if (output_file_init(&p.files[i].output, p.files[i].path ?: "-"))
 			return;
+		p.files[i].output.durable = i == WRITER_STATE;
 		keep_stdout |= p.files[i].path && !strcmp(p.files[i].path, "-");
 	}
 	close_others(socket, keep_stdout);
