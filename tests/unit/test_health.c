@@ -196,6 +196,13 @@ static void arrange(enum health_rule_id rule, bool bad)
 	case HEALTH_NFS_WAITER:
 		snapshot_server(&s.calls, "nas")->oldest_ns[RPC_QUEUE_SEND] = 60000000000 + bad;
 		break;
+	case HEALTH_NFS_ERRORS:
+		strcpy(snapshot_kernel_event(&s.faults, false, bad ? "nfs_state_lost" : "nfs_ok",
+					     "nas")
+			       ->device,
+		       "nas");
+		s.faults.kernel_events[0].last = NOW;
+		break;
 	case HEALTH_NFS_STUCK:
 		snapshot_stuck(&s.calls, "/data", true)->tasks = 2;
 		s.calls.stuck[0].oldest_ns = 60000000000 + bad;

@@ -870,7 +870,7 @@ TEST(calls_that_end_with_an_error_after_they_were_sent_again_time_out)
 			snapshot_error(&now.calls, SERVER, "READ", "EIO")->count++;
 			wait_on(SECOND);
 		}
-		judge(again ? BOUND_HUNG : BOUND_SERVER, again ? CONFIDENCE_HIGH : CONFIDENCE_LOW);
+		judge(again ? BOUND_HUNG : BOUND_ERRORS, CONFIDENCE_HIGH);
 	}
 }
 

@@ -74,6 +74,15 @@ static void say_stall(const struct log *log, const struct nfs_span *span, double
 			 span->server, seconds, span->name);
 }
 
+static void say_errors(const struct log *log, const struct nfs_span *span)
+{
+	if (span->end_ns)
+		log_info(log, "NFS server %s: no call has failed for %d s; until then: %s",
+			 span->server, (int)(NFS_ERRORS_END_NS / 1000000000), span->text);
+	else
+		log_warn(log, "NFS server %s: %s", span->server, span->text);
+}
+
 static void on_span(void *context, const struct nfs_span *span)
 {
 	struct agent_events *a = context;
@@ -84,6 +93,8 @@ static void on_span(void *context, const struct nfs_span *span)
 
 	if (stall && a->messages)
 		say_stall(a->messages, span, seconds);
+	if (*span->text && a->messages)
+		say_errors(a->messages, span);
 	if (!begin_event(&d, a->log, span->kind, span->name))
 		return;
 	json_text(&d.j, "state", span->end_ns ? "end" : "begin");
@@ -91,14 +102,16 @@ static void on_span(void *context, const struct nfs_span *span)
 	json_fraction(&d.j, "seconds", seconds, 3);
 	json_known(&d.j, "owner", span->owner);
 	snprintf(d.event.device, sizeof(d.event.device), "%s", span->server);
-	snprintf(d.event.severity, sizeof(d.event.severity), "%s", stall ? "warning" : "info");
+	snprintf(d.event.severity, sizeof(d.event.severity), "%s",
+		 stall || *span->text ? "warning" : "info");
+	d.event.text = span->text;
+	d.event.text_len = strlen(span->text);
 	end_event(&d, a->log);
 }
 
 void agent_events_add(struct agent_events *a, const struct delta *d)
 {
-	if (a->log)
-		nfs_watch_add(&a->nfs, d, on_span, a);
+	nfs_watch_add(&a->nfs, d, on_span, a);
 }
 
 /* Writes the functions of the stack, without offsets. */

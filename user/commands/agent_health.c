@@ -187,6 +187,23 @@ void agent_health_add(struct agent_health *h, struct observer *observer, struct 
 	observer->changed = false;
 }
 
+void agent_health_errors(struct agent_health *h, const struct nfs_watch *w)
+{
+	struct node_state *node = &h->node.node;
+	const struct nfs_span *span;
+	size_t i = 0;
+
+	node->nfs_error_count = 0;
+	while (node->nfs_error_count < NODE_SERVERS_MAX && (span = nfs_watch_errors(w, &i))) {
+		struct node_nfs_errors *to = &node->nfs_errors[node->nfs_error_count++];
+		uint64_t now = monotonic_ns();
+
+		memcpy(to->server, span->server, sizeof(to->server));
+		memcpy(to->text, span->text, sizeof(to->text));
+		to->first = wall_seconds() - (double)(now - span->begin_ns) / 1e9;
+	}
+}
+
 void agent_health_poll(struct agent_health *h, struct observer *observer, struct snapshot *last)
 {
 	struct snapshot s = {};

@@ -6,6 +6,7 @@
 #include "commands/observer.h"
 #include "commands/options.h"
 #include "health/health.h"
+#include "limits/nfs_watch.h"
 
 struct agent_health {
 	const struct options *options;
@@ -25,6 +26,9 @@ int agent_health_open(struct agent_health *h, const struct options *o);
 
 /* Judges the snapshot @s, adds the result to it, and writes the file. */
 void agent_health_add(struct agent_health *h, struct observer *observer, struct snapshot *s);
+
+/* Takes the servers whose calls end with errors. */
+void agent_health_errors(struct agent_health *h, const struct nfs_watch *w);
 
 /* Looks for changes: of faults, acknowledgements, mounts. Call it every second. If there are any, judges again and writes the
  * file, with the calls of the snapshot @last. */

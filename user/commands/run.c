@@ -106,6 +106,7 @@ static int export(struct agent *a)
 	} else {
 		agent_events_add(&a->agent_events, &d);
 		delta_free(&d);
+		agent_health_errors(&a->health, &a->agent_events.nfs);
 		agent_health_add(&a->health, &a->observer, &s);
 		a->source = s.calls.source;
 		s.self.export_seconds = a->export_seconds;

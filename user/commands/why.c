@@ -104,6 +104,9 @@ static char *describe_event(const struct past_event *e)
 	if (e->kind == EVENT_KIND_NFS_STALL) {
 		put_text(out, "NFS server ", e->device);
 		put_text(out, ": a call waited in the queue ", e->name);
+	} else if (e->kind == EVENT_KIND_NFS_ERRORS) {
+		put_text(out, "NFS server ", e->device);
+		put_text(out, ": calls failed: ", e->name);
 	} else if (e->kind == EVENT_KIND_NFS_SATURATION) {
 		put_text(out, "NFS server ", e->device);
 		put_text(out, ": calls waited because this limit was reached: ", e->name);

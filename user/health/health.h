@@ -36,6 +36,7 @@ enum health_rule_id {
 	HEALTH_CPU_STUCK,
 	HEALTH_CPU_STALL,
 	HEALTH_NFS_WAITER,
+	HEALTH_NFS_ERRORS,
 	HEALTH_NFS_STUCK,
 	HEALTH_NFS_STUCK_NO_RPC,
 	HEALTH_MOUNT_UNUSABLE,
@@ -156,6 +157,7 @@ struct health_finding *health_add_state(struct health_evaluation *e, enum health
 const char *health_short_device(const char *device);
 
 /* In node_rules.c. */
+void find_nfs_errors(struct health_evaluation *e, enum health_rule_id rule);
 void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rule);
 void find_stuck_tasks(struct health_evaluation *e, enum health_rule_id rule);
 void find_mounts(struct health_evaluation *e, enum health_rule_id rule);

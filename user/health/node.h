@@ -37,12 +37,22 @@ struct node_link {
 	uint64_t corrected_before, last_hour; /* when the hour began; in the hour before */
 };
 
+/* A server whose calls end with errors. */
+struct node_nfs_errors {
+	char server[LABEL_SIZE];
+	double first; /* seconds since the epoch */
+	char text[320];
+};
+
+#define NODE_SERVERS_MAX 8
 #define NODE_LINKS_MAX 32
 
 struct node_state {
 	struct node_mount mounts[NODE_MOUNTS_MAX];
 	size_t mount_count;
 	size_t mounts_left_out; /* there was no room for them */
+	struct node_nfs_errors nfs_errors[NODE_SERVERS_MAX]; /* further servers are left out */
+	size_t nfs_error_count;
 	unsigned int gpus_wanted; /* 0: any number */
 	unsigned int gpus; /* that have the driver */
 	bool driver_expected; /* it was loaded in this boot or the last one */

@@ -35,6 +35,34 @@ void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rule)
 	}
 }
 
+/* How long a lost file or lock is a finding: there is no message of an end. */
+#define LOST_SECONDS 3600
+
+void find_nfs_errors(struct health_evaluation *e, enum health_rule_id rule)
+{
+	struct health_finding *f;
+
+	for (size_t i = 0; e->o->node && i < e->o->node->nfs_error_count; i++) {
+		const struct node_nfs_errors *n = &e->o->node->nfs_errors[i];
+
+		f = health_add_state(e, rule, n->server);
+		f->first = n->first;
+		SET_HEAD(f, "NFS fails %s", n->server);
+		SET_REASON(f, "NFS server %s: %s", n->server, n->text);
+	}
+	ARRAY_EACH(v, e->s->faults.kernel_events, e->s->faults.kernel_event_count) {
+		if (strcmp(v->kind, "nfs_state_lost") != 0 || e->now - v->last > LOST_SECONDS)
+			continue;
+		f = health_add_state(e, rule, v->device);
+		f->last = v->last;
+		SET_HEAD(f, "NFS lost state %s", v->device);
+		SET_REASON(f,
+			   "NFS server %s: open files or locks were lost, %" PRIu64
+			   " messages: Jobs that use them may have wrong data; see the kernel log.",
+			   *v->device ? v->device : "(not named)", v->count);
+	}
+}
+
 void find_stuck_tasks(struct health_evaluation *e, enum health_rule_id rule)
 {
 	const bool lost = rule == HEALTH_NFS_STUCK_NO_RPC;

@@ -66,13 +66,15 @@ bool node_watch_look(struct node_watch *w, const char *root, double now, bool at
 {
 	struct node_state seen = { .gpus_wanted = w->node.gpus_wanted,
 				   .driver_expected = w->node.driver_expected,
-				   .mount_count = w->node.mount_count };
+				   .mount_count = w->node.mount_count,
+				   .nfs_error_count = w->node.nfs_error_count };
 	struct timex clock = {};
 
 	if (!at_once && w->looked > 0 && now < w->looked + LOOK_SECONDS)
 		return false;
 	w->looked = now;
 	memcpy(seen.mounts, w->node.mounts, sizeof(seen.mounts));
+	memcpy(seen.nfs_errors, w->node.nfs_errors, sizeof(seen.nfs_errors));
 	node_mounts_look(&seen, PATHF("%s/proc/1/mountinfo", root));
 	pcie_links_read(&seen, root);
 	pcie_links_count(&seen, &w->before, now);

@@ -95,6 +95,21 @@ static struct episode_watch *watch_get(struct episodes *e, const char *server,
 	return w;
 }
 
+/* The part of an op's @bytes that calls without an error moved. */
+static uint64_t moved_by(const struct delta *d, const struct op_delta *op, uint64_t bytes)
+{
+	uint64_t calls = time_histogram_count(&op->total), failed = 0;
+
+	ARRAY_EACH(e, d->errors, d->error_count)
+		if (!strcmp(e->now->op, op->now->op) && !strcmp(e->now->server, op->now->server))
+			failed += e->count;
+	if (!failed)
+		return bytes;
+	return failed < calls ?
+		       (uint64_t)((double)bytes * (double)(calls - failed) / (double)calls) :
+		       0;
+}
+
 static struct traffic traffic_of(const struct episode_watch *w, const struct delta *d,
 				 const struct rpc_server_state *server)
 {
@@ -104,7 +119,7 @@ static struct traffic traffic_of(const struct episode_watch *w, const struct del
 	ARRAY_EACH(o, d->ops, d->op_count) {
 		if (call_kind_of(o->now->op) != kind || strcmp(o->now->server, w->server) != 0)
 			continue;
-		t.bytes += kind == CALL_WRITE ? o->sent_bytes : o->received_bytes;
+		t.bytes += moved_by(d, o, kind == CALL_WRITE ? o->sent_bytes : o->received_bytes);
 		t.total_ns += o->total.sum_ns;
 		for (int p = 0; p < RPC_PHASES; p++)
 			t.phase_ns[p] += o->phase_ns[p];

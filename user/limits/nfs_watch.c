@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Stalls of NFS and saturated limits: what has begun and what has ended. */
+/* Stalls of NFS, calls that fail and saturated limits: what has begun and what has ended. */
 #include "limits/nfs_watch.h"
 
-/* What can last on a server: a stall, or the saturation of one of its limits. */
-enum { WATCH_STALL, WATCH_LIMIT, WATCHES = WATCH_LIMIT + RPC_LIMITS };
+/* What can last on a server: a stall, errors, or the saturation of one of its limits. */
+enum { WATCH_STALL, WATCH_ERRORS, WATCH_LIMIT, WATCHES = WATCH_LIMIT + RPC_LIMITS };
 
 struct nfs_watch_entry {
 	struct nfs_span span;
 	int watch;
 	uint64_t last_ns; /* end of the last interval that had it */
+	struct failures failures; /* since its begin */
 };
 
 /* An interval, and the handler that is called for what has begun or ended. */
@@ -128,6 +129,53 @@ static void add_share(const struct watching *n, const char *server, int limit, d
 		e->last_ns = n->d->end->time_ns;
 }
 
+static void add_errors(const struct watching *n)
+{
+	struct nfs_watch *w = n->w;
+	uint64_t now = n->d->end->time_ns;
+
+	ARRAY_EACH(v, n->d->servers, n->d->server_count) {
+		struct nfs_watch_entry *e = find_entry(w, v->now->server, WATCH_ERRORS);
+		struct failures once = {}, *sums = e ? &e->failures : &once;
+		const struct failed_calls *worst;
+
+		failures_add(sums, n->d, v->now->server);
+		worst = failures_worst(sums, true);
+		if (!worst)
+			continue;
+		if (!e) {
+			e = add_entry(w, v->now->server, WATCH_ERRORS);
+			if (!e)
+				continue;
+			e->failures = once;
+			e->span.kind = EVENT_KIND_NFS_ERRORS;
+			e->span.begin_ns = n->d->begin_ns;
+		}
+		e->last_ns = now;
+		worst = failures_worst(&e->failures, false) ?: worst;
+		memcpy(e->span.owner, worst->owner, sizeof(e->span.owner));
+		failure_text(e->span.text, worst);
+		if (e->span.name)
+			continue;
+		e->span.name = failure_names[failure_of(worst->op, worst->status)];
+		n->handle(n->context, &e->span);
+	}
+	for (size_t i = w->count; i-- > 0;) {
+		struct nfs_watch_entry *e = &w->entries[i];
+
+		if (e->watch == WATCH_ERRORS && now >= e->last_ns + NFS_ERRORS_END_NS)
+			end_entry(n, e, e->last_ns);
+	}
+}
+
+const struct nfs_span *nfs_watch_errors(const struct nfs_watch *w, size_t *i)
+{
+	while (*i < w->count)
+		if (w->entries[(*i)++].watch == WATCH_ERRORS)
+			return &w->entries[*i - 1].span;
+	return NULL;
+}
+
 static void add_saturation(const struct watching *n)
 {
 	const struct delta *d = n->d;
@@ -152,8 +200,10 @@ void nfs_watch_add(struct nfs_watch *w, const struct delta *d, nfs_span_handler 
 	const struct watching n = { w, d, handle, context };
 
 	add_stalls(&n);
-	if (d->ns)
-		add_saturation(&n);
+	if (!d->ns)
+		return;
+	add_errors(&n);
+	add_saturation(&n);
 }
 
 void nfs_watch_free(struct nfs_watch *w)

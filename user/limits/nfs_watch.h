@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Stalls of NFS and saturated limits, found in one snapshot after the other, with their begin and their end. The
+/* Stalls of NFS, calls that fail and saturated limits, found in one snapshot after the other, with their begin and their end. The
  * limits are documented in docs/WHY.md. */
 #pragma once
 
-#include "snapshot/delta.h"
+#include "limits/failures.h"
 #include "snapshot/event.h"
 
 /* A stall: a call has waited for longer than this. */
@@ -15,15 +15,21 @@
 #define NFS_RELIEVED_SHARE 0.2
 #define NFS_SATURATION_END_NS (60 * 1000000000ull)
 
+/* Errors last until no call has failed for this time. */
+#define NFS_ERRORS_END_NS (60 * 1000000000ull)
+
 #define NFS_WATCH_SPANS 512 /* at a time; further ones are not reported */
 
 struct nfs_span {
 	char server[LABEL_SIZE];
-	enum event_kind kind; /* EVENT_KIND_NFS_STALL or EVENT_KIND_NFS_SATURATION */
-	const char *name; /* static: the queue of the oldest waiter, or the limit */
+	enum event_kind
+		kind; /* EVENT_KIND_NFS_STALL, EVENT_KIND_NFS_ERRORS or EVENT_KIND_NFS_SATURATION */
+	const char *
+		name; /* static: the queue of the oldest waiter, what the errors mean, or the limit */
+	char text[FAILURE_TEXT_SIZE]; /* of errors: which calls, so far; else "" */
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; the end: 0 while it lasts */
 	char owner
-		[LABEL_SIZE]; /* at its begin: of the oldest call, or who waited most; "": not known */
+		[LABEL_SIZE]; /* of the oldest call, of the failed calls, or who waited most; "": not known */
 };
 
 typedef void nfs_span_handler(void *context, const struct nfs_span *span);
@@ -41,5 +47,8 @@ struct nfs_watch {
  * memory what begins is not reported. */
 void nfs_watch_add(struct nfs_watch *w, const struct delta *d, nfs_span_handler *handle,
 		   void *context);
+
+/* The span of errors that lasts, from *@i on, which is moved behind it; NULL: there is none. */
+const struct nfs_span *nfs_watch_errors(const struct nfs_watch *w, size_t *i);
 
 void nfs_watch_free(struct nfs_watch *w);

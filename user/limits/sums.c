@@ -205,6 +205,8 @@ static void add_interval(struct server_sums *v, struct interval *n)
 	note_server(v, n);
 	v->ns += n->ns;
 	v->calls_ended += n->calls;
+	v->clients += n->clients;
+	failures_add(&v->failures, n->d, n->name);
 	if (!stall_covers(v, n))
 		add_calls(v, n);
 }

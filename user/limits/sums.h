@@ -2,6 +2,7 @@
 /* The sums over intervals from which the verdict on a server is made: sums.c says what they contain, and why. */
 #pragma once
 
+#include "limits/failures.h"
 #include "limits/verdict.h"
 
 /* Calls whose times may be compared with each other. */
@@ -129,6 +130,8 @@ struct server_sums {
 	char op[RPC_OP_LEN]; /* the one operation in CALL_OTHER, see loads.c */
 	uint64_t op_rtt_ns;
 	struct above_sums above;
+	struct failures failures;
+	uint64_t clients; /* calls by which the client made itself known; those of stalls as well */
 };
 
 enum call_kind call_kind_of(const char *op);

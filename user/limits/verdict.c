@@ -45,6 +45,8 @@ const char *const bound_names[BOUNDS] = {
 	[BOUND_WRITEBACK] = "writeback",
 	[BOUND_METADATA] = "metadata",
 	[BOUND_HUNG] = "hung",
+	[BOUND_ERRORS] = "errors",
+	[BOUND_STATE_RECOVERY] = "state_recovery",
 	[BOUND_NONE] = "none",
 };
 
@@ -80,6 +82,9 @@ const char *const confidence_names[CONFIDENCES] = {
 /* In a shorter observation, the confidence is low if this share of the calls' time lies before it. */
 #define KNOWN_NS UINT64_C(10000000000)
 #define EARLIER_SHARE 0.1
+
+/* A client makes itself known with its first mount, and after a restart of the server. More often is no service. */
+#define RECOVERIES 4
 
 #define MAX_CONNECTIONS 16 /* NFS_MAX_CONNECTIONS */
 
@@ -452,6 +457,31 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 	return true;
 }
 
+/* Says which calls end with errors. Decides on that if many do, because their times show no limit. Returns whether. */
+static bool judge_failures(struct verdict *to, const struct server_sums *v)
+{
+	const struct failed_calls *worst = failures_worst(&v->failures, false);
+	bool state = worst && failure_of(worst->op, worst->status) == FAILURE_STATE;
+	char text[FAILURE_TEXT_SIZE];
+
+	if (v->clients >= RECOVERIES && (!worst || state)) {
+		decide(to, BOUND_STATE_RECOVERY, CONFIDENCE_HIGH);
+		say(to,
+		    "This client made itself known anew %" PRIu64
+		    " times in %.0f s: another client has its identity (host name, nfs4_unique_id), or "
+		    "the server drops it.",
+		    v->clients - 1, (double)v->ns / 1e9);
+		return true;
+	}
+	if (!worst)
+		return false;
+	say(to, "%s ", failure_text(text, worst));
+	if (!failure_is_common(worst))
+		return false;
+	decide(to, state ? BOUND_STATE_RECOVERY : BOUND_ERRORS, CONFIDENCE_HIGH);
+	return true;
+}
+
 struct verdict verdict_of(const struct limit_sums *h, const char *server)
 {
 	const struct server_sums *v = server_sums_of(h, server);
@@ -465,7 +495,8 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 	fill_numbers(&to.numbers, v);
 	if (v->stall.end > 0)
 		say_stall(&to, v);
-	if (judge_waiting(&to, v) || judge_delayed(&(struct judgement){ .v = v, .to = &to }))
+	if (judge_waiting(&to, v) || judge_failures(&to, v) ||
+	    judge_delayed(&(struct judgement){ .v = v, .to = &to }))
 		return to;
 	if (to.numbers.concurrency < IDLE ||
 	    (v->calls < ENOUGH_CALLS && (double)v->total_ns < IDLE * (double)v->ns)) {

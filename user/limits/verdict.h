@@ -22,6 +22,8 @@ enum bound {
 	BOUND_WRITEBACK, /* dirty pages are at their limit, or are synced one file after the other */
 	BOUND_METADATA, /* most calls ask for attributes and names */
 	BOUND_HUNG, /* no call is answered */
+	BOUND_ERRORS, /* calls end with errors */
+	BOUND_STATE_RECOVERY, /* the client makes itself known to the server again and again */
 	BOUND_NONE, /* nothing, or it cannot be decided */
 	BOUNDS,
 };

@@ -106,6 +106,7 @@ enum past_cause {
 	CAUSE_PCIE,
 	CAUSE_OOM,
 	CAUSE_NFS,
+	CAUSE_NFS_ERROR,
 	CAUSE_DRIVER,
 	CAUSES,
 };

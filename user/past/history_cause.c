@@ -6,8 +6,9 @@
 #include "base/json_reader.h"
 
 const char *const past_cause_names[CAUSES] = {
-	[CAUSE_NONE] = "none",    [CAUSE_XID] = "xid",       [CAUSE_PCIE] = "pcie_error",
-	[CAUSE_OOM] = "oom_kill", [CAUSE_NFS] = "nfs_stall", [CAUSE_DRIVER] = "driver_error",
+	[CAUSE_NONE] = "none",           [CAUSE_XID] = "xid",       [CAUSE_PCIE] = "pcie_error",
+	[CAUSE_OOM] = "oom_kill",        [CAUSE_NFS] = "nfs_stall", [CAUSE_DRIVER] = "driver_error",
+	[CAUSE_NFS_ERROR] = "nfs_error",
 };
 
 /* Kinds that state no severity. */
@@ -27,6 +28,12 @@ static const struct {
 	{ EVENT_KIND_KERNEL, "nfs_not_responding", "warning", CAUSE_NFS },
 	{ EVENT_KIND_KERNEL, "nfs_timed_out", "warning", CAUSE_NFS },
 	{ EVENT_KIND_KERNEL, "nfs_ok", "info", CAUSE_NONE },
+	{ EVENT_KIND_KERNEL, "lockd_not_responding", "warning", CAUSE_NFS },
+	{ EVENT_KIND_KERNEL, "lockd_timed_out", "warning", CAUSE_NFS },
+	{ EVENT_KIND_KERNEL, "lockd_ok", "info", CAUSE_NONE },
+	{ EVENT_KIND_KERNEL, "nfs_state_lost", "warning", CAUSE_NFS_ERROR },
+	{ EVENT_KIND_KERNEL, "nfs_auth_refused", "warning", CAUSE_NFS_ERROR },
+	{ EVENT_KIND_KERNEL, "nfs_fileid_changed", "warning", CAUSE_NFS_ERROR },
 	{ EVENT_KIND_KERNEL, "link_up", "info", CAUSE_NONE },
 	{ EVENT_KIND_KERNEL, "edac_corrected", "info", CAUSE_NONE },
 	{ EVENT_KIND_KERNEL, "apei_corrected", "info", CAUSE_NONE },
@@ -34,6 +41,7 @@ static const struct {
 	{ EVENT_KIND_KERNEL, "forged_xid", "info", CAUSE_NONE },
 	{ EVENT_KIND_KERNEL, NULL, "warning", CAUSE_NONE },
 	{ EVENT_KIND_NFS_STALL, NULL, "warning", CAUSE_NFS },
+	{ EVENT_KIND_NFS_ERRORS, NULL, "warning", CAUSE_NFS_ERROR },
 	{ EVENT_KIND_NFS_STUCK, NULL, "warning", CAUSE_NFS },
 	{ EVENT_KIND_NFS_SATURATION, NULL, "info", CAUSE_NONE },
 	{ EVENT_KIND_EPISODE, NULL, "info", CAUSE_NONE },

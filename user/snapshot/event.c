@@ -10,6 +10,7 @@ const struct event_kind_row event_kinds[EVENT_KINDS + 1] = {
 	[EVENT_KIND_DRIVER_ERROR] = { "gpu_driver_error", .device = "gpu" },
 	[EVENT_KIND_KERNEL] = { "kernel_event", .device = "device" },
 	[EVENT_KIND_NFS_STALL] = { "nfs_stall", .device = "device" },
+	[EVENT_KIND_NFS_ERRORS] = { "nfs_errors", .device = "device" },
 	[EVENT_KIND_NFS_SATURATION] = { "nfs_saturation", .device = "device" },
 	[EVENT_KIND_NFS_STUCK] = { "nfs_stuck", .device = "device" },
 	[EVENT_KIND_EPISODE] = { "checkpoint_episode", .device = "device" },

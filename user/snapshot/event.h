@@ -16,6 +16,7 @@ enum event_kind {
 	EVENT_KIND_DRIVER_ERROR, /* a failure of the GPU driver that is no Xid */
 	EVENT_KIND_KERNEL, /* another event that the kernel or a driver reported */
 	EVENT_KIND_NFS_STALL,
+	EVENT_KIND_NFS_ERRORS,
 	EVENT_KIND_NFS_SATURATION,
 	EVENT_KIND_NFS_STUCK,
 	EVENT_KIND_EPISODE,

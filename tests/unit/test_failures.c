@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Proves that calls which fail are told from users' mistakes and from waits, that the gravest is named with its mount and
+ * owner, and that limits and gains are not made of them. */
+#include "unit.h"
+#include "limits/failures.h"
+
+TEST(errors_have_a_meaning)
+{
+	static const struct {
+		const char *op, *status;
+		enum failure failure;
+	} cases[] = {
+		{ "WRITE", "ENOSPC", FAILURE_DATA },
+		{ "OPEN", "ENOSPC", FAILURE_DATA },
+		{ "WRITE", "NFS4ERR_DQUOT", FAILURE_DATA },
+		{ "COMMIT", "EIO", FAILURE_DATA },
+		{ "GETATTR", "ETIMEDOUT", FAILURE_DATA },
+		{ "WRITE", "EROFS", FAILURE_DATA },
+		{ "GETATTR", "ESTALE", FAILURE_STALE },
+		{ "READ", "NFS4ERR_BADHANDLE", FAILURE_STALE },
+		{ "WRITE", "EACCES", FAILURE_REFUSED },
+		{ "GETATTR", "EPERM", FAILURE_REFUSED },
+		{ "OPEN", "EKEYEXPIRED", FAILURE_REFUSED },
+		{ "SEQUENCE", "NFS4ERR_BADSESSION", FAILURE_STATE },
+		{ "LOCK", "NFS4ERR_NO_GRACE", FAILURE_STATE },
+		/* users' mistakes, and what is counted elsewhere */
+		{ "OPEN", "EACCES", FAILURE_NONE },
+		{ "SETATTR", "EPERM", FAILURE_NONE },
+		{ "CREATE", "EROFS", FAILURE_NONE },
+		{ "LOOKUP", "ENOENT", FAILURE_NONE },
+		{ "MKDIR", "EEXIST", FAILURE_NONE },
+		{ "REMOVE", "ENOTEMPTY", FAILURE_NONE },
+		{ "WRITE", "EJUKEBOX", FAILURE_NONE },
+		{ "OPEN", "NFS4ERR_DELAY", FAILURE_NONE },
+		{ "OPEN", "NFS4ERR_GRACE", FAILURE_NONE },
+		{ "READ", "ERESTARTSYS", FAILURE_NONE },
+		{ "READ", "", FAILURE_NONE },
+		{ "READ", "E", FAILURE_NONE },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++)
+		if (failure_of(cases[i].op, cases[i].status) != cases[i].failure)
+			fail_msg("%s %s", cases[i].op, cases[i].status);
+}
+
+/* Adds an interval in which @failed of @calls calls of @op end with @status. */
+static void add_failed(struct failures *f, const char *op, const char *status, uint64_t failed,
+		       uint64_t calls)
+{
+	struct snapshot s = {};
+	struct rpc_op *o = snapshot_op(&s.calls, "nas-1", op);
+	struct rpc_error *e = snapshot_error(&s.calls, "nas-1", op, status);
+	struct mount_calls m = { .server = "nas-1", .mountpoint = "/mnt/ckpt" };
+	struct owner_calls w = { .server = "nas-1", .owner = "slurm:71" };
+	struct op_delta ops = { .now = o, .total.bucket = { calls } };
+	struct error_delta errors = { .now = e, .count = failed };
+	struct mount_delta mounts = { .now = &m };
+	struct owner_delta owners = { .now = &w };
+	struct delta d = { .end = &s,
+			   .begin = 1000,
+			   .ops = &ops,
+			   .op_count = 1,
+			   .errors = &errors,
+			   .error_count = failed != 0,
+			   .mount_calls = &mounts,
+			   .mount_calls_count = 1,
+			   .owner_calls = &owners,
+			   .owner_calls_count = 1 };
+
+	mounts.sums.errors[rpc_kind_of(op)] = owners.sums.errors[rpc_kind_of(op)] = failed;
+	failures_add(f, &d, "nas-1");
+	failures_add(f, &d, "nas-2"); /* has none */
+	snapshot_free(&s);
+}
+
+static void assert_worst(const struct failures *f, const char *expected)
+{
+	const struct failed_calls *worst = failures_worst(f, false);
+	char text[FAILURE_TEXT_SIZE] = "";
+
+	assert_string_equal(worst ? failure_text(text, worst) : "", expected);
+}
+
+TEST(the_gravest_is_named_with_its_mount_and_owner)
+{
+	struct failures f = {};
+
+	add_failed(&f, "GETATTR", "ESTALE", 4, 10);
+	assert_worst(&f, "");
+	add_failed(&f, "GETATTR", "ESTALE", 4, 10);
+	assert_worst(
+		&f,
+		"8 of 20 GETATTRs to /mnt/ckpt end with ESTALE, of slurm:71: the file or the export "
+		"is gone from the server.");
+	add_failed(&f, "WRITE", "ENOSPC", 1, 5000);
+	assert_worst(&f, "1 of 5000 WRITEs to /mnt/ckpt end with ENOSPC, of slurm:71: no space is "
+			 "left on the server; data were not written.");
+	assert_false(failure_is_common(failures_worst(&f, false)));
+	add_failed(&f, "WRITE", "ENOSPC", 1000, 1000);
+	assert_true(failure_is_common(failures_worst(&f, false)));
+	/* Calls go on without errors. */
+	add_failed(&f, "WRITE", "", 0, 10);
+	assert_null(failures_worst(&f, true));
+	assert_non_null(failures_worst(&f, false));
+}
+
+TEST(a_few_of_many_are_no_failure)
+{
+	struct failures f = {};
+
+	add_failed(&f, "GETATTR", "ESTALE", 90, 1000);
+	assert_worst(&f, "");
+	add_failed(&f, "GETATTR", "ESTALE", 200, 200);
+	assert_worst(&f, "290 of 1200 GETATTRs to /mnt/ckpt end with ESTALE, of slurm:71: the file "
+			 "or the export is gone from the server.");
+}
+
+TEST(more_kinds_than_fit_are_left_out)
+{
+	struct failures f = {};
+
+	for (int i = 0; i < 2 * FAILURES; i++)
+		add_failed(&f, formatted("OP%d", i), "EIO", 1, 1);
+	assert_int_equal(f.count, FAILURES);
+}

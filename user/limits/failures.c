@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What it means that an NFS call ended with an error.
+ *
+ * A call that fails is fast. 360 WRITEs to a full file system look like a quick server with few slots, and advice about
+ * slots is then wrong. A limit is therefore not looked for among calls that mostly fail, and the error comes first.
+ *
+ * Not each error is one: a job looks for files that do not exist (ENOENT), or a user may not read a file (EACCES on OPEN).
+ * Three questions separate these from failures:
+ * - Can an application cause it? EACCES counts only for ops that need no permission of the user: READ, WRITE, COMMIT and
+ *   GETATTR, whose file is open or known, and ops of the client itself.
+ * - Is one enough? Yes if data are lost: the kernel reports a failed WRITE once, to whom closes or syncs the file, and few
+ *   programs look. Others must be FEW and COMMON of the op's calls: one ESTALE is a file that another client removed.
+ * - Is it counted elsewhere? Waits (NFS4ERR_DELAY, EJUKEBOX, NFS4ERR_GRACE) are.
+ *
+ * Sources: RFC 8881, section 15; RFC 1813, section 2.6; soft mounts: nfs(5). */
+#include "limits/failures.h"
+
+#include "base/array.h"
+#include "base/safe_text.h"
+
+/* So many failed calls, and this share of the op's calls, are no mistake of a user. */
+#define FEW 5
+#define COMMON 0.1
+/* Of calls that lose data: an application that writes on does not know yet. */
+#define COMMON_DATA 0.01
+
+const char *const failure_names[FAILURE_NONE] = {
+	[FAILURE_DATA] = "data",
+	[FAILURE_STALE] = "stale",
+	[FAILURE_REFUSED] = "refused",
+	[FAILURE_STATE] = "state",
+};
+
+/* Without the prefix "E" or "NFS4ERR_", which name the same error of another version. */
+static const struct {
+	const char *status;
+	enum failure failure;
+	const char *meaning;
+} errors[] = {
+	{ "IO", FAILURE_DATA, "an input or output error of the server, or a soft mount gave up" },
+	{ "TIMEDOUT", FAILURE_DATA, "a soft mount gave up" },
+	{ "NOSPC", FAILURE_DATA, "no space is left on the server" },
+	{ "DQUOT", FAILURE_DATA, "a quota on the server is used up" },
+	{ "ROFS", FAILURE_DATA, "the server's file system is read-only" },
+	{ "FBIG", FAILURE_DATA, "the file is larger than the server allows" },
+	{ "NXIO", FAILURE_DATA, "the server's disk is gone" },
+	{ "STALE", FAILURE_STALE, "the file or the export is gone from the server" },
+	{ "BADHANDLE", FAILURE_STALE, "the server does not know the file handle" },
+	{ "FHEXPIRED", FAILURE_STALE, "the server does not know the file handle any more" },
+	{ "KEYEXPIRED", FAILURE_REFUSED,
+	  "the user's Kerberos ticket has expired: renew the ticket, the server is not the cause" },
+	{ "KEYREJECTED", FAILURE_REFUSED, "the server rejects the user's Kerberos ticket" },
+	{ "KEYREVOKED", FAILURE_REFUSED, "the user's Kerberos ticket is revoked" },
+	{ "NOKEY", FAILURE_REFUSED, "the user has no Kerberos ticket" },
+	{ "ACCES", FAILURE_REFUSED, "the server refuses the credentials" },
+	{ "PERM", FAILURE_REFUSED, "the server refuses the credentials" },
+	{ "ACCESS", FAILURE_REFUSED, "the server refuses the credentials" },
+	{ "WRONGSEC", FAILURE_REFUSED, "the export wants another security flavour (sec=)" },
+	{ "CLID_INUSE", FAILURE_STATE, "another client has this client's identity" },
+	{ "STALE_CLIENTID", FAILURE_STATE, "the server does not know this client" },
+	{ "BADSESSION", FAILURE_STATE, "the server does not know the session" },
+	{ "DEADSESSION", FAILURE_STATE, "the server has ended the session" },
+	{ "SEQ_MISORDERED", FAILURE_STATE, "the session's slots are out of step" },
+	{ "EXPIRED", FAILURE_STATE, "the client's lease has expired" },
+	{ "STALE_STATEID", FAILURE_STATE, "the server has restarted, or dropped the client" },
+	{ "BAD_STATEID", FAILURE_STATE, "the server does not know an open file or a lock" },
+	{ "ADMIN_REVOKED", FAILURE_STATE, "an administrator has revoked an open file or a lock" },
+	{ "DELEG_REVOKED", FAILURE_STATE, "the server has revoked a delegation" },
+	{ "NO_GRACE", FAILURE_STATE, "the server takes no locks and open files back any more" },
+	{ "RECLAIM_BAD", FAILURE_STATE, "the server refuses to give locks and open files back" },
+	{ "RECLAIM_CONFLICT", FAILURE_STATE, "another client has the lock meanwhile" },
+};
+
+static size_t error_find(const char *status)
+{
+	size_t i = 0;
+
+	status += !strncmp(status, "NFS4ERR_", strlen("NFS4ERR_")) ? strlen("NFS4ERR_") : 1;
+	while (i < COUNT(errors) && strcmp(errors[i].status, status) != 0)
+		i++;
+	return i;
+}
+
+/* Whether a user's mistake cannot be the reason that the server refuses @op. */
+static bool needs_no_permission(const char *op)
+{
+	static const char *const ops[] = { "GETATTR", "FSINFO",      "FSSTAT",
+					   "STATFS",  "EXCHANGE_ID", "CREATE_SESSION",
+					   "RENEW",   "SEQUENCE",    "RECLAIM_COMPLETE" };
+
+	return rpc_kind_of(op) != RPC_KIND_METADATA ||
+	       ARRAY_FIND(o, ops, COUNT(ops), !strcmp(op, *o));
+}
+
+enum failure failure_of(const char *op, const char *status)
+{
+	size_t i = *status ? error_find(status) : COUNT(errors);
+
+	if (i == COUNT(errors))
+		return FAILURE_NONE;
+	if (!strcmp(errors[i].meaning, "the server refuses the credentials") &&
+	    !needs_no_permission(op))
+		return FAILURE_NONE;
+	/* Metadata: a user tries to change what is read-only, or asks for what a device does not have. */
+	if ((!strcmp(errors[i].status, "ROFS") || !strcmp(errors[i].status, "NXIO") ||
+	     !strcmp(errors[i].status, "FBIG")) &&
+	    rpc_kind_of(op) == RPC_KIND_METADATA)
+		return FAILURE_NONE;
+	return errors[i].failure;
+}
+
+/* ---- sums ---- */
+
+static struct failed_calls *failed_get(struct failures *f, const struct rpc_error *e)
+{
+	struct failed_calls *to =
+		ARRAY_FIND(x, f->list, (size_t)f->count,
+			   !strcmp(x->op, e->op) && !strcmp(x->status, e->status));
+
+	if (to || f->count == FAILURES)
+		return to;
+	to = &f->list[f->count++];
+	*to = (struct failed_calls){};
+	memcpy(to->op, e->op, sizeof(to->op));
+	memcpy(to->status, e->status, sizeof(to->status));
+	return to;
+}
+
+/* Sets the mount and the owner with the most failed calls of the op's kind. */
+static void set_whose(struct failed_calls *to, const struct delta *d, const char *server)
+{
+	enum rpc_kind kind = rpc_kind_of(to->op);
+	uint64_t most = 0;
+
+	ARRAY_EACH(m, d->mount_calls, d->mount_calls_count) {
+		if (m->sums.errors[kind] <= most || strcmp(m->now->server, server) != 0)
+			continue;
+		most = m->sums.errors[kind];
+		memcpy(to->mountpoint, m->now->mountpoint, sizeof(to->mountpoint));
+	}
+	most = 0;
+	ARRAY_EACH(o, d->owner_calls, d->owner_calls_count) {
+		if (o->sums.errors[kind] <= most || strcmp(o->now->server, server) != 0)
+			continue;
+		most = o->sums.errors[kind];
+		memcpy(to->owner, o->now->owner, sizeof(to->owner));
+	}
+}
+
+void failures_add(struct failures *f, const struct delta *d, const char *server)
+{
+	for (int i = 0; i < f->count; i++)
+		f->list[i].last_count = f->list[i].last_calls = 0;
+	ARRAY_EACH(e, d->errors, d->error_count) {
+		struct failed_calls *to;
+
+		if (strcmp(e->now->server, server) != 0 ||
+		    failure_of(e->now->op, e->now->status) == FAILURE_NONE)
+			continue;
+		to = failed_get(f, e->now);
+		if (!to)
+			continue;
+		if (!to->count)
+			to->since = d->begin;
+		to->count += e->count;
+		to->last_count = e->count;
+		set_whose(to, d, server);
+	}
+	ARRAY_EACH(o, d->ops, d->op_count)
+		for (int i = 0; i < f->count; i++) {
+			struct failed_calls *to = &f->list[i];
+
+			if (strcmp(o->now->op, to->op) != 0 || strcmp(o->now->server, server) != 0)
+				continue;
+			to->last_calls = time_histogram_count(&o->total);
+			to->calls += to->last_calls;
+		}
+}
+
+static double failed_share(uint64_t count, uint64_t calls)
+{
+	return calls > count ? (double)count / (double)calls : 1;
+}
+
+const struct failed_calls *failures_worst(const struct failures *f, bool last_interval)
+{
+	const struct failed_calls *worst = NULL;
+
+	for (int i = 0; i < f->count; i++) {
+		const struct failed_calls *x = &f->list[i];
+		uint64_t count = last_interval ? x->last_count : x->count;
+		uint64_t calls = last_interval ? x->last_calls : x->calls;
+		enum failure failure = failure_of(x->op, x->status);
+
+		if (!count || (failure != FAILURE_DATA &&
+			       (count < FEW || failed_share(count, calls) < COMMON)))
+			continue;
+		if (!worst || failure < failure_of(worst->op, worst->status) ||
+		    (failure == failure_of(worst->op, worst->status) &&
+		     count > (last_interval ? worst->last_count : worst->count)))
+			worst = x;
+	}
+	return worst;
+}
+
+bool failure_is_common(const struct failed_calls *f)
+{
+	double most = failure_of(f->op, f->status) == FAILURE_DATA ? COMMON_DATA : COMMON;
+
+	return failed_share(f->count, f->calls) >= most;
+}
+
+const char *failure_text(char *text, const struct failed_calls *f)
+{
+	uint64_t calls = f->calls > f->count ? f->calls : f->count;
+	bool unwritten = failure_of(f->op, f->status) == FAILURE_DATA &&
+			 rpc_kind_of(f->op) == RPC_KIND_WRITE;
+
+	safe_format(text, FAILURE_TEXT_SIZE,
+		    "%" PRIu64 " of %" PRIu64 " %ss%s%s end with %s%s%s: %s%s.", f->count, calls,
+		    f->op, *f->mountpoint ? " to " : "", f->mountpoint, f->status,
+		    *f->owner ? ", of " : "", f->owner, errors[error_find(f->status)].meaning,
+		    unwritten ? "; data were not written" : "");
+	return text;
+}
