@@ -874,6 +874,28 @@ TEST(calls_that_end_with_an_error_after_they_were_sent_again_time_out)
 	}
 }
 
+/* Once is a restart of the server; again and again another client has this one's identity. */
+TEST(a_client_that_makes_itself_known_again_and_again_recovers_state)
+{
+	for (int times = 1; times <= 5; times += 4) {
+		fresh();
+		now.calls.unknown = RPC_FACT_BIT(RPC_FACT_REPLIES);
+		for (int i = 0; i < 10; i++) {
+			record("READ", 100, MS, RPC_PHASE_RTT, MS);
+			snapshot_error(&now.calls, SERVER, "READ", "NFS4ERR_BADSESSION")->count +=
+				20;
+			if (i < times)
+				record("EXCHANGE_ID", 1, MS, RPC_PHASE_RTT, MS);
+			wait_on(SECOND);
+		}
+		verdict = verdict_of(&sums, SERVER);
+		assert_int_equal(verdict.bound_by == BOUND_STATE_RECOVERY, times > 1);
+		assert_has(verdict.sentence,
+			   times > 1 ? "made itself known anew 4 times" :
+				       "200 of 1000 READs end with NFS4ERR_BADSESSION");
+	}
+}
+
 /* By a source that does not know how many replies each connection has had, nor how many calls are in flight as one ends. */
 TEST(the_source_tracepoints_knows_tcp)
 {

@@ -195,9 +195,13 @@ void agent_health_errors(struct agent_health *h, const struct nfs_watch *w)
 
 	node->nfs_error_count = 0;
 	while (node->nfs_error_count < NODE_SERVERS_MAX && (span = nfs_watch_errors(w, &i))) {
-		struct node_nfs_errors *to = &node->nfs_errors[node->nfs_error_count++];
+		struct node_nfs_errors *to = &node->nfs_errors[node->nfs_error_count];
 		uint64_t now = monotonic_ns();
 
+		/* A server that has restarted causes it, and clients recover. What they lose, the kernel says. */
+		if (span->name == failure_names[FAILURE_STATE])
+			continue;
+		node->nfs_error_count++;
 		memcpy(to->server, span->server, sizeof(to->server));
 		memcpy(to->text, span->text, sizeof(to->text));
 		to->first = wall_seconds() - (double)(now - span->begin_ns) / 1e9;

@@ -476,9 +476,10 @@ static bool judge_failures(struct verdict *to, const struct server_sums *v)
 	if (!worst)
 		return false;
 	say(to, "%s ", failure_text(text, worst));
-	if (!failure_is_common(worst))
+	/* After a restart of the server each call that was under way ends so, once. */
+	if (state || !failure_is_common(worst))
 		return false;
-	decide(to, state ? BOUND_STATE_RECOVERY : BOUND_ERRORS, CONFIDENCE_HIGH);
+	decide(to, BOUND_ERRORS, CONFIDENCE_HIGH);
 	return true;
 }
 
