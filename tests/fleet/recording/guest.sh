@@ -14,7 +14,7 @@ doze() { read -rt "$1" -u 9 || true; } # starts no process: those take most of t
 
 # begin OPTION...: starts an agent, and waits for its first files.
 begin() {
-	agent_start --interval 5 --events /dev/null "$@"
+	agent_start --interval 5 --events none "$@"
 	newest=
 	keep first 1
 }

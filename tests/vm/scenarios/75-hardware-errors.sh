@@ -16,7 +16,7 @@ logged() { # logged TEXT COUNT: whether at least so many lines of the event log 
 }
 dmesg -C
 # To start where the log ends now.
-agent_start --hooks gpu --state late.state --events /dev/null
+agent_start --hooks gpu --state late.state --events none
 agent_stop
 cp late.state state
 agent_start --hooks gpu --state state --events events.json
