@@ -308,6 +308,8 @@ void fault_observer_poll(struct fault_observer *g)
 	look_for_driver(g);
 	if (monotonic_ns() >= g->retry_ns)
 		retry(g);
+	/* Once more, because that took a while: a report that is read before its text has no process. */
+	fault_observer_consume(g);
 	if (g->trace)
 		trace_events_poll(g->trace);
 	gpu_holders_poll(&g->holders);

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+import re
+
 from judge import judgement, need
 from judge.reading import Metrics, events, read_json, session_verdict
 
@@ -9,7 +11,9 @@ def a_full_file_system_is_named(folder):
     need(verdict["bound_by"] == "errors" and not verdict.get("setting"), verdict)
     failed = (folder / "dd.txt").read_text().count("No space left")
     need(failed == 12 and "WRITEs to /mnt/four end with ENOSPC" in verdict["sentence"], failed, verdict["sentence"])
-    need(not read_json(folder / "full.json")["episodes"], "an episode of calls that failed")
+    moved = sum(map(int, re.findall(r"^(\d+) bytes", (folder / "dd.txt").read_text(), re.M)))
+    counted = sum(e["bytes"] for e in read_json(folder / "full.json")["episodes"])
+    need(counted <= 1.1 * moved, "an episode has", counted, "bytes, of which only these were written:", moved)
     return verdict["sentence"]
 
 
