@@ -34,6 +34,7 @@ TEST(errors_have_a_meaning)
 		{ "OPEN", "NFS4ERR_DELAY", FAILURE_NONE },
 		{ "OPEN", "NFS4ERR_GRACE", FAILURE_NONE },
 		{ "READ", "ERESTARTSYS", FAILURE_NONE },
+		{ "SEQUENCE", "ETIMEDOUT", FAILURE_NONE },
 		{ "READ", "", FAILURE_NONE },
 		{ "READ", "E", FAILURE_NONE },
 	};
