@@ -78,7 +78,7 @@ static void say_errors(const struct log *log, const struct nfs_span *span)
 {
 	if (span->end_ns)
 		log_info(log, "NFS server %s: no call has failed for %d s; until then: %s",
-			 span->server, (int)(NFS_ERRORS_END_NS / 1000000000), span->text);
+			 span->server, (int)(NFS_QUIET_NS / 1000000000), span->text);
 	else
 		log_warn(log, "NFS server %s: %s", span->server, span->text);
 }

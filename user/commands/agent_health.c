@@ -202,6 +202,7 @@ void agent_health_errors(struct agent_health *h, const struct nfs_watch *w)
 		if (span->name == failure_names[FAILURE_STATE])
 			continue;
 		node->nfs_error_count++;
+		_Static_assert(sizeof(to->text) == sizeof(span->text), "a sentence fits");
 		memcpy(to->server, span->server, sizeof(to->server));
 		memcpy(to->text, span->text, sizeof(to->text));
 		to->first = wall_seconds() - (double)(now - span->begin_ns) / 1e9;

@@ -31,44 +31,61 @@ const char *const failure_names[FAILURE_NONE] = {
 	[FAILURE_STATE] = "state",
 };
 
+/* Which calls an error is a failure of. */
+enum whose {
+	ANY_CALL,
+	NO_USERS_CALL, /* not those for which a user needs a permission */
+	DATA_CALL, /* not metadata: a user tries to change what is read-only, or asks for what a device does not have */
+};
+
 /* Without the prefix "E" or "NFS4ERR_", which name the same error of another version. */
 static const struct {
 	const char *status;
 	enum failure failure;
+	enum whose whose;
 	const char *meaning;
 } errors[] = {
-	{ "IO", FAILURE_DATA, "an input or output error of the server, or a soft mount gave up" },
-	{ "TIMEDOUT", FAILURE_DATA, "a soft mount gave up" },
-	{ "NOSPC", FAILURE_DATA, "no space is left on the server" },
-	{ "DQUOT", FAILURE_DATA, "a quota on the server is used up" },
-	{ "ROFS", FAILURE_DATA, "the server's file system is read-only" },
-	{ "FBIG", FAILURE_DATA, "the file is larger than the server allows" },
-	{ "NXIO", FAILURE_DATA, "the server's disk is gone" },
-	{ "STALE", FAILURE_STALE, "the file or the export is gone from the server" },
-	{ "BADHANDLE", FAILURE_STALE, "the server does not know the file handle" },
-	{ "FHEXPIRED", FAILURE_STALE, "the server does not know the file handle any more" },
-	{ "KEYEXPIRED", FAILURE_REFUSED,
+	{ "IO", FAILURE_DATA, ANY_CALL,
+	  "an input or output error of the server, or a soft mount gave up" },
+	{ "TIMEDOUT", FAILURE_DATA, ANY_CALL, "a soft mount gave up" },
+	{ "NOSPC", FAILURE_DATA, ANY_CALL, "no space is left on the server" },
+	{ "DQUOT", FAILURE_DATA, ANY_CALL, "a quota on the server is used up" },
+	{ "ROFS", FAILURE_DATA, DATA_CALL, "the server's file system is read-only" },
+	{ "FBIG", FAILURE_DATA, DATA_CALL, "the file is larger than the server allows" },
+	{ "NXIO", FAILURE_DATA, DATA_CALL, "the server's disk is gone" },
+	{ "STALE", FAILURE_STALE, ANY_CALL, "the file or the export is gone from the server" },
+	{ "BADHANDLE", FAILURE_STALE, ANY_CALL, "the server does not know the file handle" },
+	{ "FHEXPIRED", FAILURE_STALE, ANY_CALL,
+	  "the server does not know the file handle any more" },
+	{ "KEYEXPIRED", FAILURE_REFUSED, ANY_CALL,
 	  "the user's Kerberos ticket has expired: renew the ticket, the server is not the cause" },
-	{ "KEYREJECTED", FAILURE_REFUSED, "the server rejects the user's Kerberos ticket" },
-	{ "KEYREVOKED", FAILURE_REFUSED, "the user's Kerberos ticket is revoked" },
-	{ "NOKEY", FAILURE_REFUSED, "the user has no Kerberos ticket" },
-	{ "ACCES", FAILURE_REFUSED, "the server refuses the credentials" },
-	{ "PERM", FAILURE_REFUSED, "the server refuses the credentials" },
-	{ "ACCESS", FAILURE_REFUSED, "the server refuses the credentials" },
-	{ "WRONGSEC", FAILURE_REFUSED, "the export wants another security flavour (sec=)" },
-	{ "CLID_INUSE", FAILURE_STATE, "another client has this client's identity" },
-	{ "STALE_CLIENTID", FAILURE_STATE, "the server does not know this client" },
-	{ "BADSESSION", FAILURE_STATE, "the server does not know the session" },
-	{ "DEADSESSION", FAILURE_STATE, "the server has ended the session" },
-	{ "SEQ_MISORDERED", FAILURE_STATE, "the session's slots are out of step" },
-	{ "EXPIRED", FAILURE_STATE, "the client's lease has expired" },
-	{ "STALE_STATEID", FAILURE_STATE, "the server has restarted, or dropped the client" },
-	{ "BAD_STATEID", FAILURE_STATE, "the server does not know an open file or a lock" },
-	{ "ADMIN_REVOKED", FAILURE_STATE, "an administrator has revoked an open file or a lock" },
-	{ "DELEG_REVOKED", FAILURE_STATE, "the server has revoked a delegation" },
-	{ "NO_GRACE", FAILURE_STATE, "the server takes no locks and open files back any more" },
-	{ "RECLAIM_BAD", FAILURE_STATE, "the server refuses to give locks and open files back" },
-	{ "RECLAIM_CONFLICT", FAILURE_STATE, "another client has the lock meanwhile" },
+	{ "KEYREJECTED", FAILURE_REFUSED, ANY_CALL,
+	  "the server rejects the user's Kerberos ticket" },
+	{ "KEYREVOKED", FAILURE_REFUSED, ANY_CALL, "the user's Kerberos ticket is revoked" },
+	{ "NOKEY", FAILURE_REFUSED, ANY_CALL, "the user has no Kerberos ticket" },
+	{ "ACCES", FAILURE_REFUSED, NO_USERS_CALL, "the server refuses the credentials" },
+	{ "PERM", FAILURE_REFUSED, NO_USERS_CALL, "the server refuses the credentials" },
+	{ "ACCESS", FAILURE_REFUSED, NO_USERS_CALL, "the server refuses the credentials" },
+	{ "WRONGSEC", FAILURE_REFUSED, ANY_CALL,
+	  "the export wants another security flavour (sec=)" },
+	{ "CLID_INUSE", FAILURE_STATE, ANY_CALL, "another client has this client's identity" },
+	{ "STALE_CLIENTID", FAILURE_STATE, ANY_CALL, "the server does not know this client" },
+	{ "BADSESSION", FAILURE_STATE, ANY_CALL, "the server does not know the session" },
+	{ "DEADSESSION", FAILURE_STATE, ANY_CALL, "the server has ended the session" },
+	{ "SEQ_MISORDERED", FAILURE_STATE, ANY_CALL, "the session's slots are out of step" },
+	{ "EXPIRED", FAILURE_STATE, ANY_CALL, "the client's lease has expired" },
+	{ "STALE_STATEID", FAILURE_STATE, ANY_CALL,
+	  "the server has restarted, or dropped the client" },
+	{ "BAD_STATEID", FAILURE_STATE, ANY_CALL,
+	  "the server does not know an open file or a lock" },
+	{ "ADMIN_REVOKED", FAILURE_STATE, ANY_CALL,
+	  "an administrator has revoked an open file or a lock" },
+	{ "DELEG_REVOKED", FAILURE_STATE, ANY_CALL, "the server has revoked a delegation" },
+	{ "NO_GRACE", FAILURE_STATE, ANY_CALL,
+	  "the server takes no locks and open files back any more" },
+	{ "RECLAIM_BAD", FAILURE_STATE, ANY_CALL,
+	  "the server refuses to give locks and open files back" },
+	{ "RECLAIM_CONFLICT", FAILURE_STATE, ANY_CALL, "another client has the lock meanwhile" },
 };
 
 static size_t error_find(const char *status)
@@ -115,13 +132,8 @@ enum failure failure_of(const char *op, const char *status)
 
 	if (i == COUNT(errors))
 		return FAILURE_NONE;
-	if (!strcmp(errors[i].meaning, "the server refuses the credentials") &&
-	    !needs_no_permission(op))
-		return FAILURE_NONE;
-	/* Metadata: a user tries to change what is read-only, or asks for what a device does not have. */
-	if ((!strcmp(errors[i].status, "ROFS") || !strcmp(errors[i].status, "NXIO") ||
-	     !strcmp(errors[i].status, "FBIG")) &&
-	    rpc_kind_of(op) == RPC_KIND_METADATA)
+	if ((errors[i].whose == NO_USERS_CALL && !needs_no_permission(op)) ||
+	    (errors[i].whose == DATA_CALL && rpc_kind_of(op) == RPC_KIND_METADATA))
 		return FAILURE_NONE;
 	return errors[i].failure == FAILURE_DATA && is_clients_own(op) ? FAILURE_NONE :
 									 errors[i].failure;

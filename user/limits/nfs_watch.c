@@ -160,12 +160,6 @@ static void add_errors(const struct watching *n)
 		e->span.name = failure_names[failure_of(worst->op, worst->status)];
 		n->handle(n->context, &e->span);
 	}
-	for (size_t i = w->count; i-- > 0;) {
-		struct nfs_watch_entry *e = &w->entries[i];
-
-		if (e->watch == WATCH_ERRORS && now >= e->last_ns + NFS_ERRORS_END_NS)
-			end_entry(n, e, e->last_ns);
-	}
 }
 
 const struct nfs_span *nfs_watch_errors(const struct nfs_watch *w, size_t *i)
@@ -185,11 +179,15 @@ static void add_saturation(const struct watching *n)
 			if (snapshot_knows(&d->end->calls, RPC_FACT_SATURATED + l))
 				add_share(n, t->now->server, l,
 					  (double)t->saturated_ns[l] / (double)d->ns);
+}
+
+/* Ends the errors and limits that have not been seen for a while. */
+static void end_quiet(const struct watching *n)
+{
 	for (size_t i = n->w->count; i-- > 0;) {
 		struct nfs_watch_entry *e = &n->w->entries[i];
 
-		if (e->watch >= WATCH_LIMIT &&
-		    d->end->time_ns >= e->last_ns + NFS_SATURATION_END_NS)
+		if (e->watch != WATCH_STALL && n->d->end->time_ns >= e->last_ns + NFS_QUIET_NS)
 			end_entry(n, e, e->last_ns);
 	}
 }
@@ -204,6 +202,7 @@ void nfs_watch_add(struct nfs_watch *w, const struct delta *d, nfs_span_handler 
 		return;
 	add_errors(&n);
 	add_saturation(&n);
+	end_quiet(&n);
 }
 
 void nfs_watch_free(struct nfs_watch *w)

@@ -10,13 +10,12 @@
 #define NFS_STALL_NS (10 * 1000000000ull)
 
 /* Saturation: tasks waited for a limit in at least the first share of an interval, on one of the server's transports.
- * It ends where the share falls below the second one, and stays there for NFS_SATURATION_END_NS. */
+ * It ends where the share falls below the second one, and stays there for NFS_QUIET_NS. */
 #define NFS_SATURATED_SHARE 0.5
 #define NFS_RELIEVED_SHARE 0.2
-#define NFS_SATURATION_END_NS (60 * 1000000000ull)
 
-/* Errors last until no call has failed for this time. */
-#define NFS_ERRORS_END_NS (60 * 1000000000ull)
+/* Errors and saturation end when they have not been seen for this time. */
+#define NFS_QUIET_NS (60 * 1000000000ull)
 
 #define NFS_WATCH_SPANS 512 /* at a time; further ones are not reported */
 
