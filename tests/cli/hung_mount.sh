@@ -74,7 +74,7 @@ agent_stop # a process in D stays
 none_ask() { (($(asking) == 0)); }
 within 100 none_ask || fail "the process that asks stays when the file system answers"
 rm answer
-for option in --output --events --health --heartbeat --xid-policy; do
+for option in --output --events --health --xid-policy; do
 	for file in mute/file.prom "$dir/mute/folder/file.prom"; do
 		expect 2 "" "xidscope: error: $option $file is on mute, which may stop answering; name a file in a local folder" \
 			run --output agent.prom --events none --health none --hooks rpc --source mountstats $option "$file"
@@ -110,7 +110,6 @@ for name in xidscope-job.prom{,.tmp}; do
 	done
 done
 ln -s "$dir/elsewhere/file" textfiles/health
-ends_soon "$program" check --heartbeat textfiles/health
 ends_soon "$program" check --health textfiles/health
 ends_soon "$program" ack --ack acks --health textfiles/health c1:00.0 79
 unmute elsewhere

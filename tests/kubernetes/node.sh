@@ -168,7 +168,7 @@ claim "the variant with least privileges: of the hooks the kernel log alone is m
 xid 0000:c2:00.0 31 1 && within 60 counted "$(($(<load.out) + 1))" c2:00.0 31
 claim "it counts an Xid"
 kubectl delete -f manifests/least-privilege.yaml && within 60 no_file &&
-	sed 's/^\( *- \)2m$/\115s/; s/initialDelaySeconds: 60/initialDelaySeconds: 10/; s/periodSeconds: 60/periodSeconds: 5/' manifests/xidscope.yaml |
+	sed 's/^\( *- \)2m$/\130s/; s/initialDelaySeconds: 60/initialDelaySeconds: 10/; s/periodSeconds: 60/periodSeconds: 5/' manifests/xidscope.yaml |
 	kubectl apply -f - && started && within 60 unattached "" && counted "$(($(<load.out) + 1))" c2:00.0 31
 claim "and back: the base goes on from its counts"
 was=$(restarts)

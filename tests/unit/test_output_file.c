@@ -258,6 +258,7 @@ TEST(what_is_planted_at_the_file_is_neither_replaced_nor_removed)
 		plant(path, kind);
 		assert_int_equal(lstat(path, &before), 0);
 		assert_int_equal(output_file_check(&f), plant_errors[kind]);
+		assert_int_equal(output_open(path), plant_errors[kind]);
 		assert_int_equal(write_text(&f, "new"), plant_errors[kind]);
 		assert_int_equal(output_file_write(&f, "new", 3, "damaged"), plant_errors[kind]);
 		assert_victim();

@@ -19,7 +19,7 @@
  *   /etc/fstab, also below /proc/1/root           xidscope-file    its mounts are not checked
  *   --xid-policy                                  xidscope-file    the start fails
  *   --output, --state, --events                   the writer       see writer.c
- *   --health, --heartbeat, --ack                  the event loop   refused on network file systems
+ *   --health, --ack                               the event loop   refused on network file systems
  *   --json, --html, --record and --ack of trace   trace            it waits: its user has named them
  *   /etc/localtime                                trace            it waits, before it blocks SIGINT
  *   kernel types below /boot or /lib/modules      libbpf           only kernels without /sys/kernel/btf

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Parts of the agent (`run`): its events, the limits of calls, its heartbeat, and its messages to the service manager. */
+/* Parts of the agent (`run`): its events, the limits of calls, and its messages to the service manager. */
 #pragma once
 
 #include <sys/socket.h>
@@ -47,29 +47,6 @@ struct agent_limits {
 int agent_limits_add(struct agent_limits *a, struct snapshot *s, const struct delta *d,
 		     struct event_log *events);
 void agent_limits_free(struct agent_limits *a);
-
-/* ---- heartbeat.c: a file that shows when the agent last worked, for liveness probes. It does not depend on the metrics file: a
- * full disk or a node with faults is no reason to restart the agent ---- */
-
-struct heartbeat {
-	const char *path; /* NULL: no heartbeat */
-	int fd;
-	uint64_t due_ns;
-};
-
-/* Opens @path, which must outlive it (NULL: none), a regular file with one link, or new.
- * Returns 0, or an error of output_open(). */
-int heartbeat_open(struct heartbeat *h, const char *path);
-
-/* Writes @now_ns into the file, every five seconds. Returns 0 or -errno. */
-int heartbeat_write(struct heartbeat *h, uint64_t now_ns);
-
-/* Removes the file. */
-void heartbeat_close(struct heartbeat *h);
-
-/* Sets *@age to the seconds since the last write to @path, by the monotonic clock: setting the time changes nothing.
- * Returns 0, or an error of file_text_read_no_link(), or -ENODATA if the file has no time of this boot. */
-int heartbeat_age(const char *path, double *age);
 
 /* ---- notify.c: the protocol of sd_notify(3), without the library ---- */
 

@@ -7,7 +7,6 @@
 #include "base/safe_text.h"
 #include "base/terminal.h"
 #include "base/time_text.h"
-#include "commands/agent.h"
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "health/health_file.h"
@@ -88,6 +87,10 @@ static void read_result(struct result *v, const struct options *o)
 	*v = (struct result){ .exit = CHECK_UNKNOWN };
 	if (!health_file_read(&v->file, o->health_file, o->max_age, v->trouble, sizeof(v->trouble)))
 		return;
+	if (*v->file.trouble) {
+		safe_format(v->trouble, sizeof(v->trouble), "%s", v->file.trouble);
+		return;
+	}
 	v->exit = CHECK_OK;
 	take_result(v, o);
 }
@@ -282,23 +285,6 @@ static int exit_code(enum check_exit result, enum check_style style)
 					  NPD_OK;
 }
 
-/* For liveness probes: whether the agent works. The node's state does not matter. */
-static int check_heartbeat(const struct options *o)
-{
-	double age;
-	int err = heartbeat_age(o->heartbeat, &age);
-
-	if (err)
-		safe_line(stdout, "unknown: %s: %s; is 'xidscope run --heartbeat' running?",
-			  o->heartbeat,
-			  err == -ENODATA ? "no heartbeat since boot" : file_text_error(err));
-	else
-		printf("%s: the agent's last heartbeat was %.0f s ago\n",
-		       age > o->max_age ? "stuck" : "alive", age);
-	return exit_code(!err && age <= o->max_age ? CHECK_OK : CHECK_UNKNOWN,
-			 o->style == CHECK_NPD ? CHECK_NPD : CHECK_NAGIOS);
-}
-
 int cmd_check(const struct options *o)
 {
 	struct result v;
@@ -306,8 +292,6 @@ int cmd_check(const struct options *o)
 
 	if (o->list_rules)
 		return list_rules();
-	if (o->heartbeat)
-		return check_heartbeat(o);
 	read_result(&v, o);
 	code = exit_code(v.exit, o->style);
 	if (o->json)

@@ -44,11 +44,11 @@ int cmd_faults(const struct options *o)
 	char error[640];
 	bool known = health_file_read(&file, o->health_file, o->max_age, error, sizeof(error));
 
-	if (!known)
-		safe_line(stderr, "xidscope: %s", error);
-	else if (o->json)
+	if (!known || *file.trouble)
+		safe_line(stderr, "xidscope: %s", known ? file.trouble : error);
+	if (known && o->json)
 		print_json(&file.faults);
-	else
+	else if (known)
 		print_lines(&file.faults);
 	health_file_free(&file);
 	return known ? CHECK_OK : CHECK_UNKNOWN;

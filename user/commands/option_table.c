@@ -262,9 +262,6 @@ const struct option_row option_rows[] = {
 	{ "--events", "FILE", RUN, OTHER(read_events),
 	  .help = "Append each event as JSON to FILE, to standard output\n"
 		  "(-), or nowhere (none) [-, none if --output is -]" },
-	{ "--heartbeat", .commands = RUN, PATH(heartbeat),
-	  .help = "Write the time into FILE every 5 seconds, for the probe\n"
-		  "check --heartbeat [none]" },
 	{ "--server", "GLOB", TRACE, TEXT_OF(filter.server),
 	  .help = "Show only servers whose name matches GLOB" },
 	{ "--mount", "GLOB", TRACE, TEXT_OF(filter.mount),
@@ -312,8 +309,6 @@ const struct option_row option_rows[] = {
 	{ "--health", .commands = CHECK | ACK | WHY | FAULTS, PATH(health_file),
 	  .help = "Read the health file that run writes\n"
 		  "[" HEALTH_DEFAULT_FILE "]" },
-	{ "--heartbeat", .commands = CHECK, PATH(heartbeat),
-	  .help = "Check only that run has written FILE within --max-age" },
 	{ "--style", "STYLE", CHECK, WORD(style, styles),
 	  .help = "Print for nagios, slurm or npd [nagios]; exit codes:\n"
 		  "nagios: 0 ok, 1 warning, 2 critical, 3 unknown;\n"
@@ -325,7 +320,7 @@ const struct option_row option_rows[] = {
 	  .help = "Read acknowledgements from FILE\n"
 		  "[" ACK_DEFAULT_FILE "]" },
 	{ "--ack", .commands = ACK, PATH(ack), .help = "Write to FILE [" ACK_DEFAULT_FILE "]" },
-	{ "--max-age", .commands = CHECK, DURATION(max_age, 0.1, DAY),
+	{ "--max-age", .commands = CHECK | FAULTS, DURATION(max_age, 0.1, DAY),
 	  .help = "Report \"unknown\" if the file is older [2m]" },
 	{ "--ignore", "RULES", CHECK, OTHER(read_ignored),
 	  .help = "Ignore these rules, which are separated by commas" },

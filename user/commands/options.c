@@ -268,7 +268,6 @@ static enum command refuse_same_files(enum command command, const struct options
 	} run[] = { { "--output", o->output },
 		    { "--state", o->state },
 		    { "--events", o->events },
-		    { "--heartbeat", o->heartbeat },
 		    { "--health", o->health_file } },
 	  trace[] = { { "--json", o->json_file },
 		      { "--html", o->html },

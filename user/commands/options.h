@@ -70,7 +70,6 @@ struct options {
 	unsigned int hooks; /* HOOKS_RPC | HOOKS_GPU */
 	const char *state; /* NULL: none */
 	const char *events; /* "-": standard output; NULL: none */
-	const char *heartbeat; /* file, also of check; NULL: none */
 	bool accept_user_kmsg;
 	const char *xid_policy; /* file; NULL: none */
 	bool json; /* write JSON instead of lines */

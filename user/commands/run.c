@@ -36,8 +36,6 @@ struct agent {
 	struct agent_health health;
 	struct snapshot before; /* the last one that was exported */
 	struct notify notify;
-	struct heartbeat heartbeat;
-	bool heartbeat_failed; /* the last one; logged when it changes */
 	enum rpc_source source; /* in force at the last snapshot */
 	double written; /* when the file was written last, seconds since the epoch */
 	double attach_seconds;
@@ -199,16 +197,6 @@ static bool write_state(void *context, const char *text, size_t len, bool damage
 	return !writer_replace(&a->writer, WRITER_STATE, strndup(text, len), len);
 }
 
-static void beat(struct agent *a, uint64_t now_ns)
-{
-	int err = heartbeat_write(&a->heartbeat, now_ns);
-
-	if (err && !a->heartbeat_failed)
-		log_error(&a->options->log, "cannot write the heartbeat %s: %s",
-			  a->options->heartbeat, strerror(-err));
-	a->heartbeat_failed = err;
-}
-
 static void on_report(void *context, enum loop_state state)
 {
 	uint64_t now = monotonic_ns();
@@ -217,7 +205,6 @@ static void on_report(void *context, enum loop_state state)
 	switch (state) {
 	case LOOP_ALIVE:
 		notify_alive(&a->notify, now);
-		beat(a, now);
 		agent_events_alive(&a->agent_events, now);
 		agent_health_poll(&a->health, &a->observer, &a->before);
 		break;
@@ -318,25 +305,6 @@ static int open_files(struct agent *a)
 	return code;
 }
 
-/* Returns 0 or the exit code of a failure. */
-static int open_heartbeat(struct agent *a)
-{
-	const char *path = a->options->heartbeat;
-	int err;
-
-	/* The event loop itself writes it: that is what it proves. */
-	if (!is_local(a->options, "--heartbeat", path))
-		return EXIT_USAGE;
-	err = heartbeat_open(&a->heartbeat, path);
-	if (!err)
-		return 0;
-	if (output_is_refused(err))
-		return refuse(&a->options->log, "--heartbeat", path, err);
-	log_error(&a->options->log, "cannot write the heartbeat %s: %s; name another --heartbeat",
-		  path, output_error(err));
-	return EXIT_TROUBLE;
-}
-
 /* Observes and writes until the end. Returns the exit code. */
 static int observe(struct agent *a, const struct fault_options *gpu)
 {
@@ -403,9 +371,7 @@ int cmd_run(const struct options *options)
 	signal(SIGXFSZ, SIG_IGN);
 	notify_open(&a.notify, &options->log);
 	look_at_messages(&options->log);
-	code = open_heartbeat(&a);
-	if (!code)
-		code = open_files(&a);
+	code = open_files(&a);
 	if (!code)
 		code = agent_health_open(&a.health, options);
 	if (!code) {
@@ -418,7 +384,6 @@ int cmd_run(const struct options *options)
 	nfs_watch_free(&a.agent_events.nfs);
 	stuck_tasks_free(&a.stuck);
 	mount_settings_free(&a.settings);
-	heartbeat_close(&a.heartbeat);
 	agent_health_close(&a.health);
 	code = finish(&a, code);
 	notify_close(&a.notify);

@@ -343,8 +343,6 @@ bool health_file_read(struct health_file *f, const char *path, double max_age, c
 		safe_format(error, error_size, "cannot read %s: %s", path, why);
 	else if (f->age > max_age)
 		safe_format(error, error_size, "%s is %.0f s old: " NOT_RUNNING, path, f->age);
-	else if (*f->trouble)
-		safe_format(error, error_size, "%s", f->trouble);
 	else
 		return true;
 	return false;

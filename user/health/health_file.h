@@ -49,9 +49,9 @@ struct health_file {
 	char *decoded, *next; /* the texts; room for the next */
 };
 
-/* Reads the file @path, which must be root's or this user's, and not a link. Unknown members are skipped. Returns false if the
- * health is not known, with the reason in @error as one line of safe text: the file is missing, another's, damaged, in another
- * format or older than @max_age seconds, or the agent could not judge. */
+/* Reads the file @path, which must be root's or this user's, and not a link. Unknown members are skipped. Returns false if
+ * nothing is known, with the reason in @error as one line of safe text: the file is missing, another's, damaged, in another
+ * format or older than @max_age seconds. If the agent could not judge, @trouble says why. */
 bool health_file_read(struct health_file *f, const char *path, double max_age, char *error,
 		      size_t error_size);
 

@@ -70,15 +70,15 @@ check_probe() {
 	step "$name: the liveness probe fails for a stuck agent alone"
 	# shellcheck disable=SC2154
 	[[ ${probe[*]} == *'--max-age 2m' ]]
-	probe[-1]=8s
+	probe[-1]=18s
 	wait_for 60 crun exec xidscope "${probe[@]}"
 	dd if=/dev/zero of="$folder/full" bs=64k status=none 2>/dev/null || true
-	sleep 16
+	sleep 20
 	(($(said 'No space left on device') == 1))
 	crun exec xidscope "${probe[@]}"
 	rm "$folder/full"
 	kill -STOP "$pid"
-	sleep 10
+	sleep 20
 	if crun exec xidscope "${probe[@]}"; then false; fi
 	kill -CONT "$pid"
 	wait_for 60 crun exec xidscope "${probe[@]}"

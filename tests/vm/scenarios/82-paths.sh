@@ -35,14 +35,14 @@ declare -A why=([folder]='it is a folder' [fifo]='it is a device, a FIFO or a so
 listing() { stat -c '%n %i %f %h' ./*.prom victim linked; }
 listing >before
 for kind in "${!why[@]}"; do
-	for option in --output --state --events --heartbeat; do
+	for option in --output --state --events; do
 		other=(--output good.prom)
 		[[ $option != --output ]] || other=()
 		expect 2 "" "xidscope: error: $option $kind.prom: ${why[$kind]}; $rule" "${other[@]}" $option "$kind.prom" "${observe[@]}"
 	done
 done
 expect 2 "" "xidscope: error: --state $PWD/: it is a folder; *" --output good.prom --state "$PWD/" "${observe[@]}"
-for options in "--state good.prom" "--events good.prom" "--heartbeat good.prom" "--state both --events both" "--state both --heartbeat both"; do
+for options in "--state good.prom" "--events good.prom" "--state both --events both"; do
 	# shellcheck disable=SC2086 # several words
 	expect 2 "" "xidscope: * and * need different files; see xidscope run --help" --output good.prom $options "${observe[@]}"
 done
@@ -87,10 +87,10 @@ limited=$(ulimit -f 0 && exec /job/xidscope run --output limited.prom --events n
 [[ $got == 1 && $limited == *"cannot write limited.prom: File too large;"* ]] || die "with a limit it ends with $got: $limited"
 
 # Where the caller has closed standard error, no file takes its number, and messages do not end up in it.
-/job/xidscope run --output closed.prom --events none --hooks rpc --source mountstats --heartbeat beat --duration 30 2>&- &
+/job/xidscope run --output closed.prom --events none --hooks rpc --source mountstats --health closed.json --duration 30 2>&- &
 agent=$!
-wait_for 20 test -s beat -a -e closed.prom
-[[ $(wc -c <beat) == 21 ]] || die "the heartbeat is $(<beat)"
+wait_for 20 test -s closed.json -a -e closed.prom
+[[ $(head -c 1 closed.json) == '{' ]] || die "the health file is $(<closed.json)"
 kill -TERM $agent
 wait $agent
 

@@ -162,12 +162,12 @@ refused() {
 	grep -q "error: $1 $2:\? $where; name a file in a local folder" refused.log
 }
 ln -s /mnt/hung link
-for option in --output --state --events --heartbeat; do
+for option in --output --state --events; do
 	refused 'is on 127.0.0.1:/export, which may stop answering' $option /mnt/hung/x.prom
 done
 for option in --output --state --events; do refused 'it is on a network file system or FUSE, .*' $option link/x.prom; done
 nfs_server_stop
-for option in --output --state --events --heartbeat; do
+for option in --output --state --events; do
 	refused 'is on 127.0.0.1:/export, which may stop answering' $option /mnt/hung/x.prom
 done
 nfs_server_start
