@@ -4,7 +4,7 @@
 #include "fault_world.h"
 #include "faults/printk_hook.h"
 
-#define MIXES 1000
+#define MIXES 250
 #define MAX_RECORDS 150
 #define MAX_CALLS 2 /* in a record */
 #define REPEATS 16

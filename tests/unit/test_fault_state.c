@@ -196,8 +196,9 @@ TEST(the_fullest_state_reads_back)
 
 		COPY(like.severity, i < 6000 ? "warning" : i % 3 ? "fatal" : "unknown");
 		snprintf(like.device, sizeof(like.device), "device %u", i);
-		for (unsigned int k = 0; k < FAULT_REPEATS; k++)
-			assert_int_equal(faults_add(f, &like, 1e9 + i + 200 * k), 0);
+		assert_int_equal(faults_add(f, &like, 1e9 + i), 0);
+		if (i > 600) /* the tables below are full */
+			continue;
 		for (unsigned int k = 0; k < 40; k++) {
 			assert_int_equal(faults_add_kernel_event(f, k % 2, formatted("kind_%u", k),
 								 like.device, NULL, i),
@@ -207,6 +208,12 @@ TEST(the_fullest_state_reads_back)
 		faults_rate_limited(f, like.device);
 		assert_int_equal(faults_recovered(f, like.device, "device_probed", i), 0);
 		assert_int_equal(faults_recovered(f, like.device, "action_none", i), 0);
+	}
+	for (size_t i = 0; i < f->counts.fault_count; i++) {
+		struct fault_repeats *repeats = &f->counts.faults[i].repeats;
+
+		for (repeats->count = 0; repeats->count < FAULT_REPEATS; repeats->count++)
+			repeats->times[repeats->count] = 1e9 + i;
 	}
 	assert_int_equal(faults_recovered(f, "all", "driver_loaded", 1), 0);
 	for (unsigned int i = 0; i < 1000; i++)

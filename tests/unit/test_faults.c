@@ -248,10 +248,10 @@ TEST(no_flood_of_codes_crowds_out_a_fault)
 
 TEST(severities_stay_whatever_the_policies_were)
 {
-	for (unsigned int i = 0; i < 10000; i++)
+	for (unsigned int i = 0; i < MAX_FAULTS_IN_ALL + 100; i++)
 		add(i, "a", i);
 	assert_int_equal(f.counts.fault_count, MAX_FAULTS_IN_ALL + 1);
-	assert_int_equal(find("other", 0, "fatal")->count, 10000 - MAX_FAULTS_IN_ALL);
+	assert_int_equal(find("other", 0, "fatal")->count, 100);
 }
 
 TEST(the_recovery_of_one_device_is_none_of_those_that_folded)

@@ -232,7 +232,7 @@ TEST(a_cut_recording_is_refused)
 	assert_string_equal(
 		problem, "it was cut after line 4 (3 snapshots, until 2001-09-09 01:46:42 +0000)");
 	expand();
-	for (size_t len = 0; len < text_len; len++)
+	for (size_t len = 0; len < text_len; len += 5)
 		assert_true(replay(text, len) == -ENODATA ||
 			    (!strncmp(problem, "it is no recording", 18)));
 }
@@ -244,15 +244,14 @@ TEST(a_changed_recording_is_refused_or_gives_the_same)
 
 	make_small();
 	record(3);
-	for (size_t at = 0; at < text_len; at++)
-		for (int bit = 1; bit < 256; bit <<= 1) {
-			text[at] ^= (char)bit;
-			same += !replay(text, text_len);
-			text[at] ^= (char)bit;
-		}
-	assert_in_range(same, 1, text_len / 4); /* of eight times as many */
-	expand();
 	for (size_t at = 0; at < text_len; at++) {
+		text[at] ^= (char)(1 << at % 8);
+		same += !replay(text, text_len);
+		text[at] ^= (char)(1 << at % 8);
+	}
+	assert_in_range(same, 1, text_len / 32);
+	expand();
+	for (size_t at = 0; at < text_len; at += 5) {
 		text[at] ^= 1;
 		assert_true(replay(text, text_len) < 0);
 		text[at] ^= 1;
