@@ -68,7 +68,7 @@ GENERATED := $(SKELETONS) $(G)/version.h $(G)/page.html $(patsubst user/xid/%.ts
 USER_SOURCES := $(wildcard user/*.c user/*/*.c user/*/*/*.c)
 USER_OBJECTS := $(USER_SOURCES:%.c=$(B)/%.o)
 
-.PHONY: all completions help help-all install uninstall image deps demo tests unit lint format check clean distclean
+.PHONY: all help help-all install uninstall image deps demo tests unit lint format check clean distclean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -146,19 +146,11 @@ $(B)/xidscope: $(USER_OBJECTS)
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(STATIC) -Wl,-Map=$@.map -o $@ $^ $(LIBS)
 
-install: all completions ## install the program, unit, man page, completion, documents, rules and scripts
+install: all ## install the program, unit, man page, completion, documents, rules and scripts
 	$(Q)deploy/install.sh $(B) '$(DESTDIR)' '$(PREFIX)' '$(SYSCONFDIR)' '$(UNITDIR)'
 
 uninstall: ## stop the service and remove what install has put there; STATE=remove: fault counts, acknowledgements, settings, too
 	$(Q)deploy/uninstall.sh $(if $(filter remove,$(STATE)),--state) '$(PREFIX)' '$(DESTDIR)' '$(SYSCONFDIR)'
-
-# The program of another architecture is run by QEMU.
-emulator = $(if $(CROSS),qemu-$(patsubst %-linux-gnu,%,$(triplet_$(CROSS)))-static)
-
-completions: $(B)/completions/xidscope
-$(B)/completions/xidscope: $(B)/xidscope
-	$(say) GEN $@
-	$(Q)$(emulator) $< completion >$@
 
 deps: ## install the packages that building, demo and tests need as root; list the missing ones otherwise
 	$(Q)tests/deps.sh $(addprefix --for ,$(CROSS))

@@ -30,7 +30,7 @@ place() {
 place 755 "$build/xidscope" "$prefix/sbin/xidscope"
 place 644 docs/xidscope.8 "$prefix/share/man/man8/xidscope.8"
 place 644 deploy/systemd/xidscope.service "$units/xidscope.service"
-place 644 "$build/completions/xidscope" "$prefix/share/bash-completion/completions/xidscope"
+place 644 deploy/xidscope.bash "$prefix/share/bash-completion/completions/xidscope"
 place 755 deploy/uninstall.sh "$prefix/share/xidscope/uninstall.sh"
 if [ ! -e "$dest$sysconf/default/xidscope" ]; then
 	install -D -m 644 deploy/systemd/xidscope.default "$dest$sysconf/default/xidscope"

@@ -33,7 +33,7 @@ build_of = build$(if $(filter-out $(HOST),$(1)),/$(1))
 release: deps-release ## build all that a release has into build/release: packages, tarballs, images, manifests, rules, SBOMs
 	$(Q)set -e; for arch in amd64 arm64; do \
 		$(MAKE) --no-print-directory ARCH=$$arch deps; \
-		$(MAKE) --no-print-directory ARCH=$$arch -j "$$(nproc)" all completions; \
+		$(MAKE) --no-print-directory ARCH=$$arch -j "$$(nproc)" all; \
 		$(MAKE) --no-print-directory ARCH=$$arch rpm; \
 	done
 	$(Q)deploy/release.sh $(VERSION) $(release_time) '$(kubectl)' '$(REGISTRY)' $(CURDIR)/build/release \
@@ -44,6 +44,6 @@ check-release: ## build the release twice, in two folders, compare, and try imag
 
 # Upgrades are tested from the same sources, built as version 0.0.1, and back.
 check-packages: $(B)/xidscope rpm ## upgrade, roll back and remove under load: packages, unit, DaemonSet and tarball in guests (half an hour, as root)
-	$(Q)$(MAKE) --no-print-directory B=build/older VERSION=0.0.1 all completions
+	$(Q)$(MAKE) --no-print-directory B=build/older VERSION=0.0.1 all
 	$(Q)export TIMEOUT=$${TIMEOUT:-3600}; tests/vm/check.sh --only 'package rpm systemd container pod' 6.1 && \
 		tests/vm/check.sh --only tarball 5.10

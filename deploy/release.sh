@@ -29,7 +29,7 @@ for each; do
 	arm64) machine=aarch64 ;;
 	esac
 	"$machine-linux-gnu-strip" --strip-all -o "$work/$arch/xidscope" "$build/xidscope"
-	cp -r "$build/xidscope.map" "$build/completions" "$work/$arch/"
+	cp "$build/xidscope.map" "$work/$arch/"
 	deploy/sbom.py spdx "$work/$arch/xidscope" "$version" "$SOURCE_DATE_EPOCH" >"$out/xidscope-$version-$arch.spdx.json"
 	deploy/tarball.sh "$work/$arch" "$out/xidscope-$version-$arch.tar.gz"
 	cp build/deb/xidscope_"$version"_"$arch".deb build/rpm/xidscope-"$version"-1."$machine".rpm "$out/"

@@ -74,7 +74,7 @@ run_tests() {
 	judge "pages keep their length, and name files that exist" tests/docs/check_pages.sh
 	judge "check and xid print the right text and exit code in each state" tests/cli/check_command.sh
 	judge "the agent judges, and check follows" tests/cli/agent_health.sh
-	judge "commands, options and values are completed in bash" tests/cli/completion.sh
+	judge "commands and options are completed in bash" tests/cli/completion.sh
 	judge "first mistakes get one line and their exit code" tests/cli/first_mistakes.sh
 	judge "recordings give their reports again" tests/cli/trace_files.sh
 	judge "no output has control characters or bidirectional marks" tests/cli/safe_output.sh

@@ -5,7 +5,6 @@
 # alone, then or later by the command that it prints.
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
-make --no-print-directory -C "$top" completions >/dev/null || exit
 
 # A later version has two files more, and one less.
 mkdir later root

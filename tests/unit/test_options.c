@@ -359,7 +359,6 @@ TEST(the_other_commands_are_known)
 	PARSE(COMMAND_METRICS, "metrics");
 	PARSE(COMMAND_VERSION, "version");
 	PARSE(COMMAND_VERSION, "--version");
-	PARSE(COMMAND_COMPLETION, "completion");
 	assert_string_equal(out_text, "");
 	assert_string_equal(err_text, "");
 }

@@ -16,7 +16,6 @@ int cmd_why(const struct options *options);
 int cmd_faults(const struct options *options);
 int cmd_metrics(const struct options *options);
 int cmd_help(const struct options *options);
-int cmd_completion(const struct options *options);
 int cmd_version(const struct options *options);
 
 /* ---- exit codes ---- */

@@ -35,9 +35,6 @@ const struct command_row command_rows[COMMANDS] = {
 		{ "metrics", "metrics | cut -f 1,5" } },
 	[COMMAND_HELP] = { "help", cmd_help, "Show the commands, or the options of one",
 		{ "help", "help run" } },
-	[COMMAND_COMPLETION] = { "completion", cmd_completion, "Print a script that completes commands in bash",
-		{ "completion >/etc/bash_completion.d/xidscope",
-		  "completion >~/.local/share/bash-completion/completions/xidscope" } },
 	[COMMAND_VERSION] = { "version", cmd_version, "Show the version",
 		{ "version", "--version" } },
 	/* clang-format on */
@@ -204,7 +201,6 @@ static const struct option_word styles[] = {
 #define WHY (1u << COMMAND_WHY)
 #define FAULTS (1u << COMMAND_FAULTS)
 #define HELP (1u << COMMAND_HELP)
-#define COMPLETION (1u << COMMAND_COMPLETION)
 
 #define FLAG(to) .type = OPTION_FLAG, .member = offsetof(struct options, to)
 #define DURATION(to, least, most)                                                                \

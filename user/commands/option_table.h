@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The table of commands and options. Parsing, help and completion use it, and the man page is checked against it. */
+/* The table of commands and options. Parsing and help use it, and the man page is checked against it. */
 #pragma once
 
 #include "commands/options.h"

@@ -10,7 +10,6 @@ cp "$here/../systemd/systemd-lib.sh" "$root"/tests/vm/{deploy,upgrade}-lib.sh "$
 cp "$here/guest.sh" "$job/run.sh"
 echo "$version" >"$job/version"
 echo "$older" >"$job/older"
-make --no-print-directory -C "$root" completions >/dev/null
 "$root/deploy/tarball.sh" "$root/build" "$job/xidscope-$version-amd64.tar.gz"
 # The version is that of CHANGELOG.md beside the scripts.
 tree=$(mktemp -d)
