@@ -1025,7 +1025,7 @@ TEST(a_report_of_many_lines_is_one_event_with_its_module)
 		  " uvm_gpu_release+0x10/0x20 [nvidia_uvm 1f2e3d4c]\n"
 		  "---[ end trace 0000000000000000 ]---\n"
 		  "RIP: 0010:nfs_x+0x51/0x3a0 [nfs]",
-		  "kernel_oops nvidia_uvm: cuda-EvtHandlr/4711 in uvm_hmm_unregister_gpu" },
+		  "kernel_oops nvidia_uvm: cuda-EvtHandlr/4711 on cpu3 in uvm_hmm_unregister_gpu" },
 		{ "list_add corruption. prev->next should be next (1), but was 2. (prev=3).\n"
 		  "------------[ cut here ]------------\n"
 		  "kernel BUG at lib/list_debug.c:29!\n"
@@ -1033,14 +1033,14 @@ TEST(a_report_of_many_lines_is_one_event_with_its_module)
 		  "RIP: 0010:__list_add_valid.cold+0x3d/0x3f\n"
 		  " ? die+0x36/0x90 [ext4]\n"
 		  " nfs_page_group_lock+0x10/0x20 [nfs]\n",
-		  "kernel_oops nfs: kworker/u4:1/7 in nfs_page_group_lock" },
+		  "kernel_oops nfs: kworker/u4:1/7 on cpu1 in nfs_page_group_lock" },
 		{ "refcount_t: underflow; use-after-free.\n"
 		  "WARNING: CPU: 5 PID: 12 at lib/refcount.c:28 refcount_warn_saturate+0xa6/0xe8\n"
 		  "RIP: 0010:refcount_warn_saturate+0xa6/0xe8\n",
-		  "kernel_corruption : refcount_warn_saturate" },
+		  "kernel_corruption : in refcount_warn_saturate" },
 		{ "WARNING: CPU: 5 PID: 12 at nvidia_uvm/uvm_va_block.c:1 uvm_x+0xa6/0xe8 [nvidia_uvm]\n"
 		  "RIP: 0010:uvm_x+0xa6/0xe8 [nvidia_uvm]",
-		  "kernel_warning nvidia_uvm: uvm_x" },
+		  "kernel_warning nvidia_uvm: in uvm_x" },
 		{ "general protection fault, probably for non-canonical address 0xdead: 0000 [#1] SMP",
 		  "kernel_oops : " },
 		{ "watchdog: BUG: soft lockup - CPU#3 stuck for 22s! [a:b:4711]\n"
@@ -1054,7 +1054,21 @@ TEST(a_report_of_many_lines_is_one_event_with_its_module)
 		  "rcu: \t3-....: (5249 ticks this GP) idle=b7c/1/0x4000000000000000\n"
 		  "CPU: 3 PID: 99 Comm: spin Not tainted 6.1.0\n"
 		  "RIP: 0010:spin_for_ever+0x1/0x2 [spin]",
-		  "rcu_stall : spin/99 in spin_for_ever" },
+		  "rcu_stall cpu3: spin/99 in spin_for_ever" },
+		/* another CPU sees it, and shows the stacks of both */
+		{ "rcu: INFO: rcu_sched detected stalls on CPUs/tasks:\n"
+		  "rcu: \t0-....: (5250 ticks this GP) idle=1f2/1/0x4000000000000000\n"
+		  "rcu: \t5-....: (5250 ticks this GP) idle=1f3/1/0x4000000000000000\n"
+		  "Sending NMI from CPU 1 to CPUs 0:\n"
+		  "NMI backtrace for cpu 0\n"
+		  "CPU: 0 UID: 0 PID: 811 Comm: python3 Not tainted 6.12.1\n"
+		  "RIP: 0010:delay_tsc+0x1/0x2\n"
+		  "NMI backtrace for cpu 5\n"
+		  "CPU: 5 UID: 0 PID: 812 Comm: dd Not tainted 6.12.1\n"
+		  " nfs_updatepage+0x1/0x2 [nfs]\n",
+		  "rcu_stall cpu0: python3/811 in delay_tsc" },
+		{ "rcu: INFO: rcu_preempt detected expedited stalls on CPUs/tasks: { 6-...D } 5250 jiffies s: 77 root: 0x40/.",
+		  "rcu_stall cpu6: " },
 		/* a text within a record that another begins */
 		{ "tmpfs: Unknown parameter 'BUG: unable to handle page fault'", "" },
 	};

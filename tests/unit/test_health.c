@@ -182,15 +182,18 @@ static void arrange(enum health_rule_id rule, bool bad)
 		snapshot_kernel_event(&s.faults, false, bad ? "kernel_oops" : "kernel_warning", "")
 			->count = 1;
 		break;
-	case HEALTH_CPU_STUCK:
+	case HEALTH_CPU_STUCK: /* what all kinds report of one CPU counts */
+		*snapshot_kernel_event(&s.faults, false, "rcu_stall", bad ? "cpu3" : "cpu4") =
+			(struct kernel_event){ false, "rcu_stall", "", 1, NOW - 20, {}, "" };
+		strcpy(s.faults.kernel_events[0].device, bad ? "cpu3" : "cpu4");
+		*snapshot_kernel_event(&s.faults, false, "soft_lockup", "cpu3") =
+			(struct kernel_event){ false,    "soft_lockup",   "cpu3", 2,
+					       NOW - 10, { NOW - 38, 0 }, "" };
+		break;
 	case HEALTH_CPU_STALL:
 		*snapshot_kernel_event(&s.faults, false, "soft_lockup", "cpu3") =
-			(struct kernel_event){ false,
-					       "soft_lockup",
-					       "cpu3",
-					       rule == HEALTH_CPU_STUCK ? 3 : 1,
-					       NOW - (bad ? 10 : 300),
-					       { NOW - (bad ? 38 : 328), NOW - (bad ? 66 : 356) },
+			(struct kernel_event){ false, "soft_lockup",          "cpu3",
+					       1,     NOW - (bad ? 10 : 300), {},
 					       "" };
 		break;
 	case HEALTH_NFS_WAITER:

@@ -404,26 +404,51 @@ static void find_rate_limit(struct health_evaluation *e, enum health_rule_id rul
 
 /* ---- the kernel ---- */
 
-/* A CPU that a watchdog met so long ago goes on. */
-#define STUCK_SECONDS 300
+/* A CPU that was last reported so long ago goes on. */
+#define STALL_SECONDS 300
+/* So many reports within that time: it is stuck. */
+#define STALLS 3
+
+static bool is_stall(const struct kernel_event *v)
+{
+	static const char *const kinds[] = { "soft_lockup", "hard_lockup", "rcu_stall",
+					     "kernel_spin" };
+
+	return !v->gpu_driver && ARRAY_FIND(k, kinds, COUNT(kinds), !strcmp(v->kind, *k));
+}
+
+/* The reports of @v's CPU within STALL_SECONDS, of each kind at most three; 0 unless @v has the last one. */
+static unsigned int recent_stalls(const struct health_evaluation *e, const struct kernel_event *v)
+{
+	double since = e->now - STALL_SECONDS;
+	unsigned int number = 0;
+
+	ARRAY_EACH(x, e->s->faults.kernel_events, e->s->faults.kernel_event_count) {
+		if (!is_stall(x) || strcmp(x->device, v->device) != 0)
+			continue;
+		if (x->last > v->last || (x->last == v->last && x < v))
+			return 0;
+		number += (x->last > since) + (x->count > 1 && x->before[0] > since) +
+			  (x->count > 2 && x->before[1] > since);
+	}
+	return number;
+}
 
 static bool is_kernel_finding(const struct health_evaluation *e, enum health_rule_id rule,
 			      const struct kernel_event *v)
 {
 	bool oops = !strcmp(v->kind, "kernel_oops"),
 	     corruption = !strcmp(v->kind, "kernel_corruption");
-	bool stuck = !strcmp(v->kind, "soft_lockup") || !strcmp(v->kind, "hard_lockup") ||
-		     !strcmp(v->kind, "rcu_stall");
+	unsigned int stalls;
 
 	switch (rule) {
 	case HEALTH_KERNEL_OOPS:
 		return oops && fault_module_is_watched(v->device);
 	case HEALTH_KERNEL_DAMAGED:
 		return corruption || (oops && !fault_module_is_watched(v->device));
-	case HEALTH_CPU_STUCK:
-		return stuck && v->count >= 3 && v->before[1] > e->now - STUCK_SECONDS;
 	default:
-		return stuck && v->last > e->now - STUCK_SECONDS;
+		stalls = is_stall(v) ? recent_stalls(e, v) : 0;
+		return rule == HEALTH_CPU_STUCK ? stalls >= STALLS : stalls && stalls < STALLS;
 	}
 }
 
@@ -598,10 +623,10 @@ const struct health_rule health_rules[HEALTH_RULES] = {
 		"The kernel has killed a task elsewhere, or found its memory corrupt.",
 		find_kernel_events, NULL, .clears = "A reboot." },
 	[HEALTH_CPU_STUCK] = { "cpu_stuck", HEALTH_FAIL, 0, "",
-		"A CPU for which the kernel's watchdogs have reported three lockups or stalls within five minutes.",
+		"A CPU with three lockups or stalls within five minutes, or a task that has run in the kernel for three minutes.",
 		find_kernel_events, NULL, .clears = "Five minutes without such a report." },
 	[HEALTH_CPU_STALL] = { "cpu_stall", HEALTH_WARN, 0, "",
-		"A CPU with a lockup or a stall in the last five minutes.",
+		"A CPU with a lockup or a stall in the last five minutes, or a task that has run in the kernel for a minute.",
 		find_kernel_events, NULL, .clears = "Five minutes without such a report." },
 	[HEALTH_NFS_WAITER] = { "nfs_waiter", HEALTH_WARN, 60, "seconds",
 		"An NFS call has been waiting for longer than this.",

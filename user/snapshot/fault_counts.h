@@ -50,7 +50,7 @@ struct kernel_event {
 	char device[LABEL_SIZE]; /* PCI address, server, ...; "" if there is none */
 	uint64_t count;
 	double last, before[2]; /* of the last three, if there were as many */
-	char about[80]; /* the last one, for people; "": nothing */
+	char about[160]; /* the last one, for people; "": nothing */
 };
 
 /* A GPU's identity, as its driver reported it. */

@@ -395,7 +395,7 @@ void fault_events_add_line(struct fault_events *e, uint64_t time_ns, const struc
 	case KERNEL_LINE_RIP:
 	case KERNEL_LINE_CALLER:
 	case KERNEL_LINE_REPORT_ENDS:
-		kernel_report_add(e, line);
+		kernel_report_add(e, line, time_ns);
 		break;
 	case KERNEL_LINE_EVENT:
 		if (!traced(e, line->name, time_ns))

@@ -218,12 +218,15 @@ static const struct pattern patterns[] = {
 	{ REPORT, "hard_lockup", "watchdog: CPU%d: Watchdog detected hard LOCKUP on cpu %C" },
 	{ REPORT, "hard_lockup", "NMI watchdog: Watchdog detected hard LOCKUP on cpu %C" },
 	{ REPORT, "hard_lockup", "Watchdog detected hard LOCKUP on cpu %C" },
-	/* Their CPUs come in lines of their own. */
+	/* Their CPUs come in lines of their own, but for expedited ones. */
 	{ REPORT, "rcu_stall", "rcu: INFO: rcu_%a self-detected stall on CPU" },
+	{ REPORT, "rcu_stall", "rcu: INFO: rcu_%a detected expedited stalls on CPUs/tasks: { %C-" },
 	{ REPORT, "rcu_stall", "rcu: INFO: rcu_%a detected stalls on CPUs" },
 	{ REPORT, "rcu_stall", "rcu: INFO: rcu_%a detected expedited stalls" },
 	{ REPORT, "rcu_stall", "INFO: rcu_%a self-detected stall on CPU" },
 	{ REPORT, "rcu_stall", "INFO: rcu_%a detected stalls on CPUs" },
+	{ KERNEL_LINE_TASK, "stalled", "rcu: \t%C-" },
+	{ KERNEL_LINE_TASK, "stalled", "\t%C-" }, /* before 4.20 */
 	{ REPORT, "kernel_oops", "BUG: kernel NULL pointer dereference" },
 	{ REPORT, "kernel_oops", "BUG: unable to handle " },
 	{ REPORT, "kernel_oops", "Oops: " },
@@ -237,8 +240,8 @@ static const struct pattern patterns[] = {
 	{ REPORT, "kernel_corruption", "refcount_t: " },
 	{ REPORT, "kernel_warning", "WARNING: CPU: %d PID: %d at " },
 	{ REPORT, "kernel_warning", "WARNING: %* at %F, CPU#" }, /* from 6.19 on */
-	{ KERNEL_LINE_TASK, "task", "CPU: %d %T" },
-	{ KERNEL_LINE_TASK, "task", "CPU: %d UID: %d %T" }, /* from 6.12 on */
+	{ KERNEL_LINE_TASK, "task", "CPU: %C %T" },
+	{ KERNEL_LINE_TASK, "task", "CPU: %C UID: %d %T" }, /* from 6.12 on */
 	{ KERNEL_LINE_RIP, "rip", "RIP: %x:%F [%m" },
 	{ KERNEL_LINE_RIP, "rip", "RIP: %x:%F" },
 	{ KERNEL_LINE_RIP, "rip", "pc : %F [%m" }, /* arm64 */
@@ -400,10 +403,10 @@ static bool take_symbol(struct span *s, struct kernel_line *out)
 /* @comm: chosen by a user. */
 static void set_task(struct kernel_line *out, struct span comm, struct span pid)
 {
-	char name[16];
+	uint64_t number = 0;
 
-	label_from_bytes(name, sizeof(name), comm.at, span_left(comm));
-	snprintf(out->task, sizeof(out->task), "%s/%.*s", name, (int)span_left(pid), pid.at);
+	label_from_bytes(out->comm, sizeof(out->comm), comm.at, span_left(comm));
+	out->pid = span_number(pid, INT32_MAX, &number) ? (int)number : -1;
 }
 
 /* "22s! [python3:4711]": the name may have a colon. */

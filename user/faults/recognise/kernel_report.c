@@ -9,12 +9,51 @@
  *	---[ end trace 0000000000000000 ]---					ends it, but not all
  *
  * It is one event, with the module that failed: that of RIP, or else the first on the stack. Of a CPU that is stuck it is the
- * first function of NFS or of the GPU driver that counts, because it spins on behalf of that. A report is handed out at its end,
- * with the next one, or after a second. */
+ * first function of NFS or of the GPU driver that counts, because it spins on behalf of that. The stacks of other CPUs, which
+ * may follow, do not count. A report is handed out at its end, with the next one, or after a second. Its task is looked up when
+ * its line is read, because an oops kills it. The event's text is the first line and "cuda-EvtHandlr/4711 of job 71 on cpu3 in
+ * uvm_hmm_unregister_gpu". */
+#include "base/cgroup.h"
+#include "base/process.h"
 #include "base/safe_text.h"
 #include "faults/recognise/recognise.h"
 
 #define REPORT_NS 1000000000ull
+
+#define SET_WORD(to, from) safe_copy(to, sizeof(to), from, strlen(from), false, "")
+
+void task_owner(char *owner, size_t size, int pid, uint64_t time_ns)
+{
+	char text[4096];
+	struct cgroup c;
+
+	*owner = 0;
+	if (!process_text(pid, time_ns, "cgroup", text, sizeof(text)))
+		return;
+	cgroup_read(&c, text);
+	if (*c.job)
+		snprintf(owner, size, " of job %s", c.job);
+	else if (*c.pod)
+		snprintf(owner, size, " of pod %s", c.pod);
+}
+
+static void describe_report(const struct kernel_report *r, const struct kernel_place *place,
+			    char *about, size_t size)
+{
+	const struct {
+		const char *before, *text;
+	} parts[] = {
+		{ "on ", r->stuck ? "" : r->cpu },
+		{ "in ", place->function },
+	};
+	int len = *r->comm ? snprintf(about, size, "%s/%d%s", r->comm, r->pid, r->owner) : 0;
+
+	about[len] = 0;
+	ARRAY_EACH(part, parts, COUNT(parts))
+		if (*part->text)
+			len += snprintf(about + len, size - (size_t)len, "%s%s%s", len ? " " : "",
+					part->before, part->text);
+}
 
 void kernel_report_end(struct fault_events *e)
 {
@@ -23,19 +62,21 @@ void kernel_report_end(struct fault_events *e)
 					   !r->stuck && !*r->top.module && *r->first.module ?
 									    &r->first :
 									    &r->top;
-	char about[sizeof(r->task) + sizeof(place->function) + 8];
-	const struct fault_signal_report signal = { .kind = r->kind,
-						    .device = r->stuck ? r->cpu : place->module,
-						    .about = about,
-						    .time_ns = r->time_ns,
-						    .pid = -1,
-						    .text = r->text,
-						    .text_len = strlen(r->text) };
+	char about[sizeof(r->comm) + sizeof(r->owner) + sizeof(place->function) + 48];
+	char text[sizeof(r->text) + sizeof(about)];
+	struct fault_signal_report signal = { .kind = r->kind,
+					      .device = r->stuck ? r->cpu : place->module,
+					      .about = about,
+					      .time_ns = r->time_ns,
+					      .pid = r->pid,
+					      .comm = r->comm,
+					      .text = text };
 
 	if (!r->kind)
 		return;
-	snprintf(about, sizeof(about), "%s%s%s", r->task,
-		 *r->task && *place->function ? " in " : "", place->function);
+	describe_report(r, place, about, sizeof(about));
+	signal.text_len =
+		(size_t)snprintf(text, sizeof(text), "%s%s%s", r->text, *about ? ": " : "", about);
 	r->kind = NULL;
 	fault_events_add_signal(e, &signal);
 }
@@ -52,6 +93,15 @@ static int gravity(const char *kind)
 	return !strcmp(kind, "kernel_oops") ? 2 : strcmp(kind, "kernel_warning") != 0;
 }
 
+static void set_task(struct kernel_report *r, const struct kernel_line *line, uint64_t time_ns)
+{
+	if (!*line->comm || *r->comm)
+		return;
+	r->pid = line->pid;
+	snprintf(r->comm, sizeof(r->comm), "%s", line->comm);
+	task_owner(r->owner, sizeof(r->owner), r->pid, time_ns);
+}
+
 void kernel_report_begin(struct fault_events *e, const struct kernel_line *line, uint64_t time_ns)
 {
 	struct kernel_report *r = &e->report;
@@ -63,28 +113,34 @@ void kernel_report_begin(struct fault_events *e, const struct kernel_line *line,
 		return;
 	}
 	kernel_report_end(e);
-	*r = (struct kernel_report){ .kind = line->name, .time_ns = time_ns, .stuck = stuck };
-	safe_copy(r->cpu, sizeof(r->cpu), line->device, strlen(line->device), false, "");
-	snprintf(r->task, sizeof(r->task), "%s", line->task);
+	*r = (struct kernel_report){
+		.kind = line->name, .time_ns = time_ns, .stuck = stuck, .pid = -1
+	};
+	if (stuck)
+		SET_WORD(r->cpu, line->device);
+	set_task(r, line, time_ns);
 	snprintf(r->text, sizeof(r->text), "%.*s", (int)line->text_len, line->text);
 }
 
-void kernel_report_add(struct fault_events *e, const struct kernel_line *line)
+void kernel_report_add(struct fault_events *e, const struct kernel_line *line, uint64_t time_ns)
 {
 	struct kernel_report *r = &e->report;
 	struct kernel_place place;
 
 	if (!r->kind)
 		return;
-	if (line->kind == KERNEL_LINE_REPORT_ENDS)
+	if (line->kind == KERNEL_LINE_REPORT_ENDS ||
+	    (*line->comm && *r->cpu && strcmp(r->cpu, line->device) != 0)) {
 		kernel_report_end(e);
-	if (*line->task && !*r->task)
-		snprintf(r->task, sizeof(r->task), "%s", line->task);
+		return;
+	}
+	if (line->kind == KERNEL_LINE_TASK && !*r->cpu)
+		SET_WORD(r->cpu, line->device);
+	set_task(r, line, time_ns);
 	if (!*line->function)
 		return;
-	snprintf(place.function, sizeof(place.function), "%s", line->function);
-	safe_copy(place.module, sizeof(place.module), line->device, strlen(line->device), false,
-		  "");
+	SET_WORD(place.function, line->function);
+	SET_WORD(place.module, line->device);
 	if (line->kind == KERNEL_LINE_RIP && !*r->top.function)
 		r->top = place;
 	if (*place.module && !*r->first.module)

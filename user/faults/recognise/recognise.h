@@ -32,8 +32,8 @@ enum kernel_line_kind {
 	KERNEL_LINE_PROBED, /* the GPU device was found on the bus */
 	KERNEL_LINE_EVENT, /* something else: name */
 	/* Of a report of the kernel in many lines: see kernel_report.c. */
-	KERNEL_LINE_REPORT, /* its begin: name, and device "cpuN" and task if a CPU is stuck */
-	KERNEL_LINE_TASK, /* task */
+	KERNEL_LINE_REPORT, /* its begin: name, and device "cpuN", comm and pid if a CPU is stuck */
+	KERNEL_LINE_TASK, /* device "cpuN", and comm and pid but for an RCU stall */
 	KERNEL_LINE_RIP, /* function, and its module as the device */
 	KERNEL_LINE_CALLER, /* the same */
 	KERNEL_LINE_REPORT_ENDS,
@@ -56,7 +56,8 @@ struct kernel_line {
 	char device[LABEL_SIZE];
 	char uuid[48]; /* "GPU-..." */
 	char serial[24]; /* letters, digits, '-', '_' */
-	char task[32]; /* "comm/pid" */
+	char comm[16]; /* of a task; "": none */
+	int pid; /* of that task */
 	char function[48];
 	/* The Xid after which the driver prints this line for the same fault and device (device "": any device). If it came, the
 	 * line does not count. 0: none. */
@@ -148,7 +149,8 @@ struct kernel_report {
 	const char *kind; /* NULL: none */
 	uint64_t time_ns;
 	bool stuck; /* of a CPU */
-	char cpu[16], task[32], text[160];
+	char cpu[16], comm[16], owner[64], text[160];
+	int pid; /* of @comm; -1: not known */
 	struct kernel_place {
 		char function[48], module[32];
 	} top, first,
@@ -231,8 +233,11 @@ void fault_events_add_recovery(struct fault_events *e, const char *gpu, const ch
 
 /* ---- reports of the kernel: kernel_report.c ---- */
 
+/* " of job 71", " of pod UID"; "": neither, or the task that had the number @pid at @time_ns (CLOCK_MONOTONIC) has ended. */
+void task_owner(char *owner, size_t size, int pid, uint64_t time_ns);
+
 void kernel_report_begin(struct fault_events *e, const struct kernel_line *line, uint64_t time_ns);
-void kernel_report_add(struct fault_events *e, const struct kernel_line *line);
+void kernel_report_add(struct fault_events *e, const struct kernel_line *line, uint64_t time_ns);
 /* Hands out the report, if there is one; if it is a second old. */
 void kernel_report_end(struct fault_events *e);
 void kernel_report_expire(struct fault_events *e, uint64_t now_ns);
