@@ -40,7 +40,7 @@ kernels=("$@")
 
 # Sets of scenarios that kernels.tsv names: see there. All are those that stand in the folder but the slow ones, and the
 # container image. With the slow ones goes the systemd unit.
-slow='gpus begun-before better-source many-transports later cpus verdict hung-mount hung-output many-hung silent-server stuck-tasks busy-tasks'
+slow='gpus begun-before better-source many-transports later cpus verdict hung-mount hung-output many-hung silent-server stuck-tasks busy-tasks kernel-faults'
 all=$(printf '%s\n' "$here/$folder"/[0-9]*.sh | sed 's,.*/[0-9]*-,,; s/\.sh$//' | grep -vxF "${slow// /$'\n'}" | paste -sd ' ')
 hooks='late exact sources faults fault-lines driver-hooks'
 core="$hooks forgery polled slot session send stopped-server"

@@ -106,8 +106,8 @@ for driver in tracepoint text; do
 		die "could not build the $driver driver for $release: see above"
 	}
 	grep "^/build/.*warning:" "$new/log" >&2 || true
-	inside "${cross}strip" --strip-debug "/build/$driver/nvidia.ko"
-	cp "$toolchain/build/$driver/nvidia.ko" "$new/$name/$driver/"
+	inside "${cross}strip" --strip-debug "/build/$driver/"{nvidia,nvidia_uvm}.ko
+	cp "$toolchain/build/$driver/"{nvidia,nvidia_uvm}.ko "$new/$name/$driver/"
 done
 mv "$new/debs" "$new/$name/debs"
 echo "$version" >"$new/$name/version"

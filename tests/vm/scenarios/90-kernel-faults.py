@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+from judge import judgement, need
+from judge.reading import events, read_json
+
+
+def finding(folder, name, rule, *words):
+    """The finding of that rule, whose reason has these words, within a minute and a half of a busy machine."""
+    found = [f for f in read_json(folder / f"{name}.json")["findings"] if f["rule"] == rule]
+    need(len(found) == 1, name, found)
+    for word in words:
+        need(word in found[0]["reason"], name, word, found[0])
+    seconds = int((folder / f"{name}.seconds").read_text())
+    return f"{name} {seconds} s"
+
+
+@judgement
+def a_spinning_cpu_is_found_with_task_owner_and_function(folder):
+    words = ("cpu1", "bash/", "of job 71 ", "in uvm_broken_spin")
+    finding(folder, "stall", "cpu_stall", *words)
+    result = finding(folder, "stuck", "cpu_stuck", *words)
+    return result + ", " + finding(folder, "rcu", "cpu_stall", "cpu0", "bash/", "of job 72 ", "in uvm_broken_spin")
+
+
+@judgement
+def it_is_over_when_it_has_ended(folder):
+    rules = [f["rule"] for f in read_json(folder / "over.json")["findings"]]
+    need("cpu_stuck" not in rules and "cpu_stall" not in rules, rules)
+    return finding(folder, "over", "kernel_damaged")
+
+
+@judgement
+def an_oops_fails_and_a_warning_is_an_event(folder):
+    seen = {(e.get("name"), e.get("device", "")) for e in events(folder / "events.json")}
+    need(("kernel_warning", "nvidia_uvm") in seen, seen)
+    need({name for name, _ in seen} >= {"kernel_corruption", "soft_lockup", "rcu_stall"}, seen)
+    return finding(folder, "oops", "kernel_oops", "nvidia_uvm", "bash/", "of job 73 ", "on cpu1", "in uvm_broken_oops")
