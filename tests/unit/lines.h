@@ -24,15 +24,17 @@ static inline FILE *lines_open(const char *path, struct line_row *row)
 	return file;
 }
 
-static inline void undo_newlines(char *text)
+static inline void undo_escapes(char *text)
 {
-	for (; (text = strstr(text, "\\n")); text++) {
-		*text = '\n';
+	for (; (text = strchr(text, '\\')); text++) {
+		if (text[1] != 'n' && text[1] != 't')
+			continue;
+		*text = text[1] == 'n' ? '\n' : '\t';
 		memmove(text + 1, text + 2, strlen(text + 2) + 1);
 	}
 }
 
-/* Reads the next row, in whose second field "\n" is a newline. False: the file has ended, and is closed. */
+/* Reads the next row, in whose second field "\n" is a newline and "\t" a tab. False: the file has ended, and is closed. */
 static inline bool lines_next(FILE *file, struct line_row *row)
 {
 	char *rest = row->buffer;
@@ -47,6 +49,6 @@ static inline bool lines_next(FILE *file, struct line_row *row)
 
 		row->field[i] = field ? field : "";
 	}
-	undo_newlines(row->field[1]);
+	undo_escapes(row->field[1]);
 	return true;
 }

@@ -18,6 +18,7 @@ static const struct driver_message {
 	{ HEALTH_DRIVER_ERROR, "rm_init_adapter_failed", "the driver cannot initialise the GPU", "restart_bm", false },
 	{ HEALTH_DRIVER_ERROR, "fallen_off_bus", "the GPU no longer answers on the PCIe bus", "restart_bm", false },
 	{ HEALTH_DRIVER_ERROR, "gpu_lost", "the driver has lost the GPU", "restart_bm", true },
+	{ HEALTH_DRIVER_ERROR, "sec_fault", "the GPU has locked itself", "restart_bm", true },
 	{ HEALTH_DRIVER_ERROR, "gsp_stopped", "the GPU's system processor has stopped", "restart_bm", true },
 	{ HEALTH_DRIVER_ERROR, "gsp_boot_failed", "the GPU's system processor cannot start before a reset", "restart_bm", false },
 	{ HEALTH_DRIVER_ERROR, "gpu_gone", "the GPU is no longer on the PCIe bus", "restart_bm", false },

@@ -63,6 +63,7 @@ static const struct pattern patterns[] = {
 	{ DRIVER, "probe_failed", "nvidia: probe of %p failed with error " },
 	{ DRIVER, "probes_failed", "NVRM: The NVIDIA probe routine failed for %d device(s)" },
 	{ DRIVER, "none_initialized", "NVRM: None of the NVIDIA %* were initialized" },
+	{ DRIVER, "none_initialized", "NVRM: failed to initialize module." },
 	{ DRIVER, "rm_init_adapter_failed", "NVRM: GPU %p: RmInitAdapter failed!" },
 	{ DRIVER, "rm_init_adapter_failed", "NVRM: RmInitAdapter failed!" },
 	/* No device: none of the GPUs that the PCI bus has is the driver's. */
@@ -79,6 +80,10 @@ static const struct pattern patterns[] = {
 	{ DRIVER, "gpu_lost", "NVRM%c %g%a: %*[NV_ERR_GPU_IS_LOST]" },
 	{ DRIVER, "gpu_lost", "NVRM%c %g%a: rpcSendMessage failed with status 0x0000000f for " },
 	{ DRIVER, "gpu_lost", "NVRM%c %g%a: GspRm%*; status=0x0000000f" },
+	{ DRIVER, "gpu_lost", "NVRM%c %g%a: Timeout GPU not back on the bus after " },
+	{ DRIVER, "gpu_lost", "NVRM%c %g%a: Timeout polling GPU back on bus" },
+	{ DRIVER, "sec_fault", "NVRM%c %g%a: SEC_FAULT lockdown detected. " },
+	{ DRIVER, "reset_required", "NVRM%c %g%a: Received signal from GSP that PMU has halted." },
 	{ DRIVER, "reset_required", "NVRM%c %g%a: %*[NV_ERR_RESET_REQUIRED]" },
 	{ DRIVER, "reset_required",
 	  "NVRM%c %g%a: rpcSendMessage failed with status 0x00000062 for " },
@@ -92,6 +97,8 @@ static const struct pattern patterns[] = {
 	{ DRIVER, "nvlink_detect_failed",
 	  "NVRM%c %gknvlink%a: Failed to update Rx Detect Link mask!" },
 	{ DRIVER, "nvlink_degraded", "NVRM%c %gknvlink%a: GPU%d marked Degraded. " },
+	{ DRIVER, "nvlink_degraded",
+	  "NVRM%c %g%a: Failed to recover from uncontained NVLINK error. Triggering Degraded Mode!" },
 	{ DRIVER, "imex_shutdown", "NVRM%c %g%a: Abrupt nvidia-imex daemon shutdown detected" },
 	{ DRIVER, "conf_compute_failed", "NVRM%c %g%a: ConfCompute: Fatal error hit!" },
 	{ DRIVER, "conf_compute_failed", "NVRM%c %g%a: SPDM: Fatal heartbeat failure detected" },
@@ -112,6 +119,7 @@ static const struct pattern patterns[] = {
 	{ DRIVER, "nvswitch_failed", "%v: Failed to %* : " },
 	{ DRIVER, "nvswitch_failed", "%v: Failed to %*schedule " },
 	{ DRIVER, "nvswitch_failed", "%v: Interrupts disabled to avoid a storm" },
+	{ DRIVER, "nvswitch_failed", "nvidia-nvswitch: unrecoverable error in ISR" },
 
 	/* The NFS client. tests/data/nfs_formats.tsv has all that it may print. */
 	{ EVENT, "nfs_not_responding", "nfs: server %n not responding, still trying" },
