@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """What NVIDIA's driver may print of a broken GPU, compared with what the program knows.
 
-driver_formats.py SOURCE [PROGRAM=build/xidscope]: prints each Xid of the open kernel modules' nverror.h that the catalogue
-lacks, and each message with a word of a broken GPU that neither the program recognises nor driver_formats.tsv explains. It
-ends with 1 if there is one. Messages of levels that a release does not print are left out."""
+driver_formats.py SOURCE [PROGRAM=build/xidscope]: prints each Xid of the open kernel modules' nverror.h that the
+catalogue lacks, and each message with a word of a broken GPU that neither the program recognises nor
+driver_formats.tsv explains. It ends with 1 if there is one. Levels that a release does not print are left out."""
 import concurrent.futures
 import pathlib
 import re
@@ -18,9 +18,9 @@ PRINTS = re.compile(r"\b(?:NV_PRINTF(?:_EX|_COND)?\s*\([^\"();]*?LEVEL_(?:ERROR|
 STRING = re.compile(r'\s*(?:NV_\w+\s*)?"((?:[^"\\]|\\.)*)"')
 BROKEN = re.compile(r"fatal|\blost\b|fallen|fell off|needs? .*reset|requires? .*reset|reset .*required|reboot|degraded"
                     r"|unrecover|uncontained|uncorrect|cannot use|unusable|halted|crash|\bdead\b|heartbeat|poison"
-                    r"|quarantin|offline|permanent|\bhung\b|\bstuck\b|unresponsive|not recover|to recover|corrupt|isolat|giv(?:e|ing) up"
-                    r"|inaccessible|respond|back on|locked!|shut ?down|bad state|failed to (?:boot|initialize (?:device|module))",
-                    re.I)
+                    r"|quarantin|offline|permanent|\bhung\b|\bstuck\b|unresponsive|not recover|to recover|corrupt"
+                    r"|isolat|giv(?:e|ing) up|inaccessible|respond|back on|locked!|shut ?down|bad state"
+                    r"|failed to (?:boot|initialize (?:device|module))", re.I)
 CODE = re.compile(r"^#define\s+(\w+)\s+\((\d+)\)", re.M)
 VALUES = (("%04x:%02x:%02x.%x", "0000:01:00.0"), ("%04x:%04x", "10de:2330"))
 
