@@ -98,9 +98,9 @@ driver "raw $(xid d0)" "raw one\\n$(xid d1)" 'part usb 1-1: ' "raw $(xid d2)" \
 judge lines
 rmmod nvidia
 
-# The same module under another name, perhaps at the same address: before the agent has seen the driver leave, its text
-# would count as the driver's, because no fault may be lost.
-agent_write
+# The same module under another name, perhaps at the same address: until the agent has looked again, which it does each second,
+# its text counts as that of the driver, because no fault may be lost.
+agent_settle 3
 LC_ALL=C sed 's/nvidia\x00\x00/nogpus\x00\x00/g; s/name=nvidia/name=nogpus/' /job/modules/text/nvidia.ko >nogpus.ko
 defer module_remove nogpus
 insmod "$PWD/nogpus.ko"
