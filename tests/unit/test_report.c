@@ -315,13 +315,12 @@ TEST(the_summary_names_the_failed_gpu_and_what_to_do)
 	session();
 	assert_has(
 		summary(),
-		"- No NFS call ended.\n"
 		"- none_initialized on the driver: open, 1 report, last 2001-09-09 01:46:43 +0000: "
 		"the driver takes no GPU. Drain the node and restart it; if the error returns, replace the GPU.\n"
 		"- Xid 79 on GPU 0000:c1:00.0: open, fatal, 1 report, last 2001-09-09 01:46:42 +0000: GPU no "
 		"longer answers on the PCIe bus. Drain the node and restart it; if the error returns, replace the GPU.\n"
 		"- SXid 20034 on NVSwitch 0000:05:00.0: open, fatal, 2 reports, last 2001-09-09 01:46:41 +0000: "
-		"HW_DLPL_LTSSM_FAULT_UP. Drain the node and reset the GPU.\n");
+		"HW_DLPL_LTSSM_FAULT_UP. Drain the node and reset the GPU.\n- No NFS call ended.\n");
 	assert_has(text, ": SXid 20034 (fatal) HW_DLPL_LTSSM_FAULT_UP, 2 times\n");
 	assert_lacks(text, "No GPU");
 }
@@ -330,13 +329,18 @@ TEST(an_empty_session_is_reported_as_such)
 {
 	now.faults.gpu_watched = true;
 	session();
-	assert_string_equal(text, "\nSummary\n- No NFS call ended.\n"
-				  "- No GPU reported a fault during this session; 0 open since "
-				  "boot (from the kernel log).\n"
-				  "- From 2001-09-09 01:46:40 +0000, for 10 s.\n");
+	assert_string_equal(
+		text, "\nSummary\n- All is well: no open fault of a GPU, and no NFS call ended.\n"
+		      "- No NFS call ended.\n"
+		      "- No GPU reported a fault during this session; 0 open since "
+		      "boot (from the kernel log).\n"
+		      "- From 2001-09-09 01:46:40 +0000, for 10 s.\n");
 	now.faults.gpu_watched = false;
 	session();
-	assert_has(text, "\nSummary\n- No NFS call ended.\n- GPU faults not observed.\n");
+	assert_has(
+		text,
+		"\nSummary\n- Nothing is known to be wrong, but faults of GPUs were not observed; "
+		"no NFS call ended.\n- No NFS call ended.\n- GPU faults not observed.\n");
 }
 
 TEST(what_came_before_is_not_of_the_session)
@@ -357,9 +361,11 @@ TEST(what_came_before_is_not_of_the_session)
 	session();
 	assert_has(
 		text,
-		"\nSummary\n- No NFS call ended.\n"
-		"- No GPU reported a fault during this session; 1 open since boot (from the kernel log).\n"
-		"- Xid 79 on GPU 0000:c1:00.0: open, fatal, 2 reports, last 2001-09-09 01:46:31 +0000: ");
+		"\nSummary\n- Xid 79 on GPU 0000:c1:00.0: open, fatal, 2 reports, last 2001-09-09 01:46:31 +0000: ");
+	assert_has(
+		text,
+		"\n- No NFS call ended.\n"
+		"- No GPU reported a fault during this session; 1 open since boot (from the kernel log).\n");
 	assert_lacks(text, "Xid 31");
 	add_fault(&now, &both, BEGIN + 1, 2);
 	add_fault(&now, &new, BEGIN + 2, 1);
@@ -381,7 +387,10 @@ TEST(one_line_has_why_nfs_is_not_observed)
 	now.self.rpc_hook_count = now.self.hook_count;
 	snapshot_hook(&now.self, "printk_console", false);
 	session();
-	assert_has(text, "\nSummary\n- NFS not observed: sunrpc is not loaded.\n- No GPU ");
+	assert_has(
+		text,
+		"\nSummary\n- Nothing is known to be wrong: no open fault of a GPU, but NFS was not "
+		"observed.\n- NFS not observed: sunrpc is not loaded.\n- No GPU ");
 	assert_lacks(text, "rpc_exit_task");
 	assert_has(summary(), "- Not observed: hook printk_console is not attached.\n");
 	add_calls_of_4_ms(&now, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);

@@ -3,7 +3,7 @@
  * slots, and a server that serves some calls at once, simulated call by call into snapshots. The gain that is
  * predicted is compared with that of the same set-up with the slots that were proposed. */
 #include "unit.h"
-#include "limits/verdict.h"
+#include "limits/headline.h"
 #include "snapshot.h"
 
 #define SERVER "nas"
@@ -79,6 +79,16 @@ static struct rpc_transport_state *transport(void)
 		strcpy(t->protocol, "tcp");
 	t->alive = true;
 	return t;
+}
+
+static const char *headline(void)
+{
+	static struct headline h;
+
+	h = (struct headline){};
+	headline_add_server(&h, &sums, &now.calls, SERVER, now.wall);
+	assert_true(h.count);
+	return h.items[0].text;
 }
 
 /* A reply has come, as bpf/rpc_phases.bpf.h records it. */
@@ -1035,12 +1045,12 @@ TEST(a_stall_that_ended_is_told_and_not_judged)
 	transport()->replies += 30;
 	transport()->connects++;
 	wait_on(0);
-	verdict = verdict_of(&sums, SERVER);
-	assert_has(verdict.sentence, "(7 s), until the client had connected anew. ");
+	assert_has(headline(), "nas did not answer for 7.0 s, from ");
+	assert_has(headline(), ", until the client had connected anew. Its own log");
 	histogram_record(&op_of("EXCHANGE_ID")->total, 1, MS);
 	wait_on(0);
 	judge(before_it.bound_by, before_it.confidence);
-	assert_has(verdict.sentence, "(7 s), until the client had made itself known anew: ");
+	assert_has(headline(), ", until the client had made itself known anew: it has restarted");
 	assert_true(verdict.numbers.calls == before_it.numbers.calls);
 	assert_true(verdict.numbers.concurrency == before_it.numbers.concurrency);
 	assert_true(verdict.numbers.share[RPC_PHASE_RESEND] == 0);
@@ -1077,8 +1087,8 @@ TEST(a_stall_may_end_at_another_address)
 	transport()->replies += 30;
 	transport()->connects++;
 	wait_on(0);
-	verdict = verdict_of(&sums, SERVER);
-	assert_has(verdict.sentence, "(7 s), until the client had connected to 10.0.0.2. ");
+	assert_has(headline(), "nas did not answer for 7.0 s, from ");
+	assert_has(headline(), ", until the client had connected to 10.0.0.2. ");
 }
 
 TEST(a_server_that_hung_before_the_session_hangs)

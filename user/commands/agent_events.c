@@ -218,10 +218,13 @@ int agent_limits_add(struct agent_limits *a, struct snapshot *s, const struct de
 {
 	int err = 0;
 
+	a->headline = (struct headline){};
 	if (d->ns && verdict_is_possible(&s->calls)) {
 		err = limit_sums_add(&a->sums, d);
-		ARRAY_EACH(e, s->calls.servers, err ? 0 : s->calls.server_count)
+		ARRAY_EACH(e, s->calls.servers, err ? 0 : s->calls.server_count) {
 			e->bound_by = bound_names[verdict_of(&a->sums, e->server).bound_by];
+			headline_add_server(&a->headline, &a->sums, &s->calls, e->server, s->wall);
+		}
 		limit_sums_next(&a->sums);
 	} else {
 		limit_sums_free(&a->sums);

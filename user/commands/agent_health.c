@@ -77,13 +77,15 @@ static bool refresh_acks(struct agent_health *h)
 
 /* ---- the file ---- */
 
-int agent_health_open(struct agent_health *h, const struct options *o)
+int agent_health_open(struct agent_health *h, const struct options *o,
+		      const struct headline *servers)
 {
 	const char *path = o->health_file;
 	int err;
 
 	*h = (struct agent_health){ .options = o,
 				    .rules = o->health,
+				    .servers = servers,
 				    .acks.path = o->ack,
 				    .mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC) };
 	node_watch_init(&h->node);
@@ -141,13 +143,53 @@ static void write_file(struct agent_health *h, const struct health_content *cont
 
 /* ---- judging ---- */
 
+/* Logs what is wrong when it begins, when it changes, and when all is well again. */
+static void log_headline(struct agent_health *h, const struct headline_item *now)
+{
+	const struct headline_item *before = &h->headline;
+	bool wrong = now->rank.kind < HEADLINE_LIMIT;
+	bool was_wrong = *before->text && before->rank.kind < HEADLINE_LIMIT;
+
+	if (wrong &&
+	    (now->rank.level != before->rank.level || now->rank.kind != before->rank.kind ||
+	     strcmp(now->subject, before->subject) != 0))
+		log_warn(&h->options->log, "%s: %s", headline_level_names[now->rank.level],
+			 now->text);
+	else if (!wrong && was_wrong)
+		log_info(&h->options->log, "over: %s", before->text);
+	h->headline = *now;
+}
+
+static void make_headline(struct agent_health *h, const struct snapshot *s,
+			  const struct health_report *report)
+{
+	struct headline all = *h->servers;
+
+	ARRAY_EACH(f, report->findings, report->count) {
+		const char *rule = health_rules[f->rule].name;
+		enum headline_kind kind = f->rule == HEALTH_NFS_ERRORS ? HEADLINE_ERRORS :
+					  !strncmp(rule, "nfs_", 4) || !strncmp(rule, "mount_", 6) ?
+									 HEADLINE_SILENT :
+									 HEADLINE_GPU;
+
+		headline_add(&all,
+			     (struct headline_rank){ f->level == HEALTH_FAIL ? HEADLINE_FAIL :
+									       HEADLINE_WARN,
+						     kind, 0 },
+			     f->device, "%s", f->reason);
+	}
+	headline_end(&all, s->faults.gpu_watched, s->calls.rpc_missing, s->calls.op_count);
+	log_headline(h, &all.items[0]);
+}
+
 static void judge(struct agent_health *h, const struct snapshot *s, struct health_report *report)
 {
 	h->rules.acks = &h->acks.list;
 	h->rules.node = &h->node.node;
 	health_evaluate(s, &h->rules, wall_seconds(), report);
 	h->findings = report->total;
-	write_file(h, &(struct health_content){ s, &h->rules, report,
+	make_headline(h, s, report);
+	write_file(h, &(struct health_content){ s, &h->rules, report, h->headline.text,
 						*h->trouble ? h->trouble : NULL });
 }
 

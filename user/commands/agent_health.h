@@ -6,6 +6,7 @@
 #include "commands/observer.h"
 #include "commands/options.h"
 #include "health/health.h"
+#include "limits/headline.h"
 #include "limits/nfs_watch.h"
 
 struct agent_health {
@@ -19,10 +20,13 @@ struct agent_health {
 	bool wanted; /* the file is to be written */
 	int error; /* of its last write; logged when it changes */
 	size_t findings; /* open ones, at the last judgement */
+	const struct headline *servers; /* items about NFS servers */
+	struct headline_item headline; /* at the last judgement */
 };
 
-/* Takes the health file. Returns 0, or the exit code of a failure after a message. Call agent_health_close() in any case. */
-int agent_health_open(struct agent_health *h, const struct options *o);
+/* Takes the health file. @servers must outlive it. Returns 0, or the exit code of a failure after a message. Call agent_health_close() in any case. */
+int agent_health_open(struct agent_health *h, const struct options *o,
+		      const struct headline *servers);
 
 /* Judges the snapshot @s, adds the result to it, and writes the file. */
 void agent_health_add(struct agent_health *h, struct observer *observer, struct snapshot *s);

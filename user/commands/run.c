@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/file_text.h"
 #include "base/output_file.h"
+#include "base/safe_text.h"
 #include "base/time_text.h"
 #include "commands/agent.h"
 #include "commands/agent_health.h"
@@ -123,16 +124,14 @@ static int export(struct agent *a)
 static void send_status(struct agent *a)
 {
 	int error = a->writer.files[WRITER_OUTPUT].error;
-	char time[TIME_TEXT_SIZE];
+	char time[TIME_TEXT_SIZE], headline[256];
 
 	time_to_text(time, sizeof(time), a->written);
-	if (error)
-		notify_send(&a->notify,
-			    "STATUS=source %s, findings: %zu, the file is not written: %s",
-			    rpc_source_names[a->source], a->health.findings, output_error(error));
-	else
-		notify_send(&a->notify, "STATUS=source %s, findings: %zu, last write %s",
-			    rpc_source_names[a->source], a->health.findings, time);
+	safe_format(headline, sizeof(headline), "%s", a->health.headline.text);
+	notify_send(&a->notify, "STATUS=%s Source %s, findings: %zu, %s%s", headline,
+		    rpc_source_names[a->source], a->health.findings,
+		    error ? "the file is not written: " : "last write ",
+		    error ? output_error(error) : time);
 }
 
 static void on_tick(void *context)
@@ -373,7 +372,7 @@ int cmd_run(const struct options *options)
 	look_at_messages(&options->log);
 	code = open_files(&a);
 	if (!code)
-		code = agent_health_open(&a.health, options);
+		code = agent_health_open(&a.health, options, &a.limits.headline);
 	if (!code) {
 		gpu.state = a.state.path ? &a.state : NULL;
 		code = observe(&a, &gpu);

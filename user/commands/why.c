@@ -13,6 +13,7 @@
 #include "commands/options.h"
 #include "faults/fault_state.h"
 #include "health/health_file.h"
+#include "limits/headline.h"
 #include "past/history.h"
 #include "snapshot/event.h"
 
@@ -85,7 +86,7 @@ static void put_fault(FILE *out, const struct past_event *e)
 static void put_length(FILE *out, const struct past_event *e)
 {
 	if (isinf(e->end))
-		fputs(", it lasts", out);
+		fputs(", and this lasts", out);
 	else if (e->cut)
 		fprintf(out, ", for at least %.1f s: then the agent ended", e->end - e->time);
 	else if (e->end > e->time)
@@ -103,7 +104,10 @@ static char *describe_event(const struct past_event *e)
 		return NULL;
 	if (e->kind == EVENT_KIND_NFS_STALL) {
 		put_text(out, "NFS server ", e->device);
-		put_text(out, ": a call waited in the queue ", e->name);
+		if (span_is(e->name, "pending"))
+			fputs(": a call was not answered", out);
+		else
+			put_text(out, ": a call waited, not sent yet, in the queue ", e->name);
 	} else if (e->kind == EVENT_KIND_NFS_ERRORS) {
 		put_text(out, "NFS server ", e->device);
 		put_text(out, ": calls failed: ", e->name);
@@ -140,6 +144,67 @@ static bool is_shown(const struct past_event *e, const struct window *w)
 {
 	return !e->hidden && past_in_window(e, w->since, w->until) &&
 	       !(e->kind == EVENT_KIND_AGENT && span_is(e->name, "alive"));
+}
+
+/* The rank of an event; false: it is no trouble. An open fault is graver than one that is over. */
+static bool rank_event(const struct past_event *e, struct headline_rank *rank)
+{
+	const char *grade = past_grade(e), *standing = e->standing ? e->standing : "open";
+	bool fatal = !strcmp(grade, "fatal"), lasts = isinf(e->end);
+
+	*rank = (struct headline_rank){ HEADLINE_WARN, HEADLINE_GPU, -e->time };
+	switch (e->kind) {
+	case EVENT_KIND_XID:
+	case EVENT_KIND_SXID:
+	case EVENT_KIND_DRIVER_ERROR:
+	case EVENT_KIND_KERNEL:
+		if (!strcmp(grade, "info") || !strcmp(standing, "harmless"))
+			return false;
+		if (fatal && !strcmp(standing, "open"))
+			rank->level = HEADLINE_FAIL;
+		if (e->kind == EVENT_KIND_KERNEL && !fatal)
+			rank->kind = HEADLINE_ERRORS;
+		return true;
+	case EVENT_KIND_NFS_STALL:
+	case EVENT_KIND_NFS_STUCK:
+		rank->kind = HEADLINE_SILENT;
+		rank->weight = lasts ? INFINITY : e->end - e->time;
+		if (lasts)
+			rank->level = HEADLINE_FAIL;
+		return true;
+	case EVENT_KIND_NFS_ERRORS:
+		rank->kind = HEADLINE_ERRORS;
+		if (span_is(e->name, "data"))
+			rank->level = HEADLINE_FAIL;
+		return true;
+	case EVENT_KIND_NFS_SATURATION:
+		*rank = (struct headline_rank){ HEADLINE_GOOD, HEADLINE_LIMIT, e->end - e->time };
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Finds what matters most in the window. */
+static const char *past_headline(struct headline *h, const struct history *past,
+				 const struct window *w)
+{
+	char when[TIME_LOCAL_SIZE], *text;
+	struct headline_rank rank;
+
+	*h = (struct headline){};
+	ARRAY_EACH(e, past->events, past->count) {
+		if (!is_shown(e, w) || !rank_event(e, &rank))
+			continue;
+		text = describe_event(e);
+		headline_add(h, rank, "", "%s, %s", text ? text : "", time_to_local(when, e->time));
+		free(text);
+	}
+	if (h->count)
+		return h->items[0].text;
+	return ARRAY_FIND(e, past->events, past->count, is_shown(e, w)) ?
+		       "No trouble is in the log; this happened:" :
+		       "Nothing happened that is in the log.";
 }
 
 /* The part of a gap in the window; false: there is none. */
@@ -193,8 +258,10 @@ static void print_event(const struct past_event *e)
 static void print_lines(const struct history *h, const struct window *w)
 {
 	char since[TIME_LOCAL_SIZE], until[TIME_LOCAL_SIZE];
-	size_t gap = 0, shown = 0;
+	size_t gap = 0;
+	struct headline headline;
 
+	terminal_line(stdout, 2, "%s", past_headline(&headline, h, w));
 	printf("From %s until %s:\n", time_to_local(since, w->since),
 	       time_to_local(until, w->until));
 	ARRAY_EACH(e, h->events, h->count) {
@@ -202,11 +269,8 @@ static void print_lines(const struct history *h, const struct window *w)
 			continue;
 		gap = print_gaps(h, w, gap, e->time);
 		print_event(e);
-		shown++;
 	}
 	print_gaps(h, w, gap, INFINITY);
-	if (!shown)
-		puts("Nothing happened that is in the log.");
 	if (h->skipped)
 		printf("Left out %" PRIu64 " line%s.\n", h->skipped,
 		       h->skipped == 1 ? " that is no event" : "s that are no events");
@@ -343,8 +407,10 @@ static void print_json(const struct history *h, const struct window *w,
 		       const struct event_files *files, const char *job)
 {
 	struct json j = { .out = stdout };
+	struct headline headline;
 
 	json_object(&j, NULL);
+	json_text(&j, "headline", past_headline(&headline, h, w));
 	json_time(&j, "since", w->since);
 	json_time(&j, "until", w->until);
 	if (*job)
@@ -478,6 +544,12 @@ int cmd_why(const struct options *o)
 	if (!err && digest_log(&h, files, now)) {
 		safe_line(stderr, "xidscope: no memory for the event log");
 		err = -ENOMEM;
+	}
+	if (!err && !h.count && h.skipped) {
+		safe_line(stderr,
+			  "xidscope: %s is no event log: none of its %" PRIu64 " lines is an event",
+			  files->files[0].path, h.skipped);
+		err = -EINVAL;
 	}
 	if (!err)
 		add_standings(&h, &health, o);

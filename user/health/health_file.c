@@ -155,6 +155,7 @@ void health_file_write(FILE *out, const struct health_content *c)
 	json_fraction(&j, "monotonic_seconds", (double)monotonic_ns() / 1e9, 3);
 	json_text(&j, "source", rpc_source_names[c->s->calls.source]);
 	json_text(&j, "level", c->trouble ? "unknown" : level_names[c->report->level]);
+	json_known(&j, "headline", c->headline ? c->headline : "");
 	if (c->trouble)
 		json_text(&j, "trouble", c->trouble);
 	json_unsigned(&j, "xids", xids);
@@ -211,6 +212,7 @@ static const struct member file_members[] = {
 	{ "format", MEMBER_TEXT, offsetof(struct health_file, format) },
 	{ "boot", MEMBER_TEXT, offsetof(struct health_file, boot) },
 	{ "source", MEMBER_TEXT, offsetof(struct health_file, source) },
+	{ "headline", MEMBER_TEXT, offsetof(struct health_file, headline) },
 	{ "trouble", MEMBER_TEXT, offsetof(struct health_file, trouble) },
 	{ "monotonic_seconds", MEMBER_NUMBER, offsetof(struct health_file, monotonic) },
 	{ "xids", MEMBER_NUMBER, offsetof(struct health_file, xids) },

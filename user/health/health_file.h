@@ -18,6 +18,7 @@ struct health_content {
 	const struct snapshot *s;
 	const struct health_options *options;
 	const struct health_report *report;
+	const char *headline; /* what matters most */
 	const char
 		*trouble; /* why the health is unknown in spite of the report; NULL: it is known */
 };
@@ -38,7 +39,7 @@ struct health_item {
 
 /* Initialise with {}, free with health_file_free(). */
 struct health_file {
-	const char *format, *boot, *source, *trouble;
+	const char *format, *boot, *source, *headline, *trouble;
 	double monotonic, xids, oldest_waiter;
 	double age; /* seconds; NAN: not known */
 	struct health_list {

@@ -89,12 +89,16 @@ static void end_stall(struct server_sums *v, const struct interval *n)
 
 	if (!v->stall.end) {
 		v->stall.end = n->d->end->wall;
+		v->stalls++;
 		v->stall.reconnected = n->connects || v->stall.reconnected;
 	}
 	v->stall.restarted |= n->clients;
 	if (*v->address && strcmp(address, v->address) != 0)
 		snprintf(v->stall.moved_to, sizeof(v->stall.moved_to), "%s", address);
 	v->stall.intervals_left--;
+	if (v->stall.begin == v->longest_stall.begin ||
+	    v->stall.end - v->stall.begin > v->longest_stall.end - v->longest_stall.begin)
+		v->longest_stall = v->stall;
 }
 
 bool stall_covers(struct server_sums *v, struct interval *n)

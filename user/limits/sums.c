@@ -140,6 +140,7 @@ static void note_server(struct server_sums *v, struct interval *n)
 	v->oldest_ns = 0;
 	for (int q = 0; q < RPC_QUEUES; q++)
 		RAISE(v->oldest_ns, s->oldest_ns[q]);
+	v->unanswered_ns = s->oldest_ns[RPC_QUEUE_PENDING];
 	v->unknown |= end->unknown;
 	v->kerberos = ARRAY_FIND(m, end->mounts, end->mount_count,
 				 m->kerberos && !strcmp(m->server, n->name));

@@ -82,6 +82,17 @@ struct above_sums {
 	uint64_t most_ns[RPC_KINDS]; /* the most that a mount has had in an interval */
 };
 
+/* A time without an answer: see silence.c. */
+struct stall {
+	uint64_t ns; /* 0: there was none */
+	double begin, end; /* since the epoch; end 0: it lasts */
+	unsigned int intervals_left; /* intervals that are still to be left out */
+	bool reconnected;
+	bool restarted; /* the client has made itself known anew (NFSv4) */
+	char moved_to
+		[RPC_ADDRESS_LEN]; /* the new address of all connections; "": they kept the old one */
+};
+
 struct server_sums {
 	char server[LABEL_SIZE];
 	char protocol[RPC_PROTO_LEN]; /* of its transports */
@@ -91,16 +102,8 @@ struct server_sums {
 	uint64_t
 		silent_ns; /* of the last intervals, if a call waited in them and none was answered */
 	double silent_since; /* since the epoch */
-	/* The last stall, see silence.c. */
-	struct {
-		uint64_t ns; /* 0: there was none */
-		double begin, end; /* since the epoch; end 0: it lasts */
-		unsigned int intervals_left; /* intervals that are still to be left out */
-		bool reconnected;
-		bool restarted; /* the client has made itself known anew (NFSv4) */
-		char moved_to
-			[RPC_ADDRESS_LEN]; /* the new address of all connections; "": they kept the old one */
-	} stall;
+	struct stall stall, longest_stall; /* the last one; of those that ended the longest */
+	unsigned int stalls; /* that ended */
 	char address[RPC_ADDRESS_LEN]; /* of a connection before the stall; "": not known */
 	uint64_t calls_ended; /* also those that are left out */
 	uint64_t late_calls; /* that took LATE_NS or more */
@@ -121,6 +124,7 @@ struct server_sums {
 		looks; /* at connections that had received data; limit_sums_next() keeps some */
 	uint64_t retransmits, disconnects;
 	uint64_t oldest_ns; /* at the end */
+	uint64_t unanswered_ns; /* the same, of calls that were sent */
 	uint64_t unknown; /* facts that were unknown in some interval */
 	bool kerberos; /* one of its mounts uses it, at the end */
 	uint32_t session_slots, transports, slots_wanted[SLOT_SETTINGS]; /* at the end */

@@ -27,7 +27,6 @@
  * with a known limit: docs/VERDICT.md. */
 #include "limits/verdict.h"
 
-#include "base/time_text.h"
 #include "limits/judgement.h"
 
 const char *const bound_names[BOUNDS] = {
@@ -408,23 +407,6 @@ static void judge_calls(struct judgement *j)
 	lower_confidence(j);
 }
 
-/* Says when a stall that is over was, and what ended it. */
-static void say_stall(struct verdict *to, const struct server_sums *v)
-{
-	char begin[TIME_CLOCK_SIZE], end[TIME_CLOCK_SIZE];
-
-	say(to, "No call was answered from %s to %s (%.0f s)%s%s. ",
-	    time_clock(begin, v->stall.begin), time_clock(end, v->stall.end),
-	    v->stall.end - v->stall.begin,
-	    *v->stall.moved_to ?
-		    ", until the client had connected to " :
-	    v->stall.restarted ?
-		    ", until the client had made itself known anew: the server has restarted, or dropped it" :
-	    v->stall.reconnected ? ", until the client had connected anew" :
-				   "",
-	    v->stall.moved_to);
-}
-
 /* Judges a server that answers no call at the end, or none of whose calls ended. */
 static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 {
@@ -494,8 +476,6 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 		return to;
 	}
 	fill_numbers(&to.numbers, v);
-	if (v->stall.end > 0)
-		say_stall(&to, v);
 	if (judge_waiting(&to, v) || judge_failures(&to, v) ||
 	    judge_delayed(&(struct judgement){ .v = v, .to = &to }))
 		return to;

@@ -391,6 +391,34 @@ int session_add(struct session *t, struct snapshot *s)
 
 COMPARE_BY(by_time, struct session_event, time)
 
+/* Lists the servers in the order of the headline, then the others. Without memory they stay in their order. */
+static void order_servers(struct session *t)
+{
+	bool *listed = calloc(t->server_count + 1, sizeof(*listed));
+	struct headline h;
+	size_t count = 0;
+
+	session_headline(t, &h);
+	t->order = calloc(t->server_count + 1, sizeof(*t->order));
+	for (size_t i = 0; listed && t->order && i < h.count + t->server_count; i++)
+		for (size_t v = 0; v < t->server_count; v++)
+			if (!listed[v] &&
+			    (i >= h.count || !strcmp(h.items[i].subject, t->servers[v].name))) {
+				listed[v] = true;
+				t->order[count++] = v;
+			}
+	free(listed);
+	if (count < t->server_count) {
+		free(t->order);
+		t->order = NULL;
+	}
+}
+
+size_t session_sick_first(const struct session *t, size_t i)
+{
+	return t->order ? t->order[i] : i;
+}
+
 int session_end(struct session *t)
 {
 	int err = delta_make(&t->total, &t->first, &t->last);
@@ -398,6 +426,7 @@ int session_end(struct session *t)
 	/* A stall is found some time after its begin. */
 	if (t->event_count)
 		qsort(t->events, t->event_count, sizeof(*t->events), by_time);
+	order_servers(t);
 	return err ? err : episodes_end(&t->episodes);
 }
 
@@ -408,6 +437,7 @@ void session_free(struct session *t)
 	free(t->intervals);
 	free(t->latest.points);
 	free(t->servers);
+	free(t->order);
 	free(t->faults);
 	free(t->events);
 	free(t->slow);
@@ -418,6 +448,20 @@ void session_free(struct session *t)
 	snapshot_free(&t->first);
 	snapshot_free(&t->last);
 	*t = (struct session){};
+}
+
+void session_headline(const struct session *t, struct headline *h)
+{
+	bool calls = false;
+
+	*h = (struct headline){};
+	headline_add_faults(h, t->faults, t->fault_count);
+	for (size_t i = 0; i < t->server_count; i++) {
+		headline_add_server(h, &t->limits, &t->last.calls, t->servers[i].name,
+				    t->last.wall);
+		calls |= t->servers[i].sums.calls;
+	}
+	headline_end(h, t->last.faults.gpu_watched, t->last.calls.rpc_missing, calls);
 }
 
 size_t session_open_before(const struct session *t)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "limits/episodes.h"
+#include "limits/headline.h"
 #include "snapshot/delta.h"
 
 /* Shell patterns: fnmatch(3). NULL: all. */
@@ -91,6 +92,7 @@ struct session {
 
 	struct session_server *servers;
 	size_t server_count;
+	size_t *order; /* numbers of servers, from session_end() on: see session_sick_first() */
 	struct session_interval latest;
 	struct session_interval *intervals;
 	size_t interval_count;
@@ -117,6 +119,12 @@ int session_end(struct session *t);
 
 /* Initialise with {}, and set .filter and .keep_intervals. */
 void session_free(struct session *t);
+
+/* What matters most, for the filter's servers: after the last snapshot, or at any moment between two. */
+void session_headline(const struct session *t, struct headline *h);
+
+/* The number of the @i-th server of a session that has ended: sick ones first. */
+size_t session_sick_first(const struct session *t, size_t i);
 
 /* The number of open faults that were reported before the session. */
 size_t session_open_before(const struct session *t);

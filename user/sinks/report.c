@@ -104,10 +104,10 @@ static bool is_of_session(const struct session *t, const struct known_fault *f)
 	return f->last >= t->first.wall;
 }
 
-/* Faults of the session, and open ones from before, the gravest first. */
+/* Faults of the session that are not open. The open ones are in the headline. */
 static void report_faults(FILE *out, const struct session *t)
 {
-	char name[FAULT_NAME_SIZE], last[TIME_LOCAL_SIZE];
+	char text[KNOWN_FAULT_TEXT];
 	bool any = ARRAY_FIND(f, t->faults, t->fault_count, is_of_session(t, f));
 
 	if (!t->last.faults.gpu_watched)
@@ -117,18 +117,8 @@ static void report_faults(FILE *out, const struct session *t)
 			"- No GPU reported a fault during this session; %zu open since boot (from the kernel log).\n",
 			session_open_before(t));
 	ARRAY_EACH(f, t->faults, t->fault_count)
-		if (is_of_session(t, f) || f->standing == STANDING_OPEN)
-			safe_line(out,
-				  "- %s on %s%s: %s%s%s, %" PRIu64 " report%s, last %s: %s%s%s",
-				  known_fault_name(name, f->kind, f->what),
-				  !strcmp(f->kind, "sxid") ? "NVSwitch " :
-				  *f->device               ? "GPU " :
-							     "the driver",
-				  f->device, fault_standing_names[f->standing],
-				  *f->severity ? ", " : "", f->severity, f->count,
-				  f->count == 1 ? "" : "s",
-				  f->last > 0 ? time_to_local(last, f->last) : "not known",
-				  f->meaning, *f->meaning && *f->advice ? ". " : "", f->advice);
+		if (is_of_session(t, f) && f->standing != STANDING_OPEN)
+			safe_line(out, "- %s", known_fault_text(text, f));
 }
 
 /* Without a BPF source all hooks on sunrpc are missing: they are left out, because another line has the reason. */
@@ -185,13 +175,12 @@ void report_command(FILE *out, const struct verdict *v)
 		safe_line(out, INDENT "sysctl -w %s=%s", v->setting, v->value);
 }
 
-static void report_verdict(FILE *out, const struct session *t, const char *server)
+/* What to change, and what that gains. */
+static void report_setting(FILE *out, const struct session *t, const char *server)
 {
 	struct verdict v = verdict_of(&t->limits, server);
 	char gain[112] = "";
 
-	safe_line(out, "- %s: bound by %s, confidence %s.%s%s", server, bound_names[v.bound_by],
-		  confidence_names[v.confidence], *v.sentence ? " " : "", v.sentence);
 	if (!*v.setting)
 		return;
 	if (v.gain_expected > 0)
@@ -207,6 +196,20 @@ static void report_verdict(FILE *out, const struct session *t, const char *serve
 	report_command(out, &v);
 }
 
+static void report_headline(FILE *out, const struct session *t)
+{
+	struct headline h;
+
+	session_headline(t, &h);
+	ARRAY_EACH(item, h.items, h.count) {
+		fprintf(out, "- %s\n", item->text);
+		if (item->rank.kind == HEADLINE_LIMIT)
+			report_setting(out, t, item->subject);
+	}
+	if (h.left_out)
+		fprintf(out, "- and %zu more\n", h.left_out);
+}
+
 static void write_session(FILE *out, const struct session *t)
 {
 	const struct snapshot *s = &t->last;
@@ -216,6 +219,7 @@ static void write_session(FILE *out, const struct session *t)
 	char begin[TIME_LOCAL_SIZE];
 
 	fputs("\nSummary\n", out);
+	report_headline(out, t);
 	if (s->calls.rpc_missing)
 		safe_line(out, "- NFS not observed%s: %s.",
 			  calls ? " at the end of the session" : "", s->calls.rpc_missing);
@@ -224,13 +228,11 @@ static void write_session(FILE *out, const struct session *t)
 	else if (!t->server_count)
 		fputs("- No NFS server matches --server and --mount.\n", out);
 	for (size_t i = 0; i < t->server_count; i++)
-		if (t->servers[i].sums.calls || t->servers[i].sums.oldest_ns)
-			report_verdict(out, t, t->servers[i].name);
-	for (size_t i = 0; i < t->server_count; i++)
 		for (int by = 0; by < SHARE_BYS; by++)
-			summarise_shares(out, t, t->servers[i].name, (enum share_by)by);
+			summarise_shares(out, t, t->servers[session_sick_first(t, i)].name,
+					 (enum share_by)by);
 	for (size_t i = 0; i < t->server_count; i++)
-		summarise_server(out, t, &t->servers[i], seconds);
+		summarise_server(out, t, &t->servers[session_sick_first(t, i)], seconds);
 	report_faults(out, t);
 	report_losses(out, s);
 	fprintf(out, "- From %s, for %.0f s.\n", time_to_local(begin, t->first.wall), seconds);

@@ -75,10 +75,12 @@ void report_ops(FILE *out, const struct session *t)
 	if (t->filter.mount && snapshot_knows(&t->last.calls, RPC_FACT_MOUNTS))
 		return;
 	for (size_t i = 0; i < t->server_count; i++) {
-		count = session_ops(t, t->servers[i].name, &ops);
+		const char *server = t->servers[session_sick_first(t, i)].name;
+
+		count = session_ops(t, server, &ops);
 		if (count) {
 			fputc('\n', out);
-			safe_line(out, "Calls to %s, the costliest first", t->servers[i].name);
+			safe_line(out, "Calls to %s, the costliest first", server);
 			fprintf(out, "%-12s %7s %7s %7s %7s %7s %7s %s\n", "op", "calls", "MB",
 				"mean", "p50", "p99", "max", "most time in, %");
 			any = true;
@@ -239,7 +241,8 @@ void report_shares(FILE *out, const struct session *t)
 {
 	for (size_t i = 0; i < t->server_count; i++)
 		for (int by = 0; by < SHARE_BYS; by++)
-			report_server_shares(out, t, t->servers[i].name, (enum share_by)by);
+			report_server_shares(out, t, t->servers[session_sick_first(t, i)].name,
+					     (enum share_by)by);
 }
 
 void summarise_shares(FILE *out, const struct session *t, const char *server, enum share_by by)

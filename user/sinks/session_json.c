@@ -404,6 +404,25 @@ static void write_slow_calls(struct json *j, const struct session *t)
 	json_unsigned(j, "slow_calls_in_all", t->slow_calls);
 }
 
+static void write_headline(struct json *j, const struct session *t)
+{
+	struct headline h;
+
+	session_headline(t, &h);
+	json_text(j, "headline", h.items[0].text);
+	json_array(j, "findings");
+	ARRAY_EACH(item, h.items, h.count) {
+		json_newline(j);
+		json_object(j, NULL);
+		json_text(j, "level", headline_level_names[item->rank.level]);
+		json_text(j, "kind", headline_kind_names[item->rank.kind]);
+		json_known(j, "subject", item->subject);
+		json_text(j, "text", item->text);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
 static void write_losses(struct json *j, const struct snapshot *s)
 {
 	json_array(j, "lost");
@@ -433,11 +452,12 @@ void session_json_write(FILE *out, const struct session *t)
 	json_fraction(&j, "seconds", session_seconds(t), 3);
 	if (t->last.calls.rpc_missing)
 		json_text(&j, "not_observed", t->last.calls.rpc_missing);
+	write_headline(&j, t);
 	json_bool(&j, "gpu_faults_observed", t->last.faults.gpu_watched);
 	json_unsigned(&j, "open_faults_before", session_open_before(t));
 	json_array(&j, "servers");
 	for (size_t i = 0; i < t->server_count; i++)
-		write_server(&j, t, i);
+		write_server(&j, t, session_sick_first(t, i));
 	json_array_end(&j);
 	json_newline(&j);
 	write_episodes(&j, t);

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/safe_text.h"
+#include "base/time_text.h"
 #include "snapshot/table.h"
 
 const char *const fault_authority_names[AUTHORITIES] = {
@@ -29,6 +30,23 @@ const char *known_fault_name(char *text, const char *kind, const char *what)
 		    !strcmp(kind, "sxid") ? "SXid " :
 					    "",
 		    colon ? colon + 1 : what);
+	return text;
+}
+
+const char *known_fault_text(char *text, const struct known_fault *f)
+{
+	char name[FAULT_NAME_SIZE], last[TIME_LOCAL_SIZE];
+
+	snprintf(text, KNOWN_FAULT_TEXT,
+		 "%s on %s%s: %s%s%s, %" PRIu64 " report%s, last %s: %s%s%s",
+		 known_fault_name(name, f->kind, f->what),
+		 !strcmp(f->kind, "sxid") ? "NVSwitch " :
+		 *f->device               ? "GPU " :
+					    "the driver",
+		 f->device, fault_standing_names[f->standing], *f->severity ? ", " : "",
+		 f->severity, f->count, f->count == 1 ? "" : "s",
+		 f->last > 0 ? time_to_local(last, f->last) : "not known", f->meaning,
+		 *f->meaning && *f->advice ? ". " : "", f->advice);
 	return text;
 }
 

@@ -139,6 +139,11 @@ struct known_fault {
 #define FAULT_NAME_SIZE 56
 const char *known_fault_name(char *text, const char *kind, const char *what);
 
+/* "Xid 79 on GPU 0000:c1:00.0: open, fatal, 2 reports, last 2026-11-21 10:00:00 +0100: MEANING. ADVICE", not escaped. Returns
+ * @text, of KNOWN_FAULT_TEXT bytes. */
+#define KNOWN_FAULT_TEXT 1024
+const char *known_fault_text(char *text, const struct known_fault *f);
+
 /* Writes it as an element of an array: in the health file and in a session's JSON. */
 struct json;
 void known_fault_write(struct json *j, const struct known_fault *f);

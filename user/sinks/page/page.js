@@ -107,9 +107,9 @@
 		return e;
 	}
 
-	// ---- what happened, the gravest first: [gravity, text] ----
+	// ---- what happened ----
 
-	const GRAVITY = ["good", "warn", "fail"], PILL = { good: "ok", warn: "warning", fail: "critical" };
+	const GRAVITY = { ok: "good", warning: "warn", critical: "fail" };
 
 	// Of a server: the times without answers, [begin, end]; the last one may last.
 	function stalls(server) {
@@ -126,33 +126,12 @@
 	const fault = f => f.kind === "xid" ? `Xid ${f.fault}` : f.kind === "sxid" ? f.fault.replace("sxid:", "SXid ") : f.fault;
 	const open = s.faults.filter(f => f.state === "open" && f.level);
 
-	const last = f => Date.parse(f.last) / 1000;
-	const moment = f => !f.last ? "" : last(f) < s.start ? `, ${iso(last(f))}` : `, ${clock(last(f))}`;
-
-	function findings() {
-		const list = open.map(f => [f.level, `${fault(f)} on ${device(f)}${moment(f)}: ${[f.meaning, f.advice].filter(t => t).join(". ")}`]);
-		for (const server of s.servers)
-			for (const [begin, end] of stalls(server))
-				list.push(end ? [1, `${server.name} did not answer for ${duration(end - begin)}, from ${clock(begin)} to ${clock(end)}. Its own log may say why.`] :
-					[2, `${server.name} has not answered since ${clock(begin)}, for ${duration(s.start + s.seconds - begin)}. ` +
-						"Look at the server, and at the network to it; calls of a hard mount go on when it answers."]);
-		list.sort((a, b) => b[0] - a[0]);
-		return list.length ? list : [[0, nothing()]];
-	}
-
-	// What was not looked at is not well.
-	function nothing() {
-		const nfs = s.not_observed ? "NFS was not observed" : s.servers.some(v => v.calls) ? "each server answered" : "no NFS call ended";
-		return (s.gpu_faults_observed && !s.not_observed ? "All is well: no open fault of a GPU, and " :
-			s.gpu_faults_observed ? "Nothing is known to be wrong: no open fault of a GPU, but " :
-			"Nothing is known to be wrong, but faults of GPUs were not observed; ") + nfs + ".";
-	}
-
+	// What happened, the gravest first: the program has written it.
 	function headline() {
-		const [first, ...others] = findings(), kind = GRAVITY[first[0]];
-		const e = make("div", { class: `headline ${kind}` }, make("h1", {}, make("span", { class: "badge" }, PILL[kind]), " ", first[1]));
+		const [first, ...others] = s.findings, kind = GRAVITY[first.level];
+		const e = make("div", { class: `headline ${kind}` }, make("h1", {}, make("span", { class: "badge" }, first.level), " ", first.text));
 		if (others.length)
-			e.append(make("ul", {}, ...others.map(([level, text]) => make("li", { class: GRAVITY[level] }, text))));
+			e.append(make("ul", {}, ...others.map(f => make("li", { class: GRAVITY[f.level] }, f.text))));
 		return e;
 	}
 

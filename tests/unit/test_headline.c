@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Proves that the first sentence is the gravest thing: GPU, silent server, failing calls, limit, all is well; in the report,
+ * in JSON and in the order of the servers. */
+#include "health/health.h"
+#include "printed.h"
+#include "sinks/report.h"
+#include "snapshot.h"
+
+static struct session t;
+
+BEFORE_EACH()
+{
+	t = (struct session){ .keep_intervals = true };
+	now.time_ns = 1;
+	now.wall = 1e9;
+	now.faults.gpu_watched = true;
+}
+
+AFTER_EACH()
+{
+	session_free(&t);
+}
+
+/* The calls of a second: a snapshot of @now is added to the session. */
+static void end_second(void)
+{
+	struct snapshot copy = {};
+
+	keep_snapshot(&copy, &now);
+	assert_int_equal(session_add(&t, &copy), 0);
+	now.time_ns += 1000 * MS;
+	now.wall += 1;
+}
+
+static void call(const char *server, uint64_t calls)
+{
+	struct rpc_transport_state *c = snapshot_transport(&now.calls, server, "tcp/0");
+
+	add_calls_of_4_ms(&now, server, "READ", calls, RPC_PHASE_SLOT, RPC_PHASE_RTT);
+	c = snapshot_transport(&now.calls, server, "tcp/0");
+	c->alive = true;
+	c->replies += calls;
+	snapshot_mount(&now.calls, &(struct nfs_mount){ .server = "nas-2",
+							.export = "/ckpt",
+							.mountpoint = "/mnt/ckpt" });
+}
+
+/* For so many seconds nas-1 has a burst and nas-2 a few calls. */
+static void serve(int seconds)
+{
+	for (int i = 0; i < seconds; i++) {
+		call("nas-1", 2000);
+		call("nas-2", 300);
+		end_second();
+	}
+}
+
+static void silence(int seconds)
+{
+	for (int i = 1; i <= seconds; i++) {
+		call("nas-1", 2000);
+		snapshot_server(&now.calls, "nas-2")->oldest_ns[RPC_QUEUE_PENDING] =
+			(uint64_t)i * 1000 * MS;
+		end_second();
+	}
+}
+
+static void answer(void)
+{
+	snapshot_server(&now.calls, "nas-2")->oldest_ns[RPC_QUEUE_PENDING] = 0;
+	serve(4);
+}
+
+static void end_with_error(const char *status, uint64_t calls)
+{
+	call("nas-1", 1000);
+	add_calls_of_4_ms(&now, "nas-2", "WRITE", calls, RPC_PHASE_RTT, RPC_PHASE_SLOT);
+	snapshot_error(&now.calls, "nas-2", "WRITE", status)->count += calls;
+	end_second();
+}
+
+static void lose_gpu(unsigned int code, const char *severity)
+{
+	struct fault *f = snapshot_fault(&now.faults,
+					 &(struct fault){ .device = "0000:c1:00.0", .code = code });
+
+	strcpy(f->severity, severity);
+	f->count = 1;
+	f->first = f->last = now.wall;
+}
+
+/* Ends the session. The first line of the report and JSON's headline are the same, and this. */
+static void ends_with(const char *first)
+{
+	struct headline h;
+	char line[sizeof(h.items[0].text)];
+
+	assert_int_equal(session_end(&t), 0);
+	t.faults = health_faults(&t.last, NULL, t.last.wall, &t.fault_count);
+	session_headline(&t, &h);
+	assert_has(h.items[0].text, first);
+	snprintf(line, sizeof(line), "%s", h.items[0].text);
+	FILE *out = text_begin();
+	report_session(out, &t, 0);
+	text_end(out);
+	assert_has(text, formatted("\nSummary\n- %s\n", line));
+	out = text_begin();
+	session_json_write(out, &t);
+	text_end(out);
+	assert_has(text, formatted("\"headline\":\"%s\"", line));
+}
+
+TEST(a_lost_gpu_comes_before_an_outage_and_a_burst)
+{
+	serve(5);
+	silence(9);
+	answer();
+	lose_gpu(79, "fatal");
+	serve(3);
+	ends_with("Xid 79 on GPU 0000:c1:00.0: open, fatal, ");
+	assert_true(strstr(text, "nas-2 did not answer for 9") < strstr(text, "nas-1: bound by"));
+	assert_has(
+		text,
+		"\"kind\":\"silent\",\"subject\":\"nas-2\",\"text\":\"nas-2 did not answer for ");
+	/* The sick server comes first. */
+	assert_true(strstr(text, "\"name\":\"nas-2\"") < strstr(text, "\"name\":\"nas-1\""));
+}
+
+TEST(an_outage_comes_before_the_limit_of_a_healthy_server)
+{
+	serve(5);
+	silence(9);
+	answer();
+	ends_with("nas-2 did not answer for ");
+}
+
+TEST(a_server_that_is_silent_comes_first_with_its_mounts)
+{
+	serve(5);
+	lose_gpu(31, "info");
+	silence(12);
+	ends_with("nas-2 does not answer for 12 s, since ");
+	assert_has(text, " (/mnt/ckpt)");
+	assert_lacks(text, "nas-2: bound by");
+}
+
+TEST(the_longest_of_several_outages_is_named)
+{
+	serve(5);
+	silence(20);
+	answer();
+	silence(7);
+	answer();
+	ends_with("nas-2 did not answer for 21.0 s, from ");
+	assert_has(text, ", the longest of 2 such times. ");
+}
+
+TEST(one_call_without_an_answer_is_named_although_others_are_answered)
+{
+	for (int i = 1; i < 30; i++) {
+		call("nas-1", 100);
+		call("nas-2", 100);
+		snapshot_server(&now.calls, "nas-2")->oldest_ns[RPC_QUEUE_PENDING] =
+			(uint64_t)i * 1000 * MS;
+		end_second();
+	}
+	ends_with("nas-2 (/mnt/ckpt) answers other calls, but one has waited for 29 s.");
+}
+
+TEST(lost_data_come_before_an_outage_that_is_over)
+{
+	serve(5);
+	silence(9);
+	answer();
+	for (int i = 0; i < 5; i++)
+		end_with_error("ENOSPC", 100);
+	ends_with("nas-2: 500 of 500 WRITEs end with ENOSPC");
+}
+
+TEST(a_warning_of_a_gpu_comes_after_a_server_that_is_silent)
+{
+	serve(5);
+	lose_gpu(48, "error");
+	silence(9);
+	ends_with("nas-2 does not answer for 9 s, since ");
+}
+
+TEST(all_is_well_only_where_all_was_looked_at)
+{
+	end_second();
+	now.calls.op_count = 0;
+	end_second();
+	ends_with("All is well: no open fault of a GPU, and no NFS call ended.");
+	fresh();
+	now.faults.gpu_watched = false;
+	end_second();
+	end_second();
+	ends_with(
+		"Nothing is known to be wrong, but faults of GPUs were not observed; no NFS call ended.");
+	fresh();
+	now.calls.rpc_missing = "sunrpc is not loaded";
+	end_second();
+	end_second();
+	ends_with(
+		"Nothing is known to be wrong: no open fault of a GPU, but NFS was not observed.");
+}
+
+/* More than fit: the gravest stay, and none is lost without a word. */
+TEST(what_has_no_room_is_counted)
+{
+	static struct headline h;
+
+	for (int i = 0; i < 100; i++)
+		headline_add(&h, (struct headline_rank){ HEADLINE_WARN, HEADLINE_SILENT, i % 50 },
+			     "nas", "%d", i);
+	assert_int_equal(h.count, HEADLINE_ITEMS);
+	assert_int_equal(h.left_out, 100 - HEADLINE_ITEMS);
+	assert_string_equal(h.items[0].text, "49");
+	assert_string_equal(h.items[HEADLINE_ITEMS - 1].text, "84");
+}

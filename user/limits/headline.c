@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The headline: what a person must know first.
+ *
+ * Somebody is called at night, reads one sentence, and acts on it. All outputs therefore have the same first sentence: the
+ * terminal, the page, JSON, `why`, and the status of the agent's unit. They collect items here; the order is:
+ *
+ * 1. by level: what needs an action now (a fatal Xid, a server that does not answer, data that are lost), then what is over
+ *    or can wait, then what is no trouble;
+ * 2. by kind: GPU, silence, failing calls, limits. A job does not survive a lost GPU. A silent server stops all of its
+ *    calls, failing calls stop some, a limit makes them slow;
+ * 3. by weight: the longer silence, the limit of more calls at once.
+ *
+ * Why not the order of servers, or one sentence for each output? Advice for a healthy server then stands above the outage
+ * of another. Example: nas-1 has a burst that waits for slots, nas-2 is silent for 9 s, and a GPU is lost. The items are
+ * the GPU (critical), the silence (warning: it is over), the burst of nas-1 (its confidence is low: no trouble). */
+#include "limits/headline.h"
+
+#include <math.h>
+
+#include "base/safe_text.h"
+#include "base/time_text.h"
+#include "limits/sums.h"
+
+const char *const headline_level_names[HEADLINE_LEVELS] = { "ok", "warning", "critical" };
+const char *const headline_kind_names[HEADLINE_KINDS] = { "gpu", "silent", "errors", "limit",
+							  "well" };
+
+/* As for qsort(). */
+static int compare_ranks(const struct headline_rank *a, const struct headline_rank *b)
+{
+	return ORDER(b->level, a->level) ?: ORDER(a->kind, b->kind) ?: ORDER(b->weight, a->weight);
+}
+
+void headline_add(struct headline *h, struct headline_rank rank, const char *subject,
+		  const char *format, ...)
+{
+	struct headline_item *item;
+	size_t at = h->count;
+	va_list args;
+
+	while (at && compare_ranks(&rank, &h->items[at - 1].rank) < 0)
+		at--;
+	if (h->count == HEADLINE_ITEMS)
+		h->left_out++;
+	else
+		h->count++;
+	if (at == HEADLINE_ITEMS)
+		return;
+	memmove(&h->items[at + 1], &h->items[at], (h->count - at - 1) * sizeof(*h->items));
+	item = &h->items[at];
+	*item = (struct headline_item){ .rank = rank };
+	snprintf(item->subject, sizeof(item->subject), "%s", subject);
+	va_start(args, format);
+	safe_vformat(item->text, sizeof(item->text), format, args);
+	va_end(args);
+}
+
+void headline_add_faults(struct headline *h, const struct known_fault *faults, size_t count)
+{
+	char text[KNOWN_FAULT_TEXT];
+
+	ARRAY_EACH(f, faults, count)
+		if (f->standing == STANDING_OPEN)
+			headline_add(h,
+				     (struct headline_rank){ f->level > 1 ? HEADLINE_FAIL :
+									    HEADLINE_WARN,
+							     HEADLINE_GPU, 0 },
+				     f->device, "%s", known_fault_text(text, f));
+}
+
+/* ---- servers ---- */
+
+void headline_add_silence(struct headline *h, const struct headline_silence *s)
+{
+	const struct headline_rank rank = {
+		.level = s->end > 0 ? HEADLINE_WARN : HEADLINE_FAIL,
+		.kind = HEADLINE_SILENT,
+		.weight = s->seconds,
+	};
+	char begin[TIME_CLOCK_SIZE], end[TIME_CLOCK_SIZE];
+
+	if (s->end > 0)
+		headline_add(
+			h, rank, s->server,
+			"%s%s did not answer for %.1f s, from %s to %s%s. Its own log may say why.",
+			s->server, s->victims, s->seconds, time_clock(begin, s->begin),
+			time_clock(end, s->end), s->after);
+	else
+		headline_add(
+			h, rank, s->server,
+			"%s does not answer for %.0f s, since %s%s. Look at the server, and at the network "
+			"to it; calls of a hard mount go on when it answers.",
+			s->server, s->seconds, time_clock(begin, s->begin), s->victims);
+}
+
+/* Writes the server's mount points, and the owner of its oldest call. */
+static void name_victims(char *text, size_t size, const struct calls *c, const char *server)
+{
+	const struct owner_calls *oldest = NULL;
+	const struct nfs_mount *first = NULL;
+	unsigned int mounts = 0;
+	size_t len;
+
+	ARRAY_EACH(m, c->mounts, c->mount_count)
+		if (!strcmp(m->server, server) && !mounts++)
+			first = m;
+	ARRAY_EACH(o, c->owner_calls, c->owner_calls_count)
+		if (o->oldest_ns > (oldest ? oldest->oldest_ns : 0) && !strcmp(o->server, server))
+			oldest = o;
+	*text = 0;
+	if (first)
+		snprintf(text, size, " (%s", first->mountpoint);
+	len = strlen(text);
+	if (mounts > 1)
+		snprintf(text + len, size - len, " and %u more", mounts - 1);
+	len = strlen(text);
+	snprintf(text + len, size - len, "%s%s%s", first ? ")" : "",
+		 oldest ? ", the oldest call of " : "", oldest ? oldest->owner : "");
+}
+
+static void add_silences(struct headline *h, const struct server_sums *v, const char *victims,
+			 uint64_t hung_ns, double now)
+{
+	const struct stall *s = &v->longest_stall;
+	char after[RPC_ADDRESS_LEN + 96] = "", more[48] = "";
+
+	if (hung_ns)
+		headline_add_silence(
+			h, &(struct headline_silence){ .server = v->server,
+						       .victims = victims,
+						       .begin = now - (double)hung_ns / 1e9,
+						       .seconds = (double)hung_ns / 1e9 });
+	else if (v->unanswered_ns >= HUNG_NS)
+		headline_add(h,
+			     (struct headline_rank){ HEADLINE_WARN, HEADLINE_SILENT,
+						     (double)v->unanswered_ns / 1e9 },
+			     v->server, "%s%s answers other calls, but one has waited for %.0f s.",
+			     v->server, victims, (double)v->unanswered_ns / 1e9);
+	if (!(s->end > 0))
+		return;
+	if (v->stalls > 1)
+		snprintf(more, sizeof(more), ", the longest of %u such times", v->stalls);
+	snprintf(
+		after, sizeof(after), "%s%s%s",
+		*s->moved_to ?
+			", until the client had connected to " :
+		s->restarted ?
+			", until the client had made itself known anew: it has restarted, or dropped the client" :
+		s->reconnected ? ", until the client had connected anew" :
+				 "",
+		s->moved_to, more);
+	headline_add_silence(h, &(struct headline_silence){ .server = v->server,
+							    .victims = "",
+							    .after = after,
+							    .begin = s->begin,
+							    .end = s->end,
+							    .seconds = s->end - s->begin });
+}
+
+/* Of the verdict: calls that fail, or a limit. What is said elsewhere is left out: silence, and that nothing limits. */
+static void add_verdict(struct headline *h, const struct server_sums *v, const struct verdict *to)
+{
+	const struct failed_calls *worst = failures_worst(&v->failures, false);
+	struct headline_rank rank = { .kind = HEADLINE_LIMIT, .weight = to->numbers.concurrency };
+	char text[FAILURE_TEXT_SIZE];
+
+	if (worst) {
+		bool lost = failure_of(worst->op, worst->status) == FAILURE_DATA;
+
+		headline_add(h,
+			     (struct headline_rank){ lost ? HEADLINE_FAIL : HEADLINE_WARN,
+						     HEADLINE_ERRORS, (double)worst->count },
+			     v->server, "%s: %s", v->server, failure_text(text, worst));
+	}
+	if (to->bound_by == BOUND_STATE_RECOVERY)
+		rank.kind = HEADLINE_ERRORS;
+	else if (to->bound_by == BOUND_NONE)
+		rank.kind = HEADLINE_WELL;
+	if (to->bound_by != BOUND_NONE && to->bound_by != BOUND_APPLICATION &&
+	    to->confidence > CONFIDENCE_LOW)
+		rank.level = HEADLINE_WARN;
+	if (to->bound_by == BOUND_HUNG || to->bound_by == BOUND_ERRORS || !*to->sentence)
+		return;
+	if (to->bound_by == BOUND_NONE)
+		headline_add(h, rank, v->server, "%s: %s", v->server, to->sentence);
+	else
+		headline_add(h, rank, v->server, "%s: bound by %s, confidence %s. %s", v->server,
+			     bound_names[to->bound_by], confidence_names[to->confidence],
+			     to->sentence);
+}
+
+void headline_add_server(struct headline *h, const struct limit_sums *sums, const struct calls *c,
+			 const char *server, double now)
+{
+	const struct server_sums *v = server_sums_of(sums, server);
+	struct verdict to = verdict_of(sums, server);
+	char victims[2 * LABEL_SIZE + 64];
+
+	if (!v || (!v->calls_ended && !v->oldest_ns && !v->silent_ns))
+		return;
+	name_victims(victims, sizeof(victims), c, server);
+	add_silences(h, v, victims, server_hangs(sums, server), now);
+	add_verdict(h, v, &to);
+}
+
+/* ---- all is well ---- */
+
+void headline_end(struct headline *h, bool gpu_watched, const char *not_observed, bool calls_ended)
+{
+	const char *nfs = not_observed ? "NFS was not observed" :
+			  calls_ended  ? "each server answered" :
+					 "no NFS call ended";
+	const struct headline_rank rank = { .kind = HEADLINE_WELL, .weight = INFINITY };
+
+	if (h->count && h->items[0].rank.kind < HEADLINE_LIMIT)
+		return;
+	if (h->count && h->items[0].rank.kind == HEADLINE_LIMIT && gpu_watched)
+		return;
+	if (!gpu_watched)
+		headline_add(
+			h, rank, "",
+			"Nothing is known to be wrong, but faults of GPUs were not observed; %s.",
+			nfs);
+	else if (not_observed)
+		headline_add(h, rank, "",
+			     "Nothing is known to be wrong: no open fault of a GPU, but %s.", nfs);
+	else
+		headline_add(h, rank, "", "All is well: no open fault of a GPU, and %s.", nfs);
+}
