@@ -41,7 +41,8 @@ struct agent_limits {
 	struct calls counts; /* only .episodes: the figures of all episodes so far */
 	struct episodes episodes;
 	struct limit_sums sums; /* of one interval; limit_sums_next() clears them */
-	struct headline headline; /* its items about servers, of the last interval; without an end */
+	struct headline
+		headline; /* its items about servers, of the last interval; without an end */
 };
 
 /* Adds to @s, the snapshot at the end of the interval @d, each server's limit and the figures of the episodes. Writes the

@@ -212,9 +212,7 @@ void headline_end(struct headline *h, bool gpu_watched, const char *not_observed
 					 "no NFS call ended";
 	const struct headline_rank rank = { .kind = HEADLINE_WELL, .weight = INFINITY };
 
-	if (h->count && h->items[0].rank.kind < HEADLINE_LIMIT)
-		return;
-	if (h->count && h->items[0].rank.kind == HEADLINE_LIMIT && gpu_watched)
+	if (h->count && h->items[0].rank.kind != HEADLINE_WELL)
 		return;
 	if (!gpu_watched)
 		headline_add(
