@@ -99,7 +99,7 @@ int main(int argc, char **argv)
 	o.health.node = &node;
 	health_evaluate(&s, &o.health, wall_seconds(), &report);
 	health_file_write(stdout, &(struct health_content){ &s, &o.health, &report, "All is well.",
-							    *error ? trouble : NULL });
+							    o.output, *error ? trouble : NULL });
 	snapshot_free(&s);
 	ack_free(&acks);
 	return 0;

@@ -36,8 +36,8 @@ static void write_text(const char *trouble)
 
 	o.acks = &acks;
 	health_evaluate(&now, &o, wall_seconds(), &report);
-	health_file_write(out,
-			  &(struct health_content){ &now, &o, &report, "All is well.", trouble });
+	health_file_write(
+		out, &(struct health_content){ &now, &o, &report, "All is well.", "-", trouble });
 	text_end(out);
 }
 

@@ -189,8 +189,9 @@ static void judge(struct agent_health *h, const struct snapshot *s, struct healt
 	health_evaluate(s, &h->rules, wall_seconds(), report);
 	h->findings = report->total;
 	make_headline(h, s, report);
-	write_file(h, &(struct health_content){ s, &h->rules, report, h->headline.text,
-						*h->trouble ? h->trouble : NULL });
+	write_file(h,
+		   &(struct health_content){ s, &h->rules, report, h->headline.text,
+					     h->options->output, *h->trouble ? h->trouble : NULL });
 }
 
 /* Returns whether anything has changed. */

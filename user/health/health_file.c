@@ -8,7 +8,8 @@
  * The file is one JSON object:
  *
  * 	{"format":"xidscope health 1","time":"2026-11-21T10:00:03Z","boot":"6d1c...","monotonic_seconds":8123.250,
- * 	 "source":"btf","level":"fail","xids":2,"oldest_waiter_seconds":0.000,
+ * 	 "source":"btf","output":"/var/lib/...","level":"fail","xids":2,"oldest_waiter_seconds":0.000,
+ * 	 "servers":[{"server":"nas-1","bound_by":"slot"}],
  * 	 "rules":[{"rule":"xid_fatal","setting":"fail","level":"fail","open":1},
  * 	          {"rule":"nfs_waiter","setting":"warn","limit":60,"level":"ok","open":0}, ...],
  * 	 "findings":[{"rule":"xid_fatal","level":"fail","state":"open","device":"0000:c1:00.0","xid":79, ...}],
@@ -108,6 +109,19 @@ static void write_finding(struct json *j, const struct health_finding *f)
 	json_object_end(j);
 }
 
+/* Each server with what limited its calls in the last interval. */
+static void write_servers(struct json *j, const struct snapshot *s)
+{
+	json_array(j, "servers");
+	ARRAY_EACH(v, s->calls.servers, s->calls.server_count) {
+		json_object(j, NULL);
+		json_text(j, "server", v->server);
+		json_text(j, "bound_by", v->bound_by ? v->bound_by : "none");
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
 static void write_faults(struct json *j, const struct health_content *c)
 {
 	size_t count;
@@ -154,12 +168,14 @@ void health_file_write(FILE *out, const struct health_content *c)
 	json_text(&j, "boot", boot);
 	json_fraction(&j, "monotonic_seconds", (double)monotonic_ns() / 1e9, 3);
 	json_text(&j, "source", rpc_source_names[c->s->calls.source]);
+	json_text(&j, "output", c->output);
 	json_text(&j, "level", c->trouble ? "unknown" : level_names[c->report->level]);
 	json_known(&j, "headline", c->headline ? c->headline : "");
 	if (c->trouble)
 		json_text(&j, "trouble", c->trouble);
 	json_unsigned(&j, "xids", xids);
 	json_fraction(&j, "oldest_waiter_seconds", (double)oldest / 1e9, 3);
+	write_servers(&j, c->s);
 	write_rules(&j, c);
 	json_array(&j, "findings");
 	for (size_t i = 0; i < c->report->listed; i++)
@@ -191,7 +207,9 @@ static const struct member item_members[] = {
 	TEXT("kind", kind),
 	TEXT("what", what),
 	TEXT("fault", what),
+	TEXT("bound_by", what),
 	TEXT("device", device),
+	TEXT("server", device),
 	TEXT("uuid", uuid),
 	TEXT("severity", severity),
 	TEXT("action", action),
@@ -213,11 +231,14 @@ static const struct member file_members[] = {
 	{ "boot", MEMBER_TEXT, offsetof(struct health_file, boot) },
 	{ "source", MEMBER_TEXT, offsetof(struct health_file, source) },
 	{ "headline", MEMBER_TEXT, offsetof(struct health_file, headline) },
+	{ "level", MEMBER_TEXT, offsetof(struct health_file, level) },
+	{ "output", MEMBER_TEXT, offsetof(struct health_file, output) },
 	{ "trouble", MEMBER_TEXT, offsetof(struct health_file, trouble) },
 	{ "monotonic_seconds", MEMBER_NUMBER, offsetof(struct health_file, monotonic) },
 	{ "xids", MEMBER_NUMBER, offsetof(struct health_file, xids) },
 	{ "oldest_waiter_seconds", MEMBER_NUMBER, offsetof(struct health_file, oldest_waiter) },
 	{ "rules", MEMBER_LIST, offsetof(struct health_file, rules) },
+	{ "servers", MEMBER_LIST, offsetof(struct health_file, servers) },
 	{ "findings", MEMBER_LIST, offsetof(struct health_file, findings) },
 	{ "faults", MEMBER_LIST, offsetof(struct health_file, faults) },
 	{ "gpus", MEMBER_LIST, offsetof(struct health_file, gpus) },
@@ -363,6 +384,7 @@ void health_list_write(struct json *j, const char *name, const struct health_lis
 void health_file_free(struct health_file *f)
 {
 	free(f->rules.items);
+	free(f->servers.items);
 	free(f->findings.items);
 	free(f->faults.items);
 	free(f->gpus.items);

@@ -19,6 +19,7 @@ struct health_content {
 	const struct health_options *options;
 	const struct health_report *report;
 	const char *headline; /* what matters most */
+	const char *output; /* where the metrics go */
 	const char
 		*trouble; /* why the health is unknown in spite of the report; NULL: it is known */
 };
@@ -39,13 +40,14 @@ struct health_item {
 
 /* Initialise with {}, free with health_file_free(). */
 struct health_file {
-	const char *format, *boot, *source, *headline, *trouble;
+	const char *format, *boot, *source, *level, *output, *headline, *trouble;
 	double monotonic, xids, oldest_waiter;
 	double age; /* seconds; NAN: not known */
 	struct health_list {
 		struct health_item *items;
 		size_t count;
-	} rules, findings, faults, gpus;
+	} rules, servers, findings, faults,
+		gpus; /* of a server .device and .what: its name, what limits it */
 	struct file_text text;
 	char *decoded, *next; /* the texts; room for the next */
 };
