@@ -171,6 +171,8 @@ int loop_run(struct observer *o, double interval, double duration,
 		n = epoll_wait(l.epoll, events, WAKES, wait_ms);
 		if (n < 0 && errno != EINTR)
 			err = -errno;
+		else if (n < 0) /* a signal, such as that of a new size of the screen */
+			serve(&l);
 		for (int i = 0; i < n; i++)
 			end |= handle(&l, (enum wake)events[i].data.u32);
 	}
