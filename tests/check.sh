@@ -76,6 +76,7 @@ run_tests() {
 	judge "the agent judges, and check follows" tests/cli/agent_health.sh
 	judge "commands and options are completed in bash" tests/cli/completion.sh
 	judge "first mistakes get one line and their exit code" tests/cli/first_mistakes.sh
+	judge "top shows what trace has, and status what the agent found" tests/cli/top.sh
 	judge "recordings give their reports again" tests/cli/trace_files.sh
 	judge "no output has control characters or bidirectional marks" tests/cli/safe_output.sh
 	judge "the rehearsal's incidents and alerts are held against each other" tests/fleet/check_inputs.py

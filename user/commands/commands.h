@@ -7,6 +7,8 @@
 struct options;
 
 int cmd_run(const struct options *options);
+int cmd_top(const struct options *options);
+int cmd_status(const struct options *options);
 int cmd_trace(const struct options *options);
 int cmd_check(const struct options *options);
 int cmd_ack(const struct options *options);

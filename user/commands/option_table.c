@@ -7,6 +7,7 @@
 #include "commands/commands.h"
 #include "commands/observer.h"
 #include "health/health_file.h"
+#include "sinks/top.h"
 #include "rpc/choice.h"
 #include "xid/xid_catalog.h"
 #include "xid/xid_line.h"
@@ -17,6 +18,10 @@ const struct command_row command_rows[COMMANDS] = {
 	/* clang-format off */
 	[COMMAND_RUN] = { "run", cmd_run, "Observe, and write a metrics file every interval",
 		{ "run --output /var/lib/node_exporter/textfile/xidscope.prom", "run --interval 30s --log json" } },
+	[COMMAND_TOP] = { "top", cmd_top, "Show live where calls spend their time, on the whole screen",
+		{ "top", "top --batch 1 --by owners" } },
+	[COMMAND_STATUS] = { "status", cmd_status, "Show the agent and what it found, in ten lines",
+		{ "status", "status --health /run/xidscope/health.json" } },
 	[COMMAND_TRACE] = { "trace", cmd_trace, "Observe for a while, and print a report",
 		{ "trace --duration 60s", "trace --replay node.rec --html node.html" } },
 	[COMMAND_CHECK] = { "check", cmd_check, "Report the node's health, as run has judged it",
@@ -187,12 +192,18 @@ static const struct option_word sources[] = {
 	{ "mountstats", RPC_SOURCE_BIT(RPC_SOURCE_MOUNTSTATS) },
 	{}
 };
+static const struct option_word rows[] = {
+	{ "mounts", TOP_MOUNTS },   { "owners", TOP_OWNERS },           { "ops", TOP_OPS },
+	{ "servers", TOP_SERVERS }, { "connections", TOP_CONNECTIONS }, {}
+};
 static const struct option_word log_formats[] = { { "text", LOG_TEXT }, { "json", LOG_JSON }, {} };
 static const struct option_word styles[] = {
 	{ "nagios", CHECK_NAGIOS }, { "slurm", CHECK_SLURM }, { "npd", CHECK_NPD }, {}
 };
 
 #define RUN (1u << COMMAND_RUN)
+#define TOP (1u << COMMAND_TOP)
+#define STATUS (1u << COMMAND_STATUS)
 #define TRACE (1u << COMMAND_TRACE)
 #define CHECK (1u << COMMAND_CHECK)
 #define ACK (1u << COMMAND_ACK)
@@ -226,16 +237,21 @@ const struct option_row option_rows[] = {
 		  "[" DEFAULT_OUTPUT "]" },
 	{ "--interval", .commands = RUN, DURATION(interval, 0.1, DAY),
 	  .help = "Write this often [15s]" },
-	{ "--interval", .commands = TRACE, DURATION(interval, 0.1, DAY),
-	  .help = "Print a line this often [1s]" },
-	{ "--duration", .commands = RUN | TRACE, DURATION(duration, 0.1, DAY),
+	{ "--interval", .commands = TOP | TRACE, DURATION(interval, 0.1, DAY),
+	  .help = "Show what happened this often [1s]" },
+	{ "--by", "ROWS", TOP, WORD(by, rows),
+	  .help = "Begin with mounts, owners, ops, servers or connections\n"
+		  "[mounts]" },
+	{ "--batch", "N", TOP, OPTION_COUNT, offsetof(struct options, batch), 1, 1e9,
+	  .help = "Print N views as plain text [the whole screen]" },
+	{ "--duration", .commands = RUN | TOP | TRACE, DURATION(duration, 0.1, DAY),
 	  .help = "Stop after this time [run until stopped]" },
 	{ "--format", "FORMAT", RUN, WORD(format, formats),
 	  .help = "Write openmetrics or prometheus [openmetrics]" },
 	{ "--detail", "LEVEL", RUN, WORD(detail, details),
 	  .help = "Write histograms of calls by server (node), or also by\n"
 		  "op (op) [node]" },
-	{ "--owners", "on|off", RUN | TRACE, WORD(owners, switches),
+	{ "--owners", "on|off", RUN | TOP | TRACE, WORD(owners, switches),
 	  .help = "Count NFS calls by job, pod, unit and user [on]" },
 	{ "--storage", "NAME=GLOB", RUN, OTHER(read_storage),
 	  .help = "Assign servers whose name or address matches GLOB to the\n"
@@ -243,12 +259,12 @@ const struct option_row option_rows[] = {
 	{ "--keep", .commands = RUN, FLAG(keep), .help = "Keep the file on a clean stop" },
 	{ "--program-stats", .commands = RUN, FLAG(program_stats),
 	  .help = "Count runs and run time of the BPF programs" },
-	{ "--hooks", "LIST", RUN | TRACE, OPTION_WORDS, offsetof(struct options, hooks),
+	{ "--hooks", "LIST", RUN | TOP | TRACE, OPTION_WORDS, offsetof(struct options, hooks),
 	  .words = hooks, .help = "Observe rpc (NFS calls), gpu (faults) or both [rpc,gpu]" },
-	{ "--source", "SOURCE", RUN | TRACE, WORD(sources, sources),
+	{ "--source", "SOURCE", RUN | TOP | TRACE, WORD(sources, sources),
 	  .help = "Observe NFS calls by btf, tracepoints or mountstats, or\n"
 		  "the best of them that the kernel allows (auto) [auto]" },
-	{ "--sunrpc-btf", .commands = RUN | TRACE | DOCTOR, PATH(sunrpc_btf),
+	{ "--sunrpc-btf", .commands = RUN | TOP | TRACE | DOCTOR, PATH(sunrpc_btf),
 	  .help = "Take the types of a sunrpc without BTF from FILE, the\n"
 		  "module's file after pahole [by its build id below\n"
 		  "/usr/lib/debug]" },
@@ -258,9 +274,9 @@ const struct option_row option_rows[] = {
 	{ "--events", "FILE", RUN, OTHER(read_events),
 	  .help = "Append each event as JSON to FILE, to standard output\n"
 		  "(-), or nowhere (none) [-, none if --output is -]" },
-	{ "--server", "GLOB", TRACE, TEXT_OF(filter.server),
+	{ "--server", "GLOB", TOP | TRACE, TEXT_OF(filter.server),
 	  .help = "Show only servers whose name matches GLOB" },
-	{ "--mount", "GLOB", TRACE, TEXT_OF(filter.mount),
+	{ "--mount", "GLOB", TOP | TRACE, TEXT_OF(filter.mount),
 	  .help = "Show only the servers of mount points that match GLOB,\n"
 		  "their calls by mount and kind, and their slow calls" },
 	{ "--slower", "MS", TRACE, OTHER(read_slower),
@@ -275,14 +291,14 @@ const struct option_row option_rows[] = {
 		  "output if it is -" },
 	{ "--record", .commands = TRACE, PATH(record),
 	  .help = "Write each snapshot to FILE, for --replay" },
-	{ "--replay", .commands = TRACE, PATH(replay),
-	  .help = "Report on the recording FILE instead of observing" },
-	{ "--accept-user-kmsg", .commands = RUN | TRACE, FLAG(accept_user_kmsg),
+	{ "--replay", .commands = TOP | TRACE, PATH(replay),
+	  .help = "Show the recording FILE instead of observing" },
+	{ "--accept-user-kmsg", .commands = RUN | TOP | TRACE, FLAG(accept_user_kmsg),
 	  .help = "Count Xid lines that a process wrote to /dev/kmsg, for\n"
 		  "tests and drills" },
-	{ "--log", "FORM", RUN | TRACE, WORD(log.format, log_formats),
+	{ "--log", "FORM", RUN | TOP | TRACE, WORD(log.format, log_formats),
 	  .help = "Write messages to standard error as text or json [text]" },
-	{ "--verbose", .commands = RUN | TRACE, FLAG(log.verbose),
+	{ "--verbose", .commands = RUN | TOP | TRACE, FLAG(log.verbose),
 	  .help = "Write more messages, including those of libbpf" },
 	{ "--xid-policy", .commands = RUN | XID, PATH(xid_policy),
 	  .help = "Read severity and action of Xids from FILE [none]" },
@@ -302,7 +318,7 @@ const struct option_row option_rows[] = {
 	  .help = "Write the node's health to FILE for check, or nowhere\n"
 		  "(none) [" HEALTH_DEFAULT_FILE ",\n"
 		  "none if --output is -]" },
-	{ "--health", .commands = CHECK | ACK | WHY | FAULTS, PATH(health_file),
+	{ "--health", .commands = CHECK | TOP | STATUS | ACK | WHY | FAULTS, PATH(health_file),
 	  .help = "Read the health file that run writes\n"
 		  "[" HEALTH_DEFAULT_FILE "]" },
 	{ "--style", "STYLE", CHECK, WORD(style, styles),
@@ -312,7 +328,7 @@ const struct option_row option_rows[] = {
 		  "npd: 0 ok or warning, 1 critical, 2 unknown" },
 	{ "--window", .commands = RUN, DURATION(health.window, 0.1, 3650 * DAY),
 	  .help = "Take faults that are older than this as over [no limit]" },
-	{ "--ack", .commands = RUN | TRACE, PATH(ack),
+	{ "--ack", .commands = RUN | TOP | TRACE, PATH(ack),
 	  .help = "Read acknowledgements from FILE\n"
 		  "[" ACK_DEFAULT_FILE "]" },
 	{ "--ack", .commands = ACK, PATH(ack), .help = "Write to FILE [" ACK_DEFAULT_FILE "]" },

@@ -10,6 +10,7 @@
 #include "commands/commands.h"
 #include "commands/observer.h"
 #include "commands/option_table.h"
+#include "commands/top.h"
 #include "health/health_file.h"
 #include "owners/mount_calls.h"
 #include "rpc/choice.h"
@@ -310,9 +311,9 @@ enum command options_parse(int argc, char **argv, struct options *o)
 	*o = defaults;
 	health_defaults(&o->health);
 	if (argc < 2)
-		return refuse("no command; see xidscope help");
+		return agent_runs() ? COMMAND_STATUS : refuse("no command; see xidscope help");
 	command = find_command(argv[1]);
-	if (command == COMMAND_TRACE)
+	if (command == COMMAND_TRACE || command == COMMAND_TOP)
 		o->interval = 1;
 	/* Monitoring systems expect 3 (unknown) for a wrong command line. */
 	if (command == COMMAND_CHECK)

@@ -34,6 +34,8 @@ int storage_rules_apply(const struct storage_rules *r, struct snapshot *s);
 enum command {
 	COMMAND_NONE,
 	COMMAND_RUN,
+	COMMAND_TOP,
+	COMMAND_STATUS,
 	COMMAND_TRACE,
 	COMMAND_CHECK,
 	COMMAND_ACK,
@@ -78,6 +80,9 @@ struct options {
 	const char *json_file, *html; /* "-": standard output */
 	const char *record, *replay;
 
+	unsigned int by; /* top: an enum top_by */
+	uint64_t batch; /* top: views to print; 0: on the screen */
+
 	bool list; /* of xid and ack */
 
 	/* xid: these, or @list */
@@ -91,7 +96,7 @@ struct options {
 	struct ack fault; /* also that of --until */
 	const char *note; /* NULL: none */
 
-	const char *health_file; /* of run, check, ack, why and faults; NULL: none */
+	const char *health_file; /* of run and those that read it; NULL: none */
 	double max_age; /* seconds; an older file makes the health unknown */
 
 	/* check */

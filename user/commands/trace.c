@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* `xidscope trace`: observes for a while, or reads a recording, and reports. */
+/* `xidscope trace`: observes for a while, or reads a recording, and reports. `xidscope top` shows the same session. */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -11,10 +11,11 @@
 #include "base/file_text.h"
 #include "base/output_file.h"
 #include "base/safe_text.h"
-#include "base/terminal.h"
+#include "base/screen.h"
 #include "commands/commands.h"
 #include "commands/observer.h"
 #include "commands/options.h"
+#include "commands/top.h"
 #include "health/health.h"
 #include "kernel/capabilities.h"
 #include "nfs/mount_settings.h"
@@ -34,6 +35,7 @@ struct trace {
 	struct stuck_tasks tasks; /* that wait for a file's lock */
 	struct session session;
 	struct live live;
+	struct top *top; /* NULL: it is shown as lines and a report */
 	struct recorder *recorder; /* NULL: none, or it failed */
 	bool quiet; /* standard output is for a file */
 };
@@ -43,10 +45,11 @@ static bool is_stdout(const char *path)
 	return path && !strcmp(path, "-");
 }
 
-static void begin_trace(struct trace *t, const struct options *options)
+static void begin_trace(struct trace *t, const struct options *options, struct top *top)
 {
 	*t = (struct trace){
 		.options = options,
+		.top = top,
 		.session = { .filter = options->filter,
 			     .keep_intervals = options->json_file || options->html },
 		.live = live_begin(),
@@ -167,16 +170,6 @@ static int write_files(const struct trace *t)
 
 /* ---- the session ---- */
 
-/* Takes a snapshot over, and shows the interval that it ends. Returns 0 or -errno. */
-static int add_snapshot(struct trace *t, struct snapshot *s, bool show)
-{
-	int err = session_add(&t->session, s);
-
-	if (!err && show && !t->quiet)
-		live_interval(&t->live, &t->session);
-	return err;
-}
-
 /* The faults as they stand at the end. A recording may be of a node with other acknowledgements: none counts. */
 static void list_faults(struct trace *t)
 {
@@ -186,8 +179,24 @@ static void list_faults(struct trace *t)
 
 	if (!t->options->replay && ack_load(&acks, t->options->ack, error, sizeof(error)))
 		log_warn(&t->options->log, "the acknowledgements: %s; none counts", error);
+	free(s->faults);
 	s->faults = health_faults(&s->last, &acks, s->last.wall, &s->fault_count);
 	ack_free(&acks);
+}
+
+/* Takes a snapshot over, and shows the interval that it ends. Returns 0 or -errno; -ECANCELED: top has shown enough. */
+static int add_snapshot(struct trace *t, struct snapshot *s, bool show)
+{
+	int err = session_add(&t->session, s);
+
+	if (err || !show || t->quiet)
+		return err;
+	if (!t->top) {
+		live_interval(&t->live, &t->session);
+		return 0;
+	}
+	list_faults(t);
+	return top_show(t->top, &t->session);
 }
 
 /* Reports on the session. Returns an exit code. */
@@ -195,6 +204,9 @@ static int report_on_session(struct trace *t, int err)
 {
 	struct terminal_size size = {};
 
+	screen_end(); /* messages are for the terminal as it was */
+	if (t->top && (!err || err == -ECANCELED))
+		return EXIT_OK;
 	err = err ?: session_end(&t->session);
 	if (err) {
 		log_error(&t->options->log, "the session failed: %s", strerror(-err));
@@ -250,19 +262,33 @@ static int observe_snapshot(struct trace *t, bool show)
 static void on_tick(void *context)
 {
 	struct trace *t = context;
-	int err = observe_snapshot(t, true);
+	int err = t->top && t->top->view.frozen ? 0 : observe_snapshot(t, true);
 
-	if (err)
+	if (err == -ECANCELED)
+		raise(SIGTERM);
+	else if (err)
 		log_error(&t->options->log, "cannot read the maps: %s", strerror(-err));
 	/* If the terminal was closed, or the reader of a pipe has ended, nobody would end the session. */
 	if (poll(&(struct pollfd){ .fd = STDOUT_FILENO }, 1, 0) > 0)
 		raise(SIGTERM);
 }
 
+static void on_keys(void *context)
+{
+	struct trace *t = context;
+
+	if (top_keys(t->top))
+		raise(SIGTERM);
+}
+
 /* The first snapshot comes after the replay: its faults are from before this session. */
 static int observe_session(struct trace *t)
 {
-	const struct loop_handler handler = { .tick = on_tick, .fd = -1, .context = t };
+	const bool keys = t->top && !t->top->left;
+	const struct loop_handler handler = { .tick = on_tick,
+					      .serve = keys ? on_keys : NULL,
+					      .fd = keys ? STDIN_FILENO : -1,
+					      .context = t };
 
 	for (int i = 0; i < REPLAY_READS; i++)
 		observer_consume(&t->observer);
@@ -271,7 +297,7 @@ static int observe_session(struct trace *t)
 		       observe_snapshot(t, false);
 }
 
-static int trace_now(const struct options *options)
+static int trace_now(const struct options *options, struct top *top)
 {
 	const struct xid_policy policy = {};
 	const struct fault_options gpu = {
@@ -283,7 +309,7 @@ static int trace_now(const struct options *options)
 	int err, code = EXIT_TROUBLE;
 	struct trace t;
 
-	begin_trace(&t, options);
+	begin_trace(&t, options, top);
 	set_origin(&t.session.origin);
 	loop_block_signals();
 	/* It must remove its trace instance and write its files first. */
@@ -335,7 +361,9 @@ static int replay_file(struct trace *t, struct recording *r)
 	/* The last one is shown by the report only, as in the session itself. */
 	for (bool first = true; got > 0 && !err; first = false) {
 		got = recording_next(r, &next);
-		err = add_snapshot(t, &s, !first && got > 0);
+		err = add_snapshot(t, &s, !first && (got > 0 || t->top));
+		if (t->top && !first && !err)
+			err = top_wait(t->top, got <= 0);
 		s = next;
 		next = (struct snapshot){};
 	}
@@ -343,7 +371,7 @@ static int replay_file(struct trace *t, struct recording *r)
 	return err ? err : got;
 }
 
-static int trace_recording(const struct options *options)
+static int trace_recording(const struct options *options, struct top *top)
 {
 	int fd = open(options->replay, O_RDONLY | O_CLOEXEC), err = fd < 0 ? -errno : 0;
 	struct recording *r = fd < 0 ? NULL : recording_new(fd);
@@ -351,7 +379,7 @@ static int trace_recording(const struct options *options)
 	int code = EXIT_TROUBLE;
 	struct trace t;
 
-	begin_trace(&t, options);
+	begin_trace(&t, options, top);
 	if (!err)
 		err = r ? recording_check(r) : -ENOMEM;
 	if (err)
@@ -369,5 +397,15 @@ static int trace_recording(const struct options *options)
 
 int cmd_trace(const struct options *options)
 {
-	return options->replay ? trace_recording(options) : trace_now(options);
+	return options->replay ? trace_recording(options, NULL) : trace_now(options, NULL);
+}
+
+int cmd_top(const struct options *options)
+{
+	struct top top;
+	int code = top_begin(&top, options);
+
+	if (code)
+		return code;
+	return options->replay ? trace_recording(options, &top) : trace_now(options, &top);
 }

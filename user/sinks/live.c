@@ -74,9 +74,7 @@ static void write_head(struct live *v)
 	v->lines = 1;
 }
 
-/* Writes at most @width characters of a name, made safe. If a name is too long, the number of its network namespace is cut
- * first ("10.0.7.1@4026532213" becomes "10.0.7.1@"), then the begin of an address or the end of another name. */
-static void short_name(char *to, size_t size, const char *name, size_t width)
+void short_name(char *to, size_t size, const char *name, size_t width)
 {
 	size_t len, cut;
 	char *at;
@@ -101,8 +99,7 @@ static void short_name(char *to, size_t size, const char *name, size_t width)
 	memcpy(to + terminal_fit(to, len, width - 1), "~", 2);
 }
 
-/* At most six characters: "999999", "1234k". */
-static void format_count(char *text, size_t size, double count)
+void format_count(char *text, size_t size, double count)
 {
 	if (count < 999999.5)
 		snprintf(text, size, "%.0f", count);
@@ -111,8 +108,7 @@ static void format_count(char *text, size_t size, double count)
 			 count < 1e9 ? 'k' : 'M');
 }
 
-/* At most five characters. */
-static void format_rate(char *text, size_t size, double megabytes)
+void format_rate(char *text, size_t size, double megabytes)
 {
 	if (megabytes < 99999.5)
 		snprintf(text, size, "%.*f", megabytes < 999.95 ? 1 : 0, megabytes);

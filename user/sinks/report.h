@@ -27,6 +27,16 @@ void live_interval(struct live *v, const struct session *t);
 
 void live_end(struct live *v);
 
+/* Writes at most @width characters of a name, made safe. If a name is too long, the number of its network namespace is cut
+ * first ("10.0.7.1@4026532213" becomes "10.0.7.1@"), then the begin of an address or the end of another name. */
+void short_name(char *to, size_t size, const char *name, size_t width);
+
+/* At most six characters: "999999", "1234k". */
+void format_count(char *text, size_t size, double count);
+
+/* At most five characters. */
+void format_rate(char *text, size_t size, double megabytes);
+
 /* ---- report.c: sentences and tables ---- */
 
 /* Writes a session that has ended: what limits each server, then tables. Lines longer than @columns are wrapped; 0: none. */

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* `xidscope status`: the agent and what it found, in at most ten lines, from its health file. It evaluates nothing. */
+#include <math.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/terminal.h"
+#include "base/time_text.h"
+#include "commands/commands.h"
+#include "commands/options.h"
+#include "commands/top.h"
+#include "health/health_file.h"
+
+#define SHOWN 2 /* findings; faults */
+
+static const char *level_word(const struct health_file *f)
+{
+	return !strcmp(f->level, "fail") ? "critical" :
+	       !strcmp(f->level, "warn") ? "warning" :
+					   f->level;
+}
+
+/* The open items of a list come first. */
+static size_t count_open(const struct health_list *list)
+{
+	size_t open = 0;
+
+	while (open < list->count && !strcmp(list->items[open].state, "open"))
+		open++;
+	return open;
+}
+
+static bool read_health(struct health_file *f, const struct options *o, char *error, size_t size)
+{
+	return health_file_read(f, o->health_file, o->max_age, error, size);
+}
+
+bool agent_line(char *text, size_t size, const struct options *o)
+{
+	struct health_file f;
+	bool known = read_health(&f, o, text, size);
+
+	if (known)
+		safe_format(text, size, "%s, %.0f s ago: %s", level_word(&f), f.age, f.headline);
+	health_file_free(&f);
+	return known;
+}
+
+bool agent_runs(void)
+{
+	static const struct options defaults = { .health_file = HEALTH_DEFAULT_FILE,
+						 .max_age = 120 };
+	char error[640];
+	struct health_file f;
+	bool runs = read_health(&f, &defaults, error, sizeof(error)) ||
+		    (f.trouble && *f.trouble && f.age <= defaults.max_age);
+
+	health_file_free(&f);
+	return runs;
+}
+
+/* ---- lines ---- */
+
+static void print_metrics(const struct health_file *f)
+{
+	struct stat st;
+
+	if (!*f->output || !strcmp(f->output, "-"))
+		return;
+	if (stat(f->output, &st))
+		terminal_line(stdout, 10, "metrics   %s: %s", f->output, strerror(errno));
+	else
+		terminal_line(stdout, 10, "metrics   %s, %.0f s old", f->output,
+			      fmax(0, wall_seconds() - (double)st.st_mtim.tv_sec));
+}
+
+/* Those that something limits come first. */
+static void print_servers(const struct health_file *f)
+{
+	char text[1024] = "none";
+	size_t len = 0;
+
+	for (int idle = 0; idle <= 1; idle++)
+		ARRAY_EACH(v, f->servers.items, f->servers.count)
+			if (idle == !strcmp(v->what, "none") && len < sizeof(text))
+				len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s (%s)",
+							len ? ", " : "", v->device, v->what);
+	terminal_line(stdout, 10, "servers   %s%s", text, len < sizeof(text) ? "" : "...");
+}
+
+static void print_findings(const struct health_file *f)
+{
+	size_t open = count_open(&f->findings);
+
+	terminal_line(stdout, 10, "health    %s, %zu finding%s%s", level_word(f), open,
+		      open == 1 ? "" : "s", open ? "; all of them: xidscope check --explain" : "");
+	for (size_t i = 0; i < open && i < SHOWN; i++)
+		terminal_line(stdout, 10, "          %s", f->findings.items[i].reason);
+}
+
+static void print_faults(const struct health_file *f)
+{
+	char name[FAULT_NAME_SIZE], last[TIME_LOCAL_SIZE];
+	size_t open = count_open(&f->faults);
+
+	terminal_line(stdout, 10, "faults    %zu open, %zu since boot%s", open, f->faults.count,
+		      f->faults.count ? "; all of them: xidscope faults" : "");
+	for (size_t i = 0; i < open && i < SHOWN; i++) {
+		const struct health_item *x = &f->faults.items[i];
+
+		terminal_line(stdout, 10, "          %s%s%s, %s, last %s",
+			      known_fault_name(name, x->kind, x->what), *x->device ? " on " : "",
+			      x->device, x->severity,
+			      x->last > 0 ? time_to_local(last, x->last) : "not known");
+	}
+}
+
+int cmd_status(const struct options *o)
+{
+	struct health_file f;
+	char error[640];
+	bool known = read_health(&f, o, error, sizeof(error));
+
+	if (known) {
+		terminal_line(stdout, 0, "%s", f.headline);
+		terminal_line(stdout, 10, "agent     runs, judged this node %.0f s ago, source %s",
+			      f.age, f.source);
+		print_metrics(&f);
+		print_servers(&f);
+		print_findings(&f);
+		print_faults(&f);
+		puts("next      xidscope top; what happened: xidscope why");
+	} else {
+		terminal_line(stdout, 10, "agent     not known: %s", error);
+	}
+	health_file_free(&f);
+	return known ? EXIT_OK : EXIT_TROUBLE;
+}

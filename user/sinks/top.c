@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The table of `xidscope top`. */
+#include "sinks/top.h"
+
+#include <math.h>
+
+#include "base/array.h"
+#include "base/safe_text.h"
+#include "base/time_text.h"
+#include "sinks/report.h"
+
+#define NAME_SIZE (4 * (3 * LABEL_SIZE))
+#define NAME_TEXT 60 /* columns of a name in text */
+#define AROUND 6 /* lines: three of the header, title, head, keys */
+
+#define BOLD "\x1b[1m"
+#define REVERSE "\x1b[7m"
+#define RED "\x1b[31m"
+#define PLAIN "\x1b[0m"
+
+static const char *const row_names[TOP_BYS] = { "mounts", "owners", "ops", "servers",
+						"connections" };
+static const char *const column_names[TOP_COLUMNS] = { "call/s", "MB/s in", "out",     "mean",
+						       "flight", "wait",    "phase %", "oldest" };
+static const int widths[TOP_COLUMNS] = { 6, 7, 6, 7, 6, 5, -11, 7 };
+
+struct top_row {
+	char name[NAME_SIZE]; /* safe text */
+	double value[TOP_COLUMNS]; /* NAN: not known, or none */
+	enum rpc_phase phase;
+};
+
+struct top_rows {
+	struct top_row *list;
+	size_t count;
+	const struct top_view *view;
+	const struct session *session;
+};
+
+/* ---- rows ---- */
+
+static double known_if(bool known, double value)
+{
+	return known ? value : NAN;
+}
+
+/* Adds a row with what happened, unless the filter hides it. */
+static void __attribute__((format(printf, 3, 4)))
+add_row(struct top_rows *r, const struct session_point *p, const char *format, ...)
+{
+	const struct calls *c = &r->session->last.calls;
+	bool connection = r->view->by == TOP_CONNECTIONS;
+	bool depth = r->view->by >= TOP_SERVERS && snapshot_knows(c, RPC_FACT_SLOTS_IN_FLIGHT);
+	double seconds = r->session->latest.ns ? (double)r->session->latest.ns / 1e9 : 1;
+	uint64_t waits = p->phase_ns[RPC_PHASE_SESSION] + p->phase_ns[RPC_PHASE_SLOT] +
+			 p->phase_ns[RPC_PHASE_SEND];
+	uint64_t total = p->total.sum_ns;
+	enum rpc_phase largest[RPC_PHASES] = {};
+	bool phases = session_largest_phases(p->phase_ns, largest);
+	struct top_row row = { .phase = largest[0] }, *added;
+	va_list args;
+
+	va_start(args, format);
+	safe_vformat(row.name, sizeof(row.name), format, args);
+	va_end(args);
+	if (*r->view->filter && !strcasestr(row.name, r->view->filter))
+		return;
+	row.value[TOP_CALLS] = (double)p->calls / seconds;
+	/* No call is without bytes. */
+	row.value[TOP_IN] =
+		known_if(p->received_bytes || !p->calls, (double)p->received_bytes / 1e6 / seconds);
+	row.value[TOP_OUT] =
+		known_if(p->sent_bytes || !p->calls, (double)p->sent_bytes / 1e6 / seconds);
+	row.value[TOP_MEAN] = known_if(p->calls, (double)total / (double)p->calls);
+	row.value[TOP_FLIGHT] = depth ? p->in_flight : (double)total / 1e9 / seconds;
+	row.value[TOP_WAITING] =
+		known_if(!connection && snapshot_knows(c, RPC_FACT_PHASE + RPC_PHASE_SLOT),
+			 (double)waits / 1e9 / seconds);
+	row.value[TOP_PHASE] = known_if(phases, percent_of(p->phase_ns[row.phase], total));
+	row.value[TOP_OLDEST] = known_if(p->oldest_ns, (double)p->oldest_ns);
+	added = ARRAY_APPEND(r->list, r->count);
+	if (added)
+		*added = row;
+}
+
+/* @sums NULL: nothing happened. */
+static struct session_point point_of_sums(const struct rpc_sums *sums, uint64_t oldest_ns)
+{
+	struct session_point p = { .oldest_ns = oldest_ns };
+
+	for (int k = 0; sums && k < RPC_KINDS; k++) {
+		p.calls += sums->calls[k];
+		p.total.sum_ns += sums->total_ns[k];
+		p.sent_bytes += sums->sent_bytes[k];
+		p.received_bytes += sums->received_bytes[k];
+	}
+	for (int i = 0; sums && i < RPC_PHASES; i++)
+		p.phase_ns[i] = sums->phase_ns[i];
+	return p;
+}
+
+static void add_mount(struct top_rows *r, const char *server, const char *export,
+		      const char *mountpoint, const struct rpc_sums *sums)
+{
+	const struct session *t = r->session;
+
+	for (size_t i = 0; i < t->latest.count && session_wants_mount(t, mountpoint); i++) {
+		struct session_point p = point_of_sums(sums, t->latest.points[i].oldest_ns);
+
+		if (!strcmp(t->servers[i].name, server))
+			add_row(r, &p, "%s%s%s:%s", mountpoint, *mountpoint ? " " : "", server,
+				export);
+	}
+}
+
+/* Mounts that have made calls, then all others. */
+static void add_mounts(struct top_rows *r, const struct calls *c, const struct delta *d)
+{
+	ARRAY_EACH(m, c->mount_calls, c->mount_calls_count) {
+		const struct mount_delta *x =
+			ARRAY_FIND(x, d->mount_calls, d->mount_calls_count, x->now == m);
+
+		add_mount(r, m->server, m->export, m->mountpoint, x ? &x->sums : NULL);
+	}
+	ARRAY_EACH(m, c->mounts, c->mount_count)
+		if (!ARRAY_FIND(x, c->mount_calls, c->mount_calls_count,
+				!strcmp(x->server, m->server) && !strcmp(x->export, m->export) &&
+					!strcmp(x->mountpoint, m->mountpoint)))
+			add_mount(r, m->server, m->export, m->mountpoint, NULL);
+}
+
+static void add_owners(struct top_rows *r, const struct calls *c, const struct delta *d)
+{
+	ARRAY_EACH(o, c->owner_calls, c->owner_calls_count) {
+		const struct owner_delta *x =
+			ARRAY_FIND(x, d->owner_calls, d->owner_calls_count, x->now == o);
+		struct session_point p = point_of_sums(x ? &x->sums : NULL, o->oldest_ns);
+
+		if (session_wants_server(r->session, o->server))
+			add_row(r, &p, "%s %s", o->owner, o->server);
+	}
+}
+
+static void add_ops(struct top_rows *r, const struct delta *d)
+{
+	ARRAY_EACH(o, d->ops, d->op_count) {
+		struct session_point p = { .total = o->total,
+					   .calls = time_histogram_count(&o->total),
+					   .sent_bytes = o->sent_bytes,
+					   .received_bytes = o->received_bytes };
+
+		memcpy(p.phase_ns, o->phase_ns, sizeof(p.phase_ns));
+		if (p.calls && session_wants_server(r->session, o->now->server))
+			add_row(r, &p, "%s %s", o->now->op, o->now->server);
+	}
+}
+
+static void add_connections(struct top_rows *r, const struct delta *d)
+{
+	char remote[ENDPOINT_SIZE];
+
+	ARRAY_EACH(x, d->transports, d->transport_count) {
+		const struct rpc_transport_state *c = x->now;
+		struct session_point p = { .total.sum_ns = x->rtt_ns,
+					   .calls = x->replies,
+					   .phase_ns[RPC_PHASE_RTT] = x->rtt_ns,
+					   .received_bytes = x->received_bytes,
+					   .in_flight = c->slots_in_flight,
+					   .oldest_ns = c->oldest_ns };
+
+		if (session_wants_server(r->session, c->server) && *c->remote.address)
+			add_row(r, &p, "%s %s %s", c->name, c->server,
+				endpoint_text(remote, &c->remote));
+	}
+}
+
+static void add_rows(struct top_rows *r)
+{
+	const struct session *t = r->session;
+
+	switch (r->view->by) {
+	case TOP_MOUNTS:
+		return add_mounts(r, &t->last.calls, &t->interval);
+	case TOP_OWNERS:
+		return add_owners(r, &t->last.calls, &t->interval);
+	case TOP_OPS:
+		return add_ops(r, &t->interval);
+	case TOP_CONNECTIONS:
+		return add_connections(r, &t->interval);
+	default:
+		for (size_t i = 0; i < t->latest.count; i++)
+			add_row(r, &t->latest.points[i], "%s", t->servers[i].name);
+	}
+}
+
+/* ---- their order ---- */
+
+static bool waits_long(const struct top_row *row)
+{
+	return row->value[TOP_OLDEST] >= (double)SESSION_OLD_NS; /* false for NAN */
+}
+
+static int compare_rows(const void *left, const void *right, void *view)
+{
+	const struct top_row *a = left, *b = right;
+	enum top_column by = ((const struct top_view *)view)->sort;
+	double x = a->value[by], y = b->value[by];
+
+	return ORDER(waits_long(b), waits_long(a))                     ?:
+		       ORDER(isnan(x), isnan(y))                       ?:
+		       ORDER(y, x)                                     ?:
+		       ORDER(b->value[TOP_CALLS], a->value[TOP_CALLS]) ?:
+									 strcmp(a->name, b->name);
+}
+
+/* ---- lines ---- */
+
+static void format_cell(char *text, size_t size, const struct top_row *row, int column)
+{
+	double value = row->value[column];
+
+	if (isnan(value))
+		snprintf(text, size, "-");
+	else if (column == TOP_CALLS)
+		format_count(text, size, value);
+	else if (column == TOP_IN || column == TOP_OUT)
+		format_rate(text, size, value);
+	else if (column == TOP_PHASE)
+		snprintf(text, size, "%s %.0f", rpc_phase_names[row->phase], value);
+	else if (column == TOP_FLIGHT || column == TOP_WAITING)
+		snprintf(text, size, "%.*f", value < 99.95 ? 1 : 0, value);
+	else
+		format_duration(text, (uint64_t)value);
+}
+
+static void write_row(FILE *out, const struct top_view *v, const struct top_row *row, size_t width)
+{
+	char name[NAME_SIZE], cell[32];
+	bool red = v->colour && waits_long(row);
+
+	short_name(name, sizeof(name), row->name, width);
+	fprintf(out, "%s%s%*s", red ? RED : "", name,
+		(int)(width - terminal_columns(name, strlen(name))), "");
+	for (int c = 0; c < TOP_COLUMNS; c++) {
+		format_cell(cell, sizeof(cell), row, c);
+		fprintf(out, " %*s", widths[c], cell);
+	}
+	fputs(red ? PLAIN "\n" : "\n", out);
+}
+
+static void write_head(FILE *out, const struct top_view *v, size_t width)
+{
+	fprintf(out, "%s%-*s", v->colour ? BOLD : "", (int)width, row_names[v->by]);
+	for (int c = 0; c < TOP_COLUMNS; c++)
+		if (v->colour && c == (int)v->sort)
+			fprintf(out, " " REVERSE "%*s" PLAIN BOLD, widths[c], column_names[c]);
+		else
+			fprintf(out, " %*s", widths[c], column_names[c]);
+	fputs(v->colour ? PLAIN "\n" : "\n", out);
+}
+
+/* Writes what the columns show; also the text @header, whose lines have their ends. */
+static void write_text(FILE *out, const struct top_view *v, const char *text)
+{
+	for (size_t len; *text; text += len + !!text[len]) {
+		len = strcspn(text, "\n");
+		fprintf(out, "%.*s\n", (int)(v->rows ? terminal_fit(text, len, v->columns) : len),
+			text);
+	}
+}
+
+void top_write(FILE *out, const struct top_view *v, const struct session *t, const char *header)
+{
+	struct top_rows r = { .view = v, .session = t };
+	char line[512], clock[TIME_CLOCK_SIZE];
+	size_t width = NAME_TEXT, rest = 0, shown;
+
+	add_rows(&r);
+	if (r.count)
+		qsort_r(r.list, r.count, sizeof(*r.list), compare_rows, (void *)v);
+	for (int c = 0; c < TOP_COLUMNS; c++)
+		rest += 1 + (size_t)abs(widths[c]);
+	if (v->rows)
+		width = v->columns > rest ? v->columns - rest : 1;
+	shown = v->rows && r.count + AROUND > v->rows ? v->rows - AROUND : r.count;
+	if (v->rows && v->rows < AROUND)
+		shown = 0;
+	write_text(out, v, header);
+	safe_format(line, sizeof(line), "%s, %.3g s until %s, source %s, %zu of %zu rows%s%s%s",
+		    t->origin.host, (double)t->latest.ns / 1e9, time_clock(clock, t->last.wall),
+		    rpc_source_names[t->last.calls.source], shown, r.count,
+		    v->frozen ? ", frozen" : "", *v->filter ? ", only " : "", v->filter);
+	write_text(out, v, line);
+	write_head(out, v, width);
+	for (size_t i = 0; i < shown; i++)
+		write_row(out, v, &r.list[i], width);
+	if (t->last.calls.rpc_missing)
+		safe_line(out, "%s", t->last.calls.rpc_missing);
+	if (v->typing)
+		safe_line(out, "show names with: %s_", v->filter);
+	else if (v->rows)
+		write_text(out, v,
+			   "m mounts o owners p ops s servers c connections <> sort / filter "
+			   "f freeze q quit");
+	free(r.list);
+}
