@@ -101,7 +101,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-check.XXXXXX")
 cleanup() {
 	local guests
 	mapfile -t guests < <(jobs -p)
-	((${#guests[@]} == 0)) || kill "${guests[@]}" 2>/dev/null || true
+	((${#guests[@]} == 0)) || kill -- "${guests[@]/#/-}" 2>/dev/null || true
 	wait
 	rm -rf "$work"
 }
@@ -200,6 +200,7 @@ check_deployment() { # check_deployment KERNEL JOB NAME
 }
 
 # in_turn COMMAND KERNEL JOB [ARGUMENT]: runs it beside the others as soon as a CPU is free. Verdicts are kept, the rest is progress.
+# It is a process group of its own (set -m), which cleanup ends with the guest in it.
 jobs=()
 in_turn() {
 	local forgive=''
@@ -207,7 +208,9 @@ in_turn() {
 	kernel_row "$2"
 	[[ $special != may-fail ]] || forgive='s/^FAIL /FORGIVEN FAIL /'
 	while (($(jobs -pr | wc -l) > $(nproc))); do wait -n || true; done
+	set -m
 	"$@" | sed -u -e "$forgive" -e "/^\(ok\|FAIL\|FORGIVEN\|skip\) /{w $3.outcomes" -e 'b}' -e "s/^/$2: /" &
+	set +m
 }
 
 for kernel in "${kernels[@]}"; do
@@ -215,7 +218,9 @@ for kernel in "${kernels[@]}"; do
 	((${#names[@]} + ${#deployments[@]})) || continue
 	# A kernel that is not available must not stop the tests of the others. In the background, because `set -e` is off in
 	# a command whose status is tested.
+	set -m
 	prepare_scenarios "$kernel" "$work/$kernel" 2>&1 | tee "$work/$kernel.said" >&2 &
+	set +m
 	wait $! || grep 'error: ' "$work/$kernel.said" >"$work/$kernel.failure" || echo "see above" >"$work/$kernel.failure"
 	for job in "$work/$kernel" "$work/$kernel"-{2,timed,timed-2}; do
 		[[ ! -e $job/only && ! -e $job.failure ]] || in_turn check_scenarios "$kernel" "$job"
