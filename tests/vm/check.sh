@@ -38,15 +38,16 @@ kernels=("$@")
 ((${#kernels[@]})) || mapfile -t kernels < <(awk -v kind="$kind" \
 	'!/^#/ && ($5 == "transports" ? $5 : $2 == "out-of-tree" ? $2 : "") == kind { print $1 }' "$vm/kernels.tsv")
 
-# Sets of scenarios that kernels.tsv names: see there. All are those that stand in the folder but the slow ones, and the
-# container image. With the slow ones goes the systemd unit.
+# Sets of scenarios that kernels.tsv names: see there. All are those that stand in the folder but two sets, and the container
+# image: what is slow, and what newest runs (ends). With the slow ones goes the systemd unit.
 slow='gpus begun-before better-source many-transports later cpus verdict hung-mount hung-output many-hung silent-server stuck-tasks busy-tasks kernel-faults'
-all=$(printf '%s\n' "$here/$folder"/[0-9]*.sh | sed 's,.*/[0-9]*-,,; s/\.sh$//' | grep -vxF "${slow// /$'\n'}" | paste -sd ' ')
+ends='forgery polled slot session send stopped-server attached-under-load kills'
+all=$(printf '%s\n' "$here/$folder"/[0-9]*.sh | sed 's,.*/[0-9]*-,,; s/\.sh$//' | grep -vxF "${slow// /$'\n'}"$'\n'"${ends// /$'\n'}" | paste -sd ' ')
 hooks='late exact sources faults fault-lines driver-hooks'
-core="$hooks forgery polled slot session send stopped-server"
-most="$core reload attached-under-load refused delay names other-programs kills"
+core="$hooks ${ends% attached*}"
+most="$core attached-under-load kills reload refused delay names other-programs"
 most+=' fault-history signals-of-trouble hardware-errors'
-declare -A sets=([all]="$all container" [slow]="$slow systemd runbook" [most]=$most [core]=$core [hooks]=$hooks [transports]=$all
+declare -A sets=([all]="$all container" [slow]="$slow systemd runbook" [ends]=$ends [most]=$most [core]=$core [hooks]=$hooks [transports]=$all
 	[slurm]="slurm-decisions slurm-causes slurm-groups slurm-latest")
 
 # Scenarios whose judgements compare times run in guests of their own, whose clock counts instructions: a busy machine does
