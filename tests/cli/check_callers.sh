@@ -317,7 +317,7 @@ rm forgotten && XIDSCOPE_EVENTS=nothing epilog "" "" xid 60 && said "cannot read
 
 # job CONTEXT JOB WANTED: the series in the folder after the prolog or epilog of a job.
 job() {
-	SLURM_SCRIPT_CONTEXT=$1 SLURM_JOB_ID=$2 XIDSCOPE_TEXTFILES=${folder-textfiles} timeout 5 "$top/deploy/slurm/xidscope-job" 2>err ||
+	SLURM_SCRIPT_CONTEXT=$1 SLURM_JOB_ID=$2 XIDSCOPE_TEXTFILES=${folder-textfiles} timeout 120 "$top/deploy/slurm/xidscope-job" 2>err ||
 		fail "xidscope-job fails: it would drain the node"
 	[[ $(grep -hv '^#' textfiles/*.prom 2>/dev/null) == "$3" ]] || fail "$1 of $2: '$(cat textfiles/* 2>&1)', not '$3'"
 }
@@ -339,7 +339,7 @@ mkfifo textfiles/xidscope-job.prom.tmp
 job prolog_slurmd 4712 'fleet_node_job_info{workload="4712"} 1'
 rm textfiles/xidscope-job.prom
 mkfifo textfiles/xidscope-job.prom
-SLURM_SCRIPT_CONTEXT=epilog_slurmd SLURM_JOB_ID=1 XIDSCOPE_TEXTFILES=textfiles timeout 5 "$top/deploy/slurm/xidscope-job" ||
+SLURM_SCRIPT_CONTEXT=epilog_slurmd SLURM_JOB_ID=1 XIDSCOPE_TEXTFILES=textfiles timeout 120 "$top/deploy/slurm/xidscope-job" ||
 	fail "a FIFO stops an epilog"
 rm textfiles/xidscope-job.prom
 mkdir folder

@@ -29,7 +29,7 @@ try() {
 	local code=$1 shown=$2 got=0 what
 	shift 2
 	what=$(cat -v <<<"$*")
-	timeout 20 "$program" "$@" >out 2>err || got=$?
+	timeout 120 "$program" "$@" >out 2>err || got=$?
 	[[ $got == "$code" ]] || fail "'$what' ends with $got, not $code"
 	grep -qF -- "$shown" out err || fail "'$what' does not show '$shown' but: $(cat -v out err)"
 	safe "the output of '$what'"

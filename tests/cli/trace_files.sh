@@ -106,7 +106,7 @@ expect 1 "" "xidscope: nothing is known of this window yet: *" why --events empt
 
 # ---- a session whose reader or terminal has gone ends as one that is stopped ----
 session=(trace --hooks rpc --source mountstats --interval 0.1 --record left.rec --json left.json)
-timeout 20 "$program" "${session[@]}" 2>/dev/null | head -n 1 >out
+timeout 120 "$program" "${session[@]}" 2>/dev/null | head -n 1 >out
 json 'j["seconds"] < 10' left.json
 rm left.json
 /usr/bin/python3 - "$program" "${session[@]}" <<-'PYTHON' || fail "it goes on although its terminal was closed"

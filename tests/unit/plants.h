@@ -31,7 +31,7 @@ static inline void plant(const char *name, int kind)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 
-	alarm(20);
+	alarm(120);
 	close(planted);
 	planted = -1;
 	put("/victim", "precious");

@@ -259,7 +259,7 @@ TEST(what_a_process_leaves_is_taken_without_a_fault)
 
 	gpu_holders_learn(&holders);
 	assert_true(holders.helper.pipe >= 0);
-	for (int tries = 0; holders.helper.pipe >= 0 && tries < 5000; tries++) {
+	for (int tries = 0; holders.helper.pipe >= 0 && tries < 100000; tries++) {
 		usleep(1000);
 		gpu_holders_poll(&holders);
 	}

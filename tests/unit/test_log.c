@@ -156,7 +156,7 @@ static uint64_t lose_messages(int to)
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = 0;
 	dup2(to, STDERR_FILENO);
-	alarm(20);
+	alarm(120);
 	for (int i = 0; i < 100; i++)
 		log_error(&log, "%s", text);
 	alarm(0);

@@ -185,7 +185,7 @@ static enum mount_state answer_after(uint64_t seconds)
 
 	asked_ns += seconds * 1000000000;
 	node_mounts_ask(&f, &q, 1, asked_ns);
-	for (int tries = 0; q.helper.pipe >= 0 && tries < 30000; tries++) {
+	for (int tries = 0; q.helper.pipe >= 0 && tries < 300000; tries++) {
 		pipe.fd = q.helper.pipe;
 		poll(&pipe, 1, 1);
 		if (pipe.revents & POLLHUP)

@@ -47,7 +47,7 @@ BEFORE_EACH()
 {
 	int fd;
 
-	alarm(60); /* ends a test that waits */
+	alarm(300); /* ends a test that waits */
 	signal(SIGCHLD, SIG_IGN);
 	fd = open("errors", O_CREAT | O_RDWR | O_APPEND, 0600);
 	saved_stderr = dup(STDERR_FILENO);
