@@ -1423,6 +1423,71 @@ TEST(calls_as_large_as_a_small_rsize_allows_get_a_larger_one)
 	assert_has(verdict.sentence, "as large as wsize of /mnt allows, 32 KiB");
 }
 
+/* Three seconds with 50 calls of 40 ms each, on two transports, of which one waits for slots, and a third of a mount without
+ * RPC slots. What is known of TCP is of the last two: before, there was no connection. */
+TEST(each_figure_is_the_sum_or_mean_of_its_intervals)
+{
+	static const uint64_t ms[RPC_PHASES] = {
+		[RPC_PHASE_SETUP] = 3, [RPC_PHASE_SESSION] = 1, [RPC_PHASE_SLOT] = 5,
+		[RPC_PHASE_SEND] = 4,  [RPC_PHASE_RTT] = 6,     [RPC_PHASE_RESEND] = 18,
+		[RPC_PHASE_DELAY] = 2, [RPC_PHASE_FINISH] = 1
+	};
+	const struct verdict_numbers *n = &verdict.numbers;
+
+	now.calls.cpu_waiting_ns = 1;
+	for (unsigned int i = 0; i < 3; i++) {
+		for (unsigned int k = 0; k < 3; k++) {
+			struct rpc_transport_state *t =
+				snapshot_transport(&now.calls, SERVER, formatted("tcp/%u", k));
+
+			assert_non_null(t);
+			t->alive = true;
+			t->slots_max = k < 2 ? 16 + k : 65536;
+			t->segments += 1000;
+			t->segments_lost += k;
+			t->retransmits += 1 + k;
+			t->disconnects += k == 1;
+			t->saturated_ns[RPC_LIMIT_SLOT] += k == 1 ? SECOND / 4 : 0;
+			t->replies += k ? 0 : 100;
+			t->rtt_ns += k ? 0 : SECOND * (1 + i);
+			t->received_bytes += k ? 0 : 1000000;
+			t->rcv_wnd = 100000 * (1 + i);
+			t->min_rtt_ns = 2 * MS;
+			t->srtt_ns = 3 * MS + i * 3 * MS;
+			t->carries = i == 2;
+		}
+		histogram_record(&op_of("READ")->total, 50, 40 * MS);
+		for (int p = 0; p < RPC_PHASES; p++)
+			histogram_record(&op_of("READ")->phase[p], 50, ms[p] * MS);
+		server()->credentials_ns += 40 * MS;
+		server()->earlier_ns += 20 * MS;
+		server()->depth[RPC_QUEUE_PENDING].bucket[0] += 50;
+		server()->depth[RPC_QUEUE_PENDING].sum += 75 + 50 * i;
+		wait_on(1500 * MS);
+		before.calls.cpu_waiting_ns = now.calls.cpu_waiting_ns;
+		cpu_waiting = 0.3;
+	}
+	verdict = verdict_of(&sums, SERVER);
+	assert_printed("3 0 3", "%g %g %g", n->seconds, n->stall_seconds, n->active_seconds);
+	assert_printed("150 1.98 3.5 17 3", "%lu %g %g %u %u", n->calls, n->concurrency,
+		       n->in_flight, n->slots, n->transports);
+	assert_printed("3.36e+07 6e+06 0.0202 0.01", "%.4g %.4g %.4g %.4g", n->hold_ns, n->rtt_ns,
+		       n->credentials_share, n->earlier_share);
+	for (int p = 0; p < RPC_PHASES; p++)
+		if (p != RPC_PHASE_SETUP)
+			assert_float_equal(n->share[p], (double)ms[p] * 100 / 3960, 1e-9);
+	assert_printed("0.25 0.001 0.2", "%.4g %.4g %.4g", n->saturated_share[RPC_LIMIT_SLOT],
+		       n->lost_share, n->cpu_waiting_share);
+	assert_printed("260000 0.008 0.6 2e+06 7.8e+06", "%.6g %.4g %.4g %.4g %.4g",
+		       n->window_bytes, n->window_share, n->carrying_share, n->min_rtt_ns,
+		       n->srtt_ns);
+	assert_int_equal(n->oldest_ns, 1500 * MS);
+	assert_string_equal(
+		verdict.sentence,
+		"59 % of the time that calls have a slot is spent sending again (18 times, 3 disconnects): "
+		"calls or connections are lost.");
+}
+
 /* docs/VERDICT.md has a row for each. */
 TEST(the_page_has_every_limit)
 {
