@@ -150,10 +150,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fault_offer_read(&fault, root, 1);
 	require_string(fault.driver_version);
 	memset(source, 'x', sizeof(source));
-	if (mounts_find_network(root, 36, NULL, source, sizeof(source)))
+	if (mounts_find_network(root, 36, NULL, false, source, sizeof(source)))
 		require_string(source);
 	memset(source, 'x', sizeof(source));
-	if (mounts_find_network(root, -1, "/mnt/nas/x", source, sizeof(source)))
+	if (mounts_find_network(root, -1, "/mnt/nas/x", true, source, sizeof(source)))
 		require_string(source);
 	memset(uuid, 'x', sizeof(uuid));
 	uuid[0] = 0;

@@ -80,6 +80,7 @@ int main(int argc, char **argv)
 	static struct node_state node;
 	char *words[64] = { argv[0], "run" }, error[512] = "", trouble[600];
 	struct ack_list acks = {};
+	FILE_TEXT file = {};
 	struct options o;
 	int i, n = 2;
 
@@ -89,7 +90,8 @@ int main(int argc, char **argv)
 		return 2;
 	for (i++; i < argc; i++)
 		add_fact(argv[i]);
-	ack_load(&acks, o.ack, error, sizeof(error));
+	ack_take(&acks, &file, file_text_read_own(&file, o.ack, 1 << 20), o.ack, error,
+		 sizeof(error));
 	snprintf(trouble, sizeof(trouble), "the acknowledgements: %s", error);
 	for (size_t m = 0; m < o.mount_count; m++)
 		node_mounts_add(&node, o.mounts[m]);

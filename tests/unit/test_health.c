@@ -896,10 +896,10 @@ TEST(wrong_acknowledgements_are_refused_with_their_line)
 	assert_int_equal(ack_parse(&list, many, 4096, error, sizeof(error)), -EINVAL);
 	assert_string_equal(error, "at most 4095 lines are read");
 	free(many);
-	assert_int_equal(ack_load(&list, "/nonexistent/acks", error, sizeof(error)), 0);
+	assert_int_equal(ack_take(&list, NULL, -ENOENT, "acks", error, sizeof(error)), 0);
 	assert_int_equal(list.count, 0);
-	assert_int_equal(ack_load(&list, "/tmp", error, sizeof(error)), -EINVAL);
-	assert_string_equal(error, "cannot read /tmp: it is not a regular file");
+	assert_int_equal(ack_take(&list, NULL, -EINVAL, "acks", error, sizeof(error)), -EINVAL);
+	assert_string_equal(error, "cannot read acks: it is not a regular file");
 }
 
 TEST(times_are_read_and_written)

@@ -68,14 +68,14 @@ TEST(a_file_is_read_by_another_process)
 	struct file_text text;
 
 	put("/file", "some text\n");
-	assert_int_equal(helper_read_file(&text, "file"), 0);
+	assert_int_equal(helper_read_file(&text, "file", false), 0);
 	assert_string_equal(text.bytes, "some text\n");
 	assert_int_equal(text.len, 10);
 	file_text_free(&text);
-	assert_int_equal(helper_read_file(&text, "absent"), -ENOENT);
-	assert_int_equal(helper_read_file(&text, "."), -EINVAL);
+	assert_int_equal(helper_read_file(&text, "absent", false), -ENOENT);
+	assert_int_equal(helper_read_file(&text, ".", false), -EINVAL);
 	put("/file", "");
-	assert_int_equal(helper_read_file(&text, "file"), 0);
+	assert_int_equal(helper_read_file(&text, "file", false), 0);
 	assert_string_equal(text.bytes, "");
 	file_text_free(&text);
 }

@@ -37,13 +37,13 @@ TEST(the_mount_of_that_number_counts)
 		put("/proc/self/mountinfo", formatted("3 1 0:9 / /a rw - nfs nas:/other rw\n%s\n"
 						      "136 1 0:9 / /b rw - nfs nas:/other rw\n",
 						      cases[i].line));
-		assert_int_equal(mounts_find_network(root, 36, NULL, source, sizeof(source)),
+		assert_int_equal(mounts_find_network(root, 36, NULL, false, source, sizeof(source)),
 				 cases[i].source != NULL);
 		if (cases[i].source)
 			assert_string_equal(source, cases[i].source);
 	}
-	assert_false(mounts_find_network(root, -1, NULL, source, sizeof(source)));
-	assert_false(mounts_find_network("/missing", 36, NULL, source, sizeof(source)));
+	assert_false(mounts_find_network(root, -1, NULL, false, source, sizeof(source)));
+	assert_false(mounts_find_network("/missing", 36, NULL, false, source, sizeof(source)));
 }
 
 TEST(the_deepest_mount_on_the_way_counts)
@@ -85,18 +85,25 @@ TEST(the_deepest_mount_on_the_way_counts)
 	    "upperdir=/nas/up\\054per,workdir=/w\n"
 	    "12 1 0:12 / /overlay/near rw - overlay overlay rw,lowerdir=/nas,"
 	    "upperdir=/var/x,workdir=/w\n"
-	    "13 1 0:13 / /overlay/lower ro - overlay overlay ro,lowerdir=/nas\n"
+	    "13 1 0:13 / /overlay/lower ro - overlay overlay ro,lowerdir+=/l,lowerdir+=/m:/nas\n"
 	    "14 1 0:14 / /overlay/itself rw - overlay overlay "
 	    "rw,upperdir=/overlay/itself/x\n"
 	    "15\n\n");
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		assert_int_equal(
-			mounts_find_network(root, -1, cases[i].path, source, sizeof(source)),
+			mounts_find_network(root, -1, cases[i].path, false, source, sizeof(source)),
 			cases[i].source != NULL);
 		if (cases[i].source)
 			assert_string_equal(source, cases[i].source);
 	}
-	assert_false(mounts_find_network("/missing", -1, "/nas/x", source, sizeof(source)));
+	/* Names are looked up in the lower layers. */
+	assert_true(mounts_find_network(root, -1, "/overlay/near/x", true, source, sizeof(source)));
+	assert_string_equal(source, "nas:/a");
+	assert_true(
+		mounts_find_network(root, -1, "/overlay/lower/x", true, source, sizeof(source)));
+	assert_false(
+		mounts_find_network(root, -1, "/overlay/itself/x", true, source, sizeof(source)));
+	assert_false(mounts_find_network("/missing", -1, "/nas/x", false, source, sizeof(source)));
 }
 
 /* The real kernel's: a folder's mount is in the list, with another number than that of proc. */
@@ -107,7 +114,8 @@ TEST(the_number_is_the_kernels)
 
 	assert_true(mounts_number(folder) > 0);
 	assert_int_not_equal(mounts_number(folder), mounts_number(proc));
-	assert_false(mounts_find_network("", mounts_number(proc), NULL, source, sizeof(source)));
+	assert_false(
+		mounts_find_network("", mounts_number(proc), NULL, false, source, sizeof(source)));
 	assert_int_equal(mounts_number(-1), -1);
 	close(folder);
 	close(proc);

@@ -17,10 +17,11 @@
  *   attributes of a mount                         xidscope-mount   mount_hung
  *   --sunrpc-btf, /usr/lib/debug/.build-id        xidscope-file    another source
  *   /etc/fstab, also below /proc/1/root           xidscope-file    its mounts are not checked
- *   --xid-policy                                  xidscope-file    the start fails
+ *   --xid-policy, --ack of trace                  xidscope-file    the start fails; none counts
+ *   --ack                                         xidscope-acks    the last ones count
  *   --output, --state, --events                   the writer       see writer.c
- *   --health, --ack                               the event loop   refused on network file systems
- *   --json, --html, --record and --ack of trace   trace            it waits: its user has named them
+ *   --health                                      the event loop   refused where a server may be below it
+ *   --json, --html, --record of trace             trace            it waits: its user has named them
  *   /etc/localtime                                trace            it waits, before it blocks SIGINT
  *   kernel types below /boot or /lib/modules      libbpf           only kernels without /sys/kernel/btf
  *
@@ -45,12 +46,12 @@
 #include "base/clock.h"
 
 /* In the new process. */
-static void run_work(const char *name, helper_work *work, const void *context)
+static void run_work(int kept, const char *name, helper_work *work, const void *context)
 {
 	FILE *out;
 
 	/* All else is the caller's, and would outlive it if this process hangs. */
-	closefrom(STDIN_FILENO + 1);
+	closefrom(kept > 0 && dup2(kept, HELPER_KEPT) > 0 ? HELPER_KEPT + 1 : STDIN_FILENO + 1);
 	prctl(PR_SET_NAME, name);
 	fcntl(STDIN_FILENO, F_SETFL, 0); /* here it blocks */
 	out = fdopen(STDIN_FILENO, "w");
@@ -72,7 +73,7 @@ bool helper_start(struct helper *h, const char *name, helper_work *work, const v
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != parent || dup2(ends[1], STDIN_FILENO) < 0)
 			_exit(1);
-		run_work(name, work, context);
+		run_work(h->kept, name, work, context);
 		_exit(0);
 	}
 	close(ends[1]);
@@ -147,26 +148,35 @@ int helper_ask_once(struct file_text *f, helper_work *work, const void *context)
 	return 0;
 }
 
-/* The error comes first. */
-static void send_file(const void *path, FILE *out)
+/* The error comes first. A NUL ends the answer: without it the process was killed. */
+void helper_send_file(const void *file, FILE *out)
 {
+	const struct helper_file *f = file;
 	FILE_TEXT text = {};
 
-	fputc(-file_text_read(&text, path, 1 << 20), out);
+	fputc(-file_text_read_as(&text, f->path, 1 << 20, f->own ? O_NOFOLLOW : 0, f->own), out);
 	fwrite(text.bytes, 1, text.len, out);
+	fputc(0, out);
 }
 
-int helper_read_file(struct file_text *f, const char *path)
+int helper_open_file(struct file_text *f)
 {
-	int err = helper_ask_once(f, send_file, path);
+	int err = f->len < 2 || f->bytes[f->len - 1] ? -EAGAIN : -(unsigned char)*f->bytes;
 
-	if (!err)
-		err = f->len ? -(unsigned char)*f->bytes : -ENOMEM;
-	if (err)
+	if (err) {
 		file_text_free(f);
-	else
-		memmove(f->bytes, f->bytes + 1, f->len--);
-	return err;
+		return err;
+	}
+	f->len -= 2;
+	memmove(f->bytes, f->bytes + 1, f->len + 1);
+	return 0;
+}
+
+int helper_read_file(struct file_text *f, const char *path, bool own)
+{
+	const struct helper_file file = { path, own };
+
+	return helper_ask_once(f, helper_send_file, &file) ?: helper_open_file(f);
 }
 
 /* "4711 (xidscope-mount) D 4700 ..." */

@@ -20,7 +20,9 @@ struct helper {
 	uint64_t begun_ns; /* CLOCK_MONOTONIC; 0: never */
 	char *text; /* what helper_collect() has read of the last process; NULL: nothing */
 	size_t len; /* of it; a NUL follows */
+	int kept; /* an open file that the process has as well, as HELPER_KEPT; 0: none */
 };
+#define HELPER_KEPT 1
 
 /* What a process does. It writes its answer to @out, which is flushed when it ends. */
 typedef void helper_work(const void *context, FILE *out);
@@ -41,8 +43,17 @@ bool helper_ask(struct helper *h, const char *name, helper_work *work, const voi
  * earlier question of these has no answer. */
 int helper_ask_once(struct file_text *f, helper_work *work, const void *context);
 
-/* Reads a file of at most 1 MB by helper_ask_once(). Also returns errors of file_text_read(). */
-int helper_read_file(struct file_text *f, const char *path);
+/* Work that reads a file of at most 1 MB; @own as in file_text_read_own(). helper_open_file() makes *@f, which has the answer,
+ * the file's text. Returns as file_text_read() does, or -EAGAIN: the process was killed. */
+struct helper_file {
+	const char *path;
+	bool own;
+};
+void helper_send_file(const void *file, FILE *out);
+int helper_open_file(struct file_text *f);
+
+/* Reads such a file by helper_ask_once(). */
+int helper_read_file(struct file_text *f, const char *path, bool own);
 
 /* Whether the process sleeps, because it waits for something. A process that runs or waits for a CPU proves nothing about
  * a server. */

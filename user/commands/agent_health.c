@@ -16,23 +16,24 @@
 
 /* Whether @path is on a network file system and may block; then @source is what is mounted there. Only the path's text and the list
  * of mounts are examined: opening the path may already wait for the server. */
-static bool may_hang(const char *path, char *source, size_t size)
+static bool may_hang(const char *path, bool lower, char *source, size_t size)
 {
 	char folder[PATH_MAX];
 	bool relative = *path != '/' && getcwd(folder, sizeof(folder));
 
 	if (!strcmp(path, "-"))
-		return mounts_find_network("", mounts_number(STDOUT_FILENO), NULL, source, size);
+		return mounts_find_network("", mounts_number(STDOUT_FILENO), NULL, false, source,
+					   size);
 	return mounts_find_network(
-		"", -1, PATHF("%s%s%s", relative ? folder : "", relative ? "/" : "", path), source,
-		size);
+		"", -1, PATHF("%s%s%s", relative ? folder : "", relative ? "/" : "", path), lower,
+		source, size);
 }
 
-bool is_local(const struct options *o, const char *option, const char *path)
+bool is_local(const struct options *o, const char *option, const char *path, bool lower)
 {
 	char source[160];
 
-	if (!path || !may_hang(path, source, sizeof(source)))
+	if (!path || !may_hang(path, lower, source, sizeof(source)))
 		return true;
 	log_error(&o->log,
 		  "%s %s is on %s, which may stop answering; name a file in a local folder", option,
@@ -40,39 +41,20 @@ bool is_local(const struct options *o, const char *option, const char *path)
 	return false;
 }
 
-/* Stops reading the acknowledgements if the event loop might have to wait for a server. */
-static void look_at_acks(struct agent_health *h)
-{
-	char source[160];
-
-	if (!may_hang(h->acks.path, source, sizeof(source)))
-		return;
-	log_warn(&h->options->log,
-		 "the acknowledgements %s are on %s, which may stop answering: none counts; "
-		 "keep them on a local file system and restart the agent",
-		 h->acks.path, source);
-	ack_free(&h->acks.list);
-	h->acks.path = NULL;
-}
-
 /* Returns whether they have changed. */
-static bool refresh_acks(struct agent_health *h)
+static bool refresh_acks(struct agent_health *h, uint64_t most_ns)
 {
-	struct stat seen = h->acks.seen;
-	bool known = h->acks.known;
-	char error[512];
+	const struct log *log = &h->options->log;
+	bool silent = h->acks.silent, changed = ack_file_refresh(&h->acks, most_ns);
 
-	if (!h->acks.path)
-		return false;
-	if (ack_file_refresh(&h->acks, error, sizeof(error))) {
-		snprintf(h->trouble, sizeof(h->trouble), "the acknowledgements: %s", error);
-		log_warn(&h->options->log, "%s; until then the health is unknown", h->trouble);
-		return true;
-	}
-	if (known && !memcmp(&seen, &h->acks.seen, sizeof(seen)))
-		return false;
-	*h->trouble = 0;
-	return true;
+	if (changed && *h->acks.trouble)
+		log_warn(log, "the acknowledgements: %s; until then the health is unknown",
+			 h->acks.trouble);
+	if (h->acks.silent && !silent)
+		log_warn(log, "the acknowledgements: cannot read %s: %s; %s", h->acks.path,
+			 file_text_error(-ETIMEDOUT),
+			 h->acks.known ? "the last ones count" : "none counts");
+	return changed;
 }
 
 /* ---- the file ---- */
@@ -86,9 +68,9 @@ int agent_health_open(struct agent_health *h, const struct options *o,
 	*h = (struct agent_health){ .options = o,
 				    .rules = o->health,
 				    .servers = servers,
-				    .acks.path = o->ack,
 				    .mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC) };
 	node_watch_init(&h->node);
+	ack_file_open(&h->acks, o->ack);
 	h->node.node.gpus_wanted = (unsigned int)o->gpus;
 	for (size_t i = 0; i < o->mount_count; i++)
 		node_mounts_add(&h->node.node, o->mounts[i]);
@@ -99,10 +81,10 @@ int agent_health_open(struct agent_health *h, const struct options *o,
 	if (h->node.node.mounts_left_out)
 		log_warn(&o->log, "%zu NFS mounts of /etc/fstab are not checked: at most %d are",
 			 h->node.node.mounts_left_out, NODE_MOUNTS_MAX);
-	look_at_acks(h);
+	refresh_acks(h, HELPER_ONCE_NS);
 	if (!path)
 		return 0;
-	if (!is_local(o, "--health", path))
+	if (!is_local(o, "--health", path, true))
 		return EXIT_USAGE;
 	if (!strcmp(path, HEALTH_DEFAULT_FILE))
 		mkdir("/run/xidscope", 0755);
@@ -133,7 +115,10 @@ static void write_file(struct agent_health *h, const struct health_content *cont
 	if (!out)
 		return;
 	health_file_write(out, content);
-	err = stream_text(out, &text) ? output_file_write(&h->file, text, len, NULL) : -ENOMEM;
+	if (!stream_text(out, &text))
+		err = -ENOMEM;
+	else
+		err = h->remote ? -EREMOTE : output_file_write(&h->file, text, len, NULL);
 	if (err && err != h->error)
 		log_error(&h->options->log, "cannot write the health file %s: %s; will try again",
 			  h->options->health_file, output_error(err));
@@ -184,14 +169,18 @@ static void make_headline(struct agent_health *h, const struct snapshot *s,
 
 static void judge(struct agent_health *h, const struct snapshot *s, struct health_report *report)
 {
+	char trouble[640] = "";
+
 	h->rules.acks = &h->acks.list;
 	h->rules.node = &h->node.node;
+	if (*h->acks.trouble)
+		snprintf(trouble, sizeof(trouble), "the acknowledgements: %s", h->acks.trouble);
 	health_evaluate(s, &h->rules, wall_seconds(), report);
 	h->findings = report->total;
 	make_headline(h, s, report);
 	write_file(h,
 		   &(struct health_content){ s, &h->rules, report, h->headline.text,
-					     h->options->output, *h->trouble ? h->trouble : NULL });
+					     h->options->output, *trouble ? trouble : NULL });
 }
 
 /* Returns whether anything has changed. */
@@ -201,9 +190,11 @@ static bool watch_node(struct agent_health *h, struct observer *observer)
 	double limit = h->rules.rules[HEALTH_MOUNT_HUNG].limit;
 	enum mount_state before[NODE_MOUNTS_MAX];
 	uint64_t now = monotonic_ns();
+	char source[160];
 
-	if (changed && h->acks.path)
-		look_at_acks(h);
+	h->acks.due |= changed;
+	if (changed && h->wanted)
+		h->remote = may_hang(h->options->health_file, true, source, sizeof(source));
 	h->node.node.driver_expected = fault_observer_had_driver(observer->gpu);
 	changed = node_watch_look(&h->node, "", (double)now / 1e9, changed);
 	if (changed)
@@ -224,7 +215,7 @@ void agent_health_add(struct agent_health *h, struct observer *observer, struct 
 	struct health_report report;
 
 	watch_node(h, observer);
-	refresh_acks(h);
+	refresh_acks(h, HELPER_WAIT_NS);
 	judge(h, s, &report);
 	health_to_snapshot(&report, &h->rules, s);
 	observer->changed = false;
@@ -258,7 +249,7 @@ void agent_health_poll(struct agent_health *h, struct observer *observer, struct
 	struct health_report report;
 	bool changed = watch_node(h, observer);
 
-	changed |= refresh_acks(h);
+	changed |= refresh_acks(h, HELPER_WAIT_NS);
 	if (!changed && !observer->changed)
 		return;
 	observer->changed = false;
@@ -274,9 +265,9 @@ void agent_health_close(struct agent_health *h)
 {
 	if (!h->options)
 		return;
-	if (h->wanted)
+	if (h->wanted && !h->remote)
 		output_file_close(&h->file, false);
 	node_watch_free(&h->node);
-	ack_free(&h->acks.list);
+	ack_file_close(&h->acks);
 	file_close(&h->mounts);
 }

@@ -12,12 +12,12 @@
 struct agent_health {
 	const struct options *options;
 	struct health_options rules;
-	struct ack_file acks; /* .path NULL: not read */
-	char trouble[600]; /* why the acknowledgements cannot be used; "": they can */
-	int mounts; /* open mountinfo: shows whether they may be on another file system now */
+	struct ack_file acks;
+	int mounts; /* open mountinfo: shows whether anything has been mounted */
 	struct node_watch node;
 	struct output_file file;
 	bool wanted; /* the file is to be written */
+	bool remote; /* but not now: a server may be below its folder */
 	int error; /* of its last write; logged when it changes */
 	size_t findings; /* open ones, at the last judgement */
 	const struct headline *servers; /* items about NFS servers */
@@ -41,5 +41,6 @@ void agent_health_poll(struct agent_health *h, struct observer *observer, struct
 /* Removes the file. */
 void agent_health_close(struct agent_health *h);
 
-/* Whether @path, NULL or of @option, is on a local file system; otherwise logs an error. */
-bool is_local(const struct options *o, const char *option, const char *path);
+/* Whether @path, NULL or of @option, is on a local file system; otherwise logs an error. @lower: an overlay counts by
+ * all its layers. */
+bool is_local(const struct options *o, const char *option, const char *path, bool lower);

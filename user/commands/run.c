@@ -54,7 +54,7 @@ static double monotonic_seconds(void)
 /* Returns 0, or the exit code after a message. */
 static int read_policy(struct xid_policy *policy, const struct options *o)
 {
-	if (!is_local(o, "--xid-policy", o->xid_policy))
+	if (!is_local(o, "--xid-policy", o->xid_policy, false))
 		return EXIT_USAGE;
 	return o->xid_policy && xid_policy_load(policy, o->xid_policy, &o->log) ? EXIT_TROUBLE : 0;
 }
@@ -64,7 +64,8 @@ static void look_at_messages(const struct log *log)
 {
 	char source[160];
 
-	if (mounts_find_network("", mounts_number(STDERR_FILENO), NULL, source, sizeof(source)))
+	if (mounts_find_network("", mounts_number(STDERR_FILENO), NULL, false, source,
+				sizeof(source)))
 		log_warn(log,
 			 "these messages go to a file on %s: while that does not answer, the agent "
 			 "stands still; redirect standard error to a local file",
@@ -286,7 +287,7 @@ static int open_files(struct agent *a)
 	int code = 0, err;
 
 	for (int i = 0; i < WRITER_FILES; i++)
-		if (!is_local(o, writer_options[i], paths[i]))
+		if (!is_local(o, writer_options[i], paths[i], false))
 			return EXIT_USAGE;
 	err = writer_start(&a->writer, &o->log, paths, o->keep, START_NS);
 	if (err) {

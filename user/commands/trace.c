@@ -175,9 +175,12 @@ static void list_faults(struct trace *t)
 {
 	struct session *s = &t->session;
 	struct ack_list acks = {};
+	FILE_TEXT file = {};
 	char error[160];
+	const char *path = t->options->replay ? NULL : t->options->ack;
+	int err = path ? helper_read_file(&file, path, true) : -ENOENT;
 
-	if (!t->options->replay && ack_load(&acks, t->options->ack, error, sizeof(error)))
+	if (ack_take(&acks, &file, err, path, error, sizeof(error)))
 		log_warn(&t->options->log, "the acknowledgements: %s; none counts", error);
 	free(s->faults);
 	s->faults = health_faults(&s->last, &acks, s->last.wall, &s->fault_count);

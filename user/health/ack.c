@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The faults that an operator has acknowledged: parser and look-up. */
+/* The faults that an operator has acknowledged: parser, look-up, and the agent's reading of the file. */
 #include "health/ack.h"
+
+#include <sys/inotify.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/fields.h"
-#include "base/file_text.h"
 #include "base/pci_address.h"
 #include "base/time_text.h"
 #include "xid/xid_catalog.h"
@@ -81,21 +83,19 @@ int ack_parse(struct ack_list *list, const char *text, size_t len, char *error, 
 	return err;
 }
 
-int ack_load(struct ack_list *list, const char *path, char *error, size_t error_size)
+int ack_take(struct ack_list *list, const struct file_text *file, int err, const char *path,
+	     char *error, size_t error_size)
 {
-	FILE_TEXT file = {};
 	char why[160];
-	int err;
 
 	*list = (struct ack_list){};
-	err = file_text_read_own(&file, path, ACK_MAX_BYTES);
 	if (err == -ENOENT)
 		return 0;
 	if (err) {
 		snprintf(error, error_size, "cannot read %s: %s", path, file_text_error(err));
 		return err;
 	}
-	err = ack_parse(list, file.bytes, file.len, why, sizeof(why));
+	err = ack_parse(list, file->bytes, file->len, why, sizeof(why));
 	if (err)
 		snprintf(error, error_size, "%s: %s", path, why);
 	return err;
@@ -107,19 +107,105 @@ void ack_free(struct ack_list *list)
 	*list = (struct ack_list){};
 }
 
-int ack_file_refresh(struct ack_file *f, char *error, size_t error_size)
-{
-	struct stat st = {};
+/* ---- the agent's file ---- */
 
-	if (lstat(f->path, &st))
-		st = (struct stat){};
-	if (f->known && st.st_ino == f->seen.st_ino && st.st_size == f->seen.st_size &&
-	    !memcmp(&st.st_ctim, &f->seen.st_ctim, sizeof(st.st_ctim)))
-		return 0;
+#define FOLDER_CHANGES \
+	(IN_CREATE | IN_MODIFY | IN_ATTRIB | IN_MOVE | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF)
+
+/* The file is also read this often: changes by another node, or of a link on the way, are not reported. */
+#define AGAIN_NS 60000000000ull
+
+/* In the process. If the folder is missing, the next one above that exists is watched. */
+static void send_acks(const void *context, FILE *out)
+{
+	const struct helper_file *file = context;
+	char folder[PATH_MAX], *slash;
+
+	snprintf(folder, sizeof(folder), "%s", file->path);
+	do {
+		slash = strrchr(folder, '/');
+		if (slash)
+			*slash = 0;
+	} while (inotify_add_watch(HELPER_KEPT,
+				   !slash  ? "." :
+				   *folder ? folder :
+					     "/",
+				   FOLDER_CHANGES) < 0 &&
+		 slash);
+	helper_send_file(file, out);
+}
+
+void ack_file_open(struct ack_file *f, const char *path)
+{
+	*f = (struct ack_file){ .path = path,
+				.reader = { .pipe = -1,
+					    .kept = inotify_init1(IN_CLOEXEC | IN_NONBLOCK) } };
+}
+
+/* Whether something on the way to the file has changed since the last call. */
+static bool is_reported(const struct ack_file *f)
+{
+	char events[4096] __attribute__((aligned(8)));
+	const struct inotify_event *e;
+	bool changed = false;
+	ssize_t n;
+
+	while ((n = read(f->reader.kept, events, sizeof(events))) > 0)
+		for (const char *at = events; at < events + n; at += sizeof(*e) + e->len) {
+			e = (const void *)at;
+			changed |= !e->len || strstr(f->path, e->name);
+		}
+	return changed;
+}
+
+/* Takes over what the process has read. Returns whether that is news. */
+static bool take_answer(struct ack_file *f)
+{
+	struct file_text file = { .bytes = f->reader.text, .len = f->reader.len };
+	int err;
+
+	f->reader.text = NULL;
+	f->reader.len = 0;
+	f->silent = false;
+	err = helper_open_file(&file);
+	if (f->known && err == f->error && file.len == f->file.len &&
+	    !memcmp(file.bytes ?: "", f->file.bytes ?: "", file.len)) {
+		file_text_free(&file);
+		return false;
+	}
 	f->known = true;
-	f->seen = st;
+	f->error = err;
+	file_text_free(&f->file);
+	f->file = file;
 	ack_free(&f->list);
-	return ack_load(&f->list, f->path, error, error_size);
+	*f->trouble = 0;
+	ack_take(&f->list, &f->file, err, f->path, f->trouble, sizeof(f->trouble));
+	return true;
+}
+
+bool ack_file_refresh(struct ack_file *f, uint64_t most_ns)
+{
+	struct helper *r = &f->reader;
+
+	if (!f->path)
+		return false;
+	f->due |= is_reported(f) || monotonic_ns() >= r->begun_ns + AGAIN_NS;
+	helper_collect(r, 0);
+	f->silent |= r->pipe >= 0 && monotonic_ns() >= r->begun_ns + HELPER_AGE_NS;
+	if (f->silent && f->due)
+		helper_kill(r);
+	f->due &= !helper_start(r, "xidscope-acks", send_acks,
+				&(struct helper_file){ f->path, true });
+	helper_collect(r, r->begun_ns + most_ns);
+	return r->pipe < 0 && r->begun_ns && r->len && take_answer(f);
+}
+
+void ack_file_close(struct ack_file *f)
+{
+	file_close(&f->reader.kept);
+	helper_free(&f->reader);
+	file_text_free(&f->file);
+	ack_free(&f->list);
 }
 
 static bool matches_text(const char *pattern, const char *text)

@@ -9,9 +9,7 @@
  * fault that time. "until:TIME" is a snooze: it acknowledges all of them until then, and none afterwards. */
 #pragma once
 
-#include <sys/stat.h>
-
-#include "base/span.h"
+#include "base/helper.h"
 
 #define ACK_MAX_LINES 4095
 #define ACK_MAX_BYTES (1 << 20)
@@ -45,23 +43,36 @@ bool ack_read_what(struct span text, struct ack *a);
  * in @error; *@list is then empty. */
 int ack_parse(struct ack_list *list, const char *text, size_t len, char *error, size_t error_size);
 
-/* Reads the file @path likewise, which must be root's or this user's: see
- * file_text_read_own(). If it does not exist, the list is empty. */
-int ack_load(struct ack_list *list, const char *path, char *error, size_t error_size);
+/* The same for the file @path, whose text is *@file; @err: why that cannot be read, or 0. If it does not exist, the list is
+ * empty. Returns 0 or -errno. */
+int ack_take(struct ack_list *list, const struct file_text *file, int err, const char *path,
+	     char *error, size_t error_size);
 
 void ack_free(struct ack_list *list);
 
-/* A file of acknowledgements that is read again when it has changed. Begin with { .path = PATH }; free the list. */
+/* The agent's file. A process of its own reads it: a server may be below the folder, as an overlay's lower layer on nodes without
+ * disks, or a disk that hangs. The process also has the kernel report changes in the folder, to an inotify instance that it
+ * shares with the agent. */
 struct ack_file {
-	const char *path;
-	struct ack_list list;
-	bool known; /* the list is that of the file with this status: */
-	struct stat seen;
+	const char *path; /* NULL: not read */
+	struct ack_list list; /* of the last answer */
+	char trouble[600]; /* why it cannot be used; "": it can */
+	bool silent; /* the file system does not answer */
+	bool due; /* to be read again */
+	bool known; /* there was an answer: */
+	int error;
+	struct file_text file;
+	struct helper reader; /* .kept is the inotify instance */
 };
 
-/* Returns as ack_load() does, if the file has changed; 0 if not. After an error the list is
- * empty, and the file is read again only when it has changed. */
-int ack_file_refresh(struct ack_file *f, char *error, size_t error_size);
+/* @path, which may be NULL, must outlive *@f. */
+void ack_file_open(struct ack_file *f, const char *path);
+
+/* Reads the file again if it may have changed; set .due to have it read in any case. Waits @most_ns for an answer; a late
+ * one is taken by the next call. Returns whether .list or .trouble is new. */
+bool ack_file_refresh(struct ack_file *f, uint64_t most_ns);
+
+void ack_file_close(struct ack_file *f);
 
 /* The entry by which the faults @what ("79", "sxid:20034" or a kind) of @device, whose UUID is @uuid
  * ("": not known), are acknowledged or snoozed; NULL: none. The last one was at @time, and it is @now. */

@@ -31,7 +31,7 @@ int node_watch_add_fstab(struct node_watch *w, const char *root)
 	for (size_t i = 0; i < 2 && err != -ETIMEDOUT; i++) {
 		FILE_TEXT fstab = {};
 
-		err = helper_read_file(&fstab, PATHF("%s%s", root, tables[i]));
+		err = helper_read_file(&fstab, PATHF("%s%s", root, tables[i]), false);
 		if (err)
 			continue;
 		node_mounts_add_fstab(&w->node, fstab.bytes, fstab.len);

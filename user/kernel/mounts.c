@@ -24,19 +24,33 @@ static bool is_network(const char *type)
 	return ARRAY_FIND(x, types, COUNT(types), !strcmp(type, *x)) || !strncmp(type, "fuse.", 5);
 }
 
-static bool find_network(const char *root, long number, const char *path, bool upper, char *source,
-			 size_t size);
+/* Of an overlay. */
+enum layers { NO_LAYER, UPPER_LAYER, ALL_LAYERS };
 
-/* Writes to an overlay go to its upper layer. */
-static bool has_network_above(const char *root, const struct mountinfo_line *m, char *source,
-			      size_t size)
+static bool find_network(const char *root, long number, const char *path, enum layers layers,
+			 char *source, size_t size);
+
+/* Writes to an overlay go to its upper layer, names are looked up in all. */
+static bool has_network_layer(const char *root, const struct mountinfo_line *m, enum layers layers,
+			      char *source, size_t size)
 {
-	struct span options = m->super_options;
-	char upper[PATH_MAX];
+	struct span options = m->super_options, option;
+	char layer[PATH_MAX];
+	const char *end;
 
-	return span_take_through(&options, "upperdir=") &&
-	       mount_path(upper, sizeof(upper), span_take_until(&options, ",")) &&
-	       find_network(root, -1, upper, true, source, size);
+	while (span_left(options)) {
+		option = span_take_until(&options, ",");
+		span_take(&options, ",");
+		end = span_take(&option, "upperdir=") ? "," : ":";
+		if (*end == ':' && (layers != ALL_LAYERS || !(span_take(&option, "lowerdir=") ||
+							      span_take(&option, "lowerdir+="))))
+			continue;
+		for (; span_left(option); span_take(&option, end))
+			if (mount_path(layer, sizeof(layer), span_take_until(&option, end)) &&
+			    find_network(root, -1, layer, NO_LAYER, source, size))
+				return true;
+	}
+	return false;
 }
 
 /* Whether it is a network file system; copies its source. */
@@ -62,10 +76,10 @@ static bool is_on_the_way(const struct mountinfo_line *m, const char *path, size
 	return true;
 }
 
-/* @upper: the path is an overlay's upper layer. If an overlay lies within another, this path may have another root: it counts as
- * local. */
-static bool find_network(const char *root, long number, const char *path, bool upper, char *source,
-			 size_t size)
+/* With NO_LAYER the path is itself a layer of an overlay. If that lies within another, this path may have another root: it counts
+ * as local. */
+static bool find_network(const char *root, long number, const char *path, enum layers layers,
+			 char *source, size_t size)
 {
 	FILE *mounts = fopen(PATHF("%s/proc/self/mountinfo", root), "re");
 	struct mountinfo_line m;
@@ -79,8 +93,8 @@ static bool find_network(const char *root, long number, const char *path, bool u
 			continue;
 		if (path ? is_on_the_way(&m, path, &longest) :
 			   span_number(m.number, LONG_MAX, &id) && (long)id == number)
-			network = !upper && span_is(m.type, "overlay") ?
-					  has_network_above(root, &m, source, size) :
+			network = layers && span_is(m.type, "overlay") ?
+					  has_network_layer(root, &m, layers, source, size) :
 					  read_network(&m, source, size);
 	}
 	free(line);
@@ -89,9 +103,10 @@ static bool find_network(const char *root, long number, const char *path, bool u
 	return network;
 }
 
-bool mounts_find_network(const char *root, long number, const char *path, char *source, size_t size)
+bool mounts_find_network(const char *root, long number, const char *path, bool lower, char *source,
+			 size_t size)
 {
-	return find_network(root, number, path, false, source, size);
+	return find_network(root, number, path, lower ? ALL_LAYERS : UPPER_LAYER, source, size);
 }
 
 bool mounts_changed(int fd)

@@ -59,7 +59,7 @@ static bool may_hang(const char *root, const char *path)
 {
 	char source[160];
 
-	return mounts_find_network(root, -1, path, source, sizeof(source));
+	return mounts_find_network(root, -1, path, false, source, sizeof(source));
 }
 
 /* Opens the file. Returns NULL, or why it cannot be read. */

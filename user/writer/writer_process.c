@@ -38,8 +38,8 @@ static int check_mount(struct process *p, int file)
 	folder = output_file_folder(f);
 	if (folder < 0)
 		return folder;
-	p->files[file].local =
-		!mounts_find_network("", mounts_number(folder), NULL, source, sizeof(source));
+	p->files[file].local = !mounts_find_network("", mounts_number(folder), NULL, false, source,
+						    sizeof(source));
 	return p->files[file].local ? 0 : -EREMOTE;
 }
 

@@ -89,7 +89,7 @@ int xid_policy_load(struct xid_policy *p, const char *path, const struct log *lo
 	int err;
 
 	*p = (struct xid_policy){};
-	err = helper_read_file(&file, path);
+	err = helper_read_file(&file, path, false);
 	if (err) {
 		log_error(log, "cannot read the policy file %s: %s", path, file_text_error(err));
 		return err;

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Proves that the agent has a change of the acknowledgements at its next look, whatever on the way to the file is new, and that
+ * without an answer the last ones count. */
+#include <signal.h>
+
+#include "unit.h"
+#include "health/ack.h"
+#include "made_up_tree.h"
+
+#define LONG_NS 10000000000ull /* on a busy machine */
+
+static struct ack_file f;
+
+/* Looks until there is news, which the kernel reports before the change returns. */
+static bool is_new(void)
+{
+	return ack_file_refresh(&f, LONG_NS);
+}
+
+TEST(a_change_is_seen_at_once)
+{
+	ack_file_open(&f, PATHF("%s/etc/xidscope/acks", root));
+	assert_true(is_new());
+	assert_int_equal(f.list.count, 0);
+	assert_false(is_new());
+	/* The folders come after the start. */
+	put("/etc/xidscope/acks", "* 79 1\n");
+	assert_true(is_new());
+	assert_int_equal(f.list.count, 1);
+	assert_string_equal(f.trouble, "");
+	put("/etc/xidscope/other", "");
+	assert_false(is_new());
+	assert_false(f.due);
+	put("/etc/xidscope/new", "* 79 1\n* 48 1\n");
+	assert_int_equal(rename("etc/xidscope/new", "etc/xidscope/acks"), 0);
+	assert_true(is_new());
+	assert_int_equal(f.list.count, 2);
+	chmod("etc/xidscope/acks", 0666);
+	assert_true(is_new());
+	assert_int_equal(f.list.count, 0);
+	assert_non_null(strstr(f.trouble, "everybody may write it"));
+	unlink("etc/xidscope/acks");
+	assert_true(is_new());
+	assert_string_equal(f.trouble, "");
+	/* The same text again is no news. */
+	put("/etc/xidscope/acks", "");
+	is_new();
+	put("/etc/xidscope/acks", "");
+	assert_false(is_new());
+	ack_file_close(&f);
+}
+
+TEST(a_name_alone_is_in_the_working_folder)
+{
+	ack_file_open(&f, "acks");
+	assert_true(is_new());
+	put("/acks", "* 79 1\n");
+	assert_true(is_new());
+	assert_int_equal(f.list.count, 1);
+	ack_file_close(&f);
+}
+
+/* A process that was stopped stands for one that waits for a server. */
+TEST(without_an_answer_the_last_ones_count)
+{
+	put("/acks", "* 79 1\n");
+	ack_file_open(&f, "acks");
+	assert_true(is_new());
+	do { /* until it is stopped before it answers */
+		f.due = true;
+		assert_false(ack_file_refresh(&f, 0));
+		kill(f.reader.pid, SIGSTOP);
+		helper_collect(&f.reader, 0);
+	} while (f.reader.pipe < 0);
+	put("/acks", "* 79 1\n* 48 1\n");
+	f.reader.begun_ns -= HELPER_AGE_NS;
+	assert_false(ack_file_refresh(&f, 0));
+	assert_true(f.silent);
+	assert_int_equal(f.list.count, 1);
+	/* It has been killed, and is asked again. */
+	for (int i = 0; i < 10000 && f.list.count < 2; i++) {
+		ack_file_refresh(&f, HELPER_WAIT_NS);
+		usleep(1000);
+	}
+	assert_int_equal(f.list.count, 2);
+	assert_false(f.silent);
+	ack_file_close(&f);
+}
