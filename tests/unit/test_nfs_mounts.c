@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that the NFS mounts of mountinfo are found with names from outside as they are, each once, within the bound,
- * that connections in sysfs are theirs alone, and that an address and a port are written so that they can be told
- * apart. */
+ * and that one of another network namespace has its server's name there. */
 #include "unit.h"
 #include "made_up_tree.h"
 #include "rpc/polled/polled.h"
@@ -163,44 +162,4 @@ TEST(a_mount_of_another_network_namespace_has_its_servers_name)
 	assert_int_equal(nfs_mounts_add(&m, root, &now), 0);
 	assert_string_equal(now.calls.mounts[1].server, "nas");
 	nfs_mounts_free(&m);
-}
-
-static void put_xprt(const char *name, const char *destination, const char *source,
-		     const char *ports)
-{
-	put(formatted("/sys/kernel/sunrpc/xprt-switches/%s/dstaddr", name), destination);
-	put(formatted("/sys/kernel/sunrpc/xprt-switches/%s/srcaddr", name), source);
-	put(formatted("/sys/kernel/sunrpc/xprt-switches/%s/xprt_info", name),
-	    formatted("state=1\nmax_num_slots=2\nnum_reqs=2\npending_q_len=5\n%s\n", ports));
-}
-
-static void assert_transport(size_t n, const char *expected)
-{
-	const struct rpc_transport_state *t = &now.calls.transports[n];
-	char local[ENDPOINT_SIZE], remote[ENDPOINT_SIZE];
-
-	assert_true(t->named_only);
-	assert_printed(expected, "%s %s '%s' %s %s", t->server, t->name,
-		       endpoint_text(local, &t->local), endpoint_text(remote, &t->remote),
-		       t->protocol);
-}
-
-TEST(connections_have_the_server_of_their_mount)
-{
-	put_mounts("40 22 0:45 / /m rw - nfs4 nas:/x rw,vers=4.2,addr=10.0.0.1\n"
-		   "41 22 0:46 / /r rw - nfs fast:/ rw,vers=3,port=20049,addr=fd00::1\n");
-	put_xprt("switch-0/xprt-10-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=801\ndst_port=2049");
-	put_xprt("switch-0/xprt-9-tcp", "10.0.0.1\n", "<closed>\n", "src_port=800\ndst_port=2049");
-	put_xprt("switch-1/xprt-11-tcp", "10.0.0.1\n", "10.0.0.9\n",
-		 "src_port=7\ndst_port=999"); /* lockd */
-	put_xprt("switch-2/xprt-12-tcp", "10.0.0.2\n", "10.0.0.9\n", "src_port=7\ndst_port=2049");
-	put_xprt("switch-3/xprt-13-tcp", "10.0.0.1\n", "10.0.0.9\n",
-		 "src_port=7"); /* before 5.18 */
-	put_xprt("switch-4/xprt-14-rdma", "fd00::1\n", "10.0.0.9\n", "src_port=0\ndst_port=0");
-	look();
-	assert_int_equal(xprt_files_add(root, &now), 0);
-	assert_int_equal(now.calls.transport_count, 3);
-	assert_transport(0, "nas tcp/0 '' 10.0.0.1:2049 tcp");
-	assert_transport(1, "nas tcp/1 '10.0.0.9:801' 10.0.0.1:2049 tcp");
-	assert_transport(2, "fast rdma/0 '' [fd00::1]:20049 rdma");
 }

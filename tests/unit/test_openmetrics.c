@@ -320,24 +320,6 @@ TEST(sums_are_exact_decimals_of_nanoseconds)
 
 /* ---- the values of the samples ---- */
 
-/* Of a source that knows the addresses of each connection, but its counts only by protocol. */
-TEST(a_connection_without_counts_has_its_addresses_only)
-{
-	struct rpc_transport_state *tr = snapshot_transport(&s.calls, "nas", "tcp/0");
-
-	assert_non_null(tr);
-	s.calls.source = RPC_SOURCE_MOUNTSTATS;
-	tr->named_only = true;
-	tr->remote = (struct endpoint){ "10.0.0.1", 2049 };
-	write_file();
-	assert_value("rpc_transport_info{server=\"nas\",transport=\"tcp/0\",protocol=\"\","
-		     "local=\"\",remote=\"10.0.0.1:2049\"}",
-		     "1");
-	assert_lacks(text, "xidscope_rpc_connects_total{");
-	assert_lacks(text, "xidscope_rpc_saturated_seconds_total{");
-	assert_lacks(text, "xidscope_rpc_slots{");
-}
-
 /* Those of the full snapshot, without the prefix of their names. */
 TEST(counters_and_gauges_show_the_snapshots_figures)
 {

@@ -347,9 +347,6 @@ int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 		err = ops->read(o->source_state, s, &clients);
 	err = err ?: nfs_mounts_add(&o->mounts, "", s) ?: add_mount_calls(o, &clients, s);
 	free(clients.list);
-	/* The source btf finds connections itself. */
-	if (!err && ops && o->source != RPC_SOURCE_BTF)
-		err = xprt_files_add("", s);
 	/* Without a BPF source, list btf's hooks as not attached. */
 	if (!(RPC_SOURCES_BPF & RPC_SOURCE_BIT(o->source)))
 		btf_source.missing(s);

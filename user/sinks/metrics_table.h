@@ -127,8 +127,7 @@ METRIC(HOOK_ATTACHED, "hook_attached", GAUGE, "", "hook", "Whether the kernel ho
 METRIC(RPC_SOURCE, "rpc_source", GAUGE, "", "source",
        "Source of the figures on NFS calls: 1 for the one in use.")
 METRIC(EVENTS_DROPPED, "events_dropped", COUNTER, "", "reason", "Records lost or cut, by reason.")
-METRIC(LEFT_OUT_ENTRIES, "left_out_entries", GAUGE, "", "",
-       "Mounts, or connections listed by sysfs, beyond the limit of 256.")
+METRIC(LEFT_OUT_ENTRIES, "left_out_entries", GAUGE, "", "", "Mounts beyond the limit of 256.")
 METRIC(EXPORT_SECONDS, "export_seconds", GAUGE, "seconds", "",
        "Duration of the last snapshot and write.")
 METRIC(EXPORT_ERRORS, "export_errors", COUNTER, "", "", "Writes of the metrics file that failed.")

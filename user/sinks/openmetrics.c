@@ -19,10 +19,10 @@ static void write_transports(struct metrics_writer *w, const struct snapshot *s)
 {
 	char number[NUMBER_SIZE], local[ENDPOINT_SIZE], remote[ENDPOINT_SIZE];
 
-#define COUNTER(NAME, FACT, field, format)                                 \
-	EACH(RPC_##NAME, s->calls.transports, s->calls.transport_count,    \
-	     snapshot_knows(&s->calls, RPC_FACT_##FACT) && !e->named_only, \
-	     format(number, e->field), { "server", e->server }, { "transport", e->name })
+#define COUNTER(NAME, FACT, field, format)                                         \
+	EACH(RPC_##NAME, s->calls.transports, s->calls.transport_count,            \
+	     snapshot_knows(&s->calls, RPC_FACT_##FACT), format(number, e->field), \
+	     { "server", e->server }, { "transport", e->name })
 	COUNTER(RETRANSMITS, RETRANSMITS, retransmits, format_integer);
 	COUNTER(TIMEOUTS, TIMEOUTS, timeouts, format_integer);
 	COUNTER(DISCONNECTS, DISCONNECTS, disconnects, format_integer);
@@ -37,7 +37,7 @@ static void write_transports(struct metrics_writer *w, const struct snapshot *s)
 	write_family(w, METRIC_RPC_SATURATED_SECONDS);
 	ARRAY_EACH(t, s->calls.transports, s->calls.transport_count) {
 		for (int l = 0; l < RPC_LIMITS; l++)
-			if (snapshot_knows(&s->calls, RPC_FACT_SATURATED + l) && !t->named_only &&
+			if (snapshot_knows(&s->calls, RPC_FACT_SATURATED + l) &&
 			    (l != RPC_LIMIT_SESSION || t->saturated_ns[l] ||
 			     is_first_transport(s, t)))
 				SAMPLE(w, format_nanoseconds(number, t->saturated_ns[l]),

@@ -64,7 +64,6 @@ struct rpc_transport_state {
 		remote; /* without an address: the transport does not exist, or stands for several */
 	struct endpoint local; /* without an address: not connected, or unknown */
 	bool alive; /* the transport exists; then the slots below are known */
-	bool named_only; /* the figures below are not known for this transport alone */
 	uint64_t retransmits;
 	uint64_t timeouts;
 	uint64_t disconnects;
@@ -311,7 +310,7 @@ struct calls {
 	size_t storage_count;
 	struct slow_call *slow; /* since the snapshot before */
 	size_t slow_count;
-	uint64_t left_out_entries; /* mounts and connections beyond the limit */
+	uint64_t left_out_entries; /* mounts beyond the limit */
 };
 
 static inline bool snapshot_knows(const struct calls *c, int fact)

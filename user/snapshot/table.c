@@ -112,7 +112,6 @@ static const struct field transport_fields[] = {
 	ROW(rpc_transport_state, TEXT, DETAIL, local.address),
 	ROW(rpc_transport_state, U32, DETAIL, local.port),
 	ROW(rpc_transport_state, BOOL, GAUGE, alive),
-	ROW(rpc_transport_state, BOOL, GAUGE, named_only),
 	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, retransmits, FACT(RETRANSMITS)),
 	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, timeouts, FACT(TIMEOUTS)),
 	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, disconnects, FACT(DISCONNECTS)),

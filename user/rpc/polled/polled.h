@@ -130,12 +130,11 @@ int transports_add_slots(const struct transports *t, const char *root, struct sn
 struct xprt_file {
 	uint32_t switch_number;
 	char protocol[RPC_PROTO_LEN];
-	struct endpoint remote,
-		local; /* no port: unknown (from 5.18); no local address: no socket */
+	struct endpoint remote; /* no port: unknown (from 5.18) */
 	uint32_t slots_max;
 	uint32_t slots_allocated;
 	uint32_t pending; /* calls that wait for their reply */
-	bool has_port; /* the remote one is known (from 5.18), and 0 for a backchannel */
+	bool has_port; /* it is known (from 5.18), and 0 for a backchannel */
 };
 
 /* Takes slots and ports of @text, @len bytes of lines "name=number". False: one of the first three is missing. */
@@ -145,17 +144,8 @@ bool xprt_info_parse(struct xprt_file *f, const char *text, size_t len);
 struct xprt_list {
 	struct xprt_file *files; /* in the order of the kernel's numbers */
 	size_t count;
-	size_t left_out; /* beyond the maximum */
 };
 
-/* Reads at most @max transports that are connected, below @root: before the path of sysfs, "" for the system itself.
- * Returns 0 or -ENOMEM. */
-int xprt_files_read(struct xprt_list *list, const char *root, size_t max);
-
-/* More connections than this are left out, and counted. */
-#define XPRT_FILES_MAX 256
-
-/* Adds to @s the addresses of each connection to a server of @s->mounts, as a transport without figures: "tcp/0", numbered
- * by the kernel's ids. sysfs shows only those of this network namespace. @root: before the path of sysfs, "" for the system
- * itself. Returns 0 or -ENOMEM. */
-int xprt_files_add(const char *root, struct snapshot *s);
+/* Reads the transports that are connected, below @root: before the path of sysfs, "" for the system itself. Returns 0 or
+ * -ENOMEM. */
+int xprt_files_read(struct xprt_list *list, const char *root);

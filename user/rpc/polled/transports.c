@@ -148,7 +148,7 @@ static int add_slots(const struct transports *t, struct snapshot *s, const struc
 int transports_add_slots(const struct transports *t, const char *root, struct snapshot *s)
 {
 	struct xprt_list list = {};
-	int err = xprt_files_read(&list, root, SIZE_MAX);
+	int err = xprt_files_read(&list, root);
 
 	for (size_t i = 0; i < list.count && !err; i++)
 		err = add_slots(t, s, &list, &list.files[i]);
