@@ -62,12 +62,6 @@ void loop_end_at_once(bool at_once)
 		sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-static void report(const struct loop *l, enum loop_state state)
-{
-	if (l->handler->report)
-		l->handler->report(l->handler->context, state);
-}
-
 /* Returns whether the loop shall end. */
 static bool handle_signals(struct loop *l)
 {
@@ -75,13 +69,10 @@ static bool handle_signals(struct loop *l)
 	bool end = false;
 
 	while (read(l->fds[WAKE_SIGNAL], &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGHUP) {
-			report(l, LOOP_RELOADING);
+		if (info.ssi_signo == SIGHUP)
 			l->handler->tick(l->handler->context);
-			report(l, LOOP_RELOADED);
-		} else {
+		else
 			end = true;
-		}
 	}
 	return end;
 }
@@ -122,7 +113,8 @@ static int handle_due(struct loop *l)
 	if (now >= l->poll_ns) {
 		poll_hooks(l);
 		serve(l);
-		report(l, LOOP_ALIVE);
+		if (l->handler->alive)
+			l->handler->alive(l->handler->context);
 	}
 	next = l->tick_ns;
 	LOWER(next, l->poll_ns);
@@ -176,7 +168,6 @@ int loop_run(struct observer *o, double interval, double duration,
 		for (int i = 0; i < n; i++)
 			end |= handle(&l, (enum wake)events[i].data.u32);
 	}
-	report(&l, LOOP_STOPPING);
 	if (l.fds[WAKE_SIGNAL] >= 0)
 		close(l.fds[WAKE_SIGNAL]);
 	close(l.epoll);

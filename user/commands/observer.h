@@ -51,21 +51,14 @@ int observer_snapshot(struct observer *o, struct snapshot *s);
 
 /* ---- loop.c: the one event loop: ticks, kernel messages, signals ---- */
 
-enum loop_state {
-	LOOP_ALIVE, /* all that was due has been done; reported about once a second */
-	LOOP_RELOADING, /* SIGHUP has come */
-	LOOP_RELOADED, /* SIGHUP has been handled */
-	LOOP_STOPPING,
-};
-
 struct loop_handler {
 	/* Called every @interval seconds, and on SIGHUP. */
 	void (*tick)(void *context);
 	/* Called when @fd is readable, and every second; NULL with @fd -1: never. */
 	void (*serve)(void *context);
 	int fd;
-	/* NULL: not called. */
-	void (*report)(void *context, enum loop_state state);
+	/* Called about once a second, when all that was due has been done. NULL: not called. */
+	void (*alive)(void *context);
 	void *context;
 };
 

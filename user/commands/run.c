@@ -197,27 +197,14 @@ static bool write_state(void *context, const char *text, size_t len, bool damage
 	return !writer_replace(&a->writer, WRITER_STATE, strndup(text, len), len);
 }
 
-static void on_report(void *context, enum loop_state state)
+static void on_alive(void *context)
 {
 	uint64_t now = monotonic_ns();
 	struct agent *a = context;
 
-	switch (state) {
-	case LOOP_ALIVE:
-		notify_alive(&a->notify, now);
-		agent_events_alive(&a->agent_events, now);
-		agent_health_poll(&a->health, &a->observer, &a->before);
-		break;
-	case LOOP_RELOADING:
-		notify_send(&a->notify, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, now / 1000);
-		break;
-	case LOOP_RELOADED:
-		notify_send(&a->notify, "READY=1");
-		break;
-	case LOOP_STOPPING:
-		notify_send(&a->notify, "STOPPING=1");
-		break;
-	}
+	notify_alive(&a->notify, now);
+	agent_events_alive(&a->agent_events, now);
+	agent_health_poll(&a->health, &a->observer, &a->before);
 }
 
 /* Returns a descriptor to close at the end, or -1. */
@@ -308,7 +295,7 @@ static int open_files(struct agent *a)
 /* Observes and writes until the end. Returns the exit code. */
 static int observe(struct agent *a, const struct fault_options *gpu)
 {
-	const struct loop_handler handler = { on_tick, on_answers, a->writer.epoll, on_report, a };
+	const struct loop_handler handler = { on_tick, on_answers, a->writer.epoll, on_alive, a };
 	const struct options *options = a->options;
 	const struct rpc_options rpc = options_rpc(options);
 	double begin = monotonic_seconds();
@@ -328,6 +315,7 @@ static int observe(struct agent *a, const struct fault_options *gpu)
 	on_tick(a);
 	notify_send(&a->notify, "READY=1");
 	err = loop_run(&a->observer, options->interval, options->duration, &handler);
+	notify_send(&a->notify, "STOPPING=1");
 	if (err)
 		log_error(&options->log, "the event loop failed: %s", strerror(-err));
 	on_tick(a);
