@@ -15,7 +15,7 @@ setTimeout(async () => {
 			problems.push(`${document.querySelectorAll(selector).length} of ${selector} instead of ${least}`);
 	if (!/^node-17 \d{4}-\d\d-\d\d \d\d:\d\d:\d\d: xidscope session$/.test(document.title))
 		problems.push(`the title is ${document.title}: a name has broken out`);
-	for (const text of ["critical Xid 79 on GPU 0000:c1:00.0: open, fatal, ", ": GPU no longer answers on the PCIe bus. Drain the node", "did not answer for 25.0 s, from 18:34:46 to 18:35:11. "])
+	for (const text of ["critical Xid 79 on GPU 0000:c1:00.0: open, fatal, ", ": GPU no longer answers on the PCIe bus. Drain the node", "did not answer for 25.0 s, from 18:34:46 to 18:35:11, "])
 		if (!document.querySelector(".headline").textContent.includes(text))
 			problems.push(`the headline is ${document.querySelector(".headline").textContent}`);
 	if (document.body.scrollWidth > width)

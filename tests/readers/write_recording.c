@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Writes a recording to standard output: three minutes of two servers, whose slots bind in two saves and a load; one
- * stops answering for a while, a GPU fails, and names try to break out of a page. */
+ * stops answering for a while, and a GPU fails. Names try to break out of a page, unless it is called as
+ * `write_recording incident`, for pictures: that recording ends with an interval of 3.7 ms, as real ones do. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,9 @@
 
 #define SECONDS 180
 #define MS UINT64_C(1000000)
-#define NASTY "nas-2</script><script>document.title='broken out'</script><!--"
+
+static const char *other = "nas-2</script><script>document.title='broken out'</script><!--";
+static const char *home = "/mnt/home</title>", *checkpoint = "/mnt/checkpoint</title>";
 
 static uint64_t random_state = 7;
 
@@ -82,7 +85,7 @@ static void second_of_first(struct snapshot *s, int second)
 
 static void second_of_other(struct snapshot *s, int second)
 {
-	struct rpc_transport_state *t = snapshot_transport(&s->calls, NASTY, "tcp/0");
+	struct rpc_transport_state *t = snapshot_transport(&s->calls, other, "tcp/0");
 	bool hung = between(second, 60, 84);
 
 	snprintf(t->protocol, sizeof(t->protocol), "tcp");
@@ -91,10 +94,10 @@ static void second_of_other(struct snapshot *s, int second)
 	t->remote = (struct endpoint){ "fd00::7", 2049 };
 	t->local = (struct endpoint){ "fd00::1", 802 };
 	t->oldest_ns = hung ? (uint64_t)(second - 59) * 1000 * MS : 0;
-	snapshot_server(&s->calls, NASTY)->oldest_ns[RPC_QUEUE_PENDING] = t->oldest_ns;
+	snapshot_server(&s->calls, other)->oldest_ns[RPC_QUEUE_PENDING] = t->oldest_ns;
 	t->slots_in_flight = hung ? 64 : 3;
 	if (!hung)
-		add_calls(s, NASTY, "ACCESS", 300 + (unsigned int)random_below(60), 0, 2 * MS, 190,
+		add_calls(s, other, "ACCESS", 300 + (unsigned int)random_below(60), 0, 2 * MS, 190,
 			  130);
 	t->replies += !hung;
 	if (second == 62 || second == 75)
@@ -124,7 +127,7 @@ static void add_mounts(struct snapshot *s)
 		bool metadata = kind == RPC_KIND_METADATA;
 
 		add_op(&snapshot_mount_calls(&s->calls, o->server, "/export",
-					     metadata ? "/mnt/home</title>" : "/mnt/checkpoint")
+					     metadata ? home : "/mnt/checkpoint")
 				->sums,
 		       o, kind);
 		add_op(&snapshot_owner_calls(&s->calls, o->server,
@@ -164,18 +167,19 @@ static void add_slow(struct snapshot *s)
 	*c = (struct slow_call){ .time = s->wall - 0.2,
 				 .server = "nas-1",
 				 .op = "WRITE",
-				 .mount = "/mnt/checkpoint</title>",
 				 .comm = "python3",
 				 .pid = 4711,
 				 .total_ns = 240 * MS + random_below(90 * MS) };
+	snprintf(c->mount, sizeof(c->mount), "%s", checkpoint);
 	c->phase_ns[RPC_PHASE_SLOT] = c->total_ns / 3 * 2;
 	c->phase_ns[RPC_PHASE_RTT] = c->total_ns - c->phase_ns[RPC_PHASE_SLOT];
 	s->calls.slow = c;
 	s->calls.slow_count = 1;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	bool incident = argc > 1 && !strcmp(argv[1], "incident");
 	struct nfs_mount mount = { .server = "nas-1",
 				   .export = "/export",
 				   .mountpoint = "/mnt/checkpoint",
@@ -188,6 +192,11 @@ int main(void)
 
 	if (!r)
 		return 1;
+	if (incident) {
+		other = "nas-2";
+		home = "/mnt/home";
+		checkpoint = "/mnt/checkpoint";
+	}
 	snapshot_mount(&s.calls, &mount);
 	for (int second = 0; second <= SECONDS; second++) {
 		second_of_first(&s, second);
@@ -204,6 +213,10 @@ int main(void)
 		s.time_ns += 1000 * MS;
 		s.wall += 1;
 	}
+	s.time_ns -= 1000 * MS - 3700000;
+	s.wall -= 0.9963;
+	if (incident && recorder_add(r, &s))
+		return 1;
 	snapshot_free(&s);
 	return recorder_end(r) != 0;
 }

@@ -139,14 +139,25 @@
 		return card(make("h2", {}, "Faults of GPUs"), table("Faults of GPUs", [
 			["fault", f => `${fault(f)} on ${device(f)}`, "wrap"], ["state", f => f.state],
 			["meaning, and what to do", f => [f.meaning, f.advice].filter(t => t).join(". "), "wrap"],
-			["reports", f => count(f.count), "number wide"], ["last", f => f.last ? iso(last(f)) : "-", "wide"],
+			["reports", f => count(f.count), "number wide"], ["last", f => f.last ? iso(Date.parse(f.last) / 1000) : "-", "wide"],
 		], list));
 	}
+
+	// Intervals that a chart shows as one: the last of a session, and others much shorter than most, belong to the one before.
+	const usual = [...s.intervals.seconds].sort((a, b) => a - b)[s.intervals.seconds.length >> 1];
+	const groups = [];
+	s.intervals.seconds.forEach((seconds, i) => {
+		if (groups.length && seconds < usual / 4)
+			groups.at(-1).push(i);
+		else
+			groups.push([i]);
+	});
+	const sumOf = (group, column) => sum(group.map(i => column[i]));
 
 	// A server is busy while its throughput is half or more of its best: bursts, not what always runs beside them.
 	function busyTime(server) {
 		const rates = series(server).rates.map(r => r[1]), most = Math.max(...rates);
-		const of = column => sum(column.filter((_, i) => rates[i] && rates[i] >= most / 2));
+		const of = column => sum(groups.map((g, i) => rates[i] && rates[i] >= most / 2 ? sumOf(g, column) : 0));
 		return { of, seconds: of(s.intervals.seconds) };
 	}
 
@@ -187,11 +198,13 @@
 		const used = PHASES.filter(p => t.phases[p].some(x => x > 0));
 		return {
 			unit: in_bytes ? "MB/s" : "calls/s", used,
-			rates: s.intervals.start.map((_, i) => [time(i), s.intervals.seconds[i] ?
-				(in_bytes ? (t.sent_bytes[i] + t.received_bytes[i]) / 1e6 : t.calls[i]) / s.intervals.seconds[i] : 0]),
-			shares: s.intervals.start.map((_, i) => {
-				const all = sum(PHASES.map(p => t.phases[p][i]));
-				return [time(i), ...used.map(p => all ? 100 * t.phases[p][i] / all : 0)];
+			rates: groups.map(g => {
+				const moved = in_bytes ? (sumOf(g, t.sent_bytes) + sumOf(g, t.received_bytes)) / 1e6 : sumOf(g, t.calls);
+				return [time(g[0]), moved / (sumOf(g, s.intervals.seconds) || 1)];
+			}),
+			shares: groups.map(g => {
+				const all = sum(PHASES.map(p => sumOf(g, t.phases[p])));
+				return [time(g[0]), ...used.map(p => all ? 100 * sumOf(g, t.phases[p]) / all : 0)];
 			}),
 		};
 	}
@@ -260,7 +273,8 @@
 		if (!drawn)
 			return [make("p", { class: "quiet" }, "No calls ended in two intervals or more: there is no chart.")];
 		const figure = name => make("div", { class: "chart", role: "img", "aria-label": name });
-		const line = figure(`Throughput in ${unit} over time`);
+		const ends = rates.map(r => r[1]);
+		const line = figure(`Throughput in ${unit} over time: at most ${three(Math.max(...ends))}, at the end ${three(ends.at(-1))}`);
 		const stack = figure("The phases' shares of the calls' time, in percent, over the same time");
 		const svg = make("svg", { class: "bands", role: "img", "aria-label": rows.map(([label, , list]) => `${label}: ${list.length}`).join(", ") || "nothing happened" });
 		const readout = make("p", { class: "readout", "aria-hidden": "true" }, "Point at a chart for figures; drag to enlarge, double-click to go back.");
@@ -299,20 +313,21 @@
 
 	// Counts by column and row; a row is half an octave.
 	function heat(server) {
-		const buckets = server.timeline.buckets, step = Math.ceil(buckets.length / HEAT_COLUMNS);
+		const buckets = server.timeline.buckets, step = Math.ceil(groups.length / HEAT_COLUMNS);
 		const columns = [];
 		let low = Infinity, high = 0, most = 0;
-		buckets.forEach((list, i) => {
-			const column = columns[Math.floor(i / step)] ||= new Map();
-			for (const [bucket, calls] of list) {
+		groups.forEach((group, i) => {
+			const column = columns[Math.floor(i / step)] ||= { begin: s.start + s.intervals.start[group[0]], rows: new Map() };
+			column.end = s.start + s.intervals.start[group.at(-1)] + s.intervals.seconds[group.at(-1)];
+			for (const [bucket, calls] of group.flatMap(interval => buckets[interval])) {
 				const row = Math.floor(bucket / 2);
-				column.set(row, (column.get(row) || 0) + calls);
+				column.rows.set(row, (column.rows.get(row) || 0) + calls);
 				low = Math.min(low, row);
 				high = Math.max(high, row);
-				most = Math.max(most, column.get(row));
+				most = Math.max(most, column.rows.get(row));
 			}
 		});
-		return { columns, low, high, most, step };
+		return { columns, low, high, most };
 	}
 
 	function heatmap(server) {
@@ -324,7 +339,7 @@
 		const svg = make("svg", { class: "heat", role: "img", "aria-label": name });
 		const draw = () => {
 			const width = svg.clientWidth || 900, left = 56, bottom = 20, rows = high - low + 1;
-			const w = (width - left) / columns.length, h = (HEAT_HEIGHT - bottom) / rows;
+			const h = (HEAT_HEIGHT - bottom) / rows;
 			const begin = s.start, x_of = t => left + (t - begin) / s.seconds * (width - left);
 			svg.setAttribute("viewBox", `0 0 ${width} ${HEAT_HEIGHT}`);
 			svg.replaceChildren();
@@ -334,8 +349,8 @@
 				svg.append(make("line", { class: "grid", x1: left, x2: width, y1: y, y2: y }),
 					make("text", { x: left - 6, y: y - h / 2 + 4, "text-anchor": "end" }, duration(s.bucket_bounds[Math.min(2 * row + 1, s.bucket_bounds.length - 1)])));
 			}
-			columns.forEach((column, i) => column.forEach((calls, row) => svg.append(make("rect", {
-				x: left + i * w, y: HEAT_HEIGHT - bottom - (row - low + 1) * h, width: w + 0.3, height: h,
+			columns.forEach(column => column.rows.forEach((calls, row) => svg.append(make("rect", {
+				x: x_of(column.begin), y: HEAT_HEIGHT - bottom - (row - low + 1) * h, width: x_of(column.end) - x_of(column.begin) + 0.3, height: h,
 				fill: `rgba(${colour("heat")}, ${0.12 + 0.88 * Math.log1p(calls) / Math.log1p(most)})`,
 			}))));
 			for (const e of marks(server))
