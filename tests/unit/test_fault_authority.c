@@ -1077,6 +1077,19 @@ TEST(a_report_of_many_lines_is_one_event_with_its_module)
 		assert_string_equal(report_of(cases[i][0]), cases[i][1]);
 }
 
+TEST(a_failed_start_of_two_lines_counts_once)
+{
+	const char *second =
+		"NVRM: GPU 0000:c1:00.0: rm_init_adapter failed, device minor number 0";
+
+	record("NVRM: GPU 0000:c1:00.0: RmInitAdapter failed! (0x25:0x65:1457)");
+	record(second);
+	assert_state("rm_init_adapter_failed 1");
+	pass(100 * SECOND);
+	record(second);
+	assert_state("rm_init_adapter_failed 2");
+}
+
 /* The status says that the GPU is lost, as the Xid 79 before it did. */
 TEST(lost_lines_after_an_xid_79_are_not_counted)
 {

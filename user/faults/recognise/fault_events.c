@@ -7,7 +7,7 @@
 #include "faults/gpu_holders.h"
 #include "xid/xid_catalog.h"
 
-/* The line "fallen off the bus" repeats an Xid 79 just before it. */
+/* The line "fallen off the bus" repeats an Xid 79 just before it, "rm_init_adapter failed" the line RmInitAdapter. */
 #define FOLLOWS_SECONDS 60.0
 
 /* The GPU's system processor (GSP) misses heartbeats on GPUs that work: on some laptops two every few minutes. It has
@@ -347,6 +347,22 @@ static void note_heartbeat(struct fault_events *e, uint64_t time_ns,
 		fault_events_add_signal(e, &stopped);
 }
 
+/* Whether the line tells again what has counted. */
+static bool follows_another(const struct fault_events *e, const struct kernel_line *line,
+			    double time)
+{
+	const struct fault_counts *c = &e->faults->counts;
+	double since = time - FOLLOWS_SECONDS;
+
+	if (line->follows_itself)
+		return ARRAY_FIND(v, c->kernel_events, c->kernel_event_count,
+				  v->gpu_driver && v->last > since &&
+					  !strcmp(v->kind, line->name) &&
+					  (!*v->device || !*line->device ||
+					   !strcmp(v->device, line->device)));
+	return line->follows_xid && faults_last(e->faults, line->device, line->follows_xid) > since;
+}
+
 void fault_events_add_line(struct fault_events *e, uint64_t time_ns, const struct kernel_line *line)
 {
 	const struct fault_signal_report signal = { .gpu_driver =
@@ -381,9 +397,7 @@ void fault_events_add_line(struct fault_events *e, uint64_t time_ns, const struc
 		fault_events_add_recovery(e, line->device, line->name, time_ns);
 		break;
 	case KERNEL_LINE_GPU_DRIVER:
-		if (!line->follows_xid ||
-		    time - faults_last(e->faults, line->device, line->follows_xid) >=
-			    FOLLOWS_SECONDS)
+		if (!follows_another(e, line, time))
 			fault_events_add_signal(e, &signal);
 		if (!strcmp(line->name, "gsp_heartbeat_timeout"))
 			note_heartbeat(e, time_ns, signal);

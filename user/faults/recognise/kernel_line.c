@@ -13,6 +13,7 @@
  * 	%e  a PCIe error's severity, or nothing
  * 	%g  "GPU" and its number and a space, or nothing
  * 	%f  "function:line:(pid N): ", with or without the pid, or nothing
+ * 	%h  "GPU0 function: ", each part or nothing
  * 	%k  a number of an error that means refused credentials
  * 	%*  up to 200 bytes, as few as possible
  * 	%c  a colon, or nothing
@@ -33,7 +34,6 @@ struct pattern {
 #define REPORT KERNEL_LINE_REPORT
 
 static const struct pattern patterns[] = {
-	/* The GPU driver. A failed start is also reported as "rm_init_adapter failed", after this. */
 	{ KERNEL_LINE_GPU_UUID, "", "NVRM: GPU at PCI:%p: %u" },
 	{ KERNEL_LINE_GPU_UUID, "", "NVRM: GPU at %p: %u" },
 	{ KERNEL_LINE_GPU_SERIAL, "", "NVRM: GPU Board Serial Number: %s%$" },
@@ -66,6 +66,9 @@ static const struct pattern patterns[] = {
 	{ DRIVER, "none_initialized", "NVRM: failed to initialize module." },
 	{ DRIVER, "rm_init_adapter_failed", "NVRM: GPU %p: RmInitAdapter failed!" },
 	{ DRIVER, "rm_init_adapter_failed", "NVRM: RmInitAdapter failed!" },
+	/* mostly after one of these */
+	{ DRIVER, "rm_init_adapter_failed", "NVRM: GPU %p: rm_init_adapter failed" },
+	{ DRIVER, "rm_init_adapter_failed", "NVRM: rm_init_adapter failed" },
 	/* No device: none of the GPUs that the PCI bus has is the driver's. */
 	{ DRIVER, "none_probed", "NVRM: No NVIDIA graphics adapter probed!" },
 	{ DRIVER, "none_probed", "NVRM: No NVIDIA devices probed." }, /* 515 */
@@ -78,34 +81,33 @@ static const struct pattern patterns[] = {
 	 * 0x71 (FATAL_ERROR), it also returns in its normal work. The first lines are of 515 on, with a colon from 550 on and in
 	 * later points of 535; the others of rpc.c, which prints a number. */
 	{ DRIVER, "gpu_lost", "NVRM%c %g%a: %*[NV_ERR_GPU_IS_LOST]" },
-	{ DRIVER, "gpu_lost", "NVRM%c %g%a: rpcSendMessage failed with status 0x0000000f for " },
+	{ DRIVER, "gpu_lost", "NVRM%c %hrpcSendMessage failed with status 0x0000000f for " },
 	{ DRIVER, "gpu_lost", "NVRM%c %g%a: GspRm%*; status=0x0000000f" },
-	{ DRIVER, "gpu_lost", "NVRM%c %g%a: Timeout GPU not back on the bus after " },
-	{ DRIVER, "gpu_lost", "NVRM%c %g%a: Timeout polling GPU back on bus" },
-	{ DRIVER, "sec_fault", "NVRM%c %g%a: SEC_FAULT lockdown detected. " },
-	{ DRIVER, "reset_required", "NVRM%c %g%a: Received signal from GSP that PMU has halted." },
+	{ DRIVER, "gpu_lost", "NVRM%c %hTimeout GPU not back on the bus after " },
+	{ DRIVER, "gpu_lost", "NVRM%c %hTimeout polling GPU back on bus" },
+	{ DRIVER, "sec_fault", "NVRM%c %hSEC_FAULT lockdown detected. " },
+	{ DRIVER, "reset_required", "NVRM%c %hReceived signal from GSP that PMU has halted." },
 	{ DRIVER, "reset_required", "NVRM%c %g%a: %*[NV_ERR_RESET_REQUIRED]" },
-	{ DRIVER, "reset_required",
-	  "NVRM%c %g%a: rpcSendMessage failed with status 0x00000062 for " },
+	{ DRIVER, "reset_required", "NVRM%c %hrpcSendMessage failed with status 0x00000062 for " },
 	{ DRIVER, "reset_required", "NVRM%c %g%a: GspRm%*; status=0x00000062" },
-	{ DRIVER, "assert_failed", "NVRM%c %g%a: Assertion failed: " },
-	{ DRIVER, "check_failed", "NVRM%c %g%a: Check failed: " },
-	{ DRIVER, "gsp_heartbeat_timeout", "NVRM%c %g%a: GSP RM heartbeat timed out" },
-	{ DRIVER, "gsp_heartbeat_timeout", "NVRM%c %g%a: GSP-RM heartbeat timed out" }, /* 615 */
-	{ DRIVER, "gsp_heartbeat_timeout", "NVRM%c %g%a: LibOS heartbeat timed out" },
-	{ DRIVER, "gsp_boot_failed", "NVRM%c %g%a: unexpected WPR2 already up" },
+	{ DRIVER, "assert_failed", "NVRM%c %hAssertion failed: " },
+	{ DRIVER, "check_failed", "NVRM%c %hCheck failed: " },
+	{ DRIVER, "gsp_heartbeat_timeout", "NVRM%c %hGSP RM heartbeat timed out" },
+	{ DRIVER, "gsp_heartbeat_timeout", "NVRM%c %hGSP-RM heartbeat timed out" }, /* 615 */
+	{ DRIVER, "gsp_heartbeat_timeout", "NVRM%c %hLibOS heartbeat timed out" },
+	{ DRIVER, "gsp_boot_failed", "NVRM%c %hunexpected WPR2 already up" },
 	{ DRIVER, "nvlink_detect_failed",
 	  "NVRM%c %gknvlink%a: Failed to update Rx Detect Link mask!" },
 	{ DRIVER, "nvlink_degraded", "NVRM%c %gknvlink%a: GPU%d marked Degraded. " },
 	{ DRIVER, "nvlink_degraded",
-	  "NVRM%c %g%a: Failed to recover from uncontained NVLINK error. Triggering Degraded Mode!" },
-	{ DRIVER, "imex_shutdown", "NVRM%c %g%a: Abrupt nvidia-imex daemon shutdown detected" },
-	{ DRIVER, "conf_compute_failed", "NVRM%c %g%a: ConfCompute: Fatal error hit!" },
-	{ DRIVER, "conf_compute_failed", "NVRM%c %g%a: SPDM: Fatal heartbeat failure detected" },
+	  "NVRM%c %hFailed to recover from uncontained NVLINK error. Triggering Degraded Mode!" },
+	{ DRIVER, "imex_shutdown", "NVRM%c %hAbrupt nvidia-imex daemon shutdown detected" },
+	{ DRIVER, "conf_compute_failed", "NVRM%c %hConfCompute: Fatal error hit!" },
+	{ DRIVER, "conf_compute_failed", "NVRM%c %hSPDM: Fatal heartbeat failure detected" },
 	/* A client with another library's version, such as a container. */
 	{ EVENT, "api_mismatch", "NVRM: API mismatch: " },
 	/* nvidia-uvm also prints this, but only with its debugging enabled. */
-	{ DRIVER, "uvm_fatal", "NVRM%c %g%a: uvm encountered global fatal error " },
+	{ DRIVER, "uvm_fatal", "NVRM%c %huvm encountered global fatal error " },
 	{ KERNEL_LINE_LOAD_BEGINS, "load_begins",
 	  "nvidia-nvlink: Nvlink Core is being initialized" },
 	{ KERNEL_LINE_LOADED, "driver_loaded", "NVRM: loading NVIDIA " },
@@ -341,6 +343,16 @@ static void take_gpu_number(struct span *s)
 		*s = rest;
 }
 
+static void take_origin(struct span *s)
+{
+	struct span rest;
+
+	take_gpu_number(s);
+	rest = *s;
+	if (span_left(take_while(&rest, in_identifier)) && span_take(&rest, ": "))
+		*s = rest;
+}
+
 static void take_function(struct span *s)
 {
 	struct span rest = *s;
@@ -537,6 +549,9 @@ static bool match_part(struct span *s, char part, struct kernel_line *out)
 	case 'g':
 		take_gpu_number(s);
 		return true;
+	case 'h':
+		take_origin(s);
+		return true;
 	case 'c':
 		span_take(s, ":");
 		return true;
@@ -608,6 +623,7 @@ static bool read_piece(struct span s, struct kernel_line *out)
 			strstr(p->pattern, "fallen off the bus.") || !strcmp(p->name, "gpu_lost") ?
 				79 :
 				0;
+		out->follows_itself = strstr(p->pattern, "rm_init_adapter failed");
 		out->text = s.at;
 		out->text_len = span_left(s);
 		return true;

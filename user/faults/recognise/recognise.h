@@ -62,6 +62,7 @@ struct kernel_line {
 	/* The Xid after which the driver prints this line for the same fault and device (device "": any device). If it came, the
 	 * line does not count. 0: none. */
 	unsigned int follows_xid;
+	bool follows_itself; /* the same with another line of this name */
 	const char *severity; /* static: of a PCIe error; one of the severities of Xids; "": none */
 	const char
 		*text; /* the line from where it was recognised to its end, in the caller's text */
