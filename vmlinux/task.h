@@ -52,11 +52,25 @@ struct task_struct___sleeping {
 	struct files_struct *files;
 };
 
+/* With CONFIG_TASK_IO_ACCOUNTING (include/linux/task_io_accounting.h). */
+struct task_io_accounting {
+	__u64 syscr, syscw; /* calls of read and write that have returned */
+};
+
+struct task_struct___running {
+	unsigned int flags;
+	__s32 pid;
+	__u64 utime, stime; /* ns */
+	__u64 start_boottime;
+	struct task_io_accounting ioac;
+};
+
 /* Of each CPU (kernel/sched/sched.h). */
 struct rq {
 	/* Tasks that fell asleep there without TASK_NOLOAD, less those that woke there: only the sum over all CPUs is a number of
 	 * tasks, modulo 2^32. */
 	unsigned int nr_uninterruptible;
+	struct task_struct___running *curr;
 };
 
 /* Before 5.14 (2f064a59a11f). */

@@ -346,6 +346,7 @@ int cmd_run(const struct options *options)
 	struct fault_options gpu = {
 		.replay = true,
 		.holders = options->events,
+		.spinners = true,
 		.accept_user_kmsg = options->accept_user_kmsg,
 		.policy = &policy,
 	};

@@ -11,6 +11,7 @@
 #include "faults/fault_authority.h"
 #include "faults/gpu_holders.h"
 #include "faults/printk_hook.h"
+#include "faults/spinners.h"
 #include "kernel/kernel_log.h"
 
 /* Records read at a time, and for how long: a storm must not delay the other work. Records from
@@ -38,6 +39,7 @@ struct fault_observer {
 	bool printk_unfit; /* this kernel does not show who prints, which is no fault of the hook */
 	bool printk_refused; /* it is not tried again */
 	struct gpu_holders holders;
+	struct spinners spinners;
 	uint64_t modules; /* printk_driver_modules() at the last poll */
 	struct trace_events *trace; /* NULL: not attached */
 	int trace_error; /* why not */
@@ -313,6 +315,8 @@ void fault_observer_poll(struct fault_observer *g)
 	if (g->trace)
 		trace_events_poll(g->trace);
 	gpu_holders_poll(&g->holders);
+	if (g->options->spinners)
+		spinners_look(&g->spinners, &g->events, monotonic_ns());
 	/* If only the log has grown, that can wait for the snapshot. */
 	if (state_file_changed(&g->state, &g->faults))
 		save_state(g);
@@ -421,6 +425,7 @@ void fault_observer_free(struct fault_observer *g)
 	trace_events_free(g->trace);
 	printk_hook_free(g->printk);
 	gpu_holders_free(&g->holders);
+	spinners_free(&g->spinners);
 	fault_authority_free(g->authority);
 	faults_free(&g->faults);
 	kernel_log_close(&g->kernel_log);

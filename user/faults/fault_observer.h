@@ -12,6 +12,7 @@
 struct fault_options {
 	bool replay; /* count records of the kernel log from before the start */
 	bool holders; /* events name who holds a GPU, if the driver names no process */
+	bool spinners; /* look for tasks that spin in the kernel */
 	bool accept_user_kmsg; /* count records that processes wrote */
 	const struct state_store *state; /* the file that keeps the counts; NULL: none */
 	event_handler *handle; /* takes an event of each fault */

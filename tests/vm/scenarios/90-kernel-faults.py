@@ -4,8 +4,8 @@ from judge.reading import events, read_json
 
 
 def finding(folder, name, rule, *words):
-    """The finding of that rule, whose reason has these words, within a minute and a half of a busy machine."""
-    found = [f for f in read_json(folder / f"{name}.json")["findings"] if f["rule"] == rule]
+    """The finding of that rule whose reason has these words, and after how many seconds it was there."""
+    found = [f for f in read_json(folder / f"{name}.json")["findings"] if f["rule"] == rule and words[0] in f["reason"]]
     need(len(found) == 1, name, found)
     for word in words:
         need(word in found[0]["reason"], name, word, found[0])
@@ -22,10 +22,15 @@ def a_spinning_cpu_is_found_with_task_owner_and_function(folder):
 
 
 @judgement
+def a_task_that_no_watchdog_notices_is_found_by_what_cpus_run(folder):
+    return finding(folder, "loop", "cpu_stall", "kernel_spin of cpu0", "bash/", "of job 74 ", "in uvm_broken_loop")
+
+
+@judgement
 def it_is_over_when_it_has_ended(folder):
     rules = [f["rule"] for f in read_json(folder / "over.json")["findings"]]
     need("cpu_stuck" not in rules and "cpu_stall" not in rules, rules)
-    return finding(folder, "over", "kernel_damaged")
+    return finding(folder, "over", "kernel_damaged", "kernel_corruption")
 
 
 @judgement

@@ -49,6 +49,14 @@ keep rcu $begin
 wait "$spinner"
 put_value /sys/module/rcupdate/parameters/rcu_cpu_stall_suppress 1
 
+# A task that gives up its CPU is noticed by no watchdog.
+begin=$SECONDS
+damage 74 0 'loop 90' &
+spinner=$!
+wait_for 90 found cpu_stall "kernel_spin of cpu0"
+keep loop $begin
+wait "$spinner"
+
 # All is over, five minutes after the last report.
 over() { ! found 'cpu_st[a-z]*' || { sleep 10 && false; }; }
 wait_for 400 over

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What bpf/spinning.bpf.c and user/faults/spinners.c share. */
+#pragma once
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+/* Further CPUs are not looked at. */
+#define SPIN_CPUS 512
+#define SPIN_FRAMES 64
+
+/* The task that a CPU runs. */
+struct spin_task {
+	__u64 began; /* ns since the boot */
+	__u64 outside; /* changes if the task has left the kernel */
+	__u64 system_ns; /* that it has run in the kernel */
+	__s32 pid; /* 0: the CPU is idle */
+	__u32 of_kernel; /* it has no program of its own */
+};

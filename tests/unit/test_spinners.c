@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Proves which tasks count as spinning in the kernel, by what CPUs run, and which function they spin in. */
+#include "unit.h"
+#include "faults/spinners.h"
+#include "made_up_tree.h"
+
+static struct spinners s;
+
+AFTER_EACH()
+{
+	spinners_free(&s);
+}
+
+/* A look at @seconds: CPU 3 runs task 4711, which has run for so many seconds in the kernel. Returns the pid that spins, or 0. */
+static int look(uint64_t seconds, uint64_t system, uint64_t outside)
+{
+	const struct spin_task tasks[4] = {
+		[1] = { 1, seconds, 10 * seconds, 12, 0 },
+		[3] = { 1, outside, system * SECOND, 4711, 0 },
+	};
+	struct spinner *t = spinners_take(&s, tasks, COUNT(tasks), seconds * SECOND);
+
+	if (!t)
+		return 0;
+	t->told_ns = seconds * SECOND;
+	assert_int_equal(t->cpu, 3);
+	return t->since.pid;
+}
+
+TEST(a_task_that_stays_in_the_kernel_for_a_minute_spins)
+{
+	for (uint64_t at = 0; at < 60; at += 15)
+		assert_int_equal(look(100 + at, 5 + at, 7), 0);
+	assert_int_equal(look(160, 60, 7), 4711);
+	/* once a minute */
+	assert_int_equal(look(175, 75, 7), 0);
+	assert_int_equal(look(220, 115, 7), 4711);
+}
+
+TEST(one_that_leaves_the_kernel_or_sleeps_does_not)
+{
+	for (uint64_t at = 0; at < 300; at += 15)
+		assert_int_equal(look(100 + at, 5 + at, at / 45), 0);
+	for (uint64_t at = 0; at < 300; at += 15)
+		assert_int_equal(look(1000 + at, 5 + at / 2, 100), 0);
+}
+
+TEST(one_that_others_replace_for_a_moment_spins)
+{
+	const struct spin_task other[1] = { { 1, 1, 1, 99, 0 } };
+
+	look(100, 5, 7);
+	look(115, 19, 7);
+	assert_null(spinners_take(&s, other, 1, 130 * SECOND));
+	look(145, 48, 7);
+	assert_int_equal(look(160, 60, 7), 4711);
+}
+
+TEST(the_function_of_nfs_or_the_driver_comes_first)
+{
+	const uint64_t nfs[SPIN_FRAMES] = { 0xb100, 0x1010, 0x2018, 0x3004, 0x4010 },
+		       other[SPIN_FRAMES] = { 0x1010, 0x2018, 0x2008 },
+		       none[SPIN_FRAMES] = { 0x1010 };
+	struct kernel_place place;
+
+	put("/proc/kallsyms", "1000 T hrtimer_interrupt\n"
+			      "2000 t ext4_x\t[ext4]\n"
+			      "2010 t ext4_y\t[ext4]\n"
+			      "3000 t nfs_lock_and_join_requests\t[nfs]\n"
+			      "3008 d nfs_data\t[nfs]\n"
+			      "4000 t nfs_updatepage\t[nfs]\n"
+			      "b000 t bpf_prog_1\t[bpf]\n");
+	assert_true(spinners_function(nfs, root, &place));
+	assert_string_equal(place.function, "nfs_lock_and_join_requests");
+	assert_false(spinners_function(other, root, &place));
+	assert_string_equal(place.function, "ext4_y");
+	assert_false(spinners_function(none, root, &place));
+	assert_string_equal(place.function, "");
+}

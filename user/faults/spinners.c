@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Tasks that run in the kernel without leaving it.
+ *
+ * A CPU that a task spins on in the kernel serves nobody else. The kernel's watchdogs see it only if the task gives up no
+ * CPU: one that loops and calls cond_resched() may do so for days, and watchdogs can be off. What each CPU runs shows both.
+ * Every 15 s a BPF program reads that from the run queues (256 CPUs: 30 us; reading all tasks would cost hundreds of times
+ * as much). A task spins if between two looks a minute apart its user time and its counts of reads and writes that have
+ * returned are unchanged, and its system time has grown by three quarters of the time or more:
+ *
+ *	at 100 s	python3/4711 on cpu3	user 17.2 s, 900 reads, system 5.1 s
+ *	at 115 s	...			the same, system 20.0 s
+ *	at 160 s	...			the same, system 64.8 s: it spins
+ *
+ * The stack of a task that runs on another CPU cannot be read. Therefore a program is attached to the expiry of timers, until
+ * a timer has interrupted the task; it costs little, and only while a task spins. Threads of the kernel and of io_uring may
+ * run for hours because there is work: they count only in a function of NFS or of the GPU driver. */
+#include "faults/spinners.h"
+
+#include "base/array.h"
+#include "base/file_text.h"
+#include "base/process.h"
+#include "kernel/bpf_support.h"
+#include "spinning.skel.h"
+
+#define LOOK_NS 15000000000ull
+#define SPIN_NS 60000000000ull
+#define LOST_NS (3 * LOOK_NS) /* others ran on its CPU at so many looks */
+#define ASK_NS 3000000000ull
+
+void spinners_free(struct spinners *s)
+{
+	spinning_bpf__destroy(s->bpf);
+	free(s->list);
+	*s = (struct spinners){ .failed = s->failed };
+}
+
+/* ---- who spins ---- */
+
+static bool is_spinning(const struct spinner *t, const struct spin_task *now, uint64_t now_ns)
+{
+	return t->since.outside == now->outside &&
+	       now->system_ns - t->since.system_ns >= (now_ns - t->since_ns) / 4 * 3;
+}
+
+/* Notes that @cpu runs @now. NULL: no memory. */
+static struct spinner *note_task(struct spinners *s, const struct spin_task *now, unsigned int cpu,
+				 uint64_t now_ns)
+{
+	struct spinner *t = ARRAY_FIND(x, s->list, s->count,
+				       x->since.pid == now->pid && x->since.began == now->began);
+	bool goes_on = t && is_spinning(t, now, now_ns);
+
+	if (!t)
+		t = ARRAY_APPEND(s->list, s->count);
+	if (t && !goes_on)
+		*t = (struct spinner){ .since = *now, .since_ns = now_ns };
+	if (t) {
+		t->seen_ns = now_ns;
+		t->cpu = cpu;
+	}
+	return t;
+}
+
+struct spinner *spinners_take(struct spinners *s, const struct spin_task *tasks, size_t cpus,
+			      uint64_t now_ns)
+{
+	struct spinner *found = NULL;
+	size_t kept = 0;
+
+	for (unsigned int cpu = 0; cpu < cpus; cpu++)
+		if (tasks[cpu].pid)
+			note_task(s, &tasks[cpu], cpu, now_ns);
+	for (size_t i = 0; i < s->count; i++)
+		if (now_ns < s->list[i].seen_ns + LOST_NS)
+			s->list[kept++] = s->list[i];
+	s->count = kept;
+	ARRAY_EACH(t, s->list, s->count)
+		if (t->seen_ns == now_ns &&
+		    now_ns >= (t->told_ns ? t->told_ns : t->since_ns) + SPIN_NS)
+			found = t;
+	return found;
+}
+
+/* ---- where ---- */
+
+/* "ffffffffc0a1b000 t nfs_x\t[nfs]" */
+static bool take_symbol(struct span line, uint64_t *address, struct kernel_place *place)
+{
+	struct span name;
+
+	if (!span_take_number(&line, 16, UINT64_MAX, address) || span_left(line) < 3 ||
+	    !strchr("tTwW", line.at[1]))
+		return false;
+	line.at += 3;
+	name = span_take_until(&line, "\t");
+	*place = (struct kernel_place){};
+	span_copy(span_cut(name, sizeof(place->function) - 1), place->function,
+		  sizeof(place->function));
+	if (span_take(&line, "\t["))
+		span_copy(span_take_until(&line, "]"), place->module, sizeof(place->module));
+	return true;
+}
+
+/* Sets the function of each frame. */
+static void read_symbols(const uint64_t *frames, const char *root, struct kernel_place *places)
+{
+	FILE *file = fopen(PATHF("%s/proc/kallsyms", root), "re");
+	uint64_t begins[SPIN_FRAMES] = {}, address;
+	struct kernel_place place;
+	char *line = NULL;
+	size_t room = 0;
+
+	while (file && getline(&line, &room, file) > 0) {
+		struct span s = { line, line + strcspn(line, "\n") };
+
+		if (!take_symbol(s, &address, &place))
+			continue;
+		for (int i = 0; i < SPIN_FRAMES && frames[i]; i++)
+			if (address <= frames[i] && address > begins[i]) {
+				begins[i] = address;
+				places[i] = place;
+			}
+	}
+	free(line);
+	if (file)
+		fclose(file);
+}
+
+bool spinners_function(const uint64_t *frames, const char *root, struct kernel_place *place)
+{
+	struct kernel_place places[SPIN_FRAMES] = {}, *first = NULL, *watched = NULL;
+
+	read_symbols(frames, root, places);
+	for (int i = 0; i < SPIN_FRAMES && frames[i]; i++) {
+		bool is_module = *places[i].module && strcmp(places[i].module, "bpf") != 0;
+
+		first = !first && is_module ? &places[i] : first;
+		if (!watched && fault_module_is_watched(places[i].module))
+			watched = &places[i];
+	}
+	*place = watched ? *watched : first ? *first : (struct kernel_place){};
+	return watched;
+}
+
+/* ---- the kernel side ---- */
+
+static bool load_once(struct spinners *s)
+{
+	if (s->bpf || s->failed)
+		return s->bpf;
+	bpf_error_log_clear();
+	s->bpf = spinning_bpf__open_and_load();
+	s->failed = !s->bpf;
+	return s->bpf;
+}
+
+/* The stack has come, or does not come. */
+static void tell_spinner(struct spinners *s, struct fault_events *e, uint64_t now_ns)
+{
+	const struct spinner *t = &s->asked;
+	char cpu[16], comm[16], owner[64], about[160], text[240];
+	struct fault_signal_report signal = { .kind = "kernel_spin",
+					      .device = cpu,
+					      .about = about,
+					      .time_ns = now_ns,
+					      .pid = t->since.pid,
+					      .comm = comm,
+					      .text = text };
+	struct kernel_place place;
+	bool watched = spinners_function((const uint64_t *)s->bpf->bss->spin_frames, "", &place);
+
+	if (t->since.of_kernel && !watched)
+		return;
+	process_first_line(t->since.pid, now_ns, "comm", comm, sizeof(comm));
+	task_owner(owner, sizeof(owner), t->since.pid, now_ns);
+	snprintf(cpu, sizeof(cpu), "cpu%u", t->cpu);
+	snprintf(about, sizeof(about), "%s/%d%s%s%s", comm, t->since.pid, owner,
+		 *place.function ? " in " : "", place.function);
+	signal.text_len = (size_t)snprintf(text, sizeof(text),
+					   "a task has run in the kernel for %d s on %s: %s",
+					   (int)((now_ns - t->since_ns) / 1000000000), cpu, about);
+	fault_events_add_signal(e, &signal);
+}
+
+static void ask_for_stack(struct spinners *s, struct spinner *t, uint64_t now_ns)
+{
+	t->told_ns = now_ns;
+	s->asked = *t;
+	s->asked_ns = now_ns;
+	s->bpf->bss->spin_frames[0] = 0;
+	s->bpf->bss->spin_wanted = (uint32_t)t->since.pid;
+	s->bpf->links.running_stack = bpf_program__attach(s->bpf->progs.running_stack);
+}
+
+void spinners_look(struct spinners *s, struct fault_events *e, uint64_t now_ns)
+{
+	struct spinner *t = NULL;
+	size_t cpus;
+
+	if (!load_once(s))
+		return;
+	if (s->asked_ns && (s->bpf->bss->spin_frames[0] || now_ns >= s->asked_ns + ASK_NS)) {
+		bpf_link__destroy(s->bpf->links.running_stack);
+		s->bpf->links.running_stack = NULL;
+		s->asked_ns = 0;
+		tell_spinner(s, e, now_ns);
+	}
+	if (now_ns >= s->looked_ns + LOOK_NS) {
+		s->looked_ns = now_ns;
+		cpus = bpf_run(s->bpf->progs.running_tasks, NULL, 0);
+		t = spinners_take(s, (const struct spin_task *)s->bpf->bss->spin_tasks, cpus,
+				  now_ns);
+	}
+	if (t && !s->asked_ns)
+		ask_for_stack(s, t, now_ns);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Tasks that run in the kernel without leaving it for a minute. */
+#pragma once
+
+#include "faults/recognise/recognise.h"
+#include "spinning.h"
+
+/* Initialise with {}. */
+struct spinners {
+	struct spinning_bpf *bpf; /* NULL: not loaded */
+	bool failed; /* the kernel refuses it: not tried again */
+	uint64_t looked_ns, asked_ns; /* the last look; when a stack was asked for, 0: none is */
+	struct spinner {
+		struct spin_task since; /* as it was when it entered the kernel */
+		uint64_t since_ns, seen_ns, told_ns;
+		unsigned int cpu;
+	} * list, asked;
+	size_t count;
+};
+
+void spinners_free(struct spinners *s);
+
+/* Call it every second: looks every 15 s, and adds a "kernel_spin" of the CPU to @e for each minute that a task spins. */
+void spinners_look(struct spinners *s, struct fault_events *e, uint64_t now_ns);
+
+/* ---- its parts, for tests ---- */
+
+/* Takes what each CPU runs. Returns a task that has spun for a minute since the last time, and that was not told since; NULL:
+ * none. */
+struct spinner *spinners_take(struct spinners *s, const struct spin_task *tasks, size_t cpus,
+			      uint64_t now_ns);
+
+/* Finds the function on whose behalf the task runs: the first one of NFS or of the GPU driver, for which it returns true, or else
+ * the first one of another module, or none (""). @frames has SPIN_FRAMES addresses, those after the last one 0. @root is put
+ * before /proc/kallsyms. */
+bool spinners_function(const uint64_t *frames, const char *root, struct kernel_place *place);
