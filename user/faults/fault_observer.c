@@ -351,6 +351,8 @@ int fault_observer_snapshot(struct fault_observer *g, struct snapshot *s)
 		return 0;
 	if (g->trace)
 		trace_events_snapshot(g->trace, s);
+	s->self.map_bytes += g->spinners.memory.maps;
+	s->self.program_bytes += g->spinners.memory.programs;
 	g->faults.counts.gpu_watched = g->printk || g->kernel_log.fd >= 0;
 	clock = (struct fault_clock){ g->events.clocks.boot_to_wall,
 				      boot_seconds(&g->events.clocks, monotonic_ns()) };

@@ -19,7 +19,6 @@
 #include "base/array.h"
 #include "base/file_text.h"
 #include "base/process.h"
-#include "kernel/bpf_support.h"
 #include "spinning.skel.h"
 
 #define LOOK_NS 15000000000ull
@@ -151,6 +150,8 @@ static bool load_once(struct spinners *s)
 	bpf_error_log_clear();
 	s->bpf = spinning_bpf__open_and_load();
 	s->failed = !s->bpf;
+	if (s->bpf)
+		bpf_object_memory(s->bpf->obj, &s->memory);
 	return s->bpf;
 }
 

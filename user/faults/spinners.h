@@ -3,11 +3,13 @@
 #pragma once
 
 #include "faults/recognise/recognise.h"
+#include "kernel/bpf_support.h"
 #include "spinning.h"
 
 /* Initialise with {}. */
 struct spinners {
 	struct spinning_bpf *bpf; /* NULL: not loaded */
+	struct bpf_memory memory; /* of its maps and programs */
 	bool failed; /* the kernel refuses it: not tried again */
 	uint64_t looked_ns, asked_ns; /* the last look; when a stack was asked for, 0: none is */
 	struct spinner {
