@@ -13,7 +13,7 @@ damage() {
 }
 # found RULE TEXT: the health file has such a finding.
 look() { /job/xidscope check --json --health health.json >check.json || true; }
-found() { look && grep -q "\"rule\": *\"$1\".*$2" <(tr -d '\n' <check.json | sed 's/{/\n{/g'); }
+found() { look && grep -q "\"rule\": *\"$1\".*${2:-}" <(tr -d '\n' <check.json | sed 's/{/\n{/g'); }
 # keep NAME SECONDS_BEFORE: what check said, and how long it took.
 keep() {
 	cp check.json "$1.json"
