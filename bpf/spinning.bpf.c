@@ -38,6 +38,7 @@ int running_tasks(void *ctx)
 			s->outside +=
 				BPF_CORE_READ(task, ioac.syscr) + BPF_CORE_READ(task, ioac.syscw);
 		s->system_ns = BPF_CORE_READ(task, stime);
+		s->run_ns = BPF_CORE_READ(task, se.sum_exec_runtime);
 		s->of_kernel = BPF_CORE_READ(task, flags) & OF_KERNEL;
 	}
 	return SPIN_CPUS;

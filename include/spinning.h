@@ -14,7 +14,8 @@
 struct spin_task {
 	__u64 began; /* ns since the boot */
 	__u64 outside; /* changes if the task has left the kernel */
-	__u64 system_ns; /* that it has run in the kernel */
+	__u64 system_ns; /* that it has run in the kernel, by the timer's ticks */
+	__u64 run_ns; /* that it has run, by the clock */
 	__s32 pid; /* 0: the CPU is idle */
 	__u32 of_kernel; /* it has no program of its own */
 };

@@ -62,6 +62,7 @@ struct task_struct___running {
 	__s32 pid;
 	__u64 utime, stime; /* ns */
 	__u64 start_boottime;
+	struct sched_entity se;
 	struct task_io_accounting ioac;
 };
 

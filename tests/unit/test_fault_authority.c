@@ -1052,6 +1052,7 @@ TEST(a_report_of_many_lines_is_one_event_with_its_module)
 		{ "watchdog: BUG: soft lockup - CPU#11 stuck for 94s!", "soft_lockup cpu11: " },
 		{ "rcu: INFO: rcu_preempt self-detected stall on CPU\n"
 		  "rcu: \t3-....: (5249 ticks this GP) idle=b7c/1/0x4000000000000000\n"
+		  "WARNING: CPU: 3 PID: 99 at include/trace/events/printk.h:10 printk_sprint+0x11f/0x130\n"
 		  "CPU: 3 PID: 99 Comm: spin Not tainted 6.1.0\n"
 		  "RIP: 0010:spin_for_ever+0x1/0x2 [spin]",
 		  "rcu_stall cpu3: spin/99 in spin_for_ever" },

@@ -15,8 +15,8 @@ AFTER_EACH()
 static int look(uint64_t seconds, uint64_t system, uint64_t outside)
 {
 	const struct spin_task tasks[4] = {
-		[1] = { 1, seconds, 10 * seconds, 12, 0 },
-		[3] = { 1, outside, system * SECOND, 4711, 0 },
+		[1] = { 1, seconds, 10 * seconds, 10 * seconds, 12, 0 },
+		[3] = { 1, outside, system * SECOND / 4, system * SECOND, 4711, 0 },
 	};
 	struct spinner *t = spinners_take(&s, tasks, COUNT(tasks), seconds * SECOND);
 
@@ -47,7 +47,7 @@ TEST(one_that_leaves_the_kernel_or_sleeps_does_not)
 
 TEST(one_that_others_replace_for_a_moment_spins)
 {
-	const struct spin_task other[1] = { { 1, 1, 1, 99, 0 } };
+	const struct spin_task other[1] = { { 1, 1, 1, 1, 99, 0 } };
 
 	look(100, 5, 7);
 	look(115, 19, 7);

@@ -107,6 +107,10 @@ void kernel_report_begin(struct fault_events *e, const struct kernel_line *line,
 	struct kernel_report *r = &e->report;
 	bool stuck = strncmp(line->name, "kernel_", 7) != 0;
 
+	/* Printing from an interrupt may cause a warning, in the middle of the report. */
+	if (r->kind && r->stuck && !*r->top.function && !strcmp(line->name, "kernel_warning"))
+		return;
+
 	if (r->kind && !stuck && !r->stuck && !*r->top.function) {
 		if (gravity(line->name) > gravity(r->kind))
 			r->kind = line->name;
