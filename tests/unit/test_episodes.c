@@ -104,6 +104,7 @@ static void assert_episode(size_t index, const struct stream *s)
 	assert_near((double)e->bytes, bytes, bytes / 100);
 	assert_near((double)(e->start_ns - 100 * SECOND) / 1e9, s->from, 1);
 	assert_near(e->seconds, s->to - s->from, 1);
+	assert_near(e->mean_rate * e->seconds, (double)e->bytes, 1);
 }
 
 static const struct stream saves_and_loads[] = {

@@ -44,6 +44,8 @@ TEST(errors_have_a_meaning)
 			fail_msg("%s %s", cases[i].op, cases[i].status);
 }
 
+static double begin; /* of the last interval */
+
 /* Adds an interval in which @failed of @calls calls of @op end with @status. */
 static void add_failed(struct failures *f, const char *op, const char *status, uint64_t failed,
 		       uint64_t calls)
@@ -58,7 +60,7 @@ static void add_failed(struct failures *f, const char *op, const char *status, u
 	struct mount_delta mounts = { .now = &m };
 	struct owner_delta owners = { .now = &w };
 	struct delta d = { .end = &s,
-			   .begin = 1000,
+			   .begin = ++begin,
 			   .ops = &ops,
 			   .op_count = 1,
 			   .errors = &errors,
@@ -86,6 +88,7 @@ TEST(the_gravest_is_named_with_its_mount_and_owner)
 {
 	struct failures f = {};
 
+	begin = 0;
 	add_failed(&f, "GETATTR", "ESTALE", 4, 10);
 	assert_worst(&f, "");
 	add_failed(&f, "GETATTR", "ESTALE", 4, 10);
@@ -97,7 +100,9 @@ TEST(the_gravest_is_named_with_its_mount_and_owner)
 	assert_worst(&f, "1 of 5000 WRITEs to /mnt/ckpt end with ENOSPC, of slurm:71: no space is "
 			 "left on the server; data were not written.");
 	assert_false(failure_is_common(failures_worst(&f, false)));
+	assert_true(failures_worst(&f, false)->since == 3);
 	add_failed(&f, "WRITE", "ENOSPC", 1000, 1000);
+	assert_true(failures_worst(&f, false)->since == 3);
 	assert_true(failure_is_common(failures_worst(&f, false)));
 	/* Calls go on without errors. */
 	add_failed(&f, "WRITE", "", 0, 10);
