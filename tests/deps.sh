@@ -15,7 +15,6 @@ packages=(
 	libcmocka-dev libclang-rt-dev python3 python3-prometheus-client python3-yaml python3-jsonschema python3-numpy
 	# container image, unit check
 	buildah systemd procps # whose kill the unit calls
-	golang-github-containers-common # the default seccomp profile
 	# man page check, linters
 	man-db groff-base mandoc shellcheck flake8 clang-format
 )

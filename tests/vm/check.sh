@@ -39,7 +39,7 @@ kernels=("$@")
 	'!/^#/ && ($5 == "transports" ? $5 : $2 == "out-of-tree" ? $2 : "") == kind { print $1 }' "$vm/kernels.tsv")
 
 # Sets of scenarios that kernels.tsv names: see there. All are those that stand in the folder but two sets: what is slow,
-# and what newest runs (ends). With the slow ones go the container image and the systemd unit.
+# and what newest runs (ends). With the slow ones goes the systemd unit.
 slow='gpus begun-before better-source many-transports later cpus verdict hung-mount hung-output many-hung silent-server stuck-tasks busy-tasks kernel-faults'
 ends='forgery polled slot session send stopped-server attached-under-load kills'
 all=$(printf '%s\n' "$here/$folder"/[0-9]*.sh | sed 's,.*/[0-9]*-,,; s/\.sh$//' | grep -vxF "${slow// /$'\n'}"$'\n'"${ends// /$'\n'}" | paste -sd ' ')
@@ -47,14 +47,14 @@ hooks='late exact sources faults fault-lines driver-hooks'
 core="$hooks ${ends% attached*}"
 most="$core attached-under-load kills reload refused delay names other-programs"
 most+=' fault-history signals-of-trouble hardware-errors'
-declare -A sets=([all]=$all [slow]="$slow container systemd runbook" [ends]=$ends [most]=$most [core]=$core [hooks]=$hooks [transports]=$all
+declare -A sets=([all]=$all [slow]="$slow systemd runbook" [ends]=$ends [most]=$most [core]=$core [hooks]=$hooks [transports]=$all
 	[slurm]="slurm-decisions slurm-causes slurm-groups slurm-latest")
 
 # Scenarios whose judgements compare times run in guests of their own, whose clock counts instructions: a busy machine does
 # not change their times. The longest has one for itself.
 timed='connections episodes why verdict silent-server starved begun-before'
 
-declare -A deployment=([container]="the image runs under the DaemonSets' settings" [systemd]="the unit's agent runs under systemd"
+declare -A deployment=([systemd]="the unit's agent runs under systemd"
 	[package]="the package is installed, upgraded, rolled back and purged under load"
 	[tarball]="the tarball is installed, upgraded, rolled back and removed under load"
 	[runbook]="the runbook's commands run on a node"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# What the guests of container/ and unit/ share: an agent that runs as it is deployed. The job defines hup(), which sends it
+# What guests that deploy share: an agent that runs as it is deployed. The job defines hup(), which sends it
 # SIGHUP, and sets output, the metrics file, and name, under which results are left.
 . /vm/guest-lib.sh
 
