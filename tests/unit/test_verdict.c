@@ -439,6 +439,8 @@ static const struct {
 	  PATH(2000, 90000, MS, 50 * MS, true)), { VARIED }, BOUND_SEND, CONFIDENCE_HIGH, .setting = "nconnect", .value = "2" },
 	{ "and nothing waits on the way", SETUP(4, 500, 2 * MS, "WRITE", .send_ns = 40 * MS, PATH(2000, 90000, MS, MS, true)), {
 	  VARIED }, BOUND_SEND, CONFIDENCE_MEDIUM, .sentence = "a server that does not take data faster looks the same" },
+	{ "more than half of the time waiting to transmit", SETUP(64, 500, 2 * MS, "WRITE", .send_ns = 3 * MS), { STEADY },
+	  BOUND_SEND, CONFIDENCE_MEDIUM, .most = { 2, 2.001 } },
 	{ "the client's own work", SETUP(64, 64, MS, "READ", .finish_ns = 12 * MS), { STEADY }, BOUND_CLIENT_CPU,
 	  CONFIDENCE_HIGH, .setting = NULL },
 	/* What waits for slots would wait for them with more CPUs as well. */
@@ -460,7 +462,7 @@ static const struct {
 	{ "setup while few tasks wait for a CPU", SETUP(64, 500, 80 * MS, "OPEN", .setup_ns = 900 * MS), { STEADY },
 	  BOUND_CLIENT_CPU, CONFIDENCE_LOW, .cpu_waiting = 0.1 },
 	{ "setup while most do", SETUP(64, 500, 80 * MS, "OPEN", .setup_ns = 900 * MS), { STEADY },
-	  BOUND_CLIENT_CPU, CONFIDENCE_HIGH, .cpu_waiting = 0.7 },
+	  BOUND_CLIENT_CPU, CONFIDENCE_HIGH, .cpu_waiting = 0.7, .sentence = "waited for a CPU in 58 % of the time" },
 	/* Each call is served faster once the server's cache is warm, although two workers are too few for four calls. */
 	{ "a cold server", SETUP(4, 2, 60 * MS, "READ"), { 1, 1, 2, 2 }, BOUND_SERVER, CONFIDENCE_MEDIUM, .setting =
 	  NULL },
@@ -710,6 +712,7 @@ TEST(a_network_that_loses_packets_is_resend)
 	transport()->segments_lost += 1500;
 	RUN(&u, STEADY);
 	assert_bound(BOUND_RESEND, CONFIDENCE_MEDIUM);
+	assert_has(verdict.sentence, "The network loses packets: 1.2 % of TCP's segments");
 }
 
 /* Calls of 3 ms, one after the other, and of 14 segments that are lost or late. @late calls took as long as it takes TCP to
