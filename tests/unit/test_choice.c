@@ -18,7 +18,8 @@ static const struct rpc_offer well = {
 	.capabilities = ALL_CAPABILITIES,
 	.tracefs = TRACEFS_MOUNTED,
 	.sunrpc_events = true,
-	.debugfs = true,
+	.debugfs = DEBUGFS_CLIENTS,
+	.memory_groups = true,
 	.transports = true,
 	.mountstats = true,
 };
@@ -67,7 +68,8 @@ TEST(test_no_sunrpc)
 	struct rpc_offer f = well;
 	struct source_choice c;
 
-	f.sunrpc_btf = f.sunrpc_events = f.debugfs = f.transports = false;
+	f.sunrpc_btf = f.sunrpc_events = f.transports = false;
+	f.debugfs = DEBUGFS_NO_CLIENTS;
 	f.sunrpc = SUNRPC_ABSENT;
 	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_NONE, "");
 	source_choose(&c, &f, RPC_SOURCES_ALL);
@@ -112,12 +114,16 @@ TEST(test_capabilities)
 	struct rpc_offer f = well;
 
 	f.capabilities = 0;
-	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_MOUNTSTATS, "permission module_types");
+	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_MOUNTSTATS, "permission module_types perf_events");
 	f.capabilities = (uint64_t)1 << 39;
-	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_MOUNTSTATS, "permission module_types");
+	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_MOUNTSTATS, "permission module_types perf_events");
 	/* A module's types are read with CAP_SYS_ADMIN only. */
 	f.capabilities = bpf;
+	f.perf_event_paranoid = 2;
 	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_TRACEPOINTS, "module_types");
+	/* As Debian sets it. */
+	f.perf_event_paranoid = 3;
+	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_MOUNTSTATS, "module_types perf_events");
 	f.sunrpc = SUNRPC_BUILT_IN;
 	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_BTF, "");
 	f.sunrpc = SUNRPC_LIVE;
@@ -218,8 +224,9 @@ TEST(test_live_module)
 						   "updates/dkms/sunrpc.ko:\nkernel/net/x.ko:\n");
 	put_bytes("/lib/modules/6.1.0-test/updates/dkms/sunrpc.ko", module, sizeof(module));
 	f = look();
-	assert_true(f.bpf && f.kernel_btf && f.sunrpc_btf && f.sunrpc_events && f.debugfs &&
-		    f.transports && f.mountstats && f.nfs_types && f.out_of_tree);
+	assert_true(f.bpf && f.kernel_btf && f.sunrpc_btf && f.sunrpc_events &&
+		    f.debugfs == DEBUGFS_CLIENTS && f.transports && f.mountstats && f.nfs_types &&
+		    f.out_of_tree);
 	assert_int_equal(f.sunrpc, SUNRPC_LIVE);
 	assert_int_equal(f.lockdown, LOCKDOWN_CONFIDENTIALITY);
 	assert_int_equal(f.tracefs, TRACEFS_MOUNTED);

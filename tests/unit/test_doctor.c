@@ -105,6 +105,53 @@ TEST(confidential_lockdown)
 	assert_has(text, "fix: boot with lockdown=integrity");
 }
 
+/* What is lost under each setting, and a fix that is one. */
+TEST(each_setting_says_what_is_lost)
+{
+	static const struct {
+		const char *path, *content,
+			*without; /* a file that is there, or a folder that is not */
+		const char *name, *text, *fix;
+	} settings[] = {
+		{ "/sys/kernel/security/lockdown", "none integrity [confidentiality]\n", NULL,
+		  "owners", "without BPF programs it is not known which job",
+		  "see bpf, lockdown and permission" },
+		{ "/proc/self/status", "Name:\tx\nCapEff:\t0\n", NULL, "owners",
+		  "without BPF programs it is not known which job",
+		  "see bpf, lockdown and permission" },
+		{ "/proc/cgroups",
+		  "#subsys_name\thierarchy\tnum_cgroups\tenabled\nmemory\t0\t91\t0\n", NULL,
+		  "owners", "the kernel does not charge pages to control groups",
+		  "without cgroup_disable=memory" },
+		{ "/sys/fs/cgroup/cgroup.controllers", "cpuset cpu io pids\n", NULL, "owners",
+		  "the kernel does not charge pages to control groups", "CONFIG_MEMCG=y" },
+		{ NULL, NULL, "sys/kernel/debug/sunrpc", "rpc_clients",
+		  "debugfs does not list sunrpc's clients",
+		  "mount -t debugfs debugfs /sys/kernel/debug" },
+		{ "/sys/kernel/debug/bdi/x", "", "sys/kernel/debug/sunrpc", "rpc_clients",
+		  "debugfs does not list sunrpc's clients", "CONFIG_SUNRPC_DEBUG=y" },
+		{ NULL, NULL, "sys/kernel/debug", "rpc_clients",
+		  "debugfs does not list sunrpc's clients", "without debugfs=off" },
+		{ NULL, NULL, "sys/kernel/tracing/instances", "tracefs", "tracefs is not mounted",
+		  "mount -t tracefs tracefs /sys/kernel/tracing" },
+		{ NULL, NULL, "sys/kernel/tracing", "tracefs", "the kernel has no tracefs",
+		  "CONFIG_FTRACE=y" },
+	};
+
+	ARRAY_EACH(s, settings, COUNT(settings)) {
+		fresh();
+		put_machine();
+		if (s->path)
+			put(s->path, s->content);
+		if (s->without)
+			assert_int_equal(system(formatted("rm -r '%s'", s->without)), 0);
+		report("6.1.0-test", true);
+		assert_has(text, formatted("\"name\":\"%s\",\"level\":\"note\",\"text\":\"%s",
+					   s->name, s->text));
+		assert_has(text, s->fix);
+	}
+}
+
 TEST(nothing_at_all)
 {
 	put("/sys/module/sunrpc/initstate", "live\n");

@@ -303,7 +303,7 @@ static void print_text(FILE *out, const struct diagnosis *d)
 			if (title)
 				fprintf(out, "\n%s\n", title);
 			title = NULL;
-			if (t == 0 && f->level == UNKNOWN)
+			if (t == 0 && f->level == UNKNOWN && !d->choice.source)
 				continue;
 			terminal_line(out, INDENT, "  %-8s %-20s %s", level_names[f->level],
 				      f->name, f->text);
@@ -311,7 +311,7 @@ static void print_text(FILE *out, const struct diagnosis *d)
 			if (f->fix)
 				terminal_line(out, INDENT, "%*sfix: %s", INDENT, "", f->fix);
 		}
-		if (t == 0)
+		if (t == 0 && !d->choice.source)
 			print_unknown(out, d);
 	}
 	if (fixes)

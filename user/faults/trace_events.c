@@ -258,6 +258,7 @@ struct trace_events *trace_events_new(const struct log *log, struct fault_author
 		if (err != *error)
 			log_info(log, "cannot use trace events: %s; will try again every minute",
 				 err == ENOENT ? "tracefs is not mounted at /sys/kernel/tracing" :
+				 err == EPERM  ? "lockdown hides the files of tracefs" :
 						 strerror(err));
 		*error = err;
 		free(t);

@@ -6,6 +6,8 @@
 #define PARTS 3
 #define PART_SIZE 128 /* bytes, with the NUL */
 
+#define LOCKED_DOWN "lockdown mode 'confidentiality' forbids BPF programs to read kernel memory"
+
 /* The first row that matches, words and parts, wins. */
 static const struct {
 	const char *words; /* the message contains these */
@@ -29,6 +31,9 @@ static const struct {
 	{ "map '", "%127[^']': failed to create: %127[^(\n]", 2,
 	  "the kernel cannot create the BPF map %s: %s" },
 
+	/* All programs that trace may call it, but for lockdown. */
+	{ "func bpf_probe_read", "", 0, LOCKED_DOWN },
+	{ "helper bpf_probe_read", "", 0, LOCKED_DOWN },
 	/* The first form is up to 6.12, the second is later. */
 	{ "unknown func ", "%127[^#\n]#", 1,
 	  "on this kernel, this type of program may not call the helper %s" },

@@ -170,6 +170,8 @@ uint32_t bpf_shards(uint32_t max)
 
 const char *bpf_advice(int error)
 {
+	if (strstr(bpf_reason(error), "lockdown"))
+		return "boot with lockdown=integrity, or without lockdown";
 	switch (error) {
 	case EPERM:
 		return "run it as root (in a container: privileged), and check that "

@@ -5,7 +5,9 @@
 
 #include <poll.h>
 #include <sys/file.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -31,11 +33,15 @@ static const char *const paths[] = { "/sys/kernel/tracing", "/sys/kernel/debug/t
 
 static enum tracefs_state find_tracefs(const char *path)
 {
+	struct statfs fs;
+
 	if (!access(PATHF("%s/instances", path), F_OK))
 		return TRACEFS_MOUNTED;
 	if (errno == EACCES)
 		return TRACEFS_FORBIDDEN;
-	return access(path, F_OK) ? TRACEFS_ABSENT : TRACEFS_UNMOUNTED;
+	if (statfs(path, &fs))
+		return TRACEFS_ABSENT;
+	return fs.f_type == TRACEFS_MAGIC ? TRACEFS_EMPTY : TRACEFS_UNMOUNTED;
 }
 
 enum tracefs_state tracefs_find(const char *root, char *path, size_t size)
@@ -225,6 +231,7 @@ static void measure_log_offset(struct trace_instance *t)
 struct trace_instance *trace_instance_new(struct trace_event *events, size_t count, void *context)
 {
 	struct trace_instance *t = calloc(1, sizeof(*t));
+	enum tracefs_state state;
 	int err = -ENOMEM;
 
 	if (!t)
@@ -237,9 +244,10 @@ struct trace_instance *trace_instance_new(struct trace_event *events, size_t cou
 	t->page = malloc(t->page_size);
 	if (!t->page)
 		goto failed;
-	err = -ENOENT;
-	if (tracefs_find("", t->tracefs, sizeof(t->tracefs)) == TRACEFS_MOUNTED)
-		err = make_instance(t);
+	state = tracefs_find("", t->tracefs, sizeof(t->tracefs));
+	err = state == TRACEFS_MOUNTED ? make_instance(t) :
+	      state == TRACEFS_EMPTY   ? -EPERM :
+					 -ENOENT;
 	if (err)
 		goto failed;
 	set_file(t, "buffer_size_kb", BUFFER_KB);

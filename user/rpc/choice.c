@@ -50,6 +50,13 @@ static void decide(struct source_check *c, bool ok, const char *text_ok, const c
 	c->fix = ok ? NULL : fix;
 }
 
+/* Whether the kernel lets this process load programs that read its memory. */
+static bool may_load(const struct rpc_offer *f)
+{
+	return f->bpf && f->lockdown != LOCKDOWN_CONFIDENTIALITY &&
+	       (has(f, CAP_SYS_ADMIN) || (has(f, CAP_BPF) && has(f, CAP_PERFMON)));
+}
+
 static void check_lockdown(struct source_check *c, const struct rpc_offer *f)
 {
 	decide(c, f->lockdown != LOCKDOWN_CONFIDENTIALITY,
@@ -112,6 +119,8 @@ static void check_tracefs(struct source_check *c, const struct rpc_offer *f)
 		[TRACEFS_FORBIDDEN] = { "this process may not read tracefs", "run it as root" },
 		[TRACEFS_UNMOUNTED] = { "tracefs is not mounted",
 					"mount -t tracefs tracefs /sys/kernel/tracing" },
+		[TRACEFS_EMPTY] = { "tracefs is mounted, and lockdown hides its files",
+				    "boot with lockdown=integrity, or without lockdown" },
 		[TRACEFS_ABSENT] = { "the kernel has no tracefs",
 				     "boot a kernel with CONFIG_FTRACE=y and CONFIG_EVENT_TRACING=y" },
 		[TRACEFS_MOUNTED] = {},
@@ -124,17 +133,55 @@ static void check_tracefs(struct source_check *c, const struct rpc_offer *f)
 static void check_sunrpc_events(struct source_check *c, const struct rpc_offer *f)
 {
 	if (f->tracefs != TRACEFS_MOUNTED)
-		unknown(c, needs_events);
+		unknown(c, "unknown until tracefs can be read");
 	else
 		decide(c, f->sunrpc_events, "tracefs has sunrpc's events",
 		       "tracefs has no events of sunrpc",
 		       "use a sunrpc that is built with its tracepoints (CONFIG_TRACEPOINTS=y)");
 }
 
+/* The programs are attached to trace events by perf_event_open(), which Debian's level 3 forbids to all but CAP_SYS_ADMIN. */
+static void check_perf_events(struct source_check *c, const struct rpc_offer *f)
+{
+	decide(c,
+	       has(f, CAP_SYS_ADMIN) || (has(f, CAP_PERFMON) && f->perf_event_paranoid <= 2) ||
+		       f->perf_event_paranoid < 0,
+	       "this process may open trace events",
+	       "this process may not open trace events (perf_event_open)",
+	       "give it CAP_SYS_ADMIN, or CAP_PERFMON where kernel.perf_event_paranoid is at most 2");
+}
+
+static void check_rpc_clients(struct source_check *c, const struct rpc_offer *f)
+{
+	static const char *const fixes[] = {
+		[DEBUGFS_ABSENT] = "boot a kernel with CONFIG_DEBUG_FS=y, and without debugfs=off",
+		[DEBUGFS_UNMOUNTED] = "mount -t debugfs debugfs /sys/kernel/debug",
+		[DEBUGFS_NO_CLIENTS] = "boot a kernel with CONFIG_SUNRPC_DEBUG=y",
+		[DEBUGFS_FORBIDDEN] = "run it as root",
+		[DEBUGFS_CLIENTS] = NULL,
+	};
+
+	decide(c, f->debugfs == DEBUGFS_CLIENTS, "debugfs lists sunrpc's clients",
+	       "debugfs does not list sunrpc's clients: the source tracepoints cannot name all servers",
+	       fixes[f->debugfs]);
+}
+
 static void check_owners(struct source_check *c, const struct rpc_offer *f)
 {
 	bool source = f->sunrpc_btf || f->types_file == TYPES_FILE_GOOD;
 
+	if (!may_load(f)) {
+		decide(c, false, NULL,
+		       "without BPF programs it is not known which job, pod or user makes a call",
+		       "see bpf, lockdown and permission");
+		return;
+	}
+	if (!f->memory_groups) {
+		decide(c, false, NULL,
+		       "the kernel does not charge pages to control groups: WRITEs of dirty pages by the kernel count as the kernel's",
+		       "boot a kernel with CONFIG_MEMCG=y, and without cgroup_disable=memory");
+		return;
+	}
 	decide(c, source && f->nfs_types, "it is known which job, pod or user makes a call",
 	       f->kernel_btf ?
 		       "types of sunrpc or nfs are missing: WRITEs of dirty pages by the kernel count as the kernel's" :
@@ -169,9 +216,8 @@ static const struct {
 	{ "tracefs", RPC_SOURCE_BIT(RPC_SOURCE_TRACEPOINTS), .check = check_tracefs },
 	{ "sunrpc_events", RPC_SOURCE_BIT(RPC_SOURCE_TRACEPOINTS), .needs = needs_events,
 	  .check = check_sunrpc_events },
-	{ "rpc_clients", 0, needs_sunrpc, NULL, OFFERED(debugfs), "debugfs lists sunrpc's clients",
-	  "debugfs does not list sunrpc's clients: the source tracepoints cannot name all servers",
-	  "mount -t debugfs debugfs /sys/kernel/debug" },
+	{ "perf_events", RPC_SOURCE_BIT(RPC_SOURCE_TRACEPOINTS), .check = check_perf_events },
+	{ "rpc_clients", 0, .needs = needs_sunrpc, .check = check_rpc_clients },
 	{ "mountstats", RPC_SOURCE_BIT(RPC_SOURCE_MOUNTSTATS), NULL, NULL, OFFERED(mountstats),
 	  "mountstats can be read", "/proc/self/mountstats cannot be read",
 	  "mount -t proc proc /proc" },

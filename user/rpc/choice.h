@@ -20,6 +20,15 @@ enum sunrpc_state {
 /* Of /sys/kernel/security/lockdown. */
 enum lockdown { LOCKDOWN_NONE, LOCKDOWN_INTEGRITY, LOCKDOWN_CONFIDENTIALITY };
 
+/* Whether debugfs lists sunrpc's clients, or why not. */
+enum debugfs_state {
+	DEBUGFS_ABSENT, /* the kernel has none, or debugfs=off */
+	DEBUGFS_UNMOUNTED,
+	DEBUGFS_NO_CLIENTS, /* sunrpc has no files there: it is built without CONFIG_SUNRPC_DEBUG */
+	DEBUGFS_FORBIDDEN, /* this process may not look */
+	DEBUGFS_CLIENTS,
+};
+
 #define SRCVERSION_SIZE 40
 
 enum types_file { TYPES_FILE_NONE, TYPES_FILE_GOOD, TYPES_FILE_REFUSED };
@@ -48,7 +57,9 @@ struct rpc_offer {
 	enum tracefs_state tracefs;
 	char tracefs_path[64];
 	bool sunrpc_events; /* tracefs has them */
-	bool debugfs; /* it lists sunrpc's clients */
+	enum debugfs_state debugfs;
+	int perf_event_paranoid; /* -1: unknown */
+	bool memory_groups; /* the kernel charges pages to control groups */
 	bool transports; /* sysfs lists sunrpc's transports (from 5.14) */
 	bool mountstats;
 	bool nfs_types; /* the types of nfs are known, or nfs is not loaded; they show who dirtied a page */
@@ -94,7 +105,7 @@ struct source_check {
 struct source_choice {
 	enum rpc_source source; /* RPC_SOURCE_NONE: none is available now */
 	enum rpc_source best; /* the likely choice once sunrpc is loaded */
-	struct source_check checks[13];
+	struct source_check checks[16];
 	size_t check_count;
 };
 

@@ -2,6 +2,7 @@
 /* What the running kernel offers: read from sysfs, proc, tracefs, debugfs. */
 #include "rpc/choice.h"
 
+#include <dirent.h>
 #include <unistd.h>
 
 #include "base/file_text.h"
@@ -48,6 +49,54 @@ static enum lockdown read_lockdown(const char *root)
 	return strstr(line, "[confidentiality]") ? LOCKDOWN_CONFIDENTIALITY :
 	       strstr(line, "[integrity]")       ? LOCKDOWN_INTEGRITY :
 						   LOCKDOWN_NONE;
+}
+
+static enum debugfs_state find_debugfs(const char *root)
+{
+	const char *path = PATHF("%s/sys/kernel/debug", root);
+	const struct dirent *entry;
+	bool empty = true;
+	DIR *folder;
+
+	if (path_exists(root, "/sys/kernel/debug/sunrpc/rpc_clnt"))
+		return DEBUGFS_CLIENTS;
+	folder = opendir(path);
+	if (!folder)
+		return errno == ENOENT ? DEBUGFS_ABSENT : DEBUGFS_FORBIDDEN;
+	while (empty && (entry = readdir(folder)))
+		empty = entry->d_name[0] == '.';
+	closedir(folder);
+	return empty ? DEBUGFS_UNMOUNTED : DEBUGFS_NO_CLIENTS;
+}
+
+static int read_paranoid(const char *root)
+{
+	char line[16];
+	int level;
+
+	if (!file_first_line(PATHF("%s/proc/sys/kernel/perf_event_paranoid", root), line,
+			     sizeof(line)) ||
+	    sscanf(line, "%d", &level) != 1)
+		return -1;
+	return level;
+}
+
+/* "memory 0 91 1": the last column is 0 with cgroup_disable=memory. Kernels without version 1 list the
+ * controller only in the root of version 2. */
+static bool has_memory_groups(const char *root)
+{
+	FILE_TEXT groups = {}, root_group = {};
+	unsigned int hierarchy, count, enabled;
+	const char *line;
+
+	if (!file_text_read(&groups, PATHF("%s/proc/cgroups", root), 1 << 16)) {
+		line = strstr(groups.bytes, "\nmemory\t");
+		if (line && sscanf(line, " memory %u %u %u", &hierarchy, &count, &enabled) == 3)
+			return enabled;
+	}
+	return file_text_read(&root_group, PATHF("%s/sys/fs/cgroup/cgroup.controllers", root),
+			      1 << 16) ||
+	       strstr(root_group.bytes, "memory");
 }
 
 /* From modules.dep: "kernel/net/sunrpc/sunrpc.ko.xz: kernel/...", one line per module. */
@@ -149,7 +198,9 @@ void rpc_offer_look(struct rpc_offer *f, const char *root, const char *types_fil
 	f->tracefs = tracefs_find(root, f->tracefs_path, sizeof(f->tracefs_path));
 	f->sunrpc_events =
 		f->tracefs == TRACEFS_MOUNTED && path_exists(f->tracefs_path, "/events/sunrpc");
-	f->debugfs = path_exists(root, "/sys/kernel/debug/sunrpc/rpc_clnt");
+	f->debugfs = find_debugfs(root);
+	f->perf_event_paranoid = read_paranoid(root);
+	f->memory_groups = has_memory_groups(root);
 	f->transports = path_exists(root, "/sys/kernel/sunrpc/xprt-switches");
 	f->mountstats = path_exists(root, "/proc/self/mountstats");
 	f->nfs_types = path_exists(root, "/sys/kernel/btf/nfs") ||
