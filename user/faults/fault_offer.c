@@ -2,6 +2,7 @@
 /* What the kernel offers to an observer of GPU faults. */
 #include "faults/fault_observer.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "base/file_text.h"
@@ -32,8 +33,11 @@ void fault_offer_read(struct fault_offer *f, const char *root, int every_message
 {
 	char tracefs[PATH_MAX / 2];
 
+	/* access() knows nothing of dmesg_restrict. */
+	OPEN_FILE kmsg = open(PATHF("%s/dev/kmsg", root), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
 	*f = (struct fault_offer){ .every_message = every_message };
-	f->log = !access(PATHF("%s/dev/kmsg", root), R_OK);
+	f->log = kmsg >= 0;
 	f->console_event = kernel_has_type(root, "btf_trace_console");
 	f->callers = printk_origins_shown(root);
 	f->driver = !access(PATHF("%s/sys/module/nvidia", root), F_OK);

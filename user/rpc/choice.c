@@ -77,9 +77,7 @@ static void check_permission(struct source_check *c, const struct rpc_offer *f)
 static void check_sunrpc_types(struct source_check *c, const struct rpc_offer *f)
 {
 	decide(c, f->sunrpc_btf || f->types_file == TYPES_FILE_GOOD,
-	       f->sunrpc_btf ?
-		       "sunrpc has BTF: every metric is available" :
-		       "sunrpc has no BTF, but a file has its types: every metric is available",
+	       f->sunrpc_btf ? "sunrpc has BTF" : "sunrpc has no BTF, and a file has its types",
 	       f->out_of_tree ? "sunrpc is an out-of-tree module without BTF" :
 				"sunrpc has no BTF: /sys/kernel/btf/sunrpc is missing",
 	       !f->out_of_tree ? "boot a kernel with CONFIG_DEBUG_INFO_BTF_MODULES=y (5.11 and "
