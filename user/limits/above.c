@@ -21,17 +21,19 @@
 #define IN_FLIGHT 0.25
 #define SINGLE 2.0 /* with fewer calls at once one thread syncs */
 #define STEP 4 /* a proposed value is this many times the present one */
-#define ATTRIBUTE_SECONDS 600
+#define DIRTY_MAX (UINT64_C(4) << 30) /* more is lost in a crash, and takes long to sync */
+#define ATTRIBUTE_SECONDS 60 /* the longest default of the kernel */
 #define LOCKED 2 /* this many tasks wait for files' locks, and calls could be in their place */
 /* After an answer NFS4ERR_DELAY the caller waits at least this long (NFS4_POLL_RETRY_MIN), mostly between calls. */
 #define RETRY_NS 1e8
+#define DELAYED 0.05 /* a smaller share of the time that is spent so does not matter */
 /* Calls are as large as the mount allows if their mean size is this share of it. Servers rarely allow less than SIZE_MIN. */
 #define FULL_SIZE 0.9
 #define SIZE_MIN (64u << 10)
 
 #define DELEGATIONS                                                                  \
 	" If clients write and read the same files by turns, fs.leases-enable=0 on " \
-	"a Linux server grants no delegations."
+	"a Linux server grants no delegations: all of its clients then ask it more often."
 
 static enum above_op op_of(const char *op)
 {
@@ -129,9 +131,13 @@ static double in_flight(const struct judgement *j, enum above_op op)
 	       ratio((double)o->bytes, (double)o->calls);
 }
 
-static void set_setting(struct verdict *to, const char *setting, uint64_t value,
+static void set_setting(const struct judgement *j, const char *setting, uint64_t value,
 			const char *mountpoint)
 {
+	struct verdict *to = j->to;
+
+	if (!j->proposes)
+		return;
 	snprintf(to->setting, sizeof(to->setting), "%s", setting);
 	snprintf(to->value, sizeof(to->value), "%" PRIu64, value);
 	snprintf(to->mountpoint, sizeof(to->mountpoint), "%s", mountpoint);
@@ -163,7 +169,7 @@ static bool judge_readahead(struct judgement *j)
 		return true;
 	}
 	j->to->gain_at_most = more / set_bytes * larger(READ_AHEAD * window / flight, 1);
-	set_setting(j->to, "read_ahead_kb", (uint64_t)more >> 10, m->mountpoint);
+	set_setting(j, "read_ahead_kb", (uint64_t)more >> 10, m->mountpoint);
 	return true;
 }
 
@@ -186,11 +192,13 @@ static bool judge_writeback(struct judgement *j)
 		    "Writers wait at the limit of dirty pages, %.3g MiB, of which WRITEs and COMMITs hold "
 		    "%.3g MiB.",
 		    limit / (1 << 20), held / (1 << 20));
+		if (STEP * a->dirty_limit_bytes > DIRTY_MAX)
+			return true;
 		j->to->gain_at_most = STEP;
-		set_setting(j->to, "vm.dirty_bytes", STEP * a->dirty_limit_bytes, "");
+		set_setting(j, "vm.dirty_bytes", STEP * a->dirty_limit_bytes, "");
 		return true;
 	}
-	if (j->to->numbers.concurrency >= SINGLE || !*m->mountpoint)
+	if (j->to->numbers.concurrency >= SINGLE || !*m->mountpoint || is_far_away(&j->to->numbers))
 		return false;
 	decide(j->to, BOUND_WRITEBACK, CONFIDENCE_MEDIUM);
 	say(j->to,
@@ -226,20 +234,25 @@ static bool judge_metadata(struct judgement *j)
 			    returned, opened);
 		return true;
 	}
+	/* These options weaken what the mount promises: they are named, but are no setting to paste. */
 	if (strcmp(cache, "all") != 0 && *cache &&
-	    a->ops[ABOVE_LOOKUP].ns > a->ops[ABOVE_ATTRIBUTES].ns) {
-		set_setting(j->to, "lookupcache", 0, m->mountpoint);
-		snprintf(j->to->value, sizeof(j->to->value), "all");
-	} else if (*ac && (!strcmp(ac, "noac") || strtol(ac, NULL, 10) < ATTRIBUTE_SECONDS)) {
-		set_setting(j->to, strcmp(ac, "noac") ? "nocto,actimeo" : "ac,nocto,actimeo",
-			    ATTRIBUTE_SECONDS, m->mountpoint);
+	    a->ops[ABOVE_LOOKUP].ns > a->ops[ABOVE_ATTRIBUTES].ns)
 		say(j->to,
-		    " %s has actimeo %s. Where no other client changes the files, attributes may be kept "
-		    "for longer; otherwise changes are seen late.",
+		    " %s has lookupcache=%s. With `all`, names are asked for less often, but files that other "
+		    "clients create or remove are seen late: it is safe where no other client does.",
+		    m->mountpoint, cache);
+	else if (!strcmp(ac, "noac"))
+		say(j->to,
+		    " %s has noac. Without it, attributes are kept and writes are not synchronous, but changes "
+		    "by other clients are seen up to 60 s late: it is safe where no other client changes the "
+		    "files that are read here.",
+		    m->mountpoint);
+	else if (*ac && strtol(ac, NULL, 10) < ATTRIBUTE_SECONDS)
+		say(j->to,
+		    " %s has actimeo %s. A larger one, or nocto, asks less often, but changes by other clients "
+		    "are then seen late or not at all: it is safe only for data that no client changes, never "
+		    "for checkpoints.",
 		    m->mountpoint, ac);
-	}
-	/* No upper bound of the gain is known: cached attributes also save other calls. */
-	j->to->remount = *j->to->setting;
 	return true;
 }
 
@@ -271,9 +284,11 @@ bool judge_delayed(struct judgement *j)
 	double waited = RETRY_NS * (double)(ops[ABOVE_OPEN].delayed + others);
 	double rest = (double)(j->v->total_ns - j->v->phase_ns[RPC_PHASE_DELAY]);
 
-	if (waited < IDLE * (double)j->v->active.ns || waited < rest)
+	if (waited < DELAYED * (double)j->v->active.ns || waited < rest)
 		return false;
-	decide(j->to, BOUND_DELAY, by_share(waited / (waited + rest)));
+	decide(j->to, BOUND_DELAY,
+	       waited + rest > (double)j->v->judged_ns / 2 ? by_share(waited / (waited + rest)) :
+							     CONFIDENCE_MEDIUM);
 	say(j->to,
 	    "%" PRIu64 " OPENs and %" PRIu64
 	    " other calls for metadata were answered NFS4ERR_DELAY, as "
@@ -285,7 +300,8 @@ bool judge_delayed(struct judgement *j)
 
 bool judge_above(struct judgement *j)
 {
-	return judge_metadata(j) || judge_writeback(j) || judge_readahead(j);
+	return (!is_far_away(&j->to->numbers) && judge_metadata(j)) || judge_writeback(j) ||
+	       judge_readahead(j);
 }
 
 void note_sizes(struct judgement *j)
@@ -305,7 +321,7 @@ void note_sizes(struct judgement *j)
 			continue;
 		say(j->to, " The calls are as large as %s of %s allows, %.0f KiB.",
 		    nfs_option_names[options[k]], m->mountpoint, size / 1024);
-		set_setting(j->to, nfs_option_names[options[k]], 1 << 20, m->mountpoint);
-		j->to->remount = true;
+		set_setting(j, nfs_option_names[options[k]], 1 << 20, m->mountpoint);
+		j->to->remount = *j->to->setting;
 	}
 }

@@ -16,6 +16,9 @@
 #define MOST_FALL 1.25
 /* A link pauses if it carries data at less than this share of the looks. */
 #define PAUSING 0.3
+/* The network's round trip is most of the time until an answer, and as long as between cities. */
+#define FAR_SHARE 0.5
+#define FAR_NS 1e6
 /* Calls are not compared if their sizes differ by a larger factor. */
 #define SAME_SIZE 1.25
 
@@ -105,6 +108,11 @@ static double slope_between(struct verdict_load low, struct verdict_load high)
 bool is_flat(const struct verdict_numbers *n)
 {
 	return n->high.rtt_ns <= FLAT * n->low.rtt_ns && n->low.rtt_ns <= FLAT * n->high.rtt_ns;
+}
+
+bool is_far_away(const struct verdict_numbers *n)
+{
+	return n->min_rtt_ns >= FAR_NS && n->min_rtt_ns >= FAR_SHARE * n->rtt_ns;
 }
 
 bool compare_loads(struct judgement *j, const struct load_sums *loads, const struct load_sums *low,

@@ -7,8 +7,6 @@
 
 /* Fewer calls at a load prove nothing. */
 #define ENOUGH_CALLS 20
-/* With fewer calls at once on average nothing is limited. */
-#define IDLE 0.05
 /* The low load has at most this share of the calls in flight at the high load, or of all slots: a half. */
 #define LOW_LOAD 0.505
 
@@ -17,6 +15,7 @@ struct judgement {
 	struct verdict *to;
 	double time[BOUNDS]; /* the hold time divided by what takes it, ns */
 	double total; /* the whole hold time, ns */
+	bool proposes; /* the server is used enough for a change to be worth its risk */
 	double slope; /* how much longer a reply takes for each further call in flight, ns */
 };
 
@@ -53,6 +52,9 @@ bool compare_loads(struct judgement *j, const struct load_sums *loads, const str
 
 /* Whether an answer takes nearly as long at both loads that it found: less at high load shows that the server has changed. */
 bool is_flat(const struct verdict_numbers *n);
+
+/* Whether the network's round trip is most of the time until an answer: the server is far away. */
+bool is_far_away(const struct verdict_numbers *n);
 
 /* Whether more calls in flight would bring hardly more replies. False without a comparison. */
 bool is_saturated(const struct judgement *j);

@@ -62,7 +62,7 @@ static void set_window(struct judgement *j)
 				     ratio(all, n->window_share * n->window_bytes));
 	while (value < wanted && value < RMEM_MAX)
 		value *= 2;
-	if (value <= 2 * n->window_bytes)
+	if (value <= 2 * n->window_bytes || !j->proposes)
 		return;
 	snprintf(j->to->setting, sizeof(j->to->setting), "net.ipv4.tcp_rmem[2]");
 	snprintf(j->to->value, sizeof(j->to->value), "%u", value);

@@ -75,6 +75,8 @@ static void set_slots(struct judgement *j, enum bound limit, uint32_t slots)
 	enum slot_setting setting = setting_of(v, limit);
 	uint32_t now = limit == BOUND_SESSION ? v->session_slots : v->slots_max;
 
+	if (!j->proposes)
+		return;
 	/* The setting was raised after the mount; or the server has granted fewer slots, and only the server can grant more. */
 	if (now && now < v->slots_wanted[setting]) {
 		say(to, " The %s has %u slots, and %s is %u: mount again.",

@@ -180,6 +180,7 @@ static void add_calls(struct server_sums *v, struct interval *n)
 	if (v->most_in_flight <= n->server->now->depth_max[RPC_QUEUE_PENDING])
 		v->most_in_flight = n->server->now->depth_max[RPC_QUEUE_PENDING] + 1;
 	loads_add(v, n);
+	v->judged_ns += n->ns;
 	v->calls += n->calls;
 	above_add(&v->above, n->d, n->name);
 	v->late_calls += n->late;
@@ -190,6 +191,8 @@ static void add_calls(struct server_sums *v, struct interval *n)
 	memcpy(active.saturated_ns, n->saturated_ns, sizeof(active.saturated_ns));
 	if (n->calls || v->oldest_ns) {
 		active.ns += slept_before(v, n);
+		if ((double)n->total_ns >= BUSY * (double)n->ns || v->oldest_ns >= n->ns)
+			v->busy_ns += active.ns;
 		active_time_add(&v->active, &active, 1);
 		if (v->silent_ns)
 			active_time_add(&v->silent, &active, 1);

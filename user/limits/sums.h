@@ -45,6 +45,9 @@ struct slot_waits {
 /* The server hangs if it answers no call for this time although one waits. */
 #define HUNG_NS UINT64_C(5000000000)
 
+/* With fewer calls at once on average NFS does not limit the programs: they do something else for most of the time. */
+#define BUSY 0.5
+
 /* Sums over the intervals in which calls ended or waited. */
 struct active_time {
 	uint64_t ns;
@@ -97,6 +100,8 @@ struct server_sums {
 	char server[LABEL_SIZE];
 	char protocol[RPC_PROTO_LEN]; /* of its transports */
 	uint64_t ns; /* of all intervals */
+	uint64_t judged_ns; /* of those that are not left out with a stall */
+	uint64_t busy_ns; /* of those with at least BUSY calls at once on average */
 	uint64_t quiet_ns; /* of the last intervals, if nothing happened in them */
 	struct active_time active, silent; /* silent: the part of active that is in silent_ns */
 	uint64_t

@@ -38,6 +38,7 @@ const char *const bound_names[BOUNDS] = {
 	[BOUND_CREDENTIALS] = "credentials",
 	[BOUND_NETWORK] = "network",
 	[BOUND_SERVER] = "server",
+	[BOUND_LATENCY] = "latency",
 	[BOUND_CLIENT_CPU] = "client_cpu",
 	[BOUND_APPLICATION] = "application",
 	[BOUND_READAHEAD] = "readahead",
@@ -109,6 +110,14 @@ static void judge_server(struct judgement *j)
 		judge_saturated(j);
 	} else if (judge_above(j)) {
 		return;
+	} else if (is_far_away(n)) {
+		decide(j->to, BOUND_LATENCY,
+		       varied && is_flat(n) ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+		say(j->to,
+		    "The server is far away: an answer takes %.3g ms, of which TCP's round trip is %.3g ms. "
+		    "More calls at once (%.2g now) raise the throughput: more threads, larger requests, more "
+		    "read ahead. Nothing on the server does.",
+		    n->rtt_ns / 1e6, n->min_rtt_ns / 1e6, n->concurrency);
 	} else if (slow) {
 		decide(j->to, BOUND_SERVER, CONFIDENCE_MEDIUM);
 		say(j->to, "The server or the network takes %.3g ms for an answer",
@@ -167,7 +176,7 @@ static void judge_part(struct judgement *j, enum bound bound)
 				"faster looks the same.");
 		}
 		to->gain_at_most = 1 / (1 - share) < 2 ? 1 / (1 - share) : 2;
-		if (more > MAX_CONNECTIONS)
+		if (more > MAX_CONNECTIONS || !j->proposes)
 			break;
 		snprintf(to->setting, sizeof(to->setting), "nconnect");
 		snprintf(to->value, sizeof(to->value), "%u", more);
@@ -232,6 +241,8 @@ static void fill_numbers(struct verdict_numbers *n, const struct server_sums *v)
 	n->active_seconds = active / 1e9;
 	n->calls = v->calls;
 	n->concurrency = ratio(total, active);
+	n->busy_share = ratio((double)v->busy_ns, (double)v->judged_ns);
+	n->idle_share = larger(1 - ratio(total, (double)v->judged_ns), 0);
 	n->in_flight = v->depth_calls ? 1 + (double)v->depth / (double)v->depth_calls : 0;
 	n->slots = v->slots_max < RPC_SLOTS_UNLIMITED ? v->slots_max : v->session_slots;
 	n->transports = v->transports;
@@ -469,6 +480,7 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 {
 	const struct server_sums *v = server_sums_of(h, server);
 	struct verdict to = { .bound_by = BOUND_NONE };
+	bool idle;
 
 	snprintf(to.server, sizeof(to.server), "%s", server);
 	if (!v) {
@@ -479,16 +491,18 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 	if (judge_waiting(&to, v) || judge_failures(&to, v) ||
 	    judge_delayed(&(struct judgement){ .v = v, .to = &to }))
 		return to;
-	if (to.numbers.concurrency < IDLE ||
-	    (v->calls < ENOUGH_CALLS && (double)v->total_ns < IDLE * (double)v->ns)) {
-		decide(&to, BOUND_NONE, CONFIDENCE_HIGH);
-		say(&to, "Nothing limits the calls: on average there are %.2g at once.",
-		    to.numbers.concurrency);
+	idle = to.numbers.idle_share > 1 - BUSY;
+	if (to.numbers.concurrency < BUSY || (v->calls < ENOUGH_CALLS && idle)) {
+		decide(&to, BOUND_NONE, CONFIDENCE_MEDIUM);
+		say(&to, "idle %.0f %% of the time; NFS does not limit.",
+		    100 * to.numbers.idle_share);
 	} else if (!knows_phases(v->unknown)) {
 		say(&to,
 		    "It cannot be decided what limits the calls: their phases are not measured.");
 	} else {
-		judge_calls(&(struct judgement){ .v = v, .to = &to });
+		judge_calls(&(struct judgement){ .v = v, .to = &to, .proposes = !idle });
+		if (to.confidence == CONFIDENCE_HIGH && to.numbers.busy_share <= 0.5)
+			to.confidence = CONFIDENCE_MEDIUM;
 	}
 	return to;
 }

@@ -16,6 +16,7 @@ enum bound {
 	BOUND_CREDENTIALS, /* upcalls for credentials */
 	BOUND_NETWORK, /* TCP's window, or the link */
 	BOUND_SERVER, /* the server, or a network that shows no limit of its own */
+	BOUND_LATENCY, /* the way to the server is long */
 	BOUND_CLIENT_CPU, /* the client's own work */
 	BOUND_APPLICATION, /* too few calls at once */
 	BOUND_READAHEAD, /* too little is read ahead */
@@ -49,6 +50,8 @@ struct verdict_numbers {
 	double active_seconds; /* intervals in which calls ended or waited */
 	uint64_t calls; /* that ended */
 	double concurrency; /* mean number of calls at once in the active time, by Little's law */
+	double busy_share; /* of the time: at least half a call at once */
+	double idle_share; /* of the time: no call is waiting, at least so much */
 	double in_flight; /* mean per transport as a call ends, including that call; 0: unknown */
 	uint32_t slots; /* per transport, of the limit that fills first; 0: unknown */
 	uint32_t transports;
@@ -72,7 +75,7 @@ struct verdict_numbers {
 
 #define VERDICT_SETTING_SIZE 48
 #define VERDICT_VALUE_SIZE 24
-#define VERDICT_SENTENCE_SIZE 512
+#define VERDICT_SENTENCE_SIZE 640
 
 struct verdict {
 	char server[LABEL_SIZE];

@@ -39,6 +39,8 @@ static void write_numbers(struct json *j, const struct verdict_numbers *n)
 	json_fraction(j, "active_seconds", n->active_seconds, 3);
 	json_unsigned(j, "calls", n->calls);
 	json_fraction(j, "concurrency", n->concurrency, 2);
+	json_fraction(j, "busy_share", n->busy_share, 4);
+	json_fraction(j, "idle_share", n->idle_share, 4);
 	json_fraction(j, "in_flight", n->in_flight, 2);
 	json_unsigned(j, "slots", n->slots);
 	json_unsigned(j, "transports", n->transports);

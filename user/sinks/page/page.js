@@ -7,7 +7,7 @@
 	const MEANING = {
 		session: "slots of the NFSv4 session", slot: "RPC slots of the client", send: "the transmit path",
 		delay: "the server, which asks to try again later", resend: "calls or segments that are lost",
-		credentials: "upcalls for credentials", network: "the network", server: "the server", client_cpu: "the client's own CPU",
+		credentials: "upcalls for credentials", network: "the network", server: "the server", latency: "the way to the server: more calls at once help, nothing on the server does", client_cpu: "the client's own CPU",
 		application: "the application: too few calls at once", readahead: "what is read ahead of buffered readers",
 		writeback: "dirty pages and how they are synced", metadata: "calls for attributes", hung: "a server that does not answer", none: "nothing that could be named",
 	};
@@ -98,6 +98,8 @@
 
 	function verdict(server) {
 		const v = server.verdict;
+		if (v.bound_by === "none")
+			return make("div", { class: "verdict" }, make("p", { class: "sentence" }, `${server.name}: ${v.sentence}`));
 		const e = make("div", { class: "verdict" },
 			make("p", {}, make("span", { class: "bound" }, `Bound by ${v.bound_by}`), `, confidence ${v.confidence}.`),
 			make("p", { class: "quiet" }, `That is ${MEANING[v.bound_by] || v.bound_by}.`),
