@@ -87,38 +87,6 @@ TEST(the_summary_names_the_phase_that_took_most)
 	}
 }
 
-TEST(commands_can_be_pasted_into_a_shell)
-{
-	static const struct {
-		const char *setting, *value, *command, *mountpoint;
-	} cases[] = {
-		{ "sunrpc.tcp_max_slot_table_entries", "64",
-		  "    sysctl -w sunrpc.tcp_max_slot_table_entries=64\n", "" },
-		{ "nfs.max_session_slots", "128",
-		  "    echo 128 >/sys/module/nfs/parameters/max_session_slots\n", "" },
-		{ "net.ipv4.tcp_rmem[2]", "8388608",
-		  "    sysctl -w \"net.ipv4.tcp_rmem=$(sysctl -n net.ipv4.tcp_rmem | cut -f 1,2) 8388608\"\n",
-		  "" },
-		{ "nconnect", "4", "", "" },
-		{ "nocto,actimeo", "600", "", "/mnt/b/c" },
-		{ "read_ahead_kb", "512",
-		  "    echo 512 >/sys/class/bdi/$(mountpoint -d '/mnt/it'\\''s $(a)')/read_ahead_kb\n",
-		  "/mnt/it's $(a)" },
-	};
-
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct verdict v = { .server = "nas-1" };
-		FILE *out = text_begin();
-
-		snprintf(v.setting, sizeof(v.setting), "%s", cases[i].setting);
-		snprintf(v.value, sizeof(v.value), "%s", cases[i].value);
-		snprintf(v.mountpoint, sizeof(v.mountpoint), "%s", cases[i].mountpoint);
-		report_command(out, &v);
-		text_end(out);
-		assert_string_equal(text, cases[i].command);
-	}
-}
-
 /* The source mountstats measures one phase, and no distribution. */
 TEST(what_is_unknown_is_not_reported)
 {

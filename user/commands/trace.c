@@ -19,6 +19,7 @@
 #include "health/health.h"
 #include "kernel/capabilities.h"
 #include "nfs/mount_settings.h"
+#include "nfs/remedy.h"
 #include "nfs/stuck_tasks.h"
 #include "session/recording.h"
 #include "session/session.h"
@@ -202,6 +203,22 @@ static int add_snapshot(struct trace *t, struct snapshot *s, bool show)
 	return top_show(t->top, &t->session);
 }
 
+/* What to paste here. A recording may be of another machine. */
+static void list_remedies(struct trace *t)
+{
+	ARRAY_EACH(v, t->session.servers, t->options->replay ? 0 : t->session.server_count) {
+		struct verdict to = verdict_of(&t->session.limits, v->name);
+		size_t size;
+		FILE *out = *to.setting ? open_memstream(&v->remedy, &size) : NULL;
+
+		if (out)
+			remedy_write(out, &(struct remedy){ "", &t->session.last.calls, v->name,
+							    to.setting, to.value, to.mountpoint,
+							    to.remount });
+		v->remedy = stream_text(out, &v->remedy);
+	}
+}
+
 /* Reports on the session. Returns an exit code. */
 static int report_on_session(struct trace *t, int err)
 {
@@ -216,6 +233,7 @@ static int report_on_session(struct trace *t, int err)
 		return EXIT_TROUBLE;
 	}
 	list_faults(t);
+	list_remedies(t);
 	if (!t->quiet) {
 		terminal_ask(STDOUT_FILENO, &size);
 		report_session(stdout, &t->session, size.columns);

@@ -436,6 +436,8 @@ void session_free(struct session *t)
 		free(t->intervals[i].points);
 	free(t->intervals);
 	free(t->latest.points);
+	for (size_t i = 0; i < t->server_count; i++)
+		free(t->servers[i].remedy);
 	free(t->servers);
 	free(t->order);
 	free(t->faults);

@@ -69,6 +69,7 @@ struct session_event {
 struct session_server {
 	char name[LABEL_SIZE];
 	uint64_t hung_ns; /* time without an answer; 0: it answers */
+	char *remedy; /* lines that change the verdict's setting on this machine; NULL: none */
 	struct session_point sums; /* of all intervals */
 };
 

@@ -139,40 +139,15 @@ static void report_losses(FILE *out, const struct snapshot *s)
 
 #define INDENT "    "
 
-/* Writes @path as one word of a shell to @word, of 4 * LABEL_SIZE + 3 bytes, which it returns. */
-static const char *shell_word(char *word, const char *path)
+/* Each line alone, so that a shell takes them as they are. */
+static void report_remedy(FILE *out, const struct session *t, const char *server)
 {
-	char *end = word;
+	const struct session_server *v =
+		ARRAY_FIND(x, t->servers, t->server_count, !strcmp(x->name, server));
+	struct span lines = span_of(v && v->remedy ? v->remedy : ""), line;
 
-	*end++ = '\'';
-	for (; *path; path++)
-		if (*path == '\'')
-			end = stpcpy(end, "'\\''");
-		else
-			*end++ = *path;
-	memcpy(end, "'", 2);
-	return word;
-}
-
-void report_command(FILE *out, const struct verdict *v)
-{
-	const char *dot = strchr(v->setting, '.'), *place = strchr(v->setting, '[');
-	char word[4 * LABEL_SIZE + 3];
-
-	if (!*v->value)
-		return;
-	/* It belongs to the mount's backing device, and takes effect at once. */
-	if (!strcmp(v->setting, "read_ahead_kb"))
-		safe_line(out, INDENT "echo %s >/sys/class/bdi/$(mountpoint -d %s)/%s", v->value,
-			  shell_word(word, v->mountpoint), v->setting);
-	else if (dot && !strncmp(v->setting, "nfs.", 4))
-		safe_line(out, INDENT "echo %s >/sys/module/nfs/parameters/%s", v->value, dot + 1);
-	else if (place) /* the last of three values: the others stay */
-		safe_line(out, INDENT "sysctl -w \"%.*s=$(sysctl -n %.*s | cut -f 1,2) %s\"",
-			  (int)(place - v->setting), v->setting, (int)(place - v->setting),
-			  v->setting, v->value);
-	else if (dot)
-		safe_line(out, INDENT "sysctl -w %s=%s", v->setting, v->value);
+	while (span_next_line(&lines, &line))
+		safe_line(out, INDENT "%.*s", (int)span_left(line), line.at);
 }
 
 /* What to change, and what that gains. */
@@ -193,7 +168,7 @@ static void report_setting(FILE *out, const struct session *t, const char *serve
 	safe_line(out, "- %s: set %s%s%s%s%s%s.%s", server, v.setting, *v.mountpoint ? " of " : "",
 		  v.mountpoint, *v.value ? " to " : "", v.value,
 		  v.remount ? ", then mount again" : "", gain);
-	report_command(out, &v);
+	report_remedy(out, t, server);
 }
 
 static void report_headline(FILE *out, const struct session *t)
@@ -262,7 +237,9 @@ void report_session(FILE *out, const struct session *t, size_t columns)
 	}
 	for (line = text; (end = strchr(line, '\n')); line = end + 1) {
 		*end = 0;
-		if (terminal_columns(line, (size_t)(end - line)) > columns)
+		/* A command that is cut in two is none. */
+		if (strncmp(line, INDENT, strlen(INDENT)) != 0 &&
+		    terminal_columns(line, (size_t)(end - line)) > columns)
 			terminal_wrap(out, line, columns, 0, indent_of(line));
 		else
 			fputs(line, out);

@@ -60,9 +60,6 @@ double percent_of(uint64_t part, uint64_t whole);
 /* The phases with the most of @total_ns, in percent: "slot 75 rtt 25". At most two, with at least 1 %; @size: at least 24. */
 void format_phases(char *text, size_t size, const uint64_t *phase_ns, uint64_t total_ns);
 
-/* Writes the command for a shell of root that changes the verdict's setting; nothing for a mount option. */
-void report_command(FILE *out, const struct verdict *v);
-
 /* ---- report_tables.c ---- */
 
 /* The ops of each server, the costliest first. */

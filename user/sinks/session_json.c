@@ -303,6 +303,16 @@ static void write_intervals(struct json *j, const struct session *t)
 	json_object_end(j);
 }
 
+static void write_commands(struct json *j, const char *remedy)
+{
+	struct span lines = span_of(remedy ? remedy : ""), line;
+
+	json_array(j, "commands");
+	while (span_next_line(&lines, &line))
+		json_bytes(j, NULL, line.at, span_left(line));
+	json_array_end(j);
+}
+
 static void write_server(struct json *j, const struct session *t, size_t number)
 {
 	const struct session_server *v = &t->servers[number];
@@ -312,6 +322,7 @@ static void write_server(struct json *j, const struct session *t, size_t number)
 	json_object(j, NULL);
 	json_text(j, "name", v->name);
 	write_verdict(j, &verdict);
+	write_commands(j, v->remedy);
 	write_times(j, &t->last, &v->sums.total);
 	json_unsigned(j, "sent_bytes", v->sums.sent_bytes);
 	json_unsigned(j, "received_bytes", v->sums.received_bytes);

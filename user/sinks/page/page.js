@@ -106,6 +106,8 @@
 			make("p", { class: "sentence" }, v.sentence));
 		if (v.setting)
 			e.append(remedy(v));
+		if (server.commands.length)
+			e.append(make("pre", {}, server.commands.join("\n")));
 		return e;
 	}
 

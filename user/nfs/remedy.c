@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The commands that change a setting, for a person who pastes them at night on a node with jobs.
+ *
+ * Most settings of NFS take effect with a new connection. All mounts of a server share its connections, therefore all of
+ * them must be unmounted before one is mounted again. A pasted "umount; mount" loses a mount if fstab has no line for it,
+ * or if the second umount fails. The lines are therefore:
+ *
+ * 	sysctl -w sunrpc.tcp_max_slot_table_entries=64
+ * 	# 2 processes use these mounts, drain first: python (4711), bash (802)
+ * 	umount /mnt/b && umount /mnt/a
+ * 	mountpoint -q /mnt/a || mount -t nfs4 -o vers=4.2,... nas:/a /mnt/a
+ * 	mountpoint -q /mnt/b || mount /mnt/b
+ * 	# to keep it: echo 'options sunrpc ...' >/etc/modprobe.d/xidscope.conf
+ *
+ * Invariant: whatever fails, each mount is there afterwards. umount refuses a mount that is in use; what was unmounted
+ * before it is mounted again by its line; what is still mounted is left alone.
+ *
+ * Each mount is mounted by what mounted it before: fstab, a unit of systemd, autofs, or a person, whose options the kernel
+ * lists in mountinfo. What kubelet or a container engine has mounted belongs to pods: no command of this node may touch
+ * it, and the lines say what has to be done instead. A value that is in force already, or a larger one, is never lowered. */
+#include "nfs/remedy.h"
+
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/file_text.h"
+#include "base/mountinfo.h"
+#include "base/safe_text.h"
+
+#define MOUNTINFO_MAX (16 << 20)
+#define USERS_NAMED 3
+
+enum mounted_by { BY_HAND, BY_FSTAB, BY_UNIT, BY_AUTOFS, BY_SYSTEMD, BY_KUBELET, BY_CONTAINER };
+
+struct found {
+	struct mountinfo_line line;
+	enum mounted_by by;
+	bool nested; /* the kernel mounts it again below another mount of the server */
+	char point[PATH_MAX];
+	char unit[PATH_MAX]; /* of systemd */
+	char map[256]; /* of autofs */
+};
+
+struct plan {
+	const struct remedy *r;
+	struct found *mounts; /* in the order in which they were mounted */
+	size_t count;
+	bool option; /* the setting is a mount option */
+};
+
+/* Writes @text as one word of a shell. */
+static void write_word(FILE *out, const char *text)
+{
+	if (*text &&
+	    !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			       "0123456789_./:=,@%+-[]")] &&
+	    !strpbrk(text, "[]")) {
+		fputs(text, out);
+		return;
+	}
+	fputc('\'', out);
+	for (; *text; text++)
+		if (*text == '\'')
+			fputs("'\\''", out);
+		else
+			fputc(*text, out);
+	fputc('\'', out);
+}
+
+static void write_field(FILE *out, struct span field)
+{
+	char text[2 * PATH_MAX];
+
+	text[mount_unescape(text, sizeof(text) - 1, field)] = 0;
+	write_word(out, text);
+}
+
+/* Whether a terminal shows the text as it is. */
+static bool is_printable(const char *text)
+{
+	char safe[4 * PATH_MAX];
+
+	safe_copy(safe, sizeof(safe), text, strlen(text), false, "...");
+	return !strcmp(safe, text);
+}
+
+/* ---- who has mounted it ---- */
+
+/* Whether fstab has a line for this mount. */
+static bool is_in_fstab(const char *root, const struct found *m)
+{
+	struct span rest, line, source;
+	char path[PATH_MAX];
+	FILE_TEXT text = {};
+
+	if (file_text_read(&text, PATHF("%s/etc/fstab", root), 1 << 20))
+		return false;
+	rest = file_text_span(&text);
+	while (span_next_line(&rest, &line)) {
+		source = span_take_word(&line);
+		if (!mount_path(path, sizeof(path), span_take_word(&line)))
+			continue;
+		for (size_t len = strlen(path); len > 1 && path[len - 1] == '/';)
+			path[--len] = 0;
+		if (!strcmp(path, m->point) && span_left(source) == span_left(m->line.source) &&
+		    !memcmp(source.at, m->line.source.at, span_left(source)))
+			return true;
+	}
+	return false;
+}
+
+/* The unit of the path, as systemd-escape --path names it; whether somebody wrote it. */
+static bool has_unit(const char *root, struct found *m)
+{
+	static const char *const folders[] = { "etc", "run", "usr/local/lib", "usr/lib", "lib" };
+	char *end = m->unit;
+
+	for (const char *c = m->point + 1; *c && end < m->unit + sizeof(m->unit) - 16; c++)
+		if (*c == '/')
+			*end++ = '-';
+		else if ((*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') ||
+			 (*c >= 'A' && *c <= 'Z') || *c == '_' || *c == ':' ||
+			 (*c == '.' && end > m->unit))
+			*end++ = *c;
+		else
+			end += sprintf(end, "\\x%02x", (unsigned char)*c);
+	strcpy(end, ".mount");
+	for (size_t i = 0; i < COUNT(folders); i++)
+		if (!access(PATHF("%s/%s/systemd/system/%s", root, folders[i], m->unit), F_OK))
+			return true;
+	return false;
+}
+
+static enum mounted_by find_mounter(const char *root, struct found *m, const struct found *autofs)
+{
+	if (strstr(m->point, "/volumes/kubernetes.io~") ||
+	    strstr(m->point, "/plugins/kubernetes.io/"))
+		return BY_KUBELET;
+	if (strstr(m->point, "/volumes/") && strstr(m->point, "/_data"))
+		return BY_CONTAINER;
+	if (autofs) {
+		snprintf(m->map, sizeof(m->map), "%.*s", (int)span_left(autofs->line.source),
+			 autofs->line.source.at);
+		return strcmp(m->map, "systemd-1") ? BY_AUTOFS : BY_SYSTEMD;
+	}
+	return is_in_fstab(root, m) ? BY_FSTAB : has_unit(root, m) ? BY_UNIT : BY_HAND;
+}
+
+/* ---- the mounts of the server ---- */
+
+/* The server's mount of this line; NULL: it is another's, or the setting is another mount's. */
+static const struct nfs_mount *find_wanted(const struct plan *p, const struct found *m)
+{
+	const struct remedy *r = p->r;
+	uint64_t device;
+	char label[LABEL_SIZE];
+
+	label_from_bytes(label, sizeof(label), m->point, strlen(m->point));
+	if ((*r->mountpoint && strcmp(r->mountpoint, label) != 0) ||
+	    !mount_device(m->line.device, &device))
+		return NULL;
+	return ARRAY_FIND(
+		x, r->calls->mounts, r->calls->mount_count,
+		!strcmp(x->server, r->server) &&
+			(x->device ? x->device == device : !strcmp(x->mountpoint, label)));
+}
+
+/* Whether @m is below @parent in the same tree of the server: NFSv4 mounts it when somebody goes there. */
+static bool is_submount(const struct found *m, const struct found *parent)
+{
+	size_t point = strlen(parent->point), source = span_left(parent->line.source);
+	const char *rest = m->point + point;
+
+	return mount_leads_to(m->point, parent->point) && *rest == '/' &&
+	       span_left(m->line.source) == source + strlen(rest) &&
+	       !memcmp(m->line.source.at, parent->line.source.at, source) &&
+	       !memcmp(m->line.source.at + source, rest, strlen(rest));
+}
+
+struct found_list {
+	struct found *list;
+	size_t count;
+};
+
+/* Adds the mount of a line; NULL: its path is not usable, or there is no memory. */
+static struct found *add_found(struct found_list *to, const struct mountinfo_line *line)
+{
+	struct found *m = ARRAY_APPEND(to->list, to->count);
+
+	if (!m)
+		return NULL;
+	m->line = *line;
+	if (mount_path(m->point, sizeof(m->point), line->point))
+		return m;
+	to->count--;
+	return NULL;
+}
+
+static void find_mounts(struct plan *p, struct span text)
+{
+	struct found_list autofs = {}, nfs = {};
+	struct mountinfo_line line;
+	const struct nfs_mount *known;
+	struct span rest;
+	struct found *m;
+
+	while (span_next_line(&text, &rest)) {
+		if (!mountinfo_read_line(&line, rest))
+			continue;
+		if (span_is(line.type, "autofs"))
+			add_found(&autofs, &line);
+		if (!mount_is_nfs(line.type) || !(m = add_found(&nfs, &line)))
+			continue;
+		known = find_wanted(p, m);
+		if (!known) {
+			memset(m, 0, sizeof(*m));
+			nfs.count--;
+			continue;
+		}
+		m->nested = ARRAY_FIND(x, nfs.list, nfs.count - 1, is_submount(m, x));
+		m->by = known->elsewhere ?
+				BY_CONTAINER :
+				find_mounter(p->r->root, m,
+					     ARRAY_FIND(a, autofs.list, autofs.count,
+							mount_leads_to(m->point, a->point)));
+	}
+	free(autofs.list);
+	p->mounts = nfs.list;
+	p->count = nfs.count;
+}
+
+/* ---- who uses them ---- */
+
+/* Whether the process @pid uses one of the mounts: by a file, a folder, a mapping, or because its container has it. */
+static bool uses_mounts(const struct plan *p, const char *pid, const char *namespace)
+{
+	static const char *const links[] = { "cwd", "root", "exe" };
+	const char *folder = PATHF("%s/proc/%s", p->r->root, pid), *name;
+	char path[PATH_MAX], device[32];
+	FILE_TEXT maps = {}, mounts = {};
+	uint64_t number;
+	OPEN_FOLDER *fds = opendir(PATHF("%s/fd", folder));
+	size_t i = 0;
+	ssize_t len;
+
+	len = readlink(PATHF("%s/ns/mnt", folder), path, sizeof(path) - 1);
+	path[len > 0 ? len : 0] = 0;
+	if (len > 0 && *namespace && strcmp(path, namespace) != 0) {
+		if (file_text_read(&mounts, PATHF("%s/mountinfo", folder), MOUNTINFO_MAX))
+			return false;
+		ARRAY_EACH(m, p->mounts, p->count) {
+			snprintf(device, sizeof(device), " %.*s ", (int)span_left(m->line.device),
+				 m->line.device.at);
+			if (strstr(mounts.bytes, device))
+				return true;
+		}
+		return false;
+	}
+	while (i < COUNT(links) || (name = folder_next(fds))) {
+		const char *link = i < COUNT(links) ? PATHF("%s/%s", folder, links[i]) :
+						      PATHF("%s/fd/%s", folder, name);
+
+		i += i < COUNT(links);
+		len = readlink(link, path, sizeof(path) - 1);
+		path[len > 0 ? len : 0] = 0;
+		if (ARRAY_FIND(m, p->mounts, p->count, mount_leads_to(path, m->point)))
+			return true;
+	}
+	if (file_text_read(&maps, PATHF("%s/maps", folder), MOUNTINFO_MAX))
+		return false;
+	ARRAY_EACH(m, p->mounts, p->count) {
+		if (!mount_device(m->line.device, &number))
+			continue;
+		snprintf(device, sizeof(device), " %02x:%02x ", (unsigned int)(number >> 32),
+			 (unsigned int)number);
+		if (strstr(maps.bytes, device))
+			return true;
+	}
+	return false;
+}
+
+static void write_users(FILE *out, const struct plan *p)
+{
+	OPEN_FOLDER *folder = opendir(PATHF("%s/proc", p->r->root));
+	char comm[32], namespace[64] = "", names[160] = "";
+	const char *pid;
+	unsigned int users = 0;
+	ssize_t len =
+		readlink(PATHF("%s/proc/1/ns/mnt", p->r->root), namespace, sizeof(namespace) - 1);
+
+	namespace[len > 0 ? len : 0] = 0;
+	while ((pid = folder_next(folder))) {
+		if (!*pid || pid[strspn(pid, "0123456789")] || atoi(pid) == getpid() ||
+		    !uses_mounts(p, pid, namespace) || users++ >= USERS_NAMED)
+			continue;
+		file_first_line(PATHF("%s/proc/%s/comm", p->r->root, pid), comm, sizeof(comm));
+		len = (ssize_t)strlen(names);
+		safe_format(names + len, sizeof(names) - (size_t)len, "%s %s (%s)", len ? "," : "",
+			    comm, pid);
+	}
+	if (users)
+		fprintf(out,
+			"# %u process%s use%s these mounts, drain the node or end them first:%s%s\n",
+			users, users == 1 ? "" : "es", users == 1 ? "s" : "", names,
+			users > USERS_NAMED ? ", ..." : "");
+}
+
+/* ---- mounting again ---- */
+
+/* Writes the options as mount takes them, with the new value. What the kernel finds out by itself is left out. */
+static void write_options(FILE *out, const struct plan *p, const struct found *m)
+{
+	static const char *const left_out[] = { "rw",         "ro",        "addr",
+						"clientaddr", "mountaddr", "mountport",
+						"mountproto", "seclabel" };
+	struct span parts[] = { m->line.options, m->line.super_options }, option, name;
+	bool read_only = false;
+	char *text = NULL;
+	size_t size;
+	FILE *all = open_memstream(&text, &size);
+
+	for (size_t i = 0; all && i < COUNT(parts); i++)
+		while (span_left(parts[i])) {
+			option = name = span_take_until(&parts[i], ",");
+			span_take(&parts[i], ",");
+			name = span_take_until(&name, "=");
+			read_only |= span_is(name, "ro");
+			if (ARRAY_FIND(x, left_out, COUNT(left_out), span_is(name, *x)) ||
+			    (p->option && span_is(name, p->r->setting)))
+				continue;
+			fprintf(all, ",%.*s", (int)span_left(option), option.at);
+		}
+	if (all && p->option)
+		fprintf(all, ",%s=%s", p->r->setting, p->r->value);
+	text = stream_text(all, &text);
+	fputs(read_only ? "ro" : "rw", out);
+	if (text)
+		write_field(out, span_of(text));
+	free(text);
+}
+
+static void write_mount(FILE *out, const struct plan *p, const struct found *m)
+{
+	fputs("mountpoint -q ", out);
+	write_word(out, m->point);
+	fputs(" || ", out);
+	if (m->by == BY_UNIT) {
+		fputs("systemctl start ", out);
+		write_word(out, m->unit);
+	} else if (m->by == BY_FSTAB) {
+		fputs("mount ", out);
+		if (p->option)
+			fprintf(out, "-o %s=%s ", p->r->setting, p->r->value);
+		write_word(out, m->point);
+	} else {
+		fprintf(out, "mount -t %.*s -o ", (int)span_left(m->line.type), m->line.type.at);
+		write_options(out, p, m);
+		fputc(' ', out);
+		write_field(out, m->line.source);
+		fputc(' ', out);
+		write_word(out, m->point);
+	}
+	fputc('\n', out);
+}
+
+/* Says what mounts it again, and where an option is kept. */
+static void write_mounter(FILE *out, const struct plan *p, const struct found *m)
+{
+	static const char *const again[] = {
+		[BY_HAND] = "was mounted by hand: nothing mounts it after a boot",
+		[BY_FSTAB] = "is in /etc/fstab",
+		[BY_UNIT] = "is of the unit",
+		[BY_AUTOFS] = "is mounted by autofs at its next use, map",
+		[BY_SYSTEMD] = "is mounted by systemd at its next use (fstab or unit)",
+		[BY_KUBELET] =
+			"is a pod's: drain the node with kubectl, do not unmount it here; options "
+			"are mountOptions of the PersistentVolume",
+		[BY_CONTAINER] =
+			"is a container's: stop its containers, do not unmount it here; options "
+			"belong to the volume",
+	};
+
+	if (m->nested || (!p->option && m->by <= BY_UNIT))
+		return;
+	fprintf(out, "# %s %s%s%s", m->point, again[m->by],
+		m->by == BY_UNIT || m->by == BY_AUTOFS ? " " : "",
+		m->by == BY_UNIT   ? m->unit :
+		m->by == BY_AUTOFS ? m->map :
+				     "");
+	if (p->option && m->by && m->by < BY_KUBELET)
+		fprintf(out, ": add %s=%s to its options there%s", p->r->setting, p->r->value,
+			m->by == BY_FSTAB ? "" : " first");
+	fputc('\n', out);
+}
+
+static void write_remount(FILE *out, const struct plan *p)
+{
+	const struct found *foreign = ARRAY_FIND(m, p->mounts, p->count, m->by >= BY_KUBELET);
+	const struct found *odd = ARRAY_FIND(m, p->mounts, p->count, !is_printable(m->point));
+
+	if (!p->count || odd) {
+		fprintf(out, "# %s: unmount all mounts of the server, then mount again\n",
+			odd ? "a mount has a name that cannot be pasted" :
+			      "no mount of the server is seen from here");
+		return;
+	}
+	ARRAY_EACH(m, p->mounts, p->count)
+		write_mounter(out, p, m);
+	if (foreign) {
+		fputs("# it takes effect when all of the server's mounts are gone: also those of pods and "
+		      "containers\n",
+		      out);
+		return;
+	}
+	write_users(out, p);
+	for (size_t i = p->count; i-- > 0;) {
+		fputs("umount ", out);
+		write_word(out, p->mounts[i].point);
+		fputs(i ? " && " : "\n", out);
+	}
+	ARRAY_EACH(m, p->mounts, p->count)
+		if (!m->nested && m->by <= BY_UNIT)
+			write_mount(out, p, m);
+}
+
+/* ---- the setting ---- */
+
+static void write_keep(FILE *out, const struct remedy *r, const char *value)
+{
+	const char *dot = strchr(r->setting, '.'), *name = dot ? dot + 1 : "";
+	int module = (int)(dot ? dot - r->setting : 0);
+
+	if (!strcmp(r->setting, "read_ahead_kb"))
+		fputs("# to keep it: read_ahead_kb under [nfsrahead] in /etc/nfs.conf (nfs-utils 2.6.2), or a "
+		      "udev rule\n",
+		      out);
+	else if (!strcmp(r->setting, "sunrpc.rdma_slot_table_entries"))
+		fprintf(out,
+			"# to keep it: load rpcrdma at boot (/etc/modules-load.d), and put %s = %s into /etc/sysctl.d\n",
+			r->setting, value);
+	else if (!strncmp(r->setting, "sunrpc.", 7) || !strncmp(r->setting, "nfs.", 4))
+		fprintf(out,
+			access(PATHF("%s/sys/module/%.*s/initstate", r->root, module, r->setting),
+			       F_OK) ?
+				"# to keep it: %.*s.%s=%s on the kernel's command line\n" :
+				"# to keep it: echo 'options %.*s %s=%s' >/etc/modprobe.d/xidscope-%.0s%.*s.conf\n",
+			module, r->setting, name, value, "", module, r->setting);
+	else
+		fprintf(out, "# to keep it: echo '%.*s = %s' >/etc/sysctl.d/90-xidscope.conf\n",
+			(int)strcspn(r->setting, "["), r->setting, value);
+}
+
+/* Writes the command that sets it. Returns false, with the reason, if there is none. */
+static bool write_setting(FILE *out, const struct remedy *r)
+{
+	const char *dot = strchr(r->setting, '.'), *place = strchr(r->setting, '[');
+	char now[128], value[192], path[64];
+	uint64_t wanted = strtoull(r->value, NULL, 10), memory_kb;
+	struct span words, last = {};
+
+	snprintf(value, sizeof(value), "%s", r->value);
+	if (!strcmp(r->setting, "read_ahead_kb")) {
+		fprintf(out, "echo %s >/sys/class/bdi/$(mountpoint -d ", value);
+		write_word(out, r->mountpoint);
+		fprintf(out, ")/read_ahead_kb\n");
+	} else if (!strncmp(r->setting, "nfs.", 4)) {
+		fprintf(out, "echo %s >/sys/module/nfs/parameters/%s\n", value, dot + 1);
+	} else {
+		snprintf(path, sizeof(path), "%.*s", (int)strcspn(r->setting, "["), r->setting);
+		for (char *c = path; *c; c++)
+			*c = *c == '.' ? '/' : *c;
+		if (file_first_line(PATHF("%s/proc/sys/%s", r->root, path), now, sizeof(now))) {
+			words = span_of(now);
+			for (struct span word; span_left(word = span_take_word(&words));)
+				last = word;
+			if (strtoull(last.at ? last.at : "", NULL, 10) >= wanted) {
+				fprintf(out, "# %s is %.*s already\n", r->setting,
+					(int)span_left(last), last.at);
+				return true;
+			}
+			if (place)
+				snprintf(value, sizeof(value), "%.*s%s", (int)(last.at - now), now,
+					 r->value);
+		}
+		memory_kb = file_number(PATHF("%s/proc/meminfo", r->root), "MemTotal:", 10);
+		if (!strcmp(r->setting, "vm.dirty_bytes") && wanted / 1024 > memory_kb / 4) {
+			fprintf(out,
+				"# no command: %s of dirty pages are more than a quarter of the memory\n",
+				value);
+			return false;
+		}
+		fprintf(out, place ? "sysctl -w \"%.*s=%s\"\n" : "sysctl -w %.*s=%s\n",
+			(int)strcspn(r->setting, "["), r->setting, value);
+	}
+	write_keep(out, r, value);
+	return true;
+}
+
+void remedy_write(FILE *out, const struct remedy *r)
+{
+	struct plan p = { .r = r };
+	FILE_TEXT text = {};
+
+	if (!*r->setting || !*r->value || !is_printable(r->mountpoint))
+		return;
+	p.option = !strchr(r->setting, '.') && strcmp(r->setting, "read_ahead_kb") != 0;
+	if ((!p.option && !write_setting(out, r)) || !r->remount)
+		return;
+	if (file_text_read(&text, PATHF("%s/proc/1/mountinfo", r->root), MOUNTINFO_MAX) &&
+	    file_text_read(&text, PATHF("%s/proc/self/mountinfo", r->root), MOUNTINFO_MAX))
+		fputs("# the list of mounts cannot be read\n", out);
+	else
+		find_mounts(&p, file_text_span(&text));
+	write_remount(out, &p);
+	free(p.mounts);
+}
