@@ -1501,55 +1501,52 @@ TEST(each_figure_is_the_sum_or_mean_of_its_intervals)
 		verdict.sentence,
 		"59 % of the time that calls have a slot is spent sending again (18 times, 3 disconnects): "
 		"calls or connections are lost.");
+}
 
-	/* Whatever the calls of a mount that is used little: nothing is proposed, and nothing is sure. */
-	TEST(an_idle_mount_gets_no_advice)
-	{
-		static const char *const ops[] = { "GETATTR", "LOOKUP", "OPEN",
-						   "READ",    "WRITE",  "COMMIT" };
-		static const uint64_t each_ms[] = { 1, 4, 20, 90 };
+/* Whatever the calls of a mount that is used little: nothing is proposed, and nothing is sure. */
+TEST(an_idle_mount_gets_no_advice)
+{
+	static const char *const ops[] = { "GETATTR", "LOOKUP", "OPEN", "READ", "WRITE", "COMMIT" };
+	static const uint64_t each_ms[] = { 1, 4, 20, 90 };
 
-		for (size_t o = 0; o < COUNT(ops) * COUNT(each_ms) * 2; o++) {
-			uint64_t ms = each_ms[o / 2 % COUNT(each_ms)];
-			bool burst = o & 1; /* in one second of five */
+	for (size_t o = 0; o < COUNT(ops) * COUNT(each_ms) * 2; o++) {
+		uint64_t ms = each_ms[o / 2 % COUNT(each_ms)];
+		bool burst = o & 1; /* in one second of five */
 
-			fresh();
-			limit_sums_free(&sums);
-			before.time_ns = 1;
-			strcpy(mount()->options[NFS_AC], "3,60,30,60");
-			strcpy(mount()->options[NFS_RSIZE], "4096");
-			for (int i = 0; i < 10; i++) {
-				uint64_t busy = burst ? i % 5 ? 0 : 2200 : 440;
+		fresh();
+		limit_sums_free(&sums);
+		before.time_ns = 1;
+		strcpy(mount()->options[NFS_AC], "3,60,30,60");
+		strcpy(mount()->options[NFS_RSIZE], "4096");
+		for (int i = 0; i < 10; i++) {
+			uint64_t busy = burst ? i % 5 ? 0 : 2200 : 440;
 
-				record(ops[o / 2 / COUNT(each_ms)], (unsigned int)(busy / ms),
-				       ms * MS, o % 4 ? RPC_PHASE_RTT : RPC_PHASE_SLOT,
-				       ms * MS * 9 / 10);
-				op_of(ops[o / 2 / COUNT(each_ms)])->received_bytes +=
-					busy / ms * 4096;
-				transport()->slots_max = 2;
-				end_interval(SECOND);
-			}
-			verdict = verdict_of(&sums, SERVER);
-			if (*verdict.setting || *verdict.value || verdict.remount ||
-			    verdict.gain_at_most > 0 || verdict.confidence == CONFIDENCE_HIGH ||
-			    strstr(verdict.sentence, "mount again") ||
-			    strstr(verdict.sentence, "nconnect"))
-				fail_msg("%zu: %s, %s: %s %s", o, bound_names[verdict.bound_by],
-					 confidence_names[verdict.confidence], verdict.setting,
-					 verdict.sentence);
+			record(ops[o / 2 / COUNT(each_ms)], (unsigned int)(busy / ms), ms * MS,
+			       o % 4 ? RPC_PHASE_RTT : RPC_PHASE_SLOT, ms * MS * 9 / 10);
+			op_of(ops[o / 2 / COUNT(each_ms)])->received_bytes += busy / ms * 4096;
+			transport()->slots_max = 2;
+			end_interval(SECOND);
 		}
+		verdict = verdict_of(&sums, SERVER);
+		if (*verdict.setting || *verdict.value || verdict.remount ||
+		    verdict.gain_at_most > 0 || verdict.confidence == CONFIDENCE_HIGH ||
+		    strstr(verdict.sentence, "mount again") || strstr(verdict.sentence, "nconnect"))
+			fail_msg("%zu: %s, %s: %s %s", o, bound_names[verdict.bound_by],
+				 confidence_names[verdict.confidence], verdict.setting,
+				 verdict.sentence);
 	}
+}
 
-	/* docs/VERDICT.md has a row for each. */
-	TEST(the_page_has_every_limit)
-	{
-		static char page[1 << 16];
-		FILE *file = fopen("docs/VERDICT.md", "r");
+/* docs/VERDICT.md has a row for each. */
+TEST(the_page_has_every_limit)
+{
+	static char page[1 << 16];
+	FILE *file = fopen("docs/VERDICT.md", "r");
 
-		assert_non_null(file);
-		assert_true(fread(page, 1, sizeof(page) - 1, file) > 0);
-		fclose(file);
-		for (int b = 0; b < BOUNDS; b++)
-			if (!strstr(page, formatted("\n| `%s` | ", bound_names[b])))
-				fail_msg("no row for %s", bound_names[b]);
-	}
+	assert_non_null(file);
+	assert_true(fread(page, 1, sizeof(page) - 1, file) > 0);
+	fclose(file);
+	for (int b = 0; b < BOUNDS; b++)
+		if (!strstr(page, formatted("\n| `%s` | ", bound_names[b])))
+			fail_msg("no row for %s", bound_names[b]);
+}
