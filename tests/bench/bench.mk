@@ -6,11 +6,10 @@ $(B)/bench/load: tests/bench/load.c | $(B)/.tools
 	$(say) CC $@
 	$(Q)$(CC) $(USER_CFLAGS) $< -o $@ -static
 
-bench: deps ## measure the instructions per call, beside bpftrace and nfsdist, and under the unit's settings; compare percentiles with fio's (20 minutes)
+bench: deps ## measure the instructions per call, beside bpftrace and nfsdist, and under the unit's settings (20 minutes)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope $(B)/bench/load $(T)/write_sample
 	$(Q)tests/bench/bench.sh
 	$(Q)tests/bench/unit.sh
-	$(Q)tests/bench/percentiles.sh
 	$(Q)tests/bench/check.sh
 
 growth: deps ## measure cost as servers, transports and waiting tasks grow
