@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck disable=SC2053 # what is wanted is a pattern
 # Proves that the deployed examples act on each result as they should: Slurm's health check program with a stand-in for
-# scontrol, its prolog and epilog, and the monitor of node-problem-detector with a caller like it. Needs no kernel and no root.
+# scontrol, its prolog and epilog, and the monitor of node-problem-detector. Needs no kernel and no root.
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 
@@ -352,26 +352,33 @@ rm textfiles/xidscope-job.prom
 
 # ---- node-problem-detector ----
 
-# npd FILE PATTERN: the condition.
+mapfile -t monitor < <(/usr/bin/python3 -c '
+import json, sys
+monitor = json.load(open(sys.argv[1], encoding="utf-8"))
+[rule] = monitor["rules"]
+assert int(rule["timeout"][:-1]) <= int(monitor["pluginConfig"]["timeout"][:-1]) # it refuses to start otherwise
+print(monitor["pluginConfig"]["max_output_length"], *rule["args"], sep="\n")' "$top/deploy/npd/xidscope-monitor.json")
+# npd FILE CODE PATTERN: what the monitor's rule gives. 0 makes the condition False, 1 True, any other Unknown.
 npd() {
-	/usr/bin/python3 "$top/tests/cli/npd_caller.py" "$top/deploy/npd/xidscope-monitor.json" "$program" "$1" --max-age 1d >out 2>err ||
-		fail "npd, $1: $(<err)"
-	[[ $(<out) == $2 ]] || fail "npd, $1: '$(<out)', not '$2'"
+	local got=0
+	"$program" "${monitor[@]:1}" --health "$1" --max-age 1d >out 2>err || got=$?
+	[[ $got == "$2" && $(<out) == $3 ]] || fail "npd, $1: $got, '$(<out)', not $2, '$3'"
+	(($(wc -l <out) == 1 && $(wc -c <out) <= monitor[0] + 1)) || fail "npd, $1: '$(<out)' is no line of ${monitor[0]} bytes"
 }
-npd healthy "GpuOrNfsFault False XidscopeFindsNoFault: *"
-npd warning "GpuOrNfsFault False XidscopeFindsNoFault: *"
-npd critical "GpuOrNfsFault True XidscopeFindsFault: GPU $gpu: Xid 79 (*) 2 times, last 2026-11-21T10:00:00Z: *"
+npd healthy 0 "*"
+npd warning 0 "*"
+npd critical 1 "GPU $gpu: Xid 79 (*) 2 times, last 2026-11-21T10:00:00Z: *"
 # which any user can cause
 judge stuck --ack none -- stuck=700:/data
-npd stuck "GpuOrNfsFault False XidscopeFindsNoFault: *"
-npd torn "GpuOrNfsFault Unknown XidscopeFindsFault: cannot read torn: it is damaged*"
-npd absent "GpuOrNfsFault Unknown XidscopeFindsFault: cannot read absent: *"
+npd stuck 0 "*"
+npd torn 2 "cannot read torn: it is damaged*"
+npd absent 2 "cannot read absent: *"
 # the longest names
 long=$(printf "ä%.0s" {1..60})
 judge long --rule nfs_waiter=fail --ack none -- "waiter=75:$long"
-npd long "GpuOrNfsFault True XidscopeFindsFault: NFS server ää*: a call has been waiting for its reply for 75 s: *"
+npd long 1 "NFS server ää*: a call has been waiting for its reply for 75 s: *"
 judge mount --mount "/${long:0:60}" --ack none --
-npd mount "GpuOrNfsFault True XidscopeFindsFault: Mount /${long:0:30}*"
+npd mount 1 "Mount /${long:0:30}*"
 
 ((failed)) || echo "Slurm and node-problem-detector get what they should"
 exit $failed
