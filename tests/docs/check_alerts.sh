@@ -21,7 +21,7 @@ while read -r alert _; do
 		# Those that need no time say so by leaving it out.
 		[[ $field == for: ]] || sed -n "/alert: $alert\$/,/- alert:/p" $rules | grep -q " $field" || complain "$alert has no $field"
 	done
-	grep -q "runbook_url: .*$runbook.*#${alert,,}\"\$" $rules || complain "$alert has no runbook_url with the anchor #${alert,,}"
+	grep -q "runbook_url: .*}file:///.*$runbook.*#${alert,,}\"\$" $rules || complain "$alert has no absolute runbook_url with the anchor #${alert,,}"
 	sed -n "/^## $alert\$/,/^## /p" $runbook >"$work/section"
 	[[ -s $work/section ]] || complain "$runbook has no section $alert"
 	for part in Means 'Look at' 'Do' 'Close when'; do

@@ -18,8 +18,9 @@ import urllib.parse
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 NODE = "gpu-7"
+AGENT = "app.kubernetes.io/component=agent"
 OWNER = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "xidscope", "uid": "u", "controller": True}
-SELECTOR = {"app.kubernetes.io/name": "xidscope"}
+SELECTOR = {"app.kubernetes.io/name": "xidscope", "app.kubernetes.io/component": "agent"}
 POD = {"apiVersion": "v1", "kind": "Pod",
        "metadata": {"name": "xidscope-x7", "namespace": "xidscope", "uid": "p", "labels": SELECTOR,
                     "ownerReferences": [OWNER]},
@@ -66,6 +67,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.server.asked.append((self.command, url.path, query, body))
         of_node = "fieldSelector" not in query or query["fieldSelector"] == ["spec.nodeName=" + NODE]
+        of_node &= query.get("labelSelector", [AGENT]) == [AGENT]
         if url.path in OBJECTS and of_node and self.command != "POST":
             self.answer(OBJECTS[url.path])
         else:
@@ -80,7 +82,7 @@ def commands():
     blocks = re.findall(r"(?:^    .*\n)+", (TOP / "docs/RUNBOOK.md").read_text(), re.M)
     functions = [b for b in blocks if b.startswith("    # Kubernetes")]
     lines = [line.strip() for b in blocks if "()" not in b for line in b.splitlines()]
-    return functions[0], [line for line in lines if re.search(r"\b(on|host|drain|kubectl) ", line)] + ["undrain"]
+    return functions[0], [line for line in lines if re.search(r"\b(on|host|drain|agent|kubectl)\b", line)] + ["undrain"]
 
 
 def expected(line):
