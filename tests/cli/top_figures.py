@@ -44,7 +44,8 @@ def main():
             to = sums.setdefault(name.rstrip("~"), [0, 0, 0, 0, 0])
             for i, value in enumerate((calls, into, out, calls * mean, 1)):
                 to[i] += value
-        known = {key: value for server in session["servers"] for key, value in expected(server, view).items()}
+        known = {key.replace("\x1b", r"\x1b"): value for server in session["servers"]
+                 for key, value in expected(server, view).items()}
         for name, (calls, into, out, seconds, count) in sums.items():
             like = [value for key, value in known.items() if key.startswith(name)]
             want = like[0] if like else {"calls": 0, "seconds": 0, "received_bytes": 0, "sent_bytes": 0}

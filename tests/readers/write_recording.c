@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Writes a recording to standard output: three minutes of two servers, whose slots bind in two saves and a load; one
- * stops answering for a while, and a GPU fails. Names try to break out of a page, unless it is called as
+ * stops answering for a while, and a GPU fails. Names try to break out of a page and a terminal, unless it is called as
  * `write_recording incident`, for pictures: that recording ends with an interval of 3.7 ms, as real ones do. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 #define MS UINT64_C(1000000)
 
 static const char *other = "nas-2</script><script>document.title='broken out'</script><!--";
+static const char *pod = "pod:train/loader\x1b[2J-0";
 static const char *home = "/mnt/home</title>", *checkpoint = "/mnt/checkpoint</title>";
 
 static uint64_t random_state = 7;
@@ -130,8 +131,7 @@ static void add_mounts(struct snapshot *s)
 					     metadata ? home : "/mnt/checkpoint")
 				->sums,
 		       o, kind);
-		add_op(&snapshot_owner_calls(&s->calls, o->server,
-					     metadata ? "pod:train/loader-0" : "slurm:4711")
+		add_op(&snapshot_owner_calls(&s->calls, o->server, metadata ? pod : "slurm:4711")
 				->sums,
 		       o, kind);
 	}
@@ -195,6 +195,7 @@ int main(int argc, char **argv)
 	if (incident) {
 		other = "nas-2";
 		home = "/mnt/home";
+		pod = "pod:train/loader-0";
 		checkpoint = "/mnt/checkpoint";
 	}
 	snapshot_mount(&s.calls, &mount);
