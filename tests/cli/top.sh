@@ -42,7 +42,6 @@ health    critical, 2 findings; all of them: xidscope check --explain
           *Xid 79*
           *nas-2*
 faults    1 open, 1 since boot; all of them: xidscope faults
-          Xid 79 on 0000:c1:00.0, fatal, last *
 next      xidscope top; what happened: xidscope why" "" status --health health
 (($(wc -l <out) <= 10)) || fail "status has more than ten lines"
 expect 1 "agent     not known: cannot read none: No such file or directory: *" "" status --health none

@@ -5,13 +5,12 @@
 
 #include "base/clock.h"
 #include "base/terminal.h"
-#include "base/time_text.h"
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "commands/top.h"
 #include "health/health_file.h"
 
-#define SHOWN 2 /* findings; faults */
+#define SHOWN 3 /* findings */
 
 static const char *level_word(const struct health_file *f)
 {
@@ -98,21 +97,11 @@ static void print_findings(const struct health_file *f)
 		terminal_line(stdout, 10, "          %s", f->findings.items[i].reason);
 }
 
+/* The open ones are findings as well. */
 static void print_faults(const struct health_file *f)
 {
-	char name[FAULT_NAME_SIZE], last[TIME_LOCAL_SIZE];
-	size_t open = count_open(&f->faults);
-
-	terminal_line(stdout, 10, "faults    %zu open, %zu since boot%s", open, f->faults.count,
-		      f->faults.count ? "; all of them: xidscope faults" : "");
-	for (size_t i = 0; i < open && i < SHOWN; i++) {
-		const struct health_item *x = &f->faults.items[i];
-
-		terminal_line(stdout, 10, "          %s%s%s, %s, last %s",
-			      known_fault_name(name, x->kind, x->what), *x->device ? " on " : "",
-			      x->device, x->severity,
-			      x->last > 0 ? time_to_local(last, x->last) : "not known");
-	}
+	terminal_line(stdout, 10, "faults    %zu open, %zu since boot%s", count_open(&f->faults),
+		      f->faults.count, f->faults.count ? "; all of them: xidscope faults" : "");
 }
 
 int cmd_status(const struct options *o)
