@@ -97,6 +97,18 @@ static __always_inline const struct rpc_xprt *xprt_of_wait(const struct rpc_task
 	return FIELD(task, tk_xprt);
 }
 
+/* A period in which tasks waited ends. @period: an enum rpc_limit, or RPC_DRAINING. */
+static __always_inline void period_end(struct rpc_transport *t, __u32 period, __u64 now)
+{
+	__u64 since;
+
+	/* An atomic whose value is used is ordered: other CPUs see the period end before its time is added. A
+	 * reader between the two finds too little, which the next read corrects, and never the same time twice. */
+	since = __sync_lock_test_and_set(&t->saturated_since[period], 0);
+	if (since && now > since)
+		t->saturated_ns[period] += now - since;
+}
+
 /* A task joins a limit's queue of @qlen tasks. The kernel holds the queue's lock, so
  * figures per queue need no atomics. */
 static __always_inline void limit_enter(const struct rpc_xprt_ref *ref, __u32 limit, __u32 qlen,
@@ -114,6 +126,8 @@ static __always_inline void limit_enter(const struct rpc_xprt_ref *ref, __u32 li
 		return;
 	if (!qlen || !t->saturated_since[limit])
 		t->saturated_since[limit] = now;
+	if (limit == RPC_LIMIT_SESSION && t->saturated_since[RPC_DRAINING])
+		period_end(t, RPC_DRAINING, now);
 	peak_raise(&t->peak[limit], rpc_epoch, qlen + 1);
 	if (slots)
 		t->session_slots = slots;
@@ -123,15 +137,23 @@ static __always_inline void limit_enter(const struct rpc_xprt_ref *ref, __u32 li
 static __always_inline void limit_leave(const struct rpc_xprt *xprt, __u32 limit, __u64 now)
 {
 	struct rpc_transport *t = transport_of(xprt);
-	__u64 since;
 
 	if (!t || limit >= RPC_LIMITS)
 		return;
-	/* An atomic whose value is used is ordered: other CPUs see the period end before its time is added. A
-	 * reader between the two finds too little, which the next read corrects, and never the same time twice. */
-	since = __sync_lock_test_and_set(&t->saturated_since[limit], 0);
-	if (since && now > since)
-		t->saturated_ns[limit] += now - since;
+	period_end(t, limit, now);
+	if (t->saturated_since[RPC_DRAINING])
+		period_end(t, RPC_DRAINING, now);
+}
+
+/* A task waits until the client has recovered its state. The period ends when the last task leaves the queue, or when a task
+ * joins it after the recovery. */
+static __always_inline void drain_enter(const struct rpc_xprt *xprt, __u64 now)
+{
+	struct rpc_transport *t =
+		xprt ? bpf_map_lookup_elem(&transports, &xprt_get(xprt)->transport) : NULL;
+
+	if (t && !t->saturated_since[RPC_DRAINING])
+		t->saturated_since[RPC_DRAINING] = now;
 }
 
 /* A wait for credentials ends. It is part of `setup` and also counted by itself. */
@@ -167,8 +189,10 @@ int BPF_PROG(rpc_task_sleep, const struct rpc_task *task, const struct rpc_wait_
 	if (wait == RPC_WAITS)
 		return 0;
 	if (wait == RPC_PHASE_SESSION) {
-		if (session_draining(q))
+		if (session_draining(q)) {
+			drain_enter(xprt_of_wait(task, wait), now);
 			return 0;
+		}
 		slots = session_slots(q);
 	}
 	xprt = xprt_of_wait(task, wait);

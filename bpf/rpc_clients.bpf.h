@@ -97,17 +97,18 @@ __noinline __u32 share_make(__u32 client, __u32 server, __u32 owner)
 	return share;
 }
 
-/* The figures of a client that calls @server, for @owner. */
+/* The figures of a client that calls @server, for @owner. *@share: the number of these. */
 static __always_inline struct rpc_share_stats *share_get(__u32 client, __u32 server, __u32 owner,
-							 __u32 my_shard)
+							 __u32 my_shard, __u32 *share)
 {
-	/* The row of entry 0 has no shares. */
-	__u32 share = *share_of(client < RPC_MAX_CLIENTS ? *client_entry(client) : 0, owner);
+	__u32 copy;
 
-	if (!share)
-		share = share_make(client, server, owner);
-	share = SHARD_INDEX(share, my_shard);
-	return bpf_map_lookup_elem(&share_stats, &share);
+	/* The row of entry 0 has no shares. */
+	*share = *share_of(client < RPC_MAX_CLIENTS ? *client_entry(client) : 0, owner);
+	if (!*share)
+		*share = share_make(client, server, owner);
+	copy = SHARD_INDEX(*share, my_shard);
+	return bpf_map_lookup_elem(&share_stats, &copy);
 }
 
 /* Of a series of WRITEs. */
@@ -132,12 +133,12 @@ static __always_inline void client_record(struct rpc_share_stats *c, __u32 kind,
 	counter_add(&c->sums.received_bytes[kind], received);
 }
 
-/* Records that a call of this series and kind has failed. */
-static __always_inline void call_failed(struct rpc_share_stats *c, __u32 kind, __u32 series,
-					int status)
+/* Records that a call of this share, series and kind has failed. */
+static __always_inline void call_failed(struct rpc_share_stats *c, __u32 share, __u32 kind,
+					__u32 series, int status)
 {
 	counter_add(&c->sums.errors[kind], 1);
-	error_record(series, status);
+	error_record(series, status, share);
 }
 
 /* Sets the kind of a series' calls, before the first one. @op: the name, of RPC_OP_LEN bytes, the rest of them 0. */

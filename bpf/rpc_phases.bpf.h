@@ -114,10 +114,10 @@ static __always_inline void phase_record(struct rpc_series *s, struct rpc_share_
 		counter_add(&c->sums.phase_ns[phase], ns);
 }
 
-static __noinline void error_record(__u32 index, int status)
+static __noinline void error_record(__u32 index, int status, __u32 share)
 {
 	struct rpc_error_key key = { .series = index, .status = status };
-	struct rpc_error_count first = { .count = 1 };
+	struct rpc_error_count first = { .count = 1, .share = share };
 	struct rpc_error_count *known = bpf_map_lookup_elem(&errors, &key);
 
 	if (!known) {
@@ -126,10 +126,12 @@ static __noinline void error_record(__u32 index, int status)
 			return;
 		known = bpf_map_lookup_elem(&errors, &key);
 	}
-	if (known)
-		counter_add(&known->count, 1);
-	else
+	if (!known) {
 		drop(RPC_DROP_ERROR);
+		return;
+	}
+	counter_add(&known->count, 1);
+	known->share = share;
 }
 
 /* Resets the entry, for a task that has not waited yet. */

@@ -111,7 +111,7 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	const struct rpc_xprt *xprt = FIELD(rqst, rq_xprt);
 	/* Copied, so that the verifier does not follow the rest for each table that it may be from. */
 	const struct rpc_xprt_ref ref = *xprt_get(xprt);
-	__u32 index, copy, my_shard = shard();
+	__u32 index, copy, share, my_shard = shard();
 	struct rpc_server_stats *server;
 	struct rpc_share_stats *c;
 	struct rpc_waits *waits;
@@ -129,7 +129,8 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 		drop(RPC_DROP_SERIES);
 	copy = SHARD_INDEX(index, my_shard);
 	s = bpf_map_lookup_elem(&series, &copy);
-	c = share_get(FIELD(client, cl_clid), ref.server, call_owner(task, index), my_shard);
+	c = share_get(FIELD(client, cl_clid), ref.server, call_owner(task, index), my_shard,
+		      &share);
 	if (!s || !c)
 		return;
 
@@ -159,7 +160,7 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	if (received)
 		reply_record(ref.transport, my_shard, rtt);
 	if (status < 0)
-		call_failed(c, times.kind, index, status);
+		call_failed(c, share, times.kind, index, status);
 	call_end_depths(xprt, server);
 	if (FIELD(rqst, rq_ntrans) > 1 || FIELD(task, tk_timeouts))
 		repeats_record(task, rqst, ref.transport);

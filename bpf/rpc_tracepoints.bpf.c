@@ -577,8 +577,6 @@ static __always_inline void call_record(struct rpc_series *s, struct rpc_share_s
 		drop(RPC_DROP_WAITER);
 		limit_leave(t->server, limit_of(t->waits.last), now);
 	}
-	if (t->waits.booked && t->waits.status < 0)
-		call_failed(c, call.kind, index, t->waits.status);
 	if (t->transmits > 1) {
 		server = bpf_map_lookup_elem(&servers, &t->server);
 		if (server)
@@ -595,7 +593,7 @@ int tp_latency(void *ctx)
 	struct rpc_event_client *c;
 	struct rpc_event_task *t;
 	struct rpc_series *s;
-	__u32 client, server, index, copy, owner;
+	__u32 client, server, index, copy, owner, share;
 	struct record r;
 	struct exact f;
 	__u64 task;
@@ -620,9 +618,11 @@ int tp_latency(void *ctx)
 		copy = SHARD_INDEX(index, shard());
 		s = bpf_map_lookup_elem(&series, &copy);
 		owner = owner_of_task(task, f.now - f.execute);
-		stats = share_get(client, server, owner & (RPC_MAX_OWNERS - 1), shard());
+		stats = share_get(client, server, owner & (RPC_MAX_OWNERS - 1), shard(), &share);
 		if (s && stats)
 			call_record(s, stats, index, server, &f, t);
+		if (s && stats && t && t->waits.booked && t->waits.status < 0)
+			call_failed(stats, share, kind_of_series(index), index, t->waits.status);
 	}
 	if (t)
 		task_drop(task);

@@ -58,6 +58,11 @@ enum rpc_kind {
 /* What may saturate: queues that tasks sleep on. */
 enum rpc_limit { RPC_LIMIT_SLOT, RPC_LIMIT_SESSION, RPC_LIMIT_SEND, RPC_LIMITS };
 
+/* Beside the limits' periods a transport has those in which tasks wait until the client has recovered its state: the session
+ * is drained, and then all its slots are the state manager's. */
+#define RPC_DRAINING RPC_LIMITS
+#define RPC_PERIODS (RPC_LIMITS + 1)
+
 /* The limit that is saturated while tasks are in this wait, an enum rpc_phase; RPC_LIMITS: none. */
 static inline __attribute__((always_inline)) __u32 limit_of(__u32 wait)
 {
@@ -190,6 +195,7 @@ struct rpc_error_key {
 struct rpc_error_count {
 	__u64 count;
 	__u64 order; /* in which it was first seen, because a hash map has no order */
+	__u64 share; /* of the last such call */
 };
 
 struct rpc_server {
@@ -249,8 +255,8 @@ struct rpc_transport {
 	__u64 timeouts;
 	__u64 disconnects;
 	__u64 connects; /* of rpc_xprts that are gone */
-	__u64 saturated_ns[RPC_LIMITS]; /* ended periods */
-	__u64 saturated_since[RPC_LIMITS]; /* begin of the present period; 0: none */
+	__u64 saturated_ns[RPC_PERIODS]; /* ended periods */
+	__u64 saturated_since[RPC_PERIODS]; /* begin of the present period; 0: none */
 	struct rpc_peak peak[RPC_LIMITS];
 	__u64 credentials_ns; /* sum of the waits for upcalls */
 	__u64 session_slots; /* slots of the session when a task last waited for one; 0: no task has */

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/file_text.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "stuck.h"
 #include "stuck_tasks.skel.h"
 
@@ -145,6 +146,9 @@ static bool take_function(struct stuck_task *task, struct span line)
 			  sizeof(task->function));
 	task->client |= begins_with(name, client) || span_starts_with(module, "nfs");
 	task->waits_for_call |= begins_with(name, calls);
+	/* Other waits for credentials do not block the task: its call sleeps (RPC_PHASE_SETUP). */
+	task->waits_for_gssd |= span_starts_with(name, "gss_cred_init") ||
+				span_starts_with(name, "gss_create_upcall");
 	return false;
 }
 
@@ -286,6 +290,27 @@ int stuck_tasks_count(const struct stuck_tasks *t, struct snapshot *s)
 	return 0;
 }
 
+/* Adds the tasks that wait for credentials to their servers. If the file is not known: to the first mount with Kerberos. */
+static void add_upcalls(const struct stuck_tasks *t, struct snapshot *s)
+{
+	ARRAY_EACH(task, t->tasks, t->count) {
+		const struct nfs_mount *mount = mount_of(&s->calls, task->device);
+		struct rpc_server_state *server;
+		char comm[32];
+
+		if (!task->waits_for_gssd)
+			continue;
+		mount = mount ?: ARRAY_FIND(m, s->calls.mounts, s->calls.mount_count, m->kerberos);
+		server = mount ? snapshot_server(&s->calls, mount->server) : NULL;
+		if (!server)
+			continue;
+		server->upcalls++;
+		if (process_first_line(task->pid, s->time_ns, "comm", comm, sizeof(comm)))
+			snprintf(server->upcall_by, sizeof(server->upcall_by), "%s (%d)", comm,
+				 task->process);
+	}
+}
+
 /* ---- the kernel side ---- */
 
 /* Loads the programs. @count: also the one that counts sleeping tasks, which needs the address of a variable that only kernels
@@ -389,6 +414,7 @@ void stuck_tasks_add(struct stuck_tasks *t, const struct log *log, struct snapsh
 		err = look_at_tasks(t, s, STUCK_LOOK_NS, handle, context);
 	if (!err)
 		err = stuck_tasks_count(t, s);
+	add_upcalls(t, s);
 	if (err)
 		log_warn(log, "no memory to look for tasks that hang in NFS");
 	if (t->no_room && !t->told_no_room)
@@ -409,6 +435,7 @@ void lock_waiters_add(struct stuck_tasks *t, const struct log *log, struct snaps
 		return;
 	if (s->time_ns >= t->due_ns && look_at_tasks(t, s, 0, NULL, NULL))
 		log_warn(log, "no memory to look for tasks that wait for a file's lock");
+	add_upcalls(t, s);
 	ARRAY_EACH(task, t->tasks, t->count) {
 		const struct nfs_mount *mount = mount_of(&s->calls, task->device);
 

@@ -29,6 +29,7 @@ struct stuck_task {
 	bool client; /* it is in the NFS client */
 	bool waits_for_call; /* it waits for a call of its own */
 	bool waits_for_lock; /* for the inode lock of a file that it reads or writes */
+	bool waits_for_gssd; /* for credentials */
 	bool told; /* the handler was called */
 	char function
 		[64]; /* the innermost function of the NFS client; without one: the innermost */
@@ -61,7 +62,8 @@ void stuck_tasks_free(struct stuck_tasks *t);
 void stuck_tasks_add(struct stuck_tasks *t, const struct log *log, struct snapshot *s,
 		     stuck_task_handler *handle, void *context);
 
-/* Adds to the mounts in @s how many tasks wait for a file's lock. Do not use it together with stuck_tasks_add(). */
+/* Adds to the mounts in @s how many tasks wait for a file's lock, and to the servers how many wait for credentials. Do not use
+ * it together with stuck_tasks_add(), which adds those that have waited for credentials for STUCK_LOOK_NS. */
 void lock_waiters_add(struct stuck_tasks *t, const struct log *log, struct snapshot *s);
 
 /* ---- its parts, for tests ---- */

@@ -341,6 +341,9 @@ int mount_calls_add(struct mount_calls_state *m, struct client_list *clients,
 	take_growth(m);
 	if (m->error)
 		s->calls.unknown |= RPC_FACT_BIT(RPC_FACT_MOUNTS);
+	ARRAY_EACH(e, s->calls.errors, s->calls.error_count)
+		snprintf(e->mountpoint, sizeof(e->mountpoint), "%s",
+			 (e->client ? mount_calls_point(m, e->client - 1) : NULL) ?: "");
 	return count_clients(m, clients, s) ?: copy_rows(m, &s->calls);
 }
 

@@ -199,6 +199,18 @@ static void free_clients(struct share_reader *r, const struct share_uses *uses)
 	}
 }
 
+void shares_name_errors(struct share_reader *r, struct calls *c)
+{
+	ARRAY_EACH(e, c->errors, c->error_count) {
+		const struct rpc_share_info *info = &r->info[e->share % RPC_MAX_SHARES];
+
+		if (!info->entry)
+			continue;
+		e->client = r->client_info[info->entry].client;
+		snprintf(e->owner, sizeof(e->owner), "%s", shares_owner(r, info->owner));
+	}
+}
+
 bool shares_end_server(struct share_reader *r, uint32_t server)
 {
 	volatile __u16 *entry;

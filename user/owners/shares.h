@@ -52,6 +52,9 @@ void shares_close(struct share_reader *r);
 int shares_read(struct share_reader *r, struct client_list *to,
 		const char *(*server)(const void *context, uint32_t server), const void *context);
 
+/* Sets the owners of the errors in @c, and the clients, whose mounts mount_calls_add() finds. */
+void shares_name_errors(struct share_reader *r, struct calls *c);
+
 /* Ends the clients of a server that has none any more. Returns whether a number of a client or share still belongs to it: later
  * readings free these. */
 bool shares_end_server(struct share_reader *r, uint32_t server);

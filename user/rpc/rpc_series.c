@@ -172,10 +172,12 @@ static int read_errors(int fd, uint32_t count, const struct rpc_names *names, st
 			continue;
 		nfs_status_name(e->key.status, status, sizeof(status));
 		error = snapshot_error(c, server, op, status);
-		if (error)
-			error->count += e->value.count;
-		else
+		if (!error) {
 			err = -ENOMEM;
+			continue;
+		}
+		error->count += e->value.count;
+		error->share = (uint32_t)e->value.share;
 	}
 	free(list);
 	return err;

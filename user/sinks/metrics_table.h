@@ -64,6 +64,8 @@ METRIC(RPC_TRANSPORT_INFO, "rpc_transport_info", GAUGE, "",
        "Addresses and ports of a transport's connection; always 1.")
 METRIC(RPC_SATURATED_SECONDS, "rpc_saturated_seconds", COUNTER, "seconds",
        "server, transport, limit", "Time in which at least one task waited for this limit.")
+METRIC(RPC_SESSION_DRAINING_SECONDS, "rpc_session_draining_seconds", COUNTER, "seconds", "server",
+       "Time in which tasks waited until the NFSv4 client had recovered its state.")
 HISTOGRAM(
 	RPC_QUEUE_DEPTH, "rpc_queue_depth", "", "server, queue", INFINITY_ALONE, POWERS(0, 17),
 	"Tasks in a queue when a task joins it (slot, session, send) or a call ends (xmit, pending).")

@@ -68,6 +68,9 @@ static void write_servers(struct metrics_writer *w, const struct snapshot *s)
 {
 	char number[NUMBER_SIZE];
 
+	EACH(RPC_SESSION_DRAINING_SECONDS, s->calls.servers, s->calls.server_count,
+	     snapshot_knows(&s->calls, RPC_FACT_DRAINING),
+	     format_nanoseconds(number, e->draining_ns), { "server", e->server });
 	write_family(w, METRIC_RPC_QUEUE_DEPTH);
 	ARRAY_EACH(v, s->calls.servers, s->calls.server_count)
 		for (int q = 0; q < RPC_QUEUES; q++)

@@ -54,6 +54,9 @@ struct rpc_error {
 	char op[RPC_OP_LEN];
 	char status[RPC_STATUS_LEN]; /* "EIO", "NFS4ERR_DELAY", ... */
 	uint64_t count;
+	char mountpoint[LABEL_SIZE], owner[LABEL_SIZE]; /* of the last such call; "": not known */
+	uint32_t share,
+		client; /* its numbers in the source's tables; the client's is 1 higher; not recorded */
 };
 
 struct rpc_transport_state {
@@ -173,6 +176,10 @@ struct rpc_server_state {
 	uint64_t credentials_ns; /* sum of waits for upcalls; a part of setup */
 	uint64_t
 		earlier_ns; /* time before the programs were attached, when waits were not seen; a part of setup */
+	uint32_t upcalls; /* calls that wait for credentials now, as far as it is known */
+	char upcall_by[LABEL_SIZE]; /* a process with such a call; "": not known */
+	uint64_t draining_ns; /* tasks waited until the client had recovered its state (NFSv4) */
+	uint64_t draining_now_ns; /* age of the present such wait; 0: there is none */
 	struct rpc_gaps gaps;
 	uint32_t
 		session_slots; /* slots of the session at the last wait for one; 0: no task has waited */
@@ -243,6 +250,7 @@ enum rpc_fact {
 	RPC_FACT_SLOTS_IN_FLIGHT,
 	RPC_FACT_CREDENTIALS,
 	RPC_FACT_SESSION_SLOTS,
+	RPC_FACT_DRAINING,
 	RPC_FACT_MOUNTS, /* calls by mount */
 	RPC_FACT_OWNERS, /* calls by owner */
 	RPC_FACT_PHASE, /* + enum rpc_phase */
@@ -259,7 +267,8 @@ enum rpc_fact {
 /* The facts that come only from events of waiting tasks. */
 static inline uint64_t snapshot_facts_of_waits(void)
 {
-	uint64_t facts = RPC_FACT_BIT(RPC_FACT_CREDENTIALS) | RPC_FACT_BIT(RPC_FACT_SESSION_SLOTS);
+	uint64_t facts = RPC_FACT_BIT(RPC_FACT_CREDENTIALS) | RPC_FACT_BIT(RPC_FACT_SESSION_SLOTS) |
+			 RPC_FACT_BIT(RPC_FACT_DRAINING);
 
 	for (int l = 0; l < RPC_LIMITS; l++)
 		facts |= RPC_FACT_BIT(RPC_FACT_SATURATED + l) | RPC_FACT_BIT(RPC_FACT_DEPTH + l) |

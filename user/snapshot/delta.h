@@ -48,7 +48,7 @@ struct transport_delta {
 struct server_delta {
 	const struct rpc_server_state *now;
 	struct depth_histogram depth[RPC_QUEUES];
-	uint64_t credentials_ns, earlier_ns;
+	uint64_t credentials_ns, earlier_ns, draining_ns;
 	struct rpc_gaps gaps;
 };
 

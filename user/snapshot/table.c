@@ -41,6 +41,7 @@ static const char *const fact_names[RPC_FACTS] = {
 	[RPC_FACT_SLOTS_IN_FLIGHT] = "slots_in_flight",
 	[RPC_FACT_CREDENTIALS] = "credentials",
 	[RPC_FACT_SESSION_SLOTS] = "session_slots",
+	[RPC_FACT_DRAINING] = "draining",
 	[RPC_FACT_MOUNTS] = "mounts",
 	[RPC_FACT_OWNERS] = "owners",
 	[RPC_FACT_PHASE + RPC_PHASE_SESSION] = "phase.session",
@@ -101,6 +102,10 @@ static const struct field error_fields[] = {
 	ROW(rpc_error, TEXT, LABEL, op),
 	ROW(rpc_error, TEXT, LABEL, status),
 	DIFF(rpc_error, error_delta, U64, COUNTER, count),
+	ROW(rpc_error, TEXT, DETAIL, mountpoint),
+	ROW(rpc_error, TEXT, DETAIL, owner),
+	ROW(rpc_error, U32, DETAIL, share, .left_out = true),
+	ROW(rpc_error, U32, DETAIL, client, .left_out = true),
 };
 
 static const struct field transport_fields[] = {
@@ -141,6 +146,10 @@ static const struct field server_fields[] = {
 	DIFF(rpc_server_state, server_delta, U64, COUNTER, earlier_ns),
 	DIFF(rpc_server_state, server_delta, U64, COUNTER, gaps, NAMES(gap_names)),
 	ROW(rpc_server_state, U32, GAUGE, session_slots, FACT(SESSION_SLOTS)),
+	ROW(rpc_server_state, U32, GAUGE, upcalls),
+	ROW(rpc_server_state, TEXT, DETAIL, upcall_by),
+	DIFF(rpc_server_state, server_delta, U64, COUNTER, draining_ns, FACT(DRAINING)),
+	ROW(rpc_server_state, U64, GAUGE, draining_now_ns, FACT(DRAINING)),
 	ROW(rpc_server_state, NAME, DETAIL, bound_by, .left_out = true),
 };
 
@@ -158,6 +167,7 @@ static const struct field mount_fields[] = {
 	ROW(nfs_mount, TEXT, DETAIL, options[NFS_RSIZE]),
 	ROW(nfs_mount, TEXT, DETAIL, options[NFS_AC]),
 	ROW(nfs_mount, TEXT, DETAIL, options[NFS_LOOKUPCACHE]),
+	ROW(nfs_mount, TEXT, DETAIL, options[NFS_RECOVERY]),
 	ROW(nfs_mount, U64, DETAIL, readahead_bytes),
 	ROW(nfs_mount, BOOL, DETAIL, readahead_known),
 	ROW(nfs_mount, U64, DETAIL, window_bytes),

@@ -344,6 +344,8 @@ static uint64_t unknown_facts(const struct btf_state *b)
 
 	if (!bpf_hook_attached(&b->hooks, HOOK_RPC_TASK_SLEEP))
 		unknown |= snapshot_facts_of_waits();
+	if (!b->bpf->bss->rpc_session_state_offset)
+		unknown |= RPC_FACT_BIT(RPC_FACT_DRAINING);
 	if (!bpf_hook_attached(&b->hooks, HOOK_XPRT_DISCONNECT_DONE))
 		unknown |= RPC_FACT_BIT(RPC_FACT_DISCONNECTS);
 	/* Without it, calls of a client that has the number of an earlier one would count for that one's mount. */

@@ -26,7 +26,7 @@ struct btf_maps {
 	/* By transport: 1 + its number among those of its server and protocol; 0: none yet. */
 	uint16_t numbers[RPC_MAX_TRANSPORTS];
 	/* Last reported values, by transport. */
-	uint64_t saturated_ns[RPC_MAX_TRANSPORTS][RPC_LIMITS];
+	uint64_t saturated_ns[RPC_MAX_TRANSPORTS][RPC_PERIODS];
 	uint64_t connects[RPC_MAX_TRANSPORTS];
 };
 

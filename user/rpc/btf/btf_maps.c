@@ -236,14 +236,14 @@ static int forget_ended(const struct reading *r, uint32_t index, struct rpc_tran
 	struct rpc_transport after;
 	bool waiting = false;
 
-	for (int l = 0; l < RPC_LIMITS; l++)
+	for (int l = 0; l < RPC_PERIODS; l++)
 		waiting |= t->saturated_since[l] != 0;
 	if (!waiting)
 		return 0;
 	__sync_synchronize();
 	if (lookup_value(r->m->bpf->maps.transports, index, &after))
 		return -errno;
-	for (int l = 0; l < RPC_LIMITS; l++)
+	for (int l = 0; l < RPC_PERIODS; l++)
 		if (after.saturated_since[l] != t->saturated_since[l])
 			t->saturated_since[l] = 0;
 	return 0;
@@ -280,13 +280,16 @@ static int read_transports(struct reading *r, uint32_t epoch)
 		state->retransmits += t->retransmits;
 		state->timeouts += t->timeouts;
 		state->disconnects += t->disconnects;
-		for (int l = 0; l < RPC_LIMITS; l++) {
+		for (int l = 0; l < RPC_PERIODS; l++) {
 			uint64_t ns = t->saturated_ns[l];
 
 			if (t->saturated_since[l] && t->saturated_since[l] < r->s->time_ns)
 				ns += r->s->time_ns - t->saturated_since[l];
-			state->saturated_ns[l] += rpc_monotonic(&r->m->saturated_ns[i][l], ns);
+			*(l < RPC_LIMITS ? &state->saturated_ns[l] : &server->draining_ns) +=
+				rpc_monotonic(&r->m->saturated_ns[i][l], ns);
 		}
+		rpc_raise_age(&server->draining_now_ns, r->s->time_ns,
+			      t->saturated_since[RPC_DRAINING]);
 		for (int l = 0; l < RPC_LIMITS; l++)
 			RAISE(server->depth_max[l], rpc_peak_of(&t->peak[l], epoch));
 		server->credentials_ns += t->credentials_ns;
@@ -353,8 +356,10 @@ static void add_waiter(struct reading *r, const struct rpc_waiter *w)
 		rpc_raise_age(&server->oldest_ns[limit_of(wait)], r->s->time_ns, w->waits.since);
 	else if (wait == RPC_PHASE_DELAY)
 		add_delayed(r, (uint32_t)(t - r->transports), server, w);
-	else if (wait == RPC_PHASE_SETUP && w->waits.since < r->s->time_ns)
+	else if (wait == RPC_PHASE_SETUP && w->waits.since < r->s->time_ns) {
 		server->credentials_ns += r->s->time_ns - w->waits.since;
+		server->upcalls++;
+	}
 }
 
 /* Makes the kernel side check whether the task still exists. */
@@ -477,6 +482,8 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 		      read_transports(&r, epoch)                         ?:
 		      read_depths(&r, epoch)                             ?:
 									   read_waiters(&r);
+	if (!err)
+		shares_name_errors(&m->shares, &s->calls);
 	for (size_t i = 0; i < m->slow.taken_count && !err; i++)
 		err = slow_calls_add(s, &m->slow.taken[i],
 				     server_label(&r, m->slow.taken[i].server));

@@ -459,6 +459,8 @@ static int read_all(struct tracepoint_maps *m, struct snapshot *s, struct client
 	name_servers(m);
 	err = rpc_series_read(&m->reader, m->bpf->maps.series, m->bpf->maps.errors, m->bpf->bss->rpc_dropped[RPC_DROP_SERIES] ? RPC_MAX_SERIES : RPC_OP_SERIES, &names, &s->calls) ?:
 		      shares_read(&m->calls, clients, server_label, m);
+	if (!err)
+		shares_name_errors(&m->calls, &s->calls);
 	for (uint32_t i = 0; i < RPC_MAX_SERVERS && !err; i++)
 		if (m->labels[i].server[0])
 			err = read_server(m, s, i, epoch);
