@@ -10,12 +10,14 @@
 
 static struct episodes episodes;
 static const char *const *owners; /* of the streams; NULL: not known */
+static const char *failing; /* the owner whose calls all fail; NULL: nobody's */
 
 AFTER_EACH()
 {
 	episodes_free(&episodes);
 	episodes = (struct episodes){};
 	owners = NULL;
+	failing = NULL;
 }
 
 /* Traffic between two moments, in seconds from the begin, at a rate in bytes per second. */
@@ -56,6 +58,12 @@ static void transfer_by(const struct stream *s, double from, double to, const ch
 
 	*(write ? &sums->sent_bytes[RPC_KIND_WRITE] : &sums->received_bytes[RPC_KIND_READ]) +=
 		(uint64_t)(s->rate * overlap(s, from, to));
+	sums->calls[write ? RPC_KIND_WRITE : RPC_KIND_READ]++;
+	if (!failing || strcmp(owner, failing) != 0)
+		return;
+	sums->errors[write ? RPC_KIND_WRITE : RPC_KIND_READ]++;
+	snapshot_error(&now.calls, s->server, s->op, "ENOSPC")->count +=
+		(uint64_t)(s->rate * overlap(s, from, to)) / CALL;
 }
 
 /* Intervals of @interval seconds until @seconds; the first begins at 100 s. */
@@ -248,4 +256,21 @@ TEST(an_episode_names_who_moved_most_of_it)
 					      save                       ? "slurm:7" :
 									   "slurm:9");
 	}
+}
+
+/* Of two jobs that write at the same rate, one has no space. */
+TEST(bytes_of_calls_that_fail_are_nobodys)
+{
+	static const struct stream streams[] = {
+		{ "nas", "WRITE", 5, 15, 80e6, 4 },
+		{ "nas", "WRITE", 5, 15, 79e6, 4 },
+	};
+	static const char *const names[] = { "slurm:1", "slurm:2" };
+
+	owners = names;
+	failing = "slurm:1";
+	OBSERVE(streams, 1, 30);
+	assert_int_equal(episodes.count, 1);
+	assert_near((double)episodes.list[0].bytes, 790e6, 20e6);
+	assert_string_equal(episodes.list[0].owner, "slurm:2");
 }

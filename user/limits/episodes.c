@@ -95,19 +95,25 @@ static struct episode_watch *watch_get(struct episodes *e, const char *server,
 	return w;
 }
 
-/* The part of an op's @bytes that calls without an error moved. */
-static uint64_t moved_by(const struct delta *d, const struct op_delta *op, uint64_t bytes)
+/* The part of @bytes that calls without an error moved. */
+static uint64_t without_failed(uint64_t bytes, uint64_t calls, uint64_t failed)
 {
-	uint64_t calls = time_histogram_count(&op->total), failed = 0;
-
-	ARRAY_EACH(e, d->errors, d->error_count)
-		if (!strcmp(e->now->op, op->now->op) && !strcmp(e->now->server, op->now->server))
-			failed += e->count;
 	if (!failed)
 		return bytes;
 	return failed < calls ?
 		       (uint64_t)((double)bytes * (double)(calls - failed) / (double)calls) :
 		       0;
+}
+
+/* The part of an op's @bytes. */
+static uint64_t moved_by(const struct delta *d, const struct op_delta *op, uint64_t bytes)
+{
+	uint64_t failed = 0;
+
+	ARRAY_EACH(e, d->errors, d->error_count)
+		if (!strcmp(e->now->op, op->now->op) && !strcmp(e->now->server, op->now->server))
+			failed += e->count;
+	return without_failed(bytes, time_histogram_count(&op->total), failed);
 }
 
 static struct traffic traffic_of(const struct episode_watch *w, const struct delta *d,
@@ -182,11 +188,14 @@ static enum bound bound_of(const struct episode_watch *w, double seconds)
 	return 2 * v.numbers.stall_seconds >= seconds ? BOUND_HUNG : v.bound_by;
 }
 
-/* The bytes that an episode of this kind counts. */
+/* The bytes of an owner that an episode of this kind counts. */
 static uint64_t moved_bytes(enum episode_kind kind, const struct rpc_sums *sums)
 {
-	return kind == EPISODE_SAVE ? sums->sent_bytes[RPC_KIND_WRITE] :
-				      sums->received_bytes[RPC_KIND_READ];
+	enum rpc_kind of = kind == EPISODE_SAVE ? RPC_KIND_WRITE : RPC_KIND_READ;
+
+	return without_failed(kind == EPISODE_SAVE ? sums->sent_bytes[of] :
+						     sums->received_bytes[of],
+			      sums->calls[of], sums->errors[of]);
 }
 
 static int add_owners(struct episode_watch *w, const struct delta *d)
