@@ -23,3 +23,15 @@ def the_verdict_on_it_is_credentials(folder):
     verdict = server["verdict"]
     need(verdict["bound_by"] == "credentials", verdict)
     return f"{verdict['confidence']}: {verdict['sentence']}"
+
+
+@judgement
+def waits_and_tickets_are_named_while_other_calls_go_on(folder):
+    [server] = read_json(folder / "gssd.json")["servers"]
+    waits = server["verdict"]
+    need(waits["bound_by"] == "credentials" and "waited for credentials" in waits["sentence"], waits)
+    [server] = read_json(folder / "expired.json")["servers"]
+    expired = server["verdict"]
+    need("end with EKEYEXPIRED" in expired["sentence"] and "renew the ticket" in expired["sentence"], expired)
+    need(not expired["setting"], expired)
+    return f"{waits['sentence']} {expired['sentence']}"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # NFS with Kerberos: a call that waits for rpc.gssd, which is stopped for some seconds, spends that time in `setup`, and the
-# verdict is `credentials`. PARAMETERS="stopped=5 version=3 flavour=krb5p" of check.sh change these.
+# verdict is `credentials`. PARAMETERS="stopped=5 version=3 flavour=krb5p" of check.sh change these. Then calls of another
+# user go on while one waits for rpc.gssd, and while the ticket of one has expired.
 : "${stopped:=2}" "${version:=4.2}" "${flavour:=krb5}"
 echo "$stopped" >stopped
 export KRB5_CONFIG=$PWD/krb5.conf KRB5_KDC_PROFILE=$PWD/kdc.conf
@@ -33,15 +34,19 @@ Domain = test
 Local-Realms = TEST
 END
 echo 'user:x:1000:1000::/tmp:/bin/sh' >>/etc/passwd
+echo 'other:x:1001:1001::/tmp:/bin/sh' >>/etc/passwd
 kdb5_util create -s -P master
-for name in nfs/localhost user; do kadmin.local addprinc -randkey "$name@TEST"; done
+for name in nfs/localhost user other; do kadmin.local addprinc -randkey "$name@TEST"; done
 kadmin.local ktadd -k /etc/krb5.keytab nfs/localhost@TEST
 kadmin.local ktadd -k "$PWD/user.keytab" user@TEST
 chown 1000 user.keytab
+kadmin.local ktadd -k "$PWD/other.keytab" other@TEST
+chown 1001 other.keytab
 chmod 755 . && chmod 644 krb5.conf
 defer pkill -x krb5kdc
 krb5kdc
-as_user() { setpriv --reuid=1000 --regid=1000 --clear-groups "$@"; }
+as() { setpriv --reuid="$1" --regid="$1" --clear-groups "${@:2}"; }
+as_user() { as 1000 "$@"; }
 KRB5CCNAME=FILE:/tmp/krb5cc_1000 as_user kinit -k -t user.keytab user@TEST
 
 modprobe -a auth_rpcgss rpcsec_gss_krb5
@@ -65,4 +70,35 @@ as_user stat /mnt/kerberos/load
 wait $!
 trace_end
 compare_point waited
+
+# Calls of the first user go on. The first call of `other` blocks its task, because rpc.gssd does not answer.
+go_on() {
+	while [[ ! -e $1 ]]; do
+		as_user touch /mnt/kerberos/mine || true
+		sleep 0.2
+	done
+}
+as_other() { as 1001 sh -c ': >/mnt/kerberos/other'; }
+KRB5CCNAME=FILE:/tmp/krb5cc_1001 as 1001 kinit -l 60s -k -t other.keytab other@TEST
+go_on gssd.done &
+going=$!
+trace_begin gssd
+pkill -x -STOP rpc.gssd
+as_other &
+blocked=$!
+sleep 15
+trace_end
+pkill -x -CONT rpc.gssd
+: >gssd.done
+wait "$blocked" "$going"
+as_other
+sleep 65
+go_on expired.done &
+going=$!
+trace_begin expired
+for _ in {1..20}; do ! as_other || touch not-expired; done 2>expired.txt
+trace_end
+: >expired.done
+wait "$going"
+agent_write last
 agent_stop
