@@ -20,7 +20,7 @@ TEST(errors_have_a_meaning)
 		{ "READ", "NFS4ERR_BADHANDLE", FAILURE_STALE },
 		{ "WRITE", "EACCES", FAILURE_REFUSED },
 		{ "GETATTR", "EPERM", FAILURE_REFUSED },
-		{ "OPEN", "EKEYEXPIRED", FAILURE_REFUSED },
+		{ "OPEN", "EKEYEXPIRED", FAILURE_TICKET },
 		{ "SEQUENCE", "NFS4ERR_BADSESSION", FAILURE_STATE },
 		{ "LOCK", "NFS4ERR_NO_GRACE", FAILURE_STATE },
 		/* users' mistakes, and what is counted elsewhere */
@@ -45,18 +45,24 @@ TEST(errors_have_a_meaning)
 }
 
 static double begin; /* of the last interval */
+/* The mount of the calls that fail, and what it and the owner call beside them. */
+static struct nfs_mount mount = { .server = "nas-1", .mountpoint = "/mnt/ckpt" };
+static uint64_t others, timeouts;
+static const char *named; /* the mount that the source names; NULL: it does not */
 
 /* Adds an interval in which @failed of @calls calls of @op end with @status. */
 static void add_failed(struct failures *f, const char *op, const char *status, uint64_t failed,
 		       uint64_t calls)
 {
-	struct snapshot s = {};
+	struct snapshot s = { .calls = { .mounts = &mount, .mount_count = 1 } };
 	struct rpc_op *o = snapshot_op(&s.calls, "nas-1", op);
 	struct rpc_error *e = snapshot_error(&s.calls, "nas-1", op, status);
+	struct rpc_transport_state *t = snapshot_transport(&s.calls, "nas-1", "tcp/0");
 	struct mount_calls m = { .server = "nas-1", .mountpoint = "/mnt/ckpt" };
 	struct owner_calls w = { .server = "nas-1", .owner = "slurm:71" };
 	struct op_delta ops = { .now = o, .total.bucket = { calls } };
 	struct error_delta errors = { .now = e, .count = failed };
+	struct transport_delta transports = { .now = t, .timeouts = timeouts };
 	struct mount_delta mounts = { .now = &m };
 	struct owner_delta owners = { .now = &w };
 	struct delta d = { .end = &s,
@@ -65,20 +71,38 @@ static void add_failed(struct failures *f, const char *op, const char *status, u
 			   .op_count = 1,
 			   .errors = &errors,
 			   .error_count = failed != 0,
+			   .transports = &transports,
+			   .transport_count = 1,
 			   .mount_calls = &mounts,
 			   .mount_calls_count = 1,
 			   .owner_calls = &owners,
 			   .owner_calls_count = 1 };
 
+	if (named)
+		strcpy(e->mountpoint, named);
 	mounts.sums.errors[rpc_kind_of(op)] = owners.sums.errors[rpc_kind_of(op)] = failed;
+	mounts.sums.calls[rpc_kind_of(op)] = failed + others;
+	owners.sums.calls[rpc_kind_of(op)] = calls;
 	failures_add(f, &d, "nas-1");
 	failures_add(f, &d, "nas-2"); /* has none */
+	s.calls.mounts = NULL;
+	s.calls.mount_count = 0;
 	snapshot_free(&s);
+}
+
+BEFORE_EACH()
+{
+	begin = 0;
+	others = 1000000;
+	timeouts = 0;
+	named = NULL;
+	mount.options[NFS_RECOVERY][0] = 0;
+	setenv("TZ", "UTC", 1);
 }
 
 static void assert_worst(const struct failures *f, const char *expected)
 {
-	const struct failed_calls *worst = failures_worst(f, false);
+	const struct failed_calls *worst = failures_worst(f);
 	char text[FAILURE_TEXT_SIZE] = "";
 
 	assert_string_equal(worst ? failure_text(text, worst) : "", expected);
@@ -94,20 +118,20 @@ TEST(the_gravest_is_named_with_its_mount_and_owner)
 	add_failed(&f, "GETATTR", "ESTALE", 4, 10);
 	assert_worst(
 		&f,
-		"8 of 20 GETATTRs to /mnt/ckpt end with ESTALE, of slurm:71: the file or the export "
-		"is gone from the server.");
+		"8 of 20 GETATTRs to /mnt/ckpt end with ESTALE (slurm:71, since 00:00:01): the file or the "
+		"export is gone from the server.");
 	add_failed(&f, "WRITE", "ENOSPC", 1, 5000);
-	assert_worst(&f, "1 of 5000 WRITEs to /mnt/ckpt end with ENOSPC, of slurm:71: no space is "
-			 "left on the server; data were not written.");
-	assert_false(failure_is_common(failures_worst(&f, false)));
-	assert_true(failures_worst(&f, false)->since == 3);
+	assert_worst(&f,
+		     "1 of 5000 WRITEs to /mnt/ckpt end with ENOSPC (slurm:71, since 00:00:03): "
+		     "no space is left on the server; data were not written.");
+	assert_false(failure_is_common(failures_worst(&f)));
 	add_failed(&f, "WRITE", "ENOSPC", 1000, 1000);
-	assert_true(failures_worst(&f, false)->since == 3);
-	assert_true(failure_is_common(failures_worst(&f, false)));
+	assert_true(failures_worst(&f)->since == 3);
+	assert_true(failure_is_common(failures_worst(&f)));
 	/* Calls go on without errors. */
 	add_failed(&f, "WRITE", "", 0, 10);
-	assert_null(failures_worst(&f, true));
-	assert_non_null(failures_worst(&f, false));
+	assert_false(failures_last(&f));
+	assert_non_null(failures_worst(&f));
 }
 
 TEST(a_few_of_many_are_no_failure)
@@ -117,8 +141,57 @@ TEST(a_few_of_many_are_no_failure)
 	add_failed(&f, "GETATTR", "ESTALE", 90, 1000);
 	assert_worst(&f, "");
 	add_failed(&f, "GETATTR", "ESTALE", 200, 200);
-	assert_worst(&f, "290 of 1200 GETATTRs to /mnt/ckpt end with ESTALE, of slurm:71: the file "
-			 "or the export is gone from the server.");
+	assert_worst(&f, "290 of 1200 GETATTRs to /mnt/ckpt end with ESTALE (slurm:71, since "
+			 "00:00:01): the file or the export is gone from the server.");
+}
+
+/* Another mount has more errors of the kind, which are users' mistakes. */
+TEST(the_mount_of_an_error_is_the_one_that_the_source_names)
+{
+	struct failures f = {};
+
+	named = "/mnt/full";
+	add_failed(&f, "GETATTR", "ESTALE", 10, 20);
+	assert_string_equal(failures_worst(&f)->mountpoint, "/mnt/full");
+}
+
+/* Calls to other mounts of the server go on. */
+TEST(all_calls_to_one_mount_of_many_are_a_failure)
+{
+	struct failures f = {};
+
+	others = 20;
+	add_failed(&f, "GETATTR", "ESTALE", 10, 100000);
+	assert_non_null(failures_worst(&f));
+	assert_false(failure_is_common(failures_worst(&f)));
+}
+
+TEST(an_expired_ticket_is_named_among_other_users_calls)
+{
+	struct failures f = {};
+
+	add_failed(&f, "ACCESS", "EKEYEXPIRED", 43, 100000);
+	assert_worst(&f, "43 of 100000 ACCESSes to /mnt/ckpt end with EKEYEXPIRED (slurm:71, since "
+			 "00:00:01): the user's Kerberos ticket has expired: renew the ticket, the "
+			 "server is not the cause.");
+}
+
+TEST(a_soft_mount_that_gives_up_is_named)
+{
+	struct failures f = {};
+
+	strcpy(mount.options[NFS_RECOVERY], "soft");
+	/* The server has answered so. */
+	add_failed(&f, "WRITE", "EIO", 5, 5);
+	assert_worst(&f,
+		     "5 of 5 WRITEs to /mnt/ckpt end with EIO (slurm:71, since 00:00:01): an input "
+		     "or output error of the server, or a soft mount gave up; data were not "
+		     "written.");
+	timeouts = 26;
+	add_failed(&f, "WRITE", "EIO", 26, 26);
+	assert_worst(&f,
+		     "/mnt/ckpt (soft) gave EIO to 31 of 31 WRITEs (slurm:71, since 00:00:01): the "
+		     "server did not answer in time; data were not written.");
 }
 
 TEST(more_kinds_than_fit_are_left_out)

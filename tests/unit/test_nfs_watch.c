@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Proves that stalls and saturated limits are reported once when they begin and once when they end. */
+/* Proves that stalls, recoveries that do not end and saturated limits are reported once when they begin and once when they end. */
 #include "unit.h"
 #include "limits/nfs_watch.h"
 #include "snapshot.h"
@@ -56,6 +56,25 @@ TEST(a_stall_is_reported_twice)
 	add(145, 2, 0, 0);
 	add(160, 2, 0, 0);
 	assert_span(1, "nfs_stall pending nfs1 90 145");
+}
+
+TEST(a_recovery_that_makes_no_call_is_reported)
+{
+	add(100, 0, 0, 0);
+	snapshot_server(&now.calls, "nfs1")->draining_now_ns = 9 * SECOND;
+	add(110, 0, 0, 0);
+	snapshot_server(&now.calls, "nfs1")->draining_now_ns = 20 * SECOND;
+	add(120, 1, 0, 0); /* a call waits for the server */
+	histogram_record(&snapshot_op(&now.calls, "nfs1", "OPEN")->total, 1, SECOND);
+	add(130, 0, 0, 0); /* a call has ended */
+	assert_int_equal(span_count, 0);
+	snapshot_server(&now.calls, "nfs1")->draining_now_ns = 40 * SECOND;
+	add(140, 0, 0, 0);
+	assert_span(0, "nfs_errors draining nfs1 130 0");
+	assert_non_null(strstr(spans[0].text, "waited for 40 s"));
+	snapshot_server(&now.calls, "nfs1")->draining_now_ns = 0;
+	add(201, 0, 0, 0);
+	assert_span(1, "nfs_errors draining nfs1 130 140");
 }
 
 TEST(a_limit_that_is_reached_again_and_again_is_one)

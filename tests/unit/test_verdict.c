@@ -918,6 +918,65 @@ TEST(a_client_that_makes_itself_known_again_and_again_recovers_state)
 	}
 }
 
+/* New mounts also make the client known, and end no call with an error. */
+TEST(mounts_that_come_and_go_recover_nothing)
+{
+	fresh();
+	now.calls.unknown = RPC_FACT_BIT(RPC_FACT_REPLIES);
+	for (int i = 0; i < 10; i++) {
+		record("READ", 100, MS, RPC_PHASE_RTT, MS);
+		record("EXCHANGE_ID", 2, MS, RPC_PHASE_RTT, MS);
+		end_interval(SECOND);
+	}
+	verdict = verdict_of(&sums, SERVER);
+	assert_int_not_equal(verdict.bound_by, BOUND_STATE_RECOVERY);
+}
+
+TEST(calls_that_wait_until_state_is_recovered_have_no_other_limit)
+{
+	fresh();
+	now.calls.unknown = RPC_FACT_BIT(RPC_FACT_REPLIES);
+	for (uint64_t i = 1; i <= 12; i++) {
+		record("READ", 100, MS, RPC_PHASE_RTT, MS);
+		server()->draining_ns += i > 2 ? SECOND : 0;
+		server()->draining_now_ns = server()->draining_ns;
+		end_interval(SECOND);
+	}
+	judge(BOUND_STATE_RECOVERY, CONFIDENCE_MEDIUM);
+	assert_has(verdict.sentence,
+		   "Calls waited for 10 s until the client has recovered its state");
+}
+
+TEST(a_recovery_that_does_not_end_is_named_without_a_call)
+{
+	fresh();
+	for (uint64_t i = 1; i <= 12; i++) {
+		server()->draining_ns += SECOND;
+		server()->draining_now_ns = server()->draining_ns;
+		end_interval(SECOND);
+	}
+	judge(BOUND_STATE_RECOVERY, CONFIDENCE_MEDIUM);
+	assert_has(verdict.sentence, "Calls waited for 12 s");
+}
+
+/* The machine's own calls go on while a user's wait for credentials. */
+TEST(waits_for_credentials_are_named_whatever_other_calls_do)
+{
+	for (uint64_t waited = 4; waited <= 6; waited += 2) {
+		fresh();
+		now.calls.unknown = RPC_FACT_BIT(RPC_FACT_REPLIES);
+		for (uint64_t i = 0; i < 10; i++) {
+			record("SEQUENCE", 1, MS, RPC_PHASE_RTT, MS);
+			server()->upcalls = i < waited;
+			strcpy(server()->upcall_by, "python3 (71)");
+			end_interval(SECOND);
+		}
+		judge(waited > 5 ? BOUND_CREDENTIALS : BOUND_NONE, CONFIDENCE_HIGH);
+	}
+	assert_has(verdict.sentence, "Calls of python3 (71) waited for credentials for 6 s");
+	assert_false(*verdict.setting);
+}
+
 /* By a source that does not know how many replies each connection has had, nor how many calls are in flight as one ends. */
 TEST(the_source_tracepoints_knows_tcp)
 {

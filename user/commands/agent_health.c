@@ -233,7 +233,8 @@ void agent_health_errors(struct agent_health *h, const struct nfs_watch *w)
 		uint64_t now = monotonic_ns();
 
 		/* A server that has restarted causes it, and clients recover. What they lose, the kernel says. */
-		if (span->name == failure_names[FAILURE_STATE])
+		if (span->name == failure_names[FAILURE_STATE] &&
+		    span->last_ns < span->begin_ns + NFS_RECOVERY_NS)
 			continue;
 		node->nfs_error_count++;
 		_Static_assert(sizeof(to->text) == sizeof(span->text), "a sentence fits");

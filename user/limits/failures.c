@@ -9,7 +9,8 @@
  * - Can an application cause it? EACCES counts only for ops that need no permission of the user: READ, WRITE, COMMIT and
  *   GETATTR, whose file is open or known, and ops of the client itself.
  * - Is one enough? Yes if data are lost: the kernel reports a failed WRITE once, to whom closes or syncs the file, and few
- *   programs look. Others must be FEW and COMMON of the op's calls: one ESTALE is a file that another client removed.
+ *   programs look. Others must be FEW, and COMMON among the op's calls or among those of one mount or owner: one ESTALE is a
+ *   file that another client removed. An expired ticket need not be COMMON, because other users' calls go on.
  * - Is it counted elsewhere? Waits (NFS4ERR_DELAY, EJUKEBOX, NFS4ERR_GRACE) are.
  *
  * Sources: RFC 8881, section 15; RFC 1813, section 2.6; soft mounts: nfs(5). */
@@ -17,6 +18,7 @@
 
 #include "base/array.h"
 #include "base/safe_text.h"
+#include "base/time_text.h"
 
 /* So many failed calls, and this share of the op's calls, are no mistake of a user. */
 #define FEW 5
@@ -25,10 +27,8 @@
 #define COMMON_DATA 0.01
 
 const char *const failure_names[FAILURE_NONE] = {
-	[FAILURE_DATA] = "data",
-	[FAILURE_STALE] = "stale",
-	[FAILURE_REFUSED] = "refused",
-	[FAILURE_STATE] = "state",
+	[FAILURE_DATA] = "data",       [FAILURE_STALE] = "stale", [FAILURE_TICKET] = "ticket",
+	[FAILURE_REFUSED] = "refused", [FAILURE_STATE] = "state",
 };
 
 /* Which calls an error is a failure of. */
@@ -57,11 +57,11 @@ static const struct {
 	{ "BADHANDLE", FAILURE_STALE, ANY_CALL, "the server does not know the file handle" },
 	{ "FHEXPIRED", FAILURE_STALE, ANY_CALL,
 	  "the server does not know the file handle any more" },
-	{ "KEYEXPIRED", FAILURE_REFUSED, ANY_CALL,
+	{ "KEYEXPIRED", FAILURE_TICKET, ANY_CALL,
 	  "the user's Kerberos ticket has expired: renew the ticket, the server is not the cause" },
-	{ "KEYREJECTED", FAILURE_REFUSED, ANY_CALL,
+	{ "KEYREJECTED", FAILURE_TICKET, ANY_CALL,
 	  "the server rejects the user's Kerberos ticket" },
-	{ "KEYREVOKED", FAILURE_REFUSED, ANY_CALL, "the user's Kerberos ticket is revoked" },
+	{ "KEYREVOKED", FAILURE_TICKET, ANY_CALL, "the user's Kerberos ticket is revoked" },
 	{ "NOKEY", FAILURE_REFUSED, ANY_CALL, "the user has no Kerberos ticket" },
 	{ "ACCES", FAILURE_REFUSED, NO_USERS_CALL, "the server refuses the credentials" },
 	{ "PERM", FAILURE_REFUSED, NO_USERS_CALL, "the server refuses the credentials" },
@@ -156,31 +156,65 @@ static struct failed_calls *failed_get(struct failures *f, const struct rpc_erro
 	return to;
 }
 
-/* Sets the mount and the owner with the most failed calls of the op's kind. */
-static void set_whose(struct failed_calls *to, const struct delta *d, const char *server)
+/* Sets the mount and the owner, unless they are @known: those with the most failed calls of the op's kind. Returns the fewest
+ * calls among which these are: @calls, of the op, or those of the kind by this mount or this owner. */
+static uint64_t find_whose(struct failed_calls *to, const struct delta *d, const char *server,
+			   uint64_t calls, bool known)
 {
 	enum rpc_kind kind = rpc_kind_of(to->op);
-	uint64_t most = 0;
+	uint64_t most = 0, by_mount = calls, by_owner = calls;
 
 	ARRAY_EACH(m, d->mount_calls, d->mount_calls_count) {
-		if (m->sums.errors[kind] <= most || strcmp(m->now->server, server) != 0)
+		if (strcmp(m->now->server, server) != 0 ||
+		    (known ? strcmp(m->now->mountpoint, to->mountpoint) != 0 :
+			     m->sums.errors[kind] <= most))
 			continue;
 		most = m->sums.errors[kind];
+		by_mount = m->sums.calls[kind];
 		memcpy(to->mountpoint, m->now->mountpoint, sizeof(to->mountpoint));
 	}
 	most = 0;
 	ARRAY_EACH(o, d->owner_calls, d->owner_calls_count) {
-		if (o->sums.errors[kind] <= most || strcmp(o->now->server, server) != 0)
+		if (strcmp(o->now->server, server) != 0 ||
+		    (known ? strcmp(o->now->owner, to->owner) != 0 : o->sums.errors[kind] <= most))
 			continue;
 		most = o->sums.errors[kind];
+		by_owner = o->sums.calls[kind];
 		memcpy(to->owner, o->now->owner, sizeof(to->owner));
 	}
+	LOWER(calls, by_mount);
+	return calls < by_owner ? calls : by_owner;
+}
+
+/* Whether a soft mount gave the calls up: their error comes from the client. */
+static bool is_given_up(const struct failed_calls *f, const struct delta *d, const char *server)
+{
+	const struct nfs_mount *mount =
+		ARRAY_FIND(m, d->end->calls.mounts, d->end->calls.mount_count,
+			   !strcmp(m->mountpoint, f->mountpoint) && !strcmp(m->server, server));
+	bool timed_out = !snapshot_knows(&d->end->calls, RPC_FACT_TIMEOUTS);
+
+	if (!mount || strncmp(mount->options[NFS_RECOVERY], "soft", 4) != 0 ||
+	    (strcmp(f->status, "EIO") != 0 && strcmp(f->status, "ETIMEDOUT") != 0))
+		return false;
+	ARRAY_EACH(t, d->transports, d->transport_count)
+		timed_out |= t->timeouts && !strcmp(t->now->server, server);
+	return timed_out;
+}
+
+/* The calls of an op that ended in the interval. */
+static uint64_t calls_of(const struct delta *d, const char *server, const char *op)
+{
+	const struct op_delta *o = ARRAY_FIND(
+		x, d->ops, d->op_count, !strcmp(x->now->op, op) && !strcmp(x->now->server, server));
+
+	return o ? time_histogram_count(&o->total) : 0;
 }
 
 void failures_add(struct failures *f, const struct delta *d, const char *server)
 {
 	for (int i = 0; i < f->count; i++)
-		f->list[i].last_count = f->list[i].last_calls = 0;
+		f->list[i].last_count = 0;
 	ARRAY_EACH(e, d->errors, d->error_count) {
 		struct failed_calls *to;
 
@@ -194,43 +228,64 @@ void failures_add(struct failures *f, const struct delta *d, const char *server)
 			to->since = d->begin;
 		to->count += e->count;
 		to->last_count = e->count;
-		set_whose(to, d, server);
+		memcpy(to->mountpoint, e->now->mountpoint, sizeof(to->mountpoint));
+		memcpy(to->owner, e->now->owner, sizeof(to->owner));
 	}
-	ARRAY_EACH(o, d->ops, d->op_count)
-		for (int i = 0; i < f->count; i++) {
-			struct failed_calls *to = &f->list[i];
+	for (struct failed_calls *to = f->list; to < f->list + f->count; to++) {
+		uint64_t calls = calls_of(d, server, to->op), among = calls;
 
-			if (strcmp(o->now->op, to->op) != 0 || strcmp(o->now->server, server) != 0)
-				continue;
-			to->last_calls = time_histogram_count(&o->total);
-			to->calls += to->last_calls;
+		if (to->last_count) {
+			among = find_whose(to, d, server, calls, *to->mountpoint || *to->owner);
+			to->soft = is_given_up(to, d, server);
 		}
+		to->calls += calls;
+		to->among += among;
+	}
 }
 
-static double failed_share(uint64_t count, uint64_t calls)
+static double failed_share(uint64_t count, uint64_t among)
 {
-	return calls > count ? (double)count / (double)calls : 1;
+	return among > count ? (double)count / (double)among : 1;
 }
 
-const struct failed_calls *failures_worst(const struct failures *f, bool last_interval)
+const struct failed_calls *failures_worst(const struct failures *f)
 {
 	const struct failed_calls *worst = NULL;
 
-	for (int i = 0; i < f->count; i++) {
-		const struct failed_calls *x = &f->list[i];
-		uint64_t count = last_interval ? x->last_count : x->count;
-		uint64_t calls = last_interval ? x->last_calls : x->calls;
+	for (const struct failed_calls *x = f->list; x < f->list + f->count; x++) {
 		enum failure failure = failure_of(x->op, x->status);
 
-		if (!count || (failure != FAILURE_DATA &&
-			       (count < FEW || failed_share(count, calls) < COMMON)))
+		if (failure != FAILURE_DATA && x->count < FEW)
+			continue;
+		if (failure != FAILURE_DATA && failure != FAILURE_TICKET &&
+		    failed_share(x->count, x->among) < COMMON)
 			continue;
 		if (!worst || failure < failure_of(worst->op, worst->status) ||
-		    (failure == failure_of(worst->op, worst->status) &&
-		     count > (last_interval ? worst->last_count : worst->count)))
+		    (failure == failure_of(worst->op, worst->status) && x->count > worst->count))
 			worst = x;
 	}
 	return worst;
+}
+
+bool failures_last(const struct failures *f)
+{
+	const struct failed_calls *worst = failures_worst(f);
+
+	for (const struct failed_calls *x = f->list; x < f->list + f->count; x++)
+		if (x->last_count && (!worst || failure_of(x->op, x->status) <=
+							failure_of(worst->op, worst->status)))
+			return true;
+	return false;
+}
+
+uint64_t failures_of_state(const struct failures *f)
+{
+	uint64_t count = 0;
+
+	for (const struct failed_calls *x = f->list; x < f->list + f->count; x++)
+		if (failure_of(x->op, x->status) == FAILURE_STATE)
+			count += x->count;
+	return count;
 }
 
 bool failure_is_common(const struct failed_calls *f)
@@ -240,16 +295,39 @@ bool failure_is_common(const struct failed_calls *f)
 	return failed_share(f->count, f->calls) >= most;
 }
 
-const char *failure_text(char *text, const struct failed_calls *f)
+/* "/mnt/v4 (soft) gave EIO to 31 of 31 WRITEs (slurm:71, since 14:03:22)", or as in the header. */
+static void say_calls(char *text, const struct failed_calls *f)
 {
 	uint64_t calls = f->calls > f->count ? f->calls : f->count;
-	bool unwritten = failure_of(f->op, f->status) == FAILURE_DATA &&
-			 rpc_kind_of(f->op) == RPC_KIND_WRITE;
+	char clock[TIME_CLOCK_SIZE] = "?", numbers[RPC_OP_LEN + 64];
+	size_t len;
 
-	safe_format(text, FAILURE_TEXT_SIZE,
-		    "%" PRIu64 " of %" PRIu64 " %ss%s%s end with %s%s%s: %s%s.", f->count, calls,
-		    f->op, *f->mountpoint ? " to " : "", f->mountpoint, f->status,
-		    *f->owner ? ", of " : "", f->owner, errors[error_find(f->status)].meaning,
+	safe_format(numbers, sizeof(numbers), "%" PRIu64 " of %" PRIu64 " %s%s", f->count, calls,
+		    f->op, f->op[strlen(f->op) - 1] == 'S' ? "es" : "s");
+	if (f->soft)
+		safe_format(text, FAILURE_TEXT_SIZE, "%s (soft) gave %s to %s", f->mountpoint,
+			    f->status, numbers);
+	else
+		safe_format(text, FAILURE_TEXT_SIZE, "%s%s%s end with %s", numbers,
+			    *f->mountpoint ? " to " : "", f->mountpoint, f->status);
+	len = strlen(text);
+	if (f->since > 0)
+		time_clock(clock, f->since);
+	safe_format(text + len, FAILURE_TEXT_SIZE - len, " (%s%ssince %s)", f->owner,
+		    *f->owner ? ", " : "", clock);
+}
+
+const char *failure_text(char *text, const struct failed_calls *f)
+{
+	bool unwritten = rpc_kind_of(f->op) == RPC_KIND_WRITE &&
+			 failure_of(f->op, f->status) != FAILURE_STATE; /* sent again */
+	size_t len;
+
+	say_calls(text, f);
+	len = strlen(text);
+	safe_format(text + len, FAILURE_TEXT_SIZE - len, ": %s%s.",
+		    f->soft ? "the server did not answer in time" :
+			      errors[error_find(f->status)].meaning,
 		    unwritten ? "; data were not written" : "");
 	return text;
 }

@@ -8,12 +8,13 @@
 enum failure {
 	FAILURE_DATA, /* data were not written, or cannot be read */
 	FAILURE_STALE, /* a file that is open or known is gone */
+	FAILURE_TICKET, /* a user's Kerberos ticket has expired */
 	FAILURE_REFUSED, /* the server refuses the credentials */
 	FAILURE_STATE, /* the server does not know the client's session, locks or open files */
 	FAILURE_NONE, /* ordinary (ENOENT, EEXIST), or a wait that is counted elsewhere (NFS4ERR_DELAY) */
 };
 
-extern const char *const failure_names[FAILURE_NONE]; /* "data", "stale", "refused", "state" */
+extern const char *const failure_names[FAILURE_NONE]; /* "data", "stale", "ticket", ... */
 
 /* The calls of one op that ended with one error. */
 struct failed_calls {
@@ -22,9 +23,12 @@ struct failed_calls {
 	double since; /* begin of the first interval with one, since the epoch; 0: not known */
 	uint64_t count;
 	uint64_t calls; /* calls of the op since then, with those that failed */
-	uint64_t last_count, last_calls; /* of the last interval that was added */
-	/* The mount and the owner with the most failed calls of this kind in the last interval with one; "": not known. */
+	/* The same, or the mount's or owner's calls of this kind, if these are fewer: what the failed calls are a part of. */
+	uint64_t among;
+	uint64_t last_count; /* of the last interval that was added */
+	/* Of the last interval with one: the mount and the owner; "": not known. */
 	char mountpoint[LABEL_SIZE], owner[LABEL_SIZE];
+	bool soft; /* the mount is soft, and the server did not answer */
 };
 
 /* One server's. Further ones than fit are not kept: no sentence names more than one. Initialise with {}. */
@@ -39,13 +43,20 @@ enum failure failure_of(const char *op, const char *status);
 /* Adds the errors of an interval. */
 void failures_add(struct failures *f, const struct delta *d, const char *server);
 
-/* The gravest that is worth a sentence, of the last interval only, or of all; NULL: there is none. One lost write is
- * enough; of the others so many must fail that it is no user's mistake. */
-const struct failed_calls *failures_worst(const struct failures *f, bool last_interval);
+/* The gravest that is worth a sentence; NULL: there is none. One lost write is enough; of the others so many must fail that it
+ * is no user's mistake. */
+const struct failed_calls *failures_worst(const struct failures *f);
+
+/* Whether calls failed in the last interval, and as gravely as the gravest, if there is one. */
+bool failures_last(const struct failures *f);
+
+/* The number of calls that ended with an error of state. */
+uint64_t failures_of_state(const struct failures *f);
 
 /* Whether so many of the op's calls fail that their times and bytes show no limit. */
 bool failure_is_common(const struct failed_calls *f);
 
-/* "252 of 252 WRITEs to /mnt/v4 end with ENOSPC (slurm:71): no space is left on the server." Returns @text. */
+/* "252 of 252 WRITEs to /mnt/v4 end with ENOSPC (slurm:71, since 14:03:22): no space is left on the server; data were not
+ * written." Returns @text. */
 #define FAILURE_TEXT_SIZE 320
 const char *failure_text(char *text, const struct failed_calls *f);

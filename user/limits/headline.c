@@ -160,7 +160,7 @@ static void add_silences(struct headline *h, const struct server_sums *v, const 
 /* Of the verdict: calls that fail, or a limit. What is said elsewhere is left out: silence, and that nothing limits. */
 static void add_verdict(struct headline *h, const struct server_sums *v, const struct verdict *to)
 {
-	const struct failed_calls *worst = failures_worst(&v->failures, false);
+	const struct failed_calls *worst = failures_worst(&v->failures);
 	struct headline_rank rank = { .kind = HEADLINE_LIMIT, .weight = to->numbers.concurrency };
 	char text[FAILURE_TEXT_SIZE];
 

@@ -8,7 +8,6 @@ enum { WATCH_STALL, WATCH_ERRORS, WATCH_LIMIT, WATCHES = WATCH_LIMIT + RPC_LIMIT
 struct nfs_watch_entry {
 	struct nfs_span span;
 	int watch;
-	uint64_t last_ns; /* end of the last interval that had it */
 	struct failures failures; /* since its begin */
 };
 
@@ -45,7 +44,8 @@ static struct nfs_watch_entry *add_entry(struct nfs_watch *w, const char *server
 static void end_entry(const struct watching *n, struct nfs_watch_entry *e, uint64_t end_ns)
 {
 	e->span.end_ns = end_ns;
-	n->handle(n->context, &e->span);
+	if (e->span.name) /* it has begun */
+		n->handle(n->context, &e->span);
 	*e = n->w->entries[--n->w->count];
 }
 
@@ -103,10 +103,10 @@ static void add_stalls(const struct watching *n)
 			set_oldest(&e->span, s);
 			n->handle(n->context, &e->span);
 		}
-		e->last_ns = s->time_ns;
+		e->span.last_ns = s->time_ns;
 	}
 	for (size_t i = w->count; i-- > 0;)
-		if (w->entries[i].watch == WATCH_STALL && w->entries[i].last_ns != s->time_ns)
+		if (w->entries[i].watch == WATCH_STALL && w->entries[i].span.last_ns != s->time_ns)
 			end_entry(n, &w->entries[i], s->time_ns);
 }
 
@@ -126,47 +126,74 @@ static void add_share(const struct watching *n, const char *server, int limit, d
 		n->handle(n->context, &e->span);
 	}
 	if (e && share >= NFS_RELIEVED_SHARE)
-		e->last_ns = n->d->end->time_ns;
+		e->span.last_ns = n->d->end->time_ns;
 }
 
+/* Whether the client has recovered its state for long, and makes no call for it. If a call waits for the server, that is a
+ * stall. */
+static bool is_drained(const struct server_delta *v, const struct delta *d)
+{
+	for (int q = 0; q < RPC_QUEUES; q++)
+		if (v->now->oldest_ns[q])
+			return false;
+	return v->now->draining_now_ns >= NFS_STALL_NS &&
+	       !ARRAY_FIND(o, d->ops, d->op_count, !strcmp(o->now->server, v->now->server));
+}
+
+/* Says which calls fail, or that recovery does not go on. */
+static void describe_failures(struct nfs_span *span, const struct failures *f,
+			      const struct server_delta *v)
+{
+	const struct failed_calls *worst = failures_worst(f);
+
+	if (worst) {
+		memcpy(span->owner, worst->owner, sizeof(span->owner));
+		failure_text(span->text, worst);
+		span->name = span->name ?: failure_names[failure_of(worst->op, worst->status)];
+	} else if (v->now->draining_now_ns >= NFS_STALL_NS) {
+		snprintf(
+			span->text, sizeof(span->text),
+			"calls have waited for %.0f s until the client has recovered its state, and it "
+			"makes no call for that: see the kernel log; perhaps only a reboot ends it.",
+			(double)v->now->draining_now_ns / 1e9);
+		span->name = span->name ?: "draining";
+	}
+}
+
+/* The sums begin with the first failed call, the span with so many that they are worth a sentence. */
 static void add_errors(const struct watching *n)
 {
-	struct nfs_watch *w = n->w;
-	uint64_t now = n->d->end->time_ns;
-
 	ARRAY_EACH(v, n->d->servers, n->d->server_count) {
-		struct nfs_watch_entry *e = find_entry(w, v->now->server, WATCH_ERRORS);
+		struct nfs_watch_entry *e = find_entry(n->w, v->now->server, WATCH_ERRORS);
 		struct failures once = {}, *sums = e ? &e->failures : &once;
-		const struct failed_calls *worst;
+		bool begun = e && e->span.name;
 
 		failures_add(sums, n->d, v->now->server);
-		worst = failures_worst(sums, true);
-		if (!worst)
+		if (!failures_last(sums) && !is_drained(v, n->d))
 			continue;
-		if (!e) {
-			e = add_entry(w, v->now->server, WATCH_ERRORS);
-			if (!e)
-				continue;
+		e = e ?: add_entry(n->w, v->now->server, WATCH_ERRORS);
+		if (!e)
+			continue;
+		if (!e->span.last_ns) {
 			e->failures = once;
 			e->span.kind = EVENT_KIND_NFS_ERRORS;
 			e->span.begin_ns = n->d->begin_ns;
 		}
-		e->last_ns = now;
-		worst = failures_worst(&e->failures, false) ?: worst;
-		memcpy(e->span.owner, worst->owner, sizeof(e->span.owner));
-		failure_text(e->span.text, worst);
-		if (e->span.name)
-			continue;
-		e->span.name = failure_names[failure_of(worst->op, worst->status)];
-		n->handle(n->context, &e->span);
+		e->span.last_ns = n->d->end->time_ns;
+		describe_failures(&e->span, &e->failures, v);
+		if (!begun && e->span.name)
+			n->handle(n->context, &e->span);
 	}
 }
 
 const struct nfs_span *nfs_watch_errors(const struct nfs_watch *w, size_t *i)
 {
-	while (*i < w->count)
-		if (w->entries[(*i)++].watch == WATCH_ERRORS)
-			return &w->entries[*i - 1].span;
+	while (*i < w->count) {
+		const struct nfs_watch_entry *e = &w->entries[(*i)++];
+
+		if (e->watch == WATCH_ERRORS && e->span.name)
+			return &e->span;
+	}
 	return NULL;
 }
 
@@ -187,8 +214,8 @@ static void end_quiet(const struct watching *n)
 	for (size_t i = n->w->count; i-- > 0;) {
 		struct nfs_watch_entry *e = &n->w->entries[i];
 
-		if (e->watch != WATCH_STALL && n->d->end->time_ns >= e->last_ns + NFS_QUIET_NS)
-			end_entry(n, e, e->last_ns);
+		if (e->watch != WATCH_STALL && n->d->end->time_ns >= e->span.last_ns + NFS_QUIET_NS)
+			end_entry(n, e, e->span.last_ns);
 	}
 }
 

@@ -17,6 +17,9 @@
 /* Errors and saturation end when they have not been seen for this time. */
 #define NFS_QUIET_NS (60 * 1000000000ull)
 
+/* Errors of state that go on for this time are more than the recovery after a restart of the server. */
+#define NFS_RECOVERY_NS (60 * 1000000000ull)
+
 #define NFS_WATCH_SPANS 512 /* at a time; further ones are not reported */
 
 struct nfs_span {
@@ -27,6 +30,7 @@ struct nfs_span {
 		name; /* static: the queue of the oldest waiter, what the errors mean, or the limit */
 	char text[FAILURE_TEXT_SIZE]; /* of errors: which calls, so far; else "" */
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; the end: 0 while it lasts */
+	uint64_t last_ns; /* end of the last interval that had it */
 	char owner
 		[LABEL_SIZE]; /* of the oldest call, of the failed calls, or who waited most; "": not known */
 };

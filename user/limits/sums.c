@@ -141,6 +141,12 @@ static void note_server(struct server_sums *v, struct interval *n)
 	for (int q = 0; q < RPC_QUEUES; q++)
 		RAISE(v->oldest_ns, s->oldest_ns[q]);
 	v->unanswered_ns = s->oldest_ns[RPC_QUEUE_PENDING];
+	v->draining_ns += n->server->draining_ns;
+	v->draining_now_ns = s->draining_now_ns;
+	if (s->upcalls) {
+		v->upcall_ns += n->ns;
+		memcpy(v->upcall_by, s->upcall_by, sizeof(v->upcall_by));
+	}
 	v->unknown |= end->unknown;
 	v->kerberos = ARRAY_FIND(m, end->mounts, end->mount_count,
 				 m->kerberos && !strcmp(m->server, n->name));

@@ -140,7 +140,11 @@ struct server_sums {
 	uint64_t op_rtt_ns;
 	struct above_sums above;
 	struct failures failures;
-	uint64_t clients; /* calls by which the client made itself known; those of stalls as well */
+	/* Of stalls as well: */
+	uint64_t clients; /* calls by which the client made itself known */
+	uint64_t draining_ns, draining_now_ns; /* as in struct rpc_server_state */
+	uint64_t upcall_ns; /* of the intervals at whose end calls waited for credentials */
+	char upcall_by[LABEL_SIZE]; /* by whom, if it is known */
 };
 
 enum call_kind call_kind_of(const char *op);

@@ -83,8 +83,14 @@ const char *const confidence_names[CONFIDENCES] = {
 #define KNOWN_NS UINT64_C(10000000000)
 #define EARLIER_SHARE 0.1
 
-/* A client makes itself known with its first mount, and after a restart of the server. More often is no service. */
+/* A client makes itself known with its first mount, and after a restart of the server. So often, and once in this time on
+ * average, is no service. */
 #define RECOVERIES 4
+#define RECOVERY_NS UINT64_C(120000000000)
+
+/* The client recovers its state, and new calls wait: for so long now, or in this share of the time. */
+#define DRAINED_NS UINT64_C(10000000000)
+#define DRAINED 0.5
 
 #define MAX_CONNECTIONS 16 /* NFS_MAX_CONNECTIONS */
 
@@ -264,6 +270,9 @@ static void fill_numbers(struct verdict_numbers *n, const struct server_sums *v)
 	n->srtt_ns = ratio(v->srtt_ns, v->path_ns);
 	n->lost_share = ratio((double)v->segments_lost, (double)v->segments);
 	n->oldest_ns = v->oldest_ns;
+	n->recoveries = v->clients > 1 ? v->clients - 1 : 0;
+	n->state_errors = failures_of_state(&v->failures);
+	n->draining_seconds = (double)v->draining_ns / 1e9;
 }
 
 static bool knows_phases(uint64_t unknown)
@@ -423,6 +432,8 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 {
 	uint64_t seen = v->silent_ns < v->ns ? v->silent_ns : v->ns;
 	double oldest = (double)v->oldest_ns / 1e9, silent = (double)seen / 1e9;
+	const struct failed_calls *worst = failures_worst(&v->failures);
+	char text[FAILURE_TEXT_SIZE];
 
 	if (server_is_silent(v)) {
 		/* If the silence began before the session, other calls may have been answered in it. */
@@ -434,7 +445,15 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 		else
 			say(to, "No call is answered: they time out, and nothing came for %.0f s.",
 			    silent);
-	} else if (v->calls) {
+		if (worst)
+			say(to, " %s", failure_text(text, worst));
+	} else if (v->upcall_ns >= HUNG_NS && 2 * v->upcall_ns >= v->ns) {
+		decide(to, BOUND_CREDENTIALS, CONFIDENCE_HIGH);
+		say(to,
+		    "Calls%s%s waited for credentials for %.0f s: rpc.gssd or the key server does not "
+		    "answer. The NFS server is not the cause.",
+		    *v->upcall_by ? " of " : "", v->upcall_by, (double)v->upcall_ns / 1e9);
+	} else if (v->calls || worst || v->draining_ns) {
 		return false;
 	} else if (v->credentials_ns) {
 		decide(to, BOUND_CREDENTIALS, CONFIDENCE_HIGH);
@@ -450,28 +469,52 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 	return true;
 }
 
-/* Says which calls end with errors. Decides on that if many do, because their times show no limit. Returns whether. */
-static bool judge_failures(struct verdict *to, const struct server_sums *v)
+/* Whether the client recovers its state with the server again and again. New mounts also make it known, without errors. */
+static bool recovers_often(const struct server_sums *v)
 {
-	const struct failed_calls *worst = failures_worst(&v->failures, false);
-	bool state = worst && failure_of(worst->op, worst->status) == FAILURE_STATE;
-	char text[FAILURE_TEXT_SIZE];
+	return v->clients >= RECOVERIES && v->clients * RECOVERY_NS >= v->ns &&
+	       failures_of_state(&v->failures) >= RECOVERIES;
+}
 
-	if (v->clients >= RECOVERIES && (!worst || state)) {
+/* Says that the client recovers its state, if that holds up calls. Decides on that. Returns whether. */
+static bool judge_recovery(struct verdict *to, const struct server_sums *v)
+{
+	double drained = ratio((double)v->draining_ns, (double)v->active.ns);
+
+	if (recovers_often(v)) {
 		decide(to, BOUND_STATE_RECOVERY, CONFIDENCE_HIGH);
 		say(to,
 		    "This client made itself known anew %" PRIu64
 		    " times in %.0f s: another client has its identity (host name, nfs4_unique_id), or "
-		    "the server drops it.",
+		    "the server drops it. ",
 		    v->clients - 1, (double)v->ns / 1e9);
-		return true;
+	} else if (v->draining_now_ns >= DRAINED_NS || drained >= DRAINED) {
+		decide(to, BOUND_STATE_RECOVERY, CONFIDENCE_MEDIUM);
+		say(to,
+		    "Calls waited for %.0f s until the client has recovered its state (session, locks, open "
+		    "files) with the server. ",
+		    (double)(v->draining_ns > v->draining_now_ns ? v->draining_ns :
+								   v->draining_now_ns) /
+			    1e9);
+	} else {
+		return false;
 	}
-	if (!worst)
-		return false;
-	say(to, "%s ", failure_text(text, worst));
-	/* After a restart of the server each call that was under way ends so, once. */
-	if (state || !failure_is_common(worst))
-		return false;
+	return true;
+}
+
+/* Says which calls end with errors. Decides on that if many do, because their times show no limit. Returns whether. */
+static bool judge_failures(struct verdict *to, const struct server_sums *v)
+{
+	const struct failed_calls *worst = failures_worst(&v->failures);
+	bool state = worst && failure_of(worst->op, worst->status) == FAILURE_STATE;
+	bool recovers = judge_recovery(to, v);
+	char text[FAILURE_TEXT_SIZE];
+
+	if (worst && !(state && recovers))
+		say(to, "%s ", failure_text(text, worst));
+	/* After a restart of the server each call that was under way ends with an error of state, once. */
+	if (recovers || !worst || state || !failure_is_common(worst))
+		return recovers;
 	decide(to, BOUND_ERRORS, CONFIDENCE_HIGH);
 	return true;
 }

@@ -70,6 +70,11 @@ struct verdict_numbers {
 		srtt_ns; /* round trips: the shortest; the mean, with the time in queues */
 	double cpu_waiting_share; /* of the active time: some task waited for a CPU; 0: none, or unknown */
 	uint64_t oldest_ns; /* age of the oldest call without an answer */
+	uint64_t
+		recoveries; /* how often the client made itself known after the first time (NFSv4) */
+	uint64_t
+		state_errors; /* calls that ended because the server does not know the client's state */
+	double draining_seconds; /* calls waited until the client had recovered its state */
 	struct verdict_load low, high; /* at half the slots or fewer; at nearly all */
 };
 

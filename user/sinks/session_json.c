@@ -61,6 +61,9 @@ static void write_numbers(struct json *j, const struct verdict_numbers *n)
 	json_fraction(j, "srtt_seconds", n->srtt_ns / 1e9, 9);
 	json_fraction(j, "cpu_waiting_share", n->cpu_waiting_share, 4);
 	json_nanoseconds(j, "oldest_seconds", n->oldest_ns);
+	json_unsigned(j, "recoveries", n->recoveries);
+	json_unsigned(j, "state_errors", n->state_errors);
+	json_fraction(j, "draining_seconds", n->draining_seconds, 3);
 	write_load(j, "low", &n->low);
 	write_load(j, "high", &n->high);
 	json_object_end(j);

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+from judge import judgement, need
+from judge.reading import events, read_json, session_verdict
+from judge.truths import compare_with_mountstats
+
+
+def finding(path, text, mount):
+    [found] = [f for f in read_json(path)["findings"] if f["rule"] == "nfs_errors"]
+    need(text in found["reason"] and mount in found["reason"], found)
+
+
+@judgement
+def a_removed_folder_is_named(folder):
+    compare_with_mountstats(folder, "before", "after")
+    verdict = session_verdict(folder / "stale.json")
+    need(verdict["bound_by"] == "errors" and not verdict["setting"], verdict)
+    need("end with ESTALE" in verdict["sentence"], verdict["sentence"])
+    finding(folder / "stale.check", "ESTALE", "/mnt/")
+    return verdict["sentence"]
+
+
+@judgement
+def a_soft_mount_that_gives_up_is_named_with_its_stall(folder):
+    for version in ("4.2", "3"):
+        verdict = session_verdict(folder / f"soft-{version}.json")
+        need("No call was answered from" in verdict["sentence"], verdict["sentence"])
+        need("/mnt/soft (soft) gave E" in verdict["sentence"], verdict["sentence"])
+        need(not verdict["setting"], verdict)
+        finding(folder / f"soft-{version}.check", "(soft) gave E", "/mnt/soft")
+    kinds = {e["name"] for e in events(folder / "events.json") if e["kind"] == "nfs_errors"}
+    need({"stale", "data"} <= kinds, kinds)
+    return verdict["sentence"]

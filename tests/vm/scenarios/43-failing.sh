@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# A mount whose folder is removed from the server, and soft mounts whose server does not answer for a while. Sessions, events
+# and findings name the error and the mount.
+nfs_server_start
+agent_start --interval 1 --events events.json
+mkdir /export/project
+echo kept >/export/project/kept
+mkdir -p /mnt/project
+defer unmount /mnt/project
+mount -t nfs -o vers=3 127.0.0.1:/export/project /mnt/project
+exec {kept}</mnt/project/kept
+compare_point before
+trace_begin stale
+rm -r /export/project
+for i in {1..10}; do
+	! timeout -s KILL 20 ls -l /mnt/project || false
+	! timeout -s KILL 20 stat /mnt/project/kept || false
+	sleep 0.1
+done 2>stale.txt
+trace_end
+compare_point after
+wait_for 20 says events.json '"nfs_errors"'
+/job/xidscope check --json --health health.json >stale.check || true
+exec {kept}<&-
+umount -f -l /mnt/project
+defer ip address delete 10.0.9.1/32 dev lo
+ip address add 10.0.9.1/32 dev lo
+defer sh -c 'iptables -D OUTPUT -d 10.0.9.1 -j DROP 2>/dev/null || true'
+for version in 4.2 3; do
+	nfs_mount "$version" soft,timeo=10,retrans=1 /mnt/soft 10.0.9.1
+	prepare_file /mnt/soft
+	trace_begin "soft-$version"
+	load /mnt/soft 14 4 randwrite 64k --continue_on_error=write &
+	loader=$!
+	sleep 2
+	iptables -A OUTPUT -d 10.0.9.1 -j DROP
+	sleep 14
+	/job/xidscope check --json --health health.json >"soft-$version.check" || true
+	iptables -D OUTPUT -d 10.0.9.1 -j DROP
+	wait_for 20 timeout -s KILL 20 dd if=/dev/zero of=/mnt/soft/data bs=64k count=16 oflag=direct
+	load_end "$loader"
+	sleep 3
+	trace_end
+	umount -f -l /mnt/soft
+done
+agent_write last
+agent_stop
