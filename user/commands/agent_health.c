@@ -178,9 +178,8 @@ static void judge(struct agent_health *h, const struct snapshot *s, struct healt
 	health_evaluate(s, &h->rules, wall_seconds(), report);
 	h->findings = report->total;
 	make_headline(h, s, report);
-	write_file(h,
-		   &(struct health_content){ s, &h->rules, report, h->headline.text,
-					     h->options->output, *trouble ? trouble : NULL });
+	write_file(h, &(struct health_content){ s, &h->rules, report, h->headline.text,
+						h->options->output, *trouble ? trouble : NULL });
 }
 
 /* Returns whether anything has changed. */
