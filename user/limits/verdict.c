@@ -453,6 +453,8 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 		    "Calls%s%s waited for credentials for %.0f s: rpc.gssd or the key server does not "
 		    "answer. The NFS server is not the cause.",
 		    *v->upcall_by ? " of " : "", v->upcall_by, (double)v->upcall_ns / 1e9);
+		if (worst)
+			say(to, " %s", failure_text(text, worst));
 	} else if (v->calls || worst || v->draining_ns) {
 		return false;
 	} else if (v->credentials_ns) {
