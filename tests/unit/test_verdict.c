@@ -971,7 +971,8 @@ TEST(waits_for_credentials_are_named_whatever_other_calls_do)
 			strcpy(server()->upcall_by, "python3 (71)");
 			end_interval(SECOND);
 		}
-		judge(waited > 5 ? BOUND_CREDENTIALS : BOUND_NONE, CONFIDENCE_HIGH);
+		judge(waited > 5 ? BOUND_CREDENTIALS : BOUND_NONE,
+		      waited > 5 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 	}
 	assert_has(verdict.sentence, "Calls of python3 (71) waited for credentials for 6 s");
 	assert_false(*verdict.setting);
