@@ -9,7 +9,7 @@ def finding(path, text, mount):
 
 
 @judgement
-def a_removed_folder_is_named(folder):
+def a_removed_export_is_named(folder):
     verdict = session_verdict(folder / "stale.json")
     need(verdict["bound_by"] == "errors" and not verdict["setting"], verdict)
     need("end with ESTALE" in verdict["sentence"], verdict["sentence"])

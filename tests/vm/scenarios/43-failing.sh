@@ -1,26 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# A mount whose folder is removed from the server, and soft mounts whose server does not answer for a while. Sessions, events
+# An export that is removed, and soft mounts whose server does not answer for a while. Sessions, events
 # and findings name the error and the mount.
 nfs_server_start
 agent_start --interval 1 --events events.json
-mkdir /export/project
-echo kept >/export/project/kept
-mkdir -p /mnt/project
-defer unmount /mnt/project
-mount -t nfs -o vers=3 127.0.0.1:/export/project /mnt/project
-exec {kept}</mnt/project/kept
+# Without any export the server would refuse the client altogether.
+mkdir -p /other-export
+mount -t tmpfs tmpfs /other-export
+defer umount /other-export
+exportfs -i -o rw,insecure,no_subtree_check,fsid=2 '*:/other-export'
+defer exportfs -u '*:/other-export'
+nfs_mount 3 '' /mnt/project
+echo kept >/mnt/project/kept
 trace_begin stale
-rm -r /export/project
-for _ in {1..10}; do
-	! timeout -s KILL 20 ls -l /mnt/project || false
-	! timeout -s KILL 20 stat /mnt/project/kept || false
+exportfs -u '*:/export'
+exportfs -f
+for _ in {1..20}; do
+	! timeout -s KILL 20 dd if=/mnt/project/kept of=/dev/null iflag=direct || false
 	sleep 0.1
-done 2>stale.txt
+done 2>stale-dd.txt
 trace_end
 wait_for 20 says events.json '"nfs_errors"'
 /job/xidscope check --json --health health.json >stale.check || true
-exec {kept}<&-
 umount -f -l /mnt/project
+exportfs -i -o rw,no_root_squash,insecure,no_subtree_check,fsid=0 '*:/export'
 defer ip address delete 10.0.9.1/32 dev lo
 ip address add 10.0.9.1/32 dev lo
 defer sh -c 'iptables -D OUTPUT -d 10.0.9.1 -j DROP 2>/dev/null || true'
