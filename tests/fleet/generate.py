@@ -27,6 +27,7 @@ FAILURES = {
     "gpu_lost": (("gpus_lost",), 79),
     "gpu_single": (("pcie_replays",), 79),
     "gpu_sudden": ((), 119),
+    "gpu_detached": (("interrupts", "runnable", "pages_out", "scrape_time", "series_gaps"), 79),
 }
 # Signals of which one alone tells.
 TELLING = {"gpu_remapped_rows", "gpus_lost"}
@@ -58,7 +59,8 @@ UNITS = {
     "memory_pressure": 0.05, "cpu_pressure": 0.1, "pcie_replays": 1, "nvlink_errors": 1, "fabric_errors": 1,
     "nfs_retransmits": 1, "pcie_errors": 1 / 50, "kernel_errors": 1 / 50, "gpu_driver_errors": 1 / 50,
     "fabric_links": 1 / 50, "gpu_memory_errors": 1 / 60, "memory_errors": 1 / 60, "gpu_remapped_rows": 1 / 300,
-    "gpus_lost": 1 / 10,
+    "gpus_lost": 1 / 10, "interrupts": 0.173, "runnable": 0.4, "pages_out": 0.347, "scrape_time": 0.173,
+    "series_gaps": 0.1,
 }
 
 
@@ -344,6 +346,7 @@ class Node:
     def of_node(self, load):
         here = self.target & self.up
         yield "node", "up", self.up.astype(float), self.target
+        yield from self.of_system(load, here)
         yield "node", f'node_uname_info{{nodename="node{self.node:03}"}}', np.ones(self.steps), here
         for job in np.unique(self.job_ids):
             if job >= 0:
@@ -363,15 +366,28 @@ class Node:
             share = np.clip(self.jobs[what] * (1 + self.wander(0.15)) + self.extra[f"{what}_pressure"], 0, 1)
             yield "node", f"node_pressure_{what}_waiting_seconds_total", counter(share * STEP, self.boots), here
 
+    def of_system(self, load, here):
+        """What changes on the node of a GPU that is about to fall off the bus."""
+        noise, rng = self.noise, np.random.default_rng([self.node, 1])
+        interrupts = 40000 * (0.2 + load) * np.exp(self.wander(noise["interrupts_noise"]) - self.extra["interrupts"])
+        yield "node", "node_intr_total", counter(np.round(STEP * interrupts), self.boots), here
+        running = 1 + noise["runnable"] * load * np.exp(-self.extra["runnable"])
+        yield "node", "node_procs_running", rng.poisson(running), here
+        pages = 3000 * np.exp(self.wander(noise["pages_out_noise"]) + self.extra["pages_out"])
+        yield "node", "node_vmstat_pgpgout", counter(np.round(STEP * pages), self.boots), here
+        took = 0.08 * np.exp(rng.normal(0, noise["scrape_noise"], self.steps) + self.extra["scrape_time"])
+        yield "node", "scrape_duration_seconds", np.round(took, 4), self.target
+
     def of_gpus(self, load):
         here = self.target & self.up & (self.rng.random(self.steps) >= self.noise["scrapes_missing"])
         yield "dcgm", "up", self.up.astype(float), self.target
         daily = self.noise["diurnal"] * np.sin(2 * np.pi * self.time / DAY)
         place, noise = self.rng.normal(0, self.noise["temperature_places"]), self.noise["temperature_noise"]
         shared, zero = self.wander(noise), np.zeros(self.steps)
+        drawn = np.random.default_rng([self.node, 2]).random(self.steps)
         for gpu in range(self.gpus):
             extra = self.extra if gpu == 0 else {}
-            answers = here & (extra.get("gpus_lost", zero) <= 0)
+            answers = here & (extra.get("gpus_lost", zero) <= 0) & (drawn >= extra.get("series_gaps", zero))
             busy = np.clip(load + self.rng.normal(0, 0.02, self.steps), 0, 1)
             heat = 32 + 35 * smooth(busy, 5) + daily + place + self.rng.normal(0, 1) + shared + \
                 self.rng.normal(0, noise, self.steps) + extra.get("gpu_temperature", zero)
