@@ -3,7 +3,7 @@
  *
  * A CPU that a task spins on in the kernel serves nobody else. The kernel's watchdogs see it only if the task gives up no
  * CPU: one that loops and calls cond_resched() may do so for days, and watchdogs can be off. What each CPU runs shows both.
- * Every 15 s a BPF program reads that from the run queues (256 CPUs: 30 us; reading all tasks would cost hundreds of times
+ * Every 5 s a BPF program reads that from the run queues (256 CPUs: 30 us; reading all tasks would cost hundreds of times
  * as much). A task spins if between two looks a minute apart its user time and its counts of reads and writes that have
  * returned are unchanged, and it has run for three quarters of the time or more. Its system time must have grown as well, but
  * by an eighth is enough: it is counted in ticks, of which a busy virtual machine loses most. Where a CPU has no ticks
@@ -23,9 +23,9 @@
 #include "base/process.h"
 #include "spinning.skel.h"
 
-#define LOOK_NS 15000000000ull
+#define LOOK_NS 5000000000ull
 #define SPIN_NS 60000000000ull
-#define LOST_NS (3 * LOOK_NS) /* others ran on its CPU at so many looks */
+#define LOST_NS 45000000000ull /* meanwhile others ran on its CPU at each look */
 #define ASK_NS 3000000000ull
 
 void spinners_free(struct spinners *s)

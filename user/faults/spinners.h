@@ -22,7 +22,7 @@ struct spinners {
 
 void spinners_free(struct spinners *s);
 
-/* Call it every second: looks every 15 s, and adds a "kernel_spin" of the CPU to @e for each minute that a task spins. */
+/* Call it every second: looks every 5 s, and adds a "kernel_spin" of the CPU to @e for each minute that a task spins. */
 void spinners_look(struct spinners *s, struct fault_events *e, uint64_t now_ns);
 
 /* ---- its parts, for tests ---- */

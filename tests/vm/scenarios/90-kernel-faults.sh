@@ -51,9 +51,9 @@ put_value /sys/module/rcupdate/parameters/rcu_cpu_stall_suppress 1
 
 # A task that gives up its CPU is noticed by no watchdog.
 begin=$SECONDS
-damage 74 0 'loop 90' &
+damage 74 0 'loop 120' &
 spinner=$!
-wait_for 90 found cpu_stall "kernel_spin of cpu0"
+pause=5 wait_for 90 found cpu_stall "kernel_spin of cpu0" # looking takes CPUs as well
 keep loop $begin
 wait "$spinner"
 
