@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+import re
+
+from judge import judgement, need
+from judge.reading import Metrics
+
+
+def milliseconds(folder, name):
+    return int((folder / f"{name}.milliseconds").read_text())
+
+
+@judgement
+def nobody_waits_for_memory_that_is_held(folder):
+    took = {name: milliseconds(folder, name) for name in ("write", "hidden", "agent", "start", "again", "trace")}
+    need(all(took[name] < 5000 for name in took), took)
+    return took
+
+
+@judgement
+def what_can_be_named_is(folder):
+    named, hidden = (Metrics(folder / f"{name}.prom") for name in ("named", "hidden"))
+    need(named.get("nfs_owner_calls_total", owner="slurm:4711", kind="read") > 0, "4711")
+    need(hidden.get("nfs_owner_calls_total", owner="slurm:4711", kind="read") > 0, "4711 later")
+    need(hidden.get("nfs_owner_calls_total", owner="slurm:s1JHM889NVM301", kind="read") > 0, "the other")
+    return sorted(hidden.values("nfs_owner_calls_total", "owner"))
+
+
+# What user/base/helper.c gives to other processes.
+OTHERS = re.compile(r"/proc/\d+/(cmdline|environ|maps|exe|cwd|root|fd)|/mnt/|/var/log/pods|/etc/(fstab|xidscope)|/usr/lib/debug|(.*/)?acks$"
+                    r"|(.*/)?events.json")
+
+
+@judgement
+def the_main_process_reads_no_path_of_others(folder):
+    seen = set()
+    for name in ("agent", "trace"):
+        seen |= {line.removeprefix("path=").strip('"') for line in (folder / f"{name}.paths").read_text().splitlines()}
+    need("/proc/self/mountstats" in seen and "health.json" in seen, seen)
+    need(not list(filter(OTHERS.match, seen)), list(filter(OTHERS.match, seen)))
+    return f"{len(seen)} paths"

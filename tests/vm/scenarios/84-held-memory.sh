@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# A process that maps a file of a silent server holds the lock of its memory, which /proc/PID/cmdline needs. Slurm's jobs have
+# groups without numbers, whose names are in such memory. Neither the agent nor a trace waits for it, at the start and at the
+# end either. They themselves use no path but those of the kernel's own text.
+# shellcheck disable=SC2016,SC2034,SC2154 # programs of perl; agent_under and tracer are agent-lib.sh's
+groups=/sys/fs/cgroup/system.slice/slurmstepd.scope
+sluid=s1JHM889NVM300
+tracing=/sys/kernel/tracing/instances/paths
+# in_group GROUP COMMAND...: runs it there. step JOB GROUP: a slurmstepd, or what takes its title.
+in_group() {
+	mkdir -p "$groups/$1"
+	echo "$BASHPID" >"$groups/$1/cgroup.procs"
+	exec "${@:2}"
+}
+step() { (in_group "$2" perl -e '$0 = "slurmstepd: [$ARGV[0].0]"; sleep 1000' "$1" &) }
+# hold NAME COMMAND...: opens the file, and maps it once NAME.maps is there. Nobody waits for either.
+hold() {
+	("${@:2}" perl -e 'open my $file, "<", "/mnt/silent/file" or die; open my $ready, ">", $ARGV[0];
+		select undef, undef, undef, 0.1 until -e "$ARGV[0].maps"; syscall(9, 0, 4096, 1, 2, fileno($file), 0)' "$1" &)
+	wait_for 20 test -e "$1"
+}
+nfs_server_start
+prepare_file /export
+cp /export/load /export/file
+nfs_mount 3 actimeo=1 /mnt/silent 127.0.0.2
+nfs_mount 3 '' /mnt/good
+mkdir -p "/var/log/pods"
+step 4711 $sluid/step_0/slurm
+chmod 777 .
+hold user nobody
+hold job in_group s1JHM889NVM301/step_0/slurm
+# Each path that the main process gives to the kernel.
+mkdir "$tracing"
+defer rmdir "$tracing"
+echo 'p:xidscope_test/path getname_flags path=+0($arg1):ustring' >/sys/kernel/tracing/kprobe_events
+defer eval 'echo >/sys/kernel/tracing/kprobe_events'
+defer eval "echo 0 >$tracing/events/xidscope_test/enable"
+echo 1 >$tracing/events/xidscope_test/path/enable
+echo 8192 >$tracing/buffer_size_kb
+paths() { grep -o "path=.*" $tracing/trace | sort -u >"$1.paths"; }
+traced=(bash -c "echo \$\$ >$tracing/set_event_pid; exec \"\$@\"" -)
+agent_under=("${traced[@]}")
+iptables -A OUTPUT -d 127.0.0.2 -p tcp --dport 2049 -j DROP
+defer sh -c 'iptables -D OUTPUT -d 127.0.0.2 -p tcp --dport 2049 -j DROP 2>/dev/null || true'
+sleep 2
+touch user.maps
+agent_start --owners on --events events.json
+(in_group $sluid/step_0/user dd if=/mnt/good/load of=/dev/null bs=1M iflag=direct status=none)
+ends() {
+	local begin
+	begin=$(date +%s%3N)
+	"${@:2}"
+	echo $(($(date +%s%3N) - begin)) >"$1.milliseconds"
+}
+ends write agent_write named
+# Root's own process in a job's group: its title must be read.
+touch job.maps
+sleep 1
+(in_group s1JHM889NVM301/step_0/user dd if=/mnt/good/load of=/dev/null bs=1M iflag=direct status=none)
+ends hidden agent_write hidden
+ends agent agent_stop
+paths agent
+ends start agent_start --owners on --events events.json
+ends again agent_stop
+agent_under=()
+"${traced[@]}" /job/xidscope trace --owners on --hooks rpc --json trace.json >trace.txt 2>trace.log &
+tracer=$!
+wait_for 90 says trace.log attached
+(in_group s1JHM889NVM301/step_1/user dd if=/mnt/good/load of=/dev/null bs=1M iflag=direct status=none)
+sleep 3
+ends trace trace_end
+paths trace
+# pkill itself waits for memory that is held.
+iptables -D OUTPUT -d 127.0.0.2 -p tcp --dport 2049 -j DROP
+pkill -KILL "^(perl|slurmstepd)"
