@@ -6,7 +6,12 @@
  * and only user space knows whether a stack is the NFS client's, by the names of its functions. Therefore the text is read in
  * parts. After each part user space writes the hashes of stacks that are not the client's into other_stacks, and tasks with
  * such a stack are left out of the rest: of 10,000 vfork()s about 30 are printed. Tasks in the client for which user space
- * has no room are counted. */
+ * has no room are counted.
+ *
+ * A task that waits for a call of its own does not sleep all the time: it wakes at each timeout, and every 3 s while connecting
+ * fails. The kernel does not show since when a task is in its system call. Therefore each look notes the registers and the
+ * stack of each task, and how often it had slept: if the next look finds both unchanged, and few sleeps since, it may be the
+ * same call. Only user space, which knows the calls' ages, can be sure of it. */
 #include "task.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
@@ -20,42 +25,55 @@ __u64 least_asleep_ns = 0;
 volatile __u64 other_stacks[STUCK_OTHERS] = {};
 volatile bool full = false;
 __u64 no_room = 0;
+/* Of the last look, by the lower bits of the task's number. */
+struct stuck_call calls[STUCK_CALLS] = {};
 
 /* The registers at the entry of a system call (arch/x86/include/asm/ptrace.h, arch/arm64/include/asm/ptrace.h): which
- * call, or negative, and its first argument. */
+ * call, or negative, its first argument, where it returns to, and its stack. Ambiguous are calls whose first argument is
+ * no file (mmap), or one of two files (sendfile, splice, copy_file_range). */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
-	unsigned long di;
+	unsigned long di, ip, sp;
 	long orig_ax;
 };
-#define ARGUMENT_1(regs) ((__s64)BPF_CORE_READ(regs, orig_ax) < 0 ? -1 : BPF_CORE_READ(regs, di))
+#define CALL_NUMBER(regs) BPF_CORE_READ(regs, orig_ax)
+#define ARGUMENT_1(regs) BPF_CORE_READ(regs, di)
+#define RETURN_TO(regs) BPF_CORE_READ(regs, ip)
+#define IS_AMBIGUOUS(number) ((number) == 9 || (number) == 40 || (number) == 275 || (number) == 326)
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {
-	__u64 orig_x0;
+	__u64 sp, pc, orig_x0;
 	__s32 syscallno;
 };
-#define ARGUMENT_1(regs) (BPF_CORE_READ(regs, syscallno) < 0 ? -1 : BPF_CORE_READ(regs, orig_x0))
+#define CALL_NUMBER(regs) BPF_CORE_READ(regs, syscallno)
+#define ARGUMENT_1(regs) BPF_CORE_READ(regs, orig_x0)
+#define RETURN_TO(regs) BPF_CORE_READ(regs, pc)
+#define IS_AMBIGUOUS(number) \
+	((number) == 222 || (number) == 71 || (number) == 76 || (number) == 285)
 #endif
 #pragma clang attribute pop
 
 /* From 5.15 (dd6e10fbd9fb). */
 enum bpf_func_id___regs { BPF_FUNC_task_pt_regs___regs = 175 };
 
-/* The device of the file system whose file is the first argument of the task's system call; 0: it has none. */
-static __always_inline __u32 device_of(struct task_struct___sleeping *task)
+static __always_inline struct pt_regs *registers_of(struct task_struct___sleeping *task)
 {
-	struct pt_regs *regs;
+	if (!bpf_core_enum_value_exists(enum bpf_func_id___regs, BPF_FUNC_task_pt_regs___regs))
+		return NULL;
+	return (void *)bpf_task_pt_regs((void *)task);
+}
+
+/* The device of the file system whose file is the first argument of the task's system call; 0: it has none. */
+static __always_inline __u32 device_of(struct task_struct___sleeping *task, struct pt_regs *regs)
+{
+	__s64 call = CALL_NUMBER(regs);
+	__u64 number = ARGUMENT_1(regs);
 	struct file *file = NULL;
 	struct fdtable *table;
-	__u64 number;
 
-	if (!bpf_core_enum_value_exists(enum bpf_func_id___regs, BPF_FUNC_task_pt_regs___regs))
-		return 0;
-	regs = (void *)bpf_task_pt_regs((void *)task);
-	number = ARGUMENT_1(regs);
 	table = BPF_CORE_READ(task, files, fdt);
-	if (!table || number >= BPF_CORE_READ(table, max_fds))
+	if (call < 0 || IS_AMBIGUOUS(call) || !table || number >= BPF_CORE_READ(table, max_fds))
 		return 0;
 	bpf_probe_read_kernel(&file, sizeof(file), BPF_CORE_READ(table, fd) + number);
 	return file ? BPF_CORE_READ(file, f_inode, i_sb, s_dev) : 0;
@@ -94,30 +112,58 @@ static __always_inline void print_stack(struct seq_file *to, const __u64 *frames
 	}
 }
 
+/* Notes the system call @call of @task, which has slept for @asleep ns. If the last look found it in the same one, with few
+ * sleeps since: returns the note of when the task was first found there. Otherwise NULL. */
+static __always_inline struct stuck_call *same_call(const struct task_struct___sleeping *task,
+						    __u64 call, __u64 switches, __u64 asleep)
+{
+	struct stuck_call *c = &calls[task->pid & (STUCK_CALLS - 1)];
+	__u64 now = bpf_ktime_get_ns();
+
+	if (c->call == call && (switches - c->switches) * STUCK_SWITCH_NS <= now - c->since)
+		return c;
+	c->call = call;
+	c->switches = switches;
+	c->since = now - asleep;
+	return NULL;
+}
+
 /* A line of numbers, and one for each function of the stack. */
 SEC("iter/task")
 int stuck_tasks(struct bpf_iter__task *ctx)
 {
-	static const char line[] = "%d %d %llu %llu %llu %llu %llu\n";
+	static const char line[] = "%d %d %llu %llu %llu %llu %llu %llu %llu\n";
 	struct task_struct___sleeping *task = ctx->task;
-	__u64 state, values[7], frames[STUCK_FRAMES] = {}, hash;
+	__u64 state, values[9] = {}, frames[STUCK_FRAMES] = {}, hash, call;
 	struct seq_file *to = ctx->meta->seq;
+	struct stuck_call *same;
+	struct pt_regs *regs;
 
 	if (!task)
 		return 0;
 	state = state_of(task);
 	if (!(state & TASK_UNINTERRUPTIBLE) || state & TASK_NOLOAD)
 		return 0;
+	values[3] = task->nvcsw + task->nivcsw;
 	values[4] = asleep_ns(task);
-	if (values[4] && values[4] < least_asleep_ns)
-		return 0;
-	hash = values[5] = device_of(task);
+	regs = registers_of(task);
+	hash = values[5] = regs ? device_of(task, regs) : 0;
 	bpf_get_task_stack((void *)task, frames, sizeof(frames), 0);
 	for (int i = 0; i < STUCK_FRAMES; i++)
 		hash = (hash ^ frames[i]) * 0x9e3779b97f4a7c15;
 	hash ^= hash >> 32;
 	if (other_stacks[hash & (STUCK_OTHERS - 1)] == hash)
 		return 0;
+	call = hash ^ task->start_boottime;
+	if (regs)
+		call ^= RETURN_TO(regs) ^ BPF_CORE_READ(regs, sp) << 16;
+	same = same_call(task, call, values[3], values[4]);
+	if (same) {
+		values[7] = same->switches;
+		values[8] = same->since;
+	} else if (values[4] && values[4] < least_asleep_ns) {
+		return 0;
+	}
 	if (full) {
 		no_room++;
 		return 0;
@@ -125,7 +171,6 @@ int stuck_tasks(struct bpf_iter__task *ctx)
 	values[0] = task->pid;
 	values[1] = task->tgid;
 	values[2] = task->start_boottime;
-	values[3] = task->nvcsw + task->nivcsw;
 	values[6] = hash;
 	bpf_seq_printf(to, line, sizeof(line), values, sizeof(values));
 	print_stack(to, frames);

@@ -17,3 +17,16 @@
 
 /* The most functions of a stack, the innermost first. */
 #define STUCK_FRAMES 24
+
+/* Tasks whose system calls are known from one look to the next: a power of two. */
+#define STUCK_CALLS 1024
+
+/* A task that sleeps more often, on average, makes one call after the other. One that connects in vain sleeps once in 3 s. */
+#define STUCK_SWITCH_NS 500000000ull
+
+/* The system call of a task. */
+struct stuck_call {
+	__u64 call; /* a hash of its registers and its stack; 0: free */
+	__u64 since; /* when it was first found there, or fell asleep before (CLOCK_MONOTONIC, ns) */
+	__u64 switches; /* how often it had left a CPU then */
+};

@@ -509,10 +509,17 @@ TEST(tasks_that_hang_in_nfs_are_found_once_and_are_grave_without_a_call)
 	t->oldest_ns = 3600 * SECOND;
 	assert_ok(); /* there is none */
 	t->tasks = 3;
+	t->cause = STUCK_RPC;
 	assert_finding(HEALTH_NFS_STUCK, HEALTH_WARN,
 		       "NFS on /data: tasks that hang: 3, the oldest for 3600 s, behind a call: "
 		       "Check the server and the network to it.");
 	assert_string_equal(report.findings[0].device, "/data");
+	t->cause = STUCK_DELAYED;
+	assert_only(HEALTH_NFS_STUCK, HEALTH_WARN);
+	assert_has(report.findings[0].reason, "the server asks to make again later");
+	t->cause = STUCK_LOCKD;
+	assert_only(HEALTH_NFS_STUCK, HEALTH_WARN);
+	assert_has(report.findings[0].reason, "the server's lock manager");
 	fresh();
 	t = snapshot_stuck(&s.calls, "", false);
 	t->tasks = 1;

@@ -9,7 +9,7 @@ static struct stuck_tasks t;
 static struct stuck_task told[8];
 static struct span told_stack;
 static char told_mountpoint[8][LABEL_SIZE];
-static bool told_rpc[8];
+static enum stuck_cause told_cause[8];
 static size_t told_count;
 
 BEFORE_EACH()
@@ -30,13 +30,13 @@ AFTER_EACH()
 }
 
 static void on_stuck(void *context, const struct stuck_task *task, struct span stack,
-		     const char *mountpoint, bool rpc)
+		     const char *mountpoint, enum stuck_cause cause)
 {
 	(void)context;
 	assert_true(told_count < COUNT(told));
 	told[told_count] = *task;
 	told_stack = stack;
-	told_rpc[told_count] = rpc;
+	told_cause[told_count] = cause;
 	strcpy(told_mountpoint[told_count++], mountpoint);
 }
 
@@ -74,7 +74,7 @@ static void assert_none(void)
 		assert_int_equal(now.calls.stuck[i].tasks, 0);
 }
 
-#define NUMBERS(asleep) "41 40 1000 7 " asleep "000000000 52 9\n"
+#define NUMBERS(asleep) "41 40 1000 7 " asleep "000000000 52 9 0 0\n"
 #define LOCK                                       \
 	" rwsem_down_write_slowpath+0x2f0/0x500\n" \
 	" nfs_start_io_write+0x1a/0x40 [nfs]\n"    \
@@ -99,7 +99,7 @@ TEST(a_task_that_waits_for_a_lock_is_told_once_with_function_age_and_mount)
 	assert_int_equal(told[0].since_ns / SECOND, 941);
 	assert_string_equal(told[0].function, "nfs_start_io_write");
 	assert_string_equal(told_mountpoint[0], "/data");
-	assert_false(told_rpc[0]);
+	assert_int_equal(told_cause[0], STUCK_NO_RPC);
 	assert_int_equal(span_left(told_stack), strlen(LOCK));
 	look(1100, NUMBERS("159") LOCK);
 	assert_stuck("/data", false, 1, 159);
@@ -115,9 +115,9 @@ TEST(each_sleep_counts_from_its_own_begin)
 {
 	look(1000, NUMBERS("100") LOCK);
 	assert_int_equal(told_count, 1);
-	look(1060, "41 40 1000 8 20000000000 52 9\n" LOCK);
+	look(1060, "41 40 1000 8 20000000000 52 9 0 0\n" LOCK);
 	assert_none();
-	look(1100, "41 40 1000 8 60000000000 52 9\n" LOCK);
+	look(1100, "41 40 1000 8 60000000000 52 9 0 0\n" LOCK);
 	assert_int_equal(told_count, 2);
 }
 
@@ -145,7 +145,7 @@ TEST(who_waits_for_a_call_of_his_own_is_explained)
 {
 	look(1000, NUMBERS("70") CALL);
 	assert_stuck("/data", true, 1, 70);
-	assert_true(told_rpc[0]);
+	assert_int_equal(told_cause[0], STUCK_RPC);
 	assert_string_equal(told[0].function, "rpc_wait_bit_killable");
 }
 
@@ -206,20 +206,112 @@ TEST(only_calls_to_its_own_server_explain_it)
 	look(1000, NUMBERS("61") LOCK);
 	assert_stuck("/data", false, 1, 61);
 	/* Of a task whose mount is not known, any may. */
-	look(1001, "41 40 1000 7 61000000000 0 9\n" LOCK);
+	look(1001, "41 40 1000 7 61000000000 0 9 0 0\n" LOCK);
 	assert_stuck("", true, 1, 62);
+}
+
+/* It is a pod's, which has mounts that the node does not see. */
+TEST(the_only_mount_of_the_node_is_not_taken_for_another_tasks)
+{
+	look(1000, "41 40 1000 7 61000000000 77 9 0 0\n" LOCK);
+	assert_stuck("", false, 1, 61);
+	look(1001, "42 42 1000 7 61000000000 0 9 0 0\n" CALL);
+	assert_stuck("", true, 1, 61);
+	assert_string_equal(told_mountpoint[0], "");
+	assert_string_equal(told_mountpoint[1], "");
+}
+
+TEST(a_server_that_long_answers_try_later_explains_it)
+{
+	static const char *const delays[] = { "EJUKEBOX", "NFS4ERR_DELAY", "NFS4ERR_GRACE" };
+
+	for (size_t d = 0; d < COUNT(delays); d++) {
+		struct rpc_error *e = snapshot_error(&now.calls, "nas", "WRITE", delays[d]);
+
+		stuck_tasks_free(&t);
+		told_count = 0;
+		e->count = 7;
+		look(1000, NULL); /* before */
+		for (int i = 1; i <= 4; i++) {
+			e->count += 3;
+			look(1000 + 15 * i, i == 4 ? NUMBERS("61") LOCK : NULL);
+		}
+		assert_stuck("/data", true, 1, 61);
+		assert_int_equal(told_cause[0], STUCK_DELAYED);
+		assert_int_equal(now.calls.stuck[1].cause + now.calls.stuck[2].cause,
+				 STUCK_DELAYED);
+		/* It answers otherwise now, and the task hangs still. */
+		look(1081, NUMBERS("82") LOCK);
+		assert_stuck("/data", false, 1, 21);
+	}
+}
+
+TEST(a_server_that_answers_try_later_now_and_then_explains_nothing)
+{
+	struct rpc_error *e = snapshot_error(&now.calls, "nas", "OPEN", "NFS4ERR_DELAY");
+
+	for (int i = 0; i < 20; i++) {
+		e->count += i % 2 ? 0 : 5;
+		look(1000 + 15 * i, i == 19 ? NUMBERS("61") LOCK : NULL);
+	}
+	assert_stuck("/data", false, 1, 61);
+}
+
+#define WOKE(switches, call_switches, since) \
+	"41 40 1000 " switches " 2000000000 52 9 " call_switches " " since "000000000\n"
+#define LOCKD                                         \
+	" rpc_wait_bit_killable+0x1e/0xb0 [sunrpc]\n" \
+	" __rpc_execute+0xf5/0x400 [sunrpc]\n"        \
+	" rpc_call_sync+0x5e/0xb0 [sunrpc]\n"         \
+	" nlmclnt_call+0x5e/0xb0 [lockd]\n"           \
+	" nlmclnt_proc+0x5e/0xb0 [lockd]\n"           \
+	" nfs_lock+0x1/0x2 [nfs]\n"
+
+/* A call to a dead server wakes its task at each timeout. */
+TEST(a_task_that_wakes_in_one_call_counts_since_its_begin)
+{
+	uint64_t *oldest = &snapshot_server(&now.calls, "nas")->oldest_ns[RPC_QUEUE_PENDING];
+
+	*oldest = 70 * SECOND;
+	look(1000, WOKE("20", "7", "939") CALL);
+	assert_stuck("/data", true, 1, 61);
+	*oldest = 100 * SECOND;
+	look(1030, WOKE("31", "7", "939") CALL);
+	assert_stuck("/data", true, 1, 91);
+	assert_int_equal(told_count, 1);
+	/* No call is as old: the task makes one after the other. */
+	stuck_tasks_free(&t);
+	*oldest = 30 * SECOND;
+	look(1060, WOKE("42", "7", "939") CALL);
+	assert_none();
+	/* A lock is taken by others meanwhile. */
+	*oldest = 200 * SECOND;
+	look(1060, WOKE("42", "7", "939") LOCK);
+	assert_none();
+}
+
+TEST(a_task_that_waits_for_the_servers_lock_manager_hangs)
+{
+	look(1000, WOKE("20", "7", "939") LOCKD);
+	assert_stuck("/data", true, 1, 61);
+	assert_int_equal(told_cause[0], STUCK_LOCKD);
+	/* The server's own lockd is none. */
+	stuck_tasks_free(&t);
+	look(1000, WOKE("20", "7",
+			"939") " nlmsvc_lock+0x1/0x2 [lockd]\n svc_process+0x1/0x2 [sunrpc]\n");
+	assert_none();
 }
 
 TEST(tasks_elsewhere_are_none)
 {
 	look(1000,
-	     "1 1 1 1 99000000000 0 9\n kernel_clone+0x1/0x2\n __do_sys_vfork+0x1/0x2\n"
-	     "2 2 1 1 99000000000 0 9\n jbd2_log_wait_commit+0x1/0x2 [jbd2]\n"
+	     "1 1 1 1 99000000000 0 9 0 0\n kernel_clone+0x1/0x2\n __do_sys_vfork+0x1/0x2\n"
+	     "2 2 1 1 99000000000 0 9 0 0\n jbd2_log_wait_commit+0x1/0x2 [jbd2]\n"
 	     /* the server, whose threads use sunrpc */
-	     "3 3 1 1 99000000000 0 9\n nfsd_write+0x1/0x2 [nfsd]\n svc_process+0x1/0x2 [sunrpc]\n"
-	     "4 4 1 1 99000000000 0 9\n rpc_wait_bit_killable+0x1/0x2 [sunrpc]\n"
+	     "3 3 1 1 99000000000 0 9 0 0\n nfsd_write+0x1/0x2 [nfsd]\n svc_process+0x1/0x2 [sunrpc]\n"
+	     "4 4 1 1 99000000000 0 9 0 0\n rpc_wait_bit_killable+0x1/0x2 [sunrpc]\n"
 	     " nfsd4_run_cb_work+0x1/0x2 [nfsd]\n"
-	     "5 5 1 1 99000000000 0 9\n");
+	     "5 5 1 1 99000000000 0 9 0 0\n");
 	assert_none();
 	assert_int_equal(told_count, 0);
 }
@@ -227,10 +319,10 @@ TEST(tasks_elsewhere_are_none)
 TEST(a_kernel_with_nfs_built_in_and_waits_without_a_function_of_it_are_found)
 {
 	look(1000,
-	     "1 1 1 1 99000000000 0 9\n nfs_wb_all+0x1/0x2\n"
-	     "2 2 1 1 99000000000 0 9\n do_truncate+0x1/0x2\n _nfs4_do_setattr+0x1/0x2 [nfsv4]\n"
+	     "1 1 1 1 99000000000 52 9 0 0\n nfs_wb_all+0x1/0x2\n"
+	     "2 2 1 1 99000000000 52 9 0 0\n do_truncate+0x1/0x2\n _nfs4_do_setattr+0x1/0x2 [nfsv4]\n"
 	     /* behind the lock of a file's position: known by the file */
-	     "3 3 1 1 99000000000 52 9\n fdget_pos+0x1/0x2\n ksys_read+0x1/0x2\n");
+	     "3 3 1 1 99000000000 52 9 0 0\n fdget_pos+0x1/0x2\n ksys_read+0x1/0x2\n");
 	assert_stuck("/data", false, 3, 99);
 	assert_string_equal(told[1].function, "_nfs4_do_setattr");
 	assert_string_equal(told[2].function, "fdget_pos");
@@ -267,7 +359,7 @@ TEST(who_waits_for_the_lock_of_a_file_is_told_from_others)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		char text[512];
-		int len = snprintf(text, sizeof(text), "1 1 1 1 0 52 9\n%s", rows[i].stack);
+		int len = snprintf(text, sizeof(text), "1 1 1 1 0 52 9 0 0\n%s", rows[i].stack);
 
 		stuck_tasks_begin(&t);
 		assert_int_equal(
@@ -290,7 +382,7 @@ TEST(tasks_elsewhere_take_no_place_and_those_without_one_are_counted)
 	for (int part = 0; part < 2; part++) {
 		out = open_memstream(&text, &len);
 		for (int i = 0; i < 300; i++)
-			fprintf(out, "%d %d 1 1 61000000000 0 9\n%s", i, i,
+			fprintf(out, "%d %d 1 1 61000000000 0 9 0 0\n%s", i, i,
 				part ? LOCK : elsewhere);
 		fclose(out);
 		assert_int_equal(

@@ -32,7 +32,7 @@ void agent_events_add(struct agent_events *a, const struct delta *d);
 
 /* Writes that a task hangs in NFS: a stuck_task_handler, whose context is a struct agent_events. */
 void agent_events_stuck(void *context, const struct stuck_task *task, struct span stack,
-			const char *mountpoint, bool rpc);
+			const char *mountpoint, enum stuck_cause cause);
 
 /* ---- also in agent_events.c: the limit of each server between two snapshots, and checkpoint episodes ---- */
 

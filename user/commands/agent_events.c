@@ -129,8 +129,14 @@ static void write_stack(struct json *j, struct span stack)
 }
 
 void agent_events_stuck(void *context, const struct stuck_task *task, struct span stack,
-			const char *mountpoint, bool rpc)
+			const char *mountpoint, enum stuck_cause cause)
 {
+	static const char *const causes[] = {
+		[STUCK_NO_RPC] = "and no call is outstanding",
+		[STUCK_RPC] = "behind a call",
+		[STUCK_DELAYED] = "behind a call that the server asks to make again later",
+		[STUCK_LOCKD] = "behind a call to the server's lock manager",
+	};
 	struct agent_events *a = context;
 	uint64_t now = monotonic_ns();
 	double seconds = now > task->since_ns ? (double)(now - task->since_ns) / 1e9 : 0;
@@ -141,12 +147,11 @@ void agent_events_stuck(void *context, const struct stuck_task *task, struct spa
 	if (a->messages)
 		log_warn(a->messages, "task %d (%s) hangs in NFS for %.0f s, in %s on %s, %s",
 			 task->pid, d.event.comm, seconds, task->function,
-			 *mountpoint ? mountpoint : "an unknown mount",
-			 rpc ? "behind a call" : "and no call is outstanding");
+			 *mountpoint ? mountpoint : "an unknown mount", causes[cause]);
 	if (!logged)
 		return;
 	json_signed(&d.j, "process", task->process);
-	json_bool(&d.j, "rpc", rpc);
+	json_bool(&d.j, "rpc", cause != STUCK_NO_RPC);
 	json_nanoseconds(&d.j, "start_monotonic_seconds", task->since_ns);
 	json_fraction(&d.j, "seconds", seconds, 3);
 	write_stack(&d.j, stack);

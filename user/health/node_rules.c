@@ -65,6 +65,16 @@ void find_nfs_errors(struct health_evaluation *e, enum health_rule_id rule)
 
 void find_stuck_tasks(struct health_evaluation *e, enum health_rule_id rule)
 {
+	static const char *const causes[] = {
+		[STUCK_NO_RPC] = "and no call is outstanding: Read the stacks in the event log, "
+				 "then restart the node.",
+		[STUCK_RPC] = "behind a call: Check the server and the network to it.",
+		[STUCK_DELAYED] =
+			"behind calls that the server asks to make again later (EJUKEBOX, NFS4ERR_DELAY): "
+			"Find out on the server why, such as a client that is gone and has a delegation.",
+		[STUCK_LOCKD] = "behind a call to the server's lock manager: Check lockd on the "
+				"server and the way to its port.",
+	};
 	const bool lost = rule == HEALTH_NFS_STUCK_NO_RPC;
 	const __typeof__(e->o->rules[0]) *graver = &e->o->rules[HEALTH_NFS_STUCK_NO_RPC];
 
@@ -80,10 +90,7 @@ void find_stuck_tasks(struct health_evaluation *e, enum health_rule_id rule)
 		f->first = e->now - age;
 		SET_HEAD(f, "NFS hangs %s", mount);
 		SET_REASON(f, "NFS on %s: tasks that hang: %" PRIu32 ", the oldest for %.0f s, %s",
-			   mount, t->tasks, age,
-			   t->rpc ? "behind a call: Check the server and the network to it." :
-				    "and no call is outstanding: Read the stacks in the event log, "
-				    "then restart the node.");
+			   mount, t->tasks, age, causes[t->cause]);
 	}
 }
 

@@ -21,12 +21,19 @@
 #define LONG_CALL_NS 10000000000ull
 #define LOOKS 4
 
+/* The server answers "try later" in a series if it does so at least this often. The client then waits 5 s (EJUKEBOX), or up to
+ * 15 s (NFS4ERR_DELAY). A series of this length explains why a task hangs. */
+#define DELAYED_APART_NS 20000000000ull
+#define DELAYED_LONG_NS 45000000000ull
+
 struct stuck_server {
 	char server[LABEL_SIZE];
 	unsigned int looks; /* bits: it had calls outstanding; the last look is the lowest */
+	uint64_t oldest_ns; /* at the last look: age of its oldest outstanding call */
+	uint64_t delays, delay_begin_ns, delay_end_ns; /* "try later": how often; the last series */
 	uint64_t credentials_ns; /* at the last look: grows while a call waits for them */
 	uint64_t explains_ns; /* when its calls explained last why tasks hang; 0: never */
-	bool explains; /* they do now */
+	enum stuck_cause explains; /* they do now */
 };
 
 void stuck_tasks_free(struct stuck_tasks *t)
@@ -59,11 +66,39 @@ static bool has_calls(const struct calls *c, const struct rpc_server_state *v, u
 			  t->slots_in_flight && !strcmp(t->server, v->server));
 }
 
+/* How often the server has answered that a call be made again later. The call may be another one then, or wait within the NFS
+ * client: no call is in a queue meanwhile. */
+static uint64_t count_delays(const struct calls *c, const char *server)
+{
+	static const char *const delays[] = { "EJUKEBOX", "NFS4ERR_DELAY", "NFS4ERR_GRACE" };
+	uint64_t count = 0;
+
+	ARRAY_EACH(e, c->errors, c->error_count)
+		if (!strcmp(e->server, server) &&
+		    ARRAY_FIND(d, delays, COUNT(delays), !strcmp(*d, e->status)))
+			count += e->count;
+	return count;
+}
+
+/* Whether the server has long been answering so. */
+static bool is_delaying(struct stuck_server *w, const struct snapshot *s)
+{
+	uint64_t delays = count_delays(&s->calls, w->server);
+
+	if (delays > w->delays) {
+		if (s->time_ns > w->delay_end_ns + DELAYED_APART_NS)
+			w->delay_begin_ns = s->time_ns;
+		w->delay_end_ns = s->time_ns;
+	}
+	w->delays = delays;
+	return w->delay_end_ns >= w->delay_begin_ns + DELAYED_LONG_NS &&
+	       s->time_ns <= w->delay_end_ns + DELAYED_APART_NS;
+}
+
 int stuck_tasks_watch(struct stuck_tasks *t, const struct snapshot *s)
 {
 	ARRAY_EACH(v, s->calls.servers, s->calls.server_count) {
 		struct stuck_server *w = find_server(t, v->server);
-		uint64_t oldest_ns;
 
 		if (!w) {
 			w = ARRAY_APPEND(t->servers, t->server_count);
@@ -71,11 +106,15 @@ int stuck_tasks_watch(struct stuck_tasks *t, const struct snapshot *s)
 				return -ENOMEM;
 			memcpy(w->server, v->server, sizeof(w->server));
 			w->looks = -1u;
+			w->delays = count_delays(&s->calls, v->server);
 		}
-		w->looks = w->looks << 1 | (has_calls(&s->calls, v, &oldest_ns) ||
+		w->looks = w->looks << 1 | (has_calls(&s->calls, v, &w->oldest_ns) ||
 					    v->credentials_ns > w->credentials_ns);
 		w->credentials_ns = v->credentials_ns;
-		w->explains = !(~w->looks & ((1u << LOOKS) - 1)) || oldest_ns >= LONG_CALL_NS;
+		w->explains = is_delaying(w, s) ? STUCK_DELAYED :
+			      w->oldest_ns >= LONG_CALL_NS || !(~w->looks & ((1u << LOOKS) - 1)) ?
+						  STUCK_RPC :
+						  STUCK_NO_RPC;
 		if (w->explains)
 			w->explains_ns = s->time_ns;
 	}
@@ -84,19 +123,18 @@ int stuck_tasks_watch(struct stuck_tasks *t, const struct snapshot *s)
 
 /* ---- a task ---- */
 
-/* The mount of the device, or the node's only mount; NULL: not known. */
+/* The mount of the device; NULL: not known. It is not the node's only mount instead: the task may be a pod's, which has others. */
 static const struct nfs_mount *mount_of(const struct calls *c, uint64_t device)
 {
-	return ARRAY_FIND(m, c->mounts, c->mount_count, m->device == device) ?:
-		       (c->mount_count == 1 ? c->mounts : NULL);
+	return device ? ARRAY_FIND(m, c->mounts, c->mount_count, m->device == device) : NULL;
 }
 
-/* Whether outstanding calls explain that the task hangs: its own call, or calls to its server; if its server is not known,
- * calls to any server. Otherwise *@since_ns is the time since which no call explains it. */
-static bool is_explained(const struct stuck_tasks *t, const struct stuck_task *task,
-			 const struct nfs_mount *mount, uint64_t *since_ns)
+/* Why the task hangs: for its own call, or for calls to its server; if its server is not known, for calls to any server. If none
+ * explains it, *@since_ns is the time since which that is true. */
+static enum stuck_cause cause_of(const struct stuck_tasks *t, const struct stuck_task *task,
+				 const struct nfs_mount *mount, uint64_t *since_ns)
 {
-	bool explained = task->waits_for_call;
+	enum stuck_cause cause = task->waits_for_call ? STUCK_RPC : STUCK_NO_RPC;
 
 	if (mount && !find_server(t, mount->server))
 		mount = NULL;
@@ -104,10 +142,10 @@ static bool is_explained(const struct stuck_tasks *t, const struct stuck_task *t
 	ARRAY_EACH(w, t->servers, t->server_count) {
 		if (mount && strcmp(mount->server, w->server) != 0)
 			continue;
-		explained |= w->explains;
+		RAISE(cause, w->explains);
 		RAISE(*since_ns, w->explains_ns);
 	}
-	return explained;
+	return task->waits_for_lockd ? STUCK_LOCKD : cause;
 }
 
 static bool begins_with(struct span name, const char *const *prefixes)
@@ -123,8 +161,8 @@ static bool begins_with(struct span name, const char *const *prefixes)
 static bool take_function(struct stuck_task *task, struct span line)
 {
 	static const char *const server[] = { "nfsd", "svc_", NULL };
-	static const char *const client[] = { "nfs",    "_nfs",  "__nfs", "rpc_",
-					      "__rpc_", "xprt_", "xs_",   NULL };
+	static const char *const client[] = { "nfs",   "_nfs", "__nfs", "rpc_", "__rpc_",
+					      "xprt_", "xs_",  "nlm",   NULL };
 	static const char *const calls[] = { "rpc_", "__rpc_", "xprt_", "xs_", NULL };
 	static const char *const locks[] = { "rwsem_", "down_", "__down_", "rwbase_", NULL };
 	struct span name, module;
@@ -145,6 +183,7 @@ static bool take_function(struct stuck_task *task, struct span line)
 		span_copy(span_cut(name, sizeof(task->function) - 1), task->function,
 			  sizeof(task->function));
 	task->client |= begins_with(name, client) || span_starts_with(module, "nfs");
+	task->waits_for_lockd |= span_starts_with(name, "nlmclnt_");
 	task->waits_for_call |= begins_with(name, calls);
 	/* Other waits for credentials do not block the task: its call sleeps (RPC_PHASE_SETUP). */
 	task->waits_for_gssd |= span_starts_with(name, "gss_cred_init") ||
@@ -167,15 +206,23 @@ static struct span take_stack(struct stuck_task *task, struct span *text)
 	return stack;
 }
 
-/* "PID PROCESS BEGAN SWITCHES ASLEEP DEVICE HASH" */
-static bool take_numbers(struct stuck_task *task, uint64_t *hash, struct span line, uint64_t now_ns)
-{
-	uint64_t n[7];
+/* A task's first line. */
+struct numbers {
+	uint64_t asleep_ns, hash;
+	/* If it was in the same system call at the look before: its switches and the time when it was first found there. */
+	uint64_t call_switches, call_ns;
+};
 
-	for (int i = 0; i < 7; i++, span_take_run(&line, " "))
+/* "PID PROCESS BEGAN SWITCHES ASLEEP DEVICE HASH SWITCHES SINCE" */
+static bool take_numbers(struct stuck_task *task, struct numbers *to, struct span line,
+			 uint64_t now_ns)
+{
+	uint64_t n[9];
+
+	for (int i = 0; i < 9; i++, span_take_run(&line, " "))
 		if (!span_take_number(&line, 10, UINT64_MAX, &n[i]))
 			return false;
-	*hash = n[6];
+	*to = (struct numbers){ n[4], n[6], n[7], n[8] };
 	*task = (struct stuck_task){ .pid = (int)n[0],
 				     .process = (int)n[1],
 				     .began = n[2],
@@ -183,6 +230,25 @@ static bool take_numbers(struct stuck_task *task, uint64_t *hash, struct span li
 				     .since_ns = counted_since(now_ns, n[4]),
 				     .device = n[5] >> 20 << 32 | (n[5] & 0xfffff) };
 	return true;
+}
+
+/* Whether a call that is outstanding is as old as the task's system call. Calls to lockd are not seen. */
+static bool has_such_call(const struct stuck_tasks *t, const struct stuck_task *task,
+			  uint64_t asleep_ns)
+{
+	return task->waits_for_lockd ||
+	       ARRAY_FIND(w, t->servers, t->server_count, w->oldest_ns >= asleep_ns);
+}
+
+/* A task that waits for a call of its own wakes meanwhile: then it counts since it is in its system call. */
+static void use_call(const struct stuck_tasks *t, struct stuck_task *task, const struct numbers *n,
+		     uint64_t now_ns)
+{
+	if (!n->call_ns || n->call_ns >= task->since_ns || !task->waits_for_call ||
+	    !has_such_call(t, task, now_ns - n->call_ns))
+		return;
+	task->since_ns = n->call_ns;
+	task->switches = n->call_switches;
 }
 
 static bool is_stuck(const struct stuck_task *task, uint64_t now_ns)
@@ -204,7 +270,7 @@ static void report_task(const struct stuck_tasks *t, const struct snapshot *s,
 		return;
 	task->told = true;
 	handle(context, task, stack, mount ? mount->mountpoint : "",
-	       is_explained(t, task, mount, &since_ns));
+	       cause_of(t, task, mount, &since_ns));
 }
 
 void stuck_tasks_begin(struct stuck_tasks *t)
@@ -243,19 +309,23 @@ static int add_task(struct stuck_tasks *t, const struct snapshot *s, struct stuc
 int stuck_tasks_take(struct stuck_tasks *t, const struct snapshot *s, struct span text,
 		     stuck_task_handler *handle, void *context)
 {
+	uint64_t least_ns = t->bpf ? t->bpf->bss->least_asleep_ns : 0;
 	struct stuck_task task;
+	struct numbers n;
 	struct span stack;
-	uint64_t hash;
 	int err = 0;
 
 	while (!err && span_left(text)) {
-		if (!take_numbers(&task, &hash, span_take_line(&text), s->time_ns))
+		if (!take_numbers(&task, &n, span_take_line(&text), s->time_ns))
 			continue;
 		stack = take_stack(&task, &text);
 		task.client |= task.device && ARRAY_FIND(m, s->calls.mounts, s->calls.mount_count,
 							 m->device == task.device);
+		use_call(t, &task, &n, s->time_ns);
+		if (task.client && task.since_ns + least_ns > s->time_ns)
+			continue;
 		if (!task.client && t->bpf)
-			t->bpf->bss->other_stacks[hash & (STUCK_OTHERS - 1)] = hash;
+			t->bpf->bss->other_stacks[n.hash & (STUCK_OTHERS - 1)] = n.hash;
 		else if (task.client && t->count == STUCK_TASKS_MAX)
 			t->no_room++;
 		else if (task.client)
@@ -277,15 +347,17 @@ int stuck_tasks_count(const struct stuck_tasks *t, struct snapshot *s)
 			return -ENOMEM;
 	ARRAY_EACH(task, t->tasks, t->count) {
 		const struct nfs_mount *mount = mount_of(&s->calls, task->device);
-		bool rpc = is_explained(t, task, mount, &since_ns);
+		enum stuck_cause cause = cause_of(t, task, mount, &since_ns);
 
 		if (!is_stuck(task, s->time_ns))
 			continue;
-		state = snapshot_stuck(&s->calls, mount ? mount->mountpoint : "", rpc);
+		state = snapshot_stuck(&s->calls, mount ? mount->mountpoint : "", cause);
 		if (!state)
 			return -ENOMEM;
 		state->tasks++;
-		RAISE(state->oldest_ns, counted_since(s->time_ns, rpc ? task->since_ns : since_ns));
+		RAISE(state->cause, cause);
+		RAISE(state->oldest_ns,
+		      counted_since(s->time_ns, cause ? task->since_ns : since_ns));
 	}
 	return 0;
 }

@@ -28,6 +28,7 @@ struct stuck_task {
 	uint64_t device; /* of the file in its system call, as in struct nfs_mount; 0: not known */
 	bool client; /* it is in the NFS client */
 	bool waits_for_call; /* it waits for a call of its own */
+	bool waits_for_lockd; /* that call is lockd's */
 	bool waits_for_lock; /* for the inode lock of a file that it reads or writes */
 	bool waits_for_gssd; /* for credentials */
 	bool told; /* the handler was called */
@@ -37,7 +38,7 @@ struct stuck_task {
 
 /* Called for a task that is newly stuck. @stack: a line for each function, innermost first. */
 typedef void stuck_task_handler(void *context, const struct stuck_task *task, struct span stack,
-				const char *mountpoint, bool rpc);
+				const char *mountpoint, enum stuck_cause cause);
 
 /* Initialise with {}. */
 struct stuck_tasks {

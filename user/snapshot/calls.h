@@ -154,10 +154,19 @@ struct client_module {
 	char origin[16]; /* "in-tree", "out-of-tree", "built-in" */
 };
 
+/* What explains that a task hangs. */
+enum stuck_cause {
+	STUCK_NO_RPC, /* nothing: no call is outstanding */
+	STUCK_RPC, /* a call is outstanding */
+	STUCK_DELAYED, /* likewise: the server has answered it with "try later" for long */
+	STUCK_LOCKD, /* likewise: to the server's lock manager */
+};
+
 /* Tasks that hang in the NFS client. The entries without a mount point are always there, also with 0 tasks. */
 struct stuck_state {
 	char mountpoint[LABEL_SIZE]; /* "": not known */
 	bool rpc; /* an outstanding call explains it */
+	uint32_t cause; /* of one of them: enum stuck_cause */
 	uint32_t tasks;
 	uint64_t oldest_ns; /* how long the oldest has been in this state */
 };

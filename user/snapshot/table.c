@@ -212,6 +212,7 @@ static const struct field module_fields[] = {
 static const struct field stuck_fields[] = {
 	ROW(stuck_state, TEXT, LABEL, mountpoint),
 	ROW(stuck_state, BOOL, LABEL, rpc),
+	ROW(stuck_state, U32, GAUGE, cause),
 	ROW(stuck_state, U32, GAUGE, tasks),
 	ROW(stuck_state, U64, GAUGE, oldest_ns),
 };
