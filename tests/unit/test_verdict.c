@@ -1163,6 +1163,90 @@ TEST(a_stall_may_end_at_another_address)
 	assert_has(headline(), ", until the client had connected to 10.0.0.2. ");
 }
 
+/* Intervals of a second, in each of which calls are answered at once. */
+static void go_on(int seconds)
+{
+	for (int i = 0; i < seconds; i++) {
+		record("READ", 8, MS, RPC_PHASE_RTT, MS);
+		transport()->replies += 8;
+		wait_on(0);
+	}
+}
+
+/* A stall, which ends in the second after these. */
+static void stall(unsigned int seconds)
+{
+	for (unsigned int i = 1; i <= seconds; i++)
+		wait_on(i * SECOND);
+	record("READ", 3, seconds * SECOND, RPC_PHASE_RESEND, seconds * SECOND);
+	transport()->replies += 3;
+	transport()->connects++;
+	wait_on(0);
+}
+
+/* v3 came back 9 s after v4, say; and the client made itself known late in the grace period. */
+TEST(what_follows_a_stall_belongs_to_it)
+{
+	now.wall = 1000;
+	go_on(4);
+	stall(15);
+	go_on(8);
+	record("OPEN", 1, 21 * SECOND, RPC_PHASE_RESEND, 21 * SECOND);
+	go_on(1);
+	verdict = verdict_of(&sums, SERVER);
+	assert_true(verdict.numbers.share[RPC_PHASE_RESEND] == 0);
+	assert_has(headline(), "nas did not answer for 16.0 s, from ");
+	assert_has(headline(), ", until the client had connected anew, and some of its calls "
+			       "ended 9 s later");
+	go_on(10);
+	histogram_record(&op_of("EXCHANGE_ID")->total, 1, MS);
+	go_on(1);
+	verdict = verdict_of(&sums, SERVER);
+	assert_has(headline(), ", until the client had made itself known anew: it has restarted");
+	/* A call that began after the stall does not belong to it. */
+	record("OPEN", 1, 15 * SECOND, RPC_PHASE_RESEND, 15 * SECOND);
+	go_on(1);
+	verdict = verdict_of(&sums, SERVER);
+	assert_true(verdict.numbers.share[RPC_PHASE_RESEND] > 0.5);
+}
+
+TEST(calls_that_wait_for_the_end_of_the_grace_period_belong_to_the_restart)
+{
+	now.wall = 1000;
+	go_on(4);
+	stall(15);
+	for (int i = 0; i < 6; i++) {
+		snapshot_error(&now.calls, SERVER, "OPEN", "NFS4ERR_GRACE")->count++;
+		go_on(5);
+	}
+	record("OPEN", 1, 8 * SECOND, RPC_PHASE_DELAY, 8 * SECOND);
+	go_on(1);
+	verdict = verdict_of(&sums, SERVER);
+	assert_true(verdict.numbers.share[RPC_PHASE_DELAY] == 0);
+	assert_has(headline(), ", until the client had made itself known anew: it has restarted");
+}
+
+TEST(a_short_silence_with_a_new_connection_is_a_stall)
+{
+	now.wall = 1000;
+	strcpy(transport()->remote.address, "10.0.0.1");
+	go_on(4);
+	strcpy(transport()->remote.address, "10.0.0.2");
+	stall(2);
+	go_on(5);
+	verdict = verdict_of(&sums, SERVER);
+	assert_has(headline(), "nas did not answer for 3.0 s, from ");
+	assert_has(headline(), ", until the client had connected to 10.0.0.2");
+	assert_true(verdict.numbers.share[RPC_PHASE_RESEND] == 0);
+	/* Again and again: it is the limit. */
+	for (int i = 0; i < 5; i++) {
+		stall(2);
+		go_on(3);
+	}
+	verdict = verdict_of(&sums, SERVER);
+	assert_bound(BOUND_RESEND, CONFIDENCE_HIGH);
+}
+
 TEST(a_server_that_hung_before_the_session_hangs)
 {
 	for (unsigned int i = 1; i <= 5; i++) {

@@ -122,7 +122,7 @@ static void add_silences(struct headline *h, const struct server_sums *v, const 
 			 uint64_t hung_ns, double now)
 {
 	const struct stall *s = &v->longest_stall;
-	char after[RPC_ADDRESS_LEN + 96] = "", more[48] = "";
+	char after[RPC_ADDRESS_LEN + 160] = "", more[48] = "", late[64] = "";
 
 	if (hung_ns)
 		headline_add_silence(
@@ -140,15 +140,18 @@ static void add_silences(struct headline *h, const struct server_sums *v, const 
 		return;
 	if (v->stalls > 1)
 		snprintf(more, sizeof(more), ", the longest of %u such times", v->stalls);
+	if (s->last >= s->end + 2)
+		snprintf(late, sizeof(late), ", and some of its calls ended %.0f s later",
+			 s->last - s->end);
 	snprintf(
-		after, sizeof(after), "%s%s%s",
+		after, sizeof(after), "%s%s%s%s",
 		*s->moved_to ?
 			", until the client had connected to " :
 		s->restarted ?
 			", until the client had made itself known anew: it has restarted, or dropped the client" :
 		s->reconnected ? ", until the client had connected anew" :
 				 "",
-		s->moved_to, more);
+		s->moved_to, late, more);
 	headline_add_silence(h, &(struct headline_silence){ .server = v->server,
 							    .victims = "",
 							    .after = after,

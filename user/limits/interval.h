@@ -17,6 +17,7 @@ struct interval {
 	uint64_t calls, replies, timeouts, connects;
 	uint64_t clients; /* calls by which a client makes itself known */
 	uint64_t late; /* calls that took LATE_NS or more */
+	uint64_t longest_ns; /* the longest call took at least so long; 0: not known */
 	uint64_t total_ns, phase_ns[RPC_PHASES];
 	uint64_t saturated_ns[RPC_LIMITS]; /* of the worst transport */
 	struct load_sums kinds[CALL_KINDS]; /* CALL_OTHER: only the operation with most calls */

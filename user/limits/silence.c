@@ -3,7 +3,14 @@
  *
  * A stall is reported by itself, and left out of all other sums: 30 s in which 60 calls wait would outweigh an hour of
  * good service, and every mean would say that the server is slow. The two intervals after a stall are left out as well,
- * because the calls that end in them have waited through it.
+ * because the calls that end in them have waited through it. So is each later interval in which a call ends that began
+ * before the end of the stall: with a v3 and a v4 mount, one connection may come back 10 s after the other.
+ *
+ * A shorter silence is a slow server, unless the client connects anew in it: then it is a stall as well, such as a failover
+ * within 3 s. Only one in SHORT_APART counts. A connection that breaks more often is a limit by itself.
+ *
+ * After a restart the server wants NFSv4 clients to take their files back, for some 90 s (the grace period). What it does
+ * meanwhile belongs to the restart: the client makes itself known anew (EXCHANGE_ID), and others wait (NFS4ERR_GRACE).
  *
  * A silence is known to be a stall only after HUNG_NS. Until then its time counts as active; `silent` remembers how much,
  * and it is taken back when the silence becomes a stall.
@@ -12,6 +19,11 @@
  * interval proves nothing: it may be the first one. Calls of soft mounts end without an answer; these are timeouts, and
  * do not end a silence. */
 #include "limits/interval.h"
+
+/* A client makes itself known at most this long after a stall; seconds. */
+#define GRACE 90
+/* The time between two short stalls; seconds. */
+#define SHORT_APART 60
 
 /* If timeouts are not counted: the number of calls of soft mounts that ended without an answer, by their errors. A server may
  * answer with the same errors, but then nothing was sent again. */
@@ -74,6 +86,7 @@ static void begin_or_extend_stall(struct server_sums *v, const struct interval *
 	v->stall.ns = v->silent_ns;
 	if (v->stall.begin != v->silent_since) {
 		v->stall.reconnected = v->stall.restarted = false;
+		v->stall.last = 0;
 		*v->stall.moved_to = 0;
 	}
 	v->stall.reconnected |= n->connects;
@@ -82,36 +95,95 @@ static void begin_or_extend_stall(struct server_sums *v, const struct interval *
 	v->stall.intervals_left = 2;
 }
 
+/* Whether a silence of @silent_ns, shorter than a stall, has ended in the interval, as the client had connected anew. */
+static bool is_short_stall(const struct server_sums *v, const struct interval *n,
+			   uint64_t silent_ns)
+{
+	return silent_ns && !v->silent_ns && !v->stall.intervals_left &&
+	       (n->connects || v->silent_connects) && n->d->end->wall > v->stall.end + SHORT_APART;
+}
+
+static void begin_short_stall(struct server_sums *v, uint64_t silent_ns)
+{
+	active_time_add(&v->active, &v->silent, (uint64_t)-1);
+	v->stall = (struct stall){
+		.ns = silent_ns, .begin = v->silent_since, .reconnected = true, .intervals_left = 2
+	};
+}
+
+/* Keeps the stall if it has ended and is the longest one. */
+static void keep_longest(struct server_sums *v)
+{
+	struct stall *longest = &v->longest_stall;
+
+	if (v->stall.end && (v->stall.begin == longest->begin ||
+			     v->stall.end - v->stall.begin > longest->end - longest->begin))
+		*longest = v->stall;
+}
+
+static bool is_in_grace(const struct interval *n)
+{
+	return ARRAY_FIND(e, n->d->errors, n->d->error_count,
+			  e->count && !strcmp(e->now->status, "NFS4ERR_GRACE") &&
+				  !strcmp(e->now->server, n->name));
+}
+
+/* Notes what shows after a stall that the server has restarted. */
+static void note_restart(struct server_sums *v, const struct interval *n)
+{
+	bool grace = is_in_grace(n);
+
+	if (!v->stall.end || n->d->end->wall > v->stall.over + GRACE)
+		return;
+	v->stall.restarted |= n->clients || grace;
+	if (grace)
+		v->stall.over = n->d->end->wall;
+	keep_longest(v);
+}
+
+/* Whether a call that ended in the interval has waited in the stall, or for the end of the grace period. */
+static bool has_waited(const struct server_sums *v, const struct interval *n)
+{
+	return v->stall.end > 0 && (double)n->longest_ns / 1e9 >= n->d->end->wall - v->stall.over;
+}
+
 /* An interval after a stall that is still left out. */
 static void end_stall(struct server_sums *v, const struct interval *n)
 {
 	const char *address = address_of(n, v->address);
 
 	if (!v->stall.end) {
-		v->stall.end = n->d->end->wall;
+		v->stall.end = v->stall.over = n->d->end->wall;
 		v->stalls++;
 		v->stall.reconnected = n->connects || v->stall.reconnected;
 	}
-	v->stall.restarted |= n->clients;
+	note_restart(v, n);
+	if (has_waited(v, n))
+		v->stall.last = n->d->end->wall;
 	if (*v->address && strcmp(address, v->address) != 0)
 		snprintf(v->stall.moved_to, sizeof(v->stall.moved_to), "%s", address);
-	v->stall.intervals_left--;
-	if (v->stall.begin == v->longest_stall.begin ||
-	    v->stall.end - v->stall.begin > v->longest_stall.end - v->longest_stall.begin)
-		v->longest_stall = v->stall;
+	if (v->stall.intervals_left)
+		v->stall.intervals_left--;
 }
 
 bool stall_covers(struct server_sums *v, struct interval *n)
 {
+	uint64_t silent_ns = v->silent_ns;
+
 	add_silence(v, n);
 	if (v->silent_ns >= HUNG_NS) {
 		begin_or_extend_stall(v, n);
 		return true;
 	}
+	if (is_short_stall(v, n, silent_ns))
+		begin_short_stall(v, silent_ns);
+	v->silent_connects = v->silent_ns ? v->silent_connects + n->connects : 0;
 	if (!v->silent_ns)
 		v->silent = (struct active_time){};
-	if (v->stall.intervals_left) {
+	note_restart(v, n);
+	if (v->stall.intervals_left || has_waited(v, n)) {
 		end_stall(v, n);
+		keep_longest(v);
 		return true;
 	}
 	if (!v->silent_ns)

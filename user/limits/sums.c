@@ -43,6 +43,18 @@ static struct server_sums *server_get(struct limit_sums *h, const char *server)
 	return v;
 }
 
+/* A lower bound of the longest duration in @h; 0: not known. */
+static uint64_t longest_of(const struct time_histogram *h, const struct calls *end)
+{
+	int b = TIME_BUCKETS - 1;
+
+	if (!snapshot_knows(end, RPC_FACT_DISTRIBUTION))
+		return 0;
+	while (b > 0 && !h->bucket[b])
+		b--;
+	return b ? histogram_bound(b - 1, TIME_SHIFT) : 0;
+}
+
 static void add_ops(struct interval *n)
 {
 	ARRAY_EACH(o, n->d->ops, n->d->op_count) {
@@ -57,6 +69,7 @@ static void add_ops(struct interval *n)
 		if (!strcmp(o->now->op, "EXCHANGE_ID") || !strcmp(o->now->op, "SETCLIENTID"))
 			n->clients += calls;
 		n->total_ns += o->total.sum_ns;
+		RAISE(n->longest_ns, longest_of(&o->total, &n->d->end->calls));
 		for (int p = 0; p < RPC_PHASES; p++)
 			n->phase_ns[p] += o->phase_ns[p];
 		for (uint32_t b = histogram_index(LATE_NS, TIME_SHIFT, TIME_OVERFLOW);

@@ -89,6 +89,8 @@ struct above_sums {
 struct stall {
 	uint64_t ns; /* 0: there was none */
 	double begin, end; /* since the epoch; end 0: it lasts */
+	double last; /* when the last call that had waited in it ended; 0: none after its end */
+	double over; /* its end, or the last time when the server answered NFS4ERR_GRACE */
 	unsigned int intervals_left; /* intervals that are still to be left out */
 	bool reconnected;
 	bool restarted; /* the client has made itself known anew (NFSv4) */
@@ -107,6 +109,7 @@ struct server_sums {
 	uint64_t
 		silent_ns; /* of the last intervals, if a call waited in them and none was answered */
 	double silent_since; /* since the epoch */
+	uint64_t silent_connects; /* connections made in that time */
 	struct stall stall, longest_stall; /* the last one; of those that ended the longest */
 	unsigned int stalls; /* that ended */
 	char address[RPC_ADDRESS_LEN]; /* of a connection before the stall; "": not known */

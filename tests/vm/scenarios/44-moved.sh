@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# A server that is silent until its client connects to another address of it.
+# A server that is silent until its client connects to another address of it, after 8 s and after 3 s; and one that restarts and
+# wants its clients to take their files back, with a v3 mount beside it.
 nfs_server_start
 for address in 10.0.9.1 10.0.9.3; do
 	ip address add "$address/32" dev lo
@@ -16,4 +17,31 @@ defer sh -c 'iptables -D OUTPUT -d 10.0.9.1 -j DROP 2>/dev/null || true'
 sleep 8
 move 10.0.9.1 10.0.9.3
 wait "$loader"
+trace_end
+
+trace_begin short
+load /mnt/moved 14 4 randread 4k &
+loader=$!
+wait_for 60 reads 100
+iptables -D OUTPUT -d 10.0.9.1 -j DROP
+iptables -A OUTPUT -d 10.0.9.3 -j DROP
+defer sh -c 'iptables -D OUTPUT -d 10.0.9.3 -j DROP 2>/dev/null || true'
+sleep 2.5
+move 10.0.9.3 10.0.9.1
+wait "$loader"
+trace_end
+iptables -D OUTPUT -d 10.0.9.3 -j DROP
+
+nfs_mount 3 '' /mnt/three 10.0.9.1
+trace_begin restart
+load /mnt/moved 40 4 randread 4k &
+loader=$!
+wait_for 60 reads 100
+while sleep 0.5; do touch /mnt/three/file /mnt/moved/other; done &
+toucher=$!
+nfs_server_stop
+sleep 10
+nfs_server_start
+wait "$loader"
+kill "$toucher"
 trace_end
