@@ -1557,6 +1557,25 @@ TEST(waits_between_calls_that_were_delayed_are_delay)
 	assert_has(verdict.sentence, "5 OPENs and 9 other calls");
 }
 
+/* 20 tasks that want one lock, each of which asks once a second or less often. */
+TEST(waits_for_fcntl_locks_are_the_applications)
+{
+	snapshot_mount_calls(&now.calls, SERVER, "/export", "/data");
+	strcpy(mount()->mountpoint, "/data");
+	add_bytes("LOCK", 200, 5 * MS, 100);
+	snapshot_error(&now.calls, SERVER, "LOCK", "NFS4ERR_DENIED")->count = 180;
+	expect(BOUND_APPLICATION, CONFIDENCE_HIGH);
+	assert_has(verdict.sentence, "Tasks wait for locks (fcntl) of files");
+	assert_has(verdict.sentence, "180 calls were answered NFS4ERR_DENIED");
+	/* A few do not explain what takes the time. */
+	fresh();
+	limit_sums_free(&sums);
+	before.time_ns = 1;
+	add_bytes("OPEN", 4000, 5 * MS, 100);
+	snapshot_error(&now.calls, SERVER, "LOCK", "NFS4ERR_DENIED")->count = 6;
+	expect(BOUND_METADATA, CONFIDENCE_HIGH);
+}
+
 TEST(calls_as_large_as_a_small_rsize_allows_get_a_larger_one)
 {
 	static const struct {

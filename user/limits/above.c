@@ -27,6 +27,10 @@
 /* After an answer NFS4ERR_DELAY the caller waits at least this long (NFS4_POLL_RETRY_MIN), mostly between calls. */
 #define RETRY_NS 1e8
 #define DELAYED 0.05 /* a smaller share of the time that is spent so does not matter */
+/* After an answer NFS4ERR_DENIED the caller of fcntl() waits at least this long (NFS4_LOCK_MINTIMEOUT), between calls. Fewer such
+ * answers prove nothing. */
+#define DENIED_NS 1e9
+#define DENIED 5
 /* Calls are as large as the mount allows if their mean size is this share of it. Servers rarely allow less than SIZE_MIN. */
 #define FULL_SIZE 0.9
 #define SIZE_MIN (64u << 10)
@@ -101,9 +105,14 @@ void above_add(struct above_sums *a, const struct delta *d, const char *server)
 		to->ns += o->total.sum_ns;
 		to->bytes += o->received_bytes > o->sent_bytes ? o->received_bytes : o->sent_bytes;
 	}
-	ARRAY_EACH(e, d->errors, d->error_count)
-		if (!strcmp(e->now->server, server) && !strcmp(e->now->status, "NFS4ERR_DELAY"))
+	ARRAY_EACH(e, d->errors, d->error_count) {
+		if (strcmp(e->now->server, server) != 0)
+			continue;
+		if (!strcmp(e->now->status, "NFS4ERR_DELAY"))
 			a->ops[op_of(e->now->op)].delayed += e->count;
+		if (!strcmp(e->now->status, "NFS4ERR_DENIED"))
+			a->denied += e->count;
+	}
 	note_mounts(a, d, server);
 	if (!c->dirty_limit_bytes)
 		return;
@@ -295,6 +304,23 @@ bool judge_delayed(struct judgement *j)
 	    "while another client has a delegation of the file: retries wait for %.3g s at least, calls "
 	    "take %.3g s." DELEGATIONS,
 	    ops[ABOVE_OPEN].delayed, others, waited / 1e9, rest / 1e9);
+	return true;
+}
+
+bool judge_denied(struct judgement *j)
+{
+	const struct above_sums *a = &j->v->above;
+	const char *mountpoint = a->mount[RPC_KIND_METADATA].mountpoint;
+	double waited = DENIED_NS * (double)a->denied, total = (double)j->v->total_ns;
+
+	if (a->denied < DENIED || waited < total || waited < DELAYED * (double)j->v->active.ns)
+		return false;
+	decide(j->to, BOUND_APPLICATION, by_share(waited / (waited + total)));
+	say(j->to,
+	    "Tasks wait for locks (fcntl) of files%s%s that others hold: %" PRIu64
+	    " calls were answered NFS4ERR_DENIED, after each of which a task waits for 1 s or more. Locks that are "
+	    "held for a shorter time, or a file for each task, help.",
+	    *mountpoint ? " in " : "", mountpoint, a->denied);
 	return true;
 }
 

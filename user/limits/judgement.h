@@ -88,6 +88,9 @@ bool judge_lock(struct judgement *j);
 /* Decides that metadata calls wait before retries, within or between calls, if that is most of their time. Returns whether. */
 bool judge_delayed(struct judgement *j);
 
+/* Decides that tasks wait for fcntl locks, if that is most of their time. Returns whether. */
+bool judge_denied(struct judgement *j);
+
 /* If most of the calls' time goes to small READs or WRITEs, because the mount allows no larger ones: says so, and proposes
  * the largest size that the server allows. */
 void note_sizes(struct judgement *j);

@@ -74,6 +74,7 @@ struct above_sums {
 		uint64_t calls, ns, bytes;
 		uint64_t delayed; /* answered NFS4ERR_DELAY */
 	} ops[ABOVE_OPS];
+	uint64_t denied; /* calls answered NFS4ERR_DENIED: another has the lock */
 	uint64_t held_up_ns; /* of the intervals that ended with dirty pages at their limit */
 	uint64_t dirty_limit_bytes; /* at the end; 0: unknown */
 	/* Tasks that waited for files' locks at the end of an interval, times its length; the last mount that had some. */
