@@ -57,18 +57,32 @@ TEST(a_mount_over_a_mount_is_one)
 	assert_int_equal(now.calls.mount_count, 2);
 }
 
-TEST(more_mounts_than_the_bound_are_counted)
+/* Of several servers: those of one that hangs are the last in the file. */
+TEST(more_mounts_than_the_bound_are_left_out_by_their_use)
 {
-	static char text[100 * (NFS_MOUNTS_MAX + 7)];
+	static char text[100 * (NFS_MOUNTS_MAX + 40)];
+
 	text[0] = 0;
-	for (int i = 0; i < NFS_MOUNTS_MAX + 7; i++)
+	for (int i = 0; i < NFS_MOUNTS_MAX + 40; i++)
 		snprintf(text + strlen(text), 100,
-			 "40 22 0:45 / /m%d rw - nfs4 a:/x rw,vers=4.2,addr=10.0.0.1\n", i);
+			 "40 22 0:45 / /m%d rw - nfs4 s%d:/x rw,vers=4.2,addr=10.0.0.1\n", i,
+			 i / 20);
 	put_mounts(text);
 	look();
+	assert_int_equal(now.calls.mount_count, NFS_MOUNTS_MAX + 40);
+	snapshot_server(&now.calls, "s13")->oldest_ns[RPC_QUEUE_PENDING] = 20000000000;
+	snapshot_mount_calls(&now.calls, "s14", "/x", "/m290")->called_ns = 7;
+	snapshot_mount_calls(&now.calls, "s0", "/x", "/m3")->called_ns = 9;
+	assert_int_equal(nfs_mounts_limit(&now), 0);
 	assert_int_equal(now.calls.mount_count, NFS_MOUNTS_MAX);
-	assert_string_equal(now.calls.mounts[NFS_MOUNTS_MAX - 1].mountpoint, "/m255");
-	assert_int_equal(now.calls.left_out_entries, 7);
+	assert_int_equal(now.calls.left_out_entries, 40);
+	/* 235 in the order of the file, 20 of the server that hangs, one that was used. */
+	assert_string_equal(now.calls.mounts[234].mountpoint, "/m234");
+	assert_string_equal(now.calls.mounts[235].mountpoint, "/m260");
+	assert_string_equal(now.calls.mounts[254].mountpoint, "/m279");
+	assert_string_equal(now.calls.mounts[255].mountpoint, "/m290");
+	assert_int_equal(nfs_mounts_limit(&now), 0);
+	assert_int_equal(now.calls.left_out_entries, 40);
 }
 
 /* In kB; proc(5). */

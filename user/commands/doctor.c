@@ -15,6 +15,7 @@
 #include "faults/printk_hook.h"
 #include "kernel/bpf_support.h"
 #include "nfs/mount_settings.h"
+#include "rpc/polled/polled.h"
 #include "rpc/choice.h"
 #include "rpc/polled/polled.h"
 
@@ -162,6 +163,20 @@ static void add_kprobes(struct diagnosis *d)
 		add_finding(d, "nfs", "kprobes", NOTE,
 			    "the kernel has no kprobes: it is not known which mount a call "
 			    "belongs to");
+}
+
+static void add_mounts(struct diagnosis *d)
+{
+	struct nfs_mounts mounts = { .changes = -1 };
+	struct snapshot s = {};
+
+	if (!nfs_mounts_add(&mounts, d->root, &s) && s.calls.mount_count > NFS_MOUNTS_MAX)
+		add_finding(d, "nfs", "mounts", NOTE,
+			    "%" PRIu64 " NFS mounts are more than %d: those of servers that hang "
+			    "and those in use last have figures, the others are counted",
+			    s.calls.mount_count + mounts.left_out, NFS_MOUNTS_MAX);
+	snapshot_free(&s);
+	nfs_mounts_free(&mounts);
 }
 
 /* ---- faults of GPUs ---- */
@@ -335,6 +350,7 @@ bool doctor_report(FILE *out, const char *root, const char *release, int every_m
 	add_source_checks(&d);
 	add_localio(&d);
 	add_kprobes(&d);
+	add_mounts(&d);
 	add_faults(&d);
 	for (size_t i = 0; i < d.count; i++)
 		if (d.findings[i].level == MISSING)

@@ -175,33 +175,35 @@ static void end_idle(const struct kind *k, struct mount_calls_state *m, const st
 	}
 }
 
-/* Makes room for one more mount or owner. False: all others have called since the last snapshot, or are mounted. */
+/* Makes room for one more mount or owner. False: all others have called since the last snapshot. */
 static bool make_room(const struct kind *k, struct mount_calls_state *m, const struct snapshot *s)
 {
 	size_t used = 0, max = k == OWNERS ? m->max_owners : MOUNT_CALLS_MAX;
 	struct mount_calls labels; /* longer than those of an owner */
-	uint64_t since = s->time_ns;
-	char *idle = NULL;
+	uint64_t since[2] = { s->time_ns, s->time_ns };
+	char *idle[2] = {}, *ends; /* not mounted, and mounted */
 
 	for
 		EACH_ROW(row, k, m)
 		{
 			const char *name = name_of(k, row);
+			bool mounted = is_mounted(k, row, s);
 
 			if (!strcmp(name, LABEL_OTHER) || find_last(k, m, row) != row)
 				continue;
 			used++;
-			if (*called_of(k, row) >= since || !*name || !strcmp(name, OWNER_KERNEL) ||
-			    is_mounted(k, row, s))
+			if (*called_of(k, row) >= since[mounted] || !*name ||
+			    !strcmp(name, OWNER_KERNEL))
 				continue;
-			since = *called_of(k, row);
-			idle = row;
+			since[mounted] = *called_of(k, row);
+			idle[mounted] = row;
 		}
-	if (used < max || !idle)
+	ends = idle[0] ?: idle[1];
+	if (used < max || !ends)
 		return used < max;
-	memcpy(&labels, idle, k->end);
-	while ((idle = find_last(k, m, &labels)))
-		table_remove(k->table, &m->totals, idle);
+	memcpy(&labels, ends, k->end);
+	while ((ends = find_last(k, m, &labels)))
+		table_remove(k->table, &m->totals, ends);
 	return true;
 }
 

@@ -345,7 +345,10 @@ int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 	s->calls.cpu_waiting_ns = cpu_pressure_waiting_ns("");
 	if (ops)
 		err = ops->read(o->source_state, s, &clients);
-	err = err ?: nfs_mounts_add(&o->mounts, "", s) ?: add_mount_calls(o, &clients, s);
+	err = err                                       ?:
+		      nfs_mounts_add(&o->mounts, "", s) ?:
+		      add_mount_calls(o, &clients, s)   ?:
+							  nfs_mounts_limit(s);
 	free(clients.list);
 	/* Without a BPF source, list btf's hooks as not attached. */
 	if (!(RPC_SOURCES_BPF & RPC_SOURCE_BIT(o->source)))

@@ -61,7 +61,7 @@ static int add_mount(struct nfs_mounts *m, struct nfs_mount *mount, const struct
 	if (!device)
 		return -ENOMEM;
 	*device = mount->device;
-	if (m->seen.mount_count == NFS_MOUNTS_MAX) {
+	if (m->seen.mount_count == NFS_MOUNTS_READ) {
 		m->left_out++;
 		return 0;
 	}
@@ -137,4 +137,59 @@ int nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s)
 	s->calls.mounts_version = m->version;
 	s->calls.left_out_entries += m->left_out;
 	return err == -ENOMEM ? err : 0;
+}
+
+/* ---- the mounts that are shown ---- */
+
+/* A server hangs if a call has waited for so long. */
+#define HUNG_NS 10000000000ull
+
+/* When the mount was last in use; a mount of a server that hangs: now. */
+static uint64_t used_at(const struct snapshot *s, const struct nfs_mount *m)
+{
+	const struct mount_calls *called =
+		ARRAY_FIND(c, s->calls.mount_calls, s->calls.mount_calls_count,
+			   !strcmp(c->mountpoint, m->mountpoint) && !strcmp(c->server, m->server));
+	const struct rpc_server_state *v = ARRAY_FIND(x, s->calls.servers, s->calls.server_count,
+						      !strcmp(x->server, m->server));
+
+	for (int q = 0; v && q < RPC_QUEUES; q++)
+		if (v->oldest_ns[q] >= HUNG_NS)
+			return UINT64_MAX;
+	return called ? called->called_ns : 0;
+}
+
+static int later_first(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+int nfs_mounts_limit(struct snapshot *s)
+{
+	struct calls *c = &s->calls;
+	size_t count = c->mount_count, above = 0, equal;
+	uint64_t *used, *sorted, least;
+
+	if (count <= NFS_MOUNTS_MAX)
+		return 0;
+	used = malloc(2 * count * sizeof(*used));
+	if (!used)
+		return -ENOMEM;
+	sorted = used + count;
+	for (size_t i = 0; i < count; i++)
+		used[i] = sorted[i] = used_at(s, &c->mounts[i]);
+	qsort(sorted, count, sizeof(*sorted), later_first);
+	least = sorted[NFS_MOUNTS_MAX - 1];
+	while (sorted[above] > least)
+		above++;
+	equal = NFS_MOUNTS_MAX - above; /* of those that were used last at @least, the first ones */
+	c->mount_count = 0;
+	for (size_t i = 0; i < count; i++)
+		if (used[i] > least || (used[i] == least && equal && equal--))
+			c->mounts[c->mount_count++] = c->mounts[i];
+	c->left_out_entries += count - c->mount_count;
+	free(used);
+	return 0;
 }

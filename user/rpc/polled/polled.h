@@ -77,7 +77,8 @@ int mountstats_add_rest(struct mountstats *m, struct snapshot *s, struct client_
 /* ---- nfs_mounts.c: the mounts of process 1, or of this process if those are not readable. mountinfo is in memory: no server
  * is asked. ---- */
 
-/* More mounts than this are left out, and counted. */
+/* The most mounts that are read, and that are shown. Others are counted. */
+#define NFS_MOUNTS_READ 2048
 #define NFS_MOUNTS_MAX 256
 
 /* Initialise with { .changes = -1 }. */
@@ -98,6 +99,10 @@ void nfs_mounts_free(struct nfs_mounts *m);
  * of another network namespace gets the name that its server has in @s, if the connections there
  * show exactly one such name. @root: before the paths of proc, "" for the system itself. Returns 0 or -ENOMEM. */
 int nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s);
+
+/* Leaves NFS_MOUNTS_MAX mounts in @s, which has the calls by mount: those of servers that hang, then those that were in use last.
+ * Returns 0 or -ENOMEM. */
+int nfs_mounts_limit(struct snapshot *s);
 
 /* ---- transports.c: connects from mountstats, slots from sysfs (5.14). A server's transports of one protocol are shown as one,
  * with the protocol's name. ---- */
