@@ -22,11 +22,11 @@ trace_end
 trace_begin short
 load /mnt/moved 14 4 randread 4k &
 loader=$!
-wait_for 60 reads 100
 iptables -D OUTPUT -d 10.0.9.1 -j DROP
+sleep 4
 iptables -A OUTPUT -d 10.0.9.3 -j DROP
 defer sh -c 'iptables -D OUTPUT -d 10.0.9.3 -j DROP 2>/dev/null || true'
-sleep 2.5
+sleep 3.5
 move 10.0.9.3 10.0.9.1
 wait "$loader"
 trace_end
