@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+import json
+
+from judge import judgement, need
+from judge.reading import Metrics, read_json
+
+
+@judgement
+def waits_for_a_files_lock_are_the_applications(folder):
+    [server] = read_json(folder / "contended.json")["servers"]
+    verdict = server["verdict"]
+    need(verdict["bound_by"] == "application" and "wait for locks" in verdict["sentence"], verdict)
+    need("/mnt/four" in verdict["sentence"], verdict["sentence"])
+    return verdict["sentence"]
+
+
+@judgement
+def a_task_that_waits_for_the_lock_manager_hangs(folder):
+    lines = [json.loads(line) for line in (folder / "events.json").read_text().splitlines()]
+    [event] = [line for line in lines if line["kind"] == "nfs_stuck"]
+    mount = "/mnt/three" if float((folder / "registers").read_text()) else ""
+    need(event["comm"] == "flock" and event["rpc"] and event.get("device", "") == mount, event)
+    metrics = Metrics(folder / "stuck.prom")
+    need(metrics.get("nfs_stuck_tasks", mountpoint=mount, state="rpc") == 1, metrics.each("nfs_stuck_tasks"))
+    [finding] = [f for f in read_json(folder / "check.json")["findings"] if f["rule"].startswith("nfs_stuck")]
+    need(finding["rule"] == "nfs_stuck" and "lock manager" in finding["reason"], finding)
+    return f"after {event['seconds']:.0f} s"
