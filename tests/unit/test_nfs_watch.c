@@ -93,6 +93,22 @@ TEST(a_limit_that_is_reached_again_and_again_is_one)
 	assert_span(1, "nfs_saturation slot nfs1 110 170");
 }
 
+/* While the client connects in vain, all calls but one wait to be sent. */
+TEST(calls_that_wait_for_a_connection_saturate_nothing)
+{
+	uint64_t *send;
+
+	add(100, 0, 0, 0);
+	send = &snapshot_transport(&now.calls, "nfs1", "tcp/0")->saturated_ns[RPC_LIMIT_SEND];
+	*send = 9 * SECOND;
+	add(110, 0, 0, 0);
+	assert_int_equal(span_count, 0);
+	*send = 18 * SECOND;
+	snapshot_transport(&now.calls, "nfs1", "tcp/0")->replies = 1;
+	add(120, 0, 0, 0);
+	assert_span(0, "nfs_saturation send nfs1 110 0");
+}
+
 TEST(what_is_not_measured_is_not_saturated)
 {
 	add(100, 0, 0, RPC_ALL_FACTS);

@@ -197,13 +197,21 @@ const struct nfs_span *nfs_watch_errors(const struct nfs_watch *w, size_t *i)
 	return NULL;
 }
 
+/* Whether nothing was answered on the connection. If calls wait to be sent on it, it may not even exist: that is a stall, and more
+ * connections do not help. */
+static bool is_dead(const struct delta *d, const struct transport_delta *t)
+{
+	return snapshot_knows(&d->end->calls, RPC_FACT_REPLIES) && !t->replies;
+}
+
 static void add_saturation(const struct watching *n)
 {
 	const struct delta *d = n->d;
 
 	ARRAY_EACH(t, d->transports, d->transport_count)
 		for (int l = 0; l < RPC_LIMITS; l++)
-			if (snapshot_knows(&d->end->calls, RPC_FACT_SATURATED + l))
+			if (snapshot_knows(&d->end->calls, RPC_FACT_SATURATED + l) &&
+			    (l != RPC_LIMIT_SEND || !is_dead(d, t)))
 				add_share(n, t->now->server, l,
 					  (double)t->saturated_ns[l] / (double)d->ns);
 }
