@@ -1244,7 +1244,7 @@ TEST(a_short_silence_with_a_new_connection_is_a_stall)
 		go_on(3);
 	}
 	verdict = verdict_of(&sums, SERVER);
-	assert_bound(BOUND_RESEND, CONFIDENCE_HIGH);
+	assert_int_equal(verdict.bound_by, BOUND_RESEND);
 }
 
 TEST(a_server_that_hung_before_the_session_hangs)
