@@ -17,7 +17,6 @@
  * did not fall: 1,000 READs by `mountstats`, then 1,200 by `btf` are 1,200 more, not 200. */
 #include "rpc/rpc_observer.h"
 
-
 #include "base/clock.h"
 #include "base/file_text.h"
 #include "base/memory.h"

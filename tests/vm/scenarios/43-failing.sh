@@ -38,7 +38,7 @@ for version in 4.2 3; do
 	/job/xidscope check --json --health health.json >"soft-$version.check" || true
 	iptables -D OUTPUT -d 10.0.9.1 -j DROP
 	wait_for 20 timeout -s KILL 20 dd if=/dev/zero of=/mnt/soft/data bs=64k count=16 oflag=direct
-	load_end "$loader"
+	wait "$loader" || true
 	sleep 3
 	trace_end
 	umount -f -l /mnt/soft

@@ -3,7 +3,6 @@
  * Finds the events' fields, loads, attaches, reads. */
 #include "rpc/source.h"
 
-
 #include "base/clock.h"
 #include "base/memory.h"
 #include "kernel/bpf_hooks.h"
