@@ -3,9 +3,9 @@ from judge import judgement, need
 from judge.reading import events, read_json, session_verdict
 
 
-def finding(path, text, mount):
-    [found] = [f for f in read_json(path)["findings"] if f["rule"] == "nfs_errors"]
-    need(text in found["reason"] and mount in found["reason"], found)
+def finding(path, *texts):
+    reasons = [f["reason"] for f in read_json(path)["findings"] if f["rule"] == "nfs_errors"]
+    need([r for r in reasons if all(text in r for text in texts)], reasons)
 
 
 @judgement

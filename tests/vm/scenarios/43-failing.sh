@@ -30,11 +30,11 @@ for version in 4.2 3; do
 	nfs_mount "$version" soft,timeo=10,retrans=1 /mnt/soft 10.0.9.1
 	prepare_file /mnt/soft
 	trace_begin "soft-$version"
-	load /mnt/soft 14 4 randwrite 64k --continue_on_error=write &
+	load /mnt/soft 30 4 randwrite 64k --continue_on_error=write &
 	loader=$!
 	sleep 2
 	iptables -A OUTPUT -d 10.0.9.1 -j DROP
-	sleep 14
+	sleep 30
 	/job/xidscope check --json --health health.json >"soft-$version.check" || true
 	iptables -D OUTPUT -d 10.0.9.1 -j DROP
 	wait_for 20 timeout -s KILL 20 dd if=/dev/zero of=/mnt/soft/data bs=64k count=16 oflag=direct
