@@ -30,9 +30,9 @@ for version in 4.2 3; do
 	nfs_mount "$version" soft,timeo=10,retrans=1 /mnt/soft 10.0.9.1
 	prepare_file /mnt/soft
 	trace_begin "soft-$version"
-	load /mnt/soft 30 4 randwrite 64k --continue_on_error=write &
+	load /mnt/soft 40 4 randrw 64k --continue_on_error=all &
 	loader=$!
-	sleep 2
+	wait_for 60 reads 20
 	iptables -A OUTPUT -d 10.0.9.1 -j DROP
 	sleep 30
 	/job/xidscope check --json --health health.json >"soft-$version.check" || true
