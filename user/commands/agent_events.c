@@ -67,11 +67,11 @@ void agent_events_alive(struct agent_events *a, uint64_t now_ns)
 static void say_stall(const struct log *log, const struct nfs_span *span, double seconds)
 {
 	if (span->end_ns)
-		log_info(log, "NFS server %s: its stall is over after %.0f s", span->server,
-			 seconds);
+		log_info(log, "NFS server %s%s: its stall is over after %.0f s", span->server,
+			 span->text, seconds);
 	else
-		log_warn(log, "NFS server %s: a call waits for %.0f s in the queue %s",
-			 span->server, seconds, span->name);
+		log_warn(log, "NFS server %s%s: a call waits for %.0f s in the queue %s",
+			 span->server, span->text, seconds, span->name);
 }
 
 static void say_errors(const struct log *log, const struct nfs_span *span)
@@ -93,7 +93,7 @@ static void on_span(void *context, const struct nfs_span *span)
 
 	if (stall && a->messages)
 		say_stall(a->messages, span, seconds);
-	if (*span->text && a->messages)
+	if (span->kind == EVENT_KIND_NFS_ERRORS && a->messages)
 		say_errors(a->messages, span);
 	if (!begin_event(&d, a->log, span->kind, span->name))
 		return;

@@ -236,9 +236,8 @@ void agent_health_errors(struct agent_health *h, const struct nfs_watch *w)
 		    span->last_ns < span->begin_ns + NFS_RECOVERY_NS)
 			continue;
 		node->nfs_error_count++;
-		_Static_assert(sizeof(to->text) == sizeof(span->text), "a sentence fits");
 		memcpy(to->server, span->server, sizeof(to->server));
-		memcpy(to->text, span->text, sizeof(to->text));
+		snprintf(to->text, sizeof(to->text), "%.*s", (int)sizeof(to->text) - 1, span->text);
 		to->first = wall_seconds() - (double)(now - span->begin_ns) / 1e9;
 	}
 }

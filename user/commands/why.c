@@ -104,6 +104,7 @@ static char *describe_event(const struct past_event *e)
 		return NULL;
 	if (e->kind == EVENT_KIND_NFS_STALL) {
 		put_text(out, "NFS server ", e->device);
+		put_text(out, "", e->text);
 		if (span_is(e->name, "pending"))
 			fputs(": a call was not answered", out);
 		else
@@ -133,7 +134,8 @@ static char *describe_event(const struct past_event *e)
 		fprintf(out, ", and %" PRIu64 " reports of it by other GPUs", e->followers);
 	put_owners(out, e);
 	put_text(out, ", owner ", e->owner);
-	put_text(out, ": ", e->text);
+	if (e->kind != EVENT_KIND_NFS_STALL)
+		put_text(out, ": ", e->text);
 	return stream_text(out, &text);
 }
 

@@ -15,6 +15,7 @@ static const char *const waits_for[RPC_QUEUES] = {
 void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rule)
 {
 	ARRAY_EACH(v, e->s->calls.servers, e->s->calls.server_count) {
+		char victims[VICTIMS_TEXT];
 		struct health_finding *f;
 		int worst = 0;
 		double age;
@@ -29,9 +30,10 @@ void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rule)
 		f->first = e->now - age;
 		SET_HEAD(f, "NFS waits %s", v->server);
 		SET_REASON(f,
-			   "NFS server %s: a call has been waiting %s for "
+			   "NFS server %s%s: a call has been waiting %s for "
 			   "%.0f s: Check the server and the network to it.",
-			   v->server, waits_for[worst], age);
+			   v->server, calls_victims(victims, &e->s->calls, v->server),
+			   waits_for[worst], age);
 	}
 }
 

@@ -93,31 +93,6 @@ void headline_add_silence(struct headline *h, const struct headline_silence *s)
 			s->server, s->seconds, time_clock(begin, s->begin), s->victims);
 }
 
-/* Writes the server's mount points, and the owner of its oldest call. */
-static void name_victims(char *text, size_t size, const struct calls *c, const char *server)
-{
-	const struct owner_calls *oldest = NULL;
-	const struct nfs_mount *first = NULL;
-	unsigned int mounts = 0;
-	size_t len;
-
-	ARRAY_EACH(m, c->mounts, c->mount_count)
-		if (!strcmp(m->server, server) && !mounts++)
-			first = m;
-	ARRAY_EACH(o, c->owner_calls, c->owner_calls_count)
-		if (o->oldest_ns > (oldest ? oldest->oldest_ns : 0) && !strcmp(o->server, server))
-			oldest = o;
-	*text = 0;
-	if (first)
-		snprintf(text, size, " (%s", first->mountpoint);
-	len = strlen(text);
-	if (mounts > 1)
-		snprintf(text + len, size - len, " and %u more", mounts - 1);
-	len = strlen(text);
-	snprintf(text + len, size - len, "%s%s%s", first ? ")" : "",
-		 oldest ? ", the oldest call of " : "", oldest ? oldest->owner : "");
-}
-
 static void add_silences(struct headline *h, const struct server_sums *v, const char *victims,
 			 uint64_t hung_ns, double now)
 {
@@ -197,11 +172,11 @@ void headline_add_server(struct headline *h, const struct limit_sums *sums, cons
 {
 	const struct server_sums *v = server_sums_of(sums, server);
 	struct verdict to = verdict_of(sums, server);
-	char victims[2 * LABEL_SIZE + 64];
+	char victims[VICTIMS_TEXT];
 
 	if (!v || (!v->calls_ended && !v->oldest_ns && !v->silent_ns))
 		return;
-	name_victims(victims, sizeof(victims), c, server);
+	calls_victims(victims, c, server);
 	add_silences(h, v, victims, server_hangs(sums, server), now);
 	add_verdict(h, v, &to);
 }

@@ -101,6 +101,7 @@ static void add_stalls(const struct watching *n)
 			e->span.name = rpc_queue_names[oldest];
 			e->span.begin_ns = s->time_ns - v->oldest_ns[oldest];
 			set_oldest(&e->span, s);
+			calls_victims(e->span.text, &s->calls, v->server);
 			n->handle(n->context, &e->span);
 		}
 		e->span.last_ns = s->time_ns;

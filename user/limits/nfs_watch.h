@@ -20,6 +20,8 @@
 /* Errors of state that go on for this time are more than the recovery after a restart of the server. */
 #define NFS_RECOVERY_NS (60 * 1000000000ull)
 
+_Static_assert(VICTIMS_TEXT >= FAILURE_TEXT_SIZE, "both fit");
+
 #define NFS_WATCH_SPANS 512 /* at a time; further ones are not reported */
 
 struct nfs_span {
@@ -28,7 +30,8 @@ struct nfs_span {
 		kind; /* EVENT_KIND_NFS_STALL, EVENT_KIND_NFS_ERRORS or EVENT_KIND_NFS_SATURATION */
 	const char *
 		name; /* static: the queue of the oldest waiter, what the errors mean, or the limit */
-	char text[FAILURE_TEXT_SIZE]; /* of errors: which calls, so far; else "" */
+	char text
+		[VICTIMS_TEXT]; /* of errors: which calls, so far; of a stall: whom it stops; else "" */
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; the end: 0 while it lasts */
 	uint64_t last_ns; /* end of the last interval that had it */
 	char owner

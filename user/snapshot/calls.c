@@ -193,3 +193,24 @@ struct stuck_state *snapshot_stuck(struct calls *c, const char *mountpoint, bool
 	snprintf(like.mountpoint, sizeof(like.mountpoint), "%s", mountpoint);
 	return table_get_like(&tables[TABLE_STUCK], c, &like);
 }
+
+const char *calls_victims(char *text, const struct calls *c, const char *server)
+{
+	const struct owner_calls *oldest = NULL;
+	const struct nfs_mount *first = NULL;
+	unsigned int mounts = 0;
+	char more[32] = "";
+
+	ARRAY_EACH(m, c->mounts, c->mount_count)
+		if (!strcmp(m->server, server) && !mounts++)
+			first = m;
+	ARRAY_EACH(o, c->owner_calls, c->owner_calls_count)
+		if (o->oldest_ns > (oldest ? oldest->oldest_ns : 0) && !strcmp(o->server, server))
+			oldest = o;
+	if (mounts > 1)
+		snprintf(more, sizeof(more), " and %u more", mounts - 1);
+	snprintf(text, VICTIMS_TEXT, "%s%s%s%s%s%s", first ? " (" : "",
+		 first ? first->mountpoint : "", more, first ? ")" : "",
+		 oldest ? ", the oldest call of " : "", oldest ? oldest->owner : "");
+	return text;
+}

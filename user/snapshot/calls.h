@@ -342,6 +342,11 @@ void calls_free(struct calls *c);
  * -ENOMEM. */
 int calls_add(struct calls *c, const struct calls *past);
 
+/* Whom a silent server stops: " (/mnt/ckpt and 2 more), the oldest call of slurm:4712"; "": not known. Returns @text, of
+ * VICTIMS_TEXT bytes. */
+#define VICTIMS_TEXT (2 * LABEL_SIZE + 64)
+const char *calls_victims(char *text, const struct calls *c, const char *server);
+
 /* Removes the counters of @server. */
 void calls_remove_server(struct calls *c, const char *server);
 
