@@ -16,6 +16,8 @@ static int end_output(enum command command, int code)
 	errno = 0;
 	if (!fflush(stdout) && !ferror(stdout))
 		return code;
+	if (errno == EPIPE)
+		return code; /* the reader has what it wanted */
 	fprintf(stderr, "xidscope: cannot write standard output%s%s\n", errno ? ": " : "",
 		errno ? strerror(errno) : "");
 	return code ? code : EXIT_TROUBLE;

@@ -196,7 +196,7 @@ TEST(a_state_has_a_line_at_its_begin_and_at_its_end)
 	assert_lacks(text, "hangs");
 	assert_lacks(text, "Stuck");
 	next(0, 1);
-	assert_has(text, "Over after 7.00 s: 10.0.7.1@4026532213 hangs");
+	assert_has(text, "10.0.7.1@4026532213 answers again after 7.00 s");
 	next(0, 2);
 	assert_lacks(text, "Over");
 }
@@ -221,7 +221,7 @@ TEST(a_soft_mount_that_hangs_has_an_age)
 		if (second == 6)
 			assert_has(text, " HUNG 6.00 s, its calls time out\n");
 	}
-	assert_has(text, "Over after 7.00 s: nas-1 hangs");
+	assert_has(text, "nas-1 answers again after 7.00 s");
 }
 
 /* The same time as that of its server. */

@@ -81,7 +81,7 @@ TEST(the_summary_names_the_phase_that_took_most)
 
 		add_calls_of_4_ms(&now, "nas-1", "READ", 1000, p, other);
 		session();
-		assert_has(summary(), formatted("- Time by phase: 75 %% %s, 25 %% %s.\n",
+		assert_has(summary(), formatted("- Time by phase of nas-1: 75 %% %s, 25 %% %s.\n",
 						rpc_phase_names[p], rpc_phase_names[other]));
 		snapshot_free(&now);
 	}
@@ -101,7 +101,7 @@ TEST(what_is_unknown_is_not_reported)
 	o->phase[RPC_PHASE_RTT].sum_ns = 1000 * MS;
 	session();
 	assert_has(text, "READ            1000     0.0 4.00 ms       -       -       - rtt 25\n");
-	assert_has(summary(), "- Time by phase: 25 % rtt.\n");
+	assert_has(summary(), "- Time by phase of nas-1: 25 % rtt.\n");
 	assert_has(summary(), "the source mountstats does not measure all phases");
 	assert_lacks(text, "upper bounds of buckets");
 	assert_lacks(text, ">275");
@@ -339,7 +339,7 @@ TEST(what_came_before_is_not_of_the_session)
 	add_fault(&now, &new, BEGIN + 2, 1);
 	add_calls_of_4_ms(&now, "nas-1", "READ", 50, RPC_PHASE_RTT, RPC_PHASE_SLOT);
 	session();
-	assert_has_all(text, "\nREAD              50 ", "- Time by phase: 75 % rtt, 25 % slot.\n",
+	assert_has_all(text, "\nREAD              50 ", "- Time by phase of nas-1: 75 % rtt, 25 % slot.\n",
 		       "- Xid 31 on GPU 0000:c1:00.0: harmless, info, 5 reports, ",
 		       "- Xid 31 on GPU 0000:c2:00.0: harmless, info, 1 report, ", "- Xid 79 ");
 	assert_lacks(text, "Transport");

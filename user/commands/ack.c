@@ -69,7 +69,8 @@ static void print_entry(struct json *j, const struct ack *a, struct span note, d
 	char local[TIME_LOCAL_SIZE];
 
 	if (!j) {
-		safe_line(stdout, "%-12s  %-10s  %-12s  until %s  %.*s", a->device, a->what, state,
+		safe_line(stdout, "%-12s  %-10s  %-12s  %s %s  %.*s", a->device, a->what, state,
+			  a->snooze || a->time > now ? "until" : "faults up to",
 			  time_to_local(local, a->time), (int)span_left(note), note.at);
 		return;
 	}

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -344,10 +345,11 @@ static int trace_now(const struct options *options, struct top *top)
 			code = EXIT_PERMISSION;
 		goto out;
 	}
-	/* The folder of a file that is written at the end may be another user's. */
-	observer_drop_capabilities(&t.observer, options->json_file || options->html ?
-							CAPABILITY(CAP_DAC_OVERRIDE) :
-							0);
+	/* The folder of a file that is written at the end may be another user's; and who uses a mount is seen in proc. */
+	observer_drop_capabilities(
+		&t.observer,
+		CAPABILITY(CAP_SYS_PTRACE) |
+			(options->json_file || options->html ? CAPABILITY(CAP_DAC_OVERRIDE) : 0));
 	code = report_on_session(&t, observe_session(&t));
 out:
 	end_trace(&t);
@@ -396,6 +398,8 @@ static int trace_recording(const struct options *options, struct top *top)
 {
 	int fd = open(options->replay, O_RDONLY | O_CLOEXEC), err = fd < 0 ? -errno : 0;
 	struct recording *r = fd < 0 ? NULL : recording_new(fd);
+	struct stat st;
+	bool is_folder = fd >= 0 && !fstat(fd, &st) && S_ISDIR(st.st_mode);
 	char why[RECORDING_PROBLEM_SIZE];
 	int code = EXIT_TROUBLE;
 	struct trace t;
@@ -405,7 +409,9 @@ static int trace_recording(const struct options *options, struct top *top)
 		err = r ? recording_check(r) : -ENOMEM;
 	if (err)
 		log_error(&options->log, "cannot read the recording %s: %s", options->replay,
-			  r ? recording_problem(r, err, why) : strerror(-err));
+			  is_folder ? "it is a folder" :
+			  r         ? recording_problem(r, err, why) :
+				      strerror(-err));
 	else if (!begin_files(&t))
 		code = report_on_session(&t, replay_file(&t, r));
 	end_trace(&t);

@@ -14,6 +14,8 @@
 #define SERVER 9 /* width of a server's name in 80 columns */
 #define SERVER_MAX 24 /* its width in wider terminals */
 
+#define HANGS " hangs" /* ends the name of that state */
+
 #define BOLD "\x1b[1m"
 #define RED "\x1b[31m"
 #define PLAIN "\x1b[0m"
@@ -214,7 +216,12 @@ static void end_states(struct live *v, const struct session *t)
 		/* The clock may have been set back. */
 		seconds = t->last.wall > s.since ? t->last.wall - s.since : 0;
 		format_duration(time, (uint64_t)(seconds * 1e9));
-		note(v, "Over after %s: %s", time, s.text);
+		size_t len = strlen(s.text), end = strlen(HANGS);
+
+		if (len > end && !strcmp(s.text + len - end, HANGS))
+			note(v, "%.*s answers again after %s", (int)(len - end), s.text, time);
+		else
+			note(v, "Over after %s: %s", time, s.text);
 	}
 	v->state_count = kept;
 }
@@ -236,7 +243,8 @@ static void note_trouble(struct live *v, const struct session *t, size_t number)
 	const struct session_point *p = &t->latest.points[number];
 	const char *server = t->servers[number].name;
 	uint64_t hung_ns = t->servers[number].hung_ns, age_ns = hung_ns ? hung_ns : p->oldest_ns;
-	char counts[160] = "", oldest[DURATION_SIZE], text[LABEL_SIZE + 16], how[80];
+	char counts[160] = "", oldest[DURATION_SIZE], text[LABEL_SIZE + 16];
+	char victims[VICTIMS_TEXT], how[VICTIMS_TEXT + 80];
 
 	add_count(counts, sizeof(counts), p->retransmits, "retransmit");
 	add_count(counts, sizeof(counts), p->timeouts, "timeout");
@@ -246,11 +254,12 @@ static void note_trouble(struct live *v, const struct session *t, size_t number)
 	add_count(counts, sizeof(counts), p->errors, "error");
 	if (age_ns >= SESSION_OLD_NS) {
 		format_duration(oldest, p->oldest_ns >= SESSION_OLD_NS ? p->oldest_ns : age_ns);
-		safe_format(text, sizeof(text), "%s %s", server, hung_ns ? "hangs" : "is slow");
+		safe_format(text, sizeof(text), "%s%s", server, hung_ns ? HANGS : " is slow");
 		if (p->oldest_ns >= SESSION_OLD_NS)
-			snprintf(how, sizeof(how),
-				 "the oldest call waits for %s, %" PRIu32 " outstanding", oldest,
-				 p->in_flight);
+			safe_format(how, sizeof(how),
+				    "the oldest call waits for %s, %" PRIu32 " outstanding%s",
+				    oldest, p->in_flight,
+				    calls_victims(victims, &t->last.calls, server));
 		else
 			snprintf(how, sizeof(how), "its calls time out, for %s", oldest);
 		is_in_state(v, t, (double)age_ns / 1e9, text, how);

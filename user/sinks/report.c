@@ -48,8 +48,11 @@ static void summarise_phases(FILE *out, const struct session *t, const struct se
 	const struct server_delta *d = ARRAY_FIND(x, t->total.servers, t->total.server_count,
 						  !strcmp(x->now->server, v->name));
 
-	fprintf(out, "- Time by phase: %.0f %% %s", percent_of(phase_ns[largest[0]], total_ns),
-		rpc_phase_names[largest[0]]);
+	char name[LABEL_SIZE];
+
+	safe_format(name, sizeof(name), "%s", v->name);
+	fprintf(out, "- Time by phase of %s: %.0f %% %s", name,
+		percent_of(phase_ns[largest[0]], total_ns), rpc_phase_names[largest[0]]);
 	if (count > 1)
 		fprintf(out, ", %.0f %% %s", percent_of(phase_ns[largest[1]], total_ns),
 			rpc_phase_names[largest[1]]);
@@ -185,6 +188,16 @@ static void report_headline(FILE *out, const struct session *t)
 		fprintf(out, "- and %zu more\n", h.left_out);
 }
 
+/* What --server and --mount could have named. */
+static void report_choice(FILE *out, const struct snapshot *s)
+{
+	fputs("- No NFS server matches --server and --mount.\n", out);
+	ARRAY_EACH(v, s->calls.servers, s->calls.server_count)
+		safe_line(out, "- There is the server %s.", v->server);
+	ARRAY_EACH(m, s->calls.mounts, s->calls.mount_count)
+		safe_line(out, "- There is the mount %s of %s.", m->mountpoint, m->server);
+}
+
 static void write_session(FILE *out, const struct session *t)
 {
 	const struct snapshot *s = &t->last;
@@ -201,7 +214,7 @@ static void write_session(FILE *out, const struct session *t)
 	else if (!calls)
 		fputs("- No NFS call ended.\n", out);
 	else if (!t->server_count)
-		fputs("- No NFS server matches --server and --mount.\n", out);
+		report_choice(out, s);
 	for (size_t i = 0; i < t->server_count; i++)
 		for (int by = 0; by < SHARE_BYS; by++)
 			summarise_shares(out, t, t->servers[session_sick_first(t, i)].name,

@@ -33,7 +33,7 @@ def a_hung_mount_and_a_fault_are_in_view(folder):
     joined = re.sub(r"\n {9}(?! )", " ", live)
     hangs = r"127\.0\.0\.1 hangs: the oldest call waits for [1-9]\S* s, \d+ outstanding"
     need(re.search(hangs, joined), joined[-3000:])
-    need(joined.count("hangs: ") == 1 and "Over after " in joined, "not its begin and end:", joined[-3000:])
+    need(joined.count("hangs: ") == 1 and " answers again after " in joined, "not its begin and end:", joined[-3000:])
     row = r"^\S+ 127\.0\.0\.1 HUNG [1-9]\S* s, \d+ calls? unanswered$"
     need(re.search(row, live, re.M), "the row does not hang", live[-3000:])
     need("Xid 79 (fatal)" in joined, "no Xid between the lines")
