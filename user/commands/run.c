@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "base/file_text.h"
-#include "base/memory.h"
 #include "base/output_file.h"
 #include "base/safe_text.h"
 #include "base/time_text.h"
@@ -161,7 +160,6 @@ static void exported(struct agent *a, int err)
 	if (err || a->started)
 		return;
 	a->started = true;
-	memory_give_back();
 	log_info(&a->options->log, "started in %.0f ms, writing %s every %g s",
 		 a->attach_seconds * 1e3, a->options->output, a->options->interval);
 }

@@ -3,10 +3,10 @@
 #include "kernel/kernel_types.h"
 
 #include <bpf/btf.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include "base/file_text.h"
-#include "base/memory.h"
 
 #define BTF_FOLDER "/sys/kernel/btf/"
 #define KERNEL_BTF BTF_FOLDER "vmlinux"
@@ -59,7 +59,7 @@ void kernel_types_forget(void)
 {
 	btf__free(types);
 	types = NULL;
-	memory_give_back();
+	malloc_trim(0);
 }
 
 static bool has_type(const struct btf *btf, const char *name)

@@ -3,12 +3,12 @@
 #include "nfs/stuck_tasks.h"
 
 #include <bpf/bpf.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/file_text.h"
-#include "base/memory.h"
 #include "base/process.h"
 #include "stuck.h"
 #include "stuck_tasks.skel.h"
@@ -414,7 +414,7 @@ static bool load_once(struct stuck_tasks *t, const struct log *log)
 	if (t->bpf || t->failed)
 		return t->bpf;
 	err = load_programs(t, true) ? load_programs(t, false) : 0;
-	memory_give_back();
+	malloc_trim(0);
 	if (err)
 		log_info(log, "does not look at tasks that sleep in NFS: %s", bpf_reason(-err));
 	t->failed = err;

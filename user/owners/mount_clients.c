@@ -3,13 +3,13 @@
 #include "owners/mount_calls.h"
 
 #include <bpf/bpf.h>
+#include <malloc.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/file_text.h"
-#include "base/memory.h"
 #include "mount_clients.h"
 #include "mount_clients.skel.h"
 
@@ -72,7 +72,7 @@ int mount_clients_read(const char *process, uint32_t **clients, size_t *count)
 	if (!err)
 		err = take_clients(bpf_map__fd(bpf->maps.clients), clients, count);
 	mount_clients_bpf__destroy(bpf);
-	memory_give_back();
+	malloc_trim(0);
 	if (err) {
 		free(*clients);
 		*clients = NULL;

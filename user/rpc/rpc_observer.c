@@ -17,9 +17,10 @@
  * did not fall: 1,000 READs by `mountstats`, then 1,200 by `btf` are 1,200 more, not 200. */
 #include "rpc/rpc_observer.h"
 
+#include <malloc.h>
+
 #include "base/clock.h"
 #include "base/file_text.h"
-#include "base/memory.h"
 #include "base/process.h"
 #include "kernel/bpf_support.h"
 #include "kernel/kernel_types.h"
@@ -96,7 +97,7 @@ static void end_source(struct rpc_observer *o)
 	o->source = RPC_SOURCE_NONE;
 	mount_calls_free(&o->mount_calls);
 	o->mount_calls.max_owners = o->options.max_owners;
-	memory_give_back();
+	malloc_trim(0);
 }
 
 void rpc_observer_free(struct rpc_observer *o)
@@ -166,7 +167,7 @@ static void *start_source(struct rpc_observer *o, enum rpc_source source,
 		return state;
 	if (state)
 		ops->detach(state);
-	memory_give_back();
+	malloc_trim(0);
 	o->error = -err;
 	return NULL;
 }

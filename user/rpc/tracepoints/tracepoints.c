@@ -3,8 +3,9 @@
  * Finds the events' fields, loads, attaches, reads. */
 #include "rpc/source.h"
 
+#include <malloc.h>
+
 #include "base/clock.h"
-#include "base/memory.h"
 #include "kernel/bpf_hooks.h"
 #include "kernel/kernel_types.h"
 #include "kernel/trace.h"
@@ -232,7 +233,7 @@ static int attach_tracepoints(void *state)
 	if (!err)
 		err = bpf_hooks_attach(&t->hooks, HOOK_CLIENT + 1, HOOKS);
 	t->bpf->bss->rpc_attached = monotonic_ns();
-	memory_give_back();
+	malloc_trim(0);
 	return err;
 }
 
