@@ -577,6 +577,32 @@ TEST(a_torn_line_ends_where_it_was_torn)
 	assert_content("log", "one\ntw\nthree\n");
 }
 
+/* The next process gets the lines again that one had when it was killed. */
+TEST(lines_that_are_there_are_not_written_again)
+{
+	static const struct {
+		const char *there, *lines, *then;
+	} cases[] = {
+		{ "a\nb\n", "b\nc\n", "a\nb\nc\n" },
+		{ "a\nb\nc\n", "b\nc\n", "a\nb\nc\n" },
+		{ "a\n", "a\nb\n", "a\nb\n" },
+		{ "a\nb\nc", "b\nccc\n", "a\nb\nc\nccc\n" },
+		{ "a\nb\nb\n", "b\nc\n", "a\nb\nb\nc\n" },
+		{ "a\nb\n", "c\nb\n", "a\nb\nc\nb\n" },
+		{ "", "a\n", "a\n" },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		put("/log", cases[i].there);
+		append_whole(&file, cases[i].lines);
+		assert_content("log", cases[i].then);
+		append_whole(&file, cases[i].lines); /* these are others */
+		assert_content("log", formatted("%s%s", cases[i].then, cases[i].lines));
+		output_file_close(&file, true);
+		file = open_output("log");
+	}
+}
+
 TEST(a_file_that_is_full_is_renamed)
 {
 	/* A line that is longer than the most is not lost. */

@@ -326,6 +326,28 @@ static int open_with_room(struct output_file *f, size_t size)
 	return fd;
 }
 
+/* How many bytes of these lines the file ends with. An earlier process was killed when it had written them and had not answered
+ * yet. Each event has its time: no line is in the log twice otherwise. */
+static size_t count_written(int fd, const char *data, size_t size)
+{
+	off_t end = lseek(fd, 0, SEEK_END);
+	size_t len = end < 0 ? 0 : end < (off_t)size ? (size_t)end : size, skip = 0;
+	char *tail = len ? malloc(len) : NULL;
+	const char *next;
+
+	if (!tail || pread(fd, tail, len, end - (off_t)len) != (ssize_t)len)
+		skip = len;
+	while (skip < len && memcmp(tail + skip, data, len - skip) != 0) {
+		next = memchr(tail + skip, '\n', len - skip);
+		skip = next ? (size_t)(next + 1 - tail) : len;
+	}
+	free(tail);
+	/* A line that was cut is written again. */
+	for (len = skip < len ? len - skip : 0; len && data[len - 1] != '\n'; len--)
+		;
+	return len;
+}
+
 /* Each line by itself: on standard output no other writer's line comes between. */
 static int write_lines(struct output_file *f, int fd, const char *data, size_t size, size_t *done)
 {
@@ -355,6 +377,9 @@ int output_file_append(struct output_file *f, const char *data, size_t size, siz
 	if (!f->folder) /* standard output */
 		return write_lines(f, STDOUT_FILENO, data, size, done);
 	fd = open_with_room(f, size);
+	if (fd >= 0 && !f->written)
+		*done = count_written(fd, data, size);
+	f->written |= fd >= 0;
 	return fd < 0 ? fd : write_lines(f, fd, data, size, done);
 }
 

@@ -16,7 +16,7 @@ struct output_file {
 	char *name; /* in that folder; .NAME.tmp and .NAME.lock are beside it */
 	int lock; /* its descriptor; -1: none */
 	bool durable; /* each write waits for the disk: after a reset the file is the old or the new one, never an empty one */
-	bool written;
+	bool written; /* since output_file_init() */
 	size_t max; /* bytes of a file of lines */
 	bool torn; /* the last line was not written to its end */
 };
@@ -46,8 +46,8 @@ int output_file_write(struct output_file *f, const char *data, size_t size, cons
 
 /* Appends the lines in @size bytes of @data, each with its newline, to a file that is opened each time: it may be
  * renamed at any time. A new file has mode 0640, and permissions beyond that are taken from an existing one.
- * @done: the bytes of the lines that were written to their end. A torn line is ended before the next. -EAGAIN:
- * nobody reads standard output. */
+ * @done: the bytes of the lines that were written to their end. A torn line is ended before the next. The first call leaves out
+ * lines with which the file ends: another process has written them. -EAGAIN: nobody reads standard output. */
 int output_file_append(struct output_file *f, const char *data, size_t size, size_t *done);
 
 /* Removes the lock, and the file that was written unless @keep; then frees. */
