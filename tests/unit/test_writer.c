@@ -20,6 +20,7 @@ static const struct log quiet; /* into the file "errors" */
 static int saved_stderr;
 static struct writer w; /* of the test that runs */
 static int results, last; /* of its writes: how many, and of the last one */
+static enum writer_file files_of[64];
 static int results_of[64], seen; /* each of the first ones, and how many a test has looked at */
 static pid_t pid; /* of its process, once that is stopped */
 static bool stops; /* a process that is started stops */
@@ -36,9 +37,10 @@ void closefrom(int low)
 static void count_result(void *context, enum writer_file file, int err)
 {
 	(void)context;
-	(void)file;
-	if (results < (int)COUNT(results_of))
+	if (results < (int)COUNT(results_of)) {
 		results_of[results] = err;
+		files_of[results] = file;
+	}
 	results++;
 	last = err;
 }
@@ -271,6 +273,23 @@ TEST(one_process_writes_all_files)
 	assert_said(0, "");
 	while (state_of(pid))
 		usleep(1000);
+}
+
+/* What the state counts has its line in the log. */
+TEST(lines_are_written_before_the_state)
+{
+	start("state", "x.prom", "log");
+	write_whole("x.prom", "one");
+	stop_child();
+	give("two");
+	give_to(WRITER_STATE, "counts");
+	assert_true(writer_append(&w, "line\n", 5));
+	kill(pid, SIGCONT);
+	for (int i = 0; i < 3; i++)
+		assert_result(0);
+	assert_int_equal(files_of[2], WRITER_EVENTS);
+	assert_int_equal(files_of[3], WRITER_STATE);
+	finish();
 }
 
 /* The newest waits; it is written when the process goes on. */

@@ -18,6 +18,8 @@
  * Invariant: the agent never waits, and what waits is bounded. A newer text replaces the one that waits. Lines are
  * appended to those that wait, up to WRITER_LINES_MAX; a line without room is logged and counted as lost.
  *
+ * Lines are written before the state: what the state counts is in the log, but for the repeats of a burst that goes on.
+ *
  * A process that has ended is replaced within a second, and gets the same work again. One that hangs is not
  * replaced: of two, the slower one would put an older text in place of a newer one, and it has the lock. While it
  * hangs, no file is written: a process for each file would cost memory on all nodes for the sake of few. After two
@@ -232,10 +234,13 @@ static void take_answer(struct writer *w, int err)
 /* Gives an idle process the next work that is due. */
 static void give_work(struct writer *w)
 {
+	static const int order[WRITER_FILES] = { WRITER_EVENTS, WRITER_STATE, WRITER_OUTPUT };
 	uint64_t now = monotonic_ns();
 	int err;
 
-	for (int i = 0; i < WRITER_FILES && w->busy < 0; i++) {
+	for (int n = 0; n < WRITER_FILES && w->busy < 0; n++) {
+		int i = w->started ? order[n] : n;
+
 		if (!has_work(&w->files[i]) || now < w->files[i].retry_ns)
 			continue;
 		err = request_work(w, i);
