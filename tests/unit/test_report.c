@@ -339,7 +339,8 @@ TEST(what_came_before_is_not_of_the_session)
 	add_fault(&now, &new, BEGIN + 2, 1);
 	add_calls_of_4_ms(&now, "nas-1", "READ", 50, RPC_PHASE_RTT, RPC_PHASE_SLOT);
 	session();
-	assert_has_all(text, "\nREAD              50 ", "- Time by phase of nas-1: 75 % rtt, 25 % slot.\n",
+	assert_has_all(text, "\nREAD              50 ",
+		       "- Time by phase of nas-1: 75 % rtt, 25 % slot.\n",
 		       "- Xid 31 on GPU 0000:c1:00.0: harmless, info, 5 reports, ",
 		       "- Xid 31 on GPU 0000:c2:00.0: harmless, info, 1 report, ", "- Xid 79 ");
 	assert_lacks(text, "Transport");

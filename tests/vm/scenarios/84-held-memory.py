@@ -26,8 +26,8 @@ def what_can_be_named_is(folder):
 
 
 # What user/base/helper.c gives to other processes.
-OTHERS = re.compile(r"/proc/\d+/(cmdline|environ|maps|exe|cwd|root|fd)|/mnt/|/var/log/pods|/etc/(fstab|xidscope)|/usr/lib/debug|(.*/)?acks$"
-                    r"|(.*/)?events.json")
+OTHERS = re.compile(r"/proc/\d+/(cmdline|environ|maps|exe|cwd|root|fd)|/mnt/|/var/log/pods|/etc/(fstab|xidscope)"
+                    r"|/usr/lib/debug|(.*/)?acks$|(.*/)?events.json")
 
 
 @judgement
