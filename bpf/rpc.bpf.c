@@ -265,6 +265,24 @@ static __always_inline struct rpc_waiter *slept_before(const struct rpc_task *ta
 	return w;
 }
 
+/* The errors of connect(), as errno on x86 and arm64. */
+static __always_inline bool is_connect_error(int error)
+{
+	return (error >= 99 && error <= 101) /* EADDRNOTAVAIL, ENETDOWN, ENETUNREACH */ ||
+	       (error >= 111 && error <= 113); /* ECONNREFUSED, EHOSTDOWN, EHOSTUNREACH */
+}
+
+/* Tasks that waited for a connection wake with @error. */
+static __always_inline void connect_failed(const struct rpc_xprt *xprt, int error)
+{
+	struct rpc_transport *t = is_connect_error(error) ? transport_of(xprt) : NULL;
+
+	if (!t)
+		return;
+	t->connect_error = error;
+	t->connect_failed = bpf_ktime_get_ns();
+}
+
 TRACEPOINT("rpc_task_wakeup")
 int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task, const struct rpc_wait_queue *q)
 {
@@ -272,13 +290,17 @@ int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task, const struct rpc_wait
 	struct rpc_waiter *w;
 	__u64 now, start, since;
 	__u32 wait;
+	int status;
 
 	if (!task || !q)
 		return 0;
 	xprt = FIELD(task, tk_xprt);
 	if (xprt && q == &xprt->pending) {
-		if (FIELD(task, tk_status) < 0)
+		status = FIELD(task, tk_status);
+		if (status < 0) {
+			connect_failed(xprt, -status);
 			maybe_resent(task);
+		}
 		return 0;
 	}
 

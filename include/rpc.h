@@ -260,6 +260,8 @@ struct rpc_transport {
 	struct rpc_peak peak[RPC_LIMITS];
 	__u64 credentials_ns; /* sum of the waits for upcalls */
 	__u64 session_slots; /* slots of the session when a task last waited for one; 0: no task has */
+	__u64 connect_failed; /* when a task last heard that connecting had failed; 0: never */
+	__u64 connect_error; /* with this errno */
 };
 
 /* In place of an address: a CPU has taken the entry and is filling it. */

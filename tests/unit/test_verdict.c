@@ -1256,6 +1256,19 @@ TEST(a_server_that_hung_before_the_session_hangs)
 	assert_has(verdict.sentence, "the oldest waits for 95 s, and nothing came for 5 s");
 }
 
+TEST(connecting_that_fails_is_named_with_its_error)
+{
+	transport()->connect_error = EHOSTUNREACH;
+	for (unsigned int i = 1; i <= 8; i++)
+		wait_on(i * SECOND);
+	judge(BOUND_HUNG, CONFIDENCE_HIGH);
+	assert_has(verdict.sentence, "Connecting fails: No route to host.");
+	assert_has(headline(), ": connecting fails (No route to host). Look at the server");
+	transport()->connect_error = 0;
+	wait_on(9 * SECOND);
+	assert_lacks(headline(), "connecting fails");
+}
+
 TEST(a_server_that_was_not_seen_has_no_verdict)
 {
 	verdict = verdict_of(&sums, "other");

@@ -88,9 +88,9 @@ void headline_add_silence(struct headline *h, const struct headline_silence *s)
 	else
 		headline_add(
 			h, rank, s->server,
-			"%s does not answer for %.0f s, since %s%s. Look at the server, and at the network "
+			"%s does not answer for %.0f s, since %s%s%s. Look at the server, and at the network "
 			"to it; calls of a hard mount go on when it answers.",
-			s->server, s->seconds, time_clock(begin, s->begin), s->victims);
+			s->server, s->seconds, time_clock(begin, s->begin), s->victims, s->after);
 }
 
 static void add_silences(struct headline *h, const struct server_sums *v, const char *victims,
@@ -99,10 +99,14 @@ static void add_silences(struct headline *h, const struct server_sums *v, const 
 	const struct stall *s = &v->longest_stall;
 	char after[RPC_ADDRESS_LEN + 160] = "", more[48] = "", late[64] = "";
 
+	if (v->connect_error)
+		snprintf(after, sizeof(after), ": connecting fails (%s)",
+			 strerror((int)v->connect_error));
 	if (hung_ns)
 		headline_add_silence(
 			h, &(struct headline_silence){ .server = v->server,
 						       .victims = victims,
+						       .after = after,
 						       .begin = now - (double)hung_ns / 1e9,
 						       .seconds = (double)hung_ns / 1e9 });
 	else if (v->unanswered_ns >= HUNG_NS)

@@ -52,7 +52,7 @@ void headline_add_faults(struct headline *h, const struct known_fault *faults, s
 struct headline_silence {
 	const char *server;
 	const char *victims; /* the mounts, calls and owners: " (/mnt/a): ACCESS of ls" */
-	const char *after; /* what ended it: ", until ..." */
+	const char *after; /* what ended it: ", until ...", or why it lasts */
 	double begin, end; /* seconds since the epoch; end 0: it lasts */
 	double seconds;
 };

@@ -93,6 +93,7 @@ static void add_transports(struct server_sums *v, struct interval *n)
 	bool waited = false;
 
 	v->transports = 0;
+	v->connect_error = 0;
 	v->slots_max = 0;
 	v->slot_transports = 0;
 	ARRAY_EACH(t, d->transports, d->transport_count) {
@@ -105,6 +106,7 @@ static void add_transports(struct server_sums *v, struct interval *n)
 		v->segments_lost += t->segments_lost;
 		n->timeouts += t->timeouts;
 		v->disconnects += t->disconnects;
+		RAISE(v->connect_error, t->now->connect_error);
 		n->connects += t->connects;
 		for (int l = 0; l < RPC_LIMITS; l++)
 			if (n->saturated_ns[l] < t->saturated_ns[l])

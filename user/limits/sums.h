@@ -132,6 +132,7 @@ struct server_sums {
 	unsigned int
 		looks; /* at connections that had received data; limit_sums_next() keeps some */
 	uint64_t retransmits, disconnects;
+	uint32_t connect_error; /* at the end: connecting fails with this errno; 0: it does not */
 	uint64_t oldest_ns; /* at the end */
 	uint64_t unanswered_ns; /* the same, of calls that were sent */
 	uint64_t unknown; /* facts that were unknown in some interval */

@@ -445,6 +445,8 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 		else
 			say(to, "No call is answered: they time out, and nothing came for %.0f s.",
 			    silent);
+		if (v->connect_error)
+			say(to, " Connecting fails: %s.", strerror((int)v->connect_error));
 		if (worst)
 			say(to, " %s", failure_text(text, worst));
 	} else if (v->upcall_ns >= HUNG_NS && 2 * v->upcall_ns >= v->ns) {

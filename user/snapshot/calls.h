@@ -81,6 +81,8 @@ struct rpc_transport_state {
 	uint64_t srtt_ns; /* smoothed round trip, with the time in queues */
 	bool carries; /* data are on the way: a part of a reply has come, or calls wait in the socket */
 	uint64_t oldest_ns; /* age of the oldest unanswered call, 0: none */
+	uint32_t
+		connect_error; /* calls wait for a connection, and connecting fails with this errno; 0: it does not */
 	uint64_t saturated_ns[RPC_LIMITS];
 	uint32_t slots_max; /* 65536, sunrpc's own limit, for NFSv4.1 and later */
 	uint32_t slots_allocated;

@@ -131,6 +131,7 @@ static const struct field transport_fields[] = {
 	ROW(rpc_transport_state, U64, GAUGE, min_rtt_ns),
 	ROW(rpc_transport_state, U64, GAUGE, srtt_ns),
 	ROW(rpc_transport_state, U64, GAUGE, oldest_ns),
+	ROW(rpc_transport_state, U32, GAUGE, connect_error),
 	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, saturated_ns, NAMES(rpc_limit_names), FACT(SATURATED)),
 	ROW(rpc_transport_state, U32, GAUGE, slots_max, FACT(SLOTS_MAX)),
 	ROW(rpc_transport_state, U32, GAUGE, slots_allocated, FACT(SLOTS_ALLOCATED)),

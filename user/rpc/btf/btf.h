@@ -28,6 +28,10 @@ struct btf_maps {
 	/* Last reported values, by transport. */
 	uint64_t saturated_ns[RPC_MAX_TRANSPORTS][RPC_PERIODS];
 	uint64_t connects[RPC_MAX_TRANSPORTS];
+	uint64_t replies[RPC_MAX_TRANSPORTS];
+	uint64_t answered_ns[RPC_MAX_TRANSPORTS]; /* the snapshot that saw the last reply */
+	uint64_t unconnected_since
+		[RPC_MAX_TRANSPORTS]; /* connecting fails since then; 0: it does not */
 };
 
 /* @bpf must be loaded and outlive @m; @shards: copies of the hot maps. Returns 0 or -errno; call btf_maps_close() in either

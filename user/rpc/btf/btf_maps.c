@@ -173,6 +173,33 @@ static void show_oldest(struct reading *r, const char *server, uint32_t owner, u
 	c->oldest_ns = r->s->time_ns - start;
 }
 
+/* A call that waits for a connection is in no list of unanswered calls: it is as old as the first error of connecting. After an
+ * error, tasks wait for up to 3 s, or in a queue. */
+#define CONNECT_AGAIN_NS 10000000000ull
+
+static void note_connecting(struct reading *r, uint32_t index, struct rpc_transport_state *state,
+			    struct rpc_server_state *server)
+{
+	const struct rpc_transport *t = &r->transports[index];
+	const struct rpc_probe *p = &r->m->bpf->bss->rpc_probe_result;
+	uint64_t *since = &r->m->unconnected_since[index];
+
+	if (state->replies > r->m->replies[index])
+		r->m->answered_ns[index] = r->s->time_ns;
+	r->m->replies[index] = state->replies;
+	if (t->connect_failed <= r->m->answered_ns[index] ||
+	    (t->connect_failed + CONNECT_AGAIN_NS < r->s->time_ns && !p->pending &&
+	     !p->queued[RPC_LIMIT_SEND])) {
+		*since = 0;
+		return;
+	}
+	if (!*since)
+		*since = t->connect_failed;
+	state->connect_error = (uint32_t)t->connect_error;
+	rpc_raise_age(&state->oldest_ns, r->s->time_ns, *since);
+	rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], r->s->time_ns, *since);
+}
+
 /* Reads what only the kernel's rpc_xprt itself holds. */
 static void probe_transport(struct reading *r, uint32_t index, struct rpc_transport_state *state,
 			    struct rpc_server_state *server, uint64_t *connects)
@@ -203,6 +230,7 @@ static void probe_transport(struct reading *r, uint32_t index, struct rpc_transp
 	rpc_raise_age(&state->oldest_ns, r->s->time_ns, p->oldest_start);
 	rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], r->s->time_ns, p->oldest_start);
 	show_oldest(r, server->server, p->oldest_owner, p->oldest_start);
+	note_connecting(r, index, state, server);
 }
 
 /* Numbers a new transport: it comes after all of its server and protocol. */
@@ -426,7 +454,8 @@ static void forget_transports(void *reading, uint32_t server)
 		for (uint32_t shard = 0; shard < m->shards; shard++)
 			memset(&r->replies[shard].of[i], 0, sizeof(r->replies[shard].of[i]));
 		memset(m->saturated_ns[i], 0, sizeof(m->saturated_ns[i]));
-		m->connects[i] = m->numbers[i] = 0;
+		m->connects[i] = m->numbers[i] = m->unconnected_since[i] = 0;
+		m->answered_ns[i] = m->replies[i] = 0;
 		bpf_map_update_elem(bpf_map__fd(m->bpf->maps.transports), &i, &none, BPF_ANY);
 		bpf_map_update_elem(bpf_map__fd(m->bpf->maps.free_transports), NULL, &i, BPF_ANY);
 	}

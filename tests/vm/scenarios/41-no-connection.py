@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+import json
+
+from judge import Skip, judgement, need
+from judge.reading import read_json
+
+
+@judgement
+def connecting_that_fails_is_named_with_its_error(folder):
+    session = read_json(folder / "lost.json")
+    if session["source"] != "btf":
+        raise Skip("this source does not see why connecting fails")
+    [server] = session["servers"]
+    need(server["verdict"]["bound_by"] == "hung", server["verdict"])
+    need("connecting fails (No route to host)" in session["headline"], session["headline"])
+    return session["headline"]
+
+
+@judgement
+def nothing_is_saturated_without_a_connection(folder):
+    events = [json.loads(line) for line in (folder / "events.json").read_text().splitlines()]
+    need(not [event for event in events if event["kind"] == "nfs_saturation"], events)
+    need([event for event in events if event["kind"] == "nfs_stall"], "no stall", events)
+    return "none"
