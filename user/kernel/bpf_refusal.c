@@ -28,6 +28,8 @@ static const struct {
 	{ "failed to find valid kernel BTF", "", 0, "this kernel's types (BTF) cannot be read" },
 
 	{ "Couldn't load trivial BPF program", "", 0, "this process may not load any BPF program" },
+	{ "failed to find the address for kernel symbol '", "%127[^']", 1,
+	  "the kernel does not list its symbol %s" },
 	{ "map '", "%127[^']': failed to create: %127[^(\n]", 2,
 	  "the kernel cannot create the BPF map %s: %s" },
 

@@ -36,7 +36,7 @@ def verifiers_follow_few_instructions(folder):
     table = {row[0]: dict(zip(rows[0][1:], row[1:])) for row in rows[1:]}
     log = (folder / "agent.log").read_text()
     followed = {program: int(count) for program, count in re.findall(
-        r"prog '(\w+)': -- BEGIN PROG LOAD LOG --[^\"]*?processed (\d+) insns", log)}
+        r"prog '(\w+)': -- BEGIN PROG LOAD LOG --[^\"]*?processed ([1-9]\d*) insns", log)}
     (folder / "verified").write_text("".join(f"{program}\t{count}\n" for program, count in sorted(followed.items())))
     need(followed.keys() <= table.keys(), "the table lacks", followed.keys() - table.keys())
     need("printk_console" in followed and len(followed) > 5, followed)

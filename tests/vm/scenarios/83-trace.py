@@ -57,11 +57,17 @@ def slow_calls_have_process_mount_and_phases(folder):
     return f"{len(slow)}, the slowest {slow[0]}"
 
 
+def without_commands(path):
+    """A replay prints none: the mounts of this machine may be others by then."""
+    text = re.sub(r'"commands":\[("([^"\\]|\\.)*",?)*\],', "", path.read_text())
+    return re.sub(r"^    (sysctl|#|umount|mountpoint) .*\n", "", text, flags=re.M)
+
+
 @judgement
 def a_replay_gives_the_same_again(folder):
-    for name in ("json", "html"):
-        need((folder / f"session.{name}").read_bytes() == (folder / f"replay.{name}").read_bytes(), name, "differs")
-    need((folder / "session.txt").read_text() == (folder / "replay.txt").read_text(), "the report differs")
+    for name in ("json", "html", "txt"):
+        live, replay = (without_commands(folder / f"{run}.{name}") for run in ("session", "replay"))
+        need(live == replay, name, "differs")
     need(not (folder / "replay.log").read_text(), (folder / "replay.log").read_text())
     return f"{(folder / 'session.rec').stat().st_size} bytes"
 
