@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-import re
-
 from judge import judgement, need
 from judge.reading import Metrics, events, read_json, session_verdict
 
@@ -11,9 +9,13 @@ def a_full_file_system_is_named(folder):
     need(verdict["bound_by"] == "errors" and not verdict.get("setting"), verdict)
     failed = (folder / "dd.txt").read_text().count("No space left")
     need(failed == 12 and "WRITEs to /mnt/four end with ENOSPC" in verdict["sentence"], failed, verdict["sentence"])
-    moved = sum(map(int, re.findall(r"^(\d+) bytes", (folder / "dd.txt").read_text(), re.M)))
-    counted = sum(e["bytes"] for e in read_json(folder / "full.json")["episodes"])
-    need(counted <= 1.1 * moved, "an episode has", counted, "bytes, of which only these were written:", moved)
+    # The rest of a WRITE that the server did in part is sent again: dd's figure is below what these calls carried.
+    session = read_json(folder / "full.json")
+    [server] = session["servers"]
+    [write] = [op for op in server["ops"] if op["op"] == "WRITE"]
+    moved = write["sent_bytes"] * (write["calls"] - server["errors"]) / write["calls"]
+    counted = sum(episode["bytes"] for episode in session["episodes"])
+    need(counted <= 1.01 * moved, "an episode has", counted, "bytes, of which only these moved:", moved)
     return verdict["sentence"]
 
 
