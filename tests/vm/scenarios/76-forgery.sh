@@ -89,6 +89,7 @@ judge still
 # It is, when it was.
 rmmod nvidia
 driver_load text
+agent_settle 2 # it looks each second whether the load has succeeded
 judge loaded
 
 # What the driver prints counts wherever it stands.

@@ -86,6 +86,7 @@ kill -STOP "$agent"
 rmmod nvidia
 driver_load text
 kill -CONT "$agent"
+agent_settle 2 # it looks each second whether the load has succeeded
 judge reloaded
 
 # A driver that cannot be loaded, which nvidia-modprobe lets every user try. Here another module has what it needs.
