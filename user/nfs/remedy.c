@@ -51,10 +51,8 @@ struct plan {
 /* Writes @text as one word of a shell. */
 static void write_word(FILE *out, const char *text)
 {
-	if (*text &&
-	    !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-			       "0123456789_./:=,@%+-[]")] &&
-	    !strpbrk(text, "[]")) {
+	if (*text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					"0123456789_./:=,@%+-")]) {
 		fputs(text, out);
 		return;
 	}

@@ -32,6 +32,7 @@ static bool is_there(const struct rpc_offer *f)
 	return f->sunrpc == SUNRPC_LIVE || f->sunrpc == SUNRPC_BUILT_IN;
 }
 
+static const char unlock[] = "boot with lockdown=integrity, or without lockdown";
 static const char needs_sunrpc[] = "unknown until sunrpc is loaded";
 static const char needs_events[] = "unknown until sunrpc is loaded and tracefs is mounted";
 
@@ -50,11 +51,9 @@ static void decide(struct source_check *c, bool ok, const char *text_ok, const c
 	c->fix = ok ? NULL : fix;
 }
 
-/* Whether the kernel lets this process load programs that read its memory. */
-static bool may_load(const struct rpc_offer *f)
+static bool is_permitted(const struct rpc_offer *f)
 {
-	return f->bpf && f->lockdown != LOCKDOWN_CONFIDENTIALITY &&
-	       (has(f, CAP_SYS_ADMIN) || (has(f, CAP_BPF) && has(f, CAP_PERFMON)));
+	return has(f, CAP_SYS_ADMIN) || (has(f, CAP_BPF) && has(f, CAP_PERFMON));
 }
 
 static void check_lockdown(struct source_check *c, const struct rpc_offer *f)
@@ -64,13 +63,13 @@ static void check_lockdown(struct source_check *c, const struct rpc_offer *f)
 		       "lockdown mode 'integrity' allows BPF programs to read kernel memory" :
 		       "the kernel is not locked down",
 	       "lockdown mode 'confidentiality' forbids BPF programs to read kernel memory",
-	       "boot with lockdown=integrity, or without lockdown");
+	       unlock);
 }
 
 static void check_permission(struct source_check *c, const struct rpc_offer *f)
 {
-	decide(c, has(f, CAP_SYS_ADMIN) || (has(f, CAP_BPF) && has(f, CAP_PERFMON)),
-	       "this process may load BPF programs", "this process may not load BPF programs",
+	decide(c, is_permitted(f), "this process may load BPF programs",
+	       "this process may not load BPF programs",
 	       "run it as root (in a container: privileged), or give it CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN");
 }
 
@@ -117,8 +116,7 @@ static void check_tracefs(struct source_check *c, const struct rpc_offer *f)
 		[TRACEFS_FORBIDDEN] = { "this process may not read tracefs", "run it as root" },
 		[TRACEFS_UNMOUNTED] = { "tracefs is not mounted",
 					"mount -t tracefs tracefs /sys/kernel/tracing" },
-		[TRACEFS_EMPTY] = { "tracefs is mounted, and lockdown hides its files",
-				    "boot with lockdown=integrity, or without lockdown" },
+		[TRACEFS_EMPTY] = { "tracefs is mounted, and lockdown hides its files", unlock },
 		[TRACEFS_ABSENT] = { "the kernel has no tracefs",
 				     "boot a kernel with CONFIG_FTRACE=y and CONFIG_EVENT_TRACING=y" },
 		[TRACEFS_MOUNTED] = {},
@@ -168,7 +166,7 @@ static void check_owners(struct source_check *c, const struct rpc_offer *f)
 {
 	bool source = f->sunrpc_btf || f->types_file == TYPES_FILE_GOOD;
 
-	if (!may_load(f)) {
+	if (!f->bpf || f->lockdown == LOCKDOWN_CONFIDENTIALITY || !is_permitted(f)) {
 		decide(c, false, NULL,
 		       "without BPF programs it is not known which job, pod or user makes a call",
 		       "see bpf, lockdown and permission");
