@@ -128,7 +128,7 @@ static void write_file(struct agent_health *h, const struct health_content *cont
 
 /* ---- judging ---- */
 
-/* Logs what is wrong when it begins, when it changes, and when all is well again. */
+/* Logs the findings when they begin or change, and once when there are none any more. */
 static void log_headline(struct agent_health *h, const struct headline_item *now)
 {
 	const struct headline_item *before = &h->headline;
