@@ -64,13 +64,14 @@ static LIST_HEAD(gpus);
 static DEFINE_MUTEX(gpus_lock);
 static DEFINE_SPINLOCK(print_lock);
 
-/* NVIDIA's driver, too, prints with interrupts off, and without a level: as if it always continued a line. */
-static void print(const char *text)
+/* NVIDIA's driver, too, prints with interrupts off, mostly without a level, as if it continued a line, and always from code
+ * that stays in memory: the text of an __init function is gone when the agent looks for the caller. */
+static noinline void print(const char *level, const char *text)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&print_lock, flags);
-	printk(KERN_CONT "%s\n", text);
+	printk("%s%s\n", level, text);
 	spin_unlock_irqrestore(&print_lock, flags);
 }
 
@@ -197,7 +198,7 @@ static int execute(struct session *session)
 			else if (for_device)
 				dev_printk_emit(LOGLEVEL_INFO, &dev->dev, "%s", session->text);
 			else
-				print(session->text);
+				print(KERN_CONT, session->text);
 		}
 #ifdef DRIVER_TRACEPOINT
 		if (message) {
@@ -301,7 +302,7 @@ static int __init nvidia_init_module(void)
 		return err;
 	}
 	/* By the driver's interface to the kernel, which gives a level. */
-	printk(KERN_ERR "NVRM: loading " BANNER "\n");
+	print(KERN_ERR, "NVRM: loading " BANNER);
 	return 0;
 }
 
