@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Text with bytes from outside, for terminals, logs and labels. Safe characters are shown unchanged. All others are escaped, because
- * they can change what a terminal or a page shows around them. */
+ * they can change what a terminal or a page shows around them. Text is escaped where it is written: a forgotten check where it is read
+ * would be invisible. */
 #pragma once
 
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The counts of faults and of what comes with them. */
+/* The counts of faults and of what comes with them. No recovery resets a counter, which would hide how often a fault came: a later
+ * time clears it. When a table is full, entries merge without their device. The severity stays, because it decides the node's
+ * health, and the code unless anyone can invent it. The recovery of one GPU does not clear a merged entry. Rejected: one entry of
+ * unknown severity; dropping the oldest. */
 #include "faults/faults.h"
 
 #include <math.h>

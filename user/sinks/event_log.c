@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The event log: JSON lines; a burst is written as few lines. */
+/* The event log: JSON lines; a burst is written as few lines. It also says when nothing was watching, as a log without faults
+ * looks the same whether nothing happened or nobody watched: by a line at the start, every five minutes and at the stop. Rejected:
+ * asking systemd's journal, which containers lack; a single line at the end, which a crash loses. */
 #include "sinks/event_log.h"
 
 #include <limits.h>

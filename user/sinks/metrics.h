@@ -18,7 +18,8 @@ enum metric_id {
 
 enum metric_type { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM };
 
-/* How much the file shows about calls. */
+/* How much the file shows about calls. Nine of ten histogram samples by op answer no question that their sum does not. Rejected:
+ * relabelling in Prometheus, where node and agent still pay; a list of families for each site. */
 enum metric_detail {
 	DETAIL_NODE, /* histograms by server, sums and counts by op */
 	DETAIL_OP, /* also histograms by op */
