@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Packages, images and releases.
-.PHONY: image deps-release deb rpm manifests check-manifests release check-release check-packages
+.PHONY: image deps-release deb rpm manifests chart check-manifests release check-release check-packages
 
 image: $(B)/xidscope ## build the container image build/xidscope-oci.tar
 	$(Q)deploy/container/build.sh $(B)/xidscope-oci.tar $(B)/xidscope
@@ -26,8 +26,12 @@ REGISTRY ?= registry.example.org
 manifests: ## render the Kubernetes manifests into build/manifests, with the image REGISTRY/xidscope:VERSION
 	$(Q)deploy/kubernetes/render.sh '$(kubectl)' '$(REGISTRY)/xidscope:$(VERSION)' $(VERSION) build/manifests
 
-check-manifests: manifests ## compare the manifests with the types of Kubernetes, from npm
+chart: ## pack the Helm chart into build/xidscope-VERSION.tgz, with the image REGISTRY/xidscope
+	$(Q)mkdir -p build && deploy/helm/package.sh $(VERSION) '$(REGISTRY)/xidscope' build/xidscope-$(VERSION).tgz
+
+check-manifests: manifests ## compare manifests and chart with the types of Kubernetes and with each other, by programs from npm
 	$(Q)tests/kubernetes/check.sh
+	$(Q)tests/kubernetes/chart.sh
 
 build_of = build$(if $(filter-out $(HOST),$(1)),/$(1))
 release: deps-release ## build all that a release has into build/release: packages, tarballs, images, manifests, rules, SBOMs

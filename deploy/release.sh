@@ -38,6 +38,7 @@ cp build/deb/xidscope_"$version".{dsc,tar.xz} "$out/"
 deploy/container/build.sh "$out/xidscope-$version-oci.tar" "${binaries[@]}" >/dev/null
 digest=$(tar -xOf "$out/xidscope-$version-oci.tar" index.json | grep -o 'sha256:[0-9a-f]*' | head -n 1)
 deploy/kubernetes/render.sh "$kubectl" "$registry/xidscope@$digest" "$version" "$out/manifests"
+deploy/helm/package.sh "$version" "$registry/xidscope" "$out/xidscope-$version.tgz"
 mkdir "$out/rules"
 for file in deploy/prometheus/*; do
 	case $file in

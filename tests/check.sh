@@ -105,6 +105,7 @@ run_beside() {
 	judge "the alert rules fire when they should" deploy/prometheus/check.sh
 	[[ $mode == all ]] || return 0
 	judge "the dashboards are of the type that Grafana publishes" tests/fleet/grafana_types.sh
+	judge "the chart gives kustomize's objects" tests/kubernetes/chart.sh
 	judge "a dead storage system is one page, what else hangs is told, nothing more; the dashboards' queries find something" tests/fleet/live.sh
 	judge "the rules find what goes wrong in three days of 16 nodes" tests/fleet/rehearsal.sh --short
 }

@@ -21,6 +21,10 @@ make --no-print-directory -C "$root" install PREFIX="$dir" UNITDIR="$dir" SYSCON
 # page is not installed yet.
 systemd-analyze verify --man=no "$dir/xidscope.service" >"$dir/log" 2>&1 || die "$(cat "$dir/log")"
 ! grep -F xidscope "$dir/log" >&2 || die "systemd complains, see above"
+# The example's program is not installed here.
+sed "s|^ExecStart=[^ ]*|ExecStart=/bin/true|" "$root/deploy/systemd/xidscope-exporter.service" >"$dir/xidscope-exporter.service"
+systemd-analyze verify --man=no "$dir/xidscope-exporter.service" >"$dir/log" 2>&1 || die "$(cat "$dir/log")"
+! grep -F xidscope "$dir/log" >&2 || die "systemd complains about the example, see above"
 security=$(systemd-analyze security --offline=yes "$dir/xidscope.service" | tail -1)
 exposure=$(grep -oE '[0-9]+\.[0-9]' <<<"$security")
 grep -q "exposure of $exposure " "$root/deploy/systemd/README.md" || die "README.md names another exposure than $exposure"

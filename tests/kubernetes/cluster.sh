@@ -11,11 +11,14 @@ if [[ ${1:-} != inside ]]; then
 	((${#parts[@]})) || parts=(manifests node)
 	daemons=$("$here/build.sh") && etcd=$("$here/../vm/tool.sh" etcd-server usr/bin/etcd) &&
 		kubectl=$("$here/../vm/tool.sh" kubernetes-client usr/bin/kubectl) || exit 1
+	helm=$("$here/helm.sh") || echo "skip helm against the API server: it cannot be had here"
+	export helm
 	if [[ " ${parts[*]} " == *" node "* ]]; then # what needs the network
 		vm=$here/../vm
 		busybox=$("$vm/tool.sh" busybox-static bin/busybox) && drivers=$("$vm/modules.sh" 6.1) && base=$("$here/images.sh") &&
-			"$vm/image.sh" kubelet "$here/rootfs.packages" >/dev/null || exit 1
-		export busybox drivers base
+			"$vm/image.sh" kubelet "$here/rootfs.packages" >/dev/null && prometheus=$("$vm/tool.sh" prometheus usr/bin/prometheus) &&
+			exporter=$("$vm/tool.sh" prometheus-node-exporter usr/bin/prometheus-node-exporter) || exit 1
+		export busybox drivers base prometheus exporter
 	fi
 	work=$(mktemp -d)
 	trap 'rm -rf "$work"' EXIT

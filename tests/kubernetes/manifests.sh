@@ -16,7 +16,22 @@ claim "apply -k base"
 rolled 63
 claim "rollout status ends when the agent is on all nodes, tainted and cordoned ones included"
 kubectl create namespace monitoring
-for folder in kubernetes/base kubernetes/overlays/kube-prometheus-stack npd; do
+kubectl apply -f - < <(
+	for kind in PodMonitor PrometheusRule; do
+		cat <<END
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: ${kind,,}s.monitoring.coreos.com}
+spec:
+  group: monitoring.coreos.com
+  scope: Namespaced
+  names: {kind: $kind, plural: ${kind,,}s}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+---
+END
+	done
+)
+for folder in kubernetes/base kubernetes/overlays/{kube-prometheus-stack,scraped} npd; do
 	server_knows -k "$root/deploy/$folder"
 	claim "apply -k $folder: Kubernetes 1.20 knows all fields"
 done
@@ -102,7 +117,21 @@ claim "with nodeSelector it runs on the nodes with GPUs alone"
 exporter e >exporter.yaml
 server_knows -f exporter.yaml
 claim "the lines for node_exporter are lines of a DaemonSet"
-sed -n 's|build/release/||; /^cat && echo ---/p' "$deploy/README.md" >renderer
-is "$(bash renderer <exporter.yaml | server_knows -f - | grep -c '(server dry run)')" 3
-claim "what helm's post-renderer gives can be applied"
 kubectl delete -k older/base && within 60 gone
+
+if [[ $helm ]]; then
+	"$root/deploy/helm/package.sh" 1.0.0 registry.example.org/xidscope chart.tgz
+	h() { "$helm" --namespace xidscope "$@"; }
+	monitors() { is "$(x get podmonitors,prometheusrules -o name | wc -l)" "$1"; }
+	h install xidscope chart.tgz --create-namespace && rolled 56 && monitors 0
+	claim "helm install: the agent is on all nodes"
+	h upgrade xidscope chart.tgz --set scrape=pod,rules.enabled=true && rolled 56 && monitors 7 &&
+		is "$(x get daemonset xidscope -o 'jsonpath={.spec.template.spec.containers[*].name}')" "xidscope node-exporter"
+	claim "helm upgrade: with a node_exporter of its own, and rules"
+	! h upgrade xidscope chart.tgz --set scrape=nobody && is "$(h list -o json | grep -o '"revision":"[0-9]*"')" '"revision":"2"'
+	claim "helm refuses a value that it does not know, and changes nothing"
+	h rollback xidscope 1 && rolled 56 && monitors 0 && is "$(x get daemonset xidscope -o 'jsonpath={.spec.template.spec.containers[*].name}')" xidscope
+	claim "helm rollback brings the first back"
+	h uninstall xidscope && kubectl delete namespace xidscope && within 60 gone
+	claim "helm uninstall leaves nothing"
+fi

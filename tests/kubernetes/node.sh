@@ -19,7 +19,7 @@ cp "$(type -P kubelet)" job/
 sed 's/127.0.0.1/10.0.2.2/' system:node:guest >job/access
 # The API server asks the kubelet at the node's address.
 ip route replace local 10.0.2.15 dev lo table local src 127.0.0.1
-TMPDIR=$work "$root/tests/vm/boot.sh" --kernel 6.1 --job job --out out --timeout 1800 --memory 3072 --forward 10250 --forward 10222 \
+TMPDIR=$work "$root/tests/vm/boot.sh" --kernel 6.1 --job job --out out --timeout 1800 --memory 3072 --forward 10250 --forward 10222 --forward 9100 \
 	--image kubelet --packages "$here/rootfs.packages" >guest.log 2>&1 &
 guest=$!
 b pull "oci-archive:$base" && b pull oci-archive:job/xidscope-oci.tar
@@ -27,6 +27,9 @@ box=$(b from --pull-never localhost/kubectl:1) && policy='' b copy "$box" "$here
 b build --pull-never --build-arg NPD=localhost/npd:1 --build-arg "XIDSCOPE=localhost/xidscope:$version" \
 	--tag localhost/node-problem-detector-xidscope:1 "$root/deploy/npd"
 b push -D localhost/node-problem-detector-xidscope:1 oci:images:localhost/node-problem-detector-xidscope:1
+served=$(sed -n 's/^ *image: //p' "$deploy/overlays/scraped/scraped.yaml")
+box=$(b from --pull-never localhost/kubectl:1) && policy='' b copy "$box" "$exporter" /bin/node_exporter && policy='' b config --entrypoint '["/bin/node_exporter"]' --cmd '' "$box" &&
+	b commit "$box" "$served" && b push "$served" "oci:images:$served"
 tar -C images -cf www/images.tar . && rm -rf storage images
 "$busybox" httpd -p 127.0.0.1:8080 -h www
 # node COMMAND: as root of the node.
@@ -157,6 +160,7 @@ claim "two agents cannot write one file: the second ends with status 3"
 # Its container, which is started again and again, can have the file before the one that comes next.
 left() { ! kubectl -n monitoring get pods -o name | grep .; }
 kubectl delete -f manifests/kube-prometheus-stack.yaml && within 120 left && kubectl apply -f manifests/xidscope.yaml
+left_none() { ! x get pods -o name | grep .; }
 no_file() { node "! test -e $metrics"; }
 unattached() { file >now && grep 'xidscope_rpc_source{source="btf"} 1' now && is "$(grep '^xidscope_hook_attached.* 0$' now | cut -d '"' -f 2 | sort | xargs)" "$1"; }
 within 60 unattached ""
@@ -167,7 +171,10 @@ kubectl apply --validate=false -f manifests/least-privilege.yaml && started && w
 claim "the variant with least privileges: of the hooks the kernel log alone is missing"
 xid 0000:c2:00.0 31 1 && within 60 counted "$(($(<load.out) + 1))" c2:00.0 31
 claim "it counts an Xid"
-kubectl delete -f manifests/least-privilege.yaml && within 60 no_file &&
+kubectl delete -f manifests/least-privilege.yaml && within 60 no_file
+# shellcheck source=/dev/null
+. "$here/scraped.sh"
+within 120 left_none &&
 	sed 's/^\( *- \)2m$/\130s/; s/initialDelaySeconds: 60/initialDelaySeconds: 10/; s/periodSeconds: 60/periodSeconds: 5/' manifests/xidscope.yaml |
 	kubectl apply -f - && started && within 60 unattached "" && counted "$(($(<load.out) + 1))" c2:00.0 31
 claim "and back: the base goes on from its counts"

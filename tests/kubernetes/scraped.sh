@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The part of node.sh about the overlay `scraped`: Prometheus, outside, scrapes the pod as the operator would make it from the PodMonitor.
+# shellcheck shell=bash disable=SC2154 # the variables and functions of cluster.sh and node.sh
+
+kubectl apply --validate=false -f manifests/scraped.yaml && x rollout status daemonset/xidscope --timeout=300s
+claim "the variant with a node_exporter of its own starts"
+# Prometheus finds the pod at its address, which leads to the node, and there to the pod.
+ip route replace local 10.88.0.0/16 dev lo table local src 127.0.0.1
+node "iptables -t nat -A PREROUTING -i eth0 -p tcp --dport 9100 -j DNAT --to $(x get pods -l app.kubernetes.io/name=xidscope -o 'jsonpath={.items[0].status.podIP}'):9100"
+/usr/bin/python3 - "$deploy/overlays/scraped/podmonitor.yaml" "$admin" "$root/deploy/prometheus/alerts.yaml" >prometheus.json <<'END'
+import json
+import re
+import sys
+import yaml
+
+monitor = yaml.safe_load(open(sys.argv[1]))
+[endpoint] = monitor["spec"]["podMetricsEndpoints"]
+labels = monitor["spec"]["selector"]["matchLabels"]
+META = "__meta_kubernetes_"
+
+
+def keep(label, value):
+    return {"action": "keep", "source_labels": [META + label], "regex": value}
+
+
+def copied(label, target):
+    return {"source_labels": [META + label], "target_label": target}
+
+
+# What the operator puts before the monitor's own.
+relabel = [keep("pod_label_" + re.sub("[^a-zA-Z0-9]", "_", name), value) for name, value in labels.items()]
+relabel += [keep("pod_container_port_name", endpoint["port"]), copied("namespace", "namespace"),
+            copied("pod_container_name", "container"), copied("pod_name", "pod"),
+            {"target_label": "job", "replacement": "xidscope/xidscope"}, {"target_label": "endpoint", "replacement": endpoint["port"]}]
+relabel += [{re.sub("[A-Z]", lambda m: "_" + m[0].lower(), key): value for key, value in each.items()} for each in endpoint["relabelings"]]
+json.dump({"global": {"scrape_interval": "2s", "evaluation_interval": "5s"}, "rule_files": [sys.argv[3]], "scrape_configs": [{
+    "job_name": "xidscope", "relabel_configs": relabel,
+    "kubernetes_sd_configs": [{"role": "pod", "api_server": "https://127.0.0.1:6443", "namespaces": {"names": ["xidscope"]},
+                               "authorization": {"credentials": sys.argv[2]}, "tls_config": {"insecure_skip_verify": True}}]}]}, sys.stdout)
+END
+"$prometheus" --config.file=prometheus.json --storage.tsdb.path=tsdb --web.listen-address=127.0.0.1:9090 &>prometheus.log &
+scraper=$!
+# asked QUERY: the labels and the value of each result, sorted, a line each.
+asked() {
+	"$busybox" wget -qO - --post-data "query=$1" http://127.0.0.1:9090/api/v1/query | /usr/bin/python3 -c '
+import json, sys
+for each in sorted(json.load(sys.stdin)["data"]["result"], key=str):
+    print(" ".join(f"{k}={v}" for k, v in sorted(each["metric"].items()) if k != "__name__"), each["value"][1])'
+}
+asks() { is "$(asked "$1")" "$2"; }
+within 120 asks up 'instance=guest job=xidscope/xidscope namespace=xidscope node=guest 1'
+claim "Prometheus scrapes it; the target has the node's name, and no pod's"
+within 60 asks 'xidscope_rpc_source{source="btf"}' 'instance=guest job=xidscope/xidscope namespace=xidscope node=guest source=btf 1' &&
+	asks 'count({__name__=~"go_.*|process_.*|node_cpu.*"})' ''
+claim "it has the agent's series, with the source btf, and none of the exporter's own"
+! node "ss -lntH | grep -w 9100"
+claim "the node has no port for it"
+calls='sum(xidscope_rpc_op_calls_total)'
+node 'dd if=/dev/zero of=/mnt/data/scraped bs=64k count=10 conv=fsync'
+more() { (($(asked "$calls" | tr -d ' ') > 0)); }
+within 60 more
+claim "NFS calls of the node count, without its network: $(asked "$calls")"
+node 'pkill -STOP -xo xidscope; sleep 20'
+stale() { [[ $(asked "time() - node_textfile_mtime_seconds" | grep -o '[0-9]*[.0-9]*$' | cut -d. -f1) -gt 18 ]] && asks up 'instance=guest job=xidscope/xidscope namespace=xidscope node=guest 1'; }
+within 30 stale
+claim "an agent that stands still: the target is up, and the file's age grows"
+node 'rm "$(find /var/lib/kubelet/pods -name xidscope.prom)"' && within 30 asks 'count(xidscope_build_info)' ''
+claim "a file that is gone: its series end"
+node 'pkill -CONT -xo xidscope' && within 60 asks 'count(xidscope_build_info)' ' 1'
+claim "and are back when the agent goes on"
+kubectl delete -f manifests/scraped.yaml && within 60 asks 'count(up)' ''
+claim "a pod that is gone: its target and its series end"
+kill "$scraper"
