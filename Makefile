@@ -3,8 +3,8 @@
 MORE := $(wildcard tests/*/*.mk tests/*.mk deploy/*.mk)
 
 # The version and its date are those of the first release in CHANGELOG.md.
-release := $(shell sed -n 's/^## \([0-9.]*\), \([0-9-]*\)$$/\1 \2/p' CHANGELOG.md | sed -n 1p)
-VERSION := $(or $(firstword $(release)),$(error CHANGELOG.md has no heading "VERSION, DATE"))
+release := $(shell sed -n 's/^## \[\([0-9.]*\)] - \([0-9-]*\)$$/\1 \2/p' CHANGELOG.md | sed -n 1p)
+VERSION := $(or $(firstword $(release)),$(error CHANGELOG.md has no heading "[VERSION] - DATE"))
 # Where install puts what.
 PREFIX ?= /usr/local
 SYSCONFDIR ?= /etc

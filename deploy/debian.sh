@@ -23,7 +23,7 @@ chmod -R u=rwX,go=rX "$tree"
 [[ ! ${MAINTAINER:-} ]] || sed -i "s/^Maintainer: .*/Maintainer: $MAINTAINER/" "$tree/debian/control"
 { # Debian's form of the first release in CHANGELOG.md
 	echo "xidscope ($version) unstable; urgency=medium"
-	awk '/^## / { part++; next } part == 1' CHANGELOG.md | tr -s '\n ' ' ' | sed 's/ - /\n\n/g' |
+	awk '/^## / { part++; next } /^#/ { next } part == 1' CHANGELOG.md | tr -s '\n ' ' ' | sed 's/ - /\n\n/g' |
 		fold -s -w 74 | awk 'NF { print (new ? "  * " : "    ") $0; new = 0; next } { print ""; new = 1 }' | sed 's/ *$//'
 	printf '\n -- %s  %s\n' "$(sed -n 's/^Maintainer: //p' "$tree/debian/control")" "$(date -u -R -d "@$SOURCE_DATE_EPOCH")"
 } | cat -s >"$tree/debian/changelog"

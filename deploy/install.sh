@@ -7,7 +7,7 @@ set -eu
 umask 022
 build=$1 dest=$2 prefix=$3 sysconf=$4 units=$5
 cd "$(dirname "$0")/.."
-version=$(sed -n 's/^## \([0-9.]*\), .*/\1/p' CHANGELOG.md | head -n 1)
+version=$(sed -n 's/^## \[\([0-9.]*\)].*/\1/p' CHANGELOG.md | head -n 1)
 listed=$prefix/share/xidscope/installed-$version
 list=$dest$listed
 mkdir -p "${list%/*}"

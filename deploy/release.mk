@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Packages, images and releases.
-.PHONY: image deps-release deb rpm manifests chart check-manifests release check-release check-packages
+.PHONY: version image deps-release deb rpm manifests chart check-manifests release check-release check-packages
+
+version: ## print the version
+	@echo $(VERSION)
 
 image: $(B)/xidscope ## build the container image build/xidscope-oci.tar
 	$(Q)deploy/container/build.sh $(B)/xidscope-oci.tar $(B)/xidscope

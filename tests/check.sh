@@ -106,6 +106,7 @@ run_beside() {
 	[[ $mode == all ]] || return 0
 	judge "the dashboards are of the type that Grafana publishes" tests/fleet/grafana_types.sh
 	judge "the chart gives kustomize's objects" tests/kubernetes/chart.sh
+	judge "the workflows are in order" tests/release/workflows.sh
 	judge "a dead storage system is one page, what else hangs is told, nothing more; the dashboards' queries find something" tests/fleet/live.sh
 	judge "the rules find what goes wrong in three days of 16 nodes" tests/fleet/rehearsal.sh --short
 }

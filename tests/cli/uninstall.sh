@@ -10,7 +10,7 @@ set -uo pipefail
 mkdir later root
 cp -r "$top"/{README.md,SECURITY.md,CHANGELOG.md,LICENSE,LICENSES,docs,deploy} later/
 this=$("$program" version | sed 's/.* //')
-sed -i "s/^## $this, /## $this.1, /" later/CHANGELOG.md
+sed -i "s/^## \[$this]/## [$this.1]/" later/CHANGELOG.md
 echo text | tee later/deploy/prometheus/more.yaml >later/deploy/slurm/xidscope-more
 chmod +x later/deploy/slurm/xidscope-more
 rm later/deploy/grafana/node.json

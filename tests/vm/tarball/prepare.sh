@@ -15,7 +15,7 @@ echo "$older" >"$job/older"
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 cp -r "$root"/{CHANGELOG.md,LICENSE,LICENSES,docs,deploy} "$tree"
-sed -i "s/^## $version, /## $older, /" "$tree/CHANGELOG.md"
+sed -i "s/^## \[$version]/## [$older]/" "$tree/CHANGELOG.md"
 "$tree/deploy/tarball.sh" "$root/build/older" "$job/xidscope-$older-amd64.tar.gz"
 
 documented install 'Other distributions' 1 "VERSION=$version" DIRECTORY=/srv/text-files
