@@ -97,7 +97,7 @@ judge window --window 1h "${none[@]}" -- "$old_xid" "${new_xids[@]}"
 expect 2 "*Xid 48*(1 more)*" "" check --health window
 printf '%s 79 2026-11-21T10:00:00Z seen\n* 48 %s\n* 62 %s\n' "$gpu" "$now" "$now" >acks
 judge acknowledged --ack acks -- "$old_xid" "${new_xids[@]}"
-expect 0 "XIDSCOPE OK: no open fault | xids=4 $performance" "" check --health acknowledged
+expect 0 "XIDSCOPE OK: no open fault (3 acknowledged: Xid 79 c1:00.0) | xids=4 $performance" "" check --health acknowledged
 json "j['findings'] == [] and [f['state'] for f in j['acknowledged']] == ['acknowledged'] * 3" check --json --health acknowledged
 judge milder --rule xid_fatal=warn "${none[@]}" -- "$old_xid" "${new_xids[@]}"
 expect 1 "*" "" check --health milder

@@ -81,7 +81,16 @@ json '[s["name"] for s in j["servers"]] == ["nas-1"]' filtered.json
 json 'min(c["seconds"] for c in j["slow_calls"]) >= 0.3 and len(j["slow_calls"]) == j["slow_calls_in_all"] == 8' filtered.json
 "$program" trace --replay made.rec --slower 1 >shown
 [[ $(grep -c '^[0-9:]\{8\}  *[0-9]* ms WRITE' shown) == 10 ]] || fail "it shows not 10 slow calls: $(grep -A 19 ^Slowest shown)"
-expect 0 "*no NFS server matches*- No NFS server matches --server and --mount.*" "" trace --replay made.rec --server absent
+choice="Nothing matches --server absent --mount nope. There are:
+    server nas-1
+    server nas-2*
+    mount /mnt/checkpoint of nas-1"
+filter=(--replay made.rec --server absent --mount nope)
+expect 2 "*no NFS server matches*- $choice
+*" "" trace "${filter[@]}"
+expect 2 "*,\"servers\":\[\],*" "xidscope: $choice" trace "${filter[@]}" --json -
+expect 2 "*
+$choice" "" top --batch 1 "${filter[@]}"
 
 # ---- a long session: as many intervals as the page can show ----
 "$program" trace --replay made.rec >out
@@ -101,6 +110,9 @@ PYTHON
 # ---- what is wrong with an event log or a window ----
 touch empty.log
 expect 1 "" "xidscope: cannot read the event log absent: *" why --events absent
+for path in /etc/passwd "$program" made.rec; do
+	expect 1 "" "xidscope: $path is no event log: none of its * lines is an event" why --events "$path"
+done
 expect 1 "" "xidscope: nothing is known of this window yet: it begins at 2099-01-01T00:00:00Z, *" why --events empty.log --since 2099-01-01
 expect 1 "" "xidscope: nothing is known of this window yet: *" why --events empty.log --until 2099-01-01 --since 2098-12-31
 
@@ -127,6 +139,27 @@ PYTHON
 json 'j["seconds"] < 10' left.json
 expect 0 "*Summary*" "" trace --replay left.rec
 
+# ---- standard input, a pipe, and a reader that has read enough ----
+"$program" trace --replay made.rec >whole.txt
+head -c -0 made.rec | "$program" trace --replay - | cmp -s - whole.txt || fail "a pipe as standard input gives another report"
+"$program" trace --replay - <made.rec | cmp -s - whole.txt || fail "a file as standard input gives another report"
+"$program" trace --replay <(cat made.rec) | cmp -s - whole.txt || fail "a pipe gives another report"
+for file in --json --html; do
+	(
+		trap '' PIPE
+		"$program" trace --replay made.rec $file - 2>err | head -c 9 >out
+		[[ ${PIPESTATUS[0]} == 0 && ! -s err ]]
+	) || fail "$file - says '$(<err)' to a reader that has read enough"
+done
+(
+	trap '' PIPE
+	"$program" xid --list 2>err | head -n 1 >out
+	[[ ${PIPESTATUS[0]} == 0 && ! -s err ]]
+) || fail "xid --list says '$(<err)' to a reader that has read enough"
+timeout 120 "$program" trace --hooks rpc --source mountstats --interval 0.1 --duration 0.3 --record - 2>err | "$program" trace --replay - >out ||
+	fail "a recording through a pipe: $(<err)"
+[[ $(<out) == *Summary* ]] || fail "a recording through a pipe gives '$(<out)'"
+
 # ---- what is wrong with a file ----
 expect 1 "" "xidscope: error: cannot read the recording absent: No such file or directory" trace --replay absent
 cat made.rec made.rec >twice.rec
@@ -136,7 +169,7 @@ expect 1 "" "xidscope: error: cannot read the recording wrong.rec: it is no reco
 gzip <wrong.rec >packed.rec
 expect 1 "" "*it is no recording of xidscope trace" trace --replay packed.rec
 expect 1 "" "*it is no recording of xidscope trace" trace --replay "$program"
-expect 1 "" "xidscope: error: cannot read the recording $dir: *" trace --replay "$dir"
+expect 1 "" "xidscope: error: cannot read the recording $dir: it is a folder" trace --replay "$dir"
 cp made.rec damaged.rec
 printf X | dd of=damaged.rec bs=1 seek=20000 conv=notrunc status=none
 expect 1 "" "xidscope: error: cannot read the recording damaged.rec: it is damaged after line *" trace --replay damaged.rec

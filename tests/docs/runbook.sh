@@ -7,7 +7,11 @@ set -euo pipefail
 page=$(dirname "$0")/../../docs/RUNBOOK.md
 # nvidia-smi is the driver's, and no guest has a GPU.
 elsewhere='kubectl|sacct|amtool|host nvidia-smi'
-commands() { sed -n 's/^    //p' "$page" | grep -vE '^#|^METRICS=|^[a-z]+\(\)' | sed 's/; /\n/g'; }
+# A semicolon in quotes belongs to the command.
+commands() {
+	sed -n 's/^    //p' "$page" | grep -vE '^#|^METRICS=|^[a-z]+\(\)' |
+		awk -v FS="'" -v OFS="'" '{ for (i = 1; i <= NF; i += 2) gsub(/; /, "\n", $i) } 1'
+}
 case $1 in
 functions) sed -n "/^    # $2/,/^\$/s/^    //p" "$page" | grep . ;;
 rest) commands | grep -vE "^($elsewhere) " ;;

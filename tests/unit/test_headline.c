@@ -205,6 +205,28 @@ TEST(all_is_well_only_where_all_was_looked_at)
 		"Nothing is known to be wrong: no open fault of a GPU, but NFS was not observed.");
 }
 
+TEST(all_is_well_names_what_is_acknowledged)
+{
+	struct known_fault faults[] = {
+		{ STANDING_ACKNOWLEDGED, 2, "xid", "79", "0000:c1:00.0", "", "", "", "", 1, 0, 0 },
+		{ STANDING_SNOOZED, 2, "sxid", "sxid:20034", "0000:c2:00.0", "", "", "", "", 1, 0,
+		  0 },
+		{ STANDING_HARMLESS, 0, "xid", "31", "0000:c3:00.0", "", "", "", "", 1, 0, 0 },
+	};
+	struct headline h = {};
+
+	headline_add_faults(&h, faults, COUNT(faults));
+	headline_end(&h, true, NULL, true);
+	assert_string_equal(h.items[0].text,
+			    "All is well: no open fault of a GPU (acknowledged: Xid 79 on "
+			    "0000:c1:00.0 and 1 more), and each server answered.");
+	faults[0].standing = STANDING_OPEN;
+	h = (struct headline){};
+	headline_add_faults(&h, faults, COUNT(faults));
+	headline_end(&h, true, NULL, true);
+	assert_lacks(h.items[0].text, "acknowledged");
+}
+
 /* More than fit: the gravest stay, and none is lost without a word. */
 TEST(what_has_no_room_is_counted)
 {

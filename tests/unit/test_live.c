@@ -282,6 +282,23 @@ TEST(the_head_is_repeated_where_the_terminal_ends)
 	}
 }
 
+TEST(a_terminal_that_changes_its_width_gets_a_head_for_it)
+{
+	static const size_t widths[] = { 80, 80, 140, 140, 90 };
+	static const bool heads[] = { true, false, true, false, true };
+
+	add_calls_of_4_ms(&now, "nas-1", "READ", 2, RPC_PHASE_SESSION, RPC_PHASE_FINISH);
+	show();
+	view = (struct live){ .terminal = -1 };
+	for (size_t i = 0; i < COUNT(widths); i++) {
+		view.out = text_begin();
+		view.size.columns = widths[i];
+		live_interval(&view, &t);
+		text_end(view.out);
+		assert_int_equal(!!strstr(text, "call/s"), heads[i]);
+	}
+}
+
 TEST(only_a_terminal_has_colours)
 {
 	add_calls_of_4_ms(&now, "nas-1", "READ", 2, RPC_PHASE_SESSION, RPC_PHASE_FINISH);

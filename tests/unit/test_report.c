@@ -367,6 +367,16 @@ TEST(one_line_has_why_nfs_is_not_observed)
 	assert_has(text, "- NFS not observed at the end of the session: sunrpc is not loaded.\n");
 }
 
+TEST(an_event_says_what_it_is)
+{
+	snapshot_kernel_event(&now.faults, false, "forged_xid", "")->count = 1;
+	snapshot_kernel_event(&now.faults, false, "link_down", "0000:5d:00.0")->count = 1;
+	session();
+	assert_has_all(text,
+		       " forged_xid (a process wrote an Xid to the kernel log; not counted)\n",
+		       " link_down 0000:5d:00.0\n");
+}
+
 TEST(losses_and_missing_hooks_are_reported)
 {
 	now.calls.source = RPC_SOURCE_BTF;

@@ -214,13 +214,17 @@ static bool describe_change(struct change *c)
 {
 	const struct options *o = c->o;
 	const char *what = o->fault.what, *of = o->fault.device, *done = "acknowledged";
-	char until[TIME_LOCAL_SIZE + 8] = "", time[TIME_LOCAL_SIZE];
+	char until[TIME_LOCAL_SIZE + 8] = "", time[TIME_LOCAL_SIZE], name[FAULT_NAME_SIZE];
 	bool anyway = o->force || health_what(what) == HEALTH_STATE;
 	size_t before, after;
 
 #define SAY(...) safe_format(c->said, sizeof(c->said), __VA_ARGS__)
 	if (!strcmp(of, "*"))
 		of = "all devices";
+	if (!strcmp(what, "*"))
+		what = "all faults";
+	else if (strchr(what, ':') || strchr("0123456789", *what))
+		what = known_fault_name(name, strchr(what, ':') ? "sxid" : "xid", what);
 	if (o->remove) {
 		SAY(c->removed ? "removed the acknowledgement of %s on %s" :
 				 "there is no acknowledgement of %s on %s",
@@ -234,15 +238,17 @@ static bool describe_change(struct change *c)
 	before = count_open(c, c->old.bytes, c->old.len);
 	after = count_open(c, c->text, c->len);
 	if (after < before)
-		SAY("%s %zu open fault%s on %s%s", done, before - after,
-		    before - after == 1 ? "" : "s", of, until);
+		SAY("%s %s on %s%s: %zu open fault%s", done, what, of, until, before - after,
+		    before - after == 1 ? "" : "s");
 	else if (anyway)
 		SAY("%s %s on %s%s", done, what, of, until);
 	else if (*c->unknown)
 		SAY("%s; --force acknowledges all the same", c->unknown);
 	else
-		SAY("no open fault %s on %s%s; see xidscope faults, or use --force", what, of,
-		    o->fault.time > 0 && !*until ? " from before --until" : "");
+		SAY("no open %s on %s%s%s; see xidscope faults, or use --force",
+		    !strcmp(what, "all faults") ? "fault" : what, of,
+		    o->fault.time > 0 && !*until ? " from before --until" : "",
+		    count_open(c, "", 0) > before ? " that is not acknowledged already" : "");
 	return after < before || anyway;
 }
 

@@ -163,6 +163,10 @@ static void make_headline(struct agent_health *h, const struct snapshot *s,
 						     kind, 0 },
 			     f->device, "%s", f->reason);
 	}
+	if (report->listed > report->count)
+		headline_note_quiet(
+			&all, fault_standing_names[report->findings[report->count].standing],
+			report->findings[report->count].head, report->listed - report->count);
 	headline_end(&all, s->faults.gpu_watched, s->calls.rpc_missing, s->calls.op_count);
 	log_headline(h, &all.items[0]);
 }

@@ -135,6 +135,11 @@ static void print_nagios(const struct result *v)
 		return;
 	}
 	print_without_bar(v->open.count ? v->open.items[0].reason : "no open fault");
+	if (!v->open.count && v->quiet.count) {
+		printf(" (%zu %s: ", v->quiet.count, v->quiet.items[0].state);
+		print_without_bar(v->quiet.items[0].head);
+		putchar(')');
+	}
 	if (v->total > 1)
 		printf(" (%zu more)", v->total - 1);
 	print_performance(v);

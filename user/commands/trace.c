@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -55,7 +56,8 @@ static void begin_trace(struct trace *t, const struct options *options, struct t
 		.session = { .filter = options->filter,
 			     .keep_intervals = options->json_file || options->html },
 		.live = live_begin(),
-		.quiet = is_stdout(options->json_file) || is_stdout(options->html),
+		.quiet = is_stdout(options->json_file) || is_stdout(options->html) ||
+			 is_stdout(options->record),
 	};
 }
 
@@ -70,13 +72,14 @@ static int report_failure(const struct trace *t, const char *option, const char 
 static int begin_record(struct trace *t)
 {
 	const char *path = t->options->record;
-	int fd = path ? output_open(path) : -1, err = 0;
+	bool file = !is_stdout(path);
+	int fd = !path ? -1 : file ? output_open(path) : dup(STDOUT_FILENO), err = 0;
 
 	if (!path)
 		return 0;
 	if (fd < 0)
-		return report_failure(t, "--record", path, fd);
-	if (ftruncate(fd, 0))
+		return report_failure(t, "--record", path, file ? fd : -errno);
+	if (file && ftruncate(fd, 0))
 		err = -errno;
 	else if (!(t->recorder = recorder_new(fd, &t->session.origin)))
 		err = -ENOMEM;
@@ -118,6 +121,8 @@ static int write_file(const struct trace *t, const char *option, const char *pat
 	if (!err)
 		err = text ? output_file_write(&file, text, size, NULL) : output_file_check(&file);
 	output_file_close(&file, true);
+	if (err == -EPIPE) /* the reader has what it wanted */
+		return 0;
 	return err ? report_failure(t, option, path, err) : 0;
 }
 
@@ -227,7 +232,8 @@ static int report_on_session(struct trace *t, int err)
 
 	screen_end(); /* messages are for the terminal as it was */
 	if (t->top && (!err || err == -ECANCELED))
-		return EXIT_OK;
+		return t->options->batch && session_lacks_choice(&t->session) ? EXIT_USAGE :
+										EXIT_OK;
 	err = err ?: session_end(&t->session);
 	if (err) {
 		log_error(&t->options->log, "the session failed: %s", strerror(-err));
@@ -239,8 +245,13 @@ static int report_on_session(struct trace *t, int err)
 		terminal_ask(STDOUT_FILENO, &size);
 		report_session(stdout, &t->session, size.columns);
 		puts("\nNext: this session as a page: --html FILE; what happened before it: xidscope why");
+	} else if (session_lacks_choice(&t->session)) {
+		fputs("xidscope: ", stderr);
+		report_choice(stderr, &t->session);
 	}
-	return write_files(t) ? EXIT_TROUBLE : EXIT_OK;
+	return write_files(t)                    ? EXIT_TROUBLE :
+	       session_lacks_choice(&t->session) ? EXIT_USAGE :
+						   EXIT_OK;
 }
 
 /* Ends all but the observer. */
@@ -394,9 +405,32 @@ static int replay_file(struct trace *t, struct recording *r)
 	return err ? err : got;
 }
 
+/* A recording is read twice: what comes from a pipe is copied to memory. Returns a descriptor or -errno. */
+static int open_recording(const char *path)
+{
+	int fd = strcmp(path, "-") != 0 ? open(path, O_RDONLY | O_CLOEXEC) : dup(STDIN_FILENO);
+	char bytes[65536];
+	ssize_t n = -1;
+	int copy;
+
+	if (fd < 0 || lseek(fd, 0, SEEK_CUR) >= 0)
+		return fd < 0 ? -errno : fd;
+	copy = memfd_create("recording", MFD_CLOEXEC);
+	while (copy >= 0 && (n = read(fd, bytes, sizeof(bytes))) > 0 &&
+	       write(copy, bytes, (size_t)n) == n)
+		;
+	if (n || lseek(copy, 0, SEEK_SET)) {
+		n = n > 0 ? ENOMEM : errno;
+		file_close(&copy);
+		copy = -(int)n;
+	}
+	file_close(&fd);
+	return copy;
+}
+
 static int trace_recording(const struct options *options, struct top *top)
 {
-	int fd = open(options->replay, O_RDONLY | O_CLOEXEC), err = fd < 0 ? -errno : 0;
+	int fd = open_recording(options->replay), err = fd < 0 ? fd : 0;
 	struct recording *r = fd < 0 ? NULL : recording_new(fd);
 	struct stat st;
 	bool is_folder = fd >= 0 && !fstat(fd, &st) && S_ISDIR(st.st_mode);

@@ -78,6 +78,8 @@ static void put_fault(FILE *out, const struct past_event *e)
 		put_text(out, " ", e->name);
 	else
 		put_text(out, ": ", e->name);
+	if (e->kind == EVENT_KIND_KERNEL)
+		fputs(kernel_event_meaning(e->name), out);
 	put_text(out, e->kind == EVENT_KIND_KERNEL ? ", device " : " on ", e->device);
 	put_process(out, e);
 }

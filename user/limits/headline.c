@@ -55,10 +55,29 @@ void headline_add(struct headline *h, struct headline_rank rank, const char *sub
 	va_end(args);
 }
 
+void headline_note_quiet(struct headline *h, const char *state, const char *first, size_t count)
+{
+	char more[32] = "";
+
+	if (count > 1)
+		snprintf(more, sizeof(more), " and %zu more", count - 1);
+	safe_format(h->quiet, sizeof(h->quiet), " (%s: %s%s)", state, first, more);
+}
+
 void headline_add_faults(struct headline *h, const struct known_fault *faults, size_t count)
 {
-	char text[KNOWN_FAULT_TEXT];
+	char text[KNOWN_FAULT_TEXT], name[FAULT_NAME_SIZE];
+	const struct known_fault *quiet = NULL;
+	size_t quiets = 0;
 
+	ARRAY_EACH(f, faults, count)
+		if (f->standing == STANDING_ACKNOWLEDGED || f->standing == STANDING_SNOOZED)
+			quiet = quiets++ ? quiet : f;
+	if (quiet) {
+		snprintf(text, sizeof(text), "%s on %s",
+			 known_fault_name(name, quiet->kind, quiet->what), quiet->device);
+		headline_note_quiet(h, fault_standing_names[quiet->standing], text, quiets);
+	}
 	ARRAY_EACH(f, faults, count)
 		if (f->standing == STANDING_OPEN)
 			headline_add(h,
@@ -203,7 +222,9 @@ void headline_end(struct headline *h, bool gpu_watched, const char *not_observed
 			nfs);
 	else if (not_observed)
 		headline_add(h, rank, "",
-			     "Nothing is known to be wrong: no open fault of a GPU, but %s.", nfs);
+			     "Nothing is known to be wrong: no open fault of a GPU%s, but %s.",
+			     h->quiet, nfs);
 	else
-		headline_add(h, rank, "", "All is well: no open fault of a GPU, and %s.", nfs);
+		headline_add(h, rank, "", "All is well: no open fault of a GPU%s, and %s.",
+			     h->quiet, nfs);
 }

@@ -39,6 +39,8 @@ struct headline {
 	struct headline_item items[HEADLINE_ITEMS];
 	size_t count;
 	size_t left_out; /* the least grave ones, for which there was no room */
+	char quiet
+		[96]; /* faults that are acknowledged or snoozed: " (acknowledged: Xid 79 on ...)"; "": none */
 };
 
 /* Adds an item. */
@@ -47,6 +49,9 @@ void headline_add(struct headline *h, struct headline_rank rank, const char *sub
 
 /* Adds the open ones of @faults, which are in the order of their gravity. */
 void headline_add_faults(struct headline *h, const struct known_fault *faults, size_t count);
+
+/* The sentence that all is well then names @first as acknowledged or snoozed: @state. @count: how many are. */
+void headline_note_quiet(struct headline *h, const char *state, const char *first, size_t count);
 
 /* A time in which a server answered no call. Texts may be "". */
 struct headline_silence {

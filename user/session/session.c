@@ -46,6 +46,14 @@ bool session_wants_mount(const struct session *t, const char *mountpoint)
 	return matches_pattern(t->filter.mount, mountpoint);
 }
 
+bool session_lacks_choice(const struct session *t)
+{
+	const struct calls *c = &t->last.calls;
+
+	return (t->filter.server || t->filter.mount) && !t->server_count && !c->rpc_missing &&
+	       !ARRAY_FIND(m, c->mounts, c->mount_count, session_wants_server(t, m->server));
+}
+
 /* ---- one interval ---- */
 
 static int server_number(struct session *t, const char *name)

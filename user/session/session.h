@@ -140,6 +140,9 @@ double session_wall(const struct session *t, uint64_t monotonic_ns);
 bool session_wants_server(const struct session *t, const char *server);
 bool session_wants_mount(const struct session *t, const char *mountpoint);
 
+/* Whether nothing matches the filter by name at the end, although NFS was observed. */
+bool session_lacks_choice(const struct session *t);
+
 /* How long the worst limit was saturated. */
 uint64_t session_most_saturated(const struct session_point *p);
 

@@ -74,6 +74,7 @@ static void write_head(struct live *v)
 	set_colour(v, PLAIN);
 	fputc('\n', v->out);
 	v->lines = 1;
+	v->head_width = server_width(v);
 }
 
 void short_name(char *to, size_t size, const char *name, size_t width)
@@ -312,7 +313,8 @@ void live_interval(struct live *v, const struct session *t)
 	if (!v->begun)
 		fprintf(v->out, "From %s\n", time_to_local(begin, t->first.wall));
 	v->begun = true;
-	if (!v->lines || (v->size.rows > 2 && v->lines + t->latest.count > v->size.rows - 1))
+	if (!v->lines || v->head_width != server_width(v) ||
+	    (v->size.rows > 2 && v->lines + t->latest.count > v->size.rows - 1))
 		write_head(v);
 	time_clock(clock, t->last.wall);
 	if (!t->latest.count)

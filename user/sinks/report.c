@@ -6,7 +6,10 @@
 
 #include "base/safe_text.h"
 #include "base/time_text.h"
+#include "snapshot/event.h"
 #include "xid/xid_catalog.h"
+
+#define INDENT "    " /* of lines that are not wrapped */
 
 void format_duration(char *text, uint64_t ns)
 {
@@ -140,8 +143,6 @@ static void report_losses(FILE *out, const struct snapshot *s)
 				  s->self.hooks[i].name);
 }
 
-#define INDENT "    "
-
 /* Each line alone, so that a shell takes them as they are. */
 static void report_remedy(FILE *out, const struct session *t, const char *server)
 {
@@ -188,14 +189,17 @@ static void report_headline(FILE *out, const struct session *t)
 		fprintf(out, "- and %zu more\n", h.left_out);
 }
 
-/* What --server and --mount could have named. */
-static void report_choice(FILE *out, const struct snapshot *s)
+void report_choice(FILE *out, const struct session *t)
 {
-	fputs("- No NFS server matches --server and --mount.\n", out);
-	ARRAY_EACH(v, s->calls.servers, s->calls.server_count)
-		safe_line(out, "- There is the server %s.", v->server);
-	ARRAY_EACH(m, s->calls.mounts, s->calls.mount_count)
-		safe_line(out, "- There is the mount %s of %s.", m->mountpoint, m->server);
+	const struct calls *c = &t->last.calls;
+
+	safe_line(out, "Nothing matches%s%s%s%s. %s", t->filter.server ? " --server " : "",
+		  t->filter.server ?: "", t->filter.mount ? " --mount " : "", t->filter.mount ?: "",
+		  c->server_count || c->mount_count ? "There are:" : "No NFS is mounted.");
+	ARRAY_EACH(v, c->servers, c->server_count)
+		safe_line(out, INDENT "server %s", v->server);
+	ARRAY_EACH(m, c->mounts, c->mount_count)
+		safe_line(out, INDENT "mount %s of %s", m->mountpoint, m->server);
 }
 
 static void write_session(FILE *out, const struct session *t)
@@ -208,13 +212,15 @@ static void write_session(FILE *out, const struct session *t)
 
 	fputs("\nSummary\n", out);
 	report_headline(out, t);
-	if (s->calls.rpc_missing)
+	if (s->calls.rpc_missing) {
 		safe_line(out, "- NFS not observed%s: %s.",
 			  calls ? " at the end of the session" : "", s->calls.rpc_missing);
-	else if (!calls)
+	} else if (session_lacks_choice(t)) {
+		fputs("- ", out);
+		report_choice(out, t);
+	} else if (!calls) {
 		fputs("- No NFS call ended.\n", out);
-	else if (!t->server_count)
-		report_choice(out, s);
+	}
 	for (size_t i = 0; i < t->server_count; i++)
 		for (int by = 0; by < SHARE_BYS; by++)
 			summarise_shares(out, t, t->servers[session_sick_first(t, i)].name,
@@ -272,7 +278,8 @@ const char *session_event_text(char *text, const struct session_event *e)
 			 e->code, e->what, *meaning ? " " : "", meaning);
 		break;
 	case SESSION_KERNEL_EVENT:
-		snprintf(text, SESSION_EVENT_TEXT, "%s%s%s", e->what, *e->name ? " " : "", e->name);
+		snprintf(text, SESSION_EVENT_TEXT, "%s%s%s%s", e->what, *e->name ? " " : "",
+			 e->name, kernel_event_meaning(span_of(e->what)));
 		break;
 	case SESSION_HUNG:
 		snprintf(text, SESSION_EVENT_TEXT, "%s hangs: since then a call waits", e->name);

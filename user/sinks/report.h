@@ -13,6 +13,7 @@ struct live {
 	bool colour;
 	struct terminal_size size; /* rows 0: the head is not repeated */
 	size_t lines; /* since the head */
+	size_t head_width; /* of the servers' names in it: the terminal may have changed since */
 	size_t events; /* of the session: already shown */
 	struct live_state *states; /* those that last, see live.c */
 	size_t state_count;
@@ -41,6 +42,9 @@ void format_rate(char *text, size_t size, double megabytes);
 
 /* Writes a session that has ended: what limits each server, then tables. Lines longer than @columns are wrapped; 0: none. */
 void report_session(FILE *out, const struct session *t, size_t columns);
+
+/* Says that the filter matches nothing, and lists what it could have named. */
+void report_choice(FILE *out, const struct session *t);
 
 /* Room for the text of session_event_text(). */
 #define SESSION_EVENT_TEXT 512

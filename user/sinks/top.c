@@ -296,6 +296,8 @@ void top_write(FILE *out, const struct top_view *v, const struct session *t, con
 		write_row(out, v, &r.list[i], width);
 	if (t->last.calls.rpc_missing)
 		safe_line(out, "%s", t->last.calls.rpc_missing);
+	if (session_lacks_choice(t))
+		report_choice(out, t);
 	if (v->typing)
 		safe_line(out, "show names with: %s_", v->filter);
 	else if (v->rows)

@@ -26,3 +26,31 @@ enum event_kind event_kind_find(struct span name)
 
 	return row ? (enum event_kind)(row - event_kinds) : EVENT_KINDS;
 }
+
+const char *kernel_event_meaning(struct span kind)
+{
+	static const struct {
+		const char *kind, *meaning;
+	} * row, rows[] = {
+		{ "forged_xid", " (a process wrote an Xid to the kernel log; not counted)" },
+		{ "api_mismatch", " (a program and the GPU driver have different versions)" },
+		{ "probe_not_called", " (another driver has the GPU)" },
+		{ "pcie_aer", " (error on the PCIe bus)" },
+		{ "pcie_dpc", " (the port cut the PCIe device off after an error)" },
+		{ "mce", " (machine check: CPU or memory)" },
+		{ "edac_corrected", " (memory error, corrected)" },
+		{ "edac_uncorrected", " (memory error, data lost)" },
+		{ "apei_corrected", " (hardware error that the firmware reports, corrected)" },
+		{ "apei_recoverable", " (hardware error that the firmware reports)" },
+		{ "apei_fatal", " (fatal hardware error that the firmware reports)" },
+		{ "rcu_stall", " (a CPU is stuck in the kernel)" },
+		{ "kernel_spin", " (a task has not left the kernel for a minute)" },
+		{ "nfs_ok", " (the server answers again)" },
+		{ "lockd_ok", " (the server's lock manager answers again)" },
+		{ "nfs_timed_out", " (calls of a soft mount fail)" },
+		{ "net_watchdog", " (a network interface stopped sending)" },
+	};
+
+	row = ARRAY_FIND(r, rows, COUNT(rows), span_is(kind, r->kind));
+	return row ? row->meaning : "";
+}

@@ -35,6 +35,9 @@ extern const struct event_kind_row {
 /* The kind of that name, or EVENT_KINDS. */
 enum event_kind event_kind_find(struct span name);
 
+/* What a kernel event of this kind is, if its name alone does not say it: " (...)"; "": it does. */
+const char *kernel_event_meaning(struct span kind);
+
 /* Unknown texts are "", an unknown pid is -1. */
 struct event {
 	enum event_kind kind;
