@@ -18,33 +18,19 @@
  * Each mount is mounted by what mounted it before: fstab, a unit of systemd, autofs, or a person, whose options the kernel
  * lists in mountinfo. What kubelet or a container engine has mounted belongs to pods: no command of this node may touch
  * it, and the lines say what has to be done instead. A value that is in force already, or a larger one, is never lowered. */
-#include "nfs/remedy.h"
+#include "nfs/remedy_mounts.h"
 
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/file_text.h"
-#include "base/mountinfo.h"
 #include "base/safe_text.h"
 
 #define MOUNTINFO_MAX (16 << 20)
-#define USERS_NAMED 3
-
-enum mounted_by { BY_HAND, BY_FSTAB, BY_UNIT, BY_AUTOFS, BY_SYSTEMD, BY_KUBELET, BY_CONTAINER };
-
-struct found {
-	struct mountinfo_line line;
-	enum mounted_by by;
-	bool nested; /* the kernel mounts it again below another mount of the server */
-	char point[PATH_MAX];
-	char unit[PATH_MAX]; /* of systemd */
-	char map[256]; /* of autofs */
-};
 
 struct plan {
 	const struct remedy *r;
-	struct found *mounts; /* in the order in which they were mounted */
-	size_t count;
+	struct remedy_mounts found;
 	bool option; /* the setting is a mount option */
 };
 
@@ -82,231 +68,10 @@ static bool is_printable(const char *text)
 	return !strcmp(safe, text);
 }
 
-/* ---- who has mounted it ---- */
-
-/* Whether fstab has a line for this mount. */
-static bool is_in_fstab(const char *root, const struct found *m)
-{
-	struct span rest, line, source;
-	char path[PATH_MAX];
-	FILE_TEXT text = {};
-
-	if (file_text_read(&text, PATHF("%s/etc/fstab", root), 1 << 20))
-		return false;
-	rest = file_text_span(&text);
-	while (span_next_line(&rest, &line)) {
-		source = span_take_word(&line);
-		if (!mount_path(path, sizeof(path), span_take_word(&line)))
-			continue;
-		for (size_t len = strlen(path); len > 1 && path[len - 1] == '/';)
-			path[--len] = 0;
-		if (!strcmp(path, m->point) && span_left(source) == span_left(m->line.source) &&
-		    !memcmp(source.at, m->line.source.at, span_left(source)))
-			return true;
-	}
-	return false;
-}
-
-/* The unit of the path, as systemd-escape --path names it; whether somebody wrote it. */
-static bool has_unit(const char *root, struct found *m)
-{
-	static const char *const folders[] = { "etc", "run", "usr/local/lib", "usr/lib", "lib" };
-	char *end = m->unit;
-
-	for (const char *c = m->point + 1; *c && end < m->unit + sizeof(m->unit) - 16; c++)
-		if (*c == '/')
-			*end++ = '-';
-		else if ((*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') ||
-			 (*c >= 'A' && *c <= 'Z') || *c == '_' || *c == ':' ||
-			 (*c == '.' && end > m->unit))
-			*end++ = *c;
-		else
-			end += sprintf(end, "\\x%02x", (unsigned char)*c);
-	strcpy(end, ".mount");
-	for (size_t i = 0; i < COUNT(folders); i++)
-		if (!access(PATHF("%s/%s/systemd/system/%s", root, folders[i], m->unit), F_OK))
-			return true;
-	return false;
-}
-
-static enum mounted_by find_mounter(const char *root, struct found *m, const struct found *autofs)
-{
-	if (strstr(m->point, "/volumes/kubernetes.io~") ||
-	    strstr(m->point, "/plugins/kubernetes.io/"))
-		return BY_KUBELET;
-	if (strstr(m->point, "/volumes/") && strstr(m->point, "/_data"))
-		return BY_CONTAINER;
-	if (autofs) {
-		snprintf(m->map, sizeof(m->map), "%.*s", (int)span_left(autofs->line.source),
-			 autofs->line.source.at);
-		return strcmp(m->map, "systemd-1") ? BY_AUTOFS : BY_SYSTEMD;
-	}
-	return is_in_fstab(root, m) ? BY_FSTAB : has_unit(root, m) ? BY_UNIT : BY_HAND;
-}
-
-/* ---- the mounts of the server ---- */
-
-/* The server's mount of this line; NULL: it is another's, or the setting is another mount's. */
-static const struct nfs_mount *find_wanted(const struct plan *p, const struct found *m)
-{
-	const struct remedy *r = p->r;
-	uint64_t device;
-	char label[LABEL_SIZE];
-
-	label_from_bytes(label, sizeof(label), m->point, strlen(m->point));
-	if ((*r->mountpoint && strcmp(r->mountpoint, label) != 0) ||
-	    !mount_device(m->line.device, &device))
-		return NULL;
-	return ARRAY_FIND(
-		x, r->calls->mounts, r->calls->mount_count,
-		!strcmp(x->server, r->server) &&
-			(x->device ? x->device == device : !strcmp(x->mountpoint, label)));
-}
-
-/* Whether @m is below @parent in the same tree of the server: NFSv4 mounts it when somebody goes there. */
-static bool is_submount(const struct found *m, const struct found *parent)
-{
-	size_t point = strlen(parent->point), source = span_left(parent->line.source);
-	const char *rest = m->point + point;
-
-	return mount_leads_to(m->point, parent->point) && *rest == '/' &&
-	       span_left(m->line.source) == source + strlen(rest) &&
-	       !memcmp(m->line.source.at, parent->line.source.at, source) &&
-	       !memcmp(m->line.source.at + source, rest, strlen(rest));
-}
-
-struct found_list {
-	struct found *list;
-	size_t count;
-};
-
-/* Adds the mount of a line; NULL: its path is not usable, or there is no memory. */
-static struct found *add_found(struct found_list *to, const struct mountinfo_line *line)
-{
-	struct found *m = ARRAY_APPEND(to->list, to->count);
-
-	if (!m)
-		return NULL;
-	m->line = *line;
-	if (mount_path(m->point, sizeof(m->point), line->point))
-		return m;
-	to->count--;
-	return NULL;
-}
-
-static void find_mounts(struct plan *p, struct span text)
-{
-	struct found_list autofs = {}, nfs = {};
-	struct mountinfo_line line;
-	const struct nfs_mount *known;
-	struct span rest;
-	struct found *m;
-
-	while (span_next_line(&text, &rest)) {
-		if (!mountinfo_read_line(&line, rest))
-			continue;
-		if (span_is(line.type, "autofs"))
-			add_found(&autofs, &line);
-		if (!mount_is_nfs(line.type) || !(m = add_found(&nfs, &line)))
-			continue;
-		known = find_wanted(p, m);
-		if (!known) {
-			memset(m, 0, sizeof(*m));
-			nfs.count--;
-			continue;
-		}
-		m->nested = ARRAY_FIND(x, nfs.list, nfs.count - 1, is_submount(m, x));
-		m->by = known->elsewhere ?
-				BY_CONTAINER :
-				find_mounter(p->r->root, m,
-					     ARRAY_FIND(a, autofs.list, autofs.count,
-							mount_leads_to(m->point, a->point)));
-	}
-	free(autofs.list);
-	p->mounts = nfs.list;
-	p->count = nfs.count;
-}
-
-/* ---- who uses them ---- */
-
-/* Whether the process @pid uses one of the mounts: by a file, a folder, a mapping, or because its container has it. */
-static bool uses_mounts(const struct plan *p, const char *pid, const char *namespace)
-{
-	static const char *const links[] = { "cwd", "root", "exe" };
-	const char *folder = PATHF("%s/proc/%s", p->r->root, pid), *name;
-	char path[PATH_MAX], device[32];
-	FILE_TEXT maps = {}, mounts = {};
-	uint64_t number;
-	OPEN_FOLDER *fds = opendir(PATHF("%s/fd", folder));
-	size_t i = 0;
-	ssize_t len;
-
-	len = readlink(PATHF("%s/ns/mnt", folder), path, sizeof(path) - 1);
-	path[len > 0 ? len : 0] = 0;
-	if (len > 0 && *namespace && strcmp(path, namespace) != 0) {
-		if (file_text_read(&mounts, PATHF("%s/mountinfo", folder), MOUNTINFO_MAX))
-			return false;
-		ARRAY_EACH(m, p->mounts, p->count) {
-			snprintf(device, sizeof(device), " %.*s ", (int)span_left(m->line.device),
-				 m->line.device.at);
-			if (strstr(mounts.bytes, device))
-				return true;
-		}
-		return false;
-	}
-	while (i < COUNT(links) || (name = folder_next(fds))) {
-		const char *link = i < COUNT(links) ? PATHF("%s/%s", folder, links[i]) :
-						      PATHF("%s/fd/%s", folder, name);
-
-		i += i < COUNT(links);
-		len = readlink(link, path, sizeof(path) - 1);
-		path[len > 0 ? len : 0] = 0;
-		if (ARRAY_FIND(m, p->mounts, p->count, mount_leads_to(path, m->point)))
-			return true;
-	}
-	if (file_text_read(&maps, PATHF("%s/maps", folder), MOUNTINFO_MAX))
-		return false;
-	ARRAY_EACH(m, p->mounts, p->count) {
-		if (!mount_device(m->line.device, &number))
-			continue;
-		snprintf(device, sizeof(device), " %02x:%02x ", (unsigned int)(number >> 32),
-			 (unsigned int)number);
-		if (strstr(maps.bytes, device))
-			return true;
-	}
-	return false;
-}
-
-static void write_users(FILE *out, const struct plan *p)
-{
-	OPEN_FOLDER *folder = opendir(PATHF("%s/proc", p->r->root));
-	char comm[32], namespace[64] = "", names[160] = "";
-	const char *pid;
-	unsigned int users = 0;
-	ssize_t len =
-		readlink(PATHF("%s/proc/1/ns/mnt", p->r->root), namespace, sizeof(namespace) - 1);
-
-	namespace[len > 0 ? len : 0] = 0;
-	while ((pid = folder_next(folder))) {
-		if (!*pid || pid[strspn(pid, "0123456789")] || atoi(pid) == getpid() ||
-		    !uses_mounts(p, pid, namespace) || users++ >= USERS_NAMED)
-			continue;
-		file_first_line(PATHF("%s/proc/%s/comm", p->r->root, pid), comm, sizeof(comm));
-		len = (ssize_t)strlen(names);
-		safe_format(names + len, sizeof(names) - (size_t)len, "%s %s (%s)", len ? "," : "",
-			    comm, pid);
-	}
-	if (users)
-		fprintf(out,
-			"# %u process%s use%s these mounts, drain the node or end them first:%s%s\n",
-			users, users == 1 ? "" : "es", users == 1 ? "s" : "", names,
-			users > USERS_NAMED ? ", ..." : "");
-}
-
 /* ---- mounting again ---- */
 
 /* Writes the options as mount takes them, with the new value. What the kernel finds out by itself is left out. */
-static void write_options(FILE *out, const struct plan *p, const struct found *m)
+static void write_options(FILE *out, const struct plan *p, const struct remedy_mount *m)
 {
 	static const char *const left_out[] = { "rw",         "ro",        "addr",
 						"clientaddr", "mountaddr", "mountport",
@@ -337,7 +102,7 @@ static void write_options(FILE *out, const struct plan *p, const struct found *m
 	free(text);
 }
 
-static void write_mount(FILE *out, const struct plan *p, const struct found *m)
+static void write_mount(FILE *out, const struct plan *p, const struct remedy_mount *m)
 {
 	fputs("mountpoint -q ", out);
 	write_word(out, m->point);
@@ -362,7 +127,7 @@ static void write_mount(FILE *out, const struct plan *p, const struct found *m)
 }
 
 /* Says what mounts it again, and where an option is kept. */
-static void write_mounter(FILE *out, const struct plan *p, const struct found *m)
+static void write_mounter(FILE *out, const struct plan *p, const struct remedy_mount *m)
 {
 	static const char *const again[] = {
 		[BY_HAND] = "was mounted by hand: nothing mounts it after a boot",
@@ -393,16 +158,18 @@ static void write_mounter(FILE *out, const struct plan *p, const struct found *m
 
 static void write_remount(FILE *out, const struct plan *p)
 {
-	const struct found *foreign = ARRAY_FIND(m, p->mounts, p->count, m->by >= BY_KUBELET);
-	const struct found *odd = ARRAY_FIND(m, p->mounts, p->count, !is_printable(m->point));
+	const struct remedy_mount *foreign =
+		ARRAY_FIND(m, p->found.list, p->found.count, m->by >= BY_KUBELET);
+	const struct remedy_mount *odd =
+		ARRAY_FIND(m, p->found.list, p->found.count, !is_printable(m->point));
 
-	if (!p->count || odd) {
+	if (!p->found.count || odd) {
 		fprintf(out, "# %s: unmount all mounts of the server, then mount again\n",
 			odd ? "a mount has a name that cannot be pasted" :
 			      "no mount of the server is seen from here");
 		return;
 	}
-	ARRAY_EACH(m, p->mounts, p->count)
+	ARRAY_EACH(m, p->found.list, p->found.count)
 		write_mounter(out, p, m);
 	if (foreign) {
 		fputs("# it takes effect when all of the server's mounts are gone: also those of pods and "
@@ -410,13 +177,13 @@ static void write_remount(FILE *out, const struct plan *p)
 		      out);
 		return;
 	}
-	write_users(out, p);
-	for (size_t i = p->count; i-- > 0;) {
+	remedy_mounts_users(out, &p->found, p->r->root);
+	for (size_t i = p->found.count; i-- > 0;) {
 		fputs("umount ", out);
-		write_word(out, p->mounts[i].point);
+		write_word(out, p->found.list[i].point);
 		fputs(i ? " && " : "\n", out);
 	}
-	ARRAY_EACH(m, p->mounts, p->count)
+	ARRAY_EACH(m, p->found.list, p->found.count)
 		if (!m->nested && m->by <= BY_UNIT)
 			write_mount(out, p, m);
 }
@@ -508,7 +275,7 @@ void remedy_write(FILE *out, const struct remedy *r)
 	    file_text_read(&text, PATHF("%s/proc/self/mountinfo", r->root), MOUNTINFO_MAX))
 		fputs("# the list of mounts cannot be read\n", out);
 	else
-		find_mounts(&p, file_text_span(&text));
+		remedy_mounts_find(&p.found, r, file_text_span(&text));
 	write_remount(out, &p);
-	free(p.mounts);
+	free(p.found.list);
 }

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Which mounts a setting is about, what has mounted each of them, and who uses them. */
+#include "nfs/remedy_mounts.h"
+
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/file_text.h"
+#include "base/safe_text.h"
+
+#define LIST_MAX (16 << 20)
+#define USERS_NAMED 3
+
+/* ---- who has mounted it ---- */
+
+/* Whether fstab has a line for this mount. */
+static bool is_in_fstab(const char *root, const struct remedy_mount *m)
+{
+	struct span rest, line, source;
+	char path[PATH_MAX];
+	FILE_TEXT text = {};
+
+	if (file_text_read(&text, PATHF("%s/etc/fstab", root), 1 << 20))
+		return false;
+	rest = file_text_span(&text);
+	while (span_next_line(&rest, &line)) {
+		source = span_take_word(&line);
+		if (!mount_path(path, sizeof(path), span_take_word(&line)))
+			continue;
+		for (size_t len = strlen(path); len > 1 && path[len - 1] == '/';)
+			path[--len] = 0;
+		if (!strcmp(path, m->point) && span_left(source) == span_left(m->line.source) &&
+		    !memcmp(source.at, m->line.source.at, span_left(source)))
+			return true;
+	}
+	return false;
+}
+
+/* The unit of the path, as systemd-escape --path names it; whether somebody wrote it. */
+static bool has_unit(const char *root, struct remedy_mount *m)
+{
+	static const char *const folders[] = { "etc", "run", "usr/local/lib", "usr/lib", "lib" };
+	char *end = m->unit;
+
+	for (const char *c = m->point + 1; *c && end < m->unit + sizeof(m->unit) - 16; c++)
+		if (*c == '/')
+			*end++ = '-';
+		else if ((*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') ||
+			 (*c >= 'A' && *c <= 'Z') || *c == '_' || *c == ':' ||
+			 (*c == '.' && end > m->unit))
+			*end++ = *c;
+		else
+			end += sprintf(end, "\\x%02x", (unsigned char)*c);
+	strcpy(end, ".mount");
+	for (size_t i = 0; i < COUNT(folders); i++)
+		if (!access(PATHF("%s/%s/systemd/system/%s", root, folders[i], m->unit), F_OK))
+			return true;
+	return false;
+}
+
+static enum mounted_by find_mounter(const char *root, struct remedy_mount *m,
+				    const struct remedy_mount *autofs)
+{
+	if (strstr(m->point, "/volumes/kubernetes.io~") ||
+	    strstr(m->point, "/plugins/kubernetes.io/"))
+		return BY_KUBELET;
+	if (strstr(m->point, "/volumes/") && strstr(m->point, "/_data"))
+		return BY_CONTAINER;
+	if (autofs) {
+		snprintf(m->map, sizeof(m->map), "%.*s", (int)span_left(autofs->line.source),
+			 autofs->line.source.at);
+		return strcmp(m->map, "systemd-1") ? BY_AUTOFS : BY_SYSTEMD;
+	}
+	return is_in_fstab(root, m) ? BY_FSTAB : has_unit(root, m) ? BY_UNIT : BY_HAND;
+}
+
+/* ---- the mounts of the server ---- */
+
+/* The server's mount of this line; NULL: it is another's, or the setting is another mount's. */
+static const struct nfs_mount *find_wanted(const struct remedy *r, const struct remedy_mount *m)
+{
+	uint64_t device;
+	char label[LABEL_SIZE];
+
+	label_from_bytes(label, sizeof(label), m->point, strlen(m->point));
+	if ((*r->mountpoint && strcmp(r->mountpoint, label) != 0) ||
+	    !mount_device(m->line.device, &device))
+		return NULL;
+	return ARRAY_FIND(
+		x, r->calls->mounts, r->calls->mount_count,
+		!strcmp(x->server, r->server) &&
+			(x->device ? x->device == device : !strcmp(x->mountpoint, label)));
+}
+
+/* Whether @m is below @parent in the same tree of the server: NFSv4 mounts it when somebody goes there. */
+static bool is_submount(const struct remedy_mount *m, const struct remedy_mount *parent)
+{
+	size_t point = strlen(parent->point), source = span_left(parent->line.source);
+	const char *rest = m->point + point;
+
+	return mount_leads_to(m->point, parent->point) && *rest == '/' &&
+	       span_left(m->line.source) == source + strlen(rest) &&
+	       !memcmp(m->line.source.at, parent->line.source.at, source) &&
+	       !memcmp(m->line.source.at + source, rest, strlen(rest));
+}
+
+/* Adds the mount of a line; NULL: its path is not usable, or there is no memory. */
+static struct remedy_mount *add_found(struct remedy_mounts *to, const struct mountinfo_line *line)
+{
+	struct remedy_mount *m = ARRAY_APPEND(to->list, to->count);
+
+	if (!m)
+		return NULL;
+	m->line = *line;
+	if (mount_path(m->point, sizeof(m->point), line->point))
+		return m;
+	to->count--;
+	return NULL;
+}
+
+void remedy_mounts_find(struct remedy_mounts *p, const struct remedy *r, struct span text)
+{
+	struct remedy_mounts autofs = {};
+	struct mountinfo_line line;
+	const struct nfs_mount *known;
+	struct span rest;
+	struct remedy_mount *m;
+
+	while (span_next_line(&text, &rest)) {
+		if (!mountinfo_read_line(&line, rest))
+			continue;
+		if (span_is(line.type, "autofs"))
+			add_found(&autofs, &line);
+		if (!mount_is_nfs(line.type) || !(m = add_found(p, &line)))
+			continue;
+		known = find_wanted(r, m);
+		if (!known) {
+			memset(m, 0, sizeof(*m));
+			p->count--;
+			continue;
+		}
+		m->nested = ARRAY_FIND(x, p->list, p->count - 1, is_submount(m, x));
+		m->by = known->elsewhere ?
+				BY_CONTAINER :
+				find_mounter(r->root, m,
+					     ARRAY_FIND(a, autofs.list, autofs.count,
+							mount_leads_to(m->point, a->point)));
+	}
+	free(autofs.list);
+}
+
+/* ---- who uses them ---- */
+
+/* Whether the file of a process, its mountinfo or its maps, names the device of one of the mounts. */
+static bool names_mounts(const struct remedy_mounts *p, const char *path, bool maps)
+{
+	FILE_TEXT text = {};
+	char device[32];
+	uint64_t number;
+
+	if (file_text_read(&text, path, LIST_MAX))
+		return false;
+	ARRAY_EACH(m, p->list, p->count) {
+		if (!mount_device(m->line.device, &number))
+			continue;
+		snprintf(device, sizeof(device), maps ? " %02x:%02x " : " %u:%u ",
+			 (unsigned int)(number >> 32), (unsigned int)number);
+		if (strstr(text.bytes, device))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a link of a process leads to one of the mounts. */
+static bool leads_to_mounts(const struct remedy_mounts *p, const char *link)
+{
+	char path[PATH_MAX];
+	ssize_t len = readlink(link, path, sizeof(path) - 1);
+
+	path[len > 0 ? len : 0] = 0;
+	return ARRAY_FIND(m, p->list, p->count, mount_leads_to(path, m->point));
+}
+
+/* Whether the process whose folder is @proc uses one of the mounts: by a file, a folder, a mapping, or because its container has
+ * it. @namespace: of the mounts; "": not known. */
+static bool uses_mounts(const struct remedy_mounts *p, const char *proc, const char *namespace)
+{
+	OPEN_FOLDER *fds = opendir(PATHF("%s/fd", proc));
+	char own[64];
+	ssize_t len = readlink(PATHF("%s/ns/mnt", proc), own, sizeof(own) - 1);
+	const char *name;
+
+	own[len > 0 ? len : 0] = 0;
+	if (*own && *namespace && strcmp(own, namespace) != 0)
+		return names_mounts(p, PATHF("%s/mountinfo", proc), false);
+	while ((name = folder_next(fds)))
+		if (leads_to_mounts(p, PATHF("%s/fd/%s", proc, name)))
+			return true;
+	return leads_to_mounts(p, PATHF("%s/cwd", proc)) ||
+	       leads_to_mounts(p, PATHF("%s/root", proc)) ||
+	       leads_to_mounts(p, PATHF("%s/exe", proc)) ||
+	       names_mounts(p, PATHF("%s/maps", proc), true);
+}
+
+void remedy_mounts_users(FILE *out, const struct remedy_mounts *p, const char *root)
+{
+	OPEN_FOLDER *folder = opendir(PATHF("%s/proc", root));
+	char comm[32], namespace[64] = "", names[160] = "";
+	const char *pid;
+	unsigned int users = 0;
+	ssize_t len = readlink(PATHF("%s/proc/1/ns/mnt", root), namespace, sizeof(namespace) - 1);
+
+	namespace[len > 0 ? len : 0] = 0;
+	while ((pid = folder_next(folder))) {
+		if (!*pid || pid[strspn(pid, "0123456789")] || atoi(pid) == getpid() ||
+		    !uses_mounts(p, PATHF("%s/proc/%s", root, pid), namespace) ||
+		    users++ >= USERS_NAMED)
+			continue;
+		file_first_line(PATHF("%s/proc/%s/comm", root, pid), comm, sizeof(comm));
+		len = (ssize_t)strlen(names);
+		safe_format(names + len, sizeof(names) - (size_t)len, "%s %s (%s)", len ? "," : "",
+			    comm, pid);
+	}
+	if (users)
+		fprintf(out,
+			"# %u process%s use%s these mounts, drain the node or end them first:%s%s\n",
+			users, users == 1 ? "" : "es", users == 1 ? "s" : "", names,
+			users > USERS_NAMED ? ", ..." : "");
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* For remedy.c: the mounts that a setting is about, what has mounted each of them, and who uses them. */
+#pragma once
+
+#include <stdio.h>
+#include <linux/limits.h>
+
+#include "base/mountinfo.h"
+#include "nfs/remedy.h"
+
+enum mounted_by { BY_HAND, BY_FSTAB, BY_UNIT, BY_AUTOFS, BY_SYSTEMD, BY_KUBELET, BY_CONTAINER };
+
+struct remedy_mount {
+	struct mountinfo_line line; /* in the text of remedy_mounts_read() */
+	enum mounted_by by;
+	bool nested; /* the kernel mounts it again below another mount of the server */
+	char point[PATH_MAX];
+	char unit[PATH_MAX]; /* of systemd */
+	char map[256]; /* of autofs */
+};
+
+struct remedy_mounts {
+	struct remedy_mount *list; /* in the order in which they were mounted */
+	size_t count;
+};
+
+/* Finds the mounts of the server in mountinfo's @text; free the list. */
+void remedy_mounts_find(struct remedy_mounts *p, const struct remedy *r, struct span text);
+
+/* Names the processes that use one of the mounts, as a comment; nothing if there is none. */
+void remedy_mounts_users(FILE *out, const struct remedy_mounts *p, const char *root);
