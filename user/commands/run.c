@@ -295,7 +295,8 @@ static int open_files(struct agent *a)
 /* Observes and writes until the end. Returns the exit code. */
 static int observe(struct agent *a, const struct fault_options *gpu)
 {
-	const struct loop_handler handler = { on_tick, on_answers, a->writer.epoll, on_alive, a };
+	const struct loop_handler handler = { on_tick,  on_answers, a->writer.epoll,
+					      on_alive, a,          NULL };
 	const struct options *options = a->options;
 	const struct rpc_options rpc = options_rpc(options);
 	double begin = monotonic_seconds();

@@ -41,6 +41,7 @@ struct trace {
 	struct top *top; /* NULL: it is shown as lines and a report */
 	struct recorder *recorder; /* NULL: none, or it failed */
 	bool quiet; /* standard output is for a file */
+	bool over; /* nobody wants to see more */
 };
 
 static bool is_stdout(const char *path)
@@ -297,21 +298,17 @@ static void on_tick(void *context)
 	struct trace *t = context;
 	int err = t->top && t->top->view.frozen ? 0 : observe_snapshot(t, true);
 
-	if (err == -ECANCELED)
-		raise(SIGTERM);
-	else if (err)
+	if (err && err != -ECANCELED)
 		log_error(&t->options->log, "cannot read the maps: %s", strerror(-err));
 	/* If the terminal was closed, or the reader of a pipe has ended, nobody would end the session. */
-	if (poll(&(struct pollfd){ .fd = STDOUT_FILENO }, 1, 0) > 0)
-		raise(SIGTERM);
+	t->over |= err == -ECANCELED || poll(&(struct pollfd){ .fd = STDOUT_FILENO }, 1, 0) > 0;
 }
 
 static void on_keys(void *context)
 {
 	struct trace *t = context;
 
-	if (top_keys(t->top))
-		raise(SIGTERM);
+	t->over |= top_keys(t->top);
 }
 
 /* The first snapshot comes after the replay: its faults are from before this session. */
@@ -321,7 +318,8 @@ static int observe_session(struct trace *t)
 	const struct loop_handler handler = { .tick = on_tick,
 					      .serve = keys ? on_keys : NULL,
 					      .fd = keys ? STDIN_FILENO : -1,
-					      .context = t };
+					      .context = t,
+					      .over = &t->over };
 
 	for (int i = 0; i < REPLAY_READS; i++)
 		observer_consume(&t->observer);
