@@ -66,7 +66,6 @@ struct options {
 	int owners; /* whether calls are counted by owner */
 	struct storage_rules storage;
 	bool keep;
-	bool program_stats; /* have the kernel count runs of BPF programs */
 	struct log log;
 	unsigned int hooks; /* HOOKS_RPC | HOOKS_GPU */
 	const char *state; /* NULL: none */

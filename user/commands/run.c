@@ -207,22 +207,6 @@ static void on_alive(void *context)
 	agent_health_poll(&a->health, &a->observer, &a->before);
 }
 
-/* Returns a descriptor to close at the end, or -1. */
-static int count_program_runs(const struct options *options)
-{
-	int fd;
-
-	if (!options->program_stats)
-		return -1;
-	fd = bpf_statistics_on();
-	if (fd < 0)
-		log_warn(&options->log,
-			 "the kernel does not count runs of BPF programs: %s; "
-			 "those metrics will be missing",
-			 strerror(-fd));
-	return fd;
-}
-
 /* Says what is at the path instead of a file. Returns the exit code. */
 static int refuse(const struct log *log, const char *option, const char *path, int err)
 {
@@ -300,13 +284,12 @@ static int observe(struct agent *a, const struct fault_options *gpu)
 	const struct options *options = a->options;
 	const struct rpc_options rpc = options_rpc(options);
 	double begin = monotonic_seconds();
-	int statistics, err;
+	int err;
 
 	err = observer_start(&a->observer, &options->log, options->hooks, &rpc, gpu,
 			     options->events ? &a->events : NULL);
 	if (err)
 		return err == -EPERM ? EXIT_PERMISSION : EXIT_TROUBLE;
-	statistics = count_program_runs(options);
 	/* A writer that is started again may need it. */
 	observer_drop_capabilities(&a->observer, CAPABILITY(CAP_DAC_OVERRIDE));
 	a->attach_seconds = monotonic_seconds() - begin;
@@ -321,7 +304,6 @@ static int observe(struct agent *a, const struct fault_options *gpu)
 		log_error(&options->log, "the event loop failed: %s", strerror(-err));
 	on_tick(a);
 	agent_events_say(&a->agent_events, "stop");
-	file_close(&statistics);
 	return err ? EXIT_TROUBLE : EXIT_OK;
 }
 

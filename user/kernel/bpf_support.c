@@ -151,13 +151,6 @@ uint32_t bpf_run(const struct bpf_program *program, const void *arguments, size_
 	return bpf_prog_test_run_opts(bpf_program__fd(program), &opts) ? 0 : opts.retval;
 }
 
-int bpf_statistics_on(void)
-{
-	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
-
-	return fd < 0 ? -errno : fd;
-}
-
 uint32_t bpf_shards(uint32_t max)
 {
 	int cpus = libbpf_num_possible_cpus();

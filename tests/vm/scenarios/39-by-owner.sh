@@ -98,7 +98,7 @@ slot_limit 4
 nfs_mount 3 '' /mnt/owners
 prepare_file /mnt/owners
 sleep 1
-trace_begin roles --owners on
+trace_begin roles
 in_group "$(job 4711)/step_0" fio --name=long --filename=/mnt/owners/long --size=16m --rw=write --bs=1m --direct=1 --ioengine=libaio --iodepth=4 \
 	--time_based --runtime=9 >/dev/null &
 long=$!

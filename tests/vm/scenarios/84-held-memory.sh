@@ -44,7 +44,7 @@ iptables -A OUTPUT -d 127.0.0.2 -p tcp --dport 2049 -j DROP
 defer sh -c 'iptables -D OUTPUT -d 127.0.0.2 -p tcp --dport 2049 -j DROP 2>/dev/null || true'
 sleep 2
 touch user.maps
-agent_start --owners on --events events.json
+agent_start --events events.json
 (in_group $sluid/step_0/user dd if=/mnt/good/load of=/dev/null bs=1M iflag=direct status=none)
 ends() {
 	local begin
@@ -60,10 +60,10 @@ sleep 1
 ends hidden agent_write hidden
 ends agent agent_stop
 paths agent
-ends start agent_start --owners on --events events.json
+ends start agent_start --events events.json
 ends again agent_stop
 agent_under=()
-"${traced[@]}" /job/xidscope trace --owners on --hooks rpc --json trace.json >trace.txt 2>trace.log &
+"${traced[@]}" /job/xidscope trace --hooks rpc --json trace.json >trace.txt 2>trace.log &
 tracer=$!
 wait_for 90 says trace.log attached
 (in_group s1JHM889NVM301/step_1/user dd if=/mnt/good/load of=/dev/null bs=1M iflag=direct status=none)
