@@ -79,7 +79,7 @@ run_tests() {
 	judge "top shows what trace has, and status what the agent found" tests/cli/top.sh
 	judge "recordings give their reports again" tests/cli/trace_files.sh
 	judge "no output has control characters or bidirectional marks" tests/cli/safe_output.sh
-	judge "the rehearsal's incidents and alerts are held against each other" tests/fleet/check_inputs.py
+	judge "the rehearsal has what its files ask for, in series of an agent" tests/fleet/check_inputs.py
 	judge "readers accept a file with unusual label values" tests/readers/check.sh
 	judge "systemd accepts the unit" deploy/systemd/check.sh
 	[[ $mode != --short ]] || return 0
