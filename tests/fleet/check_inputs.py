@@ -1,7 +1,7 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Proves that what the rehearsal's files ask for is in the fleet, also where incidents meet, and that an agent has each of
-the series that stand for it, by name and labels.
+"""Proves that what the rehearsal's files ask for is in the fleet, also where incidents meet, and that an agent has each
+of the series that stand for it, by name and labels.
 """
 import contextlib
 import io

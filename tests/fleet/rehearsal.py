@@ -221,28 +221,6 @@ def inhibited(alert, fired):
     return False
 
 
-def notifications(alerts):
-    """How many messages Alertmanager sends of these alerts' begins, by the groups and waits of alertmanager.yml."""
-    route = yaml.safe_load((RULES / "alertmanager.yml").read_text())["route"]
-    groups, count = collections.defaultdict(list), 0
-    for first, _, labels in alerts:
-        groups[labels["alertname"], *map(labels.get, route["group_by"])].append(first * STEP)
-    for (name, *_), times in groups.items():
-        waits = [other["group_wait"] for other in route["routes"]
-                 if "group_wait" in other and matchers(other["matchers"]).fullmatch(name)]
-        sent, interval = min(times) + seconds([*waits, route["group_wait"]][0]), seconds(route["group_interval"])
-        count += 1
-        for begin in sorted(times):
-            if begin > sent:
-                sent += -(-(begin - sent) // interval) * interval
-                count += 1
-    return count
-
-
-def seconds(text):
-    return int(text[:-1]) * {"s": 1, "m": 60}[text[-1]]
-
-
 def matchers(texts):
     """The pattern of alertname, which is the only label that our inhibitions match."""
     (text,) = texts
@@ -283,9 +261,8 @@ def judge(fleet, fired, ranks):
         found += first is not None
         could += incident.told_before
         early += first is not None and first[0] < incident.time and incident.told_before
-        pages = notifications(alert for alert in told if belongs(alert, incident))
         print(f"{incident.time / DAY:6.2f} {incident.kind:14} nodes {len(incident.nodes):2} "
-              + (f"{first[2]['alertname']} {(first[0] - incident.time) / 60:+.2f} h, {pages} notifications"
+              + (f"{first[2]['alertname']} {(first[0] - incident.time) / 60:+.2f} h"
                  if first else "not found"))
     false = [alert for alert in told if not any(belongs(alert, i) for i in fleet.incidents)
              and not (alert[2]["alertname"] in ("LemonNode", "GpuRepeats") and failures[node_of(alert)] > 2)]

@@ -185,9 +185,6 @@ static void write_facts(enum metric_detail detail)
 			printf("%02x", (unsigned char)servers[i].bytes[b]);
 		putchar('\n');
 	}
-	for (size_t n = 0; n < COUNT(servers) * OPS_PER_SERVER; n++)
-		printf("op\t%zu\tOP_%zu\t%zu\n", n / OPS_PER_SERVER, n % OPS_PER_SERVER,
-		       FIRST_COUNT + n);
 }
 
 int main(int argc, char **argv)

@@ -10,7 +10,7 @@
  * 	part TEXT				prints TEXT with no newline, as another driver may: the next message continues the line
  * 	xid ADDRESS CODE MESSAGE<tab>TEXT	prints TEXT, then fires the tracepoint
  * 	xid ADDRESS CODE MESSAGE		the tracepoint alone, as when the driver's option suppresses the text
- * 	sxid ADDRESS CODE MESSAGE[<tab>TEXT]	the same for an NVSwitch
+ * 	sxid ADDRESS CODE MESSAGE<tab>TEXT	prints TEXT, as for an NVSwitch, whose tracepoint nobody reads
  * 	hang SECONDS [FILE]			sleeps so that nothing can wake it, and holds the lock of FILE's inode
  * 	count N COMMAND...			N times at full speed; the first %d in TEXT and in MESSAGE is the turn, from 0
  * In TEXT and MESSAGE, \n is a newline, \t a tab, and \\ a backslash. ADDRESS is as from pci_name(): 0000:c1:00.0. It
@@ -32,7 +32,6 @@
 #ifdef DRIVER_TRACEPOINT
 #define CREATE_TRACE_POINTS
 #include "nvidia_trace.h"
-#include "nvswitch_trace.h"
 #endif
 
 #if defined(DRIVER_TRACEPOINT)
@@ -201,12 +200,9 @@ static int execute(struct session *session)
 				print(KERN_CONT, session->text);
 		}
 #ifdef DRIVER_TRACEPOINT
-		if (message) {
+		if (message && *command != 's') {
 			expand(session->message, message, counted, turn);
-			if (*command == 's')
-				trace_nvswitch_dev_sxid(dev, code, session->message);
-			else
-				trace_nvidia_dev_xid(dev, code, session->message);
+			trace_nvidia_dev_xid(dev, code, session->message);
 		}
 #endif
 		cond_resched();
