@@ -135,11 +135,11 @@ in_netns() {
 	if [[ $name ]]; then nsenter --net="/run/netns/$name" "$@"; else "$@"; fi
 }
 
-# wait_for SECONDS COMMAND...: repeats the command until it succeeds, after pauses of $pause (0.1 s); fails when $patience (3) times
+# wait_for SECONDS COMMAND...: repeats the command until it succeeds, after pauses of $pause (0.1 s); fails when $patience (6) times
 # that is over: on a busy machine all takes longer. To start sleep would take an emulated CPU as long again.
 exec {never}<> <(:)
 wait_for() {
-	local end=$((SECONDS + $1 * ${patience:-3}))
+	local end=$((SECONDS + $1 * ${patience:-6}))
 	shift
 	until "$@"; do
 		((SECONDS < end)) || return 1
