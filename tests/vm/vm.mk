@@ -21,7 +21,6 @@ tests: $(T)/refuse $(T)/dirty
 check-all: ## run check, then what it leaves out: more scenarios on more kernels, transports, soak (three hours)
 	$(Q)$(MAKE) --no-print-directory check
 	$(Q)TIMEOUT=$${TIMEOUT:-3600} tests/vm/check.sh --all
-	$(Q)tests/vm/verdict_table.py build/vm/6.12-timed*
 	$(Q)$(MAKE) --no-print-directory check-transports
 	$(Q)$(MAKE) --no-print-directory check-slurm
 	$(Q)$(MAKE) --no-print-directory check-kubernetes
@@ -30,10 +29,9 @@ check-all: ## run check, then what it leaves out: more scenarios on more kernels
 	$(Q)$(MAKE) --no-print-directory check-packages
 	$(Q)$(MAKE) --no-print-directory check-release
 
-verdicts: deps ## run the set-ups with a known limit, and print what docs/VERDICT.md sums up (half an hour)
+verdicts: deps ## run the set-ups with a known limit, and judge verdicts and gains (half an hour)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
 	$(Q)TIMEOUT=$${TIMEOUT:-3600} tests/vm/check.sh --only "verdict begun-before silent-server" 6.12
-	$(Q)tests/vm/verdict_table.py build/vm/6.12-timed*
 
 check-transports: deps ## test NFS over RDMA, over TLS, with Kerberos and pNFS (five minutes)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
