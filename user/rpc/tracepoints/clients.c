@@ -125,12 +125,13 @@ bool clients_transport(struct client_transport *info, uint32_t client)
 	       clients_parse_transport(info, file.bytes, file.len);
 }
 
-void clients_each(void (*found)(void *context, uint32_t client,
+bool clients_each(void (*found)(void *context, uint32_t client,
 				const struct client_transport *info),
 		  void *context)
 {
 	struct client_transport info;
 	OPEN_FOLDER *folder = opendir(CLIENTS);
+	bool listed = false, read = false;
 	unsigned long client;
 	const char *name;
 	char *end;
@@ -139,9 +140,13 @@ void clients_each(void (*found)(void *context, uint32_t client,
 		client = strtoul(name, &end, 16);
 		if (end == name || *end || client > UINT32_MAX)
 			continue;
-		if (clients_transport(&info, (uint32_t)client))
-			found(context, (uint32_t)client, &info);
+		listed = true;
+		if (!clients_transport(&info, (uint32_t)client))
+			continue;
+		read = true;
+		found(context, (uint32_t)client, &info);
 	}
+	return folder && (read || !listed);
 }
 
 bool clients_server_name(char *name, size_t size, const char *address, uint32_t port)

@@ -412,7 +412,6 @@ static void forget_server(void *context, uint32_t server)
 struct found_clients {
 	const struct tracepoint_maps *m;
 	enum server_use *use;
-	bool any;
 };
 
 static void find_server(void *context, uint32_t client, const struct client_transport *info)
@@ -421,7 +420,6 @@ static void find_server(void *context, uint32_t client, const struct client_tran
 	uint32_t server = client < RPC_MAX_CLIENTS ? f->m->clients[client].server : 0;
 
 	(void)info;
-	f->any = true;
 	if (server && server <= RPC_MAX_SERVERS)
 		f->use[server - 1] = SERVER_IN_USE;
 }
@@ -437,14 +435,12 @@ static void free_servers(struct tracepoint_maps *m, const struct snapshot *s)
 		.forget = forget_server,
 		.context = m,
 	};
-	struct found_clients found = { m, servers.use, false };
+	struct found_clients found = { m, servers.use };
 
 	for (uint32_t i = 0; i < RPC_MAX_SERVERS; i++)
 		if (m->servers[i].key.address[0] || m->servers[i].key.client)
 			servers.use[i] = SERVER_WITHOUT_CLIENT;
-	clients_each(find_server, &found);
-	/* None: debugfs may not be there. */
-	if (found.any)
+	if (clients_each(find_server, &found))
 		server_numbers_free(&m->numbers, &servers);
 }
 

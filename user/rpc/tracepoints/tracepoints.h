@@ -41,8 +41,8 @@ uint32_t clients_waiting_task(struct span *tasks);
 /* The transport of client number @client; false if it is not known. */
 bool clients_transport(struct client_transport *info, uint32_t client);
 
-/* Calls @found for each client. */
-void clients_each(void (*found)(void *context, uint32_t client,
+/* Calls @found for each client. Returns false if they are not known: debugfs is not there, or cannot be read. */
+bool clients_each(void (*found)(void *context, uint32_t client,
 				const struct client_transport *info),
 		  void *context);
 
