@@ -4,7 +4,7 @@
  * A call may end in a kernel thread, therefore the current process is not always its owner. The task has the number of the
  * process that made it (tk_owner). Finding the process and its control group takes many reads of kernel memory, and
  * rpc_owner_cell caches the result: the lower bits of the number select a cell, and the last process to take it keeps it.
- * A move to another control group clears the cell.
+ * An exit, or a move to another control group, ends the cell.
  *
  * A number is used again, and calls outlive their process: READs ahead of a job that was killed end when the server answers.
  * A call belongs to the process that lived when the call began. Therefore a cell has the times when its process began and
@@ -278,26 +278,26 @@ __noinline __u32 owner_of_pages(__u64 task, __u64 data)
 	return cgroup ? owner_of_cgroup(cgroup) : 0;
 }
 
-SEC("raw_tp/sched_process_exit")
-int owner_exits(__u64 *ctx)
+/* A process ends or enters another control group: calls that began before keep its owner. If only a thread ends, the next call
+ * finds the process again. */
+static __always_inline int owner_ends(const struct task_struct *process)
 {
-	__u32 tgid = BPF_CORE_READ((const struct task_struct *)ctx[0], tgid);
+	__u32 tgid = BPF_CORE_READ(process, tgid);
 	volatile struct rpc_owner_cell *cell = cell_of(tgid);
 
-	/* If only a thread ends, the next call finds the process again. */
-	if (cell->process >> 32 == tgid)
+	if (cell->process >> 32 == tgid && !cell->ended)
 		cell->ended = bpf_ktime_get_ns();
 	return 0;
 }
 
-/* A process enters another control group. */
+SEC("raw_tp/sched_process_exit")
+int owner_exits(__u64 *ctx)
+{
+	return owner_ends((void *)ctx[0]);
+}
+
 SEC("raw_tp/cgroup_attach_task")
 int owner_moves(__u64 *ctx)
 {
-	__u32 tgid = BPF_CORE_READ((const struct task_struct *)ctx[2], tgid);
-	volatile struct rpc_owner_cell *cell = cell_of(tgid);
-
-	if (cell->process >> 32 == tgid)
-		cell->process = 0;
-	return 0;
+	return owner_ends((void *)ctx[2]);
 }

@@ -835,14 +835,15 @@ TEST(a_number_that_another_process_has_counts_for_that_one)
 /* Calls in flight outlive their process, and its number is used again. */
 TEST(a_call_counts_for_the_process_that_lived_as_it_began)
 {
-	__u64 exits[] = { (__u64)&processes[7] };
+	__u64 exits[] = { (__u64)&processes[7] }, moves[] = { 0, 0, (__u64)&processes[7] };
 
 	make_processes();
 	owner_called(7, &read_op, NULL, 1000);
 	now_ns = 1500;
 	owner_exits(exits);
-	processes[7].start_time = 2000;
+	processes[7].start_time = now_ns = 2000;
 	processes[7].cgroups = &sets[9];
+	owner_moves(moves);
 	owner_called(7, &read_op, NULL, 1400);
 	assert_int_equal(calls_by("job_7"), 2);
 	owner_called(7, &read_op, NULL, 2500);
