@@ -2,7 +2,7 @@
 from judge import judgement, need
 from judge.reading import Metrics, increases
 
-READS, POINTS = 16, 61
+READS, POINTS, JOBS, OWNERS = 16, 61, 8, 32
 
 
 def check(folder):
@@ -14,6 +14,11 @@ def check(folder):
         for new in (point - 2, point - 1, point) if point < POINTS else (1,):
             reads = metrics.get("rpc_op_calls_total", server=f"storage-{new}", op="READ")
             need(reads == READS, new, "has", reads, "READs at point", point)
+        for job in range(JOBS * (point - 2 if point < POINTS else point), JOBS * (point + 1)):
+            reads = metrics.get("nfs_owner_calls_total", owner=f"slurm:{job}", kind="read")
+            need(reads == READS / JOBS, "job", job, "has", reads, "READs at point", point)
+        owners = metrics.values("nfs_owner_calls_total", "owner")
+        need(len(owners) <= OWNERS, len(owners), "owners at point", point)
         servers = metrics.values("rpc_op_calls_total", "server")
         need("other" not in servers and "other" not in metrics.values("rpc_op_calls_total", "op"),
              "there is no room at point", point, "for one of", servers)
@@ -31,7 +36,7 @@ def check(folder):
 
 
 @judgement
-def each_of_sixty_servers_has_its_own_figures(folder):
+def each_of_sixty_servers_and_488_jobs_has_its_own_figures(folder):
     sizes = [int(line) for line in (folder / "sizes").read_text().split()]
     need(max(sizes[6:]) < sizes[6] * 1.2, "the agent has so many kB:", sizes)
     return f"{check(folder / 'default')}, {sizes[-1]} kB"

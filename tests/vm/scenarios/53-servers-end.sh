@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Sixty servers come and go, five at a time: each has figures of its own, and one that comes back begins at 0.
+# Sixty servers with their mounts come and go, five at a time, and 488 jobs, eight for each: all have figures of their own, and a
+# server that comes back begins at 0.
 # shellcheck disable=SC2154 # agents is agent-lib.sh's
+groups=/sys/fs/cgroup/system.slice/slurmstepd.scope
+mkdir -p "$groups"
 nfs_server_start
 dd if=/dev/zero of=/export/load bs=16k count=1 status=none
 agent_in default
@@ -12,7 +15,20 @@ visit() {
 	defer unmount "/mnt/end-$i"
 	mount -i -t nfs -o "addr=127.0.3.$i,mountaddr=127.0.3.$i,vers=3,nolock,noresvport,proto=tcp,mountproto=tcp" \
 		"storage-$i:/export" "/mnt/end-$i"
-	dd if="/mnt/end-$i/load" of=/dev/null bs=1k count=16 iflag=direct status=none
+	perl -MFcntl -e 'my ($groups, $first, $file) = @ARGV;
+		for my $job ($first .. $first + 7) {
+			mkdir "$groups/job_$job" or die $!;
+			if (!fork) {
+				open my $procs, ">", "$groups/job_$job/cgroup.procs" or die $!;
+				syswrite $procs, $$ or die $!;
+				sysopen my $data, $file, O_RDONLY | O_DIRECT or die $!;
+				(sysread $data, my $bytes, 1024) == 1024 or die $! for 1 .. 2;
+				exit;
+			}
+			wait;
+			$? and die "job $job";
+			rmdir "$groups/job_$job" or die $!;
+		}' "$groups" $((8 * point)) "/mnt/end-$i/load"
 	((point <= 5)) || umount "/mnt/end-$last"
 	((point % 3 == 0 || point == 61)) || return 0
 	compare_points "at-$point"
