@@ -225,7 +225,7 @@ TEST(test_live_module)
 	put_bytes("/lib/modules/6.1.0-test/updates/dkms/sunrpc.ko", module, sizeof(module));
 	f = look();
 	assert_true(f.bpf && f.kernel_btf && f.sunrpc_btf && f.sunrpc_events &&
-		    f.debugfs == DEBUGFS_CLIENTS && f.transports && f.mountstats && f.nfs_types &&
+		    f.debugfs == DEBUGFS_CLIENTS && f.transports && f.mountstats && !f.nfs &&
 		    f.out_of_tree);
 	assert_int_equal(f.sunrpc, SUNRPC_LIVE);
 	assert_int_equal(f.lockdown, LOCKDOWN_CONFIDENTIALITY);
@@ -233,9 +233,11 @@ TEST(test_live_module)
 	assert_printed("0123ABCD 0123ABCD updates/dkms/sunrpc.ko c000200000", "%s %s %s %lx",
 		       f.srcversion, f.disk_srcversion, f.disk_path, f.capabilities);
 	put("/sys/module/nfs/initstate", "live\n");
-	assert_false(look().nfs_types);
+	f = look();
+	assert_true(f.nfs);
+	assert_int_equal(f.nfs_types, TYPES_NOWHERE);
 	put("/sys/kernel/btf/nfs", "");
-	assert_true(look().nfs_types);
+	assert_int_equal(look().nfs_types, TYPES_MODULE);
 }
 
 TEST(a_file_of_types_is_found_at_the_modules_place)
@@ -256,9 +258,9 @@ TEST(a_file_of_types_is_found_at_the_modules_place)
 	/* That of sunrpc alone does not lead to who dirtied a page. */
 	put("/sys/module/nfs/initstate", "live\n");
 	put_bytes("/sys/module/nfs/notes/.note.gnu.build-id", OTHER_NOTE, sizeof(OTHER_NOTE) - 1);
-	assert_false(look().nfs_types);
+	assert_int_equal(look().nfs_types, TYPES_NOWHERE);
 	put("/usr/lib/debug/.build-id/61/626365.debug", "types");
-	assert_true(look().nfs_types);
+	assert_int_equal(look().nfs_types, TYPES_FILE);
 	put_module(PLACE, OTHER_NOTE, types);
 	f = look();
 	assert_int_equal(f.types_file, TYPES_FILE_REFUSED);
@@ -301,7 +303,52 @@ TEST(test_built_in)
 	assert_true(f.kernel_btf);
 	assert_false(f.sunrpc_btf);
 	put_types("rpc_task");
-	assert_true(look().sunrpc_btf);
+	f = look();
+	assert_true(f.sunrpc_btf);
+	assert_false(f.nfs);
+	/* In the kernel is also what has no folder in sysfs. */
+	put_types("nfs4_slot_table");
+	assert_int_equal(types_place_find(root, "nfsv4"), TYPES_KERNEL);
+	assert_int_equal(types_place_find(root, "rpcrdma"), TYPES_NOWHERE);
+	/* A module of a sunrpc that is built in, and a module sunrpc. */
+	put_types("nfs_pgio_header");
+	assert_int_equal(look().nfs_types, TYPES_KERNEL);
+	put("/sys/module/nfs/initstate", "live\n");
+	assert_int_equal(look().nfs_types, TYPES_NOWHERE);
+	put("/sys/kernel/btf/nfs", "");
+	assert_int_equal(look().nfs_types, TYPES_MODULE);
+	put_types("nfs4_slot_table");
+	put("/sys/module/sunrpc/initstate", "live\n");
+	assert_int_equal(types_place_find(root, "nfsv4"), TYPES_NOWHERE);
+}
+
+TEST(built_in_types_that_are_only_named_do_not_count)
+{
+	struct btf *types = btf__new_empty();
+	const void *bytes;
+	__u32 size;
+
+	put("/sys/module/sunrpc/parameters/pool_mode", "global\n");
+	assert_true(btf__add_fwd(types, "nfs_pgio_header", BTF_FWD_STRUCT) > 0);
+	bytes = btf__raw_data(types, &size);
+	put_bytes("/sys/kernel/btf/vmlinux", bytes, size);
+	btf__free(types);
+	assert_int_equal(types_place_find(root, "nfs"), TYPES_NOWHERE);
+}
+
+TEST(the_types_of_a_module_beside_a_built_in_sunrpc_need_a_capability)
+{
+	struct rpc_offer f = well;
+
+	f.sunrpc = SUNRPC_BUILT_IN;
+	f.nfs = true;
+	f.nfs_types = TYPES_MODULE;
+	assert_int_equal(check_of(&f, "owners")->result, SOURCE_CHECK_OK);
+	f.capabilities &= ~((uint64_t)1 << 21); /* CAP_SYS_ADMIN */
+	assert_int_equal(check_of(&f, "owners")->result, SOURCE_CHECK_MISSING);
+	assert_non_null(strstr(check_of(&f, "owners")->fix, "CAP_SYS_ADMIN"));
+	f.nfs_types = TYPES_KERNEL;
+	assert_int_equal(check_of(&f, "owners")->result, SOURCE_CHECK_OK);
 }
 
 TEST(test_tracefs_places)

@@ -43,6 +43,12 @@ static bool in_other_netns(void)
 	       own.st_ino != node.st_ino;
 }
 
+static bool nfs_is_built_in(void)
+{
+	return types_place_find("", "nfs") == TYPES_KERNEL &&
+	       types_place_find("", "nfsv4") == TYPES_KERNEL;
+}
+
 /* What the hooks may need: sunrpc and the driver may be loaded at any time. */
 static uint64_t capabilities_for_hooks(const struct observer *o, uint64_t have)
 {
@@ -63,9 +69,9 @@ static uint64_t capabilities_for_hooks(const struct observer *o, uint64_t have)
 	/* The files of tracefs belong to root. */
 	if (programs && geteuid())
 		keep |= CAPABILITY(CAP_DAC_OVERRIDE);
-	/* Modules' BTF; events, where kernel.perf_event_paranoid is above 2, as on Debian; and
+	/* The BTF of modules that are loaded later: rpcrdma's, with sunrpc built in, is not worth it; events, where kernel.perf_event_paranoid is above 2, as on Debian; and
 	 * all of @load, where nobody gave those. */
-	if (programs && ((o->rpc && sunrpc_look("") != SUNRPC_BUILT_IN) || (have & load) != load))
+	if (programs && ((o->rpc && !nfs_is_built_in()) || (have & load) != load))
 		keep |= CAPABILITY(CAP_SYS_ADMIN);
 	return keep;
 }

@@ -64,7 +64,10 @@ void kernel_types_forget(void)
 
 static bool has_type(const struct btf *btf, const char *name)
 {
-	return btf && btf__find_by_name(btf, name) > 0;
+	int id = btf ? btf__find_by_name(btf, name) : -ENOENT;
+
+	/* A type that is only named says nothing. */
+	return id > 0 && !btf_is_fwd(btf__type_by_id(btf, (__u32)id));
 }
 
 bool kernel_has_type(const char *root, const char *name)

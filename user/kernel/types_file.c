@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The types of a loaded module without BTF, from a file. */
+/* Where the types of a module are, and those in a file. */
 #include "kernel/types_file.h"
 
 #include <endian.h>
@@ -147,6 +147,45 @@ uint64_t types_file_version(const char *path, const char *module)
 	if (path)
 		helper_ask_once(&version, send_version, path);
 	return version.len ? strtoull(version.bytes, NULL, 10) : 0;
+}
+
+static bool is_module(const char *root, const char *name)
+{
+	return !access(PATHF("%s/sys/module/%s/initstate", root, name), F_OK);
+}
+
+/* A built-in module may have no folder in sysfs. Its types are those of the kernel, which then has a struct that no other
+ * part of it uses. What uses sunrpc is built in only if sunrpc is. */
+static bool is_built_in(const char *root, const char *module)
+{
+	static const struct {
+		const char *module, *type;
+	} structs[] = {
+		{ "sunrpc", "rpc_task" },
+		{ "nfs", "nfs_pgio_header" },
+		{ "nfsv4", "nfs4_slot_table" },
+		{ "rpcrdma", "rpcrdma_xprt" },
+	};
+
+	if (is_module(root, module) || is_module(root, "sunrpc") ||
+	    access(PATHF("%s/sys/module/sunrpc", root), F_OK))
+		return false;
+	for (size_t i = 0; i < COUNT(structs); i++)
+		if (!strcmp(structs[i].module, module))
+			return kernel_has_type(root, structs[i].type);
+	return false;
+}
+
+enum types_place types_place_find(const char *root, const char *module)
+{
+	char place[PATH_MAX];
+
+	if (!access(PATHF("%s/sys/kernel/btf/%s", root, module), F_OK))
+		return TYPES_MODULE;
+	if (types_file_place(place, sizeof(place), root, module))
+		return types_file_version(PATHF("%s%s", root, place), module) ? TYPES_FILE :
+										TYPES_NOWHERE;
+	return is_built_in(root, module) ? TYPES_KERNEL : TYPES_NOWHERE;
 }
 
 /* Returns NULL, or why the file is not that of the loaded module. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The types of a loaded module without BTF, from a file: the module's own file, built with debug information and given
- * to pahole, or its debug file. Both have the build id of the loaded module. */
+/* Where the types of a module are; and those of a loaded module without BTF, from a file: the module's own file, built with
+ * debug information and given to pahole, or its debug file. Both have the build id of the loaded module. */
 #pragma once
 
 #include <bpf/btf.h>
@@ -8,6 +8,16 @@
 #include "base/std.h"
 
 /* @root is put before the paths of sysfs and before the place: "", or a folder of a test. */
+
+enum types_place {
+	TYPES_NOWHERE, /* or the module is not loaded */
+	TYPES_MODULE, /* the module's BTF */
+	TYPES_KERNEL, /* the kernel's BTF: the module is built in */
+	TYPES_FILE, /* a file at its place, whose content is not checked */
+};
+
+/* Where the types of sunrpc, nfs, nfsv4 or rpcrdma are. Reads the kernel's types if sunrpc is built in. */
+enum types_place types_place_find(const char *root, const char *module);
 
 /* Room for a build id in hexadecimal, NUL included. */
 #define MODULE_BUILD_ID (2 * 64 + 1)

@@ -165,6 +165,7 @@ static void check_rpc_clients(struct source_check *c, const struct rpc_offer *f)
 static void check_owners(struct source_check *c, const struct rpc_offer *f)
 {
 	bool source = f->sunrpc_btf || f->types_file == TYPES_FILE_GOOD;
+	bool readable = f->nfs_types != TYPES_MODULE || has(f, CAP_SYS_ADMIN);
 
 	if (!f->bpf || f->lockdown == LOCKDOWN_CONFIDENTIALITY || !is_permitted(f)) {
 		decide(c, false, NULL,
@@ -178,12 +179,14 @@ static void check_owners(struct source_check *c, const struct rpc_offer *f)
 		       "boot a kernel with CONFIG_MEMCG=y, and without cgroup_disable=memory");
 		return;
 	}
-	decide(c, source && f->nfs_types, "it is known which job, pod or user makes a call",
+	decide(c, source && readable && (f->nfs_types || !f->nfs),
+	       "it is known which job, pod or user makes a call",
 	       f->kernel_btf ?
 		       "types of sunrpc or nfs are missing: WRITEs of dirty pages by the kernel count as the kernel's" :
 		       "without the kernel's types it is not known which job, pod or user makes a call",
-	       source ? "make a file of the types of nfs.ko: deploy/dkms/README.md" :
-			"boot a kernel with CONFIG_DEBUG_INFO_BTF_MODULES=y (5.11 and later)");
+	       !readable ? "give it CAP_SYS_ADMIN, to read the BTF of modules" :
+	       source    ? "make a file of the types of nfs.ko: deploy/dkms/README.md" :
+			   "boot a kernel with CONFIG_DEBUG_INFO_BTF_MODULES=y (5.11 and later)");
 }
 
 #define OFFERED(member) offsetof(struct rpc_offer, member)

@@ -6,6 +6,7 @@
 #include <limits.h>
 
 #include "kernel/trace.h"
+#include "kernel/types_file.h"
 #include "snapshot/snapshot.h"
 
 /* ---- offer.c: read from the kernel's own files ---- */
@@ -62,7 +63,8 @@ struct rpc_offer {
 	bool memory_groups; /* the kernel charges pages to control groups */
 	bool transports; /* sysfs lists sunrpc's transports (from 5.14) */
 	bool mountstats;
-	bool nfs_types; /* the types of nfs are known, or nfs is not loaded; they show who dirtied a page */
+	bool nfs; /* is loaded, or built in */
+	enum types_place nfs_types; /* they show who dirtied a page */
 };
 
 /* @root is put before the system's paths: "", or a folder of a test. */

@@ -170,16 +170,9 @@ static void look_for_types_file(struct rpc_offer *f, const char *root, const cha
 		read_types_file(f, root, path);
 }
 
-static bool has_file_at_place(const char *root, const char *module)
-{
-	char place[PATH_MAX];
-
-	return types_file_place(place, sizeof(place), root, module) &&
-	       types_file_version(PATHF("%s%s", root, place), module);
-}
-
 void rpc_offer_look(struct rpc_offer *f, const char *root, const char *types_file)
 {
+	enum types_place sunrpc;
 	char taint[64];
 
 	*f = (struct rpc_offer){ .sunrpc = sunrpc_look(root) };
@@ -190,8 +183,8 @@ void rpc_offer_look(struct rpc_offer *f, const char *root, const char *types_fil
 	/* A kernel with bpf() creates this mount point. */
 	f->bpf = path_exists(root, "/sys/fs/bpf");
 	f->kernel_btf = path_exists(root, "/sys/kernel/btf/vmlinux");
-	f->sunrpc_btf = f->sunrpc == SUNRPC_BUILT_IN ? kernel_has_type(root, "rpc_task") :
-						       path_exists(root, "/sys/kernel/btf/sunrpc");
+	sunrpc = types_place_find(root, "sunrpc");
+	f->sunrpc_btf = sunrpc == TYPES_MODULE || sunrpc == TYPES_KERNEL;
 	look_for_types_file(f, root, types_file);
 	f->lockdown = read_lockdown(root);
 	f->capabilities = effective_capabilities(root);
@@ -203,7 +196,6 @@ void rpc_offer_look(struct rpc_offer *f, const char *root, const char *types_fil
 	f->memory_groups = has_memory_groups(root);
 	f->transports = path_exists(root, "/sys/kernel/sunrpc/xprt-switches");
 	f->mountstats = path_exists(root, "/proc/self/mountstats");
-	f->nfs_types = path_exists(root, "/sys/kernel/btf/nfs") ||
-		       !path_exists(root, "/sys/module/nfs/initstate") ||
-		       has_file_at_place(root, "nfs");
+	f->nfs_types = types_place_find(root, "nfs");
+	f->nfs = path_exists(root, "/sys/module/nfs");
 }

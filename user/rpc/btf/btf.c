@@ -14,8 +14,6 @@
 #include "rpc.skel.h"
 #include "rpc_probed.skel.h"
 
-#define BTF "/sys/kernel/btf/"
-
 #define MAX_FINDS \
 	10000 /* runs of rpc_find: one for each client of sunrpc and each network namespace */
 
@@ -101,19 +99,37 @@ static struct rpc_bpf *open_object(const struct btf_state *b)
 	return NULL;
 }
 
-/* The types of the loaded sunrpc, from @file if it is not NULL. They are to be freed unless they
+/* The types of a loaded or built-in module, from @file if it is not NULL. They are to be freed unless they
  * are the kernel's. NULL with a reason if they cannot be read. */
-static struct btf *read_types(const char *file, char *reason, size_t size)
+static struct btf *read_types(const char *module, const char *file, char *reason, size_t size)
 {
-	struct btf *types;
+	struct btf *types = NULL;
+	char place[PATH_MAX];
 
-	if (file)
-		return types_file_read(file, "", "sunrpc", reason, size);
-	/* A built-in sunrpc has no file of its own. */
-	types = access(BTF "sunrpc", F_OK) ? kernel_types() : kernel_module_types("sunrpc");
+	switch (file ? TYPES_FILE : types_place_find("", module)) {
+	case TYPES_FILE:
+		if (!file)
+			types_file_place(place, sizeof(place), "", module);
+		return types_file_read(file ?: place, "", module, reason, size);
+	case TYPES_MODULE:
+		types = kernel_module_types(module);
+		break;
+	case TYPES_KERNEL:
+		types = kernel_types();
+		break;
+	case TYPES_NOWHERE:
+		errno = ENOENT;
+		break;
+	}
 	if (!types)
 		snprintf(reason, size, "%s", strerror(errno));
 	return types;
+}
+
+static void free_types(struct btf *types)
+{
+	if (types != kernel_types())
+		btf__free(types);
 }
 
 /* Copies the types that the programs need. Returns 0; or -errno after logging the reason. */
@@ -125,12 +141,11 @@ static int copy_types(struct btf_state *b, const char *file)
 	int err = -errno;
 
 	if (bpf) {
-		types = read_types(file, reason, sizeof(reason));
+		types = read_types("sunrpc", file, reason, sizeof(reason));
 		err = types ? module_types_copy(&b->types, types, bpf->obj) : -ENOENT;
 	}
 	rpc_bpf__destroy(bpf);
-	if (types != kernel_types())
-		btf__free(types);
+	free_types(types);
 	if (err)
 		log_error(b->log, "cannot use %s: cannot copy the types of the loaded sunrpc: %s",
 			  b->hooks.user, *reason ? reason : strerror(-err));
@@ -230,30 +245,27 @@ static const struct {
 	{ "nfs", find_write_request }, /* for owners alone */
 };
 
-/* Reads what is known once these modules are loaded, which may be much later than sunrpc. Returns
- * whether it read the kernel's types. */
-static bool find_late_types(struct btf_state *b)
+/* Reads what is known once these modules are loaded, which may be much later than sunrpc. @first: those that are built in
+ * are found then. Returns whether it read types. */
+static bool find_late_types(struct btf_state *b, bool first)
 {
-	char place[PATH_MAX], reason[200];
+	char reason[200] = "";
 	bool read = false;
 
 	for (size_t i = 0; i < COUNT(late_modules) - !b->owners; i++) {
 		const char *module = late_modules[i].module;
-		struct btf *types = NULL;
+		bool loaded = !access(PATHF("/sys/module/%s/initstate", module), F_OK);
+		struct btf *types;
 
-		if (b->late_known & BIT(i))
+		if (b->late_known & BIT(i) || (!loaded && !first))
 			continue;
-		if (!access(PATHF(BTF "%s", module), F_OK))
-			types = kernel_module_types(module);
-		else if (!b->types_in_file || access(PATHF("/sys/module/%s/notes", module), F_OK))
-			continue;
-		else if (types_file_place(place, sizeof(place), "", module))
-			types = types_file_read(place, "", module, reason, sizeof(reason));
-		b->late_known |= BIT(i);
-		read = true;
+		types = read_types(module, NULL, reason, sizeof(reason));
 		if (types)
 			late_modules[i].find(b, types);
-		btf__free(types);
+		free_types(types);
+		if (types || loaded)
+			b->late_known |= BIT(i);
+		read = true;
 	}
 	return read;
 }
@@ -309,7 +321,7 @@ static void *try_btf(const struct source_setup *setup)
 		return NULL;
 	}
 	/* While the kernel's types are in memory. */
-	find_late_types(b);
+	find_late_types(b, true);
 	return b;
 }
 
@@ -362,7 +374,7 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 	struct btf_state *b = state;
 	unsigned int except = 0;
 
-	if (find_late_types(b))
+	if (find_late_types(b, false))
 		kernel_types_forget();
 	for (size_t i = 0; i < HOOKS; i++)
 		if (!(b->hooks.unused & ~b->hooks.missing & BIT(i)))
