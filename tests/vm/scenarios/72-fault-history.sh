@@ -14,6 +14,20 @@ sleep 2
 agent_start --hooks gpu --state state --events early.json
 cp x.prom early.prom
 agent_stop
+
+# Killed a few seconds into bursts, and once more just after a line.
+agent_start --hooks gpu --state state --events killed.json
+slow() { driver "raw NVRM: Xid (PCI:0000:e3:00): $1, pid=9, name=slow, something"; }
+for i in {0..32}; do slow $((500 + i % 3)); done
+agent_write # with the state
+slow 503
+wait_for 60 says killed.json '"xid":503'
+kill -KILL "${agent:?}"
+wait "$agent" || true
+agent_start --hooks gpu --state state --events killed.json
+agent_settle 3
+agent_write killed
+agent_stop
 agent_start --hooks gpu --state state --events again.json
 cp x.prom again.prom
 
