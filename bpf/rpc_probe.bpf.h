@@ -11,9 +11,10 @@
 #include "rpc_tables.bpf.h"
 #include "waiters.bpf.h"
 
-/* tk_start of the first request in @root with an xid of at least @from, or 0; *@tgid: its process. The tree changes
+/* tk_start of the first request in @root with an xid of at least @from, or 0; *@of: its task. The tree changes
  * meanwhile: every read may fail or return garbage, therefore the walk is bounded and its result is checked. */
-static __always_inline __u64 oldest_from(__u64 xprt, struct rb_root *root, __u32 from, __u32 *tgid)
+static __always_inline __u64 oldest_from(__u64 xprt, struct rb_root *root, __u32 from,
+					 struct rpc_task **of)
 {
 	struct rb_node *node = BPF_CORE_READ(root, rb_node);
 	struct rpc_rqst *rqst, *best = NULL;
@@ -33,13 +34,26 @@ static __always_inline __u64 oldest_from(__u64 xprt, struct rb_root *root, __u32
 		return 0;
 	task = BPF_CORE_READ(best, rq_task);
 	start = BPF_CORE_READ(task, tk_start);
-	*tgid = BPF_CORE_READ(task, tk_owner);
+	*of = task;
 	/* Checked after the read: a task that has ended has given its request up, and its
 	 * memory may be another task's by now. */
 	if (BPF_CORE_READ(task, tk_rqstp) != best || BPF_CORE_READ(best, rq_task) != task ||
 	    (__u64)BPF_CORE_READ(best, rq_xprt) != xprt)
 		return 0;
 	return start;
+}
+
+/* Whose the oldest call is: @task's, which may end meanwhile. */
+static __always_inline void probe_oldest(struct rpc_probe *p, const struct rpc_task *task)
+{
+	p->oldest_pid = BPF_CORE_READ(task, tk_owner);
+	p->oldest_op[0] = 0;
+	bpf_probe_read_kernel_str(p->oldest_op, sizeof(p->oldest_op),
+				  BPF_CORE_READ(task, tk_msg.rpc_proc, p_name));
+	if ((__u64)BPF_CORE_READ(task, tk_start) != p->oldest_start)
+		p->oldest_start = 0;
+	p->oldest_owner =
+		rpc_owners && p->oldest_start ? owner_of(p->oldest_pid, p->oldest_start) : 0;
 }
 
 /* Whether the rpc_xprt at @t's address is still one of @t's server. The kernel drops the event
@@ -125,7 +139,8 @@ int rpc_probe(__u64 *ctx)
 	struct rpc_probe *p = &rpc_probe_result;
 	const struct sock *sk;
 	struct rpc_transport *t;
-	__u32 index = ctx[0], next, tgid = 0;
+	__u32 index = ctx[0], next;
+	struct rpc_task *oldest = NULL;
 	struct rb_root *root;
 
 	t = bpf_map_lookup_elem(&transports, &index);
@@ -144,8 +159,9 @@ int rpc_probe(__u64 *ctx)
 	next = BPF_CORE_READ(xprt, xid);
 	root = &xprt->recv_queue;
 	p->oldest_start =
-		oldest_from(ctx[1], root, next, &tgid) ?: oldest_from(ctx[1], root, 0, &tgid);
-	p->oldest_owner = rpc_owners && p->oldest_start ? owner_of(tgid, p->oldest_start) : 0;
+		oldest_from(ctx[1], root, next, &oldest) ?: oldest_from(ctx[1], root, 0, &oldest);
+	if (p->oldest_start)
+		probe_oldest(p, oldest);
 	p->address[0] = p->port[0] = 0;
 	bpf_probe_read_kernel_str(p->address, sizeof(p->address),
 				  BPF_CORE_READ(xprt, address_strings[RPC_DISPLAY_ADDR]));

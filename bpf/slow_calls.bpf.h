@@ -7,6 +7,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include "slow_call.h"
+#include "rpc_owners.bpf.h"
 #include "rpc_read.bpf.h"
 #include "rpc_record.bpf.h"
 #include "rpc_tables.bpf.h"
@@ -64,6 +65,7 @@ static __noinline int slow_call_report(const struct rpc_task *task, const struct
 	c->server = ref->server;
 	c->client = FIELD(client, cl_clid);
 	c->pid = FIELD(task, tk_owner);
+	c->owner = rpc_owners ? owner_of(c->pid, FIELD(task, tk_start)) : 0;
 	c->status = FIELD(task, tk_status);
 	proc = FIELD(task, tk_msg.rpc_proc);
 	c->op[0] = 0;

@@ -342,8 +342,10 @@ struct rpc_tcp {
 /* What rpc_probe reads from an rpc_xprt when user space runs it. */
 struct rpc_probe {
 	__u64 connects; /* stat.connect_count */
-	__u64 oldest_start; /* tk_start of the oldest unanswered call, or 0 */
+	__u64 oldest_start; /* tk_start of the oldest unanswered call; 0: there is none, and the next three are undefined */
 	__u32 oldest_owner; /* its owner */
+	__u32 oldest_pid; /* thread group that made it */
+	char oldest_op[RPC_OP_LEN];
 	__u32 max_slots; /* max_reqs */
 	__u32 slots; /* num_reqs; 0 over RDMA */
 	__u32 pending; /* pending.qlen */

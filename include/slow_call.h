@@ -18,6 +18,7 @@ struct rpc_slow_call {
 	__u32 server; /* number */
 	__u32 client; /* the kernel's number of the rpc_clnt: one for each mounted file system */
 	__u32 pid; /* thread group that made the call */
+	__u32 owner; /* number */
 	__s32 status; /* tk_status */
 	char op[RPC_OP_LEN];
 };

@@ -144,6 +144,34 @@ TEST(a_server_that_is_silent_comes_first_with_its_mounts)
 	assert_lacks(text, "nas-2: bound by");
 }
 
+TEST(a_silence_names_the_oldest_call)
+{
+	static const struct {
+		const char *op, *comm, *owner, *said;
+	} rows[] = {
+		{ "ACCESS", "ls", "slurm:4712",
+		  "(/mnt/ckpt; oldest call: ACCESS of ls 812, slurm:4712). Look" },
+		{ "ACCESS", "", "", "(/mnt/ckpt; oldest call: ACCESS of process 812). Look" },
+		{ "", "", "slurm:4712", "(/mnt/ckpt; oldest call: of slurm:4712). Look" },
+	};
+
+	ARRAY_EACH(row, rows, COUNT(rows)) {
+		struct rpc_server_state *v;
+
+		fresh();
+		call("nas-2", 300);
+		v = snapshot_server(&now.calls, "nas-2");
+		strcpy(v->oldest_op, row->op);
+		strcpy(v->oldest_comm, row->comm);
+		v->oldest_pid = 812;
+		if (*row->owner)
+			snapshot_owner_calls(&now.calls, "nas-2", row->owner)->oldest_ns = 9;
+		silence(12);
+		ends_with("nas-2 does not answer for 12 s, since ");
+		assert_has(text, row->said);
+	}
+}
+
 TEST(the_longest_of_several_outages_is_named)
 {
 	serve(5);

@@ -137,6 +137,7 @@ TEST(slow_calls_show_whose_they_were)
 	struct slow_call slow = { .server = "nas-1",
 				  .op = "READ",
 				  .mount = "/data",
+				  .owner = "slurm:4711",
 				  .comm = "train",
 				  .pid = 42,
 				  .time = 1e9 + 3,
@@ -151,10 +152,12 @@ TEST(slow_calls_show_whose_they_were)
 	now.calls.slow[0] = now.calls.slow[1] = slow;
 	now.calls.slow[1].total_ns = 4000 * MS;
 	strcpy(now.calls.slow[1].op, "WRITE");
+	strcpy(now.calls.slow[1].comm, "");
 	session();
 	assert_has(text, "\nSlowest calls: 2 of 2\n");
 	assert_has(text, " 2.00 s READ         train 42                 rtt 75 slot 25\n"
-			 "         nas-1, /data\n");
+			 "         nas-1, /data, slurm:4711\n");
+	assert_has(text, " 4.00 s WRITE        (ended) 42               rtt");
 	assert_true(strstr(text, " 4.00 s WRITE") < strstr(text, " 2.00 s READ"));
 	strcpy(now.calls.slow[1].mount, "/other");
 	snapshot_mount(&now.calls, &(struct nfs_mount){ .server = "nas-1",

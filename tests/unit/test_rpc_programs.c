@@ -348,6 +348,8 @@ TEST(the_oldest_request_is_that_of_a_task_that_still_owns_it)
 				assert_int_equal(rpc_probe_result.oldest_start, 0);
 		}
 		assert_int_equal(rpc_probe_result.oldest_start, 500);
+		assert_string_equal(rpc_probe_result.oldest_op, "READ");
+		assert_int_equal(rpc_probe_result.oldest_pid, oldest.task.tk_owner);
 	}
 }
 

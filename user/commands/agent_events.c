@@ -67,11 +67,11 @@ void agent_events_alive(struct agent_events *a, uint64_t now_ns)
 static void say_stall(const struct log *log, const struct nfs_span *span, double seconds)
 {
 	if (span->end_ns)
-		log_info(log, "NFS server %s%s: its stall is over after %.0f s", span->server,
+		log_info(log, "NFS server %s%s answers again after %.0f s", span->server,
 			 span->text, seconds);
 	else
-		log_warn(log, "NFS server %s%s: a call waits for %.0f s in the queue %s",
-			 span->server, span->text, seconds, span->name);
+		log_warn(log, "NFS server %s%s: a call has waited %s for %.0f s", span->server,
+			 span->text, rpc_queue_wait(span_of(span->name)), seconds);
 }
 
 static void say_errors(const struct log *log, const struct nfs_span *span)

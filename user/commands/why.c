@@ -15,6 +15,7 @@
 #include "health/health_file.h"
 #include "limits/headline.h"
 #include "past/history.h"
+#include "snapshot/calls.h"
 #include "snapshot/event.h"
 
 struct window {
@@ -110,7 +111,7 @@ static char *describe_event(const struct past_event *e)
 		if (span_is(e->name, "pending"))
 			fputs(": a call was not answered", out);
 		else
-			put_text(out, ": a call waited, not sent yet, in the queue ", e->name);
+			fprintf(out, ": a call waited %s", rpc_queue_wait(e->name));
 	} else if (e->kind == EVENT_KIND_NFS_ERRORS) {
 		put_text(out, "NFS server ", e->device);
 		put_text(out, ": calls failed: ", e->name);

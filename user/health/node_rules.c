@@ -4,14 +4,6 @@
 
 /* ---- NFS ---- */
 
-/* What a call in this queue waits for; NULL: its age is not measured. */
-static const char *const waits_for[RPC_QUEUES] = {
-	[RPC_QUEUE_SLOT] = "for an RPC slot",
-	[RPC_QUEUE_SESSION] = "for a session slot",
-	[RPC_QUEUE_SEND] = "to be sent",
-	[RPC_QUEUE_PENDING] = "for its reply",
-};
-
 void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rule)
 {
 	ARRAY_EACH(v, e->s->calls.servers, e->s->calls.server_count) {
@@ -21,7 +13,7 @@ void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rule)
 		double age;
 
 		for (int q = 0; q < RPC_QUEUES; q++)
-			if (waits_for[q] && v->oldest_ns[q] > v->oldest_ns[worst])
+			if (v->oldest_ns[q] > v->oldest_ns[worst])
 				worst = q;
 		age = (double)v->oldest_ns[worst] / 1e9;
 		if (!(age > e->o->rules[rule].limit))
@@ -33,7 +25,7 @@ void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rule)
 			   "NFS server %s%s: a call has been waiting %s for "
 			   "%.0f s: Check the server and the network to it.",
 			   v->server, calls_victims(victims, &e->s->calls, v->server),
-			   waits_for[worst], age);
+			   rpc_queue_wait(span_of(rpc_queue_names[worst])), age);
 	}
 }
 

@@ -74,7 +74,8 @@ static uint64_t take_time(uint64_t *left, uint64_t ns)
 	return part;
 }
 
-int slow_calls_add(struct snapshot *s, const struct rpc_slow_call *from, const char *server)
+int slow_calls_add(struct snapshot *s, const struct rpc_slow_call *from, const char *server,
+		   const char *owner)
 {
 	uint64_t left = from->before < from->total ? from->before : from->total;
 	uint64_t after = from->total - left;
@@ -84,6 +85,7 @@ int slow_calls_add(struct snapshot *s, const struct rpc_slow_call *from, const c
 		return -ENOMEM;
 	to->time = s->wall - ((double)s->time_ns - (double)from->end) / 1e9;
 	snprintf(to->server, sizeof(to->server), "%s", server);
+	snprintf(to->owner, sizeof(to->owner), "%s", owner);
 	label_from_bytes(to->op, sizeof(to->op), from->op, strlen(from->op));
 	process_first_line((int)from->pid, from->end - from->total, "comm", to->comm,
 			   sizeof(to->comm));

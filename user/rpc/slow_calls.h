@@ -30,7 +30,8 @@ void slow_calls_clear(struct slow_calls *c);
 
 /* Adds one call to @s; @server: its label. Its phases add up to its duration, as those of
  * phases_record() in bpf/rpc_phases.bpf.h. Returns 0 or -ENOMEM. */
-int slow_calls_add(struct snapshot *s, const struct rpc_slow_call *from, const char *server);
+int slow_calls_add(struct snapshot *s, const struct rpc_slow_call *from, const char *server,
+		   const char *owner);
 
 struct mount_calls_state;
 

@@ -309,10 +309,12 @@ void report_slow_calls(FILE *out, const struct session *t)
 
 		format_duration(duration, c->total_ns);
 		format_phases(phases, sizeof(phases), c->phase_ns, c->total_ns);
-		snprintf(process, sizeof(process), "%s %" PRIu32, *c->comm ? c->comm : "?", c->pid);
+		snprintf(process, sizeof(process), "%s %" PRIu32, *c->comm ? c->comm : "(ended)",
+			 c->pid);
 		safe_line(out, "%s %7s %-12s %-24s %s", time_clock(clock, c->time), duration, c->op,
 			  process, phases);
-		safe_line(out, "         %s%s%s", c->server, *c->mount ? ", " : "", c->mount);
+		safe_line(out, "         %s%s%s%s%s", c->server, *c->mount ? ", " : "", c->mount,
+			  *c->owner ? ", " : "", c->owner);
 	}
 }
 

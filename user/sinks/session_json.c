@@ -410,6 +410,7 @@ static void write_slow_calls(struct json *j, const struct session *t)
 		json_text(j, "server", c->server);
 		json_text(j, "op", c->op);
 		json_text(j, "mount", c->mount);
+		json_known(j, "owner", c->owner);
 		json_unsigned(j, "pid", c->pid);
 		json_text(j, "comm", c->comm);
 		json_unsigned(j, "status", c->status);

@@ -54,6 +54,19 @@ const char *const rpc_queue_names[RPC_QUEUES] = {
 	[RPC_QUEUE_XMIT] = "xmit", [RPC_QUEUE_PENDING] = "pending",
 };
 
+const char *rpc_queue_wait(struct span queue)
+{
+	static const char *const waits[RPC_QUEUES] = {
+		[RPC_QUEUE_SLOT] = "for an RPC slot",
+		[RPC_QUEUE_SESSION] = "for a session slot",
+		[RPC_QUEUE_SEND] = "to be sent",
+		[RPC_QUEUE_PENDING] = "for its reply",
+	};
+	const char *const *name = ARRAY_FIND(x, rpc_queue_names, RPC_QUEUES, span_is(queue, *x));
+
+	return name ? waits[name - rpc_queue_names] ?: "" : "";
+}
+
 const char *const rpc_kind_names[RPC_KINDS] = { "read", "write", "metadata", "other" };
 
 enum rpc_kind rpc_kind_of(const char *op)
@@ -196,10 +209,13 @@ struct stuck_state *snapshot_stuck(struct calls *c, const char *mountpoint, bool
 
 const char *calls_victims(char *text, const struct calls *c, const char *server)
 {
+	const struct rpc_server_state *v =
+		ARRAY_FIND(x, c->servers, c->server_count, !strcmp(x->server, server));
 	const struct owner_calls *oldest = NULL;
 	const struct nfs_mount *first = NULL;
+	char more[32] = "", call[RPC_OP_LEN + SLOW_COMM_LEN + 32] = "";
+	const char *owner = "", *comm;
 	unsigned int mounts = 0;
-	char more[32] = "";
 
 	ARRAY_EACH(m, c->mounts, c->mount_count)
 		if (!strcmp(m->server, server) && !mounts++)
@@ -207,10 +223,21 @@ const char *calls_victims(char *text, const struct calls *c, const char *server)
 	ARRAY_EACH(o, c->owner_calls, c->owner_calls_count)
 		if (o->oldest_ns > (oldest ? oldest->oldest_ns : 0) && !strcmp(o->server, server))
 			oldest = o;
+	if (oldest)
+		owner = oldest->owner;
 	if (mounts > 1)
 		snprintf(more, sizeof(more), " and %u more", mounts - 1);
-	snprintf(text, VICTIMS_TEXT, "%s%s%s%s%s%s", first ? " (" : "",
-		 first ? first->mountpoint : "", more, first ? ")" : "",
-		 oldest ? ", the oldest call of " : "", oldest ? oldest->owner : "");
+	if (v && *v->oldest_op) {
+		comm = *v->oldest_comm ? v->oldest_comm : "process";
+		snprintf(call, sizeof(call), "%s of %s %" PRIu32 "%s", v->oldest_op, comm,
+			 v->oldest_pid, *owner ? ", " : "");
+	} else if (*owner) {
+		strcpy(call, "of ");
+	}
+	*text = 0;
+	if (first || *call)
+		snprintf(text, VICTIMS_TEXT, " (%s%s%s%s%s%s)", first ? first->mountpoint : "",
+			 more, first && *call ? "; " : "", *call ? "oldest call: " : "", call,
+			 owner);
 	return text;
 }

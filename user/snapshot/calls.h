@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/label.h"
+#include "base/span.h"
 #include "rpc.h"
 
 /* Durations, in the buckets of include/histogram.h. */
@@ -179,6 +180,8 @@ struct rpc_storage {
 	char storage[LABEL_SIZE];
 };
 
+#define SLOW_COMM_LEN 64 /* name of a process */
+
 struct rpc_server_state {
 	char server[LABEL_SIZE];
 	struct depth_histogram depth[RPC_QUEUES];
@@ -188,6 +191,10 @@ struct rpc_server_state {
 	uint64_t
 		earlier_ns; /* time before the programs were attached, when waits were not seen; a part of setup */
 	uint32_t upcalls; /* calls that wait for credentials now, as far as it is known */
+	/* The oldest call without an answer, if it has waited for some seconds; "" and 0: not known. */
+	char oldest_op[RPC_OP_LEN];
+	char oldest_comm[SLOW_COMM_LEN]; /* of the process that made it; "": it is gone */
+	uint32_t oldest_pid;
 	char upcall_by[LABEL_SIZE]; /* a process with such a call; "": not known */
 	uint64_t draining_ns; /* tasks waited until the client had recovered its state (NFSv4) */
 	uint64_t draining_now_ns; /* age of the present such wait; 0: there is none */
@@ -212,7 +219,6 @@ struct episode_stats {
 };
 
 /* Room for the kernel's name of a process with every byte escaped. */
-#define SLOW_COMM_LEN 64
 
 void rpc_sums_add(struct rpc_sums *to, const struct rpc_sums *from);
 /* No part of @sums may exceed that of @from. */
@@ -225,6 +231,7 @@ struct slow_call {
 	char server[LABEL_SIZE];
 	char op[RPC_OP_LEN];
 	char mount[LABEL_SIZE]; /* mount point; "": not known */
+	char owner[LABEL_SIZE];
 	char comm[SLOW_COMM_LEN]; /* of the process that made the call; "": it is gone */
 	uint32_t pid;
 	uint32_t client; /* the kernel's number of the RPC client; not recorded */
@@ -344,9 +351,9 @@ void calls_free(struct calls *c);
  * -ENOMEM. */
 int calls_add(struct calls *c, const struct calls *past);
 
-/* Whom a silent server stops: " (/mnt/ckpt and 2 more), the oldest call of slurm:4712"; "": not known. Returns @text, of
- * VICTIMS_TEXT bytes. */
-#define VICTIMS_TEXT (2 * LABEL_SIZE + 64)
+/* Whom a silent server stops: " (/mnt/ckpt and 2 more; oldest call: ACCESS of ls 4712, slurm:4712)"; "": not known. Returns
+ * @text, of VICTIMS_TEXT bytes. */
+#define VICTIMS_TEXT (2 * LABEL_SIZE + SLOW_COMM_LEN + RPC_OP_LEN + 64)
 const char *calls_victims(char *text, const struct calls *c, const char *server);
 
 /* Removes the counters of @server. */
@@ -374,3 +381,6 @@ extern const char *const rpc_kind_names[RPC_KINDS];
 enum rpc_kind rpc_kind_of(const char *op);
 extern const char *const rpc_limit_names[RPC_LIMITS];
 extern const char *const rpc_queue_names[RPC_QUEUES];
+
+/* What a call in the queue of this name waits for: "for its reply". "": no call's wait there is measured. */
+const char *rpc_queue_wait(struct span queue);

@@ -62,7 +62,7 @@ def the_journal_has_a_line_of_each_fault_and_of_the_stall(folder):
     """Although events go to a file."""
     lines = [json.loads(line) for line in (folder / "agent.log").read_text().splitlines() if line.startswith("{")]
     said = [line["message"] for line in lines]
-    for what in (": Xid 63 (", ": Xid 79 (fatal) ", ": a call waits for ", ": its stall is over after "):
+    for what in (": Xid 63 (", ": Xid 79 (fatal) ", ": a call has waited ", " answers again after "):
         number = sum(what in message for message in said)
         need(number == 1 or (number == 2 and "63" in what), number, "lines of", what, said)  # a burst: first, the rest
 

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/array.h"
+#include "base/process.h"
 #include "kernel/bpf_support.h"
 #include "rpc.skel.h"
 
@@ -173,6 +174,21 @@ static void show_oldest(struct reading *r, const char *server, uint32_t owner, u
 	c->oldest_ns = r->s->time_ns - start;
 }
 
+/* Names the oldest call of @server if it may be one that hangs. */
+#define NAMED_AGE_NS 2000000000ull
+
+static void name_oldest(struct rpc_server_state *server, const struct rpc_probe *p, uint64_t now)
+{
+	if (!p->oldest_start || p->oldest_start + NAMED_AGE_NS > now ||
+	    now - p->oldest_start < server->oldest_ns[RPC_QUEUE_PENDING])
+		return;
+	label_from_bytes(server->oldest_op, sizeof(server->oldest_op), p->oldest_op,
+			 strnlen(p->oldest_op, sizeof(p->oldest_op)));
+	server->oldest_pid = p->oldest_pid;
+	process_first_line((int)p->oldest_pid, p->oldest_start, "comm", server->oldest_comm,
+			   sizeof(server->oldest_comm));
+}
+
 /* A call that waits for a connection is in no list of unanswered calls: it is as old as the first error of connecting. After an
  * error, tasks wait for up to 3 s, or in a queue. */
 #define CONNECT_AGAIN_NS 10000000000ull
@@ -229,7 +245,8 @@ static void probe_transport(struct reading *r, uint32_t index, struct rpc_transp
 	RAISE(server->depth_max[RPC_QUEUE_PENDING], p->pending);
 	rpc_raise_age(&state->oldest_ns, r->s->time_ns, p->oldest_start);
 	rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], r->s->time_ns, p->oldest_start);
-	show_oldest(r, server->server, p->oldest_owner, p->oldest_start);
+	show_oldest(r, server->server, p->oldest_start ? p->oldest_owner : 0, p->oldest_start);
+	name_oldest(server, p, r->s->time_ns);
 	note_connecting(r, index, state, server);
 }
 
@@ -515,7 +532,8 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 		shares_name_errors(&m->shares, &s->calls);
 	for (size_t i = 0; i < m->slow.taken_count && !err; i++)
 		err = slow_calls_add(s, &m->slow.taken[i],
-				     server_label(&r, m->slow.taken[i].server));
+				     server_label(&r, m->slow.taken[i].server),
+				     shares_owner(&m->shares, m->slow.taken[i].owner));
 	slow_calls_clear(&m->slow);
 	if (m->slow.ring)
 		snapshot_drop(&s->self, "slow_call", m->bpf->bss->rpc_slow_lost);
