@@ -68,7 +68,7 @@ GENERATED := $(SKELETONS) $(G)/version.h $(G)/page.html $(patsubst user/xid/%.ts
 USER_SOURCES := $(wildcard user/*.c user/*/*.c user/*/*/*.c)
 USER_OBJECTS := $(USER_SOURCES:%.c=$(B)/%.o)
 
-.PHONY: all help help-all install uninstall image deps demo tests unit lint format check clean distclean
+.PHONY: all help help-all install uninstall image deps deps-build demo tests unit lint format check clean distclean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -84,7 +84,7 @@ help help-all:
 # ---- tools: what is missing is named with its package ----
 
 need = $(if $(wildcard $(1))$(shell command -v $(1)),,$(error $(1) is missing: install the Debian package $(2), or run `$(make_deps)` as root))
-make_deps = make deps$(if $(CROSS), ARCH=$(CROSS))
+make_deps = make deps-build$(if $(CROSS), ARCH=$(CROSS))
 
 $(B)/.tools: Makefile
 	$(call need,$(firstword $(CC)),gcc$(if $(CROSS),-$(triplet_$(TARGET))))
@@ -154,6 +154,9 @@ uninstall: ## stop the service and remove what install has put there; STATE=remo
 
 deps: ## install the packages that building, demo and tests need as root; list the missing ones otherwise
 	$(Q)tests/deps.sh $(addprefix --for ,$(CROSS))
+
+deps-build: ## install only the packages that building needs (as root)
+	$(Q)tests/deps.sh --build '' $(addprefix --for ,$(CROSS))
 
 demo: deps ## show in a guest: a checkpoint over NFS with few RPC slots, and a failing GPU (as root at first)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope

@@ -38,7 +38,7 @@ else
 fi
 (cd "$tree" && "${build[@]}") >"$out/build-$arch.log" 2>&1 || {
 	tail -n 25 "$out/build-$arch.log" >&2
-	die "dpkg-buildpackage failed: see $out/build-$arch.log; 'make deps-release' installs what is missing"
+	die "dpkg-buildpackage failed: see $out/build-$arch.log"
 }
 # What lintian would print as E: or W: is a failure.
 lintian --allow-root --fail-on error,warning --tag-display-limit 0 "$dir/xidscope_${version}_$arch.changes" >&2 ||

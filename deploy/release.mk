@@ -13,13 +13,17 @@ release_time := $(shell date -u -d '$(lastword $(release))' +%s)
 
 deps-release: deps ## install what packages, images and releases need beyond that (as root)
 	$(Q)tests/deps.sh --only '$(release_packages)'
-release_packages := debhelper lintian dpkg-dev buildah skopeo docker-registry gnupg file autopkgtest piuparts qemu-user-static rpm rpmlint containerd \
+deb_packages := debhelper lintian dpkg-dev python3
+rpm_packages := rpm rpmlint
+release_packages := $(deb_packages) $(rpm_packages) buildah skopeo docker-registry gnupg file autopkgtest piuparts qemu-user-static containerd \
 	$(if $(shell command -v npm),,npm)
 
-deb: deps-release ## build the Debian package for ARCH into build/deb, and check it with lintian
+deb: ## build the Debian package for ARCH into build/deb, and check it with lintian
+	$(Q)tests/deps.sh --build '$(deb_packages)' $(addprefix --for ,$(CROSS))
 	$(Q)deploy/debian.sh $(TARGET) $(VERSION) $(release_time) $(CURDIR)/build/deb
 
 rpm: deb ## build the RPM for ARCH into build/rpm, from the Debian package, and check it with rpmlint
+	$(Q)tests/deps.sh --only '$(rpm_packages)'
 	$(Q)deploy/rpm.sh build/deb/xidscope_$(VERSION)_$(TARGET).deb $(release_time) $(CURDIR)/build/rpm
 
 kubectl = $(shell tests/vm/tool.sh kubernetes-client usr/bin/kubectl)

@@ -45,7 +45,7 @@ install -D -m 644 -t "$tree/usr/share/licenses/xidscope" "$here"/../LICENSE "$he
 	sed -n 's/^  \* /- /p; s/^    /  /p' <<<"${changes//%/%%}"
 } >"$dir/text"
 machine=$(field Architecture | sed 's/amd64/x86_64/; s/arm64/aarch64/')
-quietly "'make deps-release' installs what is missing" rpmbuild -bb --target "$machine-linux" --define "_topdir $dir" "$here/rpm/xidscope.spec"
+quietly "'make rpm' installs what is missing" rpmbuild -bb --target "$machine-linux" --define "_topdir $dir" "$here/rpm/xidscope.spec"
 rpm=$(echo "$dir/RPMS/$machine"/*.rpm)
 quietly "see above" rpmlint --rpmlintrc "$here/rpm/xidscope.rpmlintrc" "$rpm"
 mkdir -p "$out"

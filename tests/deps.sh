@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Installs from Debian all that building, the demo and the tests need. As root; installs only what is missing.
-#   deps.sh [--missing]          --missing: only prints what is missing
-#   deps.sh --only 'PACKAGE...'  those packages instead, which some targets need beyond the rest
-#   deps.sh --for arm64          what building and testing for that architecture needs beyond the rest
+#   deps.sh [--missing]           --missing: only prints what is missing
+#   deps.sh --only 'PACKAGE...'   those packages instead, which some targets need beyond the rest
+#   deps.sh --build 'PACKAGE...'  what building needs, and those packages
+#   deps.sh [...] --for arm64     also what the same for that architecture needs
 set -euo pipefail
 
-packages=(
-	# building
-	gcc make clang llvm bpftool libbpf-dev libelf-dev zlib1g-dev libc6-dev libjs-dygraphs
+packages=(gcc make clang llvm bpftool libbpf-dev libelf-dev zlib1g-dev libc6-dev libjs-dygraphs) # building
+foreign_packages=(gcc-aarch64-linux-gnu libc6-dev:arm64 libbpf-dev:arm64 libelf-dev:arm64 zlib1g-dev:arm64)
+tests=(
 	# guests: kernels, root image, QEMU
 	qemu-system-x86 mmdebstrap fakeroot e2fsprogs kmod cpio xz-utils zstd debian-archive-keyring busybox-static
 	# unit tests and readers
@@ -18,22 +19,35 @@ packages=(
 	# man page check, linters
 	man-db groff-base mandoc shellcheck flake8 clang-format
 )
+foreign_tests=(
+	qemu-system-arm # guests
+	qemu-user-static # container images
+)
 foreign=''
 case ${1:-} in
---only) read -ra packages <<<"$2" ;;
---for)
-	[[ $2 == arm64 ]] || {
-		echo "there is no cross-building for $2" >&2
-		exit 1
-	}
-	foreign=$2
-	packages+=(
-		gcc-aarch64-linux-gnu libc6-dev:arm64 libbpf-dev:arm64 libelf-dev:arm64 zlib1g-dev:arm64
-		qemu-system-arm # guests
-		qemu-user-static # container images
-	)
+--only)
+	read -ra packages <<<"$2"
+	shift 2
+	;;
+--build)
+	read -ra more <<<"$2"
+	packages+=("${more[@]}")
+	foreign_packages+=(qemu-user-static) # the package's build runs the program
+	shift 2
+	;;
+*)
+	packages+=("${tests[@]}")
+	foreign_packages+=("${foreign_tests[@]}")
 	;;
 esac
+if [[ ${1:-} == --for ]]; then
+	foreign=$2
+	[[ $foreign == arm64 ]] || {
+		echo "there is no cross-building for $foreign" >&2
+		exit 1
+	}
+	packages+=("${foreign_packages[@]}")
+fi
 native=$(dpkg --print-architecture)
 missing=()
 for package in "${packages[@]}"; do
