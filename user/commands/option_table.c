@@ -288,9 +288,11 @@ const struct option_row option_rows[] = {
 	  .help = "Write the session as a page to FILE, or to standard\n"
 		  "output if it is -" },
 	{ "--record", .commands = TRACE, PATH(record),
-	  .help = "Write each snapshot to FILE, for --replay" },
+	  .help = "Write each snapshot to FILE, or to standard output if it\n"
+		  "is -, for --replay" },
 	{ "--replay", .commands = TOP | TRACE, PATH(replay),
-	  .help = "Show the recording FILE instead of observing" },
+	  .help = "Show the recording FILE, or standard input if it is -,\n"
+		  "instead of observing" },
 	{ "--accept-user-kmsg", .commands = RUN | TRACE, FLAG(accept_user_kmsg),
 	  .help = "Count Xid lines that a process wrote to /dev/kmsg, for\n"
 		  "tests and drills" },
