@@ -558,6 +558,24 @@ static size_t rules_in_force(void)
 	return count;
 }
 
+/* A healthy node's pins terabytes for so long. */
+TEST(a_task_that_no_watchdog_reports_only_warns)
+{
+	*snapshot_kernel_event(&s.faults, false, "kernel_spin", "cpu3") =
+		(struct kernel_event){ false,    "kernel_spin",           "cpu3",      9,
+				       NOW - 10, { NOW - 70, NOW - 130 }, "python3/71" };
+	assert_only(HEALTH_CPU_STALL, HEALTH_WARN);
+	assert_has(report.findings[0].reason, ": If it goes on, drain");
+	/* The watchdog's reports count as always. */
+	*snapshot_kernel_event(&s.faults, false, "soft_lockup", "cpu3") =
+		(struct kernel_event){ false,   "soft_lockup",          "cpu3", 2,
+				       NOW - 5, { NOW - 33, NOW - 61 }, "" };
+	assert_only(HEALTH_CPU_STALL, HEALTH_WARN);
+	snapshot_kernel_event(&s.faults, false, "soft_lockup", "cpu3")->count = 3;
+	assert_only(HEALTH_CPU_STUCK, HEALTH_FAIL);
+	assert_has(report.findings[0].reason, ": Drain");
+}
+
 TEST(the_state_of_the_node_is_found)
 {
 	struct node_state f = { .mounts = { { "/a", false, MOUNT_FINE },

@@ -418,21 +418,28 @@ static bool is_stall(const struct kernel_event *v)
 	return !v->gpu_driver && ARRAY_FIND(k, kinds, COUNT(kinds), !strcmp(v->kind, *k));
 }
 
-/* The reports of @v's CPU within STALL_SECONDS, of each kind at most three; 0 unless @v has the last one. */
+/* The reports of @v's CPU within STALL_SECONDS, of each kind at most three; 0 unless @v has the last one. A task that no watchdog
+ * reports, because it gives up its CPU, counts as one at most: others can run there, and a task that pins or frees terabytes of
+ * memory looks the same. */
 static unsigned int recent_stalls(const struct health_evaluation *e, const struct kernel_event *v)
 {
 	double since = e->now - STALL_SECONDS;
 	unsigned int number = 0;
+	bool spins = false;
 
 	ARRAY_EACH(x, e->s->faults.kernel_events, e->s->faults.kernel_event_count) {
 		if (!is_stall(x) || strcmp(x->device, v->device) != 0)
 			continue;
 		if (x->last > v->last || (x->last == v->last && x < v))
 			return 0;
+		if (!strcmp(x->kind, "kernel_spin")) {
+			spins = x->last > since;
+			continue;
+		}
 		number += (x->last > since) + (x->count > 1 && x->before[0] > since) +
 			  (x->count > 2 && x->before[1] > since);
 	}
-	return number;
+	return number ?: spins;
 }
 
 static bool is_kernel_finding(const struct health_evaluation *e, enum health_rule_id rule,
@@ -463,9 +470,10 @@ static void find_kernel_events(struct health_evaluation *e, enum health_rule_id 
 		f = health_add_state(e, rule, *v->device ? v->device : "kernel");
 		SET_NAME(f->action, "%s", "restart_bm");
 		SET_HEAD(f, "%.20s %.16s", v->kind, v->device);
-		SET_REASON(f, "%s of %s%s%s, %" PRIu64 " %s: Drain the node and restart it.",
+		SET_REASON(f, "%s of %s%s%s, %" PRIu64 " %s: %srain the node and restart it.",
 			   v->kind, f->device, *v->about ? ": " : "", v->about, v->count,
-			   v->count == 1 ? "time" : "times");
+			   v->count == 1 ? "time" : "times",
+			   rule == HEALTH_CPU_STALL ? "If it goes on, d" : "D");
 	}
 }
 
@@ -624,10 +632,10 @@ const struct health_rule health_rules[HEALTH_RULES] = {
 		"The kernel has killed a task elsewhere, or found its memory corrupt.",
 		find_kernel_events, NULL, .clears = "A reboot." },
 	[HEALTH_CPU_STUCK] = { "cpu_stuck", HEALTH_FAIL, 0, "",
-		"A CPU with three lockups or stalls within five minutes, or a task that has run in the kernel for three minutes.",
+		"A CPU with three lockups or stalls within five minutes.",
 		find_kernel_events, NULL, .clears = "Five minutes without such a report." },
 	[HEALTH_CPU_STALL] = { "cpu_stall", HEALTH_WARN, 0, "",
-		"A CPU with a lockup or a stall in the last five minutes, or a task that has run in the kernel for a minute.",
+		"A CPU with a lockup or a stall in the last five minutes, or a task that has run in the kernel for a minute, also on a healthy node if it pins terabytes.",
 		find_kernel_events, NULL, .clears = "Five minutes without such a report." },
 	[HEALTH_NFS_WAITER] = { "nfs_waiter", HEALTH_WARN, 60, "seconds",
 		"An NFS call has been waiting for longer than this.",
