@@ -78,6 +78,7 @@ run_tests() {
 	judge "first mistakes get one line and their exit code" tests/cli/first_mistakes.sh
 	judge "top shows what trace has, and status what the agent found" tests/cli/top.sh
 	judge "recordings give their reports again" tests/cli/trace_files.sh
+	judge "what a driver prints and the program does not know is named" tests/cli/driver_formats.sh
 	judge "no output has control characters or bidirectional marks" tests/cli/safe_output.sh
 	judge "the rehearsal has what its files ask for, in series of an agent" tests/fleet/check_inputs.py
 	judge "readers accept a file with unusual label values" tests/readers/check.sh

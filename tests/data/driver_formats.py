@@ -12,9 +12,10 @@ import subprocess
 import sys
 
 # Each call up to its format. Xids' texts are no messages of their own.
-PRINTS = re.compile(r"\b(?:NV_PRINTF(?:_EX|_COND)?\s*\([^\"();]*?LEVEL_(?:ERROR|FATAL)|nv_printf\s*\(\s*NV_DBG_ERRORS"
+PRINTS = re.compile(r"\b(?:NV_PRINTF(?:_EX|_COND)?\s*\([^\"();]*?LEVEL_(?:ERROR|FATAL)(?:\s*,\s*LEVEL_\w+)?"
+                    r"|nv_printf\s*\(\s*NV_DBG_ERRORS"
                     r"|NV_DEV_PRINTF(?:_STATUS)?\s*\(\s*NV_DBG_ERRORS\s*,[^\";]*?|UVM_ERR_PRINT_ALWAYS(?:_RL)?\s*\("
-                    r"|(?:pr|dev)_err\s*\(|printk\s*\(\s*KERN_(?:ERR|CRIT|WARNING))\s*,?")
+                    r"|pr_err\s*\(|dev_err\s*\([^\",]*|printk\s*\(\s*KERN_(?:ERR|CRIT|WARNING))\s*,?")
 STRING = re.compile(r'\s*(?:NV_\w+\s*)?"((?:[^"\\]|\\.)*)"')
 BROKEN = re.compile(r"fatal|\blost\b|fallen|fell off|needs? .*reset|requires? .*reset|reset .*required|reboot|degraded"
                     r"|unrecover|uncontained|uncorrect|cannot use|unusable|halted|crash|\bdead\b|heartbeat|poison"
