@@ -243,7 +243,11 @@ static const struct pattern patterns[] = {
 	{ REPORT, "kernel_oops", "general protection fault" },
 	{ REPORT, "kernel_oops", "kernel BUG at " },
 	{ REPORT, "kernel_oops", "Unable to handle kernel " }, /* arm64 */
-	{ REPORT, "kernel_oops", "Internal error: Oops" },
+	{ REPORT, "kernel_oops", "Internal error: %*[#" },
+	{ REPORT, "kernel_oops",
+	  "divide error: %x [#" }, /* as the next, with "Oops: " before it from 6.13 on */
+	{ REPORT, "kernel_oops", "invalid opcode: %x [#" },
+	{ REPORT, "kernel_oops", "stack segment: %x [#" },
 	{ REPORT, "kernel_corruption", "BUG: Bad page " },
 	{ REPORT, "kernel_corruption", "list_add corruption" },
 	{ REPORT, "kernel_corruption", "list_add double add" },
