@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# `xidscope top` has the figures of a `trace` of the same time: mounts, ops, owners. It says that there is no server, refuses a
+# terminal that cannot place text, and shows a call that hangs; trace, check and the event log then name op, process and mount.
+groups=/sys/fs/cgroup/system.slice/slurmstepd.scope/job_4711
+mkdir -p $groups
+code=0
+TERM=dumb /job/xidscope top >dumb.txt 2>dumb.log </dev/null || code=$?
+echo $code >dumb.code
+/job/xidscope top --batch 1 --interval 0.5 >none.txt 2>none.log
+nfs_server_start
+agent_start --interval 1 --events events.log --rule nfs_waiter=warn:10
+nfs_mount 3 '' /mnt/top
+prepare_file /mnt/top
+nfs_mount 3 '' /mnt/other 127.0.0.2
+
+/job/xidscope trace --json same.json >same.txt 2>same.log &
+viewers=($!)
+for by in mounts ops owners; do
+	/job/xidscope top --batch 1000000 --by $by >$by.txt 2>$by.log &
+	viewers+=($!)
+done
+for name in same mounts ops owners; do
+	wait_for 300 grep -q attached $name.log
+	wait_for 120 test -s $name.txt
+done
+(
+	echo "$BASHPID" >$groups/cgroup.procs
+	exec dd if=/mnt/top/load of=/dev/null bs=4k count=900 iflag=direct status=none
+)
+dd if=/dev/zero of=/mnt/other/out bs=64k count=40 oflag=direct status=none
+ls -lR /mnt/other >/dev/null
+# Two more views: the first may have begun before the last call ended.
+seen() { (($(grep -c '^Agent: ' "$1") >= $2)); }
+for by in mounts ops owners; do
+	wait_for 120 seen $by.txt $(($(grep -c '^Agent: ' $by.txt) + 3))
+done
+kill -TERM "${viewers[@]}"
+wait "${viewers[@]}"
+
+iptables -A OUTPUT -o lo -p tcp --dport 2049 -j DROP
+defer sh -c 'iptables -D OUTPUT -o lo -p tcp --dport 2049 -j DROP 2>/dev/null || true'
+dd if=/mnt/top/load of=/dev/null bs=4k count=1 iflag=direct status=none &
+reader=$!
+echo $reader >reader
+/job/xidscope trace --json hung.json >hung.txt 2>hung.log &
+viewers=($!)
+wait_for 120 grep -q 'HUNG' hung.txt
+/job/xidscope top --batch 2 >hung.top 2>hung-top.log
+wait_for 120 grep -q 'has been waiting' health.json
+/job/xidscope check --health health.json >check.txt || true
+wait_for 180 grep -q nfs_stall events.log
+/job/xidscope why --events events.log >why.txt
+kill -TERM "${viewers[@]}"
+wait "${viewers[@]}"
+iptables -D OUTPUT -o lo -p tcp --dport 2049 -j DROP
+wait $reader
+agent_stop
