@@ -102,6 +102,14 @@ static __always_inline void tcp_of(struct rpc_tcp *to, const struct sock *sk)
 	to->min_rtt = BPF_CORE_READ(tcp, rtt_min.s[0].v);
 	to->srtt = BPF_CORE_READ(tcp, srtt_us) >> 3;
 	to->unsent = BPF_CORE_READ(tcp, write_seq) - BPF_CORE_READ(tcp, snd_nxt);
+	if (!bpf_core_type_exists(struct inet_connection_sock) ||
+	    !bpf_core_field_exists(tcp->out_of_order_queue))
+		return;
+	to->timeouts = BPF_CORE_READ((const struct inet_connection_sock *)sk, icsk_retransmits);
+	to->unacked = BPF_CORE_READ(tcp, snd_nxt) - BPF_CORE_READ(tcp, snd_una);
+	to->unacked_segments = BPF_CORE_READ(tcp, packets_out);
+	to->behind =
+		BPF_CORE_READ(tcp, sacked_out) | !!BPF_CORE_READ(tcp, out_of_order_queue.rb_node);
 }
 
 /* Reads the local address from the connection's rdma_cm_id: a sockaddr_in or a sockaddr_in6. */

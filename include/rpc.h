@@ -337,6 +337,9 @@ struct rpc_tcp {
 	__u64 received_bytes;
 	__u32 rcv_wnd, min_rtt, srtt; /* bytes; us */
 	__u32 unsent; /* bytes that wait in the socket */
+	__u32 timeouts; /* in a row */
+	__u32 unacked, unacked_segments; /* bytes that were sent and not acknowledged; their segments */
+	__u32 behind; /* not 0: one side has segments behind a missing one */
 };
 
 /* What rpc_probe reads from an rpc_xprt when user space runs it. */

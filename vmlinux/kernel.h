@@ -192,14 +192,23 @@ struct minmax {
 	struct minmax_sample s[3];
 };
 
-/* The struct sock of a TCP connection is its first member. */
+/* Follows a struct sock. */
+struct inet_connection_sock {
+	__u8 icsk_retransmits; /* timeouts in a row, each with a segment that is sent again */
+};
+
+/* The struct sock of a TCP connection is its first member; its struct inet_connection_sock is at the same address. */
 struct tcp_sock {
 	__u64 bytes_received;
 	__u32 rcv_wnd; /* bytes that the peer may still send */
 	struct minmax rtt_min; /* us, of the last 5 minutes */
 	__u32 srtt_us; /* a round trip, smoothed; times 8 */
 	__u32 write_seq; /* the end of what was written ... */
-	__u32 snd_nxt; /* ... and of what was sent */
+	__u32 snd_nxt; /* ... and of what was sent, ... */
+	__u32 snd_una; /* ... and of what was acknowledged */
+	__u32 packets_out; /* segments that are not acknowledged */
+	__u32 sacked_out; /* of these: behind a missing one, the other side has them */
+	struct rb_root out_of_order_queue; /* segments received behind a missing one */
 	__u32 segs_in;
 	__u32 segs_out;
 	__u32 total_retrans; /* segments sent again */

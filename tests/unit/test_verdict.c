@@ -1262,11 +1262,30 @@ TEST(connecting_that_fails_is_named_with_its_error)
 	for (unsigned int i = 1; i <= 8; i++)
 		wait_on(i * SECOND);
 	judge(BOUND_HUNG, CONFIDENCE_HIGH);
-	assert_has(verdict.sentence, "Connecting fails: No route to host.");
+	assert_has(verdict.sentence, "Connecting fails (No route to host).");
 	assert_has(headline(), ": connecting fails (No route to host). Look at the server");
 	transport()->connect_error = 0;
 	wait_on(9 * SECOND);
 	assert_lacks(headline(), "connecting fails");
+}
+
+TEST(the_mtu_is_named_if_small_packets_pass)
+{
+	transport()->unacked = 1448;
+	for (unsigned int i = 1; i <= 8; i++) {
+		transport()->oldest_ns = i * SECOND;
+		wait_on(i * SECOND);
+	}
+	judge(BOUND_HUNG, CONFIDENCE_HIGH);
+	assert_has(verdict.sentence, "or only small packets pass (MTU).");
+	transport()->behind = true;
+	wait_on(9 * SECOND);
+	assert_has(headline(),
+		   ": small packets pass, large ones are lost: the likely reason is the MTU");
+	transport()->unacked = 150;
+	transport()->behind = false;
+	wait_on(10 * SECOND);
+	assert_has(headline(), "the host or the network is down. Look at");
 }
 
 TEST(a_server_that_was_not_seen_has_no_verdict)

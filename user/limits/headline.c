@@ -116,11 +116,11 @@ static void add_silences(struct headline *h, const struct server_sums *v, const 
 			 uint64_t hung_ns, double now)
 {
 	const struct stall *s = &v->longest_stall;
-	char after[RPC_ADDRESS_LEN + 160] = "", more[48] = "", late[64] = "";
+	char after[RPC_ADDRESS_LEN + SILENCE_REASON_SIZE + 160] = "", more[48] = "", late[64] = "";
+	char reason[SILENCE_REASON_SIZE];
 
-	if (v->connect_error)
-		snprintf(after, sizeof(after), ": connecting fails (%s)",
-			 strerror((int)v->connect_error));
+	if (*silence_reason(reason, v, v->lost))
+		snprintf(after, sizeof(after), ": %s", reason);
 	if (hung_ns)
 		headline_add_silence(
 			h, &(struct headline_silence){ .server = v->server,
@@ -132,8 +132,9 @@ static void add_silences(struct headline *h, const struct server_sums *v, const 
 		headline_add(h,
 			     (struct headline_rank){ HEADLINE_WARN, HEADLINE_SILENT,
 						     (double)v->unanswered_ns / 1e9 },
-			     v->server, "%s%s answers other calls, but one has waited for %.0f s.",
-			     v->server, victims, (double)v->unanswered_ns / 1e9);
+			     v->server,
+			     "%s%s answers other calls, but one has waited for %.0f s%s.",
+			     v->server, victims, (double)v->unanswered_ns / 1e9, after);
 	if (!(s->end > 0))
 		return;
 	if (v->stalls > 1)
@@ -141,15 +142,17 @@ static void add_silences(struct headline *h, const struct server_sums *v, const 
 	if (s->last >= s->end + 2)
 		snprintf(late, sizeof(late), ", and some of its calls ended %.0f s later",
 			 s->last - s->end);
+	silence_reason(reason, v, s->lost);
 	snprintf(
-		after, sizeof(after), "%s%s%s%s",
+		after, sizeof(after), "%s%s%s%s%s%s",
 		*s->moved_to ?
 			", until the client had connected to " :
 		s->restarted ?
 			", until the client had made itself known anew: it has restarted, or dropped the client" :
 		s->reconnected ? ", until the client had connected anew" :
 				 "",
-		s->moved_to, late, more);
+		s->moved_to, late, more, s->lost == LOST_ONLY_LARGE ? ": " : "",
+		s->lost == LOST_ONLY_LARGE ? reason : "");
 	headline_add_silence(h, &(struct headline_silence){ .server = v->server,
 							    .victims = "",
 							    .after = after,

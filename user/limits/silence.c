@@ -86,10 +86,12 @@ static void begin_or_extend_stall(struct server_sums *v, const struct interval *
 	v->stall.ns = v->silent_ns;
 	if (v->stall.begin != v->silent_since) {
 		v->stall.reconnected = v->stall.restarted = false;
+		v->stall.lost = LOST_NONE;
 		v->stall.last = 0;
 		*v->stall.moved_to = 0;
 	}
 	v->stall.reconnected |= n->connects;
+	RAISE(v->stall.lost, v->lost);
 	v->stall.begin = v->silent_since;
 	v->stall.end = 0;
 	v->stall.intervals_left = 2;
@@ -189,4 +191,26 @@ bool stall_covers(struct server_sums *v, struct interval *n)
 	if (!v->silent_ns)
 		snprintf(v->address, sizeof(v->address), "%s", address_of(n, v->address));
 	return false;
+}
+
+const char *silence_reason(char *text, const struct server_sums *v, enum lost_packets lost)
+{
+	static const char *const reasons[] = {
+		[LOST_NONE] = "",
+		[LOST_ALL] =
+			"nothing that is sent is acknowledged: the host or the network is down",
+		[LOST_LARGE] =
+			"nothing that is sent is acknowledged: the host or the network is down, or "
+			"only small packets pass (MTU)",
+		[LOST_ONLY_LARGE] =
+			"small packets pass, large ones are lost: the likely reason is the MTU on the way "
+			"(ping -M do -s 1472)",
+	};
+
+	if (v->connect_error)
+		snprintf(text, SILENCE_REASON_SIZE, "connecting fails (%s)",
+			 strerror((int)v->connect_error));
+	else
+		snprintf(text, SILENCE_REASON_SIZE, "%s", reasons[lost]);
+	return text;
 }

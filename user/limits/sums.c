@@ -87,6 +87,22 @@ static void add_ops(struct interval *n)
 	}
 }
 
+/* Packets of this size pass on each path. */
+#define SMALL_PACKET 576
+
+static void note_lost(struct server_sums *v, const struct rpc_transport_state *t)
+{
+	bool large = t->unacked >= SMALL_PACKET;
+
+	if (t->oldest_ns < HUNG_NS)
+		return;
+	/* The handshake of a new connection consists of small packets. */
+	if (t->behind || (large && v->silent_connects))
+		v->lost = LOST_ONLY_LARGE;
+	else if (t->unacked)
+		RAISE(v->lost, large ? LOST_LARGE : LOST_ALL);
+}
+
 static void add_transports(struct server_sums *v, struct interval *n)
 {
 	const struct delta *d = n->d;
@@ -94,6 +110,7 @@ static void add_transports(struct server_sums *v, struct interval *n)
 
 	v->transports = 0;
 	v->connect_error = 0;
+	v->lost = LOST_NONE;
 	v->slots_max = 0;
 	v->slot_transports = 0;
 	ARRAY_EACH(t, d->transports, d->transport_count) {
@@ -105,6 +122,7 @@ static void add_transports(struct server_sums *v, struct interval *n)
 		v->segments += t->segments;
 		v->segments_lost += t->segments_lost;
 		n->timeouts += t->timeouts;
+		note_lost(v, t->now);
 		v->disconnects += t->disconnects;
 		RAISE(v->connect_error, t->now->connect_error);
 		n->connects += t->connects;

@@ -86,6 +86,14 @@ struct above_sums {
 	uint64_t most_ns[RPC_KINDS]; /* the most that a mount has had in an interval */
 };
 
+/* What does not arrive, as TCP sees it. */
+enum lost_packets {
+	LOST_NONE, /* or not known */
+	LOST_ALL, /* small segments: perhaps all */
+	LOST_LARGE, /* a large segment: perhaps all, or only such */
+	LOST_ONLY_LARGE, /* large ones, while small ones arrive */
+};
+
 /* A time without an answer: see silence.c. */
 struct stall {
 	uint64_t ns; /* 0: there was none */
@@ -93,6 +101,7 @@ struct stall {
 	double last; /* when the last call that had waited in it ended; 0: none after its end */
 	double over; /* its end, or the last time when the server answered NFS4ERR_GRACE */
 	unsigned int intervals_left; /* intervals that are still to be left out */
+	enum lost_packets lost;
 	bool reconnected;
 	bool restarted; /* the client has made itself known anew (NFSv4) */
 	char moved_to
@@ -133,6 +142,7 @@ struct server_sums {
 		looks; /* at connections that had received data; limit_sums_next() keeps some */
 	uint64_t retransmits, disconnects;
 	uint32_t connect_error; /* at the end: connecting fails with this errno; 0: it does not */
+	enum lost_packets lost; /* at the end, on a connection with a call that waits for long */
 	uint64_t oldest_ns; /* at the end */
 	uint64_t unanswered_ns; /* the same, of calls that were sent */
 	uint64_t unknown; /* facts that were unknown in some interval */
@@ -160,6 +170,11 @@ void above_add(struct above_sums *a, const struct delta *d, const char *server);
 /* Adds an interval of one server. Returns 0 or -ENOMEM. */
 int limit_sums_add_server(struct limit_sums *h, const struct delta *d,
 			  const struct server_delta *server);
+
+/* What the connections show of the reason why calls are not answered: "connecting fails (No route to host)"; "": nothing.
+ * @lost: of a stall that has ended, or v->lost. Returns @text. */
+#define SILENCE_REASON_SIZE 192
+const char *silence_reason(char *text, const struct server_sums *v, enum lost_packets lost);
 
 /* The sums of @server, or NULL. */
 const struct server_sums *server_sums_of(const struct limit_sums *h, const char *server);

@@ -29,6 +29,8 @@
 
 #include "limits/judgement.h"
 
+#include <ctype.h>
+
 const char *const bound_names[BOUNDS] = {
 	[BOUND_SESSION] = "session",
 	[BOUND_SLOT] = "slot",
@@ -433,7 +435,7 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 	uint64_t seen = v->silent_ns < v->ns ? v->silent_ns : v->ns;
 	double oldest = (double)v->oldest_ns / 1e9, silent = (double)seen / 1e9;
 	const struct failed_calls *worst = failures_worst(&v->failures);
-	char text[FAILURE_TEXT_SIZE];
+	char text[FAILURE_TEXT_SIZE], reason[SILENCE_REASON_SIZE];
 
 	if (server_is_silent(v)) {
 		/* If the silence began before the session, other calls may have been answered in it. */
@@ -445,8 +447,8 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 		else
 			say(to, "No call is answered: they time out, and nothing came for %.0f s.",
 			    silent);
-		if (v->connect_error)
-			say(to, " Connecting fails: %s.", strerror((int)v->connect_error));
+		if (*silence_reason(reason, v, v->lost))
+			say(to, " %c%s.", toupper(*reason), reason + 1);
 		if (worst)
 			say(to, " %s", failure_text(text, worst));
 	} else if (v->upcall_ns >= HUNG_NS && 2 * v->upcall_ns >= v->ns) {

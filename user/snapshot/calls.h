@@ -81,6 +81,9 @@ struct rpc_transport_state {
 	uint64_t min_rtt_ns; /* shortest round trip of the last 5 minutes */
 	uint64_t srtt_ns; /* smoothed round trip, with the time in queues */
 	bool carries; /* data are on the way: a part of a reply has come, or calls wait in the socket */
+	uint32_t
+		unacked; /* bytes of a segment that TCP has sent again and again without an acknowledgement; 0: there is none */
+	bool behind; /* segments arrive at one end behind a missing one */
 	uint64_t oldest_ns; /* age of the oldest unanswered call, 0: none */
 	uint32_t
 		connect_error; /* calls wait for a connection, and connecting fails with this errno; 0: it does not */

@@ -127,6 +127,8 @@ static const struct field transport_fields[] = {
 	DIFF(rpc_transport_state, transport_delta, U64, OWN_COUNTER, segments_lost),
 	DIFF(rpc_transport_state, transport_delta, U64, OWN_COUNTER, received_bytes),
 	ROW(rpc_transport_state, BOOL, GAUGE, carries),
+	ROW(rpc_transport_state, U32, GAUGE, unacked),
+	ROW(rpc_transport_state, BOOL, GAUGE, behind),
 	ROW(rpc_transport_state, U32, GAUGE, rcv_wnd),
 	ROW(rpc_transport_state, U64, GAUGE, min_rtt_ns),
 	ROW(rpc_transport_state, U64, GAUGE, srtt_ns),

@@ -27,8 +27,8 @@ defer ip address delete 10.0.9.1/32 dev lo
 ip address add 10.0.9.1/32 dev lo
 defer sh -c 'iptables -D OUTPUT -d 10.0.9.1 -j DROP 2>/dev/null || true'
 for version in 4.2 3; do
-	nfs_mount "$version" soft,timeo=10,retrans=1 /mnt/soft 10.0.9.1
-	prepare_file /mnt/soft
+	prepare_file /export # by the soft mount, a slow server's writes would fail
+	nfs_mount "$version" soft,timeo=20,retrans=1 /mnt/soft 10.0.9.1
 	trace_begin "soft-$version"
 	load /mnt/soft 40 4 randrw 64k --continue_on_error=all &
 	loader=$!

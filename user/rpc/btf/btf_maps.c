@@ -126,12 +126,18 @@ static enum rpc_local_kind local_kind(const char *proto)
 	return !strcmp(proto, "rdma") ? RPC_LOCAL_RDMA : RPC_LOCAL_UNKNOWN;
 }
 
+/* So many timeouts of TCP in a row, some 2 s, are no late acknowledgement. */
+#define TIMEOUTS 3
+
 static void set_tcp(struct rpc_transport_state *to, const struct rpc_tcp *now)
 {
 	to->segments = now->segments;
 	to->segments_lost = now->segments_lost;
 	to->received_bytes = now->received_bytes;
 	to->carries = now->unsent;
+	if (now->timeouts >= TIMEOUTS && now->unacked_segments)
+		to->unacked = now->unacked / now->unacked_segments;
+	to->behind = now->behind;
 	to->rcv_wnd = now->rcv_wnd;
 	to->min_rtt_ns = now->min_rtt * UINT64_C(1000);
 	to->srtt_ns = now->srtt * UINT64_C(1000);
@@ -237,7 +243,8 @@ static void probe_transport(struct reading *r, uint32_t index, struct rpc_transp
 	*connects += p->connects;
 	state->slots_max = p->max_slots;
 	state->slots_allocated += p->slots;
-	state->slots_in_flight += p->pending;
+	/* A call that waits to transmit its rest does not wait for its reply yet. */
+	state->slots_in_flight += p->pending ?: p->oldest_start != 0;
 	set_tcp(state, &p->tcp);
 	state->carries |= p->reply_len != 0;
 	RAISE(server->depth_max[RPC_QUEUE_SLOT], p->queued[RPC_LIMIT_SLOT]);
