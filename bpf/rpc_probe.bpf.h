@@ -90,6 +90,7 @@ static __always_inline void local_of_socket(struct rpc_address *to, const struct
 static __always_inline void tcp_of(struct rpc_tcp *to, const struct sock *sk)
 {
 	const struct tcp_sock *tcp = (const void *)sk;
+	__u32 segments;
 
 	to->segments = (__u64)BPF_CORE_READ(tcp, segs_in) + BPF_CORE_READ(tcp, segs_out);
 	to->segments_lost = BPF_CORE_READ(tcp, total_retrans);
@@ -108,6 +109,10 @@ static __always_inline void tcp_of(struct rpc_tcp *to, const struct sock *sk)
 	to->timeouts = BPF_CORE_READ((const struct inet_connection_sock *)sk, icsk_retransmits);
 	to->unacked = BPF_CORE_READ(tcp, snd_nxt) - BPF_CORE_READ(tcp, snd_una);
 	to->unacked_segments = BPF_CORE_READ(tcp, packets_out);
+	segments = BPF_CORE_READ(tcp, data_segs_out) - BPF_CORE_READ(tcp, total_retrans) -
+		   to->unacked_segments;
+	if ((__s32)segments > 0)
+		to->acked_segment = BPF_CORE_READ(tcp, bytes_acked) / segments;
 	to->behind =
 		BPF_CORE_READ(tcp, sacked_out) | !!BPF_CORE_READ(tcp, out_of_order_queue.rb_node);
 }

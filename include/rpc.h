@@ -8,6 +8,7 @@
 #include "histogram.h"
 
 #define RPC_NFS_PROGRAM 100003
+#define RPC_NLM_PROGRAM 100021
 
 #define RPC_MAX_SHARDS 8 /* a power of two */
 #define RPC_MAX_SERVERS 64
@@ -217,6 +218,11 @@ struct rpc_gaps {
 	__u64 count, sum, squares;
 };
 
+/* Calls to the lock manager of a server (NLM), which locks files of NFSv3. They are in no other figure. Source btf. */
+struct rpc_lock_calls {
+	__u64 calls, failed, total_ns;
+};
+
 /* One server, one shard. */
 struct rpc_server_stats {
 	/* Source btf: the number of the series + 1, for NFSv3 and NFSv4; 0: not looked up yet. */
@@ -224,6 +230,7 @@ struct rpc_server_stats {
 	__u64 depth[RPC_QUEUES][DEPTH_BUCKETS];
 	__u64 depth_sum[RPC_QUEUES];
 	__u64 earlier_ns; /* the part of setup before the programs were attached */
+	struct rpc_lock_calls locks;
 	/* Only the first shard has these two. */
 	__u64 replied; /* time of the last reply to a call that waited: CLOCK_MONOTONIC, ns */
 	struct rpc_gaps gaps;
@@ -339,6 +346,7 @@ struct rpc_tcp {
 	__u32 unsent; /* bytes that wait in the socket */
 	__u32 timeouts; /* in a row */
 	__u32 unacked, unacked_segments; /* bytes that were sent and not acknowledged; their segments */
+	__u32 acked_segment; /* mean bytes of those that were acknowledged; 0: none was */
 	__u32 behind; /* not 0: one side has segments behind a missing one */
 };
 

@@ -206,6 +206,8 @@ struct tcp_sock {
 	__u32 write_seq; /* the end of what was written ... */
 	__u32 snd_nxt; /* ... and of what was sent, ... */
 	__u32 snd_una; /* ... and of what was acknowledged */
+	__u64 bytes_acked;
+	__u32 data_segs_out; /* segments with data, also those sent again */
 	__u32 packets_out; /* segments that are not acknowledged */
 	__u32 sacked_out; /* of these: behind a missing one, the other side has them */
 	struct rb_root out_of_order_queue; /* segments received behind a missing one */

@@ -1269,6 +1269,22 @@ TEST(connecting_that_fails_is_named_with_its_error)
 	assert_lacks(headline(), "connecting fails");
 }
 
+TEST(the_mtu_is_likely_if_no_large_packet_ever_passed)
+{
+	transport()->replies++;
+	wait_on(0);
+	transport()->unacked = 1448;
+	transport()->acked = 150;
+	for (unsigned int i = 1; i <= 8; i++) {
+		transport()->oldest_ns = i * SECOND;
+		wait_on(i * SECOND);
+	}
+	assert_has(headline(), ": small packets pass, large ones are lost");
+	transport()->acked = 1300;
+	wait_on(9 * SECOND);
+	assert_has(headline(), "or only small packets pass (MTU)");
+}
+
 TEST(the_mtu_is_named_if_small_packets_pass)
 {
 	transport()->unacked = 1448;

@@ -89,15 +89,19 @@ static void add_ops(struct interval *n)
 
 /* Packets of this size pass on each path. */
 #define SMALL_PACKET 576
+/* A host that answered so shortly before the silence hardly failed at that very moment; seconds. */
+#define SHORTLY 3
 
 static void note_lost(struct server_sums *v, const struct rpc_transport_state *t)
 {
-	bool large = t->unacked >= SMALL_PACKET;
+	bool large = t->unacked >= SMALL_PACKET, small_pass = v->silent_connects; /* handshakes */
 
 	if (t->oldest_ns < HUNG_NS)
 		return;
-	/* The handshake of a new connection consists of small packets. */
-	if (t->behind || (large && v->silent_connects))
+	/* Small calls were answered until now, and no large segment ever arrived. */
+	small_pass |= t->acked && t->acked < SMALL_PACKET && v->silent_ns &&
+		      v->answered >= v->silent_since - SHORTLY;
+	if (t->behind || (large && small_pass))
 		v->lost = LOST_ONLY_LARGE;
 	else if (t->unacked)
 		RAISE(v->lost, large ? LOST_LARGE : LOST_ALL);
@@ -248,6 +252,8 @@ static void add_interval(struct server_sums *v, struct interval *n)
 	note_server(v, n);
 	v->ns += n->ns;
 	v->calls_ended += n->calls;
+	if (n->replies)
+		v->answered = n->d->end->wall;
 	v->clients += n->clients;
 	failures_add(&v->failures, n->d, n->name);
 	if (!stall_covers(v, n))

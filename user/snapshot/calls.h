@@ -83,6 +83,7 @@ struct rpc_transport_state {
 	bool carries; /* data are on the way: a part of a reply has come, or calls wait in the socket */
 	uint32_t
 		unacked; /* bytes of a segment that TCP has sent again and again without an acknowledgement; 0: there is none */
+	uint32_t acked; /* mean bytes of the segments that were acknowledged; 0: not known */
 	bool behind; /* segments arrive at one end behind a missing one */
 	uint64_t oldest_ns; /* age of the oldest unanswered call, 0: none */
 	uint32_t
@@ -201,6 +202,7 @@ struct rpc_server_state {
 	char upcall_by[LABEL_SIZE]; /* a process with such a call; "": not known */
 	uint64_t draining_ns; /* tasks waited until the client had recovered its state (NFSv4) */
 	uint64_t draining_now_ns; /* age of the present such wait; 0: there is none */
+	uint64_t lock_calls, lock_errors, lock_ns; /* to its lock manager: in no other figure */
 	struct rpc_gaps gaps;
 	uint32_t
 		session_slots; /* slots of the session at the last wait for one; 0: no task has waited */

@@ -128,6 +128,7 @@ static const struct field transport_fields[] = {
 	DIFF(rpc_transport_state, transport_delta, U64, OWN_COUNTER, received_bytes),
 	ROW(rpc_transport_state, BOOL, GAUGE, carries),
 	ROW(rpc_transport_state, U32, GAUGE, unacked),
+	ROW(rpc_transport_state, U32, GAUGE, acked),
 	ROW(rpc_transport_state, BOOL, GAUGE, behind),
 	ROW(rpc_transport_state, U32, GAUGE, rcv_wnd),
 	ROW(rpc_transport_state, U64, GAUGE, min_rtt_ns),
@@ -156,6 +157,9 @@ static const struct field server_fields[] = {
 	ROW(rpc_server_state, U32, DETAIL, oldest_pid),
 	DIFF(rpc_server_state, server_delta, U64, COUNTER, draining_ns, FACT(DRAINING)),
 	ROW(rpc_server_state, U64, GAUGE, draining_now_ns, FACT(DRAINING)),
+	ROW(rpc_server_state, U64, COUNTER, lock_calls),
+	ROW(rpc_server_state, U64, COUNTER, lock_errors),
+	ROW(rpc_server_state, U64, COUNTER, lock_ns),
 	ROW(rpc_server_state, NAME, DETAIL, bound_by, .left_out = true),
 };
 

@@ -5,8 +5,8 @@ from judge.reading import read_json
 
 @judgement
 def lost_large_packets_are_named_in_both_directions(folder):
-    for direction in ("input", "output"):
-        session = read_json(folder / f"{direction}.json")
+    for direction in ("server", "tunnel"):
+        session = read_json(folder / f"at-{direction}.json")
         if session["source"] != "btf":
             raise Skip("this source does not see TCP")
         [server] = session["servers"]

@@ -3,21 +3,20 @@
 # the reply to a READ does not.
 nfs_server_start
 server=$(netns_client tunnel 10.0.8)
+dd if=/dev/zero of=/export/data bs=12k count=1 status=none
 NETNS=tunnel nfs_mount 3 nolock /mnt/tunnel "$server"
-dd if=/dev/zero of=/mnt/tunnel/data bs=16k count=1 oflag=direct status=none
-for chain in INPUT OUTPUT; do
-	side=-o
-	[[ $chain == OUTPUT ]] || side=-i
-	iptables -I "$chain" $side veth-tunnel -m length --length 1001: -j DROP
-	trace_begin "${chain,,}"
-	if [[ $chain == INPUT ]]; then
-		dd if=/dev/zero of=/mnt/tunnel/data bs=16k count=1 oflag=direct conv=notrunc status=none &
+for name in '' tunnel; do
+	in_netns "$name" iptables -I INPUT -p tcp -m length --length 1001: -j DROP
+	trace_begin "at-${name:-server}"
+	stat /mnt/tunnel >/dev/null
+	if [[ ! $name ]]; then
+		dd if=/dev/zero of=/mnt/tunnel/written bs=64k count=1 oflag=direct status=none &
 	else
-		dd if=/mnt/tunnel/data of=/dev/null bs=16k count=1 iflag=direct status=none &
+		dd if=/mnt/tunnel/data of=/dev/null bs=12k count=1 iflag=direct status=none &
 	fi
 	caller=$!
 	sleep 15
 	trace_end
-	iptables -D "$chain" 1
+	in_netns "$name" iptables -D INPUT 1
 	wait "$caller"
 done

@@ -137,6 +137,7 @@ static void set_tcp(struct rpc_transport_state *to, const struct rpc_tcp *now)
 	to->carries = now->unsent;
 	if (now->timeouts >= TIMEOUTS && now->unacked_segments)
 		to->unacked = now->unacked / now->unacked_segments;
+	to->acked = now->acked_segment;
 	to->behind = now->behind;
 	to->rcv_wnd = now->rcv_wnd;
 	to->min_rtt_ns = now->min_rtt * UINT64_C(1000);
