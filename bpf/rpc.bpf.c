@@ -337,8 +337,34 @@ int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task, const struct rpc_wait
 
 /* ---- the end of a call ---- */
 
+/* Counts a call of @task to the lock manager of a server, by its name: the port is another than NFS'. A global function because
+ * the verifier checks that once. */
+__noinline int lock_call(__u64 address, __u64 total)
+{
+	const struct rpc_task *task = (void *)address;
+	const struct rpc_clnt *client = BPF_CORE_READ(task, tk_client);
+	struct rpc_server_stats *s;
+	struct rpc_server server = {};
+	__u32 *known, index;
+
+	if (!client || BPF_CORE_READ(client, cl_prog) != RPC_NLM_PROGRAM)
+		return 0;
+	server_read(&server, BPF_CORE_READ(client, cl_xprt));
+	server.port = 0;
+	known = bpf_map_lookup_elem(&server_index, &server);
+	index = SHARD_INDEX(known ? *known : RPC_MAX_SERVERS, shard());
+	s = bpf_map_lookup_elem(&server_stats, &index);
+	if (!known || !s)
+		return 0;
+	counter_add(&s->locks.calls, 1);
+	counter_add(&s->locks.total_ns, total);
+	if (BPF_CORE_READ(task, tk_status) < 0)
+		counter_add(&s->locks.failed, 1);
+	return 0;
+}
+
 /* The kernel has booked the call of @task. @times.before is its `backlog`. */
-static __always_inline int book(const struct rpc_task *task, struct call_times times)
+static __always_inline int book(const struct rpc_task *task, struct call_times times, bool again)
 {
 	const struct rpc_clnt *client;
 	const struct rpc_rqst *rqst;
@@ -348,7 +374,7 @@ static __always_inline int book(const struct rpc_task *task, struct call_times t
 		return 0;
 	client = nfs_client(task);
 	if (!client)
-		return 0;
+		return again ? 0 : lock_call(number_of(task), times.total);
 	rqst = FIELD(task, tk_rqstp);
 	if (!rqst)
 		return 0;
@@ -381,7 +407,8 @@ TRACEPOINT("rpc_stats_latency")
 int BPF_PROG(rpc_stats_latency, const struct rpc_task *task, ktime_t backlog, ktime_t rtt,
 	     ktime_t execute)
 {
-	return book(task, (struct call_times){ .total = execute, .before = backlog, .rtt = rtt });
+	return book(task, (struct call_times){ .total = execute, .before = backlog, .rtt = rtt },
+		    false);
 }
 
 /* Only with rpc_record_at_release: notes a call whose end the program above has missed, unless it misses it too. */
@@ -389,7 +416,8 @@ TRACEPOINT("rpc_stats_latency")
 int BPF_PROG(rpc_stats_latency_again, const struct rpc_task *task, ktime_t backlog, ktime_t rtt,
 	     ktime_t execute)
 {
-	return book(task, (struct call_times){ .total = execute, .before = backlog, .rtt = rtt });
+	return book(task, (struct call_times){ .total = execute, .before = backlog, .rtt = rtt },
+		    true);
 }
 
 #include "slow_calls.bpf.h"

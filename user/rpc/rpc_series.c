@@ -239,6 +239,9 @@ int rpc_stats_read(const struct bpf_map *map, uint32_t number, uint32_t shards, 
 		if (bpf_map_lookup_elem(bpf_map__fd(map), &i, &stats))
 			return -errno;
 		server->earlier_ns += stats.earlier_ns;
+		server->lock_calls += stats.locks.calls;
+		server->lock_errors += stats.locks.failed;
+		server->lock_ns += stats.locks.total_ns;
 		server->gaps.count += stats.gaps.count;
 		server->gaps.sum += stats.gaps.sum;
 		server->gaps.squares += stats.gaps.squares;

@@ -71,6 +71,12 @@ static void write_servers(struct metrics_writer *w, const struct snapshot *s)
 	EACH(RPC_SESSION_DRAINING_SECONDS, s->calls.servers, s->calls.server_count,
 	     snapshot_knows(&s->calls, RPC_FACT_DRAINING),
 	     format_nanoseconds(number, e->draining_ns), { "server", e->server });
+	EACH(NFS_LOCK_CALLS, s->calls.servers, s->calls.server_count, e->lock_calls,
+	     format_integer(number, e->lock_calls), { "server", e->server });
+	EACH(NFS_LOCK_SECONDS, s->calls.servers, s->calls.server_count, e->lock_calls,
+	     format_nanoseconds(number, e->lock_ns), { "server", e->server });
+	EACH(NFS_LOCK_ERRORS, s->calls.servers, s->calls.server_count, e->lock_calls,
+	     format_integer(number, e->lock_errors), { "server", e->server });
 	write_family(w, METRIC_RPC_QUEUE_DEPTH);
 	ARRAY_EACH(v, s->calls.servers, s->calls.server_count)
 		for (int q = 0; q < RPC_QUEUES; q++)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 import json
 
-from judge import judgement, need
+from judge import Skip, judgement, need
 from judge.reading import Metrics, read_json
+from judge.truths import compare_with_mountstats
 
 
 @judgement
@@ -12,6 +13,17 @@ def waits_for_a_files_lock_are_the_applications(folder):
     need(verdict["bound_by"] == "application" and "wait for locks" in verdict["sentence"], verdict)
     need("/mnt/four" in verdict["sentence"], verdict["sentence"])
     return verdict["sentence"]
+
+
+@judgement
+def calls_to_the_lock_manager_have_a_family_of_their_own(folder):
+    ours = compare_with_mountstats(folder, "before", "after")
+    calls = ours.get("nfs_lock_calls_total")
+    if not Metrics(folder / "after.prom").get("rpc_source", source="btf"):
+        raise Skip("this source does not see them")
+    need(calls == 10 and ours.get("nfs_lock_errors_total") == 0, calls, "calls: 5 to lock, 5 to unlock")
+    need(0 < ours.get("nfs_lock_seconds_total") < 60, "seconds")
+    return f"{calls} calls"
 
 
 @judgement

@@ -16,7 +16,9 @@ done
 trace_end
 
 agent_start --interval 5 --events events.json
-flock /mnt/three/lock true # finds the port
+compare_point before
+for _ in {1..5}; do flock /mnt/three/lock true; done # finds the port
+compare_point after
 for protocol in tcp udp; do
 	port=$(rpcinfo -p 127.0.0.1 | awk -v protocol=$protocol '$1 == 100021 && $3 == protocol { print $4; exit }')
 	iptables -I OUTPUT -p $protocol --dport "$port" -j DROP
