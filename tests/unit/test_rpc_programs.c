@@ -474,6 +474,32 @@ TEST(errors_that_do_not_fit_are_counted)
 }
 
 /* Until a bucket has more tasks than ways. */
+TEST(calls_to_a_lock_manager_count_for_its_server_and_for_nothing_else)
+{
+	struct rpc_xprt *lockd = connect_to(1, 0);
+	struct rpc_server_stats *s;
+	struct call c;
+	__u32 index;
+
+	call_prepare(&c, lockd, &read_op);
+	c.client.cl_prog = RPC_NLM_PROGRAM;
+	rpc_stats_latency(&c.task, 2000, 7000, 10000); /* the server is not known yet */
+	call_op(connect_to(0, 0), &read_op, 0);
+	lockd->address_strings[RPC_DISPLAY_PORT] = "32803";
+	rpc_stats_latency(&c.task, 2000, 7000, 10000);
+	c.task.tk_status = -ETIMEDOUT;
+	rpc_stats_latency(&c.task, 2000, 7000, 30000);
+	c.client.cl_prog = 100024;
+	rpc_stats_latency(&c.task, 2000, 7000, 10000);
+	index = SHARD_INDEX(xprt_get(&kernel_xprt[0])->server, shard());
+	s = bpf_map_lookup_elem(&server_stats, &index);
+	assert_int_equal(s->locks.calls, 2);
+	assert_int_equal(s->locks.failed, 1);
+	assert_int_equal(s->locks.total_ns, 40000);
+	assert_int_equal(calls_of("nas-0"), 1);
+	assert_int_equal(rpc_server_count, 1);
+}
+
 TEST(waits_that_do_not_fit_are_counted)
 {
 	static struct call waiting[RPC_MAX_TASKS + RPC_TASK_BUCKETS];

@@ -2,7 +2,7 @@
 import json
 
 from judge import Skip, judgement, need
-from judge.reading import Metrics, read_json
+from judge.reading import Metrics, mountstats_all, read_json
 from judge.truths import compare_with_mountstats
 
 
@@ -17,7 +17,7 @@ def waits_for_a_files_lock_are_the_applications(folder):
 
 @judgement
 def calls_to_the_lock_manager_have_a_family_of_their_own(folder):
-    ours = compare_with_mountstats(folder, "before", "after")
+    ours = compare_with_mountstats(folder, "before", "after", mountstats_all)
     calls = ours.get("nfs_lock_calls_total")
     if not Metrics(folder / "after.prom").get("rpc_source", source="btf"):
         raise Skip("this source does not see them")

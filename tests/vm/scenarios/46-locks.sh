@@ -8,8 +8,8 @@ touch /mnt/four/lock
 # by which the mount is known, from 5.15 on
 grep -c ' bpf_task_pt_regs$' /proc/kallsyms >registers || true
 trace_begin contended
-for _ in {1..12}; do
-	for _ in {1..8}; do flock /mnt/four/lock sleep 0.2 & lockers+=($!); done
+for _ in {1..3}; do
+	for _ in {1..8}; do flock /mnt/four/lock sleep 1 & lockers+=($!); done
 	wait "${lockers[@]}"
 	lockers=()
 done
