@@ -345,7 +345,8 @@ struct rpc_tcp {
 	__u32 rcv_wnd, min_rtt, srtt; /* bytes; us */
 	__u32 unsent; /* bytes that wait in the socket */
 	__u32 timeouts; /* in a row */
-	__u32 unacked, unacked_segments; /* bytes that were sent and not acknowledged; their segments */
+	__u32 unacked,
+		unacked_segments; /* bytes that were sent and not acknowledged; their segments */
 	__u32 acked_segment; /* mean bytes of those that were acknowledged; 0: none was */
 	__u32 behind; /* not 0: one side has segments behind a missing one */
 };
