@@ -67,11 +67,11 @@ METRIC(RPC_SATURATED_SECONDS, "rpc_saturated_seconds", COUNTER, "seconds",
 METRIC(RPC_SESSION_DRAINING_SECONDS, "rpc_session_draining_seconds", COUNTER, "seconds", "server",
        "Time in which tasks waited until the NFSv4 client had recovered its state.")
 METRIC(NFS_LOCK_CALLS, "nfs_lock_calls", COUNTER, "", "server",
-       "Calls to the server's lock manager (NLM), which no other metric counts.")
+       "Calls to the server's lock manager (NLM).")
 METRIC(NFS_LOCK_SECONDS, "nfs_lock_seconds", COUNTER, "seconds", "server",
-       "Duration of the calls in nfs_lock_calls.")
+       "Duration of nfs_lock_calls.")
 METRIC(NFS_LOCK_ERRORS, "nfs_lock_errors", COUNTER, "", "server",
-       "Those in nfs_lock_calls that ended with an error of RPC.")
+       "Of nfs_lock_calls: failed in RPC.")
 HISTOGRAM(
 	RPC_QUEUE_DEPTH, "rpc_queue_depth", "", "server, queue", INFINITY_ALONE, POWERS(0, 17),
 	"Tasks in a queue when a task joins it (slot, session, send) or a call ends (xmit, pending).")
