@@ -26,7 +26,7 @@
 #define DEPTH_OVERFLOW 76
 #define DEPTH_BUCKETS (DEPTH_OVERFLOW + 1)
 
-/* The bucket of each w below 256; see above. The verifier and the compiler need it as a constant. */
+/* The bucket of each w below 256, behind one for the value 0; see above. The verifier and the compiler need it as a constant. */
 #define HISTOGRAM_OCTAVE(w) (31 - __builtin_clz((w) | 4))
 #define HISTOGRAM_1(w) \
 	((w) < 4 ? (w) : 4 * (HISTOGRAM_OCTAVE(w) - 1) + (((w) >> (HISTOGRAM_OCTAVE(w) - 2)) & 3))
@@ -37,8 +37,20 @@
 #define HISTOGRAM_64(w) \
 	HISTOGRAM_16(w), HISTOGRAM_16((w) + 16), HISTOGRAM_16((w) + 32), HISTOGRAM_16((w) + 48)
 
-static const __u8 histogram_small[256] = { HISTOGRAM_64(0), HISTOGRAM_64(64), HISTOGRAM_64(128),
-					   HISTOGRAM_64(192) };
+static const __u8 histogram_small[1 + 256] = { 0, HISTOGRAM_64(0), HISTOGRAM_64(64),
+					       HISTOGRAM_64(128), HISTOGRAM_64(192) };
+
+/* 1 + w, or 0 for @v = 0. Without a branch on @v: the verifier would follow each of its sides through all that comes after. */
+HISTOGRAM_INLINE __u64 histogram_place(__u64 v, __u32 shift)
+{
+	v = (v + ((__u64)1 << shift) - 1) >> shift;
+#ifdef __bpf__
+	asm volatile(
+		""
+		: "+r"(v)); /* otherwise the compiler compares what was not shifted, and the verifier knows no bound */
+#endif
+	return v;
+}
 
 /* The lowest byte of @w, masked so that the verifier accepts it as an index. */
 HISTOGRAM_INLINE __u32 histogram_byte(__u64 w)
@@ -49,26 +61,26 @@ HISTOGRAM_INLINE __u32 histogram_byte(__u64 w)
 	return w & 255;
 }
 
-/* The bucket of @v; @overflow if @v is above the last bound.
+/* The bucket of @v, which is below 2^63; @overflow if it is above the last bound.
  *
  * A bucket depends only on the position of w's highest bit and the two bits below it. If w is shifted right and at least
  * three bits are left, the bucket is lower by four for each bit shifted out. Therefore a table of 256 is enough for all w.
  * It takes a third of the instructions of a logarithm (BPF has none, and shifts by a variable are slow). */
 HISTOGRAM_INLINE __u32 histogram_index(__u64 v, __u32 shift, __u32 overflow)
 {
-	__u64 w = v ? (v - 1) >> shift : 0;
+	__u64 place = histogram_place(v, shift), w = place - 1;
 	__u32 i;
 
-	if (w < 1 << 8)
-		i = histogram_small[w];
+	if (place <= 1 << 8)
+		i = histogram_small[place];
 	else if (w < 1 << 14)
-		i = 4 * 6 + histogram_small[w >> 6];
+		i = 4 * 6 + histogram_small[1 + (w >> 6)];
 	else if (w < 1 << 20)
-		i = 4 * 12 + histogram_small[w >> 12];
+		i = 4 * 12 + histogram_small[1 + (w >> 12)];
 	else if (w < 1 << 26)
-		i = 4 * 18 + histogram_small[w >> 18];
+		i = 4 * 18 + histogram_small[1 + (w >> 18)];
 	else if (w < (__u64)1 << 32)
-		i = 4 * 24 + histogram_small[histogram_byte(w >> 24)];
+		i = 4 * 24 + histogram_small[1 + histogram_byte(w >> 24)];
 	else
 		return overflow;
 	return i < overflow ? i : overflow;
@@ -79,22 +91,22 @@ HISTOGRAM_INLINE __u32 histogram_index(__u64 v, __u32 shift, __u32 overflow)
 #define PHASE_SHIFT 10
 #define PHASE_BUCKETS 16
 
-static const __u8 phase_small[256] = {
-	[1 ... 3] = 1, [4 ... 15] = 2, [16 ... 63] = 3, [64 ... 255] = 4
+static const __u8 phase_small[1 + 256] = {
+	[2 ... 4] = 1, [5 ... 16] = 2, [17 ... 64] = 3, [65 ... 256] = 4
 };
 
 /* The bucket of a phase that took @ns, as in histogram_index(). */
 HISTOGRAM_INLINE __u32 phase_index(__u64 ns)
 {
-	__u64 w = ns ? (ns - 1) >> PHASE_SHIFT : 0;
+	__u64 place = histogram_place(ns, PHASE_SHIFT), w = place - 1;
 
-	if (w < 1 << 8)
-		return phase_small[w];
+	if (place <= 1 << 8)
+		return phase_small[place];
 	if (w < 1 << 16)
-		return 4 + phase_small[w >> 8];
+		return 4 + phase_small[1 + (w >> 8)];
 	if (w < 1 << 24)
-		return 8 + phase_small[w >> 16];
-	return w < 1 << 28 ? 12 + phase_small[w >> 24] : PHASE_BUCKETS - 1;
+		return 8 + phase_small[1 + (w >> 16)];
+	return w < 1 << 28 ? 12 + phase_small[1 + (w >> 24)] : PHASE_BUCKETS - 1;
 }
 
 /* The bucket of a time histogram to which the calls of a phase's bucket @i are added: the last one within its bounds. For
