@@ -210,7 +210,7 @@ format: ## format all C sources with clang-format
 
 check: deps ## run all tests: unit tests, and guests with several kernels, one of arm64 (about 20 minutes, as root)
 	$(Q)$(MAKE) --no-print-directory -j "$$(nproc)" $(B)/xidscope tests
-	$(Q)if $(MAKE) --no-print-directory ARCH=arm64 deps; then $(MAKE) --no-print-directory -j "$$(nproc)" ARCH=arm64; fi
+	$(Q)if $(MAKE) --no-print-directory ARCH=arm64 deps; then $(MAKE) --no-print-directory -j "$$(nproc)" ARCH=arm64 all build/arm64/tests/dirty; fi
 	$(Q)tests/check.sh
 
 clean: ## remove what was built

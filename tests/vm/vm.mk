@@ -14,7 +14,8 @@ $(T)/refuse: tests/vm/refuse.c $(T)/refuse.skel.h
 
 # The same for all guests.
 $(T)/dirty: tests/vm/dirty.c | $(B)/.tools
-	$(CC) $(CFLAGS) -static -o $@ $<
+	$(say) CC $@
+	$(Q)$(CC) $(CFLAGS) -static -o $@ $<
 
 tests: $(T)/refuse $(T)/dirty
 
