@@ -431,7 +431,7 @@
 		]],
 		[s.slow_calls, "Slowest calls", [
 			["end", c => clock(c.end)], ["took", c => duration(c.seconds), "number"], ["op", c => c.op, "wide"],
-			["process", c => `${c.comm || "ended"} (${c.pid})`, "wrap"], ["owner", c => c.owner || "", "wrap"], ["server", c => c.server, "wide"], ["mount", c => c.mount || "not known", "wide"],
+			["process", c => `${c.comm || "ended"} (${c.pid})${c.owner ? ", " + c.owner : ""}`, "wrap"], ["server", c => c.server, "wide"], ["mount", c => c.mount || "not known", "wide"],
 			["phases", c => bar(c.phases, c.seconds)],
 		]],
 	];
