@@ -69,8 +69,8 @@ static uint64_t capabilities_for_hooks(const struct observer *o, uint64_t have)
 	/* The files of tracefs belong to root. */
 	if (programs && geteuid())
 		keep |= CAPABILITY(CAP_DAC_OVERRIDE);
-	/* The BTF of modules that are loaded later: rpcrdma's, with sunrpc built in, is not worth it; events, where kernel.perf_event_paranoid is above 2, as on Debian; and
-	 * all of @load, where nobody gave those. */
+	/* The BTF of modules that are loaded later (with NFS built in that is rpcrdma alone, which is not worth it); events, where
+	 * kernel.perf_event_paranoid is above 2, as on Debian; and all of @load, where nobody gave those. */
 	if (programs && ((o->rpc && !nfs_is_built_in()) || (have & load) != load))
 		keep |= CAPABILITY(CAP_SYS_ADMIN);
 	return keep;

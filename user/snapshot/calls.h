@@ -184,7 +184,8 @@ struct rpc_storage {
 	char storage[LABEL_SIZE];
 };
 
-#define SLOW_COMM_LEN 64 /* name of a process */
+/* Room for the kernel's name of a process with every byte escaped. */
+#define SLOW_COMM_LEN 64
 
 struct rpc_server_state {
 	char server[LABEL_SIZE];
@@ -222,8 +223,6 @@ struct episode_stats {
 	struct time_histogram seconds;
 	struct depth_histogram bytes;
 };
-
-/* Room for the kernel's name of a process with every byte escaped. */
 
 void rpc_sums_add(struct rpc_sums *to, const struct rpc_sums *from);
 /* No part of @sums may exceed that of @from. */
