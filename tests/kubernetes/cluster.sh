@@ -144,6 +144,23 @@ $(sed -n '/^## With a node_exporter/,/^## /{/^      /p}' "$deploy/README.md" |
 		sed "s|- name: node-exporter|&\n          image: $1\n          command: [/bin/busybox, sh, -c, exec /bin/busybox sleep 1000000]|")
 END
 }
+# The kinds of the Prometheus operator.
+operator_kinds() {
+	local kind
+	for kind in PodMonitor PrometheusRule; do
+		cat <<END
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: ${kind,,}s.monitoring.coreos.com}
+spec:
+  group: monitoring.coreos.com
+  scope: Namespaced
+  names: {kind: $kind, plural: ${kind,,}s}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+---
+END
+	done | kubectl apply -f -
+}
 server_knows() { kubectl apply --dry-run=server "$@"; }
 "$deploy/render.sh" kubectl registry.example.org/xidscope:1 1 manifests
 # shellcheck source=/dev/null

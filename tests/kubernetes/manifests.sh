@@ -16,21 +16,7 @@ claim "apply -k base"
 rolled 63
 claim "rollout status ends when the agent is on all nodes, tainted and cordoned ones included"
 kubectl create namespace monitoring
-kubectl apply -f - < <(
-	for kind in PodMonitor PrometheusRule; do
-		cat <<END
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: ${kind,,}s.monitoring.coreos.com}
-spec:
-  group: monitoring.coreos.com
-  scope: Namespaced
-  names: {kind: $kind, plural: ${kind,,}s}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
----
-END
-	done
-)
+operator_kinds
 for folder in kubernetes/base kubernetes/overlays/{kube-prometheus-stack,scraped} npd; do
 	server_knows -k "$root/deploy/$folder"
 	claim "apply -k $folder: Kubernetes 1.20 knows all fields"

@@ -2,6 +2,7 @@
 # The part of node.sh about the overlay `scraped`: Prometheus, outside, scrapes the pod as the operator would make it from the PodMonitor.
 # shellcheck shell=bash disable=SC2154 # the variables and functions of cluster.sh and node.sh
 
+operator_kinds
 kubectl apply --validate=false -f manifests/scraped.yaml && x rollout status daemonset/xidscope --timeout=300s
 claim "the variant with a node_exporter of its own starts"
 # Prometheus finds the pod at its address, which leads to the node, and there to the pod.
