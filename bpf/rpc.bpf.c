@@ -9,6 +9,7 @@
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
 #include "rpc.h"
+#define WAITS_FUNCTION __noinline
 #include "rpc_phases.bpf.h"
 #include "rpc_read.bpf.h"
 #include "rpc_tables.bpf.h"

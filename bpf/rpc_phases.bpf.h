@@ -206,13 +206,20 @@ struct call_times {
 /* Without a reply, all time after the last transmit counts as rtt. */
 #define RPC_NO_REPLY (~(__u64)0)
 
+/* In the source btf a global function: the verifier checks it once, and not for each state of a call. Before Linux 5.12 such a
+ * function takes no pointers. */
+#ifndef WAITS_FUNCTION
+#define WAITS_FUNCTION static __always_inline
+#endif
+
 /* Records the waits @w of a call. Returns what they leave of @before, its time up to the last transmit: its setup. */
-static __always_inline __u64 waits_record(struct rpc_series *s, struct rpc_share_stats *c,
-					  const struct call_times *call, struct rpc_waits *w,
-					  __u64 before)
+WAITS_FUNCTION __u64 waits_record(struct rpc_series *s, struct rpc_share_stats *c,
+				  const struct call_times *call, struct rpc_waits *w, __u64 before)
 {
 	__u64 left = before, ns;
 
+	if (!s || !c || !call || !w)
+		return before;
 	if (w->first && w->first < call->xtime) {
 		ns = call->xtime - w->first;
 		if (ns > left)
@@ -235,7 +242,7 @@ static __always_inline __u64 waits_record(struct rpc_series *s, struct rpc_share
 		left -= ns;
 		phase_record(s, c, p, ns);
 		if (limit_of(p) < RPC_LIMITS)
-			counter_add(&c->sums.wait_ns[call->kind], ns);
+			counter_add(&c->sums.wait_ns[call->kind & (RPC_KINDS - 1)], ns);
 	}
 	return left;
 }
@@ -251,8 +258,11 @@ static __always_inline __u64 phases_record(struct rpc_series *s, struct rpc_shar
 	time_record(s->total, &s->total_ns, call->total);
 	phase_record(s, c, RPC_PHASE_RTT, rtt);
 	phase_record(s, c, RPC_PHASE_FINISH, after - rtt);
-	if (w)
-		before = waits_record(s, c, call, w, before);
+	if (w) {
+		struct call_times copy = *call; /* the only one that needs memory */
+
+		before = waits_record(s, c, &copy, w, before);
+	}
 	phase_record(s, c, RPC_PHASE_SETUP, before);
 	return before;
 }

@@ -309,19 +309,21 @@ static __always_inline struct rpc_transport *transport_of(const struct rpc_xprt 
 	return ref ? bpf_map_lookup_elem(&transports, &ref->transport) : NULL;
 }
 
-static __noinline __u32 series_make(__u32 server, const struct rpc_procinfo *proc, __u32 version)
+/* A new series. @of: the address of its rpc_procinfo. A global function, as share_make(). */
+__noinline __u32 series_make(__u32 server, __u64 of, __u32 version)
 {
+	const struct rpc_procinfo *proc = (const void *)of;
 	struct rpc_series_info info = {};
 	__u32 *known, index;
 
 	info.key.server = server;
 	info.key.version = version;
-	info.key.op = FIELD(proc, p_statidx);
+	info.key.op = BPF_CORE_READ(proc, p_statidx);
 	known = bpf_map_lookup_elem(&series_index, &info.key);
 	if (known)
 		return *known;
-	if (!FIELD(proc, p_name) ||
-	    bpf_probe_read_kernel_str(info.name, sizeof(info.name), FIELD(proc, p_name)) < 0)
+	if (bpf_probe_read_kernel_str(info.name, sizeof(info.name), BPF_CORE_READ(proc, p_name)) <
+	    0)
 		__builtin_memcpy(info.name, "NULL", 5);
 	index = NUMBER_TAKE(&free_series, &rpc_series_count, RPC_OP_SERIES);
 	if (index < RPC_OP_SERIES)
@@ -344,11 +346,11 @@ static __always_inline __u32 series_get(struct rpc_server_stats *s, __u32 server
 	__u32 index;
 
 	if (op >= RPC_MAX_OP || table > 1)
-		return series_make(server, proc, version);
+		return series_make(server, number_of(proc), version);
 	index = s->series[table][op];
 	if (index)
 		return index - 1;
-	index = series_make(server, proc, version);
+	index = series_make(server, number_of(proc), version);
 	s->series[table][op] = index + 1;
 	return index;
 }
