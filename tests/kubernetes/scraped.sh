@@ -8,7 +8,7 @@ claim "the variant with a node_exporter of its own starts"
 # Prometheus finds the pod at its address, which leads to the node, and there to the pod.
 ip route replace local 10.88.0.0/16 dev lo table local src 127.0.0.1
 node "iptables -t nat -A PREROUTING -i eth0 -p tcp --dport 9100 -j DNAT --to $(x get pods -l app.kubernetes.io/name=xidscope -o 'jsonpath={.items[0].status.podIP}'):9100"
-/usr/bin/python3 - "$deploy/overlays/scraped/podmonitor.yaml" "$admin" "$root/deploy/prometheus/alerts.yaml" >prometheus.json <<'END'
+/usr/bin/python3 - "$deploy/overlays/scraped/podmonitor.yaml" "$root/deploy/prometheus/alerts.yaml" >prometheus.json <<'END'
 import json
 import re
 import sys
@@ -34,19 +34,36 @@ relabel += [keep("pod_container_port_name", endpoint["port"]), copied("namespace
             copied("pod_container_name", "container"), copied("pod_name", "pod"),
             {"target_label": "job", "replacement": "xidscope/xidscope"}, {"target_label": "endpoint", "replacement": endpoint["port"]}]
 relabel += [{re.sub("[A-Z]", lambda m: "_" + m[0].lower(), key): value for key, value in each.items()} for each in endpoint["relabelings"]]
-json.dump({"global": {"scrape_interval": "2s", "evaluation_interval": "5s"}, "rule_files": [sys.argv[3]], "scrape_configs": [{
+json.dump({"global": {"scrape_interval": "2s", "evaluation_interval": "5s"}, "rule_files": [sys.argv[2]], "scrape_configs": [{
     "job_name": "xidscope", "relabel_configs": relabel,
-    "kubernetes_sd_configs": [{"role": "pod", "api_server": "https://127.0.0.1:6443", "namespaces": {"names": ["xidscope"]},
-                               "authorization": {"credentials": sys.argv[2]}, "tls_config": {"insecure_skip_verify": True}}]}]}, sys.stdout)
+    "file_sd_configs": [{"files": ["targets.json"], "refresh_interval": "1s"}]}]}, sys.stdout)
 END
+# Debian's Prometheus is built without the discovery of pods: this gives it the labels that the discovery has.
+while sleep 2; do
+	x get pods -o json | /usr/bin/python3 -c '
+import json, sys
+META = "__meta_kubernetes_"
+targets = []
+for pod in json.load(sys.stdin)["items"]:
+    for container in pod["spec"]["containers"] if pod["status"].get("podIP") else []:
+        for port in container.get("ports", [{}]):
+            labels = {META + "namespace": pod["metadata"]["namespace"], META + "pod_name": pod["metadata"]["name"],
+                      META + "pod_node_name": pod["spec"]["nodeName"], META + "pod_container_name": container["name"],
+                      META + "pod_container_port_name": port.get("name", "")}
+            labels |= {META + "pod_label_" + "".join(c if c.isalnum() else "_" for c in k): v for k, v in pod["metadata"]["labels"].items()}
+            targets.append({"targets": [pod["status"]["podIP"] + ":%d" % port.get("containerPort", 0)], "labels": labels})
+json.dump(targets, sys.stdout)' >targets.new && mv targets.new targets.json
+done &
+discovery=$!
 "$prometheus" --config.file=prometheus.json --storage.tsdb.path=tsdb --web.listen-address=127.0.0.1:9090 &>prometheus.log &
 scraper=$!
 # asked QUERY: the labels and the value of each result, sorted, a line each.
 asked() {
-	"$busybox" wget -qO - --post-data "query=$1" http://127.0.0.1:9090/api/v1/query | /usr/bin/python3 -c '
-import json, sys
-for each in sorted(json.load(sys.stdin)["data"]["result"], key=str):
-    print(" ".join(f"{k}={v}" for k, v in sorted(each["metric"].items()) if k != "__name__"), each["value"][1])'
+	/usr/bin/python3 -c '
+import json, sys, urllib.parse, urllib.request
+query = urllib.parse.urlencode({"query": sys.argv[1]}).encode()
+for each in sorted(json.load(urllib.request.urlopen("http://127.0.0.1:9090/api/v1/query", query))["data"]["result"], key=str):
+    print(" ".join(f"{k}={v}" for k, v in sorted(each["metric"].items()) if k != "__name__"), each["value"][1])' "$1"
 }
 asks() { is "$(asked "$1")" "$2"; }
 within 120 asks up 'instance=guest job=xidscope/xidscope namespace=xidscope node=guest 1'
@@ -71,4 +88,4 @@ node 'pkill -CONT -xo xidscope' && within 60 asks 'count(xidscope_build_info)' '
 claim "and are back when the agent goes on"
 kubectl delete -f manifests/scraped.yaml && within 60 asks 'count(up)' ''
 claim "a pod that is gone: its target and its series end"
-kill "$scraper"
+kill "$scraper" "$discovery"
