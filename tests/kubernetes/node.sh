@@ -177,7 +177,7 @@ kubectl delete -f manifests/least-privilege.yaml && within 60 no_file
 # shellcheck source=/dev/null
 . "$here/scraped.sh"
 within 120 left_none &&
-	sed 's/^\( *- \)2m$/\130s/; s/initialDelaySeconds: 60/initialDelaySeconds: 10/; s/periodSeconds: 60/periodSeconds: 5/' manifests/xidscope.yaml |
+	sed 's/^\( *- \)2m$/\130s/; s/initialDelaySeconds: 60/initialDelaySeconds: 40/; s/periodSeconds: 60/periodSeconds: 5/' manifests/xidscope.yaml |
 	kubectl apply -f - && started && within 60 unattached "" && counted "$(($(<load.out) + 1))" c2:00.0 31
 claim "and back: the base goes on from its counts"
 was=$(restarts)
