@@ -55,9 +55,9 @@ int bpf_hooks_attach(struct bpf_hooks *h, size_t begin, size_t end);
 
 bool bpf_hook_attached(const struct bpf_hooks *h, size_t hook);
 
-/* Calls @add for each program that has run while the kernel counts runs (kernel.bpf_stats_enabled), with the number and the total time of its runs. Returns how
- * often the kernel skipped a program because it was already running on that CPU (from 5.12). Programs of the hooks @except do not
- * count. */
+/* Calls @add for each program that has run while the kernel counted runs (kernel.bpf_stats_enabled), with the number and the total
+ * time of its runs. Returns how often the kernel skipped a program because it was already running on that CPU (from 5.12).
+ * Programs of the hooks @except do not count. */
 uint64_t bpf_hooks_count(const struct bpf_hooks *h, unsigned int except,
 			 void (*add)(void *context, const char *program, uint64_t runs,
 				     uint64_t ns),

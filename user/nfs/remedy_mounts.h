@@ -11,7 +11,7 @@
 enum mounted_by { BY_HAND, BY_FSTAB, BY_UNIT, BY_AUTOFS, BY_SYSTEMD, BY_KUBELET, BY_CONTAINER };
 
 struct remedy_mount {
-	struct mountinfo_line line; /* in the text of remedy_mounts_read() */
+	struct mountinfo_line line; /* in the text given to remedy_mounts_find() */
 	enum mounted_by by;
 	bool nested; /* the kernel mounts it again below another mount of the server */
 	char point[PATH_MAX];

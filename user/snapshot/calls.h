@@ -165,8 +165,8 @@ struct client_module {
 enum stuck_cause {
 	STUCK_NO_RPC, /* nothing: no call is outstanding */
 	STUCK_RPC, /* a call is outstanding */
-	STUCK_DELAYED, /* likewise; the server keeps answering calls with "try later" */
-	STUCK_LOCKD, /* likewise; the call is one to the lock manager of the server */
+	STUCK_DELAYED, /* a call is outstanding, because the server asks again and again to make it later */
+	STUCK_LOCKD, /* a call to the server's lock manager is outstanding */
 };
 
 /* Tasks that hang in the NFS client. The entries without a mount point are always there, also with 0 tasks. */
