@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/helper.h"
 #include "kernel/kernel_types.h"
 #include "kernel/mounts.h"
@@ -149,7 +150,7 @@ uint64_t types_file_version(const char *path, const char *module)
 	return version.len ? strtoull(version.bytes, NULL, 10) : 0;
 }
 
-static bool is_module(const char *root, const char *name)
+bool module_is_loaded(const char *root, const char *name)
 {
 	return !access(PATHF("%s/sys/module/%s/initstate", root, name), F_OK);
 }
@@ -160,20 +161,18 @@ static bool is_built_in(const char *root, const char *module)
 {
 	static const struct {
 		const char *module, *type;
-	} structs[] = {
+	} * row, structs[] = {
 		{ "sunrpc", "rpc_task" },
 		{ "nfs", "nfs_pgio_header" },
 		{ "nfsv4", "nfs4_slot_table" },
 		{ "rpcrdma", "rpcrdma_xprt" },
 	};
 
-	if (is_module(root, module) || is_module(root, "sunrpc") ||
+	if (module_is_loaded(root, module) || module_is_loaded(root, "sunrpc") ||
 	    access(PATHF("%s/sys/module/sunrpc", root), F_OK))
 		return false;
-	for (size_t i = 0; i < COUNT(structs); i++)
-		if (!strcmp(structs[i].module, module))
-			return kernel_has_type(root, structs[i].type);
-	return false;
+	row = ARRAY_FIND(s, structs, COUNT(structs), !strcmp(s->module, module));
+	return row && kernel_has_type(root, row->type);
 }
 
 enum types_place types_place_find(const char *root, const char *module)

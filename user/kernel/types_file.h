@@ -9,6 +9,9 @@
 
 /* @root is put before the paths of sysfs and before the place: "", or a folder of a test. */
 
+/* Whether the module is loaded, and not built in. */
+bool module_is_loaded(const char *root, const char *name);
+
 enum types_place {
 	TYPES_NOWHERE, /* or the module is not loaded */
 	TYPES_MODULE, /* the module's BTF */

@@ -3,7 +3,6 @@
 #include "rpc/source.h"
 
 #include <bpf/bpf.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file_text.h"
@@ -99,8 +98,8 @@ static struct rpc_bpf *open_object(const struct btf_state *b)
 	return NULL;
 }
 
-/* The types of a loaded or built-in module, from @file if it is not NULL. They are to be freed unless they
- * are the kernel's. NULL with a reason if they cannot be read. */
+/* The types of a loaded or built-in module, from @file if it is not NULL, for free_types(). NULL with a reason if they cannot be
+ * read. */
 static struct btf *read_types(const char *module, const char *file, char *reason, size_t size)
 {
 	struct btf *types = NULL;
@@ -128,7 +127,8 @@ static struct btf *read_types(const char *module, const char *file, char *reason
 
 static void free_types(struct btf *types)
 {
-	if (types != kernel_types())
+	/* To ask for the kernel's types may read them. */
+	if (types && types != kernel_types())
 		btf__free(types);
 }
 
@@ -254,7 +254,7 @@ static bool find_late_types(struct btf_state *b, bool first)
 
 	for (size_t i = 0; i < COUNT(late_modules) - !b->owners; i++) {
 		const char *module = late_modules[i].module;
-		bool loaded = !access(PATHF("/sys/module/%s/initstate", module), F_OK);
+		bool loaded = module_is_loaded("", module);
 		struct btf *types;
 
 		if (b->late_known & BIT(i) || (!loaded && !first))
