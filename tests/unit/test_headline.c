@@ -118,10 +118,10 @@ TEST(a_lost_gpu_comes_before_an_outage_and_a_burst)
 	lose_gpu(79, "fatal");
 	serve(3);
 	ends_with("Xid 79 on GPU 0000:c1:00.0: open, fatal, ");
-	assert_true(strstr(text, "nas-2 did not answer for 9") < strstr(text, "nas-1: bound by"));
+	assert_true(strstr(text, "nas-2 (/mnt/ckpt) did not answer for 9") < strstr(text, "nas-1: bound by"));
 	assert_has(
 		text,
-		"\"kind\":\"silent\",\"subject\":\"nas-2\",\"text\":\"nas-2 did not answer for ");
+		"\"kind\":\"silent\",\"subject\":\"nas-2\",\"text\":\"nas-2 (/mnt/ckpt) did not answer for ");
 	/* The sick server comes first. */
 	assert_true(strstr(text, "\"name\":\"nas-2\"") < strstr(text, "\"name\":\"nas-1\""));
 }
@@ -131,7 +131,7 @@ TEST(an_outage_comes_before_the_limit_of_a_healthy_server)
 	serve(5);
 	silence(9);
 	answer();
-	ends_with("nas-2 did not answer for ");
+	ends_with("nas-2 (/mnt/ckpt) did not answer for ");
 }
 
 TEST(a_server_that_is_silent_comes_first_with_its_mounts)
@@ -179,7 +179,7 @@ TEST(the_longest_of_several_outages_is_named)
 	answer();
 	silence(7);
 	answer();
-	ends_with("nas-2 did not answer for 21.0 s, from ");
+	ends_with("nas-2 (/mnt/ckpt) did not answer for 21.0 s, from ");
 	assert_has(text, ", the longest of 2 such times. ");
 }
 

@@ -136,9 +136,10 @@ static char *describe_event(const struct past_event *e)
 	if (e->followers)
 		fprintf(out, ", and %" PRIu64 " reports of it by other GPUs", e->followers);
 	put_owners(out, e);
-	put_text(out, ", owner ", e->owner);
-	if (e->kind != EVENT_KIND_NFS_STALL)
+	if (e->kind != EVENT_KIND_NFS_STALL) { /* its text has the owner */
+		put_text(out, ", owner ", e->owner);
 		put_text(out, ": ", e->text);
+	}
 	return stream_text(out, &text);
 }
 

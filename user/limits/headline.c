@@ -154,7 +154,7 @@ static void add_silences(struct headline *h, const struct server_sums *v, const 
 		s->moved_to, late, more, s->lost == LOST_ONLY_LARGE ? ": " : "",
 		s->lost == LOST_ONLY_LARGE ? reason : "");
 	headline_add_silence(h, &(struct headline_silence){ .server = v->server,
-							    .victims = "",
+							    .victims = s->victims,
 							    .after = after,
 							    .begin = s->begin,
 							    .end = s->end,

@@ -60,6 +60,7 @@ static void add_silence(struct server_sums *v, struct interval *n)
 			v->silent_ns = v->ns == n->ns || before < n->ns ? before : n->ns;
 		}
 		v->silent_ns += n->ns;
+		calls_victims(v->victims, &n->d->end->calls, v->server);
 	}
 }
 
@@ -92,6 +93,7 @@ static void begin_or_extend_stall(struct server_sums *v, const struct interval *
 	}
 	v->stall.reconnected |= n->connects;
 	RAISE(v->stall.lost, v->lost);
+	memcpy(v->stall.victims, v->victims, sizeof(v->victims));
 	v->stall.begin = v->silent_since;
 	v->stall.end = 0;
 	v->stall.intervals_left = 2;
@@ -111,6 +113,7 @@ static void begin_short_stall(struct server_sums *v, uint64_t silent_ns)
 	v->stall = (struct stall){
 		.ns = silent_ns, .begin = v->silent_since, .reconnected = true, .intervals_left = 2
 	};
+	memcpy(v->stall.victims, v->victims, sizeof(v->victims));
 }
 
 /* Keeps the stall if it has ended and is the longest one. */
