@@ -13,7 +13,7 @@ tests=(
 	# guests: kernels, root image, QEMU
 	qemu-system-x86 mmdebstrap fakeroot e2fsprogs kmod cpio xz-utils zstd debian-archive-keyring busybox-static
 	# unit tests and readers
-	libcmocka-dev libclang-rt-dev python3 python3-prometheus-client python3-yaml python3-jsonschema python3-numpy
+	cmark libcmocka-dev libclang-rt-dev python3 python3-prometheus-client python3-yaml python3-jsonschema python3-numpy
 	# container image, unit check
 	buildah systemd procps # whose kill the unit calls
 	# man page check, linters

@@ -42,7 +42,7 @@ zcat cut.rec 2>/dev/null | head -n 182 >whole.rec
 /usr/bin/python3 -c 'import zlib; print("{\"end\":\"%08x\"}" % zlib.crc32(open("whole.rec", "rb").read()))' >>whole.rec
 "$program" trace --replay whole.rec --json whole.json >out || fail "the whole part of a cut recording is refused"
 cmp -s whole.json made.json || fail "an end of its own changes a recording"
-TZ=America/New_York expect 0 "From 2026-11-22 18:33:47 +0100*- From 2026-11-22 18:33:47 +0100, for 180 s.*" "" trace --replay made.rec
+TZ=America/New_York expect 0 "From 2026-11-22 18:33:47 +0100*- From 2026-11-22 18:33:47 +0100, for 180 s, on node-17: Linux 6.1*, xidscope *.*" "" trace --replay made.rec
 json '[e["kind"] for e in j["episodes"]] == ["save", "save", "load"] and {s["name"]: s for s in j["servers"]}["nas-1"]["verdict"]["bound_by"] == "slot"
 and abs(j["episodes"][0]["seconds"] - 30) <= 1 and {e["kind"] for e in j["events"]} == {"fault", "kernel_event", "hung", "answers", "disconnect"}
 and [f["state"] for f in j["faults"]] == ["open"] and j["host"] == "node-17" and j["utc_offset_seconds"] == 3600
@@ -106,6 +106,32 @@ awk 'length > 80 && !/Summary/ { exit 1 } /^Summary/ { exit }' out || fail "a li
 	sys.exit("<" in data and "a name is not escaped" or parts != 3 and f"{parts} scripts instead of 3" or
 	         re.search(r'(src|href)\s*=\s*["\x27]?https?:|@import|url\(', page) and "it asks for something" or 0)
 PYTHON
+
+# ---- Markdown: a reader of it finds what the report says, and no markup of names ----
+rendered() { # TAG...: only these
+	cmark out >html || fail "no Markdown"
+	(($(wc -l <out) <= 60)) || fail "$(wc -l <out) lines"
+	[[ $(grep -oE '<[a-z]+' html | sort -u | tr '\n' ' ') == "$* " ]] || fail "other markup: $(<html)"
+}
+for input in made.rec -; do
+	"$program" trace --replay $input --markdown <made.rec >out 2>err || fail "--markdown: $(<err)"
+	rendered '<code' '<li' '<p' '<pre' '<strong' '<ul'
+	grep -qF '<p><strong>Xid 79 on GPU 0000:c1:00.0: open, fatal, ' html || fail "another headline: $(head -n 1 html)"
+	grep -q '^/mnt/checkpoint .* 100 .* 100$' html || fail "no mounts: $(<html)"
+done
+"$program" trace --replay - --json - <made.rec | cmp -s - made.json || fail "standard input and output are taken for one file"
+expect 2 "" "*--json and --markdown need different files*" trace --replay made.rec --markdown --json -
+/usr/bin/python3 - >marked.log <<-'PYTHON'
+	import json
+	for i in range(70):
+	    name = ("#", "<b>", "**x**", "`x`", "[a](http://b)", "_a_", "|", "~~~", "&lt;", "```")[i % 10]
+	    event = {"kind": "xid" if i < 69 else "agent", "xid": 79, "severity": "fatal", "device": name, "comm": name, "owner": name, "text": name}
+	    print(json.dumps({"time": f"2026-11-21T10:{i // 60:02}:{i % 60:02}Z", "name": name, **event}))
+PYTHON
+"$program" why --events marked.log --since 2026-11-21T09:00:00Z --until 2026-11-21T11:00:00Z --markdown >out
+[[ $(tail -n 1 out) == "and "*" more lines without --markdown" ]] || fail "no end: $(<out)"
+rendered '<li' '<p' '<strong' '<ul'
+! grep -q 'the agent' html || fail "what is no trouble takes the place of trouble"
 
 # ---- what is wrong with an event log or a window ----
 touch empty.log

@@ -7,6 +7,7 @@
 #include "fuzz.h"
 #include "json_valid.h"
 #include "base/log.h"
+#include "base/markdown.h"
 #include "sinks/report.h"
 #include "sinks/metrics.h"
 
@@ -74,6 +75,25 @@ static void add_names(struct snapshot *s, const char *at, const char *end)
 	s->calls.rpc_missing = "none is loaded";
 }
 
+/* At most so many lines, and code that ends. */
+static void require_markdown(const struct session *t)
+{
+	char *text = NULL, *line;
+	size_t size, lines = 0, fences = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	require(out != NULL);
+	report_markdown(out, t);
+	require(!fclose(out));
+	for (line = text; (line = strchr(line, '\n')); line++) {
+		lines++;
+		fences += !strncmp(line, "\n```\n", 5) || !strncmp(line, "\n  ```\n", 7);
+	}
+	require(lines && lines <= MARKDOWN_LINES && fences % 2 == 0);
+	require_lines(text, size);
+	free(text);
+}
+
 static void require_report(struct snapshot *s)
 {
 	struct snapshot first = { .time_ns = 1 }, last;
@@ -91,6 +111,7 @@ static void require_report(struct snapshot *s)
 	live_interval(&view, &t);
 	require(!session_end(&t));
 	report_session(out, &t, 80);
+	require_markdown(&t);
 	t.last = (struct snapshot){}; /* its arrays are @s' own */
 	session_free(&t);
 	live_end(&view);

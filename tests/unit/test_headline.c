@@ -118,7 +118,8 @@ TEST(a_lost_gpu_comes_before_an_outage_and_a_burst)
 	lose_gpu(79, "fatal");
 	serve(3);
 	ends_with("Xid 79 on GPU 0000:c1:00.0: open, fatal, ");
-	assert_true(strstr(text, "nas-2 (/mnt/ckpt) did not answer for 9") < strstr(text, "nas-1: bound by"));
+	assert_true(strstr(text, "nas-2 (/mnt/ckpt) did not answer for 9") <
+		    strstr(text, "nas-1: bound by"));
 	assert_has(
 		text,
 		"\"kind\":\"silent\",\"subject\":\"nas-2\",\"text\":\"nas-2 (/mnt/ckpt) did not answer for ");

@@ -56,6 +56,7 @@ static void session(void)
 	now.wall = 1e9 + 10;
 	last = now;
 	t.filter = filter;
+	t.origin = (struct session_origin){ "node-1", "6.1", "0.3.0", 0 };
 	assert_int_equal(session_add(&t, &begin), 0);
 	assert_int_equal(session_add(&t, &last), 0);
 	assert_int_equal(session_end(&t), 0);
@@ -305,7 +306,8 @@ TEST(an_empty_session_is_reported_as_such)
 		      "- No NFS call ended.\n"
 		      "- No GPU reported a fault during this session; 0 open since "
 		      "boot (from the kernel log).\n"
-		      "- From 2001-09-09 01:46:40 +0000, for 10 s.\n");
+		      "- From 2001-09-09 01:46:40 +0000, for 10 s, on node-1: Linux 6.1, "
+		      "xidscope 0.3.0.\n");
 	now.faults.gpu_watched = false;
 	session();
 	assert_has(

@@ -287,6 +287,9 @@ const struct option_row option_rows[] = {
 	{ "--html", .commands = TRACE, PATH(html),
 	  .help = "Write the session as a page to FILE, or to standard\n"
 		  "output if it is -" },
+	{ "--markdown", .commands = TRACE | WHY, FLAG(markdown),
+	  .help = "Print the report as Markdown for a ticket, at most 60\n"
+		  "lines" },
 	{ "--record", .commands = TRACE, PATH(record),
 	  .help = "Write each snapshot to FILE, or to standard output if it\n"
 		  "is -, for --replay" },
@@ -296,7 +299,7 @@ const struct option_row option_rows[] = {
 	{ "--accept-user-kmsg", .commands = RUN | TRACE, FLAG(accept_user_kmsg),
 	  .help = "Count Xid lines that a process wrote to /dev/kmsg, for\n"
 		  "tests and drills" },
-	{ "--log", "FORM", RUN | TRACE, WORD(log.format, log_formats),
+	{ "--log", "FORM", RUN, WORD(log.format, log_formats),
 	  .help = "Write messages to standard error as text or json [text]" },
 	{ "--verbose", .commands = RUN | TRACE, FLAG(log.verbose),
 	  .help = "Write more messages, including those of libbpf" },

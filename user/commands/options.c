@@ -273,12 +273,14 @@ static enum command refuse_same_files(enum command command, const struct options
 	  trace[] = { { "--json", o->json_file },
 		      { "--html", o->html },
 		      { "--record", o->record },
-		      { "--replay", o->replay },
-		      { NULL, NULL } },
+		      /* "-" is standard input */
+		      { "--replay", o->replay && strcmp(o->replay, "-") != 0 ? o->replay : NULL },
+		      { "--markdown", o->markdown ? "-" : NULL } },
 	  *files = command == COMMAND_RUN ? run : trace;
+	const size_t count = command == COMMAND_RUN ? COUNT(run) : COUNT(trace);
 
-	for (size_t i = 0; i < COUNT(run); i++)
-		for (size_t k = i + 1; k < COUNT(run); k++)
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = i + 1; k < count; k++)
 			if (files[i].path && files[k].path &&
 			    !strcmp(files[i].path, files[k].path) &&
 			    (command == COMMAND_TRACE || strcmp(files[i].path, "-") != 0))

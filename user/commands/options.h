@@ -77,6 +77,7 @@ struct options {
 	/* trace; NULL: none */
 	struct session_filter filter;
 	const char *json_file, *html; /* "-": standard output */
+	bool markdown;
 	const char *record, *replay;
 
 	unsigned int by; /* top: an enum top_by */

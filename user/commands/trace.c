@@ -58,7 +58,7 @@ static void begin_trace(struct trace *t, const struct options *options, struct t
 			     .keep_intervals = options->json_file || options->html },
 		.live = live_begin(),
 		.quiet = is_stdout(options->json_file) || is_stdout(options->html) ||
-			 is_stdout(options->record),
+			 is_stdout(options->record) || options->markdown,
 	};
 }
 
@@ -242,7 +242,9 @@ static int report_on_session(struct trace *t, int err)
 	}
 	list_faults(t);
 	list_remedies(t);
-	if (!t->quiet) {
+	if (t->options->markdown) {
+		report_markdown(stdout, &t->session);
+	} else if (!t->quiet) {
 		terminal_ask(STDOUT_FILENO, &size);
 		report_session(stdout, &t->session, size.columns);
 		puts("\nNext: this session as a page: --html FILE; what happened before it: xidscope why");

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope why`: what happened on this node in a window, from the event log. */
 #include <math.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file_text.h"
 #include "base/json.h"
 #include "base/json_reader.h"
+#include "base/markdown.h"
 #include "base/safe_text.h"
 #include "base/terminal.h"
 #include "base/time_text.h"
@@ -17,6 +19,7 @@
 #include "past/history.h"
 #include "snapshot/calls.h"
 #include "snapshot/event.h"
+#include "version.h"
 
 struct window {
 	double since, until;
@@ -233,53 +236,111 @@ static double unwatched_seconds(const struct history *h, const struct window *w)
 	return seconds;
 }
 
+/* Whether @e is a report of @f, within the time of the reports that are known. */
+static bool is_report_of(const struct past_event *e, const struct health_item *f)
+{
+	const char *number = strchr(f->what, ':');
+
+	return span_is(e->kind_name, f->kind) && span_is(e->device, f->device) &&
+	       !(e->time <= f->first - 1) && e->time < f->last + 1 &&
+	       (e->code ? strtoul(number ? number + 1 : f->what, NULL, 10) == e->code :
+			  span_is(e->name, f->what));
+}
+
 /* ---- lines ---- */
 
 #define INDENT 36 /* of texts: behind time and grade */
 
+/* Where and how lines are printed. */
+struct page {
+	FILE *out;
+	const char *item; /* before each line: "- " in Markdown */
+};
+
 /* Prints the gaps that begin up to @time, from the @next-th on. */
-static size_t print_gaps(const struct history *h, const struct window *w, size_t next, double time)
+static size_t print_gaps(const struct page *p, const struct history *h, const struct window *w,
+			 size_t next, double time)
 {
 	char from[TIME_LOCAL_SIZE], to[TIME_LOCAL_SIZE];
 	struct past_gap part;
 
 	for (; next < h->gap_count && h->gaps[next].from <= time; next++)
 		if (clip_gap(&h->gaps[next], w, &part))
-			terminal_line(stdout, INDENT, "%s  %-8s nothing was watching until %s: %s",
+			terminal_line(p->out, INDENT,
+				      "%s%s  %-8s nothing was watching until %s: %s", p->item,
 				      time_to_local(from, part.from), "unknown",
 				      time_to_local(to, part.to), part.reason);
 	return next;
 }
 
-static void print_event(const struct past_event *e)
+static void print_event(const struct page *p, const struct past_event *e)
 {
 	char when[TIME_LOCAL_SIZE], *text = describe_event(e);
 
 	if (text)
-		terminal_line(stdout, INDENT, "%s  %-8s %s", time_to_local(when, e->time),
-			      past_grade(e), text);
+		terminal_line(p->out, INDENT, "%s%s  %-8s %s", p->item,
+			      time_to_local(when, e->time), past_grade(e), text);
 	free(text);
 }
 
-static void print_lines(const struct history *h, const struct window *w)
+/* What to do about the faults of the window that are open. */
+static void print_advice(const struct page *p, const struct history *h, const struct window *w,
+			 const struct health_list *faults)
+{
+	char name[FAULT_NAME_SIZE];
+
+	ARRAY_EACH(f, faults->items, faults->count)
+		if (!strcmp(f->state, "open") && *f->advice &&
+		    ARRAY_FIND(e, h->events, h->count, is_shown(e, w) && is_report_of(e, f)))
+			terminal_line(p->out, 2, "%sOpen: %s%s%s. %s", p->item,
+				      known_fault_name(name, f->kind, f->what),
+				      *f->device ? " on " : "", f->device, f->advice);
+}
+
+static void print_lines(const struct page *p, const struct history *h, const struct window *w,
+			const struct health_list *faults)
 {
 	char since[TIME_LOCAL_SIZE], until[TIME_LOCAL_SIZE];
 	size_t gap = 0;
 	struct headline headline;
 
-	terminal_line(stdout, 2, "%s", past_headline(&headline, h, w));
-	printf("From %s until %s:\n", time_to_local(since, w->since),
-	       time_to_local(until, w->until));
+	terminal_line(p->out, 2, "%s%s", p->item, past_headline(&headline, h, w));
+	print_advice(p, h, w, faults);
+	fprintf(p->out, "%sFrom %s until %s:\n", p->item, time_to_local(since, w->since),
+		time_to_local(until, w->until));
 	ARRAY_EACH(e, h->events, h->count) {
 		if (!is_shown(e, w))
 			continue;
-		gap = print_gaps(h, w, gap, e->time);
-		print_event(e);
+		gap = print_gaps(p, h, w, gap, e->time);
+		print_event(p, e);
 	}
-	print_gaps(h, w, gap, INFINITY);
+	print_gaps(p, h, w, gap, INFINITY);
 	if (h->skipped)
-		printf("Left out %" PRIu64 " line%s.\n", h->skipped,
-		       h->skipped == 1 ? " that is no event" : "s that are no events");
+		fprintf(p->out, "%sLeft out %" PRIu64 " line%s.\n", p->item, h->skipped,
+			h->skipped == 1 ? " that is no event" : "s that are no events");
+}
+
+/* If there are too many events for the page, only those that are trouble are told. */
+static void print_markdown(struct history *h, const struct window *w,
+			   const struct health_list *faults)
+{
+	char *text = NULL, host[HOST_NAME_MAX + 1] = "";
+	struct headline_rank rank;
+	size_t size, shown = 0;
+	struct page p = { open_memstream(&text, &size), "- " };
+
+	ARRAY_EACH(e, h->events, h->count)
+		shown += is_shown(e, w);
+	ARRAY_EACH(e, h->events, shown > MARKDOWN_LINES / 2 ? h->count : 0)
+		e->hidden |= !rank_event(e, &rank);
+	gethostname(host, sizeof(host) - 1);
+	if (p.out) {
+		print_lines(&p, h, w, faults);
+		safe_line(p.out, "- On %s, by xidscope %s.", host, XIDSCOPE_VERSION);
+	}
+	text = stream_text(p.out, &text);
+	markdown_write(stdout, text ? text : "");
+	free(text);
 }
 
 /* What NFS had of the job's own: bursts, stalls and waits of its calls. */
@@ -290,7 +351,7 @@ static void print_own(const struct history *h, const struct window *w, const cha
 	snprintf(owner, sizeof(owner), "slurm:%s", job);
 	ARRAY_EACH(e, h->events, h->count)
 		if (is_shown(e, w) && span_is(e->owner, owner))
-			print_event(e);
+			print_event(&(struct page){ stdout, "" }, e);
 }
 
 /* One line, for the comment of a job. */
@@ -495,8 +556,8 @@ static bool is_to_come(const struct window *w, double now)
 	return true;
 }
 
-static void print_past(const struct options *o, const struct history *h, const struct window *w,
-		       const struct event_files *files)
+static void print_past(const struct options *o, struct history *h, const struct window *w,
+		       const struct event_files *files, const struct health_list *faults)
 {
 	char job[24] = "";
 
@@ -507,20 +568,11 @@ static void print_past(const struct options *o, const struct history *h, const s
 	} else if (*job) {
 		print_cause(h, w, job);
 		print_own(h, w, job);
+	} else if (o->markdown) {
+		print_markdown(h, w, faults);
 	} else {
-		print_lines(h, w);
+		print_lines(&(struct page){ stdout, "" }, h, w, faults);
 	}
-}
-
-/* Whether @e is a report of @f, within the time of the reports that are known. */
-static bool is_report_of(const struct past_event *e, const struct health_item *f)
-{
-	const char *number = strchr(f->what, ':');
-
-	return span_is(e->kind_name, f->kind) && span_is(e->device, f->device) &&
-	       !(e->time <= f->first - 1) && e->time < f->last + 1 &&
-	       (e->code ? strtoul(number ? number + 1 : f->what, NULL, 10) == e->code :
-			  span_is(e->name, f->what));
 }
 
 /* Says of the faults of this boot whether they are open, if an agent runs. The history refers to the file's texts. */
@@ -563,7 +615,7 @@ int cmd_why(const struct options *o)
 	if (!err && is_to_come(&w, now))
 		err = -ERANGE;
 	if (!err)
-		print_past(o, &h, &w, files);
+		print_past(o, &h, &w, files, &health.faults);
 	history_free(&h);
 	health_file_free(&health);
 	if (files)

@@ -4,6 +4,8 @@
 
 #include <ctype.h>
 
+#include "base/file_text.h"
+#include "base/markdown.h"
 #include "base/safe_text.h"
 #include "base/time_text.h"
 #include "snapshot/event.h"
@@ -229,12 +231,14 @@ static void write_session(FILE *out, const struct session *t)
 		summarise_server(out, t, &t->servers[session_sick_first(t, i)], seconds);
 	report_faults(out, t);
 	report_losses(out, s);
-	fprintf(out, "- From %s, for %.0f s.\n", time_to_local(begin, t->first.wall), seconds);
+	safe_line(out, "- From %s, for %.0f s, on %s: Linux %s, xidscope %s.",
+		  time_to_local(begin, t->first.wall), seconds, t->origin.host, t->origin.kernel,
+		  t->origin.version);
 	report_ops(out, t);
 	report_shares(out, t);
 	report_episodes(out, t);
-	report_slow_calls(out, t);
 	report_events(out, t);
+	report_slow_calls(out, t);
 }
 
 /* Blanks before the continuation of a line that does not fit, to align it with the text. */
@@ -243,18 +247,33 @@ static size_t indent_of(const char *line)
 	return *line == '-' ? 2 : isdigit((unsigned char)*line) ? sizeof("10:00:00") : 4;
 }
 
+/* Returns the report, which the caller frees; NULL: no memory. */
+static char *session_text(const struct session *t)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out)
+		write_session(out, t);
+	return stream_text(out, &text);
+}
+
+void report_markdown(FILE *out, const struct session *t)
+{
+	char *text = session_text(t);
+
+	markdown_write(out, text ? text : "");
+	free(text);
+}
+
 void report_session(FILE *out, const struct session *t, size_t columns)
 {
-	char *text = NULL, *line, *end;
-	size_t size;
-	FILE *all = columns ? open_memstream(&text, &size) : NULL;
+	char *text = columns ? session_text(t) : NULL, *line, *end;
 
-	write_session(all ? all : out, t);
-	if (!all || fclose(all)) {
-		free(text);
-		return;
-	}
-	for (line = text; (end = strchr(line, '\n')); line = end + 1) {
+	if (!text)
+		write_session(out, t);
+	for (line = text; line && (end = strchr(line, '\n')); line = end + 1) {
 		*end = 0;
 		/* A command that is cut in two is none. */
 		if (strncmp(line, INDENT, strlen(INDENT)) != 0 &&

@@ -43,6 +43,9 @@ void format_rate(char *text, size_t size, double megabytes);
 /* Writes a session that has ended: what limits each server, then tables. Lines longer than @columns are wrapped; 0: none. */
 void report_session(FILE *out, const struct session *t, size_t columns);
 
+/* The same as Markdown, at most MARKDOWN_LINES lines. */
+void report_markdown(FILE *out, const struct session *t);
+
 /* Says that the filter matches nothing, and lists what it could have named. */
 void report_choice(FILE *out, const struct session *t);
 

@@ -40,9 +40,7 @@ expect_messages() {
 plain='^xidscope: '
 json='^{"time":"[^"]*","level":"[a-z]*","message":".*"}$'
 expect_messages "$plain" run --log text
-expect_messages "$plain" trace --log text
 expect_messages "$json" run --log json
-expect_messages "$json" trace --log json
 ! run 2>&1 | grep 'debug: ' || die "run prints details without --verbose"
 ! trace 2>&1 | grep 'debug: ' || die "trace prints details without --verbose"
 run --verbose 2>&1 | grep 'debug: libbpf: ' >/dev/null || die "run --verbose prints no message of libbpf"
