@@ -15,21 +15,38 @@ struct spin_task spin_tasks[SPIN_CPUS] = {};
 __u32 spin_wanted = 0;
 __u64 spin_frames[SPIN_FRAMES] = {};
 
-extern const struct rq runqueues __ksym __weak;
+/* Of each CPU its struct rq; 0: not known, or there is no such CPU. */
+__u64 spin_queues[SPIN_CPUS] = {};
 
-/* Run by user space. Returns the number of CPUs in spin_tasks; 0: the kernel does not show what they run. */
+/* Each CPU has tasks of the kernel that stay on it, and a task has a pointer to its queue. The variable runqueues would be
+ * simpler, but has types only where the kernel was built with pahole 1.18 and all symbols. */
+SEC("iter/task")
+int find_queues(struct bpf_iter__task *ctx)
+{
+	struct task_struct___sleeping *task = ctx->task;
+	struct rq *rq;
+	__u32 cpu;
+
+	if (!task || !bpf_core_field_exists(task->se.cfs_rq))
+		return 0;
+	rq = BPF_CORE_READ(task, se.cfs_rq, rq);
+	cpu = BPF_CORE_READ(rq, cpu);
+	if (cpu < SPIN_CPUS)
+		spin_queues[cpu] = (__u64)rq;
+	return 0;
+}
+
+/* Run by user space. */
 SEC("raw_tp")
 int running_tasks(void *ctx)
 {
-	if (!&runqueues)
-		return 0;
 	for (__u32 cpu = 0; cpu < SPIN_CPUS; cpu++) {
-		const struct rq *rq = bpf_per_cpu_ptr(&runqueues, cpu);
+		const struct rq *rq = (void *)spin_queues[cpu];
 		struct task_struct___running *task;
 		struct spin_task *s = &spin_tasks[cpu];
 
 		if (!rq)
-			return cpu;
+			continue;
 		task = BPF_CORE_READ(rq, curr);
 		s->pid = BPF_CORE_READ(task, pid);
 		s->began = BPF_CORE_READ(task, start_boottime);
@@ -41,7 +58,7 @@ int running_tasks(void *ctx)
 		s->run_ns = BPF_CORE_READ(task, se.sum_exec_runtime);
 		s->of_kernel = BPF_CORE_READ(task, flags) & OF_KERNEL;
 	}
-	return SPIN_CPUS;
+	return 0;
 }
 
 /* In the timer's interrupt of any CPU. */

@@ -40,6 +40,12 @@ struct sched_info {
 struct sched_entity {
 	__u64 sum_exec_runtime;
 	__u64 prev_sum_exec_runtime; /* when it got its CPU; for a real-time task: earlier */
+	struct cfs_rq *cfs_rq; /* with CONFIG_FAIR_GROUP_SCHED, also of other tasks */
+};
+
+/* The tasks of a control group on a CPU (kernel/sched/sched.h). */
+struct cfs_rq {
+	struct rq *rq;
 };
 
 struct task_struct___sleeping {
@@ -72,6 +78,7 @@ struct rq {
 	 * tasks, modulo 2^32. */
 	unsigned int nr_uninterruptible;
 	struct task_struct___running *curr;
+	int cpu;
 };
 
 /* Before 5.14 (2f064a59a11f). */

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/file_text.h"
 #include "base/span.h"
+#include "kernel/kallsyms.h"
 
 /* A stack is looked up long before this. */
 #define KEEP_NS (60 * 1000000000ull)
@@ -51,61 +52,42 @@ static bool is_function(struct span name, const char *wanted)
 	return span_take(&name, wanted) && (!span_left(name) || *name.at == '.');
 }
 
-/* "ffffffff811c2f60 T _printk"; modules' symbols also have "\t[module]". */
-static int add_symbol(struct printk_origins *o, struct span line, uint64_t *open)
+/* Returns 1 behind the kernel's text: half of the symbols come after it. */
+static int add_symbol(void *context, const struct kernel_symbol *s)
 {
+	struct printk_origins *o = context;
 	struct printk_function *f;
-	uint64_t address;
 
-	if (!span_take_number(&line, 16, UINT64_MAX, &address) || span_left(line) < 3)
-		return -EINVAL;
+	if (s->module.at)
+		return 1;
 	/* The symbols are sorted by address: the next one ends a function. */
-	for (; *open < o->function_count && address > o->functions[*open].begin; ++*open)
-		o->functions[*open].end = address;
-	line.at += 3;
-	if (span_is(line, "_stext"))
-		o->text_begin = address;
-	else if (span_is(line, "_etext"))
-		o->text_end = address;
+	for (f = o->functions; f < o->functions + o->function_count; f++)
+		if (f->end == f->begin)
+			f->end = s->address;
+	if (span_is(s->name, "_stext"))
+		o->text_begin = s->address;
+	else if (span_is(s->name, "_etext"))
+		o->text_end = s->address;
 	for (size_t i = 0; i < COUNT(named); i++) {
-		if (!is_function(line, named[i].name))
+		if (!is_function(s->name, named[i].name))
 			continue;
 		f = ARRAY_APPEND(o->functions, o->function_count);
 		if (!f)
 			return -ENOMEM;
-		*f = (struct printk_function){ address, address, named[i].kind };
+		*f = (struct printk_function){ s->address, s->address, named[i].kind };
 	}
-	return 0;
+	return o->text_end != 0;
 }
 
 int printk_origins_read_functions(struct printk_origins *o, const char *root)
 {
-	FILE *file = fopen(PATHF("%s/proc/kallsyms", root), "re");
-	uint64_t open = 0;
-	char *line = NULL;
-	size_t room = 0;
-	int err = 0;
+	int err;
 
-	if (!file)
-		return -errno;
 	o->function_count = 0;
 	o->text_end = 0;
-	/* Half of the symbols come after the kernel's text. */
-	while (!err && !o->text_end && getline(&line, &room, file) > 0) {
-		struct span s = { line, line + strcspn(line, "\n") };
-
-		if (memchr(s.at, '\t', span_left(s)))
-			break;
-		err = add_symbol(o, s, &open);
-	}
-	if (!err && ferror(file))
-		err = -EIO;
-	free(line);
-	fclose(file);
-	if (!err && !o->function_count)
-		err = -ENOENT;
-	if (!err && !o->functions[0].begin)
-		err = -EPERM;
+	err = kallsyms_each(root, add_symbol, o);
+	if (err >= 0)
+		err = !o->function_count ? -ENOENT : !o->functions[0].begin ? -EPERM : 0;
 	if (err)
 		o->function_count = 0;
 	return err;

@@ -18,15 +18,21 @@
  * run for hours because there is work: they count only in a function of NFS or of the GPU driver. */
 #include "faults/spinners.h"
 
+#include <bpf/bpf.h>
+#include <unistd.h>
+
 #include "base/array.h"
 #include "base/file_text.h"
 #include "base/process.h"
+#include "kernel/kallsyms.h"
 #include "spinning.skel.h"
 
 #define LOOK_NS 5000000000ull
 #define SPIN_NS 60000000000ull
 #define LOST_NS 45000000000ull /* meanwhile others ran on its CPU at each look */
 #define ASK_NS 3000000000ull
+
+#define SET_SPAN(to, from) span_copy(span_cut(from, sizeof(to) - 1), to, sizeof(to))
 
 void spinners_free(struct spinners *s)
 {
@@ -85,54 +91,33 @@ struct spinner *spinners_take(struct spinners *s, const struct spin_task *tasks,
 
 /* ---- where ---- */
 
-/* "ffffffffc0a1b000 t nfs_x\t[nfs]" */
-static bool take_symbol(struct span line, uint64_t *address, struct kernel_place *place)
+struct search {
+	const uint64_t *frames;
+	uint64_t begins[SPIN_FRAMES];
+	struct kernel_place *places; /* the function of each frame */
+};
+
+static int take_function(void *context, const struct kernel_symbol *s)
 {
-	struct span name;
+	struct search *x = context;
 
-	if (!span_take_number(&line, 16, UINT64_MAX, address) || span_left(line) < 3 ||
-	    !strchr("tTwW", line.at[1]))
-		return false;
-	line.at += 3;
-	name = span_take_until(&line, "\t");
-	*place = (struct kernel_place){};
-	span_copy(span_cut(name, sizeof(place->function) - 1), place->function,
-		  sizeof(place->function));
-	if (span_take(&line, "\t["))
-		span_copy(span_take_until(&line, "]"), place->module, sizeof(place->module));
-	return true;
-}
-
-/* Sets the function of each frame. */
-static void read_symbols(const uint64_t *frames, const char *root, struct kernel_place *places)
-{
-	FILE *file = fopen(PATHF("%s/proc/kallsyms", root), "re");
-	uint64_t begins[SPIN_FRAMES] = {}, address;
-	struct kernel_place place;
-	char *line = NULL;
-	size_t room = 0;
-
-	while (file && getline(&line, &room, file) > 0) {
-		struct span s = { line, line + strcspn(line, "\n") };
-
-		if (!take_symbol(s, &address, &place))
+	if (!strchr("tTwW", s->type))
+		return 0;
+	for (int i = 0; i < SPIN_FRAMES && x->frames[i]; i++) {
+		if (s->address > x->frames[i] || s->address <= x->begins[i])
 			continue;
-		for (int i = 0; i < SPIN_FRAMES && frames[i]; i++)
-			if (address <= frames[i] && address > begins[i]) {
-				begins[i] = address;
-				places[i] = place;
-			}
+		x->begins[i] = s->address;
+		SET_SPAN(x->places[i].function, s->name);
+		SET_SPAN(x->places[i].module, s->module);
 	}
-	free(line);
-	if (file)
-		fclose(file);
+	return 0;
 }
 
 bool spinners_function(const uint64_t *frames, const char *root, struct kernel_place *place)
 {
 	struct kernel_place places[SPIN_FRAMES] = {}, *first = NULL, *watched = NULL;
 
-	read_symbols(frames, root, places);
+	kallsyms_each(root, take_function, &(struct search){ .frames = frames, .places = places });
 	for (int i = 0; i < SPIN_FRAMES && frames[i]; i++) {
 		bool is_module = *places[i].module && strcmp(places[i].module, "bpf") != 0;
 
@@ -146,19 +131,35 @@ bool spinners_function(const uint64_t *frames, const char *root, struct kernel_p
 
 /* ---- the kernel side ---- */
 
+/* Looks at all tasks, once: CPUs that the kernel starts later are not looked at. Returns whether there is a queue. */
+static bool find_queues(struct spinning_bpf *bpf)
+{
+	struct bpf_link *link = bpf_program__attach_iter(bpf->progs.find_queues, NULL);
+	OPEN_FILE fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
+	char none;
+
+	while (fd >= 0 && read(fd, &none, 1) > 0) {
+	}
+	bpf_link__destroy(link);
+	return ARRAY_FIND(q, bpf->bss->spin_queues, SPIN_CPUS, *q);
+}
+
 static bool load_once(struct spinners *s, const struct log *log)
 {
 	if (s->bpf || s->failed)
 		return s->bpf;
 	bpf_error_log_clear();
 	s->bpf = spinning_bpf__open_and_load();
-	s->failed = !s->bpf;
-	if (s->failed)
-		log_info(log, "does not look for tasks that spin in the kernel: %s",
-			 bpf_reason(errno));
-	else
+	s->failed = !s->bpf || !find_queues(s->bpf);
+	if (!s->failed) {
 		bpf_object_memory(s->bpf->obj, &s->memory);
-	return s->bpf;
+		return true;
+	}
+	log_info(log, "does not look for tasks that spin in the kernel: %s",
+		 s->bpf ? "the kernel does not show what its CPUs run" : bpf_reason(errno));
+	spinning_bpf__destroy(s->bpf);
+	s->bpf = NULL;
+	return false;
 }
 
 /* The stack has come, or does not come. */
@@ -202,7 +203,6 @@ static void ask_for_stack(struct spinners *s, struct spinner *t, uint64_t now_ns
 void spinners_look(struct spinners *s, struct fault_events *e, uint64_t now_ns)
 {
 	struct spinner *t = NULL;
-	size_t cpus;
 
 	if (!load_once(s, e->log))
 		return;
@@ -214,8 +214,8 @@ void spinners_look(struct spinners *s, struct fault_events *e, uint64_t now_ns)
 	}
 	if (now_ns >= s->looked_ns + LOOK_NS) {
 		s->looked_ns = now_ns;
-		cpus = bpf_run(s->bpf->progs.running_tasks, NULL, 0);
-		t = spinners_take(s, (const struct spin_task *)s->bpf->bss->spin_tasks, cpus,
+		bpf_run(s->bpf->progs.running_tasks, NULL, 0);
+		t = spinners_take(s, (const struct spin_task *)s->bpf->bss->spin_tasks, SPIN_CPUS,
 				  now_ns);
 	}
 	if (t && !s->asked_ns)
