@@ -32,6 +32,7 @@
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
+#include "cgroup.bpf.h"
 #include "maps.bpf.h"
 #include "rpc.h"
 #include "rpc_phases.bpf.h"
@@ -55,13 +56,6 @@ BPF_HASH(owner_index, RPC_MAX_OWNERS, struct rpc_owner_key, __u32);
 BPF_MAPPED_ARRAY(owners, RPC_MAX_OWNERS, struct rpc_owner);
 
 /* ---- a control group ---- */
-
-static __always_inline const struct kernfs_node *kernfs_parent(const struct kernfs_node *node)
-{
-	if (HAS(kernfs_node___rcu, __parent))
-		return BPF_CORE_READ((const struct kernfs_node___rcu *)node, __parent);
-	return BPF_CORE_READ(node, parent);
-}
 
 /* Makes a new owner, the group of @node. Returns its number, or 0. */
 static __always_inline __u32 owner_make(const struct kernfs_node *node,
@@ -161,28 +155,6 @@ static __always_inline const struct task_struct *process_of(__u32 tgid)
 		return NULL;
 	process = (void *)link - bpf_core_field_offset(struct task_struct, pid_links);
 	return (__u32)BPF_CORE_READ(process, tgid) == tgid ? process : NULL;
-}
-
-/* The deepest control group of a process in all hierarchies. In v1 that is the job's or the pod's. */
-static __always_inline const struct cgroup *cgroup_of(const struct task_struct *process)
-{
-	const struct css_set *set = BPF_CORE_READ(process, cgroups);
-	const struct cgroup *cgroup = BPF_CORE_READ(set, dfl_cgrp), *other;
-	const int count = bpf_core_field_size(struct css_set, subsys) / sizeof(void *);
-	struct cgroup_subsys_state *state;
-	int level = BPF_CORE_READ(cgroup, level), other_level;
-
-	for (int i = 0; i < 32 && i < count; i++) {
-		state = NULL;
-		bpf_core_read(&state, sizeof(state), &set->subsys[0] + i);
-		other = BPF_CORE_READ(state, cgroup);
-		other_level = BPF_CORE_READ(other, level);
-		if (other_level > level) {
-			cgroup = other;
-			level = other_level;
-		}
-	}
-	return cgroup;
 }
 
 static __always_inline volatile struct rpc_owner_cell *cell_of(__u32 tgid)

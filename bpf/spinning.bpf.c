@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Which task each CPU runs, and the stack of a task that runs: see user/faults/spinners.c. */
+/* Which task each CPU runs, and the stack of a task that runs: see user/faults/spinners.c. And the control groups of tasks that were
+ * killed: a task that oopses has ended before its report is read. */
 #include "task.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
+#include "cgroup.bpf.h"
 #include "spinning.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -67,5 +69,31 @@ int running_stack(void *ctx)
 {
 	if ((__u32)bpf_get_current_pid_tgid() == spin_wanted && !spin_frames[0])
 		bpf_get_stack(ctx, spin_frames, sizeof(spin_frames), 0);
+	return 0;
+}
+
+struct dead_task dead_tasks[DEAD_TASKS] = {};
+
+SEC("raw_tp/sched_process_exit")
+int task_dies(__u64 *ctx)
+{
+	const struct task_struct___running *task = (void *)ctx[0];
+	__u32 signal = BPF_CORE_READ(task, exit_code) & 0x7f, pid = BPF_CORE_READ(task, pid);
+	const struct kernfs_node *node, *parent;
+	struct dead_task *d = &dead_tasks[pid & (DEAD_TASKS - 1)];
+
+	if (signal != 9 && signal != 11)
+		return 0;
+	d->pid = 0;
+	node = BPF_CORE_READ(cgroup_of((void *)task), kn);
+	for (int i = 0; i < DEAD_LEVELS; i++) {
+		parent = node ? kernfs_parent(node) : NULL;
+		d->groups[i][0] = 0;
+		if (parent)
+			bpf_probe_read_kernel_str(d->groups[i], sizeof(d->groups[i]),
+						  BPF_CORE_READ(node, name));
+		node = parent;
+	}
+	d->pid = (__s32)pid;
 	return 0;
 }

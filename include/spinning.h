@@ -10,6 +10,9 @@
 #define SPIN_CPUS 512
 #define SPIN_FRAMES 64
 
+#define DEAD_TASKS 64 /* by the lower bits of the task's number */
+#define DEAD_LEVELS 6 /* of control groups: of deeper ones those below are known */
+
 /* The task that a CPU runs. */
 struct spin_task {
 	__u64 began; /* ns since the boot */
@@ -18,4 +21,10 @@ struct spin_task {
 	__u64 run_ns; /* that it has run, by the clock */
 	__s32 pid; /* 0: the CPU is idle */
 	__u32 of_kernel; /* it has no program of its own */
+};
+
+/* A task that SIGKILL or SIGSEGV has ended, as the kernel does at an oops. */
+struct dead_task {
+	__s32 pid; /* 0: none */
+	char groups[DEAD_LEVELS][96]; /* names, its own group first; "": the root */
 };

@@ -66,6 +66,7 @@ struct task_io_accounting {
 struct task_struct___running {
 	unsigned int flags;
 	__s32 pid;
+	int exit_code;
 	__u64 utime, stime; /* ns */
 	__u64 start_boottime;
 	struct sched_entity se;

@@ -1078,6 +1078,24 @@ TEST(a_report_of_many_lines_is_one_event_with_its_module)
 		assert_string_equal(report_of(cases[i][0]), cases[i][1]);
 }
 
+TEST(a_task_that_has_ended_has_the_owner_of_its_last_group)
+{
+	enum { PID = 99999999 };
+	static const struct dead_task dead[DEAD_TASKS] = {
+		[PID % DEAD_TASKS] = { PID,
+				       { "step_0", "job_71", "slurmstepd.scope", "system.slice" } },
+	};
+	char owner[64];
+
+	task_owner(owner, sizeof(owner), PID, w->now, dead);
+	assert_string_equal(owner, " of job 71");
+	/* Another one had the place. */
+	task_owner(owner, sizeof(owner), PID + DEAD_TASKS, w->now, dead);
+	assert_string_equal(owner, "");
+	task_owner(owner, sizeof(owner), PID, w->now, NULL);
+	assert_string_equal(owner, "");
+}
+
 TEST(a_failed_start_of_two_lines_counts_once)
 {
 	const char *second =

@@ -152,6 +152,7 @@ static bool load_once(struct spinners *s, const struct log *log)
 	s->bpf = spinning_bpf__open_and_load();
 	s->failed = !s->bpf || !find_queues(s->bpf);
 	if (!s->failed) {
+		s->bpf->links.task_dies = bpf_program__attach(s->bpf->progs.task_dies);
 		bpf_object_memory(s->bpf->obj, &s->memory);
 		return true;
 	}
@@ -180,7 +181,7 @@ static void tell_spinner(struct spinners *s, struct fault_events *e, uint64_t no
 	if (t->since.of_kernel && !watched)
 		return;
 	process_first_line(t->since.pid, now_ns, "comm", comm, sizeof(comm));
-	task_owner(owner, sizeof(owner), t->since.pid, now_ns);
+	task_owner(owner, sizeof(owner), t->since.pid, now_ns, NULL);
 	snprintf(cpu, sizeof(cpu), "cpu%u", t->cpu);
 	snprintf(about, sizeof(about), "%s/%d%s%s%s", comm, t->since.pid, owner,
 		 *place.function ? " in " : "", place.function);
@@ -206,6 +207,7 @@ void spinners_look(struct spinners *s, struct fault_events *e, uint64_t now_ns)
 
 	if (!load_once(s, e->log))
 		return;
+	e->dead = (const struct dead_task *)s->bpf->bss->dead_tasks;
 	if (s->asked_ns && (s->bpf->bss->spin_frames[0] || now_ns >= s->asked_ns + ASK_NS)) {
 		bpf_link__destroy(s->bpf->links.running_stack);
 		s->bpf->links.running_stack = NULL;

@@ -11,7 +11,7 @@
  * It is one event, with the module that failed: that of RIP, or else the first on the stack. Of a CPU that is stuck it is the
  * first function of NFS or of the GPU driver that counts, because it spins on behalf of that. The stacks of other CPUs, which
  * may follow, do not count. A report is handed out at its end, with the next one, or after a second. Its task is looked up when
- * its line is read, because an oops kills it. The event's text is the first line and "cuda-EvtHandlr/4711 of job 71 on cpu3 in
+ * its line is read: an oops kills it, and its group is then known by what bpf/spinning.bpf.c has kept. The event's text is the first line and "cuda-EvtHandlr/4711 of job 71 on cpu3 in
  * uvm_hmm_unregister_gpu". */
 #include "base/cgroup.h"
 #include "base/process.h"
@@ -22,15 +22,32 @@
 
 #define SET_WORD(to, from) safe_copy(to, sizeof(to), from, strlen(from), false, "")
 
-void task_owner(char *owner, size_t size, int pid, uint64_t time_ns)
+/* Of a task that has ended. */
+static void read_dead_group(struct cgroup *c, const struct dead_task *dead)
+{
+	char path[DEAD_LEVELS * sizeof(dead->groups[0])] = "";
+	size_t len = 0;
+
+	for (int i = DEAD_LEVELS; i-- > 0;)
+		if (*dead->groups[i])
+			len += (size_t)snprintf(path + len, sizeof(path) - len, "/%s",
+						dead->groups[i]);
+	cgroup_of_path(c, path);
+}
+
+void task_owner(char *owner, size_t size, int pid, uint64_t time_ns, const struct dead_task *dead)
 {
 	char text[4096];
 	struct cgroup c;
 
 	*owner = 0;
-	if (!process_text(pid, time_ns, "cgroup", text, sizeof(text)))
+	dead = dead && pid > 0 ? &dead[pid % DEAD_TASKS] : NULL;
+	if (process_text(pid, time_ns, "cgroup", text, sizeof(text)))
+		cgroup_read(&c, text);
+	else if (dead && dead->pid == pid)
+		read_dead_group(&c, dead);
+	else
 		return;
-	cgroup_read(&c, text);
 	if (*c.job)
 		snprintf(owner, size, " of job %s", c.job);
 	else if (*c.pod)
@@ -93,13 +110,15 @@ static int gravity(const char *kind)
 	return !strcmp(kind, "kernel_oops") ? 2 : strcmp(kind, "kernel_warning") != 0;
 }
 
-static void set_task(struct kernel_report *r, const struct kernel_line *line, uint64_t time_ns)
+static void set_task(struct fault_events *e, const struct kernel_line *line, uint64_t time_ns)
 {
+	struct kernel_report *r = &e->report;
+
 	if (!*line->comm || *r->comm)
 		return;
 	r->pid = line->pid;
 	snprintf(r->comm, sizeof(r->comm), "%s", line->comm);
-	task_owner(r->owner, sizeof(r->owner), r->pid, time_ns);
+	task_owner(r->owner, sizeof(r->owner), r->pid, time_ns, e->dead);
 }
 
 void kernel_report_begin(struct fault_events *e, const struct kernel_line *line, uint64_t time_ns)
@@ -122,7 +141,7 @@ void kernel_report_begin(struct fault_events *e, const struct kernel_line *line,
 	};
 	if (stuck)
 		SET_WORD(r->cpu, line->device);
-	set_task(r, line, time_ns);
+	set_task(e, line, time_ns);
 	snprintf(r->text, sizeof(r->text), "%.*s", (int)line->text_len, line->text);
 }
 
@@ -140,7 +159,7 @@ void kernel_report_add(struct fault_events *e, const struct kernel_line *line, u
 	}
 	if (line->kind == KERNEL_LINE_TASK && !*r->cpu)
 		SET_WORD(r->cpu, line->device);
-	set_task(r, line, time_ns);
+	set_task(e, line, time_ns);
 	if (!*line->function)
 		return;
 	SET_WORD(place.function, line->function);

@@ -10,6 +10,7 @@
 #include "base/pci_address.h"
 #include "faults/faults.h"
 #include "snapshot/event.h"
+#include "spinning.h"
 #include "xid/xid_line.h"
 #include "xid/xid_policy.h"
 
@@ -170,6 +171,7 @@ struct fault_events {
 		[SIGNALS]; /* when each one's tracepoint was enabled; UINT64_MAX: it is not */
 	struct clock_offsets clocks;
 	struct gpu_holders *holders; /* NULL: events do not name who holds a GPU */
+	const struct dead_task *dead; /* DEAD_TASKS of them; NULL: not known */
 
 	/* Its own: */
 	struct pcie_relatives relatives;
@@ -234,8 +236,9 @@ void fault_events_add_recovery(struct fault_events *e, const char *gpu, const ch
 
 /* ---- reports of the kernel: kernel_report.c ---- */
 
-/* " of job 71", " of pod UID"; "": neither, or the task that had the number @pid at @time_ns (CLOCK_MONOTONIC) has ended. */
-void task_owner(char *owner, size_t size, int pid, uint64_t time_ns);
+/* " of job 71", " of pod UID"; "": neither, or the task that had the number @pid at @time_ns (CLOCK_MONOTONIC) has ended and is not
+ * one of @dead, see struct fault_events. */
+void task_owner(char *owner, size_t size, int pid, uint64_t time_ns, const struct dead_task *dead);
 
 void kernel_report_begin(struct fault_events *e, const struct kernel_line *line, uint64_t time_ns);
 void kernel_report_add(struct fault_events *e, const struct kernel_line *line, uint64_t time_ns);
