@@ -14,7 +14,8 @@
  *	at 160 s	...			the same, 82.0 s, 64.8 s: it spins
  *
  * The stack of a task that runs on another CPU cannot be read. Therefore a program is attached to the expiry of timers, until
- * a timer has interrupted the task; it costs little, and only while a task spins. Threads of the kernel and of io_uring may
+ * a timer has interrupted the task, and stays while one spins: to attach it again, the kernel would wait for all CPUs to leave
+ * what they run. Threads of the kernel and of io_uring may
  * run for hours because there is work: they count only in a function of NFS or of the GPU driver. */
 #include "faults/spinners.h"
 
@@ -198,7 +199,8 @@ static void ask_for_stack(struct spinners *s, struct spinner *t, uint64_t now_ns
 	s->asked_ns = now_ns;
 	s->bpf->bss->spin_frames[0] = 0;
 	s->bpf->bss->spin_wanted = (uint32_t)t->since.pid;
-	s->bpf->links.running_stack = bpf_program__attach(s->bpf->progs.running_stack);
+	if (!s->bpf->links.running_stack)
+		s->bpf->links.running_stack = bpf_program__attach(s->bpf->progs.running_stack);
 }
 
 void spinners_look(struct spinners *s, struct fault_events *e, uint64_t now_ns)
@@ -209,8 +211,7 @@ void spinners_look(struct spinners *s, struct fault_events *e, uint64_t now_ns)
 		return;
 	e->dead = (const struct dead_task *)s->bpf->bss->dead_tasks;
 	if (s->asked_ns && (s->bpf->bss->spin_frames[0] || now_ns >= s->asked_ns + ASK_NS)) {
-		bpf_link__destroy(s->bpf->links.running_stack);
-		s->bpf->links.running_stack = NULL;
+		s->bpf->bss->spin_wanted = 0;
 		s->asked_ns = 0;
 		tell_spinner(s, e, now_ns);
 	}
@@ -222,4 +223,8 @@ void spinners_look(struct spinners *s, struct fault_events *e, uint64_t now_ns)
 	}
 	if (t && !s->asked_ns)
 		ask_for_stack(s, t, now_ns);
+	if (!ARRAY_FIND(x, s->list, s->count, x->told_ns)) {
+		bpf_link__destroy(s->bpf->links.running_stack);
+		s->bpf->links.running_stack = NULL;
+	}
 }
