@@ -3,10 +3,11 @@
  * 	oops			uses a null pointer: the kernel kills the writer
  * 	warn			a failed WARN_ON()
  * 	refcount		a reference counter that falls below 0
- * 	spin SECONDS		runs and gives up no CPU
- * 	loop SECONDS		runs and gives up the CPU when another task wants it, which no watchdog of the kernel notices
+ * 	corrupt			links an entry of a list twice
+ * 	spin			runs until the writer is killed, for three minutes at most, and gives up no CPU
+ * 	loop			the same, and gives up the CPU when another task wants it, which no watchdog of the kernel notices
  * After an oops it cannot be unloaded. */
-#include <linux/delay.h>
+#include <linux/list.h>
 #include <linux/module.h>
 #include <linux/proc_fs.h>
 #include <linux/refcount.h>
@@ -33,48 +34,66 @@ static noinline void uvm_broken_refcount(void)
 	refcount_dec(&count);
 }
 
-static noinline void uvm_broken_spin(unsigned long seconds)
+static noinline void uvm_broken_corrupt(void)
 {
-	unsigned long end = jiffies + seconds * HZ;
+	static LIST_HEAD(list);
+	static struct list_head entry;
+
+	list_add(&entry, &list);
+	list_add(&entry, &list);
+}
+
+/* While a CPU spins, whoever would kill the writer may wait for that CPU. */
+static __always_inline bool goes_on(unsigned long since)
+{
+	cpu_relax(); /* an emulator runs another CPU meanwhile */
+	return time_before(jiffies, since + 180 * HZ) && !fatal_signal_pending(current);
+}
+
+static noinline void uvm_broken_spin(void)
+{
+	unsigned long since = jiffies;
 
 	preempt_disable();
-	while (time_before(jiffies, end))
-		cpu_relax();
+	while (goes_on(since))
+		;
 	preempt_enable();
 }
 
-static noinline void uvm_broken_loop(unsigned long seconds)
+static noinline void uvm_broken_loop(void)
 {
-	unsigned long end = jiffies + seconds * HZ;
+	unsigned long since = jiffies;
 
-	while (time_before(jiffies, end) && !fatal_signal_pending(current))
+	while (goes_on(since))
 		cond_resched();
 }
+
+static const struct {
+	const char *command;
+	void (*function)(void);
+} commands[] = {
+	{ "oops\n", uvm_broken_oops },         { "warn\n", uvm_broken_warn },
+	{ "refcount\n", uvm_broken_refcount }, { "corrupt\n", uvm_broken_corrupt },
+	{ "spin\n", uvm_broken_spin },         { "loop\n", uvm_broken_loop },
+};
 
 static ssize_t broken_write(struct file *file, const char __user *buffer, size_t count,
 			    loff_t *position)
 {
-	unsigned long seconds;
 	char line[32];
+	size_t i;
 
 	if (count >= sizeof(line))
 		return -EINVAL;
 	if (copy_from_user(line, buffer, count))
 		return -EFAULT;
 	line[count] = '\0';
-	if (!strcmp(line, "oops\n"))
-		uvm_broken_oops();
-	else if (!strcmp(line, "warn\n"))
-		uvm_broken_warn();
-	else if (!strcmp(line, "refcount\n"))
-		uvm_broken_refcount();
-	else if (sscanf(line, "spin %lu", &seconds) == 1)
-		uvm_broken_spin(seconds);
-	else if (sscanf(line, "loop %lu", &seconds) == 1)
-		uvm_broken_loop(seconds);
-	else
-		return -EINVAL;
-	return count;
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(line, commands[i].command)) {
+			commands[i].function();
+			return count;
+		}
+	return -EINVAL;
 }
 
 static const struct proc_ops broken_ops = {

@@ -38,4 +38,12 @@ def an_oops_fails_and_a_warning_is_an_event(folder):
     seen = {(e.get("name"), e.get("device", "")) for e in events(folder / "events.json")}
     need(("kernel_warning", "nvidia_uvm") in seen, seen)
     need({name for name, _ in seen} >= {"kernel_corruption", "soft_lockup", "rcu_stall"}, seen)
-    return finding(folder, "oops", "kernel_oops", "nvidia_uvm", "bash/", "of job 73 ", "on cpu1", "in uvm_broken_oops")
+    where = ("on cpu1", "in uvm_broken_oops")
+    return finding(folder, "oops", "kernel_oops", "uvm_broken_oops", "nvidia_uvm", "bash/", "of job 73 ", *where)
+
+
+@judgement
+def a_list_that_is_not_whole_is_found(folder):
+    rules = {f["rule"] for f in read_json(folder / "corrupt.json")["findings"]}
+    rule = "kernel_oops" if "kernel_oops" in rules else "kernel_damaged"
+    return rule + ": " + finding(folder, "corrupt", rule, "uvm_broken_corrupt", "bash/", "of job 75 ", "on cpu0")

@@ -9,63 +9,70 @@ mountpoint -q /sys/fs/cgroup || mount -t cgroup2 none /sys/fs/cgroup
 damage() {
 	local group=/sys/fs/cgroup/system.slice/slurmstepd.scope/job_$1
 	mkdir -p "$group"
-	bash -c 'echo $$ >"$1/cgroup.procs"; taskset -pc "$2" $$ >/dev/null; echo "$3" >/proc/xidscope-broken' - "$group" "$2" "$3"
+	exec bash -c 'echo $$ >"$1/cgroup.procs"; taskset -pc "$2" $$ >/dev/null; echo "$3" >/proc/xidscope-broken' - "$group" "$2" "$3"
 }
 # found RULE TEXT: the health file has such a finding.
 look() { /job/xidscope check --json --health health.json >check.json || true; }
 found() { look && grep -q "\"rule\": *\"$1\".*${2:-}" <(tr -d '\n' <check.json | sed 's/{/\n{/g'); }
-# keep NAME SECONDS_BEFORE: what check said, and how long it took.
-keep() {
+# begin: what follows begins now. find NAME RULE TEXT: waits for it, and keeps as NAME what check said, and how long it took.
+begin() { begin=$EPOCHSECONDS; }
+find() {
+	pause=1 wait_for 120 found "$2" "${3:-}"
 	cp check.json "$1.json"
-	echo $((SECONDS - $2)) >"$1.seconds"
+	echo $((EPOCHSECONDS - begin)) >"$1.seconds"
 }
+# busy JOB CPU COMMAND: begins what lasts until idle ends it.
+busy() {
+	begin
+	damage "$@" &
+	spinner=$!
+}
+idle() {
+	kill -KILL "$spinner"
+	wait "$spinner" || true
+	begin
+}
+rcu=/sys/module/rcupdate/parameters
 
-damage 70 0 warn
-damage 70 0 refcount
-wait_for 60 found kernel_damaged
-keep damaged $SECONDS
+begin
+(damage 70 0 warn)
+(damage 70 0 refcount)
+find damaged kernel_damaged refcount
 
 # A CPU that spins: the watchdog reports it at twice this threshold, and again.
 set_value /proc/sys/kernel/watchdog_thresh 5
-set_value /sys/module/rcupdate/parameters/rcu_cpu_stall_suppress 1
-begin=$SECONDS
-damage 71 1 'spin 75' &
-spinner=$!
-wait_for 60 found cpu_stall cpu1
-keep stall $begin
-wait_for 90 found cpu_stuck cpu1
-keep stuck $begin
-wait "$spinner"
+set_value $rcu/rcu_cpu_stall_suppress 1
+busy 71 1 spin
+find stall cpu_stall cpu1
+find stuck cpu_stuck cpu1
+idle
 
 # Without that watchdog RCU reports it.
 set_value /proc/sys/kernel/soft_watchdog 0
-put_value /sys/module/rcupdate/parameters/rcu_cpu_stall_suppress 0
-set_value /sys/module/rcupdate/parameters/rcu_cpu_stall_timeout 5
-begin=$SECONDS
-damage 72 0 'spin 12' &
-spinner=$!
-wait_for 60 found cpu_stall cpu0
-keep rcu $begin
-wait "$spinner"
-put_value /sys/module/rcupdate/parameters/rcu_cpu_stall_suppress 1
+put_value $rcu/rcu_cpu_stall_suppress 0
+set_value $rcu/rcu_cpu_stall_timeout 5
+busy 72 0 spin
+find rcu cpu_stall cpu0
+idle
+put_value $rcu/rcu_cpu_stall_suppress 1
 
 # A task that gives up its CPU is noticed by no watchdog.
-begin=$SECONDS
-damage 74 0 'loop 120' &
-spinner=$!
-pause=5 wait_for 90 found cpu_stall "kernel_spin of cpu0" # looking takes CPUs as well
-keep loop $begin
-wait "$spinner"
+busy 74 0 loop
+find loop cpu_stall "kernel_spin of cpu0"
+idle
 
 # All is over, five minutes after the last report.
-over() { ! found 'cpu_st[a-z]*' || { sleep 10 && false; }; }
-wait_for 400 over
-keep over $begin
+over() { ! found 'cpu_st[a-z]*'; }
+pause=10 wait_for 400 over
+find over kernel_damaged
 
-begin=$SECONDS
+# Both kill the task. A list that is not whole only warns on some kernels.
 set_value /proc/sys/kernel/panic_on_oops 0 # guests are booted with 1
-damage 73 1 oops || true
-wait_for 60 found kernel_oops
-keep oops $begin
+begin
+(damage 75 0 corrupt) || true
+find corrupt 'kernel_[a-z]*' uvm_broken_corrupt
+begin
+(damage 73 1 oops) || true
+find oops kernel_oops uvm_broken_oops
 agent_stop
 dmesg >dmesg.txt
