@@ -26,7 +26,7 @@ quietly "$promtool" test rules "${tests[@]}"
 alerts=$(sed -n 's/^ *- alert: //p' alerts.yaml)
 for alert in $alerts; do
 	grep -h -A1 "alertname: $alert\$" "${tests[@]}" | grep exp_alerts: >/dev/null || die "there is no case in which $alert fires"
-	grep -qh "alertname: $alert}" "${tests[@]}" || die "there is no case in which $alert does not fire"
+	[[ $alert == DeadMansSwitch ]] || grep -qh "alertname: $alert}" "${tests[@]}" || die "there is no case in which $alert does not fire"
 done
 
 # A critical alert is evaluated before those of the same fault that it inhibits, which is certain only within a group: else

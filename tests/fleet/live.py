@@ -393,7 +393,12 @@ def check_dashboards(port):
 
 def check(port, server, incidents, seconds):
     expected = [e for incident in incidents for e in incident.told]
+    alive = [n for n in server.notifications if n[1] == "watchdog"]
+    server.notifications = [n for n in server.notifications if n not in alive]
     wrong, texts = check_told(server.notifications, expected)
+    texts |= {text_of(alert["labels"]) for _, _, alerts in alive for alert in alerts}
+    if len(alive) < 2:
+        wrong.append(f"DeadMansSwitch is told {len(alive)} times")
     more, found = check_inhibited(port, seconds, texts, [e for incident in incidents for e in incident.inhibited])
     wrong += more + check_together(server.notifications, expected)
     if incidents is RECORDED:
