@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Which task each CPU runs, and the stack of a task that runs: see user/faults/spinners.c. And the control groups of tasks that were
- * killed: a task that oopses has ended before its report is read. */
+/* Which task each CPU runs, and the stack of a task that runs: see user/faults/spinners.c. And the control groups of tasks that
+ * were killed: a task that oopses has ended before its report is read. */
 #include "task.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>

@@ -14,9 +14,9 @@
  *	at 160 s	...			the same, 82.0 s, 64.8 s: it spins
  *
  * The stack of a task that runs on another CPU cannot be read. Therefore a program is attached to the expiry of timers, until
- * a timer has interrupted the task, and stays while one spins: to attach it again, the kernel would wait for all CPUs to leave
- * what they run. Threads of the kernel and of io_uring may
- * run for hours because there is work: they count only in a function of NFS or of the GPU driver. */
+ * a timer has interrupted the task, and stays while one spins: to attach it again, the kernel would wait until all CPUs have
+ * left what they run. Threads of the kernel and of io_uring may run for hours because there is work: they count only in a
+ * function of NFS or of the GPU driver. */
 #include "faults/spinners.h"
 
 #include <bpf/bpf.h>

@@ -11,8 +11,8 @@
  * It is one event, with the module that failed: that of RIP, or else the first on the stack. Of a CPU that is stuck it is the
  * first function of NFS or of the GPU driver that counts, because it spins on behalf of that. The stacks of other CPUs, which
  * may follow, do not count. A report is handed out at its end, with the next one, or after a second. Its task is looked up when
- * its line is read: an oops kills it, and its group is then known by what bpf/spinning.bpf.c has kept. The event's text is the first line and "cuda-EvtHandlr/4711 of job 71 on cpu3 in
- * uvm_hmm_unregister_gpu". */
+ * its line is read. An oops kills the task: then bpf/spinning.bpf.c has kept its group. The event's text is the first line and
+ * "cuda-EvtHandlr/4711 of job 71 on cpu3 in uvm_hmm_unregister_gpu". */
 #include "base/cgroup.h"
 #include "base/process.h"
 #include "base/safe_text.h"
