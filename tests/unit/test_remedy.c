@@ -130,6 +130,14 @@ TEST(processes_that_use_the_mounts_are_named)
 	assert_lacks(text, "other");
 }
 
+TEST(a_process_that_cannot_be_read_holds_nothing_up)
+{
+	put("/proc/12/maps", "7f0 r-xp 0 00:2d 77 /mnt/hand/lib.so\n");
+	assert_int_equal(mkfifo(formatted("%s/proc/12/comm", root), 0600), 0);
+	assert_has_all(remedy(), "# who uses these mounts is not known", "umount /auto && ",
+		       MOUNT_HAND);
+}
+
 TEST(no_value_is_lowered)
 {
 	put("/proc/sys/sunrpc/tcp_max_slot_table_entries", "128\n");

@@ -14,6 +14,7 @@
  *   /proc/PID/cmdline of slurmstepd               xidscope-names   the job is named by its SLUID
  *   /var/log/pods, also below /proc/1/root        xidscope-names   the pod is named by its UID
  *   /proc/PID/fd, /proc/driver/nvidia/gpus        xidscope-gpus    the event lacks who holds the GPU
+ *   /proc/PID/{maps,fd,exe,cwd,root} for trace    xidscope-file    a remedy lacks who uses the mounts
  *   attributes of a mount                         xidscope-mount   mount_hung
  *   --sunrpc-btf, /usr/lib/debug/.build-id        xidscope-file    another source
  *   /etc/fstab, also below /proc/1/root           xidscope-file    its mounts are not checked
@@ -23,6 +24,7 @@
  *   --health                                      the event loop   refused where a server may be below it
  *   --json, --html, --record of trace             trace            it waits: its user has named them
  *   /etc/localtime                                trace            it waits, before it blocks SIGINT
+ *   units of mounts, in folders of systemd        trace            it waits, at its end
  *   kernel types below /boot or /lib/modules      libbpf           only kernels without /sys/kernel/btf
  *
  * Each question has a process of its own, forked when it is asked: there is nothing to keep, to feed or to replace. Asking
@@ -138,7 +140,9 @@ int helper_ask_once(struct file_text *f, helper_work *work, const void *context)
 	helper_collect(&h, 0);
 	if (!helper_start(&h, "xidscope-file", work, context))
 		return -ETIMEDOUT;
-	helper_collect(&h, h.begun_ns + HELPER_ONCE_NS);
+	do
+		helper_collect(&h, monotonic_ns() + HELPER_ONCE_NS);
+	while (h.pipe >= 0 && !helper_sleeps(&h));
 	if (h.pipe >= 0)
 		return -ETIMEDOUT;
 	f->bytes = h.text;

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/file_text.h"
+#include "base/helper.h"
 #include "base/safe_text.h"
 
 #define LIST_MAX (16 << 20)
@@ -20,7 +21,7 @@ static bool is_in_fstab(const char *root, const struct remedy_mount *m)
 	char path[PATH_MAX];
 	FILE_TEXT text = {};
 
-	if (file_text_read(&text, PATHF("%s/etc/fstab", root), 1 << 20))
+	if (helper_read_file(&text, PATHF("%s/etc/fstab", root), false))
 		return false;
 	rest = file_text_span(&text);
 	while (span_next_line(&rest, &line)) {
@@ -202,21 +203,29 @@ static bool uses_mounts(const struct remedy_mounts *p, const char *proc, const c
 	       names_mounts(p, PATHF("%s/maps", proc), true);
 }
 
-void remedy_mounts_users(FILE *out, const struct remedy_mounts *p, const char *root)
+struct users_wanted {
+	const struct remedy_mounts *mounts;
+	const char *root;
+};
+
+/* In a process of its own: a process may hold the lock of its memory, which `maps` needs. */
+static void list_users(const void *wanted, FILE *out)
 {
-	OPEN_FOLDER *folder = opendir(PATHF("%s/proc", root));
+	const struct users_wanted *w = wanted;
+	OPEN_FOLDER *folder = opendir(PATHF("%s/proc", w->root));
 	char comm[32], namespace[64] = "", names[160] = "";
 	const char *pid;
 	unsigned int users = 0;
-	ssize_t len = readlink(PATHF("%s/proc/1/ns/mnt", root), namespace, sizeof(namespace) - 1);
+	ssize_t len =
+		readlink(PATHF("%s/proc/1/ns/mnt", w->root), namespace, sizeof(namespace) - 1);
 
 	namespace[len > 0 ? len : 0] = 0;
 	while ((pid = folder_next(folder))) {
-		if (!*pid || pid[strspn(pid, "0123456789")] || atoi(pid) == getpid() ||
-		    !uses_mounts(p, PATHF("%s/proc/%s", root, pid), namespace) ||
+		if (!*pid || pid[strspn(pid, "0123456789")] || atoi(pid) == getppid() ||
+		    !uses_mounts(w->mounts, PATHF("%s/proc/%s", w->root, pid), namespace) ||
 		    users++ >= USERS_NAMED)
 			continue;
-		file_first_line(PATHF("%s/proc/%s/comm", root, pid), comm, sizeof(comm));
+		file_first_line(PATHF("%s/proc/%s/comm", w->root, pid), comm, sizeof(comm));
 		len = (ssize_t)strlen(names);
 		safe_format(names + len, sizeof(names) - (size_t)len, "%s %s (%s)", len ? "," : "",
 			    comm, pid);
@@ -226,4 +235,14 @@ void remedy_mounts_users(FILE *out, const struct remedy_mounts *p, const char *r
 			"# %u process%s use%s these mounts, drain the node or end them first:%s%s\n",
 			users, users == 1 ? "" : "es", users == 1 ? "s" : "", names,
 			users > USERS_NAMED ? ", ..." : "");
+}
+
+void remedy_mounts_users(FILE *out, const struct remedy_mounts *p, const char *root)
+{
+	FILE_TEXT text = {};
+
+	if (helper_ask_once(&text, list_users, &(struct users_wanted){ p, root }))
+		fputs("# who uses these mounts is not known: a process holds its memory, look for state D\n",
+		      out);
+	fwrite(text.bytes, 1, text.len, out);
 }

@@ -27,5 +27,5 @@ struct remedy_mounts {
 /* Finds the mounts of the server in mountinfo's @text; free the list. */
 void remedy_mounts_find(struct remedy_mounts *p, const struct remedy *r, struct span text);
 
-/* Names the processes that use one of the mounts, as a comment; nothing if there is none. */
+/* Names the processes that use one of the mounts, as a comment, or says that it is not known; nothing if there is none. */
 void remedy_mounts_users(FILE *out, const struct remedy_mounts *p, const char *root);
