@@ -53,7 +53,7 @@ read_all() {
 # grow NAME SERVERS NCONNECT READS: a fresh agent, mounts, reads; then all ops on each, and the reads again.
 grow() {
 	local name=$1 servers=$2 nconnect=$3 reads=$4 i
-	fresh_agent
+	fresh_agent --detail node
 	for i in $(seq "$servers"); do nfs_mount 3 "nconnect=$nconnect" "/mnt/s$i" "127.0.1.$i"; done
 	read_all "$servers" 1 32 # each transport has been met
 	step "$name" read_all "$servers" 1 "$reads"
@@ -76,7 +76,7 @@ grow 16-transports 1 16 2000
 grow 128-transports 8 16 250
 
 slot_limit 4
-fresh_agent
+fresh_agent --detail node
 nfs_mount 3 '' /mnt/s1 127.0.2.1
 read_all 1 64 64
 step 60-waiting read_all 1 64 2000

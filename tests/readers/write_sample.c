@@ -175,7 +175,7 @@ static void add_events(struct snapshot *s)
 static void write_facts(enum metric_detail detail)
 {
 	for (int m = 0; m < METRICS; m++) {
-		if (metrics[m].type == METRIC_HISTOGRAM && !metrics[m].bounds[detail])
+		if (metrics[m].least > detail)
 			continue;
 		printf("family\t%s%s\t%s\t%s\t%s\n", METRIC_PREFIX, metrics[m].name,
 		       metric_type_names[metrics[m].type], metrics[m].unit, metrics[m].labels);

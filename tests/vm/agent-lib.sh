@@ -20,13 +20,13 @@ has_types() {
 # says FILE TEXT: whether the text is in the file, without another program.
 says() { [[ -e $1 && $(<"$1") == *"$2"* ]]; }
 
-# agent_start [OPTION...]: starts an agent that writes x.prom here on request, and health.json, with the acknowledgements in
+# agent_start [OPTION...]: starts an agent that writes x.prom here on request, with all detail, and health.json, with the acknowledgements in
 # acks; returns when it runs. It is run by the command in agent_under, if there is one, which must become it.
 agent_under=()
 agent_started() { ! kill -0 "$agent" 2>/dev/null || { [[ -e x.prom ]] && says agent.log '"message":"started'; }; }
 agent_start() {
 	rm -f x.prom
-	"${agent_under[@]}" /job/xidscope run --output x.prom --health health.json --ack acks --interval 3600 --keep --log json "$@" 2>>agent.log &
+	"${agent_under[@]}" /job/xidscope run --output x.prom --health health.json --ack acks --interval 3600 --keep --log json --detail op "$@" 2>>agent.log &
 	agent=$!
 	wait_for 60 agent_started # or has ended
 	[[ -e x.prom ]]

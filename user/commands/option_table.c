@@ -249,8 +249,8 @@ const struct option_row option_rows[] = {
 	{ "--format", "FORMAT", RUN, WORD(format, formats),
 	  .help = "Write openmetrics or prometheus [openmetrics]" },
 	{ "--detail", "LEVEL", RUN, WORD(detail, details),
-	  .help = "Write histograms of calls by server (node), or also by\n"
-		  "op (op) [node]" },
+	  .help = "Write what alerts, rules and dashboards read (node), or\n"
+		  "all figures by op as well (op) [node]" },
 	{ "--owners", "on|off", RUN, WORD(owners, switches),
 	  .help = "Count NFS calls by job, pod, unit and user [on]" },
 	{ "--storage", "NAME=GLOB", RUN, OTHER(read_storage),

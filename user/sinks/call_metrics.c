@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The families about calls: distributions by server, sums by op, and with more detail both by op. */
+/* The families about calls: distributions and sums by server and kind, calls and seconds by op; with more detail all of it by
+ * op. */
 #include "sinks/metrics_writer.h"
 
 /* Writes a histogram of times, with the labels. */
@@ -7,41 +8,75 @@
 	HISTOGRAM_SAMPLE(w, (h)->bucket, TIME_OVERFLOW, TIME_SHIFT, \
 			 format_nanoseconds(number, (h)->sum_ns), __VA_ARGS__)
 
-/* The ops of a server: @first and those behind it. */
-static void write_kinds(struct metrics_writer *w, const struct snapshot *s,
-			const struct rpc_op *first)
-{
-	struct time_histogram sums[RPC_KINDS] = {};
-	bool met[RPC_KINDS] = {};
-	char number[NUMBER_SIZE];
+/* The calls of a server, by kind. */
+struct calls_by_kind {
+	const struct calls *of;
+	const char *server;
+	bool met[RPC_KINDS];
+	struct time_histogram total[RPC_KINDS];
+	uint64_t phase_ns[RPC_KINDS][RPC_PHASES];
+	uint64_t sent_bytes[RPC_KINDS], received_bytes[RPC_KINDS];
+};
 
-	for (const struct rpc_op *o = first; o < s->calls.ops + s->calls.op_count; o++) {
+/* @first is the server's first op. */
+static void sum_kinds(struct calls_by_kind *to, const struct calls *of, const struct rpc_op *first)
+{
+	*to = (struct calls_by_kind){ .of = of, .server = first->server };
+	for (const struct rpc_op *o = first; o < of->ops + of->op_count; o++) {
 		enum rpc_kind kind = rpc_kind_of(o->op);
 
 		if (strcmp(o->server, first->server) != 0)
 			continue;
-		met[kind] = true;
-		time_histogram_add(&sums[kind], &o->total);
+		to->met[kind] = true;
+		time_histogram_add(&to->total[kind], &o->total);
+		for (int p = 0; p < RPC_PHASES; p++)
+			to->phase_ns[kind][p] += o->phase[p].sum_ns;
+		to->sent_bytes[kind] += o->sent_bytes;
+		to->received_bytes[kind] += o->received_bytes;
 	}
+}
+
+static void write_kinds(struct metrics_writer *w, const struct calls_by_kind *c)
+{
+	char number[NUMBER_SIZE];
+
 	for (int k = 0; k < RPC_KINDS; k++)
-		if (met[k])
-			TIMES(w, number, &sums[k], { "server", first->server },
+		if (c->met[k])
+			TIMES(w, number, &c->total[k], { "server", c->server },
 			      { "kind", rpc_kind_names[k] });
 }
 
-static void write_phases(struct metrics_writer *w, const struct snapshot *s,
-			 const struct rpc_op *first)
+static void write_phases(struct metrics_writer *w, const struct calls_by_kind *c)
 {
-	struct time_histogram sums[RPC_PHASES] = {};
 	char number[NUMBER_SIZE];
 
-	for (const struct rpc_op *o = first; o < s->calls.ops + s->calls.op_count; o++)
-		for (int p = 0; p < RPC_PHASES && !strcmp(o->server, first->server); p++)
-			time_histogram_add(&sums[p], &o->phase[p]);
-	for (int p = 0; p < RPC_PHASES; p++)
-		if (snapshot_knows(&s->calls, RPC_FACT_PHASE + p))
-			TIMES(w, number, &sums[p], { "server", first->server },
-			      { "phase", rpc_phase_names[p] });
+	for (int k = 0; k < RPC_KINDS; k++)
+		for (int p = 0; p < RPC_PHASES; p++)
+			if (c->met[k] && snapshot_knows(c->of, RPC_FACT_PHASE + p))
+				SAMPLE(w, format_nanoseconds(number, c->phase_ns[k][p]),
+				       { "server", c->server }, { "kind", rpc_kind_names[k] },
+				       { "phase", rpc_phase_names[p] });
+}
+
+/* 0 is unknown: a call always has bytes. */
+static void write_bytes(struct metrics_writer *w, const char *server, const uint64_t *bytes)
+{
+	char number[NUMBER_SIZE];
+
+	for (int k = 0; k < RPC_KINDS; k++)
+		if (bytes[k])
+			SAMPLE(w, format_integer(number, bytes[k]), { "server", server },
+			       { "kind", rpc_kind_names[k] });
+}
+
+static void write_sent(struct metrics_writer *w, const struct calls_by_kind *c)
+{
+	write_bytes(w, c->server, c->sent_bytes);
+}
+
+static void write_received(struct metrics_writer *w, const struct calls_by_kind *c)
+{
+	write_bytes(w, c->server, c->received_bytes);
 }
 
 static bool is_first_of_server(const struct snapshot *s, const struct rpc_op *o)
@@ -55,14 +90,26 @@ static bool is_first_of_server(const struct snapshot *s, const struct rpc_op *o)
 
 static void write_servers(struct metrics_writer *w, const struct snapshot *s)
 {
-	write_family(w, METRIC_RPC_SECONDS);
-	ARRAY_EACH(o, s->calls.ops, s->calls.op_count)
-		if (is_first_of_server(s, o))
-			write_kinds(w, s, o);
-	write_family(w, METRIC_RPC_PHASE_SECONDS);
-	ARRAY_EACH(o, s->calls.ops, s->calls.op_count)
-		if (is_first_of_server(s, o))
-			write_phases(w, s, o);
+	static const struct {
+		enum metric_id metric;
+		void (*write)(struct metrics_writer *w, const struct calls_by_kind *c);
+	} families[] = {
+		{ METRIC_RPC_SECONDS, write_kinds },
+		{ METRIC_RPC_PHASE_SECONDS, write_phases },
+		{ METRIC_RPC_SENT_BYTES, write_sent },
+		{ METRIC_RPC_RECEIVED_BYTES, write_received },
+	};
+	struct calls_by_kind c;
+
+	ARRAY_EACH(f, families, COUNT(families)) {
+		write_family(w, f->metric);
+		ARRAY_EACH(o, s->calls.ops, s->calls.op_count) {
+			if (!is_first_of_server(s, o))
+				continue;
+			sum_kinds(&c, &s->calls, o);
+			f->write(w, &c);
+		}
+	}
 }
 
 static void write_op_sums(struct metrics_writer *w, const struct snapshot *s)
@@ -74,6 +121,10 @@ static void write_op_sums(struct metrics_writer *w, const struct snapshot *s)
 	     { "op", e->op });
 	EACH(RPC_OP_SECONDS, s->calls.ops, s->calls.op_count, true,
 	     format_nanoseconds(number, e->total.sum_ns), { "server", e->server }, { "op", e->op });
+	EACH(RPC_OP_SENT_BYTES, s->calls.ops, s->calls.op_count, e->sent_bytes,
+	     format_integer(number, e->sent_bytes), { "server", e->server }, { "op", e->op });
+	EACH(RPC_OP_RECEIVED_BYTES, s->calls.ops, s->calls.op_count, e->received_bytes,
+	     format_integer(number, e->received_bytes), { "server", e->server }, { "op", e->op });
 	write_family(w, METRIC_RPC_OP_PHASE_SECONDS);
 	ARRAY_EACH(o, s->calls.ops, s->calls.op_count)
 		for (int p = 0; p < RPC_PHASES; p++)
@@ -96,14 +147,6 @@ static void write_op_histograms(struct metrics_writer *w, const struct snapshot 
 			if (snapshot_knows(&s->calls, RPC_FACT_PHASE + p))
 				TIMES(w, number, &o->phase[p], { "server", o->server },
 				      { "op", o->op }, { "phase", rpc_phase_names[p] });
-}
-
-/* The source tracepoints takes bytes from mountstats, which does not show each mount. A call of an op always has bytes: 0 means
- * unknown. */
-static bool knows_bytes(const struct snapshot *s, const struct rpc_op *o, enum rpc_fact fact)
-{
-	return snapshot_knows(&s->calls, fact) &&
-	       (o->sent_bytes || s->calls.source != RPC_SOURCE_TRACEPOINTS);
 }
 
 /* A family whose label has the values @names, and its sums. */
@@ -182,12 +225,6 @@ void call_metrics_write(struct metrics_writer *w, const struct snapshot *s)
 	write_servers(w, s);
 	write_op_sums(w, s);
 	write_op_histograms(w, s);
-	EACH(RPC_SENT_BYTES, s->calls.ops, s->calls.op_count,
-	     knows_bytes(s, e, RPC_FACT_SENT_BYTES), format_integer(number, e->sent_bytes),
-	     { "server", e->server }, { "op", e->op });
-	EACH(RPC_RECEIVED_BYTES, s->calls.ops, s->calls.op_count,
-	     knows_bytes(s, e, RPC_FACT_RECEIVED_BYTES), format_integer(number, e->received_bytes),
-	     { "server", e->server }, { "op", e->op });
 	EACH(RPC_ERRORS, s->calls.errors, s->calls.error_count, true,
 	     format_integer(number, e->count), { "server", e->server }, { "op", e->op },
 	     { "status", e->status });

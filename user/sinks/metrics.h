@@ -9,20 +9,22 @@
 
 enum metric_id {
 #define METRIC(id, ...) METRIC_##id,
+#define METRIC_BY_OP METRIC
 #define HISTOGRAM METRIC
 #include "sinks/metrics_table.h"
 #undef HISTOGRAM
+#undef METRIC_BY_OP
 #undef METRIC
 	METRICS,
 };
 
 enum metric_type { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM };
 
-/* How much the file shows about calls. Nine of ten histogram samples by op answer no question that their sum does not. Rejected:
+/* How much the file shows about calls. The lowest level has what alerts, rules, dashboards and documented queries read. Rejected:
  * relabelling in Prometheus, where node and agent still pay; a list of families for each site. */
 enum metric_detail {
-	DETAIL_NODE, /* histograms by server, sums and counts by op */
-	DETAIL_OP, /* also histograms by op */
+	DETAIL_NODE, /* sums by kind of call; of ops only calls and seconds */
+	DETAIL_OP, /* also phases, bytes and distributions by op */
 	METRIC_DETAILS,
 };
 
@@ -32,8 +34,9 @@ struct metric {
 	const char *unit; /* "seconds", "bytes", or "" */
 	const char *labels; /* names, separated by ", " */
 	const char *help;
+	enum metric_detail least; /* the level of detail from which on it is shown */
 	/* Bounds of a histogram at each level of detail: bit e is the bound 2^e (ns, tasks or bytes), the highest bit is +Inf. All
-	 * are bounds of kernel buckets. 0: the family is omitted. */
+	 * are bounds of kernel buckets. */
 	uint64_t bounds[METRIC_DETAILS];
 };
 

@@ -1,32 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The rows of metrics.h's table: METRIC(id, name, type, unit, labels, help) of counters and gauges, and HISTOGRAM(id,
- * name, unit, labels, bounds at --detail node, bounds at --detail op, help). Included once for each use of them. */
+/* The rows of metrics.h's table: METRIC(id, name, type, unit, labels, help) of counters and gauges, METRIC_BY_OP() of those
+ * only at --detail op, and HISTOGRAM(id, name, unit, labels, bounds at --detail node, bounds at --detail op, help). Included once
+ * for each use of them. */
 HISTOGRAM(RPC_SECONDS, "rpc_seconds", "seconds", "server, kind", CALL_BOUNDS, CALL_BOUNDS,
 	  "Duration of NFS calls, from task start to task end.")
-HISTOGRAM(RPC_PHASE_SECONDS, "rpc_phase_seconds", "seconds", "server, phase", PHASE_BOUNDS,
-	  PHASE_BOUNDS, "Phases of NFS calls, which add up to their duration.")
+METRIC(RPC_PHASE_SECONDS, "rpc_phase_seconds", COUNTER, "seconds", "server, kind, phase",
+       "Sum of each phase of NFS calls. The phases add up to the duration.")
+METRIC(RPC_SENT_BYTES, "rpc_sent_bytes", COUNTER, "bytes", "server, kind",
+       "Bytes sent for NFS calls, RPC headers included.")
+METRIC(RPC_RECEIVED_BYTES, "rpc_received_bytes", COUNTER, "bytes", "server, kind",
+       "Bytes received in replies to NFS calls, RPC headers included.")
 METRIC(RPC_OP_CALLS, "rpc_op_calls", COUNTER, "", "server, op", "NFS calls that ended.")
 METRIC(RPC_OP_SECONDS, "rpc_op_seconds", COUNTER, "seconds", "server, op",
        "Sum of the durations of NFS calls.")
-METRIC(RPC_OP_PHASE_SECONDS, "rpc_op_phase_seconds", COUNTER, "seconds", "server, op, phase",
-       "Sum of each phase of NFS calls.")
+METRIC_BY_OP(RPC_OP_PHASE_SECONDS, "rpc_op_phase_seconds", COUNTER, "seconds", "server, op, phase",
+	     "Sum of each phase by op; only with --detail op.")
+METRIC_BY_OP(RPC_OP_SENT_BYTES, "rpc_op_sent_bytes", COUNTER, "bytes", "server, op",
+	     "Bytes sent by op; only with --detail op.")
+METRIC_BY_OP(RPC_OP_RECEIVED_BYTES, "rpc_op_received_bytes", COUNTER, "bytes", "server, op",
+	     "Bytes received by op; only with --detail op.")
 HISTOGRAM(RPC_OP_DURATION_SECONDS, "rpc_op_duration_seconds", "seconds", "server, op", NONE,
 	  POWERS(12, 36), "Duration of NFS calls by op; only with --detail op.")
 HISTOGRAM(RPC_OP_PHASE_DURATION_SECONDS, "rpc_op_phase_duration_seconds", "seconds",
 	  "server, op, phase", NONE, POWERS(12, 36) & EVEN_POWERS,
 	  "Phases of NFS calls by op; only with --detail op.")
-METRIC(RPC_SENT_BYTES, "rpc_sent_bytes", COUNTER, "bytes", "server, op",
-       "Bytes sent for NFS calls, RPC headers included.")
-METRIC(RPC_RECEIVED_BYTES, "rpc_received_bytes", COUNTER, "bytes", "server, op",
-       "Bytes received in replies to NFS calls, RPC headers included.")
 METRIC(RPC_ERRORS, "rpc_errors", COUNTER, "", "server, op, status",
        "NFS calls that ended with an error.")
 METRIC(NFS_MOUNT_CALLS, "nfs_mount_calls", COUNTER, "", "server, export, mountpoint, kind",
        "NFS calls of a mount that ended; mount point empty: of no mount that process 1 sees.")
 METRIC(NFS_MOUNT_SECONDS, "nfs_mount_seconds", COUNTER, "seconds",
        "server, export, mountpoint, kind", "Sum of the durations of a mount's calls.")
-METRIC(NFS_MOUNT_PHASE_SECONDS, "nfs_mount_phase_seconds", COUNTER, "seconds",
-       "server, export, mountpoint, phase", "Sum of each phase of a mount's calls.")
+METRIC_BY_OP(NFS_MOUNT_PHASE_SECONDS, "nfs_mount_phase_seconds", COUNTER, "seconds",
+	     "server, export, mountpoint, phase",
+	     "Sum of each phase of a mount's calls; only with --detail op.")
 METRIC(NFS_MOUNT_SENT_BYTES, "nfs_mount_sent_bytes", COUNTER, "bytes",
        "server, export, mountpoint, kind", "Bytes sent for a mount's calls, RPC headers included.")
 METRIC(NFS_MOUNT_RECEIVED_BYTES, "nfs_mount_received_bytes", COUNTER, "bytes",
@@ -73,8 +79,8 @@ METRIC(NFS_LOCK_SECONDS, "nfs_lock_seconds", COUNTER, "seconds", "server",
 METRIC(NFS_LOCK_ERRORS, "nfs_lock_errors", COUNTER, "", "server",
        "Of nfs_lock_calls: failed in RPC.")
 HISTOGRAM(
-	RPC_QUEUE_DEPTH, "rpc_queue_depth", "", "server, queue", INFINITY_ALONE, POWERS(0, 17),
-	"Tasks in a queue when a task joins it (slot, session, send) or a call ends (xmit, pending).")
+	RPC_QUEUE_DEPTH, "rpc_queue_depth", "", "server, queue", NONE, POWERS(0, 17),
+	"Tasks in a queue when a task joins it (slot, session, send) or a call ends (xmit, pending); only with --detail op.")
 METRIC(RPC_QUEUE_DEPTH_MAX, "rpc_queue_depth_max", GAUGE, "", "server, queue",
        "Most tasks in a queue since the last write.")
 METRIC(RPC_OLDEST_WAITER_SECONDS, "rpc_oldest_waiter_seconds", GAUGE, "seconds", "server, queue",

@@ -16,14 +16,20 @@ const char *const metric_type_names[] = {
 #define POWERS(first, last) (BOUND_INFINITY | ((UINT64_C(2) << (last)) - (UINT64_C(1) << (first))))
 #define EVEN_POWERS (BOUND_INFINITY | UINT64_C(0x5555555555555555))
 #define CALL_BOUNDS (POWERS(16, 28) | (POWERS(30, 34) & EVEN_POWERS)) /* 66 us to 268 ms, 17 s */
-#define PHASE_BOUNDS (POWERS(14, 32) & EVEN_POWERS) /* 16 us to 4.3 s */
 
 const struct metric metrics[METRICS] = {
-#define METRIC(id, name, type, unit, labels, help) { name, METRIC_##type, unit, labels, help, {} },
-#define HISTOGRAM(id, name, unit, labels, node, op, help) \
-	{ name, METRIC_HISTOGRAM, unit, labels, help, { node, op } },
+#define METRIC(id, name, type, unit, labels, help) \
+	{ name, METRIC_##type, unit, labels, help, DETAIL_NODE, {} },
+#define METRIC_BY_OP(id, name, type, unit, labels, help) \
+	{ name, METRIC_##type, unit, labels, help, DETAIL_OP, {} },
+#define HISTOGRAM(id, name, unit, labels, node, op, help)        \
+	{ name,        METRIC_HISTOGRAM,                         \
+	  unit,        labels,                                   \
+	  help,        (node) == NONE ? DETAIL_OP : DETAIL_NODE, \
+	  { node, op } },
 #include "sinks/metrics_table.h"
 #undef HISTOGRAM
+#undef METRIC_BY_OP
 #undef METRIC
 };
 
@@ -88,8 +94,11 @@ static char *begin_line(struct metrics_writer *w, const char *suffix,
 void write_sample(struct metrics_writer *w, const char *suffix, const struct metric_label *labels,
 		  size_t count, const char *value)
 {
-	char *end = begin_line(w, suffix, labels, count);
+	char *end;
 
+	if (w->detail < metrics[w->metric].least)
+		return;
+	end = begin_line(w, suffix, labels, count);
 	end_line(w, stpcpy(end, count ? "} " : " "), value);
 }
 
@@ -181,7 +190,7 @@ void write_histogram(struct metrics_writer *w, const struct metric_label *labels
 	char value[NUMBER_SIZE], *le;
 	uint32_t i = 0;
 
-	if (!bounds)
+	if (w->detail < metrics[w->metric].least)
 		return;
 	le = stpcpy(begin_line(w, "_bucket", labels, count), ",le=\"");
 	for (bounds &= ~BOUND_INFINITY; bounds; bounds &= bounds - 1) {

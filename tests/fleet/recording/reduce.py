@@ -17,8 +17,9 @@ PHASES = "session|slot|send|delay|resend|setup|rtt|finish"
 # What is kept of the files: series, how a value becomes that of a minute.
 NFS = (
     (r'rpc_op_(calls|seconds)_total{.*op="(READ|WRITE|GETATTR)"}', "rate"),
-    (r'rpc_phase_seconds_(sum{.*phase="(%s)"}|count{.*phase="rtt"})' % PHASES, "rate"),
-    (r'rpc_(received_bytes_total{.*op="READ"|sent_bytes_total{.*op="WRITE"})', "rate"),
+    (r'rpc_phase_seconds_total{.*phase="(%s)"}' % PHASES, "rate"),
+    (r"rpc_seconds_count{", "rate"),
+    (r'rpc_(received_bytes_total{.*kind="read"|sent_bytes_total{.*kind="write"})', "rate"),
     (r"rpc_saturated_seconds_total{", "rate"),
     (r"rpc_retransmits_total{", "count"),
     (r"checkpoint_episode_(seconds|bytes)_sum{", "rate"),

@@ -18,38 +18,47 @@ def merged(metrics, name, *labels):
 KINDS = {"READ": "read", "READ_PLUS": "read", "WRITE": "write", "COMMIT": "write", "other": "other"}
 
 
+def by_kind(metrics, name, *labels):
+    """As merged() by server, kind and labels, of a family by op."""
+    sums = {}
+    for (server, op, *rest), value in merged(metrics, name, "server", "op", *labels).items():
+        key = server, KINDS.get(op, "metadata"), *rest
+        sums[key] = sums.get(key, 0) + value
+    return sums
+
+
 def check_same(metrics, one, other, *labels):
     a, b = (merged(metrics, name, *labels) for name in (one, other))
     need(a == b, one, "is not", other, ":", sorted(set(a.items()) ^ set(b.items())))
 
 
 def check_histograms(metrics):
-    """Histograms by server have the calls and the time of its ops; those by op, where they are shown, have the calls,
+    """Histograms by kind have the calls and the time of the ops; those by op, where they are shown, have the calls,
     the time and, at the bounds of the others, the distribution."""
-    check_same(metrics, "rpc_seconds_count", "rpc_op_calls_total", "server")
-    check_same(metrics, "rpc_seconds_sum", "rpc_op_seconds_total", "server")
-    check_same(metrics, "rpc_phase_seconds_sum", "rpc_op_phase_seconds_total", "server", "phase")
-    calls = merged(metrics, "rpc_op_calls_total", "server")
-    for (server, phase), count in merged(metrics, "rpc_phase_seconds_count", "server", "phase").items():
-        need(count == calls[server,], server, phase, "counts", count, "of", calls[server,])
+    for one, other in (("rpc_seconds_count", "rpc_op_calls_total"), ("rpc_seconds_sum", "rpc_op_seconds_total")):
+        a, b = merged(metrics, one, "server", "kind"), by_kind(metrics, other)
+        need(a == b, one, "is not", other, ":", sorted(set(a.items()) ^ set(b.items())))
     if not metrics.each("rpc_op_duration_seconds_count"):
         return
     check_same(metrics, "rpc_op_duration_seconds_count", "rpc_op_calls_total", "server", "op")
     check_same(metrics, "rpc_op_duration_seconds_sum", "rpc_op_seconds_total", "server", "op")
     check_same(metrics, "rpc_op_phase_duration_seconds_sum", "rpc_op_phase_seconds_total", "server", "op", "phase")
-    fine = {}
-    for (server, op, le), count in merged(metrics, "rpc_op_duration_seconds_bucket", "server", "op", "le").items():
-        key = server, KINDS.get(op, "metadata"), le
-        fine[key] = fine.get(key, 0) + count
+    for name in "sent_bytes", "received_bytes":
+        a, b = merged(metrics, f"rpc_{name}_total", "server", "kind"), by_kind(metrics, f"rpc_op_{name}_total")
+        need(a == b, name, ":", sorted(set(a.items()) ^ set(b.items())))
+    fine = by_kind(metrics, "rpc_op_duration_seconds_bucket", "le")
     for key, count in merged(metrics, "rpc_seconds_bucket", "server", "kind", "le").items():
-        need(count == fine[key], key, "has", count, "calls, by op", fine[key])
-    fine = merged(metrics, "rpc_op_phase_duration_seconds_bucket", "server", "phase", "le")
-    for key, count in merged(metrics, "rpc_phase_seconds_bucket", "server", "phase", "le").items():
         need(count == fine[key], key, "has", count, "calls, by op", fine[key])
 
 
 def check_additive(metrics):
     """Phases add up to totals to the nanosecond."""
+    kinds = merged(metrics, "rpc_seconds_sum", "server", "kind")
+    phases = merged(metrics, "rpc_phase_seconds_total", "server", "kind", "phase")
+    for key, total in kinds.items():
+        found = [value for (*of, _), value in phases.items() if tuple(of) == key]
+        need(len(found) == 8, key, "has", len(found), "phases")
+        need(sum(found) == total, key, "phases add up to", sum(found), "not", total)
     for labels, total in metrics.each("rpc_op_seconds_total").items():
         phases = metrics.each("rpc_op_phase_seconds_total", **dict(labels))
         need(len(phases) == 8, dict(labels), "has", len(phases), "phases")
@@ -60,7 +69,7 @@ def check_additive(metrics):
 def check_replies(metrics):
     """The transports' replies are those to all calls, and their times are the phase rtt, to the nanosecond."""
     for name, calls in (("rpc_replies_total", metrics.get("rpc_op_calls_total")),
-                        ("rpc_rtt_seconds_total", metrics.get("rpc_op_phase_seconds_total", phase="rtt"))):
+                        ("rpc_rtt_seconds_total", metrics.get("rpc_phase_seconds_total", phase="rtt"))):
         need(metrics.get(name) == calls, name, metrics.get(name), "and the calls have", calls)
 
 
@@ -86,8 +95,8 @@ def check_no_drops(metrics, preempted=None):
 
 def shares(metrics):
     total = metrics.get("rpc_op_seconds_total")
-    return {phase: metrics.get("rpc_op_phase_seconds_total", phase=phase) / total
-            for phase in metrics.values("rpc_op_phase_seconds_total", "phase")}
+    return {phase: metrics.get("rpc_phase_seconds_total", phase=phase) / total
+            for phase in metrics.values("rpc_phase_seconds_total", "phase")}
 
 
 def dominant(metrics):

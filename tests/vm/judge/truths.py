@@ -36,8 +36,8 @@ def compare_with_mountstats(folder, before, after, read=mountstats, additive=Tru
         theirs = {name: value - old[op][name] for name, value in fields.items()}
         pairs = (
             ("ops", ours.get("rpc_op_calls_total", op=op)),
-            ("sent", ours.get("rpc_sent_bytes_total", op=op)),
-            ("received", ours.get("rpc_received_bytes_total", op=op)),
+            ("sent", ours.get("rpc_op_sent_bytes_total", op=op)),
+            ("received", ours.get("rpc_op_received_bytes_total", op=op)),
             ("errors", ours.get("rpc_errors_total", op=op)),
         )
         for name, value in pairs:
@@ -90,7 +90,7 @@ def saturates(folder, limit, few, many, waiting, spare=0, more=0):
     compare_rtt(folder, f"{few}-before", f"{few}-after", ours)
     ours = compare_with_mountstats(folder, f"{many}-before", f"{many}-after")
     need(ours.get("rpc_saturated_seconds_total", limit=limit) == 0, "saturated with", many)
-    need(ours.get("rpc_op_phase_seconds_total", phase=limit) == 0, "waited with", many)
+    need(ours.get("rpc_phase_seconds_total", phase=limit) == 0, "waited with", many)
     return f"{saturated:.2f} s of {seconds:.2f} s, depth {depth:.1f}"
 
 

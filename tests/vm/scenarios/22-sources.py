@@ -27,9 +27,9 @@ def the_sources_agree(folder):
             for source in sources}
     for source in sources:
         check_no_drops(Metrics(folder / source / "after.prom"))
-        need(ours[source].get("rpc_op_phase_seconds_total", phase="slot") > 1, "no call waited for a slot")
+        need(ours[source].get("rpc_phase_seconds_total", phase="slot") > 1, "no call waited for a slot")
         # Long if four session slots stay four: see 31-session.py. Otherwise at least at the beginning.
-        need(ours[source].get("rpc_op_phase_seconds_total", phase="session") > 0, "no call waited for a session slot")
+        need(ours[source].get("rpc_phase_seconds_total", phase="session") > 0, "no call waited for a session slot")
     if sources != ["btf", "tracepoints"]:
         calls = ours["tracepoints"].get("rpc_op_calls_total")
         raise Skip(f"in source tracepoints alone: {calls} calls equal mountstats'")

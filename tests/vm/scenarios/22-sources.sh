@@ -19,7 +19,7 @@ tc -n sources qdisc add dev eth0 root netem delay 3ms
 # Source tracepoints first: what the other's programs take is then not between the kernel's look at the clock and its own.
 for source in ${sources#btf } ${sources% tracepoints}; do
 	[[ ! -d $source ]] || continue
-	agent_in "$source" --source "$source" --detail op
+	agent_in "$source" --source "$source"
 	grep -q "attached to sunrpc, source $source" "$source/agent.log"
 done
 limited_mounts sources "$server"

@@ -11,15 +11,15 @@ def polled(version, nconnect):
         after = Metrics(folder / f"{version}-after.prom")
         need(after.get("rpc_source", source="mountstats") == 1, "not in source mountstats")
         # What it cannot measure is absent, not zero.
-        need(after.values("rpc_phase_seconds_count", "phase") == {"rtt"}, "phases:",
-             after.values("rpc_phase_seconds_count", "phase"))
+        need(after.values("rpc_phase_seconds_total", "phase") == {"rtt"}, "phases:",
+             after.values("rpc_phase_seconds_total", "phase"))
         need(after.values("rpc_seconds_bucket", "le") == {"+Inf"}, "buckets")
         for name in ("rpc_saturated_seconds_total", "rpc_queue_depth_count", "rpc_queue_depth_max",
                      "rpc_oldest_waiter_seconds", "rpc_disconnects_total"):
             need(not after.each(name), name, "is there")
         # The superblock had two mount points for a while.
         theirs = mountstats(folder / f"{version}-after.mountstats")
-        rtt = ours.get("rpc_op_phase_seconds_total", phase="rtt")
+        rtt = ours.get("rpc_phase_seconds_total", phase="rtt")
         old = mountstats(folder / f"{version}-before.mountstats")
         rtt_ms = sum(f["rtt_ms"] - old[op]["rtt_ms"] for op, f in theirs.items())
         need(rtt * 1000 == rtt_ms, "rtt", rtt, "s, by mountstats", rtt_ms, "ms")

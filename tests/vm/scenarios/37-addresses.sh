@@ -10,7 +10,7 @@ nfs_server_start 16
 echo "tcp 20127" >/proc/fs/nfsd/portlist
 prepare_file /export
 for source in $sources; do
-	agent_in "$source" --source "$source" --detail op
+	agent_in "$source" --source "$source"
 done
 has_trunking() { [[ -e /sys/kernel/sunrpc ]]; }
 # mount_at NAME SERVER ADDRESS VERSION [OPTION...]: without the helper, which would look the name up. Then four READs.
@@ -37,7 +37,7 @@ for source in $sources; do
 done
 grep -H . /sys/kernel/sunrpc/xprt-switches/*/xprt-*/{dstaddr,xprt_info} >sysfs 2>/dev/null || true
 # One that starts now learns the clients from files.
-agent_in late --source tracepoints --detail op
+agent_in late --source tracepoints
 dd if=/mnt/port/load of=/dev/null bs=64k count=4 iflag=direct status=none
 # shellcheck disable=SC2034 # of agent-lib.sh
 agent=${agents[late]}

@@ -27,7 +27,7 @@ def adds_up(metrics):
     for way in ("sent", "received"):
         theirs, ours = (metrics.get(f"{name}_{way}_bytes_total") for name in ("rpc", "nfs_owner"))
         need(ours in (0, theirs), way, "bytes of the owners are", ours, "and of the server", theirs)
-    waits = sum(metrics.get("rpc_op_phase_seconds_total", phase=phase) for phase in ("session", "slot", "send"))
+    waits = sum(metrics.get("rpc_phase_seconds_total", phase=phase) for phase in ("session", "slot", "send"))
     need(abs(metrics.get("nfs_owner_wait_seconds_total") - waits) < 1e-6, "not all of the waits, which are", waits, "s")
 
 

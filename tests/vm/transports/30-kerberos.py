@@ -10,7 +10,7 @@ def waiting_for_gssd_shows_as_setup(folder):
     compare_with_mountstats(folder, "before", "after")
     ours = compare_with_mountstats(folder, "after", "waited")
     check_no_drops(Metrics(folder / "waited.prom"))
-    setup = float(ours.get("rpc_op_phase_seconds_total", phase="setup"))
+    setup = float(ours.get("rpc_phase_seconds_total", phase="setup"))
     stopped = float((folder / "stopped").read_text())
     need(stopped / 2 < setup < stopped + 1, setup, "s of setup within", stopped)
     need(dominant(ours) == "setup", "dominant is", dominant(ours))
