@@ -101,6 +101,7 @@ static void add_server(struct snapshot *s, size_t number, uint64_t *seed)
 	episodes->bytes.sum = UINT64_MAX;
 	v = snapshot_server(&s->calls, server);
 	v->lock_calls = 1;
+	v->slowest_rtt_ns = UINT64_MAX;
 	v->bound_by = bound_names[number % BOUNDS];
 	for (unsigned int q = 0; q < RPC_QUEUES; q++) {
 		v->depth[q].bucket[q] = 1000000;

@@ -145,12 +145,12 @@ TEST(a_level_has_these_bounds)
 		int bounds[METRIC_DETAILS]; /* without +Inf */
 		int first, last; /* powers of two, at the level with the most */
 	} cases[] = {
-		{ METRIC_RPC_SECONDS, { 16, 16 }, 16, 34 },
-		{ METRIC_RPC_OP_DURATION_SECONDS, { 0, 25 }, 12, 36 },
-		{ METRIC_RPC_OP_PHASE_DURATION_SECONDS, { 0, 13 }, 12, 36 },
-		{ METRIC_RPC_QUEUE_DEPTH, { 0, 18 }, 0, 17 },
-		{ METRIC_CHECKPOINT_EPISODE_SECONDS, { 0, 9 }, 30, 38 },
-		{ METRIC_CHECKPOINT_EPISODE_BYTES, { 0, 14 }, 26, 39 },
+		{ METRIC_RPC_SECONDS, { 16, 16, 16 }, 16, 34 },
+		{ METRIC_RPC_OP_DURATION_SECONDS, { 0, 0, 25 }, 12, 36 },
+		{ METRIC_RPC_OP_PHASE_DURATION_SECONDS, { 0, 0, 13 }, 12, 36 },
+		{ METRIC_RPC_QUEUE_DEPTH, { 0, 0, 18 }, 0, 17 },
+		{ METRIC_CHECKPOINT_EPISODE_SECONDS, { 0, 0, 9 }, 30, 38 },
+		{ METRIC_CHECKPOINT_EPISODE_BYTES, { 0, 0, 14 }, 26, 39 },
 	};
 	size_t histograms = 0;
 
@@ -168,10 +168,13 @@ TEST(a_level_has_these_bounds)
 		assert_int_equal(63 - __builtin_clzll(most), cases[i].last);
 	}
 	for (const struct metric *m = metrics; m < metrics + METRICS; m++)
-		assert_int_equal(m->least == DETAIL_OP, strstr(m->help, "--detail op") != NULL);
+		assert_int_equal(m->least, strstr(m->help, "--detail op") ? DETAIL_OP :
+					   strstr(m->help, "--detail transport") ?
+									    DETAIL_TRANSPORT :
+									    DETAIL_NODE);
 }
 
-/* Also the sums and counts by op. */
+/* Also the sums and counts by op; but sums of transports become single ones. */
 TEST(what_node_shows_op_shows_with_the_same_value)
 {
 	size_t lines = 0;
@@ -183,7 +186,7 @@ TEST(what_node_shows_op_shows_with_the_same_value)
 	assert_non_null(coarse);
 	write_text(DETAIL_OP);
 	for (const char *line = strtok(coarse, "\n"); line; line = strtok(NULL, "\n"), lines++)
-		if (!strstr(text, line))
+		if (!strstr(text, line) && !strstr(line, "transport=\"\""))
 			fail_msg("with --detail op there is no line %s", line);
 	free(coarse);
 	assert_true(lines > 300);
@@ -276,10 +279,41 @@ TEST(a_session_has_a_sample_for_the_first_transport_or_where_it_waited)
 
 	add_server("nas", 3, 1);
 	now.calls.transports[2].saturated_ns[RPC_LIMIT_SESSION] = 1500000000;
-	write_text(DETAIL_NODE);
+	write_text(DETAIL_TRANSPORT);
 	for (int i = 0; i < 3; i++) {
 		assert_true(value_of(formatted("%s%d\",limit=\"session\"}", begin, i)) ==
 			    (i ? i == 1 ? -1 : 1.5 : 0));
 		assert_true(value_of(formatted("%s%d\",limit=\"slot\"}", begin, i)) == 0);
 	}
+}
+
+TEST(a_node_has_sums_of_transports)
+{
+	static const char *const samples[] = {
+		"rpc_retransmits_total{server=\"nas\",transport=\"\"}",
+		"rpc_timeouts_total{server=\"nas\",transport=\"\"}",
+		"rpc_disconnects_total{server=\"nas\",transport=\"\"}",
+		"rpc_connects_total{server=\"nas\",transport=\"\"}",
+		"rpc_slots{server=\"nas\",transport=\"\",kind=\"max\"}",
+		"rpc_slots{server=\"nas\",transport=\"\",kind=\"in_flight\"}",
+	};
+	size_t i = 0;
+
+	add_server("nas", 3, 1);
+	add_server("other", 1, 1);
+	ARRAY_EACH(t, now.calls.transports, now.calls.transport_count) {
+		t->retransmits = 1 << i;
+		t->timeouts = 10 << i;
+		t->disconnects = 100 << i;
+		t->connects = 1000 << i;
+		t->slots_max = 10000 << i;
+		t->slots_in_flight = 100000 << i++;
+	}
+	now.calls.transports[0].alive = false; /* has counters and no slots */
+	write_text(DETAIL_NODE);
+	for (i = 0; i < COUNT(samples); i++)
+		assert_true(value_of(samples[i]) == pow(10, (double)i) * (i < 4 ? 7 : 6));
+	assert_lacks(text, "transport=\"tcp");
+	assert_lacks(text, "rpc_replies");
+	assert_lacks(text, "rpc_transport_info");
 }

@@ -113,7 +113,7 @@ TEST(options_of_run_and_trace_are_read)
 		assert_printed("", "%s%s", err_text, out_text);
 		assert_printed(cases[i][1], "%s %g %g %s %s %u%s%s%s%s%s", o.output, o.interval,
 			       o.duration, o.format ? "prometheus" : "openmetrics",
-			       o.detail ? "op" : "node", options_rpc(&o).max_owners,
+			       o.detail == DETAIL_OP ? "op" : "node", options_rpc(&o).max_owners,
 			       o.hooks & HOOKS_RPC ? " rpc" : "", o.hooks & HOOKS_GPU ? " gpu" : "",
 			       o.keep ? " keep" : "", o.log.verbose ? " verbose" : "",
 			       o.log.format == LOG_JSON ? " json" : " text");

@@ -48,7 +48,7 @@ static void write_file(uint64_t seconds)
 	keep_snapshot(&s, &now);
 	delta_free(&d);
 	assert_int_equal(delta_make(&d, &before, &s), 0);
-	assert_int_equal(agent_limits_add(&limits, &s, &d, events), 0);
+	assert_int_equal(agent_limits_add(&limits, &s, &before.calls, &d, events), 0);
 	out = text_begin();
 	openmetrics_write(out, &s, FORMAT_OPENMETRICS, DETAIL_NODE);
 	text_end(out);
@@ -85,6 +85,38 @@ TEST(the_limit_is_that_of_the_last_interval)
 	assert_lacks(text, "limit=\"delay\"}");
 	write_file(15);
 	assert_has(text, LIMITED_BY("none"));
+}
+
+static void add_replies(const char *transport, uint64_t replies, uint64_t seconds)
+{
+	struct rpc_transport_state *t = snapshot_transport(&now.calls, SERVER, transport);
+
+	assert_non_null(t);
+	assert_non_null(snapshot_server(&now.calls, SERVER));
+	t->replies += replies;
+	t->rtt_ns += seconds * SECOND;
+	t->saturated_ns[RPC_LIMIT_SLOT] += seconds * SECOND;
+}
+
+/* In each interval another one may be the worst. */
+TEST(a_servers_worst_transport_counts)
+{
+	add_replies("tcp/0", 1, 9);
+	write_file(15);
+	assert_has(
+		text,
+		"rpc_saturated_seconds_total{server=\"nas\",transport=\"\",limit=\"slot\"} 0.000000000\n");
+	assert_lacks(text, "rpc_slowest_rtt_seconds{");
+	add_replies("tcp/0", 4, 8);
+	add_replies("tcp/1", 1, 3);
+	write_file(15);
+	assert_has(text, "limit=\"slot\"} 8.000000000\n");
+	assert_has(text, "rpc_slowest_rtt_seconds{server=\"nas\"} 3.000000000\n");
+	add_replies("tcp/0", 0, 1);
+	add_replies("tcp/1", 0, 5);
+	write_file(15);
+	assert_has(text, "limit=\"slot\"} 13.000000000\n");
+	assert_lacks(text, "rpc_slowest_rtt_seconds{");
 }
 
 /* The interval ends with a look at the connection: data queue on their way, or not. The file says @limit then. */

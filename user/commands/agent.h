@@ -45,10 +45,11 @@ struct agent_limits {
 		headline; /* its items about servers, of the last interval; without an end */
 };
 
-/* Adds to @s, the snapshot at the end of the interval @d, each server's limit and the figures of the episodes. Writes the
- * episodes that have ended to @events (NULL: nowhere). Returns 0 or -ENOMEM. */
-int agent_limits_add(struct agent_limits *a, struct snapshot *s, const struct delta *d,
-		     struct event_log *events);
+/* Adds to @s, the snapshot at the end of the interval @d, each server's limit, its slowest and most saturated transport and the
+ * figures of the episodes. @before: the calls at the begin. Writes the episodes that have ended to @events (NULL: nowhere).
+ * Returns 0 or -ENOMEM. */
+int agent_limits_add(struct agent_limits *a, struct snapshot *s, const struct calls *before,
+		     const struct delta *d, struct event_log *events);
 void agent_limits_free(struct agent_limits *a);
 
 /* ---- notify.c: the protocol of sd_notify(3), without the library ---- */

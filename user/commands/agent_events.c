@@ -218,10 +218,32 @@ static int add_episodes(struct agent_limits *a, struct calls *c, const struct de
 	return err;
 }
 
-int agent_limits_add(struct agent_limits *a, struct snapshot *s, const struct delta *d,
-		     struct event_log *events)
+static void add_worst_transport(struct rpc_server_state *v, const struct calls *before,
+				const struct delta *d)
+{
+	const struct rpc_server_state *then =
+		ARRAY_FIND(x, before->servers, before->server_count, !strcmp(x->server, v->server));
+	uint64_t longest[RPC_LIMITS] = {};
+
+	ARRAY_EACH(t, d->transports, d->transport_count) {
+		if (strcmp(t->now->server, v->server) != 0)
+			continue;
+		for (int l = 0; l < RPC_LIMITS; l++)
+			RAISE(longest[l], t->saturated_ns[l]);
+		if (t->replies)
+			RAISE(v->slowest_rtt_ns, t->rtt_ns / t->replies);
+	}
+	for (int l = 0; l < RPC_LIMITS; l++)
+		v->saturated_ns[l] = longest[l] + (then ? then->saturated_ns[l] : 0);
+}
+
+int agent_limits_add(struct agent_limits *a, struct snapshot *s, const struct calls *before,
+		     const struct delta *d, struct event_log *events)
 {
 	int err = 0;
+
+	ARRAY_EACH(v, s->calls.servers, s->calls.server_count)
+		add_worst_transport(v, before, d);
 
 	a->headline = (struct headline){};
 	if (d->ns && verdict_is_possible(&s->calls)) {

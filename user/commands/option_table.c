@@ -182,7 +182,9 @@ static const char *read_command(struct options *o, const char *value)
 static const struct option_word formats[] = { { "openmetrics", FORMAT_OPENMETRICS },
 					      { "prometheus", FORMAT_PROMETHEUS },
 					      {} };
-static const struct option_word details[] = { { "node", DETAIL_NODE }, { "op", DETAIL_OP }, {} };
+static const struct option_word details[] = {
+	{ "node", DETAIL_NODE }, { "transport", DETAIL_TRANSPORT }, { "op", DETAIL_OP }, {}
+};
 static const struct option_word switches[] = { { "on", true }, { "off", false }, {} };
 static const struct option_word hooks[] = { { "rpc", HOOKS_RPC }, { "gpu", HOOKS_GPU }, {} };
 static const struct option_word sources[] = {
@@ -249,8 +251,9 @@ const struct option_row option_rows[] = {
 	{ "--format", "FORMAT", RUN, WORD(format, formats),
 	  .help = "Write openmetrics or prometheus [openmetrics]" },
 	{ "--detail", "LEVEL", RUN, WORD(detail, details),
-	  .help = "Write what alerts, rules and dashboards read (node), or\n"
-		  "all figures by op as well (op) [node]" },
+	  .help = "Write what alerts, rules and dashboards read (node),\n"
+		  "each transport as well (transport), or all by op (op)\n"
+		  "[node]" },
 	{ "--owners", "on|off", RUN, WORD(owners, switches),
 	  .help = "Count NFS calls by job, pod, unit and user [on]" },
 	{ "--storage", "NAME=GLOB", RUN, OTHER(read_storage),

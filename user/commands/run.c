@@ -99,7 +99,8 @@ static int export(struct agent *a)
 	}
 	if (!err) {
 		err = delta_make(&d, &a->before, &s) ?:
-			      agent_limits_add(&a->limits, &s, &d, a->observer.events);
+			      agent_limits_add(&a->limits, &s, &a->before.calls, &d,
+					       a->observer.events);
 	}
 	if (err) {
 		log_error(&a->options->log, "cannot read the counts: %s", strerror(-err));

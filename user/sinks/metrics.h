@@ -9,11 +9,11 @@
 
 enum metric_id {
 #define METRIC(id, ...) METRIC_##id,
-#define METRIC_BY_OP METRIC
+#define METRIC_AT(detail, id, ...) METRIC_##id,
 #define HISTOGRAM METRIC
 #include "sinks/metrics_table.h"
 #undef HISTOGRAM
-#undef METRIC_BY_OP
+#undef METRIC_AT
 #undef METRIC
 	METRICS,
 };
@@ -23,7 +23,8 @@ enum metric_type { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM };
 /* How much the file shows about calls. The lowest level has what alerts, rules, dashboards and documented queries read. Rejected:
  * relabelling in Prometheus, where node and agent still pay; a list of families for each site. */
 enum metric_detail {
-	DETAIL_NODE, /* sums by kind of call; of ops only calls and seconds */
+	DETAIL_NODE, /* sums by kind of call and server; of ops only calls and seconds */
+	DETAIL_TRANSPORT, /* each transport */
 	DETAIL_OP, /* also phases, bytes and distributions by op */
 	METRIC_DETAILS,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The rows of metrics.h's table: METRIC(id, name, type, unit, labels, help) of counters and gauges, METRIC_BY_OP() of those
- * only at --detail op, and HISTOGRAM(id, name, unit, labels, bounds at --detail node, bounds at --detail op, help). Included once
+/* The rows of metrics.h's table: METRIC(id, name, type, unit, labels, help) of counters and gauges, METRIC_AT(detail, ...) of those
+ * that are shown only from a level of detail on, and HISTOGRAM(id, name, unit, labels, bounds at --detail node, bounds at --detail op, help). Included once
  * for each use of them. */
 HISTOGRAM(RPC_SECONDS, "rpc_seconds", "seconds", "server, kind", CALL_BOUNDS, CALL_BOUNDS,
 	  "Duration of NFS calls, from task start to task end.")
@@ -13,12 +13,12 @@ METRIC(RPC_RECEIVED_BYTES, "rpc_received_bytes", COUNTER, "bytes", "server, kind
 METRIC(RPC_OP_CALLS, "rpc_op_calls", COUNTER, "", "server, op", "NFS calls that ended.")
 METRIC(RPC_OP_SECONDS, "rpc_op_seconds", COUNTER, "seconds", "server, op",
        "Sum of the durations of NFS calls.")
-METRIC_BY_OP(RPC_OP_PHASE_SECONDS, "rpc_op_phase_seconds", COUNTER, "seconds", "server, op, phase",
-	     "Sum of each phase by op; only with --detail op.")
-METRIC_BY_OP(RPC_OP_SENT_BYTES, "rpc_op_sent_bytes", COUNTER, "bytes", "server, op",
-	     "Bytes sent by op; only with --detail op.")
-METRIC_BY_OP(RPC_OP_RECEIVED_BYTES, "rpc_op_received_bytes", COUNTER, "bytes", "server, op",
-	     "Bytes received by op; only with --detail op.")
+METRIC_AT(OP, RPC_OP_PHASE_SECONDS, "rpc_op_phase_seconds", COUNTER, "seconds", "server, op, phase",
+	  "Sum of each phase by op; only with --detail op.")
+METRIC_AT(OP, RPC_OP_SENT_BYTES, "rpc_op_sent_bytes", COUNTER, "bytes", "server, op",
+	  "Bytes sent by op; only with --detail op.")
+METRIC_AT(OP, RPC_OP_RECEIVED_BYTES, "rpc_op_received_bytes", COUNTER, "bytes", "server, op",
+	  "Bytes received by op; only with --detail op.")
 HISTOGRAM(RPC_OP_DURATION_SECONDS, "rpc_op_duration_seconds", "seconds", "server, op", NONE,
 	  POWERS(12, 36), "Duration of NFS calls by op; only with --detail op.")
 HISTOGRAM(RPC_OP_PHASE_DURATION_SECONDS, "rpc_op_phase_duration_seconds", "seconds",
@@ -30,9 +30,9 @@ METRIC(NFS_MOUNT_CALLS, "nfs_mount_calls", COUNTER, "", "server, export, mountpo
        "NFS calls of a mount that ended; mount point empty: of no mount that process 1 sees.")
 METRIC(NFS_MOUNT_SECONDS, "nfs_mount_seconds", COUNTER, "seconds",
        "server, export, mountpoint, kind", "Sum of the durations of a mount's calls.")
-METRIC_BY_OP(NFS_MOUNT_PHASE_SECONDS, "nfs_mount_phase_seconds", COUNTER, "seconds",
-	     "server, export, mountpoint, phase",
-	     "Sum of each phase of a mount's calls; only with --detail op.")
+METRIC_AT(OP, NFS_MOUNT_PHASE_SECONDS, "nfs_mount_phase_seconds", COUNTER, "seconds",
+	  "server, export, mountpoint, phase",
+	  "Sum of each phase of a mount's calls; only with --detail op.")
 METRIC(NFS_MOUNT_SENT_BYTES, "nfs_mount_sent_bytes", COUNTER, "bytes",
        "server, export, mountpoint, kind", "Bytes sent for a mount's calls, RPC headers included.")
 METRIC(NFS_MOUNT_RECEIVED_BYTES, "nfs_mount_received_bytes", COUNTER, "bytes",
@@ -61,13 +61,17 @@ METRIC(RPC_DISCONNECTS, "rpc_disconnects", COUNTER, "", "server, transport",
        "Connections lost or closed.")
 METRIC(RPC_CONNECTS, "rpc_connects", COUNTER, "", "server, transport",
        "Connections established since the transport was created.")
-METRIC(RPC_REPLIES, "rpc_replies", COUNTER, "", "server, transport",
-       "Calls that ended with a reply on this transport.")
-METRIC(RPC_RTT_SECONDS, "rpc_rtt_seconds", COUNTER, "seconds", "server, transport",
-       "Sum of the times from last transmit to reply of the calls in rpc_replies.")
-METRIC(RPC_TRANSPORT_INFO, "rpc_transport_info", GAUGE, "",
-       "server, transport, protocol, local, remote",
-       "Addresses and ports of a transport's connection; always 1.")
+METRIC_AT(TRANSPORT, RPC_REPLIES, "rpc_replies", COUNTER, "", "server, transport",
+	  "Calls that ended with a reply on this transport; only with --detail transport.")
+METRIC_AT(
+	TRANSPORT, RPC_RTT_SECONDS, "rpc_rtt_seconds", COUNTER, "seconds", "server, transport",
+	"Sum of the times from last transmit to reply of rpc_replies; only with --detail transport.")
+METRIC(RPC_SLOWEST_RTT_SECONDS, "rpc_slowest_rtt_seconds", GAUGE, "seconds", "server",
+       "Mean time from last transmit to reply on the transport where it is longest, since the last write.")
+METRIC_AT(
+	TRANSPORT, RPC_TRANSPORT_INFO, "rpc_transport_info", GAUGE, "",
+	"server, transport, protocol, local, remote",
+	"Addresses and ports of a transport's connection, always 1; only with --detail transport.")
 METRIC(RPC_SATURATED_SECONDS, "rpc_saturated_seconds", COUNTER, "seconds",
        "server, transport, limit", "Time in which at least one task waited for this limit.")
 METRIC(RPC_SESSION_DRAINING_SECONDS, "rpc_session_draining_seconds", COUNTER, "seconds", "server",

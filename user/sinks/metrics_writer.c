@@ -18,18 +18,20 @@ const char *const metric_type_names[] = {
 #define CALL_BOUNDS (POWERS(16, 28) | (POWERS(30, 34) & EVEN_POWERS)) /* 66 us to 268 ms, 17 s */
 
 const struct metric metrics[METRICS] = {
-#define METRIC(id, name, type, unit, labels, help) \
-	{ name, METRIC_##type, unit, labels, help, DETAIL_NODE, {} },
-#define METRIC_BY_OP(id, name, type, unit, labels, help) \
-	{ name, METRIC_##type, unit, labels, help, DETAIL_OP, {} },
-#define HISTOGRAM(id, name, unit, labels, node, op, help)        \
-	{ name,        METRIC_HISTOGRAM,                         \
-	  unit,        labels,                                   \
-	  help,        (node) == NONE ? DETAIL_OP : DETAIL_NODE, \
-	  { node, op } },
+#define METRIC(...) METRIC_AT(NODE, __VA_ARGS__)
+#define METRIC_AT(detail, id, name, type, unit, labels, help) \
+	{ name, METRIC_##type, unit, labels, help, DETAIL_##detail, {} },
+#define HISTOGRAM(id, name, unit, labels, node, op, help) \
+	{ name,                                           \
+	  METRIC_HISTOGRAM,                               \
+	  unit,                                           \
+	  labels,                                         \
+	  help,                                           \
+	  (node) == NONE ? DETAIL_OP : DETAIL_NODE,       \
+	  { node, node, op } },
 #include "sinks/metrics_table.h"
 #undef HISTOGRAM
-#undef METRIC_BY_OP
+#undef METRIC_AT
 #undef METRIC
 };
 

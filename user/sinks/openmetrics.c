@@ -5,24 +5,63 @@
 #include "sinks/metrics_writer.h"
 #include "version.h"
 
-/* All transports of a server share its session, whose waits count for the first of them. */
-static bool is_first_transport(const struct snapshot *s, const struct rpc_transport_state *t)
+/* Adds a transport to the one without a name that stands for all of its server. */
+static void add_transport(struct calls *sums, const struct calls *c,
+			  const struct rpc_transport_state *t)
 {
-	const struct rpc_transport_state *first = s->calls.transports;
+	const struct rpc_server_state *v =
+		ARRAY_FIND(x, c->servers, c->server_count, !strcmp(x->server, t->server));
+	struct rpc_transport_state *to = snapshot_transport(sums, t->server, "");
 
-	while (strcmp(first->server, t->server) != 0)
-		first++;
-	return first == t;
+	if (!to)
+		return;
+	if (v)
+		memcpy(to->saturated_ns, v->saturated_ns, sizeof(to->saturated_ns));
+	to->retransmits += t->retransmits;
+	to->timeouts += t->timeouts;
+	to->disconnects += t->disconnects;
+	to->connects += t->connects;
+	if (!t->alive)
+		return;
+	to->alive = true;
+	to->slots_max += t->slots_max;
+	to->slots_allocated += t->slots_allocated;
+	to->slots_in_flight += t->slots_in_flight;
 }
 
-static void write_transports(struct metrics_writer *w, const struct snapshot *s)
+static void write_slots(struct metrics_writer *w, const struct calls *c,
+			const struct rpc_transport_state *t)
+{
+	const struct {
+		const char *name;
+		enum rpc_fact fact;
+		uint32_t value;
+	} kinds[] = {
+		{ "max", RPC_FACT_SLOTS_MAX, t->slots_max },
+		{ "allocated", RPC_FACT_SLOTS_ALLOCATED, t->slots_allocated },
+		{ "in_flight", RPC_FACT_SLOTS_IN_FLIGHT, t->slots_in_flight },
+	};
+	char number[NUMBER_SIZE];
+
+	for (size_t k = 0; t->alive && k < COUNT(kinds); k++)
+		if (snapshot_knows(c, kinds[k].fact))
+			SAMPLE(w, format_integer(number, kinds[k].value), { "server", t->server },
+			       { "transport", t->name }, { "kind", kinds[k].name });
+}
+
+/* All transports of a server share its session, whose waits count for the first of them. */
+static bool is_first_transport(const struct calls *c, const struct rpc_transport_state *t)
+{
+	return ARRAY_FIND(x, c->transports, c->transport_count, !strcmp(x->server, t->server)) == t;
+}
+
+static void write_transports(struct metrics_writer *w, const struct calls *c)
 {
 	char number[NUMBER_SIZE], local[ENDPOINT_SIZE], remote[ENDPOINT_SIZE];
 
-#define COUNTER(NAME, FACT, field, format)                                         \
-	EACH(RPC_##NAME, s->calls.transports, s->calls.transport_count,            \
-	     snapshot_knows(&s->calls, RPC_FACT_##FACT), format(number, e->field), \
-	     { "server", e->server }, { "transport", e->name })
+#define COUNTER(NAME, FACT, field, format)                                                      \
+	EACH(RPC_##NAME, c->transports, c->transport_count, snapshot_knows(c, RPC_FACT_##FACT), \
+	     format(number, e->field), { "server", e->server }, { "transport", e->name })
 	COUNTER(RETRANSMITS, RETRANSMITS, retransmits, format_integer);
 	COUNTER(TIMEOUTS, TIMEOUTS, timeouts, format_integer);
 	COUNTER(DISCONNECTS, DISCONNECTS, disconnects, format_integer);
@@ -30,44 +69,41 @@ static void write_transports(struct metrics_writer *w, const struct snapshot *s)
 	COUNTER(REPLIES, REPLIES, replies, format_integer);
 	COUNTER(RTT_SECONDS, REPLIES, rtt_ns, format_nanoseconds);
 #undef COUNTER
-	EACH(RPC_TRANSPORT_INFO, s->calls.transports, s->calls.transport_count, *e->remote.address,
-	     "1", { "server", e->server }, { "transport", e->name }, { "protocol", e->protocol },
+	EACH(RPC_TRANSPORT_INFO, c->transports, c->transport_count, *e->remote.address, "1",
+	     { "server", e->server }, { "transport", e->name }, { "protocol", e->protocol },
 	     { "local", endpoint_text(local, &e->local) },
 	     { "remote", endpoint_text(remote, &e->remote) });
 	write_family(w, METRIC_RPC_SATURATED_SECONDS);
-	ARRAY_EACH(t, s->calls.transports, s->calls.transport_count) {
+	ARRAY_EACH(t, c->transports, c->transport_count) {
 		for (int l = 0; l < RPC_LIMITS; l++)
-			if (snapshot_knows(&s->calls, RPC_FACT_SATURATED + l) &&
+			if (snapshot_knows(c, RPC_FACT_SATURATED + l) &&
 			    (l != RPC_LIMIT_SESSION || t->saturated_ns[l] ||
-			     is_first_transport(s, t)))
+			     is_first_transport(c, t)))
 				SAMPLE(w, format_nanoseconds(number, t->saturated_ns[l]),
 				       { "server", t->server }, { "transport", t->name },
 				       { "limit", rpc_limit_names[l] });
 	}
 	write_family(w, METRIC_RPC_SLOTS);
-	ARRAY_EACH(t, s->calls.transports, s->calls.transport_count) {
-		const struct {
-			const char *name;
-			enum rpc_fact fact;
-			uint32_t value;
-		} kinds[] = {
-			{ "max", RPC_FACT_SLOTS_MAX, t->slots_max },
-			{ "allocated", RPC_FACT_SLOTS_ALLOCATED, t->slots_allocated },
-			{ "in_flight", RPC_FACT_SLOTS_IN_FLIGHT, t->slots_in_flight },
-		};
+	ARRAY_EACH(t, c->transports, c->transport_count)
+		write_slots(w, c, t);
+}
 
-		for (size_t k = 0; t->alive && k < COUNT(kinds); k++)
-			if (snapshot_knows(&s->calls, kinds[k].fact))
-				SAMPLE(w, format_integer(number, kinds[k].value),
-				       { "server", t->server }, { "transport", t->name },
-				       { "kind", kinds[k].name });
-	}
+static void write_transport_sums(struct metrics_writer *w, const struct calls *c)
+{
+	struct calls sums = { .unknown = c->unknown };
+
+	ARRAY_EACH(t, c->transports, c->transport_count)
+		add_transport(&sums, c, t);
+	write_transports(w, &sums);
+	calls_free(&sums);
 }
 
 static void write_servers(struct metrics_writer *w, const struct snapshot *s)
 {
 	char number[NUMBER_SIZE];
 
+	EACH(RPC_SLOWEST_RTT_SECONDS, s->calls.servers, s->calls.server_count, e->slowest_rtt_ns,
+	     format_nanoseconds(number, e->slowest_rtt_ns), { "server", e->server });
 	EACH(RPC_SESSION_DRAINING_SECONDS, s->calls.servers, s->calls.server_count,
 	     snapshot_knows(&s->calls, RPC_FACT_DRAINING),
 	     format_nanoseconds(number, e->draining_ns), { "server", e->server });
@@ -264,7 +300,10 @@ void openmetrics_write(FILE *out, const struct snapshot *s, enum metrics_format 
 	w.bounds_known =
 		snapshot_knows(&s->calls, RPC_FACT_DISTRIBUTION) ? UINT64_MAX : BOUND_INFINITY;
 	call_metrics_write(&w, s);
-	write_transports(&w, s);
+	if (detail == DETAIL_NODE)
+		write_transport_sums(&w, &s->calls);
+	else
+		write_transports(&w, &s->calls);
 	write_servers(&w, s);
 	write_limits(&w, s);
 	write_faults(&w, s);

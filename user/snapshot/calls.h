@@ -207,6 +207,9 @@ struct rpc_server_state {
 	struct rpc_gaps gaps;
 	uint32_t
 		session_slots; /* slots of the session at the last wait for one; 0: no task has waited */
+	/* By agent_limits_add(), not recorded: the time in which tasks waited for a limit, in each interval on the transport where it
+	 * was longest; the longest mean round trip of a transport in the last interval, 0: there was no reply. */
+	uint64_t saturated_ns[RPC_LIMITS], slowest_rtt_ns;
 	/* static, not recorded: what limited its calls in the last interval; NULL: unknown */
 	const char *bound_by;
 };
