@@ -182,6 +182,11 @@ done
 	"$program" xid --list 2>err | head -n 1 >out
 	[[ ${PIPESTATUS[0]} == 0 && ! -s err ]]
 ) || fail "xid --list says '$(<err)' to a reader that has read enough"
+(
+	trap '' PIPE
+	timeout 120 "$program" run --hooks rpc --source mountstats --interval 0.1 --output - 2>err | head -n 1 >out
+	[[ ${PIPESTATUS[0]} == 0 && $(<err) != *cannot* ]]
+) || fail "run --output - goes on without a reader, or says '$(<err)'"
 timeout 120 "$program" trace --hooks rpc --source mountstats --interval 0.1 --duration 0.3 --record - 2>err | "$program" trace --replay - >out ||
 	fail "a recording through a pipe: $(<err)"
 [[ $(<out) == *Summary* ]] || fail "a recording through a pipe gives '$(<out)'"

@@ -44,6 +44,7 @@ struct agent {
 	double snapshot_seconds; /* that the last snapshot took */
 	double export_seconds;
 	bool started; /* the first write has succeeded */
+	bool over; /* standard output is for the metrics and has no reader any more */
 };
 
 static double monotonic_seconds(void)
@@ -157,6 +158,7 @@ static void exported(struct agent *a, int err)
 		a->export_errors++;
 	else
 		a->written = wall_seconds();
+	a->over |= err == -EPIPE;
 	send_status(a);
 	if (err || a->started)
 		return;
@@ -281,7 +283,7 @@ static int open_files(struct agent *a)
 static int observe(struct agent *a, const struct fault_options *gpu)
 {
 	const struct loop_handler handler = { on_tick,  on_answers, a->writer.epoll,
-					      on_alive, a,          NULL };
+					      on_alive, a,          &a->over };
 	const struct options *options = a->options;
 	const struct rpc_options rpc = options_rpc(options);
 	double begin = monotonic_seconds();

@@ -68,7 +68,7 @@ static int report(struct writer *w, int file, int err)
 	f->error = err;
 	if (!err && before)
 		log_info(w->log, "%s is written again", f->path);
-	else if (err != before)
+	else if (err != before && err != -EPIPE) /* a reader that has what it wanted */
 		log_error(w->log, "cannot write %s: %s; %s, or name another %s. %s", f->path,
 			  output_error(err), output_advice(err), writer_options[file],
 			  meanwhile[file]);
