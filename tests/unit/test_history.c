@@ -292,6 +292,24 @@ TEST(each_cause_is_found)
 	CAUSE(CAUSE_NFS, STALL);
 }
 
+#define POD(name) ",\"cgroup\":\"/kubepods/x\",\"pod\":\"uid\",\"pod_name\":\"" name "\""
+
+TEST(a_job_is_also_found_in_a_pod_and_a_pod_by_its_name)
+{
+	static const char owner[] = "pod:train/loader-0 slurm:4711";
+
+	CAUSE(CAUSE_OOM, LINE("03:10:00", 610, OOM(POD("7"))));
+	CAUSE(CAUSE_OOM, LINE("03:10:00", 610, OOM(POD("train/x") ",\"job\":\"7\"")));
+	CAUSE(CAUSE_NONE, LINE("03:10:00", 610, OOM(POD("train/7"))));
+	assert_true(past_owner_is(span_of(owner), "4711"));
+	assert_true(past_owner_is(span_of(owner), "train/loader-0"));
+	assert_true(past_owner_is(span_of("pbs:4711[3]"), "4711[3]"));
+	assert_false(past_owner_is(span_of(owner), "471"));
+	assert_false(past_owner_is(span_of("user:4711"), "4711"));
+	assert_false(past_owner_is(span_of("container:a_slurm:4711"), "4711"));
+	assert_false(past_owner_is(span_of(""), "4711"));
+}
+
 TEST(decoys_are_none)
 {
 	/* Outside of the window. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that increases of mounts and owners add up while these come, end and return, that there are never too many series,
- * which of them end and when, and who an owner is. */
+ * and which of them end and when. */
 #include "unit.h"
 #include "base/array.h"
 #include "owners/mount_calls.h"
@@ -305,47 +305,6 @@ TEST(the_oldest_call_of_an_owner_shows_without_a_call_that_ended)
 	share(1, "slurm:1", 1);
 	look();
 	assert_int_equal(now.calls.owner_calls[0].oldest_ns, 0);
-}
-
-TEST(an_owner_is_who_the_path_of_its_group_says)
-{
-	static const struct {
-		const char *names[6], *owner;
-	} paths[] = {
-		{ { "" }, "kernel" },
-		{ { "step_0", "job_7", "slurmstepd.scope", "system.slice" }, "slurm:7" },
-		{ { "step_batch", "job_8", "uid_1000", "slurm" }, "slurm:8" },
-		{ { "cri-containerd-ab.scope",
-		    "kubepods-burstable-pod01234567_89ab_cdef_0123_456789abcdef.slice",
-		    "kubepods-burstable.slice", "kubepods.slice" },
-		  "pod:01234567-89ab-cdef-0123-456789abcdef" },
-		{ { "ab", "pod01234567-89ab-cdef-0123-456789abcdef", "besteffort", "kubepods" },
-		  "pod:01234567-89ab-cdef-0123-456789abcdef" },
-		{ { "nginx.service", "system.slice" }, "unit:nginx.service" },
-		{ { "worker", "db.service", "data-base.slice", "data.slice" }, "unit:db.service" },
-		{ { "user-1000.slice", "user.slice" }, "user:1000" },
-		{ { "job_1", "slurmstepd.scope", "system.slice", "user-1000.slice", "user.slice" },
-		  "user:1000" },
-		/* No process has its number. */
-		{ { "step_0", "s1JHM889NVM300", "slurmstepd.scope", "system.slice" },
-		  "slurm:s1JHM889NVM300" },
-		{ { "odd.slice", "user.slice" }, "user:unknown" },
-		{ { "a" }, "group:a" },
-		{ { "c", "b", "a" }, "group:a/b" },
-		{ { "a\nb\"" }, "group:a\\x0ab\"" },
-	};
-	struct helper helper = { .pipe = -1 };
-	char label[LABEL_SIZE];
-
-	for (size_t i = 0; i < COUNT(paths); i++) {
-		const char *names[6];
-
-		for (int n = 0; n < 6; n++)
-			names[n] = paths[i].names[n] ?: "";
-		assert_true(owner_name(label, names, 6, &helper));
-		assert_string_equal(label, paths[i].owner);
-	}
-	helper_free(&helper);
 }
 
 TEST(another_owner_of_a_client_has_its_mount)

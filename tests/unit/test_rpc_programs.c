@@ -913,13 +913,13 @@ TEST(a_process_that_is_gone_is_not_guessed)
 
 TEST(groups_below_one_count_for_it_where_users_make_them)
 {
-	static struct kernfs_node deep[40];
+	static struct kernfs_node deep[44];
 	static struct cgroup deep_group;
 	static struct css_set deep_set = { .dfl_cgrp = &deep_group };
 
 	make_processes();
 	processes[7].cgroups = &deep_set;
-	for (int i = 0; i < 40; i++)
+	for (int i = 0; i < 44; i++)
 		deep[i] = (struct kernfs_node){ .id = 500 + (__u64)i,
 						.name = i == 9 ? "step" : "deep",
 						.parent = i ? &deep[i - 1] : &root_node };
@@ -937,7 +937,7 @@ TEST(groups_below_one_count_for_it_where_users_make_them)
 	}
 	assert_int_equal(calls_by("user-1000.slice"), 9);
 	/* Too deep to be followed. */
-	deep_group = (struct cgroup){ .level = 40, .kn = &deep[39] };
+	deep_group = (struct cgroup){ .level = 44, .kn = &deep[43] };
 	rpc_owner_cell[7].process = 0;
 	owner_calls(7, &read_op, NULL);
 	assert_int_equal(calls_by(""), 1);

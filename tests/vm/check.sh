@@ -62,7 +62,8 @@ declare -A deployment=([systemd]="the unit's agent runs under systemd"
 	[slurm-decisions]="Slurm takes nodes out of service, and puts them back"
 	[slurm-causes]="Slurm has what ended a job"
 	[slurm-groups]="jobs have their numbers by the groups of Slurm's own daemons"
-	[slurm-latest]="the same with the newest Slurm, in both forms of groups")
+	[slurm-latest]="the same with the newest Slurm, in both forms of groups"
+	[containers]="calls of containers are their own, by the names that their runtimes have")
 
 # read_scenarios KERNEL: sets names to those of the scenarios to run there, and deployments to those wanted there.
 read_scenarios() {
@@ -185,7 +186,7 @@ check_scenarios() { # check_scenarios KERNEL JOB
 check_deployment() { # check_deployment KERNEL JOB NAME
 	local name="$1: ${deployment[$3]}" options=() release=${suite%-backports}
 	case $3 in
-	systemd | runbook | package | rpm) options=(--image "$3" --packages "$vm/$3/rootfs.packages") ;;
+	systemd | runbook | package | rpm | containers) options=(--image "$3" --packages "$vm/$3/rootfs.packages") ;;
 	tarball) options=(--image "tarball-$release" --packages "$vm/tarball/rootfs.packages" --debian "$release") ;;
 	slurm-groups) options=(--image slurm --packages "$vm/slurm/rootfs.packages" --icount) ;;
 	slurm-latest) options=(--image slurm-sid --packages "$vm/slurm/rootfs.packages" --debian sid --icount) ;;

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The job and the pod in the path of a control group. */
+/* The job, the pod and the container in the path of a control group. */
 #include "base/cgroup.h"
 
 #include <ctype.h>
+#include <fnmatch.h>
+#include <sys/stat.h>
 
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/container.h"
 #include "base/file_text.h"
 #include "base/span.h"
 
@@ -25,39 +30,67 @@ static bool is_sluid(struct span s)
 		       SLUID_LEN - 1;
 }
 
-/* Slurm in v1: "/slurm/uid_1000/job_7/step_0"; with several daemons the first name is "slurm_NODE". In v2:
- * "/system.slice/slurmstepd.scope/job_7/step_0", or "NODE_slurmstepd.scope". Other places do not count, because a user can make
- * a group of any name below their own. */
-static void find_job(struct cgroup *c)
-{
-	const char *path = from_root(c);
-	struct span rest = span_of(path), first, second, job;
-	uint64_t number;
+/* The two names above a job's group, as patterns of a shell, and what is before its number. Only these places count: a user can
+ * make a group of any name below their own. */
+static const struct job_form {
+	const char *scheduler, *above[2], *before;
+} job_forms[] = {
+	{ "slurm", { "slurm*", "uid_*" }, "job_" }, /* v1; with several daemons "slurm_NODE" */
+	{ "slurm", { "system.slice", "*slurmstepd.scope" }, "job_" }, /* v2 */
+	{ "lsf", { "lsf", "*" }, "job." }, /* "/lsf/CLUSTER/job.4711.2026.1695" */
+	{ "pbs",
+	  { "pbs_jobs.service", "job*" },
+	  "" }, /* "jobid/4711.server" in v1, "jobs/" in v2 */
+};
 
-	if (!span_take(&rest, "/"))
-		return;
-	first = span_take_until(&rest, "/");
-	span_take(&rest, "/");
-	second = span_take_until(&rest, "/");
-	span_take(&rest, "/");
-	job = span_take_until(&rest, "/");
-	if (!(span_starts_with(first, "slurm") && span_starts_with(second, "uid_")) &&
-	    !(span_is(first, "system.slice") && span_ends_with(second, "slurmstepd.scope")))
-		return;
-	if (is_sluid(job))
-		c->unnamed_job = (size_t)(job.end - c->path);
-	else if (span_take(&job, "job_") && span_number(job, UINT32_MAX, &number))
-		snprintf(c->job, sizeof(c->job), "%u", (unsigned int)number);
+/* Takes "/NAME". */
+static struct span take_name(struct span *path)
+{
+	span_take(path, "/");
+	return span_take_until(path, "/");
 }
 
-/* The UID follows "pod"; if systemd made the group, it has '_' for '-'. Groups below user.slice are users' own. */
-static void find_pod(struct cgroup *c)
+static bool matches_form(const struct job_form *f, const struct span above[2])
 {
-	const char *path = from_root(c), *pod;
+	char name[CGROUP_PATH];
+
+	for (int i = 0; i < 2; i++)
+		if (!span_copy(above[i], name, sizeof(name)) || fnmatch(f->above[i], name, 0))
+			return false;
+	return true;
+}
+
+/* Finds a job whose form begins at @path, a part of c->path. */
+static bool take_job(struct cgroup *c, const char *path)
+{
+	struct span rest = span_of(path), above[2], job, number;
+	const struct job_form *form;
+
+	above[0] = take_name(&rest);
+	above[1] = take_name(&rest);
+	job = take_name(&rest);
+	form = ARRAY_FIND(f, job_forms, COUNT(job_forms), matches_form(f, above));
+	if (!form)
+		return false;
+	c->scheduler = form->scheduler;
+	if (is_sluid(job)) {
+		c->unnamed_job = (size_t)(job.end - c->path);
+		return true;
+	}
+	if (!span_take(&job, form->before))
+		return false;
+	number = span_take_run(&job, "0123456789[]");
+	return span_left(number) && *number.at != '[' &&
+	       (!span_left(job) || span_starts_with(job, ".")) &&
+	       span_copy(number, c->job, sizeof(c->job));
+}
+
+/* The UID follows "pod"; if systemd made the group, it has '_' for '-'. Returns the rest of the path; NULL: there is none. */
+static const char *find_pod(struct cgroup *c, const char *path)
+{
+	const char *pod;
 	size_t len = 0;
 
-	if (!strncmp(path, "/user.slice/", strlen("/user.slice/")))
-		return;
 	for (pod = strstr(path, "pod"); pod; pod = strstr(pod + 3, "pod")) {
 		len = strspn(pod + 3, "0123456789abcdef-_");
 		if (len >= 32 && len < sizeof(c->pod))
@@ -65,6 +98,24 @@ static void find_pod(struct cgroup *c)
 	}
 	for (size_t i = 0; pod && i < len; i++)
 		c->pod[i] = (char)(pod[3 + i] == '_' ? '-' : pod[3 + i]);
+	return pod ? pod + 3 + len : NULL;
+}
+
+static void find_owner(struct cgroup *c)
+{
+	const char *path = from_root(c), *inside;
+
+	/* Groups below user.slice are users' own. */
+	if (!strncmp(path, "/user.slice/", strlen("/user.slice/")) || take_job(c, path))
+		return;
+	inside = find_pod(c, path) ?: container_find(path, c->container, c->name);
+	while (inside && (inside = strchr(inside, '/')) && !take_job(c, inside))
+		inside++;
+}
+
+static bool has_owner(const struct cgroup *c)
+{
+	return *c->job || c->unnamed_job || *c->pod || *c->container;
 }
 
 void cgroup_read(struct cgroup *c, const char *text)
@@ -84,11 +135,10 @@ void cgroup_read(struct cgroup *c, const char *text)
 		if (!span_copy(span_cut(line, sizeof(one.path) - 1), one.path, sizeof(one.path)) ||
 		    *one.path != '/')
 			continue;
-		find_job(&one);
-		find_pod(&one);
-		if (!*c->path || *one.job || *one.pod || one.unnamed_job || (v2 && !unified))
+		find_owner(&one);
+		if (!*c->path || has_owner(&one) || (v2 && !unified))
 			*c = one;
-		if (*one.job || *one.pod || one.unnamed_job)
+		if (has_owner(&one))
 			return;
 		unified |= v2;
 	}
@@ -98,8 +148,7 @@ void cgroup_of_path(struct cgroup *c, const char *path)
 {
 	*c = (struct cgroup){};
 	snprintf(c->path, sizeof(c->path), "%s", path);
-	find_job(c);
-	find_pod(c);
+	find_owner(c);
 }
 
 /* ---- names that are not in the path ---- */
@@ -139,13 +188,22 @@ static void write_pods(const char *root, FILE *out)
 		fprintf(out, "%s\n", log);
 }
 
+static void write_node(const char *root, FILE *out)
+{
+	write_pods(root, out);
+	container_write_names(root, out);
+}
+
 void cgroup_write_names(const char *root, FILE *out)
 {
 	OPEN_FOLDER *proc = opendir(PATHF("%s/proc", root));
-	const char *pid;
+	const char *first = PATHF("%s/proc/1/root", root), *pid;
+	struct stat here, there;
 
-	write_pods(root, out);
-	write_pods(PATHF("%s/proc/1/root", root), out);
+	write_node(root, out);
+	if (stat(PATHF("%s/", root), &here) || stat(PATHF("%s/", first), &there) ||
+	    here.st_ino != there.st_ino || here.st_dev != there.st_dev)
+		write_node(first, out);
 	while ((pid = folder_next(proc)))
 		if (isdigit((unsigned char)*pid))
 			write_step(root, pid, out);
@@ -159,23 +217,26 @@ static void take_pod(struct cgroup *c, struct span log)
 	span_take(&log, "_");
 	pod = span_take_until(&log, "_");
 	if (span_take(&log, "_") && span_is(log, c->pod))
-		snprintf(c->pod_name, sizeof(c->pod_name), "%.*s/%.*s", (int)span_left(space),
-			 space.at, (int)span_left(pod), pod.at);
+		snprintf(c->name, sizeof(c->name), "%.*s/%.*s", (int)span_left(space), space.at,
+			 (int)span_left(pod), pod.at);
 }
 
 bool cgroup_find_names(struct cgroup *c, const char *names)
 {
-	struct span rest = span_of(names), line, job;
+	struct span rest = span_of(names), line, of;
 
 	while (span_next_line(&rest, &line)) {
-		if (*c->pod && !*c->pod_name)
+		if (*c->pod && !*c->name)
 			take_pod(c, line);
-		job = span_take_until(&line, " ");
-		if (c->unnamed_job && span_left(line) == c->unnamed_job + 1 &&
-		    !memcmp(line.at + 1, c->path, c->unnamed_job))
-			span_copy(job, c->job, sizeof(c->job));
+		of = span_take_until(&line, " ");
+		span_take(&line, " ");
+		if (c->unnamed_job && span_left(line) == c->unnamed_job &&
+		    !memcmp(line.at, c->path, c->unnamed_job))
+			span_copy(of, c->job, sizeof(c->job));
+		if (*c->container && !*c->name && span_is(of, c->container))
+			span_copy(line, c->name, sizeof(c->name));
 	}
-	return (!c->unnamed_job || *c->job) && (!*c->pod || *c->pod_name);
+	return (!c->unnamed_job || *c->job) && ((!*c->pod && !*c->container) || *c->name);
 }
 
 static void send_names(const void *root, FILE *out)
@@ -183,12 +244,14 @@ static void send_names(const void *root, FILE *out)
 	cgroup_write_names(root, out);
 }
 
+/* An answer is about groups that were there when it was asked for. */
+#define FRESH_NS 1000000000ull
+
 bool cgroup_ask_names(struct cgroup *c, struct helper *h)
 {
 	if (cgroup_find_names(c, h->text ?: ""))
 		return true;
 	if (!helper_ask(h, "xidscope-names", send_names, ""))
 		return false;
-	cgroup_find_names(c, h->text ?: "");
-	return true;
+	return cgroup_find_names(c, h->text ?: "") || monotonic_ns() < h->begun_ns + FRESH_NS;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The job of Slurm or the pod of Kubernetes to which a process belongs, by the path of its control group in cgroup v1 or v2. */
+/* The job, pod or container to which a process belongs, by the path of its control group in cgroup v1 or v2. */
 #pragma once
 
+#include "base/container.h"
 #include "base/helper.h"
 
 #define CGROUP_PATH 512
@@ -10,13 +11,15 @@
 /* "": unknown, or none. */
 struct cgroup {
 	char path[CGROUP_PATH]; /* cut at this size */
-	char job[16]; /* Slurm's number of the job */
+	const char *scheduler; /* of the job: "slurm", "lsf" or "pbs" */
+	char job[24]; /* its number, with the index in an array: "4711[3]"; also of a job within a pod or container */
 	char pod[40]; /* UID */
-	char pod_name[512]; /* "NAMESPACE/NAME" */
+	char container[CONTAINER_ID]; /* outside of jobs and pods; see container_find() */
+	char name[512]; /* of the pod, "NAMESPACE/NAME", or of the container */
 	size_t unnamed_job; /* length of the path up to the group of a job without a number; 0: none */
 };
 
-/* Reads the text of /proc/PID/cgroup. In v1 a process has a group in each hierarchy: the first with a job or a pod counts,
+/* Reads the text of /proc/PID/cgroup. In v1 a process has a group in each hierarchy: the first with one of these counts,
  * otherwise that of v2, otherwise the first. */
 void cgroup_read(struct cgroup *c, const char *text);
 
@@ -24,10 +27,11 @@ void cgroup_read(struct cgroup *c, const char *text);
 void cgroup_of_path(struct cgroup *c, const char *path);
 
 /* Finds what only files say that may block, by the process @h: the number of a job whose group has none (from Slurm 26.05 on),
- * in the title of its slurmstepd, and the pod's name, in the folders of logs. False: not yet known, ask again. */
+ * in the title of its slurmstepd; the pod's name, in the folders of logs; the container's, in its runtime's files. False: not
+ * yet known, ask again. */
 bool cgroup_ask_names(struct cgroup *c, struct helper *h);
 
-/* Its parts: writes a line for each slurmstepd and pod of the system below @root, which may wait for ever; and finds a group's
+/* Its parts: writes a line for each slurmstepd, pod and container of the system below @root, which may wait for ever; and finds a group's
  * names in these lines. Returns whether it has all names. */
 void cgroup_write_names(const char *root, FILE *out);
 bool cgroup_find_names(struct cgroup *c, const char *names);

@@ -362,8 +362,9 @@ const struct option_row option_rows[] = {
 		  "hour before --until]" },
 	{ "--until", "TIME", WHY, TIME(past_until, TIME_PAST),
 	  .help = "End at TIME [the present]" },
-	{ "--job", "ID", WHY, OPTION_COUNT, offsetof(struct options, job), 1, 4294967295.0,
-	  .help = "Name what may have ended Slurm's job ID, in one line" },
+	{ "--job", "ID", WHY, TEXT_OF(job),
+	  .help = "Name what may have ended job ID of Slurm, LSF or PBS, or\n"
+		  "pod NAMESPACE/NAME, in one line" },
 	{ "--events", .commands = WHY, PATH(past_events),
 	  .help = "Read the event log FILE and its older files FILE.1,\n"
 		  "FILE.2.gz and so on, or standard input if it is -\n"

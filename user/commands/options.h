@@ -117,7 +117,7 @@ struct options {
 	/* why: the window, in seconds since the epoch; 0: not given */
 	double past_since, past_until;
 	const char *past_events; /* the event log; "-": standard input */
-	uint64_t job; /* Slurm's; 0: none */
+	const char *job; /* of a scheduler, or a pod; NULL: none */
 
 	enum command help_of; /* help: the command to explain; COMMAND_NONE: all */
 

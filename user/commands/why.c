@@ -346,11 +346,8 @@ static void print_markdown(struct history *h, const struct window *w,
 /* What NFS had of the job's own: bursts, stalls and waits of its calls. */
 static void print_own(const struct history *h, const struct window *w, const char *job)
 {
-	char owner[40];
-
-	snprintf(owner, sizeof(owner), "slurm:%s", job);
 	ARRAY_EACH(e, h->events, h->count)
-		if (is_shown(e, w) && span_is(e->owner, owner))
+		if (is_shown(e, w) && past_owner_is(e->owner, job))
 			print_event(&(struct page){ stdout, "" }, e);
 }
 
@@ -559,10 +556,8 @@ static bool is_to_come(const struct window *w, double now)
 static void print_past(const struct options *o, struct history *h, const struct window *w,
 		       const struct event_files *files, const struct health_list *faults)
 {
-	char job[24] = "";
+	const char *job = o->job ?: "";
 
-	if (o->job)
-		snprintf(job, sizeof(job), "%" PRIu64, o->job);
 	if (o->json) {
 		print_json(h, w, files, job);
 	} else if (*job) {

@@ -43,39 +43,54 @@ static void name_group(char *name, size_t size, const char *path)
 	snprintf(name, size, "group:%.*s", (int)(end - path - 1), path + 1);
 }
 
-/* Returns whether a later call can find no other name. */
-static bool name_path(char *name, size_t size, const char *path, struct helper *helper)
+/* The pod or container, the unit or user, or the group; "": the job alone says it. */
+static void name_place(char *name, size_t size, const struct cgroup *group, bool job)
 {
+	const char *path = group->path;
+
+	*name = 0;
+	if (*group->pod)
+		snprintf(name, size, "pod:%s", *group->name ? group->name : group->pod);
+	else if (*group->container)
+		snprintf(name, size, "container:%.*s", *group->name ? CONTAINER_NAME : 12,
+			 *group->name ? group->name : group->container);
+	else if (!job && !find_user(name, size, path) && !find_unit(name, size, path))
+		name_group(name, size, path);
+	/* A blank is before the job's name only. */
+	for (char *c = name; (*group->pod || *group->container) && (c = strchr(c, ' '));)
+		*c = '_';
+}
+
+/* Returns whether a later call can find no other name. */
+static bool name_path(char *label, const char *path, struct helper *helper)
+{
+	char name[3 * LABEL_SIZE], job[40] = "";
 	struct cgroup group;
 	bool known;
 
 	cgroup_of_path(&group, path);
 	known = cgroup_ask_names(&group, helper);
 	if (*group.job)
-		snprintf(name, size, "slurm:%s", group.job);
+		snprintf(job, sizeof(job), "%s:%s", group.scheduler, group.job);
 	else if (group.unnamed_job)
-		snprintf(name, size, "slurm:%.*s", SLUID_LEN,
+		snprintf(job, sizeof(job), "slurm:%.*s", SLUID_LEN,
 			 group.path + group.unnamed_job - SLUID_LEN);
-	else if (*group.pod)
-		snprintf(name, size, "pod:%s", *group.pod_name ? group.pod_name : group.pod);
-	else if (!find_user(name, size, path) && !find_unit(name, size, path))
-		name_group(name, size, path);
+	name_place(name, sizeof(name), &group, *job);
+	label_from_name(label, LABEL_SIZE - (*job ? sizeof(job) : 0), name, strlen(name));
+	snprintf(label + strlen(label), sizeof(job), "%s%s", *label && *job ? " " : "", job);
 	return known;
 }
 
 bool owner_name(char *label, const char *const *names, size_t count, struct helper *helper)
 {
-	char path[CGROUP_PATH] = "", name[3 * LABEL_SIZE];
-	bool known = true;
+	char path[CGROUP_PATH] = "";
 	size_t len = 0;
 
 	for (size_t i = count; i-- > 0 && len < sizeof(path);)
 		if (*names[i])
 			len += (size_t)snprintf(path + len, sizeof(path) - len, "/%s", names[i]);
-	if (!*path)
-		snprintf(name, sizeof(name), OWNER_KERNEL);
-	else
-		known = name_path(name, sizeof(name), path, helper);
-	label_from_name(label, LABEL_SIZE, name, strlen(name));
-	return known;
+	if (*path)
+		return name_path(label, path, helper);
+	snprintf(label, LABEL_SIZE, OWNER_KERNEL);
+	return true;
 }

@@ -41,6 +41,7 @@ static const struct {
 	MEMBER("text", event.text, TEXT, 0),
 	MEMBER("job", event.job, TEXT, 0),
 	MEMBER("pod", event.pod, TEXT, 0),
+	MEMBER("pod_name", event.pod_name, TEXT, 0),
 	MEMBER("cgroup", event.cgroup, TEXT, 0),
 	MEMBER("owner", event.owner, TEXT, 0),
 	MEMBER("boot", event.boot, TEXT, 0),

@@ -16,7 +16,7 @@ enum past_state { PAST_MOMENT, PAST_BEGIN, PAST_END };
 struct past_event {
 	enum event_kind kind;
 	struct span kind_name, name, device, severity, comm, text;
-	struct span job, pod, cgroup; /* of the process in the line */
+	struct span job, pod, pod_name, cgroup; /* of the process in the line */
 	struct span owner; /* of NFS calls, see owner_name() */
 	struct span held_by; /* JSON, an array: who held the GPU */
 	struct span boot, version; /* only in an agent's line of its start */
@@ -119,15 +119,18 @@ const char *past_grade(const struct past_event *e);
 /* Whether a part of the event lies in the window. */
 bool past_in_window(const struct past_event *e, double since, double until);
 
-/* The event in the window that may have ended Slurm's job @job, and its kind. The gravest event wins; if several have the same
+/* The event in the window that may have ended the job or pod @job, and its kind. The gravest event wins; if several have the same
  * grade, the one that names the job, then the earliest. Events that name another job or another control group do not count,
  * nor do events of grade info. NULL: none. */
 const struct past_event *history_cause(const struct history *h, const char *job, double since,
 				       double until, enum past_cause *cause);
 
+/* Whether the owner of NFS calls, such as "pod:NAMESPACE/NAME slurm:4711", is this job or pod. */
+bool past_owner_is(struct span owner, const char *job);
+
 struct past_owner {
 	const char *what; /* "job", "pod" or "cgroup" */
-	struct span name;
+	struct span name; /* of a pod its UID if the name is not known */
 };
 
 /* Lists the jobs, pods and control groups in the event. Returns their number; free *@owners. Without memory some are missing. */

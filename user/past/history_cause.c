@@ -109,7 +109,7 @@ size_t past_owners(const struct past_event *e, struct past_owner **owners)
 	struct owners o = {};
 
 	add_owner(&o, "job", e->job);
-	add_owner(&o, "pod", e->pod);
+	add_owner(&o, "pod", span_left(e->pod_name) ? e->pod_name : e->pod);
 	add_owner(&o, "cgroup", e->cgroup);
 	if (span_left(e->held_by))
 		json_read(e->held_by, on_holder, &o);
@@ -117,9 +117,23 @@ size_t past_owners(const struct past_event *e, struct past_owner **owners)
 	return o.count;
 }
 
+bool past_owner_is(struct span owner, const char *job)
+{
+	static const char *const kinds[] = { "slurm:", "lsf:", "pbs:", "pod:" };
+
+	while (span_left(owner)) {
+		struct span name = span_take_word(&owner);
+
+		for (size_t i = 0; i < COUNT(kinds); i++)
+			if (span_take(&name, kinds[i]) && span_is(name, job))
+				return true;
+	}
+	return false;
+}
+
 /* ---- the cause ---- */
 
-/* To which job an event belongs. */
+/* To which job or pod an event belongs. */
 enum owner { OWNER_NONE, OWNER_OTHER, OWNER_JOB };
 
 static enum owner owner_of(const struct past_event *e, const char *job)
@@ -129,7 +143,7 @@ static enum owner owner_of(const struct past_event *e, const char *job)
 	size_t count = past_owners(e, &owners);
 
 	for (size_t i = 0; i < count; i++)
-		if (!strcmp(owners[i].what, "job") && span_is(owners[i].name, job))
+		if (strcmp(owners[i].what, "cgroup") != 0 && span_is(owners[i].name, job))
 			owner = OWNER_JOB;
 		else if (owner == OWNER_NONE && !span_is(owners[i].name, "/"))
 			owner = OWNER_OTHER;

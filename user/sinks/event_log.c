@@ -68,7 +68,10 @@ static void write_cgroup(struct event_log *e, struct json *j, const struct event
 	json_known(j, "cgroup", c.path);
 	json_known(j, "job", c.job);
 	json_known(j, "pod", c.pod);
-	json_known(j, "pod_name", c.pod_name);
+	if (*c.pod)
+		json_known(j, "pod_name", c.name);
+	else
+		json_known(j, "container", c.name);
 }
 
 /* Makes the line, which the caller frees. NULL: no memory. */

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Proves who an owner is, by the path of its control group and by the files of runtimes. */
+#include "made_up_tree.h"
+#include "base/clock.h"
+#include "owners/mount_calls.h"
+
+#define ID "4f0cd5b61a92" HEX_40 "0123456789ab"
+#define HEX_40 "0123456789012345678901234567890123456789"
+#define POD "kubepods-burstable-pod01234567_89ab_cdef_0123_456789abcdef.slice"
+#define POD_ID "01234567-89ab-cdef-0123-456789abcdef"
+
+/* What the process that looks for names has found. */
+static struct helper helper = { .pipe = -1 };
+
+/* The owner of the group with this path. The helper's text is what it has just found. */
+static const char *owner_of(const char *path)
+{
+	static char label[LABEL_SIZE];
+	const char *names[12];
+	char copy[CGROUP_PATH], *last;
+	size_t count = 0;
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	for (; (last = strrchr(copy, '/')); *last = 0)
+		names[count++] = formatted("%s", last + 1);
+	while (count < COUNT(names))
+		names[count++] = "";
+	helper.begun_ns = monotonic_ns();
+	assert_true(owner_name(label, names, count, &helper));
+	return label;
+}
+
+TEST(an_owner_is_who_the_path_of_its_group_says)
+{
+	static const char *const paths[][2] = {
+		{ "", "kernel" },
+		{ "/system.slice/slurmstepd.scope/job_7/step_0", "slurm:7" },
+		{ "/slurm/uid_1000/job_8/step_batch", "slurm:8" },
+		/* No process has its number. */
+		{ "/system.slice/slurmstepd.scope/s1JHM889NVM300/step_0", "slurm:s1JHM889NVM300" },
+		{ "/lsf/cluster1/job.4711.2026.1695012345", "lsf:4711" },
+		{ "/lsf/cluster1/job.4711[3].2026.1695012345/task", "lsf:4711[3]" },
+		{ "/pbs_jobs.service/jobid/4711.server", "pbs:4711" },
+		{ "/pbs_jobs.service/jobs/4711[3].server", "pbs:4711[3]" },
+		{ "/pbs_jobs.service", "unit:pbs_jobs.service" },
+		{ "/lsf/cluster1/job.x", "group:lsf/cluster1" },
+		/* A container of a job, and a job of a pod, with a group beside the container's or in it. */
+		{ "/system.slice/slurmstepd.scope/job_7/step_0/docker-" ID ".scope", "slurm:7" },
+		{ "/system.slice/n1_slurmstepd.scope/job_7/step_0/" ID, "slurm:7" },
+		{ "/kubepods.slice/kubepods-burstable.slice/" POD
+		  "/system.slice/slurmstepd.scope/job_7/step_0",
+		  "pod:" POD_ID " slurm:7" },
+		{ "/kubelet.slice/kubelet-kubepods.slice/" POD "/cri-containerd-" ID
+		  ".scope/system.slice/n1_slurmstepd.scope/job_7",
+		  "pod:" POD_ID " slurm:7" },
+		{ "/kubepods/burstable/pod" POD_ID "/" ID "/slurm/uid_0/job_9/step_0",
+		  "pod:" POD_ID " slurm:9" },
+		{ "/docker/" ID "/system.slice/slurmstepd.scope/job_9/step_0",
+		  "container:4f0cd5b61a92 slurm:9" },
+		/* Pods. */
+		{ "/kubepods.slice/kubepods-burstable.slice/" POD "/cri-containerd-ab.scope",
+		  "pod:" POD_ID },
+		{ "/kubepods/besteffort/pod" POD_ID "/ab", "pod:" POD_ID },
+		/* Containers. */
+		{ "/system.slice/docker-" ID ".scope", "container:4f0cd5b61a92" },
+		{ "/docker/" ID "/init.scope", "container:4f0cd5b61a92" },
+		{ "/machine.slice/libpod-" ID ".scope/container", "container:4f0cd5b61a92" },
+		{ "/machine.slice/machine-libpod_pod_0" HEX_40
+		  "01234567890123456789012.slice/libpod-" ID ".scope",
+		  "container:4f0cd5b61a92" },
+		{ "/libpod_parent/libpod-" ID, "container:4f0cd5b61a92" },
+		{ "/libpod_parent/0" HEX_40 "01234567890123456789012/libpod-" ID,
+		  "container:4f0cd5b61a92" },
+		{ "/system.slice/nerdctl-" ID ".scope", "container:4f0cd5b61a92" },
+		{ "/default/" ID, "container:4f0cd5b61a92" },
+		{ "/system.slice/crio-" ID ".scope", "container:4f0cd5b61a92" },
+		{ "/docker/" ID "/docker/0" HEX_40 "01234567890123456789012",
+		  "container:4f0cd5b61a92" },
+		{ "/lxc.payload.train/system.slice/cron.service", "container:train" },
+		{ "/lxc.payload/train", "container:train" },
+		{ "/lxc/101/ns/system.slice", "container:101" },
+		{ "/machine.slice/machine-my\\x2dbox.scope/payload", "container:my-box" },
+		{ "/machine.slice/systemd-nspawn@my\\x2dbox.service/payload", "container:my-box" },
+		/* What looks like one. */
+		{ "/machine.slice/machine-qemu\\x2d1\\x2dvm.scope",
+		  "unit:machine-qemu\\x5cx2d1\\x5cx2dvm.scope" },
+		{ "/system.slice/docker-" ID "0.scope", "unit:docker-" ID "0.scope" },
+		{ "/system.slice/x" ID ".scope", "unit:x" ID ".scope" },
+		{ "/docker/" HEX_40, "group:docker/" HEX_40 },
+		{ "/lxc", "group:lxc" },
+		{ "/lxc.payload.", "group:lxc.payload." },
+		/* A name that imitates a job. */
+		{ "/lxc.payload.a slurm:7", "container:a_slurm:7" },
+		{ "/lxc.payload.a\n", "container:a\\x0a" },
+		{ "/system.slice/nginx.service", "unit:nginx.service" },
+		{ "/data.slice/data-base.slice/db.service/worker", "unit:db.service" },
+		{ "/user.slice/user-1000.slice", "user:1000" },
+		{ "/user.slice/user-1000.slice/user@1000.service/libpod-" ID ".scope",
+		  "user:1000" },
+		{ "/user.slice/user-1000.slice/system.slice/slurmstepd.scope/job_1", "user:1000" },
+		{ "/user.slice/odd.slice", "user:unknown" },
+		{ "/a", "group:a" },
+		{ "/a/b/c", "group:a/b" },
+		{ "/a\nb\"", "group:a\\x0ab\"" },
+	};
+
+	for (size_t i = 0; i < COUNT(paths); i++) {
+		print_message("# %s\n", paths[i][0]);
+		assert_string_equal(owner_of(paths[i][0]), paths[i][1]);
+	}
+	helper_free(&helper);
+}
+
+/* The owner after a look at the files that are there. */
+static const char *owner_in_tree(const char *path)
+{
+	FILE *out = open_memstream(&helper.text, &helper.len);
+	const char *owner;
+
+	cgroup_write_names(root, out);
+	fclose(out);
+	owner = owner_of(path);
+	helper_free(&helper);
+	return owner;
+}
+
+#define DOCKER "/var/lib/docker/containers/" ID "/config.v2.json"
+#define PODMAN "/var/lib/containers/storage/overlay-containers/"
+#define GROUP "/system.slice/docker-" ID ".scope"
+
+TEST(a_container_has_its_name_from_its_runtime)
+{
+	const char *other = "5" HEX_40 "01234567890123456789012";
+
+	put("/var/lib/docker/containers/x/config.v2.json", "{}");
+	put(DOCKER, "{\"State\":{\"Name\":\"no\"},\"ID\":\"" ID "\",\"Name\":\"/train-1\"}");
+	assert_string_equal(owner_in_tree("/docker/" ID), "container:train-1");
+	assert_string_equal(owner_in_tree(formatted("/docker/%s", other)),
+			    "container:501234567890");
+	/* docker's folder is elsewhere. */
+	put("/etc/docker/daemon.json", "{\"data-root\": \"/raid/docker\"}");
+	assert_string_equal(owner_in_tree(GROUP), "container:4f0cd5b61a92");
+	put("/raid/docker/containers/" ID "/config.v2.json", "{\"Name\":\"/moved\"}");
+	assert_string_equal(owner_in_tree(GROUP), "container:moved");
+	assert_int_equal(unlink("raid/docker/containers/" ID "/config.v2.json"), 0);
+	put(PODMAN "containers.json", formatted("[{\"id\":\"%s\",\"names\":[\"old\"]},{\"id\":\"" ID
+						"\",\"names\":[\"kept\"],\"layer\":\"x\"}]",
+						other));
+	assert_string_equal(owner_in_tree("/machine.slice/libpod-" ID ".scope/container"),
+			    "container:kept");
+	assert_int_equal(unlink("." PODMAN "containers.json"), 0);
+	put(PODMAN "volatile-containers.json", "[{\"id\":\"" ID "\",\"names\":[\"brief\"]}]");
+	assert_string_equal(owner_in_tree("/libpod_parent/libpod-" ID), "container:brief");
+	assert_int_equal(unlink("." PODMAN "volatile-containers.json"), 0);
+	put("/run/containerd/io.containerd.runtime.v2.task/default/" ID "/config.json",
+	    "{\"hostname\":\"x\",\"annotations\":{\"nerdctl/name\":\"shell\"}}");
+	assert_string_equal(owner_in_tree("/default/" ID), "container:shell");
+}
+
+TEST(a_file_that_anybody_can_write_names_no_container)
+{
+	static const char *const names[][2] = {
+		{ "a b\\n", "container:a_b\\x5cx0a" },
+		{ "other", "container:other" },
+		{ "a\\u0000b", "container:a\xef\xbf\xbd"
+			       "b" },
+	};
+	char longest[80], file[CONTAINER_ID + 100];
+
+	put(DOCKER, "{\"Name\":\"/x\"}");
+	assert_int_equal(chmod("." DOCKER, 0666), 0);
+	assert_string_equal(owner_in_tree(GROUP), "container:4f0cd5b61a92");
+	assert_int_equal(rename("." DOCKER, "elsewhere"), 0);
+	assert_int_equal(chmod("elsewhere", 0600), 0);
+	assert_int_equal(symlink(formatted("%s/elsewhere", root), "." DOCKER), 0);
+	assert_string_equal(owner_in_tree(GROUP), "container:4f0cd5b61a92");
+	assert_int_equal(unlink("." DOCKER), 0);
+	put(DOCKER, "{\"Name\":\"/\"}");
+	assert_string_equal(owner_in_tree(GROUP), "container:4f0cd5b61a92");
+	put(DOCKER, "{\"Name\":7");
+	assert_string_equal(owner_in_tree(GROUP), "container:4f0cd5b61a92");
+	for (size_t i = 0; i < COUNT(names); i++) {
+		put(DOCKER, formatted("{\"Name\":\"/%s\"}", names[i][0]));
+		assert_string_equal(owner_in_tree(GROUP), names[i][1]);
+	}
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = 0;
+	snprintf(file, sizeof(file), "{\"Name\":\"%s\"}", longest);
+	put(DOCKER, file);
+	assert_int_equal(strlen(owner_in_tree(GROUP)), strlen("container:") + CONTAINER_NAME - 1);
+}
+
+TEST(the_job_stays_behind_the_name_of_a_pod_that_is_long)
+{
+	char name[190], path[400], owner[LABEL_SIZE];
+
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = 0;
+	put(formatted("/var/log/pods/train_%s_" POD_ID "/x", name), "");
+	snprintf(path, sizeof(path), "/kubepods/pod" POD_ID "/x/slurm/uid_1/job_4294967295");
+	snprintf(owner, sizeof(owner), "%s", owner_in_tree(path));
+	assert_true(!strncmp(owner, "pod:train/nnn", 13));
+	assert_non_null(strstr(owner, " slurm:4294967295"));
+}
+
+TEST(a_container_that_begins_after_the_look_is_looked_for_again)
+{
+	const char *names[] = { "docker-" ID ".scope", "system.slice", "" };
+	char label[LABEL_SIZE];
+
+	helper.begun_ns = monotonic_ns() - 2000000000;
+	assert_false(owner_name(label, names, COUNT(names), &helper));
+	assert_string_equal(label, "container:4f0cd5b61a92");
+	helper_free(&helper);
+}

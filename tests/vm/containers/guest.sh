@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Proves that the calls of a container are its own, by name, with the groups and files that its runtime makes: podman and docker with
+# the drivers systemd and cgroupfs, LXC and systemd-nspawn; and that a container in a job's group is the job's.
+set -Eeuo pipefail
+cd /job
+. ./systemd-lib.sh
+declare -A owners=()
+size=$((4 << 20))
+slow_machine
+
+step "the agent and the runtimes start"
+mkdir -p tree/bin tree/{data,dev,etc,proc,run,sys,tmp,usr} /etc/docker /var/lib/lxc/lxc-1
+cp busybox tree/bin/
+touch tree/etc/os-release
+tar -C tree -cf tree.tar .
+printf '[storage]\ndriver = "vfs"\nrunroot = "/run/containers/storage"\ngraphroot = "/var/lib/containers/storage"\n' >/etc/containers/storage.conf
+docker_start() { # DRIVER DATA
+	printf '{"storage-driver": "vfs", "bridge": "none", "iptables": false, "exec-opts": ["native.cgroupdriver=%s"], "data-root": "%s"}\n' "$@" >/etc/docker/daemon.json
+	systemctl restart docker
+	wait_for 60 docker import tree.tar t:1 >/dev/null
+}
+systemctl daemon-reload
+systemctl start dbus systemd-machined
+nfs_server_start
+nfs_mount 4.2 '' /mnt/data
+dd if=/dev/zero of=/export/read bs=$size count=1 status=none
+chmod 666 /export/read
+systemctl start xidscope
+wait_for 60 source_is "$btf"
+
+# What each container does, and what is in its group's path.
+cat >work <<'END'
+/bin/busybox cat /proc/self/cgroup >/data/group-$1
+/bin/busybox dd if=/dev/zero of=/data/$1 bs=64k count=$(($2 / 65536)) conv=fsync
+exec /bin/busybox dd if=/data/read of=/dev/null bs=64k iflag=direct
+END
+cp work /export/
+# calls_of OWNER NAME COMMAND...: runs it, with NAME for the work.
+calls_of() {
+	step "$1: ${*:3:3}"
+	owners[$1]=$((${owners[$1]:-0} + 1))
+	"${@:3}" /bin/busybox sh /data/work "$2" $size 2>"out/$2.log" >&2 || { cat "out/$2.log" && false; }
+	refresh # before the runtime forgets the container
+	echo "$(<"/export/group-$2")" | tee -a out/groups
+	for kind in 'sent write' 'received read'; do
+		moved=$(sum "xidscope_nfs_owner_${kind% *}_bytes_total" "owner=\"$1\"" "kind=\"${kind#* }\"")
+		echo "$kind $moved"
+		((moved >= size * owners[$1] && moved * 100 < size * owners[$1] * 101))
+	done
+}
+podman import tree.tar localhost/t:1 >/dev/null 2>&1
+options=(--network none -v /mnt/data:/data)
+calls_of container:kept kept podman run --name kept "${options[@]}" localhost/t:1
+calls_of container:brief brief podman --cgroup-manager cgroupfs run --name brief "${options[@]}" localhost/t:1
+podman --cgroup-manager cgroupfs pod create --name pod --infra=false >/dev/null
+calls_of container:in-pod in-pod podman --cgroup-manager cgroupfs run --pod pod --name in-pod -v /mnt/data:/data localhost/t:1
+docker_start systemd /var/lib/docker
+calls_of container:train_1.a train docker run --name train_1.a "${options[@]}" t:1
+docker_start cgroupfs /srv/docker
+calls_of container:fs fs docker run --name fs "${options[@]}" t:1
+calls_of slurm:4711 job docker run --name job --cgroup-parent /system.slice/slurmstepd.scope/job_4711/step_0 "${options[@]}" t:1
+calls_of container:my-box nspawn systemd-nspawn -q -M my-box -D tree --bind=/mnt/data:/data
+printf '%s\n' 'lxc.rootfs.path = dir:/job/tree' 'lxc.uts.name = lxc-1' 'lxc.net.0.type = empty' 'lxc.apparmor.profile = unconfined' \
+	'lxc.mount.entry = /mnt/data data none bind 0 0' >/var/lib/lxc/lxc-1/config
+calls_of container:lxc-1 lxc lxc-execute -n lxc-1 --
+
+step "all add up"
+for name in calls sent_bytes received_bytes; do
+	ours=$(sum "xidscope_nfs_owner_${name}_total")
+	theirs=$(sum "xidscope_rpc_${name/calls/op_calls}_total" 'server="127.0.0.1"')
+	echo "$name: $ours of the owners, $theirs of the server"
+	((ours == theirs))
+done
+! grep -E 'owner="(group|unit):[^"]*(libpod|docker|lxc|machine)' "$output"

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Containers outside of Kubernetes.
+ *
+ * A runtime makes a control group for each container. Its name has the container's ID, which nobody remembers; the name that
+ * its user knows is in a file of the runtime. LXC and systemd-nspawn have no ID: the group has the name.
+ *
+ *   runtime          group of systemd's driver, and of cgroupfs   file with the name, and its member
+ *   docker           docker-ID.scope; docker/ID                    /var/lib/docker/containers/ID/config.v2.json: Name
+ *   podman, CRI-O    libpod-ID.scope, crio-ID.scope;               /var/lib/containers/storage/overlay-containers/
+ *                    libpod_parent/libpod-ID, crio-ID                containers.json, volatile-containers.json: names
+ *   nerdctl          nerdctl-ID.scope; NAMESPACE/ID                /run/containerd/io.containerd.runtime.v2.task/
+ *                                                                    NAMESPACE/ID/config.json: annotations, nerdctl/name
+ *   LXC              lxc.payload.NAME (4.0), lxc.payload/NAME (3.1), lxc/NAME (before, and LXD, Proxmox VE)
+ *   systemd-nspawn   machine.slice/machine-NAME.scope; as a service machine.slice/systemd-nspawn@NAME.service
+ *
+ * docker's folder is another one if /etc/docker/daemon.json has data-root. Volatile containers (podman run --rm) have a file of
+ * their own from containers/storage 1.43 on (podman 4.3). Sources: moby daemon/config and container/container.go (20.10 to 28);
+ * containers/storage containers.go (1.24 to 1.58); nerdctl docs/dir.md and pkg/labels (0.8 to 2.1); lxc src/lxc/cgroups/
+ * cgfsng.c; systemd src/nspawn/nspawn-register.c. Layouts of docker 20.10, podman 4.3, LXC 5.0 and systemd 252, which Debian 12
+ * has, are tested with these programs.
+ *
+ * A file counts only if root owns it and others cannot write it: a user's own containers (rootless) lie below user.slice, where
+ * the user can make groups of any name, and are the user's. Within a container the same forms may appear again; the outermost
+ * counts, whose files the node has.
+ *
+ * Example: /machine.slice/libpod-4f0c...a1.scope/container is container 4f0c...a1. containers.json has {"id": "4f0c...a1",
+ * "names": ["train"]}: its calls are those of "container:train". Without the file they are those of "container:4f0cd5b61a92". */
+#include "base/container.h"
+
+#include "base/array.h"
+#include "base/file_text.h"
+#include "base/json_reader.h"
+#include "base/label.h"
+
+#define FILE_MAX (4 << 20)
+#define HEX "0123456789abcdef"
+
+/* ---- in a path ---- */
+
+/* "ID", "PREFIX-ID" or "PREFIX-ID.scope". @rest: of the path behind it. */
+static bool take_id(struct span part, struct span rest, char id[CONTAINER_ID])
+{
+	struct span digits;
+
+	if (span_ends_with(part, ".scope"))
+		part.end -= strlen(".scope");
+	if (span_left(part) < CONTAINER_ID - 1)
+		return false;
+	digits = (struct span){ part.end - (CONTAINER_ID - 1), part.end };
+	if (digits.at > part.at && digits.at[-1] != '-')
+		return false;
+	/* podman's group of a pod, by cgroupfs. */
+	if (digits.at == part.at && span_starts_with(rest, "/libpod-"))
+		return false;
+	return span_left(span_take_run(&(struct span){ digits.at, digits.end }, HEX)) ==
+		       CONTAINER_ID - 1 &&
+	       span_copy(digits, id, CONTAINER_ID);
+}
+
+/* Copies the name of a unit without its escapes, such as "\x2d". */
+static void copy_unescaped(struct span from, char *to, size_t size)
+{
+	uint64_t byte;
+
+	while (span_left(from) && size-- > 1) {
+		struct span hex = from, digits;
+
+		if (span_take(&hex, "\\x")) {
+			digits = span_cut(hex, 2);
+			if (span_take_number(&digits, 16, 0xff, &byte) && byte &&
+			    !span_left(digits)) {
+				*to++ = (char)byte;
+				from.at = digits.at;
+				continue;
+			}
+		}
+		*to++ = *from.at++;
+	}
+	*to = 0;
+}
+
+/* A group that has the container's name, at the begin of @path. Moves past it. */
+static bool take_named(struct span *path, char *name)
+{
+	static const struct {
+		const char *before, *end;
+	} forms[] = {
+		{ "/lxc.payload.", "" },
+		{ "/lxc.monitor.", "" },
+		{ "/lxc.payload/", "" },
+		{ "/lxc.monitor/", "" },
+		{ "/lxc/", "" },
+		{ "/machine.slice/machine-", ".scope" },
+		{ "/machine.slice/systemd-nspawn@", ".service" },
+	};
+
+	ARRAY_EACH(f, forms, COUNT(forms)) {
+		struct span rest = *path, part;
+
+		if (!span_take(&rest, f->before))
+			continue;
+		part = span_take_until(&rest, "/");
+		if (!span_ends_with(part, f->end) || span_left(part) == strlen(f->end) ||
+		    span_starts_with(part, "qemu\\x2d")) /* a machine of libvirt */
+			continue;
+		part.end -= strlen(f->end);
+		copy_unescaped(part, name, CONTAINER_NAME);
+		*path = rest;
+		return true;
+	}
+	return false;
+}
+
+const char *container_find(const char *path, char id[CONTAINER_ID], char *name)
+{
+	struct span rest = span_of(path), part;
+
+	while (span_left(rest)) {
+		if (take_named(&rest, name)) {
+			strcpy(id, "-");
+			return rest.at;
+		}
+		span_take(&rest, "/");
+		part = span_take_until(&rest, "/");
+		if (take_id(part, rest, id))
+			return rest.at;
+	}
+	return NULL;
+}
+
+/* ---- in files ---- */
+
+struct wanted {
+	const char *name;
+	struct span value; /* the last one; NULL: none */
+};
+
+static void on_member(void *context, struct span name, struct span value)
+{
+	struct wanted *w = context;
+
+	if (span_is(name, w->name))
+		w->value = value;
+}
+
+/* The text of the member @name of an object, or of the last element of an array, whose @name is "". */
+static bool read_text(struct span text, const char *name, char *to, size_t size)
+{
+	struct wanted w = { .name = name };
+	struct span inside;
+
+	if (!json_read(text, on_member, &w) || !w.value.at || !json_inside(w.value, &inside))
+		return false;
+	json_decode(inside, to, size);
+	return true;
+}
+
+static struct span read_value(struct span text, const char *name)
+{
+	struct wanted w = { .name = name, .value = span_of("") };
+
+	json_read(text, on_member, &w);
+	return w.value;
+}
+
+static void write_name(const char *id, const char *name, FILE *out)
+{
+	char label[CONTAINER_NAME];
+
+	label_from_bytes(label, sizeof(label), name, strlen(name));
+	if (*name && strlen(id) == CONTAINER_ID - 1 && strspn(id, HEX) == CONTAINER_ID - 1)
+		fprintf(out, "%s %s\n", id, label);
+}
+
+static void on_stored(void *out, struct span index, struct span container)
+{
+	char id[2 * CONTAINER_ID], name[4096];
+
+	(void)index;
+	if (read_text(container, "id", id, sizeof(id)) &&
+	    read_text(read_value(container, "names"), "", name, sizeof(name)))
+		write_name(id, name, out);
+}
+
+void container_read_names(struct span text, const char *id, FILE *out)
+{
+	char name[4096];
+
+	if (span_starts_with(text, "["))
+		json_read(text, on_stored, out);
+	else if (read_text(text, "Name", name, sizeof(name)) ||
+		 read_text(read_value(text, "annotations"), "nerdctl/name", name, sizeof(name)))
+		write_name(id, name + (*name == '/'), out);
+}
+
+static void write_file(const char *path, const char *id, FILE *out)
+{
+	FILE_TEXT file = {};
+
+	if (!file_text_read_own(&file, path, FILE_MAX))
+		container_read_names(file_text_span(&file), id, out);
+}
+
+/* The @file of each container, which has a folder below @path. */
+static void write_folder(const char *path, const char *file, FILE *out)
+{
+	OPEN_FOLDER *folder = opendir(path);
+	const char *id;
+
+	while ((id = folder_next(folder)))
+		write_file(PATHF("%s/%s/%s", path, id, file), id, out);
+}
+
+static void write_docker(const char *root, FILE *out)
+{
+	char data[PATH_MAX / 2] = "/var/lib/docker";
+	FILE_TEXT settings = {};
+
+	if (!file_text_read_own(&settings, PATHF("%s/etc/docker/daemon.json", root), FILE_MAX))
+		read_text(file_text_span(&settings), "data-root", data, sizeof(data));
+	write_folder(PATHF("%s%s/containers", root, data), "config.v2.json", out);
+}
+
+static void write_podman(const char *root, FILE *out)
+{
+	static const char *const drivers[] = { "overlay", "vfs", "btrfs", "zfs" };
+
+	for (size_t i = 0; i < 2 * COUNT(drivers); i++)
+		write_file(PATHF("%s/var/lib/containers/storage/%s-containers/%scontainers.json",
+				 root, drivers[i / 2], i % 2 ? "volatile-" : ""),
+			   "", out);
+}
+
+static void write_containerd(const char *root, FILE *out)
+{
+	const char *tasks = PATHF("%s/run/containerd/io.containerd.runtime.v2.task", root);
+	OPEN_FOLDER *folder = opendir(tasks);
+	const char *namespace;
+
+	/* Those of Kubernetes and docker, of which there may be hundreds, have no such name. */
+	while ((namespace = folder_next(folder)))
+		if (strcmp(namespace, "k8s.io") != 0 && strcmp(namespace, "moby") != 0)
+			write_folder(PATHF("%s/%s", tasks, namespace), "config.json", out);
+}
+
+void container_write_names(const char *root, FILE *out)
+{
+	write_docker(root, out);
+	write_podman(root, out);
+	write_containerd(root, out);
+}
