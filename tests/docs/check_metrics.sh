@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that docs/METRICS.md describes the families of `xidscope metrics`, all of them and no others: its table of
-# families is the program's, a family has at most one PromQL line, every name in the text and the queries exists, the sizes
+# families is the program's, each family that is always shown has a reader: a rule, a panel or a query of the page (no rule or panel
+# reads the others); a family has at most one PromQL line, every name in the text and the queries exists, the sizes
 # of tables in the text are those of include/rpc.h, and every kind of event and reason of a drop is there. With
 # PROMTOOL=path of promtool, each query's syntax is checked too.
 #   check_metrics.sh [DOCUMENT]
@@ -95,6 +96,19 @@ END {
 			print family ": " found[family] " PromQL lines, at most one"
 	}
 }' "$work/families" "$document" >"$work/differences"
+
+# reads FAMILY FILE...: the files that have samples of it.
+reads() { grep -lE "\b$1(_total|_bucket|_count|_sum)?\b" "${@:2}" | xargs -r -n 1 basename | paste -sd' '; }
+sed -n '/^```promql$/,/^```$/p' "$document" | grep -v '^#' >"$work/queries of the page" || true
+while read -r family help; do
+	shown=$(reads "$family" deploy/prometheus/{alerts,nodes,peers,checkpoints,attempts,reliability}.yaml deploy/grafana/*.json || true)
+	asked=$(reads "$family" "$work/queries of the page" || true)
+	if [[ $help == *'only with --detail'* ]]; then
+		[[ ! $shown ]] || echo "$family: $shown read it, but it is not shown by default"
+	elif [[ ! $shown$asked ]]; then
+		echo "$family: no rule, panel or query reads it: show it only with more --detail, or not at all"
+	fi
+done <"$work/families" >>"$work/differences"
 
 # bound NAME LESS WORDS: the page must name the size of a table of include/rpc.h (less its entry for "other").
 bound() {

@@ -74,8 +74,10 @@ METRIC_AT(
 	"Addresses and ports of a transport's connection, always 1; only with --detail transport.")
 METRIC(RPC_SATURATED_SECONDS, "rpc_saturated_seconds", COUNTER, "seconds",
        "server, transport, limit", "Time in which at least one task waited for this limit.")
-METRIC(RPC_SESSION_DRAINING_SECONDS, "rpc_session_draining_seconds", COUNTER, "seconds", "server",
-       "Time in which tasks waited until the NFSv4 client had recovered its state.")
+METRIC_AT(
+	OP, RPC_SESSION_DRAINING_SECONDS, "rpc_session_draining_seconds", COUNTER, "seconds",
+	"server",
+	"Time in which tasks waited until the NFSv4 client had recovered its state; only with --detail op.")
 METRIC(NFS_LOCK_CALLS, "nfs_lock_calls", COUNTER, "", "server",
        "Calls to the server's lock manager (NLM).")
 METRIC(NFS_LOCK_SECONDS, "nfs_lock_seconds", COUNTER, "seconds", "server",

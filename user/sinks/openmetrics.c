@@ -254,21 +254,44 @@ static void write_kernel_events(struct metrics_writer *w, const struct fault_cou
 		write_sample(w, "_total", NULL, 0, format_integer(number, c->log_lost));
 }
 
+static bool is_one_of(const char *name, const char *const *names, size_t count)
+{
+	return ARRAY_FIND(n, names, count, !strcmp(*n, name));
+}
+
+/* At --detail node the rules, hooks and reasons that are well have one sample together. An alert looks for each of these hooks
+ * in the past, and at increases of all other reasons, which must be seen at 0. */
+static void write_states(struct metrics_writer *w, const struct self *s)
+{
+	static const char *const hooks[] = { "kernel_log", "printk_console", "trace_instance" };
+	static const char *const harmless[] = { "printk_others", "rpc_owner_gone", "slow_call" };
+	bool all = w->detail > DETAIL_NODE;
+	char number[NUMBER_SIZE];
+
+	EACH(NODE_HEALTH, s->health, s->health_count, all || e->level,
+	     format_integer(number, (uint64_t)e->level), { "check", e->check });
+	if (!all)
+		SAMPLE(w, "0", { "check", LABEL_OTHER });
+	EACH(HOOK_ATTACHED, s->hooks, s->hook_count,
+	     all || !e->attached || is_one_of(e->name, hooks, COUNT(hooks)),
+	     e->attached ? "1" : "0", { "hook", e->name });
+	if (!all)
+		SAMPLE(w, "1", { "hook", LABEL_OTHER });
+	EACH(EVENTS_DROPPED, s->drops, s->drop_count,
+	     all || e->count || !is_one_of(e->reason, harmless, COUNT(harmless)),
+	     format_integer(number, e->count), { "reason", e->reason });
+}
+
 static void write_self(struct metrics_writer *w, const struct snapshot *s)
 {
 	char number[NUMBER_SIZE];
 
-	EACH(NODE_HEALTH, s->self.health, s->self.health_count, true,
-	     format_integer(number, (uint64_t)e->level), { "check", e->check });
+	write_states(w, &s->self);
 	EACH(NODE_FINDING_INFO, s->self.findings, s->self.finding_count, true, "1",
 	     { "check", e->check }, { "device", e->device }, { "code", e->code });
-	EACH(HOOK_ATTACHED, s->self.hooks, s->self.hook_count, true, e->attached ? "1" : "0",
-	     { "hook", e->name });
 	write_family(w, METRIC_RPC_SOURCE);
 	for (int i = RPC_SOURCE_NONE + 1; i < RPC_SOURCES; i++)
 		SAMPLE(w, (int)s->calls.source == i ? "1" : "0", { "source", rpc_source_names[i] });
-	EACH(EVENTS_DROPPED, s->self.drops, s->self.drop_count, true,
-	     format_integer(number, e->count), { "reason", e->reason });
 	write_family(w, METRIC_LEFT_OUT_ENTRIES);
 	write_sample(w, "", NULL, 0, format_integer(number, s->calls.left_out_entries));
 	write_family(w, METRIC_EXPORT_SECONDS);
