@@ -93,8 +93,6 @@ file | grep '^xidscope_rpc_op_calls_total' >calls && grep 'server="127.0.0.1"' c
 claim "hostPID: servers have plain names"
 ! node 'ss -lntupH' | grep xidscope
 claim "hostNetwork: the agent opens no port"
-! x exec daemonset/xidscope -- /xidscope ack --force c1:00.0 79
-claim "the pod cannot write acknowledgements"
 wait "$exec_block"
 status=$? && cat exec.out && ((status == 0)) && grep '127\.0\.0\.1' exec.out
 claim "exec: check and trace answer from within"
@@ -122,8 +120,10 @@ claim "an Xid is in the node's condition within a minute ($((SECONDS - begun)) s
 node "grep '\"xid\":79.*default/train' /var/lib/xidscope/events"
 claim "the event log names the pod of the process that the Xid names"
 plugin() { x exec daemonset/xidscope-npd -- /usr/local/sbin/xidscope check --style npd; }
-! plugin && node '/job/xidscope ack c1:00.0 79' && within 10 plugin && node '/job/xidscope ack --remove c1:00.0 79' && sleep 2 && ! plugin
-claim "an acknowledgement on the node counts"
+ack() { x exec daemonset/xidscope -- /xidscope ack "$@"; }
+refused() { ! plugin; }
+refused && ack c1:00.0 79 && within 60 plugin && node 'grep 79 /var/lib/xidscope/etc/acks' && ack --remove c1:00.0 79 && within 60 refused
+claim "an acknowledgement counts, and stands on the node's disk"
 node 'rmmod nvidia; insmod /job/nvidia.ko' && within 90 condition_is False
 claim "recovery, by a reload of the driver: the condition is False"
 
