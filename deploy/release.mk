@@ -13,17 +13,16 @@ release_time := $(shell date -u -d '$(lastword $(release))' +%s)
 
 deps-release: deps ## install what packages, images and releases need beyond that (as root)
 	$(Q)tests/deps.sh --only '$(release_packages)'
-deb_packages := debhelper lintian dpkg-dev python3
-rpm_packages := rpm rpmlint
-release_packages := $(deb_packages) $(rpm_packages) buildah skopeo docker-registry gnupg file autopkgtest piuparts qemu-user-static containerd \
+deb_packages := build-essential debhelper
+release_packages := $(deb_packages) lintian rpm rpmlint buildah skopeo docker-registry gnupg file autopkgtest piuparts qemu-user-static containerd \
 	$(if $(shell command -v npm),,npm)
 
-deb: ## build the Debian package for ARCH into build/deb, and check it with lintian
+deb: ## build the Debian package for ARCH into build/deb, and check it with lintian if that is installed
 	$(Q)tests/deps.sh --build '$(deb_packages)' $(addprefix --for ,$(CROSS))
 	$(Q)deploy/debian.sh $(TARGET) $(VERSION) $(release_time) $(CURDIR)/build/deb
 
-rpm: deb ## build the RPM for ARCH into build/rpm, from the Debian package, and check it with rpmlint
-	$(Q)tests/deps.sh --only '$(rpm_packages)'
+rpm: deb ## build the RPM for ARCH into build/rpm, from the Debian package, and check it with rpmlint if that is installed
+	$(Q)tests/deps.sh --only rpm
 	$(Q)deploy/rpm.sh build/deb/xidscope_$(VERSION)_$(TARGET).deb $(release_time) $(CURDIR)/build/rpm
 
 kubectl = $(shell tests/vm/tool.sh kubernetes-client usr/bin/kubectl)

@@ -30,7 +30,7 @@ for each; do
 	esac
 	"$machine-linux-gnu-strip" --strip-all -o "$work/$arch/xidscope" "$build/xidscope"
 	cp "$build/xidscope.map" "$work/$arch/"
-	deploy/sbom.py spdx "$work/$arch/xidscope" "$version" "$SOURCE_DATE_EPOCH" >"$out/xidscope-$version-$arch.spdx.json"
+	deploy/sbom.sh spdx "$work/$arch/xidscope" "$version" "$SOURCE_DATE_EPOCH" >"$out/xidscope-$version-$arch.spdx.json"
 	deploy/tarball.sh "$work/$arch" "$out/xidscope-$version-$arch.tar.gz"
 	cp build/deb/xidscope_"$version"_"$arch".deb build/rpm/xidscope-"$version"-1."$machine".rpm "$out/"
 done
