@@ -17,11 +17,11 @@ included=/usr/share/javascript/dygraphs/dygraph.min.js
 [[ -e $map ]] || die "$map is missing: build with make"
 grep -qE '^/\S+\.a\([^)]+\)$' "$map" || die "$map names no library: has its form changed?"
 # The archives of which a member was linked in, and the files that are not the program's own.
-mapfile -t files < <({ sed -nE 's/^(\/\S+\.a)\([^)]+\)$/\1/p; s/^LOAD (\/\S+\.o)$/\1/p' "$map" && echo "$included"; } | xargs realpath | sort -u)
-owners=$(dpkg-query -S "${files[@]}") || die "see above"
-mapfile -t names < <(sed 's/: \/.*//; s/, .*//' <<<"$owners" | sort -u)
+files=$({ sed -nE 's/^(\/\S+\.a)\([^)]+\)$/\1/p; s/^LOAD (\/\S+\.o)$/\1/p' "$map" && echo "$included"; } | xargs realpath | sort -u)
+owners=$(xargs dpkg-query -S <<<"$files") || die "see above"
+names=$(sed 's/: \/.*//; s/, .*//' <<<"$owners" | sort -u)
 # rows FORMAT: a line for each package.
-rows() { dpkg-query -W -f "$1\n" "${names[@]}" | sort -u; }
+rows() { xargs dpkg-query -W -f "$1\n" <<<"$names" | sort -u; }
 
 spdx() { # VERSION EPOCH
 	local licence='GPL-2.0-only OR BSD-2-Clause' digest unknown='"downloadLocation": "NOASSERTION", "filesAnalyzed": false'
@@ -39,7 +39,7 @@ spdx() { # VERSION EPOCH
     \"referenceLocator\": \"pkg:deb/debian/${name//+/%2B}@${version//+/%2B}?arch=$architecture\"}]}"
 		relations+=",
   {\"spdxElementId\": \"SPDXRef-xidscope\", \"relationshipType\": \"$how\", \"relatedSpdxElement\": \"$id\"}"
-	done < <(rows '${Package}\t${Version}\t${source:Package}\t${source:Version}\t${Architecture}')
+	done <<<"$(rows '${Package}\t${Version}\t${source:Package}\t${source:Version}\t${Architecture}')"
 	cat <<END
 {"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": "xidscope-$1",
  "documentNamespace": "urn:sha256:$digest",
