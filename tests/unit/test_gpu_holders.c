@@ -66,7 +66,7 @@ static const char *job_of(const char *text)
 	size_t size;
 	FILE *out = open_memstream(&jobs, &size);
 
-	cgroup_write_names(root, out);
+	cgroup_write_names(root, NULL, out);
 	fclose(out);
 	cgroup_read(&c, text);
 	cgroup_find_names(&c, jobs);

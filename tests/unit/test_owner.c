@@ -26,7 +26,7 @@ static const char *owner_of(const char *path)
 	while (count < COUNT(names))
 		names[count++] = "";
 	helper.begun_ns = monotonic_ns();
-	assert_true(owner_name(label, names, count, &helper));
+	assert_true(owner_name(label, names, count, &helper, NULL));
 	return label;
 }
 
@@ -117,7 +117,7 @@ static const char *owner_in_tree(const char *path)
 	FILE *out = open_memstream(&helper.text, &helper.len);
 	const char *owner;
 
-	cgroup_write_names(root, out);
+	cgroup_write_names(root, NULL, out);
 	fclose(out);
 	owner = owner_of(path);
 	helper_free(&helper);
@@ -209,7 +209,85 @@ TEST(a_container_that_begins_after_the_look_is_looked_for_again)
 	char label[LABEL_SIZE];
 
 	helper.begun_ns = monotonic_ns() - 2000000000;
-	assert_false(owner_name(label, names, COUNT(names), &helper));
+	assert_false(owner_name(label, names, COUNT(names), &helper, NULL));
 	assert_string_equal(label, "container:4f0cd5b61a92");
 	helper_free(&helper);
+}
+
+/* A process of a group, which began at @ticks; its main thread has @state. */
+static void add_process(int pid, const char *group, int ticks, char state, const char *environment,
+			size_t len)
+{
+	const char *stat =
+		formatted("%d (a) b) %c 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 %d 0\n", pid,
+			  state, ticks);
+
+	put(formatted("/proc/%d/cgroup", pid), formatted("0::%s\n", group));
+	put(formatted("/proc/%d/stat", pid), stat);
+	put(formatted("/proc/%d/task/%d/stat", pid, pid), stat);
+	put_bytes(formatted("/proc/%d/environ", pid), environment, len);
+}
+#define ENVIRONMENT(text) text, sizeof(text)
+
+/* The owner after a look at environments as well. @known: whether it is final. */
+static const char *owner_with(const char *variables, const char *path, bool known)
+{
+	static char label[LABEL_SIZE];
+	FILE *out = open_memstream(&helper.text, &helper.len);
+	const char *names[] = { path + 1 };
+
+	cgroup_write_names(root, variables, out);
+	fclose(out);
+	helper.begun_ns = monotonic_ns();
+	assert_int_equal(owner_name(label, names, 1, &helper, variables), known);
+	helper_free(&helper);
+	return label;
+}
+
+TEST(a_variable_of_the_oldest_process_names_the_owner)
+{
+	add_process(10, "/lxc.payload.a", 500, 'S', ENVIRONMENT("RUN=young"));
+	add_process(11, "/lxc.payload.a/x", 400, 'S',
+		    ENVIRONMENT("PATH=/\0RUN=old\0SESSION=s 1\n"));
+	add_process(12, "/lxc.payload.ab", 100, 'S', ENVIRONMENT("RUN=other"));
+	assert_string_equal(owner_with(NULL, "/lxc.payload.a", true), "container:a");
+	assert_string_equal(owner_with("RUN", "/lxc.payload.a", true), "env:RUN=old");
+	assert_string_equal(owner_with("NO,SESSION,RUN", "/lxc.payload.a", true),
+			    "env:SESSION=s_1\\x0a");
+	assert_string_equal(owner_with("UN,PATH", "/lxc.payload.ab", true), "container:ab");
+	assert_string_equal(owner_with("RUN", "/lxc.payload.gone", true), "container:gone");
+	/* Empty is not set. A value that is too long is cut. */
+	add_process(11, "/lxc.payload.a/x", 400, 'S', ENVIRONMENT("RUN="));
+	assert_string_equal(owner_with("RUN", "/lxc.payload.a", true), "container:a");
+	add_process(11, "/lxc.payload.a/x", 400, 'S',
+		    ENVIRONMENT("RUN=" HEX_40 HEX_40 HEX_40 HEX_40 HEX_40));
+	assert_int_equal(strlen(owner_with("RUN", "/lxc.payload.a", true)),
+			 strlen("env:RUN=") + 64);
+}
+
+TEST(a_variable_replaces_neither_a_schedulers_owner_nor_a_user)
+{
+	static const char *const paths[][2] = {
+		{ "/system.slice/slurmstepd.scope/job_7/step_0", "slurm:7" },
+		{ "/lsf/c/job.8.1.2", "lsf:8" },
+		{ "/kubepods/pod" POD_ID, "pod:" POD_ID },
+		{ "/docker/" ID "/slurm/uid_0/job_9", "container:4f0cd5b61a92 slurm:9" },
+		{ "/user.slice/user-1000.slice", "user:1000" },
+		{ "/system.slice/nginx.service", "env:RUN=x" },
+		{ "/a/b", "env:RUN=x" },
+	};
+
+	for (size_t i = 0; i < COUNT(paths); i++) {
+		add_process(20 + (int)i, paths[i][0], 1, 'S', ENVIRONMENT("RUN=x"));
+		assert_string_equal(owner_with("RUN", paths[i][0], true), paths[i][1]);
+	}
+}
+
+TEST(a_process_that_may_hold_its_memory_is_left_alone)
+{
+	add_process(10, "/lxc.payload.a", 500, 'S', ENVIRONMENT("RUN=x"));
+	put("/proc/10/task/11/stat", "11 (a) D 1 2\n");
+	assert_string_equal(owner_with("RUN", "/lxc.payload.a", false), "container:a");
+	put("/proc/10/task/11/stat", "11 (a) S 1 2\n");
+	assert_string_equal(owner_with("RUN", "/lxc.payload.a", true), "env:RUN=x");
 }

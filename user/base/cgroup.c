@@ -10,6 +10,8 @@
 #include "base/clock.h"
 #include "base/container.h"
 #include "base/file_text.h"
+#include "base/label.h"
+#include "base/process.h"
 #include "base/span.h"
 
 /* The path without leading "/..", which it has if the agent runs in a control group namespace of its own. */
@@ -153,20 +155,24 @@ void cgroup_of_path(struct cgroup *c, const char *path)
 
 /* ---- names that are not in the path ---- */
 
+/* A user's own variable could name anything; a scheduler has named the others. */
+static bool may_have_variable(const struct cgroup *c)
+{
+	const char *path = from_root(c);
+
+	return !*c->job && !c->unnamed_job && !*c->pod && path[1] &&
+	       strncmp(path, "/user.slice", strlen("/user.slice")) != 0;
+}
+
 /* Writes "JOB GROUP" if the process is a slurmstepd with the title "slurmstepd: [4711.0]". Any process can take this title: it
  * must be root's, in the job's group. The title is in the process's memory, and is read last. */
-static void write_step(const char *root, const char *pid, FILE *out)
+static void write_step(const char *root, const char *pid, const struct cgroup *c, FILE *out)
 {
-	FILE_TEXT group = {}, status = {};
+	FILE_TEXT status = {};
 	char line[64];
-	struct cgroup c;
 	struct span title;
 	uint64_t job;
 
-	file_text_read(&group, PATHF("%s/proc/%s/cgroup", root, pid), 65536);
-	cgroup_read(&c, group.bytes ?: "");
-	if (!c.unnamed_job)
-		return;
 	file_text_read(&status, PATHF("%s/proc/%s/status", root, pid), 65536);
 	/* The owner of its files in proc proves nothing: for a process that is not dumpable that is always root. */
 	if (!status.bytes || !strstr(status.bytes, "\nUid:\t0\t0\t0\t0\n") ||
@@ -175,7 +181,97 @@ static void write_step(const char *root, const char *pid, FILE *out)
 	title = span_of(line);
 	if (span_take(&title, "slurmstepd: [") &&
 	    span_number(span_take_until(&title, "."), UINT32_MAX, &job))
-		fprintf(out, "%u %.*s\n", (unsigned int)job, (int)c.unnamed_job, c.path);
+		fprintf(out, "%u %.*s\n", (unsigned int)job, (int)c->unnamed_job, c->path);
+}
+
+/* The oldest process of each group. */
+struct oldest {
+	char path[CGROUP_PATH];
+	uint64_t ticks; /* when it began */
+	int pid;
+};
+struct groups {
+	struct oldest *list;
+	size_t count;
+};
+#define GROUPS_MAX 2048
+
+static void note_oldest(struct groups *g, const char *root, const char *pid, const struct cgroup *c)
+{
+	char stat[1024];
+	struct oldest o = { .pid = (int)strtol(pid, NULL, 10) }, *found;
+
+	if (!file_first_line(PATHF("%s/proc/%s/stat", root, pid), stat, sizeof(stat)) ||
+	    !process_start_ticks(stat, &o.ticks))
+		return;
+	snprintf(o.path, sizeof(o.path), "%s", from_root(c));
+	found = ARRAY_FIND(x, g->list, g->count, !strcmp(x->path, o.path));
+	if (!found && g->count < GROUPS_MAX && (found = ARRAY_APPEND(g->list, g->count)))
+		*found = o;
+	else if (found && o.ticks < found->ticks)
+		*found = o;
+}
+
+/* Finds the first of @names that is set, as "NAME=VALUE". Blanks and control characters are escaped. */
+static void find_variable(const struct file_text *environment, const char *names,
+			  char to[CGROUP_VARIABLE])
+{
+	struct span list = span_of(names), name;
+	const char *at, *end = environment->bytes + environment->len;
+	char value[CONTAINER_NAME];
+	size_t len;
+
+	while (span_left(list)) {
+		name = span_take_until(&list, ",");
+		span_take(&list, ",");
+		len = span_left(name);
+		for (at = environment->bytes; at < end; at += strlen(at) + 1)
+			if (!strncmp(at, name.at, len) && at[len] == '=' && at[len + 1])
+				break;
+		if (at >= end)
+			continue;
+		at += len + 1;
+		label_from_bytes(value, sizeof(value), at, strlen(at));
+		for (char *blank = value; (blank = strchr(blank, ' '));)
+			*blank = '_';
+		snprintf(to, CGROUP_VARIABLE, "%.*s=%s", (int)len, name.at, value);
+		return;
+	}
+}
+
+/* Whether a thread sleeps uninterruptibly: perhaps for a silent server, with the lock of the process's memory. */
+static bool may_hold_memory(const char *root, int pid)
+{
+	OPEN_FOLDER *tasks = opendir(PATHF("%s/proc/%d/task", root, pid));
+	const char *task, *state;
+	char stat[1024];
+
+	while ((task = folder_next(tasks))) {
+		file_first_line(PATHF("%s/proc/%d/task/%s/stat", root, pid, task), stat,
+				sizeof(stat));
+		state = strrchr(stat, ')');
+		if (state && !strncmp(state, ") D", 3))
+			return true;
+	}
+	return false;
+}
+
+/* Writes "~TICKS VARIABLE GROUP" for each group: "-" if it has none of @names, "?" if it must be asked again. The memory of each
+ * process is read once. */
+static void write_variables(const char *root, const char *names, const struct groups *g, FILE *out)
+{
+	ARRAY_EACH(o, g->list, g->count) {
+		char variable[CGROUP_VARIABLE] = "-";
+		FILE_TEXT environment = {};
+
+		if (may_hold_memory(root, o->pid))
+			strcpy(variable, "?");
+		else if (!file_text_read(&environment, PATHF("%s/proc/%d/environ", root, o->pid),
+					 1 << 20))
+			find_variable(&environment, names, variable);
+		fprintf(out, "~%" PRIu64 " %s %s\n", o->ticks, variable, o->path);
+		fflush(out); /* the next one may wait */
+	}
 }
 
 /* kubelet has a folder for each pod's logs: NAMESPACE_NAME_UID. No part contains a '_'. */
@@ -194,19 +290,32 @@ static void write_node(const char *root, FILE *out)
 	container_write_names(root, out);
 }
 
-void cgroup_write_names(const char *root, FILE *out)
+void cgroup_write_names(const char *root, const char *names, FILE *out)
 {
 	OPEN_FOLDER *proc = opendir(PATHF("%s/proc", root));
 	const char *first = PATHF("%s/proc/1/root", root), *pid;
 	struct stat here, there;
+	struct groups groups = {};
+	struct cgroup c;
 
 	write_node(root, out);
 	if (stat(PATHF("%s/", root), &here) || stat(PATHF("%s/", first), &there) ||
 	    here.st_ino != there.st_ino || here.st_dev != there.st_dev)
 		write_node(first, out);
-	while ((pid = folder_next(proc)))
-		if (isdigit((unsigned char)*pid))
-			write_step(root, pid, out);
+	while ((pid = folder_next(proc))) {
+		FILE_TEXT group = {};
+
+		if (!isdigit((unsigned char)*pid))
+			continue;
+		file_text_read(&group, PATHF("%s/proc/%s/cgroup", root, pid), 65536);
+		cgroup_read(&c, group.bytes ?: "");
+		if (c.unnamed_job)
+			write_step(root, pid, &c, out);
+		else if (names && may_have_variable(&c))
+			note_oldest(&groups, root, pid, &c);
+	}
+	write_variables(root, names, &groups, out);
+	free(groups.list);
 }
 
 /* Takes "NAMESPACE_NAME_UID" if it is the pod's. */
@@ -221,11 +330,34 @@ static void take_pod(struct cgroup *c, struct span log)
 			 (int)span_left(pod), pod.at);
 }
 
-bool cgroup_find_names(struct cgroup *c, const char *names)
+/* Takes a line of write_variables() about this group or one below it, if it is the oldest of these so far. */
+static void take_variable(struct cgroup *c, struct span line, uint64_t *oldest)
 {
-	struct span rest = span_of(names), line, of;
+	uint64_t ticks;
+	struct span variable;
+
+	if (!span_take_number(&line, 10, UINT64_MAX, &ticks) || ticks >= *oldest)
+		return;
+	span_take(&line, " ");
+	variable = span_take_until(&line, " ");
+	span_take(&line, " ");
+	if (!span_take(&line, c->path) || (span_left(line) && *line.at != '/'))
+		return;
+	*oldest = ticks;
+	span_copy(variable, c->variable, sizeof(c->variable));
+}
+
+bool cgroup_find_names(struct cgroup *c, const char *text)
+{
+	struct span rest = span_of(text), line, of;
+	uint64_t oldest = UINT64_MAX;
 
 	while (span_next_line(&rest, &line)) {
+		if (span_take(&line, "~")) {
+			if (may_have_variable(c))
+				take_variable(c, line, &oldest);
+			continue;
+		}
 		if (*c->pod && !*c->name)
 			take_pod(c, line);
 		of = span_take_until(&line, " ");
@@ -239,19 +371,28 @@ bool cgroup_find_names(struct cgroup *c, const char *names)
 	return (!c->unnamed_job || *c->job) && ((!*c->pod && !*c->container) || *c->name);
 }
 
-static void send_names(const void *root, FILE *out)
+static void send_names(const void *names, FILE *out)
 {
-	cgroup_write_names(root, out);
+	cgroup_write_names("", names, out);
 }
 
 /* An answer is about groups that were there when it was asked for. */
 #define FRESH_NS 1000000000ull
 
-bool cgroup_ask_names(struct cgroup *c, struct helper *h)
+bool cgroup_ask_names(struct cgroup *c, struct helper *h, const char *names)
 {
-	if (cgroup_find_names(c, h->text ?: ""))
-		return true;
-	if (!helper_ask(h, "xidscope-names", send_names, ""))
-		return false;
-	return cgroup_find_names(c, h->text ?: "") || monotonic_ns() < h->begun_ns + FRESH_NS;
+	bool variable = names && may_have_variable(c), known;
+
+	known = cgroup_find_names(c, h->text ?: "");
+	if (!known || (variable && monotonic_ns() > h->begun_ns + FRESH_NS)) {
+		if (!helper_ask(h, "xidscope-names", send_names, names))
+			return false;
+		known = cgroup_find_names(c, h->text ?: "");
+		if (!known || variable)
+			known = monotonic_ns() < h->begun_ns + FRESH_NS;
+	}
+	known &= *c->variable != '?';
+	if (!strchr(c->variable, '='))
+		*c->variable = 0;
+	return known;
 }

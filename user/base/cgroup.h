@@ -6,6 +6,7 @@
 #include "base/helper.h"
 
 #define CGROUP_PATH 512
+#define CGROUP_VARIABLE 160
 #define SLUID_LEN 14 /* of "s1JHM889NVM300", the group of a job without its number */
 
 /* "": unknown, or none. */
@@ -15,6 +16,8 @@ struct cgroup {
 	char job[24]; /* its number, with the index in an array: "4711[3]"; also of a job within a pod or container */
 	char pod[40]; /* UID */
 	char container[CONTAINER_ID]; /* outside of jobs and pods; see container_find() */
+	char variable
+		[CGROUP_VARIABLE]; /* "NAME=VALUE" of its oldest process; "": none, or not asked for */
 	char name[512]; /* of the pod, "NAMESPACE/NAME", or of the container */
 	size_t unnamed_job; /* length of the path up to the group of a job without a number; 0: none */
 };
@@ -27,11 +30,12 @@ void cgroup_read(struct cgroup *c, const char *text);
 void cgroup_of_path(struct cgroup *c, const char *path);
 
 /* Finds what only files say that may block, by the process @h: the number of a job whose group has none (from Slurm 26.05 on),
- * in the title of its slurmstepd; the pod's name, in the folders of logs; the container's, in its runtime's files. False: not
- * yet known, ask again. */
-bool cgroup_ask_names(struct cgroup *c, struct helper *h);
+ * in the title of its slurmstepd; the pod's name, in the folders of logs; the container's, in its runtime's files; and the first
+ * of the variables @names ("NAME,NAME"; NULL: none) in the environment of the group's oldest process, unless the group is a
+ * job's, a pod's or a user's. False: not yet known, ask again. */
+bool cgroup_ask_names(struct cgroup *c, struct helper *h, const char *names);
 
-/* Its parts: writes a line for each slurmstepd, pod and container of the system below @root, which may wait for ever; and finds a group's
- * names in these lines. Returns whether it has all names. */
-void cgroup_write_names(const char *root, FILE *out);
-bool cgroup_find_names(struct cgroup *c, const char *names);
+/* Its parts: writes lines about each slurmstepd, pod, container and oldest process of the system below @root, which may wait for
+ * ever; and finds a group's names in these lines. Returns whether it has all names. */
+void cgroup_write_names(const char *root, const char *names, FILE *out);
+bool cgroup_find_names(struct cgroup *c, const char *text);

@@ -12,6 +12,8 @@
  *
  *   what                                          who              without an answer
  *   /proc/PID/cmdline of slurmstepd               xidscope-names   the job is named by its SLUID
+ *   /proc/PID/environ, for --owner-env            xidscope-names   the owner is named as without it
+ *   files of container runtimes                   xidscope-names   the container is named by its ID
  *   /var/log/pods, also below /proc/1/root        xidscope-names   the pod is named by its UID
  *   /proc/PID/fd, /proc/driver/nvidia/gpus        xidscope-gpus    the event lacks who holds the GPU
  *   /proc/PID/{maps,fd,exe,cwd,root} for trace    xidscope-file    a remedy lacks who uses the mounts

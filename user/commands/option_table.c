@@ -68,6 +68,23 @@ static const char *read_storage(struct options *o, const char *value)
 	return storage_rules_add(&o->storage, value);
 }
 
+static const char *read_owner_env(struct options *o, const char *value)
+{
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
+	const char *hint = "use names of variables, at most 64 bytes each: NAME,NAME";
+	size_t len;
+
+	o->owner_env = value;
+	for (;; value += len + 1) {
+		len = strcspn(value, ",");
+		if (!strspn(value, LETTERS) || len > 64 ||
+		    strspn(value, LETTERS "0123456789") != len)
+			return hint;
+		if (!value[len])
+			return NULL;
+	}
+}
+
 static const char *read_slower(struct options *o, const char *value)
 {
 	char *end;
@@ -256,6 +273,10 @@ const struct option_row option_rows[] = {
 		  "[node]" },
 	{ "--owners", "on|off", RUN, WORD(owners, switches),
 	  .help = "Count NFS calls by job, pod, unit and user [on]" },
+	{ "--owner-env", "NAMES", RUN, OTHER(read_owner_env),
+	  .help = "Name a container or unit by the first of the variables\n"
+		  "NAME,NAME... in the environment of its oldest process\n"
+		  "[none]" },
 	{ "--storage", "NAME=GLOB", RUN, OTHER(read_storage),
 	  .help = "Assign servers whose name or address matches GLOB to the\n"
 		  "storage system NAME; may be repeated" },

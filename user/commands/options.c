@@ -353,5 +353,6 @@ struct rpc_options options_rpc(const struct options *o)
 	return (struct rpc_options){ .sources = o->sources,
 				     .types_file = o->sunrpc_btf,
 				     .slower_ns = (uint64_t)(o->filter.slower * 1e9),
-				     .max_owners = o->owners ? OWNER_CALLS_MAX : 0 };
+				     .max_owners = o->owners ? OWNER_CALLS_MAX : 0,
+				     .owner_env = o->owner_env };
 }

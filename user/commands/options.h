@@ -64,6 +64,7 @@ struct options {
 	unsigned int sources; /* that may be used: see rpc/choice.h */
 	const char *sunrpc_btf; /* file with the types of sunrpc; NULL: none */
 	int owners; /* whether calls are counted by owner */
+	const char *owner_env; /* variables that name owners; NULL: none */
 	struct storage_rules storage;
 	bool keep;
 	struct log log;

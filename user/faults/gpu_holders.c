@@ -148,7 +148,7 @@ static void name_jobs(struct scan *s)
 		if (h->group.unnamed_job && !out)
 			out = open_memstream(&jobs, &size);
 	if (out)
-		cgroup_write_names(s->root, out);
+		cgroup_write_names(s->root, NULL, out);
 	jobs = stream_text(out, &jobs);
 	ARRAY_EACH(h, s->holders, jobs ? s->count : 0)
 		cgroup_find_names(&h->group, jobs);

@@ -83,7 +83,9 @@ const char *mount_calls_point(const struct mount_calls_state *m, uint32_t client
  * - "slurm:4711" (the SLUID if the number is not known), "lsf:4711", "pbs:4711[3]";
  * - "pod:NAMESPACE/NAME" (the UID if the node does not know the name), "container:NAME" (else 12 digits of its ID);
  * - of a job within one of these both: "pod:NAMESPACE/NAME slurm:4711";
+ * - "env:NAME=VALUE", instead of the next and of a container, if a process of the group has one of @variables (NULL: none);
  * - "unit:NAME.service", "user:1000"; for another group the first two names of its path, "group:a/b"; for the root "kernel".
  * @names: the names in its path, its own first, "" above the highest. Only who can make groups outside of user.slice, jobs and
  * pods can choose a name. Returns false while the process @helper still looks for the name. */
-bool owner_name(char *label, const char *const *names, size_t count, struct helper *helper);
+bool owner_name(char *label, const char *const *names, size_t count, struct helper *helper,
+		const char *variables);

@@ -51,6 +51,8 @@ static void name_place(char *name, size_t size, const struct cgroup *group, bool
 	*name = 0;
 	if (*group->pod)
 		snprintf(name, size, "pod:%s", *group->name ? group->name : group->pod);
+	else if (*group->variable)
+		snprintf(name, size, "env:%s", group->variable);
 	else if (*group->container)
 		snprintf(name, size, "container:%.*s", *group->name ? CONTAINER_NAME : 12,
 			 *group->name ? group->name : group->container);
@@ -62,26 +64,31 @@ static void name_place(char *name, size_t size, const struct cgroup *group, bool
 }
 
 /* Returns whether a later call can find no other name. */
-static bool name_path(char *label, const char *path, struct helper *helper)
+static bool name_path(char *label, const char *path, struct helper *helper, const char *variables)
 {
 	char name[3 * LABEL_SIZE], job[40] = "";
 	struct cgroup group;
 	bool known;
 
 	cgroup_of_path(&group, path);
-	known = cgroup_ask_names(&group, helper);
+	known = cgroup_ask_names(&group, helper, variables);
 	if (*group.job)
 		snprintf(job, sizeof(job), "%s:%s", group.scheduler, group.job);
 	else if (group.unnamed_job)
 		snprintf(job, sizeof(job), "slurm:%.*s", SLUID_LEN,
 			 group.path + group.unnamed_job - SLUID_LEN);
 	name_place(name, sizeof(name), &group, *job);
-	label_from_name(label, LABEL_SIZE - (*job ? sizeof(job) : 0), name, strlen(name));
+	/* A variable is escaped already. */
+	if (*group.variable)
+		snprintf(label, LABEL_SIZE, "%s", name);
+	else
+		label_from_name(label, LABEL_SIZE - (*job ? sizeof(job) : 0), name, strlen(name));
 	snprintf(label + strlen(label), sizeof(job), "%s%s", *label && *job ? " " : "", job);
 	return known;
 }
 
-bool owner_name(char *label, const char *const *names, size_t count, struct helper *helper)
+bool owner_name(char *label, const char *const *names, size_t count, struct helper *helper,
+		const char *variables)
 {
 	char path[CGROUP_PATH] = "";
 	size_t len = 0;
@@ -90,7 +97,7 @@ bool owner_name(char *label, const char *const *names, size_t count, struct help
 		if (*names[i])
 			len += (size_t)snprintf(path + len, sizeof(path) - len, "/%s", names[i]);
 	if (*path)
-		return name_path(label, path, helper);
+		return name_path(label, path, helper, variables);
 	snprintf(label, LABEL_SIZE, OWNER_KERNEL);
 	return true;
 }

@@ -87,7 +87,7 @@ const char *shares_owner(struct share_reader *r, uint32_t owner)
 		return label;
 	for (int i = 0; i < RPC_OWNER_LEVELS; i++)
 		names[i] = owner ? o->path[i] : "";
-	r->final[owner] = owner_name(label, names, RPC_OWNER_LEVELS, &r->names);
+	r->final[owner] = owner_name(label, names, RPC_OWNER_LEVELS, &r->names, r->variables);
 	return label;
 }
 

@@ -39,6 +39,7 @@ struct share_reader {
 	bool share_ended[RPC_MAX_SHARES], client_ended[RPC_CLIENT_ENTRIES],
 		owner_ended[RPC_MAX_OWNERS];
 	struct helper names; /* see cgroup_ask_names() */
+	const char *variables; /* the same; the caller may set it after shares_open(). NULL: none */
 	char label[RPC_MAX_OWNERS][LABEL_SIZE]; /* names of the owners; "": not yet made */
 	bool final[RPC_MAX_OWNERS]; /* the name is; otherwise it is looked for again */
 };

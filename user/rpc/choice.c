@@ -180,7 +180,7 @@ static void check_owners(struct source_check *c, const struct rpc_offer *f)
 		return;
 	}
 	decide(c, source && readable && (f->nfs_types || !f->nfs),
-	       "it is known which job, pod or user makes a call",
+	       "it is known which job, pod or user makes a call; run --owner-env adds what processes say",
 	       f->kernel_btf ?
 		       "types of sunrpc or nfs are missing: WRITEs of dirty pages by the kernel count as the kernel's" :
 		       "without the kernel's types it is not known which job, pod or user makes a call",

@@ -152,6 +152,7 @@ static struct source_setup setup_of(const struct rpc_observer *o, const struct r
 		.accept_no_waits = next.source != RPC_SOURCE_TRACEPOINTS,
 		.slower_ns = o->options.slower_ns,
 		.owners = o->options.max_owners > 0 && offer->kernel_btf,
+		.owner_env = o->options.owner_env,
 	};
 }
 

@@ -13,6 +13,7 @@ struct rpc_options {
 	const char *types_file; /* with the types of sunrpc, if the kernel lacks them; NULL: none */
 	uint64_t slower_ns; /* report each call that takes at least this long; 0: none */
 	unsigned int max_owners; /* number of owners whose calls are counted; 0: none */
+	const char *owner_env; /* variables that name owners, see owner_name(); NULL: none */
 };
 
 /* Loads nothing yet. @options is copied; @log and its file must outlive the observer. NULL: no memory. */

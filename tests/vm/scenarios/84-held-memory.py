@@ -22,11 +22,14 @@ def what_can_be_named_is(folder):
     need(named.get("nfs_owner_calls_total", owner="slurm:4711", kind="read") > 0, "4711")
     need(hidden.get("nfs_owner_calls_total", owner="slurm:4711", kind="read") > 0, "4711 later")
     need(hidden.get("nfs_owner_calls_total", owner="slurm:s1JHM889NVM301", kind="read") > 0, "the other")
+    need(named.get("nfs_owner_calls_total", owner="env:RUN=free", kind="read") > 0, "the variable")
+    need(named.get("nfs_owner_calls_total", owner="container:held", kind="read") > 0, "whose memory is held")
     return sorted(hidden.values("nfs_owner_calls_total", "owner"))
 
 
 # What user/base/helper.c gives to other processes.
 OTHERS = re.compile(r"/proc/\d+/(cmdline|environ|maps|exe|cwd|root|fd)|/mnt/|/var/log/pods|/etc/(fstab|xidscope)"
+                    r"|/var/lib/(docker|containers)|/run/containerd"
                     r"|/usr/lib/debug|(.*/)?acks$|(.*/)?events.json")
 
 

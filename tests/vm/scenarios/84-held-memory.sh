@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # A process that maps a file of a silent server holds the lock of its memory, which /proc/PID/cmdline needs. Slurm's jobs have
-# groups without numbers, whose names are in such memory. Neither the agent nor a trace waits for it, at the start and at the
+# groups without numbers, whose names are in such memory, as are the variables of --owner-env. Neither the agent nor a trace waits for it, at the start and at the
 # end either. They themselves use no path but those of the kernel's own text.
 # shellcheck disable=SC2016,SC2034,SC2154 # programs of perl; agent_under and tracer are agent-lib.sh's
 groups=/sys/fs/cgroup/system.slice/slurmstepd.scope
@@ -19,6 +19,12 @@ hold() {
 		select undef, undef, undef, 0.1 until -e "$ARGV[0].maps"; syscall(9, 0, 4096, 1, 2, fileno($file), 0)' "$1" &)
 	wait_for 20 test -e "$1"
 }
+# in_box NAME COMMAND...: runs it in the group of a container of LXC, with the variable RUN.
+in_box() {
+	mkdir -p "/sys/fs/cgroup/lxc.payload.$1"
+	echo "$BASHPID" >"/sys/fs/cgroup/lxc.payload.$1/cgroup.procs"
+	RUN=$1 exec "${@:2}"
+}
 nfs_server_start
 prepare_file /export
 cp /export/load /export/file
@@ -28,6 +34,8 @@ mkdir -p "/var/log/pods"
 step 4711 $sluid/step_0/slurm
 chmod 777 .
 hold user nobody
+hold held in_box held
+(in_box free sleep 1000 &)
 hold job in_group s1JHM889NVM301/step_0/slurm
 # Each path that the main process gives to the kernel.
 mkdir "$tracing"
@@ -43,8 +51,9 @@ agent_under=("${traced[@]}")
 iptables -A OUTPUT -d 127.0.0.2 -p tcp --dport 2049 -j DROP
 defer sh -c 'iptables -D OUTPUT -d 127.0.0.2 -p tcp --dport 2049 -j DROP 2>/dev/null || true'
 sleep 2
-touch user.maps
-agent_start --events events.json
+touch user.maps held.maps
+agent_start --events events.json --owner-env NONE,RUN
+for box in held free; do (in_box $box dd if=/mnt/good/load of=/dev/null bs=1M iflag=direct status=none); done
 (in_group $sluid/step_0/user dd if=/mnt/good/load of=/dev/null bs=1M iflag=direct status=none)
 ends() {
 	local begin

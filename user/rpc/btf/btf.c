@@ -308,6 +308,7 @@ static void *try_btf(const struct source_setup *setup)
 	module_types_close(&b->types);
 	if (!err) {
 		err = btf_maps_open(&b->maps, b->bpf, b->shards);
+		b->maps.shares.variables = setup->owner_env;
 		if (!err && b->slower_ns)
 			err = slow_calls_open(&b->maps.slow, bpf_map__fd(b->bpf->maps.slow_calls),
 					      &b->bpf->bss->rpc_slower_ns);
