@@ -3,6 +3,7 @@
  * and which of them end and when. */
 #include "unit.h"
 #include "base/array.h"
+#include "base/mountinfo.h"
 #include "owners/mount_calls.h"
 #include "snapshot/delta.h"
 
@@ -305,6 +306,24 @@ TEST(the_oldest_call_of_an_owner_shows_without_a_call_that_ended)
 	share(1, "slurm:1", 1);
 	look();
 	assert_int_equal(now.calls.owner_calls[0].oldest_ns, 0);
+}
+
+TEST(a_hundred_pods_on_one_volume_have_one_series)
+{
+	char point[LABEL_SIZE];
+
+	for (uint64_t pod = 1; pod <= 100; pod++) {
+		const char *path =
+			formatted("/var/lib/kubelet/pods/%08u-0000-1111-2222-333344445555"
+				  "/volumes/kubernetes.io~nfs/train",
+				  (unsigned int)pod);
+
+		mount_point_label(point, sizeof(point), path, strlen(path));
+		client(pod, point, 3);
+		look();
+		assert_int_equal(now.calls.mount_calls_count, 1);
+	}
+	assert_int_equal(calls_of("pv:train"), 300);
 }
 
 TEST(another_owner_of_a_client_has_its_mount)

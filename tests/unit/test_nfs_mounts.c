@@ -3,6 +3,7 @@
  * and that one of another network namespace has its server's name there. */
 #include "unit.h"
 #include "made_up_tree.h"
+#include "owners/mount_calls.h"
 #include "rpc/polled/polled.h"
 #include "snapshot.h"
 #include "snapshot/calls.h"
@@ -45,6 +46,52 @@ TEST(a_mount_has_server_export_mountpoint_and_version)
 	assert_mount(2, "na\"s\\x\\x0a\\xff|/e:f|/odd|3|10.0.0.2|2049");
 	assert_mount(3, "nas-1|/srv/sub|/mnt/bind|4.2|10.0.0.1|2049");
 	assert_printed("0 0", "%zu %lu", now.self.drop_count, now.calls.left_out_entries);
+}
+
+#define VOLUMES "/var/lib/kubelet/pods/0a1b2c3d-0000-1111-2222-333344445555/"
+
+/* Kubelet's path has the pod's UID. */
+TEST(a_volume_has_its_name_for_all_pods)
+{
+	static const char *const points[][2] = {
+		{ VOLUMES "volumes/kubernetes.io~nfs/train", "pv:train" },
+		{ VOLUMES "volumes/kubernetes.io~csi/pvc-1.a/mount", "pv:pvc-1.a" },
+		{ VOLUMES "volumes/kubernetes.io~csi/a\\040b\\012/mount", "pv:a b\\x0a" },
+		{ VOLUMES "volume-subpaths/train/main/0", "pv:train" },
+		{ "/raid/kubelet/pods/0a1b2c3d000011112222333344445555/volumes/kubernetes.io~nfs/t",
+		  "pv:t" },
+		{ "/var/lib/kubelet/plugins/kubernetes.io/csi/pv/train/globalmount", "pv:train" },
+		{ VOLUMES "volumes/kubernetes.io~empty-dir/x",
+		  VOLUMES "volumes/kubernetes.io~empty-dir/x" },
+		{ VOLUMES "volumes/kubernetes.io~nfs/", VOLUMES "volumes/kubernetes.io~nfs/" },
+		{ "/home/pods/x/volumes/kubernetes.io~nfs/train",
+		  "/home/pods/x/volumes/kubernetes.io~nfs/train" },
+	};
+
+	for (size_t i = 0; i < COUNT(points); i++) {
+		put_mounts(formatted("40 22 0:45 / %s rw - nfs4 a:/x rw,vers=4.2,addr=10.0.0.1\n",
+				     points[i][0]));
+		look();
+		assert_string_equal(now.calls.mounts[0].mountpoint, points[i][1]);
+	}
+}
+
+TEST(pods_that_share_a_volume_share_its_row_and_keep_their_devices)
+{
+	struct nfs_mounts m = { .changes = -1 };
+
+	put_mounts("39 22 0:44 / /mnt rw - nfs4 a:/y rw,vers=4.2,addr=10.0.0.1\n"
+		   "40 22 0:45 / " VOLUMES
+		   "volumes/kubernetes.io~nfs/t rw - nfs4 a:/x rw,vers=4.2\n"
+		   "41 22 0:46 / /k/pods/1a1b2c3d-0000-1111-2222-333344445555/volumes/"
+		   "kubernetes.io~nfs/t ro - nfs4 a:/x ro,vers=4.2\n");
+	assert_int_equal(nfs_mounts_add(&m, root, &now), 0);
+	assert_int_equal(now.calls.mount_count, 2);
+	assert_int_equal(m.place_count, 3);
+	assert_int_equal(m.places[1].row, 1);
+	assert_int_equal(m.places[2].row, 1);
+	assert_true(m.places[1].device != m.places[2].device);
+	nfs_mounts_free(&m);
 }
 
 /* Two samples with the same labels would make the whole file invalid. */

@@ -26,6 +26,11 @@ size_t mount_unescape(char *bytes, size_t size, struct span field);
 /* The same for a path, with a NUL after it. False: it does not fit, is empty or holds a NUL. */
 bool mount_path(char *path, size_t size, struct span field);
 
+/* Makes the label of a mount point, of @size bytes, from its path of @len bytes: "pv:NAME" for the mounts that kubelet makes of a
+ * persistent volume, or of one in a pod's own specification; otherwise the path. A pod's path has its UID, and would be a new
+ * series with each pod. */
+void mount_point_label(char *label, size_t size, const char *path, size_t len);
+
 /* Whether @path is the mount point @point or lies below it. Nothing counts as below "/". */
 bool mount_leads_to(const char *path, const char *point);
 

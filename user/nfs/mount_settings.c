@@ -34,8 +34,8 @@ static struct mount_setting *find_setting(struct mount_settings *m, const struct
 
 	if (!span_take_through(&line, " mounted on "))
 		return NULL;
-	label_from_bytes(point, sizeof(point), bytes,
-			 mount_unescape(bytes, sizeof(bytes), span_take_word(&line)));
+	mount_point_label(point, sizeof(point), bytes,
+			  mount_unescape(bytes, sizeof(bytes), span_take_word(&line)));
 	while (i-- && strcmp(c->mounts[i].mountpoint, point) != 0)
 		;
 	return i < c->mount_count ? &m->mounts[i] : NULL;

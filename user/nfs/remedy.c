@@ -215,6 +215,22 @@ static void write_keep(FILE *out, const struct remedy *r, const char *value)
 			(int)strcspn(r->setting, "["), r->setting, value);
 }
 
+/* Writes the device of the mount, whose label may be a volume's name. */
+static void write_device(FILE *out, const struct remedy *r)
+{
+	const struct nfs_mount *volume =
+		ARRAY_FIND(m, r->calls->mounts, r->calls->mount_count,
+			   *m->mountpoint != '/' && !strcmp(m->mountpoint, r->mountpoint));
+
+	if (volume) {
+		fprintf(out, "%" PRIu64 ":%u", volume->device >> 32, (unsigned int)volume->device);
+		return;
+	}
+	fprintf(out, "$(mountpoint -d ");
+	write_word(out, r->mountpoint);
+	fprintf(out, ")");
+}
+
 /* Writes the command that sets it. Returns false, with the reason, if there is none. */
 static bool write_setting(FILE *out, const struct remedy *r)
 {
@@ -225,9 +241,9 @@ static bool write_setting(FILE *out, const struct remedy *r)
 
 	snprintf(value, sizeof(value), "%s", r->value);
 	if (!strcmp(r->setting, "read_ahead_kb")) {
-		fprintf(out, "echo %s >/sys/class/bdi/$(mountpoint -d ", value);
-		write_word(out, r->mountpoint);
-		fprintf(out, ")/read_ahead_kb\n");
+		fprintf(out, "echo %s >/sys/class/bdi/", value);
+		write_device(out, r);
+		fprintf(out, "/read_ahead_kb\n");
 	} else if (!strncmp(r->setting, "nfs.", 4)) {
 		fprintf(out, "echo %s >/sys/module/nfs/parameters/%s\n", value, dot + 1);
 	} else {

@@ -83,7 +83,7 @@ static const struct nfs_mount *find_wanted(const struct remedy *r, const struct 
 	uint64_t device;
 	char label[LABEL_SIZE];
 
-	label_from_bytes(label, sizeof(label), m->point, strlen(m->point));
+	mount_point_label(label, sizeof(label), m->point, strlen(m->point));
 	if ((*r->mountpoint && strcmp(r->mountpoint, label) != 0) ||
 	    !mount_device(m->line.device, &device))
 		return NULL;

@@ -60,16 +60,19 @@ static void set_mount(struct client_calls *c, const char *export, const char *mo
 	snprintf(c->mountpoint, sizeof(c->mountpoint), "%s", mountpoint);
 }
 
-/* All mounts of a device are one superblock with one client. The client gets the first mount point. */
-static void assign_device(struct mount_calls_state *m, const struct calls *mounts, uint64_t device,
-			  uint32_t client)
+/* All mounts of a device are one superblock with one client. The client gets the first mount point, or a volume's name. */
+static void assign_device(struct mount_calls_state *m, const struct mount_list *mounts,
+			  uint64_t device, uint32_t client)
 {
-	const struct nfs_mount *first =
-		ARRAY_FIND(x, mounts->mounts, mounts->mount_count, x->device == device);
+	const struct nfs_mount *rows = mounts->seen->mounts, *chosen = NULL;
 
-	for (struct seen_client *c = m->seen; c < m->seen + m->seen_count && first; c++)
+	ARRAY_EACH(p, mounts->places, mounts->place_count)
+		if (p->device == device && p->row < mounts->seen->mount_count &&
+		    (!chosen || (*chosen->mountpoint == '/' && *rows[p->row].mountpoint != '/')))
+			chosen = &rows[p->row];
+	ARRAY_EACH(c, m->seen, chosen ? m->seen_count : 0)
 		if (c->now && c->own.client == client)
-			set_mount(&c->own, first->export, first->mountpoint);
+			set_mount(&c->own, chosen->export, chosen->mountpoint);
 }
 
 /* Assigns @clients to the mounts, which are in the same order. If their numbers differ, a mount has come or gone meanwhile,
@@ -77,16 +80,14 @@ static void assign_device(struct mount_calls_state *m, const struct calls *mount
 static void assign_clients(struct mount_calls_state *m, const struct mount_list *mounts,
 			   const uint32_t *clients, size_t count)
 {
-	const uint64_t *device = mounts->devices;
+	const struct mount_place *place = mounts->places;
 	size_t devices = 0;
 
-	for (size_t i = 0; i < mounts->device_count; i++)
-		devices += !i || device[i] != device[i - 1];
-	for (size_t i = 0; i < mounts->device_count && devices == count; i++) {
-		if (i && device[i] == device[i - 1])
-			continue;
-		assign_device(m, mounts->seen, device[i], *clients++);
-	}
+	for (size_t i = 0; i < mounts->place_count; i++)
+		devices += !i || place[i].device != place[i - 1].device;
+	for (size_t i = 0; i < mounts->place_count && devices == count; i++)
+		if (!i || place[i].device != place[i - 1].device)
+			assign_device(m, mounts, place[i].device, *clients++);
 	for (struct seen_client *c = m->seen; c < m->seen + m->seen_count && devices == count; c++)
 		c->looks = LOOKS;
 }

@@ -56,12 +56,18 @@ struct mount_calls_state {
 
 void mount_calls_free(struct mount_calls_state *m);
 
+/* A mount of a process. Mounts with the same names share a row, and may be of several devices. */
+struct mount_place {
+	uint64_t device;
+	size_t row; /* in .mounts; SIZE_MAX: it is left out */
+};
+
 /* The mounts of a process, as they are in its mountinfo. */
 struct mount_list {
 	const char *process; /* its folder in proc */
 	const struct calls *seen; /* .mounts */
-	const uint64_t *devices; /* of all mounts in the order of the file; some may be equal */
-	size_t device_count;
+	const struct mount_place *places; /* in the order of the file; some devices may be equal */
+	size_t place_count;
 	bool changed; /* since the last time */
 };
 

@@ -320,8 +320,8 @@ static void read_slot_settings(struct rpc_observer *o, uint64_t now_ns)
 
 static int add_mount_calls(struct rpc_observer *o, struct client_list *clients, struct snapshot *s)
 {
-	const struct mount_list mounts = { o->mounts.process, &o->mounts.seen, o->mounts.devices,
-					   o->mounts.device_count, o->mounts.read };
+	const struct mount_list mounts = { o->mounts.process, &o->mounts.seen, o->mounts.places,
+					   o->mounts.place_count, o->mounts.read };
 	int before = o->mount_calls.error, err;
 
 	err = mount_calls_add(&o->mount_calls, clients, &mounts, s);

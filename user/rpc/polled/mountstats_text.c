@@ -33,6 +33,13 @@ static void mount_label(char *label, size_t size, struct span name)
 	label_from_bytes(label, size, bytes, mount_unescape(bytes, sizeof(bytes), name));
 }
 
+static void point_label(char *label, struct span name)
+{
+	char bytes[PATH_MAX];
+
+	mount_point_label(label, LABEL_SIZE, bytes, mount_unescape(bytes, sizeof(bytes), name));
+}
+
 /* Takes the host of "HOST:/PATH" and the colon; an IPv6 address is in brackets. The label
  * is cut as that of the source btf. */
 static void take_server(char *server, struct span *device)
@@ -65,7 +72,7 @@ static bool read_head(struct mountstats_mount *mount, struct span line)
 	mount->op_count = 0;
 	mount->transport_count = 0;
 	take_server(mount->server, &word[1]);
-	mount_label(mount->mountpoint, sizeof(mount->mountpoint), word[4]);
+	point_label(mount->mountpoint, word[4]);
 	return true;
 }
 
@@ -207,7 +214,7 @@ bool mountinfo_next(struct span *text, struct nfs_mount *mount)
 		*mount = (struct nfs_mount){ .device = device, .remote.port = NFS_PORT };
 		take_server(mount->server, &m.source);
 		mount_label(mount->export, sizeof(mount->export), m.source);
-		mount_label(mount->mountpoint, sizeof(mount->mountpoint), m.point);
+		point_label(mount->mountpoint, m.point);
 		read_options(mount, m.super_options);
 		label_add_port(mount->server, mount->remote.port);
 		return true;

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/file_text.h"
 #include "kernel/mounts.h"
+#include "owners/mount_calls.h"
 #include "rpc/polled/polled.h"
 
 #define FILE_MAX (64 << 20)
@@ -12,9 +13,9 @@
 static void forget_mounts(struct nfs_mounts *m)
 {
 	calls_free(&m->seen);
-	free(m->devices);
-	m->devices = NULL;
-	m->device_count = 0;
+	free(m->places);
+	m->places = NULL;
+	m->place_count = 0;
 	m->left_out = 0;
 }
 
@@ -56,17 +57,22 @@ static bool is_elsewhere(const struct file_text *volumes, uint64_t device)
 
 static int add_mount(struct nfs_mounts *m, struct nfs_mount *mount, const struct file_text *volumes)
 {
-	uint64_t *device = ARRAY_APPEND(m->devices, m->device_count);
+	struct mount_place *place = ARRAY_APPEND(m->places, m->place_count);
+	struct nfs_mount *row;
 
-	if (!device)
+	if (!place)
 		return -ENOMEM;
-	*device = mount->device;
+	*place = (struct mount_place){ mount->device, SIZE_MAX };
 	if (m->seen.mount_count == NFS_MOUNTS_READ) {
 		m->left_out++;
 		return 0;
 	}
 	mount->elsewhere = is_elsewhere(volumes, mount->device);
-	return snapshot_mount(&m->seen, mount) ? 0 : -ENOMEM;
+	row = snapshot_mount(&m->seen, mount);
+	if (!row)
+		return -ENOMEM;
+	place->row = (size_t)(row - m->seen.mounts);
+	return 0;
 }
 
 static int read_mounts(struct nfs_mounts *m)

@@ -58,6 +58,7 @@ bool nfs_volumes_next(struct span *text, uint64_t *device);
 
 struct mountstats;
 struct client_list;
+struct mount_place;
 
 /* The label of the server at an address and port, or NULL: then it is the name of the mount. */
 typedef const char *mountstats_label(void *context, const char *address, uint32_t port);
@@ -84,8 +85,8 @@ int mountstats_add_rest(struct mountstats *m, struct snapshot *s, struct client_
 /* Initialise with { .changes = -1 }. */
 struct nfs_mounts {
 	struct calls seen; /* its mounts */
-	uint64_t *devices; /* of all mounts, in the order of the file, equal ones included */
-	size_t device_count;
+	struct mount_place *places; /* all mounts, in the order of the file */
+	size_t place_count;
 	uint64_t left_out;
 	bool read; /* the last nfs_mounts_add() has read it */
 	uint64_t version; /* how often it was read */
