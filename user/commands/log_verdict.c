@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The verdict on a kernel log that was saved as text, by the agent's rules for faults. Where its lines have times ("[ 12.345678]"
- * of dmesg, "Nov 26 10:00:00" of syslog, or ISO 8601), they decide about bursts and repeats; otherwise all is one moment. */
+/* The verdict on a kernel log that was saved as text, by the agent's rules for faults. Where its lines have times ("[ 12.345678]",
+ * "[Thu Nov 26 10:00:00 2026]" or "[  +0.000012]" of dmesg, "Nov 26 10:00:00" of syslog, or ISO 8601), they decide about bursts
+ * and repeats; otherwise all is one moment. */
 #include "commands/log_verdict.h"
 
 #include <time.h>
@@ -65,19 +66,28 @@ void log_verdict_free(struct log_verdict *v)
 	free(v);
 }
 
-/* The time that the line begins with, in seconds; 0: it has none. A log without years is of one year. */
-static double read_time(const char *line)
+/* The time that the line begins with, in seconds; 0: it has none. A log without years is of one year. Of what dmesg prints for
+ * people, and of ISO 8601, moves @line behind the time: the recogniser knows only the kernel's own times. */
+static double take_time(const char **line, double now)
 {
-	static const char *const formats[] = { "%Y-%m-%dT%H:%M:%S", "%b %d %H:%M:%S",
+	static const char *const formats[] = { "%b %d %H:%M:%S", "%Y-%m-%dT%H:%M:%S",
 					       "[%a %b %d %H:%M:%S %Y]" };
 	double seconds;
+	int end = 0;
 
-	if (sscanf(line, "[%lf]", &seconds) == 1)
+	if (sscanf(*line, "[ +%lf] %n", &seconds, &end) == 1 && end) {
+		*line += end;
+		return now + seconds;
+	}
+	if (sscanf(*line, "[%lf]", &seconds) == 1)
 		return seconds + DAY;
 	for (size_t i = 0; i < COUNT(formats); i++) {
 		struct tm tm = { .tm_year = 100, .tm_mday = 1 };
+		const char *rest = strptime(*line, formats[i], &tm);
 
-		if (strptime(line, formats[i], &tm))
+		if (rest && i > 0 && strchr(rest, ' '))
+			*line = strchr(rest, ' ') + 1;
+		if (rest)
 			return (double)timegm(&tm);
 	}
 	return 0;
@@ -86,8 +96,8 @@ static double read_time(const char *line)
 void log_verdict_add(struct log_verdict *v, const char *line)
 {
 	struct kmsg_record record = { .facility = 1 };
+	double time = take_time(&line, v->now);
 	const char *kernel = strstr(line, " kernel: ");
-	double time = read_time(line);
 	uint64_t ns;
 
 	RAISE(v->now, time);
