@@ -191,6 +191,7 @@ expect 0 "Xid 149: *severity  fatal*device    0000:c1:00.0*decided   by the text
 json "j['severity'] == 'fatal' and j['device'] == '0000:c1:00.0' and j['decided_by'].startswith('NETIR')" xid --json "$line"
 expect 0 "Xid 45: *severity  info*process   p?, pid 7*decided   by the text: caused by Xid 31*" "" \
 	xid "NVRM: Xid (PCI:0000:c1:00): 45, pid=7, name=p"$'\x1b'", Ch 1, caused by previous Xid 31"
+expect 0 "*severity  fatal*decided   by the text: RST: Yes*" "" xid "NVRM: Xid (PCI:0000:07:00 GPU-I:05): 94, Contained: LTC. RST: No, D-RST: Yes"
 expect 0 "Xid 79: *Xid 13: *SXid 20034: *" "" xid Xid79 "13, SXid 20034"
 printf '13 other text\n[ 1.0] %s\nsxid:20034\n' "$line" | "$program" xid - >out || fail "xid - fails"
 grep -qx 'health: critical' out || fail "xid - says $(<out)"
@@ -200,6 +201,16 @@ grep -q 'fail by driver_error: rm_init_adapter_failed of 0000:01:00.0, 1 time. D
 "$program" xid --json - <log >out
 [[ $(<out) == '{"health":"critical","findings":[{"rule":"driver_error","level":"fail","device":"0000:01:00.0",'* ]] ||
 	fail "xid --json - says $(<out)"
+# What dmesg prints for people, and ISO 8601.
+for time in '[Fri Nov 27 03:04:05 2026]' '[  +0.000012]' 2026-11-27T03:04:05,123456+01:00 '2026-11-27T03:04:05+0100 n kernel:'; do
+	printf "$time %s\n" 'BUG: unable to handle page fault for address: ffff' 'RIP: 0010:nfs_wb_page+0x1/0x2 [nfs]' >log
+	"$program" xid - <log | grep -q 'fail by kernel_oops: kernel_oops of nfs: .*in nfs_wb_page' || fail "an oops at $time is not found"
+done
+for time in 03:04:05 03:04:35 03:05:05; do
+	echo "[Fri Nov 27 $time 2026] watchdog: BUG: soft lockup - CPU#3 stuck for 26s! [dd:1]"
+done >log
+"$program" xid - <log | grep -q 'fail by cpu_stuck: soft_lockup of cpu3' || fail "three lockups do not fail"
+sed 's/:04:35/:24:35/; s/:05:05/:55:05/' log | "$program" xid - | grep -qx 'health: warning' || fail "three lockups in an hour fail"
 # Two bursts of a minute are no stop of five minutes, five minutes are.
 for second in {0..59}; do
 	printf '[%5d.0] NVRM: _kgspRpcRecvPoll: GSP RM heartbeat timed out\n' $((second * 6))

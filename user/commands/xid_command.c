@@ -20,6 +20,7 @@ struct explained {
 	bool overridden; /* by the policy file */
 	const char *note; /* NULL: none */
 	const struct xid_line *line; /* NULL: none */
+	const char *text; /* words of its message that decided; NULL: none */
 };
 
 /* Explains when a fault of this code has another severity; NULL: never. */
@@ -90,20 +91,23 @@ static struct explained explain_line(const struct xid_policy *p, const struct xi
 		x.action = rating.action;
 	x.note = NULL;
 	x.line = line;
+	x.text = rating.text;
 	return x;
 }
 
 /* Appends the words and registers of a line that can decide, with a blank before each. */
-static void describe_words(char *text, size_t size, const struct xid_line *l)
+static void describe_words(char *text, size_t size, const struct explained *x)
 {
+	const struct xid_line *l = x->line;
 	static const char *const printed[] = {
 		[XID_FATALITY_UNSTATED] = "",
 		[XID_CORRECTABLE] = " Correctable",
 		[XID_NONFATAL] = " Nonfatal",
 		[XID_FATAL] = " Fatal",
 	};
-	int len = snprintf(text, size, "%s%s%s%s%s", *l->nvlink.unit ? " " : "", l->nvlink.unit,
-			   printed[l->fatality], *l->recovery ? " " : "", l->recovery);
+	int len = snprintf(text, size, "%s%s%s%s%s%s%s", *l->nvlink.unit ? " " : "", l->nvlink.unit,
+			   printed[l->fatality], *l->recovery ? " " : "", l->recovery,
+			   x->text ? " " : "", x->text ?: "");
 
 	if (l->caused_by)
 		len += snprintf(text + len, size - (size_t)len, " caused by Xid %u", l->caused_by);
@@ -128,7 +132,7 @@ static void print_line(const struct explained *x)
 {
 	char words[160];
 
-	describe_words(words, sizeof(words), x->line);
+	describe_words(words, sizeof(words), x);
 	printf("  device    %s\n", device_of(x));
 	if (*x->line->process) {
 		char process[4 * sizeof(x->line->process)];
@@ -189,7 +193,7 @@ static void print_json(struct json *j, const struct explained *x)
 	json_text(j, "advice", xid_action_advice(x->action));
 	json_bool(j, "overridden", x->overridden);
 	if (x->line) {
-		describe_words(words, sizeof(words), x->line);
+		describe_words(words, sizeof(words), x);
 		json_text(j, "device", device_of(x));
 		json_text(j, "decided_by", is_by_text(x, words) ? words + 1 : "catalog");
 	}

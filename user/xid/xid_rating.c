@@ -68,7 +68,7 @@ static struct xid_rating of_sxid(const struct xid_line *line)
 	const struct sxid_catalog_entry *e = sxid_catalog_find(line->code);
 	bool by_catalog = e && (e->always || line->fatality == XID_FATALITY_UNSTATED);
 
-	return (struct xid_rating){ by_catalog ? e->severity : stated[line->fatality], "" };
+	return (struct xid_rating){ by_catalog ? e->severity : stated[line->fatality], "", NULL };
 }
 
 /* The cause decides, because its own line may be gone. Of the causes of NVLink 5 only 149 counts: the severity of the others
@@ -78,8 +78,8 @@ static struct xid_rating of_removed_channel(const struct xid_line *line)
 	const struct xid_catalog_entry *cause = xid_catalog_find(line->caused_by);
 
 	if (!strcmp(cause->severity, "fatal") || line->caused_by == XID_NVLINK_NETIR)
-		return (struct xid_rating){ "warning", cause->action };
-	return (struct xid_rating){ "info", xid_catalog_find(line->code)->action };
+		return (struct xid_rating){ "warning", cause->action, NULL };
+	return (struct xid_rating){ "info", xid_catalog_find(line->code)->action, NULL };
 }
 
 struct xid_rating xid_line_rating(const struct xid_line *line)
@@ -93,8 +93,9 @@ struct xid_rating xid_line_rating(const struct xid_line *line)
 		return of_removed_channel(line);
 	r = find_rule(line, line->code == XID_RECOVERY_ACTION ? line->recovery : line->nvlink.unit);
 	if (r)
-		return (struct xid_rating){ r->severity, r->action };
-	return (struct xid_rating){ e->severity, e->action };
+		return (struct xid_rating){ r->severity, r->action,
+					    *r->name == '~' ? r->name + 1 : NULL };
+	return (struct xid_rating){ e->severity, e->action, NULL };
 }
 
 bool xid_text_decides(unsigned int xid)

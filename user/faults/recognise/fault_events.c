@@ -179,7 +179,7 @@ void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 	SET(like.device, line->pci);
 	/* The cause has its own severity, and has counted. */
 	if (line->caused_by && faults_last(e->faults, line->pci, line->caused_by) > 0)
-		rating = (struct xid_rating){ "info", xid_catalog_find(line->code)->action };
+		rating = (struct xid_rating){ "info", xid_catalog_find(line->code)->action, NULL };
 	SET(like.severity, rating.severity);
 	SET(like.action, rating.action);
 	/* Faults that a user can cause at will. */
