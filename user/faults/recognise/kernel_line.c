@@ -98,12 +98,16 @@ static const struct pattern patterns[] = {
 	{ DRIVER, "gsp_boot_failed", "NVRM%c %hunexpected WPR2 already up" },
 	{ DRIVER, "nvlink_detect_failed",
 	  "NVRM%c %gknvlink%a: Failed to update Rx Detect Link mask!" },
-	{ DRIVER, "nvlink_degraded", "NVRM%c %gknvlink%a: GPU%d marked Degraded" },
+	{ DRIVER, "nvlink_degraded", "NVRM%c %hGPU%d marked Degraded" },
+	{ DRIVER, "nvlink_degraded", "NVRM%c GPU%d marked Degraded" },
 	{ DRIVER, "nvlink_degraded",
 	  "NVRM%c %hFailed to recover from uncontained NVLINK error. Triggering Degraded Mode!" },
 	{ DRIVER, "imex_shutdown", "NVRM%c %hAbrupt nvidia-imex daemon shutdown detected" },
+	/* The words before the colon could be a function's name. */
 	{ DRIVER, "conf_compute_failed", "NVRM%c %hConfCompute: Fatal error hit!" },
+	{ DRIVER, "conf_compute_failed", "NVRM%c ConfCompute: Fatal error hit!" },
 	{ DRIVER, "conf_compute_failed", "NVRM%c %hSPDM: Fatal heartbeat failure detected" },
+	{ DRIVER, "conf_compute_failed", "NVRM%c SPDM: Fatal heartbeat failure detected" },
 	/* A client with another library's version, such as a container. */
 	{ EVENT, "api_mismatch", "NVRM: API mismatch: " },
 	/* nvidia-uvm also prints this, but only with its debugging enabled. */
