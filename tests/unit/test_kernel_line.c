@@ -309,6 +309,35 @@ TEST(each_format_that_counts_has_a_line)
 	assert_true(row.number >= 150);
 }
 
+/* Whether TEST_DATA/nfs_formats.tsv has a format of the @line that counts. */
+static bool has_format(const char *line)
+{
+	struct line_row row;
+	FILE *file = lines_open(TEST_DATA "/nfs_formats.tsv", &row);
+	bool found = false;
+
+	while (lines_next(file, &row))
+		found |=
+			*row.field[0] && !fnmatch(formatted("%s*", glob_of(row.field[1])), line, 0);
+	return found;
+}
+
+TEST(each_line_of_the_nfs_client_has_a_format)
+{
+	struct line_row row;
+	FILE *file = lines_open(TEST_DATA "/kernel_lines.tsv", &row);
+
+	while (lines_next(file, &row)) {
+		const char *kind = row.field[2];
+
+		if ((!strncmp(kind, "nfs_", 4) || !strncmp(kind, "lockd_", 6) ||
+		     !strncmp(kind, "pnfs_", 5) || !strncmp(kind, "rpc_", 4)) &&
+		    !has_format(row.field[1]))
+			fail_msg("tests/data/nfs_formats.tsv has no format of %s: %s", kind,
+				 row.field[1]);
+	}
+}
+
 /* What user/xid/xid_line.c reports must not be reported here as well. */
 TEST(xids_are_none)
 {
