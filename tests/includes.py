@@ -4,7 +4,8 @@
 
 Every #include goes in an allowed direction, by the table below; no room of user/ has more units (a .c with its .h)
 than it may; few headers have a single includer beside their own .c; no function is too long or has more than six
-parameters; no static function has a bare verb as its name; each field of a snapshot has a row in user/snapshot/table.c.
+parameters; no static function has a bare verb as its name; each field of a snapshot has a row in user/snapshot/table.c;
+each counter there is set in a room that observes.
 
 A limit on a size is a tenth above what was there when it was set. Its message says what to do when a change meets it.
 """
@@ -34,6 +35,7 @@ UNITS = {"commands": 24}  # others: 22
 SINGLE_INCLUDERS = 10
 FUNCTION_LINES = 66
 PARAMETERS = 6
+OBSERVERS = "rpc nfs faults owners limits".split()
 BARE_VERBS = "add begin end find forget get look note put say set take tell".split()
 OR_RAISE = "or raise the limit in tests/includes.py and give the reason in the commit"
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)', re.M)
@@ -160,9 +162,21 @@ def rowless(top):
                     yield f"user/snapshot/{path.name}: {member} of struct {struct} has no row in user/snapshot/table.c"
 
 
+def uncounted(top):
+    """The counters of calls and faults that no room of those which observe counts."""
+    rooms = [path.read_text(encoding="utf-8") for room in OBSERVERS for path in (top / "user" / room).glob("**/*.c")]
+    counted = set(re.findall(r"(?:->|\.)(\w+)", "".join(rooms)))
+    source = top / "user/snapshot/table.c"
+    rows = re.findall(r"\((\w+),(?: \w+_delta,)? [A-Z0-9]+, (?:OWN_)?COUNTER, ([\w.]+)",
+                      source.read_text(encoding="utf-8") if rooms and source.exists() else "")
+    for struct, member in rows:
+        if struct not in ("snapshot", "program_run") and member.rpartition(".")[2] not in counted:
+            yield f"user/snapshot/table.c: {member} of struct {struct} is counted in none of {', '.join(OBSERVERS)}"
+
+
 def main():
     top = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[1])
-    checks = problems, crowded, lonely, long_functions, long_lists, nameless, rowless
+    checks = problems, crowded, lonely, long_functions, long_lists, nameless, rowless, uncounted
     found = [line for check in checks for line in check(top)]
     good = "each include goes in an allowed direction, rooms and functions are small, fields have rows"
     print("\n".join(found) or good)

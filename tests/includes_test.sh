@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that includes.py finds an include in a wrong direction, one without its folder, a file outside the rooms, a room with
-# too many units, headers with a single includer, a long function, a long list of parameters, a bare verb as a name, and a field
-# without a row.
+# too many units, headers with a single includer, a long function, a long list of parameters, a bare verb as a name, a field
+# without a row, and a counter that is nowhere counted.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 copy=$(mktemp -d)
@@ -64,3 +64,7 @@ mkdir "$copy/user/snapshot"
 cp "$here"/../user/snapshot/{calls.h,table.c} "$copy/user/snapshot"
 sed -i 's/^	uint64_t sent_bytes;/&\n	bool planted;/; /#include/d' "$copy"/user/snapshot/*
 expect 'user/snapshot/calls.h: planted of struct rpc_op has no row in user/snapshot/table.c'
+cp -r "$here"/../user/{snapshot,rpc,nfs,faults,owners,limits} "$copy/user"
+find "$copy/user" -name '*.h' -delete
+find "$copy/user" -name '*.c' -exec sed -i '/#include/d; /->lock_calls/d' {} +
+expect 'user/snapshot/table.c: lock_calls of struct rpc_server_state is counted in none of rpc, nfs, faults, owners, limits'
