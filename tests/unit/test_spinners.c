@@ -16,7 +16,7 @@ static int look(uint64_t seconds, uint64_t system, uint64_t outside)
 {
 	const struct spin_task tasks[4] = {
 		[1] = { 1, seconds, 10 * seconds, 10 * seconds, 12, 0 },
-		[3] = { 1, outside, system * SECOND / 4, system * SECOND, 4711, 0 },
+		[3] = { 1, outside, system * SECOND / 20, system * SECOND, 4711, 0 },
 	};
 	struct spinner *t = spinners_take(&s, tasks, COUNT(tasks), seconds * SECOND);
 

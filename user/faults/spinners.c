@@ -6,7 +6,7 @@
  * Every 5 s a BPF program reads that from the run queues (256 CPUs: 30 us; reading all tasks would cost hundreds of times
  * as much). A task spins if between two looks a minute apart its user time and its counts of reads and writes that have
  * returned are unchanged, and it has run for three quarters of the time or more. Its system time must have grown as well, but
- * by an eighth is enough: it is counted in ticks, of which a busy virtual machine loses most. Where a CPU has no ticks
+ * by a thirtieth is enough: it is counted in ticks, of which a busy virtual machine loses most. Where a CPU has no ticks
  * (nohz_full), a task's user time is counted only when it enters the kernel, and system time tells.
  *
  *	at 100 s	python3/4711 on cpu3	user 17.2 s, 900 reads, has run for 22.3 s, in the kernel 5.1 s
@@ -48,7 +48,7 @@ static bool is_spinning(const struct spinner *t, const struct spin_task *now, ui
 {
 	return t->since.outside == now->outside &&
 	       now->run_ns - t->since.run_ns >= (now_ns - t->since_ns) / 4 * 3 &&
-	       now->system_ns - t->since.system_ns >= (now_ns - t->since_ns) / 8;
+	       now->system_ns - t->since.system_ns >= (now_ns - t->since_ns) / 30;
 }
 
 /* Notes that @cpu runs @now. NULL: no memory. */

@@ -5,7 +5,8 @@
  * 	refcount		a reference counter that falls below 0
  * 	corrupt			links an entry of a list twice
  * 	spin			runs until the writer is killed, for three minutes at most, and gives up no CPU
- * 	loop			the same, and gives up the CPU when another task wants it, which no watchdog of the kernel notices
+ * 	loop			the same for a quarter of an hour, and gives up the CPU when another task wants it, which no watchdog
+ * 				of the kernel notices
  * After an oops it cannot be unloaded. */
 #include <linux/list.h>
 #include <linux/module.h>
@@ -44,10 +45,10 @@ static noinline void uvm_broken_corrupt(void)
 }
 
 /* While a CPU spins, whoever would kill the writer may wait for that CPU. */
-static __always_inline bool goes_on(unsigned long since)
+static __always_inline bool goes_on(unsigned long since, unsigned int seconds)
 {
 	cpu_relax(); /* an emulator runs another CPU meanwhile */
-	return time_before(jiffies, since + 180 * HZ) && !fatal_signal_pending(current);
+	return time_before(jiffies, since + seconds * HZ) && !fatal_signal_pending(current);
 }
 
 static noinline void uvm_broken_spin(void)
@@ -55,7 +56,7 @@ static noinline void uvm_broken_spin(void)
 	unsigned long since = jiffies;
 
 	preempt_disable();
-	while (goes_on(since))
+	while (goes_on(since, 180))
 		;
 	preempt_enable();
 }
@@ -64,7 +65,7 @@ static noinline void uvm_broken_loop(void)
 {
 	unsigned long since = jiffies;
 
-	while (goes_on(since))
+	while (goes_on(since, 900))
 		cond_resched();
 }
 

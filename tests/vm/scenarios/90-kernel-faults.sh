@@ -17,7 +17,7 @@ found() { look && grep -q "\"rule\": *\"$1\".*${2:-}" <(tr -d '\n' <check.json |
 # begin: what follows begins now. find NAME RULE TEXT: waits for it, and keeps as NAME what check said, and how long it took.
 begin() { begin=$EPOCHSECONDS; }
 find() {
-	pause=1 wait_for 120 found "$2" "${3:-}"
+	pause=${pause:-1} wait_for 120 found "$2" "${3:-}"
 	cp check.json "$1.json"
 	echo $((EPOCHSECONDS - begin)) >"$1.seconds"
 }
@@ -58,7 +58,7 @@ put_value $rcu/rcu_cpu_stall_suppress 1
 
 # A task that gives up its CPU is noticed by no watchdog.
 busy 74 0 loop
-find loop cpu_stall "kernel_spin of cpu0"
+pause=10 find loop cpu_stall "kernel_spin of cpu0" # looking takes CPUs as well
 idle
 
 # All is over, five minutes after the last report.
