@@ -175,6 +175,10 @@ TEST(a_name_that_a_terminal_would_not_show_is_not_pasted)
 	assert_has(
 		remedy(),
 		"echo 512 >/sys/class/bdi/$(mountpoint -d '/mnt/it'\\''s $(a)')/read_ahead_kb\n");
+	/* A volume's name is no path. */
+	add_mount("nas", "pv:train", 71);
+	r.mountpoint = "pv:train";
+	assert_has(remedy(), "echo 512 >/sys/class/bdi/0:71/read_ahead_kb\n");
 	add_mount("nas", "/mnt/\\x1b[2J", 70);
 	put("/proc/1/mountinfo", "30 20 0:70 / /mnt/\\033[2J rw - nfs4 nas:/x rw,vers=4.2\n");
 	r.setting = "nconnect";
