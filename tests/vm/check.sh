@@ -47,7 +47,7 @@ hooks='late exact sources fault-lines driver-hooks'
 core="$hooks ${ends% attached*}"
 most="$core attached-under-load kills reload refused delay names other-programs"
 most+=' fault-history signals-of-trouble hardware-errors'
-declare -A sets=([all]=$all [slow]="$slow systemd runbook" [ends]=$ends [most]=$most [core]=$core [hooks]=$hooks [transports]=$all
+declare -A sets=([all]=$all [slow]="$slow systemd runbook containers" [ends]=$ends [most]=$most [core]=$core [hooks]=$hooks [transports]=$all
 	[slurm]="slurm-decisions slurm-causes slurm-groups slurm-latest")
 
 # Scenarios whose judgements compare times run in guests of their own, whose clock counts instructions: a busy machine does

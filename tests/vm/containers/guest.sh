@@ -29,9 +29,8 @@ chmod 666 /export/read
 systemctl start xidscope
 wait_for 60 source_is "$btf"
 
-# What each container does, and what is in its group's path.
+# What each container does.
 cat >work <<'END'
-/bin/busybox cat /proc/self/cgroup >/data/group-$1
 /bin/busybox dd if=/dev/zero of=/data/$1 bs=64k count=$(($2 / 65536)) conv=fsync
 exec /bin/busybox dd if=/data/read of=/dev/null bs=64k iflag=direct
 END
@@ -41,8 +40,7 @@ calls_of() {
 	step "$1: ${*:3:3}"
 	owners[$1]=$((${owners[$1]:-0} + 1))
 	"${@:3}" /bin/busybox sh /data/work "$2" $size 2>"out/$2.log" >&2 || { cat "out/$2.log" && false; }
-	refresh # before the runtime forgets the container
-	echo "$(<"/export/group-$2")" | tee -a out/groups
+	refresh
 	for kind in 'sent write' 'received read'; do
 		moved=$(sum "xidscope_nfs_owner_${kind% *}_bytes_total" "owner=\"$1\"" "kind=\"${kind#* }\"")
 		echo "$kind $moved"
@@ -54,7 +52,8 @@ options=(--network none -v /mnt/data:/data)
 calls_of container:kept kept podman run --name kept "${options[@]}" localhost/t:1
 calls_of container:brief brief podman --cgroup-manager cgroupfs run --name brief "${options[@]}" localhost/t:1
 podman --cgroup-manager cgroupfs pod create --name pod --infra=false >/dev/null
-calls_of container:in-pod in-pod podman --cgroup-manager cgroupfs run --pod pod --name in-pod -v /mnt/data:/data localhost/t:1
+calls_of container:in-pod in-pod podman --cgroup-manager cgroupfs run --pod pod --name in-pod --network none -v /mnt/data:/data localhost/t:1
+options+=(--security-opt apparmor=unconfined)
 docker_start systemd /var/lib/docker
 calls_of container:train_1.a train docker run --name train_1.a "${options[@]}" t:1
 docker_start cgroupfs /srv/docker
@@ -63,7 +62,7 @@ calls_of slurm:4711 job docker run --name job --cgroup-parent /system.slice/slur
 calls_of container:my-box nspawn systemd-nspawn -q -M my-box -D tree --bind=/mnt/data:/data
 printf '%s\n' 'lxc.rootfs.path = dir:/job/tree' 'lxc.uts.name = lxc-1' 'lxc.net.0.type = empty' 'lxc.apparmor.profile = unconfined' \
 	'lxc.mount.entry = /mnt/data data none bind 0 0' >/var/lib/lxc/lxc-1/config
-calls_of container:lxc-1 lxc lxc-execute -n lxc-1 --
+calls_of container:lxc-1 lxc lxc-start -F -n lxc-1 --
 
 step "all add up"
 for name in calls sent_bytes received_bytes; do
@@ -72,4 +71,4 @@ for name in calls sent_bytes received_bytes; do
 	echo "$name: $ours of the owners, $theirs of the server"
 	((ours == theirs))
 done
-! grep -E 'owner="(group|unit):[^"]*(libpod|docker|lxc|machine)' "$output"
+! grep -E 'owner="(group|unit):([^"]*[0-9a-f]{64}|lxc|machine)' "$output"
