@@ -24,8 +24,8 @@
 #define RPC_MAX_SHARES 512 /* pairs of a client and an owner; 0 is for clients without an entry */
 #define RPC_OWNER_CELLS 4096 /* cells of the cache from processes to owners; a power of two */
 #define RPC_TASK_OWNERS 65536 /* the same from tasks, in the source tracepoints */
-#define RPC_OWNER_LEVELS 7 /* depth of control groups; deeper ones count for the ancestor there */
-#define RPC_OWNER_NAME 88 /* bytes of a group's name, with the NUL */
+#define RPC_OWNER_LEVELS 8 /* depth of control groups; deeper ones count for the ancestor there */
+#define RPC_OWNER_NAME 96 /* bytes of a group's name, with the NUL */
 #define RPC_MAX_OP 80 /* p_statidx; NFSv4.2 has about 70 */
 #define RPC_NAME_LEN 128 /* with the NUL; longer server names are cut */
 #define RPC_ADDRESS_LEN 48
