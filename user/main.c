@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The program's entry: from the command line to the command. */
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -40,6 +41,8 @@ int main(int argc, char **argv)
 	struct options options;
 	enum command command;
 
+	/* Large buffers are given back when they are freed: the allocator would keep them after the first. */
+	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	open_standard();
 	/* The kernel removes processes that have ended: see base/helper.h. */
 	signal(SIGCHLD, SIG_IGN);

@@ -2,13 +2,12 @@
 /* A whole file as bytes in memory. */
 #include "base/file_text.h"
 
-#include <malloc.h>
 #include <stdarg.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Larger buffers are returned to the system when they are freed: the allocator would keep them. */
-#define LARGE_BYTES (256 << 10)
+/* More than a file of proc has that is read for one number. */
+#define NUMBER_FILE_MAX (1 << 20)
 
 /* Up to the end of the file, whatever its length was before: it may grow or
  * shrink meanwhile, and files of proc have length 0. */
@@ -121,11 +120,10 @@ bool file_first_line(const char *path, char *line, size_t size)
 
 uint64_t file_number(const char *path, const char *label, int base)
 {
-	char text[65536];
-	const char *at;
+	FILE_TEXT file = {};
+	const char *at =
+		file_text_read(&file, path, NUMBER_FILE_MAX) ? NULL : strstr(file.bytes, label);
 
-	file_read_and_close(open(path, O_RDONLY | O_CLOEXEC), text, sizeof(text));
-	at = strstr(text, label);
 	return at ? strtoull(at + strlen(label), NULL, base) : 0;
 }
 
@@ -151,12 +149,8 @@ char *stream_text(FILE *out, char **text)
 
 void file_text_free(struct file_text *f)
 {
-	bool large = f->len > LARGE_BYTES;
-
 	free(f->bytes);
 	*f = (struct file_text){};
-	if (large)
-		malloc_trim(0);
 }
 
 struct span file_text_span(const struct file_text *f)

@@ -3,7 +3,6 @@
 #include "nfs/stuck_tasks.h"
 
 #include <bpf/bpf.h>
-#include <malloc.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -414,7 +413,6 @@ static bool load_once(struct stuck_tasks *t, const struct log *log)
 	if (t->bpf || t->failed)
 		return t->bpf;
 	err = load_programs(t, true) ? load_programs(t, false) : 0;
-	malloc_trim(0);
 	if (err)
 		log_info(log, "does not look at tasks that sleep in NFS: %s", bpf_reason(-err));
 	t->failed = err;

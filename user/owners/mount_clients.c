@@ -3,7 +3,6 @@
 #include "owners/mount_calls.h"
 
 #include <bpf/bpf.h>
-#include <malloc.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -72,7 +71,6 @@ int mount_clients_read(const char *process, uint32_t **clients, size_t *count)
 	if (!err)
 		err = take_clients(bpf_map__fd(bpf->maps.clients), clients, count);
 	mount_clients_bpf__destroy(bpf);
-	malloc_trim(0);
 	if (err) {
 		free(*clients);
 		*clients = NULL;

@@ -17,8 +17,6 @@
  * did not fall: 1,000 READs by `mountstats`, then 1,200 by `btf` are 1,200 more, not 200. */
 #include "rpc/rpc_observer.h"
 
-#include <malloc.h>
-
 #include "base/clock.h"
 #include "base/file_text.h"
 #include "base/process.h"
@@ -97,7 +95,6 @@ static void end_source(struct rpc_observer *o)
 	o->source = RPC_SOURCE_NONE;
 	mount_calls_free(&o->mount_calls);
 	o->mount_calls.max_owners = o->options.max_owners;
-	malloc_trim(0);
 }
 
 void rpc_observer_free(struct rpc_observer *o)
@@ -168,7 +165,6 @@ static void *start_source(struct rpc_observer *o, enum rpc_source source,
 		return state;
 	if (state)
 		ops->detach(state);
-	malloc_trim(0);
 	o->error = -err;
 	return NULL;
 }

@@ -3,8 +3,6 @@
  * Finds the events' fields, loads, attaches, reads. */
 #include "rpc/source.h"
 
-#include <malloc.h>
-
 #include "base/clock.h"
 #include "kernel/bpf_hooks.h"
 #include "kernel/kernel_types.h"
@@ -234,7 +232,6 @@ static int attach_tracepoints(void *state)
 	if (!err)
 		err = bpf_hooks_attach(&t->hooks, HOOK_CLIENT + 1, HOOKS);
 	t->bpf->bss->rpc_attached = monotonic_ns();
-	malloc_trim(0);
 	return err;
 }
 
