@@ -24,6 +24,7 @@
 #include "faults/printk_hook.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -42,7 +43,6 @@ struct printk_hook {
 	const struct log *log;
 	struct fault_authority *authority; /* NULL: it is only tried */
 	struct printk_bpf *bpf;
-	struct ring_buffer *ring;
 	struct bpf_memory memory;
 	struct printk_origins origins;
 	struct kernel_log_mark begin,
@@ -187,14 +187,28 @@ static uint64_t count_dropped(const struct printk_hook *h)
 	return h->bpf->bss->printk_dropped + info.recursion_misses;
 }
 
+/* Maps the buffer while there are messages: its pages, each of them twice, count as resident memory, and on most nodes no
+ * message ever comes. Without memory they stay for the next turn. */
+static void read_messages(struct printk_hook *h)
+{
+	int map = bpf_map__fd(h->bpf->maps.printk_ring);
+	struct pollfd any = { .fd = map, .events = POLLIN };
+	struct ring_buffer *ring =
+		poll(&any, 1, 0) > 0 ? ring_buffer__new(map, on_event, h, NULL) : NULL;
+
+	h->read = 0;
+	if (ring)
+		ring_buffer__consume(ring);
+	ring_buffer__free(ring);
+}
+
 void printk_hook_consume(struct printk_hook *h)
 {
 	uint64_t dropped;
 
 	if (!h)
 		return;
-	h->read = 0;
-	ring_buffer__consume(h->ring);
+	read_messages(h);
 	dropped = count_dropped(h);
 	if (dropped != h->dropped && h->authority)
 		fault_authority_gap(h->authority, AUTHORITY_HOOK, monotonic_ns());
@@ -233,12 +247,6 @@ static int attach_hook(struct printk_hook *h, const struct log *log)
 				bpf_reason(err), bpf_advice(err));
 		return err;
 	}
-	h->ring = ring_buffer__new(bpf_map__fd(h->bpf->maps.printk_ring), on_event, h, NULL);
-	if (!h->ring) {
-		err = errno;
-		log_warn(log, "cannot read the printk hook's buffer: %s", strerror(err));
-		return err;
-	}
 	bpf_object_memory(h->bpf->obj, &h->memory);
 	return 0;
 }
@@ -268,7 +276,6 @@ void printk_hook_free(struct printk_hook *h)
 {
 	if (!h)
 		return;
-	ring_buffer__free(h->ring);
 	printk_bpf__destroy(h->bpf);
 	kernel_log_mark_free(&h->begin);
 	kernel_log_mark_free(&h->attached);
@@ -288,7 +295,7 @@ int printk_hook_try(void)
 
 int printk_hook_fd(const struct printk_hook *h)
 {
-	return h ? ring_buffer__epoll_fd(h->ring) : -1;
+	return h ? bpf_map__fd(h->bpf->maps.printk_ring) : -1;
 }
 
 void printk_hook_snapshot(const struct printk_hook *h, struct self *self)

@@ -40,31 +40,42 @@ static int fill_queue(const struct bpf_map *queue, uint32_t count)
 
 int shares_open(struct share_reader *r, const struct share_maps *maps, uint32_t shards)
 {
-	const int protection = PROT_READ | PROT_WRITE;
 	int err;
 
 	*r = (struct share_reader){ .maps = *maps, .shards = shards, .names.pipe = -1 };
-	r->client_info = bpf_values_map(maps->client_info, protection);
-	r->info = bpf_values_map(maps->share_info, protection);
-	r->stats = bpf_values_map(maps->share_stats, protection);
-	if (maps->owners)
-		r->owners = bpf_values_map(maps->owners, protection);
-	if (!r->client_info || !r->info || !r->stats || (maps->owners && !r->owners))
-		return -errno;
 	r->id[0] = client_id(0);
 	err = fill_queue(maps->free_clients, RPC_CLIENT_ENTRIES);
 	err = err ?: fill_queue(maps->free_shares, RPC_MAX_SHARES);
-	r->misses_ends = r->owners && kernel_misses_events();
-	return err || !r->owners ? err : fill_queue(maps->free_owners, RPC_MAX_OWNERS);
+	r->misses_ends = maps->owners && kernel_misses_events();
+	return err || !maps->owners ? err : fill_queue(maps->free_owners, RPC_MAX_OWNERS);
 }
 
-void shares_close(struct share_reader *r)
+int shares_map(struct share_reader *r)
+{
+	const int protection = PROT_READ | PROT_WRITE;
+
+	r->client_info = bpf_values_map(r->maps.client_info, protection);
+	r->info = bpf_values_map(r->maps.share_info, protection);
+	r->stats = bpf_values_map(r->maps.share_stats, protection);
+	if (r->maps.owners)
+		r->owners = bpf_values_map(r->maps.owners, protection);
+	return r->client_info && r->info && r->stats && (!r->maps.owners || r->owners) ? 0 : -errno;
+}
+
+void shares_unmap(struct share_reader *r)
 {
 	bpf_values_unmap(r->maps.client_info, r->client_info);
 	bpf_values_unmap(r->maps.share_info, r->info);
 	bpf_values_unmap(r->maps.share_stats, r->stats);
-	if (r->owners)
-		bpf_values_unmap(r->maps.owners, r->owners);
+	bpf_values_unmap(r->maps.owners, r->owners);
+	r->client_info = NULL;
+	r->info = NULL;
+	r->stats = NULL;
+	r->owners = NULL;
+}
+
+void shares_close(struct share_reader *r)
+{
 	if (r->shards)
 		helper_free(&r->names);
 	*r = (struct share_reader){};

@@ -28,7 +28,8 @@ struct share_maps {
 struct share_reader {
 	struct share_maps maps;
 	uint32_t shards;
-	struct rpc_client_info *client_info; /* these are mapped */
+	/* Mapped between shares_map() and shares_unmap(). */
+	struct rpc_client_info *client_info;
 	struct rpc_share_info *info;
 	struct rpc_share_stats *stats;
 	struct rpc_owner *owners; /* NULL: not known */
@@ -47,6 +48,11 @@ struct share_reader {
 /* @maps are loaded maps that outlive @r. Returns 0 or -errno; call shares_close() in either case. */
 int shares_open(struct share_reader *r, const struct share_maps *maps, uint32_t shards);
 void shares_close(struct share_reader *r);
+
+/* What follows is called between these, for each reading: mapped pages count as resident memory. shares_map() returns 0 or
+ * -errno; call shares_unmap() in either case. */
+int shares_map(struct share_reader *r);
+void shares_unmap(struct share_reader *r);
 
 /* Adds all shares to @to, and frees what has ended. @server returns the label of a server, "" if it is not known yet.
  * Returns 0 or -ENOMEM. */

@@ -531,6 +531,7 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 	r.transport_count = at_most(m->bpf->bss->rpc_transport_count, RPC_MAX_TRANSPORTS);
 	r.replies = bpf_values_map(m->bpf->maps.replies, PROT_READ | PROT_WRITE);
 	err = (r.replies ? read_servers(&r) : -errno) ?:
+		      shares_map(&m->shares)          ?:
 		      rpc_series_read(&m->reader, m->bpf->maps.series, m->bpf->maps.errors, r.series_count, &names, &s->calls) ?:
 		      shares_read(&m->shares, clients, server_label, &r) ?:
 		      read_transports(&r, epoch)                         ?:
@@ -548,6 +549,7 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 	rpc_drops_add(s, m->bpf->bss->rpc_dropped);
 	if (!err)
 		free_servers(&r);
+	shares_unmap(&m->shares);
 	bpf_values_unmap(m->bpf->maps.replies, r.replies);
 	free(r.servers);
 	free(r.transports);

@@ -482,7 +482,8 @@ int tracepoint_maps_read(struct tracepoint_maps *m, struct snapshot *s, struct c
 	m->keys = bpf_values_map(bpf->maps.task_keys, PROT_READ | PROT_WRITE);
 	m->tasks = bpf_values_map(bpf->maps.tasks, PROT_READ);
 	if (m->servers && m->series_info && m->keys && m->tasks)
-		err = read_all(m, s, clients);
+		err = shares_map(&m->calls) ?: read_all(m, s, clients);
+	shares_unmap(&m->calls);
 	bpf_values_unmap(bpf->maps.servers, m->servers);
 	bpf_values_unmap(bpf->maps.series_info, m->series_info);
 	bpf_values_unmap(bpf->maps.task_keys, m->keys);
