@@ -87,6 +87,7 @@ void observer_drop_capabilities(const struct observer *o, uint64_t others)
 		log_warn(o->log, "cannot give up all capabilities that are not needed: %s",
 			 strerror(-err));
 	log_debug(o->log, "kept capabilities: %#" PRIx64 " of %#" PRIx64, keep & have, have);
+	kernel_types_forget(); /* a built-in NFS has been looked for in them */
 }
 
 static void add_descriptor(const struct observer *o, int fd)

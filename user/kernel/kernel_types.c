@@ -85,7 +85,11 @@ bool kernel_has_type(const char *root, const char *name)
 
 bool kernel_misses_events(void)
 {
-	return kernel_has_type("", "class_srcu_fast_notrace_t");
+	static int misses = -1; /* not known */
+
+	if (misses < 0)
+		misses = kernel_has_type("", "class_srcu_fast_notrace_t");
+	return misses;
 }
 
 /* Also in structs and unions without a name, @depth deep. */

@@ -152,30 +152,6 @@ static int copy_types(struct btf_state *b, const char *file)
 	return err;
 }
 
-static void *open_programs(void *state)
-{
-	struct btf_state *b = state;
-
-	/* If a hook that records at release is missing, rpc_stats_latency alone records. */
-	b->record_at_release = !((b->hooks.unused | b->hooks.missing) & RELEASE_HOOKS);
-	if (!b->record_at_release)
-		b->hooks.unused |= RECORD_AT_RELEASE_HOOKS;
-	b->bpf = open_object(b);
-	if (!b->bpf)
-		return NULL;
-	b->bpf->rodata->rpc_shard_mask = b->shards - 1;
-	b->bpf->rodata->rpc_record_at_release = b->record_at_release;
-	b->bpf->rodata->rpc_owners = b->owners && !(b->hooks.missing & OWNER_HOOKS);
-	b->bpf->bss->rpc_slower_ns = b->slower_ns;
-	if (!b->slower_ns)
-		bpf_map__set_autocreate(b->bpf->maps.slow_calls, false);
-	bpf_map__set_max_entries(b->bpf->maps.replies, b->shards);
-	bpf_map__set_max_entries(b->bpf->maps.series, RPC_MAX_SERIES * b->shards);
-	bpf_map__set_max_entries(b->bpf->maps.share_stats, RPC_MAX_SHARES * b->shards);
-	bpf_map__set_max_entries(b->bpf->maps.server_stats, (RPC_MAX_SERVERS + 1) * b->shards);
-	return b->bpf;
-}
-
 /* Bytes from slot_tbl_waitq to @member in nfsv4's nfs4_slot_table; 0 if they are not known. */
 static int session_offset(const struct btf *types, const char *member)
 {
@@ -270,6 +246,34 @@ static bool find_late_types(struct btf_state *b, bool first)
 	return read;
 }
 
+static void *open_programs(void *state)
+{
+	struct btf_state *b = state;
+
+	/* If a hook that records at release is missing, rpc_stats_latency alone records. */
+	b->record_at_release = !((b->hooks.unused | b->hooks.missing) & RELEASE_HOOKS);
+	if (!b->record_at_release)
+		b->hooks.unused |= RECORD_AT_RELEASE_HOOKS;
+	b->bpf = open_object(b);
+	if (!b->bpf)
+		return NULL;
+	b->bpf->rodata->rpc_shard_mask = b->shards - 1;
+	b->bpf->rodata->rpc_record_at_release = b->record_at_release;
+	b->bpf->rodata->rpc_owners = b->owners && !(b->hooks.missing & OWNER_HOOKS);
+	b->bpf->bss->rpc_slower_ns = b->slower_ns;
+	if (!b->slower_ns)
+		bpf_map__set_autocreate(b->bpf->maps.slow_calls, false);
+	bpf_map__set_max_entries(b->bpf->maps.replies, b->shards);
+	bpf_map__set_max_entries(b->bpf->maps.series, RPC_MAX_SERIES * b->shards);
+	bpf_map__set_max_entries(b->bpf->maps.share_stats, RPC_MAX_SHARES * b->shards);
+	bpf_map__set_max_entries(b->bpf->maps.server_stats, (RPC_MAX_SERVERS + 1) * b->shards);
+	b->late_known = 0;
+	find_late_types(b, true);
+	/* libbpf reads them again: not both at a time. */
+	kernel_types_forget();
+	return b->bpf;
+}
+
 static void detach_btf(void *state)
 {
 	struct btf_state *b = state;
@@ -321,8 +325,6 @@ static void *try_btf(const struct source_setup *setup)
 		errno = -err;
 		return NULL;
 	}
-	/* While the kernel's types are in memory. */
-	find_late_types(b, true);
 	return b;
 }
 
