@@ -91,6 +91,7 @@ $(B)/.tools: Makefile
 	$(call need,$(CLANG),clang)
 	$(call need,$(BPFTOOL),bpftool)
 	$(call need,llvm-strip,llvm)
+	$(call need,llvm-objcopy,llvm)
 	@printf '#include <bpf/libbpf.h>\n#include <libelf.h>\n#include <zlib.h>\nint main(void) { return 0; }\n' | \
 		$(CC) $(STATIC) -o /dev/null -x c - $(LIBS) 2>/dev/null || \
 		{ echo 'headers or libraries are missing: install the Debian packages $(addsuffix $(addprefix :,$(CROSS)),libbpf-dev libelf-dev zlib1g-dev), or run `$(make_deps)` as root' >&2; exit 1; }
@@ -118,9 +119,10 @@ define compile_bpf
 	$(say) BPF $@
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 	$(Q)llvm-strip -g $@
+	$(Q)bpf/without_lines.sh $@
 endef
 
-$(B)/bpf/%.bpf.o: bpf/%.bpf.c | $(B)/.tools
+$(B)/bpf/%.bpf.o: bpf/%.bpf.c bpf/without_lines.sh | $(B)/.tools
 	$(compile_bpf)
 
 # What bpftool 7.1 writes leaks when memory is short: a bug of bpftool, which the analyzer must not report here.
