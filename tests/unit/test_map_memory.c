@@ -15,7 +15,7 @@
 #include "rpc_tracepoints.h"
 #include "rpc_tracepoints.skel.h"
 
-#define BUDGET_2_CPUS 8000000
+#define BUDGET_2_CPUS 7000000
 #define BUDGET_8_CPUS 12100000 /* and for more */
 
 static uint64_t round_up(uint64_t n, uint64_t to)
@@ -59,7 +59,8 @@ static uint64_t map_bytes(const struct bpf_map *map, unsigned int cpus)
 	const char *name = bpf_map__name(map);
 
 	/* Those are declared for the most shards that can be. */
-	if (!strcmp(name, "series") || !strcmp(name, "server_stats") || !strcmp(name, "replies"))
+	if (!strcmp(name, "series") || !strcmp(name, "server_stats") || !strcmp(name, "replies") ||
+	    !strcmp(name, "share_stats"))
 		count = count / RPC_MAX_SHARDS * shards(cpus);
 	switch (bpf_map__type(map)) {
 	case BPF_MAP_TYPE_ARRAY:

@@ -14,8 +14,13 @@
 #include "base/clock.h"
 #include "base/file_text.h"
 
-/* Per CPU: room for a burst of some hundred events. They are rare. */
-#define BUFFER_KB "32"
+/* Room for a burst of some hundred events, which are rare. Up to 32 CPUs have it each; more share as much as these have. */
+#define BUFFER_KB 32
+#define BUFFERS_KB 1024
+
+/* Pages of a CPU that buffer_total_size_kb leaves out: the one that is read, and where the kernel has snapshots the smallest
+ * buffer for them. */
+#define SNAPSHOT_PAGES 3
 
 /* Pages to read from a CPU at a time: more than its buffer holds. */
 #define MAX_PAGES 16
@@ -201,6 +206,17 @@ static int open_cpus(struct trace_instance *t)
 	return t->cpu_count ? 0 : -ENOENT;
 }
 
+/* The kernel makes them of its own size, 1.4 MB for each CPU, and takes no other before. */
+static void size_buffers(const struct trace_instance *t)
+{
+	unsigned long cpus = (unsigned long)sysconf(_SC_NPROCESSORS_ONLN), kb = BUFFERS_KB / cpus;
+	char text[16];
+
+	LOWER(kb, BUFFER_KB);
+	snprintf(text, sizeof(text), "%lu", kb + !kb);
+	set_file(t, "buffer_size_kb", text);
+}
+
 /* Compares printk's clock, local_clock(), with CLOCK_MONOTONIC. The trace clock "perf" is the same clock, and a CPU's statistics
  * show its present value. */
 static void measure_log_offset(struct trace_instance *t)
@@ -250,7 +266,7 @@ struct trace_instance *trace_instance_new(struct trace_event *events, size_t cou
 					 -ENOENT;
 	if (err)
 		goto failed;
-	set_file(t, "buffer_size_kb", BUFFER_KB);
+	size_buffers(t);
 	/* Wake up for the first record, not for a half-full buffer. */
 	set_file(t, "buffer_percent", "0");
 	disable_command_recording(t);
@@ -346,7 +362,9 @@ void trace_instance_consume(struct trace_instance *t)
 
 uint64_t trace_instance_memory(const struct trace_instance *t)
 {
-	return 1024 *
-	       file_number(PATHF("%s/instances/%s/buffer_total_size_kb", t->tracefs, t->name), "",
-			   10);
+	const char *folder = PATHF("%s/instances/%s", t->tracefs, t->name);
+	size_t others = access(PATHF("%s/snapshot", folder), F_OK) ? 1 : 1 + SNAPSHOT_PAGES;
+
+	return 1024 * file_number(PATHF("%s/buffer_total_size_kb", folder), "", 10) +
+	       t->cpu_count * others * t->page_size;
 }
