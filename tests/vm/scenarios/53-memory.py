@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+from judge import judgement, need
+from judge.reading import Metrics
+
+START_KB, ONE_KB, MANY_KB = 16000, 3500, 5000
+
+
+def kilobytes(folder, name, what):
+    return [int(line.split()[1]) for line in (folder / f"{name}.kb").read_text().splitlines() if line.startswith(what)]
+
+
+@judgement
+def the_processes_are_small(folder):
+    peak = max(kilobytes(folder, "start", "VmHWM"))
+    one, many = (sum(kilobytes(folder, name, "Pss")) for name in ("one", "many"))
+    metrics = Metrics(folder / "many.prom")
+    need(len(metrics.values("nfs_owner_calls_total", "owner")) >= 32, "owners are missing")
+    need(len(metrics.values("rpc_op_calls_total", "server")) >= 9, "servers are missing")
+    need(peak <= START_KB, "at the start", peak, "kB")
+    need(one <= ONE_KB, "with one server", one, "kB")
+    need(many <= MANY_KB, "with nine servers", many, "kB")
+    return f"{one} kB, with nine servers {many}, at the start at most {peak}"
