@@ -385,6 +385,9 @@ bool cgroup_ask_names(struct cgroup *c, struct helper *h, const char *names)
 
 	known = cgroup_find_names(c, h->text ?: "");
 	if (!known || (variable && monotonic_ns() > h->begun_ns + FRESH_NS)) {
+		/* What it has found before is no answer about a group that is new. */
+		if (h->pipe < 0 && monotonic_ns() > h->begun_ns + FRESH_NS)
+			h->begun_ns = 0;
 		if (!helper_ask(h, "xidscope-names", send_names, names))
 			return false;
 		known = cgroup_find_names(c, h->text ?: "");

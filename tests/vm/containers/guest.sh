@@ -40,6 +40,7 @@ calls_of() {
 	step "$1: ${*:3:3}"
 	owners[$1]=$((${owners[$1]:-0} + 1))
 	"${@:3}" /bin/busybox sh /data/work "$2" $size 2>"out/$2.log" >&2 || { cat "out/$2.log" && false; }
+	sleep 2 # an answer of the last look is no longer fresh
 	refresh
 	for kind in 'sent write' 'received read'; do
 		moved=$(sum "xidscope_nfs_owner_${kind% *}_bytes_total" "owner=\"$1\"" "kind=\"${kind#* }\"")
