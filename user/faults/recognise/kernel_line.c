@@ -259,6 +259,7 @@ static const struct pattern patterns[] = {
 	{ REPORT, "kernel_corruption", "refcount_t: " },
 	{ REPORT, "kernel_warning", "WARNING: CPU: %d PID: %d at " },
 	{ REPORT, "kernel_warning", "WARNING: %* at %F, CPU#" }, /* from 6.19 on */
+	{ REPORT, "kernel_warning", "WARNING: %* at %F [%*, CPU#" },
 	{ KERNEL_LINE_TASK, "task", "CPU: %C %T" },
 	{ KERNEL_LINE_TASK, "task", "CPU: %C UID: %d %T" }, /* from 6.12 on */
 	{ KERNEL_LINE_RIP, "rip", "RIP: %x:%F [%m" },
