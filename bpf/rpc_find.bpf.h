@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Finds the transports of calls that began before the programs were attached. If a server has not answered since then, perhaps
- * no event shows it. Once its transport is known, rpc_probe reads the age of its oldest call. */
+ * no event shows it. Once its transport is known, rpc_probe reads the age of its oldest call at each snapshot: a call that
+ * hangs would appear in no metric before its end. */
 #pragma once
 
 #include "sunrpc.h"

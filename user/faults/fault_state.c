@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The counts of faults as a text, for the state file. */
+/* The counts of faults as a text, for the state file.
+ *
+ * Counts and log position are written together: a restart neither loses nor doubles a record. A state file that cannot be
+ * read in time is set aside and not added later, because no record shows which faults it already counted. The agent does
+ * not wait for it: that would stop the observation. */
 #include "faults/fault_state.h"
 
 #include <zlib.h>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Where tracefs is, and a trace instance in it (kernel: Documentation/trace/ftrace.rst, "Instances"): its events, its
- * buffers, and its end. */
+ * buffers, and its end.
+ *
+ * It observes the events that modules define. A BPF link or perf event on a module's tracepoint prevents the module from
+ * being unloaded; a trace instance does not, and needs no types. */
 #include "kernel/trace.h"
 
 #include <poll.h>
