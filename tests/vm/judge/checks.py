@@ -59,7 +59,8 @@ def check_additive(metrics):
         found = [value for (*of, _), value in phases.items() if tuple(of) == key]
         need(len(found) == 8, key, "has", len(found), "phases")
         need(sum(found) == total, key, "phases add up to", sum(found), "not", total)
-    for labels, total in metrics.each("rpc_op_seconds_total").items():
+    by_op = metrics.each("rpc_op_phase_seconds_total")  # only with --detail op
+    for labels, total in metrics.each("rpc_op_seconds_total").items() if by_op else ():
         phases = metrics.each("rpc_op_phase_seconds_total", **dict(labels))
         need(len(phases) == 8, dict(labels), "has", len(phases), "phases")
         need(sum(phases.values()) == total, dict(labels), "phases add up to",

@@ -15,7 +15,7 @@ measure() {
 }
 nfs_server_start
 prepare_file /export
-agent_start
+agent_start --detail node
 measure start
 nfs_mount 3 '' /mnt/one
 dd if=/mnt/one/load of=/dev/null bs=4k count=200 iflag=direct status=none
