@@ -37,6 +37,44 @@ hold user nobody
 hold held in_box held
 (in_box free sleep 1000 &)
 hold job in_group s1JHM889NVM301/step_0/slurm
+# Any user's: the server of a FUSE file answers no READ. One process reads the file; another maps it for direct I/O, and waits
+# for the first one's page. It is in the group of a job, from which the kernel prints the text of an Xid.
+fuse='
+use Fcntl;
+sysopen my $fuse, "/dev/fuse", O_RDWR or die $!;
+fcntl $fuse, F_SETFD, 0;
+my ($none, $folder, $type, $options) = ("none", "/mnt/held", "fuse", "fd=" . fileno($fuse) . ",rootmode=40000,user_id=0,group_id=0");
+syscall(165, $none, $folder, $type, 0, $options) == 0 or die $!;
+sub attributes { pack "Q6 L10", $_[0], 1 << 20, 0, 0, 0, 0, 0, 0, 0, $_[0] == 1 ? 040755 : 0100644, 1, 0, 0, 0, 4096, 0 }
+sub reader { open my $file, "<", "/mnt/held/file" or die $!; sysread $file, my $byte, 1 }
+sub mapper {
+	select undef, undef, undef, 0.1 until -e "reads";
+	open my $file, "<", "/mnt/held/file" or die $!;
+	syscall(9, 0, 4096, 1, 2, fileno($file), 0);
+}
+for my $holds (\&reader, \&mapper) { fork or close $fuse, $holds->(), exit }
+my $opened = 0;
+while (sysread $fuse, my $request, 1 << 18) {
+	my ($length, $what, $unique, $node) = unpack "L2 Q2", $request;
+	if ($what == 15) { open my $reads, ">", "reads"; next }
+	my %answers = (
+		1 => pack("Q4 L2", 2, 0, 1000, 1000, 0, 0) . attributes(2),
+		3 => pack("Q L2", 1000, 0, 0) . attributes($node),
+		14 => pack("Q L2", 0, $opened ? 3 : 0, 0), # FOPEN_DIRECT_IO, FOPEN_KEEP_CACHE
+		26 => pack("L4 S2 L2 S2 L8", 7, 31, 0, 0, 0, 0, 4096, 1),
+	);
+	my $answer = $answers{$what};
+	next if $what == 2;
+	syswrite $fuse, pack("L l Q", 16 + length($answer // ""), defined $answer ? 0 : -38, $unique) . ($answer // "");
+	if ($what == 14 && $opened++) { open my $maps, ">", "maps" }
+}'
+held=s1JHM889NVM301/step_0/user
+modprobe -q fuse || true
+chmod 666 /dev/fuse # as udev does
+mkdir -p /mnt/held
+(in_group $held setpriv --reuid 65534 --regid 65534 --clear-groups unshare -U -r -m perl -e "$fuse" 2>fuse.log) &
+fuse=$!
+wait_for 20 test -e maps
 # Each path that the main process gives to the kernel.
 mkdir "$tracing"
 defer rmdir "$tracing"
@@ -62,6 +100,10 @@ ends() {
 	echo $(($(date +%s%3N) - begin)) >"$1.milliseconds"
 }
 ends write agent_write named
+(in_group $held setpriv --reuid 65534 --regid 65534 --clear-groups unshare -U -r -m perl -e \
+	'my ($d, $f, $t, $o) = ("none", "/mnt", "tmpfs", "NVRM: Xid (PCI:0000:c1:00): 79, pid=1, name=x, text"); syscall 165, $d, $f, $t, 0, $o; sleep 9' &)
+ends text wait_for 20 says events.json 'Xid (PCI:0000:c1:00)'
+ends after agent_write
 # Root's own process in a job's group: its title must be read.
 touch job.maps
 sleep 1
@@ -80,5 +122,8 @@ sleep 3
 ends trace trace_end
 paths trace
 # pkill itself waits for memory that is held.
+read -r _ mapper <"/proc/$fuse/task/$fuse/children"
+[[ $(<"/proc/$mapper/stat") == *') D '* ]]
+kill -KILL $fuse
 iptables -D OUTPUT -d 127.0.0.2 -p tcp --dport 2049 -j DROP
 pkill -KILL "^(perl|slurmstepd)"
