@@ -74,6 +74,12 @@ chmod 666 /dev/fuse # as udev does
 mkdir -p /mnt/held
 (in_group $held setpriv --reuid 65534 --regid 65534 --clear-groups unshare -U -r -m perl -e "$fuse" 2>fuse.log) &
 fuse=$!
+# pkill and ps themselves wait for memory that is held.
+let_go() {
+	kill -KILL $fuse
+	iptables -D OUTPUT -d 127.0.0.2 -p tcp --dport 2049 -j DROP 2>/dev/null || true
+}
+trap let_go EXIT
 wait_for 20 test -e maps
 # Each path that the main process gives to the kernel.
 mkdir "$tracing"
@@ -87,7 +93,6 @@ paths() { grep -o "path=.*" $tracing/trace | sort -u >"$1.paths"; }
 traced=(bash -c "echo \$\$ >$tracing/set_event_pid; exec \"\$@\"" -)
 agent_under=("${traced[@]}")
 iptables -A OUTPUT -d 127.0.0.2 -p tcp --dport 2049 -j DROP
-defer sh -c 'iptables -D OUTPUT -d 127.0.0.2 -p tcp --dport 2049 -j DROP 2>/dev/null || true'
 sleep 2
 touch user.maps held.maps
 agent_start --events events.json --owner-env NONE,RUN
@@ -121,9 +126,8 @@ wait_for 90 says trace.log attached
 sleep 3
 ends trace trace_end
 paths trace
-# pkill itself waits for memory that is held.
-read -r _ mapper <"/proc/$fuse/task/$fuse/children"
+read -r _ mapper <"/proc/$fuse/task/$fuse/children" || true # it has no newline
 [[ $(<"/proc/$mapper/stat") == *') D '* ]]
-kill -KILL $fuse
-iptables -D OUTPUT -d 127.0.0.2 -p tcp --dport 2049 -j DROP
+let_go
+trap - EXIT
 pkill -KILL "^(perl|slurmstepd)"
