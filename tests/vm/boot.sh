@@ -19,6 +19,7 @@ usage="usage: boot.sh --kernel NAME --job DIR --out DIR [options]
   --errors        hardware errors can be injected: see inject in guest-lib.sh (amd64 only, ignored elsewhere)
   --forward PORT  a network with the host, at 10.0.2.2; connections to PORT here are the guest's (10.0.2.15);
                   once for each port
+  --resets        a guest that resets itself boots again, with four disks, empty0 to empty3, that keep what is written
   --icount        one CPU whose clock counts instructions: timings repeat exactly
 Exit status: run.sh's own, 124 on timeout, 125 if the guest died or could not be started."
 die() {
@@ -26,7 +27,7 @@ die() {
 	exit 125
 }
 
-kernel='' job='' out='' image='' packages='' smp=2 memory=2048 timeout=600 append='' accel='' cpu='' forward='' machine=pc icount=() errors=() network=()
+kernel='' job='' out='' image='' packages='' smp=2 memory=2048 timeout=600 append='' accel='' cpu='' forward='' machine=pc icount=() errors=() network=() once=(-no-reboot)
 while (($#)); do
 	case $1 in
 	--kernel | --job | --out | --smp | --memory | --timeout | --append | --accel | --image | --packages | --debian)
@@ -40,6 +41,7 @@ while (($#)); do
 		;;
 	--errors) machine=q35 ;; # which has PCIe
 	--icount) icount=(-icount 'shift=0,sleep=off') smp=1 cpu=,-erms ;;
+	--resets) once=() ;;
 	-h | --help) echo "$usage" && exit ;;
 	*) die "unknown option '$1'"$'\n'"$usage" ;;
 	esac
@@ -88,6 +90,10 @@ disk root "$root" snapshot=on
 disk modules "$boot/modules.ext4" readonly=on
 disk job "$dir/job" readonly=on
 disk out "$dir/out" readonly=off
+for ((i = 0; i < 4 && ${#once[@]} == 0; i++)); do
+	truncate -s 512M "$dir/empty$i"
+	disk "empty$i" "$dir/empty$i" readonly=off
+done
 if [[ $arch == amd64 && $machine == q35 ]]; then
 	# QEMU is the client of its own monitor, on behalf of a port in the guest. Errors are those of a device and of the
 	# PCIe port that it is behind.
@@ -100,7 +106,7 @@ fi
 # The kernel's check of its timer fails on a busy host.
 # An oops ends the guest; the console shows only what is graver than critical, and all of an oops.
 TMPDIR=$dir timeout --kill-after=5 "$timeout" "${qemu[@]}" -accel "$accel" "${icount[@]}" -smp "$smp" -m "$memory" \
-	-nodefaults -no-user-config -display none -no-reboot -serial stdio \
+	-nodefaults -no-user-config -display none "${once[@]}" -serial stdio \
 	-kernel "$boot/vmlinuz" -initrd "$boot/initramfs.gz" \
 	-append "console=$console quiet loglevel=2 oops=panic panic=-1 no_timer_check $append" \
 	"${disks[@]}" "${errors[@]}" "${network[@]}" -device virtio-rng-pci </dev/null >"$dir/console" &

@@ -47,7 +47,7 @@ hooks='late exact sources fault-lines driver-hooks'
 core="$hooks ${ends% attached*}"
 most="$core attached-under-load kills reload refused delay names other-programs"
 most+=' fault-history signals-of-trouble hardware-errors'
-declare -A sets=([all]=$all [slow]="$slow systemd runbook containers" [ends]=$ends [most]=$most [core]=$core [hooks]=$hooks [transports]=$all
+declare -A sets=([all]=$all [slow]="$slow systemd runbook containers resets" [ends]=$ends [most]=$most [core]=$core [hooks]=$hooks [transports]=$all
 	[slurm]="slurm-decisions slurm-causes slurm-groups slurm-latest")
 
 # Scenarios whose judgements compare times run in guests of their own, whose clock counts instructions: a busy machine does
@@ -58,6 +58,7 @@ declare -A deployment=([systemd]="the unit's agent runs under systemd"
 	[package]="the package is installed, upgraded, rolled back and purged under load"
 	[tarball]="the tarball is installed, upgraded, rolled back and removed under load"
 	[runbook]="the runbook's commands run on a node"
+	[resets]="resets at random moments lose neither faults nor acknowledgements"
 	[rpm]="the RPM is installed, upgraded, downgraded and removed"
 	[slurm-decisions]="Slurm takes nodes out of service, and puts them back"
 	[slurm-causes]="Slurm has what ended a job"
@@ -186,6 +187,7 @@ check_scenarios() { # check_scenarios KERNEL JOB
 check_deployment() { # check_deployment KERNEL JOB NAME
 	local name="$1: ${deployment[$3]}" options=() release=${suite%-backports}
 	case $3 in
+	resets) options=(--resets --image resets --packages "$vm/resets/rootfs.packages") ;;
 	systemd | runbook | package | rpm | containers) options=(--image "$3" --packages "$vm/$3/rootfs.packages") ;;
 	tarball) options=(--image "tarball-$release" --packages "$vm/tarball/rootfs.packages" --debian "$release") ;;
 	slurm-groups) options=(--image slurm --packages "$vm/slurm/rootfs.packages" --icount) ;;
