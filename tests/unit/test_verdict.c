@@ -1184,7 +1184,7 @@ static void stall(unsigned int seconds)
 	wait_on(0);
 }
 
-/* v3 came back 9 s after v4, say; and the client made itself known late in the grace period. */
+/* A call ended late, and the client made itself known late in the grace period. */
 TEST(what_follows_a_stall_belongs_to_it)
 {
 	now.wall = 1000;
@@ -1208,6 +1208,56 @@ TEST(what_follows_a_stall_belongs_to_it)
 	go_on(1);
 	verdict = verdict_of(&sums, SERVER);
 	assert_true(verdict.numbers.share[RPC_PHASE_RESEND] > 0.5);
+}
+
+/* A call of the mount ends, one of v3 at /three or of v4.2 at /four. */
+static void use_mount(const char *mountpoint)
+{
+	struct nfs_mount m = { .server = SERVER, .export = "/x" };
+
+	strcpy(m.mountpoint, mountpoint);
+	strcpy(m.version, !strcmp(mountpoint, "/three") ? "3" : "4.2");
+	assert_non_null(snapshot_mount(&now.calls, &m));
+	snapshot_mount_calls(&now.calls, SERVER, m.export, mountpoint)->sums.calls[0]++;
+}
+
+TEST(a_version_that_comes_back_late_is_named)
+{
+	now.wall = 1000;
+	go_on(4);
+	use_mount("/four");
+	stall(15);
+	for (int i = 0; i < 9; i++) {
+		use_mount("/four");
+		go_on(1);
+	}
+	assert_null(strstr(headline(), " later"));
+	use_mount("/three");
+	record("WRITE", 1, 23 * SECOND, RPC_PHASE_RESEND, 23 * SECOND);
+	go_on(1);
+	assert_has(headline(), ", and its NFSv3 calls ended 10 s later");
+	/* Another one that waited, of either. */
+	use_mount("/four");
+	record("OPEN", 1, 28 * SECOND, RPC_PHASE_RESEND, 28 * SECOND);
+	go_on(1);
+	assert_has(headline(), ", and its NFSv3 calls ended 10 s later");
+	verdict = verdict_of(&sums, SERVER);
+	assert_true(verdict.numbers.share[RPC_PHASE_RESEND] == 0);
+}
+
+/* Both were used at once again: a call that waited longer says nothing of its version. */
+TEST(a_late_call_of_a_version_that_is_back_is_some_call)
+{
+	now.wall = 1000;
+	go_on(4);
+	use_mount("/four");
+	use_mount("/three");
+	stall(15);
+	go_on(8);
+	use_mount("/three");
+	record("OPEN", 1, 21 * SECOND, RPC_PHASE_RESEND, 21 * SECOND);
+	go_on(1);
+	assert_has(headline(), ", and some of its calls ended 9 s later");
 }
 
 TEST(calls_that_wait_for_the_end_of_the_grace_period_belong_to_the_restart)
@@ -1605,6 +1655,23 @@ TEST(waits_between_calls_that_were_delayed_are_delay)
 	assert_has(verdict.sentence, "5 OPENs and 9 other calls");
 }
 
+/* The lock manager does not answer, while other calls are answered. */
+TEST(a_wait_for_the_lock_manager_is_named)
+{
+	now.wall = 1000;
+	strcpy(server()->lock_wait_by, "flock (71)");
+	for (uint64_t i = 0; i < 20; i++) {
+		server()->lock_wait_ns = i < 5 ? 0 : i * SECOND;
+		go_on(1);
+	}
+	judge(BOUND_HUNG, CONFIDENCE_MEDIUM);
+	assert_has(headline(), "nas: flock (71) waited for 19 s for the server's lock manager: ");
+	server()->lock_wait_ns = 0;
+	go_on(30);
+	judge(BOUND_NONE, CONFIDENCE_MEDIUM);
+	assert_has(headline(), "nas: flock (71) waited for 19 s for the server's lock manager: ");
+}
+
 /* 20 tasks that want one lock, each of which asks once a second or less often. */
 TEST(waits_for_fcntl_locks_are_the_applications)
 {
@@ -1615,6 +1682,13 @@ TEST(waits_for_fcntl_locks_are_the_applications)
 	expect(BOUND_APPLICATION, CONFIDENCE_HIGH);
 	assert_has(verdict.sentence, "Tasks wait for locks (fcntl) of files");
 	assert_has(verdict.sentence, "180 calls were answered NFS4ERR_DENIED");
+	/* The kernel repeats a LOCK in a loop, while the others wait. */
+	fresh();
+	limit_sums_free(&sums);
+	before.time_ns = 1;
+	add_bytes("LOCK", 6600, 5 * MS / 3, 100);
+	snapshot_error(&now.calls, SERVER, "LOCK", "NFS4ERR_DENIED")->count = 7;
+	expect(BOUND_APPLICATION, CONFIDENCE_HIGH);
 	/* A few do not explain what takes the time. */
 	fresh();
 	limit_sums_free(&sums);

@@ -135,11 +135,20 @@ static void add_silences(struct headline *h, const struct server_sums *v, const 
 			     v->server,
 			     "%s%s answers other calls, but one has waited for %.0f s%s.",
 			     v->server, victims, (double)v->unanswered_ns / 1e9, after);
+	if (v->lock_wait_ns)
+		headline_add(h,
+			     (struct headline_rank){ HEADLINE_WARN, HEADLINE_SILENT,
+						     (double)v->lock_wait_ns / 1e9 },
+			     v->server, "%s%s: %s", v->server, victims,
+			     lock_wait_text(after, sizeof(after), v));
 	if (!(s->end > 0))
 		return;
 	if (v->stalls > 1)
 		snprintf(more, sizeof(more), ", the longest of %u such times", v->stalls);
-	if (s->last >= s->end + 2)
+	if (s->late_end >= s->end + 2 && (s->late == 1u << 3 || s->late == 1u << 4))
+		snprintf(late, sizeof(late), ", and its NFSv%c calls ended %.0f s later",
+			 s->late == 1u << 3 ? '3' : '4', s->late_end - s->end);
+	else if (s->last >= s->end + 2)
 		snprintf(late, sizeof(late), ", and some of its calls ended %.0f s later",
 			 s->last - s->end);
 	silence_reason(reason, v, s->lost);

@@ -4,7 +4,8 @@
  * A stall is reported by itself, and left out of all other sums: 30 s in which 60 calls wait would outweigh an hour of
  * good service, and every mean would say that the server is slow. The two intervals after a stall are left out as well,
  * because the calls that end in them have waited through it. So is each later interval in which a call ends that began
- * before the end of the stall: with a v3 and a v4 mount, one connection may come back 10 s after the other.
+ * before the end of the stall: with a v3 and a v4 mount, one connection may come back 10 s after the other. `late` has the
+ * version of NFS that did.
  *
  * A shorter silence is a slow server, unless the client connects anew in it: then it is a stall as well, such as a failover
  * within 3 s. Only one in SHORT_APART counts. A connection that breaks more often is a limit by itself.
@@ -89,6 +90,8 @@ static void begin_or_extend_stall(struct server_sums *v, const struct interval *
 		v->stall.reconnected = v->stall.restarted = false;
 		v->stall.lost = LOST_NONE;
 		v->stall.last = 0;
+		v->stall.back = v->stall.late = 0;
+		v->stall.late_end = 0;
 		*v->stall.moved_to = 0;
 	}
 	v->stall.reconnected |= n->connects;
@@ -152,10 +155,26 @@ static bool has_waited(const struct server_sums *v, const struct interval *n)
 	return v->stall.end > 0 && (double)n->longest_ns / 1e9 >= n->d->end->wall - v->stall.over;
 }
 
+/* The versions of NFS, as bits, whose calls ended in the interval; 0: not known. */
+static unsigned int versions_of(const struct interval *n)
+{
+	const struct calls *c = &n->d->end->calls;
+	unsigned int versions = 0;
+
+	ARRAY_EACH(m, c->mounts, c->mount_count)
+		if (!strcmp(m->server, n->name) &&
+		    ARRAY_FIND(x, n->d->mount_calls, n->d->mount_calls_count,
+			       !strcmp(x->now->mountpoint, m->mountpoint) &&
+				       !strcmp(x->now->server, n->name)))
+			versions |= 1u << strtoul(m->version, NULL, 10) % 8;
+	return versions;
+}
+
 /* An interval after a stall that is still left out. */
 static void end_stall(struct server_sums *v, const struct interval *n)
 {
 	const char *address = address_of(n, v->address);
+	unsigned int late;
 
 	if (!v->stall.end) {
 		v->stall.end = v->stall.over = n->d->end->wall;
@@ -163,8 +182,14 @@ static void end_stall(struct server_sums *v, const struct interval *n)
 		v->stall.reconnected = n->connects || v->stall.reconnected;
 	}
 	note_restart(v, n);
-	if (has_waited(v, n))
+	if (has_waited(v, n)) {
 		v->stall.last = n->d->end->wall;
+		late = v->stall.back ? versions_of(n) & ~v->stall.back : 0;
+		if (late && !v->stall.late) {
+			v->stall.late = late;
+			v->stall.late_end = n->d->end->wall;
+		}
+	}
 	if (*v->address && strcmp(address, v->address) != 0)
 		snprintf(v->stall.moved_to, sizeof(v->stall.moved_to), "%s", address);
 	if (v->stall.intervals_left)
@@ -174,6 +199,7 @@ static void end_stall(struct server_sums *v, const struct interval *n)
 bool stall_covers(struct server_sums *v, struct interval *n)
 {
 	uint64_t silent_ns = v->silent_ns;
+	bool covers;
 
 	add_silence(v, n);
 	if (v->silent_ns >= HUNG_NS) {
@@ -186,14 +212,15 @@ bool stall_covers(struct server_sums *v, struct interval *n)
 	if (!v->silent_ns)
 		v->silent = (struct active_time){};
 	note_restart(v, n);
-	if (v->stall.intervals_left || has_waited(v, n)) {
+	covers = v->stall.intervals_left || has_waited(v, n);
+	if (covers) {
 		end_stall(v, n);
 		keep_longest(v);
-		return true;
-	}
-	if (!v->silent_ns)
+	} else if (!v->silent_ns) {
 		snprintf(v->address, sizeof(v->address), "%s", address_of(n, v->address));
-	return false;
+	}
+	v->stall.back |= v->stall.end > 0 ? versions_of(n) : 0;
+	return covers;
 }
 
 const char *silence_reason(char *text, const struct server_sums *v, enum lost_packets lost)

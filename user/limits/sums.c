@@ -184,6 +184,10 @@ static void note_server(struct server_sums *v, struct interval *n)
 		v->upcall_ns += n->ns;
 		memcpy(v->upcall_by, s->upcall_by, sizeof(v->upcall_by));
 	}
+	if (s->lock_wait_ns > v->lock_wait_ns) {
+		v->lock_wait_ns = s->lock_wait_ns;
+		memcpy(v->lock_wait_by, s->lock_wait_by, sizeof(v->lock_wait_by));
+	}
 	v->unknown |= end->unknown;
 	v->kerberos = ARRAY_FIND(m, end->mounts, end->mount_count,
 				 m->kerberos && !strcmp(m->server, n->name));

@@ -75,6 +75,7 @@ struct above_sums {
 		uint64_t delayed; /* answered NFS4ERR_DELAY */
 	} ops[ABOVE_OPS];
 	uint64_t denied; /* calls answered NFS4ERR_DENIED: another has the lock */
+	uint64_t lock_ns; /* of LOCKs */
 	uint64_t held_up_ns; /* of the intervals that ended with dirty pages at their limit */
 	uint64_t dirty_limit_bytes; /* at the end; 0: unknown */
 	/* Tasks that waited for files' locks at the end of an interval, times its length; the last mount that had some. */
@@ -101,6 +102,9 @@ struct stall {
 	double last; /* when the last call that had waited in it ended; 0: none after its end */
 	double over; /* its end, or the last time when the server answered NFS4ERR_GRACE */
 	unsigned int intervals_left; /* intervals that are still to be left out */
+	/* Versions of NFS, as bits: those whose calls have ended since; one that came back after the others, at late_end. */
+	unsigned int back, late;
+	double late_end;
 	enum lost_packets lost;
 	bool reconnected;
 	bool restarted; /* the client has made itself known anew (NFSv4) */
@@ -163,6 +167,8 @@ struct server_sums {
 	uint64_t draining_ns, draining_now_ns; /* as in struct rpc_server_state */
 	uint64_t upcall_ns; /* of the intervals at whose end calls waited for credentials */
 	char upcall_by[LABEL_SIZE]; /* by whom, if it is known */
+	uint64_t lock_wait_ns; /* the longest wait for the lock manager, and by whom */
+	char lock_wait_by[LABEL_SIZE];
 };
 
 enum call_kind call_kind_of(const char *op);
@@ -181,3 +187,6 @@ const char *silence_reason(char *text, const struct server_sums *v, enum lost_pa
 
 /* The sums of @server, or NULL. */
 const struct server_sums *server_sums_of(const struct limit_sums *h, const char *server);
+
+/* "flock (71) waited for 58 s for the server's lock manager: ...". Returns @text. */
+const char *lock_wait_text(char *text, size_t size, const struct server_sums *v);

@@ -429,6 +429,16 @@ static void judge_calls(struct judgement *j)
 	lower_confidence(j);
 }
 
+const char *lock_wait_text(char *text, size_t size, const struct server_sums *v)
+{
+	snprintf(
+		text, size,
+		"%s waited for %.0f s for the server's lock manager: check lockd on the server and the way to its "
+		"port. NFS calls are answered.",
+		*v->lock_wait_by ? v->lock_wait_by : "A task", (double)v->lock_wait_ns / 1e9);
+	return text;
+}
+
 /* Judges a server that answers no call at the end, or none of whose calls ended. */
 static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 {
@@ -459,6 +469,9 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 		    *v->upcall_by ? " of " : "", v->upcall_by, (double)v->upcall_ns / 1e9);
 		if (worst)
 			say(to, " %s", failure_text(text, worst));
+	} else if (v->lock_wait_ns && 2 * v->lock_wait_ns >= v->ns) {
+		decide(to, BOUND_HUNG, CONFIDENCE_MEDIUM);
+		say(to, "%s", lock_wait_text(text, sizeof(text), v));
 	} else if (v->calls || worst || v->draining_ns) {
 		return false;
 	} else if (v->credentials_ns) {

@@ -25,6 +25,9 @@
 #define DELAYED_APART_NS 20000000000ull
 #define DELAYED_LONG_NS 45000000000ull
 
+/* A wait for the lock manager that is no lack of speed. */
+#define LOCKD_NS 5000000000ull
+
 struct stuck_server {
 	char server[LABEL_SIZE];
 	unsigned int looks; /* bits: it had calls outstanding; the last look is the lowest */
@@ -361,24 +364,36 @@ int stuck_tasks_count(const struct stuck_tasks *t, struct snapshot *s)
 	return 0;
 }
 
-/* Adds the tasks that wait for credentials to their servers. If the file is not known: to the first mount with Kerberos. */
+static void name_task(char *to, size_t size, const struct stuck_task *task, uint64_t now_ns)
+{
+	char comm[32];
+
+	if (process_first_line(task->pid, now_ns, "comm", comm, sizeof(comm)))
+		snprintf(to, size, "%s (%d)", comm, task->process);
+}
+
+/* Adds the tasks that wait for credentials, or for long for the lock manager, to their servers. If the file is not known,
+ * credentials are those of the first mount with Kerberos. */
 static void add_upcalls(const struct stuck_tasks *t, struct snapshot *s)
 {
 	ARRAY_EACH(task, t->tasks, t->count) {
 		const struct nfs_mount *mount = mount_of(&s->calls, task->device);
+		uint64_t waited = counted_since(s->time_ns, task->since_ns);
 		struct rpc_server_state *server;
-		char comm[32];
 
-		if (!task->waits_for_gssd)
-			continue;
-		mount = mount ?: ARRAY_FIND(m, s->calls.mounts, s->calls.mount_count, m->kerberos);
-		server = mount ? snapshot_server(&s->calls, mount->server) : NULL;
-		if (!server)
-			continue;
-		server->upcalls++;
-		if (process_first_line(task->pid, s->time_ns, "comm", comm, sizeof(comm)))
-			snprintf(server->upcall_by, sizeof(server->upcall_by), "%s (%d)", comm,
-				 task->process);
+		if (!mount && task->waits_for_gssd)
+			mount = ARRAY_FIND(m, s->calls.mounts, s->calls.mount_count, m->kerberos);
+		server = mount && (task->waits_for_gssd || task->waits_for_lockd) ?
+				 snapshot_server(&s->calls, mount->server) :
+				 NULL;
+		if (server && task->waits_for_gssd) {
+			server->upcalls++;
+			name_task(server->upcall_by, sizeof(server->upcall_by), task, s->time_ns);
+		} else if (server && waited >= LOCKD_NS && waited > server->lock_wait_ns) {
+			server->lock_wait_ns = waited;
+			name_task(server->lock_wait_by, sizeof(server->lock_wait_by), task,
+				  s->time_ns);
+		}
 	}
 }
 

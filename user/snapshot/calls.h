@@ -204,6 +204,9 @@ struct rpc_server_state {
 	uint64_t draining_ns; /* tasks waited until the client had recovered its state (NFSv4) */
 	uint64_t draining_now_ns; /* age of the present such wait; 0: there is none */
 	uint64_t lock_calls, lock_errors, lock_ns; /* to its lock manager: in no other figure */
+	uint64_t
+		lock_wait_ns; /* how long a task has waited for the lock manager; 0: none has for long, or not known */
+	char lock_wait_by[LABEL_SIZE]; /* "flock (71)" */
 	struct rpc_gaps gaps;
 	uint32_t
 		session_slots; /* slots of the session at the last wait for one; 0: no task has waited */

@@ -162,6 +162,8 @@ static const struct field server_fields[] = {
 	ROW(rpc_server_state, U64, COUNTER, lock_ns),
 	ROW(rpc_server_state, U64, GAUGE, saturated_ns, NAMES(rpc_limit_names), .left_out = true),
 	ROW(rpc_server_state, U64, GAUGE, slowest_rtt_ns, .left_out = true),
+	ROW(rpc_server_state, U64, GAUGE, lock_wait_ns),
+	ROW(rpc_server_state, TEXT, DETAIL, lock_wait_by),
 	ROW(rpc_server_state, NAME, DETAIL, bound_by, .left_out = true),
 };
 
