@@ -16,6 +16,8 @@ TEST(errors_have_a_meaning)
 		{ "COMMIT", "EIO", FAILURE_DATA },
 		{ "GETATTR", "ETIMEDOUT", FAILURE_DATA },
 		{ "WRITE", "EROFS", FAILURE_DATA },
+		{ "WRITE", "NFS4ERR_SERVERFAULT", FAILURE_DATA },
+		{ "READ", "EREMOTEIO", FAILURE_DATA },
 		{ "GETATTR", "ESTALE", FAILURE_STALE },
 		{ "READ", "NFS4ERR_BADHANDLE", FAILURE_STALE },
 		{ "WRITE", "EACCES", FAILURE_REFUSED },
@@ -102,10 +104,9 @@ BEFORE_EACH()
 
 static void assert_worst(const struct failures *f, const char *expected)
 {
-	const struct failed_calls *worst = failures_worst(f);
-	char text[FAILURE_TEXT_SIZE] = "";
+	char text[FAILURE_TEXT_SIZE];
 
-	assert_string_equal(worst ? failure_text(text, worst) : "", expected);
+	assert_string_equal(failures_worst(f) ? failures_text(text, f) : "", expected);
 }
 
 TEST(the_gravest_is_named_with_its_mount_and_owner)
@@ -153,6 +154,20 @@ TEST(the_mount_of_an_error_is_the_one_that_the_source_names)
 	named = "/mnt/full";
 	add_failed(&f, "GETATTR", "ESTALE", 10, 20);
 	assert_string_equal(failures_worst(&f)->mountpoint, "/mnt/full");
+}
+
+TEST(a_second_mount_is_named_as_well)
+{
+	struct failures f = {};
+
+	named = "/mnt/full";
+	add_failed(&f, "WRITE", "ENOSPC", 20, 20);
+	named = "/mnt/gone";
+	add_failed(&f, "READ", "ESTALE", 9, 9);
+	assert_worst(&f,
+		     "20 of 20 WRITEs to /mnt/full end with ENOSPC (since 00:00:01): "
+		     "no space is left on the server; data were not written. Also 9 of 9 READs to "
+		     "/mnt/gone end with ESTALE (since 00:00:02).");
 }
 
 /* Calls to other mounts of the server go on. */

@@ -53,6 +53,8 @@ static const struct {
 	{ "ROFS", FAILURE_DATA, DATA_CALL, "the server's file system is read-only" },
 	{ "FBIG", FAILURE_DATA, DATA_CALL, "the file is larger than the server allows" },
 	{ "NXIO", FAILURE_DATA, DATA_CALL, "the server's disk is gone" },
+	{ "SERVERFAULT", FAILURE_DATA, DATA_CALL, "an error inside the server" },
+	{ "REMOTEIO", FAILURE_DATA, DATA_CALL, "an error inside the server" },
 	{ "STALE", FAILURE_STALE, ANY_CALL, "the file or the export is gone from the server" },
 	{ "BADHANDLE", FAILURE_STALE, ANY_CALL,
 	  "the server does not know the file handle: perhaps the export is gone" },
@@ -249,13 +251,17 @@ static double failed_share(uint64_t count, uint64_t among)
 	return among > count ? (double)count / (double)among : 1;
 }
 
-const struct failed_calls *failures_worst(const struct failures *f)
+/* The gravest that is worth a sentence; with @said, of another mount than that. */
+static const struct failed_calls *find_worst(const struct failures *f,
+					     const struct failed_calls *said)
 {
 	const struct failed_calls *worst = NULL;
 
 	for (const struct failed_calls *x = f->list; x < f->list + f->count; x++) {
 		enum failure failure = failure_of(x->op, x->status);
 
+		if (said && (!*x->mountpoint || !strcmp(x->mountpoint, said->mountpoint)))
+			continue;
 		if (failure != FAILURE_DATA && x->count < FEW)
 			continue;
 		if (failure != FAILURE_DATA && failure != FAILURE_TICKET &&
@@ -266,6 +272,11 @@ const struct failed_calls *failures_worst(const struct failures *f)
 			worst = x;
 	}
 	return worst;
+}
+
+const struct failed_calls *failures_worst(const struct failures *f)
+{
+	return find_worst(f, NULL);
 }
 
 bool failures_last(const struct failures *f)
@@ -318,7 +329,7 @@ static void say_calls(char *text, const struct failed_calls *f)
 		    *f->owner ? ", " : "", clock);
 }
 
-const char *failure_text(char *text, const struct failed_calls *f)
+static void say_failure(char *text, const struct failed_calls *f)
 {
 	bool unwritten = rpc_kind_of(f->op) == RPC_KIND_WRITE &&
 			 failure_of(f->op, f->status) != FAILURE_STATE; /* sent again */
@@ -330,5 +341,20 @@ const char *failure_text(char *text, const struct failed_calls *f)
 		    f->soft ? "the server did not answer in time" :
 			      errors[error_find(f->status)].meaning,
 		    unwritten ? "; data were not written" : "");
+}
+
+const char *failures_text(char *text, const struct failures *f)
+{
+	const struct failed_calls *worst = find_worst(f, NULL), *other;
+	char also[FAILURE_TEXT_SIZE];
+	size_t len;
+
+	say_failure(text, worst);
+	len = strlen(text);
+	other = find_worst(f, worst);
+	if (other) {
+		say_calls(also, other);
+		safe_format(text + len, FAILURE_TEXT_SIZE - len, " Also %s.", also);
+	}
 	return text;
 }

@@ -57,6 +57,7 @@ uint64_t failures_of_state(const struct failures *f);
 bool failure_is_common(const struct failed_calls *f);
 
 /* "252 of 252 WRITEs to /mnt/v4 end with ENOSPC (slurm:71, since 14:03:22): no space is left on the server; data were not
- * written." Returns @text. */
+ * written." If calls to another mount fail as well: " Also 9 of 9 READs to /mnt/v3 end with ESTALE (slurm:72, since ...)." There
+ * must be a failures_worst(). Returns @text. */
 #define FAILURE_TEXT_SIZE 320
-const char *failure_text(char *text, const struct failed_calls *f);
+const char *failures_text(char *text, const struct failures *f);

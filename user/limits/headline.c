@@ -183,7 +183,7 @@ static void add_verdict(struct headline *h, const struct server_sums *v, const s
 		headline_add(h,
 			     (struct headline_rank){ lost ? HEADLINE_FAIL : HEADLINE_WARN,
 						     HEADLINE_ERRORS, (double)worst->count },
-			     v->server, "%s: %s", v->server, failure_text(text, worst));
+			     v->server, "%s: %s", v->server, failures_text(text, &v->failures));
 	}
 	if (to->bound_by == BOUND_STATE_RECOVERY)
 		rank.kind = HEADLINE_ERRORS;

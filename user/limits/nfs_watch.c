@@ -149,7 +149,7 @@ static void describe_failures(struct nfs_span *span, const struct failures *f,
 
 	if (worst) {
 		memcpy(span->owner, worst->owner, sizeof(span->owner));
-		failure_text(span->text, worst);
+		failures_text(span->text, f);
 		span->name = span->name ?: failure_names[failure_of(worst->op, worst->status)];
 	} else if (v->now->draining_now_ns >= NFS_STALL_NS) {
 		snprintf(

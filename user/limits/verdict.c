@@ -460,7 +460,7 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 		if (*silence_reason(reason, v, v->lost))
 			say(to, " %c%s.", toupper(*reason), reason + 1);
 		if (worst)
-			say(to, " %s", failure_text(text, worst));
+			say(to, " %s", failures_text(text, &v->failures));
 	} else if (v->upcall_ns >= HUNG_NS && 2 * v->upcall_ns >= v->ns) {
 		decide(to, BOUND_CREDENTIALS, CONFIDENCE_HIGH);
 		say(to,
@@ -468,7 +468,7 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 		    "answer. The NFS server is not the cause.",
 		    *v->upcall_by ? " of " : "", v->upcall_by, (double)v->upcall_ns / 1e9);
 		if (worst)
-			say(to, " %s", failure_text(text, worst));
+			say(to, " %s", failures_text(text, &v->failures));
 	} else if (v->lock_wait_ns && 2 * v->lock_wait_ns >= v->ns) {
 		decide(to, BOUND_HUNG, CONFIDENCE_MEDIUM);
 		say(to, "%s", lock_wait_text(text, sizeof(text), v));
@@ -530,7 +530,7 @@ static bool judge_failures(struct verdict *to, const struct server_sums *v)
 	char text[FAILURE_TEXT_SIZE];
 
 	if (worst && !(state && recovers))
-		say(to, "%s ", failure_text(text, worst));
+		say(to, "%s ", failures_text(text, &v->failures));
 	/* After a restart of the server each call that was under way ends with an error of state, once. */
 	if (recovers || !worst || state || !failure_is_common(worst))
 		return recovers;
