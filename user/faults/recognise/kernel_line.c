@@ -154,6 +154,9 @@ static const struct pattern patterns[] = {
 	{ EVENT, "nfs_auth_refused",
 	  "NFS: state manager: %* failed on NFSv4 server %n with error %k" },
 	{ EVENT, "nfs_auth_refused", "RPC: server %n requires stronger authentication" },
+	/* Nothing is lost yet: no daemon for TLS (3), or the server is not found any more. */
+	{ EVENT, "nfs_discovery_failed",
+	  "NFS: state manager: check lease failed on NFSv4 server %n with error " },
 	{ EVENT, "nfs_state_lost", "NFS: state manager failed on NFSv4 server %n with error " },
 	{ EVENT, "nfs_state_lost", "NFS: state manager: %* failed on NFSv4 server %n with error " },
 	{ EVENT, "nfs_clientid_in_use", "NFS: Server %n reports our clientid is in use" },
