@@ -23,6 +23,7 @@ TEST(errors_have_a_meaning)
 		{ "WRITE", "EACCES", FAILURE_REFUSED },
 		{ "GETATTR", "EPERM", FAILURE_REFUSED },
 		{ "OPEN", "EKEYEXPIRED", FAILURE_TICKET },
+		{ "GETATTR", "ESRCH", FAILURE_REFUSED },
 		{ "SEQUENCE", "NFS4ERR_BADSESSION", FAILURE_STATE },
 		{ "LOCK", "NFS4ERR_NO_GRACE", FAILURE_STATE },
 		/* users' mistakes, and what is counted elsewhere */
