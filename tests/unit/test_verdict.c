@@ -915,6 +915,8 @@ TEST(a_client_that_makes_itself_known_again_and_again_recovers_state)
 		assert_has(verdict.sentence,
 			   times > 1 ? "made itself known anew 4 times" :
 				       "200 of 1000 READs end with NFS4ERR_BADSESSION");
+		assert_has(headline(), times > 1 ? "nas: bound by state_recovery" :
+						   "nas: 200 of 1000 READs end with ");
 	}
 }
 
@@ -1696,6 +1698,42 @@ TEST(waits_for_fcntl_locks_are_the_applications)
 	add_bytes("OPEN", 4000, 5 * MS, 100);
 	snapshot_error(&now.calls, SERVER, "LOCK", "NFS4ERR_DENIED")->count = 6;
 	expect(BOUND_METADATA, CONFIDENCE_HIGH);
+}
+
+/* Tasks that try without an end what they may not do: fewer and larger files would not help. */
+TEST(calls_that_the_server_refuses_show_no_limit)
+{
+	static const struct {
+		const char *status;
+		uint64_t count;
+		enum bound bound;
+	} rows[] = {
+		{ "EACCES", 900, BOUND_ERRORS },
+		{ "NFS4ERR_ACCESS", 700, BOUND_ERRORS },
+		{ "EACCES", 300, BOUND_METADATA },
+		{ "ENOENT", 900, BOUND_METADATA },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct rpc_error *e;
+
+		fresh();
+		limit_sums_free(&sums);
+		before.time_ns = 1;
+		add_bytes("LOOKUP", 1000, 5 * MS, 100);
+		add_bytes("OPEN", 1000, 5 * MS, 100);
+		e = snapshot_error(&now.calls, SERVER, "OPEN", rows[i].status);
+		e->count = rows[i].count;
+		strcpy(e->mountpoint, "/data");
+		strcpy(e->owner, "slurm:7");
+		end_interval(2 * SECOND);
+		judge(rows[i].bound,
+		      rows[i].bound == BOUND_ERRORS ? CONFIDENCE_MEDIUM : CONFIDENCE_HIGH);
+		if (!i)
+			assert_has(headline(),
+				   "900 of 2000 calls are refused, the last one OPEN to /data with "
+				   "EACCES (slurm:7): permissions, root_squash, ");
+	}
 }
 
 TEST(calls_as_large_as_a_small_rsize_allows_get_a_larger_one)

@@ -31,6 +31,10 @@
  * answers prove nothing. */
 #define DENIED_NS 1e9
 #define DENIED 5
+/* A user tries again and again what the server refuses, if so many calls end so, and this share of all: with each go others,
+ * such as LOOKUP and ACCESS. */
+#define REFUSED 20
+#define REFUSED_SHARE 0.25
 /* Calls are as large as the mount allows if their mean size is this share of it. Servers rarely allow less than SIZE_MIN. */
 #define FULL_SIZE 0.9
 #define SIZE_MIN (64u << 10)
@@ -91,6 +95,13 @@ static void note_mounts(struct above_sums *a, const struct delta *d, const char 
 	}
 }
 
+static bool is_refusal(const char *status)
+{
+	static const char *const refusals[] = { "EACCES", "EPERM", "EROFS", "NFS4ERR_ACCESS" };
+
+	return ARRAY_FIND(r, refusals, COUNT(refusals), !strcmp(*r, status));
+}
+
 void above_add(struct above_sums *a, const struct delta *d, const char *server)
 {
 	const struct calls *c = &d->end->calls;
@@ -114,6 +125,10 @@ void above_add(struct above_sums *a, const struct delta *d, const char *server)
 			a->ops[op_of(e->now->op)].delayed += e->count;
 		if (!strcmp(e->now->status, "NFS4ERR_DENIED"))
 			a->denied += e->count;
+		if (is_refusal(e->now->status)) {
+			a->refused += e->count;
+			a->refusal = *e->now;
+		}
 	}
 	note_mounts(a, d, server);
 	if (!c->dirty_limit_bytes)
@@ -325,6 +340,23 @@ bool judge_denied(struct judgement *j)
 	    " calls were answered NFS4ERR_DENIED, after each of which a task waits for 1 s or more. Locks that are "
 	    "held for a shorter time, or a file for each task, help.",
 	    *mountpoint ? " in " : "", mountpoint, a->denied);
+	return true;
+}
+
+bool judge_refused(struct judgement *j)
+{
+	const struct above_sums *a = &j->v->above;
+	const struct rpc_error *last = &a->refusal;
+
+	if (a->refused < REFUSED || (double)a->refused < REFUSED_SHARE * (double)j->v->calls)
+		return false;
+	decide(j->to, BOUND_ERRORS, CONFIDENCE_MEDIUM);
+	say(j->to,
+	    "%" PRIu64 " of %" PRIu64
+	    " calls are refused, the last one %s%s%s with %s%s%s%s: permissions, "
+	    "root_squash, or a read-only export. Their times show no limit.",
+	    a->refused, j->v->calls, last->op, *last->mountpoint ? " to " : "", last->mountpoint,
+	    last->status, *last->owner ? " (" : "", last->owner, *last->owner ? ")" : "");
 	return true;
 }
 

@@ -177,7 +177,9 @@ static void add_verdict(struct headline *h, const struct server_sums *v, const s
 	struct headline_rank rank = { .kind = HEADLINE_LIMIT, .weight = to->numbers.concurrency };
 	char text[FAILURE_TEXT_SIZE];
 
-	if (worst) {
+	/* The verdict says why the server does not know the client's state. */
+	if (worst && (to->bound_by != BOUND_STATE_RECOVERY ||
+		      failure_of(worst->op, worst->status) != FAILURE_STATE)) {
 		bool lost = failure_of(worst->op, worst->status) == FAILURE_DATA;
 
 		headline_add(h,
@@ -190,9 +192,9 @@ static void add_verdict(struct headline *h, const struct server_sums *v, const s
 	else if (to->bound_by == BOUND_NONE)
 		rank.kind = HEADLINE_WELL;
 	if (to->bound_by != BOUND_NONE && to->bound_by != BOUND_APPLICATION &&
-	    to->confidence > CONFIDENCE_LOW)
+	    to->bound_by != BOUND_ERRORS && to->confidence > CONFIDENCE_LOW)
 		rank.level = HEADLINE_WARN;
-	if (to->bound_by == BOUND_HUNG || to->bound_by == BOUND_ERRORS || !*to->sentence)
+	if (to->bound_by == BOUND_HUNG || (to->bound_by == BOUND_ERRORS && worst) || !*to->sentence)
 		return;
 	if (to->bound_by == BOUND_NONE)
 		headline_add(h, rank, v->server, "%s: %s", v->server, to->sentence);

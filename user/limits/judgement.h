@@ -91,6 +91,9 @@ bool judge_delayed(struct judgement *j);
 /* Decides that tasks wait for fcntl locks, if that is most of their time. Returns whether. */
 bool judge_denied(struct judgement *j);
 
+/* Decides that a user tries again and again what the server refuses, if many calls end so. Returns whether. */
+bool judge_refused(struct judgement *j);
+
 /* If most of the calls' time goes to small READs or WRITEs, because the mount allows no larger ones: says so, and proposes
  * the largest size that the server allows. */
 void note_sizes(struct judgement *j);

@@ -552,7 +552,8 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 	fill_numbers(&to.numbers, v);
 	if (judge_waiting(&to, v) || judge_failures(&to, v) ||
 	    judge_delayed(&(struct judgement){ .v = v, .to = &to }) ||
-	    judge_denied(&(struct judgement){ .v = v, .to = &to }))
+	    judge_denied(&(struct judgement){ .v = v, .to = &to }) ||
+	    judge_refused(&(struct judgement){ .v = v, .to = &to }))
 		return to;
 	idle = to.numbers.idle_share > 1 - BUSY;
 	if (to.numbers.concurrency < BUSY || (v->calls < ENOUGH_CALLS && idle)) {
