@@ -328,7 +328,7 @@ bool judge_denied(struct judgement *j)
 {
 	const struct above_sums *a = &j->v->above;
 	const char *mountpoint = a->mount[RPC_KIND_METADATA].mountpoint;
-	/* The calls that ask for a lock are a part of the wait: Linux 6.12 repeats them 900 times a second. */
+	/* The calls that ask for a lock are a part of the wait: one kernel repeated them hundreds of times a second. */
 	double waited = DENIED_NS * (double)a->denied + (double)a->lock_ns;
 	double others = (double)(j->v->total_ns - a->lock_ns);
 
