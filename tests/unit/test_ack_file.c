@@ -19,10 +19,15 @@ static bool is_new(void)
 
 TEST(a_change_is_seen_at_once)
 {
+	uint64_t begun_ns;
+
 	ack_file_open(&f, PATHF("%s/etc/xidscope/acks", root));
 	assert_true(is_new());
 	assert_int_equal(f.list.count, 0);
+	begun_ns = f.reader.begun_ns;
 	assert_false(is_new());
+	/* A process costs more than all else that the agent does in a second: without a change there is none. */
+	assert_int_equal(f.reader.begun_ns, begun_ns);
 	/* The folders come after the start. */
 	put("/etc/xidscope/acks", "* 79 1\n");
 	assert_true(is_new());

@@ -189,13 +189,14 @@ bool ack_file_refresh(struct ack_file *f, uint64_t most_ns)
 
 	if (!f->path)
 		return false;
-	f->due |= is_reported(f) || monotonic_ns() >= r->begun_ns + AGAIN_NS;
+	f->due |= is_reported(f) || !r->begun_ns || monotonic_ns() >= r->begun_ns + AGAIN_NS;
 	helper_collect(r, 0);
 	f->silent |= r->pipe >= 0 && monotonic_ns() >= r->begun_ns + HELPER_AGE_NS;
 	if (f->silent && f->due)
 		helper_kill(r);
-	f->due &= !helper_start(r, "xidscope-acks", send_acks,
-				&(struct helper_file){ f->path, true });
+	if (f->due)
+		f->due = !helper_start(r, "xidscope-acks", send_acks,
+				       &(struct helper_file){ f->path, true });
 	helper_collect(r, r->begun_ns + most_ns);
 	return r->pipe < 0 && r->begun_ns && r->len && take_answer(f);
 }
