@@ -89,7 +89,7 @@ agent_stop
 
 starting=()
 for i in {1..8}; do
-	/job/xidscope run --hooks gpu --output "$PWD/together$i.prom" --interval 1 --keep --events none >>together.log 2>&1 &
+	/job/xidscope run --hooks gpu --output "$PWD/together$i.prom" --health none --interval 1 --keep --events none >>together.log 2>&1 &
 	starting+=($!)
 done
 all_write() { (($(find . -name 'together*.prom' | wc -l) == 8)); }
