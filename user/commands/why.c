@@ -252,13 +252,13 @@ static bool is_report_of(const struct past_event *e, const struct health_item *f
 #define INDENT 36 /* of texts: behind time and grade */
 
 /* Where and how lines are printed. */
-struct page {
+struct output {
 	FILE *out;
 	const char *item; /* before each line: "- " in Markdown */
 };
 
 /* Prints the gaps that begin up to @time, from the @next-th on. */
-static size_t print_gaps(const struct page *p, const struct history *h, const struct window *w,
+static size_t print_gaps(const struct output *p, const struct history *h, const struct window *w,
 			 size_t next, double time)
 {
 	char from[TIME_LOCAL_SIZE], to[TIME_LOCAL_SIZE];
@@ -273,7 +273,7 @@ static size_t print_gaps(const struct page *p, const struct history *h, const st
 	return next;
 }
 
-static void print_event(const struct page *p, const struct past_event *e)
+static void print_event(const struct output *p, const struct past_event *e)
 {
 	char when[TIME_LOCAL_SIZE], *text = describe_event(e);
 
@@ -284,7 +284,7 @@ static void print_event(const struct page *p, const struct past_event *e)
 }
 
 /* What to do about the faults of the window that are open. */
-static void print_advice(const struct page *p, const struct history *h, const struct window *w,
+static void print_advice(const struct output *p, const struct history *h, const struct window *w,
 			 const struct health_list *faults)
 {
 	char name[FAULT_NAME_SIZE];
@@ -297,7 +297,7 @@ static void print_advice(const struct page *p, const struct history *h, const st
 				      *f->device ? " on " : "", f->device, f->advice);
 }
 
-static void print_lines(const struct page *p, const struct history *h, const struct window *w,
+static void print_lines(const struct output *p, const struct history *h, const struct window *w,
 			const struct health_list *faults)
 {
 	char since[TIME_LOCAL_SIZE], until[TIME_LOCAL_SIZE];
@@ -327,7 +327,7 @@ static void print_markdown(struct history *h, const struct window *w,
 	char *text = NULL, host[HOST_NAME_MAX + 1] = "";
 	struct headline_rank rank;
 	size_t size, shown = 0;
-	struct page p = { open_memstream(&text, &size), "- " };
+	struct output p = { open_memstream(&text, &size), "- " };
 
 	ARRAY_EACH(e, h->events, h->count)
 		shown += is_shown(e, w);
@@ -348,7 +348,7 @@ static void print_own(const struct history *h, const struct window *w, const cha
 {
 	ARRAY_EACH(e, h->events, h->count)
 		if (is_shown(e, w) && past_owner_is(e->owner, job))
-			print_event(&(struct page){ stdout, "" }, e);
+			print_event(&(struct output){ stdout, "" }, e);
 }
 
 /* One line, for the comment of a job. */
@@ -566,7 +566,7 @@ static void print_past(const struct options *o, struct history *h, const struct 
 	} else if (o->markdown) {
 		print_markdown(h, w, faults);
 	} else {
-		print_lines(&(struct page){ stdout, "" }, h, w, faults);
+		print_lines(&(struct output){ stdout, "" }, h, w, faults);
 	}
 }
 

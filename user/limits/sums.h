@@ -76,7 +76,7 @@ struct above_sums {
 	} ops[ABOVE_OPS];
 	uint64_t denied; /* calls answered NFS4ERR_DENIED: another has the lock */
 	uint64_t lock_ns; /* of LOCKs */
-	uint64_t refused; /* calls that ended with EACCES and the like */
+	uint64_t refused; /* calls that ended with EACCES, EPERM, EROFS or NFS4ERR_ACCESS */
 	struct rpc_error refusal; /* the last one of them */
 	uint64_t held_up_ns; /* of the intervals that ended with dirty pages at their limit */
 	uint64_t dirty_limit_bytes; /* at the end; 0: unknown */
