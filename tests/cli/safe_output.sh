@@ -68,7 +68,6 @@ try 2 "xidscope: invalid --until '$shown$line': use" ack c1:00.0 79 --until "$br
 try 1 "xidscope: acks: line 1: '" ack --list --ack acks
 printf '* 79 1 %s\n' "$nasty" >noted
 try 0 '\x1b' ack --list --ack noted
-try 0 '\u001b' ack --list --json --ack noted
 try 3 "cannot read $plain"'\\x1b' check --json --health "$broken"
 cp empty "$broken"
 try 3 "$shown$line: it is damaged" check --health "$broken"

@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/file_text.h"
-#include "base/json.h"
 #include "base/output_file.h"
 #include "base/pci_address.h"
 #include "base/safe_text.h"
@@ -63,29 +62,18 @@ static int load(struct file_text *file, const char *path)
 
 /* ---- the list ---- */
 
-static void print_entry(struct json *j, const struct ack *a, struct span note, double now)
+static void print_entry(const struct ack *a, struct span note, double now)
 {
 	const char *state = a->time > now ? "snoozed" : a->snooze ? "over" : "acknowledged";
 	char local[TIME_LOCAL_SIZE];
 
-	if (!j) {
-		safe_line(stdout, "%-12s  %-10s  %-12s  %s %s  %.*s", a->device, a->what, state,
-			  a->snooze || a->time > now ? "until" : "faults up to",
-			  time_to_local(local, a->time), (int)span_left(note), note.at);
-		return;
-	}
-	json_object(j, NULL);
-	json_text(j, "device", a->device);
-	json_text(j, "what", a->what);
-	json_text(j, "state", state);
-	json_whole_seconds(j, "until", a->time);
-	json_bytes(j, "note", note.at, span_left(note));
-	json_object_end(j);
+	safe_line(stdout, "%-12s  %-10s  %-12s  %s %s  %.*s", a->device, a->what, state,
+		  a->snooze || a->time > now ? "until" : "faults up to",
+		  time_to_local(local, a->time), (int)span_left(note), note.at);
 }
 
 static int list(const struct options *o)
 {
-	struct json json = { .out = stdout }, *j = o->json ? &json : NULL;
 	FILE_TEXT file = {};
 	struct span rest, note;
 	struct ack a;
@@ -94,15 +82,9 @@ static int list(const struct options *o)
 	if (code)
 		return code;
 	rest = file_text_span(&file);
-	if (j)
-		json_array(j, NULL);
 	while (span_left(rest))
 		if (read_entry(span_take_line(&rest), &a, &note))
-			print_entry(j, &a, note, wall_seconds());
-	if (j) {
-		json_array_end(j);
-		putchar('\n');
-	}
+			print_entry(&a, note, wall_seconds());
 	return EXIT_OK;
 }
 

@@ -355,7 +355,7 @@ const struct option_row option_rows[] = {
 		  "npd: 0 ok or warning, 1 critical, 2 unknown" },
 	{ "--window", .commands = RUN, DURATION(health.window, 0.1, 3650 * DAY),
 	  .help = "Take faults that are older than this as over [no limit]" },
-	{ "--ack", .commands = RUN | TOP | TRACE, PATH(ack),
+	{ "--ack", .commands = RUN | TRACE, PATH(ack),
 	  .help = "Read acknowledgements from FILE\n"
 		  "[" ACK_DEFAULT_FILE "]" },
 	{ "--ack", .commands = ACK, PATH(ack), .help = "Write to FILE [" ACK_DEFAULT_FILE "]" },
@@ -390,7 +390,7 @@ const struct option_row option_rows[] = {
 	  .help = "Read the event log FILE and its older files FILE.1,\n"
 		  "FILE.2.gz and so on, or standard input if it is -\n"
 		  "[" DEFAULT_EVENTS "]" },
-	{ "--json", .commands = XID | CHECK | ACK | DOCTOR | WHY | FAULTS, FLAG(json),
+	{ "--json", .commands = XID | CHECK | DOCTOR | WHY | FAULTS, FLAG(json),
 	  .help = "Write JSON" },
 };
 
