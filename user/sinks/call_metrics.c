@@ -8,143 +8,76 @@
 	HISTOGRAM_SAMPLE(w, (h)->bucket, TIME_OVERFLOW, TIME_SHIFT, \
 			 format_nanoseconds(number, (h)->sum_ns), __VA_ARGS__)
 
-/* The calls of a server, by kind. */
-struct calls_by_kind {
-	const struct calls *of;
-	const char *server;
-	bool met[RPC_KINDS];
-	struct time_histogram total[RPC_KINDS];
-	uint64_t phase_ns[RPC_KINDS][RPC_PHASES];
-	uint64_t sent_bytes[RPC_KINDS], received_bytes[RPC_KINDS];
+/* Families that calls have by kind and by op. */
+struct call_families {
+	const char *label;
+	enum metric_id duration, phases, sent, received;
 };
 
-/* @first is the server's first op. */
-static void sum_kinds(struct calls_by_kind *to, const struct calls *of, const struct rpc_op *first)
-{
-	*to = (struct calls_by_kind){ .of = of, .server = first->server };
-	for (const struct rpc_op *o = first; o < of->ops + of->op_count; o++) {
-		enum rpc_kind kind = rpc_kind_of(o->op);
+static const struct call_families by_kind = { "kind", METRIC_RPC_SECONDS, METRIC_RPC_PHASE_SECONDS,
+					      METRIC_RPC_SENT_BYTES, METRIC_RPC_RECEIVED_BYTES };
+static const struct call_families by_op = { "op", METRIC_RPC_OP_DURATION_SECONDS,
+					    METRIC_RPC_OP_PHASE_SECONDS, METRIC_RPC_OP_SENT_BYTES,
+					    METRIC_RPC_OP_RECEIVED_BYTES };
 
-		if (strcmp(o->server, first->server) != 0)
-			continue;
-		to->met[kind] = true;
-		time_histogram_add(&to->total[kind], &o->total);
-		for (int p = 0; p < RPC_PHASES; p++)
-			to->phase_ns[kind][p] += o->phase[p].sum_ns;
-		to->sent_bytes[kind] += o->sent_bytes;
-		to->received_bytes[kind] += o->received_bytes;
-	}
-}
-
-static void write_kinds(struct metrics_writer *w, const struct calls_by_kind *c)
+/* Bytes that are 0 are unknown: a call always has bytes. */
+static void write_calls(struct metrics_writer *w, const struct calls *c,
+			const struct call_families *f)
 {
 	char number[NUMBER_SIZE];
 
-	for (int k = 0; k < RPC_KINDS; k++)
-		if (c->met[k])
-			TIMES(w, number, &c->total[k], { "server", c->server },
-			      { "kind", rpc_kind_names[k] });
-}
-
-static void write_phases(struct metrics_writer *w, const struct calls_by_kind *c)
-{
-	char number[NUMBER_SIZE];
-
-	for (int k = 0; k < RPC_KINDS; k++)
+	write_family(w, f->duration);
+	ARRAY_EACH(o, c->ops, c->op_count)
+		TIMES(w, number, &o->total, { "server", o->server }, { f->label, o->op });
+	write_family(w, f->phases);
+	ARRAY_EACH(o, c->ops, c->op_count)
 		for (int p = 0; p < RPC_PHASES; p++)
-			if (c->met[k] && snapshot_knows(c->of, RPC_FACT_PHASE + p))
-				SAMPLE(w, format_nanoseconds(number, c->phase_ns[k][p]),
-				       { "server", c->server }, { "kind", rpc_kind_names[k] },
+			if (snapshot_knows(c, RPC_FACT_PHASE + p))
+				SAMPLE(w, format_nanoseconds(number, o->phase[p].sum_ns),
+				       { "server", o->server }, { f->label, o->op },
 				       { "phase", rpc_phase_names[p] });
+	EACH_OF(f->sent, c->ops, c->op_count, e->sent_bytes, format_integer(number, e->sent_bytes),
+		{ "server", e->server }, { f->label, e->op });
+	EACH_OF(f->received, c->ops, c->op_count, e->received_bytes,
+		format_integer(number, e->received_bytes), { "server", e->server },
+		{ f->label, e->op });
 }
 
-/* 0 is unknown: a call always has bytes. */
-static void write_bytes(struct metrics_writer *w, const char *server, const uint64_t *bytes)
+/* Adds the ops of each kind to one that has the kind's name. */
+static void write_kinds(struct metrics_writer *w, const struct calls *c)
 {
-	char number[NUMBER_SIZE];
+	struct calls sums = { .unknown = c->unknown };
 
-	for (int k = 0; k < RPC_KINDS; k++)
-		if (bytes[k])
-			SAMPLE(w, format_integer(number, bytes[k]), { "server", server },
-			       { "kind", rpc_kind_names[k] });
-}
+	ARRAY_EACH(o, c->ops, c->op_count) {
+		struct rpc_op *to =
+			snapshot_op(&sums, o->server, rpc_kind_names[rpc_kind_of(o->op)]);
 
-static void write_sent(struct metrics_writer *w, const struct calls_by_kind *c)
-{
-	write_bytes(w, c->server, c->sent_bytes);
-}
-
-static void write_received(struct metrics_writer *w, const struct calls_by_kind *c)
-{
-	write_bytes(w, c->server, c->received_bytes);
-}
-
-static bool is_first_of_server(const struct snapshot *s, const struct rpc_op *o)
-{
-	const struct rpc_op *first = s->calls.ops;
-
-	while (strcmp(first->server, o->server) != 0)
-		first++;
-	return first == o;
-}
-
-static void write_servers(struct metrics_writer *w, const struct snapshot *s)
-{
-	static const struct {
-		enum metric_id metric;
-		void (*write)(struct metrics_writer *w, const struct calls_by_kind *c);
-	} families[] = {
-		{ METRIC_RPC_SECONDS, write_kinds },
-		{ METRIC_RPC_PHASE_SECONDS, write_phases },
-		{ METRIC_RPC_SENT_BYTES, write_sent },
-		{ METRIC_RPC_RECEIVED_BYTES, write_received },
-	};
-	struct calls_by_kind c;
-
-	ARRAY_EACH(f, families, COUNT(families)) {
-		write_family(w, f->metric);
-		ARRAY_EACH(o, s->calls.ops, s->calls.op_count) {
-			if (!is_first_of_server(s, o))
-				continue;
-			sum_kinds(&c, &s->calls, o);
-			f->write(w, &c);
-		}
+		if (!to)
+			break;
+		time_histogram_add(&to->total, &o->total);
+		for (int p = 0; p < RPC_PHASES; p++)
+			to->phase[p].sum_ns += o->phase[p].sum_ns;
+		to->sent_bytes += o->sent_bytes;
+		to->received_bytes += o->received_bytes;
 	}
+	write_calls(w, &sums, &by_kind);
+	calls_free(&sums);
 }
 
-static void write_op_sums(struct metrics_writer *w, const struct snapshot *s)
+static void write_ops(struct metrics_writer *w, const struct calls *c)
 {
 	char number[NUMBER_SIZE];
 
-	EACH(RPC_OP_CALLS, s->calls.ops, s->calls.op_count, true,
+	EACH(RPC_OP_CALLS, c->ops, c->op_count, true,
 	     format_integer(number, time_histogram_count(&e->total)), { "server", e->server },
 	     { "op", e->op });
-	EACH(RPC_OP_SECONDS, s->calls.ops, s->calls.op_count, true,
-	     format_nanoseconds(number, e->total.sum_ns), { "server", e->server }, { "op", e->op });
-	EACH(RPC_OP_SENT_BYTES, s->calls.ops, s->calls.op_count, e->sent_bytes,
-	     format_integer(number, e->sent_bytes), { "server", e->server }, { "op", e->op });
-	EACH(RPC_OP_RECEIVED_BYTES, s->calls.ops, s->calls.op_count, e->received_bytes,
-	     format_integer(number, e->received_bytes), { "server", e->server }, { "op", e->op });
-	write_family(w, METRIC_RPC_OP_PHASE_SECONDS);
-	ARRAY_EACH(o, s->calls.ops, s->calls.op_count)
-		for (int p = 0; p < RPC_PHASES; p++)
-			if (snapshot_knows(&s->calls, RPC_FACT_PHASE + p))
-				SAMPLE(w, format_nanoseconds(number, o->phase[p].sum_ns),
-				       { "server", o->server }, { "op", o->op },
-				       { "phase", rpc_phase_names[p] });
-}
-
-static void write_op_histograms(struct metrics_writer *w, const struct snapshot *s)
-{
-	char number[NUMBER_SIZE];
-
-	write_family(w, METRIC_RPC_OP_DURATION_SECONDS);
-	ARRAY_EACH(o, s->calls.ops, s->calls.op_count)
-		TIMES(w, number, &o->total, { "server", o->server }, { "op", o->op });
+	EACH(RPC_OP_SECONDS, c->ops, c->op_count, true, format_nanoseconds(number, e->total.sum_ns),
+	     { "server", e->server }, { "op", e->op });
+	write_calls(w, c, &by_op);
 	write_family(w, METRIC_RPC_OP_PHASE_DURATION_SECONDS);
-	ARRAY_EACH(o, s->calls.ops, s->calls.op_count)
+	ARRAY_EACH(o, c->ops, c->op_count)
 		for (int p = 0; p < RPC_PHASES; p++)
-			if (snapshot_knows(&s->calls, RPC_FACT_PHASE + p))
+			if (snapshot_knows(c, RPC_FACT_PHASE + p))
 				TIMES(w, number, &o->phase[p], { "server", o->server },
 				      { "op", o->op }, { "phase", rpc_phase_names[p] });
 }
@@ -222,9 +155,8 @@ void call_metrics_write(struct metrics_writer *w, const struct snapshot *s)
 {
 	char number[NUMBER_SIZE];
 
-	write_servers(w, s);
-	write_op_sums(w, s);
-	write_op_histograms(w, s);
+	write_kinds(w, &s->calls);
+	write_ops(w, &s->calls);
 	EACH(RPC_ERRORS, s->calls.errors, s->calls.error_count, true,
 	     format_integer(number, e->count), { "server", e->server }, { "op", e->op },
 	     { "status", e->status });

@@ -52,13 +52,14 @@ void write_sample(struct metrics_writer *w, const char *suffix, const struct met
 	} while (0)
 
 /* Writes a family with a sample for each of the @count entries @e of @list for which @known is true. */
-#define EACH(NAME, list, count, known, value, ...)             \
+#define EACH_OF(metric, list, count, known, value, ...)        \
 	do {                                                   \
-		write_family(w, METRIC_##NAME);                \
+		write_family(w, metric);                       \
 		ARRAY_EACH(e, list, count)                     \
 			if (known)                             \
 				SAMPLE(w, value, __VA_ARGS__); \
 	} while (0)
+#define EACH(NAME, ...) EACH_OF(METRIC_##NAME, __VA_ARGS__)
 
 /* The kernel's buckets of a histogram (include/histogram.h). */
 struct metric_buckets {
