@@ -215,8 +215,8 @@ TEST(ack_takes_a_fault_or_lists)
 	PARSE(COMMAND_ACK, "ack", "*", "sxid:20034", "--remove");
 	assert_string_equal(o.fault.what, "sxid:20034");
 	assert_true(o.remove);
-	PARSE(COMMAND_ACK, "ack", "--list", "--json");
-	assert_true(o.list && o.json);
+	PARSE(COMMAND_ACK, "ack", "--list");
+	assert_true(o.list);
 
 	REFUSED("use GPU and CODE, or --list; see xidscope ack --help", "ack");
 	REFUSED("use GPU and CODE, or --list; see xidscope ack --help", "ack", "c1:00.0");
