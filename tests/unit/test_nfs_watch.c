@@ -140,3 +140,32 @@ TEST(the_owner_is_of_the_oldest_call_or_who_waited_most)
 		       event_kinds[spans[0].kind].name, spans[0].owner,
 		       event_kinds[spans[1].kind].name, spans[1].owner);
 }
+
+/* Adds an interval in which WRITEs of these jobs to these mounts end with this error. */
+static void fail_writes(uint64_t seconds, const char *mountpoint, const char *job,
+			const char *status)
+{
+	struct rpc_error *e = snapshot_error(&now.calls, "nfs1", "WRITE", status);
+
+	e->count += 9;
+	strcpy(e->mountpoint, mountpoint);
+	strcpy(e->owner, job);
+	histogram_record(&snapshot_op(&now.calls, "nfs1", "WRITE")->total, 9, SECOND);
+	add(seconds, 0, 0, 0);
+}
+
+/* Otherwise, while one lasts, nobody learns of the other. */
+TEST(what_fails_on_each_mount_is_reported)
+{
+	add(100, 0, 0, 0);
+	fail_writes(110, "/mnt/a", "slurm:1", "EDQUOT");
+	assert_span(0, "nfs_errors data nfs1 100 0");
+	fail_writes(120, "/mnt/b", "slurm:2", "EFBIG");
+	assert_span(1, "nfs_errors data nfs1 110 0");
+	assert_string_equal(spans[1].owner, "slurm:2");
+	assert_non_null(strstr(spans[1].text, "/mnt/b end with EFBIG"));
+	fail_writes(175, "/mnt/b", "slurm:2", "EFBIG");
+	assert_span(2, "nfs_errors data nfs1 100 110");
+	assert_null(strstr(spans[2].text, "/mnt/b"));
+	assert_non_null(strstr(spans[2].text, "9 of"));
+}

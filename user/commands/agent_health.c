@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/file_text.h"
+#include "base/safe_text.h"
 #include "commands/commands.h"
 #include "health/health_file.h"
 #include "kernel/mounts.h"
@@ -224,6 +225,20 @@ void agent_health_add(struct agent_health *h, struct observer *observer, struct 
 	observer->changed = false;
 }
 
+/* Adds what fails on a server to what is said about it already, the loss of data first. */
+static void add_errors_text(struct node_nfs_errors *to, const struct nfs_span *span)
+{
+	bool first = !*to->text || span->name == failure_names[FAILURE_DATA];
+	char before[sizeof(to->text)];
+
+	memcpy(before, to->text, sizeof(before));
+	safe_format(to->text, sizeof(to->text), "%s%s%s", first ? span->text : before,
+		    *before ? " Also " : "",
+		    !*before ? "" :
+		    first    ? before :
+			       span->text);
+}
+
 void agent_health_errors(struct agent_health *h, const struct nfs_watch *w)
 {
 	struct node_state *node = &h->node.node;
@@ -231,18 +246,25 @@ void agent_health_errors(struct agent_health *h, const struct nfs_watch *w)
 	size_t i = 0;
 
 	node->nfs_error_count = 0;
-	while (node->nfs_error_count < NODE_SERVERS_MAX && (span = nfs_watch_errors(w, &i))) {
-		struct node_nfs_errors *to = &node->nfs_errors[node->nfs_error_count];
+	while ((span = nfs_watch_errors(w, &i))) {
+		struct node_nfs_errors *to = ARRAY_FIND(x, node->nfs_errors, node->nfs_error_count,
+							!strcmp(x->server, span->server));
 		uint64_t now = monotonic_ns();
 
 		/* A server that has restarted causes it, and clients recover. What they lose, the kernel says. */
 		if (span->name == failure_names[FAILURE_STATE] &&
 		    span->last_ns < span->begin_ns + NFS_RECOVERY_NS)
 			continue;
-		node->nfs_error_count++;
-		memcpy(to->server, span->server, sizeof(to->server));
-		snprintf(to->text, sizeof(to->text), "%.*s", (int)sizeof(to->text) - 1, span->text);
-		to->first = wall_seconds() - (double)(now - span->begin_ns) / 1e9;
+		if (!to && node->nfs_error_count == NODE_SERVERS_MAX)
+			break;
+		if (!to) {
+			to = &node->nfs_errors[node->nfs_error_count++];
+			*to = (struct node_nfs_errors){
+				.first = wall_seconds() - (double)(now - span->begin_ns) / 1e9
+			};
+			memcpy(to->server, span->server, sizeof(to->server));
+		}
+		add_errors_text(to, span);
 	}
 }
 

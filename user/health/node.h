@@ -41,7 +41,7 @@ struct node_link {
 struct node_nfs_errors {
 	char server[LABEL_SIZE];
 	double first; /* seconds since the epoch */
-	char text[320];
+	char text[480]; /* what fails on each of its mounts */
 };
 
 #define NODE_SERVERS_MAX 8

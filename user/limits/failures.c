@@ -151,49 +151,107 @@ enum failure failure_of(const char *op, const char *status)
 
 /* ---- sums ---- */
 
-static struct failed_calls *failed_get(struct failures *f, const struct rpc_error *e)
+/* Whether @name is one of the names in @list, between spaces. */
+static bool has_name(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = strstr(list, name); at && len; at = strstr(at + 1, name))
+		if ((at == list || at[-1] == ' ') && (!at[len] || at[len] == ' '))
+			return true;
+	return false;
+}
+
+static void add_name(char *list, const char *name)
+{
+	size_t len = strlen(list);
+
+	if (!has_name(list, name) && len + 1 + strlen(name) < LABEL_SIZE)
+		snprintf(list + len, LABEL_SIZE - len, "%s%s", len ? " " : "", name);
+}
+
+static struct failed_calls *failed_get(struct failures *f, const struct rpc_error *e,
+				       const char *mountpoint)
 {
 	struct failed_calls *to =
 		ARRAY_FIND(x, f->list, (size_t)f->count,
-			   !strcmp(x->op, e->op) && !strcmp(x->status, e->status));
+			   !strcmp(x->op, e->op) && !strcmp(x->status, e->status) &&
+				   !strcmp(x->mountpoint, mountpoint));
 
-	if (to || f->count == FAILURES)
+	if (to)
 		return to;
-	to = &f->list[f->count++];
+	to = f->count < FAILURES ?
+		     &f->list[f->count++] :
+		     ARRAY_FIND(x, f->list, FAILURES,
+				failure_of(x->op, x->status) > failure_of(e->op, e->status));
+	if (!to)
+		return NULL;
 	*to = (struct failed_calls){};
 	memcpy(to->op, e->op, sizeof(to->op));
 	memcpy(to->status, e->status, sizeof(to->status));
+	snprintf(to->mountpoint, sizeof(to->mountpoint), "%s", mountpoint);
 	return to;
 }
 
-/* Sets the mount and the owner, unless they are @known: those with the most failed calls of the op's kind. Returns the fewest
- * calls among which these are: @calls, of the op, or those of the kind by this mount or this owner. */
-static uint64_t find_whose(struct failed_calls *to, const struct delta *d, const char *server,
-			   uint64_t calls, bool known)
+/* Adds @count calls to a mount that ended with @e. @all: the owners' errors of the kind are these. */
+static void add_calls(struct failures *f, const struct delta *d, const struct rpc_error *e,
+		      const char *mountpoint, uint64_t count, bool all)
+{
+	struct failed_calls *to = failed_get(f, e, mountpoint);
+
+	if (!to)
+		return;
+	if (!to->count)
+		to->since = d->begin;
+	to->count += count;
+	to->last_count += count;
+	ARRAY_EACH(o, d->owner_calls, all ? d->owner_calls_count : 0)
+		if (o->sums.errors[rpc_kind_of(e->op)] && !strcmp(o->now->server, e->server))
+			add_name(to->owner, o->now->owner);
+	if (!strcmp(mountpoint, e->mountpoint))
+		add_name(to->owner, e->owner);
+}
+
+/* Adds the calls that ended with @e. The source names the mount and the owner of the last one. If no other calls of the kind
+ * failed, the errors by mount and by owner say which the others are. @only: of this mount; NULL: of any. */
+static void add_error(struct failures *f, const struct delta *d, const struct error_delta *e,
+		      const char *only)
+{
+	enum rpc_kind kind = rpc_kind_of(e->now->op);
+	uint64_t errors = 0;
+	int mounts = 0;
+
+	ARRAY_EACH(m, d->mount_calls, d->mount_calls_count)
+		if (m->sums.errors[kind] && !strcmp(m->now->server, e->now->server)) {
+			errors += m->sums.errors[kind];
+			mounts++;
+		}
+	if (errors != e->count && (!only || !strcmp(only, e->now->mountpoint)))
+		add_calls(f, d, e->now, e->now->mountpoint, e->count, false);
+	ARRAY_EACH(m, d->mount_calls, errors == e->count ? d->mount_calls_count : 0)
+		if (m->sums.errors[kind] && !strcmp(m->now->server, e->now->server) &&
+		    (!only || !strcmp(only, m->now->mountpoint)))
+			add_calls(f, d, e->now, m->now->mountpoint, m->sums.errors[kind],
+				  mounts == 1);
+}
+
+/* The fewest calls of the interval among which the failed ones are: @calls, of the op, or those of the kind to this mount or
+ * of these owners. */
+static uint64_t calls_among(const struct failed_calls *to, const struct delta *d,
+			    const char *server, uint64_t calls)
 {
 	enum rpc_kind kind = rpc_kind_of(to->op);
-	uint64_t most = 0, by_mount = calls, by_owner = calls;
+	uint64_t by_owner = 0;
 
-	ARRAY_EACH(m, d->mount_calls, d->mount_calls_count) {
-		if (strcmp(m->now->server, server) != 0 ||
-		    (known ? strcmp(m->now->mountpoint, to->mountpoint) != 0 :
-			     m->sums.errors[kind] <= most))
-			continue;
-		most = m->sums.errors[kind];
-		by_mount = m->sums.calls[kind];
-		memcpy(to->mountpoint, m->now->mountpoint, sizeof(to->mountpoint));
-	}
-	most = 0;
-	ARRAY_EACH(o, d->owner_calls, d->owner_calls_count) {
-		if (strcmp(o->now->server, server) != 0 ||
-		    (known ? strcmp(o->now->owner, to->owner) != 0 : o->sums.errors[kind] <= most))
-			continue;
-		most = o->sums.errors[kind];
-		by_owner = o->sums.calls[kind];
-		memcpy(to->owner, o->now->owner, sizeof(to->owner));
-	}
-	LOWER(calls, by_mount);
-	return calls < by_owner ? calls : by_owner;
+	ARRAY_EACH(m, d->mount_calls, *to->mountpoint ? d->mount_calls_count : 0)
+		if (!strcmp(m->now->server, server) && !strcmp(m->now->mountpoint, to->mountpoint))
+			LOWER(calls, m->sums.calls[kind]);
+	ARRAY_EACH(o, d->owner_calls, d->owner_calls_count)
+		if (!strcmp(o->now->server, server) && has_name(to->owner, o->now->owner))
+			by_owner += o->sums.calls[kind];
+	if (*to->owner)
+		LOWER(calls, by_owner);
+	return calls;
 }
 
 /* Whether a soft mount gave the calls up: their error comes from the client. */
@@ -221,35 +279,22 @@ static uint64_t calls_of(const struct delta *d, const char *server, const char *
 	return o ? time_histogram_count(&o->total) : 0;
 }
 
-void failures_add(struct failures *f, const struct delta *d, const char *server)
+void failures_add(struct failures *f, const struct delta *d, const char *server,
+		  const char *mountpoint)
 {
 	for (int i = 0; i < f->count; i++)
 		f->list[i].last_count = 0;
-	ARRAY_EACH(e, d->errors, d->error_count) {
-		struct failed_calls *to;
-
-		if (strcmp(e->now->server, server) != 0 ||
-		    failure_of(e->now->op, e->now->status) == FAILURE_NONE)
-			continue;
-		to = failed_get(f, e->now);
-		if (!to)
-			continue;
-		if (!to->count)
-			to->since = d->begin;
-		to->count += e->count;
-		to->last_count = e->count;
-		memcpy(to->mountpoint, e->now->mountpoint, sizeof(to->mountpoint));
-		memcpy(to->owner, e->now->owner, sizeof(to->owner));
-	}
+	ARRAY_EACH(e, d->errors, d->error_count)
+		if (!strcmp(e->now->server, server) &&
+		    failure_of(e->now->op, e->now->status) != FAILURE_NONE)
+			add_error(f, d, e, mountpoint);
 	for (struct failed_calls *to = f->list; to < f->list + f->count; to++) {
-		uint64_t calls = calls_of(d, server, to->op), among = calls;
+		uint64_t calls = calls_of(d, server, to->op);
 
-		if (to->last_count) {
-			among = find_whose(to, d, server, calls, *to->mountpoint || *to->owner);
+		if (to->last_count)
 			to->soft = is_given_up(to, d, server);
-		}
 		to->calls += calls;
-		to->among += among;
+		to->among += calls_among(to, d, server, calls);
 	}
 }
 
@@ -317,7 +362,7 @@ bool failure_is_common(const struct failed_calls *f)
 /* "/mnt/v4 (soft) gave EIO to 31 of 31 WRITEs (slurm:71, since 14:03:22)", or as in the header. */
 static void say_calls(char *text, const struct failed_calls *f)
 {
-	uint64_t calls = f->calls > f->count ? f->calls : f->count;
+	uint64_t calls = f->among > f->count ? f->among : f->count;
 	char clock[TIME_CLOCK_SIZE] = "?", numbers[RPC_OP_LEN + 64];
 	size_t len;
 

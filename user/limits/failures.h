@@ -16,22 +16,22 @@ enum failure {
 
 extern const char *const failure_names[FAILURE_NONE]; /* "data", "stale", "ticket", ... */
 
-/* The calls of one op that ended with one error. */
+/* The calls of one op to one mount that ended with one error. */
 struct failed_calls {
 	char op[RPC_OP_LEN];
 	char status[RPC_STATUS_LEN];
+	char mountpoint[LABEL_SIZE]; /* "": not known */
+	char owner[LABEL_SIZE]; /* one or more, with spaces; "": not known */
 	double since; /* begin of the first interval with one, since the epoch; 0: not known */
 	uint64_t count;
-	uint64_t calls; /* calls of the op since then, with those that failed */
-	/* The same, or the mount's or owner's calls of this kind, if these are fewer: what the failed calls are a part of. */
+	uint64_t calls; /* calls of the op to the server since then, with those that failed */
+	/* The same, or the mount's or the owners' calls of this kind, if these are fewer: what the failed calls are a part of. */
 	uint64_t among;
 	uint64_t last_count; /* of the last interval that was added */
-	/* Of the last interval with one: the mount and the owner; "": not known. */
-	char mountpoint[LABEL_SIZE], owner[LABEL_SIZE];
 	bool soft; /* the mount is soft, and the server did not answer */
 };
 
-/* One server's. Further ones than fit are not kept: no sentence names more than one. Initialise with {}. */
+/* One server's. If there are more than fit, the gravest are kept. Initialise with {}. */
 #define FAILURES 16
 struct failures {
 	struct failed_calls list[FAILURES];
@@ -40,8 +40,9 @@ struct failures {
 
 enum failure failure_of(const char *op, const char *status);
 
-/* Adds the errors of an interval. */
-void failures_add(struct failures *f, const struct delta *d, const char *server);
+/* Adds the errors of an interval. @mountpoint: only of calls to this mount; NULL: to any. */
+void failures_add(struct failures *f, const struct delta *d, const char *server,
+		  const char *mountpoint);
 
 /* The gravest that is worth a sentence; NULL: there is none. One lost write is enough; of the others so many must fail that it
  * is no user's mistake. */

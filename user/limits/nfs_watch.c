@@ -2,12 +2,13 @@
 /* Stalls of NFS, calls that fail and saturated limits: what has begun and what has ended. */
 #include "limits/nfs_watch.h"
 
-/* What can last on a server: a stall, errors, or the saturation of one of its limits. */
+/* What can last on a server: a stall, errors of one of its mounts, or the saturation of one of its limits. */
 enum { WATCH_STALL, WATCH_ERRORS, WATCH_LIMIT, WATCHES = WATCH_LIMIT + RPC_LIMITS };
 
 struct nfs_watch_entry {
 	struct nfs_span span;
 	int watch;
+	char mountpoint[LABEL_SIZE]; /* of errors; "": not known */
 	struct failures failures; /* since its begin */
 };
 
@@ -19,11 +20,13 @@ struct watching {
 	void *context;
 };
 
-/* The entry of a span that lasts; NULL: it does not last. */
-static struct nfs_watch_entry *find_entry(const struct nfs_watch *w, const char *server, int watch)
+/* The entry of a span that lasts; NULL: it does not last. @mountpoint: of errors, otherwise "". */
+static struct nfs_watch_entry *find_entry(const struct nfs_watch *w, const char *server, int watch,
+					  const char *mountpoint)
 {
 	return ARRAY_FIND(x, w->entries, w->count,
-			  x->watch == watch && !strcmp(x->span.server, server));
+			  x->watch == watch && !strcmp(x->span.server, server) &&
+				  !strcmp(x->mountpoint, mountpoint));
 }
 
 /* NULL: there is no room or no memory. */
@@ -85,7 +88,7 @@ static void add_stalls(const struct watching *n)
 	struct nfs_watch *w = n->w;
 
 	ARRAY_EACH(v, s->calls.servers, s->calls.server_count) {
-		struct nfs_watch_entry *e = find_entry(w, v->server, WATCH_STALL);
+		struct nfs_watch_entry *e = find_entry(w, v->server, WATCH_STALL, "");
 		int oldest = 0;
 
 		for (int q = 1; q < RPC_QUEUES; q++)
@@ -114,7 +117,7 @@ static void add_stalls(const struct watching *n)
 /* Adds that tasks waited for a limit of @server for this share of the interval. */
 static void add_share(const struct watching *n, const char *server, int limit, double share)
 {
-	struct nfs_watch_entry *e = find_entry(n->w, server, WATCH_LIMIT + limit);
+	struct nfs_watch_entry *e = find_entry(n->w, server, WATCH_LIMIT + limit, "");
 
 	if (!e && share >= NFS_SATURATED_SHARE) {
 		e = add_entry(n->w, server, WATCH_LIMIT + limit);
@@ -161,29 +164,49 @@ static void describe_failures(struct nfs_span *span, const struct failures *f,
 	}
 }
 
+/* The entry of a mount's errors, which begins if there is none. */
+static void begin_errors(const struct watching *n, const char *server, const char *mountpoint)
+{
+	struct nfs_watch_entry *e = find_entry(n->w, server, WATCH_ERRORS, mountpoint);
+
+	e = e ? NULL : add_entry(n->w, server, WATCH_ERRORS);
+	if (!e)
+		return;
+	snprintf(e->mountpoint, sizeof(e->mountpoint), "%s", mountpoint);
+	e->span.kind = EVENT_KIND_NFS_ERRORS;
+	e->span.begin_ns = n->d->begin_ns;
+}
+
 /* The sums begin with the first failed call, the span with so many that they are worth a sentence. */
+static void update_errors(const struct watching *n, struct nfs_watch_entry *e,
+			  const struct server_delta *v, bool drained)
+{
+	bool begun = e->span.name;
+
+	failures_add(&e->failures, n->d, v->now->server, e->mountpoint);
+	if (!failures_last(&e->failures) && !(drained && !*e->mountpoint))
+		return;
+	e->span.last_ns = n->d->end->time_ns;
+	describe_failures(&e->span, &e->failures, v);
+	if (!begun && e->span.name)
+		n->handle(n->context, &e->span);
+}
+
+/* Errors of each mount are a span of its own: with its owners, and its end. */
 static void add_errors(const struct watching *n)
 {
 	ARRAY_EACH(v, n->d->servers, n->d->server_count) {
-		struct nfs_watch_entry *e = find_entry(n->w, v->now->server, WATCH_ERRORS);
-		struct failures once = {}, *sums = e ? &e->failures : &once;
-		bool begun = e && e->span.name;
+		bool drained = is_drained(v, n->d);
+		struct failures failed = {};
 
-		failures_add(sums, n->d, v->now->server);
-		if (!failures_last(sums) && !is_drained(v, n->d))
-			continue;
-		e = e ?: add_entry(n->w, v->now->server, WATCH_ERRORS);
-		if (!e)
-			continue;
-		if (!e->span.last_ns) {
-			e->failures = once;
-			e->span.kind = EVENT_KIND_NFS_ERRORS;
-			e->span.begin_ns = n->d->begin_ns;
-		}
-		e->span.last_ns = n->d->end->time_ns;
-		describe_failures(&e->span, &e->failures, v);
-		if (!begun && e->span.name)
-			n->handle(n->context, &e->span);
+		failures_add(&failed, n->d, v->now->server, NULL);
+		for (int i = 0; i < failed.count; i++)
+			begin_errors(n, v->now->server, failed.list[i].mountpoint);
+		if (drained)
+			begin_errors(n, v->now->server, "");
+		ARRAY_EACH(e, n->w->entries, n->w->count)
+			if (e->watch == WATCH_ERRORS && !strcmp(e->span.server, v->now->server))
+				update_errors(n, e, v, drained);
 	}
 }
 

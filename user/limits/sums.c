@@ -259,7 +259,7 @@ static void add_interval(struct server_sums *v, struct interval *n)
 	if (n->replies)
 		v->answered = n->d->end->wall;
 	v->clients += n->clients;
-	failures_add(&v->failures, n->d, n->name);
+	failures_add(&v->failures, n->d, n->name, NULL);
 	if (!stall_covers(v, n))
 		add_calls(v, n);
 }

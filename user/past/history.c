@@ -339,6 +339,10 @@ static void join_spans(struct history *h, size_t count)
 			begin->end = e->end;
 			begin->seconds = e->seconds;
 			begin->cut = false;
+			if (e->kind == EVENT_KIND_NFS_ERRORS) { /* all that failed */
+				begin->text = e->text;
+				begin->owner = e->owner;
+			}
 			e->hidden = true;
 		} else if (seconds > 0) {
 			e->end = e->time + seconds;

@@ -138,7 +138,7 @@ enum owner { OWNER_NONE, OWNER_OTHER, OWNER_JOB };
 
 static enum owner owner_of(const struct past_event *e, const char *job)
 {
-	enum owner owner = OWNER_NONE;
+	enum owner owner = past_owner_is(e->owner, job) ? OWNER_JOB : OWNER_NONE;
 	struct past_owner *owners;
 	size_t count = past_owners(e, &owners);
 
