@@ -7,7 +7,6 @@
 #include "made_up_tree.h"
 #include "commands/agent.h"
 #include "plants.h"
-#include "base/clock.h"
 
 static const struct log text_log = { .format = LOG_TEXT };
 static char path[64];

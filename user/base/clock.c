@@ -4,6 +4,8 @@
 
 #include <time.h>
 
+#include "base/file_text.h"
+
 /* A measurement that takes longer was interrupted, and is repeated. */
 #define EXACT_NS 10000000
 #define TRIES 10
@@ -73,4 +75,9 @@ bool clock_offsets_read(struct clock_offsets *o)
 double boot_seconds(const struct clock_offsets *o, uint64_t monotonic_ns)
 {
 	return ((double)monotonic_ns + (double)o->monotonic_to_boot) / 1e9;
+}
+
+void boot_id_read(char boot[BOOT_ID_SIZE])
+{
+	file_first_line("/proc/sys/kernel/random/boot_id", boot, BOOT_ID_SIZE);
 }

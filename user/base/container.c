@@ -27,7 +27,6 @@
  * "names": ["train"]}: its calls are those of "container:train". Without the file they are those of "container:4f0cd5b61a92". */
 #include "base/container.h"
 
-#include "base/array.h"
 #include "base/file_text.h"
 #include "base/json_reader.h"
 #include "base/label.h"

@@ -72,8 +72,6 @@ int file_text_read_as(struct file_text *f, const char *path, size_t max, int fla
 	err = read_all(f, fd, status.st_size ? (size_t)status.st_size : 4096, max);
 	if (err)
 		file_text_free(f);
-	else
-		f->modified = (double)status.st_mtim.tv_sec + (double)status.st_mtim.tv_nsec / 1e9;
 	return err;
 }
 

@@ -12,7 +12,6 @@
 struct file_text {
 	char *bytes; /* NUL follows the last; free with file_text_free() */
 	size_t len;
-	double modified; /* seconds since the epoch */
 };
 
 /* Reads the regular file @path, also one of proc. Returns 0 or -errno: -EFBIG if it is longer than @max bytes, -EINVAL

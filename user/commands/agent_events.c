@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/process.h"
-#include "faults/fault_state.h"
 #include "limits/verdict.h"
 #include "version.h"
 

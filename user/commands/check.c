@@ -2,7 +2,6 @@
 /* `xidscope check`: prints the agent's health file for each caller. It evaluates nothing. */
 #include <math.h>
 
-#include "base/file_text.h"
 #include "base/json.h"
 #include "base/safe_text.h"
 #include "base/terminal.h"

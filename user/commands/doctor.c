@@ -15,7 +15,6 @@
 #include "faults/printk_hook.h"
 #include "kernel/bpf_support.h"
 #include "nfs/mount_settings.h"
-#include "rpc/polled/polled.h"
 #include "rpc/choice.h"
 #include "rpc/polled/polled.h"
 

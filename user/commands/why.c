@@ -13,7 +13,6 @@
 #include "base/time_text.h"
 #include "commands/commands.h"
 #include "commands/options.h"
-#include "faults/fault_state.h"
 #include "health/health_file.h"
 #include "limits/headline.h"
 #include "past/history.h"

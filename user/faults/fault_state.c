@@ -8,8 +8,6 @@
 
 #include <zlib.h>
 
-#include "base/file_text.h"
-#include "base/safe_text.h"
 #include "snapshot/table.h"
 
 #define HEAD "{\"format\":\"xidscope-state\"}\n"
@@ -137,9 +135,4 @@ void fault_state_free(struct fault_state *state)
 {
 	faults_free(&state->faults);
 	*state = (struct fault_state){};
-}
-
-void boot_id_read(char boot[BOOT_ID_SIZE])
-{
-	file_first_line("/proc/sys/kernel/random/boot_id", boot, BOOT_ID_SIZE);
 }

@@ -12,10 +12,9 @@
  * seconds since that boot (CLOCK_BOOTTIME), except where another is stated. */
 #pragma once
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "faults/faults.h"
-
-#define BOOT_ID_SIZE 40
 
 struct fault_state {
 	char boot[BOOT_ID_SIZE]; /* the kernel's random/boot_id */
@@ -33,9 +32,6 @@ char *fault_state_write(const struct fault_state *state, size_t *len);
 int fault_state_read(struct fault_state *state, const char *text, size_t len);
 
 void fault_state_free(struct fault_state *state);
-
-/* The ID of the running kernel's boot; "" if unknown. */
-void boot_id_read(char boot[BOOT_ID_SIZE]);
 
 /* ---- the file ---- */
 

@@ -37,13 +37,7 @@
 #include "base/pci_address.h"
 #include "base/time_text.h"
 
-#define BOOT_ID_SIZE 40
 #define NOT_RUNNING "check that 'xidscope run' is running"
-
-static void read_boot_id(char boot[BOOT_ID_SIZE])
-{
-	file_first_line("/proc/sys/kernel/random/boot_id", boot, BOOT_ID_SIZE);
-}
 
 /* ---- writing ---- */
 
@@ -161,7 +155,7 @@ void health_file_write(FILE *out, const struct health_content *c)
 	ARRAY_EACH(v, c->s->calls.servers, c->s->calls.server_count)
 		for (int q = 0; q < RPC_QUEUES; q++)
 			RAISE(oldest, v->oldest_ns[q]);
-	read_boot_id(boot);
+	boot_id_read(boot);
 	json_object(&j, NULL);
 	json_text(&j, "format", HEALTH_FILE_FORMAT);
 	json_whole_seconds(&j, "time", wall_seconds());
@@ -358,7 +352,7 @@ bool health_file_read(struct health_file *f, const char *path, double max_age, c
 	int err = file_text_read_own(&text, path, HEALTH_FILE_MAX_BYTES);
 
 	*f = (struct health_file){ .age = NAN };
-	read_boot_id(boot);
+	boot_id_read(boot);
 	if (err)
 		safe_format(error, error_size, "cannot read %s: %s%s", path, file_text_error(err),
 			    err == -ENOENT ? ": " NOT_RUNNING ", and writes this file" : "");

@@ -6,7 +6,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/file_text.h"
 
 #define PROC_MAX_BYTES (64 << 20)

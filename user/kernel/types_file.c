@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/helper.h"
 #include "kernel/kernel_types.h"
 #include "kernel/mounts.h"

@@ -16,7 +16,6 @@
  * Sources: RFC 8881, section 15; RFC 1813, section 2.6; soft mounts: nfs(5). */
 #include "limits/failures.h"
 
-#include "base/array.h"
 #include "base/safe_text.h"
 #include "base/time_text.h"
 

@@ -22,7 +22,6 @@
 
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/file_text.h"
 #include "base/safe_text.h"
 

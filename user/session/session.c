@@ -163,19 +163,11 @@ static void fill_points(struct session *t)
 /* Merges two intervals into one. */
 static void add_point(struct session_point *to, const struct session_point *from)
 {
-	time_histogram_add(&to->total, &from->total);
-	to->calls += from->calls;
-	for (int p = 0; p < RPC_PHASES; p++)
-		to->phase_ns[p] += from->phase_ns[p];
-	to->sent_bytes += from->sent_bytes;
-	to->received_bytes += from->received_bytes;
-	for (int l = 0; l < RPC_LIMITS; l++)
-		to->saturated_ns[l] += from->saturated_ns[l];
-	to->retransmits += from->retransmits;
-	to->timeouts += from->timeouts;
-	to->disconnects += from->disconnects;
-	to->connects += from->connects;
-	to->errors += from->errors;
+	const uint64_t *add = (const uint64_t *)from;
+	uint64_t *sum = (uint64_t *)to;
+
+	for (size_t i = 0; i < offsetof(struct session_point, in_flight) / sizeof(*sum); i++)
+		sum[i] += add[i];
 	RAISE(to->in_flight, from->in_flight);
 	RAISE(to->slots, from->slots);
 	RAISE(to->oldest_ns, from->oldest_ns);

@@ -25,6 +25,7 @@ struct session_filter {
 
 /* What happened on one server in an interval. */
 struct session_point {
+	/* Sums: 64-bit counters up to .in_flight. */
 	struct time_histogram total;
 	uint64_t calls; /* that ended */
 	uint64_t phase_ns[RPC_PHASES];
