@@ -43,7 +43,7 @@ static void write_text(const char *trouble)
 
 static bool parses(const char *json, size_t len)
 {
-	struct file_text copy = { strndup(json, len), len, 0 };
+	struct file_text copy = { strndup(json, len), len };
 
 	health_file_free(&file);
 	return health_file_parse(&file, copy, boot, monotonic_ns(), error, sizeof(error));
