@@ -174,16 +174,12 @@ $(B)/libxidscope.a: $(filter-out %/main.o,$(USER_OBJECTS))
 	$(say) AR $@
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-# With the sanitizers, on what the fuzzers use; SANITIZE= on the program's own objects, for coverage. clang warns of what gcc
-# accepts in tables, and does not define that it sanitizes.
-SANITIZE := 1
-UNIT_LIB := $(B)/$(if $(SANITIZE),fuzz/)libxidscope.a
-UNIT_CC = $(if $(SANITIZE),$(FUZZ_CC) $(FUZZ_SANITIZE) $(WARN) -Wno-missing-field-initializers \
-	-fno-strict-aliasing -D__SANITIZE_ADDRESS__,$(CC) $(USER_CFLAGS))
-
-$(T)/test_%: tests/unit/test_%.c $(UNIT_LIB)
+# With the sanitizers, on what the fuzzers use. clang warns of what gcc accepts in tables, and does not define that it
+# sanitizes.
+$(T)/test_%: tests/unit/test_%.c $(B)/fuzz/libxidscope.a
 	$(say) CC $@
-	$(Q)$(UNIT_CC) -DTEST_DATA='"tests/data"' $< -o $@ $(UNIT_LIB) -lcmocka $(LIBS)
+	$(Q)$(FUZZ_CC) $(FUZZ_SANITIZE) $(WARN) -Wno-missing-field-initializers -fno-strict-aliasing -D__SANITIZE_ADDRESS__ \
+		-DTEST_DATA='"tests/data"' $< -o $@ $(B)/fuzz/libxidscope.a -lcmocka $(LIBS)
 
 # By gcc, without the sanitizers: programs for the kernel, see tests/unit/bpf_natively.h, and memory that is given back.
 BPF_TESTS := $(T)/test_rpc_programs $(T)/test_rpc_tracepoints_program $(T)/test_printk_program

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Analysis of the code and of the page. As root, a target installs its tools.
-.PHONY: page-test asan coverage coverage-unit coverage-corpora tidy cppcheck
+.PHONY: page-test asan tidy cppcheck
 
 page-test: $(B)/xidscope $(T)/write_recording ## check the page of trace --html in Chromium with axe (PICTURES= takes screenshots)
 	$(call tools,chromium $(if $(shell command -v npm),,npm))
@@ -16,19 +16,6 @@ asan: deps ## run guest scenarios with ASan and UBSan, as `make unit` runs the u
 		$(B)/asan/xidscope
 	$(Q)XIDSCOPE=$(B)/asan/xidscope tests/vm/check.sh --only \
 		'late exact sources refused polled slot session delay stopped-server kills names faults output signals trace' 6.1
-
-coverage-unit: $(UNIT_TESTS)
-	$(Q)for t in $^; do $$t >$$t.log 2>&1 || { cat $$t.log; exit 1; }; done
-	@echo '$(words $^) test programs passed'
-
-coverage-corpora: $(CORPUS_TESTS) $(INPUTS)
-	$(Q)for t in $(CORPUS_TESTS); do $$t $(T)/inputs/$${t##*/corpus_}/* >$$t.log 2>&1 || { cat $$t.log; exit 1; }; done
-	@echo 'the inputs of $(words $(CORPUS_TESTS)) fuzzers read'
-
-coverage: deps ## show which lines of user/ unit tests, corpora and the guest's scenarios run (GUEST= leaves out the guest)
-	$(Q)$(MAKE) --no-print-directory B=$(B)/coverage STATIC= CFLAGS='-O0 -g --coverage -fprofile-update=atomic' \
-		$(B)/coverage/xidscope
-	$(Q)tests/coverage.sh $(B)/coverage
 
 tidy: $(GENERATED) ## run clang-tidy over user/
 	$(call tools,clang-tidy)

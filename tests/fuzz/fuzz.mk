@@ -32,13 +32,6 @@ $(T)/fuzz_%: tests/fuzz/fuzz_%.c $(B)/fuzz/libxidscope.a
 	$(say) FUZZ $@
 	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined $(filter %.c %.a,$^) -o $@ $(LIBS)
 
-# The same without libFuzzer, for coverage.
-CORPUS_TESTS := $(patsubst tests/fuzz/fuzz_%.c,$(T)/corpus_%,$(wildcard tests/fuzz/fuzz_*.c))
-
-$(T)/corpus_%: tests/fuzz/fuzz_%.c tests/fuzz/run_corpus.c $(B)/libxidscope.a
-	$(say) CC $@
-	$(Q)$(CC) $(USER_CFLAGS) $(filter %.c %.a,$^) -o $@ $(LIBS)
-
 fuzz: $(FUZZERS) $(INPUTS) ## fuzz each parser for FUZZ_SECONDS (60)
 	$(Q)for name in $(FUZZERS:$(T)/fuzz_%=%); do \
 		fuzzer=$(T)/fuzz_$$name; \

@@ -7,6 +7,7 @@
 #include <bpf/libbpf.h>
 
 #include "unit.h"
+#include "printk.h"
 #include "printk.skel.h"
 #include "rpc.h"
 #include "snapshot/snapshot.h"
