@@ -2,7 +2,6 @@
 /* The kinds of events. */
 #include "snapshot/event.h"
 
-
 const struct event_kind_row event_kinds[EVENT_KINDS + 1] = {
 	[EVENT_KIND_XID] = { "xid", .device = "gpu", .number = "Xid" },
 	[EVENT_KIND_SXID] = { "sxid", .device = "device", .number = "SXid" },
