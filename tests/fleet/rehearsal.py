@@ -181,7 +181,8 @@ class Rehearsal:
                      f"-replay.timeFrom={moment(START)}", f"-replay.timeTo={moment(self.end)}")
             fetch(f"{store}/internal/force_flush")
             time.sleep(2)
-            lines = fetch(f"{store}/api/v1/export", **{"match[]": 'ALERTS{alertstate="firing"}'}).splitlines()
+            firing = 'ALERTS{alertstate="firing", severity!="none"}'
+            lines = fetch(f"{store}/api/v1/export", **{"match[]": firing}).splitlines()
         fired = []
         for line in lines:
             series = json.loads(line)
