@@ -325,6 +325,8 @@ mkdir textfiles
 job prolog_slurmd 4711 'fleet_node_job_info{workload="4711"} 1'
 job prolog_slurmd 4712 'fleet_node_job_info{workload="4712"} 1'
 job epilog_slurmd 4711 'fleet_node_job_info{workload="4712"} 1'
+SLURM_JOB_RESTART_COUNT=2 job prolog_slurmd 4712 'fleet_node_job_info{workload="4712.2"} 1'
+SLURM_JOB_RESTART_COUNT=1 job epilog_slurmd 4712 'fleet_node_job_info{workload="4712.2"} 1'
 SLURM_ARRAY_JOB_ID=4800 job prolog_slurmd 4803 'fleet_node_job_info{workload="4800"} 1'
 SLURM_ARRAY_JOB_ID=4800 job epilog_slurmd 4803 ''
 folder=nowhere job prolog_slurmd 4711 ''
