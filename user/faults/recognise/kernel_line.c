@@ -6,9 +6,9 @@
  * 	%v  "nvidia-nvswitch" and its number: the device
  * 	%u  a GPU's UUID	%s  a serial number
  * 	%d  a decimal number	%x  a hexadecimal one
- * 	%a  a part of a function's name	%F  a function
- * 	%m  a module: the device	%C  a CPU's number: the device
- * 	%t  "comm:pid]": the task	%T  "PID: N Comm: NAME": the same
+ * 	%a  a part of a function's name	%F  a function and, if there is one, its module: the device
+ * 	%C  a CPU's number: the device
+ * 	%t  "s! [comm:pid]", the task, or nothing	%T  "PID: N Comm: NAME": the same
  * 	%w  a word up to the next space
  * 	%e  a PCIe error's severity, or nothing
  * 	%g  "GPU" and its number and a space, or nothing
@@ -228,9 +228,8 @@ static const struct pattern patterns[] = {
 	{ EVENT, "hung_task", "INFO: task %*:%d blocked for more than " },
 	{ EVENT, "hung_task", "INFO: task %*:%d blocked in I/O wait for more than " },
 	{ REPORT, "soft_lockup", "watchdog: BUG: soft lockup - CPU#%C stuck for %d%t" },
-	{ REPORT, "soft_lockup", "watchdog: BUG: soft lockup - CPU#%C stuck for " },
-	{ REPORT, "soft_lockup", "NMI watchdog: BUG: soft lockup - CPU#%C stuck for " },
-	{ REPORT, "soft_lockup", "BUG: soft lockup - CPU#%C stuck for " },
+	{ REPORT, "soft_lockup", "NMI watchdog: BUG: soft lockup - CPU#%C stuck for %d%t" },
+	{ REPORT, "soft_lockup", "BUG: soft lockup - CPU#%C stuck for %d%t" },
 	{ REPORT, "hard_lockup", "watchdog: Watchdog detected hard LOCKUP on cpu %C" },
 	{ REPORT, "hard_lockup", "watchdog: CPU%d: Watchdog detected hard LOCKUP on cpu %C" },
 	{ REPORT, "hard_lockup", "NMI watchdog: Watchdog detected hard LOCKUP on cpu %C" },
@@ -244,32 +243,40 @@ static const struct pattern patterns[] = {
 	{ REPORT, "rcu_stall", "INFO: rcu_%a detected stalls on CPUs" },
 	{ KERNEL_LINE_TASK, "stalled", "rcu: \t%C-" },
 	{ KERNEL_LINE_TASK, "stalled", "\t%C-" }, /* before 4.20 */
+	/* These are longer than a process' name, with which other messages begin: "NAME[4711]: segfault at". */
 	{ REPORT, "kernel_oops", "BUG: kernel NULL pointer dereference" },
 	{ REPORT, "kernel_oops", "BUG: unable to handle " },
-	{ REPORT, "kernel_oops", "Oops: " },
+	{ REPORT, "kernel_oops", "Oops: %x [#%d] SMP" },
+	{ REPORT, "kernel_oops", "Oops: %x [#%d] PREEMPT" },
+	{ REPORT, "kernel_oops", "Oops: Oops: %x [#" }, /* from 6.13 on, as the next */
+	{ REPORT, "kernel_oops", "Oops: %a %a: %x [#%d]" },
+	{ REPORT, "kernel_oops", "Oops: general protection fault" },
+	{ REPORT, "kernel_oops", "Oops: stack guard page: " },
 	{ REPORT, "kernel_oops", "general protection fault" },
-	{ REPORT, "kernel_oops", "kernel BUG at " },
+	{ REPORT, "kernel_oops", "kernel BUG at %n:%d!" },
 	{ REPORT, "kernel_oops", "Unable to handle kernel " }, /* arm64 */
 	{ REPORT, "kernel_oops", "Internal error: %*[#" },
-	{ REPORT, "kernel_oops",
-	  "divide error: %x [#" }, /* as the next, with "Oops: " before it from 6.13 on */
+	{ REPORT, "kernel_oops", "divide error: %x [#" },
+	{ REPORT, "kernel_oops", "double fault: %x [#" },
 	{ REPORT, "kernel_oops", "invalid opcode: %x [#" },
 	{ REPORT, "kernel_oops", "stack segment: %x [#" },
-	{ REPORT, "kernel_corruption", "BUG: Bad page " },
+	{ REPORT, "kernel_corruption", "BUG: Bad page %a in process " },
+	{ REPORT, "kernel_corruption", "BUG: KFENCE: memory corruption " },
+	{ REPORT, "kernel_corruption", "BUG: KFENCE: use-after-free " },
 	{ REPORT, "kernel_corruption", "list_add corruption" },
 	{ REPORT, "kernel_corruption", "list_add double add" },
 	{ REPORT, "kernel_corruption", "list_del corruption" },
-	{ REPORT, "kernel_corruption", "refcount_t: " },
+	{ REPORT, "kernel_corruption", "refcount_t: addition on " },
+	{ REPORT, "kernel_corruption", "refcount_t: decrement hit " },
+	{ REPORT, "kernel_corruption", "refcount_t: saturated" },
+	{ REPORT, "kernel_corruption", "refcount_t: underflow" },
 	{ REPORT, "kernel_warning", "WARNING: CPU: %d PID: %d at " },
 	{ REPORT, "kernel_warning", "WARNING: %* at %F, CPU#" }, /* from 6.19 on */
-	{ REPORT, "kernel_warning", "WARNING: %* at %F [%*, CPU#" },
 	{ KERNEL_LINE_TASK, "task", "CPU: %C %T" },
 	{ KERNEL_LINE_TASK, "task", "CPU: %C UID: %d %T" }, /* from 6.12 on */
-	{ KERNEL_LINE_RIP, "rip", "RIP: %x:%F [%m" },
 	{ KERNEL_LINE_RIP, "rip", "RIP: %x:%F" },
-	{ KERNEL_LINE_RIP, "rip", "pc : %F [%m" }, /* arm64 */
-	{ KERNEL_LINE_RIP, "rip", "pc : %F" },
-	{ KERNEL_LINE_CALLER, "caller", " %F [%m" },
+	{ KERNEL_LINE_RIP, "rip", "pc : %F" }, /* arm64 */
+	{ KERNEL_LINE_CALLER, "caller", " %F" },
 	{ KERNEL_LINE_REPORT_ENDS, "end", "---[ end trace" },
 	{ EVENT, "oom_kill", "Out of memory: Kill" },
 	{ EVENT, "oom_kill", "Out of memory (oom_kill_allocating_task): Kill" },
@@ -410,27 +417,27 @@ static bool take_cpu(struct span *s, struct kernel_line *out)
 	return true;
 }
 
-/* "nvidia_uvm]"; from 5.15 on a checksum may follow the name. */
-static bool take_module(struct span *s, struct kernel_line *out)
-{
-	return take_name(s, out->device, sizeof(out->device)) &&
-	       (span_starts_with(*s, "]") || span_starts_with(*s, " "));
-}
-
 static bool in_symbol(char c)
 {
 	return in_identifier(c) || c == '.';
 }
 
-/* "nfs_lock_and_join_requests+0x5a/0x1a0" */
+/* "nfs_lock_and_join_requests+0x5a/0x1a0 [nfs]"; from 5.15 on a checksum may follow the module's name. */
 static bool take_symbol(struct span *s, struct kernel_line *out)
 {
-	struct span name = take_while(s, in_symbol);
+	struct span name = take_while(s, in_symbol), module;
 	uint64_t number;
 
-	return span_left(name) && span_copy(name, out->function, sizeof(out->function)) &&
-	       span_take(s, "+0x") && span_take_number(s, 16, UINT32_MAX, &number) &&
-	       span_take(s, "/0x") && span_take_number(s, 16, UINT32_MAX, &number);
+	if (!span_left(name) || !span_copy(name, out->function, sizeof(out->function)) ||
+	    !span_take(s, "+0x") || !span_take_number(s, 16, UINT32_MAX, &number) ||
+	    !span_take(s, "/0x") || !span_take_number(s, 16, UINT32_MAX, &number))
+		return false;
+	module = *s;
+	if (span_take(&module, " [") && take_name(&module, out->device, sizeof(out->device)) &&
+	    (span_starts_with(module, "]") || span_starts_with(module, " ")) &&
+	    span_take_through(&module, "]"))
+		*s = module;
+	return true;
 }
 
 /* @comm: chosen by a user. */
@@ -443,21 +450,13 @@ static void set_task(struct kernel_line *out, struct span comm, struct span pid)
 }
 
 /* "22s! [python3:4711]": the name may have a colon. */
-static bool take_stuck_task(struct span *s, struct kernel_line *out)
+static void take_stuck_task(struct span s, struct kernel_line *out)
 {
-	struct span rest = *s, comm, pid;
+	const char *colon = span_take(&s, "s! [") ? memrchr(s.at, ':', span_left(s)) : NULL;
+	struct span pid = { colon ? colon + 1 : s.end, s.end };
 
-	if (!span_take(&rest, "s! ["))
-		return false;
-	comm = (struct span){ rest.at, rest.end };
-	while (span_left(comm) && comm.end[-1] != ':')
-		comm.end--;
-	if (!span_left(comm))
-		return false;
-	pid = (struct span){ comm.end, rest.end };
-	comm.end--;
-	set_task(out, comm, span_take_until(&pid, "]"));
-	return true;
+	if (colon)
+		set_task(out, (struct span){ s.at, colon }, span_take_until(&pid, "]"));
 }
 
 /* "PID: 4711 Comm: cuda-EvtHandlr Tainted: G", or "Not tainted" */
@@ -549,12 +548,11 @@ static bool match_part(struct span *s, char part, struct kernel_line *out)
 		return true;
 	case 'C':
 		return take_cpu(s, out);
-	case 'm':
-		return take_module(s, out);
 	case 'F':
 		return take_symbol(s, out);
 	case 't':
-		return take_stuck_task(s, out);
+		take_stuck_task(*s, out);
+		return true;
 	case 'T':
 		return take_task(s, out);
 	case 'k':
