@@ -137,15 +137,13 @@ static uint64_t count_recent(const struct fault_repeats *r, double since)
 /* For Xid 13: the repeats of the place that has most. Without a place the fault is the application's. */
 static uint64_t recent_of(const struct faults *f, const struct fault *fault, double since)
 {
-	uint64_t most = 0, recent;
+	uint64_t most = 0;
 
 	if (fault->nvswitch || fault->code != XID_GRAPHICS_EXCEPTION)
 		return count_recent(&fault->repeats, since);
-	ARRAY_EACH(p, f->places, f->place_count) {
-		recent = count_recent(&p->repeats, since);
-		if (recent > most && !strcmp(p->device, fault->device))
-			most = recent;
-	}
+	ARRAY_EACH(p, f->places, f->place_count)
+		if (!strcmp(p->device, fault->device))
+			RAISE(most, count_recent(&p->repeats, since));
 	return most;
 }
 
@@ -307,10 +305,8 @@ struct gpu_info *faults_gpu(struct faults *f, const char *gpu)
 
 int faults_rate_limited(struct faults *f, const char *gpu)
 {
-	struct gpu_info *info = faults_gpu(f, gpu);
+	struct gpu_info *info = faults_gpu(f, gpu) ?: snapshot_gpu(&f->counts, LABEL_OTHER);
 
-	if (!info)
-		info = snapshot_gpu(&f->counts, LABEL_OTHER);
 	if (!info)
 		return -ENOMEM;
 	info->rate_limited = true;

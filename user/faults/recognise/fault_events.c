@@ -64,8 +64,7 @@ static void write_nvlink(struct json *j, const struct nvlink *n)
 	char word[16];
 
 	json_object(j, "nvlink");
-	if (n->unit[0])
-		json_text(j, "unit", n->unit);
+	json_known(j, "unit", n->unit);
 	if (n->xc >= 0)
 		json_signed(j, "xc", n->xc);
 	if (n->instance >= 0)
@@ -255,22 +254,13 @@ void fault_events_add_signal(struct fault_events *e, const struct fault_signal_r
 /* Whether it is counted, and no recovery is later. */
 static bool is_counted_gone(const struct fault_counts *c, const char *gpu)
 {
-	double last = 0;
+	const struct kernel_event *gone =
+		ARRAY_FIND(v, c->kernel_events, c->kernel_event_count,
+			   !strcmp(v->kind, "gpu_gone") && !strcmp(v->device, gpu));
 
-	ARRAY_EACH(v, c->kernel_events, c->kernel_event_count)
-		if (!strcmp(v->kind, "gpu_gone") && !strcmp(v->device, gpu))
-			last = v->last;
-	return last > 0 &&
-	       !ARRAY_FIND(r, c->recoveries, c->recovery_count,
-			   (!strcmp(r->gpu, gpu) || !strcmp(r->gpu, "all")) && r->time >= last);
-}
-
-static bool is_on_bus(const char (*gpus)[PCI_ADDRESS_SIZE], size_t count, const char *gpu)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(gpus[i], gpu))
-			return true;
-	return false;
+	return gone && !ARRAY_FIND(r, c->recoveries, c->recovery_count,
+				   (!strcmp(r->gpu, gpu) || !strcmp(r->gpu, "all")) &&
+					   r->time >= gone->last);
 }
 
 void fault_events_add_gpus(struct fault_events *e, const char (*gpus)[PCI_ADDRESS_SIZE],
@@ -282,7 +272,7 @@ void fault_events_add_gpus(struct fault_events *e, const char (*gpus)[PCI_ADDRES
 	};
 
 	for (struct bus_gpu *b = f->bus; b < f->bus + f->bus_count && count < f->bus_count; b++) {
-		b->absent = is_on_bus(gpus, count, b->gpu) ? 0 : b->absent + 1;
+		b->absent = ARRAY_FIND(x, gpus, count, !strcmp(*x, b->gpu)) ? 0 : b->absent + 1;
 		gone.device = b->gpu;
 		if (b->absent >= 2 && !is_counted_gone(&f->counts, b->gpu))
 			fault_events_add_signal(e, &gone);
