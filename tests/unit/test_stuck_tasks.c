@@ -211,6 +211,16 @@ TEST(only_calls_to_its_own_server_explain_it)
 }
 
 /* It is a pod's, which has mounts that the node does not see. */
+TEST(a_server_that_is_gone_is_forgotten)
+{
+	snapshot_server(&now.calls, "gone");
+	look(10, NULL);
+	assert_int_equal(t.server_count, now.calls.server_count);
+	calls_remove_server(&now.calls, "gone");
+	look(20, NULL);
+	assert_int_equal(t.server_count, now.calls.server_count);
+}
+
 TEST(the_only_mount_of_the_node_is_not_taken_for_another_tasks)
 {
 	look(1000, "41 40 1000 7 61000000000 77 9 0 0\n" LOCK);

@@ -99,6 +99,14 @@ static bool is_delaying(struct stuck_server *w, const struct snapshot *s)
 
 int stuck_tasks_watch(struct stuck_tasks *t, const struct snapshot *s)
 {
+	size_t kept = 0;
+
+	/* Those that are gone are forgotten. */
+	ARRAY_EACH(w, t->servers, t->server_count)
+		if (ARRAY_FIND(v, s->calls.servers, s->calls.server_count,
+			       !strcmp(v->server, w->server)))
+			t->servers[kept++] = *w;
+	t->server_count = kept;
 	ARRAY_EACH(v, s->calls.servers, s->calls.server_count) {
 		struct stuck_server *w = find_server(t, v->server);
 
