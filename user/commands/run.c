@@ -62,17 +62,18 @@ static int read_policy(struct xid_policy *policy, const struct options *o)
 	return o->xid_policy && xid_policy_load(policy, o->xid_policy, &o->log) ? EXIT_TROUBLE : 0;
 }
 
-/* The event loop itself writes its messages. */
-static void look_at_messages(const struct log *log)
+/* The event loop itself writes its messages: it would stand still with the server. */
+static bool are_messages_local(const struct log *log)
 {
 	char source[160];
 
-	if (mounts_find_network("", mounts_number(STDERR_FILENO), NULL, false, source,
-				sizeof(source)))
-		log_warn(log,
-			 "these messages go to a file on %s: while that does not answer, the agent "
-			 "stands still; redirect standard error to a local file",
-			 source);
+	if (!mounts_find_network("", mounts_number(STDERR_FILENO), NULL, false, source,
+				 sizeof(source)))
+		return true;
+	log_error(log,
+		  "standard error is on %s, which may stop answering; redirect it to a local file",
+		  source);
+	return false;
 }
 
 static int write_metrics(struct agent *a, const struct snapshot *s)
@@ -343,7 +344,7 @@ int cmd_run(const struct options *options)
 		.accept_user_kmsg = options->accept_user_kmsg,
 		.policy = &policy,
 	};
-	int code = read_policy(&policy, options);
+	int code = are_messages_local(&options->log) ? read_policy(&policy, options) : EXIT_USAGE;
 
 	if (code)
 		return code;
@@ -354,7 +355,6 @@ int cmd_run(const struct options *options)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	notify_open(&a.notify, &options->log);
-	look_at_messages(&options->log);
 	code = open_files(&a);
 	if (!code)
 		code = agent_health_open(&a.health, options, &a.limits.headline);
