@@ -201,8 +201,10 @@ grep -q 'fail by driver_error: rm_init_adapter_failed of 0000:01:00.0, 1 time. D
 "$program" xid --json - <log >out
 [[ $(<out) == '{"health":"critical","findings":[{"rule":"driver_error","level":"fail","device":"0000:01:00.0",'* ]] ||
 	fail "xid --json - says $(<out)"
-# What dmesg prints for people, and ISO 8601.
-for time in '[Fri Nov 27 03:04:05 2026]' '[  +0.000012]' 2026-11-27T03:04:05,123456+01:00 '2026-11-27T03:04:05+0100 n kernel:'; do
+echo 'NVRM: Rate limiting GSP RPC error prints for GPU at PCI:0000:9a:00 (printing 1 of every 30).' | "$program" xid - |
+	grep -q 'warn by gsp_rate_limited' || fail "xid - does not know the limit of GSP errors"
+# What dmesg prints for people (also with -x), and ISO 8601.
+for time in '[Fri Nov 27 03:04:05 2026]' 'kern  :alert : [   12.345678]' '[  +0.000012]' 2026-11-27T03:04:05,123456+01:00 '2026-11-27T03:04:05+0100 n kernel:'; do
 	printf "$time %s\n" 'BUG: unable to handle page fault for address: ffff' 'RIP: 0010:nfs_wb_page+0x1/0x2 [nfs]' >log
 	"$program" xid - <log | grep -q 'fail by kernel_oops: kernel_oops of nfs: .*in nfs_wb_page' || fail "an oops at $time is not found"
 done

@@ -75,6 +75,8 @@ static double take_time(const char **line, double now)
 	double seconds;
 	int end = 0;
 
+	if (!strncmp(*line, "kern  :", 7)) /* of dmesg -x: "kern  :err   : [" */
+		*line += strcspn(*line, "[");
 	if (sscanf(*line, "[ +%lf] %n", &seconds, &end) == 1 && end) {
 		*line += end;
 		return now + seconds;
@@ -141,12 +143,13 @@ bool log_verdict_print(struct log_verdict *v, bool as_json)
 	struct health_options o;
 
 	fault_authority_expire(v->authority, 0, true);
-	if (!v->counted ||
-	    faults_snapshot(&v->faults, &(struct fault_clock){ .now = v->now }, &s.faults))
+	if (faults_snapshot(&v->faults, &(struct fault_clock){ .now = v->now }, &s.faults))
 		return false;
 	health_defaults(&o);
 	health_evaluate(&s, &o, v->now, &report);
 	snapshot_free(&s);
+	if (!v->counted && !report.total)
+		return false;
 	if (!as_json) {
 		printf("health: %s\n", levels[report.level]);
 		ARRAY_EACH(f, report.findings, report.count)

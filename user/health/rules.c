@@ -396,10 +396,10 @@ static void find_rate_limit(struct health_evaluation *e, enum health_rule_id rul
 		f = health_add_state(e, rule, g->gpu);
 		SET_NAME(f->action, "%s", "reset_gpu");
 		SET_HEAD(f, "GSP errors %s", health_short_device(g->gpu));
-		SET_REASON(f,
-			   "GPU %s: the driver limits its reports of GSP errors, because "
-			   "there are too many: Drain the node and reset the GPU.",
-			   g->gpu);
+		SET_REASON(
+			f,
+			"GPU %s: the driver limits its reports of GSP errors: Drain the node and reset the GPU.",
+			g->gpu);
 	}
 }
 
