@@ -46,8 +46,7 @@ static void drain_reports(void *context)
 
 BEFORE_EACH()
 {
-	w = calloc(1, sizeof(*w));
-	assert_non_null(w);
+	w = not_null(calloc(1, sizeof(*w)));
 	counts = &w->faults.counts;
 	w->now = 1000 * SECOND;
 	w->origin = PRINTK_ORIGIN_DRIVER;
@@ -97,9 +96,8 @@ static inline void record_of(unsigned int facility, uint64_t time_ns, const char
 static inline void printk_at(uint64_t time_ns, const char *text)
 {
 	size_t len = strlen(text);
-	struct printk_event *e = malloc(sizeof(*e) + len);
+	struct printk_event *e = not_null(malloc(sizeof(*e) + len));
 
-	assert_non_null(e);
 	*e = (struct printk_event){
 		.time = time_ns, .pid = 77, .comm = "writer", .len = (uint32_t)len
 	};

@@ -16,9 +16,8 @@ struct line_row {
 /* Begins behind the columns' names. */
 static inline FILE *lines_open(const char *path, struct line_row *row)
 {
-	FILE *file = fopen(path, "re");
+	FILE *file = not_null(fopen(path, "re"));
 
-	assert_non_null(file);
 	assert_non_null(fgets(row->buffer, sizeof(row->buffer), file));
 	row->number = 1;
 	return file;

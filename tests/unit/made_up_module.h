@@ -43,8 +43,7 @@ static inline void put_module(const char *path, const char *note, const struct b
 	snprintf(full, sizeof(full), "%s%s", root, path);
 	fd = open(full, O_RDWR | O_CREAT | O_TRUNC, 0644);
 	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_WRITE, NULL);
-	assert_non_null(elf);
+	elf = not_null(elf_begin(fd, ELF_C_WRITE, NULL));
 	assert_non_null(gelf_newehdr(elf, ELFCLASS64));
 	gelf_getehdr(elf, &header);
 	header.e_ident[EI_DATA] = ELFDATA2LSB;

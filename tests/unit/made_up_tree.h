@@ -36,8 +36,7 @@ static inline void put_bytes(const char *path, const void *bytes, size_t len)
 		mkdir(full, 0755);
 		*slash = '/';
 	}
-	file = fopen(full, "w");
-	assert_non_null(file);
+	file = not_null(fopen(full, "w"));
 	assert_int_equal(fwrite(bytes, 1, len, file), len);
 	fclose(file);
 }
@@ -74,8 +73,7 @@ static inline void put_types(const char *name)
 
 	assert_non_null(btf);
 	assert_true(btf__add_struct(btf, name, 4) > 0);
-	bytes = btf__raw_data(btf, &size);
-	assert_non_null(bytes);
+	bytes = not_null(btf__raw_data(btf, &size));
 	put_bytes("/sys/kernel/btf/vmlinux", bytes, size);
 	btf__free(btf);
 }

@@ -19,8 +19,7 @@ static inline FILE *text_begin(void)
 
 	free(text);
 	text = NULL;
-	out = open_memstream(&text, &text_len);
-	assert_non_null(out);
+	out = not_null(open_memstream(&text, &text_len));
 	return out;
 }
 

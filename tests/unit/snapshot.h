@@ -27,9 +27,8 @@ static inline const struct delta *subtract(void)
 static inline void add_calls_of_4_ms(struct snapshot *to, const char *server, const char *op,
 				     uint64_t calls, enum rpc_phase most, enum rpc_phase less)
 {
-	struct rpc_op *o = snapshot_op(&to->calls, server, op);
+	struct rpc_op *o = not_null(snapshot_op(&to->calls, server, op));
 
-	assert_non_null(o);
 	assert_non_null(snapshot_server(&to->calls, server));
 	histogram_record(&o->total, calls, 4 * MS);
 	for (unsigned int p = 0; p < RPC_PHASES; p++)
@@ -50,8 +49,7 @@ static inline void keep_snapshot(struct snapshot *before, const struct snapshot 
 		if (t->fixed)
 			continue;
 		/* Room as array_append() has it. */
-		copy = malloc(2 * size + 1);
-		assert_non_null(copy);
+		copy = not_null(malloc(2 * size + 1));
 		*array = size ? memcpy(copy, *array, size) : copy;
 	}
 }

@@ -17,9 +17,8 @@ AFTER_EACH()
 static struct rpc_transport_state *add(struct snapshot *to, const char *server, const char *name,
 				       uint64_t replies, uint64_t us)
 {
-	struct rpc_transport_state *t = snapshot_transport(&to->calls, server, name);
+	struct rpc_transport_state *t = not_null(snapshot_transport(&to->calls, server, name));
 
-	assert_non_null(t);
 	strcpy(t->remote.address, "10.0.0.1");
 	t->replies = replies;
 	t->rtt_ns = replies * us * 1000;

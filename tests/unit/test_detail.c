@@ -34,9 +34,8 @@ static void add_server(const char *name, unsigned int transports, int ops)
 	struct nfs_mount mount = { .mountpoint = "/mnt" };
 
 	for (int o = 0; o < ops; o++) {
-		struct rpc_op *op = snapshot_op(&now.calls, name, op_names[o]);
+		struct rpc_op *op = not_null(snapshot_op(&now.calls, name, op_names[o]));
 
-		assert_non_null(op);
 		for (int n = 0; n < 200; n++)
 			add_random_call(op, &seed);
 		op->sent_bytes = op->received_bytes = 1;
@@ -182,8 +181,7 @@ TEST(what_node_shows_op_shows_with_the_same_value)
 
 	add_node(2, 2, OPS);
 	write_text(DETAIL_NODE);
-	coarse = strdup(text);
-	assert_non_null(coarse);
+	coarse = not_null(strdup(text));
 	write_text(DETAIL_OP);
 	for (const char *line = strtok(coarse, "\n"); line; line = strtok(NULL, "\n"), lines++)
 		if (!strstr(text, line) && !strstr(line, "transport=\"\"") &&
@@ -262,9 +260,8 @@ TEST(an_op_belongs_to_one_kind)
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct rpc_op *op = snapshot_op(&now.calls, "nas", cases[i].op);
+		struct rpc_op *op = not_null(snapshot_op(&now.calls, "nas", cases[i].op));
 
-		assert_non_null(op);
 		histogram_record(&op->total, 1, 1000);
 		write_text(DETAIL_NODE);
 		assert_true(value_of(formatted("rpc_seconds_count{server=\"nas\",kind=\"%s\"}",

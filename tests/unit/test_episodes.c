@@ -42,8 +42,7 @@ static void transfer(const struct stream *s, double from, double to)
 
 	if (to <= s->from) /* a server is known from its first call on */
 		return;
-	op = snapshot_op(&now.calls, s->server, s->op);
-	assert_non_null(op);
+	op = not_null(snapshot_op(&now.calls, s->server, s->op));
 	*(strcmp(s->op, "READ") ? &op->sent_bytes : &op->received_bytes) += bytes;
 	op->total.sum_ns += ns;
 	op->total.bucket[50] += bytes / CALL;

@@ -29,8 +29,7 @@ static void open_log(const char *path, bool pipe)
 
 	event_log_free(e);
 	sink = (struct event_sink){ pipe, write_file, (void *)path, NULL };
-	e = event_log_new(&sink);
-	assert_non_null(e);
+	e = not_null(event_log_new(&sink));
 }
 
 static void close_log(void)
@@ -86,8 +85,7 @@ static uint64_t member(const char *line, const char *name)
 	const char *at;
 
 	snprintf(label, sizeof(label), "\"%s\":", name);
-	at = strstr(line, label);
-	assert_non_null(at);
+	at = not_null(strstr(line, label));
 	return strtoull(at + strlen(label), NULL, 10);
 }
 
@@ -95,9 +93,8 @@ static struct totals read_file(void)
 {
 	struct totals t = {};
 	char line[3 * PIPE_BUF];
-	FILE *file = fopen("events", "r");
+	FILE *file = not_null(fopen("events", "r"));
 
-	assert_non_null(file);
 	while (fgets(line, sizeof(line), file)) {
 		size_t len = strcspn(line, "\n");
 
@@ -345,8 +342,7 @@ TEST(lines_that_are_not_taken_are_counted)
 TEST(without_a_sink_nothing_is_written)
 {
 	close_log();
-	e = event_log_new(NULL);
-	assert_non_null(e);
+	e = not_null(event_log_new(NULL));
 	for (unsigned int i = 0; i < 500; i++)
 		add(i, i * SECOND);
 	assert_int_equal(event_log_lost(e), 0);

@@ -1428,8 +1428,7 @@ TEST(details_and_relatives_follow_in_order)
 
 		w->now += SECOND;
 		record(cases[i].text);
-		members = strstr(next_line(), "\"seen_by\":\"log\"");
-		assert_non_null(members);
+		members = not_null(strstr(next_line(), "\"seen_by\":\"log\""));
 		members += strlen("\"seen_by\":\"log\"");
 		*strstr(members, ",\"incident\"") = 0;
 		assert_string_equal(members, cases[i].members);

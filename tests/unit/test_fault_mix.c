@@ -185,9 +185,8 @@ static void try_mix(struct mix *m)
 TEST(each_call_of_the_driver_counts_once)
 {
 	for (uint32_t i = 0; i < MIXES; i++) {
-		struct mix *m = calloc(1, sizeof(*m));
+		struct mix *m = not_null(calloc(1, sizeof(*m)));
 
-		assert_non_null(m);
 		fresh();
 		m->random = i * 2654435761u;
 		fault_authority_hook(w->authority, true, w->now);

@@ -63,9 +63,8 @@ static void fill(struct fault_state *state)
 
 static char *write_text(const struct fault_state *state, size_t *len)
 {
-	char *text = fault_state_write(state, len);
+	char *text = not_null(fault_state_write(state, len));
 
-	assert_non_null(text);
 	assert_int_equal(strlen(text), *len);
 	return text;
 }

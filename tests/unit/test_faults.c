@@ -214,8 +214,7 @@ TEST(too_many_faults_are_of_another_device)
 	add(1, "5", 9000);
 	assert_int_equal(f.counts.fault_count, MAX_FAULTS + 4);
 	assert_int_equal(f.counts.faults[5].count, 2);
-	other = find("other", 2, "fatal");
-	assert_non_null(other);
+	other = not_null(find("other", 2, "fatal"));
 	assert_string_equal(other->action, "RESET_GPU");
 	assert_int_equal(other->count, 750);
 	/* Which of them are a burst of one device is not known. */

@@ -34,8 +34,7 @@ static struct fault *add_fault(unsigned int code, bool nvswitch, const char *sev
 
 	snprintf(like.severity, sizeof(like.severity), "%s", severity);
 	snprintf(like.action, sizeof(like.action), "%s", action);
-	f = snapshot_fault(&s.faults, &like);
-	assert_non_null(f);
+	f = not_null(snapshot_fault(&s.faults, &like));
 	f->count = 1;
 	f->incidents = 1;
 	f->recent = 1;
@@ -50,9 +49,8 @@ static struct fault *add_79(double last)
 
 static struct kernel_event *add_driver_error(const char *kind, double last)
 {
-	struct kernel_event *e = snapshot_kernel_event(&s.faults, true, kind, GPU);
+	struct kernel_event *e = not_null(snapshot_kernel_event(&s.faults, true, kind, GPU));
 
-	assert_non_null(e);
 	e->count = 1;
 	e->last = last;
 	return e;
@@ -71,8 +69,7 @@ static void evaluate(void)
 
 	memset(&report, 0xff, sizeof(report));
 	health_evaluate(&s, &o, NOW, &report);
-	faults = health_list(&s, &o, NOW, &count);
-	assert_non_null(faults);
+	faults = not_null(health_list(&s, &o, NOW, &count));
 	for (const struct known_fault *f = faults; f < faults + count; f++)
 		open += f->standing == STANDING_OPEN;
 	free(faults);
@@ -367,9 +364,8 @@ TEST(memory_faults_on_several_gpus_are_the_applications)
 static void assert_list_agrees(void)
 {
 	size_t count;
-	struct known_fault *faults = health_list(&s, &o, NOW, &count);
+	struct known_fault *faults = not_null(health_list(&s, &o, NOW, &count));
 
-	assert_non_null(faults);
 	assert_string_equal(faults->what, report.findings[0].what);
 	assert_string_equal(faults->action, report.findings[0].action);
 	assert_has(report.findings[0].reason, faults->advice);
@@ -913,8 +909,7 @@ TEST(wrong_acknowledgements_are_refused_with_their_line)
 		assert_string_equal(error, cases[i].error);
 		assert_null(list.acks);
 	}
-	many = malloc(5000);
-	assert_non_null(many);
+	many = not_null(malloc(5000));
 	memset(many, '\n', 5000);
 	assert_int_equal(ack_parse(&list, many, 4095, error, sizeof(error)), 0);
 	ack_free(&list);

@@ -27,8 +27,7 @@ static void write_lines(const struct log *log, enum log_level level, const char 
 	size = lseek(fileno(file), 0, SEEK_END);
 	assert_true(size >= 0);
 	free(text);
-	text = calloc(1, (size_t)size + 1);
-	assert_non_null(text);
+	text = not_null(calloc(1, (size_t)size + 1));
 	assert_int_equal(pread(fileno(file), text, (size_t)size, 0), size);
 	fclose(file);
 }

@@ -239,8 +239,7 @@ TEST(the_rest_of_a_source_is_its_bytes_under_its_own_labels)
 	struct mountstats *m;
 
 	MOUNTS({ "nas", 45, 10, 100, 1, 880 });
-	m = mountstats_open(root, label, NULL);
-	assert_non_null(m);
+	m = not_null(mountstats_open(root, label, NULL));
 	now.calls.unknown = RPC_ALL_FACTS;
 	MOUNTS({ "nas", 45, 10, 107, 1, 880 });
 	assert_int_equal(mountstats_add_rest(m, &now, &clients), 0);

@@ -24,18 +24,16 @@ static void add_kernel_events(struct snapshot *s)
 	struct gpu_info *gpu;
 
 	for (size_t i = 0; i < COUNT(events); i++) {
-		struct kernel_event *e = snapshot_kernel_event(&s->faults, events[i].gpu_driver,
-							       events[i].kind, events[i].device);
+		struct kernel_event *e = not_null(snapshot_kernel_event(
+			&s->faults, events[i].gpu_driver, events[i].kind, events[i].device));
 
-		assert_non_null(e);
 		e->count = i + 31;
 		e->last = 1700000100.5 + (double)i;
 	}
 	snapshot_unverified(&s->faults, "0000:c1:00.0", 79)->count = 41;
 	snapshot_recovery(&s->faults, "0000:c1:00.0", "action_none")->time = 1700000200.5;
 	snapshot_recovery(&s->faults, "0000:c1:00.0", "device_probed")->time = 1700000201.5;
-	gpu = snapshot_gpu(&s->faults, "0000:c1:00.0");
-	assert_non_null(gpu);
+	gpu = not_null(snapshot_gpu(&s->faults, "0000:c1:00.0"));
 	strcpy(gpu->uuid, "GPU-11111111-2222-3333-4444-555555555555");
 	strcpy(gpu->serial, "1234567890123");
 	gpu->rate_limited = true;
@@ -120,9 +118,8 @@ static struct snapshot full_snapshot(void)
 		}
 	}
 	for (size_t i = 0; i < COUNT(faults); i++) {
-		struct fault *f = snapshot_fault(&s.faults, &faults[i]);
+		struct fault *f = not_null(snapshot_fault(&s.faults, &faults[i]));
 
-		assert_non_null(f);
 		f->count = i + 1;
 		f->incidents = i + 21;
 		f->boots = f->nvswitch ? 0 : 2;
@@ -261,18 +258,16 @@ TEST(a_value_is_counted_where_it_is_at_most_le)
 	for (int e = 9; e <= 38; e++)
 		for (int off = -1; off <= 1; off++) {
 			uint64_t ns = ((uint64_t)1 << e) + (uint64_t)off;
-			struct rpc_op *op = snapshot_op(&s.calls, "nas", "READ");
+			struct rpc_op *op = not_null(snapshot_op(&s.calls, "nas", "READ"));
 
-			assert_non_null(op);
 			histogram_record(&op->total, 1, ns);
 			for (int p = 0; p < RPC_PHASES; p++)
 				histogram_record(&op->phase[p], 1, ns);
 			assert_counted((double)ns / 1e9, "_bucket{");
 		}
 	for (uint32_t depth = 0; depth < 300; depth++) {
-		struct rpc_server_state *server = snapshot_server(&s.calls, "nas");
+		struct rpc_server_state *server = not_null(snapshot_server(&s.calls, "nas"));
 
-		assert_non_null(server);
 		server->depth[0].bucket[histogram_index(depth, DEPTH_SHIFT, DEPTH_OVERFLOW)]++;
 		assert_counted(depth, formatted("queue=\"%s\",le=", rpc_queue_names[0]));
 	}
@@ -353,8 +348,7 @@ static struct fault *xid_154(const char *device, const char *severity, double la
 
 	strcpy(like.device, device);
 	strcpy(like.severity, severity);
-	f = snapshot_fault(&s.faults, &like);
-	assert_non_null(f);
+	f = not_null(snapshot_fault(&s.faults, &like));
 	f->last = last;
 	return f;
 }
@@ -447,9 +441,8 @@ TEST(an_unknown_fact_has_no_samples)
 /* A histogram without a distribution has its sum and count, and no bound that might seem to be known. */
 TEST(an_unknown_distribution_shows_infinity_only)
 {
-	struct rpc_op *op = snapshot_op(&s.calls, "nas", "READ");
+	struct rpc_op *op = not_null(snapshot_op(&s.calls, "nas", "READ"));
 
-	assert_non_null(op);
 	s.calls.unknown = RPC_FACT_BIT(RPC_FACT_DISTRIBUTION);
 	op->total.bucket[TIME_OVERFLOW] = 5;
 	op->total.sum_ns = 1000000000;
@@ -463,9 +456,8 @@ TEST(an_unknown_distribution_shows_infinity_only)
 
 TEST(a_transport_that_is_gone_keeps_its_counters_and_has_no_slots)
 {
-	struct rpc_transport_state *tr = snapshot_transport(&s.calls, "nas", "tcp/0");
+	struct rpc_transport_state *tr = not_null(snapshot_transport(&s.calls, "nas", "tcp/0"));
 
-	assert_non_null(tr);
 	tr->connects = 9;
 	write_file();
 	assert_value("rpc_connects_total{server=\"nas\",transport=\"tcp/0\"}", "9");

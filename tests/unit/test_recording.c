@@ -30,9 +30,8 @@ static void make_small(void)
 static void fill_entries(const struct table *t, struct snapshot *s, unsigned int seed)
 {
 	size_t entries = entries_each;
-	char *array = calloc(entries, t->size);
+	char *array = not_null(calloc(entries, t->size));
 
-	assert_non_null(array);
 	for (size_t e = 0; e < entries; e++)
 		for (size_t f = 0; f < t->field_count; f++) {
 			const struct field *field = &t->fields[f];
@@ -106,8 +105,7 @@ static void record_begin(void)
 {
 	file = memfd_create("recording", 0);
 	assert_true(file >= 0);
-	writer = recorder_new(dup(file), &origin);
-	assert_non_null(writer);
+	writer = not_null(recorder_new(dup(file), &origin));
 }
 
 /* The file becomes @text. */
@@ -119,8 +117,7 @@ static void record_end(void)
 	assert_int_equal(fstat(file, &st), 0);
 	text_len = (size_t)st.st_size;
 	free(text);
-	text = malloc(text_len + 1);
-	assert_non_null(text);
+	text = not_null(malloc(text_len + 1));
 	assert_int_equal(pread(file, text, text_len, 0), text_len);
 	text[text_len] = 0;
 	close(file);
@@ -143,9 +140,8 @@ static void record(unsigned int snapshots)
 static struct recording *open_recording(const char *bytes, size_t len)
 {
 	int fd = memfd_create("recording", 0);
-	struct recording *r = recording_new(fd);
+	struct recording *r = not_null(recording_new(fd));
 
-	assert_non_null(r);
 	assert_int_equal(pwrite(fd, bytes, len, 0), len);
 	return r;
 }
@@ -263,8 +259,7 @@ TEST(what_follows_the_end_is_refused)
 	make_small();
 	record(2);
 	expand();
-	text = realloc(text, 2 * text_len);
-	assert_non_null(text);
+	text = not_null(realloc(text, 2 * text_len));
 	memcpy(text + text_len, text, text_len);
 	assert_int_equal(replay(text, 2 * text_len), -EBADMSG);
 	assert_int_equal(replay(text, text_len + 1), -EBADMSG);

@@ -69,10 +69,7 @@ static void session(void)
 
 static const char *summary(void)
 {
-	const char *begin = strstr(text, "\nSummary\n");
-
-	assert_non_null(begin);
-	return begin;
+	return not_null(strstr(text, "\nSummary\n"));
 }
 
 TEST(the_summary_names_the_phase_that_took_most)
@@ -192,8 +189,7 @@ TEST(the_summary_names_a_saturated_limit)
 	struct rpc_transport_state *t;
 
 	add_calls_of_4_ms(&now, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
-	t = snapshot_transport(&now.calls, "nas-1", "tcp/0");
-	assert_non_null(t);
+	t = not_null(snapshot_transport(&now.calls, "nas-1", "tcp/0"));
 	t->saturated_ns[RPC_LIMIT_SLOT] = 7500 * MS;
 	t->saturated_ns[RPC_LIMIT_SEND] = 99 * MS; /* below a hundredth */
 	session();
@@ -206,9 +202,8 @@ TEST(the_summary_names_a_saturated_limit)
 static struct rpc_transport_state *add_connection(struct snapshot *to, const char *name,
 						  uint32_t port, uint64_t replies, uint64_t each_ms)
 {
-	struct rpc_transport_state *t = snapshot_transport(&to->calls, "nas-1", name);
+	struct rpc_transport_state *t = not_null(snapshot_transport(&to->calls, "nas-1", name));
 
-	assert_non_null(t);
 	t->remote = (struct endpoint){ "10.0.0.1", 2049 };
 	t->local = (struct endpoint){ "10.0.0.2", port };
 	t->replies = replies;
@@ -260,9 +255,8 @@ TEST(many_bad_connections_are_summed_up)
 
 static void add_fault(struct snapshot *to, const struct fault *like, double time, uint64_t count)
 {
-	struct fault *f = snapshot_fault(&to->faults, like);
+	struct fault *f = not_null(snapshot_fault(&to->faults, like));
 
-	assert_non_null(f);
 	f->count += count;
 	f->first = f->first > 0 ? f->first : time;
 	f->last = time;

@@ -27,8 +27,7 @@ BEFORE_EACH()
 {
 	*event_lines = 0;
 	now.time_ns = 1000 * SECOND;
-	events = event_log_new(&sink);
-	assert_non_null(events);
+	events = not_null(event_log_new(&sink));
 }
 
 AFTER_EACH()
@@ -60,9 +59,8 @@ static void write_file(uint64_t seconds)
 static void add_calls(const char *server, const char *op, enum rpc_phase phase, unsigned int calls,
 		      uint64_t bytes)
 {
-	struct rpc_op *o = snapshot_op(&now.calls, server, op);
+	struct rpc_op *o = not_null(snapshot_op(&now.calls, server, op));
 
-	assert_non_null(o);
 	assert_non_null(snapshot_server(&now.calls, server));
 	o->total.bucket[80] += calls;
 	o->total.sum_ns += calls * 100 * MS;
@@ -89,9 +87,8 @@ TEST(the_limit_is_that_of_the_last_interval)
 
 static void add_replies(const char *transport, uint64_t replies, uint64_t seconds)
 {
-	struct rpc_transport_state *t = snapshot_transport(&now.calls, SERVER, transport);
+	struct rpc_transport_state *t = not_null(snapshot_transport(&now.calls, SERVER, transport));
 
-	assert_non_null(t);
 	assert_non_null(snapshot_server(&now.calls, SERVER));
 	t->replies += replies;
 	t->rtt_ns += seconds * SECOND;

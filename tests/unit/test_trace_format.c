@@ -155,8 +155,7 @@ TEST(a_field_is_found_by_its_name)
 	const struct trace_field *field;
 
 	parse(victim_format);
-	field = trace_field_find(&f, "total_vm");
-	assert_non_null(field);
+	field = not_null(trace_field_find(&f, "total_vm"));
 	assert_printed("16 8 0", "%u %u %d", field->offset, field->size, field->dynamic);
 	assert_true(trace_field_find(&f, "comm")->dynamic);
 	assert_null(trace_field_find(&f, "com"));

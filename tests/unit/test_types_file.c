@@ -211,9 +211,8 @@ static int offset_of(const struct btf *btf, const char *type, const char *member
 
 static void select_types(void)
 {
-	struct rpc_bpf *bpf = rpc_bpf__open();
+	struct rpc_bpf *bpf = not_null(rpc_bpf__open());
 
-	assert_non_null(bpf);
 	selected = module_types_select(module, bpf->obj);
 	rpc_bpf__destroy(bpf);
 }

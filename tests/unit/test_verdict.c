@@ -56,25 +56,18 @@ BEFORE_EACH()
 
 static struct rpc_op *op_of(const char *name)
 {
-	struct rpc_op *op = snapshot_op(&now.calls, SERVER, name);
-
-	assert_non_null(op);
-	return op;
+	return not_null(snapshot_op(&now.calls, SERVER, name));
 }
 
 static struct rpc_server_state *server(void)
 {
-	struct rpc_server_state *s = snapshot_server(&now.calls, SERVER);
-
-	assert_non_null(s);
-	return s;
+	return not_null(snapshot_server(&now.calls, SERVER));
 }
 
 static struct rpc_transport_state *transport(void)
 {
-	struct rpc_transport_state *t = snapshot_transport(&now.calls, SERVER, "tcp/0");
+	struct rpc_transport_state *t = not_null(snapshot_transport(&now.calls, SERVER, "tcp/0"));
 
-	assert_non_null(t);
 	if (!*t->protocol)
 		strcpy(t->protocol, "tcp");
 	t->alive = true;
@@ -1373,9 +1366,8 @@ static void add_bytes(const char *op, uint64_t calls, uint64_t ns, uint64_t byte
 {
 	struct rpc_op *o = op_of(op);
 	struct rpc_server_state *s = server();
-	struct mount_calls *m = snapshot_mount_calls(&now.calls, SERVER, "/x", "/mnt");
+	struct mount_calls *m = not_null(snapshot_mount_calls(&now.calls, SERVER, "/x", "/mnt"));
 
-	assert_non_null(m);
 	histogram_record(&o->total, calls, ns);
 	for (int p = 0; p < RPC_PHASES; p++)
 		histogram_record(&o->phase[p], calls, p == RPC_PHASE_RTT ? ns : 0);
@@ -1391,10 +1383,7 @@ static struct nfs_mount *mount(void)
 	static const struct nfs_mount like = { .server = SERVER,
 					       .export = "/x",
 					       .mountpoint = "/mnt" };
-	struct nfs_mount *m = snapshot_mount(&now.calls, &like);
-
-	assert_non_null(m);
-	return m;
+	return not_null(snapshot_mount(&now.calls, &like));
 }
 
 static void read_ahead(uint64_t set, uint64_t window)
@@ -1864,9 +1853,8 @@ TEST(an_idle_mount_gets_no_advice)
 TEST(the_page_has_every_limit)
 {
 	static char page[1 << 16];
-	FILE *file = fopen("docs/VERDICT.md", "r");
+	FILE *file = not_null(fopen("docs/VERDICT.md", "r"));
 
-	assert_non_null(file);
 	assert_true(fread(page, 1, sizeof(page) - 1, file) > 0);
 	fclose(file);
 	for (int b = 0; b < BOUNDS; b++)

@@ -73,8 +73,7 @@ static pid_t child_of(pid_t agent)
 	pid_t last = 0, next;
 	FILE *file;
 
-	file = fopen(formatted("/proc/%d/task/%d/children", agent, agent), "r");
-	assert_non_null(file);
+	file = not_null(fopen(formatted("/proc/%d/task/%d/children", agent, agent), "r"));
 	while (fscanf(file, "%d", &next) == 1)
 		last = next;
 	fclose(file);

@@ -23,9 +23,8 @@ static struct xid_policy parse(const char *text)
 static void assert_entry(const struct xid_policy *p, bool nvswitch, unsigned int code,
 			 const char *expected)
 {
-	const struct xid_policy_entry *e = xid_policy_find(p, nvswitch, code);
+	const struct xid_policy_entry *e = not_null(xid_policy_find(p, nvswitch, code));
 
-	assert_non_null(e);
 	assert_int_equal(e->code, code);
 	assert_int_equal(e->nvswitch, nvswitch);
 	assert_printed(expected, "%s %s", e->severity ?: "-", *e->action ? e->action : "-");

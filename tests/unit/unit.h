@@ -74,6 +74,14 @@ static inline void fresh(void)
 	unit_begin(NULL);
 }
 
+/* The pointer, which must not be NULL. */
+#define not_null(pointer)                         \
+	({                                        \
+		__auto_type pointer_ = (pointer); \
+		assert_non_null(pointer_);        \
+		pointer_;                         \
+	})
+
 /* printf() prints @expected of the rest. */
 #define assert_printed(expected, ...) assert_string_equal(formatted(__VA_ARGS__), expected)
 
