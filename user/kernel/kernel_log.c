@@ -5,15 +5,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/file_text.h"
+
 /* Returns a descriptor, or -1 with errno. */
 static int open_at(int whence)
 {
 	int fd = open("/dev/kmsg", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-	if (fd < 0 || lseek(fd, 0, whence) >= 0)
-		return fd;
-	close(fd);
-	return -1;
+	return file_unless(fd, fd >= 0 && lseek(fd, 0, whence) < 0 ? -1 : 0);
 }
 
 int kernel_log_open(struct kernel_log *l, enum kernel_log_start start)
@@ -24,8 +23,7 @@ int kernel_log_open(struct kernel_log *l, enum kernel_log_start start)
 
 void kernel_log_close(struct kernel_log *l)
 {
-	if (l->fd >= 0)
-		close(l->fd);
+	file_close(&l->fd);
 	l->fd = -1;
 }
 
@@ -70,8 +68,7 @@ void kernel_log_mark(struct kernel_log_mark *m)
 
 void kernel_log_mark_free(struct kernel_log_mark *m)
 {
-	if (m->fd >= 0)
-		close(m->fd);
+	file_close(&m->fd);
 	*m = (struct kernel_log_mark){ .fd = -1 };
 }
 

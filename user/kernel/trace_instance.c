@@ -146,15 +146,12 @@ static int lock_instances(const struct trace_instance *t, int ms)
 {
 	int fd = OPEN_AT(t, O_RDONLY | O_DIRECTORY, "instances");
 
-	if (fd < 0)
-		return -1;
-	for (; ms > 0; ms -= LOCK_STEP_MS) {
+	for (; fd >= 0 && ms > 0; ms -= LOCK_STEP_MS) {
 		if (!flock(fd, LOCK_EX | LOCK_NB))
 			return fd;
 		usleep(LOCK_STEP_MS * 1000);
 	}
-	close(fd);
-	return -1;
+	return file_unless(fd, -1);
 }
 
 static int make_instance(struct trace_instance *t)
@@ -226,19 +223,16 @@ static void measure_log_offset(struct trace_instance *t)
 {
 	char text[512] = "", *now;
 	uint64_t before, after;
+	OPEN_FILE fd = -1;
 	double seconds;
-	int fd;
 
 	if (set_file(t, "trace_clock", "perf"))
 		return;
 	fd = OPEN_AT(t, O_RDONLY, "instances/%s/per_cpu/cpu0/stats", t->name);
-	if (fd < 0)
-		return;
 	before = monotonic_ns();
 	if (read(fd, text, sizeof(text) - 1) < 0)
-		text[0] = 0;
+		return;
 	after = monotonic_ns();
-	close(fd);
 	now = strstr(text, "now ts:");
 	seconds = now ? strtod(now + strlen("now ts:"), NULL) : 0;
 	if (seconds <= 0)

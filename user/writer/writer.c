@@ -92,8 +92,7 @@ static void report_hang(struct writer *w)
 
 static void end_process(struct writer *w)
 {
-	if (w->socket >= 0)
-		close(w->socket);
+	file_close(&w->socket);
 	w->socket = -1;
 }
 
