@@ -24,6 +24,8 @@
 #define COMMON 0.1
 /* Of calls that lose data: an application that writes on does not know yet. */
 #define COMMON_DATA 0.01
+/* So many bytes of owners' names, or one name, are in a sentence. */
+#define OWNERS_SIZE 96
 
 const char *const failure_names[FAILURE_NONE] = {
 	[FAILURE_DATA] = "data",       [FAILURE_STALE] = "stale", [FAILURE_TICKET] = "ticket",
@@ -165,7 +167,7 @@ static void add_name(char *list, const char *name)
 {
 	size_t len = strlen(list);
 
-	if (!has_name(list, name) && len + 1 + strlen(name) < LABEL_SIZE)
+	if (!has_name(list, name) && (!len || len + 1 + strlen(name) < OWNERS_SIZE))
 		snprintf(list + len, LABEL_SIZE - len, "%s%s", len ? " " : "", name);
 }
 

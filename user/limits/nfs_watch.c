@@ -30,7 +30,8 @@ static struct nfs_watch_entry *find_entry(const struct nfs_watch *w, const char 
 }
 
 /* NULL: there is no room or no memory. */
-static struct nfs_watch_entry *add_entry(struct nfs_watch *w, const char *server, int watch)
+static struct nfs_watch_entry *add_entry(struct nfs_watch *w, const char *server, int watch,
+					 const char *mountpoint, uint64_t begin_ns)
 {
 	struct nfs_watch_entry *e;
 
@@ -39,8 +40,15 @@ static struct nfs_watch_entry *add_entry(struct nfs_watch *w, const char *server
 	if (!w->entries || w->count == NFS_WATCH_SPANS)
 		return NULL;
 	e = &w->entries[w->count++];
-	*e = (struct nfs_watch_entry){ .watch = watch };
+	*e = (struct nfs_watch_entry){
+		.watch = watch,
+		.span = { .kind = watch == WATCH_STALL  ? EVENT_KIND_NFS_STALL :
+				  watch == WATCH_ERRORS ? EVENT_KIND_NFS_ERRORS :
+							  EVENT_KIND_NFS_SATURATION,
+			  .begin_ns = begin_ns },
+	};
 	snprintf(e->span.server, sizeof(e->span.server), "%s", server);
+	snprintf(e->mountpoint, sizeof(e->mountpoint), "%s", mountpoint);
 	return e;
 }
 
@@ -97,12 +105,11 @@ static void add_stalls(const struct watching *n)
 		if (v->oldest_ns[oldest] < NFS_STALL_NS)
 			continue;
 		if (!e) {
-			e = add_entry(w, v->server, WATCH_STALL);
+			e = add_entry(w, v->server, WATCH_STALL, "",
+				      s->time_ns - v->oldest_ns[oldest]);
 			if (!e)
 				continue;
-			e->span.kind = EVENT_KIND_NFS_STALL;
 			e->span.name = rpc_queue_names[oldest];
-			e->span.begin_ns = s->time_ns - v->oldest_ns[oldest];
 			set_oldest(&e->span, s);
 			calls_victims(e->span.text, &s->calls, v->server);
 			n->handle(n->context, &e->span);
@@ -120,12 +127,10 @@ static void add_share(const struct watching *n, const char *server, int limit, d
 	struct nfs_watch_entry *e = find_entry(n->w, server, WATCH_LIMIT + limit, "");
 
 	if (!e && share >= NFS_SATURATED_SHARE) {
-		e = add_entry(n->w, server, WATCH_LIMIT + limit);
+		e = add_entry(n->w, server, WATCH_LIMIT + limit, "", n->d->begin_ns);
 		if (!e)
 			return;
-		e->span.kind = EVENT_KIND_NFS_SATURATION;
 		e->span.name = rpc_limit_names[limit];
-		e->span.begin_ns = n->d->begin_ns;
 		set_waiter(&e->span, n->d);
 		n->handle(n->context, &e->span);
 	}
@@ -164,17 +169,10 @@ static void describe_failures(struct nfs_span *span, const struct failures *f,
 	}
 }
 
-/* The entry of a mount's errors, which begins if there is none. */
 static void begin_errors(const struct watching *n, const char *server, const char *mountpoint)
 {
-	struct nfs_watch_entry *e = find_entry(n->w, server, WATCH_ERRORS, mountpoint);
-
-	e = e ? NULL : add_entry(n->w, server, WATCH_ERRORS);
-	if (!e)
-		return;
-	snprintf(e->mountpoint, sizeof(e->mountpoint), "%s", mountpoint);
-	e->span.kind = EVENT_KIND_NFS_ERRORS;
-	e->span.begin_ns = n->d->begin_ns;
+	if (!find_entry(n->w, server, WATCH_ERRORS, mountpoint))
+		add_entry(n->w, server, WATCH_ERRORS, mountpoint, n->d->begin_ns);
 }
 
 /* The sums begin with the first failed call, the span with so many that they are worth a sentence. */
