@@ -69,9 +69,11 @@ TEST(a_recovery_that_makes_no_call_is_reported)
 	add(130, 0, 0, 0); /* a call has ended */
 	assert_int_equal(span_count, 0);
 	snapshot_server(&now.calls, "nfs1")->draining_now_ns = 40 * SECOND;
+	snapshot_mount(&now.calls,
+		       &(struct nfs_mount){ .server = "nfs1", .mountpoint = "/mnt/vol" });
 	add(140, 0, 0, 0);
 	assert_span(0, "nfs_errors draining nfs1 130 0");
-	assert_non_null(strstr(spans[0].text, "waited for 40 s"));
+	assert_non_null(strstr(spans[0].text, "calls (/mnt/vol) have waited for 40 s"));
 	snapshot_server(&now.calls, "nfs1")->draining_now_ns = 0;
 	add(201, 0, 0, 0);
 	assert_span(1, "nfs_errors draining nfs1 130 140");

@@ -151,9 +151,10 @@ static bool is_drained(const struct server_delta *v, const struct delta *d)
 
 /* Says which calls fail, or that recovery does not go on. */
 static void describe_failures(struct nfs_span *span, const struct failures *f,
-			      const struct server_delta *v)
+			      const struct server_delta *v, const struct calls *c)
 {
 	const struct failed_calls *worst = failures_worst(f);
+	char victims[VICTIMS_TEXT];
 
 	if (worst) {
 		memcpy(span->owner, worst->owner, sizeof(span->owner));
@@ -162,8 +163,9 @@ static void describe_failures(struct nfs_span *span, const struct failures *f,
 	} else if (v->now->draining_now_ns >= NFS_STALL_NS) {
 		snprintf(
 			span->text, sizeof(span->text),
-			"calls have waited for %.0f s until the client has recovered its state, and it "
+			"calls%.200s have waited for %.0f s until the client has recovered its state, and it "
 			"makes no call for that: see the kernel log; perhaps only a reboot ends it.",
+			calls_victims(victims, c, span->server),
 			(double)v->now->draining_now_ns / 1e9);
 		span->name = span->name ?: "draining";
 	}
@@ -185,7 +187,7 @@ static void update_errors(const struct watching *n, struct nfs_watch_entry *e,
 	if (!failures_last(&e->failures) && !(drained && !*e->mountpoint))
 		return;
 	e->span.last_ns = n->d->end->time_ns;
-	describe_failures(&e->span, &e->failures, v);
+	describe_failures(&e->span, &e->failures, v, &n->d->end->calls);
 	if (!begun && e->span.name)
 		n->handle(n->context, &e->span);
 }

@@ -180,6 +180,8 @@ static void note_server(struct server_sums *v, struct interval *n)
 	v->unanswered_ns = s->oldest_ns[RPC_QUEUE_PENDING];
 	v->draining_ns += n->server->draining_ns;
 	v->draining_now_ns = s->draining_now_ns;
+	if (v->draining_now_ns)
+		calls_victims(v->victims, end, v->server);
 	if (s->upcalls) {
 		v->upcall_ns += n->ns;
 		memcpy(v->upcall_by, s->upcall_by, sizeof(v->upcall_by));

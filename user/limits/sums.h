@@ -126,7 +126,7 @@ struct server_sums {
 	uint64_t
 		silent_ns; /* of the last intervals, if a call waited in them and none was answered */
 	double silent_since; /* since the epoch */
-	char victims[VICTIMS_TEXT]; /* of this silence, or of the last one */
+	char victims[VICTIMS_TEXT]; /* of this silence or recovery, or of the last one */
 	double answered; /* end of the last interval with a reply, since the epoch; 0: there is none */
 	uint64_t silent_connects; /* connections made in that time */
 	struct stall stall, longest_stall; /* the last one; of those that ended the longest */

@@ -510,8 +510,9 @@ static bool judge_recovery(struct verdict *to, const struct server_sums *v)
 	} else if (v->draining_now_ns >= DRAINED_NS || drained >= DRAINED) {
 		decide(to, BOUND_STATE_RECOVERY, CONFIDENCE_MEDIUM);
 		say(to,
-		    "Calls waited for %.0f s until the client has recovered its state (session, locks, open "
+		    "Calls%s waited for %.0f s until the client has recovered its state (session, locks, open "
 		    "files) with the server. ",
+		    v->victims,
 		    (double)(v->draining_ns > v->draining_now_ns ? v->draining_ns :
 								   v->draining_now_ns) /
 			    1e9);
