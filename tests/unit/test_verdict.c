@@ -1343,9 +1343,12 @@ TEST(the_mtu_is_named_if_small_packets_pass)
 	wait_on(9 * SECOND);
 	assert_has(headline(),
 		   ": small packets pass, large ones are lost: the likely reason is the MTU");
-	transport()->unacked = 150;
+	transport()->unacked = 0; /* the client connects anew */
 	transport()->behind = false;
 	wait_on(10 * SECOND);
+	assert_has(headline(), "the likely reason is the MTU");
+	transport()->unacked = 150;
+	wait_on(11 * SECOND);
 	assert_has(headline(), "the host or the network is down. Look at");
 }
 

@@ -110,6 +110,7 @@ static void note_lost(struct server_sums *v, const struct rpc_transport_state *t
 static void add_transports(struct server_sums *v, struct interval *n)
 {
 	const struct delta *d = n->d;
+	enum lost_packets before = v->silent_ns ? v->lost : LOST_NONE;
 	bool waited = false;
 
 	v->transports = 0;
@@ -138,6 +139,9 @@ static void add_transports(struct server_sums *v, struct interval *n)
 		slots_note(v, t->now, &waited);
 		snprintf(v->protocol, sizeof(v->protocol), "%s", t->now->protocol);
 	}
+	/* Between two connections nothing is known. */
+	if (!v->lost)
+		v->lost = before;
 	if (!v->slot_transports) {
 		v->slots_max = RPC_SLOTS_UNLIMITED;
 		v->slot_transports = v->transports;
