@@ -15,7 +15,7 @@ asan: deps ## run guest scenarios with ASan and UBSan, as `make unit` runs the u
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all -static-libasan -static-libubsan' \
 		$(B)/asan/xidscope
 	$(Q)XIDSCOPE=$(B)/asan/xidscope tests/vm/check.sh --only \
-		'late exact sources refused polled slot session delay stopped-server kills names faults output signals trace' 6.1
+		'late exact sources refused polled slot session delay stopped-server kills names signals paths trace' 6.1
 
 tidy: $(GENERATED) ## run clang-tidy over user/
 	$(call tools,clang-tidy)

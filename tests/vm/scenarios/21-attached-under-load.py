@@ -6,8 +6,7 @@ from judge.reading import Metrics
 
 @judgement
 def phases_add_up_when_attached_under_load(folder):
-    for i in (1, 2):
-        metrics = Metrics(folder / f"round-{i}.prom")
-        need(metrics.get("rpc_op_calls_total") > 100, "saw next to nothing")
-        check_additive(metrics)
-        check_no_drops(metrics)
+    metrics = Metrics(folder / "x.prom")
+    need(metrics.get("rpc_op_calls_total") > 100, "saw next to nothing")
+    check_additive(metrics)
+    check_no_drops(metrics)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # run refuses, in one line and with exit status 2, whatever is at the path of a file that it writes and is not a regular file
-# with one link, and leaves it as it is; it outlives what others put beside its files.
+# with one link, and leaves it as it is.
 die() {
 	echo "$*"
 	exit 1
@@ -54,32 +54,6 @@ listing | diff before - || die "what was there has changed"
 expect 0 "*# EOF*" "*" --output - --events none "${observe[@]}"
 { /job/xidscope run --output - --events none "${observe[@]}" 2>err || true; } | head -c 100 >out
 [[ $(head -c 6 out) == '# TYPE' ]] || die "a pipe got '$(<out)'"
-
-# ---- put there meanwhile ----
-plant() { # KIND: what blocks, truncates or follows if it is opened carelessly
-	case $1 in
-	fifo) mkfifo planted ;;
-	symlink) ln -s "$PWD/victim" planted ;;
-	hardlink) ln victim planted ;;
-	esac
-}
-echo precious >victim
-for kind in fifo symlink hardlink; do
-	mkdir $kind
-	/job/xidscope run --output $kind/x.prom --state $kind/state --events $kind/events --hooks gpu --interval 0.1 --accept-user-kmsg 2>err &
-	agent=$!
-	wait_for 20 test -e $kind/x.prom -a -e $kind/state
-	for name in x.prom .x.prom.tmp .x.prom.lock state .state.tmp .state.lock events; do
-		plant $kind
-		mv -fT planted "$kind/$name"
-	done
-	sleep 1
-	kill -TERM $agent
-	wait $agent || die "with $kind the agent ends with $?: $(<err)"
-	[[ $(<victim) == precious ]] || die "with $kind the victim is '$(<victim)'"
-	[[ ! $(grep 'cannot write' err | sort | uniq -d) ]] || die "with $kind: $(<err)"
-	rm -r $kind
-done
 
 # A limit of files' sizes costs the files that it forbids, and does not end the agent.
 got=0
