@@ -2,7 +2,6 @@
 /* Proves that increases of mounts and owners add up while these come, end and return, that there are never too many series,
  * and which of them end and when. */
 #include "unit.h"
-#include "base/array.h"
 #include "base/mountinfo.h"
 #include "owners/mount_calls.h"
 #include "snapshot/delta.h"

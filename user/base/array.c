@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* An array that grows by one element at a time. */
-#include "base/array.h"
+#include "base/std.h"
 
 void *array_append(void **elements, size_t *count, size_t size)
 {

@@ -6,7 +6,6 @@
 #include <fnmatch.h>
 #include <sys/stat.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/container.h"
 #include "base/file_text.h"

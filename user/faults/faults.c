@@ -7,7 +7,6 @@
 
 #include <math.h>
 
-#include "base/array.h"
 #include "snapshot/table.h"
 #include "xid/xid_line.h"
 

@@ -4,7 +4,6 @@
 
 #include <sys/stat.h>
 
-#include "base/array.h"
 #include "base/file_text.h"
 #include "base/span.h"
 #include "kernel/kallsyms.h"

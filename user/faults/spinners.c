@@ -22,7 +22,6 @@
 #include <bpf/bpf.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/file_text.h"
 #include "base/process.h"
 #include "kernel/kallsyms.h"

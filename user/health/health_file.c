@@ -30,7 +30,6 @@
 
 #include <math.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/json_reader.h"

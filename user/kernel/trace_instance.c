@@ -13,7 +13,6 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/file_text.h"
 

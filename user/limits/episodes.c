@@ -22,7 +22,6 @@
  * (FALL_PART), but not at once, because a burst also delays other traffic. */
 #include "limits/episodes.h"
 
-#include "base/array.h"
 #include "limits/sums.h"
 
 const char *const episode_kind_names[EPISODE_KINDS] = {

@@ -18,8 +18,6 @@
  * (slot_waits.c). */
 #include "limits/interval.h"
 
-#include "base/array.h"
-
 void limit_sums_free(struct limit_sums *h)
 {
 	free(h->servers);

@@ -4,7 +4,6 @@
 
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/file_text.h"
 #include "base/helper.h"
 #include "base/safe_text.h"

@@ -5,7 +5,6 @@
 #include <bpf/bpf.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/file_text.h"
 #include "base/process.h"

@@ -24,7 +24,6 @@
  *   minute 4     1       8       1          1: 21, 3: 7, other: 12 */
 #include "owners/mount_calls.h"
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "snapshot/table.h"
 

@@ -7,7 +7,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/file_text.h"
 #include "mount_clients.h"
 #include "mount_clients.skel.h"

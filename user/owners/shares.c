@@ -27,7 +27,6 @@
 #include <bpf/bpf.h>
 #include <sys/mman.h>
 
-#include "base/array.h"
 #include "kernel/kernel_types.h"
 
 static int fill_queue(const struct bpf_map *queue, uint32_t count)

@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#include "base/array.h"
 #include "snapshot/event.h"
 #include "xid/xid_line.h"
 

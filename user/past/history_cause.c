@@ -2,7 +2,6 @@
 /* How grave an event of the past was, whom it names, and whether it may have ended a job. */
 #include "past/history.h"
 
-#include "base/array.h"
 #include "base/json_reader.h"
 
 const char *const past_cause_names[CAUSES] = {

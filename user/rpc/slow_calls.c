@@ -4,7 +4,6 @@
 
 #include <bpf/libbpf.h>
 
-#include "base/array.h"
 #include "base/process.h"
 #include "owners/mount_calls.h"
 

@@ -2,8 +2,6 @@
 /* Compares the connections of one server. */
 #include "session/session.h"
 
-#include "base/array.h"
-
 #define STUCK_NS UINT64_C(5000000000)
 #define SLOW_FACTOR 2
 

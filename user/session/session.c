@@ -4,8 +4,6 @@
 
 #include <fnmatch.h>
 
-#include "base/array.h"
-
 const char *const session_event_names[SESSION_EVENT_KINDS] = {
 	[SESSION_FAULT] = "fault",
 	[SESSION_KERNEL_EVENT] = "kernel_event",

@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/safe_text.h"
 #include "base/terminal.h"
 #include "base/time_text.h"

@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#include "base/array.h"
 #include "base/safe_text.h"
 #include "base/time_text.h"
 #include "sinks/report.h"

@@ -2,7 +2,6 @@
 /* What happened between two snapshots: delta.h says by which rules. */
 #include "snapshot/delta.h"
 
-#include "base/array.h"
 #include "snapshot/table.h"
 
 static int subtract_table(struct delta *d, const struct table *t, const struct snapshot *begin)

@@ -2,7 +2,6 @@
 /* The rows of a snapshot's fields, and the functions that work from any row. */
 #include "snapshot/table.h"
 
-#include "base/array.h"
 #include "snapshot/delta.h"
 
 /* A row with a difference, in an entry of another type. */

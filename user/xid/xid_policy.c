@@ -2,7 +2,6 @@
 /* Severities and actions that an operator has set: parser and look-up. */
 #include "xid/xid_policy.h"
 
-#include "base/array.h"
 #include "base/fields.h"
 #include "base/helper.h"
 #include "xid/xid_catalog.h"

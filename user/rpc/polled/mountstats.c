@@ -7,7 +7,6 @@
  * otherwise those of this process. The kernel's counters begin and end with a mount, so totals are kept here. What a
  * mount counts between the last poll and its end is lost. */
 
-#include "base/array.h"
 #include "base/file_text.h"
 #include "owners/mount_calls.h"
 #include "rpc/polled/polled.h"

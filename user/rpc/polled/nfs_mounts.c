@@ -2,7 +2,6 @@
 /* The NFS mounts of process 1. */
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/file_text.h"
 #include "kernel/mounts.h"
 #include "owners/mount_calls.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The transports of the NFS mounts, as mountstats and sysfs show them. */
 
-#include "base/array.h"
 #include "rpc/polled/polled.h"
 
 /* Mounts share a transport if they have one address and port of the server, one version, and one place among the

@@ -5,7 +5,6 @@
 #include <bpf/bpf.h>
 #include <sys/mman.h>
 
-#include "base/array.h"
 #include "kernel/bpf_support.h"
 #include "rpc_tracepoints.skel.h"
 
