@@ -9,14 +9,12 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-#define OF_KERNEL \
-	0x00200010 /* PF_KTHREAD; PF_IO_WORKER, which vhost and io_uring have (include/linux/sched.h) */
+#define OF_KERNEL 0x00200010 /* PF_KTHREAD; PF_IO_WORKER, which vhost and io_uring have */
 
 struct spin_task spin_tasks[SPIN_CPUS] = {};
-/* The stack of the task @spin_wanted, the innermost first. */
+/* The stack of the task @spin_wanted, the innermost first. 0: no task, or it has left the kernel. */
 __u32 spin_wanted = 0;
 __u64 spin_frames[SPIN_FRAMES] = {};
-
 /* Of each CPU its struct rq; 0: not known, or there is no such CPU. */
 __u64 spin_queues[SPIN_CPUS] = {};
 
@@ -26,13 +24,11 @@ SEC("iter/task")
 int find_queues(struct bpf_iter__task *ctx)
 {
 	struct task_struct___sleeping *task = ctx->task;
-	struct rq *rq;
-	__u32 cpu;
+	struct rq *rq = task && bpf_core_field_exists(task->se.cfs_rq) ?
+				BPF_CORE_READ(task, se.cfs_rq, rq) :
+				NULL;
+	__u32 cpu = rq ? BPF_CORE_READ(rq, cpu) : SPIN_CPUS;
 
-	if (!task || !bpf_core_field_exists(task->se.cfs_rq))
-		return 0;
-	rq = BPF_CORE_READ(task, se.cfs_rq, rq);
-	cpu = BPF_CORE_READ(rq, cpu);
 	if (cpu < SPIN_CPUS)
 		spin_queues[cpu] = (__u64)rq;
 	return 0;
@@ -72,14 +68,21 @@ int running_stack(void *ctx)
 	return 0;
 }
 
-struct dead_task dead_tasks[DEAD_TASKS] = {};
+SEC("raw_tp/sys_enter")
+int makes_call(void *ctx)
+{
+	if ((__u32)bpf_get_current_pid_tgid() == spin_wanted)
+		spin_wanted = 0;
+	return 0;
+}
 
+struct dead_task dead_tasks[DEAD_TASKS] = {};
 SEC("raw_tp/sched_process_exit")
 int task_dies(__u64 *ctx)
 {
 	const struct task_struct___running *task = (void *)ctx[0];
 	__u32 signal = BPF_CORE_READ(task, exit_code) & 0x7f, pid = BPF_CORE_READ(task, pid);
-	const struct kernfs_node *node, *parent;
+	const struct kernfs_node *node;
 	struct dead_task *d = &dead_tasks[pid & (DEAD_TASKS - 1)];
 
 	if (signal != 9 && signal != 11)
@@ -87,12 +90,9 @@ int task_dies(__u64 *ctx)
 	d->pid = 0;
 	node = BPF_CORE_READ(cgroup_of((void *)task), kn);
 	for (int i = 0; i < DEAD_LEVELS; i++) {
-		parent = node ? kernfs_parent(node) : NULL;
-		d->groups[i][0] = 0;
-		if (parent)
-			bpf_probe_read_kernel_str(d->groups[i], sizeof(d->groups[i]),
-						  BPF_CORE_READ(node, name));
-		node = parent;
+		bpf_probe_read_kernel_str(d->groups[i], sizeof(d->groups[i]),
+					  BPF_CORE_READ(node, name)); /* "" of the root, or NULL */
+		node = kernfs_parent(node);
 	}
 	d->pid = (__s32)pid;
 	return 0;

@@ -27,20 +27,20 @@ static int look(uint64_t seconds, uint64_t system, uint64_t outside)
 	return t->since.pid;
 }
 
-TEST(a_task_that_stays_in_the_kernel_for_a_minute_spins)
+TEST(a_task_that_stays_in_the_kernel_for_40_s_spins)
 {
-	for (uint64_t at = 0; at < 60; at += 15)
+	for (uint64_t at = 0; at < 40; at += 10)
 		assert_int_equal(look(100 + at, 5 + at, 7), 0);
-	assert_int_equal(look(160, 60, 7), 4711);
-	/* once a minute */
-	assert_int_equal(look(175, 75, 7), 0);
-	assert_int_equal(look(220, 115, 7), 4711);
+	assert_int_equal(look(140, 40, 7), 4711);
+	/* once in 40 s */
+	assert_int_equal(look(160, 60, 7), 0);
+	assert_int_equal(look(180, 80, 7), 4711);
 }
 
 TEST(one_that_leaves_the_kernel_or_sleeps_does_not)
 {
 	for (uint64_t at = 0; at < 300; at += 15)
-		assert_int_equal(look(100 + at, 5 + at, at / 45), 0);
+		assert_int_equal(look(100 + at, 5 + at, at / 30), 0);
 	for (uint64_t at = 0; at < 300; at += 15)
 		assert_int_equal(look(1000 + at, 5 + at / 2, 100), 0);
 }
@@ -52,8 +52,7 @@ TEST(one_that_others_replace_for_a_moment_spins)
 	look(100, 5, 7);
 	look(115, 19, 7);
 	assert_null(spinners_take(&s, other, 1, 130 * SECOND));
-	look(145, 48, 7);
-	assert_int_equal(look(160, 60, 7), 4711);
+	assert_int_equal(look(145, 41, 7), 4711);
 }
 
 TEST(the_function_of_nfs_or_the_driver_comes_first)

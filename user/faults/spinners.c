@@ -4,17 +4,19 @@
  * A CPU that a task spins on in the kernel serves nobody else. The kernel's watchdogs see it only if the task gives up no
  * CPU: one that loops and calls cond_resched() may do so for days, and watchdogs can be off. What each CPU runs shows both.
  * Every 5 s a BPF program reads that from the run queues (256 CPUs: 30 us; reading all tasks would cost hundreds of times
- * as much). A task spins if between two looks a minute apart its user time and its counts of reads and writes that have
+ * as much). A task may spin if between two looks 40 s apart its user time and its counts of reads and writes that have
  * returned are unchanged, and it has run for three quarters of the time or more. Its system time must have grown as well, but
  * by a thirtieth is enough: it is counted in ticks, of which a busy virtual machine loses most. Where a CPU has no ticks
  * (nohz_full), a task's user time is counted only when it enters the kernel, and system time tells.
  *
  *	at 100 s	python3/4711 on cpu3	user 17.2 s, 900 reads, has run for 22.3 s, in the kernel 5.1 s
  *	at 115 s	...			the same, 37.2 s, 20.0 s
- *	at 160 s	...			the same, 82.0 s, 64.8 s: it spins
+ *	at 140 s	...			the same, 62.1 s, 44.9 s: it may spin
+ *	at 143 s	...			has made no system call since: it spins
  *
- * The stack of a task that runs on another CPU cannot be read. Therefore a program is attached to the expiry of timers, until
- * a timer has interrupted the task, and stays while one spins: to attach it again, the kernel would wait until all CPUs have
+ * User time is counted in ticks as well: a task with long system calls may have none. Therefore a program is attached to them for
+ * the last 3 s. A second one is attached to the expiry of timers, because the stack of a task that runs on another CPU cannot be
+ * read until a timer interrupts it. Both stay while a task spins: to attach them again, the kernel would wait until all CPUs have
  * left what they run. Threads of the kernel and of io_uring may run for hours because there is work: they count only in a
  * function of NFS or of the GPU driver. */
 #include "faults/spinners.h"
@@ -28,8 +30,8 @@
 #include "spinning.skel.h"
 
 #define LOOK_NS 5000000000ull
-#define SPIN_NS 60000000000ull
-#define LOST_NS 45000000000ull /* meanwhile others ran on its CPU at each look */
+#define SPIN_NS 40000000000ull
+#define LOST_NS 40000000000ull /* meanwhile others ran on its CPU at each look */
 #define ASK_NS 3000000000ull
 
 #define SET_SPAN(to, from) span_copy(span_cut(from, sizeof(to) - 1), to, sizeof(to))
@@ -50,23 +52,21 @@ static bool is_spinning(const struct spinner *t, const struct spin_task *now, ui
 	       now->system_ns - t->since.system_ns >= (now_ns - t->since_ns) / 30;
 }
 
-/* Notes that @cpu runs @now. NULL: no memory. */
-static struct spinner *note_task(struct spinners *s, const struct spin_task *now, unsigned int cpu,
-				 uint64_t now_ns)
+/* Notes that @cpu runs @now. */
+static void note_task(struct spinners *s, const struct spin_task *now, unsigned int cpu,
+		      uint64_t now_ns)
 {
 	struct spinner *t = ARRAY_FIND(x, s->list, s->count,
 				       x->since.pid == now->pid && x->since.began == now->began);
 	bool goes_on = t && is_spinning(t, now, now_ns);
 
+	t = t ?: ARRAY_APPEND(s->list, s->count);
 	if (!t)
-		t = ARRAY_APPEND(s->list, s->count);
-	if (t && !goes_on)
+		return;
+	if (!goes_on)
 		*t = (struct spinner){ .since = *now, .since_ns = now_ns };
-	if (t) {
-		t->seen_ns = now_ns;
-		t->cpu = cpu;
-	}
-	return t;
+	t->seen_ns = now_ns;
+	t->cpu = cpu;
 }
 
 struct spinner *spinners_take(struct spinners *s, const struct spin_task *tasks, size_t cpus,
@@ -163,7 +163,14 @@ static bool load_once(struct spinners *s, const struct log *log)
 	return false;
 }
 
-/* The stack has come, or does not come. */
+/* The task that was asked for has made a system call: its time begins again. */
+static void forget_spinner(struct spinners *s, uint64_t now_ns)
+{
+	ARRAY_EACH(t, s->list, s->count)
+		if (t->told_ns == s->asked.told_ns)
+			*t = (struct spinner){ t->since, now_ns, t->seen_ns, 0, t->cpu };
+}
+
 static void tell_spinner(struct spinners *s, struct fault_events *e, uint64_t now_ns)
 {
 	const struct spinner *t = &s->asked;
@@ -200,6 +207,8 @@ static void ask_for_stack(struct spinners *s, struct spinner *t, uint64_t now_ns
 	s->bpf->bss->spin_wanted = (uint32_t)t->since.pid;
 	if (!s->bpf->links.running_stack)
 		s->bpf->links.running_stack = bpf_program__attach(s->bpf->progs.running_stack);
+	if (!s->bpf->links.makes_call)
+		s->bpf->links.makes_call = bpf_program__attach(s->bpf->progs.makes_call);
 }
 
 void spinners_look(struct spinners *s, struct fault_events *e, uint64_t now_ns)
@@ -209,10 +218,13 @@ void spinners_look(struct spinners *s, struct fault_events *e, uint64_t now_ns)
 	if (!load_once(s, e->log))
 		return;
 	e->dead = (const struct dead_task *)s->bpf->bss->dead_tasks;
-	if (s->asked_ns && (s->bpf->bss->spin_frames[0] || now_ns >= s->asked_ns + ASK_NS)) {
-		s->bpf->bss->spin_wanted = 0;
+	if (s->asked_ns && now_ns >= s->asked_ns + ASK_NS) {
 		s->asked_ns = 0;
-		tell_spinner(s, e, now_ns);
+		if (s->bpf->bss->spin_wanted)
+			tell_spinner(s, e, now_ns);
+		else
+			forget_spinner(s, now_ns);
+		s->bpf->bss->spin_wanted = 0;
 	}
 	if (now_ns >= s->looked_ns + LOOK_NS) {
 		s->looked_ns = now_ns;
@@ -224,6 +236,7 @@ void spinners_look(struct spinners *s, struct fault_events *e, uint64_t now_ns)
 		ask_for_stack(s, t, now_ns);
 	if (!ARRAY_FIND(x, s->list, s->count, x->told_ns)) {
 		bpf_link__destroy(s->bpf->links.running_stack);
-		s->bpf->links.running_stack = NULL;
+		bpf_link__destroy(s->bpf->links.makes_call);
+		s->bpf->links.running_stack = s->bpf->links.makes_call = NULL;
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tasks that run in the kernel without leaving it for a minute. */
+/* Tasks that run in the kernel for 40 s without leaving it. */
 #pragma once
 
 #include "faults/recognise/recognise.h"
@@ -22,13 +22,12 @@ struct spinners {
 
 void spinners_free(struct spinners *s);
 
-/* Call it every second: looks every 5 s, and adds a "kernel_spin" of the CPU to @e for each minute that a task spins. */
+/* Call it every second: looks every 5 s, and adds a "kernel_spin" of the CPU to @e for each 40 s that a task spins. */
 void spinners_look(struct spinners *s, struct fault_events *e, uint64_t now_ns);
 
 /* ---- its parts, for tests ---- */
 
-/* Takes what each CPU runs. Returns a task that has spun for a minute since the last time, and that was not told since; NULL:
- * none. */
+/* Takes what each CPU runs. Returns a task that may have spun for 40 s since the last time; NULL: none. */
 struct spinner *spinners_take(struct spinners *s, const struct spin_task *tasks, size_t cpus,
 			      uint64_t now_ns);
 

@@ -635,7 +635,7 @@ const struct health_rule health_rules[HEALTH_RULES] = {
 		"A CPU with three lockups or stalls within five minutes.",
 		find_kernel_events, NULL, .clears = "Five minutes without such a report." },
 	[HEALTH_CPU_STALL] = { "cpu_stall", HEALTH_WARN, 0, "",
-		"A CPU with a lockup or a stall in the last five minutes, or a task that has run in the kernel for a minute, also on a healthy node if it pins terabytes.",
+		"A CPU with a lockup or a stall in the last five minutes, or a task that has run in the kernel for 40 seconds, also on a healthy node if it pins terabytes.",
 		find_kernel_events, NULL, .clears = "Five minutes without such a report." },
 	[HEALTH_NFS_WAITER] = { "nfs_waiter", HEALTH_WARN, 60, "seconds",
 		"An NFS call has been waiting for longer than this.",

@@ -42,7 +42,7 @@ const char *kernel_event_meaning(struct span kind)
 		{ "apei_recoverable", " (hardware error that the firmware reports)" },
 		{ "apei_fatal", " (fatal hardware error that the firmware reports)" },
 		{ "rcu_stall", " (a CPU is stuck in the kernel)" },
-		{ "kernel_spin", " (a task has not left the kernel for a minute)" },
+		{ "kernel_spin", " (a task has not left the kernel for 40 s)" },
 		{ "nfs_ok", " (the server answers again)" },
 		{ "lockd_ok", " (the server's lock manager answers again)" },
 		{ "nfs_timed_out", " (calls of a soft mount fail)" },
