@@ -64,6 +64,13 @@ static inline void assert_content(const char *path, const char *expected)
 	assert_string_equal(content_of(path), expected);
 }
 
+static inline bool exists(const char *name)
+{
+	struct stat st;
+
+	return !lstat(name, &st);
+}
+
 /* The types of a kernel with the struct @name. */
 static inline void put_types(const char *name)
 {

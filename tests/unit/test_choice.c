@@ -80,55 +80,45 @@ TEST(test_no_sunrpc)
 		assert_int_equal(check_of(&f, unknown[i])->result, SOURCE_CHECK_UNKNOWN);
 }
 
+/* The same of the machine on which all is well but for these changes of @f, by any source. */
+#define EXPECT(source, reasons, ...)                                       \
+	do {                                                               \
+		struct rpc_offer f = well;                                 \
+                                                                           \
+		__VA_ARGS__;                                               \
+		expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_##source, reasons); \
+	} while (0)
+
 TEST(test_each_missing_thing)
 {
-	struct rpc_offer f = well;
-
-	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_BTF, "");
-	f.sunrpc_btf = false;
-	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_TRACEPOINTS, "sunrpc_types");
-	f.tracefs = TRACEFS_UNMOUNTED;
-	f.sunrpc_events = false;
-	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_MOUNTSTATS, "sunrpc_types tracefs");
-	f.tracefs = TRACEFS_MOUNTED;
-	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_MOUNTSTATS, "sunrpc_types sunrpc_events");
-	f = well;
-	f.kernel_btf = false;
-	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_TRACEPOINTS, "kernel_types");
-	f = well;
-	f.bpf = false;
-	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_MOUNTSTATS, "bpf");
-	f = well;
-	f.lockdown = LOCKDOWN_INTEGRITY;
-	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_BTF, "");
-	f.lockdown = LOCKDOWN_CONFIDENTIALITY;
-	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_MOUNTSTATS, "lockdown");
-	f.mountstats = false;
-	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_NONE, "lockdown mountstats");
+	EXPECT(BTF, "");
+	EXPECT(TRACEPOINTS, "sunrpc_types", f.sunrpc_btf = false);
+	EXPECT(MOUNTSTATS, "sunrpc_types tracefs", f.sunrpc_btf = f.sunrpc_events = false,
+	       f.tracefs = TRACEFS_UNMOUNTED);
+	EXPECT(MOUNTSTATS, "sunrpc_types sunrpc_events", f.sunrpc_btf = f.sunrpc_events = false);
+	EXPECT(TRACEPOINTS, "kernel_types", f.kernel_btf = false);
+	EXPECT(MOUNTSTATS, "bpf", f.bpf = false);
+	EXPECT(BTF, "", f.lockdown = LOCKDOWN_INTEGRITY);
+	EXPECT(MOUNTSTATS, "lockdown", f.lockdown = LOCKDOWN_CONFIDENTIALITY);
+	EXPECT(NONE, "lockdown mountstats", f.lockdown = LOCKDOWN_CONFIDENTIALITY,
+	       f.mountstats = false);
 }
 
 TEST(test_capabilities)
 {
-	const uint64_t bpf = (uint64_t)1 << 39 | (uint64_t)1 << 38;
-	const uint64_t admin = 1u << 21;
-	struct rpc_offer f = well;
+	const uint64_t bpf = (uint64_t)1 << 39 | (uint64_t)1 << 38, admin = 1u << 21;
 
-	f.capabilities = 0;
-	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_MOUNTSTATS, "permission module_types perf_events");
-	f.capabilities = (uint64_t)1 << 39;
-	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_MOUNTSTATS, "permission module_types perf_events");
+	EXPECT(MOUNTSTATS, "permission module_types perf_events", f.capabilities = 0);
+	EXPECT(MOUNTSTATS, "permission module_types perf_events",
+	       f.capabilities = (uint64_t)1 << 39);
 	/* A module's types are read with CAP_SYS_ADMIN only. */
-	f.capabilities = bpf;
-	f.perf_event_paranoid = 2;
-	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_TRACEPOINTS, "module_types");
+	EXPECT(TRACEPOINTS, "module_types", f.capabilities = bpf, f.perf_event_paranoid = 2);
 	/* As Debian sets it. */
-	f.perf_event_paranoid = 3;
-	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_MOUNTSTATS, "module_types perf_events");
-	f.sunrpc = SUNRPC_BUILT_IN;
-	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_BTF, "");
-	f.sunrpc = SUNRPC_LIVE;
-	f.capabilities = admin;
-	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_BTF, "");
+	EXPECT(MOUNTSTATS, "module_types perf_events", f.capabilities = bpf,
+	       f.perf_event_paranoid = 3);
+	EXPECT(BTF, "", f.capabilities = bpf, f.perf_event_paranoid = 3,
+	       f.sunrpc = SUNRPC_BUILT_IN);
+	EXPECT(BTF, "", f.capabilities = admin, f.perf_event_paranoid = 3);
 }
 
 /* A forced source is that one or none; a refused one is left out. */

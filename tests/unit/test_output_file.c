@@ -69,13 +69,6 @@ static size_t count_entries(const char *name)
 	return n - 2;
 }
 
-static bool exists(const char *name)
-{
-	struct stat st;
-
-	return !lstat(name, &st);
-}
-
 static int write_text(struct output_file *to, const char *text)
 {
 	return output_file_write(to, text, strlen(text), NULL);

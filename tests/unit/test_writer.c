@@ -219,13 +219,6 @@ static void assert_second(int expected)
 	results = seen = 0;
 }
 
-static bool exists(const char *name)
-{
-	struct stat st;
-
-	return !lstat(name, &st);
-}
-
 static long descriptors(void)
 {
 	long n = 0;
