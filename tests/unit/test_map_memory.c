@@ -7,6 +7,8 @@
 #include <bpf/libbpf.h>
 
 #include "unit.h"
+#include "kernel_events.h"
+#include "kernel_events.skel.h"
 #include "printk.h"
 #include "printk.skel.h"
 #include "rpc.h"
@@ -103,17 +105,20 @@ static uint64_t object_bytes(const struct bpf_object *object, unsigned int cpus)
 static uint64_t all_bytes(unsigned int cpus, enum rpc_source source)
 {
 	struct rpc_tracepoints_bpf *events = rpc_tracepoints_bpf__open();
+	struct kernel_events_bpf *kernel = kernel_events_bpf__open();
 	struct printk_bpf *printk = printk_bpf__open();
 	struct rpc_bpf *rpc = rpc_bpf__open();
 	uint64_t total;
 
 	assert_non_null(events);
+	assert_non_null(kernel);
 	assert_non_null(printk);
 	assert_non_null(rpc);
 	total = object_bytes(source == RPC_SOURCE_BTF ? rpc->obj : events->obj, cpus) +
-		object_bytes(printk->obj, cpus);
+		object_bytes(kernel->obj, cpus) + object_bytes(printk->obj, cpus);
 	print_message("%3u CPUs: %-24s %10llu\n", cpus, "all", (unsigned long long)total);
 	rpc_tracepoints_bpf__destroy(events);
+	kernel_events_bpf__destroy(kernel);
 	printk_bpf__destroy(printk);
 	rpc_bpf__destroy(rpc);
 	return total;

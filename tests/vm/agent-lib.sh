@@ -269,10 +269,10 @@ module_remove() {
 # driver LINE...: commands to the test driver; modules/driver.c lists them.
 driver() { printf '%s\n' "$@" >/proc/xidscope-driver; }
 
-# driver_watched: whether the agent watches its tracepoint. xid BUS: the text of an Xid 79 there.
+# driver_watched: whether the agent watches its tracepoint, or does not need it. xid BUS: the text of an Xid 79 there.
 driver_watched() {
 	agent_write
-	grep -q 'hook_attached{hook="nvidia_dev_xid"} 1' x.prom
+	grep -q 'hook_attached{hook="nvidia_dev_xid"} 1\|fault_authority{authority="hook"} 1' x.prom
 }
 xid() { echo "NVRM: Xid (PCI:0000:$1:00): 79, pid=7, name=x, GPU has fallen off the bus."; }
 

@@ -314,7 +314,9 @@ void fault_observer_poll(struct fault_observer *g)
 	/* Once more, because that took a while: a report that is read before its text has no process. */
 	fault_observer_consume(g);
 	if (g->trace)
-		trace_events_poll(g->trace);
+		trace_events_poll(g->trace,
+				  !printk_hook_undecided(g->printk) &&
+					  fault_authority_in_force(g->authority) != AUTHORITY_HOOK);
 	gpu_holders_poll(&g->holders);
 	if (g->options->spinners)
 		spinners_look(&g->spinners, &g->events, monotonic_ns());
@@ -347,7 +349,7 @@ int fault_observer_snapshot(struct fault_observer *g, struct snapshot *s)
 	if (!g || !g->printk_unfit)
 		snapshot_hook(&s->self, "printk_console", g && g->printk);
 	printk_hook_snapshot(g ? g->printk : NULL, &s->self);
-	snapshot_hook(&s->self, "trace_instance", g && g->trace);
+	snapshot_hook(&s->self, "trace_events", g && g->trace);
 	if (!g)
 		return 0;
 	if (g->trace)
@@ -385,6 +387,7 @@ struct fault_observer *fault_observer_new(const struct log *log,
 					  const struct fault_options *options)
 {
 	struct fault_observer *g = calloc(1, sizeof(*g));
+	int64_t offset_ns;
 	int err = ENOMEM;
 
 	if (!g)
@@ -398,6 +401,10 @@ struct fault_observer *fault_observer_new(const struct log *log,
 	if (!init_authority(g) || g->epoll < 0)
 		goto failed;
 	g->state = (struct state_file){ .log = log, .store = options->state };
+	if (kernel_log_offset(&offset_ns)) {
+		fault_authority_log_offset(g->authority, offset_ns);
+		log_debug(log, "the kernel log's clock is off by %lld ns", (long long)offset_ns);
+	}
 	open_log(g);
 	/* All hooks before the log is read: what is printed meanwhile is in it. */
 	kernel_log_mark(&g->start);

@@ -78,7 +78,7 @@ struct fault_events;
 struct trace_events;
 
 /* Enables the events that exist and logs which are missing. The driver's reports go to @authority,
- * others to @events; both must outlive it. Returns NULL if no event can be used, after logging
+ * others to @events; these and @error must outlive it. Returns NULL if no event can be used, after logging
  * the reason unless it is *@error, the errno of an earlier try (0: none), which it sets. */
 struct trace_events *trace_events_new(const struct log *log, struct fault_authority *authority,
 				      struct fault_events *events, int *error);
@@ -89,8 +89,8 @@ int trace_events_fd(const struct trace_events *t);
 void trace_events_consume(struct trace_events *t);
 
 /* Checks whether the driver was loaded or unloaded, if the kernel does not report that. Once a minute checks it in any case, and
- * whether all events are still enabled. */
-void trace_events_poll(struct trace_events *t);
+ * whether all events are still enabled. @driver_wanted: if the driver has its event, it is the authority. */
+void trace_events_poll(struct trace_events *t, bool driver_wanted);
 
 /* Adds the events' state. */
 void trace_events_snapshot(const struct trace_events *t, struct snapshot *s);

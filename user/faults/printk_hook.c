@@ -24,7 +24,6 @@
 #include "faults/printk_hook.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -50,7 +49,7 @@ struct printk_hook {
 	uint64_t attached_ns; /* CLOCK_MONOTONIC */
 	uint64_t dropped, others_dropped; /* messages, at the last look */
 	unsigned int read; /* messages, in this turn */
-	bool asked;
+	bool tried, asked; /* only tried: the question could not be printed */
 	enum { CALLERS_UNTOLD, CALLERS_KNOWN, CALLERS_HIDDEN } callers;
 	int error; /* why they are hidden; 0: by the kernel's version */
 };
@@ -133,6 +132,7 @@ int printk_hook_ask(struct printk_hook *h)
 
 	if (!h || h->asked)
 		return 0;
+	h->tried = true;
 	if (h->callers == CALLERS_UNTOLD) {
 		kmsg = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
 		if (kmsg < 0 || write(kmsg, text, strlen(text)) < 0)
@@ -148,6 +148,11 @@ int printk_hook_ask(struct printk_hook *h)
 	if (h->error)
 		warn_hidden(h);
 	return -ENOTSUP;
+}
+
+bool printk_hook_undecided(const struct printk_hook *h)
+{
+	return h && !h->tried && h->callers == CALLERS_UNTOLD;
 }
 
 /* ---- messages ---- */
@@ -187,28 +192,14 @@ static uint64_t count_dropped(const struct printk_hook *h)
 	return h->bpf->bss->printk_dropped + info.recursion_misses;
 }
 
-/* Maps the buffer while there are messages: its pages, each of them twice, count as resident memory, and on most nodes no
- * message ever comes. Without memory they stay for the next turn. */
-static void read_messages(struct printk_hook *h)
-{
-	int map = bpf_map__fd(h->bpf->maps.printk_ring);
-	struct pollfd any = { .fd = map, .events = POLLIN };
-	struct ring_buffer *ring =
-		poll(&any, 1, 0) > 0 ? ring_buffer__new(map, on_event, h, NULL) : NULL;
-
-	h->read = 0;
-	if (ring)
-		ring_buffer__consume(ring);
-	ring_buffer__free(ring);
-}
-
 void printk_hook_consume(struct printk_hook *h)
 {
 	uint64_t dropped;
 
 	if (!h)
 		return;
-	read_messages(h);
+	h->read = 0;
+	bpf_ring_read(h->bpf->maps.printk_ring, on_event, h);
 	dropped = count_dropped(h);
 	if (dropped != h->dropped && h->authority)
 		fault_authority_gap(h->authority, AUTHORITY_HOOK, monotonic_ns());

@@ -26,6 +26,9 @@ void printk_hook_consume(struct printk_hook *h);
  * and the hook proves nothing; another -errno: that is not known. */
 int printk_hook_ask(struct printk_hook *h);
 
+/* Whether printk_hook_ask() has not yet been called, and no message has come. */
+bool printk_hook_undecided(const struct printk_hook *h);
+
 /* Call it if a module may have been loaded or unloaded. */
 void printk_hook_modules_changed(struct printk_hook *h);
 

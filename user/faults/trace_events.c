@@ -2,10 +2,15 @@
 /* The trace events that report faults.
  *
  * The driver calls nv_report_error() for each Xid, after it has printed it: open modules fire a tracepoint there from
- * release 575 on. The kernel's own come with GPU failures. */
+ * release 575 on. The kernel's own come with GPU failures: BPF programs read them. Only a trace instance can read the
+ * driver's. It is made where that event decides about faults, and where the kernel does not accept the programs. */
 #include "faults/fault_observer.h"
 
+#include <sys/epoll.h>
+#include <unistd.h>
+
 #include "base/clock.h"
+#include "base/file_text.h"
 #include "base/label.h"
 #include "base/process.h"
 #include "faults/fault_authority.h"
@@ -14,16 +19,7 @@
 /* How often to look for events that came, or were switched off, without a report. */
 #define LOOK_NS 60000000000ull
 
-enum {
-	EVENT_MODULE_LOAD,
-	EVENT_MODULE_FREE,
-	EVENT_XID,
-	EVENT_AER,
-	EVENT_MCE,
-	EVENT_OOM,
-	EVENT_HANG,
-	EVENTS,
-};
+enum { EVENT_XID = KERNEL_EVENTS, EVENTS };
 
 /* What each reports; SIGNALS: nothing by itself. */
 static const enum fault_signal signal_of[EVENTS] = {
@@ -37,12 +33,17 @@ struct trace_events {
 	const struct log *log;
 	struct fault_authority *authority;
 	struct fault_events *counted; /* what they report is counted there */
-	struct trace_instance *instance;
+	int *error; /* why there is no instance, at the last try */
+	struct trace_programs *programs; /* NULL: the instance has the kernel's events, too */
+	struct bpf_memory program_memory;
+	uint64_t dropped; /* by the programs */
+	struct trace_instance *instance; /* NULL: none is needed, or there is none */
+	bool driver_wanted;
+	int epoll; /* of both */
 	struct trace_event events[EVENTS];
 	bool modules_changed;
 	uint64_t consumed_ns; /* CLOCK_MONOTONIC: all that they had until then was read */
 	uint64_t look_ns; /* when to look at all events next */
-	uint64_t memory; /* of the instance, at the last such look */
 };
 
 static void read_text(char *to, size_t size, const struct trace_event *event,
@@ -190,6 +191,42 @@ static void note_times(struct trace_events *t)
 				t->events[i].enabled ? t->events[i].since_ns : UINT64_MAX;
 }
 
+static void add_readable(const struct trace_events *t, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+/* Returns whether there is an instance then; otherwise it logs the reason, but not twice in turn. */
+static bool make_instance(struct trace_events *t)
+{
+	size_t first = t->programs ? EVENT_XID : 0;
+	int err = 0;
+
+	t->instance = trace_instance_new(&t->events[first], EVENTS - first, t);
+	if (t->instance)
+		add_readable(t, t->instance->pipe);
+	else
+		err = errno;
+	if (err && err != *t->error)
+		log_info(t->log, "cannot use trace events: %s; will try again every minute",
+			 err == ENOENT ? "tracefs is not mounted at /sys/kernel/tracing" :
+			 err == EPERM  ? "lockdown hides the files of tracefs" :
+					 strerror(err));
+	*t->error = err;
+	return t->instance;
+}
+
+/* Whether the driver has the event, or nobody can say. */
+static bool driver_may_report(void)
+{
+	char tracefs[64];
+
+	return tracefs_find("", tracefs, sizeof(tracefs)) != TRACEFS_MOUNTED ||
+	       !access(PATHF("%s/events/nvidia/nvidia_dev_xid", tracefs), F_OK);
+}
+
 /* The kernel drops what was not read when it unloads the driver. */
 static void look_for_driver(struct trace_events *t)
 {
@@ -198,6 +235,8 @@ static void look_for_driver(struct trace_events *t)
 	bool had = xid->enabled;
 
 	t->modules_changed = false;
+	if (!t->instance && !(t->driver_wanted && driver_may_report() && make_instance(t)))
+		return;
 	trace_instance_update(t->instance, xid);
 	if (had && (!xid->enabled || xid->since_ns != since_ns))
 		fault_authority_driver(t->authority, false, t->consumed_ns);
@@ -205,7 +244,6 @@ static void look_for_driver(struct trace_events *t)
 		log_info(t->log, "the driver has the tracepoint nvidia_dev_xid");
 		fault_authority_driver(t->authority, true, xid->since_ns);
 	}
-	note_times(t);
 }
 
 /* Enables those of the kernel that are not enabled; with @log says which it lacks. */
@@ -224,9 +262,10 @@ static void enable_kernel_events(struct trace_events *t, const struct log *log)
 
 static void look_at_all(struct trace_events *t, const struct log *log)
 {
-	enable_kernel_events(t, log);
+	if (!t->programs)
+		enable_kernel_events(t, log);
+	note_times(t);
 	look_for_driver(t);
-	t->memory = trace_instance_memory(t->instance);
 	t->look_ns = monotonic_ns() + LOOK_NS;
 }
 
@@ -241,6 +280,8 @@ struct trace_events *trace_events_new(const struct log *log, struct fault_author
 		.log = log,
 		.authority = authority,
 		.counted = events,
+		.error = error,
+		.epoll = epoll_create1(EPOLL_CLOEXEC),
 		.events = {
 			[EVENT_MODULE_LOAD] = { "module", "module_load", on_module },
 			[EVENT_MODULE_FREE] = { "module", "module_free", on_module },
@@ -251,23 +292,12 @@ struct trace_events *trace_events_new(const struct log *log, struct fault_author
 			[EVENT_HANG] = { "sched", "sched_process_hang", on_process },
 		},
 	};
-	t->instance = trace_instance_new(t->events, EVENTS, t);
-	if (!t->instance) {
-		int err = errno;
-
-		if (err != *error)
-			log_info(log, "cannot use trace events: %s; will try again every minute",
-				 err == ENOENT ? "tracefs is not mounted at /sys/kernel/tracing" :
-				 err == EPERM  ? "lockdown hides the files of tracefs" :
-						 strerror(err));
-		*error = err;
-		free(t);
+	t->programs = trace_programs_new(t->events, t, &t->program_memory);
+	if (t->programs) {
+		add_readable(t, trace_programs_fd(t->programs));
+	} else if (!make_instance(t)) {
+		trace_events_free(t);
 		return NULL;
-	}
-	if (t->instance->has_log_offset) {
-		fault_authority_log_offset(authority, t->instance->log_offset_ns);
-		log_debug(log, "the kernel log's clock is off by %lld ns",
-			  (long long)t->instance->log_offset_ns);
 	}
 	t->consumed_ns = monotonic_ns();
 	look_at_all(t, log);
@@ -279,31 +309,39 @@ void trace_events_free(struct trace_events *t)
 	if (!t)
 		return;
 	trace_instance_free(t->instance);
+	trace_programs_free(t->programs);
+	if (t->epoll >= 0)
+		close(t->epoll);
 	free(t);
 }
 
 int trace_events_fd(const struct trace_events *t)
 {
-	return t->instance->pipe;
+	return t->epoll;
 }
 
 void trace_events_consume(struct trace_events *t)
 {
-	uint64_t missed = t->instance->missed, begin_ns = monotonic_ns();
+	uint64_t missed = t->instance ? t->instance->missed : 0, begin_ns = monotonic_ns();
 
-	trace_instance_consume(t->instance);
-	if (t->instance->missed != missed)
-		fault_authority_gap(t->authority, AUTHORITY_DRIVER, monotonic_ns());
+	if (t->programs)
+		t->dropped = trace_programs_consume(t->programs);
+	if (t->instance) {
+		trace_instance_consume(t->instance);
+		if (t->instance->missed != missed)
+			fault_authority_gap(t->authority, AUTHORITY_DRIVER, monotonic_ns());
+	}
 	t->consumed_ns = begin_ns;
 	if (t->modules_changed)
 		look_for_driver(t);
 }
 
-void trace_events_poll(struct trace_events *t)
+void trace_events_poll(struct trace_events *t, bool driver_wanted)
 {
+	t->driver_wanted = driver_wanted;
 	if (monotonic_ns() >= t->look_ns)
 		look_at_all(t, NULL);
-	else if (!t->events[EVENT_MODULE_LOAD].enabled)
+	else if (!t->events[EVENT_MODULE_LOAD].enabled || !t->instance)
 		look_for_driver(t);
 }
 
@@ -313,6 +351,9 @@ void trace_events_snapshot(const struct trace_events *t, struct snapshot *s)
 	for (int i = 0; i < EVENTS; i++)
 		if ((signal_of[i] != SIGNALS || i == EVENT_XID) && t->events[i].enabled)
 			snapshot_hook(&s->self, t->events[i].name, true);
-	snapshot_drop(&s->self, "trace_events", t->instance->missed);
-	s->self.trace_bytes = t->memory;
+	snapshot_drop(&s->self, "trace_events",
+		      t->dropped + (t->instance ? t->instance->missed : 0));
+	s->self.trace_bytes = t->instance ? trace_instance_memory(t->instance) : 0;
+	s->self.map_bytes += t->program_memory.maps;
+	s->self.program_bytes += t->program_memory.programs;
 }

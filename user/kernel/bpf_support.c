@@ -3,6 +3,7 @@
 #include "kernel/bpf_support.h"
 
 #include <bpf/bpf.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -180,6 +181,18 @@ const char *bpf_advice(int error)
 	default:
 		return "run again with --verbose for libbpf's own messages";
 	}
+}
+
+void bpf_ring_read(const struct bpf_map *map, ring_buffer_sample_fn take, void *context)
+{
+	int fd = bpf_map__fd(map);
+	struct pollfd any = { .fd = fd, .events = POLLIN };
+	struct ring_buffer *ring =
+		poll(&any, 1, 0) > 0 ? ring_buffer__new(fd, take, context, NULL) : NULL;
+
+	if (ring)
+		ring_buffer__consume(ring);
+	ring_buffer__free(ring);
 }
 
 static size_t size_of_values(const struct bpf_map *map)

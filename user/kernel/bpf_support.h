@@ -55,6 +55,10 @@ uint32_t bpf_run(const struct bpf_program *program, const void *arguments, size_
  * two; at most @max, itself a power of two. */
 uint32_t bpf_shards(uint32_t max);
 
+/* Passes the records in ring buffer @map to @take, until it returns a negative number. The buffer is mapped only while there are
+ * any: its pages, each of them twice, count as resident memory. Without memory the records stay for the next time. */
+void bpf_ring_read(const struct bpf_map *map, ring_buffer_sample_fn take, void *context);
+
 /* Maps the values of @map, which has BPF_F_MMAPABLE; @protection as for mmap(). NULL with
  * errno. bpf_values_unmap() also takes NULL. */
 void *bpf_values_map(const struct bpf_map *map, int protection);

@@ -3,8 +3,13 @@
 #include "kernel/kernel_log.h"
 
 #include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file_text.h"
 
 /* Returns a descriptor, or -1 with errno. */
@@ -89,4 +94,35 @@ uint64_t kernel_log_after(struct kernel_log_mark *m)
 	if (n > 0 && kmsg_record_parse(raw, (size_t)n, &record, text, sizeof(text)))
 		m->next = record.sequence;
 	return m->next;
+}
+
+/* perf's clock is the log's, local_clock(). It is in the record of an event, and a process that is given a name is one. */
+bool kernel_log_offset(int64_t *ns)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+					.config = PERF_COUNT_SW_DUMMY,
+					.size = sizeof(attr),
+					.sample_type = PERF_SAMPLE_TIME,
+					.sample_id_all = 1,
+					.exclude_kernel = 1,
+					.comm = 1 };
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	OPEN_FILE fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	struct perf_event_mmap_page *head = mmap(NULL, 2 * page, PROT_READ, MAP_SHARED, fd, 0);
+	const struct perf_event_header *record = (const void *)((const char *)head + page);
+	uint64_t before, after, time = 0;
+	char name[16] = "";
+
+	if (head == MAP_FAILED)
+		return false;
+	prctl(PR_GET_NAME, name);
+	before = monotonic_ns();
+	prctl(PR_SET_NAME, name);
+	after = monotonic_ns();
+	/* The time is the record's end. */
+	if (head->data_head && record->type == PERF_RECORD_COMM)
+		memcpy(&time, (const char *)record + record->size - sizeof(time), sizeof(time));
+	munmap(head, 2 * page);
+	*ns = (int64_t)(before / 2 + after / 2 - time);
+	return time;
 }

@@ -60,6 +60,10 @@ void kernel_log_resume(struct kernel_log *l, uint64_t next);
 /* Reads the next record into l->record and l->text. Returns 1, 0 if none waits, or -errno. */
 int kernel_log_read(struct kernel_log *l);
 
+/* How far the clock of the log is behind CLOCK_MONOTONIC. It is not adjusted, and drifts by up to seconds a day. Returns whether
+ * this process may know. */
+bool kernel_log_offset(int64_t *ns);
+
 /* A moment in the log. Sequence numbers separate records before it from those after it, because the log's clock differs
  * from CLOCK_MONOTONIC. */
 struct kernel_log_mark {

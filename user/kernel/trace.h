@@ -2,7 +2,8 @@
 /* Kernel trace events through tracefs. */
 #pragma once
 
-#include "base/std.h"
+#include "kernel/bpf_support.h"
+#include "kernel_events.h"
 
 /* ---- where tracefs is: also in trace_instance.c ---- */
 
@@ -110,10 +111,6 @@ struct trace_instance {
 	size_t page_size;
 	unsigned char *page;
 	uint64_t missed; /* records that were overwritten before they were read */
-	/* How far the clock of the kernel log was behind CLOCK_MONOTONIC when the instance was made. The log's clock is not
-	 * adjusted, and drifts by up to seconds a day. */
-	int64_t log_offset_ns;
-	bool has_log_offset;
 };
 
 /* Makes the instance. @events (@count of them, none enabled yet) and @context, which is passed to their handlers,
@@ -131,3 +128,20 @@ void trace_instance_consume(struct trace_instance *t);
 
 /* Kernel memory of the buffers, in bytes, without that of the files: 9 MB in Linux 6.1, 0.8 MB in 6.12. */
 uint64_t trace_instance_memory(const struct trace_instance *t);
+
+/* ---- trace_programs.c: the kernel's own events, by BPF programs ---- */
+
+struct trace_programs;
+
+/* Loads the programs and attaches those of which the kernel has the tracepoint. @events: KERNEL_EVENTS of them, in the order of
+ * EVENT_*; those attached are marked as enabled. @events and @context must outlive it. NULL: the kernel refuses them, or has
+ * no types; then *@memory is left as it is. */
+struct trace_programs *trace_programs_new(struct trace_event *events, void *context,
+					  struct bpf_memory *memory);
+void trace_programs_free(struct trace_programs *t);
+
+/* Readable when records wait. */
+int trace_programs_fd(const struct trace_programs *t);
+
+/* Passes waiting records to their events' handlers. Returns how many records found the buffer full until now. */
+uint64_t trace_programs_consume(struct trace_programs *t);

@@ -3,7 +3,7 @@
  * buffers, and its end.
  *
  * It observes the events that modules define. A BPF link or perf event on a module's tracepoint prevents the module from
- * being unloaded; a trace instance does not, and needs no types. */
+ * being unloaded; a trace instance does not, and needs no types. It takes much memory (trace_programs.c). */
 #include "kernel/trace.h"
 
 #include <poll.h>
@@ -216,30 +216,6 @@ static void size_buffers(const struct trace_instance *t)
 	set_file(t, "buffer_size_kb", text);
 }
 
-/* Compares printk's clock, local_clock(), with CLOCK_MONOTONIC. The trace clock "perf" is the same clock, and a CPU's statistics
- * show its present value. */
-static void measure_log_offset(struct trace_instance *t)
-{
-	char text[512] = "", *now;
-	uint64_t before, after;
-	OPEN_FILE fd = -1;
-	double seconds;
-
-	if (set_file(t, "trace_clock", "perf"))
-		return;
-	fd = OPEN_AT(t, O_RDONLY, "instances/%s/per_cpu/cpu0/stats", t->name);
-	before = monotonic_ns();
-	if (read(fd, text, sizeof(text) - 1) < 0)
-		return;
-	after = monotonic_ns();
-	now = strstr(text, "now ts:");
-	seconds = now ? strtod(now + strlen("now ts:"), NULL) : 0;
-	if (seconds <= 0)
-		return;
-	t->log_offset_ns = (int64_t)(before / 2 + after / 2) - (int64_t)(seconds * 1e9);
-	t->has_log_offset = true;
-}
-
 struct trace_instance *trace_instance_new(struct trace_event *events, size_t count, void *context)
 {
 	struct trace_instance *t = calloc(1, sizeof(*t));
@@ -266,7 +242,6 @@ struct trace_instance *trace_instance_new(struct trace_event *events, size_t cou
 	/* Wake up for the first record, not for a half-full buffer. */
 	set_file(t, "buffer_percent", "0");
 	disable_command_recording(t);
-	measure_log_offset(t);
 	err = set_file(t, "trace_clock", "mono") ?: open_cpus(t);
 	if (!err)
 		return t;

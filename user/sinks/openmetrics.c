@@ -263,7 +263,7 @@ static bool is_one_of(const char *name, const char *const *names, size_t count)
  * in the past, and at increases of all other reasons, which must be seen at 0. */
 static void write_states(struct metrics_writer *w, const struct self *s)
 {
-	static const char *const hooks[] = { "kernel_log", "printk_console", "trace_instance" };
+	static const char *const hooks[] = { "kernel_log", "printk_console", "trace_events" };
 	static const char *const harmless[] = { "printk_others", "rpc_owner_gone", "slow_call" };
 	bool all = w->detail > DETAIL_NODE;
 	char number[NUMBER_SIZE];

@@ -68,5 +68,6 @@ def what_the_buffers_lose_is_counted(folder):
     need((lost > 1000) == knows_callers(folder), "the hook has dropped", lost)
     # The kernel's pages do not always have room for how many it has overwritten; then that counts as one.
     overrun = sum(map(int, re.findall(r"^overrun: (\d+)", (folder / "trace.stats").read_text(), re.M)))
-    need(0 < dropped["trace_events"] <= overrun, dropped, "and the kernel has overwritten", overrun)
+    need((0 < dropped["trace_events"] <= overrun) != knows_callers(folder), dropped,
+         "and the kernel has overwritten", overrun)
     return f"{counted} counted, {missing} records lost, {dropped}, {overrun} trace events overwritten"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# What is missing when the agent starts is attached later: tracefs once it is mounted, /dev/kmsg once it can be opened, at
-# once when the driver is loaded. It is logged once. A number of a process that another has got since names no pod. Agents
+# What is missing when the agent starts is attached later: tracefs once it is mounted, if the driver's tracepoint is needed,
+# and /dev/kmsg once it can be opened, at once when the driver is loaded. It is logged once. A number of a process that another has got since names no pod. Agents
 # that start together do not remove each other's trace instances.
 need_drivers
 hide_tracefs() { # also where debugfs would mount it
@@ -36,7 +36,7 @@ mv /dev/kmsg.away /dev/kmsg
 show_tracefs
 attached() {
 	agent_write
-	grep -q 'hook_attached{hook="trace_instance"} 1' x.prom && grep -q 'hook_attached{hook="kernel_log"} 1' x.prom
+	grep -q 'hook_attached{hook="trace_events"} 1' x.prom && grep -q 'hook_attached{hook="kernel_log"} 1' x.prom
 }
 begin=$SECONDS
 wait_for 90 attached
@@ -87,12 +87,13 @@ wait "$second" "$third" || true
 fill_log
 agent_stop
 
+set_value /proc/sys/kernel/kptr_restrict 2 # hides who prints: each agent needs the driver's tracepoint
 starting=()
 for i in {1..8}; do
 	/job/xidscope run --hooks gpu --output "$PWD/together$i.prom" --health none --interval 1 --keep --events none >>together.log 2>&1 &
 	starting+=($!)
 done
-all_write() { (($(find . -name 'together*.prom' | wc -l) == 8)); }
-patience=1 wait_for 40 all_write # less than a minute: then each would try again
+all_watch() { (($(grep -l 'fault_authority{authority="driver"} 1' together*.prom | wc -l) == 8)); }
+patience=1 wait_for 40 all_watch # less than a minute: then each would try again
 kill "${starting[@]}"
 wait "${starting[@]}"
