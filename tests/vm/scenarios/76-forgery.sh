@@ -4,9 +4,16 @@
 need_drivers
 loading='NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024'
 
+# Of this architecture: the numbers of mount and execve; of a program, the machine and instructions that read address 0.
+sys_mount=165 sys_execve=59 machine='\x3e' instructions='\x31\xc0\x8a\x00\0\0\0\0'
+if [[ $(uname -m) == aarch64 ]]; then
+	sys_mount=40 sys_execve=221 machine='\xb7' instructions='\0\0\x80\xd2\0\0\x40\x39'
+fi
+
 # Unprivileged: in a user namespace, an unknown option is printed as it is.
-mount_option='my ($n, $o) = @ARGV; my ($d, $f, $t) = ("none", "/mnt", "tmpfs"); syscall(165, $d, $f, $t, 0, $o) for 1 .. $n;'
-try_mount() { nobody unshare -U -r -m perl -e "$mount_option" "$1" "$2"; }
+mount_option='my ($call, $n, $o) = @ARGV; my ($d, $f, $t) = ("none", "/mnt", "tmpfs");
+	syscall($call, $d, $f, $t, 0, $o) for 1 .. $n;'
+try_mount() { nobody unshare -U -r -m perl -e "$mount_option" $sys_mount "$1" "$2"; }
 
 # A program whose first instructions read address 0, under the name of a fault.
 # shellcheck disable=SC2059
@@ -14,10 +21,10 @@ try_segfault() {
 	local name=$1
 	mkdir -p /tmp/forge
 	{
-		printf '\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x3e\0\x01\0\0\0\x78\0\x40\0\0\0\0\0'
+		printf '\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0'"$machine"'\0\x01\0\0\0\x78\0\x40\0\0\0\0\0'
 		printf '\x40\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x40\0\x38\0\x01\0\0\0\0\0\0\0'
 		printf '\x01\0\0\0\x05\0\0\0\0\0\0\0\0\0\0\0\0\0\x40\0\0\0\0\0\0\0\x40\0\0\0\0\0'
-		printf '\x80\0\0\0\0\0\0\0\x80\0\0\0\0\0\0\0\0\x10\0\0\0\0\0\0\x31\xc0\x8a\x00\0\0\0\0'
+		printf '\x80\0\0\0\0\0\0\0\x80\0\0\0\0\0\0\0\0\x10\0\0\0\0\0\0'"$instructions"
 	} >"/tmp/forge/$name"
 	chmod 755 "/tmp/forge/$name"
 	nobody "/tmp/forge/$name" || true
@@ -56,7 +63,7 @@ forge() { # forge FIRST-DIGIT
 	# The kernel names a program that has no arguments, once.
 	echo x >"/tmp/forge/NVRM: x"$'\n'"$(xid "${1}9")"
 	chmod 755 /tmp/forge/*
-	nobody perl -e 'my $f = $ARGV[0]; syscall(59, $f, 0, 0);' "/tmp/forge/NVRM: x"$'\n'"$(xid "${1}9")" || true
+	nobody perl -e 'my ($call, $f) = @ARGV; syscall($call, $f, 0, 0);' $sys_execve "/tmp/forge/NVRM: x"$'\n'"$(xid "${1}9")" || true
 	printf '<3>%s\n' "$(xid "${1}7")" >/dev/kmsg
 	printf '%s\n' "$loading" >/dev/kmsg
 	rm -rf /tmp/forge
