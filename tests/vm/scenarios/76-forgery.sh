@@ -46,6 +46,7 @@ defer rmdir /sys/fs/cgroup/delegated
 echo +memory >/sys/fs/cgroup/delegated/cgroup.subtree_control
 echo 20M >/sys/fs/cgroup/delegated/memory.max
 set_value /proc/sys/kernel/printk_devkmsg on
+set_value /proc/sys/debug/exception-trace 1 # as x86 has it: print what a program ended of
 set_value /proc/sys/kernel/printk_ratelimit 0
 
 # Each way with an address of its own, so that one that counts is found: a0 and so on.
