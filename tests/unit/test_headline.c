@@ -184,16 +184,31 @@ TEST(the_longest_of_several_outages_is_named)
 	assert_has(text, ", the longest of 2 such times. ");
 }
 
-TEST(one_call_without_an_answer_is_named_although_others_are_answered)
+/* For so many seconds one call has no answer. */
+static void leave_one_call(int seconds)
 {
-	for (int i = 1; i < 30; i++) {
+	for (int i = 1; i <= seconds; i++) {
 		call("nas-1", 100);
 		call("nas-2", 100);
 		snapshot_server(&now.calls, "nas-2")->oldest_ns[RPC_QUEUE_PENDING] =
 			(uint64_t)i * 1000 * MS;
 		end_second();
 	}
+}
+
+TEST(one_call_without_an_answer_is_named_although_others_are_answered)
+{
+	leave_one_call(29);
 	ends_with("nas-2 (/mnt/ckpt) answers other calls, but one has waited for 29 s.");
+}
+
+TEST(one_call_on_a_connection_that_was_lost_is_named_afterwards)
+{
+	leave_one_call(14);
+	snapshot_transport(&now.calls, "nas-2", "tcp/0")->disconnects++;
+	answer();
+	ends_with("nas-2 (/mnt/ckpt) answered other calls, but one waited for 14 s on a connection "
+		  "that was lost: look at the way to the server.");
 }
 
 TEST(lost_data_come_before_an_outage_that_is_over)

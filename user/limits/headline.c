@@ -135,6 +135,15 @@ static void add_silences(struct headline *h, const struct server_sums *v, const 
 			     v->server,
 			     "%s%s answers other calls, but one has waited for %.0f s%s.",
 			     v->server, victims, (double)v->unanswered_ns / 1e9, after);
+	else if (v->unanswered_most_ns >= 2 * HUNG_NS && v->disconnects && !v->stalls)
+		headline_add(
+			h,
+			(struct headline_rank){ HEADLINE_WARN, HEADLINE_SILENT,
+						(double)v->unanswered_most_ns / 1e9 },
+			v->server,
+			"%s%s answered other calls, but one waited for %.0f s on a connection that "
+			"was lost: look at the way to the server.",
+			v->server, v->victims, (double)v->unanswered_most_ns / 1e9);
 	if (v->lock_wait_ns)
 		headline_add(h,
 			     (struct headline_rank){ HEADLINE_WARN, HEADLINE_SILENT,

@@ -180,6 +180,10 @@ static void note_server(struct server_sums *v, struct interval *n)
 	for (int q = 0; q < RPC_QUEUES; q++)
 		RAISE(v->oldest_ns, s->oldest_ns[q]);
 	v->unanswered_ns = s->oldest_ns[RPC_QUEUE_PENDING];
+	if (n->calls && v->unanswered_ns > v->unanswered_most_ns) {
+		v->unanswered_most_ns = v->unanswered_ns;
+		calls_victims(v->victims, end, v->server);
+	}
 	v->draining_ns += n->server->draining_ns;
 	v->draining_now_ns = s->draining_now_ns;
 	if (v->draining_now_ns)

@@ -154,6 +154,7 @@ struct server_sums {
 	enum lost_packets lost; /* at the end, on a connection with a call that waits for long */
 	uint64_t oldest_ns; /* at the end */
 	uint64_t unanswered_ns; /* the same, of calls that were sent */
+	uint64_t unanswered_most_ns; /* the same at its longest, while other calls ended */
 	uint64_t unknown; /* facts that were unknown in some interval */
 	bool kerberos; /* one of its mounts uses it, at the end */
 	uint32_t session_slots, transports, slots_wanted[SLOT_SETTINGS]; /* at the end */
