@@ -971,6 +971,15 @@ TEST(waits_for_credentials_are_named_whatever_other_calls_do)
 	}
 	assert_has(verdict.sentence, "Calls of python3 (71) waited for credentials for 6 s");
 	assert_false(*verdict.setting);
+	/* Calls end, because rpc.gssd says that the ticket has expired. */
+	for (uint64_t i = 0; i < 10; i++) {
+		record("GETATTR", 1, SECOND / 2, RPC_PHASE_SETUP, SECOND / 2);
+		snapshot_error(&now.calls, SERVER, "GETATTR", "EKEYEXPIRED")->count++;
+		server()->upcalls = 1;
+		end_interval(SECOND);
+	}
+	judge(BOUND_ERRORS, CONFIDENCE_HIGH);
+	assert_lacks(verdict.sentence, "does not answer");
 }
 
 /* By a source that does not know how many replies each connection has had, nor how many calls are in flight as one ends. */

@@ -445,6 +445,8 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 	uint64_t seen = v->silent_ns < v->ns ? v->silent_ns : v->ns;
 	double oldest = (double)v->oldest_ns / 1e9, silent = (double)seen / 1e9;
 	const struct failed_calls *worst = failures_worst(&v->failures);
+	/* rpc.gssd has answered: for each call it looks for a new ticket. */
+	bool expired = worst && failure_of(worst->op, worst->status) == FAILURE_TICKET;
 	char text[FAILURE_TEXT_SIZE], reason[SILENCE_REASON_SIZE];
 
 	if (server_is_silent(v)) {
@@ -461,7 +463,7 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 			say(to, " %c%s.", toupper(*reason), reason + 1);
 		if (worst)
 			say(to, " %s", failures_text(text, &v->failures));
-	} else if (v->upcall_ns >= HUNG_NS && 2 * v->upcall_ns >= v->ns) {
+	} else if (v->upcall_ns >= HUNG_NS && 2 * v->upcall_ns >= v->ns && !expired) {
 		decide(to, BOUND_CREDENTIALS, CONFIDENCE_HIGH);
 		say(to,
 		    "Calls%s%s waited for credentials for %.0f s: rpc.gssd or the key server does not "
