@@ -2,14 +2,13 @@
 import json
 
 from judge import Skip, judgement, need
-from judge.reading import Metrics, mountstats_all, read_json
+from judge.reading import Metrics, mountstats_all, read_json, session_verdict
 from judge.truths import compare_with_mountstats
 
 
 @judgement
 def waits_for_a_files_lock_are_the_applications(folder):
-    [server] = read_json(folder / "contended.json")["servers"]
-    verdict = server["verdict"]
+    verdict = session_verdict(folder / "contended.json", "127.0.0.1")
     need(verdict["bound_by"] == "application" and "wait for locks" in verdict["sentence"], verdict)
     need("/mnt/four" in verdict["sentence"], verdict["sentence"])
     return verdict["sentence"]

@@ -1,20 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Tasks that want one file's lock, on v4.1, wait for each other: a session says so. Then, on v3, the port of the server's lock
-# manager is filtered: the task that wants a lock hangs, while all other calls are answered.
+# The port of a v3 server's lock manager is filtered: the task that wants a lock hangs, while all other calls are answered.
+# Meanwhile tasks that want one file's lock, on v4.1 and another address, wait for each other: a session says so.
 nfs_server_start
+set_value /proc/sys/fs/leases-enable 0 # with a delegation, from 6.12 on, the client gives locks without a call
 nfs_mount 4.1 '' /mnt/four
-nfs_mount 3 '' /mnt/three
+nfs_mount 3 '' /mnt/three 127.0.0.2
 touch /mnt/four/lock
 # by which the mount is known, from 5.15 on
 grep -c ' bpf_task_pt_regs$' /proc/kallsyms >registers || true
-trace_begin contended
-for _ in {1..3}; do
-	for _ in {1..8}; do flock /mnt/four/lock sleep 1 & lockers+=($!); done
-	wait "${lockers[@]}"
-	lockers=()
-done
-trace_end
-
 agent_start --interval 5 --events events.json
 compare_point before
 for _ in {1..5}; do flock /mnt/three/lock true; done # finds the port
@@ -28,6 +21,16 @@ flock /mnt/three/lock true &
 locker=$!
 while sleep 0.3; do touch /mnt/three/other; done &
 toucher=$!
+
+trace_begin contended
+end=$((SECONDS + 15))
+for _ in {1..8}; do
+	while ((SECONDS < end)); do timeout $((end - SECONDS)) flock /mnt/four/lock sleep 4 || true; done &
+	lockers+=($!)
+done
+wait "${lockers[@]}"
+trace_end
+
 told() { grep -q '"comm":"flock"' events.json; }
 wait_for 200 told
 agent_write stuck
