@@ -108,7 +108,7 @@ static void forget_owners(const struct share_reader *r, const bool *leaving)
 		if (leaving[r->maps.cell[i].process & (RPC_MAX_OWNERS - 1)])
 			r->maps.cell[i].process = 0;
 	for (size_t i = 0; r->maps.task && i < RPC_TASK_OWNERS; i++)
-		if (leaving[r->maps.task[i] & (RPC_MAX_OWNERS - 1)])
+		if (r->maps.task[i] % RPC_MAX_OWNERS && leaving[r->maps.task[i] % RPC_MAX_OWNERS])
 			r->maps.task[i] = 0;
 }
 
@@ -140,7 +140,8 @@ struct share_uses {
 static void end_idle(struct share_reader *r, const struct share_uses *uses)
 {
 	bool full = uses->shares > RPC_MAX_SHARES / 2 || uses->owners > RPC_MAX_OWNERS / 2;
-	bool leaving[RPC_MAX_OWNERS] = {}, any = false;
+	/* A process that found no number, and has 0, looks again. */
+	bool leaving[RPC_MAX_OWNERS] = { true }, any = false;
 
 	for (uint32_t i = 1; i < RPC_MAX_OWNERS; i++) {
 		if (!r->owners[i].key.root)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck disable=SC2154 # programs of bash and perl; agents is agent-lib.sh's
+# shellcheck disable=SC2154,SC2034 # programs of bash and perl; agent and agents are agent-lib.sh's
 # The calls of jobs, a pod, a unit and a user are theirs, whoever writes back their pages, and all add up to the server: also of
 # processes that live for a moment, and of more jobs than the tables hold. Another agent does not count owners. The source
 # tracepoints does not know whose pages the kernel writes back.
@@ -90,7 +90,31 @@ for ((i = 40; i <= ${jobs:-520}; i += 40)); do
 	compare_points "jobs-$i"
 	cost_of "${agents[default]}"
 done
-umount /mnt/owners
+
+# A job that begins while another one's 300 groups have all numbers has figures of its own once there is room.
+group "$(job 4715)"
+group "$(job 4716)"
+perl -e 'pipe my $done, my $ready or die $!;
+	for my $n (1 .. 300) {
+		mkdir "$ARGV[0]/$n" or die $!;
+		fork and next;
+		open my $procs, ">", "$ARGV[0]/$n/cgroup.procs" or die $!;
+		syswrite $procs, $$ or die $!;
+		stat "/mnt/owners/absent-$n";
+		syswrite $ready, "x";
+		sleep;
+	}
+	sysread $done, my $byte, 1 for 1 .. 300;
+	open my $file, ">", "crowded"; close $file; sleep' "$groups/$(job 4715)" &
+wait_for 60 test -e crowded
+in_group "$(job 4716)" perl -e 'for (;;) { stat "/mnt/owners/absent-" . $n++; select undef, undef, undef, 0.2 }' &
+wait_for 20 eval "((\$(wc -l <$groups/$(job 4716)/cgroup.procs) == 1))"
+sleep 1
+named() { agent_write && sleep 0.5 && says x.prom 'owner="slurm:4716"'; }
+agent=${agents[default]}
+in_folder default wait_for 60 named
+pkill -KILL -x perl
+wait_for 20 umount /mnt/owners
 agents_stop
 
 # One job's long writes fill the slots, another's short reads wait for them.
