@@ -173,7 +173,8 @@ done
 nfs_server_start
 status=0
 /job/xidscope run --output local/x.prom --hooks gpu 2>/mnt/hung/messages || status=$?
-[[ $status == 2 ]] && grep -q 'error: standard error is on 127.0.0.1:/export, ' /mnt/hung/messages
+[[ $status == 2 ]]
+grep -q 'error: standard error is on 127.0.0.1:/export, ' /mnt/hung/messages
 # Later over the folder. The agent has the folder's path, as the mount must be one for it as well: no namespace of its own.
 : >agent.log
 /job/xidscope run --output local/x.prom --state local/state --events local/events.json --interval 1 --hooks gpu \
