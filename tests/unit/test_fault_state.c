@@ -323,12 +323,7 @@ TEST(a_file_of_another_program_is_refused)
 
 TEST(a_boot_has_an_id)
 {
-	char one[BOOT_ID_SIZE], two[BOOT_ID_SIZE];
-
-	boot_id_read(one);
-	boot_id_read(two);
-	assert_int_equal(strlen(one), 36);
-	assert_string_equal(one, two);
+	assert_int_equal(strlen(boot_id()), 36);
 }
 
 static const struct log quiet = { .quiet = true };

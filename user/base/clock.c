@@ -77,7 +77,11 @@ double boot_seconds(const struct clock_offsets *o, uint64_t monotonic_ns)
 	return ((double)monotonic_ns + (double)o->monotonic_to_boot) / 1e9;
 }
 
-void boot_id_read(char boot[BOOT_ID_SIZE])
+const char *boot_id(void)
 {
-	file_first_line("/proc/sys/kernel/random/boot_id", boot, BOOT_ID_SIZE);
+	static char boot[BOOT_ID_SIZE];
+
+	if (!*boot)
+		file_first_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
+	return boot;
 }

@@ -41,9 +41,9 @@ struct clock_offsets {
 /* Seconds since the boot, CLOCK_BOOTTIME, at a CLOCK_MONOTONIC in ns. */
 double boot_seconds(const struct clock_offsets *o, uint64_t monotonic_ns);
 
-/* The ID of the running kernel's boot; "" if unknown. */
+/* The ID of the running kernel's boot, of less than BOOT_ID_SIZE bytes; "" if unknown. It is read once. */
 #define BOOT_ID_SIZE 40
-void boot_id_read(char boot[BOOT_ID_SIZE]);
+const char *boot_id(void);
 
 /* Measures them, up to ten times if interrupted. False: each measurement was interrupted, and the last is inexact. */
 bool clock_offsets_read(struct clock_offsets *o);

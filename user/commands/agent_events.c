@@ -43,14 +43,12 @@ static void end_event(struct draft *d, struct event_log *log)
 
 void agent_events_say(struct agent_events *a, const char *name)
 {
-	char boot[BOOT_ID_SIZE];
 	struct draft d;
 
 	if (!begin_event(&d, a->log, EVENT_KIND_AGENT, name))
 		return;
 	if (!strcmp(name, "start")) {
-		boot_id_read(boot);
-		json_text(&d.j, "boot", boot);
+		json_text(&d.j, "boot", boot_id());
 		json_text(&d.j, "version", XIDSCOPE_VERSION);
 	}
 	end_event(&d, a->log);

@@ -500,11 +500,9 @@ static void print_json(const struct history *h, const struct window *w,
 
 static int digest_log(struct history *h, const struct event_files *files, double wall)
 {
-	char boot[BOOT_ID_SIZE];
-	const struct history_now now = { wall, (double)monotonic_ns() / 1e9, boot };
+	const struct history_now now = { wall, (double)monotonic_ns() / 1e9, boot_id() };
 	int err = 0;
 
-	boot_id_read(boot);
 	for (size_t i = files->count; i-- > 0 && !err;)
 		err = event_reader_add(h, files->files[i].text, files->files[i].len);
 	return err ? err : history_digest(h, &now);

@@ -36,14 +36,12 @@ static int read_state(struct state_file *f, struct fault_state *state)
 
 bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next)
 {
-	char boot[BOOT_ID_SIZE];
 	struct fault_state state;
 
 	if (!f->store || (!f->store->text && !f->store->error) || read_state(f, &state))
 		return false;
-	boot_id_read(boot);
 	/* "": the boot is unknown: the state may be of another. */
-	if (!*boot || strcmp(boot, state.boot) != 0) {
+	if (!*boot_id() || strcmp(boot_id(), state.boot) != 0) {
 		log_info(f->log, "the state file %s is of an earlier boot: counts begin at 0",
 			 f->store->path);
 		if (state.boot_to_wall > 0 &&
@@ -76,7 +74,7 @@ void state_file_save(struct state_file *f, const struct faults *faults, uint64_t
 
 	if (!f->store || (next == f->saved_next && !state_file_changed(f, faults)))
 		return;
-	boot_id_read(state.boot);
+	snprintf(state.boot, sizeof(state.boot), "%s", boot_id());
 	text = fault_state_write(&state, &len);
 	if (text && f->store->write(f->store->context, text, len, f->damaged)) {
 		f->saved_changes = changes(faults);

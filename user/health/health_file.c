@@ -145,7 +145,6 @@ static void write_gpus(struct json *j, const struct snapshot *s)
 void health_file_write(FILE *out, const struct health_content *c)
 {
 	struct json j = { .out = out };
-	char boot[BOOT_ID_SIZE];
 	uint64_t xids = 0, oldest = 0;
 
 	ARRAY_EACH(f, c->s->faults.faults, c->s->faults.fault_count)
@@ -154,11 +153,10 @@ void health_file_write(FILE *out, const struct health_content *c)
 	ARRAY_EACH(v, c->s->calls.servers, c->s->calls.server_count)
 		for (int q = 0; q < RPC_QUEUES; q++)
 			RAISE(oldest, v->oldest_ns[q]);
-	boot_id_read(boot);
 	json_object(&j, NULL);
 	json_text(&j, "format", HEALTH_FILE_FORMAT);
 	json_whole_seconds(&j, "time", wall_seconds());
-	json_text(&j, "boot", boot);
+	json_text(&j, "boot", boot_id());
 	json_fraction(&j, "monotonic_seconds", (double)monotonic_ns() / 1e9, 3);
 	json_text(&j, "source", rpc_source_names[c->s->calls.source]);
 	json_text(&j, "output", c->output);
@@ -347,15 +345,14 @@ bool health_file_read(struct health_file *f, const char *path, double max_age, c
 		      size_t error_size)
 {
 	struct file_text text;
-	char boot[BOOT_ID_SIZE], why[160];
+	char why[160];
 	int err = file_text_read_own(&text, path, HEALTH_FILE_MAX_BYTES);
 
 	*f = (struct health_file){ .age = NAN };
-	boot_id_read(boot);
 	if (err)
 		safe_format(error, error_size, "cannot read %s: %s%s", path, file_text_error(err),
 			    err == -ENOENT ? ": " NOT_RUNNING ", and writes this file" : "");
-	else if (!health_file_parse(f, text, boot, monotonic_ns(), why, sizeof(why)))
+	else if (!health_file_parse(f, text, boot_id(), monotonic_ns(), why, sizeof(why)))
 		safe_format(error, error_size, "cannot read %s: %s", path, why);
 	else if (f->age > max_age)
 		safe_format(error, error_size, "%s is %.0f s old: " NOT_RUNNING, path, f->age);
