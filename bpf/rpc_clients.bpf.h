@@ -26,8 +26,8 @@ _Static_assert(RPC_MAX_SERIES <= 256, "rpc_series_kind");
 /* The share of each client's entry and owner; 0: none yet. */
 volatile __u16 rpc_share[RPC_CLIENT_ENTRIES * RPC_MAX_OWNERS] = {};
 
-BPF_QUEUE(free_clients, RPC_CLIENT_ENTRIES);
-BPF_QUEUE(free_shares, RPC_MAX_SHARES);
+BPF_STACK(free_clients, RPC_CLIENT_ENTRIES);
+BPF_STACK(free_shares, RPC_MAX_SHARES);
 BPF_MAPPED_ARRAY(client_info, RPC_CLIENT_ENTRIES, struct rpc_client_info);
 BPF_MAPPED_ARRAY(share_info, RPC_MAX_SHARES, struct rpc_share_info);
 

@@ -51,7 +51,7 @@ volatile struct rpc_owner_cell rpc_owner_cell[RPC_OWNER_CELLS] = {};
  * its task and to its first request, and from the request to its page. All 0: unknown. */
 volatile __u64 rpc_nfs_write[3] = {};
 
-BPF_QUEUE(free_owners, RPC_MAX_OWNERS);
+BPF_STACK(free_owners, RPC_MAX_OWNERS);
 BPF_HASH(owner_index, RPC_MAX_OWNERS, struct rpc_owner_key, __u32);
 BPF_MAPPED_ARRAY(owners, RPC_MAX_OWNERS, struct rpc_owner);
 

@@ -70,6 +70,7 @@ static uint64_t map_bytes(const struct bpf_map *map, unsigned int cpus)
 	case BPF_MAP_TYPE_HASH:
 		return hash_bytes(map, cpus);
 	case BPF_MAP_TYPE_QUEUE:
+	case BPF_MAP_TYPE_STACK:
 		return round_up(512 + (count + 1) * round_up(bpf_map__value_size(map), 4), 4096);
 	case BPF_MAP_TYPE_PERCPU_ARRAY:
 		assert_true(bpf_map__value_size(map) * count <= 64);

@@ -10,7 +10,8 @@
  *
  * Each number is therefore freed by two readings. The first finds that it has ended, or decides that it must go, and
  * removes all that leads to it: cells of processes and tasks, the place of the share, the entry in owner_index. The second
- * reading, an interval later, takes the last figures and puts the number into the queue of free ones.
+ * reading, an interval later, takes the last figures and puts the number back on the stack of free ones, of which the
+ * last is given out first: numbers in use stay low, and only these are mapped.
  *
  *   number   has ended if
  *   share    its client's place or its own place no longer holds it
@@ -29,10 +30,11 @@
 
 #include "kernel/kernel_types.h"
 
-static int fill_queue(const struct bpf_map *queue, uint32_t count)
+/* The lowest number is given out first. */
+static int fill_stack(const struct bpf_map *stack, uint32_t count)
 {
-	for (uint32_t i = 1; i < count; i++)
-		if (bpf_map_update_elem(bpf_map__fd(queue), NULL, &i, BPF_ANY))
+	for (uint32_t i = count - 1; i; i--)
+		if (bpf_map_update_elem(bpf_map__fd(stack), NULL, &i, BPF_ANY))
 			return -errno;
 	return 0;
 }
@@ -41,32 +43,49 @@ int shares_open(struct share_reader *r, const struct share_maps *maps, uint32_t 
 {
 	int err;
 
-	*r = (struct share_reader){ .maps = *maps, .shards = shards, .names.pipe = -1 };
+	r->maps = *maps;
+	r->shards = shards;
+	r->names.pipe = -1;
 	r->id[0] = client_id(0);
-	err = fill_queue(maps->free_clients, RPC_CLIENT_ENTRIES);
-	err = err ?: fill_queue(maps->free_shares, RPC_MAX_SHARES);
+	err = fill_stack(maps->free_clients, RPC_CLIENT_ENTRIES);
+	err = err ?: fill_stack(maps->free_shares, RPC_MAX_SHARES);
 	r->misses_ends = maps->owners && kernel_misses_events();
-	return err || !maps->owners ? err : fill_queue(maps->free_owners, RPC_MAX_OWNERS);
+	return err || !maps->owners ? err : fill_stack(maps->free_owners, RPC_MAX_OWNERS);
+}
+
+/* Finds how many of the shares' and owners' numbers may be in use. */
+static void count_numbers(struct share_reader *r)
+{
+	r->share_count = r->owner_count = 1;
+	for (uint32_t i = 1; i < RPC_MAX_SHARES; i++) {
+		if (!r->info[i].entry)
+			continue;
+		r->share_count = i + 1;
+		RAISE(r->owner_count, r->info[i].owner + 1);
+	}
 }
 
 int shares_map(struct share_reader *r)
 {
 	const int protection = PROT_READ | PROT_WRITE;
 
-	r->client_info = bpf_values_map(r->maps.client_info, protection);
-	r->info = bpf_values_map(r->maps.share_info, protection);
-	r->stats = bpf_values_map(r->maps.share_stats, protection);
+	r->client_info = bpf_values_map(r->maps.client_info, ALL_VALUES, protection);
+	r->info = bpf_values_map(r->maps.share_info, ALL_VALUES, protection);
+	if (!r->client_info || !r->info)
+		return -errno;
+	count_numbers(r);
+	r->stats = bpf_values_map(r->maps.share_stats, r->share_count * r->shards, protection);
 	if (r->maps.owners)
-		r->owners = bpf_values_map(r->maps.owners, protection);
-	return r->client_info && r->info && r->stats && (!r->maps.owners || r->owners) ? 0 : -errno;
+		r->owners = bpf_values_map(r->maps.owners, r->owner_count, protection);
+	return r->stats && (!r->maps.owners || r->owners) ? 0 : -errno;
 }
 
 void shares_unmap(struct share_reader *r)
 {
-	bpf_values_unmap(r->maps.client_info, r->client_info);
-	bpf_values_unmap(r->maps.share_info, r->info);
-	bpf_values_unmap(r->maps.share_stats, r->stats);
-	bpf_values_unmap(r->maps.owners, r->owners);
+	bpf_values_unmap(r->maps.client_info, ALL_VALUES, r->client_info);
+	bpf_values_unmap(r->maps.share_info, ALL_VALUES, r->info);
+	bpf_values_unmap(r->maps.share_stats, r->share_count * r->shards, r->stats);
+	bpf_values_unmap(r->maps.owners, r->owner_count, r->owners);
 	r->client_info = NULL;
 	r->info = NULL;
 	r->stats = NULL;
@@ -80,9 +99,9 @@ void shares_close(struct share_reader *r)
 	*r = (struct share_reader){};
 }
 
-static void free_number(const struct bpf_map *queue, uint32_t number)
+static void free_number(const struct bpf_map *stack, uint32_t number)
 {
-	bpf_map_update_elem(bpf_map__fd(queue), NULL, &number, BPF_ANY);
+	bpf_map_update_elem(bpf_map__fd(stack), NULL, &number, BPF_ANY);
 }
 
 /* ---- owners ---- */
@@ -93,7 +112,7 @@ const char *shares_owner(struct share_reader *r, uint32_t owner)
 	const char *names[RPC_OWNER_LEVELS];
 	char *label = r->label[owner];
 
-	if (!r->owners || r->final[owner])
+	if (owner >= r->owner_count || !r->owners || r->final[owner])
 		return label;
 	for (int i = 0; i < RPC_OWNER_LEVELS; i++)
 		names[i] = owner ? o->path[i] : "";
@@ -143,7 +162,7 @@ static void end_idle(struct share_reader *r, const struct share_uses *uses)
 	/* A process that found no number, and has 0, looks again. */
 	bool leaving[RPC_MAX_OWNERS] = { true }, any = false;
 
-	for (uint32_t i = 1; i < RPC_MAX_OWNERS; i++) {
+	for (uint32_t i = 1; i < r->owner_count; i++) {
 		if (!r->owners[i].key.root)
 			continue;
 		leaving[i] = r->owner_ended[i] ? !uses->by_owner[i] : full && !uses->active[i];
@@ -153,7 +172,7 @@ static void end_idle(struct share_reader *r, const struct share_uses *uses)
 	}
 	if (any)
 		forget_owners(r, leaving);
-	for (uint32_t i = 1; any && i < RPC_MAX_OWNERS; i++) {
+	for (uint32_t i = 1; any && i < r->owner_count; i++) {
 		if (leaving[i] && r->owner_ended[i])
 			free_owner(r, i);
 		r->owner_ended[i] ^= leaving[i];
@@ -301,11 +320,12 @@ int shares_read(struct share_reader *r, struct client_list *to,
 	const char *name;
 	uint64_t calls;
 
-	for (uint32_t i = 0; i < RPC_MAX_SHARES; i++) {
+	for (uint32_t i = 0; i < r->share_count; i++) {
 		const struct rpc_share_info *info = &r->info[i];
 		struct rpc_sums sums = {};
 
-		if (i && (!info->entry || free_ended(r, i)))
+		/* An owner that is newer than shares_map() is left to the next reading. */
+		if (i && (!info->entry || info->owner >= r->owner_count || free_ended(r, i)))
 			continue;
 		uses.shares++;
 		uses.by_client[info->entry]++;
@@ -321,7 +341,7 @@ int shares_read(struct share_reader *r, struct client_list *to,
 			return -ENOMEM;
 	}
 	free_clients(r, &uses);
-	for (uint32_t i = 1; r->owners && i < RPC_MAX_OWNERS; i++)
+	for (uint32_t i = 1; r->owners && i < r->owner_count; i++)
 		uses.owners += r->owners[i].key.root != 0;
 	if (r->owners)
 		end_idle(r, &uses);

@@ -28,11 +28,12 @@ struct share_maps {
 struct share_reader {
 	struct share_maps maps;
 	uint32_t shards;
-	/* Mapped between shares_map() and shares_unmap(). */
+	/* Mapped between shares_map() and shares_unmap(); of @stats and @owners those that were in use then. */
 	struct rpc_client_info *client_info;
 	struct rpc_share_info *info;
 	struct rpc_share_stats *stats;
 	struct rpc_owner *owners; /* NULL: not known */
+	uint32_t share_count, owner_count;
 	bool misses_ends; /* the kernel does not report the ends of all processes */
 	uint64_t id[RPC_MAX_SHARES], client_id[RPC_CLIENT_ENTRIES]; /* 0: not yet given */
 	uint64_t calls[RPC_MAX_SHARES], rest_ns[RPC_MAX_SHARES]; /* as last read */
@@ -45,7 +46,8 @@ struct share_reader {
 	bool final[RPC_MAX_OWNERS]; /* the name is; otherwise it is looked for again */
 };
 
-/* @maps are loaded maps that outlive @r. Returns 0 or -errno; call shares_close() in either case. */
+/* @maps are loaded maps that outlive *@r, which is all zeros: most of it is touched only where there are many owners.
+ * Returns 0 or -errno; call shares_close() in either case. */
 int shares_open(struct share_reader *r, const struct share_maps *maps, uint32_t shards);
 void shares_close(struct share_reader *r);
 

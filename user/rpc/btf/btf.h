@@ -34,7 +34,7 @@ struct btf_maps {
 		[RPC_MAX_TRANSPORTS]; /* connecting fails since then; 0: it does not */
 };
 
-/* @bpf must be loaded and outlive @m; @shards: copies of the hot maps. Returns 0 or -errno; call btf_maps_close() in either
+/* *@m is all zeros. @bpf must be loaded and outlive it; @shards: copies of the hot maps. Returns 0 or -errno; call btf_maps_close() in either
  * case. */
 int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards);
 void btf_maps_close(struct btf_maps *m);

@@ -93,7 +93,7 @@ struct tracepoint_maps {
 	struct rpc_event_label labels[RPC_MAX_SERVERS + 1];
 };
 
-/* @bpf must be loaded and outlive @m; @shards: copies of the hot maps. Returns 0 or
+/* *@m is all zeros. @bpf must be loaded and outlive it; @shards: copies of the hot maps. Returns 0 or
  * -errno; call tracepoint_maps_close() in either case. */
 int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_tracepoints_bpf *bpf,
 			 uint32_t shards);
