@@ -190,7 +190,7 @@ unsigned int observer_poll(struct observer *o)
 	uint64_t now = monotonic_ns();
 
 	if (o->gpu && now >= o->gpu_due_ns) {
-		fault_observer_poll(o->gpu);
+		fault_observer_poll(o->gpu, o->modules < 0);
 		event_log_flush(o->events, now, false);
 		o->gpu_due_ns = now + FAULT_POLL_MS * 1000000ull;
 	}
@@ -203,8 +203,11 @@ void observer_consume(struct observer *o)
 {
 	if (o->gpu)
 		fault_observer_consume(o->gpu);
-	if (o->modules >= 0 && module_events_read(o->modules))
-		follow_sunrpc(o, true);
+	if (o->modules < 0 || !module_events_read(o->modules))
+		return;
+	follow_sunrpc(o, true);
+	if (o->gpu)
+		fault_observer_poll(o->gpu, true);
 }
 
 int observer_snapshot(struct observer *o, struct snapshot *s)

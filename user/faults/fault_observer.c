@@ -20,6 +20,8 @@
 #define LOG_BATCH_NS 100000000ull
 
 #define CLOCK_STEP_SECONDS 0.1 /* a clock that is adjusted by less was not set */
+#define LOOK_NS \
+	(20 * 1000000000ull) /* until the driver is looked for again if nobody tells of modules */
 #define RETRY_NS (60 * 1000000000ull) /* until a hook that could not be attached is tried again */
 #define LOG_FAILURES 10 /* reading the log may fail so often in turn, until it is closed */
 #define LAST_NS 300000000ull /* the log is read for so long at the end ... */
@@ -40,7 +42,8 @@ struct fault_observer {
 	bool printk_refused; /* it is not tried again */
 	struct gpu_holders holders;
 	struct spinners spinners;
-	uint64_t modules; /* printk_driver_modules() at the last poll */
+	uint64_t modules; /* printk_driver_modules() at the last look */
+	uint64_t look_ns; /* when the next look is due */
 	struct trace_events *trace; /* NULL: not attached */
 	int trace_error; /* why not */
 	uint64_t retry_ns; /* CLOCK_MONOTONIC: when to try again what is missing */
@@ -75,6 +78,7 @@ static void look_for_driver(struct fault_observer *g)
 	uint64_t modules = printk_driver_modules("");
 	char state[16] = "";
 
+	g->look_ns = monotonic_ns() + LOOK_NS;
 	if (modules != g->modules) {
 		printk_hook_modules_changed(g->printk);
 		if (g->options->holders)
@@ -301,18 +305,42 @@ void fault_observer_state_lost(struct fault_observer *g)
 	state_file_lost(&g->state);
 }
 
-void fault_observer_poll(struct fault_observer *g)
+/* Whether the log or a hook has something to read. What a hook drops is in the log. */
+static bool has_news(const struct fault_observer *g)
 {
+	struct epoll_event event;
+
+	return epoll_wait(g->epoll, &event, 1, 0) != 0;
+}
+
+/* There was nothing to read at @now. */
+static void pass_quiet_time(struct fault_observer *g, uint64_t now)
+{
+	follow_clock(g);
+	if (g->kernel_log.fd >= 0 && !g->log_paused)
+		fault_authority_all_read(g->authority, now);
+	fault_authority_expire(g->authority, now, false);
+}
+
+void fault_observer_poll(struct fault_observer *g, bool modules)
+{
+	uint64_t now = monotonic_ns();
+
 	if (g->log_paused && g->kernel_log.fd >= 0) {
 		g->log_paused = false;
 		epoll_add(g, g->kernel_log.fd);
 	}
-	fault_observer_consume(g);
-	look_for_driver(g);
-	if (monotonic_ns() >= g->retry_ns)
+	if (has_news(g))
+		fault_observer_consume(g);
+	else
+		pass_quiet_time(g, now);
+	if (modules || now >= g->look_ns || g->events.load_begin_ns)
+		look_for_driver(g);
+	if (monotonic_ns() >= g->retry_ns) {
 		retry(g);
-	/* Once more, because that took a while: a report that is read before its text has no process. */
-	fault_observer_consume(g);
+		/* Once more, because that took a while: a report that is read before its text has no process. */
+		fault_observer_consume(g);
+	}
 	if (g->trace)
 		trace_events_poll(g->trace,
 				  !printk_hook_undecided(g->printk) &&

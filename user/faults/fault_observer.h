@@ -35,9 +35,9 @@ int fault_observer_fd(const struct fault_observer *g);
 /* Reads all that is pending. */
 void fault_observer_consume(struct fault_observer *g);
 
-/* Call it every FAULT_POLL_MS, for what no descriptor reports. */
+/* Call it every FAULT_POLL_MS, for what no descriptor reports. @modules: some may have come or gone. */
 #define FAULT_POLL_MS 1000
-void fault_observer_poll(struct fault_observer *g);
+void fault_observer_poll(struct fault_observer *g, bool modules);
 
 /* Call it if the state that was saved last could not be written. */
 void fault_observer_state_lost(struct fault_observer *g);

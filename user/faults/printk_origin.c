@@ -14,9 +14,9 @@
 /* The modules are read again if a message comes this long after the last reading. */
 #define AGE_NS 50000000ull
 
-/* nvidia prints all faults and loads first. */
+/* Those behind nvidia cannot be loaded without it. */
 static const char *const driver_modules[] = {
-	"nvidia", "nvidia_modeset", "nvidia_uvm", "nvidia_drm", "nvidia_peermem", "nvswitch",
+	"nvswitch", "nvidia", "nvidia_modeset", "nvidia_uvm", "nvidia_drm", "nvidia_peermem",
 };
 
 /* From the tracepoint up to what a driver calls. From 5.15 on printk has the name _printk. */
@@ -130,9 +130,12 @@ uint64_t printk_driver_modules(const char *root)
 	uint64_t sum = 0;
 	struct stat st;
 
-	ARRAY_EACH(name, driver_modules, COUNT(driver_modules))
+	ARRAY_EACH(name, driver_modules, COUNT(driver_modules)) {
 		if (!stat(PATHF("%s/sys/module/%s", root, *name), &st))
 			sum += st.st_ino;
+		else if (!strcmp(*name, "nvidia"))
+			break;
+	}
 	return sum;
 }
 
