@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 	enum command command;
 
 	/* Large buffers are given back when they are freed: the allocator would keep them after the first. */
-	mallopt(M_MMAP_THRESHOLD, 128 << 10);
+	mallopt(M_MMAP_THRESHOLD, 64 << 10);
 	open_standard();
 	/* The kernel removes processes that have ended: see base/helper.h. */
 	signal(SIGCHLD, SIG_IGN);

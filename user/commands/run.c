@@ -46,6 +46,7 @@ struct agent {
 	double snapshot_seconds; /* that the last snapshot took */
 	double export_seconds;
 	bool started; /* the first write has succeeded */
+	bool attached; /* since the last write: most of the program's pages were needed for that alone */
 	bool over; /* standard output is for the metrics and has no reader any more */
 };
 
@@ -113,6 +114,7 @@ static int export(struct agent *a)
 		delta_free(&d);
 		agent_health_errors(&a->health, &a->agent_events.nfs);
 		agent_health_add(&a->health, &a->observer, &s);
+		a->attached |= !a->started || a->source != s.calls.source;
 		a->source = s.calls.source;
 		s.self.export_seconds = a->export_seconds;
 		s.self.export_errors = a->export_errors;
@@ -155,9 +157,10 @@ static void on_tick(void *context)
 
 static void exported(struct agent *a, int err)
 {
-	/* What the snapshot, its text, and before the first the start took. */
-	malloc_trim(0);
-	memory_drop_program();
+	malloc_trim(0); /* what the snapshot and its text took */
+	if (a->attached)
+		memory_drop_program();
+	a->attached = false;
 	a->export_seconds =
 		a->snapshot_seconds + (double)a->writer.files[WRITER_OUTPUT].took_ns / 1e9;
 	if (err)

@@ -112,7 +112,7 @@ void ack_free(struct ack_list *list)
 	(IN_CREATE | IN_MODIFY | IN_ATTRIB | IN_MOVE | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF)
 
 /* The file is also read this often: changes by another node, or of a link on the way, are not reported. */
-#define AGAIN_NS 60000000000ull
+#define AGAIN_NS 600000000000ull
 
 /* In the process. If the folder is missing, the next one above that exists is watched. */
 static void send_acks(const void *context, FILE *out)

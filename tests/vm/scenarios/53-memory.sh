@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# What the agent's processes take, from the start on: with one server, then with eight more of 16 transports each and 33 owners.
+# What the agent's processes take, from the start on: with one server, then with eight others of 16 transports each and 33 owners.
 # shellcheck disable=SC2154 # agent is agent-lib.sh's
 groups=/sys/fs/cgroup/system.slice/slurmstepd.scope
 
@@ -20,6 +20,7 @@ measure start
 nfs_mount 3 '' /mnt/one
 dd if=/mnt/one/load of=/dev/null bs=4k count=200 iflag=direct status=none
 measure one
+unmount /mnt/one
 for i in 1 2 3 4 5 6 7 8; do
 	mkdir -p "/mnt/many-$i"
 	defer unmount "/mnt/many-$i"
