@@ -35,8 +35,9 @@
 /* More messages than the buffer holds: after so many reads, all that was in it has been read. */
 #define READ_MAX (PRINTK_RING_BYTES / PRINTK_SHORT)
 
-/* A message that the hook takes, and that is no fault. */
-#define QUESTION "xidscope: finds out whether the kernel shows who prints (NVRM)"
+/* A message that the hook takes, and that is no fault. Without a newline it could be continued, and would be readable only
+ * after the next message: it would seem to be older than all that has been read. */
+#define QUESTION "xidscope: finds out whether the kernel shows who prints (NVRM)\n"
 
 struct printk_hook {
 	const struct log *log;

@@ -122,6 +122,8 @@ agent_stop
 set_value /proc/sys/kernel/kptr_restrict 2
 driver_load tracepoint
 agent_start --hooks gpu --events none
+wait_for 60 driver_watched
+sleep 1 # until then the log decides
 cp x.prom hidden-begin.prom
 driver "raw $(xid f0)" 'xid 0000:f1:00.0 79 GPU has fallen off the bus.'$'\t'"$(xid f1)"
 try_mount 1 "$(xid f2)"
