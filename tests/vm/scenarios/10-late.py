@@ -40,6 +40,8 @@ def verifiers_follow_few_instructions(folder):
     (folder / "verified").write_text("".join(f"{program}\t{count}\n" for program, count in sorted(followed.items())))
     need(followed.keys() <= table.keys(), "the table lacks", followed.keys() - table.keys())
     need("printk_console" in followed and len(followed) > 5, followed)
+    for row in table.values():
+        row.pop("precise", None)  # of a verifier that these kernels do not have
     limits = {program: max(int(count) for count in table[program].values() if count != "-") for program in followed}
     above = {program: count for program, count in followed.items() if count > 1.1 * limits[program]}
     need(not above, "more than in tests/data/verified.tsv:", above)
