@@ -12,7 +12,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define OF_KERNEL 0x00200010 /* PF_KTHREAD; PF_IO_WORKER, which vhost and io_uring have */
 
 struct spin_task spin_tasks[SPIN_CPUS] = {};
-/* The stack of the task @spin_wanted, the innermost first. 0: no task, or it has left the kernel. */
+/* The stack of the task @spin_wanted, the innermost first. 0: no task, or it has left the kernel or ended. */
 __u32 spin_wanted = 0;
 __u64 spin_frames[SPIN_FRAMES] = {};
 /* Of each CPU its struct rq; 0: not known, or there is no such CPU. */
@@ -85,6 +85,8 @@ int task_dies(__u64 *ctx)
 	const struct kernfs_node *node;
 	struct dead_task *d = &dead_tasks[pid & (DEAD_TASKS - 1)];
 
+	if (pid == spin_wanted)
+		spin_wanted = 0;
 	if (signal != 9 && signal != 11)
 		return 0;
 	d->pid = 0;
