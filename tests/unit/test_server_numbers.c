@@ -80,10 +80,9 @@ static bool end_shares(struct share_reader *r, uint32_t server)
 	return has_shares;
 }
 
-static void *no_values(const struct bpf_map *map, uint32_t count, int protection)
+static void *no_values(const struct bpf_map *map, int protection)
 {
 	(void)map;
-	(void)count;
 	(void)protection;
 	return NULL;
 }
@@ -95,7 +94,7 @@ static void *no_values(const struct bpf_map *map, uint32_t count, int protection
 #define rpc_series_clear clear_series
 #define shares_end_server end_shares
 #define bpf_values_map no_values
-#define bpf_values_unmap(map, count, values) (void)(values)
+#define bpf_values_unmap(map, values) (void)(values)
 #include "rpc/server_numbers.c"
 
 static struct server_numbers numbers;

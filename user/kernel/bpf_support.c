@@ -195,25 +195,29 @@ void bpf_ring_read(const struct bpf_map *map, ring_buffer_sample_fn take, void *
 	ring_buffer__free(ring);
 }
 
-static size_t size_of_values(const struct bpf_map *map, uint32_t count)
+void *bpf_values_map_first(const struct bpf_map *map, size_t count, int protection)
 {
-	uint32_t all = bpf_map__max_entries(map);
-
-	return (size_t)(count < all ? count : all) * bpf_map__value_size(map);
-}
-
-void *bpf_values_map(const struct bpf_map *map, uint32_t count, int protection)
-{
-	void *values =
-		mmap(NULL, size_of_values(map, count), protection, MAP_SHARED, bpf_map__fd(map), 0);
+	void *values = mmap(NULL, count * bpf_map__value_size(map), protection, MAP_SHARED,
+			    bpf_map__fd(map), 0);
 
 	return values == MAP_FAILED ? NULL : values;
 }
 
-void bpf_values_unmap(const struct bpf_map *map, uint32_t count, const void *values)
+void bpf_values_unmap_first(const struct bpf_map *map, size_t count, const void *values)
 {
 	if (values)
-		munmap((void *)values, size_of_values(map, count));
+		munmap((void *)values, count * bpf_map__value_size(map));
+}
+
+void *bpf_values_map(const struct bpf_map *map, int protection)
+{
+	return bpf_values_map_first(map, bpf_map__max_entries(map), protection);
+}
+
+void bpf_values_unmap(const struct bpf_map *map, const void *values)
+{
+	if (values) /* otherwise there may be no map */
+		bpf_values_unmap_first(map, bpf_map__max_entries(map), values);
 }
 
 /* ---- a copy while a program writes ---- */

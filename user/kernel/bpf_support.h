@@ -59,11 +59,13 @@ uint32_t bpf_shards(uint32_t max);
  * any: its pages, each of them twice, count as resident memory. Without memory the records stay for the next time. */
 void bpf_ring_read(const struct bpf_map *map, ring_buffer_sample_fn take, void *context);
 
-/* Maps the first @count values of @map, which has BPF_F_MMAPABLE; ALL_VALUES: all. @protection as for mmap(). NULL with
- * errno. bpf_values_unmap() takes the same @count, and NULL. */
-#define ALL_VALUES UINT32_MAX
-void *bpf_values_map(const struct bpf_map *map, uint32_t count, int protection);
-void bpf_values_unmap(const struct bpf_map *map, uint32_t count, const void *values);
+/* Maps the values of @map, which has BPF_F_MMAPABLE; @protection as for mmap(). NULL with
+ * errno. bpf_values_unmap() also takes NULL, then @map may be NULL. */
+void *bpf_values_map(const struct bpf_map *map, int protection);
+void bpf_values_unmap(const struct bpf_map *map, const void *values);
+/* The same for the first @count values. */
+void *bpf_values_map_first(const struct bpf_map *map, size_t count, int protection);
+void bpf_values_unmap_first(const struct bpf_map *map, size_t count, const void *values);
 
 /* A value in a map that programs write at any time. A program counts *started before it writes and *finished after it. */
 struct bpf_value {

@@ -11,7 +11,7 @@
  * Each number is therefore freed by two readings. The first finds that it has ended, or decides that it must go, and
  * removes all that leads to it: cells of processes and tasks, the place of the share, the entry in owner_index. The second
  * reading, an interval later, takes the last figures and puts the number back on the stack of free ones, of which the
- * last is given out first: numbers in use stay low, and only these are mapped.
+ * last is given out first: shares in use stay low, and only these are mapped.
  *
  *   number   has ended if
  *   share    its client's place or its own place no longer holds it
@@ -53,39 +53,38 @@ int shares_open(struct share_reader *r, const struct share_maps *maps, uint32_t 
 	return err || !maps->owners ? err : fill_stack(maps->free_owners, RPC_MAX_OWNERS);
 }
 
-/* Finds how many of the shares' and owners' numbers may be in use. */
-static void count_numbers(struct share_reader *r)
+/* How many of the shares' numbers may be in use. */
+static uint32_t count_shares(const struct share_reader *r)
 {
-	r->share_count = r->owner_count = 1;
-	for (uint32_t i = 1; i < RPC_MAX_SHARES; i++) {
-		if (!r->info[i].entry)
-			continue;
-		r->share_count = i + 1;
-		RAISE(r->owner_count, r->info[i].owner + 1);
-	}
+	uint32_t count = RPC_MAX_SHARES;
+
+	while (count > 1 && !r->info[count - 1].entry)
+		count--;
+	return count;
 }
 
 int shares_map(struct share_reader *r)
 {
 	const int protection = PROT_READ | PROT_WRITE;
 
-	r->client_info = bpf_values_map(r->maps.client_info, ALL_VALUES, protection);
-	r->info = bpf_values_map(r->maps.share_info, ALL_VALUES, protection);
+	r->client_info = bpf_values_map(r->maps.client_info, protection);
+	r->info = bpf_values_map(r->maps.share_info, protection);
 	if (!r->client_info || !r->info)
 		return -errno;
-	count_numbers(r);
-	r->stats = bpf_values_map(r->maps.share_stats, r->share_count * r->shards, protection);
+	r->share_count = count_shares(r);
+	r->stats = bpf_values_map_first(r->maps.share_stats, (size_t)r->share_count * r->shards,
+					protection);
 	if (r->maps.owners)
-		r->owners = bpf_values_map(r->maps.owners, r->owner_count, protection);
+		r->owners = bpf_values_map(r->maps.owners, protection);
 	return r->stats && (!r->maps.owners || r->owners) ? 0 : -errno;
 }
 
 void shares_unmap(struct share_reader *r)
 {
-	bpf_values_unmap(r->maps.client_info, ALL_VALUES, r->client_info);
-	bpf_values_unmap(r->maps.share_info, ALL_VALUES, r->info);
-	bpf_values_unmap(r->maps.share_stats, r->share_count * r->shards, r->stats);
-	bpf_values_unmap(r->maps.owners, r->owner_count, r->owners);
+	bpf_values_unmap(r->maps.client_info, r->client_info);
+	bpf_values_unmap(r->maps.share_info, r->info);
+	bpf_values_unmap_first(r->maps.share_stats, (size_t)r->share_count * r->shards, r->stats);
+	bpf_values_unmap(r->maps.owners, r->owners);
 	r->client_info = NULL;
 	r->info = NULL;
 	r->stats = NULL;
@@ -112,7 +111,7 @@ const char *shares_owner(struct share_reader *r, uint32_t owner)
 	const char *names[RPC_OWNER_LEVELS];
 	char *label = r->label[owner];
 
-	if (owner >= r->owner_count || !r->owners || r->final[owner])
+	if (!r->owners || r->final[owner])
 		return label;
 	for (int i = 0; i < RPC_OWNER_LEVELS; i++)
 		names[i] = owner ? o->path[i] : "";
@@ -162,7 +161,7 @@ static void end_idle(struct share_reader *r, const struct share_uses *uses)
 	/* A process that found no number, and has 0, looks again. */
 	bool leaving[RPC_MAX_OWNERS] = { true }, any = false;
 
-	for (uint32_t i = 1; i < r->owner_count; i++) {
+	for (uint32_t i = 1; i < RPC_MAX_OWNERS; i++) {
 		if (!r->owners[i].key.root)
 			continue;
 		leaving[i] = r->owner_ended[i] ? !uses->by_owner[i] : full && !uses->active[i];
@@ -172,7 +171,7 @@ static void end_idle(struct share_reader *r, const struct share_uses *uses)
 	}
 	if (any)
 		forget_owners(r, leaving);
-	for (uint32_t i = 1; any && i < r->owner_count; i++) {
+	for (uint32_t i = 1; any && i < RPC_MAX_OWNERS; i++) {
 		if (leaving[i] && r->owner_ended[i])
 			free_owner(r, i);
 		r->owner_ended[i] ^= leaving[i];
@@ -324,8 +323,7 @@ int shares_read(struct share_reader *r, struct client_list *to,
 		const struct rpc_share_info *info = &r->info[i];
 		struct rpc_sums sums = {};
 
-		/* An owner that is newer than shares_map() is left to the next reading. */
-		if (i && (!info->entry || info->owner >= r->owner_count || free_ended(r, i)))
+		if (i && (!info->entry || free_ended(r, i)))
 			continue;
 		uses.shares++;
 		uses.by_client[info->entry]++;
@@ -341,7 +339,7 @@ int shares_read(struct share_reader *r, struct client_list *to,
 			return -ENOMEM;
 	}
 	free_clients(r, &uses);
-	for (uint32_t i = 1; r->owners && i < r->owner_count; i++)
+	for (uint32_t i = 1; r->owners && i < RPC_MAX_OWNERS; i++)
 		uses.owners += r->owners[i].key.root != 0;
 	if (r->owners)
 		end_idle(r, &uses);

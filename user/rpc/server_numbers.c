@@ -87,8 +87,7 @@ static void free_server(struct server_reading *r, uint32_t server)
 /* Lets ops that found no room look for it again. */
 static void look_again(const struct server_reading *r)
 {
-	struct rpc_server_stats *s =
-		bpf_values_map(r->maps.server_stats, ALL_VALUES, PROT_READ | PROT_WRITE);
+	struct rpc_server_stats *s = bpf_values_map(r->maps.server_stats, PROT_READ | PROT_WRITE);
 
 	for (uint32_t i = 0; s && i < RPC_MAX_SERVERS * r->series->shards; i++)
 		for (uint32_t op = 0; op < 2 * RPC_MAX_OP; op++) {
@@ -97,7 +96,7 @@ static void look_again(const struct server_reading *r)
 			if (*series > RPC_OP_SERIES)
 				*series = 0;
 		}
-	bpf_values_unmap(r->maps.server_stats, ALL_VALUES, s);
+	bpf_values_unmap(r->maps.server_stats, s);
 }
 
 /* One server at a reading. Returns whether its number is free now. */

@@ -445,7 +445,7 @@ static int read_waiters(struct reading *r)
 	/* The scan alone costs as much as hundreds of samples. */
 	if (!bpf->rodata->rpc_record_at_release && !bpf->bss->rpc_waiters_in_use.count)
 		return 0;
-	bucket = bpf_values_map(bpf->maps.task_keys, ALL_VALUES, PROT_READ);
+	bucket = bpf_values_map(bpf->maps.task_keys, PROT_READ);
 	if (!bucket)
 		return -errno;
 	for (uint32_t i = 0; i < RPC_MAX_TASKS; i++) {
@@ -462,7 +462,7 @@ static int read_waiters(struct reading *r)
 		}
 		add_waiter(r, &w);
 	}
-	bpf_values_unmap(bpf->maps.task_keys, ALL_VALUES, bucket);
+	bpf_values_unmap(bpf->maps.task_keys, bucket);
 	return 0;
 }
 
@@ -530,7 +530,7 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 				 RPC_MAX_SERIES :
 				 at_most(m->bpf->data->rpc_series_count, RPC_OP_SERIES);
 	r.transport_count = at_most(m->bpf->bss->rpc_transport_count, RPC_MAX_TRANSPORTS);
-	r.replies = bpf_values_map(m->bpf->maps.replies, ALL_VALUES, PROT_READ | PROT_WRITE);
+	r.replies = bpf_values_map(m->bpf->maps.replies, PROT_READ | PROT_WRITE);
 	err = (r.replies ? read_servers(&r) : -errno) ?:
 		      shares_map(&m->shares)          ?:
 		      rpc_series_read(&m->reader, m->bpf->maps.series, m->bpf->maps.errors, r.series_count, &names, &s->calls) ?:
@@ -551,7 +551,7 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 	if (!err)
 		free_servers(&r);
 	shares_unmap(&m->shares);
-	bpf_values_unmap(m->bpf->maps.replies, ALL_VALUES, r.replies);
+	bpf_values_unmap(m->bpf->maps.replies, r.replies);
 	free(r.servers);
 	free(r.transports);
 	return err;

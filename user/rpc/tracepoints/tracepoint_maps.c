@@ -24,7 +24,7 @@ int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_tracepoints_bpf *
 
 	m->bpf = bpf;
 	m->shards = shards;
-	m->clients = bpf_values_map(bpf->maps.clients, ALL_VALUES, PROT_READ | PROT_WRITE);
+	m->clients = bpf_values_map(bpf->maps.clients, PROT_READ | PROT_WRITE);
 	if (!m->clients)
 		return -errno;
 	for (uint32_t i = 0; i < RPC_MAX_SERVERS; i++)
@@ -39,7 +39,7 @@ int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_tracepoints_bpf *
 void tracepoint_maps_close(struct tracepoint_maps *m)
 {
 	if (m->bpf)
-		bpf_values_unmap(m->bpf->maps.clients, ALL_VALUES, m->clients);
+		bpf_values_unmap(m->bpf->maps.clients, m->clients);
 	shares_close(&m->calls);
 	rpc_series_close(&m->reader);
 	free(m->earlier);
@@ -477,16 +477,16 @@ int tracepoint_maps_read(struct tracepoint_maps *m, struct snapshot *s, struct c
 	const struct rpc_tracepoints_bpf *bpf = m->bpf;
 	int err = -ENOMEM;
 
-	m->servers = bpf_values_map(bpf->maps.servers, ALL_VALUES, PROT_READ | PROT_WRITE);
-	m->series_info = bpf_values_map(bpf->maps.series_info, ALL_VALUES, PROT_READ);
-	m->keys = bpf_values_map(bpf->maps.task_keys, ALL_VALUES, PROT_READ | PROT_WRITE);
-	m->tasks = bpf_values_map(bpf->maps.tasks, ALL_VALUES, PROT_READ);
+	m->servers = bpf_values_map(bpf->maps.servers, PROT_READ | PROT_WRITE);
+	m->series_info = bpf_values_map(bpf->maps.series_info, PROT_READ);
+	m->keys = bpf_values_map(bpf->maps.task_keys, PROT_READ | PROT_WRITE);
+	m->tasks = bpf_values_map(bpf->maps.tasks, PROT_READ);
 	if (m->servers && m->series_info && m->keys && m->tasks)
 		err = shares_map(&m->calls) ?: read_all(m, s, clients);
 	shares_unmap(&m->calls);
-	bpf_values_unmap(bpf->maps.servers, ALL_VALUES, m->servers);
-	bpf_values_unmap(bpf->maps.series_info, ALL_VALUES, m->series_info);
-	bpf_values_unmap(bpf->maps.task_keys, ALL_VALUES, m->keys);
-	bpf_values_unmap(bpf->maps.tasks, ALL_VALUES, m->tasks);
+	bpf_values_unmap(bpf->maps.servers, m->servers);
+	bpf_values_unmap(bpf->maps.series_info, m->series_info);
+	bpf_values_unmap(bpf->maps.task_keys, m->keys);
+	bpf_values_unmap(bpf->maps.tasks, m->tasks);
 	return err;
 }
