@@ -4,6 +4,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 #include "kernel_events.h"
+#include "maps.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -35,10 +36,7 @@ struct trace_event_raw_mark_victim {
 /* Events for which the ring buffer had no room. */
 __u64 kernel_events_dropped = 0;
 
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, KERNEL_EVENTS_RING_BYTES);
-} kernel_events SEC(".maps");
+BPF_RINGBUF(kernel_events, KERNEL_EVENTS_RING_BYTES);
 
 static __always_inline struct traced_event *event_begin(__u32 event)
 {

@@ -16,6 +16,7 @@
 #define BPF_QUEUE(name, count) BPF_TABLE(name, BPF_MAP_TYPE_QUEUE, count, __type(value, __u32);)
 /* Numbers to be given out: the one that came back last goes first, and high ones are rarely used. */
 #define BPF_STACK(name, count) BPF_TABLE(name, BPF_MAP_TYPE_STACK, count, __type(value, __u32);)
+#define BPF_RINGBUF(name, bytes) BPF_TABLE(name, BPF_MAP_TYPE_RINGBUF, bytes)
 #define BPF_ARRAY(name, count, value_type) \
 	BPF_TABLE(name, BPF_MAP_TYPE_ARRAY, count, __type(key, __u32); __type(value, value_type);)
 /* One that user space reads in place. */

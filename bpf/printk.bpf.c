@@ -7,6 +7,7 @@
  * ring buffer is full, the message is counted and dropped. */
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
+#include "maps.bpf.h"
 #include "printk.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -26,10 +27,7 @@ __u64 printk_others_dropped = 0;
 struct printk_range printk_driver[PRINTK_DRIVER_RANGES] = {};
 bool printk_driver_known = false; /* false: each message may be its */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, PRINTK_RING_BYTES);
-} printk_ring SEC(".maps");
+BPF_RINGBUF(printk_ring, PRINTK_RING_BYTES);
 
 #define CHUNK 128
 #define OVERLAP 3 /* a mark may begin at a chunk's end */

@@ -6,6 +6,7 @@
 #include "sunrpc.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
+#include "maps.bpf.h"
 #include "slow_call.h"
 #include "rpc_owners.bpf.h"
 #include "rpc_read.bpf.h"
@@ -17,10 +18,7 @@
 volatile __u64 rpc_slower_ns = 0;
 __u64 rpc_slow_lost = 0;
 
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, RPC_SLOW_RING);
-} slow_calls SEC(".maps");
+BPF_RINGBUF(slow_calls, RPC_SLOW_RING);
 
 /* The waits of the call as phases_record() would count them. */
 static __always_inline void slow_call_waits(struct rpc_slow_call *c, const struct rpc_task *task,
