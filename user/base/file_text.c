@@ -3,6 +3,7 @@
 #include "base/file_text.h"
 
 #include <stdarg.h>
+#include <sys/epoll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -167,6 +168,13 @@ int file_unless(int fd, int err)
 	OPEN_FILE refused = err ? fd : -1;
 
 	return refused < 0 ? fd : err;
+}
+
+int file_watch(int epoll, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
 void folder_close(DIR **folder)

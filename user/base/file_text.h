@@ -70,5 +70,8 @@ void folder_close(DIR **folder);
 /* Returns @fd. If @err is not 0, closes @fd and returns @err. */
 int file_unless(int fd, int err);
 
+/* Lets @epoll report when @fd is readable. Returns 0 or -errno: -EBADF if @fd is below 0. */
+int file_watch(int epoll, int fd);
+
 /* The next name in @folder; NULL: there is none, or no folder. */
 const char *folder_next(DIR *folder);

@@ -90,14 +90,6 @@ void observer_drop_capabilities(const struct observer *o, uint64_t others)
 	kernel_types_forget(); /* a built-in NFS has been looked for in them */
 }
 
-static void add_descriptor(const struct observer *o, int fd)
-{
-	struct epoll_event event = { .events = EPOLLIN };
-
-	if (fd >= 0)
-		epoll_ctl(o->epoll, EPOLL_CTL_ADD, fd, &event);
-}
-
 /* Attaches or detaches sunrpc's hooks after the module was loaded or is to be unloaded.
  * @changed: a module has come or gone. */
 static void follow_sunrpc(struct observer *o, bool changed)
@@ -153,7 +145,7 @@ int observer_start(struct observer *o, const struct log *log, unsigned int hooks
 				"cannot read the kernel's uevents: %s; modules are looked for five "
 				"times a second instead. In a unit, allow AF_NETLINK in RestrictAddressFamilies=",
 				strerror(-o->modules));
-		add_descriptor(o, o->modules);
+		file_watch(o->epoll, o->modules);
 		loop_end_at_once(true);
 		follow_sunrpc(o, false);
 		loop_end_at_once(false);
@@ -165,7 +157,7 @@ int observer_start(struct observer *o, const struct log *log, unsigned int hooks
 		o->gpu = fault_observer_new(log, &o->fault_options);
 		gpu_error = o->gpu ? 0 : errno;
 		if (o->gpu)
-			add_descriptor(o, fault_observer_fd(o->gpu));
+			file_watch(o->epoll, fault_observer_fd(o->gpu));
 	}
 	kernel_types_forget();
 	if (gpu_error == EPERM || (o->rpc && !o->gpu && rpc_observer_error(o->rpc) == EPERM))

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <sys/epoll.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file_text.h"
@@ -20,8 +19,8 @@
 #define LOG_BATCH_NS 100000000ull
 
 #define CLOCK_STEP_SECONDS 0.1 /* a clock that is adjusted by less was not set */
-#define LOOK_NS \
-	(20 * 1000000000ull) /* until the driver is looked for again if nobody tells of modules */
+/* Until the driver is looked for again if nobody tells of modules. */
+#define LOOK_NS (20 * 1000000000ull)
 #define RETRY_NS (60 * 1000000000ull) /* until a hook that could not be attached is tried again */
 #define LOG_FAILURES 10 /* reading the log may fail so often in turn, until it is closed */
 #define LAST_NS 300000000ull /* the log is read for so long at the end ... */
@@ -93,14 +92,6 @@ static void look_for_driver(struct fault_observer *g)
 	    file_first_line("/sys/module/nvidia/initstate", state, sizeof(state)) &&
 	    !strcmp(state, "live"))
 		fault_events_loaded(&g->events);
-}
-
-static void epoll_add(struct fault_observer *g, int fd)
-{
-	struct epoll_event event = { .events = EPOLLIN };
-
-	if (fd >= 0)
-		epoll_ctl(g->epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
 /* Reading the log has failed with @err. */
@@ -262,7 +253,7 @@ static void reopen_log(struct fault_observer *g)
 		return;
 	log_info(g->log, "/dev/kmsg is open");
 	g->log_paused = false;
-	epoll_add(g, l->fd);
+	file_watch(g->epoll, l->fd);
 }
 
 static void attach_printk(struct fault_observer *g, bool quiet)
@@ -270,14 +261,14 @@ static void attach_printk(struct fault_observer *g, bool quiet)
 	g->printk = printk_hook_new(g->log, quiet, g->authority);
 	/* The verifier would refuse it again, at the same cost. */
 	g->printk_refused = !g->printk && (errno == E2BIG || errno == EACCES || errno == EINVAL);
-	epoll_add(g, printk_hook_fd(g->printk));
+	file_watch(g->epoll, printk_hook_fd(g->printk));
 }
 
 static void attach_trace(struct fault_observer *g)
 {
 	g->trace = trace_events_new(g->log, g->authority, &g->events, &g->trace_error);
 	if (g->trace)
-		epoll_add(g, trace_events_fd(g->trace));
+		file_watch(g->epoll, trace_events_fd(g->trace));
 }
 
 /* Tries again what is missing: tracefs may have been mounted, a limit raised. Loading BPF may cost milliseconds
@@ -328,7 +319,7 @@ void fault_observer_poll(struct fault_observer *g, bool modules)
 
 	if (g->log_paused && g->kernel_log.fd >= 0) {
 		g->log_paused = false;
-		epoll_add(g, g->kernel_log.fd);
+		file_watch(g->epoll, g->kernel_log.fd);
 	}
 	if (has_news(g))
 		fault_observer_consume(g);
@@ -445,7 +436,7 @@ struct fault_observer *fault_observer_new(const struct log *log,
 	if (options->holders)
 		gpu_holders_learn(&g->holders);
 	g->retry_ns = monotonic_ns() + RETRY_NS;
-	epoll_add(g, g->kernel_log.fd);
+	file_watch(g->epoll, g->kernel_log.fd);
 	g->started = true;
 	return g;
 failed:
@@ -468,8 +459,7 @@ void fault_observer_free(struct fault_observer *g)
 	faults_free(&g->faults);
 	kernel_log_close(&g->kernel_log);
 	kernel_log_mark_free(&g->start);
-	if (g->epoll >= 0)
-		close(g->epoll);
+	file_close(&g->epoll);
 	free(g);
 }
 

@@ -191,13 +191,6 @@ static void note_times(struct trace_events *t)
 				t->events[i].enabled ? t->events[i].since_ns : UINT64_MAX;
 }
 
-static void add_readable(const struct trace_events *t, int fd)
-{
-	struct epoll_event event = { .events = EPOLLIN };
-
-	epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &event);
-}
-
 /* Returns whether there is an instance then; otherwise it logs the reason, but not twice in turn. */
 static bool make_instance(struct trace_events *t)
 {
@@ -206,7 +199,7 @@ static bool make_instance(struct trace_events *t)
 
 	t->instance = trace_instance_new(&t->events[first], EVENTS - first, t);
 	if (t->instance)
-		add_readable(t, t->instance->pipe);
+		file_watch(t->epoll, t->instance->pipe);
 	else
 		err = errno;
 	if (err && err != *t->error)
@@ -294,7 +287,7 @@ struct trace_events *trace_events_new(const struct log *log, struct fault_author
 	};
 	t->programs = trace_programs_new(t->events, t, &t->program_memory);
 	if (t->programs) {
-		add_readable(t, trace_programs_fd(t->programs));
+		file_watch(t->epoll, trace_programs_fd(t->programs));
 	} else if (!make_instance(t)) {
 		trace_events_free(t);
 		return NULL;
@@ -310,8 +303,7 @@ void trace_events_free(struct trace_events *t)
 		return;
 	trace_instance_free(t->instance);
 	trace_programs_free(t->programs);
-	if (t->epoll >= 0)
-		close(t->epoll);
+	file_close(&t->epoll);
 	free(t);
 }
 

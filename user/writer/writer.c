@@ -99,12 +99,8 @@ static void end_process(struct writer *w)
 /* Returns 0 or -errno. */
 static int start_process(struct writer *w)
 {
-	struct epoll_event event = { .events = EPOLLIN };
-
 	w->socket = writer_process_start(w);
-	if (w->socket < 0)
-		return w->socket;
-	return epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->socket, &event) ? -errno : 0;
+	return w->socket < 0 ? w->socket : file_watch(w->epoll, w->socket);
 }
 
 /* What is left of a message of @size bytes, which @more bytes of @text follow, after its first @done bytes. */
