@@ -44,6 +44,7 @@ struct trace_events {
 	bool modules_changed;
 	uint64_t consumed_ns; /* CLOCK_MONOTONIC: all that they had until then was read */
 	uint64_t look_ns; /* when to look at all events next */
+	uint64_t memory; /* of the instance, at the last such look */
 };
 
 static void read_text(char *to, size_t size, const struct trace_event *event,
@@ -198,10 +199,12 @@ static bool make_instance(struct trace_events *t)
 	int err = 0;
 
 	t->instance = trace_instance_new(&t->events[first], EVENTS - first, t);
-	if (t->instance)
+	if (t->instance) {
 		file_watch(t->epoll, t->instance->pipe);
-	else
+		t->memory = trace_instance_memory(t->instance);
+	} else {
 		err = errno;
+	}
 	if (err && err != *t->error)
 		log_info(t->log, "cannot use trace events: %s; will try again every minute",
 			 err == ENOENT ? "tracefs is not mounted at /sys/kernel/tracing" :
@@ -259,6 +262,8 @@ static void look_at_all(struct trace_events *t, const struct log *log)
 		enable_kernel_events(t, log);
 	note_times(t);
 	look_for_driver(t);
+	if (t->instance)
+		t->memory = trace_instance_memory(t->instance);
 	t->look_ns = monotonic_ns() + LOOK_NS;
 }
 
@@ -345,7 +350,7 @@ void trace_events_snapshot(const struct trace_events *t, struct snapshot *s)
 			snapshot_hook(&s->self, t->events[i].name, true);
 	snapshot_drop(&s->self, "trace_events",
 		      t->dropped + (t->instance ? t->instance->missed : 0));
-	s->self.trace_bytes = t->instance ? trace_instance_memory(t->instance) : 0;
+	s->self.trace_bytes = t->memory;
 	s->self.map_bytes += t->program_memory.maps;
 	s->self.program_bytes += t->program_memory.programs;
 }
