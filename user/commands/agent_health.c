@@ -228,15 +228,15 @@ void agent_health_add(struct agent_health *h, struct observer *observer, struct 
 /* Adds what fails on a server to what is said about it already, the loss of data first. */
 static void add_errors_text(struct node_nfs_errors *to, const struct nfs_span *span)
 {
-	bool first = !*to->text || span->name == failure_names[FAILURE_DATA];
+	bool first = span->name == failure_names[FAILURE_DATA];
 	char before[sizeof(to->text)];
 
 	memcpy(before, to->text, sizeof(before));
-	safe_format(to->text, sizeof(to->text), "%s%s%s", first ? span->text : before,
-		    *before ? " Also " : "",
-		    !*before ? "" :
-		    first    ? before :
-			       span->text);
+	if (!*before)
+		safe_format(to->text, sizeof(to->text), "%s", span->text);
+	else
+		safe_format(to->text, sizeof(to->text), "%s Also %s", first ? span->text : before,
+			    first ? before : span->text);
 }
 
 void agent_health_errors(struct agent_health *h, const struct nfs_watch *w)
