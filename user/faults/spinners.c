@@ -163,7 +163,7 @@ static bool load_once(struct spinners *s, const struct log *log)
 	return false;
 }
 
-/* The task that was asked for has made a system call: its time begins again. */
+/* The task that was asked for has made a system call or ended: its time begins again. */
 static void forget_spinner(struct spinners *s, uint64_t now_ns)
 {
 	ARRAY_EACH(t, s->list, s->count)

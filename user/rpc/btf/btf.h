@@ -34,8 +34,8 @@ struct btf_maps {
 		[RPC_MAX_TRANSPORTS]; /* connecting fails since then; 0: it does not */
 };
 
-/* *@m is all zeros. @bpf must be loaded and outlive it; @shards: copies of the hot maps. Returns 0 or -errno; call btf_maps_close() in either
- * case. */
+/* *@m is all zeros. @bpf must be loaded and outlive it; @shards: copies of the hot maps. Returns 0 or -errno; call
+ * btf_maps_close() in either case. */
 int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards);
 void btf_maps_close(struct btf_maps *m);
 
