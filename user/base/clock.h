@@ -2,10 +2,16 @@
 /* The clocks that the program uses, and how they differ. */
 #pragma once
 
+#include <time.h>
+
 #include "base/std.h"
 
-/* CLOCK_MONOTONIC, ns: the clock of BPF programs and trace events. */
+/* CLOCK_MONOTONIC, ns: the clock of BPF programs and trace events. CLOCK_MONOTONIC and CLOCK_BOOTTIME always mean the kernel's own,
+ * without the offsets of this process's time namespace. */
 uint64_t monotonic_ns(void);
+
+/* What the time namespace adds to @clock for this process, also to times in proc, ns. It is read once. */
+int64_t clock_shift_ns(clockid_t clock);
 
 /* This thread's time on a CPU, ns. */
 uint64_t thread_cpu_ns(void);

@@ -39,13 +39,14 @@ bool process_start_ticks(const char *stat, uint64_t *ticks)
 static bool began_before(int folder, uint64_t time_ns)
 {
 	double tick = 1.0 / (double)sysconf(_SC_CLK_TCK);
+	double shift = (double)clock_shift_ns(CLOCK_BOOTTIME) / 1e9;
 	struct clock_offsets clocks;
 	char text[1024];
 	uint64_t ticks;
 
 	read_at(folder, "stat", text, sizeof(text));
 	return clock_offsets_read(&clocks) && process_start_ticks(text, &ticks) &&
-	       (double)(ticks + 1) * tick <= boot_seconds(&clocks, time_ns);
+	       (double)(ticks + 1) * tick - shift <= boot_seconds(&clocks, time_ns);
 }
 
 bool process_text(int pid, uint64_t time_ns, const char *file, char *text, size_t size)

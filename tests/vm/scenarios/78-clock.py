@@ -68,3 +68,11 @@ def recoveries_stay_after_what_they_clear(folder):
     need(status(folder, "anew") == 2 and "0000:c2:00.0" in verdict(folder, "anew"),
          verdict(folder, "anew"))
     need("0000:c1:00.0" not in verdict(folder, "anew"), verdict(folder, "anew"))
+
+
+@judgement
+def a_fault_is_of_the_job_that_it_names(folder):
+    faults = [event for event in map(json.loads, (folder / "events.json").read_text().splitlines())
+              if event["kind"] == "xid"]
+    need(len(faults) == 2 and all(fault.get("job") == "71" for fault in faults), faults)
+    return f"{len(faults)} faults"

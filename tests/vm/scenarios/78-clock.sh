@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # The clock is put back and forward by hours, while the agent runs and while it does not: times of faults move along,
-# recoveries stay later than what they clear, the health file stays fresh, and an acknowledgement does not hide.
+# recoveries stay later than what they clear, the health file stays fresh, and an acknowledgement does not hide. The agent is in a
+# time namespace of its own, whose offsets the kernel's times do not have.
 need_drivers
 driver_load text
 fill_log
@@ -26,7 +27,14 @@ write() { # write NAME: the same of a new file
 	look "$1"
 }
 start() { agent_start --hooks gpu --state "$PWD/state" --events events.json --window 1h; }
-fault() { driver "raw NVRM: Xid (PCI:0000:$1:00): 79, pid=7, name=train, GPU has fallen off the bus."; }
+mkdir -p /sys/fs/cgroup/system.slice/slurmstepd.scope/job_71
+unshare --time --monotonic 5000 --boottime 100000 sleep infinity &
+worker=$!
+defer kill "$worker"
+wait_for 20 grep -qx sleep "/proc/$worker/comm"
+agent_under=(nsenter "--time=/proc/$worker/ns/time_for_children")
+echo "$worker" >/sys/fs/cgroup/system.slice/slurmstepd.scope/job_71/cgroup.procs
+fault() { driver "raw NVRM: Xid (PCI:0000:$1:00): 79, pid=$worker, name=train, GPU has fallen off the bus."; }
 
 start
 before=$EPOCHREALTIME
