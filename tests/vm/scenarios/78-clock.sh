@@ -32,6 +32,7 @@ unshare --time --monotonic 5000 --boottime 100000 sleep infinity &
 worker=$!
 defer kill "$worker"
 wait_for 20 grep -qx sleep "/proc/$worker/comm"
+# shellcheck disable=SC2034 # agent_start uses it
 agent_under=(nsenter "--time=/proc/$worker/ns/time_for_children")
 echo "$worker" >/sys/fs/cgroup/system.slice/slurmstepd.scope/job_71/cgroup.procs
 fault() { driver "raw NVRM: Xid (PCI:0000:$1:00): 79, pid=$worker, name=train, GPU has fallen off the bus."; }
