@@ -200,6 +200,15 @@ static void write_share(struct json *j, const char *name, uint64_t part, uint64_
 	json_fraction(j, name, all ? (double)part / (double)all : 0, 4);
 }
 
+/* No call sends nothing: then they are not known. */
+static void write_bytes(struct json *j, uint64_t sent, uint64_t received)
+{
+	if (!sent)
+		return;
+	json_unsigned(j, "sent_bytes", sent);
+	json_unsigned(j, "received_bytes", received);
+}
+
 static void write_kinds(struct json *j, const struct rpc_sums *sums)
 {
 	json_object(j, "kinds");
@@ -209,8 +218,7 @@ static void write_kinds(struct json *j, const struct rpc_sums *sums)
 		json_object(j, rpc_kind_names[k]);
 		json_unsigned(j, "calls", sums->calls[k]);
 		json_nanoseconds(j, "seconds", sums->total_ns[k]);
-		json_unsigned(j, "sent_bytes", sums->sent_bytes[k]);
-		json_unsigned(j, "received_bytes", sums->received_bytes[k]);
+		write_bytes(j, sums->sent_bytes[k], sums->received_bytes[k]);
 		json_unsigned(j, "errors", sums->errors[k]);
 		json_object_end(j);
 	}
@@ -231,10 +239,7 @@ static void write_parts(struct json *j, const struct session *t, const char *ser
 		json_text(j, by == SHARE_BY_MOUNT ? "mountpoint" : "owner", s->name);
 		json_unsigned(j, "calls", s->calls);
 		json_nanoseconds(j, "seconds", s->total_ns);
-		if (s->sent_bytes) { /* no call has none: they are not known */
-			json_unsigned(j, "sent_bytes", s->sent_bytes);
-			json_unsigned(j, "received_bytes", s->received_bytes);
-		}
+		write_bytes(j, s->sent_bytes, s->received_bytes);
 		json_unsigned(j, "errors", s->errors);
 		write_share(j, "held_share", s->held_ns, sum.held_ns);
 		write_share(j, "waited_share", s->waited_ns, sum.waited_ns);

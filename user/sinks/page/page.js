@@ -24,7 +24,7 @@
 	const iso = t => new Date(local(t) * 1000).toISOString().slice(0, 19).replace("T", " ");
 	const clock = t => iso(t).slice(11);
 	const zone = (x => `${x < 0 ? "-" : "+"}${new Date(Math.abs(x) * 1000).toISOString().slice(11, 16)}`)(s.utc_offset_seconds);
-	const bytes = x => x < 1e6 ? three(x / 1e3) + " kB" : x < 1e9 ? three(x / 1e6) + " MB" : three(x / 1e9) + " GB";
+	const bytes = x => x === undefined ? "-" : x < 1e6 ? three(x / 1e3) + " kB" : x < 1e9 ? three(x / 1e6) + " MB" : three(x / 1e9) + " GB";
 	const percent = x => (100 * x).toFixed(x && x < 0.0995 ? 1 : 0) + " %";
 	const sum = list => list.reduce((a, b) => a + b, 0);
 
