@@ -51,8 +51,7 @@ struct {
 /* Calls whose event was missed. */
 __u64 rpc_lost = 0;
 
-/* A task's key, as key << 8, and its owner; the index is the lower bits of the key. A call's end leaves it, because the
- * task may begin another call. */
+/* RPC_MADE() of each task. A call's end leaves it, because the task may begin another call. */
 volatile __u64 rpc_task_owner[RPC_TASK_OWNERS] = {};
 
 /* ---- reading a record ---- */
@@ -228,24 +227,25 @@ static __always_inline volatile __u64 *task_owner(__u64 key)
 SEC("tp/sunrpc/rpc_task_begin")
 int tp_begin(void *ctx)
 {
+	__u32 process = bpf_get_current_pid_tgid() >> 32, client;
 	struct record r;
-	__u64 key;
 
 	read_record(&r, ctx);
-	key = task_key(VALUE(__u32, &r, client), VALUE(__u32, &r, task));
-	*task_owner(key) = key << 8 | owner_of(bpf_get_current_pid_tgid() >> 32, OWNER_NOW);
+	client = VALUE(__u32, &r, client);
+	*task_owner(task_key(client, VALUE(__u32, &r, task))) =
+		RPC_MADE(client, process, owner_of(process, OWNER_NOW));
 	return 0;
 }
 
 /* The owner of a task that began at @start; 0 also if another task has taken its cell, or if it began before the attach. */
 static __always_inline __u32 owner_of_task(__u64 key, __u64 start)
 {
-	__u64 owner = *task_owner(key) ^ key << 8;
+	__u64 made = *task_owner(key);
 
 	if (!rpc_owners)
 		return 0;
-	if (owner < RPC_MAX_OWNERS)
-		return owner;
+	if (RPC_MADE_FOR(made, key))
+		return made & (RPC_MAX_OWNERS - 1);
 	if (rpc_attached && start > rpc_attached)
 		drop(RPC_DROP_OWNER_GONE);
 	return 0;

@@ -53,6 +53,13 @@ struct rpc_event_series_key {
 	char op[RPC_OP_LEN];
 };
 
+/* What is known of the process that made a task: 1 + its client << 30 | the process << 8 | its owner. The index is the lower bits
+ * of the task's key. Process numbers are below 1 << 22. */
+#define RPC_MADE(client, process, owner) \
+	((1 + (__u64)(client)) << 30 | (__u64)(process) << 8 | (owner))
+#define RPC_MADE_FOR(made, key) ((made) >> 30 == 1 + (((key)-1) >> 32)) /* not a later task */
+#define RPC_MADE_BY(made) ((made) >> 8 & ((1u << 22) - 1))
+
 /* The entry of a task; its key is 1 + (client << 32 | task). */
 struct rpc_event_task {
 	struct rpc_waits waits;

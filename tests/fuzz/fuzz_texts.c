@@ -156,7 +156,7 @@ static void try_module_events(const uint8_t *data, size_t size)
 static void try_rpc_clients(const uint8_t *data, size_t len)
 {
 	struct client_transport info;
-	char name[12];
+	char name[12], op[RPC_OP_LEN];
 	char *text = copy_of(data, len);
 
 	if (clients_parse_transport(&info, text, len)) {
@@ -166,7 +166,8 @@ static void try_rpc_clients(const uint8_t *data, size_t len)
 	}
 	if (clients_parse_server(name, sizeof(name), text, len, "127.0.0.1", NFS_PORT))
 		require(name[0] && memchr(name, 0, sizeof(name)));
-	clients_has_task(text, len, 12);
+	if (clients_has_task(text, len, 12, op))
+		require(memchr(op, 0, sizeof(op)));
 	free(text);
 }
 

@@ -76,9 +76,11 @@ TEST(a_server_is_found_by_its_address)
 	assert_string_equal(name, "nas");
 }
 
+static char op[RPC_OP_LEN];
+
 static bool has(const char *text, uint32_t task)
 {
-	return clients_has_task(text, strlen(text), task);
+	return clients_has_task(text, strlen(text), task, op);
 }
 
 TEST(a_task_is_found_by_its_number)
@@ -90,6 +92,7 @@ TEST(a_task_is_found_by_its_number)
 	struct span rest = { tasks, tasks + strlen(tasks) };
 
 	assert_true(has(tasks, 12));
+	assert_string_equal(op, "READ");
 	assert_true(has(tasks, 65535));
 	assert_false(has(tasks, 1));
 	assert_false(has(tasks, 2));
@@ -97,6 +100,7 @@ TEST(a_task_is_found_by_its_number)
 	assert_false(has("", 0));
 	assert_false(has("-pid- flgs\n", 0));
 	assert_true(has("7", 7));
+	assert_string_equal(op, "");
 	assert_false(has("18446744073709551623 x\n", 7));
 	assert_false(has("4294967303 x\n", 7));
 	assert_int_equal(clients_waiting_task(&rest), 12);
@@ -114,6 +118,10 @@ TEST(calls_that_wait_for_replies_are_found)
 		"    7 0001      0 0x1 0x9a  15000 nfs_commit_ops [nfs] nfsv4 COMMIT a:call_bind [sunrpc] q:delayq\n";
 	struct span rest = { tasks, tasks + strlen(tasks) };
 
+	assert_true(has(tasks, 4));
+	assert_string_equal(op, "COMMIT");
+	assert_true(has(tasks, 3));
+	assert_string_equal(op, "");
 	assert_int_equal(clients_waiting_task(&rest), 4);
 	assert_int_equal(clients_waiting_task(&rest), 6);
 	assert_int_equal(clients_waiting_task(&rest), 7);

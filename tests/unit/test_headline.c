@@ -148,12 +148,17 @@ TEST(a_server_that_is_silent_comes_first_with_its_mounts)
 TEST(a_silence_names_the_oldest_call)
 {
 	static const struct {
-		const char *op, *comm, *owner, *said;
+		const char *op, *comm, *owner;
+		uint32_t process;
+		const char *said;
 	} rows[] = {
-		{ "ACCESS", "ls", "slurm:4712",
+		{ "ACCESS", "ls", "slurm:4712", 812,
 		  "(/mnt/ckpt; oldest call: ACCESS of ls 812, slurm:4712). Look" },
-		{ "ACCESS", "", "", "(/mnt/ckpt; oldest call: ACCESS of process 812). Look" },
-		{ "", "", "slurm:4712", "(/mnt/ckpt; oldest call: of slurm:4712). Look" },
+		{ "ACCESS", "", "", 812, "(/mnt/ckpt; oldest call: ACCESS of process 812). Look" },
+		{ "", "", "slurm:4712", 812, "(/mnt/ckpt; oldest call: of slurm:4712). Look" },
+		{ "ACCESS", "", "slurm:4712", 0,
+		  "(/mnt/ckpt; oldest call: ACCESS of slurm:4712). Look" },
+		{ "ACCESS", "", "", 0, "(/mnt/ckpt; oldest call: ACCESS). Look" },
 	};
 
 	ARRAY_EACH(row, rows, COUNT(rows)) {
@@ -164,7 +169,7 @@ TEST(a_silence_names_the_oldest_call)
 		v = snapshot_server(&now.calls, "nas-2");
 		strcpy(v->oldest_op, row->op);
 		strcpy(v->oldest_comm, row->comm);
-		v->oldest_pid = 812;
+		v->oldest_pid = row->process;
 		if (*row->owner)
 			snapshot_owner_calls(&now.calls, "nas-2", row->owner)->oldest_ns = 9;
 		silence(12);

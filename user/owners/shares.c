@@ -119,6 +119,19 @@ const char *shares_owner(struct share_reader *r, uint32_t owner)
 	return label;
 }
 
+void shares_show_oldest(struct share_reader *r, struct client_list *to, const char *server,
+			uint32_t owner, uint64_t age)
+{
+	const char *name = shares_owner(r, owner);
+	struct client_calls *c = *name ? ARRAY_APPEND(to->list, to->count) : NULL;
+
+	if (!c)
+		return;
+	snprintf(c->server, sizeof(c->server), "%s", server);
+	snprintf(c->owner, sizeof(c->owner), "%s", name);
+	c->oldest_ns = age;
+}
+
 /* Removes what leads from processes and tasks to the owners in @leaving. */
 static void forget_owners(const struct share_reader *r, const bool *leaving)
 {

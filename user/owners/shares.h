@@ -68,5 +68,10 @@ void shares_name_errors(struct share_reader *r, struct calls *c);
  * readings free these. */
 bool shares_end_server(struct share_reader *r, uint32_t server);
 
+/* Shows in @to that this owner's oldest unanswered call is @age ns old. Without memory, or if the owner has no name, it does not
+ * show. */
+void shares_show_oldest(struct share_reader *r, struct client_list *to, const char *server,
+			uint32_t owner, uint64_t age);
+
 /* The name of an owner; "": not known. Valid until the next reading. */
 const char *shares_owner(struct share_reader *r, uint32_t owner);

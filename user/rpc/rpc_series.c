@@ -28,6 +28,8 @@
 #include <bpf/bpf.h>
 #include <sys/mman.h>
 
+#include "base/label.h"
+#include "base/process.h"
 #include "kernel/bpf_support.h"
 
 int rpc_series_open(struct rpc_series_reader *r, uint32_t shards)
@@ -257,10 +259,23 @@ int rpc_stats_read(const struct bpf_map *map, uint32_t number, uint32_t shards, 
 	return 0;
 }
 
-void rpc_raise_age(uint64_t *max, uint64_t now, uint64_t since)
+bool rpc_raise_age(uint64_t *max, uint64_t now, uint64_t since)
 {
-	if (since && since < now && *max < now - since)
-		*max = now - since;
+	if (!since || since >= now || *max >= now - since)
+		return false;
+	*max = now - since;
+	return true;
+}
+
+void rpc_name_oldest(struct rpc_server_state *server, uint64_t now, uint64_t since,
+		     const char op[RPC_OP_LEN], uint32_t process)
+{
+	if (since + NAMED_AGE_NS > now)
+		return;
+	label_from_bytes(server->oldest_op, sizeof(server->oldest_op), op, strnlen(op, RPC_OP_LEN));
+	server->oldest_pid = process;
+	process_first_line((int)process, since, "comm", server->oldest_comm,
+			   sizeof(server->oldest_comm));
 }
 
 uint64_t rpc_monotonic(uint64_t *maximum, uint64_t value)

@@ -55,8 +55,14 @@ uint32_t rpc_peak_of(const struct rpc_peak *peak, uint32_t epoch);
 int rpc_stats_read(const struct bpf_map *map, uint32_t number, uint32_t shards, uint32_t epoch,
 		   struct rpc_server_state *server);
 
-/* Raises *@max to the time since @since (0: no time). */
-void rpc_raise_age(uint64_t *max, uint64_t now, uint64_t since);
+/* Raises *@max to the time since @since (0: no time). Returns whether it was less. */
+bool rpc_raise_age(uint64_t *max, uint64_t now, uint64_t since);
+
+/* Names the oldest call of @server, which waits since @since, if it may be one that hangs. @op: "" if not known; @process: 0
+ * likewise. */
+#define NAMED_AGE_NS 2000000000ull
+void rpc_name_oldest(struct rpc_server_state *server, uint64_t now, uint64_t since,
+		     const char op[RPC_OP_LEN], uint32_t process);
 
 /* Returns the greatest value so far, kept in *@maximum: a counter must not fall. The sum
  * of several reads can be too low while a part moves from one to another. */

@@ -214,7 +214,7 @@ const char *calls_victims(char *text, const struct calls *c, const char *server)
 	const struct owner_calls *oldest = NULL;
 	const struct nfs_mount *first = NULL;
 	char more[32] = "", call[RPC_OP_LEN + SLOW_COMM_LEN + 32] = "";
-	const char *owner = "", *comm;
+	const char *owner = "", *op = "";
 	unsigned int mounts = 0;
 
 	ARRAY_EACH(m, c->mounts, c->mount_count)
@@ -227,13 +227,15 @@ const char *calls_victims(char *text, const struct calls *c, const char *server)
 		owner = oldest->owner;
 	if (mounts > 1)
 		snprintf(more, sizeof(more), " and %u more", mounts - 1);
-	if (v && *v->oldest_op) {
-		comm = *v->oldest_comm ? v->oldest_comm : "process";
-		snprintf(call, sizeof(call), "%s of %s %" PRIu32 "%s", v->oldest_op, comm,
-			 v->oldest_pid, *owner ? ", " : "");
-	} else if (*owner) {
-		strcpy(call, "of ");
-	}
+	if (v)
+		op = v->oldest_op;
+	if (v && *op && v->oldest_pid)
+		snprintf(call, sizeof(call), "%s of %s %" PRIu32 "%s", op,
+			 *v->oldest_comm ? v->oldest_comm : "process", v->oldest_pid,
+			 *owner ? ", " : "");
+	else if (*op || *owner)
+		snprintf(call, sizeof(call), "%s%s%s", op, *op && *owner ? " " : "",
+			 *owner ? "of " : "");
 	*text = 0;
 	if (first || *call)
 		snprintf(text, VICTIMS_TEXT, " (%s%s%s%s%s%s)", first ? first->mountpoint : "",

@@ -166,37 +166,6 @@ static void set_endpoints(struct rpc_transport_state *state, const struct rpc_pr
 	set_local(&state->local, &p->local);
 }
 
-/* A call of this owner is the oldest one of a transport. Without memory, it does not show. */
-static void show_oldest(struct reading *r, const char *server, uint32_t owner, uint64_t start)
-{
-	const char *name = shares_owner(&r->m->shares, owner);
-	struct client_calls *c;
-
-	if (!*name || !start || start >= r->s->time_ns)
-		return;
-	c = ARRAY_APPEND(r->clients->list, r->clients->count);
-	if (!c)
-		return;
-	snprintf(c->server, sizeof(c->server), "%s", server);
-	snprintf(c->owner, sizeof(c->owner), "%s", name);
-	c->oldest_ns = r->s->time_ns - start;
-}
-
-/* Names the oldest call of @server if it may be one that hangs. */
-#define NAMED_AGE_NS 2000000000ull
-
-static void name_oldest(struct rpc_server_state *server, const struct rpc_probe *p, uint64_t now)
-{
-	if (!p->oldest_start || p->oldest_start + NAMED_AGE_NS > now ||
-	    now - p->oldest_start < server->oldest_ns[RPC_QUEUE_PENDING])
-		return;
-	label_from_bytes(server->oldest_op, sizeof(server->oldest_op), p->oldest_op,
-			 strnlen(p->oldest_op, sizeof(p->oldest_op)));
-	server->oldest_pid = p->oldest_pid;
-	process_first_line((int)p->oldest_pid, p->oldest_start, "comm", server->oldest_comm,
-			   sizeof(server->oldest_comm));
-}
-
 /* A call that waits for a connection is in no list of unanswered calls: it is as old as the first error of connecting. After an
  * error, tasks wait for up to 3 s, or in a queue. */
 #define CONNECT_AGAIN_NS 10000000000ull
@@ -253,9 +222,12 @@ static void probe_transport(struct reading *r, uint32_t index, struct rpc_transp
 	RAISE(server->depth_max[RPC_QUEUE_SEND], p->queued[RPC_LIMIT_SEND]);
 	RAISE(server->depth_max[RPC_QUEUE_PENDING], p->pending);
 	rpc_raise_age(&state->oldest_ns, r->s->time_ns, p->oldest_start);
-	rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], r->s->time_ns, p->oldest_start);
-	show_oldest(r, server->server, p->oldest_start ? p->oldest_owner : 0, p->oldest_start);
-	name_oldest(server, p, r->s->time_ns);
+	if (rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], r->s->time_ns, p->oldest_start))
+		rpc_name_oldest(server, r->s->time_ns, p->oldest_start, p->oldest_op,
+				p->oldest_pid);
+	if (p->oldest_start && p->oldest_start < r->s->time_ns)
+		shares_show_oldest(&r->m->shares, r->clients, server->server, p->oldest_owner,
+				   r->s->time_ns - p->oldest_start);
 	note_connecting(r, index, state, server);
 }
 

@@ -83,14 +83,19 @@ bool clients_parse_server(char *name, size_t size, const char *text, size_t len,
 	return false;
 }
 
-bool clients_has_task(const char *text, size_t len, uint32_t task)
+bool clients_has_task(const char *text, size_t len, uint32_t task, char op[RPC_OP_LEN])
 {
-	struct span rest = { text, text + len }, line;
+	struct span rest = { text, text + len }, line, word;
 	uint64_t number;
 
+	*op = 0;
 	while (span_next_line(&rest, &line)) {
-		if (span_number(span_take_word(&line), UINT32_MAX, &number) && number == task)
-			return true;
+		if (!span_number(span_take_word(&line), UINT32_MAX, &number) || number != task)
+			continue;
+		while (span_left(word = span_take_word(&line)) && !span_take(&word, "nfsv"))
+			;
+		span_copy(span_cut(span_take_word(&line), RPC_OP_LEN - 1), op, RPC_OP_LEN);
+		return true;
 	}
 	return false;
 }

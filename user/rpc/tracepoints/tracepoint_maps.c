@@ -254,6 +254,9 @@ struct waiting {
 	struct tracepoint_maps *m;
 	struct snapshot *s;
 	uint32_t count[RPC_MAX_SERVERS + 1][RPC_LIMITS];
+	struct {
+		uint64_t key, begun;
+	} oldest[RPC_MAX_SERVERS + 1]; /* call without a reply */
 };
 
 static void forget_task(struct rpc_task_bucket *keys, uint32_t i, uint64_t key)
@@ -281,6 +284,7 @@ static void forget_lost(struct tracepoint_maps *m, uint64_t now)
 	struct doubt doubts[MAX_DOUBTS];
 	struct file_text list = {};
 	uint32_t client, last = 0;
+	char op[RPC_OP_LEN];
 	bool listed = false;
 	size_t count = 0;
 
@@ -299,7 +303,7 @@ static void forget_lost(struct tracepoint_maps *m, uint64_t now)
 			listed = !clients_read_tasks(&list, client);
 			last = client;
 		}
-		if (listed && !clients_has_task(list.bytes, list.len, (uint32_t)(d->key - 1)))
+		if (listed && !clients_has_task(list.bytes, list.len, (uint32_t)(d->key - 1), op))
 			forget_task(m->keys, d->i, d->key);
 	}
 	file_text_free(&list);
@@ -316,23 +320,25 @@ static void look_at_task(struct waiting *w, uint32_t i, uint64_t key)
 			forget_task(w->m->keys, i, key);
 		return;
 	}
-	if (!*server_label(w->m, t.server))
+	if (t.server > RPC_MAX_SERVERS || !*server_label(w->m, t.server))
 		return;
 	server = snapshot_server(&w->s->calls, server_label(w->m, t.server));
 	if (!server)
 		return;
 	/* What waits for its reply, or after another wait to try again: a call that the server has told to
 	 * try later has been answered, and a new attempt begins with that wait. */
-	if (t.transmits || (t.waits.asleep == 1 + RPC_PHASE_DELAY && t.waits.until))
-		rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], w->s->time_ns, t.begun);
+	if ((t.transmits || (t.waits.asleep == 1 + RPC_PHASE_DELAY && t.waits.until)) &&
+	    rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], w->s->time_ns, t.begun)) {
+		w->oldest[t.server].key = key;
+		w->oldest[t.server].begun = t.begun;
+	}
 	if (!t.waits.asleep || t.waits.asleep > RPC_WAITS)
 		return;
 	limit = limit_of(t.waits.asleep - 1u);
 	if (limit >= RPC_LIMITS)
 		return;
 	rpc_raise_age(&server->oldest_ns[limit], w->s->time_ns, t.waits.since);
-	if (t.server <= RPC_MAX_SERVERS)
-		w->count[t.server][limit]++;
+	w->count[t.server][limit]++;
 }
 
 /* Corrects the count of waiters and ends the period of waiting if no task waits although the count says so: the event of a
@@ -358,17 +364,45 @@ static void reconcile_waiters(struct waiting *w)
 		}
 }
 
+/* Says of each server's oldest call what the kernel's list of tasks says, and who made it. */
+static void name_oldest(const struct waiting *w, struct client_list *clients)
+{
+	struct tracepoint_maps *m = w->m;
+	struct rpc_server_state *server;
+	struct file_text list;
+	char op[RPC_OP_LEN];
+	uint64_t key, made;
+
+	for (uint32_t i = 0; i <= RPC_MAX_SERVERS; i++) {
+		key = w->oldest[i].key;
+		server = key ? snapshot_server(&w->s->calls, server_label(m, i)) : NULL;
+		if (!server)
+			continue;
+		made = m->bpf->bss->rpc_task_owner[key & (RPC_TASK_OWNERS - 1)];
+		if (!RPC_MADE_FOR(made, key))
+			made = 0;
+		shares_show_oldest(&m->calls, clients, server->server, made % RPC_MAX_OWNERS,
+				   w->s->time_ns - w->oldest[i].begun);
+		if (clients_read_tasks(&list, (uint32_t)((key - 1) >> 32)))
+			continue;
+		clients_has_task(list.bytes, list.len, (uint32_t)(key - 1), op);
+		rpc_name_oldest(server, w->s->time_ns, w->oldest[i].begun, op, RPC_MADE_BY(made));
+		file_text_free(&list);
+	}
+}
+
 /* Adds earlier calls that still wait: they are older than the source. */
 static void look_at_earlier(struct tracepoint_maps *m, struct snapshot *s)
 {
 	const struct earlier_call *call = m->earlier, *end = m->earlier + m->earlier_count;
 	struct rpc_server_state *server;
 	struct file_text list;
+	char op[RPC_OP_LEN];
 
 	for (m->earlier_count = 0; call < end; call++) {
 		if (clients_read_tasks(&list, call->client))
 			continue;
-		server = clients_has_task(list.bytes, list.len, call->task) ?
+		server = clients_has_task(list.bytes, list.len, call->task, op) ?
 				 snapshot_server(
 					 &s->calls,
 					 server_label(m, m->clients[call->client].server - 1)) :
@@ -376,13 +410,14 @@ static void look_at_earlier(struct tracepoint_maps *m, struct snapshot *s)
 		file_text_free(&list);
 		if (!server)
 			continue;
-		rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], s->time_ns,
-			      m->bpf->bss->rpc_attached);
+		if (rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], s->time_ns,
+				  m->bpf->bss->rpc_attached))
+			rpc_name_oldest(server, s->time_ns, m->bpf->bss->rpc_attached, op, 0);
 		m->earlier[m->earlier_count++] = *call;
 	}
 }
 
-static void read_tasks(struct tracepoint_maps *m, struct snapshot *s)
+static void read_tasks(struct tracepoint_maps *m, struct snapshot *s, struct client_list *clients)
 {
 	struct waiting w = { .m = m, .s = s };
 
@@ -394,6 +429,7 @@ static void read_tasks(struct tracepoint_maps *m, struct snapshot *s)
 			look_at_task(&w, i, key);
 	}
 	reconcile_waiters(&w);
+	name_oldest(&w, clients);
 }
 
 /* ---- servers that have ended ---- */
@@ -463,7 +499,7 @@ static int read_all(struct tracepoint_maps *m, struct snapshot *s, struct client
 	if (!err && m->bpf->bss->rpc_dropped[RPC_DROP_SERVER])
 		err = read_server(m, s, RPC_MAX_SERVERS, epoch);
 	if (!err)
-		read_tasks(m, s);
+		read_tasks(m, s, clients);
 	if (!err)
 		look_at_earlier(m, s);
 	if (!err)

@@ -31,8 +31,8 @@ bool clients_parse_server(char *name, size_t size, const char *text, size_t len,
 			  const char *address, uint32_t port);
 
 /* Whether task number @task is in a client's `tasks` file: after a heading it has a
- * line per task, which begins with the task's number. */
-bool clients_has_task(const char *text, size_t len, uint32_t task);
+ * line per task, which begins with the task's number. @op: its NFS op; "": it has none. */
+bool clients_has_task(const char *text, size_t len, uint32_t task, char op[RPC_OP_LEN]);
 
 /* Takes lines of such a file up to the next NFS call that waits for its reply or to be sent. Returns its task's number; 0: there
  * is none. */
