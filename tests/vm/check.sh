@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Runs scenarios on the kernels named (default: all of kernels.tsv, with the scenarios named there) and judges what they
 # leave. A guest waits for two fifths of its time, so one more than there are CPUs runs at once; a long list of scenarios is
-# shared by two guests. Prints a line per test and at the end
+# shared by guests of at most 20. Prints a line per test and at the end
 # "N passed, N failed, N skipped, N forgiven": what fails on a kernel that may fail is shown as "FORGIVEN FAIL".
 #   check.sh [--transports | --dkms] [--all | --only "SCENARIO..."] [KERNEL...]
 #   check.sh --prepare: only makes ready what a run downloads and builds, so that it waits for less
@@ -43,8 +43,8 @@ kernels=("$@")
 slow='gpus begun-before failing better-source many-transports later cpus verdict hung-mount hung-output moved many-hung silent-server stuck-tasks stuck-elsewhere busy-tasks kernel-faults vforks servers-end memory'
 ends='forgery polled slot session send stopped-server attached-under-load kills'
 all=$(printf '%s\n' "$here/$folder"/[0-9]*.sh | sed 's,.*/[0-9]*-,,; s/\.sh$//' | grep -vxF "${slow// /$'\n'}"$'\n'"${ends// /$'\n'}" | paste -sd ' ')
-hooks='late exact sources fault-lines driver-hooks'
-core="$hooks ${ends% attached*}"
+hooks='late sources fault-lines driver-hooks'
+core="$hooks exact ${ends% attached*}"
 most="$core attached-under-load kills reload refused delay names other-programs"
 most+=' fault-history signals-of-trouble hardware-errors'
 declare -A sets=([all]=$all [slow]="$slow systemd runbook containers resets" [ends]=$ends [most]=$most [core]=$core [hooks]=$hooks [transports]=$all
@@ -127,7 +127,7 @@ guest() {
 
 # prepare_scenarios KERNEL JOB: what needs the network is done before the guests run.
 prepare_scenarios() {
-	local modules='' status=0 build=$top/build binary name clocked=() rest=() begun=() half
+	local modules='' status=0 build=$top/build binary name clocked=() rest=() begun=() parts i from suffix
 	read_scenarios "$1"
 	[[ $arch == "$(dpkg --print-architecture)" ]] || build+=/$arch
 	binary=${XIDSCOPE:-$build/xidscope}
@@ -159,11 +159,13 @@ prepare_scenarios() {
 		*) rest+=("$name") ;;
 		esac
 	done
-	half=$((${#rest[@]} > 24 ? ${#rest[@]} / 2 : ${#rest[@]}))
 	guest "$2" -timed "${clocked[@]}"
 	guest "$2" -timed-2 "${begun[@]}"
-	guest "$2" -2 "${rest[@]:half}"
-	guest "$2" '' "${rest[@]:0:half}"
+	parts=$(((${#rest[@]} + 19) / 20))
+	for ((i = parts; i; i--)); do # the first last: the others are copies of it
+		((from = ${#rest[@]} * (i - 1) / parts, i > 1)) && suffix=-$i || suffix=''
+		guest "$2" "$suffix" "${rest[@]:from:${#rest[@]}*i/parts-from}"
+	done
 }
 
 check_scenarios() { # check_scenarios KERNEL JOB
@@ -225,7 +227,7 @@ for kernel in "${kernels[@]}"; do
 	prepare_scenarios "$kernel" "$work/$kernel" 2>&1 | tee "$work/$kernel.said" >&2 &
 	set +m
 	wait $! || grep 'error: ' "$work/$kernel.said" >"$work/$kernel.failure" || echo "see above" >"$work/$kernel.failure"
-	for job in "$work/$kernel" "$work/$kernel"-{2,timed,timed-2}; do
+	for job in "$work/$kernel" "$work/$kernel"-{[2-9],timed,timed-2}; do
 		[[ ! -e $job/only && ! -e $job.failure ]] || in_turn check_scenarios "$kernel" "$job"
 	done
 	for name in "${deployments[@]}"; do
