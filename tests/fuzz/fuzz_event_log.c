@@ -4,7 +4,6 @@
 
 #include "fuzz.h"
 #include "base/label.h"
-#include "json_valid.h"
 #include "sinks/event_log.h"
 
 /* Up to the next zero byte. */

@@ -6,7 +6,6 @@
 
 #include "fuzz.h"
 #include "faults/fault_authority.h"
-#include "json_valid.h"
 #include "kernel/kernel_log.h"
 #include "sinks/event_log.h"
 

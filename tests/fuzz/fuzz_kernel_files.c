@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "json_valid.h"
 #include "faults/recognise/recognise.h"
 #include "faults/fault_observer.h"
 #include "faults/gpu_holders.h"

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "json_valid.h"
 #include "base/log.h"
 #include "base/markdown.h"
 #include "sinks/report.h"

@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "base/json_reader.h"
 
 /* The length of the UTF-8 character (RFC 3629), or 0, and its value. */
 static inline size_t decoded_length(const unsigned char *b, size_t len, uint32_t *value)
@@ -50,4 +53,16 @@ static inline bool only_safe(const char *text, size_t len)
 			return false;
 	}
 	return true;
+}
+
+/* A JSON object or array, of lines without any of those. */
+static inline bool json_valid(const char *text, size_t len)
+{
+	const char *line = text, *end = text + len, *newline;
+
+	for (; (newline = memchr(line, '\n', (size_t)(end - line))); line = newline + 1)
+		if (!only_safe(line, (size_t)(newline - line)))
+			return false;
+	return only_safe(line, (size_t)(end - line)) &&
+	       json_read((struct span){ text, end }, NULL, NULL);
 }

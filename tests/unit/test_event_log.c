@@ -6,7 +6,7 @@
 
 #include "unit.h"
 #include "made_up_tree.h"
-#include "../fuzz/json_valid.h"
+#include "../fuzz/safe.h"
 #include "sinks/event_log.h"
 
 static bool write_file(void *path, const char *line, size_t size)
