@@ -4,7 +4,7 @@
 
 #include "unit.h"
 
-#define LINE_FIELDS 7
+#define LINE_FIELDS 10
 
 /* A row of a file: fields that are separated by tabs; a missing one is "". */
 struct line_row {

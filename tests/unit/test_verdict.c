@@ -916,7 +916,6 @@ TEST(a_client_that_makes_itself_known_again_and_again_recovers_state)
 /* New mounts also make the client known, and end no call with an error. */
 TEST(mounts_that_come_and_go_recover_nothing)
 {
-	fresh();
 	now.calls.unknown = RPC_FACT_BIT(RPC_FACT_REPLIES);
 	for (int i = 0; i < 10; i++) {
 		record("READ", 100, MS, RPC_PHASE_RTT, MS);
@@ -929,7 +928,6 @@ TEST(mounts_that_come_and_go_recover_nothing)
 
 TEST(calls_that_wait_until_state_is_recovered_have_no_other_limit)
 {
-	fresh();
 	now.calls.unknown = RPC_FACT_BIT(RPC_FACT_REPLIES);
 	for (uint64_t i = 1; i <= 12; i++) {
 		record("READ", 100, MS, RPC_PHASE_RTT, MS);
@@ -944,7 +942,6 @@ TEST(calls_that_wait_until_state_is_recovered_have_no_other_limit)
 
 TEST(a_recovery_that_does_not_end_is_named_without_a_call)
 {
-	fresh();
 	for (uint64_t i = 1; i <= 12; i++) {
 		server()->draining_ns += SECOND;
 		server()->draining_now_ns = server()->draining_ns;
@@ -1639,8 +1636,6 @@ TEST(waits_between_calls_that_were_delayed_are_delay)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		fresh();
-		limit_sums_free(&sums);
-		before.time_ns = 1;
 		add_bytes("OPEN", 100, 5 * MS, 100);
 		snapshot_error(&now.calls, SERVER, rows[i].op, rows[i].status)->count =
 			rows[i].count;
@@ -1687,15 +1682,11 @@ TEST(waits_for_fcntl_locks_are_the_applications)
 	assert_has(verdict.sentence, "180 calls were answered NFS4ERR_DENIED");
 	/* The kernel repeats a LOCK in a loop, while the others wait. */
 	fresh();
-	limit_sums_free(&sums);
-	before.time_ns = 1;
 	add_bytes("LOCK", 6600, 5 * MS / 3, 100);
 	snapshot_error(&now.calls, SERVER, "LOCK", "NFS4ERR_DENIED")->count = 7;
 	expect(BOUND_APPLICATION, CONFIDENCE_HIGH);
 	/* A few do not explain what takes the time. */
 	fresh();
-	limit_sums_free(&sums);
-	before.time_ns = 1;
 	add_bytes("OPEN", 4000, 5 * MS, 100);
 	snapshot_error(&now.calls, SERVER, "LOCK", "NFS4ERR_DENIED")->count = 6;
 	expect(BOUND_METADATA, CONFIDENCE_HIGH);
@@ -1719,8 +1710,6 @@ TEST(calls_that_the_server_refuses_show_no_limit)
 		struct rpc_error *e;
 
 		fresh();
-		limit_sums_free(&sums);
-		before.time_ns = 1;
 		add_bytes("LOOKUP", 1000, 5 * MS, 100);
 		add_bytes("OPEN", 1000, 5 * MS, 100);
 		e = snapshot_error(&now.calls, SERVER, "OPEN", rows[i].status);
@@ -1838,8 +1827,6 @@ TEST(an_idle_mount_gets_no_advice)
 		bool burst = o & 1; /* in one second of five */
 
 		fresh();
-		limit_sums_free(&sums);
-		before.time_ns = 1;
 		strcpy(mount()->options[NFS_AC], "3,60,30,60");
 		strcpy(mount()->options[NFS_RSIZE], "4096");
 		for (int i = 0; i < 10; i++) {

@@ -12,7 +12,7 @@ def every_known_line_is_read_right(folder):
     for line in (Path(__file__).parents[2] / "data" / "xid_lines.tsv").read_text().split("\n")[1:]:
         if not line:
             continue
-        source, _, pci, code, pid, process, kind = line.split("\t")
+        source, _, pci, code, pid, process, kind = line.split("\t")[:7]
         if kind not in ("xid", "sxid") or "#detail" in source:
             continue
         *domain, bus, slot = pci.split(":")  # bus and slot alone until about 2010
