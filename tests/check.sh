@@ -17,15 +17,19 @@ log_begin=$(tests/kernel_log.py) || true # what went wrong is the last test's to
 if [[ $mode == all ]]; then
 	tests/vm/check.sh --prepare >build/prepare.log 2>&1 &
 	preparing=$!
-	trap 'kill $(jobs -p) 2>/dev/null' EXIT
 fi
+trap 'kill $(jobs -p) 2>/dev/null' EXIT
 
 # next: numbers the next test. The tests are gone through twice: the first time, in which it fails, only counts them.
 total='' number=0
 next() {
 	number=$((number + 1))
-	[[ ! $total ]] || printf '[%d/%d] ' $number $total
 	[[ $total ]]
+}
+# say TEXT: a result, now and for the end.
+say() {
+	echo "$1" >>$results
+	echo "[$number/$total] $1"
 }
 
 # judge NAME COMMAND...: one test that is a command; exit status 77 means that it could not be run here.
@@ -35,10 +39,10 @@ judge() {
 	shift
 	output=$(tests/guarded.py "$@" 2>&1) || status=$?
 	case $status in
-	0) echo "ok $name" ;;
-	77) echo "skip $name: $(tail -n 1 <<<"$output")" ;;
-	*) printf 'FAIL %s\n%s\n' "$name" "$(tail -n 25 <<<"$output" | sed 's/^/    /')" ;;
-	esac | tee -a $results
+	0) say "ok $name" ;;
+	77) say "skip $name: $(tail -n 1 <<<"$output")" ;;
+	*) say "FAIL $name"$'\n'"$(tail -n 25 <<<"$output" | sed 's/^/    /')" ;;
+	esac
 }
 
 # unit BINARY: all tests of one cmocka program.
@@ -48,11 +52,11 @@ unit() {
 	output=$(CMOCKA_MESSAGE_OUTPUT=TAP tests/guarded.py "$1" 2>&1)
 	# A test program that dies prints fewer lines than its plan has.
 	if ! grep -q '^1\.\.' <<<"$output" || (($(sed -n 's/^1\.\.//p' <<<"$output" | head -n 1) != $(grep -cE '^(not )?ok ' <<<"$output"))); then
-		printf 'FAIL %s\n%s\n' "$name" "$(tail -n 10 <<<"$output" | sed 's/^/    /')" | tee -a $results
+		say "FAIL $name"$'\n'"$(tail -n 10 <<<"$output" | sed 's/^/    /')"
 		return
 	fi
 	sed -nE "s/^ok [0-9]+ - (.*)/ok $name: \1/p; s/^not ok [0-9]+ # SKIP (.*)/skip $name: \1/p; s/^not ok [0-9]+ - (.*)/FAIL $name: \1/p" <<<"$output" >>$results
-	echo "ran $name: $(grep -c '^ok ' <<<"$output") passed"
+	echo "[$number/$total] ran $name: $(grep -c '^ok ' <<<"$output") passed"
 	grep -E '^(not ok|#|ERROR: )' <<<"$output" | grep -vE '^# ok|^not ok [0-9]+ # SKIP' | sed 's/^/    /'
 }
 
@@ -93,7 +97,7 @@ run_tests() {
 	judge "Slurm and node-problem-detector get the verdict" tests/cli/check_callers.sh
 	judge "the page is drawn in a browser, if there is one" tests/page/check.sh
 }
-# What no busy machine changes: it runs beside the guests.
+# What no busy machine changes: it runs beside the others.
 run_beside() {
 	judge "includes in other directions are found" tests/includes_test.sh
 	judge "the scripts pass shellcheck" tests/lint.sh shellcheck
@@ -115,25 +119,27 @@ run_last() {
 	judge "the tests wrote nothing into this machine's kernel log" tests/kernel_log.py "$log_begin"
 }
 run_tests
+first=$number
 run_beside
 run_last
-total=$number number=0
+total=$number number=$first
+run_beside &
+beside=$!
+number=0
 run_tests
 if [[ $mode == all ]]; then
 	wait "$preparing"
 	rm -f build/vm/outcomes
 	tests/vm/check.sh &
-	guests=$!
-fi
-run_beside
-if [[ $mode == all ]]; then
-	wait "$guests"
+	wait $!
 	if [[ -e build/vm/outcomes ]]; then
 		cat build/vm/outcomes
 	else
 		echo 'FAIL the tests in guests ended early: see above'
 	fi >>$results
 fi
+wait "$beside"
+number=$((total - 1))
 run_last
 
 echo
