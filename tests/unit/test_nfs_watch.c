@@ -79,6 +79,25 @@ TEST(a_recovery_that_makes_no_call_is_reported)
 	assert_span(1, "nfs_errors draining nfs1 130 140");
 }
 
+TEST(a_long_wait_for_credentials_is_reported)
+{
+	struct rpc_server_state *v;
+
+	add(100, 0, 0, 0);
+	v = snapshot_server(&now.calls, "nfs1");
+	strcpy(v->upcall_by, "sh (1033)");
+	v->upcall_ns = 9 * SECOND;
+	add(110, 0, 0, 0);
+	assert_int_equal(span_count, 0);
+	v->upcall_ns = 19 * SECOND;
+	add(120, 0, 0, 0);
+	assert_span(0, "nfs_errors credentials nfs1 110 0");
+	assert_has(spans[0].text, "sh (1033) waited for 19 s for credentials: rpc.gssd");
+	v->upcall_ns = 0;
+	add(181, 0, 0, 0);
+	assert_span(1, "nfs_errors credentials nfs1 110 120");
+}
+
 TEST(a_limit_that_is_reached_again_and_again_is_one)
 {
 	add(100, 0, 50, 0); /* what was before the first snapshot counts for nothing */

@@ -742,19 +742,38 @@ TEST(few_lost_packets_are_resend_only_if_calls_took_as_long)
 	assert_string_equal(bound_names[verdict.bound_by], "application");
 }
 
-/* What a call does before it is sent is the client's own work, also after a connection was lost that it did not use. */
-TEST(setup_is_resend_only_beside_calls_that_are_sent_again)
+/* What a call does before it is sent is the client's own work, also after a connection was lost that it did not use; but not beside
+ * calls that are sent again, nor if a server closes one connection again and again. If each is closed now and then, they are idle. */
+TEST(setup_is_resend_beside_connections_that_are_lost)
 {
-	static const char *const want[] = { "client_cpu", "resend" };
+	static const struct {
+		uint64_t resent;
+		unsigned int closings, connections;
+		const char *bound, *said;
+	} rows[] = {
+		{ 0, 1, 1, "client_cpu", "" },
+		{ 1, 1, 1, "resend", "" },
+		{ 0, 12, 1, "resend", "closed tcp/0 12 times" },
+		{ 0, 12, 4, "client_cpu", "" },
+		{ 0, 24, 4, "resend", "closed each connection 6 times" },
+	};
 
-	for (uint64_t resent = 0; resent < 2; resent++) {
+	for (size_t r = 0; r < COUNT(rows); r++) {
 		struct setup u = SETUP(64, 500, 2 * MS, "READ", .setup_ns = 10 * MS);
 
 		fresh();
-		transport()->disconnects = 1;
-		histogram_record(&op_of("READ")->phase[RPC_PHASE_RESEND], 1, resent);
+		for (unsigned int i = 0; i < rows[r].closings; i++) {
+			struct rpc_transport_state *t = snapshot_transport(
+				&now.calls, SERVER, formatted("tcp/%u", i % rows[r].connections));
+
+			t->alive = true;
+			t->disconnects++;
+		}
+		histogram_record(&op_of("READ")->phase[RPC_PHASE_RESEND], 1, rows[r].resent);
 		RUN(&u, STEADY);
-		assert_string_equal(bound_names[verdict.bound_by], want[resent]);
+		assert_string_equal(bound_names[verdict.bound_by], rows[r].bound);
+		assert_has(verdict.sentence, rows[r].said);
+		assert_int_equal(!strstr(verdict.sentence, " closed "), !*rows[r].said);
 	}
 }
 
@@ -959,20 +978,20 @@ TEST(waits_for_credentials_are_named_whatever_other_calls_do)
 		now.calls.unknown = RPC_FACT_BIT(RPC_FACT_REPLIES);
 		for (uint64_t i = 0; i < 10; i++) {
 			record("SEQUENCE", 1, MS, RPC_PHASE_RTT, MS);
-			server()->upcalls = i < waited;
+			server()->upcall_ns = i < waited;
 			strcpy(server()->upcall_by, "python3 (71)");
 			end_interval(SECOND);
 		}
 		judge(waited > 5 ? BOUND_CREDENTIALS : BOUND_NONE,
 		      waited > 5 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 	}
-	assert_has(verdict.sentence, "Calls of python3 (71) waited for credentials for 6 s");
+	assert_has(verdict.sentence, "python3 (71) waited for 6 s for credentials");
 	assert_false(*verdict.setting);
 	/* Calls end, because rpc.gssd says that the ticket has expired. */
 	for (uint64_t i = 0; i < 10; i++) {
 		record("GETATTR", 1, SECOND / 2, RPC_PHASE_SETUP, SECOND / 2);
 		snapshot_error(&now.calls, SERVER, "GETATTR", "EKEYEXPIRED")->count++;
-		server()->upcalls = 1;
+		server()->upcall_ns = 1;
 		end_interval(SECOND);
 	}
 	judge(BOUND_ERRORS, CONFIDENCE_HIGH);
@@ -1356,6 +1375,11 @@ TEST(the_mtu_is_named_if_small_packets_pass)
 	transport()->unacked = 150;
 	wait_on(11 * SECOND);
 	assert_has(headline(), "the host or the network is down. Look at");
+	transport()->unacked = 1448;
+	transport()->connects++; /* a handshake passes */
+	wait_on(12 * SECOND);
+	wait_on(13 * SECOND);
+	assert_has(headline(), ": small packets pass, large ones are lost");
 }
 
 TEST(a_server_that_was_not_seen_has_no_verdict)

@@ -133,6 +133,7 @@ void agent_events_stuck(void *context, const struct stuck_task *task, struct spa
 		[STUCK_RPC] = "behind a call",
 		[STUCK_DELAYED] = "behind a call that the server asks to make again later",
 		[STUCK_LOCKD] = "behind a call to the server's lock manager",
+		[STUCK_GSSD] = "for credentials",
 	};
 	struct agent_events *a = context;
 	uint64_t now = monotonic_ns();

@@ -116,7 +116,11 @@ static char *describe_event(const struct past_event *e)
 			fprintf(out, ": a call waited %s", rpc_queue_wait(e->name));
 	} else if (e->kind == EVENT_KIND_NFS_ERRORS) {
 		put_text(out, "NFS server ", e->device);
-		put_text(out, ": calls failed: ", e->name);
+		put_text(out,
+			 span_is(e->name, "draining") || span_is(e->name, "credentials") ?
+				 ": calls waited: " :
+				 ": calls failed: ",
+			 e->name);
 	} else if (e->kind == EVENT_KIND_NFS_SATURATION) {
 		put_text(out, "NFS server ", e->device);
 		put_text(out, ": calls waited because this limit was reached: ", e->name);

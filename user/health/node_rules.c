@@ -68,6 +68,7 @@ void find_stuck_tasks(struct health_evaluation *e, enum health_rule_id rule)
 			"Find out on the server why, such as a client that is gone and has a delegation.",
 		[STUCK_LOCKD] = "behind a call to the server's lock manager: Check lockd on the "
 				"server and the way to its port.",
+		[STUCK_GSSD] = "for credentials: Start rpc.gssd, or check the key server.",
 	};
 	const bool lost = rule == HEALTH_NFS_STUCK_NO_RPC;
 	const __typeof__(e->o->rules[0]) *graver = &e->o->rules[HEALTH_NFS_STUCK_NO_RPC];

@@ -109,32 +109,31 @@ static size_t error_find(const char *status)
 	return i;
 }
 
+/* Whether @name is one of the names in @list, between spaces. */
+static bool has_name(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = strstr(list, name); at && len; at = strstr(at + 1, name))
+		if ((at == list || at[-1] == ' ') && (!at[len] || at[len] == ' '))
+			return true;
+	return false;
+}
+
 /* Whether the client calls @op for itself: to keep its lease and its session. Such calls also time out on hard mounts. */
 static bool is_clients_own(const char *op)
 {
-	static const char *const ops[] = {
-		"NULL",
-		"SEQUENCE",
-		"RENEW",
-		"EXCHANGE_ID",
-		"SETCLIENTID",
-		"CREATE_SESSION",
-		"DESTROY_SESSION",
-		"DESTROY_CLIENTID",
-		"BIND_CONN_TO_SESSION",
-		"RECLAIM_COMPLETE",
-	};
-
-	return ARRAY_FIND(o, ops, COUNT(ops), !strcmp(op, *o));
+	return has_name(
+		"NULL SEQUENCE RENEW EXCHANGE_ID SETCLIENTID CREATE_SESSION DESTROY_SESSION "
+		"DESTROY_CLIENTID BIND_CONN_TO_SESSION RECLAIM_COMPLETE",
+		op);
 }
 
 /* Whether a user's mistake cannot be the reason that the server refuses @op. */
 static bool needs_no_permission(const char *op)
 {
-	static const char *const ops[] = { "GETATTR", "FSINFO", "FSSTAT", "STATFS" };
-
 	return rpc_kind_of(op) != RPC_KIND_METADATA || is_clients_own(op) ||
-	       ARRAY_FIND(o, ops, COUNT(ops), !strcmp(op, *o));
+	       has_name("GETATTR FSINFO FSSTAT STATFS", op);
 }
 
 enum failure failure_of(const char *op, const char *status)
@@ -151,17 +150,6 @@ enum failure failure_of(const char *op, const char *status)
 }
 
 /* ---- sums ---- */
-
-/* Whether @name is one of the names in @list, between spaces. */
-static bool has_name(const char *list, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (const char *at = strstr(list, name); at && len; at = strstr(at + 1, name))
-		if ((at == list || at[-1] == ' ') && (!at[len] || at[len] == ' '))
-			return true;
-	return false;
-}
 
 static void add_name(char *list, const char *name)
 {

@@ -89,69 +89,51 @@ void headline_add_faults(struct headline *h, const struct known_fault *faults, s
 
 /* ---- servers ---- */
 
-void headline_add_silence(struct headline *h, const struct headline_silence *s)
+/* Adds that the server does not answer, or not all calls. */
+static void add_silence(struct headline *h, const struct server_sums *v, const char *victims,
+			uint64_t hung_ns, double now)
 {
-	const struct headline_rank rank = {
-		.level = s->end > 0 ? HEADLINE_WARN : HEADLINE_FAIL,
-		.kind = HEADLINE_SILENT,
-		.weight = s->seconds,
-	};
-	char begin[TIME_CLOCK_SIZE], end[TIME_CLOCK_SIZE];
+	struct headline_rank rank = { hung_ns ? HEADLINE_FAIL : HEADLINE_WARN, HEADLINE_SILENT, 0 };
+	char reason[SILENCE_REASON_SIZE], text[SILENCE_REASON_SIZE], clock[TIME_CLOCK_SIZE];
+	const char *colon = *silence_reason(reason, v, v->lost) ? ": " : "";
 
-	if (s->end > 0)
+	if (hung_ns) {
+		rank.weight = (double)hung_ns / 1e9;
 		headline_add(
-			h, rank, s->server,
-			"%s%s did not answer for %.1f s, from %s to %s%s. Its own log may say why.",
-			s->server, s->victims, s->seconds, time_clock(begin, s->begin),
-			time_clock(end, s->end), s->after);
-	else
-		headline_add(
-			h, rank, s->server,
-			"%s does not answer for %.0f s, since %s%s%s. Look at the server, and at the network "
+			h, rank, v->server,
+			"%s does not answer for %.0f s, since %s%s%s%s. Look at the server, and at the network "
 			"to it; calls of a hard mount go on when it answers.",
-			s->server, s->seconds, time_clock(begin, s->begin), s->victims, s->after);
-}
-
-static void add_silences(struct headline *h, const struct server_sums *v, const char *victims,
-			 uint64_t hung_ns, double now)
-{
-	const struct stall *s = &v->longest_stall;
-	char after[RPC_ADDRESS_LEN + SILENCE_REASON_SIZE + 160] = "", more[48] = "", late[64] = "";
-	char reason[SILENCE_REASON_SIZE];
-
-	if (*silence_reason(reason, v, v->lost))
-		snprintf(after, sizeof(after), ": %s", reason);
-	if (hung_ns)
-		headline_add_silence(
-			h, &(struct headline_silence){ .server = v->server,
-						       .victims = victims,
-						       .after = after,
-						       .begin = now - (double)hung_ns / 1e9,
-						       .seconds = (double)hung_ns / 1e9 });
-	else if (v->unanswered_ns >= HUNG_NS)
-		headline_add(h,
-			     (struct headline_rank){ HEADLINE_WARN, HEADLINE_SILENT,
-						     (double)v->unanswered_ns / 1e9 },
-			     v->server,
-			     "%s%s answers other calls, but one has waited for %.0f s%s.",
-			     v->server, victims, (double)v->unanswered_ns / 1e9, after);
-	else if (v->unanswered_most_ns >= 2 * HUNG_NS && v->disconnects && !v->stalls)
+			v->server, rank.weight, time_clock(clock, now - rank.weight), victims,
+			colon, reason);
+	} else if (v->unanswered_ns >= HUNG_NS) {
+		rank.weight = (double)v->unanswered_ns / 1e9;
+		headline_add(h, rank, v->server,
+			     "%s%s answers other calls, but one has waited for %.0f s%s%s.",
+			     v->server, victims, rank.weight, colon, reason);
+	} else if (v->unanswered_most_ns >= 2 * HUNG_NS && v->disconnects && !v->stalls) {
+		rank.weight = (double)v->unanswered_most_ns / 1e9;
 		headline_add(
-			h,
-			(struct headline_rank){ HEADLINE_WARN, HEADLINE_SILENT,
-						(double)v->unanswered_most_ns / 1e9 },
-			v->server,
+			h, rank, v->server,
 			"%s%s answered other calls, but one waited for %.0f s on a connection that "
 			"was lost: look at the way to the server.",
-			v->server, v->victims, (double)v->unanswered_most_ns / 1e9);
-	if (v->lock_wait_ns)
-		headline_add(h,
-			     (struct headline_rank){ HEADLINE_WARN, HEADLINE_SILENT,
-						     (double)v->lock_wait_ns / 1e9 },
-			     v->server, "%s%s: %s", v->server, victims,
-			     lock_wait_text(after, sizeof(after), v));
-	if (!(s->end > 0))
+			v->server, v->victims, rank.weight);
+	}
+	if (!v->lock_wait_ns)
 		return;
+	rank = (struct headline_rank){ HEADLINE_WARN, HEADLINE_SILENT,
+				       (double)v->lock_wait_ns / 1e9 };
+	headline_add(h, rank, v->server, "%s%s: %s", v->server, victims,
+		     wait_text(text, v->lock_wait_by, v->lock_wait_ns, WAIT_LOCKD));
+}
+
+/* Adds the longest silence that is over. */
+static void add_stall(struct headline *h, const struct server_sums *v)
+{
+	const struct stall *s = &v->longest_stall;
+	const struct headline_rank rank = { HEADLINE_WARN, HEADLINE_SILENT, s->end - s->begin };
+	char begin[TIME_CLOCK_SIZE], end[TIME_CLOCK_SIZE], reason[SILENCE_REASON_SIZE];
+	char more[48] = "", late[64] = "";
+
 	if (v->stalls > 1)
 		snprintf(more, sizeof(more), ", the longest of %u such times", v->stalls);
 	if (s->late_end >= s->end + 2 && (s->late == 1u << 3 || s->late == 1u << 4))
@@ -160,9 +142,11 @@ static void add_silences(struct headline *h, const struct server_sums *v, const 
 	else if (s->last >= s->end + 2)
 		snprintf(late, sizeof(late), ", and some of its calls ended %.0f s later",
 			 s->last - s->end);
-	silence_reason(reason, v, s->lost);
-	snprintf(
-		after, sizeof(after), "%s%s%s%s%s%s",
+	headline_add(
+		h, rank, v->server,
+		"%s%s did not answer for %.1f s, from %s to %s%s%s%s%s%s%s. Its own log may say why.",
+		v->server, s->victims, rank.weight, time_clock(begin, s->begin),
+		time_clock(end, s->end),
 		*s->moved_to ?
 			", until the client had connected to " :
 		s->restarted ?
@@ -170,13 +154,7 @@ static void add_silences(struct headline *h, const struct server_sums *v, const 
 		s->reconnected ? ", until the client had connected anew" :
 				 "",
 		s->moved_to, late, more, s->lost == LOST_ONLY_LARGE ? ": " : "",
-		s->lost == LOST_ONLY_LARGE ? reason : "");
-	headline_add_silence(h, &(struct headline_silence){ .server = v->server,
-							    .victims = s->victims,
-							    .after = after,
-							    .begin = s->begin,
-							    .end = s->end,
-							    .seconds = s->end - s->begin });
+		s->lost == LOST_ONLY_LARGE ? silence_reason(reason, v, s->lost) : "");
 }
 
 /* Of the verdict: calls that fail, or a limit. What is said elsewhere is left out: silence, and that nothing limits. */
@@ -223,7 +201,9 @@ void headline_add_server(struct headline *h, const struct limit_sums *sums, cons
 	if (!v || (!v->calls_ended && !v->oldest_ns && !v->silent_ns))
 		return;
 	calls_victims(victims, c, server);
-	add_silences(h, v, victims, server_hangs(sums, server), now);
+	add_silence(h, v, victims, server_hangs(sums, server), now);
+	if (v->longest_stall.end > 0)
+		add_stall(h, v);
 	add_verdict(h, v, &to);
 }
 
@@ -238,16 +218,13 @@ void headline_end(struct headline *h, bool gpu_watched, const char *not_observed
 
 	if (h->count && h->items[0].rank.kind != HEADLINE_WELL)
 		return;
-	if (!gpu_watched)
-		headline_add(
-			h, rank, "",
-			"Nothing is known to be wrong, but faults of GPUs were not observed; %s.",
-			nfs);
-	else if (not_observed)
-		headline_add(h, rank, "",
-			     "Nothing is known to be wrong: no open fault of a GPU%s, but %s.",
-			     h->quiet, nfs);
-	else
-		headline_add(h, rank, "", "All is well: no open fault of a GPU%s, and %s.",
-			     h->quiet, nfs);
+	headline_add(h, rank, "", "%s%s%s%s %s.",
+		     gpu_watched && !not_observed ? "All is well" : "Nothing is known to be wrong",
+		     gpu_watched ? ": no open fault of a GPU" :
+				   ", but faults of GPUs were not observed;",
+		     gpu_watched ? h->quiet : "",
+		     !gpu_watched ? "" :
+		     not_observed ? ", but" :
+				    ", and",
+		     nfs);
 }

@@ -53,17 +53,6 @@ void headline_add_faults(struct headline *h, const struct known_fault *faults, s
 /* The sentence that all is well then names @first as acknowledged or snoozed: @state. @count: how many are. */
 void headline_note_quiet(struct headline *h, const char *state, const char *first, size_t count);
 
-/* A time in which a server answered no call. Texts may be "". */
-struct headline_silence {
-	const char *server;
-	const char *victims; /* the mounts, calls and owners: " (/mnt/a): ACCESS of ls" */
-	const char *after; /* what ended it: ", until ...", or why it lasts */
-	double begin, end; /* seconds since the epoch; end 0: it lasts */
-	double seconds;
-};
-
-void headline_add_silence(struct headline *h, const struct headline_silence *s);
-
 /* Adds what is wrong with a server: silence, calls that fail, a limit. @c is the last snapshot, of the time @now (seconds since
  * the epoch). */
 void headline_add_server(struct headline *h, const struct limit_sums *sums, const struct calls *c,

@@ -2,6 +2,8 @@
 /* Stalls of NFS, calls that fail and saturated limits: what has begun and what has ended. */
 #include "limits/nfs_watch.h"
 
+#include "limits/sums.h"
+
 /* What can last on a server: a stall, errors of one of its mounts, or the saturation of one of its limits. */
 enum { WATCH_STALL, WATCH_ERRORS, WATCH_LIMIT, WATCHES = WATCH_LIMIT + RPC_LIMITS };
 
@@ -149,7 +151,7 @@ static bool is_drained(const struct server_delta *v, const struct delta *d)
 	       !ARRAY_FIND(o, d->ops, d->op_count, !strcmp(o->now->server, v->now->server));
 }
 
-/* Says which calls fail, or that recovery does not go on. */
+/* Says which calls fail, or wait for credentials or for a recovery that does not go on. */
 static void describe_failures(struct nfs_span *span, const struct failures *f,
 			      const struct server_delta *v, const struct calls *c)
 {
@@ -160,6 +162,9 @@ static void describe_failures(struct nfs_span *span, const struct failures *f,
 		memcpy(span->owner, worst->owner, sizeof(span->owner));
 		failures_text(span->text, f);
 		span->name = span->name ?: failure_names[failure_of(worst->op, worst->status)];
+	} else if (v->now->upcall_ns >= NFS_STALL_NS) {
+		wait_text(span->text, v->now->upcall_by, v->now->upcall_ns, WAIT_GSSD);
+		span->name = span->name ?: bound_names[BOUND_CREDENTIALS];
 	} else if (v->now->draining_now_ns >= NFS_STALL_NS) {
 		snprintf(
 			span->text, sizeof(span->text),
@@ -179,12 +184,12 @@ static void begin_errors(const struct watching *n, const char *server, const cha
 
 /* The sums begin with the first failed call, the span with so many that they are worth a sentence. */
 static void update_errors(const struct watching *n, struct nfs_watch_entry *e,
-			  const struct server_delta *v, bool drained)
+			  const struct server_delta *v, bool waits)
 {
 	bool begun = e->span.name;
 
 	failures_add(&e->failures, n->d, v->now->server, e->mountpoint);
-	if (!failures_last(&e->failures) && !(drained && !*e->mountpoint))
+	if (!failures_last(&e->failures) && !(waits && !*e->mountpoint))
 		return;
 	e->span.last_ns = n->d->end->time_ns;
 	describe_failures(&e->span, &e->failures, v, &n->d->end->calls);
@@ -196,17 +201,17 @@ static void update_errors(const struct watching *n, struct nfs_watch_entry *e,
 static void add_errors(const struct watching *n)
 {
 	ARRAY_EACH(v, n->d->servers, n->d->server_count) {
-		bool drained = is_drained(v, n->d);
+		bool waits = v->now->upcall_ns >= NFS_STALL_NS || is_drained(v, n->d);
 		struct failures failed = {};
 
 		failures_add(&failed, n->d, v->now->server, NULL);
 		for (int i = 0; i < failed.count; i++)
 			begin_errors(n, v->now->server, failed.list[i].mountpoint);
-		if (drained)
+		if (waits)
 			begin_errors(n, v->now->server, "");
 		ARRAY_EACH(e, n->w->entries, n->w->count)
 			if (e->watch == WATCH_ERRORS && !strcmp(e->span.server, v->now->server))
-				update_errors(n, e, v, drained);
+				update_errors(n, e, v, waits);
 	}
 }
 

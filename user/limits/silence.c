@@ -85,15 +85,10 @@ static void begin_or_extend_stall(struct server_sums *v, const struct interval *
 {
 	active_time_add(&v->active, &v->silent, (uint64_t)-1);
 	v->silent = (struct active_time){};
+	if (v->stall.begin != v->silent_since)
+		v->stall = (struct stall){};
 	v->stall.ns = v->silent_ns;
-	if (v->stall.begin != v->silent_since) {
-		v->stall.reconnected = v->stall.restarted = false;
-		v->stall.lost = LOST_NONE;
-		v->stall.last = 0;
-		v->stall.back = v->stall.late = 0;
-		v->stall.late_end = 0;
-		*v->stall.moved_to = 0;
-	}
+	v->silent_connects += n->connects;
 	v->stall.reconnected |= n->connects;
 	RAISE(v->stall.lost, v->lost);
 	memcpy(v->stall.victims, v->victims, sizeof(v->victims));

@@ -126,7 +126,6 @@ static void add_transports(struct server_sums *v, struct interval *n)
 		v->segments_lost += t->segments_lost;
 		n->timeouts += t->timeouts;
 		note_lost(v, t->now);
-		v->disconnects += t->disconnects;
 		RAISE(v->connect_error, t->now->connect_error);
 		n->connects += t->connects;
 		for (int l = 0; l < RPC_LIMITS; l++)
@@ -188,7 +187,7 @@ static void note_server(struct server_sums *v, struct interval *n)
 	v->draining_now_ns = s->draining_now_ns;
 	if (v->draining_now_ns)
 		calls_victims(v->victims, end, v->server);
-	if (s->upcalls) {
+	if (s->upcall_ns) {
 		v->upcall_ns += n->ns;
 		memcpy(v->upcall_by, s->upcall_by, sizeof(v->upcall_by));
 	}
@@ -221,6 +220,24 @@ static uint64_t slept_before(struct server_sums *v, const struct interval *n)
 	return slept < mean - n->ns ? slept : mean - n->ns;
 }
 
+/* Finds the connection with most of the closings, by a majority vote. */
+static void add_closings(struct server_sums *v, const struct interval *n)
+{
+	ARRAY_EACH(t, n->d->transports, n->d->transport_count) {
+		uint64_t closings = t->disconnects;
+
+		if (!closings || strcmp(t->now->server, n->name) != 0)
+			continue;
+		v->disconnects += closings;
+		if (!v->closings)
+			memcpy(v->closed, t->now->name, sizeof(v->closed));
+		if (!strcmp(v->closed, t->now->name))
+			v->closings += closings;
+		else
+			v->closings -= closings < v->closings ? closings : v->closings;
+	}
+}
+
 /* Adds an interval that is judged. */
 static void add_calls(struct server_sums *v, struct interval *n)
 {
@@ -228,6 +245,7 @@ static void add_calls(struct server_sums *v, struct interval *n)
 	struct active_time active = { .ns = n->ns, .cpu_waiting_ns = n->d->cpu_waiting_ns };
 
 	v->credentials_ns += n->server->credentials_ns;
+	add_closings(v, n);
 	leave_out_earlier(v, n);
 	paths_add(v, n);
 	v->depth_calls += depth_count(pending);

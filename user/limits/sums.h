@@ -150,6 +150,8 @@ struct server_sums {
 	unsigned int
 		looks; /* at connections that had received data; limit_sums_next() keeps some */
 	uint64_t retransmits, disconnects;
+	char closed[32]; /* the transport that is closed again and again, such as "tcp/0" */
+	uint64_t closings; /* of it, less those of others: 0 if all are closed now and then */
 	uint32_t connect_error; /* at the end: connecting fails with this errno; 0: it does not */
 	enum lost_packets lost; /* at the end, on a connection with a call that waits for long */
 	uint64_t oldest_ns; /* at the end */
@@ -191,5 +193,6 @@ const char *silence_reason(char *text, const struct server_sums *v, enum lost_pa
 /* The sums of @server, or NULL. */
 const struct server_sums *server_sums_of(const struct limit_sums *h, const char *server);
 
-/* "flock (71) waited for 58 s for the server's lock manager: ...". Returns @text. */
-const char *lock_wait_text(char *text, size_t size, const struct server_sums *v);
+/* "flock (71) waited for 58 s for the server's lock manager: ...". Returns @text, of SILENCE_REASON_SIZE bytes. */
+enum wait_for { WAIT_LOCKD, WAIT_GSSD };
+const char *wait_text(char *text, const char *by, uint64_t ns, enum wait_for what);

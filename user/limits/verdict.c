@@ -94,6 +94,10 @@ const char *const confidence_names[CONFIDENCES] = {
 #define DRAINED_NS UINT64_C(10000000000)
 #define DRAINED 0.5
 
+/* A connection is closed again and again: so often, and once in this time on average. An idle one is closed after 5 minutes. */
+#define CLOSINGS 5
+#define CLOSING_NS UINT64_C(30000000000)
+
 #define MAX_CONNECTIONS 16 /* NFS_MAX_CONNECTIONS */
 
 /* ---- server or application ---- */
@@ -214,6 +218,15 @@ static void judge_part(struct judgement *j, enum bound bound)
 	}
 }
 
+/* How often one connection, or each of them, was closed; 0: rarely, as idle ones are. */
+static uint64_t closings_of(const struct server_sums *v)
+{
+	uint64_t times = v->transports ? v->disconnects / v->transports : 0;
+
+	RAISE(times, v->closings);
+	return times >= CLOSINGS && times * CLOSING_NS >= v->judged_ns ? times : 0;
+}
+
 /* Divides the hold time, and returns its largest part. */
 static enum bound largest_part(struct judgement *j)
 {
@@ -229,9 +242,9 @@ static enum bound largest_part(struct judgement *j)
 	j->time[BOUND_SERVER] = (double)v->phase_ns[RPC_PHASE_RTT];
 	j->time[BOUND_CLIENT_CPU] = (double)v->phase_ns[RPC_PHASE_FINISH];
 	/* Setup includes connecting anew, for calls that are not sent again themselves, and upcalls that block the task. */
-	j->time[v->disconnects && v->phase_ns[RPC_PHASE_RESEND] ? BOUND_RESEND :
-		v->kerberos                                     ? BOUND_CREDENTIALS :
-								  BOUND_CLIENT_CPU] += setup;
+	j->time[(v->disconnects && v->phase_ns[RPC_PHASE_RESEND]) || closings_of(v) ? BOUND_RESEND :
+		v->kerberos ? BOUND_CREDENTIALS :
+			      BOUND_CLIENT_CPU] += setup;
 	for (int b = 0; b < BOUNDS; b++) {
 		j->total += j->time[b];
 		if (j->time[b] > j->time[largest])
@@ -429,13 +442,17 @@ static void judge_calls(struct judgement *j)
 	lower_confidence(j);
 }
 
-const char *lock_wait_text(char *text, size_t size, const struct server_sums *v)
+const char *wait_text(char *text, const char *by, uint64_t ns, enum wait_for what)
 {
-	snprintf(
-		text, size,
-		"%s waited for %.0f s for the server's lock manager: check lockd on the server and the way to its "
-		"port. NFS calls are answered.",
-		*v->lock_wait_by ? v->lock_wait_by : "A task", (double)v->lock_wait_ns / 1e9);
+	static const char *const whats[] = {
+		[WAIT_LOCKD] =
+			"the server's lock manager: check lockd on the server and the way to its port. NFS calls are answered.",
+		[WAIT_GSSD] =
+			"credentials: rpc.gssd (start it) or the key server does not answer. The NFS server is not the cause.",
+	};
+
+	snprintf(text, SILENCE_REASON_SIZE, "%.48s waited for %.0f s for %s", *by ? by : "A task",
+		 (double)ns / 1e9, whats[what]);
 	return text;
 }
 
@@ -465,21 +482,14 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 			say(to, " %s", failures_text(text, &v->failures));
 	} else if (v->upcall_ns >= HUNG_NS && 2 * v->upcall_ns >= v->ns && !expired) {
 		decide(to, BOUND_CREDENTIALS, CONFIDENCE_HIGH);
-		say(to,
-		    "Calls%s%s waited for credentials for %.0f s: rpc.gssd or the key server does not "
-		    "answer. The NFS server is not the cause.",
-		    *v->upcall_by ? " of " : "", v->upcall_by, (double)v->upcall_ns / 1e9);
+		say(to, "%s", wait_text(text, v->upcall_by, v->upcall_ns, WAIT_GSSD));
 		if (worst)
 			say(to, " %s", failures_text(text, &v->failures));
 	} else if (v->lock_wait_ns && 2 * v->lock_wait_ns >= v->ns) {
 		decide(to, BOUND_HUNG, CONFIDENCE_MEDIUM);
-		say(to, "%s", lock_wait_text(text, sizeof(text), v));
+		say(to, "%s", wait_text(text, v->lock_wait_by, v->lock_wait_ns, WAIT_LOCKD));
 	} else if (v->calls || worst || v->draining_ns) {
 		return false;
-	} else if (v->credentials_ns) {
-		decide(to, BOUND_CREDENTIALS, CONFIDENCE_HIGH);
-		say(to,
-		    "No call ended; they wait for credentials: rpc.gssd or the key server does not answer.");
 	} else if (v->calls_ended) {
 		say(to, "No other call ended: nothing can be said about the rest of the time.");
 	} else if (v->oldest_ns) {
@@ -558,6 +568,11 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 	    judge_denied(&(struct judgement){ .v = v, .to = &to }) ||
 	    judge_refused(&(struct judgement){ .v = v, .to = &to }))
 		return to;
+	if (closings_of(v))
+		say(&to,
+		    "The server, or a device on the way, closed %s %" PRIu64
+		    " times; calls wait until it is made anew. ",
+		    v->closings < closings_of(v) ? "each connection" : v->closed, closings_of(v));
 	idle = to.numbers.idle_share > 1 - BUSY;
 	if (to.numbers.concurrency < BUSY || (v->calls < ENOUGH_CALLS && idle)) {
 		decide(&to, BOUND_NONE, CONFIDENCE_MEDIUM);

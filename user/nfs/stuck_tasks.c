@@ -154,7 +154,7 @@ static enum stuck_cause cause_of(const struct stuck_tasks *t, const struct stuck
 		RAISE(cause, w->explains);
 		RAISE(*since_ns, w->explains_ns);
 	}
-	return task->waits_for_lockd ? STUCK_LOCKD : cause;
+	return task->waits_for_lockd ? STUCK_LOCKD : task->waits_for_gssd ? STUCK_GSSD : cause;
 }
 
 static bool begins_with(struct span name, const char *const *prefixes)
@@ -393,10 +393,11 @@ static void add_upcalls(const struct stuck_tasks *t, struct snapshot *s)
 		server = mount && (task->waits_for_gssd || task->waits_for_lockd) ?
 				 snapshot_server(&s->calls, mount->server) :
 				 NULL;
-		if (server && task->waits_for_gssd) {
-			server->upcalls++;
+		if (server && task->waits_for_gssd && waited >= server->upcall_ns) {
+			server->upcall_ns = waited + 1;
 			name_task(server->upcall_by, sizeof(server->upcall_by), task, s->time_ns);
-		} else if (server && waited >= LOCKD_NS && waited > server->lock_wait_ns) {
+		} else if (server && task->waits_for_lockd && waited >= LOCKD_NS &&
+			   waited > server->lock_wait_ns) {
 			server->lock_wait_ns = waited;
 			name_task(server->lock_wait_by, sizeof(server->lock_wait_by), task,
 				  s->time_ns);

@@ -167,6 +167,7 @@ enum stuck_cause {
 	STUCK_RPC, /* a call is outstanding */
 	STUCK_DELAYED, /* a call is outstanding, because the server asks again and again to make it later */
 	STUCK_LOCKD, /* a call to the server's lock manager is outstanding */
+	STUCK_GSSD, /* a call waits for credentials */
 };
 
 /* Tasks that hang in the NFS client. The entries without a mount point are always there, also with 0 tasks. */
@@ -195,12 +196,12 @@ struct rpc_server_state {
 	uint64_t credentials_ns; /* sum of waits for upcalls; a part of setup */
 	uint64_t
 		earlier_ns; /* time before the programs were attached, when waits were not seen; a part of setup */
-	uint32_t upcalls; /* calls that wait for credentials now, as far as it is known */
+	uint64_t upcall_ns; /* age of the oldest wait for credentials; 0: none is known */
 	/* The oldest call without an answer, if it has waited for some seconds; "" and 0: not known. */
 	char oldest_op[RPC_OP_LEN];
 	char oldest_comm[SLOW_COMM_LEN]; /* of the process that made it; "": it is gone */
 	uint32_t oldest_pid;
-	char upcall_by[LABEL_SIZE]; /* a process with such a call; "": not known */
+	char upcall_by[LABEL_SIZE]; /* who waits: "sh (1033)"; "": not known */
 	uint64_t draining_ns; /* tasks waited until the client had recovered its state (NFSv4) */
 	uint64_t draining_now_ns; /* age of the present such wait; 0: there is none */
 	uint64_t lock_calls, lock_errors, lock_ns; /* to its lock manager: in no other figure */

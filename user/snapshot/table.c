@@ -149,7 +149,7 @@ static const struct field server_fields[] = {
 	DIFF(rpc_server_state, server_delta, U64, COUNTER, earlier_ns),
 	DIFF(rpc_server_state, server_delta, U64, COUNTER, gaps, NAMES(gap_names)),
 	ROW(rpc_server_state, U32, GAUGE, session_slots, FACT(SESSION_SLOTS)),
-	ROW(rpc_server_state, U32, GAUGE, upcalls),
+	ROW(rpc_server_state, U64, GAUGE, upcall_ns),
 	ROW(rpc_server_state, TEXT, DETAIL, upcall_by),
 	ROW(rpc_server_state, TEXT, DETAIL, oldest_op),
 	ROW(rpc_server_state, TEXT, DETAIL, oldest_comm),

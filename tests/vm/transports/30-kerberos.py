@@ -29,7 +29,9 @@ def the_verdict_on_it_is_credentials(folder):
 def waits_and_tickets_are_named_while_other_calls_go_on(folder):
     [server] = read_json(folder / "gssd.json")["servers"]
     waits = server["verdict"]
-    need(waits["bound_by"] == "credentials" and "waited for credentials" in waits["sentence"], waits)
+    need(waits["bound_by"] == "credentials" and "s for credentials" in waits["sentence"], waits)
+    [finding] = [f for f in read_json(folder / "gssd.check")["findings"] if f["rule"] == "nfs_errors"]
+    need("sh (" in finding["reason"] and "rpc.gssd (start it)" in finding["reason"], finding)
     [server] = read_json(folder / "expired.json")["servers"]
     expired = server["verdict"]
     need("end with EKEYEXPIRED" in expired["sentence"] and "renew the ticket" in expired["sentence"], expired)

@@ -56,7 +56,7 @@ defer pkill -x rpc.svcgssd
 rpc.svcgssd
 defer pkill -x rpc.gssd
 rpc.gssd
-agent_start
+agent_start --interval 2 --events events.json
 nfs_mount "$version" "sec=$flavour" /mnt/kerberos localhost
 prepare_file /mnt/kerberos
 compare_point before
@@ -84,7 +84,6 @@ go_on() {
 	done
 }
 as_other() { as 1001 sh -c ': >/mnt/kerberos/other'; }
-KRB5CCNAME=FILE:/tmp/krb5cc_1001 as 1001 kinit -l 60s -k -t other.keytab other@TEST
 go_on gssd.done &
 going=$!
 trace_begin gssd
@@ -93,6 +92,9 @@ as_other &
 blocked=$!
 sleep 15
 trace_end
+wait_for 120 says events.json '"credentials"'
+/job/xidscope check --json --health health.json >gssd.check || true
+KRB5CCNAME=FILE:/tmp/krb5cc_1001 as 1001 kinit -l 60s -k -t other.keytab other@TEST
 pkill -x -CONT rpc.gssd
 : >gssd.done
 wait "$blocked" "$going"

@@ -384,7 +384,7 @@ static void add_waiter(struct reading *r, const struct rpc_waiter *w)
 		add_delayed(r, (uint32_t)(t - r->transports), server, w);
 	else if (wait == RPC_PHASE_SETUP && w->waits.since < r->s->time_ns) {
 		server->credentials_ns += r->s->time_ns - w->waits.since;
-		server->upcalls++;
+		rpc_raise_age(&server->upcall_ns, r->s->time_ns, w->waits.since);
 	}
 }
 
