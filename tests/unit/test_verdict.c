@@ -996,6 +996,11 @@ TEST(waits_for_credentials_are_named_whatever_other_calls_do)
 	}
 	judge(BOUND_ERRORS, CONFIDENCE_HIGH);
 	assert_lacks(verdict.sentence, "does not answer");
+	fresh(); /* the agent judges each interval by itself */
+	server()->upcall_ns = 20 * SECOND;
+	end_interval(SECOND);
+	judge(BOUND_CREDENTIALS, CONFIDENCE_HIGH);
+	assert_has(verdict.sentence, "waited for 20 s for credentials");
 }
 
 /* By a source that does not know how many replies each connection has had, nor how many calls are in flight as one ends. */

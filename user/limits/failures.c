@@ -68,7 +68,7 @@ static const struct {
 	{ "KEYREVOKED", FAILURE_TICKET, ANY_CALL, "the user's Kerberos ticket is revoked" },
 	{ "NOKEY", FAILURE_REFUSED, ANY_CALL, "the user has no Kerberos ticket" },
 	{ "ACCES", FAILURE_REFUSED, NO_USERS_CALL,
-	  "the server refuses the credentials, or a handshake of TLS fails" },
+	  "the server refuses the credentials, rpc.gssd does not run, or a handshake of TLS fails" },
 	{ "SRCH", FAILURE_REFUSED, ANY_CALL,
 	  "no daemon does the handshake of TLS: is tlshd running?" },
 	{ "PERM", FAILURE_REFUSED, NO_USERS_CALL, "the server refuses the credentials" },

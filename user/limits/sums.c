@@ -189,6 +189,7 @@ static void note_server(struct server_sums *v, struct interval *n)
 		calls_victims(v->victims, end, v->server);
 	if (s->upcall_ns) {
 		v->upcall_ns += n->ns;
+		RAISE(v->upcall_ns, s->upcall_ns);
 		memcpy(v->upcall_by, s->upcall_by, sizeof(v->upcall_by));
 	}
 	if (s->lock_wait_ns > v->lock_wait_ns) {
