@@ -155,6 +155,21 @@ static void write_mounter(FILE *out, const struct plan *p, const struct remedy_m
 	fputc('\n', out);
 }
 
+/* What comes and goes by itself may be gone: then umount would fail, or remove the place of an automount for good. */
+static void write_unmount(FILE *out, const struct remedy_mount *m)
+{
+	bool goes = m->nested || m->by > BY_UNIT;
+
+	if (goes) {
+		fputs("{ ! findmnt -t nfs,nfs4 -M ", out);
+		write_word(out, m->point);
+		fputs(" >/dev/null || ", out);
+	}
+	fputs("umount ", out);
+	write_word(out, m->point);
+	fputs(goes ? "; }" : "", out);
+}
+
 static void write_remount(FILE *out, const struct plan *p)
 {
 	const struct remedy_mount *foreign =
@@ -178,8 +193,7 @@ static void write_remount(FILE *out, const struct plan *p)
 	}
 	remedy_mounts_users(out, &p->found, p->r->root);
 	for (size_t i = p->found.count; i-- > 0;) {
-		fputs("umount ", out);
-		write_word(out, p->found.list[i].point);
+		write_unmount(out, &p->found.list[i]);
 		fputs(i ? " && " : "\n", out);
 	}
 	ARRAY_EACH(m, p->found.list, p->found.count)
