@@ -110,6 +110,7 @@ static void add_server(struct snapshot *s, size_t number, uint64_t *seed)
 		v->depth_max[q] = UINT32_MAX;
 		v->oldest_ns[q] = q;
 	}
+	strcpy(v->oldest_op, "ACCESS");
 }
 
 static void add_faults(struct snapshot *s)

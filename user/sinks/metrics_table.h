@@ -91,6 +91,8 @@ METRIC(RPC_QUEUE_DEPTH_MAX, "rpc_queue_depth_max", GAUGE, "", "server, queue",
        "Most tasks in a queue since the last write.")
 METRIC(RPC_OLDEST_WAITER_SECONDS, "rpc_oldest_waiter_seconds", GAUGE, "seconds", "server, queue",
        "Age of the oldest wait in a queue; for queue pending, of the oldest unanswered call.")
+METRIC(RPC_OLDEST_CALL_SECONDS, "rpc_oldest_call_seconds", GAUGE, "seconds", "server, op",
+       "Age of the oldest unanswered call, from 2 s on.")
 METRIC(RPC_LIMIT, "rpc_limit", GAUGE, "", "server, limit",
        "What limited calls between the last two writes: 1 for that limit.")
 HISTOGRAM(CHECKPOINT_EPISODE_SECONDS, "checkpoint_episode_seconds", "seconds", "server, kind",

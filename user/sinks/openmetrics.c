@@ -133,6 +133,9 @@ static void write_servers(struct metrics_writer *w, const struct snapshot *s)
 			if (q != RPC_QUEUE_XMIT && snapshot_knows(&s->calls, RPC_FACT_OLDEST + q))
 				SAMPLE(w, format_nanoseconds(number, v->oldest_ns[q]),
 				       { "server", v->server }, { "queue", rpc_queue_names[q] });
+	EACH(RPC_OLDEST_CALL_SECONDS, s->calls.servers, s->calls.server_count, *e->oldest_op,
+	     format_nanoseconds(number, e->oldest_ns[RPC_QUEUE_PENDING]), { "server", e->server },
+	     { "op", e->oldest_op });
 }
 
 /* How NFS is mounted, and by which modules. */
