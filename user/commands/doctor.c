@@ -183,19 +183,17 @@ static void add_mounts(struct diagnosis *d)
 /* Adds which authority counts faults on this node, and why. */
 static void add_authority(struct diagnosis *d, const struct fault_offer *f)
 {
-	if (f->authority == AUTHORITY_HOOK)
-		add_finding(d, "gpu", "authority", OK,
-			    "hook: the kernel shows who prints a message. Each one of the driver "
-			    "counts, and the same text of others does not");
-	else if (f->authority == AUTHORITY_DRIVER)
-		add_finding(d, "gpu", "authority", OK,
-			    "driver: Xids count by its tracepoint, and its other messages by the "
-			    "form of the kernel log's records");
-	else
-		add_finding(
-			d, "gpu", "authority", NOTE,
-			"log: faults count by the form of the kernel log's records. The driver's "
-			"tracepoint (open modules from 575) proves Xids");
+	static const char *const texts[] = {
+		[AUTHORITY_HOOK] = "hook: the kernel shows who prints a message. Each one of the "
+				   "driver counts, and the same text of others does not",
+		[AUTHORITY_DRIVER] = "driver: Xids count by its tracepoint, and its other messages "
+				     "by the form of the kernel log's records",
+		[AUTHORITY_LOG] = "log: faults count by the form of the kernel log's records. The "
+				  "driver's tracepoint (open modules from 575) proves Xids",
+	};
+
+	add_finding(d, "gpu", "authority", f->authority == AUTHORITY_LOG ? NOTE : OK, "%s",
+		    texts[f->authority]);
 }
 
 /* Adds whether the kernel shows who prints a message. */
@@ -239,11 +237,9 @@ static void add_faults(struct diagnosis *d)
 			->fix = "run it as root (in a container: with the "
 				"device /dev/kmsg and CAP_SYSLOG)";
 	add_printk(d, &f);
-	if (!f.driver)
-		add_finding(d, "gpu", "nvidia", OK, "the NVIDIA driver is not loaded");
-	else
-		add_finding(d, "gpu", "nvidia", OK, "the NVIDIA driver is loaded%s%s",
-			    *f.driver_version ? ", version " : "", f.driver_version);
+	add_finding(d, "gpu", "nvidia", OK, "the NVIDIA driver is %sloaded%s%s",
+		    f.driver ? "" : "not ", *f.driver_version ? ", version " : "",
+		    f.driver_version);
 	if (f.driver_event)
 		add_finding(d, "gpu", "nvidia_dev_xid", OK,
 			    "the driver has the tracepoint nvidia_dev_xid");
@@ -299,25 +295,18 @@ static void print_unknown(FILE *out, const struct diagnosis *d)
 
 static void print_text(FILE *out, const struct diagnosis *d)
 {
-	static const struct {
-		const char *group;
-		const char *title;
-	} titles[] = { { "nfs", "NFS" }, { "gpu", "GPU faults" } };
+	static const char *const groups[] = { "nfs", "gpu" }, *const titles[] = { "NFS",
+										  "GPU faults" };
 	size_t fixes = 0;
 
 	terminal_line(out, 9, "kernel   %s", d->release);
 	terminal_line(out, 9, "sunrpc   %s", d->sunrpc);
 	terminal_line(out, 9, "source   %s", d->source);
-	for (size_t t = 0; t < COUNT(titles); t++) {
-		const char *title = titles[t].title;
-
+	for (size_t g = 0; g < COUNT(groups); g++) {
+		fprintf(out, "\n%s\n", titles[g]);
 		ARRAY_EACH(f, d->findings, d->count) {
-			if (strcmp(f->group, titles[t].group) != 0)
-				continue;
-			if (title)
-				fprintf(out, "\n%s\n", title);
-			title = NULL;
-			if (t == 0 && f->level == UNKNOWN && !d->choice.source)
+			if (strcmp(f->group, groups[g]) != 0 ||
+			    (g == 0 && f->level == UNKNOWN && !d->choice.source))
 				continue;
 			terminal_line(out, INDENT, "  %-8s %-20s %s", level_names[f->level],
 				      f->name, f->text);
@@ -325,12 +314,11 @@ static void print_text(FILE *out, const struct diagnosis *d)
 			if (f->fix)
 				terminal_line(out, INDENT, "%*sfix: %s", INDENT, "", f->fix);
 		}
-		if (t == 0 && !d->choice.source)
+		if (g == 0 && !d->choice.source)
 			print_unknown(out, d);
 	}
 	if (fixes)
-		fprintf(out, "\n%zu thing%s to fix: see \"fix:\" above.\n", fixes,
-			fixes == 1 ? "" : "s");
+		fprintf(out, "\n%zu to fix: see \"fix:\" above.\n", fixes);
 	else
 		fputs("\nNothing to fix.\n", out);
 }
