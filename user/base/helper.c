@@ -23,6 +23,7 @@
  *   --xid-policy, --ack of trace                  xidscope-file    the start fails; none counts
  *   --ack                                         xidscope-acks    the last ones count
  *   --output, --state, --events                   the writer       see writer.c
+ *   standard error of run, if it is a file        xidscope-log     messages are lost and counted
  *   --health                                      the event loop   refused where a server may be below it
  *   --json, --html, --record of trace             trace            it waits: its user has named them
  *   /etc/localtime                                trace            it waits, before it blocks SIGINT

@@ -19,12 +19,14 @@
 #include "kernel/capabilities.h"
 #include "kernel/mounts.h"
 #include "nfs/mount_settings.h"
+#include "writer/messages.h"
 #include "writer/writer.h"
 #include "xid/xid_policy.h"
 
 /* How long the start waits for the files, and the end. The start may be that of a node whose disks are busy. */
 #define START_NS 5000000000ull
 #define END_NS 600000000ull
+#define MESSAGES_NS 200000000ull
 
 struct agent {
 	const struct options *options;
@@ -63,18 +65,14 @@ static int read_policy(struct xid_policy *policy, const struct options *o)
 	return o->xid_policy && xid_policy_load(policy, o->xid_policy, &o->log) ? EXIT_TROUBLE : 0;
 }
 
-/* The event loop itself writes its messages: it would stand still with the server. */
-static bool are_messages_local(const struct log *log)
+/* Returns 0 or the exit code of a failure. */
+static int start_messages(const struct log *log)
 {
-	char source[160];
+	int err = messages_start();
 
-	if (!mounts_find_network("", mounts_number(STDERR_FILENO), NULL, false, source,
-				 sizeof(source)))
-		return true;
-	log_error(log,
-		  "standard error is on %s, which may stop answering; redirect it to a local file",
-		  source);
-	return false;
+	if (err)
+		log_error(log, "cannot start writing messages: %s", strerror(-err));
+	return err ? EXIT_TROUBLE : 0;
 }
 
 static int write_metrics(struct agent *a, const struct snapshot *s)
@@ -347,7 +345,7 @@ int cmd_run(const struct options *options)
 		.accept_user_kmsg = options->accept_user_kmsg,
 		.policy = &policy,
 	};
-	int code = are_messages_local(&options->log) ? read_policy(&policy, options) : EXIT_USAGE;
+	int code = read_policy(&policy, options);
 
 	if (code)
 		return code;
@@ -358,7 +356,7 @@ int cmd_run(const struct options *options)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	notify_open(&a.notify, &options->log);
-	code = open_files(&a);
+	code = start_messages(&options->log) ?: open_files(&a);
 	if (!code)
 		code = agent_health_open(&a.health, options, &a.limits.headline);
 	if (!code) {
@@ -375,5 +373,6 @@ int cmd_run(const struct options *options)
 	code = finish(&a, code);
 	notify_close(&a.notify);
 	xid_policy_free(&policy);
+	messages_finish(MESSAGES_NS);
 	return code;
 }

@@ -8,7 +8,7 @@ measure() {
 	local pid
 	for _ in 1 2 3; do agent_write "$1"; done
 	agent_settle 1
-	for pid in "$agent" $(pgrep -P "$agent"); do
+	for pid in "$agent" $(pgrep -P "$agent" '^xidscope-[^l]'); do # not the one for messages in a file: the journal has none
 		cat "/proc/$pid/smaps" >"$1-$pid.smaps"
 		awk '/^(Pss|VmHWM):/ { print $1, $2 }' "/proc/$pid/smaps_rollup" "/proc/$pid/status"
 	done >"$1.kb"
