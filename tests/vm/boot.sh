@@ -64,6 +64,7 @@ need "${qemu[0]}"
 : "${accel:=tcg,thread=single}"
 maker=kernel.sh
 [[ $suite != out-of-tree ]] || maker=dkms.sh
+[[ $suite != from-source ]] || maker=source.sh
 boot=$("$vm/$maker" "$kernel")
 root=$(debian=$debian "$vm/image.sh" --arch "$arch" ${image:+"$image" "$packages"}) || exit
 

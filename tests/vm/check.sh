@@ -134,6 +134,8 @@ prepare_scenarios() {
 	[[ -x $binary ]] || die "$binary is missing: build it (make ARCH=$arch)"
 	if [[ $suite == out-of-tree ]]; then
 		"$here/dkms.sh" "$1" >/dev/null || return 1
+	elif [[ $suite == from-source ]]; then
+		"$here/source.sh" "$1" >/dev/null || return 1
 	elif ((${#image[@]} == 0)); then
 		modules=$("$here/modules.sh" "$1") || status=$?
 	fi

@@ -21,6 +21,7 @@ tests: $(T)/refuse $(T)/dirty
 
 check-all: ## run check, then what it leaves out: more scenarios on more kernels, transports, soak (three hours)
 	$(Q)$(MAKE) --no-print-directory check
+	$(call tools,bc flex bison pahole)
 	$(Q)TIMEOUT=$${TIMEOUT:-3600} tests/vm/check.sh --all
 	$(Q)$(MAKE) --no-print-directory check-transports
 	$(Q)$(MAKE) --no-print-directory check-slurm
