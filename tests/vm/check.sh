@@ -40,7 +40,7 @@ kernels=("$@")
 
 # Sets of scenarios that kernels.tsv names: see there. All are those that stand in the folder but two sets: what is slow,
 # and what newest runs (ends). With the slow ones goes the systemd unit.
-slow='gpus begun-before failing better-source many-transports later cpus verdict hung-mount hung-output moved many-hung silent-server stuck-tasks stuck-elsewhere busy-tasks kernel-faults vforks servers-end memory'
+slow='gpus begun-before failing state better-source many-transports later cpus verdict hung-mount hung-output moved many-hung silent-server stuck-tasks stuck-elsewhere busy-tasks kernel-faults vforks servers-end memory'
 ends='forgery polled slot session send stopped-server attached-under-load kills'
 all=$(printf '%s\n' "$here/$folder"/[0-9]*.sh | sed 's,.*/[0-9]*-,,; s/\.sh$//' | grep -vxF "${slow// /$'\n'}"$'\n'"${ends// /$'\n'}" | paste -sd ' ')
 hooks='late sources fault-lines driver-hooks'
