@@ -64,7 +64,9 @@ BPF_CFLAGS = $(HERE) -std=gnu11 -g -O2 -target bpf -mcpu=$(BPF_CPU) $(WARN) \
 
 BPF_OBJECTS := $(patsubst bpf/%.bpf.c,$(B)/bpf/%.bpf.o,$(wildcard bpf/*.bpf.c))
 SKELETONS := $(patsubst bpf/%.bpf.c,$(G)/%.skel.h,$(wildcard bpf/*.bpf.c))
-GENERATED := $(SKELETONS) $(G)/version.h $(G)/page.html $(patsubst user/xid/%.tsv,$(G)/%.inc,$(wildcard user/xid/*.tsv))
+TABLES := $(wildcard user/*/*.tsv user/*/*/*.tsv)
+vpath %.tsv $(dir $(TABLES))
+GENERATED := $(SKELETONS) $(G)/version.h $(G)/page.html $(patsubst %.tsv,$(G)/%.inc,$(notdir $(TABLES)))
 USER_SOURCES := $(wildcard user/*.c user/*/*.c user/*/*/*.c)
 USER_OBJECTS := $(USER_SOURCES:%.c=$(B)/%.o)
 
@@ -106,6 +108,10 @@ $(G)/version.h: Makefile CHANGELOG.md | $(B)/.tools
 $(G)/%.inc: user/xid/%.tsv user/xid/catalog.awk | $(B)/.tools
 	$(say) GEN $@
 	$(Q)awk -f user/xid/catalog.awk $< >$@
+
+$(G)/%.inc: %.tsv user/table.awk | $(B)/.tools
+	$(say) GEN $@
+	$(Q)awk -f user/table.awk $< >$@
 
 # The page that `trace --html` writes, without the session: its parts and the charting library dygraphs.
 DYGRAPHS ?= /usr/share/javascript/dygraphs

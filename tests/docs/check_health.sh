@@ -21,10 +21,10 @@ diff -u --label "$document" "$work/page" --label "check --list-rules" "$work/pro
 	while read -r rule; do
 		grep -q "^$rule	" "$work/rules" || fail "there is no rule $rule"
 	done
-sed -n 's/.*{ DRIVER, "\([a-z_]*\)".*/\1/p' user/faults/recognise/kernel_line.c | sort -u |
+awk -F '\t' '$1 == "GPU_DRIVER" { print $2 }' user/faults/recognise/kernel_lines.tsv | sort -u |
 	while read -r kind; do
-		grep -q "\"$kind\"" user/health/rules.c ||
-			fail "user/health/rules.c has no rule for the driver error $kind: add it to driver_messages"
+		grep -q "	$kind	" user/health/driver_errors.tsv ||
+			fail "user/health/driver_errors.tsv has no rule for the driver error $kind: add it"
 		grep -q "\`$kind\`" "$document" || fail "$document does not name the driver error $kind"
 	done
 echo "check_health.sh: $(wc -l <"$work/rules") rules agree"

@@ -123,8 +123,10 @@ bound RPC_MAX_ERRORS 0 combinations
 bound RPC_NAME_LEN 1 bytes
 
 # The page must have a table's row for each kind of event and for each reason of a drop.
-grep -rhoE '\{ EVENT, "[a-z0-9_]+|_DROP_[A-Z]+\] = "[a-z_]+|snapshot_drop\(s, "[a-z_]+' user |
-	sort -u >"$work/names"
+{
+	awk -F '\t' '$1 == "EVENT" { print "\"" $2 }' user/faults/recognise/kernel_lines.tsv
+	grep -rhoE '_DROP_[A-Z]+\] = "[a-z_]+|snapshot_drop\(s, "[a-z_]+' user
+} | sort -u >"$work/names"
 (($(wc -l <"$work/names") > 30)) || fail "cannot read the kinds of events and the reasons of drops in user/"
 while IFS='"' read -r _ name; do
 	grep -q "^|[^|]*\`$name\`" "$document" || echo "$name has no row" >>"$work/differences"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The health of a node: one table of rules (rules.c), their settings and their evaluation on a snapshot. Pure: no
+/* The health of a node: one table of rules (health_rules.tsv), their settings and their evaluation on a snapshot. Pure: no
  * I/O, no clock. docs/HEALTH.md describes the rules and is checked against the table. */
 #pragma once
 
@@ -17,35 +17,11 @@ enum health_level {
 /* The levels as words of a setting: "off", "warn", "fail". */
 extern const char *const health_level_names[HEALTH_FAIL + 1];
 
+/* health_rules.tsv has a row for each, in this order. */
 enum health_rule_id {
-	HEALTH_XID_FATAL,
-	HEALTH_XID_HARDWARE,
-	HEALTH_XID_STORM,
-	HEALTH_XID_REPEAT,
-	HEALTH_UNKNOWN_XID,
-	HEALTH_SXID_FATAL,
-	HEALTH_SXID_HARDWARE,
-	HEALTH_DRIVER_ERROR,
-	HEALTH_DRIVER_WARNING,
-	HEALTH_RESET_REQUIRED,
-	HEALTH_NVLINK_ERROR,
-	HEALTH_DRIVER_ASSERTION,
-	HEALTH_GSP_RATE_LIMITED,
-	HEALTH_KERNEL_OOPS,
-	HEALTH_KERNEL_DAMAGED,
-	HEALTH_CPU_STUCK,
-	HEALTH_CPU_STALL,
-	HEALTH_NFS_WAITER,
-	HEALTH_NFS_ERRORS,
-	HEALTH_NFS_STUCK,
-	HEALTH_NFS_STUCK_NO_RPC,
-	HEALTH_MOUNT_UNUSABLE,
-	HEALTH_MOUNT_HUNG,
-	HEALTH_GPUS_MISSING,
-	HEALTH_GPU_UNUSED,
-	HEALTH_PCIE_WIDTH,
-	HEALTH_PCIE_CORRECTED,
-	HEALTH_CLOCK_UNSYNCHRONISED,
+#define TABLE_ROW(id, ...) HEALTH_##id,
+#include "health_rules.inc"
+#undef TABLE_ROW
 	HEALTH_RULES,
 };
 

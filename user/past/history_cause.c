@@ -10,42 +10,16 @@ const char *const past_cause_names[CAUSES] = {
 	[CAUSE_NFS_ERROR] = "nfs_error",
 };
 
-/* Kinds that state no severity. */
+/* Grades of events whose lines state no severity, and what they may cause. The first row that fits counts. */
 static const struct {
 	enum event_kind kind;
-	const char *name; /* NULL: any other */
+	const char *name; /* "": any other */
 	const char *grade;
 	enum past_cause cause;
 } kinds[] = {
-	{ EVENT_KIND_XID, NULL, "unknown", CAUSE_XID },
-	{ EVENT_KIND_SXID, NULL, "unknown", CAUSE_XID },
-	{ EVENT_KIND_DRIVER_ERROR, NULL, "warning", CAUSE_DRIVER },
-	{ EVENT_KIND_KERNEL, "pcie_aer", "unknown", CAUSE_PCIE },
-	{ EVENT_KIND_KERNEL, "pcie_dpc", "fatal", CAUSE_PCIE },
-	{ EVENT_KIND_KERNEL, "pcie_link_down", "warning", CAUSE_PCIE },
-	{ EVENT_KIND_KERNEL, "oom_kill", "warning", CAUSE_OOM },
-	{ EVENT_KIND_KERNEL, "nfs_not_responding", "warning", CAUSE_NFS },
-	{ EVENT_KIND_KERNEL, "nfs_timed_out", "warning", CAUSE_NFS },
-	{ EVENT_KIND_KERNEL, "nfs_ok", "info", CAUSE_NONE },
-	{ EVENT_KIND_KERNEL, "lockd_not_responding", "warning", CAUSE_NFS },
-	{ EVENT_KIND_KERNEL, "lockd_timed_out", "warning", CAUSE_NFS },
-	{ EVENT_KIND_KERNEL, "lockd_ok", "info", CAUSE_NONE },
-	{ EVENT_KIND_KERNEL, "nfs_state_lost", "warning", CAUSE_NFS_ERROR },
-	{ EVENT_KIND_KERNEL, "nfs_auth_refused", "warning", CAUSE_NFS_ERROR },
-	{ EVENT_KIND_KERNEL, "nfs_fileid_changed", "warning", CAUSE_NFS_ERROR },
-	{ EVENT_KIND_KERNEL, "link_up", "info", CAUSE_NONE },
-	{ EVENT_KIND_KERNEL, "edac_corrected", "info", CAUSE_NONE },
-	{ EVENT_KIND_KERNEL, "apei_corrected", "info", CAUSE_NONE },
-	{ EVENT_KIND_KERNEL, "unverified_xid", "info", CAUSE_NONE },
-	{ EVENT_KIND_KERNEL, "forged_xid", "info", CAUSE_NONE },
-	{ EVENT_KIND_KERNEL, NULL, "warning", CAUSE_NONE },
-	{ EVENT_KIND_NFS_STALL, NULL, "warning", CAUSE_NFS },
-	{ EVENT_KIND_NFS_ERRORS, NULL, "warning", CAUSE_NFS_ERROR },
-	{ EVENT_KIND_NFS_STUCK, NULL, "warning", CAUSE_NFS },
-	{ EVENT_KIND_NFS_SATURATION, NULL, "info", CAUSE_NONE },
-	{ EVENT_KIND_EPISODE, NULL, "info", CAUSE_NONE },
-	{ EVENT_KIND_AGENT, NULL, "info", CAUSE_NONE },
-	{ EVENT_KIND_CLOCK, NULL, "info", CAUSE_NONE },
+#define TABLE_ROW(kind, name, grade, cause) { EVENT_KIND_##kind, name, grade, CAUSE_##cause },
+#include "grades.inc"
+#undef TABLE_ROW
 };
 
 static const char *const grades[] = { "info", "unknown", "warning", "fatal" };
@@ -56,7 +30,7 @@ static const char *const grades[] = { "info", "unknown", "warning", "fatal" };
 static const __typeof__(kinds[0]) *find_kind(const struct past_event *e)
 {
 	return ARRAY_FIND(x, kinds, COUNT(kinds),
-			  e->kind == x->kind && (!x->name || span_is(e->name, x->name)));
+			  e->kind == x->kind && (!*x->name || span_is(e->name, x->name)));
 }
 
 const char *past_grade(const struct past_event *e)

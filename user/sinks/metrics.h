@@ -7,14 +7,11 @@
 
 #define METRIC_PREFIX "xidscope_"
 
+/* metrics.tsv has a row for each. */
 enum metric_id {
-#define METRIC(id, ...) METRIC_##id,
-#define METRIC_AT(detail, id, ...) METRIC_##id,
-#define HISTOGRAM METRIC
-#include "sinks/metrics_table.h"
-#undef HISTOGRAM
-#undef METRIC_AT
-#undef METRIC
+#define TABLE_ROW(id, ...) METRIC_##id,
+#include "metrics.inc"
+#undef TABLE_ROW
 	METRICS,
 };
 
@@ -52,6 +49,6 @@ extern const struct metric metrics[METRICS];
 extern const char *const metric_type_names[];
 
 /* Writes all of @s to @out. The formats differ in three things: the name of a counter in its metadata (OpenMetrics: "x"; Prometheus:
- * "x_total"), the UNIT lines, and the final "# EOF". The levels of detail differ in the bounds of histograms (metrics_table.h). */
+ * "x_total"), the UNIT lines, and the final "# EOF". The levels of detail differ in the bounds of histograms (metrics.tsv). */
 void openmetrics_write(FILE *out, const struct snapshot *s, enum metrics_format format,
 		       enum metric_detail detail);

@@ -19,21 +19,10 @@ const char *const metric_type_names[] = {
 #define CALL_BOUNDS (POWERS(18, 24) | (POWERS(16, 34) & EVEN_POWERS))
 
 const struct metric metrics[METRICS] = {
-#define METRIC(...) METRIC_AT(NODE, __VA_ARGS__)
-#define METRIC_AT(detail, id, name, type, unit, labels, help) \
-	{ name, METRIC_##type, unit, labels, help, DETAIL_##detail, {} },
-#define HISTOGRAM(id, name, unit, labels, node, op, help) \
-	{ name,                                           \
-	  METRIC_HISTOGRAM,                               \
-	  unit,                                           \
-	  labels,                                         \
-	  help,                                           \
-	  (node) == NONE ? DETAIL_OP : DETAIL_NODE,       \
-	  { node, node, op } },
-#include "sinks/metrics_table.h"
-#undef HISTOGRAM
-#undef METRIC_AT
-#undef METRIC
+#define TABLE_ROW(id, name, type, unit, labels, detail, bounds, op_bounds, help) \
+	{ name, METRIC_##type, unit, labels, help, DETAIL_##detail, { bounds, bounds, op_bounds } },
+#include "metrics.inc"
+#undef TABLE_ROW
 };
 
 void write_family(struct metrics_writer *w, enum metric_id metric)

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Turns a table of data into rows of C, "TABLE_ROW(VALUE, ...)", for a file that defines TABLE_ROW and includes them.
+# The first row has the names of the columns, which tell what a value becomes:
+#   name   a text of C; a backslash begins an escape
+#   NAME   the same as it stands: a constant, or another expression
+#   Name   both: the text in upper case, for an enum, and the text
+#   note   nothing: it is for people, as are lines that begin with "# "
+# Plain POSIX awk. A row with another number of values ends it with status 1, so that a build stops.
+# Character by character: what sub() makes of quotes differs between awks.
+function quoted(text,    i, c, out)
+{
+	for (i = 1; i <= length(text); i++) {
+		c = substr(text, i, 1)
+		out = out (c == "\"" ? "\\" c : c)
+	}
+	return "\"" out "\""
+}
+
+BEGIN {
+	FS = "\t"
+}
+
+/^# / {
+	next
+}
+
+!columns {
+	columns = NF
+	for (i = 1; i <= NF; i++)
+		column[i] = $i
+	next
+}
+
+NF != columns {
+	printf "%s:%d: %d values in %d columns\n", FILENAME, FNR, NF, columns | "cat >&2"
+	exit 1
+}
+
+{
+	row = ""
+	for (i = 1; i <= columns; i++) {
+		value = column[i] ~ /^[A-Z]/ ? toupper($i) : quoted($i)
+		if (column[i] == toupper(column[i]))
+			value = $i
+		else if (column[i] ~ /^[A-Z]/)
+			value = value ", " quoted($i)
+		if (column[i] != "note")
+			row = row (row ? ", " : "") value
+	}
+	print "TABLE_ROW(" row ")"
+}
