@@ -1383,46 +1383,40 @@ TEST(an_event_has_how_it_was_reported)
 	know_callers();
 	w->events.started_ns = w->now;
 	print(GPU_LINE);
-	pcie_error(NULL);
 	w->now += SECOND;
 	print(XID_79);
 	w->first_record = w->sequence + 1;
 	record_of(0, w->now - 100 * SECOND, XID_31);
-	next_line();
 	line = next_line();
 	assert_has_all(
 		line,
 		"\"gpu\":\"0000:c1:00.0\",\"uuid\":\"GPU-11111111-2222-3333-4444-555555555555\"",
-		"\"pid\":7,\"comm\":\"py\"", "\"printed_by\":\"writer\",\"seen_by\":\"hook\"",
-		"\"pcie_errors\":[{\"device\":\"0000:c1:00.0\",\"seconds_before\":1.000}]");
+		"\"pid\":7,\"comm\":\"py\"", "\"printed_by\":\"writer\",\"seen_by\":\"hook\"");
 	assert_lacks(line, "replayed");
 	assert_has(next_line(), "\"replayed\":true");
 }
 
-/* Each member that a text or a relative adds, in its order and spelling. */
-TEST(details_and_relatives_follow_in_order)
+/* Each member that a text adds, in its order and spelling. */
+TEST(details_follow_in_order)
 {
 	static const struct {
 		const char *text, *members;
 	} cases[] = {
 		{ "NVRM: Xid (PCI:0000:c1:00): 144, pid=1, name=p, RLW_RXPIPE Nonfatal XC0 i0 Link 13 "
 		  "(0x0409a0c2 0x00000008)",
-		  ",\"fatality\":\"nonfatal\",\"nvlink\":{\"unit\":\"RLW_RXPIPE\",\"xc\":0,\"instance\":0,\"link\":13,\"words\":[\"0x0409a0c2\",\"0x00000008\"]},\"pcie_errors\":[{\"device\":\"0000:c1:00.0\",\"seconds_before\":1.000}]" },
+		  ",\"fatality\":\"nonfatal\",\"nvlink\":{\"unit\":\"RLW_RXPIPE\",\"xc\":0,\"instance\":0,\"link\":13,\"words\":[\"0x0409a0c2\",\"0x00000008\"]}" },
 		{ "NVRM: Xid (PCI:0000:c1:00 GPU-I:02 GPU-CI:01): 45, pid=1, name=p, Ch 1, caused by previous Xid 31",
-		  ",\"mig\":{\"gpu_instance\":2,\"compute_instance\":1},\"caused_by\":31,\"pcie_errors\":[{\"device\":\"0000:c1:00.0\",\"seconds_before\":2.000}]" },
+		  ",\"mig\":{\"gpu_instance\":2,\"compute_instance\":1},\"caused_by\":31" },
 		{ "NVRM: Xid (PCI:0000:c1:00 GPU-I:02): 13, Graphics Exception",
-		  ",\"mig\":{\"gpu_instance\":2},\"pcie_errors\":[{\"device\":\"0000:c1:00.0\",\"seconds_before\":3.000}]" },
+		  ",\"mig\":{\"gpu_instance\":2}" },
 		{ "NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from 0x1 (GPU Reset "
 		  "Required) to 0x0 (None)",
-		  ",\"recovery\":{\"from\":\"GPU Reset Required\",\"to\":\"None\"},\"pcie_errors\":[{\"device\":\"0000:c1:00.0\",\"seconds_before\":4.000}]" },
+		  ",\"recovery\":{\"from\":\"GPU Reset Required\",\"to\":\"None\"}" },
 		{ "nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal, Link 48",
 		  ",\"fatality\":\"fatal\"" },
-		{ XID_79,
-		  ",\"pcie_errors\":[{\"device\":\"0000:c1:00.0\",\"seconds_before\":6.000}]" },
+		{ XID_79, "" },
 	};
 	keep_lines();
-	pcie_error(NULL);
-	next_line();
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		char *members;
 
@@ -1433,32 +1427,4 @@ TEST(details_and_relatives_follow_in_order)
 		*strstr(members, ",\"incident\"") = 0;
 		assert_string_equal(members, cases[i].members);
 	}
-}
-
-/* More Xids came before a PCIe error than fit the 1,024 bytes that once were their room. */
-TEST(all_relatives_are_listed)
-{
-	const unsigned int count = PCIE_RELATIVES - 1;
-	unsigned int listed = 0;
-	const char *line;
-	char text[128];
-
-	keep_lines();
-	w->device = "+pci:0000:c1:00.0";
-	for (unsigned int i = 1; i <= count; i++) {
-		snprintf(text, sizeof(text), "NVRM: Xid (PCI:0000:c1:00): %u, x", 1000 + i);
-		record(text);
-		next_line();
-	}
-	w->now += SECOND;
-	record("pcieport 0000:c1:00.0: AER: PCIe Bus Error: severity=Corrected, type=x");
-	line = next_line();
-	for (const char *at = line; (at = strstr(at, "\"xid\":")); at++)
-		listed++;
-	assert_int_equal(listed, count);
-	assert_has(line, ",\"xids\":[{\"device\":\"0000:c1:00.0\",\"xid\":1001,"
-			 "\"seconds_before\":1.000},{");
-	/* Nor is the text cut for it. */
-	assert_has(line, "\"text\":\"pcieport 0000:c1:00.0: AER: PCIe Bus Error: "
-			 "severity=Corrected, type=x\"}\n");
 }

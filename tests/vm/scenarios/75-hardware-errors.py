@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 import re
 from collections import Counter
-from decimal import Decimal
 from pathlib import Path
 
 from judge import Skip, judgement, need
@@ -39,30 +38,13 @@ def injected_pcie_errors_count_once(folder):
 
 
 @judgement
-def pcie_errors_and_xids_name_each_other(folder):
+def pcie_errors_and_xids_are_logged_in_order(folder):
     lower, upper = (folder / "devices").read_text().split()
     for path in (folder / "traced.json", folder / "events.json"):
         logged = [e for e in events(path) if e["kind"] == "xid" or e.get("name") == "pcie_aer"]
         order = [(e.get("gpu") or e["device"], e.get("xid", e["severity"])) for e in logged]
         need(order == [(lower, 74), ("0000:9d:00.0", 31), (lower, "info"), (lower, "warning"),
                        (upper, "warning"), (lower, "fatal"), (lower, 79)], path, "has", order)
-        first, other, corrected, nonfatal, port, fatal, last = logged
-        need("pcie_errors" not in first and "pcie_errors" not in other, first, other)
-        for error in corrected, nonfatal, port, fatal:
-            need(before(error, first) == error.get("xids"), error)
-        need(before(last, fatal, port) == last.get("pcie_errors"), last)
-
-
-def before(event, *others):
-    """What its entry should have of others that came before it."""
-    result = []
-    for other in others:
-        gap = Decimal(event["monotonic_seconds"]) - Decimal(other["monotonic_seconds"])
-        result.append({"device": other.get("gpu") or other["device"],
-                       "seconds_before": float(round(gap, 3))})
-        if "xid" in other:
-            result[-1]["xid"] = other["xid"]
-    return result
 
 
 @judgement

@@ -110,9 +110,8 @@ static void write_details(struct json *j, const struct xid_line *line)
 		write_nvlink(j, &line->nvlink);
 }
 
-/* Hands out @event with what @line states (NULL: no fault), and related faults if it has a part in those. */
-static void hand_out(struct fault_events *e, struct event *event, const struct xid_line *line,
-		     bool relatives)
+/* Hands out @event with what @line states (NULL: no fault). */
+static void hand_out(struct fault_events *e, struct event *event, const struct xid_line *line)
 {
 	char *members = NULL;
 	size_t size;
@@ -121,9 +120,6 @@ static void hand_out(struct fault_events *e, struct event *event, const struct x
 	if (j.out) {
 		if (line)
 			write_details(&j, line);
-		if (relatives)
-			pcie_relatives_add(&e->relatives, event->device, event->code,
-					   event->monotonic_ns, &j);
 		/* The driver names nobody. */
 		if (e->holders && line && line->kind != XID_LINE_SXID && event->pid < 0 &&
 		    !event->replayed)
@@ -208,7 +204,7 @@ void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 		SET(event.name, xid_catalog_find(line->code)->mnemonic);
 		set_uuid(e, &event);
 	}
-	hand_out(e, &event, line, !nvswitch);
+	hand_out(e, &event, line);
 }
 
 void fault_events_add_unverified(struct fault_events *e, const struct xid_line *line,
@@ -225,7 +221,7 @@ void fault_events_add_unverified(struct fault_events *e, const struct xid_line *
 		event.pid = origin->printed_pid;
 		SET_LABEL(event.comm, origin->printed_by);
 	}
-	hand_out(e, &event, NULL, false);
+	hand_out(e, &event, NULL);
 }
 
 /* ---- what comes besides faults ---- */
@@ -248,7 +244,7 @@ void fault_events_add_signal(struct fault_events *e, const struct fault_signal_r
 	event.text_len = signal->text_len;
 	if (signal->gpu_driver)
 		set_uuid(e, &event);
-	hand_out(e, &event, NULL, !strcmp(signal->kind, "pcie_aer"));
+	hand_out(e, &event, NULL);
 }
 
 /* Whether it is counted, and no recovery is later. */

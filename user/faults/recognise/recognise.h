@@ -106,35 +106,6 @@ bool form_of_line(const struct kmsg_record *record, const char *text,
  * above 0. @root is put before the paths. */
 uint32_t fault_cause(const char *root, int pid, bool ended);
 
-/* ---- Xids and PCIe errors ----
- *
- * They belong together if they are on the same PCI device or its parent, and the Xid came within ten minutes before
- * or five minutes after the error. */
-
-/* The window of Meta's study of its clusters' failures. */
-#define XID_BEFORE_PCIE_NS (600 * 1000000000ull)
-#define XID_AFTER_PCIE_NS (300 * 1000000000ull)
-
-/* Reports of a device that are closer together count as one: a storm must not displace others. */
-#define PCIE_BURST_NS (5 * 1000000000ull)
-#define PCIE_RELATIVES 64
-
-/* The latest Xids and PCIe errors; the oldest is replaced first. */
-struct pcie_relatives {
-	struct pcie_relative {
-		char device[PCI_ADDRESS_SIZE];
-		char parent[PCI_ADDRESS_SIZE]; /* the bridge above it; "" if unknown */
-		unsigned int xid; /* 0: a PCIe error */
-		uint64_t time_ns; /* CLOCK_MONOTONIC, of the last of a burst */
-	} list[PCIE_RELATIVES];
-	size_t next; /* index of the next entry, modulo the size */
-};
-
-/* Records an Xid (@xid > 0) or a PCIe error (0) of @device, and writes its relatives as the member
- * "xids" of a PCIe error, or "pcie_errors" of an Xid; without any it writes nothing. */
-void pcie_relatives_add(struct pcie_relatives *r, const char *device, unsigned int xid,
-			uint64_t time_ns, struct json *j);
-
 /* ---- events: counts each fault and each other failure, and passes an event on; report each once ---- */
 
 /* Signals that both tracepoints and text report. Text counts only if it is from before the tracepoint was enabled. */
@@ -174,7 +145,6 @@ struct fault_events {
 	const struct dead_task *dead; /* DEAD_TASKS of them; NULL: not known */
 
 	/* Its own: */
-	struct pcie_relatives relatives;
 	uint64_t
 		load_begin_ns; /* of the GPU driver's load, CLOCK_MONOTONIC; 0: none, or not known */
 	uint64_t last_xid_ns;
