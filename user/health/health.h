@@ -116,29 +116,3 @@ struct known_fault *health_faults(const struct snapshot *s, const struct ack_lis
 /* Writes the result of each rule that is not off, and the findings, into the snapshot. */
 void health_to_snapshot(const struct health_report *report, const struct health_options *o,
 			struct snapshot *s);
-
-/* ---- for the rules, in rules.c and node_rules.c ---- */
-
-/* The texts of a finding, cut to their sizes and safe to print. */
-#define SET_REASON(finding, ...) \
-	safe_format((finding)->reason, sizeof((finding)->reason), __VA_ARGS__)
-#define SET_HEAD(finding, ...) safe_format((finding)->head, sizeof((finding)->head), __VA_ARGS__)
-
-/* Adds a finding about a state of @device if its standing is the one that is looked for. Returns room for it in either
- * case; the caller writes its texts. */
-struct health_finding *health_add_state(struct health_evaluation *e, enum health_rule_id rule,
-					const char *device);
-
-/* The address of @device without the domain 0000. */
-const char *health_short_device(const char *device);
-
-/* In node_rules.c. */
-void find_nfs_errors(struct health_evaluation *e, enum health_rule_id rule);
-void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rule);
-void find_stuck_tasks(struct health_evaluation *e, enum health_rule_id rule);
-void find_mounts(struct health_evaluation *e, enum health_rule_id rule);
-void find_missing_gpus(struct health_evaluation *e, enum health_rule_id rule);
-void find_unused_gpus(struct health_evaluation *e, enum health_rule_id rule);
-void find_narrow_links(struct health_evaluation *e, enum health_rule_id rule);
-void find_corrected_errors(struct health_evaluation *e, enum health_rule_id rule);
-void find_clock(struct health_evaluation *e, enum health_rule_id rule);

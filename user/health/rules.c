@@ -22,6 +22,11 @@ static const struct driver_message {
 
 /* ---- findings ---- */
 
+/* The texts of a finding, cut to their sizes and safe to print. */
+#define SET_REASON(finding, ...) \
+	safe_format((finding)->reason, sizeof((finding)->reason), __VA_ARGS__)
+#define SET_HEAD(finding, ...) safe_format((finding)->head, sizeof((finding)->head), __VA_ARGS__)
+
 /* Whether findings of this standing are looked for now. */
 static bool is_wanted(const struct health_evaluation *e, enum fault_standing standing)
 {
@@ -51,7 +56,8 @@ static struct health_finding *add_finding(struct health_evaluation *e, enum heal
 	return f;
 }
 
-const char *health_short_device(const char *device)
+/* The address of @device without the domain 0000. */
+static const char *short_device(const char *device)
 {
 	return strncmp(device, "0000:", 5) != 0 ? device : device + 5;
 }
@@ -76,7 +82,9 @@ static const struct ack *find_ack(const struct health_evaluation *e, const char 
 		       ack_find(e->o->acks, device, gpu_of(e->s, device)->uuid, what, last, e->now);
 }
 
-struct health_finding *health_add_state(struct health_evaluation *e, enum health_rule_id rule,
+/* Adds a finding about a state of @device if its standing is the one that is looked for. Returns room for it in either
+ * case; the caller writes its texts. */
+static struct health_finding *add_state(struct health_evaluation *e, enum health_rule_id rule,
 					const char *device)
 {
 	bool snoozed = find_ack(e, device, health_rules[rule].name, e->now);
@@ -208,7 +216,7 @@ static void describe(struct health_evaluation *e, struct health_finding *finding
 	finding->count = number;
 	finding->first = g->first;
 	finding->last = g->last;
-	SET_HEAD(finding, "%s %u %s", kind, f->code, health_short_device(f->device));
+	SET_HEAD(finding, "%s %u %s", kind, f->code, short_device(f->device));
 	explain(e, f, g, &about);
 	SET_NAME(finding->action, "%s", about.action);
 	if (g->last > 0) {
@@ -339,7 +347,7 @@ static void describe_message(struct health_finding *f, const struct driver_messa
 	f->count = v->count;
 	f->last = v->last;
 	SET_NAME(f->action, "%s", m->action);
-	SET_HEAD(f, "%.20s %s", v->kind, health_short_device(device));
+	SET_HEAD(f, "%.20s %s", v->kind, short_device(device));
 	time_to_text(when, sizeof(when), v->last);
 	SET_REASON(f, "%s %s: driver error %s (%s) %" PRIu64 " %s, last %s: %s", what, device,
 		   v->kind, m->meaning, v->count, v->count == 1 ? "time" : "times", when,
@@ -370,9 +378,9 @@ static void find_rate_limit(struct health_evaluation *e, enum health_rule_id rul
 
 		if (!g->rate_limited)
 			continue;
-		f = health_add_state(e, rule, g->gpu);
+		f = add_state(e, rule, g->gpu);
 		SET_NAME(f->action, "%s", "reset_gpu");
-		SET_HEAD(f, "GSP errors %s", health_short_device(g->gpu));
+		SET_HEAD(f, "GSP errors %s", short_device(g->gpu));
 		SET_REASON(
 			f,
 			"GPU %s: the driver limits its reports of GSP errors: Drain the node and reset the GPU.",
@@ -444,7 +452,7 @@ static void find_kernel_events(struct health_evaluation *e, enum health_rule_id 
 
 		if (v->gpu_driver || !v->count || !is_kernel_finding(e, rule, v))
 			continue;
-		f = health_add_state(e, rule, *v->device ? v->device : "kernel");
+		f = add_state(e, rule, *v->device ? v->device : "kernel");
 		SET_NAME(f->action, "%s", "restart_bm");
 		SET_HEAD(f, "%.20s %.16s", v->kind, v->device);
 		SET_REASON(f, "%s of %s%s%s, %" PRIu64 " %s: %srain the node and restart it.",
@@ -452,6 +460,195 @@ static void find_kernel_events(struct health_evaluation *e, enum health_rule_id 
 			   v->count == 1 ? "time" : "times",
 			   rule == HEALTH_CPU_STALL ? "If it goes on, d" : "D");
 	}
+}
+
+/* ---- NFS ---- */
+
+static void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rule)
+{
+	ARRAY_EACH(v, e->s->calls.servers, e->s->calls.server_count) {
+		char victims[VICTIMS_TEXT];
+		struct health_finding *f;
+		int worst = 0;
+		double age;
+
+		for (int q = 0; q < RPC_QUEUES; q++)
+			if (v->oldest_ns[q] > v->oldest_ns[worst])
+				worst = q;
+		age = (double)v->oldest_ns[worst] / 1e9;
+		if (!(age > e->o->rules[rule].limit))
+			continue;
+		f = add_state(e, rule, v->server);
+		f->first = e->now - age;
+		SET_HEAD(f, "NFS waits %s", v->server);
+		SET_REASON(f,
+			   "NFS server %s%s: a call has been waiting %s for "
+			   "%.0f s: Check the server and the network to it.",
+			   v->server, calls_victims(victims, &e->s->calls, v->server),
+			   rpc_queue_wait(span_of(rpc_queue_names[worst])), age);
+	}
+}
+
+/* How long a lost file or lock is a finding: there is no message of an end. */
+#define LOST_SECONDS 3600
+
+static void find_nfs_errors(struct health_evaluation *e, enum health_rule_id rule)
+{
+	struct health_finding *f;
+
+	for (size_t i = 0; e->o->node && i < e->o->node->nfs_error_count; i++) {
+		const struct node_nfs_errors *n = &e->o->node->nfs_errors[i];
+
+		f = add_state(e, rule, n->server);
+		f->first = n->first;
+		SET_HEAD(f, "NFS fails %s", n->server);
+		SET_REASON(f, "NFS server %s: %s", n->server, n->text);
+	}
+	ARRAY_EACH(v, e->s->faults.kernel_events, e->s->faults.kernel_event_count) {
+		if (strcmp(v->kind, "nfs_state_lost") != 0 || e->now - v->last > LOST_SECONDS)
+			continue;
+		f = add_state(e, rule, v->device);
+		f->last = v->last;
+		SET_HEAD(f, "NFS lost state %s", v->device);
+		SET_REASON(f,
+			   "NFS server %s: open files or locks were lost, %" PRIu64
+			   " messages: Jobs that use them may have wrong data; see the kernel log.",
+			   *v->device ? v->device : "(not named)", v->count);
+	}
+}
+
+static void find_stuck_tasks(struct health_evaluation *e, enum health_rule_id rule)
+{
+	static const char *const causes[] = {
+		[STUCK_NO_RPC] = "and no call is outstanding: Read the stacks in the event log, "
+				 "then restart the node.",
+		[STUCK_RPC] = "behind a call: Check the server and the network to it.",
+		[STUCK_DELAYED] =
+			"behind calls that the server asks to make again later (EJUKEBOX, NFS4ERR_DELAY): "
+			"Find out on the server why, such as a client that is gone and has a delegation.",
+		[STUCK_LOCKD] = "behind a call to the server's lock manager: Check lockd on the "
+				"server and the way to its port.",
+		[STUCK_GSSD] = "for credentials: Start rpc.gssd, or check the key server.",
+	};
+	const bool lost = rule == HEALTH_NFS_STUCK_NO_RPC;
+	const __typeof__(e->o->rules[0]) *graver = &e->o->rules[HEALTH_NFS_STUCK_NO_RPC];
+
+	ARRAY_EACH(t, e->s->calls.stuck, e->s->calls.stuck_count) {
+		const char *mount = *t->mountpoint ? t->mountpoint : "an unknown mount";
+		double age = (double)t->oldest_ns / 1e9;
+		struct health_finding *f;
+
+		if (!t->tasks || !(age > e->o->rules[rule].limit) || (lost && t->rpc) ||
+		    (!lost && !t->rpc && graver->level != HEALTH_OK && age > graver->limit))
+			continue;
+		f = add_state(e, rule, t->mountpoint);
+		f->first = e->now - age;
+		SET_HEAD(f, "NFS hangs %s", mount);
+		SET_REASON(f, "NFS on %s: tasks that hang: %" PRIu32 ", the oldest for %.0f s, %s",
+			   mount, t->tasks, age, causes[t->cause]);
+	}
+}
+
+/* ---- the node itself ---- */
+
+static void find_mounts(struct health_evaluation *e, enum health_rule_id rule)
+{
+	static const char *const states[] = {
+		[MOUNT_FINE] = NULL,
+		[MOUNT_ABSENT] = "is not mounted",
+		[MOUNT_READ_ONLY] = "is read-only",
+		[MOUNT_STALE] = "is stale: the server does not know it any more",
+		[MOUNT_HUNG] = "hangs: the server does not answer",
+	};
+
+	ARRAY_EACH(m, e->o->node->mounts, e->o->node->mount_count) {
+		enum mount_state state = m->state != MOUNT_FINE ? m->state : m->answer;
+		struct health_finding *f;
+
+		if (state == MOUNT_FINE || (state == MOUNT_HUNG) != (rule == HEALTH_MOUNT_HUNG))
+			continue;
+		f = add_state(e, rule, m->path);
+		SET_HEAD(f, "Mount %s %s", state == MOUNT_HUNG ? "hung" : "bad", m->path);
+		SET_REASON(f, "Mount %s %s: Check the server, the network to it, and the mount.",
+			   m->path, states[state]);
+	}
+}
+
+static void find_missing_gpus(struct health_evaluation *e, enum health_rule_id rule)
+{
+	const struct node_state *node = e->o->node;
+	struct health_finding *f;
+
+	if (node->gpus >= node->gpus_wanted)
+		return;
+	f = add_state(e, rule, "");
+	SET_HEAD(f, "GPUs %u of %u", node->gpus, node->gpus_wanted);
+	SET_REASON(f,
+		   "The driver has %u of %u GPUs: Drain the node and restart it; if they do not "
+		   "come back, look for them with lspci.",
+		   node->gpus, node->gpus_wanted);
+}
+
+static void find_unused_gpus(struct health_evaluation *e, enum health_rule_id rule)
+{
+	ARRAY_EACH(unused, e->o->node->unused, e->o->node->unused_count) {
+		const char *gpu = *unused;
+		struct health_finding *f = add_state(e, rule, gpu);
+
+		SET_HEAD(f, "No driver %s", short_device(gpu));
+		SET_REASON(
+			f,
+			"GPU %s has no driver: Drain the node and restart it; if it stays so, look "
+			"for its address in the kernel log.",
+			gpu);
+	}
+}
+
+static void find_narrow_links(struct health_evaluation *e, enum health_rule_id rule)
+{
+	ARRAY_EACH(l, e->o->node->links, e->o->node->link_count) {
+		struct health_finding *f;
+
+		if (!l->lanes || l->lanes * 100.0 >= l->lanes_possible * e->o->rules[rule].limit)
+			continue;
+		f = add_state(e, rule, l->gpu);
+		SET_HEAD(f, "PCIe x%u of x%u %s", l->lanes, l->lanes_possible,
+			 short_device(l->gpu));
+		SET_REASON(
+			f,
+			"GPU %s: its PCIe link has %u of %u lanes: Drain the node and restart it; if "
+			"the link stays narrow, seat the GPU and its riser anew.",
+			l->gpu, l->lanes, l->lanes_possible);
+	}
+}
+
+static void find_corrected_errors(struct health_evaluation *e, enum health_rule_id rule)
+{
+	ARRAY_EACH(l, e->o->node->links, e->o->node->link_count) {
+		struct health_finding *f;
+
+		if (!l->corrected_in_hour || (double)l->corrected_in_hour < e->o->rules[rule].limit)
+			continue;
+		f = add_state(e, rule, l->gpu);
+		SET_HEAD(f, "PCIe errors %s", short_device(l->gpu));
+		SET_REASON(
+			f,
+			"GPU %s: %" PRIu64
+			" corrected errors of its PCIe link in an hour: Drain the "
+			"node, seat the GPU and its riser anew, and replace them if errors go on.",
+			l->gpu, l->corrected_in_hour);
+	}
+}
+
+static void find_clock(struct health_evaluation *e, enum health_rule_id rule)
+{
+	struct health_finding *f;
+
+	if (!e->o->node->clock_unsynchronised)
+		return;
+	f = add_state(e, rule, "");
+	SET_HEAD(f, "Clock");
+	SET_REASON(f, "The kernel's clock is not synchronised: Check the time service.");
 }
 
 /* ---- the list of all ---- */
