@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The commands about the program itself: `xidscope help`, `metrics` and `version`. */
 
+#include "base/terminal.h"
 #include "commands/commands.h"
 #include "commands/option_table.h"
 #include "sinks/metrics.h"
@@ -10,17 +11,12 @@
 
 static void print_row(const struct option_row *row)
 {
-	const char *line = row->help, *end;
-	char head[LEFT];
+	char head[LEFT], text[600];
 
-	snprintf(head, sizeof(head), "%s%s%s", row->name, row->argument ? " " : "",
-		 row->argument ? row->argument : "");
-	printf("  %-*s", LEFT, head);
-	while ((end = strchr(line, '\n'))) {
-		printf("%.*s\n%*s", (int)(end - line), line, LEFT + 2, "");
-		line = end + 1;
-	}
-	puts(line);
+	snprintf(head, sizeof(head), "%s%s%s", row->name, *row->argument ? " " : "", row->argument);
+	snprintf(text, sizeof(text), "  %-*s%s", LEFT, head, row->help);
+	terminal_wrap(stdout, text, TERMINAL_COLUMNS, 0, LEFT + 2);
+	putchar('\n');
 }
 
 static void print_command_help(enum command command)

@@ -232,166 +232,22 @@ static const struct option_word styles[] = {
 #define FAULTS (1u << COMMAND_FAULTS)
 #define HELP (1u << COMMAND_HELP)
 
-#define FLAG(to) .type = OPTION_FLAG, .member = offsetof(struct options, to)
-#define DURATION(to, least, most)                                                                \
-	.argument = "DURATION", .type = OPTION_DURATION, .member = offsetof(struct options, to), \
-	.min = (least), .max = (most)
-#define TIME(to, direction) \
-	.type = OPTION_TIME, .member = offsetof(struct options, to), .min = (direction)
-#define PATH(to) .argument = "FILE", .type = OPTION_FILE, .member = offsetof(struct options, to)
-#define TEXT_OF(to) .type = OPTION_FILE, .member = offsetof(struct options, to)
-#define WORD(to, of) .type = OPTION_WORD, .member = offsetof(struct options, to), .words = (of)
-#define OTHER(function) .type = OPTION_OTHER, .read = (function)
+#define AT(to) .member = offsetof(struct options, to)
+#define OF(to, of) AT(to), .words = (of)
+#define BY(function) .read = (function)
 
 const struct option_row option_rows[] = {
-	{ "CODE", .commands = XID, OTHER(read_code),
-	  .help = "Explain this Xid, sxid:NUMBER, or line of the kernel\n"
-		  "log; - reads standard input; may be repeated" },
-	{ "GPU CODE", .commands = ACK, OTHER(read_fault),
-	  .help = "Acknowledge these faults: GPU as check shows it, CODE\n"
-		  "an Xid, sxid:NUMBER, a kind of driver error, or *" },
-	{ "COMMAND", .commands = HELP, OTHER(read_command), .help = "Show its options" },
-	{ "--output", "FILE", RUN, OTHER(read_output),
-	  .help = "Write metrics to FILE, or to standard output if it is -\n"
-		  "[" DEFAULT_OUTPUT "]" },
-	{ "--interval", .commands = RUN, DURATION(interval, 0.1, DAY),
-	  .help = "Write this often [15s]" },
-	{ "--interval", .commands = TOP | TRACE, DURATION(interval, 0.1, DAY),
-	  .help = "Show what happened this often [1s]" },
-	{ "--by", "ROWS", TOP, WORD(by, rows),
-	  .help = "Begin with mounts, owners, ops, servers or connections\n"
-		  "[mounts]" },
-	{ "--batch", "N", TOP, OPTION_COUNT, offsetof(struct options, batch), 1, 1e9,
-	  .help = "Print N views as plain text [the whole screen]" },
-	{ "--duration", .commands = RUN | TRACE, DURATION(duration, 0.1, DAY),
-	  .help = "Stop after this time [run until stopped]" },
-	{ "--format", "FORMAT", RUN, WORD(format, formats),
-	  .help = "Write openmetrics or prometheus [openmetrics]" },
-	{ "--detail", "LEVEL", RUN, WORD(detail, details),
-	  .help = "Write what alerts, rules and dashboards read (node),\n"
-		  "each transport as well (transport), or all by op (op)\n"
-		  "[node]" },
-	{ "--owners", "on|off", RUN, WORD(owners, switches),
-	  .help = "Count NFS calls by job, pod, unit and user [on]" },
-	{ "--owner-env", "NAMES", RUN, OTHER(read_owner_env),
-	  .help = "Name a container or unit by the first of the variables\n"
-		  "NAME,NAME... in the environment of its oldest process\n"
-		  "[none]" },
-	{ "--storage", "NAME=GLOB", RUN, OTHER(read_storage),
-	  .help = "Assign servers whose name or address matches GLOB to the\n"
-		  "storage system NAME; may be repeated" },
-	{ "--keep", .commands = RUN, FLAG(keep), .help = "Keep the file on a clean stop" },
-	{ "--hooks", "LIST", RUN | TOP | TRACE, OPTION_WORDS, offsetof(struct options, hooks),
-	  .words = hooks, .help = "Observe rpc (NFS calls), gpu (faults) or both [rpc,gpu]" },
-	{ "--source", "SOURCE", RUN | TOP | TRACE, WORD(sources, sources),
-	  .help = "Observe NFS calls by btf, tracepoints or mountstats, or\n"
-		  "the best of them that the kernel allows (auto) [auto]" },
-	{ "--sunrpc-btf", .commands = RUN | TOP | TRACE | DOCTOR, PATH(sunrpc_btf),
-	  .help = "Take the types of a sunrpc without BTF from FILE, the\n"
-		  "module's file after pahole [by its build id below\n"
-		  "/usr/lib/debug]" },
-	{ "--state", .commands = RUN, PATH(state),
-	  .help = "Keep fault counts in FILE across restarts; without it\n"
-		  "count from the start of the kernel log [none]" },
-	{ "--events", "FILE", RUN, OTHER(read_events),
-	  .help = "Append each event as JSON to FILE, to standard output\n"
-		  "(-), or nowhere (none) [-, none if --output is -]" },
-	{ "--server", "GLOB", TOP | TRACE, TEXT_OF(filter.server),
-	  .help = "Show only servers whose name matches GLOB" },
-	{ "--mount", "GLOB", TOP | TRACE, TEXT_OF(filter.mount),
-	  .help = "Show only the servers of mount points that match GLOB,\n"
-		  "their calls by mount and kind, and their slow calls" },
-	{ "--slower", "MS", TRACE, OTHER(read_slower),
-	  .help = "Keep the hundred slowest calls of at least MS\n"
-		  "milliseconds, with process and phases, and print ten of\n"
-		  "them [none]" },
-	{ "--json", .commands = TRACE, PATH(json_file),
-	  .help = "Write the session as JSON to FILE, or as the only thing\n"
-		  "to standard output if it is -" },
-	{ "--html", .commands = TRACE, PATH(html),
-	  .help = "Write the session as a page to FILE, or to standard\n"
-		  "output if it is -" },
-	{ "--markdown", .commands = TRACE | WHY, FLAG(markdown),
-	  .help = "Print the report as Markdown for a ticket, at most 60\n"
-		  "lines" },
-	{ "--record", .commands = TRACE, PATH(record),
-	  .help = "Write each snapshot to FILE, or to standard output if it\n"
-		  "is -, for --replay" },
-	{ "--replay", .commands = TOP | TRACE, PATH(replay),
-	  .help = "Show the recording FILE, or standard input if it is -,\n"
-		  "instead of observing" },
-	{ "--accept-user-kmsg", .commands = RUN | TRACE, FLAG(accept_user_kmsg),
-	  .help = "Count Xid lines that a process wrote to /dev/kmsg, for\n"
-		  "tests and drills" },
-	{ "--log", "FORM", RUN, WORD(log.format, log_formats),
-	  .help = "Write messages to standard error as text or json [text]" },
-	{ "--verbose", .commands = RUN | TRACE, FLAG(log.verbose),
-	  .help = "Write more messages, including those of libbpf" },
-	{ "--xid-policy", .commands = RUN | XID, PATH(xid_policy),
-	  .help = "Read severity and action of Xids from FILE [none]" },
-	{ "--list", .commands = XID, FLAG(list), .help = "List all Xids of the catalog" },
-	{ "--until", "TIME", ACK, TIME(fault.time, TIME_FUTURE),
-	  .help = "Acknowledge faults up to TIME [now]. A TIME in the\n"
-		  "future, as 4h or 10:00, snoozes them until then.\n"
-		  "TIME may also be '2h ago', yesterday, 2026-11-01 or\n"
-		  "2026-11-01T10:00:00Z; local unless a zone is given" },
-	{ "--force", .commands = ACK, FLAG(force),
-	  .help = "Write it even if no such fault is open" },
-	{ "--note", "TEXT", ACK, OTHER(read_note), .help = "Keep TEXT with it" },
-	{ "--list", .commands = ACK, FLAG(list), .help = "List what is acknowledged" },
-	{ "--remove", .commands = ACK, FLAG(remove),
-	  .help = "Remove the acknowledgement of GPU CODE" },
-	{ "--health", "FILE", RUN, OTHER(read_health),
-	  .help = "Write the node's health to FILE for check, or nowhere\n"
-		  "(none) [" HEALTH_DEFAULT_FILE ",\n"
-		  "none if --output is -]" },
-	{ "--health", .commands = CHECK | TOP | STATUS | ACK | WHY | FAULTS, PATH(health_file),
-	  .help = "Read the health file that run writes\n"
-		  "[" HEALTH_DEFAULT_FILE "]" },
-	{ "--style", "STYLE", CHECK, WORD(style, styles),
-	  .help = "Print for nagios, slurm or npd [nagios]; exit codes:\n"
-		  "nagios: 0 ok, 1 warning, 2 critical, 3 unknown;\n"
-		  "slurm: 2 critical, else 0;\n"
-		  "npd: 0 ok or warning, 1 critical, 2 unknown" },
-	{ "--window", .commands = RUN, DURATION(health.window, 0.1, 3650 * DAY),
-	  .help = "Take faults that are older than this as over [no limit]" },
-	{ "--ack", .commands = RUN | TRACE, PATH(ack),
-	  .help = "Read acknowledgements from FILE\n"
-		  "[" ACK_DEFAULT_FILE "]" },
-	{ "--ack", .commands = ACK, PATH(ack), .help = "Write to FILE [" ACK_DEFAULT_FILE "]" },
-	{ "--max-age", .commands = CHECK | FAULTS, DURATION(max_age, 0.1, DAY),
-	  .help = "Report \"unknown\" if the file is older [2m]" },
-	{ "--ignore", "RULES", CHECK, OTHER(read_ignored),
-	  .help = "Ignore these rules, which are separated by commas" },
-	{ "--rule", "RULE", RUN, OTHER(read_rule),
-	  .help = "Change a rule: NAME=off, NAME=warn or NAME=fail, and\n"
-		  ":LIMIT if the rule has a limit" },
-	{ "--mount", "PATH", RUN, OTHER(read_mount),
-	  .help = "Check that PATH is mounted, that it is writable (unless\n"
-		  "PATH,ro is given), and that its server answers; may be\n"
-		  "repeated [the NFS mounts of /etc/fstab]" },
-	{ "--gpus", "N", RUN, OPTION_COUNT, offsetof(struct options, gpus), 0, 256,
-	  .help = "Check that the driver has at least N GPUs [0]" },
-	{ "--list-rules", .commands = CHECK, FLAG(list_rules),
-	  .help = "List the rules and their defaults" },
-	{ "--explain", .commands = CHECK, FLAG(explain),
-	  .help = "Print the evidence of each finding, its begin, and what\n"
-		  "clears it" },
-	{ "--since", "TIME", WHY, TIME(past_since, TIME_PAST),
-	  .help = "Begin at TIME: 10:00, '2h ago', yesterday, 2026-11-01 or\n"
-		  "2026-11-01T10:00:00Z; local unless a zone is given [one\n"
-		  "hour before --until]" },
-	{ "--until", "TIME", WHY, TIME(past_until, TIME_PAST),
-	  .help = "End at TIME [the present]" },
-	{ "--job", "ID", WHY, TEXT_OF(job),
-	  .help = "Name what may have ended job ID of Slurm, LSF or PBS, or\n"
-		  "pod NAMESPACE/NAME, in one line" },
-	{ "--events", .commands = WHY, PATH(past_events),
-	  .help = "Read the event log FILE and its older files FILE.1,\n"
-		  "FILE.2.gz and so on, or standard input if it is -\n"
-		  "[" DEFAULT_EVENTS "]" },
-	{ "--json", .commands = XID | CHECK | DOCTOR | WHY | FAULTS, FLAG(json),
-	  .help = "Write JSON" },
+#define TABLE_ROW(name_, argument_, commands_, type_, to, min_, max_, help_) \
+	{ .name = name_,                                                     \
+	  .argument = argument_,                                             \
+	  .commands = commands_,                                             \
+	  .type = OPTION_##type_,                                            \
+	  to,                                                                \
+	  .min = min_,                                                       \
+	  .max = max_,                                                       \
+	  .help = help_ },
+#include "options.inc"
+#undef TABLE_ROW
 };
 
 const size_t option_row_count = COUNT(option_rows);

@@ -35,7 +35,7 @@ struct option_word {
 
 struct option_row {
 	const char *name; /* with its dashes; an operand has none */
-	const char *argument; /* NULL: the option takes none */
+	const char *argument; /* "": the option takes none */
 	unsigned int commands; /* that have the option: a set of 1u << enum command */
 	enum option_type type;
 	size_t member; /* offset in struct options */
@@ -43,7 +43,7 @@ struct option_row {
 	const struct option_word *words; /* the last one has no name */
 	/* Returns NULL, or a hint for the error message, in static storage. */
 	const char *(*read)(struct options *o, const char *value);
-	const char *help; /* lines of at most 56 characters */
+	const char *help; /* with the default in brackets */
 };
 
 extern const struct option_row option_rows[];

@@ -219,14 +219,14 @@ static int read_option(enum command command, struct options *o, char **words)
 	if (!row)
 		return refuse_unknown(command, word, len);
 	value = operand ? word : word[len] ? word + len + 1 : NULL;
-	if (row->argument && !value) {
+	if (*row->argument && !value) {
 		value = words[1];
 		taken = 2;
 		if (!value) {
 			refuse("option %s needs a value; see xidscope %s --help", row->name, name);
 			return 0;
 		}
-	} else if (!row->argument && value && !operand) {
+	} else if (!*row->argument && value && !operand) {
 		refuse("option %s takes no value; see xidscope %s --help", row->name, name);
 		return 0;
 	}
