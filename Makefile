@@ -43,7 +43,7 @@ say = @mkdir -p $(@D) && $(if $(Q),printf '  %-8s %s\n',:)
 
 WARN := -Wall -Wextra -Werror
 INCLUDES := -I$(G) -Iinclude -Iuser
-# Of user/sinks/page.c, which includes the file as bytes.
+# Of user/sinks/session_json.c, which includes the file as bytes.
 PAGE_DEFINE = -DPAGE_TEMPLATE='"$(G)/page.html"'
 # -fno-strict-aliasing as the kernel does; _GNU_SOURCE for asprintf and flock.
 # The same files in another folder give the same program.
@@ -148,7 +148,7 @@ $(B)/user/%.o: user/%.c Makefile | $(GENERATED)
 	$(say) CC $@
 	$(Q)$(CC) $(USER_CFLAGS) -c $< -o $@
 
-$(B)/user/sinks/page.o: $(G)/page.html
+$(B)/user/sinks/session_json.o: $(G)/page.html
 
 $(B)/xidscope: $(USER_OBJECTS)
 	$(say) LINK $@

@@ -222,7 +222,7 @@ TEST(the_fullest_state_reads_back)
 	assert_true(f->counts.fault_count > MAX_FAULTS_IN_ALL);
 	read_back();
 	print_message("the fullest state has %zu bytes\n", len);
-	assert_in_range(len, 1, 4 << 20); /* MAX_BYTES of faults_command.c */
+	assert_in_range(len, 1, 4 << 20); /* HEALTH_FILE_MAX_BYTES */
 }
 
 static void assert_refused(const char *text, size_t len)

@@ -8,7 +8,7 @@
  *	hook	printk's callers are known. Each message that a module of the driver prints counts at once. The same
  *		text that others print counts as unverified.
  *	driver	otherwise, if the driver has its tracepoint. Xids count from it alone, SXids and other lines by the log.
- *	log	otherwise: a record counts if it has the form of the driver's (recognise/text_form.c).
+ *	log	otherwise: a record counts if it has the form of the driver's (recognise/kernel_line.c).
  *
  * Lines that are not the driver's, such as a PCIe error, always count by the log.
  *

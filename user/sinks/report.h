@@ -131,7 +131,7 @@ void report_connections(FILE *out, const struct delta *d, const char *server);
 /* Writes a session that has ended, with .keep_intervals, and a newline. */
 void session_json_write(FILE *out, const struct session *t);
 
-/* ---- page.c: a page that needs no network: the template of user/sinks/page/ with the session's JSON ---- */
+/* ---- a page that needs no network: the template of user/sinks/page/ with the session's JSON ---- */
 
 /* Puts @size bytes of JSON into the template. Each '<' is escaped: no name can end the element that holds the JSON. */
 void page_write(FILE *out, const char *json, size_t size);
