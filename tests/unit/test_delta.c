@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves the difference between two snapshots: a counter that fell began again, together with the others of its
- * entry, and each consumer gives the same answer. */
+ * entry. */
 #include "unit.h"
-#include "limits/nfs_watch.h"
 #include "session/session.h"
 #include "snapshot.h"
 
@@ -177,14 +176,6 @@ TEST(all_counts_of_another_source_are_new)
 	session_free(&t);
 }
 
-static struct nfs_span span;
-
-static void on_span(void *context, const struct nfs_span *found)
-{
-	(void)context;
-	span = *found;
-}
-
 /* A server whose counters begin again within the session: 400 calls with 300 MB, 6 s without a slot. */
 TEST(a_session_adds_the_events_of_its_intervals)
 {
@@ -205,48 +196,5 @@ TEST(a_session_adds_the_events_of_its_intervals)
 	sums = &t.servers[0].sums;
 	assert_printed("20 40 60 80", "%lu %lu %lu %lu", sums->retransmits, sums->timeouts,
 		       sums->disconnects, sums->connects);
-	session_free(&t);
-}
-
-TEST(each_consumer_gives_the_same_answer)
-{
-	struct session t = {};
-	struct nfs_watch w = {};
-	struct rpc_transport_state *transport;
-
-	set_op(&before, "WRITE", 1000, 100000000);
-	set_op(&now, "WRITE", 400, 300000000);
-	for (int n = 0; n < 2; n++) {
-		transport = snapshot_transport(n ? &now.calls : &before.calls, "nas", "tcp/0");
-		transport->replies = n ? 400 : 1000;
-		transport->rtt_ns = n ? 500 * SECOND : 1 * SECOND;
-		transport->saturated_ns[RPC_LIMIT_SLOT] = n ? 6 * SECOND : 20 * SECOND;
-		strcpy(transport->remote.address, "10.0.0.1");
-		snapshot_server(n ? &now.calls : &before.calls, "nas");
-	}
-	now.calls.ops[0].total.sum_ns = now.calls.ops[0].phase[RPC_PHASE_RTT].sum_ns = 40 * SECOND;
-	assert_int_equal(session_add(&t, &before), 0);
-	/* An interval without calls: then the burst begins. */
-	set_op(&before, "WRITE", 1000, 100000000);
-	before.time_ns = 90 * SECOND;
-	t.first.time_ns = 80 * SECOND;
-	*snapshot_transport(&before.calls, "nas", "tcp/0") = t.first.calls.transports[0];
-	snapshot_server(&before.calls, "nas");
-	assert_int_equal(session_add(&t, &before), 0);
-	now.time_ns = 100 * SECOND;
-	assert_int_equal(session_add(&t, &now), 0);
-	nfs_watch_add(&w, &t.interval, on_span, NULL);
-	assert_int_equal(session_end(&t), 0);
-
-	assert_printed("400 300000000 6", "%lu %lu %lu", t.latest.points[0].calls,
-		       t.latest.points[0].sent_bytes,
-		       t.latest.points[0].saturated_ns[RPC_LIMIT_SLOT] / SECOND);
-	assert_printed("400 400 300000000 400", "%lu %lu %lu %lu", t.servers[0].sums.calls,
-		       time_histogram_count(&t.total.ops[0].total), t.total.ops[0].sent_bytes,
-		       t.total.transports[0].replies);
-	assert_int_equal(verdict_of(&t.limits, "nas").numbers.calls, 400);
-	assert_printed("1 300000000", "%zu %lu", t.episodes.count, t.episodes.list[0].bytes);
-	assert_printed("nfs_saturation slot", "%s %s", event_kinds[span.kind].name, span.name);
-	nfs_watch_free(&w);
 	session_free(&t);
 }

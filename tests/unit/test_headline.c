@@ -127,14 +127,6 @@ TEST(a_lost_gpu_comes_before_an_outage_and_a_burst)
 	assert_true(strstr(text, "\"name\":\"nas-2\"") < strstr(text, "\"name\":\"nas-1\""));
 }
 
-TEST(an_outage_comes_before_the_limit_of_a_healthy_server)
-{
-	serve(5);
-	silence(9);
-	answer();
-	ends_with("nas-2 (/mnt/ckpt) did not answer for ");
-}
-
 TEST(a_server_that_is_silent_comes_first_with_its_mounts)
 {
 	serve(5);

@@ -169,17 +169,6 @@ TEST(without_mountstats_the_connections_are_those_asked_for)
 	assert_string_equal(now.calls.mounts[0].options[NFS_NCONNECT], "4");
 }
 
-TEST(they_are_read_again_once_a_minute)
-{
-	put_mounts("");
-	add(100);
-	put("/sys/class/bdi/0:53/read_ahead_kb", "128\n");
-	add(159);
-	assert_false(now.calls.mounts[1].readahead_known);
-	add(160);
-	assert_int_equal(now.calls.mounts[1].readahead_bytes, 131072);
-}
-
 TEST(modules_have_their_build_and_origin)
 {
 	static const char note[] =

@@ -72,19 +72,6 @@ static const char *summary(void)
 	return not_null(strstr(text, "\nSummary\n"));
 }
 
-TEST(the_summary_names_the_phase_that_took_most)
-{
-	for (unsigned int p = 0; p < RPC_PHASES; p++) {
-		unsigned int other = (p + 1) % RPC_PHASES;
-
-		add_calls_of_4_ms(&now, "nas-1", "READ", 1000, p, other);
-		session();
-		assert_has(summary(), formatted("- Time by phase of nas-1: 75 %% %s, 25 %% %s.\n",
-						rpc_phase_names[p], rpc_phase_names[other]));
-		snapshot_free(&now);
-	}
-}
-
 /* The source mountstats measures one phase, and no distribution. */
 TEST(what_is_unknown_is_not_reported)
 {
@@ -103,19 +90,6 @@ TEST(what_is_unknown_is_not_reported)
 	assert_has(summary(), "the source mountstats does not measure all phases");
 	assert_lacks(text, "upper bounds of buckets");
 	assert_lacks(text, ">275");
-}
-
-TEST(the_summary_counts_calls_rates_and_concurrency)
-{
-	add_calls_of_4_ms(&now, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
-	add_calls_of_4_ms(&now, "nas-1", "WRITE", 4000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
-	add_calls_of_4_ms(&now, "nas-2", "READ", 50, RPC_PHASE_RTT, RPC_PHASE_SETUP);
-	session();
-	assert_has_all(
-		summary(),
-		"- nas-1: 5000 NFS calls in 10 s (500/s), mean 4.00 ms, on average 2.0 calls at once.\n",
-		"- nas-2: 50 NFS calls in 10 s (5/s), mean 4.00 ms, on average 0.0 calls at once.\n",
-		"75 % slot, 25 % rtt", "75 % rtt, 25 % setup");
 }
 
 TEST(only_what_the_filter_wants_is_shown)

@@ -194,12 +194,3 @@ TEST(every_name_fits_whole)
 		assert_true(strlen(name) < sizeof(((struct rpc_error *)0)->status));
 	}
 }
-
-TEST(a_small_buffer_is_not_overrun)
-{
-	char name[8] = "???????";
-
-	nfs_status_name(-10008, name, 5);
-	assert_string_equal(name, "NFS4");
-	assert_int_equal(name[5], '?');
-}

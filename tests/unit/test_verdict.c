@@ -531,17 +531,6 @@ TEST(a_serial_server_behind_a_delay_is_the_limit)
 	assert_true(throughput(&u, 64, 32) / throughput(&u, 8, 32) <= verdict.gain_at_most);
 }
 
-/* With a worker for each slot the server is as fast as one that serves any number at once: nothing below the slots shows that
- * more of them gain nothing, and what is expected supposes that they gain. */
-TEST(slots_are_not_certain)
-{
-	struct setup u = SETUP(8, 8, 20 * MS, "WRITE");
-	RUN(&u, VARIED);
-	assert_bound(BOUND_SLOT, CONFIDENCE_MEDIUM);
-	assert_true(throughput(&u, (unsigned int)atoi(verdict.value), 32) <
-		    1.01 * throughput(&u, 8, 32));
-}
-
 /* It may have answered at equal distances by chance. */
 TEST(an_answer_that_takes_no_longer_outweighs_equal_distances)
 {
