@@ -65,6 +65,9 @@ static void assign_device(struct mount_calls_state *m, const struct mount_list *
 {
 	const struct nfs_mount *rows = mounts->seen->mounts, *chosen = NULL;
 
+	/* There may be thousands of mounts: most have not called. */
+	if (!ARRAY_FIND(c, m->seen, m->seen_count, c->now && c->own.client == client))
+		return;
 	ARRAY_EACH(p, mounts->places, mounts->place_count)
 		if (p->device == device && p->row < mounts->seen->mount_count &&
 		    (!chosen || (*chosen->mountpoint == '/' && *rows[p->row].mountpoint != '/')))
