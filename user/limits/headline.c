@@ -218,13 +218,16 @@ void headline_end(struct headline *h, bool gpu_watched, const char *not_observed
 
 	if (h->count && h->items[0].rank.kind != HEADLINE_WELL)
 		return;
-	headline_add(h, rank, "", "%s%s%s%s %s.",
-		     gpu_watched && !not_observed ? "All is well" : "Nothing is known to be wrong",
-		     gpu_watched ? ": no open fault of a GPU" :
-				   ", but faults of GPUs were not observed;",
-		     gpu_watched ? h->quiet : "",
-		     !gpu_watched ? "" :
-		     not_observed ? ", but" :
-				    ", and",
-		     nfs);
+	if (!gpu_watched)
+		headline_add(
+			h, rank, "",
+			"Nothing is known to be wrong, but faults of GPUs were not observed; %s.",
+			nfs);
+	else if (not_observed)
+		headline_add(h, rank, "",
+			     "Nothing is known to be wrong: no open fault of a GPU%s, but %s.",
+			     h->quiet, nfs);
+	else
+		headline_add(h, rank, "", "All is well: no open fault of a GPU%s, and %s.",
+			     h->quiet, nfs);
 }
