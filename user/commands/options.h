@@ -8,7 +8,7 @@
 #include "rpc/rpc_observer.h"
 #include "sinks/metrics.h"
 
-/* ---- which storage system a server belongs to, by rules NAME=PATTERN. Clusters use many addresses of one system ---- */
+/* ---- storage.c: which storage system a server belongs to, by rules NAME=PATTERN. Clusters use many addresses of one system ---- */
 
 #define STORAGE_RULES_MAX 64
 

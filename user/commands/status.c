@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* `xidscope status`: the agent and what it found, in at most ten lines, from its health file. It evaluates nothing. */
-#include "base/clock.h"
-
+/* `xidscope status`: the agent and what it found, in at most ten lines; `xidscope faults`: the faults since boot. Both read its
+ * health file and evaluate nothing. */
 #include <math.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/safe_text.h"
 #include "base/terminal.h"
 #include "base/time_text.h"
@@ -129,7 +129,7 @@ int cmd_status(const struct options *o)
 	return known ? EXIT_OK : EXIT_TROUBLE;
 }
 
-/* ---- xidscope faults: the faults since boot, from the same file ---- */
+/* ---- xidscope faults ---- */
 
 /* A line for each fault, and lines with its meaning and what to do. */
 static void print_lines(const struct health_list *faults)
