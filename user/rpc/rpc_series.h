@@ -58,8 +58,8 @@ int rpc_stats_read(const struct bpf_map *map, uint32_t number, uint32_t shards, 
 /* Raises *@max to the time since @since (0: no time). Returns whether it was less. */
 bool rpc_raise_age(uint64_t *max, uint64_t now, uint64_t since);
 
-/* Names the oldest call of @server, which waits since @since, if it may be one that hangs. @op: "" if not known; @process: 0
- * likewise. */
+/* Names the oldest call of @server, which waits since @since, if it has waited for so long that it may hang. @op: "" if it is not
+ * known. @process: its number, 0 if it is not known. */
 #define NAMED_AGE_NS 2000000000ull
 void rpc_name_oldest(struct rpc_server_state *server, uint64_t now, uint64_t since,
 		     const char op[RPC_OP_LEN], uint32_t process);

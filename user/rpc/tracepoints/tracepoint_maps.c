@@ -383,7 +383,9 @@ static void name_oldest(const struct waiting *w, struct client_list *clients)
 			made = 0;
 		shares_show_oldest(&m->calls, clients, server->server, made % RPC_MAX_OWNERS,
 				   w->s->time_ns - w->oldest[i].begun);
-		if (clients_read_tasks(&list, (uint32_t)((key - 1) >> 32)))
+		/* Most are young: reading the list for them would cost at each snapshot. */
+		if (w->oldest[i].begun + NAMED_AGE_NS > w->s->time_ns ||
+		    clients_read_tasks(&list, (uint32_t)((key - 1) >> 32)))
 			continue;
 		clients_has_task(list.bytes, list.len, (uint32_t)(key - 1), op);
 		rpc_name_oldest(server, w->s->time_ns, w->oldest[i].begun, op, RPC_MADE_BY(made));
