@@ -17,9 +17,7 @@
 #include "commands/options.h"
 #include "kernel/bpf_support.h"
 #include "kernel/capabilities.h"
-#include "kernel/mounts.h"
 #include "nfs/mount_settings.h"
-#include "writer/messages.h"
 #include "writer/writer.h"
 #include "xid/xid_policy.h"
 

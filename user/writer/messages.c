@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "writer/messages.h"
+/* The agent's messages in a file, which another process writes: the disk may hang. */
+#include "writer/writer.h"
 
 #include <poll.h>
 #include <sys/prctl.h>
@@ -34,7 +35,8 @@ static void relay_messages(int socket)
 	ssize_t n;
 
 	dup2(socket, STDIN_FILENO);
-	dup2(STDIN_FILENO, STDOUT_FILENO); /* no file gets its number */
+	dup2(STDIN_FILENO,
+	     STDOUT_FILENO); /* the old one is the agent's, and its reader may wait for its end */
 	closefrom(STDERR_FILENO + 1);
 	prctl(PR_SET_NAME, "xidscope-log");
 	memory_drop_program();

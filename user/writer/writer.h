@@ -95,3 +95,12 @@ void writer_finish(struct writer *w, uint64_t most_ns);
 
 /* In writer_process.c: starts the process. Returns its socket, or -errno. */
 int writer_process_start(const struct writer *w);
+
+/* ---- messages.c: the messages, which another process writes if standard error is a file ---- */
+
+/* Makes standard error a socket if it is a file. The new process writes there what comes, and ends with this one; SIGTERM must
+ * be blocked and SIGXFSZ ignored. Returns 0 or -errno. */
+int messages_start(void);
+
+/* Waits until the file has the messages, at most @most_ns in which this process has a CPU. */
+void messages_finish(uint64_t most_ns);
