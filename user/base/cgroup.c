@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The job, the pod and the container in the path of a control group. */
 #include "base/cgroup.h"
 
 #include <ctype.h>

@@ -16,8 +16,7 @@ struct cgroup {
 	char job[24]; /* its number, with the index in an array: "4711[3]"; also of a job within a pod or container */
 	char pod[40]; /* UID */
 	char container[CONTAINER_ID]; /* outside of jobs and pods; see container_find() */
-	char variable
-		[CGROUP_VARIABLE]; /* "NAME=VALUE" of its oldest process; "": none, or not asked for */
+	char variable[CGROUP_VARIABLE]; /* "NAME=VALUE" of its oldest process; "": none */
 	char name[512]; /* of the pod, "NAMESPACE/NAME", or of the container */
 	size_t unnamed_job; /* length of the path up to the group of a job without a number; 0: none */
 };

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The clocks that the program uses. */
 #include "base/clock.h"
 
 #include <sys/stat.h>

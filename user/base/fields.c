@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Files that people write: lines of fields. */
 #include "base/fields.h"
 
 #include "base/safe_text.h"

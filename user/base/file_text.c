@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A whole file as bytes in memory. */
 #include "base/file_text.h"
 
 #include <stdarg.h>

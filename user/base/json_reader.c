@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Reads JSON, one level at a time. */
 #include "base/json_reader.h"
 
 #include "base/safe_text.h"

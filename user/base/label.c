@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Label values made of bytes from outside. */
 #include "base/label.h"
 
 #include <zlib.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The program's log: a line per message on standard error. */
 #include "base/log.h"
 
 #include <fcntl.h>

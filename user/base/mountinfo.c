@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Mounts as the kernel lists them. */
 #include "base/mountinfo.h"
 
 #include <limits.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A file that is replaced as a whole, or to which lines are appended. */
 #include "base/output_file.h"
 
 #include <poll.h>

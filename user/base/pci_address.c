@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Addresses of PCI devices, and UUIDs of GPUs. */
 #include "base/pci_address.h"
 
 bool pci_address_take(struct span *s, struct pci_address *address)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Reads processes, and how long tasks waited for a CPU, from proc. */
 #include "base/process.h"
 
 #include <sys/stat.h>

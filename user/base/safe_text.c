@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Text with bytes from outside, for terminals, logs and labels. */
 #include "base/safe_text.h"
 
 #include <ctype.h>

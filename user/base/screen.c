@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The whole screen of a terminal. */
 #include "base/screen.h"
 
 #include <poll.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The text cursor. */
 #include "base/span.h"
 
 struct span span_of(const char *text)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Lines that fit a terminal. */
 #include "base/terminal.h"
 
 #include <stdarg.h>

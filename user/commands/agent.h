@@ -41,8 +41,7 @@ struct agent_limits {
 	struct calls counts; /* only .episodes: the figures of all episodes so far */
 	struct episodes episodes;
 	struct limit_sums sums; /* of one interval; limit_sums_next() clears them */
-	struct headline
-		headline; /* its items about servers, of the last interval; without an end */
+	struct headline headline; /* items about servers, of the last interval; without an end */
 };
 
 /* Adds to @s, the snapshot at the end of the interval @d, each server's limit, its slowest and most saturated transport and the

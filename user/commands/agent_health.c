@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The agent's judgement. */
 #include "commands/agent_health.h"
 
 #include <sys/stat.h>

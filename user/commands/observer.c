@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* All hooks together, as the agent and the trace session use them. */
 #include "commands/observer.h"
 
 #include <sys/epoll.h>

@@ -60,8 +60,7 @@ struct loop_handler {
 	/* Called about once a second, when all that was due has been done. NULL: not called. */
 	void (*alive)(void *context);
 	void *context;
-	const bool *
-		over; /* one of these has set it: the loop ends; NULL: only signals and the duration end it */
+	const bool *over; /* one of these sets it to end the loop; NULL: none does */
 };
 
 /* Blocks the signals that loop_run() handles (SIGTERM, SIGINT, SIGHUP). Call it before

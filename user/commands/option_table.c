@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The table of commands and options, and the readers of unusual values. */
 #include "commands/option_table.h"
 
 #include "base/span.h"

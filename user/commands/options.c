@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Reads the command line by the table of options. */
 #include "commands/options.h"
 
 #include <stdarg.h>

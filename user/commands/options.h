@@ -87,8 +87,7 @@ struct options {
 	bool list; /* of xid and ack */
 
 	/* xid: these, or @list */
-	const char
-		*texts[XID_TEXTS_MAX]; /* codes, or lines of the kernel log; "-": standard input */
+	const char *texts[XID_TEXTS_MAX]; /* codes, or lines of a log; "-": standard input */
 	size_t text_count;
 
 	/* ack: the fault, unless @list */

@@ -61,8 +61,7 @@ struct fault_authority {
 
 	bool hook_known, driver_reports;
 	enum fault_authority_kind in_force;
-	uint64_t
-		sure_ns; /* it has reported all since then: since it began, and the last gap ended */
+	uint64_t sure_ns; /* it has reported all since then: its begin, or the last gap's end */
 
 	int64_t log_offset_ns; /* from the log's clock to CLOCK_MONOTONIC */
 	uint64_t all_read_ns; /* all that the log had until then has been read */

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Everything that detects faults, and the order in which it is read. */
 #include "faults/fault_observer.h"
 
 #include <fcntl.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Who holds the device files of GPUs. */
 #include "faults/gpu_holders.h"
 
 #include <ctype.h>

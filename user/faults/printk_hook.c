@@ -45,8 +45,7 @@ struct printk_hook {
 	struct printk_bpf *bpf;
 	struct bpf_memory memory;
 	struct printk_origins origins;
-	struct kernel_log_mark begin,
-		attached; /* it passes on what was printed after the second, and some after the first */
+	struct kernel_log_mark begin, attached; /* all after the second, some after the first */
 	uint64_t attached_ns; /* CLOCK_MONOTONIC */
 	uint64_t dropped, others_dropped; /* messages, at the last look */
 	unsigned int read; /* messages, in this turn */

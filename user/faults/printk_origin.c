@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Who called printk, by the addresses in a kernel stack. */
 #include "faults/printk_origin.h"
 
 #include <sys/stat.h>

@@ -32,8 +32,7 @@ struct printk_function {
 struct module_range {
 	uint64_t begin, end; /* its text, and what follows up to its whole size */
 	bool driver;
-	uint64_t from_ns,
-		until_ns; /* CLOCK_MONOTONIC: it was not loaded before the first and after the second */
+	uint64_t from_ns, until_ns; /* CLOCK_MONOTONIC: not loaded before, and after */
 	bool found; /* in the reading of /proc/modules that is in progress */
 };
 

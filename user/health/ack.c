@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The faults that an operator has acknowledged: parser, look-up, and the agent's reading of the file. */
 #include "health/ack.h"
 
 #include <sys/inotify.h>

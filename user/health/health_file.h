@@ -20,8 +20,7 @@ struct health_content {
 	const struct health_report *report;
 	const char *headline; /* what matters most */
 	const char *output; /* where the metrics go */
-	const char
-		*trouble; /* why the health is unknown in spite of the report; NULL: it is known */
+	const char *trouble; /* why the health is unknown all the same; NULL: it is known */
 };
 
 /* Writes the file's text. The clocks are read now. */

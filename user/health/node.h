@@ -58,8 +58,7 @@ struct node_state {
 	bool driver_expected; /* it was loaded in this boot or the last one */
 	char unused[NODE_LINKS_MAX][PCI_ADDRESS_SIZE]; /* GPUs that no driver has, but should */
 	size_t unused_count;
-	char bus[NODE_LINKS_MAX]
-		[PCI_ADDRESS_SIZE]; /* GPUs on the PCI bus, whatever driver they have */
+	char bus[NODE_LINKS_MAX][PCI_ADDRESS_SIZE]; /* all GPUs on the PCI bus */
 	size_t bus_count;
 	uint32_t bus_names; /* checksum of the addresses of all devices on the bus; 0: none */
 	struct node_link links[NODE_LINKS_MAX];

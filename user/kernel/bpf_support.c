@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* libbpf's messages, what a loaded BPF object costs, and its maps in memory. */
 #include "kernel/bpf_support.h"
 
 #include <bpf/bpf.h>

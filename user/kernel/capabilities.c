@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The capabilities of the process. */
 #include "kernel/capabilities.h"
 
 #include <sys/prctl.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The types of the running kernel, from its BTF. */
 #include "kernel/kernel_types.h"
 
 #include <bpf/btf.h>

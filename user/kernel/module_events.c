@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Kernel modules and devices that come and go, by uevents. */
 #include "kernel/module_events.h"
 
 #include <linux/netlink.h>

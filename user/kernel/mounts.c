@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What is mounted where. */
 #include "kernel/mounts.h"
 
 #include <poll.h>

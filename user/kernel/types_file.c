@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Where the types of a module are, and those in a file. */
 #include "kernel/types_file.h"
 
 #include <endian.h>

@@ -39,8 +39,7 @@ struct headline {
 	struct headline_item items[HEADLINE_ITEMS];
 	size_t count;
 	size_t left_out; /* the least grave ones, for which there was no room */
-	char quiet
-		[96]; /* faults that are acknowledged or snoozed: " (acknowledged: Xid 79 on ...)"; "": none */
+	char quiet[96]; /* faults that need nothing now: " (acknowledged: Xid 79 on ...)" */
 };
 
 /* Adds an item. */

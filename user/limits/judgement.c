@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A verdict in the making: its sentence, and the calls' times at low and at high load. */
 #include "limits/judgement.h"
 
 #include <stdarg.h>

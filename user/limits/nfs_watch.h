@@ -26,16 +26,12 @@ _Static_assert(VICTIMS_TEXT >= FAILURE_TEXT_SIZE, "both fit");
 
 struct nfs_span {
 	char server[LABEL_SIZE];
-	enum event_kind
-		kind; /* EVENT_KIND_NFS_STALL, EVENT_KIND_NFS_ERRORS or EVENT_KIND_NFS_SATURATION */
-	const char *
-		name; /* static: the queue of the oldest waiter, what the errors mean, or the limit */
-	char text
-		[VICTIMS_TEXT]; /* of errors: which calls, so far; of a stall: whom it stops; else "" */
+	enum event_kind kind; /* EVENT_KIND_NFS_STALL, ..._ERRORS or ..._SATURATION */
+	const char *name; /* static: the oldest waiter's queue, the errors' meaning, or the limit */
+	char text[VICTIMS_TEXT]; /* which calls fail, so far; whom a stall stops; else "" */
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; the end: 0 while it lasts */
 	uint64_t last_ns; /* end of the last interval that had it */
-	char owner
-		[LABEL_SIZE]; /* of the oldest call, of the failed calls, or who waited most; "": not known */
+	char owner[LABEL_SIZE]; /* of the oldest or failed calls, or of most waits; "": not known */
 };
 
 typedef void nfs_span_handler(void *context, const struct nfs_span *span);

@@ -110,8 +110,7 @@ struct stall {
 	enum lost_packets lost;
 	bool reconnected;
 	bool restarted; /* the client has made itself known anew (NFSv4) */
-	char moved_to
-		[RPC_ADDRESS_LEN]; /* the new address of all connections; "": they kept the old one */
+	char moved_to[RPC_ADDRESS_LEN]; /* the new address of all connections; "": the old one */
 	char victims[VICTIMS_TEXT]; /* from calls_victims() */
 };
 
@@ -123,8 +122,7 @@ struct server_sums {
 	uint64_t busy_ns; /* of those with at least BUSY calls at once on average */
 	uint64_t quiet_ns; /* of the last intervals, if nothing happened in them */
 	struct active_time active, silent; /* silent: the part of active that is in silent_ns */
-	uint64_t
-		silent_ns; /* of the last intervals, if a call waited in them and none was answered */
+	uint64_t silent_ns; /* of the last intervals, if a call waited and none was answered */
 	double silent_since; /* since the epoch */
 	char victims[VICTIMS_TEXT]; /* of this silence or recovery, or of the last one */
 	double answered; /* end of the last interval with a reply, since the epoch; 0: there is none */
@@ -135,11 +133,9 @@ struct server_sums {
 	uint64_t calls_ended; /* also those that are left out */
 	uint64_t late_calls; /* that took LATE_NS or more */
 	uint64_t calls, total_ns, phase_ns[RPC_PHASES], credentials_ns;
-	uint64_t
-		earlier_ns; /* in none of these: setup of calls that began before the observation */
+	uint64_t earlier_ns; /* in none of these: setup of calls from before the observation */
 	struct slot_waits waits;
-	uint64_t
-		outgrown_ns; /* the part of phase_ns that waited for fewer session slots than there are now */
+	uint64_t outgrown_ns; /* of phase_ns: waits for fewer session slots than there are now */
 	/* Calls whose end shows how many were in flight on their transport; the sum of these, without the call itself. */
 	uint64_t depth_calls, depth;
 	uint32_t most_in_flight; /* on a transport, as a call ended */
@@ -147,8 +143,7 @@ struct server_sums {
 	double received_bytes; /* by TCP */
 	/* From paths.c: the time until replies; the other sums are weighted by it. */
 	double path_ns, carrying, window_filled, min_rtt_ns, srtt_ns, rcv_wnd;
-	unsigned int
-		looks; /* at connections that had received data; limit_sums_next() keeps some */
+	unsigned int looks; /* at connections that had received data; see limit_sums_next() */
 	uint64_t retransmits, disconnects;
 	char closed[32]; /* the transport that is closed again and again, such as "tcp/0" */
 	uint64_t closings; /* of it, less those of others: 0 if all are closed now and then */

@@ -66,14 +66,11 @@ struct verdict_numbers {
 	double window_bytes; /* the receiver's window */
 	double window_share; /* least part of it that is in use */
 	double carrying_share; /* of the looks at them: data were on the way */
-	double min_rtt_ns,
-		srtt_ns; /* round trips: the shortest; the mean, with the time in queues */
+	double min_rtt_ns, srtt_ns; /* the shortest round trip; the mean, with the time in queues */
 	double cpu_waiting_share; /* of the active time: some task waited for a CPU; 0: none, or unknown */
 	uint64_t oldest_ns; /* age of the oldest call without an answer */
-	uint64_t
-		recoveries; /* how often the client made itself known after the first time (NFSv4) */
-	uint64_t
-		state_errors; /* calls that ended because the server does not know the client's state */
+	uint64_t recoveries; /* times that the client made itself known anew (NFSv4) */
+	uint64_t state_errors; /* calls that failed: the server does not know the client's state */
 	double draining_seconds; /* calls waited until the client had recovered its state */
 	struct verdict_load low, high; /* at half the slots or fewer; at nearly all */
 };
@@ -89,8 +86,7 @@ struct verdict {
 	/* A sysctl, module parameter or mount option to change; "": there is none. */
 	char setting[VERDICT_SETTING_SIZE];
 	char value[VERDICT_VALUE_SIZE]; /* its new value; "": there is none */
-	char mountpoint
-		[LABEL_SIZE]; /* the mount to which the setting belongs; "": to no single one */
+	char mountpoint[LABEL_SIZE]; /* to which the setting belongs; "": to no single one */
 	bool remount; /* the setting takes effect with the next mount */
 	/* Factors by which the change raises the throughput while calls run. 1: not at all; 0: not known. The expected gain
 	 * supposes that the server can serve more calls at once. */

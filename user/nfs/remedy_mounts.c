@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Which mounts a setting is about, what has mounted each of them, and who uses them. */
 #include "nfs/remedy_mounts.h"
 
 #include <unistd.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Which tasks hang in the NFS client, and whether a call explains it. */
 #include "nfs/stuck_tasks.h"
 
 #include <bpf/bpf.h>

@@ -32,8 +32,7 @@ struct stuck_task {
 	bool waits_for_lock; /* for the inode lock of a file that it reads or writes */
 	bool waits_for_gssd; /* for credentials */
 	bool told; /* the handler was called */
-	char function
-		[64]; /* the innermost function of the NFS client; without one: the innermost */
+	char function[64]; /* the innermost of the NFS client; without one: the innermost */
 };
 
 /* Called for a task that is newly stuck. @stack: a line for each function, innermost first. */

@@ -33,8 +33,7 @@ struct past_event {
 	uint64_t followers; /* reports of other GPUs that it caused, see join_links() */
 	uint64_t incident; /* 0: not known */
 	enum past_state state;
-	const char *
-		standing; /* set by the caller: what a fault is now, such as "open"; NULL: not known */
+	const char *standing; /* set by the caller: a fault is now "open", ...; NULL: not known */
 	bool replayed;
 	bool holders_unsure; /* @held_by may be incomplete */
 	bool cut; /* it lasted until no agent was watching: its end is not known */

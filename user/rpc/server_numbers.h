@@ -22,8 +22,7 @@ struct server_maps {
 enum server_use { SERVER_FREE, SERVER_WITHOUT_CLIENT, SERVER_IN_USE };
 
 struct server_numbers {
-	uint64_t since
-		[RPC_MAX_SERVERS]; /* found without a client (CLOCK_MONOTONIC, ns); 0: it is not */
+	uint64_t since[RPC_MAX_SERVERS]; /* without a client (CLOCK_MONOTONIC, ns); 0: it has one */
 	bool unlisted[RPC_MAX_SERVERS]; /* its name no longer leads to it */
 };
 

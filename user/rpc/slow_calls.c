@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Reads slow calls, and finds out whose they were. */
 #include "rpc/slow_calls.h"
 
 #include <bpf/libbpf.h>

@@ -15,8 +15,7 @@ struct slow_calls {
 	volatile __u64 *threshold; /* ns, of the program */
 	struct rpc_slow_call *taken; /* since the last snapshot */
 	size_t taken_count;
-	uint64_t slowest
-		[SLOW_CALLS_KEPT]; /* durations of the slowest so far, ns, descending; 0: no more */
+	uint64_t slowest[SLOW_CALLS_KEPT]; /* the longest so far, ns, descending; 0: no more */
 };
 
 /* @map: descriptor of the ring buffer; @threshold: the program's variable, which is already set. Returns 0 or

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A session of `xidscope trace`, from its snapshots. */
 #include "session/session.h"
 
 #include <fnmatch.h>

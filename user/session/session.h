@@ -83,8 +83,7 @@ struct session_origin {
 
 struct session {
 	struct session_origin origin;
-	struct known_fault *
-		faults; /* at the end, including those from before; open ones first, then by gravity */
+	struct known_fault *faults; /* at the end, all; open ones first, then by gravity */
 	size_t fault_count;
 	struct session_filter filter;
 	bool keep_intervals; /* JSON and page need them; set it before the first snapshot */

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The two text formats of metrics. */
 #include "sinks/metrics_writer.h"
 
 #include "histogram.h"

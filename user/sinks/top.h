@@ -21,8 +21,7 @@ enum top_column {
 
 struct top_view {
 	enum top_by by;
-	enum top_column
-		sort; /* the largest first, below rows whose calls have waited 5 s or longer */
+	enum top_column sort; /* the largest first, below rows that have waited for 5 s */
 	char filter[32]; /* a part of the names that are shown; "": all */
 	bool typing, frozen;
 	bool colour;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The calls of the NFS client: names, durations, and entries by their labels. */
 #include "snapshot/calls.h"
 
 #include "snapshot/table.h"

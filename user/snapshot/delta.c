@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What happened between two snapshots: delta.h says by which rules. */
 #include "snapshot/delta.h"
 
 #include "snapshot/table.h"

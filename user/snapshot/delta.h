@@ -77,8 +77,7 @@ struct delta {
 	const struct snapshot *end; /* must live as long as the delta */
 	uint64_t begin_ns; /* CLOCK_MONOTONIC */
 	double begin; /* the same moment in seconds since the epoch; 0: not known */
-	uint64_t
-		ns; /* length; 0: there was no snapshot at the begin, and there are no differences */
+	uint64_t ns; /* length; 0: no snapshot was at the begin, and there are no differences */
 	uint64_t cpu_waiting_ns; /* time in which a task waited for a CPU; 0: none, or unknown */
 
 	/* In the order of the snapshot at the end: all servers and transports, other entries only if they have changed. */

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The kinds of events. */
 #include "snapshot/event.h"
 
 const struct event_kind_row event_kinds[EVENT_KINDS + 1] = {

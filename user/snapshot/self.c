@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The program itself: entries of its arrays. */
 #include "snapshot/self.h"
 
 void snapshot_hook(struct self *s, const char *name, bool attached)

@@ -24,8 +24,7 @@ struct health_state {
 struct finding_state {
 	const char *check; /* the rule's name, static */
 	char device[LABEL_SIZE]; /* a GPU, a switch, a server; "": none */
-	char code
-		[32]; /* "79", "sxid:20034", the kind of a driver error, or the rule's name if it finds a state */
+	char code[32]; /* "79", "sxid:20034", the kind of a driver error, or the rule's name */
 };
 
 /* Number and duration of the runs of a BPF program, since the kernel began to count them. */

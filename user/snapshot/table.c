@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The rows of a snapshot's fields, and the functions that work from any row. */
 #include "snapshot/table.h"
 
 #include "snapshot/delta.h"

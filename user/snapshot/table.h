@@ -43,8 +43,7 @@ struct field {
 	const char *const *names;
 	size_t name_count;
 	int fact; /* the enum rpc_fact without which the field is unknown; of an array: of element 0, the others follow; 0: none */
-	uint64_t
-		most; /* the largest number that is accepted from a file; 0: what the type allows */
+	uint64_t most; /* the largest number accepted from a file; 0: what the type allows */
 };
 
 /* A row of a table of fields. */
@@ -155,8 +154,7 @@ int table_copy_array(const struct table *t, void *part);
 struct table_place {
 	const struct table *table;
 	void *part;
-	const void *
-		before; /* the part of the line before; entries are written as differences to it; NULL: none */
+	const void *before; /* the part of the line before, to write differences to; NULL: none */
 };
 
 /* Writes one line, an object with the tables. Returns 0, -ENOMEM, or -E2BIG: a table has more entries than .max. */

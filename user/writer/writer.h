@@ -24,8 +24,7 @@ extern const char *const writer_options[WRITER_FILES];
 
 struct writer_output {
 	const char *path; /* NULL: it is not wanted */
-	struct file_text
-		now; /* the text to write; the process may have its beginning, or all of it */
+	struct file_text now; /* to be written; the process may have some or all of it */
 	struct file_text next; /* the text that replaces it; lines have none */
 	bool opened;
 	int open_error, read_error; /* 0 or -errno, once it is opened */

@@ -86,8 +86,7 @@ void xid_line_read_message(struct xid_line *line, const char *message, size_t le
 struct xid_rating {
 	const char *severity;
 	const char *action;
-	const char *
-		text; /* words of the message that decided; NULL: there are none but those of the line's other fields */
+	const char *text; /* words of the message that decided; NULL: none, or other fields */
 };
 
 /* The rating of one event. An SXid has the severity that its text states. It has the catalog's if the text states none, or if texts

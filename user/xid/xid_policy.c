@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Severities and actions that an operator has set: parser and look-up. */
 #include "xid/xid_policy.h"
 
 #include "base/fields.h"

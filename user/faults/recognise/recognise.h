@@ -65,8 +65,7 @@ struct kernel_line {
 	unsigned int follows_xid;
 	bool follows_itself; /* the same with another line of this name */
 	const char *severity; /* static: of a PCIe error; one of the severities of Xids; "": none */
-	const char
-		*text; /* the line from where it was recognised to its end, in the caller's text */
+	const char *text; /* from where it was recognised to the line's end, in the caller's text */
 	size_t text_len;
 };
 
@@ -126,8 +125,7 @@ struct kernel_report {
 	int pid; /* of @comm; -1: not known */
 	struct kernel_place {
 		char function[48], module[32];
-	} top, first,
-		watched; /* RIP; the first one with a module; the first one of a watched module */
+	} top, first, watched; /* RIP; the first with a module; the first of a watched module */
 };
 
 struct fault_events {
@@ -139,14 +137,13 @@ struct fault_events {
 	const struct log *log;
 	uint64_t started_ns; /* CLOCK_MONOTONIC: what is older is replayed */
 	uint64_t enabled_ns
-		[SIGNALS]; /* when each one's tracepoint was enabled; UINT64_MAX: it is not */
+		[SIGNALS]; /* since when its tracepoint is enabled; UINT64_MAX: it is not */
 	struct clock_offsets clocks;
 	struct gpu_holders *holders; /* NULL: events do not name who holds a GPU */
 	const struct dead_task *dead; /* DEAD_TASKS of them; NULL: not known */
 
 	/* Its own: */
-	uint64_t
-		load_begin_ns; /* of the GPU driver's load, CLOCK_MONOTONIC; 0: none, or not known */
+	uint64_t load_begin_ns; /* of the driver's load, CLOCK_MONOTONIC; 0: none, or not known */
 	uint64_t last_xid_ns;
 	uint64_t heartbeats_since_ns, last_heartbeat_ns; /* missed ones in a row */
 	struct kernel_report report;

@@ -30,8 +30,7 @@ struct btf_maps {
 	uint64_t connects[RPC_MAX_TRANSPORTS];
 	uint64_t replies[RPC_MAX_TRANSPORTS];
 	uint64_t answered_ns[RPC_MAX_TRANSPORTS]; /* the snapshot that saw the last reply */
-	uint64_t unconnected_since
-		[RPC_MAX_TRANSPORTS]; /* connecting fails since then; 0: it does not */
+	uint64_t unconnected_since[RPC_MAX_TRANSPORTS]; /* connecting fails; 0: it does not */
 };
 
 /* *@m is all zeros. @bpf must be loaded and outlive it; @shards: copies of the hot maps. Returns 0 or -errno; call

@@ -49,8 +49,7 @@ struct mountstats {
 	struct seen_mount *mounts;
 	size_t mount_count;
 	struct transports transports;
-	uint64_t gone_ns[RPC_MAX_SERVERS +
-			 2]; /* since when a server of the totals has no mount; 0: it has one */
+	uint64_t gone_ns[RPC_MAX_SERVERS + 2]; /* without a mount since; 0: it has one */
 };
 
 static const struct mountstats_op *op_before(const struct seen_mount *seen, const char *name)
