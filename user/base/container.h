@@ -5,8 +5,7 @@
 #include "base/span.h"
 
 #define CONTAINER_ID 65 /* 64 hexadecimal digits and the NUL */
-#define CONTAINER_NAME \
-	65 /* the longest name of a runtime's file; a longer one ends in "..." and a checksum */
+#define CONTAINER_NAME 65 /* of a runtime's file; a longer one ends in "..." and a checksum */
 
 /* Finds the outermost container in the path of a control group. Sets its ID, or, if the group has no ID, "-" and its @name, of
  * 512 bytes. Returns the rest of the path; NULL: there is none. */

@@ -121,10 +121,7 @@ void json_time(struct json *j, const char *name, double seconds)
 
 void json_whole_seconds(struct json *j, const char *name, double seconds)
 {
-	char text[TIME_TEXT_SIZE];
-
-	time_to_text(text, sizeof(text), seconds);
-	json_text(j, name, text);
+	json_text(j, name, UTC_TIME(seconds));
 }
 
 void json_raw(struct json *j, const char *name, const char *value)

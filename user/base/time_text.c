@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Points in time as people write them. */
 #include "base/time_text.h"
 
 #include <time.h>
@@ -11,13 +10,14 @@ static double seconds_within_limits(double seconds)
 	return !(seconds > 0) ? 0 : seconds > LAST ? LAST : seconds;
 }
 
-void time_to_text(char *text, size_t size, double seconds)
+const char *time_to_text(char *text, size_t size, double seconds)
 {
 	time_t t = (time_t)seconds_within_limits(seconds);
 	struct tm utc;
 
 	gmtime_r(&t, &utc);
 	strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &utc);
+	return text;
 }
 
 void time_to_milliseconds(char *text, size_t size, double seconds)

@@ -7,8 +7,10 @@
 /* Room for "2026-11-21T10:00:00Z", for years up to 9999. */
 #define TIME_TEXT_SIZE 24
 
-/* Writes whole seconds. A time before 1970 or after 9999 becomes the first or last valid one. */
-void time_to_text(char *text, size_t size, double seconds);
+/* Writes whole seconds. A time before 1970 or after 9999 becomes the first or last valid one. Returns @text. */
+const char *time_to_text(char *text, size_t size, double seconds);
+#define UTC_TIME(seconds) \
+	time_to_text((char[TIME_TEXT_SIZE]){ 0 }, TIME_TEXT_SIZE, seconds) /* valid in its block */
 
 #define TIME_MILLISECONDS_SIZE (TIME_TEXT_SIZE + 4)
 
@@ -20,11 +22,13 @@ void time_to_milliseconds(char *text, size_t size, double seconds);
 
 /* Whole seconds, in local time with its offset from UTC. Returns @text, which has room for TIME_LOCAL_SIZE. */
 const char *time_to_local(char *text, double seconds);
+#define LOCAL_TIME(seconds) time_to_local((char[TIME_LOCAL_SIZE]){ 0 }, seconds) /* likewise */
 
 #define TIME_CLOCK_SIZE 9
 
 /* Local time of day: "10:00:00". Returns @text, which has room for TIME_CLOCK_SIZE. */
 const char *time_clock(char *text, double seconds);
+#define CLOCK_TIME(seconds) time_clock((char[TIME_CLOCK_SIZE]){ 0 }, seconds) /* likewise */
 
 /* "2026-11-21T10:00:00Z", the same with a fraction, "2026-11-21", or seconds since the epoch; from 1970 to 9999. */
 bool time_from_text(const char *text, double *seconds);

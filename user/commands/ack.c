@@ -65,11 +65,10 @@ static int load(struct file_text *file, const char *path)
 static void print_entry(const struct ack *a, struct span note, double now)
 {
 	const char *state = a->time > now ? "snoozed" : a->snooze ? "over" : "acknowledged";
-	char local[TIME_LOCAL_SIZE];
 
 	safe_line(stdout, "%-12s  %-10s  %-12s  %s %s  %.*s", a->device, a->what, state,
-		  a->snooze || a->time > now ? "until" : "faults up to",
-		  time_to_local(local, a->time), (int)span_left(note), note.at);
+		  a->snooze || a->time > now ? "until" : "faults up to", LOCAL_TIME(a->time),
+		  (int)span_left(note), note.at);
 }
 
 static int list(const struct options *o)
@@ -134,10 +133,8 @@ static size_t count_open(const struct change *c, const char *text, size_t len)
 
 static void write_entry(FILE *out, const struct ack *a, const char *note)
 {
-	char time[TIME_TEXT_SIZE];
-
-	time_to_text(time, sizeof(time), a->time);
-	fprintf(out, "%s %s %s%s", a->device, a->what, a->snooze ? "until:" : "", time);
+	fprintf(out, "%s %s %s%s", a->device, a->what, a->snooze ? "until:" : "",
+		UTC_TIME(a->time));
 	fputs(*note ? "  # " : "", out);
 	safe_line(out, "%s", note);
 }
@@ -196,7 +193,7 @@ static bool describe_change(struct change *c)
 {
 	const struct options *o = c->o;
 	const char *what = o->fault.what, *of = o->fault.device, *done = "acknowledged";
-	char until[TIME_LOCAL_SIZE + 8] = "", time[TIME_LOCAL_SIZE], name[FAULT_NAME_SIZE];
+	char until[TIME_LOCAL_SIZE + 8] = "", name[FAULT_NAME_SIZE];
 	bool anyway = o->force || health_what(what) == HEALTH_STATE;
 	size_t before, after;
 
@@ -215,7 +212,7 @@ static bool describe_change(struct change *c)
 	}
 	if (o->fault.time > wall_seconds()) {
 		done = "snoozed";
-		snprintf(until, sizeof(until), " until %s", time_to_local(time, o->fault.time));
+		snprintf(until, sizeof(until), " until %s", LOCAL_TIME(o->fault.time));
 	}
 	before = count_open(c, c->old.bytes, c->old.len);
 	after = count_open(c, c->text, c->len);

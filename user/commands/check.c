@@ -224,9 +224,7 @@ static void print_json(const struct result *v, const struct options *o, int code
 
 static void explain_time(const char *name, double seconds)
 {
-	char text[TIME_LOCAL_SIZE];
-
-	printf("  %s%s\n", name, seconds > 0 ? time_to_local(text, seconds) : "not known");
+	printf("  %s%s\n", name, seconds > 0 ? LOCAL_TIME(seconds) : "not known");
 }
 
 static void explain_finding(const struct health_item *f)

@@ -128,14 +128,13 @@ static int export(struct agent *a)
 static void send_status(struct agent *a)
 {
 	int error = a->writer.files[WRITER_OUTPUT].error;
-	char time[TIME_TEXT_SIZE], headline[256];
+	char headline[256];
 
-	time_to_text(time, sizeof(time), a->written);
 	safe_format(headline, sizeof(headline), "%s", a->health.headline.text);
 	notify_send(&a->notify, "STATUS=%s Source %s, findings: %zu, %s%s", headline,
 		    rpc_source_names[a->source], a->health.findings,
 		    error ? "the file is not written: " : "last write ",
-		    error ? output_error(error) : time);
+		    error ? output_error(error) : UTC_TIME(a->written));
 }
 
 static void on_tick(void *context)

@@ -134,8 +134,6 @@ int cmd_status(const struct options *o)
 /* A line for each fault, and lines with its meaning and what to do. */
 static void print_lines(const struct health_list *faults)
 {
-	char last[TIME_LOCAL_SIZE], name[FAULT_NAME_SIZE];
-
 	if (!faults->count) {
 		puts("No fault since boot.");
 		return;
@@ -143,8 +141,8 @@ static void print_lines(const struct health_list *faults)
 	printf("%-12s  %-25s  %-22s %s\n", "STATE", "LAST", "FAULT", "DEVICE");
 	ARRAY_EACH(f, faults->items, faults->count) {
 		safe_line(stdout, "%-12s  %-25s  %-22s %s", f->state,
-			  f->last > 0 ? time_to_local(last, f->last) : "-",
-			  known_fault_name(name, f->kind, f->what), *f->device ? f->device : "-");
+			  f->last > 0 ? LOCAL_TIME(f->last) : "-", FAULT_NAME(f->kind, f->what),
+			  *f->device ? f->device : "-");
 		terminal_line(stdout, 4, "    %s%s%.0f report%s%s%s. %s", f->severity,
 			      *f->severity ? ", " : "", f->count, f->count == 1 ? "" : "s",
 			      *f->meaning ? ": " : "", f->meaning, f->advice);

@@ -33,13 +33,12 @@ int top_begin(struct top *t, const struct options *o)
 static void write_faults(char *text, size_t size, const struct session *s)
 {
 	const struct known_fault *f = s->faults; /* open ones first, the gravest first */
-	char name[FAULT_NAME_SIZE];
 	size_t open = 0;
 
 	ARRAY_EACH(x, s->faults, s->fault_count)
 		open += x->standing == STANDING_OPEN;
 	safe_format(text, size, "%zu open, %zu since boot%s%s%s%s", open, s->fault_count,
-		    open ? ": " : "", open ? known_fault_name(name, f->kind, f->what) : "",
+		    open ? ": " : "", open ? FAULT_NAME(f->kind, f->what) : "",
 		    open && *f->device ? " on " : "", open ? f->device : "");
 }
 

@@ -201,15 +201,15 @@ static bool rank_event(const struct past_event *e, struct headline_rank *rank)
 static const char *past_headline(struct headline *h, const struct history *past,
 				 const struct window *w)
 {
-	char when[TIME_LOCAL_SIZE], *text;
 	struct headline_rank rank;
+	char *text;
 
 	*h = (struct headline){};
 	ARRAY_EACH(e, past->events, past->count) {
 		if (!is_shown(e, w) || !rank_event(e, &rank))
 			continue;
 		text = describe_event(e);
-		headline_add(h, rank, "", "%s, %s", text ? text : "", time_to_local(when, e->time));
+		headline_add(h, rank, "", "%s, %s", text ? text : "", LOCAL_TIME(e->time));
 		free(text);
 	}
 	if (h->count)
@@ -264,25 +264,24 @@ struct output {
 static size_t print_gaps(const struct output *p, const struct history *h, const struct window *w,
 			 size_t next, double time)
 {
-	char from[TIME_LOCAL_SIZE], to[TIME_LOCAL_SIZE];
 	struct past_gap part;
 
 	for (; next < h->gap_count && h->gaps[next].from <= time; next++)
 		if (clip_gap(&h->gaps[next], w, &part))
 			terminal_line(p->out, INDENT,
 				      "%s%s  %-8s nothing was watching until %s: %s", p->item,
-				      time_to_local(from, part.from), "unknown",
-				      time_to_local(to, part.to), part.reason);
+				      LOCAL_TIME(part.from), "unknown", LOCAL_TIME(part.to),
+				      part.reason);
 	return next;
 }
 
 static void print_event(const struct output *p, const struct past_event *e)
 {
-	char when[TIME_LOCAL_SIZE], *text = describe_event(e);
+	char *text = describe_event(e);
 
 	if (text)
-		terminal_line(p->out, INDENT, "%s%s  %-8s %s", p->item,
-			      time_to_local(when, e->time), past_grade(e), text);
+		terminal_line(p->out, INDENT, "%s%s  %-8s %s", p->item, LOCAL_TIME(e->time),
+			      past_grade(e), text);
 	free(text);
 }
 
@@ -290,27 +289,24 @@ static void print_event(const struct output *p, const struct past_event *e)
 static void print_advice(const struct output *p, const struct history *h, const struct window *w,
 			 const struct health_list *faults)
 {
-	char name[FAULT_NAME_SIZE];
-
 	ARRAY_EACH(f, faults->items, faults->count)
 		if (!strcmp(f->state, "open") && *f->advice &&
 		    ARRAY_FIND(e, h->events, h->count, is_shown(e, w) && is_report_of(e, f)))
 			terminal_line(p->out, 2, "%sOpen: %s%s%s. %s", p->item,
-				      known_fault_name(name, f->kind, f->what),
-				      *f->device ? " on " : "", f->device, f->advice);
+				      FAULT_NAME(f->kind, f->what), *f->device ? " on " : "",
+				      f->device, f->advice);
 }
 
 static void print_lines(const struct output *p, const struct history *h, const struct window *w,
 			const struct health_list *faults)
 {
-	char since[TIME_LOCAL_SIZE], until[TIME_LOCAL_SIZE];
 	size_t gap = 0;
 	struct headline headline;
 
 	terminal_line(p->out, 2, "%s%s", p->item, past_headline(&headline, h, w));
 	print_advice(p, h, w, faults);
-	fprintf(p->out, "%sFrom %s until %s:\n", p->item, time_to_local(since, w->since),
-		time_to_local(until, w->until));
+	fprintf(p->out, "%sFrom %s until %s:\n", p->item, LOCAL_TIME(w->since),
+		LOCAL_TIME(w->until));
 	ARRAY_EACH(e, h->events, h->count) {
 		if (!is_shown(e, w))
 			continue;
@@ -360,7 +356,7 @@ static void print_cause(const struct history *h, const struct window *w, const c
 	enum past_cause cause;
 	const struct past_event *e = history_cause(h, job, w->since, w->until, &cause);
 	double seconds = unwatched_seconds(h, w);
-	char when[TIME_TEXT_SIZE], rest[80] = "", *text;
+	char rest[80] = "", *text;
 
 	if (seconds >= 1)
 		snprintf(rest, sizeof(rest), " (nothing was watching for %.0f s of the window)",
@@ -371,9 +367,8 @@ static void print_cause(const struct history *h, const struct window *w, const c
 		return;
 	}
 	text = describe_event(e);
-	time_to_text(when, sizeof(when), e->time);
-	safe_line(stdout, "%s: %s, %s, %s%s", past_cause_names[cause], when, past_grade(e),
-		  text ? text : "", rest);
+	safe_line(stdout, "%s: %s, %s, %s%s", past_cause_names[cause], UTC_TIME(e->time),
+		  past_grade(e), text ? text : "", rest);
 	free(text);
 }
 
@@ -542,15 +537,12 @@ static struct window window_of(const struct options *o, double now)
 /* Whether the window begins after @now, so that not even its being quiet is known. */
 static bool is_to_come(const struct window *w, double now)
 {
-	char since[TIME_TEXT_SIZE];
-
 	if (w->since <= now)
 		return false;
-	time_to_text(since, sizeof(since), w->since);
 	safe_line(
 		stderr,
 		"xidscope: nothing is known of this window yet: it begins at %s, after the present",
-		since);
+		UTC_TIME(w->since));
 	return true;
 }
 

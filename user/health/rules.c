@@ -207,7 +207,7 @@ static void describe(struct health_evaluation *e, struct health_finding *finding
 								      "times";
 	const char *kind = f->nvswitch ? "SXid" : "Xid";
 	struct known_fault about;
-	char when[40] = "", text[TIME_TEXT_SIZE];
+	char when[40] = "";
 
 	SET_NAME(finding->device, "%s", f->device);
 	xid_code_text(finding->what, sizeof(finding->what), f->nvswitch, f->code);
@@ -219,10 +219,8 @@ static void describe(struct health_evaluation *e, struct health_finding *finding
 	SET_HEAD(finding, "%s %u %s", kind, f->code, short_device(f->device));
 	explain(e, f, g, &about);
 	SET_NAME(finding->action, "%s", about.action);
-	if (g->last > 0) {
-		time_to_text(text, sizeof(text), g->last);
-		snprintf(when, sizeof(when), ", last %s", text);
-	}
+	if (g->last > 0)
+		snprintf(when, sizeof(when), ", last %s", UTC_TIME(g->last));
 	SET_REASON(finding, "%s %s: %s %u (%s) %" PRIu64 " %s%s: %s",
 		   f->nvswitch ? "NVSwitch" : "GPU", f->device, kind, f->code,
 		   *about.meaning ? about.meaning : f->severity, number, unit, when, about.advice);
@@ -340,7 +338,6 @@ static void describe_message(struct health_finding *f, const struct driver_messa
 {
 	const char *device = *v->device ? v->device : "all";
 	const char *what = strncmp(device, "nvidia-nvswitch", 15) != 0 ? "GPU" : "NVSwitch";
-	char when[TIME_TEXT_SIZE];
 
 	SET_NAME(f->device, "%s", device);
 	SET_NAME(f->what, "%s", v->kind);
@@ -348,10 +345,9 @@ static void describe_message(struct health_finding *f, const struct driver_messa
 	f->last = v->last;
 	SET_NAME(f->action, "%s", m->action);
 	SET_HEAD(f, "%.20s %s", v->kind, short_device(device));
-	time_to_text(when, sizeof(when), v->last);
 	SET_REASON(f, "%s %s: driver error %s (%s) %" PRIu64 " %s, last %s: %s", what, device,
-		   v->kind, m->meaning, v->count, v->count == 1 ? "time" : "times", when,
-		   xid_action_advice(m->action));
+		   v->kind, m->meaning, v->count, v->count == 1 ? "time" : "times",
+		   UTC_TIME(v->last), xid_action_advice(m->action));
 }
 
 static void find_driver_messages(struct health_evaluation *e, enum health_rule_id rule)
@@ -467,7 +463,6 @@ static void find_kernel_events(struct health_evaluation *e, enum health_rule_id 
 static void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rule)
 {
 	ARRAY_EACH(v, e->s->calls.servers, e->s->calls.server_count) {
-		char victims[VICTIMS_TEXT];
 		struct health_finding *f;
 		int worst = 0;
 		double age;
@@ -484,7 +479,7 @@ static void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rul
 		SET_REASON(f,
 			   "NFS server %s%s: a call has been waiting %s for "
 			   "%.0f s: Check the server and the network to it.",
-			   v->server, calls_victims(victims, &e->s->calls, v->server),
+			   v->server, VICTIMS(&e->s->calls, v->server),
 			   rpc_queue_wait(span_of(rpc_queue_names[worst])), age);
 	}
 }

@@ -304,7 +304,7 @@ bool failure_is_common(const struct failed_calls *f)
 static void say_calls(char *text, const struct failed_calls *f)
 {
 	uint64_t calls = f->among > f->count ? f->among : f->count;
-	char clock[TIME_CLOCK_SIZE] = "?", numbers[RPC_OP_LEN + 64];
+	char numbers[RPC_OP_LEN + 64];
 	size_t len;
 
 	safe_format(numbers, sizeof(numbers), "%" PRIu64 " of %" PRIu64 " %s%s", f->count, calls,
@@ -316,10 +316,8 @@ static void say_calls(char *text, const struct failed_calls *f)
 		safe_format(text, FAILURE_TEXT_SIZE, "%s%s%s end with %s", numbers,
 			    *f->mountpoint ? " to " : "", f->mountpoint, f->status);
 	len = strlen(text);
-	if (f->since > 0)
-		time_clock(clock, f->since);
 	safe_format(text + len, FAILURE_TEXT_SIZE - len, " (%s%ssince %s)", f->owner,
-		    *f->owner ? ", " : "", clock);
+		    *f->owner ? ", " : "", f->since > 0 ? CLOCK_TIME(f->since) : "?");
 }
 
 static void say_failure(char *text, const struct failed_calls *f)

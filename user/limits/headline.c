@@ -66,7 +66,7 @@ void headline_note_quiet(struct headline *h, const char *state, const char *firs
 
 void headline_add_faults(struct headline *h, const struct known_fault *faults, size_t count)
 {
-	char text[KNOWN_FAULT_TEXT], name[FAULT_NAME_SIZE];
+	char text[KNOWN_FAULT_TEXT];
 	const struct known_fault *quiet = NULL;
 	size_t quiets = 0;
 
@@ -74,8 +74,8 @@ void headline_add_faults(struct headline *h, const struct known_fault *faults, s
 		if (f->standing == STANDING_ACKNOWLEDGED || f->standing == STANDING_SNOOZED)
 			quiet = quiets++ ? quiet : f;
 	if (quiet) {
-		snprintf(text, sizeof(text), "%s on %s",
-			 known_fault_name(name, quiet->kind, quiet->what), quiet->device);
+		snprintf(text, sizeof(text), "%s on %s", FAULT_NAME(quiet->kind, quiet->what),
+			 quiet->device);
 		headline_note_quiet(h, fault_standing_names[quiet->standing], text, quiets);
 	}
 	ARRAY_EACH(f, faults, count)
@@ -94,7 +94,7 @@ static void add_silence(struct headline *h, const struct server_sums *v, const c
 			uint64_t hung_ns, double now)
 {
 	struct headline_rank rank = { hung_ns ? HEADLINE_FAIL : HEADLINE_WARN, HEADLINE_SILENT, 0 };
-	char reason[SILENCE_REASON_SIZE], text[SILENCE_REASON_SIZE], clock[TIME_CLOCK_SIZE];
+	char reason[SILENCE_REASON_SIZE], text[SILENCE_REASON_SIZE];
 	const char *colon = *silence_reason(reason, v, v->lost) ? ": " : "";
 
 	if (hung_ns) {
@@ -103,8 +103,8 @@ static void add_silence(struct headline *h, const struct server_sums *v, const c
 			h, rank, v->server,
 			"%s does not answer for %.0f s, since %s%s%s%s. Look at the server, and at the network "
 			"to it; calls of a hard mount go on when it answers.",
-			v->server, rank.weight, time_clock(clock, now - rank.weight), victims,
-			colon, reason);
+			v->server, rank.weight, CLOCK_TIME(now - rank.weight), victims, colon,
+			reason);
 	} else if (v->unanswered_ns >= HUNG_NS) {
 		rank.weight = (double)v->unanswered_ns / 1e9;
 		headline_add(h, rank, v->server,
@@ -131,8 +131,7 @@ static void add_stall(struct headline *h, const struct server_sums *v)
 {
 	const struct stall *s = &v->longest_stall;
 	const struct headline_rank rank = { HEADLINE_WARN, HEADLINE_SILENT, s->end - s->begin };
-	char begin[TIME_CLOCK_SIZE], end[TIME_CLOCK_SIZE], reason[SILENCE_REASON_SIZE];
-	char more[48] = "", late[64] = "";
+	char reason[SILENCE_REASON_SIZE], more[48] = "", late[64] = "";
 
 	if (v->stalls > 1)
 		snprintf(more, sizeof(more), ", the longest of %u such times", v->stalls);
@@ -145,8 +144,7 @@ static void add_stall(struct headline *h, const struct server_sums *v)
 	headline_add(
 		h, rank, v->server,
 		"%s%s did not answer for %.1f s, from %s to %s%s%s%s%s%s%s. Its own log may say why.",
-		v->server, s->victims, rank.weight, time_clock(begin, s->begin),
-		time_clock(end, s->end),
+		v->server, s->victims, rank.weight, CLOCK_TIME(s->begin), CLOCK_TIME(s->end),
 		*s->moved_to ?
 			", until the client had connected to " :
 		s->restarted ?
@@ -196,12 +194,10 @@ void headline_add_server(struct headline *h, const struct limit_sums *sums, cons
 {
 	const struct server_sums *v = server_sums_of(sums, server);
 	struct verdict to = verdict_of(sums, server);
-	char victims[VICTIMS_TEXT];
 
 	if (!v || (!v->calls_ended && !v->oldest_ns && !v->silent_ns))
 		return;
-	calls_victims(victims, c, server);
-	add_silence(h, v, victims, server_hangs(sums, server), now);
+	add_silence(h, v, VICTIMS(c, server), server_hangs(sums, server), now);
 	if (v->longest_stall.end > 0)
 		add_stall(h, v);
 	add_verdict(h, v, &to);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Stalls of NFS, calls that fail and saturated limits: what has begun and what has ended. */
 #include "limits/nfs_watch.h"
 
 #include "limits/sums.h"
@@ -156,7 +155,6 @@ static void describe_failures(struct nfs_span *span, const struct failures *f,
 			      const struct server_delta *v, const struct calls *c)
 {
 	const struct failed_calls *worst = failures_worst(f);
-	char victims[VICTIMS_TEXT];
 
 	if (worst) {
 		memcpy(span->owner, worst->owner, sizeof(span->owner));
@@ -170,8 +168,7 @@ static void describe_failures(struct nfs_span *span, const struct failures *f,
 			span->text, sizeof(span->text),
 			"calls%.200s have waited for %.0f s until the client has recovered its state, and it "
 			"makes no call for that: see the kernel log; perhaps only a reboot ends it.",
-			calls_victims(victims, c, span->server),
-			(double)v->now->draining_now_ns / 1e9);
+			VICTIMS(c, span->server), (double)v->now->draining_now_ns / 1e9);
 		span->name = span->name ?: "draining";
 	}
 }

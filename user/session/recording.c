@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Snapshots as lines of JSON in a gzip file: docs/WHY.md. */
 #include "session/recording.h"
 
 #include <math.h>
@@ -310,11 +309,11 @@ const struct session_origin *recording_origin(const struct recording *r)
 
 const char *recording_problem(const struct recording *r, int err, char *text)
 {
-	char until[TIME_LOCAL_SIZE], whole[RECORDING_PROBLEM_SIZE / 2] = "";
+	char whole[RECORDING_PROBLEM_SIZE / 2] = "";
 
 	if (r->snapshots)
 		snprintf(whole, sizeof(whole), " (%" PRIu64 " snapshots, until %s)", r->snapshots,
-			 time_to_local(until, r->until));
+			 LOCAL_TIME(r->until));
 	if (err == -ENODATA)
 		snprintf(text, RECORDING_PROBLEM_SIZE, "it was cut after line %" PRIu64 "%s",
 			 r->lines, whole);

@@ -4,9 +4,9 @@
 #include "sinks/metrics_writer.h"
 
 /* Writes a histogram of times, with the labels. */
-#define TIMES(w, number, h, ...)                                    \
-	HISTOGRAM_SAMPLE(w, (h)->bucket, TIME_OVERFLOW, TIME_SHIFT, \
-			 format_nanoseconds(number, (h)->sum_ns), __VA_ARGS__)
+#define TIMES(w, h, ...)                                                                  \
+	HISTOGRAM_SAMPLE(w, (h)->bucket, TIME_OVERFLOW, TIME_SHIFT, SECONDS((h)->sum_ns), \
+			 __VA_ARGS__)
 
 /* Families that calls have by kind and by op. */
 struct call_families {
@@ -24,23 +24,19 @@ static const struct call_families by_op = { "op", METRIC_RPC_OP_DURATION_SECONDS
 static void write_calls(struct metrics_writer *w, const struct calls *c,
 			const struct call_families *f)
 {
-	char number[NUMBER_SIZE];
-
 	write_family(w, f->duration);
 	ARRAY_EACH(o, c->ops, c->op_count)
-		TIMES(w, number, &o->total, { "server", o->server }, { f->label, o->op });
+		TIMES(w, &o->total, { "server", o->server }, { f->label, o->op });
 	write_family(w, f->phases);
 	ARRAY_EACH(o, c->ops, c->op_count)
 		for (int p = 0; p < RPC_PHASES; p++)
 			if (snapshot_knows(c, RPC_FACT_PHASE + p))
-				SAMPLE(w, format_nanoseconds(number, o->phase[p].sum_ns),
-				       { "server", o->server }, { f->label, o->op },
-				       { "phase", rpc_phase_names[p] });
-	EACH_OF(f->sent, c->ops, c->op_count, e->sent_bytes, format_integer(number, e->sent_bytes),
+				SAMPLE(w, SECONDS(o->phase[p].sum_ns), { "server", o->server },
+				       { f->label, o->op }, { "phase", rpc_phase_names[p] });
+	EACH_OF(f->sent, c->ops, c->op_count, e->sent_bytes, INTEGER(e->sent_bytes),
 		{ "server", e->server }, { f->label, e->op });
-	EACH_OF(f->received, c->ops, c->op_count, e->received_bytes,
-		format_integer(number, e->received_bytes), { "server", e->server },
-		{ f->label, e->op });
+	EACH_OF(f->received, c->ops, c->op_count, e->received_bytes, INTEGER(e->received_bytes),
+		{ "server", e->server }, { f->label, e->op });
 }
 
 /* Adds the ops of each kind to one that has the kind's name. */
@@ -66,20 +62,17 @@ static void write_kinds(struct metrics_writer *w, const struct calls *c)
 
 static void write_ops(struct metrics_writer *w, const struct calls *c)
 {
-	char number[NUMBER_SIZE];
-
-	EACH(RPC_OP_CALLS, c->ops, c->op_count, true,
-	     format_integer(number, time_histogram_count(&e->total)), { "server", e->server },
-	     { "op", e->op });
-	EACH(RPC_OP_SECONDS, c->ops, c->op_count, true, format_nanoseconds(number, e->total.sum_ns),
+	EACH(RPC_OP_CALLS, c->ops, c->op_count, true, INTEGER(time_histogram_count(&e->total)),
+	     { "server", e->server }, { "op", e->op });
+	EACH(RPC_OP_SECONDS, c->ops, c->op_count, true, SECONDS(e->total.sum_ns),
 	     { "server", e->server }, { "op", e->op });
 	write_calls(w, c, &by_op);
 	write_family(w, METRIC_RPC_OP_PHASE_DURATION_SECONDS);
 	ARRAY_EACH(o, c->ops, c->op_count)
 		for (int p = 0; p < RPC_PHASES; p++)
 			if (snapshot_knows(c, RPC_FACT_PHASE + p))
-				TIMES(w, number, &o->phase[p], { "server", o->server },
-				      { "op", o->op }, { "phase", rpc_phase_names[p] });
+				TIMES(w, &o->phase[p], { "server", o->server }, { "op", o->op },
+				      { "phase", rpc_phase_names[p] });
 }
 
 /* A family whose label has the values @names, and its sums. */
@@ -142,24 +135,18 @@ static void write_sums(struct metrics_writer *w, const struct sums_family *f,
 
 static void write_owners(struct metrics_writer *w, const struct calls *c)
 {
-	char number[NUMBER_SIZE];
-
 	SUMS(w, owner_families, c->owner_calls, c->owner_calls_count, { "server", e->server },
 	     { "owner", e->owner })
 	EACH(NFS_OWNER_OLDEST_CALL_SECONDS, c->owner_calls, c->owner_calls_count, e->oldest_ns,
-	     format_nanoseconds(number, e->oldest_ns), { "server", e->server },
-	     { "owner", e->owner });
+	     SECONDS(e->oldest_ns), { "server", e->server }, { "owner", e->owner });
 }
 
 void call_metrics_write(struct metrics_writer *w, const struct snapshot *s)
 {
-	char number[NUMBER_SIZE];
-
 	write_kinds(w, &s->calls);
 	write_ops(w, &s->calls);
-	EACH(RPC_ERRORS, s->calls.errors, s->calls.error_count, true,
-	     format_integer(number, e->count), { "server", e->server }, { "op", e->op },
-	     { "status", e->status });
+	EACH(RPC_ERRORS, s->calls.errors, s->calls.error_count, true, INTEGER(e->count),
+	     { "server", e->server }, { "op", e->op }, { "status", e->status });
 	if (snapshot_knows(&s->calls, RPC_FACT_MOUNTS))
 		SUMS(w, mount_families, s->calls.mount_calls, s->calls.mount_calls_count,
 		     { "server", e->server }, { "export", e->export },

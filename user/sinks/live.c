@@ -140,8 +140,7 @@ static void write_server(struct live *v, const struct session *t, size_t number,
 {
 	const struct session_point *p = &t->latest.points[number];
 	double seconds = t->latest.ns ? (double)t->latest.ns / 1e9 : 1;
-	char name[4 * LABEL_SIZE], calls[16], in[16], out[16], mean[DURATION_SIZE] = "-";
-	char flight[32], phases[48];
+	char name[4 * LABEL_SIZE], calls[16], in[16], out[16], flight[32];
 	unsigned int saturated = share_percent(session_most_saturated(p), t->latest.ns);
 
 	short_name(name, sizeof(name), t->servers[number].name, server_width(v));
@@ -149,13 +148,14 @@ static void write_server(struct live *v, const struct session *t, size_t number,
 		(int)(server_width(v) - terminal_columns(name, strlen(name))), "");
 	v->lines++;
 	if (t->servers[number].hung_ns) {
-		format_duration(mean, t->servers[number].hung_ns);
+		const char *hung = DURATION(t->servers[number].hung_ns);
+
 		set_colour(v, RED);
 		if (p->oldest_ns)
-			fprintf(v->out, "HUNG %s, %" PRIu32 " call%s unanswered", mean,
+			fprintf(v->out, "HUNG %s, %" PRIu32 " call%s unanswered", hung,
 				p->in_flight, p->in_flight == 1 ? "" : "s");
 		else /* calls of a soft mount */
-			fprintf(v->out, "HUNG %s, its calls time out", mean);
+			fprintf(v->out, "HUNG %s, its calls time out", hung);
 		set_colour(v, PLAIN);
 		fputc('\n', v->out);
 		return;
@@ -164,10 +164,9 @@ static void write_server(struct live *v, const struct session *t, size_t number,
 	format_rate(in, sizeof(in), (double)p->received_bytes / 1e6 / seconds);
 	format_rate(out, sizeof(out), (double)p->sent_bytes / 1e6 / seconds);
 	format_flight(flight, sizeof(flight), p);
-	format_phases(phases, sizeof(phases), p->phase_ns, p->total.sum_ns);
-	if (p->calls)
-		format_duration(mean, p->total.sum_ns / p->calls);
-	fprintf(v->out, "%6s %5s %5s %7s %7s %-20s ", calls, in, out, mean, flight, phases);
+	fprintf(v->out, "%6s %5s %5s %7s %7s %-20s ", calls, in, out,
+		p->calls ? DURATION(p->total.sum_ns / p->calls) : "-", flight,
+		PHASES(p->phase_ns, p->total.sum_ns));
 	set_colour(v, saturated >= 50 ? RED : "");
 	fprintf(v->out, "%3u%%", saturated);
 	set_colour(v, saturated >= 50 ? PLAIN : "");
@@ -201,7 +200,7 @@ static void is_in_state(struct live *v, const struct session *t, double age, con
 
 static void end_states(struct live *v, const struct session *t)
 {
-	char time[DURATION_SIZE];
+	const char *time;
 	double seconds;
 	size_t kept = 0;
 
@@ -215,7 +214,7 @@ static void end_states(struct live *v, const struct session *t)
 		}
 		/* The clock may have been set back. */
 		seconds = t->last.wall > s.since ? t->last.wall - s.since : 0;
-		format_duration(time, (uint64_t)(seconds * 1e9));
+		time = DURATION((uint64_t)(seconds * 1e9));
 		size_t len = strlen(s.text), end = strlen(HANGS);
 
 		if (len > end && !strcmp(s.text + len - end, HANGS))
@@ -243,8 +242,8 @@ static void note_trouble(struct live *v, const struct session *t, size_t number)
 	const struct session_point *p = &t->latest.points[number];
 	const char *server = t->servers[number].name;
 	uint64_t hung_ns = t->servers[number].hung_ns, age_ns = hung_ns ? hung_ns : p->oldest_ns;
-	char counts[160] = "", oldest[DURATION_SIZE], text[LABEL_SIZE + 16];
-	char victims[VICTIMS_TEXT], how[VICTIMS_TEXT + 80];
+	char counts[160] = "", text[LABEL_SIZE + 16];
+	char how[VICTIMS_TEXT + 80];
 
 	add_count(counts, sizeof(counts), p->retransmits, "retransmit");
 	add_count(counts, sizeof(counts), p->timeouts, "timeout");
@@ -253,13 +252,14 @@ static void note_trouble(struct live *v, const struct session *t, size_t number)
 		add_count(counts, sizeof(counts), p->connects, "connect");
 	add_count(counts, sizeof(counts), p->errors, "error");
 	if (age_ns >= SESSION_OLD_NS) {
-		format_duration(oldest, p->oldest_ns >= SESSION_OLD_NS ? p->oldest_ns : age_ns);
+		const char *oldest =
+			DURATION(p->oldest_ns >= SESSION_OLD_NS ? p->oldest_ns : age_ns);
+
 		safe_format(text, sizeof(text), "%s%s", server, hung_ns ? HANGS : " is slow");
 		if (p->oldest_ns >= SESSION_OLD_NS)
 			safe_format(how, sizeof(how),
 				    "the oldest call waits for %s, %" PRIu32 " outstanding%s",
-				    oldest, p->in_flight,
-				    calls_victims(victims, &t->last.calls, server));
+				    oldest, p->in_flight, VICTIMS(&t->last.calls, server));
 		else
 			snprintf(how, sizeof(how), "its calls time out, for %s", oldest);
 		is_in_state(v, t, (double)age_ns / 1e9, text, how);
@@ -270,14 +270,12 @@ static void note_trouble(struct live *v, const struct session *t, size_t number)
 
 static void note_events(struct live *v, const struct session *t)
 {
-	char text[SESSION_EVENT_TEXT];
-
 	for (; v->events < t->event_count; v->events++) {
 		const struct session_event *e = &t->events[v->events];
 
 		if (e->kind != SESSION_FAULT && e->kind != SESSION_KERNEL_EVENT)
 			continue; /* the lines above show it */
-		note(v, "%s", session_event_text(text, e));
+		note(v, "%s", EVENT_OF_SESSION(e));
 	}
 }
 
@@ -305,17 +303,16 @@ static void write_without_server(struct live *v, const struct session *t, const 
 
 void live_interval(struct live *v, const struct session *t)
 {
-	char clock[TIME_CLOCK_SIZE], begin[TIME_LOCAL_SIZE];
+	const char *clock = CLOCK_TIME(t->last.wall);
 
 	terminal_ask(v->terminal, &v->size);
 	/* The lines below have local times without a date. */
 	if (!v->begun)
-		fprintf(v->out, "From %s\n", time_to_local(begin, t->first.wall));
+		fprintf(v->out, "From %s\n", LOCAL_TIME(t->first.wall));
 	v->begun = true;
 	if (!v->lines || v->head_width != server_width(v) ||
 	    (v->size.rows > 2 && v->lines + t->latest.count > v->size.rows - 1))
 		write_head(v);
-	time_clock(clock, t->last.wall);
 	if (!t->latest.count)
 		write_without_server(v, t, clock);
 	for (size_t i = 0; i < t->latest.count; i++) {

@@ -81,10 +81,14 @@ void write_histogram(struct metrics_writer *w, const struct metric_label *labels
 		write_histogram(w, labels_, COUNT(labels_), &h_);                  \
 	} while (0)
 
-/* Write a number to @text, of NUMBER_SIZE bytes, and return it. Nanoseconds become seconds with all digits: sums still add up. */
+/* Write a number to @text, of NUMBER_SIZE bytes, and return it. Nanoseconds become seconds with all digits: sums still add up. The macros have
+ * a text of their own, valid in the block in which they stand. */
 const char *format_integer(char *text, uint64_t value);
 const char *format_nanoseconds(char *text, uint64_t ns);
 const char *format_timestamp(char *text, double seconds);
+#define INTEGER(value) format_integer((char[NUMBER_SIZE]){ 0 }, value)
+#define SECONDS(ns) format_nanoseconds((char[NUMBER_SIZE]){ 0 }, ns)
+#define TIMESTAMP(seconds) format_timestamp((char[NUMBER_SIZE]){ 0 }, seconds)
 
 /* call_metrics.c: writes the families about calls, their bytes and errors, with the writer's level of detail. */
 void call_metrics_write(struct metrics_writer *w, const struct snapshot *s);

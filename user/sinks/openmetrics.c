@@ -41,11 +41,9 @@ static void write_slots(struct metrics_writer *w, const struct calls *c,
 		{ "allocated", RPC_FACT_SLOTS_ALLOCATED, t->slots_allocated },
 		{ "in_flight", RPC_FACT_SLOTS_IN_FLIGHT, t->slots_in_flight },
 	};
-	char number[NUMBER_SIZE];
-
 	for (size_t k = 0; t->alive && k < COUNT(kinds); k++)
 		if (snapshot_knows(c, kinds[k].fact))
-			SAMPLE(w, format_integer(number, kinds[k].value), { "server", t->server },
+			SAMPLE(w, INTEGER(kinds[k].value), { "server", t->server },
 			       { "transport", t->name }, { "kind", kinds[k].name });
 }
 
@@ -57,31 +55,27 @@ static bool is_first_transport(const struct calls *c, const struct rpc_transport
 
 static void write_transports(struct metrics_writer *w, const struct calls *c)
 {
-	char number[NUMBER_SIZE], local[ENDPOINT_SIZE], remote[ENDPOINT_SIZE];
-
 #define COUNTER(NAME, FACT, field, format)                                                      \
 	EACH(RPC_##NAME, c->transports, c->transport_count, snapshot_knows(c, RPC_FACT_##FACT), \
-	     format(number, e->field), { "server", e->server }, { "transport", e->name })
-	COUNTER(RETRANSMITS, RETRANSMITS, retransmits, format_integer);
-	COUNTER(TIMEOUTS, TIMEOUTS, timeouts, format_integer);
-	COUNTER(DISCONNECTS, DISCONNECTS, disconnects, format_integer);
-	COUNTER(CONNECTS, CONNECTS, connects, format_integer);
-	COUNTER(REPLIES, REPLIES, replies, format_integer);
-	COUNTER(RTT_SECONDS, REPLIES, rtt_ns, format_nanoseconds);
+	     format(e->field), { "server", e->server }, { "transport", e->name })
+	COUNTER(RETRANSMITS, RETRANSMITS, retransmits, INTEGER);
+	COUNTER(TIMEOUTS, TIMEOUTS, timeouts, INTEGER);
+	COUNTER(DISCONNECTS, DISCONNECTS, disconnects, INTEGER);
+	COUNTER(CONNECTS, CONNECTS, connects, INTEGER);
+	COUNTER(REPLIES, REPLIES, replies, INTEGER);
+	COUNTER(RTT_SECONDS, REPLIES, rtt_ns, SECONDS);
 #undef COUNTER
 	EACH(RPC_TRANSPORT_INFO, c->transports, c->transport_count, *e->remote.address, "1",
 	     { "server", e->server }, { "transport", e->name }, { "protocol", e->protocol },
-	     { "local", endpoint_text(local, &e->local) },
-	     { "remote", endpoint_text(remote, &e->remote) });
+	     { "local", ENDPOINT(&e->local) }, { "remote", ENDPOINT(&e->remote) });
 	write_family(w, METRIC_RPC_SATURATED_SECONDS);
 	ARRAY_EACH(t, c->transports, c->transport_count) {
 		for (int l = 0; l < RPC_LIMITS; l++)
 			if (snapshot_knows(c, RPC_FACT_SATURATED + l) &&
 			    (l != RPC_LIMIT_SESSION || t->saturated_ns[l] ||
 			     is_first_transport(c, t)))
-				SAMPLE(w, format_nanoseconds(number, t->saturated_ns[l]),
-				       { "server", t->server }, { "transport", t->name },
-				       { "limit", rpc_limit_names[l] });
+				SAMPLE(w, SECONDS(t->saturated_ns[l]), { "server", t->server },
+				       { "transport", t->name }, { "limit", rpc_limit_names[l] });
 	}
 	write_family(w, METRIC_RPC_SLOTS);
 	ARRAY_EACH(t, c->transports, c->transport_count)
@@ -100,49 +94,44 @@ static void write_transport_sums(struct metrics_writer *w, const struct calls *c
 
 static void write_servers(struct metrics_writer *w, const struct snapshot *s)
 {
-	char number[NUMBER_SIZE];
-
 	EACH(RPC_SLOWEST_RTT_SECONDS, s->calls.servers, s->calls.server_count, e->slowest_rtt_ns,
-	     format_nanoseconds(number, e->slowest_rtt_ns), { "server", e->server });
+	     SECONDS(e->slowest_rtt_ns), { "server", e->server });
 	EACH(RPC_SESSION_DRAINING_SECONDS, s->calls.servers, s->calls.server_count,
-	     snapshot_knows(&s->calls, RPC_FACT_DRAINING),
-	     format_nanoseconds(number, e->draining_ns), { "server", e->server });
+	     snapshot_knows(&s->calls, RPC_FACT_DRAINING), SECONDS(e->draining_ns),
+	     { "server", e->server });
 	EACH(NFS_LOCK_CALLS, s->calls.servers, s->calls.server_count, e->lock_calls,
-	     format_integer(number, e->lock_calls), { "server", e->server });
+	     INTEGER(e->lock_calls), { "server", e->server });
 	EACH(NFS_LOCK_SECONDS, s->calls.servers, s->calls.server_count, e->lock_calls,
-	     format_nanoseconds(number, e->lock_ns), { "server", e->server });
+	     SECONDS(e->lock_ns), { "server", e->server });
 	EACH(NFS_LOCK_ERRORS, s->calls.servers, s->calls.server_count, e->lock_calls,
-	     format_integer(number, e->lock_errors), { "server", e->server });
+	     INTEGER(e->lock_errors), { "server", e->server });
 	write_family(w, METRIC_RPC_QUEUE_DEPTH);
 	ARRAY_EACH(v, s->calls.servers, s->calls.server_count)
 		for (int q = 0; q < RPC_QUEUES; q++)
 			if (snapshot_knows(&s->calls, RPC_FACT_DEPTH + q))
 				HISTOGRAM_SAMPLE(w, v->depth[q].bucket, DEPTH_OVERFLOW, DEPTH_SHIFT,
-						 format_integer(number, v->depth[q].sum),
-						 { "server", v->server },
+						 INTEGER(v->depth[q].sum), { "server", v->server },
 						 { "queue", rpc_queue_names[q] });
 	write_family(w, METRIC_RPC_QUEUE_DEPTH_MAX);
 	ARRAY_EACH(v, s->calls.servers, s->calls.server_count)
 		for (int q = 0; q < RPC_QUEUES; q++)
 			if (snapshot_knows(&s->calls, RPC_FACT_DEPTH_MAX + q))
-				SAMPLE(w, format_integer(number, v->depth_max[q]),
-				       { "server", v->server }, { "queue", rpc_queue_names[q] });
+				SAMPLE(w, INTEGER(v->depth_max[q]), { "server", v->server },
+				       { "queue", rpc_queue_names[q] });
 	write_family(w, METRIC_RPC_OLDEST_WAITER_SECONDS);
 	ARRAY_EACH(v, s->calls.servers, s->calls.server_count)
 		for (int q = 0; q < RPC_QUEUES; q++)
 			if (q != RPC_QUEUE_XMIT && snapshot_knows(&s->calls, RPC_FACT_OLDEST + q))
-				SAMPLE(w, format_nanoseconds(number, v->oldest_ns[q]),
-				       { "server", v->server }, { "queue", rpc_queue_names[q] });
+				SAMPLE(w, SECONDS(v->oldest_ns[q]), { "server", v->server },
+				       { "queue", rpc_queue_names[q] });
 	EACH(RPC_OLDEST_CALL_SECONDS, s->calls.servers, s->calls.server_count, *e->oldest_op,
-	     format_nanoseconds(number, e->oldest_ns[RPC_QUEUE_PENDING]), { "server", e->server },
+	     SECONDS(e->oldest_ns[RPC_QUEUE_PENDING]), { "server", e->server },
 	     { "op", e->oldest_op });
 }
 
 /* How NFS is mounted, and by which modules. */
 static void write_mounts(struct metrics_writer *w, const struct calls *c)
 {
-	char number[NUMBER_SIZE];
-
 	write_family(w, METRIC_NFS_MOUNT_INFO);
 	ARRAY_EACH(m, c->mounts, c->mount_count) {
 		struct metric_label labels[4 + NFS_OPTIONS] = { { "server", m->server },
@@ -155,58 +144,46 @@ static void write_mounts(struct metrics_writer *w, const struct calls *c)
 		write_sample(w, "", labels, COUNT(labels), "1");
 	}
 	EACH(NFS_MOUNT_READAHEAD_BYTES, c->mounts, c->mount_count, e->readahead_known,
-	     format_integer(number, e->readahead_bytes), { "server", e->server },
-	     { "export", e->export }, { "mountpoint", e->mountpoint });
+	     INTEGER(e->readahead_bytes), { "server", e->server }, { "export", e->export },
+	     { "mountpoint", e->mountpoint });
 	EACH(SUNRPC_INFO, c->modules, c->module_count, true, "1", { "module", e->name },
 	     { "build", e->build }, { "origin", e->origin });
 }
 
 static void write_limits(struct metrics_writer *w, const struct snapshot *s)
 {
-	char number[NUMBER_SIZE];
-
 	EACH(RPC_LIMIT, s->calls.servers, s->calls.server_count, e->bound_by, "1",
 	     { "server", e->server }, { "limit", e->bound_by });
 	write_family(w, METRIC_CHECKPOINT_EPISODE_SECONDS);
 	ARRAY_EACH(e, s->calls.episodes, s->calls.episode_count)
 		HISTOGRAM_SAMPLE(w, e->seconds.bucket, TIME_OVERFLOW, TIME_SHIFT,
-				 format_nanoseconds(number, e->seconds.sum_ns),
-				 { "server", e->server }, { "kind", e->kind });
+				 SECONDS(e->seconds.sum_ns), { "server", e->server },
+				 { "kind", e->kind });
 	write_family(w, METRIC_CHECKPOINT_EPISODE_BYTES);
 	ARRAY_EACH(e, s->calls.episodes, s->calls.episode_count)
 		HISTOGRAM_SAMPLE(w, e->bytes.bucket, DEPTH_OVERFLOW, EPISODE_BYTES_SHIFT,
-				 format_integer(number, e->bytes.sum), { "server", e->server },
+				 INTEGER(e->bytes.sum), { "server", e->server },
 				 { "kind", e->kind });
 	EACH(RPC_SERVER_INFO, s->calls.storages, s->calls.storage_count, true, "1",
 	     { "server", e->server }, { "storage", e->storage });
 	write_mounts(w, &s->calls);
-	EACH(NFS_STUCK_TASKS, s->calls.stuck, s->calls.stuck_count, true,
-	     format_integer(number, e->tasks), { "mountpoint", e->mountpoint },
-	     { "state", e->rpc ? "rpc" : "no_rpc" });
+	EACH(NFS_STUCK_TASKS, s->calls.stuck, s->calls.stuck_count, true, INTEGER(e->tasks),
+	     { "mountpoint", e->mountpoint }, { "state", e->rpc ? "rpc" : "no_rpc" });
 	EACH(NFS_OLDEST_STUCK_TASK_SECONDS, s->calls.stuck, s->calls.stuck_count, true,
-	     format_nanoseconds(number, e->oldest_ns), { "mountpoint", e->mountpoint },
+	     SECONDS(e->oldest_ns), { "mountpoint", e->mountpoint },
 	     { "state", e->rpc ? "rpc" : "no_rpc" });
-}
-
-#define CODE_SIZE 16
-
-static const char *code_text(char *text, unsigned int code)
-{
-	snprintf(text, CODE_SIZE, "%u", code);
-	return text;
 }
 
 /* A family with a sample for each group of faults of one device and code: its first fault, if its time is known. */
 #define EACH_GROUP(NAME, of_nvswitch, of, by, known, value)                                       \
 	EACH(NAME, counts->faults, counts->fault_count,                                           \
 	     e->nvswitch == (of_nvswitch) && GROUP.last > 0 && (known), value, { of, e->device }, \
-	     { by, code_text(code, e->code) })
+	     { by, INTEGER(e->code) })
 #define GROUP groups[e - counts->faults]
 
 static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 {
 	const struct fault_counts *counts = &s->faults;
-	char number[NUMBER_SIZE], code[CODE_SIZE];
 	/* Summed once, because each sum looks at all faults, some 4,000 at most (faults/faults.h). */
 	struct fault_group groups[counts->fault_count + 1];
 
@@ -215,23 +192,21 @@ static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 		if (!fault_group_sum(s, &counts->faults[i], &groups[i]))
 			groups[i].last = 0;
 	}
-	EACH(GPU_XID_ERRORS, counts->faults, counts->fault_count, !e->nvswitch,
-	     format_integer(number, e->count), { "gpu", e->device },
-	     { "xid", code_text(code, e->code) }, { "severity", e->severity },
+	EACH(GPU_XID_ERRORS, counts->faults, counts->fault_count, !e->nvswitch, INTEGER(e->count),
+	     { "gpu", e->device }, { "xid", INTEGER(e->code) }, { "severity", e->severity },
 	     { "action", e->action });
 #define EACH_XID(NAME, known, value) EACH_GROUP(GPU_XID_##NAME, false, "gpu", "xid", known, value)
-	EACH_XID(INCIDENTS, true, format_integer(number, GROUP.incidents));
-	EACH_XID(RECENT_INCIDENTS, true, format_integer(number, GROUP.recent));
-	EACH_XID(LAST_TIMESTAMP_SECONDS, true, format_timestamp(number, GROUP.last));
+	EACH_XID(INCIDENTS, true, INTEGER(GROUP.incidents));
+	EACH_XID(RECENT_INCIDENTS, true, INTEGER(GROUP.recent));
+	EACH_XID(LAST_TIMESTAMP_SECONDS, true, TIMESTAMP(GROUP.last));
 #undef EACH_XID
 	EACH(GPU_XID_UNVERIFIED, s->faults.unverified, s->faults.unverified_count, true,
-	     format_integer(number, e->count), { "gpu", e->gpu },
-	     { "xid", code_text(code, e->code) });
+	     INTEGER(e->count), { "gpu", e->gpu }, { "xid", INTEGER(e->code) });
 	EACH(NVSWITCH_SXID_ERRORS, counts->faults, counts->fault_count, e->nvswitch,
-	     format_integer(number, e->count), { "device", e->device },
-	     { "sxid", code_text(code, e->code) }, { "severity", e->severity });
+	     INTEGER(e->count), { "device", e->device }, { "sxid", INTEGER(e->code) },
+	     { "severity", e->severity });
 	EACH_GROUP(NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS, true, "device", "sxid", true,
-		   format_timestamp(number, GROUP.last));
+		   TIMESTAMP(GROUP.last));
 	write_family(w, METRIC_GPU_FAULT_AUTHORITY);
 	for (int i = 0; i < AUTHORITIES && s->faults.gpu_watched; i++)
 		SAMPLE(w, (int)s->faults.authority == i ? "1" : "0",
@@ -242,19 +217,17 @@ static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 
 static void write_kernel_events(struct metrics_writer *w, const struct fault_counts *c)
 {
-	char number[NUMBER_SIZE];
-
 	EACH(GPU_DRIVER_ERRORS, c->kernel_events, c->kernel_event_count, e->gpu_driver,
-	     format_integer(number, e->count), { "gpu", e->device }, { "kind", e->kind });
+	     INTEGER(e->count), { "gpu", e->device }, { "kind", e->kind });
 	EACH(GPU_RECOVERED_TIMESTAMP_SECONDS, c->recoveries, c->recovery_count, true,
-	     format_timestamp(number, e->time), { "gpu", e->gpu }, { "evidence", e->evidence });
+	     TIMESTAMP(e->time), { "gpu", e->gpu }, { "evidence", e->evidence });
 	EACH(GPU_INFO, c->gpus, c->gpu_count, *e->uuid || *e->serial, "1", { "gpu", e->gpu },
 	     { "uuid", e->uuid }, { "serial", e->serial });
 	EACH(KERNEL_EVENTS, c->kernel_events, c->kernel_event_count, !e->gpu_driver,
-	     format_integer(number, e->count), { "kind", e->kind }, { "device", e->device });
+	     INTEGER(e->count), { "kind", e->kind }, { "device", e->device });
 	write_family(w, METRIC_KERNEL_LOG_LOST_RECORDS);
 	if (c->gpu_watched)
-		write_sample(w, "_total", NULL, 0, format_integer(number, c->log_lost));
+		write_sample(w, "_total", NULL, 0, INTEGER(c->log_lost));
 }
 
 static bool is_one_of(const char *name, const char *const *names, size_t count)
@@ -269,10 +242,8 @@ static void write_states(struct metrics_writer *w, const struct self *s)
 	static const char *const hooks[] = { "kernel_log", "printk_console", "trace_events" };
 	static const char *const harmless[] = { "printk_others", "rpc_owner_gone", "slow_call" };
 	bool all = w->detail > DETAIL_NODE;
-	char number[NUMBER_SIZE];
-
-	EACH(NODE_HEALTH, s->health, s->health_count, all || e->level,
-	     format_integer(number, (uint64_t)e->level), { "check", e->check });
+	EACH(NODE_HEALTH, s->health, s->health_count, all || e->level, INTEGER((uint64_t)e->level),
+	     { "check", e->check });
 	if (!all)
 		SAMPLE(w, "0", { "check", LABEL_OTHER });
 	EACH(HOOK_ATTACHED, s->hooks, s->hook_count,
@@ -281,14 +252,12 @@ static void write_states(struct metrics_writer *w, const struct self *s)
 	if (!all)
 		SAMPLE(w, "1", { "hook", LABEL_OTHER });
 	EACH(EVENTS_DROPPED, s->drops, s->drop_count,
-	     all || e->count || !is_one_of(e->reason, harmless, COUNT(harmless)),
-	     format_integer(number, e->count), { "reason", e->reason });
+	     all || e->count || !is_one_of(e->reason, harmless, COUNT(harmless)), INTEGER(e->count),
+	     { "reason", e->reason });
 }
 
 static void write_self(struct metrics_writer *w, const struct snapshot *s)
 {
-	char number[NUMBER_SIZE];
-
 	write_states(w, &s->self);
 	EACH(NODE_FINDING_INFO, s->self.findings, s->self.finding_count, true, "1",
 	     { "check", e->check }, { "device", e->device }, { "code", e->code });
@@ -296,21 +265,20 @@ static void write_self(struct metrics_writer *w, const struct snapshot *s)
 	for (int i = RPC_SOURCE_NONE + 1; i < RPC_SOURCES; i++)
 		SAMPLE(w, (int)s->calls.source == i ? "1" : "0", { "source", rpc_source_names[i] });
 	write_family(w, METRIC_LEFT_OUT_ENTRIES);
-	write_sample(w, "", NULL, 0, format_integer(number, s->calls.left_out_entries));
+	write_sample(w, "", NULL, 0, INTEGER(s->calls.left_out_entries));
 	write_family(w, METRIC_EXPORT_SECONDS);
-	snprintf(number, sizeof(number), "%.6f", s->self.export_seconds);
-	write_sample(w, "", NULL, 0, number);
+	write_sample(w, "", NULL, 0, TIMESTAMP(s->self.export_seconds));
 	write_family(w, METRIC_EXPORT_ERRORS);
-	write_sample(w, "_total", NULL, 0, format_integer(number, s->self.export_errors));
+	write_sample(w, "_total", NULL, 0, INTEGER(s->self.export_errors));
 	write_family(w, METRIC_MEMORY_BYTES);
-	SAMPLE(w, format_integer(number, s->self.resident_bytes), { "kind", "resident" });
-	SAMPLE(w, format_integer(number, s->self.map_bytes), { "kind", "maps" });
-	SAMPLE(w, format_integer(number, s->self.trace_bytes), { "kind", "trace" });
-	SAMPLE(w, format_integer(number, s->self.program_bytes), { "kind", "programs" });
-	EACH(PROGRAM_RUN_SECONDS, s->self.programs, s->self.program_count, true,
-	     format_nanoseconds(number, e->ns), { "program", e->name });
-	EACH(PROGRAM_RUNS, s->self.programs, s->self.program_count, true,
-	     format_integer(number, e->runs), { "program", e->name });
+	SAMPLE(w, INTEGER(s->self.resident_bytes), { "kind", "resident" });
+	SAMPLE(w, INTEGER(s->self.map_bytes), { "kind", "maps" });
+	SAMPLE(w, INTEGER(s->self.trace_bytes), { "kind", "trace" });
+	SAMPLE(w, INTEGER(s->self.program_bytes), { "kind", "programs" });
+	EACH(PROGRAM_RUN_SECONDS, s->self.programs, s->self.program_count, true, SECONDS(e->ns),
+	     { "program", e->name });
+	EACH(PROGRAM_RUNS, s->self.programs, s->self.program_count, true, INTEGER(e->runs),
+	     { "program", e->name });
 	write_family(w, METRIC_BUILD_INFO);
 	SAMPLE(w, "1", { "version", XIDSCOPE_VERSION });
 }

@@ -13,7 +13,7 @@
 
 #define INDENT "    " /* of lines that are not wrapped */
 
-void format_duration(char *text, uint64_t ns)
+const char *format_duration(char *text, uint64_t ns)
 {
 	static const char *const units[] = { "ns", "us", "ms", "s" };
 	double value = (double)ns;
@@ -21,7 +21,7 @@ void format_duration(char *text, uint64_t ns)
 
 	if (ns == UINT64_MAX) {
 		snprintf(text, DURATION_SIZE, ">275 s");
-		return;
+		return text;
 	}
 	while (unit < 3 && value >= 999.5) {
 		value /= 1000;
@@ -32,6 +32,7 @@ void format_duration(char *text, uint64_t ns)
 		 value >= 9.995          ? 1 :
 					   2,
 		 value, units[unit]);
+	return text;
 }
 
 double percent_of(uint64_t part, uint64_t whole)
@@ -79,18 +80,16 @@ static void summarise_server(FILE *out, const struct session *t, const struct se
 	uint64_t calls = v->sums.calls, total_ns = v->sums.total.sum_ns;
 	const struct delta *d = &t->total;
 	const char *server = v->name;
-	char mean[DURATION_SIZE];
 
 	if (!calls) {
 		/* All of its calls may be stuck. */
 		report_connections(out, d, server);
 		return;
 	}
-	format_duration(mean, total_ns / calls);
 	safe_line(out,
 		  "- %s: %" PRIu64 " NFS calls in %.0f s (%.0f/s), mean %s, on "
 		  "average %.1f calls at once.",
-		  server, calls, seconds, (double)calls / seconds, mean,
+		  server, calls, seconds, (double)calls / seconds, DURATION(total_ns / calls),
 		  (double)total_ns / 1e9 / seconds);
 	summarise_phases(out, t, v);
 	ARRAY_EACH(t, d->transports, d->transport_count) {
@@ -210,7 +209,6 @@ static void write_session(FILE *out, const struct session *t)
 	bool calls =
 		ARRAY_FIND(o, t->total.ops, t->total.op_count, time_histogram_count(&o->total));
 	double seconds = session_seconds(t);
-	char begin[TIME_LOCAL_SIZE];
 
 	fputs("\nSummary\n", out);
 	report_headline(out, t);
@@ -232,7 +230,7 @@ static void write_session(FILE *out, const struct session *t)
 	report_faults(out, t);
 	report_losses(out, s);
 	safe_line(out, "- From %s, for %.0f s, on %s: Linux %s, xidscope %s.",
-		  time_to_local(begin, t->first.wall), seconds, t->origin.host, t->origin.kernel,
+		  LOCAL_TIME(t->first.wall), seconds, t->origin.host, t->origin.kernel,
 		  t->origin.version);
 	report_ops(out, t);
 	report_shares(out, t);

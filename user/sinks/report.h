@@ -54,18 +54,22 @@ void report_choice(FILE *out, const struct session *t);
 
 /* Writes what happened to @text, of SESSION_EVENT_TEXT bytes, and returns it. It is not escaped. */
 const char *session_event_text(char *text, const struct session_event *e);
+#define EVENT_OF_SESSION(e) session_event_text((char[SESSION_EVENT_TEXT]){ 0 }, e)
 
 /* Room for the text of format_duration(). */
 #define DURATION_SIZE 16
 
 /* Three digits and a unit: "42 ns", "1.05 us", "12.3 ms", "4.10 s"; ">275 s" for UINT64_MAX. */
-void format_duration(char *text, uint64_t ns);
+const char *format_duration(char *text, uint64_t ns);
+#define DURATION(ns) format_duration((char[DURATION_SIZE]){ 0 }, ns) /* valid in its block */
 
 /* 0 if @whole is 0. */
 double percent_of(uint64_t part, uint64_t whole);
 
-/* The phases with the most of @total_ns, in percent: "slot 75 rtt 25". At most two, with at least 1 %; @size: at least 24. */
-void format_phases(char *text, size_t size, const uint64_t *phase_ns, uint64_t total_ns);
+/* The phases with the most of @total_ns, in percent: "slot 75 rtt 25". At most two, with at least 1 %. Returns @text. */
+#define PHASES_SIZE 48
+const char *format_phases(char text[PHASES_SIZE], const uint64_t *phase_ns, uint64_t total_ns);
+#define PHASES(phase_ns, total_ns) format_phases((char[PHASES_SIZE]){ 0 }, phase_ns, total_ns)
 
 /* ---- report_tables.c ---- */
 
@@ -109,8 +113,7 @@ size_t session_ops(const struct session *t, const char *server, const struct op_
 #define BAD_CONNECTIONS 4
 
 struct bad_connection {
-	char which[LABEL_SIZE + 2 * ENDPOINT_SIZE +
-		   64]; /* unchanged as long as it stays slow, or stuck */
+	char which[LABEL_SIZE + 2 * ENDPOINT_SIZE + 64]; /* the same while it stays as it is */
 	char how[192];
 	double seconds; /* for which it has been stuck; slow: 0 */
 };

@@ -9,27 +9,22 @@ static void describe_connection(struct bad_connection *to, const char *server,
 				const struct connections *all, const struct connection *c)
 {
 	const struct rpc_transport_state *t = c->transport->now;
-	char local[ENDPOINT_SIZE], remote[ENDPOINT_SIZE], time[DURATION_SIZE],
-		median[DURATION_SIZE], share[48] = "";
+	const char *local = ENDPOINT(&t->local);
+	char share[48] = "";
 
-	endpoint_text(local, &t->local);
 	safe_format(to->which, sizeof(to->which), "%s connection to %s: %s, %s to %s",
 		    c->stuck ? "Stuck" : "Slow", server, t->name, *local ? local : "not connected",
-		    endpoint_text(remote, &t->remote));
+		    ENDPOINT(&t->remote));
 	if (all->count > 1 && c->share >= 0.0005)
 		snprintf(share, sizeof(share), "; %.1f %% of the server's calls", c->share * 100);
 	to->seconds = c->stuck ? (double)t->oldest_ns / 1e9 : 0;
-	if (c->stuck) {
-		format_duration(time, t->oldest_ns);
+	if (c->stuck)
 		snprintf(to->how, sizeof(to->how),
 			 "%" PRIu32 " call%s unanswered, the oldest for %s%s", t->slots_in_flight,
-			 t->slots_in_flight == 1 ? "" : "s", time, share);
-	} else {
-		format_duration(time, c->mean_ns);
-		format_duration(median, all->median_ns);
+			 t->slots_in_flight == 1 ? "" : "s", DURATION(t->oldest_ns), share);
+	else
 		snprintf(to->how, sizeof(to->how), "%s to a reply, on the median connection %s%s",
-			 time, median, share);
-	}
+			 DURATION(c->mean_ns), DURATION(all->median_ns), share);
 }
 
 static size_t find_bad(struct bad_connection *list, const struct connections *all,

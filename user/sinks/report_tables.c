@@ -30,7 +30,7 @@ size_t session_ops(const struct session *t, const char *server, const struct op_
 	return count;
 }
 
-void format_phases(char *text, size_t size, const uint64_t *phase_ns, uint64_t total_ns)
+const char *format_phases(char text[PHASES_SIZE], const uint64_t *phase_ns, uint64_t total_ns)
 {
 	enum rpc_phase largest[RPC_PHASES];
 	size_t count = session_largest_phases(phase_ns, largest), len = 0;
@@ -40,29 +40,28 @@ void format_phases(char *text, size_t size, const uint64_t *phase_ns, uint64_t t
 		double share = percent_of(phase_ns[largest[i]], total_ns);
 
 		if (share >= 0.5)
-			len += (size_t)snprintf(text + len, size - len, "%s%s %.0f", len ? " " : "",
-						rpc_phase_names[largest[i]],
+			len += (size_t)snprintf(text + len, PHASES_SIZE - len, "%s%s %.0f",
+						len ? " " : "", rpc_phase_names[largest[i]],
 						share > 100 ? 100 : share);
 	}
+	return text;
 }
 
 static void write_op(FILE *out, const struct session *t, const struct op_delta *o)
 {
 	static const double quantiles[] = { 0.5, 0.99, 1 };
 	uint64_t calls = time_histogram_count(&o->total);
-	char times[4][DURATION_SIZE], phases[80];
+	char times[3][DURATION_SIZE];
 
-	format_duration(times[0], o->total.sum_ns / calls);
 	for (int i = 0; i < 3; i++)
 		if (snapshot_knows(&t->last.calls, RPC_FACT_DISTRIBUTION))
-			format_duration(times[1 + i],
-					time_histogram_quantile(&o->total, quantiles[i]));
+			format_duration(times[i], time_histogram_quantile(&o->total, quantiles[i]));
 		else
-			strcpy(times[1 + i], "-");
-	format_phases(phases, sizeof(phases), o->phase_ns, o->total.sum_ns);
+			strcpy(times[i], "-");
 	safe_line(out, "%-12s %7" PRIu64 " %7.1f %7s %7s %7s %7s %s", o->now->op, calls,
-		  (double)(o->sent_bytes + o->received_bytes) / 1e6, times[0], times[1], times[2],
-		  times[3], phases);
+		  (double)(o->sent_bytes + o->received_bytes) / 1e6,
+		  DURATION(o->total.sum_ns / calls), times[0], times[1], times[2],
+		  PHASES(o->phase_ns, o->total.sum_ns));
 }
 
 void report_ops(FILE *out, const struct session *t)
@@ -184,29 +183,23 @@ static const char *megabytes_text(char text[16], uint64_t bytes)
 
 static void write_share(FILE *out, const struct calls_share *s, const struct calls_share *sum)
 {
-	char mean[DURATION_SIZE], sent[16], received[16];
+	char sent[16], received[16];
 
-	format_duration(mean, s->total_ns / s->calls);
 	safe_line(out, "%-26s %8" PRIu64 " %9s %9s %7s %6.0f %8.0f", name_of(s), s->calls,
 		  megabytes_text(sent, s->sent_bytes), megabytes_text(received, s->received_bytes),
-		  mean, percent_of(s->held_ns, sum->held_ns),
+		  DURATION(s->total_ns / s->calls), percent_of(s->held_ns, sum->held_ns),
 		  percent_of(s->waited_ns, sum->waited_ns));
 }
 
 /* The calls of a mount by kind, below its line. */
 static void write_kinds(FILE *out, const struct rpc_sums *sums)
 {
-	char kind[16], mean[DURATION_SIZE];
-
-	for (int k = 0; k < RPC_KINDS; k++) {
-		if (!sums->calls[k])
-			continue;
-		snprintf(kind, sizeof(kind), "  %s", rpc_kind_names[k]);
-		format_duration(mean, sums->total_ns[k] / sums->calls[k]);
-		fprintf(out, "%-26s %8" PRIu64 " %9.1f %9.1f %7s\n", kind, (uint64_t)sums->calls[k],
-			(double)sums->sent_bytes[k] / 1e6, (double)sums->received_bytes[k] / 1e6,
-			mean);
-	}
+	for (int k = 0; k < RPC_KINDS; k++)
+		if (sums->calls[k])
+			fprintf(out, "  %-24s %8" PRIu64 " %9.1f %9.1f %7s\n", rpc_kind_names[k],
+				(uint64_t)sums->calls[k], (double)sums->sent_bytes[k] / 1e6,
+				(double)sums->received_bytes[k] / 1e6,
+				DURATION(sums->total_ns[k] / sums->calls[k]));
 }
 
 static const struct {
@@ -274,7 +267,6 @@ void report_episodes(FILE *out, const struct session *t)
 {
 	uint64_t share[RPC_PHASES];
 	const char *server = NULL;
-	char clock[TIME_CLOCK_SIZE], phases[80];
 
 	ARRAY_EACH(e, t->episodes.list, t->episodes.count) {
 		if (!session_wants_server(t, e->server))
@@ -288,18 +280,16 @@ void report_episodes(FILE *out, const struct session *t)
 		server = e->server;
 		for (int p = 0; p < RPC_PHASES; p++)
 			share[p] = e->share[p] > 0 ? (uint64_t)(e->share[p] * 1e6) : 0;
-		format_phases(phases, sizeof(phases), share, 1000000);
 		safe_line(out, "%s %-4s %8.1f %9.1f %7.1f %7.1f %-11s %s",
-			  time_clock(clock, session_wall(t, e->start_ns)),
-			  episode_kind_names[e->kind], e->seconds, (double)e->bytes / 1e6,
-			  e->mean_rate / 1e6, e->peak_rate / 1e6, bound_names[e->bound_by], phases);
+			  CLOCK_TIME(session_wall(t, e->start_ns)), episode_kind_names[e->kind],
+			  e->seconds, (double)e->bytes / 1e6, e->mean_rate / 1e6,
+			  e->peak_rate / 1e6, bound_names[e->bound_by], PHASES(share, 1000000));
 	}
 }
 
 void report_slow_calls(FILE *out, const struct session *t)
 {
 	size_t count = t->slow_count < SESSION_SLOW_SHOWN ? t->slow_count : SESSION_SLOW_SHOWN;
-	char clock[TIME_CLOCK_SIZE], duration[DURATION_SIZE], phases[80];
 
 	if (count)
 		fprintf(out, "\nSlowest calls: %zu of %" PRIu64 "\n%-8s %7s %-12s %-24s %s\n",
@@ -307,12 +297,10 @@ void report_slow_calls(FILE *out, const struct session *t)
 	ARRAY_EACH(c, t->slow, count) {
 		char process[SLOW_COMM_LEN + 16];
 
-		format_duration(duration, c->total_ns);
-		format_phases(phases, sizeof(phases), c->phase_ns, c->total_ns);
 		snprintf(process, sizeof(process), "%s %" PRIu32, *c->comm ? c->comm : "(ended)",
 			 c->pid);
-		safe_line(out, "%s %7s %-12s %-24s %s", time_clock(clock, c->time), duration, c->op,
-			  process, phases);
+		safe_line(out, "%s %7s %-12s %-24s %s", CLOCK_TIME(c->time), DURATION(c->total_ns),
+			  c->op, process, PHASES(c->phase_ns, c->total_ns));
 		safe_line(out, "         %s%s%s%s%s", c->server, *c->mount ? ", " : "", c->mount,
 			  *c->owner ? ", " : "", c->owner);
 	}
@@ -320,13 +308,11 @@ void report_slow_calls(FILE *out, const struct session *t)
 
 void report_events(FILE *out, const struct session *t)
 {
-	char clock[TIME_CLOCK_SIZE], text[SESSION_EVENT_TEXT];
-
 	if (t->event_count)
 		fputs("\nEvents\n", out);
 	for (size_t i = 0; i < t->event_count; i++)
-		safe_line(out, "%s %s", time_clock(clock, t->events[i].time),
-			  session_event_text(text, &t->events[i]));
+		safe_line(out, "%s %s", CLOCK_TIME(t->events[i].time),
+			  EVENT_OF_SESSION(&t->events[i]));
 	if (t->events_left_out)
 		fprintf(out, "and %" PRIu64 " more\n", t->events_left_out);
 }

@@ -153,8 +153,6 @@ static void write_ops(struct json *j, const struct session *t, const char *serve
 
 static void write_transports(struct json *j, const struct delta *d, const char *server)
 {
-	char end[ENDPOINT_SIZE];
-
 	json_array(j, "transports");
 	ARRAY_EACH(t, d->transports, d->transport_count) {
 		const struct rpc_transport_state *c = t->now;
@@ -164,8 +162,8 @@ static void write_transports(struct json *j, const struct delta *d, const char *
 		json_object(j, NULL);
 		json_text(j, "name", c->name);
 		json_text(j, "protocol", c->protocol);
-		json_text(j, "local", endpoint_text(end, &c->local));
-		json_text(j, "remote", endpoint_text(end, &c->remote));
+		json_text(j, "local", ENDPOINT(&c->local));
+		json_text(j, "remote", ENDPOINT(&c->remote));
 		json_unsigned(j, "slots", c->slots_max);
 		json_unsigned(j, "in_flight", c->slots_in_flight);
 		json_unsigned(j, "replies", t->replies);
@@ -383,8 +381,6 @@ static void write_faults(struct json *j, const struct session *t)
 
 static void write_events(struct json *j, const struct session *t)
 {
-	char text[SESSION_EVENT_TEXT];
-
 	json_array(j, "events");
 	ARRAY_EACH(e, t->events, t->event_count) {
 		json_newline(j);
@@ -397,7 +393,7 @@ static void write_events(struct json *j, const struct session *t)
 			json_text(j, "severity", e->what);
 		}
 		json_unsigned(j, "count", e->count);
-		json_text(j, "text", session_event_text(text, e));
+		json_text(j, "text", EVENT_OF_SESSION(e));
 		json_object_end(j);
 	}
 	json_array_end(j);

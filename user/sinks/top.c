@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The table of `xidscope top`. */
 #include "sinks/top.h"
 
 #include <math.h>
@@ -156,8 +155,6 @@ static void add_ops(struct top_rows *r, const struct delta *d)
 
 static void add_connections(struct top_rows *r, const struct delta *d)
 {
-	char remote[ENDPOINT_SIZE];
-
 	ARRAY_EACH(x, d->transports, d->transport_count) {
 		const struct rpc_transport_state *c = x->now;
 		struct session_point p = { .total.sum_ns = x->rtt_ns,
@@ -168,8 +165,7 @@ static void add_connections(struct top_rows *r, const struct delta *d)
 					   .oldest_ns = c->oldest_ns };
 
 		if (session_wants_server(r->session, c->server) && *c->remote.address)
-			add_row(r, &p, "%s %s %s", c->name, c->server,
-				endpoint_text(remote, &c->remote));
+			add_row(r, &p, "%s %s %s", c->name, c->server, ENDPOINT(&c->remote));
 	}
 }
 
@@ -271,7 +267,7 @@ static void write_text(FILE *out, const struct top_view *v, const char *text)
 void top_write(FILE *out, const struct top_view *v, const struct session *t, const char *header)
 {
 	struct top_rows r = { .view = v, .session = t };
-	char line[512], clock[TIME_CLOCK_SIZE];
+	char line[512];
 	size_t width = NAME_TEXT, rest = 0, shown;
 
 	add_rows(&r);
@@ -286,7 +282,7 @@ void top_write(FILE *out, const struct top_view *v, const struct session *t, con
 		shown = 0;
 	write_text(out, v, header);
 	safe_format(line, sizeof(line), "%s, %.3g s until %s, source %s, %zu of %zu rows%s%s%s",
-		    t->origin.host, (double)t->latest.ns / 1e9, time_clock(clock, t->last.wall),
+		    t->origin.host, (double)t->latest.ns / 1e9, CLOCK_TIME(t->last.wall),
 		    rpc_source_names[t->last.calls.source], shown, r.count,
 		    v->frozen ? ", frozen" : "", *v->filter ? ", only " : "", v->filter);
 	write_text(out, v, line);

@@ -30,6 +30,7 @@ struct endpoint {
 
 /* Writes "10.0.0.1:2049" or "[fd00::1]:2049" to @text, of ENDPOINT_SIZE bytes, and returns it. Unknown parts are omitted. */
 const char *endpoint_text(char *text, const struct endpoint *e);
+#define ENDPOINT(e) endpoint_text((char[ENDPOINT_SIZE]){ 0 }, e) /* valid in its block */
 
 struct depth_histogram {
 	uint64_t sum;
@@ -56,16 +57,14 @@ struct rpc_error {
 	char status[RPC_STATUS_LEN]; /* "EIO", "NFS4ERR_DELAY", ... */
 	uint64_t count;
 	char mountpoint[LABEL_SIZE], owner[LABEL_SIZE]; /* of the last such call; "": not known */
-	uint32_t share,
-		client; /* its numbers in the source's tables; the client's is 1 higher; not recorded */
+	uint32_t share, client; /* numbers of the source, the client's 1 higher; not recorded */
 };
 
 struct rpc_transport_state {
 	char server[LABEL_SIZE];
 	char name[32]; /* "tcp/0" */
 	char protocol[RPC_PROTO_LEN];
-	struct endpoint
-		remote; /* without an address: the transport does not exist, or stands for several */
+	struct endpoint remote; /* no address: the transport is gone, or stands for several */
 	struct endpoint local; /* without an address: not connected, or unknown */
 	bool alive; /* the transport exists; then the slots below are known */
 	uint64_t retransmits;
@@ -81,13 +80,11 @@ struct rpc_transport_state {
 	uint64_t min_rtt_ns; /* shortest round trip of the last 5 minutes */
 	uint64_t srtt_ns; /* smoothed round trip, with the time in queues */
 	bool carries; /* data are on the way: a part of a reply has come, or calls wait in the socket */
-	uint32_t
-		unacked; /* bytes of a segment that TCP has sent again and again without an acknowledgement; 0: there is none */
+	uint32_t unacked; /* bytes of a segment that TCP sends again and again; 0: there is none */
 	uint32_t acked; /* mean bytes of the segments that were acknowledged; 0: not known */
 	bool behind; /* segments arrive at one end behind a missing one */
 	uint64_t oldest_ns; /* age of the oldest unanswered call, 0: none */
-	uint32_t
-		connect_error; /* calls wait for a connection, and connecting fails with this errno; 0: it does not */
+	uint32_t connect_error; /* calls wait, and connecting fails with this errno; else 0 */
 	uint64_t saturated_ns[RPC_LIMITS];
 	uint32_t slots_max; /* 65536, sunrpc's own limit, for NFSv4.1 and later */
 	uint32_t slots_allocated;
@@ -98,8 +95,7 @@ struct rpc_transport_state {
 struct mount_calls {
 	char server[LABEL_SIZE];
 	char export[LABEL_SIZE];
-	char mountpoint
-		[LABEL_SIZE]; /* export and this "": no mount that process 1 sees; "other": without a series */
+	char mountpoint[LABEL_SIZE]; /* export and this "": none of process 1; "other": no series */
 	struct rpc_sums sums;
 	uint64_t called_ns; /* CLOCK_MONOTONIC: the last snapshot that found new calls */
 };
@@ -110,8 +106,7 @@ struct owner_calls {
 	char owner[LABEL_SIZE]; /* "slurm:4711", see owner_name(); "other": without a series */
 	struct rpc_sums sums;
 	uint64_t called_ns; /* as above */
-	uint64_t
-		oldest_ns; /* age of its oldest unanswered call, if it is a transport's oldest; 0: none */
+	uint64_t oldest_ns; /* age of its oldest unanswered call, if it is a transport's oldest */
 };
 
 /* The options of a mount that operators compare, as they are in force. */
@@ -194,8 +189,7 @@ struct rpc_server_state {
 	uint32_t depth_max[RPC_QUEUES]; /* since the last snapshot */
 	uint64_t oldest_ns[RPC_QUEUES]; /* age of the oldest waiter, 0: none */
 	uint64_t credentials_ns; /* sum of waits for upcalls; a part of setup */
-	uint64_t
-		earlier_ns; /* time before the programs were attached, when waits were not seen; a part of setup */
+	uint64_t earlier_ns; /* before the programs saw waits; a part of setup */
 	uint64_t upcall_ns; /* age of the oldest wait for credentials; 0: none is known */
 	/* The oldest call without an answer, if it has waited for some seconds; "" and 0: not known. */
 	char oldest_op[RPC_OP_LEN];
@@ -205,12 +199,10 @@ struct rpc_server_state {
 	uint64_t draining_ns; /* tasks waited until the client had recovered its state (NFSv4) */
 	uint64_t draining_now_ns; /* age of the present such wait; 0: there is none */
 	uint64_t lock_calls, lock_errors, lock_ns; /* to its lock manager: in no other figure */
-	uint64_t
-		lock_wait_ns; /* how long a task has waited for the lock manager; 0: none has for long, or not known */
+	uint64_t lock_wait_ns; /* how long a task waits for it; 0: not for long, or not known */
 	char lock_wait_by[LABEL_SIZE]; /* "flock (71)" */
 	struct rpc_gaps gaps;
-	uint32_t
-		session_slots; /* slots of the session at the last wait for one; 0: no task has waited */
+	uint32_t session_slots; /* at the last wait for one; 0: no task has waited */
 	/* By agent_limits_add(), not recorded: the time in which tasks waited for a limit, in each interval on the transport where it
 	 * was longest; the longest mean round trip of a transport in the last interval, 0: there was no reply. */
 	uint64_t saturated_ns[RPC_LIMITS], slowest_rtt_ns;
@@ -318,8 +310,7 @@ struct calls {
 	const char *rpc_missing; /* why sunrpc is not observed; NULL: it is */
 	uint64_t unknown; /* RPC_FACT_BIT()s that the source does not measure */
 	uint32_t slots_wanted[SLOT_SETTINGS]; /* for new mounts; 0: unknown */
-	uint64_t
-		cpu_waiting_ns; /* time since the boot in which a task waited for a CPU; 0: unknown */
+	uint64_t cpu_waiting_ns; /* since the boot, a task waited for a CPU; 0: unknown */
 	uint64_t dirty_bytes; /* of all files: to be written or committed */
 	uint64_t dirty_limit_bytes; /* above this the kernel delays writers; 0: unknown */
 
@@ -366,6 +357,7 @@ int calls_add(struct calls *c, const struct calls *past);
  * @text, of VICTIMS_TEXT bytes. */
 #define VICTIMS_TEXT (2 * LABEL_SIZE + SLOW_COMM_LEN + RPC_OP_LEN + 64)
 const char *calls_victims(char *text, const struct calls *c, const char *server);
+#define VICTIMS(c, server) calls_victims((char[VICTIMS_TEXT]){ 0 }, c, server) /* likewise */
 
 /* Removes the counters of @server. */
 void calls_remove_server(struct calls *c, const char *server);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* GPU faults and other events of the kernel: entries by their labels. */
 #include "snapshot/fault_counts.h"
 
 #include "base/json.h"
@@ -35,18 +34,15 @@ const char *known_fault_name(char *text, const char *kind, const char *what)
 
 const char *known_fault_text(char *text, const struct known_fault *f)
 {
-	char name[FAULT_NAME_SIZE], last[TIME_LOCAL_SIZE];
-
-	snprintf(text, KNOWN_FAULT_TEXT,
-		 "%s on %s%s: %s%s%s, %" PRIu64 " report%s, last %s: %s%s%s",
-		 known_fault_name(name, f->kind, f->what),
-		 !strcmp(f->kind, "sxid") ? "NVSwitch " :
-		 *f->device               ? "GPU " :
-					    "the driver",
-		 f->device, fault_standing_names[f->standing], *f->severity ? ", " : "",
-		 f->severity, f->count, f->count == 1 ? "" : "s",
-		 f->last > 0 ? time_to_local(last, f->last) : "not known", f->meaning,
-		 *f->meaning && *f->advice ? ". " : "", f->advice);
+	snprintf(
+		text, KNOWN_FAULT_TEXT, "%s on %s%s: %s%s%s, %" PRIu64 " report%s, last %s: %s%s%s",
+		FAULT_NAME(f->kind, f->what),
+		!strcmp(f->kind, "sxid") ? "NVSwitch " :
+		*f->device               ? "GPU " :
+					   "the driver",
+		f->device, fault_standing_names[f->standing], *f->severity ? ", " : "", f->severity,
+		f->count, f->count == 1 ? "" : "s", f->last > 0 ? LOCAL_TIME(f->last) : "not known",
+		f->meaning, *f->meaning && *f->advice ? ". " : "", f->advice);
 	return text;
 }
 

@@ -32,8 +32,7 @@ struct fault {
 	unsigned int place; /* in a report to be added: the part of the GPU; 0: unknown */
 	struct fault_repeats repeats;
 	uint64_t recent; /* in a snapshot: number of repeats within the window */
-	unsigned int
-		boots; /* in a snapshot: number of recent boots in which a fatal Xid occurred */
+	unsigned int boots; /* in a snapshot: recent boots in which a fatal Xid occurred */
 };
 
 /* Text in the kernel log that looks like a fault, but may be a user's. */
@@ -68,8 +67,7 @@ struct gpu_info {
 /* Evidence that earlier faults of a GPU are over. */
 struct gpu_recovery {
 	char gpu[PCI_ADDRESS_SIZE]; /* or "all": every GPU */
-	char evidence
-		[24]; /* "action_none", "driver_loaded", "device_probed" or RECOVERY_WITHDRAWN */
+	char evidence[24]; /* "action_none", "driver_loaded", "device_probed", RECOVERY_WITHDRAWN */
 	double time; /* of the last evidence */
 };
 
@@ -125,11 +123,9 @@ extern const char *const fault_standing_names[STANDINGS];
 /* All Xids, SXids or driver errors of one code or kind on one device. The texts belong to the snapshot or are static; "": none. */
 struct known_fault {
 	enum fault_standing standing;
-	unsigned int
-		level; /* of the gravest health rule that finds it, 1: warn, 2: fail; 0: none does */
+	unsigned int level; /* of the gravest rule that finds it, 1: warn, 2: fail; 0: none does */
 	const char *kind; /* "xid", "sxid", "gpu_driver_error" */
-	char what
-		[48]; /* "79", "sxid:20034" or the kind of a driver error, as in acknowledgements */
+	char what[48]; /* "79", "sxid:20034" or a kind, as in acknowledgements */
 	const char *device, *severity, *action, *meaning, *advice;
 	uint64_t count;
 	double first, last; /* seconds since the epoch; 0: not known */
@@ -138,6 +134,7 @@ struct known_fault {
 /* "Xid 79", "SXid 20034", or the kind of a driver error: see struct known_fault. Returns @text, of FAULT_NAME_SIZE bytes. */
 #define FAULT_NAME_SIZE 56
 const char *known_fault_name(char *text, const char *kind, const char *what);
+#define FAULT_NAME(kind, what) known_fault_name((char[FAULT_NAME_SIZE]){ 0 }, kind, what)
 
 /* "Xid 79 on GPU 0000:c1:00.0: open, fatal, 2 reports, last 2026-11-21 10:00:00 +0100: MEANING. ADVICE", not escaped. Returns
  * @text, of KNOWN_FAULT_TEXT bytes. */
