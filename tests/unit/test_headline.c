@@ -199,6 +199,31 @@ TEST(one_call_without_an_answer_is_named_although_others_are_answered)
 	ends_with("nas-2 (/mnt/ckpt) answers other calls, but one has waited for 29 s.");
 }
 
+TEST(the_connection_without_an_answer_is_named)
+{
+	for (int i = 0; i < 3; i++) {
+		struct rpc_transport_state *c =
+			snapshot_transport(&now.calls, "nas-2", formatted("tcp/%d", i));
+
+		c->alive = true;
+		c->oldest_ns = i == 1 ? 29 * SECOND : 6 * SECOND;
+		c->local = (struct endpoint){ .address = "10.0.0.7", .port = (uint16_t)(870 + i) };
+	}
+	leave_one_call(29);
+	ends_with("answers other calls, but one has waited for 29 s on tcp/1 from 10.0.0.7:871.");
+}
+
+TEST(the_connection_that_is_closed_again_and_again_comes_before_a_limit)
+{
+	for (int i = 0; i < 6; i++) {
+		snapshot_transport(&now.calls, "nas-2", "tcp/7")->disconnects++;
+		serve(3);
+	}
+	ends_with("nas-2: The server, or a device on the way, closed tcp/7 5 times; "
+		  "calls wait until it is made anew.");
+	assert_null(strstr(text, "confidence medium. The server, or a device"));
+}
+
 TEST(one_call_on_a_connection_that_was_lost_is_named_afterwards)
 {
 	leave_one_call(14);

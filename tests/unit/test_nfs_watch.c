@@ -130,6 +130,29 @@ TEST(calls_that_wait_for_a_connection_saturate_nothing)
 	assert_span(0, "nfs_saturation send nfs1 110 0");
 }
 
+TEST(a_connection_that_is_closed_again_and_again_is_reported)
+{
+	struct rpc_transport_state *t;
+
+	add(100, 0, 0, 0);
+	t = snapshot_transport(&now.calls, "nfs1", "tcp/3");
+	t->local = (struct endpoint){ .address = "10.0.0.7", .port = 871 };
+	t->disconnects = 9;
+	add(110, 0, 0, 0); /* no call ends */
+	for (uint64_t i = 1; i <= 7; i++) {
+		histogram_record(&snapshot_op(&now.calls, "nfs1", "READ")->total, 1, SECOND);
+		t->disconnects++;
+		add(i < 3 ? 110 + 70 * i : 320 + i, 0, 0, 0);
+		if (i < 3)
+			add(171 + 70 * i, 0, 0, 0); /* an idle one is closed now and then */
+		assert_int_equal(span_count, i == 7);
+	}
+	assert_span(0, "nfs_errors connection nfs1 311 0");
+	assert_has(spans[0].text, "closed tcp/3 from 10.0.0.7:871 5 times");
+	add(400, 0, 0, 0);
+	assert_span(1, "nfs_errors connection nfs1 311 327");
+}
+
 TEST(what_is_not_measured_is_not_saturated)
 {
 	add(100, 0, 0, RPC_ALL_FACTS);

@@ -74,8 +74,8 @@ static void say_stall(const struct log *log, const struct nfs_span *span, double
 static void say_errors(const struct log *log, const struct nfs_span *span)
 {
 	if (span->end_ns)
-		log_info(log, "NFS server %s: no call has failed for %d s; until then: %s",
-			 span->server, (int)(NFS_QUIET_NS / 1000000000), span->text);
+		log_info(log, "NFS server %s: over for %d s: %s", span->server,
+			 (int)(NFS_QUIET_NS / 1000000000), span->text);
 	else
 		log_warn(log, "NFS server %s: %s", span->server, span->text);
 }

@@ -117,7 +117,8 @@ static char *describe_event(const struct past_event *e)
 	} else if (e->kind == EVENT_KIND_NFS_ERRORS) {
 		put_text(out, "NFS server ", e->device);
 		put_text(out,
-			 span_is(e->name, "draining") || span_is(e->name, "credentials") ?
+			 span_is(e->name, "draining") || span_is(e->name, "credentials") ||
+					 span_is(e->name, "connection") ?
 				 ": calls waited: " :
 				 ": calls failed: ",
 			 e->name);

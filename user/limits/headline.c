@@ -108,8 +108,9 @@ static void add_silence(struct headline *h, const struct server_sums *v, const c
 	} else if (v->unanswered_ns >= HUNG_NS) {
 		rank.weight = (double)v->unanswered_ns / 1e9;
 		headline_add(h, rank, v->server,
-			     "%s%s answers other calls, but one has waited for %.0f s%s%s.",
-			     v->server, victims, rank.weight, colon, reason);
+			     "%s%s answers other calls, but one has waited for %.0f s%s%s%s%s.",
+			     v->server, victims, rank.weight, *v->waits_on ? " on " : "",
+			     v->waits_on, colon, reason);
 	} else if (v->unanswered_most_ns >= 2 * HUNG_NS && v->disconnects && !v->stalls) {
 		rank.weight = (double)v->unanswered_most_ns / 1e9;
 		headline_add(
@@ -160,6 +161,7 @@ static void add_verdict(struct headline *h, const struct server_sums *v, const s
 {
 	const struct failed_calls *worst = failures_worst(&v->failures);
 	struct headline_rank rank = { .kind = HEADLINE_LIMIT, .weight = to->numbers.concurrency };
+	const char *rest = to->sentence;
 	char text[FAILURE_TEXT_SIZE];
 
 	/* The verdict says why the server does not know the client's state. */
@@ -176,17 +178,23 @@ static void add_verdict(struct headline *h, const struct server_sums *v, const s
 		rank.kind = HEADLINE_ERRORS;
 	else if (to->bound_by == BOUND_NONE)
 		rank.kind = HEADLINE_WELL;
+	if (to->closings_len)
+		headline_add(h,
+			     (struct headline_rank){ HEADLINE_WARN, HEADLINE_SILENT,
+						     (double)v->disconnects },
+			     v->server, "%s: %.*s", v->server, (int)to->closings_len - 1,
+			     to->sentence);
+	rest += to->closings_len;
 	if (to->bound_by != BOUND_NONE && to->bound_by != BOUND_APPLICATION &&
 	    to->bound_by != BOUND_ERRORS && to->confidence > CONFIDENCE_LOW)
 		rank.level = HEADLINE_WARN;
-	if (to->bound_by == BOUND_HUNG || (to->bound_by == BOUND_ERRORS && worst) || !*to->sentence)
+	if (to->bound_by == BOUND_HUNG || (to->bound_by == BOUND_ERRORS && worst) || !*rest)
 		return;
 	if (to->bound_by == BOUND_NONE)
-		headline_add(h, rank, v->server, "%s: %s", v->server, to->sentence);
+		headline_add(h, rank, v->server, "%s: %s", v->server, rest);
 	else
 		headline_add(h, rank, v->server, "%s: bound by %s, confidence %s. %s", v->server,
-			     bound_names[to->bound_by], confidence_names[to->confidence],
-			     to->sentence);
+			     bound_names[to->bound_by], confidence_names[to->confidence], rest);
 }
 
 void headline_add_server(struct headline *h, const struct limit_sums *sums, const struct calls *c,

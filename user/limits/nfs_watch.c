@@ -3,13 +3,15 @@
 
 #include "limits/sums.h"
 
-/* What can last on a server: a stall, errors of one of its mounts, or the saturation of one of its limits. */
-enum { WATCH_STALL, WATCH_ERRORS, WATCH_LIMIT, WATCHES = WATCH_LIMIT + RPC_LIMITS };
+/* What can last on a server: a stall, errors of one of its mounts, closings of a connection, or the saturation of a limit. */
+enum { WATCH_STALL, WATCH_ERRORS, WATCH_CLOSED, WATCH_LIMIT };
 
 struct nfs_watch_entry {
 	struct nfs_span span;
 	int watch;
-	char mountpoint[LABEL_SIZE]; /* of errors; "": not known */
+	char mountpoint
+		[LABEL_SIZE]; /* of errors; "": not known; of closings the transport's name */
+	uint64_t closings;
 	struct failures failures; /* since its begin */
 };
 
@@ -21,7 +23,7 @@ struct watching {
 	void *context;
 };
 
-/* The entry of a span that lasts; NULL: it does not last. @mountpoint: of errors, otherwise "". */
+/* The entry of a span that lasts; NULL: it does not last. @mountpoint: as in the entry, or "". */
 static struct nfs_watch_entry *find_entry(const struct nfs_watch *w, const char *server, int watch,
 					  const char *mountpoint)
 {
@@ -43,9 +45,9 @@ static struct nfs_watch_entry *add_entry(struct nfs_watch *w, const char *server
 	e = &w->entries[w->count++];
 	*e = (struct nfs_watch_entry){
 		.watch = watch,
-		.span = { .kind = watch == WATCH_STALL  ? EVENT_KIND_NFS_STALL :
-				  watch == WATCH_ERRORS ? EVENT_KIND_NFS_ERRORS :
-							  EVENT_KIND_NFS_SATURATION,
+		.span = { .kind = watch == WATCH_STALL ? EVENT_KIND_NFS_STALL :
+				  watch < WATCH_LIMIT  ? EVENT_KIND_NFS_ERRORS :
+							 EVENT_KIND_NFS_SATURATION,
 			  .begin_ns = begin_ns },
 	};
 	snprintf(e->span.server, sizeof(e->span.server), "%s", server);
@@ -212,12 +214,39 @@ static void add_errors(const struct watching *n)
 	}
 }
 
+/* Closings within NFS_QUIET_NS of each other, while the server answers: if it is silent, connecting fails as well, and that is a stall. */
+static void add_closings(const struct watching *n)
+{
+	ARRAY_EACH(t, n->d->transports, n->d->transport_count) {
+		const char *server = t->now->server;
+		char connection[CONNECTION_SIZE];
+		struct nfs_watch_entry *e;
+		bool begun;
+
+		if (!t->disconnects ||
+		    !ARRAY_FIND(o, n->d->ops, n->d->op_count, !strcmp(o->now->server, server)))
+			continue;
+		e = find_entry(n->w, server, WATCH_CLOSED, t->now->name) ?:
+			    add_entry(n->w, server, WATCH_CLOSED, t->now->name, n->d->begin_ns);
+		if (!e)
+			return;
+		begun = e->span.name;
+		e->closings += t->disconnects;
+		e->span.last_ns = n->d->end->time_ns;
+		closings_text(e->span.text, connection_text(connection, t->now), e->closings);
+		if (e->closings >= CLOSINGS)
+			e->span.name = "connection";
+		if (!begun && e->span.name)
+			n->handle(n->context, &e->span);
+	}
+}
+
 const struct nfs_span *nfs_watch_errors(const struct nfs_watch *w, size_t *i)
 {
 	while (*i < w->count) {
 		const struct nfs_watch_entry *e = &w->entries[(*i)++];
 
-		if (e->watch == WATCH_ERRORS && e->span.name)
+		if ((e->watch == WATCH_ERRORS || e->watch == WATCH_CLOSED) && e->span.name)
 			return &e->span;
 	}
 	return NULL;
@@ -262,6 +291,7 @@ void nfs_watch_add(struct nfs_watch *w, const struct delta *d, nfs_span_handler 
 	if (!d->ns)
 		return;
 	add_errors(&n);
+	add_closings(&n);
 	add_saturation(&n);
 	end_quiet(&n);
 }

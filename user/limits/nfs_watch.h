@@ -27,7 +27,8 @@ _Static_assert(VICTIMS_TEXT >= FAILURE_TEXT_SIZE, "both fit");
 struct nfs_span {
 	char server[LABEL_SIZE];
 	enum event_kind kind; /* EVENT_KIND_NFS_STALL, ..._ERRORS or ..._SATURATION */
-	const char *name; /* static: the oldest waiter's queue, the errors' meaning, or the limit */
+	const char *
+		name; /* static: the oldest waiter's queue, the errors' meaning, "connection", or the limit */
 	char text[VICTIMS_TEXT]; /* which calls fail, so far; whom a stall stops; else "" */
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; the end: 0 while it lasts */
 	uint64_t last_ns; /* end of the last interval that had it */
@@ -50,7 +51,7 @@ struct nfs_watch {
 void nfs_watch_add(struct nfs_watch *w, const struct delta *d, nfs_span_handler *handle,
 		   void *context);
 
-/* The span of errors that lasts, from *@i on, which is moved behind it; NULL: there is none. */
+/* The span of errors or closings that lasts, from *@i on, which is moved behind it; NULL: there is none. */
 const struct nfs_span *nfs_watch_errors(const struct nfs_watch *w, size_t *i);
 
 void nfs_watch_free(struct nfs_watch *w);

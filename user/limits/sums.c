@@ -109,8 +109,10 @@ static void add_transports(struct server_sums *v, struct interval *n)
 {
 	const struct delta *d = n->d;
 	enum lost_packets before = v->silent_ns ? v->lost : LOST_NONE;
+	uint64_t oldest_ns = HUNG_NS;
 	bool waited = false;
 
+	v->waits_on[0] = 0;
 	v->transports = 0;
 	v->connect_error = 0;
 	v->lost = LOST_NONE;
@@ -126,6 +128,9 @@ static void add_transports(struct server_sums *v, struct interval *n)
 		v->segments_lost += t->segments_lost;
 		n->timeouts += t->timeouts;
 		note_lost(v, t->now);
+		if (t->now->oldest_ns >= oldest_ns)
+			connection_text(v->waits_on, t->now);
+		RAISE(oldest_ns, t->now->oldest_ns);
 		RAISE(v->connect_error, t->now->connect_error);
 		n->connects += t->connects;
 		for (int l = 0; l < RPC_LIMITS; l++)
@@ -136,6 +141,8 @@ static void add_transports(struct server_sums *v, struct interval *n)
 		slots_note(v, t->now, &waited);
 		snprintf(v->protocol, sizeof(v->protocol), "%s", t->now->protocol);
 	}
+	if (v->transports < 2)
+		v->waits_on[0] = 0;
 	/* Between two connections nothing is known. */
 	if (!v->lost)
 		v->lost = before;
@@ -232,10 +239,12 @@ static void add_closings(struct server_sums *v, const struct interval *n)
 		v->disconnects += closings;
 		if (!v->closings)
 			memcpy(v->closed, t->now->name, sizeof(v->closed));
-		if (!strcmp(v->closed, t->now->name))
-			v->closings += closings;
-		else
+		if (strcmp(v->closed, t->now->name) != 0) {
 			v->closings -= closings < v->closings ? closings : v->closings;
+			continue;
+		}
+		v->closings += closings;
+		connection_text(v->closed_text, t->now);
 	}
 }
 

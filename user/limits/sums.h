@@ -39,6 +39,9 @@ struct slot_waits {
 /* TCP sends a segment again after this time or more, if nothing came after it (TCP_RTO_MIN). */
 #define LATE_NS UINT64_C(200000000)
 
+/* A connection is closed again and again. An idle one is closed after 5 minutes. */
+#define CLOSINGS 5
+
 /* The slots of a transport without a limit: RPC_MAX_SLOT_TABLE_LIMIT. */
 #define RPC_SLOTS_UNLIMITED 65536
 
@@ -114,6 +117,8 @@ struct stall {
 	char victims[VICTIMS_TEXT]; /* from calls_victims() */
 };
 
+#define CONNECTION_SIZE (32 + ENDPOINT_SIZE)
+
 struct server_sums {
 	char server[LABEL_SIZE];
 	char protocol[RPC_PROTO_LEN]; /* of its transports */
@@ -146,11 +151,14 @@ struct server_sums {
 	unsigned int looks; /* at connections that had received data; see limit_sums_next() */
 	uint64_t retransmits, disconnects;
 	char closed[32]; /* the transport that is closed again and again, such as "tcp/0" */
+	char closed_text[CONNECTION_SIZE];
 	uint64_t closings; /* of it, less those of others: 0 if all are closed now and then */
 	uint32_t connect_error; /* at the end: connecting fails with this errno; 0: it does not */
 	enum lost_packets lost; /* at the end, on a connection with a call that waits for long */
 	uint64_t oldest_ns; /* at the end */
 	uint64_t unanswered_ns; /* the same, of calls that were sent */
+	char waits_on
+		[CONNECTION_SIZE]; /* the connection of several that the oldest one waits on for HUNG_NS; else "" */
 	uint64_t unanswered_most_ns; /* the same at its longest, while other calls ended */
 	uint64_t unknown; /* facts that were unknown in some interval */
 	bool kerberos; /* one of its mounts uses it, at the end */
@@ -187,6 +195,12 @@ const char *silence_reason(char *text, const struct server_sums *v, enum lost_pa
 
 /* The sums of @server, or NULL. */
 const struct server_sums *server_sums_of(const struct limit_sums *h, const char *server);
+
+/* "tcp/7 from 10.0.0.2:871"; if the transport stands for several: "a connection". Returns @text, of CONNECTION_SIZE bytes. */
+const char *connection_text(char *text, const struct rpc_transport_state *t);
+
+/* "The server, or a device on the way, closed CONNECTION 8 times; ...". Returns @text, of SILENCE_REASON_SIZE bytes. */
+const char *closings_text(char *text, const char *connection, uint64_t times);
 
 /* "flock (71) waited for 58 s for the server's lock manager: ...". Returns @text, of SILENCE_REASON_SIZE bytes. */
 enum wait_for { WAIT_LOCKD, WAIT_GSSD };

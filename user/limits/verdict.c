@@ -94,8 +94,7 @@ const char *const confidence_names[CONFIDENCES] = {
 #define DRAINED_NS UINT64_C(10000000000)
 #define DRAINED 0.5
 
-/* A connection is closed again and again: so often, and once in this time on average. An idle one is closed after 5 minutes. */
-#define CLOSINGS 5
+/* A connection is closed again and again: CLOSINGS times, and once in this time on average. */
 #define CLOSING_NS UINT64_C(30000000000)
 
 #define MAX_CONNECTIONS 16 /* NFS_MAX_CONNECTIONS */
@@ -456,6 +455,22 @@ const char *wait_text(char *text, const char *by, uint64_t ns, enum wait_for wha
 	return text;
 }
 
+const char *connection_text(char *text, const struct rpc_transport_state *t)
+{
+	snprintf(text, CONNECTION_SIZE, "%s%s%s", strchr(t->name, '/') ? t->name : "a connection",
+		 *t->local.address ? " from " : "", ENDPOINT(&t->local));
+	return text;
+}
+
+const char *closings_text(char *text, const char *connection, uint64_t times)
+{
+	snprintf(text, SILENCE_REASON_SIZE,
+		 "The server, or a device on the way, closed %s %" PRIu64
+		 " times; calls wait until it is made anew.",
+		 connection, times);
+	return text;
+}
+
 /* Judges a server that answers no call at the end, or none of whose calls ended. */
 static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 {
@@ -555,6 +570,7 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 {
 	const struct server_sums *v = server_sums_of(h, server);
 	struct verdict to = { .bound_by = BOUND_NONE };
+	char text[SILENCE_REASON_SIZE];
 	bool idle;
 
 	snprintf(to.server, sizeof(to.server), "%s", server);
@@ -569,10 +585,11 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 	    judge_refused(&(struct judgement){ .v = v, .to = &to }))
 		return to;
 	if (closings_of(v))
-		say(&to,
-		    "The server, or a device on the way, closed %s %" PRIu64
-		    " times; calls wait until it is made anew. ",
-		    v->closings < closings_of(v) ? "each connection" : v->closed, closings_of(v));
+		say(&to, "%s ",
+		    v->closings < closings_of(v) ?
+			    closings_text(text, "each connection", closings_of(v)) :
+			    closings_text(text, v->closed_text, v->closings));
+	to.closings_len = strlen(to.sentence);
 	idle = to.numbers.idle_share > 1 - BUSY;
 	if (to.numbers.concurrency < BUSY || (v->calls < ENOUGH_CALLS && idle)) {
 		decide(&to, BOUND_NONE, CONFIDENCE_MEDIUM);

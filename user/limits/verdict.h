@@ -93,6 +93,7 @@ struct verdict {
 	double gain_expected;
 	double gain_at_most;
 	char sentence[VERDICT_SENTENCE_SIZE]; /* one line; sinks escape names from outside */
+	size_t closings_len; /* bytes of it that say which connection is closed again and again */
 	struct verdict_numbers numbers;
 };
 
