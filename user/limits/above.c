@@ -95,15 +95,9 @@ static void note_mounts(struct above_sums *a, const struct delta *d, const char 
 	}
 }
 
-static bool is_refusal(const char *status)
-{
-	static const char *const refusals[] = { "EACCES", "EPERM", "EROFS", "NFS4ERR_ACCESS" };
-
-	return ARRAY_FIND(r, refusals, COUNT(refusals), !strcmp(*r, status));
-}
-
 void above_add(struct above_sums *a, const struct delta *d, const char *server)
 {
+	static const char *const refusals[] = { "EACCES", "EPERM", "EROFS", "NFS4ERR_ACCESS" };
 	const struct calls *c = &d->end->calls;
 
 	ARRAY_EACH(o, d->ops, d->op_count) {
@@ -125,7 +119,7 @@ void above_add(struct above_sums *a, const struct delta *d, const char *server)
 			a->ops[op_of(e->now->op)].delayed += e->count;
 		if (!strcmp(e->now->status, "NFS4ERR_DENIED"))
 			a->denied += e->count;
-		if (is_refusal(e->now->status)) {
+		if (ARRAY_FIND(r, refusals, COUNT(refusals), !strcmp(*r, e->now->status))) {
 			a->refused += e->count;
 			a->refusal = *e->now;
 		}
@@ -157,18 +151,6 @@ static double in_flight(const struct judgement *j, enum above_op op)
 	       ratio((double)o->bytes, (double)o->calls);
 }
 
-static void set_setting(const struct judgement *j, const char *setting, uint64_t value,
-			const char *mountpoint)
-{
-	struct verdict *to = j->to;
-
-	if (!j->proposes)
-		return;
-	snprintf(to->setting, sizeof(to->setting), "%s", setting);
-	snprintf(to->value, sizeof(to->value), "%" PRIu64, value);
-	snprintf(to->mountpoint, sizeof(to->mountpoint), "%s", mountpoint);
-}
-
 /* A reader has one to two windows in flight: it asks for the next window when it reaches the begin of one. */
 static bool judge_readahead(struct judgement *j)
 {
@@ -180,11 +162,10 @@ static bool judge_readahead(struct judgement *j)
 	    window <= FULL_WINDOW * set_bytes || flight < window)
 		return false;
 	decide(j->to, BOUND_READAHEAD,
-	       flight <= SEVERAL * window ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
-	say(j->to,
-	    "Buffered readers of %s wait for what is read ahead: READs have %.0f KiB in flight, and a "
-	    "readahead is %.0f KiB on average; read_ahead_kb is %.0f.",
-	    m->mountpoint, flight / 1024, window / 1024, set_bytes / 1024);
+	       flight <= SEVERAL * window ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW,
+	       "Buffered readers of %s wait for what is read ahead: READs have %.0f KiB in flight, and a "
+	       "readahead is %.0f KiB on average; read_ahead_kb is %.0f.",
+	       m->mountpoint, flight / 1024, window / 1024, set_bytes / 1024);
 	if (flight > SEVERAL * window)
 		say(j->to, " They are several: more of them would do the same.");
 	LOWER(more, WINDOW_MAX);
@@ -195,7 +176,7 @@ static bool judge_readahead(struct judgement *j)
 		return true;
 	}
 	j->to->gain_at_most = more / set_bytes * larger(READ_AHEAD * window / flight, 1);
-	set_setting(j, "read_ahead_kb", (uint64_t)more >> 10, m->mountpoint);
+	propose(j, "read_ahead_kb", (uint64_t)more >> 10, m->mountpoint);
 	return true;
 }
 
@@ -213,24 +194,22 @@ static bool judge_writeback(struct judgement *j)
 	if (share_of(j, ABOVE_WRITE, ABOVE_COMMIT) < MOST || m->direct_writes)
 		return false;
 	if (time >= HELD_UP * (double)j->v->active.ns && held >= IN_FLIGHT * limit) {
-		decide(j->to, BOUND_WRITEBACK, CONFIDENCE_MEDIUM);
-		say(j->to,
-		    "Writers wait at the limit of dirty pages, %.3g MiB, of which WRITEs and COMMITs hold "
-		    "%.3g MiB.",
-		    limit / (1 << 20), held / (1 << 20));
+		decide(j->to, BOUND_WRITEBACK, CONFIDENCE_MEDIUM,
+		       "Writers wait at the limit of dirty pages, %.3g MiB, of which WRITEs and COMMITs hold "
+		       "%.3g MiB.",
+		       limit / (1 << 20), held / (1 << 20));
 		if (STEP * a->dirty_limit_bytes > DIRTY_MAX)
 			return true;
 		j->to->gain_at_most = STEP;
-		set_setting(j, "vm.dirty_bytes", STEP * a->dirty_limit_bytes, "");
+		propose(j, "vm.dirty_bytes", STEP * a->dirty_limit_bytes, "");
 		return true;
 	}
 	if (j->to->numbers.concurrency >= SINGLE || !*m->mountpoint || is_far_away(&j->to->numbers))
 		return false;
-	decide(j->to, BOUND_WRITEBACK, CONFIDENCE_MEDIUM);
-	say(j->to,
-	    "Buffered writes go out one by one, %.3g ms each, and COMMITs take %.3g ms: one thread syncs, "
-	    "or each write is synchronous. Fewer syncs, or more threads that sync, raise the throughput.",
-	    write_ns / 1e6, commit_ns / 1e6);
+	decide(j->to, BOUND_WRITEBACK, CONFIDENCE_MEDIUM,
+	       "Buffered writes go out one by one, %.3g ms each, and COMMITs take %.3g ms: one thread syncs, "
+	       "or each write is synchronous. Fewer syncs, or more threads that sync, raise the throughput.",
+	       write_ns / 1e6, commit_ns / 1e6);
 	return true;
 }
 
@@ -245,10 +224,9 @@ static bool judge_metadata(struct judgement *j)
 
 	if (all < MOST)
 		return false;
-	decide(j->to, BOUND_METADATA, by_share(all));
-	say(j->to,
-	    "Calls for metadata are %.0f %% of the calls' time, GETATTR, ACCESS and LOOKUP %.0f %%.",
-	    100 * all, 100 * attributes);
+	decide(j->to, BOUND_METADATA, by_share(all),
+	       "Calls for metadata are %.0f %% of the calls' time, GETATTR, ACCESS and LOOKUP %.0f %%.",
+	       100 * all, 100 * attributes);
 	if (attributes < all / 2) {
 		if (returned < ENOUGH_CALLS || 2 * returned < opened)
 			say(j->to, " Fewer and larger files, kept open, raise the throughput.");
@@ -292,14 +270,13 @@ bool judge_lock(struct judgement *j)
 	if (waiting < LOCKED || waiting < flight ||
 	    (double)a->held_up_ns >= HELD_UP * (double)j->v->active.ns)
 		return false;
-	decide(j->to, BOUND_APPLICATION, CONFIDENCE_MEDIUM);
 	j->to->gain_at_most = 1 + waiting / flight;
-	say(j->to,
-	    "On average %.0f tasks wait for the lock of a file in %s, with %.2g calls at once: a buffered "
-	    "write keeps all others out, and buffered and O_DIRECT calls keep each other out. More threads "
-	    "would wait as well. More files, or O_DIRECT alone, would raise the throughput: %.1f times at "
-	    "most.",
-	    waiting, a->locked, flight, j->to->gain_at_most);
+	decide(j->to, BOUND_APPLICATION, CONFIDENCE_MEDIUM,
+	       "On average %.0f tasks wait for the lock of a file in %s, with %.2g calls at once: a buffered "
+	       "write keeps all others out, and buffered and O_DIRECT calls keep each other out. More threads "
+	       "would wait as well. More files, or O_DIRECT alone, would raise the throughput: %.1f times at "
+	       "most.",
+	       waiting, a->locked, flight, j->to->gain_at_most);
 	return true;
 }
 
@@ -314,13 +291,12 @@ bool judge_delayed(struct judgement *j)
 		return false;
 	decide(j->to, BOUND_DELAY,
 	       waited + rest > (double)j->v->judged_ns / 2 ? by_share(waited / (waited + rest)) :
-							     CONFIDENCE_MEDIUM);
-	say(j->to,
-	    "%" PRIu64 " OPENs and %" PRIu64
-	    " other calls for metadata were answered NFS4ERR_DELAY, as "
-	    "while another client has a delegation of the file: retries wait for %.3g s at least, calls "
-	    "take %.3g s." DELEGATIONS,
-	    ops[ABOVE_OPEN].delayed, others, waited / 1e9, rest / 1e9);
+							     CONFIDENCE_MEDIUM,
+	       "%" PRIu64 " OPENs and %" PRIu64
+	       " other calls for metadata were answered NFS4ERR_DELAY, as "
+	       "while another client has a delegation of the file: retries wait for %.3g s at least, calls "
+	       "take %.3g s." DELEGATIONS,
+	       ops[ABOVE_OPEN].delayed, others, waited / 1e9, rest / 1e9);
 	return true;
 }
 
@@ -334,12 +310,11 @@ bool judge_denied(struct judgement *j)
 
 	if (a->denied < DENIED || waited < others || waited < DELAYED * (double)j->v->active.ns)
 		return false;
-	decide(j->to, BOUND_APPLICATION, by_share(waited / (waited + others)));
-	say(j->to,
-	    "Tasks wait for locks (fcntl) of files%s%s that others hold: %" PRIu64
-	    " calls were answered NFS4ERR_DENIED, after each of which a task waits for 1 s or more. Locks that are "
-	    "held for a shorter time, or a file for each task, help.",
-	    *mountpoint ? " in " : "", mountpoint, a->denied);
+	decide(j->to, BOUND_APPLICATION, by_share(waited / (waited + others)),
+	       "Tasks wait for locks (fcntl) of files%s%s that others hold: %" PRIu64
+	       " calls were answered NFS4ERR_DENIED, after each of which a task waits for 1 s or more. Locks that are "
+	       "held for a shorter time, or a file for each task, help.",
+	       *mountpoint ? " in " : "", mountpoint, a->denied);
 	return true;
 }
 
@@ -350,13 +325,12 @@ bool judge_refused(struct judgement *j)
 
 	if (a->refused < REFUSED || (double)a->refused < REFUSED_SHARE * (double)j->v->calls)
 		return false;
-	decide(j->to, BOUND_ERRORS, CONFIDENCE_MEDIUM);
-	say(j->to,
-	    "%" PRIu64 " of %" PRIu64
-	    " calls are refused, the last one %s%s%s with %s%s%s%s: permissions, "
-	    "root_squash, or a read-only export. Their times show no limit.",
-	    a->refused, j->v->calls, last->op, *last->mountpoint ? " to " : "", last->mountpoint,
-	    last->status, *last->owner ? " (" : "", last->owner, *last->owner ? ")" : "");
+	decide(j->to, BOUND_ERRORS, CONFIDENCE_MEDIUM,
+	       "%" PRIu64 " of %" PRIu64
+	       " calls are refused, the last one %s%s%s with %s%s%s%s: permissions, "
+	       "root_squash, or a read-only export. Their times show no limit.",
+	       a->refused, j->v->calls, last->op, *last->mountpoint ? " to " : "", last->mountpoint,
+	       last->status, *last->owner ? " (" : "", last->owner, *last->owner ? ")" : "");
 	return true;
 }
 
@@ -383,7 +357,6 @@ void note_sizes(struct judgement *j)
 			continue;
 		say(j->to, " The calls are as large as %s of %s allows, %.0f KiB.",
 		    nfs_option_names[options[k]], m->mountpoint, size / 1024);
-		set_setting(j, nfs_option_names[options[k]], 1 << 20, m->mountpoint);
-		j->to->remount = *j->to->setting;
+		j->to->remount = propose(j, nfs_option_names[options[k]], 1 << 20, m->mountpoint);
 	}
 }

@@ -179,14 +179,6 @@ static void forget_burst(struct episode_watch *w)
 	memcpy(w->server, kept.server, sizeof(w->server));
 }
 
-/* What limited an episode. If it passed mostly without answers, the server hung. */
-static enum bound bound_of(const struct episode_watch *w, double seconds)
-{
-	struct verdict v = verdict_of(&w->sums, w->server);
-
-	return 2 * v.numbers.stall_seconds >= seconds ? BOUND_HUNG : v.bound_by;
-}
-
 /* The bytes of an owner that an episode of this kind counts. */
 static uint64_t moved_bytes(enum episode_kind kind, const struct rpc_sums *sums)
 {
@@ -232,6 +224,7 @@ static int end_burst(struct episodes *e, struct episode_watch *w)
 	uint64_t begin = first->begin_ns + first->ns - part_of(w, first);
 	uint64_t end = last->begin_ns + part_of(w, last);
 	struct episode *to;
+	struct verdict v;
 
 	if (w->peak_rate >= PEAK_RATE && w->peak_rate >= PEAK_FACTOR * w->background &&
 	    w->peak_concurrency >= PEAK_CONCURRENCY) {
@@ -247,21 +240,13 @@ static int end_burst(struct episodes *e, struct episode_watch *w)
 		to->peak_rate = w->peak_rate;
 		for (int p = 0; p < RPC_PHASES && w->total_ns; p++)
 			to->share[p] = (double)w->phase_ns[p] / (double)w->total_ns;
-		to->bound_by = bound_of(w, to->seconds);
+		/* If it passed mostly without answers, the server hung. */
+		v = verdict_of(&w->sums, w->server);
+		to->bound_by = 2 * v.numbers.stall_seconds >= to->seconds ? BOUND_HUNG : v.bound_by;
 		set_owner(to, w);
 	}
 	forget_burst(w);
 	return 0;
-}
-
-static void add_traffic(struct episode_watch *w, const struct traffic *t)
-{
-	w->bytes += above_background(w, t);
-	w->total_ns += t->total_ns;
-	for (int p = 0; p < RPC_PHASES; p++)
-		w->phase_ns[p] += t->phase_ns[p];
-	RAISE(w->peak_rate, rate_of(t));
-	RAISE(w->peak_concurrency, concurrency_of(t));
 }
 
 static void add_quiet_interval(struct episode_watch *w, const struct traffic *t)
@@ -290,7 +275,12 @@ static int add_burst_interval(struct episode_watch *w, const struct traffic *t,
 		w->bytes = w->before_bytes;
 	}
 	w->seen = true;
-	add_traffic(w, t);
+	w->bytes += above_background(w, t);
+	w->total_ns += t->total_ns;
+	for (int p = 0; p < RPC_PHASES; p++)
+		w->phase_ns[p] += t->phase_ns[p];
+	RAISE(w->peak_rate, rate_of(t));
+	RAISE(w->peak_concurrency, concurrency_of(t));
 	if (t->bytes) /* otherwise it stands still */
 		w->last = *t;
 	w->intervals++;

@@ -21,20 +21,44 @@
 /* Calls are not compared if their sizes differ by a larger factor. */
 #define SAME_SIZE 1.25
 
-void say(struct verdict *to, const char *format, ...)
+static void append(struct verdict *to, const char *format, va_list args)
 {
 	size_t len = strlen(to->sentence);
+
+	vsnprintf(to->sentence + len, sizeof(to->sentence) - len, format, args);
+}
+
+void say(struct verdict *to, const char *format, ...)
+{
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(to->sentence + len, sizeof(to->sentence) - len, format, args);
+	append(to, format, args);
 	va_end(args);
 }
 
-void decide(struct verdict *to, enum bound bound, enum confidence confidence)
+void decide(struct verdict *to, enum bound bound, enum confidence confidence, const char *format,
+	    ...)
 {
+	va_list args;
+
 	to->bound_by = bound;
 	to->confidence = confidence;
+	va_start(args, format);
+	append(to, format, args);
+	va_end(args);
+}
+
+bool propose(const struct judgement *j, const char *setting, uint64_t value, const char *mountpoint)
+{
+	struct verdict *to = j->to;
+
+	if (!j->proposes)
+		return false;
+	snprintf(to->setting, sizeof(to->setting), "%s", setting);
+	snprintf(to->value, sizeof(to->value), "%" PRIu64, value);
+	snprintf(to->mountpoint, sizeof(to->mountpoint), "%s", mountpoint);
+	return true;
 }
 
 /* ---- loads ---- */
@@ -154,12 +178,11 @@ void judge_saturated(struct judgement *j)
 {
 	const struct verdict_numbers *n = &j->to->numbers;
 
-	decide(j->to, BOUND_SERVER, CONFIDENCE_MEDIUM);
 	j->to->gain_at_most = growth_ceiling(j);
-	say(j->to,
-	    "More calls in flight are served later: with %.1f an answer took %.3g ms, with "
-	    "%.1f it took %.3g ms.",
-	    n->low.in_flight, n->low.rtt_ns / 1e6, shown_in_flight(n), n->high.rtt_ns / 1e6);
+	decide(j->to, BOUND_SERVER, CONFIDENCE_MEDIUM,
+	       "More calls in flight are served later: with %.1f an answer took %.3g ms, with "
+	       "%.1f it took %.3g ms.",
+	       n->low.in_flight, n->low.rtt_ns / 1e6, shown_in_flight(n), n->high.rtt_ns / 1e6);
 	say(j->to,
 	    " A server that has become slower meanwhile, or calls that cost it more, look the same.");
 	if (n->carrying_share >= PAUSING)

@@ -33,7 +33,13 @@ static inline double larger(double a, double b)
 /* Appends to the sentence, which is cut at its size. */
 __attribute__((format(printf, 2, 3))) void say(struct verdict *to, const char *format, ...);
 
-void decide(struct verdict *to, enum bound bound, enum confidence confidence);
+/* Decides, and appends the sentence. */
+__attribute__((format(printf, 4, 5))) void
+decide(struct verdict *to, enum bound bound, enum confidence confidence, const char *format, ...);
+
+/* Proposes a value for a setting, to which @mountpoint belongs; "": no single one. Returns whether. */
+bool propose(const struct judgement *j, const char *setting, uint64_t value,
+	     const char *mountpoint);
 
 /* The confidence in a part that takes this share of the time. */
 enum confidence by_share(double share);

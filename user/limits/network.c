@@ -13,11 +13,6 @@
 
 #define RMEM_MAX (64u << 20)
 
-static bool fills_window(const struct verdict_numbers *n)
-{
-	return n->window_share >= WINDOW_FULL;
-}
-
 bool queues_on_the_way(const struct server_sums *v)
 {
 	return v->path_ns > 0 && v->srtt_ns >= 2 * v->min_rtt_ns + QUEUE_NS * v->path_ns;
@@ -62,11 +57,8 @@ static void set_window(struct judgement *j)
 				     ratio(all, n->window_share * n->window_bytes));
 	while (value < wanted && value < RMEM_MAX)
 		value *= 2;
-	if (value <= 2 * n->window_bytes || !j->proposes)
-		return;
-	snprintf(j->to->setting, sizeof(j->to->setting), "net.ipv4.tcp_rmem[2]");
-	snprintf(j->to->value, sizeof(j->to->value), "%u", value);
-	j->to->remount = true;
+	if (value > 2 * n->window_bytes)
+		j->to->remount = propose(j, "net.ipv4.tcp_rmem[2]", value, "");
 }
 
 bool judge_network(struct judgement *j)
@@ -74,20 +66,18 @@ bool judge_network(struct judgement *j)
 	const struct verdict_numbers *n = &j->to->numbers;
 	double min_ms = n->min_rtt_ns / 1e6;
 
-	if (fills_window(n)) {
-		decide(j->to, BOUND_NETWORK, CONFIDENCE_MEDIUM);
-		say(j->to,
-		    "TCP's receive window lets a connection have %.0f KiB under way, and a round trip takes "
-		    "%.3g ms: %.3g MB/s at most. A larger window or more connections (nconnect) carry "
-		    "more.",
-		    n->window_bytes / 1024, min_ms, ratio(n->window_bytes * 1e3, n->min_rtt_ns));
+	if (n->window_share >= WINDOW_FULL) {
+		decide(j->to, BOUND_NETWORK, CONFIDENCE_MEDIUM,
+		       "TCP's receive window lets a connection have %.0f KiB under way, and a round trip takes "
+		       "%.3g ms: %.3g MB/s at most. A larger window or more connections (nconnect) carry "
+		       "more.",
+		       n->window_bytes / 1024, min_ms, ratio(n->window_bytes * 1e3, n->min_rtt_ns));
 		set_window(j);
 	} else if (fills_link(j->v) && !may_fill_link(j->v)) {
-		decide(j->to, BOUND_NETWORK, CONFIDENCE_MEDIUM);
-		say(j->to,
-		    "Data come or go without a pause and queue on the way: a round trip takes %.3g ms, %.3g ms "
-		    "without queues. A faster path helps, a faster server does not.",
-		    n->srtt_ns / 1e6, min_ms);
+		decide(j->to, BOUND_NETWORK, CONFIDENCE_MEDIUM,
+		       "Data come or go without a pause and queue on the way: a round trip takes %.3g ms, %.3g ms "
+		       "without queues. A faster path helps, a faster server does not.",
+		       n->srtt_ns / 1e6, min_ms);
 	} else {
 		return false;
 	}

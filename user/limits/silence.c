@@ -124,17 +124,12 @@ static void keep_longest(struct server_sums *v)
 		*longest = v->stall;
 }
 
-static bool is_in_grace(const struct interval *n)
-{
-	return ARRAY_FIND(e, n->d->errors, n->d->error_count,
-			  e->count && !strcmp(e->now->status, "NFS4ERR_GRACE") &&
-				  !strcmp(e->now->server, n->name));
-}
-
 /* Notes what shows after a stall that the server has restarted. */
 static void note_restart(struct server_sums *v, const struct interval *n)
 {
-	bool grace = is_in_grace(n);
+	bool grace = ARRAY_FIND(e, n->d->errors, n->d->error_count,
+				e->count && !strcmp(e->now->status, "NFS4ERR_GRACE") &&
+					!strcmp(e->now->server, n->name));
 
 	if (!v->stall.end || n->d->end->wall > v->stall.over + GRACE)
 		return;

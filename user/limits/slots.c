@@ -43,13 +43,6 @@ static double slots_of(const struct server_sums *v, enum bound limit)
 	return v->slots_max < RPC_SLOTS_UNLIMITED ? v->slots_max * transports_of(v) : 0;
 }
 
-/* The mean number of slots that were held. */
-static double slots_held(const struct judgement *j)
-{
-	return j->to->numbers.concurrency *
-	       ratio((double)j->v->waits.hold_ns, (double)j->v->waits.total_ns);
-}
-
 /* The most that the setting allows, for all transports. */
 static double most_slots(const struct server_sums *v, enum bound limit)
 {
@@ -95,9 +88,7 @@ static void set_slots(struct judgement *j, enum bound limit, uint32_t slots)
 	say(to, limit == BOUND_SESSION ?
 			" All connections share the session: nconnect does not help." :
 			" nconnect would add as many slots for each connection.");
-	snprintf(to->setting, sizeof(to->setting), "%s", slot_settings[setting].name);
-	snprintf(to->value, sizeof(to->value), "%u", slots);
-	to->remount = true;
+	to->remount = propose(j, slot_settings[setting].name, slots, "");
 }
 
 /* ---- the gain ---- */
@@ -198,12 +189,11 @@ static bool judge_even(struct judgement *j, double slots, const char *what)
 
 	if (slots < EVEN_SLOTS || 2 * w->even <= w->gaps)
 		return false;
-	decide(j->to, BOUND_SERVER, CONFIDENCE_MEDIUM);
 	j->to->gain_at_most = 1;
-	say(j->to,
-	    "Calls wait for %s, but replies come one after another at equal distances, every %.3g ms: the "
-	    "server, or a link, serves one at a time or at a fixed rate; more slots would hardly help.",
-	    what, ratio((double)(w->even_sum << RPC_GAP_SHIFT) / 1e6, (double)w->even));
+	decide(j->to, BOUND_SERVER, CONFIDENCE_MEDIUM,
+	       "Calls wait for %s, but replies come one after another at equal distances, every %.3g ms: the "
+	       "server, or a link, serves one at a time or at a fixed rate; more slots would hardly help.",
+	       what, ratio((double)(w->even_sum << RPC_GAP_SHIFT) / 1e6, (double)w->even));
 	return true;
 }
 
@@ -213,10 +203,12 @@ void judge_slots(struct judgement *j, enum bound limit)
 	double transports = limit == BOUND_SESSION ? (j->v->transports ? j->v->transports : 1) :
 						     transports_of(j->v);
 	double share = limit == BOUND_SESSION ? 1 : transports, known = slots_of(j->v, limit);
-	double slots = known > 0 ? known : slots_held(j), most;
+	struct verdict_numbers *n = &j->to->numbers;
+	double held =
+		n->concurrency * ratio((double)j->v->waits.hold_ns, (double)j->v->waits.total_ns);
+	double slots = known > 0 ? known : held, most;
 	double gain = most_gain(j, limit, slots, &most), wanted = slots * gain, flat;
 	const struct load_sums *loads = main_loads(j->v);
-	struct verdict_numbers *n = &j->to->numbers;
 	struct load_sums low, high;
 	bool varied, expected = false;
 
@@ -229,7 +221,8 @@ void judge_slots(struct judgement *j, enum bound limit)
 		judge_saturated(j);
 		return;
 	}
-	decide(j->to, limit, CONFIDENCE_LOW);
+	j->to->bound_by = limit;
+	j->to->confidence = CONFIDENCE_LOW;
 	if (varied && n->rtt_ns >= n->hold_ns / 2 && is_flat(n)) {
 		flat = extrapolate_slots(j, slots, slots * gain);
 		if (flat >= slots * WORTH_IT || flat >= slots * gain) {

@@ -285,21 +285,6 @@ static void add_calls(struct server_sums *v, struct interval *n)
 	slot_waits_add(v, n);
 }
 
-static void add_interval(struct server_sums *v, struct interval *n)
-{
-	add_ops(n);
-	add_transports(v, n);
-	note_server(v, n);
-	v->ns += n->ns;
-	v->calls_ended += n->calls;
-	if (n->replies)
-		v->answered = n->d->end->wall;
-	v->clients += n->clients;
-	failures_add(&v->failures, n->d, n->name, NULL);
-	if (!stall_covers(v, n))
-		add_calls(v, n);
-}
-
 int limit_sums_add_server(struct limit_sums *h, const struct delta *d,
 			  const struct server_delta *server)
 {
@@ -308,7 +293,17 @@ int limit_sums_add_server(struct limit_sums *h, const struct delta *d,
 
 	if (!v)
 		return -ENOMEM;
-	add_interval(v, &n);
+	add_ops(&n);
+	add_transports(v, &n);
+	note_server(v, &n);
+	v->ns += n.ns;
+	v->calls_ended += n.calls;
+	if (n.replies)
+		v->answered = d->end->wall;
+	v->clients += n.clients;
+	failures_add(&v->failures, d, n.name, NULL);
+	if (!stall_covers(v, &n))
+		add_calls(v, &n);
 	return 0;
 }
 

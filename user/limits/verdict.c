@@ -123,16 +123,14 @@ static void judge_server(struct judgement *j)
 		return;
 	} else if (is_far_away(n)) {
 		decide(j->to, BOUND_LATENCY,
-		       varied && is_flat(n) ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
-		say(j->to,
-		    "The server is far away: an answer takes %.3g ms, of which TCP's round trip is %.3g ms. "
-		    "More calls at once (%.2g now) raise the throughput: more threads, larger requests, more "
-		    "read ahead. Nothing on the server does.",
-		    n->rtt_ns / 1e6, n->min_rtt_ns / 1e6, n->concurrency);
+		       varied && is_flat(n) ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM,
+		       "The server is far away: an answer takes %.3g ms, of which TCP's round trip is %.3g ms. "
+		       "More calls at once (%.2g now) raise the throughput: more threads, larger requests, more "
+		       "read ahead. Nothing on the server does.",
+		       n->rtt_ns / 1e6, n->min_rtt_ns / 1e6, n->concurrency);
 	} else if (slow) {
-		decide(j->to, BOUND_SERVER, CONFIDENCE_MEDIUM);
-		say(j->to, "The server or the network takes %.3g ms for an answer",
-		    n->rtt_ns / 1e6);
+		decide(j->to, BOUND_SERVER, CONFIDENCE_MEDIUM,
+		       "The server or the network takes %.3g ms for an answer", n->rtt_ns / 1e6);
 		if (n->min_rtt_ns > 0)
 			say(j->to, ", of which a round trip through the network is at most %.3g ms",
 			    n->min_rtt_ns / 1e6);
@@ -141,17 +139,15 @@ static void judge_server(struct judgement *j)
 			say(j->to, " The application makes one call after the other.");
 	} else if (most < ONE_BY_ONE || varied) {
 		decide(j->to, BOUND_APPLICATION,
-		       varied && is_flat(&j->to->numbers) ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
-		say(j->to,
-		    "The application has %.2g calls at once, and an answer takes %.3g ms: "
-		    "more requests at once, or larger ones, would raise the throughput.",
-		    n->concurrency, n->rtt_ns / 1e6);
+		       varied && is_flat(&j->to->numbers) ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM,
+		       "The application has %.2g calls at once, and an answer takes %.3g ms: "
+		       "more requests at once, or larger ones, would raise the throughput.",
+		       n->concurrency, n->rtt_ns / 1e6);
 	} else {
-		decide(j->to, BOUND_SERVER, CONFIDENCE_LOW);
-		say(j->to,
-		    "Most of the calls' time passes until the answer, %.3g ms with %.1f calls "
-		    "at once; whether more at once would be served faster is not known.",
-		    n->rtt_ns / 1e6, n->concurrency);
+		decide(j->to, BOUND_SERVER, CONFIDENCE_LOW,
+		       "Most of the calls' time passes until the answer, %.3g ms with %.1f calls "
+		       "at once; whether more at once would be served faster is not known.",
+		       n->rtt_ns / 1e6, n->concurrency);
 	}
 	note_sizes(j);
 }
@@ -172,8 +168,8 @@ static void judge_part(struct judgement *j, enum bound bound)
 	struct verdict *to = j->to;
 	uint32_t more;
 
-	decide(to, bound, by_share(share));
-	say(to, "%.0f %% of the time that calls have a slot ", 100 * share);
+	decide(to, bound, by_share(share), "%.0f %% of the time that calls have a slot ",
+	       100 * share);
 	switch (bound) {
 	case BOUND_SEND:
 		more = v->transports ? 2 * v->transports : 2;
@@ -187,11 +183,8 @@ static void judge_part(struct judgement *j, enum bound bound)
 				"faster looks the same.");
 		}
 		to->gain_at_most = 1 / (1 - share) < 2 ? 1 / (1 - share) : 2;
-		if (more > MAX_CONNECTIONS || !j->proposes)
-			break;
-		snprintf(to->setting, sizeof(to->setting), "nconnect");
-		snprintf(to->value, sizeof(to->value), "%u", more);
-		to->remount = true;
+		if (more <= MAX_CONNECTIONS)
+			to->remount = propose(j, "nconnect", more, "");
 		break;
 	case BOUND_DELAY:
 		say(to,
@@ -420,11 +413,10 @@ static void judge_calls(struct judgement *j)
 	if (part == BOUND_SERVER && is_blocked(j))
 		part = BOUND_SEND;
 	if ((part == BOUND_SERVER || part == BOUND_SEND) && loses_segments(j)) {
-		decide(j->to, BOUND_RESEND, CONFIDENCE_MEDIUM);
-		say(j->to,
-		    "The network loses packets: %.1f %% of TCP's segments were sent again or "
-		    "came late.",
-		    100 * j->to->numbers.lost_share);
+		decide(j->to, BOUND_RESEND, CONFIDENCE_MEDIUM,
+		       "The network loses packets: %.1f %% of TCP's segments were sent again or "
+		       "came late.",
+		       100 * j->to->numbers.lost_share);
 	} else if (part != BOUND_SERVER && (part != BOUND_SEND || !judge_lock(j))) {
 		judge_part(j, part);
 	} else if (part == BOUND_SERVER && !judge_lock(j) && !judge_network(j)) {
@@ -483,7 +475,8 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 
 	if (server_is_silent(v)) {
 		/* If the silence began before the session, other calls may have been answered in it. */
-		decide(to, BOUND_HUNG, seen >= HUNG_NS ? CONFIDENCE_HIGH : CONFIDENCE_LOW);
+		to->bound_by = BOUND_HUNG;
+		to->confidence = seen >= HUNG_NS ? CONFIDENCE_HIGH : CONFIDENCE_LOW;
 		if (v->oldest_ns >= HUNG_NS)
 			say(to,
 			    "No call is answered: the oldest waits for %.0f s, and nothing came for %.0f s.",
@@ -496,13 +489,13 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 		if (worst)
 			say(to, " %s", failures_text(text, &v->failures));
 	} else if (v->upcall_ns >= HUNG_NS && 2 * v->upcall_ns >= v->ns && !expired) {
-		decide(to, BOUND_CREDENTIALS, CONFIDENCE_HIGH);
-		say(to, "%s", wait_text(text, v->upcall_by, v->upcall_ns, WAIT_GSSD));
+		decide(to, BOUND_CREDENTIALS, CONFIDENCE_HIGH, "%s",
+		       wait_text(text, v->upcall_by, v->upcall_ns, WAIT_GSSD));
 		if (worst)
 			say(to, " %s", failures_text(text, &v->failures));
 	} else if (v->lock_wait_ns && 2 * v->lock_wait_ns >= v->ns) {
-		decide(to, BOUND_HUNG, CONFIDENCE_MEDIUM);
-		say(to, "%s", wait_text(text, v->lock_wait_by, v->lock_wait_ns, WAIT_LOCKD));
+		decide(to, BOUND_HUNG, CONFIDENCE_MEDIUM, "%s",
+		       wait_text(text, v->lock_wait_by, v->lock_wait_ns, WAIT_LOCKD));
 	} else if (v->calls || worst || v->draining_ns) {
 		return false;
 	} else if (v->calls_ended) {
@@ -515,34 +508,27 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 	return true;
 }
 
-/* Whether the client recovers its state with the server again and again. New mounts also make it known, without errors. */
-static bool recovers_often(const struct server_sums *v)
-{
-	return v->clients >= RECOVERIES && v->clients * RECOVERY_NS >= v->ns &&
-	       failures_of_state(&v->failures) >= RECOVERIES;
-}
-
 /* Says that the client recovers its state, if that holds up calls. Decides on that. Returns whether. */
 static bool judge_recovery(struct verdict *to, const struct server_sums *v)
 {
 	double drained = ratio((double)v->draining_ns, (double)v->active.ns);
 
-	if (recovers_often(v)) {
-		decide(to, BOUND_STATE_RECOVERY, CONFIDENCE_HIGH);
-		say(to,
-		    "This client made itself known anew %" PRIu64
-		    " times in %.0f s: another client has its identity (host name, nfs4_unique_id), or "
-		    "the server drops it. ",
-		    v->clients - 1, (double)v->ns / 1e9);
+	/* New mounts also make the client known, without errors. */
+	if (v->clients >= RECOVERIES && v->clients * RECOVERY_NS >= v->ns &&
+	    failures_of_state(&v->failures) >= RECOVERIES) {
+		decide(to, BOUND_STATE_RECOVERY, CONFIDENCE_HIGH,
+		       "This client made itself known anew %" PRIu64
+		       " times in %.0f s: another client has its identity (host name, nfs4_unique_id), or "
+		       "the server drops it. ",
+		       v->clients - 1, (double)v->ns / 1e9);
 	} else if (v->draining_now_ns >= DRAINED_NS || drained >= DRAINED) {
-		decide(to, BOUND_STATE_RECOVERY, CONFIDENCE_MEDIUM);
-		say(to,
-		    "Calls%s waited for %.0f s until the client has recovered its state (session, locks, open "
-		    "files) with the server. ",
-		    v->victims,
-		    (double)(v->draining_ns > v->draining_now_ns ? v->draining_ns :
-								   v->draining_now_ns) /
-			    1e9);
+		decide(to, BOUND_STATE_RECOVERY, CONFIDENCE_MEDIUM,
+		       "Calls%s waited for %.0f s until the client has recovered its state (session, locks, open "
+		       "files) with the server. ",
+		       v->victims,
+		       (double)(v->draining_ns > v->draining_now_ns ? v->draining_ns :
+								      v->draining_now_ns) /
+			       1e9);
 	} else {
 		return false;
 	}
@@ -562,7 +548,8 @@ static bool judge_failures(struct verdict *to, const struct server_sums *v)
 	/* After a restart of the server each call that was under way ends with an error of state, once. */
 	if (recovers || !worst || state || !failure_is_common(worst))
 		return recovers;
-	decide(to, BOUND_ERRORS, CONFIDENCE_HIGH);
+	to->bound_by = BOUND_ERRORS;
+	to->confidence = CONFIDENCE_HIGH;
 	return true;
 }
 
@@ -592,9 +579,9 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 	to.closings_len = strlen(to.sentence);
 	idle = to.numbers.idle_share > 1 - BUSY;
 	if (to.numbers.concurrency < BUSY || (v->calls < ENOUGH_CALLS && idle)) {
-		decide(&to, BOUND_NONE, CONFIDENCE_MEDIUM);
-		say(&to, "idle %.0f %% of the time; NFS does not limit.",
-		    100 * to.numbers.idle_share);
+		decide(&to, BOUND_NONE, CONFIDENCE_MEDIUM,
+		       "idle %.0f %% of the time; NFS does not limit.",
+		       100 * to.numbers.idle_share);
 	} else if (!knows_phases(v->unknown)) {
 		say(&to,
 		    "It cannot be decided what limits the calls: their phases are not measured.");
