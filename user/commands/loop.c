@@ -123,11 +123,6 @@ static int handle_due(struct loop *l)
 	return next > now ? (int)((next - now) / 1000000) + 1 : 0;
 }
 
-static bool is_over(const struct loop *l)
-{
-	return l->handler->over && *l->handler->over;
-}
-
 static int open_descriptors(struct loop *l)
 {
 	struct epoll_event event = { .events = EPOLLIN };
@@ -164,7 +159,8 @@ int loop_run(struct observer *o, double interval, double duration,
 		return -errno;
 	err = open_descriptors(&l);
 	poll_hooks(&l);
-	while (!end && !err && (wait_ms = handle_due(&l)) >= 0 && !is_over(&l)) {
+	while (!end && !err && (wait_ms = handle_due(&l)) >= 0 &&
+	       !(handler->over && *handler->over)) {
 		n = epoll_wait(l.epoll, events, WAKES, wait_ms);
 		if (n < 0 && errno != EINTR)
 			err = -errno;

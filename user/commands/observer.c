@@ -42,16 +42,12 @@ static bool in_other_netns(void)
 	       own.st_ino != node.st_ino;
 }
 
-static bool nfs_is_built_in(void)
-{
-	return types_place_find("", "nfs") == TYPES_KERNEL &&
-	       types_place_find("", "nfsv4") == TYPES_KERNEL;
-}
-
 /* What the hooks may need: sunrpc and the driver may be loaded at any time. */
 static uint64_t capabilities_for_hooks(const struct observer *o, uint64_t have)
 {
 	const uint64_t load = CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON);
+	bool nfs_is_built_in = o->rpc && types_place_find("", "nfs") == TYPES_KERNEL &&
+			       types_place_find("", "nfsv4") == TYPES_KERNEL;
 	bool programs = o->gpu_wanted || (o->rpc && o->sources & RPC_SOURCES_BPF);
 	uint64_t keep = 0;
 
@@ -70,7 +66,7 @@ static uint64_t capabilities_for_hooks(const struct observer *o, uint64_t have)
 		keep |= CAPABILITY(CAP_DAC_OVERRIDE);
 	/* The BTF of modules that are loaded later (with NFS built in that is rpcrdma alone, which is not worth it); events, where
 	 * kernel.perf_event_paranoid is above 2, as on Debian; and all of @load, where nobody gave those. */
-	if (programs && ((o->rpc && !nfs_is_built_in()) || (have & load) != load))
+	if (programs && ((o->rpc && !nfs_is_built_in) || (have & load) != load))
 		keep |= CAPABILITY(CAP_SYS_ADMIN);
 	return keep;
 }
@@ -153,10 +149,8 @@ int observer_start(struct observer *o, const struct log *log, unsigned int hooks
 		o->fault_options = *gpu;
 		o->fault_options.handle = on_event;
 		o->fault_options.context = o;
-		o->gpu = fault_observer_new(log, &o->fault_options);
+		o->gpu = fault_observer_new(log, &o->fault_options, o->epoll);
 		gpu_error = o->gpu ? 0 : errno;
-		if (o->gpu)
-			file_watch(o->epoll, fault_observer_fd(o->gpu));
 	}
 	kernel_types_forget();
 	if (gpu_error == EPERM || (o->rpc && !o->gpu && rpc_observer_error(o->rpc) == EPERM))

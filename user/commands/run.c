@@ -55,14 +55,6 @@ static double monotonic_seconds(void)
 	return (double)monotonic_ns() / 1e9;
 }
 
-/* Returns 0, or the exit code after a message. */
-static int read_policy(struct xid_policy *policy, const struct options *o)
-{
-	if (!is_local(o, "--xid-policy", o->xid_policy, false))
-		return EXIT_USAGE;
-	return o->xid_policy && xid_policy_load(policy, o->xid_policy, &o->log) ? EXIT_TROUBLE : 0;
-}
-
 /* Returns 0 or the exit code of a failure. */
 static int start_messages(const struct log *log)
 {
@@ -214,42 +206,19 @@ static void on_alive(void *context)
 	agent_health_poll(&a->health, &a->observer, &a->before);
 }
 
-/* Says what is at the path instead of a file. Returns the exit code. */
-static int refuse(const struct log *log, const char *option, const char *path, int err)
-{
-	log_error(log, "%s %s: %s; name a regular file with one link, or one that does not exist",
-		  option, path, output_error(err));
-	return EXIT_USAGE;
-}
-
 /* Returns 0, or the exit code where a file is not to be written, after a message. */
 static int check_file(const struct agent *a, enum writer_file which)
 {
 	const struct writer_output *file = &a->writer.files[which];
-	const struct log *log = &a->options->log;
+	bool remote = file->open_error == -EREMOTE;
 
-	if (output_is_refused(file->open_error))
-		return refuse(log, writer_options[which], file->path, file->open_error);
-	if (file->open_error == -EREMOTE) {
-		log_error(log, "%s %s: %s; name a file in a local folder", writer_options[which],
-			  file->path, output_error(file->open_error));
-		return EXIT_USAGE;
-	}
-	return 0;
-}
-
-/* Takes over the content of the state file. */
-static void take_state(struct agent *a)
-{
-	const struct writer_output *file = &a->writer.files[WRITER_STATE];
-
-	a->state =
-		(struct state_store){ .path = file->path,
-				      .text = a->writer.content.bytes,
-				      .len = a->writer.content.len,
-				      .write = write_state,
-				      .context = a,
-				      .error = file->read_error == -ENOENT ? 0 : file->read_error };
+	if (!remote && !output_is_refused(file->open_error))
+		return 0;
+	log_error(&a->options->log, "%s %s: %s; name a %s", writer_options[which], file->path,
+		  output_error(file->open_error),
+		  remote ? "file in a local folder" :
+			   "regular file with one link, or one that does not exist");
+	return EXIT_USAGE;
 }
 
 /* Starts the process that writes the files. It is started before all else: it inherits nothing.
@@ -262,6 +231,7 @@ static int open_files(struct agent *a)
 		[WRITER_OUTPUT] = o->output,
 		[WRITER_EVENTS] = o->events,
 	};
+	const struct writer_output *state = &a->writer.files[WRITER_STATE];
 	int code = 0, err;
 
 	for (int i = 0; i < WRITER_FILES; i++)
@@ -276,7 +246,14 @@ static int open_files(struct agent *a)
 	a->writer.context = a;
 	for (int i = 0; i < WRITER_FILES && !code; i++)
 		code = check_file(a, (enum writer_file)i);
-	take_state(a);
+	a->state =
+		(struct state_store){ .path = state->path,
+				      .text = a->writer.content.bytes,
+				      .len = a->writer.content.len,
+				      .write = write_state,
+				      .context = a,
+				      .error = state->read_error == -ENOENT ? 0 :
+									      state->read_error };
 	a->events =
 		(struct event_sink){ o->events && !strcmp(o->events, "-"), write_event, a,
 				     o->events && strcmp(o->events, "-") != 0 ? &o->log : NULL };
@@ -342,10 +319,12 @@ int cmd_run(const struct options *options)
 		.accept_user_kmsg = options->accept_user_kmsg,
 		.policy = &policy,
 	};
-	int code = read_policy(&policy, options);
+	int code;
 
-	if (code)
-		return code;
+	if (!is_local(options, "--xid-policy", options->xid_policy, false))
+		return EXIT_USAGE;
+	if (options->xid_policy && xid_policy_load(&policy, options->xid_policy, &options->log))
+		return EXIT_TROUBLE;
 	a.options = options;
 	a.settings.period_ns = MOUNT_SETTINGS_NS;
 	loop_block_signals();

@@ -263,17 +263,14 @@ static void reopen_log(struct fault_observer *g)
 
 static void attach_printk(struct fault_observer *g, bool quiet)
 {
-	g->printk = printk_hook_new(g->log, quiet, g->authority);
+	g->printk = printk_hook_new(g->log, quiet, g->authority, g->epoll);
 	/* The verifier would refuse it again, at the same cost. */
 	g->printk_refused = !g->printk && (errno == E2BIG || errno == EACCES || errno == EINVAL);
-	file_watch(g->epoll, printk_hook_fd(g->printk));
 }
 
 static void attach_trace(struct fault_observer *g)
 {
-	g->trace = trace_events_new(g->log, g->authority, &g->events, &g->trace_error);
-	if (g->trace)
-		file_watch(g->epoll, trace_events_fd(g->trace));
+	g->trace = trace_events_new(g->log, g->authority, &g->events, g->epoll, &g->trace_error);
 }
 
 /* Tries again what is missing: tracefs may have been mounted, a limit raised. Loading BPF may cost milliseconds
@@ -301,35 +298,24 @@ void fault_observer_state_lost(struct fault_observer *g)
 	state_file_lost(&g->state);
 }
 
-/* Whether the log or a hook has something to read. What a hook drops is in the log. */
-static bool has_news(const struct fault_observer *g)
-{
-	struct epoll_event event;
-
-	return epoll_wait(g->epoll, &event, 1, 0) != 0;
-}
-
-/* There was nothing to read at @now. */
-static void pass_quiet_time(struct fault_observer *g, uint64_t now)
-{
-	follow_clock(g);
-	if (g->kernel_log.fd >= 0 && !g->log_paused)
-		fault_authority_all_read(g->authority, now);
-	fault_authority_expire(g->authority, now, false);
-}
-
 void fault_observer_poll(struct fault_observer *g, bool modules)
 {
 	uint64_t now = monotonic_ns();
+	struct epoll_event event;
 
 	if (g->log_paused && g->kernel_log.fd >= 0) {
 		g->log_paused = false;
 		file_watch(g->epoll, g->kernel_log.fd);
 	}
-	if (has_news(g))
+	/* What a hook drops is in the log. */
+	if (epoll_wait(g->epoll, &event, 1, 0) != 0) {
 		fault_observer_consume(g);
-	else
-		pass_quiet_time(g, now);
+	} else {
+		follow_clock(g);
+		if (g->kernel_log.fd >= 0 && !g->log_paused)
+			fault_authority_all_read(g->authority, now);
+		fault_authority_expire(g->authority, now, false);
+	}
 	if (modules || now >= g->look_ns || g->events.load_begin_ns)
 		look_for_driver(g);
 	if (monotonic_ns() >= g->retry_ns) {
@@ -408,7 +394,7 @@ static bool init_authority(struct fault_observer *g)
 }
 
 struct fault_observer *fault_observer_new(const struct log *log,
-					  const struct fault_options *options)
+					  const struct fault_options *options, int epoll)
 {
 	struct fault_observer *g = calloc(1, sizeof(*g));
 	int64_t offset_ns;
@@ -442,6 +428,7 @@ struct fault_observer *fault_observer_new(const struct log *log,
 		gpu_holders_learn(&g->holders);
 	g->retry_ns = monotonic_ns() + RETRY_NS;
 	file_watch(g->epoll, g->kernel_log.fd);
+	file_watch(epoll, g->epoll);
 	g->started = true;
 	return g;
 failed:
@@ -466,11 +453,6 @@ void fault_observer_free(struct fault_observer *g)
 	kernel_log_mark_free(&g->start);
 	file_close(&g->epoll);
 	free(g);
-}
-
-int fault_observer_fd(const struct fault_observer *g)
-{
-	return g->epoll;
 }
 
 /* ---- what the kernel offers to it ---- */

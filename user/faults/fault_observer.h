@@ -22,15 +22,13 @@ struct fault_options {
 
 struct fault_observer;
 
-/* Attaches what is available, and logs what is missing, which fault_observer_poll() tries again. The arguments must outlive
- * it. Returns NULL with errno set; EPERM: this process may observe nothing. */
+/* Attaches what is available, and logs what is missing, which fault_observer_poll() tries again. @epoll is readable when there
+ * is something to consume. The arguments must outlive it. Returns NULL with errno set; EPERM: this process may observe
+ * nothing. */
 struct fault_observer *fault_observer_new(const struct log *log,
-					  const struct fault_options *options);
+					  const struct fault_options *options, int epoll);
 /* Counts what is still pending, saves the counts, and detaches. */
 void fault_observer_free(struct fault_observer *g);
-
-/* Readable when there is something to consume. */
-int fault_observer_fd(const struct fault_observer *g);
 
 /* Reads all that is pending. */
 void fault_observer_consume(struct fault_observer *g);
@@ -78,14 +76,13 @@ struct fault_events;
 struct trace_events;
 
 /* Enables the events that exist and logs which are missing. The driver's reports go to @authority,
- * others to @events; these and @error must outlive it. Returns NULL if no event can be used, after logging
- * the reason unless it is *@error, the errno of an earlier try (0: none), which it sets. */
+ * others to @events; these and @error must outlive it. @epoll is readable when records wait. Returns NULL if no event can be
+ * used, after logging the reason unless it is *@error, the errno of an earlier try (0: none), which it sets. */
 struct trace_events *trace_events_new(const struct log *log, struct fault_authority *authority,
-				      struct fault_events *events, int *error);
+				      struct fault_events *events, int epoll, int *error);
 void trace_events_free(struct trace_events *t);
 
-/* Readable when records wait; and their consumption. */
-int trace_events_fd(const struct trace_events *t);
+/* Consumes the records that wait. */
 void trace_events_consume(struct trace_events *t);
 
 /* Checks whether the driver was loaded or unloaded, if the kernel does not report that. Once a minute checks it in any case, and

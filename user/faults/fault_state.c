@@ -83,11 +83,6 @@ static void state_places(struct table_place places[PLACES], struct fault_state *
 
 /* ---- writing and reading ---- */
 
-static uint32_t checksum(const char *text, size_t len)
-{
-	return (uint32_t)crc32(0, (const Bytef *)text, (uInt)len);
-}
-
 char *fault_state_write(const struct fault_state *state, size_t *len)
 {
 	struct table_place places[PLACES];
@@ -101,7 +96,7 @@ char *fault_state_write(const struct fault_state *state, size_t *len)
 	fputs(HEAD, out);
 	err = tables_write(out, places, COUNT(places));
 	fflush(out);
-	fputs(tables_end(end, checksum(text, *len)), out);
+	fputs(tables_end(end, (uint32_t)crc32_z(0, (const Bytef *)text, *len)), out);
 	if (!fclose(out) && !err)
 		return text;
 	free(text);
@@ -121,7 +116,7 @@ int fault_state_read(struct fault_state *state, const char *text, size_t len)
 	if (!span_take(&s, HEAD) || span_left(s) < end_len)
 		return -EINVAL;
 	s.end -= end_len;
-	tables_end(end, checksum(text, len - end_len));
+	tables_end(end, (uint32_t)crc32_z(0, (const Bytef *)text, len - end_len));
 	if (memcmp(s.end, end, end_len) != 0)
 		return -EINVAL;
 	state_places(places, state);

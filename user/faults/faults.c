@@ -87,34 +87,23 @@ void faults_note_repeat(struct fault_repeats *r, double time)
 		r->count++;
 }
 
-/* An entry for it; NULL: no memory. */
-static struct fault_place *find_place(struct faults *f, const char *device, unsigned int place)
+int faults_note_place(struct faults *f, const char *device, unsigned int place, uint32_t cause,
+		      double time)
 {
 	struct fault_place *p = ARRAY_FIND(x, f->places, f->place_count,
 					   x->place == place && !strcmp(x->device, device)),
 			   *oldest = f->places;
+	bool known = p;
 
-	if (p)
-		return p;
-	ARRAY_EACH(x, f->places, f->place_count)
+	ARRAY_EACH(x, f->places, known ? 0 : f->place_count)
 		oldest = x->last < oldest->last ? x : oldest;
-	p = f->place_count < MAX_PLACES ? ARRAY_APPEND(f->places, f->place_count) : oldest;
-	if (p) {
+	if (!known) {
+		p = f->place_count < MAX_PLACES ? ARRAY_APPEND(f->places, f->place_count) : oldest;
+		if (!p)
+			return -ENOMEM;
 		*p = (struct fault_place){ .place = place };
 		snprintf(p->device, sizeof(p->device), "%s", device);
 	}
-	return p;
-}
-
-int faults_note_place(struct faults *f, const char *device, unsigned int place, uint32_t cause,
-		      double time)
-{
-	struct fault_place *p = find_place(f, device, place);
-	bool known;
-
-	if (!p)
-		return -ENOMEM;
-	known = p->repeats.count;
 	if (!known || (time >= p->last + FAULT_REPEAT_SECONDS && (!cause || cause != p->cause)))
 		faults_note_repeat(&p->repeats, time);
 	p->cause = cause;
@@ -222,31 +211,21 @@ static bool outlives_boot(const struct fault *f)
 	       strcmp(f->device, LABEL_OTHER) != 0;
 }
 
-/* An entry for it; NULL: no memory. */
-static struct past_fault *find_past(struct faults *f, const char *gpu, unsigned int code)
+int faults_note_past(struct faults *f, const char *gpu, unsigned int code, bool boot, double time)
 {
 	struct past_fault *p = ARRAY_FIND(x, f->past, f->past_count,
 					  x->code == code && !strcmp(x->gpu, gpu)),
 			  *oldest = f->past;
 
-	if (p)
-		return p;
-	ARRAY_EACH(x, f->past, f->past_count)
+	ARRAY_EACH(x, f->past, p ? 0 : f->past_count)
 		oldest = x->boots.times[0] < oldest->boots.times[0] ? x : oldest;
-	p = f->past_count < MAX_PAST ? ARRAY_APPEND(f->past, f->past_count) : oldest;
-	if (p) {
+	if (!p) {
+		p = f->past_count < MAX_PAST ? ARRAY_APPEND(f->past, f->past_count) : oldest;
+		if (!p)
+			return -ENOMEM;
 		*p = (struct past_fault){ .code = code };
 		snprintf(p->gpu, sizeof(p->gpu), "%s", gpu);
 	}
-	return p;
-}
-
-int faults_note_past(struct faults *f, const char *gpu, unsigned int code, bool boot, double time)
-{
-	struct past_fault *p = find_past(f, gpu, code);
-
-	if (!p)
-		return -ENOMEM;
 	faults_note_repeat(boot ? &p->boots : &p->incidents, time);
 	return 0;
 }
@@ -259,13 +238,6 @@ static int outlive_repeats(struct faults *f, const char *gpu, unsigned int code,
 	for (unsigned int i = r->count; i-- > 0 && !err;)
 		err = faults_note_past(f, gpu, code, boot, r->times[i] + shift);
 	return err;
-}
-
-/* Whether the same Xid of the same GPU, with another action, stands before it. */
-static bool stands_before(const struct fault_counts *c, const struct fault *x)
-{
-	return ARRAY_FIND(f, c->faults, x - c->faults,
-			  outlives_boot(f) && f->code == x->code && !strcmp(f->device, x->device));
 }
 
 int faults_outlive(struct faults *f, const struct faults *old, double boot_to_wall)
@@ -283,7 +255,10 @@ int faults_outlive(struct faults *f, const struct faults *old, double boot_to_wa
 	for (const struct fault *x = c->faults; x < c->faults + c->fault_count && !err; x++) {
 		if (!outlives_boot(x))
 			continue;
-		if (!stands_before(c, x))
+		/* The same Xid of the same GPU, with another action, may stand before it. */
+		if (!ARRAY_FIND(o, c->faults, x - c->faults,
+				outlives_boot(o) && o->code == x->code &&
+					!strcmp(o->device, x->device)))
 			err = faults_note_past(f, gpu_id(c, x->device), x->code, true,
 					       x->last + boot_to_wall);
 		if (!err)

@@ -243,7 +243,7 @@ static int attach_hook(struct printk_hook *h, const struct log *log)
 }
 
 struct printk_hook *printk_hook_new(const struct log *log, bool quiet,
-				    struct fault_authority *authority)
+				    struct fault_authority *authority, int epoll)
 {
 	struct printk_hook *h = calloc(1, sizeof(*h));
 	struct log attaching = *log;
@@ -256,8 +256,10 @@ struct printk_hook *printk_hook_new(const struct log *log, bool quiet,
 	h->authority = authority;
 	h->begin.fd = h->attached.fd = -1;
 	err = attach_hook(h, &attaching);
-	if (!err)
+	if (!err) {
+		file_watch(epoll, bpf_map__fd(h->bpf->maps.printk_ring));
 		return h;
+	}
 	printk_hook_free(h);
 	errno = err;
 	return NULL;
@@ -277,16 +279,11 @@ void printk_hook_free(struct printk_hook *h)
 int printk_hook_try(void)
 {
 	const struct log silent = { .quiet = true };
-	struct printk_hook *h = printk_hook_new(&silent, true, NULL);
+	struct printk_hook *h = printk_hook_new(&silent, true, NULL, -1);
 	int err = h ? printk_hook_ask(h) : -errno;
 
 	printk_hook_free(h);
 	return err == -ENOTSUP ? 0 : err ?: 1;
-}
-
-int printk_hook_fd(const struct printk_hook *h)
-{
-	return h ? bpf_map__fd(h->bpf->maps.printk_ring) : -1;
 }
 
 void printk_hook_snapshot(const struct printk_hook *h, struct self *self)

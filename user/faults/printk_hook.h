@@ -9,15 +9,12 @@
 struct printk_hook;
 
 /* Loads and attaches, which may take seconds on a busy node. @log and @authority must outlive it. @quiet: a failure is not
- * logged. Returns NULL with errno set. */
+ * logged. @epoll is readable when messages wait; -1: none. Returns NULL with errno set. */
 struct printk_hook *printk_hook_new(const struct log *log, bool quiet,
-				    struct fault_authority *authority);
+				    struct fault_authority *authority, int epoll);
 
 /* The following functions do nothing if @h is NULL. */
 void printk_hook_free(struct printk_hook *h);
-
-/* Readable when messages wait; -1: there is no hook. */
-int printk_hook_fd(const struct printk_hook *h);
 
 /* Passes on the messages that wait. */
 void printk_hook_consume(struct printk_hook *h);

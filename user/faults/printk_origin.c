@@ -44,12 +44,6 @@ static const struct {
 
 /* ---- printk's functions ---- */
 
-/* The compiler appends ".cold", ".isra.0" and so on to names of parts. */
-static bool is_function(struct span name, const char *wanted)
-{
-	return span_take(&name, wanted) && (!span_left(name) || *name.at == '.');
-}
-
 /* Returns 1 behind the kernel's text: half of the symbols come after it. */
 static int add_symbol(void *context, const struct kernel_symbol *s)
 {
@@ -67,7 +61,10 @@ static int add_symbol(void *context, const struct kernel_symbol *s)
 	else if (span_is(s->name, "_etext"))
 		o->text_end = s->address;
 	for (size_t i = 0; i < COUNT(named); i++) {
-		if (!is_function(s->name, named[i].name))
+		struct span name = s->name;
+
+		/* The compiler appends ".cold", ".isra.0" and so on to names of parts. */
+		if (!span_take(&name, named[i].name) || (span_left(name) && *name.at != '.'))
 			continue;
 		f = ARRAY_APPEND(o->functions, o->function_count);
 		if (!f)

@@ -45,20 +45,15 @@ void spinners_free(struct spinners *s)
 
 /* ---- who spins ---- */
 
-static bool is_spinning(const struct spinner *t, const struct spin_task *now, uint64_t now_ns)
-{
-	return t->since.outside == now->outside &&
-	       now->run_ns - t->since.run_ns >= (now_ns - t->since_ns) / 4 * 3 &&
-	       now->system_ns - t->since.system_ns >= (now_ns - t->since_ns) / 30;
-}
-
 /* Notes that @cpu runs @now. */
 static void note_task(struct spinners *s, const struct spin_task *now, unsigned int cpu,
 		      uint64_t now_ns)
 {
 	struct spinner *t = ARRAY_FIND(x, s->list, s->count,
 				       x->since.pid == now->pid && x->since.began == now->began);
-	bool goes_on = t && is_spinning(t, now, now_ns);
+	bool goes_on = t && t->since.outside == now->outside &&
+		       now->run_ns - t->since.run_ns >= (now_ns - t->since_ns) / 4 * 3 &&
+		       now->system_ns - t->since.system_ns >= (now_ns - t->since_ns) / 30;
 
 	t = t ?: ARRAY_APPEND(s->list, s->count);
 	if (!t)

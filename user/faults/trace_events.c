@@ -6,7 +6,6 @@
  * driver's. It is made where that event decides about faults, and where the kernel does not accept the programs. */
 #include "faults/fault_observer.h"
 
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -39,7 +38,7 @@ struct trace_events {
 	uint64_t dropped; /* by the programs */
 	struct trace_instance *instance; /* NULL: none is needed, or there is none */
 	bool driver_wanted;
-	int epoll; /* of both */
+	int epoll; /* the caller's, for both */
 	struct trace_event events[EVENTS];
 	bool modules_changed;
 	uint64_t consumed_ns; /* CLOCK_MONOTONIC: all that they had until then was read */
@@ -268,7 +267,7 @@ static void look_at_all(struct trace_events *t, const struct log *log)
 }
 
 struct trace_events *trace_events_new(const struct log *log, struct fault_authority *authority,
-				      struct fault_events *events, int *error)
+				      struct fault_events *events, int epoll, int *error)
 {
 	struct trace_events *t = calloc(1, sizeof(*t));
 
@@ -279,7 +278,7 @@ struct trace_events *trace_events_new(const struct log *log, struct fault_author
 		.authority = authority,
 		.counted = events,
 		.error = error,
-		.epoll = epoll_create1(EPOLL_CLOEXEC),
+		.epoll = epoll,
 		.events = {
 			[EVENT_MODULE_LOAD] = { "module", "module_load", on_module },
 			[EVENT_MODULE_FREE] = { "module", "module_free", on_module },
@@ -290,10 +289,8 @@ struct trace_events *trace_events_new(const struct log *log, struct fault_author
 			[EVENT_HANG] = { "sched", "sched_process_hang", on_process },
 		},
 	};
-	t->programs = trace_programs_new(t->events, t, &t->program_memory);
-	if (t->programs) {
-		file_watch(t->epoll, trace_programs_fd(t->programs));
-	} else if (!make_instance(t)) {
+	t->programs = trace_programs_new(t->events, t, epoll, &t->program_memory);
+	if (!t->programs && !make_instance(t)) {
 		trace_events_free(t);
 		return NULL;
 	}
@@ -308,13 +305,7 @@ void trace_events_free(struct trace_events *t)
 		return;
 	trace_instance_free(t->instance);
 	trace_programs_free(t->programs);
-	file_close(&t->epoll);
 	free(t);
-}
-
-int trace_events_fd(const struct trace_events *t)
-{
-	return t->epoll;
 }
 
 void trace_events_consume(struct trace_events *t)

@@ -134,14 +134,11 @@ uint64_t trace_instance_memory(const struct trace_instance *t);
 struct trace_programs;
 
 /* Loads the programs and attaches those of which the kernel has the tracepoint. @events: KERNEL_EVENTS of them, in the order of
- * EVENT_*; those attached are marked as enabled. @events and @context must outlive it. NULL: the kernel refuses them, or has
- * no types; then *@memory is left as it is. */
-struct trace_programs *trace_programs_new(struct trace_event *events, void *context,
+ * EVENT_*; those attached are marked as enabled. @events and @context must outlive it. @epoll is readable when records wait.
+ * NULL: the kernel refuses them, or has no types; then *@memory is left as it is. */
+struct trace_programs *trace_programs_new(struct trace_event *events, void *context, int epoll,
 					  struct bpf_memory *memory);
 void trace_programs_free(struct trace_programs *t);
-
-/* Readable when records wait. */
-int trace_programs_fd(const struct trace_programs *t);
 
 /* Passes waiting records to their events' handlers. Returns how many records found the buffer full until now. */
 uint64_t trace_programs_consume(struct trace_programs *t);

@@ -9,6 +9,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/clock.h"
+#include "base/file_text.h"
 #include "kernel_events.skel.h"
 
 #define FIELD(name, member)                                                      \
@@ -62,7 +63,7 @@ static bool attach_programs(struct trace_programs *t)
 	return any;
 }
 
-struct trace_programs *trace_programs_new(struct trace_event *events, void *context,
+struct trace_programs *trace_programs_new(struct trace_event *events, void *context, int epoll,
 					  struct bpf_memory *memory)
 {
 	struct trace_programs *t = calloc(1, sizeof(*t));
@@ -77,6 +78,7 @@ struct trace_programs *trace_programs_new(struct trace_event *events, void *cont
 		bpf_report_verified(t->bpf->obj);
 	if (t->bpf && !kernel_events_bpf__load(t->bpf) && attach_programs(t)) {
 		bpf_object_memory(t->bpf->obj, memory);
+		file_watch(epoll, bpf_map__fd(t->bpf->maps.kernel_events));
 		return t;
 	}
 	trace_programs_free(t);
@@ -93,11 +95,6 @@ void trace_programs_free(struct trace_programs *t)
 	}
 	kernel_events_bpf__destroy(t->bpf);
 	free(t);
-}
-
-int trace_programs_fd(const struct trace_programs *t)
-{
-	return bpf_map__fd(t->bpf->maps.kernel_events);
 }
 
 static int on_event(void *context, void *data, size_t size)

@@ -15,12 +15,6 @@
 #define HEARTBEAT_GAP_NS (60 * 1000000000ull)
 #define HEARTBEATS_NS (300 * 1000000000ull)
 
-/* Seconds since the boot. */
-static double boot_time(const struct fault_events *e, uint64_t time_ns)
-{
-	return boot_seconds(&e->clocks, time_ns);
-}
-
 /* Logs @err, which can only be -ENOMEM; 0: nothing. */
 static void log_no_memory(const struct fault_events *e, int err)
 {
@@ -34,7 +28,7 @@ static void log_no_memory(const struct fault_events *e, int err)
 
 static struct event new_event(const struct fault_events *e, enum event_kind kind, uint64_t time_ns)
 {
-	double time = boot_time(e, time_ns) + e->clocks.boot_to_wall;
+	double time = boot_seconds(&e->clocks, time_ns) + e->clocks.boot_to_wall;
 
 	/* The clock may be set to a time before that of the boot. */
 	return (struct event){ .kind = kind,
@@ -180,7 +174,7 @@ void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 	/* Faults that a user can cause at will. */
 	if (!nvswitch && !strcmp(xid_catalog_find(line->code)->category, "app"))
 		like.causes[0] = fault_cause("", line->pid, has_ended(&event, line->pid));
-	log_no_memory(e, faults_add(e->faults, &like, boot_time(e, origin->time_ns)));
+	log_no_memory(e, faults_add(e->faults, &like, boot_seconds(&e->clocks, origin->time_ns)));
 	if (!nvswitch)
 		RAISE(e->last_xid_ns, origin->time_ns);
 	if (xid_asks_no_more(line))
@@ -234,7 +228,7 @@ void fault_events_add_signal(struct fault_events *e, const struct fault_signal_r
 
 	log_no_memory(e, faults_add_kernel_event(e->faults, signal->gpu_driver, signal->kind,
 						 signal->device, signal->about,
-						 boot_time(e, signal->time_ns)));
+						 boot_seconds(&e->clocks, signal->time_ns)));
 	SET(event.name, signal->kind);
 	SET(event.device, signal->device);
 	SET(event.severity, signal->severity ? signal->severity : "");
@@ -299,7 +293,8 @@ static bool traced(const struct fault_events *e, const char *kind, uint64_t time
 void fault_events_add_recovery(struct fault_events *e, const char *gpu, const char *evidence,
 			       uint64_t time_ns)
 {
-	log_no_memory(e, faults_recovered(e->faults, gpu, evidence, boot_time(e, time_ns)));
+	log_no_memory(
+		e, faults_recovered(e->faults, gpu, evidence, boot_seconds(&e->clocks, time_ns)));
 }
 
 static void add_identity(struct fault_events *e, const struct kernel_line *line)
@@ -360,7 +355,7 @@ void fault_events_add_line(struct fault_events *e, uint64_t time_ns, const struc
 						    .pid = -1,
 						    .text = line->text,
 						    .text_len = line->text_len };
-	double time = boot_time(e, time_ns);
+	double time = boot_seconds(&e->clocks, time_ns);
 
 	switch (line->kind) {
 	case KERNEL_LINE_NONE:

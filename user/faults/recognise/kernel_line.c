@@ -377,7 +377,6 @@ static bool read_piece(struct span s, struct kernel_line *out)
 		out->text_len = span_left(s);
 		return true;
 	}
-	*out = (struct kernel_line){ .name = "", .severity = "" };
 	return false;
 }
 
@@ -419,10 +418,8 @@ static struct span first_piece(struct span s)
 
 bool kernel_line_next(const char *text, size_t len, size_t *offset, struct kernel_line *out)
 {
-	struct span s;
+	struct span s = { text + (*offset < len ? *offset : len), text + len };
 
-	*out = (struct kernel_line){ .name = "", .severity = "" };
-	s = (struct span){ text + (*offset < len ? *offset : len), text + len };
 	while (span_left(s)) {
 		struct span piece = first_piece(s);
 
@@ -434,6 +431,7 @@ bool kernel_line_next(const char *text, size_t len, size_t *offset, struct kerne
 			return true;
 		}
 	}
+	*out = (struct kernel_line){ .name = "", .severity = "" };
 	*offset = len;
 	return false;
 }
@@ -463,14 +461,6 @@ bool form_of_fault(const struct kmsg_record *record, const char *text, const str
 	       (line->kind != XID_LINE_XID || record->continued);
 }
 
-/* Who may set its rules chooses up to 127 bytes before what it prints: nf_log_*() in net/netfilter/nf_log_syslog.c.
- * Not for lines that quote a name, as an Xid's: whoever chooses that could hide them. */
-static bool is_of_packet_filter(const struct kmsg_record *record, const char *text)
-{
-	return memmem(text, record->text_len, "OUT=", 4) ||
-	       memmem(text, record->text_len, "HTYPE=", 6);
-}
-
 bool form_of_line(const struct kmsg_record *record, const char *text,
 		  const struct kernel_line *line)
 {
@@ -479,8 +469,13 @@ bool form_of_line(const struct kmsg_record *record, const char *text,
 	switch (line->proof) {
 	case KERNEL_LINE_BY_DRIVER:
 		/* The driver's resource manager prints without a level, as if it continued a line; nv_printf() of its
-		 * kernel interface has one, as in "loading". No name of a process is as long as these lines. */
-		return !is_of_packet_filter(record, text);
+		 * kernel interface has one, as in "loading". No name of a process is as long as these lines.
+		 *
+		 * Who may set rules of the packet filter chooses up to 127 bytes before what it prints: nf_log_*() in
+		 * net/netfilter/nf_log_syslog.c. Lines that quote a name, as an Xid's, are not looked at for that:
+		 * whoever chooses the name could hide them. */
+		return !memmem(text, record->text_len, "OUT=", 4) &&
+		       !memmem(text, record->text_len, "HTYPE=", 6);
 	case KERNEL_LINE_FOR_PCI:
 		return !strncmp(record->device, "+pci:", 5) &&
 		       !strcmp(record->device + 5, line->device);
