@@ -131,14 +131,6 @@ static size_t count_open(const struct change *c, const char *text, size_t len)
 	return open;
 }
 
-static void write_entry(FILE *out, const struct ack *a, const char *note)
-{
-	fprintf(out, "%s %s %s%s", a->device, a->what, a->snooze ? "until:" : "",
-		UTC_TIME(a->time));
-	fputs(*note ? "  # " : "", out);
-	safe_line(out, "%s", note);
-}
-
 /* Makes the new text: the old one without the entries of this fault, and with a new entry unless they are only to be removed.
  * Returns false without memory. */
 static bool make_text(struct change *c)
@@ -164,7 +156,9 @@ static bool make_text(struct change *c)
 		new.snooze = new.time > now;
 		if (!(new.time > 0))
 			new.time = now;
-		write_entry(out, &new, c->o->note ? c->o->note : "");
+		safe_line(out, "%s %s %s%s%s%s", new.device, new.what, new.snooze ? "until:" : "",
+			  UTC_TIME(new.time), c->o->note && *c->o->note ? "  # " : "",
+			  c->o->note ?: "");
 	}
 	return stream_text(out, &c->text);
 }

@@ -191,7 +191,6 @@ static bool watch_node(struct agent_health *h, struct observer *observer)
 {
 	bool changed = mounts_changed(h->mounts);
 	double limit = h->rules.rules[HEALTH_MOUNT_HUNG].limit;
-	enum mount_state before[NODE_MOUNTS_MAX];
 	uint64_t now = monotonic_ns();
 	char source[160];
 
@@ -202,14 +201,10 @@ static bool watch_node(struct agent_health *h, struct observer *observer)
 	changed = node_watch_look(&h->node, "", (double)now / 1e9, changed);
 	if (changed)
 		fault_observer_gpus(observer->gpu, h->node.node.bus, h->node.node.bus_count);
-	for (size_t i = 0; i < NODE_MOUNTS_MAX; i++)
-		before[i] = h->node.node.mounts[i].answer;
 	if (h->rules.rules[HEALTH_MOUNT_HUNG].level != HEALTH_OK ||
 	    h->rules.rules[HEALTH_MOUNT_UNUSABLE].level != HEALTH_OK)
-		node_mounts_ask(&h->node.node, h->node.questions,
-				limit < MAX_ASK_SECONDS ? limit : MAX_ASK_SECONDS, now);
-	for (size_t i = 0; i < NODE_MOUNTS_MAX; i++)
-		changed |= before[i] != h->node.node.mounts[i].answer;
+		changed |= node_mounts_ask(&h->node.node, h->node.questions,
+					   limit < MAX_ASK_SECONDS ? limit : MAX_ASK_SECONDS, now);
 	return changed;
 }
 

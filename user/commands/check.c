@@ -180,13 +180,6 @@ static void print_slurm(const struct result *v)
 		puts(reason);
 }
 
-static void print_npd(const struct result *v)
-{
-	puts(v->exit == CHECK_UNKNOWN ? v->trouble :
-	     v->open.count            ? v->open.items[0].reason :
-					"no open fault");
-}
-
 static void print_json(const struct result *v, const struct options *o, int code)
 {
 	static const char *const words[] = {
@@ -303,7 +296,9 @@ int cmd_check(const struct options *o)
 	else if (o->style == CHECK_SLURM)
 		print_slurm(&v);
 	else if (o->style == CHECK_NPD)
-		print_npd(&v);
+		puts(v.exit == CHECK_UNKNOWN ? v.trouble :
+		     v.open.count            ? v.open.items[0].reason :
+					       "no open fault");
 	else
 		print_nagios(&v);
 	health_file_free(&v.file);

@@ -100,13 +100,6 @@ static void print_findings(const struct health_file *f)
 		terminal_line(stdout, 10, "          %s", f->findings.items[i].reason);
 }
 
-/* The open ones are findings as well. */
-static void print_faults(const struct health_file *f)
-{
-	terminal_line(stdout, 10, "faults    %zu open, %zu since boot%s", count_open(&f->faults),
-		      f->faults.count, f->faults.count ? "; all of them: xidscope faults" : "");
-}
-
 int cmd_status(const struct options *o)
 {
 	struct health_file f;
@@ -120,7 +113,10 @@ int cmd_status(const struct options *o)
 		print_metrics(&f);
 		print_servers(&f);
 		print_findings(&f);
-		print_faults(&f);
+		/* The open ones are findings as well. */
+		terminal_line(stdout, 10, "faults    %zu open, %zu since boot%s",
+			      count_open(&f.faults), f.faults.count,
+			      f.faults.count ? "; all of them: xidscope faults" : "");
 		puts("next      xidscope top; what happened: xidscope why");
 	} else {
 		terminal_line(stdout, 10, "agent     not known: %s", error);
@@ -163,7 +159,7 @@ int cmd_faults(const struct options *o)
 {
 	struct health_file file;
 	char error[640];
-	bool known = health_file_read(&file, o->health_file, o->max_age, error, sizeof(error));
+	bool known = read_health(&file, o, error, sizeof(error));
 
 	if (!known || *file.trouble)
 		safe_line(stderr, "xidscope: %s", known ? file.trouble : error);

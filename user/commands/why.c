@@ -343,14 +343,6 @@ static void print_markdown(struct history *h, const struct window *w,
 	free(text);
 }
 
-/* What NFS had of the job's own: bursts, stalls and waits of its calls. */
-static void print_own(const struct history *h, const struct window *w, const char *job)
-{
-	ARRAY_EACH(e, h->events, h->count)
-		if (is_shown(e, w) && past_owner_is(e->owner, job))
-			print_event(&(struct output){ stdout, "" }, e);
-}
-
 /* One line, for the comment of a job. */
 static void print_cause(const struct history *h, const struct window *w, const char *job)
 {
@@ -535,32 +527,24 @@ static struct window window_of(const struct options *o, double now)
 	return w;
 }
 
-/* Whether the window begins after @now, so that not even its being quiet is known. */
-static bool is_to_come(const struct window *w, double now)
-{
-	if (w->since <= now)
-		return false;
-	safe_line(
-		stderr,
-		"xidscope: nothing is known of this window yet: it begins at %s, after the present",
-		UTC_TIME(w->since));
-	return true;
-}
-
 static void print_past(const struct options *o, struct history *h, const struct window *w,
 		       const struct event_files *files, const struct health_list *faults)
 {
+	const struct output lines = { stdout, "" };
 	const char *job = o->job ?: "";
 
 	if (o->json) {
 		print_json(h, w, files, job);
 	} else if (*job) {
 		print_cause(h, w, job);
-		print_own(h, w, job);
+		/* What NFS had of the job's own: bursts, stalls and waits of its calls. */
+		ARRAY_EACH(e, h->events, h->count)
+			if (is_shown(e, w) && past_owner_is(e->owner, job))
+				print_event(&lines, e);
 	} else if (o->markdown) {
 		print_markdown(h, w, faults);
 	} else {
-		print_lines(&(struct output){ stdout, "" }, h, w, faults);
+		print_lines(&lines, h, w, faults);
 	}
 }
 
@@ -601,8 +585,13 @@ int cmd_why(const struct options *o)
 	if (!err)
 		add_standings(&h, &health, o);
 	w = window_of(o, now);
-	if (!err && is_to_come(&w, now))
+	if (!err && w.since > now) { /* not even its being quiet is known */
+		safe_line(
+			stderr,
+			"xidscope: nothing is known of this window yet: it begins at %s, after the present",
+			UTC_TIME(w.since));
 		err = -ERANGE;
+	}
 	if (!err)
 		print_past(o, &h, &w, files, &health.faults);
 	history_free(&h);

@@ -132,9 +132,11 @@ static void give_up(struct mount_question *q, const char *path)
 	helper_kill(&q->helper);
 }
 
-void node_mounts_ask(struct node_state *node, struct mount_question *questions, double limit,
+bool node_mounts_ask(struct node_state *node, struct mount_question *questions, double limit,
 		     uint64_t now_ns)
 {
+	bool changed = false;
+
 	for (size_t i = 0; i < node->mount_count; i++) {
 		struct node_mount *mount = &node->mounts[i];
 		struct mount_question *q = &questions[i];
@@ -146,6 +148,8 @@ void node_mounts_ask(struct node_state *node, struct mount_question *questions, 
 			q->state = MOUNT_FINE;
 		else if (now_ns >= q->due_ns)
 			begin_question(q, mount, limit, now_ns);
+		changed |= mount->answer != q->state;
 		mount->answer = q->state;
 	}
+	return changed;
 }

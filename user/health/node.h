@@ -97,8 +97,8 @@ struct mount_question {
 
 /* Asks the server of each mount every half minute, and sets the mounts' .answer. Call it every second; it never waits. @questions:
  * one for each mount. @limit: seconds until a server that has not answered, and has sent no other reply to this client
- * meanwhile, has hung. */
-void node_mounts_ask(struct node_state *node, struct mount_question *questions, double limit,
+ * meanwhile, has hung. Returns whether any has changed. */
+bool node_mounts_ask(struct node_state *node, struct mount_question *questions, double limit,
 		     uint64_t now_ns);
 
 /* Sets the state of each mount by the text of the file @mountinfo; no server is asked. */

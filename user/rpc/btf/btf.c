@@ -328,21 +328,16 @@ static void *try_btf(const struct source_setup *setup)
 	return b;
 }
 
-/* Finds the transports of the calls that had begun before. */
-static void find_calls(const struct btf_state *b)
-{
-	for (int run = 0; run < MAX_FINDS && bpf_run(b->bpf->progs.rpc_find, NULL, 0); run++)
-		;
-}
-
 static int attach_btf(void *state)
 {
 	struct btf_state *b = state;
 	int err = bpf_hooks_attach(&b->hooks, 0, HOOKS);
 
 	b->bpf->bss->rpc_attached = monotonic_ns();
-	if (!err)
-		find_calls(b);
+	/* Finds the transports of the calls that had begun before. */
+	for (int run = 0; !err && run < MAX_FINDS && bpf_run(b->bpf->progs.rpc_find, NULL, 0);
+	     run++)
+		;
 	return err;
 }
 

@@ -388,14 +388,6 @@ static void add_waiter(struct reading *r, const struct rpc_waiter *w)
 	}
 }
 
-/* Makes the kernel side check whether the task still exists. */
-static void sweep_task(struct reading *r, uint32_t index, uint64_t task)
-{
-	const __u64 args[2] = { index, task };
-
-	bpf_run(r->m->bpf->progs.rpc_sweep, args, sizeof(args));
-}
-
 /* Time of the last event of a task. */
 static uint64_t last_event(const struct rpc_waiter *w)
 {
@@ -422,14 +414,15 @@ static int read_waiters(struct reading *r)
 		return -errno;
 	for (uint32_t i = 0; i < RPC_MAX_TASKS; i++) {
 		const volatile __u64 *way = &bucket[i / RPC_TASK_WAYS].task[i % RPC_TASK_WAYS];
-		uint64_t task = *way;
+		const __u64 task = *way, args[2] = { i, task };
 
 		if (!task || lookup_value(bpf->maps.tasks, i, &w) ||
 		    (w.waits.asleep > RPC_WAITS && w.waits.asleep != 1 + RPC_PHASE_SETUP))
 			continue;
 		if (w.waits.asleep == RPC_ASLEEP_NO) {
+			/* The kernel side checks whether the task still exists. */
 			if (last_event(&w) + SWEEP_AGE_NS < r->s->time_ns && sweeps++ < MAX_SWEEPS)
-				sweep_task(r, i, task);
+				bpf_run(bpf->progs.rpc_sweep, args, sizeof(args));
 			continue;
 		}
 		add_waiter(r, &w);

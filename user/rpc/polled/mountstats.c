@@ -307,20 +307,17 @@ static int poll_mounts(struct mountstats *m)
 	return err;
 }
 
-static void release_mountstats(struct mountstats *m)
+void mountstats_close(void *mountstats)
 {
+	struct mountstats *m = mountstats;
+
+	if (!m)
+		return;
 	for (size_t i = 0; i < m->mount_count; i++)
 		free(m->mounts[i].ops);
 	free(m->mounts);
 	free(m->transports.list);
 	snapshot_free(&m->totals);
-}
-
-void mountstats_close(struct mountstats *m)
-{
-	if (!m)
-		return;
-	release_mountstats(m);
 	free(m);
 }
 
@@ -441,11 +438,6 @@ static void *try_mountstats(const struct source_setup *setup)
 	return mountstats_open(setup->root, NULL, NULL);
 }
 
-static void detach_mountstats(void *state)
-{
-	mountstats_close(state);
-}
-
 static int read_state(void *state, struct snapshot *s, struct client_list *clients)
 {
 	struct mountstats *m = state;
@@ -464,4 +456,4 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 
 const struct source_ops mountstats_source = { .try = try_mountstats,
 					      .read = read_state,
-					      .detach = detach_mountstats };
+					      .detach = mountstats_close };

@@ -67,8 +67,8 @@ typedef const char *mountstats_label(void *context, const char *address, uint32_
  * outlive the result. @label may be NULL. Returns NULL with errno set if memory is short. */
 struct mountstats *mountstats_open(const char *root, mountstats_label *label, void *context);
 
-/* @m may be NULL. */
-void mountstats_close(struct mountstats *m);
+/* @mountstats: what mountstats_open() returned. */
+void mountstats_close(void *mountstats);
 
 /* Adds the bytes sent and received since mountstats_open() to the ops of @s, and by mount to @mounts. Adds the slots of the
  * existing transports for each server and protocol. Takes these facts out of @s->unknown, unless mountstats could not be

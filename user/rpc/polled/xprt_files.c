@@ -36,26 +36,20 @@ bool xprt_info_parse(struct xprt_file *f, const char *text, size_t len)
 	return found == 7;
 }
 
-static bool read_info(const char *path, struct xprt_file *f)
-{
-	FILE_TEXT text = {};
-
-	/* The file cannot be read while there is no connection. */
-	return !file_text_read(&text, path, FILE_MAX) && xprt_info_parse(f, text.bytes, text.len);
-}
-
 /* @path: ".../xprt-7-tcp/xprt_info". False: it is not connected. */
 static bool read_file(struct xprt_file *f, const char *path)
 {
 	const char *folder = PATHF("%.*s", (int)(strrchr(path, '/') - path), path);
+	FILE_TEXT text = {};
 
 	*f = (struct xprt_file){};
 	f->switch_number =
 		(uint32_t)strtoul(strstr(folder, "/switch-") + strlen("/switch-"), NULL, 10);
 	snprintf(f->protocol, sizeof(f->protocol), "%s", strrchr(folder, '-') + 1);
+	/* The file cannot be read while there is no connection. */
 	return file_first_line(PATHF("%s/dstaddr", folder), f->remote.address,
 			       sizeof(f->remote.address)) &&
-	       read_info(path, f);
+	       !file_text_read(&text, path, FILE_MAX) && xprt_info_parse(f, text.bytes, text.len);
 }
 
 /* By their numbers: "xprt-9-tcp" is before "xprt-10-tcp". */
