@@ -124,22 +124,16 @@ void json_whole_seconds(struct json *j, const char *name, double seconds)
 	json_text(j, name, UTC_TIME(seconds));
 }
 
-void json_raw(struct json *j, const char *name, const char *value)
+void json_raw(struct json *j, const char *name, const char *value, size_t len)
 {
 	begin_value(j, name);
-	fputs_unlocked(value, j->out);
-}
-
-void json_value_of(struct json *j, const char *name, const char *text, size_t len)
-{
-	begin_value(j, name);
-	fwrite_unlocked(text, 1, len, j->out);
+	fwrite_unlocked(value, 1, len, j->out);
 }
 
 void json_members(struct json *j, const char *members)
 {
 	if (*members)
-		json_raw(j, NULL, members);
+		json_raw(j, NULL, members, strlen(members));
 }
 
 void json_newline(struct json *j)

@@ -13,6 +13,8 @@ struct json {
 /* @name is the member's name, which must need no escapes. NULL: an element of an array, or the whole text. */
 #define json_object(j, name) json_open(j, name, '{')
 #define json_object_end(j) json_close(j, '}')
+#define json_row(j) (json_newline(j), json_object(j, NULL)) /* on a line of its own */
+#define json_end(j) (json_object_end(j), putc('\n', (j)->out)) /* of the whole text */
 #define json_array(j, name) json_open(j, name, '[')
 #define json_array_end(j) json_close(j, ']')
 void json_open(struct json *j, const char *name, char bracket);
@@ -37,10 +39,8 @@ void json_time(struct json *j, const char *name, double seconds);
 /* The same in whole seconds, "2026-11-21T10:00:00Z". */
 void json_whole_seconds(struct json *j, const char *name, double seconds);
 
-/* A value as it stands in JSON. */
-void json_raw(struct json *j, const char *name, const char *value);
-/* The same of @len bytes. */
-void json_value_of(struct json *j, const char *name, const char *text, size_t len);
+/* A value of @len bytes as it stands in JSON. */
+void json_raw(struct json *j, const char *name, const char *value, size_t len);
 
 /* Members that another writer has made, without braces; "": none. */
 void json_members(struct json *j, const char *members);

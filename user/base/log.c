@@ -49,8 +49,7 @@ static void write_json(FILE *out, enum log_level level, const char *message, con
 	json_time(&j, "time", wall_seconds());
 	json_text(&j, "level", levels[level].name);
 	json_text(&j, "message", whole);
-	json_object_end(&j);
-	fputc('\n', out);
+	json_end(&j);
 	free(whole);
 }
 

@@ -209,8 +209,7 @@ static void print_json(const struct result *v, const struct options *o, int code
 	health_list_write(&j, "findings", &v->open);
 	health_list_write(&j, "acknowledged", &v->quiet);
 	json_unsigned(&j, "left_out", v->total > v->open.count ? v->total - v->open.count : 0);
-	json_object_end(&j);
-	putchar('\n');
+	json_end(&j);
 }
 
 /* ---- for people ---- */

@@ -263,8 +263,7 @@ static void print_json(FILE *out, const struct diagnosis *d, bool healthy)
 	json_bool(&j, "healthy", healthy);
 	json_array(&j, "findings");
 	ARRAY_EACH(f, d->findings, d->count) {
-		json_newline(&j);
-		json_object(&j, NULL);
+		json_row(&j);
 		json_text(&j, "group", f->group);
 		json_text(&j, "name", f->name);
 		json_text(&j, "level", level_names[f->level]);
@@ -274,8 +273,7 @@ static void print_json(FILE *out, const struct diagnosis *d, bool healthy)
 		json_object_end(&j);
 	}
 	json_array_end(&j);
-	json_object_end(&j);
-	fputc('\n', out);
+	json_end(&j);
 }
 
 /* Prints the checks whose result is unknown until sunrpc is loaded, as one line. */

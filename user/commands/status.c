@@ -151,8 +151,7 @@ static void print_json(const struct health_list *faults)
 
 	json_object(&j, NULL);
 	health_list_write(&j, "faults", faults);
-	json_object_end(&j);
-	putchar('\n');
+	json_end(&j);
 }
 
 int cmd_faults(const struct options *o)

@@ -484,8 +484,7 @@ static void print_json(const struct history *h, const struct window *w,
 	for (size_t i = files->count; i-- > 0;)
 		json_text(&j, NULL, files->files[i].path);
 	json_array_end(&j);
-	json_object_end(&j);
-	putchar('\n');
+	json_end(&j);
 }
 
 /* ---- the command ---- */

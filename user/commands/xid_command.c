@@ -411,8 +411,7 @@ static bool log_verdict_print(struct log_verdict *v, bool as_json)
 	ARRAY_EACH(f, report.findings, report.count)
 		write_finding(&j, f);
 	json_array_end(&j);
-	json_object_end(&j);
-	putchar('\n');
+	json_end(&j);
 	return true;
 }
 

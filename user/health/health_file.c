@@ -46,8 +46,7 @@ static void write_rules(struct json *j, const struct health_content *c)
 {
 	json_array(j, "rules");
 	for (int r = 0; r < HEALTH_RULES; r++) {
-		json_newline(j);
-		json_object(j, NULL);
+		json_row(j);
 		json_text(j, "rule", health_rules[r].name);
 		json_text(j, "setting", health_level_names[c->options->rules[r].level]);
 		if (*health_rules[r].unit)
@@ -84,8 +83,7 @@ static void write_times(struct json *j, uint64_t count, double first, double las
 
 static void write_finding(struct json *j, const struct health_finding *f)
 {
-	json_newline(j);
-	json_object(j, NULL);
+	json_row(j);
 	json_text(j, "rule", health_rules[f->rule].name);
 	json_text(j, "level", level_names[f->level]);
 	json_text(j, "state", fault_standing_names[f->standing]);
@@ -174,8 +172,7 @@ void health_file_write(FILE *out, const struct health_content *c)
 	json_array_end(&j);
 	write_faults(&j, c);
 	write_gpus(&j, c->s);
-	json_object_end(&j);
-	fputc('\n', out);
+	json_end(&j);
 }
 
 /* ---- reading ---- */
@@ -366,7 +363,7 @@ void health_list_write(struct json *j, const char *name, const struct health_lis
 	json_array(j, name);
 	ARRAY_EACH(item, list->items, list->count) {
 		json_newline(j);
-		json_value_of(j, NULL, item->json.at, span_left(item->json));
+		json_raw(j, NULL, item->json.at, span_left(item->json));
 	}
 	json_array_end(j);
 }

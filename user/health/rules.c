@@ -23,9 +23,7 @@ static const struct driver_message {
 /* ---- findings ---- */
 
 /* The texts of a finding, cut to their sizes and safe to print. */
-#define SET_REASON(finding, ...) \
-	safe_format((finding)->reason, sizeof((finding)->reason), __VA_ARGS__)
-#define SET_HEAD(finding, ...) safe_format((finding)->head, sizeof((finding)->head), __VA_ARGS__)
+#define SET(to, ...) safe_format(to, sizeof(to), __VA_ARGS__)
 
 /* Whether findings of this standing are looked for now. */
 static bool is_wanted(const struct health_evaluation *e, enum fault_standing standing)
@@ -62,8 +60,6 @@ static const char *short_device(const char *device)
 	return strncmp(device, "0000:", 5) != 0 ? device : device + 5;
 }
 
-#define SET_NAME(to, ...) safe_format(to, sizeof(to), __VA_ARGS__)
-
 /* ---- cleared faults ---- */
 
 /* What is known of a GPU, or all zeros. */
@@ -92,8 +88,8 @@ static struct health_finding *add_state(struct health_evaluation *e, enum health
 	struct health_finding *f = is_wanted(e, standing) ? add_finding(e, rule, standing) :
 							    &e->report->findings[e->report->listed];
 
-	SET_NAME(f->device, "%s", device);
-	SET_NAME(f->what, "%s", health_rules[rule].name);
+	SET(f->device, "%s", device);
+	SET(f->what, "%s", health_rules[rule].name);
 	return f;
 }
 
@@ -209,21 +205,21 @@ static void describe(struct health_evaluation *e, struct health_finding *finding
 	struct known_fault about;
 	char when[40] = "";
 
-	SET_NAME(finding->device, "%s", f->device);
+	SET(finding->device, "%s", f->device);
 	xid_code_text(finding->what, sizeof(finding->what), f->nvswitch, f->code);
 	finding->nvswitch = f->nvswitch;
 	finding->code = f->code;
 	finding->count = number;
 	finding->first = g->first;
 	finding->last = g->last;
-	SET_HEAD(finding, "%s %u %s", kind, f->code, short_device(f->device));
+	SET(finding->head, "%s %u %s", kind, f->code, short_device(f->device));
 	explain(e, f, g, &about);
-	SET_NAME(finding->action, "%s", about.action);
+	SET(finding->action, "%s", about.action);
 	if (g->last > 0)
 		snprintf(when, sizeof(when), ", last %s", UTC_TIME(g->last));
-	SET_REASON(finding, "%s %s: %s %u (%s) %" PRIu64 " %s%s: %s",
-		   f->nvswitch ? "NVSwitch" : "GPU", f->device, kind, f->code,
-		   *about.meaning ? about.meaning : f->severity, number, unit, when, about.advice);
+	SET(finding->reason, "%s %s: %s %u (%s) %" PRIu64 " %s%s: %s",
+	    f->nvswitch ? "NVSwitch" : "GPU", f->device, kind, f->code,
+	    *about.meaning ? about.meaning : f->severity, number, unit, when, about.advice);
 }
 
 /* Whether another GPU also had this Xid within the window, which makes it the application's. */
@@ -339,15 +335,15 @@ static void describe_message(struct health_finding *f, const struct driver_messa
 	const char *device = *v->device ? v->device : "all";
 	const char *what = strncmp(device, "nvidia-nvswitch", 15) != 0 ? "GPU" : "NVSwitch";
 
-	SET_NAME(f->device, "%s", device);
-	SET_NAME(f->what, "%s", v->kind);
+	SET(f->device, "%s", device);
+	SET(f->what, "%s", v->kind);
 	f->count = v->count;
 	f->last = v->last;
-	SET_NAME(f->action, "%s", m->action);
-	SET_HEAD(f, "%.20s %s", v->kind, short_device(device));
-	SET_REASON(f, "%s %s: driver error %s (%s) %" PRIu64 " %s, last %s: %s", what, device,
-		   v->kind, m->meaning, v->count, v->count == 1 ? "time" : "times",
-		   UTC_TIME(v->last), xid_action_advice(m->action));
+	SET(f->action, "%s", m->action);
+	SET(f->head, "%.20s %s", v->kind, short_device(device));
+	SET(f->reason, "%s %s: driver error %s (%s) %" PRIu64 " %s, last %s: %s", what, device,
+	    v->kind, m->meaning, v->count, v->count == 1 ? "time" : "times", UTC_TIME(v->last),
+	    xid_action_advice(m->action));
 }
 
 static void find_driver_messages(struct health_evaluation *e, enum health_rule_id rule)
@@ -375,12 +371,11 @@ static void find_rate_limit(struct health_evaluation *e, enum health_rule_id rul
 		if (!g->rate_limited)
 			continue;
 		f = add_state(e, rule, g->gpu);
-		SET_NAME(f->action, "%s", "reset_gpu");
-		SET_HEAD(f, "GSP errors %s", short_device(g->gpu));
-		SET_REASON(
-			f,
-			"GPU %s: the driver limits its reports of GSP errors: Drain the node and reset the GPU.",
-			g->gpu);
+		SET(f->action, "%s", "reset_gpu");
+		SET(f->head, "GSP errors %s", short_device(g->gpu));
+		SET(f->reason,
+		    "GPU %s: the driver limits its reports of GSP errors: Drain the node and reset the GPU.",
+		    g->gpu);
 	}
 }
 
@@ -449,12 +444,12 @@ static void find_kernel_events(struct health_evaluation *e, enum health_rule_id 
 		if (v->gpu_driver || !v->count || !is_kernel_finding(e, rule, v))
 			continue;
 		f = add_state(e, rule, *v->device ? v->device : "kernel");
-		SET_NAME(f->action, "%s", "restart_bm");
-		SET_HEAD(f, "%.20s %.16s", v->kind, v->device);
-		SET_REASON(f, "%s of %s%s%s, %" PRIu64 " %s: %srain the node and restart it.",
-			   v->kind, f->device, *v->about ? ": " : "", v->about, v->count,
-			   v->count == 1 ? "time" : "times",
-			   rule == HEALTH_CPU_STALL ? "If it goes on, d" : "D");
+		SET(f->action, "%s", "restart_bm");
+		SET(f->head, "%.20s %.16s", v->kind, v->device);
+		SET(f->reason, "%s of %s%s%s, %" PRIu64 " %s: %srain the node and restart it.",
+		    v->kind, f->device, *v->about ? ": " : "", v->about, v->count,
+		    v->count == 1 ? "time" : "times",
+		    rule == HEALTH_CPU_STALL ? "If it goes on, d" : "D");
 	}
 }
 
@@ -475,12 +470,12 @@ static void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rul
 			continue;
 		f = add_state(e, rule, v->server);
 		f->first = e->now - age;
-		SET_HEAD(f, "NFS waits %s", v->server);
-		SET_REASON(f,
-			   "NFS server %s%s: a call has been waiting %s for "
-			   "%.0f s: Check the server and the network to it.",
-			   v->server, VICTIMS(&e->s->calls, v->server),
-			   rpc_queue_wait(span_of(rpc_queue_names[worst])), age);
+		SET(f->head, "NFS waits %s", v->server);
+		SET(f->reason,
+		    "NFS server %s%s: a call has been waiting %s for "
+		    "%.0f s: Check the server and the network to it.",
+		    v->server, VICTIMS(&e->s->calls, v->server),
+		    rpc_queue_wait(span_of(rpc_queue_names[worst])), age);
 	}
 }
 
@@ -496,19 +491,19 @@ static void find_nfs_errors(struct health_evaluation *e, enum health_rule_id rul
 
 		f = add_state(e, rule, n->server);
 		f->first = n->first;
-		SET_HEAD(f, "NFS fails %s", n->server);
-		SET_REASON(f, "NFS server %s: %s", n->server, n->text);
+		SET(f->head, "NFS fails %s", n->server);
+		SET(f->reason, "NFS server %s: %s", n->server, n->text);
 	}
 	ARRAY_EACH(v, e->s->faults.kernel_events, e->s->faults.kernel_event_count) {
 		if (strcmp(v->kind, "nfs_state_lost") != 0 || e->now - v->last > LOST_SECONDS)
 			continue;
 		f = add_state(e, rule, v->device);
 		f->last = v->last;
-		SET_HEAD(f, "NFS lost state %s", v->device);
-		SET_REASON(f,
-			   "NFS server %s: open files or locks were lost, %" PRIu64
-			   " messages: Jobs that use them may have wrong data; see the kernel log.",
-			   *v->device ? v->device : "(not named)", v->count);
+		SET(f->head, "NFS lost state %s", v->device);
+		SET(f->reason,
+		    "NFS server %s: open files or locks were lost, %" PRIu64
+		    " messages: Jobs that use them may have wrong data; see the kernel log.",
+		    *v->device ? v->device : "(not named)", v->count);
 	}
 }
 
@@ -538,9 +533,9 @@ static void find_stuck_tasks(struct health_evaluation *e, enum health_rule_id ru
 			continue;
 		f = add_state(e, rule, t->mountpoint);
 		f->first = e->now - age;
-		SET_HEAD(f, "NFS hangs %s", mount);
-		SET_REASON(f, "NFS on %s: tasks that hang: %" PRIu32 ", the oldest for %.0f s, %s",
-			   mount, t->tasks, age, causes[t->cause]);
+		SET(f->head, "NFS hangs %s", mount);
+		SET(f->reason, "NFS on %s: tasks that hang: %" PRIu32 ", the oldest for %.0f s, %s",
+		    mount, t->tasks, age, causes[t->cause]);
 	}
 }
 
@@ -563,9 +558,9 @@ static void find_mounts(struct health_evaluation *e, enum health_rule_id rule)
 		if (state == MOUNT_FINE || (state == MOUNT_HUNG) != (rule == HEALTH_MOUNT_HUNG))
 			continue;
 		f = add_state(e, rule, m->path);
-		SET_HEAD(f, "Mount %s %s", state == MOUNT_HUNG ? "hung" : "bad", m->path);
-		SET_REASON(f, "Mount %s %s: Check the server, the network to it, and the mount.",
-			   m->path, states[state]);
+		SET(f->head, "Mount %s %s", state == MOUNT_HUNG ? "hung" : "bad", m->path);
+		SET(f->reason, "Mount %s %s: Check the server, the network to it, and the mount.",
+		    m->path, states[state]);
 	}
 }
 
@@ -577,11 +572,11 @@ static void find_missing_gpus(struct health_evaluation *e, enum health_rule_id r
 	if (node->gpus >= node->gpus_wanted)
 		return;
 	f = add_state(e, rule, "");
-	SET_HEAD(f, "GPUs %u of %u", node->gpus, node->gpus_wanted);
-	SET_REASON(f,
-		   "The driver has %u of %u GPUs: Drain the node and restart it; if they do not "
-		   "come back, look for them with lspci.",
-		   node->gpus, node->gpus_wanted);
+	SET(f->head, "GPUs %u of %u", node->gpus, node->gpus_wanted);
+	SET(f->reason,
+	    "The driver has %u of %u GPUs: Drain the node and restart it; if they do not "
+	    "come back, look for them with lspci.",
+	    node->gpus, node->gpus_wanted);
 }
 
 static void find_unused_gpus(struct health_evaluation *e, enum health_rule_id rule)
@@ -590,12 +585,11 @@ static void find_unused_gpus(struct health_evaluation *e, enum health_rule_id ru
 		const char *gpu = *unused;
 		struct health_finding *f = add_state(e, rule, gpu);
 
-		SET_HEAD(f, "No driver %s", short_device(gpu));
-		SET_REASON(
-			f,
-			"GPU %s has no driver: Drain the node and restart it; if it stays so, look "
-			"for its address in the kernel log.",
-			gpu);
+		SET(f->head, "No driver %s", short_device(gpu));
+		SET(f->reason,
+		    "GPU %s has no driver: Drain the node and restart it; if it stays so, look "
+		    "for its address in the kernel log.",
+		    gpu);
 	}
 }
 
@@ -607,13 +601,12 @@ static void find_narrow_links(struct health_evaluation *e, enum health_rule_id r
 		if (!l->lanes || l->lanes * 100.0 >= l->lanes_possible * e->o->rules[rule].limit)
 			continue;
 		f = add_state(e, rule, l->gpu);
-		SET_HEAD(f, "PCIe x%u of x%u %s", l->lanes, l->lanes_possible,
-			 short_device(l->gpu));
-		SET_REASON(
-			f,
-			"GPU %s: its PCIe link has %u of %u lanes: Drain the node and restart it; if "
-			"the link stays narrow, seat the GPU and its riser anew.",
-			l->gpu, l->lanes, l->lanes_possible);
+		SET(f->head, "PCIe x%u of x%u %s", l->lanes, l->lanes_possible,
+		    short_device(l->gpu));
+		SET(f->reason,
+		    "GPU %s: its PCIe link has %u of %u lanes: Drain the node and restart it; if "
+		    "the link stays narrow, seat the GPU and its riser anew.",
+		    l->gpu, l->lanes, l->lanes_possible);
 	}
 }
 
@@ -625,13 +618,11 @@ static void find_corrected_errors(struct health_evaluation *e, enum health_rule_
 		if (!l->corrected_in_hour || (double)l->corrected_in_hour < e->o->rules[rule].limit)
 			continue;
 		f = add_state(e, rule, l->gpu);
-		SET_HEAD(f, "PCIe errors %s", short_device(l->gpu));
-		SET_REASON(
-			f,
-			"GPU %s: %" PRIu64
-			" corrected errors of its PCIe link in an hour: Drain the "
-			"node, seat the GPU and its riser anew, and replace them if errors go on.",
-			l->gpu, l->corrected_in_hour);
+		SET(f->head, "PCIe errors %s", short_device(l->gpu));
+		SET(f->reason,
+		    "GPU %s: %" PRIu64 " corrected errors of its PCIe link in an hour: Drain the "
+		    "node, seat the GPU and its riser anew, and replace them if errors go on.",
+		    l->gpu, l->corrected_in_hour);
 	}
 }
 
@@ -642,8 +633,8 @@ static void find_clock(struct health_evaluation *e, enum health_rule_id rule)
 	if (!e->o->node->clock_unsynchronised)
 		return;
 	f = add_state(e, rule, "");
-	SET_HEAD(f, "Clock");
-	SET_REASON(f, "The kernel's clock is not synchronised: Check the time service.");
+	SET(f->head, "Clock");
+	SET(f->reason, "The kernel's clock is not synchronised: Check the time service.");
 }
 
 /* ---- the list of all ---- */
@@ -692,7 +683,7 @@ static struct known_fault list_message(const struct health_evaluation *e,
 				 .count = v->count,
 				 .last = v->last };
 
-	SET_NAME(h.what, "%s", v->kind);
+	SET(h.what, "%s", v->kind);
 	h.standing = STANDING_HARMLESS;
 	ARRAY_EACH(m, driver_messages, COUNT(driver_messages)) {
 		if (strcmp(m->kind, v->kind) != 0)

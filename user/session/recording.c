@@ -70,8 +70,7 @@ static int write_head(struct recorder *r, const struct session_origin *origin)
 	json_text(&j, "kernel", origin->kernel);
 	json_text(&j, "version", origin->version);
 	json_signed(&j, "utc_offset", origin->utc_offset);
-	json_object_end(&j);
-	fputc('\n', j.out);
+	json_end(&j);
 	return write_text(r, j.out, &text, 0);
 }
 

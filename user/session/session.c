@@ -118,16 +118,10 @@ static void add_transport(struct session_point *p, const struct transport_delta 
 	RAISE(p->oldest_ns, now->oldest_ns);
 }
 
-/* Programs open files that do not exist, and create files that do. */
-static bool is_expected(const char *status)
-{
-	static const char *const expected[] = { "ENOENT", "EEXIST", "ENOTEMPTY", "EACCES" };
-
-	return ARRAY_FIND(x, expected, COUNT(expected), !strcmp(*x, status));
-}
-
 static void fill_points(struct session *t)
 {
+	/* Programs open files that do not exist, and create files that do. */
+	static const char *const expected[] = { "ENOENT", "EEXIST", "ENOTEMPTY", "EACCES" };
 	const struct delta *d = &t->interval;
 	struct session_point *p;
 
@@ -139,8 +133,8 @@ static void fill_points(struct session *t)
 	for (size_t i = 0; i < d->error_count; i++) {
 		const struct rpc_error *e = d->errors[i].now;
 
-		p = is_expected(e->status) ? NULL : point_of(t, e->server);
-		if (p)
+		p = point_of(t, e->server);
+		if (p && !ARRAY_FIND(x, expected, COUNT(expected), !strcmp(*x, e->status)))
 			p->errors += d->errors[i].count;
 	}
 	for (size_t i = 0; i < d->transport_count; i++) {
@@ -308,12 +302,6 @@ static void find_source(struct session *t)
 
 /* ---- slow calls ---- */
 
-static bool wants_slow(const struct session *t, const struct slow_call *c)
-{
-	return (double)c->total_ns >= t->filter.slower * 1e9 &&
-	       session_wants_server(t, c->server) && session_wants_mount(t, c->mount);
-}
-
 /* Keeps the slowest calls, in order. */
 static int add_slow(struct session *t, const struct slow_call *c)
 {
@@ -360,9 +348,10 @@ static int end_interval(struct session *t)
 	find_faults(t);
 	err = err ?: limit_sums_add(&t->limits, &t->interval);
 	find_stalls(t);
-	for (size_t i = 0; i < t->last.calls.slow_count && !err; i++)
-		if (wants_slow(t, &t->last.calls.slow[i]))
-			err = add_slow(t, &t->last.calls.slow[i]);
+	ARRAY_EACH(c, t->last.calls.slow, t->last.calls.slow_count)
+		if ((double)c->total_ns >= t->filter.slower * 1e9 &&
+		    session_wants_server(t, c->server) && session_wants_mount(t, c->mount))
+			err = err ?: add_slow(t, c);
 	return err ?: keep_interval(t) ?: episodes_add(&t->episodes, &t->interval);
 }
 

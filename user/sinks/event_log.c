@@ -110,8 +110,7 @@ static char *make_line(struct event_log *e, const struct event *event, uint64_t 
 	json_unsigned(&j, "incident", incident);
 	json_unsigned(&j, "repeats", repeats);
 	json_bytes(&j, "text", event->text, event->text_len);
-	json_object_end(&j);
-	fputc('\n', j.out);
+	json_end(&j);
 	return stream_text(j.out, &text);
 }
 
@@ -229,12 +228,10 @@ void event_log_add(struct event_log *e, const struct event *event)
 void event_log_flush(struct event_log *e, uint64_t now_ns, bool all)
 {
 	ARRAY_EACH(b, e->bursts, BURSTS) {
-		if (!b->used)
+		if (!b->used || (!all && now_ns <= b->last.monotonic_ns + GAP_NS))
 			continue;
-		if (all || now_ns > b->last.monotonic_ns + GAP_NS) {
-			write_repeats(e, b);
-			b->used = false;
-		}
+		write_repeats(e, b);
+		b->used = false;
 	}
 }
 

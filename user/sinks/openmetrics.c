@@ -47,12 +47,6 @@ static void write_slots(struct metrics_writer *w, const struct calls *c,
 			       { "transport", t->name }, { "kind", kinds[k].name });
 }
 
-/* All transports of a server share its session, whose waits count for the first of them. */
-static bool is_first_transport(const struct calls *c, const struct rpc_transport_state *t)
-{
-	return ARRAY_FIND(x, c->transports, c->transport_count, !strcmp(x->server, t->server)) == t;
-}
-
 static void write_transports(struct metrics_writer *w, const struct calls *c)
 {
 #define COUNTER(NAME, FACT, field, format)                                                      \
@@ -70,10 +64,13 @@ static void write_transports(struct metrics_writer *w, const struct calls *c)
 	     { "local", ENDPOINT(&e->local) }, { "remote", ENDPOINT(&e->remote) });
 	write_family(w, METRIC_RPC_SATURATED_SECONDS);
 	ARRAY_EACH(t, c->transports, c->transport_count) {
+		/* All transports of a server share its session, whose waits count for the first of them. */
+		bool first = ARRAY_FIND(x, c->transports, c->transport_count,
+					!strcmp(x->server, t->server)) == t;
+
 		for (int l = 0; l < RPC_LIMITS; l++)
 			if (snapshot_knows(c, RPC_FACT_SATURATED + l) &&
-			    (l != RPC_LIMIT_SESSION || t->saturated_ns[l] ||
-			     is_first_transport(c, t)))
+			    (l != RPC_LIMIT_SESSION || t->saturated_ns[l] || first))
 				SAMPLE(w, SECONDS(t->saturated_ns[l]), { "server", t->server },
 				       { "transport", t->name }, { "limit", rpc_limit_names[l] });
 	}

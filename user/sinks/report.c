@@ -239,12 +239,6 @@ static void write_session(FILE *out, const struct session *t)
 	report_slow_calls(out, t);
 }
 
-/* Blanks before the continuation of a line that does not fit, to align it with the text. */
-static size_t indent_of(const char *line)
-{
-	return *line == '-' ? 2 : isdigit((unsigned char)*line) ? sizeof("10:00:00") : 4;
-}
-
 /* Returns the report, which the caller frees; NULL: no memory. */
 static char *session_text(const struct session *t)
 {
@@ -272,11 +266,16 @@ void report_session(FILE *out, const struct session *t, size_t columns)
 	if (!text)
 		write_session(out, t);
 	for (line = text; line && (end = strchr(line, '\n')); line = end + 1) {
+		/* Blanks before the continuation of a line that does not fit, to align it with the text. */
+		size_t indent = *line == '-'                  ? 2 :
+				isdigit((unsigned char)*line) ? sizeof("10:00:00") :
+								4;
+
 		*end = 0;
 		/* A command that is cut in two is none. */
 		if (strncmp(line, INDENT, strlen(INDENT)) != 0 &&
 		    terminal_columns(line, (size_t)(end - line)) > columns)
-			terminal_wrap(out, line, columns, 0, indent_of(line));
+			terminal_wrap(out, line, columns, 0, indent);
 		else
 			fputs(line, out);
 		fputc('\n', out);

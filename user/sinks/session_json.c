@@ -324,8 +324,7 @@ static void write_server(struct json *j, const struct session *t, size_t number)
 	const struct session_server *v = &t->servers[number];
 	struct verdict verdict = verdict_of(&t->limits, v->name);
 
-	json_newline(j);
-	json_object(j, NULL);
+	json_row(j);
 	json_text(j, "name", v->name);
 	write_verdict(j, &verdict);
 	write_commands(j, v->remedy);
@@ -355,8 +354,7 @@ static void write_episodes(struct json *j, const struct session *t)
 	ARRAY_EACH(e, t->episodes.list, t->episodes.count) {
 		if (!session_wants_server(t, e->server))
 			continue;
-		json_newline(j);
-		json_object(j, NULL);
+		json_row(j);
 		json_text(j, "kind", episode_kind_names[e->kind]);
 		json_text(j, "server", e->server);
 		json_fraction(j, "start", session_wall(t, e->start_ns), 3);
@@ -383,8 +381,7 @@ static void write_events(struct json *j, const struct session *t)
 {
 	json_array(j, "events");
 	ARRAY_EACH(e, t->events, t->event_count) {
-		json_newline(j);
-		json_object(j, NULL);
+		json_row(j);
 		json_text(j, "kind", session_event_names[e->kind]);
 		json_fraction(j, "time", e->time, 3);
 		json_text(j, "name", e->name);
@@ -404,8 +401,7 @@ static void write_slow_calls(struct json *j, const struct session *t)
 {
 	json_array(j, "slow_calls");
 	ARRAY_EACH(c, t->slow, t->slow_count) {
-		json_newline(j);
-		json_object(j, NULL);
+		json_row(j);
 		json_fraction(j, "end", c->time, 3);
 		json_nanoseconds(j, "seconds", c->total_ns);
 		json_text(j, "server", c->server);
@@ -430,8 +426,7 @@ static void write_headline(struct json *j, const struct session *t)
 	json_text(j, "headline", h.items[0].text);
 	json_array(j, "findings");
 	ARRAY_EACH(item, h.items, h.count) {
-		json_newline(j);
-		json_object(j, NULL);
+		json_row(j);
 		json_text(j, "level", headline_level_names[item->rank.level]);
 		json_text(j, "kind", headline_kind_names[item->rank.kind]);
 		json_known(j, "subject", item->subject);
@@ -489,8 +484,7 @@ void session_json_write(FILE *out, const struct session *t)
 		json_nanoseconds(&j, NULL, histogram_bound(b, TIME_SHIFT));
 	json_array_end(&j);
 	write_intervals(&j, t);
-	json_object_end(&j);
-	fputc('\n', out);
+	json_end(&j);
 }
 
 /* ---- the page: the template with the JSON in it ---- */

@@ -62,15 +62,9 @@ static void write_number(struct json *j, const char *name, uint64_t now, uint64_
 {
 	char text[24];
 
-	snprintf(text, sizeof(text), "%s%" PRIu64, now < then ? "-" : "",
-		 now < then ? then - now : now - then);
-	json_raw(j, name, text);
-}
-
-/* A time out of the range that readers accept is written as unknown. */
-static void write_time(struct json *j, const char *name, double seconds)
-{
-	json_fraction(j, name, is_time(seconds) ? seconds : 0, 9);
+	json_raw(j, name, text,
+		 (size_t)snprintf(text, sizeof(text), "%s%" PRIu64, now < then ? "-" : "",
+				  now < then ? then - now : now - then));
 }
 
 /* @words numbers of a field. */
@@ -84,8 +78,11 @@ static void write_numbers(struct json *j, const char *name, const struct field *
 	while (list && words && number_at(f, now, words - 1) == number_at(f, then, words - 1))
 		words--;
 	for (size_t i = 0; i < words; i++)
-		if (f->type == FIELD_DOUBLE)
-			write_time(j, list ? NULL : name, ((const double *)now)[i]);
+		if (f->type == FIELD_DOUBLE) /* a time that readers do not accept is unknown */
+			json_fraction(j, list ? NULL : name,
+				      is_time(((const double *)now)[i]) ? ((const double *)now)[i] :
+									  0,
+				      9);
 		else
 			write_number(j, list ? NULL : name, number_at(f, now, i),
 				     number_at(f, then, i));
@@ -174,8 +171,7 @@ int tables_write(FILE *out, const struct table_place *places, size_t count)
 	for (const struct table_place *p = places; p < places + count && !err; p++)
 		if (table_count(p->table, p->part))
 			err = write_table(&j, p);
-	json_object_end(&j);
-	fputc('\n', out);
+	json_end(&j);
 	return err;
 }
 

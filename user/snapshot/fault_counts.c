@@ -48,8 +48,7 @@ const char *known_fault_text(char *text, const struct known_fault *f)
 
 void known_fault_write(struct json *j, const struct known_fault *f)
 {
-	json_newline(j);
-	json_object(j, NULL);
+	json_row(j);
 	json_text(j, "state", fault_standing_names[f->standing]);
 	json_unsigned(j, "level", f->level);
 	json_text(j, "kind", f->kind);
