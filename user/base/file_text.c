@@ -142,7 +142,7 @@ char *stream_text(FILE *out, char **text)
 	if (out && !(fclose(out) || cut))
 		return *text;
 	free(*text);
-	return NULL;
+	return *text = NULL;
 }
 
 void file_text_free(struct file_text *f)

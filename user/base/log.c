@@ -41,7 +41,7 @@ bool log_is_journal(void)
 static void write_json(FILE *out, enum log_level level, const char *message, const char *lines)
 {
 	struct json j = { .out = out };
-	char *whole;
+	FREED char *whole = NULL;
 
 	if (asprintf(&whole, "%s%s%s", message, *lines ? "\n" : "", lines) < 0)
 		return;
@@ -50,7 +50,6 @@ static void write_json(FILE *out, enum log_level level, const char *message, con
 	json_text(&j, "level", levels[level].name);
 	json_text(&j, "message", whole);
 	json_end(&j);
-	free(whole);
 }
 
 /* The journal makes an entry of each line, and reads the priority in each. */
@@ -117,7 +116,7 @@ uint64_t log_lost(void)
 void log_write_lines(const struct log *log, enum log_level level, const char *lines,
 		     const char *format, ...)
 {
-	char *message, *text = NULL;
+	FREED char *message = NULL, *text = NULL;
 	size_t size = 0;
 	va_list args;
 	FILE *out;
@@ -142,6 +141,4 @@ void log_write_lines(const struct log *log, enum log_level level, const char *li
 		if (fclose(out) || !write_without_waiting(text, size))
 			lost++;
 	}
-	free(text);
-	free(message);
 }

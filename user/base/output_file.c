@@ -331,7 +331,7 @@ static size_t count_written(int fd, const char *data, size_t size)
 {
 	off_t end = lseek(fd, 0, SEEK_END);
 	size_t len = end < 0 ? 0 : end < (off_t)size ? (size_t)end : size, skip = 0;
-	char *tail = len ? malloc(len) : NULL;
+	FREED char *tail = len ? malloc(len) : NULL;
 	const char *next;
 
 	if (!tail || pread(fd, tail, len, end - (off_t)len) != (ssize_t)len)
@@ -340,7 +340,6 @@ static size_t count_written(int fd, const char *data, size_t size)
 		next = memchr(tail + skip, '\n', len - skip);
 		skip = next ? (size_t)(next + 1 - tail) : len;
 	}
-	free(tail);
 	/* A line that was cut is written again. */
 	for (len = skip < len ? len - skip : 0; len && data[len - 1] != '\n'; len--)
 		;

@@ -117,13 +117,12 @@ static void write_safe(FILE *out, const char *text)
 
 void safe_vline(FILE *out, const char *format, va_list args)
 {
-	char *text;
+	FREED char *text = NULL;
 
 	if (vasprintf(&text, format, args) < 0)
 		return;
 	write_safe(out, text);
 	fputc('\n', out);
-	free(text);
 }
 
 void safe_line(FILE *out, const char *format, ...)
@@ -137,13 +136,12 @@ void safe_line(FILE *out, const char *format, ...)
 
 void safe_vformat(char *to, size_t size, const char *format, va_list args)
 {
-	char *text;
+	FREED char *text = NULL;
 
 	*to = 0;
 	if (vasprintf(&text, format, args) < 0)
 		return;
 	safe_copy(to, size, text, strlen(text), false, "...");
-	free(text);
 }
 
 void safe_format(char *to, size_t size, const char *format, ...)

@@ -112,7 +112,7 @@ bool screen_changed(void)
 
 void screen_write(const char *text, size_t rows)
 {
-	char *all = NULL;
+	FREED char *all = NULL;
 	size_t size = 0, len;
 	FILE *out = open_memstream(&all, &size);
 
@@ -125,7 +125,6 @@ void screen_write(const char *text, size_t rows)
 	}
 	if (!fclose(out))
 		write_bytes(all, size);
-	free(all);
 }
 
 int screen_key(void)

@@ -13,6 +13,13 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* Declares a pointer to memory that is freed at the end of the block. Give it a value there. */
+#define FREED __attribute__((cleanup(free_at_end)))
+static inline void free_at_end(void *pointer)
+{
+	free(*(void **)pointer);
+}
+
 /* RAISE() makes a variable at least @value, LOWER() at most. */
 #define RAISE(to, value) ((to) = (to) < (value) ? (value) : (to))
 #define LOWER(to, value) ((to) = (to) > (value) ? (value) : (to))

@@ -76,7 +76,7 @@ size_t terminal_wrap(FILE *out, const char *text, size_t columns, size_t first, 
 void terminal_line(FILE *out, size_t indent, const char *format, ...)
 {
 	struct terminal_size size;
-	char *line = NULL;
+	FREED char *line = NULL;
 	size_t len;
 	va_list args;
 	FILE *text = terminal_ask(fileno(out), &size) ? open_memstream(&line, &len) : NULL;
@@ -89,5 +89,4 @@ void terminal_line(FILE *out, size_t indent, const char *format, ...)
 		terminal_wrap(out, line, size.columns, 0, indent);
 		fputc('\n', out);
 	}
-	free(line);
 }

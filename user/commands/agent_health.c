@@ -107,7 +107,7 @@ int agent_health_open(struct agent_health *h, const struct options *o,
 
 static void write_file(struct agent_health *h, const struct health_content *content)
 {
-	char *text = NULL;
+	FREED char *text = NULL;
 	size_t len;
 	FILE *out = h->wanted ? open_memstream(&text, &len) : NULL;
 	int err = 0;
@@ -123,7 +123,6 @@ static void write_file(struct agent_health *h, const struct health_content *cont
 		log_error(&h->options->log, "cannot write the health file %s: %s; will try again",
 			  h->options->health_file, output_error(err));
 	h->error = err;
-	free(text);
 }
 
 /* ---- judging ---- */

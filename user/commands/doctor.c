@@ -14,7 +14,6 @@
 #include "faults/fault_observer.h"
 #include "faults/printk_hook.h"
 #include "kernel/bpf_support.h"
-#include "nfs/mount_settings.h"
 #include "rpc/choice.h"
 #include "rpc/polled/polled.h"
 

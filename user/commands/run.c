@@ -15,7 +15,6 @@
 #include "commands/agent_health.h"
 #include "commands/commands.h"
 #include "commands/options.h"
-#include "kernel/bpf_support.h"
 #include "kernel/capabilities.h"
 #include "nfs/mount_settings.h"
 #include "writer/writer.h"

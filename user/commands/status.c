@@ -32,6 +32,8 @@ static size_t count_open(const struct health_list *list)
 	return open;
 }
 
+#define HEALTH_FILE __attribute__((cleanup(health_file_free))) struct health_file
+
 static bool read_health(struct health_file *f, const struct options *o, char *error, size_t size)
 {
 	return health_file_read(f, o->health_file, o->max_age, error, size);
@@ -39,13 +41,12 @@ static bool read_health(struct health_file *f, const struct options *o, char *er
 
 bool agent_line(char *text, size_t size, const struct options *o)
 {
-	struct health_file f;
-	bool known = read_health(&f, o, text, size);
+	HEALTH_FILE f;
 
-	if (known)
-		safe_format(text, size, "%s, %.0f s ago: %s", level_word(&f), f.age, f.headline);
-	health_file_free(&f);
-	return known;
+	if (!read_health(&f, o, text, size))
+		return false;
+	safe_format(text, size, "%s, %.0f s ago: %s", level_word(&f), f.age, f.headline);
+	return true;
 }
 
 bool agent_runs(void)
@@ -53,12 +54,10 @@ bool agent_runs(void)
 	static const struct options defaults = { .health_file = HEALTH_DEFAULT_FILE,
 						 .max_age = 120 };
 	char error[640];
-	struct health_file f;
-	bool runs = read_health(&f, &defaults, error, sizeof(error)) ||
-		    (f.trouble && *f.trouble && f.age <= defaults.max_age);
+	HEALTH_FILE f;
 
-	health_file_free(&f);
-	return runs;
+	return read_health(&f, &defaults, error, sizeof(error)) ||
+	       (f.trouble && *f.trouble && f.age <= defaults.max_age);
 }
 
 /* ---- lines ---- */
@@ -102,27 +101,24 @@ static void print_findings(const struct health_file *f)
 
 int cmd_status(const struct options *o)
 {
-	struct health_file f;
+	HEALTH_FILE f;
 	char error[640];
-	bool known = read_health(&f, o, error, sizeof(error));
 
-	if (known) {
-		terminal_line(stdout, 0, "%s", f.headline);
-		terminal_line(stdout, 10, "agent     runs, judged this node %.0f s ago, source %s",
-			      f.age, f.source);
-		print_metrics(&f);
-		print_servers(&f);
-		print_findings(&f);
-		/* The open ones are findings as well. */
-		terminal_line(stdout, 10, "faults    %zu open, %zu since boot%s",
-			      count_open(&f.faults), f.faults.count,
-			      f.faults.count ? "; all of them: xidscope faults" : "");
-		puts("next      xidscope top; what happened: xidscope why");
-	} else {
+	if (!read_health(&f, o, error, sizeof(error))) {
 		terminal_line(stdout, 10, "agent     not known: %s", error);
+		return EXIT_TROUBLE;
 	}
-	health_file_free(&f);
-	return known ? EXIT_OK : EXIT_TROUBLE;
+	terminal_line(stdout, 0, "%s", f.headline);
+	terminal_line(stdout, 10, "agent     runs, judged this node %.0f s ago, source %s", f.age,
+		      f.source);
+	print_metrics(&f);
+	print_servers(&f);
+	print_findings(&f);
+	/* The open ones are findings as well. */
+	terminal_line(stdout, 10, "faults    %zu open, %zu since boot%s", count_open(&f.faults),
+		      f.faults.count, f.faults.count ? "; all of them: xidscope faults" : "");
+	puts("next      xidscope top; what happened: xidscope why");
+	return EXIT_OK;
 }
 
 /* ---- xidscope faults ---- */
@@ -156,7 +152,7 @@ static void print_json(const struct health_list *faults)
 
 int cmd_faults(const struct options *o)
 {
-	struct health_file file;
+	HEALTH_FILE file;
 	char error[640];
 	bool known = read_health(&file, o, error, sizeof(error));
 
@@ -166,6 +162,5 @@ int cmd_faults(const struct options *o)
 		print_json(&file.faults);
 	else if (known)
 		print_lines(&file.faults);
-	health_file_free(&file);
 	return known ? CHECK_OK : CHECK_UNKNOWN;
 }

@@ -62,7 +62,7 @@ static void write_header(const struct top *t, char *text, size_t size)
 static void draw(struct top *t)
 {
 	struct terminal_size size = { TERMINAL_COLUMNS, 0 };
-	char *text = NULL;
+	FREED char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
@@ -73,7 +73,6 @@ static void draw(struct top *t)
 		top_write(out, &t->view, t->session, t->header);
 	if (stream_text(out, &text))
 		screen_write(text, t->view.rows);
-	free(text);
 }
 
 int top_show(struct top *t, const struct session *session)

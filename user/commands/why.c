@@ -40,7 +40,7 @@ static void put_owners(FILE *out, const struct past_event *e)
 {
 	const char *begin = span_left(e->held_by) ? "; GPU held by" : "; of";
 	bool jobs = false, any = false; /* it names some job or pod: the groups say no more */
-	struct past_owner *owners;
+	FREED struct past_owner *owners = NULL;
 	size_t count = past_owners(e, &owners);
 
 	for (size_t i = 0; i < count; i++)
@@ -54,7 +54,6 @@ static void put_owners(FILE *out, const struct past_event *e)
 	}
 	if (any && e->holders_unsure)
 		fputs(", and perhaps others", out);
-	free(owners);
 }
 
 static void put_process(FILE *out, const struct past_event *e)
@@ -203,7 +202,7 @@ static const char *past_headline(struct headline *h, const struct history *past,
 				 const struct window *w)
 {
 	struct headline_rank rank;
-	char *text;
+	FREED char *text = NULL;
 
 	*h = (struct headline){};
 	ARRAY_EACH(e, past->events, past->count) {
@@ -211,7 +210,6 @@ static const char *past_headline(struct headline *h, const struct history *past,
 			continue;
 		text = describe_event(e);
 		headline_add(h, rank, "", "%s, %s", text ? text : "", LOCAL_TIME(e->time));
-		free(text);
 	}
 	if (h->count)
 		return h->items[0].text;
@@ -278,12 +276,11 @@ static size_t print_gaps(const struct output *p, const struct history *h, const 
 
 static void print_event(const struct output *p, const struct past_event *e)
 {
-	char *text = describe_event(e);
+	FREED char *text = describe_event(e);
 
 	if (text)
 		terminal_line(p->out, INDENT, "%s%s  %-8s %s", p->item, LOCAL_TIME(e->time),
 			      past_grade(e), text);
-	free(text);
 }
 
 /* What to do about the faults of the window that are open. */
@@ -324,7 +321,8 @@ static void print_lines(const struct output *p, const struct history *h, const s
 static void print_markdown(struct history *h, const struct window *w,
 			   const struct health_list *faults)
 {
-	char *text = NULL, host[HOST_NAME_MAX + 1] = "";
+	char host[HOST_NAME_MAX + 1] = "";
+	FREED char *text = NULL;
 	struct headline_rank rank;
 	size_t size, shown = 0;
 	struct output p = { open_memstream(&text, &size), "- " };
@@ -340,7 +338,6 @@ static void print_markdown(struct history *h, const struct window *w,
 	}
 	text = stream_text(p.out, &text);
 	markdown_write(stdout, text ? text : "");
-	free(text);
 }
 
 /* One line, for the comment of a job. */
@@ -380,7 +377,7 @@ static void write_decoded(struct json *j, const char *name, struct span inside)
 static void write_owners(struct json *j, const struct past_event *e, const char *name,
 			 const char *what)
 {
-	struct past_owner *owners;
+	FREED struct past_owner *owners = NULL;
 	size_t count = past_owners(e, &owners);
 
 	json_array(j, name);
@@ -388,12 +385,11 @@ static void write_owners(struct json *j, const struct past_event *e, const char 
 		if (!strcmp(owners[i].what, what))
 			write_decoded(j, NULL, owners[i].name);
 	json_array_end(j);
-	free(owners);
 }
 
 static void write_event(struct json *j, const char *name, const struct past_event *e)
 {
-	char *text = describe_event(e);
+	FREED char *text = describe_event(e);
 
 	json_object(j, name);
 	json_time(j, "time", e->time);
@@ -425,7 +421,6 @@ static void write_event(struct json *j, const char *name, const struct past_even
 		json_bool(j, "replayed", true);
 	json_text(j, "line", text ? text : "");
 	json_object_end(j);
-	free(text);
 }
 
 static void write_gaps(struct json *j, const struct history *h, const struct window *w)
@@ -562,7 +557,7 @@ static void add_standings(struct history *h, struct health_file *file, const str
 
 int cmd_why(const struct options *o)
 {
-	struct event_files *files = calloc(1, sizeof(*files));
+	FREED struct event_files *files = calloc(1, sizeof(*files));
 	double now = wall_seconds();
 	struct health_file health = {};
 	struct history h = {};
@@ -597,6 +592,5 @@ int cmd_why(const struct options *o)
 	health_file_free(&health);
 	if (files)
 		event_files_free(files);
-	free(files);
 	return err ? EXIT_TROUBLE : EXIT_OK;
 }

@@ -472,14 +472,13 @@ static void answer_log(struct answers *a, FILE *log)
 {
 	struct log_verdict *verdict = log_verdict_new(a->policy);
 	size_t size = 0, before = a->count;
-	char *line = NULL;
+	FREED char *line = NULL;
 	ssize_t len;
 
 	while (verdict && (len = getline(&line, &size, log)) > 0) {
 		answer_text(a, line, (size_t)len);
 		log_verdict_add(verdict, line);
 	}
-	free(line);
 	if (a->count > before && !a->json)
 		putchar('\n');
 	if (!(verdict && log_verdict_print(verdict, a->json)) && a->count == before) {

@@ -139,7 +139,7 @@ static void scan_process(struct scan *s, int pid)
 /* Only if a holder's group lacks its job's number are titles of processes read, which may wait. */
 static void name_jobs(struct scan *s)
 {
-	char *jobs = NULL;
+	FREED char *jobs = NULL;
 	size_t size;
 	FILE *out = NULL;
 
@@ -151,7 +151,6 @@ static void name_jobs(struct scan *s)
 	jobs = stream_text(out, &jobs);
 	ARRAY_EACH(h, s->holders, jobs ? s->count : 0)
 		cgroup_find_names(&h->group, jobs);
-	free(jobs);
 }
 
 static void scan_processes(struct scan *s)

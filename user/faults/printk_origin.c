@@ -139,7 +139,7 @@ static int read_modules(struct printk_origins *o, const char *root, uint64_t now
 {
 	FILE *file = fopen(PATHF("%s/proc/modules", root), "re");
 	size_t kept = 0, room = 0, lines = 0, shown = 0;
-	char *line = NULL;
+	FREED char *line = NULL;
 	int found = 0;
 
 	if (!file)
@@ -152,7 +152,6 @@ static int read_modules(struct printk_origins *o, const char *root, uint64_t now
 	}
 	if (found >= 0 && ferror(file))
 		found = -EIO;
-	free(line);
 	fclose(file);
 	if (found < 0)
 		return found;

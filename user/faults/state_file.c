@@ -70,7 +70,7 @@ void state_file_save(struct state_file *f, const struct faults *faults, uint64_t
 				     .boot_to_wall = boot_to_wall,
 				     .faults = *faults };
 	size_t len = 0;
-	char *text;
+	FREED char *text = NULL;
 
 	if (!f->store || (next == f->saved_next && !state_file_changed(f, faults)))
 		return;
@@ -81,7 +81,6 @@ void state_file_save(struct state_file *f, const struct faults *faults, uint64_t
 		f->saved_next = next;
 		f->damaged = f->lost = false;
 	}
-	free(text);
 }
 
 void state_file_lost(struct state_file *f)

@@ -116,13 +116,12 @@ static void write_servers(struct json *j, const struct snapshot *s)
 static void write_faults(struct json *j, const struct health_content *c)
 {
 	size_t count;
-	struct known_fault *faults = health_list(c->s, c->options, wall_seconds(), &count);
+	FREED struct known_fault *faults = health_list(c->s, c->options, wall_seconds(), &count);
 
 	json_array(j, "faults");
 	ARRAY_EACH(f, faults, count)
 		known_fault_write(j, f);
 	json_array_end(j);
-	free(faults);
 }
 
 /* The UUID is a text of the driver's, which `ack` puts into its file: anything else could be a whole entry. */

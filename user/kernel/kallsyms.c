@@ -21,7 +21,7 @@ int kallsyms_each(const char *root, int (*take)(void *context, const struct kern
 {
 	FILE *file = fopen(PATHF("%s/proc/kallsyms", root), "re");
 	struct kernel_symbol symbol;
-	char *line = NULL;
+	FREED char *line = NULL;
 	size_t room = 0;
 	int result = 0;
 
@@ -33,7 +33,6 @@ int kallsyms_each(const char *root, int (*take)(void *context, const struct kern
 				 -EINVAL;
 	if (!result && ferror(file))
 		result = -EIO;
-	free(line);
 	fclose(file);
 	return result;
 }

@@ -82,7 +82,7 @@ static bool find_network(const char *root, long number, const char *path, enum l
 {
 	FILE *mounts = fopen(PATHF("%s/proc/self/mountinfo", root), "re");
 	struct mountinfo_line m;
-	char *line = NULL;
+	FREED char *line = NULL;
 	bool network = false;
 	size_t room = 0, longest = 0;
 	uint64_t id;
@@ -96,7 +96,6 @@ static bool find_network(const char *root, long number, const char *path, enum l
 					  has_network_layer(root, &m, layers, source, size) :
 					  read_network(&m, source, size);
 	}
-	free(line);
 	if (mounts)
 		fclose(mounts);
 	return network;

@@ -97,7 +97,7 @@ static void assign_clients(struct mount_calls_state *m, const struct mount_list 
 /* Looks for the mounts of the clients, which takes some milliseconds. */
 static void look_for_mounts(struct mount_calls_state *m, const struct mount_list *mounts)
 {
-	uint32_t *clients;
+	FREED uint32_t *clients = NULL;
 	size_t count;
 	int err;
 
@@ -108,7 +108,6 @@ static void look_for_mounts(struct mount_calls_state *m, const struct mount_list
 		assign_clients(m, mounts, clients, count);
 	else if (err != -ENOMEM && err != -EMFILE && err != -ENFILE && err != -E2BIG)
 		m->error = -err;
-	free(clients);
 }
 
 /* ---- series ---- */

@@ -57,7 +57,7 @@ static struct mount_clients_bpf *load_program(void)
 int mount_clients_read(const char *process, uint32_t **clients, size_t *count)
 {
 	struct mount_clients_bpf *bpf = load_program();
-	struct file_text text = {};
+	FILE_TEXT text = {};
 	int err;
 
 	*clients = NULL;
@@ -66,7 +66,6 @@ int mount_clients_read(const char *process, uint32_t **clients, size_t *count)
 		return -errno;
 	err = mount_clients_bpf__attach(bpf) ?:
 		      file_text_read(&text, PATHF("%s/mountstats", process), FILE_MAX);
-	file_text_free(&text);
 	if (!err)
 		err = take_clients(bpf_map__fd(bpf->maps.clients), clients, count);
 	mount_clients_bpf__destroy(bpf);

@@ -378,7 +378,7 @@ static bool is_near(const struct past_event *a, const struct past_event *b)
 /* Without a state file an agent reports again what is in the kernel log. */
 static int hide_replayed(struct history *h)
 {
-	struct past_event **order = calloc(h->count + 1, sizeof(struct past_event *));
+	FREED struct past_event **order = calloc(h->count + 1, sizeof(struct past_event *));
 
 	if (!order)
 		return -ENOMEM;
@@ -394,7 +394,6 @@ static int hide_replayed(struct history *h)
 		     e->replayed && !e->hidden && k < h->count && is_near(order[k], e); k++)
 			e->hidden = is_again(e, order[k]);
 	}
-	free(order);
 	return 0;
 }
 

@@ -112,7 +112,7 @@ enum owner { OWNER_NONE, OWNER_OTHER, OWNER_JOB };
 static enum owner owner_of(const struct past_event *e, const char *job)
 {
 	enum owner owner = past_owner_is(e->owner, job) ? OWNER_JOB : OWNER_NONE;
-	struct past_owner *owners;
+	FREED struct past_owner *owners = NULL;
 	size_t count = past_owners(e, &owners);
 
 	for (size_t i = 0; i < count; i++)
@@ -120,7 +120,6 @@ static enum owner owner_of(const struct past_event *e, const char *job)
 			owner = OWNER_JOB;
 		else if (owner == OWNER_NONE && !span_is(owners[i].name, "/"))
 			owner = OWNER_OTHER;
-	free(owners);
 	/* Others held the GPU; perhaps this job did as well. */
 	if (owner == OWNER_OTHER && e->holders_unsure && !span_left(e->cgroup))
 		return OWNER_NONE;

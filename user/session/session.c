@@ -380,7 +380,7 @@ COMPARE_BY(by_time, struct session_event, time)
 /* Lists the servers in the order of the headline, then the others. Without memory they stay in their order. */
 static void order_servers(struct session *t)
 {
-	bool *listed = calloc(t->server_count + 1, sizeof(*listed));
+	FREED bool *listed = calloc(t->server_count + 1, sizeof(*listed));
 	struct headline h;
 	size_t count = 0;
 
@@ -393,7 +393,6 @@ static void order_servers(struct session *t)
 				listed[v] = true;
 				t->order[count++] = v;
 			}
-	free(listed);
 	if (count < t->server_count) {
 		free(t->order);
 		t->order = NULL;

@@ -136,7 +136,7 @@ static void log_event(const struct event_log *e, const struct event *event, uint
 static void write_line(struct event_log *e, struct event event, uint64_t incident, uint64_t repeats)
 {
 	size_t members_len = strlen(event.members), limit = PIPE_BUF, size = 0;
-	char *text;
+	FREED char *text = NULL;
 
 	if (!e->sink)
 		return;
@@ -155,7 +155,6 @@ static void write_line(struct event_log *e, struct event event, uint64_t inciden
 	}
 	if (!text || !e->sink->write(e->sink->context, text, size))
 		e->lost++;
-	free(text);
 }
 
 static void write_repeats(struct event_log *e, struct burst *b)

@@ -253,15 +253,15 @@ static char *session_text(const struct session *t)
 
 void report_markdown(FILE *out, const struct session *t)
 {
-	char *text = session_text(t);
+	FREED char *text = session_text(t);
 
 	markdown_write(out, text ? text : "");
-	free(text);
 }
 
 void report_session(FILE *out, const struct session *t, size_t columns)
 {
-	char *text = columns ? session_text(t) : NULL, *line, *end;
+	FREED char *text = columns ? session_text(t) : NULL;
+	char *line, *end;
 
 	if (!text)
 		write_session(out, t);
@@ -280,7 +280,6 @@ void report_session(FILE *out, const struct session *t, size_t columns)
 			fputs(line, out);
 		fputc('\n', out);
 	}
-	free(text);
 }
 
 const char *session_event_text(char *text, const struct session_event *e)

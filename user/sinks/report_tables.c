@@ -66,7 +66,7 @@ static void write_op(FILE *out, const struct session *t, const struct op_delta *
 
 void report_ops(FILE *out, const struct session *t)
 {
-	const struct op_delta **ops;
+	FREED const struct op_delta **ops = NULL;
 	bool any = false;
 	size_t count;
 
@@ -86,7 +86,6 @@ void report_ops(FILE *out, const struct session *t)
 		}
 		for (size_t o = 0; o < count; o++)
 			write_op(out, t, ops[o]);
-		free(ops);
 	}
 	if (any && snapshot_knows(&t->last.calls, RPC_FACT_DISTRIBUTION))
 		fputs("p50 to max are upper bounds of buckets: the true time is at most a fifth less.\n",

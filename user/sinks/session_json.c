@@ -141,14 +141,13 @@ static void write_op(struct json *j, const struct snapshot *s, const struct op_d
 
 static void write_ops(struct json *j, const struct session *t, const char *server)
 {
-	const struct op_delta **ops;
+	FREED const struct op_delta **ops = NULL;
 	size_t count = session_ops(t, server, &ops);
 
 	json_array(j, "ops");
 	for (size_t i = 0; i < count; i++)
 		write_op(j, &t->last, ops[i]);
 	json_array_end(j);
-	free(ops);
 }
 
 static void write_transports(struct json *j, const struct delta *d, const char *server)

@@ -149,7 +149,7 @@ static int write_table(struct json *j, const struct table_place *p)
 	const struct table *t = p->table;
 	size_t count = table_count(t, p->part), old = p->before ? table_count(t, p->before) : 0;
 	const char *now = table_array(t, p->part), *then = old ? table_array(t, p->before) : NULL;
-	char *zeros = calloc(1, t->size);
+	FREED char *zeros = calloc(1, t->size);
 
 	if (!zeros)
 		return -ENOMEM;
@@ -158,7 +158,6 @@ static int write_table(struct json *j, const struct table_place *p)
 		write_entry(j, t, now + i * t->size, i < old ? then + i * t->size : zeros,
 			    i >= old);
 	json_array_end(j);
-	free(zeros);
 	return count > t->max ? -E2BIG : 0;
 }
 

@@ -107,7 +107,7 @@ static void write_details(struct json *j, const struct xid_line *line)
 /* Hands out @event with what @line states (NULL: no fault). */
 static void hand_out(struct fault_events *e, struct event *event, const struct xid_line *line)
 {
-	char *members = NULL;
+	FREED char *members = NULL;
 	size_t size;
 	struct json j = { .out = open_memstream(&members, &size) };
 
@@ -122,7 +122,6 @@ static void hand_out(struct fault_events *e, struct event *event, const struct x
 			event->members = members;
 	}
 	e->handle(e->context, event);
-	free(members);
 }
 
 /* ---- the driver's load ---- */

@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "base/process.h"
 #include "kernel/bpf_support.h"
 #include "rpc.skel.h"
 

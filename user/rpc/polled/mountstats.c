@@ -238,7 +238,7 @@ static int fold_server(struct mountstats *m, char *label)
 static int read_mounts(struct mountstats *m, const struct file_text *stats,
 		       const struct nfs_mount *infos, size_t count)
 {
-	struct mountstats_mount *mount = malloc(sizeof(*mount));
+	FREED struct mountstats_mount *mount = malloc(sizeof(*mount));
 	const struct nfs_mount *info;
 	const char *label;
 	struct span text = file_text_span(stats);
@@ -255,7 +255,6 @@ static int read_mounts(struct mountstats *m, const struct file_text *stats,
 			      add_mount(m, mount, info)           ?:
 			      transports_add(&m->transports, mount, info);
 	}
-	free(mount);
 	return err;
 }
 
@@ -276,7 +275,7 @@ static int parse_mountinfo(const struct file_text *file, struct nfs_mount **info
 static int poll_mounts(struct mountstats *m)
 {
 	FILE_TEXT stats = {}, text = {};
-	struct nfs_mount *infos = NULL;
+	FREED struct nfs_mount *infos = NULL;
 	static const char first[] = "1", self[] = "self";
 	const char *process = first;
 	size_t count = 0;
@@ -303,7 +302,6 @@ static int poll_mounts(struct mountstats *m)
 		m->begun = true;
 		m->process = process;
 	}
-	free(infos);
 	return err;
 }
 

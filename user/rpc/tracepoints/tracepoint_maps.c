@@ -369,11 +369,12 @@ static void name_oldest(const struct waiting *w, struct client_list *clients)
 {
 	struct tracepoint_maps *m = w->m;
 	struct rpc_server_state *server;
-	struct file_text list;
 	char op[RPC_OP_LEN];
 	uint64_t key, made;
 
 	for (uint32_t i = 0; i <= RPC_MAX_SERVERS; i++) {
+		FILE_TEXT list = {};
+
 		key = w->oldest[i].key;
 		server = key ? snapshot_server(&w->s->calls, server_label(m, i)) : NULL;
 		if (!server)
@@ -389,7 +390,6 @@ static void name_oldest(const struct waiting *w, struct client_list *clients)
 			continue;
 		clients_has_task(list.bytes, list.len, (uint32_t)(key - 1), op);
 		rpc_name_oldest(server, w->s->time_ns, w->oldest[i].begun, op, RPC_MADE_BY(made));
-		file_text_free(&list);
 	}
 }
 
