@@ -22,7 +22,7 @@ bool bpf_hook_attached(const struct bpf_hooks *h, size_t hook)
 	return *link_of(h, hook);
 }
 
-static void note_missing_hook(struct bpf_hooks *h, size_t hook, const char *reason, int error)
+void bpf_hooks_miss(struct bpf_hooks *h, size_t hook, const char *reason, int error)
 {
 	const char *name = h->table[hook].name;
 
@@ -34,11 +34,6 @@ static void note_missing_hook(struct bpf_hooks *h, size_t hook, const char *reas
 		log_warn(h->log, "tracepoint %s is not observed: %s", name, reason);
 }
 
-void bpf_hooks_miss(struct bpf_hooks *h, size_t hook, const char *reason)
-{
-	note_missing_hook(h, hook, reason, ENOENT);
-}
-
 size_t bpf_hooks_refused(const struct bpf_hook *table, size_t count, int err)
 {
 	size_t i = 0;
@@ -46,7 +41,7 @@ size_t bpf_hooks_refused(const struct bpf_hook *table, size_t count, int err)
 	/* A missing permission concerns every program. */
 	if (err == -EPERM)
 		return count;
-	while (i < count && strcmp(table[i].function, bpf_refused_program()) != 0)
+	while (i < count && strcmp(table[i].function, bpf_refused_program) != 0)
 		i++;
 	return i;
 }
@@ -108,7 +103,7 @@ static int attach_hook(struct bpf_hooks *h, size_t hook)
 		if (needs & 1u << i && !bpf_hook_attached(h, i)) {
 			snprintf(reason, sizeof(reason), "it needs %s, which is missing",
 				 h->table[i].name);
-			bpf_hooks_miss(h, hook, reason);
+			bpf_hooks_miss(h, hook, reason, ENOENT);
 			return -ENOENT;
 		}
 	bpf_error_log_clear();
@@ -116,7 +111,7 @@ static int attach_hook(struct bpf_hooks *h, size_t hook)
 	if (bpf_hook_attached(h, hook))
 		return 0;
 	err = errno;
-	note_missing_hook(h, hook, bpf_reason(err), err);
+	bpf_hooks_miss(h, hook, bpf_reason(err), err);
 	return -err;
 }
 

@@ -38,7 +38,7 @@ struct bpf_hooks {
 };
 
 /* Marks the hook of index @hook as missing, and logs @reason: as a warning, or as an error if the hook is essential. */
-void bpf_hooks_miss(struct bpf_hooks *h, size_t hook, const char *reason);
+void bpf_hooks_miss(struct bpf_hooks *h, size_t hook, const char *reason, int error);
 
 /* Loads the programs that the kernel accepts. @open opens the skeleton and sets its variables and map sizes. If the kernel refuses
  * a program, @open is called again with that hook in @h->missing. Returns 0; or -errno after logging the reason, if the kernel

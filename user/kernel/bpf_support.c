@@ -12,19 +12,18 @@
 /* Static, because libbpf's print callback takes no context. Set once. */
 static const struct log *message_log;
 static char error_log[1536];
-static char refused_program[64];
+char bpf_refused_program[64];
 
 /* libbpf names the program only in its message: "prog 'NAME': failed to ...". */
 static void note_refused(const char *text)
 {
-	const char *name = strstr(text, "prog '"), *end;
+	struct span rest = span_of(text), name;
 
-	if (!name || refused_program[0])
+	if (*bpf_refused_program || !span_take_through(&rest, "prog '"))
 		return;
-	name += strlen("prog '");
-	end = strstr(name, "': failed to");
-	if (end)
-		snprintf(refused_program, sizeof(refused_program), "%.*s", (int)(end - name), name);
+	name = span_take_until(&rest, "'");
+	if (span_take(&rest, "': failed to"))
+		span_copy(name, bpf_refused_program, sizeof(bpf_refused_program));
 }
 
 /* If the log grows too long, keeps its last whole lines, which have the verifier's reason. */
@@ -47,7 +46,7 @@ static void append_error(const char *text)
 static int print_message(enum libbpf_print_level level, const char *format, va_list args)
 {
 	size_t len, first;
-	char *text;
+	FREED char *text = NULL;
 
 	if (level != LIBBPF_WARN && !message_log->verbose)
 		return 0;
@@ -64,7 +63,6 @@ static int print_message(enum libbpf_print_level level, const char *format, va_l
 	first = strcspn(text, "\n");
 	log_write_lines(message_log, LOG_LEVEL_DEBUG, text + first + (text[first] == '\n'), "%.*s",
 			(int)first, text);
-	free(text);
 	return 0;
 }
 
@@ -91,12 +89,7 @@ const char *bpf_error_log(void)
 void bpf_error_log_clear(void)
 {
 	error_log[0] = 0;
-	refused_program[0] = 0;
-}
-
-const char *bpf_refused_program(void)
-{
-	return refused_program;
+	bpf_refused_program[0] = 0;
 }
 
 const char *bpf_reason(int error)

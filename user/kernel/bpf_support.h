@@ -18,9 +18,8 @@ void bpf_remove_memory_limit(void);
 const char *bpf_error_log(void);
 void bpf_error_log_clear(void);
 
-/* The function name of the program that failed to load since the last
- * bpf_error_log_clear(); "" if none did. Static storage. */
-const char *bpf_refused_program(void);
+/* The function name of the program that failed to load since then; "" if none did. */
+extern char bpf_refused_program[64];
 
 /* Why a call failed: the kernel feature that is missing or refused, if the error log shows it; otherwise the text of error number
  * @error. Static storage. */

@@ -35,9 +35,8 @@ static int read_line(struct xid_policy *p, const struct fields *f)
 	}
 	if (!xid_code_read(f->field[0], &e->nvswitch, &e->code))
 		return fields_refuse(f, 0, "is not an Xid number or sxid:NUMBER");
-	for (const struct xid_policy_entry *other = p->entries; other < e; other++)
-		if (other->code == e->code && other->nvswitch == e->nvswitch)
-			return fields_refuse(f, 0, "has more than one line: keep one");
+	if (xid_policy_find(p, e->nvswitch, e->code) != e)
+		return fields_refuse(f, 0, "has more than one line: keep one");
 	if (f->count < 2 || f->count > 3)
 		return fields_refuse(f, 0,
 				     "must be followed by SEVERITY, or by SEVERITY and ACTION");
@@ -107,11 +106,7 @@ void xid_policy_free(struct xid_policy *p)
 const struct xid_policy_entry *xid_policy_find(const struct xid_policy *p, bool nvswitch,
 					       unsigned int code)
 {
-	const struct xid_policy_entry key = { .nvswitch = nvswitch, .code = code };
-
-	if (!p->count)
-		return NULL;
-	return bsearch(&key, p->entries, p->count, sizeof(key), compare_entries);
+	return ARRAY_FIND(e, p->entries, p->count, e->nvswitch == nvswitch && e->code == code);
 }
 
 struct xid_rating xid_policy_rating(const struct xid_policy *p, const struct xid_line *line)

@@ -125,14 +125,14 @@ static void find_fields(struct tracepoints_state *t, const char *tracefs, size_t
 	char reason[96];
 
 	if (!trace_format_read(&format, tracefs, "sunrpc", table[hook].name)) {
-		bpf_hooks_miss(&t->hooks, hook, "tracefs does not describe it");
+		bpf_hooks_miss(&t->hooks, hook, "tracefs does not describe it", ENOENT);
 		return;
 	}
 	for (size_t r = 0; r < COUNT(rows); r++)
 		if (rows[r].hook == hook && !find_field(&t->fields, &rows[r], &format)) {
 			snprintf(reason, sizeof(reason),
 				 "its field %s is missing or has another form", rows[r].name);
-			bpf_hooks_miss(&t->hooks, hook, reason);
+			bpf_hooks_miss(&t->hooks, hook, reason, ENOENT);
 			return;
 		}
 }
