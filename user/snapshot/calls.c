@@ -167,12 +167,6 @@ void calls_free(struct calls *c)
 	*c = (struct calls){};
 }
 
-/* Defines @name(): the entry of @table with these labels, or a new one. */
-#define ENTRIES(type, name, table, parameters, ...)                                        \
-	struct type *name parameters                                                       \
-	{                                                                                  \
-		return table_get(&tables[table], c, (const void *const[]){ __VA_ARGS__ }); \
-	}
 /* NOLINTBEGIN(bugprone-macro-parentheses): labels are names of parameters */
 #define ENTRIES_BY_1(type, name, table, a) \
 	ENTRIES(type, name, table, (struct calls * c, const char *a), a)

@@ -72,8 +72,6 @@ void fault_counts_free(struct fault_counts *counts)
 	*counts = (struct fault_counts){};
 }
 
-#define GET(id, part, ...) table_get(&tables[id], part, (const void *const[]){ __VA_ARGS__ })
-
 struct fault *snapshot_fault(struct fault_counts *counts, const struct fault *like)
 {
 	return table_get_like(&tables[TABLE_FAULTS], counts, like);
@@ -91,25 +89,11 @@ bool fault_module_is_watched(const char *module)
 				  (strlen(*w) == len || module[strlen(*w)] == '_'));
 }
 
-struct kernel_event *snapshot_kernel_event(struct fault_counts *counts, bool gpu_driver,
-					   const char *kind, const char *device)
-{
-	return GET(TABLE_KERNEL_EVENTS, counts, &gpu_driver, kind, device);
-}
-
-struct gpu_info *snapshot_gpu(struct fault_counts *counts, const char *gpu)
-{
-	return GET(TABLE_GPUS, counts, gpu);
-}
-
-struct unverified_xid *snapshot_unverified(struct fault_counts *counts, const char *gpu,
-					   unsigned int code)
-{
-	return GET(TABLE_UNVERIFIED, counts, gpu, &code);
-}
-
-struct gpu_recovery *snapshot_recovery(struct fault_counts *counts, const char *gpu,
-				       const char *evidence)
-{
-	return GET(TABLE_RECOVERIES, counts, gpu, evidence);
-}
+ENTRIES(kernel_event, snapshot_kernel_event, TABLE_KERNEL_EVENTS,
+	(struct fault_counts * c, bool gpu_driver, const char *kind, const char *device),
+	&gpu_driver, kind, device)
+ENTRIES(gpu_info, snapshot_gpu, TABLE_GPUS, (struct fault_counts * c, const char *gpu), gpu)
+ENTRIES(unverified_xid, snapshot_unverified, TABLE_UNVERIFIED,
+	(struct fault_counts * c, const char *gpu, unsigned int code), gpu, &code)
+ENTRIES(gpu_recovery, snapshot_recovery, TABLE_RECOVERIES,
+	(struct fault_counts * c, const char *gpu, const char *evidence), gpu, evidence)

@@ -126,6 +126,13 @@ void *table_like(const struct table *t, const void *part, const void *like, size
  * label. A text that does not fit is cut. */
 void *table_get(const struct table *t, void *part, const void *const *labels);
 
+/* Defines @name(): the entry of @table in the part @c with these labels, or a new one. */
+#define ENTRIES(type, name, table, parameters, ...)                                        \
+	struct type *name parameters                                                       \
+	{                                                                                  \
+		return table_get(&tables[table], c, (const void *const[]){ __VA_ARGS__ }); \
+	}
+
 /* The same with the labels of the entry @like. */
 void *table_get_labels(const struct table *t, void *part, const void *like);
 
