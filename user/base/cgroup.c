@@ -273,18 +273,13 @@ static void write_variables(const char *root, const char *names, const struct gr
 }
 
 /* kubelet has a folder for each pod's logs: NAMESPACE_NAME_UID. No part contains a '_'. */
-static void write_pods(const char *root, FILE *out)
+static void write_node(const char *root, FILE *out)
 {
 	OPEN_FOLDER *logs = opendir(PATHF("%s/var/log/pods", root));
 	const char *log;
 
 	while ((log = folder_next(logs)))
 		fprintf(out, "%s\n", log);
-}
-
-static void write_node(const char *root, FILE *out)
-{
-	write_pods(root, out);
 	container_write_names(root, out);
 }
 

@@ -173,12 +173,11 @@ static const char *read_value(const struct option_row *row, struct options *o, c
 /* Returns the command's row for the option @name, or for its operand if @len is 0; NULL: it has none. */
 static const struct option_row *find_row(enum command command, const char *name, size_t len)
 {
-	ARRAY_EACH(row, option_rows, option_row_count)
-		if (row->commands & 1u << command &&
-		    (len ? strlen(row->name) == len && !strncmp(row->name, name, len) :
-			   row->name[0] != '-'))
-			return row;
-	return NULL;
+	return ARRAY_FIND(
+		row, option_rows, option_row_count,
+		row->commands & 1u << command &&
+			(len ? strlen(row->name) == len && !strncmp(row->name, name, len) :
+			       row->name[0] != '-'));
 }
 
 static bool refuse_unknown(enum command command, const char *word, size_t len)

@@ -105,15 +105,6 @@ static bool is_short_stall(const struct server_sums *v, const struct interval *n
 	       (n->connects || v->silent_connects) && n->d->end->wall > v->stall.end + SHORT_APART;
 }
 
-static void begin_short_stall(struct server_sums *v, uint64_t silent_ns)
-{
-	active_time_add(&v->active, &v->silent, (uint64_t)-1);
-	v->stall = (struct stall){
-		.ns = silent_ns, .begin = v->silent_since, .reconnected = true, .intervals_left = 2
-	};
-	memcpy(v->stall.victims, v->victims, sizeof(v->victims));
-}
-
 /* Keeps the stall if it has ended and is the longest one. */
 static void keep_longest(struct server_sums *v)
 {
@@ -196,8 +187,14 @@ bool stall_covers(struct server_sums *v, struct interval *n)
 		begin_or_extend_stall(v, n);
 		return true;
 	}
-	if (is_short_stall(v, n, silent_ns))
-		begin_short_stall(v, silent_ns);
+	if (is_short_stall(v, n, silent_ns)) {
+		active_time_add(&v->active, &v->silent, (uint64_t)-1);
+		v->stall = (struct stall){ .ns = silent_ns,
+					   .begin = v->silent_since,
+					   .reconnected = true,
+					   .intervals_left = 2 };
+		memcpy(v->stall.victims, v->victims, sizeof(v->victims));
+	}
 	v->silent_connects = v->silent_ns ? v->silent_connects + n->connects : 0;
 	if (!v->silent_ns)
 		v->silent = (struct active_time){};

@@ -291,15 +291,6 @@ static void find_stalls(struct session *t)
 	}
 }
 
-static void find_source(struct session *t)
-{
-	const struct calls *c = &t->last.calls;
-
-	if (t->source_number && t->source_number != c->source_number)
-		add_event(t, SESSION_SOURCE, t->interval.begin, rpc_source_names[c->source], 1);
-	t->source_number = c->source_number;
-}
-
 /* ---- slow calls ---- */
 
 /* Keeps the slowest calls, in order. */
@@ -344,7 +335,10 @@ static int end_interval(struct session *t)
 	fill_points(t);
 	for (size_t i = 0; i < t->server_count; i++)
 		add_point(&t->servers[i].sums, &latest->points[i]);
-	find_source(t);
+	if (t->source_number && t->source_number != t->last.calls.source_number)
+		add_event(t, SESSION_SOURCE, t->interval.begin,
+			  rpc_source_names[t->last.calls.source], 1);
+	t->source_number = t->last.calls.source_number;
 	find_faults(t);
 	err = err ?: limit_sums_add(&t->limits, &t->interval);
 	find_stalls(t);

@@ -96,13 +96,6 @@ static void end_process(struct writer *w)
 	w->socket = -1;
 }
 
-/* Returns 0 or -errno. */
-static int start_process(struct writer *w)
-{
-	w->socket = writer_process_start(w);
-	return w->socket < 0 ? w->socket : file_watch(w->epoll, w->socket);
-}
-
 /* What is left of a message of @size bytes, which @more bytes of @text follow, after its first @done bytes. */
 static struct span message_rest(const void *message, size_t size, const char *text, size_t more,
 				size_t done)
@@ -186,7 +179,8 @@ static int request_work(struct writer *w, int file)
 		return 0;
 	/* It has ended while it was idle. */
 	end_process(w);
-	err = start_process(w);
+	w->socket = writer_process_start(w);
+	err = w->socket < 0 ? w->socket : file_watch(w->epoll, w->socket);
 	return err ?: send_request(w);
 }
 

@@ -284,15 +284,6 @@ static bool take_action(struct span *s, char *action, size_t size)
 	return true;
 }
 
-/* "GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)" */
-static void read_recovery(struct xid_line *line, struct span s)
-{
-	if (span_take_through(&s, "recovery action changed from ") &&
-	    take_action(&s, line->recovery_from, sizeof(line->recovery_from)) &&
-	    span_take(&s, " to "))
-		take_action(&s, line->recovery, sizeof(line->recovery));
-}
-
 static void read_sxid(struct xid_line *line, struct span s)
 {
 	if (span_starts_with(s, "Fatal,"))
@@ -321,8 +312,12 @@ static void read_xid(struct xid_line *line, struct span s, size_t name_left)
 		read_link_error(&line->nvlink, s);
 	if (line->code >= XID_NVLINK5_FIRST && line->code <= XID_NVLINK5_LAST)
 		read_nvlink5(line, (struct span){ s.at + name_left, s.end });
-	if (line->code == XID_RECOVERY_ACTION)
-		read_recovery(line, s);
+	/* "GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)" */
+	if (line->code == XID_RECOVERY_ACTION &&
+	    span_take_through(&s, "recovery action changed from ") &&
+	    take_action(&s, line->recovery_from, sizeof(line->recovery_from)) &&
+	    span_take(&s, " to "))
+		take_action(&s, line->recovery, sizeof(line->recovery));
 }
 
 static void read_message(struct xid_line *line, const char *message, size_t len, size_t name_left)
