@@ -56,15 +56,13 @@ const char *time_clock(char *text, double seconds)
 	return text;
 }
 
-/* Reads digits, and perhaps a point and more digits, to the end of the text. */
-static bool read_decimal(const char *text, double *value)
+const char *decimal_from_text(const char *text, double *value)
 {
-	size_t whole = strspn(text, "0123456789"), all = whole;
+	size_t len = strspn(text, "0123456789.");
+	char *end;
 
-	if (text[whole] == '.')
-		all += 1 + strspn(text + whole + 1, "0123456789");
-	*value = strtod(text, NULL);
-	return whole && !text[all];
+	*value = strtod(text, &end);
+	return len && end == text + len ? end : NULL;
 }
 
 bool time_from_text(const char *text, double *seconds)
@@ -75,7 +73,8 @@ bool time_from_text(const char *text, double *seconds)
 	time_t t;
 	int day;
 
-	if (read_decimal(text, seconds))
+	rest = decimal_from_text(text, seconds);
+	if (rest && !*rest)
 		return *seconds <= LAST;
 	/* strptime() would accept blanks and signs. */
 	if (text[strspn(text, "0123456789-:.TZ")])
@@ -106,11 +105,9 @@ bool duration_from_text(const char *text, double *seconds)
 		const char *name;
 		double seconds;
 	} units[] = { { "", 1 }, { "s", 1 }, { "m", 60 }, { "h", 3600 }, { "d", 86400 } };
-	size_t len = strspn(text, "0123456789.");
-	char *end;
+	const char *end = decimal_from_text(text, seconds);
 
-	*seconds = strtod(text, &end);
-	for (size_t i = 0; len && end == text + len && i < COUNT(units); i++)
+	for (size_t i = 0; end && i < COUNT(units); i++)
 		if (!strcmp(end, units[i].name)) {
 			*seconds *= units[i].seconds;
 			return true;

@@ -33,6 +33,9 @@ const char *time_clock(char *text, double seconds);
 /* "2026-11-21T10:00:00Z", the same with a fraction, "2026-11-21", or seconds since the epoch; from 1970 to 9999. */
 bool time_from_text(const char *text, double *seconds);
 
+/* Reads a number that begins with digits or a point. Returns what follows it; NULL: there is none. */
+const char *decimal_from_text(const char *text, double *value);
+
 /* "90", "1.5s", "30m", "12h" or "7d", in seconds. */
 bool duration_from_text(const char *text, double *seconds);
 

@@ -86,13 +86,12 @@ static const char *read_owner_env(struct options *o, const char *value)
 
 static const char *read_slower(struct options *o, const char *value)
 {
-	char *end;
-	double ms = strtod(value, &end);
+	double ms;
+	const char *end = decimal_from_text(value, &ms);
 
 	o->filter.slower = ms / 1e3;
-	return *value && !value[strspn(value, "0123456789.")] && !*end && ms >= 0.001 && ms <= 1e6 ?
-		       NULL :
-		       "use milliseconds from 0.001 to 1000000";
+	return end && !*end && ms >= 0.001 && ms <= 1e6 ? NULL :
+							  "use milliseconds from 0.001 to 1000000";
 }
 
 static const char *read_code(struct options *o, const char *value)

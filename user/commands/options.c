@@ -73,13 +73,6 @@ void nearest_offer(struct nearest *n, const char *name)
 
 /* ---- values ---- */
 
-static bool read_count(const char *text, uint64_t *count)
-{
-	errno = 0;
-	*count = strtoull(text, NULL, 10);
-	return *text && !text[strspn(text, "0123456789")] && !errno;
-}
-
 /* Reads one of @words, or several that are separated by commas. */
 static bool read_words(const struct option_word *words, const char *text, bool several,
 		       unsigned int *values)
@@ -151,7 +144,8 @@ static const char *read_value(const struct option_row *row, struct options *o, c
 					member);
 		break;
 	case OPTION_COUNT:
-		good = read_count(value, member) && (double)*(uint64_t *)member >= row->min &&
+		good = span_number(span_of(value), UINT64_MAX, member) &&
+		       (double)*(uint64_t *)member >= row->min &&
 		       (double)*(uint64_t *)member <= row->max;
 		break;
 	case OPTION_FILE:

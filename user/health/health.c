@@ -2,6 +2,8 @@
 /* The health rules' settings, and their evaluation. */
 #include "health/health.h"
 
+#include "base/time_text.h"
+
 #define MAX_LIMIT 1e9
 
 const char *const health_level_names[HEALTH_FAIL + 1] = {
@@ -17,17 +19,6 @@ void health_defaults(struct health_options *o)
 		o->rules[i].level = health_rules[i].level;
 		o->rules[i].limit = health_rules[i].limit;
 	}
-}
-
-/* The digits after the colon; a fraction is allowed. */
-static bool parse_limit(const char *text, double *limit)
-{
-	char *end;
-
-	if (!*text || text[strspn(text, "0123456789.")])
-		return false;
-	*limit = strtod(text, &end);
-	return !*end && *limit > 0 && *limit <= MAX_LIMIT;
 }
 
 bool health_set_rule(struct health_options *o, const char *text)
@@ -46,8 +37,12 @@ bool health_set_rule(struct health_options *o, const char *text)
 	if (rule == HEALTH_RULES || l > HEALTH_FAIL)
 		return false;
 	limit = o->rules[rule].limit;
-	if (span_take(&rest, ":") && (!*health_rules[rule].unit || !parse_limit(rest.at, &limit)))
-		return false;
+	if (span_take(&rest, ":")) {
+		const char *end = decimal_from_text(rest.at, &limit);
+
+		if (!*health_rules[rule].unit || !end || *end || limit <= 0 || limit > MAX_LIMIT)
+			return false;
+	}
 	o->rules[rule].level = (enum health_level)l;
 	o->rules[rule].limit = limit;
 	return true;
