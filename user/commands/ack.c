@@ -18,32 +18,30 @@
 /* How long to wait while another command changes the file. */
 #define LOCK_MS 5000
 
+#define ACK_LIST __attribute__((cleanup(ack_free))) struct ack_list
+
 /* Reads the entry in @line, and its comment into @note. Returns false if the line has no entry. */
 static bool read_entry(struct span line, struct ack *a, struct span *note)
 {
-	struct ack_list list;
+	ACK_LIST list;
 	char error[160];
-	bool found;
 
-	if (ack_parse(&list, line.at, span_left(line), error, sizeof(error)))
+	if (ack_parse(&list, line.at, span_left(line), error, sizeof(error)) || list.count != 1)
 		return false;
-	found = list.count == 1;
-	if (found)
-		*a = list.acks[0];
-	ack_free(&list);
+	*a = list.acks[0];
 	*note = line;
 	for (int i = 0; i < 3; i++) {
 		span_take_run(note, " \t\r");
 		span_take_until(note, " \t\r");
 	}
 	span_take_run(note, " \t\r#");
-	return found;
+	return true;
 }
 
 /* Reads the file and checks all of it. Returns 0, or an exit code after a message. */
 static int load(struct file_text *file, const char *path)
 {
-	struct ack_list list;
+	ACK_LIST list = {};
 	char error[160];
 	int err = file_text_read_own(file, path, ACK_MAX_BYTES);
 
@@ -56,7 +54,6 @@ static int load(struct file_text *file, const char *path)
 		safe_line(stderr, "xidscope: %s: %s; correct that line first", path, error);
 		return EXIT_TROUBLE;
 	}
-	ack_free(&list);
 	return 0;
 }
 
@@ -115,7 +112,7 @@ static const char *find_uuid(const struct change *c, const char *device)
 static size_t count_open(const struct change *c, const char *text, size_t len)
 {
 	double now = wall_seconds();
-	struct ack_list list;
+	ACK_LIST list;
 	char error[160];
 	size_t open = 0;
 
@@ -127,7 +124,6 @@ static size_t count_open(const struct change *c, const char *text, size_t len)
 		    !ack_find(&list, f->device, find_uuid(c, f->device), f->what,
 			      f->last > 0 ? f->last : now, now))
 			open++;
-	ack_free(&list);
 	return open;
 }
 
@@ -229,7 +225,7 @@ static bool describe_change(struct change *c)
 static int edit(const struct options *o, struct output_file *f)
 {
 	struct change c = { .o = o };
-	struct ack_list list;
+	ACK_LIST list = {};
 	char error[160] = "no memory";
 	int code = load(&c.old, o->ack), err;
 
@@ -239,8 +235,6 @@ static int edit(const struct options *o, struct output_file *f)
 		*c.unknown = 0;
 	/* A text that the agent could not read is not written. */
 	err = make_text(&c) ? ack_parse(&list, c.text, c.len, error, sizeof(error)) : -ENOMEM;
-	if (!err)
-		ack_free(&list);
 	if (err) {
 		safe_line(stderr, "xidscope: %s: %s; remove what is not needed", o->ack, error);
 	} else if (!describe_change(&c)) {
