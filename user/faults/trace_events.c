@@ -182,15 +182,6 @@ static void on_process(void *context, const struct trace_event *event, const str
 
 /* ---- attaching ---- */
 
-/* Notes since when each signal is enabled. */
-static void note_times(struct trace_events *t)
-{
-	for (int i = 0; i < EVENTS; i++)
-		if (signal_of[i] != SIGNALS)
-			t->counted->enabled_ns[signal_of[i]] =
-				t->events[i].enabled ? t->events[i].since_ns : UINT64_MAX;
-}
-
 /* Returns whether there is an instance then; otherwise it logs the reason, but not twice in turn. */
 static bool make_instance(struct trace_events *t)
 {
@@ -259,7 +250,10 @@ static void look_at_all(struct trace_events *t, const struct log *log)
 {
 	if (!t->programs)
 		enable_kernel_events(t, log);
-	note_times(t);
+	for (int i = 0; i < EVENTS; i++)
+		if (signal_of[i] != SIGNALS)
+			t->counted->enabled_ns[signal_of[i]] =
+				t->events[i].enabled ? t->events[i].since_ns : UINT64_MAX;
 	look_for_driver(t);
 	if (t->instance)
 		t->memory = trace_instance_memory(t->instance);

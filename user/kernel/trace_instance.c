@@ -155,7 +155,8 @@ static int lock_instances(const struct trace_instance *t, int ms)
 
 static int make_instance(struct trace_instance *t)
 {
-	int lock = lock_instances(t, LOCK_START_MS), err;
+	OPEN_FILE lock = lock_instances(t, LOCK_START_MS);
+	int err;
 
 	if (lock >= 0)
 		remove_left_over(t);
@@ -167,17 +168,7 @@ static int make_instance(struct trace_instance *t)
 		t->pipe = OPEN_AT(t, O_RDONLY | O_NONBLOCK, "instances/%s/trace_pipe", t->name);
 		err = t->pipe < 0 ? -errno : 0;
 	}
-	file_close(&lock);
 	return err;
-}
-
-static void remove_instance(struct trace_instance *t)
-{
-	int lock = lock_instances(t, LOCK_END_MS);
-
-	file_close(&t->pipe);
-	rmdir(PATHF("%s/instances/%s", t->tracefs, t->name));
-	file_close(&lock);
 }
 
 static int open_cpus(struct trace_instance *t)
@@ -259,8 +250,12 @@ void trace_instance_free(struct trace_instance *t)
 		trace_instance_disable(t, &t->events[i]);
 	for (size_t i = 0; i < t->cpu_count; i++)
 		close(t->cpus[i]);
-	if (t->name[0])
-		remove_instance(t);
+	if (t->name[0]) {
+		OPEN_FILE lock = lock_instances(t, LOCK_END_MS);
+
+		file_close(&t->pipe);
+		rmdir(PATHF("%s/instances/%s", t->tracefs, t->name));
+	}
 	free(t->cpus);
 	free(t->page);
 	free(t);

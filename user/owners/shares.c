@@ -143,21 +143,6 @@ static void forget_owners(const struct share_reader *r, const bool *leaving)
 			r->maps.task[i] = 0;
 }
 
-/* Removes what leads to the owner from its control group and its clients. If it calls again, it gets a new number. */
-static void end_owner(struct share_reader *r, uint32_t owner)
-{
-	bpf_map_delete_elem(bpf_map__fd(r->maps.owner_index), &r->owners[owner].key);
-	for (uint32_t c = 0; c < RPC_CLIENT_ENTRIES; c++)
-		r->maps.share[c * RPC_MAX_OWNERS + owner] = 0;
-}
-
-static void free_owner(struct share_reader *r, uint32_t owner)
-{
-	r->owners[owner].key.root = 0;
-	r->final[owner] = false;
-	free_number(r->maps.free_owners, owner);
-}
-
 /* What one reading finds. */
 struct share_uses {
 	uint32_t shares, owners;
@@ -179,14 +164,21 @@ static void end_idle(struct share_reader *r, const struct share_uses *uses)
 			continue;
 		leaving[i] = r->owner_ended[i] ? !uses->by_owner[i] : full && !uses->active[i];
 		any |= leaving[i];
-		if (leaving[i] && !r->owner_ended[i])
-			end_owner(r, i);
+		if (!leaving[i] || r->owner_ended[i])
+			continue;
+		/* What leads to it from its control group and its clients. If it calls again, it gets a new number. */
+		bpf_map_delete_elem(bpf_map__fd(r->maps.owner_index), &r->owners[i].key);
+		for (uint32_t c = 0; c < RPC_CLIENT_ENTRIES; c++)
+			r->maps.share[c * RPC_MAX_OWNERS + i] = 0;
 	}
 	if (any)
 		forget_owners(r, leaving);
 	for (uint32_t i = 1; any && i < RPC_MAX_OWNERS; i++) {
-		if (leaving[i] && r->owner_ended[i])
-			free_owner(r, i);
+		if (leaving[i] && r->owner_ended[i]) {
+			r->owners[i].key.root = 0;
+			r->final[i] = false;
+			free_number(r->maps.free_owners, i);
+		}
 		r->owner_ended[i] ^= leaving[i];
 	}
 }

@@ -194,15 +194,6 @@ static void add_if_wanted(struct copying *c, __u32 id)
 		add_struct(c, id);
 }
 
-/* The module's structs that contain others, so that no pointer leads to them. */
-static void find_rest(struct copying *c)
-{
-	const struct btf *base = btf__base_btf(c->from);
-
-	for (__u32 id = base ? btf__type_cnt(base) : 1; id < btf__type_cnt(c->from); id++)
-		add_if_wanted(c, id);
-}
-
 /* The kernel's own structs to which no pointer leads: tcp_sock, of which a struct sock is the beginning (TCP is never a
  * module), that of a process, and those that lead from a process' number and from a page to a control group. */
 static void find_kernels(struct copying *c)
@@ -228,6 +219,7 @@ static int copy_found(struct copying *c)
 
 static int copy_all(struct copying *c, const struct bpf_object *object)
 {
+	const struct btf *base = btf__base_btf(c->from);
 	struct bpf_program *program;
 	const char *section;
 	int err;
@@ -240,7 +232,9 @@ static int copy_all(struct copying *c, const struct bpf_object *object)
 	err = copy_found(c);
 	if (err)
 		return err;
-	find_rest(c);
+	/* The module's structs that contain others, so that no pointer leads to them. */
+	for (__u32 id = base ? btf__type_cnt(base) : 1; id < btf__type_cnt(c->from); id++)
+		add_if_wanted(c, id);
 	find_kernels(c);
 	return copy_found(c);
 }

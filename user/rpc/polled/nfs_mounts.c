@@ -166,9 +166,7 @@ static uint64_t used_at(const struct snapshot *s, const struct nfs_mount *m)
 
 static int later_first(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? 1 : x > y ? -1 : 0;
+	return ORDER(*(const uint64_t *)b, *(const uint64_t *)a);
 }
 
 int nfs_mounts_limit(struct snapshot *s)
