@@ -1671,6 +1671,36 @@ TEST(waits_between_calls_that_were_delayed_are_delay)
 	assert_has(verdict.sentence, "5 OPENs and 9 other calls");
 }
 
+/* Each attempt waits for longer, up to 15 s; meanwhile only the lease is renewed. */
+TEST(a_delegation_that_is_not_given_back_is_delay)
+{
+	uint64_t delayed = 0;
+
+	server();
+	for (uint64_t i = 0; i < 60; i++) {
+		record("SEQUENCE", 1, MS, RPC_PHASE_RTT, MS);
+		if (i == 1 || i == 3 || i == 7 || i == 15 || i == 30 || i == 45) {
+			record("OPEN", 1, MS, RPC_PHASE_RTT, MS);
+			snapshot_error(&now.calls, SERVER, "OPEN", "NFS4ERR_DELAY")->count =
+				++delayed;
+		}
+		end_interval(SECOND);
+	}
+	judge(BOUND_DELAY, CONFIDENCE_HIGH);
+	assert_has(verdict.sentence, "6 OPENs and 0 other calls");
+	assert_has(verdict.sentence, "retries wait for 44 s at least");
+	assert_has(verdict.sentence, "That client does not give it back: is it down?");
+	fresh();
+	server();
+	for (uint64_t i = 0; i < 60; i++) { /* others' OPENs are answered between these */
+		record("OPEN", 1, MS, RPC_PHASE_RTT, MS);
+		snapshot_error(&now.calls, SERVER, "OPEN", "NFS4ERR_DELAY")->count +=
+			i == 1 || i == 9;
+		end_interval(SECOND);
+	}
+	judge(BOUND_NONE, CONFIDENCE_MEDIUM);
+}
+
 /* The lock manager does not answer, while other calls are answered. */
 TEST(a_wait_for_the_lock_manager_is_named)
 {

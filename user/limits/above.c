@@ -24,8 +24,11 @@
 #define DIRTY_MAX (UINT64_C(4) << 30) /* more is lost in a crash, and takes long to sync */
 #define ATTRIBUTE_SECONDS 60 /* the longest default of the kernel */
 #define LOCKED 2 /* this many tasks wait for files' locks, and calls could be in their place */
-/* After an answer NFS4ERR_DELAY the caller waits at least this long (NFS4_POLL_RETRY_MIN), mostly between calls. */
+/* After an answer NFS4ERR_DELAY the caller waits at least this long (NFS4_POLL_RETRY_MIN), mostly between calls; each time longer, up to
+ * 15 s (NFS4_POLL_RETRY_MAX). If it is UNRETURNED_NS on average, the holder of a delegation does not answer. */
 #define RETRY_NS 1e8
+#define RETRY_MOST UINT64_C(16000000000)
+#define UNRETURNED_NS 5e8
 #define DELAYED 0.05 /* a smaller share of the time that is spent so does not matter */
 /* After an answer NFS4ERR_DENIED the caller of fcntl() waits at least this long (NFS4_LOCK_MINTIMEOUT), between calls. Fewer such
  * answers prove nothing. */
@@ -95,8 +98,20 @@ static void note_mounts(struct above_sums *a, const struct delta *d, const char 
 	}
 }
 
+/* Adds the OPENs of an interval, and those of them that were answered NFS4ERR_DELAY. */
+static void add_retries(struct above_sums *a, uint64_t ns, uint64_t opens, uint64_t delayed)
+{
+	a->since_delay_ns += a->opens_wait ? ns : 0;
+	if (delayed && opens <= delayed && a->since_delay_ns <= RETRY_MOST)
+		a->retry_ns += a->since_delay_ns;
+	a->opens_wait = (delayed || a->opens_wait) && opens <= delayed;
+	if (delayed || !a->opens_wait)
+		a->since_delay_ns = 0;
+}
+
 void above_add(struct above_sums *a, const struct delta *d, const char *server)
 {
+	struct op_sums open = a->ops[ABOVE_OPEN];
 	static const char *const refusals[] = { "EACCES", "EPERM", "EROFS", "NFS4ERR_ACCESS" };
 	const struct calls *c = &d->end->calls;
 
@@ -124,6 +139,8 @@ void above_add(struct above_sums *a, const struct delta *d, const char *server)
 			a->refusal = *e->now;
 		}
 	}
+	add_retries(a, d->ns, a->ops[ABOVE_OPEN].calls - open.calls,
+		    a->ops[ABOVE_OPEN].delayed - open.delayed);
 	note_mounts(a, d, server);
 	if (!c->dirty_limit_bytes)
 		return;
@@ -284,7 +301,8 @@ bool judge_delayed(struct judgement *j)
 {
 	const struct op_sums *ops = j->v->above.ops;
 	uint64_t others = ops[ABOVE_NAMES].delayed + ops[ABOVE_ATTRIBUTES].delayed;
-	double waited = RETRY_NS * (double)(ops[ABOVE_OPEN].delayed + others);
+	double count = (double)(ops[ABOVE_OPEN].delayed + others);
+	double waited = larger(RETRY_NS * count, (double)j->v->above.retry_ns);
 	double rest = (double)(j->v->total_ns - j->v->phase_ns[RPC_PHASE_DELAY]);
 
 	if (waited < DELAYED * (double)j->v->active.ns || waited < rest)
@@ -295,8 +313,11 @@ bool judge_delayed(struct judgement *j)
 	       "%" PRIu64 " OPENs and %" PRIu64
 	       " other calls for metadata were answered NFS4ERR_DELAY, as "
 	       "while another client has a delegation of the file: retries wait for %.3g s at least, calls "
-	       "take %.3g s." DELEGATIONS,
-	       ops[ABOVE_OPEN].delayed, others, waited / 1e9, rest / 1e9);
+	       "take %.3g s.%s",
+	       ops[ABOVE_OPEN].delayed, others, waited / 1e9, rest / 1e9,
+	       waited < UNRETURNED_NS * count ?
+		       DELEGATIONS :
+		       " That client does not give it back: is it down? The server takes it back after a lease time.");
 	return true;
 }
 

@@ -77,6 +77,9 @@ struct above_sums {
 		uint64_t calls, ns, bytes;
 		uint64_t delayed; /* answered NFS4ERR_DELAY */
 	} ops[ABOVE_OPS];
+	/* Time between OPENs that were answered NFS4ERR_DELAY, if no other OPEN was answered; since the last one of them. */
+	uint64_t retry_ns, since_delay_ns;
+	bool opens_wait; /* the last OPEN was answered so */
 	uint64_t denied; /* calls answered NFS4ERR_DENIED: another has the lock */
 	uint64_t lock_ns; /* of LOCKs */
 	uint64_t refused; /* calls that ended with EACCES, EPERM, EROFS or NFS4ERR_ACCESS */

@@ -557,6 +557,7 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 {
 	const struct server_sums *v = server_sums_of(h, server);
 	struct verdict to = { .bound_by = BOUND_NONE };
+	struct judgement j = { .v = v, .to = &to };
 	char text[SILENCE_REASON_SIZE];
 	bool idle;
 
@@ -566,10 +567,8 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 		return to;
 	}
 	fill_numbers(&to.numbers, v);
-	if (judge_waiting(&to, v) || judge_failures(&to, v) ||
-	    judge_delayed(&(struct judgement){ .v = v, .to = &to }) ||
-	    judge_denied(&(struct judgement){ .v = v, .to = &to }) ||
-	    judge_refused(&(struct judgement){ .v = v, .to = &to }))
+	if (judge_waiting(&to, v) || judge_failures(&to, v) || judge_delayed(&j) ||
+	    judge_denied(&j) || judge_refused(&j))
 		return to;
 	if (closings_of(v))
 		say(&to, "%s ",
@@ -586,7 +585,8 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 		say(&to,
 		    "It cannot be decided what limits the calls: their phases are not measured.");
 	} else {
-		judge_calls(&(struct judgement){ .v = v, .to = &to, .proposes = !idle });
+		j.proposes = !idle;
+		judge_calls(&j);
 		if (to.confidence == CONFIDENCE_HIGH && to.numbers.busy_share <= 0.5)
 			to.confidence = CONFIDENCE_MEDIUM;
 	}
