@@ -180,7 +180,7 @@ static void add_verdict(struct headline *h, const struct server_sums *v, const s
 		rank.kind = HEADLINE_WELL;
 	if (to->closings_len)
 		headline_add(h,
-			     (struct headline_rank){ HEADLINE_WARN, HEADLINE_SILENT,
+			     (struct headline_rank){ HEADLINE_WARN, HEADLINE_ERRORS,
 						     (double)v->disconnects },
 			     v->server, "%s: %.*s", v->server, (int)to->closings_len - 1,
 			     to->sentence);
