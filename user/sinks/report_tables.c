@@ -66,17 +66,16 @@ static void write_op(FILE *out, const struct session *t, const struct op_delta *
 
 void report_ops(FILE *out, const struct session *t)
 {
-	FREED const struct op_delta **ops = NULL;
 	bool any = false;
-	size_t count;
 
 	/* By mount, only kinds of ops are known. report_shares() shows them. */
 	if (t->filter.mount && snapshot_knows(&t->last.calls, RPC_FACT_MOUNTS))
 		return;
 	for (size_t i = 0; i < t->server_count; i++) {
 		const char *server = t->servers[session_sick_first(t, i)].name;
+		FREED const struct op_delta **ops = NULL;
+		size_t count = session_ops(t, server, &ops);
 
-		count = session_ops(t, server, &ops);
 		if (count) {
 			fputc('\n', out);
 			safe_line(out, "Calls to %s, the costliest first", server);
