@@ -202,6 +202,24 @@ TEST(a_list_without_a_change_is_not_read_again)
 	nfs_mounts_free(&m);
 }
 
+TEST(many_mounts_that_change_are_read_now_and_then)
+{
+	struct nfs_mounts m = { .changes = -1 };
+	static char text[100 * (NFS_MOUNTS_MAX + 1)];
+
+	for (int i = 0; i <= NFS_MOUNTS_MAX; i++)
+		sprintf(text + strlen(text), "%d 1 0:%d / /m%d rw - nfs s:/x rw,vers=3\n", i, i, i);
+	put_mounts(text);
+	for (int look = 0; look < 3; look++, m.changed = true) {
+		now.time_ns = look == 2 ? m.due_ns : 0;
+		assert_int_equal(nfs_mounts_add(&m, root, &now), 0);
+		assert_int_equal(m.read, look != 1);
+		assert_int_equal(now.calls.mount_count, NFS_MOUNTS_MAX + 1);
+		snapshot_free(&now);
+	}
+	nfs_mounts_free(&m);
+}
+
 /* A mount of another network namespace has its server's name there, as long as that is one. */
 TEST(a_mount_of_another_network_namespace_has_its_servers_name)
 {

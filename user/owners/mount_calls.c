@@ -189,13 +189,16 @@ static bool make_room(const struct kind *k, struct mount_calls_state *m, const s
 		EACH_ROW(row, k, m)
 		{
 			const char *name = name_of(k, row);
-			bool mounted = is_mounted(k, row, s);
+			bool mounted;
 
 			if (!strcmp(name, LABEL_OTHER) || find_last(k, m, row) != row)
 				continue;
 			used++;
-			if (*called_of(k, row) >= since[mounted] || !*name ||
+			if (*called_of(k, row) >= s->time_ns || !*name ||
 			    !strcmp(name, OWNER_KERNEL))
+				continue;
+			mounted = is_mounted(k, row, s); /* among thousands */
+			if (*called_of(k, row) >= since[mounted])
 				continue;
 			since[mounted] = *called_of(k, row);
 			idle[mounted] = row;
@@ -221,10 +224,11 @@ static void set_labels(const struct kind *k, char (*labels)[LABEL_SIZE],
 	}
 }
 
-/* Counts for its mount, or its owner, what a client has called. @mark: only marks its row, if there is one. Returns 0 or
- * -ENOMEM. */
+/* Counts for its mount, or its owner, what a client has called. @mark: only marks its row, if there is one. *@full: there is no
+ * room for more, at this snapshot. Returns 0 or -ENOMEM. */
 static int count_client(struct mount_calls_state *m, const struct kind *k,
-			const struct client_calls *c, bool mark, const struct snapshot *s)
+			const struct client_calls *c, bool mark, bool *full,
+			const struct snapshot *s)
 {
 	char labels[3][LABEL_SIZE], *row;
 
@@ -232,7 +236,7 @@ static int count_client(struct mount_calls_state *m, const struct kind *k,
 	row = table_like(k->table, &m->totals, labels, 0);
 	if (!row && mark)
 		return 0;
-	if (!row && !find_last(k, m, labels) && !make_room(k, m, s))
+	if (!row && !find_last(k, m, labels) && (*full = *full || !make_room(k, m, s)))
 		set_labels(k, labels, c, true);
 	row = row ?: table_get_labels(k->table, &m->totals, labels);
 	if (!row)
@@ -255,12 +259,14 @@ static int count_clients(struct mount_calls_state *m, const struct client_list *
 	ARRAY_EACH(o, m->totals.owner_calls, m->totals.owner_calls_count)
 		o->oldest_ns = 0;
 	ARRAY_EACH(k, kinds, COUNT(kinds)) {
+		bool full = false;
+
 		end_idle(k, m, s);
 		for (int mark = 1; mark >= 0; mark--)
 			ARRAY_EACH(c, clients->list, clients->count)
 				if ((k == OWNERS ? *c->owner : !c->oldest_ns) &&
 				    (c->oldest_ns || memcmp(&c->sums, &none, sizeof(none)) != 0))
-					err = err ?: count_client(m, k, c, mark, s);
+					err = err ?: count_client(m, k, c, mark, &full, s);
 	}
 	return err;
 }

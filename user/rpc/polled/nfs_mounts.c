@@ -2,6 +2,7 @@
 /* The NFS mounts of process 1. */
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file_text.h"
 #include "kernel/mounts.h"
 #include "owners/mount_calls.h"
@@ -42,19 +43,45 @@ static bool open_changes(struct nfs_mounts *m, const char *root)
 	return m->changes >= 0;
 }
 
-/* @volumes: of the network namespace, or without bytes if it could not be read. */
-static bool is_elsewhere(const struct file_text *volumes, uint64_t device)
-{
-	struct span text = file_text_span(volumes);
-	uint64_t listed;
+/* The devices of the mounts of one network namespace, sorted; NULL: they could not be read. */
+struct volumes {
+	uint64_t *devices;
+	size_t count;
+};
 
-	while (volumes->bytes && nfs_volumes_next(&text, &listed))
-		if (listed == device)
-			return false;
-	return volumes->bytes;
+static int compare_devices(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
 }
 
-static int add_mount(struct nfs_mounts *m, struct nfs_mount *mount, const struct file_text *volumes)
+static void read_volumes(struct volumes *v, const char *process)
+{
+	FILE_TEXT file = {};
+	uint64_t device, *added;
+	struct span text;
+
+	if (file_text_read(&file, PATHF("%s/net/nfsfs/volumes", process), FILE_MAX))
+		return;
+	v->devices = malloc(sizeof(*v->devices));
+	text = file_text_span(&file);
+	while (v->devices && nfs_volumes_next(&text, &device)) {
+		added = ARRAY_APPEND(v->devices, v->count);
+		if (added)
+			*added = device;
+	}
+	if (v->devices)
+		qsort(v->devices, v->count, sizeof(device), compare_devices);
+}
+
+static bool is_elsewhere(const struct volumes *v, uint64_t device)
+{
+	return v->devices &&
+	       !bsearch(&device, v->devices, v->count, sizeof(device), compare_devices);
+}
+
+static int add_mount(struct nfs_mounts *m, struct nfs_mount *mount, const struct volumes *volumes)
 {
 	struct mount_place *place = ARRAY_APPEND(m->places, m->place_count);
 	struct nfs_mount *row;
@@ -76,7 +103,8 @@ static int add_mount(struct nfs_mounts *m, struct nfs_mount *mount, const struct
 
 static int read_mounts(struct nfs_mounts *m)
 {
-	FILE_TEXT file = {}, volumes = {};
+	FILE_TEXT file = {};
+	struct volumes volumes = {};
 	struct nfs_mount mount;
 	struct span text;
 	int err = file_text_read(&file, PATHF("%s/mountinfo", m->process), FILE_MAX);
@@ -84,10 +112,11 @@ static int read_mounts(struct nfs_mounts *m)
 	if (err)
 		return err;
 	forget_mounts(m);
-	file_text_read(&volumes, PATHF("%s/net/nfsfs/volumes", m->process), FILE_MAX);
+	read_volumes(&volumes, m->process);
 	text = file_text_span(&file);
 	while (!err && mountinfo_next(&text, &mount))
 		err = add_mount(m, &mount, &volumes);
+	free(volumes.devices);
 	return err;
 }
 
@@ -100,45 +129,62 @@ static bool is_numbered(const char *server, const char *name)
 	       !server[len + 1 + strspn(server + len + 1, "0123456789")];
 }
 
-/* Calls of other network namespaces, and to servers whose names have an '@', are under a name with a number. */
-static void name_server(const struct snapshot *s, struct nfs_mount *mount)
+/* Calls of other network namespaces, and to servers whose names have an '@', are under a name with a number. Returns the only
+ * such name; NULL: there is none. */
+static const char *numbered_name(const struct snapshot *s, const struct nfs_mount *mount)
 {
 	const char *found = NULL;
 
 	if (!mount->elsewhere && !strchr(mount->server, '@'))
-		return;
+		return NULL;
 	ARRAY_EACH(t, s->calls.transports, s->calls.transport_count) {
 		if (!t->alive || !is_numbered(t->server, mount->server))
 			continue;
 		if (found && strcmp(found, t->server) != 0)
-			return;
+			return NULL;
 		found = t->server;
 	}
-	if (found)
-		snprintf(mount->server, sizeof(mount->server), "%s", found);
+	return found;
+}
+
+static bool copy_mount(const struct nfs_mount *seen, struct snapshot *s)
+{
+	const char *name = numbered_name(s, seen);
+	struct nfs_mount *row, named = *seen;
+
+	if (name)
+		snprintf(named.server, sizeof(named.server), "%s", name);
+	/* Others cannot be there already. */
+	if (strchr(named.server, '@'))
+		return snapshot_mount(&s->calls, &named);
+	row = ARRAY_APPEND(s->calls.mounts, s->calls.mount_count);
+	if (row)
+		*row = named;
+	return row;
 }
 
 int nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s)
 {
 	bool first = m->changes < 0;
+	uint64_t begin = thread_cpu_ns();
 	int err = 0;
 
 	if (!open_changes(m, root))
 		return 0;
-	m->read = first || mounts_changed(m->changes);
+	m->changed |= first || mounts_changed(m->changes);
+	m->read = m->changed && (first || s->time_ns >= m->due_ns);
+	m->changed &= !m->read;
 	m->version += m->read;
 	if (m->read)
 		err = read_mounts(m);
+	if (m->read && m->place_count > NFS_MOUNTS_MAX)
+		m->due_ns = s->time_ns + apart_ns(begin, NFS_MOUNTS_APART, 0, NFS_MOUNTS_APART_NS);
 	/* Then the next snapshot reads it. With hidepid, process 1 may be hidden after capabilities were given up. */
 	if (err)
 		close_changes(m);
-	for (size_t i = 0; i < m->seen.mount_count && err != -ENOMEM; i++) {
-		struct nfs_mount mount = m->seen.mounts[i];
-
-		name_server(s, &mount);
-		if (!snapshot_mount(&s->calls, &mount))
+	for (size_t i = 0; i < m->seen.mount_count && err != -ENOMEM; i++)
+		if (!copy_mount(&m->seen.mounts[i], s))
 			err = -ENOMEM;
-	}
 	s->calls.mounts_version = m->version;
 	s->calls.left_out_entries += m->left_out;
 	return err == -ENOMEM ? err : 0;

@@ -82,13 +82,20 @@ int mountstats_add_rest(struct mountstats *m, struct snapshot *s, struct client_
 #define NFS_MOUNTS_READ 2048
 #define NFS_MOUNTS_MAX 256
 
+/* If there are more mounts than are shown, those that change are read again after so many times the CPU time that the last
+ * reading took: who finds their clients and settings takes 20 times as long. */
+#define NFS_MOUNTS_APART 10000
+#define NFS_MOUNTS_APART_NS 300000000000
+
 /* Initialise with { .changes = -1 }. */
 struct nfs_mounts {
 	struct calls seen; /* its mounts */
 	struct mount_place *places; /* all mounts, in the order of the file */
 	size_t place_count;
 	uint64_t left_out;
+	bool changed; /* since it was read */
 	bool read; /* the last nfs_mounts_add() has read it */
+	uint64_t due_ns; /* not before, in snapshots' time */
 	uint64_t version; /* how often it was read */
 	int changes; /* descriptor that reports changes; negative: not open */
 	char process[64]; /* path of its folder in proc */
