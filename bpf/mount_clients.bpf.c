@@ -5,7 +5,7 @@
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
 #include "maps.bpf.h"
-#include "mount_clients.h"
+#include "rpc.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 

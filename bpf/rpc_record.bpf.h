@@ -5,6 +5,7 @@
 #include "sunrpc.h"
 #include <bpf/bpf_helpers.h>
 #include "rpc_clients.bpf.h"
+#include "rpc_files.bpf.h"
 #include "rpc_owners.bpf.h"
 #include "rpc_phases.bpf.h"
 #include "rpc_read.bpf.h"
@@ -164,6 +165,8 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	if (status < 0)
 		call_failed(c, share, times.kind, index, status);
 	call_end_depths(xprt, server);
+	if (rpc_files)
+		file_record(number_of(task), share, times.total, sent + received);
 	if (FIELD(rqst, rq_ntrans) > 1 || FIELD(task, tk_timeouts))
 		repeats_record(number_of(task), number_of(rqst), ref.transport);
 }

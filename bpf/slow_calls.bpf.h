@@ -7,7 +7,8 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include "maps.bpf.h"
-#include "slow_call.h"
+#include "rpc.h"
+#include "rpc_files.bpf.h"
 #include "rpc_owners.bpf.h"
 #include "rpc_read.bpf.h"
 #include "rpc_record.bpf.h"
@@ -42,6 +43,7 @@ static __always_inline void slow_call_waits(struct rpc_slow_call *c, const struc
 static __noinline int slow_call_report(const struct rpc_task *task, const struct rpc_clnt *client,
 				       const struct rpc_rqst *rqst, struct call_times *times)
 {
+	const struct dentry *name = NULL;
 	const struct rpc_xprt_ref *ref;
 	const struct rpc_procinfo *proc;
 	struct rpc_slow_call *c;
@@ -65,6 +67,8 @@ static __noinline int slow_call_report(const struct rpc_task *task, const struct
 	c->pid = FIELD(task, tk_owner);
 	c->owner = rpc_owners ? owner_of(c->pid, FIELD(task, tk_start)) : 0;
 	c->status = FIELD(task, tk_status);
+	if (!rpc_files || !file_of(task, &c->file, &name))
+		c->file.client = ~0u;
 	proc = FIELD(task, tk_msg.rpc_proc);
 	c->op[0] = 0;
 	if (FIELD(proc, p_name))

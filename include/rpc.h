@@ -368,3 +368,71 @@ struct rpc_probe {
 	char address[RPC_ADDRESS_LEN]; /* remote address as text */
 	char port[8];
 };
+
+/* ---- what bpf/mount_clients.bpf.c reads ---- */
+
+/* The most clients of one reading, in which bind mounts show theirs again, and the kernel may show a mount several times, until
+ * its text fits. 128 kB for that moment. */
+#define MOUNT_CLIENTS_MAX 32768
+
+/* Offset in bytes of cl_clid in struct rpc_clnt (include/linux/sunrpc/clnt.h): from 3.9 to 7.3 the second member, after a count
+ * of 4 bytes. A number is used only if calls have shown such a client. */
+#define RPC_CLNT_NUMBER_AT 4
+
+/* ---- calls by file, for `trace --files` ---- */
+
+#define RPC_MAX_FILES 65536 /* pairs of a file and an op */
+#define RPC_FILE_OPS 16 /* a power of two */
+#define RPC_FILE_NAMES 256 /* bytes of names; a power of two */
+#define RPC_FILE_NAME 128 /* of one name with its NUL: longer ones are cut */
+#define RPC_FILE_LEVELS 12 /* names of a path at most */
+
+/* An op whose calls are counted. */
+struct rpc_file_op {
+	__u64 name; /* the first bytes of p_name, of 7 at most */
+	/* NFSv3 and NFSv4: bytes from rpc_argp to the pointer to the file handle, + 1; 0: unknown; RPC_FILE_ARGUMENT: rpc_argp
+	 * points to the handle itself. */
+	__u32 handle[2];
+	__u64 of_directory; /* a file's calls count for the directory that contains it */
+};
+
+#define RPC_FILE_ARGUMENT (~0u)
+
+struct rpc_file_key {
+	__u64 handle; /* a hash of the server's file handle */
+	__u32 client; /* number of the rpc_clnt */
+	__u32 op; /* index in rpc_file_ops */
+};
+
+struct rpc_file {
+	__u64 calls, bytes, total_ns; /* bytes: sent and received, with headers */
+	__u64 group; /* of the first call: its control group, as in struct rpc_owner_key, ... */
+	__u32 owner, pid; /* ... the number that its owner had then, and its thread group */
+	char comm[16];
+	__u64 whole; /* the names lead to the root of the mount */
+	char names
+		[RPC_FILE_NAMES +
+		 RPC_FILE_NAME]; /* its own, its directory's, and so on, each with a NUL; then a NUL */
+};
+
+/* ---- slow calls one by one, for `trace --slower` ---- */
+
+/* Bytes of the ring buffer: a power of two, and a multiple of the page size. */
+#define RPC_SLOW_RING (256 * 1024)
+
+/* Times are ns, moments CLOCK_MONOTONIC. */
+struct rpc_slow_call {
+	__u64 end;
+	__u64 total;
+	__u64 before; /* up to the last transmit */
+	__u64 rtt; /* last transmit to reply; ~0: there was no reply */
+	__u64 resend; /* first to last transmit */
+	__u64 wait_ns[RPC_WAITS]; /* before the first transmit */
+	__u32 server; /* number */
+	__u32 client; /* the kernel's number of the rpc_clnt: one for each mounted file system */
+	__u32 pid; /* thread group that made the call */
+	__u32 owner; /* number */
+	__s32 status; /* tk_status */
+	struct rpc_file_key file; /* its file or directory; .client ~0: unknown */
+	char op[RPC_OP_LEN];
+};

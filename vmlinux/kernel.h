@@ -36,6 +36,7 @@ enum {
 enum {
 	BPF_ANY = 0,
 	BPF_NOEXIST = 1,
+	BPF_F_NO_PREALLOC = 1,
 	BPF_F_MMAPABLE = 1 << 10,
 };
 
@@ -166,6 +167,36 @@ struct task_struct {
 	struct hlist_node pid_links[4];
 	struct nsproxy *nsproxy;
 	struct css_set *cgroups;
+	char comm[16];
+};
+
+struct super_block {
+	__u32 s_dev;
+	unsigned long s_magic;
+};
+
+struct inode {
+	unsigned short i_mode;
+	struct super_block *i_sb;
+	struct hlist_head i_dentry; /* of dentry.d_u.d_alias */
+};
+
+struct qstr {
+	const char *name;
+};
+
+struct dentry {
+	struct dentry *d_parent; /* of the root: itself */
+	struct qstr d_name;
+	struct inode *d_inode;
+	union {
+		struct hlist_node d_alias;
+	} d_u;
+};
+
+/* 7.3: the union has no name. */
+struct dentry___flat {
+	struct hlist_node d_alias;
 };
 
 struct in6_addr {

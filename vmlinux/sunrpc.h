@@ -66,6 +66,7 @@ struct rpc_procinfo {
 
 struct rpc_message {
 	const struct rpc_procinfo *rpc_proc;
+	void *rpc_argp;
 };
 
 struct sunrpc_net {

@@ -12,14 +12,6 @@
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
-struct super_block {
-	__u32 s_dev;
-};
-
-struct inode {
-	struct super_block *i_sb;
-};
-
 struct file {
 	struct inode *f_inode;
 };

@@ -65,6 +65,7 @@ start() {
 	file) ./xidscope run --sunrpc-btf "/usr/lib/modules/$(uname -r)/types/sunrpc.ko" --output out/file.prom --interval 3600 --keep 2>>out/file.log & ;;
 	tracepoints) ./xidscope run --source tracepoints --output out/tracepoints.prom --interval 3600 --keep 2>>out/tracepoints.log & ;;
 	trace) ./xidscope trace >out/trace.txt 2>>out/trace.log & ;;
+	files) ./xidscope trace --files >out/files.txt 2>>out/files.log & ;;
 	bpftrace) BPFTRACE_STRLEN=32 bpftrace rpc.bt >out/bpftrace.txt 2>>out/bpftrace.log & ;;
 	nfsdist) /usr/sbin/nfsdist 3600 1 >out/nfsdist.txt 2>>out/nfsdist.log & ;;
 	esac

@@ -14,6 +14,7 @@ OBSERVERS = {
     "file": "xidscope run --sunrpc-btf",
     "tracepoints": "xidscope run --source tracepoints",
     "trace": "xidscope trace",
+    "files": "xidscope trace --files",
     "bpftrace": "bpftrace, same histograms",
     "nfsdist": "nfsdist (libbpf-tools)",
 }

@@ -22,7 +22,7 @@ expect 0 "*/mnt/checkpoint nas-1:/export *" "" top --replay made.rec --batch 1 -
 [[ $(<out) != *home* ]] || fail "--mount does not hide other mounts"
 expect 0 "*GPU faults: 1 open, 1 since boot: Xid 79 on 0000:c1:00.0*" "" top --replay made.rec --batch 180
 LC_ALL=C grep -q $'\x1b' mounts owners ops servers connections && fail "text has escape sequences"
-expect 0 "*connections*" "" top --replay made.rec --batch 1 --by connections --hooks gpu --interval 2 --source btf \
+expect 0 "*connections*" "" top --replay made.rec --batch 1 --by connections --interval 2 --source btf \
 	--sunrpc-btf x --health none
 TERM=xterm expect 1 "" "xidscope: top needs a terminal that can place text; use top --batch 1, or trace" top --replay made.rec
 expect 2 "" "xidscope: invalid --by 'calls': use one of mounts, owners, ops, servers, connections*" top --by calls

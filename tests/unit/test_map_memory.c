@@ -91,8 +91,9 @@ static uint64_t object_bytes(const struct bpf_object *object, unsigned int cpus)
 	uint64_t bytes, total = 0;
 
 	bpf_object__for_each_map(map, object) {
-		/* Only `trace --slower` makes this one. */
-		if (!strcmp(bpf_map__name(map), "slow_calls"))
+		/* Only `trace --slower` and `--files` make these. */
+		if (!strcmp(bpf_map__name(map), "slow_calls") ||
+		    !strcmp(bpf_map__name(map), "files"))
 			continue;
 		bytes = map_bytes(map, cpus);
 		print_message("%3u CPUs: %-24s %10llu\n", cpus, bpf_map__name(map),

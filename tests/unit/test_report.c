@@ -143,6 +143,44 @@ TEST(slow_calls_show_whose_they_were)
 	assert_int_equal(t.slow_count, 1);
 }
 
+TEST(files_show_whose_they_were_and_the_rest)
+{
+	const struct file_calls file = { .server = "nas-1",
+					 .mount = "/data",
+					 .path = "/a\n/b",
+					 .op = "READ",
+					 .owner = "slurm:4711",
+					 .comm = "train",
+					 .pid = 42,
+					 .files = 1,
+					 .calls = 700,
+					 .bytes = 3500000,
+					 .total_ns = 2800 * MS };
+
+	add_calls_of_4_ms(&now, "nas-1", "READ", 1000, RPC_PHASE_RTT, RPC_PHASE_SETUP);
+	add_calls_of_4_ms(&now, "nas-1", "GETATTR", 10, RPC_PHASE_RTT, RPC_PHASE_SETUP);
+	session();
+	assert_lacks(text, "Files");
+	now.calls.files = calloc(2, sizeof(file));
+	now.calls.file_count = 2;
+	assert_non_null(now.calls.files);
+	now.calls.files[0] = now.calls.files[1] = file;
+	now.calls.files[1].directory = true;
+	now.calls.files[1].files = 12;
+	now.calls.files[1].path[0] = 0;
+	session();
+	assert_has_all(
+		text, "\nFiles\n",
+		"\nREAD              700       3.5  2.80 s train 42, slurm:4711\n    /data/a\\x0a/b\n"
+		"others            300 ",
+		"\nDirectories\n",
+		"\nREAD              700       3.5  2.80 s 12 files, train 42, slurm:4711\n"
+		"    /data, no name\nothers            310 ");
+	filter = (struct session_filter){ .mount = "/other" };
+	session();
+	assert_lacks(text, "Directories");
+}
+
 /* The names of all that comes from outside are one line each. */
 TEST(names_are_escaped)
 {

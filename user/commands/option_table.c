@@ -94,6 +94,15 @@ static const char *read_slower(struct options *o, const char *value)
 							  "use milliseconds from 0.001 to 1000000";
 }
 
+static const char *read_files(struct options *o, const char *value)
+{
+	o->files = *value ? strtoul(value, NULL, 10) : 10;
+	return strspn(value, "0123456789") == strlen(value) && strlen(value) < 5 && o->files >= 1 &&
+			       o->files <= 1000 ?
+		       NULL :
+		       "use a number from 1 to 1000";
+}
+
 static const char *read_code(struct options *o, const char *value)
 {
 	struct span text = span_of(value);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "commands/options.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 
 #include "base/clock.h"
@@ -211,7 +212,10 @@ static int read_option(enum command command, struct options *o, char **words)
 	if (!row)
 		return refuse_unknown(command, word, len);
 	value = operand ? word : word[len] ? word + len + 1 : NULL;
-	if (*row->argument && !value) {
+	if (*row->argument == '[' && !value && words[1] && isdigit(*words[1])) {
+		value = words[1];
+		taken = 2;
+	} else if (*row->argument && *row->argument != '[' && !value) {
 		value = words[1];
 		taken = 2;
 		if (!value) {
@@ -345,6 +349,7 @@ struct rpc_options options_rpc(const struct options *o)
 	return (struct rpc_options){ .sources = o->sources,
 				     .types_file = o->sunrpc_btf,
 				     .slower_ns = (uint64_t)(o->filter.slower * 1e9),
+				     .files = (unsigned int)o->files,
 				     .max_owners = o->owners ? OWNER_CALLS_MAX : 0,
 				     .owner_env = o->owner_env };
 }

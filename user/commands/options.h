@@ -77,6 +77,7 @@ struct options {
 
 	/* trace; NULL: none */
 	struct session_filter filter;
+	uint64_t files; /* to be shown by each measure; 0: none */
 	const char *json_file, *html; /* "-": standard output */
 	bool markdown;
 	const char *record, *replay;

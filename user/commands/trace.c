@@ -240,6 +240,8 @@ static int report_on_session(struct trace *t, int err)
 		log_error(&t->options->log, "the session failed: %s", strerror(-err));
 		return EXIT_TROUBLE;
 	}
+	if (t->options->files && t->session.last.calls.source != RPC_SOURCE_BTF)
+		log_warn(&t->options->log, "no calls by file: --files needs the source btf");
 	list_faults(t);
 	list_remedies(t);
 	if (t->options->markdown) {
@@ -281,9 +283,9 @@ static void set_origin(struct session_origin *o)
 	o->utc_offset = (int)local.tm_gmtoff;
 }
 
-static int observe_snapshot(struct trace *t, bool show)
+static int observe_snapshot(struct trace *t, bool show, bool last)
 {
-	struct snapshot s = {};
+	struct snapshot s = { .files_wanted = last };
 	int err = observer_snapshot(&t->observer, &s) ?: mount_settings_add(&t->settings, "", &s);
 
 	if (err) {
@@ -298,7 +300,7 @@ static int observe_snapshot(struct trace *t, bool show)
 static void on_tick(void *context)
 {
 	struct trace *t = context;
-	int err = t->top && t->top->view.frozen ? 0 : observe_snapshot(t, true);
+	int err = t->top && t->top->view.frozen ? 0 : observe_snapshot(t, true, false);
 
 	if (err && err != -ECANCELED)
 		log_error(&t->options->log, "cannot read the maps: %s", strerror(-err));
@@ -325,9 +327,9 @@ static int observe_session(struct trace *t)
 
 	for (int i = 0; i < REPLAY_READS; i++)
 		observer_consume(&t->observer);
-	return observe_snapshot(t, false) ?:
+	return observe_snapshot(t, false, false) ?:
 		       loop_run(&t->observer, t->options->interval, t->options->duration, &handler) ?:
-		       observe_snapshot(t, false);
+		       observe_snapshot(t, false, true);
 }
 
 static int trace_now(const struct options *options, struct top *top)

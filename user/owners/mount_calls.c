@@ -351,16 +351,19 @@ int mount_calls_add(struct mount_calls_state *m, struct client_list *clients,
 	take_growth(m);
 	if (m->error)
 		s->calls.unknown |= RPC_FACT_BIT(RPC_FACT_MOUNTS);
-	ARRAY_EACH(e, s->calls.errors, s->calls.error_count)
-		snprintf(e->mountpoint, sizeof(e->mountpoint), "%s",
-			 (e->client ? mount_calls_point(m, e->client - 1) : NULL) ?: "");
+	ARRAY_EACH(e, s->calls.errors, s->calls.error_count) {
+		const struct client_calls *c =
+			e->client ? mount_calls_client(m, e->client - 1) : NULL;
+
+		snprintf(e->mountpoint, sizeof(e->mountpoint), "%s", c ? c->mountpoint : "");
+	}
 	return count_clients(m, clients, s) ?: copy_rows(m, &s->calls);
 }
 
-const char *mount_calls_point(const struct mount_calls_state *m, uint32_t client)
+const struct client_calls *mount_calls_client(const struct mount_calls_state *m, uint32_t client)
 {
 	for (size_t i = m->seen_count; i--;)
 		if (m->seen[i].own.client == client && m->seen[i].own.known)
-			return m->seen[i].own.mountpoint;
+			return &m->seen[i].own;
 	return NULL;
 }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/file_text.h"
-#include "mount_clients.h"
+#include "rpc.h"
 #include "mount_clients.skel.h"
 
 #define FILE_MAX (64 << 20)

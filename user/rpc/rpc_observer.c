@@ -148,6 +148,7 @@ static struct source_setup setup_of(const struct rpc_observer *o, const struct r
 		/* Accept btf without waits only if tracepoints is not the next choice. */
 		.accept_no_waits = next.source != RPC_SOURCE_TRACEPOINTS,
 		.slower_ns = o->options.slower_ns,
+		.files = o->options.files,
 		.owners = o->options.max_owners > 0 && offer->kernel_btf,
 		.owner_env = o->options.owner_env,
 	};
@@ -324,8 +325,10 @@ static int add_mount_calls(struct rpc_observer *o, struct client_list *clients, 
 	if (o->mount_calls.error != before)
 		log_info(&o->log, "cannot tell which mount a call belongs to: %s",
 			 bpf_reason(o->mount_calls.error));
-	if (!err)
+	if (!err) {
 		slow_calls_find_mounts(s, &o->mount_calls);
+		file_calls_find_mounts(s, &o->mount_calls);
+	}
 	return err;
 }
 

@@ -12,6 +12,7 @@ struct rpc_options {
 	unsigned int sources; /* those that may be used, see choice.h */
 	const char *types_file; /* with the types of sunrpc, if the kernel lacks them; NULL: none */
 	uint64_t slower_ns; /* report each call that takes at least this long; 0: none */
+	unsigned int files; /* count calls by file, and show so many by each measure; 0: none */
 	unsigned int max_owners; /* number of owners whose calls are counted; 0: none */
 	const char *owner_env; /* variables that name owners, see owner_name(); NULL: none */
 };

@@ -73,7 +73,7 @@ static uint64_t take_time(uint64_t *left, uint64_t ns)
 }
 
 int slow_calls_add(struct snapshot *s, const struct rpc_slow_call *from, const char *server,
-		   const char *owner)
+		   const char *owner, const struct bpf_map *files)
 {
 	uint64_t left = from->before < from->total ? from->before : from->total;
 	uint64_t after = from->total - left;
@@ -87,6 +87,8 @@ int slow_calls_add(struct snapshot *s, const struct rpc_slow_call *from, const c
 	label_from_bytes(to->op, sizeof(to->op), from->op, strlen(from->op));
 	process_first_line((int)from->pid, from->end - from->total, "comm", to->comm,
 			   sizeof(to->comm));
+	if (from->file.client == from->client)
+		file_calls_path(files, &from->file, to->file);
 	to->pid = from->pid;
 	to->client = from->client;
 	to->status = from->status < 0 ? (uint32_t)-from->status : 0;
@@ -118,9 +120,10 @@ void slow_calls_find_mounts(struct snapshot *s, const struct mount_calls_state *
 {
 	ARRAY_EACH(c, s->calls.slow, s->calls.slow_count) {
 		const struct nfs_mount *only = only_mount(s, c->server);
-		const char *point = only ? only->mountpoint : mount_calls_point(mounts, c->client);
+		const struct client_calls *own = mount_calls_client(mounts, c->client);
 
-		if (point)
-			snprintf(c->mount, sizeof(c->mount), "%s", point);
+		if (only || own)
+			snprintf(c->mount, sizeof(c->mount), "%s",
+				 only ? only->mountpoint : own->mountpoint);
 	}
 }

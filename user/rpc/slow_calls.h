@@ -2,10 +2,13 @@
 /* Reads the slow calls that bpf/slow_calls.bpf.h reports, and finds out whose they were. */
 #pragma once
 
+#include "rpc.h"
 #include "snapshot/snapshot.h"
-#include "slow_call.h"
 
+struct bpf_map;
+struct btf;
 struct ring_buffer;
+struct share_reader;
 
 /* The number of calls that a session keeps. When it has so many, only slower calls are reported. */
 #define SLOW_CALLS_KEPT 100
@@ -27,12 +30,31 @@ void slow_calls_close(struct slow_calls *c);
 void slow_calls_take(struct slow_calls *c);
 void slow_calls_clear(struct slow_calls *c);
 
-/* Adds one call to @s; @server: its label. Its phases add up to its duration, as those of
+/* Adds one call to @s; @server: its label; @files: with the name of its file. Its phases add up to its duration, as those of
  * phases_record() in bpf/rpc_phases.bpf.h. Returns 0 or -ENOMEM. */
 int slow_calls_add(struct snapshot *s, const struct rpc_slow_call *from, const char *server,
-		   const char *owner);
+		   const char *owner, const struct bpf_map *files);
 
 struct mount_calls_state;
 
 /* Finds the mount point of each of the slow calls of @s: that of its client, or the only one of its server. */
 void slow_calls_find_mounts(struct snapshot *s, const struct mount_calls_state *mounts);
+
+/* ---- file_calls.c: calls by file and directory, and the choice of those to be shown ---- */
+
+/* The ops that count, for the program. */
+void file_calls_ops(volatile struct rpc_file_op *ops);
+
+/* Sets what these types, of the module nfs or of a version of it, say about where a file handle is. @inode: rpc_nfs_inode. */
+void file_calls_types(const struct btf *types, volatile struct rpc_file_op *ops,
+		      volatile __s64 *inode);
+
+/* Writes the path below the mount, "" if it is not known. @path has FILE_PATH_SIZE bytes. */
+void file_calls_path(const struct bpf_map *files, const struct rpc_file_key *key, char *path);
+
+/* Adds to @s the files with the most calls, bytes and time, @shown by each, and as many directories. Returns 0 or -errno. */
+int file_calls_add(struct snapshot *s, const struct bpf_map *files, unsigned int shown,
+		   struct share_reader *owners);
+
+/* Finds the mounts and servers of the files in @s. */
+void file_calls_find_mounts(struct snapshot *s, const struct mount_calls_state *mounts);

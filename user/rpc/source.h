@@ -14,6 +14,7 @@ struct source_setup {
 	const char *tracefs; /* where tracefs is mounted */
 	const char *types_file; /* with the types of the loaded sunrpc; NULL: the kernel has them */
 	uint64_t slower_ns; /* btf only: report each call that takes at least this long; 0: none */
+	unsigned int files; /* btf only: see struct rpc_options */
 	bool owners; /* count the calls of each owner as well, if the source can */
 	const char *owner_env; /* see struct rpc_options; must outlive the source */
 	bool accept_no_waits; /* accept it even if it cannot observe waits */

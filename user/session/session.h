@@ -146,6 +146,13 @@ bool session_lacks_choice(const struct session *t);
 /* How long the worst limit was saturated. */
 uint64_t session_most_saturated(const struct session_point *p);
 
+/* Whether the filter accepts a file. */
+bool session_wants_file(const struct session *t, const struct file_calls *f);
+
+/* The calls that .files does not have: all calls of the servers (files: READ, WRITE and COMMIT), less those of .files. With --mount
+ * it is not known which of them are wanted. */
+struct file_calls session_files_rest(const struct session *t, bool directory);
+
 /* Sorts the phases that took time into @largest, the largest first. Returns their number. */
 size_t session_largest_phases(const uint64_t *phase_ns, enum rpc_phase *largest);
 

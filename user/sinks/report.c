@@ -237,6 +237,7 @@ static void write_session(FILE *out, const struct session *t)
 	report_episodes(out, t);
 	report_events(out, t);
 	report_slow_calls(out, t);
+	report_files(out, t);
 }
 
 /* Returns the report, which the caller frees; NULL: no memory. */

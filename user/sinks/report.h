@@ -103,6 +103,7 @@ void summarise_shares(FILE *out, const struct session *t, const char *server, en
 
 void report_episodes(FILE *out, const struct session *t);
 void report_slow_calls(FILE *out, const struct session *t);
+void report_files(FILE *out, const struct session *t);
 void report_events(FILE *out, const struct session *t);
 
 /* Lists the ops with calls to @server, the one with the most time first. Returns their number, 0 without memory; free *@ops. */

@@ -299,8 +299,51 @@ void report_slow_calls(FILE *out, const struct session *t)
 			 c->pid);
 		safe_line(out, "%s %7s %-12s %-24s %s", CLOCK_TIME(c->time), DURATION(c->total_ns),
 			  c->op, process, PHASES(c->phase_ns, c->total_ns));
-		safe_line(out, "         %s%s%s%s%s", c->server, *c->mount ? ", " : "", c->mount,
-			  *c->owner ? ", " : "", c->owner);
+		safe_line(out, "         %s%s%s%s%s%s", c->server, *c->mount ? ", " : "", c->mount,
+			  c->file, *c->owner ? ", " : "", c->owner);
+	}
+}
+
+/* ---- files and directories ---- */
+
+static void write_file_sums(FILE *out, const char *op, const struct file_calls *f,
+			    const char *whose)
+{
+	safe_line(out, "%-12s %8" PRIu64 " %9.1f %7s %s", op, f->calls, (double)f->bytes / 1e6,
+		  DURATION(f->total_ns), whose);
+}
+
+static void write_file(FILE *out, const struct file_calls *f)
+{
+	char whose[SLOW_COMM_LEN + LABEL_SIZE + 40];
+	int len =
+		f->files > 1 ? snprintf(whose, sizeof(whose), "%" PRIu64 " files, ", f->files) : 0;
+
+	snprintf(whose + len, sizeof(whose) - (size_t)len, "%s %" PRIu32 "%s%s",
+		 *f->comm ? f->comm : "(ended)", f->pid, *f->owner ? ", " : "", f->owner);
+	write_file_sums(out, f->op, f, whose);
+	safe_line(out, "    %s%s", *f->mount ? f->mount : f->server,
+		  *f->path ? f->path : ", no name");
+}
+
+void report_files(FILE *out, const struct session *t)
+{
+	for (int directory = 0; directory < 2; directory++) {
+		struct file_calls rest = session_files_rest(t, directory);
+		bool any = false;
+
+		ARRAY_EACH(f, t->last.calls.files, t->last.calls.file_count) {
+			if (f->directory != directory || !session_wants_file(t, f))
+				continue;
+			if (!any)
+				fprintf(out, "\n%s\n%-12s %8s %9s %7s %s\n",
+					directory ? "Directories" : "Files", "op", "calls", "MB",
+					"took", "first process, owner");
+			any = true;
+			write_file(out, f);
+		}
+		if (any && !t->filter.mount)
+			write_file_sums(out, "others", &rest, "");
 	}
 }
 

@@ -406,6 +406,7 @@ static void write_slow_calls(struct json *j, const struct session *t)
 		json_text(j, "server", c->server);
 		json_text(j, "op", c->op);
 		json_text(j, "mount", c->mount);
+		json_known(j, "file", c->file);
 		json_known(j, "owner", c->owner);
 		json_unsigned(j, "pid", c->pid);
 		json_text(j, "comm", c->comm);
@@ -415,6 +416,38 @@ static void write_slow_calls(struct json *j, const struct session *t)
 	}
 	json_array_end(j);
 	json_unsigned(j, "slow_calls_in_all", t->slow_calls);
+}
+
+static void write_file_calls(struct json *j, const struct session *t, bool directory)
+{
+	struct file_calls rest = session_files_rest(t, directory);
+
+	json_array(j, directory ? "directories" : "files");
+	ARRAY_EACH(f, t->last.calls.files, t->last.calls.file_count) {
+		if (f->directory != directory || !session_wants_file(t, f))
+			continue;
+		json_newline(j);
+		json_object(j, NULL);
+		json_text(j, "op", f->op);
+		json_text(j, "server", f->server);
+		json_text(j, "mount", f->mount);
+		json_text(j, "path", f->path);
+		if (directory)
+			json_unsigned(j, "files", f->files);
+		json_unsigned(j, "calls", f->calls);
+		json_unsigned(j, "bytes", f->bytes);
+		json_nanoseconds(j, "seconds", f->total_ns);
+		json_known(j, "owner", f->owner);
+		json_unsigned(j, "pid", f->pid);
+		json_text(j, "comm", f->comm);
+		json_object_end(j);
+	}
+	json_array_end(j);
+	json_object(j, directory ? "other_directories" : "other_files");
+	json_unsigned(j, "calls", rest.calls);
+	json_unsigned(j, "bytes", rest.bytes);
+	json_nanoseconds(j, "seconds", rest.total_ns);
+	json_object_end(j);
 }
 
 static void write_headline(struct json *j, const struct session *t)
@@ -476,6 +509,8 @@ void session_json_write(FILE *out, const struct session *t)
 	write_faults(&j, t);
 	write_events(&j, t);
 	write_slow_calls(&j, t);
+	for (int d = 0; d < 2 && t->last.calls.file_count; d++)
+		write_file_calls(&j, t, d);
 	write_losses(&j, &t->last);
 	json_newline(&j);
 	json_array(&j, "bucket_bounds");

@@ -228,6 +228,9 @@ void rpc_sums_add(struct rpc_sums *to, const struct rpc_sums *from);
 void rpc_sums_subtract(struct rpc_sums *from, const struct rpc_sums *sums);
 uint64_t rpc_sums_calls(const struct rpc_sums *sums);
 
+/* Room for a path below a mount. */
+#define FILE_PATH_SIZE 448
+
 /* A call that took longer than --slower. */
 struct slow_call {
 	double time; /* of its end, seconds since the epoch */
@@ -235,12 +238,29 @@ struct slow_call {
 	char op[RPC_OP_LEN];
 	char mount[LABEL_SIZE]; /* mount point; "": not known */
 	char owner[LABEL_SIZE];
+	char file[FILE_PATH_SIZE]; /* with --files: as in struct file_calls */
 	char comm[SLOW_COMM_LEN]; /* of the process that made the call; "": it is gone */
 	uint32_t pid;
 	uint32_t client; /* the kernel's number of the RPC client; not recorded */
 	uint32_t status; /* errno or an error of NFS, positive; 0: none */
 	uint64_t total_ns;
 	uint64_t phase_ns[RPC_PHASES];
+};
+
+/* Calls of one op to a file, or to a directory and what it contains, with --files. In the last snapshot of a session. */
+struct file_calls {
+	char server[LABEL_SIZE];
+	char mount[LABEL_SIZE]; /* mount point; "": not known */
+	char path
+		[FILE_PATH_SIZE]; /* below the mount, as the first call found it: "/a", "/.../a" if it has more levels; "": not known */
+	char op[RPC_OP_LEN];
+	bool directory;
+	char owner[LABEL_SIZE]; /* of the first call, as comm and pid */
+	char comm[SLOW_COMM_LEN];
+	uint32_t pid;
+	uint32_t client; /* the kernel's number of the RPC client; not recorded */
+	uint64_t files; /* 1; of a directory: those with such calls */
+	uint64_t calls, bytes, total_ns; /* bytes: sent and received */
 };
 
 /* The ways to observe sunrpc, the best first. */
@@ -337,6 +357,8 @@ struct calls {
 	size_t stuck_count;
 	struct rpc_storage *storages;
 	size_t storage_count;
+	struct file_calls *files; /* in the last snapshot of a session, with --files */
+	size_t file_count;
 	struct slow_call *slow; /* since the snapshot before */
 	size_t slow_count;
 	uint64_t left_out_entries; /* mounts beyond the limit */

@@ -66,6 +66,7 @@ static const struct field snapshot_fields[] = {
 	ROW(snapshot, DOUBLE, GAUGE, wall),
 	ROW(snapshot, CHOICE, DETAIL, calls.source, NAMES(rpc_source_names)),
 	ROW(snapshot, U64, DETAIL, calls.source_number),
+	ROW(snapshot, BOOL, DETAIL, files_wanted, .left_out = true),
 	ROW(snapshot, NAME, DETAIL, calls.rpc_missing),
 	ROW(snapshot, SET, DETAIL, calls.unknown, NAMES(fact_names)),
 	ROW(snapshot, U32, GAUGE, calls.slots_wanted, NAMES(slot_setting_names)),
@@ -235,12 +236,23 @@ static const struct field slow_fields[] = {
 	ROW(slow_call, TEXT, DETAIL, op),
 	ROW(slow_call, TEXT, DETAIL, mount),
 	ROW(slow_call, TEXT, DETAIL, owner),
+	ROW(slow_call, TEXT, DETAIL, file),
 	ROW(slow_call, TEXT, DETAIL, comm),
 	ROW(slow_call, U32, DETAIL, pid),
 	ROW(slow_call, U32, DETAIL, status),
 	ROW(slow_call, U64, DETAIL, total_ns),
 	ROW(slow_call, U64, DETAIL, phase_ns, NAMES(rpc_phase_names)),
 	ROW(slow_call, U32, DETAIL, client, .left_out = true),
+};
+
+static const struct field file_fields[] = {
+	ROW(file_calls, TEXT, DETAIL, server),   ROW(file_calls, TEXT, DETAIL, mount),
+	ROW(file_calls, TEXT, DETAIL, path),     ROW(file_calls, TEXT, DETAIL, op),
+	ROW(file_calls, BOOL, DETAIL, directory), ROW(file_calls, TEXT, DETAIL, owner),
+	ROW(file_calls, TEXT, DETAIL, comm),     ROW(file_calls, U32, DETAIL, pid),
+	ROW(file_calls, U64, DETAIL, files),     ROW(file_calls, U64, DETAIL, calls),
+	ROW(file_calls, U64, DETAIL, bytes),     ROW(file_calls, U64, DETAIL, total_ns),
+	ROW(file_calls, U32, DETAIL, client, .left_out = true),
 };
 
 static const struct field fault_fields[] = {
@@ -369,6 +381,7 @@ const struct table tables[TABLES] = {
 	[TABLE_OWNER_CALLS] = CALLS(owner_calls, owner_calls_count, owner_calls_fields, .max = 4096,
 				    DELTA(owner_calls, owner_calls_count)),
 	[TABLE_SLOW] = CALLS(slow, slow_count, slow_fields, .max = 4096),
+	[TABLE_FILES] = CALLS(files, file_count, file_fields, .max = 4096),
 	[TABLE_FAULTS] =
 		FAULTS(faults, fault_count, fault_fields, .max = 4096, DELTA(faults, fault_count)),
 	[TABLE_KERNEL_EVENTS] = FAULTS(kernel_events, kernel_event_count, kernel_event_fields,

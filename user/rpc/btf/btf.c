@@ -27,6 +27,7 @@ struct btf_state {
 	unsigned int late_known; /* bits: of late_modules, whose types have been looked for */
 	uint64_t slower_ns; /* 0: no slow calls are wanted */
 	bool owners; /* are wanted */
+	unsigned int files; /* see struct rpc_options */
 	bool record_at_release; /* see rpc_record_at_release in bpf/rpc.bpf.c */
 };
 
@@ -212,13 +213,25 @@ static void find_rdma_address(struct btf_state *b, const struct btf *types)
 	log_debug(b->log, "rpcrdma: the local address is %s", offset < 0 ? "not known" : "known");
 }
 
+/* Until then, calls do not count for files. */
+static void find_handles(struct btf_state *b, const struct btf *types)
+{
+	file_calls_types(types, b->bpf->bss->rpc_file_ops, &b->bpf->bss->rpc_nfs_inode);
+}
+
+/* What is wanted of a module. */
+#define FOR_OWNERS 1
+#define FOR_FILES 2
+
 static const struct {
 	const char *module;
-	void (*find)(struct btf_state *b, const struct btf *types);
+	void (*find)(struct btf_state *b, const struct btf *types); /* or NULL */
+	unsigned int needed; /* for these alone; 0: in any case */
 } late_modules[] = {
-	{ "nfsv4", find_session_state },
-	{ "rpcrdma", find_rdma_address },
-	{ "nfs", find_write_request }, /* for owners alone */
+	{ "nfsv4", find_session_state, 0 },
+	{ "rpcrdma", find_rdma_address, 0 },
+	{ "nfs", find_write_request, FOR_OWNERS | FOR_FILES },
+	{ "nfsv3", NULL, FOR_FILES },
 };
 
 /* Reads what is known once these modules are loaded, which may be much later than sunrpc. @first: those that are built in
@@ -226,18 +239,22 @@ static const struct {
 static bool find_late_types(struct btf_state *b, bool first)
 {
 	char reason[200] = "";
+	unsigned int wanted = (b->owners ? FOR_OWNERS : 0) | (b->files ? FOR_FILES : 0);
 	bool read = false;
 
-	for (size_t i = 0; i < COUNT(late_modules) - !b->owners; i++) {
+	for (size_t i = 0; i < COUNT(late_modules); i++) {
 		const char *module = late_modules[i].module;
 		bool loaded = module_is_loaded("", module);
 		struct btf *types;
 
-		if (b->late_known & BIT(i) || (!loaded && !first))
+		if (b->late_known & BIT(i) || (!loaded && !first) ||
+		    (late_modules[i].needed && !(late_modules[i].needed & wanted)))
 			continue;
 		types = read_types(module, NULL, reason, sizeof(reason));
-		if (types)
+		if (types && late_modules[i].find)
 			late_modules[i].find(b, types);
+		if (types && b->files)
+			find_handles(b, types);
 		free_types(types);
 		if (types || loaded)
 			b->late_known |= BIT(i);
@@ -261,6 +278,10 @@ static void *open_programs(void *state)
 	b->bpf->rodata->rpc_record_at_release = b->record_at_release;
 	b->bpf->rodata->rpc_owners = b->owners && !(b->hooks.missing & OWNER_HOOKS);
 	b->bpf->bss->rpc_slower_ns = b->slower_ns;
+	b->bpf->rodata->rpc_files = b->files > 0;
+	file_calls_ops(b->bpf->bss->rpc_file_ops);
+	if (!b->files)
+		bpf_map__set_autocreate(b->bpf->maps.files, false);
 	if (!b->slower_ns)
 		bpf_map__set_autocreate(b->bpf->maps.slow_calls, false);
 	bpf_map__set_max_entries(b->bpf->maps.replies, b->shards);
@@ -305,6 +326,7 @@ static void *try_btf(const struct source_setup *setup)
 	b->slower_ns = setup->slower_ns;
 	if (!b->slower_ns)
 		b->hooks.unused |= BIT(HOOK_RPC_STATS_LATENCY_SLOW);
+	b->files = setup->files;
 	b->owners = setup->owners;
 	if (!b->owners)
 		b->hooks.unused |= OWNER_HOOKS;
@@ -313,6 +335,7 @@ static void *try_btf(const struct source_setup *setup)
 	if (!err) {
 		err = btf_maps_open(&b->maps, b->bpf, b->shards);
 		b->maps.shares.variables = setup->owner_env;
+		b->maps.files = setup->files;
 		if (!err && b->slower_ns)
 			err = slow_calls_open(&b->maps.slow, bpf_map__fd(b->bpf->maps.slow_calls),
 					      &b->bpf->bss->rpc_slower_ns);

@@ -23,6 +23,7 @@ struct btf_maps {
 	struct share_reader shares; /* of clients and owners */
 	struct server_numbers servers;
 	struct slow_calls slow; /* the caller opens it if slow calls are wanted */
+	unsigned int files; /* to be shown by each measure; 0: none are wanted */
 	/* By transport: 1 + its number among those of its server and protocol; 0: none yet. */
 	uint16_t numbers[RPC_MAX_TRANSPORTS];
 	/* Last reported values, by transport. */

@@ -489,6 +489,8 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 	m->bpf->bss->rpc_age = s->time_ns - m->bpf->bss->rpc_attached;
 	slow_calls_take(&m->slow);
 	m->bpf->bss->rpc_session_name = 0;
+	m->bpf->bss->rpc_files_count =
+		true; /* from now on: it is the first snapshot of a session */
 	/* Read before the servers: each series and transport then has its server. */
 	r.series_count = m->bpf->bss->rpc_dropped[RPC_DROP_SERIES] ?
 				 RPC_MAX_SERIES :
@@ -505,9 +507,14 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 	if (!err)
 		shares_name_errors(&m->shares, &s->calls);
 	for (size_t i = 0; i < m->slow.taken_count && !err; i++)
-		err = slow_calls_add(s, &m->slow.taken[i],
-				     server_label(&r, m->slow.taken[i].server),
-				     shares_owner(&m->shares, m->slow.taken[i].owner));
+		err = slow_calls_add(
+			s, &m->slow.taken[i], server_label(&r, m->slow.taken[i].server),
+			shares_owner(&m->shares, m->slow.taken[i].owner), m->bpf->maps.files);
+	if (m->files && !err) {
+		snapshot_drop(&s->self, "file", m->bpf->bss->rpc_files_lost);
+		if (s->files_wanted)
+			err = file_calls_add(s, m->bpf->maps.files, m->files, &m->shares);
+	}
 	slow_calls_clear(&m->slow);
 	if (m->slow.ring)
 		snapshot_drop(&s->self, "slow_call", m->bpf->bss->rpc_slow_lost);

@@ -195,11 +195,11 @@ static void add_if_wanted(struct copying *c, __u32 id)
 }
 
 /* The kernel's own structs to which no pointer leads: tcp_sock, of which a struct sock is the beginning (TCP is never a
- * module), that of a process, and those that lead from a process' number and from a page to a control group. */
+ * module), that of a process, those that lead from a process' number and from a page to a control group, and a file's name. */
 static void find_kernels(struct copying *c)
 {
-	static const char *const names[] = { "tcp_sock", "task_struct", "xa_node",   "page",
-					     "folio",    "mem_cgroup",  "obj_cgroup" };
+	static const char *const names[] = { "tcp_sock", "task_struct", "xa_node",    "page",
+					     "folio",    "mem_cgroup",  "obj_cgroup", "dentry" };
 
 	for (size_t i = 0; i < COUNT(names); i++) {
 		int id = kernel_type_find(c->from, names[i], BTF_KIND_STRUCT);

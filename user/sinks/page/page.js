@@ -419,6 +419,7 @@
 			...shares(server, "Owners", ["owner", o => o.owner, "wrap"], server.owner_calls), ...transports(server));
 	}
 
+	const process = c => `${c.comm || "ended"} (${c.pid})${c.owner ? ", " + c.owner : ""}`;
 	const sections = [
 		[s.episodes, "Checkpoint episodes", [
 			["start", e => clock(e.start)], ["kind", e => e.kind], ["server", e => e.server, "wide"],
@@ -431,9 +432,13 @@
 		]],
 		[s.slow_calls, "Slowest calls", [
 			["end", c => clock(c.end)], ["took", c => duration(c.seconds), "number"], ["op", c => c.op, "wide"],
-			["process", c => `${c.comm || "ended"} (${c.pid})${c.owner ? ", " + c.owner : ""}`, "wrap"], ["server", c => c.server, "wide"], ["mount", c => c.mount || "not known", "wide"],
+			["process", process, "wrap"], ["server", c => c.server, "wide"], ["mount", c => (c.mount || "not known") + (c.file || ""), "wrap"],
 			["phases", c => bar(c.phases, c.seconds)],
 		]],
+		...["files", "directories"].map(kind => [s[kind] || [], `${kind[0].toUpperCase()}${kind.slice(1)} with most calls, bytes and time`, [
+			["op", f => f.op], ["calls", f => count(f.calls), "number"], ["bytes", f => bytes(f.bytes), "number"], ["took", f => duration(f.seconds), "number"],
+			["path", f => (f.mount || f.server) + (f.path || ", no name"), "wrap"], ["first process", process, "wrap"],
+		]]),
 	];
 
 	const main = document.getElementById("main");

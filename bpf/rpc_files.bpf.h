@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Calls by file and directory, for `trace --files`: without it the verifier removes all of this.
+ *
+ * The arguments of a call lead to a file handle, which is the key: a server gives no two files the same one, and a new file
+ * that has the number of a removed one another. The handle of a file in use is part of its inode, which has the names. An op
+ * on a file that concerns its names and attributes, as GETATTR, counts for the directory that contains it.
+ *
+ * Nothing here trusts what it reads: an inode must be one of NFS, and the bytes of a handle are copied first. */
+#pragma once
+
+#include "sunrpc.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include "maps.bpf.h"
+#include "rpc_clients.bpf.h"
+#include "rpc_owners.bpf.h"
+#include "rpc_phases.bpf.h"
+#include "rpc_read.bpf.h"
+
+#define NFS_SUPER_MAGIC 0x6969
+#define S_IFMT 0170000
+#define S_IFDIR 0040000
+#define NFS_HANDLE 128 /* bytes of a handle at most: struct nfs_fh has their number before them */
+
+/* Set before loading. */
+const volatile bool rpc_files = false;
+
+/* Calls count from then on. */
+volatile bool rpc_files_count = false;
+
+volatile struct rpc_file_op rpc_file_ops[RPC_FILE_OPS] = {};
+
+/* Bytes from nfs_inode.fh to .vfs_inode; 0: unknown. */
+volatile __s64 rpc_nfs_inode = 0;
+
+/* Calls of files without room. */
+__u64 rpc_files_lost = 0;
+
+/* Memory is taken as files are met. */
+BPF_TABLE(files, BPF_MAP_TYPE_HASH, RPC_MAX_FILES, __type(key, struct rpc_file_key);
+	  __type(value, struct rpc_file); __uint(map_flags, BPF_F_NO_PREALLOC););
+
+const struct rpc_file rpc_file_new = {};
+
+/* The inode whose handle is at @handle, or NULL. */
+static __always_inline const struct inode *inode_of_handle(__u64 handle)
+{
+	const struct inode *inode = (void *)(handle + rpc_nfs_inode);
+
+	return rpc_nfs_inode && BPF_CORE_READ(inode, i_sb, s_magic) == NFS_SUPER_MAGIC ? inode :
+											 NULL;
+}
+
+/* The name of an inode, of several the first; NULL: it has none. */
+static __always_inline const struct dentry *dentry_of(const struct inode *inode)
+{
+	const struct hlist_node *link = NULL;
+
+	if (inode)
+		link = BPF_CORE_READ(inode, i_dentry.first);
+	if (link && HAS(dentry, d_u.d_alias))
+		return (void *)link - bpf_core_field_offset(struct dentry, d_u.d_alias);
+	if (link && HAS(dentry___flat, d_alias))
+		return (void *)link - bpf_core_field_offset(struct dentry___flat, d_alias);
+	return NULL;
+}
+
+/* A hash of the handle, which is not 0. A global function because the verifier checks that once. */
+__noinline __u64 handle_hash(__u64 handle)
+{
+	__u64 hash = 1, word;
+	__u16 size = 0;
+
+	bpf_probe_read_kernel(&size, sizeof(size), (void *)handle);
+	for (__u32 at = 0; at < NFS_HANDLE && at < size; at += sizeof(word)) {
+		__u32 left = size - at;
+
+		word = 0;
+		bpf_probe_read_kernel(&word, left < sizeof(word) ? left : sizeof(word),
+				      (void *)(handle + sizeof(size) + at));
+		hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+		hash ^= hash >> 29;
+	}
+	return hash | 1;
+}
+
+/* Copies the names from @dentry up to the root. */
+static __noinline int names_copy(struct rpc_file *f, const struct dentry *dentry)
+{
+	const struct dentry *parent;
+	__u32 at = 0;
+	long len;
+
+	if (!f)
+		return 0;
+	for (int i = 0; i < RPC_FILE_LEVELS && dentry; i++) {
+		parent = BPF_CORE_READ(dentry, d_parent);
+		if (parent == dentry) {
+			f->whole = 1;
+			break;
+		}
+		if (at >= RPC_FILE_NAMES)
+			break;
+		len = bpf_probe_read_kernel_str(f->names + (at & (RPC_FILE_NAMES - 1)),
+						RPC_FILE_NAME, BPF_CORE_READ(dentry, d_name.name));
+		if (len <= 0)
+			break;
+		at += len & (2 * RPC_FILE_NAME - 1);
+		dentry = parent;
+	}
+	return 0;
+}
+
+/* The index in rpc_file_ops of a procedure, or RPC_FILE_OPS. */
+static __always_inline __u32 file_op(const struct rpc_procinfo *proc)
+{
+	__u64 name = 0;
+	__u32 op;
+
+	bpf_probe_read_kernel_str(&name, sizeof(name), BPF_CORE_READ(proc, p_name));
+	for (op = 0; op < RPC_FILE_OPS; op++)
+		if (name && name == rpc_file_ops[op].name)
+			break;
+	return op;
+}
+
+/* The address of the file handle in the arguments of a call; 0: unknown. */
+static __always_inline __u64 handle_of(const struct rpc_task *task, __u32 op, __u32 version)
+{
+	__u64 argument = (__u64)BPF_CORE_READ(task, tk_msg.rpc_argp), handle = 0;
+	__u32 at = rpc_file_ops[op & (RPC_FILE_OPS - 1)].handle[version & 1 ? 0 : 1];
+
+	if (at == RPC_FILE_ARGUMENT)
+		return argument;
+	if (at)
+		bpf_probe_read_kernel(&handle, sizeof(handle), (void *)(argument + at - 1));
+	return handle;
+}
+
+/* The key of the file or directory of a call, and its name: NULL if that is unknown. Returns false if its op does not count. */
+static __noinline bool file_of(const struct rpc_task *task, struct rpc_file_key *key,
+			       const struct dentry **name)
+{
+	const struct dentry *dentry;
+	const struct inode *inode;
+	__u64 handle;
+	__u32 op;
+
+	if (!key || !name)
+		return false;
+	op = file_op(BPF_CORE_READ(task, tk_msg.rpc_proc));
+	if (op >= RPC_FILE_OPS)
+		return false;
+	handle = handle_of(task, op, BPF_CORE_READ(task, tk_client, cl_vers));
+	inode = inode_of_handle(handle);
+	dentry = dentry_of(inode);
+	if (dentry && rpc_file_ops[op & (RPC_FILE_OPS - 1)].of_directory &&
+	    (BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFDIR) {
+		dentry = BPF_CORE_READ(dentry, d_parent);
+		handle = (__u64)BPF_CORE_READ(dentry, d_inode) - rpc_nfs_inode;
+	}
+	key->op = op;
+	key->client = BPF_CORE_READ(task, tk_client, cl_clid);
+	key->handle = handle_hash(handle);
+	*name = dentry;
+	return true;
+}
+
+/* A new entry, or NULL. */
+static __always_inline struct rpc_file *file_make(const struct rpc_file_key *key, __u32 pid,
+						  __u32 share, const struct dentry *dentry)
+{
+	const struct task_struct *process;
+	const struct rpc_share_info *info;
+	const struct rpc_owner *owner;
+	struct rpc_file *f;
+
+	bpf_map_update_elem(&files, key, &rpc_file_new, BPF_NOEXIST);
+	f = bpf_map_lookup_elem(&files, key);
+	info = bpf_map_lookup_elem(&share_info, &share);
+	if (!f || !info)
+		return NULL;
+	f->pid = pid;
+	f->owner = info->owner;
+	owner = bpf_map_lookup_elem(&owners, &info->owner);
+	f->group = owner ? owner->key.id : 0;
+	process = process_of(pid);
+	if (process)
+		bpf_probe_read_kernel_str(f->comm, sizeof(f->comm), BPF_CORE_READ(process, comm));
+	names_copy(f, dentry);
+	return f;
+}
+
+/* Counts a call of @task for its file. A global function because the verifier checks that once. */
+__noinline int file_record(__u64 address, __u32 share, __u64 total, __u64 bytes)
+{
+	const struct rpc_task *task = (void *)address;
+	const struct dentry *name = NULL;
+	struct rpc_file_key key = {};
+	struct rpc_file *f;
+
+	if (!rpc_files || !rpc_files_count || !file_of(task, &key, &name))
+		return 0;
+	f = bpf_map_lookup_elem(&files, &key) ?:
+		    file_make(&key, BPF_CORE_READ(task, tk_owner), share, name);
+	if (!f) {
+		counter_add(&rpc_files_lost, 1);
+		return 0;
+	}
+	counter_add(&f->calls, 1);
+	counter_add(&f->bytes, bytes);
+	counter_add(&f->total_ns, total);
+	return 0;
+}

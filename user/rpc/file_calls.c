@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Calls by file and directory. */
+#include "rpc/slow_calls.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "kernel/kernel_types.h"
+#include "owners/mount_calls.h"
+#include "owners/shares.h"
+
+/* Where the arguments of each op have the file handle: type and member of NFSv3 and of NFSv4. READDIR is also READDIRPLUS: the
+ * program compares seven bytes. The first FILE_DATA_OPS are ops on a file's data. Source: include/linux/nfs_xdr.h. */
+static const struct {
+	const char *name;
+	struct {
+		const char *type, *member;
+	} version[2];
+} ops[] = {
+	{ "READ", { { "nfs_pgio_args", "fh" }, { "nfs_pgio_args", "fh" } } },
+	{ "READ_PLUS", { {}, { "nfs_pgio_args", "fh" } } },
+	{ "WRITE", { { "nfs_pgio_args", "fh" }, { "nfs_pgio_args", "fh" } } },
+	{ "COMMIT", { { "nfs_commitargs", "fh" }, { "nfs_commitargs", "fh" } } },
+	{ "LOOKUP", { { "nfs3_diropargs", "fh" }, { "nfs4_lookup_arg", "dir_fh" } } },
+	{ "GETATTR", { { "nfs_fh", NULL }, { "nfs4_getattr_arg", "fh" } } },
+	{ "ACCESS", { { "nfs3_accessargs", "fh" }, { "nfs4_accessargs", "fh" } } },
+	{ "OPEN", { {}, { "nfs_openargs", "fh" } } },
+	{ "OPEN_NOATTR", { {}, { "nfs_openargs", "fh" } } },
+	{ "CLOSE", { {}, { "nfs_closeargs", "fh" } } },
+	{ "DELEGRETURN", { {}, { "nfs4_delegreturnargs", "fhandle" } } },
+	{ "SETATTR", { { "nfs3_sattrargs", "fh" }, { "nfs_setattrargs", "fh" } } },
+	{ "CREATE", { { "nfs3_createargs", "fh" }, { "nfs4_create_arg", "dir_fh" } } },
+	{ "REMOVE", { { "nfs_removeargs", "fh" }, { "nfs_removeargs", "fh" } } },
+	{ "RENAME", { { "nfs_renameargs", "old_dir" }, { "nfs_renameargs", "old_dir" } } },
+	{ "READDIR", { { "nfs3_readdirargs", "fh" }, { "nfs4_readdir_arg", "fh" } } },
+};
+#define FILE_DATA_OPS 4
+
+void file_calls_ops(volatile struct rpc_file_op *of)
+{
+	for (size_t i = 0; i < COUNT(ops); i++) {
+		of[i].name = 0;
+		memcpy((char *)&of[i].name, ops[i].name, strnlen(ops[i].name, 7));
+		of[i].of_directory = i >= FILE_DATA_OPS;
+	}
+}
+
+void file_calls_types(const struct btf *types, volatile struct rpc_file_op *of,
+		      volatile __s64 *inode)
+{
+	int handle = kernel_types_offset(types, "nfs_inode", "fh"), at;
+
+	for (size_t i = 0; i < COUNT(ops); i++)
+		for (int v = 0; v < 2; v++) {
+			if (!ops[i].version[v].member) {
+				of[i].handle[v] = ops[i].version[v].type ? RPC_FILE_ARGUMENT : 0;
+				continue;
+			}
+			at = kernel_types_offset(types, ops[i].version[v].type,
+						 ops[i].version[v].member);
+			if (at >= 0)
+				of[i].handle[v] = 1 + (uint32_t)at;
+		}
+	at = kernel_types_offset(types, "nfs_inode", "vfs_inode");
+	if (handle >= 0 && at >= 0)
+		*inode = at - handle;
+}
+
+/* ---- paths ---- */
+
+/* Writes the path below the mount, "" if it is not known. @skip: of the directory that contains the file. */
+static void write_path(char *path, const struct rpc_file *f, bool skip)
+{
+	const char *names[RPC_FILE_LEVELS], *name = f->names, *end = name + sizeof(f->names);
+	char bytes[sizeof(f->names) + 8], *to = bytes;
+	size_t count = 0;
+
+	*path = 0;
+	for (; name < end && *name && count < RPC_FILE_LEVELS;
+	     name += strnlen(name, end - name) + 1)
+		names[count++] = name;
+	if (!f->whole && count <= skip)
+		return;
+	to = stpcpy(to, !f->whole ? "/..." : count <= skip ? "/" : "");
+	while (count > skip) {
+		*to++ = '/';
+		count--;
+		to = mempcpy(to, names[count], strnlen(names[count], end - names[count]));
+	}
+	label_from_bytes(path, FILE_PATH_SIZE, bytes, (size_t)(to - bytes));
+}
+
+void file_calls_path(const struct bpf_map *files, const struct rpc_file_key *key, char *path)
+{
+	struct rpc_file f;
+
+	*path = 0;
+	if (!bpf_map_lookup_elem(bpf_map__fd(files), key, &f))
+		write_path(path, &f, false);
+}
+
+/* ---- the choice ---- */
+
+/* The calls of one op to a file, or to a directory and the files in it. */
+struct row {
+	bool directory, shown;
+	uint64_t group; /* the same of all that are added */
+	struct rpc_file_key key; /* of the file; of a directory: of one of its files */
+	uint64_t sums[3], files; /* calls, bytes, ns */
+};
+
+struct rows {
+	struct row *list;
+	size_t count;
+};
+
+static int by_group(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	return ORDER(x->directory, y->directory)           ?:
+		       ORDER(x->key.op, y->key.op)         ?:
+		       ORDER(x->key.client, y->key.client) ?:
+							     ORDER(x->group, y->group);
+}
+
+static int by_sum(const void *a, const void *b, void *measure)
+{
+	const struct row *const *x = a, *const *y = b;
+	const int m = *(const int *)measure;
+
+	return ORDER((*y)->sums[m], (*x)->sums[m]) ?: by_group(*x, *y);
+}
+
+/* A hash of the path of the directory that contains the file (FNV-1a). */
+static uint64_t directory_of(const struct rpc_file *f)
+{
+	char path[FILE_PATH_SIZE];
+	uint64_t hash = 0xcbf29ce484222325;
+
+	write_path(path, f, true);
+	for (const char *p = path; *p; p++)
+		hash = (hash ^ (unsigned char)*p) * 0x100000001b3;
+	return hash;
+}
+
+static int add_row(struct rows *rows, const struct rpc_file_key *key, const struct rpc_file *f,
+		   bool directory, uint64_t group)
+{
+	struct row *row = ARRAY_APPEND(rows->list, rows->count);
+
+	if (!row)
+		return -ENOMEM;
+	*row = (struct row){ .directory = directory, .group = group, .key = *key, .files = 1 };
+	row->sums[0] = f->calls;
+	row->sums[1] = f->bytes;
+	row->sums[2] = f->total_ns;
+	return 0;
+}
+
+static int read_rows(struct rows *rows, int map)
+{
+	struct rpc_file_key key, next;
+	struct rpc_file f;
+	void *last = NULL;
+	bool named;
+	int err = 0;
+
+	for (; !err && !bpf_map_get_next_key(map, last, &next); last = &key) {
+		key = next;
+		if (bpf_map_lookup_elem(map, &key, &f))
+			continue;
+		/* Directories without a name are one row. */
+		named = f.whole || *f.names;
+		err = add_row(rows, &key, &f, key.op >= FILE_DATA_OPS,
+			      named || key.op < FILE_DATA_OPS ? key.handle : 0);
+		if (!err && key.op < FILE_DATA_OPS)
+			err = add_row(rows, &key, &f, true, named ? directory_of(&f) : 0);
+	}
+	return err;
+}
+
+/* Adds the rows of one directory and op. */
+static void merge_rows(struct rows *rows)
+{
+	size_t kept = 0;
+
+	qsort(rows->list, rows->count, sizeof(*rows->list), by_group);
+	for (size_t i = 0; i < rows->count; i++) {
+		struct row *to = &rows->list[kept - !!kept];
+
+		if (!kept || by_group(to, &rows->list[i])) {
+			rows->list[kept++] = rows->list[i];
+			continue;
+		}
+		for (int m = 0; m < 3; m++)
+			to->sums[m] += rows->list[i].sums[m];
+		to->files += rows->list[i].files;
+	}
+	rows->count = kept;
+}
+
+static int add_file(struct snapshot *s, const struct row *row, int map, struct share_reader *owners)
+{
+	struct file_calls *to = ARRAY_APPEND(s->calls.files, s->calls.file_count);
+	struct rpc_file f = {};
+
+	if (!to)
+		return -ENOMEM;
+	bpf_map_lookup_elem(map, &row->key, &f);
+	write_path(to->path, &f, row->directory && row->key.op < FILE_DATA_OPS);
+	snprintf(to->op, sizeof(to->op), "%s", ops[row->key.op].name);
+	to->directory = row->directory;
+	to->client = row->key.client;
+	to->calls = row->sums[0];
+	to->bytes = row->sums[1];
+	to->total_ns = row->sums[2];
+	to->files = row->files;
+	to->pid = f.pid;
+	label_from_bytes(to->comm, sizeof(to->comm), f.comm, strnlen(f.comm, sizeof(f.comm)));
+	/* The number may be another owner's by now. */
+	if (!f.owner || (owners->owners && owners->owners[f.owner].key.id == f.group))
+		snprintf(to->owner, sizeof(to->owner), "%s", shares_owner(owners, f.owner));
+	return 0;
+}
+
+/* Adds the rows that are among the first by a measure, in the order of their time. */
+static int choose_rows(struct snapshot *s, struct rows *rows, int map, unsigned int shown,
+		       struct share_reader *owners)
+{
+	struct row **order = calloc(rows->count + 1, sizeof(*order));
+	int err = order ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < rows->count && order; i++)
+		order[i] = &rows->list[i];
+	for (int m = 0; m < 3 && order; m++) {
+		unsigned int left[2] = { shown, shown };
+
+		qsort_r(order, rows->count, sizeof(*order), by_sum, &m);
+		for (size_t i = 0; i < rows->count; i++)
+			if (left[order[i]->directory]) {
+				left[order[i]->directory]--;
+				order[i]->shown = true;
+			}
+	}
+	for (size_t i = 0; i < rows->count && !err; i++)
+		if (order[i]->shown)
+			err = add_file(s, order[i], map, owners);
+	free(order);
+	return err;
+}
+
+int file_calls_add(struct snapshot *s, const struct bpf_map *files, unsigned int shown,
+		   struct share_reader *owners)
+{
+	struct rows rows = {};
+	int map = bpf_map__fd(files);
+	int err = read_rows(&rows, map);
+
+	if (!err) {
+		merge_rows(&rows);
+		err = choose_rows(s, &rows, map, shown, owners);
+	}
+	free(rows.list);
+	return err;
+}
+
+void file_calls_find_mounts(struct snapshot *s, const struct mount_calls_state *mounts)
+{
+	ARRAY_EACH(f, s->calls.files, s->calls.file_count) {
+		const struct client_calls *c = mount_calls_client(mounts, f->client);
+
+		if (!c)
+			continue;
+		snprintf(f->server, sizeof(f->server), "%s", c->server);
+		snprintf(f->mount, sizeof(f->mount), "%s", c->mountpoint);
+	}
+}
