@@ -96,9 +96,7 @@ static const char *read_slower(struct options *o, const char *value)
 
 static const char *read_files(struct options *o, const char *value)
 {
-	o->files = *value ? strtoul(value, NULL, 10) : 10;
-	return strspn(value, "0123456789") == strlen(value) && strlen(value) < 5 && o->files >= 1 &&
-			       o->files <= 1000 ?
+	return span_number(span_of(*value ? value : "10"), 1000, &o->files) && o->files ?
 		       NULL :
 		       "use a number from 1 to 1000";
 }

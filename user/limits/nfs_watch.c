@@ -9,8 +9,7 @@ enum { WATCH_STALL, WATCH_ERRORS, WATCH_CLOSED, WATCH_LIMIT };
 struct nfs_watch_entry {
 	struct nfs_span span;
 	int watch;
-	char mountpoint
-		[LABEL_SIZE]; /* of errors; "": not known; of closings the transport's name */
+	char mountpoint[LABEL_SIZE]; /* of errors, or ""; of closings: the transport */
 	uint64_t closings;
 	struct failures failures; /* since its begin */
 };

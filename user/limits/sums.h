@@ -160,8 +160,8 @@ struct server_sums {
 	enum lost_packets lost; /* at the end, on a connection with a call that waits for long */
 	uint64_t oldest_ns; /* at the end */
 	uint64_t unanswered_ns; /* the same, of calls that were sent */
-	char waits_on
-		[CONNECTION_SIZE]; /* the connection of several that the oldest one waits on for HUNG_NS; else "" */
+	/* The connection of several on which the oldest one waits for HUNG_NS or more; else "". */
+	char waits_on[CONNECTION_SIZE];
 	uint64_t unanswered_most_ns; /* the same at its longest, while other calls ended */
 	uint64_t unknown; /* facts that were unknown in some interval */
 	bool kerberos; /* one of its mounts uses it, at the end */

@@ -316,22 +316,10 @@ static int add_slow(struct session *t, const struct slow_call *c)
 
 /* ---- files ---- */
 
-bool session_wants_file(const struct session *t, const struct file_calls *f)
+bool session_wants_file(const struct session *t, const struct file_calls *f, bool directory)
 {
-	return session_wants_server(t, f->server) && session_wants_mount(t, f->mount);
-}
-
-static bool is_of_data(const char *op)
-{
-	static const char *const ops[] = { "READ", "READ_PLUS", "WRITE", "COMMIT" };
-
-	return ARRAY_FIND(x, ops, COUNT(ops), !strcmp(*x, op));
-}
-
-/* A call may end while a snapshot is made. */
-static void subtract(uint64_t *from, uint64_t n)
-{
-	*from -= n < *from ? n : *from;
+	return f->directory == directory && session_wants_server(t, f->server) &&
+	       session_wants_mount(t, f->mount);
 }
 
 struct file_calls session_files_rest(const struct session *t, bool directory)
@@ -340,18 +328,19 @@ struct file_calls session_files_rest(const struct session *t, bool directory)
 
 	ARRAY_EACH(o, t->total.ops, t->total.op_count) {
 		if (!session_wants_server(t, o->now->server) ||
-		    (!directory && !is_of_data(o->now->op)))
+		    (!directory && rpc_kind_of(o->now->op) >= RPC_KIND_METADATA))
 			continue;
 		rest.calls += time_histogram_count(&o->total);
 		rest.bytes += o->sent_bytes + o->received_bytes;
 		rest.total_ns += o->total.sum_ns;
 	}
 	ARRAY_EACH(f, t->last.calls.files, t->last.calls.file_count) {
-		if (f->directory != directory || !session_wants_file(t, f))
+		if (!session_wants_file(t, f, directory))
 			continue;
-		subtract(&rest.calls, f->calls);
-		subtract(&rest.bytes, f->bytes);
-		subtract(&rest.total_ns, f->total_ns);
+		/* A call may end while a snapshot is made. */
+		rest.calls = counted_since(rest.calls, f->calls);
+		rest.bytes = counted_since(rest.bytes, f->bytes);
+		rest.total_ns = counted_since(rest.total_ns, f->total_ns);
 	}
 	return rest;
 }

@@ -146,8 +146,8 @@ bool session_lacks_choice(const struct session *t);
 /* How long the worst limit was saturated. */
 uint64_t session_most_saturated(const struct session_point *p);
 
-/* Whether the filter accepts a file. */
-bool session_wants_file(const struct session *t, const struct file_calls *f);
+/* Whether it is a directory, or a file, as wanted, and the filter accepts it. */
+bool session_wants_file(const struct session *t, const struct file_calls *f, bool directory);
 
 /* The calls that .files does not have: all calls of the servers (files: READ, WRITE and COMMIT), less those of .files. With --mount
  * it is not known which of them are wanted. */

@@ -333,7 +333,7 @@ void report_files(FILE *out, const struct session *t)
 		bool any = false;
 
 		ARRAY_EACH(f, t->last.calls.files, t->last.calls.file_count) {
-			if (f->directory != directory || !session_wants_file(t, f))
+			if (!session_wants_file(t, f, directory))
 				continue;
 			if (!any)
 				fprintf(out, "\n%s\n%-12s %8s %9s %7s %s\n",

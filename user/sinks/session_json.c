@@ -424,7 +424,7 @@ static void write_file_calls(struct json *j, const struct session *t, bool direc
 
 	json_array(j, directory ? "directories" : "files");
 	ARRAY_EACH(f, t->last.calls.files, t->last.calls.file_count) {
-		if (f->directory != directory || !session_wants_file(t, f))
+		if (!session_wants_file(t, f, directory))
 			continue;
 		json_newline(j);
 		json_object(j, NULL);

@@ -379,7 +379,8 @@ int calls_add(struct calls *c, const struct calls *past);
  * @text, of VICTIMS_TEXT bytes. */
 #define VICTIMS_TEXT (2 * LABEL_SIZE + SLOW_COMM_LEN + RPC_OP_LEN + 64)
 const char *calls_victims(char *text, const struct calls *c, const char *server);
-#define VICTIMS(c, server) calls_victims((char[VICTIMS_TEXT]){ 0 }, c, server) /* likewise */
+#define VICTIMS(c, server) \
+	calls_victims((char[VICTIMS_TEXT]){ 0 }, c, server) /* valid in its block */
 
 /* Removes the counters of @server. */
 void calls_remove_server(struct calls *c, const char *server);

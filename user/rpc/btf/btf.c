@@ -213,12 +213,6 @@ static void find_rdma_address(struct btf_state *b, const struct btf *types)
 	log_debug(b->log, "rpcrdma: the local address is %s", offset < 0 ? "not known" : "known");
 }
 
-/* Until then, calls do not count for files. */
-static void find_handles(struct btf_state *b, const struct btf *types)
-{
-	file_calls_types(types, b->bpf->bss->rpc_file_ops, &b->bpf->bss->rpc_nfs_inode);
-}
-
 /* What is wanted of a module. */
 #define FOR_OWNERS 1
 #define FOR_FILES 2
@@ -254,7 +248,8 @@ static bool find_late_types(struct btf_state *b, bool first)
 		if (types && late_modules[i].find)
 			late_modules[i].find(b, types);
 		if (types && b->files)
-			find_handles(b, types);
+			file_calls_types(types, b->bpf->bss->rpc_file_ops,
+					 &b->bpf->bss->rpc_nfs_inode);
 		free_types(types);
 		if (types || loaded)
 			b->late_known |= BIT(i);

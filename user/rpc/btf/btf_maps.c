@@ -489,8 +489,8 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 	m->bpf->bss->rpc_age = s->time_ns - m->bpf->bss->rpc_attached;
 	slow_calls_take(&m->slow);
 	m->bpf->bss->rpc_session_name = 0;
-	m->bpf->bss->rpc_files_count =
-		true; /* from now on: it is the first snapshot of a session */
+	/* From the first snapshot of a session on. */
+	m->bpf->bss->rpc_files_count = true;
 	/* Read before the servers: each series and transport then has its server. */
 	r.series_count = m->bpf->bss->rpc_dropped[RPC_DROP_SERIES] ?
 				 RPC_MAX_SERIES :

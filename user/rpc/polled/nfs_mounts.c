@@ -51,9 +51,7 @@ struct volumes {
 
 static int compare_devices(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
+	return ORDER(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 static void read_volumes(struct volumes *v, const char *process)
