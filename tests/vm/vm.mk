@@ -19,10 +19,11 @@ $(T)/dirty: tests/vm/dirty.c | $(B)/.tools
 
 tests: $(T)/refuse $(T)/dirty
 
-check-all: ## run check, then what it leaves out: more scenarios on more kernels, transports, soak (three hours)
+check-all: ## run check, then what it leaves out: more scenarios on more kernels, a rehearsal of the alerts, transports, soak (three hours)
 	$(Q)$(MAKE) --no-print-directory check
 	$(call tools,bc flex bison pahole)
 	$(Q)TIMEOUT=$${TIMEOUT:-3600} tests/vm/check.sh --all
+	$(Q)tests/fleet/rehearsal.sh --short
 	$(Q)$(MAKE) --no-print-directory check-transports
 	$(Q)$(MAKE) --no-print-directory check-slurm
 	$(Q)$(MAKE) --no-print-directory check-kubernetes
