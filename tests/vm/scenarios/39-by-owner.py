@@ -9,12 +9,12 @@ from judge.truths import has_all_families
 MB = 1 << 20
 # Owner, kind, way: bytes of data, beside the headers.
 MOVED = {
-    ("slurm:4711", "write", "sent"): 20 * MB,
-    ("slurm:4712", "write", "sent"): 30 * MB,
-    ("slurm:4713", "write", "sent"): 12 * MB,
-    ("pod:train/loader-0", "read", "received"): 12 * MB,
-    ("unit:copy.service", "read", "received"): 12 * MB,
-    ("unit:copy.service", "write", "sent"): 12 * MB,
+    ("slurm:4711", "write", "sent"): 10 * MB,
+    ("slurm:4712", "write", "sent"): 15 * MB,
+    ("slurm:4713", "write", "sent"): 6 * MB,
+    ("pod:train/loader-0", "read", "received"): 6 * MB,
+    ("unit:copy.service", "read", "received"): 6 * MB,
+    ("unit:copy.service", "write", "sent"): 6 * MB,
 }
 
 

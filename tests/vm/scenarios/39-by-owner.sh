@@ -44,10 +44,10 @@ for turn in first second; do
 	nfs_mount $version '' /mnt/owners
 	sleep 1
 	compare_points "before-$turn"
-	in_group "$(job 4711)/step_0" /job/dirty /mnt/owners/mapped 20
-	in_group "$(job 4712)/step_0" dd if=/dev/zero of=/mnt/owners/buffered bs=1M count=30 status=none &
+	in_group "$(job 4711)/step_0" /job/dirty /mnt/owners/mapped 10
+	in_group "$(job 4712)/step_0" dd if=/dev/zero of=/mnt/owners/buffered bs=1M count=15 status=none &
 	writer=$!
-	in_group "$(job 4713)/step_batch" dd if=/dev/zero of=/mnt/owners/direct bs=1M count=12 oflag=direct status=none
+	in_group "$(job 4713)/step_batch" dd if=/dev/zero of=/mnt/owners/direct bs=1M count=6 oflag=direct status=none
 	wait "$writer"
 	sync
 	in_group "$pod" dd if=/mnt/owners/direct of=/dev/null bs=1M iflag=direct status=none
@@ -56,7 +56,7 @@ for turn in first second; do
 	in_group user.slice/user-1000.slice/session-1.scope ls -lR /mnt/owners >/dev/null
 	in_group "$(job 4714)/step_0" bash -c 'for ((i = 0; i < $1; i++)); do
 		((i % 8)) || wait
-		dd if=/mnt/owners/direct of=/dev/null bs=64k count=1 skip=$((i % 192)) iflag=direct status=none &
+		dd if=/mnt/owners/direct of=/dev/null bs=64k count=1 skip=$((i % 96)) iflag=direct status=none &
 	done
 	wait' - "$processes"
 	compare_points "after-$turn"
@@ -68,9 +68,14 @@ for turn in first second; do
 	version=3
 done
 
+for name in off tracepoints; do
+	agent=${agents[$name]} agent_stop
+	unset "agents[$name]"
+done
+
 # Jobs that end at once: more than there are numbers for. Between two writes there is always room for those that call.
 nfs_mount 3 '' /mnt/owners
-for ((i = 40; i <= ${jobs:-520}; i += 40)); do
+for ((i = 40; i <= ${jobs:-320}; i += 40)); do
 	perl -e 'my ($groups, $from, $to, $pause) = @ARGV;
 		for my $job ($from .. $to) {
 			my $group = $groups . (5000 + $job);
@@ -124,9 +129,9 @@ prepare_file /mnt/owners
 sleep 1
 trace_begin roles
 in_group "$(job 4711)/step_0" fio --name=long --filename=/mnt/owners/long --size=16m --rw=write --bs=1m --direct=1 --ioengine=libaio --iodepth=4 \
-	--time_based --runtime=9 >/dev/null &
+	--time_based --runtime=6 >/dev/null &
 long=$!
 in_group "$(job 4712)/step_0" fio --name=short --filename=/mnt/owners/load --size=16m --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=16 \
-	--time_based --runtime=9 >/dev/null &
+	--time_based --runtime=6 >/dev/null &
 wait "$!" "$long"
 trace_end

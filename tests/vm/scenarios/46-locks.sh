@@ -19,7 +19,7 @@ for protocol in tcp udp; do
 done
 flock /mnt/three/lock true &
 locker=$!
-while sleep 0.3; do touch /mnt/three/other; done &
+while sleep 1; do touch /mnt/three/other; done &
 toucher=$!
 
 trace_begin contended
@@ -31,8 +31,7 @@ done
 wait "${lockers[@]}"
 trace_end
 
-told() { grep -q '"comm":"flock"' events.json; }
-wait_for 200 told
+wait_for 200 says events.json '"comm":"flock"'
 agent_write stuck
 /job/xidscope check --json --health health.json >check.json || true
 kill "$toucher"
