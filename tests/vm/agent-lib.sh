@@ -176,11 +176,11 @@ limited_mounts() {
 # and a call that fails.
 compare_under_load() {
 	compare_points before
-	load /mnt/three 2 1 randrw 4k
-	load /mnt/four 2 1 randrw 4k
+	load /mnt/three 1 1 randrw 4k
+	load /mnt/four 1 1 randrw 4k
 	compare_points single
-	load /mnt/three 4 32 randrw 4k
-	load /mnt/four 4 32 randrw 4k
+	load /mnt/three 3 32 randrw 4k
+	load /mnt/four 3 32 randrw 4k
 	ls /mnt/three/absent /mnt/four/absent 2>/dev/null || true
 	compare_points after
 }

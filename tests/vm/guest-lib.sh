@@ -135,15 +135,15 @@ in_netns() {
 	if [[ $name ]]; then nsenter --net="/run/netns/$name" "$@"; else "$@"; fi
 }
 
-# wait_for SECONDS COMMAND...: repeats the command until it succeeds, after pauses of $pause (0.1 s); fails when $patience (6) times
+# wait_for SECONDS COMMAND...: repeats the command until it succeeds, after pauses of $pause (0.1 s, later 0.5 s); fails when $patience (6) times
 # that is over: on a busy machine all takes longer. To start sleep would take an emulated CPU as long again.
 exec {never}<> <(:)
 wait_for() {
-	local end=$((SECONDS + $1 * ${patience:-6}))
+	local end=$((SECONDS + $1 * ${patience:-6})) pauses=0
 	shift
 	until "$@"; do
 		((SECONDS < end)) || return 1
-		read -rt "${pause:-0.1}" -u $never || true
+		read -rt "${pause:-.$((pauses++ < 20 ? 1 : 5))}" -u $never || true
 	done
 }
 

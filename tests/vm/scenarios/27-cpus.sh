@@ -10,7 +10,7 @@ for version in 3 4.2; do
 	nfs_mount "$version" nconnect=4 /mnt/cpus
 	prepare_file /mnt/cpus
 	compare_point "$version-before"
-	load /mnt/cpus 20 16 randrw 4k &
+	load /mnt/cpus 8 16 randrw 4k &
 	loader=$!
 	rounds=0
 	while kill -0 "$loader" 2>/dev/null; do
