@@ -67,7 +67,7 @@ agent_stop
 # The plain server hangs while the other one answers.
 iptables -A OUTPUT -d 127.0.0.7 -j DROP
 defer iptables -D OUTPUT -d 127.0.0.7 -j DROP
-while dd if=/mnt/described/file of=/dev/null bs=4k count=50 iflag=direct status=none; do :; done &
+while dd if=/mnt/described/file of=/dev/null bs=4k count=50 iflag=direct status=none; do sleep 0.2; done &
 load=$!
 mkdir hung
 in_folder hung agent_start --mount /mnt/plain
