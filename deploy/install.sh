@@ -18,13 +18,9 @@ if [ -e "$list" ]; then
 fi
 echo "$listed" >"$list"
 
-# place MODE FILE TARGET: with the folders of this installation in it, if it is a text.
+# place MODE FILE TARGET
 place() {
 	install -D -m "$1" "$2" "$dest$3"
-	case $3 in
-	*/sbin/xidscope) ;;
-	*) sed "s|@PREFIX@|$prefix|g; s|@SYSCONFDIR@|$sysconf|g; s|@VERSION@|$version|g; s|/usr/local/sbin/xidscope|$prefix/sbin/xidscope|g" "$2" >"$dest$3" ;;
-	esac
 	echo "$3" >>"$list"
 }
 place 755 "$build/xidscope" "$prefix/sbin/xidscope"
@@ -50,13 +46,20 @@ for file in README.md SECURITY.md CHANGELOG.md LICENSE LICENSES/* docs/*.md docs
 	place 644 "$file" "$prefix/share/xidscope/${file#deploy/}"
 done
 
+# Texts have the folders of this installation.
+sed '1d; /\/sbin\/xidscope$/d; s|^/||' "$list" | (
+	cd "$dest/"
+	xargs -d '\n' grep -lE '@(PREFIX|SYSCONFDIR|VERSION)@|/usr/local/sbin/xidscope' | xargs -d '\n' \
+		sed -i "s|@PREFIX@|$prefix|g; s|@SYSCONFDIR@|$sysconf|g; s|@VERSION@|$version|g; s|/usr/local/sbin/xidscope|$prefix/sbin/xidscope|g"
+)
+
 sh "$dest$prefix/share/xidscope/uninstall.sh" --others "$prefix" "$dest"
 
 # The folders of deploy/ are beside docs/ now. A link to what only the source has becomes text.
+sed -n '/\.md$/s|^/||p' "$list" | (cd "$dest/" && xargs -d '\n' sed -i -E 's,\]\((\.\./)?deploy/,](\1,g; s,\]\(\.\./\.\./,](../,g')
 grep '\.md$' "$list" | while read -r page; do
-	sed -i -E 's,\]\((\.\./)?deploy/,](\1,g; s,\]\(\.\./\.\./,](../,g' "$dest$page"
 	grep -oE '\]\([^):#][^):]*\)' "$dest$page" | sed 's/^](//; s/)$//' | sort -u | while read -r link; do
-		[ -e "$(dirname "$dest$page")/${link%%#*}" ] || sed -i "s|!*\[\([^]]*\)\]($link)|\1|g" "$dest$page"
+		[ -e "$dest${page%/*}/${link%%#*}" ] || sed -i "s|!*\[\([^]]*\)\]($link)|\1|g" "$dest$page"
 	done
 done
 if [ -z "$dest" ] && [ -d /run/systemd/system ]; then
