@@ -235,15 +235,16 @@ unset SLURM_SCRIPT_CONTEXT XIDSCOPE_RESUME XIDSCOPE_STABLE
 
 # logs KIND AGO...: an event log in which the events are so many seconds ago; a later one never hides an earlier one.
 logs() {
-	local time at
+	local time at now
 	at=$(cut -d. -f1 /proc/uptime)
-	event() { printf '{"time":"%s","monotonic_seconds":%d.0,%s,"incident":%d,"repeats":0,"text":"x"}\n' "$@" >>events; }
-	event "$(date -u -d '-3000 seconds' +%FT%T.000Z)" $((at - 3000)) '"kind":"agent","name":"start","boot":"b","version":"1"' 1
-	for time in {2900..0..100}; do
-		event "$(date -u -d "-$time seconds" +%FT%T.000Z)" $((at - time)) '"kind":"agent","name":"alive"' $((9999 - time))
-	done
+	printf -v now '%(%s)T' -1
+	event() { # AGO KIND INCIDENT
+		printf '{"time":"%(%FT%T.000Z)T","monotonic_seconds":%d.0,%s,"incident":%d,"repeats":0,"text":"x"}\n' $((now - $1)) $((at - $1)) "$2" "$3"
+	} >>events
+	event 3000 '"kind":"agent","name":"start","boot":"b","version":"1"' 1
+	for time in {2900..0..100}; do event "$time" '"kind":"agent","name":"alive"' $((9999 - time)); done
 	while (($#)); do
-		event "$(date -u -d "-$2 seconds" +%FT%T.000Z)" $((at - $2)) "${kinds[$1]}" $((19999 - $2))
+		event "$2" "${kinds[$1]}" $((19999 - $2))
 		shift 2
 	done
 }
