@@ -199,18 +199,57 @@ TEST(one_call_without_an_answer_is_named_although_others_are_answered)
 	ends_with("nas-2 (/mnt/ckpt) answers other calls, but one has waited for 29 s.");
 }
 
-TEST(the_connection_without_an_answer_is_named)
+/* Three connections: a call waits on the second for @oldest seconds, on each other one for @others. */
+static void wait_on_connections(uint64_t oldest, uint64_t others)
 {
 	for (int i = 0; i < 3; i++) {
 		struct rpc_transport_state *c =
 			snapshot_transport(&now.calls, "nas-2", formatted("tcp/%d", i));
 
 		c->alive = true;
-		c->oldest_ns = i == 1 ? 29 * SECOND : 6 * SECOND;
+		c->oldest_ns = (i == 1 ? oldest : others) * SECOND;
 		c->local = (struct endpoint){ .address = "10.0.0.7", .port = (uint16_t)(870 + i) };
 	}
+}
+
+TEST(the_connection_without_an_answer_is_named)
+{
+	wait_on_connections(29, 6);
 	leave_one_call(29);
 	ends_with("answers other calls, but one has waited for 29 s on tcp/1 from 10.0.0.7:871.");
+}
+
+TEST(a_server_that_answers_other_calls_is_not_down)
+{
+	wait_on_connections(29, 6);
+	snapshot_transport(&now.calls, "nas-2", "tcp/1")->unacked = 150;
+	leave_one_call(29);
+	ends_with("on tcp/1 from 10.0.0.7:871: nothing that is sent on it is acknowledged: "
+		  "a firewall drops it, or a part of the network is down.");
+}
+
+/* A session in which one connection of three, and @others, have no answer. */
+static void be_silent_on(uint64_t others)
+{
+	serve(5);
+	wait_on_connections(9, others);
+	snapshot_transport(&now.calls, "nas-2", "tcp/1")->unacked = 150;
+	silence(9);
+}
+
+TEST(a_silence_on_one_connection_may_be_that_of_the_connection_alone)
+{
+	be_silent_on(0);
+	ends_with(": all calls wait on tcp/1 from 10.0.0.7:871, one of 3 connections: nothing "
+		  "that is sent on it is acknowledged: a firewall drops it, or the host or the "
+		  "network is down. Look at ");
+}
+
+TEST(a_silence_on_several_connections_is_that_of_the_host)
+{
+	be_silent_on(8);
+	ends_with(
+		": nothing that is sent is acknowledged: the host or the network is down. Look at");
 }
 
 TEST(the_connection_that_is_closed_again_and_again_comes_before_a_limit)

@@ -95,7 +95,7 @@ static void add_silence(struct headline *h, const struct server_sums *v, const c
 {
 	struct headline_rank rank = { hung_ns ? HEADLINE_FAIL : HEADLINE_WARN, HEADLINE_SILENT, 0 };
 	char reason[SILENCE_REASON_SIZE], text[SILENCE_REASON_SIZE];
-	const char *colon = *silence_reason(reason, v, v->lost) ? ": " : "";
+	const char *colon = *silence_reason(reason, v, v->lost, hung_ns) ? ": " : "";
 
 	if (hung_ns) {
 		rank.weight = (double)hung_ns / 1e9;
@@ -153,7 +153,7 @@ static void add_stall(struct headline *h, const struct server_sums *v)
 		s->reconnected ? ", until the client had connected anew" :
 				 "",
 		s->moved_to, late, more, s->lost == LOST_ONLY_LARGE ? ": " : "",
-		s->lost == LOST_ONLY_LARGE ? silence_reason(reason, v, s->lost) : "");
+		s->lost == LOST_ONLY_LARGE ? silence_reason(reason, v, s->lost, true) : "");
 }
 
 /* Of the verdict: calls that fail, or a limit. What is said elsewhere is left out: silence, and that nothing limits. */

@@ -210,24 +210,33 @@ bool stall_covers(struct server_sums *v, struct interval *n)
 	return covers;
 }
 
-const char *silence_reason(char *text, const struct server_sums *v, enum lost_packets lost)
+const char *silence_reason(char *text, const struct server_sums *v, enum lost_packets lost,
+			   bool silent)
 {
-	static const char *const reasons[] = {
-		[LOST_NONE] = "",
-		[LOST_ALL] =
-			"nothing that is sent is acknowledged: the host or the network is down",
-		[LOST_LARGE] =
-			"nothing that is sent is acknowledged: the host or the network is down, or "
-			"only small packets pass (MTU)",
-		[LOST_ONLY_LARGE] =
-			"small packets pass, large ones are lost: the likely reason is the MTU on the way "
-			"(ping -M do -s 1472)",
-	};
+	const char *down = silent ? "the host or the network" : "a part of the network";
+	const char *large = lost == LOST_LARGE ? ", or only small packets pass (MTU)" : "";
+	char all[64 + CONNECTION_SIZE] = "";
 
+	*text = 0;
+	if (silent && *v->waits_on && v->waiting_transports == 1)
+		snprintf(all, sizeof(all),
+			 "all calls wait on %s, one of %" PRIu32 " connections: ", v->waits_on,
+			 v->transports);
 	if (v->connect_error)
 		snprintf(text, SILENCE_REASON_SIZE, "connecting fails (%s)",
 			 strerror((int)v->connect_error));
-	else
-		snprintf(text, SILENCE_REASON_SIZE, "%s", reasons[lost]);
+	else if (lost == LOST_ONLY_LARGE)
+		snprintf(
+			text, SILENCE_REASON_SIZE,
+			"small packets pass, large ones are lost: the likely reason is the MTU on the way "
+			"(ping -M do -s 1472)");
+	else if (lost && *v->waits_on && (*all || !silent))
+		snprintf(
+			text, SILENCE_REASON_SIZE,
+			"%snothing that is sent on it is acknowledged: a firewall drops it, or %s is down%s",
+			all, down, large);
+	else if (lost)
+		snprintf(text, SILENCE_REASON_SIZE,
+			 "nothing that is sent is acknowledged: %s is down%s", down, large);
 	return text;
 }

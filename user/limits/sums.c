@@ -113,7 +113,7 @@ static void add_transports(struct server_sums *v, struct interval *n)
 	bool waited = false;
 
 	v->waits_on[0] = 0;
-	v->transports = 0;
+	v->transports = v->waiting_transports = 0;
 	v->connect_error = 0;
 	v->lost = LOST_NONE;
 	v->slots_max = 0;
@@ -131,6 +131,7 @@ static void add_transports(struct server_sums *v, struct interval *n)
 		if (t->now->oldest_ns >= oldest_ns)
 			connection_text(v->waits_on, t->now);
 		RAISE(oldest_ns, t->now->oldest_ns);
+		v->waiting_transports += t->now->oldest_ns > 0;
 		RAISE(v->connect_error, t->now->connect_error);
 		n->connects += t->connects;
 		for (int l = 0; l < RPC_LIMITS; l++)

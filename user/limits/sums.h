@@ -162,6 +162,7 @@ struct server_sums {
 	uint64_t unanswered_ns; /* the same, of calls that were sent */
 	/* The connection of several on which the oldest one waits for HUNG_NS or more; else "". */
 	char waits_on[CONNECTION_SIZE];
+	uint32_t waiting_transports; /* with an unanswered call, at the end */
 	uint64_t unanswered_most_ns; /* the same at its longest, while other calls ended */
 	uint64_t unknown; /* facts that were unknown in some interval */
 	bool kerberos; /* one of its mounts uses it, at the end */
@@ -192,9 +193,10 @@ int limit_sums_add_server(struct limit_sums *h, const struct delta *d,
 			  const struct server_delta *server);
 
 /* What the connections show of the reason why calls are not answered: "connecting fails (No route to host)"; "": nothing.
- * @lost: of a stall that has ended, or v->lost. Returns @text. */
-#define SILENCE_REASON_SIZE 192
-const char *silence_reason(char *text, const struct server_sums *v, enum lost_packets lost);
+ * @lost: of a stall that has ended, or v->lost. @silent: no call is answered. Returns @text. */
+#define SILENCE_REASON_SIZE (256 + CONNECTION_SIZE)
+const char *silence_reason(char *text, const struct server_sums *v, enum lost_packets lost,
+			   bool silent);
 
 /* The sums of @server, or NULL. */
 const struct server_sums *server_sums_of(const struct limit_sums *h, const char *server);

@@ -484,7 +484,7 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 		else
 			say(to, "No call is answered: they time out, and nothing came for %.0f s.",
 			    silent);
-		if (*silence_reason(reason, v, v->lost))
+		if (*silence_reason(reason, v, v->lost, true))
 			say(to, " %c%s.", toupper(*reason), reason + 1);
 		if (worst)
 			say(to, " %s", failures_text(text, &v->failures));
