@@ -245,6 +245,15 @@ TEST(a_silence_on_one_connection_may_be_that_of_the_connection_alone)
 		  "network is down. Look at ");
 }
 
+TEST(the_one_connection_of_a_silence_is_named_afterwards)
+{
+	be_silent_on(0);
+	wait_on_connections(0, 0);
+	answer();
+	ends_with(": all calls waited on tcp/1 from 10.0.0.7:871, one of 3 connections. Look at "
+		  "the way to it; ");
+}
+
 TEST(a_silence_on_several_connections_is_that_of_the_host)
 {
 	be_silent_on(8);

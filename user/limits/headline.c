@@ -132,8 +132,14 @@ static void add_stall(struct headline *h, const struct server_sums *v)
 {
 	const struct stall *s = &v->longest_stall;
 	const struct headline_rank rank = { HEADLINE_WARN, HEADLINE_SILENT, s->end - s->begin };
-	char reason[SILENCE_REASON_SIZE], more[48] = "", late[64] = "";
+	char reason[SILENCE_REASON_SIZE] = "", more[48] = "", late[64] = "";
 
+	if (s->lost == LOST_ONLY_LARGE)
+		silence_reason(reason, v, s->lost, true);
+	else if (*s->waits_on)
+		snprintf(reason, sizeof(reason),
+			 "all calls waited on %s, one of %" PRIu32 " connections", s->waits_on,
+			 v->transports);
 	if (v->stalls > 1)
 		snprintf(more, sizeof(more), ", the longest of %u such times", v->stalls);
 	if (s->late_end >= s->end + 2 && (s->late == 1u << 3 || s->late == 1u << 4))
@@ -144,16 +150,17 @@ static void add_stall(struct headline *h, const struct server_sums *v)
 			 s->last - s->end);
 	headline_add(
 		h, rank, v->server,
-		"%s%s did not answer for %.1f s, from %s to %s%s%s%s%s%s%s. Its own log may say why.",
-		v->server, s->victims, rank.weight, CLOCK_TIME(s->begin), CLOCK_TIME(s->end),
+		"%s%s did not answer for %.1f s, from %s to %s%s%s%s%s%s%s. %s.", v->server,
+		s->victims, rank.weight, CLOCK_TIME(s->begin), CLOCK_TIME(s->end),
 		*s->moved_to ?
 			", until the client had connected to " :
 		s->restarted ?
 			", until the client had made itself known anew: it has restarted, or dropped the client" :
 		s->reconnected ? ", until the client had connected anew" :
 				 "",
-		s->moved_to, late, more, s->lost == LOST_ONLY_LARGE ? ": " : "",
-		s->lost == LOST_ONLY_LARGE ? silence_reason(reason, v, s->lost, true) : "");
+		s->moved_to, late, more, *reason ? ": " : "", reason,
+		*s->waits_on ? "Look at the way to it; its log may say why, too" :
+			       "Its own log may say why");
 }
 
 /* Of the verdict: calls that fail, or a limit. What is said elsewhere is left out: silence, and that nothing limits. */

@@ -92,6 +92,8 @@ static void begin_or_extend_stall(struct server_sums *v, const struct interval *
 	v->stall.reconnected |= n->connects;
 	RAISE(v->stall.lost, v->lost);
 	memcpy(v->stall.victims, v->victims, sizeof(v->victims));
+	snprintf(v->stall.waits_on, sizeof(v->stall.waits_on), "%s",
+		 v->waiting_transports == 1 ? v->waits_on : "");
 	v->stall.begin = v->silent_since;
 	v->stall.end = 0;
 	v->stall.intervals_left = 2;

@@ -103,6 +103,8 @@ enum lost_packets {
 	LOST_ONLY_LARGE, /* large ones, while small ones arrive */
 };
 
+#define CONNECTION_SIZE (32 + ENDPOINT_SIZE)
+
 /* A time without an answer: see silence.c. */
 struct stall {
 	uint64_t ns; /* 0: there was none */
@@ -118,9 +120,9 @@ struct stall {
 	bool restarted; /* the client has made itself known anew (NFSv4) */
 	char moved_to[RPC_ADDRESS_LEN]; /* the new address of all connections; "": the old one */
 	char victims[VICTIMS_TEXT]; /* from calls_victims() */
+	char waits_on
+		[CONNECTION_SIZE]; /* the one connection of several on which calls waited; else "" */
 };
-
-#define CONNECTION_SIZE (32 + ENDPOINT_SIZE)
 
 struct server_sums {
 	char server[LABEL_SIZE];
