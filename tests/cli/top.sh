@@ -10,22 +10,22 @@ set -uo pipefail
 
 # ---- text ----
 
-for by in mounts owners ops servers connections; do
+for by in mounts owners both ops servers connections; do
 	expect 0 "*
 $by *" "" top --replay made.rec --batch 1000 --by $by
 	mv out $by
 done
-/usr/bin/python3 "$top/tests/cli/top_figures.py" made.json mounts owners ops servers || fail "figures differ: see above"
+/usr/bin/python3 "$top/tests/cli/top_figures.py" made.json mounts owners both ops servers || fail "figures differ: see above"
 expect 0 "*connections *
 tcp/0 nas-1 10.0.0.1:2049 *" "" top --replay made.rec --batch 1 --by connections
 expect 0 "*/mnt/checkpoint nas-1:/export *" "" top --replay made.rec --batch 1 --server nas-1 --mount '*/checkpoint'
 [[ $(<out) != *home* ]] || fail "--mount does not hide other mounts"
 expect 0 "*GPU faults: 1 open, 1 since boot: Xid 79 on 0000:c1:00.0*" "" top --replay made.rec --batch 180
-LC_ALL=C grep -q $'\x1b' mounts owners ops servers connections && fail "text has escape sequences"
+LC_ALL=C grep -q $'\x1b' mounts owners both ops servers connections && fail "text has escape sequences"
 expect 0 "*connections*" "" top --replay made.rec --batch 1 --by connections --interval 2 --source btf \
 	--sunrpc-btf x --health none
 TERM=xterm expect 1 "" "xidscope: top needs a terminal that can place text; use top --batch 1, or trace" top --replay made.rec
-expect 2 "" "xidscope: invalid --by 'calls': use one of mounts, owners, ops, servers, connections*" top --by calls
+expect 2 "" "xidscope: invalid --by 'calls': use one of mounts, owners, both, ops, servers, connections*" top --by calls
 
 # ---- the screen ----
 

@@ -21,7 +21,7 @@ def rows(file):
             if not got:
                 sys.exit(f"{file}: this is no row: {line}")
             calls, into, out = (None if got[i] == "-" else float(got[i]) * length for i in (2, 3, 4))
-            yield got[1], calls, into, out, float(got[5] or 0) * UNIT[got[6] or "s"], float(got[7])
+            yield got[1], calls, into, out, float(got[5] or 0) * UNIT[got[6] or "s"], length
 
 
 def expected(server, view):
@@ -33,6 +33,8 @@ def expected(server, view):
         return {f"{o['op']} {name}": o for o in server["ops"]}
     if view == "owners":
         return {f"{o['owner']} {name}": o for o in server["owner_calls"]}
+    if view == "both":
+        return {f"{b['owner']} {b['mountpoint']} {name}:{b['export']}": b for b in server["owner_mount_calls"]}
     return {f"{m['mountpoint']} {name}:{m['export']}": m for m in server["mount_calls"]}
 
 
@@ -41,17 +43,17 @@ def main():
     failed = False
     for view in sys.argv[2:]:
         sums = {}
-        for name, calls, into, out, mean, _ in rows(view):
-            to = sums.setdefault(name.rstrip("~"), [0, 0, 0, 0, 0])
-            for i, value in enumerate((calls, into, out, calls * mean, 1)):
+        for name, calls, into, out, mean, length in rows(view):
+            to = sums.setdefault(name.rstrip("~"), [0, 0, 0, 0, 0, 0])
+            for i, value in enumerate((calls, into, out, calls * mean, length, length * mean)):
                 to[i] = None if None in (value, to[i]) else to[i] + value
         known = {key.replace("\x1b", r"\x1b"): value for server in session["servers"]
                  for key, value in expected(server, view).items()}
-        for name, (calls, into, out, seconds, count) in sums.items():
+        for name, (calls, into, out, seconds, count, means) in sums.items():
             like = [value for key, value in known.items() if key.startswith(name)]
             want = like[0] if like else {"calls": 0, "seconds": 0, "received_bytes": 0, "sent_bytes": 0}
             pairs = [("calls", calls, want["calls"], 1, count / 2),
-                     ("seconds", seconds, want["seconds"], 1, 0.02 * want["seconds"]),
+                     ("seconds", seconds, want["seconds"], 1, means / 2 + 0.02 * want["seconds"]),
                      ("received", into, want.get("received_bytes"), 1e6, 0.05 * count),
                      ("sent", out, want.get("sent_bytes"), 1e6, 0.05 * count)]
             for what, got, right, unit, off in pairs:

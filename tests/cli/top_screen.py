@@ -87,9 +87,9 @@ class Screen:
 
 def prove_keys(arguments):
     screen = Screen(arguments)
-    screen.shows(r"\nmounts .*\n/mnt/(?s:.*)quit")
-    for key, name in ("o", "owners"), ("p", "ops"), ("s", "servers"), ("c", "connections"), ("m", "mounts"):
-        screen.press(key)
+    screen.shows(r"\nmounts .*\n/mnt/(?s:.*)freeze q")
+    for name in "owners", "both", "ops", "servers", "connections", "mounts":
+        screen.press("p" if name == "ops" else name[0])
         screen.shows(rf"\n{name} ")
     screen.press("p\x1b[C\x1bOP")  # an arrow and F1 are no keys of it
     screen.shows(r"\nops ")

@@ -121,19 +121,20 @@ static void add_op(struct rpc_sums *sums, const struct rpc_op *o, enum rpc_kind 
 /* Reads and writes are of one mount and job, all else is of another mount and a pod. */
 static void add_mounts(struct snapshot *s)
 {
-	s->calls.mount_calls_count = s->calls.owner_calls_count = 0;
+	s->calls.mount_calls_count = s->calls.owner_calls_count = s->calls.owner_mount_count = 0;
 	for (size_t i = 0; i < s->calls.op_count; i++) {
 		const struct rpc_op *o = &s->calls.ops[i];
 		enum rpc_kind kind = rpc_kind_of(o->op);
 		bool metadata = kind == RPC_KIND_METADATA;
+		const char *labels[] = { o->server, "/export", metadata ? home : "/mnt/checkpoint",
+					 metadata ? pod : "slurm:4711" };
+		struct owner_mount_calls *both = table_get(&tables[TABLE_OWNER_MOUNTS], &s->calls,
+							   (const void *const *)labels);
 
-		add_op(&snapshot_mount_calls(&s->calls, o->server, "/export",
-					     metadata ? home : "/mnt/checkpoint")
-				->sums,
-		       o, kind);
-		add_op(&snapshot_owner_calls(&s->calls, o->server, metadata ? pod : "slurm:4711")
-				->sums,
-		       o, kind);
+		add_op(&both->sums, o, kind);
+		add_op(&snapshot_mount_calls(&s->calls, o->server, "/export", labels[2])->sums, o,
+		       kind);
+		add_op(&snapshot_owner_calls(&s->calls, o->server, labels[3])->sums, o, kind);
 	}
 }
 

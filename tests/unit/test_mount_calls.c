@@ -8,7 +8,7 @@
 
 #define OWNERS 4
 
-static struct mount_calls_state calls_state = { .max_owners = OWNERS };
+static struct mount_calls_state calls_state = { .max_owners = OWNERS, .owner_mounts = true };
 static const struct calls none;
 static const struct mount_list mounts = { "", &none, NULL, 0, false };
 static struct client_list clients;
@@ -24,7 +24,6 @@ AFTER_EACH()
 	earlier = (struct snapshot){};
 	time_ns = mounts_grew = owners_grew = 0;
 	mount_calls_free(&calls_state);
-	calls_state.max_owners = OWNERS;
 	snapshot_free(&now);
 	now = (struct snapshot){};
 	free(clients.list);
@@ -45,6 +44,31 @@ static void client(uint64_t id, const char *mountpoint, uint64_t calls)
 	c->sums.phase_ns[RPC_PHASE_FINISH] = calls;
 }
 
+/* The calls of each owner on each mount add up to those of the owner; if all clients have owners, also to the mount's. */
+static void expect_owners_of_mounts(const struct delta *d)
+{
+	bool all = true;
+
+	ARRAY_EACH(c, clients.list, clients.count)
+		all &= *c->owner != 0;
+	ARRAY_EACH(m, d->mount_calls, all ? d->mount_calls_count : 0) {
+		uint64_t sum = 0;
+
+		ARRAY_EACH(b, d->owner_mounts, d->owner_mount_count)
+			if (!strcmp(b->now->mountpoint, m->now->mountpoint))
+				sum += rpc_sums_calls(&b->sums);
+		assert_int_equal(sum, rpc_sums_calls(&m->sums));
+	}
+	ARRAY_EACH(o, d->owner_calls, d->owner_calls_count) {
+		uint64_t sum = 0;
+
+		ARRAY_EACH(b, d->owner_mounts, d->owner_mount_count)
+			if (!strcmp(b->now->owner, o->now->owner))
+				sum += rpc_sums_calls(&b->sums);
+		assert_int_equal(sum, rpc_sums_calls(&o->sums));
+	}
+}
+
 static void add_growth(void)
 {
 	struct delta d = {};
@@ -54,6 +78,7 @@ static void add_growth(void)
 		mounts_grew += rpc_sums_calls(&m->sums);
 	ARRAY_EACH(o, d.owner_calls, d.owner_calls_count)
 		owners_grew += rpc_sums_calls(&o->sums);
+	expect_owners_of_mounts(&d);
 	delta_free(&d);
 }
 
@@ -72,8 +97,8 @@ static void look(void)
 			snapshot_mount(&now.calls, &mount);
 		}
 	assert_int_equal(mount_calls_add(&calls_state, &clients, &mounts, &now), 0);
-	clients.count = 0;
 	add_growth();
+	clients.count = 0;
 }
 
 static uint64_t calls_of(const char *mountpoint)
@@ -288,6 +313,25 @@ TEST(five_hundred_jobs_leave_no_trace)
 	assert_int_equal(now.calls.owner_calls_count, 0);
 	assert_int_equal(calls_state.totals.owner_calls_count, 0);
 	assert_int_equal(calls_state.seen_count, 0);
+}
+
+TEST(owners_on_mounts_add_up_while_both_come_and_go)
+{
+	uint64_t calls[8 * OWNERS] = {}, sum = 0;
+
+	for (uint64_t turn = 1; turn <= 400; turn++) {
+		for (uint64_t i = 0; i < COUNT(calls); i++) {
+			/* Half of the owners call at a time. */
+			uint64_t more = (i + turn / 7) % COUNT(calls) < COUNT(calls) / 2 ? i : 0;
+
+			client(1 + i, formatted("/mnt/%lu", i % 3), calls[i] += more);
+			snprintf(clients.list[i].owner, LABEL_SIZE, "slurm:%lu", i % (2 * OWNERS));
+			sum += more;
+		}
+		look();
+		assert_int_equal(owners_grew, sum);
+		assert_int_equal(mounts_grew, sum);
+	}
 }
 
 TEST(the_oldest_call_of_an_owner_shows_without_a_call_that_ended)

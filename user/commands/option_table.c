@@ -216,10 +216,13 @@ static const struct option_word sources[] = {
 	{ "mountstats", RPC_SOURCE_BIT(RPC_SOURCE_MOUNTSTATS) },
 	{}
 };
-static const struct option_word rows[] = {
-	{ "mounts", TOP_MOUNTS },   { "owners", TOP_OWNERS },           { "ops", TOP_OPS },
-	{ "servers", TOP_SERVERS }, { "connections", TOP_CONNECTIONS }, {}
-};
+static const struct option_word rows[] = { { "mounts", TOP_MOUNTS },
+					   { "owners", TOP_OWNERS },
+					   { "both", TOP_BOTH },
+					   { "ops", TOP_OPS },
+					   { "servers", TOP_SERVERS },
+					   { "connections", TOP_CONNECTIONS },
+					   {} };
 static const struct option_word log_formats[] = { { "text", LOG_TEXT }, { "json", LOG_JSON }, {} };
 static const struct option_word styles[] = {
 	{ "nagios", CHECK_NAGIOS }, { "slurm", CHECK_SLURM }, { "npd", CHECK_NPD }, {}

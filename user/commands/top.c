@@ -109,7 +109,7 @@ static void type_key(struct top_view *v, int key)
 /* Returns whether top shall end. */
 static bool press_key(struct top_view *v, int key)
 {
-	static const char rows[] = "mopsc"; /* as enum top_by */
+	static const char rows[] = "mobpsc"; /* as enum top_by */
 	const char *by = key > 0 ? strchr(rows, key) : NULL;
 
 	if (by) {

@@ -340,7 +340,7 @@ static int trace_now(const struct options *options, struct top *top)
 		.accept_user_kmsg = options->accept_user_kmsg,
 		.policy = &policy,
 	};
-	const struct rpc_options rpc = options_rpc(options);
+	struct rpc_options rpc = options_rpc(options);
 	int err, code = EXIT_TROUBLE;
 	struct trace t;
 
@@ -350,6 +350,7 @@ static int trace_now(const struct options *options, struct top *top)
 	/* It must remove its trace instance and write its files first. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
+	rpc.owner_mounts = true;
 	if (begin_files(&t))
 		goto out;
 	err = observer_start(&t.observer, &options->log, options->hooks, &rpc, &gpu, NULL);

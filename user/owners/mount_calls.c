@@ -47,7 +47,8 @@ void mount_calls_free(struct mount_calls_state *m)
 {
 	calls_free(&m->totals);
 	free(m->seen);
-	*m = (struct mount_calls_state){};
+	*m = (struct mount_calls_state){ .max_owners = m->max_owners,
+					 .owner_mounts = m->owner_mounts };
 }
 
 /* ---- the mount of each client ---- */
@@ -125,6 +126,7 @@ static const struct kind {
 	  offsetof(struct owner_calls, owner) + LABEL_SIZE, offsetof(struct owner_calls, sums),
 	  offsetof(struct owner_calls, called_ns) },
 };
+#define MOUNTS (&kinds[0])
 #define OWNERS (&kinds[1])
 
 #define EACH_ROW(row, k, m)                                                           \
@@ -162,6 +164,20 @@ static char *find_last(const struct kind *k, const struct mount_calls_state *m, 
 	return last;
 }
 
+/* Ends a series, and with it the calls of this owner, or on this mount. */
+static void end_row(const struct kind *k, struct mount_calls_state *m, char *row)
+{
+	struct calls *c = &m->totals;
+	size_t kept = 0;
+
+	ARRAY_EACH(x, c->owner_mounts, c->owner_mount_count)
+		if (k == OWNERS ? strcmp(x->server, row) || strcmp(x->owner, name_of(k, row)) :
+				  memcmp(x, row, k->end))
+			c->owner_mounts[kept++] = *x;
+	c->owner_mount_count = kept;
+	table_remove(k->table, c, row);
+}
+
 /* Ends the series that are idle for too long. */
 static void end_idle(const struct kind *k, struct mount_calls_state *m, const struct snapshot *s)
 {
@@ -173,7 +189,7 @@ static void end_idle(const struct kind *k, struct mount_calls_state *m, const st
 		if (is_mounted(k, row, s))
 			*called_of(k, row) = s->time_ns;
 		else
-			table_remove(k->table, &m->totals, row);
+			end_row(k, m, row);
 	}
 }
 
@@ -208,7 +224,7 @@ static bool make_room(const struct kind *k, struct mount_calls_state *m, const s
 		return used < max;
 	memcpy(&labels, ends, k->end);
 	while ((ends = find_last(k, m, &labels)))
-		table_remove(k->table, &m->totals, ends);
+		end_row(k, m, ends);
 	return true;
 }
 
@@ -249,6 +265,31 @@ static int count_client(struct mount_calls_state *m, const struct kind *k,
 	return 0;
 }
 
+/* Counts for its owner on its mount what a client has called, after its rows have counted it. Returns 0 or -ENOMEM. */
+static int count_owner_mount(struct mount_calls_state *m, const struct client_calls *c)
+{
+	const struct table *t = &tables[TABLE_OWNER_MOUNTS];
+	struct owner_mount_calls like, *row;
+	char owner[2][LABEL_SIZE];
+
+	set_labels(MOUNTS, &like.server, c, false);
+	set_labels(OWNERS, owner, c, false);
+	if (!table_like(MOUNTS->table, &m->totals, &like, 0))
+		set_labels(MOUNTS, &like.server, c, true);
+	if (!table_like(OWNERS->table, &m->totals, owner, 0))
+		set_labels(OWNERS, owner, c, true);
+	memcpy(like.owner, owner[1], LABEL_SIZE);
+	row = table_like(t, &m->totals, &like, 0);
+	if (!row && m->totals.owner_mount_count >= OWNER_MOUNTS_MAX) {
+		set_labels(MOUNTS, &like.server, c, true);
+		snprintf(like.owner, LABEL_SIZE, "%s", LABEL_OTHER);
+	}
+	row = row ?: table_get_labels(t, &m->totals, &like);
+	if (row)
+		rpc_sums_add(&row->sums, &c->sums);
+	return row ? 0 : -ENOMEM;
+}
+
 /* Counts what clients have called. Rows of those that call are marked first: others make room. */
 static int count_clients(struct mount_calls_state *m, const struct client_list *clients,
 			 const struct snapshot *s)
@@ -268,6 +309,9 @@ static int count_clients(struct mount_calls_state *m, const struct client_list *
 				    (c->oldest_ns || memcmp(&c->sums, &none, sizeof(none)) != 0))
 					err = err ?: count_client(m, k, c, mark, &full, s);
 	}
+	ARRAY_EACH(c, clients->list, m->owner_mounts ? clients->count : 0)
+		if (*c->owner && memcmp(&c->sums, &none, sizeof(none)) != 0)
+			err = err ?: count_owner_mount(m, c);
 	return err;
 }
 
@@ -278,7 +322,10 @@ static int copy_rows(const struct mount_calls_state *m, struct calls *c)
 	c->mount_calls_count = m->totals.mount_calls_count;
 	c->owner_calls = m->totals.owner_calls;
 	c->owner_calls_count = m->totals.owner_calls_count;
-	return table_copy_array(kinds[0].table, c) | table_copy_array(kinds[1].table, c);
+	c->owner_mounts = m->totals.owner_mounts;
+	c->owner_mount_count = m->totals.owner_mount_count;
+	return table_copy_array(MOUNTS->table, c) | table_copy_array(OWNERS->table, c) |
+	       table_copy_array(&tables[TABLE_OWNER_MOUNTS], c);
 }
 
 /* ---- clients ---- */

@@ -44,10 +44,14 @@ int mount_clients_read(const char *process, uint32_t **clients, size_t *count);
 /* The mounts that have figures of their own at a time. */
 #define MOUNT_CALLS_MAX 128
 
-/* Initialise with {}, but for the first field. */
+/* The most pairs of an owner and a mount; further ones count for "other". */
+#define OWNER_MOUNTS_MAX 2048
+
+/* Initialise with {}, but for the first two fields, which mount_calls_free() keeps. */
 struct mount_calls_state {
 	unsigned int max_owners;
-	struct calls totals; /* only .mount_calls and .owner_calls */
+	bool owner_mounts; /* count .owner_mounts as well */
+	struct calls totals; /* only .mount_calls, .owner_calls and .owner_mounts */
 	struct seen_client *seen;
 	size_t seen_count;
 	int error; /* of mount_clients_read(), positive; it is not called again until this is 0 */

@@ -82,6 +82,7 @@ struct rpc_observer *rpc_observer_new(const struct log *log, const struct rpc_op
 	o->log = *log;
 	o->options = *options;
 	o->mount_calls.max_owners = options->max_owners;
+	o->mount_calls.owner_mounts = options->owner_mounts;
 	o->mounts.changes = -1;
 	return o;
 }
@@ -94,7 +95,6 @@ static void end_source(struct rpc_observer *o)
 	o->source_state = NULL;
 	o->source = RPC_SOURCE_NONE;
 	mount_calls_free(&o->mount_calls);
-	o->mount_calls.max_owners = o->options.max_owners;
 }
 
 void rpc_observer_free(struct rpc_observer *o)

@@ -14,6 +14,7 @@ struct rpc_options {
 	uint64_t slower_ns; /* report each call that takes at least this long; 0: none */
 	unsigned int files; /* count calls by file, and show so many by each measure; 0: none */
 	unsigned int max_owners; /* number of owners whose calls are counted; 0: none */
+	bool owner_mounts; /* count the calls of each owner on each mount */
 	const char *owner_env; /* variables that name owners, see owner_name(); NULL: none */
 };
 

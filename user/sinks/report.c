@@ -222,7 +222,7 @@ static void write_session(FILE *out, const struct session *t)
 		fputs("- No NFS call ended.\n", out);
 	}
 	for (size_t i = 0; i < t->server_count; i++)
-		for (int by = 0; by < SHARE_BYS; by++)
+		for (int by = 0; by < SHARE_BY_BOTH; by++)
 			summarise_shares(out, t, t->servers[session_sick_first(t, i)].name,
 					 (enum share_by)by);
 	for (size_t i = 0; i < t->server_count; i++)

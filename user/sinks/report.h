@@ -76,20 +76,20 @@ const char *format_phases(char text[PHASES_SIZE], const uint64_t *phase_ns, uint
 /* The ops of each server, the costliest first. */
 void report_ops(FILE *out, const struct session *t);
 
-/* The division of a server's calls: by mount or by owner. */
-enum share_by { SHARE_BY_MOUNT, SHARE_BY_OWNER, SHARE_BYS };
+/* The division of a server's calls: by mount, by owner, by both. */
+enum share_by { SHARE_BY_MOUNT, SHARE_BY_OWNER, SHARE_BY_BOTH, SHARE_BYS };
 
-/* The part of a mount or an owner in a session's calls to a server. Times are ns. */
+/* The part of a mount or an owner, or of an owner on a mount, in a session's calls to a server. Times are ns. */
 struct calls_share {
-	const char *name; /* mount point, "": none; or owner */
-	const char *export; /* of a mount */
+	const char *name; /* mount point, "": none; by owner: the owner */
+	const char *export, *owner; /* "" if not divided by it */
 	const struct rpc_sums *sums;
 	uint64_t calls, total_ns, sent_bytes, received_bytes, errors;
 	uint64_t waited_ns; /* waits for a session slot, for an RPC slot, and to send */
 	uint64_t held_ns; /* RPC slots held: from getting one to the end of the call */
 };
 
-/* Lists the mounts or owners with calls to @server that the filter accepts, the one with the most time first. @sum: of all, also those
+/* Lists the mounts, owners or both with calls to @server that the filter accepts, the one with the most time first. @sum: of all, also those
  * that the filter does not accept. Returns their number; free *@shares. It is 0 without memory, and if the source does not know
  * mounts or owners. */
 size_t session_shares(const struct session *t, const char *server, enum share_by by,

@@ -97,7 +97,9 @@ static int by_time(const void *a, const void *b)
 {
 	const struct calls_share *x = a, *y = b;
 
-	return ORDER(y->total_ns, x->total_ns) ?: strcmp(x->name, y->name);
+	return ORDER(y->total_ns, x->total_ns)  ?:
+		       strcmp(x->name, y->name) ?:
+						  strcmp(x->owner, y->owner);
 }
 
 static void add_sums(struct calls_share *to, const struct rpc_sums *sums)
@@ -121,20 +123,29 @@ static void add_sums(struct calls_share *to, const struct rpc_sums *sums)
 	}
 }
 
-/* Fills the share of entry @i, a mount or an owner. Returns its server. */
+/* Fills the share of entry @i. Returns its server. */
 static const char *share_of(struct calls_share *share, const struct delta *d, enum share_by by,
 			    size_t i)
 {
 	const struct mount_delta *m = &d->mount_calls[i];
 	const struct owner_delta *o = &d->owner_calls[i];
+	const struct owner_mount_delta *b = &d->owner_mounts[i];
 
 	if (by == SHARE_BY_OWNER) {
 		*share = (struct calls_share){ .name = o->now->owner, .sums = &o->sums };
+		share->export = "";
+		share->owner = share->name;
 		return o->now->server;
 	}
-	*share = (struct calls_share){ .name = m->now->mountpoint,
-				       .export = m->now->export,
-				       .sums = &m->sums };
+	if (by == SHARE_BY_BOTH) {
+		*share = (struct calls_share){ .name = b->now->mountpoint, .sums = &b->sums };
+		share->export = b->now->export;
+		share->owner = b->now->owner;
+		return b->now->server;
+	}
+	*share = (struct calls_share){ .name = m->now->mountpoint, .sums = &m->sums };
+	share->export = m->now->export;
+	share->owner = "";
 	return m->now->server;
 }
 
@@ -142,21 +153,22 @@ size_t session_shares(const struct session *t, const char *server, enum share_by
 		      struct calls_share **shares, struct calls_share *sum)
 {
 	const struct delta *d = &t->total;
-	const size_t entries = by == SHARE_BY_MOUNT ? d->mount_calls_count : d->owner_calls_count;
+	const size_t entries[] = { d->mount_calls_count, d->owner_calls_count,
+				   d->owner_mount_count };
 	struct calls_share *share;
 	size_t count = 0;
 
 	*sum = (struct calls_share){};
-	*shares = calloc(entries + 1, sizeof(**shares));
-	if (!snapshot_knows(&t->last.calls,
-			    by == SHARE_BY_MOUNT ? RPC_FACT_MOUNTS : RPC_FACT_OWNERS))
+	*shares = calloc(entries[by] + 1, sizeof(**shares));
+	if ((by != SHARE_BY_OWNER && !snapshot_knows(&t->last.calls, RPC_FACT_MOUNTS)) ||
+	    (by != SHARE_BY_MOUNT && !snapshot_knows(&t->last.calls, RPC_FACT_OWNERS)))
 		return 0;
-	for (size_t i = 0; *shares && i < entries; i++) {
+	for (size_t i = 0; *shares && i < entries[by]; i++) {
 		share = &(*shares)[count];
 		if (strcmp(share_of(share, d, by, i), server) != 0 || !rpc_sums_calls(share->sums))
 			continue;
 		add_sums(sum, share->sums);
-		if (by == SHARE_BY_MOUNT && !session_wants_mount(t, share->name))
+		if (by != SHARE_BY_OWNER && !session_wants_mount(t, share->name))
 			continue;
 		add_sums(share, share->sums);
 		count++;
@@ -228,12 +240,68 @@ static void report_server_shares(FILE *out, const struct session *t, const char 
 	free(shares);
 }
 
+static void write_pair(FILE *out, const struct calls_share *s, const char *mount)
+{
+	char sent[16], received[16];
+
+	safe_line(out, "%8" PRIu64 " %9s %9s %7s %s%s%s", s->calls,
+		  megabytes_text(sent, s->sent_bytes), megabytes_text(received, s->received_bytes),
+		  DURATION(s->total_ns), s->owner, *mount ? ", " : "", mount);
+}
+
+/* Sets @rest to the calls of the mounts that @shares do not have. If a series has ended, a part of them may not be known. */
+static void set_pairs_rest(struct calls_share *rest, const struct calls_share *mounts,
+			   size_t mount_count, const struct calls_share *shares, size_t count)
+{
+	uint64_t *const figures[] = { &rest->calls, &rest->total_ns, &rest->sent_bytes,
+				      &rest->received_bytes };
+
+	*rest = (struct calls_share){ .owner = "others" };
+	ARRAY_EACH(m, mounts, mount_count)
+		add_sums(rest, m->sums);
+	ARRAY_EACH(s, shares, count) {
+		const uint64_t less[] = { s->calls, s->total_ns, s->sent_bytes, s->received_bytes };
+
+		for (size_t i = 0; i < COUNT(less); i++)
+			*figures[i] -= less[i] < *figures[i] ? less[i] : *figures[i];
+	}
+}
+
+/* The calls of each owner on each mount, unless a table above has the same. */
+#define PAIRS_SHOWN 10
+static void report_pairs(FILE *out, const struct session *t, const char *server)
+{
+	FREED struct calls_share *mounts = NULL, *shares = NULL;
+	struct calls_share sum, rest;
+	size_t mount_count = session_shares(t, server, SHARE_BY_MOUNT, &mounts, &sum);
+	size_t count = session_shares(t, server, SHARE_BY_BOTH, &shares, &sum);
+	bool several = false;
+
+	ARRAY_EACH(s, shares, count)
+		several |= strcmp(s->owner, shares->owner) != 0;
+	if (!several || (mount_count < 2 && !t->filter.mount))
+		return;
+	count = count < PAIRS_SHOWN ? count : PAIRS_SHOWN;
+	fputc('\n', out);
+	safe_line(out, "Calls of each owner on each mount of %s, the most time first", server);
+	fprintf(out, "%8s %9s %9s %7s %s\n", "calls", "MB sent", "MB recvd", "took",
+		"owner, mount point");
+	ARRAY_EACH(s, shares, count)
+		write_pair(out, s, name_of(s));
+	set_pairs_rest(&rest, mounts, mount_count, shares, count);
+	if (rest.calls)
+		write_pair(out, &rest, "");
+}
+
 void report_shares(FILE *out, const struct session *t)
 {
-	for (size_t i = 0; i < t->server_count; i++)
-		for (int by = 0; by < SHARE_BYS; by++)
-			report_server_shares(out, t, t->servers[session_sick_first(t, i)].name,
-					     (enum share_by)by);
+	for (size_t i = 0; i < t->server_count; i++) {
+		const char *server = t->servers[session_sick_first(t, i)].name;
+
+		report_server_shares(out, t, server, SHARE_BY_MOUNT);
+		report_server_shares(out, t, server, SHARE_BY_OWNER);
+		report_pairs(out, t, server);
+	}
 }
 
 void summarise_shares(FILE *out, const struct session *t, const char *server, enum share_by by)

@@ -225,15 +225,19 @@ static void write_kinds(struct json *j, const struct rpc_sums *sums)
 static void write_parts(struct json *j, const struct session *t, const char *server,
 			enum share_by by)
 {
+	static const char *const names[] = { "mount_calls", "owner_calls", "owner_mount_calls" };
 	struct calls_share *shares, sum;
 	size_t count = session_shares(t, server, by, &shares, &sum);
 
-	json_array(j, by == SHARE_BY_MOUNT ? "mount_calls" : "owner_calls");
+	json_array(j, names[by]);
 	ARRAY_EACH(s, shares, count) {
 		json_object(j, NULL);
-		if (by == SHARE_BY_MOUNT)
+		if (by != SHARE_BY_OWNER) {
 			json_text(j, "export", s->export);
-		json_text(j, by == SHARE_BY_MOUNT ? "mountpoint" : "owner", s->name);
+			json_text(j, "mountpoint", s->name);
+		}
+		if (by != SHARE_BY_MOUNT)
+			json_text(j, "owner", s->owner);
 		json_unsigned(j, "calls", s->calls);
 		json_nanoseconds(j, "seconds", s->total_ns);
 		write_bytes(j, s->sent_bytes, s->received_bytes);

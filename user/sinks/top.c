@@ -16,8 +16,8 @@
 #define RED "\x1b[31m"
 #define PLAIN "\x1b[0m"
 
-static const char *const row_names[TOP_BYS] = { "mounts", "owners", "ops", "servers",
-						"connections" };
+static const char *const row_names[TOP_BYS] = { "mounts", "owners",  "both",
+						"ops",    "servers", "connections" };
 static const char *const column_names[TOP_COLUMNS] = { "call/s", "MB/s in", "out",     "mean",
 						       "flight", "wait",    "phase %", "oldest" };
 static const int widths[TOP_COLUMNS] = { 6, 7, 6, 7, 6, 5, -11, 7 };
@@ -139,6 +139,20 @@ static void add_owners(struct top_rows *r, const struct calls *c, const struct d
 	}
 }
 
+static void add_both(struct top_rows *r, const struct calls *c, const struct delta *d)
+{
+	ARRAY_EACH(b, c->owner_mounts, c->owner_mount_count) {
+		const struct owner_mount_delta *x =
+			ARRAY_FIND(x, d->owner_mounts, d->owner_mount_count, x->now == b);
+		struct session_point p = point_of_sums(x ? &x->sums : NULL, 0);
+
+		if (session_wants_server(r->session, b->server) &&
+		    session_wants_mount(r->session, b->mountpoint))
+			add_row(r, &p, "%s %s%s%s:%s", b->owner, b->mountpoint,
+				*b->mountpoint ? " " : "", b->server, b->export);
+	}
+}
+
 static void add_ops(struct top_rows *r, const struct delta *d)
 {
 	ARRAY_EACH(o, d->ops, d->op_count) {
@@ -178,6 +192,8 @@ static void add_rows(struct top_rows *r)
 		return add_mounts(r, &t->last.calls, &t->interval);
 	case TOP_OWNERS:
 		return add_owners(r, &t->last.calls, &t->interval);
+	case TOP_BOTH:
+		return add_both(r, &t->last.calls, &t->interval);
 	case TOP_OPS:
 		return add_ops(r, &t->interval);
 	case TOP_CONNECTIONS:
@@ -297,7 +313,7 @@ void top_write(FILE *out, const struct top_view *v, const struct session *t, con
 		safe_line(out, "show names with: %s_", v->filter);
 	else if (v->rows)
 		write_text(out, v,
-			   "m mounts o owners p ops s servers c connections <> sort / filter "
+			   "m mounts o owners b both p ops s servers c connections <> sort / find "
 			   "f freeze q quit");
 	free(r.list);
 }

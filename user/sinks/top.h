@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The table of `xidscope top`: a row for each mount, owner, op, server or connection, with its figures of a session's latest
+/* The table of `xidscope top`: a row for each mount, owner, both, op, server or connection, with its figures of a session's latest
  * interval. They come from the same differences as those of `trace`. */
 #pragma once
 
 #include "session/session.h"
 
-enum top_by { TOP_MOUNTS, TOP_OWNERS, TOP_OPS, TOP_SERVERS, TOP_CONNECTIONS, TOP_BYS };
+enum top_by { TOP_MOUNTS, TOP_OWNERS, TOP_BOTH, TOP_OPS, TOP_SERVERS, TOP_CONNECTIONS, TOP_BYS };
 
 enum top_column {
 	TOP_CALLS, /* that ended, each second; of a connection replies */

@@ -109,6 +109,16 @@ struct owner_calls {
 	uint64_t oldest_ns; /* age of its oldest unanswered call, if it is a transport's oldest */
 };
 
+/* The calls of an owner on a mount, with the labels of their rows above: the sums over the owners are the mount's, those over the
+ * mounts are the owner's. Only if rpc_options.owner_mounts is set. */
+struct owner_mount_calls {
+	char server[LABEL_SIZE];
+	char export[LABEL_SIZE];
+	char mountpoint[LABEL_SIZE];
+	char owner[LABEL_SIZE];
+	struct rpc_sums sums;
+};
+
 /* The options of a mount that operators compare, as they are in force. */
 enum nfs_option {
 	NFS_RSIZE,
@@ -351,6 +361,8 @@ struct calls {
 	size_t mount_calls_count;
 	struct owner_calls *owner_calls;
 	size_t owner_calls_count;
+	struct owner_mount_calls *owner_mounts;
+	size_t owner_mount_count;
 	struct client_module *modules;
 	size_t module_count;
 	struct stuck_state *stuck;

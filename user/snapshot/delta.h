@@ -62,6 +62,11 @@ struct owner_delta {
 	struct rpc_sums sums;
 };
 
+struct owner_mount_delta {
+	const struct owner_mount_calls *now;
+	struct rpc_sums sums;
+};
+
 struct fault_delta {
 	const struct fault *now;
 	uint64_t count;
@@ -93,6 +98,8 @@ struct delta {
 	size_t mount_calls_count;
 	struct owner_delta *owner_calls;
 	size_t owner_calls_count;
+	struct owner_mount_delta *owner_mounts;
+	size_t owner_mount_count;
 	struct fault_delta *faults;
 	size_t fault_count;
 	struct kernel_event_delta *kernel_events;

@@ -216,6 +216,20 @@ static const struct field owner_calls_fields[] = {
 	ROW(owner_calls, U64, GAUGE, oldest_ns),
 };
 
+static const struct field owner_mount_fields[] = {
+	ROW(owner_mount_calls, TEXT, LABEL, server),
+	ROW(owner_mount_calls, TEXT, LABEL, export),
+	ROW(owner_mount_calls, TEXT, LABEL, mountpoint),
+	ROW(owner_mount_calls, TEXT, LABEL, owner),
+	DIFF(owner_mount_calls, owner_mount_delta, U64, COUNTER, sums.calls, NAMES(rpc_kind_names)),
+	DIFF(owner_mount_calls, owner_mount_delta, U64, COUNTER, sums.total_ns, NAMES(rpc_kind_names)),
+	DIFF(owner_mount_calls, owner_mount_delta, U64, COUNTER, sums.sent_bytes, NAMES(rpc_kind_names)),
+	DIFF(owner_mount_calls, owner_mount_delta, U64, COUNTER, sums.received_bytes, NAMES(rpc_kind_names)),
+	DIFF(owner_mount_calls, owner_mount_delta, U64, COUNTER, sums.errors, NAMES(rpc_kind_names)),
+	DIFF(owner_mount_calls, owner_mount_delta, U64, COUNTER, sums.wait_ns, NAMES(rpc_kind_names)),
+	DIFF(owner_mount_calls, owner_mount_delta, U64, COUNTER, sums.phase_ns, NAMES(rpc_phase_names)),
+};
+
 static const struct field module_fields[] = {
 	ROW(client_module, TEXT, LABEL, name),
 	ROW(client_module, TEXT, DETAIL, build),
@@ -380,6 +394,8 @@ const struct table tables[TABLES] = {
 				    DELTA(mount_calls, mount_calls_count)),
 	[TABLE_OWNER_CALLS] = CALLS(owner_calls, owner_calls_count, owner_calls_fields, .max = 4096,
 				    DELTA(owner_calls, owner_calls_count)),
+	[TABLE_OWNER_MOUNTS] = CALLS(owner_mounts, owner_mount_count, owner_mount_fields,
+				     .max = 4096, DELTA(owner_mounts, owner_mount_count)),
 	[TABLE_SLOW] = CALLS(slow, slow_count, slow_fields, .max = 4096),
 	[TABLE_FILES] = CALLS(files, file_count, file_fields, .max = 4096),
 	[TABLE_FAULTS] =
@@ -569,7 +585,7 @@ void *table_get_like(const struct table *t, void *part, const void *like)
 
 int calls_add(struct calls *c, const struct calls *past)
 {
-	for (int id = TABLE_OPS; id <= TABLE_OWNER_CALLS; id++) {
+	for (int id = TABLE_OPS; id <= TABLE_OWNER_MOUNTS; id++) {
 		const struct table *t = &tables[id];
 		const char *from = table_array(t, past);
 
@@ -591,7 +607,7 @@ int calls_add(struct calls *c, const struct calls *past)
 
 void calls_remove_server(struct calls *c, const char *server)
 {
-	for (int id = TABLE_OPS; id <= TABLE_OWNER_CALLS; id++)
+	for (int id = TABLE_OPS; id <= TABLE_OWNER_MOUNTS; id++)
 		for (size_t i = table_count(&tables[id], c); i-- && id != TABLE_MOUNTS;) {
 			char *entry = table_array(&tables[id], c) + i * tables[id].size;
 

@@ -4,14 +4,14 @@ import subprocess
 from pathlib import Path
 
 from judge import judgement, need
-from judge.reading import read_json
+from judge.reading import mountstats_all, read_json
 
 FIGURES = Path(__file__).parents[2] / "cli/top_figures.py"
 
 
 @judgement
 def top_has_the_figures_of_trace(folder):
-    views = ("mounts", "ops", "owners")
+    views = ("mounts", "ops", "owners", "both")
     for view in views:
         (folder / view).write_text((folder / f"{view}.txt").read_text())
     found = subprocess.run(["/usr/bin/python3", FIGURES, "same.json", *views], cwd=folder, text=True, check=False,
@@ -20,6 +20,55 @@ def top_has_the_figures_of_trace(folder):
     calls = sum(s["calls"] for s in read_json(folder / "same.json")["servers"])
     need(calls > 900, calls, "calls")
     need("slurm:4711 127.0.0.1" in (folder / "owners").read_text(), "no row of the job")
+    return f"{calls} calls"
+
+
+def parts(row):
+    """Its figures, also of each kind."""
+    rows = {"": row} | row["kinds"]
+    return {(kind, name): value[name] for kind, value in rows.items()
+            for name in ("calls", "seconds", "sent_bytes", "received_bytes", "errors") if name in value}
+
+
+def add_up(both, rows, labels):
+    """The owners of a mount are the mount, the mounts of an owner are the owner."""
+    for row in rows:
+        sums = {}
+        for part in both:
+            if all(part[label] == row[label] for label in labels):
+                for key, value in parts(part).items():
+                    sums[key] = sums.get(key, 0) + value
+        wanted = parts(row)
+        need(sums.keys() == wanted.keys() and all(abs(sums[key] - wanted[key]) < 1e-6 for key in wanted), row, sums)
+
+
+@judgement
+def owners_on_mounts_have_what_was_done(folder):
+    session = read_json(folder / "same.json")
+    servers = {s["name"]: s for s in session["servers"]}
+    both = servers["127.0.0.1"]["owner_mount_calls"]
+    for server in servers.values():
+        add_up(server["owner_mount_calls"], server["mount_calls"], ("export", "mountpoint"))
+        add_up(server["owner_mount_calls"], server["owner_calls"], ("owner",))
+    for owner, mount, kind, calls, size in (("slurm:4711", "/mnt/top", "read", 900, 4096),
+                                            ("slurm:4711", "/mnt/second", "write", 50, 1 << 16),
+                                            ("slurm:4712", "/mnt/second", "read", 30, 1 << 16),
+                                            ("unit:plain.service", "/mnt/top", "read", 300, 4096)):
+        (row,) = (b for b in both if b["owner"] == owner and b["mountpoint"] == mount)
+        got = row["kinds"][kind]
+        need(got["calls"] == calls, row)
+        moved = got.get("received_bytes" if kind == "read" else "sent_bytes")
+        need(moved is None and session["source"] != "btf" or 0 <= moved - calls * size <= 400 * calls, row)
+    need(not any(b["owner"] == "slurm:4712" and b["mountpoint"] != "/mnt/second" for b in both), both)
+    theirs = [sum(op["ops"] for name, op in mountstats_all(folder / f"{when}.mountstats").items())
+              for when in ("before", "after")]
+    calls = sum(b["calls"] for s in servers.values() for b in s["owner_mount_calls"])
+    need(calls == theirs[1] - theirs[0], calls, "calls; mountstats has", theirs)
+    text = (folder / "same.txt").read_text()
+    table = re.search(r"\nCalls of each owner on each mount of 127\.0\.0\.1, .*\n(?s:(.*?))\n\n", text)
+    need(table and max(map(len, table[0].split("\n"))) <= 80, text[-3000:])
+    need(re.search(r"^ +5\d +3\.3 .* slurm:4711, /mnt/second$", table[1], re.M) or session["source"] != "btf", table[1])
+    need(text.split("\nSummary\n")[1] == (folder / "replay.txt").read_text().split("\nSummary\n")[1], "replay differs")
     return f"{calls} calls"
 
 

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# `xidscope top` has the figures of a `trace` of the same time: mounts, ops, owners. It says that there is no server, refuses a
+# `xidscope top` has the figures of a `trace` of the same time: mounts, ops, owners, owners on mounts. It says that there is no server, refuses a
 # terminal that cannot place text, and shows a call that hangs; trace, check and the event log then name op, process and mount.
-groups=/sys/fs/cgroup/system.slice/slurmstepd.scope/job_4711
-mkdir -p $groups
+groups=/sys/fs/cgroup/system.slice
+mkdir -p $groups/{slurmstepd.scope/job_{4711,4712},plain.service}
+in_group() (
+	echo "$BASHPID" >"$groups/$1/cgroup.procs"
+	exec "${@:2}"
+)
 code=0
 TERM=dumb /job/xidscope top >dumb.txt 2>dumb.log </dev/null || code=$?
 echo $code >dumb.code
@@ -12,30 +16,35 @@ agent_start --interval 1 --events events.log --rule nfs_waiter=warn:10
 nfs_mount 3 '' /mnt/top
 prepare_file /mnt/top
 nfs_mount 3 '' /mnt/other 127.0.0.2
+nfs_mount 3 nosharecache /mnt/second
 
-/job/xidscope trace --json same.json >same.txt 2>same.log &
+/job/xidscope trace --json same.json --record same.rec >same.txt 2>same.log &
 viewers=($!)
-for by in mounts ops owners; do
+for by in mounts ops owners both; do
 	/job/xidscope top --batch 1000000 --by $by >$by.txt 2>$by.log &
 	viewers+=($!)
 done
-for name in same mounts ops owners; do
+for name in same mounts ops owners both; do
 	wait_for 300 grep -q attached $name.log
 	wait_for 120 test -s $name.txt
 done
-(
-	echo "$BASHPID" >$groups/cgroup.procs
-	exec dd if=/mnt/top/load of=/dev/null bs=4k count=900 iflag=direct status=none
-)
+cat /proc/self/mountstats >before.mountstats
+in_group slurmstepd.scope/job_4711 dd if=/mnt/top/load of=/dev/null bs=4k count=900 iflag=direct status=none
+in_group slurmstepd.scope/job_4711 dd if=/dev/zero of=/mnt/second/4711 bs=64k count=50 oflag=direct status=none
+in_group slurmstepd.scope/job_4712 dd if=/mnt/second/4711 of=/dev/null bs=64k count=30 iflag=direct status=none
+in_group plain.service dd if=/mnt/top/load of=/dev/null bs=4k count=300 iflag=direct status=none
 dd if=/dev/zero of=/mnt/other/out bs=64k count=40 oflag=direct status=none
 ls -lR /mnt/other >/dev/null
+cat /proc/self/mountstats >after.mountstats
 # Two more views: the first may have begun before the last call ended.
 seen() { (($(grep -c '^Agent: ' "$1") >= $2)); }
-for by in mounts ops owners; do
+for by in mounts ops owners both; do
 	wait_for 120 seen $by.txt $(($(grep -c '^Agent: ' $by.txt) + 3))
 done
 kill -TERM "${viewers[@]}"
 wait "${viewers[@]}"
+
+/job/xidscope trace --replay same.rec >replay.txt
 
 iptables -A OUTPUT -o lo -p tcp --dport 2049 -j DROP
 defer sh -c 'iptables -D OUTPUT -o lo -p tcp --dport 2049 -j DROP 2>/dev/null || true'

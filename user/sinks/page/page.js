@@ -416,7 +416,10 @@
 		return card(make("h2", {}, server.name), verdict(server), ...(where ? [make("p", { class: "quiet" }, where)] : []),
 			numbers(server), ...timeline(server), ...heatmap(server), ...ops(server),
 			...shares(server, "Mounts", ["mount point", m => m.mountpoint || "(none)", "wrap"], server.mount_calls),
-			...shares(server, "Owners", ["owner", o => o.owner, "wrap"], server.owner_calls), ...transports(server));
+			...shares(server, "Owners", ["owner", o => o.owner, "wrap"], server.owner_calls),
+			...shares(server, "Owners on mounts", ["owner, mount point", o => `${o.owner}, ${o.mountpoint || "(none)"}`, "wrap"],
+				Math.min(server.mount_calls.length, server.owner_calls.length) > 1 ? server.owner_mount_calls : []),
+			...transports(server));
 	}
 
 	const process = c => `${c.comm || "ended"} (${c.pid})${c.owner ? ", " + c.owner : ""}`;
