@@ -10,22 +10,19 @@ for version in 3 4.2; do
 	nfs_mount "$version" nconnect=4 /mnt/cpus
 	prepare_file /mnt/cpus
 	compare_point "$version-before"
-	load /mnt/cpus 8 16 randrw 4k &
+	load /mnt/cpus 3600 16 randrw 4k & # load_end ends it
 	loader=$!
-	rounds=0
-	while kill -0 "$loader" 2>/dev/null; do
-		for online in "${removable[@]}"; do
-			put_value "$online" 0
-			# To each CPU that is left, in turn.
-			for cpu in /sys/devices/system/cpu/cpu[0-9]*; do
-				for fio in $(pgrep -x fio); do taskset -acp "${cpu##*/cpu}" "$fio" >/dev/null 2>&1 || true; done
-			done
-			put_value "$online" 1
+	wait_for 60 reads 100
+	for online in "${removable[@]}"; do
+		put_value "$online" 0
+		# To each CPU that is left, in turn.
+		for cpu in /sys/devices/system/cpu/cpu[0-9]*; do
+			for fio in $(pgrep -x fio); do taskset -acp "${cpu##*/cpu}" "$fio" >/dev/null 2>&1 || true; done
 		done
-		rounds=$((rounds + 1))
+		put_value "$online" 1
 	done
-	wait "$loader"
-	echo "$rounds" >"$version-rounds"
+	kill -0 "$loader"
+	load_end "$loader"
 	compare_point "$version-after"
 	umount /mnt/cpus
 done
