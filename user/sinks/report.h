@@ -76,6 +76,9 @@ const char *format_phases(char text[PHASES_SIZE], const uint64_t *phase_ns, uint
 /* The ops of each server, the costliest first. */
 void report_ops(FILE *out, const struct session *t);
 
+/* "(none)" for calls of no mount. */
+const char *mount_name(const char *mountpoint);
+
 /* The division of a server's calls: by mount, by owner, by both. */
 enum share_by { SHARE_BY_MOUNT, SHARE_BY_OWNER, SHARE_BY_BOTH, SHARE_BYS };
 

@@ -178,10 +178,9 @@ size_t session_shares(const struct session *t, const char *server, enum share_by
 	return count;
 }
 
-/* "(none)" for calls of no mount. */
-static const char *name_of(const struct calls_share *s)
+const char *mount_name(const char *mountpoint)
 {
-	return *s->name ? s->name : "(none)";
+	return *mountpoint ? mountpoint : "(none)";
 }
 
 /* 0 bytes are unknown, because each call has some. */
@@ -195,7 +194,7 @@ static void write_share(FILE *out, const struct calls_share *s, const struct cal
 {
 	char sent[16], received[16];
 
-	safe_line(out, "%-26s %8" PRIu64 " %9s %9s %7s %6.0f %8.0f", name_of(s), s->calls,
+	safe_line(out, "%-26s %8" PRIu64 " %9s %9s %7s %6.0f %8.0f", mount_name(s->name), s->calls,
 		  megabytes_text(sent, s->sent_bytes), megabytes_text(received, s->received_bytes),
 		  DURATION(s->total_ns / s->calls), percent_of(s->held_ns, sum->held_ns),
 		  percent_of(s->waited_ns, sum->waited_ns));
@@ -287,7 +286,7 @@ static void report_pairs(FILE *out, const struct session *t, const char *server)
 	fprintf(out, "%8s %9s %9s %7s %s\n", "calls", "MB sent", "MB recvd", "took",
 		"owner, mount point");
 	ARRAY_EACH(s, shares, count)
-		write_pair(out, s, name_of(s));
+		write_pair(out, s, mount_name(s->name));
 	set_pairs_rest(&rest, mounts, mount_count, shares, count);
 	if (rest.calls)
 		write_pair(out, &rest, "");
@@ -322,8 +321,8 @@ void summarise_shares(FILE *out, const struct session *t, const char *server, en
 		safe_line(
 			out,
 			"- Slots of %s: calls of %s hold them for %.0f %% of the time; of the waits, %.0f %% are of %s.",
-			server, name_of(holder), percent_of(holder->held_ns, sum.held_ns),
-			percent_of(waiter->waited_ns, sum.waited_ns), name_of(waiter));
+			server, mount_name(holder->name), percent_of(holder->held_ns, sum.held_ns),
+			percent_of(waiter->waited_ns, sum.waited_ns), mount_name(waiter->name));
 	free(shares);
 }
 

@@ -106,8 +106,7 @@ static void add_mount(struct top_rows *r, const char *server, const char *export
 		struct session_point p = point_of_sums(sums, t->latest.points[i].oldest_ns);
 
 		if (!strcmp(t->servers[i].name, server))
-			add_row(r, &p, "%s%s%s:%s", mountpoint, *mountpoint ? " " : "", server,
-				export);
+			add_row(r, &p, "%s %s:%s", mount_name(mountpoint), server, export);
 	}
 }
 
@@ -148,8 +147,8 @@ static void add_both(struct top_rows *r, const struct calls *c, const struct del
 
 		if (session_wants_server(r->session, b->server) &&
 		    session_wants_mount(r->session, b->mountpoint))
-			add_row(r, &p, "%s %s%s%s:%s", b->owner, b->mountpoint,
-				*b->mountpoint ? " " : "", b->server, b->export);
+			add_row(r, &p, "%s %s %s:%s", b->owner, mount_name(b->mountpoint),
+				b->server, b->export);
 	}
 }
 
