@@ -140,10 +140,18 @@ def nameless(top):
                 yield f"{path}: {name}() needs a noun: of what?"
 
 
-def rowless(top):
-    """The fields of a snapshot's structs that no row of table.c has."""
+def rows_of(top):
+    """The text of table.c, with the rows that SUMS stands for in each place."""
     source = top / "user/snapshot/table.c"
     table = source.read_text(encoding="utf-8") if source.exists() else ""
+    sums = re.search(r"#define SUMS\(type, delta\)(.*?)\n\n", table, re.S)
+    return re.sub(r"\tSUMS\((\w+), (\w+)\)",
+                  lambda use: sums[1].replace("(type, delta,", f"({use[1]}, {use[2]},"), table)
+
+
+def rowless(top):
+    """The fields of a snapshot's structs that no row of table.c has."""
+    table = rows_of(top)
     rows, arrays = {}, set(re.findall(r"(?:CALLS|FAULTS|SELF)\((\w+), (\w+)", table))
     for struct, member in re.findall(r"(?:ROW|DIFF)\((\w+),(?: \w+_delta,)? [A-Z0-9]+, [A-Z_]+, ([\w.]+)", table):
         rows.setdefault(struct, set()).add(member)
@@ -166,9 +174,7 @@ def uncounted(top):
     """The counters of calls and faults that no room of those which observe counts."""
     rooms = [path.read_text(encoding="utf-8") for room in OBSERVERS for path in (top / "user" / room).glob("**/*.c")]
     counted = set(re.findall(r"(?:->|\.)(\w+)", "".join(rooms)))
-    source = top / "user/snapshot/table.c"
-    rows = re.findall(r"\((\w+),(?: \w+_delta,)? [A-Z0-9]+, (?:OWN_)?COUNTER, ([\w.]+)",
-                      source.read_text(encoding="utf-8") if rooms and source.exists() else "")
+    rows = re.findall(r"\((\w+),(?: \w+_delta,)? [A-Z0-9]+, (?:OWN_)?COUNTER, ([\w.]+)", rows_of(top) if rooms else "")
     for struct, member in rows:
         if struct not in ("snapshot", "program_run") and member.rpartition(".")[2] not in counted:
             yield f"user/snapshot/table.c: {member} of struct {struct} is counted in none of {', '.join(OBSERVERS)}"

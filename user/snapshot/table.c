@@ -11,6 +11,16 @@
 #define NAMES(list) .names = (list), .name_count = COUNT(list)
 #define FACT(fact_) .fact = RPC_FACT_##fact_
 
+/* The rows of a struct rpc_sums with its differences. */
+#define SUMS(type, delta)                                                                    \
+	DIFF(type, delta, U64, COUNTER, sums.calls, NAMES(rpc_kind_names)),                  \
+		DIFF(type, delta, U64, COUNTER, sums.total_ns, NAMES(rpc_kind_names)),       \
+		DIFF(type, delta, U64, COUNTER, sums.sent_bytes, NAMES(rpc_kind_names)),     \
+		DIFF(type, delta, U64, COUNTER, sums.received_bytes, NAMES(rpc_kind_names)), \
+		DIFF(type, delta, U64, COUNTER, sums.errors, NAMES(rpc_kind_names)),         \
+		DIFF(type, delta, U64, COUNTER, sums.wait_ns, NAMES(rpc_kind_names)),        \
+		DIFF(type, delta, U64, COUNTER, sums.phase_ns, NAMES(rpc_phase_names))
+
 static const char *const slot_setting_names[SLOT_SETTINGS] = {
 	[SLOTS_SESSION] = "session",
 	[SLOTS_TCP] = "tcp",
@@ -193,26 +203,14 @@ static const struct field mount_calls_fields[] = {
 	ROW(mount_calls, TEXT, LABEL, export),
 	ROW(mount_calls, TEXT, LABEL, mountpoint),
 	ROW(mount_calls, U64, GAUGE, called_ns, .left_out = true),
-	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.calls, NAMES(rpc_kind_names)),
-	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.total_ns, NAMES(rpc_kind_names)),
-	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.sent_bytes, NAMES(rpc_kind_names)),
-	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.received_bytes, NAMES(rpc_kind_names)),
-	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.errors, NAMES(rpc_kind_names)),
-	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.wait_ns, NAMES(rpc_kind_names)),
-	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.phase_ns, NAMES(rpc_phase_names)),
+	SUMS(mount_calls, mount_delta),
 };
 
 static const struct field owner_calls_fields[] = {
 	ROW(owner_calls, TEXT, LABEL, server),
 	ROW(owner_calls, TEXT, LABEL, owner),
 	ROW(owner_calls, U64, GAUGE, called_ns, .left_out = true),
-	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.calls, NAMES(rpc_kind_names)),
-	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.total_ns, NAMES(rpc_kind_names)),
-	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.sent_bytes, NAMES(rpc_kind_names)),
-	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.received_bytes, NAMES(rpc_kind_names)),
-	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.errors, NAMES(rpc_kind_names)),
-	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.wait_ns, NAMES(rpc_kind_names)),
-	DIFF(owner_calls, owner_delta, U64, COUNTER, sums.phase_ns, NAMES(rpc_phase_names)),
+	SUMS(owner_calls, owner_delta),
 	ROW(owner_calls, U64, GAUGE, oldest_ns),
 };
 
@@ -221,13 +219,7 @@ static const struct field owner_mount_fields[] = {
 	ROW(owner_mount_calls, TEXT, LABEL, export),
 	ROW(owner_mount_calls, TEXT, LABEL, mountpoint),
 	ROW(owner_mount_calls, TEXT, LABEL, owner),
-	DIFF(owner_mount_calls, owner_mount_delta, U64, COUNTER, sums.calls, NAMES(rpc_kind_names)),
-	DIFF(owner_mount_calls, owner_mount_delta, U64, COUNTER, sums.total_ns, NAMES(rpc_kind_names)),
-	DIFF(owner_mount_calls, owner_mount_delta, U64, COUNTER, sums.sent_bytes, NAMES(rpc_kind_names)),
-	DIFF(owner_mount_calls, owner_mount_delta, U64, COUNTER, sums.received_bytes, NAMES(rpc_kind_names)),
-	DIFF(owner_mount_calls, owner_mount_delta, U64, COUNTER, sums.errors, NAMES(rpc_kind_names)),
-	DIFF(owner_mount_calls, owner_mount_delta, U64, COUNTER, sums.wait_ns, NAMES(rpc_kind_names)),
-	DIFF(owner_mount_calls, owner_mount_delta, U64, COUNTER, sums.phase_ns, NAMES(rpc_phase_names)),
+	SUMS(owner_mount_calls, owner_mount_delta),
 };
 
 static const struct field module_fields[] = {
