@@ -291,6 +291,16 @@ TEST(lost_data_come_before_an_outage_that_is_over)
 	ends_with("nas-2: 500 of 500 WRITEs end with ENOSPC");
 }
 
+TEST(a_few_lost_data_are_one_item)
+{
+	serve(5);
+	add_calls_of_4_ms(&now, "nas-2", "WRITE", 999, RPC_PHASE_RTT, RPC_PHASE_SLOT);
+	end_with_error("ENOSPC", 1);
+	ends_with("nas-2: 1 of 1000 WRITEs end with ENOSPC");
+	assert_has(text, "\"subject\":\"nas-2\",\"text\":\"nas-2: bound by ");
+	assert_lacks(strstr(text, "\"kind\":\"errors\"") + 1, "\"kind\":\"errors\"");
+}
+
 TEST(a_warning_of_a_gpu_comes_after_a_server_that_is_silent)
 {
 	serve(5);

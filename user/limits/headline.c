@@ -168,7 +168,7 @@ static void add_verdict(struct headline *h, const struct server_sums *v, const s
 {
 	const struct failed_calls *worst = failures_worst(&v->failures);
 	struct headline_rank rank = { .kind = HEADLINE_LIMIT, .weight = to->numbers.concurrency };
-	const char *rest = to->sentence;
+	const char *rest = to->sentence + to->failures_len;
 	char text[FAILURE_TEXT_SIZE];
 
 	/* The verdict says why the server does not know the client's state. */
@@ -189,8 +189,7 @@ static void add_verdict(struct headline *h, const struct server_sums *v, const s
 		headline_add(h,
 			     (struct headline_rank){ HEADLINE_WARN, HEADLINE_ERRORS,
 						     (double)v->disconnects },
-			     v->server, "%s: %.*s", v->server, (int)to->closings_len - 1,
-			     to->sentence);
+			     v->server, "%s: %.*s", v->server, (int)to->closings_len - 1, rest);
 	rest += to->closings_len;
 	if (to->bound_by != BOUND_NONE && to->bound_by != BOUND_APPLICATION &&
 	    to->bound_by != BOUND_ERRORS && to->confidence > CONFIDENCE_LOW)

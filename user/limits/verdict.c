@@ -546,8 +546,10 @@ static bool judge_failures(struct verdict *to, const struct server_sums *v)
 	if (worst && !(state && recovers))
 		say(to, "%s ", failures_text(text, &v->failures));
 	/* After a restart of the server each call that was under way ends with an error of state, once. */
-	if (recovers || !worst || state || !failure_is_common(worst))
+	if (recovers || !worst || state || !failure_is_common(worst)) {
+		to->failures_len = recovers ? 0 : strlen(to->sentence);
 		return recovers;
+	}
 	to->bound_by = BOUND_ERRORS;
 	to->confidence = CONFIDENCE_HIGH;
 	return true;
@@ -575,7 +577,7 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 		    v->closings < closings_of(v) ?
 			    closings_text(text, "each connection", closings_of(v)) :
 			    closings_text(text, v->closed_text, v->closings));
-	to.closings_len = strlen(to.sentence);
+	to.closings_len = strlen(to.sentence) - to.failures_len;
 	idle = to.numbers.idle_share > 1 - BUSY;
 	if (to.numbers.concurrency < BUSY || (v->calls < ENOUGH_CALLS && idle)) {
 		decide(&to, BOUND_NONE, CONFIDENCE_MEDIUM,

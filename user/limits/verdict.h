@@ -93,7 +93,8 @@ struct verdict {
 	double gain_expected;
 	double gain_at_most;
 	char sentence[VERDICT_SENTENCE_SIZE]; /* one line; sinks escape names from outside */
-	size_t closings_len; /* bytes of it that say which connection is closed again and again */
+	size_t failures_len; /* its first bytes, that say which calls fail, if they do not decide */
+	size_t closings_len; /* the next ones, that say which connection is closed again and again */
 	struct verdict_numbers numbers;
 };
 
