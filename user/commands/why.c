@@ -202,14 +202,18 @@ static const char *past_headline(struct headline *h, const struct history *past,
 				 const struct window *w)
 {
 	struct headline_rank rank;
-	FREED char *text = NULL;
 
 	*h = (struct headline){};
 	ARRAY_EACH(e, past->events, past->count) {
+		FREED char *text = NULL;
+		int len;
+
 		if (!is_shown(e, w) || !rank_event(e, &rank))
 			continue;
 		text = describe_event(e);
-		headline_add(h, rank, "", "%s, %s", text ? text : "", LOCAL_TIME(e->time));
+		len = text ? strlen(text) : 0;
+		len -= len && text[len - 1] == '.';
+		headline_add(h, rank, "", "%.*s, %s", len, text ?: "", LOCAL_TIME(e->time));
 	}
 	if (h->count)
 		return h->items[0].text;
