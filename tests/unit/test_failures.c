@@ -75,6 +75,10 @@ static void add_failed(struct failures *f, const char *op, const char *status, u
 	struct transport_delta transports = { .now = t, .timeouts = timeouts };
 	struct mount_delta mounts[] = { { .now = &m[0] }, { .now = &m[1] } };
 	struct owner_delta owners[] = { { .now = &w[0] }, { .now = &w[1] } };
+	struct owner_mount_calls b[] = { { "nas-1", "", "/mnt/ckpt", "slurm:71", {} },
+					 { "nas-1", "", "/mnt/ckpt", "slurm:7", {} },
+					 { "nas-1", "", "/mnt/other", "slurm:7", {} } };
+	struct owner_mount_delta both[] = { { .now = &b[0] }, { .now = &b[1] }, { .now = &b[2] } };
 	struct delta d = { .end = &s,
 			   .begin = ++begin,
 			   .ops = &ops,
@@ -86,18 +90,22 @@ static void add_failed(struct failures *f, const char *op, const char *status, u
 			   .mount_calls = mounts,
 			   .mount_calls_count = 2,
 			   .owner_calls = owners,
-			   .owner_calls_count = 2 };
+			   .owner_calls_count = 2,
+			   .owner_mounts = both,
+			   .owner_mount_count = 3 };
 
 	strcpy(e->mountpoint, named);
 	strcpy(e->owner, owner);
 	mounts[0].sums.errors[kind] = failed - elsewhere + mistakes;
 	mounts[0].sums.calls[kind] = failed - elsewhere + others;
 	mounts[1].sums.errors[kind] = mounts[1].sums.calls[kind] = elsewhere;
-	owners[0].sums.errors[kind] = failed - of_another;
 	owners[0].sums.calls[kind] = calls;
-	owners[1].sums.errors[kind] = owners[1].sums.calls[kind] = of_another;
-	failures_add(f, &d, "nas-1", NULL);
-	failures_add(f, &d, "nas-2", NULL); /* has none */
+	owners[1].sums.calls[kind] = of_another;
+	both[0].sums.errors[kind] = failed - of_another;
+	both[1].sums.errors[kind] = elsewhere ? 0 : of_another;
+	both[2].sums.errors[kind] = elsewhere;
+	failures_add(f, &d, "nas-1", NULL, FAILURE_NONE);
+	failures_add(f, &d, "nas-2", NULL, FAILURE_NONE); /* has none */
 	s.calls.mounts = NULL;
 	s.calls.mount_count = 0;
 	snapshot_free(&s);
@@ -195,7 +203,7 @@ TEST(writes_of_several_mounts_are_told_apart)
 	assert_worst(&f,
 		     "20 of 1000 WRITEs to /mnt/ckpt end with ENOSPC (slurm:71, since 00:00:01): "
 		     "no space is left on the server; data were not written. Also 12 of 12 WRITEs "
-		     "to /mnt/other end with ENOSPC (since 00:00:01).");
+		     "to /mnt/other end with ENOSPC (slurm:7, since 00:00:01).");
 	elsewhere = 0;
 	add_failed(&other, "WRITE", "EFBIG", 15, 15);
 	assert_worst(&other, "15 of 15 WRITEs to /mnt/ckpt end with EFBIG (slurm:71 slurm:7, since "
@@ -252,4 +260,6 @@ TEST(a_soft_mount_that_gives_up_is_named)
 	assert_worst(&f,
 		     "/mnt/ckpt (soft) gave EIO to 31 of 31 WRITEs (slurm:71, since 00:00:01): the "
 		     "server did not answer in time; data were not written.");
+	add_failed(&f, "GETATTR", "EIO", 100, 100);
+	assert_string_equal(failures_worst(&f)->op, "WRITE");
 }

@@ -351,6 +351,21 @@ TEST(the_oldest_call_of_an_owner_shows_without_a_call_that_ended)
 	assert_int_equal(now.calls.owner_calls[0].oldest_ns, 0);
 }
 
+TEST(the_agent_counts_owners_on_mounts_only_for_errors)
+{
+	calls_state.owner_mounts = false;
+	share(1, "slurm:1", 5);
+	share(2, "slurm:2", 6);
+	clients.list[1].sums.errors[RPC_KIND_WRITE] = 1;
+	now.time_ns = 15 * SECOND;
+	assert_int_equal(mount_calls_add(&calls_state, &clients, &mounts, &now), 0);
+	calls_state.owner_mounts = true;
+	clients.count = 0;
+	assert_int_equal(now.calls.owner_mount_count, 1);
+	assert_string_equal(now.calls.owner_mounts->owner, "slurm:2");
+	assert_string_equal(now.calls.owner_mounts->mountpoint, "/mnt/a");
+}
+
 TEST(a_hundred_pods_on_one_volume_have_one_series)
 {
 	char point[LABEL_SIZE];

@@ -213,3 +213,20 @@ TEST(what_fails_on_each_mount_is_reported)
 	assert_null(strstr(spans[2].text, "/mnt/b"));
 	assert_non_null(strstr(spans[2].text, "9 of"));
 }
+
+/* Otherwise a recovery would hide that data are lost, and nobody knew from whom else. */
+TEST(errors_of_another_meaning_and_of_another_job_are_reported)
+{
+	add(100, 0, 0, 0);
+	fail_writes(110, "/mnt/a", "slurm:1", "NFS4ERR_BADSESSION");
+	assert_span(0, "nfs_errors state nfs1 100 0");
+	fail_writes(120, "/mnt/a", "slurm:1", "EIO");
+	assert_span(1, "nfs_errors data nfs1 110 0");
+	fail_writes(130, "/mnt/a", "slurm:2", "NFS4ERR_BADSESSION");
+	fail_writes(140, "/mnt/a", "slurm:2", "EIO");
+	assert_int_equal(span_count, 4);
+	assert_string_equal(spans[2].owner, "slurm:1");
+	assert_true(spans[2].end_ns == 130 * SECOND);
+	assert_span(3, "nfs_errors data nfs1 130 0");
+	assert_string_equal(spans[3].owner, "slurm:1 slurm:2");
+}

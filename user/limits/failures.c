@@ -107,8 +107,17 @@ static void add_name(char *list, const char *name)
 {
 	size_t len = strlen(list);
 
-	if (!has_name(list, name) && (!len || len + 1 + strlen(name) < OWNERS_SIZE))
+	if (*name && !has_name(list, name) && (!len || len + 1 + strlen(name) < OWNERS_SIZE))
 		snprintf(list + len, LABEL_SIZE - len, "%s%s", len ? " " : "", name);
+}
+
+static void add_names(char *list, const char *names)
+{
+	char copy[LABEL_SIZE], *rest = copy, *name;
+
+	snprintf(copy, sizeof(copy), "%s", names);
+	while ((name = strsep(&rest, " ")))
+		add_name(list, name);
 }
 
 static struct failed_calls *failed_get(struct failures *f, const struct rpc_error *e,
@@ -134,7 +143,7 @@ static struct failed_calls *failed_get(struct failures *f, const struct rpc_erro
 	return to;
 }
 
-/* Adds @count calls to a mount that ended with @e. @all: the owners' errors of the kind are these. */
+/* Adds @count calls to a mount that ended with @e. @all: the errors of the kind are these, on each mount. */
 static void add_calls(struct failures *f, const struct delta *d, const struct rpc_error *e,
 		      const char *mountpoint, uint64_t count, bool all)
 {
@@ -146,8 +155,9 @@ static void add_calls(struct failures *f, const struct delta *d, const struct rp
 		to->since = d->begin;
 	to->count += count;
 	to->last_count += count;
-	ARRAY_EACH(o, d->owner_calls, all ? d->owner_calls_count : 0)
-		if (o->sums.errors[rpc_kind_of(e->op)] && !strcmp(o->now->server, e->server))
+	ARRAY_EACH(o, d->owner_mounts, all ? d->owner_mount_count : 0)
+		if (o->sums.errors[rpc_kind_of(e->op)] && !strcmp(o->now->server, e->server) &&
+		    !strcmp(o->now->mountpoint, mountpoint))
 			add_name(to->owner, o->now->owner);
 	if (!strcmp(mountpoint, e->mountpoint))
 		add_name(to->owner, e->owner);
@@ -160,20 +170,16 @@ static void add_error(struct failures *f, const struct delta *d, const struct er
 {
 	enum rpc_kind kind = rpc_kind_of(e->now->op);
 	uint64_t errors = 0;
-	int mounts = 0;
 
 	ARRAY_EACH(m, d->mount_calls, d->mount_calls_count)
-		if (m->sums.errors[kind] && !strcmp(m->now->server, e->now->server)) {
+		if (!strcmp(m->now->server, e->now->server))
 			errors += m->sums.errors[kind];
-			mounts++;
-		}
 	if (errors != e->count && (!only || !strcmp(only, e->now->mountpoint)))
 		add_calls(f, d, e->now, e->now->mountpoint, e->count, false);
 	ARRAY_EACH(m, d->mount_calls, errors == e->count ? d->mount_calls_count : 0)
 		if (m->sums.errors[kind] && !strcmp(m->now->server, e->now->server) &&
 		    (!only || !strcmp(only, m->now->mountpoint)))
-			add_calls(f, d, e->now, m->now->mountpoint, m->sums.errors[kind],
-				  mounts == 1);
+			add_calls(f, d, e->now, m->now->mountpoint, m->sums.errors[kind], true);
 }
 
 /* The fewest calls of the interval among which the failed ones are: @calls, of the op, or those of the kind to this mount or
@@ -221,13 +227,14 @@ static uint64_t calls_of(const struct delta *d, const char *server, const char *
 }
 
 void failures_add(struct failures *f, const struct delta *d, const char *server,
-		  const char *mountpoint)
+		  const char *mountpoint, enum failure meaning)
 {
 	for (int i = 0; i < f->count; i++)
 		f->list[i].last_count = 0;
 	ARRAY_EACH(e, d->errors, d->error_count)
 		if (!strcmp(e->now->server, server) &&
-		    failure_of(e->now->op, e->now->status) != FAILURE_NONE)
+		    (mountpoint ? failure_of(e->now->op, e->now->status) == meaning :
+				  failure_of(e->now->op, e->now->status) != FAILURE_NONE))
 			add_error(f, d, e, mountpoint);
 	for (struct failed_calls *to = f->list; to < f->list + f->count; to++) {
 		uint64_t calls = calls_of(d, server, to->op);
@@ -237,6 +244,19 @@ void failures_add(struct failures *f, const struct delta *d, const char *server,
 		to->calls += calls;
 		to->among += calls_among(to, d, server, calls);
 	}
+}
+
+/* WRITEs that fail come before other calls that a soft mount gave up at the same time. */
+static bool is_unwritten(const struct failed_calls *f)
+{
+	return rpc_kind_of(f->op) == RPC_KIND_WRITE && failure_of(f->op, f->status) == FAILURE_DATA;
+}
+
+static bool is_worse(const struct failed_calls *a, const struct failed_calls *b)
+{
+	return (ORDER(failure_of(b->op, b->status), failure_of(a->op, a->status)) ?:
+			ORDER(is_unwritten(a), is_unwritten(b))                   ?:
+			ORDER(a->count, b->count)) > 0;
 }
 
 static double failed_share(uint64_t count, uint64_t among)
@@ -260,8 +280,7 @@ static const struct failed_calls *find_worst(const struct failures *f,
 		if (failure != FAILURE_DATA && failure != FAILURE_TICKET &&
 		    failed_share(x->count, x->among) < COMMON)
 			continue;
-		if (!worst || failure < failure_of(worst->op, worst->status) ||
-		    (failure == failure_of(worst->op, worst->status) && x->count > worst->count))
+		if (!worst || is_worse(x, worst))
 			worst = x;
 	}
 	return worst;
@@ -281,6 +300,18 @@ bool failures_last(const struct failures *f)
 							failure_of(worst->op, worst->status)))
 			return true;
 	return false;
+}
+
+bool failures_grow(const struct failures *f, bool *unwritten, char *owners)
+{
+	const struct failed_calls *worst = failures_worst(f);
+	size_t len = strlen(owners);
+	bool first = worst && is_unwritten(worst) && !*unwritten;
+
+	*unwritten |= first;
+	for (const struct failed_calls *x = f->list; worst && x < f->list + f->count; x++)
+		add_names(owners, x->owner);
+	return first || strlen(owners) > len;
 }
 
 uint64_t failures_of_state(const struct failures *f)

@@ -40,9 +40,9 @@ struct failures {
 
 enum failure failure_of(const char *op, const char *status);
 
-/* Adds the errors of an interval. @mountpoint: only of calls to this mount; NULL: to any. */
+/* Adds the errors of an interval. @mountpoint: only of calls to this mount, and with this meaning; NULL: of any. */
 void failures_add(struct failures *f, const struct delta *d, const char *server,
-		  const char *mountpoint);
+		  const char *mountpoint, enum failure meaning);
 
 /* The gravest that is worth a sentence; NULL: there is none. One lost write is enough; of the others so many must fail that it
  * is no user's mistake. */
@@ -50,6 +50,10 @@ const struct failed_calls *failures_worst(const struct failures *f);
 
 /* Whether calls failed in the last interval, and as gravely as the gravest, if there is one. */
 bool failures_last(const struct failures *f);
+
+/* Adds those whose calls fail to @owners, of LABEL_SIZE bytes. Returns whether there are more, or data were not written for the
+ * first time, which *@unwritten remembers. */
+bool failures_grow(const struct failures *f, bool *unwritten, char *owners);
 
 /* The number of calls that ended with an error of state. */
 uint64_t failures_of_state(const struct failures *f);

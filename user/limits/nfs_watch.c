@@ -3,8 +3,15 @@
 
 #include "limits/sums.h"
 
-/* What can last on a server: a stall, errors of one of its mounts, closings of a connection, or the saturation of a limit. */
-enum { WATCH_STALL, WATCH_ERRORS, WATCH_CLOSED, WATCH_LIMIT };
+/* What can last on a server: a stall, errors of one meaning on one of its mounts, waits for credentials or a recovery, closings of a
+ * connection, or the saturation of a limit. */
+enum {
+	WATCH_STALL,
+	WATCH_ERRORS,
+	WATCH_WAITS = WATCH_ERRORS + FAILURE_NONE,
+	WATCH_CLOSED,
+	WATCH_LIMIT
+};
 
 struct nfs_watch_entry {
 	struct nfs_span span;
@@ -12,6 +19,7 @@ struct nfs_watch_entry {
 	char mountpoint[LABEL_SIZE]; /* of errors, or ""; of closings: the transport */
 	uint64_t closings;
 	struct failures failures; /* since its begin */
+	bool unwritten; /* one of them says that data were not written */
 };
 
 /* An interval, and the handler that is called for what has begun or ended. */
@@ -151,65 +159,89 @@ static bool is_drained(const struct server_delta *v, const struct delta *d)
 	       !ARRAY_FIND(o, d->ops, d->op_count, !strcmp(o->now->server, v->now->server));
 }
 
-/* Says which calls fail, or wait for credentials or for a recovery that does not go on. */
-static void describe_failures(struct nfs_span *span, const struct failures *f,
-			      const struct server_delta *v, const struct calls *c)
+static void begin_errors(const struct watching *n, const char *server, int watch,
+			 const char *mountpoint)
 {
-	const struct failed_calls *worst = failures_worst(f);
+	if (!find_entry(n->w, server, watch, mountpoint))
+		add_entry(n->w, server, watch, mountpoint, n->d->begin_ns);
+}
 
-	if (worst) {
-		memcpy(span->owner, worst->owner, sizeof(span->owner));
-		failures_text(span->text, f);
-		span->name = span->name ?: failure_names[failure_of(worst->op, worst->status)];
-	} else if (v->now->upcall_ns >= NFS_STALL_NS) {
+static void begin_span(const struct watching *n, struct nfs_span *span, const char *name)
+{
+	span->last_ns = n->d->end->time_ns;
+	if (span->name)
+		return;
+	span->name = name;
+	n->handle(n->context, span);
+}
+
+/* Calls wait for credentials, or for a recovery that does not go on. */
+static void update_wait(const struct watching *n, struct nfs_span *span,
+			const struct server_delta *v)
+{
+	bool upcall = v->now->upcall_ns >= NFS_STALL_NS;
+
+	if (upcall)
 		wait_text(span->text, v->now->upcall_by, v->now->upcall_ns, WAIT_GSSD);
-		span->name = span->name ?: bound_names[BOUND_CREDENTIALS];
-	} else if (v->now->draining_now_ns >= NFS_STALL_NS) {
+	else
 		snprintf(
 			span->text, sizeof(span->text),
 			"calls%.200s have waited for %.0f s until the client has recovered its state, and it "
 			"makes no call for that: see the kernel log; perhaps only a reboot ends it.",
-			VICTIMS(c, span->server), (double)v->now->draining_now_ns / 1e9);
-		span->name = span->name ?: "draining";
-	}
+			VICTIMS(&n->d->end->calls, span->server),
+			(double)v->now->draining_now_ns / 1e9);
+	begin_span(n, span, upcall ? bound_names[BOUND_CREDENTIALS] : "draining");
 }
 
-static void begin_errors(const struct watching *n, const char *server, const char *mountpoint)
+/* The sums begin with the first failed call, the span with so many that they are worth a sentence. If others fail as well, or
+ * WRITEs after other calls, another span begins: nobody would learn of them while the first one lasts. */
+static void update_errors(const struct watching *n, struct nfs_watch_entry *e)
 {
-	if (!find_entry(n->w, server, WATCH_ERRORS, mountpoint))
-		add_entry(n->w, server, WATCH_ERRORS, mountpoint, n->d->begin_ns);
-}
+	enum failure failure = e->watch - WATCH_ERRORS;
+	struct nfs_span *span = &e->span;
+	char owners[LABEL_SIZE];
 
-/* The sums begin with the first failed call, the span with so many that they are worth a sentence. */
-static void update_errors(const struct watching *n, struct nfs_watch_entry *e,
-			  const struct server_delta *v, bool waits)
-{
-	bool begun = e->span.name;
-
-	failures_add(&e->failures, n->d, v->now->server, e->mountpoint);
-	if (!failures_last(&e->failures) && !(waits && !*e->mountpoint))
+	failures_add(&e->failures, n->d, span->server, e->mountpoint, failure);
+	if (!failures_last(&e->failures))
 		return;
-	e->span.last_ns = n->d->end->time_ns;
-	describe_failures(&e->span, &e->failures, v, &n->d->end->calls);
-	if (!begun && e->span.name)
-		n->handle(n->context, &e->span);
+	memcpy(owners, span->owner, sizeof(owners));
+	if (failures_grow(&e->failures, &e->unwritten, owners) && span->name &&
+	    failure != FAILURE_STATE) {
+		span->end_ns = n->d->begin_ns;
+		n->handle(n->context, span);
+		span->name = NULL;
+		span->begin_ns = n->d->begin_ns;
+		span->end_ns = 0;
+	}
+	memcpy(span->owner, owners, sizeof(owners));
+	span->last_ns = n->d->end->time_ns;
+	if (!failures_worst(&e->failures))
+		return;
+	failures_text(span->text, &e->failures);
+	begin_span(n, span, failure_names[failure]);
 }
 
-/* Errors of each mount are a span of its own: with its owners, and its end. */
+/* Each mount has spans of its own, one for each meaning of its errors: with its owners, and its end. */
 static void add_errors(const struct watching *n)
 {
 	ARRAY_EACH(v, n->d->servers, n->d->server_count) {
+		const char *server = v->now->server;
 		bool waits = v->now->upcall_ns >= NFS_STALL_NS || is_drained(v, n->d);
 		struct failures failed = {};
 
-		failures_add(&failed, n->d, v->now->server, NULL);
-		for (int i = 0; i < failed.count; i++)
-			begin_errors(n, v->now->server, failed.list[i].mountpoint);
+		failures_add(&failed, n->d, server, NULL, FAILURE_NONE);
+		ARRAY_EACH(f, failed.list, failed.count)
+			begin_errors(n, server, WATCH_ERRORS + (int)failure_of(f->op, f->status),
+				     f->mountpoint);
 		if (waits)
-			begin_errors(n, v->now->server, "");
+			begin_errors(n, server, WATCH_WAITS, "");
 		ARRAY_EACH(e, n->w->entries, n->w->count)
-			if (e->watch == WATCH_ERRORS && !strcmp(e->span.server, v->now->server))
-				update_errors(n, e, v, waits);
+			if (strcmp(e->span.server, server) != 0)
+				continue;
+			else if (e->watch >= WATCH_ERRORS && e->watch < WATCH_WAITS)
+				update_errors(n, e);
+			else if (e->watch == WATCH_WAITS && waits)
+				update_wait(n, &e->span, v);
 	}
 }
 
@@ -220,7 +252,6 @@ static void add_closings(const struct watching *n)
 		const char *server = t->now->server;
 		char connection[CONNECTION_SIZE];
 		struct nfs_watch_entry *e;
-		bool begun;
 
 		if (!t->disconnects ||
 		    !ARRAY_FIND(o, n->d->ops, n->d->op_count, !strcmp(o->now->server, server)))
@@ -229,14 +260,11 @@ static void add_closings(const struct watching *n)
 			    add_entry(n->w, server, WATCH_CLOSED, t->now->name, n->d->begin_ns);
 		if (!e)
 			return;
-		begun = e->span.name;
 		e->closings += t->disconnects;
 		e->span.last_ns = n->d->end->time_ns;
 		closings_text(e->span.text, connection_text(connection, t->now), e->closings);
 		if (e->closings >= CLOSINGS)
-			e->span.name = "connection";
-		if (!begun && e->span.name)
-			n->handle(n->context, &e->span);
+			begin_span(n, &e->span, "connection");
 	}
 }
 
@@ -245,7 +273,7 @@ const struct nfs_span *nfs_watch_errors(const struct nfs_watch *w, size_t *i)
 	while (*i < w->count) {
 		const struct nfs_watch_entry *e = &w->entries[(*i)++];
 
-		if ((e->watch == WATCH_ERRORS || e->watch == WATCH_CLOSED) && e->span.name)
+		if (e->watch >= WATCH_ERRORS && e->watch <= WATCH_CLOSED && e->span.name)
 			return &e->span;
 	}
 	return NULL;

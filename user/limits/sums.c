@@ -302,7 +302,7 @@ int limit_sums_add_server(struct limit_sums *h, const struct delta *d,
 	if (n.replies)
 		v->answered = d->end->wall;
 	v->clients += n.clients;
-	failures_add(&v->failures, d, n.name, NULL);
+	failures_add(&v->failures, d, n.name, NULL, FAILURE_NONE);
 	if (!stall_covers(v, &n))
 		add_calls(v, &n);
 	return 0;

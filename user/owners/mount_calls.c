@@ -309,8 +309,10 @@ static int count_clients(struct mount_calls_state *m, const struct client_list *
 				    (c->oldest_ns || memcmp(&c->sums, &none, sizeof(none)) != 0))
 					err = err ?: count_client(m, k, c, mark, &full, s);
 	}
-	ARRAY_EACH(c, clients->list, m->owner_mounts ? clients->count : 0)
-		if (*c->owner && memcmp(&c->sums, &none, sizeof(none)) != 0)
+	ARRAY_EACH(c, clients->list, clients->count)
+		if (*c->owner && memcmp(&c->sums, &none, sizeof(none)) != 0 &&
+		    (m->owner_mounts ||
+		     memcmp(c->sums.errors, none.errors, sizeof(none.errors)) != 0))
 			err = err ?: count_owner_mount(m, c);
 	return err;
 }

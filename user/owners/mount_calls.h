@@ -50,7 +50,7 @@ int mount_clients_read(const char *process, uint32_t **clients, size_t *count);
 /* Initialise with {}, but for the first two fields, which mount_calls_free() keeps. */
 struct mount_calls_state {
 	unsigned int max_owners;
-	bool owner_mounts; /* count .owner_mounts as well */
+	bool owner_mounts; /* count .owner_mounts of all calls, not only where some end with an error */
 	struct calls totals; /* only .mount_calls, .owner_calls and .owner_mounts */
 	struct seen_client *seen;
 	size_t seen_count;

@@ -110,7 +110,7 @@ struct owner_calls {
 };
 
 /* The calls of an owner on a mount, with the labels of their rows above: the sums over the owners are the mount's, those over the
- * mounts are the owner's. Only if rpc_options.owner_mounts is set. */
+ * mounts are the owner's. Without rpc_options.owner_mounts: from the first reading in which one ended with an error. */
 struct owner_mount_calls {
 	char server[LABEL_SIZE];
 	char export[LABEL_SIZE];
