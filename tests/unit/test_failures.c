@@ -145,10 +145,10 @@ TEST(the_gravest_is_named_with_its_mount_and_owner)
 	assert_worst(&f,
 		     "1 of 5000 WRITEs to /mnt/ckpt end with ENOSPC (slurm:71, since 00:00:03): "
 		     "no space is left on the server; data were not written.");
-	assert_false(failure_is_common(failures_worst(&f)));
+	assert_false(failure_is_common(failures_worst(&f), 5000));
 	add_failed(&f, "WRITE", "ENOSPC", 1000, 1000);
 	assert_true(failures_worst(&f)->since == 3);
-	assert_true(failure_is_common(failures_worst(&f)));
+	assert_true(failure_is_common(failures_worst(&f), 100000));
 	/* Calls go on without errors. */
 	add_failed(&f, "WRITE", "", 0, 10);
 	assert_false(failures_last(&f));
@@ -223,15 +223,16 @@ TEST(the_gravest_find_room)
 	assert_string_equal(failures_worst(&f)->status, "EDQUOT");
 }
 
-/* Calls to other mounts of the server go on. */
+/* Calls to other mounts of the server, or of other ops, go on. */
 TEST(all_calls_to_one_mount_of_many_are_a_failure)
 {
 	struct failures f = {};
 
 	others = 20;
-	add_failed(&f, "GETATTR", "ESTALE", 10, 100000);
+	add_failed(&f, "GETATTR", "ESTALE", 10, 10);
 	assert_non_null(failures_worst(&f));
-	assert_false(failure_is_common(failures_worst(&f)));
+	assert_false(failure_is_common(failures_worst(&f), 101));
+	assert_true(failure_is_common(failures_worst(&f), 100));
 }
 
 TEST(an_expired_ticket_is_named_among_other_users_calls)

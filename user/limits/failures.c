@@ -22,7 +22,7 @@
 /* So many failed calls, and this share of the op's calls, are no mistake of a user. */
 #define FEW 5
 #define COMMON 0.1
-/* Of calls that lose data: an application that writes on does not know yet. */
+/* Of an op's calls that lose data: an application that writes on does not know yet. */
 #define COMMON_DATA 0.01
 /* So many bytes of owners' names, or one name, are in a sentence. */
 #define OWNERS_SIZE 96
@@ -324,11 +324,11 @@ uint64_t failures_of_state(const struct failures *f)
 	return count;
 }
 
-bool failure_is_common(const struct failed_calls *f)
+bool failure_is_common(const struct failed_calls *f, uint64_t calls)
 {
-	double most = failure_of(f->op, f->status) == FAILURE_DATA ? COMMON_DATA : COMMON;
-
-	return failed_share(f->count, f->calls) >= most;
+	if (failure_of(f->op, f->status) == FAILURE_DATA)
+		return failed_share(f->count, f->calls) >= COMMON_DATA;
+	return failed_share(f->count, calls) >= COMMON;
 }
 
 /* "/mnt/v4 (soft) gave EIO to 31 of 31 WRITEs (slurm:71, since 14:03:22)", or as in the header. */

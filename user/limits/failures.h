@@ -58,8 +58,8 @@ bool failures_grow(const struct failures *f, bool *unwritten, char *owners);
 /* The number of calls that ended with an error of state. */
 uint64_t failures_of_state(const struct failures *f);
 
-/* Whether so many of the op's calls fail that their times and bytes show no limit. */
-bool failure_is_common(const struct failed_calls *f);
+/* Whether so many fail, of the op's calls or of all @calls to the server, that their times and bytes show no limit. */
+bool failure_is_common(const struct failed_calls *f, uint64_t calls);
 
 /* "252 of 252 WRITEs to /mnt/v4 end with ENOSPC (slurm:71, since 14:03:22): no space is left on the server; data were not
  * written." If calls to another mount fail as well: " Also 9 of 9 READs to /mnt/v3 end with ESTALE (slurm:72, since ...)." There

@@ -546,7 +546,7 @@ static bool judge_failures(struct verdict *to, const struct server_sums *v)
 	if (worst && !(state && recovers))
 		say(to, "%s ", failures_text(text, &v->failures));
 	/* After a restart of the server each call that was under way ends with an error of state, once. */
-	if (recovers || !worst || state || !failure_is_common(worst)) {
+	if (recovers || !worst || state || !failure_is_common(worst, v->calls_ended)) {
 		to->failures_len = recovers ? 0 : strlen(to->sentence);
 		return recovers;
 	}
