@@ -163,6 +163,7 @@ TEST(the_agent_waits_for_a_driver_that_loads)
 	assert_int_equal(unused_at(100), 0);
 	assert_int_equal(w.node.links[0].lanes, 8);
 	assert_int_equal(unused_at(159), 0); /* it does not look */
+	assert_false(node_watch_look(&w, root, 159, true)); /* no mount is checked */
 	put_unused("0000:42:00.0");
 	assert_int_equal(unused_at(160), 1);
 	assert_string_equal(w.node.unused[0], "0000:41:00.0");

@@ -105,6 +105,17 @@ int agent_health_open(struct agent_health *h, const struct options *o,
 	return EXIT_USAGE;
 }
 
+/* Looks once after changes: there may be thousands of mounts. */
+static bool is_remote(struct agent_health *h)
+{
+	char source[160];
+
+	if (h->mounted)
+		h->remote = may_hang(h->options->health_file, true, source, sizeof(source));
+	h->mounted = false;
+	return h->remote;
+}
+
 static void write_file(struct agent_health *h, const struct health_content *content)
 {
 	FREED char *text = NULL;
@@ -118,7 +129,7 @@ static void write_file(struct agent_health *h, const struct health_content *cont
 	if (!stream_text(out, &text))
 		err = -ENOMEM;
 	else
-		err = h->remote ? -EREMOTE : output_file_write(&h->file, text, len, NULL);
+		err = is_remote(h) ? -EREMOTE : output_file_write(&h->file, text, len, NULL);
 	if (err && err != h->error)
 		log_error(&h->options->log, "cannot write the health file %s: %s; will try again",
 			  h->options->health_file, output_error(err));
@@ -191,11 +202,9 @@ static bool watch_node(struct agent_health *h, struct observer *observer)
 	bool changed = mounts_changed(h->mounts);
 	double limit = h->rules.rules[HEALTH_MOUNT_HUNG].limit;
 	uint64_t now = monotonic_ns();
-	char source[160];
 
 	h->acks.due |= changed;
-	if (changed && h->wanted)
-		h->remote = may_hang(h->options->health_file, true, source, sizeof(source));
+	h->mounted |= changed;
 	h->node.node.driver_expected = fault_observer_had_driver(observer->gpu);
 	changed = node_watch_look(&h->node, "", (double)now / 1e9, changed);
 	if (changed)
@@ -283,7 +292,7 @@ void agent_health_close(struct agent_health *h)
 {
 	if (!h->options)
 		return;
-	if (h->wanted && !h->remote)
+	if (h->wanted && !is_remote(h))
 		output_file_close(&h->file, false);
 	node_watch_free(&h->node);
 	ack_file_close(&h->acks);

@@ -17,6 +17,7 @@ struct agent_health {
 	struct node_watch node;
 	struct output_file file;
 	bool wanted; /* the file is to be written */
+	bool mounted; /* something was mounted or unmounted since @remote was found out */
 	bool remote; /* but not now: a server may be below its folder */
 	int error; /* of its last write; logged when it changes */
 	size_t findings; /* open ones, at the last judgement */

@@ -127,6 +127,8 @@ struct node_watch {
 	struct node_state node; /* what rules read */
 	struct node_state before; /* the reading before */
 	double looked; /* seconds since the boot; 0: never */
+	bool mounted; /* mounts have changed since then */
+	double due; /* from when on to look at these */
 	bool was_fine[NODE_MOUNTS_MAX];
 	struct mount_question questions[NODE_MOUNTS_MAX];
 };
@@ -137,8 +139,9 @@ void node_watch_free(struct node_watch *w);
 /* Adds the NFS mounts of fstab below @root to those that are there, as process 1 sees it. Returns 0 or -errno. */
 int node_watch_add_fstab(struct node_watch *w, const char *root);
 
-/* Reads the GPUs and the NFS mounts below @root as process 1 sees them, and the clock; at most once a minute, unless @at_once.
- * While a node boots, what is not there yet is no finding. A GPU without a driver is in .node only if the reading before had
- * it as well; a mount that was never fine only from five minutes after the boot on. @now: seconds since the boot. Returns
- * whether it read them. */
-bool node_watch_look(struct node_watch *w, const char *root, double now, bool at_once);
+/* Reads the GPUs and the NFS mounts below @root as process 1 sees them, and the clock, once a minute. If mounts have changed
+ * (@mounted) and some are checked, it reads at once, or after 100 times the CPU time that the last list of mounts took. While a
+ * node boots, what is not there yet is no finding. A GPU without a driver is in .node only if the reading before had it as
+ * well; a mount that was never fine only from five minutes after the boot on. @now: seconds since the boot. Returns whether it
+ * read them. */
+bool node_watch_look(struct node_watch *w, const char *root, double now, bool mounted);

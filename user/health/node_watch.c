@@ -4,10 +4,15 @@
 
 #include <sys/timex.h>
 
+#include "base/clock.h"
 #include "base/file_text.h"
 
 #define LOOK_SECONDS 60.0
 #define BOOT_SECONDS 300.0
+
+/* Of looks after changes: a hundredth of a CPU, if there are thousands of mounts. */
+#define MOUNTS_APART 100
+#define MOUNTS_APART_NS 30000000000ull
 
 void node_watch_init(struct node_watch *w)
 {
@@ -62,20 +67,25 @@ static void take_unused(struct node_watch *w, const struct node_state *seen)
 			       sizeof(seen->unused[i]));
 }
 
-bool node_watch_look(struct node_watch *w, const char *root, double now, bool at_once)
+bool node_watch_look(struct node_watch *w, const char *root, double now, bool mounted)
 {
 	struct node_state seen = { .gpus_wanted = w->node.gpus_wanted,
 				   .driver_expected = w->node.driver_expected,
 				   .mount_count = w->node.mount_count,
 				   .nfs_error_count = w->node.nfs_error_count };
 	struct timex clock = {};
+	uint64_t begin;
 
-	if (!at_once && w->looked > 0 && now < w->looked + LOOK_SECONDS)
+	w->mounted |= mounted && w->node.mount_count;
+	if (w->looked > 0 && now < (w->mounted ? w->due : w->looked + LOOK_SECONDS))
 		return false;
 	w->looked = now;
+	w->mounted = false;
 	memcpy(seen.mounts, w->node.mounts, sizeof(seen.mounts));
 	memcpy(seen.nfs_errors, w->node.nfs_errors, sizeof(seen.nfs_errors));
+	begin = thread_cpu_ns();
 	node_mounts_look(&seen, PATHF("%s/proc/1/mountinfo", root));
+	w->due = now + (double)apart_ns(begin, MOUNTS_APART, 0, MOUNTS_APART_NS) / 1e9;
 	pcie_links_read(&seen, root);
 	pcie_links_count(&seen, &w->before, now);
 	pcie_gpus_read(&seen, &w->before, root);

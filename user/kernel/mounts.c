@@ -86,12 +86,14 @@ static bool find_network(const char *root, long number, const char *path, enum l
 	bool network = false;
 	size_t room = 0, longest = 0;
 	uint64_t id;
+	bool found = false;
 
-	while (mounts && getline(&line, &room, mounts) > 0) {
+	while (!found && mounts && getline(&line, &room, mounts) > 0) {
 		if (!mountinfo_read_line(&m, (struct span){ line, line + strcspn(line, "\n") }))
 			continue;
-		if (path ? is_on_the_way(&m, path, &longest) :
-			   span_number(m.number, LONG_MAX, &id) && (long)id == number)
+		/* Numbers are unique: there may be thousands of mounts behind it. */
+		found = !path && span_number(m.number, LONG_MAX, &id) && (long)id == number;
+		if (path ? is_on_the_way(&m, path, &longest) : found)
 			network = layers && span_is(m.type, "overlay") ?
 					  has_network_layer(root, &m, layers, source, size) :
 					  read_network(&m, source, size);
