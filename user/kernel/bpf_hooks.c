@@ -107,7 +107,9 @@ static int attach_hook(struct bpf_hooks *h, size_t hook)
 			return -ENOENT;
 		}
 	bpf_error_log_clear();
-	*link_of(h, hook) = bpf_program__attach(program_of(h, hook));
+	*link_of(h, hook) = bpf_program__type(program_of(h, hook)) == BPF_PROG_TYPE_TRACING ?
+				    bpf_program__attach_trace(program_of(h, hook)) :
+				    bpf_program__attach(program_of(h, hook));
 	if (bpf_hook_attached(h, hook))
 		return 0;
 	err = errno;

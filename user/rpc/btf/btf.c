@@ -3,6 +3,7 @@
 #include "rpc/source.h"
 
 #include <bpf/bpf.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file_text.h"
@@ -15,21 +16,6 @@
 
 #define MAX_FINDS \
 	10000 /* runs of rpc_find: one for each client of sunrpc and each network namespace */
-
-struct btf_state {
-	const struct log *log;
-	struct bpf_hooks hooks;
-	bool types_in_file; /* the kernel lacks the types of sunrpc */
-	struct module_types types; /* while the programs are loaded */
-	struct rpc_bpf *bpf; /* the skeleton in @hooks */
-	struct btf_maps maps;
-	uint32_t shards;
-	unsigned int late_known; /* bits: of late_modules, whose types have been looked for */
-	uint64_t slower_ns; /* 0: no slow calls are wanted */
-	bool owners; /* are wanted */
-	unsigned int files; /* see struct rpc_options */
-	bool record_at_release; /* see rpc_record_at_release in bpf/rpc.bpf.c */
-};
 
 /* In order of attachment: a hook that removes entries from a table comes before the one that adds them, so that no
  * entry stays for ever. A hook that needs another one is not attached without it. */
@@ -47,6 +33,24 @@ enum hook {
 	HOOK_RPC_TASK_WAKEUP,
 	HOOK_RPC_TASK_SLEEP,
 	HOOKS,
+};
+
+struct btf_state {
+	const struct log *log;
+	struct bpf_hooks hooks;
+	bool types_in_file; /* the kernel lacks the types of sunrpc */
+	struct module_types types; /* while the programs are loaded */
+	int tracepoints
+		[HOOKS]; /* the types of their arguments: numbers in the BTF of sunrpc, or -errno */
+	int sunrpc_btf; /* its descriptor while the programs are loaded; 0: the kernel's own */
+	struct rpc_bpf *bpf; /* the skeleton in @hooks */
+	struct btf_maps maps;
+	uint32_t shards;
+	unsigned int late_known; /* bits: of late_modules, whose types have been looked for */
+	uint64_t slower_ns; /* 0: no slow calls are wanted */
+	bool owners; /* are wanted */
+	unsigned int files; /* see struct rpc_options */
+	bool record_at_release; /* see rpc_record_at_release in bpf/rpc.bpf.c */
 };
 
 #define BIT(hook) (1u << (hook))
@@ -133,6 +137,80 @@ static void free_types(struct btf *types)
 		btf__free(types);
 }
 
+/* ---- the types of tracepoints ----
+ * libbpf would look for that of each program among all types of the kernel, and again for each module before sunrpc: 26 ms for
+ * each program with 10 modules. And it would read the kernel's types once more. */
+
+static void find_tracepoints(struct btf_state *b, const struct btf *types)
+{
+	char name[64];
+
+	for (size_t i = 0; i < HOOKS; i++) {
+		snprintf(name, sizeof(name), "btf_trace_%s", table[i].name);
+		if (!((SHARING_HOOKS | OWNER_HOOKS) & BIT(i)))
+			b->tracepoints[i] = kernel_type_find(types, name, BTF_KIND_TYPEDEF);
+	}
+}
+
+/* Returns a descriptor of the BTF of the loaded module sunrpc, or -errno. */
+static int open_sunrpc_btf(void)
+{
+	__u32 id = 0;
+	int fd;
+
+	while (!bpf_btf_get_next_id(id, &id)) {
+		char name[16] = "";
+		struct bpf_btf_info info = { .name = (uintptr_t)name, .name_len = sizeof(name) };
+		__u32 size = sizeof(info);
+
+		fd = bpf_btf_get_fd_by_id(id);
+		if (fd < 0)
+			continue;
+		if (!bpf_obj_get_info_by_fd(fd, &info, &size) && info.kernel_btf &&
+		    !strcmp(name, "sunrpc"))
+			return fd;
+		close(fd);
+	}
+	return -ENOENT;
+}
+
+static int set_tracepoint(struct bpf_program *program, struct bpf_prog_load_opts *opts, long state)
+{
+	const struct btf_state *b = (const void *)state;
+	const char *name = strchr(bpf_program__section_name(program), '/') + 1;
+
+	for (size_t i = 0; i < HOOKS; i++)
+		if (!strcmp(table[i].name, name))
+			opts->attach_btf_id = (__u32)b->tracepoints[i];
+	opts->attach_btf_obj_fd = (__u32)b->sunrpc_btf;
+	return bpf_program__set_type(program, BPF_PROG_TYPE_TRACING);
+}
+
+static void *open_programs(void *state);
+
+/* Loads the programs. Returns 0; or -errno after logging the reason. */
+static int load_programs(struct btf_state *b)
+{
+	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .cookie = (long)b,
+		    .prog_prepare_load_fn = set_tracepoint);
+	bool known = !b->types_in_file;
+	int handler = 0, err;
+
+	for (size_t i = 0; i < HOOKS; i++)
+		known &= b->tracepoints[i] >= 0;
+	b->sunrpc_btf =
+		known && types_place_find("", "sunrpc") == TYPES_MODULE ? open_sunrpc_btf() : 0;
+	if (known && b->sunrpc_btf >= 0)
+		handler = libbpf_register_prog_handler("tp_btf+", BPF_PROG_TYPE_RAW_TRACEPOINT,
+						       BPF_TRACE_RAW_TP, &opts);
+	err = bpf_hooks_load(&b->hooks, open_programs, b);
+	if (handler > 0)
+		libbpf_unregister_prog_handler(handler);
+	if (b->sunrpc_btf > 0)
+		close(b->sunrpc_btf);
+	return err;
+}
+
 /* Copies the types that the programs need. Returns 0; or -errno after logging the reason. */
 static int copy_types(struct btf_state *b, const char *file)
 {
@@ -144,6 +222,8 @@ static int copy_types(struct btf_state *b, const char *file)
 	if (bpf) {
 		types = read_types("sunrpc", file, reason, sizeof(reason));
 		err = types ? module_types_copy(&b->types, types, bpf->obj) : -ENOENT;
+		if (types)
+			find_tracepoints(b, types);
 	}
 	rpc_bpf__destroy(bpf);
 	free_types(types);
@@ -325,7 +405,7 @@ static void *try_btf(const struct source_setup *setup)
 	b->owners = setup->owners;
 	if (!b->owners)
 		b->hooks.unused |= OWNER_HOOKS;
-	err = copy_types(b, setup->types_file) ?: bpf_hooks_load(&b->hooks, open_programs, b);
+	err = copy_types(b, setup->types_file) ?: load_programs(b);
 	module_types_close(&b->types);
 	if (!err) {
 		err = btf_maps_open(&b->maps, b->bpf, b->shards);
