@@ -52,10 +52,20 @@ use_nfs() {
 # print_fault PID: an Xid 79, as the driver prints and reports it; "": it names no process.
 print_fault() { printf 'xid 0000:c1:00.0 79 gone\tNVRM: Xid (PCI:0000:c1:00): 79, %sgone\n' "${1:+pid=$1, name=x, }" >/proc/xidscope-driver; }
 
+# driver_load: loads the test driver. It returns when the agent has noted that, which ends all faults from before.
+driver_load() {
+	local before
+	refresh
+	before=$(driver_loaded)
+	insmod /job/nvidia.ko
+	wait_for 300 driver_noted "$before"
+}
+driver_loaded() { sum xidscope_gpu_recovered_timestamp_seconds 'evidence="driver_loaded"' || true; }
+driver_noted() { refresh && [[ $(driver_loaded) != "$1" ]]; }
+
 # while_watched COMMAND...: runs it while the agent watches the test driver, and writes its file.
 while_watched() {
-	insmod /job/nvidia.ko
-	sleep 5 # within which the agent watches it, and has noted that it was loaded
+	driver_load
 	"$@"
 	sleep 3
 	refresh

@@ -44,8 +44,7 @@ traffic_begin() {
 	load=$!
 }
 watch_begin() {
-	insmod nvidia.ko
-	sleep 5 # within which the agent watches it
+	driver_load
 	fault
 	none_is_lost
 	watch &

@@ -52,8 +52,7 @@ cp /bin/bash /mnt/data/file
 systemctl daemon-reload
 systemctl start xidscope
 wait_for 60 test -s $output
-insmod nvidia.ko
-sleep 5 # within which the agent has noted that it was loaded: what was before would be over
+driver_load
 print_fault 1
 echo 'raw NFS: state manager: reclaim nograce failed on NFSv4 server 10.0.4.1 with error 5' >/proc/xidscope-driver
 sleep 3

@@ -41,14 +41,17 @@ nfs_server_start
 server=$(netns_client data 10.0.4)
 NETNS=data nfs_mount 3 '' /mnt/data "$server"
 dd if=/dev/zero of=/mnt/data/file bs=64k count=4 conv=fsync status=none
-xidscope run --output /run/agent.prom --interval 2 --events $events 2>out/slurm.log &
+output=/run/agent.prom
+xidscope run --output $output --interval 2 --events $events 2>out/slurm.log &
+agent=$!
+hup() { kill -HUP $agent; }
 logged() { grep -qsF -- "$1" $events; }
 wait_for 600 logged '"name":"start"'
-insmod /job/nvidia.ko
-wait_for 600 grep -q "using the driver's tracepoint" out/slurm.log
+wait_for 600 test -s $output
+driver_load
 
 step "Slurm starts: $(slurmctld -V)"
-change n1 /run/agent.prom
+change n1 /run/xidscope/health.json
 slurmctld
 slurmd_start n1
 # An OOM kill names its job by the control group, which Slurm needs systemd for: the job makes one at the place where Slurm

@@ -21,15 +21,6 @@ END
 output=/run/xidscope.prom
 health=/run/xidscope/health.json
 hup() { kill -HUP "$agent"; }
-# A busy agent notes late that the driver was loaded, which ends all that came before.
-loads=0
-load_driver() {
-	insmod /job/nvidia.ko
-	((++loads))
-	wait_for 300 noted
-	sleep 6
-}
-noted() { (($(grep -c "using the driver's tracepoint" out/slurm.log) >= loads)); }
 counts() { refresh && [[ $(sum xidscope_gpu_xid_errors_total "$1") == 1 ]]; }
 agent_files() {
 	step "the agent's files"
@@ -37,7 +28,8 @@ agent_files() {
 	agent=$!
 	wait_for 300 test -s "$output"
 	refresh && cp $health healthy
-	load_driver
+	driver_load
+	sleep 6
 	printf 'xid 0000:c2:00.0 58 memory\tNVRM: Xid (PCI:0000:c2:00): 58, pid=1, name=x, memory\n' >/proc/xidscope-driver
 	wait_for 300 counts 'xid="58"' && cp $health warning
 	print_fault 1
@@ -54,11 +46,12 @@ agent_files() {
 	refresh
 	[[ $(sum xidscope_node_health 'check="xid_fatal"') == 2 ]]
 	sleep 6 # what comes just before a load of the driver would not be over by it
-	rmmod nvidia && load_driver && refresh
+	rmmod nvidia
+	driver_load
+	wait_for 60 xidscope check >/dev/null
 	cp $health recovered
 	rmmod nvidia
 	kill "$agent" && wait "$agent"
-	xidscope check --health recovered --max-age 1d
 }
 [[ -e recovered ]] || agent_files
 

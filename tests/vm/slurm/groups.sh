@@ -23,11 +23,11 @@ until [[ -e /run/end-$SLURM_JOB_ID ]]; do sleep 0.5; done
 END
 output=/run/agent.prom
 xidscope run --output $output --interval 2 --events $events 2>out/slurm.log &
-hup() { kill -HUP $!; }
+agent=$!
+hup() { kill -HUP $agent; }
 wait_for 600 test -s $output
-insmod /job/nvidia.ko
-wait_for 600 grep -q "using the driver's tracepoint" out/slurm.log
-change n1 $output
+driver_load
+change n1 /run/xidscope/health.json
 forms=("")
 ! grep -q CgroupJobIdPaths /usr/lib/*/slurm*/*.so /usr/sbin/slurmd || forms=(CgroupJobIdPaths={no,yes})
 for form in "${forms[@]}"; do
