@@ -181,10 +181,10 @@ $(B)/libxidscope.a: $(filter-out %/main.o,$(USER_OBJECTS))
 	$(Q)rm -f $@ && ar rcs $@ $^
 
 # With the sanitizers, on what the fuzzers use. clang warns of what gcc accepts in tables, and does not define that it
-# sanitizes.
+# sanitizes. A test runs for less time than the compiler takes to optimize it.
 $(T)/test_%: tests/unit/test_%.c $(B)/fuzz/libxidscope.a
 	$(say) CC $@
-	$(Q)$(FUZZ_CC) $(FUZZ_SANITIZE) $(WARN) -Wno-missing-field-initializers -fno-strict-aliasing -D__SANITIZE_ADDRESS__ \
+	$(Q)$(FUZZ_CC) -O0 $(FUZZ_SANITIZE) $(WARN) -Wno-missing-field-initializers -fno-strict-aliasing -D__SANITIZE_ADDRESS__ \
 		-DTEST_DATA='"tests/data"' $< -o $@ $(B)/fuzz/libxidscope.a -lcmocka $(LIBS)
 
 # By gcc, without the sanitizers: programs for the kernel, see tests/unit/bpf_natively.h, and memory that is given back.
