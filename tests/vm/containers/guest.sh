@@ -35,13 +35,13 @@ cat >work <<'END'
 exec /bin/busybox dd if=/data/read of=/dev/null bs=64k iflag=direct
 END
 cp work /export/
+named() { refresh && sum xidscope_nfs_owner_calls_total "owner=\"$1\"" >/dev/null; } # on a busy machine the name comes later
 # calls_of OWNER NAME COMMAND...: runs it, with NAME for the work.
 calls_of() {
 	step "$1: ${*:3:3}"
 	owners[$1]=$((${owners[$1]:-0} + 1))
 	"${@:3}" /bin/busybox sh /data/work "$2" $size 2>"out/$2.log" >&2 || { cat "out/$2.log" && false; }
-	sleep 2 # an answer of the last look is no longer fresh
-	refresh
+	wait_for 60 named "$1"
 	for kind in 'sent write' 'received read'; do
 		moved=$(sum "xidscope_nfs_owner_${kind% *}_bytes_total" "owner=\"$1\"" "kind=\"${kind#* }\"")
 		echo "$kind $moved"
