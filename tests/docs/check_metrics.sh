@@ -97,15 +97,14 @@ END {
 	}
 }' "$work/families" "$document" >"$work/differences"
 
-# reads FAMILY FILE...: the files that have samples of it.
-reads() { grep -lE "\b$1(_total|_bucket|_count|_sum)?\b" "${@:2}" | xargs -r -n 1 basename | paste -sd' '; }
-sed -n '/^```promql$/,/^```$/p' "$document" | grep -v '^#' >"$work/queries of the page" || true
+# samples [FILE...]: the names of samples there, also without what a family has behind its name.
+samples() { grep -ohE 'xidscope_[a-z0-9_]+' "$@" | sed -nE 'p; s/_(total|bucket|count|sum)$//p' | sort -u; }
+samples deploy/prometheus/{alerts,nodes,peers,checkpoints,attempts,reliability}.yaml deploy/grafana/*.json >"$work/shown"
+sed -n '/^```promql$/,/^```$/p' "$document" | grep -v '^#' | samples >"$work/asked" || true
 while read -r family help; do
-	shown=$(reads "$family" deploy/prometheus/{alerts,nodes,peers,checkpoints,attempts,reliability}.yaml deploy/grafana/*.json || true)
-	asked=$(reads "$family" "$work/queries of the page" || true)
 	if [[ $help == *'only with --detail'* ]]; then
-		[[ ! $shown ]] || echo "$family: $shown read it, but it is not shown by default"
-	elif [[ ! $shown$asked ]]; then
+		! grep -xF "$family" "$work/shown" >/dev/null || echo "$family: a rule or panel reads it, but it is not shown by default"
+	elif ! grep -qxF "$family" "$work/shown" "$work/asked"; then
 		echo "$family: no rule, panel or query reads it: show it only with more --detail, or not at all"
 	fi
 done <"$work/families" >>"$work/differences"

@@ -24,16 +24,18 @@ at_most docs/GLOSSARY.md "$(grep -c '^| ' docs/GLOSSARY.md)" 28 "rows with the h
 at_most "all pages with the man page and CHANGELOG.md" "$(cat "${pages[@]}" CHANGELOG.md docs/xidscope.8 | wc -w)" 38500 words
 
 for page in "${pages[@]}"; do
+	folder=./$page folder=${folder%/*}
 	# In backquotes and with a folder of the project: a path, perhaps with a pattern. Capitals stand for any name.
 	while read -r path; do
-		compgen -G "$(sed -E 's/NAME|NN-name/*/g' <<<"$path")" >/dev/null || complain "$page names $path, which does not exist"
+		pattern=${path//NAME/*}
+		compgen -G "${pattern//NN-name/*}" >/dev/null || complain "$page names $path, which does not exist"
 	done < <(grep -oE '`(bpf|deploy|docs|include|tests|user|vmlinux)/[^` ]*' "$page" | tr -d '`' | sort -u |
 		grep -vE '^(bpf|include|user|tests/fuzz|tests/unit)/[^ ]*NAME')
 	while read -r link; do
-		[[ -e $(dirname "$page")/${link%%#*} ]] || complain "$page links to $link, which does not exist"
+		[[ -e $folder/${link%%#*} ]] || complain "$page links to $link, which does not exist"
 		anchor=${link#*#}
 		# grep reads to the end: otherwise the pipe may end with its reader.
-		[[ $link != *#* ]] || sed -n 's/^#* //p' "$(dirname "$page")/${link%%#*}" | tr '[:upper:] ' '[:lower:]-' | tr -d '`' |
+		[[ $link != *#* ]] || sed -nE '/^#+ /{ s///; s/ /-/g; s/`//g; s/.*/\L&/p }' "$folder/${link%%#*}" |
 			grep -xF "$anchor" >/dev/null || complain "$page links to $link: no such heading"
 	done < <(grep -oE '\]\([^)]+\)' "$page" | sed 's/^](//; s/)$//' | grep -vE '^(https?:|#)' || true)
 done
