@@ -214,6 +214,20 @@ TEST(what_fails_on_each_mount_is_reported)
 	assert_non_null(strstr(spans[2].text, "9 of"));
 }
 
+/* Otherwise the end of one would be taken for the end of the other. */
+TEST(errors_that_begin_together_are_told_apart)
+{
+	struct rpc_error *e;
+
+	add(100, 0, 0, 0);
+	e = snapshot_error(&now.calls, "nfs1", "WRITE", "EROFS");
+	e->count++;
+	strcpy(e->mountpoint, "/mnt/a");
+	fail_writes(110, "/mnt/b", "slurm:2", "EFBIG");
+	assert_int_equal(span_count, 2);
+	assert_true(spans[0].begin_ns != spans[1].begin_ns);
+}
+
 /* Otherwise a recovery would hide that data are lost, and nobody knew from whom else. */
 TEST(errors_of_another_meaning_and_of_another_job_are_reported)
 {
@@ -226,7 +240,7 @@ TEST(errors_of_another_meaning_and_of_another_job_are_reported)
 	fail_writes(140, "/mnt/a", "slurm:2", "EIO");
 	assert_int_equal(span_count, 4);
 	assert_string_equal(spans[2].owner, "slurm:1");
-	assert_true(spans[2].end_ns == 130 * SECOND);
+	assert_true(spans[2].end_ns == 120 * SECOND);
 	assert_span(3, "nfs_errors data nfs1 130 0");
 	assert_string_equal(spans[3].owner, "slurm:1 slurm:2");
 }

@@ -124,7 +124,7 @@ static struct failed_calls *failed_get(struct failures *f, const struct rpc_erro
 				       const char *mountpoint)
 {
 	struct failed_calls *to =
-		ARRAY_FIND(x, f->list, (size_t)f->count,
+		ARRAY_FIND(x, f->list, f->count,
 			   !strcmp(x->op, e->op) && !strcmp(x->status, e->status) &&
 				   !strcmp(x->mountpoint, mountpoint));
 
@@ -293,13 +293,7 @@ const struct failed_calls *failures_worst(const struct failures *f)
 
 bool failures_last(const struct failures *f)
 {
-	const struct failed_calls *worst = failures_worst(f);
-
-	for (const struct failed_calls *x = f->list; x < f->list + f->count; x++)
-		if (x->last_count && (!worst || failure_of(x->op, x->status) <=
-							failure_of(worst->op, worst->status)))
-			return true;
-	return false;
+	return ARRAY_FIND(x, f->list, f->count, x->last_count);
 }
 
 bool failures_grow(const struct failures *f, bool *unwritten, char *owners)

@@ -48,7 +48,7 @@ void failures_add(struct failures *f, const struct delta *d, const char *server,
  * is no user's mistake. */
 const struct failed_calls *failures_worst(const struct failures *f);
 
-/* Whether calls failed in the last interval, and as gravely as the gravest, if there is one. */
+/* Whether calls failed in the last interval. */
 bool failures_last(const struct failures *f);
 
 /* Adds those whose calls fail to @owners, of LABEL_SIZE bytes. Returns whether there are more, or data were not written for the
