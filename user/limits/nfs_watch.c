@@ -70,6 +70,16 @@ static void end_entry(const struct watching *n, struct nfs_watch_entry *e, uint6
 	*e = n->w->entries[--n->w->count];
 }
 
+/* The span has lasted to the end of the interval. Reports it as @name, if it has just begun. */
+static void begin_span(const struct watching *n, struct nfs_span *span, const char *name)
+{
+	span->last_ns = n->d->end->time_ns;
+	if (span->name)
+		return;
+	span->name = name;
+	n->handle(n->context, span);
+}
+
 /* Sets the owner of the server's oldest unanswered call. */
 static void set_oldest(struct nfs_span *span, const struct snapshot *s)
 {
@@ -119,12 +129,10 @@ static void add_stalls(const struct watching *n)
 				      s->time_ns - v->oldest_ns[oldest]);
 			if (!e)
 				continue;
-			e->span.name = rpc_queue_names[oldest];
 			set_oldest(&e->span, s);
 			calls_victims(e->span.text, &s->calls, v->server);
-			n->handle(n->context, &e->span);
 		}
-		e->span.last_ns = s->time_ns;
+		begin_span(n, &e->span, rpc_queue_names[oldest]);
 	}
 	for (size_t i = w->count; i-- > 0;)
 		if (w->entries[i].watch == WATCH_STALL && w->entries[i].span.last_ns != s->time_ns)
@@ -140,12 +148,10 @@ static void add_share(const struct watching *n, const char *server, int limit, d
 		e = add_entry(n->w, server, WATCH_LIMIT + limit, "", n->d->begin_ns);
 		if (!e)
 			return;
-		e->span.name = rpc_limit_names[limit];
 		set_waiter(&e->span, n->d);
-		n->handle(n->context, &e->span);
 	}
 	if (e && share >= NFS_RELIEVED_SHARE)
-		e->span.last_ns = n->d->end->time_ns;
+		begin_span(n, &e->span, rpc_limit_names[limit]);
 }
 
 /* Whether the client has recovered its state for long, and makes no call for it. If a call waits for the server, that is a
@@ -165,15 +171,6 @@ static void begin_errors(const struct watching *n, const char *server, int watch
 {
 	if (!find_entry(n->w, server, watch, mountpoint))
 		add_entry(n->w, server, watch, mountpoint, n->d->begin_ns + 1000 * n->w->count);
-}
-
-static void begin_span(const struct watching *n, struct nfs_span *span, const char *name)
-{
-	span->last_ns = n->d->end->time_ns;
-	if (span->name)
-		return;
-	span->name = name;
-	n->handle(n->context, span);
 }
 
 /* Calls wait for credentials, or for a recovery that does not go on. */
