@@ -17,17 +17,18 @@ diff -u --label "$document" "$work/page" --label "$rules" "$work/rules" >&2 ||
 	fail "$document and $rules disagree"
 
 while read -r alert _; do
-	for field in for: summary: description: runbook_url:; do
-		# Those that need no time say so by leaving it out.
-		[[ $field == for: ]] || sed -n "/alert: $alert\$/,/- alert:/p" $rules | grep -q " $field" || complain "$alert has no $field"
+	rule=$(sed -n "/alert: $alert\$/,/- alert:/p" $rules)
+	for field in summary: description:; do
+		[[ $rule == *" $field"* ]] || complain "$alert has no $field"
 	done
-	grep -q "runbook_url: .*}file:///.*$runbook.*#${alert,,}\"\$" $rules || complain "$alert has no absolute runbook_url with the anchor #${alert,,}"
-	sed -n "/^## $alert\$/,/^## /p" $runbook >"$work/section"
-	[[ -s $work/section ]] || complain "$runbook has no section $alert"
+	[[ $rule$'\n' == *" runbook_url: "*"}file:///"*"$runbook"*"#${alert,,}\""$'\n'* ]] ||
+		complain "$alert has no absolute runbook_url with the anchor #${alert,,}"
+	section=$(sed -n "/^## $alert\$/,/^## /p" $runbook)
+	[[ $section ]] || complain "$runbook has no section $alert"
 	for part in Means 'Look at' 'Do' 'Close when'; do
-		grep -q "^\*\*$part\*\*" "$work/section" || complain "$runbook: $alert lacks \"$part\""
+		[[ $section == *$'\n'"**$part**"* ]] || complain "$runbook: $alert lacks \"$part\""
 	done
-	grep -q '^    [a-z]' "$work/section" || complain "$runbook: $alert has no command to run"
+	[[ $section == *$'\n    '[a-z]* ]] || complain "$runbook: $alert has no command to run"
 done <"$work/rules"
 while read -r section; do
 	grep -q "^$section " "$work/rules" || complain "$runbook has a section on $section, which is no alert"
