@@ -20,8 +20,6 @@
 /* Errors of state that go on for this time are more than the recovery after a restart of the server. */
 #define NFS_RECOVERY_NS (60 * 1000000000ull)
 
-_Static_assert(VICTIMS_TEXT >= FAILURE_TEXT_SIZE, "both fit");
-
 #define NFS_WATCH_SPANS 512 /* at a time; further ones are not reported */
 
 struct nfs_span {

@@ -209,6 +209,6 @@ const char *connection_text(char *text, const struct rpc_transport_state *t);
 /* "The server, or a device on the way, closed CONNECTION 8 times; ...". Returns @text, of SILENCE_REASON_SIZE bytes. */
 const char *closings_text(char *text, const char *connection, uint64_t times);
 
-/* "flock (71) waited for 58 s for the server's lock manager: ...". Returns @text, of SILENCE_REASON_SIZE bytes. */
+/* "flock (71) waited for 58 s for the server's lock manager: ...". Returns @text, of FAILURE_TEXT_SIZE bytes. */
 enum wait_for { WAIT_LOCKD, WAIT_GSSD };
 const char *wait_text(char *text, const char *by, uint64_t ns, enum wait_for what);

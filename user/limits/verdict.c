@@ -442,7 +442,7 @@ const char *wait_text(char *text, const char *by, uint64_t ns, enum wait_for wha
 			"credentials: rpc.gssd (start it) or the key server does not answer. The NFS server is not the cause.",
 	};
 
-	snprintf(text, SILENCE_REASON_SIZE, "%.48s waited for %.0f s for %s", *by ? by : "A task",
+	snprintf(text, FAILURE_TEXT_SIZE, "%.48s waited for %.0f s for %s", *by ? by : "A task",
 		 (double)ns / 1e9, whats[what]);
 	return text;
 }
