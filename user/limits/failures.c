@@ -5,13 +5,14 @@
  * slots is then wrong. A limit is therefore not looked for among calls that mostly fail, and the error comes first.
  *
  * Not each error is one: a job looks for files that do not exist (ENOENT), or a user may not read a file (EACCES on OPEN).
- * Three questions separate these from failures:
+ * Four questions separate these from failures:
  * - Can an application cause it? EACCES counts only for ops that need no permission of the user: READ, WRITE, COMMIT and
  *   GETATTR, whose file is open or known, and ops of the client itself.
  * - Is one enough? Yes if data are lost: the kernel reports a failed WRITE once, to whom closes or syncs the file, and few
  *   programs look. Others must be FEW, and COMMON among the op's calls or among those of one mount or owner: one ESTALE is a
  *   file that another client removed. An expired ticket need not be COMMON, because other users' calls go on.
  * - Is it counted elsewhere? Waits (NFS4ERR_DELAY, EJUKEBOX, NFS4ERR_GRACE) are.
+ * - Is it the answer to a question? A lock that FREE_STATEID gives back may be gone with the file's CLOSE.
  *
  * Sources: RFC 8881, section 15; RFC 1813, section 2.6; soft mounts: nfs(5). */
 #include "limits/failures.h"
@@ -95,7 +96,8 @@ enum failure failure_of(const char *op, const char *status)
 	if (i == COUNT(errors))
 		return FAILURE_NONE;
 	if ((errors[i].whose == NO_USERS_CALL && !needs_no_permission(op)) ||
-	    (errors[i].whose == DATA_CALL && rpc_kind_of(op) == RPC_KIND_METADATA))
+	    (errors[i].whose == DATA_CALL && rpc_kind_of(op) == RPC_KIND_METADATA) ||
+	    (errors[i].failure == FAILURE_STATE && has_name("FREE_STATEID TEST_STATEID", op)))
 		return FAILURE_NONE;
 	return errors[i].failure == FAILURE_DATA && is_clients_own(op) ? FAILURE_NONE :
 									 errors[i].failure;
