@@ -879,21 +879,22 @@ TEST(a_server_whose_calls_all_time_out_hangs)
 	assert_has(verdict.sentence, "they time out");
 }
 
-/* The same by a source that counts neither: calls end with EIO. Where they were sent once, the server has answered so. */
+/* The same by a source that counts neither: calls end with EIO. Where they were sent once, the server has answered so; not where they
+ * could not be sent. */
 TEST(calls_that_end_with_an_error_after_they_were_sent_again_time_out)
 {
-	for (int again = 0; again < 2; again++) {
+	static const enum rpc_phase phases[] = { RPC_PHASE_RTT, RPC_PHASE_RESEND, RPC_PHASE_SEND };
+
+	for (size_t i = 0; i < COUNT(phases); i++) {
 		fresh();
 		now.calls.unknown =
 			RPC_FACT_BIT(RPC_FACT_REPLIES) | RPC_FACT_BIT(RPC_FACT_TIMEOUTS);
-		for (int i = 0; i < 7; i++) {
-			record("READ", 1, 2 * SECOND, RPC_PHASE_RTT, (2 - again) * SECOND);
-			histogram_record(&op_of("READ")->phase[RPC_PHASE_RESEND], 1,
-					 again * SECOND);
+		for (int j = 0; j < 7; j++) {
+			record("READ", 1, 2 * SECOND, phases[i], 2 * SECOND);
 			snapshot_error(&now.calls, SERVER, "READ", "EIO")->count++;
 			wait_on(SECOND);
 		}
-		judge(again ? BOUND_HUNG : BOUND_ERRORS, CONFIDENCE_HIGH);
+		judge(i ? BOUND_HUNG : BOUND_ERRORS, CONFIDENCE_HIGH);
 	}
 }
 

@@ -23,16 +23,18 @@
 
 /* A client makes itself known at most this long after a stall; seconds. */
 #define GRACE 90
+/* A call that could not be sent has waited for so long before a soft mount gives it up: the socket's buffer was full. */
+#define UNSENT_NS UINT64_C(1000000000)
 /* The time between two short stalls; seconds. */
 #define SHORT_APART 60
 
 /* If timeouts are not counted: the number of calls of soft mounts that ended without an answer, by their errors. A server may
- * answer with the same errors, but then nothing was sent again. */
+ * answer with the same errors, but then nothing was sent again, nor waited for long to be sent. */
 static uint64_t timed_out_calls(const struct interval *n)
 {
 	uint64_t count = 0;
 
-	if (!n->phase_ns[RPC_PHASE_RESEND])
+	if (!n->phase_ns[RPC_PHASE_RESEND] && n->phase_ns[RPC_PHASE_SEND] < UNSENT_NS)
 		return 0;
 	ARRAY_EACH(e, n->d->errors, n->d->error_count)
 		if (!strcmp(e->now->server, n->name) &&
