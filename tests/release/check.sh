@@ -14,8 +14,9 @@ dir=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-release-check.XXXXXX")
 trap 'umount "$dir/another-name" 2>/dev/null; rm -rf "$dir"' EXIT
 mkdir "$dir/another-name"
 mount -t tmpfs -o size=2G tmpfs "$dir/another-name" # which lists the files of a folder in another order
+git clone --quiet "$root" "$dir/one"
+git clone --quiet "$dir/one" "$dir/another-name" # the same commit
 for clone in one another-name; do
-	git clone --quiet "$root" "$dir/$clone"
 	! [[ -e .cache ]] || ln -s "$(realpath .cache)" "$dir/$clone/.cache"
 	make --no-print-directory -C "$dir/$clone" release >"$dir/$clone.log" 2>&1 || {
 		tail -n 20 "$dir/$clone.log" >&2
