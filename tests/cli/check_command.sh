@@ -77,7 +77,7 @@ if ((EUID == 0)); then
 	chmod 644 healthy
 	as_nobody check --health healthy >out || fail "nobody cannot read root's file: $(<out)"
 fi
-unknown "old is 20? s old: *" --health old
+unknown "old is 2?? s old: *" --health old
 unknown "cannot read rebooted: it is of another boot: *" --health rebooted
 unknown "cannot read newer: it is no health file of this version of xidscope" --health newer
 unknown "cannot read /etc/passwd: it is damaged, or no health file of xidscope" --health /etc/passwd
