@@ -35,7 +35,7 @@ endif
 SHELL := /bin/bash
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
-# Packages are built so, too: what it finds is an error in each build.
+# With _FORTIFY_SOURCE, as packages are: a bound above its buffer is an error in each build.
 CFLAGS ?= -O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 
 # Quiet unless V=1. $(say) begins a recipe: it says what is made and makes the folder for it.
