@@ -193,14 +193,19 @@ static int load_programs(struct btf_state *b)
 {
 	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .cookie = (long)b,
 		    .prog_prepare_load_fn = set_tracepoint);
+	static int kept;
 	bool known = !b->types_in_file;
 	int handler = 0, err;
 
+	/* libbpf 1.1 frees its list of handlers with the last one, and uses it again: one stays. */
+	if (kept <= 0)
+		kept = libbpf_register_prog_handler("unused", BPF_PROG_TYPE_RAW_TRACEPOINT, 0,
+						    &opts);
 	for (size_t i = 0; i < HOOKS; i++)
 		known &= b->tracepoints[i] >= 0;
 	b->sunrpc_btf =
 		known && types_place_find("", "sunrpc") == TYPES_MODULE ? open_sunrpc_btf() : 0;
-	if (known && b->sunrpc_btf >= 0)
+	if (known && kept > 0 && b->sunrpc_btf >= 0)
 		handler = libbpf_register_prog_handler("tp_btf+", BPF_PROG_TYPE_RAW_TRACEPOINT,
 						       BPF_TRACE_RAW_TP, &opts);
 	err = bpf_hooks_load(&b->hooks, open_programs, b);
