@@ -52,6 +52,7 @@ agent_files() {
 	cp $health recovered
 	rmmod nvidia
 	kill "$agent" && wait "$agent"
+	xidscope check --health recovered --max-age 1d
 }
 [[ -e recovered ]] || agent_files
 
