@@ -186,8 +186,7 @@ TEST(the_owner_is_of_the_oldest_call_or_who_waited_most)
 }
 
 /* Adds an interval in which WRITEs of these jobs to these mounts end with this error. */
-static void fail_writes(uint64_t seconds, const char *mountpoint, const char *job,
-			const char *status)
+static void add_failed_writes(const char *mountpoint, const char *job, const char *status)
 {
 	struct rpc_error *e = snapshot_error(&now.calls, "nfs1", "WRITE", status);
 
@@ -195,6 +194,12 @@ static void fail_writes(uint64_t seconds, const char *mountpoint, const char *jo
 	strcpy(e->mountpoint, mountpoint);
 	strcpy(e->owner, job);
 	histogram_record(&snapshot_op(&now.calls, "nfs1", "WRITE")->total, 9, SECOND);
+}
+
+static void fail_writes(uint64_t seconds, const char *mountpoint, const char *job,
+			const char *status)
+{
+	add_failed_writes(mountpoint, job, status);
 	add(seconds, 0, 0, 0);
 }
 
@@ -217,12 +222,8 @@ TEST(what_fails_on_each_mount_is_reported)
 /* Otherwise the end of one would be taken for the end of the other. */
 TEST(errors_that_begin_together_are_told_apart)
 {
-	struct rpc_error *e;
-
 	add(100, 0, 0, 0);
-	e = snapshot_error(&now.calls, "nfs1", "WRITE", "EROFS");
-	e->count++;
-	strcpy(e->mountpoint, "/mnt/a");
+	add_failed_writes("/mnt/a", "slurm:1", "EROFS");
 	fail_writes(110, "/mnt/b", "slurm:2", "EFBIG");
 	assert_int_equal(span_count, 2);
 	assert_true(spans[0].begin_ns != spans[1].begin_ns);

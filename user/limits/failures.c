@@ -233,11 +233,13 @@ void failures_add(struct failures *f, const struct delta *d, const char *server,
 {
 	for (int i = 0; i < f->count; i++)
 		f->list[i].last_count = 0;
-	ARRAY_EACH(e, d->errors, d->error_count)
-		if (!strcmp(e->now->server, server) &&
-		    (mountpoint ? failure_of(e->now->op, e->now->status) == meaning :
-				  failure_of(e->now->op, e->now->status) != FAILURE_NONE))
+	ARRAY_EACH(e, d->errors, d->error_count) {
+		enum failure failure = failure_of(e->now->op, e->now->status);
+
+		if (!strcmp(e->now->server, server) && failure != FAILURE_NONE &&
+		    (meaning == FAILURE_NONE || failure == meaning))
 			add_error(f, d, e, mountpoint);
+	}
 	for (struct failed_calls *to = f->list; to < f->list + f->count; to++) {
 		uint64_t calls = calls_of(d, server, to->op);
 

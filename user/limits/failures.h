@@ -40,7 +40,7 @@ struct failures {
 
 enum failure failure_of(const char *op, const char *status);
 
-/* Adds the errors of an interval. @mountpoint: only of calls to this mount, and with this meaning; NULL: of any. */
+/* Adds the errors of an interval. @mountpoint: only of calls to this mount; NULL: to any. @meaning: only these; FAILURE_NONE: all. */
 void failures_add(struct failures *f, const struct delta *d, const char *server,
 		  const char *mountpoint, enum failure meaning);
 

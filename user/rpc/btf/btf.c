@@ -200,7 +200,7 @@ static int load_programs(struct btf_state *b)
 	/* libbpf 1.1 frees its list of handlers with the last one, and uses it again: one stays. */
 	if (kept <= 0)
 		kept = libbpf_register_prog_handler("unused", BPF_PROG_TYPE_RAW_TRACEPOINT, 0,
-						    &opts);
+						    NULL);
 	for (size_t i = 0; i < HOOKS; i++)
 		known &= b->tracepoints[i] >= 0;
 	b->sunrpc_btf =
