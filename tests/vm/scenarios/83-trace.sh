@@ -53,37 +53,3 @@ perl -MFcntl -e 'for my $i (1 .. 32) {
 sleep 1
 /job/xidscope trace --duration 5 >lock.txt 2>lock.log
 pkill -x perl
-
-# Files of known sizes, each read once, a directory of many, and one that is written: by known processes of a job.
-mkdir -p /export/tree/{few,many/deep} /mnt/files
-for i in {1..40}; do
-	head -c $((i * 10000)) /dev/zero >"/export/tree/few/known$i"
-done
-for i in {1..300}; do
-	echo "$i" >"/export/tree/many/small$i"
-done
-wait_for 60 umount /mnt/trace
-groups=/sys/fs/cgroup
-mkdir -p $groups/system.slice/{reader,writer}.service
-echo +memory >$groups/cgroup.subtree_control
-echo +memory >$groups/system.slice/cgroup.subtree_control
-in_group() (
-	echo "$BASHPID" >"$groups/system.slice/$1.service/cgroup.procs"
-	exec "${@:2}"
-)
-for version in 3 4.2; do
-	nfs_mount "$version" '' /mnt/files
-	trace_begin "files-$version" --files 50 --slower 0.001 --record "files-$version.rec"
-	sleep 2
-	# shellcheck disable=SC2016 # the shell in the group expands it
-	in_group reader bash -c '
-		for i in {1..40}; do cat "/mnt/files/tree/few/known$i"; done
-		find /mnt/files/tree/many -maxdepth 1 -type f | xargs -P 8 -n 50 cat' >/dev/null
-	in_group writer dd if=/dev/zero of=/mnt/files/tree/many/deep/saved$'\n' bs=64k count=16 conv=fsync
-	sleep 1
-	trace_end
-	rm /export/tree/many/deep/*
-	umount /mnt/files
-	/job/xidscope trace --replay "files-$version.rec" >"files-$version.replay"
-done
-/job/xidscope trace --source tracepoints --files --duration 0.1 >none.txt 2>none.log

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2154 # set here, or by PARAMETERS
+# `xidscope trace --files`: files of known sizes, each read once, a directory of many, and a file that is written, by known
+# processes of a job, have what was done, in the session and in a replay.
+# PARAMETERS="known=200 small=40000 readers=200": so many of each, and processes that read the small ones.
+: "${known:=40}" "${small:=300}" "${readers:=8}"
+echo "$known $small" >numbers
+nfs_server_start
+mkdir -p /export/tree/{few,many/deep} /mnt/files
+for ((i = 1; i <= known; i++)); do
+	head -c $((i * 10000)) /dev/zero >"/export/tree/few/known$i"
+done
+for ((i = 1; i <= small; i++)); do
+	echo "$i" >"/export/tree/many/small$i"
+done
+groups=/sys/fs/cgroup
+mkdir -p $groups/system.slice/{reader,writer}.service
+echo +memory >$groups/cgroup.subtree_control
+echo +memory >$groups/system.slice/cgroup.subtree_control
+in_group() (
+	echo "$BASHPID" >"$groups/system.slice/$1.service/cgroup.procs"
+	exec "${@:2}"
+)
+for version in 3 4.2; do
+	nfs_mount "$version" '' /mnt/files
+	trace_begin "files-$version" --files 50 --slower 0.001 --record "files-$version.rec"
+	sleep 2
+	# shellcheck disable=SC2016 # the shell in the group expands it
+	in_group reader bash -c '
+		for ((i = 1; i <= $1; i++)); do cat "/mnt/files/tree/few/known$i"; done
+		find /mnt/files/tree/many -maxdepth 1 -type f | xargs -P "$2" -n 50 cat' - "$known" "$readers" >/dev/null
+	in_group writer dd if=/dev/zero of=/mnt/files/tree/many/deep/saved$'\n' bs=64k count=16 conv=fsync
+	sleep 1
+	trace_end
+	rm /export/tree/many/deep/*
+	umount /mnt/files
+	/job/xidscope trace --replay "files-$version.rec" >"files-$version.replay"
+done
+/job/xidscope trace --source tracepoints --files --duration 0.1 >none.txt 2>none.log
