@@ -54,6 +54,7 @@ check-release: ## build the release twice, in two folders, compare, and try imag
 
 # Upgrades are tested from the same sources, built as version 0.0.1, and back.
 check-packages: $(B)/xidscope rpm ## upgrade, roll back and remove under load: packages, unit and tarball in guests (half an hour, as root)
+	$(Q)tests/cli/uninstall.sh
 	$(Q)$(MAKE) --no-print-directory B=build/older VERSION=0.0.1 all
 	$(Q)export TIMEOUT=$${TIMEOUT:-3600}; tests/vm/check.sh --only 'package rpm systemd' 6.1 && \
 		tests/vm/check.sh --only tarball 5.10

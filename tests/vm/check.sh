@@ -34,16 +34,18 @@ kernels=("$@")
 ((${#kernels[@]})) || mapfile -t kernels < <(awk -v kind="$kind" \
 	'!/^#/ && ($5 == "transports" ? $5 : $2 == "out-of-tree" ? $2 : "") == kind { print $1 }' "$vm/kernels.tsv")
 
-# Sets of scenarios that kernels.tsv names: see there. All are those that stand in the folder but two sets: what is slow,
-# and what newest runs (ends). With the slow ones goes the systemd unit.
-slow='gpus own-types begun-before failing state better-source many-transports later cpus verdict hung-mount hung-output moved many-hung silent-server stuck-tasks stuck-elsewhere busy-tasks kernel-faults vforks servers-end memory'
-ends='forgery polled slot session send stopped-server attached-under-load kills'
-all=$(printf '%s\n' "$here/$folder"/[0-9]*.sh | sed 's,.*/[0-9]*-,,; s/\.sh$//' | grep -vxF "${slow// /$'\n'}"$'\n'"${ends// /$'\n'}" | paste -sd ' ')
+# Sets of scenarios that kernels.tsv names: see there. All are those that stand in the folder but two sets: what takes long or
+# shows the same as others do, and what other kernels run in make check (elsewhere). With the slow ones goes the systemd unit.
+slow=(gpus starved refused own-types types-file types-later begun-before slot session send attached-under-load failing state better-source many-transports
+	later cpus files verdict crowding forgery-corners hung-mount hung-output moved many-hung silent-server stuck-tasks stuck-elsewhere busy-tasks
+	kernel-faults vforks servers-end memory)
+elsewhere=(forgery polled stopped-server kills)
+all=$(printf '%s\n' "$here/$folder"/[0-9]*.sh | sed 's,.*/[0-9]*-,,; s/\.sh$//' | grep -vxF "$(printf '%s\n' "${slow[@]}" "${elsewhere[@]}")" | paste -sd ' ')
 hooks='late sources driver-hooks'
-core="$hooks fault-lines exact ${ends% attached*}"
-most="$core attached-under-load kills reload refused delay names other-programs"
+core="$hooks fault-lines exact forgery polled slot session send stopped-server"
+most="$core attached-under-load kills files reload refused delay names other-programs"
 most+=' fault-history signals-of-trouble hardware-errors'
-declare -A sets=([all]=$all [slow]="$slow systemd runbook containers resets" [ends]=$ends [most]=$most [core]=$core [hooks]=$hooks [transports]=$all
+declare -A sets=([all]=$all [slow]="${slow[*]} systemd runbook containers resets" [elsewhere]=${elsewhere[*]} [most]=$most [core]=$core [hooks]=$hooks [transports]=$all
 	[slurm]="slurm-decisions slurm-causes slurm-groups slurm-latest")
 
 # Scenarios whose judgements compare times run in guests of their own, whose clock counts instructions: a busy machine does

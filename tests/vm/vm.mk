@@ -47,6 +47,7 @@ check-slurm: deps ## test deploy/slurm with Slurm's own daemons, in four guests 
 check-kubernetes: deps ## try deploy/kubernetes on Kubernetes' own control plane and kubelet (a quarter of an hour, at first as much again)
 	$(call tools,golang-1.19-go golang-github-modern-go-reflect2-dev dpkg-dev iproute2 openssl)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
+	$(Q)tests/docs/runbook_cluster.py
 	$(Q)tests/kubernetes/cluster.sh
 
 check-dkms: deps ## test with NFS modules built out of tree, whose structs differ from the kernel's (half an hour, as root at first)
