@@ -124,6 +124,12 @@ grep -q 'use observe, drain-only or enforce' err || fail "a wrong mode is not na
 unset XIDSCOPE_MODE
 echo 'XIDSCOPE_MODE=drain-only' >settings
 fresh IDLE && XIDSCOPE_SETTINGS=settings slurm "$drain" critical
+# settings that cannot be had must not mean the default, which drains
+sed 's/=/ = /p' settings -i && fresh IDLE && XIDSCOPE_SETTINGS=settings slurm "" critical
+grep -q '^xidscope: settings: root must own it' err || fail "a wrong file of settings is not named: $(<err)"
+if ((!EUID)); then
+	echo 'XIDSCOPE_MODE=observe' >settings && chown 65534 settings && XIDSCOPE_SETTINGS=settings slurm "" critical
+fi
 
 # what others have drained stays as it is
 export XIDSCOPE_RESUME=1 XIDSCOPE_STABLE=0
