@@ -34,7 +34,7 @@ relabel += [keep("pod_container_port_name", endpoint["port"]), copied("namespace
             copied("pod_container_name", "container"), copied("pod_name", "pod"),
             {"target_label": "job", "replacement": "xidscope/xidscope"}, {"target_label": "endpoint", "replacement": endpoint["port"]}]
 relabel += [{re.sub("[A-Z]", lambda m: "_" + m[0].lower(), key): value for key, value in each.items()} for each in endpoint["relabelings"]]
-json.dump({"global": {"scrape_interval": "2s", "evaluation_interval": "5s"}, "rule_files": [sys.argv[2]], "scrape_configs": [{
+json.dump({"global": {"scrape_interval": "10s", "evaluation_interval": "10s"}, "rule_files": [sys.argv[2]], "scrape_configs": [{
     "job_name": "xidscope", "relabel_configs": relabel,
     "file_sd_configs": [{"files": ["targets.json"], "refresh_interval": "1s"}]}]}, sys.stdout)
 END
@@ -66,9 +66,9 @@ for each in sorted(json.load(urllib.request.urlopen("http://127.0.0.1:9090/api/v
     print(" ".join(f"{k}={v}" for k, v in sorted(each["metric"].items()) if k != "__name__"), each["value"][1])' "$1"
 }
 asks() { is "$(asked "$1")" "$2"; }
-within 120 asks up 'instance=guest job=xidscope/xidscope namespace=xidscope node=guest 1'
+within 240 asks up 'instance=guest job=xidscope/xidscope namespace=xidscope node=guest 1'
 claim "Prometheus scrapes it; the target has the node's name, and no pod's"
-within 60 asks 'xidscope_rpc_source{source="btf"}' 'instance=guest job=xidscope/xidscope namespace=xidscope node=guest source=btf 1' &&
+within 120 asks 'xidscope_rpc_source{source="btf"}' 'instance=guest job=xidscope/xidscope namespace=xidscope node=guest source=btf 1' &&
 	asks 'count({__name__=~"go_.*|process_.*|node_cpu.*"})' ''
 claim "it has the agent's series, with the source btf, and none of the exporter's own"
 ! node "ss -lntH | grep -w 9100"
@@ -76,16 +76,16 @@ claim "the node has no port for it"
 calls='sum(xidscope_rpc_op_calls_total)'
 node 'dd if=/dev/zero of=/mnt/data/scraped bs=64k count=10 conv=fsync'
 more() { (($(asked "$calls" | tr -d ' ') > 0)); }
-within 60 more
+within 120 more
 claim "NFS calls of the node count, without its network: $(asked "$calls")"
 node 'pkill -STOP -xo xidscope; sleep 20'
 stale() { [[ $(asked "time() - node_textfile_mtime_seconds" | grep -o '[0-9]*[.0-9]*$' | cut -d. -f1) -gt 18 ]] && asks up 'instance=guest job=xidscope/xidscope namespace=xidscope node=guest 1'; }
-within 30 stale
+within 90 stale
 claim "an agent that stands still: the target is up, and the file's age grows"
-node 'rm "$(find /var/lib/kubelet/pods -name xidscope.prom)"' && within 30 asks 'count(xidscope_build_info)' ''
+node 'rm "$(find /var/lib/kubelet/pods -name xidscope.prom)"' && within 90 asks 'count(xidscope_build_info)' ''
 claim "a file that is gone: its series end"
-node 'pkill -CONT -xo xidscope' && within 60 asks 'count(xidscope_build_info)' ' 1'
+node 'pkill -CONT -xo xidscope' && within 120 asks 'count(xidscope_build_info)' ' 1'
 claim "and are back when the agent goes on"
-kubectl delete -f manifests/scraped.yaml && within 60 asks 'count(up)' ''
+kubectl delete -f manifests/scraped.yaml && within 120 asks 'count(up)' ''
 claim "a pod that is gone: its target and its series end"
 kill "$scraper" "$discovery"
