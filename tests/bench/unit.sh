@@ -7,7 +7,7 @@ set -euo pipefail
 "$top/tests/vm/systemd/prepare.sh" "$job"
 cp "$here/unit-guest.sh" "$job/run.sh"
 cp "$here/ops.sh" "$top/build/bench/load" "$job/"
-in_guest "${1:-6.1}" unit --append 'nokaslr norandmaps nowatchdog' --image systemd --memory 3072 \
-	--packages "$top/tests/vm/systemd/rootfs.packages"
+in_guest "${1:-6.1}" unit --append 'nokaslr norandmaps nowatchdog' --image package --memory 3072 \
+	--packages "$top/tests/vm/package/rootfs.packages"
 cat "$results/unit/table.md"
 put unit "$results/unit/table.md"

@@ -181,7 +181,8 @@ check_deployment() { # check_deployment KERNEL JOB NAME
 	local name="$1: ${deployment[$3]}" options=() release=${suite%-backports}
 	case $3 in
 	resets) options=(--resets --image resets --packages "$vm/resets/rootfs.packages") ;;
-	systemd | runbook | package | rpm | containers) options=(--image "$3" --packages "$vm/$3/rootfs.packages") ;;
+	systemd) options=(--image package --packages "$vm/package/rootfs.packages") ;;
+	runbook | package | rpm | containers) options=(--image "$3" --packages "$vm/$3/rootfs.packages") ;;
 	tarball) options=(--image "tarball-$release" --packages "$vm/tarball/rootfs.packages" --debian "$release") ;;
 	slurm-groups) options=(--image slurm --packages "$vm/slurm/rootfs.packages" --icount) ;;
 	slurm-latest) options=(--image slurm-sid --packages "$vm/slurm/rootfs.packages" --debian sid --icount) ;;
