@@ -44,7 +44,8 @@ work() {
 }
 
 cost() { echo "$setting$tab$1$tab$2" >>out/cost.tsv; }
-resident() { awk '/^VmRSS/ { print $2 * 1024 }' "/proc/$1/status"; }
+# Of all its processes. The kernel counts VmRSS late.
+smaps() { for pid in "$observer" $(pgrep -P "$observer"); do cat "/proc/$pid/$1"; done; }
 map_bytes() { bpftool -j map show | tr '{' '\n' | sed -n 's/.*"bytes_memlock":\([0-9]*\).*/\1/p' | awk '{ n += $1 } END { print n + 0 }'; }
 now() { awk '{ print int($1 * 1000) }' /proc/uptime; }
 programs() { bpftool prog show | grep -c '^[0-9]*: ' || true; }
@@ -93,14 +94,15 @@ for setting in $settings; do
 	bpftrace | nfsdist) cost attached_ms $(($(now) - begin - 1000)) ;;
 	esac
 	work "$setting" "$pass"
-	cost resident_bytes "$(resident "$observer")"
+	cost resident_bytes "$(smaps smaps_rollup | awk '$1 == "Pss:" { n += $2 } END { print n * 1024 }')"
 	cost map_bytes $(($(map_bytes) - ${maps:-0}))
 	if [[ $setting == agent ]]; then
+		smaps smaps >out/smaps
 		kill -HUP "$observer"
 		sleep 1
 		sysctl -qw kernel.bpf_stats_enabled=1
 		while read -r name mount file args; do
-			[[ $name == read-*-1 || $name == slot-* ]] || continue
+			[[ $name == read-*-1 ]] || continue
 			for repeat in 1 2 3 4 5; do
 				bpftool -j prog show >"out/stats-$name-$repeat-before.json"
 				# shellcheck disable=SC2086 # load's arguments
