@@ -48,7 +48,7 @@ install_it newer
 grep -q '^XIDSCOPE_OPTIONS=--interval 30s' "$dir/small/etc/default/xidscope" || die "a setting is lost at an upgrade"
 install_it this # a rollback
 grep -q '^XIDSCOPE_OPTIONS=--interval 30s' "$dir/small/etc/default/xidscope" || die "a setting is lost at a rollback"
-quietly chroot "$dir/small" xidscope ack 0000:c1:00.0 79
+quietly chroot "$dir/small" xidscope ack --force 0000:c1:00.0 79
 quietly chroot "$dir/small" dpkg --remove xidscope
 [[ -e $dir/small/etc/default/xidscope ]] || die "removing the package removed its settings"
 mkdir -p "$dir/small/var/lib/xidscope" "$dir/small/var/lib/prometheus/node-exporter"
