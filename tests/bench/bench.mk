@@ -12,6 +12,6 @@ bench: deps ## measure the instructions per call, beside bpftrace and nfsdist, a
 	$(Q)tests/bench/unit.sh
 	$(Q)tests/bench/check.sh
 
-growth: deps ## measure cost as servers, transports and waiting tasks grow
+growth: deps ## measure cost as servers, transports, tasks, groups, namespaces and mounts grow (half an hour)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope $(B)/bench/load
 	$(Q)tests/bench/growth.sh
