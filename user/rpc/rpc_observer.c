@@ -193,6 +193,14 @@ static bool attach_best(struct rpc_observer *o)
 		setup = setup_of(o, &offer, left | in_use);
 		state = start_source(o, choice.source, &setup);
 	}
+	for (size_t i = 0; i < choice.check_count; i++) {
+		const struct source_check *check = &choice.checks[i];
+
+		if (source_check_is_reason(check, choice.source) &&
+		    check->sources & o->options.sources && check->text != offer.types_refused)
+			log_info(&o->log, "no better source than %s: %s (fix: %s)",
+				 rpc_source_names[choice.source], check->text, check->fix);
+	}
 	end_source(o);
 	o->error = 0;
 	o->source = choice.source;
