@@ -132,6 +132,8 @@ bool helper_ask(struct helper *h, const char *name, helper_work *work, const voi
 		helper_start(h, name, work, context);
 	}
 	helper_collect(h, h->begun_ns + HELPER_WAIT_NS);
+	if (h->pipe >= 0 && !helper_sleeps(h))
+		helper_collect(h, h->begun_ns + HELPER_ONCE_NS);
 	return h->begun_ns && h->pipe < 0;
 }
 

@@ -8,7 +8,8 @@
 #include "base/file_text.h"
 
 /* helper_ask() asks again after HELPER_AGE_NS, and then kills a process that hangs. It waits for HELPER_WAIT_NS, in the event
- * loop; helper_ask_once() waits for HELPER_ONCE_NS, and as long as the process does not sleep. */
+ * loop, and for HELPER_ONCE_NS if the process does not sleep then: it has no CPU. helper_ask_once() waits for HELPER_ONCE_NS,
+ * and as long as the process does not sleep. */
 #define HELPER_AGE_NS 5000000000ull
 #define HELPER_WAIT_NS 300000000ull
 #define HELPER_ONCE_NS 2000000000ull
