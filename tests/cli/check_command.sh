@@ -182,6 +182,39 @@ json "not j['known']" xid 999 --json 2>/dev/null
 json "len(j) > 150 and all(e['known'] for e in j)" xid --list --json
 json "j[-1]['xid'] == 999 and not j[-1]['known'] and [e for e in j if e.get('xid') == 79][0]['severity'] == 'info'" \
 	xid --list --json --xid-policy policy
+# health LEVEL LINES: what a log leads to
+health() {
+	local level
+	level=$(printf %b "$2" | "$program" xid - 2>/dev/null | sed -n 's/^health: //p')
+	[[ $level == "$1" ]] || fail "health of this log is $level, not $1: $2"
+}
+off='NVRM: Xid (PCI:0000:05:00): 79, GPU has fallen off the bus.\n'
+load='NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  595.45.04\n'
+for times in 'Dec 31 23:00:00 n1 kernel: |Jan  1 00:10:00 n1 kernel: |Jan  4 11:00:00 n1 kernel: ' \
+	'[90000.0] |[10.0] |[500.0] ' '<4>[ 34.5] |<4>[ 36.5] |<4>[ 37.5] ' '[Nov26 12:00] |[  +0.000001] |[  +0.000000] ' \
+	'1764158400.1 n1 kernel: |1764158400.2 n1 kernel: |1764158400.2 n1 kernel: ' '||' \
+	'Thu 2026-11-26 12:00:00 UTC n1 kernel: |Thu 2026-11-26 12:00:01 UTC n1 kernel: |Thu 2026-11-26 12:00:01 UTC n1 kernel: ' \
+	'2026-11-26T12:00:00,5+00:00 |2026-11-26T12:00:00,5+00:00 |2026-11-26T12:00:00,5+00:00 ' \
+	'[ 1.5] n1 kernel: |[ 1.6] n1 kernel: |[ 1.6] n1 kernel: '; do
+	IFS='|' read -r first second third <<<"$times"
+	health critical "$first$off$second$load$third$off"
+	health ok "$first$off$second$load"
+done
+at='Nov 26 10:00:00 n1'
+health critical "$at kernel: $off$at sshd[99]: Invalid user $load"
+health '' "$at python[12]: $off$at sshd[99]: Invalid user  kernel: $off$at me: $off$at x kernel: $off"
+health '' "python[12]: $off"
+health critical "\033[32m[ 1.5] \033[0m\033[33mNVRM: \033[0m\033[1mXid (PCI:0000:05:00): 79, gone.\033[0m\n"
+bug='[10.0] BUG: kernel NULL pointer dereference, address: 00000000000000a8\n[10.1] Oops: 0000 [#1] SMP NOPTI\n'
+where='[11.1] RIP: 0010:uvm_hmm_unregister_gpu+0x51/0x3a0 [nvidia_uvm]\n'
+health critical "$bug[10.5] CPU: 3 PID: 7 Comm: x Tainted: P  OE 6.1\n$where" # a slow console
+health critical "$bug[10.5] watchdog: BUG: soft lockup - CPU#7 stuck for 26s! [python3:1]\n[10.6] CPU: 3 PID: 7 Comm: x Tainted: P
+[10.6] CPU: 7 PID: 9 Comm: y Tainted: P\n$where"
+late() { printf '[%d.0] NVRM: GPU%d _kgspRpcRecvPoll: GSP RM heartbeat timed out\\n' "$@"; }
+health warning "$(late 1 0 39 1 77 2 115 3 153 4 191 5 229 6 267 7 302 0)"
+health critical "$(late 1 0 39 0 77 0 115 0 153 0 191 0 229 0 267 0 302 0)"
+printf '[1.0] EDAC MC0: 1 UE memory read error on x\n' | "$program" xid - >out
+grep -q 'seen: edac_uncorrected of MC0, 1 time' out || fail "an uncorrected error is not named: $(<out)"
 "$program" xid --list >out
 (($(wc -l <out) > 150)) || fail "--list lists $(wc -l <out) codes"
 grep -q '^79 *fatal *hw *restart_bm *GPU no longer answers' out || fail "--list has no Xid 79"

@@ -253,9 +253,9 @@ static void list_codes(const struct xid_policy *p, bool json)
 
 /* ---- a log ----
  *
- * The verdict on a kernel log that was saved as text, by the agent's rules for faults. Where its lines have times ("[ 12.345678]",
- * "[Thu Nov 26 10:00:00 2026]" or "[  +0.000012]" of dmesg, "Nov 26 10:00:00" of syslog, or ISO 8601), they decide about bursts
- * and repeats; otherwise all is one moment. */
+ * The verdict on a kernel log that was saved as text, by the agent's rules for faults. Lines count in their order. The times that
+ * they begin with decide about bursts and repeats; one that goes back begins another boot or year. Of a log that has the lines
+ * of others, too, only the kernel's count: what others write, a user may have chosen. */
 
 #define DAY 86400.0
 
@@ -263,7 +263,9 @@ struct log_verdict {
 	struct faults faults;
 	struct fault_events events;
 	struct fault_authority *authority;
-	double now; /* of the last line that had a time; seconds since an unknown moment */
+	double now; /* seconds since an unknown moment */
+	double time; /* of the last line that had one, as it was written */
+	bool timed; /* a line had one */
 	size_t counted; /* faults, failures and other events of devices */
 };
 
@@ -313,49 +315,141 @@ static void log_verdict_free(struct log_verdict *v)
 	free(v);
 }
 
-/* The time that the line begins with, in seconds; 0: it has none. A log without years is of one year. Of what dmesg prints for
- * people, and of ISO 8601, moves @line behind the time: the recogniser knows only the kernel's own times. */
-static double take_time(const char **line, double now)
+/* Without what colours it. */
+static void remove_colours(char *line)
 {
-	static const char *const formats[] = { "%b %d %H:%M:%S", "%Y-%m-%dT%H:%M:%S",
-					       "[%a %b %d %H:%M:%S %Y]" };
-	double seconds;
-	int end = 0;
+	char *to = line;
 
-	if (!strncmp(*line, "kern  :", 7)) /* of dmesg -x: "kern  :err   : [" */
-		*line += strcspn(*line, "[");
-	if (sscanf(*line, "[ +%lf] %n", &seconds, &end) == 1 && end) {
-		*line += end;
-		return now + seconds;
+	for (const char *at = line; (*to = *at); at++) {
+		if (at[0] == '\033' && at[1] == '[')
+			at += strcspn(at, "mK\n") - (strcspn(at, "mK\n") == strcspn(at, "\n"));
+		else
+			to++;
 	}
-	if (sscanf(*line, "[%lf]", &seconds) == 1)
-		return seconds + DAY;
-	for (size_t i = 0; i < COUNT(formats); i++) {
-		struct tm tm = { .tm_year = 100, .tm_mday = 1 };
-		const char *rest = strptime(*line, formats[i], &tm);
-
-		if (rest && i > 0 && strchr(rest, ' '))
-			*line = strchr(rest, ' ') + 1;
-		if (rest)
-			return (double)timegm(&tm);
-	}
-	return 0;
 }
 
-/* The next line. It may end with a newline. */
-static void log_verdict_add(struct log_verdict *v, const char *line)
+/* Takes the time that the line begins with, in seconds since an unknown moment; a log without years is of one year. The
+ * recogniser knows the kernel's own times, which therefore stay. *@host: as for kernel_text(). False: it begins with none of
+ * these. */
+static bool take_time(const char **line, double last, double *time, int *host)
 {
-	struct kmsg_record record = { .facility = 1 };
-	double time = take_time(&line, v->now);
-	const char *kernel = strstr(line, " kernel: ");
-	uint64_t ns;
+	static const struct {
+		const char *form;
+		int host;
+	} forms[] = {
+		{ "%b %d %H:%M:%S", 1 }, /* syslog, journalctl */
+		{ "%Y-%m-%dT%H:%M:%S", 1 }, /* journalctl -o short-iso; dmesg has a comma */
+		{ "%Y-%m-%d %H:%M:%S", 1 },
+		{ "%a %Y-%m-%d %H:%M:%S", 2 }, /* journalctl -o short-full */
+		{ "[%a %b %d %H:%M:%S %Y]", 0 }, /* dmesg -T */
+		{ "[%b%d %H:%M]", 0 }, /* dmesg -e */
+	};
+	int end = 0;
 
-	RAISE(v->now, time);
-	line = kernel ? kernel + strlen(" kernel: ") : line;
-	record.text_len = strcspn(line, "\n");
-	ns = (uint64_t)(v->now * 1e9);
+	*host = 0;
+	if (**line == '<' && sscanf(*line, "<%*u>%n", &end) == 0 && end) /* dmesg -r */
+		*line += end;
+	if (!strncmp(*line, "kern  :", 7)) /* dmesg -x: "kern  :err   : [" */
+		*line += strcspn(*line, "[");
+	if (sscanf(*line, "[ +%lf] %n", time, &end) == 1 && end) {
+		*time += last;
+		*line += end;
+		return true;
+	}
+	if (sscanf(*line, "[%lf]", time) == 1)
+		return true;
+	if (strspn(*line, "0123456789") == 10 &&
+	    (*line)[10] == '.') { /* journalctl -o short-unix */
+		*time = strtod(*line, NULL);
+		*line += strcspn(*line, " ");
+		*host = 1;
+		return true;
+	}
+	ARRAY_EACH(f, forms, COUNT(forms)) {
+		struct tm tm = { .tm_year = 100, .tm_mday = 1 };
+		const char *rest = strptime(*line, f->form, &tm);
+		double digit = 1;
+
+		if (!rest)
+			continue;
+		*time = (double)timegm(&tm);
+		*host = *rest != ',' ? f->host : 0;
+		if (*rest == '.' || *rest == ',')
+			while (span_digit(*++rest) < 10)
+				*time += (digit /= 10) * (int)span_digit(*rest);
+		*line = rest + strcspn(rest, " "); /* the zone */
+		*line += **line == ' ';
+		return true;
+	}
+	return false;
+}
+
+/* "sshd[99]:" */
+static bool is_process(const char *word, size_t len)
+{
+	const char *open = memrchr(word, '[', len);
+
+	return open && open > word && word[len - 2] == ']' &&
+	       strspn(open + 1, "0123456789") == (size_t)(word + len - open) - 3;
+}
+
+/* Where the kernel's text begins in a line, behind "HOST kernel: "; NULL: another has written it. @host: the number of words
+ * before the name of who has; 0: the line has no such name, or it is not known. */
+static const char *kernel_text(const char *line, int host)
+{
+	const char *word = line;
+
+	if (*word == '[' && strchr(word, ']'))
+		word = strchr(word, ']') + 1; /* the kernel's time; a name may follow, too */
+	for (int i = 0; i <= (host ? host : 1); i++) {
+		size_t len;
+
+		word += strspn(word, " ");
+		len = strcspn(word, " \n");
+		if (len > 6 && !strncmp(word, "kernel", 6) && strchr(":[", word[6]))
+			return word + len + (word[len] == ' ');
+		if (len > 3 && word[len - 1] == ':') {
+			if (is_process(word, len) || (host && i))
+				return NULL;
+			return line;
+		}
+		word += len;
+	}
+	return host ? NULL : line;
+}
+
+/* The kernel's text of the next line; NULL: it has none. */
+static const char *log_verdict_text(struct log_verdict *v, char *line)
+{
+	const char *text = line;
+	double time, before = v->now;
+	int host;
+
+	remove_colours(line);
+	v->now += 1e-6; /* the order counts */
+	if (take_time(&text, v->time, &time, &host)) {
+		if (v->timed && time > v->time)
+			RAISE(v->now, before + time - v->time);
+		v->time = time;
+		v->timed = true;
+	}
+	return kernel_text(text, host);
+}
+
+/* It may end with a newline. */
+static void log_verdict_add(struct log_verdict *v, const char *text)
+{
+	struct kmsg_record record = { .facility = 1, .text_len = strcspn(text, "\n") };
+	uint64_t ns = (uint64_t)(v->now * 1e9);
+
 	record.time_us = ns / 1000;
-	fault_authority_record(v->authority, &record, line, RECORD_BEFORE_START, ns);
+	fault_authority_record(v->authority, &record, text, RECORD_BEFORE_START, ns);
+}
+
+/* Not a finding by itself. */
+static bool is_seen(const struct kernel_event *v)
+{
+	return !v->gpu_driver && strncmp(v->kind, "kernel_", 7) != 0;
 }
 
 static void print_finding(const struct health_finding *f)
@@ -396,13 +490,20 @@ static bool log_verdict_print(struct log_verdict *v, bool as_json)
 		return false;
 	health_defaults(&o);
 	health_evaluate(&s, &o, v->now, &report);
-	snapshot_free(&s);
-	if (!v->counted && !report.total)
+	if (!v->counted && !report.total) {
+		snapshot_free(&s);
 		return false;
+	}
 	if (!as_json) {
 		printf("health: %s\n", levels[report.level]);
 		ARRAY_EACH(f, report.findings, report.count)
 			print_finding(f);
+		ARRAY_EACH(v, s.faults.kernel_events, s.faults.kernel_event_count)
+			if (is_seen(v))
+				terminal_line(stdout, 4, "  seen: %s%s%s, %" PRIu64 " %s", v->kind,
+					      *v->device ? " of " : "", v->device, v->count,
+					      v->count == 1 ? "time" : "times");
+		snapshot_free(&s);
 		return true;
 	}
 	json_object(&j, NULL);
@@ -411,6 +512,18 @@ static bool log_verdict_print(struct log_verdict *v, bool as_json)
 	ARRAY_EACH(f, report.findings, report.count)
 		write_finding(&j, f);
 	json_array_end(&j);
+	json_array(&j, "seen");
+	ARRAY_EACH(v, s.faults.kernel_events, s.faults.kernel_event_count) {
+		if (!is_seen(v))
+			continue;
+		json_object(&j, NULL);
+		json_text(&j, "kind", v->kind);
+		json_text(&j, "device", v->device);
+		json_unsigned(&j, "count", v->count);
+		json_object_end(&j);
+	}
+	json_array_end(&j);
+	snapshot_free(&s);
 	json_end(&j);
 	return true;
 }
@@ -473,11 +586,14 @@ static void answer_log(struct answers *a, FILE *log)
 	struct log_verdict *verdict = log_verdict_new(a->policy);
 	size_t size = 0, before = a->count;
 	FREED char *line = NULL;
-	ssize_t len;
+	const char *text;
 
-	while (verdict && (len = getline(&line, &size, log)) > 0) {
-		answer_text(a, line, (size_t)len);
-		log_verdict_add(verdict, line);
+	while (verdict && getline(&line, &size, log) > 0) {
+		text = log_verdict_text(verdict, line);
+		if (!text)
+			continue;
+		answer_text(a, text, strlen(text));
+		log_verdict_add(verdict, text);
 	}
 	if (a->count > before && !a->json)
 		putchar('\n');

@@ -10,7 +10,7 @@
  *
  * It is one event, with the module that failed: that of RIP, or else the first on the stack. Of a CPU that is stuck it is the
  * first function of NFS or of the GPU driver that counts, because it spins on behalf of that. The stacks of other CPUs, which
- * may follow, do not count. A report is handed out at its end, with the next one, or after a second. Its task is looked up when
+ * may follow, do not count. A report is handed out at its end, with the next one, or a second after its last line. Its task is looked up when
  * its line is read. An oops kills the task: then bpf/spinning.bpf.c has kept its group. The event's text is the first line and
  * "cuda-EvtHandlr/4711 of job 71 on cpu3 in uvm_hmm_unregister_gpu". */
 #include "base/cgroup.h"
@@ -100,7 +100,7 @@ void kernel_report_end(struct fault_events *e)
 
 void kernel_report_expire(struct fault_events *e, uint64_t now_ns)
 {
-	if (e->report.kind && now_ns >= e->report.time_ns + REPORT_NS)
+	if (e->report.kind && now_ns > e->report.last_ns + REPORT_NS)
 		kernel_report_end(e);
 }
 
@@ -125,6 +125,7 @@ void kernel_report_begin(struct fault_events *e, const struct kernel_line *line,
 {
 	struct kernel_report *r = &e->report;
 	bool stuck = strncmp(line->name, "kernel_", 7) != 0;
+	struct kernel_report oops = {};
 
 	/* Printing from an interrupt may cause a warning, in the middle of the report. */
 	if (r->kind && r->stuck && !*r->top.function && !strcmp(line->name, "kernel_warning"))
@@ -135,25 +136,39 @@ void kernel_report_begin(struct fault_events *e, const struct kernel_line *line,
 			r->kind = line->name;
 		return;
 	}
-	kernel_report_end(e);
-	*r = (struct kernel_report){
-		.kind = line->name, .time_ns = time_ns, .stuck = stuck, .pid = -1
-	};
+	/* A CPU that waits for a lock which an oops has left held locks up in the middle of the oops. */
+	if (r->kind && stuck && !r->stuck && !*r->top.function)
+		oops = *r;
+	else
+		kernel_report_end(e);
+	*r = (struct kernel_report){ .kind = line->name,
+				     .time_ns = time_ns,
+				     .last_ns = time_ns,
+				     .stuck = stuck,
+				     .pid = -1 };
 	if (stuck)
 		SET_WORD(r->cpu, line->device);
 	set_task(e, line, time_ns);
 	snprintf(r->text, sizeof(r->text), "%.*s", (int)line->text_len, line->text);
+	if (!oops.kind)
+		return;
+	kernel_report_end(e);
+	*r = oops;
 }
 
 void kernel_report_add(struct fault_events *e, const struct kernel_line *line, uint64_t time_ns)
 {
 	struct kernel_report *r = &e->report;
 	struct kernel_place place;
+	bool other_cpu;
 
 	if (!r->kind)
 		return;
-	if (line->kind == KERNEL_LINE_REPORT_ENDS ||
-	    (*line->comm && *r->cpu && strcmp(r->cpu, line->device) != 0)) {
+	r->last_ns = time_ns;
+	other_cpu = *line->comm && *r->cpu && strcmp(r->cpu, line->device) != 0;
+	if (other_cpu && !r->stuck && !*r->top.function)
+		return;
+	if (line->kind == KERNEL_LINE_REPORT_ENDS || other_cpu) {
 		kernel_report_end(e);
 		return;
 	}
