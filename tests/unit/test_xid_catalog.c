@@ -123,7 +123,7 @@ TEST(the_text_decides_then_the_catalog)
 		{ CHANGED "0x4 (Drain and Reset) to 0x0 (No", "warning", "xid_154" },
 		{ SXID "20034, Fatal, x", "fatal", "" },
 		{ SXID "20001, Non-fatal, x", "warning", "" },
-		{ SXID "20001, Fatal, x", "fatal", "" },
+		{ SXID "20001, Fatal, x", "fatal", "reset_fabric" },
 		{ SXID "15008, Correctable, x", "info", "" },
 		{ SXID "12028, Non-fatal, x", "fatal", "" },
 		{ SXID "26006, SOE HALTED", "fatal", "" },

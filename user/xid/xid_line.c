@@ -100,8 +100,8 @@ static struct span take_value(struct span *s)
 /* Whether a message of the driver may begin here. */
 static bool starts_message(struct span s)
 {
-	static const char *const starts[] = { "Ch ", "channel 0x", "GPU ", "Graphics ",
-					      "Timeout " };
+	static const char *const starts[] = { "Ch ",       "channel 0x", "Contained: ",  "GPU ",
+					      "Graphics ", "Timeout ",   "Uncontained: " };
 
 	return ARRAY_FIND(x, starts, COUNT(starts), span_starts_with(s, *x));
 }
@@ -137,11 +137,9 @@ static void copy_one_line(char *to, size_t size, struct span from)
 	to[len] = '\0';
 }
 
-/* Returns how many of the following bytes may be the rest of the name: up to the last ", " within the longest name. */
-static size_t take_process(struct span *s, struct xid_line *out)
+static void take_process(struct span *s, struct xid_line *out)
 {
 	struct span value, rest;
-	size_t name_left = 0;
 	bool quoted;
 	uint64_t pid;
 
@@ -158,9 +156,8 @@ static size_t take_process(struct span *s, struct xid_line *out)
 			copy_one_line(out->process, sizeof(out->process), value);
 		rest = *s;
 		while (span_take_through(&rest, ", ") && rest.at - value.at <= NAME_MAX_LENGTH + 2)
-			name_left = (size_t)(rest.at - s->at);
+			out->name_left = (size_t)(rest.at - s->at);
 	}
-	return name_left;
 }
 
 /* A number that is not at the end of the text, and therefore whole. */
@@ -297,8 +294,7 @@ static void read_sxid(struct xid_line *line, struct span s)
 		line->kind = XID_LINE_SXID_DETAIL;
 }
 
-/* @name_left: the first bytes, which may be the rest of a process' name. */
-static void read_xid(struct xid_line *line, struct span s, size_t name_left)
+static void read_xid(struct xid_line *line, struct span s)
 {
 	struct span cause = s;
 	uint64_t code;
@@ -311,7 +307,7 @@ static void read_xid(struct xid_line *line, struct span s, size_t name_left)
 	if (line->code == XID_NVLINK_ERROR)
 		read_link_error(&line->nvlink, s);
 	if (line->code >= XID_NVLINK5_FIRST && line->code <= XID_NVLINK5_LAST)
-		read_nvlink5(line, (struct span){ s.at + name_left, s.end });
+		read_nvlink5(line, (struct span){ s.at + line->name_left, s.end });
 	/* "GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)" */
 	if (line->code == XID_RECOVERY_ACTION &&
 	    span_take_through(&s, "recovery action changed from ") &&
@@ -320,7 +316,7 @@ static void read_xid(struct xid_line *line, struct span s, size_t name_left)
 		take_action(&s, line->recovery, sizeof(line->recovery));
 }
 
-static void read_message(struct xid_line *line, const char *message, size_t len, size_t name_left)
+void xid_line_read_message(struct xid_line *line, const char *message, size_t len)
 {
 	struct span s;
 
@@ -334,19 +330,15 @@ static void read_message(struct xid_line *line, const char *message, size_t len,
 	line->recovery[0] = '\0';
 	line->message = message;
 	line->message_len = len;
+	LOWER(line->name_left, len);
 	if (len == 0)
 		return;
 
 	s = (struct span){ message, message + len };
 	if (line->kind == XID_LINE_XID)
-		read_xid(line, s, name_left < len ? name_left : len);
+		read_xid(line, s);
 	else
 		read_sxid(line, s);
-}
-
-void xid_line_read_message(struct xid_line *line, const char *message, size_t len)
-{
-	read_message(line, message, len, 0);
 }
 
 /* The end of the line. If a newline may belong to a process's name, the end of the next line. */
@@ -364,7 +356,6 @@ static const char *find_end(struct span s)
 bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line *out)
 {
 	struct span s, rest;
-	size_t name_left = 0;
 
 	*out = (struct xid_line){ .pid = -1 };
 	if (*offset >= len)
@@ -387,7 +378,7 @@ bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line
 	span_take(&s, ",");
 	span_take_run(&s, " ");
 	if (out->kind == XID_LINE_XID)
-		name_left = take_process(&s, out);
-	read_message(out, s.at, span_left(s), name_left);
+		take_process(&s, out);
+	xid_line_read_message(out, s.at, span_left(s));
 	return true;
 }

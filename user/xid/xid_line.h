@@ -61,6 +61,8 @@ struct xid_line {
 	const char *message; /* what follows; points into the caller's text. One line, but
 			      * the first bytes after "name=" may have newlines */
 	size_t message_len; /* bytes; 0: nothing follows */
+	/* Its first bytes, which may be the rest of a process' name: up to the last ", " within the longest name. */
+	size_t name_left;
 };
 
 /* Finds the next event at or after text[*offset]. Start with *offset = 0 and call until false.

@@ -48,7 +48,8 @@ static bool has_words(const struct rule *r, const struct nvlink *n)
 
 static const struct rule *find_rule(const struct xid_line *line, const char *name)
 {
-	const struct span message = { line->message, line->message + line->message_len };
+	const struct span message = { line->message + line->name_left,
+				      line->message + line->message_len };
 
 	return ARRAY_FIND(
 		r, rules, COUNT(rules),
@@ -67,8 +68,11 @@ static struct xid_rating of_sxid(const struct xid_line *line)
 	};
 	const struct sxid_catalog_entry *e = sxid_catalog_find(line->code);
 	bool by_catalog = e && (e->always || line->fatality == XID_FATALITY_UNSTATED);
+	struct xid_rating rating = { by_catalog ? e->severity : stated[line->fatality], "", NULL };
 
-	return (struct xid_rating){ by_catalog ? e->severity : stated[line->fatality], "", NULL };
+	if (e && !strcmp(e->action, "ignore") && !strcmp(rating.severity, "fatal"))
+		rating.action = "reset_fabric"; /* the driver knows better */
+	return rating;
 }
 
 /* The cause decides, because its own line may be gone. Of the causes of NVLink 5 only 149 counts: the severity of the others
