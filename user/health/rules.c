@@ -180,7 +180,7 @@ static void explain(const struct health_evaluation *e, const struct fault *f,
 	const struct sxid_catalog_entry *sxid = f->nvswitch ? sxid_catalog_find(f->code) : NULL;
 
 	to->meaning = xid_meaning(f->nvswitch, f->code);
-	to->action = sxid ? sxid->action : f->action;
+	to->action = sxid && !*f->action ? sxid->action : f->action;
 	to->advice = f->nvswitch && !sxid ? "Drain the node and reset its GPUs and switches." :
 					    xid_action_advice(to->action);
 	if (!is_fatal_xid(f))
@@ -322,7 +322,9 @@ static enum fault_standing message_standing(const struct health_evaluation *e,
 	/* A node without GPUs; one that had some before has gpu_gone. */
 	if (!strcmp(v->kind, "none_found") && e->o->node && !e->o->node->bus_count)
 		return STANDING_OVER;
-	if (m->of_one && !*v->device)
+	/* What needs a restart is not over with the reset of a GPU that may be another. */
+	if (m->of_one && !*v->device &&
+	    (!e->o->node || e->o->node->bus_count <= 1 || strcmp(m->action, "restart_bm") != 0))
 		ARRAY_EACH(r, e->s->faults.recoveries, e->s->faults.recovery_count)
 			if (strcmp(r->evidence, RECOVERY_WITHDRAWN) != 0 && v->last <= r->time)
 				return STANDING_OVER;

@@ -155,6 +155,18 @@ static bool has_ended(const struct event *event, int pid)
 	       !process_first_line(pid, event->monotonic_ns, "comm", name, sizeof(name));
 }
 
+/* By a reset or a load of the driver. Seconds since the boot; 0: never. */
+static double last_recovery(const struct faults *f, const char *gpu)
+{
+	double last = 0;
+
+	ARRAY_EACH(r, f->counts.recoveries, f->counts.recovery_count)
+		if (strcmp(r->evidence, RECOVERY_WITHDRAWN) != 0 &&
+		    (!strcmp(r->gpu, gpu) || !strcmp(r->gpu, "all")))
+			RAISE(last, r->time);
+	return last;
+}
+
 void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 			    const struct fault_origin *origin, const char *text, size_t len)
 {
@@ -166,7 +178,8 @@ void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 
 	SET(like.device, line->pci);
 	/* The cause has its own severity, and has counted. */
-	if (line->caused_by && faults_last(e->faults, line->pci, line->caused_by) > 0)
+	if (line->caused_by && faults_last(e->faults, line->pci, line->caused_by) >
+				       last_recovery(e->faults, line->pci))
 		rating = (struct xid_rating){ "info", xid_catalog_find(line->code)->action, NULL };
 	SET(like.severity, rating.severity);
 	SET(like.action, rating.action);
@@ -316,14 +329,14 @@ static void add_identity(struct fault_events *e, const struct kernel_line *line)
 		SET(info->serial, line->serial);
 }
 
-static void note_heartbeat(struct fault_events *e, uint64_t time_ns,
+static void note_heartbeat(struct fault_events *e, unsigned int gpu, uint64_t time_ns,
 			   struct fault_signal_report stopped)
 {
-	if (time_ns > e->last_heartbeat_ns + HEARTBEAT_GAP_NS)
-		e->heartbeats_since_ns = time_ns;
-	e->last_heartbeat_ns = time_ns;
+	if (time_ns > e->heartbeats[gpu].last_ns + HEARTBEAT_GAP_NS)
+		e->heartbeats[gpu].since_ns = time_ns;
+	e->heartbeats[gpu].last_ns = time_ns;
 	stopped.kind = "gsp_stopped";
-	if (time_ns >= e->heartbeats_since_ns + HEARTBEATS_NS)
+	if (time_ns >= e->heartbeats[gpu].since_ns + HEARTBEATS_NS)
 		fault_events_add_signal(e, &stopped);
 }
 
@@ -380,7 +393,7 @@ void fault_events_add_line(struct fault_events *e, uint64_t time_ns, const struc
 		if (!follows_another(e, line, time))
 			fault_events_add_signal(e, &signal);
 		if (!strcmp(line->name, "gsp_heartbeat_timeout"))
-			note_heartbeat(e, time_ns, signal);
+			note_heartbeat(e, line->gpu_number, time_ns, signal);
 		break;
 	case KERNEL_LINE_REPORT:
 		kernel_report_begin(e, line, time_ns);

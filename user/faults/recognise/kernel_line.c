@@ -93,19 +93,23 @@ static bool take_switch(struct span *s, struct kernel_line *out)
 	return true;
 }
 
-static void take_gpu_number(struct span *s)
+static void take_gpu_number(struct span *s, struct kernel_line *out)
 {
 	struct span rest = *s;
+	uint64_t number;
 
-	if (span_take(&rest, "GPU") && skip_number(&rest) && span_take(&rest, " "))
-		*s = rest;
+	if (!span_take(&rest, "GPU") ||
+	    !span_take_number(&rest, 10, MAX_GPU_NUMBERS - 1, &number) || !span_take(&rest, " "))
+		return;
+	out->gpu_number = (unsigned int)number;
+	*s = rest;
 }
 
-static void take_origin(struct span *s)
+static void take_origin(struct span *s, struct kernel_line *out)
 {
 	struct span rest;
 
-	take_gpu_number(s);
+	take_gpu_number(s, out);
 	rest = *s;
 	if (span_left(take_while(&rest, in_identifier)) && span_take(&rest, ": "))
 		*s = rest;
@@ -296,10 +300,10 @@ static bool match_part(struct span *s, char part, struct kernel_line *out)
 	case 'k':
 		return take_refusal(s);
 	case 'g':
-		take_gpu_number(s);
+		take_gpu_number(s, out);
 		return true;
 	case 'h':
-		take_origin(s);
+		take_origin(s, out);
 		return true;
 	case 'c':
 		span_take(s, ":");

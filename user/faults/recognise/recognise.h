@@ -57,6 +57,9 @@ struct kernel_line {
 	char device[LABEL_SIZE];
 	char uuid[48]; /* "GPU-..." */
 	char serial[24]; /* letters, digits, '-', '_' */
+	unsigned int
+		gpu_number; /* "GPU3": the driver's own, below MAX_GPU_NUMBERS; 0: another, or none */
+#define MAX_GPU_NUMBERS 32
 	char comm[16]; /* of a task; "": none */
 	int pid; /* of that task */
 	char function[48];
@@ -119,7 +122,7 @@ enum fault_signal {
 /* A report of the kernel that is being read. */
 struct kernel_report {
 	const char *kind; /* NULL: none */
-	uint64_t time_ns;
+	uint64_t time_ns, last_ns; /* of its first and last line */
 	bool stuck; /* of a CPU */
 	char cpu[16], comm[16], owner[64], text[160];
 	int pid; /* of @comm; -1: not known */
@@ -145,7 +148,9 @@ struct fault_events {
 	/* Its own: */
 	uint64_t load_begin_ns; /* of the driver's load, CLOCK_MONOTONIC; 0: none, or not known */
 	uint64_t last_xid_ns;
-	uint64_t heartbeats_since_ns, last_heartbeat_ns; /* missed ones in a row */
+	struct {
+		uint64_t since_ns, last_ns;
+	} heartbeats[MAX_GPU_NUMBERS]; /* missed ones in a row, of each GPU */
 	struct kernel_report report;
 	char last_gpu[PCI_ADDRESS_SIZE]; /* of the identity line before this one */
 };
