@@ -207,8 +207,8 @@ health '' "python[12]: $off"
 health critical "\033[32m[ 1.5] \033[0m\033[33mNVRM: \033[0m\033[1mXid (PCI:0000:05:00): 79, gone.\033[0m\n"
 bug='[10.0] BUG: kernel NULL pointer dereference, address: 00000000000000a8\n[10.1] Oops: 0000 [#1] SMP NOPTI\n'
 where='[11.1] RIP: 0010:uvm_hmm_unregister_gpu+0x51/0x3a0 [nvidia_uvm]\n'
-health critical "$bug[10.5] CPU: 3 PID: 7 Comm: x Tainted: P  OE 6.1\n$where" # a slow console
-health critical "$bug[10.5] watchdog: BUG: soft lockup - CPU#7 stuck for 26s! [python3:1]\n[10.6] CPU: 3 PID: 7 Comm: x Tainted: P
+health critical "${bug}[10.5] CPU: 3 PID: 7 Comm: x Tainted: P  OE 6.1\n$where" # a slow console
+health critical "${bug}[10.5] watchdog: BUG: soft lockup - CPU#7 stuck for 26s! [python3:1]\n[10.6] CPU: 3 PID: 7 Comm: x Tainted: P
 [10.6] CPU: 7 PID: 9 Comm: y Tainted: P\n$where"
 late() { printf '[%d.0] NVRM: GPU%d _kgspRpcRecvPoll: GSP RM heartbeat timed out\\n' "$@"; }
 health warning "$(late 1 0 39 1 77 2 115 3 153 4 191 5 229 6 267 7 302 0)"
