@@ -17,6 +17,14 @@ struct json {
 #define json_end(j) (json_object_end(j), putc('\n', (j)->out)) /* of the whole text */
 #define json_array(j, name) json_open(j, name, '[')
 #define json_array_end(j) json_close(j, ']')
+
+/* An array @name with an object, on a line of its own, for each element @e that is @wanted. No break or return inside. */
+#define JSON_ROWS(j, name, e, list, count, wanted)                                          \
+	for (bool on_ = (json_array(j, name), true); on_; on_ = (json_array_end(j), false)) \
+		ARRAY_EACH(e, list, count)                                                  \
+			for (bool row_ = (wanted) && (json_row(j), true); row_;             \
+			     row_ = (json_object_end(j), false))
+
 void json_open(struct json *j, const char *name, char bracket);
 void json_close(struct json *j, char bracket);
 

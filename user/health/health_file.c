@@ -103,14 +103,10 @@ static void write_finding(struct json *j, const struct health_finding *f)
 /* Each server with what limited its calls in the last interval. */
 static void write_servers(struct json *j, const struct snapshot *s)
 {
-	json_array(j, "servers");
-	ARRAY_EACH(v, s->calls.servers, s->calls.server_count) {
-		json_object(j, NULL);
+	JSON_ROWS(j, "servers", v, s->calls.servers, s->calls.server_count, true) {
 		json_text(j, "server", v->server);
 		json_text(j, "bound_by", v->bound_by ? v->bound_by : "none");
-		json_object_end(j);
 	}
-	json_array_end(j);
 }
 
 static void write_faults(struct json *j, const struct health_content *c)
@@ -127,16 +123,11 @@ static void write_faults(struct json *j, const struct health_content *c)
 /* The UUID is a text of the driver's, which `ack` puts into its file: anything else could be a whole entry. */
 static void write_gpus(struct json *j, const struct snapshot *s)
 {
-	json_array(j, "gpus");
-	ARRAY_EACH(g, s->faults.gpus, s->faults.gpu_count) {
-		if (!is_gpu_uuid(span_of(g->uuid)))
-			continue;
-		json_object(j, NULL);
+	JSON_ROWS(j, "gpus", g, s->faults.gpus, s->faults.gpu_count,
+		  is_gpu_uuid(span_of(g->uuid))) {
 		json_text(j, "device", g->gpu);
 		json_text(j, "uuid", g->uuid);
-		json_object_end(j);
 	}
-	json_array_end(j);
 }
 
 void health_file_write(FILE *out, const struct health_content *c)

@@ -179,17 +179,12 @@ static void write_transports(struct json *j, const struct delta *d, const char *
 
 static void write_mounts(struct json *j, const struct snapshot *s, const char *server)
 {
-	json_array(j, "mounts");
-	ARRAY_EACH(m, s->calls.mounts, s->calls.mount_count) {
-		if (strcmp(m->server, server) != 0)
-			continue;
-		json_object(j, NULL);
+	JSON_ROWS(j, "mounts", m, s->calls.mounts, s->calls.mount_count,
+		  !strcmp(m->server, server)) {
 		json_text(j, "export", m->export);
 		json_text(j, "mountpoint", m->mountpoint);
 		json_text(j, "version", m->version);
-		json_object_end(j);
 	}
-	json_array_end(j);
 }
 
 static void write_share(struct json *j, const char *name, uint64_t part, uint64_t all)
@@ -229,9 +224,7 @@ static void write_parts(struct json *j, const struct session *t, const char *ser
 	struct calls_share *shares, sum;
 	size_t count = session_shares(t, server, by, &shares, &sum);
 
-	json_array(j, names[by]);
-	ARRAY_EACH(s, shares, count) {
-		json_object(j, NULL);
+	JSON_ROWS(j, names[by], s, shares, count, true) {
 		if (by != SHARE_BY_OWNER) {
 			json_text(j, "export", s->export);
 			json_text(j, "mountpoint", s->name);
@@ -246,9 +239,7 @@ static void write_parts(struct json *j, const struct session *t, const char *ser
 		write_share(j, "waited_share", s->waited_ns, sum.waited_ns);
 		write_phases(j, (const uint64_t *)s->sums->phase_ns);
 		write_kinds(j, s->sums);
-		json_object_end(j);
 	}
-	json_array_end(j);
 	free(shares);
 }
 
@@ -353,11 +344,8 @@ static void write_server(struct json *j, const struct session *t, size_t number)
 
 static void write_episodes(struct json *j, const struct session *t)
 {
-	json_array(j, "episodes");
-	ARRAY_EACH(e, t->episodes.list, t->episodes.count) {
-		if (!session_wants_server(t, e->server))
-			continue;
-		json_row(j);
+	JSON_ROWS(j, "episodes", e, t->episodes.list, t->episodes.count,
+		  session_wants_server(t, e->server)) {
 		json_text(j, "kind", episode_kind_names[e->kind]);
 		json_text(j, "server", e->server);
 		json_fraction(j, "start", session_wall(t, e->start_ns), 3);
@@ -367,9 +355,7 @@ static void write_episodes(struct json *j, const struct session *t)
 		json_fraction(j, "peak_rate", e->peak_rate, 0);
 		write_shares(j, e->share);
 		json_text(j, "bound_by", bound_names[e->bound_by]);
-		json_object_end(j);
 	}
-	json_array_end(j);
 }
 
 static void write_faults(struct json *j, const struct session *t)
@@ -382,9 +368,7 @@ static void write_faults(struct json *j, const struct session *t)
 
 static void write_events(struct json *j, const struct session *t)
 {
-	json_array(j, "events");
-	ARRAY_EACH(e, t->events, t->event_count) {
-		json_row(j);
+	JSON_ROWS(j, "events", e, t->events, t->event_count, true) {
 		json_text(j, "kind", session_event_names[e->kind]);
 		json_fraction(j, "time", e->time, 3);
 		json_text(j, "name", e->name);
@@ -394,17 +378,13 @@ static void write_events(struct json *j, const struct session *t)
 		}
 		json_unsigned(j, "count", e->count);
 		json_text(j, "text", EVENT_OF_SESSION(e));
-		json_object_end(j);
 	}
-	json_array_end(j);
 	json_unsigned(j, "events_left_out", t->events_left_out);
 }
 
 static void write_slow_calls(struct json *j, const struct session *t)
 {
-	json_array(j, "slow_calls");
-	ARRAY_EACH(c, t->slow, t->slow_count) {
-		json_row(j);
+	JSON_ROWS(j, "slow_calls", c, t->slow, t->slow_count, true) {
 		json_fraction(j, "end", c->time, 3);
 		json_nanoseconds(j, "seconds", c->total_ns);
 		json_text(j, "server", c->server);
@@ -416,9 +396,7 @@ static void write_slow_calls(struct json *j, const struct session *t)
 		json_text(j, "comm", c->comm);
 		json_unsigned(j, "status", c->status);
 		write_phases(j, c->phase_ns);
-		json_object_end(j);
 	}
-	json_array_end(j);
 	json_unsigned(j, "slow_calls_in_all", t->slow_calls);
 }
 
@@ -426,12 +404,8 @@ static void write_file_calls(struct json *j, const struct session *t, bool direc
 {
 	struct file_calls rest = session_files_rest(t, directory);
 
-	json_array(j, directory ? "directories" : "files");
-	ARRAY_EACH(f, t->last.calls.files, t->last.calls.file_count) {
-		if (!session_wants_file(t, f, directory))
-			continue;
-		json_newline(j);
-		json_object(j, NULL);
+	JSON_ROWS(j, directory ? "directories" : "files", f, t->last.calls.files,
+		  t->last.calls.file_count, session_wants_file(t, f, directory)) {
 		json_text(j, "op", f->op);
 		json_text(j, "server", f->server);
 		json_text(j, "mount", f->mount);
@@ -444,9 +418,7 @@ static void write_file_calls(struct json *j, const struct session *t, bool direc
 		json_known(j, "owner", f->owner);
 		json_unsigned(j, "pid", f->pid);
 		json_text(j, "comm", f->comm);
-		json_object_end(j);
 	}
-	json_array_end(j);
 	json_object(j, directory ? "other_directories" : "other_files");
 	json_unsigned(j, "calls", rest.calls);
 	json_unsigned(j, "bytes", rest.bytes);
@@ -460,16 +432,12 @@ static void write_headline(struct json *j, const struct session *t)
 
 	session_headline(t, &h);
 	json_text(j, "headline", h.items[0].text);
-	json_array(j, "findings");
-	ARRAY_EACH(item, h.items, h.count) {
-		json_row(j);
+	JSON_ROWS(j, "findings", item, h.items, h.count, true) {
 		json_text(j, "level", headline_level_names[item->rank.level]);
 		json_text(j, "kind", headline_kind_names[item->rank.kind]);
 		json_known(j, "subject", item->subject);
 		json_text(j, "text", item->text);
-		json_object_end(j);
 	}
-	json_array_end(j);
 }
 
 static void write_losses(struct json *j, const struct snapshot *s)
