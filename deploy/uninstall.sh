@@ -48,8 +48,9 @@ if [ "$live" ]; then
 	systemctl daemon-reload
 	systemctl reset-failed xidscope 2>/dev/null || true
 fi
+rm -rf "$dest/run/xidscope"
 left=''
-for each in /var/lib/xidscope /run/xidscope /etc/xidscope "$sysconf/default/xidscope" /etc/systemd/system/xidscope.service.d; do
+for each in /var/lib/xidscope /etc/xidscope "$sysconf/default/xidscope" /etc/systemd/system/xidscope.service.d; do
 	[ -e "$dest$each" ] || continue
 	if [ "$what" ]; then
 		rm -rf "$dest$each"

@@ -68,8 +68,8 @@ done
 
 # Files of a version that nobody cleaned up after are removed with the rest.
 for archive in xidscope-*.tar.gz; do tar -C root -xzf "$archive"; done
-mkdir -p root/{var/lib,etc}/xidscope
-touch root/var/lib/xidscope/state root/etc/xidscope/acks
+mkdir -p root/{var/lib,etc,run}/xidscope
+touch root/var/lib/xidscope/state root/etc/xidscope/acks root/run/xidscope/health.json
 for wrong in --bogus --others=no; do
 	! uninstall $wrong 2>errors || fail "$wrong is accepted"
 done
@@ -81,8 +81,8 @@ bash -e <(sed -n 's/.*to remove them: //p' said)
 
 # On request at once, also where settings are in another folder.
 make --no-print-directory -C "$top" install DESTDIR="$dir/root" SYSCONFDIR=/opt/etc || fail "make install fails"
-mkdir -p root/{var/lib/xidscope,run/xidscope,etc/xidscope,etc/systemd/system/xidscope.service.d}
-touch root/var/lib/xidscope/state root/run/xidscope/pcie root/etc/xidscope/acks root/etc/systemd/system/xidscope.service.d/override.conf
+mkdir -p root/{var/lib/xidscope,etc/xidscope,etc/systemd/system/xidscope.service.d}
+touch root/var/lib/xidscope/state root/etc/xidscope/acks root/etc/systemd/system/xidscope.service.d/override.conf
 [[ -e root/opt/etc/default/xidscope ]] || fail "no settings are installed"
 make --no-print-directory -C "$top" uninstall STATE=remove DESTDIR="$dir/root" SYSCONFDIR=/opt/etc || fail "make uninstall fails"
 [[ ! $(files) && ! -e root/usr/local/share/xidscope ]] || fail "with its state uninstalled, there is: $(files)"

@@ -21,7 +21,7 @@ nothing_is_left() {
 	[[ $(systemctl show -P LoadState xidscope) == not-found ]]
 	listing >after
 	diff before after
-	[[ ! -e /run/xidscope && ! -d /sys/kernel/tracing/instances/xidscope ]]
+	[[ ! -d /sys/kernel/tracing/instances/xidscope ]]
 }
 
 # Nobody is there to answer.
@@ -38,7 +38,7 @@ by install
 by is-it-on
 grep -q '^XIDSCOPE OK: no open fault | ' out/is-it-on.log
 by remove
-[[ ! -e $output && -s /etc/default/xidscope && -s /var/lib/xidscope/state ]]
+[[ ! -e $output && ! -e /run/xidscope && -s /etc/default/xidscope && -s /var/lib/xidscope/state ]]
 by purge
 nothing_is_left
 

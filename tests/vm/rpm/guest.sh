@@ -48,7 +48,7 @@ replaced downgrade
 
 step "removed, it leaves state and settings"
 by remove
-[[ $(show LoadState) == not-found && ! -e $output && -s /var/lib/xidscope/state ]]
+[[ $(show LoadState) == not-found && ! -e $output && ! -e /run/xidscope && -s /var/lib/xidscope/state ]]
 left=$(find / -xdev \( -path /job -o -path /proc -o -path /sys -o -path /run -o -path /tmp \) -prune -o -name '*xidscope*' -print | sort)
 [[ $left == /etc/sysconfig/xidscope.rpmsave$'\n'/var/lib/xidscope ]] || (echo "there is $left" && false)
 step "done"

@@ -42,7 +42,7 @@ wait_for 60 changed "$before"
 wait_for 60 is ActiveState active
 systemctl stop xidscope
 is Result success
-[[ ! -e $output && ! -e /run/xidscope ]]
+[[ ! -e $output && -d /run/xidscope && -z $(find /run/xidscope -type f) ]]
 
 step "a stuck agent is found by the watchdog, and started again"
 with watchdog WatchdogSec=10 RestartSec=1
