@@ -88,6 +88,12 @@ for path in (deploy / "grafana").glob("*.json"):
     assert page["data"] == {f"xidscope-{path.name}": path.read_text()}, path
 assert not pages and ("PodMonitor", "xidscope") not in ours, pages
 
+# The label `node` is the same, whichever node_exporter serves the file.
+values = yaml.safe_load((work / "expected" / "kube-prometheus-stack-values.yaml").read_text())
+monitor = objects(work / "scraped.yaml")["PodMonitor", "xidscope"]
+assert (values["prometheus-node-exporter"]["prometheus"]["monitor"]["relabelings"] ==
+        monitor["spec"]["podMetricsEndpoints"][0]["relabelings"][:1]), values
+
 ours, wanted = objects(work / "changed.yaml"), copy.deepcopy(objects(work / "expected" / "scraped.yaml"))
 wanted["PodMonitor", "xidscope"]["metadata"]["labels"]["release"] = "ours"
 pod = wanted["DaemonSet", "xidscope"]["spec"]["template"]["spec"]
