@@ -40,7 +40,7 @@ resources: {limits: {cpu: 300m, memory: 128Mi}, requests: {cpu: 300m, memory: 12
 textfile: /srv/textfile
 scrape: pod
 privileges: least
-exporter: {image: "mirror.example.org/node-exporter:v1", podMonitorLabels: {release: ours}}
+exporter: {image: "mirror.example.org/node-exporter:v1", podMonitorLabels: {release: null, team: ours}}
 END
 template changed xidscope -f "$work/values"
 /usr/bin/python3 - "$work" "$top/deploy" "$digest" <<'END'
@@ -95,7 +95,8 @@ assert (values["prometheus-node-exporter"]["prometheus"]["monitor"]["relabelings
         monitor["spec"]["podMetricsEndpoints"][0]["relabelings"][:1]), values
 
 ours, wanted = objects(work / "changed.yaml"), copy.deepcopy(objects(work / "expected" / "scraped.yaml"))
-wanted["PodMonitor", "xidscope"]["metadata"]["labels"]["release"] = "ours"
+wanted["PodMonitor", "xidscope"]["metadata"]["labels"]["team"] = "ours"
+del wanted["PodMonitor", "xidscope"]["metadata"]["labels"]["release"]
 pod = wanted["DaemonSet", "xidscope"]["spec"]["template"]["spec"]
 least = objects(work / "expected" / "least-privilege.yaml")["DaemonSet", "xidscope"]["spec"]["template"]["spec"]
 exporter, agent = pod["containers"]
@@ -109,8 +110,9 @@ pod.update(imagePullSecrets=[{"name": "ours"}], nodeSelector={"nvidia.com/gpu.pr
 same("changed", ours, wanted)
 END
 
-for wrong in scrape=prometheus image.digest=1 resource.limits=1 privileges=none textfile=here; do
+for wrong in scrape=prometheus image.digest=1 resource.limits=1 privileges=none textfile=here {image,exporter,options,rules}=null \
+	'options={--verbose,--state=x}' 'options={--health}'; do
 	! "$helm" template x "$work/chart.tgz" --set "$wrong" >/dev/null 2>"$work/log" || { echo "helm takes $wrong" && exit 1; }
 	grep -q "values don't meet the specifications of the schema" "$work/log" || { cat "$work/log" && exit 1; }
 done
-echo "six sets of values give kustomize's objects; helm refuses five wrong values"
+echo "six sets of values give kustomize's objects; helm refuses wrong ones"
