@@ -1647,6 +1647,9 @@ TEST(waits_between_calls_that_were_delayed_are_delay)
 		{ "OPEN", "NFS4ERR_DELAY", 6, 1, BOUND_DELAY },
 		{ "RENAME", "NFS4ERR_DELAY", 6, 1, BOUND_DELAY },
 		{ "GETATTR", "NFS4ERR_DELAY", 6, 1, BOUND_DELAY },
+		{ "LOOKUP", "NFS4ERR_DELAY", 6, 1, BOUND_DELAY },
+		{ "LOOKUP", "EJUKEBOX", 1, 1, BOUND_DELAY }, /* 5 s each */
+		{ "READ", "EJUKEBOX", 6, 1, BOUND_METADATA },
 		{ "OPEN", "NFS4ERR_GRACE", 6, 1, BOUND_METADATA },
 		{ "OPEN", "NFS4ERR_DELAY", 4, 1, BOUND_METADATA }, /* less than in calls */
 		{ "READ", "NFS4ERR_DELAY", 6, 1, BOUND_METADATA }, /* waits in the call */
@@ -1659,8 +1662,9 @@ TEST(waits_between_calls_that_were_delayed_are_delay)
 		snapshot_error(&now.calls, SERVER, rows[i].op, rows[i].status)->count =
 			rows[i].count;
 		end_interval(rows[i].seconds * SECOND);
-		judge(rows[i].bound,
-		      rows[i].bound == BOUND_METADATA ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+		judge(rows[i].bound, rows[i].bound == BOUND_METADATA || *rows[i].status == 'E' ?
+					     CONFIDENCE_HIGH :
+					     CONFIDENCE_MEDIUM);
 	}
 	/* Of some the wait is a part of the call. */
 	fresh();

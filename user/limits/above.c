@@ -28,6 +28,7 @@
  * 15 s (NFS4_POLL_RETRY_MAX). If it is UNRETURNED_NS on average, the holder of a delegation does not answer. */
 #define RETRY_NS 1e8
 #define RETRY_MOST UINT64_C(16000000000)
+#define JUKEBOX_NS 5e9 /* after EJUKEBOX (NFS_JUKEBOX_RETRY_TIME) */
 #define UNRETURNED_NS 5e8
 #define DELAYED 0.05 /* a smaller share of the time that is spent so does not matter */
 /* After an answer NFS4ERR_DENIED the caller of fcntl() waits at least this long (NFS4_LOCK_MINTIMEOUT), between calls. Fewer such
@@ -60,6 +61,12 @@ static enum above_op op_of(const char *op)
 	       kind == RPC_KIND_WRITE     ? ABOVE_WRITE :
 	       kind == RPC_KIND_METADATA  ? ABOVE_NAMES :
 					    ABOVE_OTHER;
+}
+
+/* Whether the caller waits between two calls of @op that are delayed, not within one. */
+static bool waits_between(enum above_op op)
+{
+	return op >= ABOVE_LOOKUP && op <= ABOVE_NAMES && op != ABOVE_DELEGRETURN;
 }
 
 /* Notes for each kind of calls the mount with most of their time, or the server's only mount; and waits for files' locks. */
@@ -128,10 +135,15 @@ void above_add(struct above_sums *a, const struct delta *d, const char *server)
 			a->lock_ns += o->total.sum_ns;
 	}
 	ARRAY_EACH(e, d->errors, d->error_count) {
+		enum above_op op = op_of(e->now->op);
+		bool jukebox = !strcmp(e->now->status, "EJUKEBOX");
+
 		if (strcmp(e->now->server, server) != 0)
 			continue;
-		if (!strcmp(e->now->status, "NFS4ERR_DELAY"))
-			a->ops[op_of(e->now->op)].delayed += e->count;
+		if (jukebox || !strcmp(e->now->status, "NFS4ERR_DELAY"))
+			a->ops[op].delayed += e->count;
+		if (jukebox && waits_between(op))
+			a->jukebox += e->count;
 		if (!strcmp(e->now->status, "NFS4ERR_DENIED"))
 			a->denied += e->count;
 		if (ARRAY_FIND(r, refusals, COUNT(refusals), !strcmp(*r, e->now->status))) {
@@ -299,22 +311,27 @@ bool judge_lock(struct judgement *j)
 
 bool judge_delayed(struct judgement *j)
 {
-	const struct op_sums *ops = j->v->above.ops;
-	uint64_t others = ops[ABOVE_NAMES].delayed + ops[ABOVE_ATTRIBUTES].delayed;
-	double count = (double)(ops[ABOVE_OPEN].delayed + others);
-	double waited = larger(RETRY_NS * count, (double)j->v->above.retry_ns);
-	double rest = (double)(j->v->total_ns - j->v->phase_ns[RPC_PHASE_DELAY]);
+	const struct above_sums *a = &j->v->above;
+	uint64_t opens = a->ops[ABOVE_OPEN].delayed, others = 0;
+	double jukebox = (double)a->jukebox, rest, count, waited;
 
+	for (int o = ABOVE_LOOKUP; o <= ABOVE_NAMES; o++)
+		others += waits_between(o) && o != ABOVE_OPEN ? a->ops[o].delayed : 0;
+	count = (double)(opens + others);
+	waited = larger(RETRY_NS * (count - jukebox), (double)a->retry_ns) + JUKEBOX_NS * jukebox;
+	rest = (double)(j->v->total_ns - j->v->phase_ns[RPC_PHASE_DELAY]);
 	if (waited < DELAYED * (double)j->v->active.ns || waited < rest)
 		return false;
 	decide(j->to, BOUND_DELAY,
 	       waited + rest > (double)j->v->judged_ns / 2 ? by_share(waited / (waited + rest)) :
 							     CONFIDENCE_MEDIUM,
-	       "%" PRIu64 " OPENs and %" PRIu64
-	       " other calls for metadata were answered NFS4ERR_DELAY, as "
+	       "%" PRIu64 " OPENs and %" PRIu64 " other calls for metadata were answered %s, as "
 	       "while another client has a delegation of the file: retries wait for %.3g s at least, calls "
 	       "take %.3g s.%s",
-	       ops[ABOVE_OPEN].delayed, others, waited / 1e9, rest / 1e9,
+	       opens, others, a->jukebox ? "EJUKEBOX or NFS4ERR_DELAY" : "NFS4ERR_DELAY",
+	       waited / 1e9, rest / 1e9,
+	       a->jukebox ?
+		       " Or the server reads the file from a tape." :
 	       waited < UNRETURNED_NS * count ?
 		       DELEGATIONS :
 		       " That client does not give it back: is it down? The server takes it back after a lease time.");
