@@ -1650,7 +1650,7 @@ TEST(waits_between_calls_that_were_delayed_are_delay)
 		{ "LOOKUP", "NFS4ERR_DELAY", 6, 1, BOUND_DELAY },
 		{ "LOOKUP", "EJUKEBOX", 1, 1, BOUND_DELAY }, /* 5 s each */
 		{ "READ", "EJUKEBOX", 6, 1, BOUND_METADATA },
-		{ "OPEN", "NFS4ERR_GRACE", 6, 1, BOUND_METADATA },
+		{ "OPEN", "NFS4ERR_GRACE", 6, 1, BOUND_DELAY },
 		{ "OPEN", "NFS4ERR_DELAY", 4, 1, BOUND_METADATA }, /* less than in calls */
 		{ "READ", "NFS4ERR_DELAY", 6, 1, BOUND_METADATA }, /* waits in the call */
 		{ "OPEN", "NFS4ERR_DELAY", 6, 20, BOUND_NONE }, /* seldom */

@@ -136,12 +136,15 @@ void above_add(struct above_sums *a, const struct delta *d, const char *server)
 	}
 	ARRAY_EACH(e, d->errors, d->error_count) {
 		enum above_op op = op_of(e->now->op);
-		bool jukebox = !strcmp(e->now->status, "EJUKEBOX");
+		bool jukebox = !strcmp(e->now->status, "EJUKEBOX"),
+		     grace = !strcmp(e->now->status, "NFS4ERR_GRACE");
 
 		if (strcmp(e->now->server, server) != 0)
 			continue;
-		if (jukebox || !strcmp(e->now->status, "NFS4ERR_DELAY"))
+		if (jukebox || grace || !strcmp(e->now->status, "NFS4ERR_DELAY"))
 			a->ops[op].delayed += e->count;
+		if (grace && waits_between(op))
+			a->grace += e->count;
 		if (jukebox && waits_between(op))
 			a->jukebox += e->count;
 		if (!strcmp(e->now->status, "NFS4ERR_DENIED"))
@@ -314,6 +317,7 @@ bool judge_delayed(struct judgement *j)
 	const struct above_sums *a = &j->v->above;
 	uint64_t opens = a->ops[ABOVE_OPEN].delayed, others = 0;
 	double jukebox = (double)a->jukebox, rest, count, waited;
+	enum confidence sure;
 
 	for (int o = ABOVE_LOOKUP; o <= ABOVE_NAMES; o++)
 		others += waits_between(o) && o != ABOVE_OPEN ? a->ops[o].delayed : 0;
@@ -322,9 +326,16 @@ bool judge_delayed(struct judgement *j)
 	rest = (double)(j->v->total_ns - j->v->phase_ns[RPC_PHASE_DELAY]);
 	if (waited < DELAYED * (double)j->v->active.ns || waited < rest)
 		return false;
-	decide(j->to, BOUND_DELAY,
-	       waited + rest > (double)j->v->judged_ns / 2 ? by_share(waited / (waited + rest)) :
-							     CONFIDENCE_MEDIUM,
+	sure = waited + rest > (double)j->v->judged_ns / 2 ? by_share(waited / (waited + rest)) :
+							     CONFIDENCE_MEDIUM;
+	if (2 * (double)a->grace > count) {
+		decide(j->to, BOUND_DELAY, sure,
+		       "The server has restarted: %" PRIu64 " OPENs and %" PRIu64
+		       " other calls were to wait for the end of its grace period (NFS4ERR_GRACE).",
+		       opens, others);
+		return true;
+	}
+	decide(j->to, BOUND_DELAY, sure,
 	       "%" PRIu64 " OPENs and %" PRIu64 " other calls for metadata were answered %s, as "
 	       "while another client has a delegation of the file: retries wait for %.3g s at least, calls "
 	       "take %.3g s.%s",

@@ -75,9 +75,9 @@ enum above_op {
 struct above_sums {
 	struct op_sums {
 		uint64_t calls, ns, bytes;
-		uint64_t delayed; /* answered NFS4ERR_DELAY or EJUKEBOX */
+		uint64_t delayed; /* answered NFS4ERR_DELAY, EJUKEBOX or NFS4ERR_GRACE */
 	} ops[ABOVE_OPS];
-	uint64_t jukebox; /* calls for metadata answered EJUKEBOX */
+	uint64_t jukebox, grace; /* calls for metadata answered EJUKEBOX, NFS4ERR_GRACE */
 	/* Time between OPENs that were answered NFS4ERR_DELAY, if no other OPEN was answered; since the last one of them. */
 	uint64_t retry_ns, since_delay_ns;
 	bool opens_wait; /* the last OPEN was answered so */
