@@ -149,6 +149,16 @@ TEST(a_link_at_its_rate_shows_at_three_looks_in_a_row)
 	assert_look(true, LIMITED_BY("server"));
 }
 
+TEST(an_open_that_is_tried_again_once_in_each_interval_is_delay)
+{
+	for (uint64_t i = 0; i < 4; i++) {
+		add_calls(SERVER, "OPEN", RPC_PHASE_RTT, 1, 0);
+		snapshot_error(&now.calls, SERVER, "OPEN", "NFS4ERR_DELAY")->count++;
+		write_file(15);
+		assert_int_equal(!!strstr(text, LIMITED_BY("delay")), i > 1);
+	}
+}
+
 TEST(without_phases_there_is_no_limit)
 {
 	now.calls.unknown = RPC_FACT_BIT(RPC_FACT_PHASE + RPC_PHASE_SLOT);

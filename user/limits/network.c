@@ -34,9 +34,13 @@ void limit_sums_next(struct limit_sums *h)
 	size_t kept = 0;
 
 	ARRAY_EACH(v, h->servers, h->count) {
-		struct server_sums next = { .looks = v->looks };
+		struct server_sums next = { .looks = fills_link(v) ? v->looks : 0 };
 
-		if (!fills_link(v))
+		if (v->above.opens_wait)
+			next.above =
+				(struct above_sums){ .opens_wait = true,
+						     .since_delay_ns = v->above.since_delay_ns };
+		else if (!next.looks)
 			continue;
 		memcpy(next.server, v->server, sizeof(next.server));
 		h->servers[kept++] = next;
