@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that the caller of a process that does what may block gets its whole answer, and waits for one that hangs once. */
+#include <signal.h>
+
 #include "unit.h"
 #include "base/clock.h"
 #include "base/helper.h"
@@ -34,6 +36,37 @@ TEST(a_long_answer_is_whole_and_counts_for_a_while)
 	h.begun_ns -= HELPER_AGE_NS;
 	assert_true(helper_ask(&h, "x", answer_at_length, "b"));
 	assert_int_equal(h.text[LONG - 1], 'b');
+	helper_free(&h);
+}
+
+static bool no_fork;
+
+pid_t fork(void)
+{
+	return no_fork ? -1 : _Fork();
+}
+
+static void be_killed(const void *context, FILE *out)
+{
+	fputs(context, out);
+	fflush(out);
+	raise(SIGKILL);
+}
+
+TEST(an_answer_is_whole_only_if_its_process_was_not_killed)
+{
+	struct helper h = { .pipe = -1 };
+	struct file_text text;
+
+	assert_false(helper_ask(&h, "x", be_killed, "a"));
+	assert_int_equal(h.pipe, -1);
+	assert_int_equal(helper_ask_once(&text, be_killed, "a"), -EAGAIN);
+	/* no process at all: the next question is asked at once */
+	h.begun_ns -= HELPER_AGE_NS;
+	no_fork = true;
+	assert_false(helper_ask(&h, "x", answer_at_length, "a"));
+	no_fork = false;
+	assert_true(helper_ask(&h, "x", answer_at_length, "a"));
 	helper_free(&h);
 }
 

@@ -63,6 +63,7 @@ static void run_work(int kept, const char *name, helper_work *work, const void *
 	if (!out)
 		return;
 	work(context, out);
+	fputc(0, out);
 	fflush(out);
 }
 
@@ -83,8 +84,9 @@ bool helper_start(struct helper *h, const char *name, helper_work *work, const v
 	}
 	close(ends[1]);
 	h->pipe = file_unless(ends[0], h->pid < 0 ? -1 : 0);
-	h->begun_ns = monotonic_ns();
+	h->begun_ns = h->pid < 0 ? 0 : monotonic_ns();
 	h->len = 0;
+	h->whole = false;
 	return h->pipe >= 0;
 }
 
@@ -100,6 +102,9 @@ static ssize_t read_part(struct helper *h)
 	if (!grown) {
 		close(h->pipe);
 		h->pipe = -1;
+		/* A NUL ends the answer: without it the process was killed. */
+		h->whole = !n && h->len && !h->text[h->len - 1];
+		h->len -= h->whole;
 		return 0;
 	}
 	h->text = grown;
@@ -134,7 +139,7 @@ bool helper_ask(struct helper *h, const char *name, helper_work *work, const voi
 	helper_collect(h, h->begun_ns + HELPER_WAIT_NS);
 	if (h->pipe >= 0 && !helper_sleeps(h))
 		helper_collect(h, h->begun_ns + HELPER_ONCE_NS);
-	return h->begun_ns && h->pipe < 0;
+	return h->whole;
 }
 
 int helper_ask_once(struct file_text *f, helper_work *work, const void *context)
@@ -150,6 +155,8 @@ int helper_ask_once(struct file_text *f, helper_work *work, const void *context)
 	while (h.pipe >= 0 && !helper_sleeps(&h));
 	if (h.pipe >= 0)
 		return -ETIMEDOUT;
+	if (!h.whole)
+		return -EAGAIN;
 	f->bytes = h.text;
 	f->len = h.len;
 	h.text = NULL;
@@ -157,7 +164,7 @@ int helper_ask_once(struct file_text *f, helper_work *work, const void *context)
 	return 0;
 }
 
-/* The error comes first. A NUL ends the answer: without it the process was killed. */
+/* The error comes first. */
 void helper_send_file(const void *file, FILE *out)
 {
 	const struct helper_file *f = file;
@@ -165,18 +172,17 @@ void helper_send_file(const void *file, FILE *out)
 
 	fputc(-file_text_read_as(&text, f->path, 1 << 20, f->own ? O_NOFOLLOW : 0, f->own), out);
 	fwrite(text.bytes, 1, text.len, out);
-	fputc(0, out);
 }
 
 int helper_open_file(struct file_text *f)
 {
-	int err = f->len < 2 || f->bytes[f->len - 1] ? -EAGAIN : -(unsigned char)*f->bytes;
+	int err = f->len ? -(unsigned char)*f->bytes : -EAGAIN;
 
 	if (err) {
 		file_text_free(f);
 		return err;
 	}
-	f->len -= 2;
+	f->len--;
 	memmove(f->bytes, f->bytes + 1, f->len + 1);
 	return 0;
 }
@@ -204,7 +210,8 @@ void helper_kill(struct helper *h)
 	/* While it has the pipe open, the number is its own. */
 	if (h->pipe >= 0 && h->pid > 0)
 		kill(h->pid, SIGKILL);
-	h->begun_ns = 0; /* what it has written is not all */
+	h->begun_ns = 0;
+	h->whole = false;
 }
 
 void helper_free(struct helper *h)

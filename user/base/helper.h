@@ -19,6 +19,7 @@ struct helper {
 	int pipe; /* does not block; -1: no process is at work */
 	pid_t pid;
 	uint64_t begun_ns; /* CLOCK_MONOTONIC; 0: never */
+	bool whole; /* it has ended and has written all */
 	char *text; /* what helper_collect() has read of the last process; NULL: nothing */
 	size_t len; /* of it; a NUL follows */
 	int kept; /* an open file that the process has as well, as HELPER_KEPT; 0: none */
@@ -40,12 +41,12 @@ void helper_collect(struct helper *h, uint64_t deadline_ns);
  * that is late once is not waited for again. Returns whether it is all there. */
 bool helper_ask(struct helper *h, const char *name, helper_work *work, const void *context);
 
-/* For questions at the start: takes the answer into *@f, for file_text_free(). Returns 0 or -ETIMEDOUT; that at once, while an
- * earlier question of these has no answer. */
+/* For questions at the start: takes the answer into *@f, for file_text_free(). Returns 0, -EAGAIN: the process was killed; or
+ * -ETIMEDOUT, at once while an earlier question of these has no answer. */
 int helper_ask_once(struct file_text *f, helper_work *work, const void *context);
 
 /* Work that reads a file of at most 1 MB; @own as in file_text_read_own(). helper_open_file() makes *@f, which has the answer,
- * the file's text. Returns as file_text_read() does, or -EAGAIN: the process was killed. */
+ * the file's text. Returns as file_text_read() does. */
 struct helper_file {
 	const char *path;
 	bool own;

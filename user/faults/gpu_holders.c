@@ -299,7 +299,7 @@ void gpu_holders_poll(struct gpu_holders *h)
 	if (h->helper.pipe < 0)
 		return;
 	helper_collect(&h->helper, 0);
-	if (h->helper.pipe < 0)
+	if (h->helper.whole)
 		note_minors(h);
 }
 
