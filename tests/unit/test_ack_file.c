@@ -2,6 +2,7 @@
 /* Proves that the agent has a change of the acknowledgements at its next look, whatever on the way to the file is new, and that
  * without an answer the last ones count. */
 #include <signal.h>
+#include <sys/resource.h>
 
 #include "unit.h"
 #include "health/ack.h"
@@ -10,6 +11,19 @@
 #define LONG_NS 10000000000ull /* on a busy machine */
 
 static struct ack_file f;
+static int files_of_process = -1; /* that it may open; 0: it ends at once; -1: many */
+
+pid_t fork(void)
+{
+	pid_t pid = _Fork();
+
+	if (!pid && !files_of_process)
+		_exit(1);
+	if (!pid && files_of_process > 0)
+		setrlimit(RLIMIT_NOFILE, &(struct rlimit){ (rlim_t)files_of_process,
+							   (rlim_t)files_of_process });
+	return pid;
+}
 
 /* Looks until there is news, which the kernel reports before the change returns. */
 static bool is_new(void)
@@ -80,7 +94,7 @@ TEST(without_an_answer_the_last_ones_count)
 	put("/acks", "* 79 1\n* 48 1\n");
 	f.reader.begun_ns -= HELPER_AGE_NS;
 	assert_false(ack_file_refresh(&f, 0));
-	assert_true(f.silent);
+	assert_int_equal(f.silent, -ETIMEDOUT);
 	assert_int_equal(f.list.count, 1);
 	/* It has been killed, and is asked again. */
 	for (int i = 0; i < 10000 && f.list.count < 2; i++) {
@@ -88,6 +102,29 @@ TEST(without_an_answer_the_last_ones_count)
 		usleep(1000);
 	}
 	assert_int_equal(f.list.count, 2);
-	assert_false(f.silent);
+	assert_int_equal(f.silent, 0);
+	ack_file_close(&f);
+}
+
+TEST(while_the_process_fails_the_last_ones_count)
+{
+	put("/acks", "* 79 1\n");
+	ack_file_open(&f, "acks");
+	assert_true(is_new());
+	put("/acks", "* 79 1\n* 48 1\n");
+	for (files_of_process = 0; files_of_process <= 2; files_of_process += 2) {
+		f.due = true;
+		assert_false(is_new());
+		assert_int_equal(f.silent, files_of_process ? -EMFILE : -EAGAIN);
+		assert_int_equal(f.list.count, 1);
+		assert_string_equal(f.trouble, "");
+		assert_false(is_new());
+		assert_false(f.due);
+	}
+	files_of_process = -1;
+	f.reader.begun_ns -= HELPER_AGE_NS;
+	assert_true(is_new());
+	assert_int_equal(f.silent, 0);
+	assert_int_equal(f.list.count, 2);
 	ack_file_close(&f);
 }

@@ -45,14 +45,15 @@ bool is_local(const struct options *o, const char *option, const char *path, boo
 static bool refresh_acks(struct agent_health *h, uint64_t most_ns)
 {
 	const struct log *log = &h->options->log;
-	bool silent = h->acks.silent, changed = ack_file_refresh(&h->acks, most_ns);
+	bool silent = h->acks.silent;
+	bool changed = ack_file_refresh(&h->acks, most_ns);
 
 	if (changed && *h->acks.trouble)
 		log_warn(log, "the acknowledgements: %s; until then the health is unknown",
 			 h->acks.trouble);
 	if (h->acks.silent && !silent)
 		log_warn(log, "the acknowledgements: cannot read %s: %s; %s", h->acks.path,
-			 file_text_error(-ETIMEDOUT),
+			 file_text_error(h->acks.silent),
 			 h->acks.known ? "the last ones count" : "none counts");
 	return changed;
 }

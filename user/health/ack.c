@@ -156,6 +156,12 @@ static bool is_reported(const struct ack_file *f)
 	return changed;
 }
 
+/* Whether it says nothing of the file, which is then asked for again. */
+static bool may_pass(int err)
+{
+	return err == -EAGAIN || err == -ENOMEM || err == -ENFILE || err == -EMFILE || err == -EIO;
+}
+
 /* Takes over what the process has read. Returns whether that is news. */
 static bool take_answer(struct ack_file *f)
 {
@@ -164,10 +170,10 @@ static bool take_answer(struct ack_file *f)
 
 	f->reader.text = NULL;
 	f->reader.len = 0;
-	f->silent = false;
-	err = helper_open_file(&file);
-	if (f->known && err == f->error && file.len == f->file.len &&
-	    !memcmp(file.bytes ?: "", f->file.bytes ?: "", file.len)) {
+	err = f->reader.whole ? helper_open_file(&file) : -EAGAIN;
+	f->silent = may_pass(err) ? err : 0;
+	if (f->silent || (f->known && err == f->error && file.len == f->file.len &&
+	    !memcmp(file.bytes ?: "", f->file.bytes ?: "", file.len))) {
 		file_text_free(&file);
 		return false;
 	}
@@ -184,19 +190,24 @@ static bool take_answer(struct ack_file *f)
 bool ack_file_refresh(struct ack_file *f, uint64_t most_ns)
 {
 	struct helper *r = &f->reader;
+	bool asked = r->pipe >= 0;
 
 	if (!f->path)
 		return false;
-	f->due |= is_reported(f) || !r->begun_ns || monotonic_ns() >= r->begun_ns + AGAIN_NS;
 	helper_collect(r, 0);
-	f->silent |= r->pipe >= 0 && monotonic_ns() >= r->begun_ns + HELPER_AGE_NS;
+	f->due |= is_reported(f) || !r->begun_ns ||
+		  monotonic_ns() >=
+			  r->begun_ns + (f->silent && r->pipe < 0 ? HELPER_AGE_NS : AGAIN_NS);
+	if (r->pipe >= 0 && monotonic_ns() >= r->begun_ns + HELPER_AGE_NS)
+		f->silent = -ETIMEDOUT;
 	if (f->silent && f->due)
 		helper_kill(r);
 	if (f->due)
 		f->due = !helper_start(r, "xidscope-acks", send_acks,
 				       &(struct helper_file){ f->path, true });
+	asked |= r->pipe >= 0;
 	helper_collect(r, r->begun_ns + most_ns);
-	return r->pipe < 0 && r->begun_ns && r->len && take_answer(f);
+	return asked && r->pipe < 0 && r->begun_ns && take_answer(f);
 }
 
 void ack_file_close(struct ack_file *f)

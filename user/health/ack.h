@@ -57,7 +57,7 @@ struct ack_file {
 	const char *path; /* NULL: not read */
 	struct ack_list list; /* of the last answer */
 	char trouble[600]; /* why it cannot be used; "": it can */
-	bool silent; /* the file system does not answer */
+	int silent; /* why there is no answer, -errno; 0: there was one */
 	bool due; /* to be read again */
 	bool known; /* there was an answer: */
 	int error;
