@@ -264,6 +264,25 @@ TEST(each_pattern_has_a_line_of_known_versions)
 			fail_msg("no line of this pattern: %s", patterns[i].pattern);
 }
 
+/* Other messages begin with a name of 15 bytes: "NAME[4711]: segfault at". */
+TEST(no_name_of_a_process_is_a_line_of_the_kernel)
+{
+	ARRAY_EACH(p, patterns, COUNT(patterns)) {
+		size_t shortest = 0;
+
+		for (const char *at = p->pattern; *at; at++)
+			shortest += *at != '%' || !strchr("cefght$", *++at);
+		if ((p->kind == KERNEL_LINE_EVENT || p->kind == KERNEL_LINE_REPORT) &&
+		    proof_of(p) == KERNEL_LINE_BY_KERNEL && shortest <= 15)
+			fail_msg("a name can be as long: %s", p->pattern);
+	}
+	NONE_ACCEPTED(text, first(text).kind != KERNEL_LINE_NONE,
+		      "EDAC abc: 1 UE [4711]: segfault at 0 ip 0 sp 0 error 4 in a page:0x[1+1]",
+		      "EDAC MC0: 1 UE [4711]: segfault at 0 ip 0 sp 0 error 4 in a page:0x[1+1]",
+		      "EDAC MC0: 1 UE invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0",
+		      "NFS: directory [4711]: segfault at 0 in a contains a readdir loop[1+1]");
+}
+
 /* A printk() format as a pattern of fnmatch(3). */
 static const char *glob_of(const char *format)
 {
@@ -335,6 +354,34 @@ TEST(each_line_of_the_nfs_client_has_a_format)
 		    !has_format(row.field[1]))
 			fail_msg("tests/data/nfs_formats.tsv has no format of %s: %s", kind,
 				 row.field[1]);
+	}
+}
+
+/* Whether it counts where nothing but its form says who has printed it. */
+static bool has_form(const char *text)
+{
+	const struct kmsg_record record = { .text_len = strlen(text) };
+	struct kernel_line line = first(text);
+
+	assert_int_not_equal(line.kind, KERNEL_LINE_NONE);
+	return form_of_line(&record, text, &line);
+}
+
+TEST(what_the_packet_filter_prints_is_no_line_of_the_kernel)
+{
+	static const char *const lines[] = {
+		"nvidia-nvlink: Nvlink Core is being initialized, major device number 1",
+		"nvidia-nvlink: Unregistered Nvlink Core, major device number 1",
+		"BUG: kernel NULL pointer dereference, address: 0",
+		"RIP: 0010:nv_open+0x1/0x2 [nvidia]",
+		"CPU: 1 PID: 7 Comm: x Tainted: G",
+		"Out of memory: Killed process 1 (IN=OUT=SRC=DST=)",
+	};
+
+	for (size_t i = 0; i < COUNT(lines); i++) {
+		assert_true(has_form(lines[i]));
+		assert_false(has_form(
+			formatted("%s IN= OUT=lo SRC=127.0.0.1 DST=127.0.0.1 LEN=30", lines[i])));
 	}
 }
 

@@ -3,7 +3,7 @@
  *
  * 	%p  a PCI address: the device
  * 	%n  a word, as short as possible: the device
- * 	%v  "nvidia-nvswitch" and its number: the device
+ * 	%v  "nvidia-nvswitch" and its number: the device	%M  "MC" and its number: the same
  * 	%u  a GPU's UUID	%s  a serial number
  * 	%d  a decimal number	%x  a hexadecimal one
  * 	%a  a part of a function's name	%F  a function and, if there is one, its module: the device
@@ -83,11 +83,11 @@ static bool take_name(struct span *s, char *to, size_t size)
 	return true;
 }
 
-static bool take_switch(struct span *s, struct kernel_line *out)
+static bool take_numbered(struct span *s, const char *name, struct kernel_line *out)
 {
 	const char *start = s->at;
 
-	if (!span_take(s, "nvidia-nvswitch") || !skip_number(s))
+	if (!span_take(s, name) || !skip_number(s))
 		return false;
 	label_from_bytes(out->device, sizeof(out->device), start, (size_t)(s->at - start));
 	return true;
@@ -280,7 +280,9 @@ static bool match_part(struct span *s, char part, struct kernel_line *out)
 	case 'x':
 		return span_take_number(s, 16, UINT32_MAX, &number);
 	case 'v':
-		return take_switch(s, out);
+		return take_numbered(s, "nvidia-nvswitch", out);
+	case 'M':
+		return take_numbered(s, "MC", out);
 	case 'w':
 		return span_left(take_while(s, in_word));
 	case 'a':
@@ -465,6 +467,25 @@ bool form_of_fault(const struct kmsg_record *record, const char *text, const str
 	       (line->kind != XID_LINE_XID || record->continued);
 }
 
+static bool has(const struct kmsg_record *record, const char *text, const char *part)
+{
+	return memmem(text, record->text_len, part, strlen(part));
+}
+
+/* Whether a rule of the packet filter has printed it, after up to 127 bytes that its user chooses: nf_log_*() in
+ * net/netfilter/nf_log_syslog.c. Lines that quote a name, as an Xid's, are not looked at for less than a name can hold:
+ * whoever chooses the name could hide them. */
+static bool is_of_packet(const struct kmsg_record *record, const char *text,
+			 const struct kernel_line *line)
+{
+	if (line->proof == KERNEL_LINE_BY_KERNEL &&
+	    (line->kind == KERNEL_LINE_EVENT || line->kind == KERNEL_LINE_REPORT ||
+	     line->kind == KERNEL_LINE_TASK))
+		return has(record, text, "IN=") && has(record, text, " OUT=") &&
+		       has(record, text, "SRC=") && has(record, text, "DST=");
+	return has(record, text, "OUT=") || has(record, text, "HTYPE=");
+}
+
 bool form_of_line(const struct kmsg_record *record, const char *text,
 		  const struct kernel_line *line)
 {
@@ -473,13 +494,8 @@ bool form_of_line(const struct kmsg_record *record, const char *text,
 	switch (line->proof) {
 	case KERNEL_LINE_BY_DRIVER:
 		/* The driver's resource manager prints without a level, as if it continued a line; nv_printf() of its
-		 * kernel interface has one, as in "loading". No name of a process is as long as these lines.
-		 *
-		 * Who may set rules of the packet filter chooses up to 127 bytes before what it prints: nf_log_*() in
-		 * net/netfilter/nf_log_syslog.c. Lines that quote a name, as an Xid's, are not looked at for that:
-		 * whoever chooses the name could hide them. */
-		return !memmem(text, record->text_len, "OUT=", 4) &&
-		       !memmem(text, record->text_len, "HTYPE=", 6);
+		 * kernel interface has one, as in "loading". No name of a process is as long as these lines. */
+		return !is_of_packet(record, text, line);
 	case KERNEL_LINE_FOR_PCI:
 		return !strncmp(record->device, "+pci:", 5) &&
 		       !strcmp(record->device + 5, line->device);
@@ -488,5 +504,5 @@ bool form_of_line(const struct kmsg_record *record, const char *text,
 	case KERNEL_LINE_BY_KERNEL:
 		break;
 	}
-	return !record->continued;
+	return !record->continued && !is_of_packet(record, text, line);
 }
