@@ -269,7 +269,7 @@ TEST(too_many_events_are_of_another_device)
 	uint64_t others = 0, sum = 0;
 
 	for (int i = 0; i < 3 * MAX_KERNEL_EVENTS; i++) {
-		assert_int_equal(faults_add_kernel_event(&f, false, i % 2 ? "x" : "y",
+		assert_int_equal(faults_add_kernel_event(&f, false, formatted("%d", i % 12),
 							 formatted("%d", i), NULL, i),
 				 0);
 		assert_int_equal(faults_add_kernel_event(&f, true, "x", "same", NULL, i), 0);
@@ -280,8 +280,17 @@ TEST(too_many_events_are_of_another_device)
 			others++;
 	}
 	assert_int_equal(sum, 6 * MAX_KERNEL_EVENTS);
-	assert_int_equal(others, 2);
-	assert_int_equal(f.counts.kernel_event_count, MAX_KERNEL_EVENTS + 2);
+	assert_int_equal(others, 12);
+	assert_int_equal(f.counts.kernel_event_count, MAX_KERNEL_EVENTS + 12);
+}
+
+TEST(one_kind_of_event_leaves_room_for_others)
+{
+	for (int i = 0; i < MAX_KERNEL_EVENTS; i++)
+		faults_add_kernel_event(&f, false, "x", formatted("%d", i), NULL, i);
+	faults_add_kernel_event(&f, false, "kernel_oops", "nvidia", NULL, 1);
+	assert_int_equal(f.counts.kernel_event_count, MAX_EVENTS_OF_KIND + 2);
+	assert_string_equal(f.counts.kernel_events[MAX_EVENTS_OF_KIND + 1].device, "nvidia");
 }
 
 TEST(gpus_and_recoveries_are_bounded)

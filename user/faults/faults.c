@@ -163,10 +163,13 @@ int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind,
 			    const char *about, double time)
 {
 	struct fault_counts *c = &f->counts;
-	size_t before = c->kernel_event_count;
+	size_t before = c->kernel_event_count, same = 0;
 	struct kernel_event *event = snapshot_kernel_event(c, gpu_driver, kind, device);
 
-	if (take_back(&c->kernel_event_count, before, MAX_KERNEL_EVENTS))
+	ARRAY_EACH(x, c->kernel_events, c->kernel_event_count)
+		same += !strcmp(x->kind, kind);
+	if (take_back(&c->kernel_event_count, before,
+		      same > MAX_EVENTS_OF_KIND ? 0 : MAX_KERNEL_EVENTS))
 		event = snapshot_kernel_event(c, gpu_driver, kind, LABEL_OTHER);
 	if (!event)
 		return -ENOMEM;

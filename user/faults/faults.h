@@ -23,6 +23,7 @@
 
 /* Beyond it only the device becomes "other", because there are few kinds. */
 #define MAX_KERNEL_EVENTS 512
+#define MAX_EVENTS_OF_KIND 64
 
 #define MAX_GPUS 256 /* and "other" for all further ones */
 #define MAX_RECOVERIES 512 /* of GPUs; recoveries of all have room in any case */
