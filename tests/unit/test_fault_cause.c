@@ -28,6 +28,9 @@ TEST(a_job_is_a_cgroup)
 	assert_int_not_equal(one, cause(9, "0::/system.slice/slurmstepd.scope/job_2/step_0\n"));
 	assert_int_not_equal(cause(7, "0::/kubepods.slice/pod1"),
 			     cause(7, "0::/kubepods.slice/pod2"));
+	/* In v1 a hierarchy may have all jobs in one group. */
+	assert_int_not_equal(cause(7, "12:rdma:/\n4:memory:/slurm/uid_0/job_1/step_0\n0::/\n"),
+			     cause(7, "12:rdma:/\n4:memory:/slurm/uid_0/job_2/step_0\n0::/\n"));
 	/* One that has ended, or is not known. */
 	assert_int_equal(fault_cause(root, 7, true), 7);
 	assert_int_equal(fault_cause(root, 10, false), 10);
@@ -53,6 +56,9 @@ TEST(a_user_is_one_however_many_groups_he_makes)
 	assert_int_equal(cause(7, "0::/batch/alice/one\n"), cause(7, "0::/batch/alice/two\n"));
 	assert_int_equal(cause(7, "4:memory:/batch/alice/x\n"),
 			 cause(7, "4:memory:/batch/alice/y\n"));
+	make_group("/systemd/job_1", 1000);
+	assert_int_equal(cause(7, "12:rdma:/\n1:name=systemd:/job_1/x\n"),
+			 cause(7, "12:rdma:/\n1:name=systemd:/job_1/y\n"));
 	if (!geteuid())
 		assert_int_not_equal(cause(7, "0::/batch/alice/one\n"),
 				     cause(7, "0::/batch/bob\n"));

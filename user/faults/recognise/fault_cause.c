@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
+#include "base/cgroup.h"
 #include "base/file_text.h"
 #include "base/span.h"
 
@@ -36,6 +37,7 @@ static const char *find_end(const char *root, struct span line)
 	span_take_through(&rest, ":");
 	hierarchy = span_take_until(&rest, ":");
 	span_take(&rest, ":");
+	span_take(&hierarchy, "name=");
 	group = (struct span){ rest.at, rest.at };
 	while (span_take(&rest, "/")) {
 		name = span_take_until(&rest, "/");
@@ -48,13 +50,22 @@ static const char *find_end(const char *root, struct span line)
 
 uint32_t fault_cause(const char *root, int pid, bool ended)
 {
-	char line[4096] = "";
-	const char *end;
+	FILE_TEXT text = {};
+	struct span rest, line, path;
+	struct cgroup c;
 
 	if (pid <= 0)
 		return 0;
-	if (ended || !file_first_line(PATHF("%s/proc/%d/cgroup", root, pid), line, sizeof(line)))
+	if (ended || file_text_read(&text, PATHF("%s/proc/%d/cgroup", root, pid), 65536))
 		return (uint32_t)pid;
-	end = find_end(root, span_of(line));
-	return (uint32_t)crc32(0, (const Bytef *)line, (uInt)(end - line));
+	cgroup_read(&c, text.bytes);
+	rest = file_text_span(&text);
+	while (*c.path && span_next_line(&rest, &line)) {
+		path = line;
+		if (span_take_through(&path, ":") && span_take_through(&path, ":") &&
+		    span_starts_with(path, c.path))
+			return (uint32_t)crc32(0, (const Bytef *)line.at,
+					       (uInt)(find_end(root, line) - line.at));
+	}
+	return (uint32_t)pid;
 }
