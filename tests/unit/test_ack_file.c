@@ -20,8 +20,8 @@ pid_t fork(void)
 	if (!pid && !files_of_process)
 		_exit(1);
 	if (!pid && files_of_process > 0)
-		setrlimit(RLIMIT_NOFILE, &(struct rlimit){ (rlim_t)files_of_process,
-							   (rlim_t)files_of_process });
+		setrlimit(RLIMIT_NOFILE,
+			  &(struct rlimit){ (rlim_t)files_of_process, (rlim_t)files_of_process });
 	return pid;
 }
 

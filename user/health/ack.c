@@ -173,7 +173,7 @@ static bool take_answer(struct ack_file *f)
 	err = f->reader.whole ? helper_open_file(&file) : -EAGAIN;
 	f->silent = may_pass(err) ? err : 0;
 	if (f->silent || (f->known && err == f->error && file.len == f->file.len &&
-	    !memcmp(file.bytes ?: "", f->file.bytes ?: "", file.len))) {
+			  !memcmp(file.bytes ?: "", f->file.bytes ?: "", file.len))) {
 		file_text_free(&file);
 		return false;
 	}
