@@ -213,7 +213,7 @@ health critical "${bug}[10.5] watchdog: BUG: soft lockup - CPU#7 stuck for 26s! 
 late() { printf '[%d.0] NVRM: GPU%d _kgspRpcRecvPoll: GSP RM heartbeat timed out\\n' "$@"; }
 health warning "$(late 1 0 39 1 77 2 115 3 153 4 191 5 229 6 267 7 302 0)"
 health critical "$(late 1 0 39 0 77 0 115 0 153 0 191 0 229 0 267 0 302 0)"
-printf '[1.0] EDAC MC0: 1 UE memory read error on x\n' | "$program" xid - >out
+printf '[1.0] EDAC MC0: 1 UE memory read error on x (channel:0 slot:0 page:0x1 offset:0x0 grain:32)\n' | "$program" xid - >out
 grep -q 'seen: edac_uncorrected of MC0, 1 time' out || fail "an uncorrected error is not named: $(<out)"
 "$program" xid --list >out
 (($(wc -l <out) > 150)) || fail "--list lists $(wc -l <out) codes"
