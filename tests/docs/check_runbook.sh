@@ -18,9 +18,9 @@ while read -r words; do
 	eval "$program $words --help" >/dev/null 2>"$work/err" || complain "$runbook: xidscope $words: $(<"$work/err")"
 done < <(grep -oE 'on xidscope [^;|)]*' "$work/commands" | sed 's/^on xidscope //')
 ((number >= 10)) || complain "found only $number commands of xidscope in $runbook: has its form changed?"
-grep -q "^  namespace: xidscope$" $daemonset || complain "the DaemonSet is not in the namespace xidscope, as $runbook says"
-! grep -n 'kubectl' $runbook | grep -v -e '-n xidscope' -e 'kubectl drain' -e 'kubectl uncordon' >"$work/other" ||
-	complain "$runbook: $(<"$work/other"): the namespace xidscope is missing"
+grep -q "^  namespace: xidscope$" $daemonset || complain "the DaemonSet is not in the namespace xidscope, as $runbook has it"
+! grep -n 'kubectl' $runbook | grep -v -e '-n "$NS"' -e 'kubectl drain' -e 'kubectl uncordon' >"$work/other" ||
+	complain "$runbook: $(<"$work/other"): the namespace is missing"
 
 # What tests/vm/runbook does not run, another test does. No guest has a GPU.
 declare -A others=([kubectl]=tests/docs/runbook_cluster.py [sacct]=tests/vm/slurm/prepare.sh [amtool]=tests/fleet/live.py

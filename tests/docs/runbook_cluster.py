@@ -26,8 +26,11 @@ POD = {"apiVersion": "v1", "kind": "Pod",
                     "ownerReferences": [OWNER]},
        "spec": {"nodeName": NODE, "containers": [{"name": "xidscope", "image": "xidscope"}]},
        "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}
+# A pod of `kubectl debug`, and one of somebody else: both have no labels, and have ended.
+ENDED = [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "xidscope", "uid": name},
+          "spec": POD["spec"], "status": {"phase": "Succeeded"}} for name in ("node-debugger-gpu-7-x", "other")]
 PODS = "/api/v1/namespaces/xidscope/pods"
-EVERY = ["get", "list", "create", "patch"]
+EVERY = ["get", "list", "create", "patch", "delete"]
 OBJECTS = {
     "/api": {"kind": "APIVersions", "versions": ["v1"]},
     "/apis": {"kind": "APIGroupList", "groups": [
@@ -68,13 +71,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.server.asked.append((self.command, url.path, query, body))
         of_node = "fieldSelector" not in query or query["fieldSelector"] == ["spec.nodeName=" + NODE]
         of_node &= query.get("labelSelector", [AGENT]) == [AGENT]
-        if url.path in OBJECTS and of_node and self.command != "POST":
+        if query.get("fieldSelector") == ["spec.nodeName=" + NODE + ",status.phase!=Running"]:
+            self.answer({"apiVersion": "v1", "kind": "PodList", "items": ENDED})
+        elif url.path in OBJECTS and of_node and self.command != "POST":
             self.answer(OBJECTS[url.path])
         else:
             self.answer({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403,
                          "message": "made up"}, 403)
 
-    do_GET = do_POST = do_PATCH = any
+    do_GET = do_POST = do_PATCH = do_DELETE = any
 
 
 def commands():
@@ -104,6 +109,8 @@ def asked_for(asked):
             program = body[command.end():command.end() + command.group(1)[0]].decode()
             is_of_node, is_privileged = b"R\x05gpu-7" in body, b"z\x02\x10\x01" in body
             yield ("host" if is_of_node and is_privileged else "elsewhere"), program
+        elif method == "DELETE" and "/node-debugger-" not in path:
+            yield "delete", path
         elif method == "PATCH":
             yield "cordon" if b"true" in body else "uncordon"
 
