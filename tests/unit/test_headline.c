@@ -127,6 +127,29 @@ TEST(a_lost_gpu_comes_before_an_outage_and_a_burst)
 	assert_true(strstr(text, "\"name\":\"nas-2\"") < strstr(text, "\"name\":\"nas-1\""));
 }
 
+TEST(lost_locks_come_before_all_is_well)
+{
+	struct kernel_event *v;
+
+	serve(5);
+	v = snapshot_kernel_event(&now.faults, false, "nfs_state_lost", "nas-1");
+	v->count = 1;
+	v->last = now.wall;
+	serve(3);
+	ends_with("nas-1: open files or locks were lost.");
+}
+
+TEST(an_oops_of_nfs_comes_first)
+{
+	struct kernel_event *v;
+
+	v = snapshot_kernel_event(&now.faults, false, "kernel_oops", "nfs");
+	v->count = 1;
+	v->last = now.wall;
+	serve(5);
+	ends_with("kernel_oops of nfs: Drain the node and restart it.");
+}
+
 TEST(a_server_that_is_silent_comes_first_with_its_mounts)
 {
 	serve(5);

@@ -468,6 +468,22 @@ void session_headline(const struct session *t, struct headline *h)
 
 	*h = (struct headline){};
 	headline_add_faults(h, t->faults, t->fault_count);
+	ARRAY_EACH(v, t->last.faults.kernel_events, t->last.faults.kernel_event_count) {
+		if (v->gpu_driver || v->last < t->first.wall)
+			continue;
+		if (!strcmp(v->kind, "kernel_oops") && fault_module_is_watched(v->device))
+			headline_add(h, (struct headline_rank){ HEADLINE_FAIL, HEADLINE_GPU, 0 },
+				     v->device,
+				     "kernel_oops of %s%s%s: Drain the node and restart it.",
+				     v->device, *v->about ? ": " : "", v->about);
+		else if (!strcmp(v->kind, "nfs_state_lost"))
+			headline_add(
+				h, (struct headline_rank){ HEADLINE_WARN, HEADLINE_ERRORS, 0 },
+				v->device,
+				"%s: open files or locks were lost. Jobs that use them may have "
+				"wrong data; see the kernel log.",
+				*v->device ? v->device : "An NFS server");
+	}
 	for (size_t i = 0; i < t->server_count; i++) {
 		headline_add_server(h, &t->limits, &t->last.calls, t->servers[i].name,
 				    t->last.wall);
