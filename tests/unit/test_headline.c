@@ -127,6 +127,17 @@ TEST(a_lost_gpu_comes_before_an_outage_and_a_burst)
 	assert_true(strstr(text, "\"name\":\"nas-2\"") < strstr(text, "\"name\":\"nas-1\""));
 }
 
+TEST(a_mkdir_beyond_a_quota_loses_no_data_and_hides_no_limit)
+{
+	serve(3);
+	add_calls_of_4_ms(&now, "nas-1", "MKDIR", 1, RPC_PHASE_RTT, RPC_PHASE_SLOT);
+	snapshot_error(&now.calls, "nas-1", "MKDIR", "NFS4ERR_DQUOT")->count++;
+	serve(3);
+	ends_with("1 of 1 MKDIR");
+	assert_has(text, "\"level\":\"warning\",\"kind\":\"errors\"");
+	assert_null(strstr(text, "\"bound_by\":\"errors\""));
+}
+
 TEST(lost_locks_come_before_all_is_well)
 {
 	struct kernel_event *v;

@@ -322,9 +322,14 @@ uint64_t failures_of_state(const struct failures *f)
 	return count;
 }
 
+bool failure_loses_data(const struct failed_calls *f)
+{
+	return rpc_kind_of(f->op) <= RPC_KIND_WRITE && failure_of(f->op, f->status) == FAILURE_DATA;
+}
+
 bool failure_is_common(const struct failed_calls *f, uint64_t calls)
 {
-	if (failure_of(f->op, f->status) == FAILURE_DATA)
+	if (failure_loses_data(f))
 		return failed_share(f->count, f->calls) >= COMMON_DATA;
 	return failed_share(f->count, calls) >= COMMON;
 }

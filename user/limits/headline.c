@@ -174,10 +174,9 @@ static void add_verdict(struct headline *h, const struct server_sums *v, const s
 	/* The verdict says why the server does not know the client's state. */
 	if (worst && (to->bound_by != BOUND_STATE_RECOVERY ||
 		      failure_of(worst->op, worst->status) != FAILURE_STATE)) {
-		bool lost = failure_of(worst->op, worst->status) == FAILURE_DATA;
-
 		headline_add(h,
-			     (struct headline_rank){ lost ? HEADLINE_FAIL : HEADLINE_WARN,
+			     (struct headline_rank){ failure_loses_data(worst) ? HEADLINE_FAIL :
+										 HEADLINE_WARN,
 						     HEADLINE_ERRORS, (double)worst->count },
 			     v->server, "%s: %s", v->server, failures_text(text, &v->failures));
 	}
