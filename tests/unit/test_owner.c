@@ -26,6 +26,7 @@ static const char *owner_of(const char *path)
 	while (count < COUNT(names))
 		names[count++] = "";
 	helper.begun_ns = monotonic_ns();
+	helper.whole = true;
 	assert_true(owner_name(label, names, count, &helper, NULL));
 	return label;
 }
@@ -242,6 +243,7 @@ static const char *owner_with(const char *variables, const char *path, bool know
 	cgroup_write_names(root, variables, out);
 	fclose(out);
 	helper.begun_ns = monotonic_ns();
+	helper.whole = true;
 	assert_int_equal(owner_name(label, names, 1, &helper, variables), known);
 	helper_free(&helper);
 	return label;
