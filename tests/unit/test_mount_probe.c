@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves which mounts of fstab are asked for, and that mounts of this machine are judged by what the kernel knows;
  * that a question never waits. Servers that do not answer are asked in a guest. */
+#include <fcntl.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "made_up_tree.h"
@@ -178,6 +181,23 @@ static void begin(const char *path)
 	node_mounts_look(&f, "/proc/self/mountinfo");
 }
 
+static bool no_stats; /* mountstats cannot be opened */
+
+int open(const char *path, int flags, ...)
+{
+	va_list more;
+	int mode;
+
+	va_start(more, flags);
+	mode = flags & O_CREAT ? va_arg(more, int) : 0;
+	va_end(more);
+	if (no_stats && strstr(path, "mountstats")) {
+		errno = EMFILE;
+		return -1;
+	}
+	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
 /* After that many more seconds, and when the process has come to its fate. */
 static enum mount_state answer_after(uint64_t seconds)
 {
@@ -256,6 +276,22 @@ TEST(a_server_that_does_not_answer_has_hung)
 	q.due_ns = 0;
 	answer_after(1);
 	assert_int_equal(answer_after(1), MOUNT_FINE);
+	end();
+}
+
+TEST(without_mountstats_no_server_has_hung)
+{
+	begin("/proc");
+	q.due_ns = UINT64_MAX;
+	q.deadline_ns = 1000000000;
+	assert_true(helper_start(&q.helper, "mute", ask_a_mute_server, NULL));
+	fate = SLEEPS;
+	assert_int_equal(answer_after(0), MOUNT_FINE);
+	fate = ENDS;
+	no_stats = true;
+	assert_int_equal(answer_after(1), MOUNT_FINE);
+	assert_true(q.killed);
+	no_stats = false;
 	end();
 }
 

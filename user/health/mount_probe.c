@@ -36,12 +36,12 @@ void node_mounts_look(struct node_state *node, const char *mountinfo)
 			mount->state = MOUNT_FINE;
 }
 
-static uint64_t count_replies(const char *path)
+/* Of a round of questions: .bytes is NULL before the first needs it, and if it cannot be read. Returns UINT64_MAX then. */
+static uint64_t count_replies(struct file_text *stats, const char *path)
 {
-	FILE_TEXT text = {};
-
-	file_text_read(&text, "/proc/self/mountstats", PROC_MAX_BYTES);
-	return mount_replies(file_text_span(&text), path);
+	if (!stats->bytes && file_text_read(stats, "/proc/self/mountstats", PROC_MAX_BYTES))
+		return UINT64_MAX;
+	return mount_replies(file_text_span(stats), path);
 }
 
 /* ---- asking ---- */
@@ -96,13 +96,13 @@ static void ask_server(const void *context, FILE *out)
 }
 
 static void begin_question(struct mount_question *q, const struct node_mount *mount, double limit,
-			   uint64_t now_ns)
+			   uint64_t now_ns, struct file_text *stats)
 {
 	q->due_ns = now_ns + ASK_NS;
 	if (!helper_start(&q->helper, "xidscope-mount", ask_server, mount))
 		return;
 	q->asked = false;
-	q->replies = count_replies(mount->path);
+	q->replies = count_replies(stats, mount->path);
 	q->deadline_ns = now_ns + (uint64_t)(limit * 1e9);
 }
 
@@ -121,9 +121,10 @@ static void read_answer(struct mount_question *q)
 }
 
 /* A server that sends other replies is slow, but does not hang. */
-static void give_up(struct mount_question *q, const char *path)
+static void give_up(struct mount_question *q, const char *path, struct file_text *stats)
 {
-	bool hung = q->asked && count_replies(path) == q->replies;
+	uint64_t replies = q->asked ? count_replies(stats, path) : UINT64_MAX;
+	bool hung = replies != UINT64_MAX && replies == q->replies;
 
 	if (q->asked && !helper_sleeps(&q->helper))
 		return; /* it has had no CPU */
@@ -135,6 +136,7 @@ static void give_up(struct mount_question *q, const char *path)
 bool node_mounts_ask(struct node_state *node, struct mount_question *questions, double limit,
 		     uint64_t now_ns)
 {
+	FILE_TEXT stats = {};
 	bool changed = false;
 
 	for (size_t i = 0; i < node->mount_count; i++) {
@@ -143,11 +145,11 @@ bool node_mounts_ask(struct node_state *node, struct mount_question *questions, 
 
 		read_answer(q);
 		if (q->helper.pipe >= 0 && !q->killed && now_ns >= q->deadline_ns)
-			give_up(q, mount->path);
+			give_up(q, mount->path, &stats);
 		if (!*mount->device)
 			q->state = MOUNT_FINE;
 		else if (now_ns >= q->due_ns)
-			begin_question(q, mount, limit, now_ns);
+			begin_question(q, mount, limit, now_ns, &stats);
 		changed |= mount->answer != q->state;
 		mount->answer = q->state;
 	}
