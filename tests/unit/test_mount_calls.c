@@ -2,6 +2,7 @@
 /* Proves that increases of mounts and owners add up while these come, end and return, that there are never too many series,
  * and which of them end and when. */
 #include "unit.h"
+#include "owners/shares.h"
 #include "base/mountinfo.h"
 #include "owners/mount_calls.h"
 #include "snapshot/delta.h"
@@ -394,4 +395,38 @@ TEST(another_owner_of_a_client_has_its_mount)
 	look();
 	assert_int_equal(calls_of("/mnt/a"), 6);
 	assert_int_equal(calls_of(""), 0);
+}
+
+static const char *name_server(const void *context, uint32_t server)
+{
+	assert_int_equal(server, 0);
+	return context;
+}
+
+TEST(a_share_is_freed_once_its_last_calls_are_read)
+{
+	static __u16 client[RPC_CLIENT_ENTRIES], share[RPC_CLIENT_ENTRIES * RPC_MAX_OWNERS];
+	static struct rpc_client_info clients[RPC_CLIENT_ENTRIES];
+	static struct share_reader r;
+	struct rpc_share_info info[] = { {}, { 1, 0 } };
+	struct rpc_share_stats stats[2] = { {}, { .started = 1, .finished = 1 } };
+	struct client_list list = {};
+
+	/* Its client's place is another's by now. */
+	clients[1].client = 5;
+	r.maps = (struct share_maps){ .client = client, .share = share };
+	r.shards = 1;
+	r.client_info = clients;
+	r.info = info;
+	r.stats = stats;
+	r.share_count = 2;
+	for (unsigned int calls = 1; calls <= 2; calls++) {
+		stats[1].sums.calls[0] = calls;
+		assert_int_equal(shares_read(&r, &list, name_server, "nas"), 0);
+		assert_int_equal(list.count, calls);
+		assert_int_equal(list.list[calls - 1].sums.calls[0], calls);
+	}
+	assert_int_equal(info[1].entry, 0);
+	assert_int_equal(stats[1].sums.calls[0], 0);
+	free(list.list);
 }

@@ -328,11 +328,8 @@ int shares_read(struct share_reader *r, struct client_list *to,
 		const struct rpc_share_info *info = &r->info[i];
 		struct rpc_sums sums = {};
 
-		if (i && (!info->entry || free_ended(r, i)))
+		if (i && !info->entry)
 			continue;
-		uses.shares++;
-		uses.by_client[info->entry]++;
-		uses.by_owner[info->owner]++;
 		name = i ? server(context, r->client_info[info->entry].server) : LABEL_OTHER;
 		if (*name)
 			add_sums(r, i, &pauses_left, &sums);
@@ -342,6 +339,11 @@ int shares_read(struct share_reader *r, struct client_list *to,
 		r->calls[i] = calls;
 		if (calls && add_share(r, i, name, &sums, to))
 			return -ENOMEM;
+		if (i && free_ended(r, i))
+			continue;
+		uses.shares++;
+		uses.by_client[info->entry]++;
+		uses.by_owner[info->owner]++;
 	}
 	free_clients(r, &uses);
 	for (uint32_t i = 1; r->owners && i < RPC_MAX_OWNERS; i++)
