@@ -23,13 +23,15 @@ static int results, last; /* of its writes: how many, and of the last one */
 static enum writer_file files_of[64];
 static int results_of[64], seen; /* each of the first ones, and how many a test has looked at */
 static pid_t pid; /* of its process, once that is stopped */
-static bool stops; /* a process that is started stops */
+static bool stops, ends; /* a process that is started does that at once */
 
 /* In place of the C library's, for the process as it starts. */
 void closefrom(int low)
 {
 	for (int fd = low; fd < 256; fd++)
 		close(fd);
+	if (ends)
+		_exit(write(open("starts", O_CREAT | O_WRONLY | O_APPEND, 0600), "x", 1) != 1);
 	if (stops)
 		raise(SIGSTOP);
 }
@@ -371,6 +373,22 @@ TEST(a_killed_process_is_replaced)
 	assert_int_equal(descriptors(), before);
 	/* The lock is held. */
 	assert_second(-EBUSY);
+	finish();
+}
+
+TEST(a_process_that_ends_as_it_starts_is_not_replaced_at_once)
+{
+	const char *const paths[WRITER_FILES] = { NULL, "x.prom" };
+	struct stat starts;
+
+	ends = true;
+	assert_int_equal(writer_start(&w, &quiet, paths, true, SECOND), 0);
+	ends = false;
+	assert_int_equal(stat("starts", &starts), 0);
+	assert_in_range(starts.st_size, 2, 3);
+	w.written = count_result;
+	results = seen = 0;
+	write_whole("x.prom", "one");
 	finish();
 }
 

@@ -207,7 +207,7 @@ static void take_answer(struct writer *w, int err)
 		if (!f->now.len || (err && w->ending))
 			file_text_free(&f->now);
 	}
-	f->retry_ns = err && f->now.bytes && !w->ending ? monotonic_ns() + RETRY_NS : 0;
+	f->retry_ns = err && (opens || f->now.bytes) && !w->ending ? monotonic_ns() + RETRY_NS : 0;
 	if (f->next.bytes) {
 		file_text_free(&f->now);
 		f->now = f->next;
