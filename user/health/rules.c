@@ -98,15 +98,7 @@ static struct health_finding *add_state(struct health_evaluation *e, enum health
 /* The time of the last evidence that the faults @what of @device are over; 0: none. */
 static double last_recovery(const struct snapshot *s, const char *device, const char *what)
 {
-	double time = 0;
-
-	ARRAY_EACH(r, s->faults.recoveries, s->faults.recovery_count) {
-		if (!strcmp(r->evidence, RECOVERY_WITHDRAWN) && strcmp(what, RECOVERY_XID) != 0)
-			continue;
-		if ((!strcmp(r->gpu, device) || !strcmp(r->gpu, "all")) && r->time > time)
-			time = r->time;
-	}
-	return time;
+	return fault_last_recovery(&s->faults, device, !strcmp(what, RECOVERY_XID));
 }
 
 /* The standing of what a rule finds. @last: when it last happened; 0: not known, then only an acknowledgement ends it. */

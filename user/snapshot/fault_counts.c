@@ -80,6 +80,17 @@ struct fault *snapshot_fault(struct fault_counts *counts, const struct fault *li
 static const char *const watched[] = { "nfs",   "nfsv",   "nfs_layout", "sunrpc", "rpcrdma",
 				       "lockd", "nvidia", "nvswitch",   "gdrdrv" };
 
+double fault_last_recovery(const struct fault_counts *counts, const char *gpu, bool withdrawn)
+{
+	double last = 0;
+
+	ARRAY_EACH(r, counts->recoveries, counts->recovery_count)
+		if ((withdrawn || strcmp(r->evidence, RECOVERY_WITHDRAWN) != 0) &&
+		    (!strcmp(r->gpu, gpu) || !strcmp(r->gpu, "all")))
+			RAISE(last, r->time);
+	return last;
+}
+
 bool fault_module_is_watched(const char *module)
 {
 	size_t len = strcspn(module, "0123456789");

@@ -103,6 +103,9 @@ struct unverified_xid *snapshot_unverified(struct fault_counts *counts, const ch
 struct gpu_recovery *snapshot_recovery(struct fault_counts *counts, const char *gpu,
 				       const char *evidence);
 
+/* The time of the last evidence that the faults of @gpu are over; 0: none. @withdrawn: RECOVERY_WITHDRAWN counts, too. */
+double fault_last_recovery(const struct fault_counts *counts, const char *gpu, bool withdrawn);
+
 /* Whether it is of NFS or of the GPU driver: a task that dies or spins there holds what others wait for. */
 bool fault_module_is_watched(const char *module);
 

@@ -155,18 +155,6 @@ static bool has_ended(const struct event *event, int pid)
 	       !process_first_line(pid, event->monotonic_ns, "comm", name, sizeof(name));
 }
 
-/* By a reset or a load of the driver. Seconds since the boot; 0: never. */
-static double last_recovery(const struct faults *f, const char *gpu)
-{
-	double last = 0;
-
-	ARRAY_EACH(r, f->counts.recoveries, f->counts.recovery_count)
-		if (strcmp(r->evidence, RECOVERY_WITHDRAWN) != 0 &&
-		    (!strcmp(r->gpu, gpu) || !strcmp(r->gpu, "all")))
-			RAISE(last, r->time);
-	return last;
-}
-
 void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 			    const struct fault_origin *origin, const char *text, size_t len)
 {
@@ -179,7 +167,7 @@ void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 	SET(like.device, line->pci);
 	/* The cause has its own severity, and has counted. */
 	if (line->caused_by && faults_last(e->faults, line->pci, line->caused_by) >
-				       last_recovery(e->faults, line->pci))
+				       fault_last_recovery(&e->faults->counts, line->pci, false))
 		rating = (struct xid_rating){ "info", xid_catalog_find(line->code)->action, NULL };
 	SET(like.severity, rating.severity);
 	SET(like.action, rating.action);
