@@ -10,9 +10,9 @@
  *
  * It is one event, with the module that failed: that of RIP, or else the first on the stack. Of a CPU that is stuck it is the
  * first function of NFS or of the GPU driver that counts, because it spins on behalf of that. The stacks of other CPUs, which
- * may follow, do not count. A report is handed out at its end, with the next one, or a second after its last line. Its task is looked up when
- * its line is read. An oops kills the task: then bpf/spinning.bpf.c has kept its group. The event's text is the first line and
- * "cuda-EvtHandlr/4711 of job 71 on cpu3 in uvm_hmm_unregister_gpu". */
+ * may follow, do not count. A report is handed out at its end, with the next one, or a second after its last line. Its task is
+ * looked up when its line is read. An oops kills the task: then bpf/spinning.bpf.c has kept its group. The event's text is the
+ * first line and "cuda-EvtHandlr/4711 of job 71 on cpu3 in uvm_hmm_unregister_gpu". */
 #include "base/cgroup.h"
 #include "base/process.h"
 #include "base/safe_text.h"
@@ -72,9 +72,8 @@ static void describe_report(const struct kernel_report *r, const struct kernel_p
 					part->before, part->text);
 }
 
-void kernel_report_end(struct fault_events *e)
+static void hand_out(struct fault_events *e, const struct kernel_report *r)
 {
-	struct kernel_report *r = &e->report;
 	const struct kernel_place *place = r->stuck && *r->watched.module ? &r->watched :
 					   !r->stuck && !*r->top.module && *r->first.module ?
 									    &r->first :
@@ -89,13 +88,17 @@ void kernel_report_end(struct fault_events *e)
 					      .comm = r->comm,
 					      .text = text };
 
-	if (!r->kind)
-		return;
 	describe_report(r, place, about, sizeof(about));
 	signal.text_len =
 		(size_t)snprintf(text, sizeof(text), "%s%s%s", r->text, *about ? ": " : "", about);
-	r->kind = NULL;
 	fault_events_add_signal(e, &signal);
+}
+
+void kernel_report_end(struct fault_events *e)
+{
+	if (e->report.kind)
+		hand_out(e, &e->report);
+	e->report.kind = NULL;
 }
 
 void kernel_report_expire(struct fault_events *e, uint64_t now_ns)
@@ -110,10 +113,9 @@ static int gravity(const char *kind)
 	return !strcmp(kind, "kernel_oops") ? 2 : strcmp(kind, "kernel_warning") != 0;
 }
 
-static void set_task(struct fault_events *e, const struct kernel_line *line, uint64_t time_ns)
+static void set_task(struct kernel_report *r, const struct fault_events *e,
+		     const struct kernel_line *line, uint64_t time_ns)
 {
-	struct kernel_report *r = &e->report;
-
 	if (!*line->comm || *r->comm)
 		return;
 	r->pid = line->pid;
@@ -125,7 +127,7 @@ void kernel_report_begin(struct fault_events *e, const struct kernel_line *line,
 {
 	struct kernel_report *r = &e->report;
 	bool stuck = strncmp(line->name, "kernel_", 7) != 0;
-	struct kernel_report oops = {};
+	struct kernel_report begun;
 
 	/* Printing from an interrupt may cause a warning, in the middle of the report. */
 	if (r->kind && r->stuck && !*r->top.function && !strcmp(line->name, "kernel_warning"))
@@ -136,24 +138,22 @@ void kernel_report_begin(struct fault_events *e, const struct kernel_line *line,
 			r->kind = line->name;
 		return;
 	}
-	/* A CPU that waits for a lock which an oops has left held locks up in the middle of the oops. */
-	if (r->kind && stuck && !r->stuck && !*r->top.function)
-		oops = *r;
-	else
-		kernel_report_end(e);
-	*r = (struct kernel_report){ .kind = line->name,
-				     .time_ns = time_ns,
-				     .last_ns = time_ns,
-				     .stuck = stuck,
-				     .pid = -1 };
+	begun = (struct kernel_report){ .kind = line->name,
+					.time_ns = time_ns,
+					.last_ns = time_ns,
+					.stuck = stuck,
+					.pid = -1 };
 	if (stuck)
-		SET_WORD(r->cpu, line->device);
-	set_task(e, line, time_ns);
-	snprintf(r->text, sizeof(r->text), "%.*s", (int)line->text_len, line->text);
-	if (!oops.kind)
+		SET_WORD(begun.cpu, line->device);
+	set_task(&begun, e, line, time_ns);
+	snprintf(begun.text, sizeof(begun.text), "%.*s", (int)line->text_len, line->text);
+	/* A CPU that waits for a lock which an oops has left held locks up in the middle of the oops, which goes on. */
+	if (r->kind && stuck && !r->stuck && !*r->top.function) {
+		hand_out(e, &begun);
 		return;
+	}
 	kernel_report_end(e);
-	*r = oops;
+	*r = begun;
 }
 
 void kernel_report_add(struct fault_events *e, const struct kernel_line *line, uint64_t time_ns)
@@ -174,7 +174,7 @@ void kernel_report_add(struct fault_events *e, const struct kernel_line *line, u
 	}
 	if (line->kind == KERNEL_LINE_TASK && !*r->cpu)
 		SET_WORD(r->cpu, line->device);
-	set_task(e, line, time_ns);
+	set_task(r, e, line, time_ns);
 	if (!*line->function)
 		return;
 	SET_WORD(place.function, line->function);

@@ -57,8 +57,8 @@ struct kernel_line {
 	char device[LABEL_SIZE];
 	char uuid[48]; /* "GPU-..." */
 	char serial[24]; /* letters, digits, '-', '_' */
-	unsigned int
-		gpu_number; /* "GPU3": the driver's own, below MAX_GPU_NUMBERS; 0: another, or none */
+	/* "GPU3": the driver's own number, below MAX_GPU_NUMBERS; 0: another, or none. */
+	unsigned int gpu_number;
 #define MAX_GPU_NUMBERS 32
 	char comm[16]; /* of a task; "": none */
 	int pid; /* of that task */
