@@ -138,25 +138,25 @@ TEST(a_mkdir_beyond_a_quota_loses_no_data_and_hides_no_limit)
 	assert_null(strstr(text, "\"bound_by\":\"errors\""));
 }
 
-TEST(lost_locks_come_before_all_is_well)
+static void note_event(const char *kind, const char *device)
 {
-	struct kernel_event *v;
+	struct kernel_event *v = snapshot_kernel_event(&now.faults, false, kind, device);
 
-	serve(5);
-	v = snapshot_kernel_event(&now.faults, false, "nfs_state_lost", "nas-1");
 	v->count = 1;
 	v->last = now.wall;
+}
+
+TEST(lost_locks_come_before_all_is_well)
+{
+	serve(5);
+	note_event("nfs_state_lost", "nas-1");
 	serve(3);
 	ends_with("nas-1: open files or locks were lost.");
 }
 
 TEST(an_oops_of_nfs_comes_first)
 {
-	struct kernel_event *v;
-
-	v = snapshot_kernel_event(&now.faults, false, "kernel_oops", "nfs");
-	v->count = 1;
-	v->last = now.wall;
+	note_event("kernel_oops", "nfs");
 	serve(5);
 	ends_with("kernel_oops of nfs: Drain the node and restart it.");
 }

@@ -321,10 +321,13 @@ static void remove_colours(char *line)
 	char *to = line;
 
 	for (const char *at = line; (*to = *at); at++) {
-		if (at[0] == '\033' && at[1] == '[')
-			at += strcspn(at, "mK\n") - (strcspn(at, "mK\n") == strcspn(at, "\n"));
-		else
+		if (at[0] != '\033' || at[1] != '[') {
 			to++;
+			continue;
+		}
+		at += strcspn(at, "mK\n");
+		if (!*at || *at == '\n')
+			at--;
 	}
 }
 
@@ -446,7 +449,7 @@ static void log_verdict_add(struct log_verdict *v, const char *text)
 	fault_authority_record(v->authority, &record, text, RECORD_BEFORE_START, ns);
 }
 
-/* Not a finding by itself. */
+/* Neither an error of the driver nor an oops or the like: these are findings. */
 static bool is_seen(const struct kernel_event *v)
 {
 	return !v->gpu_driver && strncmp(v->kind, "kernel_", 7) != 0;
@@ -476,44 +479,32 @@ static void write_finding(struct json *j, const struct health_finding *f)
 	json_object_end(j);
 }
 
-/* Prints the health that the lines lead to, and each finding. Returns false, and prints nothing, if no line counted. */
-static bool log_verdict_print(struct log_verdict *v, bool as_json)
-{
-	static const char *const levels[] = { "ok", "warning", "critical" };
-	static struct health_report report;
-	struct snapshot s = { .faults.gpu_watched = true };
-	struct json j = { .out = stdout };
-	struct health_options o;
+static const char *const levels[] = { "ok", "warning", "critical" };
 
-	fault_authority_expire(v->authority, 0, true);
-	if (faults_snapshot(&v->faults, &(struct fault_clock){ .now = v->now }, &s.faults))
-		return false;
-	health_defaults(&o);
-	health_evaluate(&s, &o, v->now, &report);
-	if (!v->counted && !report.total) {
-		snapshot_free(&s);
-		return false;
-	}
-	if (!as_json) {
-		printf("health: %s\n", levels[report.level]);
-		ARRAY_EACH(f, report.findings, report.count)
-			print_finding(f);
-		ARRAY_EACH(v, s.faults.kernel_events, s.faults.kernel_event_count)
-			if (is_seen(v))
-				terminal_line(stdout, 4, "  seen: %s%s%s, %" PRIu64 " %s", v->kind,
-					      *v->device ? " of " : "", v->device, v->count,
-					      v->count == 1 ? "time" : "times");
-		snapshot_free(&s);
-		return true;
-	}
+static void print_verdict(const struct health_report *report, const struct fault_counts *c)
+{
+	printf("health: %s\n", levels[report->level]);
+	ARRAY_EACH(f, report->findings, report->count)
+		print_finding(f);
+	ARRAY_EACH(v, c->kernel_events, c->kernel_event_count)
+		if (is_seen(v))
+			terminal_line(stdout, 4, "  seen: %s%s%s, %" PRIu64 " %s", v->kind,
+				      *v->device ? " of " : "", v->device, v->count,
+				      v->count == 1 ? "time" : "times");
+}
+
+static void write_verdict(const struct health_report *report, const struct fault_counts *c)
+{
+	struct json j = { .out = stdout };
+
 	json_object(&j, NULL);
-	json_text(&j, "health", levels[report.level]);
+	json_text(&j, "health", levels[report->level]);
 	json_array(&j, "findings");
-	ARRAY_EACH(f, report.findings, report.count)
+	ARRAY_EACH(f, report->findings, report->count)
 		write_finding(&j, f);
 	json_array_end(&j);
 	json_array(&j, "seen");
-	ARRAY_EACH(v, s.faults.kernel_events, s.faults.kernel_event_count) {
+	ARRAY_EACH(v, c->kernel_events, c->kernel_event_count) {
 		if (!is_seen(v))
 			continue;
 		json_object(&j, NULL);
@@ -523,9 +514,28 @@ static bool log_verdict_print(struct log_verdict *v, bool as_json)
 		json_object_end(&j);
 	}
 	json_array_end(&j);
-	snapshot_free(&s);
 	json_end(&j);
-	return true;
+}
+
+/* Prints the health that the lines lead to, each finding, and what was seen besides. Returns false, and prints nothing, if no
+ * line counted. */
+static bool log_verdict_print(struct log_verdict *v, bool as_json)
+{
+	static struct health_report report;
+	struct snapshot s = { .faults.gpu_watched = true };
+	struct health_options o;
+	bool counted;
+
+	fault_authority_expire(v->authority, 0, true);
+	if (faults_snapshot(&v->faults, &(struct fault_clock){ .now = v->now }, &s.faults))
+		return false;
+	health_defaults(&o);
+	health_evaluate(&s, &o, v->now, &report);
+	counted = v->counted || report.total;
+	if (counted)
+		(as_json ? write_verdict : print_verdict)(&report, &s.faults);
+	snapshot_free(&s);
+	return counted;
 }
 
 /* ---- what was asked for ---- */

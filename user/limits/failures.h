@@ -61,7 +61,8 @@ uint64_t failures_of_state(const struct failures *f);
 /* Whether data were not written or not read: a READ, WRITE or COMMIT that failed. A MKDIR beyond a quota loses none. */
 bool failure_loses_data(const struct failed_calls *f);
 
-/* Whether so many fail, of the op's calls if they lose data, otherwise of all @calls to the server, that their times and bytes show no limit. */
+/* Whether so many fail, of the op's calls if they lose data, otherwise of all @calls to the server, that their times and bytes
+ * show no limit. */
 bool failure_is_common(const struct failed_calls *f, uint64_t calls);
 
 /* "252 of 252 WRITEs to /mnt/v4 end with ENOSPC (slurm:71, since 14:03:22): no space is left on the server; data were not

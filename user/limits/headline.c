@@ -173,13 +173,12 @@ static void add_verdict(struct headline *h, const struct server_sums *v, const s
 
 	/* The verdict says why the server does not know the client's state. */
 	if (worst && (to->bound_by != BOUND_STATE_RECOVERY ||
-		      failure_of(worst->op, worst->status) != FAILURE_STATE)) {
+		      failure_of(worst->op, worst->status) != FAILURE_STATE))
 		headline_add(h,
 			     (struct headline_rank){ failure_loses_data(worst) ? HEADLINE_FAIL :
 										 HEADLINE_WARN,
 						     HEADLINE_ERRORS, (double)worst->count },
 			     v->server, "%s: %s", v->server, failures_text(text, &v->failures));
-	}
 	if (to->bound_by == BOUND_STATE_RECOVERY)
 		rank.kind = HEADLINE_ERRORS;
 	else if (to->bound_by == BOUND_NONE)

@@ -170,6 +170,17 @@ static void *start_source(struct rpc_observer *o, enum rpc_source source,
 	return NULL;
 }
 
+/* Why no better source than the chosen one; but for a file that is refused, which has been logged. */
+static void log_reasons(const struct rpc_observer *o, const struct source_choice *c,
+			const struct rpc_offer *offer)
+{
+	ARRAY_EACH(x, c->checks, c->check_count)
+		if (source_check_is_reason(x, c->source) && x->sources & o->options.sources &&
+		    x->text != offer->types_refused)
+			log_info(&o->log, "no better source than %s: %s (fix: %s)",
+				 rpc_source_names[c->source], x->text, x->fix);
+}
+
 /* Attaches the best source that is better than the one in use, and ends that one. Returns whether there was one. */
 static bool attach_best(struct rpc_observer *o)
 {
@@ -193,14 +204,7 @@ static bool attach_best(struct rpc_observer *o)
 		setup = setup_of(o, &offer, left | in_use);
 		state = start_source(o, choice.source, &setup);
 	}
-	for (size_t i = 0; i < choice.check_count; i++) {
-		const struct source_check *check = &choice.checks[i];
-
-		if (source_check_is_reason(check, choice.source) &&
-		    check->sources & o->options.sources && check->text != offer.types_refused)
-			log_info(&o->log, "no better source than %s: %s (fix: %s)",
-				 rpc_source_names[choice.source], check->text, check->fix);
-	}
+	log_reasons(o, &choice, &offer);
 	end_source(o);
 	o->error = 0;
 	o->source = choice.source;

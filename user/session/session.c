@@ -462,12 +462,8 @@ void session_free(struct session *t)
 	*t = (struct session){};
 }
 
-void session_headline(const struct session *t, struct headline *h)
+static void add_kernel_events(struct headline *h, const struct session *t)
 {
-	bool calls = false;
-
-	*h = (struct headline){};
-	headline_add_faults(h, t->faults, t->fault_count);
 	ARRAY_EACH(v, t->last.faults.kernel_events, t->last.faults.kernel_event_count) {
 		if (v->gpu_driver || v->last < t->first.wall)
 			continue;
@@ -484,6 +480,15 @@ void session_headline(const struct session *t, struct headline *h)
 				"wrong data; see the kernel log.",
 				*v->device ? v->device : "An NFS server");
 	}
+}
+
+void session_headline(const struct session *t, struct headline *h)
+{
+	bool calls = false;
+
+	*h = (struct headline){};
+	headline_add_faults(h, t->faults, t->fault_count);
+	add_kernel_events(h, t);
 	for (size_t i = 0; i < t->server_count; i++) {
 		headline_add_server(h, &t->limits, &t->last.calls, t->servers[i].name,
 				    t->last.wall);
