@@ -220,6 +220,11 @@ TEST(the_gravest_find_room)
 	for (int i = 0; i < 2 * FAILURES; i++)
 		add_failed(&f, formatted("OP%d", i), "NFS4ERR_STALE_CLIENTID", 1, 1);
 	assert_int_equal(f.count, FAILURES);
+	for (int i = 0; i < FAILURES; i++) {
+		named = formatted("/mnt/%d", i);
+		mistakes = 1;
+		add_failed(&f, "GETATTR", "EIO", 1, 1);
+	}
 	add_failed(&f, "WRITE", "EDQUOT", 1, 1);
 	assert_string_equal(failures_worst(&f)->status, "EDQUOT");
 }

@@ -219,6 +219,21 @@ TEST(what_fails_on_each_mount_is_reported)
 	assert_non_null(strstr(spans[2].text, "9 of"));
 }
 
+TEST(more_mounts_than_a_list_of_failures_has_are_reported)
+{
+	add(100, 0, 0, 0);
+	for (unsigned int i = 0; i <= FAILURES; i++) {
+		const char *mountpoint = formatted("/mnt/%u", i);
+		struct rpc_sums *m =
+			&snapshot_mount_calls(&now.calls, "nfs1", "/x", mountpoint)->sums;
+
+		m->calls[RPC_KIND_WRITE] = m->errors[RPC_KIND_WRITE] = 9;
+		add_failed_writes(mountpoint, "slurm:1", "EDQUOT");
+	}
+	add(110, 0, 0, 0);
+	assert_int_equal(span_count, FAILURES + 1);
+}
+
 /* Otherwise the end of one would be taken for the end of the other. */
 TEST(errors_that_begin_together_are_told_apart)
 {

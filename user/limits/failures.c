@@ -103,6 +103,35 @@ enum failure failure_of(const char *op, const char *status)
 									 errors[i].failure;
 }
 
+/* Among errors of one meaning: WRITEs that fail come before other calls that a soft mount gave up at the same time. */
+enum gravity { SEEN_BY_PROGRAMS, NOT_READ, NOT_WRITTEN };
+
+static enum gravity gravity_of(const char *op, const char *status)
+{
+	enum rpc_kind kind = rpc_kind_of(op);
+
+	if (failure_of(op, status) != FAILURE_DATA || kind == RPC_KIND_METADATA)
+		return SEEN_BY_PROGRAMS;
+	return kind == RPC_KIND_WRITE ? NOT_WRITTEN : NOT_READ;
+}
+
+bool failure_loses_data(const struct failed_calls *f)
+{
+	return gravity_of(f->op, f->status) >= NOT_READ;
+}
+
+/* As for qsort(), without their numbers. */
+static int compare_meanings(const struct failed_calls *a, const char *op, const char *status)
+{
+	return ORDER(failure_of(op, status), failure_of(a->op, a->status)) ?:
+		       ORDER(gravity_of(a->op, a->status), gravity_of(op, status));
+}
+
+static bool is_worse(const struct failed_calls *a, const struct failed_calls *b)
+{
+	return (compare_meanings(a, b->op, b->status) ?: ORDER(a->count, b->count)) > 0;
+}
+
 /* ---- sums ---- */
 
 static void add_name(char *list, const char *name)
@@ -134,8 +163,7 @@ static struct failed_calls *failed_get(struct failures *f, const struct rpc_erro
 		return to;
 	to = f->count < FAILURES ?
 		     &f->list[f->count++] :
-		     ARRAY_FIND(x, f->list, FAILURES,
-				failure_of(x->op, x->status) > failure_of(e->op, e->status));
+		     ARRAY_FIND(x, f->list, FAILURES, compare_meanings(x, e->op, e->status) < 0);
 	if (!to)
 		return NULL;
 	*to = (struct failed_calls){};
@@ -250,19 +278,6 @@ void failures_add(struct failures *f, const struct delta *d, const char *server,
 	}
 }
 
-/* WRITEs that fail come before other calls that a soft mount gave up at the same time. */
-static bool is_unwritten(const struct failed_calls *f)
-{
-	return rpc_kind_of(f->op) == RPC_KIND_WRITE && failure_of(f->op, f->status) == FAILURE_DATA;
-}
-
-static bool is_worse(const struct failed_calls *a, const struct failed_calls *b)
-{
-	return (ORDER(failure_of(b->op, b->status), failure_of(a->op, a->status)) ?:
-			ORDER(is_unwritten(a), is_unwritten(b))                   ?:
-			ORDER(a->count, b->count)) > 0;
-}
-
 static double failed_share(uint64_t count, uint64_t among)
 {
 	return among > count ? (double)count / (double)among : 1;
@@ -279,7 +294,7 @@ static const struct failed_calls *find_worst(const struct failures *f,
 
 		if (said && (!*x->mountpoint || !strcmp(x->mountpoint, said->mountpoint)))
 			continue;
-		if (failure != FAILURE_DATA && x->count < FEW)
+		if (!failure_loses_data(x) && x->count < FEW)
 			continue;
 		if (failure != FAILURE_DATA && failure != FAILURE_TICKET &&
 		    failed_share(x->count, x->among) < COMMON)
@@ -304,7 +319,7 @@ bool failures_grow(const struct failures *f, bool *unwritten, char *owners)
 {
 	const struct failed_calls *worst = failures_worst(f);
 	size_t len = strlen(owners);
-	bool first = worst && is_unwritten(worst) && !*unwritten;
+	bool first = worst && gravity_of(worst->op, worst->status) == NOT_WRITTEN && !*unwritten;
 
 	*unwritten |= first;
 	for (const struct failed_calls *x = f->list; worst && x < f->list + f->count; x++)
@@ -320,11 +335,6 @@ uint64_t failures_of_state(const struct failures *f)
 		if (failure_of(x->op, x->status) == FAILURE_STATE)
 			count += x->count;
 	return count;
-}
-
-bool failure_loses_data(const struct failed_calls *f)
-{
-	return rpc_kind_of(f->op) <= RPC_KIND_WRITE && failure_of(f->op, f->status) == FAILURE_DATA;
 }
 
 bool failure_is_common(const struct failed_calls *f, uint64_t calls)

@@ -223,18 +223,29 @@ static void update_errors(const struct watching *n, struct nfs_watch_entry *e)
 	begin_span(n, span, failure_names[failure]);
 }
 
+/* @mountpoint: only of calls to this mount; NULL: to any. */
+static void begin_failures(const struct watching *n, const char *server, const char *mountpoint)
+{
+	struct failures failed = {};
+
+	failures_add(&failed, n->d, server, mountpoint, FAILURE_NONE);
+	ARRAY_EACH(f, failed.list, failed.count)
+		begin_errors(n, server, WATCH_ERRORS + (int)failure_of(f->op, f->status),
+			     f->mountpoint);
+}
+
 /* Each mount has spans of its own, one for each meaning of its errors: with its owners, and its end. */
 static void add_errors(const struct watching *n)
 {
 	ARRAY_EACH(v, n->d->servers, n->d->server_count) {
 		const char *server = v->now->server;
 		bool waits = v->now->upcall_ns >= NFS_STALL_NS || is_drained(v, n->d);
-		struct failures failed = {};
 
-		failures_add(&failed, n->d, server, NULL, FAILURE_NONE);
-		ARRAY_EACH(f, failed.list, failed.count)
-			begin_errors(n, server, WATCH_ERRORS + (int)failure_of(f->op, f->status),
-				     f->mountpoint);
+		begin_failures(n, server, NULL);
+		/* There may be more than fit in the list of all. */
+		ARRAY_EACH(m, n->d->mount_calls, n->d->mount_calls_count)
+			if (!strcmp(m->now->server, server))
+				begin_failures(n, server, m->now->mountpoint);
 		if (waits)
 			begin_errors(n, server, WATCH_WAITS, "");
 		ARRAY_EACH(e, n->w->entries, n->w->count)
