@@ -229,6 +229,29 @@ TEST(the_gravest_find_room)
 	assert_string_equal(failures_worst(&f)->status, "EDQUOT");
 }
 
+TEST(a_call_for_metadata_loses_no_data)
+{
+	struct failures f = {};
+
+	add_failed(&f, "MKDIR", "EDQUOT", 1, 1);
+	assert_worst(&f, "");
+	add_failed(&f, "MKDIR", "EDQUOT", 9, 9);
+	assert_false(failure_loses_data(failures_worst(&f)));
+	assert_false(failure_is_common(failures_worst(&f), 101));
+	add_failed(&f, "READ", "EIO", 1, 1000);
+	assert_string_equal(failures_worst(&f)->op, "READ");
+	assert_true(failure_loses_data(failures_worst(&f)));
+}
+
+TEST(a_lock_that_is_not_given_back_is_named_before_what_recovers)
+{
+	struct failures f = {};
+
+	add_failed(&f, "READ", "NFS4ERR_BADSESSION", 90, 90);
+	add_failed(&f, "LOCK", "NFS4ERR_RECLAIM_BAD", 1, 100);
+	assert_string_equal(failures_worst(&f)->status, "NFS4ERR_RECLAIM_BAD");
+}
+
 /* Calls to other mounts of the server, or of other ops, go on. */
 TEST(all_calls_to_one_mount_of_many_are_a_failure)
 {

@@ -9,8 +9,9 @@
  * - Can an application cause it? EACCES counts only for ops that need no permission of the user: READ, WRITE, COMMIT and
  *   GETATTR, whose file is open or known, and ops of the client itself.
  * - Is one enough? Yes if data are lost: the kernel reports a failed WRITE once, to whom closes or syncs the file, and few
- *   programs look. Others must be FEW, and COMMON among the op's calls or among those of one mount or owner: one ESTALE is a
- *   file that another client removed. An expired ticket need not be COMMON, because other users' calls go on.
+ *   programs look; who calls mkdir() sees its error. Yes if the server does not give a lock back. Others must be FEW, and
+ *   COMMON among the op's calls or among those of one mount or owner: one ESTALE is a file that another client removed. An
+ *   expired ticket need not be COMMON, because other users' calls go on.
  * - Is it counted elsewhere? Waits (NFS4ERR_DELAY, EJUKEBOX, NFS4ERR_GRACE) are.
  * - Is it the answer to a question? A lock that FREE_STATEID gives back may be gone with the file's CLOSE.
  *
@@ -103,21 +104,32 @@ enum failure failure_of(const char *op, const char *status)
 									 errors[i].failure;
 }
 
-/* Among errors of one meaning: WRITEs that fail come before other calls that a soft mount gave up at the same time. */
+/* Among errors of one meaning: WRITEs that fail come before other calls that a soft mount gave up at the same time. What is
+ * lost comes before what the client recovers. */
 enum gravity { SEEN_BY_PROGRAMS, NOT_READ, NOT_WRITTEN };
+
+static bool is_refused_reclaim(const char *status)
+{
+	return strstr(status, "_RECLAIM_");
+}
 
 static enum gravity gravity_of(const char *op, const char *status)
 {
+	enum failure failure = failure_of(op, status);
 	enum rpc_kind kind = rpc_kind_of(op);
 
-	if (failure_of(op, status) != FAILURE_DATA || kind == RPC_KIND_METADATA)
+	if (failure == FAILURE_STATE)
+		return is_refused_reclaim(status) || strstr(status, "_REVOKED") ||
+		       strstr(status, "_NO_GRACE");
+	if (failure != FAILURE_DATA || kind == RPC_KIND_METADATA)
 		return SEEN_BY_PROGRAMS;
 	return kind == RPC_KIND_WRITE ? NOT_WRITTEN : NOT_READ;
 }
 
 bool failure_loses_data(const struct failed_calls *f)
 {
-	return gravity_of(f->op, f->status) >= NOT_READ;
+	return failure_of(f->op, f->status) == FAILURE_DATA &&
+	       gravity_of(f->op, f->status) != SEEN_BY_PROGRAMS;
 }
 
 /* As for qsort(), without their numbers. */
@@ -294,10 +306,10 @@ static const struct failed_calls *find_worst(const struct failures *f,
 
 		if (said && (!*x->mountpoint || !strcmp(x->mountpoint, said->mountpoint)))
 			continue;
-		if (!failure_loses_data(x) && x->count < FEW)
+		if (!failure_loses_data(x) && !is_refused_reclaim(x->status) && x->count < FEW)
 			continue;
-		if (failure != FAILURE_DATA && failure != FAILURE_TICKET &&
-		    failed_share(x->count, x->among) < COMMON)
+		if (failure != FAILURE_DATA && !is_refused_reclaim(x->status) &&
+		    failure != FAILURE_TICKET && failed_share(x->count, x->among) < COMMON)
 			continue;
 		if (!worst || is_worse(x, worst))
 			worst = x;
