@@ -922,6 +922,31 @@ TEST(a_client_that_makes_itself_known_again_and_again_recovers_state)
 	}
 }
 
+/* After one restart, each client of the server does so: of three minor versions at two addresses. */
+TEST(several_clients_that_make_themselves_known_once_are_no_service)
+{
+	for (unsigned int i = 0; i < 3; i++) {
+		struct nfs_mount m = { .server = SERVER, .version = "4.1" };
+
+		m.version[2] = (char)('0' + i);
+		snprintf(m.mountpoint, sizeof(m.mountpoint), "/%u", i);
+		assert_non_null(snapshot_mount(&now.calls, &m));
+		snprintf(snapshot_transport(&now.calls, SERVER, formatted("tcp/%u", i))
+				 ->remote.address,
+			 RPC_ADDRESS_LEN, "10.0.0.%u", i % 2);
+		snapshot_transport(&now.calls, SERVER, formatted("tcp/%u", i))->alive = true;
+	}
+	now.calls.unknown = RPC_FACT_BIT(RPC_FACT_REPLIES);
+	for (unsigned int clients = 12; clients <= 24; clients += 12) {
+		record("READ", 100, MS, RPC_PHASE_RTT, MS);
+		record("EXCHANGE_ID", 12, MS, RPC_PHASE_RTT, MS);
+		snapshot_error(&now.calls, SERVER, "READ", "NFS4ERR_BADSESSION")->count += 20;
+		end_interval(SECOND);
+		verdict = verdict_of(&sums, SERVER);
+		assert_int_equal(verdict.bound_by == BOUND_STATE_RECOVERY, clients == 24);
+	}
+}
+
 /* New mounts also make the client known, and end no call with an error. */
 TEST(mounts_that_come_and_go_recover_nothing)
 {

@@ -173,6 +173,24 @@ static void leave_out_earlier(struct server_sums *v, struct interval *n)
 	v->earlier_ns += ns;
 }
 
+/* Clients of one server that make themselves known each, at most: of each address and minor version of NFSv4. */
+static uint64_t identities_of(const struct calls *c, const char *server)
+{
+	uint64_t addresses = 0, versions = 0;
+
+	ARRAY_EACH(t, c->transports, c->transport_count)
+		addresses += t->alive && !strcmp(t->server, server) &&
+			     ARRAY_FIND(x, c->transports, c->transport_count,
+					x->alive && !strcmp(x->server, server) &&
+						!strcmp(x->remote.address, t->remote.address)) == t;
+	ARRAY_EACH(m, c->mounts, c->mount_count)
+		versions += *m->version == '4' && !strcmp(m->server, server) &&
+			    ARRAY_FIND(x, c->mounts, c->mount_count,
+				       !strcmp(x->server, server) &&
+					       !strcmp(x->version, m->version)) == m;
+	return (addresses ?: 1) * (versions ?: 1);
+}
+
 /* Notes the server's values at the end of the interval. */
 static void note_server(struct server_sums *v, struct interval *n)
 {
@@ -204,6 +222,7 @@ static void note_server(struct server_sums *v, struct interval *n)
 		v->lock_wait_ns = s->lock_wait_ns;
 		memcpy(v->lock_wait_by, s->lock_wait_by, sizeof(v->lock_wait_by));
 	}
+	RAISE(v->identities, identities_of(end, n->name));
 	v->unknown |= end->unknown;
 	v->kerberos = ARRAY_FIND(m, end->mounts, end->mount_count,
 				 m->kerberos && !strcmp(m->server, n->name));

@@ -179,6 +179,7 @@ struct server_sums {
 	struct failures failures;
 	/* Of stalls as well: */
 	uint64_t clients; /* calls by which the client made itself known */
+	uint64_t identities; /* the most of its clients that did so each */
 	uint64_t draining_ns, draining_now_ns; /* as in struct rpc_server_state */
 	uint64_t upcall_ns; /* of the intervals at whose end calls waited for credentials */
 	char upcall_by[LABEL_SIZE]; /* by whom, if it is known */

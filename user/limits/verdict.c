@@ -512,15 +512,16 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 static bool judge_recovery(struct verdict *to, const struct server_sums *v)
 {
 	double drained = ratio((double)v->draining_ns, (double)v->active.ns);
+	uint64_t times = v->clients / v->identities;
 
 	/* New mounts also make the client known, without errors. */
-	if (v->clients >= RECOVERIES && v->clients * RECOVERY_NS >= v->ns &&
+	if (times >= RECOVERIES && times * RECOVERY_NS >= v->ns &&
 	    failures_of_state(&v->failures) >= RECOVERIES) {
 		decide(to, BOUND_STATE_RECOVERY, CONFIDENCE_HIGH,
 		       "This client made itself known anew %" PRIu64
 		       " times in %.0f s: another client has its identity (host name, nfs4_unique_id), or "
 		       "the server drops it. ",
-		       v->clients - 1, (double)v->ns / 1e9);
+		       times - 1, (double)v->ns / 1e9);
 	} else if (v->draining_now_ns >= DRAINED_NS || drained >= DRAINED) {
 		decide(to, BOUND_STATE_RECOVERY, CONFIDENCE_MEDIUM,
 		       "Calls%s waited for %.0f s until the client has recovered its state (session, locks, open "
