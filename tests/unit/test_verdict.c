@@ -867,6 +867,22 @@ TEST(calls_that_only_sleep_are_active)
 	assert_true(verdict.numbers.concurrency > 0.99 && verdict.numbers.concurrency < 1.01);
 }
 
+TEST(a_commit_that_takes_long_may_be_the_disks)
+{
+	for (uint32_t unacked = 0; unacked <= 100; unacked += 100) {
+		fresh();
+		transport()->acked = 1000;
+		for (uint64_t i = 1; i <= 30; i++) {
+			strcpy(server()->oldest_op, "COMMIT");
+			transport()->unacked = unacked;
+			transport()->oldest_ns = i * SECOND;
+			wait_on(i * SECOND);
+		}
+		judge(BOUND_HUNG, unacked ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+		assert_int_equal(!strstr(verdict.sentence, "writes to its disks"), unacked > 0);
+	}
+}
+
 /* Soft mounts: each call ends within 2 s, and none is answered. */
 TEST(a_server_whose_calls_all_time_out_hangs)
 {

@@ -214,6 +214,11 @@ bool stall_covers(struct server_sums *v, struct interval *n)
 	return covers;
 }
 
+bool waits_for_disks(const struct server_sums *v)
+{
+	return !strcmp(v->oldest_op, "COMMIT") && v->acknowledges && !v->lost && !v->connect_error;
+}
+
 const char *silence_reason(char *text, const struct server_sums *v, enum lost_packets lost,
 			   bool silent)
 {
@@ -242,5 +247,10 @@ const char *silence_reason(char *text, const struct server_sums *v, enum lost_pa
 	else if (lost)
 		snprintf(text, SILENCE_REASON_SIZE,
 			 "nothing that is sent is acknowledged: %s is down%s", down, large);
+	else if (silent && waits_for_disks(v))
+		snprintf(
+			text, SILENCE_REASON_SIZE,
+			"the oldest call is a COMMIT, and the host acknowledges what is sent: it writes to its "
+			"disks, or its nfsd hangs");
 	return text;
 }

@@ -116,6 +116,7 @@ static void add_transports(struct server_sums *v, struct interval *n)
 	v->transports = v->waiting_transports = 0;
 	v->connect_error = 0;
 	v->lost = LOST_NONE;
+	v->acknowledges = false;
 	v->slots_max = 0;
 	v->slot_transports = 0;
 	ARRAY_EACH(t, d->transports, d->transport_count) {
@@ -128,6 +129,7 @@ static void add_transports(struct server_sums *v, struct interval *n)
 		v->segments_lost += t->segments_lost;
 		n->timeouts += t->timeouts;
 		note_lost(v, t->now);
+		v->acknowledges |= t->now->acked > 0;
 		if (t->now->oldest_ns >= oldest_ns)
 			connection_text(v->waits_on, t->now);
 		RAISE(oldest_ns, t->now->oldest_ns);
@@ -205,6 +207,7 @@ static void note_server(struct server_sums *v, struct interval *n)
 	for (int q = 0; q < RPC_QUEUES; q++)
 		RAISE(v->oldest_ns, s->oldest_ns[q]);
 	v->unanswered_ns = s->oldest_ns[RPC_QUEUE_PENDING];
+	memcpy(v->oldest_op, s->oldest_op, sizeof(v->oldest_op));
 	if (n->calls && v->unanswered_ns > v->unanswered_most_ns) {
 		v->unanswered_most_ns = v->unanswered_ns;
 		calls_victims(v->victims, end, v->server);

@@ -163,6 +163,8 @@ struct server_sums {
 	enum lost_packets lost; /* at the end, on a connection with a call that waits for long */
 	uint64_t oldest_ns; /* at the end */
 	uint64_t unanswered_ns; /* the same, of calls that were sent */
+	char oldest_op[RPC_OP_LEN]; /* of the oldest of them; "": not known */
+	bool acknowledges; /* at the end: TCP knows of acknowledged segments */
 	/* The connection of several on which the oldest one waits for HUNG_NS or more; else "". */
 	char waits_on[CONNECTION_SIZE];
 	uint32_t waiting_transports; /* with an unanswered call, at the end */
@@ -201,6 +203,9 @@ int limit_sums_add_server(struct limit_sums *h, const struct delta *d,
 #define SILENCE_REASON_SIZE (256 + CONNECTION_SIZE)
 const char *silence_reason(char *text, const struct server_sums *v, enum lost_packets lost,
 			   bool silent);
+
+/* Whether the oldest call is a COMMIT, and the host acknowledges all that is sent. */
+bool waits_for_disks(const struct server_sums *v);
 
 /* The sums of @server, or NULL. */
 const struct server_sums *server_sums_of(const struct limit_sums *h, const char *server);

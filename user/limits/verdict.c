@@ -476,7 +476,9 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 	if (server_is_silent(v)) {
 		/* If the silence began before the session, other calls may have been answered in it. */
 		to->bound_by = BOUND_HUNG;
-		to->confidence = seen >= HUNG_NS ? CONFIDENCE_HIGH : CONFIDENCE_LOW;
+		to->confidence = seen < HUNG_NS     ? CONFIDENCE_LOW :
+				 waits_for_disks(v) ? CONFIDENCE_MEDIUM :
+						      CONFIDENCE_HIGH;
 		if (v->oldest_ns >= HUNG_NS)
 			say(to,
 			    "No call is answered: the oldest waits for %.0f s, and nothing came for %.0f s.",
