@@ -1600,6 +1600,14 @@ TEST(calls_for_attributes_are_metadata)
 	assert_string_equal(verdict.setting, "");
 }
 
+TEST(slow_answers_to_calls_for_attributes_are_the_servers)
+{
+	add_bytes("GETATTR", 20, 200 * MS, 100);
+	strcpy(mount()->options[NFS_AC], "3,60,30,60");
+	expect(BOUND_SERVER, CONFIDENCE_MEDIUM);
+	assert_has(verdict.sentence, "takes 200 ms for an answer");
+}
+
 TEST(tasks_that_wait_for_a_files_lock_need_more_files_and_not_more_threads)
 {
 	static const struct {
@@ -1670,7 +1678,7 @@ TEST(delegations_that_are_given_back_are_named)
 		fresh();
 		add_bytes("OPEN", rows[i].opens, 20 * MS, 100);
 		add_bytes("DELEGRETURN", rows[i].returned, 20 * MS, 100);
-		add_bytes("GETATTR", 20, MS, 100);
+		add_bytes("GETATTR", 100, MS, 100);
 		expect(BOUND_METADATA, CONFIDENCE_HIGH);
 		assert_int_equal(!!strstr(verdict.sentence, "delegations were given back"),
 				 rows[i].named);

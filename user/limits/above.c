@@ -253,14 +253,16 @@ static bool judge_metadata(struct judgement *j)
 	double all = share_of(j, ABOVE_LOOKUP, ABOVE_NAMES);
 	double attributes = share_of(j, ABOVE_LOOKUP, ABOVE_ATTRIBUTES);
 	uint64_t opened = a->ops[ABOVE_OPEN].calls, returned = a->ops[ABOVE_DELEGRETURN].calls;
+	bool recalled = attributes < all / 2 && returned >= ENOUGH_CALLS && 2 * returned >= opened;
 
-	if (all < MOST)
+	/* A slow server is slow for whatever asks it, except that it waits while it recalls a delegation. */
+	if (all < MOST || (!recalled && j->to->numbers.rtt_ns >= SLOW_NS))
 		return false;
 	decide(j->to, BOUND_METADATA, by_share(all),
 	       "Calls for metadata are %.0f %% of the calls' time, GETATTR, ACCESS and LOOKUP %.0f %%.",
 	       100 * all, 100 * attributes);
 	if (attributes < all / 2) {
-		if (returned < ENOUGH_CALLS || 2 * returned < opened)
+		if (!recalled)
 			say(j->to, " Fewer and larger files, kept open, raise the throughput.");
 		else
 			say(j->to,

@@ -7,6 +7,8 @@
 
 /* Fewer calls at a load prove nothing. */
 #define ENOUGH_CALLS 20
+/* A call that takes this long is slow, whatever the application does. */
+#define SLOW_NS 15e6
 /* The low load has at most this share of the calls in flight at the high load, or of all slots: a half. */
 #define LOW_LOAD 0.505
 

@@ -64,8 +64,6 @@ const char *const confidence_names[CONFIDENCES] = {
 #define ONE_BY_ONE 2.0
 /* With fewer calls at once there is hardly ever more than one. */
 #define ONLY_ONE 1.2
-/* A call that takes this long is slow, whatever the application does. */
-#define SLOW_NS 15e6
 /* Waits for slots are this share of the calls' time: all slots are in use. */
 #define QUEUED 0.1
 /* The network is the limit if TCP loses this share of its segments, and this many. */
