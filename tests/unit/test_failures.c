@@ -274,6 +274,17 @@ TEST(an_expired_ticket_is_named_among_other_users_calls)
 			 "server is not the cause.");
 }
 
+TEST(a_user_without_a_ticket_is_a_reason_with_kerberos)
+{
+	struct failures f = {};
+	char text[FAILURE_TEXT_SIZE];
+
+	mount.kerberos = true;
+	add_failed(&f, "GETATTR", "EACCES", 9, 9);
+	mount.kerberos = false;
+	assert_has(failures_text(text, &f), ", or the user has no Kerberos ticket (kinit).");
+}
+
 TEST(a_soft_mount_that_gives_up_is_named)
 {
 	struct failures f = {};

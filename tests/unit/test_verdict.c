@@ -1814,6 +1814,7 @@ TEST(calls_that_the_server_refuses_show_no_limit)
 		fresh();
 		add_bytes("LOOKUP", 1000, 5 * MS, 100);
 		add_bytes("OPEN", 1000, 5 * MS, 100);
+		mount()->kerberos = i == 1;
 		e = snapshot_error(&now.calls, SERVER, "OPEN", rows[i].status);
 		e->count = rows[i].count;
 		strcpy(e->mountpoint, "/data");
@@ -1821,6 +1822,7 @@ TEST(calls_that_the_server_refuses_show_no_limit)
 		end_interval(2 * SECOND);
 		judge(rows[i].bound,
 		      rows[i].bound == BOUND_ERRORS ? CONFIDENCE_MEDIUM : CONFIDENCE_HIGH);
+		assert_int_equal(!!strstr(verdict.sentence, "(kinit)"), i == 1);
 		if (!i)
 			assert_has(headline(),
 				   "900 of 2000 calls are refused, the last one OPEN to /data with "

@@ -379,9 +379,10 @@ bool judge_refused(struct judgement *j)
 	decide(j->to, BOUND_ERRORS, CONFIDENCE_MEDIUM,
 	       "%" PRIu64 " of %" PRIu64
 	       " calls are refused, the last one %s%s%s with %s%s%s%s: permissions, "
-	       "root_squash, or a read-only export. Their times show no limit.",
+	       "root_squash, or a read-only export%s. Their times show no limit.",
 	       a->refused, j->v->calls, last->op, *last->mountpoint ? " to " : "", last->mountpoint,
-	       last->status, *last->owner ? " (" : "", last->owner, *last->owner ? ")" : "");
+	       last->status, *last->owner ? " (" : "", last->owner, *last->owner ? ")" : "",
+	       j->v->kerberos ? NO_TICKET : "");
 	return true;
 }
 

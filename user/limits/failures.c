@@ -244,18 +244,16 @@ static uint64_t calls_among(const struct failed_calls *to, const struct delta *d
 }
 
 /* Whether a soft mount gave the calls up: their error comes from the client. */
-static bool is_given_up(const struct failed_calls *f, const struct delta *d, const char *server)
+static bool is_given_up(const struct failed_calls *f, const struct delta *d,
+			const struct nfs_mount *mount)
 {
-	const struct nfs_mount *mount =
-		ARRAY_FIND(m, d->end->calls.mounts, d->end->calls.mount_count,
-			   !strcmp(m->mountpoint, f->mountpoint) && !strcmp(m->server, server));
 	bool timed_out = !snapshot_knows(&d->end->calls, RPC_FACT_TIMEOUTS);
 
 	if (!mount || strncmp(mount->options[NFS_RECOVERY], "soft", 4) != 0 ||
 	    (strcmp(f->status, "EIO") != 0 && strcmp(f->status, "ETIMEDOUT") != 0))
 		return false;
 	ARRAY_EACH(t, d->transports, d->transport_count)
-		timed_out |= t->timeouts && !strcmp(t->now->server, server);
+		timed_out |= t->timeouts && !strcmp(t->now->server, mount->server);
 	return timed_out;
 }
 
@@ -283,8 +281,13 @@ void failures_add(struct failures *f, const struct delta *d, const char *server,
 	for (struct failed_calls *to = f->list; to < f->list + f->count; to++) {
 		uint64_t calls = calls_of(d, server, to->op);
 
+		const struct nfs_mount *mount = ARRAY_FIND(
+			m, d->end->calls.mounts, d->end->calls.mount_count,
+			!strcmp(m->mountpoint, to->mountpoint) && !strcmp(m->server, server));
+
 		if (to->last_count)
-			to->soft = is_given_up(to, d, server);
+			to->soft = is_given_up(to, d, mount);
+		to->kerberos |= mount && mount->kerberos;
 		to->calls += calls;
 		to->among += calls_among(to, d, server, calls);
 	}
@@ -384,9 +387,10 @@ static void say_failure(char *text, const struct failed_calls *f)
 
 	say_calls(text, f);
 	len = strlen(text);
-	safe_format(text + len, FAILURE_TEXT_SIZE - len, ": %s%s.",
+	safe_format(text + len, FAILURE_TEXT_SIZE - len, ": %s%s%s.",
 		    f->soft ? "the server did not answer in time" :
 			      errors[error_find(f->status)].meaning,
+		    f->kerberos && failure_of(f->op, f->status) == FAILURE_REFUSED ? NO_TICKET : "",
 		    unwritten ? "; data were not written" : "");
 }
 

@@ -28,6 +28,7 @@ struct failed_calls {
 	/* The same, or the mount's or the owners' calls of this kind, if these are fewer: what the failed calls are a part of. */
 	uint64_t among;
 	uint64_t last_count; /* of the last interval that was added */
+	bool kerberos; /* the mount has sec=krb5* */
 	bool soft; /* the mount is soft, and the server did not answer */
 };
 
@@ -37,6 +38,9 @@ struct failures {
 	struct failed_calls list[FAILURES];
 	int count;
 };
+
+/* Beside other reasons of a refusal, with Kerberos: rpc.gssd then answers EACCES. */
+#define NO_TICKET ", or the user has no Kerberos ticket (kinit)"
 
 enum failure failure_of(const char *op, const char *status);
 
