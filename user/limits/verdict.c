@@ -512,7 +512,7 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 static bool judge_recovery(struct verdict *to, const struct server_sums *v)
 {
 	double drained = ratio((double)v->draining_ns, (double)v->active.ns);
-	uint64_t times = v->clients / v->identities;
+	uint64_t times = v->clients / (v->identities ?: 1);
 
 	/* New mounts also make the client known, without errors. */
 	if (times >= RECOVERIES && times * RECOVERY_NS >= v->ns &&
