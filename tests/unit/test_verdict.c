@@ -957,7 +957,7 @@ TEST(several_clients_that_make_themselves_known_once_are_no_service)
 		record("READ", 100, MS, RPC_PHASE_RTT, MS);
 		record("EXCHANGE_ID", 12, MS, RPC_PHASE_RTT, MS);
 		snapshot_error(&now.calls, SERVER, "READ", "NFS4ERR_BADSESSION")->count += 20;
-		end_interval(SECOND);
+		wait_on(0);
 		verdict = verdict_of(&sums, SERVER);
 		assert_int_equal(verdict.bound_by == BOUND_STATE_RECOVERY, clients == 24);
 	}

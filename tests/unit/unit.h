@@ -14,7 +14,7 @@
 #define MS UINT64_C(1000000)
 #define SECOND UINT64_C(1000000000)
 
-static struct CMUnitTest unit_tests[64];
+static struct CMUnitTest unit_tests[96];
 static size_t unit_test_count, unit_before_count, unit_after_count;
 static void (*unit_before[4])(void), (*unit_after[4])(void);
 

@@ -9,9 +9,9 @@
  * - Can an application cause it? EACCES counts only for ops that need no permission of the user: READ, WRITE, COMMIT and
  *   GETATTR, whose file is open or known, and ops of the client itself.
  * - Is one enough? Yes if data are lost: the kernel reports a failed WRITE once, to whom closes or syncs the file, and few
- *   programs look; who calls mkdir() sees its error. Yes if the server does not give a lock back. Others must be FEW, and
- *   COMMON among the op's calls or among those of one mount or owner: one ESTALE is a file that another client removed. An
- *   expired ticket need not be COMMON, because other users' calls go on.
+ *   programs look. Yes if the server does not give a lock back. Others must be FEW, and COMMON among the op's calls or among
+ *   those of one mount or owner: one ESTALE is a file that another client removed. An expired ticket need not be COMMON,
+ *   because other users' calls go on.
  * - Is it counted elsewhere? Waits (NFS4ERR_DELAY, EJUKEBOX, NFS4ERR_GRACE) are.
  * - Is it the answer to a question? A lock that FREE_STATEID gives back may be gone with the file's CLOSE.
  *
@@ -309,7 +309,7 @@ static const struct failed_calls *find_worst(const struct failures *f,
 
 		if (said && (!*x->mountpoint || !strcmp(x->mountpoint, said->mountpoint)))
 			continue;
-		if (!failure_loses_data(x) && !is_refused_reclaim(x->status) && x->count < FEW)
+		if (failure != FAILURE_DATA && !is_refused_reclaim(x->status) && x->count < FEW)
 			continue;
 		if (failure != FAILURE_DATA && !is_refused_reclaim(x->status) &&
 		    failure != FAILURE_TICKET && failed_share(x->count, x->among) < COMMON)
