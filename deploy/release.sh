@@ -48,6 +48,9 @@ for file in deploy/prometheus/*; do
 done
 cp -r deploy/grafana "$out/dashboards"
 cp CHANGELOG.md "$out/"
-(cd "$out" && find . -type f ! -name SHA256SUMS -printf '%P\n' | sort | xargs sha256sum) >"$work/SHA256SUMS"
+# A published release has files, no folders.
+tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" --mode=u=rwX,go=rX -C "$out" -c manifests rules dashboards |
+	gzip -n9 >"$out/xidscope-$version-manifests.tar.gz"
+(cd "$out" && sha256sum -- *.*) >"$work/SHA256SUMS"
 mv "$work/SHA256SUMS" "$out/"
 echo "$out: $(wc -l <"$out/SHA256SUMS") files of version $version, revision $REVISION"

@@ -29,6 +29,7 @@ for file in xidscope_"$version"_{amd64,arm64}.deb xidscope_"$version".dsc xidsco
 	xidscope-"$version"-oci.tar manifests/xidscope.yaml manifests/prometheus-alerts.yaml rules/alerts.yaml dashboards/fleet.json CHANGELOG.md; do
 	[[ -s $release/$file ]] || die "$file is missing"
 done
+(cd "$release" && sha256sum --quiet -c SHA256SUMS && tar -xzOf "xidscope-$version-manifests.tar.gz" manifests/xidscope.yaml | cmp - manifests/xidscope.yaml)
 echo "two releases in two folders have the same $(wc -l <"$release/SHA256SUMS") files"
 "$here/sbom.py" "$release"/*.spdx.json
 "$here/image.sh" "$release" "$version"
