@@ -652,6 +652,21 @@ TEST(a_connection_that_takes_no_more_data_is_send_although_answers_take_longer)
 	assert_bound(BOUND_SEND, CONFIDENCE_LOW);
 }
 
+/* Its mounts of other addresses and versions have connections of their own. */
+TEST(nconnect_doubles_the_connections_of_a_mount)
+{
+	struct setup u = SETUP(4, 500, 2 * MS, "WRITE", .send_ns = 40 * MS);
+	struct nfs_mount m = { .server = SERVER, .options = { [NFS_NCONNECT] = "4" } };
+
+	assert_non_null(snapshot_mount(&now.calls, &m));
+	for (int i = 0; i < 12; i++)
+		snapshot_transport(&now.calls, SERVER, formatted("tcp/%d", i))->alive = true;
+	for (int i = 0; i < 12; i++)
+		RUN(&u, 8);
+	assert_string_equal(verdict.setting, "nconnect");
+	assert_string_equal(verdict.value, "8");
+}
+
 /* It is spent on upcalls, or the mount has Kerberos: synchronous calls wait for upcalls in no queue. */
 TEST(a_long_setup_is_credentials)
 {

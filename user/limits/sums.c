@@ -227,8 +227,12 @@ static void note_server(struct server_sums *v, struct interval *n)
 	}
 	RAISE(v->identities, identities_of(end, n->name));
 	v->unknown |= end->unknown;
-	v->kerberos = ARRAY_FIND(m, end->mounts, end->mount_count,
-				 m->kerberos && !strcmp(m->server, n->name));
+	v->kerberos = false;
+	ARRAY_EACH(m, end->mounts, end->mount_count)
+		if (!strcmp(m->server, n->name)) {
+			v->kerberos |= m->kerberos;
+			RAISE(v->nconnect, (uint32_t)strtoul(m->options[NFS_NCONNECT], NULL, 10));
+		}
 	memcpy(v->slots_wanted, end->slots_wanted, sizeof(v->slots_wanted));
 }
 

@@ -171,6 +171,7 @@ struct server_sums {
 	uint64_t unanswered_most_ns; /* the same at its longest, while other calls ended */
 	uint64_t unknown; /* facts that were unknown in some interval */
 	bool kerberos; /* one of its mounts uses it, at the end */
+	uint32_t nconnect; /* the most of its mounts; 0: not known */
 	uint32_t session_slots, transports, slots_wanted[SLOT_SETTINGS]; /* at the end */
 	/* At the end: the transports whose slots limit calls. If no slots do: RPC_SLOTS_UNLIMITED, and all transports. */
 	uint32_t slots_max, slot_transports;

@@ -170,7 +170,8 @@ static void judge_part(struct judgement *j, enum bound bound)
 	       100 * share);
 	switch (bound) {
 	case BOUND_SEND:
-		more = v->transports ? 2 * v->transports : 2;
+		/* Connections of several addresses and versions are of several mounts. */
+		more = 2 * (v->nconnect ?: v->transports ?: 1);
 		say(to,
 		    "is spent waiting to transmit: the connection does not take data faster. More "
 		    "connections help if each is limited, not if the link is.");

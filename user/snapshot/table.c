@@ -188,6 +188,7 @@ static const struct field mount_fields[] = {
 	ROW(nfs_mount, U32, DETAIL, remote.port, .left_out = true),
 	ROW(nfs_mount, OTHER, DETAIL, options, .left_out = true),
 	ROW(nfs_mount, TEXT, DETAIL, options[NFS_RSIZE]),
+	ROW(nfs_mount, TEXT, DETAIL, options[NFS_NCONNECT]),
 	ROW(nfs_mount, TEXT, DETAIL, options[NFS_AC]),
 	ROW(nfs_mount, TEXT, DETAIL, options[NFS_LOOKUPCACHE]),
 	ROW(nfs_mount, TEXT, DETAIL, options[NFS_RECOVERY]),
