@@ -19,9 +19,9 @@ static int end_output(enum command command, int code)
 		return code;
 	if (errno == EPIPE)
 		return code; /* the reader has what it wanted */
-	fprintf(stderr, "xidscope: cannot write standard output%s%s\n", errno ? ": " : "",
+	trouble("cannot write standard output%s%s", errno ? ": " : "",
 		errno ? strerror(errno) : "");
-	return code ? code : EXIT_TROUBLE;
+	return code ?: EXIT_TROUBLE;
 }
 
 /* Where the caller has closed one, a file that is opened later must not take its number: messages would end up in it. */

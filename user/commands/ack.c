@@ -45,15 +45,10 @@ static int load(struct file_text *file, const char *path)
 	char error[160];
 	int err = file_text_read_own(file, path, ACK_MAX_BYTES);
 
-	if (err && err != -ENOENT) {
-		safe_line(stderr, "xidscope: cannot read %s: %s", path, file_text_error(err));
-		return EXIT_TROUBLE;
-	}
-	err = ack_parse(&list, file->bytes, file->len, error, sizeof(error));
-	if (err) {
-		safe_line(stderr, "xidscope: %s: %s; correct that line first", path, error);
-		return EXIT_TROUBLE;
-	}
+	if (err && err != -ENOENT)
+		return trouble("cannot read %s: %s", path, file_text_error(err));
+	if (ack_parse(&list, file->bytes, file->len, error, sizeof(error)))
+		return trouble("%s: %s; correct that line first", path, error);
 	return 0;
 }
 
@@ -172,10 +167,11 @@ static int lock(struct output_file *f, const char *path)
 	if (err == -ENOENT && made)
 		err = made; /* why the folder could not be made */
 	if (err)
-		safe_line(stderr, "xidscope: cannot change %s: %s%s", path,
-			  err == -EBUSY ? "another command is changing it" : output_error(err),
-			  err == -EACCES ? ": run it as root, or name another file by --ack" : "");
-	return err ? EXIT_TROUBLE : 0;
+		return trouble("cannot change %s: %s%s", path,
+			       err == -EBUSY ? "another command is changing it" : output_error(err),
+			       err == -EACCES ? ": run it as root, or name another file by --ack" :
+						"");
+	return 0;
 }
 
 /* Describes the change in .said. Returns false if it is refused; .said then has the reason. */
@@ -222,36 +218,28 @@ static bool describe_change(struct change *c)
 }
 
 /* Changes the file, whose lock is held. The agent reads it within a second. Returns the exit code. */
-static int edit(const struct options *o, struct output_file *f)
+static int edit(struct change *c, struct output_file *f)
 {
-	struct change c = { .o = o };
-	ACK_LIST list = {};
+	const struct options *o = c->o;
 	char error[160] = "no memory";
-	int code = load(&c.old, o->ack), err;
+	ACK_LIST list = {};
+	int err = load(&c->old, o->ack);
 
-	if (code)
-		return code;
-	if (health_file_read(&c.health, o->health_file, o->max_age, c.unknown, sizeof(c.unknown)))
-		*c.unknown = 0;
+	if (err)
+		return err;
+	if (health_file_read(&c->health, o->health_file, o->max_age, c->unknown,
+			     sizeof(c->unknown)))
+		*c->unknown = 0;
 	/* A text that the agent could not read is not written. */
-	err = make_text(&c) ? ack_parse(&list, c.text, c.len, error, sizeof(error)) : -ENOMEM;
-	if (err) {
-		safe_line(stderr, "xidscope: %s: %s; remove what is not needed", o->ack, error);
-	} else if (!describe_change(&c)) {
-		safe_line(stderr, "xidscope: %s", c.said);
-		err = -ENOENT;
-	} else {
-		err = output_file_write(f, c.text, c.len, NULL);
-		if (err)
-			safe_line(stderr, "xidscope: cannot write %s: %s", o->ack,
-				  output_error(err));
-		else
-			puts(c.said);
-	}
-	health_file_free(&c.health);
-	file_text_free(&c.old);
-	free(c.text);
-	return err ? EXIT_TROUBLE : EXIT_OK;
+	if (!make_text(c) || ack_parse(&list, c->text, c->len, error, sizeof(error)))
+		return trouble("%s: %s; remove what is not needed", o->ack, error);
+	if (!describe_change(c))
+		return trouble("%s", c->said);
+	err = output_file_write(f, c->text, c->len, NULL);
+	if (err)
+		return trouble("cannot write %s: %s", o->ack, output_error(err));
+	puts(c->said);
+	return EXIT_OK;
 }
 
 /* Returns whether the entry would have no effect, after a message with the reason. */
@@ -260,36 +248,32 @@ static bool is_useless(const struct options *o)
 	enum health_what what = health_what(o->fault.what);
 
 	if (what == HEALTH_NOTHING)
-		safe_line(
-			stderr,
-			"xidscope: nothing is found by the name %s: use an Xid, sxid:NUMBER, a kind of "
+		return trouble(
+			"nothing is found by the name %s: use an Xid, sxid:NUMBER, a kind of "
 			"driver error, or a rule that finds a state, as nfs_waiter",
 			o->fault.what);
-	else if (what == HEALTH_STATE && !(o->fault.time > wall_seconds()))
-		safe_line(stderr,
-			  "xidscope: %s is a state, which goes on: use --until with a time in the "
-			  "future",
-			  o->fault.what);
-	else
-		return false;
-	return true;
+	return what == HEALTH_STATE && !(o->fault.time > wall_seconds()) &&
+	       trouble("%s is a state, which goes on: use --until with a time in the future",
+		       o->fault.what);
 }
 
 int cmd_ack(const struct options *o)
 {
+	struct change c = { .o = o };
 	struct output_file f;
-	int code = EXIT_TROUBLE;
+	int code;
 
 	if (o->list)
 		return list(o);
 	if (!o->remove && is_useless(o))
 		return EXIT_USAGE;
 	if (output_file_init(&f, o->ack) || !f.folder)
-		safe_line(stderr, "xidscope: no memory, or no file: name one by --ack");
+		code = trouble("no memory, or no file: name one by --ack");
 	else
-		code = lock(&f, o->ack);
-	if (!code)
-		code = edit(o, &f);
+		code = lock(&f, o->ack) ?: edit(&c, &f);
 	output_file_close(&f, true);
+	health_file_free(&c.health);
+	file_text_free(&c.old);
+	free(c.text);
 	return code;
 }

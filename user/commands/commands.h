@@ -20,6 +20,9 @@ int cmd_metrics(const struct options *options);
 int cmd_help(const struct options *options);
 int cmd_version(const struct options *options);
 
+/* Prints "xidscope: " and the formatted text as a line of safe text on standard error. Returns EXIT_TROUBLE. */
+int trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* ---- exit codes ---- */
 
 /* Of all commands except check. */

@@ -18,7 +18,7 @@
 /* Defaults that change if the metrics go to standard output: options_parse() replaces them at its end. */
 static const char events_default[] = "-", health_default[] = HEALTH_DEFAULT_FILE;
 
-static enum command __attribute__((format(printf, 1, 2))) refuse(const char *format, ...)
+int trouble(const char *format, ...)
 {
 	va_list args;
 
@@ -26,8 +26,14 @@ static enum command __attribute__((format(printf, 1, 2))) refuse(const char *for
 	va_start(args, format);
 	safe_vline(stderr, format, args);
 	va_end(args);
-	return COMMAND_NONE;
+	return EXIT_TROUBLE;
 }
+
+#define refuse(...)                   \
+	({                            \
+		trouble(__VA_ARGS__); \
+		COMMAND_NONE;         \
+	})
 
 /* ---- the name nearest to a mistyped word ---- */
 
@@ -175,63 +181,52 @@ static const struct option_row *find_row(enum command command, const char *name,
 			       row->name[0] != '-'));
 }
 
-static bool refuse_unknown(enum command command, const char *word, size_t len)
+static enum command refuse_unknown(enum command command, const char *word, size_t len)
 {
 	struct nearest near = { .word = word, .len = len };
 	const char *name = command_rows[command].name;
 	double seconds;
 
-	if (word[0] != '-') {
-		if (duration_from_text(word, &seconds) && find_row(command, "--duration", 10))
-			refuse("unexpected argument '%s'; did you mean --duration %s?", word, word);
-		else
-			refuse("unexpected argument '%s'; see xidscope %s --help", word, name);
-		return false;
-	}
+	if (word[0] != '-' && duration_from_text(word, &seconds) &&
+	    find_row(command, "--duration", 10))
+		return refuse("unexpected argument '%s'; did you mean --duration %s?", word, word);
+	if (word[0] != '-')
+		return refuse("unexpected argument '%s'; see xidscope %s --help", word, name);
 	ARRAY_EACH(row, option_rows, option_row_count)
 		if (row->commands & 1u << command && row->name[0] == '-')
 			nearest_offer(&near, row->name);
 	if (near.name)
-		refuse("unknown option '%.*s'; did you mean %s?", (int)len, word, near.name);
-	else
-		refuse("unknown option '%.*s'; see xidscope %s --help", (int)len, word, name);
-	return false;
+		return refuse("unknown option '%.*s'; did you mean %s?", (int)len, word, near.name);
+	return refuse("unknown option '%.*s'; see xidscope %s --help", (int)len, word, name);
 }
 
 /* Reads the option or operand at @words[0], whose value may be @words[1]. Returns
  * the number of words consumed, or 0 after printing an error. */
 static int read_option(enum command command, struct options *o, char **words)
 {
-	const char *word = words[0], *name = command_rows[command].name, *value, *instead;
+	const char *word = words[0], *name = command_rows[command].name, *instead;
 	size_t len = strcspn(word, "=");
 	bool operand = word[0] && (word[0] != '-' || !word[1]);
-	int taken = 1;
+	const char *value = operand ? word : word[len] ? word + len + 1 : NULL;
 	const struct option_row *row =
 		len || operand ? find_row(command, word, operand ? 0 : len) : NULL;
+	bool optional = row && *row->argument == '[', taken = false;
 
 	if (!row)
 		return refuse_unknown(command, word, len);
-	value = operand ? word : word[len] ? word + len + 1 : NULL;
-	if (*row->argument == '[' && !value && words[1] && isdigit(*words[1])) {
+	if (!*row->argument && value && !operand)
+		return refuse("option %s takes no value; see xidscope %s --help", row->name, name);
+	if (*row->argument && !value && (!optional || (words[1] && isdigit(*words[1])))) {
 		value = words[1];
-		taken = 2;
-	} else if (*row->argument && *row->argument != '[' && !value) {
-		value = words[1];
-		taken = 2;
-		if (!value) {
-			refuse("option %s needs a value; see xidscope %s --help", row->name, name);
-			return 0;
-		}
-	} else if (!*row->argument && value && !operand) {
-		refuse("option %s takes no value; see xidscope %s --help", row->name, name);
-		return 0;
+		taken = true;
+		if (!value)
+			return refuse("option %s needs a value; see xidscope %s --help", row->name,
+				      name);
 	}
 	instead = read_value(row, o, value ? value : "");
-	if (instead) {
-		refuse("invalid %s '%s': %s", row->name, value, instead);
-		return 0;
-	}
-	return taken;
+	if (instead)
+		return refuse("invalid %s '%s': %s", row->name, value, instead);
+	return 1 + taken;
 }
 
 static bool is_help(const char *word)

@@ -157,7 +157,7 @@ int cmd_faults(const struct options *o)
 	bool known = read_health(&file, o, error, sizeof(error));
 
 	if (!known || *file.trouble)
-		safe_line(stderr, "xidscope: %s", known ? file.trouble : error);
+		trouble("%s", known ? file.trouble : error);
 	if (known && o->json)
 		print_json(&file.faults);
 	else if (known)

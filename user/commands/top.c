@@ -23,9 +23,7 @@ int top_begin(struct top *t, const struct options *o)
 	t->view.colour = !no_colour || !*no_colour;
 	if (screen_possible())
 		return 0;
-	fputs("xidscope: top needs a terminal that can place text; use top --batch 1, or trace\n",
-	      stderr);
-	return EXIT_TROUBLE;
+	return trouble("top needs a terminal that can place text; use top --batch 1, or trace");
 }
 
 /* ---- the header ---- */

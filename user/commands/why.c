@@ -20,8 +20,16 @@
 #include "snapshot/event.h"
 #include "version.h"
 
-struct window {
+/* What is known about the window. */
+struct past {
+	const struct options *o;
 	double since, until;
+	struct history
+		history; /* what lies outside of the window, or only proves that an agent ran, is hidden */
+	struct event_files files;
+	struct health_file health; /* empty unless an agent runs */
+	FILE *out; /* where lines are printed, */
+	const char *item; /* and what stands before each: "- " in Markdown */
 };
 
 /* ---- what an event was, in words ---- */
@@ -149,14 +157,7 @@ static char *describe_event(const struct past_event *e)
 	return stream_text(out, &text);
 }
 
-/* ---- which events are shown ---- */
-
-/* Lines that only prove that an agent ran are in the gaps already. */
-static bool is_shown(const struct past_event *e, const struct window *w)
-{
-	return !e->hidden && past_in_window(e, w->since, w->until) &&
-	       !(e->kind == EVENT_KIND_AGENT && span_is(e->name, "alive"));
-}
+/* ---- what matters ---- */
 
 /* The rank of an event; false: it is no trouble. An open fault is graver than one that is over. */
 static bool rank_event(const struct past_event *e, struct headline_rank *rank)
@@ -198,17 +199,16 @@ static bool rank_event(const struct past_event *e, struct headline_rank *rank)
 }
 
 /* Finds what matters most in the window. */
-static const char *past_headline(struct headline *h, const struct history *past,
-				 const struct window *w)
+static const char *past_headline(struct headline *h, const struct past *p)
 {
 	struct headline_rank rank;
 
 	*h = (struct headline){};
-	ARRAY_EACH(e, past->events, past->count) {
+	ARRAY_EACH(e, p->history.events, p->history.count) {
 		FREED char *text = NULL;
 		int len;
 
-		if (!is_shown(e, w) || !rank_event(e, &rank))
+		if (e->hidden || !rank_event(e, &rank))
 			continue;
 		text = describe_event(e);
 		len = text ? strlen(text) : 0;
@@ -217,29 +217,9 @@ static const char *past_headline(struct headline *h, const struct history *past,
 	}
 	if (h->count)
 		return h->items[0].text;
-	return ARRAY_FIND(e, past->events, past->count, is_shown(e, w)) ?
+	return ARRAY_FIND(e, p->history.events, p->history.count, !e->hidden) ?
 		       "No trouble is in the log; this happened:" :
 		       "Nothing happened that is in the log.";
-}
-
-/* The part of a gap in the window; false: there is none. */
-static bool clip_gap(const struct past_gap *g, const struct window *w, struct past_gap *part)
-{
-	*part = *g;
-	RAISE(part->from, w->since);
-	LOWER(part->to, w->until);
-	return part->from < part->to;
-}
-
-static double unwatched_seconds(const struct history *h, const struct window *w)
-{
-	struct past_gap part;
-	double seconds = 0;
-
-	for (size_t i = 0; i < h->gap_count; i++)
-		if (clip_gap(&h->gaps[i], w, &part))
-			seconds += part.to - part.from;
-	return seconds;
 }
 
 /* Whether @e is a report of @f, within the time of the reports that are known. */
@@ -257,28 +237,19 @@ static bool is_report_of(const struct past_event *e, const struct health_item *f
 
 #define INDENT 36 /* of texts: behind time and grade */
 
-/* Where and how lines are printed. */
-struct output {
-	FILE *out;
-	const char *item; /* before each line: "- " in Markdown */
-};
-
 /* Prints the gaps that begin up to @time, from the @next-th on. */
-static size_t print_gaps(const struct output *p, const struct history *h, const struct window *w,
-			 size_t next, double time)
+static size_t print_gaps(const struct past *p, size_t next, double time)
 {
-	struct past_gap part;
+	const struct past_gap *g = p->history.gaps + next;
 
-	for (; next < h->gap_count && h->gaps[next].from <= time; next++)
-		if (clip_gap(&h->gaps[next], w, &part))
-			terminal_line(p->out, INDENT,
-				      "%s%s  %-8s nothing was watching until %s: %s", p->item,
-				      LOCAL_TIME(part.from), "unknown", LOCAL_TIME(part.to),
-				      part.reason);
+	for (; next < p->history.gap_count && g->from <= time; next++, g++)
+		terminal_line(p->out, INDENT, "%s%s  %-8s nothing was watching until %s: %s",
+			      p->item, LOCAL_TIME(g->from), "unknown", LOCAL_TIME(g->to),
+			      g->reason);
 	return next;
 }
 
-static void print_event(const struct output *p, const struct past_event *e)
+static void print_event(const struct past *p, const struct past_event *e)
 {
 	FREED char *text = describe_event(e);
 
@@ -287,83 +258,86 @@ static void print_event(const struct output *p, const struct past_event *e)
 			      past_grade(e), text);
 }
 
-/* What to do about the faults of the window that are open. */
-static void print_advice(const struct output *p, const struct history *h, const struct window *w,
-			 const struct health_list *faults)
+static void print_lines(const struct past *p)
 {
-	ARRAY_EACH(f, faults->items, faults->count)
+	const struct history *h = &p->history;
+	struct headline headline;
+	size_t gap = 0;
+
+	terminal_line(p->out, 2, "%s%s", p->item, past_headline(&headline, p));
+	/* What to do about the faults of the window that are open. */
+	ARRAY_EACH(f, p->health.faults.items, p->health.faults.count)
 		if (!strcmp(f->state, "open") && *f->advice &&
-		    ARRAY_FIND(e, h->events, h->count, is_shown(e, w) && is_report_of(e, f)))
+		    ARRAY_FIND(e, h->events, h->count, !e->hidden && is_report_of(e, f)))
 			terminal_line(p->out, 2, "%sOpen: %s%s%s. %s", p->item,
 				      FAULT_NAME(f->kind, f->what), *f->device ? " on " : "",
 				      f->device, f->advice);
-}
-
-static void print_lines(const struct output *p, const struct history *h, const struct window *w,
-			const struct health_list *faults)
-{
-	size_t gap = 0;
-	struct headline headline;
-
-	terminal_line(p->out, 2, "%s%s", p->item, past_headline(&headline, h, w));
-	print_advice(p, h, w, faults);
-	fprintf(p->out, "%sFrom %s until %s:\n", p->item, LOCAL_TIME(w->since),
-		LOCAL_TIME(w->until));
+	fprintf(p->out, "%sFrom %s until %s:\n", p->item, LOCAL_TIME(p->since),
+		LOCAL_TIME(p->until));
 	ARRAY_EACH(e, h->events, h->count) {
-		if (!is_shown(e, w))
+		if (e->hidden)
 			continue;
-		gap = print_gaps(p, h, w, gap, e->time);
+		gap = print_gaps(p, gap, e->time);
 		print_event(p, e);
 	}
-	print_gaps(p, h, w, gap, INFINITY);
+	print_gaps(p, gap, INFINITY);
 	if (h->skipped)
 		fprintf(p->out, "%sLeft out %" PRIu64 " line%s.\n", p->item, h->skipped,
 			h->skipped == 1 ? " that is no event" : "s that are no events");
 }
 
 /* If there are too many events for the page, only those that are trouble are told. */
-static void print_markdown(struct history *h, const struct window *w,
-			   const struct health_list *faults)
+static void print_markdown(struct past *p)
 {
+	struct history *h = &p->history;
 	char host[HOST_NAME_MAX + 1] = "";
 	FREED char *text = NULL;
 	struct headline_rank rank;
 	size_t size, shown = 0;
-	struct output p = { open_memstream(&text, &size), "- " };
 
 	ARRAY_EACH(e, h->events, h->count)
-		shown += is_shown(e, w);
+		shown += !e->hidden;
 	ARRAY_EACH(e, h->events, shown > MARKDOWN_LINES / 2 ? h->count : 0)
 		e->hidden |= !rank_event(e, &rank);
 	gethostname(host, sizeof(host) - 1);
-	if (p.out) {
-		print_lines(&p, h, w, faults);
-		safe_line(p.out, "- On %s, by xidscope %s.", host, XIDSCOPE_VERSION);
+	p->out = open_memstream(&text, &size);
+	p->item = "- ";
+	if (p->out) {
+		print_lines(p);
+		safe_line(p->out, "- On %s, by xidscope %s.", host, XIDSCOPE_VERSION);
 	}
-	text = stream_text(p.out, &text);
+	text = stream_text(p->out, &text);
 	markdown_write(stdout, text ? text : "");
 }
 
-/* One line, for the comment of a job. */
-static void print_cause(const struct history *h, const struct window *w, const char *job)
+static const struct past_event *find_cause(const struct past *p, enum past_cause *cause)
+{
+	return history_cause(&p->history, p->o->job, p->since, p->until, cause);
+}
+
+/* One line, for the comment of a job. Then what NFS had of the job's own: bursts, stalls and waits of its calls. */
+static void print_cause(const struct past *p)
 {
 	enum past_cause cause;
-	const struct past_event *e = history_cause(h, job, w->since, w->until, &cause);
-	double seconds = unwatched_seconds(h, w);
-	char rest[80] = "", *text;
+	const struct past_event *of = find_cause(p, &cause);
+	FREED char *text = of ? describe_event(of) : NULL;
+	double seconds = 0;
+	char rest[80] = "";
 
+	ARRAY_EACH(g, p->history.gaps, p->history.gap_count)
+		seconds += g->to - g->from;
 	if (seconds >= 1)
 		snprintf(rest, sizeof(rest), " (nothing was watching for %.0f s of the window)",
 			 seconds);
-	if (!e) {
+	if (of)
+		safe_line(stdout, "%s: %s, %s, %s%s", past_cause_names[cause], UTC_TIME(of->time),
+			  past_grade(of), text ?: "", rest);
+	else
 		safe_line(stdout, "%s: no fault in the window%s", past_cause_names[CAUSE_NONE],
 			  rest);
-		return;
-	}
-	text = describe_event(e);
-	safe_line(stdout, "%s: %s, %s, %s%s", past_cause_names[cause], UTC_TIME(e->time),
-		  past_grade(e), text ? text : "", rest);
-	free(text);
+	ARRAY_EACH(e, p->history.events, p->history.count)
+		if (!e->hidden && past_owner_is(e->owner, p->o->job))
+			print_event(p, e);
 }
 
 /* ---- JSON ---- */
@@ -427,174 +401,146 @@ static void write_event(struct json *j, const char *name, const struct past_even
 	json_object_end(j);
 }
 
-static void write_gaps(struct json *j, const struct history *h, const struct window *w)
+static void print_json(const struct past *p)
 {
-	struct past_gap part;
-
-	json_array(j, "unwatched");
-	for (size_t i = 0; i < h->gap_count; i++) {
-		if (!clip_gap(&h->gaps[i], w, &part))
-			continue;
-		json_object(j, NULL);
-		json_time(j, "from", part.from);
-		json_time(j, "to", part.to);
-		json_fraction(j, "seconds", part.to - part.from, 3);
-		json_text(j, "reason", part.reason);
-		json_object_end(j);
-	}
-	json_array_end(j);
-}
-
-static void write_cause(struct json *j, const struct history *h, const struct window *w,
-			const char *job)
-{
-	enum past_cause cause;
-	const struct past_event *e = history_cause(h, job, w->since, w->until, &cause);
-
-	json_text(j, "job", job);
-	json_text(j, "cause", past_cause_names[cause]);
-	if (e)
-		write_event(j, "cause_event", e);
-}
-
-static void print_json(const struct history *h, const struct window *w,
-		       const struct event_files *files, const char *job)
-{
+	const struct history *h = &p->history;
 	struct json j = { .out = stdout };
+	const struct past_event *event;
 	struct headline headline;
+	enum past_cause cause;
 
 	json_object(&j, NULL);
-	json_text(&j, "headline", past_headline(&headline, h, w));
-	json_time(&j, "since", w->since);
-	json_time(&j, "until", w->until);
-	if (*job)
-		write_cause(&j, h, w, job);
+	json_text(&j, "headline", past_headline(&headline, p));
+	json_time(&j, "since", p->since);
+	json_time(&j, "until", p->until);
+	if (p->o->job) {
+		event = find_cause(p, &cause);
+		json_text(&j, "job", p->o->job);
+		json_text(&j, "cause", past_cause_names[cause]);
+		if (event)
+			write_event(&j, "cause_event", event);
+	}
 	json_array(&j, "events");
 	ARRAY_EACH(e, h->events, h->count) {
-		if (!is_shown(e, w))
+		if (e->hidden)
 			continue;
 		json_newline(&j);
 		write_event(&j, NULL, e);
 	}
 	json_array_end(&j);
-	write_gaps(&j, h, w);
+	json_array(&j, "unwatched");
+	ARRAY_EACH(g, h->gaps, h->gap_count) {
+		json_object(&j, NULL);
+		json_time(&j, "from", g->from);
+		json_time(&j, "to", g->to);
+		json_fraction(&j, "seconds", g->to - g->from, 3);
+		json_text(&j, "reason", g->reason);
+		json_object_end(&j);
+	}
+	json_array_end(&j);
 	json_unsigned(&j, "skipped_lines", h->skipped);
 	json_array(&j, "files");
-	for (size_t i = files->count; i-- > 0;)
-		json_text(&j, NULL, files->files[i].path);
+	for (size_t i = p->files.count; i-- > 0;)
+		json_text(&j, NULL, p->files.files[i].path);
 	json_array_end(&j);
 	json_end(&j);
 }
 
 /* ---- the command ---- */
 
-static int digest_log(struct history *h, const struct event_files *files, double wall)
+/* Returns 0, or an exit code after a message. */
+static int read_log(struct past *p, double now)
 {
-	const struct history_now now = { wall, (double)monotonic_ns() / 1e9, boot_id() };
-	int err = 0;
-
-	for (size_t i = files->count; i-- > 0 && !err;)
-		err = event_reader_add(h, files->files[i].text, files->files[i].len);
-	return err ? err : history_digest(h, &now);
-}
-
-static int read_files(struct event_files *files, const char *path)
-{
+	const struct history_now clocks = { now, (double)monotonic_ns() / 1e9, boot_id() };
+	struct history *h = &p->history;
 	char wrong[4096];
-	int err = event_files_read(files, path, wrong, sizeof(wrong));
+	int err = event_files_read(&p->files, p->o->past_events, wrong, sizeof(wrong));
 
 	if (err)
-		safe_line(
-			stderr, "xidscope: cannot read the event log %s: %s%s by --events", wrong,
+		return trouble(
+			"cannot read the event log %s: %s%s by --events", wrong,
 			file_text_error(err),
 			err == -ENOENT ?
 				": no agent has run here with these --events; name the file of 'xidscope run --events FILE'" :
 				"; name the file that 'xidscope run --events FILE' writes");
-	return err;
+	for (size_t i = p->files.count; i-- > 0 && !err;)
+		err = event_reader_add(h, p->files.files[i].text, p->files.files[i].len);
+	if (err || history_digest(h, &clocks))
+		return trouble("no memory for the event log");
+	return h->count || !h->skipped ?
+		       0 :
+		       trouble("%s is no event log: none of its %" PRIu64 " lines is an event",
+			       p->files.files[0].path, h->skipped);
 }
 
-static struct window window_of(const struct options *o, double now)
+/* Hides what is not in the window, and cuts the gaps to it. */
+static void narrow_history(struct past *p)
 {
-	struct window w = { o->past_since, o->past_until > 0 ? o->past_until : now };
+	struct history *h = &p->history;
+	size_t kept = 0;
 
-	if (!(w.since > 0))
-		w.since = w.until > 3600 ? w.until - 3600 : 0;
-	/* Nothing is known about the future. */
-	if (w.until > now)
-		w.until = now > w.since ? now : w.since;
-	return w;
-}
-
-static void print_past(const struct options *o, struct history *h, const struct window *w,
-		       const struct event_files *files, const struct health_list *faults)
-{
-	const struct output lines = { stdout, "" };
-	const char *job = o->job ?: "";
-
-	if (o->json) {
-		print_json(h, w, files, job);
-	} else if (*job) {
-		print_cause(h, w, job);
-		/* What NFS had of the job's own: bursts, stalls and waits of its calls. */
-		ARRAY_EACH(e, h->events, h->count)
-			if (is_shown(e, w) && past_owner_is(e->owner, job))
-				print_event(&lines, e);
-	} else if (o->markdown) {
-		print_markdown(h, w, faults);
-	} else {
-		print_lines(&lines, h, w, faults);
+	ARRAY_EACH(e, h->events, h->count)
+		e->hidden |= !past_in_window(e, p->since, p->until) ||
+			     (e->kind == EVENT_KIND_AGENT && span_is(e->name, "alive"));
+	ARRAY_EACH(g, h->gaps, h->gap_count) {
+		RAISE(g->from, p->since);
+		LOWER(g->to, p->until);
+		if (g->from < g->to)
+			h->gaps[kept++] = *g;
 	}
+	h->gap_count = kept;
 }
 
-/* Says of the faults of this boot whether they are open, if an agent runs. The history refers to the file's texts. */
-static void add_standings(struct history *h, struct health_file *file, const struct options *o)
+/* Finds which faults of this boot are open, if an agent runs. The history refers to the file's texts. */
+static void add_standings(struct past *p)
 {
 	char error[640];
 
-	if (!health_file_read(file, o->health_file, o->max_age, error, sizeof(error)))
+	if (!health_file_read(&p->health, p->o->health_file, p->o->max_age, error, sizeof(error)))
 		return;
-	ARRAY_EACH(e, h->events, h->count)
-		ARRAY_EACH(f, file->faults.items, file->faults.count)
+	ARRAY_EACH(e, p->history.events, p->history.count)
+		ARRAY_EACH(f, p->health.faults.items, p->health.faults.count)
 			if (is_report_of(e, f))
 				e->standing = f->state;
 }
 
+/* Returns 0, or an exit code after a message. */
+static int read_past(struct past *p)
+{
+	double now = wall_seconds();
+	int code = read_log(p, now);
+
+	if (code)
+		return code;
+	p->since = p->o->past_since;
+	p->until = p->o->past_until > 0 ? p->o->past_until : now;
+	if (!(p->since > 0))
+		p->since = p->until > 3600 ? p->until - 3600 : 0;
+	if (p->since > now) /* not even its being quiet is known */
+		return trouble(
+			"nothing is known of this window yet: it begins at %s, after the present",
+			UTC_TIME(p->since));
+	LOWER(p->until, now); /* nothing is known about the future */
+	narrow_history(p);
+	add_standings(p);
+	return 0;
+}
+
 int cmd_why(const struct options *o)
 {
-	FREED struct event_files *files = calloc(1, sizeof(*files));
-	double now = wall_seconds();
-	struct health_file health = {};
-	struct history h = {};
-	struct window w;
-	int err = files ? 0 : -ENOMEM;
+	struct past p = { .o = o, .out = stdout, .item = "" };
+	int code = read_past(&p);
 
-	if (!err)
-		err = read_files(files, o->past_events);
-	if (!err && digest_log(&h, files, now)) {
-		safe_line(stderr, "xidscope: no memory for the event log");
-		err = -ENOMEM;
-	}
-	if (!err && !h.count && h.skipped) {
-		safe_line(stderr,
-			  "xidscope: %s is no event log: none of its %" PRIu64 " lines is an event",
-			  files->files[0].path, h.skipped);
-		err = -EINVAL;
-	}
-	if (!err)
-		add_standings(&h, &health, o);
-	w = window_of(o, now);
-	if (!err && w.since > now) { /* not even its being quiet is known */
-		safe_line(
-			stderr,
-			"xidscope: nothing is known of this window yet: it begins at %s, after the present",
-			UTC_TIME(w.since));
-		err = -ERANGE;
-	}
-	if (!err)
-		print_past(o, &h, &w, files, &health.faults);
-	history_free(&h);
-	health_file_free(&health);
-	if (files)
-		event_files_free(files);
-	return err ? EXIT_TROUBLE : EXIT_OK;
+	if (!code && o->json)
+		print_json(&p);
+	else if (!code && o->job)
+		print_cause(&p);
+	else if (!code && o->markdown)
+		print_markdown(&p);
+	else if (!code)
+		print_lines(&p);
+	history_free(&p.history);
+	health_file_free(&p.health);
+	event_files_free(&p.files);
+	return code;
 }
