@@ -21,20 +21,34 @@ struct result {
 	size_t total; /* open findings, including those that the file leaves out */
 };
 
-static const char *const names[] = {
-	[CHECK_OK] = "OK",
-	[CHECK_WARNING] = "WARNING",
-	[CHECK_CRITICAL] = "CRITICAL",
-	[CHECK_UNKNOWN] = "UNKNOWN",
+/* By the exit code for Nagios. Slurm drains a node if the prolog fails, therefore only a failure is one there. */
+static const struct {
+	const char *name, *word;
+	const char *level; /* in the file */
+	int codes[CHECK_STYLES];
+} results[] = {
+	[CHECK_OK] = { "OK", "ok", "ok", { CHECK_OK, CHECK_OK, NPD_OK } },
+	[CHECK_WARNING] = { "WARNING", "warning", "warn", { CHECK_WARNING, CHECK_OK, NPD_OK } },
+	[CHECK_CRITICAL] = { "CRITICAL",
+			     "critical",
+			     "fail",
+			     { CHECK_CRITICAL, CHECK_CRITICAL, NPD_PROBLEM } },
+	[CHECK_UNKNOWN] = { "UNKNOWN", "unknown", NULL, { CHECK_UNKNOWN, CHECK_OK, NPD_UNKNOWN } },
 };
 
 /* Returns the exit code of the item's level; CHECK_UNKNOWN if the level is not known. */
 static enum check_exit level_of(const struct health_item *item)
 {
-	return !strcmp(item->level, "ok")   ? CHECK_OK :
-	       !strcmp(item->level, "warn") ? CHECK_WARNING :
-	       !strcmp(item->level, "fail") ? CHECK_CRITICAL :
-					      CHECK_UNKNOWN;
+	enum check_exit i = CHECK_OK;
+
+	while (i < CHECK_UNKNOWN && strcmp(item->level, results[i].level) != 0)
+		i++;
+	return i;
+}
+
+static const char *name_of(const struct health_item *item)
+{
+	return results[level_of(item)].name;
 }
 
 static const struct health_rule *find_rule(const char *name)
@@ -96,11 +110,19 @@ static void read_result(struct result *v, const struct options *o)
 
 /* ---- output for each caller ---- */
 
-/* Prints "/" for each bar: for Nagios a bar begins the performance data. */
-static void print_without_bar(const char *text)
+/* For Nagios a bar begins the performance data. */
+static void replace_bars(char *text, const char *end)
 {
-	for (; *text; text++)
-		putchar(*text == '|' ? '/' : *text);
+	for (; text < end; text++)
+		if (*text == '|')
+			*text = '/';
+}
+
+static const char *first_line(const struct result *v)
+{
+	return v->exit == CHECK_UNKNOWN ? v->trouble :
+	       v->open.count            ? v->open.items[0].reason :
+					  "no open fault";
 }
 
 /* Returns 0 for a figure that the file lacks. */
@@ -125,29 +147,22 @@ static void print_performance(const struct result *v)
 }
 
 /* Prints the worst finding and the performance data, then a line for each other finding. */
-static void print_nagios(const struct result *v)
+static void print_nagios(struct result *v)
 {
-	printf("XIDSCOPE %s: ", names[v->exit]);
-	if (v->exit == CHECK_UNKNOWN) {
-		print_without_bar(v->trouble);
-		putchar('\n');
-		return;
+	replace_bars(v->trouble, v->trouble + sizeof(v->trouble));
+	replace_bars(v->file.decoded, v->file.next);
+	printf("XIDSCOPE %s: %s", results[v->exit].name, first_line(v));
+	if (!v->open.count && v->quiet.count)
+		printf(" (%zu %s: %s)", v->quiet.count, v->quiet.items[0].state,
+		       v->quiet.items[0].head);
+	if (v->exit != CHECK_UNKNOWN) {
+		if (v->total > 1)
+			printf(" (%zu more)", v->total - 1);
+		print_performance(v);
 	}
-	print_without_bar(v->open.count ? v->open.items[0].reason : "no open fault");
-	if (!v->open.count && v->quiet.count) {
-		printf(" (%zu %s: ", v->quiet.count, v->quiet.items[0].state);
-		print_without_bar(v->quiet.items[0].head);
-		putchar(')');
-	}
-	if (v->total > 1)
-		printf(" (%zu more)", v->total - 1);
-	print_performance(v);
 	putchar('\n');
-	for (size_t i = 1; i < v->open.count; i++) {
-		printf("%s: ", names[level_of(&v->open.items[i])]);
-		print_without_bar(v->open.items[i].reason);
-		putchar('\n');
-	}
+	for (size_t i = 1; i < v->open.count; i++)
+		printf("%s: %s\n", name_of(&v->open.items[i]), v->open.items[i].reason);
 }
 
 /* Writes the reason for draining the node to @to; "": there is none. `sinfo -R` shows its first 20 characters. The text in
@@ -174,7 +189,7 @@ static void print_slurm(const struct result *v)
 	char reason[REASON_SIZE];
 
 	if (v->exit == CHECK_UNKNOWN)
-		safe_line(stderr, "xidscope: %s", v->trouble);
+		trouble("%s", v->trouble);
 	drain_reason(v, reason, sizeof(reason));
 	if (*reason)
 		puts(reason);
@@ -182,18 +197,12 @@ static void print_slurm(const struct result *v)
 
 static void print_json(const struct result *v, const struct options *o, int code)
 {
-	static const char *const words[] = {
-		[CHECK_OK] = "ok",
-		[CHECK_WARNING] = "warning",
-		[CHECK_CRITICAL] = "critical",
-		[CHECK_UNKNOWN] = "unknown",
-	};
 	struct json j = { .out = stdout };
 	char reason[REASON_SIZE];
 
 	drain_reason(v, reason, sizeof(reason));
 	json_object(&j, NULL);
-	json_text(&j, "health", words[v->exit]);
+	json_text(&j, "health", results[v->exit].word);
 	json_signed(&j, "exit_code", code);
 	json_text(&j, "file", o->health_file);
 	if (!isnan(v->file.age))
@@ -224,7 +233,7 @@ static void explain_finding(const struct health_item *f)
 	const struct health_rule *rule = find_rule(f->rule);
 
 	putchar('\n');
-	terminal_line(stdout, 2, "%s: %s", names[level_of(f)], f->reason);
+	terminal_line(stdout, 2, "%s: %s", name_of(f), f->reason);
 	terminal_line(stdout, 12, "  rule      %s: %s", f->rule, rule ? rule->help : "");
 	if (f->count > 0)
 		printf("  evidence  %.0f of %s on %s, action %s\n", f->count, f->what, f->device,
@@ -241,7 +250,7 @@ static void explain_finding(const struct health_item *f)
 /* Prints each finding with its evidence, its begin, and what ends it. */
 static void print_explained(const struct result *v)
 {
-	printf("%s: ", names[v->exit]);
+	printf("%s: ", results[v->exit].name);
 	if (v->exit == CHECK_UNKNOWN)
 		puts(v->trouble);
 	else
@@ -266,19 +275,6 @@ static int list_rules(void)
 	return CHECK_OK;
 }
 
-/* Returns the exit code for @result in this style. Slurm drains a node if the prolog fails, therefore only a failure is one
- * there. */
-static int exit_code(enum check_exit result, enum check_style style)
-{
-	if (style == CHECK_SLURM)
-		return result == CHECK_CRITICAL ? CHECK_CRITICAL : CHECK_OK;
-	if (style != CHECK_NPD)
-		return result;
-	return result == CHECK_UNKNOWN  ? NPD_UNKNOWN :
-	       result == CHECK_CRITICAL ? NPD_PROBLEM :
-					  NPD_OK;
-}
-
 int cmd_check(const struct options *o)
 {
 	struct result v;
@@ -287,7 +283,7 @@ int cmd_check(const struct options *o)
 	if (o->list_rules)
 		return list_rules();
 	read_result(&v, o);
-	code = exit_code(v.exit, o->style);
+	code = results[v.exit].codes[o->style];
 	if (o->json)
 		print_json(&v, o, code);
 	else if (o->explain)
@@ -295,9 +291,7 @@ int cmd_check(const struct options *o)
 	else if (o->style == CHECK_SLURM)
 		print_slurm(&v);
 	else if (o->style == CHECK_NPD)
-		puts(v.exit == CHECK_UNKNOWN ? v.trouble :
-		     v.open.count            ? v.open.items[0].reason :
-					       "no open fault");
+		puts(first_line(&v));
 	else
 		print_nagios(&v);
 	health_file_free(&v.file);

@@ -50,7 +50,7 @@ enum command {
 };
 
 /* The program whose conventions `check` follows. */
-enum check_style { CHECK_NAGIOS, CHECK_SLURM, CHECK_NPD };
+enum check_style { CHECK_NAGIOS, CHECK_SLURM, CHECK_NPD, CHECK_STYLES };
 
 /* Strings belong to the command line, or are static. */
 #define XID_TEXTS_MAX 32
