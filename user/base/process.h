@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Reads proc: a process that the kernel has named by its number, and how long tasks waited for a CPU. When it is read, another
- * process may have the number. */
+ * process may have the number. And this process's own memory. */
 #pragma once
 
 #include "base/std.h"
@@ -19,3 +19,7 @@ bool process_start_ticks(const char *stat, uint64_t *ticks);
 /* The time since the boot in which at least one task of the system waited for a CPU, ns, from /proc/pressure/cpu below @root ("":
  * this system). 0: unknown, because the kernel is older than 4.20 or runs with psi=0. */
 uint64_t cpu_pressure_waiting_ns(const char *root);
+
+/* Gives back the pages of the program itself, code and constants, most of which serve the start alone: libbpf, BPF objects.
+ * The kernel maps those that are used again from its page cache. */
+void memory_drop_program(void);

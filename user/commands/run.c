@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/file_text.h"
-#include "base/memory.h"
+#include "base/process.h"
 #include "base/output_file.h"
 #include "base/safe_text.h"
 #include "base/time_text.h"
@@ -54,16 +54,6 @@ static double monotonic_seconds(void)
 	return (double)monotonic_ns() / 1e9;
 }
 
-/* Returns 0 or the exit code of a failure. */
-static int start_messages(const struct log *log)
-{
-	int err = messages_start();
-
-	if (err)
-		log_error(log, "cannot start writing messages: %s", strerror(-err));
-	return err ? EXIT_TROUBLE : 0;
-}
-
 static int write_metrics(struct agent *a, const struct snapshot *s)
 {
 	char *text = NULL;
@@ -86,11 +76,9 @@ static int export(struct agent *a)
 	if (!err) {
 		stuck_tasks_add(&a->stuck, &a->options->log, &s, agent_events_stuck,
 				&a->agent_events);
-		err = mount_settings_add(&a->settings, "", &s) ?:
-			      storage_rules_apply(&a->options->storage, &s);
-	}
-	if (!err) {
-		err = delta_make(&d, &a->before, &s) ?:
+		err = mount_settings_add(&a->settings, "", &s)              ?:
+			      storage_rules_apply(&a->options->storage, &s) ?:
+			      delta_make(&d, &a->before, &s)                ?:
 			      agent_limits_add(&a->limits, &s, &a->before.calls, &d,
 					       a->observer.events);
 	}
@@ -98,7 +86,6 @@ static int export(struct agent *a)
 		log_error(&a->options->log, "cannot read the counts: %s", strerror(-err));
 	} else {
 		agent_events_add(&a->agent_events, &d);
-		delta_free(&d);
 		agent_health_errors(&a->health, &a->agent_events.nfs);
 		agent_health_add(&a->health, &a->observer, &s);
 		a->attached |= !a->started || a->source != s.calls.source;
@@ -220,7 +207,7 @@ static int check_file(const struct agent *a, enum writer_file which)
 	return EXIT_USAGE;
 }
 
-/* Starts the process that writes the files. It is started before all else: it inherits nothing.
+/* Starts the processes that write messages and files. They are started before all else: they inherit nothing.
  * Returns 0 or the exit code of a failure. */
 static int open_files(struct agent *a)
 {
@@ -236,7 +223,7 @@ static int open_files(struct agent *a)
 	for (int i = 0; i < WRITER_FILES; i++)
 		if (!is_local(o, writer_options[i], paths[i], false))
 			return EXIT_USAGE;
-	err = writer_start(&a->writer, &o->log, paths, o->keep, START_NS);
+	err = messages_start() ?: writer_start(&a->writer, &o->log, paths, o->keep, START_NS);
 	if (err) {
 		log_error(&o->log, "cannot start writing files: %s", strerror(-err));
 		return EXIT_TROUBLE;
@@ -331,9 +318,7 @@ int cmd_run(const struct options *options)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	notify_open(&a.notify, &options->log);
-	code = start_messages(&options->log) ?: open_files(&a);
-	if (!code)
-		code = agent_health_open(&a.health, options, &a.limits.headline);
+	code = open_files(&a) ?: agent_health_open(&a.health, options, &a.limits.headline);
 	if (!code) {
 		gpu.state = a.state.path ? &a.state : NULL;
 		code = observe(&a, &gpu);

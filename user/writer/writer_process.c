@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/process.h"
 #include "base/output_file.h"
 #include "kernel/capabilities.h"
 #include "kernel/mounts.h"
