@@ -6,19 +6,9 @@
 
 struct options;
 
-int cmd_run(const struct options *options);
-int cmd_top(const struct options *options);
-int cmd_status(const struct options *options);
-int cmd_trace(const struct options *options);
-int cmd_check(const struct options *options);
-int cmd_ack(const struct options *options);
-int cmd_doctor(const struct options *options);
-int cmd_xid(const struct options *options);
-int cmd_why(const struct options *options);
-int cmd_faults(const struct options *options);
-int cmd_metrics(const struct options *options);
-int cmd_help(const struct options *options);
-int cmd_version(const struct options *options);
+#define TABLE_ROW(COMMAND, name, run, ...) int run(const struct options *options);
+#include "commands.inc"
+#undef TABLE_ROW
 
 /* Prints "xidscope: " and the formatted text as a line of safe text on standard error. Returns EXIT_TROUBLE. */
 int trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));

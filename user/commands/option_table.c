@@ -14,44 +14,18 @@
 #define DAY 86400.0
 
 const struct command_row command_rows[COMMANDS] = {
-	/* clang-format off */
-	[COMMAND_RUN] = { "run", cmd_run, "Observe, and write a metrics file every interval",
-		{ "run --output /var/lib/node_exporter/textfile/xidscope.prom", "run --interval 30s --log json" } },
-	[COMMAND_TOP] = { "top", cmd_top, "Show live where calls spend their time, on the whole screen",
-		{ "top", "top --batch 1 --by owners" } },
-	[COMMAND_STATUS] = { "status", cmd_status, "Show the agent and what it found, in ten lines",
-		{ "status", "status --health /run/xidscope/health.json" } },
-	[COMMAND_TRACE] = { "trace", cmd_trace, "Observe for a while, and print a report",
-		{ "trace --duration 60s", "trace --replay node.rec --html node.html" } },
-	[COMMAND_CHECK] = { "check", cmd_check, "Report the node's health, as run has judged it",
-		{ "check --explain", "check --style slurm --ignore nfs_waiter,nfs_stuck" } },
-	[COMMAND_ACK] = { "ack", cmd_ack, "Acknowledge a fault, or show what is acknowledged",
-		{ "ack c1:00.0 79 --note 'riser seated anew'", "ack --list" } },
-	[COMMAND_DOCTOR] = { "doctor", cmd_doctor, "Show what this kernel offers, what is missing and the fix",
-		{ "doctor", "doctor --json" } },
-	[COMMAND_XID] = { "xid", cmd_xid, "Explain an Xid, and what to do about it",
-		{ "xid 79 sxid:20034", "xid - </var/log/kern.log" } },
-	[COMMAND_WHY] = { "why", cmd_why, "Show what happened on this node, from the event log",
-		{ "why --since 2h", "why --job 4711 --since 2026-11-22T03:00:00Z" } },
-	[COMMAND_FAULTS] = { "faults", cmd_faults, "List the faults since boot, open and grave ones first",
-		{ "faults", "faults --json" } },
-	[COMMAND_METRICS] = { "metrics", cmd_metrics, "List the metrics that run writes",
-		{ "metrics", "metrics | cut -f 1,5" } },
-	[COMMAND_HELP] = { "help", cmd_help, "Show the commands, or the options of one",
-		{ "help", "help run" } },
-	[COMMAND_VERSION] = { "version", cmd_version, "Show the version",
-		{ "version", "--version" } },
-	/* clang-format on */
+#define TABLE_ROW(COMMAND, name, run, help, ...) \
+	[COMMAND_##COMMAND] = { name, run, help, { __VA_ARGS__ } },
+#include "commands.inc"
+#undef TABLE_ROW
 };
 
 /* ---- readers of OPTION_OTHER values: each returns NULL, or a hint for the error ---- */
 
 static const char *read_output(struct options *o, const char *value)
 {
-	size_t len = strlen(value), end = strlen(".prom");
-
 	o->output = value;
-	return !strcmp(value, "-") || (len >= end && !strcmp(value + len - end, ".prom")) ?
+	return !strcmp(value, "-") || span_ends_with(span_of(value), ".prom") ?
 		       NULL :
 		       "name a file that ends in .prom; node_exporter reads no others";
 }
@@ -191,12 +165,11 @@ static const char *read_health(struct options *o, const char *value)
 
 static const char *read_command(struct options *o, const char *value)
 {
-	for (int i = COMMAND_NONE + 1; i < COMMANDS; i++)
-		if (!strcmp(value, command_rows[i].name)) {
-			o->help_of = (enum command)i;
-			return NULL;
-		}
-	return "no such command; see xidscope help";
+	const struct command_row *row =
+		ARRAY_FIND(r, command_rows, COMMANDS, r->name && !strcmp(value, r->name));
+
+	o->help_of = row ? (enum command)(row - command_rows) : COMMAND_NONE;
+	return row ? NULL : "no such command; see xidscope help";
 }
 
 /* ---- the options, in the order of the help ---- */

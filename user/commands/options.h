@@ -33,19 +33,9 @@ int storage_rules_apply(const struct storage_rules *r, struct snapshot *s);
 
 enum command {
 	COMMAND_NONE,
-	COMMAND_RUN,
-	COMMAND_TOP,
-	COMMAND_STATUS,
-	COMMAND_TRACE,
-	COMMAND_CHECK,
-	COMMAND_ACK,
-	COMMAND_DOCTOR,
-	COMMAND_XID,
-	COMMAND_WHY,
-	COMMAND_FAULTS,
-	COMMAND_METRICS,
-	COMMAND_HELP,
-	COMMAND_VERSION,
+#define TABLE_ROW(COMMAND, ...) COMMAND_##COMMAND,
+#include "commands.inc"
+#undef TABLE_ROW
 	COMMANDS,
 };
 
