@@ -2,21 +2,16 @@
 /* The one event loop: ticks, kernel messages, signals. */
 #include "commands/observer.h"
 
+#include <poll.h>
 #include <signal.h>
-#include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 
-/* The descriptors that end a wait. */
-enum wake { WAKE_SIGNAL, WAKE_HOOKS, WAKE_SERVE, WAKES };
-
 struct loop {
 	struct observer *observer;
 	const struct loop_handler *handler;
-	int epoll;
-	int fds[WAKES];
 	uint64_t interval_ns;
 	uint64_t tick_ns, poll_ns, end_ns; /* when they are due: CLOCK_MONOTONIC */
 };
@@ -50,9 +45,8 @@ void loop_end_at_once(bool at_once)
 				    .sa_flags = (int)(SA_RESETHAND | SA_NODEFER) };
 	sigset_t set;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
+	handled_signals(&set);
+	sigdelset(&set, SIGHUP);
 	/* The handler is there whenever they are not blocked. */
 	if (!at_once)
 		sigprocmask(SIG_BLOCK, &set, NULL);
@@ -63,12 +57,12 @@ void loop_end_at_once(bool at_once)
 }
 
 /* Returns whether the loop shall end. */
-static bool handle_signals(struct loop *l)
+static bool handle_signals(const struct loop *l, int fd)
 {
 	struct signalfd_siginfo info;
 	bool end = false;
 
-	while (read(l->fds[WAKE_SIGNAL], &info, sizeof(info)) == sizeof(info)) {
+	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGHUP)
 			l->handler->tick(l->handler->context);
 		else
@@ -81,17 +75,6 @@ static void serve(const struct loop *l)
 {
 	if (l->handler->serve)
 		l->handler->serve(l->handler->context);
-}
-
-static bool handle(struct loop *l, enum wake wake)
-{
-	if (wake == WAKE_SIGNAL)
-		return handle_signals(l);
-	if (wake == WAKE_HOOKS)
-		observer_consume(l->observer);
-	else
-		serve(l);
-	return false;
 }
 
 static void poll_hooks(struct loop *l)
@@ -123,54 +106,42 @@ static int handle_due(struct loop *l)
 	return next > now ? (int)((next - now) / 1000000) + 1 : 0;
 }
 
-static int open_descriptors(struct loop *l)
-{
-	struct epoll_event event = { .events = EPOLLIN };
-	sigset_t set;
-
-	handled_signals(&set);
-	l->fds[WAKE_SIGNAL] = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	l->fds[WAKE_HOOKS] = l->observer->epoll;
-	l->fds[WAKE_SERVE] = l->handler->fd;
-	for (uint32_t i = 0; i < (l->handler->serve ? WAKES : WAKE_SERVE); i++) {
-		event.data.u32 = i;
-		if (l->fds[i] < 0 || epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->fds[i], &event))
-			return -errno;
-	}
-	return 0;
-}
-
 int loop_run(struct observer *o, double interval, double duration,
 	     const struct loop_handler *handler)
 {
+	enum wake { SIGNAL, HOOKS, SERVE, WAKES };
 	const uint64_t begin = monotonic_ns(), interval_ns = (uint64_t)(interval * 1e9);
 	struct loop l = { .observer = o,
 			  .handler = handler,
-			  .epoll = epoll_create1(EPOLL_CLOEXEC),
 			  .interval_ns = interval_ns,
 			  .tick_ns = begin + interval_ns,
 			  .end_ns =
 				  duration > 0 ? begin + (uint64_t)(duration * 1e9) : UINT64_MAX };
-	struct epoll_event events[WAKES];
+	struct pollfd wakes[WAKES] = {
+		[HOOKS] = { o->epoll, POLLIN, 0 }, [SERVE] = { handler->fd, POLLIN, 0 }
+	};
 	bool end = false;
-	int n, wait_ms, err;
+	int n, wait_ms, err = 0;
+	sigset_t set;
 
-	if (l.epoll < 0)
+	handled_signals(&set);
+	wakes[SIGNAL] =
+		(struct pollfd){ signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), POLLIN, 0 };
+	if (wakes[SIGNAL].fd < 0)
 		return -errno;
-	err = open_descriptors(&l);
 	poll_hooks(&l);
 	while (!end && !err && (wait_ms = handle_due(&l)) >= 0 &&
 	       !(handler->over && *handler->over)) {
-		n = epoll_wait(l.epoll, events, WAKES, wait_ms);
-		if (n < 0 && errno != EINTR)
-			err = -errno;
-		else if (n < 0) /* a signal, such as that of a new size of the screen */
+		n = poll(wakes, WAKES, wait_ms);
+		err = n < 0 && errno != EINTR ? -errno : 0;
+		if (n > 0 && wakes[SIGNAL].revents)
+			end = handle_signals(&l, wakes[SIGNAL].fd);
+		if (n > 0 && wakes[HOOKS].revents)
+			observer_consume(o);
+		/* Also after a signal, such as that of a new size of the screen. */
+		if (n < 0 || wakes[SERVE].revents)
 			serve(&l);
-		for (int i = 0; i < n; i++)
-			end |= handle(&l, (enum wake)events[i].data.u32);
 	}
-	if (l.fds[WAKE_SIGNAL] >= 0)
-		close(l.fds[WAKE_SIGNAL]);
-	close(l.epoll);
+	close(wakes[SIGNAL].fd);
 	return err;
 }
