@@ -3,7 +3,6 @@
 #include "commands/commands.h"
 
 #include <glob.h>
-#include <stdarg.h>
 #include <unistd.h>
 
 #include "base/file_text.h"
@@ -18,7 +17,7 @@
 #include "rpc/polled/polled.h"
 
 #define INDENT 32 /* of texts, behind level and name */
-#define MAX_FINDINGS 64
+#define MAX_FINDINGS 32 /* about one subject */
 
 /* NOTE: unusual, but everything needed works. */
 enum finding_level { OK, NOTE, UNKNOWN, MISSING };
@@ -28,40 +27,43 @@ static const char *const level_names[] = {
 };
 
 struct finding {
-	const char *group; /* static */
-	const char *name; /* static */
+	bool found;
+	const char *name;
 	enum finding_level level;
-	char text[512];
-	const char *fix; /* static; NULL: there is none */
+	const char *fix; /* NULL: there is none */
+	const char *text;
 };
+
+enum { NFS, GPU };
 
 struct diagnosis {
 	const char *root;
 	const char *release;
-	int every_message; /* what printk_hook_try() returned */
 	struct rpc_offer offer;
 	struct source_choice choice;
+	struct fault_offer faults;
 	char sunrpc[400]; /* its state, in words */
 	char source[200]; /* the choice, in words */
-	struct finding findings[MAX_FINDINGS];
-	size_t count;
+	char mounts[200]; /* why some have no figures; "": all have */
+	char printk[400], nvidia[128];
+	struct subject {
+		const char *name, *title;
+		struct finding findings[MAX_FINDINGS];
+		size_t count;
+	} subjects[2]; /* NFS, GPU */
 };
 
-static struct finding *__attribute__((format(printf, 5, 6)))
-add_finding(struct diagnosis *d, const char *group, const char *name, enum finding_level level,
-	    const char *format, ...)
+/* Adds the rows that were found; of several with one name only the first. If there are too many, the last is overwritten. */
+static void add_findings(struct subject *to, const struct finding *rows, size_t count)
 {
-	struct finding *f = &d->findings[d->count];
-	va_list args;
-
-	/* If there are too many, the last one is overwritten. */
-	if (d->count < MAX_FINDINGS - 1)
-		d->count++;
-	*f = (struct finding){ group, name, level, "", NULL };
-	va_start(args, format);
-	safe_vformat(f->text, sizeof(f->text), format, args);
-	va_end(args);
-	return f;
+	for (size_t i = 0; i < count; i++) {
+		if (!rows[i].found)
+			continue;
+		to->findings[to->count] = rows[i];
+		to->count += to->count < MAX_FINDINGS - 1;
+		while (i + 1 < count && !strcmp(rows[i + 1].name, rows[i].name))
+			i++;
+	}
 }
 
 /* ---- the NFS client ---- */
@@ -115,7 +117,8 @@ static void add_source_checks(struct diagnosis *d)
 					   source_check_is_reason(c, d->choice.best) ? MISSING :
 										       NOTE;
 
-		add_finding(d, "nfs", c->name, level, "%s", c->text)->fix = c->fix;
+		add_findings(&d->subjects[NFS],
+			     &(struct finding){ true, c->name, level, c->fix, c->text }, 1);
 	}
 }
 
@@ -136,116 +139,104 @@ static bool any_begins(const struct diagnosis *d, const char *pattern, const cha
 	return found;
 }
 
-/* From Linux 6.12 on, the client can read and write files of a server on the same machine without RPC. From 6.17 on, sysfs shows
- * which mounts use it. */
-static void add_localio(struct diagnosis *d)
-{
-	if (any_begins(d, "/sys/fs/nfs/server-*/localio", "1"))
-		add_finding(d, "nfs", "localio", NOTE,
-			    "a mount uses LOCALIO: reads and writes bypass RPC, and no "
-			    "source can observe them")
-			->fix = "to observe them: echo N "
-				">/sys/module/nfs/parameters/localio_enabled, and mount again";
-	else if (any_begins(d, "/sys/module/nfs/parameters/localio_enabled", "Y"))
-		add_finding(d, "nfs", "localio", OK,
-			    "LOCALIO is possible: reads and writes to a server on this "
-			    "machine bypass RPC, and no source can observe them");
-	else
-		add_finding(d, "nfs", "localio", OK, "LOCALIO is not in use");
-}
-
-static void add_kprobes(struct diagnosis *d)
-{
-	if (d->offer.tracefs == TRACEFS_MOUNTED &&
-	    access(PATHF("%s/kprobe_events", d->offer.tracefs_path), F_OK))
-		add_finding(d, "nfs", "kprobes", NOTE,
-			    "the kernel has no kprobes: it is not known which mount a call "
-			    "belongs to");
-}
-
-static void add_mounts(struct diagnosis *d)
+static void describe_mounts(struct diagnosis *d)
 {
 	struct nfs_mounts mounts = { .changes = -1 };
 	struct snapshot s = {};
 
 	if (!nfs_mounts_add(&mounts, d->root, &s) && s.calls.mount_count > NFS_MOUNTS_MAX)
-		add_finding(d, "nfs", "mounts", NOTE,
-			    "%" PRIu64 " NFS mounts are more than %d: those of servers that hang "
-			    "and those in use last have figures, the others are counted",
-			    s.calls.mount_count + mounts.left_out, NFS_MOUNTS_MAX);
+		snprintf(d->mounts, sizeof(d->mounts),
+			 "%" PRIu64 " NFS mounts are more than %d: those of servers that hang "
+			 "and those in use last have figures, the others are counted",
+			 s.calls.mount_count + mounts.left_out, NFS_MOUNTS_MAX);
 	snapshot_free(&s);
 	nfs_mounts_free(&mounts);
 }
 
-/* ---- faults of GPUs ---- */
-
-/* Adds which authority counts faults on this node, and why. */
-static void add_authority(struct diagnosis *d, const struct fault_offer *f)
+/* From Linux 6.12 on, the client can read and write files of a server on the same machine without RPC. From 6.17 on, sysfs shows
+ * which mounts use it. */
+static void add_nfs(struct diagnosis *d)
 {
-	static const char *const texts[] = {
-		[AUTHORITY_HOOK] = "hook: the kernel shows who prints a message. Each one of the "
-				   "driver counts, and the same text of others does not",
-		[AUTHORITY_DRIVER] = "driver: Xids count by its tracepoint, and its other messages "
-				     "by the form of the kernel log's records",
-		[AUTHORITY_LOG] = "log: faults count by the form of the kernel log's records. The "
-				  "driver's tracepoint (open modules from 575) proves Xids",
+	const struct finding rows[] = {
+		{ any_begins(d, "/sys/fs/nfs/server-*/localio", "1"), "localio", NOTE,
+		  "to observe them: echo N >/sys/module/nfs/parameters/localio_enabled, and mount "
+		  "again",
+		  "a mount uses LOCALIO: reads and writes bypass RPC, and no source can observe them" },
+		{ any_begins(d, "/sys/module/nfs/parameters/localio_enabled", "Y"), "localio", OK,
+		  NULL,
+		  "LOCALIO is possible: reads and writes to a server on this machine bypass RPC, "
+		  "and no source can observe them" },
+		{ true, "localio", OK, NULL, "LOCALIO is not in use" },
+		{ d->offer.tracefs == TRACEFS_MOUNTED &&
+			  access(PATHF("%s/kprobe_events", d->offer.tracefs_path), F_OK),
+		  "kprobes", NOTE, NULL,
+		  "the kernel has no kprobes: it is not known which mount a call belongs to" },
+		{ *d->mounts, "mounts", NOTE, NULL, d->mounts },
 	};
 
-	add_finding(d, "gpu", "authority", f->authority == AUTHORITY_LOG ? NOTE : OK, "%s",
-		    texts[f->authority]);
+	add_findings(&d->subjects[NFS], rows, COUNT(rows));
 }
 
-/* Adds whether the kernel shows who prints a message. */
-static void add_printk(struct diagnosis *d, const struct fault_offer *f)
+/* ---- faults of GPUs ---- */
+
+static void describe_driver(struct diagnosis *d)
 {
-	if (!f->console_event)
-		add_finding(d, "gpu", "printk_console", NOTE,
-			    "the kernel's BTF has no tracepoint printk:console");
-	else if (f->every_message < 0)
-		add_finding(d, "gpu", "printk_console", NOTE,
-			    "the kernel refuses the hook on printk: %s",
-			    bpf_reason(-f->every_message))
-			->fix = bpf_advice(-f->every_message);
+	const struct fault_offer *f = &d->faults;
+
+	if (f->every_message < 0)
+		snprintf(d->printk, sizeof(d->printk), "the kernel refuses the hook on printk: %s",
+			 bpf_reason(-f->every_message));
 	else if (f->callers)
-		add_finding(d, "gpu", "printk_console", NOTE,
-			    "/proc/modules and /proc/kallsyms do not show who prints a message: %s",
-			    f->callers == -EPERM ? "addresses are hidden" : strerror(-f->callers))
-			->fix = f->callers != -EPERM ? NULL :
-						       "run it as root with CAP_SYSLOG, and set "
-						       "kernel.kptr_restrict below 2";
-	else
-		add_finding(d, "gpu", "printk_console", f->every_message ? OK : NOTE,
-			    f->every_message ?
-				    "the tracepoint printk:console is called by who prints" :
-				    "the tracepoint printk:console is called by consoles, which "
-				    "does not show who prints (most kernels do from 5.19 on)");
+		snprintf(d->printk, sizeof(d->printk),
+			 "/proc/modules and /proc/kallsyms do not show who prints a message: %s",
+			 f->callers == -EPERM ? "addresses are hidden" : strerror(-f->callers));
+	snprintf(d->nvidia, sizeof(d->nvidia), "the NVIDIA driver is %sloaded%s%s",
+		 f->driver ? "" : "not ", *f->driver_version ? ", version " : "",
+		 f->driver_version);
 }
 
 static void add_faults(struct diagnosis *d)
 {
-	struct fault_offer f;
+	const struct fault_offer *f = &d->faults;
+	const bool refused = f->every_message < 0;
+	const struct finding rows[] = {
+		{ f->authority == AUTHORITY_HOOK, "authority", OK, NULL,
+		  "hook: the kernel shows who prints a message. Each one of the driver counts, and "
+		  "the same text of others does not" },
+		{ f->authority == AUTHORITY_DRIVER, "authority", OK, NULL,
+		  "driver: Xids count by its tracepoint, and its other messages by the form of the "
+		  "kernel log's records" },
+		{ f->authority == AUTHORITY_LOG, "authority", NOTE, NULL,
+		  "log: faults count by the form of the kernel log's records. The driver's "
+		  "tracepoint (open modules from 575) proves Xids" },
+		{ f->log, "kernel_log", OK, NULL, "/dev/kmsg can be read" },
+		{ true, "kernel_log", MISSING,
+		  "run it as root (in a container: with the device /dev/kmsg and CAP_SYSLOG)",
+		  "/dev/kmsg cannot be read: faults from before the start, and from overruns, are "
+		  "lost" },
+		{ !f->console_event, "printk_console", NOTE, NULL,
+		  "the kernel's BTF has no tracepoint printk:console" },
+		{ refused, "printk_console", NOTE, refused ? bpf_advice(-f->every_message) : NULL,
+		  d->printk },
+		{ f->callers, "printk_console", NOTE,
+		  f->callers == -EPERM ? "run it as root with CAP_SYSLOG, and set "
+					 "kernel.kptr_restrict below 2" :
+					 NULL,
+		  d->printk },
+		{ f->every_message, "printk_console", OK, NULL,
+		  "the tracepoint printk:console is called by who prints" },
+		{ true, "printk_console", NOTE, NULL,
+		  "the tracepoint printk:console is called by consoles, which does not show who "
+		  "prints (most kernels do from 5.19 on)" },
+		{ true, "nvidia", OK, NULL, d->nvidia },
+		{ f->driver_event, "nvidia_dev_xid", OK, NULL,
+		  "the driver has the tracepoint nvidia_dev_xid" },
+		{ f->driver, "nvidia_dev_xid", NOTE, NULL,
+		  "the driver has no tracepoint nvidia_dev_xid (from 575), or tracefs cannot be "
+		  "read" },
+	};
 
-	fault_offer_read(&f, d->root, d->every_message);
-	add_authority(d, &f);
-	if (f.log)
-		add_finding(d, "gpu", "kernel_log", OK, "/dev/kmsg can be read");
-	else
-		add_finding(d, "gpu", "kernel_log", MISSING,
-			    "/dev/kmsg cannot be read: faults from before the start, "
-			    "and from overruns, are lost")
-			->fix = "run it as root (in a container: with the "
-				"device /dev/kmsg and CAP_SYSLOG)";
-	add_printk(d, &f);
-	add_finding(d, "gpu", "nvidia", OK, "the NVIDIA driver is %sloaded%s%s",
-		    f.driver ? "" : "not ", *f.driver_version ? ", version " : "",
-		    f.driver_version);
-	if (f.driver_event)
-		add_finding(d, "gpu", "nvidia_dev_xid", OK,
-			    "the driver has the tracepoint nvidia_dev_xid");
-	else if (f.driver)
-		add_finding(d, "gpu", "nvidia_dev_xid", NOTE,
-			    "the driver has no tracepoint nvidia_dev_xid (from 575), "
-			    "or tracefs cannot be read");
+	add_findings(&d->subjects[GPU], rows, COUNT(rows));
 }
 
 /* ---- output ---- */
@@ -261,16 +252,17 @@ static void print_json(FILE *out, const struct diagnosis *d, bool healthy)
 	json_text(&j, "source_text", d->source);
 	json_bool(&j, "healthy", healthy);
 	json_array(&j, "findings");
-	ARRAY_EACH(f, d->findings, d->count) {
-		json_row(&j);
-		json_text(&j, "group", f->group);
-		json_text(&j, "name", f->name);
-		json_text(&j, "level", level_names[f->level]);
-		json_text(&j, "text", f->text);
-		if (f->fix)
-			json_text(&j, "fix", f->fix);
-		json_object_end(&j);
-	}
+	ARRAY_EACH(s, d->subjects, COUNT(d->subjects))
+		ARRAY_EACH(f, s->findings, s->count) {
+			json_row(&j);
+			json_text(&j, "group", s->name);
+			json_text(&j, "name", f->name);
+			json_text(&j, "level", level_names[f->level]);
+			json_text(&j, "text", f->text);
+			if (f->fix)
+				json_text(&j, "fix", f->fix);
+			json_object_end(&j);
+		}
 	json_array_end(&j);
 	json_end(&j);
 }
@@ -292,18 +284,15 @@ static void print_unknown(FILE *out, const struct diagnosis *d)
 
 static void print_text(FILE *out, const struct diagnosis *d)
 {
-	static const char *const groups[] = { "nfs", "gpu" }, *const titles[] = { "NFS",
-										  "GPU faults" };
 	size_t fixes = 0;
 
 	terminal_line(out, 9, "kernel   %s", d->release);
 	terminal_line(out, 9, "sunrpc   %s", d->sunrpc);
 	terminal_line(out, 9, "source   %s", d->source);
-	for (size_t g = 0; g < COUNT(groups); g++) {
-		fprintf(out, "\n%s\n", titles[g]);
-		ARRAY_EACH(f, d->findings, d->count) {
-			if (strcmp(f->group, groups[g]) != 0 ||
-			    (g == 0 && f->level == UNKNOWN && !d->choice.source))
+	ARRAY_EACH(s, d->subjects, COUNT(d->subjects)) {
+		fprintf(out, "\n%s\n", s->title);
+		ARRAY_EACH(f, s->findings, s->count) {
+			if (f->level == UNKNOWN && !d->choice.source)
 				continue;
 			terminal_line(out, INDENT, "  %-8s %-20s %s", level_names[f->level],
 				      f->name, f->text);
@@ -311,7 +300,7 @@ static void print_text(FILE *out, const struct diagnosis *d)
 			if (f->fix)
 				terminal_line(out, INDENT, "%*sfix: %s", INDENT, "", f->fix);
 		}
-		if (g == 0 && !d->choice.source)
+		if (s == &d->subjects[NFS] && !d->choice.source)
 			print_unknown(out, d);
 	}
 	if (fixes)
@@ -323,7 +312,10 @@ static void print_text(FILE *out, const struct diagnosis *d)
 bool doctor_report(FILE *out, const char *root, const char *release, int every_message,
 		   const char *types_file, bool json)
 {
-	struct diagnosis d = { .root = root, .release = release, .every_message = every_message };
+	struct diagnosis d = { .root = root,
+			       .release = release,
+			       .subjects = { { .name = "nfs", .title = "NFS" },
+					     { .name = "gpu", .title = "GPU faults" } } };
 	bool healthy = true;
 
 	rpc_offer_look(&d.offer, root, types_file);
@@ -332,13 +324,13 @@ bool doctor_report(FILE *out, const char *root, const char *release, int every_m
 	describe_sunrpc(&d);
 	describe_source(&d);
 	add_source_checks(&d);
-	add_localio(&d);
-	add_kprobes(&d);
-	add_mounts(&d);
+	describe_mounts(&d);
+	add_nfs(&d);
+	fault_offer_read(&d.faults, root, every_message);
+	describe_driver(&d);
 	add_faults(&d);
-	for (size_t i = 0; i < d.count; i++)
-		if (d.findings[i].level == MISSING)
-			healthy = false;
+	ARRAY_EACH(s, d.subjects, COUNT(d.subjects))
+		healthy &= !ARRAY_FIND(f, s->findings, s->count, f->level == MISSING);
 	if (json)
 		print_json(out, &d, healthy);
 	else
