@@ -49,19 +49,6 @@ static bool is_stdout(const char *path)
 	return path && !strcmp(path, "-");
 }
 
-static void begin_trace(struct trace *t, const struct options *options, struct top *top)
-{
-	*t = (struct trace){
-		.options = options,
-		.top = top,
-		.session = { .filter = options->filter,
-			     .keep_intervals = options->json_file || options->html },
-		.live = live_begin(),
-		.quiet = is_stdout(options->json_file) || is_stdout(options->html) ||
-			 is_stdout(options->record) || options->markdown,
-	};
-}
-
 /* ---- the files that it writes: JSON, page, recording ---- */
 
 static int report_failure(const struct trace *t, const char *option, const char *path, int err)
@@ -73,20 +60,17 @@ static int report_failure(const struct trace *t, const char *option, const char 
 static int begin_record(struct trace *t)
 {
 	const char *path = t->options->record;
-	bool file = !is_stdout(path);
-	int fd = !path ? -1 : file ? output_open(path) : dup(STDOUT_FILENO), err = 0;
+	int fd, err;
 
 	if (!path)
 		return 0;
-	if (fd < 0)
-		return report_failure(t, "--record", path, file ? fd : -errno);
-	if (file && ftruncate(fd, 0))
-		err = -errno;
-	else if (!(t->recorder = recorder_new(fd, &t->session.origin)))
-		err = -ENOMEM;
-	if (err)
-		close(fd);
-	return err ? report_failure(t, "--record", path, err) : 0;
+	fd = is_stdout(path) ? dup(STDOUT_FILENO) : output_open(path);
+	err = fd < 0 ? fd : !is_stdout(path) && ftruncate(fd, 0) ? -errno : 0;
+	t->recorder = err ? NULL : recorder_new(fd, &t->session.origin);
+	if (t->recorder)
+		return 0;
+	file_close(&fd);
+	return report_failure(t, "--record", path, err ?: -ENOMEM);
 }
 
 /* A failure is logged once and ends the recording, not the session. */
@@ -99,14 +83,6 @@ static void record_snapshot(struct trace *t, const struct snapshot *s)
 	report_failure(t, "--record", t->options->record, err);
 	recorder_end(t->recorder);
 	t->recorder = NULL;
-}
-
-static void end_record(struct trace *t)
-{
-	int err = recorder_end(t->recorder);
-
-	if (err)
-		report_failure(t, "--record", t->options->record, err);
 }
 
 /* Writes the file, if there is a @path; without @text only checks that it can be written. */
@@ -135,45 +111,30 @@ static int begin_files(struct trace *t)
 									    begin_record(t);
 }
 
-static int write_page(const struct trace *t, const char *json, size_t json_size)
-{
-	char *page = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&page, &size);
-	int err;
-
-	if (out)
-		page_write(out, json, json_size);
-	page = stream_text(out, &page);
-	err = page ? write_file(t, "--html", t->options->html, page, size) :
-		     report_failure(t, "--html", t->options->html, -ENOMEM);
-	free(page);
-	return err;
-}
-
 /* Writes JSON and page. Returns 0, or -errno after a message. */
 static int write_files(const struct trace *t)
 {
 	const struct options *o = t->options;
-	char *json = NULL;
-	size_t size = 0;
+	FREED char *json = NULL, *page = NULL;
+	size_t json_size = 0, page_size = 0;
 	FILE *out;
 	int err;
 
 	if (!o->json_file && !o->html)
 		return 0;
-	out = open_memstream(&json, &size);
+	out = open_memstream(&json, &json_size);
 	if (out)
 		session_json_write(out, &t->session);
-	json = stream_text(out, &json);
-	if (!json)
+	if (!stream_text(out, &json))
 		return report_failure(t, o->json_file ? "--json" : "--html",
 				      o->json_file ? o->json_file : o->html, -ENOMEM);
-	err = write_file(t, "--json", o->json_file, json, size);
-	if (o->html)
-		err = write_page(t, json, size) ?: err;
-	free(json);
-	return err;
+	err = write_file(t, "--json", o->json_file, json, json_size);
+	out = o->html ? open_memstream(&page, &page_size) : NULL;
+	if (out)
+		page_write(out, json, json_size);
+	if (!stream_text(out, &page) && o->html)
+		return report_failure(t, "--html", o->html, -ENOMEM);
+	return write_file(t, "--html", o->html, page, page_size) ?: err;
 }
 
 /* ---- the session ---- */
@@ -259,14 +220,6 @@ static int report_on_session(struct trace *t, int err)
 						   EXIT_OK;
 }
 
-/* Ends all but the observer. */
-static void end_trace(struct trace *t)
-{
-	end_record(t);
-	session_free(&t->session);
-	live_end(&t->live);
-}
-
 /* ---- a session now ---- */
 
 static void set_origin(struct session_origin *o)
@@ -332,45 +285,35 @@ static int observe_session(struct trace *t)
 		       observe_snapshot(t, false, true);
 }
 
-static int trace_now(const struct options *options, struct top *top)
+/* Returns an exit code. */
+static int trace_now(struct trace *t)
 {
-	const struct xid_policy policy = {};
+	const struct options *o = t->options;
+	static const struct xid_policy policy;
 	const struct fault_options gpu = {
 		.replay = true,
-		.accept_user_kmsg = options->accept_user_kmsg,
+		.accept_user_kmsg = o->accept_user_kmsg,
 		.policy = &policy,
 	};
-	struct rpc_options rpc = options_rpc(options);
-	int err, code = EXIT_TROUBLE;
-	struct trace t;
+	struct rpc_options rpc = options_rpc(o);
+	int err;
 
-	begin_trace(&t, options, top);
-	set_origin(&t.session.origin);
+	set_origin(&t->session.origin);
 	loop_block_signals();
 	/* It must remove its trace instance and write its files first. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	rpc.owner_mounts = true;
-	if (begin_files(&t))
-		goto out;
-	err = observer_start(&t.observer, &options->log, options->hooks, &rpc, &gpu, NULL);
-	if (err) {
-		if (err == -EPERM)
-			code = EXIT_PERMISSION;
-		goto out;
-	}
+	if (begin_files(t))
+		return EXIT_TROUBLE;
+	err = observer_start(&t->observer, &o->log, o->hooks, &rpc, &gpu, NULL);
+	if (err)
+		return err == -EPERM ? EXIT_PERMISSION : EXIT_TROUBLE;
 	/* The folder of a file that is written at the end may be another user's; and who uses a mount is seen in proc. */
 	observer_drop_capabilities(
-		&t.observer,
-		CAPABILITY(CAP_SYS_PTRACE) |
-			(options->json_file || options->html ? CAPABILITY(CAP_DAC_OVERRIDE) : 0));
-	code = report_on_session(&t, observe_session(&t));
-out:
-	end_trace(&t);
-	mount_settings_free(&t.settings);
-	stuck_tasks_free(&t.tasks);
-	observer_stop(&t.observer);
-	return code;
+		&t->observer, CAPABILITY(CAP_SYS_PTRACE) |
+				      (o->json_file || o->html ? CAPABILITY(CAP_DAC_OVERRIDE) : 0));
+	return report_on_session(t, observe_session(t));
 }
 
 /* ---- a session from a recording ---- */
@@ -431,45 +374,60 @@ static int open_recording(const char *path)
 	return copy;
 }
 
-static int trace_recording(const struct options *options, struct top *top)
+/* Returns an exit code. */
+static int trace_recording(struct trace *t)
 {
-	int fd = open_recording(options->replay), err = fd < 0 ? fd : 0;
+	int fd = open_recording(t->options->replay), code = EXIT_TROUBLE;
 	struct recording *r = fd < 0 ? NULL : recording_new(fd);
-	struct stat st;
-	bool is_folder = fd >= 0 && !fstat(fd, &st) && S_ISDIR(st.st_mode);
+	int err = fd < 0 ? fd : r ? recording_check(r) : -ENOMEM;
 	char why[RECORDING_PROBLEM_SIZE];
-	int code = EXIT_TROUBLE;
-	struct trace t;
+	struct stat st;
 
-	begin_trace(&t, options, top);
-	if (!err)
-		err = r ? recording_check(r) : -ENOMEM;
 	if (err)
-		log_error(&options->log, "cannot read the recording %s: %s", options->replay,
-			  is_folder ? "it is a folder" :
-			  r         ? recording_problem(r, err, why) :
-				      strerror(-err));
-	else if (!begin_files(&t))
-		code = report_on_session(&t, replay_file(&t, r));
-	end_trace(&t);
+		log_error(&t->options->log, "cannot read the recording %s: %s", t->options->replay,
+			  fd >= 0 && !fstat(fd, &st) && S_ISDIR(st.st_mode) ? "it is a folder" :
+			  r ? recording_problem(r, err, why) :
+			      strerror(-err));
+	else if (!begin_files(t))
+		code = report_on_session(t, replay_file(t, r));
 	if (r)
 		recording_free(r);
-	else if (fd >= 0)
-		close(fd);
+	else
+		file_close(&fd);
+	return code;
+}
+
+/* @top: NULL, or what shows the session instead of a report. */
+static int run_session(const struct options *o, struct top *top)
+{
+	struct trace t = { .options = o,
+			   .top = top,
+			   .session = { .filter = o->filter,
+					.keep_intervals = o->json_file || o->html },
+			   .live = live_begin(),
+			   .quiet = is_stdout(o->json_file) || is_stdout(o->html) ||
+				    is_stdout(o->record) || o->markdown };
+	int code = o->replay ? trace_recording(&t) : trace_now(&t);
+	int err = recorder_end(t.recorder);
+
+	if (err)
+		report_failure(&t, "--record", o->record, err);
+	session_free(&t.session);
+	live_end(&t.live);
+	mount_settings_free(&t.settings);
+	stuck_tasks_free(&t.tasks);
+	observer_stop(&t.observer);
 	return code;
 }
 
 int cmd_trace(const struct options *options)
 {
-	return options->replay ? trace_recording(options, NULL) : trace_now(options, NULL);
+	return run_session(options, NULL);
 }
 
 int cmd_top(const struct options *options)
 {
 	struct top top;
-	int code = top_begin(&top, options);
 
-	if (code)
-		return code;
-	return options->replay ? trace_recording(options, &top) : trace_now(options, &top);
+	return top_begin(&top, options) ?: run_session(options, &top);
 }
