@@ -5,33 +5,24 @@
 
 #define BLANKS " \t\r"
 
-static void split_line(struct fields *f, struct span line)
-{
-	struct span field;
-
-	f->count = 0;
-	for (;;) {
-		span_take_run(&line, BLANKS);
-		field = span_take_until(&line, BLANKS);
-		if (!span_left(field))
-			return;
-		if (f->count < MAX_FIELDS)
-			f->field[f->count] = field;
-		f->count++;
-	}
-}
-
 bool fields_next(struct fields *f)
 {
-	struct span line;
+	struct span line, text, field;
 
-	while (span_next_line(&f->rest, &line)) {
+	f->count = 0;
+	while (!f->count && span_next_line(&f->rest, &line)) {
 		f->line++;
-		split_line(f, span_take_until(&line, "#"));
-		if (f->count)
-			return true;
+		text = span_take_until(&line, "#");
+		for (;; f->count++) {
+			span_take_run(&text, BLANKS);
+			field = span_take_until(&text, BLANKS);
+			if (!span_left(field))
+				break;
+			if (f->count < MAX_FIELDS)
+				f->field[f->count] = field;
+		}
 	}
-	return false;
+	return f->count;
 }
 
 int fields_refuse(const struct fields *f, size_t n, const char *what)

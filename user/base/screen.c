@@ -17,11 +17,9 @@ static volatile sig_atomic_t taken, changed;
 static void write_bytes(const char *bytes, size_t len)
 {
 	for (ssize_t n; len; bytes += n, len -= (size_t)n) {
-		n = write(STDOUT_FILENO, bytes, len);
-		if (n < 0 && errno != EINTR)
-			return; /* nobody looks at it any more */
+		n = TEMP_FAILURE_RETRY(write(STDOUT_FILENO, bytes, len));
 		if (n < 0)
-			n = 0;
+			return; /* nobody looks at it any more */
 	}
 }
 
@@ -47,19 +45,12 @@ static void on_signal(int number)
 {
 	int err = errno;
 
-	switch (number) {
-	case SIGWINCH:
-		break;
-	case SIGCONT:
+	if (number == SIGCONT) {
 		take_terminal();
-		break;
-	case SIGTSTP:
+	} else if (number != SIGWINCH) {
 		leave_terminal();
-		raise(SIGSTOP);
-		break;
-	default: /* which ends the process: the handler is gone */
-		leave_terminal();
-		raise(number);
+		/* Where it ends the process, the handler is gone. */
+		raise(number == SIGTSTP ? SIGSTOP : number);
 	}
 	changed = true;
 	errno = err;

@@ -65,38 +65,44 @@ const char *decimal_from_text(const char *text, double *value)
 	return len && end == text + len ? end : NULL;
 }
 
+/* Reads "2026-11-21" into *@tm, at midnight. Returns what follows; NULL: it is no day from 1970 on. */
+static const char *read_date(const char *text, struct tm *tm)
+{
+	struct tm day = {}, valid;
+	const char *rest = strptime(text, "%Y-%m-%d", &day);
+
+	valid = day;
+	if (!rest || timegm(&valid) < 0 || valid.tm_mday != day.tm_mday)
+		return NULL;
+	*tm = day;
+	return rest;
+}
+
 bool time_from_text(const char *text, double *seconds)
 {
-	struct tm utc = {};
-	const char *rest;
+	const char *rest = decimal_from_text(text, seconds);
+	struct tm utc;
 	double part = 0;
-	time_t t;
 	int day;
 
-	rest = decimal_from_text(text, seconds);
 	if (rest && !*rest)
 		return *seconds <= LAST;
 	/* strptime() would accept blanks and signs. */
-	if (text[strspn(text, "0123456789-:.TZ")])
-		return false;
-	rest = strptime(text, "%Y-%m-%d", &utc);
-	if (!rest)
-		return false;
-	if (*rest) {
+	rest = text[strspn(text, "0123456789-:.TZ")] ? NULL : read_date(text, &utc);
+	if (rest && *rest) {
 		rest = strptime(rest, "T%H:%M:%S", &utc);
-		if (!rest)
-			return false;
-		if (*rest == '.') {
+		if (rest && *rest == '.') {
 			part = strtod(rest, NULL);
 			rest += 1 + strspn(rest + 1, "0123456789");
 		}
-		if (strcmp(rest, "Z") != 0)
+		if (rest && strcmp(rest, "Z") != 0)
 			return false;
 	}
+	if (!rest)
+		return false;
 	day = utc.tm_mday;
-	t = timegm(&utc);
-	*seconds = (double)t + part;
-	return t >= 0 && utc.tm_mday == day && *seconds <= LAST + 1;
+	*seconds = (double)timegm(&utc) + part;
+	return utc.tm_mday == day && *seconds <= LAST + 1;
 }
 
 bool duration_from_text(const char *text, double *seconds)
@@ -141,8 +147,8 @@ static const char *read_day(const char *text, struct tm *tm)
 		const char *name;
 		int days;
 	} words[] = { { "today", 0 }, { "yesterday", -1 }, { "tomorrow", 1 } };
-	struct tm day = {}, valid;
-	const char *rest = strptime(text, "%Y-%m-%d", &day);
+	struct tm day;
+	const char *rest = read_date(text, &day);
 
 	tm->tm_hour = tm->tm_min = tm->tm_sec = 0;
 	for (size_t i = 0; i < COUNT(words); i++)
@@ -151,9 +157,6 @@ static const char *read_day(const char *text, struct tm *tm)
 			return text + strlen(words[i].name);
 		}
 	if (!rest)
-		return NULL;
-	valid = day;
-	if (timegm(&valid) < 0 || valid.tm_mday != day.tm_mday)
 		return NULL;
 	tm->tm_year = day.tm_year;
 	tm->tm_mon = day.tm_mon;

@@ -304,7 +304,7 @@ enum command options_parse(int argc, char **argv, struct options *o)
 	*o = defaults;
 	health_defaults(&o->health);
 	if (argc < 2)
-		return agent_runs() ? COMMAND_STATUS : refuse("no command; see xidscope help");
+		return agent_runs(o) ? COMMAND_STATUS : refuse("no command; see xidscope help");
 	command = find_command(argv[1]);
 	if (command == COMMAND_TRACE || command == COMMAND_TOP)
 		o->interval = 1;

@@ -34,30 +34,23 @@ static size_t count_open(const struct health_list *list)
 
 #define HEALTH_FILE __attribute__((cleanup(health_file_free))) struct health_file
 
-static bool read_health(struct health_file *f, const struct options *o, char *error, size_t size)
-{
-	return health_file_read(f, o->health_file, o->max_age, error, size);
-}
-
 bool agent_line(char *text, size_t size, const struct options *o)
 {
 	HEALTH_FILE f;
 
-	if (!read_health(&f, o, text, size))
+	if (!health_file_read(&f, o->health_file, o->max_age, text, size))
 		return false;
 	safe_format(text, size, "%s, %.0f s ago: %s", level_word(&f), f.age, f.headline);
 	return true;
 }
 
-bool agent_runs(void)
+bool agent_runs(const struct options *o)
 {
-	static const struct options defaults = { .health_file = HEALTH_DEFAULT_FILE,
-						 .max_age = 120 };
 	char error[640];
 	HEALTH_FILE f;
 
-	return read_health(&f, &defaults, error, sizeof(error)) ||
-	       (f.trouble && *f.trouble && f.age <= defaults.max_age);
+	return health_file_read(&f, o->health_file, o->max_age, error, sizeof(error)) ||
+	       (f.trouble && *f.trouble && f.age <= o->max_age);
 }
 
 /* ---- lines ---- */
@@ -104,7 +97,7 @@ int cmd_status(const struct options *o)
 	HEALTH_FILE f;
 	char error[640];
 
-	if (!read_health(&f, o, error, sizeof(error))) {
+	if (!health_file_read(&f, o->health_file, o->max_age, error, sizeof(error))) {
 		terminal_line(stdout, 10, "agent     not known: %s", error);
 		return EXIT_TROUBLE;
 	}
@@ -154,7 +147,7 @@ int cmd_faults(const struct options *o)
 {
 	HEALTH_FILE file;
 	char error[640];
-	bool known = read_health(&file, o, error, sizeof(error));
+	bool known = health_file_read(&file, o->health_file, o->max_age, error, sizeof(error));
 
 	if (!known || *file.trouble)
 		trouble("%s", known ? file.trouble : error);

@@ -35,5 +35,5 @@ int top_wait(struct top *t, bool last);
  * false if it is not known: then @text has the reason. */
 bool agent_line(char *text, size_t size, const struct options *o);
 
-/* Whether an agent has written the default health file lately. */
-bool agent_runs(void);
+/* Whether an agent has written the health file lately. */
+bool agent_runs(const struct options *o);
