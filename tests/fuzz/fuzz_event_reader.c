@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct history_now now = { 1.8e9, 5000, "b" };
 	const struct past_event *event;
 	struct history h = {};
-	enum past_cause cause;
+	const char *cause;
 	size_t lines = 1;
 
 	for (size_t i = 0; i < size; i++)
@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < h.gap_count; i++)
 		require(h.gaps[i].from < h.gaps[i].to && *h.gaps[i].reason);
 	event = history_cause(&h, "7", 0, 1e12, &cause);
-	require(!event == (cause == CAUSE_NONE) && cause < CAUSES);
+	require(!event == !strcmp(cause, "none"));
 	history_free(&h);
 	return 0;
 }

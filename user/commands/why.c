@@ -310,7 +310,7 @@ static void print_markdown(struct past *p)
 	markdown_write(stdout, text ? text : "");
 }
 
-static const struct past_event *find_cause(const struct past *p, enum past_cause *cause)
+static const struct past_event *find_cause(const struct past *p, const char **cause)
 {
 	return history_cause(&p->history, p->o->job, p->since, p->until, cause);
 }
@@ -318,7 +318,7 @@ static const struct past_event *find_cause(const struct past *p, enum past_cause
 /* One line, for the comment of a job. Then what NFS had of the job's own: bursts, stalls and waits of its calls. */
 static void print_cause(const struct past *p)
 {
-	enum past_cause cause;
+	const char *cause;
 	const struct past_event *of = find_cause(p, &cause);
 	FREED char *text = of ? describe_event(of) : NULL;
 	double seconds = 0;
@@ -330,11 +330,10 @@ static void print_cause(const struct past *p)
 		snprintf(rest, sizeof(rest), " (nothing was watching for %.0f s of the window)",
 			 seconds);
 	if (of)
-		safe_line(stdout, "%s: %s, %s, %s%s", past_cause_names[cause], UTC_TIME(of->time),
-			  past_grade(of), text ?: "", rest);
+		safe_line(stdout, "%s: %s, %s, %s%s", cause, UTC_TIME(of->time), past_grade(of),
+			  text ?: "", rest);
 	else
-		safe_line(stdout, "%s: no fault in the window%s", past_cause_names[CAUSE_NONE],
-			  rest);
+		safe_line(stdout, "%s: no fault in the window%s", cause, rest);
 	ARRAY_EACH(e, p->history.events, p->history.count)
 		if (!e->hidden && past_owner_is(e->owner, p->o->job))
 			print_event(p, e);
@@ -407,7 +406,7 @@ static void print_json(const struct past *p)
 	struct json j = { .out = stdout };
 	const struct past_event *event;
 	struct headline headline;
-	enum past_cause cause;
+	const char *cause;
 
 	json_object(&j, NULL);
 	json_text(&j, "headline", past_headline(&headline, p));
@@ -416,7 +415,7 @@ static void print_json(const struct past *p)
 	if (p->o->job) {
 		event = find_cause(p, &cause);
 		json_text(&j, "job", p->o->job);
-		json_text(&j, "cause", past_cause_names[cause]);
+		json_text(&j, "cause", cause);
 		if (event)
 			write_event(&j, "cause_event", event);
 	}

@@ -135,48 +135,38 @@ int event_reader_add(struct history *h, const char *text, size_t len)
 
 /* ---- files ---- */
 
-/* The last bytes of @in, at most EVENT_FILE_MAX. */
-static int read_end(gzFile in, struct event_file *f)
+/* Reads the last bytes of @fd, at most EVENT_FILE_MAX, into the next file, and closes @fd. */
+static int read_descriptor(struct event_files *files, const char *path, int fd)
 {
+	struct event_file *f = &files->files[files->count++];
 	size_t room = 2 * (size_t)EVENT_FILE_MAX;
+	gzFile in = gzdopen(fd, "rb"); /* also reads unpacked files */
 	char *shorter;
 	int n = 0;
 
-	f->text = malloc(room);
-	if (!f->text)
-		return -ENOMEM;
-	while ((n = gzread(in, f->text + f->len, (unsigned int)(room - f->len))) > 0) {
+	*f = (struct event_file){ .text = in ? malloc(room) : NULL };
+	snprintf(f->path, sizeof(f->path), "%s", path);
+	while (f->text && (n = gzread(in, f->text + f->len, (unsigned int)(room - f->len))) > 0) {
 		f->len += (size_t)n;
 		if (f->len < room)
 			continue;
 		f->len = EVENT_FILE_MAX;
 		memmove(f->text, f->text + EVENT_FILE_MAX, EVENT_FILE_MAX);
 	}
-	shorter = realloc(f->text, f->len + 1);
+	if (in)
+		gzclose(in);
+	else
+		close(fd);
+	shorter = f->text ? realloc(f->text, f->len + 1) : NULL;
 	if (shorter)
 		f->text = shorter;
 	/* A file that was cut is read up to its end: the last line is torn. */
-	return n < 0 && !f->len ? -EIO : 0;
-}
-
-static int read_descriptor(int fd, struct event_file *f)
-{
-	gzFile in = gzdopen(fd, "rb"); /* also reads unpacked files */
-	int err;
-
-	if (!in) {
-		close(fd);
-		return -ENOMEM;
-	}
-	err = read_end(in, f);
-	gzclose(in);
-	return err;
+	return !f->text ? -ENOMEM : n < 0 && !f->len ? -EIO : 0;
 }
 
 /* Reads one file of the log; -ENOENT if there is none. @before: the status of the file that was read last. */
 static int read_one(struct event_files *f, const char *path, struct stat *before)
 {
-	struct event_file *to = &f->files[f->count];
 	struct stat st = {};
 	int fd = file_open_regular(path, 0, &st);
 
@@ -188,39 +178,30 @@ static int read_one(struct event_files *f, const char *path, struct stat *before
 		return 0;
 	}
 	*before = st;
-	*to = (struct event_file){};
-	snprintf(to->path, sizeof(to->path), "%s", path);
-	f->count++;
-	return read_descriptor(fd, to);
+	return read_descriptor(f, path, fd);
 }
 
 int event_files_read(struct event_files *f, const char *path, char *wrong, size_t size)
 {
-	static const char *const forms[] = { "%s.%d", "%s.%d.gz" };
 	struct stat before = {};
 	int err;
 
-	if (!strcmp(path, "-")) {
-		snprintf(f->files[0].path, sizeof(f->files[0].path), "standard input");
-		f->count = 1;
-		return read_descriptor(dup(STDIN_FILENO), &f->files[0]);
-	}
+	if (!strcmp(path, "-"))
+		return read_descriptor(f, "standard input", dup(STDIN_FILENO));
 	snprintf(wrong, size, "%s", path);
 	err = read_one(f, path, &before);
+	for (int i = 1; (!err || err == -ENOENT) && f->count < EVENT_FILES; i++) {
+		snprintf(wrong, size, "%s.%d", path, i);
+		err = read_one(f, wrong, &before);
+		if (err == -ENOENT) {
+			snprintf(wrong, size, "%s.%d.gz", path, i);
+			err = read_one(f, wrong, &before);
+		}
+		if (err == -ENOENT)
+			break;
+	}
 	if (err && err != -ENOENT)
 		return err;
-	for (int i = 1; f->count < EVENT_FILES; i++) {
-		int found = -ENOENT;
-
-		for (size_t k = 0; k < 2 && found == -ENOENT; k++) {
-			snprintf(wrong, size, forms[k], path, i);
-			found = read_one(f, wrong, &before);
-		}
-		if (found == -ENOENT)
-			break;
-		if (found)
-			return found;
-	}
 	snprintf(wrong, size, "%s", path);
 	return f->count ? 0 : -ENOENT;
 }

@@ -10,6 +10,9 @@
 /* An agent without a line for this long did not run, or could not write. */
 #define SILENCE_SECONDS (EVENT_ALIVE_SECONDS + 60.0)
 
+/* If the clock jumps by less between two lines of a boot, it was not set. */
+#define STEP_SECONDS 1.0
+
 /* Replayed lines of the same text are the same event if they differ by less. */
 #define REPLAY_SECONDS 1.0
 
@@ -30,6 +33,13 @@ static bool is_agents(const struct past_event *e, const char *name)
 static bool same_text(struct span a, struct span b)
 {
 	return span_left(a) == span_left(b) && (!span_left(a) || !memcmp(a.at, b.at, span_left(a)));
+}
+
+/* Whether both are of one kind, name and device. */
+static bool is_same_thing(const struct past_event *a, const struct past_event *b)
+{
+	return a->code == b->code && same_text(a->kind_name, b->kind_name) &&
+	       same_text(a->name, b->name) && same_text(a->device, b->device);
 }
 
 int history_add(struct history *h, const struct past_event *event)
@@ -88,28 +98,19 @@ static double wall_offset(const struct past_event *e)
 	return e->time - e->monotonic;
 }
 
-/* The last line, from @first on, that belongs to the same boot and has both times; NULL: none. @next: the first line of
- * another boot. */
-static const struct past_event *last_of_boot(const struct history *h, size_t first, size_t *next)
+/* The same for all lines of a boot: as in the present, or as in the last line that has both times; NAN: no line has. */
+static double boot_offset(const struct past_event *first, size_t count,
+			  const struct history_now *now)
 {
-	const struct past_event *last = NULL;
-	size_t i;
+	const struct past_event *start = ARRAY_FIND(e, first, count, is_agents(e, "start")),
+				*last = NULL;
 
-	for (i = first; i < h->count && h->events[i].boot_number == h->events[first].boot_number;
-	     i++)
-		if (!isnan(h->events[i].monotonic) && (!last || !h->events[i].replayed))
-			last = &h->events[i];
-	*next = i;
-	return last;
-}
-
-/* Whether the lines up to @next belong to the boot with this ID. */
-static bool is_boot(const struct history *h, size_t first, size_t next, const char *id)
-{
-	for (size_t i = first; i < next; i++)
-		if (is_agents(&h->events[i], "start"))
-			return *id && span_is(h->events[i].boot, id);
-	return false;
+	ARRAY_EACH(e, first, count)
+		if (!isnan(e->monotonic) && (!last || !e->replayed))
+			last = e;
+	if (last && start && *now->boot && span_is(start->boot, now->boot))
+		return now->wall - now->monotonic;
+	return last ? wall_offset(last) : NAN;
 }
 
 static int add_step(struct history *h, const struct past_event *e, double seconds)
@@ -120,8 +121,6 @@ static int add_step(struct history *h, const struct past_event *e, double second
 		.name = span_of("set"),
 		.pid = -1,
 		.time = e->time,
-		.written = e->time,
-		.end = e->time,
 		.monotonic = e->monotonic,
 		.start = NAN,
 		.seconds = seconds,
@@ -134,76 +133,64 @@ static int add_step(struct history *h, const struct past_event *e, double second
 	return history_add(h, &step);
 }
 
-static int set_clock(struct history *h, size_t first, size_t next, double offset)
+static int set_clocks(struct history *h, const struct history_now *now)
 {
-	double before = NAN;
+	size_t count = h->count;
+	double offset = NAN, before = NAN;
 
-	for (size_t i = first; i < next; i++) {
-		double step, own = wall_offset(&h->events[i]);
+	for (size_t i = 0; i < count; i++) {
+		struct past_event *e = &h->events[i];
+		double step, own = wall_offset(e);
 
+		if (!i || e->boot_number != e[-1].boot_number) {
+			const struct past_event *next =
+				ARRAY_FIND(x, e, count - i, x->boot_number != e->boot_number);
+
+			offset = boot_offset(e, next ? (size_t)(next - e) : count - i, now);
+			before = NAN;
+		}
 		if (isnan(own))
 			continue;
 		step = own - before;
 		before = own;
-		if (fabs(own - offset) >= HISTORY_STEP_SECONDS)
-			h->events[i].time = h->events[i].monotonic + offset;
-		h->events[i].written = h->events[i].time;
-		if (!isnan(h->events[i].start))
-			h->events[i].time = h->events[i].start + offset;
-		if (fabs(step) >= HISTORY_STEP_SECONDS && add_step(h, &h->events[i], step))
+		if (fabs(own - offset) >= STEP_SECONDS)
+			e->time = e->monotonic + offset;
+		e->written = e->time;
+		if (!isnan(e->start))
+			e->time = e->start + offset;
+		if (fabs(step) >= STEP_SECONDS && add_step(h, e, step))
 			return -ENOMEM;
 	}
 	return 0;
-}
-
-static int set_clocks(struct history *h, const struct history_now *now)
-{
-	size_t next, count = h->count;
-	int err = 0;
-
-	for (size_t first = 0; first < count && !err; first = next) {
-		const struct past_event *last = last_of_boot(h, first, &next);
-
-		LOWER(next, count);
-		if (last)
-			err = set_clock(h, first, next,
-					is_boot(h, first, next, now->boot) ?
-						now->wall - now->monotonic :
-						wall_offset(last));
-	}
-	return err;
 }
 
 /* ---- gaps ---- */
 
 /* A run of an agent. Lines before the first line about a run form a run of their own. */
 struct run {
-	double from, to; /* its first line and its last */
-	bool starts, stops; /* by lines of its own */
+	bool any; /* one has begun */
+	double to; /* its last line */
+	bool stops; /* by a line of its own */
 	unsigned int boot_number;
 };
 
-static int close_run(struct history *h, const struct run *r, const struct run *next)
+/* Adds the gap before a run that begins with @e. */
+static int begin_run(struct history *h, struct run *r, const struct past_event *e)
 {
-	const char *reason = "the agent ended without stopping: it was killed, or crashed";
+	struct run before = *r;
+	bool booted = before.boot_number != e->boot_number;
 
-	if (r->boot_number != next->boot_number)
-		reason = r->stops ? "the agent was stopped, and the node was booted" :
-				    "the node was booted, and no agent had stopped before";
-	else if (r->stops)
-		reason = "the agent was stopped";
-	return add_gap(h, r->to, next->from, reason);
-}
-
-/* Adds the gap after the last run, if it has ended. */
-static int close_last(struct history *h, const struct run *r, double now)
-{
-	if (r->stops)
-		return add_gap(h, r->to, INFINITY, "the agent was stopped");
-	if (now - r->to > SILENCE_SECONDS)
-		return add_gap(h, r->to, INFINITY,
-			       "the agent ended without stopping, or cannot write its log");
-	return 0;
+	*r = (struct run){ true, e->time, false, e->boot_number };
+	if (!before.any)
+		return add_gap(h, -INFINITY, e->time,
+			       is_agents(e, "start") ? "the log begins with this start" :
+						       "the log begins here");
+	return add_gap(
+		h, before.to, e->time,
+		booted       ? (before.stops ? "the agent was stopped, and the node was booted" :
+					       "the node was booted, and no agent had stopped before") :
+		before.stops ? "the agent was stopped" :
+			       "the agent ended without stopping: it was killed, or crashed");
 }
 
 /* Adds a line to its run. The time of a line may be before the time when it was written. */
@@ -222,29 +209,24 @@ static int extend_run(struct history *h, struct run *r, const struct past_event 
 
 static int find_gaps(struct history *h, size_t count, double now)
 {
-	struct run r = {}, next;
-	bool any = false;
+	struct run r = {};
 	int err = 0;
 
-	for (const struct past_event *e = h->events; e < h->events + count && !err; e++) {
-		if (e->kind != EVENT_KIND_AGENT && !any)
+	ARRAY_EACH(e, h->events, count) {
+		if (e->kind != EVENT_KIND_AGENT && !r.any)
 			continue; /* its start is in a log that is gone */
-		if (!any || is_agents(e, "start")) {
-			next = (struct run){ e->time, e->time, is_agents(e, "start"), false,
-					     e->boot_number };
-			err = any ? close_run(h, &r, &next) :
-				    add_gap(h, -INFINITY, e->time,
-					    next.starts ? "the log begins with this start" :
-							  "the log begins here");
-			r = next;
-			any = true;
-		}
+		if (!r.any || is_agents(e, "start"))
+			err = err ?: begin_run(h, &r, e);
 		err = err ?: extend_run(h, &r, e);
 	}
-	if (err)
-		return err;
-	return any ? close_last(h, &r, now) :
-		     add_gap(h, -INFINITY, INFINITY, "the log does not tell when an agent ran");
+	if (!r.any)
+		return add_gap(h, -INFINITY, INFINITY, "the log does not tell when an agent ran");
+	if (!err && (r.stops || now - r.to > SILENCE_SECONDS))
+		err = add_gap(h, r.to, INFINITY,
+			      r.stops ?
+				      "the agent was stopped" :
+				      "the agent ended without stopping, or cannot write its log");
+	return err;
 }
 
 /* ---- several lines about one thing ---- */
@@ -262,8 +244,7 @@ static void merge_bursts(struct history *h, size_t count)
 			continue;
 		first = *slot ? &h->events[*slot - 1] : NULL;
 		if (!first || first->incident != e->incident || first->run != e->run ||
-		    first->code != e->code || !same_text(first->kind_name, e->kind_name) ||
-		    !same_text(first->name, e->name) || !same_text(first->device, e->device)) {
+		    !is_same_thing(first, e)) {
 			*slot = i + 1;
 			continue;
 		}
@@ -308,9 +289,7 @@ static struct past_event *take_begin(struct open_spans *open, const struct past_
 	for (size_t i = open->count; i-- > 0;) {
 		struct past_event *b = open->list[i];
 
-		if (b->run != end->run || b->start != end->start ||
-		    !same_text(b->kind_name, end->kind_name) ||
-		    !same_text(b->device, end->device) || !same_text(b->name, end->name))
+		if (b->run != end->run || b->start != end->start || !is_same_thing(b, end))
 			continue;
 		open->list[i] = open->list[--open->count];
 		return b;
@@ -364,9 +343,8 @@ static int compare_clocks(const void *left, const void *right)
 /* Whether @e, which a run has replayed, is an event that an earlier run has reported. */
 static bool is_again(const struct past_event *e, const struct past_event *other)
 {
-	return other->run < e->run && !other->hidden && other->code == e->code &&
-	       same_text(other->kind_name, e->kind_name) && same_text(other->name, e->name) &&
-	       same_text(other->device, e->device) && same_text(other->text, e->text);
+	return other->run < e->run && !other->hidden && is_same_thing(other, e) &&
+	       same_text(other->text, e->text);
 }
 
 static bool is_near(const struct past_event *a, const struct past_event *b)
@@ -387,11 +365,13 @@ static int hide_replayed(struct history *h)
 	qsort(order, h->count, sizeof(struct past_event *), compare_clocks);
 	for (size_t i = 0; i < h->count; i++) {
 		struct past_event *e = order[i];
+		size_t k = i;
 
-		for (size_t k = i; e->replayed && !e->hidden && k-- > 0 && is_near(order[k], e);)
-			e->hidden = is_again(e, order[k]);
-		for (size_t k = i + 1;
-		     e->replayed && !e->hidden && k < h->count && is_near(order[k], e); k++)
+		if (!e->replayed)
+			continue;
+		while (k && is_near(order[k - 1], e))
+			k--;
+		for (; !e->hidden && k < h->count && is_near(order[k], e); k++)
 			e->hidden = is_again(e, order[k]);
 	}
 	return 0;

@@ -7,9 +7,6 @@
 #include "base/span.h"
 #include "snapshot/event.h"
 
-/* If the clock jumps by less between two lines of a boot, it was not set. */
-#define HISTORY_STEP_SECONDS 1.0
-
 enum past_state { PAST_MOMENT, PAST_BEGIN, PAST_END };
 
 /* A line of the log, or several lines about one thing. Missing texts are empty. */
@@ -99,30 +96,17 @@ void event_files_free(struct event_files *f);
 
 /* ---- history_cause.c: what may have ended a job ---- */
 
-enum past_cause {
-	CAUSE_NONE,
-	CAUSE_XID,
-	CAUSE_PCIE,
-	CAUSE_OOM,
-	CAUSE_NFS,
-	CAUSE_NFS_ERROR,
-	CAUSE_DRIVER,
-	CAUSES,
-};
-
-extern const char *const past_cause_names[CAUSES];
-
 /* "fatal", "warning", "info" or "unknown": the severity in the line, otherwise that of the kind. */
 const char *past_grade(const struct past_event *e);
 
 /* Whether a part of the event lies in the window. */
 bool past_in_window(const struct past_event *e, double since, double until);
 
-/* The event in the window that may have ended the job or pod @job, and its kind. The gravest event wins; if several have the same
- * grade, the one that names the job, then the earliest. Events that name another job or another control group do not count,
- * nor do events of grade info. NULL: none. */
+/* The event in the window that may have ended the job or pod @job. *@cause: "xid", "oom_kill", ... of grades.tsv. The gravest
+ * event wins; if several have the same grade, the one that names the job, then the earliest. Events that name another job or
+ * another control group do not count, nor do events of grade info. NULL and "none": there is none. */
 const struct past_event *history_cause(const struct history *h, const char *job, double since,
-				       double until, enum past_cause *cause);
+				       double until, const char **cause);
 
 /* Whether the owner of NFS calls, such as "pod:NAMESPACE/NAME slurm:4711", is this job or pod. */
 bool past_owner_is(struct span owner, const char *job);

@@ -4,20 +4,14 @@
 
 #include "base/json_reader.h"
 
-const char *const past_cause_names[CAUSES] = {
-	[CAUSE_NONE] = "none",           [CAUSE_XID] = "xid",       [CAUSE_PCIE] = "pcie_error",
-	[CAUSE_OOM] = "oom_kill",        [CAUSE_NFS] = "nfs_stall", [CAUSE_DRIVER] = "driver_error",
-	[CAUSE_NFS_ERROR] = "nfs_error",
-};
-
-/* Grades of events whose lines state no severity, and what they may cause. The first row that fits counts. */
+/* Grades of events whose lines state no severity, and what ended a job if they did. The first row that fits counts. */
 static const struct {
 	enum event_kind kind;
 	const char *name; /* "": any other */
 	const char *grade;
-	enum past_cause cause;
+	const char *cause; /* "": they end none */
 } kinds[] = {
-#define TABLE_ROW(kind, name, grade, cause) { EVENT_KIND_##kind, name, grade, CAUSE_##cause },
+#define TABLE_ROW(kind, name, grade, cause) { EVENT_KIND_##kind, name, grade, cause },
 #include "grades.inc"
 #undef TABLE_ROW
 };
@@ -128,7 +122,7 @@ static enum owner owner_of(const struct past_event *e, const char *job)
 
 struct candidate {
 	const struct past_event *event;
-	enum past_cause cause;
+	const char *cause;
 	size_t grade;
 	enum owner owner;
 };
@@ -141,20 +135,20 @@ static bool is_graver(const struct candidate *a, const struct candidate *b)
 }
 
 const struct past_event *history_cause(const struct history *h, const char *job, double since,
-				       double until, enum past_cause *cause)
+				       double until, const char **cause)
 {
-	struct candidate worst = {}, c;
+	struct candidate worst = { .cause = "none" }, c;
 
 	ARRAY_EACH(e, h->events, h->count) {
 		const __typeof__(kinds[0]) *kind = find_kind(e);
 
-		if (e->hidden || !kind || !kind->cause || !past_in_window(e, since, until))
+		if (e->hidden || !kind || !*kind->cause || !past_in_window(e, since, until))
 			continue;
 		c = (struct candidate){ e, kind->cause, 0, owner_of(e, job) };
 		while (strcmp(past_grade(e), grades[c.grade]) != 0)
 			c.grade++;
 		/* For the job of the process, that is the end. */
-		if (c.cause == CAUSE_OOM && c.owner == OWNER_JOB)
+		if (!strcmp(c.cause, "oom_kill") && c.owner == OWNER_JOB)
 			c.grade = GRADE_FATAL;
 		if (c.grade && c.owner != OWNER_OTHER && is_graver(&c, &worst))
 			worst = c;
