@@ -53,41 +53,45 @@ bool session_lacks_choice(const struct session *t)
 
 /* ---- one interval ---- */
 
-static int server_number(struct session *t, const char *name)
+/* The number of the server; the count of all servers: it has none. */
+static size_t server_number(const struct session *t, const char *name)
+{
+	size_t i = 0;
+
+	while (i < t->server_count && strcmp(t->servers[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+/* Gives the server a number, if the filter accepts it. Returns 0 or -ENOMEM. */
+static int find_server(struct session *t, const char *name)
 {
 	struct session_server *added;
 
-	for (size_t i = 0; i < t->server_count; i++)
-		if (!strcmp(t->servers[i].name, name))
-			return (int)i;
+	if (server_number(t, name) < t->server_count || !session_wants_server(t, name))
+		return 0;
 	added = ARRAY_APPEND(t->servers, t->server_count);
 	if (!added)
 		return -ENOMEM;
 	snprintf(added->name, sizeof(added->name), "%s", name);
-	return (int)t->server_count - 1;
+	return 0;
 }
 
-/* Gives a number to each server of @s that the filter accepts. */
-static int find_servers(struct session *t, const struct snapshot *s)
+static int find_servers(struct session *t, const struct calls *c)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < s->calls.server_count && err >= 0; i++)
-		if (session_wants_server(t, s->calls.servers[i].server))
-			err = server_number(t, s->calls.servers[i].server);
-	for (size_t i = 0; i < s->calls.op_count && err >= 0; i++)
-		if (session_wants_server(t, s->calls.ops[i].server))
-			err = server_number(t, s->calls.ops[i].server);
-	return err < 0 ? err : 0;
+	ARRAY_EACH(v, c->servers, c->server_count)
+		err = err ?: find_server(t, v->server);
+	ARRAY_EACH(o, c->ops, c->op_count)
+		err = err ?: find_server(t, o->server);
+	return err;
 }
 
-/* The server's point; NULL: the filter does not accept it. */
+/* The server's point; if the filter does not accept it, the point behind all others, which nobody reads. */
 static struct session_point *point_of(const struct session *t, const char *server)
 {
-	for (size_t i = 0; i < t->latest.count; i++)
-		if (!strcmp(t->servers[i].name, server))
-			return &t->latest.points[i];
-	return NULL;
+	return &t->latest.points[server_number(t, server)];
 }
 
 static void add_op(struct session_point *p, const struct op_delta *o)
@@ -123,35 +127,21 @@ static void fill_points(struct session *t)
 	/* Programs open files that do not exist, and create files that do. */
 	static const char *const expected[] = { "ENOENT", "EEXIST", "ENOTEMPTY", "EACCES" };
 	const struct delta *d = &t->interval;
-	struct session_point *p;
 
-	for (size_t i = 0; i < d->op_count; i++) {
-		p = point_of(t, d->ops[i].now->server);
-		if (p)
-			add_op(p, &d->ops[i]);
-	}
-	for (size_t i = 0; i < d->error_count; i++) {
-		const struct rpc_error *e = d->errors[i].now;
-
-		p = point_of(t, e->server);
-		if (p && !ARRAY_FIND(x, expected, COUNT(expected), !strcmp(*x, e->status)))
-			p->errors += d->errors[i].count;
-	}
-	for (size_t i = 0; i < d->transport_count; i++) {
-		p = point_of(t, d->transports[i].now->server);
-		if (p)
-			add_transport(p, &d->transports[i]);
-	}
-	for (size_t i = 0; i < d->server_count; i++) {
-		p = point_of(t, d->servers[i].now->server);
-		for (int q = 0; p && q < RPC_QUEUES; q++)
-			RAISE(p->oldest_ns, d->servers[i].now->oldest_ns[q]);
-	}
+	ARRAY_EACH(o, d->ops, d->op_count)
+		add_op(point_of(t, o->now->server), o);
+	ARRAY_EACH(e, d->errors, d->error_count)
+		if (!ARRAY_FIND(x, expected, COUNT(expected), !strcmp(*x, e->now->status)))
+			point_of(t, e->now->server)->errors += e->count;
+	ARRAY_EACH(x, d->transports, d->transport_count)
+		add_transport(point_of(t, x->now->server), x);
+	ARRAY_EACH(v, d->servers, d->server_count)
+		for (int q = 0; q < RPC_QUEUES; q++)
+			RAISE(point_of(t, v->now->server)->oldest_ns, v->now->oldest_ns[q]);
 }
 
 /* ---- the intervals that are kept ---- */
 
-/* Merges two intervals into one. */
 static void add_point(struct session_point *to, const struct session_point *from)
 {
 	const uint64_t *add = (const uint64_t *)from;
@@ -164,70 +154,55 @@ static void add_point(struct session_point *to, const struct session_point *from
 	RAISE(to->oldest_ns, from->oldest_ns);
 }
 
-/* Adds @from, the interval after @to, to it. The number of servers never falls. */
-static int merge_interval(struct session_interval *to, const struct session_interval *from)
+/* Adds the interval after @to, whose points it takes over. The number of servers never falls. */
+static void merge_interval(struct session_interval *to, const struct session_interval *next)
 {
-	struct session_point *points = to->points;
-
-	if (from->count > to->count) {
-		points = realloc(points, from->count * sizeof(*points));
-		if (!points)
-			return -ENOMEM;
-		memset(points + to->count, 0, (from->count - to->count) * sizeof(*points));
-		to->points = points;
-		to->count = from->count;
-	}
-	to->ns += from->ns;
-	for (size_t i = 0; i < from->count; i++)
-		add_point(&points[i], &from->points[i]);
-	return 0;
+	for (size_t i = 0; i < to->count; i++)
+		add_point(&next->points[i], &to->points[i]);
+	free(to->points);
+	to->points = next->points;
+	to->count = next->count;
+	to->ns += next->ns;
 }
 
 /* Merges each two intervals into one. */
-static int halve_intervals(struct session *t)
+static void halve_intervals(struct session *t)
 {
-	int err = 0;
-
-	for (size_t i = 0; 2 * i + 1 < t->interval_count && !err; i++) {
-		struct session_interval *pair = &t->intervals[2 * i];
-
-		err = merge_interval(&pair[0], &pair[1]);
-		free(pair[1].points);
-		pair[1].points = NULL;
-		t->intervals[i] = pair[0];
-	}
 	t->interval_count /= 2;
 	t->merged *= 2;
-	return err;
+	for (size_t i = 0; i < t->interval_count; i++) {
+		merge_interval(&t->intervals[2 * i], &t->intervals[2 * i + 1]);
+		t->intervals[i] = t->intervals[2 * i];
+	}
 }
 
 static int keep_interval(struct session *t)
 {
 	struct session_interval *added, copy = t->latest;
-	int err = 0;
 
 	if (!t->keep_intervals)
 		return 0;
 	if (!t->merged)
 		t->merged = t->pending = 1;
-	if (t->pending < t->merged) {
-		t->pending++;
-		return merge_interval(&t->intervals[t->interval_count - 1], &t->latest);
-	}
-	if (t->interval_count == SESSION_INTERVALS)
-		err = halve_intervals(t);
-	copy.points = calloc(copy.count + 1, sizeof(*copy.points));
+	copy.points = malloc((copy.count + 1) * sizeof(*copy.points));
 	if (!copy.points)
 		return -ENOMEM;
+	memcpy(copy.points, t->latest.points, copy.count * sizeof(*copy.points));
+	if (t->pending < t->merged) {
+		t->pending++;
+		merge_interval(&t->intervals[t->interval_count - 1], &copy);
+		return 0;
+	}
+	if (t->interval_count == SESSION_INTERVALS)
+		halve_intervals(t);
 	added = ARRAY_APPEND(t->intervals, t->interval_count);
 	if (!added) {
 		free(copy.points);
 		return -ENOMEM;
 	}
-	memcpy(copy.points, t->latest.points, copy.count * sizeof(*copy.points));
 	*added = copy;
 	t->pending = 1;
-	return err;
+	return 0;
 }
 
 /* ---- events ---- */
@@ -350,7 +325,7 @@ struct file_calls session_files_rest(const struct session *t, bool directory)
 static int end_interval(struct session *t)
 {
 	struct session_interval *latest = &t->latest;
-	int err = find_servers(t, &t->last);
+	int err = find_servers(t, &t->last.calls);
 
 	free(latest->points);
 	*latest = (struct session_interval){
@@ -405,23 +380,23 @@ COMPARE_BY(by_time, struct session_event, time)
 /* Lists the servers in the order of the headline, then the others. Without memory they stay in their order. */
 static void order_servers(struct session *t)
 {
-	FREED bool *listed = calloc(t->server_count + 1, sizeof(*listed));
 	struct headline h;
-	size_t count = 0;
+	size_t sick = 0;
 
 	session_headline(t, &h);
 	t->order = calloc(t->server_count + 1, sizeof(*t->order));
-	for (size_t i = 0; listed && t->order && i < h.count + t->server_count; i++)
-		for (size_t v = 0; v < t->server_count; v++)
-			if (!listed[v] &&
-			    (i >= h.count || !strcmp(h.items[i].subject, t->servers[v].name))) {
-				listed[v] = true;
-				t->order[count++] = v;
-			}
-	if (count < t->server_count) {
-		free(t->order);
-		t->order = NULL;
-	}
+	for (size_t v = 0; t->order && v < t->server_count; v++)
+		t->order[v] = v;
+	for (size_t i = 0; t->order && i < h.count; i++)
+		for (size_t at = sick; at < t->server_count; at++) {
+			size_t v = t->order[at];
+
+			if (strcmp(h.items[i].subject, t->servers[v].name) != 0)
+				continue;
+			memmove(&t->order[sick + 1], &t->order[sick],
+				(at - sick) * sizeof(*t->order));
+			t->order[sick++] = v;
+		}
 }
 
 size_t session_sick_first(const struct session *t, size_t i)
