@@ -1,11 +1,56 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A verdict in the making: its sentence, and the calls' times at low and at high load. Only above.c, judgement.c, network.c,
- * slots.c and verdict.c include this header. */
+/* One server in one interval, while sums.c adds it; and a verdict in the making, in which verdict.c has the order of the
+ * rules. Each subject with a theory of its own has a file with both: above.c, loads.c, network.c, silence.c, slots.c. Only
+ * these seven files include this header. */
 #pragma once
 
 #include "limits/sums.h"
 
-/* Fewer calls at a load prove nothing. */
+/* ---- an interval ---- */
+
+struct interval {
+	const struct delta *d;
+	const struct server_delta *server;
+	const char *name;
+	uint64_t ns;
+	uint64_t received_bytes; /* by TCP */
+	uint64_t calls, replies, timeouts, connects;
+	uint64_t clients; /* calls by which a client makes itself known */
+	uint64_t late; /* calls that took LATE_NS or more */
+	uint64_t longest_ns; /* the longest call took at least so long; 0: not known */
+	uint64_t total_ns, phase_ns[RPC_PHASES];
+	uint64_t saturated_ns[RPC_LIMITS]; /* of the worst transport */
+	struct load_sums kinds[CALL_KINDS]; /* CALL_OTHER: only the operation with most calls */
+	const char *op; /* the operation in CALL_OTHER; NULL: there is none */
+	bool grown; /* the server has granted the session more slots */
+};
+
+/* The number of values in @h. */
+uint64_t depth_count(const struct depth_histogram *h);
+
+/* Adds each kind of calls at the load of this interval. */
+void loads_add(struct server_sums *v, const struct interval *n);
+
+/* Adds the round trips and windows of the server's connections. */
+void paths_add(struct server_sums *v, const struct interval *n);
+
+/* Updates the time without an answer and the last stall. Returns whether the interval belongs to a stall, or
+ * is one of the two after it: then nothing else of it is added. */
+bool stall_covers(struct server_sums *v, struct interval *n);
+
+/* Notes the slots of transport @t. *@waited says whether calls waited for those noted so far; it begins as
+ * false. */
+void slots_note(struct server_sums *v, const struct rpc_transport_state *t, bool *waited);
+
+/* Adds the waits for slots. */
+void slot_waits_add(struct server_sums *v, const struct interval *n);
+
+/* Adds @from to the active time @to; with -1 as @sign it is taken away. */
+void active_time_add(struct active_time *to, const struct active_time *from, uint64_t sign);
+
+/* ---- a verdict ---- */
+
+/* Fewer calls prove nothing, nor does a mean of fewer values. */
 #define ENOUGH_CALLS 20
 /* A call that takes this long is slow, whatever the application does. */
 #define SLOW_NS 15e6

@@ -19,7 +19,7 @@
  * Silence begins where the oldest call began to wait, and this may be in an earlier interval. A call younger than the
  * interval proves nothing: it may be the first one. Calls of soft mounts end without an answer; these are timeouts, and
  * do not end a silence. */
-#include "limits/interval.h"
+#include "limits/judgement.h"
 
 /* A client makes itself known at most this long after a stall; seconds. */
 #define GRACE 90

@@ -14,9 +14,9 @@
  * becomes active afterwards, because that call was asleep in it.
  *
  * Plain means would still be wrong in three cases, each of which has a file: how long an answer takes depends on the load
- * (loads.c), a full window shows only while data come (paths.c), and a queue for slots is judged at its worst time
- * (slot_waits.c). */
-#include "limits/interval.h"
+ * (loads.c), a full window shows only while data come (network.c), and a queue for slots is judged at its worst time
+ * (slots.c). */
+#include "limits/judgement.h"
 
 void limit_sums_free(struct limit_sums *h)
 {

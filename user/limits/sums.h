@@ -22,7 +22,7 @@ struct load_sums {
 /* A queue for slots, RPC's or the session's. A call's depth is the length that it finds as it joins, itself included. */
 struct slot_queue {
 	uint64_t joined, depth; /* calls that joined; the sum of their depths */
-	double most; /* largest mean depth of an interval that counts, see slot_waits.c; 0: none counts */
+	double most; /* largest mean depth of an interval that counts, see slots.c; 0: none counts */
 	uint32_t peak;
 	bool full; /* in some interval the queue was never empty */
 };
@@ -152,7 +152,7 @@ struct server_sums {
 	uint32_t most_in_flight; /* on a transport, as a call ended */
 	uint64_t segments, segments_lost; /* TCP's */
 	double received_bytes; /* by TCP */
-	/* From paths.c: the time until replies; the other sums are weighted by it. */
+	/* From network.c: the time until replies; the other sums are weighted by it. */
 	double path_ns, carrying, window_filled, min_rtt_ns, srtt_ns, rcv_wnd;
 	unsigned int looks; /* at connections that had received data; see limit_sums_next() */
 	uint64_t retransmits, disconnects;

@@ -20,7 +20,7 @@
  *    does between them).
  *
  * Invariant: without evidence the expected gain is not claimed. A saturated server and a fast one look alike behind few
- * slots; only a load that varied separates them, and the steepest growth of reply times counts (judgement.c).
+ * slots; only a load that varied separates them, and the steepest growth of reply times counts (loads.c).
  * A model with fitted parameters would always give an answer, also a wrong one.
  *
  * What the sums contain, and which calls are left out: sums.c. Thresholds, and how often each verdict was right on systems
@@ -30,6 +30,7 @@
 #include "limits/judgement.h"
 
 #include <ctype.h>
+#include <stdarg.h>
 
 const char *const bound_names[BOUNDS] = {
 	[BOUND_SESSION] = "session",
@@ -96,6 +97,48 @@ const char *const confidence_names[CONFIDENCES] = {
 #define CLOSING_NS UINT64_C(30000000000)
 
 #define MAX_CONNECTIONS 16 /* NFS_MAX_CONNECTIONS */
+
+/* ---- the sentence ---- */
+
+static void append(struct verdict *to, const char *format, va_list args)
+{
+	size_t len = strlen(to->sentence);
+
+	vsnprintf(to->sentence + len, sizeof(to->sentence) - len, format, args);
+}
+
+void say(struct verdict *to, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	append(to, format, args);
+	va_end(args);
+}
+
+void decide(struct verdict *to, enum bound bound, enum confidence confidence, const char *format,
+	    ...)
+{
+	va_list args;
+
+	to->bound_by = bound;
+	to->confidence = confidence;
+	va_start(args, format);
+	append(to, format, args);
+	va_end(args);
+}
+
+bool propose(const struct judgement *j, const char *setting, uint64_t value, const char *mountpoint)
+{
+	struct verdict *to = j->to;
+
+	if (!j->proposes)
+		return false;
+	snprintf(to->setting, sizeof(to->setting), "%s", setting);
+	snprintf(to->value, sizeof(to->value), "%" PRIu64, value);
+	snprintf(to->mountpoint, sizeof(to->mountpoint), "%s", mountpoint);
+	return true;
+}
 
 /* ---- server or application ---- */
 
