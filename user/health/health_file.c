@@ -139,8 +139,7 @@ void health_file_write(FILE *out, const struct health_content *c)
 		if (!f->nvswitch)
 			xids += f->count;
 	ARRAY_EACH(v, c->s->calls.servers, c->s->calls.server_count)
-		for (int q = 0; q < RPC_QUEUES; q++)
-			RAISE(oldest, v->oldest_ns[q]);
+		RAISE(oldest, v->oldest_ns[server_oldest(v)]);
 	json_object(&j, NULL);
 	json_text(&j, "format", HEALTH_FILE_FORMAT);
 	json_whole_seconds(&j, "time", wall_seconds());

@@ -452,14 +452,10 @@ static void find_kernel_events(struct health_evaluation *e, enum health_rule_id 
 static void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rule)
 {
 	ARRAY_EACH(v, e->s->calls.servers, e->s->calls.server_count) {
+		enum rpc_queue worst = server_oldest(v);
+		double age = (double)v->oldest_ns[worst] / 1e9;
 		struct health_finding *f;
-		int worst = 0;
-		double age;
 
-		for (int q = 0; q < RPC_QUEUES; q++)
-			if (v->oldest_ns[q] > v->oldest_ns[worst])
-				worst = q;
-		age = (double)v->oldest_ns[worst] / 1e9;
 		if (!(age > e->o->rules[rule].limit))
 			continue;
 		f = add_state(e, rule, v->server);

@@ -129,8 +129,7 @@ static struct traffic traffic_of(const struct episode_watch *w, const struct del
 		for (int p = 0; p < RPC_PHASES; p++)
 			t.phase_ns[p] += o->phase_ns[p];
 	}
-	for (int q = 0; q < RPC_QUEUES; q++)
-		t.stalled |= server->oldest_ns[q] >= t.ns;
+	t.stalled = server->oldest_ns[server_oldest(server)] >= t.ns;
 	return t;
 }
 

@@ -121,11 +121,8 @@ static void add_stalls(const struct watching *n)
 
 	ARRAY_EACH(v, s->calls.servers, s->calls.server_count) {
 		struct nfs_watch_entry *e = find_entry(w, v->server, WATCH_STALL, "");
-		int oldest = 0;
+		enum rpc_queue oldest = server_oldest(v);
 
-		for (int q = 1; q < RPC_QUEUES; q++)
-			if (v->oldest_ns[q] > v->oldest_ns[oldest])
-				oldest = q;
 		if (v->oldest_ns[oldest] < NFS_STALL_NS)
 			continue;
 		if (!e) {
@@ -162,10 +159,8 @@ static void add_share(const struct watching *n, const char *server, int limit, d
  * stall. */
 static bool is_drained(const struct server_delta *v, const struct delta *d)
 {
-	for (int q = 0; q < RPC_QUEUES; q++)
-		if (v->now->oldest_ns[q])
-			return false;
 	return v->now->draining_now_ns >= NFS_STALL_NS &&
+	       !v->now->oldest_ns[server_oldest(v->now)] &&
 	       !ARRAY_FIND(o, d->ops, d->op_count, !strcmp(o->now->server, v->now->server));
 }
 

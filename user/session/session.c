@@ -136,8 +136,8 @@ static void fill_points(struct session *t)
 	ARRAY_EACH(x, d->transports, d->transport_count)
 		add_transport(point_of(t, x->now->server), x);
 	ARRAY_EACH(v, d->servers, d->server_count)
-		for (int q = 0; q < RPC_QUEUES; q++)
-			RAISE(point_of(t, v->now->server)->oldest_ns, v->now->oldest_ns[q]);
+		RAISE(point_of(t, v->now->server)->oldest_ns,
+		      v->now->oldest_ns[server_oldest(v->now)]);
 }
 
 /* ---- the intervals that are kept ---- */

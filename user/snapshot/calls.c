@@ -200,6 +200,16 @@ struct stuck_state *snapshot_stuck(struct calls *c, const char *mountpoint, bool
 	return table_get_like(&tables[TABLE_STUCK], c, &like);
 }
 
+enum rpc_queue server_oldest(const struct rpc_server_state *v)
+{
+	int oldest = 0;
+
+	for (int q = 1; q < RPC_QUEUES; q++)
+		if (v->oldest_ns[q] > v->oldest_ns[oldest])
+			oldest = q;
+	return oldest;
+}
+
 const char *calls_victims(char *text, const struct calls *c, const char *server)
 {
 	const struct rpc_server_state *v =

@@ -394,6 +394,9 @@ const char *calls_victims(char *text, const struct calls *c, const char *server)
 #define VICTIMS(c, server) \
 	calls_victims((char[VICTIMS_TEXT]){ 0 }, c, server) /* valid in its block */
 
+/* The queue in which the oldest waiter is. */
+enum rpc_queue server_oldest(const struct rpc_server_state *v);
+
 /* Removes the counters of @server. */
 void calls_remove_server(struct calls *c, const char *server);
 
