@@ -19,7 +19,7 @@ struct interval {
 	uint64_t late; /* calls that took LATE_NS or more */
 	uint64_t longest_ns; /* the longest call took at least so long; 0: not known */
 	uint64_t total_ns, phase_ns[RPC_PHASES];
-	uint64_t saturated_ns[RPC_LIMITS]; /* of the worst transport */
+	struct active_time active; /* all of it, without that of calls that slept before */
 	struct load_sums kinds[CALL_KINDS]; /* CALL_OTHER: only the operation with most calls */
 	const char *op; /* the operation in CALL_OTHER; NULL: there is none */
 	bool grown; /* the server has granted the session more slots */
@@ -34,12 +34,11 @@ void loads_add(struct server_sums *v, const struct interval *n);
 /* Adds the round trips and windows of the server's connections. */
 void paths_add(struct server_sums *v, const struct interval *n);
 
-/* Updates the time without an answer and the last stall. Returns whether the interval belongs to a stall, or
- * is one of the two after it: then nothing else of it is added. */
+/* Updates the time without an answer and the last stall. Returns whether the interval belongs to a stall, or is one of the two
+ * after it: then nothing else of it is added. */
 bool stall_covers(struct server_sums *v, struct interval *n);
 
-/* Notes the slots of transport @t. *@waited says whether calls waited for those noted so far; it begins as
- * false. */
+/* Notes the slots of transport @t. *@waited says whether calls waited for those noted so far; it begins as false. */
 void slots_note(struct server_sums *v, const struct rpc_transport_state *t, bool *waited);
 
 /* Adds the waits for slots. */
@@ -115,12 +114,8 @@ bool is_saturated(const struct judgement *j);
 /* Decides that the server is saturated. */
 void judge_saturated(struct judgement *j);
 
-/* The calls in flight at high load that the sentence names: at most the number of slots. The average exceeds it if calls
- * took longer than the interval in which they ended. */
-double shown_in_flight(const struct verdict_numbers *n);
-
-/* Decides that the network limits calls that wait for replies, if it does. Returns whether. */
-bool judge_network(struct judgement *j);
+/* Says, after "with N in flight", how long an answer took at low load, and at high load. */
+void say_loads(struct verdict *to);
 
 /* Whether a link at its rate may delay replies, but too few looks show it. */
 bool may_fill_link(const struct server_sums *v);
@@ -132,20 +127,17 @@ bool queues_on_the_way(const struct server_sums *v);
  * and the gain, or on the server. */
 void judge_slots(struct judgement *j, enum bound limit);
 
-/* Decides that readahead, dirty pages, syncs or attributes keep few calls in flight, if one of them does. Returns whether. */
-bool judge_above(struct judgement *j);
-
-/* Decides that tasks wait for a file's lock, if more tasks do than calls are in flight. Returns whether. */
-bool judge_lock(struct judgement *j);
-
-/* Decides that metadata calls wait before retries, within or between calls, if that is most of their time. Returns whether. */
-bool judge_delayed(struct judgement *j);
-
-/* Decides that tasks wait for fcntl locks, if that is most of their time. Returns whether. */
-bool judge_denied(struct judgement *j);
-
-/* Decides that a user tries again and again what the server refuses, if many calls end so. Returns whether. */
-bool judge_refused(struct judgement *j);
+/* Each decides that something is the limit, if it is, and returns whether. */
+bool judge_network(struct judgement *j); /* TCP's window or a link delays replies */
+bool judge_above(
+	struct judgement
+		*j); /* readahead, dirty pages, syncs, attributes: few calls are in flight */
+bool judge_lock(
+	struct judgement *j); /* more tasks wait for a file's lock than calls are in flight */
+bool judge_delayed(
+	struct judgement *j); /* calls for metadata wait before retries, within or between calls */
+bool judge_denied(struct judgement *j); /* tasks wait for fcntl locks */
+bool judge_refused(struct judgement *j); /* a user tries again and again what the server refuses */
 
 /* If most of the calls' time goes to small READs or WRITEs, because the mount allows no larger ones: says so, and proposes
  * the largest size that the server allows. */

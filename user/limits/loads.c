@@ -40,10 +40,10 @@ enum call_kind call_kind_of(const char *op)
  * tenths of the interval, and the mean over time says little about the calls. */
 static double busy_in_flight(const struct server_sums *v, const struct interval *n)
 {
-	uint64_t rpc = n->saturated_ns[RPC_LIMIT_SLOT];
-	uint64_t session = n->saturated_ns[RPC_LIMIT_SESSION];
+	uint64_t waited = n->active.saturated_ns[RPC_LIMIT_SLOT];
 
-	if ((rpc > session ? rpc : session) < n->ns / 10 * 9 || !v->transports)
+	RAISE(waited, n->active.saturated_ns[RPC_LIMIT_SESSION]);
+	if (waited < n->ns / 10 * 9 || !v->transports)
 		return 0;
 	return (double)n->phase_ns[RPC_PHASE_RTT] / (double)n->ns / v->transports;
 }
@@ -193,9 +193,14 @@ static double growth_ceiling(const struct judgement *j)
 	return j->slope > 0 ? larger(high->rtt_ns / high->in_flight / j->slope, 1) : 1e9;
 }
 
-double shown_in_flight(const struct verdict_numbers *n)
+/* Names at most the number of slots: the average exceeds it if calls took longer than the interval in which they ended. */
+void say_loads(struct verdict *to)
 {
-	return n->slots && n->high.in_flight > n->slots ? n->slots : n->high.in_flight;
+	const struct verdict_numbers *n = &to->numbers;
+	double shown = n->slots && n->high.in_flight > n->slots ? n->slots : n->high.in_flight;
+
+	say(to, " an answer took %.3g ms, with %.1f it took %.3g ms.", n->low.rtt_ns / 1e6, shown,
+	    n->high.rtt_ns / 1e6);
 }
 
 bool is_saturated(const struct judgement *j)
@@ -209,9 +214,8 @@ void judge_saturated(struct judgement *j)
 
 	j->to->gain_at_most = growth_ceiling(j);
 	decide(j->to, BOUND_SERVER, CONFIDENCE_MEDIUM,
-	       "More calls in flight are served later: with %.1f an answer took %.3g ms, with "
-	       "%.1f it took %.3g ms.",
-	       n->low.in_flight, n->low.rtt_ns / 1e6, shown_in_flight(n), n->high.rtt_ns / 1e6);
+	       "More calls in flight are served later: with %.1f", n->low.in_flight);
+	say_loads(j->to);
 	say(j->to,
 	    " A server that has become slower meanwhile, or calls that cost it more, look the same.");
 	if (n->carrying_share >= PAUSING)

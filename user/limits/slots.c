@@ -76,7 +76,7 @@ void slot_waits_add(struct server_sums *v, const struct interval *n)
 {
 	static const enum rpc_limit limits[] = { RPC_LIMIT_SLOT, RPC_LIMIT_SESSION };
 	uint64_t queued = n->phase_ns[RPC_PHASE_SLOT] + n->phase_ns[RPC_PHASE_SESSION];
-	const uint64_t *waited = n->saturated_ns, full = n->ns - n->ns / 20;
+	const uint64_t *waited = n->active.saturated_ns, full = n->ns - n->ns / 20;
 
 	if (n->grown) {
 		v->outgrown_ns = v->phase_ns[RPC_PHASE_SESSION];
@@ -206,23 +206,20 @@ static void set_gain(struct judgement *j, double slots, double wanted, double ga
 static void say_slots(struct judgement *j, double slots, double wanted, bool varied,
 		      const char *what)
 {
-	const struct verdict_numbers *n = &j->to->numbers;
-
 	if (slots < 1) /* their number is not known, and few calls held a slot */
 		say(j->to, "Calls wait for %s: %.1f want one.", what, wanted);
 	else
 		say(j->to, "All %.0f %s are in use while %.1f calls want one.", slots, what,
 		    wanted);
-	if (varied)
-		say(j->to,
-		    " With %.1f in flight an answer took %.3g ms, with %.1f it took %.3g ms.",
-		    n->low.in_flight, n->low.rtt_ns / 1e6, shown_in_flight(n),
-		    n->high.rtt_ns / 1e6);
-	else
+	if (!varied) {
 		say(j->to,
 		    " Whether more would help cannot be decided: the number in flight did not "
 		    "vary enough, and a server that serves no more at once looks the same.");
-	if (varied && j->to->confidence == CONFIDENCE_LOW)
+		return;
+	}
+	say(j->to, " With %.1f in flight", j->to->numbers.low.in_flight);
+	say_loads(j->to);
+	if (j->to->confidence == CONFIDENCE_LOW)
 		say(j->to, " How much more would help cannot be decided.");
 }
 

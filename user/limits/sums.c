@@ -136,10 +136,10 @@ static void add_transports(struct server_sums *v, struct interval *n)
 		v->waiting_transports += t->now->oldest_ns > 0;
 		RAISE(v->connect_error, t->now->connect_error);
 		n->connects += t->connects;
-		for (int l = 0; l < RPC_LIMITS; l++)
-			if (n->saturated_ns[l] < t->saturated_ns[l])
-				n->saturated_ns[l] =
-					t->saturated_ns[l] < n->ns ? t->saturated_ns[l] : n->ns;
+		for (int l = 0; l < RPC_LIMITS; l++) {
+			RAISE(n->active.saturated_ns[l], t->saturated_ns[l]);
+			LOWER(n->active.saturated_ns[l], n->ns);
+		}
 		v->transports += t->now->alive;
 		slots_note(v, t->now, &waited);
 		snprintf(v->protocol, sizeof(v->protocol), "%s", t->now->protocol);
@@ -203,9 +203,7 @@ static void note_server(struct server_sums *v, struct interval *n)
 		n->grown = v->session_slots;
 		v->session_slots = s->session_slots;
 	}
-	v->oldest_ns = 0;
-	for (int q = 0; q < RPC_QUEUES; q++)
-		RAISE(v->oldest_ns, s->oldest_ns[q]);
+	v->oldest_ns = s->oldest_ns[server_oldest(s)];
 	v->unanswered_ns = s->oldest_ns[RPC_QUEUE_PENDING];
 	memcpy(v->oldest_op, s->oldest_op, sizeof(v->oldest_op));
 	if (n->calls && v->unanswered_ns > v->unanswered_most_ns) {
@@ -247,12 +245,11 @@ void active_time_add(struct active_time *to, const struct active_time *from, uin
 /* The part of the idle time before the interval in which the calls that end in it slept: at most their mean time. */
 static uint64_t slept_before(struct server_sums *v, const struct interval *n)
 {
-	uint64_t mean = n->calls ? n->total_ns / n->calls : 0, slept = v->quiet_ns;
+	uint64_t slept = counted_since(n->calls ? n->total_ns / n->calls : 0, n->ns);
 
+	LOWER(slept, v->quiet_ns);
 	v->quiet_ns = 0;
-	if (mean <= n->ns)
-		return 0;
-	return slept < mean - n->ns ? slept : mean - n->ns;
+	return slept;
 }
 
 /* Finds the connection with most of the closings, by a majority vote. */
@@ -267,7 +264,7 @@ static void add_closings(struct server_sums *v, const struct interval *n)
 		if (!v->closings)
 			memcpy(v->closed, t->now->name, sizeof(v->closed));
 		if (strcmp(v->closed, t->now->name) != 0) {
-			v->closings -= closings < v->closings ? closings : v->closings;
+			v->closings = counted_since(v->closings, closings);
 			continue;
 		}
 		v->closings += closings;
@@ -279,7 +276,6 @@ static void add_closings(struct server_sums *v, const struct interval *n)
 static void add_calls(struct server_sums *v, struct interval *n)
 {
 	const struct depth_histogram *pending = &n->server->depth[RPC_QUEUE_PENDING];
-	struct active_time active = { .ns = n->ns, .cpu_waiting_ns = n->d->cpu_waiting_ns };
 
 	v->credentials_ns += n->server->credentials_ns;
 	add_closings(v, n);
@@ -287,8 +283,7 @@ static void add_calls(struct server_sums *v, struct interval *n)
 	paths_add(v, n);
 	v->depth_calls += depth_count(pending);
 	v->depth += pending->sum;
-	if (v->most_in_flight <= n->server->now->depth_max[RPC_QUEUE_PENDING])
-		v->most_in_flight = n->server->now->depth_max[RPC_QUEUE_PENDING] + 1;
+	RAISE(v->most_in_flight, n->server->now->depth_max[RPC_QUEUE_PENDING] + 1);
 	loads_add(v, n);
 	v->judged_ns += n->ns;
 	v->calls += n->calls;
@@ -297,15 +292,13 @@ static void add_calls(struct server_sums *v, struct interval *n)
 	v->total_ns += n->total_ns;
 	for (int p = 0; p < RPC_PHASES; p++)
 		v->phase_ns[p] += n->phase_ns[p];
-	LOWER(active.cpu_waiting_ns, n->ns);
-	memcpy(active.saturated_ns, n->saturated_ns, sizeof(active.saturated_ns));
 	if (n->calls || v->oldest_ns) {
-		active.ns += slept_before(v, n);
+		n->active.ns += slept_before(v, n);
 		if ((double)n->total_ns >= BUSY * (double)n->ns || v->oldest_ns >= n->ns)
-			v->busy_ns += active.ns;
-		active_time_add(&v->active, &active, 1);
+			v->busy_ns += n->active.ns;
+		active_time_add(&v->active, &n->active, 1);
 		if (v->silent_ns)
-			active_time_add(&v->silent, &active, 1);
+			active_time_add(&v->silent, &n->active, 1);
 	} else {
 		v->quiet_ns += n->ns;
 	}
@@ -316,10 +309,15 @@ int limit_sums_add_server(struct limit_sums *h, const struct delta *d,
 			  const struct server_delta *server)
 {
 	struct server_sums *v = server_get(h, server->now->server);
-	struct interval n = { .d = d, .server = server, .name = server->now->server, .ns = d->ns };
+	struct interval n = { .d = d,
+			      .server = server,
+			      .name = server->now->server,
+			      .ns = d->ns,
+			      .active = { d->ns, d->cpu_waiting_ns } };
 
 	if (!v)
 		return -ENOMEM;
+	LOWER(n.active.cpu_waiting_ns, n.ns);
 	add_ops(&n);
 	add_transports(v, &n);
 	note_server(v, &n);
