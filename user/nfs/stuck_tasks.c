@@ -52,16 +52,12 @@ static struct stuck_server *find_server(const struct stuck_tasks *t, const char 
 	return ARRAY_FIND(w, t->servers, t->server_count, !strcmp(w->server, server));
 }
 
-/* Whether calls to the server are outstanding; true if it is not known. *@oldest_ns: age of the oldest. */
-static bool has_calls(const struct calls *c, const struct rpc_server_state *v, uint64_t *oldest_ns)
+/* Whether calls to the server are outstanding; true if it is not known. */
+static bool has_calls(const struct calls *c, const struct rpc_server_state *v)
 {
-	bool has = !snapshot_knows(c, RPC_FACT_SLOTS_IN_FLIGHT) &&
-		   !snapshot_knows(c, RPC_FACT_OLDEST + RPC_QUEUE_PENDING);
-
-	*oldest_ns = 0;
-	for (int q = 0; q < RPC_QUEUES; q++)
-		RAISE(*oldest_ns, v->oldest_ns[q]);
-	return has || *oldest_ns ||
+	return (!snapshot_knows(c, RPC_FACT_SLOTS_IN_FLIGHT) &&
+		!snapshot_knows(c, RPC_FACT_OLDEST + RPC_QUEUE_PENDING)) ||
+	       v->oldest_ns[server_oldest(v)] ||
 	       ARRAY_FIND(t, c->transports, c->transport_count,
 			  t->slots_in_flight && !strcmp(t->server, v->server));
 }
@@ -116,8 +112,9 @@ int stuck_tasks_watch(struct stuck_tasks *t, const struct snapshot *s)
 			w->looks = -1u;
 			w->delays = count_delays(&s->calls, v->server);
 		}
-		w->looks = w->looks << 1 | (has_calls(&s->calls, v, &w->oldest_ns) ||
-					    v->credentials_ns > w->credentials_ns);
+		w->looks = w->looks << 1 |
+			   (has_calls(&s->calls, v) || v->credentials_ns > w->credentials_ns);
+		w->oldest_ns = v->oldest_ns[server_oldest(v)];
 		w->credentials_ns = v->credentials_ns;
 		w->explains = is_delaying(w, s) ? STUCK_DELAYED :
 			      w->oldest_ns >= LONG_CALL_NS || !(~w->looks & ((1u << LOOKS) - 1)) ?
@@ -214,49 +211,37 @@ static struct span take_stack(struct stuck_task *task, struct span *text)
 	return stack;
 }
 
-/* A task's first line. */
-struct numbers {
-	uint64_t asleep_ns, hash;
-	/* If it was in the same system call at the look before: its switches and the time when it was first found there. */
-	uint64_t call_switches, call_ns;
-};
+/* A task's first line. The last two: if it was in the same system call at the look before, its switches and the time when it was
+ * first found there. */
+enum { PID, PROCESS, BEGAN, SWITCHES, ASLEEP, DEVICE, HASH, CALL_SWITCHES, CALL_SINCE, NUMBERS };
 
-/* "PID PROCESS BEGAN SWITCHES ASLEEP DEVICE HASH SWITCHES SINCE" */
-static bool take_numbers(struct stuck_task *task, struct numbers *to, struct span line,
-			 uint64_t now_ns)
+static bool take_numbers(struct stuck_task *task, uint64_t *n, struct span line, uint64_t now_ns)
 {
-	uint64_t n[9];
-
-	for (int i = 0; i < 9; i++, span_take_run(&line, " "))
+	for (int i = 0; i < NUMBERS; i++, span_take_run(&line, " "))
 		if (!span_take_number(&line, 10, UINT64_MAX, &n[i]))
 			return false;
-	*to = (struct numbers){ n[4], n[6], n[7], n[8] };
-	*task = (struct stuck_task){ .pid = (int)n[0],
-				     .process = (int)n[1],
-				     .began = n[2],
-				     .switches = n[3],
-				     .since_ns = counted_since(now_ns, n[4]),
-				     .device = n[5] >> 20 << 32 | (n[5] & 0xfffff) };
+	*task = (struct stuck_task){ .pid = (int)n[PID],
+				     .process = (int)n[PROCESS],
+				     .began = n[BEGAN],
+				     .switches = n[SWITCHES],
+				     .since_ns = counted_since(now_ns, n[ASLEEP]),
+				     .device = n[DEVICE] >> 20 << 32 | (n[DEVICE] & 0xfffff) };
 	return true;
 }
 
-/* Whether a call that is outstanding is as old as the task's system call. Calls to lockd are not seen. */
-static bool has_such_call(const struct stuck_tasks *t, const struct stuck_task *task,
-			  uint64_t asleep_ns)
-{
-	return task->waits_for_lockd ||
-	       ARRAY_FIND(w, t->servers, t->server_count, w->oldest_ns >= asleep_ns);
-}
-
-/* A task that waits for a call of its own wakes meanwhile: then it counts since it is in its system call. */
-static void use_call(const struct stuck_tasks *t, struct stuck_task *task, const struct numbers *n,
+/* A task that waits for a call of its own wakes meanwhile: then it counts since it is in its system call. A call must be outstanding
+ * that is as old; those to lockd are not seen. */
+static void use_call(const struct stuck_tasks *t, struct stuck_task *task, const uint64_t *n,
 		     uint64_t now_ns)
 {
-	if (!n->call_ns || n->call_ns >= task->since_ns || !task->waits_for_call ||
-	    !has_such_call(t, task, now_ns - n->call_ns))
+	uint64_t since = n[CALL_SINCE];
+
+	if (!since || since >= task->since_ns || !task->waits_for_call ||
+	    !(task->waits_for_lockd ||
+	      ARRAY_FIND(w, t->servers, t->server_count, w->oldest_ns >= now_ns - since)))
 		return;
-	task->since_ns = n->call_ns;
-	task->switches = n->call_switches;
+	task->since_ns = since;
+	task->switches = n[CALL_SWITCHES];
 }
 
 static bool is_stuck(const struct stuck_task *task, uint64_t now_ns)
@@ -268,17 +253,16 @@ static bool is_stuck(const struct stuck_task *task, uint64_t now_ns)
 
 /* Reports the task if it is stuck and was not reported before. */
 static void report_task(const struct stuck_tasks *t, const struct snapshot *s,
-			struct stuck_task *task, struct span stack, stuck_task_handler *handle,
-			void *context)
+			struct stuck_task *task, struct span stack)
 {
 	const struct nfs_mount *mount = mount_of(&s->calls, task->device);
 	uint64_t since_ns;
 
-	if (!handle || task->told || !is_stuck(task, s->time_ns))
+	if (!t->handle || task->told || !is_stuck(task, s->time_ns))
 		return;
 	task->told = true;
-	handle(context, task, stack, mount ? mount->mountpoint : "",
-	       cause_of(t, task, mount, &since_ns));
+	t->handle(t->context, task, stack, mount ? mount->mountpoint : "",
+		  cause_of(t, task, mount, &since_ns));
 }
 
 void stuck_tasks_begin(struct stuck_tasks *t)
@@ -292,7 +276,7 @@ void stuck_tasks_begin(struct stuck_tasks *t)
 
 /* Adds a task that is in the NFS client. Returns 0 or -ENOMEM. */
 static int add_task(struct stuck_tasks *t, const struct snapshot *s, struct stuck_task task,
-		    struct span stack, stuck_task_handler *handle, void *context)
+		    struct span stack)
 {
 	/* The same task, asleep since the look before. */
 	const struct stuck_task *same = ARRAY_FIND(x, t->before, t->before_count,
@@ -306,7 +290,7 @@ static int add_task(struct stuck_tasks *t, const struct snapshot *s, struct stuc
 		task.since_ns = same->since_ns;
 		task.told = same->told;
 	}
-	report_task(t, s, &task, stack, handle, context);
+	report_task(t, s, &task, stack);
 	*added = task;
 	/* The next look is due when this task may be stuck. */
 	if (!is_stuck(&task, s->time_ns))
@@ -314,30 +298,28 @@ static int add_task(struct stuck_tasks *t, const struct snapshot *s, struct stuc
 	return 0;
 }
 
-int stuck_tasks_take(struct stuck_tasks *t, const struct snapshot *s, struct span text,
-		     stuck_task_handler *handle, void *context)
+int stuck_tasks_take(struct stuck_tasks *t, const struct snapshot *s, struct span text)
 {
-	uint64_t least_ns = t->bpf ? t->bpf->bss->least_asleep_ns : 0;
+	uint64_t least_ns = t->bpf ? t->bpf->bss->least_asleep_ns : 0, n[NUMBERS];
 	struct stuck_task task;
-	struct numbers n;
 	struct span stack;
 	int err = 0;
 
 	while (!err && span_left(text)) {
-		if (!take_numbers(&task, &n, span_take_line(&text), s->time_ns))
+		if (!take_numbers(&task, n, span_take_line(&text), s->time_ns))
 			continue;
 		stack = take_stack(&task, &text);
 		task.client |= task.device && ARRAY_FIND(m, s->calls.mounts, s->calls.mount_count,
 							 m->device == task.device);
-		use_call(t, &task, &n, s->time_ns);
+		use_call(t, &task, n, s->time_ns);
 		if (task.client && task.since_ns + least_ns > s->time_ns)
 			continue;
 		if (!task.client && t->bpf)
-			t->bpf->bss->other_stacks[n.hash & (STUCK_OTHERS - 1)] = n.hash;
+			t->bpf->bss->other_stacks[n[HASH] & (STUCK_OTHERS - 1)] = n[HASH];
 		else if (task.client && t->count == STUCK_TASKS_MAX)
 			t->no_room++;
 		else if (task.client)
-			err = add_task(t, s, task, stack, handle, context);
+			err = add_task(t, s, task, stack);
 	}
 	if (t->bpf)
 		t->bpf->bss->full = t->count == STUCK_TASKS_MAX;
@@ -370,12 +352,13 @@ int stuck_tasks_count(const struct stuck_tasks *t, struct snapshot *s)
 	return 0;
 }
 
-static void name_task(char *to, size_t size, const struct stuck_task *task, uint64_t now_ns)
+/* @to: of LABEL_SIZE bytes. */
+static void name_task(char *to, const struct stuck_task *task, uint64_t now_ns)
 {
 	char comm[32];
 
 	if (process_first_line(task->pid, now_ns, "comm", comm, sizeof(comm)))
-		snprintf(to, size, "%s (%d)", comm, task->process);
+		snprintf(to, LABEL_SIZE, "%s (%d)", comm, task->process);
 }
 
 /* Adds the tasks that wait for credentials, or for long for the lock manager, to their servers. If the file is not known,
@@ -389,17 +372,16 @@ static void add_upcalls(const struct stuck_tasks *t, struct snapshot *s)
 
 		if (!mount && task->waits_for_gssd)
 			mount = ARRAY_FIND(m, s->calls.mounts, s->calls.mount_count, m->kerberos);
-		server = mount && (task->waits_for_gssd || task->waits_for_lockd) ?
-				 snapshot_server(&s->calls, mount->server) :
-				 NULL;
+		if (!mount || (!task->waits_for_gssd && !task->waits_for_lockd))
+			continue;
+		server = snapshot_server(&s->calls, mount->server);
 		if (server && task->waits_for_gssd && waited >= server->upcall_ns) {
 			server->upcall_ns = waited + 1;
-			name_task(server->upcall_by, sizeof(server->upcall_by), task, s->time_ns);
+			name_task(server->upcall_by, task, s->time_ns);
 		} else if (server && task->waits_for_lockd && waited >= LOCKD_NS &&
 			   waited > server->lock_wait_ns) {
 			server->lock_wait_ns = waited;
-			name_task(server->lock_wait_by, sizeof(server->lock_wait_by), task,
-				  s->time_ns);
+			name_task(server->lock_wait_by, task, s->time_ns);
 		}
 	}
 }
@@ -418,12 +400,10 @@ static int load_programs(struct stuck_tasks *t, bool count)
 		return -errno;
 	bpf_program__set_autoload(t->bpf->progs.nobody_sleeps, count);
 	err = stuck_tasks_bpf__load(t->bpf) ?: stuck_tasks_bpf__attach(t->bpf);
-	if (!err) {
-		bpf_object_memory(t->bpf->obj, &t->memory);
-		return 0;
+	if (err) {
+		stuck_tasks_bpf__destroy(t->bpf);
+		t->bpf = NULL;
 	}
-	stuck_tasks_bpf__destroy(t->bpf);
-	t->bpf = NULL;
 	return err;
 }
 
@@ -437,6 +417,8 @@ static bool load_once(struct stuck_tasks *t, const struct log *log)
 	err = load_programs(t, true) ? load_programs(t, false) : 0;
 	if (err)
 		log_info(log, "does not look at tasks that sleep in NFS: %s", bpf_reason(-err));
+	else
+		bpf_object_memory(t->bpf->obj, &t->memory);
 	t->failed = err;
 	return !err;
 }
@@ -452,23 +434,20 @@ static bool may_have_slept(struct stuck_tasks *t)
 }
 
 /* Each part is of whole tasks. Returns 0 or -ENOMEM. */
-static int read_parts(struct stuck_tasks *t, const struct snapshot *s, stuck_task_handler *handle,
-		      void *context)
+static int read_parts(struct stuck_tasks *t, const struct snapshot *s)
 {
 	size_t size = PART_PAGES * (size_t)sysconf(_SC_PAGESIZE);
 	OPEN_FILE fd = bpf_iter_create(bpf_link__fd(t->bpf->links.stuck_tasks));
-	char *text = malloc(size);
+	FREED char *text = malloc(size);
 	int err = text ? 0 : -ENOMEM;
 	ssize_t n;
 
 	while (!err && fd >= 0 && (n = read(fd, text, size)) > 0)
-		err = stuck_tasks_take(t, s, (struct span){ text, text + n }, handle, context);
-	free(text);
+		err = stuck_tasks_take(t, s, (struct span){ text, text + n });
 	return err;
 }
 
-static int look_at_tasks(struct stuck_tasks *t, const struct snapshot *s, uint64_t least_asleep_ns,
-			 stuck_task_handler *handle, void *context)
+static int look_at_tasks(struct stuck_tasks *t, const struct snapshot *s, uint64_t least_asleep_ns)
 {
 	uint64_t begin = thread_cpu_ns(), due_ns;
 	int err;
@@ -479,7 +458,7 @@ static int look_at_tasks(struct stuck_tasks *t, const struct snapshot *s, uint64
 	memset((void *)t->bpf->bss->other_stacks, 0, sizeof(t->bpf->bss->other_stacks));
 	stuck_tasks_begin(t);
 	t->due_ns = UINT64_MAX;
-	err = read_parts(t, s, handle, context);
+	err = read_parts(t, s);
 	t->no_room += t->bpf->bss->no_room;
 	due_ns = s->time_ns + (least_asleep_ns ? apart_ns(begin, STUCK_APART, STUCK_LEAST_APART_NS,
 							  STUCK_APART_NS) :
@@ -500,12 +479,13 @@ void stuck_tasks_add(struct stuck_tasks *t, const struct log *log, struct snapsh
 	if (s->calls.source == RPC_SOURCE_NONE ||
 	    (!s->calls.mount_count && !s->calls.server_count) || !load_once(t, log))
 		return;
+	t->handle = handle;
+	t->context = context;
 	err = stuck_tasks_watch(t, s);
 	due = may_have_slept(t) || t->count || s->time_ns >= t->looked_ns + STUCK_AWAKE_APART_NS;
 	if (!err && due && s->time_ns >= t->due_ns)
-		err = look_at_tasks(t, s, STUCK_LOOK_NS, handle, context);
-	if (!err)
-		err = stuck_tasks_count(t, s);
+		err = look_at_tasks(t, s, STUCK_LOOK_NS);
+	err = err ?: stuck_tasks_count(t, s);
 	add_upcalls(t, s);
 	if (err)
 		log_warn(log, "no memory to look for tasks that hang in NFS");
@@ -525,7 +505,7 @@ void lock_waiters_add(struct stuck_tasks *t, const struct log *log, struct snaps
 	if (!s->calls.mount_count || !snapshot_knows(&s->calls, RPC_FACT_PHASE) ||
 	    !load_once(t, log))
 		return;
-	if (s->time_ns >= t->due_ns && look_at_tasks(t, s, 0, NULL, NULL))
+	if (s->time_ns >= t->due_ns && look_at_tasks(t, s, 0))
 		log_warn(log, "no memory to look for tasks that wait for a file's lock");
 	add_upcalls(t, s);
 	ARRAY_EACH(task, t->tasks, t->count) {

@@ -41,6 +41,8 @@ typedef void stuck_task_handler(void *context, const struct stuck_task *task, st
 
 /* Initialise with {}. */
 struct stuck_tasks {
+	stuck_task_handler *handle; /* NULL: tasks are not reported */
+	void *context;
 	struct stuck_tasks_bpf *bpf; /* NULL: not loaded */
 	struct bpf_memory memory; /* of its maps and programs */
 	bool failed; /* the kernel refuses it: not tried again */
@@ -71,8 +73,7 @@ void lock_waiters_add(struct stuck_tasks *t, const struct log *log, struct snaps
 /* Begins a look. Then its text is read in parts, as bpf/stuck_tasks.bpf.c writes it: of tasks in the NFS client at most
  * STUCK_TASKS_MAX are kept. Returns 0 or -ENOMEM. */
 void stuck_tasks_begin(struct stuck_tasks *t);
-int stuck_tasks_take(struct stuck_tasks *t, const struct snapshot *s, struct span text,
-		     stuck_task_handler *handle, void *context);
+int stuck_tasks_take(struct stuck_tasks *t, const struct snapshot *s, struct span text);
 
 /* Notes which servers have calls outstanding. Returns 0 or -ENOMEM. */
 int stuck_tasks_watch(struct stuck_tasks *t, const struct snapshot *s);
