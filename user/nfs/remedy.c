@@ -18,7 +18,7 @@
  * Each mount is mounted by what mounted it before: fstab, a unit of systemd, autofs, or a person, whose options the kernel
  * lists in mountinfo. What kubelet or a container engine has mounted belongs to pods: no command of this node may touch
  * it, and the lines say what has to be done instead. A value that is in force already, or a larger one, is never lowered. */
-#include "nfs/remedy_mounts.h"
+#include "nfs/remedy.h"
 
 #include <unistd.h>
 
@@ -33,29 +33,28 @@ struct plan {
 	bool option; /* the setting is a mount option */
 };
 
-/* Writes @text as one word of a shell. */
-static void write_word(FILE *out, const char *text)
+/* Writes @text as one word of a shell, between what is @before and @after it. */
+static void write_word(FILE *out, const char *before, const char *text, const char *after)
 {
-	if (*text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-					"0123456789_./:=,@%+-")]) {
-		fputs(text, out);
-		return;
-	}
-	fputc('\'', out);
+	bool plain =
+		*text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					    "0123456789_./:=,@%+-")];
+
+	fprintf(out, "%s%s", before, plain ? "" : "'");
 	for (; *text; text++)
 		if (*text == '\'')
 			fputs("'\\''", out);
 		else
 			fputc(*text, out);
-	fputc('\'', out);
+	fprintf(out, "%s%s", plain ? "" : "'", after);
 }
 
-static void write_field(FILE *out, struct span field)
+static void write_field(FILE *out, const char *before, struct span field, const char *after)
 {
 	char text[2 * PATH_MAX];
 
 	text[mount_unescape(text, sizeof(text) - 1, field)] = 0;
-	write_word(out, text);
+	write_word(out, before, text, after);
 }
 
 /* Whether a terminal shows the text as it is. */
@@ -95,34 +94,26 @@ static void write_options(FILE *out, const struct plan *p, const struct remedy_m
 	if (all && p->option)
 		fprintf(all, ",%s=%s", p->r->setting, p->r->value);
 	text = stream_text(all, &text);
-	fputs(read_only ? "ro" : "rw", out);
-	if (text)
-		write_field(out, span_of(text));
+	write_field(out, read_only ? "ro" : "rw", span_of(text ?: ""), "");
 	free(text);
 }
 
 static void write_mount(FILE *out, const struct plan *p, const struct remedy_mount *m)
 {
-	fputs("mountpoint -q ", out);
-	write_word(out, m->point);
-	fputs(" || ", out);
+	write_word(out, "mountpoint -q ", m->point, " || ");
 	if (m->by == BY_UNIT) {
-		fputs("systemctl start ", out);
-		write_word(out, m->unit);
-	} else if (m->by == BY_FSTAB) {
-		fputs("mount ", out);
-		if (p->option)
-			fprintf(out, "-o %s=%s ", p->r->setting, p->r->value);
-		write_word(out, m->point);
-	} else {
-		fprintf(out, "mount -t %.*s -o ", (int)span_left(m->line.type), m->line.type.at);
-		write_options(out, p, m);
-		fputc(' ', out);
-		write_field(out, m->line.source);
-		fputc(' ', out);
-		write_word(out, m->point);
+		write_word(out, "systemctl start ", m->unit, "\n");
+		return;
 	}
-	fputc('\n', out);
+	fputs("mount ", out);
+	if (m->by == BY_HAND) {
+		fprintf(out, "-t %.*s -o ", (int)span_left(m->line.type), m->line.type.at);
+		write_options(out, p, m);
+		write_field(out, " ", m->line.source, " ");
+	} else if (p->option) {
+		fprintf(out, "-o %s=%s ", p->r->setting, p->r->value);
+	}
+	write_word(out, "", m->point, "\n");
 }
 
 /* Says what mounts it again, and where an option is kept. */
@@ -160,14 +151,9 @@ static void write_unmount(FILE *out, const struct remedy_mount *m)
 {
 	bool goes = m->nested || m->by > BY_UNIT;
 
-	if (goes) {
-		fputs("{ ! findmnt -t nfs,nfs4 -M ", out);
-		write_word(out, m->point);
-		fputs(" >/dev/null || ", out);
-	}
-	fputs("umount ", out);
-	write_word(out, m->point);
-	fputs(goes ? "; }" : "", out);
+	if (goes)
+		write_word(out, "{ ! findmnt -t nfs,nfs4 -M ", m->point, " >/dev/null || ");
+	write_word(out, "umount ", m->point, goes ? "; }" : "");
 }
 
 static void write_remount(FILE *out, const struct plan *p)
@@ -239,9 +225,7 @@ static void write_device(FILE *out, const struct remedy *r)
 		fprintf(out, "%" PRIu64 ":%u", volume->device >> 32, (unsigned int)volume->device);
 		return;
 	}
-	fprintf(out, "$(mountpoint -d ");
-	write_word(out, r->mountpoint);
-	fprintf(out, ")");
+	write_word(out, "$(mountpoint -d ", r->mountpoint, ")");
 }
 
 /* Writes the command that sets it. Returns false, with the reason, if there is none. */

@@ -2,6 +2,9 @@
 /* What a person pastes into a shell of root to change a setting of NFS on this machine. remedy.c explains the lines. */
 #pragma once
 
+#include <linux/limits.h>
+
+#include "base/mountinfo.h"
 #include "snapshot/calls.h"
 
 struct remedy {
@@ -15,3 +18,27 @@ struct remedy {
 
 /* Writes lines, each of them a command or a comment (#), without unsafe characters. It asks no server. */
 void remedy_write(FILE *out, const struct remedy *r);
+
+/* ---- remedy_mounts.c: the mounts that a setting is about ---- */
+
+enum mounted_by { BY_HAND, BY_FSTAB, BY_UNIT, BY_AUTOFS, BY_SYSTEMD, BY_KUBELET, BY_CONTAINER };
+
+struct remedy_mount {
+	struct mountinfo_line line; /* in the text given to remedy_mounts_find() */
+	enum mounted_by by;
+	bool nested; /* the kernel mounts it again below another mount of the server */
+	char point[PATH_MAX];
+	char unit[PATH_MAX]; /* of systemd */
+	char map[256]; /* of autofs */
+};
+
+struct remedy_mounts {
+	struct remedy_mount *list; /* in the order in which they were mounted */
+	size_t count;
+};
+
+/* Finds the mounts of the server in mountinfo's @text; free the list. */
+void remedy_mounts_find(struct remedy_mounts *p, const struct remedy *r, struct span text);
+
+/* Names the processes that use one of the mounts, as a comment, or says that it is not known; nothing if there is none. */
+void remedy_mounts_users(FILE *out, const struct remedy_mounts *p, const char *root);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "nfs/remedy_mounts.h"
+/* The mounts that a setting is about, what has mounted each of them, and who uses them. */
+#include "nfs/remedy.h"
 
 #include <unistd.h>
 
@@ -106,15 +107,16 @@ static bool is_submount(const struct remedy_mount *m, const struct remedy_mount 
 /* Adds the mount of a line; NULL: its path is not usable, or there is no memory. */
 static struct remedy_mount *add_found(struct remedy_mounts *to, const struct mountinfo_line *line)
 {
-	struct remedy_mount *m = ARRAY_APPEND(to->list, to->count);
+	char point[PATH_MAX];
+	struct remedy_mount *m = mount_path(point, sizeof(point), line->point) ?
+					 ARRAY_APPEND(to->list, to->count) :
+					 NULL;
 
-	if (!m)
-		return NULL;
-	m->line = *line;
-	if (mount_path(m->point, sizeof(m->point), line->point))
-		return m;
-	to->count--;
-	return NULL;
+	if (m) {
+		m->line = *line;
+		strcpy(m->point, point);
+	}
+	return m;
 }
 
 void remedy_mounts_find(struct remedy_mounts *p, const struct remedy *r, struct span text)
@@ -134,7 +136,6 @@ void remedy_mounts_find(struct remedy_mounts *p, const struct remedy *r, struct 
 			continue;
 		known = find_wanted(r, m);
 		if (!known) {
-			memset(m, 0, sizeof(*m));
 			p->count--;
 			continue;
 		}
