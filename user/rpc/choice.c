@@ -32,6 +32,8 @@ static bool is_there(const struct rpc_offer *f)
 	return f->sunrpc == SUNRPC_LIVE || f->sunrpc == SUNRPC_BUILT_IN;
 }
 
+#define IN_A_CONTAINER " (in a container: give it the node's folder)"
+
 static const char unlock[] = "boot with lockdown=integrity, or without lockdown";
 static const char needs_sunrpc[] = "unknown until sunrpc is loaded";
 static const char needs_events[] = "unknown until sunrpc is loaded and tracefs is mounted";
@@ -68,7 +70,7 @@ static void check_lockdown(struct source_check *c, const struct rpc_offer *f)
 
 static void check_permission(struct source_check *c, const struct rpc_offer *f)
 {
-	decide(c, is_permitted(f), "this process may load BPF programs",
+	decide(c, is_permitted(f), "this process has the capabilities to load BPF programs",
 	       "this process may not load BPF programs",
 	       "run it as root (in a container: privileged), or give it CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN");
 }
@@ -115,7 +117,7 @@ static void check_tracefs(struct source_check *c, const struct rpc_offer *f)
 	} missing[] = {
 		[TRACEFS_FORBIDDEN] = { "this process may not read tracefs", "run it as root" },
 		[TRACEFS_UNMOUNTED] = { "tracefs is not mounted",
-					"mount -t tracefs tracefs /sys/kernel/tracing" },
+					"mount -t tracefs tracefs /sys/kernel/tracing" IN_A_CONTAINER },
 		[TRACEFS_EMPTY] = { "tracefs is mounted, and lockdown hides its files", unlock },
 		[TRACEFS_ABSENT] = { "the kernel has no tracefs",
 				     "boot a kernel with CONFIG_FTRACE=y and CONFIG_EVENT_TRACING=y" },
@@ -151,7 +153,7 @@ static void check_rpc_clients(struct source_check *c, const struct rpc_offer *f)
 {
 	static const char *const fixes[] = {
 		[DEBUGFS_ABSENT] = "boot a kernel with CONFIG_DEBUG_FS=y, and without debugfs=off",
-		[DEBUGFS_UNMOUNTED] = "mount -t debugfs debugfs /sys/kernel/debug",
+		[DEBUGFS_UNMOUNTED] = "mount -t debugfs debugfs /sys/kernel/debug" IN_A_CONTAINER,
 		[DEBUGFS_NO_CLIENTS] = "boot a kernel with CONFIG_SUNRPC_DEBUG=y",
 		[DEBUGFS_FORBIDDEN] = "run it as root",
 		[DEBUGFS_CLIENTS] = NULL,
@@ -166,27 +168,27 @@ static void check_owners(struct source_check *c, const struct rpc_offer *f)
 {
 	bool source = f->sunrpc_btf || f->types_file == TYPES_FILE_GOOD;
 	bool readable = f->nfs_types != TYPES_MODULE || has(f, CAP_SYS_ADMIN);
+	bool types = source && readable && (f->nfs_types || !f->nfs);
 
-	if (!f->bpf || f->lockdown == LOCKDOWN_CONFIDENTIALITY || !is_permitted(f)) {
+	if (!f->bpf || f->lockdown == LOCKDOWN_CONFIDENTIALITY || !is_permitted(f))
 		decide(c, false, NULL,
 		       "without BPF programs it is not known which job, pod or user makes a call",
 		       "see bpf, lockdown and permission");
-		return;
-	}
-	if (!f->memory_groups) {
+	else if (!f->kernel_btf)
+		decide(c, false, NULL,
+		       "without the kernel's types it is not known which job, pod or user makes a call",
+		       "see kernel_types");
+	else if (types && !f->memory_groups)
 		decide(c, false, NULL,
 		       "the kernel does not charge pages to control groups: WRITEs of dirty pages by the kernel count as the kernel's",
 		       "boot a kernel with CONFIG_MEMCG=y, and without cgroup_disable=memory");
-		return;
-	}
-	decide(c, source && readable && (f->nfs_types || !f->nfs),
-	       "it is known which job, pod or user makes a call; run --owner-env adds what processes say",
-	       f->kernel_btf ?
-		       "types of sunrpc or nfs are missing: WRITEs of dirty pages by the kernel count as the kernel's" :
-		       "without the kernel's types it is not known which job, pod or user makes a call",
-	       !readable ? "give it CAP_SYS_ADMIN, to read the BTF of modules" :
-	       source    ? "make a file of the types of nfs.ko: deploy/dkms/README.md" :
-			   "boot a kernel with CONFIG_DEBUG_INFO_BTF_MODULES=y (5.11 and later)");
+	else
+		decide(c, types,
+		       "it is known which job, pod or user makes a call; run --owner-env adds what processes say",
+		       "types of sunrpc or nfs are missing: WRITEs of dirty pages by the kernel count as the kernel's",
+		       !readable ? "give it CAP_SYS_ADMIN, to read the BTF of modules" :
+		       source    ? "make a file of the types of nfs.ko: deploy/dkms/README.md" :
+				   "see sunrpc_types");
 }
 
 #define OFFERED(member) offsetof(struct rpc_offer, member)
