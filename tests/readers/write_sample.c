@@ -48,7 +48,7 @@ static void add_server(struct snapshot *s, size_t number, uint64_t *seed)
 						"12345" };
 	struct nfs_mount mount = { .export = "/\\ \n\"", .version = "4.2" };
 	struct rpc_transport_state *t;
-	struct owner_calls *owner;
+	struct calls_by *owner;
 	struct episode_stats *episodes;
 	struct rpc_server_state *v;
 	char server[LABEL_SIZE], op[RPC_OP_LEN];

@@ -66,20 +66,20 @@ static void add_failed(struct failures *f, const char *op, const char *status, u
 	struct rpc_op *o = snapshot_op(&s.calls, "nas-1", op);
 	struct rpc_error *e = snapshot_error(&s.calls, "nas-1", op, status);
 	struct rpc_transport_state *t = snapshot_transport(&s.calls, "nas-1", "tcp/0");
-	struct mount_calls m[] = { { .server = "nas-1", .mountpoint = "/mnt/ckpt" },
-				   { .server = "nas-1", .mountpoint = "/mnt/other" } };
-	struct owner_calls w[] = { { .server = "nas-1", .owner = "slurm:71" },
-				   { .server = "nas-1", .owner = "slurm:7" } };
+	struct calls_by m[] = { { .server = "nas-1", .mountpoint = "/mnt/ckpt" },
+				{ .server = "nas-1", .mountpoint = "/mnt/other" } };
+	struct calls_by w[] = { { .server = "nas-1", .owner = "slurm:71" },
+				{ .server = "nas-1", .owner = "slurm:7" } };
 	enum rpc_kind kind = rpc_kind_of(op);
 	struct op_delta ops = { .now = o, .total.bucket = { calls } };
 	struct error_delta errors = { .now = e, .count = failed };
 	struct transport_delta transports = { .now = t, .timeouts = timeouts };
-	struct mount_delta mounts[] = { { .now = &m[0] }, { .now = &m[1] } };
-	struct owner_delta owners[] = { { .now = &w[0] }, { .now = &w[1] } };
-	struct owner_mount_calls b[] = { { "nas-1", "", "/mnt/ckpt", "slurm:71", {} },
-					 { "nas-1", "", "/mnt/ckpt", "slurm:7", {} },
-					 { "nas-1", "", "/mnt/other", "slurm:7", {} } };
-	struct owner_mount_delta both[] = { { .now = &b[0] }, { .now = &b[1] }, { .now = &b[2] } };
+	struct calls_by_delta mounts[] = { { .now = &m[0] }, { .now = &m[1] } };
+	struct calls_by_delta owners[] = { { .now = &w[0] }, { .now = &w[1] } };
+	struct calls_by b[] = { { "nas-1", "", "/mnt/ckpt", "slurm:71", {}, 0, 0 },
+				{ "nas-1", "", "/mnt/ckpt", "slurm:7", {}, 0, 0 },
+				{ "nas-1", "", "/mnt/other", "slurm:7", {}, 0, 0 } };
+	struct calls_by_delta both[] = { { .now = &b[0] }, { .now = &b[1] }, { .now = &b[2] } };
 	struct delta d = { .end = &s,
 			   .begin = ++begin,
 			   .ops = &ops,

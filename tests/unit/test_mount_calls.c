@@ -107,7 +107,7 @@ static uint64_t calls_of(const char *mountpoint)
 	uint64_t calls = 0;
 
 	for (size_t i = 0; i < now.calls.mount_calls_count; i++) {
-		const struct mount_calls *m = &now.calls.mount_calls[i];
+		const struct calls_by *m = &now.calls.mount_calls[i];
 
 		assert_int_equal(m->sums.calls[RPC_KIND_READ], m->sums.phase_ns[RPC_PHASE_FINISH]);
 		if (!mountpoint || !strcmp(m->mountpoint, mountpoint))
@@ -139,7 +139,7 @@ static uint64_t calls_by(const char *owner)
 	uint64_t calls = 0;
 
 	for (size_t i = 0; i < now.calls.owner_calls_count; i++) {
-		const struct owner_calls *o = &now.calls.owner_calls[i];
+		const struct calls_by *o = &now.calls.owner_calls[i];
 
 		if (!owner || !strcmp(o->owner, owner))
 			calls += rpc_sums_calls(&o->sums);

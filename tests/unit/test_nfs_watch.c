@@ -173,7 +173,7 @@ TEST(the_owner_is_of_the_oldest_call_or_who_waited_most)
 
 	add(100, 0, 0, 0);
 	for (uint64_t i = 0; i < COUNT(owners); i++) {
-		struct owner_calls *o = snapshot_owner_calls(&now.calls, "nfs1", owners[i]);
+		struct calls_by *o = snapshot_owner_calls(&now.calls, "nfs1", owners[i]);
 
 		o->oldest_ns = i == 1 ? 20 * SECOND : 0;
 		o->sums.wait_ns[i] = (3 - i) * SECOND;

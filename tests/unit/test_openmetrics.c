@@ -138,7 +138,7 @@ static struct snapshot full_snapshot(void)
 				   .received_bytes = { [RPC_KIND_OTHER] = 64 },
 				   .errors = { [RPC_KIND_READ] = 65 },
 				   .phase_ns = { [RPC_PHASE_SLOT] = 66 } };
-	*snapshot_owner_calls(&s.calls, "nas-1", "slurm:7") = (struct owner_calls){
+	*snapshot_owner_calls(&s.calls, "nas-1", "slurm:7") = (struct calls_by){
 		.server = "nas-1",
 		.owner = "slurm:7",
 		.sums = { .calls = { [RPC_KIND_READ] = 71 },

@@ -1450,7 +1450,7 @@ static void add_bytes(const char *op, uint64_t calls, uint64_t ns, uint64_t byte
 {
 	struct rpc_op *o = op_of(op);
 	struct rpc_server_state *s = server();
-	struct mount_calls *m = not_null(snapshot_mount_calls(&now.calls, SERVER, "/x", "/mnt"));
+	struct calls_by *m = not_null(snapshot_mount_calls(&now.calls, SERVER, "/x", "/mnt"));
 
 	histogram_record(&o->total, calls, ns);
 	for (int p = 0; p < RPC_PHASES; p++)

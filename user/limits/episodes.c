@@ -190,7 +190,7 @@ static uint64_t moved_bytes(enum episode_kind kind, const struct rpc_sums *sums)
 
 static int add_owners(struct episode_watch *w, const struct delta *d)
 {
-	struct owner_calls *to;
+	struct calls_by *to;
 
 	if (!snapshot_knows(&d->end->calls, RPC_FACT_OWNERS))
 		return 0;

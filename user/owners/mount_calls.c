@@ -113,66 +113,59 @@ static void look_for_mounts(struct mount_calls_state *m, const struct mount_list
 
 /* ---- series ---- */
 
-/* The series of mounts, and of owners: rows of a table. A row begins with its labels, texts of LABEL_SIZE bytes with zeros
- * behind them. */
+/* The series of mounts, and of owners: rows of a table. */
 static const struct kind {
 	const struct table *table;
 	size_t begin, end; /* of the labels that tell one mount or owner from another */
-	size_t sums, called; /* offsets in the row */
 } kinds[] = {
-	{ &tables[TABLE_MOUNT_CALLS], 0, offsetof(struct mount_calls, mountpoint) + LABEL_SIZE,
-	  offsetof(struct mount_calls, sums), offsetof(struct mount_calls, called_ns) },
-	{ &tables[TABLE_OWNER_CALLS], offsetof(struct owner_calls, owner),
-	  offsetof(struct owner_calls, owner) + LABEL_SIZE, offsetof(struct owner_calls, sums),
-	  offsetof(struct owner_calls, called_ns) },
+	{ &tables[TABLE_MOUNT_CALLS], 0, offsetof(struct calls_by, owner) },
+	{ &tables[TABLE_OWNER_CALLS], offsetof(struct calls_by, owner),
+	  offsetof(struct calls_by, sums) },
 };
 #define MOUNTS (&kinds[0])
 #define OWNERS (&kinds[1])
 
-#define EACH_ROW(row, k, m)                                                           \
-	(char *row = table_array((k)->table, &(m)->totals),                           \
-	 *row##_end = row + table_count((k)->table, &(m)->totals) * (k)->table->size; \
-	 row < row##_end; row += (k)->table->size)
-
-static uint64_t *called_of(const struct kind *k, char *row)
+static struct calls_by *rows_of(const struct kind *k, const struct mount_calls_state *m)
 {
-	return (uint64_t *)(row + k->called);
+	return k == OWNERS ? m->totals.owner_calls : m->totals.mount_calls;
 }
 
 /* A mount point, or an owner. */
-static const char *name_of(const struct kind *k, const char *row)
+static const char *name_of(const struct kind *k, const struct calls_by *row)
 {
-	return row + k->end - LABEL_SIZE;
+	return k == OWNERS ? row->owner : row->mountpoint;
 }
 
-static bool is_mounted(const struct kind *k, const char *row, const struct snapshot *s)
+static bool is_mounted(const struct kind *k, const struct calls_by *row, const struct snapshot *s)
 {
 	return ARRAY_FIND(m, s->calls.mounts, s->calls.mount_count,
-			  !strcmp(m->mountpoint, name_of(k, row)) && !strcmp(m->server, row));
+			  !strcmp(m->mountpoint, name_of(k, row)) &&
+				  !strcmp(m->server, row->server));
 }
 
 /* Of the rows of the same mount or owner, which may have called several servers, the last that has called; NULL: none. */
-static char *find_last(const struct kind *k, const struct mount_calls_state *m, const void *like)
+static struct calls_by *find_last(const struct kind *k, const struct mount_calls_state *m,
+				  const struct calls_by *like)
 {
-	char *last = NULL;
+	struct calls_by *last = NULL;
 
-	for
-		EACH_ROW(row, k, m)
-	if (!memcmp(row + k->begin, (const char *)like + k->begin, k->end - k->begin) &&
-	    (!last || *called_of(k, row) > *called_of(k, last)))
-		last = row;
+	ARRAY_EACH(row, rows_of(k, m), table_count(k->table, &m->totals))
+		if (!memcmp((const char *)row + k->begin, (const char *)like + k->begin,
+			    k->end - k->begin) &&
+		    (!last || row->called_ns > last->called_ns))
+			last = row;
 	return last;
 }
 
 /* Ends a series, and with it the calls of this owner, or on this mount. */
-static void end_row(const struct kind *k, struct mount_calls_state *m, char *row)
+static void end_row(const struct kind *k, struct mount_calls_state *m, struct calls_by *row)
 {
 	struct calls *c = &m->totals;
 	size_t kept = 0;
 
 	ARRAY_EACH(x, c->owner_mounts, c->owner_mount_count)
-		if (k == OWNERS ? strcmp(x->server, row) || strcmp(x->owner, name_of(k, row)) :
-				  memcmp(x, row, k->end))
+		if (strcmp(x->server, row->server) != 0 ||
+		    memcmp((char *)x + k->begin, (char *)row + k->begin, k->end - k->begin) != 0)
 			c->owner_mounts[kept++] = *x;
 	c->owner_mount_count = kept;
 	table_remove(k->table, c, row);
@@ -182,12 +175,12 @@ static void end_row(const struct kind *k, struct mount_calls_state *m, char *row
 static void end_idle(const struct kind *k, struct mount_calls_state *m, const struct snapshot *s)
 {
 	for (size_t i = table_count(k->table, &m->totals); i--;) {
-		char *row = table_array(k->table, &m->totals) + i * k->table->size;
+		struct calls_by *row = &rows_of(k, m)[i];
 
-		if (*called_of(k, row) + IDLE_NS > s->time_ns)
+		if (row->called_ns + IDLE_NS > s->time_ns)
 			continue;
 		if (is_mounted(k, row, s))
-			*called_of(k, row) = s->time_ns;
+			row->called_ns = s->time_ns;
 		else
 			end_row(k, m, row);
 	}
@@ -197,47 +190,45 @@ static void end_idle(const struct kind *k, struct mount_calls_state *m, const st
 static bool make_room(const struct kind *k, struct mount_calls_state *m, const struct snapshot *s)
 {
 	size_t used = 0, max = k == OWNERS ? m->max_owners : MOUNT_CALLS_MAX;
-	struct mount_calls labels; /* longer than those of an owner */
-	uint64_t since[2] = { s->time_ns, s->time_ns };
-	char *idle[2] = {}, *ends; /* not mounted, and mounted */
+	struct calls_by *idle[2] = {}, *ends, like; /* not mounted, and mounted */
 
-	for
-		EACH_ROW(row, k, m)
-		{
-			const char *name = name_of(k, row);
-			bool mounted;
+	ARRAY_EACH(row, rows_of(k, m), table_count(k->table, &m->totals)) {
+		const char *name = name_of(k, row);
+		bool mounted;
 
-			if (!strcmp(name, LABEL_OTHER) || find_last(k, m, row) != row)
-				continue;
-			used++;
-			if (*called_of(k, row) >= s->time_ns || !*name ||
-			    !strcmp(name, OWNER_KERNEL))
-				continue;
-			mounted = is_mounted(k, row, s); /* among thousands */
-			if (*called_of(k, row) >= since[mounted])
-				continue;
-			since[mounted] = *called_of(k, row);
+		if (!strcmp(name, LABEL_OTHER) || find_last(k, m, row) != row)
+			continue;
+		used++;
+		if (row->called_ns >= s->time_ns || !*name || !strcmp(name, OWNER_KERNEL))
+			continue;
+		mounted = is_mounted(k, row, s); /* among thousands */
+		if (!idle[mounted] || row->called_ns < idle[mounted]->called_ns)
 			idle[mounted] = row;
-		}
+	}
 	ends = idle[0] ?: idle[1];
 	if (used < max || !ends)
 		return used < max;
-	memcpy(&labels, ends, k->end);
-	while ((ends = find_last(k, m, &labels)))
+	like = *ends;
+	while ((ends = find_last(k, m, &like)))
 		end_row(k, m, ends);
 	return true;
 }
 
-/* The labels of a client's row. */
-static void set_labels(const struct kind *k, char (*labels)[LABEL_SIZE],
-		       const struct client_calls *c, bool other)
+static void set_label(char *label, const char *text, bool other)
 {
-	const char *from[] = { c->server, k == OWNERS ? c->owner : c->export, c->mountpoint };
+	memset(label, 0, LABEL_SIZE); /* see find_last() */
+	snprintf(label, LABEL_SIZE, "%s", other ? LABEL_OTHER : text);
+}
 
-	for (size_t i = 0; i < k->end / LABEL_SIZE; i++) {
-		memset(labels[i], 0, LABEL_SIZE);
-		snprintf(labels[i], LABEL_SIZE, "%s", i && other ? LABEL_OTHER : from[i]);
-	}
+/* Sets the labels of this kind of a client's row. */
+static void set_labels(const struct kind *k, struct calls_by *to, const struct client_calls *c,
+		       bool other)
+{
+	set_label(to->server, c->server, false);
+	if (k == OWNERS)
+		return set_label(to->owner, c->owner, other);
+	set_label(to->export, c->export, other);
+	set_label(to->mountpoint, c->mountpoint, other);
 }
 
 /* Counts for its mount, or its owner, what a client has called. @mark: only marks its row, if there is one. *@full: there is no
@@ -246,44 +237,47 @@ static int count_client(struct mount_calls_state *m, const struct kind *k,
 			const struct client_calls *c, bool mark, bool *full,
 			const struct snapshot *s)
 {
-	char labels[3][LABEL_SIZE], *row;
+	struct calls_by like = {}, *row;
 
-	set_labels(k, labels, c, false);
-	row = table_like(k->table, &m->totals, labels, 0);
+	set_labels(k, &like, c, false);
+	row = table_like(k->table, &m->totals, &like, 0);
 	if (!row && mark)
 		return 0;
-	if (!row && !find_last(k, m, labels) && (*full = *full || !make_room(k, m, s)))
-		set_labels(k, labels, c, true);
-	row = row ?: table_get_labels(k->table, &m->totals, labels);
+	if (!row && !find_last(k, m, &like) && (*full = *full || !make_room(k, m, s)))
+		set_labels(k, &like, c, true);
+	row = row ?: table_get_labels(k->table, &m->totals, &like);
 	if (!row)
 		return -ENOMEM;
-	*called_of(k, row) = s->time_ns;
+	row->called_ns = s->time_ns;
 	if (!mark)
-		rpc_sums_add((struct rpc_sums *)(row + k->sums), &c->sums);
+		rpc_sums_add(&row->sums, &c->sums);
 	if (k == OWNERS)
-		RAISE(((struct owner_calls *)row)->oldest_ns, c->oldest_ns);
+		RAISE(row->oldest_ns, c->oldest_ns);
 	return 0;
+}
+
+/* Whether a row of this kind has the client's labels. */
+static bool has_row(const struct mount_calls_state *m, const struct kind *k,
+		    const struct client_calls *c)
+{
+	struct calls_by like = {};
+
+	set_labels(k, &like, c, false);
+	return table_like(k->table, &m->totals, &like, 0);
 }
 
 /* Counts for its owner on its mount what a client has called, after its rows have counted it. Returns 0 or -ENOMEM. */
 static int count_owner_mount(struct mount_calls_state *m, const struct client_calls *c)
 {
 	const struct table *t = &tables[TABLE_OWNER_MOUNTS];
-	struct owner_mount_calls like, *row;
-	char owner[2][LABEL_SIZE];
+	struct calls_by like = {}, *row;
 
-	set_labels(MOUNTS, &like.server, c, false);
-	set_labels(OWNERS, owner, c, false);
-	if (!table_like(MOUNTS->table, &m->totals, &like, 0))
-		set_labels(MOUNTS, &like.server, c, true);
-	if (!table_like(OWNERS->table, &m->totals, owner, 0))
-		set_labels(OWNERS, owner, c, true);
-	memcpy(like.owner, owner[1], LABEL_SIZE);
+	ARRAY_EACH(k, kinds, COUNT(kinds))
+		set_labels(k, &like, c, !has_row(m, k, c));
 	row = table_like(t, &m->totals, &like, 0);
-	if (!row && m->totals.owner_mount_count >= OWNER_MOUNTS_MAX) {
-		set_labels(MOUNTS, &like.server, c, true);
-		snprintf(like.owner, LABEL_SIZE, "%s", LABEL_OTHER);
-	}
+	if (!row && m->totals.owner_mount_count >= OWNER_MOUNTS_MAX)
+		ARRAY_EACH(k, kinds, COUNT(kinds))
+			set_labels(k, &like, c, true);
 	row = row ?: table_get_labels(t, &m->totals, &like);
 	if (row)
 		rpc_sums_add(&row->sums, &c->sums);

@@ -18,7 +18,7 @@ struct client_calls {
 	bool known; /* the mount is known; then the next two are set */
 	char export[LABEL_SIZE], mountpoint[LABEL_SIZE];
 	struct rpc_sums sums;
-	uint64_t oldest_ns; /* as in struct owner_calls; not 0: an entry for this alone */
+	uint64_t oldest_ns; /* as in struct calls_by; not 0: an entry for this alone */
 };
 
 /* Returns a new id for entry number @entry of a source, below 512. */

@@ -85,7 +85,7 @@ enum share_by { SHARE_BY_MOUNT, SHARE_BY_OWNER, SHARE_BY_BOTH, SHARE_BYS };
 /* The part of a mount or an owner, or of an owner on a mount, in a session's calls to a server. Times are ns. */
 struct calls_share {
 	const char *name; /* mount point, "": none; by owner: the owner */
-	const char *export, *owner; /* "" if not divided by it */
+	const struct calls_by *of; /* its labels */
 	const struct rpc_sums *sums;
 	uint64_t calls, total_ns, sent_bytes, received_bytes, errors;
 	uint64_t waited_ns; /* waits for a session slot, for an RPC slot, and to send */

@@ -99,7 +99,7 @@ static int by_time(const void *a, const void *b)
 
 	return ORDER(y->total_ns, x->total_ns)  ?:
 		       strcmp(x->name, y->name) ?:
-						  strcmp(x->owner, y->owner);
+						  strcmp(x->of->owner, y->of->owner);
 }
 
 static void add_sums(struct calls_share *to, const struct rpc_sums *sums)
@@ -123,36 +123,12 @@ static void add_sums(struct calls_share *to, const struct rpc_sums *sums)
 	}
 }
 
-/* Fills the share of entry @i. Returns its server. */
-static const char *share_of(struct calls_share *share, const struct delta *d, enum share_by by,
-			    size_t i)
-{
-	const struct mount_delta *m = &d->mount_calls[i];
-	const struct owner_delta *o = &d->owner_calls[i];
-	const struct owner_mount_delta *b = &d->owner_mounts[i];
-
-	if (by == SHARE_BY_OWNER) {
-		*share = (struct calls_share){ .name = o->now->owner, .sums = &o->sums };
-		share->export = "";
-		share->owner = share->name;
-		return o->now->server;
-	}
-	if (by == SHARE_BY_BOTH) {
-		*share = (struct calls_share){ .name = b->now->mountpoint, .sums = &b->sums };
-		share->export = b->now->export;
-		share->owner = b->now->owner;
-		return b->now->server;
-	}
-	*share = (struct calls_share){ .name = m->now->mountpoint, .sums = &m->sums };
-	share->export = m->now->export;
-	share->owner = "";
-	return m->now->server;
-}
-
 size_t session_shares(const struct session *t, const char *server, enum share_by by,
 		      struct calls_share **shares, struct calls_share *sum)
 {
 	const struct delta *d = &t->total;
+	const struct calls_by_delta *const lists[] = { d->mount_calls, d->owner_calls,
+						       d->owner_mounts };
 	const size_t entries[] = { d->mount_calls_count, d->owner_calls_count,
 				   d->owner_mount_count };
 	struct calls_share *share;
@@ -163,10 +139,12 @@ size_t session_shares(const struct session *t, const char *server, enum share_by
 	if ((by != SHARE_BY_OWNER && !snapshot_knows(&t->last.calls, RPC_FACT_MOUNTS)) ||
 	    (by != SHARE_BY_MOUNT && !snapshot_knows(&t->last.calls, RPC_FACT_OWNERS)))
 		return 0;
-	for (size_t i = 0; *shares && i < entries[by]; i++) {
-		share = &(*shares)[count];
-		if (strcmp(share_of(share, d, by, i), server) != 0 || !rpc_sums_calls(share->sums))
+	ARRAY_EACH(e, lists[by], *shares ? entries[by] : 0) {
+		if (strcmp(e->now->server, server) != 0 || !rpc_sums_calls(&e->sums))
 			continue;
+		share = &(*shares)[count];
+		*share = (struct calls_share){ .of = e->now, .sums = &e->sums };
+		share->name = by == SHARE_BY_OWNER ? e->now->owner : e->now->mountpoint;
 		add_sums(sum, share->sums);
 		if (by != SHARE_BY_OWNER && !session_wants_mount(t, share->name))
 			continue;
@@ -239,13 +217,13 @@ static void report_server_shares(FILE *out, const struct session *t, const char 
 	free(shares);
 }
 
-static void write_pair(FILE *out, const struct calls_share *s, const char *mount)
+static void write_pair(FILE *out, const struct calls_share *s, const char *owner, const char *mount)
 {
 	char sent[16], received[16];
 
 	safe_line(out, "%8" PRIu64 " %9s %9s %7s %s%s%s", s->calls,
 		  megabytes_text(sent, s->sent_bytes), megabytes_text(received, s->received_bytes),
-		  DURATION(s->total_ns), s->owner, *mount ? ", " : "", mount);
+		  DURATION(s->total_ns), owner, *mount ? ", " : "", mount);
 }
 
 /* Sets @rest to the calls of the mounts that @shares do not have. If a series has ended, a part of them may not be known. */
@@ -255,7 +233,7 @@ static void set_pairs_rest(struct calls_share *rest, const struct calls_share *m
 	uint64_t *const figures[] = { &rest->calls, &rest->total_ns, &rest->sent_bytes,
 				      &rest->received_bytes };
 
-	*rest = (struct calls_share){ .owner = "others" };
+	*rest = (struct calls_share){};
 	ARRAY_EACH(m, mounts, mount_count)
 		add_sums(rest, m->sums);
 	ARRAY_EACH(s, shares, count) {
@@ -277,7 +255,7 @@ static void report_pairs(FILE *out, const struct session *t, const char *server)
 	bool several = false;
 
 	ARRAY_EACH(s, shares, count)
-		several |= strcmp(s->owner, shares->owner) != 0;
+		several |= strcmp(s->of->owner, shares->of->owner) != 0;
 	if (!several || (mount_count < 2 && !t->filter.mount))
 		return;
 	count = count < PAIRS_SHOWN ? count : PAIRS_SHOWN;
@@ -286,10 +264,10 @@ static void report_pairs(FILE *out, const struct session *t, const char *server)
 	fprintf(out, "%8s %9s %9s %7s %s\n", "calls", "MB sent", "MB recvd", "took",
 		"owner, mount point");
 	ARRAY_EACH(s, shares, count)
-		write_pair(out, s, mount_name(s->name));
+		write_pair(out, s, s->of->owner, mount_name(s->name));
 	set_pairs_rest(&rest, mounts, mount_count, shares, count);
 	if (rest.calls)
-		write_pair(out, &rest, "");
+		write_pair(out, &rest, "others", "");
 }
 
 void report_shares(FILE *out, const struct session *t)

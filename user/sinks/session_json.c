@@ -226,11 +226,11 @@ static void write_parts(struct json *j, const struct session *t, const char *ser
 
 	JSON_ROWS(j, names[by], s, shares, count, true) {
 		if (by != SHARE_BY_OWNER) {
-			json_text(j, "export", s->export);
-			json_text(j, "mountpoint", s->name);
+			json_text(j, "export", s->of->export);
+			json_text(j, "mountpoint", s->of->mountpoint);
 		}
 		if (by != SHARE_BY_MOUNT)
-			json_text(j, "owner", s->owner);
+			json_text(j, "owner", s->of->owner);
 		json_unsigned(j, "calls", s->calls);
 		json_nanoseconds(j, "seconds", s->total_ns);
 		write_bytes(j, s->sent_bytes, s->received_bytes);

@@ -81,44 +81,49 @@ add_row(struct top_rows *r, const struct session_point *p, const char *format, .
 		*added = row;
 }
 
-/* @sums NULL: nothing happened. */
-static struct session_point point_of_sums(const struct rpc_sums *sums, uint64_t oldest_ns)
+/* @by NULL: nothing happened. */
+static struct session_point point_of(const struct calls_by_delta *by, uint64_t oldest_ns)
 {
+	const struct rpc_sums *sums = by ? &by->sums : &(const struct rpc_sums){};
 	struct session_point p = { .oldest_ns = oldest_ns };
 
-	for (int k = 0; sums && k < RPC_KINDS; k++) {
+	for (int k = 0; k < RPC_KINDS; k++) {
 		p.calls += sums->calls[k];
 		p.total.sum_ns += sums->total_ns[k];
 		p.sent_bytes += sums->sent_bytes[k];
 		p.received_bytes += sums->received_bytes[k];
 	}
-	for (int i = 0; sums && i < RPC_PHASES; i++)
+	for (int i = 0; i < RPC_PHASES; i++)
 		p.phase_ns[i] = sums->phase_ns[i];
 	return p;
 }
 
 static void add_mount(struct top_rows *r, const char *server, const char *export,
-		      const char *mountpoint, const struct rpc_sums *sums)
+		      const char *mountpoint, const struct calls_by_delta *calls)
 {
 	const struct session *t = r->session;
 
 	for (size_t i = 0; i < t->latest.count && session_wants_mount(t, mountpoint); i++) {
-		struct session_point p = point_of_sums(sums, t->latest.points[i].oldest_ns);
+		struct session_point p = point_of(calls, t->latest.points[i].oldest_ns);
 
 		if (!strcmp(t->servers[i].name, server))
 			add_row(r, &p, "%s %s:%s", mount_name(mountpoint), server, export);
 	}
 }
 
+/* What the row has grown by; NULL: nothing. */
+static const struct calls_by_delta *delta_of(const struct calls_by *row,
+					     const struct calls_by_delta *list, size_t count)
+{
+	return ARRAY_FIND(x, list, count, x->now == row);
+}
+
 /* Mounts that have made calls, then all others. */
 static void add_mounts(struct top_rows *r, const struct calls *c, const struct delta *d)
 {
-	ARRAY_EACH(m, c->mount_calls, c->mount_calls_count) {
-		const struct mount_delta *x =
-			ARRAY_FIND(x, d->mount_calls, d->mount_calls_count, x->now == m);
-
-		add_mount(r, m->server, m->export, m->mountpoint, x ? &x->sums : NULL);
-	}
+	ARRAY_EACH(m, c->mount_calls, c->mount_calls_count)
+		add_mount(r, m->server, m->export, m->mountpoint,
+			  delta_of(m, d->mount_calls, d->mount_calls_count));
 	ARRAY_EACH(m, c->mounts, c->mount_count)
 		if (!ARRAY_FIND(x, c->mount_calls, c->mount_calls_count,
 				!strcmp(x->server, m->server) && !strcmp(x->export, m->export) &&
@@ -129,9 +134,8 @@ static void add_mounts(struct top_rows *r, const struct calls *c, const struct d
 static void add_owners(struct top_rows *r, const struct calls *c, const struct delta *d)
 {
 	ARRAY_EACH(o, c->owner_calls, c->owner_calls_count) {
-		const struct owner_delta *x =
-			ARRAY_FIND(x, d->owner_calls, d->owner_calls_count, x->now == o);
-		struct session_point p = point_of_sums(x ? &x->sums : NULL, o->oldest_ns);
+		struct session_point p =
+			point_of(delta_of(o, d->owner_calls, d->owner_calls_count), o->oldest_ns);
 
 		if (session_wants_server(r->session, o->server))
 			add_row(r, &p, "%s %s", o->owner, o->server);
@@ -141,9 +145,8 @@ static void add_owners(struct top_rows *r, const struct calls *c, const struct d
 static void add_both(struct top_rows *r, const struct calls *c, const struct delta *d)
 {
 	ARRAY_EACH(b, c->owner_mounts, c->owner_mount_count) {
-		const struct owner_mount_delta *x =
-			ARRAY_FIND(x, d->owner_mounts, d->owner_mount_count, x->now == b);
-		struct session_point p = point_of_sums(x ? &x->sums : NULL, 0);
+		struct session_point p =
+			point_of(delta_of(b, d->owner_mounts, d->owner_mount_count), 0);
 
 		if (session_wants_server(r->session, b->server) &&
 		    session_wants_mount(r->session, b->mountpoint))

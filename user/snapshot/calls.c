@@ -182,8 +182,11 @@ ENTRIES_BY_3(rpc_error, snapshot_error, TABLE_ERRORS, server, op, status)
 ENTRIES_BY_2(rpc_transport_state, snapshot_transport, TABLE_TRANSPORTS, server, name)
 ENTRIES_BY_1(rpc_server_state, snapshot_server, TABLE_SERVERS, server)
 ENTRIES_BY_2(episode_stats, snapshot_episodes, TABLE_EPISODES, server, kind)
-ENTRIES_BY_3(mount_calls, snapshot_mount_calls, TABLE_MOUNT_CALLS, server, export, mountpoint)
-ENTRIES_BY_2(owner_calls, snapshot_owner_calls, TABLE_OWNER_CALLS, server, owner)
+ENTRIES(calls_by, snapshot_mount_calls, TABLE_MOUNT_CALLS,
+	(struct calls * c, const char *server, const char *export, const char *mountpoint), server,
+	export, mountpoint, "")
+ENTRIES(calls_by, snapshot_owner_calls, TABLE_OWNER_CALLS,
+	(struct calls * c, const char *server, const char *owner), server, "", "", owner)
 ENTRIES_BY_1(client_module, snapshot_module, TABLE_MODULES, name)
 ENTRIES_BY_1(rpc_storage, snapshot_storage, TABLE_STORAGES, server)
 
@@ -214,7 +217,7 @@ const char *calls_victims(char *text, const struct calls *c, const char *server)
 {
 	const struct rpc_server_state *v =
 		ARRAY_FIND(x, c->servers, c->server_count, !strcmp(x->server, server));
-	const struct owner_calls *oldest = NULL;
+	const struct calls_by *oldest = NULL;
 	const struct nfs_mount *first = NULL;
 	char more[32] = "", call[RPC_OP_LEN + SLOW_COMM_LEN + 32] = "";
 	const char *owner = "", *op = "";

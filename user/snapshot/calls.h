@@ -91,32 +91,18 @@ struct rpc_transport_state {
 	uint32_t slots_in_flight;
 };
 
-/* The calls of a mount, which may have ended. Mounts with the same three names count as one. */
-struct mount_calls {
+/* The calls to a server on a mount (.owner is ""), of an owner (the mount's labels are ""), or of an owner on a mount. The mount
+ * may have ended; mounts with the same three names count as one. */
+struct calls_by {
 	char server[LABEL_SIZE];
 	char export[LABEL_SIZE];
 	char mountpoint[LABEL_SIZE]; /* export and this "": none of process 1; "other": no series */
-	struct rpc_sums sums;
-	uint64_t called_ns; /* CLOCK_MONOTONIC: the last snapshot that found new calls */
-};
-
-/* The calls of an owner to a server. */
-struct owner_calls {
-	char server[LABEL_SIZE];
 	char owner[LABEL_SIZE]; /* "slurm:4711", see owner_name(); "other": without a series */
 	struct rpc_sums sums;
-	uint64_t called_ns; /* as above */
-	uint64_t oldest_ns; /* age of its oldest unanswered call, if it is a transport's oldest */
-};
-
-/* The calls of an owner on a mount, with the labels of their rows above: the sums over the owners are the mount's, those over the
- * mounts are the owner's. Without rpc_options.owner_mounts: from the first reading in which one ended with an error. */
-struct owner_mount_calls {
-	char server[LABEL_SIZE];
-	char export[LABEL_SIZE];
-	char mountpoint[LABEL_SIZE];
-	char owner[LABEL_SIZE];
-	struct rpc_sums sums;
+	/* Of a mount or an owner. CLOCK_MONOTONIC: the last snapshot that found new calls. */
+	uint64_t called_ns;
+	uint64_t
+		oldest_ns; /* of an owner: age of its oldest unanswered call, if it is a transport's oldest */
 };
 
 /* The options of a mount that operators compare, as they are in force. */
@@ -357,11 +343,13 @@ struct calls {
 	struct nfs_mount *mounts;
 	size_t mount_count;
 	uint64_t mounts_version; /* changes when the list is read anew */
-	struct mount_calls *mount_calls;
+	struct calls_by *mount_calls;
 	size_t mount_calls_count;
-	struct owner_calls *owner_calls;
+	struct calls_by *owner_calls;
 	size_t owner_calls_count;
-	struct owner_mount_calls *owner_mounts;
+	/* Both: the sums over the owners are the mount's, those over the mounts are the owner's. Without rpc_options.owner_mounts:
+	 * from the first reading in which a call ended with an error. */
+	struct calls_by *owner_mounts;
 	size_t owner_mount_count;
 	struct client_module *modules;
 	size_t module_count;
@@ -411,9 +399,9 @@ struct rpc_server_state *snapshot_server(struct calls *c, const char *server);
 /* @kind is static. */
 struct episode_stats *snapshot_episodes(struct calls *c, const char *server, const char *kind);
 struct nfs_mount *snapshot_mount(struct calls *c, const struct nfs_mount *like);
-struct mount_calls *snapshot_mount_calls(struct calls *c, const char *server, const char *export,
-					 const char *mountpoint);
-struct owner_calls *snapshot_owner_calls(struct calls *c, const char *server, const char *owner);
+struct calls_by *snapshot_mount_calls(struct calls *c, const char *server, const char *export,
+				      const char *mountpoint);
+struct calls_by *snapshot_owner_calls(struct calls *c, const char *server, const char *owner);
 struct client_module *snapshot_module(struct calls *c, const char *name);
 struct stuck_state *snapshot_stuck(struct calls *c, const char *mountpoint, bool rpc);
 struct rpc_storage *snapshot_storage(struct calls *c, const char *server);

@@ -52,18 +52,8 @@ struct server_delta {
 	struct rpc_gaps gaps;
 };
 
-struct mount_delta {
-	const struct mount_calls *now;
-	struct rpc_sums sums;
-};
-
-struct owner_delta {
-	const struct owner_calls *now;
-	struct rpc_sums sums;
-};
-
-struct owner_mount_delta {
-	const struct owner_mount_calls *now;
+struct calls_by_delta {
+	const struct calls_by *now;
 	struct rpc_sums sums;
 };
 
@@ -94,11 +84,11 @@ struct delta {
 	size_t transport_count;
 	struct server_delta *servers;
 	size_t server_count;
-	struct mount_delta *mount_calls;
+	struct calls_by_delta *mount_calls;
 	size_t mount_calls_count;
-	struct owner_delta *owner_calls;
+	struct calls_by_delta *owner_calls;
 	size_t owner_calls_count;
-	struct owner_mount_delta *owner_mounts;
+	struct calls_by_delta *owner_mounts;
 	size_t owner_mount_count;
 	struct fault_delta *faults;
 	size_t fault_count;

@@ -11,16 +11,6 @@
 #define NAMES(list) .names = (list), .name_count = COUNT(list)
 #define FACT(fact_) .fact = RPC_FACT_##fact_
 
-/* The rows of a struct rpc_sums with its differences. */
-#define SUMS(type, delta)                                                                    \
-	DIFF(type, delta, U64, COUNTER, sums.calls, NAMES(rpc_kind_names)),                  \
-		DIFF(type, delta, U64, COUNTER, sums.total_ns, NAMES(rpc_kind_names)),       \
-		DIFF(type, delta, U64, COUNTER, sums.sent_bytes, NAMES(rpc_kind_names)),     \
-		DIFF(type, delta, U64, COUNTER, sums.received_bytes, NAMES(rpc_kind_names)), \
-		DIFF(type, delta, U64, COUNTER, sums.errors, NAMES(rpc_kind_names)),         \
-		DIFF(type, delta, U64, COUNTER, sums.wait_ns, NAMES(rpc_kind_names)),        \
-		DIFF(type, delta, U64, COUNTER, sums.phase_ns, NAMES(rpc_phase_names))
-
 static const char *const slot_setting_names[SLOT_SETTINGS] = {
 	[SLOTS_SESSION] = "session",
 	[SLOTS_TCP] = "tcp",
@@ -199,28 +189,20 @@ static const struct field mount_fields[] = {
 	ROW(nfs_mount, U32, DETAIL, lock_waiters),
 };
 
-static const struct field mount_calls_fields[] = {
-	ROW(mount_calls, TEXT, LABEL, server),
-	ROW(mount_calls, TEXT, LABEL, export),
-	ROW(mount_calls, TEXT, LABEL, mountpoint),
-	ROW(mount_calls, U64, GAUGE, called_ns, .left_out = true),
-	SUMS(mount_calls, mount_delta),
-};
-
-static const struct field owner_calls_fields[] = {
-	ROW(owner_calls, TEXT, LABEL, server),
-	ROW(owner_calls, TEXT, LABEL, owner),
-	ROW(owner_calls, U64, GAUGE, called_ns, .left_out = true),
-	SUMS(owner_calls, owner_delta),
-	ROW(owner_calls, U64, GAUGE, oldest_ns),
-};
-
-static const struct field owner_mount_fields[] = {
-	ROW(owner_mount_calls, TEXT, LABEL, server),
-	ROW(owner_mount_calls, TEXT, LABEL, export),
-	ROW(owner_mount_calls, TEXT, LABEL, mountpoint),
-	ROW(owner_mount_calls, TEXT, LABEL, owner),
-	SUMS(owner_mount_calls, owner_mount_delta),
+static const struct field calls_by_fields[] = {
+	ROW(calls_by, TEXT, LABEL, server),
+	ROW(calls_by, TEXT, LABEL, export),
+	ROW(calls_by, TEXT, LABEL, mountpoint),
+	ROW(calls_by, TEXT, LABEL, owner),
+	DIFF(calls_by, calls_by_delta, U64, COUNTER, sums.calls, NAMES(rpc_kind_names)),
+	DIFF(calls_by, calls_by_delta, U64, COUNTER, sums.total_ns, NAMES(rpc_kind_names)),
+	DIFF(calls_by, calls_by_delta, U64, COUNTER, sums.sent_bytes, NAMES(rpc_kind_names)),
+	DIFF(calls_by, calls_by_delta, U64, COUNTER, sums.received_bytes, NAMES(rpc_kind_names)),
+	DIFF(calls_by, calls_by_delta, U64, COUNTER, sums.errors, NAMES(rpc_kind_names)),
+	DIFF(calls_by, calls_by_delta, U64, COUNTER, sums.wait_ns, NAMES(rpc_kind_names)),
+	DIFF(calls_by, calls_by_delta, U64, COUNTER, sums.phase_ns, NAMES(rpc_phase_names)),
+	ROW(calls_by, U64, GAUGE, called_ns, .left_out = true),
+	ROW(calls_by, U64, GAUGE, oldest_ns),
 };
 
 static const struct field module_fields[] = {
@@ -383,12 +365,12 @@ const struct table tables[TABLES] = {
 	[TABLE_SERVERS] = CALLS(servers, server_count, server_fields, .max = 2048,
 				DELTA(servers, server_count), .delta_all = true),
 	[TABLE_MOUNTS] = CALLS(mounts, mount_count, mount_fields, .max = 4096),
-	[TABLE_MOUNT_CALLS] = CALLS(mount_calls, mount_calls_count, mount_calls_fields, .max = 4096,
+	[TABLE_MOUNT_CALLS] = CALLS(mount_calls, mount_calls_count, calls_by_fields, .max = 4096,
 				    DELTA(mount_calls, mount_calls_count)),
-	[TABLE_OWNER_CALLS] = CALLS(owner_calls, owner_calls_count, owner_calls_fields, .max = 4096,
+	[TABLE_OWNER_CALLS] = CALLS(owner_calls, owner_calls_count, calls_by_fields, .max = 4096,
 				    DELTA(owner_calls, owner_calls_count)),
-	[TABLE_OWNER_MOUNTS] = CALLS(owner_mounts, owner_mount_count, owner_mount_fields,
-				     .max = 4096, DELTA(owner_mounts, owner_mount_count)),
+	[TABLE_OWNER_MOUNTS] = CALLS(owner_mounts, owner_mount_count, calls_by_fields, .max = 4096,
+				     DELTA(owner_mounts, owner_mount_count)),
 	[TABLE_SLOW] = CALLS(slow, slow_count, slow_fields, .max = 4096),
 	[TABLE_FILES] = CALLS(files, file_count, file_fields, .max = 4096),
 	[TABLE_FAULTS] =
