@@ -71,7 +71,7 @@ static void add_names(struct snapshot *s, const char *at, const char *end)
 	take(a, sizeof(a), &at, end);
 	take(b, sizeof(b), &at, end);
 	snapshot_kernel_event(&s->faults, false, b, a)->count = 1;
-	s->calls.rpc_missing = "none is loaded";
+	strcpy(s->calls.rpc_missing, "none is loaded");
 }
 
 /* At most so many lines, and code that ends. */

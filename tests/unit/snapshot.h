@@ -46,7 +46,7 @@ static inline void keep_snapshot(struct snapshot *before, const struct snapshot 
 		char **array = (char **)((char *)before + t->part + t->array), *copy;
 		size_t size = table_count(t, (const char *)now + t->part) * t->size;
 
-		if (t->fixed)
+		if (t->room)
 			continue;
 		/* Room as array_append() has it. */
 		copy = not_null(malloc(2 * size + 1));

@@ -356,7 +356,7 @@ TEST(all_is_well_only_where_all_was_looked_at)
 	ends_with(
 		"Nothing is known to be wrong, but faults of GPUs were not observed; no NFS call ended.");
 	fresh();
-	now.calls.rpc_missing = "sunrpc is not loaded";
+	strcpy(now.calls.rpc_missing, "sunrpc is not loaded");
 	end_second();
 	end_second();
 	ends_with(
@@ -374,14 +374,14 @@ TEST(all_is_well_names_what_is_acknowledged)
 	struct headline h = {};
 
 	headline_add_faults(&h, faults, COUNT(faults));
-	headline_end(&h, true, NULL, true);
+	headline_end(&h, true, true, true);
 	assert_string_equal(h.items[0].text,
 			    "All is well: no open fault of a GPU (acknowledged: Xid 79 on "
 			    "0000:c1:00.0 and 1 more), and each server answered.");
 	faults[0].standing = STANDING_OPEN;
 	h = (struct headline){};
 	headline_add_faults(&h, faults, COUNT(faults));
-	headline_end(&h, true, NULL, true);
+	headline_end(&h, true, true, true);
 	assert_lacks(h.items[0].text, "acknowledged");
 }
 

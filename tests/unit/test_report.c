@@ -360,7 +360,7 @@ TEST(what_came_before_is_not_of_the_session)
 
 TEST(one_line_has_why_nfs_is_not_observed)
 {
-	now.calls.rpc_missing = "sunrpc is not loaded";
+	strcpy(now.calls.rpc_missing, "sunrpc is not loaded");
 	now.faults.gpu_watched = true;
 	snapshot_hook(&now.self, "xprt_transmit", false);
 	snapshot_hook(&now.self, "rpc_exit_task", false);

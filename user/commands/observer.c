@@ -205,9 +205,9 @@ int observer_snapshot(struct observer *o, struct snapshot *s)
 	s->time_ns = monotonic_ns();
 	s->wall = wall_seconds();
 	s->calls.source = RPC_SOURCE_NONE;
-	s->calls.rpc_missing = "--hooks leaves it out";
+	snprintf(s->calls.rpc_missing, sizeof(s->calls.rpc_missing), "%s",
+		 o->rpc ? rpc_observer_missing(o->rpc) : "--hooks leaves it out");
 	if (o->rpc) {
-		s->calls.rpc_missing = rpc_observer_missing(o->rpc);
 		err = rpc_observer_snapshot(o->rpc, s);
 		s->self.rpc_hook_count = s->self.hook_count;
 	}

@@ -48,7 +48,7 @@ static const struct field bus_fields[] = {
 static const struct table state_table = { .name = "state",
 					  .size = sizeof(struct fault_state),
 					  .max = 1,
-					  .fixed = true,
+					  .room = 1,
 					  .fields = state_fields,
 					  .field_count = COUNT(state_fields) };
 
@@ -63,7 +63,7 @@ static const struct table past_table = FAULTS(past, past_count, past_fields, .ma
 static const struct table place_table =
 	FAULTS(places, place_count, place_fields, .max = MAX_PLACES);
 static const struct table bus_table =
-	FAULTS(bus, bus_count, bus_fields, .max = MAX_BUS_GPUS, .fixed = true);
+	FAULTS(bus, bus_count, bus_fields, .max = MAX_BUS_GPUS, .room = MAX_BUS_GPUS);
 
 static const enum table_id count_tables[] = { TABLE_FAULTS, TABLE_KERNEL_EVENTS, TABLE_GPUS,
 					      TABLE_UNVERIFIED, TABLE_RECOVERIES };
@@ -120,7 +120,7 @@ int fault_state_read(struct fault_state *state, const char *text, size_t len)
 	if (memcmp(s.end, end, end_len) != 0)
 		return -EINVAL;
 	state_places(places, state);
-	err = tables_read(s, places, COUNT(places), NULL, &missing);
+	err = tables_read(s, places, COUNT(places), &missing);
 	if (err)
 		fault_state_free(state);
 	return err == -EBADMSG ? -EINVAL : err;

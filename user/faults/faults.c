@@ -327,7 +327,7 @@ static int copy_entries(const struct table *t, const struct fault_counts *from, 
 		ARRAY_EACH(f, t->fields, t->field_count) {
 			double *time = (void *)(copy + f->offset);
 
-			for (size_t k = 0; f->type == FIELD_DOUBLE && k < f->count; k++)
+			for (size_t k = 0; f->type == FIELD_DOUBLE && k < field_numbers(f); k++)
 				time[k] = time[k] + seconds > 0 ? time[k] + seconds : 0;
 		}
 	}

@@ -78,8 +78,9 @@ void health_to_snapshot(const struct health_report *report, const struct health_
 			snapshot_health(&s->self, health_rules[rule].name,
 					(int)report->rules[rule]);
 	ARRAY_EACH(f, report->findings, report->count) {
-		struct finding_state state = { .check = health_rules[f->rule].name };
+		struct finding_state state = {};
 
+		snprintf(state.check, sizeof(state.check), "%s", health_rules[f->rule].name);
 		snprintf(state.device, sizeof(state.device), "%s", f->device);
 		snprintf(state.code, sizeof(state.code), "%s", f->what);
 		snapshot_finding(&s->self, &state);

@@ -217,11 +217,11 @@ void headline_add_server(struct headline *h, const struct limit_sums *sums, cons
 
 /* ---- all is well ---- */
 
-void headline_end(struct headline *h, bool gpu_watched, const char *not_observed, bool calls_ended)
+void headline_end(struct headline *h, bool gpu_watched, bool nfs_observed, bool calls_ended)
 {
-	const char *nfs = not_observed ? "NFS was not observed" :
-			  calls_ended  ? "each server answered" :
-					 "no NFS call ended";
+	const char *nfs = !nfs_observed ? "NFS was not observed" :
+			  calls_ended   ? "each server answered" :
+					  "no NFS call ended";
 	const struct headline_rank rank = { .kind = HEADLINE_WELL, .weight = INFINITY };
 
 	if (h->count && h->items[0].rank.kind != HEADLINE_WELL)
@@ -231,7 +231,7 @@ void headline_end(struct headline *h, bool gpu_watched, const char *not_observed
 			h, rank, "",
 			"Nothing is known to be wrong, but faults of GPUs were not observed; %s.",
 			nfs);
-	else if (not_observed)
+	else if (!nfs_observed)
 		headline_add(h, rank, "",
 			     "Nothing is known to be wrong: no open fault of a GPU%s, but %s.",
 			     h->quiet, nfs);

@@ -57,6 +57,5 @@ void headline_note_quiet(struct headline *h, const char *state, const char *firs
 void headline_add_server(struct headline *h, const struct limit_sums *sums, const struct calls *c,
 			 const char *server, double now);
 
-/* Call it last. If nothing is wrong, says that all is well, or what was not looked at.
- * @not_observed: why NFS was not observed; NULL: it was. */
-void headline_end(struct headline *h, bool gpu_watched, const char *not_observed, bool calls_ended);
+/* Call it last. If nothing is wrong, says that all is well, or what was not looked at. */
+void headline_end(struct headline *h, bool gpu_watched, bool nfs_observed, bool calls_ended);

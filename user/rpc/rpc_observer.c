@@ -306,7 +306,7 @@ int rpc_observer_error(const struct rpc_observer *o)
 
 const char *rpc_observer_missing(const struct rpc_observer *o)
 {
-	return o->source_state             ? NULL :
+	return o->source_state             ? "" :
 	       o->use == SUNRPC_NOT_LOADED ? "sunrpc is not loaded" :
 	       o->use == SUNRPC_NOT_USED   ? "no module uses sunrpc" :
 					     "no source is available; see xidscope doctor";

@@ -47,7 +47,7 @@ bool session_lacks_choice(const struct session *t)
 {
 	const struct calls *c = &t->last.calls;
 
-	return (t->filter.server || t->filter.mount) && !t->server_count && !c->rpc_missing &&
+	return (t->filter.server || t->filter.mount) && !t->server_count && !*c->rpc_missing &&
 	       !ARRAY_FIND(m, c->mounts, c->mount_count, session_wants_server(t, m->server));
 }
 
@@ -469,7 +469,7 @@ void session_headline(const struct session *t, struct headline *h)
 				    t->last.wall);
 		calls |= t->servers[i].sums.calls;
 	}
-	headline_end(h, t->last.faults.gpu_watched, t->last.calls.rpc_missing, calls);
+	headline_end(h, t->last.faults.gpu_watched, !*t->last.calls.rpc_missing, calls);
 }
 
 size_t session_open_before(const struct session *t)

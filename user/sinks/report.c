@@ -212,7 +212,7 @@ static void write_session(FILE *out, const struct session *t)
 
 	fputs("\nSummary\n", out);
 	report_headline(out, t);
-	if (s->calls.rpc_missing) {
+	if (*s->calls.rpc_missing) {
 		safe_line(out, "- NFS not observed%s: %s.",
 			  calls ? " at the end of the session" : "", s->calls.rpc_missing);
 	} else if (session_lacks_choice(t)) {

@@ -467,8 +467,7 @@ void session_json_write(FILE *out, const struct session *t)
 	json_text(&j, "source", rpc_source_names[t->last.calls.source]);
 	json_fraction(&j, "start", t->first.wall, 3);
 	json_fraction(&j, "seconds", session_seconds(t), 3);
-	if (t->last.calls.rpc_missing)
-		json_text(&j, "not_observed", t->last.calls.rpc_missing);
+	json_known(&j, "not_observed", t->last.calls.rpc_missing);
 	write_headline(&j, t);
 	json_bool(&j, "gpu_faults_observed", t->last.faults.gpu_watched);
 	json_unsigned(&j, "open_faults_before", session_open_before(t));

@@ -307,7 +307,7 @@ void top_write(FILE *out, const struct top_view *v, const struct session *t, con
 	write_head(out, v, width);
 	for (size_t i = 0; i < shown; i++)
 		write_row(out, v, &r.list[i], width);
-	if (t->last.calls.rpc_missing)
+	if (*t->last.calls.rpc_missing)
 		safe_line(out, "%s", t->last.calls.rpc_missing);
 	if (session_lacks_choice(t))
 		report_choice(out, t);

@@ -214,7 +214,7 @@ struct rpc_server_state {
 /* The checkpoint episodes of one server and kind: see limits/episodes.h. */
 struct episode_stats {
 	char server[LABEL_SIZE];
-	const char *kind; /* static: "save", "load" */
+	char kind[8]; /* "save", "load" */
 	struct time_histogram seconds;
 	struct depth_histogram bytes;
 };
@@ -323,7 +323,7 @@ extern const struct slot_setting_name {
 struct calls {
 	enum rpc_source source; /* in use */
 	uint64_t source_number; /* if it changes, all counts of calls have begun anew */
-	const char *rpc_missing; /* why sunrpc is not observed; NULL: it is */
+	char rpc_missing[96]; /* why sunrpc is not observed; "": it is */
 	uint64_t unknown; /* RPC_FACT_BIT()s that the source does not measure */
 	uint32_t slots_wanted[SLOT_SETTINGS]; /* for new mounts; 0: unknown */
 	uint64_t cpu_waiting_ns; /* since the boot, a task waited for a CPU; 0: unknown */
@@ -396,7 +396,6 @@ struct rpc_error *snapshot_error(struct calls *c, const char *server, const char
 struct rpc_transport_state *snapshot_transport(struct calls *c, const char *server,
 					       const char *name);
 struct rpc_server_state *snapshot_server(struct calls *c, const char *server);
-/* @kind is static. */
 struct episode_stats *snapshot_episodes(struct calls *c, const char *server, const char *kind);
 struct nfs_mount *snapshot_mount(struct calls *c, const struct nfs_mount *like);
 struct calls_by *snapshot_mount_calls(struct calls *c, const char *server, const char *export,

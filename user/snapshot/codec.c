@@ -30,10 +30,6 @@
 #include "base/json_reader.h"
 #include "snapshot/table.h"
 
-/* Different texts of static fields (hooks, reasons) that one recording may have, and the bytes of each. */
-#define NAMES_MAX 256
-#define NAME_SIZE 256
-
 /* From the epoch up to the year 9999. */
 static bool is_time(double seconds)
 {
@@ -99,7 +95,8 @@ static void write_elements(struct json *j, const struct field *f, const char *no
 	json_object(j, f->name);
 	for (size_t i = 0; i < f->name_count; i++, now += size, then += size)
 		if (all || memcmp(now, then, size) != 0)
-			write_numbers(j, f->names[i], f, now, then, f->count / f->name_count);
+			write_numbers(j, f->names[i], f, now, then,
+				      field_numbers(f) / f->name_count);
 	json_object_end(j);
 }
 
@@ -118,8 +115,6 @@ static void write_field(struct json *j, const struct field *f, const void *now, 
 	switch (f->type) {
 	case FIELD_TEXT:
 		return json_text(j, f->name, now);
-	case FIELD_NAME:
-		return json_text(j, f->name, *(const char *const *)now ?: "");
 	case FIELD_BOOL:
 		return json_bool(j, f->name, *(const bool *)now);
 	case FIELD_CHOICE:
@@ -130,7 +125,7 @@ static void write_field(struct json *j, const struct field *f, const void *now, 
 		if (f->names)
 			write_elements(j, f, now, then, all);
 		else
-			write_numbers(j, f->name, f, now, then, f->count);
+			write_numbers(j, f->name, f, now, then, field_numbers(f));
 	}
 }
 
@@ -182,17 +177,21 @@ const char *tables_end(char *text, uint32_t checksum)
 
 /* ---- reading ---- */
 
-/* A table that is being read; handlers note in it what is wrong. */
+/* A line that is being read; handlers note in it what is wrong. */
 struct reader {
-	const struct table *t;
-	void *part;
-	struct names *names;
-	size_t count, old; /* entries read; those that were there before */
-	char *entry;
-	const struct field *f;
-	uint64_t facts; /* that a new entry has, or all: an old one keeps what it had */
+	const struct table_place *places;
+	size_t place_count;
+	uint64_t read; /* bits of the places that the line has */
 	uint64_t missing; /* facts that some new entry has not */
 	int error;
+	/* the table: */
+	const struct table *t;
+	void *part;
+	size_t count, old; /* entries read; those that were there before */
+	char *entry;
+	uint64_t facts; /* that a new entry has, or all: an old one keeps what it had */
+	const struct field *f;
+	char *at, *end; /* numbers of the field that are still to be read */
 };
 
 static void require_form(struct reader *r, bool right)
@@ -201,11 +200,12 @@ static void require_form(struct reader *r, bool right)
 		r->error = -EBADMSG;
 }
 
-/* Numbers of a field that are still to be read. */
-struct numbers {
-	struct reader *r;
-	char *at, *end;
-};
+/* Reads an object or an array, which begins with this bracket. */
+static void read_inside(struct reader *r, struct span value, const char *bracket,
+			json_handler *handle)
+{
+	require_form(r, span_starts_with(value, bracket) && json_read(value, handle, r));
+}
 
 /* Adds a difference to a number from 0 to @max. */
 static bool add_difference(struct span value, uint64_t max, uint64_t *number)
@@ -221,41 +221,39 @@ static bool add_difference(struct span value, uint64_t max, uint64_t *number)
 
 static void on_number(void *context, struct span name, struct span value)
 {
-	struct numbers *n = context;
-	const struct field *f = n->r->f;
-	bool is_short = f->type == FIELD_U32, right = n->at < n->end;
+	struct reader *r = context;
+	const struct field *f = r->f;
+	bool is_short = f->type == FIELD_U32, right = r->at < r->end;
 	uint64_t number;
 
 	(void)name;
 	if (right && f->type == FIELD_DOUBLE) {
-		right = json_read_number(value, (double *)n->at) && is_time(*(double *)n->at);
+		right = json_read_number(value, (double *)r->at) && is_time(*(double *)r->at);
 	} else if (right) {
-		number = number_at(f, n->at, 0);
+		number = number_at(f, r->at, 0);
 		right = add_difference(value,
 				       f->most  ? f->most :
 				       is_short ? UINT32_MAX :
 						  UINT64_MAX,
 				       &number);
 		if (is_short)
-			*(uint32_t *)n->at = (uint32_t)number;
+			*(uint32_t *)r->at = (uint32_t)number;
 		else
-			*(uint64_t *)n->at = number;
+			*(uint64_t *)r->at = number;
 	}
-	n->at += is_short ? sizeof(uint32_t) : sizeof(uint64_t);
-	require_form(n->r, right);
+	r->at += is_short ? sizeof(uint32_t) : sizeof(uint64_t);
+	require_form(r, right);
 }
 
 /* One number, or an array of them. */
 static void read_numbers(struct reader *r, char *at, size_t size, struct span value)
 {
-	struct numbers n = { r, at, at + size };
-	bool list = span_starts_with(value, "[");
-
-	require_form(r, list == (r->f->count / field_elements(r->f) > 1));
-	if (!list)
-		on_number(&n, value, value);
+	r->at = at;
+	r->end = at + size;
+	if (field_numbers(r->f) / field_elements(r->f) > 1)
+		read_inside(r, value, "[", on_number);
 	else
-		require_form(r, json_read(value, on_number, &n));
+		on_number(r, value, value);
 }
 
 /* The index of a text among the field's names; name_count: it is none. */
@@ -293,41 +291,15 @@ static void on_member_of_set(void *context, struct span name, struct span value)
 		*(uint64_t *)(r->entry + r->f->offset) |= (uint64_t)1 << i;
 }
 
-/* The text among those that were read before, or NULL for "". */
-static const char *keep_name(struct reader *r, const char *text)
-{
-	struct names *n = r->names;
-	char **added, *copy;
-
-	for (size_t i = 0; i < n->count; i++)
-		if (!strcmp(n->list[i], text))
-			return n->list[i];
-	require_form(r, n->count < NAMES_MAX);
-	copy = *text && !r->error ? strdup(text) : NULL;
-	if (!copy)
-		return NULL;
-	added = ARRAY_APPEND(n->list, n->count);
-	if (!added) {
-		free(copy);
-		r->error = -ENOMEM;
-		return NULL;
-	}
-	return *added = copy;
-}
-
 static void read_text(struct reader *r, void *at, struct span value)
 {
-	char name[NAME_SIZE];
 	struct span inside;
 	size_t i;
 
 	if (!json_inside(value, &inside)) {
 		require_form(r, false);
 	} else if (r->f->type == FIELD_TEXT) {
-		json_decode(inside, at, r->f->count);
-	} else if (r->f->type == FIELD_NAME) {
-		json_decode(inside, name, sizeof(name));
-		*(const char **)at = keep_name(r, name);
+		json_decode(inside, at, r->f->size);
 	} else {
 		i = find_name(r->f, inside);
 		*(uint32_t *)at = i < r->f->name_count ? (uint32_t)i : 0;
@@ -338,7 +310,6 @@ static void read_field(struct reader *r, void *at, struct span value)
 {
 	switch (r->f->type) {
 	case FIELD_TEXT:
-	case FIELD_NAME:
 	case FIELD_CHOICE:
 		return read_text(r, at, value);
 	case FIELD_BOOL:
@@ -346,12 +317,10 @@ static void read_field(struct reader *r, void *at, struct span value)
 		return require_form(r, *(bool *)at || span_is(value, "false"));
 	case FIELD_SET:
 		*(uint64_t *)at = 0;
-		return require_form(r, span_starts_with(value, "[") &&
-					       json_read(value, on_member_of_set, r));
+		return read_inside(r, value, "[", on_member_of_set);
 	default:
 		if (r->f->names)
-			require_form(r, span_starts_with(value, "{") &&
-						json_read(value, on_element, r));
+			read_inside(r, value, "{", on_element);
 		else
 			read_numbers(r, at, r->f->size, value);
 	}
@@ -411,60 +380,44 @@ static void set_count(const struct table_place *p, size_t count)
 		*(size_t *)((char *)p->part + p->table->entries) = count;
 }
 
-/* One line: an object whose members are tables. */
-struct line_reader {
-	const struct table_place *places;
-	size_t count;
-	struct names *names;
-	uint64_t read; /* bits of the places that it has */
-	uint64_t missing;
-	int error;
-};
-
 static void on_table(void *context, struct span name, struct span value)
 {
-	struct line_reader *l = context;
+	struct reader *r = context;
 	const struct table_place *p =
-		ARRAY_FIND(x, l->places, l->count, span_is(name, x->table->name));
-	struct reader r = { .names = l->names };
+		ARRAY_FIND(x, r->places, r->place_count, span_is(name, x->table->name));
 
-	if (!p || l->error)
+	if (!p || r->error)
 		return;
-	r.t = p->table;
-	r.part = p->part;
-	r.old = table_count(r.t, r.part);
-	l->read |= (uint64_t)1 << (p - l->places);
-	require_form(&r, span_starts_with(value, "[") && json_read(value, on_entry, &r));
-	require_form(&r, r.t->entries || r.count == 1);
-	set_count(p, r.count);
-	l->missing |= r.missing;
-	l->error = r.error;
+	r->t = p->table;
+	r->part = p->part;
+	r->count = 0;
+	r->old = table_count(r->t, r->part);
+	r->read |= (uint64_t)1 << (p - r->places);
+	read_inside(r, value, "[", on_entry);
+	require_form(r, r->t->entries || r->count == 1);
+	set_count(p, r->count);
 }
 
-int tables_read(struct span line, const struct table_place *places, size_t count,
-		struct names *names, uint64_t *missing)
+int tables_read(struct span line, const struct table_place *places, size_t count, uint64_t *missing)
 {
-	struct line_reader l = { .places = places, .count = count, .names = names };
+	struct reader r = { .places = places, .place_count = count };
 
-	if (!span_starts_with(line, "{") || !json_read(line, on_table, &l))
-		return l.error ? l.error : -EBADMSG;
-	for (size_t i = 0; i < count; i++) {
-		if (l.read >> i & 1)
+	read_inside(&r, line, "{", on_table);
+	for (size_t i = 0; i < count && !r.error; i++) {
+		if (r.read >> i & 1)
 			continue;
 		/* A table without a count is an entry that is always there. */
-		if (!places[i].table->entries)
-			return -EBADMSG;
+		require_form(&r, places[i].table->entries);
 		set_count(&places[i], 0);
 	}
-	*missing |= l.missing;
-	return l.error;
+	*missing |= r.missing;
+	return r.error;
 }
 
 /* ---- snapshots ---- */
 
 struct codec {
 	struct snapshot before;
-	struct names names;
 	uint64_t missing; /* facts that the file does not have */
 };
 
@@ -478,9 +431,6 @@ void codec_free(struct codec *c)
 	if (!c)
 		return;
 	snapshot_free(&c->before);
-	for (size_t i = 0; i < c->names.count; i++)
-		free(c->names.list[i]);
-	free(c->names.list);
 	free(c);
 }
 
@@ -507,7 +457,7 @@ static int copy_snapshot(struct snapshot *to, const struct snapshot *from)
 	snapshot_free(to);
 	*to = *from;
 	for (const struct table *t = tables; t < tables + TABLES; t++)
-		if (!t->fixed && table_copy_array(t, (char *)to + t->part))
+		if (!t->room && table_copy_array(t, (char *)to + t->part))
 			err = -ENOMEM;
 	return err;
 }
@@ -521,22 +471,16 @@ int snapshot_encode(struct codec *c, const struct snapshot *s, FILE *out)
 	return tables_write(out, places, count) ?: copy_snapshot(&c->before, s);
 }
 
-/* Checks that the rows cannot express. */
-static bool is_sound(const struct snapshot *s)
-{
-	return !ARRAY_FIND(h, s->self.hooks, s->self.hook_count, !h->name) &&
-	       !ARRAY_FIND(d, s->self.drops, s->self.drop_count, !d->reason) &&
-	       s->self.rpc_hook_count <= s->self.hook_count;
-}
-
 int snapshot_decode(struct codec *c, struct span line, struct snapshot *s)
 {
+	struct snapshot *read = &c->before;
 	struct table_place places[TABLES];
-	size_t count = recorded_tables(places, &c->before, NULL);
-	uint64_t last = c->before.time_ns;
-	int err = tables_read(line, places, count, &c->names, &c->missing);
+	size_t count = recorded_tables(places, read, NULL);
+	uint64_t last = read->time_ns;
+	int err = tables_read(line, places, count, &c->missing);
 
-	if (!err && !(c->before.time_ns > last && is_sound(&c->before)))
+	/* The rows cannot express this. */
+	if (!err && !(read->time_ns > last && read->self.rpc_hook_count <= read->self.hook_count))
 		err = -EBADMSG;
 	if (!err)
 		err = copy_snapshot(s, &c->before);

@@ -1,52 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "snapshot/self.h"
+#include "snapshot/table.h"
+
+#define TEXT(to, text) snprintf(to, sizeof(to), "%s", text)
 
 void snapshot_hook(struct self *s, const char *name, bool attached)
 {
-	if (s->hook_count < COUNT(s->hooks))
-		s->hooks[s->hook_count++] = (struct hook_state){ name, attached };
+	struct hook_state *hook = table_append(&tables[TABLE_HOOKS], s);
+
+	if (!hook)
+		return;
+	TEXT(hook->name, name);
+	hook->attached = attached;
 }
 
 void snapshot_drop(struct self *s, const char *reason, uint64_t count)
 {
-	struct drop_count *known =
-		ARRAY_FIND(d, s->drops, s->drop_count, !strcmp(d->reason, reason));
+	struct drop_count *drop = table_get(&tables[TABLE_DROPS], s, (const void *[]){ reason });
 
-	if (known)
-		known->count += count;
-	else if (s->drop_count < COUNT(s->drops))
-		s->drops[s->drop_count++] = (struct drop_count){ reason, count };
+	if (drop)
+		drop->count += count;
 }
 
 void snapshot_health(struct self *s, const char *check, int level)
 {
-	if (s->health_count < COUNT(s->health))
-		s->health[s->health_count++] = (struct health_state){ check, level };
+	struct health_state *health = table_append(&tables[TABLE_HEALTH], s);
+
+	if (!health)
+		return;
+	TEXT(health->check, check);
+	health->level = level;
 }
 
 void snapshot_program(void *self, const char *name, uint64_t runs, uint64_t ns)
 {
-	struct self *s = self;
-	struct program_run *p =
-		ARRAY_FIND(x, s->programs, s->program_count, !strcmp(x->name, name));
+	struct program_run *run =
+		table_get(&tables[TABLE_PROGRAMS], self, (const void *[]){ name });
 
-	if (!p && s->program_count == COUNT(s->programs))
+	if (!run)
 		return;
-	if (!p) {
-		p = &s->programs[s->program_count++];
-		snprintf(p->name, sizeof(p->name), "%s", name);
-	}
-	p->runs += runs;
-	p->ns += ns;
+	run->runs += runs;
+	run->ns += ns;
 }
 
 void snapshot_finding(struct self *s, const struct finding_state *finding)
 {
-	bool known = ARRAY_FIND(f, s->findings, s->finding_count,
-				!strcmp(f->check, finding->check) &&
-					!strcmp(f->device, finding->device) &&
-					!strcmp(f->code, finding->code));
-
-	if (!known && s->finding_count < SELF_FINDINGS)
-		s->findings[s->finding_count++] = *finding;
+	table_get_labels(&tables[TABLE_FINDINGS], s, finding);
 }

@@ -5,24 +5,24 @@
 #include "base/label.h"
 
 struct hook_state {
-	const char *name; /* static */
+	char name[48];
 	bool attached;
 };
 
 struct drop_count {
-	const char *reason; /* static */
+	char reason[24];
 	uint64_t count;
 };
 
 /* The result of one health rule. */
 struct health_state {
-	const char *check; /* the rule's name, static */
+	char check[24]; /* the rule's name */
 	int level; /* 0: ok, 1: warning, 2: failed */
 };
 
 /* One finding of a rule. */
 struct finding_state {
-	const char *check; /* the rule's name, static */
+	char check[24]; /* the rule's name */
 	char device[LABEL_SIZE]; /* a GPU, a switch, a server; "": none */
 	char code[32]; /* "79", "sxid:20034", the kind of a driver error, or the rule's name */
 };

@@ -67,11 +67,11 @@ static const struct field snapshot_fields[] = {
 	ROW(snapshot, CHOICE, DETAIL, calls.source, NAMES(rpc_source_names)),
 	ROW(snapshot, U64, DETAIL, calls.source_number),
 	ROW(snapshot, BOOL, DETAIL, files_wanted, .left_out = true),
-	ROW(snapshot, NAME, DETAIL, calls.rpc_missing),
+	ROW(snapshot, TEXT, DETAIL, calls.rpc_missing),
 	ROW(snapshot, SET, DETAIL, calls.unknown, NAMES(fact_names)),
 	ROW(snapshot, U32, GAUGE, calls.slots_wanted, NAMES(slot_setting_names)),
 	ROW(snapshot, BOOL, DETAIL, faults.gpu_watched),
-	ROW(snapshot, SIZE, DETAIL, self.rpc_hook_count),
+	ROW(snapshot, U64, DETAIL, self.rpc_hook_count),
 	ROW(snapshot, U64, COUNTER, calls.cpu_waiting_ns, .delta = offsetof(struct delta, cpu_waiting_ns)),
 	ROW(snapshot, U64, GAUGE, calls.dirty_bytes),
 	ROW(snapshot, U64, GAUGE, calls.dirty_limit_bytes),
@@ -163,7 +163,7 @@ static const struct field server_fields[] = {
 	ROW(rpc_server_state, U64, GAUGE, slowest_rtt_ns, .left_out = true),
 	ROW(rpc_server_state, U64, GAUGE, lock_wait_ns),
 	ROW(rpc_server_state, TEXT, DETAIL, lock_wait_by),
-	ROW(rpc_server_state, NAME, DETAIL, bound_by, .left_out = true),
+	ROW(rpc_server_state, OTHER, DETAIL, bound_by, .left_out = true),
 };
 
 static const struct field mount_fields[] = {
@@ -273,18 +273,18 @@ static const struct field kernel_event_fields[] = {
 };
 
 static const struct field hook_fields[] = {
-	ROW(hook_state, NAME, LABEL, name),
+	ROW(hook_state, TEXT, LABEL, name),
 	ROW(hook_state, BOOL, GAUGE, attached),
 };
 
 static const struct field drop_fields[] = {
-	ROW(drop_count, NAME, LABEL, reason),
+	ROW(drop_count, TEXT, LABEL, reason),
 	ROW(drop_count, U64, COUNTER, count),
 };
 
 static const struct field episode_fields[] = {
 	ROW(episode_stats, TEXT, LABEL, server),
-	ROW(episode_stats, NAME, LABEL, kind),
+	ROW(episode_stats, TEXT, LABEL, kind),
 	ROW(episode_stats, TIMES, COUNTER, seconds),
 	ROW(episode_stats, U64, COUNTER, bytes),
 };
@@ -315,12 +315,12 @@ static const struct field recovery_fields[] = {
 };
 
 static const struct field health_fields[] = {
-	ROW(health_state, NAME, LABEL, check),
+	ROW(health_state, TEXT, LABEL, check),
 	ROW(health_state, U32, GAUGE, level),
 };
 
 static const struct field finding_fields[] = {
-	ROW(finding_state, NAME, LABEL, check),
+	ROW(finding_state, TEXT, LABEL, check),
 	ROW(finding_state, TEXT, LABEL, device),
 	ROW(finding_state, TEXT, LABEL, code),
 };
@@ -344,7 +344,8 @@ static const struct field program_fields[] = {
 	}
 #define CALLS(...) TABLE(struct calls, calls, __VA_ARGS__)
 #define FAULTS(...) TABLE(struct fault_counts, faults, __VA_ARGS__)
-#define SELF(...) TABLE(struct self, self, __VA_ARGS__, .fixed = true)
+#define SELF(list, ...) \
+	TABLE(struct self, self, list, __VA_ARGS__, .room = COUNT(((struct self *)NULL)->list))
 #define DELTA(list, number)                              \
 	.delta_array = offsetof(struct delta, list),     \
 	.delta_entries = offsetof(struct delta, number), \
@@ -354,7 +355,7 @@ const struct table tables[TABLES] = {
 	[TABLE_SNAPSHOT] = { .name = "snapshot",
 			     .size = sizeof(struct snapshot),
 			     .max = 1,
-			     .fixed = true,
+			     .room = 1,
 			     .fields = snapshot_fields,
 			     .field_count = COUNT(snapshot_fields) },
 	[TABLE_OPS] = CALLS(ops, op_count, op_fields, .max = 2048, DELTA(ops, op_count)),
@@ -400,13 +401,13 @@ char *table_array(const struct table *t, const void *part)
 {
 	char *member = (char *)part + t->array;
 
-	return t->fixed ? member : *(char **)member;
+	return t->room ? member : *(char **)member;
 }
 
 void table_free_part(void *part, size_t offset)
 {
 	for (const struct table *t = tables + 1; t < tables + TABLES; t++)
-		if (t->part == offset && !t->fixed)
+		if (t->part == offset && !t->room)
 			free(table_array(t, part));
 }
 
@@ -418,9 +419,6 @@ void table_free_part(void *part, size_t offset)
 static bool is_label(const struct field *f, const char *at, const char *label)
 {
 	switch (f->type) {
-	case FIELD_NAME:
-		at = *(const char *const *)at;
-		/* fall through */
 	case FIELD_TEXT:
 		return *at == *label && !strcmp(at, label);
 	case FIELD_BOOL:
@@ -430,29 +428,31 @@ static bool is_label(const struct field *f, const char *at, const char *label)
 	}
 }
 
-/* The labels of an entry, at least one, as is_label() takes them. */
+static size_t label_count(const struct table *t)
+{
+	size_t number = 1;
+
+	while (number < t->field_count && t->fields[number].role == FIELD_LABEL)
+		number++;
+	return number;
+}
+
+/* The labels of an entry, as is_label() takes them. */
 static void labels_of(const struct table *t, const void *entry, const void **labels)
 {
-	const struct field *f = t->fields;
-
-	do {
-		const char *at = (const char *)entry + f->offset;
-
-		*labels++ = f->type == FIELD_NAME ? *(const char *const *)at : at;
-	} while ((++f)->role == FIELD_LABEL);
+	ARRAY_EACH(f, t->fields, label_count(t))
+		*labels++ = (const char *)entry + f->offset;
 }
 
 /* The entry with these labels, or NULL: from place @at on, and from the last label on, in which most entries differ. */
 static char *find_entry(const struct table *t, const void *part, const void *const *labels,
 			size_t at)
 {
-	size_t count = table_count(t, part), number = 1, l;
+	size_t count = table_count(t, part), number = label_count(t), l;
 	char *array = table_array(t, part), *entry;
 	const struct field *last;
 	const char *first; /* byte of the last label: it mostly differs */
 
-	while (number < t->field_count && t->fields[number].role == FIELD_LABEL)
-		number++;
 	last = &t->fields[number - 1];
 	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): callers fill it */
 	first = labels[number - 1];
@@ -484,9 +484,10 @@ void *table_append(const struct table *t, void *part)
 {
 	size_t *count = (size_t *)((char *)part + t->entries);
 
-	if (!t->fixed)
+	if (!t->room)
 		return array_append((void **)((char *)part + t->array), count, t->size);
-	return memset(table_array(t, part) + (*count)++ * t->size, 0, t->size);
+	return *count < t->room ? memset(table_array(t, part) + (*count)++ * t->size, 0, t->size) :
+				  NULL;
 }
 
 void table_remove(const struct table *t, void *part, void *entry)
@@ -519,15 +520,11 @@ void *table_get(const struct table *t, void *part, const void *const *labels)
 	if (entry)
 		return entry;
 	entry = table_append(t, part);
-	for (const struct field *f = t->fields; entry && f->role == FIELD_LABEL; f++, labels++) {
-		char *at = entry + f->offset;
+	ARRAY_EACH(f, t->fields, entry ? label_count(t) : 0) {
+		const char *label = *labels++;
 
-		if (f->type == FIELD_TEXT)
-			memcpy(at, *labels, strnlen(*labels, f->count - 1));
-		else if (f->type == FIELD_NAME)
-			*(const char **)at = *labels;
-		else
-			memcpy(at, *labels, f->size);
+		memcpy(entry + f->offset, label,
+		       f->type == FIELD_TEXT ? strnlen(label, f->size - 1) : f->size);
 	}
 	return entry;
 }
@@ -608,7 +605,8 @@ static struct pair pair_of(const struct field *f, const void *now, const void *t
 	struct pair p = { f, (const uint64_t *)((const char *)now + f->offset),
 			  (const uint64_t *)((const char *)then + f->offset), false };
 
-	p.same_sum = f->type == FIELD_TIMES && f->count == TIMES_WORDS && *p.now == *p.then;
+	p.same_sum = f->type == FIELD_TIMES && f->size == sizeof(struct time_histogram) &&
+		     *p.now == *p.then;
 	return p;
 }
 
@@ -617,7 +615,7 @@ static size_t next_number(const struct pair *p, size_t i)
 {
 	if (p->f->sums)
 		return i + TIMES_WORDS;
-	return p->same_sum && i == 1 ? p->f->count - 1 : i + 1;
+	return p->same_sum && i == 1 ? TIMES_WORDS - 1 : i + 1;
 }
 
 bool table_changed(const struct table *t, const enum field_role *role, const void *now,
@@ -629,7 +627,7 @@ bool table_changed(const struct table *t, const enum field_role *role, const voi
 		if (!f->delta || (role && f->role != *role))
 			continue;
 		p = pair_of(f, now, then);
-		for (size_t i = 0; i < f->count; i = next_number(&p, i))
+		for (size_t i = 0; i < field_numbers(f); i = next_number(&p, i))
 			if (role ? p.now[i] < p.then[i] : p.now[i] != p.then[i])
 				return true;
 	}
@@ -648,7 +646,7 @@ static void subtract_role(const struct table *t, enum field_role role, void *to,
 			continue;
 		p = pair_of(f, now, again ? now : then);
 		p.same_sum &= !again;
-		for (size_t i = 0; i < f->count; i = next_number(&p, i))
+		for (size_t i = 0; i < field_numbers(f); i = next_number(&p, i))
 			((uint64_t *)((char *)to + f->delta))[f->sums ? i / TIMES_WORDS : i] =
 				p.now[i] - (again ? 0 : p.then[i]);
 	}

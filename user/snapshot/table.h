@@ -7,14 +7,12 @@
 #include "snapshot/snapshot.h"
 
 enum field_type {
-	FIELD_TEXT, /* char[count] with its NUL */
-	FIELD_NAME, /* const char *, NULL or static */
-	FIELD_U64, /* uint64_t[count] */
-	FIELD_U32, /* uint32_t[count], also enums and int */
+	FIELD_TEXT, /* char[] with its NUL */
+	FIELD_U64, /* uint64_t[], also size_t */
+	FIELD_U32, /* uint32_t[], also enums and int */
 	FIELD_BOOL,
-	FIELD_DOUBLE,
-	FIELD_SIZE, /* size_t */
-	FIELD_TIMES, /* struct time_histogram[]; count: uint64_t in all */
+	FIELD_DOUBLE, /* double[] */
+	FIELD_TIMES, /* struct time_histogram[] */
 	FIELD_CHOICE, /* an enum, uint32_t; in files its name from .names */
 	FIELD_SET, /* uint64_t: bits; in files their names from .names */
 	FIELD_OTHER, /* bytes; not written to files */
@@ -33,7 +31,6 @@ struct field {
 	const char *name; /* in files: that of the member */
 	size_t offset; /* in the entry */
 	size_t size; /* bytes */
-	size_t count; /* elements; of a text: bytes */
 	size_t delta; /* offset of its difference in the entry of struct delta; 0: no difference */
 	enum field_type type;
 	enum field_role role;
@@ -46,27 +43,20 @@ struct field {
 	uint64_t most; /* the largest number accepted from a file; 0: what the type allows */
 };
 
+/* The numbers of a field, those of all its elements together. */
+static inline size_t field_numbers(const struct field *f)
+{
+	return f->size / (f->type == FIELD_U32 ? sizeof(uint32_t) : sizeof(uint64_t));
+}
+
 /* A row of a table of fields. */
 #define MEMBER(type, member) (((const struct type *)NULL)->member)
-#define ROW(type_, as, what, member, ...)                                                  \
-	{                                                                                  \
-		.name = #member, .offset = offsetof(struct type_, member),                 \
-		.size = sizeof(MEMBER(type_, member)),                                     \
-		.count = sizeof(MEMBER(type_, member)) / SIZE_OF_##as, .type = FIELD_##as, \
-		.role = FIELD_##what, __VA_ARGS__                                          \
+#define ROW(type_, as, what, member, ...)                                                        \
+	{                                                                                        \
+		.name = #member, .offset = offsetof(struct type_, member),                       \
+		.size = sizeof(MEMBER(type_, member)), .type = FIELD_##as, .role = FIELD_##what, \
+		__VA_ARGS__                                                                      \
 	}
-
-#define SIZE_OF_TEXT 1
-#define SIZE_OF_NAME 8
-#define SIZE_OF_U64 8
-#define SIZE_OF_U32 4
-#define SIZE_OF_BOOL 1
-#define SIZE_OF_DOUBLE 8
-#define SIZE_OF_SIZE 8
-#define SIZE_OF_TIMES 8
-#define SIZE_OF_CHOICE 4
-#define SIZE_OF_SET 8
-#define SIZE_OF_OTHER 1
 
 /* An array in a part of the snapshot. The parts are struct calls, fault_counts and self. */
 struct table {
@@ -75,7 +65,7 @@ struct table {
 	size_t array, entries; /* offsets of the array and its count in the part */
 	size_t size; /* of an entry */
 	size_t max; /* most entries in a file; 0: the table is not written to files */
-	bool fixed; /* the array is in the part itself, not allocated */
+	size_t room; /* the array is in the part itself, for so many entries; 0: it is allocated */
 	const struct field *fields;
 	size_t field_count;
 	/* Offsets and size of the array in struct delta, whose entries begin with a pointer to the entry at the end; 0: none. */
@@ -149,7 +139,7 @@ bool table_changed(const struct table *t, const enum field_role *role, const voi
  * may be NULL. */
 void table_subtract(const struct table *t, void *to, const void *now, const void *then);
 
-/* Appends an entry of zeros; NULL: no memory. */
+/* Appends an entry of zeros; NULL: no memory, or no room. */
 void *table_append(const struct table *t, void *part);
 
 /* Removes an entry; those behind it move. */
@@ -169,17 +159,11 @@ struct table_place {
 /* Writes one line, an object with the tables. Returns 0, -ENOMEM, or -E2BIG: a table has more entries than .max. */
 int tables_write(FILE *out, const struct table_place *places, size_t count);
 
-/* Texts that fields of the type FIELD_NAME point to. Initialise with {}. */
-struct names {
-	char **list;
-	size_t count;
-};
-
 /* Reads such a line into the parts of @places, which have the values of the line before. A table that the line lacks becomes
- * empty. @names: NULL if no table has a FIELD_NAME. Adds to @missing the facts (RPC_FACT_BIT()) whose fields a new entry
- * lacks. Returns 0, -ENOMEM, or -EBADMSG if the line is damaged. After an error the parts can only be freed. */
+ * empty. Adds to @missing the facts (RPC_FACT_BIT()) whose fields a new entry lacks. Returns 0, -ENOMEM, or -EBADMSG if the line
+ * is damaged. After an error the parts can only be freed. */
 int tables_read(struct span line, const struct table_place *places, size_t count,
-		struct names *names, uint64_t *missing);
+		uint64_t *missing);
 
 /* The last line of a file of such lines, with the CRC-32 of all bytes before it. Returns @text, of TABLES_END_SIZE bytes. */
 #define TABLES_END_SIZE sizeof("{\"end\":\"01234567\"}\n")
@@ -194,6 +178,5 @@ void codec_free(struct codec *c);
 /* Writes the line of a snapshot. Returns as tables_write(). */
 int snapshot_encode(struct codec *c, const struct snapshot *s, FILE *out);
 
-/* Reads a line into @s, which must be empty. Texts that are pointers are valid until codec_free(). Returns 0, -ENOMEM,
- * or -EBADMSG: it is damaged. */
+/* Reads a line into @s, which must be empty. Returns 0, -ENOMEM, or -EBADMSG: it is damaged. */
 int snapshot_decode(struct codec *c, struct span line, struct snapshot *s);
