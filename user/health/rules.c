@@ -78,18 +78,24 @@ static const struct ack *find_ack(const struct health_evaluation *e, const char 
 		       ack_find(e->o->acks, device, gpu_of(e->s, device)->uuid, what, last, e->now);
 }
 
-/* Adds a finding about a state of @device if its standing is the one that is looked for. Returns room for it in either
- * case; the caller writes its texts. */
-static struct health_finding *add_state(struct health_evaluation *e, enum health_rule_id rule,
-					const char *device)
+/* Adds a finding about a state of @device, for the reason @format, if its standing is the one that is looked for. Its head is
+ * @head and the device. Returns it, or else room that nobody reads. */
+static struct health_finding *__attribute__((format(printf, 5, 6)))
+add_state(struct health_evaluation *e, enum health_rule_id rule, const char *device,
+	  const char *head, const char *format, ...)
 {
 	bool snoozed = find_ack(e, device, health_rules[rule].name, e->now);
 	enum fault_standing standing = snoozed ? STANDING_SNOOZED : STANDING_OPEN;
 	struct health_finding *f = is_wanted(e, standing) ? add_finding(e, rule, standing) :
 							    &e->report->findings[e->report->listed];
+	va_list args;
 
 	SET(f->device, "%s", device);
 	SET(f->what, "%s", health_rules[rule].name);
+	SET(f->head, "%s%s%s", head, *device ? " " : "", short_device(device));
+	va_start(args, format);
+	safe_vformat(f->reason, sizeof(f->reason), format, args);
+	va_end(args);
 	return f;
 }
 
@@ -364,12 +370,11 @@ static void find_rate_limit(struct health_evaluation *e, enum health_rule_id rul
 
 		if (!g->rate_limited)
 			continue;
-		f = add_state(e, rule, g->gpu);
+		f = add_state(
+			e, rule, g->gpu, "GSP errors",
+			"GPU %s: the driver limits its reports of GSP errors: Drain the node and reset the GPU.",
+			g->gpu);
 		SET(f->action, "%s", "reset_gpu");
-		SET(f->head, "GSP errors %s", short_device(g->gpu));
-		SET(f->reason,
-		    "GPU %s: the driver limits its reports of GSP errors: Drain the node and reset the GPU.",
-		    g->gpu);
 	}
 }
 
@@ -433,17 +438,18 @@ static bool is_kernel_finding(const struct health_evaluation *e, enum health_rul
 static void find_kernel_events(struct health_evaluation *e, enum health_rule_id rule)
 {
 	ARRAY_EACH(v, e->s->faults.kernel_events, e->s->faults.kernel_event_count) {
+		const char *device = *v->device ? v->device : "kernel";
 		struct health_finding *f;
 
 		if (v->gpu_driver || !v->count || !is_kernel_finding(e, rule, v))
 			continue;
-		f = add_state(e, rule, *v->device ? v->device : "kernel");
-		SET(f->action, "%s", "restart_bm");
+		f = add_state(e, rule, device, "",
+			      "%s of %s%s%s, %" PRIu64 " %s: %srain the node and restart it.",
+			      v->kind, device, *v->about ? ": " : "", v->about, v->count,
+			      v->count == 1 ? "time" : "times",
+			      rule == HEALTH_CPU_STALL ? "If it goes on, d" : "D");
 		SET(f->head, "%.20s %.16s", v->kind, v->device);
-		SET(f->reason, "%s of %s%s%s, %" PRIu64 " %s: %srain the node and restart it.",
-		    v->kind, f->device, *v->about ? ": " : "", v->about, v->count,
-		    v->count == 1 ? "time" : "times",
-		    rule == HEALTH_CPU_STALL ? "If it goes on, d" : "D");
+		SET(f->action, "%s", "restart_bm");
 	}
 }
 
@@ -458,14 +464,12 @@ static void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rul
 
 		if (!(age > e->o->rules[rule].limit))
 			continue;
-		f = add_state(e, rule, v->server);
+		f = add_state(e, rule, v->server, "NFS waits",
+			      "NFS server %s%s: a call has been waiting %s for "
+			      "%.0f s: Check the server and the network to it.",
+			      v->server, VICTIMS(&e->s->calls, v->server),
+			      rpc_queue_wait(span_of(rpc_queue_names[worst])), age);
 		f->first = e->now - age;
-		SET(f->head, "NFS waits %s", v->server);
-		SET(f->reason,
-		    "NFS server %s%s: a call has been waiting %s for "
-		    "%.0f s: Check the server and the network to it.",
-		    v->server, VICTIMS(&e->s->calls, v->server),
-		    rpc_queue_wait(span_of(rpc_queue_names[worst])), age);
 	}
 }
 
@@ -476,24 +480,20 @@ static void find_nfs_errors(struct health_evaluation *e, enum health_rule_id rul
 {
 	struct health_finding *f;
 
-	for (size_t i = 0; e->o->node && i < e->o->node->nfs_error_count; i++) {
-		const struct node_nfs_errors *n = &e->o->node->nfs_errors[i];
-
-		f = add_state(e, rule, n->server);
+	ARRAY_EACH(n, e->o->node->nfs_errors, e->o->node->nfs_error_count) {
+		f = add_state(e, rule, n->server, "NFS fails", "NFS server %s: %s", n->server,
+			      n->text);
 		f->first = n->first;
-		SET(f->head, "NFS fails %s", n->server);
-		SET(f->reason, "NFS server %s: %s", n->server, n->text);
 	}
 	ARRAY_EACH(v, e->s->faults.kernel_events, e->s->faults.kernel_event_count) {
 		if (strcmp(v->kind, "nfs_state_lost") != 0 || e->now - v->last > LOST_SECONDS)
 			continue;
-		f = add_state(e, rule, v->device);
+		f = add_state(
+			e, rule, v->device, "NFS lost state",
+			"NFS server %s: open files or locks were lost, %" PRIu64
+			" messages: Jobs that use them may have wrong data; see the kernel log.",
+			*v->device ? v->device : "(not named)", v->count);
 		f->last = v->last;
-		SET(f->head, "NFS lost state %s", v->device);
-		SET(f->reason,
-		    "NFS server %s: open files or locks were lost, %" PRIu64
-		    " messages: Jobs that use them may have wrong data; see the kernel log.",
-		    *v->device ? v->device : "(not named)", v->count);
 	}
 }
 
@@ -521,11 +521,11 @@ static void find_stuck_tasks(struct health_evaluation *e, enum health_rule_id ru
 		if (!t->tasks || !(age > e->o->rules[rule].limit) || (lost && t->rpc) ||
 		    (!lost && !t->rpc && graver->level != HEALTH_OK && age > graver->limit))
 			continue;
-		f = add_state(e, rule, t->mountpoint);
-		f->first = e->now - age;
+		f = add_state(e, rule, t->mountpoint, "",
+			      "NFS on %s: tasks that hang: %" PRIu32 ", the oldest for %.0f s, %s",
+			      mount, t->tasks, age, causes[t->cause]);
 		SET(f->head, "NFS hangs %s", mount);
-		SET(f->reason, "NFS on %s: tasks that hang: %" PRIu32 ", the oldest for %.0f s, %s",
-		    mount, t->tasks, age, causes[t->cause]);
+		f->first = e->now - age;
 	}
 }
 
@@ -543,88 +543,71 @@ static void find_mounts(struct health_evaluation *e, enum health_rule_id rule)
 
 	ARRAY_EACH(m, e->o->node->mounts, e->o->node->mount_count) {
 		enum mount_state state = m->state != MOUNT_FINE ? m->state : m->answer;
-		struct health_finding *f;
 
-		if (state == MOUNT_FINE || (state == MOUNT_HUNG) != (rule == HEALTH_MOUNT_HUNG))
-			continue;
-		f = add_state(e, rule, m->path);
-		SET(f->head, "Mount %s %s", state == MOUNT_HUNG ? "hung" : "bad", m->path);
-		SET(f->reason, "Mount %s %s: Check the server, the network to it, and the mount.",
-		    m->path, states[state]);
+		if (state != MOUNT_FINE && (state == MOUNT_HUNG) == (rule == HEALTH_MOUNT_HUNG))
+			add_state(
+				e, rule, m->path, state == MOUNT_HUNG ? "Mount hung" : "Mount bad",
+				"Mount %s %s: Check the server, the network to it, and the mount.",
+				m->path, states[state]);
 	}
 }
 
 static void find_missing_gpus(struct health_evaluation *e, enum health_rule_id rule)
 {
 	const struct node_state *node = e->o->node;
-	struct health_finding *f;
+	char head[40];
 
-	if (node->gpus >= node->gpus_wanted)
-		return;
-	f = add_state(e, rule, "");
-	SET(f->head, "GPUs %u of %u", node->gpus, node->gpus_wanted);
-	SET(f->reason,
-	    "The driver has %u of %u GPUs: Drain the node and restart it; if they do not "
-	    "come back, look for them with lspci.",
-	    node->gpus, node->gpus_wanted);
+	snprintf(head, sizeof(head), "GPUs %u of %u", node->gpus, node->gpus_wanted);
+	if (node->gpus < node->gpus_wanted)
+		add_state(e, rule, "", head,
+			  "The driver has %u of %u GPUs: Drain the node and restart it; if they do "
+			  "not come back, look for them with lspci.",
+			  node->gpus, node->gpus_wanted);
 }
 
 static void find_unused_gpus(struct health_evaluation *e, enum health_rule_id rule)
 {
-	ARRAY_EACH(unused, e->o->node->unused, e->o->node->unused_count) {
-		const char *gpu = *unused;
-		struct health_finding *f = add_state(e, rule, gpu);
-
-		SET(f->head, "No driver %s", short_device(gpu));
-		SET(f->reason,
-		    "GPU %s has no driver: Drain the node and restart it; if it stays so, look "
-		    "for its address in the kernel log.",
-		    gpu);
-	}
+	ARRAY_EACH(gpu, e->o->node->unused, e->o->node->unused_count)
+		add_state(
+			e, rule, *gpu, "No driver",
+			"GPU %s has no driver: Drain the node and restart it; if it stays so, look "
+			"for its address in the kernel log.",
+			*gpu);
 }
 
 static void find_narrow_links(struct health_evaluation *e, enum health_rule_id rule)
 {
-	ARRAY_EACH(l, e->o->node->links, e->o->node->link_count) {
-		struct health_finding *f;
+	char head[40];
 
+	ARRAY_EACH(l, e->o->node->links, e->o->node->link_count) {
 		if (!l->lanes || l->lanes * 100.0 >= l->lanes_possible * e->o->rules[rule].limit)
 			continue;
-		f = add_state(e, rule, l->gpu);
-		SET(f->head, "PCIe x%u of x%u %s", l->lanes, l->lanes_possible,
-		    short_device(l->gpu));
-		SET(f->reason,
-		    "GPU %s: its PCIe link has %u of %u lanes: Drain the node and restart it; if "
-		    "the link stays narrow, seat the GPU and its riser anew.",
-		    l->gpu, l->lanes, l->lanes_possible);
+		snprintf(head, sizeof(head), "PCIe x%u of x%u", l->lanes, l->lanes_possible);
+		add_state(
+			e, rule, l->gpu, head,
+			"GPU %s: its PCIe link has %u of %u lanes: Drain the node and restart it; if "
+			"the link stays narrow, seat the GPU and its riser anew.",
+			l->gpu, l->lanes, l->lanes_possible);
 	}
 }
 
 static void find_corrected_errors(struct health_evaluation *e, enum health_rule_id rule)
 {
-	ARRAY_EACH(l, e->o->node->links, e->o->node->link_count) {
-		struct health_finding *f;
-
-		if (!l->corrected_in_hour || (double)l->corrected_in_hour < e->o->rules[rule].limit)
-			continue;
-		f = add_state(e, rule, l->gpu);
-		SET(f->head, "PCIe errors %s", short_device(l->gpu));
-		SET(f->reason,
-		    "GPU %s: %" PRIu64 " corrected errors of its PCIe link in an hour: Drain the "
-		    "node, seat the GPU and its riser anew, and replace them if errors go on.",
-		    l->gpu, l->corrected_in_hour);
-	}
+	ARRAY_EACH(l, e->o->node->links, e->o->node->link_count)
+		if (l->corrected_in_hour && (double)l->corrected_in_hour >= e->o->rules[rule].limit)
+			add_state(
+				e, rule, l->gpu, "PCIe errors",
+				"GPU %s: %" PRIu64
+				" corrected errors of its PCIe link in an hour: Drain the node, "
+				"seat the GPU and its riser anew, and replace them if errors go on.",
+				l->gpu, l->corrected_in_hour);
 }
 
 static void find_clock(struct health_evaluation *e, enum health_rule_id rule)
 {
-	struct health_finding *f;
-
-	if (!e->o->node->clock_unsynchronised)
-		return;
-	f = add_state(e, rule, "");
-	SET(f->head, "Clock");
-	SET(f->reason, "The kernel's clock is not synchronised: Check the time service.");
+	if (e->o->node->clock_unsynchronised)
+		add_state(e, rule, "", "Clock",
+			  "The kernel's clock is not synchronised: Check the time service.");
 }
 
 /* ---- the list of all ---- */
