@@ -158,7 +158,8 @@ def rowless(top):
         rows[struct] |= {name for pair in arrays for name in pair}
     rows.setdefault("snapshot", set()).update(parts.values())
     for path in sorted((top / "user/snapshot").glob("*.h")):
-        text = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.S)
+        text = re.sub(r".*; /\*.*not recorded \*/\n", "", path.read_text(encoding="utf-8"))
+        text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
         for struct, body in re.findall(r"^struct (\w+) \{\n(.*?)^\};", text, re.S | re.M):
             if struct not in rows:
                 continue  # inside an entry

@@ -42,7 +42,6 @@ struct health_rule {
 	const char *help;
 	void (*find)(struct health_evaluation *e, enum health_rule_id rule);
 	bool (*matches)(const struct fault *f); /* for @find; NULL: not needed */
-	bool gpu; /* its findings are faults of GPUs and their switches */
 	bool local; /* it reads node_state */
 	const char *clears; /* what ends a finding, for people */
 };

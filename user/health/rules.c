@@ -721,8 +721,8 @@ struct known_fault *health_faults(const struct snapshot *s, const struct ack_lis
 	"used, xidscope ack and run --window."
 
 const struct health_rule health_rules[HEALTH_RULES] = {
-#define TABLE_ROW(id, name, level, limit, unit, help, find, matches, gpu, local, clears) \
-	{ name, HEALTH_##level, limit, unit, help, find, matches, gpu, local, clears },
+#define TABLE_ROW(id, name, level, limit, unit, help, find, matches, local, clears) \
+	{ name, HEALTH_##level, limit, unit, help, find, matches, local, clears },
 #include "health_rules.inc"
 #undef TABLE_ROW
 };

@@ -128,37 +128,26 @@ static void write_times(struct json *j, const struct snapshot *s, const struct t
 	write_buckets(j, "buckets", h);
 }
 
-static void write_op(struct json *j, const struct snapshot *s, const struct op_delta *o)
-{
-	json_object(j, NULL);
-	json_text(j, "op", o->now->op);
-	write_times(j, s, &o->total);
-	json_unsigned(j, "sent_bytes", o->sent_bytes);
-	json_unsigned(j, "received_bytes", o->received_bytes);
-	write_phases(j, o->phase_ns);
-	json_object_end(j);
-}
-
 static void write_ops(struct json *j, const struct session *t, const char *server)
 {
 	FREED const struct op_delta **ops = NULL;
 	size_t count = session_ops(t, server, &ops);
 
-	json_array(j, "ops");
-	for (size_t i = 0; i < count; i++)
-		write_op(j, &t->last, ops[i]);
-	json_array_end(j);
+	JSON_ROWS(j, "ops", o, ops, count, true) {
+		json_text(j, "op", (*o)->now->op);
+		write_times(j, &t->last, &(*o)->total);
+		json_unsigned(j, "sent_bytes", (*o)->sent_bytes);
+		json_unsigned(j, "received_bytes", (*o)->received_bytes);
+		write_phases(j, (*o)->phase_ns);
+	}
 }
 
 static void write_transports(struct json *j, const struct delta *d, const char *server)
 {
-	json_array(j, "transports");
-	ARRAY_EACH(t, d->transports, d->transport_count) {
+	JSON_ROWS(j, "transports", t, d->transports, d->transport_count,
+		  !strcmp(t->now->server, server)) {
 		const struct rpc_transport_state *c = t->now;
 
-		if (strcmp(c->server, server) != 0)
-			continue;
-		json_object(j, NULL);
 		json_text(j, "name", c->name);
 		json_text(j, "protocol", c->protocol);
 		json_text(j, "local", ENDPOINT(&c->local));
@@ -172,9 +161,7 @@ static void write_transports(struct json *j, const struct delta *d, const char *
 		for (int l = 0; l < RPC_LIMITS; l++)
 			json_nanoseconds(j, rpc_limit_names[l], t->saturated_ns[l]);
 		json_object_end(j);
-		json_object_end(j);
 	}
-	json_array_end(j);
 }
 
 static void write_mounts(struct json *j, const struct snapshot *s, const char *server)
@@ -442,16 +429,10 @@ static void write_headline(struct json *j, const struct session *t)
 
 static void write_losses(struct json *j, const struct snapshot *s)
 {
-	json_array(j, "lost");
-	for (size_t i = 0; i < s->self.drop_count; i++) {
-		if (!s->self.drops[i].count)
-			continue;
-		json_object(j, NULL);
-		json_text(j, "reason", s->self.drops[i].reason);
-		json_unsigned(j, "count", s->self.drops[i].count);
-		json_object_end(j);
+	JSON_ROWS(j, "lost", d, s->self.drops, s->self.drop_count, d->count) {
+		json_text(j, "reason", d->reason);
+		json_unsigned(j, "count", d->count);
 	}
-	json_array_end(j);
 }
 
 void session_json_write(FILE *out, const struct session *t)

@@ -99,8 +99,8 @@ struct calls_by {
 	char mountpoint[LABEL_SIZE]; /* export and this "": none of process 1; "other": no series */
 	char owner[LABEL_SIZE]; /* "slurm:4711", see owner_name(); "other": without a series */
 	struct rpc_sums sums;
-	/* Of a mount or an owner. CLOCK_MONOTONIC: the last snapshot that found new calls. */
-	uint64_t called_ns;
+	uint64_t
+		called_ns; /* of a mount or an owner, CLOCK_MONOTONIC: the last snapshot that found new calls; not recorded */
 	uint64_t
 		oldest_ns; /* of an owner: age of its oldest unanswered call, if it is a transport's oldest */
 };
@@ -199,11 +199,12 @@ struct rpc_server_state {
 	char lock_wait_by[LABEL_SIZE]; /* "flock (71)" */
 	struct rpc_gaps gaps;
 	uint32_t session_slots; /* at the last wait for one; 0: no task has waited */
-	/* By agent_limits_add(), not recorded: the time in which tasks waited for a limit, in each interval on the transport where it
-	 * was longest; the longest mean round trip of a transport in the last interval, 0: there was no reply. */
-	uint64_t saturated_ns[RPC_LIMITS], slowest_rtt_ns;
-	/* static, not recorded: what limited its calls in the last interval; NULL: unknown */
-	const char *bound_by;
+	/* By agent_limits_add(): the time in which tasks waited for a limit, in each interval on the transport where it was longest;
+	 * the longest mean round trip of a transport in the last interval, 0: there was no reply; static, what limited its calls in the
+	 * last interval, NULL: unknown. */
+	uint64_t saturated_ns[RPC_LIMITS]; /* not recorded */
+	uint64_t slowest_rtt_ns; /* not recorded */
+	const char *bound_by; /* not recorded */
 };
 
 /* The finest resolution of sizes is 1 MiB. */
@@ -342,7 +343,7 @@ struct calls {
 	size_t episode_count;
 	struct nfs_mount *mounts;
 	size_t mount_count;
-	uint64_t mounts_version; /* changes when the list is read anew */
+	uint64_t mounts_version; /* changes when the list is read anew; not recorded */
 	struct calls_by *mount_calls;
 	size_t mount_calls_count;
 	struct calls_by *owner_calls;
@@ -361,7 +362,7 @@ struct calls {
 	size_t file_count;
 	struct slow_call *slow; /* since the snapshot before */
 	size_t slow_count;
-	uint64_t left_out_entries; /* mounts beyond the limit */
+	uint64_t left_out_entries; /* mounts beyond the limit; not recorded */
 };
 
 static inline bool snapshot_knows(const struct calls *c, int fact)

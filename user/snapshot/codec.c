@@ -41,12 +41,6 @@ static size_t field_elements(const struct field *f)
 	return f->names ? f->name_count : 1;
 }
 
-/* Whether the file has this field. */
-static bool has_field(const struct field *f)
-{
-	return !f->left_out && f->type != FIELD_OTHER;
-}
-
 /* ---- writing ---- */
 
 static uint64_t number_at(const struct field *f, const void *at, size_t i)
@@ -134,7 +128,7 @@ static void write_entry(struct json *j, const struct table *t, const char *now, 
 {
 	json_object(j, NULL);
 	ARRAY_EACH(f, t->fields, t->field_count)
-		if (has_field(f) && (all || memcmp(now + f->offset, then + f->offset, f->size)))
+		if (!f->left_out && (all || memcmp(now + f->offset, then + f->offset, f->size)))
 			write_field(j, f, now + f->offset, then + f->offset, all);
 	json_object_end(j);
 }
@@ -330,7 +324,7 @@ static void on_field(void *context, struct span name, struct span value)
 {
 	struct reader *r = context;
 	const struct field *f = ARRAY_FIND(x, r->t->fields, r->t->field_count,
-					   has_field(x) && span_is(name, x->name));
+					   !x->left_out && span_is(name, x->name));
 
 	if (!f || r->error)
 		return;

@@ -88,8 +88,8 @@ struct fault_counts {
 	struct gpu_recovery *recoveries;
 	size_t recovery_count;
 	bool gpu_watched; /* GPU hooks are attached: the next two are known */
-	enum fault_authority_kind authority; /* in force */
-	uint64_t log_lost; /* kernel log records overwritten before they were read */
+	enum fault_authority_kind authority; /* in force; not recorded */
+	uint64_t log_lost; /* kernel log records overwritten before they were read; not recorded */
 };
 
 /* Find the entry with these labels, or add one of zeros. NULL: no memory. The pointer is valid until the next call for the

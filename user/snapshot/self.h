@@ -51,12 +51,10 @@ struct self {
 	struct program_run programs[32];
 	size_t program_count;
 
-	uint64_t resident_bytes;
-	uint64_t map_bytes;
-	uint64_t program_bytes;
-	uint64_t trace_bytes; /* kernel memory of the trace buffers */
-	double export_seconds; /* how long the last write took */
-	uint64_t export_errors;
+	uint64_t resident_bytes, map_bytes, program_bytes; /* not recorded */
+	uint64_t trace_bytes; /* kernel memory of the trace buffers; not recorded */
+	double export_seconds; /* how long the last write took; not recorded */
+	uint64_t export_errors; /* not recorded */
 };
 
 /* Add an entry to an array of fixed size. If an entry has no room it is left out: make the array larger. A drop or a

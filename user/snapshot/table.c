@@ -66,7 +66,6 @@ static const struct field snapshot_fields[] = {
 	ROW(snapshot, DOUBLE, GAUGE, wall),
 	ROW(snapshot, CHOICE, DETAIL, calls.source, NAMES(rpc_source_names)),
 	ROW(snapshot, U64, DETAIL, calls.source_number),
-	ROW(snapshot, BOOL, DETAIL, files_wanted, .left_out = true),
 	ROW(snapshot, TEXT, DETAIL, calls.rpc_missing),
 	ROW(snapshot, SET, DETAIL, calls.unknown, NAMES(fact_names)),
 	ROW(snapshot, U32, GAUGE, calls.slots_wanted, NAMES(slot_setting_names)),
@@ -75,16 +74,6 @@ static const struct field snapshot_fields[] = {
 	ROW(snapshot, U64, COUNTER, calls.cpu_waiting_ns, .delta = offsetof(struct delta, cpu_waiting_ns)),
 	ROW(snapshot, U64, GAUGE, calls.dirty_bytes),
 	ROW(snapshot, U64, GAUGE, calls.dirty_limit_bytes),
-	ROW(snapshot, U64, GAUGE, calls.mounts_version, .left_out = true),
-	ROW(snapshot, U64, COUNTER, calls.left_out_entries, .left_out = true),
-	ROW(snapshot, U32, DETAIL, faults.authority, .left_out = true),
-	ROW(snapshot, U64, COUNTER, faults.log_lost, .left_out = true),
-	ROW(snapshot, U64, GAUGE, self.resident_bytes, .left_out = true),
-	ROW(snapshot, U64, GAUGE, self.map_bytes, .left_out = true),
-	ROW(snapshot, U64, GAUGE, self.program_bytes, .left_out = true),
-	ROW(snapshot, U64, GAUGE, self.trace_bytes, .left_out = true),
-	ROW(snapshot, DOUBLE, GAUGE, self.export_seconds, .left_out = true),
-	ROW(snapshot, U64, COUNTER, self.export_errors, .left_out = true),
 };
 
 static const struct field op_fields[] = {
@@ -103,8 +92,6 @@ static const struct field error_fields[] = {
 	DIFF(rpc_error, error_delta, U64, COUNTER, count),
 	ROW(rpc_error, TEXT, DETAIL, mountpoint),
 	ROW(rpc_error, TEXT, DETAIL, owner),
-	ROW(rpc_error, U32, DETAIL, share, .left_out = true),
-	ROW(rpc_error, U32, DETAIL, client, .left_out = true),
 };
 
 static const struct field transport_fields[] = {
@@ -159,11 +146,8 @@ static const struct field server_fields[] = {
 	ROW(rpc_server_state, U64, COUNTER, lock_calls),
 	ROW(rpc_server_state, U64, COUNTER, lock_errors),
 	ROW(rpc_server_state, U64, COUNTER, lock_ns),
-	ROW(rpc_server_state, U64, GAUGE, saturated_ns, NAMES(rpc_limit_names), .left_out = true),
-	ROW(rpc_server_state, U64, GAUGE, slowest_rtt_ns, .left_out = true),
 	ROW(rpc_server_state, U64, GAUGE, lock_wait_ns),
 	ROW(rpc_server_state, TEXT, DETAIL, lock_wait_by),
-	ROW(rpc_server_state, OTHER, DETAIL, bound_by, .left_out = true),
 };
 
 static const struct field mount_fields[] = {
@@ -176,7 +160,7 @@ static const struct field mount_fields[] = {
 	ROW(nfs_mount, BOOL, DETAIL, elsewhere, .left_out = true),
 	ROW(nfs_mount, TEXT, DETAIL, remote.address, .left_out = true),
 	ROW(nfs_mount, U32, DETAIL, remote.port, .left_out = true),
-	ROW(nfs_mount, OTHER, DETAIL, options, .left_out = true),
+	ROW(nfs_mount, TEXT, DETAIL, options, .left_out = true),
 	ROW(nfs_mount, TEXT, DETAIL, options[NFS_RSIZE]),
 	ROW(nfs_mount, TEXT, DETAIL, options[NFS_NCONNECT]),
 	ROW(nfs_mount, TEXT, DETAIL, options[NFS_AC]),
@@ -201,7 +185,6 @@ static const struct field calls_by_fields[] = {
 	DIFF(calls_by, calls_by_delta, U64, COUNTER, sums.errors, NAMES(rpc_kind_names)),
 	DIFF(calls_by, calls_by_delta, U64, COUNTER, sums.wait_ns, NAMES(rpc_kind_names)),
 	DIFF(calls_by, calls_by_delta, U64, COUNTER, sums.phase_ns, NAMES(rpc_phase_names)),
-	ROW(calls_by, U64, GAUGE, called_ns, .left_out = true),
 	ROW(calls_by, U64, GAUGE, oldest_ns),
 };
 
@@ -231,7 +214,6 @@ static const struct field slow_fields[] = {
 	ROW(slow_call, U32, DETAIL, status),
 	ROW(slow_call, U64, DETAIL, total_ns),
 	ROW(slow_call, U64, DETAIL, phase_ns, NAMES(rpc_phase_names)),
-	ROW(slow_call, U32, DETAIL, client, .left_out = true),
 };
 
 static const struct field file_fields[] = {
@@ -241,7 +223,6 @@ static const struct field file_fields[] = {
 	ROW(file_calls, TEXT, DETAIL, comm),     ROW(file_calls, U32, DETAIL, pid),
 	ROW(file_calls, U64, DETAIL, files),     ROW(file_calls, U64, DETAIL, calls),
 	ROW(file_calls, U64, DETAIL, bytes),     ROW(file_calls, U64, DETAIL, total_ns),
-	ROW(file_calls, U32, DETAIL, client, .left_out = true),
 };
 
 static const struct field fault_fields[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The fields of a snapshot. Each field has a row, and entries are found, added, subtracted and recorded by these rows.
- * tests/includes.py fails for a field without a row. */
+ * tests/includes.py fails for a field without a row, unless its comment says "not recorded". */
 #pragma once
 
 #include "base/span.h"
@@ -15,7 +15,6 @@ enum field_type {
 	FIELD_TIMES, /* struct time_histogram[] */
 	FIELD_CHOICE, /* an enum, uint32_t; in files its name from .names */
 	FIELD_SET, /* uint64_t: bits; in files their names from .names */
-	FIELD_OTHER, /* bytes; not written to files */
 };
 
 /* What a field means for its entry: the last column. */
@@ -35,7 +34,7 @@ struct field {
 	enum field_type type;
 	enum field_role role;
 	bool sums; /* of a histogram, only the sum has a difference */
-	bool left_out; /* not written to files */
+	bool left_out; /* not written to files; only copied to new entries */
 	/* The names of the elements of an array or set, or of the values of a FIELD_CHOICE. */
 	const char *const *names;
 	size_t name_count;
