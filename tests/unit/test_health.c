@@ -47,12 +47,30 @@ static struct fault *add_79(double last)
 	return add_fault(79, false, "fatal", "restart_bm", last);
 }
 
-static struct kernel_event *add_driver_error(const char *kind, double last)
+static struct kernel_event *add_event(bool gpu_driver, const char *kind, const char *device,
+				      double last)
 {
-	struct kernel_event *e = not_null(snapshot_kernel_event(&s.faults, true, kind, GPU));
+	struct kernel_event *e =
+		not_null(snapshot_kernel_event(&s.faults, gpu_driver, kind, device));
 
 	e->count = 1;
 	e->last = last;
+	return e;
+}
+
+static struct kernel_event *add_driver_error(const char *kind, double last)
+{
+	return add_event(true, kind, GPU, last);
+}
+
+/* The third last was 28 s before the second last. */
+static struct kernel_event *add_stalls(const char *kind, uint64_t count, double last, double before)
+{
+	struct kernel_event *e = add_event(false, kind, "cpu3", last);
+
+	e->count = count;
+	e->before[0] = before;
+	e->before[1] = before - 28;
 	return e;
 }
 
@@ -124,6 +142,12 @@ static struct node_state node;
 /* Brings about what @rule is for, or if not @bad what is closest to it. */
 static void arrange(enum health_rule_id rule, bool bad)
 {
+	static const char *const messages[] = { [HEALTH_DRIVER_ERROR] = "uvm_fatal",
+						[HEALTH_DRIVER_WARNING] = "gsp_heartbeat_timeout",
+						[HEALTH_RESET_REQUIRED] = "reset_required",
+						[HEALTH_NVLINK_ERROR] = "nvlink_detect_failed" };
+	struct fault *f;
+
 	switch ((int)rule) {
 	case HEALTH_XID_FATAL:
 		add_fault(43, false, bad ? "fatal" : "info", "ignore", NOW);
@@ -132,10 +156,10 @@ static void arrange(enum health_rule_id rule, bool bad)
 		add_fault(62, false, "warning", bad ? "reset_gpu" : "restart_app", NOW);
 		break;
 	case HEALTH_XID_STORM:
-		add_fault(94, false, "warning", "restart_app", NOW)->count = bad ? 1000 : 999;
-		break;
 	case HEALTH_XID_REPEAT:
-		add_fault(94, false, "warning", "restart_app", NOW)->recent = bad ? 3 : 2;
+		f = add_fault(94, false, "warning", "restart_app", NOW);
+		f->count = rule == HEALTH_XID_STORM ? 999 + bad : 1;
+		f->recent = rule == HEALTH_XID_REPEAT ? 2 + bad : 1;
 		break;
 	case HEALTH_UNKNOWN_XID:
 		add_fault(999, false, bad ? "unknown" : "info", "none_given", NOW);
@@ -146,17 +170,8 @@ static void arrange(enum health_rule_id rule, bool bad)
 	case HEALTH_SXID_HARDWARE:
 		add_fault(bad ? 20009 : 20001, true, "warning", "", NOW);
 		break;
-	case HEALTH_DRIVER_ERROR:
-		add_driver_error(bad ? "uvm_fatal" : "assert_failed", NOW);
-		break;
-	case HEALTH_DRIVER_WARNING:
-		add_driver_error(bad ? "gsp_heartbeat_timeout" : "assert_failed", NOW);
-		break;
-	case HEALTH_RESET_REQUIRED:
-		add_driver_error(bad ? "reset_required" : "assert_failed", NOW);
-		break;
-	case HEALTH_NVLINK_ERROR:
-		add_driver_error(bad ? "nvlink_detect_failed" : "assert_failed", NOW);
+	case HEALTH_DRIVER_ERROR ... HEALTH_NVLINK_ERROR:
+		add_driver_error(bad ? messages[rule] : "assert_failed", NOW);
 		break;
 	case HEALTH_DRIVER_ASSERTION:
 		add_driver_error("assert_failed", NOW)->count = bad ? 1000 : 999;
@@ -165,38 +180,23 @@ static void arrange(enum health_rule_id rule, bool bad)
 		snapshot_gpu(&s.faults, GPU)->rate_limited = bad;
 		break;
 	case HEALTH_KERNEL_OOPS:
-		*snapshot_kernel_event(&s.faults, false, "kernel_oops",
-				       bad ? "nvidia_uvm" : "ext4") =
-			(struct kernel_event){ false, "kernel_oops", "", 1, NOW - 1e5, {}, "" };
-		strcpy(s.faults.kernel_events[0].device, bad ? "nvidia_uvm" : "ext4");
+		add_event(false, "kernel_oops", bad ? "nvidia_uvm" : "ext4", NOW - 1e5);
 		break;
 	case HEALTH_KERNEL_DAMAGED:
-		snapshot_kernel_event(&s.faults, false, bad ? "kernel_oops" : "kernel_warning", "")
-			->count = 1;
+		add_event(false, bad ? "kernel_oops" : "kernel_warning", "", 0);
 		break;
 	case HEALTH_CPU_STUCK: /* what all kinds report of one CPU counts */
-		*snapshot_kernel_event(&s.faults, false, "rcu_stall", bad ? "cpu3" : "cpu4") =
-			(struct kernel_event){ false, "rcu_stall", "", 1, NOW - 20, {}, "" };
-		strcpy(s.faults.kernel_events[0].device, bad ? "cpu3" : "cpu4");
-		*snapshot_kernel_event(&s.faults, false, "soft_lockup", "cpu3") =
-			(struct kernel_event){ false,    "soft_lockup",   "cpu3", 2,
-					       NOW - 10, { NOW - 38, 0 }, "" };
+		add_event(false, "rcu_stall", bad ? "cpu3" : "cpu4", NOW - 20);
+		add_stalls("soft_lockup", 2, NOW - 10, NOW - 38);
 		break;
 	case HEALTH_CPU_STALL:
-		*snapshot_kernel_event(&s.faults, false, "soft_lockup", "cpu3") =
-			(struct kernel_event){ false, "soft_lockup",          "cpu3",
-					       1,     NOW - (bad ? 10 : 300), {},
-					       "" };
+		add_event(false, "soft_lockup", "cpu3", NOW - (bad ? 10 : 300));
 		break;
 	case HEALTH_NFS_WAITER:
 		snapshot_server(&s.calls, "nas")->oldest_ns[RPC_QUEUE_SEND] = 60000000000 + bad;
 		break;
 	case HEALTH_NFS_ERRORS:
-		strcpy(snapshot_kernel_event(&s.faults, false, bad ? "nfs_state_lost" : "nfs_ok",
-					     "nas")
-			       ->device,
-		       "nas");
-		s.faults.kernel_events[0].last = NOW;
+		add_event(false, bad ? "nfs_state_lost" : "nfs_ok", "nas", NOW);
 		break;
 	case HEALTH_NFS_STUCK:
 		snapshot_stuck(&s.calls, "/data", true)->tasks = 2;
@@ -437,34 +437,24 @@ TEST(what_only_follows_or_is_the_applications_may_storm)
 
 TEST(only_failures_of_the_driver_count_and_only_the_drivers)
 {
-	static const struct {
-		const char *kind;
-		bool failure;
-	} kinds[] = {
-		{ "rm_init_adapter_failed", true },
-		{ "fallen_off_bus", true },
-		{ "gsp_stopped", true },
-		{ "uvm_fatal", true },
-		{ "gsp_boot_failed", true },
-		{ "assert_failed", false },
-		{ "check_failed", false },
+	static const char *const kinds[] = {
+		"rm_init_adapter_failed", "fallen_off_bus", "gsp_stopped", "uvm_fatal",
+		"gsp_boot_failed",        "assert_failed",  "check_failed"
 	};
 
 	for (size_t i = 0; i < COUNT(kinds); i++) {
-		snapshot_kernel_event(&s.faults, false, kinds[i].kind, GPU)->count = 1;
-		snapshot_kernel_event(&s.faults, true, kinds[i].kind, "0000:c2:00.0");
+		add_event(false, kinds[i], GPU, NOW - 10);
+		snapshot_kernel_event(&s.faults, true, kinds[i], "0000:c2:00.0");
 		assert_ok();
-		add_driver_error(kinds[i].kind, NOW - 10);
-		assert_only(HEALTH_DRIVER_ERROR, kinds[i].failure ? HEALTH_FAIL : HEALTH_OK);
+		add_driver_error(kinds[i], NOW - 10);
+		assert_only(HEALTH_DRIVER_ERROR, i < 5 ? HEALTH_FAIL : HEALTH_OK);
 		snapshot_free(&s);
 	}
 }
 
 TEST(other_messages_of_the_driver_have_rules_of_their_own)
 {
-	struct kernel_event *v = snapshot_kernel_event(&s.faults, true, "reset_required", "");
-
-	*v = (struct kernel_event){ true, "reset_required", "", 1, NOW - 10 };
+	add_event(true, "reset_required", "", NOW - 10);
 	assert_only(HEALTH_RESET_REQUIRED, HEALTH_FAIL);
 	assert_string_equal(report.findings[0].action, "reset_gpu");
 	assert_string_equal(report.findings[0].head, "reset_required all");
@@ -477,16 +467,15 @@ TEST(other_messages_of_the_driver_have_rules_of_their_own)
 	snapshot_recovery(&s.faults, GPU, "action_none")->time = NOW - 5;
 	assert_ok();
 	/* One that does is not over by the reset of another. */
-	strcpy(add_driver_error("reset_required", NOW - 10)->device, "0000:c2:00.0");
+	add_event(true, "reset_required", "0000:c2:00.0", NOW - 10);
 	assert_only(HEALTH_RESET_REQUIRED, HEALTH_FAIL);
 	fresh();
 	add_driver_error("nvlink_detect_failed", NOW - 10);
 	assert_only(HEALTH_NVLINK_ERROR, HEALTH_WARN);
 	fresh();
-	strcpy(add_driver_error("nvswitch_failed", NOW - 10)->device, "nvidia-nvswitch3");
+	add_event(true, "nvswitch_failed", "nvidia-nvswitch3", NOW - 10);
 	assert_finding(HEALTH_NVLINK_ERROR, HEALTH_WARN, "NVSwitch nvidia-nvswitch3: ");
 	fresh();
-	/* Its limit is 1000, as arrange() has it. */
 	add_driver_error("assert_failed", NOW - 10)->count = 1000;
 	health_set_rule(&o, "driver_assertion=warn");
 	assert_only(HEALTH_DRIVER_ASSERTION, HEALTH_WARN);
@@ -506,20 +495,17 @@ TEST(tasks_that_hang_in_nfs_are_found_once_and_are_grave_without_a_call)
 		       "Check the server and the network to it.");
 	assert_string_equal(report.findings[0].device, "/data");
 	t->cause = STUCK_DELAYED;
-	assert_only(HEALTH_NFS_STUCK, HEALTH_WARN);
-	assert_has(report.findings[0].reason, "the server asks to make again later");
+	assert_finding(HEALTH_NFS_STUCK, HEALTH_WARN, "the server asks to make again later");
 	t->cause = STUCK_LOCKD;
-	assert_only(HEALTH_NFS_STUCK, HEALTH_WARN);
-	assert_has(report.findings[0].reason, "the server's lock manager");
+	assert_finding(HEALTH_NFS_STUCK, HEALTH_WARN, "the server's lock manager");
 	fresh();
 	t = snapshot_stuck(&s.calls, "", false);
 	t->tasks = 1;
 	t->oldest_ns = 599 * SECOND;
 	assert_only(HEALTH_NFS_STUCK, HEALTH_WARN);
 	t->oldest_ns = 601 * SECOND;
-	assert_only(HEALTH_NFS_STUCK_NO_RPC, HEALTH_FAIL);
-	assert_has(
-		report.findings[0].reason,
+	assert_finding(
+		HEALTH_NFS_STUCK_NO_RPC, HEALTH_FAIL,
 		"NFS on an unknown mount: tasks that hang: 1, the oldest for 601 s, and no call is outstanding");
 	health_set_rule(&o, "nfs_stuck_no_rpc=off");
 	assert_only(HEALTH_NFS_STUCK, HEALTH_WARN);
@@ -552,19 +538,13 @@ static size_t rules_in_force(void)
 /* A healthy node's pins terabytes for so long. */
 TEST(a_task_that_no_watchdog_reports_only_warns)
 {
-	*snapshot_kernel_event(&s.faults, false, "kernel_spin", "cpu3") =
-		(struct kernel_event){ false,    "kernel_spin",           "cpu3",      9,
-				       NOW - 10, { NOW - 70, NOW - 130 }, "python3/71" };
-	assert_only(HEALTH_CPU_STALL, HEALTH_WARN);
-	assert_has(report.findings[0].reason, ": If it goes on, drain");
+	add_stalls("kernel_spin", 9, NOW - 10, NOW - 70);
+	assert_finding(HEALTH_CPU_STALL, HEALTH_WARN, ": If it goes on, drain");
 	/* The watchdog's reports count as always. */
-	*snapshot_kernel_event(&s.faults, false, "soft_lockup", "cpu3") =
-		(struct kernel_event){ false,   "soft_lockup",          "cpu3", 2,
-				       NOW - 5, { NOW - 33, NOW - 61 }, "" };
+	add_stalls("soft_lockup", 2, NOW - 5, NOW - 33);
 	assert_only(HEALTH_CPU_STALL, HEALTH_WARN);
-	snapshot_kernel_event(&s.faults, false, "soft_lockup", "cpu3")->count = 3;
-	assert_only(HEALTH_CPU_STUCK, HEALTH_FAIL);
-	assert_has(report.findings[0].reason, ": Drain");
+	add_stalls("soft_lockup", 3, NOW - 5, NOW - 33);
+	assert_finding(HEALTH_CPU_STUCK, HEALTH_FAIL, ": Drain");
 }
 
 TEST(the_state_of_the_node_is_found)
@@ -711,15 +691,23 @@ TEST(faults_of_one_code_are_over_together)
 	assert_ok();
 }
 
-static struct ack_list acks(const char *text)
+static struct ack_list list;
+
+AFTER_EACH()
+{
+	ack_free(&list);
+}
+
+/* These are in force. */
+static void acknowledge(const char *text)
 {
 	char error[160] = "";
-	struct ack_list list;
 
+	ack_free(&list);
 	memset(&list, 0xff, sizeof(list));
 	if (ack_parse(&list, text, strlen(text), error, sizeof(error)))
 		fail_msg("%s", error);
-	return list;
+	o.acks = &list;
 }
 
 TEST(a_fault_is_over_by_acknowledgement)
@@ -762,19 +750,17 @@ TEST(a_fault_is_over_by_acknowledgement)
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct ack_list list = acks(cases[i].text);
 		add_79(NOW - 99.5);
 		add_fault(20034, true, "fatal", "", NOW - 99.5);
 		add_driver_error("fallen_off_bus", NOW - 99.5);
 		strcpy(snapshot_gpu(&s.faults, GPU)->uuid, UUID);
-		o.acks = &list;
+		acknowledge(cases[i].text);
 		evaluate();
 		for (int rule = 0; rule < 3; rule++)
 			if (report.rules[rules[rule]] !=
 			    (cases[i].over & 1u << rule ? HEALTH_OK : HEALTH_FAIL))
 				fail_msg("'%s' acknowledges something else", cases[i].text);
 		snapshot_free(&s);
-		ack_free(&list);
 	}
 }
 
@@ -794,7 +780,6 @@ TEST(each_fault_has_its_standing)
 		{ STANDING_HARMLESS, HEALTH_OK, "check_failed" },
 		{ STANDING_OVER, HEALTH_FAIL, "79" },
 	};
-	struct ack_list list = acks("* 95 until:2023-11-15\n* sxid:20034 2023-11-14T22:13:00Z\n");
 	struct known_fault *faults;
 	size_t count;
 
@@ -806,7 +791,7 @@ TEST(each_fault_has_its_standing)
 	add_fault(20034, true, "fatal", "", NOW - 100);
 	add_driver_error("fallen_off_bus", NOW - 90);
 	add_driver_error("check_failed", NOW - 90);
-	o.acks = &list;
+	acknowledge("* 95 until:2023-11-15\n* sxid:20034 2023-11-14T22:13:00Z\n");
 	evaluate();
 	faults = health_list(&s, &o, NOW, &count);
 	assert_int_equal(count, COUNT(expected));
@@ -818,25 +803,20 @@ TEST(each_fault_has_its_standing)
 	assert_string_equal(faults[3].kind, "sxid");
 	assert_true(*faults[3].meaning && *faults[3].action);
 	free(faults);
-	ack_free(&list);
 }
 
 /* A state has no time: only a snooze is later than it. */
 TEST(a_state_is_snoozed_by_its_rule)
 {
-	struct ack_list list = acks(GPU " gsp_rate_limited until:1700000060\n"
-					"* nfs_waiter 1699999999");
-
 	snapshot_gpu(&s.faults, GPU)->rate_limited = true;
 	snapshot_server(&s.calls, "nas-1")->oldest_ns[RPC_QUEUE_PENDING] = 61000000000;
 	assert_found(2);
-	o.acks = &list;
+	acknowledge(GPU " gsp_rate_limited until:1700000060\n* nfs_waiter 1699999999");
 	assert_only(HEALTH_NFS_WAITER, HEALTH_WARN);
 	/* what is acknowledged follows, and does not count */
 	assert_printed("1 1 2 gsp_rate_limited 1", "%zu %zu %zu %s %d", report.total, report.count,
 		       report.listed, report.findings[1].what,
 		       report.findings[1].standing == STANDING_SNOOZED);
-	ack_free(&list);
 }
 
 TEST(a_finding_has_its_fields)
@@ -861,17 +841,14 @@ TEST(a_finding_has_its_fields)
 
 TEST(folded_faults_are_over_by_what_holds_for_all_of_them)
 {
-	struct ack_list list = acks("other 79 1699999900");
-
 	strcpy(add_79(NOW - 99.5)->device, "other");
 	snapshot_recovery(&s.faults, GPU, "device_probed")->time = NOW;
 	assert_only(HEALTH_XID_FATAL, HEALTH_FAIL);
-	o.acks = &list;
+	acknowledge("other 79 1699999900");
 	assert_ok();
 	o.acks = NULL;
 	snapshot_recovery(&s.faults, "all", "driver_loaded")->time = NOW;
 	assert_ok();
-	ack_free(&list);
 }
 
 TEST(wrong_acknowledgements_are_refused_with_their_line)
@@ -880,21 +857,15 @@ TEST(wrong_acknowledgements_are_refused_with_their_line)
 		const char *text;
 		const char *error;
 	} cases[] = {
-		{ "gpu0 79 1",
-		  "line 1: 'gpu0' is not a PCI address (0000:c1:00.0), GPU-UUID, other or *" },
-		{ "0000:c1:00.0x 79 1",
-		  "line 1: '0000:c1:00.0x' is not a PCI address (0000:c1:00.0), GPU-UUID, other or *" },
+		{ "gpu0 79 1", "line 1: 'gpu0' is not " ACK_DEVICE_FORMS },
+		{ "0000:c1:00.0x 79 1", "line 1: '0000:c1:00.0x' is not " ACK_DEVICE_FORMS },
 		{ "\n* 79", "line 2: '*' must be followed by WHAT and TIME" },
-		{ "* xid79! 1",
-		  "line 1: 'xid79!' is not an Xid, sxid:NUMBER, a kind of driver error or *" },
-		{ "* sxid: 1",
-		  "line 1: 'sxid:' is not an Xid, sxid:NUMBER, a kind of driver error or *" },
-		{ "* sxid:a 1",
-		  "line 1: 'sxid:a' is not an Xid, sxid:NUMBER, a kind of driver error or *" },
+		{ "* xid79! 1", "line 1: 'xid79!' is not " ACK_WHAT_FORMS },
+		{ "* sxid: 1", "line 1: 'sxid:' is not " ACK_WHAT_FORMS },
+		{ "* sxid:a 1", "line 1: 'sxid:a' is not " ACK_WHAT_FORMS },
 		{ "* 79 yesterday",
 		  "line 1: 'yesterday' is not a time: 2026-11-21T10:00:00Z or seconds since the epoch" },
 	};
-	struct ack_list list;
 	char error[160], *many;
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
