@@ -162,23 +162,23 @@ static uint64_t asked_ns;
 /* What the process that asks comes to: it ends, sleeps after its first byte, or runs on. */
 static enum { ENDS, SLEEPS, RUNS } fate;
 
-/* A mount at @path, and no question to it yet. */
-/* system() fails while the signal is ignored. */
-static void end(void)
-{
-	helper_free(&q.helper);
-	signal(SIGCHLD, SIG_DFL);
-}
-
-static void begin(const char *path)
+/* A mount of this machine, and no question to it yet. */
+BEFORE_EACH()
 {
 	signal(SIGCHLD, SIG_IGN);
 	f = (struct node_state){};
 	q = (struct mount_question){ .helper.pipe = -1 };
 	asked_ns = 1;
 	fate = ENDS;
-	node_mounts_add(&f, path);
+	node_mounts_add(&f, "/proc");
 	node_mounts_look(&f, "/proc/self/mountinfo");
+}
+
+/* system() fails while the signal is ignored. */
+AFTER_EACH()
+{
+	helper_free(&q.helper);
+	signal(SIGCHLD, SIG_DFL);
 }
 
 static bool no_stats; /* mountstats cannot be opened */
@@ -220,7 +220,6 @@ static enum mount_state answer_after(uint64_t seconds)
 
 TEST(a_mount_of_this_machine_answers)
 {
-	begin("/proc");
 	assert_string_not_equal(f.mounts[0].device, "");
 	assert_int_equal(answer_after(0), MOUNT_FINE);
 	assert_true(q.helper.pipe >= 0);
@@ -232,19 +231,16 @@ TEST(a_mount_of_this_machine_answers)
 	assert_int_equal(q.helper.pipe, -1);
 	answer_after(1);
 	assert_true(q.helper.pipe >= 0);
-	end();
 }
 
 /* As a file system that a user has mounted over it since. */
 TEST(another_device_is_not_asked)
 {
-	begin("/proc");
 	strcpy(f.mounts[0].device, "0:9999");
 	answer_after(0);
 	answer_after(1);
 	assert_int_equal(q.helper.pipe, -1);
 	assert_false(q.asked);
-	end();
 }
 
 static void ask_a_mute_server(const void *context, FILE *out)
@@ -258,16 +254,21 @@ static void ask_a_mute_server(const void *context, FILE *out)
 			pause();
 }
 
-TEST(a_server_that_does_not_answer_has_hung)
+/* Asks such a server; the process comes to this fate within the second that it has. */
+static void ask_a_server_that(__typeof__(fate) sleeps_or_runs)
 {
-	begin("/proc");
+	fate = sleeps_or_runs;
 	q.due_ns = UINT64_MAX;
 	q.deadline_ns = 1000000000;
-	assert_true(helper_start(&q.helper, "mute", ask_a_mute_server, NULL));
+	assert_true(helper_start(&q.helper, "mute", ask_a_mute_server, fate == RUNS ? &q : NULL));
 	/* one that hangs is not followed by a second */
 	assert_false(helper_start(&q.helper, "mute", ask_a_mute_server, NULL));
-	fate = SLEEPS;
 	assert_int_equal(answer_after(0), MOUNT_FINE);
+}
+
+TEST(a_server_that_does_not_answer_has_hung)
+{
+	ask_a_server_that(SLEEPS);
 	fate = ENDS; /* it is killed */
 	assert_int_equal(answer_after(1), MOUNT_HUNG);
 	/* its process has ended, the answer stays until the next */
@@ -276,34 +277,21 @@ TEST(a_server_that_does_not_answer_has_hung)
 	q.due_ns = 0;
 	answer_after(1);
 	assert_int_equal(answer_after(1), MOUNT_FINE);
-	end();
 }
 
 TEST(without_mountstats_no_server_has_hung)
 {
-	begin("/proc");
-	q.due_ns = UINT64_MAX;
-	q.deadline_ns = 1000000000;
-	assert_true(helper_start(&q.helper, "mute", ask_a_mute_server, NULL));
-	fate = SLEEPS;
-	assert_int_equal(answer_after(0), MOUNT_FINE);
+	ask_a_server_that(SLEEPS);
 	fate = ENDS;
 	no_stats = true;
 	assert_int_equal(answer_after(1), MOUNT_FINE);
 	assert_true(q.killed);
 	no_stats = false;
-	end();
 }
 
 TEST(a_process_without_a_cpu_says_nothing_of_the_server)
 {
-	begin("/proc");
-	q.due_ns = UINT64_MAX;
-	q.deadline_ns = 1000000000;
-	assert_true(helper_start(&q.helper, "busy", ask_a_mute_server, &q));
-	fate = RUNS;
-	assert_int_equal(answer_after(0), MOUNT_FINE);
+	ask_a_server_that(RUNS);
 	assert_int_equal(answer_after(5), MOUNT_FINE);
 	assert_true(q.helper.pipe >= 0);
-	end();
 }

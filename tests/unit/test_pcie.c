@@ -81,17 +81,18 @@ TEST(in_a_virtual_machine_there_is_no_port)
 	assert_int_equal(f.links[0].corrected, 0);
 }
 
+static void put_on_bus(const char *address, const char *vendor, const char *class)
+{
+	put(formatted("/sys/bus/pci/devices/%s/vendor", address), vendor);
+	put(formatted("/sys/bus/pci/devices/%s/class", address), class);
+}
+
 TEST(a_gpu_without_a_driver_beside_others_is_unused)
 {
-	static const char *const gpus[] = { "0000:41:00.0", "0000:42:00.0", "0000:43:00.0",
-					    "0000:44:00.0" };
-
-	for (size_t i = 0; i < 4; i++) {
-		put(formatted("/sys/bus/pci/devices/%s/vendor", gpus[i]),
-		    i == 3 ? "0x8086\n" : "0x10de\n");
-		put(formatted("/sys/bus/pci/devices/%s/class", gpus[i]),
-		    i ? "0x030200\n" : "0x030000\n");
-	}
+	put_on_bus("0000:41:00.0", "0x10de\n", "0x030000\n");
+	put_on_bus("0000:42:00.0", "0x10de\n", "0x030200\n");
+	put_on_bus("0000:43:00.0", "0x10de\n", "0x030200\n");
+	put_on_bus("0000:44:00.0", "0x8086\n", "0x030200\n");
 	put("/sys/bus/pci/drivers/vfio-pci/new_id", "");
 	assert_int_equal(symlink("../../drivers/vfio-pci",
 				 formatted("%s/sys/bus/pci/devices/0000:42:00.0/driver", root)),
@@ -116,8 +117,7 @@ TEST(gpus_are_looked_for_again_when_the_bus_has_other_addresses)
 {
 	struct node_state before = {}, now = {};
 
-	put("/sys/bus/pci/devices/0000:41:00.0/vendor", "0x10de\n");
-	put("/sys/bus/pci/devices/0000:41:00.0/class", "0x030000\n");
+	put_on_bus("0000:41:00.0", "0x10de\n", "0x030000\n");
 	pcie_gpus_read(&before, &now, root);
 	assert_int_equal(before.bus_count, 1);
 	put("/sys/bus/pci/devices/0000:41:00.0/class", "0x020000\n");
@@ -149,22 +149,15 @@ static enum mount_state mount_at(double seconds, bool at_once)
 	return w.node.mounts[0].state;
 }
 
-static void put_unused(const char *gpu)
-{
-	put(formatted("/sys/bus/pci/devices/%s/vendor", gpu), "0x10de\n");
-	put(formatted("/sys/bus/pci/devices/%s/class", gpu), "0x030200\n");
-}
-
 TEST(the_agent_waits_for_a_driver_that_loads)
 {
-	node_watch_init(&w);
 	put_gpu(8, 16);
-	put_unused("0000:41:00.0");
+	put_on_bus("0000:41:00.0", "0x10de\n", "0x030200\n");
 	assert_int_equal(unused_at(100), 0);
 	assert_int_equal(w.node.links[0].lanes, 8);
 	assert_int_equal(unused_at(159), 0); /* it does not look */
 	assert_false(node_watch_look(&w, root, 159, true)); /* no mount is checked */
-	put_unused("0000:42:00.0");
+	put_on_bus("0000:42:00.0", "0x10de\n", "0x030200\n");
 	assert_int_equal(unused_at(160), 1);
 	assert_string_equal(w.node.unused[0], "0000:41:00.0");
 	assert_int_equal(unused_at(220), 2);
@@ -176,7 +169,6 @@ TEST(the_agent_waits_for_a_driver_that_loads)
 
 TEST(the_agent_waits_for_a_mount_while_the_node_boots)
 {
-	node_watch_init(&w);
 	put("/etc/fstab", "nas:/data /data nfs4 defaults 0 0\n");
 	put("/proc/1/mountinfo", "");
 	node_watch_add_fstab(&w, root);
@@ -195,7 +187,6 @@ TEST(the_agent_waits_for_a_mount_while_the_node_boots)
 
 TEST(a_mount_that_was_there_is_missed_at_once)
 {
-	node_watch_init(&w);
 	node_mounts_add(&w.node, "/data");
 	put("/proc/1/mountinfo", MOUNTED);
 	assert_int_equal(mount_at(30, false), MOUNT_FINE);
