@@ -75,68 +75,40 @@ static void write_ops(struct metrics_writer *w, const struct calls *c)
 				      { "phase", rpc_phase_names[p] });
 }
 
-/* A family whose label has the values @names, and its sums. */
-struct sums_family {
-	enum metric_id metric;
-	size_t offset; /* in struct rpc_sums */
-	const char *label; /* "kind", "phase" */
-	const char *const *names;
-	int count;
-	const char *(*format)(char *number, uint64_t value);
-};
+/* Writes a family with the numbers of each entry's sums that are not 0. Their @label has the values @names. */
+#define SUMS(NAME, list, count, label, names, field, format, ...)                        \
+	do {                                                                             \
+		write_family(w, METRIC_NFS_##NAME);                                      \
+		ARRAY_EACH(e, list, count)                                               \
+			for (size_t n = 0; n < COUNT(e->sums.field); n++)                \
+				if (e->sums.field[n])                                    \
+					SAMPLE(w, format(e->sums.field[n]), __VA_ARGS__, \
+					       { label, names[n] });                     \
+	} while (0)
+#define MOUNT_SUMS(NAME, ...)                                                 \
+	SUMS(MOUNT_##NAME, c->mount_calls, c->mount_calls_count, __VA_ARGS__, \
+	     { "server", e->server }, { "export", e->export }, { "mountpoint", e->mountpoint })
+#define OWNER_SUMS(NAME, ...)                                                 \
+	SUMS(OWNER_##NAME, c->owner_calls, c->owner_calls_count, __VA_ARGS__, \
+	     { "server", e->server }, { "owner", e->owner })
 
-#define BY_KIND(NAME, field, format)                                                         \
-	{                                                                                    \
-		METRIC_NFS_##NAME, offsetof(struct rpc_sums, field), "kind", rpc_kind_names, \
-			RPC_KINDS, format                                                    \
-	}
-
-static const struct sums_family mount_families[] = {
-	BY_KIND(MOUNT_CALLS, calls, format_integer),
-	BY_KIND(MOUNT_SECONDS, total_ns, format_nanoseconds),
-	{ METRIC_NFS_MOUNT_PHASE_SECONDS, offsetof(struct rpc_sums, phase_ns), "phase",
-	  rpc_phase_names, RPC_PHASES, format_nanoseconds },
-	BY_KIND(MOUNT_SENT_BYTES, sent_bytes, format_integer),
-	BY_KIND(MOUNT_RECEIVED_BYTES, received_bytes, format_integer),
-	BY_KIND(MOUNT_ERRORS, errors, format_integer),
-};
-
-static const struct sums_family owner_families[] = {
-	BY_KIND(OWNER_CALLS, calls, format_integer),
-	BY_KIND(OWNER_SECONDS, total_ns, format_nanoseconds),
-	BY_KIND(OWNER_WAIT_SECONDS, wait_ns, format_nanoseconds),
-	BY_KIND(OWNER_SENT_BYTES, sent_bytes, format_integer),
-	BY_KIND(OWNER_RECEIVED_BYTES, received_bytes, format_integer),
-};
-
-/* Writes the values that are not 0. The last of @labels is the family's own. */
-static void write_sums(struct metrics_writer *w, const struct sums_family *f,
-		       struct metric_label *labels, size_t count, const struct rpc_sums *sums)
+static void write_mounts(struct metrics_writer *w, const struct calls *c)
 {
-	const __u64 *values = (const __u64 *)((const char *)sums + f->offset);
-	char number[NUMBER_SIZE];
-
-	for (int n = 0; n < f->count; n++) {
-		labels[count - 1] = (struct metric_label){ f->label, f->names[n] };
-		if (values[n])
-			write_sample(w, "_total", labels, count, f->format(number, values[n]));
-	}
+	MOUNT_SUMS(CALLS, "kind", rpc_kind_names, calls, INTEGER);
+	MOUNT_SUMS(SECONDS, "kind", rpc_kind_names, total_ns, SECONDS);
+	MOUNT_SUMS(PHASE_SECONDS, "phase", rpc_phase_names, phase_ns, SECONDS);
+	MOUNT_SUMS(SENT_BYTES, "kind", rpc_kind_names, sent_bytes, INTEGER);
+	MOUNT_SUMS(RECEIVED_BYTES, "kind", rpc_kind_names, received_bytes, INTEGER);
+	MOUNT_SUMS(ERRORS, "kind", rpc_kind_names, errors, INTEGER);
 }
-
-/* Writes @families for each entry @e of the list. The entry's labels come before the family's own. */
-#define SUMS(w, families, list, count, ...)                                 \
-	ARRAY_EACH(f, families, COUNT(families)) {                          \
-		write_family(w, f->metric);                                 \
-		ARRAY_EACH(e, list, count) {                                \
-			struct metric_label labels[] = { __VA_ARGS__, {} }; \
-			write_sums(w, f, labels, COUNT(labels), &e->sums);  \
-		}                                                           \
-	}
 
 static void write_owners(struct metrics_writer *w, const struct calls *c)
 {
-	SUMS(w, owner_families, c->owner_calls, c->owner_calls_count, { "server", e->server },
-	     { "owner", e->owner })
+	OWNER_SUMS(CALLS, "kind", rpc_kind_names, calls, INTEGER);
+	OWNER_SUMS(SECONDS, "kind", rpc_kind_names, total_ns, SECONDS);
+	OWNER_SUMS(WAIT_SECONDS, "kind", rpc_kind_names, wait_ns, SECONDS);
+	OWNER_SUMS(SENT_BYTES, "kind", rpc_kind_names, sent_bytes, INTEGER);
+	OWNER_SUMS(RECEIVED_BYTES, "kind", rpc_kind_names, received_bytes, INTEGER);
 	EACH(NFS_OWNER_OLDEST_CALL_SECONDS, c->owner_calls, c->owner_calls_count, e->oldest_ns,
 	     SECONDS(e->oldest_ns), { "server", e->server }, { "owner", e->owner });
 }
@@ -148,9 +120,7 @@ void call_metrics_write(struct metrics_writer *w, const struct snapshot *s)
 	EACH(RPC_ERRORS, s->calls.errors, s->calls.error_count, true, INTEGER(e->count),
 	     { "server", e->server }, { "op", e->op }, { "status", e->status });
 	if (snapshot_knows(&s->calls, RPC_FACT_MOUNTS))
-		SUMS(w, mount_families, s->calls.mount_calls, s->calls.mount_calls_count,
-		     { "server", e->server }, { "export", e->export },
-		     { "mountpoint", e->mountpoint })
+		write_mounts(w, &s->calls);
 	if (snapshot_knows(&s->calls, RPC_FACT_OWNERS))
 		write_owners(w, &s->calls);
 }

@@ -15,10 +15,6 @@
 
 #define HANGS " hangs" /* ends the name of that state */
 
-#define BOLD "\x1b[1m"
-#define RED "\x1b[31m"
-#define PLAIN "\x1b[0m"
-
 struct live live_begin(void)
 {
 	const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");

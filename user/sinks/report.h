@@ -5,6 +5,11 @@
 #include "base/terminal.h"
 #include "session/session.h"
 
+/* Of a terminal. */
+#define BOLD "\x1b[1m"
+#define RED "\x1b[31m"
+#define PLAIN "\x1b[0m"
+
 /* ---- live.c: a line for each interval and server, and lines between them for trouble ---- */
 
 struct live {

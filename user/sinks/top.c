@@ -11,10 +11,7 @@
 #define NAME_TEXT 60 /* columns of a name in text */
 #define AROUND 6 /* lines: three of the header, title, head, keys */
 
-#define BOLD "\x1b[1m"
 #define REVERSE "\x1b[7m"
-#define RED "\x1b[31m"
-#define PLAIN "\x1b[0m"
 
 static const char *const row_names[TOP_BYS] = { "mounts", "owners",  "both",
 						"ops",    "servers", "connections" };

@@ -346,13 +346,13 @@ const struct table tables[TABLES] = {
 				   DELTA(transports, transport_count), .delta_all = true),
 	[TABLE_SERVERS] = CALLS(servers, server_count, server_fields, .max = 2048,
 				DELTA(servers, server_count), .delta_all = true),
-	[TABLE_MOUNTS] = CALLS(mounts, mount_count, mount_fields, .max = 4096),
 	[TABLE_MOUNT_CALLS] = CALLS(mount_calls, mount_calls_count, calls_by_fields, .max = 4096,
 				    DELTA(mount_calls, mount_calls_count)),
 	[TABLE_OWNER_CALLS] = CALLS(owner_calls, owner_calls_count, calls_by_fields, .max = 4096,
 				    DELTA(owner_calls, owner_calls_count)),
 	[TABLE_OWNER_MOUNTS] = CALLS(owner_mounts, owner_mount_count, calls_by_fields, .max = 4096,
 				     DELTA(owner_mounts, owner_mount_count)),
+	[TABLE_MOUNTS] = CALLS(mounts, mount_count, mount_fields, .max = 4096),
 	[TABLE_SLOW] = CALLS(slow, slow_count, slow_fields, .max = 4096),
 	[TABLE_FILES] = CALLS(files, file_count, file_fields, .max = 4096),
 	[TABLE_FAULTS] =
@@ -542,8 +542,6 @@ int calls_add(struct calls *c, const struct calls *past)
 		const struct table *t = &tables[id];
 		const char *from = table_array(t, past);
 
-		if (id == TABLE_MOUNTS)
-			continue;
 		for (size_t i = table_count(t, past); i--; from += t->size) {
 			char *to = table_get_labels(t, c, from);
 
@@ -561,10 +559,9 @@ int calls_add(struct calls *c, const struct calls *past)
 void calls_remove_server(struct calls *c, const char *server)
 {
 	for (int id = TABLE_OPS; id <= TABLE_OWNER_MOUNTS; id++)
-		for (size_t i = table_count(&tables[id], c); i-- && id != TABLE_MOUNTS;) {
+		for (size_t i = table_count(&tables[id], c); i--;) {
 			char *entry = table_array(&tables[id], c) + i * tables[id].size;
 
-			/* The server is the first label. */
 			if (!strcmp(entry, server))
 				table_remove(&tables[id], c, entry);
 		}
