@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Proves that the metrics file is exact to the nanosecond, and has the snapshot's figures and no others. Its form (metadata,
+/* Proves that the metrics file is exact to the nanosecond, and has the snapshot's figures and no others; of the levels of detail:
+ * how many samples a file has at most, that figures by server and kind are exact sums of those by op, and that whatever is in a
+ * file with less detail is in the one with more, with the same value. Its form (metadata,
  * names, units and labels as in the table of metrics.c, all families, no sample twice, one end, bounds, buckets up to
  * infinity, phases that add up, labels that read back) is proved by real readers: tests/readers/check.sh. */
+#include <math.h>
+
 #include "printed.h"
+#include "health/health.h"
 #include "limits/episodes.h"
 #include "sinks/metrics.h"
 #include "snapshot.h"
@@ -10,7 +15,7 @@
 
 /* ---- snapshots ---- */
 
-static void add_kernel_events(struct snapshot *s)
+static void add_kernel_events(void)
 {
 	static const struct {
 		bool gpu_driver;
@@ -25,23 +30,23 @@ static void add_kernel_events(struct snapshot *s)
 
 	for (size_t i = 0; i < COUNT(events); i++) {
 		struct kernel_event *e = not_null(snapshot_kernel_event(
-			&s->faults, events[i].gpu_driver, events[i].kind, events[i].device));
+			&now.faults, events[i].gpu_driver, events[i].kind, events[i].device));
 
 		e->count = i + 31;
 		e->last = 1700000100.5 + (double)i;
 	}
-	snapshot_unverified(&s->faults, "0000:c1:00.0", 79)->count = 41;
-	snapshot_recovery(&s->faults, "0000:c1:00.0", "action_none")->time = 1700000200.5;
-	snapshot_recovery(&s->faults, "0000:c1:00.0", "device_probed")->time = 1700000201.5;
-	gpu = not_null(snapshot_gpu(&s->faults, "0000:c1:00.0"));
+	snapshot_unverified(&now.faults, "0000:c1:00.0", 79)->count = 41;
+	snapshot_recovery(&now.faults, "0000:c1:00.0", "action_none")->time = 1700000200.5;
+	snapshot_recovery(&now.faults, "0000:c1:00.0", "device_probed")->time = 1700000201.5;
+	gpu = not_null(snapshot_gpu(&now.faults, "0000:c1:00.0"));
 	strcpy(gpu->uuid, "GPU-11111111-2222-3333-4444-555555555555");
 	strcpy(gpu->serial, "1234567890123");
 	gpu->rate_limited = true;
 	gpu->past_failures = 51;
 }
 
-/* Every kind of entry, twice. */
-static struct snapshot full_snapshot(void)
+/* @now has every kind of entry, twice. */
+static void fill(void)
 {
 	static const char *const servers[] = { "nas-1",
 					       "a\"quoted\\back\\x0anew line caf\xc3\xa9" };
@@ -58,29 +63,29 @@ static struct snapshot full_snapshot(void)
 		{ .device = "0000:05:00.0", .code = 20034, .nvswitch = true, .severity = "fatal" },
 		{ .device = "0000:06:00.0", .code = 20034, .nvswitch = true, .severity = "unknown" }
 	};
-	struct snapshot s = { .calls.source = RPC_SOURCE_TRACEPOINTS,
-			      .self.resident_bytes = 3000000,
-			      .self.map_bytes = 8000000,
-			      .self.program_bytes = 90000,
-			      .self.export_seconds = 0.00125,
-			      .self.export_errors = 4,
-			      .faults.gpu_watched = true,
-			      .faults.authority = AUTHORITY_DRIVER,
-			      .faults.log_lost = 14 };
 	struct episode episode = {
 		.server = "nas-1", .kind = EPISODE_SAVE, .seconds = 20, .bytes = 1 << 30
 	};
 	uint64_t seed = 9;
 
-	snapshot_program(&s.self, "rpc_task_sleep", 7, 1000000042);
+	now = (struct snapshot){ .calls.source = RPC_SOURCE_TRACEPOINTS,
+				 .self.resident_bytes = 3000000,
+				 .self.map_bytes = 8000000,
+				 .self.program_bytes = 90000,
+				 .self.export_seconds = 0.00125,
+				 .self.export_errors = 4,
+				 .faults.gpu_watched = true,
+				 .faults.authority = AUTHORITY_DRIVER,
+				 .faults.log_lost = 14 };
+	snapshot_program(&now.self, "rpc_task_sleep", 7, 1000000042);
 	for (size_t v = 0; v < COUNT(servers); v++) {
 		struct rpc_transport_state *t;
 		struct rpc_server_state *server;
 
 		for (size_t i = 0; i < COUNT(ops); i++) {
-			struct rpc_op *op = snapshot_op(&s.calls, servers[v], ops[i]);
+			struct rpc_op *op = snapshot_op(&now.calls, servers[v], ops[i]);
 			struct rpc_error *error =
-				snapshot_error(&s.calls, servers[v], ops[i], "EIO");
+				snapshot_error(&now.calls, servers[v], ops[i], "EIO");
 
 			assert_true(op && error);
 			for (int n = 0; n < 500; n++)
@@ -89,8 +94,8 @@ static struct snapshot full_snapshot(void)
 			op->received_bytes = UINT64_C(1) << 60;
 			error->count = i;
 		}
-		t = snapshot_transport(&s.calls, servers[v], "tcp/0");
-		server = snapshot_server(&s.calls, servers[v]);
+		t = snapshot_transport(&now.calls, servers[v], "tcp/0");
+		server = snapshot_server(&now.calls, servers[v]);
 		assert_true(t && server);
 		t->alive = true;
 		t->retransmits = 1;
@@ -118,7 +123,7 @@ static struct snapshot full_snapshot(void)
 		}
 	}
 	for (size_t i = 0; i < COUNT(faults); i++) {
-		struct fault *f = not_null(snapshot_fault(&s.faults, &faults[i]));
+		struct fault *f = not_null(snapshot_fault(&now.faults, &faults[i]));
 
 		f->count = i + 1;
 		f->incidents = i + 21;
@@ -126,19 +131,19 @@ static struct snapshot full_snapshot(void)
 		f->first = 1600000000.125 + (double)i;
 		f->last = 1700000000.125 + (double)i;
 	}
-	add_kernel_events(&s);
-	snapshot_mount(&s.calls, &(struct nfs_mount){ .server = "nas-1",
-						      .export = "/x",
-						      .mountpoint = "/a \"b\"",
-						      .version = "4.2" });
-	snapshot_mount_calls(&s.calls, "nas-1", "/x", "/a \"b\"")->sums =
+	add_kernel_events();
+	snapshot_mount(&now.calls, &(struct nfs_mount){ .server = "nas-1",
+							.export = "/x",
+							.mountpoint = "/a \"b\"",
+							.version = "4.2" });
+	snapshot_mount_calls(&now.calls, "nas-1", "/x", "/a \"b\"")->sums =
 		(struct rpc_sums){ .calls = { [RPC_KIND_READ] = 61 },
 				   .total_ns = { [RPC_KIND_WRITE] = 62 },
 				   .sent_bytes = { [RPC_KIND_METADATA] = 63 },
 				   .received_bytes = { [RPC_KIND_OTHER] = 64 },
 				   .errors = { [RPC_KIND_READ] = 65 },
 				   .phase_ns = { [RPC_PHASE_SLOT] = 66 } };
-	*snapshot_owner_calls(&s.calls, "nas-1", "slurm:7") = (struct calls_by){
+	*snapshot_owner_calls(&now.calls, "nas-1", "slurm:7") = (struct calls_by){
 		.server = "nas-1",
 		.owner = "slurm:7",
 		.sums = { .calls = { [RPC_KIND_READ] = 71 },
@@ -149,47 +154,45 @@ static struct snapshot full_snapshot(void)
 		.oldest_ns = 76,
 	};
 	for (int o = 0; o < NFS_OPTIONS; o++)
-		snprintf(s.calls.mounts[0].options[o], NFS_OPTION_SIZE, "%d", o);
-	s.calls.mounts[0].readahead_known = true;
-	s.calls.mounts[0].readahead_bytes = 131072;
-	s.calls.slots_wanted[SLOTS_SESSION] = 64;
-	*snapshot_module(&s.calls, "sunrpc") =
+		snprintf(now.calls.mounts[0].options[o], NFS_OPTION_SIZE, "%d", o);
+	now.calls.mounts[0].readahead_known = true;
+	now.calls.mounts[0].readahead_bytes = 131072;
+	now.calls.slots_wanted[SLOTS_SESSION] = 64;
+	*snapshot_module(&now.calls, "sunrpc") =
 		(struct client_module){ "sunrpc", "0a1b", "in-tree" };
-	snapshot_stuck(&s.calls, "", false);
-	*snapshot_stuck(&s.calls, "/a \"b\"", true) = (struct stuck_state){
+	snapshot_stuck(&now.calls, "", false);
+	*snapshot_stuck(&now.calls, "/a \"b\"", true) = (struct stuck_state){
 		.mountpoint = "/a \"b\"", .rpc = true, .tasks = 71, .oldest_ns = 72
 	};
-	strcpy(snapshot_storage(&s.calls, "nas-1")->storage, "scratch");
-	snapshot_server(&s.calls, "nas-1")->bound_by = "slot";
-	assert_int_equal(episode_count_in(&s.calls, &episode), 0);
-	snapshot_health(&s.self, "xid_fatal", 2);
-	snapshot_health(&s.self, "nfs_waiter", 0);
+	strcpy(snapshot_storage(&now.calls, "nas-1")->storage, "scratch");
+	snapshot_server(&now.calls, "nas-1")->bound_by = "slot";
+	assert_int_equal(episode_count_in(&now.calls, &episode), 0);
+	snapshot_health(&now.self, "xid_fatal", 2);
+	snapshot_health(&now.self, "nfs_waiter", 0);
 	for (int i = 0; i < 2; i++)
-		snapshot_finding(&s.self,
+		snapshot_finding(&now.self,
 				 &(struct finding_state){ "xid_fatal", "0000:c1:00.0", "79" });
-	snapshot_hook(&s.self, "xprt_transmit", true);
-	snapshot_hook(&s.self, "printk", false);
-	snapshot_drop(&s.self, "rpc_waiter", 0);
-	s.calls.left_out_entries = 5;
-	return s;
+	snapshot_hook(&now.self, "xprt_transmit", true);
+	snapshot_hook(&now.self, "printk", false);
+	snapshot_drop(&now.self, "rpc_waiter", 0);
+	now.calls.left_out_entries = 5;
 }
 
 /* ---- reading the text ---- */
 
-static struct snapshot s; /* a test's own */
-
-AFTER_EACH()
-{
-	snapshot_free(&s);
-}
-
-/* @text becomes the file of @s with all histograms. */
-static void write_file(void)
+/* @text becomes the file of @now. */
+static void write_text(enum metric_detail detail)
 {
 	FILE *out = text_begin();
 
-	openmetrics_write(out, &s, FORMAT_OPENMETRICS, DETAIL_OP);
+	openmetrics_write(out, &now, FORMAT_OPENMETRICS, detail);
 	text_end(out);
+}
+
+/* The same with all histograms. */
+static void write_file(void)
+{
+	write_text(DETAIL_OP);
 }
 
 /* Each line of @text that has @part in turn. */
@@ -230,7 +233,7 @@ TEST(a_family_without_samples_is_left_out)
 						 METRIC_EXPORT_SECONDS, METRIC_EXPORT_ERRORS,
 						 METRIC_MEMORY_BYTES,   METRIC_BUILD_INFO };
 
-	s.calls.source = RPC_SOURCE_NONE;
+	now.calls.source = RPC_SOURCE_NONE;
 	write_file();
 	assert_int_equal(lines_with("# TYPE "), COUNT(always));
 	for (size_t i = 0; i < COUNT(always); i++)
@@ -249,7 +252,7 @@ static void assert_counted(double value, const char *part)
 
 		assert_int_equal(strchr(le, ' ')[1], value <= strtod(le, NULL) ? '1' : '0');
 	}
-	snapshot_free(&s);
+	snapshot_free(&now);
 }
 
 /* The shown bounds are those of kernel buckets. */
@@ -258,7 +261,7 @@ TEST(a_value_is_counted_where_it_is_at_most_le)
 	for (int e = 9; e <= 38; e++)
 		for (int off = -1; off <= 1; off++) {
 			uint64_t ns = ((uint64_t)1 << e) + (uint64_t)off;
-			struct rpc_op *op = not_null(snapshot_op(&s.calls, "nas", "READ"));
+			struct rpc_op *op = not_null(snapshot_op(&now.calls, "nas", "READ"));
 
 			histogram_record(&op->total, 1, ns);
 			for (int p = 0; p < RPC_PHASES; p++)
@@ -266,7 +269,7 @@ TEST(a_value_is_counted_where_it_is_at_most_le)
 			assert_counted((double)ns / 1e9, "_bucket{");
 		}
 	for (uint32_t depth = 0; depth < 300; depth++) {
-		struct rpc_server_state *server = not_null(snapshot_server(&s.calls, "nas"));
+		struct rpc_server_state *server = not_null(snapshot_server(&now.calls, "nas"));
 
 		server->depth[0].bucket[histogram_index(depth, DEPTH_SHIFT, DEPTH_OVERFLOW)]++;
 		assert_counted(depth, formatted("queue=\"%s\",le=", rpc_queue_names[0]));
@@ -297,9 +300,9 @@ TEST(sums_are_exact_decimals_of_nanoseconds)
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct rpc_op *op = snapshot_op(&s.calls, "nas", "READ");
-		struct rpc_transport_state *tr = snapshot_transport(&s.calls, "nas", "tcp/0");
-		struct rpc_server_state *server = snapshot_server(&s.calls, "nas");
+		struct rpc_op *op = snapshot_op(&now.calls, "nas", "READ");
+		struct rpc_transport_state *tr = snapshot_transport(&now.calls, "nas", "tcp/0");
+		struct rpc_server_state *server = snapshot_server(&now.calls, "nas");
 
 		assert_true(op && tr && server);
 		op->total.sum_ns = cases[i].ns;
@@ -309,7 +312,7 @@ TEST(sums_are_exact_decimals_of_nanoseconds)
 		write_file();
 		for (size_t n = 0; n < COUNT(samples); n++)
 			assert_value(samples[n], cases[i].text);
-		snapshot_free(&s);
+		snapshot_free(&now);
 	}
 }
 
@@ -322,7 +325,7 @@ TEST(counters_and_gauges_show_the_snapshots_figures)
 	char line[600];
 
 	assert_non_null(file);
-	s = full_snapshot();
+	fill();
 	write_file();
 	while (fgets(line, sizeof(line), file))
 		assert_has(text, formatted("\n" METRIC_PREFIX "%s", line));
@@ -334,7 +337,7 @@ TEST(switches_are_no_gpus)
 {
 	size_t gpus;
 
-	s = full_snapshot();
+	fill();
 	write_file();
 	gpus = lines_with("{gpu=");
 	assert_true(gpus > 0);
@@ -348,7 +351,7 @@ static struct fault *xid_154(const char *device, const char *severity, double la
 
 	strcpy(like.device, device);
 	strcpy(like.severity, severity);
-	f = not_null(snapshot_fault(&s.faults, &like));
+	f = not_null(snapshot_fault(&now.faults, &like));
 	f->last = last;
 	return f;
 }
@@ -367,14 +370,14 @@ TEST(an_xid_with_two_severities_has_one_timestamp_and_its_incidents)
 		assert_value("gpu_xid_last_timestamp_seconds{gpu=\"0000:c2:00.0\",xid=\"154\"}",
 			     "30.500000");
 		assert_value("gpu_xid_incidents_total{gpu=\"0000:c1:00.0\",xid=\"154\"}", "11");
-		snapshot_free(&s);
+		snapshot_free(&now);
 	}
 }
 
 /* Without the log its families are missing, not 0. */
 TEST(what_is_not_watched_has_no_samples)
 {
-	snapshot_gpu(&s.faults, "0000:c1:00.0");
+	snapshot_gpu(&now.faults, "0000:c1:00.0");
 	write_file();
 	assert_lacks(text, "gpu_fault_authority");
 	assert_lacks(text, "kernel_log_lost_records");
@@ -382,10 +385,10 @@ TEST(what_is_not_watched_has_no_samples)
 	assert_lacks(text, "gpu_info");
 }
 
-/* Writes @s as if its source did not know the facts @unknown. */
+/* Writes @now as if its source did not know the facts @unknown. */
 static void write_without(uint64_t unknown)
 {
-	s.calls.unknown = unknown;
+	now.calls.unknown = unknown;
 	write_file();
 }
 
@@ -410,7 +413,7 @@ TEST(an_unknown_fact_has_no_samples)
 						     "rpc_op_phase", "rpc_queue_depth" };
 	size_t all;
 
-	s = full_snapshot();
+	fill();
 	write_file();
 	all = lines_with("");
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -441,9 +444,9 @@ TEST(an_unknown_fact_has_no_samples)
 /* A histogram without a distribution has its sum and count, and no bound that might seem to be known. */
 TEST(an_unknown_distribution_shows_infinity_only)
 {
-	struct rpc_op *op = not_null(snapshot_op(&s.calls, "nas", "READ"));
+	struct rpc_op *op = not_null(snapshot_op(&now.calls, "nas", "READ"));
 
-	s.calls.unknown = RPC_FACT_BIT(RPC_FACT_DISTRIBUTION);
+	now.calls.unknown = RPC_FACT_BIT(RPC_FACT_DISTRIBUTION);
 	op->total.bucket[TIME_OVERFLOW] = 5;
 	op->total.sum_ns = 1000000000;
 	write_file();
@@ -456,7 +459,7 @@ TEST(an_unknown_distribution_shows_infinity_only)
 
 TEST(a_transport_that_is_gone_keeps_its_counters_and_has_no_slots)
 {
-	struct rpc_transport_state *tr = not_null(snapshot_transport(&s.calls, "nas", "tcp/0"));
+	struct rpc_transport_state *tr = not_null(snapshot_transport(&now.calls, "nas", "tcp/0"));
 
 	tr->connects = 9;
 	write_file();
@@ -467,11 +470,337 @@ TEST(a_transport_that_is_gone_keeps_its_counters_and_has_no_slots)
 TEST(the_source_in_force_is_the_one_that_is_1)
 {
 	for (int source = RPC_SOURCE_NONE; source < RPC_SOURCES; source++) {
-		s.calls.source = source;
+		now.calls.source = source;
 		write_file();
 		for (int each = RPC_SOURCE_BTF; each < RPC_SOURCES; each++) {
 			assert_value(formatted("rpc_source{source=\"%s\"}", rpc_source_names[each]),
 				     each == source ? "1" : "0");
 		}
 	}
+}
+
+/* ---- levels of detail ---- */
+
+#define OPS 19 /* of NFSv3, that a shell can cause */
+
+static const char *const op_names[OPS] = {
+	"READ",   "WRITE",   "COMMIT",      "GETATTR", "SETATTR",  "LOOKUP", "ACCESS",
+	"CREATE", "MKDIR",   "SYMLINK",     "MKNOD",   "REMOVE",   "RMDIR",  "RENAME",
+	"LINK",   "READDIR", "READDIRPLUS", "FSSTAT",  "READLINK",
+};
+
+/* All figures of a mount and of an owner but errors, which are rare. */
+static void add_sums(struct rpc_sums *sums)
+{
+	for (int k = 0; k < RPC_KIND_OTHER; k++)
+		sums->calls[k] = sums->total_ns[k] = sums->wait_ns[k] = sums->sent_bytes[k] =
+			sums->received_bytes[k] = 1;
+	for (int p = 0; p < RPC_PHASES; p++)
+		sums->phase_ns[p] = 1;
+}
+
+/* A server with a mount and an owner. */
+static void add_server(const char *name, unsigned int transports, int ops)
+{
+	static uint64_t seed = 3;
+	struct nfs_mount mount = { .mountpoint = "/mnt" };
+
+	for (int o = 0; o < ops; o++) {
+		struct rpc_op *op = not_null(snapshot_op(&now.calls, name, op_names[o]));
+
+		for (int n = 0; n < 200; n++)
+			add_random_call(op, &seed);
+		op->sent_bytes = op->received_bytes = 1;
+	}
+	for (unsigned int t = 0; t < transports; t++) {
+		struct rpc_transport_state *state;
+
+		state = snapshot_transport(&now.calls, name, formatted("tcp/%u", t));
+		state->alive = true;
+		strcpy(state->remote.address, "10.0.0.1");
+	}
+	strcpy(mount.server, name);
+	assert_non_null(snapshot_server(&now.calls, name));
+	snapshot_server(&now.calls, name)->bound_by = "slot";
+	for (int kind = 0; kind < EPISODE_KINDS; kind++) {
+		struct episode episode = { .kind = (enum episode_kind)kind,
+					   .seconds = 20,
+					   .bytes = 1 << 30 };
+
+		strcpy(episode.server, name);
+		assert_int_equal(episode_count_in(&now.calls, &episode), 0);
+	}
+	assert_non_null(snapshot_mount(&now.calls, &mount));
+	add_sums(&snapshot_mount_calls(&now.calls, name, "", mount.mountpoint)->sums);
+	add_sums(&snapshot_owner_calls(&now.calls, name, "slurm:7")->sums);
+	assert_non_null(snapshot_storage(&now.calls, name));
+}
+
+/* @now is a node with all that it has without a fault: as many hooks and drops as there is room for. */
+static void add_node(unsigned int servers, unsigned int transports, int ops)
+{
+	now.calls.source = RPC_SOURCE_BTF;
+	now.faults.gpu_watched = true;
+	for (unsigned int v = 0; v < servers; v++)
+		add_server(formatted("nas-%u.example.com", v), transports, ops);
+	for (size_t i = 0; i < COUNT(now.self.hooks); i++)
+		snapshot_hook(&now.self, op_names[i % OPS], true);
+	for (size_t i = 0; i < COUNT(now.self.drops); i++)
+		snapshot_drop(&now.self, op_names[i], 0);
+	for (int r = 0; r < HEALTH_RULES; r++)
+		if (health_rules[r].level != HEALTH_OK)
+			snapshot_health(&now.self, health_rules[r].name, 0);
+}
+
+/* The value of a sample, whose name has no prefix; -1: there is none. */
+static double value_of(const char *sample)
+{
+	const char *begin = formatted("\n" METRIC_PREFIX "%s ", sample), *at = strstr(text, begin);
+
+	return at ? strtod(at + strlen(begin), NULL) : -1;
+}
+
+TEST(a_node_has_at_most_so_many_samples)
+{
+	static const struct {
+		unsigned int servers, transports;
+		int ops; /* of each server; the kernel side has room for RPC_OP_SERIES in all */
+		size_t most;
+	} cases[] = {
+		{ 1, 1, OPS, 300 },
+		{ 8, 16, OPS, 1500 },
+		{ 32, 1, (RPC_OP_SERIES - 1) / 32, 4500 },
+	};
+
+	ARRAY_EACH(c, cases, COUNT(cases)) {
+		size_t samples;
+
+		add_node(c->servers, c->transports, c->ops);
+		write_text(DETAIL_NODE);
+		samples = lines_with("") - lines_with("# ");
+		print_message("# %u servers with %u transports: %zu samples, %zu bytes; ",
+			      c->servers, c->transports, samples, text_len);
+		write_text(DETAIL_OP);
+		print_message("with --detail op %zu, %zu\n", lines_with("") - lines_with("# "),
+			      text_len);
+		if (samples > c->most)
+			fail_msg(
+				"%zu samples, at most %zu: leave out what no alert, rule, panel or "
+				"documented query reads, or move it to another --detail",
+				samples, c->most);
+		snapshot_free(&now);
+	}
+}
+
+TEST(a_level_has_these_bounds)
+{
+	static const struct {
+		enum metric_id metric;
+		int bounds[METRIC_DETAILS]; /* without +Inf */
+		int first, last; /* powers of two, at the level with the most */
+	} cases[] = {
+		{ METRIC_RPC_SECONDS, { 13, 13, 13 }, 16, 34 },
+		{ METRIC_RPC_OP_DURATION_SECONDS, { 0, 0, 25 }, 12, 36 },
+		{ METRIC_RPC_OP_PHASE_DURATION_SECONDS, { 0, 0, 13 }, 12, 36 },
+		{ METRIC_RPC_QUEUE_DEPTH, { 0, 0, 18 }, 0, 17 },
+		{ METRIC_CHECKPOINT_EPISODE_SECONDS, { 0, 0, 9 }, 30, 38 },
+		{ METRIC_CHECKPOINT_EPISODE_BYTES, { 0, 0, 14 }, 26, 39 },
+	};
+	size_t histograms = 0;
+
+	for (int m = 0; m < METRICS; m++)
+		histograms += metrics[m].type == METRIC_HISTOGRAM;
+	assert_int_equal(histograms, COUNT(cases));
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const struct metric *m = &metrics[cases[i].metric];
+		uint64_t most = m->bounds[DETAIL_OP] & ~BOUND_INFINITY;
+
+		for (int d = 0; d < METRIC_DETAILS; d++)
+			assert_int_equal(__builtin_popcountll(m->bounds[d] & ~BOUND_INFINITY),
+					 cases[i].bounds[d]);
+		assert_int_equal(__builtin_ctzll(most), cases[i].first);
+		assert_int_equal(63 - __builtin_clzll(most), cases[i].last);
+	}
+	for (const struct metric *m = metrics; m < metrics + METRICS; m++)
+		assert_int_equal(m->least, strstr(m->help, "--detail op") ? DETAIL_OP :
+					   strstr(m->help, "--detail transport") ?
+									    DETAIL_TRANSPORT :
+									    DETAIL_NODE);
+}
+
+/* Also the sums and counts by op; but sums of transports become single ones. */
+TEST(what_node_shows_op_shows_with_the_same_value)
+{
+	size_t lines = 0;
+	char *coarse;
+
+	add_node(2, 2, OPS);
+	write_text(DETAIL_NODE);
+	coarse = not_null(strdup(text));
+	write_text(DETAIL_OP);
+	for (const char *line = strtok(coarse, "\n"); line; line = strtok(NULL, "\n"), lines++)
+		if (!strstr(text, line) && !strstr(line, "transport=\"\"") &&
+		    !strstr(line, "=\"other\"}"))
+			fail_msg("with --detail op there is no line %s", line);
+	free(coarse);
+	assert_true(lines > 300);
+	assert_true(value_of("rpc_op_calls_total{server=\"nas-0.example.com\",op=\"LINK\"}") ==
+		    200);
+	assert_lacks(text, "kind=\"other\"");
+}
+
+/* The sum of a family over the ops of a kind; @more: labels behind the op's. */
+static double sum_over_ops(const char *sample, const char *kind, const char *more)
+{
+	double sum = 0;
+
+	for (int o = 0; o < OPS; o++) {
+		const char *its = o ? o < 3 ? "write" : "metadata" : "read";
+		double value;
+
+		if (strcmp(its, kind) != 0)
+			continue;
+		value = value_of(formatted("%s{server=\"nas-0.example.com\",op=\"%s\"%s}", sample,
+					   op_names[o], more));
+		assert_true(value >= 0);
+		sum += value;
+	}
+	return sum;
+}
+
+/* Each bound of a histogram by kind is one of those by op. */
+TEST(figures_by_kind_are_sums_of_those_by_op)
+{
+	static const struct {
+		const char *by_kind, *by_op;
+		size_t count;
+	} families[] = {
+		{ "rpc_seconds_bucket", "rpc_op_duration_seconds_bucket", 3 * (13 + 1) },
+		{ "rpc_phase_seconds_total", "rpc_op_phase_seconds_total", 3 * RPC_PHASES },
+		{ "rpc_sent_bytes_total", "rpc_op_sent_bytes_total", 3 },
+		{ "rpc_received_bytes_total", "rpc_op_received_bytes_total", 3 },
+	};
+	char kind[16], more[48];
+	double value;
+
+	add_node(1, 1, OPS);
+	write_text(DETAIL_OP);
+	ARRAY_EACH(f, families, COUNT(families)) {
+		char begin[128];
+		size_t seen = 0;
+
+		snprintf(begin, sizeof(begin),
+			 "\n" METRIC_PREFIX "%s{server=\"nas-0.example.com\",kind=\"", f->by_kind);
+		for (const char *at = text; (at = strstr(at, begin)); seen++) {
+			at += strlen(begin);
+			*more = 0;
+			if (sscanf(at, "%15[a-z]\"} %lf", kind, &value) != 2)
+				assert_int_equal(
+					sscanf(at, "%15[a-z]\"%47[^}]} %lf", kind, more, &value),
+					3);
+			assert_true(fabs(value - sum_over_ops(f->by_op, kind, more)) < 1e-6);
+		}
+		assert_int_equal(seen, f->count);
+	}
+}
+
+TEST(an_op_belongs_to_one_kind)
+{
+	static const struct {
+		const char *op, *kind;
+	} cases[] = {
+		{ "READ", "read" },          { "READ_PLUS", "read" },   { "WRITE", "write" },
+		{ "COMMIT", "write" },       { "READDIR", "metadata" }, { "READLINK", "metadata" },
+		{ "LAYOUTGET", "metadata" }, { "other", "other" },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct rpc_op *op = not_null(snapshot_op(&now.calls, "nas", cases[i].op));
+
+		histogram_record(&op->total, 1, 1000);
+		write_text(DETAIL_NODE);
+		assert_true(value_of(formatted("rpc_seconds_count{server=\"nas\",kind=\"%s\"}",
+					       cases[i].kind)) == 1);
+		snapshot_free(&now);
+	}
+}
+
+/* The source adds its waits to the first transport of a client. */
+TEST(a_session_has_a_sample_for_the_first_transport_or_where_it_waited)
+{
+	static const char begin[] = "rpc_saturated_seconds_total{server=\"nas\",transport=\"tcp/";
+
+	add_server("nas", 3, 1);
+	now.calls.transports[2].saturated_ns[RPC_LIMIT_SESSION] = 1500000000;
+	write_text(DETAIL_TRANSPORT);
+	for (int i = 0; i < 3; i++) {
+		assert_true(value_of(formatted("%s%d\",limit=\"session\"}", begin, i)) ==
+			    (i ? i == 1 ? -1 : 1.5 : 0));
+		assert_true(value_of(formatted("%s%d\",limit=\"slot\"}", begin, i)) == 0);
+	}
+}
+
+TEST(what_is_well_has_one_sample)
+{
+	static const struct {
+		const char *sample;
+		double value[2]; /* without and with --detail transport; -1: none */
+	} samples[] = {
+		{ "node_health{check=\"xid_fatal\"}", { 2, 2 } },
+		{ "node_health{check=\"nfs_waiter\"}", { -1, 0 } },
+		{ "node_health{check=\"other\"}", { 0, -1 } },
+		{ "hook_attached{hook=\"rpc_task_sleep\"}", { -1, 1 } },
+		{ "hook_attached{hook=\"rpc_task_wakeup\"}", { 0, 0 } },
+		{ "hook_attached{hook=\"printk_console\"}", { 1, 1 } },
+		{ "hook_attached{hook=\"other\"}", { 1, -1 } },
+		/* XidscopeEventsDropped must see it at 0 */
+		{ "events_dropped_total{reason=\"rpc_waiter\"}", { 0, 0 } },
+		{ "events_dropped_total{reason=\"printk_others\"}", { -1, 0 } },
+		{ "events_dropped_total{reason=\"rpc_owner_gone\"}", { 3, 3 } },
+	};
+
+	snapshot_health(&now.self, "xid_fatal", 2);
+	snapshot_health(&now.self, "nfs_waiter", 0);
+	snapshot_hook(&now.self, "rpc_task_sleep", true);
+	snapshot_hook(&now.self, "rpc_task_wakeup", false);
+	snapshot_hook(&now.self, "printk_console", true);
+	snapshot_drop(&now.self, "rpc_waiter", 0);
+	snapshot_drop(&now.self, "printk_others", 0);
+	snapshot_drop(&now.self, "rpc_owner_gone", 3);
+	for (int more = 0; more < 2; more++) {
+		write_text(more ? DETAIL_TRANSPORT : DETAIL_NODE);
+		ARRAY_EACH(x, samples, COUNT(samples))
+			assert_true(value_of(x->sample) == x->value[more]);
+	}
+}
+
+TEST(a_node_has_sums_of_transports)
+{
+	static const char *const samples[] = {
+		"rpc_retransmits_total{server=\"nas\",transport=\"\"}",
+		"rpc_timeouts_total{server=\"nas\",transport=\"\"}",
+		"rpc_disconnects_total{server=\"nas\",transport=\"\"}",
+		"rpc_connects_total{server=\"nas\",transport=\"\"}",
+		"rpc_slots{server=\"nas\",transport=\"\",kind=\"max\"}",
+		"rpc_slots{server=\"nas\",transport=\"\",kind=\"in_flight\"}",
+	};
+	size_t i = 0;
+
+	add_server("nas", 3, 1);
+	add_server("other", 1, 1);
+	ARRAY_EACH(t, now.calls.transports, now.calls.transport_count) {
+		t->retransmits = 1 << i;
+		t->timeouts = 10 << i;
+		t->disconnects = 100 << i;
+		t->connects = 1000 << i;
+		t->slots_max = 10000 << i;
+		t->slots_in_flight = 100000 << i++;
+	}
+	now.calls.transports[0].alive = false; /* has counters and no slots */
+	write_text(DETAIL_NODE);
+	for (i = 0; i < COUNT(samples); i++)
+		assert_true(value_of(samples[i]) == pow(10, (double)i) * (i < 4 ? 7 : 6));
+	assert_lacks(text, "transport=\"tcp");
+	assert_lacks(text, "rpc_replies");
+	assert_lacks(text, "rpc_transport_info");
 }
