@@ -99,7 +99,7 @@ static uint64_t calls_of_mount(uint64_t *id)
 	assert_string_equal(clients.list[0].mountpoint, "/m0");
 	assert_string_equal(clients.list[0].export, "/x");
 	*id = clients.list[0].id;
-	return rpc_sums_calls(&clients.list[0].sums);
+	return rpc_kinds_sum(clients.list[0].sums.calls);
 }
 
 static uint64_t reads(const char *server)

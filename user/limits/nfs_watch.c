@@ -105,9 +105,7 @@ static void set_waiter(struct nfs_span *span, const struct delta *d)
 	ARRAY_EACH(o, d->owner_calls, d->owner_calls_count) {
 		if (strcmp(o->now->server, span->server) != 0)
 			continue;
-		waits = 0;
-		for (int k = 0; k < RPC_KINDS; k++)
-			waits += o->sums.wait_ns[k];
+		waits = rpc_kinds_sum(o->sums.wait_ns);
 		if (waits > most)
 			memcpy(span->owner, o->now->owner, sizeof(span->owner));
 		RAISE(most, waits);

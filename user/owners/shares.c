@@ -265,10 +265,8 @@ bool shares_end_server(struct share_reader *r, uint32_t server)
  * a part of a call: then it stays as it was. */
 static void set_rest(struct share_reader *r, uint32_t share, struct rpc_sums *sums)
 {
-	uint64_t total = 0, others = 0;
+	uint64_t total = rpc_kinds_sum(sums->total_ns), others = 0;
 
-	for (int k = 0; k < RPC_KINDS; k++)
-		total += sums->total_ns[k];
 	for (int p = 0; p < RPC_PHASES; p++)
 		others += sums->phase_ns[p];
 	if (total > others)
@@ -334,7 +332,7 @@ int shares_read(struct share_reader *r, struct client_list *to,
 		if (*name)
 			add_sums(r, i, &pauses_left, &sums);
 		set_rest(r, i, &sums);
-		calls = rpc_sums_calls(&sums);
+		calls = rpc_kinds_sum(sums.calls);
 		uses.active[info->owner] |= calls != r->calls[i] || !*name;
 		r->calls[i] = calls;
 		if (calls && add_share(r, i, name, &sums, to))

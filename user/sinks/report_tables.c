@@ -104,15 +104,12 @@ static int by_time(const void *a, const void *b)
 
 static void add_sums(struct calls_share *to, const struct rpc_sums *sums)
 {
-	uint64_t total = 0;
+	uint64_t total = rpc_kinds_sum(sums->total_ns);
 
-	for (int k = 0; k < RPC_KINDS; k++) {
-		to->calls += sums->calls[k];
-		total += sums->total_ns[k];
-		to->sent_bytes += sums->sent_bytes[k];
-		to->received_bytes += sums->received_bytes[k];
-		to->errors += sums->errors[k];
-	}
+	to->calls += rpc_kinds_sum(sums->calls);
+	to->sent_bytes += rpc_kinds_sum(sums->sent_bytes);
+	to->received_bytes += rpc_kinds_sum(sums->received_bytes);
+	to->errors += rpc_kinds_sum(sums->errors);
 	to->total_ns += total;
 	to->held_ns += total;
 	for (int p = 0; p < RPC_WAITS; p++) {
@@ -140,7 +137,7 @@ size_t session_shares(const struct session *t, const char *server, enum share_by
 	    (by != SHARE_BY_MOUNT && !snapshot_knows(&t->last.calls, RPC_FACT_OWNERS)))
 		return 0;
 	ARRAY_EACH(e, lists[by], *shares ? entries[by] : 0) {
-		if (strcmp(e->now->server, server) != 0 || !rpc_sums_calls(&e->sums))
+		if (strcmp(e->now->server, server) != 0 || !rpc_kinds_sum(e->sums.calls))
 			continue;
 		share = &(*shares)[count];
 		*share = (struct calls_share){ .of = e->now, .sums = &e->sums };

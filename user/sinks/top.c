@@ -82,14 +82,12 @@ add_row(struct top_rows *r, const struct session_point *p, const char *format, .
 static struct session_point point_of(const struct calls_by_delta *by, uint64_t oldest_ns)
 {
 	const struct rpc_sums *sums = by ? &by->sums : &(const struct rpc_sums){};
-	struct session_point p = { .oldest_ns = oldest_ns };
+	struct session_point p = { .calls = rpc_kinds_sum(sums->calls),
+				   .total.sum_ns = rpc_kinds_sum(sums->total_ns),
+				   .sent_bytes = rpc_kinds_sum(sums->sent_bytes),
+				   .received_bytes = rpc_kinds_sum(sums->received_bytes),
+				   .oldest_ns = oldest_ns };
 
-	for (int k = 0; k < RPC_KINDS; k++) {
-		p.calls += sums->calls[k];
-		p.total.sum_ns += sums->total_ns[k];
-		p.sent_bytes += sums->sent_bytes[k];
-		p.received_bytes += sums->received_bytes[k];
-	}
 	for (int i = 0; i < RPC_PHASES; i++)
 		p.phase_ns[i] = sums->phase_ns[i];
 	return p;

@@ -92,13 +92,13 @@ void rpc_sums_subtract(struct rpc_sums *from, const struct rpc_sums *sums)
 		((__u64 *)from)[i] -= ((const __u64 *)sums)[i];
 }
 
-uint64_t rpc_sums_calls(const struct rpc_sums *sums)
+uint64_t rpc_kinds_sum(const __u64 *by_kind)
 {
-	uint64_t calls = 0;
+	uint64_t sum = 0;
 
 	for (int k = 0; k < RPC_KINDS; k++)
-		calls += sums->calls[k];
-	return calls;
+		sum += by_kind[k];
+	return sum;
 }
 
 /* ---- durations ---- */

@@ -223,7 +223,7 @@ struct episode_stats {
 void rpc_sums_add(struct rpc_sums *to, const struct rpc_sums *from);
 /* No part of @sums may exceed that of @from. */
 void rpc_sums_subtract(struct rpc_sums *from, const struct rpc_sums *sums);
-uint64_t rpc_sums_calls(const struct rpc_sums *sums);
+uint64_t rpc_kinds_sum(const __u64 *by_kind);
 
 /* Room for a path below a mount. */
 #define FILE_PATH_SIZE 448
