@@ -29,10 +29,9 @@ struct live live_begin(void)
 	};
 }
 
-static void set_colour(const struct live *v, const char *code)
+static const char *colour(const struct live *v, const char *code)
 {
-	if (v->colour)
-		fputs(code, v->out);
+	return v->colour ? code : "";
 }
 
 /* ---- lines ---- */
@@ -46,10 +45,9 @@ static void __attribute__((format(printf, 2, 3))) note(struct live *v, const cha
 	va_start(args, format);
 	safe_vformat(text, sizeof(text), format, args);
 	va_end(args);
-	set_colour(v, RED);
+	fputs(colour(v, RED), v->out);
 	v->lines += terminal_wrap(v->out, text, v->size.columns, INDENT, INDENT);
-	set_colour(v, PLAIN);
-	fputc('\n', v->out);
+	fprintf(v->out, "%s\n", colour(v, PLAIN));
 }
 
 /* ---- the table ---- */
@@ -63,11 +61,9 @@ static size_t server_width(const struct live *v)
 
 static void write_head(struct live *v)
 {
-	set_colour(v, BOLD);
-	fprintf(v->out, "%-8s %-*s %6s %5s %5s %7s %7s %-20s %4s", "time", (int)server_width(v),
-		"server", "call/s", "rMB/s", "wMB/s", "mean", "flight", "most time in, %", "sat%");
-	set_colour(v, PLAIN);
-	fputc('\n', v->out);
+	fprintf(v->out, "%s%-8s %-*s %6s %5s %5s %7s %7s %-20s %4s%s\n", colour(v, BOLD), "time",
+		(int)server_width(v), "server", "call/s", "rMB/s", "wMB/s", "mean", "flight",
+		"most time in, %", "sat%", colour(v, PLAIN));
 	v->lines = 1;
 	v->head_width = server_width(v);
 }
@@ -116,7 +112,7 @@ void format_rate(char *text, size_t size, double megabytes)
 
 static unsigned int share_percent(uint64_t part, uint64_t whole)
 {
-	double share = whole ? 100 * (double)part / (double)whole : 0;
+	double share = percent_of(part, whole);
 
 	return share > 100 ? 100 : (unsigned int)(share + 0.5);
 }
@@ -138,6 +134,7 @@ static void write_server(struct live *v, const struct session *t, size_t number,
 	double seconds = t->latest.ns ? (double)t->latest.ns / 1e9 : 1;
 	char name[4 * LABEL_SIZE], calls[16], in[16], out[16], flight[32];
 	unsigned int saturated = share_percent(session_most_saturated(p), t->latest.ns);
+	const char *plain = colour(v, PLAIN);
 
 	short_name(name, sizeof(name), t->servers[number].name, server_width(v));
 	fprintf(v->out, "%s %s%*s ", clock, name,
@@ -146,27 +143,22 @@ static void write_server(struct live *v, const struct session *t, size_t number,
 	if (t->servers[number].hung_ns) {
 		const char *hung = DURATION(t->servers[number].hung_ns);
 
-		set_colour(v, RED);
+		fprintf(v->out, "%sHUNG %s, ", colour(v, RED), hung);
 		if (p->oldest_ns)
-			fprintf(v->out, "HUNG %s, %" PRIu32 " call%s unanswered", hung,
-				p->in_flight, p->in_flight == 1 ? "" : "s");
+			fprintf(v->out, "%" PRIu32 " call%s unanswered%s\n", p->in_flight,
+				p->in_flight == 1 ? "" : "s", plain);
 		else /* calls of a soft mount */
-			fprintf(v->out, "HUNG %s, its calls time out", hung);
-		set_colour(v, PLAIN);
-		fputc('\n', v->out);
+			fprintf(v->out, "its calls time out%s\n", plain);
 		return;
 	}
 	format_count(calls, sizeof(calls), (double)p->calls / seconds);
 	format_rate(in, sizeof(in), (double)p->received_bytes / 1e6 / seconds);
 	format_rate(out, sizeof(out), (double)p->sent_bytes / 1e6 / seconds);
 	format_flight(flight, sizeof(flight), p);
-	fprintf(v->out, "%6s %5s %5s %7s %7s %-20s ", calls, in, out,
+	fprintf(v->out, "%6s %5s %5s %7s %7s %-20s %s%3u%%%s\n", calls, in, out,
 		p->calls ? DURATION(p->total.sum_ns / p->calls) : "-", flight,
-		PHASES(p->phase_ns, p->total.sum_ns));
-	set_colour(v, saturated >= 50 ? RED : "");
-	fprintf(v->out, "%3u%%", saturated);
-	set_colour(v, saturated >= 50 ? PLAIN : "");
-	fputc('\n', v->out);
+		PHASES(p->phase_ns, p->total.sum_ns), saturated >= 50 ? colour(v, RED) : "",
+		saturated, saturated >= 50 ? plain : "");
 }
 
 /* ---- states: a line when one begins, and one when it ends ---- */
@@ -269,9 +261,9 @@ static void note_events(struct live *v, const struct session *t)
 	for (; v->events < t->event_count; v->events++) {
 		const struct session_event *e = &t->events[v->events];
 
-		if (e->kind != SESSION_FAULT && e->kind != SESSION_KERNEL_EVENT)
-			continue; /* the lines above show it */
-		note(v, "%s", EVENT_OF_SESSION(e));
+		/* The lines above show the others. */
+		if (e->kind == SESSION_FAULT || e->kind == SESSION_KERNEL_EVENT)
+			note(v, "%s", EVENT_OF_SESSION(e));
 	}
 }
 

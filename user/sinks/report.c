@@ -134,10 +134,10 @@ static void report_losses(FILE *out, const struct snapshot *s)
 	bool hooked =
 		s->calls.source == RPC_SOURCE_BTF || s->calls.source == RPC_SOURCE_TRACEPOINTS;
 
-	for (size_t i = 0; i < s->self.drop_count; i++)
-		if (s->self.drops[i].count)
-			safe_line(out, "- Incomplete: %" PRIu64 " records lost (%s).",
-				  s->self.drops[i].count, s->self.drops[i].reason);
+	ARRAY_EACH(d, s->self.drops, s->self.drop_count)
+		if (d->count)
+			safe_line(out, "- Incomplete: %" PRIu64 " records lost (%s).", d->count,
+				  d->reason);
 	for (size_t i = hooked ? 0 : s->self.rpc_hook_count; i < s->self.hook_count; i++)
 		if (!s->self.hooks[i].attached)
 			safe_line(out, "- Not observed: hook %s is not attached.",

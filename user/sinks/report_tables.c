@@ -21,10 +21,9 @@ size_t session_ops(const struct session *t, const char *server, const struct op_
 	size_t count = 0;
 
 	*ops = calloc(d->op_count + 1, sizeof(struct op_delta *));
-	for (size_t i = 0; *ops && i < d->op_count; i++)
-		if (!strcmp(d->ops[i].now->server, server) &&
-		    time_histogram_count(&d->ops[i].total))
-			(*ops)[count++] = &d->ops[i];
+	ARRAY_EACH(o, d->ops, *ops ? d->op_count : 0)
+		if (!strcmp(o->now->server, server) && time_histogram_count(&o->total))
+			(*ops)[count++] = o;
 	if (count)
 		qsort(*ops, count, sizeof(struct op_delta *), by_cost);
 	return count;
@@ -393,9 +392,8 @@ void report_events(FILE *out, const struct session *t)
 {
 	if (t->event_count)
 		fputs("\nEvents\n", out);
-	for (size_t i = 0; i < t->event_count; i++)
-		safe_line(out, "%s %s", CLOCK_TIME(t->events[i].time),
-			  EVENT_OF_SESSION(&t->events[i]));
+	ARRAY_EACH(e, t->events, t->event_count)
+		safe_line(out, "%s %s", CLOCK_TIME(e->time), EVENT_OF_SESSION(e));
 	if (t->events_left_out)
 		fprintf(out, "and %" PRIu64 " more\n", t->events_left_out);
 }
