@@ -4,6 +4,14 @@
 
 #include "snapshot/table.h"
 
+/* As snapshot_owner_calls(). */
+static inline struct calls_by *snapshot_mount_calls(struct calls *c, const char *server,
+						    const char *export, const char *mountpoint)
+{
+	return table_get(&tables[TABLE_MOUNT_CALLS], c,
+			 (const void *[]){ server, export, mountpoint, "" });
+}
+
 /* Adds @calls that took @each_ns. */
 static inline void histogram_record(struct time_histogram *h, uint64_t calls, uint64_t each_ns)
 {

@@ -149,7 +149,7 @@ def rows_of(top):
 def rowless(top):
     """The fields of a snapshot's structs that no row of table.c has."""
     table = rows_of(top)
-    rows, arrays = {}, set(re.findall(r"(?:CALLS|FAULTS|SELF)\((\w+), (\w+)", table))
+    rows, arrays = {}, set(re.findall(r"(?:CALLS|FAULTS|SELF)[(,] ?(\w+), (\w+)", table))
     for struct, member in re.findall(r"(?:ROW|DIFF)\((\w+),(?: \w+_delta,)? [A-Z0-9]+, [A-Z_]+, ([\w.]+)", table):
         rows.setdefault(struct, set()).add(member)
     parts = {"calls": "calls", "fault_counts": "faults", "self": "self"}

@@ -71,16 +71,6 @@ static void write_command(struct json *j, const struct health_finding *f)
 	json_text(j, "acknowledge", text);
 }
 
-static void write_times(struct json *j, uint64_t count, double first, double last)
-{
-	if (count)
-		json_unsigned(j, "count", count);
-	if (first > 0)
-		json_whole_seconds(j, "first", first);
-	if (last > 0)
-		json_whole_seconds(j, "last", last);
-}
-
 static void write_finding(struct json *j, const struct health_finding *f)
 {
 	json_row(j);
@@ -91,7 +81,12 @@ static void write_finding(struct json *j, const struct health_finding *f)
 	if (f->code)
 		json_unsigned(j, f->nvswitch ? "sxid" : "xid", f->code);
 	json_text(j, "what", f->what);
-	write_times(j, f->count, f->first, f->last);
+	if (f->count)
+		json_unsigned(j, "count", f->count);
+	if (f->first > 0)
+		json_whole_seconds(j, "first", f->first);
+	if (f->last > 0)
+		json_whole_seconds(j, "last", f->last);
 	json_known(j, "action", f->action);
 	json_text(j, "head", f->head);
 	json_text(j, "reason", f->reason);

@@ -182,9 +182,6 @@ ENTRIES_BY_3(rpc_error, snapshot_error, TABLE_ERRORS, server, op, status)
 ENTRIES_BY_2(rpc_transport_state, snapshot_transport, TABLE_TRANSPORTS, server, name)
 ENTRIES_BY_1(rpc_server_state, snapshot_server, TABLE_SERVERS, server)
 ENTRIES_BY_2(episode_stats, snapshot_episodes, TABLE_EPISODES, server, kind)
-ENTRIES(calls_by, snapshot_mount_calls, TABLE_MOUNT_CALLS,
-	(struct calls * c, const char *server, const char *export, const char *mountpoint), server,
-	export, mountpoint, "")
 ENTRIES(calls_by, snapshot_owner_calls, TABLE_OWNER_CALLS,
 	(struct calls * c, const char *server, const char *owner), server, "", "", owner)
 ENTRIES_BY_1(client_module, snapshot_module, TABLE_MODULES, name)

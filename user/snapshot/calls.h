@@ -399,8 +399,6 @@ struct rpc_transport_state *snapshot_transport(struct calls *c, const char *serv
 struct rpc_server_state *snapshot_server(struct calls *c, const char *server);
 struct episode_stats *snapshot_episodes(struct calls *c, const char *server, const char *kind);
 struct nfs_mount *snapshot_mount(struct calls *c, const struct nfs_mount *like);
-struct calls_by *snapshot_mount_calls(struct calls *c, const char *server, const char *export,
-				      const char *mountpoint);
 struct calls_by *snapshot_owner_calls(struct calls *c, const char *server, const char *owner);
 struct client_module *snapshot_module(struct calls *c, const char *name);
 struct stuck_state *snapshot_stuck(struct calls *c, const char *mountpoint, bool rpc);

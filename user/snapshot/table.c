@@ -327,10 +327,11 @@ static const struct field program_fields[] = {
 #define FAULTS(...) TABLE(struct fault_counts, faults, __VA_ARGS__)
 #define SELF(list, ...) \
 	TABLE(struct self, self, list, __VA_ARGS__, .room = COUNT(((struct self *)NULL)->list))
-#define DELTA(list, number)                              \
-	.delta_array = offsetof(struct delta, list),     \
-	.delta_entries = offsetof(struct delta, number), \
-	.delta_size = sizeof(TYPE_OF(struct delta, list))
+/* The same for a table of which struct delta has differences. */
+#define DELTA(in, list, number, ...)                                               \
+	in(list, number, __VA_ARGS__, .delta_array = offsetof(struct delta, list), \
+	   .delta_entries = offsetof(struct delta, number),                        \
+	   .delta_size = sizeof(TYPE_OF(struct delta, list)))
 
 const struct table tables[TABLES] = {
 	[TABLE_SNAPSHOT] = { .name = "snapshot",
@@ -339,26 +340,24 @@ const struct table tables[TABLES] = {
 			     .room = 1,
 			     .fields = snapshot_fields,
 			     .field_count = COUNT(snapshot_fields) },
-	[TABLE_OPS] = CALLS(ops, op_count, op_fields, .max = 2048, DELTA(ops, op_count)),
-	[TABLE_ERRORS] =
-		CALLS(errors, error_count, error_fields, .max = 4096, DELTA(errors, error_count)),
-	[TABLE_TRANSPORTS] = CALLS(transports, transport_count, transport_fields, .max = 4096,
-				   DELTA(transports, transport_count), .delta_all = true),
-	[TABLE_SERVERS] = CALLS(servers, server_count, server_fields, .max = 2048,
-				DELTA(servers, server_count), .delta_all = true),
-	[TABLE_MOUNT_CALLS] = CALLS(mount_calls, mount_calls_count, calls_by_fields, .max = 4096,
-				    DELTA(mount_calls, mount_calls_count)),
-	[TABLE_OWNER_CALLS] = CALLS(owner_calls, owner_calls_count, calls_by_fields, .max = 4096,
-				    DELTA(owner_calls, owner_calls_count)),
-	[TABLE_OWNER_MOUNTS] = CALLS(owner_mounts, owner_mount_count, calls_by_fields, .max = 4096,
-				     DELTA(owner_mounts, owner_mount_count)),
+	[TABLE_OPS] = DELTA(CALLS, ops, op_count, op_fields, .max = 2048),
+	[TABLE_ERRORS] = DELTA(CALLS, errors, error_count, error_fields, .max = 4096),
+	[TABLE_TRANSPORTS] = DELTA(CALLS, transports, transport_count, transport_fields,
+				   .max = 4096, .delta_all = true),
+	[TABLE_SERVERS] =
+		DELTA(CALLS, servers, server_count, server_fields, .max = 2048, .delta_all = true),
+	[TABLE_MOUNT_CALLS] =
+		DELTA(CALLS, mount_calls, mount_calls_count, calls_by_fields, .max = 4096),
+	[TABLE_OWNER_CALLS] =
+		DELTA(CALLS, owner_calls, owner_calls_count, calls_by_fields, .max = 4096),
+	[TABLE_OWNER_MOUNTS] =
+		DELTA(CALLS, owner_mounts, owner_mount_count, calls_by_fields, .max = 4096),
 	[TABLE_MOUNTS] = CALLS(mounts, mount_count, mount_fields, .max = 4096),
 	[TABLE_SLOW] = CALLS(slow, slow_count, slow_fields, .max = 4096),
 	[TABLE_FILES] = CALLS(files, file_count, file_fields, .max = 4096),
-	[TABLE_FAULTS] =
-		FAULTS(faults, fault_count, fault_fields, .max = 4096, DELTA(faults, fault_count)),
-	[TABLE_KERNEL_EVENTS] = FAULTS(kernel_events, kernel_event_count, kernel_event_fields,
-				       .max = 4096, DELTA(kernel_events, kernel_event_count)),
+	[TABLE_FAULTS] = DELTA(FAULTS, faults, fault_count, fault_fields, .max = 4096),
+	[TABLE_KERNEL_EVENTS] =
+		DELTA(FAULTS, kernel_events, kernel_event_count, kernel_event_fields, .max = 4096),
 	[TABLE_HOOKS] = SELF(hooks, hook_count, hook_fields, .max = SELF_HOOKS),
 	[TABLE_DROPS] = SELF(drops, drop_count, drop_fields, .max = SELF_DROPS),
 	[TABLE_EPISODES] = CALLS(episodes, episode_count, episode_fields),
