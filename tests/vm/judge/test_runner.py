@@ -23,8 +23,8 @@ class Runner(unittest.TestCase):
         self.scripts.mkdir()
         self.out.mkdir()
 
-    def scenario(self, body="return 'a note'", **left):
-        """A scenario whose judgement is BODY, None for none, and which has left these files in its folder."""
+    def judged(self, body, left):
+        """The lines of a scenario whose judgement is BODY, None for none, and which has left these files."""
         (self.scripts / "30-slot.sh").touch()
         if body is not None:
             (self.scripts / "30-slot.py").write_text(body and JUDGEMENT.format("a_b", body))
@@ -32,42 +32,27 @@ class Runner(unittest.TestCase):
             (self.out / "slot").mkdir()
         for name, text in left.items():
             (self.out / "slot" / name).write_text(text)
+        return list(judge_scenario(self.scripts, "slot", self.out / "slot", "6.1"))
 
-    def judged(self, name="slot"):
-        return list(judge_scenario(self.scripts, name, self.out / name, "6.1"))
+    def test_that_ran_to_its_end(self):
+        ended = {"status": "0\n", "finished": ""}
+        for line, body, left in (
+                ("ok 6.1: a b (a note)", "return 'a note'", ended),
+                ("ok 6.1: the checks of slot hold", None, ended),
+                ("skip 6.1: a b: no UDP", "pass", {"status": "0\n", "skip": "no UDP\n"}),
+                ("skip 6.1: a b: no writes", "raise Skip('no writes')", ended),
+                ("FAIL 6.1: a b\n    1 is not 2", "need(1 == 2, 1, 'is not', 2)", ended),
+                ("FAIL 6.1: a b\n    IndexError: list index out of range", "return [][1]", ended)):
+            with self.subTest(line):
+                self.setUp()
+                self.assertEqual(self.judged(body, left), [line])
 
-    def fails(self, words, name="slot"):
-        lines = self.judged(name)
+    def fails(self, words, name, lines):
         self.assertEqual(len(lines), 1)
-        self.assertTrue(lines[0].startswith(f"FAIL 6.1: scenario {name}: "), lines)
-        self.assertIn(words, lines[0])
+        self.assertRegex(lines[0], f"^FAIL 6.1: scenario {name}: .*{words}")
         self.assertNotIn("\n", lines[0])
 
-    def test_passed(self):
-        self.scenario(status="0\n", finished="")
-        self.assertEqual(self.judged(), ["ok 6.1: a b (a note)"])
-
-    def test_without_a_judgement_the_script_has_to_reach_its_end(self):
-        self.scenario(None, status="0\n", finished="")
-        self.assertEqual(self.judged(), ["ok 6.1: the checks of slot hold"])
-
-    def test_skipped_by_the_scenario(self):
-        self.scenario(status="0\n", skip="no UDP\n")
-        self.assertEqual(self.judged(), ["skip 6.1: a b: no UDP"])
-
-    def test_skipped_by_the_judgement(self):
-        self.scenario("raise Skip('no writes')", status="0\n", finished="")
-        self.assertEqual(self.judged(), ["skip 6.1: a b: no writes"])
-
-    def test_failed(self):
-        self.scenario("need(1 == 2, 1, 'is not', 2)", status="0\n", finished="")
-        self.assertEqual(self.judged(), ["FAIL 6.1: a b\n    1 is not 2"])
-
-    def test_a_judgement_that_breaks_fails(self):
-        self.scenario("return [][1]", status="0\n", finished="")
-        self.assertEqual(self.judged(), ["FAIL 6.1: a b\n    IndexError: list index out of range"])
-
-    def test_a_scenario_that_did_not_run_to_its_end_or_has_no_judgement(self):
+    def test_that_did_not_run_to_its_end_or_has_no_judgement(self):
         for words, body, left in (
                 ("did not run", "pass", {}),
                 ("wrote no status", "pass", {"log": ""}),
@@ -79,11 +64,10 @@ class Runner(unittest.TestCase):
                 ("never closed", "return (", {"status": "0\n", "finished": ""})):
             with self.subTest(words):
                 self.setUp()
-                self.scenario(body, **left)
-                self.fails(words)
+                self.fails(words, "slot", self.judged(body, left))
 
     def test_unknown_name(self):
-        self.fails("there is no such scenario", "slto")
+        self.fails("there is no such scenario", "slto", list(judge_scenario(self.scripts, "slto", self.out, "6.1")))
 
 
 def missing():
