@@ -100,6 +100,11 @@ def read_json(path):
     return json.loads(path.read_text())
 
 
+def number(path):
+    """The only number in a file."""
+    return float(path.read_text())
+
+
 def iso(text):
     return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
 

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-import json
 import re
-from datetime import datetime, timezone
 from pathlib import Path
 
 from judge import judgement, need
-from judge.reading import Metrics
+from judge.reading import Metrics, events, iso, number
 
 
 @judgement
@@ -13,13 +11,8 @@ def agent_attaches_soon_after_sunrpc_loads(folder):
     absent = Metrics(folder / "absent.prom")
     need(absent.get("hook_attached", hook="rpc_task_sleep") == 0, "attached to what?")
     need(absent.get("rpc_source") == 0, "a source without sunrpc")
-    loaded = float((folder / "loaded").read_text())
-    for line in (folder / "attached.log").read_text().split("\n"):
-        if "attached to sunrpc" in line:
-            clock = json.loads(line)["time"]
-            break
-    attached = datetime.strptime(clock, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=timezone.utc)
-    delay = attached.timestamp() - loaded
+    clock = next(e["time"] for e in events(folder / "attached.log") if "attached to sunrpc" in e["message"])
+    delay = iso(clock).timestamp() - number(folder / "loaded")
     # A second on real CPUs. The guest's are emulated, and share two real ones: the note has the figure, and the bound
     # only detects an agent that does not attach.
     need(delay < 60, "attached after", delay, "s")

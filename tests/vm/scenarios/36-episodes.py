@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 from judge import judgement, need
-from judge.reading import read_json
+from judge.reading import number, read_json
 
 STEADY = 20 * 4096  # bytes per second, see the scenario
 
 
 def compare(folder, name, kind, episode):
     job = read_json(folder / f"{name}.fio.json")["jobs"][0]["write" if kind == "save" else "read"]
-    begin, end = (float((folder / f"{name}.{when}").read_text()) for when in ("begin", "end"))
+    begin, end = (number(folder / f"{name}.{when}") for when in ("begin", "end"))
     need(episode["kind"] == kind, name, "is a", episode["kind"])
     # The intervals also have the steady writes to this server.
     others = STEADY * (episode["seconds"] + 1) if name.startswith("save-") else 0

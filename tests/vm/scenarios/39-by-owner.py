@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-import json
-
 from judge import judgement, need
 from judge.checks import merged
-from judge.reading import Metrics, difference, increases, mountstats
+from judge.reading import Metrics, difference, increases, mountstats, read_json
 from judge.truths import has_all_families
 
 MB = 1 << 20
@@ -109,7 +107,7 @@ def owners_off_costs_no_series(folder):
 
 @judgement
 def the_holder_and_the_waiter_are_named(folder):
-    (server,) = json.loads((folder / "roles.json").read_text())["servers"]
+    (server,) = read_json(folder / "roles.json")["servers"]
     owners = {owner["owner"]: owner for owner in server["owner_calls"]}
     holder, waiter = owners["slurm:4711"], owners["slurm:4712"]
     need(holder["held_share"] > waiter["held_share"], holder, waiter)

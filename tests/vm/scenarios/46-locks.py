@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-import json
-
 from judge import Skip, judgement, need
-from judge.reading import Metrics, mountstats_all, read_json, session_verdict
+from judge.reading import Metrics, events, mountstats_all, number, read_json, session_verdict
 from judge.truths import compare_with_mountstats
 
 
@@ -27,9 +25,8 @@ def calls_to_the_lock_manager_have_a_family_of_their_own(folder):
 
 @judgement
 def a_task_that_waits_for_the_lock_manager_hangs(folder):
-    lines = [json.loads(line) for line in (folder / "events.json").read_text().splitlines()]
-    [event] = [line for line in lines if line["kind"] == "nfs_stuck" and line["comm"] == "flock"]
-    mount = "/mnt/three" if float((folder / "registers").read_text()) else ""
+    [event] = [e for e in events(folder / "events.json") if e["kind"] == "nfs_stuck" and e["comm"] == "flock"]
+    mount = "/mnt/three" if number(folder / "registers") else ""
     need(event["rpc"] and event.get("device", "") == mount, event)
     metrics = Metrics(folder / "stuck.prom")
     need(metrics.get("nfs_stuck_tasks", mountpoint=mount, state="rpc") == 1, metrics.each("nfs_stuck_tasks"))

@@ -2,7 +2,7 @@
 import json
 
 from judge import judgement, need
-from judge.reading import Metrics
+from judge.reading import Metrics, events, number
 
 
 def status(folder, name):
@@ -20,18 +20,15 @@ def time_of(folder, name, gpu="0000:c1:00.0"):
 
 @judgement
 def times_of_faults_move_with_the_clock(folder):
-    def number(name):
-        return float((folder / name).read_text())
-
     begin, end = (float(t) for t in (folder / "fault.times").read_text().split())
     need(begin - 0.05 <= time_of(folder, "first") <= end + 0.05, "not the fault's time")
-    since_boot = time_of(folder, "first") - number("first.origin")
+    since_boot = time_of(folder, "first") - number(folder / "first.origin")
     worst, origins = 0, []
     for name in ("first", "back", "earlier", "again", "forward", "down-forward", "down-back"):
-        off = time_of(folder, name) - number(f"{name}.origin") - since_boot
+        off = time_of(folder, name) - number(folder / f"{name}.origin") - since_boot
         need(abs(off) < 1, name, "the time is off by", off, "s")
         worst = max(worst, abs(off))
-        origins.append(number(f"{name}.origin"))
+        origins.append(number(folder / f"{name}.origin"))
     steps = [b - a for a, b in zip(origins, origins[1:])]
     need(all(abs(step) > 3500 for step in steps), "the clock was not set:", steps)
     return f"within {worst * 1000:.0f} ms"
@@ -72,7 +69,6 @@ def recoveries_stay_after_what_they_clear(folder):
 
 @judgement
 def a_fault_is_of_the_job_that_it_names(folder):
-    faults = [event for event in map(json.loads, (folder / "events.json").read_text().splitlines())
-              if event["kind"] == "xid"]
+    faults = [event for event in events(folder / "events.json") if event["kind"] == "xid"]
     need(len(faults) == 2 and all(fault.get("job") == "71" for fault in faults), faults)
     return f"{len(faults)} faults"

@@ -2,11 +2,7 @@
 import re
 
 from judge import judgement, need
-from judge.reading import Metrics
-
-
-def milliseconds(folder, name):
-    return int((folder / f"{name}.milliseconds").read_text())
+from judge.reading import Metrics, number
 
 
 # Who waits for the server, which stays silent, waits for longer. A busy machine takes 10 s for a start.
@@ -15,7 +11,7 @@ SOON_MS = 40000
 
 @judgement
 def nobody_waits_for_memory_that_is_held(folder):
-    took = {name: milliseconds(folder, name)
+    took = {name: number(folder / f"{name}.milliseconds")
             for name in ("write", "text", "after", "hidden", "agent", "start", "again", "trace")}
     need(all(took[name] < SOON_MS for name in took), took)
     return took

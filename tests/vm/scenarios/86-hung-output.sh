@@ -108,9 +108,8 @@ all_hang() {
 	fault
 	seen "$events"
 	seen "$metrics"
-	cp "$metrics" "all-${1:5:4}.prom"
-	cp "$events" "all-${1:5:4}.json"
-	cp agent.log "all-${1:5:4}.log"
+	cp "$metrics" all.prom
+	cp "$events" all.json
 	hang
 	sleep 1
 	fault
@@ -148,7 +147,6 @@ start_hangs() {
 	started
 	grep -q "continuing from the state file $1/state" agent.log
 	seen "$metrics"
-	cp "$metrics" "late-${1:5:4}.prom"
 	end "again-$1"
 }
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 from judge import judgement, need
-from judge.reading import read_json
+from judge.reading import number, read_json
 
 THREE, FOUR = "/mnt/three", "/mnt/with blank"
 INTERVAL = 5
 
 
 def seconds(folder, name):
-    return int((folder / f"{name}.seconds").read_text())
+    return number(folder / f"{name}.seconds")
 
 
 def devices(folder, name):
@@ -36,7 +36,7 @@ def a_mount_that_changes_is_found_at_once(folder):
 def the_agent_never_waits(folder):
     ages = [read_json(folder / f"hung-{i}.json")["age_seconds"] for i in range(1, 31)]
     need(max(ages) < INTERVAL + 2, "the health file is late:", ages)
-    stop = int((folder / "stop.milliseconds").read_text())
+    stop = number(folder / "stop.milliseconds")
     need(stop < 2000, "it ends after", stop, "ms")
     need((folder / "stopped").read_text().startswith("XIDSCOPE UNKNOWN: cannot read health.json: "), "stopped")
     left = [int(line) for line in (folder / "left").read_text().split()]

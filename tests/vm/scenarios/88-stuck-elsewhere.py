@@ -1,18 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-import json
-
 from judge import Skip, judgement, need
-from judge.reading import Metrics, read_json
-
-
-def stuck(folder):
-    lines = [json.loads(line) for line in (folder / "events.json").read_text().splitlines()]
-    return {line["comm"]: line for line in lines if line["kind"] == "nfs_stuck"}
+from judge.reading import Metrics, events, number, read_json
 
 
 @judgement
 def tasks_of_a_pod_are_found_and_count_for_no_mount_of_the_node(folder):
-    found = stuck(folder)
+    found = {event["comm"]: event for event in events(folder / "events.json") if event["kind"] == "nfs_stuck"}
     need("stat" in found and "dd" in found, found)
     need("device" not in found["stat"] and found["stat"]["rpc"], found["stat"])
     metrics = Metrics(folder / "stuck.prom")
@@ -26,7 +19,7 @@ def a_call_in_its_retry_delay_is_outstanding(folder):
     metrics = Metrics(folder / "stuck.prom")
     if not metrics.get("rpc_errors_total", op="WRITE", status="EJUKEBOX"):
         raise Skip("the server has delayed no write")
-    known = float((folder / "registers").read_text())
+    known = number(folder / "registers")
     need(metrics.get("nfs_stuck_tasks", mountpoint="/mnt/healthy", state="rpc") == (1 if known else 0),
          metrics.each("nfs_stuck_tasks"))
     findings = [f for f in read_json(folder / "check.json")["findings"] if f["rule"].startswith("nfs_stuck")]

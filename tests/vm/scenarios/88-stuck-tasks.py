@@ -1,30 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-import json
-
 from judge import judgement, need
-from judge.reading import Metrics, read_json
-
-
-def number(folder, name):
-    return float((folder / name).read_text())
+from judge.reading import Metrics, events, number, read_json
 
 
 def mount(folder):
     """What is known of it: there are two."""
-    return "/mnt/stuck" if number(folder, "registers") else ""
+    return "/mnt/stuck" if number(folder / "registers") else ""
 
 
-def events(folder):
-    lines = [json.loads(line) for line in (folder / "events.json").read_text().splitlines()]
-    return [event for event in lines if event["kind"] == "nfs_stuck"]
+def stuck(folder):
+    return [event for event in events(folder / "events.json") if event["kind"] == "nfs_stuck"]
 
 
 @judgement
 def tasks_behind_a_lock_are_found_with_age_owner_and_stack(folder):
-    found = events(folder)[:2]
-    begin, end = number(folder, "begin"), number(folder, "found")
+    found = stuck(folder)[:2]
+    begin, end = number(folder / "begin"), number(folder / "found")
     for event, job in zip(sorted(found, key=lambda e: e["job"]), ("71", "72")):
-        need(event["job"] == job and event["pid"] == number(folder, f"job_{job}.pid"), "owner", event)
+        need(event["job"] == job and event["pid"] == number(folder / f"job_{job}.pid"), "owner", event)
         need(event["comm"] == "dd" and event.get("device", "") == mount(folder) and not event["rpc"], event)
         need(event["name"].startswith("nfs_") and event["name"] in event["stack"], event)
         need(abs(event["monotonic_seconds"] - event["seconds"] - begin) < 10, "age", event, begin)
@@ -54,5 +47,5 @@ def a_dead_server_is_no_hang_without_a_call(folder):
         metrics = Metrics(folder / f"dead-{i}.prom")
         need(metrics.get("nfs_stuck_tasks", state="no_rpc") == 0, "no_rpc", metrics.each("nfs_stuck_tasks"))
         need(metrics.get("nfs_stuck_tasks", state="rpc") >= 1, "rpc", metrics.each("nfs_stuck_tasks"))
-    need(all(event["rpc"] for event in events(folder)[2:]), events(folder))
+    need(all(event["rpc"] for event in stuck(folder)[2:]), stuck(folder))
     return f"{metrics.get('nfs_stuck_tasks', state='rpc')} tasks"

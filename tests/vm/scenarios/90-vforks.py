@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 from judge import judgement, need
-from judge.reading import Metrics
+from judge.reading import Metrics, number
 
 
 @judgement
 def tasks_in_nfs_are_found_among_a_users_sleepers(folder):
-    begin, end = (float((folder / name).read_text()) for name in ("begin", "end"))
+    begin, end = (number(folder / name) for name in ("begin", "end"))
     need(end - begin < 180, "found after", end - begin, "s")
     metrics = Metrics(folder / "three.prom")
     need(metrics.get("events_dropped_total", reason="stuck_task") == 0, metrics.each("events_dropped_total"))
