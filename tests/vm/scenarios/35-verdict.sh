@@ -4,23 +4,9 @@
 # number of slots, or says what more of them would gain at most, the same load is measured before and after the change.
 # Most clients are in network namespaces with a delay: no emulated CPU is so slow that its own work is most of a call.
 #
-# Parameters can be set: PARAMETERS="set=other slots=16 depths='1 4 64'" tests/vm/check.sh --only verdict KERNEL. A load
+# Parameters can be set: PARAMETERS="slots=16 depths='1 4 64'" tests/vm/check.sh --only verdict KERNEL. A load
 # is RW BLOCK [DEPTH], a rate and a delay are netem's. source=tracepoints: with that source.
 [[ ${setups:-} != quick ]] || setups='send storage window changed readahead'
-case ${set:=first} in
-first) ;;
-other)
-	: "${slots:=16}" "${session_slots:=10}" "${few:=8}" "${delay:=50ms}" "${depths:=2 6 40}" "${load:=randwrite 8k}"
-	: "${slot_version:=4.0}" "${session_version:=4.1}" "${version:=4.2}" "${server_load:=randwrite 16k 3}"
-	: "${narrow_rate:=1mbit}" "${narrow_load:=randread 8k}" "${rate:=15mbit}" "${rate_load:=randwrite 1m 16}" "${push_load:=write 32k 12}"
-	: "${loss:=2%}" "${loser:=server}" "${loss_load:=randread 32k 4}" "${single_load:=randwrite 2k 1}" "${single_delay:=5ms}" "${hogs:=4}"
-	: "${starved_load:=randwrite 8k}" "${starved_jobs:=1}" "${hung_load:=randread 8k 16}"
-	: "${window:=131072}" "${window_delay:=30ms}" "${window_load:=read 512k 4}"
-	: "${link_rate:=tbf rate 80mbit burst 64k latency 40ms}" "${link_load:=randread 256k 6}"
-	: "${storage_ms:=30}" "${storage_load:=randread 16k 2}" "${workers:=4}" "${worker_slots:=4}"
-	;;
-*) echo "no such set of parameters: $set" && exit 1 ;;
-esac
 : "${setups:=slot session undecided server narrow send push resend application client_cpu hung mixed soft window link storage serial workers changed readahead}"
 : "${slots:=5}" "${slot_version:=3}" "${session_slots:=4}" "${session_version:=4.2}"
 : "${version:=3}" "${few:=4}"              # of the others: NFS, and slots where they are few
