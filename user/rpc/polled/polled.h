@@ -137,9 +137,8 @@ int transports_count_connects(struct transports *t, struct snapshot *totals, boo
 /* Adds the slots that sysfs shows below @root ("" for the system itself) to @s. Returns 0 or -ENOMEM. */
 int transports_add_slots(const struct transports *t, const char *root, struct snapshot *s);
 
-/* ---- xprt_files.c: sunrpc's transports in sysfs, in the form of net/sunrpc/sysfs.c (5.14) ---- */
-
-/* One transport, ".../switch-0/xprt-7-tcp". A switch has the transports of one client of sunrpc. */
+/* A transport in sysfs, in the form of net/sunrpc/sysfs.c (5.14): ".../switch-0/xprt-7-tcp". A switch has the transports of one
+ * client of sunrpc. */
 struct xprt_file {
 	uint32_t switch_number;
 	char protocol[RPC_PROTO_LEN];
@@ -152,13 +151,3 @@ struct xprt_file {
 
 /* Takes slots and ports of @text, @len bytes of lines "name=number". False: one of the first three is missing. */
 bool xprt_info_parse(struct xprt_file *f, const char *text, size_t len);
-
-/* Initialise with {}, free() the files. */
-struct xprt_list {
-	struct xprt_file *files; /* in the order of the kernel's numbers */
-	size_t count;
-};
-
-/* Reads the transports that are connected, below @root: before the path of sysfs, "" for the system itself. Returns 0 or
- * -ENOMEM. */
-int xprt_files_read(struct xprt_list *list, const char *root);

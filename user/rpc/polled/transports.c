@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The transports of the NFS mounts, as mountstats and sysfs show them. */
+#include <glob.h>
 
+#include "base/file_text.h"
 #include "rpc/polled/polled.h"
 
 /* Mounts share a transport if they have one address and port of the server, one version, and one place among the
@@ -12,11 +14,10 @@ struct transport {
 	uint32_t port; /* the server's */
 	char version[16];
 	size_t index;
-	char protocol[RPC_PROTO_LEN];
-	uint32_t local_port;
+	struct mountstats_transport now; /* at this poll */
 	char server[LABEL_SIZE]; /* of the first mount that shows it */
 	bool there; /* found in this poll */
-	uint64_t before, connects; /* at the last poll, 0: there was none, and at this one */
+	uint64_t before; /* connects at the last poll; 0: there was none */
 };
 
 void transports_clear(struct transports *t)
@@ -33,10 +34,10 @@ static struct transport *find_transport(const struct transports *t, const struct
 	ARRAY_EACH(k, t->list, t->count) {
 		if (k->index != wanted->index || k->port != wanted->port ||
 		    strcmp(k->address, wanted->address) != 0 ||
-		    strcmp(k->protocol, wanted->protocol) != 0 ||
+		    strcmp(k->now.protocol, wanted->now.protocol) != 0 ||
 		    strcmp(k->version, wanted->version) != 0)
 			continue;
-		if (k->local_port == wanted->local_port)
+		if (k->now.port == wanted->now.port)
 			return k;
 		if (!k->there && !other)
 			other = k;
@@ -63,20 +64,15 @@ static int add_transport(struct transports *t, const struct transport *now)
 int transports_add(struct transports *t, const struct mountstats_mount *mount,
 		   const struct nfs_mount *info)
 {
-	struct transport now = { .port = info->remote.port, .there = true };
+	struct transport one = { .port = info->remote.port, .there = true };
 	int err = 0;
 
-	snprintf(now.server, sizeof(now.server), "%s", mount->server);
-	snprintf(now.address, sizeof(now.address), "%s", info->remote.address);
-	memcpy(now.version, info->version, sizeof(now.version));
-	for (size_t i = 0; i < mount->transport_count && !err; i++) {
-		const struct mountstats_transport *stats = &mount->transports[i];
-
-		now.index = i;
-		now.local_port = stats->port;
-		now.connects = stats->connects;
-		memcpy(now.protocol, stats->protocol, sizeof(now.protocol));
-		err = add_transport(t, &now);
+	snprintf(one.server, sizeof(one.server), "%s", mount->server);
+	snprintf(one.address, sizeof(one.address), "%s", info->remote.address);
+	memcpy(one.version, info->version, sizeof(one.version));
+	for (; one.index < mount->transport_count && !err; one.index++) {
+		one.now = mount->transports[one.index];
+		err = add_transport(t, &one);
 	}
 	return err;
 }
@@ -89,17 +85,94 @@ int transports_count_connects(struct transports *t, struct snapshot *totals, boo
 	ARRAY_EACH(k, t->list, t->count) {
 		if (!k->there)
 			continue; /* it has ended */
-		state = snapshot_transport(&totals->calls, k->server, k->protocol);
+		state = snapshot_transport(&totals->calls, k->server, k->now.protocol);
 		if (!state)
 			return -ENOMEM;
 		/* A count that has fallen is that of a new transport, which has begun at 0. */
 		if (begun)
-			state->connects += k->connects - (k->connects < k->before ? 0 : k->before);
-		k->before = k->connects;
+			state->connects +=
+				k->now.connects - (k->now.connects < k->before ? 0 : k->before);
+		k->before = k->now.connects;
 		t->list[kept++] = *k;
 	}
 	t->count = kept;
 	return 0;
+}
+
+/* ---- sysfs ---- */
+
+#define FILE_MAX (1 << 20)
+
+/* Reads "NAME=NUMBER" from @line; false if the line has another form. */
+static bool value_of(struct span line, const char *name, uint32_t *value)
+{
+	uint64_t number;
+
+	if (!span_take(&line, name) || !span_take(&line, "=") ||
+	    !span_number(line, UINT32_MAX, &number))
+		return false;
+	*value = (uint32_t)number;
+	return true;
+}
+
+bool xprt_info_parse(struct xprt_file *f, const char *text, size_t len)
+{
+	struct span rest = { text, text + len }, line;
+	unsigned int found = 0;
+
+	while (span_next_line(&rest, &line)) {
+		if (value_of(line, "max_num_slots", &f->slots_max))
+			found |= 1;
+		if (value_of(line, "num_reqs", &f->slots_allocated))
+			found |= 2;
+		if (value_of(line, "pending_q_len", &f->pending))
+			found |= 4;
+		f->has_port |= value_of(line, "dst_port", &f->remote.port);
+	}
+	return found == 7;
+}
+
+/* @path: ".../xprt-7-tcp/xprt_info". False: it is not connected. */
+static bool read_file(struct xprt_file *f, const char *path)
+{
+	const char *folder = PATHF("%.*s", (int)(strrchr(path, '/') - path), path);
+	FILE_TEXT text = {};
+
+	*f = (struct xprt_file){};
+	f->switch_number =
+		(uint32_t)strtoul(strstr(folder, "/switch-") + strlen("/switch-"), NULL, 10);
+	snprintf(f->protocol, sizeof(f->protocol), "%s", strrchr(folder, '-') + 1);
+	/* The file cannot be read while there is no connection. */
+	return file_first_line(PATHF("%s/dstaddr", folder), f->remote.address,
+			       sizeof(f->remote.address)) &&
+	       !file_text_read(&text, path, FILE_MAX) && xprt_info_parse(f, text.bytes, text.len);
+}
+
+/* By their numbers: "xprt-9-tcp" is before "xprt-10-tcp". */
+static int by_number(const void *a, const void *b)
+{
+	return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The transports that are connected, in the order of the kernel's numbers. */
+struct xprt_list {
+	struct xprt_file *files;
+	size_t count;
+};
+
+static int read_files(struct xprt_list *list, const char *root)
+{
+	glob_t paths;
+
+	if (glob(PATHF("%s/sys/kernel/sunrpc/xprt-switches/switch-*/xprt-*/xprt_info", root),
+		 GLOB_NOSORT, NULL, &paths))
+		return 0;
+	qsort(paths.gl_pathv, paths.gl_pathc, sizeof(*paths.gl_pathv), by_number);
+	list->files = calloc(paths.gl_pathc, sizeof(*list->files));
+	for (size_t i = 0; list->files && i < paths.gl_pathc; i++)
+		list->count += read_file(&list->files[list->count], paths.gl_pathv[i]);
+	globfree(&paths);
+	return list->files ? 0 : -ENOMEM;
 }
 
 /* The transport of @t that sysfs shows; NULL: it belongs to no NFS mount. The server's port separates NFS from lockd
@@ -109,7 +182,7 @@ static const struct transport *find_at(const struct transports *t, const struct 
 	bool any = !f->has_port || (!f->remote.port && strcmp(f->protocol, "tcp") != 0);
 
 	return ARRAY_FIND(k, t->list, t->count,
-			  !strcmp(k->protocol, f->protocol) &&
+			  !strcmp(k->now.protocol, f->protocol) &&
 				  !strcmp(k->address, f->remote.address) &&
 				  (any || f->remote.port == k->port));
 }
@@ -134,7 +207,7 @@ static int add_slots(const struct transports *t, struct snapshot *s, const struc
 
 	if (!shown)
 		return 0;
-	state = snapshot_transport(&s->calls, shown->server, shown->protocol);
+	state = snapshot_transport(&s->calls, shown->server, shown->now.protocol);
 	if (!state)
 		return -ENOMEM;
 	state->alive = true;
@@ -147,7 +220,7 @@ static int add_slots(const struct transports *t, struct snapshot *s, const struc
 int transports_add_slots(const struct transports *t, const char *root, struct snapshot *s)
 {
 	struct xprt_list list = {};
-	int err = xprt_files_read(&list, root);
+	int err = read_files(&list, root);
 
 	for (size_t i = 0; i < list.count && !err; i++)
 		err = add_slots(t, s, &list, &list.files[i]);
