@@ -208,21 +208,21 @@ int rpc_series_read(struct rpc_series_reader *r, const struct bpf_map *map,
 void rpc_series_clear(struct rpc_series_reader *r, const struct bpf_map *map,
 		      const struct bpf_map *errors, uint32_t series)
 {
-	struct rpc_error_key key = {}, next;
+	struct rpc_error_key key, next;
 	int fd = bpf_map__fd(errors);
+	bool more = !bpf_map_get_next_key(fd, NULL, &next);
 
 	memset(r->copy, 0, sizeof(*r->copy));
 	for (uint32_t i = series * r->shards; i < (series + 1) * r->shards; i++) {
 		bpf_map_update_elem(bpf_map__fd(map), &i, r->copy, BPF_ANY);
 		memset(r->without[i], 0, sizeof(r->without[i]));
 	}
-	for (void *last = NULL; !bpf_map_get_next_key(fd, last, &next); last = &key) {
-		if (last && key.series == series)
-			bpf_map_delete_elem(fd, &key);
+	while (more) {
 		key = next;
+		more = !bpf_map_get_next_key(fd, &key, &next);
+		if (key.series == series)
+			bpf_map_delete_elem(fd, &key);
 	}
-	if (key.series == series)
-		bpf_map_delete_elem(fd, &key);
 }
 
 /* ---- depths, drops ---- */
@@ -282,6 +282,30 @@ uint64_t rpc_monotonic(uint64_t *maximum, uint64_t value)
 {
 	RAISE(*maximum, value);
 	return *maximum;
+}
+
+static const struct {
+	long error;
+	char name[RPC_STATUS_LEN];
+} status_names[] = {
+#define TABLE_ROW(error, name) { error, name },
+#include "nfs_statuses.inc"
+#undef TABLE_ROW
+};
+
+void nfs_status_name(int status, char *name, size_t size)
+{
+	long error = -(long)status;
+	const __typeof__(status_names[0]) *row =
+		ARRAY_FIND(n, status_names, COUNT(status_names), n->error == error);
+	const char *found = row                      ? row->name :
+			    error > 0 && error < 512 ? strerrorname_np((int)error) :
+						       NULL;
+
+	if (found)
+		snprintf(name, size, "%s", found);
+	else
+		snprintf(name, size, "%ld", error);
 }
 
 static const char *const drop_names[RPC_DROPS] = {
