@@ -100,32 +100,24 @@ static void look_again(const struct server_reading *r)
 }
 
 /* One server at a reading. Returns whether its number is free now. */
-static bool end_server(struct server_numbers *n, struct server_reading *r, uint32_t server,
-		       bool full)
+static bool end_server(struct server_end *end, struct server_reading *r, uint32_t server, bool full)
 {
 	if (r->use[server] != SERVER_WITHOUT_CLIENT) {
-		n->since[server] = 0;
-		n->unlisted[server] = false;
-		return false;
-	}
-	if (!n->since[server]) {
-		n->since[server] = r->now_ns;
-		return false;
-	}
-	if (!n->unlisted[server]) {
-		n->unlisted[server] = full || r->now_ns - n->since[server] >= IDLE_NS;
-		if (!n->unlisted[server])
+		*end = (struct server_end){};
+	} else if (!end->since) {
+		end->since = r->now_ns;
+	} else if (!end->unlisted) {
+		end->unlisted = full || r->now_ns - end->since >= IDLE_NS;
+		if (!end->unlisted)
 			return false;
 		unlist_server(&r->maps, server);
 		shares_end_server(r->shares, server);
-		return false;
+	} else if (!shares_end_server(r->shares, server)) {
+		free_server(r, server);
+		*end = (struct server_end){};
+		return true;
 	}
-	if (shares_end_server(r->shares, server))
-		return false;
-	free_server(r, server);
-	n->since[server] = 0;
-	n->unlisted[server] = false;
-	return true;
+	return false;
 }
 
 void server_numbers_free(struct server_numbers *n, struct server_reading *r)
@@ -137,7 +129,7 @@ void server_numbers_free(struct server_numbers *n, struct server_reading *r)
 		used += r->use[i] != SERVER_FREE;
 	full = used > RPC_MAX_SERVERS / 2 || r->ops > RPC_OP_SERIES / 2;
 	for (uint32_t i = 0; i < RPC_MAX_SERVERS; i++)
-		freed += end_server(n, r, i, full);
+		freed += end_server(&n->of[i], r, i, full);
 	if (freed)
 		look_again(r);
 }

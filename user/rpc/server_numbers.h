@@ -22,8 +22,10 @@ struct server_maps {
 enum server_use { SERVER_FREE, SERVER_WITHOUT_CLIENT, SERVER_IN_USE };
 
 struct server_numbers {
-	uint64_t since[RPC_MAX_SERVERS]; /* without a client (CLOCK_MONOTONIC, ns); 0: it has one */
-	bool unlisted[RPC_MAX_SERVERS]; /* its name no longer leads to it */
+	struct server_end {
+		uint64_t since; /* without a client (CLOCK_MONOTONIC, ns); 0: it has one */
+		bool unlisted; /* its name no longer leads to it */
+	} of[RPC_MAX_SERVERS];
 };
 
 /* What a source has of its servers at this reading. */
