@@ -226,7 +226,8 @@ static int copy_types(struct btf_state *b, const char *file)
 
 	if (bpf) {
 		types = read_types("sunrpc", file, reason, sizeof(reason));
-		err = types ? module_types_copy(&b->types, types, bpf->obj) : -ENOENT;
+		err = types ? module_types_write(&b->types, module_types_select(types, bpf->obj)) :
+			      -ENOENT;
 		if (types)
 			find_tracepoints(b, types);
 	}

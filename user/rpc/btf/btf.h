@@ -48,23 +48,18 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
  * the loaded module was built from other headers, that type is not the one in memory. Therefore the types to which the
  * module's tracepoints lead are copied. */
 
+/* Initialise with { .fd = -1 }. */
 struct module_types {
 	int fd; /* of a file in memory */
 	char path[32]; /* for bpf_object_open_opts.btf_custom_path */
 };
 
-/* Makes the file for the programs of @object, which is open. It has each struct of theirs to which the arguments of their
- * tracepoints lead or which the module itself has, and some of the kernel's. @from: the module's types. Returns 0 or
- * -errno. */
-int module_types_copy(struct module_types *t, const struct btf *from,
-		      const struct bpf_object *object);
-
-/* The same without a file: copies those of the types @from. Returns NULL with errno set, or
- * types to be freed by btf__free(). */
+/* Copies the types that the programs of @object, which is open, need: each struct of theirs to which the arguments of their
+ * tracepoints lead or which the module itself has, and some of the kernel's. @from: the module's types. Returns NULL with errno
+ * set, or types to be freed by btf__free(). */
 struct btf *module_types_select(const struct btf *from, const struct bpf_object *object);
 
-/* Makes the file of @types. Returns 0 or -errno. */
-int module_types_write(struct module_types *t, const struct btf *types);
-
-/* Call it after either of these, even if it failed. */
+/* Makes the file of @types, and frees them; NULL: errno says why there are none. Returns 0 or -errno. Call module_types_close()
+ * in either case. */
+int module_types_write(struct module_types *t, struct btf *types);
 void module_types_close(struct module_types *t);

@@ -261,31 +261,20 @@ struct btf *module_types_select(const struct btf *from, const struct bpf_object 
 	return NULL;
 }
 
-int module_types_write(struct module_types *t, const struct btf *types)
+int module_types_write(struct module_types *t, struct btf *types)
 {
-	__u32 size;
-	const void *bytes = btf__raw_data(types, &size);
+	__u32 size = 0;
+	const void *bytes = types ? btf__raw_data(types, &size) : NULL;
+	int err = 0;
 
-	if (!bytes)
-		return -ENOMEM;
-	t->fd = memfd_create("types", MFD_CLOEXEC);
-	if (t->fd < 0)
-		return -errno;
+	if (bytes)
+		t->fd = memfd_create("types", MFD_CLOEXEC);
 	snprintf(t->path, sizeof(t->path), "/proc/self/fd/%d", t->fd);
-	errno = EIO;
-	return pwrite(t->fd, bytes, size, 0) == (ssize_t)size ? 0 : -errno;
-}
-
-int module_types_copy(struct module_types *t, const struct btf *from,
-		      const struct bpf_object *object)
-{
-	struct btf *selected;
-	int err;
-
-	t->fd = -1;
-	selected = module_types_select(from, object);
-	err = selected ? module_types_write(t, selected) : -errno;
-	btf__free(selected);
+	if (t->fd < 0)
+		err = -errno;
+	else if (pwrite(t->fd, bytes, size, 0) != (ssize_t)size)
+		err = -EIO;
+	btf__free(types);
 	return err;
 }
 

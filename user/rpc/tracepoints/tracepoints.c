@@ -157,15 +157,6 @@ static void *open_programs(void *state)
 	return t->bpf;
 }
 
-static int make_no_types(struct module_types *file)
-{
-	struct btf *types = btf__new_empty();
-	int err = types ? module_types_write(file, types) : -ENOMEM;
-
-	btf__free(types);
-	return err;
-}
-
 static void detach_tracepoints(void *state)
 {
 	struct tracepoints_state *t = state;
@@ -199,7 +190,7 @@ static void *try_tracepoints(const struct source_setup *setup)
 	for (size_t i = 0; i < COUNT(rows); i++)
 		if (!i || rows[i].hook != rows[i - 1].hook)
 			find_fields(t, setup->tracefs, rows[i].hook);
-	err = t->hooks.unused ? make_no_types(&t->no_types) : 0;
+	err = t->hooks.unused ? module_types_write(&t->no_types, btf__new_empty()) : 0;
 	if (!err)
 		err = bpf_hooks_load(&t->hooks, open_programs, t);
 	module_types_close(&t->no_types);
