@@ -52,15 +52,11 @@ void slow_calls_close(struct slow_calls *c)
 
 void slow_calls_take(struct slow_calls *c)
 {
-	if (c->ring)
-		ring_buffer__consume(c->ring);
-}
-
-void slow_calls_clear(struct slow_calls *c)
-{
 	free(c->taken);
 	c->taken = NULL;
 	c->taken_count = 0;
+	if (c->ring)
+		ring_buffer__consume(c->ring);
 }
 
 /* Takes at most what is left of *@left. */

@@ -26,9 +26,8 @@ struct slow_calls {
 int slow_calls_open(struct slow_calls *c, int map, volatile __u64 *threshold);
 void slow_calls_close(struct slow_calls *c);
 
-/* Takes what the ring buffer has into .taken, which stays until slow_calls_clear(). */
+/* Takes what the ring buffer has into .taken, which stays until the next time. */
 void slow_calls_take(struct slow_calls *c);
-void slow_calls_clear(struct slow_calls *c);
 
 /* Adds one call to @s; @server: its label; @files: with the name of its file. Its phases add up to its duration, as those of
  * phases_record() in bpf/rpc_phases.bpf.h. Returns 0 or -ENOMEM. */

@@ -36,9 +36,8 @@ enum hook {
 };
 
 struct btf_state {
-	const struct log *log;
+	struct source_setup setup; /* .types_file: only whether it is NULL */
 	struct bpf_hooks hooks;
-	bool types_in_file; /* the kernel lacks the types of sunrpc */
 	struct module_types types; /* while the programs are loaded */
 	int tracepoints
 		[HOOKS]; /* the types of their arguments: numbers in the BTF of sunrpc, or -errno */
@@ -47,9 +46,6 @@ struct btf_state {
 	struct btf_maps maps;
 	uint32_t shards;
 	unsigned int late_known; /* bits: of late_modules, whose types have been looked for */
-	uint64_t slower_ns; /* 0: no slow calls are wanted */
-	bool owners; /* are wanted */
-	unsigned int files; /* see struct rpc_options */
 	bool record_at_release; /* see rpc_record_at_release in bpf/rpc.bpf.c */
 };
 
@@ -88,7 +84,7 @@ static struct rpc_bpf *open_object(const struct btf_state *b)
 	struct rpc_bpf *bpf;
 	int err;
 
-	if (!b->types_in_file)
+	if (!b->setup.types_file)
 		return rpc_bpf__open_opts(&opts);
 	bpf = calloc(1, sizeof(*bpf));
 	err = bpf ? rpc_bpf__create_skeleton(bpf) : -ENOMEM;
@@ -194,7 +190,7 @@ static int load_programs(struct btf_state *b)
 	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .cookie = (long)b,
 		    .prog_prepare_load_fn = set_tracepoint);
 	static int kept;
-	bool known = !b->types_in_file;
+	bool known = !b->setup.types_file;
 	int handler = 0, err;
 
 	/* libbpf 1.1 frees its list of handlers with the last one, and uses it again: one stays. */
@@ -234,7 +230,8 @@ static int copy_types(struct btf_state *b, const char *file)
 	rpc_bpf__destroy(bpf);
 	free_types(types);
 	if (err)
-		log_error(b->log, "cannot use %s: cannot copy the types of the loaded sunrpc: %s",
+		log_error(b->setup.log,
+			  "cannot use %s: cannot copy the types of the loaded sunrpc: %s",
 			  b->hooks.user, *reason ? reason : strerror(-err));
 	return err;
 }
@@ -253,7 +250,8 @@ static void find_session_state(struct btf_state *b, const struct btf *types)
 {
 	b->bpf->bss->rpc_session_state_offset = session_offset(types, "slot_tbl_state");
 	b->bpf->bss->rpc_session_slots_offset = session_offset(types, "max_slotid");
-	log_debug(b->log, "nfsv4: slot_tbl_state is %lld bytes from its queue, max_slotid %lld",
+	log_debug(b->setup.log,
+		  "nfsv4: slot_tbl_state is %lld bytes from its queue, max_slotid %lld",
 		  (long long)b->bpf->bss->rpc_session_state_offset,
 		  (long long)b->bpf->bss->rpc_session_slots_offset);
 }
@@ -271,8 +269,8 @@ static void find_write_request(struct btf_state *b, const struct btf *types)
 		b->bpf->bss->rpc_nfs_write[0] = (uint64_t)task;
 		b->bpf->bss->rpc_nfs_write[1] = (uint64_t)request;
 	}
-	log_debug(b->log, "nfs: task, request and page of a write are at %d, %d, %d", task, request,
-		  page);
+	log_debug(b->setup.log, "nfs: task, request and page of a write are at %d, %d, %d", task,
+		  request, page);
 }
 
 /* Sets where rpcrdma keeps the local address of a connection; leaves it unknown if a type has another form. */
@@ -296,7 +294,8 @@ static void find_rdma_address(struct btf_state *b, const struct btf *types)
 	}
 	for (int i = 0; i < 3 && offset >= 0; i++)
 		offsets[i] = found[i];
-	log_debug(b->log, "rpcrdma: the local address is %s", offset < 0 ? "not known" : "known");
+	log_debug(b->setup.log, "rpcrdma: the local address is %s",
+		  offset < 0 ? "not known" : "known");
 }
 
 /* What is wanted of a module. */
@@ -319,7 +318,7 @@ static const struct {
 static bool find_late_types(struct btf_state *b, bool first)
 {
 	char reason[200] = "";
-	unsigned int wanted = (b->owners ? FOR_OWNERS : 0) | (b->files ? FOR_FILES : 0);
+	unsigned int wanted = (b->setup.owners ? FOR_OWNERS : 0) | (b->setup.files ? FOR_FILES : 0);
 	bool read = false;
 
 	for (size_t i = 0; i < COUNT(late_modules); i++) {
@@ -333,7 +332,7 @@ static bool find_late_types(struct btf_state *b, bool first)
 		types = read_types(module, NULL, reason, sizeof(reason));
 		if (types && late_modules[i].find)
 			late_modules[i].find(b, types);
-		if (types && b->files)
+		if (types && b->setup.files)
 			file_calls_types(types, b->bpf->bss->rpc_file_ops,
 					 &b->bpf->bss->rpc_nfs_inode);
 		free_types(types);
@@ -357,13 +356,13 @@ static void *open_programs(void *state)
 		return NULL;
 	b->bpf->rodata->rpc_shard_mask = b->shards - 1;
 	b->bpf->rodata->rpc_record_at_release = b->record_at_release;
-	b->bpf->rodata->rpc_owners = b->owners && !(b->hooks.missing & OWNER_HOOKS);
-	b->bpf->bss->rpc_slower_ns = b->slower_ns;
-	b->bpf->rodata->rpc_files = b->files > 0;
+	b->bpf->rodata->rpc_owners = b->setup.owners && !(b->hooks.missing & OWNER_HOOKS);
+	b->bpf->bss->rpc_slower_ns = b->setup.slower_ns;
+	b->bpf->rodata->rpc_files = b->setup.files > 0;
 	file_calls_ops(b->bpf->bss->rpc_file_ops);
-	if (!b->files)
+	if (!b->setup.files)
 		bpf_map__set_autocreate(b->bpf->maps.files, false);
-	if (!b->slower_ns)
+	if (!b->setup.slower_ns)
 		bpf_map__set_autocreate(b->bpf->maps.slow_calls, false);
 	bpf_map__set_max_entries(b->bpf->maps.replies, b->shards);
 	bpf_map__set_max_entries(b->bpf->maps.series, RPC_MAX_SERIES * b->shards);
@@ -392,8 +391,7 @@ static void *try_btf(const struct source_setup *setup)
 
 	if (!b)
 		return NULL;
-	b->log = setup->log;
-	b->types_in_file = setup->types_file;
+	b->setup = *setup;
 	b->types.fd = -1;
 	b->shards = bpf_shards(RPC_MAX_SHARDS);
 	b->hooks = (struct bpf_hooks){
@@ -404,12 +402,9 @@ static void *try_btf(const struct source_setup *setup)
 		.essential = ESSENTIAL_HOOKS | (setup->accept_no_waits ? 0 : WAIT_HOOKS),
 		.unused = kernel_misses_events() ? 0 : RECORD_AT_RELEASE_HOOKS,
 	};
-	b->slower_ns = setup->slower_ns;
-	if (!b->slower_ns)
+	if (!setup->slower_ns)
 		b->hooks.unused |= BIT(HOOK_RPC_STATS_LATENCY_SLOW);
-	b->files = setup->files;
-	b->owners = setup->owners;
-	if (!b->owners)
+	if (!setup->owners)
 		b->hooks.unused |= OWNER_HOOKS;
 	err = copy_types(b, setup->types_file) ?: load_programs(b);
 	module_types_close(&b->types);
@@ -417,7 +412,7 @@ static void *try_btf(const struct source_setup *setup)
 		err = btf_maps_open(&b->maps, b->bpf, b->shards);
 		b->maps.shares.variables = setup->owner_env;
 		b->maps.files = setup->files;
-		if (!err && b->slower_ns)
+		if (!err && b->setup.slower_ns)
 			err = slow_calls_open(&b->maps.slow, bpf_map__fd(b->bpf->maps.slow_calls),
 					      &b->bpf->bss->rpc_slower_ns);
 		if (err)

@@ -24,14 +24,15 @@ struct btf_maps {
 	struct server_numbers servers;
 	struct slow_calls slow; /* the caller opens it if slow calls are wanted */
 	unsigned int files; /* to be shown by each measure; 0: none are wanted */
-	/* By transport: 1 + its number among those of its server and protocol; 0: none yet. */
-	uint16_t numbers[RPC_MAX_TRANSPORTS];
-	/* Last reported values, by transport. */
-	uint64_t saturated_ns[RPC_MAX_TRANSPORTS][RPC_PERIODS];
-	uint64_t connects[RPC_MAX_TRANSPORTS];
-	uint64_t replies[RPC_MAX_TRANSPORTS];
-	uint64_t answered_ns[RPC_MAX_TRANSPORTS]; /* the snapshot that saw the last reply */
-	uint64_t unconnected_since[RPC_MAX_TRANSPORTS]; /* connecting fails; 0: it does not */
+	struct btf_transport {
+		uint32_t number; /* 1 + that among those of its server and protocol; 0: none yet */
+		/* Last reported values. */
+		uint64_t saturated_ns[RPC_PERIODS];
+		uint64_t connects;
+		uint64_t replies;
+		uint64_t answered_ns; /* the snapshot that saw the last reply */
+		uint64_t unconnected_since; /* connecting fails; 0: it does not */
+	} transports[RPC_MAX_TRANSPORTS];
 };
 
 /* *@m is all zeros. @bpf must be loaded and outlive it; @shards: copies of the hot maps. Returns 0 or -errno; call

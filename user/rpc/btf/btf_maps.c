@@ -25,7 +25,6 @@ struct reading {
 	struct rpc_replies *replies; /* mapped, by shard */
 	struct rpc_transport *transports;
 	uint32_t transport_count;
-	uint32_t series_count;
 };
 
 /* Servers of this network namespace are shown without its number: the node's own if
@@ -37,11 +36,6 @@ static uint32_t own_netns(void)
 	if (!stat("/proc/1/ns/net", &st) || !stat("/proc/self/ns/net", &st))
 		return (uint32_t)st.st_ino;
 	return 0;
-}
-
-static uint32_t at_most(uint32_t n, uint32_t max)
-{
-	return n < max ? n : max;
 }
 
 static int lookup_value(struct bpf_map *map, uint32_t key, void *value)
@@ -73,7 +67,8 @@ static int read_servers(struct reading *r)
 	struct rpc_server server;
 	size_t len;
 
-	r->server_count = at_most(bpf->bss->rpc_server_count, RPC_MAX_SERVERS);
+	r->server_count = bpf->bss->rpc_server_count;
+	LOWER(r->server_count, RPC_MAX_SERVERS);
 	r->servers = calloc(r->server_count + 1, LABEL_SIZE);
 	if (!r->servers)
 		return -ENOMEM;
@@ -156,15 +151,6 @@ static void set_local(struct endpoint *to, const struct rpc_address *from)
 	to->port = from->port;
 }
 
-static void set_endpoints(struct rpc_transport_state *state, const struct rpc_probe *p)
-{
-	size_t len = strnlen(p->address, sizeof(p->address));
-
-	label_from_bytes(state->remote.address, sizeof(state->remote.address), p->address, len);
-	state->remote.port = (uint32_t)strtoul(p->port, NULL, 10);
-	set_local(&state->local, &p->local);
-}
-
 /* A call that waits for a connection is in no list of unanswered calls: it is as old as the first error of connecting. After an
  * error, tasks wait for up to 3 s, or in a queue. */
 #define CONNECT_AGAIN_NS 10000000000ull
@@ -174,22 +160,23 @@ static void note_connecting(struct reading *r, uint32_t index, struct rpc_transp
 {
 	const struct rpc_transport *t = &r->transports[index];
 	const struct rpc_probe *p = &r->m->bpf->bss->rpc_probe_result;
-	uint64_t *since = &r->m->unconnected_since[index];
+	struct btf_transport *last = &r->m->transports[index];
 
-	if (state->replies > r->m->replies[index])
-		r->m->answered_ns[index] = r->s->time_ns;
-	r->m->replies[index] = state->replies;
-	if (t->connect_failed <= r->m->answered_ns[index] ||
+	if (state->replies > last->replies)
+		last->answered_ns = r->s->time_ns;
+	last->replies = state->replies;
+	if (t->connect_failed <= last->answered_ns ||
 	    (t->connect_failed + CONNECT_AGAIN_NS < r->s->time_ns && !p->pending &&
 	     !p->queued[RPC_LIMIT_SEND])) {
-		*since = 0;
+		last->unconnected_since = 0;
 		return;
 	}
-	if (!*since)
-		*since = t->connect_failed;
+	if (!last->unconnected_since)
+		last->unconnected_since = t->connect_failed;
 	state->connect_error = (uint32_t)t->connect_error;
-	rpc_raise_age(&state->oldest_ns, r->s->time_ns, *since);
-	rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], r->s->time_ns, *since);
+	rpc_raise_age(&state->oldest_ns, r->s->time_ns, last->unconnected_since);
+	rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], r->s->time_ns,
+		      last->unconnected_since);
 }
 
 /* Reads what only the kernel's rpc_xprt itself holds. */
@@ -209,7 +196,10 @@ static void probe_transport(struct reading *r, uint32_t index, struct rpc_transp
 	if (lookup_value(bpf->maps.transports, index, &after) || after.xprt != t->xprt)
 		return;
 	state->alive = true;
-	set_endpoints(state, p);
+	label_from_bytes(state->remote.address, sizeof(state->remote.address), p->address,
+			 strnlen(p->address, sizeof(p->address)));
+	state->remote.port = (uint32_t)strtoul(p->port, NULL, 10);
+	set_local(&state->local, &p->local);
 	*connects += p->connects;
 	state->slots_max = p->max_slots;
 	state->slots_allocated += p->slots;
@@ -234,13 +224,14 @@ static void probe_transport(struct reading *r, uint32_t index, struct rpc_transp
 static void number_transport(struct reading *r, uint32_t index)
 {
 	const struct rpc_transport *t = &r->transports[index];
-	uint16_t *numbers = r->m->numbers, last = 0;
+	struct btf_transport *all = r->m->transports;
+	uint32_t last = 0;
 
-	for (uint32_t i = 0; i < r->transport_count && !numbers[index]; i++)
+	for (uint32_t i = 0; i < r->transport_count && !all[index].number; i++)
 		if (r->transports[i].server == t->server &&
 		    r->transports[i].proto_number == t->proto_number)
-			RAISE(last, numbers[i]);
-	numbers[index] = numbers[index] ?: last + 1;
+			RAISE(last, all[i].number);
+	all[index].number = all[index].number ?: last + 1;
 }
 
 /* The state of the transport with this index; NULL: no memory. */
@@ -250,7 +241,7 @@ static struct rpc_transport_state *state_of(struct reading *r, uint32_t index)
 	char name[32];
 
 	snprintf(name, sizeof(name), "%.*s/%u", (int)sizeof(t->proto), t->proto,
-		 r->m->numbers[index] - 1u);
+		 r->m->transports[index].number - 1);
 	return snapshot_transport(&r->s->calls, server_label(r, t->server), name);
 }
 
@@ -311,7 +302,7 @@ static int read_transports(struct reading *r, uint32_t epoch)
 			if (t->saturated_since[l] && t->saturated_since[l] < r->s->time_ns)
 				ns += r->s->time_ns - t->saturated_since[l];
 			*(l < RPC_LIMITS ? &state->saturated_ns[l] : &server->draining_ns) +=
-				rpc_monotonic(&r->m->saturated_ns[i][l], ns);
+				rpc_monotonic(&r->m->transports[i].saturated_ns[l], ns);
 		}
 		rpc_raise_age(&server->draining_now_ns, r->s->time_ns,
 			      t->saturated_since[RPC_DRAINING]);
@@ -326,7 +317,7 @@ static int read_transports(struct reading *r, uint32_t epoch)
 		connects = t->connects;
 		if (t->xprt > RPC_XPRT_FILLED)
 			probe_transport(r, i, state, server, &connects);
-		state->connects += rpc_monotonic(&r->m->connects[i], connects);
+		state->connects += rpc_monotonic(&r->m->transports[i].connects, connects);
 	}
 	return 0;
 }
@@ -443,9 +434,7 @@ static void forget_transports(void *reading, uint32_t server)
 			continue;
 		for (uint32_t shard = 0; shard < m->shards; shard++)
 			memset(&r->replies[shard].of[i], 0, sizeof(r->replies[shard].of[i]));
-		memset(m->saturated_ns[i], 0, sizeof(m->saturated_ns[i]));
-		m->connects[i] = m->numbers[i] = m->unconnected_since[i] = 0;
-		m->answered_ns[i] = m->replies[i] = 0;
+		m->transports[i] = (struct btf_transport){};
 		bpf_map_update_elem(bpf_map__fd(m->bpf->maps.transports), &i, &none, BPF_ANY);
 		bpf_map_update_elem(bpf_map__fd(m->bpf->maps.free_transports), NULL, &i, BPF_ANY);
 	}
@@ -482,7 +471,7 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 {
 	struct reading r = { .m = m, .s = s, .clients = clients };
 	const struct rpc_names names = { &r, server_label, series_name };
-	uint32_t epoch = m->bpf->bss->rpc_epoch;
+	uint32_t epoch = m->bpf->bss->rpc_epoch, series_count;
 	int err;
 
 	m->bpf->bss->rpc_epoch = epoch + 1;
@@ -492,14 +481,16 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 	/* From the first snapshot of a session on. */
 	m->bpf->bss->rpc_files_count = true;
 	/* Read before the servers: each series and transport then has its server. */
-	r.series_count = m->bpf->bss->rpc_dropped[RPC_DROP_SERIES] ?
-				 RPC_MAX_SERIES :
-				 at_most(m->bpf->data->rpc_series_count, RPC_OP_SERIES);
-	r.transport_count = at_most(m->bpf->bss->rpc_transport_count, RPC_MAX_TRANSPORTS);
+	series_count = m->bpf->data->rpc_series_count;
+	LOWER(series_count, RPC_OP_SERIES);
+	if (m->bpf->bss->rpc_dropped[RPC_DROP_SERIES])
+		series_count = RPC_MAX_SERIES;
+	r.transport_count = m->bpf->bss->rpc_transport_count;
+	LOWER(r.transport_count, RPC_MAX_TRANSPORTS);
 	r.replies = bpf_values_map(m->bpf->maps.replies, PROT_READ | PROT_WRITE);
 	err = (r.replies ? read_servers(&r) : -errno) ?:
 		      shares_map(&m->shares)          ?:
-		      rpc_series_read(&m->reader, m->bpf->maps.series, m->bpf->maps.errors, r.series_count, &names, &s->calls) ?:
+		      rpc_series_read(&m->reader, m->bpf->maps.series, m->bpf->maps.errors, series_count, &names, &s->calls) ?:
 		      shares_read(&m->shares, clients, server_label, &r) ?:
 		      read_transports(&r, epoch)                         ?:
 		      read_depths(&r, epoch)                             ?:
@@ -515,7 +506,6 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 		if (s->files_wanted)
 			err = file_calls_add(s, m->bpf->maps.files, m->files, &m->shares);
 	}
-	slow_calls_clear(&m->slow);
 	if (m->slow.ring)
 		snapshot_drop(&s->self, "slow_call", m->bpf->bss->rpc_slow_lost);
 	rpc_drops_add(s, m->bpf->bss->rpc_dropped);
