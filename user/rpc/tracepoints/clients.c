@@ -130,17 +130,17 @@ bool clients_transport(struct client_transport *info, uint32_t client)
 	       clients_parse_transport(info, file.bytes, file.len);
 }
 
-bool clients_each(void (*found)(void *context, uint32_t client,
-				const struct client_transport *info),
-		  void *context)
+bool clients_list(struct client_transport **list, size_t *count)
 {
-	struct client_transport info;
+	struct client_transport info, *added;
 	OPEN_FOLDER *folder = opendir(CLIENTS);
-	bool listed = false, read = false;
+	bool listed = false;
 	unsigned long client;
 	const char *name;
 	char *end;
 
+	*list = NULL;
+	*count = 0;
 	while ((name = folder_next(folder))) {
 		client = strtoul(name, &end, 16);
 		if (end == name || *end || client > UINT32_MAX)
@@ -148,10 +148,13 @@ bool clients_each(void (*found)(void *context, uint32_t client,
 		listed = true;
 		if (!clients_transport(&info, (uint32_t)client))
 			continue;
-		read = true;
-		found(context, (uint32_t)client, &info);
+		added = ARRAY_APPEND(*list, *count);
+		if (!added)
+			return false;
+		*added = info;
+		added->client = (uint32_t)client;
 	}
-	return folder && (read || !listed);
+	return folder && (*count || !listed);
 }
 
 bool clients_server_name(char *name, size_t size, const char *address, uint32_t port)

@@ -99,20 +99,25 @@ static void note_earlier(struct tracepoint_maps *m, uint32_t client)
 	}
 }
 
-static void learn_client(void *context, uint32_t client, const struct client_transport *info)
+/* The server of a client, as the kernel side has it: 1 + its number; 0: not known. */
+static uint32_t server_of(const struct tracepoint_maps *m, const struct client_transport *c)
 {
-	struct tracepoint_maps *m = context;
-
-	/* Servers use local clients to register with rpcbind. */
-	if (client >= RPC_MAX_CLIENTS || m->clients[client].server || !strcmp(info->netid, "local"))
-		return;
-	m->clients[client].server = 1 + server_get(m, info->address, info->port);
-	note_earlier(m, client);
+	return c->client < RPC_MAX_CLIENTS ? m->clients[c->client].server : 0;
 }
 
 void tracepoint_maps_find_clients(struct tracepoint_maps *m)
 {
-	clients_each(learn_client, m);
+	FREED struct client_transport *list = NULL;
+	size_t count;
+
+	clients_list(&list, &count);
+	ARRAY_EACH(c, list, count) {
+		/* Servers use local clients to register with rpcbind. */
+		if (c->client >= RPC_MAX_CLIENTS || server_of(m, c) || !strcmp(c->netid, "local"))
+			continue;
+		m->clients[c->client].server = 1 + server_get(m, c->address, c->port);
+		note_earlier(m, c->client);
+	}
 }
 
 /* The protocol alone: "tcp6" is also TCP. */
@@ -122,19 +127,21 @@ static void set_protocol(struct rpc_event_label *label, const char *netid)
 		 netid);
 }
 
-/* Sets the transport protocol of the client's server, if it is not known yet. */
-static void note_netid(void *context, uint32_t client, const struct client_transport *info)
+/* Sets the transport protocols of the clients' servers that are not known yet. */
+static void note_protocols(struct tracepoint_maps *m)
 {
-	struct tracepoint_maps *m = context;
-	uint32_t server;
+	FREED struct client_transport *list = NULL;
+	size_t count;
 
-	if (client >= RPC_MAX_CLIENTS)
-		return;
-	server = m->clients[client].server - 1;
-	if (server < RPC_MAX_SERVERS && !m->labels[server].transport[0] &&
-	    info->port == port_of(&m->servers[server].key) &&
-	    strcmp(info->address, m->servers[server].key.address) == 0)
-		set_protocol(&m->labels[server], info->netid);
+	clients_list(&list, &count);
+	ARRAY_EACH(c, list, count) {
+		uint32_t server = server_of(m, c) - 1;
+
+		if (server < RPC_MAX_SERVERS && !m->labels[server].transport[0] &&
+		    c->port == port_of(&m->servers[server].key) &&
+		    strcmp(c->address, m->servers[server].key.address) == 0)
+			set_protocol(&m->labels[server], c->netid);
+	}
 }
 
 static void name_server(struct rpc_event_label *label, const char *name, const char *address,
@@ -151,7 +158,6 @@ static void name_server(struct rpc_event_label *label, const char *name, const c
 	label_add_port(label->server, port);
 	snprintf(label->address, sizeof(label->address), "%s", address);
 	label->port = port;
-	label->named = true;
 }
 
 /* Names the server of a client whose creation was not observed. */
@@ -176,7 +182,7 @@ static void name_servers(struct tracepoint_maps *m)
 		const struct rpc_event_server *server = &m->servers[i];
 		struct rpc_event_label *label = &m->labels[i];
 
-		if ((!server->key.address[0] && !server->key.client) || label->named)
+		if ((!server->key.address[0] && !server->key.client) || *label->address)
 			continue;
 		if (server->key.client) {
 			name_client(m, label, (uint32_t)server->key.client - 1);
@@ -186,7 +192,7 @@ static void name_servers(struct tracepoint_maps *m)
 		renamed = true;
 	}
 	if (renamed)
-		clients_each(note_netid, m);
+		note_protocols(m);
 	snprintf(m->labels[RPC_MAX_SERVERS].server, LABEL_SIZE, LABEL_OTHER);
 }
 
@@ -447,21 +453,6 @@ static void forget_server(void *context, uint32_t server)
 	m->labels[server] = (struct rpc_event_label){};
 }
 
-struct found_clients {
-	const struct tracepoint_maps *m;
-	enum server_use *use;
-};
-
-static void find_server(void *context, uint32_t client, const struct client_transport *info)
-{
-	struct found_clients *f = context;
-	uint32_t server = client < RPC_MAX_CLIENTS ? f->m->clients[client].server : 0;
-
-	(void)info;
-	if (server && server <= RPC_MAX_SERVERS)
-		f->use[server - 1] = SERVER_IN_USE;
-}
-
 static void free_servers(struct tracepoint_maps *m, const struct snapshot *s)
 {
 	struct server_reading servers = {
@@ -473,13 +464,18 @@ static void free_servers(struct tracepoint_maps *m, const struct snapshot *s)
 		.forget = forget_server,
 		.context = m,
 	};
-	struct found_clients found = { m, servers.use };
+	FREED struct client_transport *list = NULL;
+	size_t count;
 
 	for (uint32_t i = 0; i < RPC_MAX_SERVERS; i++)
 		if (m->servers[i].key.address[0] || m->servers[i].key.client)
 			servers.use[i] = SERVER_WITHOUT_CLIENT;
-	if (clients_each(find_server, &found))
-		server_numbers_free(&m->numbers, &servers);
+	if (!clients_list(&list, &count))
+		return;
+	ARRAY_EACH(c, list, count)
+		if (server_of(m, c) && server_of(m, c) <= RPC_MAX_SERVERS)
+			servers.use[server_of(m, c) - 1] = SERVER_IN_USE;
+	server_numbers_free(&m->numbers, &servers);
 }
 
 static int read_all(struct tracepoint_maps *m, struct snapshot *s, struct client_list *clients)

@@ -15,6 +15,7 @@
  * /proc/fs/nfsfs/servers has names for addresses (fs/nfs/client.c) ---- */
 
 struct client_transport {
+	uint32_t client; /* its number */
 	char netid[16]; /* "tcp", "tcp6", "rdma", ... */
 	char address[RPC_ADDRESS_LEN]; /* as text: "10.0.0.1", "fd00::1" */
 	uint32_t port; /* NFS_PORT if it is not known yet */
@@ -41,10 +42,9 @@ uint32_t clients_waiting_task(struct span *tasks);
 /* The transport of client number @client; false if it is not known. */
 bool clients_transport(struct client_transport *info, uint32_t client);
 
-/* Calls @found for each client. Returns false if they are not known: debugfs is not there, or cannot be read. */
-bool clients_each(void (*found)(void *context, uint32_t client,
-				const struct client_transport *info),
-		  void *context);
+/* Lists the clients, for free(). Returns false if they are not known: debugfs is not there, or cannot be read, or there is no
+ * memory. */
+bool clients_list(struct client_transport **list, size_t *count);
 
 /* The name of the server at @address and @port in the process's own network namespace,
  * as given at mount. False if it is not known. */
@@ -69,7 +69,6 @@ struct rpc_event_label {
 	char address[RPC_ADDRESS_LEN]; /* "" if it has been named by its client's number */
 	uint32_t port;
 	char transport[16]; /* protocol; "" if not known */
-	bool named; /* by name or address, not by the client's number */
 	uint64_t saturated_ns[RPC_LIMITS]; /* as last reported */
 	/* Begin of the period of waiting that the last snapshot found without a waiting task, or 0. */
 	uint64_t idle_since[RPC_LIMITS];
