@@ -11,19 +11,15 @@
 static void write_lines(const struct log *log, enum log_level level, const char *message,
 			const char *lines)
 {
-	int saved = dup(STDERR_FILENO);
-	FILE *file = tmpfile();
+	FILE *file = not_null(tmpfile());
+	int saved = redirect(STDERR_FILENO, fileno(file));
 	long size;
 
-	assert_true(saved >= 0 && file);
-	dup2(fileno(file), STDERR_FILENO);
 	if (lines)
 		log_write_lines(log, level, lines, "%s", message);
 	else
 		log_write(log, level, "%s", message);
-	fflush(stderr);
-	dup2(saved, STDERR_FILENO);
-	close(saved);
+	restore(STDERR_FILENO, saved);
 	size = lseek(fileno(file), 0, SEEK_END);
 	assert_true(size >= 0);
 	free(text);
@@ -104,17 +100,13 @@ TEST(the_journal_is_known_by_device_and_inode)
 
 TEST(debug_messages_are_shown_only_when_verbose)
 {
-	for (int format = LOG_TEXT; format <= LOG_JOURNAL; format++)
-		for (int verbose = 0; verbose < 2; verbose++) {
-			const struct log log = { .format = (enum log_format)format,
-						 .verbose = verbose };
+	for (int i = 0; i < 2 * (LOG_JOURNAL + 1); i++) {
+		const struct log log = { .format = (enum log_format)(i / 2), .verbose = i % 2 };
 
-			write_lines(&log, LOG_LEVEL_DEBUG, "detail", NULL);
-			assert_int_equal(strstr(text, "detail") != NULL, verbose);
-			assert_int_equal(*text != 0, verbose);
-			write_lines(&log, LOG_LEVEL_INFO, "detail", NULL);
-			assert_has(text, "detail");
-		}
+		write_lines(&log, LOG_LEVEL_DEBUG, "detail", NULL);
+		assert_int_equal(strstr(text, "detail") != NULL, log.verbose);
+		assert_int_equal(*text != 0, log.verbose);
+	}
 }
 
 TEST(json_messages_are_one_object_on_one_line)
@@ -144,59 +136,56 @@ TEST(json_messages_are_one_object_on_one_line)
 	}
 }
 
-/* Returns how many of 100 messages are lost where nobody reads what standard error, @to, gets.
- * Ends with SIGALRM if the program waits for the reader. */
-static uint64_t lose_messages(int to)
+/* Most of 100 messages are lost where nobody reads what standard error, @to, gets. Ends with SIGALRM if the program waits for the
+ * reader. */
+static void lose_messages(int to)
 {
+	int saved = redirect(STDERR_FILENO, to);
 	uint64_t before = log_lost();
 	const struct log log = {};
 	char text[4000];
 
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = 0;
-	dup2(to, STDERR_FILENO);
 	alarm(120);
 	for (int i = 0; i < 100; i++)
 		log_error(&log, "%s", text);
 	alarm(0);
-	return log_lost() - before;
+	restore(STDERR_FILENO, saved);
+	assert_in_range(log_lost() - before, 50, 99);
 }
 
 TEST(a_reader_that_does_not_read_loses_messages_but_does_not_stop_the_program)
 {
-	int saved = dup(STDERR_FILENO), ends[2];
 	const struct log log = {};
 	char text[4096];
+	int ends[2], saved;
 	uint64_t lost;
 
 	assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
 	assert_int_equal(fcntl(ends[1], F_SETFL, 0), 0);
-	lost = lose_messages(ends[1]);
+	lose_messages(ends[1]);
+	lost = log_lost();
 	while (read(ends[0], text, sizeof(text)) > 0)
 		;
+	saved = redirect(STDERR_FILENO, ends[1]);
 	log_error(&log, "again");
-	dup2(saved, STDERR_FILENO);
-	close(saved);
-	close(ends[1]);
-	assert_in_range(lost, 50, 99);
+	restore(STDERR_FILENO, saved);
 	assert_int_equal(log_lost(), lost);
 	assert_in_range(read(ends[0], text, sizeof(text)), 6, sizeof(text));
 	close(ends[0]);
+	close(ends[1]);
 }
 
 /* It takes a part of a message, and poll() says that it is writable. */
 TEST(nor_does_a_terminal_that_takes_no_more)
 {
-	int saved = dup(STDERR_FILENO), terminal = posix_openpt(O_RDWR | O_NOCTTY), to;
-	uint64_t lost;
+	int terminal = posix_openpt(O_RDWR | O_NOCTTY), to;
 
-	assert_true(saved >= 0 && terminal >= 0 && !unlockpt(terminal));
+	assert_true(terminal >= 0 && !unlockpt(terminal));
 	to = open(ptsname(terminal), O_RDWR | O_NOCTTY);
 	assert_true(to >= 0);
-	lost = lose_messages(to);
-	dup2(saved, STDERR_FILENO);
-	close(saved);
+	lose_messages(to);
 	close(to);
 	close(terminal);
-	assert_in_range(lost, 50, 99);
 }

@@ -54,15 +54,13 @@ BEFORE_EACH()
 	alarm(300); /* ends a test that waits */
 	signal(SIGCHLD, SIG_IGN);
 	fd = open("errors", O_CREAT | O_RDWR | O_APPEND, 0600);
-	saved_stderr = dup(STDERR_FILENO);
-	dup2(fd, STDERR_FILENO);
+	saved_stderr = redirect(STDERR_FILENO, fd);
 	close(fd);
 }
 
 AFTER_EACH()
 {
-	dup2(saved_stderr, STDERR_FILENO);
-	close(saved_stderr);
+	restore(STDERR_FILENO, saved_stderr);
 	alarm(0);
 	signal(SIGCHLD, SIG_DFL);
 }
@@ -88,12 +86,12 @@ static pid_t child(void)
 	return child_of(getpid());
 }
 
+/* 0: it has ended. */
 static char state_of(pid_t process)
 {
+	FILE *file = fopen(formatted("/proc/%d/stat", process), "r");
 	char state = 0;
-	FILE *file;
 
-	file = fopen(formatted("/proc/%d/stat", process), "r");
 	if (!file)
 		return 0;
 	if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
@@ -102,10 +100,11 @@ static char state_of(pid_t process)
 	return state;
 }
 
-static void stop(pid_t process)
+static void send_and_await(pid_t process, int signal, char state)
 {
-	kill(process, SIGSTOP);
-	while (state_of(process) != 'T')
+	if (signal)
+		kill(process, signal);
+	while (state_of(process) != state)
 		usleep(1000);
 }
 
@@ -113,26 +112,31 @@ static void stop(pid_t process)
 static void stop_child(void)
 {
 	pid = child();
-	stop(pid);
+	send_and_await(pid, SIGSTOP, 'T');
 }
 
 static void kill_child(void)
 {
 	pid = child();
-	kill(pid, SIGKILL);
-	while (state_of(pid))
-		usleep(1000);
+	send_and_await(pid, SIGKILL, 0);
 }
 
 /* ---- the writer ---- */
 
-static void start(const char *state, const char *output, const char *events)
+static void start_within(uint64_t most_ns, const char *state, const char *output,
+			 const char *events)
 {
 	const char *const paths[WRITER_FILES] = { state, output, events };
 
-	assert_int_equal(writer_start(&w, &quiet, paths, true, 10 * SECOND), 0);
+	assert_int_equal(writer_start(&w, &quiet, paths, true, most_ns), 0);
+	stops = ends = false;
 	w.written = count_result;
 	results = seen = 0;
+}
+
+static void start(const char *state, const char *output, const char *events)
+{
+	start_within(10 * SECOND, state, output, events);
 }
 
 /* Serves until the next text was written or refused, with that result. One call may take the results of several. */
@@ -207,15 +211,10 @@ static int append_all(void)
 static void assert_second(int expected)
 {
 	struct writer first = w;
-	struct epoll_event event;
 
 	start(NULL, "x.prom", NULL);
 	give("second");
-	while (!results) {
-		epoll_wait(w.epoll, &event, 1, 100);
-		writer_serve(&w);
-	}
-	assert_int_equal(last, expected);
+	assert_result(expected);
 	finish();
 	w = first;
 	results = seen = 0;
@@ -265,8 +264,7 @@ TEST(one_process_writes_all_files)
 	assert_content("x.prom", "text");
 	assert_content("log", "line\n");
 	assert_said(0, "");
-	while (state_of(pid))
-		usleep(1000);
+	send_and_await(pid, 0, 0);
 }
 
 /* What the state counts has its line in the log. */
@@ -331,9 +329,7 @@ TEST(the_end_does_not_wait)
 	assert_said(1, "does not answer");
 	assert_content("x.prom", "one");
 	/* The agent would have ended now, and the kernel the process. */
-	kill(pid, SIGKILL);
-	while (state_of(pid))
-		usleep(1000);
+	send_and_await(pid, SIGKILL, 0);
 	assert_second(0);
 }
 
@@ -378,16 +374,12 @@ TEST(a_killed_process_is_replaced)
 
 TEST(a_process_that_ends_as_it_starts_is_not_replaced_at_once)
 {
-	const char *const paths[WRITER_FILES] = { NULL, "x.prom" };
 	struct stat starts;
 
 	ends = true;
-	assert_int_equal(writer_start(&w, &quiet, paths, true, SECOND), 0);
-	ends = false;
+	start_within(SECOND, NULL, "x.prom", NULL);
 	assert_int_equal(stat("starts", &starts), 0);
 	assert_in_range(starts.st_size, 2, 3);
-	w.written = count_result;
-	results = seen = 0;
 	write_whole("x.prom", "one");
 	finish();
 }
@@ -505,23 +497,12 @@ TEST(the_content_is_read_at_the_start)
 	assert_content("state", "x");
 }
 
-/* Starts with a process that has stopped before its first answer. */
-static void start_stopped(uint64_t most_ns)
-{
-	const char *const paths[WRITER_FILES] = { "state", "x.prom" };
-
-	stops = true;
-	assert_int_equal(writer_start(&w, &quiet, paths, true, most_ns), 0);
-	stops = false;
-	w.written = count_result;
-	results = seen = 0;
-}
-
 /* A start that is late is not waited for, and what was there is not lost. */
 TEST(a_late_content_is_set_aside)
 {
 	put("/state", "older");
-	start_stopped(SECOND / 5);
+	stops = true; /* before its first answer */
+	start_within(SECOND / 5, "state", "x.prom", NULL);
 	assert_said(1, "cannot write state: its file system does not answer");
 	assert_said(1, "cannot write x.prom: another file is written first");
 	assert_said(1, "kept as state.late");
@@ -543,14 +524,15 @@ TEST(time_without_a_cpu_does_not_make_a_start_late)
 
 	if (!fork()) {
 		usleep(100000);
-		stop(agent);
+		send_and_await(agent, SIGSTOP, 'T');
 		sleep(2);
 		kill(agent, SIGCONT);
 		usleep(100000);
 		kill(child_of(agent), SIGCONT);
 		_exit(0);
 	}
-	start_stopped(3 * SECOND / 2);
+	stops = true;
+	start_within(3 * SECOND / 2, "state", "x.prom", NULL);
 	assert_false(w.files[WRITER_STATE].aside);
 	finish();
 }
@@ -684,15 +666,13 @@ TEST(lines_that_were_refused_are_tried_again)
 /* The reader of standard output may wait; the agent and its other files may not. */
 TEST(a_full_pipe_does_not_block)
 {
-	int saved = dup(STDOUT_FILENO), ends[2], taken;
+	int ends[2], saved, taken;
 
 	assert_int_equal(pipe(ends), 0);
-	fflush(stdout);
-	dup2(ends[1], STDOUT_FILENO);
+	saved = redirect(STDOUT_FILENO, ends[1]);
 	start(NULL, "x.prom", "-");
 	taken = append_all();
-	dup2(saved, STDOUT_FILENO);
-	close(saved);
+	restore(STDOUT_FILENO, saved);
 	assert_in_range(taken, WRITER_LINES_MAX / 1024, 9998);
 	give("text");
 	while (!exists("x.prom"))

@@ -5,6 +5,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <unistd.h>
 
 #include "base/std.h"
 
@@ -118,6 +119,23 @@ static inline void fresh(void)
 		list[list##_count++] = list##number;                      \
 	}                                                                 \
 	static void list##number(void)
+
+/* Makes the descriptor @fd one of @to. Returns the old one, for restore(). */
+static inline int redirect(int fd, int to)
+{
+	int saved = dup(fd);
+
+	fflush(NULL);
+	assert_true(saved >= 0 && dup2(to, fd) == fd);
+	return saved;
+}
+
+static inline void restore(int fd, int saved)
+{
+	fflush(NULL);
+	dup2(saved, fd);
+	close(saved);
+}
 
 /* Just the @len bytes: a sanitizer detects a read past the end. Caller frees. */
 static inline char *exact_copy(const char *text, size_t len)
