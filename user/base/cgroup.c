@@ -30,8 +30,7 @@ static bool is_sluid(struct span s)
 		       SLUID_LEN - 1;
 }
 
-/* The two names above a job's group, as patterns of a shell, and what is before its number. Only these places count: a user can
- * make a group of any name below their own. */
+/* The two names above a job's group, and what is before its number. Users can make groups of any name, but only below their own. */
 static const struct job_form {
 	const char *scheduler, *above[2], *before;
 } job_forms[] = {
@@ -128,9 +127,8 @@ void cgroup_read(struct cgroup *c, const char *text)
 		bool v2 = span_take(&line, "0::");
 		struct cgroup one = {};
 
-		if (!v2 && !span_take_through(&line, ":")) /* the hierarchy's number */
-			continue;
-		if (!v2 && !span_take_through(&line, ":")) /* its controllers */
+		/* the hierarchy's number, its controllers */
+		if (!v2 && !(span_take_through(&line, ":") && span_take_through(&line, ":")))
 			continue;
 		if (!span_copy(span_cut(line, sizeof(one.path) - 1), one.path, sizeof(one.path)) ||
 		    *one.path != '/')
@@ -220,8 +218,7 @@ static void find_variable(const struct file_text *environment, const char *names
 	size_t len;
 
 	while (span_left(list)) {
-		name = span_take_until(&list, ",");
-		span_take(&list, ",");
+		name = span_take_field(&list, ",");
 		len = span_left(name);
 		for (at = environment->bytes; at < end; at += strlen(at) + 1)
 			if (!strncmp(at, name.at, len) && at[len] == '=' && at[len + 1])
@@ -254,8 +251,7 @@ static bool may_hold_memory(const char *root, int pid)
 	return false;
 }
 
-/* Writes "~TICKS VARIABLE GROUP" for each group: "-" if it has none of @names, "?" if it must be asked again. The memory of each
- * process is read once. */
+/* Writes "~TICKS VARIABLE GROUP" for each group: "-" if it has none of @names, "?" if it must be asked again. */
 static void write_variables(const char *root, const char *names, const struct groups *g, FILE *out)
 {
 	ARRAY_EACH(o, g->list, g->count) {
@@ -314,10 +310,8 @@ void cgroup_write_names(const char *root, const char *names, FILE *out)
 /* Takes "NAMESPACE_NAME_UID" if it is the pod's. */
 static void take_pod(struct cgroup *c, struct span log)
 {
-	struct span space = span_take_until(&log, "_"), pod;
+	struct span space = span_take_field(&log, "_"), pod = span_take_until(&log, "_");
 
-	span_take(&log, "_");
-	pod = span_take_until(&log, "_");
 	if (span_take(&log, "_") && span_is(log, c->pod))
 		snprintf(c->name, sizeof(c->name), "%.*s/%.*s", (int)span_left(space), space.at,
 			 (int)span_left(pod), pod.at);
@@ -332,8 +326,7 @@ static void take_variable(struct cgroup *c, struct span line, uint64_t *oldest)
 	if (!span_take_number(&line, 10, UINT64_MAX, &ticks) || ticks >= *oldest)
 		return;
 	span_take(&line, " ");
-	variable = span_take_until(&line, " ");
-	span_take(&line, " ");
+	variable = span_take_field(&line, " ");
 	if (!span_take(&line, c->path) || (span_left(line) && *line.at != '/'))
 		return;
 	*oldest = ticks;
@@ -353,8 +346,7 @@ bool cgroup_find_names(struct cgroup *c, const char *text)
 		}
 		if (*c->pod && !*c->name)
 			take_pod(c, line);
-		of = span_take_until(&line, " ");
-		span_take(&line, " ");
+		of = span_take_field(&line, " ");
 		if (c->unnamed_job && span_left(line) == c->unnamed_job &&
 		    !memcmp(line.at, c->path, c->unnamed_job))
 			span_copy(of, c->job, sizeof(c->job));

@@ -5,32 +5,23 @@
 
 #include "base/label.h"
 
-/* Fields have one blank between: one may be empty. */
-static struct span take_field(struct span *line)
-{
-	struct span field = span_take_until(line, " ");
-
-	span_take(line, " ");
-	return field;
-}
-
-/* "ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [TAG...] - TYPE SOURCE OPTIONS" */
+/* "ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [TAG...] - TYPE SOURCE OPTIONS": one blank between, a field may be empty. */
 bool mountinfo_read_line(struct mountinfo_line *m, struct span line)
 {
 	struct span tag;
 
-	m->number = take_field(&line);
-	take_field(&line);
-	m->device = take_field(&line);
-	take_field(&line);
-	m->point = take_field(&line);
-	m->options = take_field(&line);
+	m->number = span_take_field(&line, " ");
+	span_take_field(&line, " ");
+	m->device = span_take_field(&line, " ");
+	span_take_field(&line, " ");
+	m->point = span_take_field(&line, " ");
+	m->options = span_take_field(&line, " ");
 	do
-		tag = take_field(&line);
+		tag = span_take_field(&line, " ");
 	while (span_left(tag) && !span_is(tag, "-"));
-	m->type = take_field(&line);
-	m->source = take_field(&line);
-	m->super_options = take_field(&line);
+	m->type = span_take_field(&line, " ");
+	m->source = span_take_field(&line, " ");
+	m->super_options = span_take_field(&line, " ");
 	return span_left(tag) && span_left(m->type);
 }
 

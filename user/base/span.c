@@ -116,6 +116,14 @@ struct span span_take_until(struct span *s, const char *set)
 	return take_up_to(s, set, true);
 }
 
+struct span span_take_field(struct span *s, const char *separator)
+{
+	struct span field = span_take_until(s, separator);
+
+	span_take(s, separator);
+	return field;
+}
+
 struct span span_take_word(struct span *s)
 {
 	span_take_run(s, " \t");

@@ -37,6 +37,9 @@ bool span_next_line(struct span *s, struct span *line);
 struct span span_take_run(struct span *s, const char *set);
 struct span span_take_until(struct span *s, const char *set);
 
+/* Takes the bytes up to the one in @separator, or all, and moves past it. */
+struct span span_take_field(struct span *s, const char *separator);
+
 /* Takes the next word. Spaces and tabs separate words. Empty at the end. */
 struct span span_take_word(struct span *s);
 

@@ -27,8 +27,7 @@ bool health_set_rule(struct health_options *o, const char *text)
 	int rule = 0, l = HEALTH_OK;
 	double limit;
 
-	name = span_take_until(&rest, "=");
-	span_take(&rest, "=");
+	name = span_take_field(&rest, "=");
 	level = span_take_until(&rest, ":");
 	while (rule < HEALTH_RULES && !span_is(name, health_rules[rule].name))
 		rule++;

@@ -38,8 +38,7 @@ static bool has_network_layer(const char *root, const struct mountinfo_line *m, 
 	const char *end;
 
 	while (span_left(options)) {
-		option = span_take_until(&options, ",");
-		span_take(&options, ",");
+		option = span_take_field(&options, ",");
 		end = span_take(&option, "upperdir=") ? "," : ":";
 		if (*end == ':' && (layers != ALL_LAYERS || !(span_take(&option, "lowerdir=") ||
 							      span_take(&option, "lowerdir+="))))

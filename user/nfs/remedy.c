@@ -82,8 +82,7 @@ static void write_options(FILE *out, const struct plan *p, const struct remedy_m
 
 	for (size_t i = 0; all && i < COUNT(parts); i++)
 		while (span_left(parts[i])) {
-			option = name = span_take_until(&parts[i], ",");
-			span_take(&parts[i], ",");
+			option = name = span_take_field(&parts[i], ",");
 			name = span_take_until(&name, "=");
 			read_only |= span_is(name, "ro");
 			if (ARRAY_FIND(x, left_out, COUNT(left_out), span_is(name, *x)) ||

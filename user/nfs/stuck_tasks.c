@@ -174,8 +174,7 @@ static bool take_function(struct stuck_task *task, struct span line)
 
 	span_take_run(&line, " ");
 	name = span_take_until(&line, "+ ");
-	span_take_until(&line, "[");
-	span_take(&line, "[");
+	span_take_field(&line, "[");
 	module = span_take_until(&line, "]");
 	if (begins_with(name, server) || begins_with(module, server))
 		return true;

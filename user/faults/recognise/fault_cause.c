@@ -35,8 +35,7 @@ static const char *find_end(const char *root, struct span line)
 	struct span rest = line, group, hierarchy, name;
 
 	span_take_through(&rest, ":");
-	hierarchy = span_take_until(&rest, ":");
-	span_take(&rest, ":");
+	hierarchy = span_take_field(&rest, ":");
 	span_take(&hierarchy, "name=");
 	group = (struct span){ rest.at, rest.at };
 	while (span_take(&rest, "/")) {

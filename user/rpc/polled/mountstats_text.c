@@ -192,8 +192,7 @@ static void read_options(struct nfs_mount *mount, struct span text)
 		struct span option = span_take_until(&text, ","), name;
 
 		span_take(&text, ",");
-		name = span_take_until(&option, "=");
-		span_take(&option, "=");
+		name = span_take_field(&option, "=");
 		take_option(mount, name, option, seconds, &none);
 	}
 	mount->kerberos = !strncmp(mount->options[NFS_SEC], "krb5", 4);
