@@ -41,6 +41,16 @@ bool is_local(const struct options *o, const char *option, const char *path, boo
 	return false;
 }
 
+int check_refused(const struct options *o, const char *option, const char *path, int err)
+{
+	if (err != -EREMOTE && !output_is_refused(err))
+		return 0;
+	log_error(&o->log, "%s %s: %s; name a %s", option, path, output_error(err),
+		  err == -EREMOTE ? "file in a local folder" :
+				    "regular file with one link, or one that does not exist");
+	return EXIT_USAGE;
+}
+
 /* Returns whether they have changed. */
 static bool refresh_acks(struct agent_health *h, uint64_t most_ns)
 {
@@ -98,12 +108,7 @@ int agent_health_open(struct agent_health *h, const struct options *o,
 			  path);
 		return EXIT_LOCKED;
 	}
-	if (!output_is_refused(err))
-		return 0; /* the next write tries again */
-	log_error(&o->log,
-		  "--health %s: %s; name a regular file with one link, or one that does not exist",
-		  path, output_error(err));
-	return EXIT_USAGE;
+	return check_refused(o, "--health", path, err); /* otherwise the next write tries again */
 }
 
 /* Looks once after changes: there may be thousands of mounts. */

@@ -35,8 +35,7 @@ void agent_health_add(struct agent_health *h, struct observer *observer, struct 
 /* Takes the servers whose calls end with errors. */
 void agent_health_errors(struct agent_health *h, const struct nfs_watch *w);
 
-/* Looks for changes: of faults, acknowledgements, mounts. Call it every second. If there are any, judges again and writes the
- * file, with the calls of the snapshot @last. */
+/* Judges again and writes the file if faults, acknowledgements or mounts changed, with the calls of @last. Call it every second. */
 void agent_health_poll(struct agent_health *h, struct observer *observer, struct snapshot *last);
 
 /* Removes the file. */
@@ -45,3 +44,6 @@ void agent_health_close(struct agent_health *h);
 /* Whether @path, NULL or of @option, is on a local file system; otherwise logs an error. @lower: an overlay counts by
  * all its layers. */
 bool is_local(const struct options *o, const char *option, const char *path, bool lower);
+
+/* Returns EXIT_USAGE after a message if @err, 0 or -errno, shows that @path of @option must not be written; otherwise 0. */
+int check_refused(const struct options *o, const char *option, const char *path, int err);

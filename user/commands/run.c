@@ -192,21 +192,6 @@ static void on_alive(void *context)
 	agent_health_poll(&a->health, &a->observer, &a->before);
 }
 
-/* Returns 0, or the exit code where a file is not to be written, after a message. */
-static int check_file(const struct agent *a, enum writer_file which)
-{
-	const struct writer_output *file = &a->writer.files[which];
-	bool remote = file->open_error == -EREMOTE;
-
-	if (!remote && !output_is_refused(file->open_error))
-		return 0;
-	log_error(&a->options->log, "%s %s: %s; name a %s", writer_options[which], file->path,
-		  output_error(file->open_error),
-		  remote ? "file in a local folder" :
-			   "regular file with one link, or one that does not exist");
-	return EXIT_USAGE;
-}
-
 /* Starts the processes that write messages and files. They are started before all else: they inherit nothing.
  * Returns 0 or the exit code of a failure. */
 static int open_files(struct agent *a)
@@ -231,7 +216,7 @@ static int open_files(struct agent *a)
 	a->writer.written = on_written;
 	a->writer.context = a;
 	for (int i = 0; i < WRITER_FILES && !code; i++)
-		code = check_file(a, (enum writer_file)i);
+		code = check_refused(o, writer_options[i], paths[i], a->writer.files[i].open_error);
 	a->state =
 		(struct state_store){ .path = state->path,
 				      .text = a->writer.content.bytes,
@@ -279,8 +264,7 @@ static int observe(struct agent *a, const struct fault_options *gpu)
 	return err ? EXIT_TROUBLE : EXIT_OK;
 }
 
-/* Waits for the last writes, but not for long. Returns the exit code, which is @code unless
- * the file was never written. */
+/* Waits for the last writes, but not for long. Returns @code, unless the file was never written. */
 static int finish(struct agent *a, int code)
 {
 	const struct options *options = a->options;
