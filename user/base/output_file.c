@@ -93,11 +93,11 @@ const char *output_advice(int err)
 	return errors[find_error(err)].advice ?: errors[find_error(0)].advice;
 }
 
-int output_file_folder(struct output_file *f)
+int output_file_folder(const struct output_file *f)
 {
-	int folder = open(f->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int folder = f->folder ? open(f->folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 
-	return folder < 0 ? -errno : folder;
+	return folder < 0 && f->folder ? -errno : folder;
 }
 
 /* 0, or an error of the kind of file that is there. */
@@ -182,22 +182,18 @@ static int take_lock(struct output_file *f, int folder)
 
 int output_file_check(struct output_file *f)
 {
-	OPEN_FILE folder = f->folder ? output_file_folder(f) : -1;
+	OPEN_FILE folder = output_file_folder(f);
 
-	if (!f->folder) /* standard output */
-		return 0;
-	return folder < 0 ? folder : path_check(folder, f->name);
+	return folder >= 0 ? path_check(folder, f->name) : f->folder ? folder : 0;
 }
 
 int output_file_lock(struct output_file *f, unsigned int ms)
 {
-	OPEN_FILE folder = f->folder ? output_file_folder(f) : -1;
+	OPEN_FILE folder = output_file_folder(f);
 	int err;
 
-	if (!f->folder)
-		return 0;
 	if (folder < 0)
-		return folder;
+		return f->folder ? folder : 0;
 	/* The lock's file is made and removed by the others. */
 	while ((err = take_lock(f, folder)) == -EBUSY || err == -EEXIST) {
 		if (ms < LOCK_STEP_MS)
@@ -208,8 +204,7 @@ int output_file_lock(struct output_file *f, unsigned int ms)
 	return err;
 }
 
-/* Waits at most @ms for a pipe or terminal that is full. One that is ready takes PIPE_BUF bytes at once: no line is
- * longer where it may be written to one. */
+/* Waits at most @ms for a pipe or terminal that is full. One that is ready takes PIPE_BUF bytes, the longest line, at once. */
 static ssize_t write_once(int fd, const char *data, size_t size, int ms)
 {
 	ssize_t n;
@@ -269,13 +264,11 @@ static int set_aside(int folder, const char *name, const char *suffix)
 
 int output_file_write(struct output_file *f, const char *data, size_t size, const char *aside)
 {
-	OPEN_FILE folder = f->folder ? output_file_folder(f) : -1;
+	OPEN_FILE folder = output_file_folder(f);
 	int err;
 
-	if (!f->folder) /* standard output */
-		return write_all(STDOUT_FILENO, data, size);
 	if (folder < 0)
-		return folder;
+		return f->folder ? folder : write_all(STDOUT_FILENO, data, size);
 	err = take_lock(f, folder) ?: path_check(folder, f->name);
 	if (err)
 		return err;
@@ -383,7 +376,7 @@ int output_file_append(struct output_file *f, const char *data, size_t size, siz
 
 void output_file_close(struct output_file *f, bool keep)
 {
-	OPEN_FILE folder = !f->folder ? -1 : output_file_folder(f);
+	OPEN_FILE folder = output_file_folder(f);
 
 	/* In a folder that was replaced the file may be another agent's. */
 	if (folder >= 0 && f->lock >= 0 && !take_lock(f, folder)) {

@@ -28,8 +28,8 @@ int output_file_init(struct output_file *f, const char *path);
  * link), -EMLINK (several links), -EISDIR (a folder) or -ENXIO (anything else). If .NAME.tmp, .NAME.lock or another name
  * beside the file is none, they return -ENOTUNIQ. */
 
-/* Opens the folder to which the path leads now. */
-int output_file_folder(struct output_file *f);
+/* Opens the folder to which the path leads now; -1: standard output has none. */
+int output_file_folder(const struct output_file *f);
 
 /* Returns 0 if the file can be replaced or made: it is missing, or regular with one link. */
 int output_file_check(struct output_file *f);
@@ -39,9 +39,8 @@ int output_file_check(struct output_file *f);
  * output_file_write() does the same without waiting. */
 int output_file_lock(struct output_file *f, unsigned int ms);
 
-/* Replaces the file by @size bytes of @data, mode 0644: writes a temporary file in the same folder, whose name does
- * not end in ".prom", and renames it. On failure the old file is unchanged. With @aside the old file is renamed to
- * NAME.@aside before. */
+/* Replaces the file by @size bytes of @data, mode 0644: writes a temporary file beside it, whose name does not end in ".prom",
+ * and renames it. On failure the old file is unchanged. With @aside the old file is renamed to NAME.@aside before. */
 int output_file_write(struct output_file *f, const char *data, size_t size, const char *aside);
 
 /* Appends the lines in @size bytes of @data, each with its newline, to a file that is opened each time: it may be
