@@ -21,8 +21,7 @@ struct cgroup {
 	size_t unnamed_job; /* length of the path up to the group of a job without a number; 0: none */
 };
 
-/* Reads the text of /proc/PID/cgroup. In v1 a process has a group in each hierarchy: the first with one of these counts,
- * otherwise that of v2, otherwise the first. */
+/* Reads the text of /proc/PID/cgroup. Of several groups the first with one of these counts, else that of v2, else the first. */
 void cgroup_read(struct cgroup *c, const char *text);
 
 /* The same for the group with this path from the root of its hierarchy. */

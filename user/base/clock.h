@@ -16,8 +16,7 @@ int64_t clock_shift_ns(clockid_t clock);
 /* This thread's time on a CPU, ns. */
 uint64_t thread_cpu_ns(void);
 
-/* How long to wait before repeating some work, ns: @times as long as it has taken, at least @least and at most @most. @begin:
- * thread_cpu_ns() when the work began. */
+/* How long to wait before repeating work that began at thread_cpu_ns() @begin, ns: @times its length, from @least to @most. */
 uint64_t apart_ns(uint64_t begin, uint64_t times, uint64_t least, uint64_t most);
 
 /* The length of a wait, without time in which this process got no CPU: a turn that took longer than @turn_ns counts as @turn_ns.

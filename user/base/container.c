@@ -13,18 +13,16 @@
  *   LXC              lxc.payload.NAME (4.0), lxc.payload/NAME (3.1), lxc/NAME (before, and LXD, Proxmox VE)
  *   systemd-nspawn   machine.slice/machine-NAME.scope; as a service machine.slice/systemd-nspawn@NAME.service
  *
- * docker's folder is another one if /etc/docker/daemon.json has data-root. Volatile containers (podman run --rm) have a file of
- * their own from containers/storage 1.43 on (podman 4.3). Sources: moby daemon/config and container/container.go (20.10 to 28);
- * containers/storage containers.go (1.24 to 1.58); nerdctl docs/dir.md and pkg/labels (0.8 to 2.1); lxc src/lxc/cgroups/
- * cgfsng.c; systemd src/nspawn/nspawn-register.c. Layouts of docker 20.10, podman 4.3, LXC 5.0 and systemd 252, which Debian 12
- * has, are tested with these programs.
+ * docker's folder is another one if /etc/docker/daemon.json has data-root. Volatile containers (podman run --rm) have their own
+ * file from podman 4.3 on. Sources: moby daemon/config and container/container.go (20.10 to 28); containers/storage containers.go
+ * (1.24 to 1.58); nerdctl docs/dir.md and pkg/labels (0.8 to 2.1); lxc src/lxc/cgroups/cgfsng.c; systemd
+ * src/nspawn/nspawn-register.c. Docker 20.10, podman 4.3, LXC 5.0 and systemd 252 are tested.
  *
- * A file counts only if root owns it and others cannot write it: a user's own containers (rootless) lie below user.slice, where
- * the user can make groups of any name, and are the user's. Within a container the same forms may appear again; the outermost
- * counts, whose files the node has.
+ * A file counts only if root owns it and others cannot write it: a user's own containers (rootless) are the user's, below
+ * user.slice, where the user can make any group. The outermost container counts, whose files the node has.
  *
  * Example: /machine.slice/libpod-4f0c...a1.scope/container is container 4f0c...a1. containers.json has {"id": "4f0c...a1",
- * "names": ["train"]}: its calls are those of "container:train". Without the file they are those of "container:4f0cd5b61a92". */
+ * "names": ["train"]}: its calls are those of "container:train", without the file of "container:4f0cd5b61a92". */
 #include "base/container.h"
 
 #include "base/file_text.h"
@@ -32,9 +30,13 @@
 #include "base/label.h"
 
 #define FILE_MAX (4 << 20)
-#define HEX "0123456789abcdef"
 
 /* ---- in a path ---- */
+
+static bool is_id(const char *id)
+{
+	return strlen(id) == CONTAINER_ID - 1 && strspn(id, "0123456789abcdef") == CONTAINER_ID - 1;
+}
 
 /* "ID", "PREFIX-ID" or "PREFIX-ID.scope". @rest: of the path behind it. */
 static bool take_id(struct span part, struct span rest, char id[CONTAINER_ID])
@@ -51,9 +53,7 @@ static bool take_id(struct span part, struct span rest, char id[CONTAINER_ID])
 	/* podman's group of a pod, by cgroupfs. */
 	if (digits.at == part.at && span_starts_with(rest, "/libpod-"))
 		return false;
-	return span_left(span_take_run(&(struct span){ digits.at, digits.end }, HEX)) ==
-		       CONTAINER_ID - 1 &&
-	       span_copy(digits, id, CONTAINER_ID);
+	return span_copy(digits, id, CONTAINER_ID) && is_id(id);
 }
 
 /* Copies the name of a unit without its escapes, such as "\x2d". */
@@ -167,7 +167,7 @@ static void write_name(const char *id, const char *name, FILE *out)
 	char label[CONTAINER_NAME];
 
 	label_from_bytes(label, sizeof(label), name, strlen(name));
-	if (*name && strlen(id) == CONTAINER_ID - 1 && strspn(id, HEX) == CONTAINER_ID - 1)
+	if (*name && is_id(id))
 		fprintf(out, "%s %s\n", id, label);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reads files that people write: lines of fields, separated by space, tab or carriage return; '#' begins a comment. Pure
- * functions. */
+/* Reads files that people write: lines of fields, separated by space, tab or carriage return; '#' begins a comment. Pure. */
 #pragma once
 
 #include "base/span.h"

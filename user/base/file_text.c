@@ -9,8 +9,7 @@
 /* More than a file of proc has that is read for one number. */
 #define NUMBER_FILE_MAX (1 << 20)
 
-/* Up to the end of the file, whatever its length was before: it may grow or
- * shrink meanwhile, and files of proc have length 0. */
+/* Up to the end of the file: its length may change meanwhile, and is 0 in proc. */
 static int read_all(struct file_text *f, int fd, size_t room, size_t max)
 {
 	char *grown;

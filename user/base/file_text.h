@@ -19,12 +19,10 @@ struct file_text {
 #define file_text_read(f, path, max) file_text_read_as(f, path, max, 0, false)
 int file_text_read_as(struct file_text *f, const char *path, size_t max, int flags, bool own);
 
-/* The same, but refuses a symbolic link with -ELOOP. For folders of other users: their link could lead to a mount that
- * hangs, or to a device that acts when it is opened. */
+/* The same, but refuses a link with -ELOOP: in another user's folder it could lead to a mount that hangs, or to a device. */
 #define file_text_read_no_link(f, path, max) file_text_read_as(f, path, max, O_NOFOLLOW, false)
 
-/* The same for a file that decides something: it must be no link, have one name, belong to root
- * or to this user, and not be writable by everybody. Also returns -ELOOP, -EMLINK or -EPERM. */
+/* The same for a file that decides something: -ELOOP: a link, -EMLINK: several names, -EPERM: see file_is_anybodys(). */
 #define file_text_read_own(f, path, max) file_text_read_as(f, path, max, O_NOFOLLOW, true)
 
 struct stat;
@@ -52,15 +50,13 @@ uint64_t file_number(const char *path, const char *label, int base);
 #define PATHF(...) path_print((char[PATH_MAX]){ 0 }, __VA_ARGS__)
 const char *path_print(char *path, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Ends @out, a stream that open_memstream() made for @text. Returns the text, which the caller frees; NULL: @out is
- * NULL, or there was no memory. */
+/* Ends @out, a stream of open_memstream() for @text. Returns the text, to be freed; NULL: @out is NULL, or no memory. */
 char *stream_text(FILE *out, char **text);
 
 void file_text_free(struct file_text *f);
 struct span file_text_span(const struct file_text *f);
 
-/* Variables that are cleaned up at the end of their block: a text is freed; a descriptor or folder is closed, unless it is
- * below 0 or NULL. */
+/* Variables that are freed or closed at the end of their block, unless they are below 0 or NULL. */
 #define FILE_TEXT __attribute__((cleanup(file_text_free))) struct file_text
 #define OPEN_FILE __attribute__((cleanup(file_close))) int
 #define OPEN_FOLDER __attribute__((cleanup(folder_close))) DIR

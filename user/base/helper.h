@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A process that does what may block: it asks a server, or reads files that a disk, a driver or another process may hold.
- * The caller reads the answer from a pipe, and waits for it never or for a moment. helper.c lists what is read in this way. */
+/* A process that does what may block, and whose answer the caller reads from a pipe. helper.c explains it. */
 #pragma once
 
 #include <sys/types.h>
 
 #include "base/file_text.h"
 
-/* helper_ask() asks again after HELPER_AGE_NS, and then kills a process that hangs. It waits for HELPER_WAIT_NS, in the event
- * loop, and for HELPER_ONCE_NS if the process does not sleep then: it has no CPU. helper_ask_once() waits for HELPER_ONCE_NS,
- * and as long as the process does not sleep. */
-#define HELPER_AGE_NS 5000000000ull
-#define HELPER_WAIT_NS 300000000ull
-#define HELPER_ONCE_NS 2000000000ull
+#define HELPER_AGE_NS \
+	5000000000ull /* helper_ask() asks again after this, and kills a process that hangs */
+#define HELPER_WAIT_NS 300000000ull /* how long it waits in the event loop */
+#define HELPER_ONCE_NS \
+	2000000000ull /* and if the process has no CPU; helper_ask_once(): at least this */
 
 /* Initialise with { .pipe = -1 }. */
 struct helper {
@@ -57,8 +55,7 @@ int helper_open_file(struct file_text *f);
 /* Reads such a file by helper_ask_once(). */
 int helper_read_file(struct file_text *f, const char *path, bool own);
 
-/* Whether the process sleeps, because it waits for something. A process that runs or waits for a CPU proves nothing about
- * a server. */
+/* Whether the process sleeps. One that runs or waits for a CPU proves nothing about a server. */
 bool helper_sleeps(const struct helper *h);
 
 /* Kills the process. If it sleeps uninterruptibly, it stays and keeps the pipe open until it has ended. */

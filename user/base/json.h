@@ -28,8 +28,7 @@ struct json {
 void json_open(struct json *j, const char *name, char bracket);
 void json_close(struct json *j, char bracket);
 
-/* Unsafe characters (safe_text.h) are written as JSON escapes, and read back unchanged. Bytes that are not UTF-8 become the text
- * \xNN. */
+/* Unsafe characters (safe_text.h) are written as JSON escapes. Bytes that are not UTF-8 become the text \xNN. */
 void json_text(struct json *j, const char *name, const char *text);
 void json_known(struct json *j, const char *name, const char *text); /* nothing if @text is "" */
 void json_bytes(struct json *j, const char *name, const char *text, size_t len);

@@ -17,8 +17,7 @@ bool json_read(struct span text, json_handler *handle, void *context);
 /* The bytes between a text's quotes, with escapes. False: @value is not a text. */
 bool json_inside(struct span value, struct span *inside);
 
-/* Decodes such bytes to UTF-8 with a NUL, cut to @size between characters. Bytes that are not UTF-8 are copied. U+0000 and single
- * surrogates become U+FFFD. */
+/* Decodes such bytes to UTF-8, cut to @size with its NUL between characters. U+0000 and single surrogates become U+FFFD. */
 void json_decode(struct span inside, char *to, size_t size);
 
 /* False: not a number, or one of more than 40 bytes. */

@@ -29,6 +29,5 @@ void label_add_port(char *label, unsigned int port);
 #define LABEL_ESCAPE_MAX 5
 
 /* Writes a label value as both text formats require: backslash and quote are escaped (OpenMetrics 1.0, "escaped-string"), and bytes
- * that are not safe become "\xNN" with that backslash escaped. @out has room for LABEL_ESCAPE_MAX times the length of @label and
- * a NUL. Returns a pointer to the NUL. */
+ * that are not safe become "\\xNN". @out has room for LABEL_ESCAPE_MAX times @label and a NUL. Returns a pointer to the NUL. */
 char *label_escape(char *out, const char *label);

@@ -23,8 +23,7 @@ static const struct {
 	[LOG_LEVEL_ERROR] = { "error", "error: ", 3 },
 };
 
-/* The variable has device and inode of the journal's socket (systemd.exec(5)). It stays set if standard error is redirected:
- * therefore they are compared. */
+/* The variable has device and inode of the journal's socket (systemd.exec(5)), also where standard error is redirected. */
 bool log_is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -80,8 +79,7 @@ static int open_without_waiting(void)
 	return open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-/* Writes to standard error without waiting for its reader. A writable socket has room for PIPE_BUF. Returns false if a part is
- * lost. */
+/* Writes to standard error without waiting. A writable socket has room for PIPE_BUF. False: a part is lost. */
 static bool write_without_waiting(const char *text, size_t size)
 {
 	int own = open_without_waiting(), fd = own < 0 ? STDERR_FILENO : own;

@@ -24,9 +24,8 @@ bool log_is_journal(void);
 /* The number of messages that were lost, at least in part, because nobody read standard error. */
 uint64_t log_lost(void);
 
-/* Writes one message, a line, without waiting for a reader. @format is as for printf, without a newline. Unsafe bytes
- * (safe_text.h) in values are escaped. @lines: further lines from another program, with newlines between them, or "". In JSON
- * they belong to the same message. */
+/* Writes one message, a line, without waiting for a reader. @format has no newline; unsafe bytes (safe_text.h) are escaped.
+ * @lines: "", or further lines from another program, with newlines between them. */
 void log_write_lines(const struct log *log, enum log_level level, const char *lines,
 		     const char *format, ...) __attribute__((format(printf, 4, 5)));
 

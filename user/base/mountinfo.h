@@ -19,16 +19,14 @@ bool mount_is_nfs(struct span type);
 /* Reads "MAJOR:MINOR" as major number << 32 | minor. */
 bool mount_device(struct span field, uint64_t *device);
 
-/* Writes the bytes of a field without its escapes: a backslash and three octal digits are one byte. Returns their number,
- * at most @size. */
+/* Writes the bytes of a field, in which a backslash and three octal digits are one. Returns their number, at most @size. */
 size_t mount_unescape(char *bytes, size_t size, struct span field);
 
 /* The same for a path, with a NUL after it. False: it does not fit, is empty or holds a NUL. */
 bool mount_path(char *path, size_t size, struct span field);
 
-/* Makes the label of a mount point, of @size bytes, from its path of @len bytes: "pv:NAME" for the mounts that kubelet makes of a
- * persistent volume, or of one in a pod's own specification; otherwise the path. A pod's path has its UID, and would be a new
- * series with each pod. */
+/* Makes the label of a mount point, of @size bytes, from its path of @len bytes: "pv:NAME" for kubelet's mounts of a volume, whose
+ * paths have the pod's UID and would be new series with each pod; otherwise the path. */
 void mount_point_label(char *label, size_t size, const char *path, size_t len);
 
 /* Whether @path is the mount point @point or lies below it. Nothing counts as below "/". */

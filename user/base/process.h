@@ -12,8 +12,7 @@ bool process_text(int pid, uint64_t time_ns, const char *file, char *text, size_
 /* The same for the first line, without its newline. */
 bool process_first_line(int pid, uint64_t time_ns, const char *file, char *line, size_t size);
 
-/* Reads when the process began from the text of /proc/PID/stat, in ticks of proc since the boot (CLOCK_BOOTTIME), rounded down.
- * False: the text does not have it. */
+/* Reads from the text of /proc/PID/stat when the process began, in whole ticks of proc since the boot (CLOCK_BOOTTIME). */
 bool process_start_ticks(const char *stat, uint64_t *ticks);
 
 /* The time since the boot in which at least one task of the system waited for a CPU, ns, from /proc/pressure/cpu below @root ("":

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Text with bytes from outside, for terminals, logs and labels. Safe characters are shown unchanged. All others are escaped, because
- * they can change what a terminal or a page shows around them. Text is escaped where it is written: a forgotten check where it is read
- * would be invisible. */
+/* Text with bytes from outside, for terminals, logs and labels. Characters that can change what a terminal or a page shows around
+ * them are escaped. This is done where text is written: a forgotten check where it is read would be invisible. */
 #pragma once
 
 #include <stdarg.h>
 
 #include "base/std.h"
 
-/* Length in bytes of the UTF-8 character at @text (1..4, at most @len), or 0 if there is none. Overlong forms,
- * surrogates and values above U+10FFFF do not count as characters (RFC 3629, section 3). */
+/* Length in bytes of the UTF-8 character at @text (1..4, at most @len), by RFC 3629; 0: there is none. */
 size_t utf8_length(const char *text, size_t len);
 
 /* The code point of the character of @len bytes, which utf8_length() has found. */
@@ -26,8 +24,7 @@ size_t safe_length(const char *text, size_t len);
 void safe_line(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void safe_vline(FILE *out, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 
-/* The same to memory, without the newline. A text that does not fit @size, which is at least 8, is cut between characters and ends
- * in "...". */
+/* The same to memory, without the newline. A text longer than @size, at least 8, is cut between characters and ends in "...". */
 void safe_format(char *to, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void safe_vformat(char *to, size_t size, const char *format, va_list args)

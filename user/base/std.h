@@ -42,8 +42,7 @@ static inline void free_at_end(void *pointer)
 	for (__typeof__((elements) + 0) element = (elements), element##_end = element + (count); \
 	     element < element##_end; element++)
 
-/* Returns a pointer to the first of @count @elements for which @wanted is true; NULL: none. The expression @wanted uses the
- * pointer @element. */
+/* Returns a pointer to the first of @count @elements for which @wanted, which uses the pointer @element, is true; or NULL. */
 #define ARRAY_FIND(element, elements, count, wanted)                                       \
 	({                                                                                 \
 		__typeof__((elements) + 0) element = (elements), end_ = element + (count); \

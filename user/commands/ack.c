@@ -54,28 +54,27 @@ static int load(struct file_text *file, const char *path)
 
 /* ---- the list ---- */
 
-static void print_entry(const struct ack *a, struct span note, double now)
-{
-	const char *state = a->time > now ? "snoozed" : a->snooze ? "over" : "acknowledged";
-
-	safe_line(stdout, "%-12s  %-10s  %-12s  %s %s  %.*s", a->device, a->what, state,
-		  a->snooze || a->time > now ? "until" : "faults up to", LOCAL_TIME(a->time),
-		  (int)span_left(note), note.at);
-}
-
 static int list(const struct options *o)
 {
+	double now = wall_seconds();
 	FILE_TEXT file = {};
-	struct span rest, note;
+	struct span rest, line, note;
 	struct ack a;
 	int code = load(&file, o->ack);
 
 	if (code)
 		return code;
 	rest = file_text_span(&file);
-	while (span_left(rest))
-		if (read_entry(span_take_line(&rest), &a, &note))
-			print_entry(&a, note, wall_seconds());
+	while (span_next_line(&rest, &line)) {
+		if (!read_entry(line, &a, &note))
+			continue;
+		safe_line(stdout, "%-12s  %-10s  %-12s  %s %s  %.*s", a.device, a.what,
+			  a.time > now ? "snoozed" :
+			  a.snooze     ? "over" :
+					 "acknowledged",
+			  a.snooze || a.time > now ? "until" : "faults up to", LOCAL_TIME(a.time),
+			  (int)span_left(note), note.at);
+	}
 	return EXIT_OK;
 }
 
@@ -122,8 +121,7 @@ static size_t count_open(const struct change *c, const char *text, size_t len)
 	return open;
 }
 
-/* Makes the new text: the old one without the entries of this fault, and with a new entry unless they are only to be removed.
- * Returns false without memory. */
+/* Makes the new text: the old one without the entries of this fault, and with the new one, if any. False: no memory. */
 static bool make_text(struct change *c)
 {
 	struct span rest = file_text_span(&c->old), line, note;

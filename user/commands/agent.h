@@ -12,8 +12,7 @@
 #include "nfs/stuck_tasks.h"
 #include "sinks/event_log.h"
 
-/* ---- agent_events.c: lines of the event log about the agent (start, alive, stop) and about NFS (stalls, saturated limits,
- * tasks that hang). `why` reads them ---- */
+/* ---- agent_events.c: lines of the event log about the agent and about NFS. `why` reads them ---- */
 
 /* Initialise with { .log, .messages }; free .nfs. */
 struct agent_events {
@@ -23,7 +22,7 @@ struct agent_events {
 	uint64_t alive_ns; /* CLOCK_MONOTONIC of the last line about the agent */
 };
 
-/* agent_events_say() writes the line @name: "start" or "stop". agent_events_alive() writes "alive" when it is due. */
+/* Writes the line @name, "start" or "stop"; or "alive", when it is due. */
 void agent_events_say(struct agent_events *a, const char *name);
 void agent_events_alive(struct agent_events *a, uint64_t now_ns);
 
@@ -44,9 +43,8 @@ struct agent_limits {
 	struct headline headline; /* items about servers, of the last interval; without an end */
 };
 
-/* Adds to @s, the snapshot at the end of the interval @d, each server's limit, its slowest and most saturated transport and the
- * figures of the episodes. @before: the calls at the begin. Writes the episodes that have ended to @events (NULL: nowhere).
- * Returns 0 or -ENOMEM. */
+/* Adds to @s, the snapshot at the end of the interval @d, each server's limit, its worst transport and the figures of the episodes.
+ * @before: the calls at the begin. Writes episodes that ended to @events (NULL: nowhere). Returns 0 or -ENOMEM. */
 int agent_limits_add(struct agent_limits *a, struct snapshot *s, const struct calls *before,
 		     const struct delta *d, struct event_log *events);
 void agent_limits_free(struct agent_limits *a);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The agent's lines about itself and about NFS in the event log; the limit of each server between two snapshots; checkpoint
- * episodes. */
+/* The agent's lines about itself and about NFS in the event log; the limit of each server; checkpoint episodes. */
 #include "commands/agent.h"
 
 #include "base/clock.h"

@@ -153,8 +153,7 @@ static void describe_mounts(struct diagnosis *d)
 	nfs_mounts_free(&mounts);
 }
 
-/* From Linux 6.12 on, the client can read and write files of a server on the same machine without RPC. From 6.17 on, sysfs shows
- * which mounts use it. */
+/* LOCALIO (6.12): without RPC, the client reads and writes files of a server on this machine. Sysfs shows its mounts (6.17). */
 static void add_nfs(struct diagnosis *d)
 {
 	const struct finding rows[] = {

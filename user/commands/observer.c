@@ -32,8 +32,7 @@ static bool may_observe(unsigned int hooks, unsigned int sources)
 	return effective_capabilities("") & any;
 }
 
-/* Whether servers of the node's own network namespace can only be told from others by
- * /proc/1, because this is another one. */
+/* Whether only /proc/1 shows which servers are of the node's network namespace, because this is another one. */
 static bool in_other_netns(void)
 {
 	struct stat own, node;
@@ -85,8 +84,7 @@ void observer_drop_capabilities(const struct observer *o, uint64_t others)
 	kernel_types_forget(); /* a built-in NFS has been looked for in them */
 }
 
-/* Attaches or detaches sunrpc's hooks after the module was loaded or is to be unloaded.
- * @changed: a module has come or gone. */
+/* Attaches sunrpc's hooks when it is loaded, and detaches them before it is unloaded. @changed: a module has come or gone. */
 static void follow_sunrpc(struct observer *o, bool changed)
 {
 	if (!o->rpc)

@@ -36,8 +36,7 @@ int observer_start(struct observer *o, const struct log *log, unsigned int hooks
 		   const struct event_sink *events);
 void observer_stop(struct observer *o);
 
-/* Gives up the capabilities that the hooks will never need, except those in @others. Call it when all that needs more has been
- * done. */
+/* Gives up the capabilities that the hooks will never need, except @others. Call it when all that needs more is done. */
 void observer_drop_capabilities(const struct observer *o, uint64_t others);
 
 /* Looks for changes that no descriptor reports. Returns the milliseconds until the next call. */
@@ -63,15 +62,12 @@ struct loop_handler {
 	const bool *over; /* one of these sets it to end the loop; NULL: none does */
 };
 
-/* Blocks the signals that loop_run() handles (SIGTERM, SIGINT, SIGHUP). Call it before
- * anything that takes time, so that no signal is lost. */
+/* Blocks the signals that loop_run() handles: SIGTERM, SIGINT, SIGHUP. Call it before anything that takes time. */
 void loop_block_signals(void);
 
-/* Sets whether SIGTERM and SIGINT end the process at once. Otherwise they are blocked. A start with little CPU takes long, and
- * may be ended if nothing has to be undone. */
+/* Sets whether SIGTERM and SIGINT end the process at once, or are blocked. A start may take long, with nothing to be undone. */
 void loop_end_at_once(bool at_once);
 
-/* Runs until @duration seconds have passed (0: for ever) or SIGTERM or SIGINT comes. Times in seconds. Returns 0 or
- * -errno. */
+/* Runs until @duration seconds (0: no limit) have passed, or SIGTERM or SIGINT comes. @interval: s. Returns 0 or -errno. */
 int loop_run(struct observer *o, double interval, double duration,
 	     const struct loop_handler *handler);

@@ -59,6 +59,5 @@ struct nearest {
 	size_t distance; /* characters in which it differs from the word */
 };
 
-/* @name must outlive @n. It is near if it begins with the word, or if at most about a third of the word's characters
- * differ. */
+/* @name, which must outlive @n, is near if it begins with the word, or differs in about a third of its characters. */
 void nearest_offer(struct nearest *n, const char *name);

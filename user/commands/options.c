@@ -200,8 +200,7 @@ static enum command refuse_unknown(enum command command, const char *word, size_
 	return refuse("unknown option '%.*s'; see xidscope %s --help", (int)len, word, name);
 }
 
-/* Reads the option or operand at @words[0], whose value may be @words[1]. Returns
- * the number of words consumed, or 0 after printing an error. */
+/* Reads the option or operand at @words[0], whose value may be @words[1]. Returns the words consumed, or 0 after a message. */
 static int read_option(enum command command, struct options *o, char **words)
 {
 	const char *word = words[0], *name = command_rows[command].name, *instead;

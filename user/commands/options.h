@@ -115,8 +115,7 @@ struct options {
 	int wrong_usage; /* exit code if the command line is wrong */
 };
 
-/* Sets *@o to the defaults, then reads the command line into it. Returns the command, or COMMAND_NONE after printing an error:
- * the program then ends with o->wrong_usage. */
+/* Reads the command line into *@o. Returns the command; COMMAND_NONE: after a message, end with o->wrong_usage. */
 enum command options_parse(int argc, char **argv, struct options *o);
 
 /* Returns the options of the observer of calls. */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* `xidscope status`: the agent and what it found, in at most ten lines; `xidscope faults`: the faults since boot. Both read its
- * health file and evaluate nothing. */
+/* `xidscope status`: the agent's findings in at most ten lines; `xidscope faults`: the faults since boot. Both read its file. */
 #include <math.h>
 #include <sys/stat.h>
 

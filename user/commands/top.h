@@ -25,8 +25,7 @@ int top_show(struct top *t, const struct session *session);
 /* Handles the keys that have come, and a new size of the screen. Returns whether top shall end. */
 bool top_keys(struct top *t);
 
-/* Of a recording: shows the view for an interval, while it is frozen, or, after the @last snapshot, until the end.
- * Returns 0, or -ECANCELED. */
+/* Of a recording: shows the view for an interval, while it is frozen, or if it is the @last. Returns 0, or -ECANCELED. */
 int top_wait(struct top *t, bool last);
 
 /* ---- status.c ---- */

@@ -184,8 +184,7 @@ static int request_work(struct writer *w, int file)
 	return err ?: send_request(w);
 }
 
-/* Takes the answer, or @err: there will be none. What is left of the text is tried again; at the end only if the process
- * has ended. */
+/* Takes the answer, or @err: there is none. The rest of the text is tried again; at the end only if the process has ended. */
 static void take_answer(struct writer *w, int err)
 {
 	struct writer_output *f = &w->files[w->busy];
