@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that the table of alerts in deploy/prometheus/README.md has the alerts of alerts.yaml, in that order, with their
 # severities, and that each has its section in docs/RUNBOOK.md, with all parts, to which its runbook_url leads.
-# check_alerts.sh [DOCUMENT]
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-document=${1:-deploy/prometheus/README.md}
+document=deploy/prometheus/README.md
 rules=deploy/prometheus/alerts.yaml
 runbook=docs/RUNBOOK.md
 

@@ -3,11 +3,10 @@
 # Proves that the table of docs/HEALTH.md has the rules of `xidscope check --list-rules`, in that order, with the same
 # levels, limits and meanings, and that every rule that the page or the deployed examples name exists, and that each kind
 # of driver error has a rule.
-# check_health.sh [DOCUMENT]
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-document=${1:-docs/HEALTH.md}
+document=docs/HEALTH.md
 needs_program
 
 "$program" check --list-rules >"$work/rules"

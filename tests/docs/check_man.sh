@@ -1,12 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that docs/xidscope.8 names the commands and exit codes of `xidscope help`, the options of all commands with their
-# arguments, and no others, and that the installed formatters accept it without a warning. MANDOC=path names a mandoc that
-# is not in the PATH. check_man.sh [PAGE]
+# arguments, and no others, and that the installed formatters accept it without a warning.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-page=${1:-docs/xidscope.8}
+page=docs/xidscope.8
 needs_program
 "$program" help >"$work/help"
 # shellcheck disable=SC2013 # command names are words
@@ -59,7 +58,7 @@ lint() {
 	fi
 }
 mandoc_lint() { # mandoc writes its findings to standard output; which other pages are installed here says nothing
-	! "$1" -Tlint "$page" 2>&1 | grep -vE 'referenced manual not found|outdated mandoc\.db' >&2
+	! mandoc -Tlint "$page" 2>&1 | grep -vE 'referenced manual not found|outdated mandoc\.db' >&2
 }
 if command -v man >/dev/null && man --help 2>&1 | grep -q -e --warnings; then
 	lint man env MANWIDTH=80 LC_ALL=C.UTF-8 man -l --warnings -Tutf8 "$page"
@@ -67,9 +66,8 @@ fi
 if command -v groff >/dev/null; then
 	lint groff groff -mdoc -ww -z -Tutf8 "$page"
 fi
-mandoc=${MANDOC:-$(command -v mandoc || true)}
-if [[ -n $mandoc ]]; then
-	lint mandoc mandoc_lint "$mandoc"
+if command -v mandoc >/dev/null; then
+	lint mandoc mandoc_lint
 fi
 
 [[ -z $failed ]] || exit 1

@@ -4,7 +4,6 @@
 # families is the program's, each family that is always shown has a reader: a rule, a panel or a query of the page (no rule or panel
 # reads the others); a family has at most one PromQL line, every name in the text and the queries exists, the sizes
 # of tables in the text are those of include/rpc.h, and every kind of event and reason of a drop is there.
-#   check_metrics.sh [DOCUMENT]
 #   check_metrics.sh --put    put the program's table of families into docs/METRICS.md
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -21,7 +20,7 @@ if [[ ${1:-} == --put ]]; then
 	exec tests/docs/put_table.sh docs/METRICS.md families <"$work/table"
 fi
 
-document=${1:-docs/METRICS.md}
+document=docs/METRICS.md
 sed -n '/^<!-- families: begin -->$/,/^<!-- families: end -->$/p' "$document" | grep '^|' >"$work/page" || true
 diff -U0 --label "$document" "$work/page" --label "$program" "$work/table" >&2 ||
 	fail "the table of families in $document is not the program's: run tests/docs/check_metrics.sh --put"

@@ -3,8 +3,8 @@
 """Proves that no failing system call and no disturbance makes the agent crash, hang, tear its file, take a counter
 back, or lose or double a fault. For guests, as root: it writes faults to the kernel log.
 
-  faults.py calls AGENT [WHO [CALL...]]   strace makes each call of `agent` or `writer` fail with each plausible error
-  faults.py NAME TIMES AGENT              a disturbance: killed full read-only vanished clock cpu-offline watched
+  faults.py calls AGENT        strace makes each call of the writer and of the agent fail with each plausible error
+  faults.py NAME TIMES AGENT   a disturbance: killed full read-only vanished clock cpu-offline watched
 
 Prints a line for each case: what, how often it failed, and ok or what was wrong. The files are in /tmp/faults."""
 import os
@@ -263,11 +263,11 @@ def fail_end(agent, who, call, error):
     return agent.result(who, call, error, "end", failed)
 
 
-def fail_calls(program, callers, only):
+def fail_calls(program):
     failed = False
     agent = Agent(program)
-    for who in callers:
-        for call in only or calls_of(agent, who):
+    for who in "writer", "agent":
+        for call in calls_of(agent, who):
             for error in ERRORS.get(call, "EPERM ENOMEM").split():
                 for pattern in PATTERNS:
                     failed |= fail_call(agent, who, call, error, pattern)
@@ -365,11 +365,8 @@ def main():
     shutil.rmtree(DIR, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     Path("/proc/sys/kernel/printk_devkmsg").write_text("on\n")
-    what, *rest = sys.argv[1:]
-    if what == "calls":
-        program, who, only = rest[0], rest[1:2], rest[2:]
-        return fail_calls(program, who or ["writer", "agent"], only)
-    return disturb(what, int(rest[0]), rest[1])
+    what, *times, program = sys.argv[1:]
+    return disturb(what, int(times[0]), program) if times else fail_calls(program)
 
 
 sys.exit(main())

@@ -7,15 +7,13 @@
 #   SOAK_MOUNTS=10000     mounts and unmounts at least, of NFSv3, v4.0, v4.1 and v4.2, from two servers
 #   SOAK_LIMIT=SECONDS    no longer than that (9000): what is missing then is reported as missing
 #   SOAK_KILLED=1000000   calls at least while tasks are killed, and the reloads; 0: neither (100 in a second, emulated)
-#   SOAK_GUEST=OPTIONS    for the guest of the calls and mounts (tests/vm/boot.sh)
-#   OUT=DIR
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 top=$here/../..
 kernel=${1:-6.1}
 seconds=${SOAK_SECONDS:-3600} calls=${SOAK_CALLS:-10000000} mounts=${SOAK_MOUNTS:-10000} limit=${SOAK_LIMIT:-9000}
 killed=${SOAK_KILLED:-1000000}
-out=${OUT:-$top/build/soak}
+out=$top/build/soak
 failed=0
 if ((seconds)); then
 	job=$(mktemp -d)
@@ -25,11 +23,10 @@ if ((seconds)); then
 	mv "$job/soak-load" "$job/nfs_load"
 	cp "$here/guest.sh" "$job/run.sh"
 	printf '%s\n' "seconds=$seconds" "calls=$calls" "mounts=$mounts" "limit=$limit" \
-		"threads='${SOAK_THREADS:-$(printf '/mnt/three %.0s' {1..15}) /mnt/four}'" >"$job/settings"
+		"threads='$(printf '/mnt/three %.0s' {1..15}) /mnt/four'" >"$job/settings"
 	# One CPU, emulated, does more calls than two that take turns. What slows an emulation without need is off.
-	# shellcheck disable=SC2086 # options
 	"$top/tests/vm/boot.sh" --image faults --packages "$top/tests/inject/rootfs.packages" --kernel "$kernel" --job "$job" --out "$out" --timeout $((limit + 900)) \
-		--append 'mitigations=off init_on_alloc=0 tsc=reliable clocksource=tsc audit=0 apparmor=0' ${SOAK_GUEST:---smp 1} || failed=1
+		--append 'mitigations=off init_on_alloc=0 tsc=reliable clocksource=tsc audit=0 apparmor=0' --smp 1 || failed=1
 	PYTHONPATH=$top/tests/vm /usr/bin/python3 -B "$here/verdict.py" "$out" "$seconds" "$calls" "$mounts" || failed=1
 	"$top/tests/readers/files.sh" "$out"/*.prom || failed=1
 fi

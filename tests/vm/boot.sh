@@ -12,7 +12,6 @@ usage="usage: boot.sh --kernel NAME --job DIR --out DIR [options]
   --memory MB     memory (2048)
   --timeout S     kill the guest after this many seconds, exit status 124 (600)
   --append ARGS   more of the kernel command line
-  --accel ARGS    QEMU's accelerator (tcg,thread=single)
   --image NAME    another root image than the tests' ...
   --packages FILE ... which has the packages listed there, too ...
   --debian NAME   ... and is of that release (bookworm)
@@ -27,10 +26,10 @@ die() {
 	exit 125
 }
 
-kernel='' job='' out='' image='' packages='' smp=2 memory=2048 timeout=600 append='' accel='' forward='' machine=pc icount=() errors=() network=() once=(-no-reboot)
+kernel='' job='' out='' image='' packages='' smp=2 memory=2048 timeout=600 append='' forward='' machine=pc icount=() errors=() network=() once=(-no-reboot)
 while (($#)); do
 	case $1 in
-	--kernel | --job | --out | --smp | --memory | --timeout | --append | --accel | --image | --packages | --debian)
+	--kernel | --job | --out | --smp | --memory | --timeout | --append | --image | --packages | --debian)
 		(($# > 1)) || die "$1 needs a value"
 		declare "${1#--}=$2"
 		shift
@@ -62,7 +61,7 @@ esac
 need "${qemu[0]}"
 # QEMU 7.2 translates code while another CPU patches it and may then keep a breakpoint that is long gone: a kernel whose
 # tracepoints are switched under load dies of it ("Oops: int3"). With one thread for all CPUs that cannot happen.
-: "${accel:=tcg,thread=single}"
+accel=tcg,thread=single
 maker=kernel.sh
 [[ $suite != out-of-tree ]] || maker=dkms.sh
 [[ $suite != from-source ]] || maker=source.sh
