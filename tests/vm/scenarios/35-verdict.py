@@ -36,11 +36,6 @@ def on_disk(folder):
         raise Skip("the kernel has no slow disk (null_blk)")
 
 
-def limit_of(folder):
-    """What few slots are, of the set-ups that have the run's version."""
-    return "session" if (folder / "version").read_text().strip() in ("4.1", "4.2") else "slot"
-
-
 def measured_gain(folder, name):
     after, before = (fio_rate(folder / f"{name}-{when}.fio.json") for when in ("after", "before"))
     return after / before
@@ -78,7 +73,7 @@ def session_slots_that_bind_gain_what_is_predicted(folder):
 
 @judgement
 def without_variation_it_does_not_decide(folder):
-    verdict = expect(folder, "undecided", limit_of(folder))
+    verdict = expect(folder, "undecided", "slot")
     if not verdict["numbers"]["low"]["calls"]:  # at the load's begin or end it may vary
         need(verdict["confidence"] == "low" and not verdict["gain_expected"], verdict)
         need("cannot be decided" in verdict["sentence"], verdict)
