@@ -7,23 +7,28 @@
  *   runtime          group of systemd's driver, and of cgroupfs   file with the name, and its member
  *   docker           docker-ID.scope; docker/ID                    /var/lib/docker/containers/ID/config.v2.json: Name
  *   podman, CRI-O    libpod-ID.scope, crio-ID.scope;               /var/lib/containers/storage/overlay-containers/
- *                    libpod_parent/libpod-ID, crio-ID                containers.json, volatile-containers.json: names
+ *                    libpod_parent/libpod-ID, crio-ID;               containers.json, volatile-containers.json: names
+ *                    UNIT.service/libpod-payload-ID
  *   nerdctl          nerdctl-ID.scope; NAMESPACE/ID                /run/containerd/io.containerd.runtime.v2.task/
  *                                                                    NAMESPACE/ID/config.json: annotations, nerdctl/name
  *   LXC              lxc.payload.NAME (4.0), lxc.payload/NAME (3.1), lxc/NAME (before, and LXD, Proxmox VE)
  *   systemd-nspawn   machine.slice/machine-NAME.scope; as a service machine.slice/systemd-nspawn@NAME.service
  *
- * docker's folder is another one if /etc/docker/daemon.json has data-root. Volatile containers (podman run --rm) have their own
- * file from podman 4.3 on. Sources: moby daemon/config and container/container.go (20.10 to 28); containers/storage containers.go
- * (1.24 to 1.58); nerdctl docs/dir.md and pkg/labels (0.8 to 2.1); lxc src/lxc/cgroups/cgfsng.c; systemd
- * src/nspawn/nspawn-register.c. Docker 20.10, podman 4.3, LXC 5.0 and systemd 252 are tested.
+ * docker's folder is another one if /etc/docker/daemon.json has data-root, with userns-remap UID.GID below it; podman's if
+ * /etc/containers/storage.conf has graphroot. Volatile containers (podman run --rm) have their own file from podman 4.3 on.
+ * Sources: moby daemon/config and container/container.go (20.10 to 28); containers/storage containers.go (1.24 to 1.58); nerdctl
+ * docs/dir.md and pkg/labels (0.8 to 2.1); lxc src/lxc/cgroups/cgfsng.c; systemd src/nspawn/nspawn-register.c. Docker 20.10,
+ * podman 4.3, LXC 5.0 and systemd 252 are tested.
  *
  * A file counts only if root owns it and others cannot write it: a user's own containers (rootless) are the user's, below
- * user.slice, where the user can make any group. The outermost container counts, whose files the node has.
+ * user.slice, where the user can make any group. So can a service with a user of its own: below it only podman's form counts.
+ * The outermost container counts, whose files the node has.
  *
  * Example: /machine.slice/libpod-4f0c...a1.scope/container is container 4f0c...a1. containers.json has {"id": "4f0c...a1",
  * "names": ["train"]}: its calls are those of "container:train", without the file of "container:4f0cd5b61a92". */
 #include "base/container.h"
+
+#include <fnmatch.h>
 
 #include "base/file_text.h"
 #include "base/json_reader.h"
@@ -113,15 +118,19 @@ static bool take_named(struct span *path, char *name)
 const char *container_find(const char *path, char id[CONTAINER_ID], char *name)
 {
 	struct span rest = span_of(path), part;
+	bool unit = false;
 
-	while (span_left(rest)) {
+	while (span_left(rest) && !unit) {
 		if (take_named(&rest, name)) {
 			strcpy(id, "-");
 			return rest.at;
 		}
 		span_take(&rest, "/");
 		part = span_take_until(&rest, "/");
-		if (take_id(part, rest, id))
+		unit = span_ends_with(part, ".service");
+		if (unit && span_take(&rest, "/"))
+			part = span_take_until(&rest, "/");
+		if ((!unit || span_starts_with(part, "libpod-payload-")) && take_id(part, rest, id))
 			return rest.at;
 	}
 	return NULL;
@@ -213,20 +222,40 @@ static void write_folder(const char *path, const char *file, FILE *out)
 static void write_docker(const char *root, FILE *out)
 {
 	char data[PATH_MAX / 2] = "/var/lib/docker";
+	OPEN_FOLDER *folder;
 	FILE_TEXT settings = {};
+	const char *name;
 
 	if (!file_text_read_own(&settings, PATHF("%s/etc/docker/daemon.json", root), FILE_MAX))
 		read_text(file_text_span(&settings), "data-root", data, sizeof(data));
+	folder = opendir(PATHF("%s%s", root, data));
+	while ((name = folder_next(folder)))
+		if (!fnmatch("[0-9]*.[0-9]*", name, 0))
+			write_folder(PATHF("%s%s/%s/containers", root, data, name),
+				     "config.v2.json", out);
 	write_folder(PATHF("%s%s/containers", root, data), "config.v2.json", out);
 }
 
 static void write_podman(const char *root, FILE *out)
 {
 	static const char *const drivers[] = { "overlay", "vfs", "btrfs", "zfs" };
+	char data[PATH_MAX / 2] = "/var/lib/containers/storage";
+	FILE_TEXT settings = {};
+	struct span rest, line, key;
 
+	if (!file_text_read_own(&settings, PATHF("%s/etc/containers/storage.conf", root), FILE_MAX))
+		rest = file_text_span(&settings);
+	else
+		rest = span_of("");
+	while (span_next_line(&rest, &line)) {
+		key = span_take_until(&line, "=");
+		span_take_run(&line, "= \t\"'");
+		if (span_is(span_take_word(&key), "graphroot"))
+			span_copy(span_take_until(&line, "\"'"), data, sizeof(data));
+	}
 	for (size_t i = 0; i < 2 * COUNT(drivers); i++)
-		write_file(PATHF("%s/var/lib/containers/storage/%s-containers/%scontainers.json",
-				 root, drivers[i / 2], i % 2 ? "volatile-" : ""),
+		write_file(PATHF("%s%s/%s-containers/%scontainers.json", root, data, drivers[i / 2],
+				 i % 2 ? "volatile-" : ""),
 			   "", out);
 }
 
