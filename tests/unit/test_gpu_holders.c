@@ -24,7 +24,8 @@ TEST(jobs_and_pods_are_known_by_their_groups)
 		  "kubepods-besteffort-pod" UID_SYSTEMD ".slice/cri-containerd-x.scope\n",
 		  "pod " UID },
 		{ "7:cpu:/kubepods/burstable/pod" UID "/x\n", "pod " UID },
-		{ "3:cpu:/a\n0::/b\n", "" },
+		{ "3:cpu:/a\n0::/b/c\n", "" },
+		{ "0::/\n3:cpu:/a\n", "" },
 		{ "3:cpu:/a\n", "" },
 		/* Groups that a user can make. */
 		{ "0::/user.slice/user-1000.slice/slurmstepd.scope/job_5\n", "" },
@@ -41,6 +42,8 @@ TEST(jobs_and_pods_are_known_by_their_groups)
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		const char *last = strrchr(cases[i][0], ':') + 1;
 
+		while (!strncmp(last, "/../", 4))
+			last += 3;
 		print_message("# %s\n", cases[i][0]);
 		cgroup_read(&c, cases[i][0]);
 		assert_printed(c.path, "%.*s", (int)strcspn(last, "\n"), last);
@@ -97,7 +100,7 @@ TEST(the_job_of_a_group_without_its_number)
 		   root_s);
 	assert_string_equal(job_of(ours), "4711");
 	assert_string_equal(job_of("0::/../../system.slice/n1_slurmstepd.scope/s1JHM889NVM300\n"),
-			    "");
+			    "4711");
 	/* Other groups: a user's, longer or shorter names, and one that has its number. */
 	assert_string_equal(job_of("0::/user.slice/slurmstepd.scope/s1JHM889NVM300/step_0\n"), "");
 	assert_string_equal(job_of(SCOPE "s1JHM889NVM3000/step_0\n"), "");

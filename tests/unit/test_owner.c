@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves who an owner is, by the path of its control group and by the files of runtimes. */
+#include <fcntl.h>
+#include <sys/syscall.h>
+
 #include "made_up_tree.h"
 #include "base/clock.h"
 #include "owners/mount_calls.h"
@@ -27,7 +30,7 @@ static const char *owner_of(const char *path)
 		names[count++] = "";
 	helper.begun_ns = monotonic_ns();
 	helper.whole = true;
-	assert_true(owner_name(label, names, count, &helper, NULL));
+	assert_true(owner_name(label, names, count, &helper, NULL, 1));
 	return label;
 }
 
@@ -37,12 +40,14 @@ TEST(an_owner_is_who_the_path_of_its_group_says)
 		{ "", "kernel" },
 		{ "/system.slice/slurmstepd.scope/job_7/step_0", "slurm:7" },
 		{ "/slurm/uid_1000/job_8/step_batch", "slurm:8" },
+		{ "/slurm.slice/slurmstepd.scope/job_7/step_0", "slurm:7" }, /* CgroupSlice= */
 		/* No process has its number. */
 		{ "/system.slice/slurmstepd.scope/s1JHM889NVM300/step_0", "slurm:s1JHM889NVM300" },
 		{ "/lsf/cluster1/job.4711.2026.1695012345", "lsf:4711" },
 		{ "/lsf/cluster1/job.4711[3].2026.1695012345/task", "lsf:4711[3]" },
 		{ "/pbs_jobs.service/jobid/4711.server", "pbs:4711" },
 		{ "/pbs_jobs.service/jobs/4711[3].server", "pbs:4711[3]" },
+		{ "/pbspro.service/jobid/4711.server", "pbs:4711" },
 		{ "/pbs_jobs.service", "unit:pbs_jobs.service" },
 		{ "/lsf/cluster1/job.x", "group:lsf/cluster1" },
 		/* A container of a job, and a job of a pod, with a group beside the container's or in it. */
@@ -62,6 +67,29 @@ TEST(an_owner_is_who_the_path_of_its_group_says)
 		{ "/kubepods.slice/kubepods-burstable.slice/" POD "/cri-containerd-ab.scope",
 		  "pod:" POD_ID },
 		{ "/kubepods/besteffort/pod" POD_ID "/ab", "pod:" POD_ID },
+		{ "/kubepods.slice/kubepods-pod01234567_89ab_cdef_0123_456789abcdef.slice",
+		  "pod:" POD_ID },
+		/* containerd with cgroupfs under a kubelet with systemd; nodes in containers: kind, k3d, minikube. */
+		{ "/system.slice/containerd.service/" POD ":cri-containerd:ab", "pod:" POD_ID },
+		{ "/system.slice/docker-" ID
+		  ".scope/kubelet.slice/kubelet-kubepods.slice/kubelet-" POD,
+		  "pod:" POD_ID },
+		{ "/docker/" ID "/kubelet/kubepods/burstable/pod" POD_ID "/ab", "pod:" POD_ID },
+		{ "/docker/" ID "/kubepods/pod" POD_ID "/" ID
+		  "/system.slice/slurmstepd.scope/job_9",
+		  "pod:" POD_ID " slurm:9" },
+		/* Groups that others than root may make below their own, with names of other pods, containers and jobs. */
+		{ "/lxc.payload.a/kubepods/pod" POD_ID, "container:a" },
+		{ "/machine.slice/machine-a.scope/kubepods.slice/" POD, "container:a" },
+		{ "/machine.slice/libpod-" ID ".scope/container/kubepods/pod" POD_ID,
+		  "container:4f0cd5b61a92" },
+		{ "/libpod_parent/libpod-" ID "/kubepods/pod" POD_ID, "container:4f0cd5b61a92" },
+		{ "/docker/" ID "/pod" POD_ID, "container:4f0cd5b61a92" },
+		{ "/system.slice/alice.service/kubepods/pod" POD_ID, "unit:alice.service" },
+		{ "/system.slice/alice.service/docker-" ID ".scope", "unit:alice.service" },
+		{ "/system.slice/alice.service/docker/" ID, "unit:alice.service" },
+		{ "/system.slice/alice.service/lxc/a/slurm/uid_0/job_4711", "unit:alice.service" },
+		{ "/system.slice/alice.service/libpod-payload-0/lxc/a", "unit:alice.service" },
 		/* Containers. */
 		{ "/system.slice/docker-" ID ".scope", "container:4f0cd5b61a92" },
 		{ "/docker/" ID "/init.scope", "container:4f0cd5b61a92" },
@@ -70,6 +98,8 @@ TEST(an_owner_is_who_the_path_of_its_group_says)
 		  "01234567890123456789012.slice/libpod-" ID ".scope",
 		  "container:4f0cd5b61a92" },
 		{ "/libpod_parent/libpod-" ID, "container:4f0cd5b61a92" },
+		{ "/system.slice/quadlet.service/libpod-payload-" ID, "container:4f0cd5b61a92" },
+		{ "/system.slice/quadlet.service/supervisor", "unit:quadlet.service" },
 		{ "/libpod_parent/0" HEX_40 "01234567890123456789012/libpod-" ID,
 		  "container:4f0cd5b61a92" },
 		{ "/system.slice/nerdctl-" ID ".scope", "container:4f0cd5b61a92" },
@@ -94,6 +124,9 @@ TEST(an_owner_is_who_the_path_of_its_group_says)
 		{ "/lxc.payload.a slurm:7", "container:a_slurm:7" },
 		{ "/lxc.payload.a\n", "container:a\\x0a" },
 		{ "/system.slice/nginx.service", "unit:nginx.service" },
+		/* Cut at 95 bytes. */
+		{ "/system.slice/" HEX_40 HEX_40 "0123456789.serv",
+		  "unit:" HEX_40 HEX_40 "0123456789.serv" },
 		{ "/data.slice/data-base.slice/db.service/worker", "unit:db.service" },
 		{ "/user.slice/user-1000.slice", "user:1000" },
 		{ "/user.slice/user-1000.slice/user@1000.service/libpod-" ID ".scope",
@@ -143,7 +176,12 @@ TEST(a_container_has_its_name_from_its_runtime)
 	assert_string_equal(owner_in_tree(GROUP), "container:4f0cd5b61a92");
 	put("/raid/docker/containers/" ID "/config.v2.json", "{\"Name\":\"/moved\"}");
 	assert_string_equal(owner_in_tree(GROUP), "container:moved");
+	/* With userns-remap. */
+	put("/raid/docker/100000.100000/containers/" ID "/config.v2.json",
+	    "{\"Name\":\"/mapped\"}");
 	assert_int_equal(unlink("raid/docker/containers/" ID "/config.v2.json"), 0);
+	assert_string_equal(owner_in_tree(GROUP), "container:mapped");
+	assert_int_equal(unlink("raid/docker/100000.100000/containers/" ID "/config.v2.json"), 0);
 	put(PODMAN "containers.json", formatted("[{\"id\":\"%s\",\"names\":[\"old\"]},{\"id\":\"" ID
 						"\",\"names\":[\"kept\"],\"layer\":\"x\"}]",
 						other));
@@ -153,6 +191,11 @@ TEST(a_container_has_its_name_from_its_runtime)
 	put(PODMAN "volatile-containers.json", "[{\"id\":\"" ID "\",\"names\":[\"brief\"]}]");
 	assert_string_equal(owner_in_tree("/libpod_parent/libpod-" ID), "container:brief");
 	assert_int_equal(unlink("." PODMAN "volatile-containers.json"), 0);
+	put("/etc/containers/storage.conf", "[storage]\n  graphroot = \"/raid/podman\" # here\n");
+	put("/raid/podman/overlay-containers/containers.json",
+	    "[{\"id\":\"" ID "\",\"names\":[\"there\"]}]");
+	assert_string_equal(owner_in_tree("/libpod_parent/libpod-" ID), "container:there");
+	assert_int_equal(unlink("raid/podman/overlay-containers/containers.json"), 0);
 	put("/run/containerd/io.containerd.runtime.v2.task/default/" ID "/config.json",
 	    "{\"hostname\":\"x\",\"annotations\":{\"nerdctl/name\":\"shell\"}}");
 	assert_string_equal(owner_in_tree("/default/" ID), "container:shell");
@@ -212,7 +255,7 @@ TEST(a_container_that_begins_after_the_look_is_looked_for_again)
 	uint64_t before = monotonic_ns() - 2000000000;
 
 	helper.begun_ns = before;
-	owner_name(label, names, COUNT(names), &helper, NULL);
+	owner_name(label, names, COUNT(names), &helper, NULL, monotonic_ns());
 	assert_true(helper.begun_ns > before);
 	assert_string_equal(label, "container:4f0cd5b61a92");
 	helper_free(&helper);
@@ -244,7 +287,7 @@ static const char *owner_with(const char *variables, const char *path, bool know
 	fclose(out);
 	helper.begun_ns = monotonic_ns();
 	helper.whole = true;
-	assert_int_equal(owner_name(label, names, 1, &helper, variables), known);
+	assert_int_equal(owner_name(label, names, 1, &helper, variables, 1), known);
 	helper_free(&helper);
 	return label;
 }
@@ -257,6 +300,7 @@ TEST(a_variable_of_the_oldest_process_names_the_owner)
 	add_process(12, "/lxc.payload.ab", 100, 'S', ENVIRONMENT("RUN=other"));
 	assert_string_equal(owner_with(NULL, "/lxc.payload.a", true), "container:a");
 	assert_string_equal(owner_with("RUN", "/lxc.payload.a", true), "env:RUN=old");
+	assert_string_equal(owner_with("RUN", "/lxc.payload.a/y", true), "env:RUN=old");
 	assert_string_equal(owner_with("NO,SESSION,RUN", "/lxc.payload.a", true),
 			    "env:SESSION=s_1\\x0a");
 	assert_string_equal(owner_with("UN,PATH", "/lxc.payload.ab", true), "container:ab");
@@ -268,6 +312,114 @@ TEST(a_variable_of_the_oldest_process_names_the_owner)
 		    ENVIRONMENT("RUN=" HEX_40 HEX_40 HEX_40 HEX_40 HEX_40));
 	assert_int_equal(strlen(owner_with("RUN", "/lxc.payload.a", true)),
 			 strlen("env:RUN=") + 64);
+}
+
+#define HELD "/lxc.payload.a"
+
+/* A process that is held ends an answer anywhere. */
+TEST(an_answer_that_is_not_whole_is_one_about_the_names_in_it)
+{
+	static const struct {
+		const char *path, *text, *owner;
+		bool final;
+	} cases[] = {
+		{ "/" ID, ID " train\n~5 - /lxc", "container:train", false },
+		{ "/" ID, ID " train\n~5 - /" ID "\n", "container:train", true },
+		{ "/" ID, ID " tra", "container:4f0cd5b61a92", false },
+		{ HELD, "", "container:a", false },
+		{ HELD, "~5 RUN=x " HELD "\n", "env:RUN=x", true },
+		{ HELD, "~5 RUN=x /lxc.pay", "container:a", false },
+		{ HELD, "~5 - " HELD "\n", "container:a", true },
+		{ HELD, "~5 ? " HELD "\n", "container:a", false },
+	};
+	char label[LABEL_SIZE];
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const char *names[] = { cases[i].path + 1 };
+
+		print_message("# %s\n", cases[i].text);
+		helper = (struct helper){ .pipe = -1, .begun_ns = monotonic_ns() };
+		helper.text = not_null(strdup(cases[i].text));
+		assert_int_equal(owner_name(label, names, 1, &helper, "RUN", 1), cases[i].final);
+		assert_string_equal(label, cases[i].owner);
+		helper_free(&helper);
+	}
+}
+
+/* However long the look took. */
+TEST(an_answer_is_about_groups_that_were_there_when_it_was_asked_for)
+{
+	const char *names[] = { ID };
+	uint64_t begun = monotonic_ns() - 4000000000;
+	char label[LABEL_SIZE];
+
+	helper = (struct helper){ .pipe = -1, .begun_ns = begun, .whole = true };
+	assert_true(owner_name(label, names, 1, &helper, NULL, begun));
+	assert_int_equal(helper.begun_ns, begun);
+	owner_name(label, names, 1, &helper, NULL, begun + 1);
+	assert_int_not_equal(helper.begun_ns, begun);
+	helper_free(&helper);
+}
+
+static const char *held; /* whoever opens this file waits for ever */
+
+int open(const char *path, int flags, ...)
+{
+	while (held && strstr(path, held))
+		pause();
+	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0);
+}
+
+static void look(const void *variables, FILE *out)
+{
+	cgroup_write_names(root, variables, out);
+}
+
+/* What a look finds until it waits for the memory of a process. */
+static void look_until_held(void)
+{
+	helper_free(&helper);
+	assert_true(helper_start(&helper, "x", look, "RUN"));
+	helper_collect(&helper, monotonic_ns() + 100000000);
+	assert_true(helper.pipe >= 0);
+}
+
+TEST(a_process_that_is_held_hides_no_name_for_good)
+{
+	bool found[2] = {};
+
+	put(DOCKER, "{\"Name\":\"/train\"}");
+	add_process(10, "/a", 1, 'S', ENVIRONMENT("RUN=x"));
+	add_process(11, "/b", 1, 'S', ENVIRONMENT("RUN=x"));
+	add_process(12, "/c", 1, 'S', ENVIRONMENT("RUN=x"));
+	held = "/proc/12/environ";
+	for (int i = 0; i < 200 && !(found[0] && found[1]); i++) {
+		look_until_held();
+		assert_non_null(strstr(helper.text, ID " train\n"));
+		found[0] |= strstr(helper.text, "~1 RUN=x /a\n") != NULL;
+		found[1] |= strstr(helper.text, "~1 RUN=x /b\n") != NULL;
+	}
+	assert_true(found[0] && found[1]);
+	/* The title of a slurmstepd. */
+	add_process(12, "/system.slice/slurmstepd.scope/s1JHM889NVM300", 1, 'S', "", 0);
+	put("/proc/12/status", "\nUid:\t0\t0\t0\t0\n");
+	held = "/proc/12/cmdline";
+	look_until_held();
+	assert_non_null(strstr(helper.text, ID " train\n"));
+	put("/proc/12/task/13/stat", "13 (a) D 1 2\n");
+	helper_free(&helper);
+	assert_string_equal(owner_in_tree("/a"), "group:a");
+	held = NULL;
+}
+
+TEST(a_group_is_that_of_the_whole_system)
+{
+	/* The agent in a group namespace of its own; cgroup v1 alone, where only some hierarchies have the unit's group. */
+	add_process(10, "/../../lxc.payload.a", 1, 'S', ENVIRONMENT("RUN=x"));
+	add_process(11, "/", 1, 'S', ENVIRONMENT("RUN=y"));
+	put("/proc/11/cgroup", "12:rdma:/\n11:pids:/db.service\n1:name=systemd:/\n");
+	assert_string_equal(owner_with("RUN", "/lxc.payload.a", true), "env:RUN=x");
+	assert_string_equal(owner_with("RUN", "/db.service", true), "env:RUN=y");
 }
 
 TEST(a_variable_replaces_neither_a_schedulers_owner_nor_a_user)

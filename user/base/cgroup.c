@@ -12,16 +12,6 @@
 #include "base/process.h"
 #include "base/span.h"
 
-/* The path without leading "/..", which it has if the agent runs in a control group namespace of its own. */
-static const char *from_root(const struct cgroup *c)
-{
-	const char *path = c->path;
-
-	while (!strncmp(path, "/../", 4))
-		path += 3;
-	return path;
-}
-
 /* Slurm 26.05 without CgroupJobIdPaths=yes: "s1JHM889NVM300". */
 static bool is_sluid(struct span s)
 {
@@ -35,11 +25,10 @@ static const struct job_form {
 	const char *scheduler, *above[2], *before;
 } job_forms[] = {
 	{ "slurm", { "slurm*", "uid_*" }, "job_" }, /* v1; with several daemons "slurm_NODE" */
-	{ "slurm", { "system.slice", "*slurmstepd.scope" }, "job_" }, /* v2 */
+	{ "slurm", { "*.slice", "*slurmstepd.scope" }, "job_" }, /* v2; CgroupSlice of 25.11 */
 	{ "lsf", { "lsf", "*" }, "job." }, /* "/lsf/CLUSTER/job.4711.2026.1695" */
-	{ "pbs",
-	  { "pbs_jobs.service", "job*" },
-	  "" }, /* "jobid/4711.server" in v1, "jobs/" in v2 */
+	/* "jobid/4711.server" in v1, "jobs/" in v2; cgroup_prefix is "pbs_jobs" or "pbspro" */
+	{ "pbs", { "pbs*.service", "job*" }, "" },
 };
 
 /* Takes "/NAME". */
@@ -84,30 +73,66 @@ static bool take_job(struct cgroup *c, const char *path)
 	       span_copy(number, c->job, sizeof(c->job));
 }
 
-/* The UID follows "pod"; if systemd made the group, it has '_' for '-'. Returns the rest of the path; NULL: there is none. */
-static const char *find_pod(struct cgroup *c, const char *path)
+/* Takes a pod's UID from "podUID", "kubepods-podUID.slice" or "kubepods-podUID.slice:cri-containerd:ID". systemd makes '_' of '-'. */
+static bool take_uid(struct cgroup *c, struct span name)
 {
-	const char *pod;
-	size_t len = 0;
+	struct span uid;
+	bool bare = span_take(&name, "pod");
 
-	for (pod = strstr(path, "pod"); pod; pod = strstr(pod + 3, "pod")) {
-		len = strspn(pod + 3, "0123456789abcdef-_");
-		if (len >= 32 && len < sizeof(c->pod))
-			break;
-	}
-	for (size_t i = 0; pod && i < len; i++)
-		c->pod[i] = (char)(pod[3 + i] == '_' ? '-' : pod[3 + i]);
-	return pod ? pod + 3 + len : NULL;
+	if (!bare && !span_take_through(&name, "-pod"))
+		return false;
+	uid = span_take_run(&name, "0123456789abcdef-_");
+	if (span_left(uid) < 32 ||
+	    (span_left(name) &&
+	     (bare || (!span_is(name, ".slice") && !span_starts_with(name, ".slice:")))) ||
+	    !span_copy(uid, c->pod, sizeof(c->pod)))
+		return false;
+	for (char *p = c->pod; (p = strchr(p, '_'));)
+		*p = '-';
+	return true;
 }
 
-static void find_owner(struct cgroup *c)
+static bool matches_one(const char *name, const char *const *patterns)
 {
-	const char *path = from_root(c), *inside;
+	while (*patterns && fnmatch(*patterns, name, 0))
+		patterns++;
+	return *patterns;
+}
+
+/* Finds kubelet's group of a pod. It lies in no group below which others than root may make groups of any name: services with a
+ * user of their own, and containers of LXC, systemd-nspawn and podman. A container of docker or nerdctl may be a node (kind,
+ * k3d). @kubelet: there is one above the path. Returns the rest of the path; NULL: there is none. */
+static const char *find_pod(struct cgroup *c, const char *path, bool kubelet)
+{
+	static const char *const kubelets[] = { "kubepods*", "*-kubepods*", NULL };
+	static const char *const others[] = { "lxc*", "libpod*", "*.service", "*.scope", NULL };
+	static const char *const roots[] = { "docker-*.scope", "nerdctl-*.scope",
+					     "containerd.service", NULL };
+	struct span rest = span_of(path), part;
+	char name[CGROUP_PATH];
+
+	while (span_left(rest)) {
+		part = take_name(&rest);
+		span_copy(part, name, sizeof(name));
+		kubelet |= matches_one(name, kubelets);
+		if (kubelet && take_uid(c, part))
+			return rest.at;
+		if (matches_one(name, others) && !matches_one(name, roots))
+			break;
+	}
+	return NULL;
+}
+
+/* @below: the path begins at an unknown group. */
+static void find_owner(struct cgroup *c, bool below)
+{
+	const char *path = c->path, *inside;
 
 	/* Groups below user.slice are users' own. */
 	if (!strncmp(path, "/user.slice/", strlen("/user.slice/")) || take_job(c, path))
 		return;
-	inside = find_pod(c, path) ?: container_find(path, c->container, c->name);
+	inside = find_pod(c, path, below) ?: container_find(path, c->container, c->name);
+	c->outer = inside ? (size_t)(inside - path) : strlen(path);
 	while (inside && (inside = strchr(inside, '/')) && !take_job(c, inside))
 		inside++;
 }
@@ -117,28 +142,38 @@ static bool has_owner(const struct cgroup *c)
 	return *c->job || c->unnamed_job || *c->pod || *c->container;
 }
 
+static unsigned int depth_of(const char *path)
+{
+	unsigned int depth = 0;
+
+	for (; *path; path++)
+		depth += *path == '/' && path[1];
+	return depth;
+}
+
 void cgroup_read(struct cgroup *c, const char *text)
 {
 	struct span rest = span_of(text), line;
-	bool unified = false;
 
 	*c = (struct cgroup){};
 	while (span_next_line(&rest, &line)) {
-		bool v2 = span_take(&line, "0::");
 		struct cgroup one = {};
+		bool below = false;
 
-		/* the hierarchy's number, its controllers */
-		if (!v2 && !(span_take_through(&line, ":") && span_take_through(&line, ":")))
+		/* "HIERARCHY:CONTROLLERS:PATH" */
+		if (!span_take_through(&line, ":") || !span_take_through(&line, ":"))
 			continue;
+		/* The agent is in a group namespace of its own. */
+		for (; span_starts_with(line, "/../"); below = true)
+			line.at += strlen("/..");
 		if (!span_copy(span_cut(line, sizeof(one.path) - 1), one.path, sizeof(one.path)) ||
 		    *one.path != '/')
 			continue;
-		find_owner(&one);
-		if (!*c->path || has_owner(&one) || (v2 && !unified))
+		find_owner(&one, below);
+		if (!*c->path || has_owner(&one) || depth_of(one.path) > depth_of(c->path))
 			*c = one;
 		if (has_owner(&one))
 			return;
-		unified |= v2;
 	}
 }
 
@@ -146,7 +181,7 @@ void cgroup_of_path(struct cgroup *c, const char *path)
 {
 	*c = (struct cgroup){};
 	snprintf(c->path, sizeof(c->path), "%s", path);
-	find_owner(c);
+	find_owner(c, false);
 }
 
 /* ---- names that are not in the path ---- */
@@ -154,10 +189,25 @@ void cgroup_of_path(struct cgroup *c, const char *path)
 /* A user's own variable could name anything; a scheduler has named the others. */
 static bool may_have_variable(const struct cgroup *c)
 {
-	const char *path = from_root(c);
+	return !*c->job && !c->unnamed_job && !*c->pod && c->path[1] &&
+	       strncmp(c->path, "/user.slice", strlen("/user.slice")) != 0;
+}
 
-	return !*c->job && !c->unnamed_job && !*c->pod && path[1] &&
-	       strncmp(path, "/user.slice", strlen("/user.slice")) != 0;
+/* Whether a thread sleeps uninterruptibly: perhaps for a silent server, with the lock of the process's memory. */
+static bool may_hold_memory(const char *root, const char *pid)
+{
+	OPEN_FOLDER *tasks = opendir(PATHF("%s/proc/%s/task", root, pid));
+	const char *task, *state;
+	char stat[1024];
+
+	while ((task = folder_next(tasks))) {
+		file_first_line(PATHF("%s/proc/%s/task/%s/stat", root, pid, task), stat,
+				sizeof(stat));
+		state = strrchr(stat, ')');
+		if (state && !strncmp(state, ") D", 3))
+			return true;
+	}
+	return false;
 }
 
 /* Writes "JOB GROUP" if the process is a slurmstepd with the title "slurmstepd: [4711.0]". Any process can take this title: it
@@ -172,19 +222,20 @@ static void write_step(const char *root, const char *pid, const struct cgroup *c
 	file_text_read(&status, PATHF("%s/proc/%s/status", root, pid), 65536);
 	/* The owner of its files in proc proves nothing: for a process that is not dumpable that is always root. */
 	if (!status.bytes || !strstr(status.bytes, "\nUid:\t0\t0\t0\t0\n") ||
+	    may_hold_memory(root, pid) ||
 	    !file_first_line(PATHF("%s/proc/%s/cmdline", root, pid), line, sizeof(line)))
 		return;
 	title = span_of(line);
 	if (span_take(&title, "slurmstepd: [") &&
 	    span_number(span_take_until(&title, "."), UINT32_MAX, &job))
 		fprintf(out, "%u %.*s\n", (unsigned int)job, (int)c->unnamed_job, c->path);
+	fflush(out); /* the next one may wait */
 }
 
-/* The oldest process of each group. */
+/* The oldest process of each container, or group outside of these. */
 struct oldest {
-	char path[CGROUP_PATH];
+	char path[CGROUP_PATH], pid[16];
 	uint64_t ticks; /* when it began */
-	int pid;
 };
 struct groups {
 	struct oldest *list;
@@ -195,12 +246,13 @@ struct groups {
 static void note_oldest(struct groups *g, const char *root, const char *pid, const struct cgroup *c)
 {
 	char stat[1024];
-	struct oldest o = { .pid = (int)strtol(pid, NULL, 10) }, *found;
+	struct oldest o, *found;
 
 	if (!file_first_line(PATHF("%s/proc/%s/stat", root, pid), stat, sizeof(stat)) ||
 	    !process_start_ticks(stat, &o.ticks))
 		return;
-	snprintf(o.path, sizeof(o.path), "%s", from_root(c));
+	snprintf(o.path, sizeof(o.path), "%.*s", (int)c->outer, c->path);
+	snprintf(o.pid, sizeof(o.pid), "%s", pid);
 	found = ARRAY_FIND(x, g->list, g->count, !strcmp(x->path, o.path));
 	if (!found && g->count < GROUPS_MAX && (found = ARRAY_APPEND(g->list, g->count)))
 		*found = o;
@@ -234,33 +286,20 @@ static void find_variable(const struct file_text *environment, const char *names
 	}
 }
 
-/* Whether a thread sleeps uninterruptibly: perhaps for a silent server, with the lock of the process's memory. */
-static bool may_hold_memory(const char *root, int pid)
-{
-	OPEN_FOLDER *tasks = opendir(PATHF("%s/proc/%d/task", root, pid));
-	const char *task, *state;
-	char stat[1024];
-
-	while ((task = folder_next(tasks))) {
-		file_first_line(PATHF("%s/proc/%d/task/%s/stat", root, pid, task), stat,
-				sizeof(stat));
-		state = strrchr(stat, ')');
-		if (state && !strncmp(state, ") D", 3))
-			return true;
-	}
-	return false;
-}
-
-/* Writes "~TICKS VARIABLE GROUP" for each group: "-" if it has none of @names, "?" if it must be asked again. */
+/* Writes "~TICKS VARIABLE GROUP" for each group: "-" if it has none of @names, "?" if it must be asked again. A process that is
+ * held hides those after it: each look begins with another one. */
 static void write_variables(const char *root, const char *names, const struct groups *g, FILE *out)
 {
-	ARRAY_EACH(o, g->list, g->count) {
+	uint64_t first = monotonic_ns();
+
+	for (size_t i = 0; i < g->count; i++) {
+		const struct oldest *o = &g->list[(first + i) % g->count];
 		char variable[CGROUP_VARIABLE] = "-";
 		FILE_TEXT environment = {};
 
 		if (may_hold_memory(root, o->pid))
 			strcpy(variable, "?");
-		else if (!file_text_read(&environment, PATHF("%s/proc/%d/environ", root, o->pid),
+		else if (!file_text_read(&environment, PATHF("%s/proc/%s/environ", root, o->pid),
 					 1 << 20))
 			find_variable(&environment, names, variable);
 		fprintf(out, "~%" PRIu64 " %s %s\n", o->ticks, variable, o->path);
@@ -277,6 +316,7 @@ static void write_node(const char *root, FILE *out)
 	while ((log = folder_next(logs)))
 		fprintf(out, "%s\n", log);
 	container_write_names(root, out);
+	fflush(out); /* what follows may wait */
 }
 
 void cgroup_write_names(const char *root, const char *names, FILE *out)
@@ -317,7 +357,7 @@ static void take_pod(struct cgroup *c, struct span log)
 			 (int)span_left(pod), pod.at);
 }
 
-/* Takes a line of write_variables() about this group or one below it, if it is the oldest of these so far. */
+/* Takes a line of write_variables() about this container or group, or a group below it, if it is the oldest of these so far. */
 static void take_variable(struct cgroup *c, struct span line, uint64_t *oldest)
 {
 	uint64_t ticks;
@@ -327,7 +367,8 @@ static void take_variable(struct cgroup *c, struct span line, uint64_t *oldest)
 		return;
 	span_take(&line, " ");
 	variable = span_take_field(&line, " ");
-	if (!span_take(&line, c->path) || (span_left(line) && *line.at != '/'))
+	if (span_left(line) < c->outer || memcmp(line.at, c->path, c->outer) != 0 ||
+	    (span_left(line) > c->outer && line.at[c->outer] != '/'))
 		return;
 	*oldest = ticks;
 	span_copy(variable, c->variable, sizeof(c->variable));
@@ -335,9 +376,11 @@ static void take_variable(struct cgroup *c, struct span line, uint64_t *oldest)
 
 bool cgroup_find_names(struct cgroup *c, const char *text)
 {
-	struct span rest = span_of(text), line, of;
+	const char *end = strrchr(text, '\n');
+	struct span rest = { text, end ?: text }, line, of; /* the last line may be a part of one */
 	uint64_t oldest = UINT64_MAX;
 
+	*c->variable = 0;
 	while (span_next_line(&rest, &line)) {
 		if (span_take(&line, "~")) {
 			if (may_have_variable(c))
@@ -361,25 +404,30 @@ static void send_names(const void *names, FILE *out)
 	cgroup_write_names("", names, out);
 }
 
-/* An answer is about groups that were there when it was asked for. */
-#define FRESH_NS 1000000000ull
+/* Whether a later look at the group, which was there at @since, can find no more. An answer that is not whole, because a process
+ * is held, is one about the names in it. */
+static bool has_names(struct cgroup *c, const struct helper *h, bool variable, uint64_t since)
+{
+	bool known = cgroup_find_names(c, h->text ?: ""), fresh = h->begun_ns >= since;
 
-bool cgroup_ask_names(struct cgroup *c, struct helper *h, const char *names)
+	if (variable)
+		known = fresh && *c->variable;
+	return (known || (fresh && h->whole)) && *c->variable != '?';
+}
+
+bool cgroup_ask_names(struct cgroup *c, struct helper *h, const char *names, uint64_t since)
 {
 	bool variable = names && may_have_variable(c), known;
 
-	known = cgroup_find_names(c, h->text ?: "");
-	if (!known || (variable && monotonic_ns() > h->begun_ns + FRESH_NS)) {
+	helper_collect(h, 0);
+	known = has_names(c, h, variable, since);
+	if (!known) {
 		/* What it has found before is no answer about a group that is new. */
-		if (h->pipe < 0 && monotonic_ns() > h->begun_ns + FRESH_NS)
+		if (h->pipe < 0 && h->begun_ns < since)
 			h->begun_ns = 0;
-		if (!helper_ask(h, "xidscope-names", send_names, names))
-			return false;
-		known = cgroup_find_names(c, h->text ?: "");
-		if (!known || variable)
-			known = monotonic_ns() < h->begun_ns + FRESH_NS;
+		helper_ask(h, "xidscope-names", send_names, names);
+		known = has_names(c, h, variable, since);
 	}
-	known &= *c->variable != '?';
 	if (!strchr(c->variable, '='))
 		*c->variable = 0;
 	return known;

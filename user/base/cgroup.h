@@ -11,17 +11,18 @@
 
 /* "": unknown, or none. */
 struct cgroup {
-	char path[CGROUP_PATH]; /* cut at this size */
+	char path[CGROUP_PATH]; /* from the root of its hierarchy; cut at this size */
 	const char *scheduler; /* of the job: "slurm", "lsf" or "pbs" */
 	char job[24]; /* its number, with the index in an array: "4711[3]"; also of a job within a pod or container */
 	char pod[40]; /* UID */
 	char container[CONTAINER_ID]; /* outside of jobs and pods; see container_find() */
 	char variable[CGROUP_VARIABLE]; /* "NAME=VALUE" of its oldest process; "": none */
 	char name[512]; /* of the pod, "NAMESPACE/NAME", or of the container */
+	size_t outer; /* length of the path up to its pod or container; without one, of the path */
 	size_t unnamed_job; /* length of the path up to the group of a job without a number; 0: none */
 };
 
-/* Reads the text of /proc/PID/cgroup. Of several groups the first with one of these counts, else that of v2, else the first. */
+/* Reads the text of /proc/PID/cgroup. Of several groups the first with one of these counts, else the deepest. */
 void cgroup_read(struct cgroup *c, const char *text);
 
 /* The same for the group with this path from the root of its hierarchy. */
@@ -30,8 +31,8 @@ void cgroup_of_path(struct cgroup *c, const char *path);
 /* Finds what only files say that may block, by the process @h: the number of a job whose group has none (from Slurm 26.05 on),
  * in the title of its slurmstepd; the pod's name, in the folders of logs; the container's, in its runtime's files; and the first
  * of the variables @names ("NAME,NAME"; NULL: none) in the environment of the group's oldest process, unless the group is a
- * job's, a pod's or a user's. False: not yet known, ask again. */
-bool cgroup_ask_names(struct cgroup *c, struct helper *h, const char *names);
+ * job's, a pod's or a user's. @since: when the group was there (CLOCK_MONOTONIC, ns). False: not yet known, ask again. */
+bool cgroup_ask_names(struct cgroup *c, struct helper *h, const char *names, uint64_t since);
 
 /* Its parts: writes lines about each slurmstepd, pod, container and oldest process of the system below @root, which may wait for
  * ever; and finds a group's names in these lines. Returns whether it has all names. */

@@ -95,6 +95,7 @@ const struct client_calls *mount_calls_client(const struct mount_calls_state *m,
  * - "env:NAME=VALUE", instead of the next and of a container, if a process of the group has one of @variables (NULL: none);
  * - "unit:NAME.service", "user:1000"; for another group the first two names of its path, "group:a/b"; for the root "kernel".
  * @names: the names in its path, its own first, "" above the highest. Only who can make groups outside of user.slice, jobs and
- * pods can choose a name. Returns false while the process @helper still looks for the name. */
+ * pods can choose a name. Returns false while the process @helper still looks for the name of the group, which was there at
+ * @since. */
 bool owner_name(char *label, const char *const *names, size_t count, struct helper *helper,
-		const char *variables);
+		const char *variables, uint64_t since);

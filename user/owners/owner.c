@@ -3,15 +3,17 @@
 #include "owners/mount_calls.h"
 
 #include "base/span.h"
+#include "rpc.h"
 
-/* Finds the unit in a path: the first name that ends in .service or .scope. */
+/* Finds the unit in a path: the first name that ends in .service or .scope, or that the kernel side has cut. */
 static bool find_unit(char *name, size_t size, const char *path)
 {
 	struct span rest = span_of(path), part;
 
 	while (span_take(&rest, "/")) {
 		part = span_take_until(&rest, "/");
-		if (!span_ends_with(part, ".service") && !span_ends_with(part, ".scope"))
+		if (!span_ends_with(part, ".service") && !span_ends_with(part, ".scope") &&
+		    span_left(part) != RPC_OWNER_NAME - 1)
 			continue;
 		snprintf(name, size, "unit:%.*s", (int)span_left(part), part.at);
 		return true;
@@ -64,14 +66,15 @@ static void name_place(char *name, size_t size, const struct cgroup *group, bool
 }
 
 /* Returns whether a later call can find no other name. */
-static bool name_path(char *label, const char *path, struct helper *helper, const char *variables)
+static bool name_path(char *label, const char *path, struct helper *helper, const char *variables,
+		      uint64_t since)
 {
 	char name[3 * LABEL_SIZE], job[40] = "";
 	struct cgroup group;
 	bool known;
 
 	cgroup_of_path(&group, path);
-	known = cgroup_ask_names(&group, helper, variables);
+	known = cgroup_ask_names(&group, helper, variables, since);
 	if (*group.job)
 		snprintf(job, sizeof(job), "%s:%s", group.scheduler, group.job);
 	else if (group.unnamed_job)
@@ -88,7 +91,7 @@ static bool name_path(char *label, const char *path, struct helper *helper, cons
 }
 
 bool owner_name(char *label, const char *const *names, size_t count, struct helper *helper,
-		const char *variables)
+		const char *variables, uint64_t since)
 {
 	char path[CGROUP_PATH] = "";
 	size_t len = 0;
@@ -97,7 +100,7 @@ bool owner_name(char *label, const char *const *names, size_t count, struct help
 		if (*names[i])
 			len += (size_t)snprintf(path + len, sizeof(path) - len, "/%s", names[i]);
 	if (*path)
-		return name_path(label, path, helper, variables);
+		return name_path(label, path, helper, variables, since);
 	snprintf(label, LABEL_SIZE, OWNER_KERNEL);
 	return true;
 }

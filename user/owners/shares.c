@@ -28,6 +28,7 @@
 #include <bpf/bpf.h>
 #include <sys/mman.h>
 
+#include "base/clock.h"
 #include "kernel/kernel_types.h"
 
 /* The lowest number is given out first. */
@@ -72,6 +73,7 @@ int shares_map(struct share_reader *r)
 	if (!r->client_info || !r->info)
 		return -errno;
 	r->share_count = count_shares(r);
+	r->began_ns = monotonic_ns();
 	r->stats = bpf_values_map_first(r->maps.share_stats, (size_t)r->share_count * r->shards,
 					protection);
 	if (r->maps.owners)
@@ -111,11 +113,14 @@ const char *shares_owner(struct share_reader *r, uint32_t owner)
 	const char *names[RPC_OWNER_LEVELS];
 	char *label = r->label[owner];
 
-	if (!r->owners || r->final[owner])
+	if (!r->owners || r->asked[owner] == SHARE_NAMED)
 		return label;
+	if (!r->asked[owner])
+		r->asked[owner] = r->began_ns;
 	for (int i = 0; i < RPC_OWNER_LEVELS; i++)
 		names[i] = owner ? o->path[i] : "";
-	r->final[owner] = owner_name(label, names, RPC_OWNER_LEVELS, &r->names, r->variables);
+	if (owner_name(label, names, RPC_OWNER_LEVELS, &r->names, r->variables, r->asked[owner]))
+		r->asked[owner] = SHARE_NAMED;
 	return label;
 }
 
@@ -176,7 +181,7 @@ static void end_idle(struct share_reader *r, const struct share_uses *uses)
 	for (uint32_t i = 1; any && i < RPC_MAX_OWNERS; i++) {
 		if (leaving[i] && r->owner_ended[i]) {
 			r->owners[i].key.root = 0;
-			r->final[i] = false;
+			r->asked[i] = 0;
 			free_number(r->maps.free_owners, i);
 		}
 		r->owner_ended[i] ^= leaving[i];

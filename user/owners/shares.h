@@ -25,6 +25,8 @@ struct share_maps {
 	.owner_index = (bpf)->maps.owner_index, .free_owners = (bpf)->maps.free_owners,   \
 	.cell = (bpf)->bss->rpc_owner_cell
 
+#define SHARE_NAMED UINT64_MAX /* the name is final */
+
 struct share_reader {
 	struct share_maps maps;
 	uint32_t shards;
@@ -43,7 +45,9 @@ struct share_reader {
 	struct helper names; /* see cgroup_ask_names() */
 	const char *variables; /* the same; the caller may set it after shares_open(). NULL: none */
 	char label[RPC_MAX_OWNERS][LABEL_SIZE]; /* names of the owners; "": not yet made */
-	bool final[RPC_MAX_OWNERS]; /* the name is; otherwise it is looked for again */
+	uint64_t began_ns; /* the present reading */
+	uint64_t asked
+		[RPC_MAX_OWNERS]; /* begin of the reading that first looked for the name; 0: none; or SHARE_NAMED */
 };
 
 /* @maps are loaded maps that outlive *@r, which is all zeros: most of it is touched only where there are many owners.

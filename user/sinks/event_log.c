@@ -66,7 +66,8 @@ static void write_cgroup(struct event_log *e, struct json *j, const struct event
 	    !process_text(event->pid, event->monotonic_ns, "cgroup", text, sizeof(text)))
 		return;
 	cgroup_read(&c, text);
-	cgroup_ask_names(&c, &e->names, NULL);
+	/* A second earlier: events of one moment share an answer. */
+	cgroup_ask_names(&c, &e->names, NULL, event->monotonic_ns - 1000000000);
 	json_known(j, "cgroup", c.path);
 	json_known(j, "job", c.job);
 	json_known(j, "pod", c.pod);
