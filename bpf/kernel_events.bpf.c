@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The kernel's events that come with GPU failures, and modules that come and go: see user/kernel/trace_programs.c. */
+/* The kernel's events that come with GPU failures, and modules that come and go: see user/faults/trace_events.c. */
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>

@@ -59,9 +59,6 @@ BEFORE_EACH()
 		.log = &quiet,
 		.clocks = { .boot_to_wall = 1700000000 },
 	};
-
-	for (int i = 0; i < SIGNALS; i++)
-		w->events.enabled_ns[i] = UINT64_MAX;
 	w->authority = fault_authority_new(&w->events, false, drain_reports, NULL);
 	assert_non_null(w->authority);
 }

@@ -1261,20 +1261,19 @@ TEST(a_signal_counts_by_text_or_tracepoint)
 {
 	static const struct {
 		const char *kind, *text;
-		enum fault_signal signal;
+		int event;
 	} cases[] = {
 		{ "pcie_aer", "nvidia 0000:c1:00.0: PCIe Bus Error: severity=Corrected, x",
-		  SIGNAL_PCIE_AER },
+		  EVENT_AER },
 		{ "pcie_aer", "nvidia 0000:c1:00.0: AER: aer_status: 0x1, aer_mask: 0x0",
-		  SIGNAL_PCIE_AER },
-		{ "mce", "mce: [Hardware Error]: Machine check events logged", SIGNAL_MCE },
-		{ "hung_task", "INFO: task a:1 blocked for more than 120 seconds.",
-		  SIGNAL_HUNG_TASK },
-		{ "oom_kill", "Out of memory: Killed process 1 (a)", SIGNAL_OOM_KILL },
-		{ "oom_kill", "Memory cgroup out of memory: Killed process 1 (a)",
-		  SIGNAL_OOM_KILL },
+		  EVENT_AER },
+		{ "mce", "mce: [Hardware Error]: Machine check events logged", EVENT_MCE },
+		{ "hung_task", "INFO: task a:1 blocked for more than 120 seconds.", EVENT_HANG },
+		{ "oom_kill", "Out of memory: Killed process 1 (a)", EVENT_OOM },
+		{ "oom_kill", "Memory cgroup out of memory: Killed process 1 (a)", EVENT_OOM },
 		/* These have no tracepoint. */
-		{ "nfs_not_responding", "nfs: server a not responding, still trying", SIGNALS },
+		{ "nfs_not_responding", "nfs: server a not responding, still trying",
+		  KERNEL_EVENTS },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -1282,13 +1281,13 @@ TEST(a_signal_counts_by_text_or_tracepoint)
 							    .device = "",
 							    .pid = -1 };
 		uint64_t before = events(cases[i].kind), enabled = w->now - SECOND;
-		bool traced = cases[i].signal != SIGNALS;
+		bool traced = cases[i].event != KERNEL_EVENTS;
 
 		w->device = "+pci:0000:c1:00.0";
 		record(cases[i].text);
 		assert_int_equal(events(cases[i].kind), before + 1);
 		if (traced)
-			w->events.enabled_ns[cases[i].signal] = enabled;
+			w->events.enabled_ns[cases[i].event] = enabled;
 		record_of(0, enabled - SECOND, cases[i].text);
 		assert_int_equal(events(cases[i].kind), before + 2);
 		record(cases[i].text);
@@ -1296,7 +1295,7 @@ TEST(a_signal_counts_by_text_or_tracepoint)
 		fault_events_add_signal(&w->events, &report);
 		assert_int_equal(events(cases[i].kind), before + 3 + !traced);
 		if (traced)
-			w->events.enabled_ns[cases[i].signal] = UINT64_MAX;
+			w->events.enabled_ns[cases[i].event] = 0;
 	}
 }
 

@@ -297,8 +297,6 @@ static struct log_verdict *log_verdict_new(const struct xid_policy *policy)
 					   .policy = policy,
 					   .log = &silent,
 					   .started_ns = UINT64_MAX };
-	for (int i = 0; i < SIGNALS; i++)
-		v->events.enabled_ns[i] = UINT64_MAX;
 	v->authority = fault_authority_new(&v->events, true, drain_nothing, NULL);
 	if (v->authority)
 		return v;

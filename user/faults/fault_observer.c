@@ -48,8 +48,7 @@ struct fault_observer {
 	struct spinners spinners;
 	uint64_t modules; /* printk_driver_modules() at the last look */
 	uint64_t look_ns; /* when the next look is due */
-	struct trace_events *trace; /* NULL: not attached */
-	int trace_error; /* why not */
+	struct trace_events *trace;
 	uint64_t retry_ns; /* CLOCK_MONOTONIC: when to try again what is missing */
 	unsigned int retries;
 	struct state_file state;
@@ -118,8 +117,7 @@ static void drain_reports(void *context)
 	struct fault_observer *g = context;
 
 	printk_hook_consume(g->printk);
-	if (g->trace)
-		trace_events_consume(g->trace);
+	trace_events_consume(g->trace);
 }
 
 /* Without the callers of printk the hook proves nothing. */
@@ -182,8 +180,7 @@ void fault_observer_consume(struct fault_observer *g)
 	if (g->kernel_log.fd < 0 || !fault_authority_crowded(g->authority))
 		printk_hook_consume(g->printk);
 	read_log(g, LOG_BATCH);
-	if (g->trace)
-		trace_events_consume(g->trace);
+	trace_events_consume(g->trace);
 	fault_authority_expire(g->authority, begin, false);
 }
 
@@ -268,23 +265,18 @@ static void attach_printk(struct fault_observer *g, bool quiet)
 	g->printk_refused = !g->printk && (errno == E2BIG || errno == EACCES || errno == EINVAL);
 }
 
-static void attach_trace(struct fault_observer *g)
-{
-	g->trace = trace_events_new(g->log, g->authority, &g->events, g->epoll, &g->trace_error);
-}
-
 /* Tries again what is missing: tracefs may have been mounted, a limit raised. Loading BPF may cost milliseconds
  * before the kernel refuses it: that is tried after 1, 2, 4, 8, ... minutes only. */
 static void retry(struct fault_observer *g)
 {
-	bool driver_loaded = !g->retry_ns;
+	bool load = !g->retry_ns;
 
 	g->retry_ns = monotonic_ns() + RETRY_NS;
 	g->retries++;
-	if (!g->trace)
-		attach_trace(g);
-	if (!g->printk && !g->printk_refused &&
-	    (driver_loaded || !(g->retries & (g->retries - 1)))) {
+	load |= !(g->retries & (g->retries - 1));
+	if (load)
+		trace_events_load(g->trace, true);
+	if (load && !g->printk && !g->printk_refused) {
 		attach_printk(g, true);
 		if (g->printk)
 			log_info(g->log, "the printk hook is attached");
@@ -323,10 +315,9 @@ void fault_observer_poll(struct fault_observer *g, bool modules)
 		/* Once more, because that took a while: a report that is read before its text has no process. */
 		fault_observer_consume(g);
 	}
-	if (g->trace)
-		trace_events_poll(g->trace,
-				  !printk_hook_undecided(g->printk) &&
-					  fault_authority_in_force(g->authority) != AUTHORITY_HOOK);
+	trace_events_poll(g->trace,
+			  !printk_hook_undecided(g->printk) &&
+				  fault_authority_in_force(g->authority) != AUTHORITY_HOOK);
 	gpu_holders_poll(&g->holders);
 	if (g->options->spinners)
 		spinners_look(&g->spinners, &g->events, monotonic_ns());
@@ -359,11 +350,9 @@ int fault_observer_snapshot(struct fault_observer *g, struct snapshot *s)
 	if (!g || !g->printk_unfit)
 		snapshot_hook(&s->self, "printk_console", g && g->printk);
 	printk_hook_snapshot(g ? g->printk : NULL, &s->self);
-	snapshot_hook(&s->self, "trace_events", g && g->trace);
+	trace_events_snapshot(g ? g->trace : NULL, &s->self);
 	if (!g)
 		return 0;
-	if (g->trace)
-		trace_events_snapshot(g->trace, s);
 	s->self.map_bytes += g->spinners.memory.maps;
 	s->self.program_bytes += g->spinners.memory.programs;
 	g->faults.counts.gpu_watched = g->printk || g->kernel_log.fd >= 0;
@@ -385,12 +374,11 @@ static bool init_authority(struct fault_observer *g)
 		.holders = g->options->holders ? &g->holders : NULL,
 		.started_ns = monotonic_ns(),
 	};
-	for (int i = 0; i < SIGNALS; i++)
-		g->events.enabled_ns[i] = UINT64_MAX;
 	clock_offsets_read(&g->events.clocks);
 	g->authority =
 		fault_authority_new(&g->events, g->options->accept_user_kmsg, drain_reports, g);
-	return g->authority;
+	g->trace = trace_events_new(g->log, g->authority, &g->events, g->epoll);
+	return g->authority && g->trace;
 }
 
 struct fault_observer *fault_observer_new(const struct log *log,
@@ -399,6 +387,7 @@ struct fault_observer *fault_observer_new(const struct log *log,
 	struct fault_observer *g = calloc(1, sizeof(*g));
 	int64_t offset_ns;
 	int err = ENOMEM;
+	bool traced;
 
 	if (!g)
 		goto failed;
@@ -418,10 +407,10 @@ struct fault_observer *fault_observer_new(const struct log *log,
 	open_log(g);
 	/* All hooks before the log is read: what is printed meanwhile is in it. */
 	kernel_log_mark(&g->start);
-	attach_trace(g);
+	traced = trace_events_load(g->trace, false);
 	attach_printk(g, false);
 	err = g->printk ? 0 : errno;
-	if (!g->printk && !g->trace && g->kernel_log.fd < 0 && err == EPERM)
+	if (!g->printk && !traced && g->kernel_log.fd < 0 && err == EPERM)
 		goto failed;
 	g->modules = printk_driver_modules("");
 	if (options->holders)

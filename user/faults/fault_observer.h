@@ -75,19 +75,22 @@ struct fault_authority;
 struct fault_events;
 struct trace_events;
 
-/* Enables the events that exist and logs which are missing. The driver's reports go to @authority,
- * others to @events; these and @error must outlive it. @epoll is readable when records wait. Returns NULL if no event can be
- * used, after logging the reason unless it is *@error, the errno of an earlier try (0: none), which it sets. */
+/* The driver's reports go to @authority, others to @events, which must outlive it. @epoll is readable when records wait. NULL: no
+ * memory. */
 struct trace_events *trace_events_new(const struct log *log, struct fault_authority *authority,
-				      struct fault_events *events, int epoll, int *error);
+				      struct fault_events *events, int epoll);
 void trace_events_free(struct trace_events *t);
+
+/* Observes the kernel's events, unless it does already. Returns false, unless @quiet after logging the reason, if the kernel refuses
+ * the programs. */
+bool trace_events_load(struct trace_events *t, bool quiet);
 
 /* Consumes the records that wait. */
 void trace_events_consume(struct trace_events *t);
 
-/* Checks whether the driver was loaded or unloaded, if the kernel does not report that. Once a minute checks it in any case, and
- * whether all events are still enabled. @driver_wanted: if the driver has its event, it is the authority. */
+/* Checks whether the driver was loaded or unloaded, once a minute even if the kernel reports that. @driver_wanted: if the driver has
+ * its event, it is the authority. */
 void trace_events_poll(struct trace_events *t, bool driver_wanted);
 
-/* Adds the events' state. */
-void trace_events_snapshot(const struct trace_events *t, struct snapshot *s);
+/* Adds the events' state; @t may be NULL. */
+void trace_events_snapshot(const struct trace_events *t, struct self *s);

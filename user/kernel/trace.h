@@ -2,8 +2,7 @@
 /* Kernel trace events through tracefs. */
 #pragma once
 
-#include "kernel/bpf_support.h"
-#include "kernel_events.h"
+#include "base/std.h"
 
 /* ---- where tracefs is: also in trace_instance.c ---- */
 
@@ -21,14 +20,14 @@ enum tracefs_state tracefs_find(const char *root, char *path, size_t size);
 
 /* ---- trace_format.c: where the fields of an event are in its binary record ---- */
 
-#define TRACE_FIELDS 32 /* later ones are skipped; mce_record has 24 in Linux 7.2 */
+#define TRACE_FIELDS \
+	32 /* later ones are skipped, and those of a form that no event here has (__rel_loc) */
 
 struct trace_field {
 	char name[32];
 	uint32_t offset; /* bytes from the start of the record */
 	uint32_t size; /* bytes */
 	bool dynamic; /* instead of the value, the record holds length << 16 | offset */
-	bool relative; /* dynamic, and the offset counts from the field's end */
 };
 
 struct trace_format {
@@ -81,30 +80,18 @@ bool trace_page_open(struct trace_page *p, const void *data, size_t len);
 /* The next record; false at the end. */
 bool trace_page_next(struct trace_page *p, struct trace_record *record);
 
-/* ---- trace_instance.c: events through a trace instance of xidscope's own ----
+/* ---- trace_instance.c: an event through a trace instance of xidscope's own ----
  *
  * BPF links and perf events prevent the module that defines an event from being unloaded; a trace instance does not. It
  * also needs no types, and does not disturb other tracers. */
 
-/* One event of the list for trace_instance_new(). */
-struct trace_event {
-	const char *system;
-	const char *name;
-	/* Called for each record. */
-	void (*handle)(void *context, const struct trace_event *event,
-		       const struct trace_record *record);
-	/* Set by the instance: */
-	bool enabled;
-	uint64_t since_ns; /* CLOCK_MONOTONIC, when it was enabled */
-	struct trace_format format;
-};
-
 struct trace_instance {
 	char tracefs[64]; /* where it is mounted */
 	char name[24]; /* "xidscope", "xidscope_2", ... */
-	struct trace_event *events;
-	size_t event_count;
-	void *context;
+	const char *system, *event;
+	bool enabled;
+	uint64_t since_ns; /* CLOCK_MONOTONIC, when the event was enabled */
+	struct trace_format format; /* of the event */
 	int pipe; /* readable when records wait; the instance cannot be removed while it is open */
 	int *cpus; /* trace_pipe_raw of each CPU */
 	size_t cpu_count;
@@ -113,32 +100,19 @@ struct trace_instance {
 	uint64_t missed; /* records that were overwritten before they were read */
 };
 
-/* Makes the instance. @events (@count of them, none enabled yet) and @context, which is passed to their handlers,
- * must outlive it. Returns NULL with errno set if tracefs is not mounted or this process may not write it. */
-struct trace_instance *trace_instance_new(struct trace_event *events, size_t count, void *context);
+/* Makes the instance. The event is not enabled yet; its names must outlive it. Returns NULL with errno set if tracefs is not mounted
+ * or this process may not write it. */
+struct trace_instance *trace_instance_new(const char *system, const char *event);
 /* Also removes it from tracefs. */
 void trace_instance_free(struct trace_instance *t);
 
-/* Enables @event if the kernel has it now, and marks it as disabled if not. Returns whether it is enabled. */
-bool trace_instance_update(struct trace_instance *t, struct trace_event *event);
-void trace_instance_disable(struct trace_instance *t, struct trace_event *event);
+/* Enables the event if the kernel has it now; otherwise it is no longer enabled. */
+void trace_instance_update(struct trace_instance *t);
 
-/* Passes waiting records to their events' handlers, at most as many as the buffers hold. */
-void trace_instance_consume(struct trace_instance *t);
+/* Passes waiting records to @take, at most as many as the buffers hold. */
+void trace_instance_consume(struct trace_instance *t,
+			    void (*take)(void *context, const struct trace_record *record),
+			    void *context);
 
 /* Kernel memory of the buffers, in bytes, without that of the files: 9 MB in Linux 6.1, 0.8 MB in 6.12. */
 uint64_t trace_instance_memory(const struct trace_instance *t);
-
-/* ---- trace_programs.c: the kernel's own events, by BPF programs ---- */
-
-struct trace_programs;
-
-/* Loads the programs and attaches those of which the kernel has the tracepoint. @events: KERNEL_EVENTS of them, in the order of
- * EVENT_*; those attached are marked as enabled. @events and @context must outlive it. @epoll is readable when records wait.
- * NULL: the kernel refuses them, or has no types; then *@memory is left as it is. */
-struct trace_programs *trace_programs_new(struct trace_event *events, void *context, int epoll,
-					  struct bpf_memory *memory);
-void trace_programs_free(struct trace_programs *t);
-
-/* Passes waiting records to their events' handlers. Returns how many records found the buffer full until now. */
-uint64_t trace_programs_consume(struct trace_programs *t);

@@ -42,12 +42,11 @@ static void parse_field(struct trace_format *f, struct span line)
 	struct trace_field field = {};
 	struct span declaration = span_take_until(&line, ";");
 
-	if (f->field_count == TRACE_FIELDS || !span_left(line) ||
-	    !number_after(line, "offset:", &field.offset) ||
+	if (f->field_count == TRACE_FIELDS || span_starts_with(declaration, "__rel_loc ") ||
+	    !span_left(line) || !number_after(line, "offset:", &field.offset) ||
 	    !number_after(line, "size:", &field.size))
 		return;
-	field.relative = span_starts_with(declaration, "__rel_loc ");
-	field.dynamic = field.relative || span_starts_with(declaration, "__data_loc ");
+	field.dynamic = span_starts_with(declaration, "__data_loc ");
 	copy_name(declaration, field.name, sizeof(field.name));
 	f->fields[f->field_count++] = field;
 }
@@ -126,8 +125,6 @@ const char *trace_string(const struct trace_format *f, const void *record, size_
 		memcpy(&location, begin + field->offset, sizeof(location));
 		offset = location & 0xffff;
 		*size = location >> 16;
-		if (field->relative)
-			offset += field->offset + field->size;
 		if (offset > len || *size > len - offset)
 			return NULL;
 	}

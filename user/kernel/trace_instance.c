@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Where tracefs is, and a trace instance in it (kernel: Documentation/trace/ftrace.rst, "Instances"): its events, its
- * buffers, and its end.
- *
- * It observes the events that modules define. A BPF link or perf event on a module's tracepoint prevents the module from
- * being unloaded; a trace instance does not, and needs no types. It takes much memory (trace_programs.c). */
+/* Where tracefs is, and a trace instance in it (kernel: Documentation/trace/ftrace.rst, "Instances"): its event,
+ * its buffers, and its end. */
 #include "kernel/trace.h"
 
 #include <poll.h>
@@ -96,12 +93,9 @@ static void disable_command_recording(const struct trace_instance *t)
 		set_file(t, "trace_options", "norecord-cmd");
 }
 
-static int switch_event(const struct trace_instance *t, const struct trace_event *event,
-			const char *value)
+static int open_switch(const struct trace_instance *t, int flags)
 {
-	return write_and_close(OPEN_AT(t, O_WRONLY, "instances/%s/events/%s/%s/enable", t->name,
-				       event->system, event->name),
-			       value);
+	return OPEN_AT(t, flags, "instances/%s/events/%s/%s/enable", t->name, t->system, t->event);
 }
 
 static void instance_name(char *name, size_t size, int number)
@@ -207,7 +201,7 @@ static void size_buffers(const struct trace_instance *t)
 	set_file(t, "buffer_size_kb", text);
 }
 
-struct trace_instance *trace_instance_new(struct trace_event *events, size_t count, void *context)
+struct trace_instance *trace_instance_new(const char *system, const char *event)
 {
 	struct trace_instance *t = calloc(1, sizeof(*t));
 	enum tracefs_state state;
@@ -216,9 +210,8 @@ struct trace_instance *trace_instance_new(struct trace_event *events, size_t cou
 	if (!t)
 		goto failed;
 	t->pipe = -1;
-	t->events = events;
-	t->event_count = count;
-	t->context = context;
+	t->system = system;
+	t->event = event;
 	t->page_size = (size_t)sysconf(_SC_PAGESIZE);
 	t->page = malloc(t->page_size);
 	if (!t->page)
@@ -246,8 +239,8 @@ void trace_instance_free(struct trace_instance *t)
 {
 	if (!t)
 		return;
-	for (size_t i = 0; i < t->event_count; i++)
-		trace_instance_disable(t, &t->events[i]);
+	if (t->enabled)
+		write_and_close(open_switch(t, O_WRONLY), "0");
 	for (size_t i = 0; i < t->cpu_count; i++)
 		close(t->cpus[i]);
 	if (t->name[0]) {
@@ -261,47 +254,24 @@ void trace_instance_free(struct trace_instance *t)
 	free(t);
 }
 
-static bool is_on(const struct trace_instance *t, const struct trace_event *event)
+void trace_instance_update(struct trace_instance *t)
 {
-	char state[2];
+	char state[2] = "";
 
-	file_read_and_close(OPEN_AT(t, O_RDONLY, "instances/%s/events/%s/%s/enable", t->name,
-				    event->system, event->name),
-			    state, sizeof(state));
-	return *state == '1';
-}
-
-bool trace_instance_update(struct trace_instance *t, struct trace_event *event)
-{
+	if (t->enabled)
+		file_read_and_close(open_switch(t, O_RDONLY), state, sizeof(state));
 	/* It was enabled, but is off: the module was loaded again. */
-	if (event->enabled && is_on(t, event))
-		return true;
-	event->enabled = false;
-	if (!trace_format_read(&event->format, t->tracefs, event->system, event->name))
-		return false;
-	event->since_ns = monotonic_ns();
-	event->enabled = !switch_event(t, event, "1");
-	return event->enabled;
+	if (*state == '1')
+		return;
+	t->enabled = trace_format_read(&t->format, t->tracefs, t->system, t->event);
+	t->since_ns = monotonic_ns();
+	if (t->enabled)
+		t->enabled = !write_and_close(open_switch(t, O_WRONLY), "1");
 }
 
-void trace_instance_disable(struct trace_instance *t, struct trace_event *event)
-{
-	if (event->enabled)
-		switch_event(t, event, "0");
-	event->enabled = false;
-}
-
-static void dispatch(struct trace_instance *t, const struct trace_record *record)
-{
-	/* Even if the event has been disabled since. */
-	const struct trace_event *event =
-		ARRAY_FIND(e, t->events, t->event_count, e->format.id == record->type);
-
-	if (event)
-		event->handle(t->context, event, record);
-}
-
-void trace_instance_consume(struct trace_instance *t)
+void trace_instance_consume(struct trace_instance *t,
+			    void (*take)(void *context, const struct trace_record *record),
+			    void *context)
 {
 	struct pollfd any = { .fd = t->pipe, .events = POLLIN };
 	struct trace_record record;
@@ -321,8 +291,10 @@ void trace_instance_consume(struct trace_instance *t)
 				break;
 			}
 			t->missed += page.missed;
+			/* Even if the event has been disabled since. */
 			while (trace_page_next(&page, &record))
-				dispatch(t, &record);
+				if (record.type == t->format.id)
+					take(context, &record);
 		}
 }
 

@@ -279,15 +279,14 @@ void fault_events_add_gpus(struct fault_events *e, const char (*gpus)[PCI_ADDRES
 /* Whether a tracepoint also reported the event of this kind. */
 static bool traced(const struct fault_events *e, const char *kind, uint64_t time_ns)
 {
-	static const char *const kinds[SIGNALS] = { [SIGNAL_PCIE_AER] = "pcie_aer",
-						    [SIGNAL_MCE] = "mce",
-						    [SIGNAL_OOM_KILL] = "oom_kill",
-						    [SIGNAL_HUNG_TASK] = "hung_task" };
+	static const char *const kinds[] = { [EVENT_AER] = "pcie_aer",
+					     [EVENT_MCE] = "mce",
+					     [EVENT_OOM] = "oom_kill",
+					     [EVENT_HANG] = "hung_task" };
+	const char *const *known = ARRAY_FIND(k, kinds, COUNT(kinds), !strcmp(kind, *k));
+	uint64_t enabled_ns = known ? e->enabled_ns[known - kinds] : 0;
 
-	for (int s = 0; s < SIGNALS; s++)
-		if (!strcmp(kind, kinds[s]))
-			return time_ns >= e->enabled_ns[s];
-	return false;
+	return enabled_ns && time_ns >= enabled_ns;
 }
 
 void fault_events_add_recovery(struct fault_events *e, const char *gpu, const char *evidence,

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/pci_address.h"
 #include "faults/faults.h"
+#include "kernel_events.h"
 #include "snapshot/event.h"
 #include "spinning.h"
 #include "xid/xid_line.h"
@@ -110,15 +111,6 @@ uint32_t fault_cause(const char *root, int pid, bool ended);
 
 /* ---- events: counts each fault and each other failure, and passes an event on; report each once ---- */
 
-/* Signals that both tracepoints and text report. Text counts only if it is from before the tracepoint was enabled. */
-enum fault_signal {
-	SIGNAL_PCIE_AER,
-	SIGNAL_MCE,
-	SIGNAL_OOM_KILL,
-	SIGNAL_HUNG_TASK,
-	SIGNALS,
-};
-
 /* A report of the kernel that is being read. */
 struct kernel_report {
 	const char *kind; /* NULL: none */
@@ -139,8 +131,8 @@ struct fault_events {
 	const struct xid_policy *policy;
 	const struct log *log;
 	uint64_t started_ns; /* CLOCK_MONOTONIC: what is older is replayed */
-	uint64_t enabled_ns
-		[SIGNALS]; /* since when its tracepoint is enabled; UINT64_MAX: it is not */
+	/* CLOCK_MONOTONIC: since when each trace event is observed; 0: it is not. Text of it counts only if it is from before. */
+	uint64_t enabled_ns[KERNEL_EVENTS];
 	struct clock_offsets clocks;
 	struct gpu_holders *holders; /* NULL: events do not name who holds a GPU */
 	const struct dead_task *dead; /* DEAD_TASKS of them; NULL: not known */

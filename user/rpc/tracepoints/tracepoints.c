@@ -110,7 +110,7 @@ static bool find_field(struct rpc_event_fields *fields, const struct field_row *
 	const struct trace_field *field = trace_field_find(format, row->name);
 	uint32_t size = row->size ?: sizeof(uint32_t); /* where the text is */
 
-	if (!field || field->relative || field->offset % size ||
+	if (!field || field->offset % size ||
 	    field->offset > RPC_EVENT_BYTES - size || field->dynamic != !row->size ||
 	    (row->size && field->size != row->size) || (*offset && *offset != field->offset))
 		return false;
