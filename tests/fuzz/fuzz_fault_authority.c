@@ -14,7 +14,7 @@
 struct world {
 	struct faults faults;
 	struct fault_events fault_events;
-	struct fault_authority *authority;
+	struct fault_authority authority;
 	struct event_log *events;
 	struct kernel_log log;
 	int to_log; /* what is sent here is read from the log */
@@ -36,7 +36,7 @@ static void read_records(struct world *w)
 {
 	while (kernel_log_read(&w->log) > 0) {
 		require(w->log.next == w->log.record.sequence + 1);
-		fault_authority_record(w->authority, &w->log.record, w->log.text, RECORD_NEW,
+		fault_authority_record(&w->authority, &w->log.record, w->log.text, RECORD_NEW,
 				       w->now);
 	}
 }
@@ -46,13 +46,13 @@ static void change_authority(struct world *w, unsigned int how)
 {
 	switch (how % 4) {
 	case 0:
-		fault_authority_hook(w->authority, how / 4 % 2, w->now);
+		fault_authority_offer(&w->authority, AUTHORITY_HOOK, how / 4 % 2, w->now);
 		break;
 	case 1:
-		fault_authority_driver(w->authority, how / 4 % 2, w->now);
+		fault_authority_offer(&w->authority, AUTHORITY_DRIVER, how / 4 % 2, w->now);
 		break;
 	case 2:
-		fault_authority_gap(w->authority, fault_authority_in_force(w->authority), w->now);
+		fault_authority_gap(&w->authority, w->authority.in_force, w->now);
 		break;
 	default:
 		break;
@@ -86,7 +86,7 @@ static void feed(struct world *w, const char *part, size_t len)
 		event->len = (uint32_t)len - 1;
 		memcpy(event->comm, "python", 7);
 		memcpy(event->text, part, len - 1);
-		fault_authority_message(w->authority, event, more % 4);
+		fault_authority_message(&w->authority, event, more % 4);
 		free(event);
 		return;
 	case 4:
@@ -94,13 +94,13 @@ static void feed(struct world *w, const char *part, size_t len)
 		snprintf(report.device, sizeof(report.device), "%.*s", (int)len - 1,
 			 "0000:c1:00.0");
 		snprintf(report.message, sizeof(report.message), "%.*s", (int)len - 1, part);
-		fault_authority_report(w->authority, &report);
+		fault_authority_report(&w->authority, &report);
 		return;
 	default:
 		change_authority(w, more);
 		w->now += len * SECOND / 8;
-		fault_authority_all_read(w->authority, w->now);
-		fault_authority_expire(w->authority, w->now, false);
+		fault_authority_all_read(&w->authority, w->now);
+		fault_authority_expire(&w->authority, w->now);
 	}
 }
 
@@ -137,9 +137,10 @@ static void begin(struct world *w, bool accept)
 		.started_ns = w->now,
 		.clocks = { .boot_to_wall = 1700000000 },
 	};
-	w->authority = fault_authority_new(&w->fault_events, accept, drain_nothing, NULL);
-	require(w->authority != NULL);
-	fault_authority_hook(w->authority, true, 0);
+	w->authority = (struct fault_authority){ .events = &w->fault_events,
+						 .accept_user_kmsg = accept,
+						 .drain = drain_nothing };
+	fault_authority_offer(&w->authority, AUTHORITY_HOOK, true, 0);
 	require(w->events != NULL);
 	require(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends));
 	w->log.fd = ends[0];
@@ -148,10 +149,10 @@ static void begin(struct world *w, bool accept)
 
 static void end(struct world *w)
 {
-	fault_authority_expire(w->authority, w->now + 1000 * SECOND, true);
+	fault_authority_expire(&w->authority, UINT64_MAX);
 	require(w->handed_out == counted(&w->faults.counts));
 	event_log_free(w->events);
-	fault_authority_free(w->authority);
+	fault_authority_free(&w->authority);
 	faults_free(&w->faults);
 	close(w->to_log);
 	kernel_log_close(&w->log);

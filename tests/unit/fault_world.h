@@ -13,7 +13,7 @@ static const struct xid_policy no_policy;
 static struct world {
 	struct faults faults;
 	struct fault_events events;
-	struct fault_authority *authority;
+	struct fault_authority authority;
 	/* After the start, as the hook begins to be attached, and when it is. */
 	uint64_t first_record, first_message, first_certain;
 	struct event_log *log;
@@ -59,13 +59,12 @@ BEFORE_EACH()
 		.log = &quiet,
 		.clocks = { .boot_to_wall = 1700000000 },
 	};
-	w->authority = fault_authority_new(&w->events, false, drain_reports, NULL);
-	assert_non_null(w->authority);
+	w->authority = (struct fault_authority){ .events = &w->events, .drain = drain_reports };
 }
 
 AFTER_EACH()
 {
-	fault_authority_free(w->authority);
+	fault_authority_free(&w->authority);
 	faults_free(&w->faults);
 	event_log_free(w->log);
 	for (size_t i = 0; i < w->line_count; i++)
@@ -82,7 +81,7 @@ static inline void record_of(unsigned int facility, uint64_t time_ns, const char
 				      .text_len = strlen(text) };
 
 	snprintf(record.device, sizeof(record.device), "%s", w->device);
-	fault_authority_record(w->authority, &record, text,
+	fault_authority_record(&w->authority, &record, text,
 			       record.sequence < w->first_record  ? RECORD_BEFORE_START :
 			       record.sequence < w->first_message ? RECORD_BEFORE_HOOK :
 			       record.sequence < w->first_certain ? RECORD_AT_HOOK :
@@ -99,7 +98,7 @@ static inline void printk_at(uint64_t time_ns, const char *text)
 		.time = time_ns, .pid = 77, .comm = "writer", .len = (uint32_t)len
 	};
 	memcpy(e->text, text, len);
-	fault_authority_message(w->authority, e, w->origin);
+	fault_authority_message(&w->authority, e, w->origin);
 	free(e);
 }
 
@@ -107,6 +106,6 @@ static inline void printk_at(uint64_t time_ns, const char *text)
 static inline void pass(uint64_t ns)
 {
 	w->now += ns;
-	fault_authority_all_read(w->authority, w->now);
-	fault_authority_expire(w->authority, w->now, false);
+	fault_authority_all_read(&w->authority, w->now);
+	fault_authority_expire(&w->authority, w->now);
 }

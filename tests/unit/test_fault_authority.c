@@ -71,21 +71,21 @@ static void elapse(void)
 /* The hook is the authority from now on. */
 static void know_callers(void)
 {
-	fault_authority_hook(w->authority, true, w->now);
+	fault_authority_offer(&w->authority, AUTHORITY_HOOK, true, w->now);
 	elapse();
 }
 
 /* The driver's tracepoint is. */
 static void watch_driver(void)
 {
-	fault_authority_driver(w->authority, true, w->now);
+	fault_authority_offer(&w->authority, AUTHORITY_DRIVER, true, w->now);
 	elapse();
 }
 
 /* It may have lost reports until now. */
 static void lose_some(enum fault_authority_kind kind)
 {
-	fault_authority_gap(w->authority, kind, w->now);
+	fault_authority_gap(&w->authority, kind, w->now);
 }
 
 static void driver(unsigned int code, const char *device, const char *text)
@@ -94,7 +94,7 @@ static void driver(unsigned int code, const char *device, const char *text)
 
 	snprintf(r.device, sizeof(r.device), "%s", device);
 	snprintf(r.message, sizeof(r.message), "%s", text);
-	fault_authority_report(w->authority, &r);
+	fault_authority_report(&w->authority, &r);
 }
 
 static void driver_79(void)
@@ -325,7 +325,7 @@ TEST(the_hook_begins)
 {
 	w->first_message = 2;
 	w->first_certain = 7;
-	fault_authority_hook(w->authority, true, w->now - 9 * SECOND);
+	fault_authority_offer(&w->authority, AUTHORITY_HOOK, true, w->now - 9 * SECOND);
 	/* Printed before it was attached, and read after. */
 	record(XID_79);
 	record(XID_31);
@@ -351,9 +351,9 @@ TEST(what_was_printed_before_the_start_counts_by_the_log)
 		w->events.started_ns = w->now;
 		w->first_record = w->first_message = 2;
 		if (known)
-			fault_authority_hook(w->authority, true, w->now);
+			fault_authority_offer(&w->authority, AUTHORITY_HOOK, true, w->now);
 		else
-			fault_authority_driver(w->authority, true, w->now);
+			fault_authority_offer(&w->authority, AUTHORITY_DRIVER, true, w->now);
 		w->now += SECOND / 20;
 		if (known)
 			message(XID_79);
@@ -369,7 +369,7 @@ TEST(what_was_printed_before_the_start_counts_by_the_log)
 /* The driver is loaded, reports, is unloaded, and is loaded again. */
 TEST(the_driver_begins_and_ends)
 {
-	fault_authority_driver(w->authority, true, w->now);
+	fault_authority_offer(&w->authority, AUTHORITY_DRIVER, true, w->now);
 	record(XID_79); /* printed before its tracepoint was enabled */
 	assert_state("log 1");
 	record(XID_31);
@@ -383,7 +383,7 @@ TEST(the_driver_begins_and_ends)
 	assert_state("driver 2, log 2");
 	/* Its last report was not read before the kernel dropped it. */
 	record(XID_31);
-	fault_authority_driver(w->authority, false, w->now - MS);
+	fault_authority_offer(&w->authority, AUTHORITY_DRIVER, false, w->now - MS);
 	assert_state("driver 2, log 3");
 	record(XID_31);
 	assert_state("driver 2, log 4");
@@ -401,14 +401,14 @@ TEST(the_hook_ends)
 {
 	know_callers();
 	print(XID_79);
-	fault_authority_hook(w->authority, false, w->now);
+	fault_authority_offer(&w->authority, AUTHORITY_HOOK, false, w->now);
 	record(XID_79);
 	record(TMPFS(XID_79));
 	settle("hook 1, log 1, unverified 1");
 	/* The driver takes its place. */
 	know_callers();
-	fault_authority_driver(w->authority, true, w->now);
-	fault_authority_hook(w->authority, false, w->now);
+	fault_authority_offer(&w->authority, AUTHORITY_DRIVER, true, w->now);
+	fault_authority_offer(&w->authority, AUTHORITY_HOOK, false, w->now);
 	elapse();
 	record(XID_79);
 	driver_79();
@@ -473,8 +473,8 @@ static uint64_t storm(enum fault_authority_kind kind, unsigned int lines, unsign
 			records++;
 		}
 		if (read == reported)
-			fault_authority_all_read(w->authority, w->now);
-		fault_authority_expire(w->authority, w->now, false);
+			fault_authority_all_read(&w->authority, w->now);
+		fault_authority_expire(&w->authority, w->now);
 	}
 	elapse();
 	return records;
@@ -541,7 +541,7 @@ TEST(gaps_that_follow_each_other)
 static void drain_first_message(void)
 {
 	w->drain = NULL;
-	fault_authority_hook(w->authority, true, w->now - SECOND);
+	fault_authority_offer(&w->authority, AUTHORITY_HOOK, true, w->now - SECOND);
 	message(XID_79);
 }
 
@@ -550,7 +550,7 @@ TEST(the_first_message_makes_the_hook_the_authority)
 {
 	w->drain = drain_first_message;
 	record("something else");
-	assert_int_equal(fault_authority_in_force(w->authority), AUTHORITY_LOG);
+	assert_int_equal(w->authority.in_force, AUTHORITY_LOG);
 	record(XID_79);
 	settle("hook 1");
 }
@@ -591,38 +591,38 @@ TEST(messages_count_without_a_log)
 {
 	know_callers();
 	repeat(1000, message, XID_79);
-	assert_false(fault_authority_crowded(w->authority));
+	assert_false(fault_authority_crowded(&w->authority));
 	repeat(9000, message, XID_79);
-	assert_true(fault_authority_crowded(w->authority));
+	assert_true(fault_authority_crowded(&w->authority));
 	settle("hook 10000");
-	assert_false(fault_authority_crowded(w->authority));
+	assert_false(fault_authority_crowded(&w->authority));
 }
 
 /* The state is saved when the log has been read as far. What others print is not waited for. */
 TEST(the_log_is_behind_the_hook)
 {
 	know_callers();
-	assert_true(fault_authority_settled(w->authority));
+	assert_true(fault_authority_settled(&w->authority));
 	message(XID_79);
 	other_message(XID_31);
 	w->now += MS;
 	message(NO_START);
-	assert_false(fault_authority_settled(w->authority));
+	assert_false(fault_authority_settled(&w->authority));
 	record(XID_79);
-	assert_false(fault_authority_settled(w->authority));
+	assert_false(fault_authority_settled(&w->authority));
 	record(NO_START);
-	assert_true(fault_authority_settled(w->authority));
+	assert_true(fault_authority_settled(&w->authority));
 	record(XID_31);
 	/* The log has lost it. */
 	message(XID_79);
 	elapse();
-	assert_true(fault_authority_settled(w->authority));
+	assert_true(fault_authority_settled(&w->authority));
 	/* The log is ahead. */
-	fault_authority_hook(w->authority, false, w->now);
-	fault_authority_driver(w->authority, true, w->now);
+	fault_authority_offer(&w->authority, AUTHORITY_HOOK, false, w->now);
+	fault_authority_offer(&w->authority, AUTHORITY_DRIVER, true, w->now);
 	record(XID_79);
 	assert_state("hook 2, log 1, unverified 1, rm_init_adapter_failed 1");
-	assert_true(fault_authority_settled(w->authority));
+	assert_true(fault_authority_settled(&w->authority));
 }
 
 /* ---- records ---- */
@@ -642,11 +642,11 @@ TEST(a_record_made_of_several_messages)
 
 TEST(the_first_moments_of_a_kernel_are_long_ago)
 {
-	fault_authority_log_offset(w->authority, -(int64_t)(5 * SECOND));
+	w->authority.log_offset_ns = -(int64_t)(5 * SECOND);
 	record_of(0, 2 * SECOND, XID_79);
 	assert_true(counts->faults[0].last == 0);
 	/* Nor is anything from the future. */
-	fault_authority_log_offset(w->authority, (int64_t)(5 * SECOND));
+	w->authority.log_offset_ns = (int64_t)(5 * SECOND);
 	record(XID_79);
 	assert_true(counts->faults[0].last == 1000);
 }
@@ -673,8 +673,7 @@ TEST(drills_count_if_wanted)
 {
 	for (int known = 0; known < 2; known++) {
 		fresh();
-		fault_authority_free(w->authority);
-		w->authority = fault_authority_new(&w->events, true, drain_reports, NULL);
+		w->authority.accept_user_kmsg = true;
 		if (known)
 			know_callers();
 		message_of(PRINTK_ORIGIN_PROCESS, XID_79);
@@ -756,7 +755,7 @@ TEST(text_alone_counts_if_it_looks_right)
 	record(XID_79);
 	record(SXID_20034);
 	assert_state("log 2");
-	fault_authority_record(w->authority, &plain, XID_79, RECORD_NEW,
+	fault_authority_record(&w->authority, &plain, XID_79, RECORD_NEW,
 			       w->now); /* no continuation */
 	record(TMPFS(XID_79));
 	record("NVRM: \n" XID_79);
@@ -773,12 +772,13 @@ TEST(a_line_with_a_level_is_the_drivers_but_for_the_packet_filters)
 	struct kmsg_record plain = { .time_us = w->now / 1000, .text_len = sizeof(failed) - 1 };
 
 	w->events.started_ns = w->now + 1;
-	fault_authority_record(w->authority, &plain, failed, RECORD_BEFORE_START, w->now);
+	fault_authority_record(&w->authority, &plain, failed, RECORD_BEFORE_START, w->now);
 	assert_int_equal(events("probes_failed"), 1);
 	for (size_t i = 0; i < COUNT(texts); i++) {
 		assert_int_equal(counts->recovery_count, 0);
 		plain.text_len = strlen(texts[i]);
-		fault_authority_record(w->authority, &plain, texts[i], RECORD_BEFORE_START, w->now);
+		fault_authority_record(&w->authority, &plain, texts[i], RECORD_BEFORE_START,
+				       w->now);
 	}
 	assert_int_equal(counts->recovery_count, 1);
 }
@@ -909,13 +909,13 @@ TEST(a_fault_after_a_recovery_stays_open_whatever_the_logs_clock_says)
 	fault_events_add_recovery(&w->events, "all", "driver_loaded", w->now - SECOND);
 	assert_int_equal(counts->recovery_count, 1);
 	assert_true(counts->faults[0].last < counts->recoveries[0].time);
-	fault_authority_all_read(w->authority, w->now);
+	fault_authority_all_read(&w->authority, w->now);
 	w->now += SECOND;
 	record_of(0, w->now - 60 * SECOND, XID_79);
 	assert_true(counts->faults[0].last > counts->recoveries[0].time);
 	assert_true(counts->faults[0].last == 1100);
 	/* So does one after the end of another's, if both are read at once. */
-	fault_authority_all_read(w->authority, w->now);
+	fault_authority_all_read(&w->authority, w->now);
 	w->now += SECOND;
 	record_of(0, w->now - 70 * SECOND, XID_154 "0x1 (GPU Reset Required) to 0x0 (None)");
 	record_of(0, w->now - 70 * SECOND + MS, XID_79);

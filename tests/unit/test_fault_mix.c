@@ -142,7 +142,7 @@ static void pass_record(struct mix *m, const struct printed *p)
 				      .text_len = strlen(p->text) };
 
 	if (!p->lost)
-		fault_authority_record(w->authority, &record, p->text, RECORD_NEW, w->now);
+		fault_authority_record(&w->authority, &record, p->text, RECORD_NEW, w->now);
 }
 
 static uint64_t counted(size_t line)
@@ -174,7 +174,7 @@ static void try_mix(struct mix *m)
 		while (records < m->count && (m->count == size || up_to(m, 10)))
 			pass_record(m, &m->records[records++]);
 		if (records == m->count)
-			fault_authority_all_read(w->authority, w->now);
+			fault_authority_all_read(&w->authority, w->now);
 	}
 	pass(10 * SECOND);
 	for (size_t i = 0; i < COUNT(lines); i++)
@@ -189,7 +189,7 @@ TEST(each_call_of_the_driver_counts_once)
 
 		fresh();
 		m->random = i * 2654435761u;
-		fault_authority_hook(w->authority, true, w->now);
+		fault_authority_offer(&w->authority, AUTHORITY_HOOK, true, w->now);
 		pass(10 * SECOND);
 		try_mix(m);
 		free(m);

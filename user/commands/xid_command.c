@@ -262,7 +262,7 @@ static void list_codes(const struct xid_policy *p, bool json)
 struct log_verdict {
 	struct faults faults;
 	struct fault_events events;
-	struct fault_authority *authority;
+	struct fault_authority authority;
 	double now; /* seconds since an unknown moment */
 	double time; /* of the last line that had one, as it was written */
 	bool timed; /* a line had one */
@@ -275,11 +275,6 @@ static void count_event(void *context, const struct event *event)
 
 	(void)event;
 	v->counted++;
-}
-
-static void drain_nothing(void *context)
-{
-	(void)context;
 }
 
 /* @policy must outlive it. NULL: no memory. */
@@ -297,18 +292,15 @@ static struct log_verdict *log_verdict_new(const struct xid_policy *policy)
 					   .policy = policy,
 					   .log = &silent,
 					   .started_ns = UINT64_MAX };
-	v->authority = fault_authority_new(&v->events, true, drain_nothing, NULL);
-	if (v->authority)
-		return v;
-	free(v);
-	return NULL;
+	v->authority = (struct fault_authority){ .events = &v->events, .accept_user_kmsg = true };
+	return v;
 }
 
 static void log_verdict_free(struct log_verdict *v)
 {
 	if (!v)
 		return;
-	fault_authority_free(v->authority);
+	fault_authority_free(&v->authority);
 	faults_free(&v->faults);
 	free(v);
 }
@@ -444,7 +436,7 @@ static void log_verdict_add(struct log_verdict *v, const char *text)
 	uint64_t ns = (uint64_t)(v->now * 1e9);
 
 	record.time_us = ns / 1000;
-	fault_authority_record(v->authority, &record, text, RECORD_BEFORE_START, ns);
+	fault_authority_record(&v->authority, &record, text, RECORD_BEFORE_START, ns);
 }
 
 /* Neither an error of the driver nor an oops or the like: these are findings. */
@@ -524,7 +516,7 @@ static bool log_verdict_print(struct log_verdict *v, bool as_json)
 	struct health_options o;
 	bool counted;
 
-	fault_authority_expire(v->authority, 0, true);
+	fault_authority_expire(&v->authority, UINT64_MAX);
 	if (faults_snapshot(&v->faults, &(struct fault_clock){ .now = v->now }, &s.faults))
 		return false;
 	health_defaults(&o);

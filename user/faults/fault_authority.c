@@ -53,38 +53,6 @@
 /* Messages of others that are noted: each record is compared with all. Those beyond it count by their records. */
 #define MAX_NOTED_OTHERS 64
 
-struct fault_authority {
-	struct fault_events *events; /* where all is counted */
-	bool accept_user_kmsg;
-	void (*drain)(void *context);
-	void *context;
-
-	bool hook_known, driver_reports;
-	enum fault_authority_kind in_force;
-	uint64_t sure_ns; /* it has reported all since then: its begin, or the last gap's end */
-
-	int64_t log_offset_ns; /* from the log's clock to CLOCK_MONOTONIC */
-	uint64_t all_read_ns; /* all that the log had until then has been read */
-
-	/* Lines that are counted, and whose other report may still come. */
-	struct noted {
-		uint32_t line; /* a hash */
-		bool by_log; /* it is the authority's report that may come */
-		bool of_others;
-		uint64_t time_ns;
-	} * noted; /* the oldest first */
-	size_t noted_count, noted_others;
-
-	/* Texts of Xids that the driver has not reported. */
-	struct owed {
-		uint32_t line;
-		bool fits; /* it has the form of the driver's */
-		uint64_t time_ns, read_ns;
-		char text[256]; /* from the header on */
-	} * owed; /* the oldest first */
-	size_t owed_count;
-};
-
 /* ---- what is noted ---- */
 
 static uint32_t text_hash(const char *text, size_t len)
@@ -156,68 +124,41 @@ void fault_authority_gap(struct fault_authority *a, enum fault_authority_kind ki
 		RAISE(a->sure_ns, end_ns);
 }
 
-static void choose_authority(struct fault_authority *a, uint64_t ns)
+void fault_authority_offer(struct fault_authority *a, enum fault_authority_kind kind,
+			   bool available, uint64_t ns)
 {
-	enum fault_authority_kind best = a->hook_known     ? AUTHORITY_HOOK :
-					 a->driver_reports ? AUTHORITY_DRIVER :
-							     AUTHORITY_LOG;
+	enum fault_authority_kind best = AUTHORITY_HOOK;
 
+	a->available[kind] = available;
+	while (best != AUTHORITY_LOG && !a->available[best])
+		best--;
 	if (best == a->in_force)
 		return;
 	a->in_force = best;
 	a->sure_ns = ns;
 	a->events->faults->counts.authority = best;
 	log_info(a->events->log, "faults count by the authority %s", fault_authority_names[best]);
-	fault_authority_expire(a, ns, true);
-}
-
-void fault_authority_hook(struct fault_authority *a, bool known, uint64_t ns)
-{
-	a->hook_known = known;
-	choose_authority(a, ns);
-}
-
-void fault_authority_driver(struct fault_authority *a, bool reports, uint64_t ns)
-{
-	a->driver_reports = reports;
-	choose_authority(a, ns);
-}
-
-enum fault_authority_kind fault_authority_in_force(const struct fault_authority *a)
-{
-	return a->in_force;
+	fault_authority_expire(a, UINT64_MAX);
 }
 
 /* ---- a text counts ---- */
 
 /* A call of printk, or a record. */
 struct text {
-	const char *at;
-	size_t len;
+	struct fault_report from;
 	const struct kmsg_record *record; /* NULL: a call */
 	enum record_age age;
-	struct fault_origin origin;
 	uint64_t read_ns;
 };
-
-static void count_fault(struct fault_authority *a, const struct text *t,
-			const struct xid_line *line, bool proved)
-{
-	if (proved)
-		fault_events_add_fault(a->events, line, &t->origin, t->at, t->len);
-	else
-		fault_events_add_unverified(a->events, line, &t->origin, t->at, t->len);
-}
 
 /* ---- the hook ---- */
 
 void fault_authority_message(struct fault_authority *a, const struct printk_event *e,
 			     enum printk_origin origin)
 {
-	const struct text t = { .at = e->text,
-				.len = e->len,
-				.origin = { e->time, fault_authority_names[AUTHORITY_HOOK], e->comm,
-					    (int)e->pid } };
+	const struct fault_report r = { e->text, e->len,
+					e->time, fault_authority_names[AUTHORITY_HOOK],
+					e->comm, (int)e->pid };
 	bool driver = origin == PRINTK_ORIGIN_DRIVER;
 	struct kernel_line other;
 	struct xid_line line;
@@ -232,18 +173,19 @@ void fault_authority_message(struct fault_authority *a, const struct printk_even
 	}
 	if (!driver && a->noted_others >= MAX_NOTED_OTHERS)
 		return;
-	while (xid_line_next(t.at, t.len, &offset, &line)) {
+	while (xid_line_next(r.text, r.len, &offset, &line)) {
 		if (line.kind == XID_LINE_SXID_DETAIL)
 			continue;
 		note_line(a, (struct noted){ fault_hash(a, &line), false, !driver, e->time });
-		count_fault(a, &t, &line, driver && form_of_call(t.at, t.len, line.header));
+		fault_events_add_fault(a->events, &line, &r,
+				       driver && form_of_call(r.text, r.len, line.header));
 	}
-	for (offset = 0; kernel_line_next(t.at, t.len, &offset, &other);) {
+	for (offset = 0; kernel_line_next(r.text, r.len, &offset, &other);) {
 		if (other.proof != KERNEL_LINE_BY_DRIVER)
 			continue;
 		note_line(a, (struct noted){ text_hash(other.text, other.text_len), false, !driver,
 					     e->time });
-		if (driver && form_of_call(t.at, t.len, other.text))
+		if (driver && form_of_call(r.text, r.len, other.text))
 			fault_events_add_line(a->events, e->time, &other);
 	}
 }
@@ -270,10 +212,10 @@ void fault_authority_report(struct fault_authority *a, const struct driver_repor
 				 .gpu_instance = -1,
 				 .compute_instance = -1,
 				 .pid = -1 };
-	struct text t = { .at = r->message,
-			  .len = strlen(r->message),
-			  .origin = { .time_ns = r->time_ns,
-				      .path = fault_authority_names[AUTHORITY_DRIVER] } };
+	struct fault_report from = { .text = r->message,
+				     .len = strlen(r->message),
+				     .time_ns = r->time_ns,
+				     .path = fault_authority_names[AUTHORITY_DRIVER] };
 	uint32_t hash = xid_hash(r->device, r->code);
 	struct owed owed = {};
 	size_t offset = 0;
@@ -284,30 +226,31 @@ void fault_authority_report(struct fault_authority *a, const struct driver_repor
 	if (!take_owed(a, hash, &owed))
 		note_line(a, (struct noted){ hash, .time_ns = r->time_ns });
 	snprintf(line.pci, sizeof(line.pci), "%s", r->device);
-	xid_line_read_message(&line, t.at, t.len);
+	xid_line_read_message(&line, from.text, from.len);
 	/* The text has the process as well. An unproven one decides nothing. */
 	if (owed.fits) {
-		t.at = owed.text;
-		t.len = strlen(owed.text);
-		xid_line_next(t.at, t.len, &offset, &line);
+		from.text = owed.text;
+		from.len = strlen(owed.text);
+		xid_line_next(from.text, from.len, &offset, &line);
 	}
-	count_fault(a, &t, &line, true);
+	fault_events_add_fault(a->events, &line, &from, true);
 }
 
 /* Decides about the oldest text that the driver has not reported. */
 static void judge_owed(struct fault_authority *a)
 {
 	struct owed o = a->owed[0];
-	const struct text t = { .at = o.text,
-				.len = strlen(o.text),
-				.origin = { o.time_ns, fault_authority_names[AUTHORITY_LOG], NULL,
-					    -1 } };
+	const struct fault_report from = { .text = o.text,
+					   .len = strlen(o.text),
+					   .time_ns = o.time_ns,
+					   .path = fault_authority_names[AUTHORITY_LOG] };
 	struct xid_line line;
 	size_t offset = 0;
 
 	take_owed(a, o.line, &o);
-	if (xid_line_next(t.at, t.len, &offset, &line))
-		count_fault(a, &t, &line, o.fits && log_decides(a, o.time_ns));
+	if (xid_line_next(from.text, from.len, &offset, &line))
+		fault_events_add_fault(a->events, &line, &from,
+				       o.fits && log_decides(a, o.time_ns));
 }
 
 static void owe_text(struct fault_authority *a, const struct text *t, const struct xid_line *line,
@@ -322,15 +265,15 @@ static void owe_text(struct fault_authority *a, const struct text *t, const stru
 	o = ARRAY_APPEND(a->owed, a->owed_count);
 	if (!o)
 		return;
-	*o = (struct owed){ fault_hash(a, line), fits, t->origin.time_ns, t->read_ns, "" };
+	*o = (struct owed){ fault_hash(a, line), fits, t->from.time_ns, t->read_ns, "" };
 	snprintf(o->text, sizeof(o->text), "%.*s",
 		 (int)(line->message + line->message_len - line->header), line->header);
 }
 
-void fault_authority_expire(struct fault_authority *a, uint64_t now_ns, bool all)
+void fault_authority_expire(struct fault_authority *a, uint64_t now_ns)
 {
-	kernel_report_expire(a->events, all ? UINT64_MAX : now_ns);
-	while (a->owed_count && (all || now_ns >= a->owed[0].read_ns + REPORT_WAIT_NS))
+	kernel_report_expire(a->events, now_ns);
+	while (a->owed_count && now_ns >= a->owed[0].read_ns + REPORT_WAIT_NS)
 		judge_owed(a);
 }
 
@@ -355,31 +298,31 @@ static void add_reported_xid(struct fault_authority *a, const struct text *t,
 	if (take_noted(a, hash, false))
 		return;
 	owe_text(a, t, line, fits);
-	if (!log_decides(a, t->origin.time_ns))
+	if (!log_decides(a, t->from.time_ns))
 		return;
 	a->drain(a->context);
 	if (!take_owed(a, hash, &owed))
 		return;
 	if (fits)
-		note_line(a, (struct noted){ hash, true, false, t->origin.time_ns });
-	count_fault(a, t, line, fits);
+		note_line(a, (struct noted){ hash, true, false, t->from.time_ns });
+	fault_events_add_fault(a->events, line, &t->from, fits);
 }
 
 static void add_fault_of_record(struct fault_authority *a, const struct text *t,
 				const struct xid_line *line)
 {
-	bool fits = t->record->facility || form_of_fault(t->record, t->at, line);
+	bool fits = t->record->facility || form_of_fault(t->record, t->from.text, line);
 
 	if (t->record->facility || t->age < RECORD_AT_HOOK || a->in_force == AUTHORITY_LOG)
-		count_fault(a, t, line, fits);
+		fault_events_add_fault(a->events, line, &t->from, fits);
 	else if (a->in_force == AUTHORITY_HOOK && !is_counted(a, fault_hash(a, line)))
-		count_fault(
-			a, t, line,
-			fits && (t->age == RECORD_AT_HOOK || log_decides(a, t->origin.time_ns)));
+		fault_events_add_fault(
+			a->events, line, &t->from,
+			fits && (t->age == RECORD_AT_HOOK || log_decides(a, t->from.time_ns)));
 	else if (a->in_force == AUTHORITY_DRIVER && line->kind == XID_LINE_XID)
 		add_reported_xid(a, t, line, fits);
 	else if (a->in_force == AUTHORITY_DRIVER)
-		count_fault(a, t, line, fits);
+		fault_events_add_fault(a->events, line, &t->from, fits);
 }
 
 static void add_line_of_record(struct fault_authority *a, const struct text *t,
@@ -389,25 +332,25 @@ static void add_line_of_record(struct fault_authority *a, const struct text *t,
 		       t->age >= RECORD_AT_HOOK && a->in_force == AUTHORITY_HOOK;
 
 	if (by_hook && (is_counted(a, text_hash(line->text, line->text_len)) ||
-			(t->age != RECORD_AT_HOOK && !log_decides(a, t->origin.time_ns))))
+			(t->age != RECORD_AT_HOOK && !log_decides(a, t->from.time_ns))))
 		return;
-	if (t->record->facility || form_of_line(t->record, t->at, line))
-		fault_events_add_line(a->events, t->origin.time_ns, line);
+	if (t->record->facility || form_of_line(t->record, t->from.text, line))
+		fault_events_add_line(a->events, t->from.time_ns, line);
 }
 
 /* Judges a text that a process wrote. */
-static void count_forged(struct fault_authority *a, const struct text *t)
+static void count_forged(struct fault_authority *a, const struct fault_report *r)
 {
 	struct xid_line line;
 	size_t offset = 0;
 
-	while (xid_line_next(t->at, t->len, &offset, &line)) {
+	while (xid_line_next(r->text, r->len, &offset, &line)) {
 		struct fault_signal_report signal = { .kind = "forged_xid",
 						      .device = "",
-						      .time_ns = t->origin.time_ns,
+						      .time_ns = r->time_ns,
 						      .pid = -1,
-						      .text = t->at,
-						      .text_len = t->len };
+						      .text = r->text,
+						      .text_len = r->len };
 
 		if (line.kind != XID_LINE_SXID_DETAIL)
 			fault_events_add_signal(a->events, &signal);
@@ -440,31 +383,32 @@ static uint64_t record_time(struct fault_authority *a, const struct kmsg_record 
 void fault_authority_record(struct fault_authority *a, const struct kmsg_record *record,
 			    const char *text, enum record_age age, uint64_t now_ns)
 {
-	bool before_start = age == RECORD_BEFORE_START;
-	const struct text t = { .at = text,
-				.len = record->text_len,
+	const struct text t = { .from = { .text = text,
+					  .len = record->text_len,
+					  .time_ns = record_time(
+						  a, record, age == RECORD_BEFORE_START, now_ns),
+					  .path = fault_authority_names[AUTHORITY_LOG] },
 				.record = record,
 				.age = age,
-				.origin = { record_time(a, record, before_start, now_ns),
-					    fault_authority_names[AUTHORITY_LOG], NULL, -1 },
 				.read_ns = now_ns };
 	struct kernel_line other;
 	struct xid_line line;
 	size_t offset = 0;
 
 	if (record->facility && !a->accept_user_kmsg) {
-		count_forged(a, &t);
+		count_forged(a, &t.from);
 		return;
 	}
-	forget_noted(a, t.origin.time_ns);
-	kernel_report_expire(a->events, t.origin.time_ns);
+	forget_noted(a, t.from.time_ns);
+	kernel_report_expire(a->events, t.from.time_ns);
 	/* The first message of the hook makes it the authority. */
-	if (age >= RECORD_AT_HOOK && a->in_force == AUTHORITY_LOG && printk_marked(text, t.len))
+	if (age >= RECORD_AT_HOOK && a->in_force == AUTHORITY_LOG &&
+	    printk_marked(text, t.from.len))
 		a->drain(a->context);
-	while (xid_line_next(text, t.len, &offset, &line))
+	while (xid_line_next(text, t.from.len, &offset, &line))
 		if (line.kind != XID_LINE_SXID_DETAIL)
 			add_fault_of_record(a, &t, &line);
-	for (offset = 0; kernel_line_next(text, t.len, &offset, &other);)
+	for (offset = 0; kernel_line_next(text, t.from.len, &offset, &other);)
 		add_line_of_record(a, &t, &other);
 }
 
@@ -472,11 +416,6 @@ void fault_authority_all_read(struct fault_authority *a, uint64_t ns)
 {
 	a->all_read_ns = ns;
 	forget_noted(a, ns);
-}
-
-void fault_authority_log_offset(struct fault_authority *a, int64_t ns)
-{
-	a->log_offset_ns = ns;
 }
 
 /* ---- its state ---- */
@@ -491,25 +430,8 @@ bool fault_authority_settled(const struct fault_authority *a)
 	return !ARRAY_FIND(n, a->noted, a->noted_count, !n->by_log && !n->of_others);
 }
 
-struct fault_authority *fault_authority_new(struct fault_events *events, bool accept_user_kmsg,
-					    void (*drain)(void *context), void *context)
-{
-	struct fault_authority *a = calloc(1, sizeof(*a));
-
-	if (!a)
-		return NULL;
-	a->events = events;
-	a->accept_user_kmsg = accept_user_kmsg;
-	a->drain = drain;
-	a->context = context;
-	return a;
-}
-
 void fault_authority_free(struct fault_authority *a)
 {
-	if (!a)
-		return;
 	free(a->noted);
 	free(a->owed);
-	free(a);
 }

@@ -8,19 +8,46 @@
 #include "kernel/kernel_log.h"
 #include "printk.h"
 
-struct fault_authority;
+/* Initialise with { .events, .accept_user_kmsg, .drain, .context }. */
+struct fault_authority {
+	struct fault_events *events; /* where all is counted */
+	bool accept_user_kmsg; /* records that a process wrote count as the driver's */
+	void (*drain)(
+		void *context); /* passes on all that the hook and the driver have reported until now */
+	void *context; /* of @drain */
+	int64_t log_offset_ns; /* from the log's clock to CLOCK_MONOTONIC, as far as it is known; it drifts */
 
-/* Counts go to @events, which must outlive it. @accept_user_kmsg: records that a process wrote count as the driver's.
- * @drain passes on all that the hook and the driver have reported until now. NULL: no memory. */
-struct fault_authority *fault_authority_new(struct fault_events *events, bool accept_user_kmsg,
-					    void (*drain)(void *context), void *context);
+	/* Its own: */
+	bool available[AUTHORITIES];
+	enum fault_authority_kind in_force;
+	uint64_t sure_ns; /* it has reported all since then: its begin, or the last gap's end */
+	uint64_t all_read_ns; /* all that the log had until then has been read */
+
+	/* Lines that are counted, and whose other report may still come. */
+	struct noted {
+		uint32_t line; /* a hash */
+		bool by_log; /* it is the authority's report that may come */
+		bool of_others;
+		uint64_t time_ns;
+	} * noted; /* the oldest first */
+	size_t noted_count, noted_others;
+
+	/* Texts of Xids that the driver has not reported. */
+	struct owed {
+		uint32_t line;
+		bool fits; /* it has the form of the driver's */
+		uint64_t time_ns, read_ns;
+		char text[256]; /* from the header on */
+	} * owed; /* the oldest first */
+	size_t owed_count;
+};
+
 void fault_authority_free(struct fault_authority *a);
 
-/* @known: since @ns the hook has all messages with their callers. Otherwise it no longer has. */
-void fault_authority_hook(struct fault_authority *a, bool known, uint64_t ns);
-/* @reports: since @ns the driver reports each Xid. Otherwise it no longer does. */
-void fault_authority_driver(struct fault_authority *a, bool reports, uint64_t ns);
-enum fault_authority_kind fault_authority_in_force(const struct fault_authority *a);
+/* @available: since @ns the hook has all messages with their callers, or the driver reports each Xid. Otherwise it no longer
+ * does. */
+void fault_authority_offer(struct fault_authority *a, enum fault_authority_kind kind,
+			   bool available, uint64_t ns);
 
 /* The authority @kind may have lost reports until @end_ns, of faults whose records are not yet read. */
 void fault_authority_gap(struct fault_authority *a, enum fault_authority_kind kind,
@@ -53,11 +80,8 @@ void fault_authority_record(struct fault_authority *a, const struct kmsg_record 
 
 /* All that the log had until @ns has been read. */
 void fault_authority_all_read(struct fault_authority *a, uint64_t ns);
-/* How far the clock of the log is behind CLOCK_MONOTONIC. */
-void fault_authority_log_offset(struct fault_authority *a, int64_t ns);
-
-/* Decides about texts for which the driver's report has not come in time; with @all, about all texts. */
-void fault_authority_expire(struct fault_authority *a, uint64_t now_ns, bool all);
+/* Decides about texts for which the driver's report has not come in time: until UINT64_MAX, about all texts. */
+void fault_authority_expire(struct fault_authority *a, uint64_t now_ns);
 
 /* Whether further messages of the hook must wait until more records are read. Each message that is counted is noted until
  * its record is read, and notes are bounded. */

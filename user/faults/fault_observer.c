@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/file_text.h"
 #include "base/span.h"
-#include "faults/fault_authority.h"
 #include "faults/gpu_holders.h"
 #include "faults/printk_hook.h"
 #include "faults/printk_origin.h"
@@ -27,7 +26,6 @@
 /* Until the driver is looked for again if nobody tells of modules. */
 #define LOOK_NS (20 * 1000000000ull)
 #define RETRY_NS (60 * 1000000000ull) /* until a hook that could not be attached is tried again */
-#define LOG_FAILURES 10 /* reading the log may fail so often in turn, until it is closed */
 #define LAST_NS 300000000ull /* the log is read for so long at the end ... */
 #define SETTLE_NS 50000000ull /* ... and before the state is saved */
 
@@ -36,11 +34,9 @@ struct fault_observer {
 	const struct fault_options *options;
 	struct faults faults;
 	struct fault_events events;
-	struct fault_authority *authority;
+	struct fault_authority authority;
 	struct kernel_log kernel_log;
 	struct kernel_log_mark start; /* before all hooks */
-	int log_failures; /* in turn */
-	bool log_paused; /* until the next poll, because reading it has failed */
 	struct printk_hook *printk; /* NULL: not attached */
 	bool printk_unfit; /* this kernel does not show who prints, which is no fault of the hook */
 	bool printk_refused; /* it is not tried again */
@@ -48,7 +44,7 @@ struct fault_observer {
 	struct spinners spinners;
 	uint64_t modules; /* printk_driver_modules() at the last look */
 	uint64_t look_ns; /* when the next look is due */
-	struct trace_events *trace;
+	struct trace_events trace;
 	uint64_t retry_ns; /* CLOCK_MONOTONIC: when to try again what is missing */
 	unsigned int retries;
 	struct state_file state;
@@ -98,26 +94,13 @@ static void look_for_driver(struct fault_observer *g)
 		fault_events_loaded(&g->events);
 }
 
-/* Reading the log has failed with @err. */
-static void pause_log(struct fault_observer *g, int err)
-{
-	g->log_paused = true;
-	epoll_ctl(g->epoll, EPOLL_CTL_DEL, g->kernel_log.fd, NULL);
-	if (++g->log_failures == 1 || g->log_failures == LOG_FAILURES)
-		log_error(g->log, "cannot read the kernel log: %s; will try again every %s",
-			  strerror(-err), g->log_failures == 1 ? "second" : "minute");
-	if (g->log_failures < LOG_FAILURES)
-		return;
-	kernel_log_close(&g->kernel_log);
-}
-
 /* Passes on what the authorities have reported until now. */
 static void drain_reports(void *context)
 {
 	struct fault_observer *g = context;
 
 	printk_hook_consume(g->printk);
-	trace_events_consume(g->trace);
+	trace_events_consume(&g->trace);
 }
 
 /* Without the callers of printk the hook proves nothing. */
@@ -139,34 +122,32 @@ static bool read_log(struct fault_observer *g, int batch)
 	uint64_t begin = monotonic_ns(), end = begin + LOG_BATCH_NS, now = 0;
 	int n = 0, err = 1;
 
-	if (l->fd < 0 || g->log_paused)
-		return l->fd < 0;
+	if (l->fd < 0)
+		return true;
 	while (n < batch && now < end && (err = kernel_log_read(l)) > 0) {
 		enum record_age age = l->record.sequence < kernel_log_after(&g->start) ?
 					      RECORD_BEFORE_START :
 					      printk_hook_age(g->printk, l->record.sequence);
 
-		fault_authority_record(g->authority, &l->record, l->text, age, monotonic_ns());
+		fault_authority_record(&g->authority, &l->record, l->text, age, monotonic_ns());
 		n++;
 		if (age != RECORD_BEFORE_START)
 			now = monotonic_ns();
 	}
 	/* What comes from now on has come after the start. */
 	if (!err) {
-		fault_authority_all_read(g->authority, begin);
+		fault_authority_all_read(&g->authority, begin);
 		kernel_log_mark_free(&g->start);
 		ask_hook(g);
 	}
 	g->faults.counts.log_lost += l->lost;
 	l->lost = 0;
 	if (err < 0) {
-		pause_log(g, err);
-		return l->fd < 0;
+		log_error(g->log, "cannot read the kernel log: %s; will try again in a minute",
+			  strerror(-err));
+		kernel_log_close(l);
 	}
-	if (g->log_failures)
-		log_info(g->log, "the kernel log is read again");
-	g->log_failures = 0;
-	return !err;
+	return err <= 0;
 }
 
 void fault_observer_consume(struct fault_observer *g)
@@ -177,11 +158,11 @@ void fault_observer_consume(struct fault_observer *g)
 	/* A message counts before the log is read, which may take a while. The driver's reports lack what its text has. */
 	if (g->kernel_log.fd < 0)
 		ask_hook(g);
-	if (g->kernel_log.fd < 0 || !fault_authority_crowded(g->authority))
+	if (g->kernel_log.fd < 0 || !fault_authority_crowded(&g->authority))
 		printk_hook_consume(g->printk);
 	read_log(g, LOG_BATCH);
-	trace_events_consume(g->trace);
-	fault_authority_expire(g->authority, begin, false);
+	trace_events_consume(&g->trace);
+	fault_authority_expire(&g->authority, begin);
 }
 
 static void write_state(struct fault_observer *g)
@@ -198,10 +179,10 @@ static void save_state(struct fault_observer *g)
 	uint64_t end = monotonic_ns() + SETTLE_NS;
 	bool read = g->kernel_log.fd >= 0;
 
-	while (read && !fault_authority_settled(g->authority) && monotonic_ns() < end &&
+	while (read && !fault_authority_settled(&g->authority) && monotonic_ns() < end &&
 	       !read_log(g, 1))
 		;
-	if (!read || fault_authority_settled(g->authority))
+	if (!read || fault_authority_settled(&g->authority))
 		write_state(g);
 }
 
@@ -215,9 +196,9 @@ static void consume_last(struct fault_observer *g)
 	/* A message that has counted is in the log a moment later. Without its record the state would have it twice. */
 	do
 		all = read_log(g, LOG_BATCH);
-	while ((!all || !fault_authority_settled(g->authority)) && monotonic_ns() < end);
-	fault_authority_expire(g->authority, 0, true);
-	if (all || fault_authority_settled(g->authority))
+	while ((!all || !fault_authority_settled(&g->authority)) && monotonic_ns() < end);
+	fault_authority_expire(&g->authority, UINT64_MAX);
+	if (all || fault_authority_settled(&g->authority))
 		write_state(g);
 }
 
@@ -245,7 +226,7 @@ static void open_log(struct fault_observer *g)
 static void reopen_log(struct fault_observer *g)
 {
 	struct kernel_log *l = &g->kernel_log;
-	bool hook = fault_authority_in_force(g->authority) == AUTHORITY_HOOK, begun = l->begun;
+	bool hook = g->authority.in_force == AUTHORITY_HOOK, begun = l->begun;
 	uint64_t next = l->next;
 	int err = kernel_log_open(l, g->options->replay && !hook ? KERNEL_LOG_ALL : KERNEL_LOG_NEW);
 
@@ -254,13 +235,12 @@ static void reopen_log(struct fault_observer *g)
 	if (err)
 		return;
 	log_info(g->log, "/dev/kmsg is open");
-	g->log_paused = false;
 	file_watch(g->epoll, l->fd);
 }
 
 static void attach_printk(struct fault_observer *g, bool quiet)
 {
-	g->printk = printk_hook_new(g->log, quiet, g->authority, g->epoll);
+	g->printk = printk_hook_new(g->log, quiet, &g->authority, g->epoll);
 	/* The verifier would refuse it again, at the same cost. */
 	g->printk_refused = !g->printk && (errno == E2BIG || errno == EACCES || errno == EINVAL);
 }
@@ -275,7 +255,7 @@ static void retry(struct fault_observer *g)
 	g->retries++;
 	load |= !(g->retries & (g->retries - 1));
 	if (load)
-		trace_events_load(g->trace, true);
+		trace_events_load(&g->trace, true);
 	if (load && !g->printk && !g->printk_refused) {
 		attach_printk(g, true);
 		if (g->printk)
@@ -287,7 +267,7 @@ static void retry(struct fault_observer *g)
 
 void fault_observer_state_lost(struct fault_observer *g)
 {
-	state_file_lost(&g->state);
+	g->state.lost = true;
 }
 
 void fault_observer_poll(struct fault_observer *g, bool modules)
@@ -295,18 +275,14 @@ void fault_observer_poll(struct fault_observer *g, bool modules)
 	uint64_t now = monotonic_ns();
 	struct epoll_event event;
 
-	if (g->log_paused && g->kernel_log.fd >= 0) {
-		g->log_paused = false;
-		file_watch(g->epoll, g->kernel_log.fd);
-	}
 	/* What a hook drops is in the log. */
 	if (epoll_wait(g->epoll, &event, 1, 0) != 0) {
 		fault_observer_consume(g);
 	} else {
 		follow_clock(g);
-		if (g->kernel_log.fd >= 0 && !g->log_paused)
-			fault_authority_all_read(g->authority, now);
-		fault_authority_expire(g->authority, now, false);
+		if (g->kernel_log.fd >= 0)
+			fault_authority_all_read(&g->authority, now);
+		fault_authority_expire(&g->authority, now);
 	}
 	if (modules || now >= g->look_ns || g->events.load_begin_ns)
 		look_for_driver(g);
@@ -315,9 +291,8 @@ void fault_observer_poll(struct fault_observer *g, bool modules)
 		/* Once more, because that took a while: a report that is read before its text has no process. */
 		fault_observer_consume(g);
 	}
-	trace_events_poll(g->trace,
-			  !printk_hook_undecided(g->printk) &&
-				  fault_authority_in_force(g->authority) != AUTHORITY_HOOK);
+	trace_events_poll(&g->trace, !printk_hook_undecided(g->printk) &&
+					     g->authority.in_force != AUTHORITY_HOOK);
 	gpu_holders_poll(&g->holders);
 	if (g->options->spinners)
 		spinners_look(&g->spinners, &g->events, monotonic_ns());
@@ -350,7 +325,7 @@ int fault_observer_snapshot(struct fault_observer *g, struct snapshot *s)
 	if (!g || !g->printk_unfit)
 		snapshot_hook(&s->self, "printk_console", g && g->printk);
 	printk_hook_snapshot(g ? g->printk : NULL, &s->self);
-	trace_events_snapshot(g ? g->trace : NULL, &s->self);
+	trace_events_snapshot(g ? &g->trace : NULL, &s->self);
 	if (!g)
 		return 0;
 	s->self.map_bytes += g->spinners.memory.maps;
@@ -363,7 +338,7 @@ int fault_observer_snapshot(struct fault_observer *g, struct snapshot *s)
 
 /* ---- beginning and end ---- */
 
-static bool init_authority(struct fault_observer *g)
+static void init_events(struct fault_observer *g)
 {
 	g->events = (struct fault_events){
 		.faults = &g->faults,
@@ -375,17 +350,19 @@ static bool init_authority(struct fault_observer *g)
 		.started_ns = monotonic_ns(),
 	};
 	clock_offsets_read(&g->events.clocks);
-	g->authority =
-		fault_authority_new(&g->events, g->options->accept_user_kmsg, drain_reports, g);
-	g->trace = trace_events_new(g->log, g->authority, &g->events, g->epoll);
-	return g->authority && g->trace;
+	g->authority = (struct fault_authority){ .events = &g->events,
+						 .accept_user_kmsg = g->options->accept_user_kmsg,
+						 .drain = drain_reports,
+						 .context = g };
+	g->trace = (struct trace_events){
+		.log = g->log, .authority = &g->authority, .counted = &g->events, .epoll = g->epoll
+	};
 }
 
 struct fault_observer *fault_observer_new(const struct log *log,
 					  const struct fault_options *options, int epoll)
 {
 	struct fault_observer *g = calloc(1, sizeof(*g));
-	int64_t offset_ns;
 	int err = ENOMEM;
 	bool traced;
 
@@ -397,17 +374,17 @@ struct fault_observer *fault_observer_new(const struct log *log,
 	g->start.fd = -1;
 	g->holders.helper.pipe = -1;
 	g->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (!init_authority(g) || g->epoll < 0)
+	if (g->epoll < 0)
 		goto failed;
+	init_events(g);
 	g->state = (struct state_file){ .log = log, .store = options->state };
-	if (kernel_log_offset(&offset_ns)) {
-		fault_authority_log_offset(g->authority, offset_ns);
-		log_debug(log, "the kernel log's clock is off by %lld ns", (long long)offset_ns);
-	}
+	if (kernel_log_offset(&g->authority.log_offset_ns))
+		log_debug(log, "the kernel log's clock is off by %lld ns",
+			  (long long)g->authority.log_offset_ns);
 	open_log(g);
 	/* All hooks before the log is read: what is printed meanwhile is in it. */
 	kernel_log_mark(&g->start);
-	traced = trace_events_load(g->trace, false);
+	traced = trace_events_load(&g->trace, false);
 	attach_printk(g, false);
 	err = g->printk ? 0 : errno;
 	if (!g->printk && !traced && g->kernel_log.fd < 0 && err == EPERM)
@@ -432,11 +409,11 @@ void fault_observer_free(struct fault_observer *g)
 		return;
 	if (g->started)
 		consume_last(g);
-	trace_events_free(g->trace);
+	trace_events_free(&g->trace);
 	printk_hook_free(g->printk);
 	gpu_holders_free(&g->holders);
 	spinners_free(&g->spinners);
-	fault_authority_free(g->authority);
+	fault_authority_free(&g->authority);
 	faults_free(&g->faults);
 	kernel_log_close(&g->kernel_log);
 	kernel_log_mark_free(&g->start);

@@ -4,7 +4,9 @@
 #pragma once
 
 #include "base/log.h"
+#include "faults/fault_authority.h"
 #include "faults/fault_state.h"
+#include "kernel/bpf_support.h"
 #include "snapshot/event.h"
 #include "snapshot/snapshot.h"
 #include "xid/xid_policy.h"
@@ -71,14 +73,24 @@ void fault_offer_read(struct fault_offer *f, const char *root, int every_message
  *
  * Those that report faults: the NVIDIA driver's own, and those of the kernel that come with GPU failures. */
 
-struct fault_authority;
-struct fault_events;
-struct trace_events;
+/* Initialise with { .log, .authority, .counted, .epoll }. */
+struct trace_events {
+	const struct log *log;
+	struct fault_authority *authority; /* takes the driver's reports */
+	struct fault_events *counted; /* take the others */
+	int epoll; /* readable when records wait */
+	struct kernel_events_bpf *bpf; /* NULL: the kernel refuses them, or has none */
+	struct bpf_link *links[KERNEL_EVENTS];
+	struct bpf_memory program_memory;
+	struct trace_instance *instance; /* NULL: none is needed, or there is none */
+	int error; /* errno: why there is none, at the last try */
+	bool driver_wanted;
+	bool modules_changed;
+	uint64_t consumed_ns; /* CLOCK_MONOTONIC: all that they had until then was read */
+	uint64_t look_ns; /* when to look at all next */
+	uint64_t memory; /* of the instance, at the last such look */
+};
 
-/* The driver's reports go to @authority, others to @events, which must outlive it. @epoll is readable when records wait. NULL: no
- * memory. */
-struct trace_events *trace_events_new(const struct log *log, struct fault_authority *authority,
-				      struct fault_events *events, int epoll);
 void trace_events_free(struct trace_events *t);
 
 /* Observes the kernel's events, unless it does already. Returns false, unless @quiet after logging the reason, if the kernel refuses

@@ -41,7 +41,7 @@ struct state_store {
 	const char *text; /* of the earlier run, @len bytes; NULL: there is none */
 	size_t len;
 	int error; /* why it could not be read, as -errno; or 0 */
-	/* Accepts a text to be written later; if the write fails, the caller gets state_file_lost(). @damaged: the old file
+	/* Accepts a text to be written later; if the write fails, the caller sets .lost. @damaged: the old file
 	 * is kept under another name. Returns whether the text was accepted. */
 	bool (*write)(void *context, const char *text, size_t len, bool damaged);
 	void *context;
@@ -54,7 +54,7 @@ struct state_file {
 	uint64_t saved_next;
 	uint64_t saved_changes;
 	bool damaged; /* the old file is damaged and still there */
-	bool lost; /* the text that was saved last was not written */
+	bool lost; /* the text that was saved last was not written: it is saved again */
 };
 
 /* Fills @faults, which must be empty, and *@next (as in struct fault_state) with the counts of an earlier run of this boot.
@@ -68,6 +68,3 @@ bool state_file_changed(const struct state_file *f, const struct faults *faults)
 /* Gives the text to the store if the counts or @next have changed. */
 void state_file_save(struct state_file *f, const struct faults *faults, uint64_t next,
 		     double boot_to_wall);
-
-/* Call it if the text that was saved last could not be written: it is saved again. */
-void state_file_lost(struct state_file *f);

@@ -102,7 +102,7 @@ void printk_hook_modules_changed(struct printk_hook *h)
 		h->callers = CALLERS_HIDDEN;
 		h->error = h->origins.error;
 		warn_hidden(h);
-		fault_authority_hook(h->authority, false, monotonic_ns());
+		fault_authority_offer(h->authority, AUTHORITY_HOOK, false, monotonic_ns());
 	}
 	protect_driver(h);
 }
@@ -122,7 +122,7 @@ static void learn_callers(struct printk_hook *h, const uint64_t *stack, size_t d
 		return;
 	printk_hook_modules_changed(h);
 	if (h->callers == CALLERS_KNOWN)
-		fault_authority_hook(h->authority, true, h->attached_ns);
+		fault_authority_offer(h->authority, AUTHORITY_HOOK, true, h->attached_ns);
 }
 
 int printk_hook_ask(struct printk_hook *h)

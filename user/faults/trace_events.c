@@ -14,8 +14,6 @@
 #include "base/file_text.h"
 #include "base/label.h"
 #include "base/process.h"
-#include "faults/fault_authority.h"
-#include "kernel/bpf_support.h"
 #include "kernel/trace.h"
 #include "kernel_events.skel.h"
 
@@ -29,23 +27,6 @@ static const char *const tracepoints[KERNEL_EVENTS] = {
 	[EVENT_AER] = "aer_event",           [EVENT_MCE] = "mce_record",
 	[EVENT_OOM] = "mark_victim",         [EVENT_HANG] = "sched_process_hang",
 	[EVENT_MODULE_LOAD] = "module_load", [EVENT_MODULE_FREE] = "module_free",
-};
-
-struct trace_events {
-	const struct log *log;
-	struct fault_authority *authority;
-	struct fault_events *counted; /* what they report is counted there */
-	int epoll; /* the caller's, for both */
-	struct kernel_events_bpf *bpf; /* NULL: the kernel refuses them, or has none */
-	struct bpf_link *links[KERNEL_EVENTS];
-	struct bpf_memory program_memory;
-	struct trace_instance *instance; /* NULL: none is needed, or there is none */
-	int error; /* errno: why there is none, at the last try */
-	bool driver_wanted;
-	bool modules_changed;
-	uint64_t consumed_ns; /* CLOCK_MONOTONIC: all that they had until then was read */
-	uint64_t look_ns; /* when to look at all next */
-	uint64_t memory; /* of the instance, at the last such look */
 };
 
 /* ---- what the kernel's events report ---- */
@@ -218,10 +199,10 @@ static void look_for_driver(struct trace_events *t)
 	i = t->instance;
 	trace_instance_update(i);
 	if (had && (!i->enabled || i->since_ns != since_ns))
-		fault_authority_driver(t->authority, false, t->consumed_ns);
+		fault_authority_offer(t->authority, AUTHORITY_DRIVER, false, t->consumed_ns);
 	if (i->enabled && (!had || i->since_ns != since_ns)) {
 		log_info(t->log, "the driver has the tracepoint " DRIVER_EVENT);
-		fault_authority_driver(t->authority, true, i->since_ns);
+		fault_authority_offer(t->authority, AUTHORITY_DRIVER, true, i->since_ns);
 	}
 }
 
@@ -263,29 +244,12 @@ bool trace_events_load(struct trace_events *t, bool quiet)
 	return false;
 }
 
-struct trace_events *trace_events_new(const struct log *log, struct fault_authority *authority,
-				      struct fault_events *events, int epoll)
-{
-	struct trace_events *t = calloc(1, sizeof(*t));
-
-	if (t)
-		*t = (struct trace_events){ .log = log,
-					    .authority = authority,
-					    .counted = events,
-					    .epoll = epoll,
-					    .look_ns = monotonic_ns() + LOOK_NS };
-	return t;
-}
-
 void trace_events_free(struct trace_events *t)
 {
-	if (!t)
-		return;
 	trace_instance_free(t->instance);
 	for (int i = 0; i < KERNEL_EVENTS; i++)
 		bpf_link__destroy(t->links[i]);
 	kernel_events_bpf__destroy(t->bpf);
-	free(t);
 }
 
 void trace_events_consume(struct trace_events *t)

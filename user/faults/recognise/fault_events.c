@@ -155,15 +155,35 @@ static bool has_ended(const struct event *event, int pid)
 	       !process_first_line(pid, event->monotonic_ns, "comm", name, sizeof(name));
 }
 
+static void add_unverified(struct fault_events *e, const struct xid_line *line,
+			   const struct fault_report *r)
+{
+	struct event event = new_event(e, EVENT_KIND_KERNEL, r->time_ns);
+
+	log_no_memory(e, faults_add_unverified(e->faults, line->pci, line->code));
+	SET(event.name, "unverified_xid");
+	event.anybodys = true;
+	event.text = r->text;
+	event.text_len = r->len;
+	if (r->printed_by) {
+		event.pid = r->printed_pid;
+		SET_LABEL(event.comm, r->printed_by);
+	}
+	hand_out(e, &event, NULL);
+}
+
 void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
-			    const struct fault_origin *origin, const char *text, size_t len)
+			    const struct fault_report *r, bool proved)
 {
 	bool nvswitch = line->kind == XID_LINE_SXID;
 	struct xid_rating rating = xid_policy_rating(e->policy, line);
-	struct event event =
-		new_event(e, nvswitch ? EVENT_KIND_SXID : EVENT_KIND_XID, origin->time_ns);
+	struct event event = new_event(e, nvswitch ? EVENT_KIND_SXID : EVENT_KIND_XID, r->time_ns);
 	struct fault like = { .code = line->code, .nvswitch = nvswitch, .place = line->place };
 
+	if (!proved) {
+		add_unverified(e, line, r);
+		return;
+	}
 	SET(like.device, line->pci);
 	/* The cause has its own severity, and has counted. */
 	if (line->caused_by && faults_last(e->faults, line->pci, line->caused_by) >
@@ -174,48 +194,30 @@ void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 	/* Faults that a user can cause at will. */
 	if (!nvswitch && !strcmp(xid_catalog_find(line->code)->category, "app"))
 		like.causes[0] = fault_cause("", line->pid, has_ended(&event, line->pid));
-	log_no_memory(e, faults_add(e->faults, &like, boot_seconds(&e->clocks, origin->time_ns)));
+	log_no_memory(e, faults_add(e->faults, &like, boot_seconds(&e->clocks, r->time_ns)));
 	if (!nvswitch)
-		RAISE(e->last_xid_ns, origin->time_ns);
+		RAISE(e->last_xid_ns, r->time_ns);
 	if (xid_asks_no_more(line))
-		fault_events_add_recovery(e, like.device,
-					  xid_reset_is_done(line) ? "action_none" :
-								    RECOVERY_WITHDRAWN,
-					  origin->time_ns);
+		fault_events_add_recovery(
+			e, like.device,
+			xid_reset_is_done(line) ? "action_none" : RECOVERY_WITHDRAWN, r->time_ns);
 
 	event.code = line->code;
 	SET(event.device, like.device);
 	SET(event.severity, like.severity);
 	SET(event.action, like.action);
-	event.text = text;
-	event.text_len = len;
-	event.path = origin->path;
+	event.text = r->text;
+	event.text_len = r->len;
+	event.path = r->path;
 	event.pid = line->pid;
 	SET_LABEL(event.comm, line->process);
-	if (origin->printed_by)
-		SET_LABEL(event.printed_by, origin->printed_by);
+	if (r->printed_by)
+		SET_LABEL(event.printed_by, r->printed_by);
 	if (!nvswitch) {
 		SET(event.name, xid_catalog_find(line->code)->mnemonic);
 		set_uuid(e, &event);
 	}
 	hand_out(e, &event, line);
-}
-
-void fault_events_add_unverified(struct fault_events *e, const struct xid_line *line,
-				 const struct fault_origin *origin, const char *text, size_t len)
-{
-	struct event event = new_event(e, EVENT_KIND_KERNEL, origin->time_ns);
-
-	log_no_memory(e, faults_add_unverified(e->faults, line->pci, line->code));
-	SET(event.name, "unverified_xid");
-	event.anybodys = true;
-	event.text = text;
-	event.text_len = len;
-	if (origin->printed_by) {
-		event.pid = origin->printed_pid;
-		SET_LABEL(event.comm, origin->printed_by);
-	}
-	hand_out(e, &event, NULL);
 }
 
 /* ---- what comes besides faults ---- */

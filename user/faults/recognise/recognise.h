@@ -148,20 +148,18 @@ struct fault_events {
 };
 
 /* How a fault was reported. */
-struct fault_origin {
+struct fault_report {
+	const char *text;
+	size_t len;
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 	const char *path; /* static: one of fault_authority_names */
 	const char *printed_by; /* the task that printed the text; NULL: unknown */
 	int printed_pid; /* of that task */
 };
 
-/* Adds a fault. @line was read from @text. */
+/* Adds a fault, or if it is not @proved a text that looks like one. @line was read from the text of @r. */
 void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
-			    const struct fault_origin *origin, const char *text, size_t len);
-
-/* Adds an unproven text that looks like a fault. */
-void fault_events_add_unverified(struct fault_events *e, const struct xid_line *line,
-				 const struct fault_origin *origin, const char *text, size_t len);
+			    const struct fault_report *r, bool proved);
 
 /* What happened besides faults, by a tracepoint or a line of the kernel log. */
 struct fault_signal_report {
