@@ -1,65 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* libFuzzer entry for the binary trace buffer and the `format` files that describe its fields: whatever they contain,
- * records lie in the page, and numbers and texts in their record. */
+/* libFuzzer entry for the lines of a trace pipe, and the `format` files that describe the fields of records: whatever they
+ * contain, a text lies within the line, and a field has a name. */
 #include "fuzz.h"
 #include "kernel/trace.h"
 
-static void read_fields(const struct trace_format *f, const void *data, size_t len)
+static bool on_event(void *context, uint64_t time_ns, struct span text)
 {
-	for (size_t i = 0; i < f->field_count; i++) {
-		const char *name = f->fields[i].name, *text;
-		size_t size = 0;
+	const struct span *all = context;
 
-		require_string(f->fields[i].name);
-		trace_number(f, data, len, name, 7);
-		text = trace_string(f, data, len, name, &size);
-		if (!text)
-			continue;
-		require(text >= (const char *)data && size <= len &&
-			(size_t)(text - (const char *)data) <= len - size);
-		require(!memchr(text, 0, size));
-	}
-	require(trace_number(f, data, len, "no such field", 7) == 7);
+	require(text.at >= all->at && text.at <= text.end && text.end <= all->end);
+	require(time_ns % 1000 == 0);
+	return span_left(text);
 }
 
-/* Two bytes: how long the format is; the rest is a page. */
+/* Two bytes: how long the format is; the rest is text of the pipe. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct trace_record record;
+	struct trace_instance t = { .event = "x" };
 	struct trace_format format;
-	struct trace_page page;
-	size_t len, rest;
-	char *text, *bytes;
-	int records = 0;
+	struct span all;
+	char *text, *pipe;
+	size_t len;
 
 	if (size < 2)
 		return 0;
 	len = data[0] | (size_t)data[1] << 8;
 	if (len > size - 2)
 		len = size - 2;
-	rest = size - 2 - len;
 	text = copy_of(data + 2, len);
-	bytes = copy_of(data + 2 + len, rest);
-	require(trace_format_parse(&format, text, len) <= (format.field_count > 0));
+	pipe = copy_of(data + 2 + len, size - 2 - len);
+	require(trace_format_parse(&format, text, len) == (format.field_count > 0));
 	require(format.field_count <= TRACE_FIELDS);
+	for (size_t i = 0; i < format.field_count; i++)
+		require_string(format.fields[i].name);
+	all = (struct span){ pipe, pipe + (size - 2 - len) };
+	trace_instance_read(&t, all, on_event, &all);
 	free(text);
-	if (trace_page_open(&page, bytes, rest)) {
-		while (trace_page_next(&page, &record)) {
-			const char *at = record.data;
-			char *exact;
-
-			require(at >= bytes && record.len >= 8 && record.len <= rest &&
-				(size_t)(at - bytes) <= rest - record.len);
-			exact = copy_of(at, record.len);
-			read_fields(&format, exact, record.len);
-			free(exact);
-			records++;
-		}
-		require((size_t)records <= rest / 8);
-		require(!trace_page_next(&page, &record));
-	} else {
-		require(rest < 16);
-	}
-	free(bytes);
+	free(pipe);
 	return 0;
 }

@@ -133,27 +133,25 @@ static int on_event(void *context, void *data, size_t size)
 
 /* ---- the driver's ---- */
 
-static void read_text(char *to, size_t size, const struct trace_instance *i,
-		      const struct trace_record *r, const char *field)
-{
-	size_t len = 0;
-	const char *text = trace_string(&i->format, r->data, r->len, field, &len);
-
-	label_from_bytes(to, size, text ? text : "", text ? len : 0);
-}
-
-static void on_driver(void *context, const struct trace_record *r)
+/* "Xid (PCI:0000:c1:00.0): 79, GPU has fallen off the bus." */
+static bool on_driver(void *context, uint64_t time_ns, struct span text)
 {
 	struct trace_events *t = context;
-	struct driver_report report = {
-		.code = (unsigned int)trace_number(&t->instance->format, r->data, r->len,
-						   "error_code", 0),
-		.time_ns = r->time,
-	};
+	struct driver_report report = { .time_ns = time_ns };
+	struct span device;
+	uint64_t code;
 
-	read_text(report.device, sizeof(report.device), t->instance, r, "dev");
-	read_text(report.message, sizeof(report.message), t->instance, r, "msg");
+	if (!span_take(&text, "Xid (PCI:"))
+		return false;
+	device = span_take_until(&text, ")");
+	if (!span_take(&text, "): ") || !span_take_number(&text, 10, UINT32_MAX, &code) ||
+	    !span_take(&text, ", "))
+		return false;
+	report.code = (unsigned int)code;
+	label_from_bytes(report.device, sizeof(report.device), device.at, span_left(device));
+	label_from_bytes(report.message, sizeof(report.message), text.at, span_left(text));
 	fault_authority_report(t->authority, &report);
+	return true;
 }
 
 /* Returns whether there is an instance then; otherwise it logs the reason, but not twice in turn. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Reads `format` files of tracefs: after "ID: N" a line per field,
+/* Reads `format` files of tracefs: a line per field,
  *
  * 	field:__data_loc char[] msg;	offset:16;	size:4;	signed:0;
  *
@@ -54,22 +54,14 @@ static void parse_field(struct trace_format *f, struct span line)
 bool trace_format_parse(struct trace_format *f, const char *text, size_t len)
 {
 	struct span rest = { text, text + len }, line;
-	bool has_id = false;
-	uint64_t id;
 
 	*f = (struct trace_format){};
 	while (span_next_line(&rest, &line)) {
 		span_take_run(&line, " \t");
-		if (span_take(&line, "ID: ")) {
-			if (span_take_number(&line, 10, UINT16_MAX, &id)) {
-				f->id = (uint16_t)id;
-				has_id = true;
-			}
-		} else if (span_take(&line, "field:")) {
+		if (span_take(&line, "field:"))
 			parse_field(f, line);
-		}
 	}
-	return has_id && f->field_count;
+	return f->field_count;
 }
 
 bool trace_format_read(struct trace_format *f, const char *tracefs, const char *system,
@@ -85,49 +77,4 @@ bool trace_format_read(struct trace_format *f, const char *tracefs, const char *
 const struct trace_field *trace_field_find(const struct trace_format *f, const char *name)
 {
 	return ARRAY_FIND(x, f->fields, f->field_count, !strcmp(x->name, name));
-}
-
-static const struct trace_field *find_field(const struct trace_format *f, const char *name,
-					    size_t len)
-{
-	const struct trace_field *field = trace_field_find(f, name);
-
-	return field && field->offset <= len && field->size <= len - field->offset ? field : NULL;
-}
-
-uint64_t trace_number(const struct trace_format *f, const void *record, size_t len,
-		      const char *name, uint64_t missing)
-{
-	const struct trace_field *field = find_field(f, name, len);
-	uint64_t value = 0;
-
-	/* 1, 2, 4 or 8 bytes, the lowest first, as on both architectures. */
-	if (!field || field->size > sizeof(value) || __builtin_popcount(field->size) != 1)
-		return missing;
-	memcpy(&value, (const char *)record + field->offset, field->size);
-	return value;
-}
-
-const char *trace_string(const struct trace_format *f, const void *record, size_t len,
-			 const char *name, size_t *size)
-{
-	const struct trace_field *field = find_field(f, name, len);
-	const char *begin = record;
-	uint32_t location, offset;
-
-	if (!field)
-		return NULL;
-	offset = field->offset;
-	*size = field->size;
-	if (field->dynamic) {
-		if (field->size != sizeof(location))
-			return NULL;
-		memcpy(&location, begin + field->offset, sizeof(location));
-		offset = location & 0xffff;
-		*size = location >> 16;
-		if (offset > len || *size > len - offset)
-			return NULL;
-	}
-	*size = strnlen(begin + offset, *size);
-	return begin + offset;
 }

@@ -3,7 +3,6 @@
  * its buffers, and its end. */
 #include "kernel/trace.h"
 
-#include <poll.h>
 #include <sys/file.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
@@ -21,8 +20,8 @@
  * buffer for them. */
 #define SNAPSHOT_PAGES 3
 
-/* Pages to read from a CPU at a time: more than its buffer holds. */
-#define MAX_PAGES 16
+/* How often to read at a time: a page of text each, more than all buffers hold. */
+#define MAX_READS 1024
 
 /* Each agent or session that runs has one. */
 #define MAX_INSTANCES 8
@@ -165,32 +164,7 @@ static int make_instance(struct trace_instance *t)
 	return err;
 }
 
-static int open_cpus(struct trace_instance *t)
-{
-	OPEN_FOLDER *folder = opendir(PATHF("%s/instances/%s/per_cpu", t->tracefs, t->name));
-	const char *name;
-	int fd, *cpu;
-
-	if (!folder)
-		return -errno;
-	while ((name = folder_next(folder))) {
-		if (strncmp(name, "cpu", 3) != 0)
-			continue;
-		fd = OPEN_AT(t, O_RDONLY | O_NONBLOCK, "instances/%s/per_cpu/%s/trace_pipe_raw",
-			     t->name, name);
-		if (fd < 0)
-			break;
-		cpu = ARRAY_APPEND(t->cpus, t->cpu_count);
-		if (!cpu) {
-			close(fd);
-			break;
-		}
-		*cpu = fd;
-	}
-	return t->cpu_count ? 0 : -ENOENT;
-}
-
-/* The kernel makes them of its own size, 1.4 MB for each CPU, and takes no other before. */
+/* The kernel makes the buffers of its own size, 1.4 MB for each CPU, and takes no other before. */
 static void size_buffers(const struct trace_instance *t)
 {
 	unsigned long cpus = (unsigned long)sysconf(_SC_NPROCESSORS_ONLN), kb = BUFFERS_KB / cpus;
@@ -212,10 +186,6 @@ struct trace_instance *trace_instance_new(const char *system, const char *event)
 	t->pipe = -1;
 	t->system = system;
 	t->event = event;
-	t->page_size = (size_t)sysconf(_SC_PAGESIZE);
-	t->page = malloc(t->page_size);
-	if (!t->page)
-		goto failed;
 	state = tracefs_find("", t->tracefs, sizeof(t->tracefs));
 	err = state == TRACEFS_MOUNTED ? make_instance(t) :
 	      state == TRACEFS_EMPTY   ? -EPERM :
@@ -226,7 +196,7 @@ struct trace_instance *trace_instance_new(const char *system, const char *event)
 	/* Wake up for the first record, not for a half-full buffer. */
 	set_file(t, "buffer_percent", "0");
 	disable_command_recording(t);
-	err = set_file(t, "trace_clock", "mono") ?: open_cpus(t);
+	err = set_file(t, "trace_clock", "mono");
 	if (!err)
 		return t;
 failed:
@@ -241,16 +211,12 @@ void trace_instance_free(struct trace_instance *t)
 		return;
 	if (t->enabled)
 		write_and_close(open_switch(t, O_WRONLY), "0");
-	for (size_t i = 0; i < t->cpu_count; i++)
-		close(t->cpus[i]);
 	if (t->name[0]) {
 		OPEN_FILE lock = lock_instances(t, LOCK_END_MS);
 
 		file_close(&t->pipe);
 		rmdir(PATHF("%s/instances/%s", t->tracefs, t->name));
 	}
-	free(t->cpus);
-	free(t->page);
 	free(t);
 }
 
@@ -263,46 +229,69 @@ void trace_instance_update(struct trace_instance *t)
 	/* It was enabled, but is off: the module was loaded again. */
 	if (*state == '1')
 		return;
-	t->enabled = trace_format_read(&t->format, t->tracefs, t->system, t->event);
 	t->since_ns = monotonic_ns();
-	if (t->enabled)
-		t->enabled = !write_and_close(open_switch(t, O_WRONLY), "1");
+	t->enabled = !write_and_close(open_switch(t, O_WRONLY), "1");
 }
 
-void trace_instance_consume(struct trace_instance *t,
-			    void (*take)(void *context, const struct trace_record *record),
-			    void *context)
+/* "           <...>-1234    [000] d..1.   100.123456: nvidia_dev_xid: TEXT", by the kernel's clock "mono". */
+static bool read_event(struct span line, const char *event, uint64_t *time_ns, struct span *text)
 {
-	struct pollfd any = { .fd = t->pipe, .events = POLLIN };
-	struct trace_record record;
-	struct trace_page page;
-	ssize_t n;
+	struct span time = { line.at, line.at };
+	uint64_t seconds, microseconds;
+	bool found = false;
 
-	/* One check instead of a read per CPU; there may be hundreds. */
-	if (!poll(&any, 1, 0))
-		return;
-	for (size_t i = 0; i < t->cpu_count; i++)
-		for (int pages = 0; pages < MAX_PAGES; pages++) {
-			n = read(t->cpus[i], t->page, t->page_size);
-			if (n <= 0)
-				break;
-			if (!trace_page_open(&page, t->page, (size_t)n)) {
-				t->missed++; /* at least: of a form that is not known */
-				break;
-			}
-			t->missed += page.missed;
-			/* Even if the event has been disabled since. */
-			while (trace_page_next(&page, &record))
-				if (record.type == t->format.id)
-					take(context, &record);
+	*text = line;
+	while (!found && span_take_through(text, ": ")) {
+		time.end = text->at - 2;
+		found = span_take(text, event) && span_take(text, ": ");
+	}
+	time.at = memrchr(line.at, ' ', span_left((struct span){ line.at, time.end })) ?: line.at;
+	span_take(&time, " ");
+	if (!found || !span_take_number(&time, 10, UINT32_MAX, &seconds) ||
+	    !span_take(&time, ".") || span_left(time) != 6 ||
+	    !span_number(time, UINT32_MAX, &microseconds))
+		return false;
+	*time_ns = (seconds * 1000000 + microseconds) * 1000;
+	return true;
+}
+
+void trace_instance_read(struct trace_instance *t, struct span text, trace_handler *take,
+			 void *context)
+{
+	struct span line, rest;
+	uint64_t time_ns, lost;
+
+	while (span_next_line(&text, &line)) {
+		if (read_event(line, t->event, &time_ns, &rest)) {
+			t->missed += !take(context, time_ns, rest);
+			continue;
 		}
+		/* "CPU:0 [LOST 12 EVENTS]", or without the number. */
+		rest = line;
+		if (span_take(&rest, "CPU:") && span_take_through(&rest, " [LOST "))
+			t->missed += span_take_number(&rest, 10, UINT32_MAX, &lost) ? lost : 1;
+	}
+}
+
+void trace_instance_consume(struct trace_instance *t, trace_handler *take, void *context)
+{
+	/* The kernel returns whole lines if there is room for what it prints at a time, two pages. */
+	size_t size = 2 * (size_t)sysconf(_SC_PAGESIZE);
+	FREED char *text = malloc(size);
+	ssize_t n = 1;
+
+	for (int i = 0; text && n > 0 && i < MAX_READS; i++) {
+		n = read(t->pipe, text, size);
+		if (n > 0)
+			trace_instance_read(t, (struct span){ text, text + n }, take, context);
+	}
 }
 
 uint64_t trace_instance_memory(const struct trace_instance *t)
 {
 	const char *folder = PATHF("%s/instances/%s", t->tracefs, t->name);
-	size_t others = access(PATHF("%s/snapshot", folder), F_OK) ? 1 : 1 + SNAPSHOT_PAGES;
+	long others = access(PATHF("%s/snapshot", folder), F_OK) ? 1 : 1 + SNAPSHOT_PAGES;
 
 	return 1024 * file_number(PATHF("%s/buffer_total_size_kb", folder), "", 10) +
-	       t->cpu_count * others * t->page_size;
+	       (uint64_t)(sysconf(_SC_NPROCESSORS_CONF) * others * sysconf(_SC_PAGESIZE));
 }

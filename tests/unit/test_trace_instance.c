@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Proves that events are read from the lines of a trace pipe, that no other line is taken for one, and that what the kernel
+ * has lost is counted. */
+#include <unistd.h>
+
+#include "unit.h"
+#include "made_up_tree.h"
+#include "kernel/trace.h"
+
+#define LINE(rest) "           <...>-4711    [003] d..1.  1000.000042: nvidia_dev_xid: " rest
+
+/* What the test has read, "TIME TEXT; " of each event. */
+static char events[1000];
+
+static bool on_event(void *context, uint64_t time_ns, struct span text)
+{
+	(void)context;
+	append_text(events, "%lu %.*s; ", time_ns, (int)span_left(text), text.at);
+	return !span_is(text, "odd");
+}
+
+TEST(events_are_read_from_lines)
+{
+	static const struct {
+		const char *lines, *events;
+		uint64_t missed;
+	} cases[] = {
+		{ "", "", 0 },
+		{ LINE("Xid 79") "\n", "1000000042000 Xid 79; ", 0 },
+		{ LINE("one") "\n" LINE("two") "\n", "1000000042000 one; 1000000042000 two; ", 0 },
+		/* the second line of a text that has two; a name with a colon; an older kernel's line; a text with the name */
+		{ LINE("one") "\nmore\n\n", "1000000042000 one; ", 0 },
+		{ "a: b-1 [000] 7.000001: nvidia_dev_xid: x: y", "7000001000 x: y; ", 0 },
+		{ LINE(" nvidia_dev_xid: x"), "1000000042000  nvidia_dev_xid: x; ", 0 },
+		{ LINE("odd"), "1000000042000 odd; ", 1 },
+		{ "CPU:1 [LOST 12 EVENTS]\n" LINE("x") "\nCPU:0 [LOST EVENTS]\n",
+		  "1000000042000 x; ", 13 },
+		/* no event */
+		{ "a-1 [000] d..1. 1000.00004: nvidia_dev_xid: x", "", 0 },
+		{ "a-1 [000] d..1. 1000000042: nvidia_dev_xid: x", "", 0 },
+		{ "a-1 [000] d..1. x.000042: nvidia_dev_xid: x", "", 0 },
+		{ "a-1 [000] d..1. 1000.000042: nvidia_dev_xid2: x", "", 0 },
+		{ "a-1 [000] d..1. 1000.000042: nvidia_dev_xi", "", 0 },
+		{ "a-1 [000] d..1. 1000.000042: sched_switch: x", "", 0 },
+		{ "[LOST 3 EVENTS]", "", 0 },
+		{ ": nvidia_dev_xid: x", "", 0 },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct trace_instance t = { .event = "nvidia_dev_xid" };
+		size_t len = strlen(cases[i].lines);
+		char *exact = exact_copy(cases[i].lines, len);
+
+		*events = 0;
+		trace_instance_read(&t, (struct span){ exact, exact + len }, on_event, NULL);
+		free(exact);
+		assert_string_equal(events, cases[i].events);
+		assert_int_equal(t.missed, cases[i].missed);
+	}
+}
+
+TEST(an_instances_memory_is_in_bytes)
+{
+	struct trace_instance t = { .name = "xidscope_2" };
+	uint64_t pages = (uint64_t)(sysconf(_SC_NPROCESSORS_CONF) * sysconf(_SC_PAGESIZE));
+
+	snprintf(t.tracefs, sizeof(t.tracefs), "%s", root);
+	put("/instances/xidscope_2/buffer_total_size_kb", "70\n");
+	assert_int_equal(trace_instance_memory(&t), 71680 + pages);
+	put("/instances/xidscope_2/snapshot", "");
+	assert_int_equal(trace_instance_memory(&t), 71680 + 4 * pages);
+}
