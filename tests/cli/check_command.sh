@@ -195,7 +195,7 @@ for times in 'Dec 31 23:00:00 n1 kernel: |Jan  1 00:10:00 n1 kernel: |Jan  4 11:
 	'1764158400.1 n1 kernel: |1764158400.2 n1 kernel: |1764158400.2 n1 kernel: ' '||' \
 	'Thu 2026-11-26 12:00:00 UTC n1 kernel: |Thu 2026-11-26 12:00:01 UTC n1 kernel: |Thu 2026-11-26 12:00:01 UTC n1 kernel: ' \
 	'2026-11-26T12:00:00,5+00:00 |2026-11-26T12:00:00,5+00:00 |2026-11-26T12:00:00,5+00:00 ' \
-	'[ 1.5] n1 kernel: |[ 1.6] n1 kernel: |[ 1.6] n1 kernel: '; do
+	'[ 1.5] n1 kernel: |[ 1.6] n1 kernel: |[ 1.6] n1 kernel: ' '[  199.546814][   C40] |[10163.7] [   T9326] |[10163.8] '; do
 	IFS='|' read -r first second third <<<"$times"
 	health critical "$first$off$second$load$third$off"
 	health ok "$first$off$second$load"

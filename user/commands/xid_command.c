@@ -322,7 +322,7 @@ static void remove_colours(char *line)
 }
 
 /* Takes the time that the line begins with, in seconds since an unknown moment; a log without years is of one year. The
- * recogniser knows the kernel's own times, which therefore stay. *@host: as for kernel_text(). False: it begins with none of
+ * kernel's own times stay. *@host: as for kernel_text(). False: it begins with none of
  * these. */
 static bool take_time(const char **line, double last, double *time, int *host)
 {
@@ -411,6 +411,20 @@ static const char *kernel_text(const char *line, int host)
 	return host ? NULL : line;
 }
 
+/* Moves past the kernel's time, "[   12.345678] ", and the task that some kernels print, "[ T123] ". */
+static const char *skip_prefix(const char *text)
+{
+	int time = 0, task = 0;
+
+	sscanf(text, "[%*[ 0-9.]]%n", &time);
+	if (!time)
+		return text;
+	text += time;
+	sscanf(text, " [ %*[TC]%*u]%n", &task);
+	text += task;
+	return text + (*text == ' ');
+}
+
 /* The kernel's text of the next line; NULL: it has none. */
 static const char *log_verdict_text(struct log_verdict *v, char *line)
 {
@@ -426,7 +440,8 @@ static const char *log_verdict_text(struct log_verdict *v, char *line)
 		v->time = time;
 		v->timed = true;
 	}
-	return kernel_text(text, host);
+	text = kernel_text(text, host);
+	return text ? skip_prefix(text) : NULL;
 }
 
 /* It may end with a newline. */

@@ -386,30 +386,6 @@ static bool read_piece(struct span s, struct kernel_line *out)
 	return false;
 }
 
-/* The console's "<4>[   12.345678] [ T123] ". */
-static void take_prefix(struct span *s)
-{
-	struct span rest = *s;
-
-	if (span_take(&rest, "<") && skip_number(&rest) && span_take(&rest, ">"))
-		*s = rest;
-	rest = *s;
-	if (!span_take(&rest, "["))
-		return;
-	span_take_run(&rest, " ");
-	if (!skip_number(&rest) || !span_take(&rest, ".") || !skip_number(&rest) ||
-	    !span_take(&rest, "]"))
-		return;
-	*s = rest;
-	if (span_take(&rest, " [") || span_take(&rest, "[")) {
-		span_take_run(&rest, " ");
-		if ((span_take(&rest, "T") || span_take(&rest, "C")) && skip_number(&rest) &&
-		    span_take(&rest, "]"))
-			*s = rest;
-	}
-	span_take(s, " ");
-}
-
 /* From s.at to the end of the line, or to where the GPU driver begins again. */
 static struct span first_piece(struct span s)
 {
@@ -431,7 +407,6 @@ bool kernel_line_next(const char *text, size_t len, size_t *offset, struct kerne
 
 		s.at = piece.end;
 		span_take(&s, "\n");
-		take_prefix(&piece);
 		if (read_piece(piece, out)) {
 			*offset = (size_t)(s.at - text);
 			return true;

@@ -76,8 +76,7 @@ struct kernel_line {
 /* Finds the next such line at or after text[*offset]. Start with *offset = 0 and call until false.
  *
  * @text is one record of the log, perhaps with newlines: @len bytes as they were logged, without escapes; it needs no
- * NUL. Lines are recognised from their beginning, which may follow the
- * console's "[   12.345678] "; those of the GPU driver anywhere, because it prints continuations.
+ * NUL. Lines are recognised from their beginning; those of the GPU driver anywhere, because it prints continuations.
  * Of a failure that takes several lines, one is reported, with the address if there is one.
  *
  * True: *out describes the line, *offset has grown. False: nothing is left, out->kind is KERNEL_LINE_NONE, *offset is
