@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		bool named = line.kind >= KERNEL_LINE_GPU_DRIVER;
 
 		require(offset > before && offset <= size);
-		require(line.kind > KERNEL_LINE_NONE && line.kind <= KERNEL_LINE_EVENT);
+		require(line.kind > KERNEL_LINE_NONE && line.kind <= KERNEL_LINE_REPORT_ENDS);
 		require(named == (line.name[0] != 0));
 		require_word(line.device, sizeof(line.device));
 		require_word(line.uuid, sizeof(line.uuid));
