@@ -24,62 +24,45 @@ static const char victim_format[] =
 	"\tfield:short oom_score_adj;\toffset:64;\tsize:2;\tsigned:1;\n\n"
 	"print fmt: \"pid=%d comm=%s\", REC->pid, __get_str(comm)\n";
 
-static struct trace_format f; /* of the test that runs */
-
-static void parse(const char *text)
+/* Where the field of the event lies, and whether it is dynamic. */
+static void assert_field(const char *format, const char *name, const char *expected)
 {
-	assert_true(trace_format_parse(&f, text, strlen(text)));
-}
+	struct trace_field field;
 
-/* Where the field lies, and whether it is dynamic. */
-static void assert_field(const char *name, const char *expected)
-{
-	const struct trace_field *field = not_null(trace_field_find(&f, name));
-
-	assert_printed(expected, "%u %u %d", field->offset, field->size, field->dynamic);
+	assert_true(trace_field_find(span_of(format), name, &field));
+	assert_printed(expected, "%u %u %d", field.offset, field.size, field.dynamic);
 }
 
 TEST(a_field_is_found_by_its_name)
 {
-	parse(xid_format);
-	assert_int_equal(f.field_count, 7);
-	assert_field("common_pid", "4 4 0");
-	assert_field("dev", "8 4 1");
-	assert_field("error_code", "12 4 0");
-	parse(victim_format);
-	assert_field("total_vm", "16 8 0");
-	assert_field("comm", "12 4 1");
-	assert_null(trace_field_find(&f, "com"));
-	assert_null(trace_field_find(&f, ""));
-	parse("\tfield:__rel_loc char[] msg;\toffset:8;\tsize:4;\tsigned:0;\n"
-	      "\tfield:char comm[16];\toffset:12;\tsize:16;\tsigned:0;\n"
-	      "\tfield:const char * pointer;\toffset:32;\tsize:8;\tsigned:0;\n");
-	assert_null(trace_field_find(&f, "msg"));
-	assert_field("comm", "12 16 0");
-	assert_field("pointer", "32 8 0");
+	static const char others[] =
+		"\tfield:__rel_loc char[] msg;\toffset:8;\tsize:4;\tsigned:0;\n"
+		"\tfield:char comm[16];\toffset:12;\tsize:16;\tsigned:0;\n"
+		"\tfield:const char * pointer;\toffset:32;\tsize:8;\tsigned:0;\n";
+	struct trace_field field;
+
+	assert_field(xid_format, "common_pid", "4 4 0");
+	assert_field(xid_format, "dev", "8 4 1");
+	assert_field(xid_format, "error_code", "12 4 0");
+	assert_field(victim_format, "total_vm", "16 8 0");
+	assert_field(victim_format, "comm", "12 4 1");
+	assert_field(others, "comm", "12 16 0");
+	assert_field(others, "pointer", "32 8 0");
+	assert_false(trace_field_find(span_of(others), "msg", &field));
+	assert_false(trace_field_find(span_of(victim_format), "com", &field));
+	assert_false(trace_field_find(span_of(victim_format), "", &field));
 }
 
-TEST(what_is_no_format_is_refused)
+TEST(what_is_no_field_is_refused)
 {
-	NONE_ACCEPTED(text, trace_format_parse(&f, text, strlen(text)), "", "\n", "ID: 1\n",
-		      "ID: 1\n\tfield:int x\n", "ID: 1\n\tfield:int x;\toffset:;\tsize:4;\n",
-		      "ID: 1\n\tfield:int x;\toffset:4294967296;\tsize:4;\n",
-		      "ID: 1\n\tfield:int x;\toffset:0;\n");
+	struct trace_field field;
+
+	NONE_ACCEPTED(text, trace_field_find(span_of(text), "x", &field), "", "\n", "x", "field:x",
+		      "\tfield:int x\n", "\tfield:int x;\toffset:;\tsize:4;\n",
+		      "\tfield:int x;\toffset:4294967296;\tsize:4;\n",
+		      "\tfield:int x;\toffset:0;\n");
 	/* Not terminated, and at its end. */
-	assert_true(trace_format_parse(&f, "ID: 1\nfield:int x;offset:0;size:4junk", 34));
-	assert_int_equal(f.fields[0].size, 4);
-}
-
-TEST(too_many_fields_and_too_long_names)
-{
-	char text[8192] = "ID: 1\n";
-
-	for (int i = 0; i < 2 * TRACE_FIELDS; i++)
-		sprintf(text + strlen(text),
-			"\tfield:int a_name_that_is_longer_than_any_that_we_ask_for_%d;"
-			"\toffset:%d;\tsize:4;\tsigned:0;\n",
-			i, 4 * i);
-	parse(text);
-	assert_int_equal(f.field_count, TRACE_FIELDS);
-	assert_int_equal(strlen(f.fields[0].name), sizeof(f.fields[0].name) - 1);
+	assert_true(trace_field_find(span_cut(span_of("field:int x;offset:0;size:45"), 27), "x",
+				     &field));
+	assert_int_equal(field.size, 4);
 }

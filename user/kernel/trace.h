@@ -20,30 +20,15 @@ enum tracefs_state tracefs_find(const char *root, char *path, size_t size);
 
 /* ---- trace_format.c: where the fields of an event are in its binary record ---- */
 
-#define TRACE_FIELDS \
-	32 /* later ones are skipped, and those of a form that no event here has (__rel_loc) */
-
 struct trace_field {
-	char name[32];
 	uint32_t offset; /* bytes from the start of the record */
 	uint32_t size; /* bytes */
 	bool dynamic; /* instead of the value, the record holds length << 16 | offset */
 };
 
-struct trace_format {
-	struct trace_field fields[TRACE_FIELDS];
-	size_t field_count;
-};
-
-/* Reads a `format` file's @len bytes. False if it has no fields. */
-bool trace_format_parse(struct trace_format *f, const char *text, size_t len);
-
-/* Reads the format of an event in the tracefs that is mounted at @tracefs. False also if there is none. */
-bool trace_format_read(struct trace_format *f, const char *tracefs, const char *system,
-		       const char *event);
-
-/* Field @name, or NULL if the event has none. */
-const struct trace_field *trace_field_find(const struct trace_format *f, const char *name);
+/* Finds the field @name in the text of the event's `format` file. False: it has none, or one of a form that no event here has
+ * (__rel_loc). */
+bool trace_field_find(struct span format, const char *name, struct trace_field *field);
 
 /* ---- trace_instance.c: an event through a trace instance of xidscope's own ----
  *

@@ -6,11 +6,6 @@
  * (kernel: Documentation/trace/events.rst). */
 #include "kernel/trace.h"
 
-#include "base/file_text.h"
-#include "base/span.h"
-
-#define FORMAT_MAX (64 << 10) /* bytes */
-
 /* Reads the number after the first @label in the line. */
 static bool number_after(struct span line, const char *label, uint32_t *number)
 {
@@ -22,8 +17,8 @@ static bool number_after(struct span line, const char *label, uint32_t *number)
 	return true;
 }
 
-/* The name is the last word, without a dimension: "char comm[16]", "u32 error_code". */
-static void copy_name(struct span declaration, char *to, size_t size)
+/* The last word, without a dimension: "char comm[16]", "u32 error_code". */
+static struct span name_in(struct span declaration)
 {
 	const char *at = declaration.at, *end = declaration.end;
 	const char *bracket = memchr(at, '[', (size_t)(end - at));
@@ -34,47 +29,24 @@ static void copy_name(struct span declaration, char *to, size_t size)
 		end = bracket;
 	for (begin = end; begin > at && begin[-1] != ' ' && begin[-1] != '*';)
 		begin--;
-	span_copy(span_cut((struct span){ begin, end }, size - 1), to, size);
+	return (struct span){ begin, end };
 }
 
-static void parse_field(struct trace_format *f, struct span line)
+bool trace_field_find(struct span format, const char *name, struct trace_field *field)
 {
-	struct trace_field field = {};
-	struct span declaration = span_take_until(&line, ";");
+	struct span line, declaration;
 
-	if (f->field_count == TRACE_FIELDS || span_starts_with(declaration, "__rel_loc ") ||
-	    !span_left(line) || !number_after(line, "offset:", &field.offset) ||
-	    !number_after(line, "size:", &field.size))
-		return;
-	field.dynamic = span_starts_with(declaration, "__data_loc ");
-	copy_name(declaration, field.name, sizeof(field.name));
-	f->fields[f->field_count++] = field;
-}
-
-bool trace_format_parse(struct trace_format *f, const char *text, size_t len)
-{
-	struct span rest = { text, text + len }, line;
-
-	*f = (struct trace_format){};
-	while (span_next_line(&rest, &line)) {
+	while (span_next_line(&format, &line)) {
 		span_take_run(&line, " \t");
-		if (span_take(&line, "field:"))
-			parse_field(f, line);
+		if (!span_take(&line, "field:"))
+			continue;
+		declaration = span_take_until(&line, ";");
+		if (!span_is(name_in(declaration), name))
+			continue;
+		field->dynamic = span_starts_with(declaration, "__data_loc ");
+		return !span_starts_with(declaration, "__rel_loc ") &&
+		       number_after(line, "offset:", &field->offset) &&
+		       number_after(line, "size:", &field->size);
 	}
-	return f->field_count;
-}
-
-bool trace_format_read(struct trace_format *f, const char *tracefs, const char *system,
-		       const char *event)
-{
-	FILE_TEXT file = {};
-
-	return !file_text_read(&file, PATHF("%s/events/%s/%s/format", tracefs, system, event),
-			       FORMAT_MAX) &&
-	       trace_format_parse(f, file.bytes, file.len);
-}
-
-const struct trace_field *trace_field_find(const struct trace_format *f, const char *name)
-{
-	return ARRAY_FIND(x, f->fields, f->field_count, !strcmp(x->name, name));
+	return false;
 }

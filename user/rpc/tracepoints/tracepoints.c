@@ -4,6 +4,7 @@
 #include "rpc/source.h"
 
 #include "base/clock.h"
+#include "base/file_text.h"
 #include "kernel/bpf_hooks.h"
 #include "kernel/kernel_types.h"
 #include "kernel/trace.h"
@@ -28,6 +29,8 @@ enum hook {
 	HOOK_BEGIN,
 	HOOKS,
 };
+
+#define FORMAT_BYTES (64 << 10) /* more than an event's `format` file has */
 
 #define BIT(hook) (1u << (hook))
 #define OWNER_HOOKS (BIT(HOOK_OWNER_EXITS) | BIT(HOOK_OWNER_MOVES) | BIT(HOOK_BEGIN))
@@ -104,32 +107,34 @@ static const struct field_row {
 /* Stores the field's offset; false if it is missing, or has a form that the programs cannot read. A
  * field that events share must have the same offset in each of them. */
 static bool find_field(struct rpc_event_fields *fields, const struct field_row *row,
-		       const struct trace_format *format)
+		       struct span format)
 {
 	uint16_t *offset = (uint16_t *)((char *)fields + row->target);
-	const struct trace_field *field = trace_field_find(format, row->name);
+	struct trace_field field;
 	uint32_t size = row->size ?: sizeof(uint32_t); /* where the text is */
 
-	if (!field || field->offset % size ||
-	    field->offset > RPC_EVENT_BYTES - size || field->dynamic != !row->size ||
-	    (row->size && field->size != row->size) || (*offset && *offset != field->offset))
+	if (!trace_field_find(format, row->name, &field) || field.offset % size ||
+	    field.offset > RPC_EVENT_BYTES - size || field.dynamic != !row->size ||
+	    (row->size && field.size != row->size) || (*offset && *offset != field.offset))
 		return false;
-	*offset = (uint16_t)field->offset;
+	*offset = (uint16_t)field.offset;
 	return true;
 }
 
 /* Finds the fields of one event; a field that is not as expected makes the hook missing. */
 static void find_fields(struct tracepoints_state *t, const char *tracefs, size_t hook)
 {
-	struct trace_format format;
+	FILE_TEXT format = {};
 	char reason[96];
 
-	if (!trace_format_read(&format, tracefs, "sunrpc", table[hook].name)) {
+	if (file_text_read(&format, PATHF("%s/events/sunrpc/%s/format", tracefs, table[hook].name),
+			   FORMAT_BYTES)) {
 		bpf_hooks_miss(&t->hooks, hook, "tracefs does not describe it", ENOENT);
 		return;
 	}
 	for (size_t r = 0; r < COUNT(rows); r++)
-		if (rows[r].hook == hook && !find_field(&t->fields, &rows[r], &format)) {
+		if (rows[r].hook == hook &&
+		    !find_field(&t->fields, &rows[r], file_text_span(&format))) {
 			snprintf(reason, sizeof(reason),
 				 "its field %s is missing or has another form", rows[r].name);
 			bpf_hooks_miss(&t->hooks, hook, reason, ENOENT);
