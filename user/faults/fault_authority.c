@@ -346,7 +346,6 @@ static void count_forged(struct fault_authority *a, const struct fault_report *r
 
 	while (xid_line_next(r->text, r->len, &offset, &line)) {
 		struct fault_signal_report signal = { .kind = "forged_xid",
-						      .device = "",
 						      .time_ns = r->time_ns,
 						      .pid = -1,
 						      .text = r->text,

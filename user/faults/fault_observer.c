@@ -207,13 +207,13 @@ static void consume_last(struct fault_observer *g)
 /* Continues after the records that an earlier run has read. Holds even if the log can be read only later. */
 static void open_log(struct fault_observer *g)
 {
-	uint64_t next = 0;
-	bool known = state_file_load(&g->state, &g->faults, &next);
-	bool all = g->options->replay && next != STATE_LOG_NOT_READ;
-	int err = kernel_log_open(&g->kernel_log, all ? KERNEL_LOG_ALL : KERNEL_LOG_NEW);
+	struct kernel_log *l = &g->kernel_log;
+	bool known = state_file_load(&g->state, &g->faults, &l->next);
+	bool all = g->options->replay && l->next != STATE_LOG_NOT_READ;
+	int err;
 
-	if (known && all)
-		kernel_log_resume(&g->kernel_log, next);
+	l->begun = known && all;
+	err = kernel_log_open(l, all);
 	if (err)
 		log_warn(g->log,
 			 "cannot read /dev/kmsg: %s; faults from before the start will be missing. "
@@ -225,17 +225,12 @@ static void open_log(struct fault_observer *g)
  * out. Without the hook, reading continues where it ended. */
 static void reopen_log(struct fault_observer *g)
 {
-	struct kernel_log *l = &g->kernel_log;
-	bool hook = g->authority.in_force == AUTHORITY_HOOK, begun = l->begun;
-	uint64_t next = l->next;
-	int err = kernel_log_open(l, g->options->replay && !hook ? KERNEL_LOG_ALL : KERNEL_LOG_NEW);
+	bool hook = g->authority.in_force == AUTHORITY_HOOK;
 
-	if (begun)
-		kernel_log_resume(l, next);
-	if (err)
+	if (kernel_log_open(&g->kernel_log, g->options->replay && !hook))
 		return;
 	log_info(g->log, "/dev/kmsg is open");
-	file_watch(g->epoll, l->fd);
+	file_watch(g->epoll, g->kernel_log.fd);
 }
 
 static void attach_printk(struct fault_observer *g, bool quiet)

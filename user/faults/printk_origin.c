@@ -223,27 +223,29 @@ static bool in_driver(const struct printk_origins *o, uint64_t address, uint64_t
 	return best && best->driver;
 }
 
-bool printk_origins_inner(const struct printk_origins *o, const uint64_t *stack, size_t depth)
+/* The number of addresses up to the first of printk's functions, behind those that a tracepoint calls; 0: there is none, or it does
+ * not call the tracepoint. */
+static size_t skip_inner(const struct printk_origins *o, const uint64_t *stack, size_t depth)
 {
 	const struct printk_function *f = NULL;
+	size_t i = 0;
 
-	for (size_t i = 0; i < depth && !f; i++)
-		f = find_function(o, stack[i]);
-	return f && f->kind == PRINTK_INNER;
+	while (i < depth && !f)
+		f = find_function(o, stack[i++]);
+	return f && f->kind == PRINTK_INNER ? i : 0;
+}
+
+bool printk_origins_inner(const struct printk_origins *o, const uint64_t *stack, size_t depth)
+{
+	return skip_inner(o, stack, depth);
 }
 
 static enum printk_origin find_caller(const struct printk_origins *o, const uint64_t *stack,
 				      size_t depth, uint64_t time_ns)
 {
-	const struct printk_function *f = NULL;
-	size_t i = 0;
+	const struct printk_function *f;
 
-	/* The functions that a tracepoint calls come before printk's. */
-	while (i < depth && !f)
-		f = find_function(o, stack[i++]);
-	if (!f || f->kind != PRINTK_INNER)
-		return PRINTK_ORIGIN_UNKNOWN;
-	for (; i < depth; i++) {
+	for (size_t i = skip_inner(o, stack, depth); i && i < depth; i++) {
 		f = find_function(o, stack[i]);
 		if (f && f->kind == PRINTK_WRITTEN)
 			return PRINTK_ORIGIN_PROCESS;

@@ -187,9 +187,8 @@ static void tell_spinner(struct spinners *s, struct fault_events *e, uint64_t no
 	snprintf(cpu, sizeof(cpu), "cpu%u", t->cpu);
 	snprintf(about, sizeof(about), "%s/%d%s%s%s", comm, t->since.pid, owner,
 		 *place.function ? " in " : "", place.function);
-	signal.text_len = (size_t)snprintf(text, sizeof(text),
-					   "a task has run in the kernel for %d s on %s: %s",
-					   (int)((now_ns - t->since_ns) / 1000000000), cpu, about);
+	snprintf(text, sizeof(text), "a task has run in the kernel for %d s on %s: %s",
+		 (int)((now_ns - t->since_ns) / 1000000000), cpu, about);
 	fault_events_add_signal(e, &signal);
 }
 

@@ -48,7 +48,6 @@ static void add_signal(struct trace_events *t, const struct traced_event *e,
 {
 	signal.time_ns = e->time;
 	signal.text = text;
-	signal.text_len = strlen(text);
 	fault_events_add_signal(t->counted, &signal);
 }
 
@@ -98,9 +97,9 @@ static void on_process(struct trace_events *t, const struct traced_event *e)
 	bool oom = e->event == EVENT_OOM;
 	int pid = (int)e->pid;
 	char comm[64], text[128];
-	struct fault_signal_report signal = {
-		.kind = oom ? "oom_kill" : "hung_task", .device = "", .pid = pid, .comm = comm
-	};
+	struct fault_signal_report signal = { .kind = oom ? "oom_kill" : "hung_task",
+					      .pid = pid,
+					      .comm = comm };
 
 	/* Before 6.9 an event of the first kind has no name. */
 	if (*e->name)

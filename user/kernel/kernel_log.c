@@ -20,9 +20,9 @@ static int open_at(int whence)
 	return file_unless(fd, fd >= 0 && lseek(fd, 0, whence) < 0 ? -1 : 0);
 }
 
-int kernel_log_open(struct kernel_log *l, enum kernel_log_start start)
+int kernel_log_open(struct kernel_log *l, bool all)
 {
-	*l = (struct kernel_log){ .fd = open_at(start == KERNEL_LOG_ALL ? SEEK_SET : SEEK_END) };
+	l->fd = open_at(all ? SEEK_SET : SEEK_END);
 	return l->fd < 0 ? -errno : 0;
 }
 
@@ -30,12 +30,6 @@ void kernel_log_close(struct kernel_log *l)
 {
 	file_close(&l->fd);
 	l->fd = -1;
-}
-
-void kernel_log_resume(struct kernel_log *l, uint64_t next)
-{
-	l->next = next;
-	l->begun = true;
 }
 
 int kernel_log_read(struct kernel_log *l)
@@ -54,7 +48,7 @@ int kernel_log_read(struct kernel_log *l)
 			return n ? -errno : -EIO;
 		if (!kmsg_record_parse(l->raw, (size_t)n, &l->record, l->text, sizeof(l->text)))
 			continue;
-		/* An earlier run has read this record. */
+		/* It has been read before. */
 		if (l->begun && l->record.sequence < l->next)
 			continue;
 		if (l->begun)

@@ -36,7 +36,8 @@ bool kmsg_record_parse(const char *record, size_t len, struct kmsg_record *out, 
 
 struct kernel_log {
 	int fd; /* -1: not open */
-	uint64_t next; /* sequence number of the first record not yet read */
+	uint64_t
+		next; /* sequence number of the first record not yet read, also by an earlier run */
 	bool begun; /* @next is known */
 	uint64_t lost; /* records that were overwritten before they were read */
 	struct kmsg_record record;
@@ -44,18 +45,10 @@ struct kernel_log {
 	char raw[KERNEL_LOG_RECORD];
 };
 
-/* Where reading begins. */
-enum kernel_log_start {
-	KERNEL_LOG_ALL, /* the oldest record */
-	KERNEL_LOG_NEW, /* only records from now on */
-};
-
-/* Returns 0 or -errno. */
-int kernel_log_open(struct kernel_log *l, enum kernel_log_start start);
+/* Opens the log: @all: at the oldest record; otherwise at the next one. If @next is known, records before it are passed over.
+ * Returns 0 or -errno. */
+int kernel_log_open(struct kernel_log *l, bool all);
 void kernel_log_close(struct kernel_log *l);
-
-/* Continues after an earlier run that has read all records before @next. Call it after kernel_log_open() with KERNEL_LOG_ALL. */
-void kernel_log_resume(struct kernel_log *l, uint64_t next);
 
 /* Reads the next record into l->record and l->text. Returns 1, 0 if none waits, or -errno. */
 int kernel_log_read(struct kernel_log *l);

@@ -227,17 +227,18 @@ void fault_events_add_signal(struct fault_events *e, const struct fault_signal_r
 	struct event event =
 		new_event(e, signal->gpu_driver ? EVENT_KIND_DRIVER_ERROR : EVENT_KIND_KERNEL,
 			  signal->time_ns);
+	const char *device = signal->device ?: "";
 
 	log_no_memory(e, faults_add_kernel_event(e->faults, signal->gpu_driver, signal->kind,
-						 signal->device, signal->about,
+						 device, signal->about,
 						 boot_seconds(&e->clocks, signal->time_ns)));
 	SET(event.name, signal->kind);
-	SET(event.device, signal->device);
-	SET(event.severity, signal->severity ? signal->severity : "");
+	SET(event.device, device);
+	SET(event.severity, signal->severity ?: "");
 	event.pid = signal->pid;
-	SET_LABEL(event.comm, signal->comm ? signal->comm : "");
-	event.text = signal->text ? signal->text : "";
-	event.text_len = signal->text_len;
+	SET_LABEL(event.comm, signal->comm ?: "");
+	event.text = signal->text ?: "";
+	event.text_len = signal->text_len ?: strlen(event.text);
 	if (signal->gpu_driver)
 		set_uuid(e, &event);
 	hand_out(e, &event, NULL);
@@ -250,9 +251,7 @@ static bool is_counted_gone(const struct fault_counts *c, const char *gpu)
 		ARRAY_FIND(v, c->kernel_events, c->kernel_event_count,
 			   !strcmp(v->kind, "gpu_gone") && !strcmp(v->device, gpu));
 
-	return gone && !ARRAY_FIND(r, c->recoveries, c->recovery_count,
-				   (!strcmp(r->gpu, gpu) || !strcmp(r->gpu, "all")) &&
-					   r->time >= gone->last);
+	return gone && fault_last_recovery(c, gpu, true) < gone->last;
 }
 
 void fault_events_add_gpus(struct fault_events *e, const char (*gpus)[PCI_ADDRESS_SIZE],

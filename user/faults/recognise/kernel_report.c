@@ -79,7 +79,7 @@ static void hand_out(struct fault_events *e, const struct kernel_report *r)
 									    &r->first :
 									    &r->top;
 	char about[sizeof(r->comm) + sizeof(r->owner) + sizeof(place->function) + 48];
-	char text[sizeof(r->text) + sizeof(about)];
+	char text[sizeof(r->text) + sizeof(about) + 2];
 	struct fault_signal_report signal = { .kind = r->kind,
 					      .device = r->stuck ? r->cpu : place->module,
 					      .about = about,
@@ -89,8 +89,7 @@ static void hand_out(struct fault_events *e, const struct kernel_report *r)
 					      .text = text };
 
 	describe_report(r, place, about, sizeof(about));
-	signal.text_len =
-		(size_t)snprintf(text, sizeof(text), "%s%s%s", r->text, *about ? ": " : "", about);
+	snprintf(text, sizeof(text), "%s%s%s", r->text, *about ? ": " : "", about);
 	fault_events_add_signal(e, &signal);
 }
 

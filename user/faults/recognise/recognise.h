@@ -164,14 +164,14 @@ void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 struct fault_signal_report {
 	bool gpu_driver; /* a failure of the GPU driver */
 	const char *kind; /* static */
-	const char *device; /* "" if none */
+	const char *device; /* NULL or "": none */
 	const char *severity; /* one of an Xid's; NULL: unknown */
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 	int pid; /* -1: none */
 	const char *comm; /* NULL: unknown */
 	const char *about; /* what is known besides, for people; NULL: nothing */
-	const char *text; /* not terminated; NULL: none */
-	size_t text_len;
+	const char *text; /* NULL: none */
+	size_t text_len; /* 0: up to its NUL */
 };
 void fault_events_add_signal(struct fault_events *e, const struct fault_signal_report *signal);
 
