@@ -11,7 +11,7 @@
  * 	%t  "s! [comm:pid]", the task, or nothing	%T  "PID: N Comm: NAME": the same
  * 	%w  a word up to the next space
  * 	%e  a PCIe error's severity, or nothing
- * 	%g  "GPU" and its number and a space, or nothing
+ * 	%i  the driver's number of a GPU	%g  "GPU" and that and a space, or nothing
  * 	%f  "function:line:(pid N): ", with or without the pid, or nothing
  * 	%h  "GPU0 function: ", each part or nothing
  * 	%k  a number of an error that means refused credentials
@@ -30,6 +30,19 @@ struct pattern {
 	enum kernel_line_kind kind;
 	const char *name;
 	const char *pattern;
+};
+
+/* What parts of a pattern stand for: the first that matches. */
+static const struct {
+	char part;
+	const char *pattern;
+} alternatives[] = {
+	/* clang-format off */
+	{ 'c', ":" }, { 'c', "" },
+	{ 'g', "GPU%i " }, { 'g', "" },
+	{ 'h', "%g%a: " }, { 'h', "%g" },
+	{ 'f', "%a:%d:(pid %d): " }, { 'f', "%a:%d: " }, { 'f', "" },
+	/* clang-format on */
 };
 
 static const struct pattern patterns[] = {
@@ -91,41 +104,6 @@ static bool take_numbered(struct span *s, const char *name, struct kernel_line *
 		return false;
 	label_from_bytes(out->device, sizeof(out->device), start, (size_t)(s->at - start));
 	return true;
-}
-
-static void take_gpu_number(struct span *s, struct kernel_line *out)
-{
-	struct span rest = *s;
-	uint64_t number;
-
-	if (!span_take(&rest, "GPU") ||
-	    !span_take_number(&rest, 10, MAX_GPU_NUMBERS - 1, &number) || !span_take(&rest, " "))
-		return;
-	out->gpu_number = (unsigned int)number;
-	*s = rest;
-}
-
-static void take_origin(struct span *s, struct kernel_line *out)
-{
-	struct span rest;
-
-	take_gpu_number(s, out);
-	rest = *s;
-	if (span_left(take_while(&rest, in_identifier)) && span_take(&rest, ": "))
-		*s = rest;
-}
-
-static void take_function(struct span *s)
-{
-	struct span rest = *s;
-
-	if (!span_left(take_while(&rest, in_identifier)) || !span_take(&rest, ":") ||
-	    !skip_number(&rest))
-		return;
-	if (span_take(&rest, ":(pid ") && (!skip_number(&rest) || !span_take(&rest, ")")))
-		return;
-	if (span_take(&rest, ": "))
-		*s = rest;
 }
 
 /* "Corrected", "Uncorrected (Non-Fatal)", "Uncorrected (Fatal)"; or, on newer kernels, "Correctable" and so on. */
@@ -260,6 +238,7 @@ static bool match_shortest(struct span *s, const char *pattern, size_t max, bool
 }
 
 /* One part of a pattern, of those that need not look at the rest of it. */
+/* NOLINTNEXTLINE(misc-no-recursion) */
 static bool match_part(struct span *s, char part, struct kernel_line *out)
 {
 	struct pci_address address;
@@ -301,21 +280,17 @@ static bool match_part(struct span *s, char part, struct kernel_line *out)
 		return take_task(s, out);
 	case 'k':
 		return take_refusal(s);
-	case 'g':
-		take_gpu_number(s, out);
+	case 'i':
+		if (!span_take_number(s, 10, MAX_GPU_NUMBERS - 1, &number))
+			return false;
+		out->gpu_number = (unsigned int)number;
 		return true;
-	case 'h':
-		take_origin(s, out);
-		return true;
-	case 'c':
-		span_take(s, ":");
-		return true;
-	case 'f':
-		take_function(s);
-		return true;
-	default: /* '$' */
+	case '$':
 		span_take_run(s, " \r");
 		return !span_left(*s);
+	default:
+		return ARRAY_FIND(x, alternatives, COUNT(alternatives),
+				  x->part == part && match_line(s, x->pattern, out));
 	}
 }
 
