@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that events are read from the lines of a trace pipe, that no other line is taken for one, and that what the kernel
  * has lost is counted. */
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "unit.h"
@@ -10,13 +11,31 @@
 #define LINE(rest) "           <...>-4711    [003] d..1.  1000.000042: nvidia_dev_xid: " rest
 
 /* What the test has read, "TIME TEXT; " of each event. */
-static char events[1000];
+static char events[8000];
 
 static bool on_event(void *context, uint64_t time_ns, struct span text)
 {
 	(void)context;
 	append_text(events, "%lu %.*s; ", time_ns, (int)span_left(text), text.at);
 	return !span_is(text, "odd");
+}
+
+static uint64_t missed;
+
+/* All that the pipe has. */
+static void consume(const char *lines)
+{
+	struct trace_instance t = { .event = "nvidia_dev_xid" };
+	int ends[2];
+
+	*events = 0;
+	assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+	assert_int_equal(write(ends[1], lines, strlen(lines)), strlen(lines));
+	t.pipe = ends[0];
+	trace_instance_consume(&t, on_event, NULL);
+	missed = t.missed;
+	close(ends[0]);
+	close(ends[1]);
 }
 
 TEST(events_are_read_from_lines)
@@ -47,16 +66,24 @@ TEST(events_are_read_from_lines)
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct trace_instance t = { .event = "nvidia_dev_xid" };
-		size_t len = strlen(cases[i].lines);
-		char *exact = exact_copy(cases[i].lines, len);
-
-		*events = 0;
-		trace_instance_read(&t, (struct span){ exact, exact + len }, on_event, NULL);
-		free(exact);
+		consume(formatted("%s\n", cases[i].lines));
 		assert_string_equal(events, cases[i].events);
-		assert_int_equal(t.missed, cases[i].missed);
+		assert_int_equal(missed, cases[i].missed);
 	}
+}
+
+/* Reads end anywhere. */
+TEST(no_line_is_cut)
+{
+	char lines[40000] = "";
+
+	for (int i = 0; i < 300; i++)
+		append_text(lines, LINE("odd") "\n%0*d\n", 1 + i % 50, 7);
+	consume(lines);
+	assert_int_equal(missed, 300);
+	/* Nor is one that is too long for any read. */
+	consume(formatted("%010000d\n" LINE("x") "\n", 0));
+	assert_string_equal(events, "1000000042000 x; ");
 }
 
 TEST(an_instances_memory_is_in_bytes)

@@ -20,8 +20,9 @@
  * buffer for them. */
 #define SNAPSHOT_PAGES 3
 
-/* How often to read at a time: a page of text each, more than all buffers hold. */
+/* How often to read at a time, a page of text each: more than all buffers hold. No line is as long as @TEXT_BYTES. */
 #define MAX_READS 1024
+#define TEXT_BYTES 8192
 
 /* Each agent or session that runs has one. */
 #define MAX_INSTANCES 8
@@ -255,35 +256,36 @@ static bool read_event(struct span line, const char *event, uint64_t *time_ns, s
 	return true;
 }
 
-void trace_instance_read(struct trace_instance *t, struct span text, trace_handler *take,
-			 void *context)
+static void read_line(struct trace_instance *t, struct span line, trace_handler *take,
+		      void *context)
 {
-	struct span line, rest;
 	uint64_t time_ns, lost;
+	struct span rest;
 
-	while (span_next_line(&text, &line)) {
-		if (read_event(line, t->event, &time_ns, &rest)) {
-			t->missed += !take(context, time_ns, rest);
-			continue;
-		}
-		/* "CPU:0 [LOST 12 EVENTS]", or without the number. */
-		rest = line;
-		if (span_take(&rest, "CPU:") && span_take_through(&rest, " [LOST "))
-			t->missed += span_take_number(&rest, 10, UINT32_MAX, &lost) ? lost : 1;
+	if (read_event(line, t->event, &time_ns, &rest)) {
+		t->missed += !take(context, time_ns, rest);
+		return;
 	}
+	/* "CPU:0 [LOST 12 EVENTS]", or without the number. */
+	if (span_take(&line, "CPU:") && span_take_through(&line, " [LOST "))
+		t->missed += span_take_number(&line, 10, UINT32_MAX, &lost) ? lost : 1;
 }
 
 void trace_instance_consume(struct trace_instance *t, trace_handler *take, void *context)
 {
-	/* The kernel returns whole lines if there is room for what it prints at a time, two pages. */
-	size_t size = 2 * (size_t)sysconf(_SC_PAGESIZE);
-	FREED char *text = malloc(size);
+	char text[TEXT_BYTES];
+	size_t kept = 0; /* the beginning of a line */
 	ssize_t n = 1;
 
-	for (int i = 0; text && n > 0 && i < MAX_READS; i++) {
-		n = read(t->pipe, text, size);
-		if (n > 0)
-			trace_instance_read(t, (struct span){ text, text + n }, take, context);
+	for (int i = 0; n > 0 && i < MAX_READS; i++) {
+		struct span rest = { text, text };
+
+		n = read(t->pipe, text + kept, sizeof(text) - kept);
+		rest.end += kept + (size_t)(n > 0 ? n : 0);
+		while (memchr(rest.at, '\n', span_left(rest)))
+			read_line(t, span_take_line(&rest), take, context);
+		kept = span_left(rest) < sizeof(text) ? span_left(rest) : 0;
+		memmove(text, rest.at, kept);
 	}
 }
 
