@@ -37,6 +37,7 @@ struct fault_observer {
 	struct fault_authority authority;
 	struct kernel_log kernel_log;
 	struct kernel_log_mark start; /* before all hooks */
+	bool log_failed; /* it was open, and could not be read; said once */
 	struct printk_hook *printk; /* NULL: not attached */
 	bool printk_unfit; /* this kernel does not show who prints, which is no fault of the hook */
 	bool printk_refused; /* it is not tried again */
@@ -143,10 +144,14 @@ static bool read_log(struct fault_observer *g, int batch)
 	g->faults.counts.log_lost += l->lost;
 	l->lost = 0;
 	if (err < 0) {
-		log_error(g->log, "cannot read the kernel log: %s; will try again in a minute",
-			  strerror(-err));
+		if (!g->log_failed)
+			log_error(g->log,
+				  "cannot read the kernel log: %s; will try again every minute",
+				  strerror(-err));
 		kernel_log_close(l);
 	}
+	if (n || err < 0)
+		g->log_failed = err < 0;
 	return err <= 0;
 }
 
@@ -229,7 +234,8 @@ static void reopen_log(struct fault_observer *g)
 
 	if (kernel_log_open(&g->kernel_log, g->options->replay && !hook))
 		return;
-	log_info(g->log, "/dev/kmsg is open");
+	if (!g->log_failed)
+		log_info(g->log, "/dev/kmsg is open");
 	file_watch(g->epoll, g->kernel_log.fd);
 }
 
