@@ -26,61 +26,51 @@ struct explained {
 	const char *text; /* words of its message that decided; NULL: none */
 };
 
-/* Explains when a fault of this code has another severity; NULL: never. */
-static const char *note_of(unsigned int xid)
+/* Explains when a fault of this code has another severity; NULL: never. @overridden: the policy has a severity. */
+static const char *note_of(bool nvswitch, unsigned int code, bool overridden)
 {
-	if (xid == XID_CHANNEL_REMOVED)
+	const struct sxid_catalog_entry *sxid = nvswitch ? sxid_catalog_find(code) : NULL;
+
+	if (nvswitch)
+		return overridden ? NULL :
+		       sxid && sxid->always ?
+				    "The text says less than it is: this severity counts." :
+				    "A severity in the text counts.";
+	/* A policy decides the severity, except of an Xid that goes back to None. */
+	if (overridden && xid_text_decides(code))
+		return code == XID_RECOVERY_ACTION ? "One that goes back to the action None is "
+						     "always of severity info." :
+						     NULL;
+	if (code == XID_CHANNEL_REMOVED)
 		return "One that names a previous Xid as its cause is a warning if that is fatal, otherwise info.";
-	if (xid == XID_RECOVERY_ACTION)
+	if (code == XID_RECOVERY_ACTION)
 		return "The text decides by the action that it names; info if that is None.";
-	if (xid == XID_NVLINK_ERROR)
+	if (code == XID_NVLINK_ERROR)
 		return "The text decides: some bits of the link's registers mean nothing.";
-	if (xid_text_decides(xid) && (xid < XID_NVLINK5_FIRST || xid > XID_NVLINK5_LAST))
+	if (xid_text_decides(code) && (code < XID_NVLINK5_FIRST || code > XID_NVLINK5_LAST))
 		return "The text decides: fatal if it says that the GPU is marked for a reset.";
-	if (xid_text_decides(xid) && strcmp(xid_catalog_find(xid)->severity, "fatal") != 0)
+	if (xid_text_decides(code) && strcmp(xid_catalog_find(code)->severity, "fatal") != 0)
 		return "The text decides the severity: fatal if it says Fatal, warning if it says Nonfatal.";
 	return NULL;
 }
 
-static struct explained explain_sxid(const struct xid_policy *p, unsigned int sxid)
-{
-	const struct xid_policy_entry *e = xid_policy_find(p, true, sxid);
-	const struct sxid_catalog_entry *c = sxid_catalog_find(sxid);
-
-	return (struct explained){
-		.nvswitch = true,
-		.code = sxid,
-		.known = c,
-		.name = c ? c->mnemonic : "",
-		.severity = e && e->severity ? e->severity :
-			    c                ? c->severity :
-					       "unknown",
-		.action = c ? c->action : "none_given",
-		.overridden = e && e->severity,
-		.note = e && e->severity ? NULL :
-			c && c->always   ? "The text says less than it is: this severity counts." :
-					   "A severity in the text counts.",
-	};
-}
-
 static struct explained explain_code(const struct xid_policy *p, bool nvswitch, unsigned int code)
 {
-	const struct xid_policy_entry *e = xid_policy_find(p, false, code);
-	struct explained x = { .code = code, .entry = xid_catalog_find(code) };
+	static const struct sxid_catalog_entry unknown = { .mnemonic = "",
+							   .action = "none_given",
+							   .severity = "unknown" };
+	const struct xid_policy_entry *e = xid_policy_find(p, nvswitch, code);
+	const struct sxid_catalog_entry *sxid = nvswitch ? sxid_catalog_find(code) : NULL;
+	const struct xid_catalog_entry *xid = nvswitch ? NULL : xid_catalog_find(code);
+	struct explained x = { .nvswitch = nvswitch, .code = code, .entry = xid };
 
-	if (nvswitch)
-		return explain_sxid(p, code);
-	x.known = x.entry->xid;
-	x.name = x.entry->mnemonic;
-	x.severity = e && e->severity ? e->severity : x.entry->severity;
-	x.action = e && *e->action ? e->action : x.entry->action;
+	x.known = xid ? xid->xid : sxid != NULL;
+	sxid = sxid ?: &unknown;
+	x.name = xid ? xid->mnemonic : sxid->mnemonic;
+	x.severity = e && e->severity ? e->severity : xid ? xid->severity : sxid->severity;
+	x.action = e && *e->action ? e->action : xid ? xid->action : sxid->action;
 	x.overridden = e && (e->severity || *e->action);
-	x.note = note_of(code);
-	/* A policy decides the severity, except of an Xid that goes back to None. */
-	if (e && e->severity && xid_text_decides(code))
-		x.note = code == XID_RECOVERY_ACTION ? "One that goes back to the action None is "
-						       "always of severity info." :
-						       NULL;
+	x.note = note_of(nvswitch, code, e && e->severity);
 	return x;
 }
 
