@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 from judge import judgement, need
 from judge.checks import check_no_drops, check_replies
-from judge.reading import Metrics
+from judge.reading import Metrics, mountstats
 from judge.truths import compare_rtt, compare_with_mountstats, has_all_families
 
 
@@ -17,6 +17,8 @@ def exact(mount):
         alive = after.each("rpc_slots", kind="max")
         need(not has_all_families(after) or len(alive) == int(mount.split("-")[1]),
              len(alive), "transports")
+        foreign = after.values("rpc_op_calls_total", "op") - set(mountstats(folder / f"{mount}-after.mountstats"))
+        need(mount != "3-4" or not foreign, "calls of other programs than NFS:", foreign)
         server = "::1" if mount == "4.2-4" else "127.0.0.1"
         need({dict(labels)["server"] for labels in alive} <= {server}, alive, "not of", server)
         return f"{ours.get('rpc_op_calls_total')} calls"
