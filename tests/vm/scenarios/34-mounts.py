@@ -42,6 +42,22 @@ def a_mount_of_another_network_namespace_has_the_name_of_its_calls(folder):
 
 
 @judgement
+def the_options_in_force_are_shown(folder):
+    metrics = Metrics(folder / "other.prom")
+    mounts = {dict(labels)["mountpoint"]: dict(labels) for labels in metrics.each("nfs_mount_info")}
+    for mountpoint, *options, bytes_ahead in (
+            ("/mnt/other", "4", "262144", "hard", 1 << 20), ("/mnt/one", "1", "65536", "soft", 128 << 10)):
+        mount = mounts[mountpoint]
+        need([mount[name] for name in ("nconnect", "wsize", "recovery")] == options, mount)
+        need(mount["sec"] == "sys" and mount["proto"] == "tcp" and mount["lookupcache"] == "all", mount)
+        ahead = metrics.get("nfs_mount_readahead_bytes", mountpoint=mountpoint)
+        need(ahead == bytes_ahead, ahead)
+    modules = {dict(labels)["module"]: dict(labels) for labels in metrics.each("sunrpc_info")}
+    need(len(modules["sunrpc"]["build"]) >= 16 and modules["sunrpc"]["origin"] == "in-tree", modules)
+    return modules["sunrpc"]["build"]
+
+
+@judgement
 def two_addresses_are_one_storage_system(folder):
     last = Metrics(folder / "13.prom")
     ours = rows(last, "rpc_server_info", "server", "storage")
