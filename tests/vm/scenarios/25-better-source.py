@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 from judge import Skip, judgement, need
-from judge.checks import check_additive
+from judge.checks import check_additive, check_no_drops
 from judge.reading import Metrics, complaints, mountstats_all
 from judge.truths import compare_with_mountstats
 
@@ -25,6 +25,7 @@ def replaced(folder, name, first, then):
     own = folder / name
     load, middle = (Metrics(own / f"{point}.prom") for point in ("load", "middle"))
     need(source(load, first) and source(middle, then), name, "is not first in", first, "then in", then)
+    check_no_drops(middle)
     before, counted = (metrics.get("rpc_op_calls_total", op="READ") for metrics in (load, middle))
     reads = mountstats_all(own / "middle.mountstats")["READ"]["ops"]
     need(before > 500 and 0 < counted <= reads - before, name, counted, "READs after", before, "of", reads)
