@@ -8,7 +8,7 @@
 # --transports: those in transports/ instead: NFS over RDMA, TLS, with Kerberos, and pNFS, in an image of their own
 # --dkms: on kernels with NFS modules that were built out of tree
 # --all: with the scenarios that kernels.tsv marks with a plus
-# PARAMETERS="NAME=VALUE ...": for scenarios that have some, such as verdict
+# PARAMETERS="NAME=VALUE ...": for scenarios that have some, such as by-owner
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 . "$here/lib.sh"
@@ -36,14 +36,14 @@ kernels=("$@")
 
 # Sets of scenarios that kernels.tsv names: see there. All are those that stand in the folder but two sets: what takes long or
 # shows the same as others do, and what other kernels run in make check (elsewhere). With the slow ones goes the systemd unit.
-slow=(gpus starved refused own-types types-file types-later begun-before slot session send attached-under-load failing state better-source many-transports
+slow=(gpus starved refused types-file types-later begun-before slot session send failing state better-source many-transports
 	later cpus files verdict crowding forgery-corners hung-mount hung-output moved many-hung silent-server stuck-tasks stuck-elsewhere busy-tasks
 	kernel-faults vforks servers-end memory)
 elsewhere=(forgery polled stopped-server kills)
 all=$(printf '%s\n' "$here/$folder"/[0-9]*.sh | sed 's,.*/[0-9]*-,,; s/\.sh$//' | grep -vxF "$(printf '%s\n' "${slow[@]}" "${elsewhere[@]}")" | paste -sd ' ')
 hooks='late sources driver-hooks'
 core="$hooks fault-lines exact forgery polled slot session send stopped-server"
-most="$core attached-under-load kills files reload refused delay names other-programs"
+most="$core kills files reload refused delay names"
 most+=' fault-history signals-of-trouble hardware-errors'
 declare -A sets=([all]=$all [slow]="${slow[*]} systemd runbook containers resets" [elsewhere]=${elsewhere[*]} [most]=$most [core]=$core [hooks]=$hooks [transports]=$all
 	[slurm]="slurm-decisions slurm-causes slurm-groups slurm-latest")
