@@ -82,6 +82,11 @@ for newline in '' $'\n<0>fake'; do
 	# shellcheck disable=SC1003 # two backslashes
 	try 2 "NFS server ${shown//'\'/'\\'}" check --json --health foreign
 done
+judge mounted --mount "/mnt/$nasty" --ack none --
+for style in nagios slurm; do try 2 "Mount /mnt/$shown is not mounted" check --style $style --health mounted; done
+try 1 "Mount /mnt/$shown is not mounted" check --style npd --health mounted
+# shellcheck disable=SC1003 # two backslashes
+try 2 "Mount /mnt/${shown//'\'/'\\'} is not mounted" check --json --health mounted
 
 # ---- an event log, and a list of faults ----
 /usr/bin/python3 - "$nasty" <<-'END'

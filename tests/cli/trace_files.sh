@@ -37,7 +37,8 @@ expect 0 "*Summary*" "" trace --replay made.rec --json made.json --html made.htm
 expect 0 "*" "" trace --replay made.rec --json -
 cmp -s out made.json || fail "JSON on standard output is not that in a file"
 head -c $(($(stat -c %s made.rec) - 9)) made.rec >cut.rec
-expect 1 "" "xidscope: error: cannot read the recording cut.rec: it was cut after line 182 (181 snapshots, until 2026-11-22 17:36:47 +0000)" trace --replay cut.rec
+expect 1 "" "xidscope: error: cannot read the recording cut.rec: it was cut after line 182 (181 snapshots, until 2026-11-22 17:36:47 +0000)" trace --replay cut.rec --json cut.json
+[[ ! -e cut.json ]] || fail "a cut recording is reported on"
 zcat cut.rec 2>/dev/null | head -n 182 >whole.rec
 /usr/bin/python3 -c 'import zlib; print("{\"end\":\"%08x\"}" % zlib.crc32(open("whole.rec", "rb").read()))' >>whole.rec
 "$program" trace --replay whole.rec --json whole.json >out || fail "the whole part of a cut recording is refused"

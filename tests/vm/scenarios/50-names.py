@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-import json
 import unicodedata
 
 from judge import judgement, need
@@ -35,16 +34,13 @@ def servers_stay_apart_and_readable(folder):
 @judgement
 def names_are_escaped_wherever_they_are_shown(folder):
     """By Unicode's categories: controls, formats, separators of lines and paragraphs, surrogates."""
-    names = ("names.prom", "agent.log", "events.json", "report.txt", "trace.txt", "run.txt",
-             "check-nagios.txt", "check-slurm.txt", "check-npd.txt", "check.json")
+    names = ("names.prom", "agent.log", "events.json", "report.txt", "trace.txt", "run.txt")
     shown = {name: (folder / name).read_bytes().decode("utf-8") for name in names}
     for name, text in shown.items():
         bad = {f"U+{ord(c):04X}" for c in text.replace("\n", "")
                if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp", "Cs")}
         need(not bad, name, "has", bad)
-    for name in ("report.txt", "check-nagios.txt"):
-        need(HOSTILE in shown[name], name, "lacks", HOSTILE, shown[name])
+    need(HOSTILE in shown["report.txt"], "the report lacks", HOSTILE, shown["report.txt"])
     need("/mnt/" + HOSTILE in shown["run.txt"], "the mount is not quoted:", shown["run.txt"])
-    need(any(HOSTILE in f["reason"] for f in json.loads(shown["check.json"])["findings"]), shown["check.json"])
     killed = [event for event in events(folder / "events.json") if event.get("name") == "oom_kill"]
     need(killed and all(event["comm"] == HOSTILE[5:].split(r"\xe2")[0] for event in killed), killed)

@@ -3,11 +3,8 @@
 # servers, mount points, processes and cgroups are called reaches no terminal and no file as it is.
 nfs_server_start
 agent_start --events events.json
-# named ADDRESS NAME DIR: mounts a server under a name that no resolver has.
-named() {
-	mkdir -p "$3"
-	defer unmount "$3"
-	mount -i -t nfs -o "addr=$1,vers=3,nolock,proto=tcp,mountproto=tcp" "$2:/export" "$3"
+named() { # named ADDRESS NAME DIR
+	mount_directly "$@"
 	ls "$3"
 }
 named 127.0.0.1 $'na"sty\\x\nna\xffme{}=' /mnt/nasty
@@ -22,8 +19,7 @@ named 127.0.0.4 'twin\xff' /mnt/other-twin
 named 127.0.0.6 other /mnt/folded
 nfs_mount 4.2 '' /mnt/six '[::1]'
 ls /mnt/six
-ip address add 10.99.0.1/32 dev lo
-defer ip address delete 10.99.0.1/32 dev lo
+own_addresses 10.99.0.1
 for name in one two; do
 	subnet=10.0.$((${#name} + $([[ $name == two ]] && echo 4 || echo 3)))
 	netns_client "$name" "$subnet"
@@ -49,15 +45,3 @@ done 2>/dev/null
 wait $trace
 # Its refusal of the file system quotes the mount.
 /job/xidscope run --output "/mnt/$hostile/x.prom" --duration 1 2>run.txt || true
-# A mount of that name that is not as it was.
-mkdir bad
-in_folder bad agent_start --mount "/mnt/$hostile"
-mount -o remount,ro "/mnt/$hostile"
-is_bad() { ! /job/xidscope check --health bad/health.json; }
-wait_for 90 is_bad
-for style in nagios slurm npd; do
-	/job/xidscope check --health bad/health.json --style $style >check-$style.txt || true
-done
-/job/xidscope check --health bad/health.json --json >check.json || true
-agent_stop
-mount -o remount,rw "/mnt/$hostile"

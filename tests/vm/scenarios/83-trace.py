@@ -70,11 +70,3 @@ def a_replay_gives_the_same_again(folder):
         need(live == replay, name, "differs")
     need(not (folder / "replay.log").read_text(), (folder / "replay.log").read_text())
     return f"{(folder / 'session.rec').stat().st_size} bytes"
-
-
-@judgement
-def a_cut_recording_is_refused(folder):
-    log = (folder / "cut.log").read_text()
-    need(re.fullmatch(r".* cut\.rec: it was cut after line \d+ \(\d+ snapshots, until .*\)\n", log), log)
-    need((folder / "cut.code").read_text() == "1\n", "the exit code is not 1")
-    need(not (folder / "cut.txt").read_text() and not (folder / "cut.json").exists(), "it is reported on")

@@ -1,15 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# `xidscope top` has the figures of a `trace` of the same time: mounts, ops, owners, owners on mounts. It says that there is no server, refuses a
-# terminal that cannot place text, and shows a call that hangs; trace, check and the event log then name op, process and mount.
-groups=/sys/fs/cgroup/system.slice
-mkdir -p $groups/{slurmstepd.scope/job_{4711,4712},plain.service}
-in_group() (
-	echo "$BASHPID" >"$groups/$1/cgroup.procs"
-	exec "${@:2}"
-)
-code=0
-TERM=dumb /job/xidscope top >dumb.txt 2>dumb.log </dev/null || code=$?
-echo $code >dumb.code
+# `xidscope top` has the figures of a `trace` of the same time: mounts, ops, owners, owners on mounts. It says that there is no server, and
+# shows a call that hangs; trace, check and the event log then name op, process and mount.
 /job/xidscope top --batch 1 --interval 0.5 >none.txt 2>none.log
 nfs_server_start
 agent_start --interval 1 --events events.log --rule nfs_waiter=warn:10
@@ -29,10 +20,10 @@ for name in same mounts ops owners both; do
 	wait_for 120 test -s $name.txt
 done
 cat /proc/self/mountstats >before.mountstats
-in_group slurmstepd.scope/job_4711 dd if=/mnt/top/load of=/dev/null bs=4k count=900 iflag=direct status=none
-in_group slurmstepd.scope/job_4711 dd if=/dev/zero of=/mnt/second/4711 bs=64k count=50 oflag=direct status=none
-in_group slurmstepd.scope/job_4712 dd if=/mnt/second/4711 of=/dev/null bs=64k count=30 iflag=direct status=none
-in_group plain.service dd if=/mnt/top/load of=/dev/null bs=4k count=300 iflag=direct status=none
+in_group system.slice/slurmstepd.scope/job_4711 dd if=/mnt/top/load of=/dev/null bs=4k count=900 iflag=direct status=none
+in_group system.slice/slurmstepd.scope/job_4711 dd if=/dev/zero of=/mnt/second/4711 bs=64k count=50 oflag=direct status=none
+in_group system.slice/slurmstepd.scope/job_4712 dd if=/mnt/second/4711 of=/dev/null bs=64k count=30 iflag=direct status=none
+in_group system.slice/plain.service dd if=/mnt/top/load of=/dev/null bs=4k count=300 iflag=direct status=none
 dd if=/dev/zero of=/mnt/other/out bs=64k count=40 oflag=direct status=none
 ls -lR /mnt/other >/dev/null
 cat /proc/self/mountstats >after.mountstats
@@ -46,8 +37,7 @@ wait "${viewers[@]}"
 
 /job/xidscope trace --replay same.rec >replay.txt
 
-iptables -A OUTPUT -o lo -p tcp --dport 2049 -j DROP
-defer sh -c 'iptables -D OUTPUT -o lo -p tcp --dport 2049 -j DROP 2>/dev/null || true'
+block -o lo -p tcp --dport 2049
 dd if=/mnt/top/load of=/dev/null bs=4k count=1 iflag=direct status=none &
 reader=$!
 echo $reader >reader
@@ -61,6 +51,6 @@ wait_for 180 grep -q nfs_stall events.log
 /job/xidscope why --events events.log >why.txt
 kill -TERM "${viewers[@]}"
 wait "${viewers[@]}"
-iptables -D OUTPUT -o lo -p tcp --dport 2049 -j DROP
+unblock -o lo -p tcp --dport 2049
 wait $reader
 agent_stop
