@@ -239,10 +239,16 @@ reads() {
 	awk -v count="$1" '$1 ~ /^READ(_PLUS)?:$/ && $2 > count { enough = 1 } END { exit !enough }' /proc/self/mountstats
 }
 
-# load_end PID: ends a load that runs in the background. Of a gentler signal, fio 3.33 may wait for I/O that is done.
+# load_begin DIR DEPTH RW BLOCK: a load in the background, until load_end; returns when there were reads. Of a gentler signal,
+# fio 3.33 may wait for I/O that is done.
+load_begin() {
+	load "$1" 3600 "${@:2}" &
+	loader=$!
+	wait_for 60 reads 100
+}
 load_end() {
 	pkill -KILL -x fio
-	wait "$1" || true
+	wait "$loader" || true
 }
 
 # prepare_file DIR: the file that load reads, there before anything is counted.
@@ -276,6 +282,23 @@ driver_watched() {
 }
 xid() { echo "NVRM: Xid (PCI:0000:$1:00): 79, pid=7, name=x, GPU has fallen off the bus."; }
 
+# join_group PATH: puts this process into a control group, which is made. in_group PATH COMMAND...: runs the command there.
+join_group() {
+	mkdir -p "/sys/fs/cgroup/$1"
+	echo "$BASHPID" >"/sys/fs/cgroup/$1/cgroup.procs"
+}
+in_group() (
+	join_group "$1"
+	exec "${@:2}"
+)
+
+# block MATCH...: what is sent and matches is lost, until unblock MATCH... or the scenario's end.
+block() {
+	defer unblock "$@"
+	iptables -A OUTPUT "$@" -j DROP
+}
+unblock() { iptables -D OUTPUT "$@" -j DROP 2>/dev/null || true; }
+
 # out_of_memory GROUP COMMAND...: runs the command in a control group of that name, with a limit of 20 MB.
 out_of_memory() {
 	local group=/sys/fs/cgroup/$1
@@ -283,10 +306,7 @@ out_of_memory() {
 	mkdir "$group"
 	defer rmdir "$group"
 	echo 20M >"$group/memory.max"
-	(
-		echo "$BASHPID" >"$group/cgroup.procs"
-		exec "${@:2}"
-	) || true
+	in_group "$@" || true
 }
 
 # nobody COMMAND...: as an unprivileged user.

@@ -29,10 +29,9 @@ for ((round = 1; round <= rounds; round++)); do
 	nfs_mount 3 '' /mnt/reload
 	prepare_file /mnt/reload
 	compare_point "before-$round"
-	load /mnt/reload 3600 8 randrw 4k &
-	wait_for 60 reads 100
+	load_begin /mnt/reload 8 randrw 4k
 	agent_write
-	load_end $!
+	load_end
 	compare_point "round-$round"
 	umount /mnt/reload
 	((round != 1)) || leftovers >first.txt

@@ -3,7 +3,6 @@
 modprobe nfs
 nfs_server_start
 nfs_mount 3 '' /mnt/starved
-mountpoint -q /sys/fs/cgroup || mount -t cgroup2 none /sys/fs/cgroup
 echo +cpu >/sys/fs/cgroup/cgroup.subtree_control
 mkdir /sys/fs/cgroup/starved
 defer wait_for 20 rmdir /sys/fs/cgroup/starved # busy for a moment after its last process

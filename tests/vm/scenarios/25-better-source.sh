@@ -46,8 +46,7 @@ nfs_mount 3 '' /mnt/better
 prepare_file /mnt/better
 sleep 45 # a second try has failed
 compare_points before
-load /mnt/better 600 8 randrw 4k &
-loader=$!
+load_begin /mnt/better 8 randrw 4k
 wait_for 60 reads 500
 for name in "${polled[@]}" "${typed[@]}"; do
 	agent=${agents[$name]}
@@ -66,7 +65,7 @@ for name in absent "${polled[@]}"; do
 done
 for name in "${typed[@]}"; do wait_for 150 grep -q 'attached to sunrpc, source btf' "$name/agent.log"; done
 wait_for 60 reads 100
-load_end $loader
+load_end
 compare_points middle
 dd if=/mnt/better/load of=/dev/null bs=64k count=16 iflag=direct status=none
 ls /mnt/better/absent /mnt/old/absent 2>/dev/null || true

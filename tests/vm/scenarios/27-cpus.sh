@@ -10,9 +10,7 @@ for version in 3 4.2; do
 	nfs_mount "$version" nconnect=4 /mnt/cpus
 	prepare_file /mnt/cpus
 	compare_point "$version-before"
-	load /mnt/cpus 3600 16 randrw 4k & # load_end ends it
-	loader=$!
-	wait_for 60 reads 100
+	load_begin /mnt/cpus 16 randrw 4k
 	for online in "${removable[@]}"; do
 		put_value "$online" 0
 		# To each CPU that is left, in turn.
@@ -21,8 +19,8 @@ for version in 3 4.2; do
 		done
 		put_value "$online" 1
 	done
-	kill -0 "$loader"
-	load_end "$loader"
+	kill -0 "${loader:?}"
+	load_end
 	compare_point "$version-after"
 	umount /mnt/cpus
 done

@@ -24,23 +24,20 @@ tc -n late qdisc add dev eth0 root handle 1: prio bands 3 priomap 0 0 0 0 0 0 0 
 tc -n late qdisc add dev eth0 parent 1:1 netem delay 10ms
 tc -n late qdisc add dev eth0 parent 1:3 netem delay 400ms
 tc -n late filter add dev eth0 parent 1: protocol ip u32 match ip sport "${late##*:}" 0xffff flowid 1:3
-load /mnt/late 900 32 randread 4k &
-loader=$!
+load_begin /mnt/late 32 randread 4k
 for i in {10..21}; do
 	sleep 1
 	agent_write "$i"
 done
 /job/xidscope trace --hooks rpc --duration 5 >report.txt 2>trace.log
-load_end "$loader"
+load_end
 # One call at a time, which goes to each connection in turn: no call meets another, and each has as many.
 tc -n late qdisc change dev eth0 parent 1:3 netem delay 100ms
-load /mnt/late 900 1 randread 4k &
-loader=$!
+load_begin /mnt/late 1 randread 4k
 /job/xidscope trace --hooks rpc --duration 10 >alone.txt 2>alone.log
-load_end "$loader"
+load_end
 # Of many calls, those on the late connection have no reply from then on.
-load /mnt/late 900 32 randread 4k &
-loader=$!
+load_begin /mnt/late 32 randread 4k
 trace_begin stuck --duration 20
 sleep 3
 tc -n late qdisc change dev eth0 parent 1:3 netem loss 100%
@@ -49,7 +46,7 @@ for i in {30..35}; do
 	sleep 1
 	agent_write "$i"
 done
-load_end "$loader"
+load_end
 tc -n late qdisc del dev eth0 root
 nfs_server_stop
 nfs_server_start

@@ -25,7 +25,8 @@ burst() {
 trace_begin session
 fio --name=steady --filename=/mnt/one/steady --rw=randwrite --size=4m --bs=4k --direct=1 --rate_iops=20 --time_based \
 	--runtime=600 --output-format=json --output=steady.fio.json &
-steady=$!
+# shellcheck disable=SC2034 # load_end waits for it
+loader=$!
 sleep 6
 for i in 1 2 3 4 5; do
 	[[ $i != 3 ]] || burst other /mnt/two other write 20m &
@@ -37,4 +38,4 @@ for i in 1 2 3; do
 	sleep 4
 done
 trace_end
-load_end "$steady"
+load_end

@@ -7,7 +7,7 @@
 groups=/sys/fs/cgroup
 uid=01234567-89ab-cdef-0123-456789abcdef
 pod=kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod${uid//-/_}.slice/cri-containerd-ab.scope
-# group PATH: a control group with memory accounted for. in_group PATH COMMAND...: runs it there.
+# group PATH: a control group with memory accounted for.
 group() {
 	local path='' name
 	for name in ${1//\// }; do
@@ -15,12 +15,6 @@ group() {
 		path+=/$name
 		mkdir -p "$groups$path"
 	done
-}
-in_group() {
-	(
-		echo "$BASHPID" >"$groups/$1/cgroup.procs"
-		exec "${@:2}"
-	)
 }
 # cost_of PID: resident kilobytes, ticks of CPU time, seconds.
 cost_of() { echo "$(awk '/^VmRSS/ { print $2 }' "/proc/$1/status") $(cut -d ' ' -f 14,15 "/proc/$1/stat") $SECONDS" >>costs; }

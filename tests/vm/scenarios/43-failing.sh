@@ -23,9 +23,7 @@ wait_for 20 says events.json '"nfs_errors"'
 /job/xidscope check --json --health health.json >stale.check || true
 umount -f -l /mnt/project
 exportfs -i -o rw,no_root_squash,insecure,no_subtree_check,fsid=0 '*:/export'
-defer ip address delete 10.0.9.1/32 dev lo
-ip address add 10.0.9.1/32 dev lo
-defer sh -c 'iptables -D OUTPUT -d 10.0.9.1 -j DROP 2>/dev/null || true'
+own_addresses 10.0.9.1
 for version in 4.2 3; do
 	prepare_file /export # by the soft mount, a slow server's writes would fail
 	nfs_mount "$version" soft,timeo=20,retrans=1 /mnt/soft 10.0.9.1
@@ -33,10 +31,10 @@ for version in 4.2 3; do
 	load /mnt/soft 40 4 randrw 64k --continue_on_error=all &
 	loader=$!
 	wait_for 60 reads 20
-	iptables -A OUTPUT -d 10.0.9.1 -j DROP
+	block -d 10.0.9.1
 	sleep 30
 	/job/xidscope check --json --health health.json >"soft-$version.check" || true
-	iptables -D OUTPUT -d 10.0.9.1 -j DROP
+	unblock -d 10.0.9.1
 	wait_for 20 timeout -s KILL 20 dd if=/dev/zero of=/mnt/soft/data bs=64k count=16 oflag=direct
 	wait "$loader" || true
 	sleep 3

@@ -23,8 +23,7 @@ perl -e 'open my $file, ">", "/mnt/hung/file"; syswrite $file, "x" x 4096 for 1 
 wait_for 20 test -e written
 agent_write
 writes idle
-iptables -A OUTPUT -o lo -p tcp --dport 2049 -j DROP
-defer iptables -D OUTPUT -o lo -p tcp --dport 2049 -j DROP
+block -o lo -p tcp --dport 2049
 touch dropped
 sleep 35
 cat /sys/kernel/debug/sunrpc/rpc_clnt/*/tasks | wc >tasks

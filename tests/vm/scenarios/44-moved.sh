@@ -2,18 +2,14 @@
 # A server that is silent until its client connects to another address of it, after 8 s and after 3 s; and one that restarts and
 # wants its clients to take their files back, with a v3 mount beside it.
 nfs_server_start
-for address in 10.0.9.1 10.0.9.3; do
-	ip address add "$address/32" dev lo
-	defer ip address delete "$address/32" dev lo
-done
+own_addresses 10.0.9.{1,3}
 nfs_mount 4.2 '' /mnt/moved 10.0.9.1
 prepare_file /mnt/moved
 trace_begin moved
 load /mnt/moved 18 4 randread 4k &
 loader=$!
 wait_for 60 reads 100
-iptables -A OUTPUT -d 10.0.9.1 -j DROP
-defer sh -c 'iptables -D OUTPUT -d 10.0.9.1 -j DROP 2>/dev/null || true'
+block -d 10.0.9.1
 sleep 8
 move 10.0.9.1 10.0.9.3
 wait "$loader"
@@ -22,15 +18,14 @@ trace_end
 trace_begin short
 load /mnt/moved 14 4 randread 4k &
 loader=$!
-iptables -D OUTPUT -d 10.0.9.1 -j DROP
+unblock -d 10.0.9.1
 sleep 4
-iptables -A OUTPUT -d 10.0.9.3 -j DROP
-defer sh -c 'iptables -D OUTPUT -d 10.0.9.3 -j DROP 2>/dev/null || true'
+block -d 10.0.9.3
 sleep 3.5
 move 10.0.9.3 10.0.9.1
 wait "$loader"
 trace_end
-iptables -D OUTPUT -d 10.0.9.3 -j DROP
+unblock -d 10.0.9.3
 
 nfs_mount 3 '' /mnt/three 10.0.9.1
 trace_begin restart

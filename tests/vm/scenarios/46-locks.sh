@@ -14,8 +14,7 @@ for _ in {1..5}; do flock /mnt/three/lock true; done # finds the port
 compare_point after
 for protocol in tcp udp; do
 	port=$(rpcinfo -p 127.0.0.1 | awk -v protocol=$protocol '$1 == 100021 && $3 == protocol { print $4; exit }')
-	iptables -I OUTPUT -p $protocol --dport "$port" -j DROP
-	defer sh -c "iptables -D OUTPUT -p $protocol --dport $port -j DROP 2>/dev/null || true"
+	block -p $protocol --dport "$port"
 done
 flock /mnt/three/lock true &
 locker=$!

@@ -12,15 +12,11 @@ dd if=/dev/zero of=/export/load bs=64k count=1 status=none
 set_value /proc/sys/kernel/bpf_stats_enabled 1
 agent_start --hooks rpc
 
-# Not nfs_mount, whose mount.nfs takes longer than all the rest.
 mount_up_to() {
 	local i
 	while ((mounts < $1)); do
 		i=$((mounts += 1))
-		mkdir -p "/mnt/many-$i"
-		defer unmount "/mnt/many-$i"
-		mount -i -t nfs -o "addr=127.0.3.$i,mountaddr=127.0.3.$i,vers=3,nolock,noresvport,proto=tcp,mountproto=tcp,nconnect=16" \
-			"storage-$((i % 20)):/export" "/mnt/many-$i"
+		mount_directly "127.0.3.$i" "storage-$((i % 20))" "/mnt/many-$i" noresvport,nconnect=16
 		read_from "$i"
 	done
 }

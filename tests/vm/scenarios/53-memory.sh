@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # What the agent's processes take, from the start on: with one server, then with eight others of 16 transports each and 33 owners.
 # shellcheck disable=SC2154 # agent is agent-lib.sh's
-groups=/sys/fs/cgroup/system.slice/slurmstepd.scope
 
 # measure NAME: kilobytes of all of the agent's processes to NAME.kb: each page once, and the most that one has ever had.
 measure() {
@@ -22,15 +21,11 @@ dd if=/mnt/one/load of=/dev/null bs=4k count=200 iflag=direct status=none
 measure one
 unmount /mnt/one
 for i in 1 2 3 4 5 6 7 8; do
-	mkdir -p "/mnt/many-$i"
-	defer unmount "/mnt/many-$i"
-	mount -i -t nfs -o "addr=127.0.3.$i,mountaddr=127.0.3.$i,vers=3,nolock,noresvport,proto=tcp,mountproto=tcp,nconnect=16" \
-		"storage-$i:/export" "/mnt/many-$i"
+	mount_directly "127.0.3.$i" "storage-$i" "/mnt/many-$i" noresvport,nconnect=16
 done
 for job in {1..33}; do
-	mkdir -p "$groups/job_$job"
 	(
-		echo "$BASHPID" >"$groups/job_$job/cgroup.procs"
+		join_group "system.slice/slurmstepd.scope/job_$job"
 		for i in 1 2 3 4 5 6 7 8; do dd if="/mnt/many-$i/load" of=/dev/null bs=4k count=32 iflag=direct status=none; done
 	)
 done

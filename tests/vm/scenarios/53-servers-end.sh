@@ -11,10 +11,7 @@ agent_in tracepoints --source tracepoints
 # visit POINT SERVER: mounts it, reads, unmounts the one before the last five, and each third time has all agents write.
 visit() {
 	local point=$1 i=$2
-	mkdir -p "/mnt/end-$i"
-	defer unmount "/mnt/end-$i"
-	mount -i -t nfs -o "addr=127.0.3.$i,mountaddr=127.0.3.$i,vers=3,nolock,noresvport,proto=tcp,mountproto=tcp" \
-		"storage-$i:/export" "/mnt/end-$i"
+	mount_directly "127.0.3.$i" "storage-$i" "/mnt/end-$i" noresvport
 	perl -MFcntl -e 'my ($groups, $first, $file) = @ARGV;
 		for my $job ($first .. $first + 7) {
 			mkdir "$groups/job_$job" or die $!;

@@ -65,8 +65,7 @@ agent_write
 cp /proc/self/mountstats mountstats
 agent_stop
 # The plain server hangs while the other one answers.
-iptables -A OUTPUT -d 127.0.0.7 -j DROP
-defer iptables -D OUTPUT -d 127.0.0.7 -j DROP
+block -d 127.0.0.7
 while dd if=/mnt/described/file of=/dev/null bs=4k count=50 iflag=direct status=none; do sleep 0.2; done &
 load=$!
 mkdir hung

@@ -32,13 +32,8 @@ try_segfault() {
 
 # A process with a cgroup of its own, which it may name, runs out of memory there.
 try_oom() {
-	local group="/sys/fs/cgroup/delegated/$1"
-	mkdir "$group"
-	defer rmdir "$group"
-	(
-		echo "$BASHPID" >"$group/cgroup.procs"
-		exec setpriv --reuid 65534 --regid 65534 --clear-groups tail /dev/zero
-	) || true
+	defer rmdir "/sys/fs/cgroup/delegated/$1"
+	in_group "delegated/$1" setpriv --reuid 65534 --regid 65534 --clear-groups tail /dev/zero || true
 }
 echo +memory >/sys/fs/cgroup/cgroup.subtree_control
 mkdir /sys/fs/cgroup/delegated

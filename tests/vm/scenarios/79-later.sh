@@ -46,16 +46,13 @@ agent_settle 3
 agent_write minute
 
 # A process reports a fault and ends; another gets its number before the agent has read the line. Then one that lives on.
-cgroups=/sys/fs/cgroup
-mkdir "$cgroups/before" "$cgroups/after"
-defer rmdir "$cgroups/before" "$cgroups/after"
+defer rmdir /sys/fs/cgroup/{before,after}
 report() { # by the calling process, in text and by the driver's report
 	driver "xid 0000:$1:00.0 31 MMU Fault"$'\t'"NVRM: Xid (PCI:0000:$1:00): 31, pid=$BASHPID, name=job, MMU Fault"
 }
-in_group() { echo 0 >"$cgroups/$1/cgroup.procs"; }
 kill -STOP "${agent:?}"
 (
-	in_group before
+	join_group before
 	report a4
 	echo "$BASHPID" >first.pid
 )
@@ -63,7 +60,7 @@ first=$(<first.pid)
 for _ in {1..50}; do
 	echo $((first - 1)) >/proc/sys/kernel/ns_last_pid
 	(
-		in_group after
+		join_group after
 		echo "$BASHPID" >second.pid
 		exec sleep 20
 	) &
@@ -73,7 +70,7 @@ for _ in {1..50}; do
 	kill "$second"
 done
 (
-	in_group before
+	join_group before
 	sleep 0.2
 	report a5
 	exec sleep 20

@@ -14,22 +14,18 @@ for ((i = 1; i <= small; i++)); do
 	echo "$i" >"/export/tree/many/small$i"
 done
 groups=/sys/fs/cgroup
-mkdir -p $groups/system.slice/{reader,writer}.service
+mkdir -p $groups/system.slice
 echo +memory >$groups/cgroup.subtree_control
 echo +memory >$groups/system.slice/cgroup.subtree_control
-in_group() (
-	echo "$BASHPID" >"$groups/system.slice/$1.service/cgroup.procs"
-	exec "${@:2}"
-)
 for version in 3 4.2; do
 	nfs_mount "$version" '' /mnt/files
 	trace_begin "files-$version" --files 50 --slower 0.001 --record "files-$version.rec"
 	sleep 2
 	# shellcheck disable=SC2016 # the shell in the group expands it
-	in_group reader bash -c '
+	in_group system.slice/reader.service bash -c '
 		for ((i = 1; i <= $1; i++)); do cat "/mnt/files/tree/few/known$i"; done
 		find /mnt/files/tree/many -maxdepth 1 -type f | xargs -P "$2" -n 50 cat' - "$known" "$readers" >/dev/null
-	in_group writer dd if=/dev/zero of=/mnt/files/tree/many/deep/saved$'\n' bs=64k count=16 conv=fsync
+	in_group system.slice/writer.service dd if=/dev/zero of=/mnt/files/tree/many/deep/saved$'\n' bs=64k count=16 conv=fsync
 	sleep 1
 	trace_end
 	rm /export/tree/many/deep/*

@@ -3,16 +3,14 @@
 # groups without numbers, whose names are in such memory, as are the variables of --owner-env. Neither the agent nor a trace waits for it, at the start and at the
 # end either. They themselves use no path but those of the kernel's own text.
 # shellcheck disable=SC2016,SC2034,SC2154 # programs of perl; agent_under and tracer are agent-lib.sh's
-groups=/sys/fs/cgroup/system.slice/slurmstepd.scope
 sluid=s1JHM889NVM300
 tracing=/sys/kernel/tracing/instances/paths
-# in_group GROUP COMMAND...: runs it there. step JOB GROUP: a slurmstepd, or what takes its title.
-in_group() {
-	mkdir -p "$groups/$1"
-	echo "$BASHPID" >"$groups/$1/cgroup.procs"
+# in_step GROUP COMMAND...: runs it there. step JOB GROUP: a slurmstepd, or what takes its title.
+in_step() {
+	join_group "system.slice/slurmstepd.scope/$1"
 	exec "${@:2}"
 }
-step() { (in_group "$2" perl -e '$0 = "slurmstepd: [$ARGV[0].0]"; sleep 1000' "$1" &) }
+step() { (in_step "$2" perl -e '$0 = "slurmstepd: [$ARGV[0].0]"; sleep 1000' "$1" &) }
 # hold NAME COMMAND...: opens the file, and maps it once NAME.maps is there. Nobody waits for either.
 hold() {
 	("${@:2}" perl -e 'open my $file, "<", "/mnt/silent/file" or die; open my $ready, ">", $ARGV[0];
@@ -21,8 +19,7 @@ hold() {
 }
 # in_box NAME COMMAND...: runs it in the group of a container of LXC, with the variable RUN.
 in_box() {
-	mkdir -p "/sys/fs/cgroup/lxc.payload.$1"
-	echo "$BASHPID" >"/sys/fs/cgroup/lxc.payload.$1/cgroup.procs"
+	join_group "lxc.payload.$1"
 	RUN=$1 exec "${@:2}"
 }
 nfs_server_start
@@ -36,7 +33,7 @@ chmod 777 .
 hold user nobody
 hold held in_box held
 (in_box free sleep 1000 &)
-hold job in_group s1JHM889NVM301/step_0/slurm
+hold job in_step s1JHM889NVM301/step_0/slurm
 # Any user's: the server of a FUSE file answers no READ. One process reads the file; another maps it for direct I/O, and waits
 # for the first one's page. It is in the group of a job, from which the kernel prints the text of an Xid.
 fuse='
@@ -72,7 +69,7 @@ held=s1JHM889NVM301/step_0/user
 modprobe -q fuse || true
 chmod 666 /dev/fuse # as udev does
 mkdir -p /mnt/held
-(in_group $held setpriv --reuid 65534 --regid 65534 --clear-groups unshare -U -r -m perl -e "$fuse" 2>fuse.log) &
+(in_step $held setpriv --reuid 65534 --regid 65534 --clear-groups unshare -U -r -m perl -e "$fuse" 2>fuse.log) &
 fuse=$!
 # pkill and ps themselves wait for memory that is held.
 let_go() {
@@ -97,7 +94,7 @@ sleep 2
 touch user.maps held.maps
 agent_start --events events.json --owner-env NONE,RUN
 for box in held free; do (in_box $box dd if=/mnt/good/load of=/dev/null bs=1M iflag=direct status=none); done
-(in_group $sluid/step_0/user dd if=/mnt/good/load of=/dev/null bs=1M iflag=direct status=none)
+(in_step $sluid/step_0/user dd if=/mnt/good/load of=/dev/null bs=1M iflag=direct status=none)
 ends() {
 	local begin
 	begin=$(date +%s%3N)
@@ -105,14 +102,14 @@ ends() {
 	echo $(($(date +%s%3N) - begin)) >"$1.milliseconds"
 }
 ends write agent_write named
-(in_group $held setpriv --reuid 65534 --regid 65534 --clear-groups unshare -U -r -m perl -e \
+(in_step $held setpriv --reuid 65534 --regid 65534 --clear-groups unshare -U -r -m perl -e \
 	'my ($d, $f, $t, $o) = ("none", "/mnt", "tmpfs", "NVRM: Xid (PCI:0000:c1:00): 79, pid=1, name=x, text"); syscall 165, $d, $f, $t, 0, $o; sleep 9' &)
 ends text wait_for 20 says events.json 'Xid (PCI:0000:c1:00)'
 ends after agent_write
 # Root's own process in a job's group: its title must be read.
 touch job.maps
 sleep 1
-(in_group s1JHM889NVM301/step_0/user dd if=/mnt/good/load of=/dev/null bs=1M iflag=direct status=none)
+(in_step s1JHM889NVM301/step_0/user dd if=/mnt/good/load of=/dev/null bs=1M iflag=direct status=none)
 ends hidden agent_write hidden
 ends agent agent_stop
 paths agent
@@ -122,7 +119,7 @@ agent_under=()
 "${traced[@]}" /job/xidscope trace --hooks rpc --json trace.json >trace.txt 2>trace.log &
 tracer=$!
 wait_for 90 says trace.log attached
-(in_group s1JHM889NVM301/step_1/user dd if=/mnt/good/load of=/dev/null bs=1M iflag=direct status=none)
+(in_step s1JHM889NVM301/step_1/user dd if=/mnt/good/load of=/dev/null bs=1M iflag=direct status=none)
 sleep 3
 ends trace trace_end
 paths trace

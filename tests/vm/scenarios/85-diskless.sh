@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # The acknowledgements lie in an overlay of a tmpfs over NFS, as on nodes without disks, then on a disk that needs the same
 # server. It falls silent: the agent writes on time, ends, starts again, and reads them when it answers.
-silence() { iptables -"$1" OUTPUT -d 127.0.0.2 -p tcp --dport 2049 -j DROP; }
+server=(-d 127.0.0.2 -p tcp --dport 2049)
 modprobe -qa overlay loop || true # part of some kernels
 nfs_server_start
 mkdir -p /export/root/etc/xidscope /mnt/overlay /mnt/disk /run/layers
@@ -18,7 +18,6 @@ defer unmount /mnt/disk
 mount -o loop /mnt/server/disk /mnt/disk
 mkdir -p /mnt/disk/etc/xidscope
 cp acks /mnt/disk/etc/xidscope/
-defer sh -c 'iptables -D OUTPUT -d 127.0.0.2 -p tcp --dport 2049 -j DROP 2>/dev/null || true'
 took() {
 	local begin
 	begin=$(date +%s%3N)
@@ -37,7 +36,7 @@ for on in overlay disk; do
 	took "$on-back" wait_for 60 judged OK
 	sync
 	echo 3 >/proc/sys/vm/drop_caches
-	silence A
+	block "${server[@]}"
 	sleep 3
 	took "$on-write" agent_write
 	judged OK
@@ -48,7 +47,7 @@ for on in overlay disk; do
 	judged CRITICAL
 	took "$on-second-stop" agent_stop
 	start
-	silence D
+	unblock "${server[@]}"
 	wait_for 150 judged OK
 	agent_stop
 done

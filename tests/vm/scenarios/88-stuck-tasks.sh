@@ -11,13 +11,11 @@ nfs_mount 4.2 '' /mnt/other
 prepare_file /mnt/stuck
 dd if=/dev/zero of=/mnt/stuck/read bs=1M count=1 conv=fsync status=none
 driver_load text
-mountpoint -q /sys/fs/cgroup || mount -t cgroup2 none /sys/fs/cgroup
 # write_as JOB FILE: writes to the file, in a control group as Slurm gives to the job.
 write_as() {
-	local group=/sys/fs/cgroup/system.slice/slurmstepd.scope/job_$1
-	mkdir -p "$group"
-	defer wait_for 20 rmdir "$group"
-	sh -c 'echo $$ >"$1/cgroup.procs"; exec dd if=/dev/zero of="$2" bs=4k count=1 conv=notrunc status=none' - "$group" "$2" &
+	local group=system.slice/slurmstepd.scope/job_$1
+	defer wait_for 20 rmdir "/sys/fs/cgroup/$group"
+	(join_group "$group" && exec dd if=/dev/zero of="$2" bs=4k count=1 conv=notrunc status=none) &
 	echo "$!" >"job_$1.pid"
 }
 told() {

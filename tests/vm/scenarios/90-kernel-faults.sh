@@ -4,12 +4,10 @@
 need_drivers
 insmod /job/modules/text/nvidia_uvm.ko
 agent_start --interval 5 --events events.json
-mountpoint -q /sys/fs/cgroup || mount -t cgroup2 none /sys/fs/cgroup
 # damage JOB CPU COMMAND: writes it to the module, on that CPU, in a control group as Slurm gives to the job.
 damage() {
-	local group=/sys/fs/cgroup/system.slice/slurmstepd.scope/job_$1
-	mkdir -p "$group"
-	exec bash -c 'echo $$ >"$1/cgroup.procs"; taskset -pc "$2" $$ >/dev/null; echo "$3" >/proc/xidscope-broken' - "$group" "$2" "$3"
+	join_group "system.slice/slurmstepd.scope/job_$1"
+	exec bash -c 'taskset -pc "$1" $$ >/dev/null; echo "$2" >/proc/xidscope-broken' - "$2" "$3"
 }
 # found RULE TEXT: the health file has such a finding.
 look() { /job/xidscope check --json --health health.json >check.json || true; }

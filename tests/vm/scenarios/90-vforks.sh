@@ -7,8 +7,7 @@ for i in {1..303}; do echo "$i" >"/export/$i"; done
 agent_start --hooks rpc --interval 5 --events events.json
 nobody perl -e 'for (1 .. 300) { fork and next; syscall 58; syscall 34 }' &
 wait_for 60 eval '(($(pgrep -c -x perl) > 550))'
-iptables -A OUTPUT -o lo -p tcp --dport 2049 -j DROP
-defer sh -c 'iptables -D OUTPUT -o lo -p tcp --dport 2049 -j DROP 2>/dev/null || true'
+block -o lo -p tcp --dport 2049
 # hang FROM TO; found COUNT: until so many tasks hang.
 hang() { perl -e 'for ($ARGV[0] .. $ARGV[1]) { fork and next; open my $file, "<", "/mnt/hung/$_"; exit }' "$@"; }
 tasks() { awk '/^xidscope_nfs_stuck_tasks{/ { sum += $2 } END { print sum }' x.prom; }
@@ -21,7 +20,7 @@ cp x.prom three.prom
 hang 4 303
 found 256
 agent_write many
-iptables -D OUTPUT -o lo -p tcp --dport 2049 -j DROP
+unblock -o lo -p tcp --dport 2049
 pkill -KILL -x perl
 wait_for 60 eval '! pgrep -x perl'
 agent_stop

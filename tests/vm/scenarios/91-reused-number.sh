@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # READs ahead of a job's process that was killed outlive it while the server is silent. Its number is given to a process of
 # another job: neither the stall nor the calls are that job's.
-groups=/sys/fs/cgroup/system.slice/slurmstepd.scope
 in_job() {
-	mkdir -p "$groups/job_$1/step_0"
-	echo "$BASHPID" >"$groups/job_$1/step_0/cgroup.procs"
+	join_group "system.slice/slurmstepd.scope/job_$1/step_0"
 	exec "${@:2}"
 }
 reads() { awk '/^xidscope_nfs_owner_calls_total{server="127.0.0.2",.*kind="read"/ { sum += $2 } END { print sum + 0 }' "$1.prom"; }
@@ -25,7 +23,7 @@ for turn in idle calling; do
 	reader=$!
 	wait_for 20 test -e begun
 	agent_write "$turn-before"
-	iptables -A OUTPUT -d 127.0.0.2 -p tcp --dport 2049 -j DROP
+	block -d 127.0.0.2 -p tcp --dport 2049
 	touch end
 	wait_for 20 stalls
 	kill -KILL "$reader"
@@ -42,7 +40,7 @@ for turn in idle calling; do
 	echo "$reader $other" >"$turn.numbers"
 	sleep 2
 	agent_write "$turn-stalled"
-	iptables -D OUTPUT -d 127.0.0.2 -p tcp --dport 2049 -j DROP
+	unblock -d 127.0.0.2 -p tcp --dport 2049
 	wait_for 60 answered
 	kill -KILL "$other"
 	wait "$other" || true
