@@ -106,32 +106,31 @@ TEST(only_what_the_filter_wants_is_shown)
 
 TEST(slow_calls_show_whose_they_were)
 {
-	struct slow_call slow = { .server = "nas-1",
-				  .op = "READ",
-				  .mount = "/data",
-				  .owner = "slurm:4711",
-				  .comm = "train",
-				  .pid = 42,
-				  .time = 1e9 + 3,
-				  .total_ns = 2000 * MS };
+	struct slow_call *c, slow = { .server = "nas-1",
+				      .op = "READ",
+				      .mount = "/data",
+				      .owner = "slurm:4711",
+				      .comm = "train",
+				      .pid = 42,
+				      .time = 1e9 + 3,
+				      .total_ns = 2000 * MS };
 
 	slow.phase_ns[RPC_PHASE_RTT] = 1500 * MS;
 	slow.phase_ns[RPC_PHASE_SLOT] = 500 * MS;
 	add_calls_of_4_ms(&now, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
-	now.calls.slow = calloc(2, sizeof(slow));
-	assert_non_null(now.calls.slow);
-	now.calls.slow_count = 2;
-	now.calls.slow[0] = now.calls.slow[1] = slow;
-	now.calls.slow[1].total_ns = 4000 * MS;
-	strcpy(now.calls.slow[1].op, "WRITE");
-	strcpy(now.calls.slow[1].comm, "");
+	*ARRAY_APPEND(now.calls.slow, now.calls.slow_count) = slow;
+	c = ARRAY_APPEND(now.calls.slow, now.calls.slow_count);
+	*c = slow;
+	c->total_ns = 4000 * MS;
+	strcpy(c->op, "WRITE");
+	*c->comm = 0;
 	session();
 	assert_has(text, "\nSlowest calls: 2 of 2\n");
 	assert_has(text, " 2.00 s READ         train 42                 rtt 75 slot 25\n"
 			 "         nas-1, /data, slurm:4711\n");
 	assert_has(text, " 4.00 s WRITE        (ended) 42               rtt");
 	assert_true(strstr(text, " 4.00 s WRITE") < strstr(text, " 2.00 s READ"));
-	strcpy(now.calls.slow[1].mount, "/other");
+	strcpy(c->mount, "/other");
 	snapshot_mount(&now.calls, &(struct nfs_mount){ .server = "nas-1",
 							.export = "/export",
 							.mountpoint = "/data" });
@@ -145,29 +144,27 @@ TEST(slow_calls_show_whose_they_were)
 
 TEST(files_show_whose_they_were_and_the_rest)
 {
-	const struct file_calls file = { .server = "nas-1",
-					 .mount = "/data",
-					 .path = "/a\n/b",
-					 .op = "READ",
-					 .owner = "slurm:4711",
-					 .comm = "train",
-					 .pid = 42,
-					 .files = 1,
-					 .calls = 700,
-					 .bytes = 3500000,
-					 .total_ns = 2800 * MS };
+	struct file_calls file = { .server = "nas-1",
+				   .mount = "/data",
+				   .path = "/a\n/b",
+				   .op = "READ",
+				   .owner = "slurm:4711",
+				   .comm = "train",
+				   .pid = 42,
+				   .files = 1,
+				   .calls = 700,
+				   .bytes = 3500000,
+				   .total_ns = 2800 * MS };
 
 	add_calls_of_4_ms(&now, "nas-1", "READ", 1000, RPC_PHASE_RTT, RPC_PHASE_SETUP);
 	add_calls_of_4_ms(&now, "nas-1", "GETATTR", 10, RPC_PHASE_RTT, RPC_PHASE_SETUP);
 	session();
 	assert_lacks(text, "Files");
-	now.calls.files = calloc(2, sizeof(file));
-	now.calls.file_count = 2;
-	assert_non_null(now.calls.files);
-	now.calls.files[0] = now.calls.files[1] = file;
-	now.calls.files[1].directory = true;
-	now.calls.files[1].files = 12;
-	now.calls.files[1].path[0] = 0;
+	*ARRAY_APPEND(now.calls.files, now.calls.file_count) = file;
+	file.directory = true;
+	file.files = 12;
+	*file.path = 0;
+	*ARRAY_APPEND(now.calls.files, now.calls.file_count) = file;
 	session();
 	assert_has_all(
 		text, "\nFiles\n",
@@ -211,10 +208,10 @@ TEST(the_summary_names_a_saturated_limit)
 	assert_lacks(summary(), "transmit queue");
 }
 
-static struct rpc_transport_state *add_connection(struct snapshot *to, const char *name,
-						  uint32_t port, uint64_t replies, uint64_t each_ms)
+static struct rpc_transport_state *add_connection(const char *name, uint32_t port, uint64_t replies,
+						  uint64_t each_ms)
 {
-	struct rpc_transport_state *t = not_null(snapshot_transport(&to->calls, "nas-1", name));
+	struct rpc_transport_state *t = not_null(snapshot_transport(&now.calls, "nas-1", name));
 
 	t->remote = (struct endpoint){ "10.0.0.1", 2049 };
 	t->local = (struct endpoint){ "10.0.0.2", port };
@@ -228,11 +225,11 @@ TEST(the_summary_names_slow_and_stuck_connections)
 	struct rpc_transport_state *stuck;
 
 	add_calls_of_4_ms(&now, "nas-1", "READ", 2020, RPC_PHASE_RTT, RPC_PHASE_SETUP);
-	add_connection(&now, "tcp/0", 801, 1000, 40);
+	add_connection("tcp/0", 801, 1000, 40);
 	session();
 	assert_lacks(text, "connection");
-	add_connection(&now, "tcp/1", 802, 990, 41);
-	add_connection(&now, "tcp/2", 803, 20, 2000);
+	add_connection("tcp/1", 802, 990, 41);
+	add_connection("tcp/2", 803, 20, 2000);
 	session();
 	assert_has_all(summary(),
 		       "- nas-1 has 3 connections: each had 1.0 % to 49.8 % of its calls, "
@@ -241,7 +238,7 @@ TEST(the_summary_names_slow_and_stuck_connections)
 		       "2.00 s to a reply, on the median connection 41.0 ms; 1.0 % of "
 		       "the server's calls.\n");
 	assert_lacks(summary(), "802");
-	stuck = add_connection(&now, "tcp/3", 0, 0, 0);
+	stuck = add_connection("tcp/3", 0, 0, 0);
 	stuck->local.address[0] = 0;
 	stuck->oldest_ns = 12000 * MS;
 	stuck->slots_in_flight = 7;
@@ -254,9 +251,8 @@ TEST(the_summary_names_slow_and_stuck_connections)
 TEST(many_bad_connections_are_summed_up)
 {
 	add_calls_of_4_ms(&now, "nas-1", "READ", 0, RPC_PHASE_RTT, RPC_PHASE_SETUP);
-	for (uint32_t i = 0; i < 16; i++) {
-		add_connection(&now, formatted("tcp/%u", i), 800 + i, 0, 0)->oldest_ns = 9000 * MS;
-	}
+	for (uint32_t i = 0; i < 16; i++)
+		add_connection(formatted("tcp/%u", i), 800 + i, 0, 0)->oldest_ns = 9000 * MS;
 	session();
 	assert_has(summary(), "- Stuck connection to nas-1: tcp/");
 	assert_has(summary(), "- 12 more of its 16 connections are slow or stuck.\n");
