@@ -89,39 +89,37 @@ static void write_transport_sums(struct metrics_writer *w, const struct calls *c
 	calls_free(&sums);
 }
 
-static void write_servers(struct metrics_writer *w, const struct snapshot *s)
+static void write_servers(struct metrics_writer *w, const struct calls *c)
 {
-	EACH(RPC_SLOWEST_RTT_SECONDS, s->calls.servers, s->calls.server_count, e->slowest_rtt_ns,
-	     SECONDS(e->slowest_rtt_ns), { "server", e->server });
-	EACH(RPC_SESSION_DRAINING_SECONDS, s->calls.servers, s->calls.server_count,
-	     snapshot_knows(&s->calls, RPC_FACT_DRAINING), SECONDS(e->draining_ns),
-	     { "server", e->server });
-	EACH(NFS_LOCK_CALLS, s->calls.servers, s->calls.server_count, e->lock_calls,
-	     INTEGER(e->lock_calls), { "server", e->server });
-	EACH(NFS_LOCK_SECONDS, s->calls.servers, s->calls.server_count, e->lock_calls,
-	     SECONDS(e->lock_ns), { "server", e->server });
-	EACH(NFS_LOCK_ERRORS, s->calls.servers, s->calls.server_count, e->lock_calls,
-	     INTEGER(e->lock_errors), { "server", e->server });
+#define EACH_SERVER(NAME, known, value) \
+	EACH(NAME, c->servers, c->server_count, known, value, { "server", e->server })
+	EACH_SERVER(RPC_SLOWEST_RTT_SECONDS, e->slowest_rtt_ns, SECONDS(e->slowest_rtt_ns));
+	EACH_SERVER(RPC_SESSION_DRAINING_SECONDS, snapshot_knows(c, RPC_FACT_DRAINING),
+		    SECONDS(e->draining_ns));
+	EACH_SERVER(NFS_LOCK_CALLS, e->lock_calls, INTEGER(e->lock_calls));
+	EACH_SERVER(NFS_LOCK_SECONDS, e->lock_calls, SECONDS(e->lock_ns));
+	EACH_SERVER(NFS_LOCK_ERRORS, e->lock_calls, INTEGER(e->lock_errors));
+#undef EACH_SERVER
 	write_family(w, METRIC_RPC_QUEUE_DEPTH);
-	ARRAY_EACH(v, s->calls.servers, s->calls.server_count)
+	ARRAY_EACH(v, c->servers, c->server_count)
 		for (int q = 0; q < RPC_QUEUES; q++)
-			if (snapshot_knows(&s->calls, RPC_FACT_DEPTH + q))
+			if (snapshot_knows(c, RPC_FACT_DEPTH + q))
 				HISTOGRAM_SAMPLE(w, v->depth[q].bucket, DEPTH_OVERFLOW, DEPTH_SHIFT,
 						 INTEGER(v->depth[q].sum), { "server", v->server },
 						 { "queue", rpc_queue_names[q] });
 	write_family(w, METRIC_RPC_QUEUE_DEPTH_MAX);
-	ARRAY_EACH(v, s->calls.servers, s->calls.server_count)
+	ARRAY_EACH(v, c->servers, c->server_count)
 		for (int q = 0; q < RPC_QUEUES; q++)
-			if (snapshot_knows(&s->calls, RPC_FACT_DEPTH_MAX + q))
+			if (snapshot_knows(c, RPC_FACT_DEPTH_MAX + q))
 				SAMPLE(w, INTEGER(v->depth_max[q]), { "server", v->server },
 				       { "queue", rpc_queue_names[q] });
 	write_family(w, METRIC_RPC_OLDEST_WAITER_SECONDS);
-	ARRAY_EACH(v, s->calls.servers, s->calls.server_count)
+	ARRAY_EACH(v, c->servers, c->server_count)
 		for (int q = 0; q < RPC_QUEUES; q++)
-			if (q != RPC_QUEUE_XMIT && snapshot_knows(&s->calls, RPC_FACT_OLDEST + q))
+			if (q != RPC_QUEUE_XMIT && snapshot_knows(c, RPC_FACT_OLDEST + q))
 				SAMPLE(w, SECONDS(v->oldest_ns[q]), { "server", v->server },
 				       { "queue", rpc_queue_names[q] });
-	EACH(RPC_OLDEST_CALL_SECONDS, s->calls.servers, s->calls.server_count, *e->oldest_op,
+	EACH(RPC_OLDEST_CALL_SECONDS, c->servers, c->server_count, *e->oldest_op,
 	     SECONDS(e->oldest_ns[RPC_QUEUE_PENDING]), { "server", e->server },
 	     { "op", e->oldest_op });
 }
@@ -147,28 +145,27 @@ static void write_mounts(struct metrics_writer *w, const struct calls *c)
 	     { "build", e->build }, { "origin", e->origin });
 }
 
-static void write_limits(struct metrics_writer *w, const struct snapshot *s)
+static void write_limits(struct metrics_writer *w, const struct calls *c)
 {
-	EACH(RPC_LIMIT, s->calls.servers, s->calls.server_count, e->bound_by, "1",
-	     { "server", e->server }, { "limit", e->bound_by });
+	EACH(RPC_LIMIT, c->servers, c->server_count, e->bound_by, "1", { "server", e->server },
+	     { "limit", e->bound_by });
 	write_family(w, METRIC_CHECKPOINT_EPISODE_SECONDS);
-	ARRAY_EACH(e, s->calls.episodes, s->calls.episode_count)
+	ARRAY_EACH(e, c->episodes, c->episode_count)
 		HISTOGRAM_SAMPLE(w, e->seconds.bucket, TIME_OVERFLOW, TIME_SHIFT,
 				 SECONDS(e->seconds.sum_ns), { "server", e->server },
 				 { "kind", e->kind });
 	write_family(w, METRIC_CHECKPOINT_EPISODE_BYTES);
-	ARRAY_EACH(e, s->calls.episodes, s->calls.episode_count)
+	ARRAY_EACH(e, c->episodes, c->episode_count)
 		HISTOGRAM_SAMPLE(w, e->bytes.bucket, DEPTH_OVERFLOW, EPISODE_BYTES_SHIFT,
 				 INTEGER(e->bytes.sum), { "server", e->server },
 				 { "kind", e->kind });
-	EACH(RPC_SERVER_INFO, s->calls.storages, s->calls.storage_count, true, "1",
-	     { "server", e->server }, { "storage", e->storage });
-	write_mounts(w, &s->calls);
-	EACH(NFS_STUCK_TASKS, s->calls.stuck, s->calls.stuck_count, true, INTEGER(e->tasks),
+	EACH(RPC_SERVER_INFO, c->storages, c->storage_count, true, "1", { "server", e->server },
+	     { "storage", e->storage });
+	write_mounts(w, c);
+	EACH(NFS_STUCK_TASKS, c->stuck, c->stuck_count, true, INTEGER(e->tasks),
 	     { "mountpoint", e->mountpoint }, { "state", e->rpc ? "rpc" : "no_rpc" });
-	EACH(NFS_OLDEST_STUCK_TASK_SECONDS, s->calls.stuck, s->calls.stuck_count, true,
-	     SECONDS(e->oldest_ns), { "mountpoint", e->mountpoint },
-	     { "state", e->rpc ? "rpc" : "no_rpc" });
+	EACH(NFS_OLDEST_STUCK_TASK_SECONDS, c->stuck, c->stuck_count, true, SECONDS(e->oldest_ns),
+	     { "mountpoint", e->mountpoint }, { "state", e->rpc ? "rpc" : "no_rpc" });
 }
 
 /* A family with a sample for each group of faults of one device and code: its first fault, if its time is known. */
@@ -295,8 +292,8 @@ void openmetrics_write(FILE *out, const struct snapshot *s, enum metrics_format 
 		write_transport_sums(&w, &s->calls);
 	else
 		write_transports(&w, &s->calls);
-	write_servers(&w, s);
-	write_limits(&w, s);
+	write_servers(&w, &s->calls);
+	write_limits(&w, &s->calls);
 	write_faults(&w, s);
 	write_kernel_events(&w, &s->faults);
 	write_self(&w, s);
