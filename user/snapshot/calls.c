@@ -167,25 +167,22 @@ void calls_free(struct calls *c)
 	*c = (struct calls){};
 }
 
-/* NOLINTBEGIN(bugprone-macro-parentheses): labels are names of parameters */
-#define ENTRIES_BY_1(type, name, table, a) \
-	ENTRIES(type, name, table, (struct calls * c, const char *a), a)
-#define ENTRIES_BY_2(type, name, table, a, b) \
-	ENTRIES(type, name, table, (struct calls * c, const char *a, const char *b), a, b)
-#define ENTRIES_BY_3(type, name, table, a, b, d) \
-	ENTRIES(type, name, table,               \
-		(struct calls * c, const char *a, const char *b, const char *d), a, b, d)
-/* NOLINTEND(bugprone-macro-parentheses) */
-
-ENTRIES_BY_2(rpc_op, snapshot_op, TABLE_OPS, server, op)
-ENTRIES_BY_3(rpc_error, snapshot_error, TABLE_ERRORS, server, op, status)
-ENTRIES_BY_2(rpc_transport_state, snapshot_transport, TABLE_TRANSPORTS, server, name)
-ENTRIES_BY_1(rpc_server_state, snapshot_server, TABLE_SERVERS, server)
-ENTRIES_BY_2(episode_stats, snapshot_episodes, TABLE_EPISODES, server, kind)
+ENTRIES(rpc_op, snapshot_op, TABLE_OPS, (struct calls * c, const char *server, const char *op),
+	server, op)
+ENTRIES(rpc_error, snapshot_error, TABLE_ERRORS,
+	(struct calls * c, const char *server, const char *op, const char *status), server, op,
+	status)
+ENTRIES(rpc_transport_state, snapshot_transport, TABLE_TRANSPORTS,
+	(struct calls * c, const char *server, const char *name), server, name)
+ENTRIES(rpc_server_state, snapshot_server, TABLE_SERVERS, (struct calls * c, const char *server),
+	server)
+ENTRIES(episode_stats, snapshot_episodes, TABLE_EPISODES,
+	(struct calls * c, const char *server, const char *kind), server, kind)
 ENTRIES(calls_by, snapshot_owner_calls, TABLE_OWNER_CALLS,
 	(struct calls * c, const char *server, const char *owner), server, "", "", owner)
-ENTRIES_BY_1(client_module, snapshot_module, TABLE_MODULES, name)
-ENTRIES_BY_1(rpc_storage, snapshot_storage, TABLE_STORAGES, server)
+ENTRIES(client_module, snapshot_module, TABLE_MODULES, (struct calls * c, const char *name), name)
+ENTRIES(rpc_storage, snapshot_storage, TABLE_STORAGES, (struct calls * c, const char *server),
+	server)
 
 struct nfs_mount *snapshot_mount(struct calls *c, const struct nfs_mount *like)
 {
