@@ -543,8 +543,9 @@ static void add_node(unsigned int servers, unsigned int transports, int ops)
 	now.faults.gpu_watched = true;
 	for (unsigned int v = 0; v < servers; v++)
 		add_server(formatted("nas-%u.example.com", v), transports, ops);
-	for (size_t i = 0; i < COUNT(now.self.hooks); i++)
+	for (size_t i = 0; i <= COUNT(now.self.hooks); i++)
 		snapshot_hook(&now.self, op_names[i % OPS], true);
+	assert_int_equal(now.self.hook_count, COUNT(now.self.hooks));
 	for (size_t i = 0; i < COUNT(now.self.drops); i++)
 		snapshot_drop(&now.self, op_names[i], 0);
 	for (int r = 0; r < HEALTH_RULES; r++)
