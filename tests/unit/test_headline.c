@@ -92,11 +92,13 @@ static void lose_gpu(unsigned int code, const char *severity)
 /* Ends the session. The first line of the report and JSON's headline are the same, and this. */
 static void ends_with(const char *first)
 {
+	struct health_options rules;
 	struct headline h;
 	char line[sizeof(h.items[0].text)];
 
 	assert_int_equal(session_end(&t), 0);
-	t.faults = health_faults(&t.last, NULL, t.last.wall, &t.fault_count);
+	health_defaults(&rules);
+	t.faults = health_list(&t.last, &rules, t.last.wall, &t.fault_count);
 	session_headline(&t, &h);
 	assert_has(h.items[0].text, first);
 	snprintf(line, sizeof(line), "%s", h.items[0].text);

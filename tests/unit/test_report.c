@@ -47,6 +47,7 @@ AFTER_EACH()
 static void session(void)
 {
 	struct snapshot begin = before, last;
+	struct health_options rules;
 	FILE *out;
 
 	end_session();
@@ -60,7 +61,8 @@ static void session(void)
 	assert_int_equal(session_add(&t, &begin), 0);
 	assert_int_equal(session_add(&t, &last), 0);
 	assert_int_equal(session_end(&t), 0);
-	t.faults = health_faults(&t.last, NULL, t.last.wall, &t.fault_count);
+	health_defaults(&rules);
+	t.faults = health_list(&t.last, &rules, t.last.wall, &t.fault_count);
 	assert_non_null(t.faults);
 	out = text_begin();
 	report_session(out, &t, 0);

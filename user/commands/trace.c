@@ -142,6 +142,7 @@ static int write_files(const struct trace *t)
 /* The faults as they stand at the end. A recording may be of a node with other acknowledgements: none counts. */
 static void list_faults(struct trace *t)
 {
+	struct health_options rules = t->options->health;
 	struct session *s = &t->session;
 	struct ack_list acks = {};
 	FILE_TEXT file = {};
@@ -152,7 +153,8 @@ static void list_faults(struct trace *t)
 	if (ack_take(&acks, &file, err, path, error, sizeof(error)))
 		log_warn(&t->options->log, "the acknowledgements: %s; none counts", error);
 	free(s->faults);
-	s->faults = health_faults(&s->last, &acks, s->last.wall, &s->fault_count);
+	rules.acks = &acks;
+	s->faults = health_list(&s->last, &rules, s->last.wall, &s->fault_count);
 	ack_free(&acks);
 }
 

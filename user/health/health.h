@@ -108,10 +108,6 @@ enum health_what health_what(const char *what);
 struct known_fault *health_list(const struct snapshot *s, const struct health_options *o,
 				double now, size_t *count);
 
-/* The same by the default rules, for the lists of commands. */
-struct known_fault *health_faults(const struct snapshot *s, const struct ack_list *acks, double now,
-				  size_t *count);
-
 /* Writes the result of each rule that is not off, and the findings, into the snapshot. */
 void health_to_snapshot(const struct health_report *report, const struct health_options *o,
 			struct snapshot *s);

@@ -701,16 +701,6 @@ struct known_fault *health_list(const struct snapshot *s, const struct health_op
 	return list;
 }
 
-struct known_fault *health_faults(const struct snapshot *s, const struct ack_list *acks, double now,
-				  size_t *count)
-{
-	struct health_options o;
-
-	health_defaults(&o);
-	o.acks = acks;
-	return health_list(s, &o, now, count);
-}
-
 /* ---- the table ---- */
 
 #define GPU_CLEARS                                                                               \
