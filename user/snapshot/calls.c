@@ -183,18 +183,12 @@ ENTRIES(calls_by, snapshot_owner_calls, TABLE_OWNER_CALLS,
 ENTRIES(client_module, snapshot_module, TABLE_MODULES, (struct calls * c, const char *name), name)
 ENTRIES(rpc_storage, snapshot_storage, TABLE_STORAGES, (struct calls * c, const char *server),
 	server)
+ENTRIES(stuck_state, snapshot_stuck, TABLE_STUCK,
+	(struct calls * c, const char *mountpoint, bool rpc), mountpoint, &rpc)
 
 struct nfs_mount *snapshot_mount(struct calls *c, const struct nfs_mount *like)
 {
 	return table_get_like(&tables[TABLE_MOUNTS], c, like);
-}
-
-struct stuck_state *snapshot_stuck(struct calls *c, const char *mountpoint, bool rpc)
-{
-	struct stuck_state like = { .rpc = rpc };
-
-	snprintf(like.mountpoint, sizeof(like.mountpoint), "%s", mountpoint);
-	return table_get_like(&tables[TABLE_STUCK], c, &like);
 }
 
 enum rpc_queue server_oldest(const struct rpc_server_state *v)
