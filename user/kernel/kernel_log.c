@@ -117,6 +117,7 @@ bool kernel_log_offset(int64_t *ns)
 	if (head->data_head && record->type == PERF_RECORD_COMM)
 		memcpy(&time, (const char *)record + record->size - sizeof(time), sizeof(time));
 	munmap(head, 2 * page);
-	*ns = (int64_t)(before / 2 + after / 2 - time);
+	if (time)
+		*ns = (int64_t)(before / 2 + after / 2 - time);
 	return time;
 }

@@ -54,7 +54,7 @@ void kernel_log_close(struct kernel_log *l);
 int kernel_log_read(struct kernel_log *l);
 
 /* How far the clock of the log is behind CLOCK_MONOTONIC. It is not adjusted, and drifts by up to seconds a day. Returns whether
- * this process may know. */
+ * this process may know; otherwise *@ns stays as it is. */
 bool kernel_log_offset(int64_t *ns);
 
 /* A moment in the log. Sequence numbers separate records before it from those after it, because the log's clock differs
