@@ -314,6 +314,14 @@ bool judge_lock(struct judgement *j)
 	return true;
 }
 
+/* The confidence in waits between calls, of which @waited is the larger part. A task that waits for most of the time is not idle,
+ * although hardly a call is in flight. */
+static enum confidence by_waits(const struct judgement *j, double waited, double rest)
+{
+	return waited + rest > (double)j->v->judged_ns / 2 ? by_share(waited / (waited + rest)) :
+							     CONFIDENCE_MEDIUM;
+}
+
 bool judge_delayed(struct judgement *j)
 {
 	const struct above_sums *a = &j->v->above;
@@ -328,8 +336,7 @@ bool judge_delayed(struct judgement *j)
 	rest = (double)(j->v->total_ns - j->v->phase_ns[RPC_PHASE_DELAY]);
 	if (waited < DELAYED * (double)j->v->active.ns || waited < rest)
 		return false;
-	sure = waited + rest > (double)j->v->judged_ns / 2 ? by_share(waited / (waited + rest)) :
-							     CONFIDENCE_MEDIUM;
+	sure = by_waits(j, waited, rest);
 	if (2 * (double)a->grace > count) {
 		decide(j->to, BOUND_DELAY, sure,
 		       "The server has restarted: %" PRIu64 " OPENs and %" PRIu64
@@ -361,7 +368,7 @@ bool judge_denied(struct judgement *j)
 
 	if (a->denied < DENIED || waited < others || waited < DELAYED * (double)j->v->active.ns)
 		return false;
-	decide(j->to, BOUND_APPLICATION, by_share(waited / (waited + others)),
+	decide(j->to, BOUND_APPLICATION, by_waits(j, waited, others),
 	       "Tasks wait for locks (fcntl) of files%s%s that others hold: %" PRIu64
 	       " calls were answered NFS4ERR_DENIED, after each of which a task waits for 1 s or more. Locks that are "
 	       "held for a shorter time, or a file for each task, help.",

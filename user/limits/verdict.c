@@ -540,7 +540,7 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 	} else if (v->lock_wait_ns && 2 * v->lock_wait_ns >= v->ns) {
 		decide(to, BOUND_HUNG, CONFIDENCE_MEDIUM, "%s",
 		       wait_text(text, v->lock_wait_by, v->lock_wait_ns, WAIT_LOCKD));
-	} else if (v->calls || worst || v->draining_ns) {
+	} else if (v->calls || worst || v->draining_ns || v->draining_now_ns) {
 		return false;
 	} else if (v->calls_ended) {
 		say(to, "No other call ended: nothing can be said about the rest of the time.");
@@ -626,7 +626,12 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 	idle = to.numbers.idle_share > 1 - BUSY;
 	if (to.numbers.concurrency < BUSY || (v->calls < ENOUGH_CALLS && idle)) {
 		decide(&to, BOUND_NONE, CONFIDENCE_MEDIUM,
-		       "idle %.0f %% of the time; NFS does not limit.",
+		       "%s %.0f %% of the time; NFS does not limit.",
+		       *to.sentence || v->stalls || v->lock_wait_ns ||
+				       v->unanswered_ns >= HUNG_NS ||
+				       v->unanswered_most_ns >= 2 * HUNG_NS ?
+			       "Apart from that, idle" :
+			       "idle",
 		       100 * to.numbers.idle_share);
 	} else if (!knows_phases(v->unknown)) {
 		say(&to,
@@ -634,7 +639,9 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 	} else {
 		j.proposes = !idle;
 		judge_calls(&j);
-		if (to.confidence == CONFIDENCE_HIGH && to.numbers.busy_share <= 0.5)
+		if (idle)
+			to.gain_expected = to.gain_at_most = 0;
+		if (to.confidence == CONFIDENCE_HIGH && (idle || to.numbers.busy_share <= 0.5))
 			to.confidence = CONFIDENCE_MEDIUM;
 	}
 	return to;
