@@ -129,7 +129,8 @@ static void print_lines(const struct health_list *faults)
 			  *f->device ? f->device : "-");
 		terminal_line(stdout, 4, "    %s%s%.0f report%s%s%s. %s", f->severity,
 			      *f->severity ? ", " : "", f->count, f->count == 1 ? "" : "s",
-			      *f->meaning ? ": " : "", f->meaning, f->advice);
+			      *f->meaning ? ": " : "", f->meaning,
+			      !strcmp(f->state, "open") ? f->advice : "");
 	}
 }
 

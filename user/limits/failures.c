@@ -367,13 +367,17 @@ static void say_calls(char *text, const struct failed_calls *f)
 	size_t len;
 
 	safe_format(numbers, sizeof(numbers), "%" PRIu64 " of %" PRIu64 " %s%s", f->count, calls,
-		    f->op, f->op[strlen(f->op) - 1] == 'S' ? "es" : "s");
+		    f->op,
+		    calls == 1                      ? "" :
+		    f->op[strlen(f->op) - 1] == 'S' ? "es" :
+						      "s");
 	if (f->soft)
 		safe_format(text, FAILURE_TEXT_SIZE, "%s (soft) gave %s to %s", f->mountpoint,
 			    f->status, numbers);
 	else
-		safe_format(text, FAILURE_TEXT_SIZE, "%s%s%s end with %s", numbers,
-			    *f->mountpoint ? " to " : "", f->mountpoint, f->status);
+		safe_format(text, FAILURE_TEXT_SIZE, "%s%s%s end%s with %s", numbers,
+			    *f->mountpoint ? " to " : "", f->mountpoint, calls == 1 ? "s" : "",
+			    f->status);
 	len = strlen(text);
 	safe_format(text + len, FAILURE_TEXT_SIZE - len, " (%s%ssince %s)", f->owner,
 		    *f->owner ? ", " : "", f->since > 0 ? CLOCK_TIME(f->since) : "?");
@@ -391,7 +395,9 @@ static void say_failure(char *text, const struct failed_calls *f)
 		    f->soft ? "the server did not answer in time" :
 			      errors[error_find(f->status)].meaning,
 		    f->kerberos && failure_of(f->op, f->status) == FAILURE_REFUSED ? NO_TICKET : "",
-		    unwritten ? "; data were not written" : "");
+		    unwritten             ? DATA_WERE_LOST "written" :
+		    failure_loses_data(f) ? DATA_WERE_LOST "read" :
+					    "");
 }
 
 const char *failures_text(char *text, const struct failures *f)

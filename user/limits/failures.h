@@ -69,6 +69,9 @@ bool failure_loses_data(const struct failed_calls *f);
  * show no limit. */
 bool failure_is_common(const struct failed_calls *f, uint64_t calls);
 
+/* Is in the text if data were lost. */
+#define DATA_WERE_LOST "; data were not "
+
 /* "252 of 252 WRITEs to /mnt/v4 end with ENOSPC (slurm:71, since 14:03:22): no space is left on the server; data were not
  * written." If calls to another mount fail as well: " Also 9 of 9 READs to /mnt/v3 end with ESTALE (slurm:72, since ...)." There
  * must be a failures_worst(). Returns @text. */

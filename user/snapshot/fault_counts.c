@@ -34,6 +34,8 @@ const char *known_fault_name(char *text, const char *kind, const char *what)
 
 const char *known_fault_text(char *text, const struct known_fault *f)
 {
+	const char *advice = f->standing == STANDING_OPEN ? f->advice : "";
+
 	snprintf(
 		text, KNOWN_FAULT_TEXT, "%s on %s%s: %s%s%s, %" PRIu64 " report%s, last %s: %s%s%s",
 		FAULT_NAME(f->kind, f->what),
@@ -42,7 +44,7 @@ const char *known_fault_text(char *text, const struct known_fault *f)
 					   "the driver",
 		f->device, fault_standing_names[f->standing], *f->severity ? ", " : "", f->severity,
 		f->count, f->count == 1 ? "" : "s", f->last > 0 ? LOCAL_TIME(f->last) : "not known",
-		f->meaning, *f->meaning && *f->advice ? ". " : "", f->advice);
+		f->meaning, *f->meaning && *advice ? ". " : "", advice);
 	return text;
 }
 
