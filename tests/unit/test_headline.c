@@ -135,7 +135,7 @@ TEST(a_mkdir_beyond_a_quota_loses_no_data_and_hides_no_limit)
 	add_calls_of_4_ms(&now, "nas-1", "MKDIR", 1, RPC_PHASE_RTT, RPC_PHASE_SLOT);
 	snapshot_error(&now.calls, "nas-1", "MKDIR", "NFS4ERR_DQUOT")->count++;
 	serve(3);
-	ends_with("1 of 1 MKDIR");
+	ends_with("1 of 1 MKDIR ends with ");
 	assert_has(text, "\"level\":\"warning\",\"kind\":\"errors\"");
 	assert_null(strstr(text, "\"bound_by\":\"errors\""));
 }
@@ -161,6 +161,75 @@ TEST(an_oops_of_nfs_comes_first)
 	note_event("kernel_oops", "nfs");
 	serve(5);
 	ends_with("kernel_oops of nfs: Drain the node and restart it.");
+}
+
+TEST(trouble_of_the_kernel_is_not_all_is_well)
+{
+	static const struct {
+		const char *kind, *device, *said, *level;
+	} rows[] = {
+		{ "pcie_dpc", "0000:c1:00.0", " of 0000:c1:00.0: Drain the node", "critical" },
+		{ "apei_fatal", "", " that the firmware reports): See the kernel log.", "warning" },
+		{ "kernel_corruption", "slab", "_corruption of slab: Drain the node", "warning" },
+		{ "rcu_stall", "cpu3", " of cpu3: See the kernel log.", "warning" },
+		{ "kernel_oops", "xfs", "kernel_oops of xfs: Drain the node", "warning" },
+		/* What shows in the calls, and what is no trouble. */
+		{ "nfs_not_responding", "nas-1", "All is well", "ok" },
+		{ "edac_corrected", "mc0", "All is well", "ok" },
+		{ "link_up", "eth0", "All is well", "ok" },
+	};
+
+	ARRAY_EACH(row, rows, COUNT(rows)) {
+		fresh();
+		end_second();
+		note_event(row->kind, row->device);
+		end_second();
+		ends_with(row->said);
+		assert_has(text, formatted("[\n{\"level\":\"%s\"", row->level));
+	}
+}
+
+TEST(a_server_whose_tasks_wait_although_no_call_is_made_is_not_well)
+{
+	for (int what = 0; what < 3; what++) {
+		fresh();
+		for (int i = 1; i <= 20; i++) {
+			struct rpc_server_state *v = snapshot_server(&now.calls, "nas-2");
+
+			*(what == 0 ? &v->upcall_ns :
+			  what == 1 ? &v->lock_wait_ns :
+				      &v->draining_now_ns) = (uint64_t)i * SECOND;
+			end_second();
+		}
+		ends_with(what == 0 ?
+				  "nas-2: bound by credentials, confidence high. A task waited" :
+			  what == 1 ? "nas-2: A task waited for 20 s for the server's lock" :
+				      "nas-2: bound by state_recovery, ");
+	}
+}
+
+TEST(an_idle_server_is_not_fine_beside_its_outage)
+{
+	for (int i = 0; i < 60; i++) {
+		call("nas-2", 2);
+		end_second();
+	}
+	silence(9);
+	snapshot_server(&now.calls, "nas-2")->oldest_ns[RPC_QUEUE_PENDING] = 0;
+	for (int i = 0; i < 60; i++) {
+		call("nas-2", 2);
+		end_second();
+	}
+	ends_with("nas-2 (/mnt/ckpt) did not answer for 10");
+	assert_lacks(text, "\"text\":\"nas-2: idle");
+	assert_has(text, "\"Apart from that, idle 9");
+}
+
+TEST(what_matches_nothing_is_not_well)
+{
+	t.filter.server = "nas2";
+	serve(3);
+	ends_with("Nothing matches --server nas2.");
 }
 
 TEST(a_server_that_is_silent_comes_first_with_its_mounts)
@@ -315,6 +384,13 @@ TEST(one_call_on_a_connection_that_was_lost_is_named_afterwards)
 	answer();
 	ends_with("nas-2 (/mnt/ckpt) answered other calls, but one waited for 14 s on a connection "
 		  "that was lost: look at the way to the server.");
+}
+
+TEST(one_call_that_waited_for_half_a_minute_is_named_afterwards)
+{
+	leave_one_call(40);
+	answer();
+	ends_with("nas-2 (/mnt/ckpt) answered other calls, but one waited for 40 s: its own log");
 }
 
 TEST(lost_data_come_before_an_outage_that_is_over)

@@ -193,6 +193,7 @@ static void list_remedies(struct trace *t)
 static int report_on_session(struct trace *t, int err)
 {
 	struct terminal_size size = {};
+	struct headline h;
 
 	screen_end(); /* messages are for the terminal as it was */
 	if (t->top && (!err || err == -ECANCELED))
@@ -214,7 +215,8 @@ static int report_on_session(struct trace *t, int err)
 		report_session(stdout, &t->session, size.columns);
 		puts("\nNext: this session as a page: --html FILE; what happened before it: xidscope why");
 	} else if (session_lacks_choice(&t->session)) {
-		fputs("xidscope: ", stderr);
+		session_headline(&t->session, &h);
+		fprintf(stderr, "xidscope: %s ", h.items[h.count - 1].text);
 		report_choice(stderr, &t->session);
 	}
 	return write_files(t)                    ? EXIT_TROUBLE :

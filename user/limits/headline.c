@@ -87,6 +87,17 @@ void headline_add_faults(struct headline *h, const struct known_fault *faults, s
 				     f->device, "%s", known_fault_text(text, f));
 }
 
+bool headline_rank_kernel(struct headline_rank *rank, struct span kind, const char *device,
+			  const char *grade)
+{
+	bool fatal = !strcmp(grade, "fatal") ||
+		     (span_is(kind, "kernel_oops") && fault_module_is_watched(device));
+
+	*rank = (struct headline_rank){ fatal ? HEADLINE_FAIL : HEADLINE_WARN,
+					fatal ? HEADLINE_GPU : HEADLINE_ERRORS, 0 };
+	return strcmp(grade, "info") != 0;
+}
+
 /* ---- servers ---- */
 
 /* Adds that the server does not answer, or not all calls. */
@@ -111,13 +122,15 @@ static void add_silence(struct headline *h, const struct server_sums *v, const c
 			     "%s%s answers other calls, but one has waited for %.0f s%s%s%s%s.",
 			     v->server, victims, rank.weight, *v->waits_on ? " on " : "",
 			     v->waits_on, colon, reason);
-	} else if (v->unanswered_most_ns >= 2 * HUNG_NS && v->disconnects && !v->stalls) {
+	} else if (v->unanswered_most_ns >= (v->disconnects ? 2 : 6) * HUNG_NS && !v->stalls) {
 		rank.weight = (double)v->unanswered_most_ns / 1e9;
 		headline_add(
 			h, rank, v->server,
-			"%s%s answered other calls, but one waited for %.0f s on a connection that "
-			"was lost: look at the way to the server.",
-			v->server, v->victims, rank.weight);
+			"%s%s answered other calls, but one waited for %.0f s%s.", v->server,
+			v->victims, rank.weight,
+			v->disconnects ?
+				" on a connection that was lost: look at the way to the server" :
+				": its own log may say why");
 	}
 	if (!v->lock_wait_ns)
 		return;
@@ -194,11 +207,11 @@ static void add_verdict(struct headline *h, const struct server_sums *v, const s
 		rank.level = HEADLINE_WARN;
 	if (to->bound_by == BOUND_HUNG || (to->bound_by == BOUND_ERRORS && worst) || !*rest)
 		return;
-	if (to->bound_by == BOUND_NONE)
-		headline_add(h, rank, v->server, "%s: %s", v->server, rest);
-	else
+	if (to->bound_by != BOUND_NONE)
 		headline_add(h, rank, v->server, "%s: bound by %s, confidence %s. %s", v->server,
 			     bound_names[to->bound_by], confidence_names[to->confidence], rest);
+	else if (!ARRAY_FIND(item, h->items, h->count, !strcmp(item->subject, v->server)))
+		headline_add(h, rank, v->server, "%s: %s", v->server, rest);
 }
 
 void headline_add_server(struct headline *h, const struct limit_sums *sums, const struct calls *c,
@@ -207,7 +220,8 @@ void headline_add_server(struct headline *h, const struct limit_sums *sums, cons
 	const struct server_sums *v = server_sums_of(sums, server);
 	struct verdict to = verdict_of(sums, server);
 
-	if (!v || (!v->calls_ended && !v->oldest_ns && !v->silent_ns))
+	if (!v || !(v->calls_ended || v->oldest_ns || v->silent_ns || v->upcall_ns ||
+		    v->lock_wait_ns || v->draining_ns || v->draining_now_ns))
 		return;
 	add_silence(h, v, VICTIMS(c, server), server_hangs(sums, server), now);
 	if (v->longest_stall.end > 0)

@@ -52,6 +52,10 @@ void headline_add_faults(struct headline *h, const struct known_fault *faults, s
 /* The sentence that all is well then names @first as acknowledged or snoozed: @state. @count: how many are. */
 void headline_note_quiet(struct headline *h, const char *state, const char *first, size_t count);
 
+/* The rank of an event of the kernel; false: it is no trouble. */
+bool headline_rank_kernel(struct headline_rank *rank, struct span kind, const char *device,
+			  const char *grade);
+
 /* Adds what is wrong with a server: silence, calls that fail, a limit. @c is the last snapshot, of the time @now (seconds since
  * the epoch). */
 void headline_add_server(struct headline *h, const struct limit_sums *sums, const struct calls *c,

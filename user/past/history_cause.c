@@ -4,14 +4,13 @@
 
 #include "base/json_reader.h"
 
-/* Grades of events whose lines state no severity, and what ended a job if they did. The first row that fits counts. */
+/* What ended a job if such an event did. The first row that fits counts. */
 static const struct {
 	enum event_kind kind;
 	const char *name; /* "": any other */
-	const char *grade;
 	const char *cause; /* "": they end none */
 } kinds[] = {
-#define TABLE_ROW(kind, name, grade, cause) { EVENT_KIND_##kind, name, grade, cause },
+#define TABLE_ROW(kind, name, grade, cause) { EVENT_KIND_##kind, name, cause },
 #include "grades.inc"
 #undef TABLE_ROW
 };
@@ -29,10 +28,9 @@ static const __typeof__(kinds[0]) *find_kind(const struct past_event *e)
 
 const char *past_grade(const struct past_event *e)
 {
-	const __typeof__(kinds[0]) *kind = find_kind(e);
 	const char *const *grade = ARRAY_FIND(g, grades, GRADES, span_is(e->severity, *g));
 
-	return grade ? *grade : kind ? kind->grade : "unknown";
+	return grade ? *grade : event_grade(e->kind, e->name);
 }
 
 bool past_in_window(const struct past_event *e, double since, double until)

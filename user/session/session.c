@@ -3,6 +3,8 @@
 
 #include <fnmatch.h>
 
+#include "snapshot/event.h"
+
 const char *const session_event_names[SESSION_EVENT_KINDS] = {
 	[SESSION_FAULT] = "fault",
 	[SESSION_KERNEL_EVENT] = "kernel_event",
@@ -439,21 +441,32 @@ void session_free(struct session *t)
 
 static void add_kernel_events(struct headline *h, const struct session *t)
 {
+	/* The servers' items say it better. */
+	static const char *const in_calls[] = { "nfs_", "lockd_", "rpc_" };
+	struct headline_rank rank;
+
 	ARRAY_EACH(v, t->last.faults.kernel_events, t->last.faults.kernel_event_count) {
-		if (v->gpu_driver || v->last < t->first.wall)
+		struct span kind = span_of(v->kind);
+		const char *grade = event_grade(EVENT_KIND_KERNEL, kind);
+
+		/* Of one that is neither it is not known whether it was corrected. */
+		if (v->gpu_driver || v->last < t->first.wall || !strcmp(grade, "unknown") ||
+		    !headline_rank_kernel(&rank, kind, v->device, grade))
 			continue;
-		if (!strcmp(v->kind, "kernel_oops") && fault_module_is_watched(v->device))
-			headline_add(h, (struct headline_rank){ HEADLINE_FAIL, HEADLINE_GPU, 0 },
-				     v->device,
-				     "kernel_oops of %s%s%s: Drain the node and restart it.",
-				     v->device, *v->about ? ": " : "", v->about);
-		else if (!strcmp(v->kind, "nfs_state_lost"))
+		if (span_is(kind, "nfs_state_lost"))
 			headline_add(
-				h, (struct headline_rank){ HEADLINE_WARN, HEADLINE_ERRORS, 0 },
-				v->device,
+				h, rank, v->device,
 				"%s: open files or locks were lost. Jobs that use them may have "
 				"wrong data; see the kernel log.",
 				*v->device ? v->device : "An NFS server");
+		else if (!ARRAY_FIND(x, in_calls, COUNT(in_calls), span_starts_with(kind, *x)))
+			headline_add(h, rank, v->device, "%s%s%s%s%s%s: %s.", v->kind,
+				     kernel_event_meaning(kind), *v->device ? " of " : "",
+				     v->device, *v->about ? ": " : "", v->about,
+				     rank.level == HEADLINE_FAIL || span_is(kind, "kernel_oops") ||
+						     span_is(kind, "kernel_corruption") ?
+					     "Drain the node and restart it" :
+					     "See the kernel log");
 	}
 }
 
@@ -469,7 +482,13 @@ void session_headline(const struct session *t, struct headline *h)
 				    t->last.wall);
 		calls |= t->servers[i].sums.calls;
 	}
-	headline_end(h, t->last.faults.gpu_watched, !*t->last.calls.rpc_missing, calls);
+	if (session_lacks_choice(t))
+		headline_add(h, (struct headline_rank){ .kind = HEADLINE_WELL }, "",
+			     "Nothing matches%s%s%s%s.", t->filter.server ? " --server " : "",
+			     t->filter.server ?: "", t->filter.mount ? " --mount " : "",
+			     t->filter.mount ?: "");
+	else
+		headline_end(h, t->last.faults.gpu_watched, !*t->last.calls.rpc_missing, calls);
 }
 
 size_t session_open_before(const struct session *t)

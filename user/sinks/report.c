@@ -194,9 +194,7 @@ void report_choice(FILE *out, const struct session *t)
 {
 	const struct calls *c = &t->last.calls;
 
-	safe_line(out, "Nothing matches%s%s%s%s. %s", t->filter.server ? " --server " : "",
-		  t->filter.server ?: "", t->filter.mount ? " --mount " : "", t->filter.mount ?: "",
-		  c->server_count || c->mount_count ? "There are:" : "No NFS is mounted.");
+	fputs(c->server_count || c->mount_count ? "There are:\n" : "No NFS is mounted.\n", out);
 	ARRAY_EACH(v, c->servers, c->server_count)
 		safe_line(out, INDENT "server %s", v->server);
 	ARRAY_EACH(m, c->mounts, c->mount_count)

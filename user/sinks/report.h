@@ -51,7 +51,7 @@ void report_session(FILE *out, const struct session *t, size_t columns);
 /* The same as Markdown, at most MARKDOWN_LINES lines. */
 void report_markdown(FILE *out, const struct session *t);
 
-/* Says that the filter matches nothing, and lists what it could have named. */
+/* Lists what a filter that matches nothing could have named. */
 void report_choice(FILE *out, const struct session *t);
 
 /* Room for the text of session_event_text(). */

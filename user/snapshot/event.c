@@ -24,6 +24,22 @@ enum event_kind event_kind_find(struct span name)
 	return row ? (enum event_kind)(row - event_kinds) : EVENT_KINDS;
 }
 
+const char *event_grade(enum event_kind kind, struct span name)
+{
+	static const struct {
+		enum event_kind kind;
+		const char *name, *grade;
+	} * row, rows[] = {
+#define TABLE_ROW(kind, name, grade, cause) { EVENT_KIND_##kind, name, grade },
+#include "grades.inc"
+#undef TABLE_ROW
+	};
+
+	row = ARRAY_FIND(r, rows, COUNT(rows),
+			 r->kind == kind && (!*r->name || span_is(name, r->name)));
+	return row ? row->grade : "unknown";
+}
+
 const char *kernel_event_meaning(struct span kind)
 {
 	static const struct {

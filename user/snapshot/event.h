@@ -38,6 +38,9 @@ enum event_kind event_kind_find(struct span name);
 /* What a kernel event of this kind is, if its name alone does not say it: " (...)"; "": it does. */
 const char *kernel_event_meaning(struct span kind);
 
+/* "fatal", "warning", "info" or "unknown": the severity of an event whose line states none. */
+const char *event_grade(enum event_kind kind, struct span name);
+
 /* Unknown texts are "", an unknown pid is -1. */
 struct event {
 	enum event_kind kind;
