@@ -276,7 +276,7 @@ commented() { # WANTED
 }
 none='xidscope: n1: none: no fault in the window*'
 epilog "xidscope: n1: xid: *, fatal, xid 79 *" "" xid 60
-epilog "xidscope: n1: pcie_error: *, fatal, kernel_event: pcie_aer*" "" pcie 500 nfs 100 other_oom 5
+epilog "xidscope: n1: pcie_error: *, fatal, pcie_aer*" "" pcie 500 nfs 100 other_oom 5
 epilog "xidscope: n1: oom_kill: *" "" oom 10 nfs 400
 epilog "xidscope: n1: nfs_stall: *" "" nfs 590 other_oom 5 corrected 5
 epilog "$none" "" xid 620 pcie 2000 oom 700 other_oom 5 corrected 5

@@ -80,15 +80,19 @@ json '[s["name"] for s in j["servers"]] == ["nas-1"]' filtered.json
 json 'min(c["seconds"] for c in j["slow_calls"]) >= 0.3 and len(j["slow_calls"]) == j["slow_calls_in_all"] == 8' filtered.json
 "$program" trace --replay made.rec --slower 1 >shown
 [[ $(grep -c '^[0-9:]\{8\}  *[0-9]* ms WRITE' shown) == 10 ]] || fail "it shows not 10 slow calls: $(grep -A 19 ^Slowest shown)"
-choice="Nothing matches --server absent --mount nope. There are:
+nothing="Nothing matches --server absent --mount nope."
+choice="There are:
     server nas-1
     server nas-2*
     mount /mnt/checkpoint of nas-1"
 filter=(--replay made.rec --server absent --mount nope)
-expect 2 "*no NFS server matches*- $choice
+expect 2 "*no NFS server matches*
+- $nothing
+- $choice
 *" "" trace "${filter[@]}"
-expect 2 "*,\"servers\":\[\],*" "xidscope: $choice" trace "${filter[@]}" --json -
-expect 2 "*
+expect 2 "*,\"servers\":\[\],*" "xidscope: $nothing $choice" trace "${filter[@]}" --json -
+expect 2 "$nothing
+*
 $choice" "" top --batch 1 "${filter[@]}"
 
 # ---- a long session: as many intervals as the page can show ----
@@ -132,8 +136,29 @@ PYTHON
 rendered '<li' '<p' '<strong' '<ul'
 ! grep -q 'the agent' html || fail "what is no trouble takes the place of trouble"
 
-# ---- what is wrong with an event log or a window ----
+# ---- the gravest comes first, in the order of trace ----
 touch empty.log
+first() { # TEXT EVENT...: an event is "BEGIN END KIND NAME DEVICE TEXT"; END "-": it lasts
+	local wanted=$1 begin end kind name device text
+	for event in "${@:2}"; do
+		read -r begin end kind name device text <<<"$event"
+		line="\"kind\":\"$kind\",\"name\":\"$name\",\"device\":\"$device\",\"incident\":1,\"text\":\"$text\",\"start_monotonic_seconds\":$begin"
+		echo "{\"time\":\"2026-11-21T10:00:$begin.000000Z\",\"monotonic_seconds\":$begin,\"state\":\"begin\",$line}"
+		[[ $end == - ]] || echo "{\"time\":\"2026-11-21T10:00:$end.000000Z\",\"monotonic_seconds\":$end,\"state\":\"end\",$line}"
+	done >rank.log
+	expect 0 "$wanted*" "" why --events rank.log --since 2026-11-21T09:00:00Z --until 2026-11-21T11:00:00Z
+}
+outage="20 50 nfs_stall pending nas-2 (/mnt/ckpt)"
+silent="NFS server nas-2(/mnt/ckpt): a call was not answered"
+first "$silent" "10 55 nfs_stall slot nas-1 x" "$outage"
+first "$silent" "10 - nfs_stall session nas-1 x" "$outage"
+first "$silent" "10 55 nfs_errors data nas-1 1 of 1 MKDIR ends with NFS4ERR_DQUOT: a quota is used up." "$outage"
+first "NFS server nas-1: calls failed (data): 1 of" "10 15 nfs_errors data nas-1 1 of 9 READs end with EIO: x; data were not read." "$outage"
+first "kernel_oops, device nfs" "$outage" "55 - kernel_event kernel_oops nfs x"
+first "$silent" "10 - kernel_event kernel_oops xfs x" "$outage"
+expect 0 "Nothing was watching for 7200 s of the window.*" "" why --events empty.log --since 2026-11-21T09:00:00Z --until 2026-11-21T11:00:00Z
+
+# ---- what is wrong with an event log or a window ----
 expect 1 "" "xidscope: cannot read the event log absent: *" why --events absent
 for path in /etc/passwd "$program" made.rec; do
 	expect 1 "" "xidscope: $path is no event log: none of its * lines is an event" why --events "$path"

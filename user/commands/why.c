@@ -14,6 +14,7 @@
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "health/health_file.h"
+#include "limits/failures.h"
 #include "limits/headline.h"
 #include "past/history.h"
 #include "snapshot/calls.h"
@@ -82,12 +83,9 @@ static void put_fault(FILE *out, const struct past_event *e)
 
 	if (numbered)
 		fprintf(out, "%s %u", number, e->code);
-	else
+	else if (e->kind != EVENT_KIND_KERNEL)
 		put_text(out, "", e->kind_name);
-	if (numbered)
-		put_text(out, " ", e->name);
-	else
-		put_text(out, ": ", e->name);
+	put_text(out, numbered ? " " : e->kind == EVENT_KIND_KERNEL ? "" : ": ", e->name);
 	if (e->kind == EVENT_KIND_KERNEL)
 		fputs(kernel_event_meaning(e->name), out);
 	put_text(out, e->kind == EVENT_KIND_KERNEL ? ", device " : " on ", e->device);
@@ -126,9 +124,10 @@ static char *describe_event(const struct past_event *e)
 		put_text(out,
 			 span_is(e->name, "draining") || span_is(e->name, "credentials") ||
 					 span_is(e->name, "connection") ?
-				 ": calls waited: " :
-				 ": calls failed: ",
+				 ": calls waited (" :
+				 ": calls failed (",
 			 e->name);
+		fputs(")", out);
 	} else if (e->kind == EVENT_KIND_NFS_SATURATION) {
 		put_text(out, "NFS server ", e->device);
 		put_text(out, ": calls waited because this limit was reached: ", e->name);
@@ -163,44 +162,64 @@ static char *describe_event(const struct past_event *e)
 static bool rank_event(const struct past_event *e, struct headline_rank *rank)
 {
 	const char *grade = past_grade(e), *standing = e->standing ? e->standing : "open";
-	bool fatal = !strcmp(grade, "fatal"), lasts = isinf(e->end);
+	double seconds = e->end - e->time; /* INFINITY: it lasts */
+	char device[LABEL_SIZE];
+	struct span text = e->text;
+	bool shown;
 
 	*rank = (struct headline_rank){ HEADLINE_WARN, HEADLINE_GPU, -e->time };
 	switch (e->kind) {
 	case EVENT_KIND_XID:
 	case EVENT_KIND_SXID:
 	case EVENT_KIND_DRIVER_ERROR:
-	case EVENT_KIND_KERNEL:
 		if (!strcmp(grade, "info") || !strcmp(standing, "harmless"))
 			return false;
-		if (fatal && !strcmp(standing, "open"))
+		if (!strcmp(standing, "acknowledged") || !strcmp(standing, "snoozed"))
+			rank->level = HEADLINE_GOOD;
+		else if (!strcmp(grade, "fatal") && !strcmp(standing, "open"))
 			rank->level = HEADLINE_FAIL;
-		if (e->kind == EVENT_KIND_KERNEL && !fatal)
-			rank->kind = HEADLINE_ERRORS;
 		return true;
+	case EVENT_KIND_KERNEL:
+		json_decode(e->device, device, sizeof(device));
+		shown = headline_rank_kernel(rank, e->name, device, grade);
+		rank->weight = -e->time;
+		return shown;
 	case EVENT_KIND_NFS_STALL:
+		if (!span_is(e->name, "pending")) { /* a burst, no silence of the server */
+			*rank = (struct headline_rank){ HEADLINE_WARN, HEADLINE_LIMIT, seconds };
+			return true;
+		}
+		/* fall through */
 	case EVENT_KIND_NFS_STUCK:
-		rank->kind = HEADLINE_SILENT;
-		rank->weight = lasts ? INFINITY : e->end - e->time;
-		if (lasts)
-			rank->level = HEADLINE_FAIL;
+		*rank = (struct headline_rank){ isinf(seconds) ? HEADLINE_FAIL : HEADLINE_WARN,
+						HEADLINE_SILENT, seconds };
 		return true;
 	case EVENT_KIND_NFS_ERRORS:
 		rank->kind = HEADLINE_ERRORS;
-		if (span_is(e->name, "data"))
+		if (span_is(e->name, "data") && span_take_through(&text, DATA_WERE_LOST))
 			rank->level = HEADLINE_FAIL;
 		return true;
 	case EVENT_KIND_NFS_SATURATION:
-		*rank = (struct headline_rank){ HEADLINE_GOOD, HEADLINE_LIMIT, e->end - e->time };
+		*rank = (struct headline_rank){ HEADLINE_GOOD, HEADLINE_LIMIT, seconds };
 		return true;
 	default:
 		return false;
 	}
 }
 
+static double unwatched_seconds(const struct past *p)
+{
+	double seconds = 0;
+
+	ARRAY_EACH(g, p->history.gaps, p->history.gap_count)
+		seconds += g->to - g->from;
+	return seconds;
+}
+
 /* Finds what matters most in the window. */
 static const char *past_headline(struct headline *h, const struct past *p)
 {
+	double seconds = unwatched_seconds(p);
 	struct headline_rank rank;
 
 	*h = (struct headline){};
@@ -215,6 +234,9 @@ static const char *past_headline(struct headline *h, const struct past *p)
 		len -= len && text[len - 1] == '.';
 		headline_add(h, rank, "", "%.*s, %s", len, text ?: "", LOCAL_TIME(e->time));
 	}
+	if (!h->count && seconds >= 1)
+		headline_add(h, (struct headline_rank){ .kind = HEADLINE_WELL }, "",
+			     "Nothing was watching for %.0f s of the window.", seconds);
 	if (h->count)
 		return h->items[0].text;
 	return ARRAY_FIND(e, p->history.events, p->history.count, !e->hidden) ?
@@ -321,11 +343,9 @@ static void print_cause(const struct past *p)
 	const char *cause;
 	const struct past_event *of = find_cause(p, &cause);
 	FREED char *text = of ? describe_event(of) : NULL;
-	double seconds = 0;
+	double seconds = unwatched_seconds(p);
 	char rest[80] = "";
 
-	ARRAY_EACH(g, p->history.gaps, p->history.gap_count)
-		seconds += g->to - g->from;
 	if (seconds >= 1)
 		snprintf(rest, sizeof(rest), " (nothing was watching for %.0f s of the window)",
 			 seconds);
