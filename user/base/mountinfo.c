@@ -78,20 +78,24 @@ bool mount_path(char *path, size_t size, struct span field)
 }
 
 /* The name of a volume in a path of kubelet, whose own folder may be anywhere: ".../pods/UID/volumes/kubernetes.io~csi/NAME/mount",
- * "volume-subpaths/NAME/CONTAINER/0" beside it for a part of the volume, or ".../plugins/kubernetes.io/csi/pv/NAME/globalmount".
+ * with any driver, "volume-subpaths/NAME/CONTAINER/0" beside it for a part of the volume, or
+ * ".../plugins/kubernetes.io/csi/pv/NAME/globalmount".
  * Empty: there is none. Source: pkg/kubelet/kubelet_getters.go and pkg/volume/csi of Kubernetes 1.13 to 1.34. */
 static struct span find_volume(struct span path)
 {
-	static const char *const before[] = { "/volumes/kubernetes.io~nfs/",
-					      "/volumes/kubernetes.io~csi/", "/volume-subpaths/" };
-	struct span rest = path;
+	struct span rest = path, driver;
 
 	while (span_take_through(&rest, "/pods/")) {
 		if (span_left(span_take_run(&rest, "0123456789abcdef-")) < 32)
 			continue;
-		for (int i = 0; i < 3; i++)
-			if (span_take(&rest, before[i]))
-				return span_take_until(&rest, "/");
+		if (span_take(&rest, "/volume-subpaths/"))
+			return span_take_until(&rest, "/");
+		if (!span_take(&rest, "/volumes/"))
+			continue;
+		driver = span_take_until(&rest, "/");
+		if (!span_is(driver, "kubernetes.io~empty-dir") &&
+		    span_take_through(&driver, "~") && span_take(&rest, "/"))
+			return span_take_until(&rest, "/");
 	}
 	if (span_take_through(&path, "/plugins/kubernetes.io/csi/pv/"))
 		return span_take_until(&path, "/");
