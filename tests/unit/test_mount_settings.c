@@ -93,6 +93,20 @@ TEST(options_are_as_in_force)
 			"lookupcache=all local_lock=none ");
 }
 
+TEST(volumes_of_one_name_have_settings_of_their_own)
+{
+#define VOLUME "/pods/0a1b2c3d000011112222333344445555/volumes/kubernetes.io~nfs/data"
+	put("/proc/1/mountinfo", "31 30 0:52 / /a" VOLUME " rw - nfs4 nas:/a rw\n"
+				 "32 30 0:53 / /b" VOLUME " rw - nfs4 nas:/b rw\n");
+	put("/proc/1/mountstats",
+	    "device nas:/a mounted on /a" VOLUME " with fstype nfs4 statvers=1.1\n" XPRT XPRT
+	    "device nas:/b mounted on /b" VOLUME " with fstype nfs4 statvers=1.1\n" XPRT);
+	add(100);
+	assert_string_equal(now.calls.mounts[0].mountpoint, "pv:data");
+	assert_string_equal(now.calls.mounts[0].options[NFS_NCONNECT], "2");
+	assert_string_equal(now.calls.mounts[1].options[NFS_NCONNECT], "1");
+}
+
 /* The figures of mountstats since the mount, as many as the kernel prints. */
 static void put_stats(const char *bytes, unsigned int readaheads)
 {

@@ -25,20 +25,30 @@ static void take_numbers(struct span line, uint64_t *to, size_t count)
 		span_number(span_take_word(&line), UINT64_MAX, &to[i]);
 }
 
-/* The setting of the last mount of @c at the mount point that a line of mountstats names; NULL: there is none. */
+/* The setting of the last mount of @c at the mount point that a line of mountstats names, of its export if volumes share the
+ * label; NULL: there is none. */
 static struct mount_setting *find_setting(struct mount_settings *m, const struct calls *c,
 					  struct span line)
 {
-	char bytes[PATH_MAX], point[LABEL_SIZE];
-	size_t i = c->mount_count;
+	char bytes[PATH_MAX], point[LABEL_SIZE], source[2 * LABEL_SIZE];
+	struct mount_setting *found = NULL;
+	struct span device = line;
 
 	if (!span_take_through(&line, " mounted on "))
 		return NULL;
+	span_take(&device, "device ");
+	label_from_bytes(source, sizeof(source), bytes,
+			 mount_unescape(bytes, sizeof(bytes), span_take_word(&device)));
 	mount_point_label(point, sizeof(point), bytes,
 			  mount_unescape(bytes, sizeof(bytes), span_take_word(&line)));
-	while (i-- && strcmp(c->mounts[i].mountpoint, point) != 0)
-		;
-	return i < c->mount_count ? &m->mounts[i] : NULL;
+	for (size_t i = c->mount_count; i--;) {
+		if (strcmp(c->mounts[i].mountpoint, point) != 0)
+			continue;
+		if (span_ends_with(span_of(source), c->mounts[i].export))
+			return &m->mounts[i];
+		found = found ?: &m->mounts[i];
+	}
+	return found;
 }
 
 /* Counts the connections of each mount, and reads its bytes and events. */
