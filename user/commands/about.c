@@ -22,26 +22,21 @@ static void print_row(const struct option_row *row)
 static void print_command_help(enum command command)
 {
 	const struct command_row *c = &command_rows[command];
-	bool options = false, durations = false;
-	const char *operand = NULL;
+	const struct option_row *rows = option_rows, *operand, *option, *duration;
+	const unsigned int bit = 1u << command;
 
-	for (size_t i = 0; i < option_row_count; i++)
-		if (option_rows[i].commands & 1u << command) {
-			if (option_rows[i].name[0] == '-')
-				options = true;
-			else
-				operand = option_rows[i].name;
-		}
-	printf("Usage: xidscope %s%s%s%s%s\n\n%s.\n", c->name, options ? " [OPTION...]" : "",
-	       operand ? " [" : "", operand ? operand : "", operand ? "]" : "", c->help);
-	if (options || operand)
+	operand = ARRAY_FIND(r, rows, option_row_count, r->commands & bit && *r->name != '-');
+	option = ARRAY_FIND(r, rows, option_row_count, r->commands & bit && *r->name == '-');
+	duration = ARRAY_FIND(r, rows, option_row_count,
+			      r->commands & bit && r->type == OPTION_DURATION);
+	printf("Usage: xidscope %s%s%s%s%s\n\n%s.\n", c->name, option ? " [OPTION...]" : "",
+	       operand ? " [" : "", operand ? operand->name : "", operand ? "]" : "", c->help);
+	if (option || operand)
 		puts("\nOptions:");
-	for (size_t i = 0; i < option_row_count; i++)
-		if (option_rows[i].commands & 1u << command) {
-			print_row(&option_rows[i]);
-			durations |= option_rows[i].type == OPTION_DURATION;
-		}
-	if (durations)
+	ARRAY_EACH(r, rows, option_row_count)
+		if (r->commands & bit)
+			print_row(r);
+	if (duration)
 		puts("\nA DURATION is in seconds, or a number with s, m, h or d, as in 90, 1.5m or 7d.");
 	puts("\nExamples:");
 	for (int i = 0; i < 2 && c->examples[i]; i++)

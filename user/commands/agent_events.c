@@ -60,19 +60,17 @@ void agent_events_alive(struct agent_events *a, uint64_t now_ns)
 		agent_events_say(a, "alive");
 }
 
-static void say_stall(const struct log *log, const struct nfs_span *span, double seconds)
+static void log_span(const struct log *log, const struct nfs_span *span, double seconds)
 {
-	if (span->end_ns)
+	bool stall = span->kind == EVENT_KIND_NFS_STALL;
+
+	if (stall && span->end_ns)
 		log_info(log, "NFS server %s%s answers again after %.0f s", span->server,
 			 span->text, seconds);
-	else
+	else if (stall)
 		log_warn(log, "NFS server %s%s: a call has waited %s for %.0f s", span->server,
 			 span->text, rpc_queue_wait(span_of(span->name)), seconds);
-}
-
-static void say_errors(const struct log *log, const struct nfs_span *span)
-{
-	if (span->end_ns)
+	else if (span->end_ns)
 		log_info(log, "NFS server %s: over for %d s: %s", span->server,
 			 (int)(NFS_QUIET_NS / 1000000000), span->text);
 	else
@@ -87,10 +85,8 @@ static void on_span(void *context, const struct nfs_span *span)
 	bool stall = span->kind == EVENT_KIND_NFS_STALL;
 	struct draft d;
 
-	if (stall && a->messages)
-		say_stall(a->messages, span, seconds);
-	if (span->kind == EVENT_KIND_NFS_ERRORS && a->messages)
-		say_errors(a->messages, span);
+	if (a->messages && (stall || span->kind == EVENT_KIND_NFS_ERRORS))
+		log_span(a->messages, span, seconds);
 	if (!begin_event(&d, a->log, span->kind, span->name))
 		return;
 	json_text(&d.j, "state", span->end_ns ? "end" : "begin");
