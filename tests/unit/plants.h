@@ -35,30 +35,22 @@ static inline void plant(const char *name, int kind)
 	close(planted);
 	planted = -1;
 	put("/victim", "precious");
-	switch (kind) {
-	case SYMLINK:
-		assert_int_equal(symlink(formatted("%s/victim", root), name), 0);
-		break;
-	case DANGLING:
-		assert_int_equal(symlink(formatted("%s/made", root), name), 0);
-		break;
-	case HARD_LINK:
+	if (kind == SYMLINK || kind == DANGLING) {
+		const char *to = formatted("%s/%s", root, kind == SYMLINK ? "victim" : "made");
+
+		assert_int_equal(symlink(to, name), 0);
+	} else if (kind == HARD_LINK) {
 		assert_int_equal(link("victim", name), 0);
-		break;
-	case FIFO:
-	case READ_FIFO:
+	} else if (kind == FIFO || kind == READ_FIFO) {
 		assert_int_equal(mkfifo(name, 0666), 0);
 		if (kind == READ_FIFO)
 			planted = open(name, O_RDONLY | O_NONBLOCK);
-		break;
-	case SOCKET:
+	} else if (kind == SOCKET) {
 		snprintf(address.sun_path, sizeof(address.sun_path), "%s", name);
 		planted = socket(AF_UNIX, SOCK_STREAM, 0);
 		assert_int_equal(bind(planted, (struct sockaddr *)&address, sizeof(address)), 0);
-		break;
-	default:
+	} else {
 		assert_int_equal(mkdir(name, 0755), 0);
-		break;
 	}
 }
 
