@@ -973,8 +973,7 @@ TEST(times_of_a_person_are_local)
 		      "yesterdays", "2026-11-", "2026-02-30", "2026-11-01T", "25:00", "10:0x",
 		      "10:00Z", "2026-11-01Z", "2026-11-01 10:00 CET", "ago", "2h  ago", "2x", "h",
 		      "-2h", "9999999d");
-	assert_string_equal(time_to_local((char[TIME_LOCAL_SIZE]){}, now),
-			    "2026-11-25 12:00:00 +0100");
+	assert_string_equal(LOCAL_TIME(now), "2026-11-25 12:00:00 +0100");
 	unsetenv("TZ");
 	tzset();
 }

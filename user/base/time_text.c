@@ -40,19 +40,11 @@ static struct tm local_time(double seconds)
 	return local;
 }
 
-const char *time_to_local(char *text, double seconds)
+const char *time_to_local(char *text, const char *format, double seconds)
 {
 	const struct tm local = local_time(seconds);
 
-	strftime(text, TIME_LOCAL_SIZE, "%Y-%m-%d %H:%M:%S %z", &local);
-	return text;
-}
-
-const char *time_clock(char *text, double seconds)
-{
-	const struct tm local = local_time(seconds);
-
-	strftime(text, TIME_CLOCK_SIZE, "%H:%M:%S", &local);
+	strftime(text, TIME_LOCAL_SIZE, format, &local);
 	return text;
 }
 

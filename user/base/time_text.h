@@ -20,17 +20,11 @@ void time_to_milliseconds(char *text, size_t size, double seconds);
 /* Room for "2026-11-21 10:00:00 +0100". */
 #define TIME_LOCAL_SIZE 32
 
-/* Whole seconds, in local time with its offset from UTC. Returns @text, which has room for TIME_LOCAL_SIZE. */
-const char *time_to_local(char *text, double seconds);
+/* Whole seconds in local time, by the @format of strftime(3). Returns @text, of TIME_LOCAL_SIZE; the macros' is valid in its block. */
+const char *time_to_local(char *text, const char *format, double seconds);
 #define LOCAL_TIME(seconds) \
-	time_to_local((char[TIME_LOCAL_SIZE]){ 0 }, seconds) /* valid in its block */
-
-#define TIME_CLOCK_SIZE 9
-
-/* Local time of day: "10:00:00". Returns @text, which has room for TIME_CLOCK_SIZE. */
-const char *time_clock(char *text, double seconds);
-#define CLOCK_TIME(seconds) \
-	time_clock((char[TIME_CLOCK_SIZE]){ 0 }, seconds) /* valid in its block */
+	time_to_local((char[TIME_LOCAL_SIZE]){ 0 }, "%Y-%m-%d %H:%M:%S %z", seconds)
+#define CLOCK_TIME(seconds) time_to_local((char[TIME_LOCAL_SIZE]){ 0 }, "%H:%M:%S", seconds)
 
 /* "2026-11-21T10:00:00Z", the same with a fraction, "2026-11-21", or seconds since the epoch; from 1970 to 9999. */
 bool time_from_text(const char *text, double *seconds);
