@@ -75,14 +75,7 @@ bool process_first_line(int pid, uint64_t time_ns, const char *file, char *line,
 /* "some avg10=0.00 avg60=0.12 avg300=0.50 total=12345": the total in microseconds. */
 uint64_t cpu_pressure_waiting_ns(const char *root)
 {
-	const char *member = " total=", *total;
-	char line[160];
-
-	if (!file_first_line(PATHF("%s/proc/pressure/cpu", root), line, sizeof(line)) ||
-	    strncmp(line, "some ", 5) != 0)
-		return 0;
-	total = strstr(line, member);
-	return total ? strtoull(total + strlen(member), NULL, 10) * 1000 : 0;
+	return file_number(PATHF("%s/proc/pressure/cpu", root), " total=", 10) * 1000;
 }
 
 /* Of the first object, which is the program, the segments that nobody writes to. */
