@@ -2,9 +2,8 @@
 /* Processes that do what may block.
  *
  * The event loop must never wait: while it does, no fault is read and no file is written. Some calls can block for ever:
- * attributes of a file whose NFS server is dead; a file of a disk that hangs; the memory of a process, which /proc/PID/cmdline
- * reads, while this process maps a file of a silent server and holds its lock; the driver's files in proc while the driver
- * hangs. No timer ends such a call; only another process can be left alone with it.
+ * attributes of a file whose NFS server is dead; a file of a disk that hangs; /proc/PID/cmdline while the process maps a file of
+ * a silent server; the driver's files in proc while it hangs. No timer ends such a call; only another process can be left alone.
  *
  * Invariant: `run` and `trace` themselves read only the text of sysfs, tracefs, cgroupfs, debugfs and proc; of other
  * processes only `stat`, `status`, `comm`, `cgroup`, `ns`, `mountinfo`, `mountstats` and `net`, for which the kernel takes no
@@ -30,14 +29,12 @@
  *   units of mounts, in folders of systemd        trace            it waits, at its end
  *   kernel types below /boot or /lib/modules      libbpf           only kernels without /sys/kernel/btf
  *
- * Each question has a process of its own, forked when it is asked: there is nothing to keep, to feed or to replace. Asking
- * a mount costs a fork of some 0.3 ms every half minute. The answer comes through a pipe. When the deadline is over the
- * caller kills the process. NFS calls can be killed; a process that cannot be keeps the pipe open, and while it does, the
- * same question is not asked again: a dead server holds one process for each mount, not one more each minute.
+ * Each question has a process of its own, forked when it is asked, some 0.3 ms: there is nothing to keep, to feed or to replace. The
+ * answer comes through a pipe. When the deadline is over the caller kills the process. One that cannot be killed keeps the pipe
+ * open, and while it does, the same question is not asked again: a dead server holds one process for each mount.
  *
- * Example: a new job calls at 10:00:07. At the write of 10:00:15 its name is not known. xidscope-names is started and
- * answers within 40 ms. If a slurmstepd holds its memory, it does not: the write is 300 ms late once, and the name comes
- * with a write after the lock is free.
+ * Example: a new job calls at 10:00:07. At the write of 10:00:15 its name is not known. xidscope-names is started and answers
+ * within 40 ms. If a slurmstepd holds its memory, the write is 300 ms late once, and the name comes with a later write.
  *
  * A late answer says nothing if the process had no CPU. At the deadline the caller therefore looks whether it sleeps. */
 #include "base/helper.h"

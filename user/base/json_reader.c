@@ -13,17 +13,13 @@ static void skip_blanks(struct span *s)
 
 static bool skip_escape(struct span *s)
 {
-	if (!span_left(*s))
-		return false;
-	if (*s->at != 'u')
-		return strchr("\"\\/bfnrt", *s->at) && *s->at++;
-	if (span_left(*s) < 5)
-		return false;
-	for (int i = 1; i < 5; i++)
-		if (span_digit(s->at[i]) > 15)
-			return false;
-	s->at += 5;
-	return true;
+	struct span digits;
+
+	if (!span_take(s, "u"))
+		return span_left(*s) && strchr("\"\\/bfnrt", *s->at) && *s->at++;
+	digits = span_cut(*s, 4);
+	s->at = digits.end;
+	return span_left(span_take_run(&digits, "0123456789abcdefABCDEF")) == 4;
 }
 
 static bool skip_text(struct span *s)

@@ -26,8 +26,8 @@ struct agent_events {
 void agent_events_say(struct agent_events *a, const char *name);
 void agent_events_alive(struct agent_events *a, uint64_t now_ns);
 
-/* Writes the stalls and saturated limits that begin or end with this interval: see nfs_watch_add(). */
-void agent_events_add(struct agent_events *a, const struct delta *d);
+/* Writes a stall, errors or a saturated limit that begin or end: for nfs_watch_add(), with a struct agent_events. */
+void agent_events_span(void *context, const struct nfs_span *span);
 
 /* Writes that a task hangs in NFS: a stuck_task_handler, whose context is a struct agent_events. */
 void agent_events_stuck(void *context, const struct stuck_task *task, struct span stack,

@@ -77,7 +77,7 @@ static void log_span(const struct log *log, const struct nfs_span *span, double 
 		log_warn(log, "NFS server %s: %s", span->server, span->text);
 }
 
-static void on_span(void *context, const struct nfs_span *span)
+void agent_events_span(void *context, const struct nfs_span *span)
 {
 	struct agent_events *a = context;
 	uint64_t until = span->end_ns ? span->end_ns : monotonic_ns();
@@ -99,11 +99,6 @@ static void on_span(void *context, const struct nfs_span *span)
 	d.event.text = span->text;
 	d.event.text_len = strlen(span->text);
 	end_event(&d, a->log);
-}
-
-void agent_events_add(struct agent_events *a, const struct delta *d)
-{
-	nfs_watch_add(&a->nfs, d, on_span, a);
 }
 
 /* Writes the functions of the stack, without offsets. */

@@ -13,9 +13,7 @@
 #include "kernel/module_events.h"
 #include "rpc/choice.h"
 
-/* How often to poll what has no descriptor; and modules, if the kernel reports no events of them. */
-#define POLL_MS FAULT_POLL_MS
-#define MODULES_POLL_MS 200
+#define MODULES_POLL_MS 200 /* how often to poll modules, if the kernel reports no events of them */
 
 /* How often at least to look at sunrpc. */
 #define RPC_POLL_NS 20000000000
@@ -179,7 +177,7 @@ unsigned int observer_poll(struct observer *o)
 	}
 	if (o->modules < 0 || now >= o->rpc_due_ns)
 		follow_sunrpc(o, false);
-	return o->rpc && o->modules < 0 ? MODULES_POLL_MS : POLL_MS;
+	return o->rpc && o->modules < 0 ? MODULES_POLL_MS : FAULT_POLL_MS;
 }
 
 void observer_consume(struct observer *o)

@@ -85,7 +85,7 @@ static int export(struct agent *a)
 	if (err) {
 		log_error(&a->options->log, "cannot read the counts: %s", strerror(-err));
 	} else {
-		agent_events_add(&a->agent_events, &d);
+		nfs_watch_add(&a->agent_events.nfs, &d, agent_events_span, &a->agent_events);
 		agent_health_errors(&a->health, &a->agent_events.nfs);
 		agent_health_add(&a->health, &a->observer, &s);
 		a->attached |= !a->started || a->source != s.calls.source;
