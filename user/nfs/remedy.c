@@ -8,9 +8,9 @@
  * 	sysctl -w sunrpc.tcp_max_slot_table_entries=64
  * 	# 2 processes use these mounts, drain first: python (4711), bash (802)
  * 	umount /mnt/b && umount /mnt/a
- * 	mountpoint -q /mnt/a || mount -t nfs4 -o vers=4.2,... nas:/a /mnt/a
- * 	mountpoint -q /mnt/b || mount /mnt/b
- * 	# to keep it: echo 'options sunrpc ...' >/etc/modprobe.d/xidscope.conf
+ * 	findmnt -t nfs,nfs4 -S nas:/a -M /mnt/a >/dev/null || mount -t nfs4 -o vers=4.2,... nas:/a /mnt/a
+ * 	findmnt -t nfs,nfs4 -S nas:/b -M /mnt/b >/dev/null || mount /mnt/b
+ * 	# to keep it: echo 'options sunrpc ...' >/etc/modprobe.d/xidscope-....conf
  *
  * Invariant: whatever fails, each mount is there afterwards. umount refuses a mount that is in use; what was unmounted
  * before it is mounted again by its line; what is still mounted is left alone.
@@ -99,7 +99,9 @@ static void write_options(FILE *out, const struct plan *p, const struct remedy_m
 
 static void write_mount(FILE *out, const struct plan *p, const struct remedy_mount *m)
 {
-	write_word(out, "mountpoint -q ", m->point, " || ");
+	/* Another mount may be below it. */
+	write_field(out, "findmnt -t nfs,nfs4 -S ", m->line.source, "");
+	write_word(out, " -M ", m->point, " >/dev/null || ");
 	if (m->by == BY_UNIT) {
 		write_word(out, "systemctl start ", m->unit, "\n");
 		return;
@@ -191,7 +193,7 @@ static void write_remount(FILE *out, const struct plan *p)
 static void write_keep(FILE *out, const struct remedy *r, const char *value)
 {
 	const char *dot = strchr(r->setting, '.'), *name = dot ? dot + 1 : "";
-	int module = (int)(dot ? dot - r->setting : 0);
+	int module = (int)(dot ? dot - r->setting : 0), words = (int)strcspn(r->setting, "[");
 
 	if (!strcmp(r->setting, "read_ahead_kb"))
 		fputs("# to keep it: read_ahead_kb under [nfsrahead] in /etc/nfs.conf (nfs-utils 2.6.2), or a "
@@ -206,11 +208,12 @@ static void write_keep(FILE *out, const struct remedy *r, const char *value)
 			access(PATHF("%s/sys/module/%.*s/initstate", r->root, module, r->setting),
 			       F_OK) ?
 				"# to keep it: %.*s.%s=%s on the kernel's command line\n" :
-				"# to keep it: echo 'options %.*s %s=%s' >/etc/modprobe.d/xidscope-%.0s%.*s.conf\n",
-			module, r->setting, name, value, "", module, r->setting);
+				"# to keep it: echo 'options %.*s %s=%s' >/etc/modprobe.d/xidscope-%s.conf\n",
+			module, r->setting, name, value, name);
 	else
-		fprintf(out, "# to keep it: echo '%.*s = %s' >/etc/sysctl.d/90-xidscope.conf\n",
-			(int)strcspn(r->setting, "["), r->setting, value);
+		fprintf(out,
+			"# to keep it: echo '%.*s = %s' >/etc/sysctl.d/90-xidscope-%.*s.conf\n",
+			words, r->setting, value, words, r->setting);
 }
 
 /* Writes the device of the mount, whose label may be a volume's name. */
@@ -247,6 +250,9 @@ static bool write_setting(FILE *out, const struct remedy *r)
 		for (char *c = path; *c; c++)
 			*c = *c == '.' ? '/' : *c;
 		if (file_first_line(PATHF("%s/proc/sys/%s", r->root, path), now, sizeof(now))) {
+			/* The kernel separates them by tabs. */
+			for (char *c = now; *c; c++)
+				*c = *c == '\t' ? ' ' : *c;
 			words = span_of(now);
 			for (struct span word; span_left(word = span_take_word(&words));)
 				last = word;
