@@ -42,9 +42,9 @@ BEFORE_EACH()
 	    "34 21 0:49 / /net/a rw,relatime - nfs4 nas:/a rw,vers=4.2,addr=10.0.0.1\n"
 	    "35 22 0:50 / /auto rw,relatime - nfs4 nas:/auto rw,vers=4.2,addr=10.0.0.1\n"
 	    "36 20 0:51 / /mnt/other rw,relatime - nfs4 other:/o rw,vers=4.2,addr=10.0.0.2\n");
-	put("/etc/fstab",
-	    "# nothing\nnas:/tab /mnt/tab/ nfs defaults 0 0\nnas:/old /mnt/hand nfs defaults 0 0\n");
-	put("/etc/systemd/system/mnt-unit\\x2d1.mount", "[Mount]\n");
+	put("/proc/1/root/etc/fstab",
+	    "# nothing\nnas:/tab/ /mnt/tab/ nfs defaults 0 0\nnas:/old /mnt/hand nfs defaults 0 0\n");
+	put("/proc/1/root/etc/systemd/system/mnt-unit\\x2d1.mount", "[Mount]\n");
 	put("/proc/sys/sunrpc/tcp_max_slot_table_entries", "16\n");
 	put("/sys/module/sunrpc/initstate", "live\n");
 	r = (struct remedy){ .root = root,
@@ -62,25 +62,27 @@ static const char *remedy(void)
 
 	remedy_write(out, &r);
 	text_end(out);
+	for (const char *c = text; *c; c++) /* a report would escape it */
+		assert_true(*c == '\n' || (unsigned char)*c >= ' ');
 	return text;
 }
 
 #define IF_THERE(path) "{ ! findmnt -t nfs,nfs4 -M " path " >/dev/null || umount " path "; }"
 #define MOUNT_HAND \
-	"mountpoint -q /mnt/hand || mount -t nfs4 -o ro,nosuid,relatime,vers=4.2,rsize=65536,hard,proto=tcp,"
+	"findmnt -t nfs,nfs4 -S nas:/x -M /mnt/hand >/dev/null || mount -t nfs4 -o ro,nosuid,relatime,vers=4.2,rsize=65536,hard,proto=tcp,"
 
 TEST(all_mounts_of_the_server_are_mounted_again_by_what_mounted_them)
 {
 	assert_string_equal(
 		remedy(),
 		"sysctl -w sunrpc.tcp_max_slot_table_entries=64\n"
-		"# to keep it: echo 'options sunrpc tcp_max_slot_table_entries=64' >/etc/modprobe.d/xidscope-sunrpc.conf\n"
+		"# to keep it: echo 'options sunrpc tcp_max_slot_table_entries=64' >/etc/modprobe.d/xidscope-tcp_max_slot_table_entries.conf\n"
 		"# /net/a is mounted by autofs at its next use, map /etc/auto.nfs\n"
 		"# /auto is mounted by systemd at its next use (fstab or unit)\n" IF_THERE("/auto") " && " IF_THERE("/net/a") " && umount /mnt/unit-1 && umount /mnt/tab && " IF_THERE(
 			"/mnt/hand/sub") " && umount /mnt/hand\n" MOUNT_HAND
 					 "nconnect=2,sec=sys,local_lock=none nas:/x /mnt/hand\n"
-					 "mountpoint -q /mnt/tab || mount /mnt/tab\n"
-					 "mountpoint -q /mnt/unit-1 || systemctl start 'mnt-unit\\x2d1.mount'\n");
+					 "findmnt -t nfs,nfs4 -S nas:/tab -M /mnt/tab >/dev/null || mount /mnt/tab\n"
+					 "findmnt -t nfs,nfs4 -S nas:/u -M /mnt/unit-1 >/dev/null || systemctl start 'mnt-unit\\x2d1.mount'\n");
 }
 
 TEST(a_mount_option_is_added_where_it_is_kept)
@@ -89,7 +91,8 @@ TEST(a_mount_option_is_added_where_it_is_kept)
 	r.value = "4";
 	assert_has(remedy(), MOUNT_HAND "sec=sys,local_lock=none,nconnect=4 nas:/x /mnt/hand\n");
 	assert_has_all(
-		text, "mountpoint -q /mnt/tab || mount -o nconnect=4 /mnt/tab\n",
+		text,
+		"findmnt -t nfs,nfs4 -S nas:/tab -M /mnt/tab >/dev/null || mount -o nconnect=4 /mnt/tab\n",
 		"# /mnt/hand was mounted by hand: nothing mounts it after a boot\n",
 		"# /mnt/tab is in /etc/fstab: add nconnect=4 to its options there\n",
 		"# /mnt/unit-1 is of the unit mnt-unit\\x2d1.mount: add nconnect=4 to its options there first\n",
@@ -100,6 +103,7 @@ TEST(a_mount_option_is_added_where_it_is_kept)
 	r.mountpoint = "/mnt/hand";
 	assert_has(remedy(), "nconnect=2,sec=sys,local_lock=none,rsize=1048576 nas:/x /mnt/hand\n");
 	assert_lacks(text, "/mnt/tab");
+	assert_has(text, IF_THERE("/mnt/hand/sub") " && umount /mnt/hand\n");
 }
 
 TEST(mounts_of_pods_are_left_alone)
@@ -130,6 +134,25 @@ TEST(processes_that_use_the_mounts_are_named)
 	assert_lacks(text, "other");
 }
 
+/* systemd's own services have mount namespaces to which an unmount propagates; a container has the mount for itself. */
+TEST(a_namespace_that_lets_a_mount_go_is_no_user)
+{
+	static const char *const tags[] = { "master:2 ", "shared:2 ",  "shared:9 master:2 ",
+					    "",          "shared:22 ", "master:3 " };
+
+	put("/proc/1/ns/x", "");
+	put("/proc/9/ns/x", "");
+	assert_int_equal(symlink("mnt:[1]", formatted("%s/proc/1/ns/mnt", root)), 0);
+	assert_int_equal(symlink("mnt:[2]", formatted("%s/proc/9/ns/mnt", root)), 0);
+	put("/proc/9/comm", "logind\n");
+	put("/proc/9/maps", "");
+	for (size_t i = 0; i < COUNT(tags); i++) {
+		put("/proc/9/mountinfo",
+		    formatted("90 80 0:45 / /mnt/hand rw %s- nfs4 nas:/x rw,vers=4.2\n", tags[i]));
+		assert_int_equal(!strstr(remedy(), "logind (9)"), i < 3);
+	}
+}
+
 TEST(a_process_that_cannot_be_read_holds_nothing_up)
 {
 	put("/proc/12/maps", "7f0 r-xp 0 00:2d 77 /mnt/hand/lib.so\n");
@@ -148,8 +171,8 @@ TEST(no_value_is_lowered)
 	put("/proc/sys/net/ipv4/tcp_rmem", "4096\t131072\t6291456\n");
 	assert_has(
 		remedy(),
-		"sysctl -w \"net.ipv4.tcp_rmem=4096\t131072\t8388608\"\n"
-		"# to keep it: echo 'net.ipv4.tcp_rmem = 4096\t131072\t8388608' >/etc/sysctl.d/90-xidscope.conf\n");
+		"sysctl -w \"net.ipv4.tcp_rmem=4096 131072 8388608\"\n"
+		"# to keep it: echo 'net.ipv4.tcp_rmem = 4096 131072 8388608' >/etc/sysctl.d/90-xidscope-net.ipv4.tcp_rmem.conf\n");
 	put("/proc/sys/net/ipv4/tcp_rmem", "4096\t131072\t16777216\n");
 	assert_has(remedy(), "# net.ipv4.tcp_rmem[2] is 16777216 already\n");
 }

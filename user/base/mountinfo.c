@@ -16,9 +16,11 @@ bool mountinfo_read_line(struct mountinfo_line *m, struct span line)
 	span_take_field(&line, " ");
 	m->point = span_take_field(&line, " ");
 	m->options = span_take_field(&line, " ");
+	m->tags = line;
 	do
 		tag = span_take_field(&line, " ");
 	while (span_left(tag) && !span_is(tag, "-"));
+	m->tags.end = tag.at;
 	m->type = span_take_field(&line, " ");
 	m->source = span_take_field(&line, " ");
 	m->super_options = span_take_field(&line, " ");

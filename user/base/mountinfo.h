@@ -8,6 +8,7 @@
 /* The fields of the line, still escaped. */
 struct mountinfo_line {
 	struct span number, device, point, options, type, source, super_options;
+	struct span tags; /* "shared:2 master:1": how mounts propagate */
 };
 
 /* Reads a line without its newline. False: the line describes no mount. */

@@ -13,6 +13,18 @@
 
 /* ---- who has mounted it ---- */
 
+static bool is_same(struct span a, struct span b)
+{
+	return span_left(a) == span_left(b) && !memcmp(a.at, b.at, span_left(a));
+}
+
+static struct span without_slashes(struct span path)
+{
+	while (span_left(path) && path.end[-1] == '/')
+		path.end--;
+	return path;
+}
+
 /* Whether fstab has a line for this mount. */
 static bool is_in_fstab(const char *root, const struct remedy_mount *m)
 {
@@ -29,8 +41,8 @@ static bool is_in_fstab(const char *root, const struct remedy_mount *m)
 			continue;
 		for (size_t len = strlen(path); len > 1 && path[len - 1] == '/';)
 			path[--len] = 0;
-		if (!strcmp(path, m->point) && span_left(source) == span_left(m->line.source) &&
-		    !memcmp(source.at, m->line.source.at, span_left(source)))
+		if (!strcmp(path, m->point) &&
+		    is_same(without_slashes(source), without_slashes(m->line.source)))
 			return true;
 	}
 	return false;
@@ -62,7 +74,7 @@ static enum mounted_by find_mounter(const char *root, struct remedy_mount *m,
 				    const struct remedy_mount *autofs)
 {
 	if (strstr(m->point, "/volumes/kubernetes.io~") ||
-	    strstr(m->point, "/plugins/kubernetes.io/"))
+	    strstr(m->point, "/plugins/kubernetes.io/") || strstr(m->point, "/volume-subpaths/"))
 		return BY_KUBELET;
 	if (strstr(m->point, "/volumes/") && strstr(m->point, "/_data"))
 		return BY_CONTAINER;
@@ -83,7 +95,7 @@ static const struct nfs_mount *find_wanted(const struct remedy *r, const struct 
 	char label[LABEL_SIZE];
 
 	mount_point_label(label, sizeof(label), m->point, strlen(m->point));
-	if ((*r->mountpoint && strcmp(r->mountpoint, label) != 0) ||
+	if ((*r->mountpoint && !m->nested && strcmp(r->mountpoint, label) != 0) ||
 	    !mount_device(m->line.device, &device))
 		return NULL;
 	return ARRAY_FIND(
@@ -126,7 +138,11 @@ void remedy_mounts_find(struct remedy_mounts *p, const struct remedy *r, struct 
 	const struct nfs_mount *known;
 	struct span rest;
 	struct remedy_mount *m;
+	char host[PATH_MAX]; /* in a container, fstab and units are others */
 
+	snprintf(host, sizeof(host), "%s/proc/1/root", r->root);
+	if (access(PATHF("%s/etc", host), F_OK))
+		snprintf(host, sizeof(host), "%s", r->root);
 	while (span_next_line(&text, &rest)) {
 		if (!mountinfo_read_line(&line, rest))
 			continue;
@@ -134,15 +150,15 @@ void remedy_mounts_find(struct remedy_mounts *p, const struct remedy *r, struct 
 			add_found(&autofs, &line);
 		if (!mount_is_nfs(line.type) || !(m = add_found(p, &line)))
 			continue;
+		m->nested = ARRAY_FIND(x, p->list, p->count - 1, is_submount(m, x));
 		known = find_wanted(r, m);
 		if (!known) {
 			p->count--;
 			continue;
 		}
-		m->nested = ARRAY_FIND(x, p->list, p->count - 1, is_submount(m, x));
 		m->by = known->elsewhere ?
 				BY_CONTAINER :
-				find_mounter(r->root, m,
+				find_mounter(host, m,
 					     ARRAY_FIND(a, autofs.list, autofs.count,
 							mount_leads_to(m->point, a->point)));
 	}
@@ -151,8 +167,46 @@ void remedy_mounts_find(struct remedy_mounts *p, const struct remedy *r, struct 
 
 /* ---- who uses them ---- */
 
-/* Whether the file of a process, its mountinfo or its maps, names the device of one of the mounts. */
-static bool names_mounts(const struct remedy_mounts *p, const char *path, bool maps)
+/* The number of the group of mounts of this kind; empty: it is in none. */
+static struct span group_of(struct span tags, const char *kind)
+{
+	struct span tag;
+
+	while (span_left(tag = span_take_word(&tags)))
+		if (span_take(&tag, kind))
+			return tag;
+	return (struct span){};
+}
+
+/* Whether a copy in another namespace is unmounted with the mount. */
+static bool goes_with(const struct mountinfo_line *copy, const struct remedy_mount *m)
+{
+	struct span here = group_of(m->line.tags, "shared:");
+
+	return span_left(here) && (is_same(here, group_of(copy->tags, "shared:")) ||
+				   is_same(here, group_of(copy->tags, "master:")));
+}
+
+/* Whether the mountinfo of another namespace has one of the mounts, and keeps it when it is unmounted here. */
+static bool keeps_mounts(const struct remedy_mounts *p, const char *path)
+{
+	FILE_TEXT text = {};
+	struct mountinfo_line copy;
+	struct span rest, line;
+
+	if (file_text_read(&text, path, LIST_MAX))
+		return false;
+	rest = file_text_span(&text);
+	while (span_next_line(&rest, &line))
+		if (mountinfo_read_line(&copy, line) &&
+		    ARRAY_FIND(m, p->list, p->count, is_same(m->line.device, copy.device)) &&
+		    !ARRAY_FIND(m, p->list, p->count, goes_with(&copy, m)))
+			return true;
+	return false;
+}
+
+/* Whether the maps of a process name the device of one of the mounts. */
+static bool maps_mounts(const struct remedy_mounts *p, const char *path)
 {
 	FILE_TEXT text = {};
 	char device[32];
@@ -163,8 +217,8 @@ static bool names_mounts(const struct remedy_mounts *p, const char *path, bool m
 	ARRAY_EACH(m, p->list, p->count) {
 		if (!mount_device(m->line.device, &number))
 			continue;
-		snprintf(device, sizeof(device), maps ? " %02x:%02x " : " %u:%u ",
-			 (unsigned int)(number >> 32), (unsigned int)number);
+		snprintf(device, sizeof(device), " %02x:%02x ", (unsigned int)(number >> 32),
+			 (unsigned int)number);
 		if (strstr(text.bytes, device))
 			return true;
 	}
@@ -191,15 +245,15 @@ static bool uses_mounts(const struct remedy_mounts *p, const char *proc, const c
 	const char *name;
 
 	own[len > 0 ? len : 0] = 0;
-	if (*own && *namespace && strcmp(own, namespace) != 0)
-		return names_mounts(p, PATHF("%s/mountinfo", proc), false);
+	if (*own && *namespace && strcmp(own, namespace) != 0 &&
+	    keeps_mounts(p, PATHF("%s/mountinfo", proc)))
+		return true;
 	while ((name = folder_next(fds)))
 		if (leads_to_mounts(p, PATHF("%s/fd/%s", proc, name)))
 			return true;
 	return leads_to_mounts(p, PATHF("%s/cwd", proc)) ||
 	       leads_to_mounts(p, PATHF("%s/root", proc)) ||
-	       leads_to_mounts(p, PATHF("%s/exe", proc)) ||
-	       names_mounts(p, PATHF("%s/maps", proc), true);
+	       leads_to_mounts(p, PATHF("%s/exe", proc)) || maps_mounts(p, PATHF("%s/maps", proc));
 }
 
 struct users_wanted {
