@@ -1,66 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The kernel's events that come with GPU failures, and modules that come and go: see user/faults/trace_events.c. */
-#include "kernel.h"
-#include <bpf/bpf_helpers.h>
+#include "maps.bpf.h"
 #include <bpf/bpf_core_read.h>
 #include "kernel_events.h"
-#include "maps.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
-
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-
-struct module {
-	char name[56];
-};
-
-struct task_struct___named {
-	int pid;
-	char comm[16];
-};
-
-/* From 6.13 on the first member of the struct that the event has (include/uapi/asm/mce.h in arch/x86). */
-struct mce {
-	__u64 status, addr;
-	__u32 extcpu;
-	__u8 bank;
-};
-
-/* As the trace buffer has it. */
-struct trace_event_raw_mark_victim {
-	unsigned long total_vm; /* from 6.9 on, when the event's argument became the task */
-};
-
-#pragma clang attribute pop
 
 /* Events for which the ring buffer had no room. */
 __u64 kernel_events_dropped = 0;
 
 BPF_RINGBUF(kernel_events, KERNEL_EVENTS_RING_BYTES);
 
-static __always_inline struct traced_event *event_begin(__u32 event)
+static __always_inline int send_event(struct traced_event *e)
 {
-	struct traced_event *e = bpf_ringbuf_reserve(&kernel_events, sizeof(*e), 0);
-
-	if (!e) {
-		__sync_fetch_and_add(&kernel_events_dropped, 1);
-		return NULL;
-	}
-	__builtin_memset(e, 0, sizeof(*e));
 	e->time = bpf_ktime_get_ns();
-	e->event = event;
-	return e;
+	if (bpf_ringbuf_output(&kernel_events, e, sizeof(*e), 0))
+		__sync_fetch_and_add(&kernel_events_dropped, 1);
+	return 0;
 }
 
 static __always_inline int send_module(__u32 event, const struct module *module)
 {
-	struct traced_event *e = event_begin(event);
+	struct traced_event e = { .event = event };
 
-	if (!e)
-		return 0;
-	BPF_CORE_READ_STR_INTO(&e->name, module, name);
-	bpf_ringbuf_submit(e, 0);
-	return 0;
+	BPF_CORE_READ_STR_INTO(&e.name, module, name);
+	return send_event(&e);
 }
 
 SEC("raw_tp/module_load")
@@ -79,37 +43,30 @@ int module_free(__u64 *ctx)
 SEC("raw_tp/aer_event")
 int aer_event(__u64 *ctx)
 {
-	struct traced_event *e = event_begin(EVENT_AER);
+	struct traced_event e = { .event = EVENT_AER,
+				  .status = (__u32)ctx[1],
+				  .severity = (__u8)ctx[2] };
 
-	if (!e)
-		return 0;
-	bpf_probe_read_kernel_str(e->name, sizeof(e->name), (const void *)ctx[0]);
-	e->status = (__u32)ctx[1];
-	e->severity = (__u8)ctx[2];
-	bpf_ringbuf_submit(e, 0);
-	return 0;
+	bpf_probe_read_kernel_str(e.name, sizeof(e.name), (const void *)ctx[0]);
+	return send_event(&e);
 }
 
 SEC("raw_tp/mce_record")
 int mce_record(__u64 *ctx)
 {
 	const struct mce *mce = (const void *)ctx[0];
-	struct traced_event *e;
+	struct traced_event e = { .event = EVENT_MCE };
 
 	if (!bpf_core_field_exists(mce->status))
 		return 0;
-	e = event_begin(EVENT_MCE);
-	if (!e)
-		return 0;
-	e->status = BPF_CORE_READ(mce, status);
-	e->address = BPF_CORE_READ(mce, addr);
-	e->cpu = BPF_CORE_READ(mce, extcpu);
-	e->bank = BPF_CORE_READ(mce, bank);
-	bpf_ringbuf_submit(e, 0);
-	return 0;
+	e.status = BPF_CORE_READ(mce, status);
+	e.address = BPF_CORE_READ(mce, addr);
+	e.cpu = BPF_CORE_READ(mce, extcpu);
+	e.bank = BPF_CORE_READ(mce, bank);
+	return send_event(&e);
 }
 
-static __always_inline void set_task(struct traced_event *e, const struct task_struct___named *task)
+static __always_inline void set_task(struct traced_event *e, const struct task_struct *task)
 {
 	e->pid = BPF_CORE_READ(task, pid);
 	BPF_CORE_READ_STR_INTO(&e->name, task, comm);
@@ -119,26 +76,18 @@ SEC("raw_tp/mark_victim")
 int mark_victim(__u64 *ctx)
 {
 	const struct trace_event_raw_mark_victim *as_traced = NULL;
-	struct traced_event *e = event_begin(EVENT_OOM);
+	struct traced_event e = { .event = EVENT_OOM, .pid = (__u32)ctx[0] };
 
-	if (!e)
-		return 0;
 	if (bpf_core_field_exists(as_traced->total_vm))
-		set_task(e, (const void *)ctx[0]);
-	else
-		e->pid = (__u32)ctx[0];
-	bpf_ringbuf_submit(e, 0);
-	return 0;
+		set_task(&e, (const void *)ctx[0]);
+	return send_event(&e);
 }
 
 SEC("raw_tp/sched_process_hang")
 int sched_process_hang(__u64 *ctx)
 {
-	struct traced_event *e = event_begin(EVENT_HANG);
+	struct traced_event e = { .event = EVENT_HANG };
 
-	if (!e)
-		return 0;
-	set_task(e, (const void *)ctx[0]);
-	bpf_ringbuf_submit(e, 0);
-	return 0;
+	set_task(&e, (const void *)ctx[0]);
+	return send_event(&e);
 }

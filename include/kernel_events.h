@@ -26,6 +26,6 @@ struct traced_event {
 	__u32 event; /* EVENT_* */
 	__u32 pid;
 	__u32 cpu, bank;
-	__u32 severity;
+	__u64 severity;
 	char name[64]; /* of the module, device or process */
 };

@@ -160,7 +160,7 @@ struct pid {
 
 struct task_struct {
 	unsigned int flags;
-	int tgid;
+	int pid, tgid;
 	struct task_struct *group_leader;
 	__u64 start_time; /* CLOCK_MONOTONIC */
 	struct pid *thread_pid;
@@ -247,6 +247,22 @@ struct tcp_sock {
 	__u32 segs_out;
 	__u32 total_retrans; /* segments sent again */
 	__u32 rcv_ooopack; /* segments received after later ones; from 5.4 */
+};
+
+struct module {
+	char name[56];
+};
+
+/* From 6.13 on the first member of the struct that the event mce_record has (include/uapi/asm/mce.h in arch/x86). */
+struct mce {
+	__u64 status, addr;
+	__u32 extcpu;
+	__u8 bank;
+};
+
+/* As the trace buffer has it. */
+struct trace_event_raw_mark_victim {
+	unsigned long total_vm; /* from 6.9 on, when the event's argument became the task */
 };
 
 typedef struct {

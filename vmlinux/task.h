@@ -79,6 +79,30 @@ struct task_struct___state {
 	volatile long state;
 };
 
+/* The registers at the entry of a system call (arch/x86/include/asm/ptrace.h, arch/arm64/include/asm/ptrace.h): which
+ * call, or negative, its first argument, where it returns to, and its stack. Ambiguous are calls whose first argument is
+ * no file (mmap), or one of two files (sendfile, splice, copy_file_range). */
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs {
+	unsigned long di, ip, sp;
+	long orig_ax;
+};
+#define CALL_NUMBER(regs) BPF_CORE_READ(regs, orig_ax)
+#define ARGUMENT_1(regs) BPF_CORE_READ(regs, di)
+#define RETURN_TO(regs) BPF_CORE_READ(regs, ip)
+#define IS_AMBIGUOUS(number) ((number) == 9 || (number) == 40 || (number) == 275 || (number) == 326)
+#elif defined(__TARGET_ARCH_arm64)
+struct pt_regs {
+	__u64 sp, pc, orig_x0;
+	__s32 syscallno;
+};
+#define CALL_NUMBER(regs) BPF_CORE_READ(regs, syscallno)
+#define ARGUMENT_1(regs) BPF_CORE_READ(regs, orig_x0)
+#define RETURN_TO(regs) BPF_CORE_READ(regs, pc)
+#define IS_AMBIGUOUS(number) \
+	((number) == 222 || (number) == 71 || (number) == 76 || (number) == 285)
+#endif
+
 #pragma clang attribute pop
 
 /* The arguments of an iterator's program (include/linux/bpf.h, kernel/bpf/task_iter.c): a fixed form. */

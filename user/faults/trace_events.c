@@ -63,7 +63,7 @@ static const struct {
 
 static void on_aer(struct trace_events *t, const struct traced_event *e)
 {
-	uint32_t severity = e->severity;
+	uint32_t severity = (uint32_t)e->severity;
 	struct fault_signal_report signal = { .kind = "pcie_aer", .pid = -1 };
 	char device[64], text[128];
 
