@@ -2,6 +2,7 @@
 /* Declarations of maps, one a line. Keys of arrays and values of queues are numbers. */
 #pragma once
 
+#include "kernel.h"
 #include <bpf/bpf_helpers.h>
 
 #define BPF_TABLE(name, kind, count, ...)   \

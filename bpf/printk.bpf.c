@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The kernel log as it is written: messages that may be the NVIDIA driver's go to user space, which decides what they
- * are.
+/* The kernel log as it is written: messages that may be the NVIDIA driver's go to user space, which decides what they are.
  *
- * From 5.19 (commit 5aa7eea9316c) the kernel calls printk:console in the context of the code that prints, which may
- * be an NMI, and the text has no NUL; before that, only when a console prints. Nothing here may sleep or wait: if the
- * ring buffer is full, the message is counted and dropped. */
-#include "kernel.h"
-#include <bpf/bpf_helpers.h>
+ * From 5.19 (commit 5aa7eea9316c) the kernel calls printk:console in the context of the code that prints, which may be an
+ * NMI, and the text has no NUL; before that, only when a console prints. Nothing here may sleep or wait: if the ring buffer
+ * is full, the message is counted and dropped. */
 #include "maps.bpf.h"
 #include "printk.h"
 
@@ -39,10 +36,9 @@ static __always_inline __u32 is_zero(__u32 x)
 	return (x - 1) & ~x & 0x80000000;
 }
 
-/* Whether there is a mark in the @size bytes (1 to CHUNK) at @address; -1: they cannot be
- * read. They are copied to
- * the stack: an NMI that interrupts this program would use the same scratch map. It is
- * a global function because the verifier checks that once, not once per call. */
+/* Whether there is a mark in the @size bytes (1 to CHUNK) at @address; -1: they cannot be read. They are copied to the
+ * stack: an NMI that interrupts this program would use the same scratch map. It is a global function because the verifier
+ * checks that once, not once per call. */
 __noinline int chunk_has_mark(__u64 address, __u64 size)
 {
 	__u32 window = 0, found = 0;
@@ -88,9 +84,8 @@ static __always_inline __u64 is_below(__u64 a, __u64 b)
 	return ((~a & b) | ((~a | b) & (a - b))) >> 63;
 }
 
-/* Whether @address lies in the driver. A global function for the same reason. It has no branch: verifiers before 6.2
- * compare all scalars of a program that has functions, and followed the 16 branches through more than a million
- * instructions. */
+/* Whether @address lies in the driver. A global function for the same reason. It has no branch: verifiers before 6.2 compare
+ * all scalars of a program that has functions, and followed the 16 branches through more than a million instructions. */
 __noinline int is_in_driver(__u64 address)
 {
 	__u64 found = 0;

@@ -4,19 +4,11 @@
  * A call counts once, when the kernel books it for mountstats (rpc_stats_latency). Its phases are differences of the
  * kernel's own time stamps, except the waits, which are measured from sleep to wake-up. `setup` is the time that is
  * left: the phases always add up to the total. A call that does not wait needs no look-up per task. */
-#include "sunrpc.h"
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_tracing.h>
-#include <bpf/bpf_core_read.h>
-#include "rpc.h"
 #define WAITS_FUNCTION __noinline
-#include "rpc_phases.bpf.h"
-#include "rpc_read.bpf.h"
-#include "rpc_tables.bpf.h"
-#include "waiters.bpf.h"
 #include "rpc_record.bpf.h"
 #include "rpc_probe.bpf.h"
 #include "rpc_find.bpf.h"
+#include <bpf/bpf_tracing.h>
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -110,8 +102,7 @@ static __always_inline void period_end(struct rpc_transport *t, __u32 period, __
 		t->saturated_ns[period] += now - since;
 }
 
-/* A task joins a limit's queue of @qlen tasks. The kernel holds the queue's lock, so
- * figures per queue need no atomics. */
+/* A task joins a limit's queue of @qlen tasks. The kernel holds the queue's lock, so figures per queue need no atomics. */
 static __always_inline void limit_enter(const struct rpc_xprt_ref *ref, __u32 limit, __u32 qlen,
 					__u32 slots, __u64 now)
 {

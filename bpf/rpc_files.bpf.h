@@ -8,14 +8,8 @@
  * Nothing here trusts what it reads: an inode must be one of NFS, and the bytes of a handle are copied first. */
 #pragma once
 
-#include "sunrpc.h"
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_core_read.h>
-#include "maps.bpf.h"
 #include "rpc_clients.bpf.h"
 #include "rpc_owners.bpf.h"
-#include "rpc_phases.bpf.h"
-#include "rpc_read.bpf.h"
 
 #define NFS_SUPER_MAGIC 0x6969
 #define S_IFMT 0170000

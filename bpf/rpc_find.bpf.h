@@ -4,10 +4,6 @@
  * hangs would appear in no metric before its end. */
 #pragma once
 
-#include "sunrpc.h"
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_core_read.h>
-#include "rpc.h"
 #include "rpc_tables.bpf.h"
 
 /* The most modules with a part of a network namespace, and the most tasks of a client, the oldest first. */

@@ -29,12 +29,7 @@
  * and gives its number back. */
 #pragma once
 
-#include "kernel.h"
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_core_read.h>
 #include "cgroup.bpf.h"
-#include "maps.bpf.h"
-#include "rpc.h"
 #include "rpc_phases.bpf.h"
 #include "rpc_read.bpf.h"
 

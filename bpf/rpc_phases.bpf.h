@@ -3,8 +3,6 @@
  * no atomics that return a value, because kernels before 5.12 have none. */
 #pragma once
 
-#include "kernel.h"
-#include <bpf/bpf_helpers.h>
 #include "maps.bpf.h"
 #include "rpc.h"
 

@@ -2,13 +2,8 @@
 /* Programs that user space runs, to read what no event shows. */
 #pragma once
 
-#include "sunrpc.h"
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_endian.h>
-#include "rpc.h"
 #include "rpc_owners.bpf.h"
-#include "rpc_tables.bpf.h"
 #include "waiters.bpf.h"
 
 /* tk_start of the first request in @root with an xid of at least @from, or 0; *@of: its task. The tree changes

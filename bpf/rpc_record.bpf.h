@@ -2,15 +2,8 @@
 /* Recording a call as a whole. */
 #pragma once
 
-#include "sunrpc.h"
-#include <bpf/bpf_helpers.h>
-#include "rpc_clients.bpf.h"
-#include "rpc_files.bpf.h"
-#include "rpc_owners.bpf.h"
-#include "rpc_phases.bpf.h"
-#include "rpc_read.bpf.h"
-#include "rpc_tables.bpf.h"
 #include "waiters.bpf.h"
+#include "rpc_files.bpf.h"
 
 static __always_inline void call_end_depth(struct rpc_server_stats *s, __u32 epoch, __u32 queue,
 					   __u64 depth)
@@ -141,8 +134,7 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	add_in_order(&c->started, 1);
 	client_record(c, times.kind, times.total, sent, received);
 	waits = w && w->start == (__u64)FIELD(task, tk_start) ? &w->waits : NULL;
-	/* Otherwise the compiler concludes from the check of `start` that there is an
-	 * entry, and the verifier does not. */
+	/* Otherwise the compiler concludes from the check of `start` that there is an entry, and the verifier does not. */
 	barrier_var(waits);
 	rtt = times.rtt;
 	if (!received)

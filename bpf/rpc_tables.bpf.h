@@ -3,13 +3,7 @@
  * make an entry are rare. */
 #pragma once
 
-#include "sunrpc.h"
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_core_read.h>
-#include "maps.bpf.h"
-#include "rpc.h"
 #include "rpc_clients.bpf.h"
-#include "rpc_phases.bpf.h"
 #include "rpc_read.bpf.h"
 
 /* Set before loading if tracepoints can be preempted: from 7.0 on SRCU guards them, and preemption stays enabled. Such a

@@ -4,13 +4,9 @@
  *
  * Bookkeeping and arithmetic are those of bpf/rpc.bpf.c. The events round down to microseconds; a raw tracepoint has
  * the same figures, exact, as its plain arguments. Must load on 5.10. */
-#include "kernel.h"
-#include <bpf/bpf_helpers.h>
-#include "maps.bpf.h"
-#include "rpc_tracepoints.h"
 #include "rpc_clients.bpf.h"
 #include "rpc_owners.bpf.h"
-#include "rpc_phases.bpf.h"
+#include "rpc_tracepoints.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -27,12 +23,10 @@ BPF_MAPPED_ARRAY(servers, RPC_MAX_SERVERS + 1, struct rpc_event_server);
 BPF_HASH(series_index, RPC_OP_SERIES, struct rpc_event_series_key, __u32);
 BPF_MAPPED_ARRAY(series_info, RPC_OP_SERIES, struct rpc_event_series_key);
 
-/* Index: series * shards + shard. Mapped, because programs miss events on a CPU that is
- * in a system call for a look-up. */
+/* Index: series * shards + shard. Mapped, because programs miss events on a CPU that is in a system call for a look-up. */
 BPF_MAPPED_ARRAY(series, RPC_SERIES_ENTRIES, struct rpc_series);
 
-/* The raw tracepoint's figures, kept until the event itself comes. Other programs on the
- * tracepoint may run in between. */
+/* The raw tracepoint's figures, kept until the event itself comes. Other programs on the tracepoint may run in between. */
 struct exact {
 	__u64 now;
 	__u64 backlog;

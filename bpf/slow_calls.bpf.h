@@ -3,17 +3,7 @@
  * before the program that records the call, which frees the task's waits. */
 #pragma once
 
-#include "sunrpc.h"
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_tracing.h>
-#include "maps.bpf.h"
-#include "rpc.h"
-#include "rpc_files.bpf.h"
-#include "rpc_owners.bpf.h"
-#include "rpc_read.bpf.h"
 #include "rpc_record.bpf.h"
-#include "rpc_tables.bpf.h"
-#include "waiters.bpf.h"
 
 /* Calls that take at least so long, ns. User space raises it when it has enough slower ones. */
 volatile __u64 rpc_slower_ns = 0;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A table of tasks, which both BPF sources use: from a key, which is not 0 and belongs to one task while that lasts,
- * to an entry.
+/* A table of tasks, which both BPF sources use: from a key, which is not 0 and belongs to one task while that lasts, to an
+ * entry.
  *
- * A BPF hash map would cost some 300 instructions for each insertion and 250 for each deletion. This is a
- * set-associative table in two arrays instead: a task's key selects one bucket (a cache line of eight keys). A
- * look-up that finds nothing costs about forty instructions.
+ * A BPF hash map would cost some 300 instructions for each insertion and 250 for each deletion. This is a set-associative
+ * table in two arrays instead: a task's key selects one bucket (a cache line of eight keys). A look-up that finds nothing
+ * costs about forty instructions.
  *
- * sunrpc's locking makes the events of one task come one after the other: only the claiming of a way needs to be
- * atomic.
+ * sunrpc's locking makes the events of one task come one after the other: only the claiming of a way needs to be atomic.
  *
  * The source that includes it defines before: TASK_ENTRY, the type of an entry; and
  *   __u32 task_bucket_of(__u64 key): a bucket's number, of RPC_TASK_BUCKETS
@@ -16,8 +15,6 @@
  *   void tasks_count(__u64 change): called before a claim with 1, after one in vain with -1 */
 #pragma once
 
-#include "kernel.h"
-#include <bpf/bpf_helpers.h>
 #include "maps.bpf.h"
 #include "rpc.h"
 

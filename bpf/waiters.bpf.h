@@ -3,10 +3,6 @@
  * Their keys are their addresses. */
 #pragma once
 
-#include "kernel.h"
-#include <bpf/bpf_helpers.h>
-#include "rpc.h"
-#include "rpc_phases.bpf.h"
 #include "rpc_tables.bpf.h"
 
 /* How many waiters there are, or more for a moment. Alone in its cache line. Not counted
