@@ -441,6 +441,15 @@ TEST(all_is_well_only_where_all_was_looked_at)
 		"Nothing is known to be wrong: no open fault of a GPU, but NFS was not observed.");
 }
 
+TEST(one_snapshot_knows_that_gpus_are_watched)
+{
+	struct headline h;
+
+	end_second();
+	session_headline(&t, &h);
+	assert_has(h.items[0].text, "All is well: no open fault of a GPU");
+}
+
 TEST(all_is_well_names_what_is_acknowledged)
 {
 	struct known_fault faults[] = {

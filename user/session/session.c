@@ -365,6 +365,7 @@ int session_add(struct session *t, struct snapshot *s)
 	if (!t->first.time_ns) {
 		snapshot_free(&t->first);
 		t->first = *s;
+		t->last.faults.gpu_watched = s->faults.gpu_watched; /* it may be the only one */
 		t->source_number = s->calls.source_number;
 	} else {
 		t->last = *s;
