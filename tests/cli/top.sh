@@ -37,7 +37,7 @@ judge health -- "xid=79:fatal:restart_bm:2:$(date -u +%FT%TZ)" "waiter=99:nas-2"
 touch nodes.prom
 expect 0 "All is well.
 agent     runs, judged this node ? s ago, source *
-servers   nas-2 (none)
+servers   nas-2 (no limit)
 health    critical, 2 findings; all of them: xidscope check --explain
           *Xid 79*
           *nas-2*

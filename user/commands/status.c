@@ -77,7 +77,8 @@ static void print_servers(const struct health_file *f)
 		ARRAY_EACH(v, f->servers.items, f->servers.count)
 			if (idle == !strcmp(v->what, "none") && len < sizeof(text))
 				len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s (%s)",
-							len ? ", " : "", v->device, v->what);
+							len ? ", " : "", v->device,
+							idle ? "no limit" : v->what);
 	terminal_line(stdout, 10, "servers   %s%s", text, len < sizeof(text) ? "" : "...");
 }
 
