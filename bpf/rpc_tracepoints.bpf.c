@@ -35,12 +35,8 @@ struct exact {
 	__u64 pending; /* the event has not come yet */
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct exact);
-} exact_figures SEC(".maps");
+BPF_TABLE(exact_figures, BPF_MAP_TYPE_PERCPU_ARRAY, 1, __type(key, __u32);
+	  __type(value, struct exact););
 
 /* Calls whose event was missed. */
 __u64 rpc_lost = 0;
@@ -62,6 +58,12 @@ static __always_inline void read_record(struct record *r, void *ctx)
 
 /* A field of @r, at an offset of @fields. */
 #define VALUE(type, r, field) (*(type *)((char *)(r) + fields.field))
+
+/* The key of the task that the event is about. */
+static __always_inline __u64 task_key(const struct record *r)
+{
+	return 1 + ((__u64)VALUE(__u32, r, client) << 32 | VALUE(__u32, r, task));
+}
 
 /* The bytes of a dynamic field are in the record itself; its offset is in the lower half of @at (__data_loc). */
 static __always_inline void *text_of(void *ctx, __u32 at)
@@ -98,16 +100,16 @@ static __noinline __u32 server_get(struct rpc_event_server_key *key)
 		drop(RPC_DROP_SERVER);
 		return RPC_MAX_SERVERS;
 	}
-	if (bpf_map_update_elem(&server_index, key, &index, BPF_NOEXIST)) {
-		/* Another CPU was faster. */
-		bpf_map_push_elem(&free_servers, &index, BPF_ANY);
-		known = bpf_map_lookup_elem(&server_index, key);
-		return known ? *known : RPC_MAX_SERVERS;
+	if (!bpf_map_update_elem(&server_index, key, &index, BPF_NOEXIST)) {
+		s = bpf_map_lookup_elem(&servers, &index);
+		if (s)
+			s->key = *key;
+		return index;
 	}
-	s = bpf_map_lookup_elem(&servers, &index);
-	if (s)
-		s->key = *key;
-	return index;
+	/* Another CPU was faster. */
+	bpf_map_push_elem(&free_servers, &index, BPF_ANY);
+	known = bpf_map_lookup_elem(&server_index, key);
+	return known ? *known : RPC_MAX_SERVERS;
 }
 
 static __always_inline struct rpc_event_client *client_of(__u32 client)
@@ -150,11 +152,6 @@ static __noinline __u32 series_make(struct rpc_event_series_key *key)
 
 /* ---- tasks ---- */
 
-static __always_inline __u64 task_key(__u32 client, __u32 task)
-{
-	return 1 + ((__u64)client << 32 | task);
-}
-
 static __always_inline __u32 task_bucket_of(__u64 key)
 {
 	return ((__u32)key + (__u32)(key >> 32) * 0x9e3779b1u) & (RPC_TASK_BUCKETS - 1);
@@ -189,20 +186,16 @@ static __always_inline struct rpc_event_task *task_get(__u64 key, __u32 server)
 	if (!t)
 		drop(RPC_DROP_WAITER);
 	/* A new entry, or that of a task that has ended: its number is in use again. */
-	if (t && (!found || t->waits.booked)) {
-		waits_reset(&t->waits);
-		t->sent = 0;
-		t->begun = 0;
-		t->transmits = 0;
-		t->server = server;
-	}
+	if (t && (!found || t->waits.booked))
+		*t = (struct rpc_event_task){ .server = server };
 	return t;
 }
 
 /* The entry of a task that may be an NFS call; NULL if it is no NFS call or there is no
  * room. Replies to a server's own calls have no client. */
-static __always_inline struct rpc_event_task *task_of(__u32 client, __u64 key)
+static __always_inline struct rpc_event_task *task_of(__u64 key)
 {
+	__u32 client = (key - 1) >> 32;
 	struct rpc_event_client *c = client_of(client);
 
 	if (!c || c->program == RPC_PROGRAM_OTHER)
@@ -221,13 +214,12 @@ static __always_inline volatile __u64 *task_owner(__u64 key)
 SEC("tp/sunrpc/rpc_task_begin")
 int tp_begin(void *ctx)
 {
-	__u32 process = bpf_get_current_pid_tgid() >> 32, client;
+	__u32 process = bpf_get_current_pid_tgid() >> 32;
 	struct record r;
 
 	read_record(&r, ctx);
-	client = VALUE(__u32, &r, client);
-	*task_owner(task_key(client, VALUE(__u32, &r, task))) =
-		RPC_MADE(client, process, owner_of(process, OWNER_NOW));
+	*task_owner(task_key(&r)) =
+		RPC_MADE(VALUE(__u32, &r, client), process, owner_of(process, OWNER_NOW));
 	return 0;
 }
 
@@ -246,8 +238,6 @@ static __always_inline __u32 owner_of_task(__u64 key, __u64 start)
 }
 
 /* ---- waits ---- */
-
-#define NAME_PENDING NAME("xprt_pen")
 
 /* What a task waits for on the queue with this name. */
 static __always_inline __u32 wait_of(__u64 name)
@@ -270,8 +260,8 @@ static __always_inline void limit_enter(__u32 server, __u32 limit, __u64 now)
 	struct rpc_event_server *s;
 	__u64 depth;
 
-	s = bpf_map_lookup_elem(&servers, &server);
-	if (!s || limit >= RPC_LIMITS)
+	s = limit < RPC_LIMITS ? bpf_map_lookup_elem(&servers, &server) : NULL;
+	if (!s)
 		return;
 	counter_add(&s->waiting[limit], 1);
 	depth = s->waiting[limit];
@@ -285,10 +275,11 @@ static __always_inline void limit_enter(__u32 server, __u32 limit, __u64 now)
 
 static __always_inline void limit_leave(__u32 server, __u32 limit, __u64 now)
 {
-	struct rpc_event_server *s = bpf_map_lookup_elem(&servers, &server);
+	struct rpc_event_server *s =
+		limit < RPC_LIMITS ? bpf_map_lookup_elem(&servers, &server) : NULL;
 	__u64 since;
 
-	if (!s || limit >= RPC_LIMITS)
+	if (!s)
 		return;
 	counter_add(&s->waiting[limit], -1);
 	since = s->saturated_since[limit];
@@ -308,7 +299,7 @@ int tp_sleep(void *ctx)
 {
 	struct rpc_event_task *t;
 	struct record r;
-	__u32 client, wait;
+	__u32 wait;
 	__u64 now;
 
 	read_record(&r, ctx);
@@ -316,23 +307,21 @@ int tp_sleep(void *ctx)
 	if (wait >= RPC_WAITS)
 		return 0;
 	now = bpf_ktime_get_ns(); /* before all that takes time */
-	client = VALUE(__u32, &r, client);
-	t = task_of(client, task_key(client, VALUE(__u32, &r, task)));
+	t = task_of(task_key(&r));
 	if (!t)
 		return 0;
 	if (!t->begun)
 		t->begun = now;
-	if (wait != RPC_PHASE_DELAY)
-		limit_enter(t->server, limit_of(wait), now);
+	limit_enter(t->server, limit_of(wait), now);
 	waits_begin(&t->waits, wait, now);
 	return 0;
 }
 
 /* A task wakes that was not seen to fall asleep: it has slept since before the attach, or the event was missed. Its call's
  * start will show which. */
-static __always_inline void slept_before(const struct record *r, __u64 key, __u32 wait, __u64 now)
+static __always_inline void slept_before(__u64 key, __u32 wait, __u64 now)
 {
-	struct rpc_event_task *t = task_of(VALUE(__u32, r, client), key);
+	struct rpc_event_task *t = task_of(key);
 
 	if (!t)
 		return;
@@ -352,31 +341,24 @@ int tp_wakeup(void *ctx)
 
 	read_record(&r, ctx);
 	name = read_name(ctx, VALUE(__u32, &r, wakeup_queue));
-	pending = name == NAME_PENDING;
+	pending = name == NAME("xprt_pen");
 	wait = wait_of(name);
 	if (pending ? VALUE(__s32, &r, wakeup_status) >= 0 : wait >= RPC_WAITS)
 		return 0;
 	now = bpf_ktime_get_ns();
-	key = task_key(VALUE(__u32, &r, client), VALUE(__u32, &r, task));
+	key = task_key(&r);
 	t = task_find(key);
-	/* Another task may have transmitted its request. */
-	if (!pending && (!t || !t->waits.since)) {
-		slept_before(&r, key, wait, now);
-		return 0;
-	}
-	if (!t)
-		return 0;
 	if (pending) {
 		/* It was transmitted, and an error wakes it: it may be sent again. */
-		if (t->sent && !t->waits.first)
+		if (t && t->sent && !t->waits.first)
 			waits_first_transmit(&t->waits, t->sent);
-		return 0;
-	}
-	if (!t->waits.asleep)
-		return 0;
-	if (limit_of(wait) < RPC_LIMITS)
+	} else if (!t || !t->waits.since) {
+		/* Another task may have transmitted its request. */
+		slept_before(key, wait, now);
+	} else if (t->waits.asleep) {
 		limit_leave(t->server, limit_of(wait), now);
-	waits_end(&t->waits, now);
+		waits_end(&t->waits, now);
+	}
 	return 0;
 }
 
@@ -385,13 +367,11 @@ int tp_transmit(void *ctx)
 {
 	struct rpc_event_task *t;
 	struct record r;
-	__u32 client;
 
 	read_record(&r, ctx);
 	if (VALUE(__u32, &r, transmit_status))
 		return 0; /* transmitted in part, or not at all */
-	client = VALUE(__u32, &r, client);
-	t = task_of(client, task_key(client, VALUE(__u32, &r, task)));
+	t = task_of(task_key(&r));
 	if (!t)
 		return 0;
 	t->sent = bpf_ktime_get_ns();
@@ -409,17 +389,15 @@ int tp_end(void *ctx)
 {
 	struct rpc_event_task *t;
 	struct record r;
-	__u32 client;
 	__s32 status;
 	__u64 key;
 
 	read_record(&r, ctx);
 	status = VALUE(__s32, &r, end_status);
-	client = VALUE(__u32, &r, client);
-	key = task_key(client, VALUE(__u32, &r, task));
+	key = task_key(&r);
 	t = task_find(key);
 	if (!t && status < 0)
-		t = task_of(client, key);
+		t = task_of(key);
 	if (!t)
 		return 0;
 	t->waits.booked = 1;
@@ -440,11 +418,7 @@ int tp_exact(__u64 *ctx)
 		return 0;
 	if (e->pending)
 		counter_add(&rpc_lost, 1);
-	e->now = now;
-	e->backlog = ctx[1];
-	e->rtt = ctx[2];
-	e->execute = ctx[3];
-	e->pending = 1;
+	*e = (struct exact){ now, ctx[1], ctx[2], ctx[3], .pending = 1 };
 	return 0;
 }
 
@@ -461,14 +435,13 @@ static __always_inline void figures(const struct record *r, struct exact *f)
 	if (e && e->pending && e->backlog / 1000 == f->backlog && e->rtt / 1000 == f->rtt &&
 	    e->execute / 1000 == f->execute) {
 		*f = *e;
-		e->pending = 0;
-		return;
+	} else {
+		f->backlog *= 1000;
+		f->rtt *= 1000;
+		f->execute *= 1000;
 	}
 	if (e)
 		e->pending = 0;
-	f->backlog *= 1000;
-	f->rtt *= 1000;
-	f->execute *= 1000;
 }
 
 /* Where nothing was transmitted, both are 0; with a clock of jiffies, backlog alone may be. */
@@ -510,30 +483,26 @@ static __always_inline __u32 series_get(void *ctx, const struct record *r, __u32
 	return known ? *known : series_make(&key);
 }
 
-/* A task of @t's server has waited since the attach: until it woke, that limit was saturated. */
-static __always_inline void unseen_saturation(const struct rpc_event_task *t)
+/* Of a call that may have begun before the attach. @setup: its time there. If its task has waited since the attach, that limit
+ * was saturated until it woke. */
+static __always_inline void earlier_record(__u32 server, __u64 start, __u64 setup,
+					   const struct rpc_event_task *t)
 {
-	__u32 wait = t->waits.unseen - 1, limit = limit_of(wait);
+	__u32 copy = SHARD_INDEX(server, shard()), wait, limit;
+	struct rpc_server_stats *stats = bpf_map_lookup_elem(&server_stats, &copy);
 	struct rpc_event_server *s;
 
+	if (stats)
+		counter_add(&stats->earlier_ns, earlier_of(start, setup));
+	if (!t || start >= rpc_attached)
+		return;
+	wait = t->waits.unseen - 1;
+	limit = limit_of(wait);
 	if (wait >= RPC_WAITS || limit >= RPC_LIMITS)
 		return;
 	s = bpf_map_lookup_elem(&servers, &t->server);
 	if (s && s->saturated_ns[limit] < t->waits.wait_ns[wait])
 		s->saturated_ns[limit] = t->waits.wait_ns[wait];
-}
-
-/* Of a call that may have begun before the attach. @setup: its time there. */
-static __always_inline void earlier_record(__u32 server, __u64 start, __u64 setup,
-					   const struct rpc_event_task *t)
-{
-	__u32 copy = SHARD_INDEX(server, shard());
-	struct rpc_server_stats *stats = bpf_map_lookup_elem(&server_stats, &copy);
-
-	if (stats)
-		counter_add(&stats->earlier_ns, earlier_of(start, setup));
-	if (t && start < rpc_attached)
-		unseen_saturation(t);
 }
 
 /* Adds a call of @c to @s, the series with this number. @t: the entry of its task, or NULL. */
@@ -562,7 +531,7 @@ static __always_inline void call_record(struct rpc_series *s, struct rpc_share_s
 	setup = phases_record(s, c, &call, t ? &t->waits : NULL);
 	counter_add(&c->finished, 1);
 	counter_add(&s->finished, 1);
-	if (may_be_earlier(f->execute))
+	if (f->execute > rpc_age)
 		earlier_record(of_server, now - f->execute, setup, t);
 	if (!t)
 		return;
@@ -600,7 +569,7 @@ int tp_latency(void *ctx)
 	c = client_of(client);
 	if (c && c->program == RPC_PROGRAM_UNKNOWN)
 		c->program = nfs ? RPC_PROGRAM_NFS : RPC_PROGRAM_OTHER;
-	task = task_key(client, VALUE(__u32, &r, task));
+	task = task_key(&r);
 	t = task_find(task);
 	if (nfs) {
 		if (!c)
