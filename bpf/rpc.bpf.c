@@ -141,8 +141,7 @@ static __always_inline void limit_leave(const struct rpc_xprt *xprt, __u32 limit
  * joins it after the recovery. */
 static __always_inline void drain_enter(const struct rpc_xprt *xprt, __u64 now)
 {
-	struct rpc_transport *t =
-		xprt ? bpf_map_lookup_elem(&transports, &xprt_get(xprt)->transport) : NULL;
+	struct rpc_transport *t = xprt ? transport_get(xprt) : NULL;
 
 	if (t && !t->saturated_since[RPC_DRAINING])
 		t->saturated_since[RPC_DRAINING] = now;
@@ -157,11 +156,23 @@ static __always_inline void credentials_end(const struct rpc_waiter *w, __u64 no
 		counter_add(&t->credentials_ns, now - w->waits.since);
 }
 
+/* @task begins to wait. Returns its entry; NULL: there is no room. */
+static __always_inline struct rpc_waiter *
+waiter_begin(const struct rpc_task *task, const struct rpc_xprt *xprt, __u32 wait, __u64 now)
+{
+	struct rpc_waiter *w = waiter_get(task);
+
+	if (!w)
+		return NULL;
+	w->xprt = (__u64)xprt;
+	waits_begin(&w->waits, wait, now);
+	return w;
+}
+
 TRACEPOINT("rpc_task_sleep")
 int BPF_PROG(rpc_task_sleep, const struct rpc_task *task, const struct rpc_wait_queue *q)
 {
 	const struct rpc_xprt *xprt;
-	struct rpc_waiter *w;
 	__u32 wait, slots = 0;
 	__u64 now;
 
@@ -170,7 +181,7 @@ int BPF_PROG(rpc_task_sleep, const struct rpc_task *task, const struct rpc_wait_
 	xprt = FIELD(task, tk_xprt);
 	if (xprt && q == &xprt->pending) {
 		/* The first call may be one that nobody answers: rpc_probe must find its transport. */
-		if (!xprt_is_known(xprt) && nfs_client(task))
+		if (!xprt_find(xprt) && nfs_client(task))
 			xprt_make(xprt);
 		return 0;
 	}
@@ -190,16 +201,9 @@ int BPF_PROG(rpc_task_sleep, const struct rpc_task *task, const struct rpc_wait_
 	xprt = xprt_of_wait(task, wait);
 	if (!xprt)
 		return 0;
-
 	if (limit_of(wait) < RPC_LIMITS)
 		limit_enter(xprt_get(xprt), limit_of(wait), FIELD(q, qlen), slots, now);
-	w = waiter_get((__u64)task, FIELD(task, tk_start));
-	if (!w) {
-		drop(RPC_DROP_WAITER);
-		return 0;
-	}
-	w->xprt = (__u64)xprt;
-	waits_begin(&w->waits, wait, now);
+	waiter_begin(task, xprt, wait, now);
 	return 0;
 }
 
@@ -213,12 +217,8 @@ static __always_inline void maybe_resent(const struct rpc_task *task)
 		return;
 	/* If a server has hung since before the attach, only the timeouts of its calls show that it exists. */
 	xprt_get(FIELD(rqst, rq_xprt));
-	w = waiter_get((__u64)task, FIELD(task, tk_start));
-	if (!w) {
-		drop(RPC_DROP_WAITER);
-		return;
-	}
-	if (!w->waits.first)
+	w = waiter_get(task);
+	if (w && !w->waits.first)
 		waits_first_transmit(&w->waits, FIELD(rqst, rq_xtime));
 }
 
@@ -227,12 +227,11 @@ static __always_inline struct rpc_waiter *slept_before(const struct rpc_task *ta
 						       const struct rpc_xprt *xprt,
 						       const struct rpc_wait_queue *q, __u64 now)
 {
-	__u64 start = FIELD(task, tk_start), since = unseen_since(now);
+	__u64 since = unseen_since(now);
 	struct rpc_transport *t;
-	struct rpc_waiter *w;
 	__u32 wait, limit;
 
-	if (start >= since || !nfs_client(task))
+	if ((__u64)FIELD(task, tk_start) >= since || !nfs_client(task))
 		return NULL;
 	wait = wait_of(xprt, q);
 	if (wait == RPC_WAITS || (wait == RPC_PHASE_SESSION && session_draining(q)))
@@ -243,31 +242,19 @@ static __always_inline struct rpc_waiter *slept_before(const struct rpc_task *ta
 	limit = limit_of(wait);
 	if (limit < RPC_LIMITS) {
 		/* Its queue has not been empty since then. */
-		t = bpf_map_lookup_elem(&transports, &xprt_get(xprt)->transport);
+		t = transport_get(xprt);
 		if (t)
 			t->saturated_since[limit] = since;
 	}
-	w = waiter_get((__u64)task, start);
-	if (!w) {
-		drop(RPC_DROP_WAITER);
-		return NULL;
-	}
-	w->xprt = (__u64)xprt;
-	waits_begin(&w->waits, wait, since);
-	return w;
+	return waiter_begin(task, xprt, wait, since);
 }
 
-/* The errors of connect(), as errno on x86 and arm64. */
-static __always_inline bool is_connect_error(int error)
-{
-	return (error >= 99 && error <= 101) /* EADDRNOTAVAIL, ENETDOWN, ENETUNREACH */ ||
-	       (error >= 111 && error <= 113); /* ECONNREFUSED, EHOSTDOWN, EHOSTUNREACH */
-}
-
-/* Tasks that waited for a connection wake with @error. */
+/* Tasks that waited for a connection wake with @error. Those of connect(), as errno on x86 and arm64: EADDRNOTAVAIL, ENETDOWN,
+ * ENETUNREACH; ECONNREFUSED, EHOSTDOWN, EHOSTUNREACH. */
 static __always_inline void connect_failed(const struct rpc_xprt *xprt, int error)
 {
-	struct rpc_transport *t = is_connect_error(error) ? transport_of(xprt) : NULL;
+	bool of_connect = (error >= 99 && error <= 101) || (error >= 111 && error <= 113);
+	struct rpc_transport *t = of_connect ? transport_of(xprt) : NULL;
 
 	if (!t)
 		return;
@@ -297,9 +284,7 @@ int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task, const struct rpc_wait
 	}
 
 	now = bpf_ktime_get_ns();
-	w = waiter_find((__u64)task);
-	if (!w)
-		w = slept_before(task, xprt, q, now);
+	w = waiter_find(task) ?: slept_before(task, xprt, q, now);
 	if (FIELD(q, qlen) == 1) {
 		wait = wait_of(xprt, q);
 		if (limit_of(wait) < RPC_LIMITS)
@@ -314,8 +299,7 @@ int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task, const struct rpc_wait
 		 * rpc_restart_call): the new attempt began within the wait. */
 		since = w->waits.since;
 		wait = w->waits.last;
-		w->start = start;
-		waits_reset(&w->waits);
+		*w = (struct rpc_waiter){ .start = start, .xprt = w->xprt };
 		waits_begin(&w->waits, wait, since < start ? start : since);
 	}
 	if (w->waits.last == RPC_PHASE_SETUP)
@@ -355,9 +339,11 @@ __noinline int lock_call(__u64 address, __u64 total)
 	return 0;
 }
 
-/* The kernel has booked the call of @task. @times.before is its `backlog`. */
-static __always_inline int book(const struct rpc_task *task, struct call_times times, bool again)
+/* The kernel has booked the call of @task. */
+static __always_inline int book(const struct rpc_task *task, ktime_t backlog, ktime_t rtt,
+				ktime_t execute, bool again)
 {
+	struct call_times times = { .total = execute, .before = backlog, .rtt = rtt };
 	const struct rpc_clnt *client;
 	const struct rpc_rqst *rqst;
 	struct rpc_waiter *w;
@@ -374,16 +360,11 @@ static __always_inline int book(const struct rpc_task *task, struct call_times t
 		/* The kernel also gives 0 for a call that was never transmitted. */
 		if ((__s64)times.before <= 0)
 			times.before = time_before(task, rqst, times.total);
-		call_record(task, client, rqst, waiter_find((__u64)task), times,
-			    FIELD(task, tk_status));
+		call_record(task, client, rqst, waiter_find(task), times, FIELD(task, tk_status));
 		return 0;
 	}
-	w = waiter_get((__u64)task, FIELD(task, tk_start));
-	if (!w) {
-		drop(RPC_DROP_WAITER);
-		return 0;
-	}
-	if (w->waits.booked)
+	w = waiter_get(task);
+	if (!w || w->waits.booked)
 		return 0;
 	/* Clipped now: at its release the task may already sleep before its next
 	 * attempt, and the wait to clip would no longer be the last one. */
@@ -399,8 +380,7 @@ TRACEPOINT("rpc_stats_latency")
 int BPF_PROG(rpc_stats_latency, const struct rpc_task *task, ktime_t backlog, ktime_t rtt,
 	     ktime_t execute)
 {
-	return book(task, (struct call_times){ .total = execute, .before = backlog, .rtt = rtt },
-		    false);
+	return book(task, backlog, rtt, execute, false);
 }
 
 /* Only with rpc_record_at_release: notes a call whose end the program above has missed, unless it misses it too. */
@@ -408,8 +388,7 @@ TRACEPOINT("rpc_stats_latency")
 int BPF_PROG(rpc_stats_latency_again, const struct rpc_task *task, ktime_t backlog, ktime_t rtt,
 	     ktime_t execute)
 {
-	return book(task, (struct call_times){ .total = execute, .before = backlog, .rtt = rtt },
-		    true);
+	return book(task, backlog, rtt, execute, true);
 }
 
 #include "slow_calls.bpf.h"
@@ -417,30 +396,21 @@ int BPF_PROG(rpc_stats_latency_again, const struct rpc_task *task, ktime_t backl
 /* A task releases the write lock. The last time it also releases its request: only then its action is NULL. */
 static __always_inline int release(const struct rpc_task *task)
 {
-	const struct rpc_clnt *client;
-	const struct rpc_rqst *rqst;
+	const struct rpc_clnt *client = task ? nfs_client(task) : NULL;
+	const struct rpc_rqst *rqst = client ? FIELD(task, tk_rqstp) : NULL;
+	struct rpc_waiter *w = rqst ? waiter_find(task) : NULL;
+	bool booked = w && w->waits.booked;
 	struct call_times times;
-	struct rpc_waiter *w;
+	int status;
 
-	if (!task)
+	if (!rqst || (!booked && FIELD(task, tk_action)))
 		return 0;
-	client = nfs_client(task);
-	if (!client)
-		return 0;
-	rqst = FIELD(task, tk_rqstp);
-	if (!rqst)
-		return 0;
+	status = FIELD(task, tk_status);
+	barrier_var(status); /* no instruction may read a task in one case, and a map in another */
 	times.rtt = FIELD(rqst, rq_rtt);
-	w = waiter_find((__u64)task);
-	if (w && w->waits.booked) {
-		times.total = w->total;
-		times.before = time_before(task, rqst, times.total);
-		call_record(task, client, rqst, w, times, w->waits.status);
-	} else if (!FIELD(task, tk_action)) {
-		times.total = bpf_ktime_get_ns() - FIELD(task, tk_start);
-		times.before = time_before(task, rqst, times.total);
-		call_record(task, client, rqst, w, times, FIELD(task, tk_status));
-	}
+	times.total = booked ? w->total : bpf_ktime_get_ns() - FIELD(task, tk_start);
+	times.before = time_before(task, rqst, times.total);
+	call_record(task, client, rqst, w, times, booked ? w->waits.status : status);
 	return 0;
 }
 

@@ -148,11 +148,10 @@ static __noinline bool file_of(const struct rpc_task *task, struct rpc_file_key 
 	handle = handle_of(task, op, BPF_CORE_READ(task, tk_client, cl_vers));
 	inode = inode_of_handle(handle);
 	dentry = dentry_of(inode);
-	/* Of an inode that is evicted: it returns its delegation. */
-	if (!dentry && rpc_file_ops[op & (RPC_FILE_OPS - 1)].of_directory)
-		handle = 0;
-	else if (rpc_file_ops[op & (RPC_FILE_OPS - 1)].of_directory &&
-		 (BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFDIR) {
+	if (rpc_file_ops[op & (RPC_FILE_OPS - 1)].of_directory && !dentry) {
+		handle = 0; /* of an inode that is evicted: it returns its delegation */
+	} else if (rpc_file_ops[op & (RPC_FILE_OPS - 1)].of_directory &&
+		   (BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFDIR) {
 		dentry = BPF_CORE_READ(dentry, d_parent);
 		handle = (__u64)BPF_CORE_READ(dentry, d_inode) - rpc_nfs_inode;
 	}

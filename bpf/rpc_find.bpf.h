@@ -48,7 +48,7 @@ static __always_inline __u64 clients_of(const struct net *net)
 static __always_inline bool find_transport(const struct rpc_clnt *client, const struct net *net)
 {
 	__u64 tasks = (__u64)client + bpf_core_field_offset(struct rpc_clnt, cl_tasks);
-	__u64 entry = tasks;
+	__u64 entry = tasks, key;
 	const struct rpc_task *task;
 	const struct rpc_xprt *xprt;
 
@@ -61,10 +61,12 @@ static __always_inline bool find_transport(const struct rpc_clnt *client, const 
 		task = (void *)(entry - bpf_core_field_offset(struct rpc_task, tk_task));
 		xprt = BPF_CORE_READ(task, tk_xprt);
 		/* The task may have ended meanwhile. */
-		if (!xprt || BPF_CORE_READ(xprt, xprt_net) != net || xprt_is_known(xprt))
+		key = (__u64)xprt;
+		if (!xprt || BPF_CORE_READ(xprt, xprt_net) != net ||
+		    bpf_map_lookup_elem(&xprts, &key))
 			continue;
 		xprt_make(xprt);
-		return xprt_is_known(xprt);
+		return bpf_map_lookup_elem(&xprts, &key);
 	}
 	return false;
 }

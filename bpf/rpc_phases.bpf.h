@@ -13,7 +13,7 @@ const volatile __u32 rpc_shard_mask = 0;
 volatile __u32 rpc_epoch = 0;
 
 /* When all programs had been attached (CLOCK_MONOTONIC, ns; 0: not yet), and how much time had passed since then when user
- * space last looked. */
+ * space last looked: a call that took less has begun later. */
 volatile __u64 rpc_attached = 0;
 volatile __u64 rpc_age = 0;
 
@@ -115,13 +115,11 @@ static __always_inline void phase_record(struct rpc_series *s, struct rpc_share_
 static __noinline void error_record(__u32 index, int status, __u32 share)
 {
 	struct rpc_error_key key = { .series = index, .status = status };
-	struct rpc_error_count first = { .count = 1, .share = share };
-	struct rpc_error_count *known = bpf_map_lookup_elem(&errors, &key);
+	struct rpc_error_count first = {}, *known = bpf_map_lookup_elem(&errors, &key);
 
 	if (!known) {
 		first.order = bpf_ktime_get_ns();
-		if (!bpf_map_update_elem(&errors, &key, &first, BPF_NOEXIST))
-			return;
+		bpf_map_update_elem(&errors, &key, &first, BPF_NOEXIST);
 		known = bpf_map_lookup_elem(&errors, &key);
 	}
 	if (!known) {
@@ -130,20 +128,6 @@ static __noinline void error_record(__u32 index, int status, __u32 share)
 	}
 	counter_add(&known->count, 1);
 	known->share = share;
-}
-
-/* Resets the entry, for a task that has not waited yet. */
-static __always_inline void waits_reset(struct rpc_waits *w)
-{
-	w->since = 0;
-	w->until = 0;
-	w->first = 0;
-	for (int p = 0; p < RPC_WAITS; p++)
-		w->wait_ns[p] = 0;
-	w->status = 0;
-	w->booked = 0;
-	w->asleep = RPC_ASLEEP_NO;
-	w->unseen = 0;
 }
 
 /* The task falls asleep for @wait, an enum rpc_phase. */
@@ -157,8 +141,9 @@ static __always_inline void waits_begin(struct rpc_waits *w, __u32 wait, __u64 n
 /* The task wakes. From its first transmit on, its waits are part of `resend`. */
 static __always_inline void waits_end(struct rpc_waits *w, __u64 now)
 {
-	__u32 wait = w->last;
+	__u64 wait = w->last;
 
+	barrier_var(wait); /* see waits_clip() */
 	w->asleep = RPC_ASLEEP_NO;
 	w->until = now;
 	if (w->first || wait >= RPC_WAITS || now < w->since)
@@ -169,12 +154,12 @@ static __always_inline void waits_end(struct rpc_waits *w, __u64 now)
 /* Subtracts the part of the last wait after @when: the task still slept while another one transmitted its request. */
 static __always_inline void waits_clip(struct rpc_waits *w, __u64 when)
 {
-	__u32 last = w->last;
-	__u64 over, begin;
+	__u64 over, begin = w->since > when ? w->since : when;
+	__u64 last = w->last;
 
+	barrier_var(last); /* the verifier must know the bound of the register that is used */
 	if (w->until <= when || last >= RPC_WAITS)
 		return;
-	begin = w->since > when ? w->since : when;
 	if (begin >= w->until)
 		return; /* a new wait has begun meanwhile */
 	over = w->until - begin;
@@ -291,12 +276,6 @@ static __always_inline void gap_record(__u32 server, const struct rpc_waits *w, 
 	counter_add(&s->gaps.count, 1);
 	counter_add(&s->gaps.sum, gap);
 	counter_add(&s->gaps.squares, gap * gap);
-}
-
-/* Whether a call of @total ns may have begun before the programs were attached. Does not read its start. */
-static __always_inline bool may_be_earlier(__u64 total)
-{
-	return total > rpc_age;
 }
 
 /* How much of @setup, of a call that began at @start, was before the programs were attached: waits were not seen then. */

@@ -2,23 +2,19 @@
 /* Recording a call as a whole. */
 #pragma once
 
-#include "waiters.bpf.h"
 #include "rpc_files.bpf.h"
-
-static __always_inline void call_end_depth(struct rpc_server_stats *s, __u32 epoch, __u32 queue,
-					   __u64 depth)
-{
-	depth_record(s, queue, depth);
-	peak_raise(&s->peak[queue], epoch, depth);
-}
+#include "waiters.bpf.h"
 
 /* Records how many calls are in the transmit queue and in flight as a call ends; @s: the server's copy. */
 static __always_inline void call_end_depths(const struct rpc_xprt *xprt, struct rpc_server_stats *s)
 {
+	__u64 in_queue = FIELD(xprt, xmit_queuelen.counter), pending = FIELD(xprt, pending.qlen);
 	__u32 epoch = rpc_epoch;
 
-	call_end_depth(s, epoch, RPC_QUEUE_XMIT, FIELD(xprt, xmit_queuelen.counter));
-	call_end_depth(s, epoch, RPC_QUEUE_PENDING, FIELD(xprt, pending.qlen));
+	depth_record(s, RPC_QUEUE_XMIT, in_queue);
+	peak_raise(&s->peak[RPC_QUEUE_XMIT], epoch, in_queue);
+	depth_record(s, RPC_QUEUE_PENDING, pending);
+	peak_raise(&s->peak[RPC_QUEUE_PENDING], epoch, pending);
 }
 
 /* Frees the task's entry, unless the task already sleeps before its next attempt. @rtt: up to the reply; 0: there was none. */
@@ -142,7 +138,7 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	times.xtime = waits ? FIELD(rqst, rq_xtime) : 0;
 	times.late = 0;
 	setup = phases_record(s, c, &times, waits);
-	if (may_be_earlier(times.total))
+	if (times.total > rpc_age)
 		counter_add(&server->earlier_ns, earlier_of(FIELD(task, tk_start), setup));
 	/* Otherwise the compiler makes two copies of what comes between. */
 	asm volatile("" : "+r"(w));

@@ -132,41 +132,21 @@ static __always_inline void transport_proto(char *proto, const struct rpc_xprt *
 				  BPF_CORE_READ(xprt, address_strings[RPC_DISPLAY_PROTO]));
 }
 
-/* How many entries are searched at once. */
-#define TRANSPORT_GROUP 32
-
-/* Of the entries from @first on, the last one of an earlier transport of the same server and protocol, or
- * RPC_MAX_TRANSPORTS. It has no branches, because the verifier follows each of them through each turn of the loop. It
- * is a global function because the verifier checks that once, not once per call. */
-__noinline __u32 transport_free_among(__u32 first, __u32 server, __u64 proto)
+/* Whether the entry is that of an earlier transport of the same server and protocol. A global function because the verifier
+ * checks that once, and follows its branches once, not in each turn of the loop. */
+__noinline int transport_is_free(__u32 index, __u32 server, __u64 proto)
 {
-	__u32 found = RPC_MAX_TRANSPORTS;
-	struct rpc_transport *t;
-	__u64 differs;
+	struct rpc_transport *t = bpf_map_lookup_elem(&transports, &index);
 
-	for (__u32 i = 0; i < TRANSPORT_GROUP; i++) {
-		__u32 index = first + i;
-
-		t = bpf_map_lookup_elem(&transports, &index);
-		if (!t)
-			break;
-		differs = t->xprt | (t->proto_number ^ proto) | (t->server ^ server);
-		differs = (differs | -differs) >> 63; /* 0 or 1 */
-		found = found * differs + index * (1 - differs);
-	}
-	return found;
+	return t && !t->xprt && t->proto_number == proto && t->server == server;
 }
 
-/* The same among all entries. */
+/* The last such entry, or RPC_MAX_TRANSPORTS. */
 __noinline __u32 transport_free_index(__u32 server, __u64 proto)
 {
-	__u32 found;
-
-	for (__u32 first = 0; first < RPC_MAX_TRANSPORTS; first += TRANSPORT_GROUP) {
-		found = transport_free_among(first, server, proto);
-		if (found < RPC_MAX_TRANSPORTS)
-			return found;
-	}
+	for (__u32 index = RPC_MAX_TRANSPORTS; index--;)
+		if (transport_is_free(index, server, proto))
+			return index;
 	return RPC_MAX_TRANSPORTS;
 }
 
@@ -207,20 +187,9 @@ static __always_inline struct rpc_xprt_cached *xprt_cached(const struct rpc_xprt
 
 _Static_assert(RPC_XPRT_CACHE == 1 << (32 - 21), "xprt_cached");
 
-/* The entry of an address that should have one by now. */
-static __always_inline const struct rpc_xprt_ref *xprt_made(__u64 key)
-{
-	const struct rpc_xprt_ref *ref = bpf_map_lookup_elem(&xprts, &key);
-
-	if (ref)
-		return ref;
-	drop(RPC_DROP_SERVER);
-	return &rpc_xprt_beyond;
-}
-
 static __noinline const struct rpc_xprt_ref *xprt_make(const struct rpc_xprt *xprt)
 {
-	struct rpc_xprt_ref ref = {};
+	struct rpc_xprt_ref ref = {}, *made;
 	__u64 key = (__u64)xprt;
 	struct rpc_xprt_cached *cached;
 	struct rpc_transport *t;
@@ -237,23 +206,20 @@ static __noinline const struct rpc_xprt_ref *xprt_make(const struct rpc_xprt *xp
 		t = bpf_map_lookup_elem(&transports, &ref.transport);
 		if (t)
 			t->xprt = 0;
-		return xprt_made(key);
+	} else {
+		__sync_fetch_and_add(&rpc_xprt_count, 1);
+		cached = xprt_cached(xprt);
+		if (!__sync_val_compare_and_swap(&cached->xprt, 0, RPC_XPRT_FILLED)) {
+			cached->ref = ref;
+			/* Atomic for its barrier: whoever reads the address can read the rest. */
+			__sync_lock_test_and_set(&cached->xprt, key);
+		}
 	}
-	__sync_fetch_and_add(&rpc_xprt_count, 1);
-	cached = xprt_cached(xprt);
-	if (!__sync_val_compare_and_swap(&cached->xprt, 0, RPC_XPRT_FILLED)) {
-		cached->ref = ref;
-		/* Atomic for its barrier: whoever reads the address can read the rest. */
-		__sync_lock_test_and_set(&cached->xprt, key);
-	}
-	return xprt_made(key);
-}
-
-static __always_inline bool xprt_is_known(const struct rpc_xprt *xprt)
-{
-	__u64 key = (__u64)xprt;
-
-	return xprt_cached(xprt)->xprt == key || bpf_map_lookup_elem(&xprts, &key);
+	made = bpf_map_lookup_elem(&xprts, &key);
+	if (made)
+		return made;
+	drop(RPC_DROP_SERVER);
+	return &rpc_xprt_beyond;
 }
 
 /* The entry of a transport's address, or NULL. */
@@ -276,6 +242,11 @@ static __always_inline const struct rpc_xprt_ref *xprt_find(const struct rpc_xpr
 static __always_inline const struct rpc_xprt_ref *xprt_get(const struct rpc_xprt *xprt)
 {
 	return xprt_find(xprt) ?: xprt_make(xprt);
+}
+
+static __always_inline struct rpc_transport *transport_get(const struct rpc_xprt *xprt)
+{
+	return bpf_map_lookup_elem(&transports, &xprt_get(xprt)->transport);
 }
 
 /* The transport is gone. @t: its entry, which the next one may take from then on, or NULL. */

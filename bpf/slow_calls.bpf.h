@@ -15,11 +15,8 @@ BPF_RINGBUF(slow_calls, RPC_SLOW_RING);
 static __always_inline void slow_call_waits(struct rpc_slow_call *c, const struct rpc_task *task,
 					    __u64 xtime)
 {
-	struct rpc_waiter *w = waiter_find((__u64)task);
+	struct rpc_waiter *w = waiter_find(task);
 
-	c->resend = 0;
-	for (int p = 0; p < RPC_WAITS; p++)
-		c->wait_ns[p] = 0;
 	if (!w || w->start != (__u64)FIELD(task, tk_start))
 		return;
 	if (!w->waits.first && xtime)
@@ -46,6 +43,7 @@ static __noinline int slow_call_report(const struct rpc_task *task, const struct
 		counter_add(&rpc_slow_lost, 1);
 		return 0;
 	}
+	__builtin_memset(c, 0, sizeof(*c));
 	c->end = bpf_ktime_get_ns();
 	c->total = times->total;
 	c->before =
@@ -60,7 +58,6 @@ static __noinline int slow_call_report(const struct rpc_task *task, const struct
 	if (!rpc_files || !file_of(task, &c->file, &name))
 		c->file.client = ~0u;
 	proc = FIELD(task, tk_msg.rpc_proc);
-	c->op[0] = 0;
 	if (FIELD(proc, p_name))
 		bpf_probe_read_kernel_str(c->op, sizeof(c->op), FIELD(proc, p_name));
 	bpf_ringbuf_submit(c, 0);
@@ -72,14 +69,9 @@ int BPF_PROG(rpc_stats_latency_slow, const struct rpc_task *task, ktime_t backlo
 	     ktime_t execute)
 {
 	struct call_times times = { .total = execute, .before = backlog, .rtt = rtt };
-	const struct rpc_clnt *client;
-	const struct rpc_rqst *rqst;
+	const struct rpc_clnt *client =
+		task && times.total >= rpc_slower_ns ? nfs_client(task) : NULL;
+	const struct rpc_rqst *rqst = client ? FIELD(task, tk_rqstp) : NULL;
 
-	if (!task || times.total < rpc_slower_ns)
-		return 0;
-	client = nfs_client(task);
-	if (!client)
-		return 0;
-	rqst = FIELD(task, tk_rqstp);
 	return rqst ? slow_call_report(task, client, rqst, &times) : 0;
 }

@@ -18,12 +18,6 @@ static __always_inline void tasks_count(__u64 change)
 		counter_add(&rpc_waiters_in_use.count, change);
 }
 
-/* Costs four instructions, and is the usual case. */
-static __always_inline bool waiters_none(void)
-{
-	return !rpc_record_at_release && !*(volatile __u64 *)&rpc_waiters_in_use.count;
-}
-
 /* Fibonacci hashing (Knuth, 6.4). The lowest bits are left out: tasks are in slabs, and differ little there. */
 static __always_inline __u32 task_bucket_of(__u64 task)
 {
@@ -47,22 +41,26 @@ static __always_inline void task_release(__u64 *way, __u64 task)
 #define TASK_ENTRY struct rpc_waiter
 #include "tasks.bpf.h"
 
-/* @task's entry, or NULL if it has not waited. */
-static __always_inline struct rpc_waiter *waiter_find(__u64 task)
+/* @task's entry, or NULL if it has not waited. Usually nobody waits: that costs four instructions. */
+static __always_inline struct rpc_waiter *waiter_find(const struct rpc_task *task)
 {
-	return waiters_none() ? NULL : task_find(task);
+	bool any = rpc_record_at_release || *(volatile __u64 *)&rpc_waiters_in_use.count;
+
+	return any ? task_find((__u64)task) : NULL;
 }
 
-/* @task's entry, an existing or a new one; NULL if the bucket is full. Resets an entry of
- * an earlier task in the same memory. */
-static __always_inline struct rpc_waiter *waiter_get(__u64 task, __u64 start)
+/* @task's entry, an existing or a new one; NULL if the bucket is full. Resets that of an earlier task in the same memory. */
+static __always_inline struct rpc_waiter *waiter_get(const struct rpc_task *task)
 {
+	__u64 start = FIELD(task, tk_start);
 	bool found;
-	struct rpc_waiter *w = task_find_or_add(task, &found);
+	struct rpc_waiter *w = task_find_or_add((__u64)task, &found);
 
-	if (w && (!found || w->start != start)) {
-		w->start = start;
-		waits_reset(&w->waits);
+	if (!w) {
+		drop(RPC_DROP_WAITER);
+		return NULL;
 	}
+	if (!found || w->start != start)
+		*w = (struct rpc_waiter){ .start = start };
 	return w;
 }

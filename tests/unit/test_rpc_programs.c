@@ -414,7 +414,7 @@ TEST(calls_that_began_before_show_their_transports)
 	calls[3].task.tk_xprt = NULL; /* it has none yet */
 	for (int i = 0; rpc_find(&none); i++)
 		assert_true(i < 20);
-	assert_true(xprt_is_known(&kernel_xprt[0]) && xprt_is_known(&kernel_xprt[2]));
+	assert_true(xprt_find(&kernel_xprt[0]) && xprt_find(&kernel_xprt[2]));
 	assert_int_equal(rpc_transport_count, 2);
 }
 
@@ -509,7 +509,7 @@ TEST(waits_that_do_not_fit_are_counted)
 	for (unsigned int i = 0; i < COUNT(waiting); i++) {
 		call_prepare(&waiting[i], xprt, &read_op);
 		rpc_task_sleep(&waiting[i].task, &xprt->backlog);
-		found += !!waiter_find((__u64)&waiting[i].task);
+		found += !!waiter_find(&waiting[i].task);
 	}
 	assert_true(rpc_dropped[RPC_DROP_WAITER] >= RPC_TASK_BUCKETS);
 	assert_int_equal(found + rpc_dropped[RPC_DROP_WAITER], COUNT(waiting));
