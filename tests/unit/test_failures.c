@@ -262,6 +262,19 @@ TEST(all_calls_to_one_mount_of_many_are_a_failure)
 	assert_true(failure_is_common(failures_worst(&f), 100));
 }
 
+TEST(the_longest_names_are_cut)
+{
+	char room[FAILURE_TEXT_SIZE + 8];
+	struct failures f = { .list = { { "WRITE", "EIO", .count = 9 } }, .count = 1 };
+
+	memset(f.list[0].mountpoint, 'm', LABEL_SIZE - 1);
+	memset(f.list[0].owner, 'o', LABEL_SIZE - 1);
+	memset(room, '#', sizeof(room));
+	failures_text(room, &f);
+	assert_int_equal(strlen(room), FAILURE_TEXT_SIZE - 1);
+	assert_memory_equal(room + FAILURE_TEXT_SIZE, "########", 8);
+}
+
 TEST(an_expired_ticket_is_named_among_other_users_calls)
 {
 	struct failures f = {};

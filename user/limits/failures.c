@@ -359,59 +359,49 @@ bool failure_is_common(const struct failed_calls *f, uint64_t calls)
 	return failed_share(f->count, calls) >= COMMON;
 }
 
+/* Room for what say_calls() writes. */
+#define CALLS_TEXT_SIZE (2 * LABEL_SIZE + RPC_OP_LEN + RPC_STATUS_LEN + 128)
+
 /* "/mnt/v4 (soft) gave EIO to 31 of 31 WRITEs (slurm:71, since 14:03:22)", or as in the header. */
 static void say_calls(char *text, const struct failed_calls *f)
 {
 	uint64_t calls = f->among > f->count ? f->among : f->count;
-	char numbers[RPC_OP_LEN + 64];
-	size_t len;
+	char numbers[RPC_OP_LEN + 64], owner[LABEL_SIZE + 32];
 
-	safe_format(numbers, sizeof(numbers), "%" PRIu64 " of %" PRIu64 " %s%s", f->count, calls,
-		    f->op,
-		    calls == 1                      ? "" :
-		    f->op[strlen(f->op) - 1] == 'S' ? "es" :
-						      "s");
+	snprintf(numbers, sizeof(numbers), "%" PRIu64 " of %" PRIu64 " %s%s", f->count, calls,
+		 f->op,
+		 calls == 1                      ? "" :
+		 f->op[strlen(f->op) - 1] == 'S' ? "es" :
+						   "s");
+	snprintf(owner, sizeof(owner), " (%s%ssince %s)", f->owner, *f->owner ? ", " : "",
+		 f->since > 0 ? CLOCK_TIME(f->since) : "?");
 	if (f->soft)
-		safe_format(text, FAILURE_TEXT_SIZE, "%s (soft) gave %s to %s", f->mountpoint,
-			    f->status, numbers);
+		snprintf(text, CALLS_TEXT_SIZE, "%s (soft) gave %s to %s%s", f->mountpoint,
+			 f->status, numbers, owner);
 	else
-		safe_format(text, FAILURE_TEXT_SIZE, "%s%s%s end%s with %s", numbers,
-			    *f->mountpoint ? " to " : "", f->mountpoint, calls == 1 ? "s" : "",
-			    f->status);
-	len = strlen(text);
-	safe_format(text + len, FAILURE_TEXT_SIZE - len, " (%s%ssince %s)", f->owner,
-		    *f->owner ? ", " : "", f->since > 0 ? CLOCK_TIME(f->since) : "?");
-}
-
-static void say_failure(char *text, const struct failed_calls *f)
-{
-	bool unwritten = rpc_kind_of(f->op) == RPC_KIND_WRITE &&
-			 failure_of(f->op, f->status) != FAILURE_STATE; /* sent again */
-	size_t len;
-
-	say_calls(text, f);
-	len = strlen(text);
-	safe_format(text + len, FAILURE_TEXT_SIZE - len, ": %s%s%s.",
-		    f->soft ? "the server did not answer in time" :
-			      errors[error_find(f->status)].meaning,
-		    f->kerberos && failure_of(f->op, f->status) == FAILURE_REFUSED ? NO_TICKET : "",
-		    unwritten             ? DATA_WERE_LOST "written" :
-		    failure_loses_data(f) ? DATA_WERE_LOST "read" :
-					    "");
+		snprintf(text, CALLS_TEXT_SIZE, "%s%s%s end%s with %s%s", numbers,
+			 *f->mountpoint ? " to " : "", f->mountpoint, calls == 1 ? "s" : "",
+			 f->status, owner);
 }
 
 const char *failures_text(char *text, const struct failures *f)
 {
-	const struct failed_calls *worst = find_worst(f, NULL), *other;
-	char also[FAILURE_TEXT_SIZE];
-	size_t len;
+	const struct failed_calls *worst = find_worst(f, NULL), *other = find_worst(f, worst);
+	enum failure failure = failure_of(worst->op, worst->status);
+	/* An error of state is no loss: the call is sent again. */
+	bool unwritten = rpc_kind_of(worst->op) == RPC_KIND_WRITE && failure != FAILURE_STATE;
+	char calls[CALLS_TEXT_SIZE], also[CALLS_TEXT_SIZE] = "";
 
-	say_failure(text, worst);
-	len = strlen(text);
-	other = find_worst(f, worst);
-	if (other) {
+	say_calls(calls, worst);
+	if (other)
 		say_calls(also, other);
-		safe_format(text + len, FAILURE_TEXT_SIZE - len, " Also %s.", also);
-	}
+	safe_format(text, FAILURE_TEXT_SIZE, "%s: %s%s%s.%s%s%s", calls,
+		    worst->soft ? "the server did not answer in time" :
+				  errors[error_find(worst->status)].meaning,
+		    worst->kerberos && failure == FAILURE_REFUSED ? NO_TICKET : "",
+		    unwritten                 ? DATA_WERE_LOST "written" :
+		    failure_loses_data(worst) ? DATA_WERE_LOST "read" :
+						"",
+		    other ? " Also " : "", also, other ? "." : "");
 	return text;
 }
