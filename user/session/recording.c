@@ -135,11 +135,6 @@ struct recording {
 	double until; /* time of the last snapshot, seconds since the epoch */
 };
 
-int recording_decode(struct recording *r, struct span line, struct snapshot *s)
-{
-	return snapshot_decode(r->codec, line, s) ?: 1;
-}
-
 /* Why there is no whole line. */
 static int short_line(gzFile in)
 {
@@ -249,13 +244,13 @@ int recording_next(struct recording *r, struct snapshot *s)
 	if (err)
 		return err;
 	if (!span_starts_with(line_of(r), "{\"end\"")) {
-		err = recording_decode(r, line_of(r), s);
-		if (err > 0) {
-			r->lines++;
-			r->snapshots++;
-			r->until = s->wall;
-		}
-		return err;
+		err = snapshot_decode(r->codec, line_of(r), s);
+		if (err)
+			return err;
+		r->lines++;
+		r->snapshots++;
+		r->until = s->wall;
+		return 1;
 	}
 	if (strcmp(r->line, tables_end(text, r->checksum)) != 0)
 		return -EILSEQ;
@@ -313,14 +308,9 @@ const char *recording_problem(const struct recording *r, int err, char *text)
 	if (r->snapshots)
 		snprintf(whole, sizeof(whole), " (%" PRIu64 " snapshots, until %s)", r->snapshots,
 			 LOCAL_TIME(r->until));
-	if (err == -ENODATA)
-		snprintf(text, RECORDING_PROBLEM_SIZE, "it was cut after line %" PRIu64 "%s",
-			 r->lines, whole);
-	else if (err == -EBADMSG && !r->lines)
-		snprintf(text, RECORDING_PROBLEM_SIZE, "it is no recording of xidscope trace");
-	else if (err == -EBADMSG)
-		snprintf(text, RECORDING_PROBLEM_SIZE, "it is damaged after line %" PRIu64 "%s",
-			 r->lines, whole);
+	if (err == -ENODATA || (err == -EBADMSG && r->lines))
+		snprintf(text, RECORDING_PROBLEM_SIZE, "it %s after line %" PRIu64 "%s",
+			 err == -ENODATA ? "was cut" : "is damaged", r->lines, whole);
 	else if (err == -EILSEQ)
 		snprintf(text, RECORDING_PROBLEM_SIZE,
 			 "it is damaged: the checksum after line %" PRIu64 " is wrong", r->lines);
@@ -330,6 +320,8 @@ const char *recording_problem(const struct recording *r, int err, char *text)
 			 r->origin.version);
 	else
 		snprintf(text, RECORDING_PROBLEM_SIZE, "%s",
-			 err == -ENOMSG ? "it has no snapshot" : strerror(-err));
+			 err == -EBADMSG ? "it is no recording of xidscope trace" :
+			 err == -ENOMSG  ? "it has no snapshot" :
+					   strerror(-err));
 	return text;
 }

@@ -44,6 +44,3 @@ const struct session_origin *recording_origin(const struct recording *r);
  * ...: ". Returns @text, of RECORDING_PROBLEM_SIZE bytes. */
 #define RECORDING_PROBLEM_SIZE 160
 const char *recording_problem(const struct recording *r, int err, char *text);
-
-/* Reads a snapshot from the line, as recording_next() does: for fuzzers, which cannot guess a checksum. */
-int recording_decode(struct recording *r, struct span line, struct snapshot *s);
