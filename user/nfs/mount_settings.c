@@ -110,18 +110,10 @@ static void read_readahead(struct mount_setting *mount, const char *root)
 		mount->readahead_bytes = kilobytes << 10;
 }
 
-static void compare_all(struct mount_settings *m, const struct mount_setting *before, size_t count)
-{
-	ARRAY_EACH(now, m->mounts, m->count) {
-		const struct mount_setting none = {};
-
-		compare_mount(now, ARRAY_FIND(x, before, count, x->device == now->device) ?: &none);
-	}
-}
-
 static int read_mounts(struct mount_settings *m, const char *root, const struct calls *c)
 {
-	struct mount_setting *before = m->mounts;
+	FREED struct mount_setting *before = m->mounts;
+	const struct mount_setting none = {};
 	size_t count = m->count;
 	FILE_TEXT text = {};
 
@@ -133,8 +125,8 @@ static int read_mounts(struct mount_settings *m, const char *root, const struct 
 		file_text_read(&text, PATHF("%s/proc/self/mountstats", root), FILE_MAX);
 	if (m->mounts)
 		take_stats(m, c, file_text_span(&text));
-	compare_all(m, before, count);
-	free(before);
+	ARRAY_EACH(now, m->mounts, m->count)
+		compare_mount(now, ARRAY_FIND(x, before, count, x->device == now->device) ?: &none);
 	return m->mounts ? 0 : -ENOMEM;
 }
 
