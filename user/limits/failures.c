@@ -53,14 +53,10 @@ static const struct {
 #undef TABLE_ROW
 };
 
-static size_t error_find(const char *status)
+static const __typeof__(errors[0]) *error_find(const char *status)
 {
-	size_t i = 0;
-
 	status += !strncmp(status, "NFS4ERR_", strlen("NFS4ERR_")) ? strlen("NFS4ERR_") : 1;
-	while (i < COUNT(errors) && strcmp(errors[i].status, status) != 0)
-		i++;
-	return i;
+	return ARRAY_FIND(e, errors, COUNT(errors), !strcmp(e->status, status));
 }
 
 /* Whether @name is one of the names in @list, between spaces. */
@@ -92,16 +88,14 @@ static bool needs_no_permission(const char *op)
 
 enum failure failure_of(const char *op, const char *status)
 {
-	size_t i = *status ? error_find(status) : COUNT(errors);
+	const __typeof__(errors[0]) *e = *status ? error_find(status) : NULL;
 
-	if (i == COUNT(errors))
+	if (!e || (e->whose == NO_USERS_CALL && !needs_no_permission(op)) ||
+	    (e->whose == DATA_CALL && rpc_kind_of(op) == RPC_KIND_METADATA) ||
+	    (e->failure == FAILURE_STATE && has_name("FREE_STATEID TEST_STATEID", op)) ||
+	    (e->failure == FAILURE_DATA && is_clients_own(op)))
 		return FAILURE_NONE;
-	if ((errors[i].whose == NO_USERS_CALL && !needs_no_permission(op)) ||
-	    (errors[i].whose == DATA_CALL && rpc_kind_of(op) == RPC_KIND_METADATA) ||
-	    (errors[i].failure == FAILURE_STATE && has_name("FREE_STATEID TEST_STATEID", op)))
-		return FAILURE_NONE;
-	return errors[i].failure == FAILURE_DATA && is_clients_own(op) ? FAILURE_NONE :
-									 errors[i].failure;
+	return e->failure;
 }
 
 /* Among errors of one meaning: WRITEs that fail come before other calls that a soft mount gave up at the same time. What is
@@ -397,7 +391,7 @@ const char *failures_text(char *text, const struct failures *f)
 		say_calls(also, other);
 	safe_format(text, FAILURE_TEXT_SIZE, "%s: %s%s%s.%s%s%s", calls,
 		    worst->soft ? "the server did not answer in time" :
-				  errors[error_find(worst->status)].meaning,
+				  error_find(worst->status)->meaning,
 		    worst->kerberos && failure == FAILURE_REFUSED ? NO_TICKET : "",
 		    unwritten                 ? DATA_WERE_LOST "written" :
 		    failure_loses_data(worst) ? DATA_WERE_LOST "read" :
