@@ -234,7 +234,7 @@ int agent_limits_add(struct agent_limits *a, struct snapshot *s, const struct ca
 		add_worst_transport(v, before, d);
 
 	a->headline = (struct headline){};
-	if (d->ns && verdict_is_possible(&s->calls)) {
+	if (d->ns && verdict_is_possible(s->calls.unknown)) {
 		err = limit_sums_add(&a->sums, d);
 		ARRAY_EACH(e, s->calls.servers, err ? 0 : s->calls.server_count) {
 			e->bound_by = bound_names[verdict_of(&a->sums, e->server).bound_by];

@@ -80,8 +80,8 @@ static inline double larger(double a, double b)
 __attribute__((format(printf, 2, 3))) void say(struct verdict *to, const char *format, ...);
 
 /* Decides, and appends the sentence. */
-__attribute__((format(printf, 4, 5))) void
-decide(struct verdict *to, enum bound bound, enum confidence confidence, const char *format, ...);
+#define decide(to, bound, sure, ...) \
+	((to)->bound_by = (bound), (to)->confidence = (sure), say(to, __VA_ARGS__))
 
 /* Proposes a value for a setting, to which @mountpoint belongs; "": no single one. Returns whether. */
 bool propose(const struct judgement *j, const char *setting, uint64_t value,

@@ -65,6 +65,14 @@ static bool is_main_op(struct server_sums *v, const struct interval *n)
 	return true;
 }
 
+static void add_sums(struct load_sums *to, const struct load_sums *from)
+{
+	to->calls += from->calls;
+	to->in_flight += from->in_flight;
+	to->rtt_ns += from->rtt_ns;
+	to->bytes += from->bytes;
+}
+
 void loads_add(struct server_sums *v, const struct interval *n)
 {
 	const struct depth_histogram *pending = &n->server->depth[RPC_QUEUE_PENDING];
@@ -78,27 +86,17 @@ void loads_add(struct server_sums *v, const struct interval *n)
 	RAISE(in_flight, busy);
 	load = histogram_index((uint64_t)(in_flight * 16), 2, DEPTH_OVERFLOW);
 	for (int k = 0; k < CALL_KINDS; k++) {
-		struct load_sums *to = &v->loads[k][load];
+		struct load_sums of = n->kinds[k];
 
 		if (10 * n->kinds[k].calls < 9 * n->calls ||
 		    (k == CALL_OTHER && n->op && !is_main_op(v, n)))
 			continue;
-		to->calls += n->kinds[k].calls;
-		to->in_flight += in_flight * (double)n->kinds[k].calls;
-		to->rtt_ns += n->kinds[k].rtt_ns;
-		to->bytes += n->kinds[k].bytes;
+		of.in_flight = in_flight * (double)of.calls;
+		add_sums(&v->loads[k][load], &of);
 	}
 }
 
 /* ---- the verdict ---- */
-
-static void add_sums(struct load_sums *to, const struct load_sums *from)
-{
-	to->calls += from->calls;
-	to->in_flight += from->in_flight;
-	to->rtt_ns += from->rtt_ns;
-	to->bytes += from->bytes;
-}
 
 struct load_sums load_sums_between(const struct load_sums *loads, double from, double below)
 {

@@ -159,7 +159,6 @@ static unsigned int versions_of(const struct interval *n)
 static void end_stall(struct server_sums *v, const struct interval *n)
 {
 	const char *address = address_of(n, v->address);
-	unsigned int late;
 
 	if (!v->stall.end) {
 		v->stall.end = v->stall.over = n->d->end->wall;
@@ -169,11 +168,10 @@ static void end_stall(struct server_sums *v, const struct interval *n)
 	note_restart(v, n);
 	if (has_waited(v, n)) {
 		v->stall.last = n->d->end->wall;
-		late = v->stall.back ? versions_of(n) & ~v->stall.back : 0;
-		if (late && !v->stall.late) {
-			v->stall.late = late;
-			v->stall.late_end = n->d->end->wall;
-		}
+		if (v->stall.back && !v->stall.late)
+			v->stall.late = versions_of(n) & ~v->stall.back;
+		if (v->stall.late && !v->stall.late_end)
+			v->stall.late_end = v->stall.last;
 	}
 	if (*v->address && strcmp(address, v->address) != 0)
 		snprintf(v->stall.moved_to, sizeof(v->stall.moved_to), "%s", address);

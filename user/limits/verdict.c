@@ -100,31 +100,13 @@ const char *const confidence_names[CONFIDENCES] = {
 
 /* ---- the sentence ---- */
 
-static void append(struct verdict *to, const char *format, va_list args)
-{
-	size_t len = strlen(to->sentence);
-
-	vsnprintf(to->sentence + len, sizeof(to->sentence) - len, format, args);
-}
-
 void say(struct verdict *to, const char *format, ...)
 {
+	size_t len = strlen(to->sentence);
 	va_list args;
 
 	va_start(args, format);
-	append(to, format, args);
-	va_end(args);
-}
-
-void decide(struct verdict *to, enum bound bound, enum confidence confidence, const char *format,
-	    ...)
-{
-	va_list args;
-
-	to->bound_by = bound;
-	to->confidence = confidence;
-	va_start(args, format);
-	append(to, format, args);
+	vsnprintf(to->sentence + len, sizeof(to->sentence) - len, format, args);
 	va_end(args);
 }
 
@@ -324,14 +306,9 @@ static void fill_numbers(struct verdict_numbers *n, const struct server_sums *v)
 	n->draining_seconds = (double)v->draining_ns / 1e9;
 }
 
-static bool knows_phases(uint64_t unknown)
+bool verdict_is_possible(uint64_t unknown)
 {
 	return !(unknown >> RPC_FACT_PHASE & (RPC_FACT_BIT(RPC_PHASES) - 1));
-}
-
-bool verdict_is_possible(const struct calls *c)
-{
-	return knows_phases(c->unknown);
 }
 
 static bool server_is_silent(const struct server_sums *v)
@@ -606,6 +583,7 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 	struct verdict to = { .bound_by = BOUND_NONE };
 	struct judgement j = { .v = v, .to = &to };
 	char text[SILENCE_REASON_SIZE];
+	uint64_t times;
 	bool idle;
 
 	snprintf(to.server, sizeof(to.server), "%s", server);
@@ -617,11 +595,11 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 	if (judge_waiting(&to, v) || judge_failures(&to, v) || judge_delayed(&j) ||
 	    judge_denied(&j) || judge_refused(&j))
 		return to;
-	if (closings_of(v))
+	times = closings_of(v);
+	if (times)
 		say(&to, "%s ",
-		    v->closings < closings_of(v) ?
-			    closings_text(text, "each connection", closings_of(v)) :
-			    closings_text(text, v->closed_text, v->closings));
+		    closings_text(text, v->closings < times ? "each connection" : v->closed_text,
+				  times));
 	to.closings_len = strlen(to.sentence) - to.failures_len;
 	idle = to.numbers.idle_share > 1 - BUSY;
 	if (to.numbers.concurrency < BUSY || (v->calls < ENOUGH_CALLS && idle)) {
@@ -633,7 +611,7 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 			       "Apart from that, idle" :
 			       "idle",
 		       100 * to.numbers.idle_share);
-	} else if (!knows_phases(v->unknown)) {
+	} else if (!verdict_is_possible(v->unknown)) {
 		say(&to,
 		    "It cannot be decided what limits the calls: their phases are not measured.");
 	} else {

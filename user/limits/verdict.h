@@ -115,8 +115,8 @@ int limit_sums_add(struct limit_sums *h, const struct delta *d);
  * wait. */
 void limit_sums_next(struct limit_sums *h);
 
-/* Whether the source measures the phases of calls. Otherwise each verdict is none. */
-bool verdict_is_possible(const struct calls *c);
+/* Whether the phases of calls are not @unknown: as of struct calls. Otherwise each verdict is none. */
+bool verdict_is_possible(uint64_t unknown);
 
 /* How long calls to the server have waited or timed out without an answer, ns; 0: less than HUNG_NS. */
 uint64_t server_hangs(const struct limit_sums *h, const char *server);
