@@ -53,10 +53,9 @@ static void judge(void)
 /* Seven have a thousand replies each, after 40 ms. */
 static void add_eight(uint64_t slow_replies, uint64_t slow_us)
 {
-	for (int i = 0; i < 8; i++) {
+	for (int i = 0; i < 8; i++)
 		add(&now, "nas", formatted("tcp/%d", i), i == 3 ? slow_replies : 1000,
 		    i == 3 ? slow_us : 40000);
-	}
 	add(&now, "other", "tcp/0", 100000, 1);
 }
 
@@ -99,10 +98,9 @@ TEST(few_replies_prove_a_connection_slow_only_beside_many)
 		{ 19, 38, false },  { 19, 40, true }, { 20, 20, true },
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < COUNT(cases); i++) {
 		for (int other = 0; other < 3; other++)
-			add(&now, "nas", (const char *[]){ "a", "b", "c" }[other], cases[i].others,
-			    10);
+			add(&now, "nas", formatted("tcp/%d", other), cases[i].others, 10);
 		add(&now, "nas", "slow", cases[i].replies, 1000);
 		judge();
 		assert_int_equal(find("slow")->slow, cases[i].slow);

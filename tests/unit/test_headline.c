@@ -34,8 +34,10 @@ static void end_second(void)
 
 static void call(const char *server, uint64_t calls)
 {
-	struct rpc_transport_state *c = snapshot_transport(&now.calls, server, "tcp/0");
+	struct rpc_transport_state *c;
 
+	if (!calls)
+		return;
 	add_calls_of_4_ms(&now, server, "READ", calls, RPC_PHASE_SLOT, RPC_PHASE_RTT);
 	c = snapshot_transport(&now.calls, server, "tcp/0");
 	c->alive = true;
@@ -55,14 +57,21 @@ static void serve(int seconds)
 	}
 }
 
-static void silence(int seconds)
+/* For so many seconds one call to nas-2 has no answer; the number of the others in each second. */
+static void leave_one_call(int seconds, uint64_t others)
 {
 	for (int i = 1; i <= seconds; i++) {
 		call("nas-1", 2000);
+		call("nas-2", others);
 		snapshot_server(&now.calls, "nas-2")->oldest_ns[RPC_QUEUE_PENDING] =
 			(uint64_t)i * 1000 * MS;
 		end_second();
 	}
+}
+
+static void silence(int seconds)
+{
+	leave_one_call(seconds, 0);
 }
 
 static void answer(void)
@@ -286,21 +295,9 @@ TEST(the_longest_of_several_outages_is_named)
 	assert_has(text, ", the longest of 2 such times. ");
 }
 
-/* For so many seconds one call has no answer. */
-static void leave_one_call(int seconds)
-{
-	for (int i = 1; i <= seconds; i++) {
-		call("nas-1", 100);
-		call("nas-2", 100);
-		snapshot_server(&now.calls, "nas-2")->oldest_ns[RPC_QUEUE_PENDING] =
-			(uint64_t)i * 1000 * MS;
-		end_second();
-	}
-}
-
 TEST(one_call_without_an_answer_is_named_although_others_are_answered)
 {
-	leave_one_call(29);
+	leave_one_call(29, 100);
 	ends_with("nas-2 (/mnt/ckpt) answers other calls, but one has waited for 29 s.");
 }
 
@@ -320,7 +317,7 @@ static void wait_on_connections(uint64_t oldest, uint64_t others)
 TEST(the_connection_without_an_answer_is_named)
 {
 	wait_on_connections(29, 6);
-	leave_one_call(29);
+	leave_one_call(29, 100);
 	ends_with("answers other calls, but one has waited for 29 s on tcp/1 from 10.0.0.7:871.");
 }
 
@@ -328,7 +325,7 @@ TEST(a_server_that_answers_other_calls_is_not_down)
 {
 	wait_on_connections(29, 6);
 	snapshot_transport(&now.calls, "nas-2", "tcp/1")->unacked = 150;
-	leave_one_call(29);
+	leave_one_call(29, 100);
 	ends_with("on tcp/1 from 10.0.0.7:871: nothing that is sent on it is acknowledged: "
 		  "a firewall drops it, or a part of the network is down.");
 }
@@ -379,7 +376,7 @@ TEST(the_connection_that_is_closed_again_and_again_comes_before_a_limit)
 
 TEST(one_call_on_a_connection_that_was_lost_is_named_afterwards)
 {
-	leave_one_call(14);
+	leave_one_call(14, 100);
 	snapshot_transport(&now.calls, "nas-2", "tcp/0")->disconnects++;
 	answer();
 	ends_with("nas-2 (/mnt/ckpt) answered other calls, but one waited for 14 s on a connection "
@@ -388,7 +385,7 @@ TEST(one_call_on_a_connection_that_was_lost_is_named_afterwards)
 
 TEST(one_call_that_waited_for_half_a_minute_is_named_afterwards)
 {
-	leave_one_call(40);
+	leave_one_call(40, 100);
 	answer();
 	ends_with("nas-2 (/mnt/ckpt) answered other calls, but one waited for 40 s: its own log");
 }

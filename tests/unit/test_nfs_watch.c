@@ -46,16 +46,30 @@ static void assert_span(size_t n, const char *expected)
 		       spans[n].server, spans[n].begin_ns / SECOND, spans[n].end_ns / SECOND);
 }
 
-TEST(a_stall_is_reported_twice)
+TEST(stalls_and_limits_that_are_reached_again_and_again_are_reported_twice)
 {
-	add(100, 9.9, 0, 0);
-	assert_int_equal(span_count, 0);
-	add(115, 24.9, 0, 0);
-	add(130, 39.9, 0, 0);
-	assert_span(0, "nfs_stall pending nfs1 90 0");
-	add(145, 2, 0, 0);
-	add(160, 2, 0, 0);
-	assert_span(1, "nfs_stall pending nfs1 90 145");
+	static const struct {
+		uint64_t seconds;
+		double oldest, saturated;
+		const char *span; /* the one that it reports; NULL: none */
+	} rows[] = {
+		{ 100, 9.9, 50, NULL }, /* what was before the first snapshot counts for nothing */
+		{ 110, 19.9, 54, "nfs_stall pending nfs1 90 0" },
+		{ 120, 29.9, 60, "nfs_saturation slot nfs1 110 0" },
+		{ 130, 2, 61, "nfs_stall pending nfs1 90 130" },
+		{ 170, 2, 75, NULL },
+		{ 180, 2, 75, NULL },
+		{ 229, 2, 75, NULL },
+		{ 231, 2, 75, "nfs_saturation slot nfs1 110 170" },
+	};
+	size_t spans = 0;
+
+	ARRAY_EACH(row, rows, COUNT(rows)) {
+		add(row->seconds, row->oldest, row->saturated, 0);
+		if (row->span)
+			assert_span(spans++, row->span);
+		assert_int_equal(span_count, spans);
+	}
 }
 
 TEST(a_recovery_that_makes_no_call_is_reported)
@@ -96,22 +110,6 @@ TEST(a_long_wait_for_credentials_is_reported)
 	v->upcall_ns = 0;
 	add(181, 0, 0, 0);
 	assert_span(1, "nfs_errors credentials nfs1 110 120");
-}
-
-TEST(a_limit_that_is_reached_again_and_again_is_one)
-{
-	add(100, 0, 50, 0); /* what was before the first snapshot counts for nothing */
-	add(110, 0, 54, 0);
-	assert_int_equal(span_count, 0);
-	add(120, 0, 60, 0);
-	assert_span(0, "nfs_saturation slot nfs1 110 0");
-	add(130, 0, 61, 0);
-	add(170, 0, 75, 0);
-	add(180, 0, 75, 0);
-	add(229, 0, 75, 0);
-	assert_int_equal(span_count, 1);
-	add(231, 0, 75, 0);
-	assert_span(1, "nfs_saturation slot nfs1 110 170");
 }
 
 /* While the client connects in vain, all calls but one wait to be sent. */

@@ -250,8 +250,16 @@ static void record(const char *op, uint64_t calls, uint64_t total_ns, enum rpc_p
 static void wait_on(uint64_t oldest_ns)
 {
 	server()->oldest_ns[RPC_QUEUE_PENDING] = oldest_ns;
+	transport()->oldest_ns = oldest_ns;
 	now.wall++;
 	end_interval(SECOND);
+}
+
+/* The server answers nothing for so long. */
+static void be_silent(unsigned int seconds)
+{
+	for (unsigned int i = 1; i <= seconds; i++)
+		wait_on(i * SECOND);
 }
 
 /* Intervals of one second, with as many callers as the list says, which ends with 0. */
@@ -890,7 +898,6 @@ TEST(a_commit_that_takes_long_may_be_the_disks)
 		for (uint64_t i = 1; i <= 30; i++) {
 			strcpy(server()->oldest_op, "COMMIT");
 			transport()->unacked = unacked;
-			transport()->oldest_ns = i * SECOND;
 			wait_on(i * SECOND);
 		}
 		judge(BOUND_HUNG, unacked ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
@@ -1182,8 +1189,7 @@ TEST(a_stall_that_ended_is_told_and_not_judged)
 	now.wall = 1000;
 	RUN(&u, 4, 4, 4, 4);
 	before_it = verdict;
-	for (unsigned int i = 1; i <= 6; i++)
-		wait_on(i * SECOND);
+	be_silent(6);
 	record("READ", 30, 6 * SECOND, RPC_PHASE_RESEND, 6 * SECOND);
 	transport()->replies += 30;
 	transport()->connects++;
@@ -1224,8 +1230,7 @@ TEST(a_stall_may_end_at_another_address)
 	now.wall = 1000;
 	strcpy(transport()->remote.address, "10.0.0.1");
 	RUN(&u, 4, 4, 4, 4);
-	for (unsigned int i = 1; i <= 6; i++)
-		wait_on(i * SECOND);
+	be_silent(6);
 	strcpy(transport()->remote.address, "10.0.0.2");
 	transport()->replies += 30;
 	transport()->connects++;
@@ -1247,8 +1252,7 @@ static void go_on(int seconds)
 /* A stall, which ends in the second after these. */
 static void stall(unsigned int seconds)
 {
-	for (unsigned int i = 1; i <= seconds; i++)
-		wait_on(i * SECOND);
+	be_silent(seconds);
 	record("READ", 3, seconds * SECOND, RPC_PHASE_RESEND, seconds * SECOND);
 	transport()->replies += 3;
 	transport()->connects++;
@@ -1380,8 +1384,7 @@ TEST(a_server_that_hung_before_the_session_hangs)
 TEST(connecting_that_fails_is_named_with_its_error)
 {
 	transport()->connect_error = EHOSTUNREACH;
-	for (unsigned int i = 1; i <= 8; i++)
-		wait_on(i * SECOND);
+	be_silent(8);
 	judge(BOUND_HUNG, CONFIDENCE_HIGH);
 	assert_has(verdict.sentence, "Connecting fails (No route to host).");
 	assert_has(headline(), ": connecting fails (No route to host). Look at the server");
@@ -1396,10 +1399,7 @@ TEST(the_mtu_is_likely_if_no_large_packet_ever_passed)
 	wait_on(0);
 	transport()->unacked = 1448;
 	transport()->acked = 150;
-	for (unsigned int i = 1; i <= 8; i++) {
-		transport()->oldest_ns = i * SECOND;
-		wait_on(i * SECOND);
-	}
+	be_silent(8);
 	assert_has(headline(), ": small packets pass, large ones are lost");
 	transport()->acked = 1300;
 	wait_on(9 * SECOND);
@@ -1409,10 +1409,7 @@ TEST(the_mtu_is_likely_if_no_large_packet_ever_passed)
 TEST(the_mtu_is_named_if_small_packets_pass)
 {
 	transport()->unacked = 1448;
-	for (unsigned int i = 1; i <= 8; i++) {
-		transport()->oldest_ns = i * SECOND;
-		wait_on(i * SECOND);
-	}
+	be_silent(8);
 	judge(BOUND_HUNG, CONFIDENCE_HIGH);
 	assert_has(verdict.sentence, "or only small packets pass (MTU).");
 	transport()->behind = true;
@@ -1586,28 +1583,29 @@ TEST(one_sync_after_the_other_is_writeback)
 
 TEST(calls_for_attributes_are_metadata)
 {
+	static const struct {
+		const char *ac, *cache, *sentence;
+		uint64_t lookups; /* more */
+	} rows[] = {
+		{ "3,60,30,60", "all", "/mnt has actimeo 3,60,30,60. A larger one, or nocto,", 0 },
+		{ "3,60,30,60", "all", "it is safe only for data that no client changes", 0 },
+		{ "600,600,600,600", "all", "GETATTR, ACCESS and LOOKUP 80 %.", 0 },
+		{ "noac", "all", "/mnt has noac. Without it, ", 0 },
+		{ "noac", "none", "/mnt has lookupcache=none. With `all`, ", 400 },
+	};
+
 	add_bytes("GETATTR", 500, MS, 100);
 	add_bytes("LOOKUP", 300, MS, 100);
 	add_bytes("READ", 20, 10 * MS, 100);
-	strcpy(mount()->options[NFS_AC], "3,60,30,60");
-	strcpy(mount()->options[NFS_LOOKUPCACHE], "all");
-	expect(BOUND_METADATA, CONFIDENCE_HIGH);
-	assert_has(verdict.sentence, "/mnt has actimeo 3,60,30,60. A larger one, or nocto,");
-	assert_has(verdict.sentence, "it is safe only for data that no client changes");
-	assert_string_equal(verdict.setting, "");
-	assert_true(!verdict.remount && verdict.gain_at_most == 0);
-	strcpy(mount()->options[NFS_AC], "600,600,600,600");
-	expect(BOUND_METADATA, CONFIDENCE_HIGH);
-	assert_lacks(verdict.sentence, "actimeo");
-	strcpy(mount()->options[NFS_AC], "noac");
-	expect(BOUND_METADATA, CONFIDENCE_HIGH);
-	assert_has(verdict.sentence, "/mnt has noac. Without it, ");
-	assert_string_equal(verdict.setting, "");
-	add_bytes("LOOKUP", 400, MS, 100);
-	strcpy(mount()->options[NFS_LOOKUPCACHE], "none");
-	expect(BOUND_METADATA, CONFIDENCE_HIGH);
-	assert_has(verdict.sentence, "/mnt has lookupcache=none. With `all`, ");
-	assert_string_equal(verdict.setting, "");
+	ARRAY_EACH(row, rows, COUNT(rows)) {
+		strcpy(mount()->options[NFS_AC], row->ac);
+		strcpy(mount()->options[NFS_LOOKUPCACHE], row->cache);
+		add_bytes("LOOKUP", row->lookups, MS, 100);
+		expect(BOUND_METADATA, CONFIDENCE_HIGH);
+		assert_has(verdict.sentence, row->sentence);
+		assert_int_equal(!!strstr(verdict.sentence, "actimeo"), row->ac[1] == ',');
+		assert_true(!*verdict.setting && !verdict.remount && verdict.gain_at_most == 0);
+	}
 	add_bytes("READ", 100, 10 * MS, 100);
 	expect(BOUND_SERVER, CONFIDENCE_LOW);
 	add_bytes("OPEN", 2000, MS, 100); /* attributes are less than half of it */
