@@ -52,15 +52,13 @@ void failures_add(struct failures *f, const struct delta *d, const char *server,
  * is no user's mistake. */
 const struct failed_calls *failures_worst(const struct failures *f);
 
-/* Whether calls failed in the last interval. */
-bool failures_last(const struct failures *f);
+bool failures_last(const struct failures *f); /* whether calls failed in the last interval */
 
 /* Adds those whose calls fail to @owners, of LABEL_SIZE bytes. Returns whether there are more, or data were not written for the
  * first time, which *@unwritten remembers. */
 bool failures_grow(const struct failures *f, bool *unwritten, char *owners);
 
-/* The number of calls that ended with an error of state. */
-uint64_t failures_of_state(const struct failures *f);
+uint64_t failures_of_state(const struct failures *f); /* calls that ended with such an error */
 
 /* Whether data were not written or not read: a READ, WRITE or COMMIT that failed. A MKDIR beyond a quota loses none. */
 bool failure_loses_data(const struct failed_calls *f);

@@ -25,14 +25,12 @@ struct interval {
 	bool grown; /* the server has granted the session more slots */
 };
 
-/* The number of values in @h. */
-uint64_t depth_count(const struct depth_histogram *h);
+uint64_t depth_count(const struct depth_histogram *h); /* the number of values */
 
-/* Adds each kind of calls at the load of this interval. */
-void loads_add(struct server_sums *v, const struct interval *n);
-
-/* Adds the round trips and windows of the server's connections. */
-void paths_add(struct server_sums *v, const struct interval *n);
+/* Each adds a part of the interval to the sums. */
+void loads_add(struct server_sums *v, const struct interval *n); /* calls at its load */
+void paths_add(struct server_sums *v, const struct interval *n); /* round trips and windows */
+void slot_waits_add(struct server_sums *v, const struct interval *n);
 
 /* Updates the time without an answer and the last stall. Returns whether the interval belongs to a stall, or is one of the two
  * after it: then nothing else of it is added. */
@@ -40,9 +38,6 @@ bool stall_covers(struct server_sums *v, struct interval *n);
 
 /* Notes the slots of transport @t. *@waited says whether calls waited for those noted so far; it begins as false. */
 void slots_note(struct server_sums *v, const struct rpc_transport_state *t, bool *waited);
-
-/* Adds the waits for slots. */
-void slot_waits_add(struct server_sums *v, const struct interval *n);
 
 /* Adds @from to the active time @to; with -1 as @sign it is taken away. */
 void active_time_add(struct active_time *to, const struct active_time *from, uint64_t sign);
@@ -108,10 +103,8 @@ bool is_flat(const struct verdict_numbers *n);
 /* Whether the network's round trip is most of the time until an answer: the server is far away. */
 bool is_far_away(const struct verdict_numbers *n);
 
-/* Whether more calls in flight would bring hardly more replies. False without a comparison. */
+/* Whether more calls in flight would bring hardly more replies, false without a comparison; and decides on that. */
 bool is_saturated(const struct judgement *j);
-
-/* Decides that the server is saturated. */
 void judge_saturated(struct judgement *j);
 
 /* Says, after "with N in flight", how long an answer took at low load, and at high load. */

@@ -208,8 +208,8 @@ const char *silence_reason(char *text, const struct server_sums *v, enum lost_pa
 /* Whether the oldest call is a COMMIT, and the host acknowledges all that is sent. */
 bool waits_for_disks(const struct server_sums *v);
 
-/* The sums of @server, or NULL. */
-const struct server_sums *server_sums_of(const struct limit_sums *h, const char *server);
+const struct server_sums *server_sums_of(const struct limit_sums *h,
+					 const char *server); /* or NULL */
 
 /* "tcp/7 from 10.0.0.2:871"; if the transport stands for several: "a connection". Returns @text, of CONNECTION_SIZE bytes. */
 const char *connection_text(char *text, const struct rpc_transport_state *t);

@@ -127,27 +127,20 @@ void session_headline(const struct session *t, struct headline *h);
 /* The number of the @i-th server of a session that has ended: sick ones first. */
 size_t session_sick_first(const struct session *t, size_t i);
 
-/* The number of open faults that were reported before the session. */
-size_t session_open_before(const struct session *t);
-
-/* The time from the first to the last snapshot. */
-double session_seconds(const struct session *t);
-
-/* The time, in seconds since the epoch, of a moment given in ns of CLOCK_MONOTONIC. */
-double session_wall(const struct session *t, uint64_t monotonic_ns);
+size_t session_open_before(const struct session *t); /* open faults, reported before the session */
+double session_seconds(const struct session *t); /* from the first to the last snapshot */
+double session_wall(const struct session *t, uint64_t monotonic_ns); /* since the epoch */
 
 /* Whether the filter accepts it. */
 bool session_wants_server(const struct session *t, const char *server);
 bool session_wants_mount(const struct session *t, const char *mountpoint);
 
+bool session_wants_file(const struct session *t, const struct file_calls *f, bool directory);
+
 /* Whether nothing matches the filter by name at the end, although NFS was observed. */
 bool session_lacks_choice(const struct session *t);
 
-/* How long the worst limit was saturated. */
-uint64_t session_most_saturated(const struct session_point *p);
-
-/* Whether it is a directory, or a file, as wanted, and the filter accepts it. */
-bool session_wants_file(const struct session *t, const struct file_calls *f, bool directory);
+uint64_t session_most_saturated(const struct session_point *p); /* ns: the worst limit */
 
 /* The calls that .files does not have: all calls of the servers (files: READ, WRITE and COMMIT), less those of .files. With --mount
  * it is not known which of them are wanted. */
