@@ -13,14 +13,15 @@ static __always_inline const struct kernfs_node *kernfs_parent(const struct kern
 	return BPF_CORE_READ(node, parent);
 }
 
-/* The deepest control group of a process in all hierarchies. In v1 that is the job's or the pod's. */
+/* The deepest control group of a process in all hierarchies. In v1 that is the job's or the pod's, of equal ones also: docker
+ * makes no group in the unified hierarchy beside v1. */
 static __always_inline const struct cgroup *cgroup_of(const struct task_struct *process)
 {
 	const struct css_set *set = BPF_CORE_READ(process, cgroups);
 	const struct cgroup *cgroup = BPF_CORE_READ(set, dfl_cgrp), *other;
 	const int count = bpf_core_field_size(struct css_set, subsys) / sizeof(void *);
 	struct cgroup_subsys_state *state;
-	int level = BPF_CORE_READ(cgroup, level), other_level;
+	int level = BPF_CORE_READ(cgroup, level) - 1, other_level;
 
 	for (int i = 0; i < 32 && i < count; i++) {
 		state = NULL;
