@@ -63,6 +63,15 @@ static __always_inline bool is_same_server(const struct rpc_transport *t)
 	return (known ? *known : RPC_MAX_SERVERS) == t->server;
 }
 
+/* Whether @t's server found no number, and may find one now: its next call looks again. */
+static __always_inline bool looks_again(const struct rpc_transport *t)
+{
+	__u32 number;
+
+	return t->server == RPC_MAX_SERVERS && (is_left(&rpc_server_count, RPC_MAX_SERVERS) ||
+						!bpf_map_peek_elem(&free_servers, &number));
+}
+
 static __always_inline __u32 qlen_read(struct rpc_wait_queue *q)
 {
 	__u32 qlen = 0;
@@ -154,7 +163,7 @@ int rpc_probe(__u64 *ctx)
 	t = bpf_map_lookup_elem(&transports, &index);
 	if (!t || t->xprt != (__u64)xprt)
 		return 0;
-	if (!is_same_server(t)) {
+	if (!is_same_server(t) || looks_again(t)) {
 		xprt_forget(xprt, t);
 		return 0;
 	}

@@ -206,6 +206,7 @@ static long native_push(struct native_map *m, const void *value)
 }
 
 #define bpf_map_pop_elem(map, value) native_pop(QUEUE(map), value)
+#define bpf_map_peek_elem(map, value) (QUEUE(map)->count ? 0 : -2)
 #define bpf_map_push_elem(map, value, flags) native_push(QUEUE(map), value)
 
 /* Empties all maps. */

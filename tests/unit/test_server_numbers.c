@@ -14,6 +14,7 @@ static bool series_listed[RPC_OP_SERIES];
 static unsigned int freed[OTHERS], cleared[RPC_MAX_SERIES], forgotten;
 static uint32_t last_freed;
 static bool has_shares;
+static uint32_t without_client;
 
 static int number_of(const struct bpf_map *map)
 {
@@ -24,6 +25,8 @@ static int find_value(int map, const void *key, void *value)
 {
 	uint32_t i;
 
+	if (map == SERVERS && *(const uint32_t *)key >= RPC_MAX_SERVERS)
+		return -1;
 	if (map == SERVERS)
 		memcpy(value, &names[*(const uint32_t *)key], sizeof(names[0]));
 	if (map == SERIES_INFO)
@@ -117,6 +120,7 @@ BEFORE_EACH()
 	memset(cleared, 0, sizeof(cleared));
 	forgotten = 0;
 	has_shares = false;
+	without_client = 1;
 	now_ns = SECOND;
 }
 
@@ -131,7 +135,7 @@ static void add_server(uint32_t number)
 	}
 }
 
-/* A reading with so many servers, of which number 1 has no client. */
+/* A reading with so many servers, of which this one has no client. */
 static void read_with(uint32_t count, bool in_use, size_t ops)
 {
 	struct server_reading r = {
@@ -145,7 +149,7 @@ static void read_with(uint32_t count, bool in_use, size_t ops)
 	};
 
 	for (uint32_t i = 0; i < count; i++)
-		r.use[i] = i == 1 && !in_use ? SERVER_WITHOUT_CLIENT : SERVER_IN_USE;
+		r.use[i] = i == without_client && !in_use ? SERVER_WITHOUT_CLIENT : SERVER_IN_USE;
 	server_numbers_free(&numbers, &r);
 }
 
@@ -186,6 +190,22 @@ TEST(if_a_table_is_half_full_it_is_freed_at_once)
 		}
 		expect_freed(true);
 	}
+}
+
+/* Number 64, of all that found none: once none of them has a client, it ends without being given out. */
+TEST(the_number_of_servers_without_one_ends)
+{
+	series[9].key = (struct rpc_series_key){ RPC_MAX_SERVERS, 3, 9 };
+	series_listed[9] = true;
+	without_client = RPC_MAX_SERVERS;
+	for (int i = 0; i < 3; i++) {
+		assert_true(series_listed[9]);
+		read_with(RPC_MAX_SERVERS + 1, false, 4);
+	}
+	assert_false(series_listed[9]);
+	assert_int_equal(freed[FREE_SERIES] + forgotten, 2);
+	assert_int_equal(freed[FREE_SERVERS] + cleared[0], 0);
+	assert_int_equal(cleared[9], 1);
 }
 
 TEST(a_server_that_a_share_or_a_transport_has_is_not_freed)

@@ -15,6 +15,8 @@
  * Example, interval 15 s, 40 servers, of which 14 are unmounted at 10:00:07. At 10:00:15 they are found without a client, at
  * 10:00:30 their names and clients are removed, at 10:01:15 their numbers are free.
  *
+ * Servers that found no number share number 64, which ends in the same way. Once a number is free, each looks for it again.
+ *
  * What does not fit counts for the server's op "other", which has a series for each server: calls lose their op, not their
  * server. When series become free, these ops get series of their own at their next call. */
 #include "rpc/server_numbers.h"
@@ -67,7 +69,8 @@ static void free_series(struct server_reading *r, uint32_t server)
 		rpc_series_clear(r->series, m->series, m->errors, i);
 		bpf_map_update_elem(bpf_map__fd(m->free_series), NULL, &i, BPF_ANY);
 	}
-	rpc_series_clear(r->series, m->series, m->errors, rest_series(server));
+	if (server < RPC_MAX_SERVERS)
+		rpc_series_clear(r->series, m->series, m->errors, rest_series(server));
 }
 
 static void free_server(struct server_reading *r, uint32_t server)
@@ -80,6 +83,8 @@ static void free_server(struct server_reading *r, uint32_t server)
 	for (uint32_t i = server * shards; i < (server + 1) * shards; i++)
 		bpf_map_update_elem(bpf_map__fd(r->maps.server_stats), &i, &no_stats, BPF_ANY);
 	r->forget(r->context, server);
+	if (server == RPC_MAX_SERVERS)
+		return;
 	bpf_map_update_elem(bpf_map__fd(r->maps.servers), &server, &no_labels, BPF_ANY);
 	bpf_map_update_elem(bpf_map__fd(r->maps.free_servers), NULL, &server, BPF_ANY);
 }
@@ -89,11 +94,11 @@ static void look_again(const struct server_reading *r)
 {
 	struct rpc_server_stats *s = bpf_values_map(r->maps.server_stats, PROT_READ | PROT_WRITE);
 
-	for (uint32_t i = 0; s && i < RPC_MAX_SERVERS * r->series->shards; i++)
+	for (uint32_t i = 0; s && i < (RPC_MAX_SERVERS + 1) * r->series->shards; i++)
 		for (uint32_t op = 0; op < 2 * RPC_MAX_OP; op++) {
 			volatile __u8 *series = &s[i].series[op / RPC_MAX_OP][op % RPC_MAX_OP];
 
-			if (*series > RPC_OP_SERIES)
+			if (*series > RPC_OP_SERIES || *series == 1 + rest_series(RPC_MAX_SERVERS))
 				*series = 0;
 		}
 	bpf_values_unmap(r->maps.server_stats, s);
@@ -128,7 +133,7 @@ void server_numbers_free(struct server_numbers *n, struct server_reading *r)
 	for (uint32_t i = 0; i < RPC_MAX_SERVERS; i++)
 		used += r->use[i] != SERVER_FREE;
 	full = used > RPC_MAX_SERVERS / 2 || r->ops > RPC_OP_SERIES / 2;
-	for (uint32_t i = 0; i < RPC_MAX_SERVERS; i++)
+	for (uint32_t i = 0; i <= RPC_MAX_SERVERS; i++)
 		freed += end_server(&n->of[i], r, i, full);
 	if (freed)
 		look_again(r);

@@ -25,7 +25,7 @@ struct server_numbers {
 	struct server_end {
 		uint64_t since; /* without a client (CLOCK_MONOTONIC, ns); 0: it has one */
 		bool unlisted; /* its name no longer leads to it */
-	} of[RPC_MAX_SERVERS];
+	} of[RPC_MAX_SERVERS + 1]; /* the last: of all servers that found no number */
 };
 
 /* What a source has of its servers at this reading. */
@@ -33,7 +33,7 @@ struct server_reading {
 	struct server_maps maps;
 	struct rpc_series_reader *series;
 	struct share_reader *shares;
-	enum server_use use[RPC_MAX_SERVERS];
+	enum server_use use[RPC_MAX_SERVERS + 1];
 	uint64_t now_ns;
 	size_t ops; /* series in use */
 	/* Forgets what else the source has of a server. */

@@ -193,8 +193,11 @@ static void probe_transport(struct reading *r, uint32_t index, struct rpc_transp
 	if (bpf_prog_test_run_opts(bpf_program__fd(bpf->progs.rpc_probe), &opts))
 		return;
 	/* The transport may have been destroyed, or the program may have found that another one has its address. */
-	if (lookup_value(bpf->maps.transports, index, &after) || after.xprt != t->xprt)
+	if (lookup_value(bpf->maps.transports, index, &after) || after.xprt != t->xprt) {
+		if (t->server == RPC_MAX_SERVERS) /* it may get a number: so may its clients */
+			shares_end_server(&r->m->shares, RPC_MAX_SERVERS);
 		return;
+	}
 	state->alive = true;
 	label_from_bytes(state->remote.address, sizeof(state->remote.address), p->address,
 			 strnlen(p->address, sizeof(p->address)));
@@ -440,7 +443,7 @@ static void forget_transports(void *reading, uint32_t server)
 	}
 }
 
-/* A server has a client while it has a transport. While transports exist that have no entry, nothing is known. */
+/* A server has a client while it has a transport, also one without an entry of its own. */
 static void free_servers(struct reading *r)
 {
 	struct server_reading servers = {
@@ -452,19 +455,26 @@ static void free_servers(struct reading *r)
 		.forget = forget_transports,
 		.context = r,
 	};
+	int xprts = bpf_map__fd(r->m->bpf->maps.xprts);
+	struct rpc_xprt_ref ref;
 	uint32_t known = 0;
+	__u64 xprt, *last = NULL;
 
 	for (uint32_t i = 0; i < r->server_count; i++)
 		servers.use[i] = r->servers[i][0] ? SERVER_WITHOUT_CLIENT : SERVER_FREE;
 	for (uint32_t i = 0; i < r->transport_count; i++) {
-		if (!r->transports[i].xprt)
-			continue;
-		known++;
-		if (r->transports[i].server < RPC_MAX_SERVERS)
-			servers.use[r->transports[i].server] = SERVER_IN_USE;
+		enum server_use *use = &servers.use[r->transports[i].server];
+
+		known += r->transports[i].xprt != 0;
+		if (r->transports[i].xprt)
+			*use = SERVER_IN_USE;
+		else if (r->transports[i].proto[0] && *use == SERVER_FREE)
+			*use = SERVER_WITHOUT_CLIENT;
 	}
-	if (r->m->bpf->bss->rpc_xprt_count <= known)
-		server_numbers_free(&r->m->servers, &servers);
+	while (r->m->bpf->bss->rpc_xprt_count > known && !bpf_map_get_next_key(xprts, last, &xprt))
+		if (!bpf_map_lookup_elem(xprts, last = &xprt, &ref))
+			servers.use[ref.server] = SERVER_IN_USE;
+	server_numbers_free(&r->m->servers, &servers);
 }
 
 int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *clients)

@@ -473,9 +473,17 @@ static void free_servers(struct tracepoint_maps *m, const struct snapshot *s)
 	if (!clients_list(&list, &count))
 		return;
 	ARRAY_EACH(c, list, count)
-		if (server_of(m, c) && server_of(m, c) <= RPC_MAX_SERVERS)
+		if (server_of(m, c))
 			servers.use[server_of(m, c) - 1] = SERVER_IN_USE;
 	server_numbers_free(&m->numbers, &servers);
+	/* Those that found no number look for it again. */
+	ARRAY_EACH(c, list, count) {
+		if (server_of(m, c) != 1 + RPC_MAX_SERVERS)
+			continue;
+		m->clients[c->client].server = 1 + server_get(m, c->address, c->port);
+		if (server_of(m, c) <= RPC_MAX_SERVERS)
+			shares_end_server(&m->calls, RPC_MAX_SERVERS);
+	}
 }
 
 static int read_all(struct tracepoint_maps *m, struct snapshot *s, struct client_list *clients)
