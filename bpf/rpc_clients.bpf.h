@@ -77,14 +77,11 @@ __noinline __u32 share_make(__u32 client, __u32 server, __u32 owner)
 	if (entry && owner && bpf_map_pop_elem(&free_shares, &share)) {
 		drop(RPC_DROP_OWNER);
 		owner = 0;
-		share = *share_of(entry, owner);
-		if (share)
-			return share;
 	}
+	share = share ?: RPC_KERNEL_SHARE(entry);
 	info.entry = entry;
 	info.owner = owner;
-	if (!entry || (!share && bpf_map_pop_elem(&free_shares, &share)) ||
-	    bpf_map_update_elem(&share_info, &share, &info, BPF_ANY)) {
+	if (!entry || bpf_map_update_elem(&share_info, &share, &info, BPF_ANY)) {
 		drop(RPC_DROP_CLIENT);
 		return 0;
 	}

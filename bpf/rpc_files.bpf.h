@@ -81,7 +81,7 @@ __noinline __u64 handle_hash(__u64 handle)
 /* Copies the names from @dentry up to the root. */
 static __noinline int names_copy(struct rpc_file *f, const struct dentry *dentry)
 {
-	const struct dentry *parent;
+	const struct dentry *parent, *root;
 	__u32 at = 0;
 	long len;
 
@@ -89,8 +89,11 @@ static __noinline int names_copy(struct rpc_file *f, const struct dentry *dentry
 		return 0;
 	for (int i = 0; i < RPC_FILE_LEVELS && dentry; i++) {
 		parent = BPF_CORE_READ(dentry, d_parent);
+		/* One whose directory is not known leads to itself, as a root does. */
 		if (parent == dentry) {
-			f->whole = 1;
+			root = BPF_CORE_READ(dentry, d_sb, s_root);
+			f->whole = at ||
+				   BPF_CORE_READ(dentry, d_inode) == BPF_CORE_READ(root, d_inode);
 			break;
 		}
 		if (at >= RPC_FILE_NAMES)
@@ -184,6 +187,9 @@ static __always_inline struct rpc_file *file_make(const struct rpc_file_key *key
 	if (process)
 		bpf_probe_read_kernel_str(f->comm, sizeof(f->comm), BPF_CORE_READ(process, comm));
 	names_copy(f, dentry);
+	if (dentry && !rpc_file_ops[key->op & (RPC_FILE_OPS - 1)].of_directory)
+		f->directory = handle_hash((__u64)BPF_CORE_READ(dentry, d_parent, d_inode) -
+					   rpc_nfs_inode);
 	return f;
 }
 

@@ -22,6 +22,7 @@
 #define RPC_CLIENT_ENTRIES 256 /* clients with figures of their own; 0 is for all others */
 #define RPC_MAX_OWNERS 256 /* control groups that call at a time; 0: the kernel, or unknown */
 #define RPC_MAX_SHARES 512 /* pairs of a client and an owner; 0 is for clients without an entry */
+#define RPC_KERNEL_SHARE(entry) (2 * (entry)) /* of a client and owner 0; those of owners are odd */
 #define RPC_OWNER_CELLS 4096 /* cells of the cache from processes to owners; a power of two */
 #define RPC_TASK_OWNERS 65536 /* the same from tasks, in the source tracepoints */
 #define RPC_OWNER_LEVELS 8 /* depth of control groups; deeper ones count for the ancestor there */
@@ -409,6 +410,7 @@ struct rpc_file {
 	__u64 group; /* of the first call: its control group, as in struct rpc_owner_key, ... */
 	__u32 owner, pid; /* ... the number that its owner had then, and its thread group */
 	char comm[16];
+	__u64 directory; /* of an op on data: a hash of the handle of the directory that contains the file */
 	__u64 whole; /* the names lead to the root of the mount */
 	char names
 		[RPC_FILE_NAMES +

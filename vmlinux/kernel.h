@@ -173,6 +173,7 @@ struct task_struct {
 struct super_block {
 	__u32 s_dev;
 	unsigned long s_magic;
+	struct dentry *s_root;
 };
 
 struct inode {
@@ -189,6 +190,7 @@ struct dentry {
 	struct dentry *d_parent; /* of the root: itself */
 	struct qstr d_name;
 	struct inode *d_inode;
+	struct super_block *d_sb;
 	union {
 		struct hlist_node d_alias;
 	} d_u;

@@ -42,6 +42,23 @@ static struct rpc_transport *entry(__u32 index)
 	return bpf_map_lookup_elem(&transports, &index);
 }
 
+/* A server that found no number looks for one again once one is free. */
+TEST(a_server_without_a_number_gets_one_when_it_is_free)
+{
+	__u64 args[3] = {};
+	__u32 number = 5;
+
+	rpc_server_count = RPC_MAX_SERVERS;
+	args[0] = xprt_get(connect_to(0, 0))->transport;
+	args[1] = (__u64)&kernel_xprt[0];
+	assert_int_equal(xprt_get(&kernel_xprt[0])->server, RPC_MAX_SERVERS);
+	rpc_probe(args);
+	assert_int_equal(xprt_get(&kernel_xprt[0])->server, RPC_MAX_SERVERS);
+	bpf_map_push_elem(&free_servers, &number, BPF_ANY);
+	rpc_probe(args);
+	assert_int_equal(xprt_get(&kernel_xprt[0])->server, 5);
+}
+
 /* ---- calls ---- */
 
 static const struct rpc_procinfo read_op = { .p_statidx = 6, .p_name = "READ" };
@@ -609,7 +626,8 @@ static void free_entries(__u32 count)
 	memset((void *)rpc_share, 0, sizeof(rpc_share));
 	for (__u32 i = count; i; i--) { /* the test's queue gives the last one first */
 		bpf_map_push_elem(&free_clients, &i, BPF_ANY);
-		bpf_map_push_elem(&free_shares, &i, BPF_ANY);
+		if (i % 2)
+			bpf_map_push_elem(&free_shares, &i, BPF_ANY);
 	}
 }
 
@@ -643,7 +661,7 @@ TEST(the_calls_of_a_client_are_counted_by_kind)
 	client_calls(17, &getattr_op, 0);
 	client_calls(18, &read_op, 0);
 	assert_printed("1 2", "%u %u", rpc_client_entry[17], rpc_client_entry[18]);
-	sums = &stats_of(1)->sums;
+	sums = &stats_of(2)->sums;
 	assert_printed("2 2 1", "%llu %llu %llu", sums->calls[RPC_KIND_READ],
 		       sums->calls[RPC_KIND_WRITE], sums->calls[RPC_KIND_METADATA]);
 	assert_printed("1 20000 20 100", "%llu %llu %llu %llu", sums->errors[RPC_KIND_READ],
@@ -652,8 +670,8 @@ TEST(the_calls_of_a_client_are_counted_by_kind)
 	for (int p = 0; p < RPC_PHASES; p++)
 		phases += sums->phase_ns[p];
 	assert_int_equal(phases, 15000); /* without the time to the reply */
-	assert_printed("5 5, 1", "%llu %llu, %llu", stats_of(1)->started, stats_of(1)->finished,
-		       stats_of(2)->sums.calls[RPC_KIND_READ]);
+	assert_printed("5 5, 1", "%llu %llu, %llu", stats_of(2)->started, stats_of(2)->finished,
+		       stats_of(4)->sums.calls[RPC_KIND_READ]);
 }
 
 TEST(a_clients_number_that_is_used_again_has_another_entry)
@@ -666,8 +684,8 @@ TEST(a_clients_number_that_is_used_again_has_another_entry)
 	rpc_clnt_new(&again);
 	client_calls(17, &read_op, 0);
 	assert_int_equal(rpc_client_entry[17], 2);
-	assert_int_equal(stats_of(1)->finished, 1);
 	assert_int_equal(stats_of(2)->finished, 1);
+	assert_int_equal(stats_of(4)->finished, 1);
 }
 
 TEST(calls_of_clients_that_do_not_fit_are_counted)
@@ -703,7 +721,7 @@ TEST(two_first_calls_of_a_client_both_count)
 			break;
 		meanwhile_at = 0;
 		for (__u32 entry = 1; entry <= 3; entry++)
-			calls += stats_of(entry)->sums.calls[RPC_KIND_READ];
+			calls += stats_of(RPC_KERNEL_SHARE(entry))->sums.calls[RPC_KIND_READ];
 		assert_int_equal(calls, 2);
 	}
 }
@@ -772,7 +790,7 @@ static void make_processes(void)
 	memset((void *)rpc_share, 0, sizeof(rpc_share));
 	for (__u32 i = RPC_MAX_OWNERS - 1; i; i--)
 		bpf_map_push_elem(&free_owners, &i, BPF_ANY);
-	for (__u32 i = RPC_MAX_SHARES - 1; i; i--)
+	for (__u32 i = RPC_MAX_SHARES + 1; (i -= 2) < RPC_MAX_SHARES;)
 		bpf_map_push_elem(&free_shares, &i, BPF_ANY);
 	for (__u32 i = RPC_CLIENT_ENTRIES - 1; i; i--)
 		bpf_map_push_elem(&free_clients, &i, BPF_ANY);
@@ -809,6 +827,50 @@ static __u64 calls_by(const char *name)
 			calls += stats_of(i)->finished;
 	}
 	return calls;
+}
+
+/* Slurm has a group for each step and task. */
+TEST(all_steps_of_a_job_are_one_owner)
+{
+	struct kernfs_node step = { .id = 201, .name = "step_0", .parent = &group_node[7] };
+	struct kernfs_node tasks[2] = { { .id = 202, .name = "task_0", .parent = &step },
+					{ .id = 203, .name = "step_x", .parent = &tasks[0] } };
+	__u32 second = 2;
+	struct cgroup groups[2] = { { .level = 4, .kn = &tasks[0] },
+				    { .level = 5, .kn = &tasks[1] } };
+
+	make_processes();
+	owner_calls(7, &read_op, NULL);
+	for (int i = 0; i < 2; i++) {
+		sets[8 + i].dfl_cgrp = &groups[i];
+		owner_calls(8 + i, &read_op, NULL);
+	}
+	assert_int_equal(calls_by("job_7"), 3);
+	assert_int_equal(((struct rpc_owner *)bpf_map_lookup_elem(&owners, &second))->key.root, 0);
+}
+
+TEST(a_client_has_a_share_for_the_kernel_when_owners_have_all_others)
+{
+	__u32 share;
+
+	make_processes();
+	while (!bpf_map_pop_elem(&free_shares, &share))
+		;
+	owner_calls(7, &read_op, NULL);
+	owner_calls(5000, &read_op, NULL);
+	assert_int_equal(calls_by(""), 2);
+	assert_int_equal(rpc_dropped[RPC_DROP_OWNER], 1);
+	assert_int_equal(rpc_dropped[RPC_DROP_CLIENT], 0);
+}
+
+/* Docker makes no group in the unified hierarchy beside v1. */
+TEST(of_groups_of_one_depth_that_of_v1_is_the_owner)
+{
+	make_processes();
+	sets[7].dfl_cgrp = &group[9];
+	sets[7].subsys[1] = &css[7];
+	owner_calls(7, &read_op, NULL);
+	assert_int_equal(calls_by("job_7"), 1);
 }
 
 TEST(a_call_counts_for_the_group_of_its_process)
@@ -937,7 +999,7 @@ TEST(groups_below_one_count_for_it_where_users_make_them)
 	}
 	assert_int_equal(calls_by("user-1000.slice"), 9);
 	/* Too deep to be followed. */
-	deep_group = (struct cgroup){ .level = 44, .kn = &deep[43] };
+	deep_group = (struct cgroup){ .level = 45, .kn = &deep[43] };
 	rpc_owner_cell[7].process = 0;
 	owner_calls(7, &read_op, NULL);
 	assert_int_equal(calls_by(""), 1);
@@ -952,7 +1014,7 @@ TEST(in_v1_the_deepest_group_counts)
 	sets[7].subsys[2] = &css[0];
 	sets[7].subsys[3] = &css[9];
 	owner_calls(7, &read_op, NULL);
-	assert_int_equal(calls_by("step_0"), 1);
+	assert_int_equal(calls_by("job_12"), 1);
 }
 
 TEST(pages_that_the_kernel_writes_back_are_of_who_was_charged)

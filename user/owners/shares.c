@@ -2,7 +2,8 @@
 /* Reads the calls by client and owner that programs have counted, and frees what has ended.
  *
  * A share holds the calls of one client of sunrpc by one owner, a control group. Its tables are small: 256 clients, 256
- * owners, 512 shares. Jobs come and go by the thousand, therefore numbers must be used again.
+ * owners, 512 shares, of which each client has one for the kernel's calls. Jobs come and go by the thousand, therefore
+ * numbers must be used again.
  *
  * Invariant: a number is given to somebody else only after no program can write to it for the old one any more. A program
  * looks a number up and then writes to it; an interrupt, or a virtual CPU that does not run, may lie between the two. If
@@ -32,9 +33,9 @@
 #include "kernel/kernel_types.h"
 
 /* The lowest number is given out first. */
-static int fill_stack(const struct bpf_map *stack, uint32_t count)
+static int fill_stack(const struct bpf_map *stack, uint32_t count, uint32_t step)
 {
-	for (uint32_t i = count - 1; i; i--)
+	for (uint32_t i = count; (i -= step) && i < count;)
 		if (bpf_map_update_elem(bpf_map__fd(stack), NULL, &i, BPF_ANY))
 			return -errno;
 	return 0;
@@ -48,10 +49,10 @@ int shares_open(struct share_reader *r, const struct share_maps *maps, uint32_t 
 	r->shards = shards;
 	r->names.pipe = -1;
 	r->id[0] = client_id(0);
-	err = fill_stack(maps->free_clients, RPC_CLIENT_ENTRIES);
-	err = err ?: fill_stack(maps->free_shares, RPC_MAX_SHARES);
+	err = fill_stack(maps->free_clients, RPC_CLIENT_ENTRIES, 1);
+	err = err ?: fill_stack(maps->free_shares, RPC_MAX_SHARES + 1, 2);
 	r->misses_ends = maps->owners && kernel_misses_events();
-	return err || !maps->owners ? err : fill_stack(maps->free_owners, RPC_MAX_OWNERS);
+	return err || !maps->owners ? err : fill_stack(maps->free_owners, RPC_MAX_OWNERS, 1);
 }
 
 /* How many of the shares' numbers may be in use. */
@@ -217,7 +218,8 @@ static bool free_ended(struct share_reader *r, uint32_t share)
 	r->id[share] = r->calls[share] = r->rest_ns[share] = 0;
 	r->info[share] = (struct rpc_share_info){};
 	memset(&r->stats[(size_t)share * r->shards], 0, r->shards * sizeof(*r->stats));
-	free_number(r->maps.free_shares, share);
+	if (share % 2) /* RPC_KERNEL_SHARE() stays its client's */
+		free_number(r->maps.free_shares, share);
 	return true;
 }
 

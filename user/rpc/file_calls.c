@@ -132,18 +132,6 @@ static int by_sum(const void *a, const void *b, void *measure)
 	return ORDER((*y)->sums[m], (*x)->sums[m]) ?: by_group(*x, *y);
 }
 
-/* A hash of the path of the directory that contains the file (FNV-1a). */
-static uint64_t directory_of(const struct rpc_file *f)
-{
-	char path[FILE_PATH_SIZE];
-	uint64_t hash = 0xcbf29ce484222325;
-
-	write_path(path, f, true);
-	for (const char *p = path; *p; p++)
-		hash = (hash ^ (unsigned char)*p) * 0x100000001b3;
-	return hash;
-}
-
 static int add_row(struct rows *rows, const struct rpc_file_key *key, const struct rpc_file *f,
 		   bool directory, uint64_t group)
 {
@@ -175,7 +163,7 @@ static int read_rows(struct rows *rows, int map)
 		err = add_row(rows, &key, &f, key.op >= FILE_DATA_OPS,
 			      named || key.op < FILE_DATA_OPS ? key.handle : 0);
 		if (!err && key.op < FILE_DATA_OPS)
-			err = add_row(rows, &key, &f, true, named ? directory_of(&f) : 0);
+			err = add_row(rows, &key, &f, true, named ? f.directory : 0);
 	}
 	return err;
 }

@@ -362,6 +362,11 @@ static void *open_programs(void *state)
 	file_calls_ops(b->bpf->bss->rpc_file_ops);
 	if (!b->setup.files)
 		bpf_map__set_autocreate(b->bpf->maps.files, false);
+	if (b->setup.types_file) {
+		/* Programs that are not of type tracing: Linux 5.7 to 6.0 warns of memory that is taken as files are met. */
+		bpf_map__set_map_flags(b->bpf->maps.files, 0);
+		bpf_map__set_max_entries(b->bpf->maps.files, RPC_MAX_FILES / 4);
+	}
 	if (!b->setup.slower_ns)
 		bpf_map__set_autocreate(b->bpf->maps.slow_calls, false);
 	bpf_map__set_max_entries(b->bpf->maps.replies, b->shards);
