@@ -107,11 +107,13 @@ static void write_mount(FILE *out, const struct plan *p, const struct remedy_mou
 		return;
 	}
 	fputs("mount ", out);
-	if (m->by == BY_HAND) {
+	if (m->by == BY_HAND && *m->bound) {
+		write_word(out, "--bind ", m->bound, " ");
+	} else if (m->by == BY_HAND) {
 		fprintf(out, "-t %.*s -o ", (int)span_left(m->line.type), m->line.type.at);
 		write_options(out, p, m);
 		write_field(out, " ", m->line.source, " ");
-	} else if (p->option) {
+	} else if (p->option && !*m->bound) {
 		fprintf(out, "-o %s=%s ", p->r->setting, p->r->value);
 	}
 	write_word(out, "", m->point, "\n");
@@ -134,7 +136,7 @@ static void write_mounter(FILE *out, const struct plan *p, const struct remedy_m
 			"belong to the volume",
 	};
 
-	if (m->nested || (!p->option && m->by <= BY_UNIT))
+	if (m->nested || ((!p->option || *m->bound) && m->by <= BY_UNIT))
 		return;
 	fprintf(out, "# %s %s%s%s", m->point, again[m->by],
 		m->by == BY_UNIT || m->by == BY_AUTOFS ? " " : "",

@@ -28,6 +28,7 @@ struct remedy_mount {
 	enum mounted_by by;
 	bool nested; /* the kernel mounts it again below another mount of the server */
 	char point[PATH_MAX];
+	char bound[PATH_MAX]; /* the path of another mount that was bound here by hand; "": none */
 	char unit[PATH_MAX]; /* of systemd */
 	char map[256]; /* of autofs */
 };

@@ -41,8 +41,10 @@ static bool is_in_fstab(const char *root, const struct remedy_mount *m)
 			continue;
 		for (size_t len = strlen(path); len > 1 && path[len - 1] == '/';)
 			path[--len] = 0;
-		if (!strcmp(path, m->point) &&
-		    is_same(without_slashes(source), without_slashes(m->line.source)))
+		if (strcmp(path, m->point) != 0)
+			continue;
+		if (*m->bound ? mount_path(path, sizeof(path), source) && !strcmp(path, m->bound) :
+				is_same(without_slashes(source), without_slashes(m->line.source)))
 			return true;
 	}
 	return false;
@@ -116,6 +118,29 @@ static bool is_submount(const struct remedy_mount *m, const struct remedy_mount 
 	       !memcmp(m->line.source.at + source, rest, strlen(rest));
 }
 
+/* Finds the path below another mount, with the same device, that is mounted a second time at @m. The kernel gives it the source
+ * of the first, with what leads from there to the path. */
+static void find_bound(const struct remedy_mounts *p, struct remedy_mount *m)
+{
+	const struct remedy_mount *of = ARRAY_FIND(
+		x, p->list, p->count,
+		is_same(x->line.device, m->line.device) &&
+			span_left(x->line.source) < span_left(m->line.source) &&
+			!memcmp(x->line.source.at, m->line.source.at, span_left(x->line.source)) &&
+			x->line.source.end[-1] != '/' &&
+			m->line.source.at[span_left(x->line.source)] == '/');
+	struct span rest = m->line.source;
+	char path[PATH_MAX];
+
+	if (!of)
+		return;
+	rest.at += span_left(of->line.source);
+	if (!mount_path(path, sizeof(path), rest) ||
+	    (size_t)snprintf(m->bound, sizeof(m->bound), "%s%s", of->point, path) >=
+		    sizeof(m->bound))
+		*m->bound = 0;
+}
+
 /* Adds the mount of a line; NULL: its path is not usable, or there is no memory. */
 static struct remedy_mount *add_found(struct remedy_mounts *to, const struct mountinfo_line *line)
 {
@@ -151,6 +176,7 @@ void remedy_mounts_find(struct remedy_mounts *p, const struct remedy *r, struct 
 		if (!mount_is_nfs(line.type) || !(m = add_found(p, &line)))
 			continue;
 		m->nested = ARRAY_FIND(x, p->list, p->count - 1, is_submount(m, x));
+		find_bound(p, m);
 		known = find_wanted(r, m);
 		if (!known) {
 			p->count--;
