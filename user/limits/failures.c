@@ -98,9 +98,9 @@ enum failure failure_of(const char *op, const char *status)
 	return e->failure;
 }
 
-/* Among errors of one meaning: WRITEs that fail come before other calls that a soft mount gave up at the same time. What is
- * lost comes before what the client recovers. */
-enum gravity { SEEN_BY_PROGRAMS, NOT_READ, NOT_WRITTEN };
+/* Among errors of one meaning: what is lost comes before what a program sees or the client recovers. WRITEs that fail come before
+ * other calls that a soft mount gave up at the same time. */
+enum gravity { NOT_LOST, LOST, NOT_WRITTEN };
 
 static bool is_refused_reclaim(const char *status)
 {
@@ -114,16 +114,18 @@ static enum gravity gravity_of(const char *op, const char *status)
 
 	if (failure == FAILURE_STATE)
 		return is_refused_reclaim(status) || strstr(status, "_REVOKED") ||
-		       strstr(status, "_NO_GRACE");
+				       strstr(status, "_NO_GRACE") ?
+			       LOST :
+			       NOT_LOST;
 	if (failure != FAILURE_DATA || kind == RPC_KIND_METADATA)
-		return SEEN_BY_PROGRAMS;
-	return kind == RPC_KIND_WRITE ? NOT_WRITTEN : NOT_READ;
+		return NOT_LOST;
+	return kind == RPC_KIND_WRITE ? NOT_WRITTEN : LOST;
 }
 
 bool failure_loses_data(const struct failed_calls *f)
 {
 	return failure_of(f->op, f->status) == FAILURE_DATA &&
-	       gravity_of(f->op, f->status) != SEEN_BY_PROGRAMS;
+	       gravity_of(f->op, f->status) != NOT_LOST;
 }
 
 /* As for qsort(), without their numbers. */
@@ -303,10 +305,9 @@ static const struct failed_calls *find_worst(const struct failures *f,
 
 		if (said && (!*x->mountpoint || !strcmp(x->mountpoint, said->mountpoint)))
 			continue;
-		if (failure != FAILURE_DATA && !is_refused_reclaim(x->status) && x->count < FEW)
-			continue;
 		if (failure != FAILURE_DATA && !is_refused_reclaim(x->status) &&
-		    failure != FAILURE_TICKET && failed_share(x->count, x->among) < COMMON)
+		    (x->count < FEW ||
+		     (failure != FAILURE_TICKET && failed_share(x->count, x->among) < COMMON)))
 			continue;
 		if (!worst || is_worse(x, worst))
 			worst = x;
