@@ -216,8 +216,8 @@ static void update_errors(const struct watching *n, struct nfs_watch_entry *e)
 	begin_span(n, span, failure_names[failure]);
 }
 
-/* @mountpoint: only of calls to this mount; NULL: to any. */
-static void begin_failures(const struct watching *n, const char *server, const char *mountpoint)
+/* @mountpoint: only of calls to this mount; NULL: to any. False: there may be more than fit in the list. */
+static bool begin_failures(const struct watching *n, const char *server, const char *mountpoint)
 {
 	struct failures failed = {};
 
@@ -225,6 +225,7 @@ static void begin_failures(const struct watching *n, const char *server, const c
 	ARRAY_EACH(f, failed.list, failed.count)
 		begin_errors(n, server, WATCH_ERRORS + (int)failure_of(f->op, f->status),
 			     f->mountpoint);
+	return failed.count < FAILURES;
 }
 
 /* Each mount has spans of its own, one for each meaning of its errors: with its owners, and its end. */
@@ -233,10 +234,9 @@ static void add_errors(const struct watching *n)
 	ARRAY_EACH(v, n->d->servers, n->d->server_count) {
 		const char *server = v->now->server;
 		bool waits = v->now->upcall_ns >= NFS_STALL_NS || is_drained(v, n->d);
+		bool all = begin_failures(n, server, NULL);
 
-		begin_failures(n, server, NULL);
-		/* There may be more than fit in the list of all. */
-		ARRAY_EACH(m, n->d->mount_calls, n->d->mount_calls_count)
+		ARRAY_EACH(m, n->d->mount_calls, all ? 0 : n->d->mount_calls_count)
 			if (!strcmp(m->now->server, server))
 				begin_failures(n, server, m->now->mountpoint);
 		if (waits)
