@@ -106,16 +106,26 @@ static const struct nfs_mount *find_wanted(const struct remedy *r, const struct 
 			(x->device ? x->device == device : !strcmp(x->mountpoint, label)));
 }
 
+/* What leads from the source of @parent to that of @m; empty: it is not below. */
+static struct span source_below(const struct remedy_mount *m, const struct remedy_mount *parent)
+{
+	struct span rest = m->line.source;
+
+	if (span_left(rest) <= span_left(parent->line.source))
+		return (struct span){};
+	rest.at += span_left(parent->line.source);
+	return is_same((struct span){ m->line.source.at, rest.at }, parent->line.source) ?
+		       rest :
+		       (struct span){};
+}
+
 /* Whether @m is below @parent in the same tree of the server: NFSv4 mounts it when somebody goes there. */
 static bool is_submount(const struct remedy_mount *m, const struct remedy_mount *parent)
 {
-	size_t point = strlen(parent->point), source = span_left(parent->line.source);
-	const char *rest = m->point + point;
+	const char *rest = m->point + strlen(parent->point);
 
 	return mount_leads_to(m->point, parent->point) && *rest == '/' &&
-	       span_left(m->line.source) == source + strlen(rest) &&
-	       !memcmp(m->line.source.at, parent->line.source.at, source) &&
-	       !memcmp(m->line.source.at + source, rest, strlen(rest));
+	       span_is(source_below(m, parent), rest);
 }
 
 /* Finds the path below another mount, with the same device, that is mounted a second time at @m. The kernel gives it the source
@@ -124,18 +134,13 @@ static void find_bound(const struct remedy_mounts *p, struct remedy_mount *m)
 {
 	const struct remedy_mount *of = ARRAY_FIND(
 		x, p->list, p->count,
-		is_same(x->line.device, m->line.device) &&
-			span_left(x->line.source) < span_left(m->line.source) &&
-			!memcmp(x->line.source.at, m->line.source.at, span_left(x->line.source)) &&
-			x->line.source.end[-1] != '/' &&
-			m->line.source.at[span_left(x->line.source)] == '/');
-	struct span rest = m->line.source;
+		is_same(x->line.device, m->line.device) && x->line.source.end[-1] != '/' &&
+			span_starts_with(source_below(m, x), "/"));
 	char path[PATH_MAX];
 
 	if (!of)
 		return;
-	rest.at += span_left(of->line.source);
-	if (!mount_path(path, sizeof(path), rest) ||
+	if (!mount_path(path, sizeof(path), source_below(m, of)) ||
 	    (size_t)snprintf(m->bound, sizeof(m->bound), "%s%s", of->point, path) >=
 		    sizeof(m->bound))
 		*m->bound = 0;
