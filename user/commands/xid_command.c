@@ -444,7 +444,7 @@ static void log_verdict_add(struct log_verdict *v, const char *text)
 	fault_authority_record(&v->authority, &record, text, RECORD_BEFORE_START, ns);
 }
 
-/* Neither an error of the driver nor an oops or the like: these are findings. */
+/* Whether the event is listed as seen. Errors of the driver, an oops and the like are findings instead. */
 static bool is_seen(const struct kernel_event *v)
 {
 	return !v->gpu_driver && strncmp(v->kind, "kernel_", 7) != 0;
