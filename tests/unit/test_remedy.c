@@ -153,6 +153,19 @@ TEST(a_namespace_that_lets_a_mount_go_is_no_user)
 	}
 }
 
+TEST(a_mount_of_something_else_below_is_named)
+{
+	assert_lacks(remedy(), "is mounted below");
+	put("/proc/1/mountinfo", "30 20 0:45 / /mnt/hand rw - nfs4 nas:/x rw,vers=4.2\n"
+				 "31 20 0:51 / /mnt/handy rw - nfs4 other:/o rw,vers=4.2\n");
+	assert_lacks(remedy(), "is mounted below");
+	put("/proc/1/mountinfo", "30 20 0:45 / /mnt/hand rw - nfs4 nas:/x rw,vers=4.2\n"
+				 "31 30 0:51 / /mnt/hand/other rw - nfs4 other:/o rw,vers=4.2\n"
+				 "32 20 0:52 / /tmp rw - tmpfs tmpfs rw\n");
+	assert_has(remedy(), "# /mnt/hand/other is mounted below: until it is unmounted, umount "
+			     "fails\n");
+}
+
 /* mount.nfs refuses a file, and a path of this machine is no export. */
 TEST(what_was_bound_is_bound_again)
 {

@@ -180,6 +180,9 @@ static void write_remount(FILE *out, const struct plan *p)
 		      out);
 		return;
 	}
+	if (*p->found.on_top && is_printable(p->found.on_top))
+		fprintf(out, "# %s is mounted below: until it is unmounted, umount fails\n",
+			p->found.on_top);
 	remedy_mounts_users(out, &p->found, p->r->root);
 	for (size_t i = p->found.count; i-- > 0;) {
 		write_unmount(out, &p->found.list[i]);

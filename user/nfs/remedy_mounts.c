@@ -178,13 +178,17 @@ void remedy_mounts_find(struct remedy_mounts *p, const struct remedy *r, struct 
 			continue;
 		if (span_is(line.type, "autofs"))
 			add_found(&autofs, &line);
-		if (!mount_is_nfs(line.type) || !(m = add_found(p, &line)))
+		if (!(m = add_found(p, &line)))
 			continue;
 		m->nested = ARRAY_FIND(x, p->list, p->count - 1, is_submount(m, x));
 		find_bound(p, m);
-		known = find_wanted(r, m);
+		known = mount_is_nfs(line.type) ? find_wanted(r, m) : NULL;
 		if (!known) {
 			p->count--;
+			if (ARRAY_FIND(x, p->list, p->count,
+				       mount_leads_to(m->point, x->point) &&
+					       strcmp(m->point, x->point) != 0))
+				strcpy(p->on_top, m->point);
 			continue;
 		}
 		m->by = known->elsewhere ?
