@@ -2,6 +2,7 @@
 /* `xidscope status`: the agent's findings in at most ten lines; `xidscope faults`: the faults since boot. Both read its file. */
 #include <math.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/safe_text.h"
@@ -12,7 +13,8 @@
 #include "commands/top.h"
 #include "health/health_file.h"
 
-#define SHOWN 3 /* findings */
+#define SHOWN 2 /* findings */
+#define INDENT 10
 
 static const char *level_word(const struct health_file *f)
 {
@@ -54,6 +56,18 @@ bool agent_runs(const struct options *o)
 
 /* ---- lines ---- */
 
+/* One line, on a terminal cut to its width: the commands named beside it show all. */
+static void print_cut(const char *head, const char *text)
+{
+	struct terminal_size size;
+	size_t whole = strlen(text), fits = whole;
+
+	if (terminal_ask(STDOUT_FILENO, &size))
+		fits = terminal_fit(text, whole,
+				    size.columns > 2 * INDENT ? size.columns - INDENT - 3 : 1);
+	safe_line(stdout, "%-*s%.*s%s", INDENT, head, (int)fits, text, fits < whole ? "..." : "");
+}
+
 static void print_metrics(const struct health_file *f)
 {
 	struct stat st;
@@ -61,9 +75,9 @@ static void print_metrics(const struct health_file *f)
 	if (!*f->output || !strcmp(f->output, "-"))
 		return;
 	if (stat(f->output, &st))
-		terminal_line(stdout, 10, "metrics   %s: %s", f->output, strerror(errno));
+		terminal_line(stdout, INDENT, "metrics   %s: %s", f->output, strerror(errno));
 	else
-		terminal_line(stdout, 10, "metrics   %s, %.0f s old", f->output,
+		terminal_line(stdout, INDENT, "metrics   %s, %.0f s old", f->output,
 			      fmax(0, wall_seconds() - (double)st.st_mtim.tv_sec));
 }
 
@@ -79,17 +93,17 @@ static void print_servers(const struct health_file *f)
 				len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s (%s)",
 							len ? ", " : "", v->device,
 							idle ? "no limit" : v->what);
-	terminal_line(stdout, 10, "servers   %s%s", text, len < sizeof(text) ? "" : "...");
+	print_cut("servers", text);
 }
 
 static void print_findings(const struct health_file *f)
 {
 	size_t open = count_open(&f->findings);
 
-	terminal_line(stdout, 10, "health    %s, %zu finding%s%s", level_word(f), open,
+	terminal_line(stdout, INDENT, "health    %s, %zu finding%s%s", level_word(f), open,
 		      open == 1 ? "" : "s", open ? "; all of them: xidscope check --explain" : "");
 	for (size_t i = 0; i < open && i < SHOWN; i++)
-		terminal_line(stdout, 10, "          %s", f->findings.items[i].reason);
+		print_cut("", f->findings.items[i].reason);
 }
 
 int cmd_status(const struct options *o)
@@ -98,17 +112,17 @@ int cmd_status(const struct options *o)
 	char error[640];
 
 	if (!health_file_read(&f, o->health_file, o->max_age, error, sizeof(error))) {
-		terminal_line(stdout, 10, "agent     not known: %s", error);
+		terminal_line(stdout, INDENT, "agent     not known: %s", error);
 		return EXIT_TROUBLE;
 	}
 	terminal_line(stdout, 0, "%s", f.headline);
-	terminal_line(stdout, 10, "agent     runs, judged this node %.0f s ago, source %s", f.age,
-		      f.source);
+	terminal_line(stdout, INDENT, "agent     runs, judged this node %.0f s ago, source %s",
+		      f.age, f.source);
 	print_metrics(&f);
 	print_servers(&f);
 	print_findings(&f);
 	/* The open ones are findings as well. */
-	terminal_line(stdout, 10, "faults    %zu open, %zu since boot%s", count_open(&f.faults),
+	terminal_line(stdout, INDENT, "faults    %zu open, %zu since boot%s", count_open(&f.faults),
 		      f.faults.count, f.faults.count ? "; all of them: xidscope faults" : "");
 	puts("next      xidscope top; what happened: xidscope why");
 	return EXIT_OK;
