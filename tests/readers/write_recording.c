@@ -87,6 +87,7 @@ static void second_of_first(struct snapshot *s, int second)
 static void second_of_other(struct snapshot *s, int second)
 {
 	struct rpc_transport_state *t = snapshot_transport(&s->calls, other, "tcp/0");
+	struct rpc_server_state *v = snapshot_server(&s->calls, other);
 	bool hung = between(second, 60, 84);
 
 	snprintf(t->protocol, sizeof(t->protocol), "tcp");
@@ -95,7 +96,10 @@ static void second_of_other(struct snapshot *s, int second)
 	t->remote = (struct endpoint){ "fd00::7", 2049 };
 	t->local = (struct endpoint){ "fd00::1", 802 };
 	t->oldest_ns = hung ? (uint64_t)(second - 59) * 1000 * MS : 0;
-	snapshot_server(&s->calls, other)->oldest_ns[RPC_QUEUE_PENDING] = t->oldest_ns;
+	v->oldest_ns[RPC_QUEUE_PENDING] = t->oldest_ns;
+	snprintf(v->oldest_op, sizeof(v->oldest_op), "%s", hung ? "ACCESS" : "");
+	snprintf(v->oldest_comm, sizeof(v->oldest_comm), "%s", hung ? "python3" : "");
+	v->oldest_pid = hung ? 4711 : 0;
 	t->slots_in_flight = hung ? 64 : 3;
 	if (!hung)
 		add_calls(s, other, "ACCESS", 300 + (unsigned int)random_below(60), 0, 2 * MS, 190,
@@ -136,6 +140,8 @@ static void add_mounts(struct snapshot *s)
 		       kind);
 		add_op(&snapshot_owner_calls(&s->calls, o->server, labels[3])->sums, o, kind);
 	}
+	snapshot_owner_calls(&s->calls, other, pod)->oldest_ns =
+		snapshot_server(&s->calls, other)->oldest_ns[RPC_QUEUE_PENDING];
 }
 
 static void add_faults(struct snapshot *s, int second)
@@ -185,6 +191,9 @@ int main(int argc, char **argv)
 				   .export = "/export",
 				   .mountpoint = "/mnt/checkpoint",
 				   .version = "3" };
+	struct nfs_mount second = {
+		.server = "nas-2", .export = "/export", .mountpoint = "/mnt/home", .version = "3"
+	};
 	const struct session_origin origin = { "node-17", "6.1.0-50-cloud-amd64", "0.2.0", 3600 };
 	struct recorder *r = recorder_new(STDOUT_FILENO, &origin);
 	struct snapshot s = { .calls.source = RPC_SOURCE_BTF,
@@ -200,6 +209,8 @@ int main(int argc, char **argv)
 		checkpoint = "/mnt/checkpoint";
 	}
 	snapshot_mount(&s.calls, &mount);
+	if (incident)
+		snapshot_mount(&s.calls, &second);
 	for (int second = 0; second <= SECONDS; second++) {
 		second_of_first(&s, second);
 		second_of_other(&s, second);
