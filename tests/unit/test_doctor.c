@@ -3,17 +3,22 @@
  * GPU driver; and that a system is healthy only if nothing is missing. */
 #include "printed.h"
 #include "commands/commands.h"
+#include "faults/printk_hook.h"
 #include "made_up_module.h"
 
-/* Returns whether the system is healthy. */
-static bool report(const char *release, bool json)
+/* Returns whether the system is healthy. @tried: see printk_hook_try(). */
+static bool report_tried(const char *release, int tried, bool json)
 {
 	FILE *out = text_begin();
-	bool healthy =
-		doctor_report(out, root, release, strcmp(release, "5.10.0-test") != 0, NULL, json);
+	bool healthy = doctor_report(out, root, release, tried, NULL, json);
 
 	text_end(out);
 	return healthy;
+}
+
+static bool report(const char *release, bool json)
+{
+	return report_tried(release, strcmp(release, "5.10.0-test") != 0, json);
 }
 
 /* Findings with their levels: "ok printk_caller, note localio". */
@@ -221,6 +226,9 @@ TEST(who_prints_a_message)
 	expect_levels("note authority, note printk_console");
 	assert_has(text, "log: ");
 	assert_lacks(text, "kptr_restrict");
+	report_tried("5.15.0-test", PRINTK_NOT_ASKED, false);
+	expect_levels("note authority, note printk_console");
+	assert_has(text, "the driver's first message will show");
 	put("/sys/kernel/tracing/events/nvidia/nvidia_dev_xid/id", "2\n");
 	report("5.10.0-test", false);
 	expect_levels("ok authority");

@@ -3,6 +3,7 @@
  * that was loaded at the time; and that nothing is decided where stack or addresses are missing. */
 #include "unit.h"
 #include "made_up_tree.h"
+#include "faults/printk_hook.h"
 #include "faults/printk_origin.h"
 
 #define KALLSYMS                                  \
@@ -279,4 +280,19 @@ TEST(hidden_or_missing_addresses)
 	assert_int_equal(origin_at(0xffffffffc0000100, SECOND), PRINTK_ORIGIN_DRIVER);
 	put("/proc/modules", "nonsense\n");
 	assert_int_equal(printk_origins_read(&o, root, SECOND), -EINVAL);
+}
+
+TEST(releases_that_show_who_prints)
+{
+	static const char *const releases[] = { "5.19.0-1", "6.1.0", "10.0-rc1" };
+	static const char *const earlier[] = { "4.18.0-553", "5.10.0", "5.18.19", "" };
+
+	for (size_t i = 0; i < COUNT(releases); i++) {
+		put("/proc/sys/kernel/osrelease", releases[i]);
+		assert_true(printk_release_shows(root));
+	}
+	for (size_t i = 0; i < COUNT(earlier); i++) {
+		put("/proc/sys/kernel/osrelease", earlier[i]);
+		assert_false(printk_release_shows(root));
+	}
 }

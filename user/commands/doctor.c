@@ -222,6 +222,9 @@ static void add_faults(struct diagnosis *d)
 					 "kernel.kptr_restrict below 2" :
 					 NULL,
 		  d->printk },
+		{ f->every_message == PRINTK_NOT_ASKED, "printk_console", NOTE, NULL,
+		  "/dev/kmsg cannot be written: the driver's first message will show whether the "
+		  "tracepoint printk:console is called by who prints (most kernels: from 5.19 on)" },
 		{ f->every_message, "printk_console", OK, NULL,
 		  "the tracepoint printk:console is called by who prints" },
 		{ true, "printk_console", NOTE, NULL,

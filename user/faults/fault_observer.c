@@ -39,8 +39,7 @@ struct fault_observer {
 	struct kernel_log_mark start; /* before all hooks */
 	bool log_failed; /* it was open, and could not be read; said once */
 	struct printk_hook *printk; /* NULL: not attached */
-	bool printk_unfit; /* this kernel does not show who prints, which is no fault of the hook */
-	bool printk_refused; /* it is not tried again */
+	int printk_error; /* errno: why it is not attached; ENOTSUP: this kernel does not show who prints, which is no fault of the hook */
 	struct gpu_holders holders;
 	struct spinners spinners;
 	uint64_t modules; /* printk_driver_modules() at the last look */
@@ -113,7 +112,7 @@ static void ask_hook(struct fault_observer *g)
 		return;
 	printk_hook_free(g->printk);
 	g->printk = NULL;
-	g->printk_unfit = g->printk_refused = err == -ENOTSUP;
+	g->printk_error = -err;
 }
 
 /* Reads at most @batch records. Returns whether all of the log has been read. */
@@ -242,8 +241,22 @@ static void reopen_log(struct fault_observer *g)
 static void attach_printk(struct fault_observer *g, bool quiet)
 {
 	g->printk = printk_hook_new(g->log, quiet, &g->authority, g->epoll);
-	/* The verifier would refuse it again, at the same cost. */
-	g->printk_refused = !g->printk && (errno == E2BIG || errno == EACCES || errno == EINVAL);
+	g->printk_error = g->printk ? 0 : errno;
+}
+
+/* The verifier would refuse it again, at the same cost. Where addresses are hidden, it would prove nothing. */
+static bool may_attach_printk(const struct fault_observer *g)
+{
+	switch (g->printk_error) {
+	case 0:
+	case E2BIG:
+	case EACCES:
+	case EINVAL:
+	case ENOTSUP:
+		return false;
+	default:
+		return !printk_origins_shown("");
+	}
 }
 
 /* Tries again what is missing: tracefs may have been mounted, a limit raised. Loading BPF may cost milliseconds
@@ -257,7 +270,7 @@ static void retry(struct fault_observer *g)
 	load |= !(g->retries & (g->retries - 1));
 	if (load)
 		trace_events_load(&g->trace, true);
-	if (load && !g->printk && !g->printk_refused) {
+	if (load && may_attach_printk(g)) {
 		attach_printk(g, true);
 		if (g->printk)
 			log_info(g->log, "the printk hook is attached");
@@ -323,15 +336,17 @@ int fault_observer_snapshot(struct fault_observer *g, struct snapshot *s)
 		save_state(g);
 	}
 	snapshot_hook(&s->self, "kernel_log", g && g->kernel_log.fd >= 0);
-	if (!g || !g->printk_unfit)
-		snapshot_hook(&s->self, "printk_console", g && g->printk);
+	if (!g || g->printk_error != ENOTSUP)
+		snapshot_hook(&s->self, "printk_console", g && printk_hook_shows(g->printk));
 	printk_hook_snapshot(g ? g->printk : NULL, &s->self);
 	trace_events_snapshot(g ? &g->trace : NULL, &s->self);
 	if (!g)
 		return 0;
 	s->self.map_bytes += g->spinners.memory.maps;
 	s->self.program_bytes += g->spinners.memory.programs;
-	g->faults.counts.gpu_watched = g->printk || g->kernel_log.fd >= 0;
+	g->faults.counts.gpu_watched = g->kernel_log.fd >= 0 ||
+				       g->authority.in_force != AUTHORITY_LOG ||
+				       printk_hook_shows(g->printk);
 	clock = (struct fault_clock){ g->events.clocks.boot_to_wall,
 				      boot_seconds(&g->events.clocks, monotonic_ns()) };
 	return faults_snapshot(&g->faults, &clock, &s->faults);
@@ -458,7 +473,7 @@ void fault_offer_read(struct fault_offer *f, const char *root, int every_message
 		read_version(f, root);
 	f->driver_event = tracefs_find(root, tracefs, sizeof(tracefs)) == TRACEFS_MOUNTED &&
 			  !access(PATHF("%s/events/nvidia/nvidia_dev_xid", tracefs), F_OK);
-	f->authority = every_message > 0 && !f->callers ? AUTHORITY_HOOK :
-		       f->driver_event                  ? AUTHORITY_DRIVER :
-							  AUTHORITY_LOG;
+	f->authority = every_message == PRINTK_SHOWN && !f->callers ? AUTHORITY_HOOK :
+		       f->driver_event                              ? AUTHORITY_DRIVER :
+								      AUTHORITY_LOG;
 }

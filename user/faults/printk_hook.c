@@ -39,6 +39,9 @@
  * after the next message: it would seem to be older than all that has been read. */
 #define QUESTION "xidscope: finds out whether the kernel shows who prints (NVRM)\n"
 
+#define WITHOUT_CALLERS \
+	"Faults count by the driver's tracepoint, or by the form of the kernel log's records, if it can be read"
+
 struct printk_hook {
 	const struct log *log;
 	struct fault_authority *authority; /* NULL: it is only tried */
@@ -49,7 +52,7 @@ struct printk_hook {
 	uint64_t attached_ns; /* CLOCK_MONOTONIC */
 	uint64_t dropped, others_dropped; /* messages, at the last look */
 	unsigned int read; /* messages, in this turn */
-	bool tried, asked; /* only tried: the question could not be printed */
+	bool tried; /* to ask; the question may not have been printed */
 	enum { CALLERS_UNTOLD, CALLERS_KNOWN, CALLERS_HIDDEN } callers;
 	int error; /* why they are hidden; 0: by the kernel's version */
 };
@@ -87,8 +90,8 @@ static bool is_passing(int err)
 static void warn_hidden(const struct printk_hook *h)
 {
 	log_warn(h->log,
-		 "cannot find out who calls printk: /proc/modules and /proc/kallsyms: %s. Faults "
-		 "count by the driver's tracepoint, or by the form of the kernel log's records",
+		 "cannot find out who calls printk: /proc/modules and /proc/kallsyms: "
+		 "%s. " WITHOUT_CALLERS,
 		 h->error == -EPERM ? "addresses are hidden; it needs CAP_SYSLOG and "
 				      "kernel.kptr_restrict below 2" :
 				      strerror(-h->error));
@@ -101,7 +104,6 @@ void printk_hook_modules_changed(struct printk_hook *h)
 	if (printk_origins_read(&h->origins, "", monotonic_ns()) && !is_passing(h->origins.error)) {
 		h->callers = CALLERS_HIDDEN;
 		h->error = h->origins.error;
-		warn_hidden(h);
 		fault_authority_offer(h->authority, AUTHORITY_HOOK, false, monotonic_ns());
 	}
 	protect_driver(h);
@@ -129,17 +131,23 @@ int printk_hook_ask(struct printk_hook *h)
 {
 	static const char text[] = "<7>" QUESTION;
 	OPEN_FILE kmsg = -1;
+	bool first;
 
-	if (!h || h->asked)
+	if (!h || h->callers == CALLERS_KNOWN)
 		return 0;
+	first = !h->tried;
 	h->tried = true;
 	if (h->callers == CALLERS_UNTOLD) {
 		kmsg = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
-		if (kmsg < 0 || write(kmsg, text, strlen(text)) < 0)
-			return 0;
-		printk_hook_consume(h);
+		if (kmsg >= 0 && write(kmsg, text, strlen(text)) >= 0) {
+			printk_hook_consume(h);
+		} else {
+			/* The driver's first message will show it, unless addresses are hidden. */
+			h->error = first ? printk_origins_shown("") : 0;
+			if (!h->error)
+				return 0;
+		}
 	}
-	h->asked = true;
 	if (h->callers == CALLERS_KNOWN)
 		return 0;
 	/* The hook did not get it: a console prints it later, or not at all. */
@@ -147,7 +155,22 @@ int printk_hook_ask(struct printk_hook *h)
 		return h->error;
 	if (h->error)
 		warn_hidden(h);
-	return -ENOTSUP;
+	return h->error ? -EPERM : -ENOTSUP;
+}
+
+bool printk_release_shows(const char *root)
+{
+	const char *path = PATHF("%s/proc/sys/kernel/osrelease", root);
+	uint64_t major = file_number(path, "", 10), minor = file_number(path, ".", 10);
+
+	return major > 5 || (major == 5 && minor >= 19);
+}
+
+bool printk_hook_shows(const struct printk_hook *h)
+{
+	if (!h || h->callers != CALLERS_UNTOLD || !h->tried)
+		return h && h->callers != CALLERS_HIDDEN;
+	return printk_release_shows("");
 }
 
 bool printk_hook_undecided(const struct printk_hook *h)
@@ -233,9 +256,8 @@ static int attach_hook(struct printk_hook *h, const struct log *log)
 	h->attached_ns = monotonic_ns();
 	if (err) {
 		log_write_lines(log, LOG_LEVEL_WARN, bpf_error_log(),
-				"cannot hook printk: %s; %s. Faults are read from the kernel log "
-				"only",
-				bpf_reason(err), bpf_advice(err));
+				"cannot hook printk: %s; %s. " WITHOUT_CALLERS, bpf_reason(err),
+				bpf_advice(err));
 		return err;
 	}
 	bpf_object_memory(h->bpf->obj, &h->memory);
@@ -282,8 +304,12 @@ int printk_hook_try(void)
 	struct printk_hook *h = printk_hook_new(&silent, true, NULL, -1);
 	int err = h ? printk_hook_ask(h) : -errno;
 
+	if (h && !err)
+		err = printk_hook_shows(h) ? PRINTK_SHOWN : PRINTK_NOT_ASKED;
+	else if (h && (err == -ENOTSUP || err == -EPERM))
+		err = PRINTK_NOT_SHOWN;
 	printk_hook_free(h);
-	return err == -ENOTSUP ? 0 : err ?: 1;
+	return err;
 }
 
 void printk_hook_snapshot(const struct printk_hook *h, struct self *self)

@@ -19,9 +19,16 @@ void printk_hook_free(struct printk_hook *h);
 /* Passes on the messages that wait. */
 void printk_hook_consume(struct printk_hook *h);
 
-/* Finds out, once, whether the kernel shows who prints, if need be by a line in the kernel log. -ENOTSUP: it does not,
- * and the hook proves nothing; another -errno: that is not known. */
+/* Finds out whether the kernel shows who prints, if need be by a line in the kernel log. 0: it does; or the line could not be
+ * printed, and a message of the driver will show it. Otherwise the hook proves nothing: -ENOTSUP by the kernel's version; -EPERM if
+ * addresses are hidden, which can change; another -errno for a lack of memory or descriptors. */
 int printk_hook_ask(struct printk_hook *h);
+
+/* Whether the hook proves who prints, as far as is known: by a message, or else by the kernel's release. */
+bool printk_hook_shows(const struct printk_hook *h);
+
+/* Whether all kernels of this release show who prints. Some distributions' older ones do as well. @root is put before the path. */
+bool printk_release_shows(const char *root);
 
 /* Whether printk_hook_ask() has not yet been called, and no message has come. */
 bool printk_hook_undecided(const struct printk_hook *h);
@@ -38,6 +45,10 @@ void printk_hook_snapshot(const struct printk_hook *h, struct self *self);
 /* Whether a text has one of the marks that the hook looks for. */
 bool printk_marked(const char *text, size_t len);
 
-/* Loads the hook for a moment and prints a message: 1 if the kernel shows who prints, 0 if not, -errno if it refuses
- * the hook. */
+/* Loads the hook for a moment and prints a message. Returns -errno if the kernel refuses the hook. */
+enum {
+	PRINTK_NOT_SHOWN, /* who prints */
+	PRINTK_SHOWN,
+	PRINTK_NOT_ASKED, /* /dev/kmsg cannot be written, and the kernel's release decides nothing */
+};
 int printk_hook_try(void);
