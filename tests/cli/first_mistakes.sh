@@ -49,6 +49,13 @@ if ((EUID == 0)); then
 	done
 	as_nobody run --output - --duration 0.1s "${observe[@]}" >out 2>err || fail "mountstats alone needs privileges: $(<err)"
 fi
+if unshare -U -r true 2>/dev/null; then # BPF programs and the kernel log are refused there to all capabilities
+	unshare -U -r "$program" run --output - --duration 0.1s --events none >out 2>err || fail "without BPF nothing is observed: $(<err)"
+	[[ $(<err) == *"xidscope: error: faults are not observed: "* ]] || fail "it does not say that faults are not observed: $(<err)"
+	status=0
+	unshare -U -r "$program" run --hooks gpu --output - --duration 0.1s --events none >out 2>err || status=$?
+	[[ $status == 4 ]] || fail "without anything to observe it ends with $status"
+fi
 JOURNAL_STREAM=$(stat -L -c %d:%i err) expect 1 "" "<3>xidscope: error: cannot read the policy file absent: *" \
 	xid --xid-policy absent 79
 

@@ -145,6 +145,7 @@ int observer_start(struct observer *o, const struct log *log, unsigned int hooks
 		o->fault_options = *gpu;
 		o->fault_options.handle = on_event;
 		o->fault_options.context = o;
+		o->fault_options.alone = !o->rpc || rpc_observer_error(o->rpc) == EPERM;
 		o->gpu = fault_observer_new(log, &o->fault_options, o->epoll);
 		gpu_error = o->gpu ? 0 : errno;
 	}

@@ -220,8 +220,9 @@ static void open_log(struct fault_observer *g)
 	err = kernel_log_open(l, all);
 	if (err)
 		log_warn(g->log,
-			 "cannot read /dev/kmsg: %s; faults from before the start will be missing. "
-			 "It needs CAP_SYSLOG and, in a container, the device",
+			 "cannot read /dev/kmsg: %s; faults that only it has, such as those from "
+			 "before the start, will be missing. It needs CAP_SYSLOG and, in a "
+			 "container, the device",
 			 strerror(-err));
 }
 
@@ -402,9 +403,13 @@ struct fault_observer *fault_observer_new(const struct log *log,
 	kernel_log_mark(&g->start);
 	traced = trace_events_load(&g->trace, false);
 	attach_printk(g, false);
-	err = g->printk ? 0 : errno;
-	if (!g->printk && !traced && g->kernel_log.fd < 0 && err == EPERM)
-		goto failed;
+	err = g->printk_error;
+	if (err == EPERM && !traced && g->kernel_log.fd < 0) {
+		log_error(log, "faults are not observed: this process may neither read /dev/kmsg "
+			       "nor load BPF programs");
+		if (options->alone)
+			goto failed;
+	}
 	g->modules = printk_driver_modules("");
 	if (options->holders)
 		gpu_holders_learn(&g->holders);

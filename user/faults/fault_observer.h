@@ -16,6 +16,7 @@ struct fault_options {
 	bool holders; /* events name who holds a GPU, if the driver names no process */
 	bool spinners; /* look for tasks that spin in the kernel */
 	bool accept_user_kmsg; /* count records that processes wrote */
+	bool alone; /* nothing else is observed */
 	const struct state_store *state; /* the file that keeps the counts; NULL: none */
 	event_handler *handle; /* takes an event of each fault */
 	void *context; /* of @handle */
@@ -25,8 +26,8 @@ struct fault_options {
 struct fault_observer;
 
 /* Attaches what is available, and logs what is missing, which fault_observer_poll() tries again. @epoll is readable when there
- * is something to consume. The arguments must outlive it. Returns NULL with errno set; EPERM: this process may observe
- * nothing. */
+ * is something to consume. The arguments must outlive it. Returns NULL with errno set; EPERM: it is alone, and this process may
+ * observe nothing. */
 struct fault_observer *fault_observer_new(const struct log *log,
 					  const struct fault_options *options, int epoll);
 /* Counts what is still pending, saves the counts, and detaches. */
