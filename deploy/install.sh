@@ -35,7 +35,7 @@ fi
 # Whole folders, but what only the source needs. Programs among them can be called by name.
 for file in README.md SECURITY.md CHANGELOG.md LICENSE LICENSES/* docs/*.md docs/trace.schema.json $(find deploy/* -mindepth 1 -type f | sort); do
 	case $file in
-	deploy/container/* | deploy/debian/* | deploy/rpm/* | *.sh | */*_test.* | */xidscope.service) continue ;;
+	deploy/container/* | deploy/debian/* | deploy/helm/* | deploy/rpm/* | *.sh | */*_test.* | */xidscope.service) continue ;;
 	deploy/*/xidscope-*)
 		if [ -x "$file" ]; then
 			place 755 "$file" "$prefix/sbin/${file##*/}"

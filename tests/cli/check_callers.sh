@@ -109,6 +109,13 @@ fresh MIXED+CLOUD && slurm "$warn" warning && slurm "" warning
 slurm "$down" critical # and then it got worse
 fresh IDLE && slurm "$warn" milder
 
+# Slurm gives no PATH
+echo "PATH=$dir/bin:\$PATH" >settings
+fresh IDLE && : >scontrol.done
+env -i SLURMD_NODENAME=n1 XIDSCOPE="$program" XIDSCOPE_SETTINGS=settings XIDSCOPE_STATE_DIR="$dir/state" XIDSCOPE_SETTLE=0 \
+	"$BASH" "$top/deploy/slurm/xidscope-health-check" --health critical --max-age 1d
+[[ $(<scontrol.done) == $drain$'\n'$down ]] || fail "without PATH scontrol was asked for '$(<scontrol.done)'"
+
 # careful sites
 export XIDSCOPE_MODE=drain-only
 fresh ALLOCATED && slurm "$drain" critical && slurm "" critical
@@ -197,6 +204,10 @@ XIDSCOPE_LIMIT=30 slurm "$drain"$'\n'"$down" critical
 fresh IDLE && bash <(others 5 6 7 8) && XIDSCOPE_LIMIT=100 slurm "$drain"$'\n'"$down" critical
 fresh IDLE && bash <(others 5) && XIDSCOPE_LIMIT=1 slurm "" critical
 fresh IDLE && XIDSCOPE_LIMIT=1 slurm "$drain"$'\n'"$down" critical # at least one
+# nodes that save power are not there, and one that soon will is in service
+fresh IDLE && bash <(others 5) && for i in 2 3 4 6 7 8 9 10; do node "n$i" IDLE+CLOUD+POWERED_DOWN; done
+slurm "" critical && said "limit of 20 %"
+fresh ALLOCATED+CLOUD+POWER_DOWN && slurm "$drain"$'\n'"$down" critical
 # others drain at the same time: the first two stay, and this one returns, its job unharmed
 fresh IDLE && others 5 6 >meanwhile && slurm "$drain"$'\n'"$back" critical && said "over the limit"
 # those that drained later go back themselves
@@ -329,6 +340,8 @@ job() {
 	[[ $(grep -hv '^#' textfiles/*.prom 2>/dev/null) == "$3" ]] || fail "$1 of $2: '$(cat textfiles/* 2>&1)', not '$3'"
 }
 mkdir textfiles
+echo 'XIDSCOPE_TEXTFILES=textfiles' >settings
+folder='' XIDSCOPE_SETTINGS=settings job prolog_slurmd 4710 'fleet_node_job_info{workload="4710"} 1'
 job prolog_slurmd 4711 'fleet_node_job_info{workload="4711"} 1'
 job prolog_slurmd 4712 'fleet_node_job_info{workload="4712"} 1'
 job epilog_slurmd 4711 'fleet_node_job_info{workload="4712"} 1'
