@@ -149,7 +149,8 @@ int helper_ask_once(struct file_text *f, helper_work *work, const void *context)
 		return -ETIMEDOUT;
 	do
 		helper_collect(&h, monotonic_ns() + HELPER_ONCE_NS);
-	while (h.pipe >= 0 && !helper_sleeps(&h));
+	while (h.pipe >= 0 && !helper_sleeps(&h) &&
+	       monotonic_ns() < h.begun_ns + HELPER_STARVED_NS);
 	if (h.pipe >= 0)
 		return -ETIMEDOUT;
 	if (!h.whole)

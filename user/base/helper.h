@@ -11,6 +11,7 @@
 #define HELPER_WAIT_NS 300000000ull /* how long it waits in the event loop */
 #define HELPER_ONCE_NS \
 	2000000000ull /* and if the process has no CPU; helper_ask_once(): at least this */
+#define HELPER_STARVED_NS 15000000000ull /* what helper_ask_once() gives a process without a CPU */
 
 /* Initialise with { .pipe = -1 }. */
 struct helper {

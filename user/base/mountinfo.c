@@ -119,7 +119,7 @@ void mount_point_label(char *label, size_t size, const char *path, size_t len)
 
 bool mount_leads_to(const char *path, const char *point)
 {
-	size_t len = strlen(point);
+	size_t len = strcmp(point, "/") ? strlen(point) : 0;
 
 	return !strncmp(path, point, len) && (!path[len] || path[len] == '/');
 }

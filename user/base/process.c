@@ -83,10 +83,15 @@ static int drop_segments(struct dl_phdr_info *object, size_t size, void *context
 {
 	(void)size;
 	(void)context;
-	ARRAY_EACH(s, object->dlpi_phdr, object->dlpi_phnum)
-		if (s->p_type == PT_LOAD && !(s->p_flags & PF_W))
-			madvise((void *)(object->dlpi_addr + s->p_vaddr), s->p_memsz,
-				MADV_DONTNEED);
+	ARRAY_EACH(s, object->dlpi_phdr, object->dlpi_phnum) {
+		void *at = (void *)(object->dlpi_addr + s->p_vaddr);
+
+		if (s->p_type != PT_LOAD || s->p_flags & PF_W)
+			continue;
+		munlock(at, s->p_memsz);
+		madvise(at, s->p_memsz, MADV_DONTNEED);
+		mlock2(at, s->p_memsz, MLOCK_ONFAULT);
+	}
 	return 1;
 }
 

@@ -20,5 +20,6 @@ bool process_start_ticks(const char *stat, uint64_t *ticks);
 uint64_t cpu_pressure_waiting_ns(const char *root);
 
 /* Gives back the pages of the program itself, code and constants, most of which serve the start alone: libbpf, BPF objects.
- * The kernel maps those that are used again from its page cache. */
+ * The kernel maps those that are used again from its page cache, and keeps them if the limit of locked memory allows it: a disk
+ * that hangs could not give them back. */
 void memory_drop_program(void);

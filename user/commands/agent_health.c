@@ -29,16 +29,21 @@ static bool may_hang(const char *path, bool lower, char *source, size_t size)
 		source, size);
 }
 
-bool is_local(const struct options *o, const char *option, const char *path, bool lower)
+static bool report_remote(const struct options *o, const char *option, const char *path,
+			  const char *source)
 {
-	char source[160];
-
-	if (!path || !may_hang(path, lower, source, sizeof(source)))
-		return true;
 	log_error(&o->log,
 		  "%s %s is on %s, which may stop answering; name a file in a local folder", option,
 		  path, source);
 	return false;
+}
+
+bool is_local(const struct options *o, const char *option, const char *path, bool lower)
+{
+	char source[160];
+
+	return !path || !may_hang(path, lower, source, sizeof(source)) ||
+	       report_remote(o, option, path, source);
 }
 
 int check_refused(const struct options *o, const char *option, const char *path, int err)
@@ -74,6 +79,7 @@ int agent_health_open(struct agent_health *h, const struct options *o,
 		      const struct headline *servers)
 {
 	const char *path = o->health_file;
+	char source[160];
 	int err;
 
 	*h = (struct agent_health){ .options = o,
@@ -108,6 +114,12 @@ int agent_health_open(struct agent_health *h, const struct options *o,
 			  path);
 		return EXIT_LOCKED;
 	}
+	/* A link may lead elsewhere than the path's text. */
+	if (!err &&
+	    mounts_find_network("", mounts_number(h->file.lock), NULL, true, source,
+				sizeof(source)) &&
+	    !report_remote(o, "--health", path, source))
+		return EXIT_USAGE;
 	return check_refused(o, "--health", path, err); /* otherwise the next write tries again */
 }
 

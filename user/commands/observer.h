@@ -51,8 +51,7 @@ int observer_snapshot(struct observer *o, struct snapshot *s);
 /* ---- loop.c: the one event loop: ticks, kernel messages, signals ---- */
 
 struct loop_handler {
-	/* Called every @interval seconds, and on SIGHUP. */
-	void (*tick)(void *context);
+	void (*tick)(void *context); /* called every @interval seconds */
 	/* Called when @fd is readable, and every second; NULL with @fd -1: never. */
 	void (*serve)(void *context);
 	int fd;
@@ -60,6 +59,7 @@ struct loop_handler {
 	void (*alive)(void *context);
 	void *context;
 	const bool *over; /* one of these sets it to end the loop; NULL: none does */
+	bool hangup_is_tick; /* false: SIGHUP ends the loop, as the terminal is closed */
 };
 
 /* Blocks the signals that loop_run() handles: SIGTERM, SIGINT, SIGHUP. Call it before anything that takes time. */
@@ -68,6 +68,6 @@ void loop_block_signals(void);
 /* Sets whether SIGTERM and SIGINT end the process at once, or are blocked. A start may take long, with nothing to be undone. */
 void loop_end_at_once(bool at_once);
 
-/* Runs until @duration seconds (0: no limit) have passed, or SIGTERM or SIGINT comes. @interval: s. Returns 0 or -errno. */
+/* Runs until @duration seconds (0: no limit) have passed, or a signal ends it. @interval: s. Returns 0 or -errno. */
 int loop_run(struct observer *o, double interval, double duration,
 	     const struct loop_handler *handler);

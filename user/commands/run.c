@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -234,8 +235,8 @@ static int open_files(struct agent *a)
 /* Observes and writes until the end. Returns the exit code. */
 static int observe(struct agent *a, const struct fault_options *gpu)
 {
-	const struct loop_handler handler = { on_tick,  on_answers, a->writer.epoll,
-					      on_alive, a,          &a->over };
+	const struct loop_handler handler = { on_tick,  on_answers, a->writer.epoll, on_alive, a,
+					      &a->over, true };
 	const struct options *options = a->options;
 	const struct rpc_options rpc = options_rpc(options);
 	double begin = monotonic_seconds();
@@ -298,6 +299,8 @@ int cmd_run(const struct options *options)
 	a.options = options;
 	a.settings.period_ns = MOUNT_SETTINGS_NS;
 	loop_block_signals();
+	/* When memory is short, this process must not wait for a server or a disk (Linux 5.6; CAP_SYS_RESOURCE). */
+	prctl(PR_SET_IO_FLUSHER, 1, 0, 0, 0);
 	/* A closed pipe and a limit of a file's size are errors of write() and do not end the agent. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
