@@ -104,6 +104,11 @@ TEST(the_deepest_mount_on_the_way_counts)
 	assert_false(
 		mounts_find_network(root, -1, "/overlay/itself/x", true, source, sizeof(source)));
 	assert_false(mounts_find_network("/missing", -1, "/nas/x", false, source, sizeof(source)));
+	put("/proc/self/mountinfo", "1 0 0:1 / / rw - nfs4 nas:/root rw\n"
+				    "2 1 0:2 / /run rw - tmpfs tmpfs rw\n");
+	assert_true(mounts_find_network(root, -1, "/etc/x", false, source, sizeof(source)));
+	assert_string_equal(source, "nas:/root");
+	assert_false(mounts_find_network(root, -1, "/run/x", false, source, sizeof(source)));
 }
 
 /* The real kernel's: a folder's mount is in the list, with another number than that of proc. */

@@ -150,7 +150,7 @@ wait_for 60 source_is "$btf"
 (($(awk '{ print $9 }' "/proc/$(show MainPID)/stat") & 0x80000)) # PF_MEMALLOC_NOIO
 with no-reclaim-limit CapabilityBoundingSet=~CAP_SYS_RESOURCE
 wait_for 60 source_is "$btf"
-! (($(awk '{ print $9 }' "/proc/$(show MainPID)/stat") & 0x80000))
+((!($(awk '{ print $9 }' "/proc/$(show MainPID)/stat") & 0x80000)))
 row CAP_SYS_RESOURCE "missing: reclaim may wait for a silent server"
 
 step "a forbidden AF_NETLINK is reported once, and modules are looked for instead"
