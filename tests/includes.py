@@ -150,7 +150,7 @@ def rowless(top):
     """The fields of a snapshot's structs that no row of table.c has."""
     table = rows_of(top)
     rows, arrays = {}, set(re.findall(r"(?:CALLS|FAULTS|SELF)[(,] ?(\w+), (\w+)", table))
-    for struct, member in re.findall(r"(?:ROW|DIFF)\((\w+),(?: \w+_delta,)? [A-Z0-9]+, [A-Z_]+, ([\w.]+)", table):
+    for struct, member in re.findall(r"ROW\((\w+), [A-Z0-9]+, [A-Z_]+, ([\w.]+)", table):
         rows.setdefault(struct, set()).add(member)
     parts = {"calls": "calls", "fault_counts": "faults", "self": "self"}
     for struct, part in parts.items():
@@ -172,7 +172,7 @@ def uncounted(top):
     """The counters of calls and faults that no room of those which observe counts."""
     rooms = [path.read_text(encoding="utf-8") for room in OBSERVERS for path in (top / "user" / room).glob("**/*.c")]
     counted = set(re.findall(r"(?:->|\.)(\w+)", "".join(rooms)))
-    rows = re.findall(r"\((\w+),(?: \w+_delta,)? [A-Z0-9]+, (?:OWN_)?COUNTER, ([\w.]+)", rows_of(top) if rooms else "")
+    rows = re.findall(r"\((\w+), [A-Z0-9]+, (?:OWN_)?COUNTER, ([\w.]+)", rows_of(top) if rooms else "")
     for struct, member in rows:
         if struct not in ("snapshot", "program_run") and member.rpartition(".")[2] not in counted:
             yield f"user/snapshot/table.c: {member} of struct {struct} is counted in none of {', '.join(OBSERVERS)}"

@@ -28,7 +28,7 @@ static struct rpc_transport_state *add(struct snapshot *to, const char *server, 
 static const struct connection *find(const char *name)
 {
 	for (size_t i = 0; i < c.count; i++)
-		if (!strcmp(c.list[i].transport->now->name, name))
+		if (!strcmp(c.list[i].transport->name, name))
 			return &c.list[i];
 	fail_msg("no connection %s", name);
 	return NULL;

@@ -24,12 +24,12 @@ static void set_op(struct snapshot *s, const char *name, uint64_t calls, uint64_
 
 static void assert_op(size_t at, const char *name, uint64_t calls, uint64_t bytes)
 {
-	const struct op_delta *o = &d.ops[at];
+	const struct rpc_op *o = &d.calls.ops[at];
 
-	assert_true(at < d.op_count);
+	assert_true(at < d.calls.op_count);
 	assert_printed(formatted("%s %lu %lu %lu %lu", name, calls, calls * MS, calls * MS, bytes),
-		       "%s %lu %lu %lu %lu", o->now->op, time_histogram_count(&o->total),
-		       o->total.sum_ns, o->phase_ns[RPC_PHASE_RTT], o->sent_bytes);
+		       "%s %lu %lu %lu %lu", o->op, time_histogram_count(&o->total),
+		       o->total.sum_ns, o->phase[RPC_PHASE_RTT].sum_ns, o->sent_bytes);
 }
 
 TEST(what_has_changed_is_the_difference_wherever_it_is)
@@ -44,7 +44,7 @@ TEST(what_has_changed_is_the_difference_wherever_it_is)
 	set_op(&now, "READ", 11, 100);
 	subtract();
 	assert_int_equal(d.ns, 10 * SECOND);
-	assert_int_equal(d.op_count, 3);
+	assert_int_equal(d.calls.op_count, 3);
 	assert_op(0, "WRITE", 5, 1);
 	assert_op(1, "NEW", 7, 70);
 	assert_op(2, "READ", 1, 0);
@@ -58,7 +58,7 @@ TEST(calls_count_without_their_times)
 	now.calls.ops[0].total.bucket[0] = 3;
 	now.calls.ops[0].total.bucket[TIME_OVERFLOW] = 4;
 	subtract();
-	assert_int_equal(time_histogram_count(&d.ops[0].total), 7);
+	assert_int_equal(time_histogram_count(&d.calls.ops[0].total), 7);
 }
 
 TEST(without_a_snapshot_at_the_begin_there_is_no_difference)
@@ -66,7 +66,7 @@ TEST(without_a_snapshot_at_the_begin_there_is_no_difference)
 	before.time_ns = 0;
 	set_op(&now, "READ", 10, 100);
 	subtract();
-	assert_int_equal(d.op_count, 0);
+	assert_int_equal(d.calls.op_count, 0);
 	assert_int_equal(d.ns, 0);
 	assert_ptr_equal(d.end, &now);
 }
@@ -95,12 +95,13 @@ TEST(other_entries_follow_the_same_rule)
 		s->calls.servers[0].depth[RPC_QUEUE_PENDING].sum = i ? 100 : 7;
 		snapshot_fault(&s->faults, &xid)->count = i ? 1 : 2;
 		snapshot_kernel_event(&s->faults, false, "oom_kill", "")->count = i ? 4 : 6;
-		s->calls.cpu_waiting_ns = i ? 5 : 9;
+		s->calls.cpu_waiting_ns = i ? 9 : 5;
 	}
 	subtract();
-	assert_printed("3 5 100 1 4 5", "%lu %lu %lu %lu %lu %lu", d.errors[0].count,
-		       d.servers[0].credentials_ns, d.servers[0].depth[RPC_QUEUE_PENDING].sum,
-		       d.faults[0].count, d.kernel_events[0].count, d.cpu_waiting_ns);
+	assert_printed("3 5 100 1 4 4", "%lu %lu %lu %lu %lu %lu", d.calls.errors[0].count,
+		       d.calls.servers[0].credentials_ns,
+		       d.calls.servers[0].depth[RPC_QUEUE_PENDING].sum, d.faults.faults[0].count,
+		       d.faults.kernel_events[0].count, d.cpu_waiting_ns);
 	before.calls.cpu_waiting_ns = 0;
 	subtract();
 	assert_int_equal(d.cpu_waiting_ns, 0);
@@ -127,15 +128,15 @@ TEST(tcps_counters_begin_again_alone)
 			t->segments_lost = n ? cases[i].lost : 20;
 		}
 		subtract();
-		assert_printed(cases[i].expected, "%lu %lu %lu", d.transports[0].retransmits,
-			       d.transports[0].segments, d.transports[0].segments_lost);
+		assert_printed(cases[i].expected, "%lu %lu %lu", d.calls.transports[0].retransmits,
+			       d.calls.transports[0].segments, d.calls.transports[0].segments_lost);
 	}
 	/* What came before a connection was first seen. */
 	snapshot_transport(&now.calls, "nas", "tcp/1")->segments = 700;
 	snapshot_transport(&now.calls, "nas", "tcp/1")->retransmits = 7;
 	subtract();
-	assert_printed("2 0 7", "%zu %lu %lu", d.transport_count, d.transports[1].segments,
-		       d.transports[1].retransmits);
+	assert_printed("2 0 7", "%zu %lu %lu", d.calls.transport_count,
+		       d.calls.transports[1].segments, d.calls.transports[1].retransmits);
 }
 
 /* 1,000 READs by one source, 1,200 by the next: none of its counts is lower, but all of them are new. */
@@ -154,7 +155,8 @@ TEST(all_counts_of_another_source_are_new)
 	snapshot_transport(&now.calls, "nas", "tcp/0")->segments = 7; /* of the connection */
 	subtract();
 	assert_op(0, "READ", 1200, 150);
-	assert_printed("5 0", "%lu %lu", d.transports[0].retransmits, d.transports[0].segments);
+	assert_printed("5 0", "%lu %lu", d.calls.transports[0].retransmits,
+		       d.calls.transports[0].segments);
 	/* The sum of the differences is what all sources have counted. */
 	snapshot_server(&before.calls, "nas");
 	snapshot_server(&now.calls, "nas");
@@ -165,10 +167,10 @@ TEST(all_counts_of_another_source_are_new)
 		if (i)
 			set_op(&s, "READ", i == 2 ? 1000 : 10, 0);
 		assert_int_equal(session_add(&t, &s), 0);
-		calls += i ? time_histogram_count(&t.interval.ops[0].total) : 0;
+		calls += i ? time_histogram_count(&t.interval.calls.ops[0].total) : 0;
 	}
 	assert_int_equal(session_add(&t, &now), 0);
-	calls += time_histogram_count(&t.interval.ops[0].total);
+	calls += time_histogram_count(&t.interval.calls.ops[0].total);
 	assert_int_equal(calls, 1000 + 1200);
 	assert_int_equal(t.servers[0].sums.calls, calls);
 	assert_printed("1 source btf", "%zu %s %s", t.event_count,

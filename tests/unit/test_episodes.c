@@ -211,12 +211,11 @@ TEST(two_servers_at_once_are_told_apart)
 TEST(a_server_that_has_ended_is_forgotten)
 {
 	struct snapshot end = { .time_ns = SECOND };
-	struct delta d = { .end = &end, .ns = SECOND };
 	struct rpc_server_state server = {};
-	struct server_delta servers = { .now = &server };
+	struct delta d = { .end = &end,
+			   .ns = SECOND,
+			   .calls = { .servers = &server, .server_count = 1 } };
 
-	d.servers = &servers;
-	d.server_count = 1;
 	for (unsigned int i = 0; i < 500; i++) {
 		snprintf(server.server, sizeof(server.server), "nas-%u", i);
 		assert_int_equal(episodes_add(&episodes, &d), 0);

@@ -63,40 +63,37 @@ static void add_failed(struct failures *f, const char *op, const char *status, u
 		       uint64_t calls)
 {
 	struct snapshot s = { .calls = { .mounts = &mount, .mount_count = 1 } };
-	struct rpc_op *o = snapshot_op(&s.calls, "nas-1", op);
-	struct rpc_error *e = snapshot_error(&s.calls, "nas-1", op, status);
-	struct rpc_transport_state *t = snapshot_transport(&s.calls, "nas-1", "tcp/0");
-	struct calls_by m[] = { { .server = "nas-1", .mountpoint = "/mnt/ckpt" },
-				{ .server = "nas-1", .mountpoint = "/mnt/other" } };
-	struct calls_by w[] = { { .server = "nas-1", .owner = "slurm:71" },
-				{ .server = "nas-1", .owner = "slurm:7" } };
+	struct rpc_op o = { .server = "nas-1", .total.bucket = { calls } };
+	struct rpc_error e = { .server = "nas-1", .count = failed };
+	struct rpc_transport_state t = { .server = "nas-1", .timeouts = timeouts };
+	struct calls_by mounts[] = { { .server = "nas-1", .mountpoint = "/mnt/ckpt" },
+				     { .server = "nas-1", .mountpoint = "/mnt/other" } };
+	struct calls_by owners[] = { { .server = "nas-1", .owner = "slurm:71" },
+				     { .server = "nas-1", .owner = "slurm:7" } };
+	struct calls_by both[] = { { "nas-1", "", "/mnt/ckpt", "slurm:71", {}, 0, 0 },
+				   { "nas-1", "", "/mnt/ckpt", "slurm:7", {}, 0, 0 },
+				   { "nas-1", "", "/mnt/other", "slurm:7", {}, 0, 0 } };
 	enum rpc_kind kind = rpc_kind_of(op);
-	struct op_delta ops = { .now = o, .total.bucket = { calls } };
-	struct error_delta errors = { .now = e, .count = failed };
-	struct transport_delta transports = { .now = t, .timeouts = timeouts };
-	struct calls_by_delta mounts[] = { { .now = &m[0] }, { .now = &m[1] } };
-	struct calls_by_delta owners[] = { { .now = &w[0] }, { .now = &w[1] } };
-	struct calls_by b[] = { { "nas-1", "", "/mnt/ckpt", "slurm:71", {}, 0, 0 },
-				{ "nas-1", "", "/mnt/ckpt", "slurm:7", {}, 0, 0 },
-				{ "nas-1", "", "/mnt/other", "slurm:7", {}, 0, 0 } };
-	struct calls_by_delta both[] = { { .now = &b[0] }, { .now = &b[1] }, { .now = &b[2] } };
 	struct delta d = { .end = &s,
 			   .begin = ++begin,
-			   .ops = &ops,
-			   .op_count = 1,
-			   .errors = &errors,
-			   .error_count = failed != 0,
-			   .transports = &transports,
-			   .transport_count = 1,
-			   .mount_calls = mounts,
-			   .mount_calls_count = 2,
-			   .owner_calls = owners,
-			   .owner_calls_count = 2,
-			   .owner_mounts = both,
-			   .owner_mount_count = 3 };
+			   .calls = { .ops = &o,
+				      .op_count = 1,
+				      .errors = &e,
+				      .error_count = failed != 0,
+				      .transports = &t,
+				      .transport_count = 1,
+				      .mount_calls = mounts,
+				      .mount_calls_count = 2,
+				      .owner_calls = owners,
+				      .owner_calls_count = 2,
+				      .owner_mounts = both,
+				      .owner_mount_count = 3 } };
 
-	strcpy(e->mountpoint, named);
-	strcpy(e->owner, owner);
+	strcpy(o.op, op);
+	strcpy(e.op, op);
+	strcpy(e.status, status);
+	strcpy(e.mountpoint, named);
+	strcpy(e.owner, owner);
 	mounts[0].sums.errors[kind] = failed - elsewhere + mistakes;
 	mounts[0].sums.calls[kind] = failed - elsewhere + others;
 	mounts[1].sums.errors[kind] = mounts[1].sums.calls[kind] = elsewhere;
@@ -107,9 +104,6 @@ static void add_failed(struct failures *f, const char *op, const char *status, u
 	both[2].sums.errors[kind] = elsewhere;
 	failures_add(f, &d, "nas-1", NULL, FAILURE_NONE);
 	failures_add(f, &d, "nas-2", NULL, FAILURE_NONE); /* has none */
-	s.calls.mounts = NULL;
-	s.calls.mount_count = 0;
-	snapshot_free(&s);
 }
 
 BEFORE_EACH()

@@ -52,19 +52,19 @@ static void expect_owners_of_mounts(const struct delta *d)
 
 	ARRAY_EACH(c, clients.list, clients.count)
 		all &= *c->owner != 0;
-	ARRAY_EACH(m, d->mount_calls, all ? d->mount_calls_count : 0) {
+	ARRAY_EACH(m, d->calls.mount_calls, all ? d->calls.mount_calls_count : 0) {
 		uint64_t sum = 0;
 
-		ARRAY_EACH(b, d->owner_mounts, d->owner_mount_count)
-			if (!strcmp(b->now->mountpoint, m->now->mountpoint))
+		ARRAY_EACH(b, d->calls.owner_mounts, d->calls.owner_mount_count)
+			if (!strcmp(b->mountpoint, m->mountpoint))
 				sum += rpc_kinds_sum(b->sums.calls);
 		assert_int_equal(sum, rpc_kinds_sum(m->sums.calls));
 	}
-	ARRAY_EACH(o, d->owner_calls, d->owner_calls_count) {
+	ARRAY_EACH(o, d->calls.owner_calls, d->calls.owner_calls_count) {
 		uint64_t sum = 0;
 
-		ARRAY_EACH(b, d->owner_mounts, d->owner_mount_count)
-			if (!strcmp(b->now->owner, o->now->owner))
+		ARRAY_EACH(b, d->calls.owner_mounts, d->calls.owner_mount_count)
+			if (!strcmp(b->owner, o->owner))
 				sum += rpc_kinds_sum(b->sums.calls);
 		assert_int_equal(sum, rpc_kinds_sum(o->sums.calls));
 	}
@@ -75,9 +75,9 @@ static void add_growth(void)
 	struct delta d = {};
 
 	assert_int_equal(delta_make(&d, &earlier, &now), 0);
-	ARRAY_EACH(m, d.mount_calls, d.mount_calls_count)
+	ARRAY_EACH(m, d.calls.mount_calls, d.calls.mount_calls_count)
 		mounts_grew += rpc_kinds_sum(m->sums.calls);
-	ARRAY_EACH(o, d.owner_calls, d.owner_calls_count)
+	ARRAY_EACH(o, d.calls.owner_calls, d.calls.owner_calls_count)
 		owners_grew += rpc_kinds_sum(o->sums.calls);
 	expect_owners_of_mounts(&d);
 	delta_free(&d);

@@ -213,8 +213,8 @@ static void add_worst_transport(struct rpc_server_state *v, const struct calls *
 		ARRAY_FIND(x, before->servers, before->server_count, !strcmp(x->server, v->server));
 	uint64_t longest[RPC_LIMITS] = {};
 
-	ARRAY_EACH(t, d->transports, d->transport_count) {
-		if (strcmp(t->now->server, v->server) != 0)
+	ARRAY_EACH(t, d->calls.transports, d->calls.transport_count) {
+		if (strcmp(t->server, v->server) != 0)
 			continue;
 		for (int l = 0; l < RPC_LIMITS; l++)
 			RAISE(longest[l], t->saturated_ns[l]);

@@ -84,9 +84,9 @@ static void note_mounts(struct above_sums *a, const struct delta *d, const char 
 		a->lock_wait_ns += m->lock_waiters * d->ns;
 		if (m->lock_waiters)
 			snprintf(a->locked, sizeof(a->locked), "%s", m->mountpoint);
-		ARRAY_EACH(c, d->mount_calls, d->mount_calls_count) {
-			if (strcmp(c->now->server, server) != 0 ||
-			    strcmp(c->now->mountpoint, m->mountpoint) != 0)
+		ARRAY_EACH(c, d->calls.mount_calls, d->calls.mount_calls_count) {
+			if (strcmp(c->server, server) != 0 ||
+			    strcmp(c->mountpoint, m->mountpoint) != 0)
 				continue;
 			for (int k = 0; k < RPC_KINDS; k++)
 				if (c->sums.total_ns[k] > most[k]) {
@@ -122,36 +122,36 @@ void above_add(struct above_sums *a, const struct delta *d, const char *server)
 	static const char *const refusals[] = { "EACCES", "EPERM", "EROFS", "NFS4ERR_ACCESS" };
 	const struct calls *c = &d->end->calls;
 
-	ARRAY_EACH(o, d->ops, d->op_count) {
+	ARRAY_EACH(o, d->calls.ops, d->calls.op_count) {
 		struct op_sums *to;
 
-		if (strcmp(o->now->server, server) != 0)
+		if (strcmp(o->server, server) != 0)
 			continue;
-		to = &a->ops[op_of(o->now->op)];
+		to = &a->ops[op_of(o->op)];
 		to->calls += time_histogram_count(&o->total);
 		to->ns += o->total.sum_ns;
 		to->bytes += o->received_bytes > o->sent_bytes ? o->received_bytes : o->sent_bytes;
-		if (!strcmp(o->now->op, "LOCK"))
+		if (!strcmp(o->op, "LOCK"))
 			a->lock_ns += o->total.sum_ns;
 	}
-	ARRAY_EACH(e, d->errors, d->error_count) {
-		enum above_op op = op_of(e->now->op);
-		bool jukebox = !strcmp(e->now->status, "EJUKEBOX"),
-		     grace = !strcmp(e->now->status, "NFS4ERR_GRACE");
+	ARRAY_EACH(e, d->calls.errors, d->calls.error_count) {
+		enum above_op op = op_of(e->op);
+		bool jukebox = !strcmp(e->status, "EJUKEBOX"),
+		     grace = !strcmp(e->status, "NFS4ERR_GRACE");
 
-		if (strcmp(e->now->server, server) != 0)
+		if (strcmp(e->server, server) != 0)
 			continue;
-		if (jukebox || grace || !strcmp(e->now->status, "NFS4ERR_DELAY"))
+		if (jukebox || grace || !strcmp(e->status, "NFS4ERR_DELAY"))
 			a->ops[op].delayed += e->count;
 		if (grace && waits_between(op))
 			a->grace += e->count;
 		if (jukebox && waits_between(op))
 			a->jukebox += e->count;
-		if (!strcmp(e->now->status, "NFS4ERR_DENIED"))
+		if (!strcmp(e->status, "NFS4ERR_DENIED"))
 			a->denied += e->count;
-		if (ARRAY_FIND(r, refusals, COUNT(refusals), !strcmp(*r, e->now->status))) {
+		if (ARRAY_FIND(r, refusals, COUNT(refusals), !strcmp(*r, e->status))) {
 			a->refused += e->count;
-			a->refusal = *e->now;
+			a->refusal = *e;
 		}
 	}
 	add_retries(a, d->ns, a->ops[ABOVE_OPEN].calls - open.calls,

@@ -105,12 +105,12 @@ static uint64_t without_failed(uint64_t bytes, uint64_t calls, uint64_t failed)
 }
 
 /* The part of an op's @bytes. */
-static uint64_t moved_by(const struct delta *d, const struct op_delta *op, uint64_t bytes)
+static uint64_t moved_by(const struct delta *d, const struct rpc_op *op, uint64_t bytes)
 {
 	uint64_t failed = 0;
 
-	ARRAY_EACH(e, d->errors, d->error_count)
-		if (!strcmp(e->now->op, op->now->op) && !strcmp(e->now->server, op->now->server))
+	ARRAY_EACH(e, d->calls.errors, d->calls.error_count)
+		if (!strcmp(e->op, op->op) && !strcmp(e->server, op->server))
 			failed += e->count;
 	return without_failed(bytes, time_histogram_count(&op->total), failed);
 }
@@ -121,13 +121,13 @@ static struct traffic traffic_of(const struct episode_watch *w, const struct del
 	enum call_kind kind = w->kind == EPISODE_SAVE ? CALL_WRITE : CALL_READ;
 	struct traffic t = { .begin_ns = d->begin_ns, .ns = d->ns };
 
-	ARRAY_EACH(o, d->ops, d->op_count) {
-		if (call_kind_of(o->now->op) != kind || strcmp(o->now->server, w->server) != 0)
+	ARRAY_EACH(o, d->calls.ops, d->calls.op_count) {
+		if (call_kind_of(o->op) != kind || strcmp(o->server, w->server) != 0)
 			continue;
 		t.bytes += moved_by(d, o, kind == CALL_WRITE ? o->sent_bytes : o->received_bytes);
 		t.total_ns += o->total.sum_ns;
 		for (int p = 0; p < RPC_PHASES; p++)
-			t.phase_ns[p] += o->phase_ns[p];
+			t.phase_ns[p] += o->phase[p].sum_ns;
 	}
 	t.stalled = server->oldest_ns[server_oldest(server)] >= t.ns;
 	return t;
@@ -194,10 +194,10 @@ static int add_owners(struct episode_watch *w, const struct delta *d)
 
 	if (!snapshot_knows(&d->end->calls, RPC_FACT_OWNERS))
 		return 0;
-	ARRAY_EACH(o, d->owner_calls, d->owner_calls_count) {
-		if (!moved_bytes(w->kind, &o->sums) || strcmp(o->now->server, w->server) != 0)
+	ARRAY_EACH(o, d->calls.owner_calls, d->calls.owner_calls_count) {
+		if (!moved_bytes(w->kind, &o->sums) || strcmp(o->server, w->server) != 0)
 			continue;
-		to = snapshot_owner_calls(&w->owners, w->server, o->now->owner);
+		to = snapshot_owner_calls(&w->owners, w->server, o->owner);
 		if (!to)
 			return -ENOMEM;
 		rpc_sums_add(&to->sums, &o->sums);
@@ -262,7 +262,7 @@ static void add_quiet_interval(struct episode_watch *w, const struct traffic *t)
 
 /* An interval of a burst, the first one or a later one. */
 static int add_burst_interval(struct episode_watch *w, const struct traffic *t,
-			      const struct delta *d, const struct server_delta *server)
+			      const struct delta *d, const struct rpc_server_state *server)
 {
 	double seconds;
 
@@ -294,7 +294,7 @@ static int add_burst_interval(struct episode_watch *w, const struct traffic *t,
 }
 
 static int add_interval(struct episodes *e, struct episode_watch *w, const struct traffic *t,
-			const struct delta *d, const struct server_delta *server)
+			const struct delta *d, const struct rpc_server_state *server)
 {
 	double rate = rate_of(t);
 
@@ -337,8 +337,8 @@ static int forget_servers(struct episodes *e, const struct delta *d)
 	int err = 0;
 
 	ARRAY_EACH(w, e->watches, e->watch_count) {
-		if (ARRAY_FIND(v, d->servers, d->server_count,
-			       !strcmp(v->now->server, w->server))) {
+		if (ARRAY_FIND(v, d->calls.servers, d->calls.server_count,
+			       !strcmp(v->server, w->server))) {
 			e->watches[kept++] = *w;
 			continue;
 		}
@@ -353,9 +353,9 @@ static int forget_servers(struct episodes *e, const struct delta *d)
 
 int episodes_add(struct episodes *e, const struct delta *d)
 {
-	for (size_t i = 0; i < d->server_count; i++)
+	for (size_t i = 0; i < d->calls.server_count; i++)
 		for (int k = 0; k < EPISODE_KINDS; k++) {
-			const struct rpc_server_state *server = d->servers[i].now;
+			const struct rpc_server_state *server = &d->calls.servers[i];
 			struct episode_watch *w =
 				watch_get(e, server->server, (enum episode_kind)k);
 			struct traffic t;
@@ -363,7 +363,7 @@ int episodes_add(struct episodes *e, const struct delta *d)
 			if (!w)
 				return -ENOMEM;
 			t = traffic_of(w, d, server);
-			if (add_interval(e, w, &t, d, &d->servers[i]))
+			if (add_interval(e, w, &t, d, server))
 				return -ENOMEM;
 		}
 	e->begun = true;

@@ -193,31 +193,31 @@ static void add_calls(struct failures *f, const struct delta *d, const struct rp
 		to->since = d->begin;
 	to->count += count;
 	to->last_count += count;
-	ARRAY_EACH(o, d->owner_mounts, all ? d->owner_mount_count : 0)
-		if (o->sums.errors[rpc_kind_of(e->op)] && !strcmp(o->now->server, e->server) &&
-		    !strcmp(o->now->mountpoint, mountpoint))
-			add_name(to->owner, o->now->owner);
+	ARRAY_EACH(o, d->calls.owner_mounts, all ? d->calls.owner_mount_count : 0)
+		if (o->sums.errors[rpc_kind_of(e->op)] && !strcmp(o->server, e->server) &&
+		    !strcmp(o->mountpoint, mountpoint))
+			add_name(to->owner, o->owner);
 	if (!strcmp(mountpoint, e->mountpoint))
 		add_name(to->owner, e->owner);
 }
 
 /* Adds the calls that ended with @e. The source names the mount and the owner of the last one. If no other calls of the kind
  * failed, the errors by mount and by owner say which the others are. @only: of this mount; NULL: of any. */
-static void add_error(struct failures *f, const struct delta *d, const struct error_delta *e,
+static void add_error(struct failures *f, const struct delta *d, const struct rpc_error *e,
 		      const char *only)
 {
-	enum rpc_kind kind = rpc_kind_of(e->now->op);
+	enum rpc_kind kind = rpc_kind_of(e->op);
 	uint64_t errors = 0;
 
-	ARRAY_EACH(m, d->mount_calls, d->mount_calls_count)
-		if (!strcmp(m->now->server, e->now->server))
+	ARRAY_EACH(m, d->calls.mount_calls, d->calls.mount_calls_count)
+		if (!strcmp(m->server, e->server))
 			errors += m->sums.errors[kind];
-	if (errors != e->count && (!only || !strcmp(only, e->now->mountpoint)))
-		add_calls(f, d, e->now, e->now->mountpoint, e->count, false);
-	ARRAY_EACH(m, d->mount_calls, errors == e->count ? d->mount_calls_count : 0)
-		if (m->sums.errors[kind] && !strcmp(m->now->server, e->now->server) &&
-		    (!only || !strcmp(only, m->now->mountpoint)))
-			add_calls(f, d, e->now, m->now->mountpoint, m->sums.errors[kind], true);
+	if (errors != e->count && (!only || !strcmp(only, e->mountpoint)))
+		add_calls(f, d, e, e->mountpoint, e->count, false);
+	ARRAY_EACH(m, d->calls.mount_calls, errors == e->count ? d->calls.mount_calls_count : 0)
+		if (m->sums.errors[kind] && !strcmp(m->server, e->server) &&
+		    (!only || !strcmp(only, m->mountpoint)))
+			add_calls(f, d, e, m->mountpoint, m->sums.errors[kind], true);
 }
 
 /* The fewest calls of the interval among which the failed ones are: @calls, of the op, or those of the kind to this mount or
@@ -228,11 +228,11 @@ static uint64_t calls_among(const struct failed_calls *to, const struct delta *d
 	enum rpc_kind kind = rpc_kind_of(to->op);
 	uint64_t by_owner = 0;
 
-	ARRAY_EACH(m, d->mount_calls, *to->mountpoint ? d->mount_calls_count : 0)
-		if (!strcmp(m->now->server, server) && !strcmp(m->now->mountpoint, to->mountpoint))
+	ARRAY_EACH(m, d->calls.mount_calls, *to->mountpoint ? d->calls.mount_calls_count : 0)
+		if (!strcmp(m->server, server) && !strcmp(m->mountpoint, to->mountpoint))
 			LOWER(calls, m->sums.calls[kind]);
-	ARRAY_EACH(o, d->owner_calls, d->owner_calls_count)
-		if (!strcmp(o->now->server, server) && has_name(to->owner, o->now->owner))
+	ARRAY_EACH(o, d->calls.owner_calls, d->calls.owner_calls_count)
+		if (!strcmp(o->server, server) && has_name(to->owner, o->owner))
 			by_owner += o->sums.calls[kind];
 	if (*to->owner)
 		LOWER(calls, by_owner);
@@ -248,16 +248,16 @@ static bool is_given_up(const struct failed_calls *f, const struct delta *d,
 	if (!mount || strncmp(mount->options[NFS_RECOVERY], "soft", 4) != 0 ||
 	    (strcmp(f->status, "EIO") != 0 && strcmp(f->status, "ETIMEDOUT") != 0))
 		return false;
-	ARRAY_EACH(t, d->transports, d->transport_count)
-		timed_out |= t->timeouts && !strcmp(t->now->server, mount->server);
+	ARRAY_EACH(t, d->calls.transports, d->calls.transport_count)
+		timed_out |= t->timeouts && !strcmp(t->server, mount->server);
 	return timed_out;
 }
 
 /* The calls of an op that ended in the interval. */
 static uint64_t calls_of(const struct delta *d, const char *server, const char *op)
 {
-	const struct op_delta *o = ARRAY_FIND(
-		x, d->ops, d->op_count, !strcmp(x->now->op, op) && !strcmp(x->now->server, server));
+	const struct rpc_op *o = ARRAY_FIND(x, d->calls.ops, d->calls.op_count,
+					    !strcmp(x->op, op) && !strcmp(x->server, server));
 
 	return o ? time_histogram_count(&o->total) : 0;
 }
@@ -267,10 +267,10 @@ void failures_add(struct failures *f, const struct delta *d, const char *server,
 {
 	for (int i = 0; i < f->count; i++)
 		f->list[i].last_count = 0;
-	ARRAY_EACH(e, d->errors, d->error_count) {
-		enum failure failure = failure_of(e->now->op, e->now->status);
+	ARRAY_EACH(e, d->calls.errors, d->calls.error_count) {
+		enum failure failure = failure_of(e->op, e->status);
 
-		if (!strcmp(e->now->server, server) && failure != FAILURE_NONE &&
+		if (!strcmp(e->server, server) && failure != FAILURE_NONE &&
 		    (meaning == FAILURE_NONE || failure == meaning))
 			add_error(f, d, e, mountpoint);
 	}

@@ -10,7 +10,7 @@
 
 struct interval {
 	const struct delta *d;
-	const struct server_delta *server;
+	const struct rpc_server_state *server;
 	const char *name;
 	uint64_t ns;
 	uint64_t received_bytes; /* by TCP */
@@ -36,7 +36,8 @@ void slot_waits_add(struct server_sums *v, const struct interval *n);
  * after it: then nothing else of it is added. */
 bool stall_covers(struct server_sums *v, struct interval *n);
 
-/* Notes the slots of transport @t. *@waited says whether calls waited for those noted so far; it begins as false. */
+/* Notes the slots of transport @t of the snapshot at the end. *@waited: whether calls waited for those noted so far; it begins as
+ * false. */
 void slots_note(struct server_sums *v, const struct rpc_transport_state *t, bool *waited);
 
 /* Adds @from to the active time @to; with -1 as @sign it is taken away. */

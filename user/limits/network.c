@@ -30,14 +30,13 @@
 #define RMEM_MAX (64u << 20)
 
 /* Whether the connection carries data at this look. It also does if several replies queue on the way. */
-static bool carries_data(const struct transport_delta *t, double replies, uint64_t ns)
+static bool carries_data(const struct rpc_transport_state *t, double replies, uint64_t ns)
 {
-	const struct rpc_transport_state *now = t->now;
-	uint64_t queue = now->srtt_ns - now->min_rtt_ns;
+	uint64_t queue = t->srtt_ns - t->min_rtt_ns;
 
-	if (now->carries)
+	if (t->carries)
 		return true;
-	return now->srtt_ns > 2 * now->min_rtt_ns && queue >= LONG_QUEUE_NS &&
+	return t->srtt_ns > 2 * t->min_rtt_ns && queue >= LONG_QUEUE_NS &&
 	       (double)queue * replies >= (double)(QUEUED_REPLIES * ns);
 }
 
@@ -46,24 +45,23 @@ void paths_add(struct server_sums *v, const struct interval *n)
 	const struct delta *d = n->d;
 	bool known = snapshot_knows(&d->end->calls, RPC_FACT_REPLIES);
 
-	ARRAY_EACH(t, d->transports, d->transport_count) {
-		const struct rpc_transport_state *now = t->now;
+	ARRAY_EACH(t, d->calls.transports, d->calls.transport_count) {
 		double bytes = (double)t->received_bytes, part = bytes / (double)n->received_bytes;
 		double ns = known ? (double)t->rtt_ns : part * (double)n->phase_ns[RPC_PHASE_RTT];
 		double replies = known ? (double)t->replies : part * (double)n->calls;
 
-		if (strcmp(now->server, n->name) != 0 || !t->received_bytes || ns <= 0 ||
-		    !now->rcv_wnd || !now->min_rtt_ns || !now->srtt_ns || !n->ns)
+		if (strcmp(t->server, n->name) != 0 || !t->received_bytes || ns <= 0 ||
+		    !t->rcv_wnd || !t->min_rtt_ns || !t->srtt_ns || !n->ns)
 			continue;
 		v->looks++;
 		v->received_bytes += bytes;
 		v->path_ns += ns;
 		v->carrying += ns * carries_data(t, replies, n->ns);
 		v->window_filled +=
-			ns * (bytes * (double)now->min_rtt_ns / (double)n->ns / now->rcv_wnd);
-		v->min_rtt_ns += ns * (double)now->min_rtt_ns;
-		v->srtt_ns += ns * (double)now->srtt_ns;
-		v->rcv_wnd += ns * now->rcv_wnd;
+			ns * (bytes * (double)t->min_rtt_ns / (double)n->ns / t->rcv_wnd);
+		v->min_rtt_ns += ns * (double)t->min_rtt_ns;
+		v->srtt_ns += ns * (double)t->srtt_ns;
+		v->rcv_wnd += ns * t->rcv_wnd;
 	}
 }
 

@@ -102,12 +102,12 @@ static void set_waiter(struct nfs_span *span, const struct delta *d)
 {
 	uint64_t most = 0, waits;
 
-	ARRAY_EACH(o, d->owner_calls, d->owner_calls_count) {
-		if (strcmp(o->now->server, span->server) != 0)
+	ARRAY_EACH(o, d->calls.owner_calls, d->calls.owner_calls_count) {
+		if (strcmp(o->server, span->server) != 0)
 			continue;
 		waits = rpc_kinds_sum(o->sums.wait_ns);
 		if (waits > most)
-			memcpy(span->owner, o->now->owner, sizeof(span->owner));
+			memcpy(span->owner, o->owner, sizeof(span->owner));
 		RAISE(most, waits);
 	}
 }
@@ -155,11 +155,10 @@ static void add_share(const struct watching *n, const char *server, int limit, d
 
 /* Whether the client has recovered its state for long, and makes no call for it. If a call waits for the server, that is a
  * stall. */
-static bool is_drained(const struct server_delta *v, const struct delta *d)
+static bool is_drained(const struct rpc_server_state *v, const struct delta *d)
 {
-	return v->now->draining_now_ns >= NFS_STALL_NS &&
-	       !v->now->oldest_ns[server_oldest(v->now)] &&
-	       !ARRAY_FIND(o, d->ops, d->op_count, !strcmp(o->now->server, v->now->server));
+	return v->draining_now_ns >= NFS_STALL_NS && !v->oldest_ns[server_oldest(v)] &&
+	       !ARRAY_FIND(o, d->calls.ops, d->calls.op_count, !strcmp(o->server, v->server));
 }
 
 /* No two spans begin in the same microsecond: the event log's reader finds the begin of an end by it. */
@@ -172,19 +171,18 @@ static void begin_errors(const struct watching *n, const char *server, int watch
 
 /* Calls wait for credentials, or for a recovery that does not go on. */
 static void update_wait(const struct watching *n, struct nfs_span *span,
-			const struct server_delta *v)
+			const struct rpc_server_state *v)
 {
-	bool upcall = v->now->upcall_ns >= NFS_STALL_NS;
+	bool upcall = v->upcall_ns >= NFS_STALL_NS;
 
 	if (upcall)
-		wait_text(span->text, v->now->upcall_by, v->now->upcall_ns, WAIT_GSSD);
+		wait_text(span->text, v->upcall_by, v->upcall_ns, WAIT_GSSD);
 	else
 		snprintf(
 			span->text, sizeof(span->text),
 			"calls%.200s have waited for %.0f s until the client has recovered its state, and it "
 			"makes no call for that: see the kernel log; perhaps only a reboot ends it.",
-			VICTIMS(&n->d->end->calls, span->server),
-			(double)v->now->draining_now_ns / 1e9);
+			VICTIMS(&n->d->end->calls, span->server), (double)v->draining_now_ns / 1e9);
 	begin_span(n, span, upcall ? bound_names[BOUND_CREDENTIALS] : "draining");
 }
 
@@ -231,14 +229,14 @@ static bool begin_failures(const struct watching *n, const char *server, const c
 /* Each mount has spans of its own, one for each meaning of its errors: with its owners, and its end. */
 static void add_errors(const struct watching *n)
 {
-	ARRAY_EACH(v, n->d->servers, n->d->server_count) {
-		const char *server = v->now->server;
-		bool waits = v->now->upcall_ns >= NFS_STALL_NS || is_drained(v, n->d);
+	ARRAY_EACH(v, n->d->calls.servers, n->d->calls.server_count) {
+		const char *server = v->server;
+		bool waits = v->upcall_ns >= NFS_STALL_NS || is_drained(v, n->d);
 		bool all = begin_failures(n, server, NULL);
 
-		ARRAY_EACH(m, n->d->mount_calls, all ? 0 : n->d->mount_calls_count)
-			if (!strcmp(m->now->server, server))
-				begin_failures(n, server, m->now->mountpoint);
+		ARRAY_EACH(m, n->d->calls.mount_calls, all ? 0 : n->d->calls.mount_calls_count)
+			if (!strcmp(m->server, server))
+				begin_failures(n, server, m->mountpoint);
 		if (waits)
 			begin_errors(n, server, WATCH_WAITS, "");
 		ARRAY_EACH(e, n->w->entries, n->w->count)
@@ -254,21 +252,21 @@ static void add_errors(const struct watching *n)
 /* Closings within NFS_QUIET_NS of each other, while the server answers: if it is silent, connecting fails as well, and that is a stall. */
 static void add_closings(const struct watching *n)
 {
-	ARRAY_EACH(t, n->d->transports, n->d->transport_count) {
-		const char *server = t->now->server;
+	ARRAY_EACH(t, n->d->calls.transports, n->d->calls.transport_count) {
+		const char *server = t->server;
 		char connection[CONNECTION_SIZE];
 		struct nfs_watch_entry *e;
 
-		if (!t->disconnects ||
-		    !ARRAY_FIND(o, n->d->ops, n->d->op_count, !strcmp(o->now->server, server)))
+		if (!t->disconnects || !ARRAY_FIND(o, n->d->calls.ops, n->d->calls.op_count,
+						   !strcmp(o->server, server)))
 			continue;
-		e = find_entry(n->w, server, WATCH_CLOSED, t->now->name) ?:
-			    add_entry(n->w, server, WATCH_CLOSED, t->now->name, n->d->begin_ns);
+		e = find_entry(n->w, server, WATCH_CLOSED, t->name) ?:
+			    add_entry(n->w, server, WATCH_CLOSED, t->name, n->d->begin_ns);
 		if (!e)
 			return;
 		e->closings += t->disconnects;
 		e->span.last_ns = n->d->end->time_ns;
-		closings_text(e->span.text, connection_text(connection, t->now), e->closings);
+		closings_text(e->span.text, connection_text(connection, t), e->closings);
 		if (e->closings >= CLOSINGS)
 			begin_span(n, &e->span, "connection");
 	}
@@ -287,7 +285,7 @@ const struct nfs_span *nfs_watch_errors(const struct nfs_watch *w, size_t *i)
 
 /* Whether nothing was answered on the connection. If calls wait to be sent on it, it may not even exist: that is a stall, and more
  * connections do not help. */
-static bool is_dead(const struct delta *d, const struct transport_delta *t)
+static bool is_dead(const struct delta *d, const struct rpc_transport_state *t)
 {
 	return snapshot_knows(&d->end->calls, RPC_FACT_REPLIES) && !t->replies;
 }
@@ -296,11 +294,11 @@ static void add_saturation(const struct watching *n)
 {
 	const struct delta *d = n->d;
 
-	ARRAY_EACH(t, d->transports, d->transport_count)
+	ARRAY_EACH(t, d->calls.transports, d->calls.transport_count)
 		for (int l = 0; l < RPC_LIMITS; l++)
 			if (snapshot_knows(&d->end->calls, RPC_FACT_SATURATED + l) &&
 			    (l != RPC_LIMIT_SEND || !is_dead(d, t)))
-				add_share(n, t->now->server, l,
+				add_share(n, t->server, l,
 					  (double)t->saturated_ns[l] / (double)d->ns);
 }
 

@@ -36,9 +36,9 @@ static uint64_t timed_out_calls(const struct interval *n)
 
 	if (!n->phase_ns[RPC_PHASE_RESEND] && n->phase_ns[RPC_PHASE_SEND] < UNSENT_NS)
 		return 0;
-	ARRAY_EACH(e, n->d->errors, n->d->error_count)
-		if (!strcmp(e->now->server, n->name) &&
-		    (!strcmp(e->now->status, "EIO") || !strcmp(e->now->status, "ETIMEDOUT")))
+	ARRAY_EACH(e, n->d->calls.errors, n->d->calls.error_count)
+		if (!strcmp(e->server, n->name) &&
+		    (!strcmp(e->status, "EIO") || !strcmp(e->status, "ETIMEDOUT")))
 			count += e->count;
 	return count;
 }
@@ -122,9 +122,9 @@ static void keep_longest(struct server_sums *v)
 /* Notes what shows after a stall that the server has restarted. */
 static void note_restart(struct server_sums *v, const struct interval *n)
 {
-	bool grace = ARRAY_FIND(e, n->d->errors, n->d->error_count,
-				e->count && !strcmp(e->now->status, "NFS4ERR_GRACE") &&
-					!strcmp(e->now->server, n->name));
+	bool grace = ARRAY_FIND(e, n->d->calls.errors, n->d->calls.error_count,
+				e->count && !strcmp(e->status, "NFS4ERR_GRACE") &&
+					!strcmp(e->server, n->name));
 
 	if (!v->stall.end || n->d->end->wall > v->stall.over + GRACE)
 		return;
@@ -148,9 +148,9 @@ static unsigned int versions_of(const struct interval *n)
 
 	ARRAY_EACH(m, c->mounts, c->mount_count)
 		if (!strcmp(m->server, n->name) &&
-		    ARRAY_FIND(x, n->d->mount_calls, n->d->mount_calls_count,
-			       !strcmp(x->now->mountpoint, m->mountpoint) &&
-				       !strcmp(x->now->server, n->name)))
+		    ARRAY_FIND(x, n->d->calls.mount_calls, n->d->calls.mount_calls_count,
+			       !strcmp(x->mountpoint, m->mountpoint) &&
+				       !strcmp(x->server, n->name)))
 			versions |= 1u << strtoul(m->version, NULL, 10) % 8;
 	return versions;
 }

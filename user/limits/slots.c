@@ -84,7 +84,7 @@ void slot_waits_add(struct server_sums *v, const struct interval *n)
 		return;
 	}
 	ARRAY_EACH(l, limits, COUNT(limits))
-		add_queue(&v->waits.queue[*l], &n->server->depth[*l], n->server->now->depth_max[*l],
+		add_queue(&v->waits.queue[*l], &n->server->depth[*l], n->server->depth_max[*l],
 			  waited[*l] >= full);
 	add_gaps(&v->waits, &n->server->gaps,
 		 waited[RPC_LIMIT_SLOT] >= full || waited[RPC_LIMIT_SESSION] >= full);

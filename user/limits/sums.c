@@ -55,21 +55,21 @@ static uint64_t longest_of(const struct time_histogram *h, const struct calls *e
 
 static void add_ops(struct interval *n)
 {
-	ARRAY_EACH(o, n->d->ops, n->d->op_count) {
-		enum call_kind of = call_kind_of(o->now->op);
+	ARRAY_EACH(o, n->d->calls.ops, n->d->calls.op_count) {
+		enum call_kind of = call_kind_of(o->op);
 		struct load_sums *kind = &n->kinds[of];
 		uint64_t calls;
 
-		if (strcmp(o->now->server, n->name) != 0)
+		if (strcmp(o->server, n->name) != 0)
 			continue;
 		calls = time_histogram_count(&o->total);
 		n->calls += calls;
-		if (!strcmp(o->now->op, "EXCHANGE_ID") || !strcmp(o->now->op, "SETCLIENTID"))
+		if (!strcmp(o->op, "EXCHANGE_ID") || !strcmp(o->op, "SETCLIENTID"))
 			n->clients += calls;
 		n->total_ns += o->total.sum_ns;
 		RAISE(n->longest_ns, longest_of(&o->total, &n->d->end->calls));
 		for (int p = 0; p < RPC_PHASES; p++)
-			n->phase_ns[p] += o->phase_ns[p];
+			n->phase_ns[p] += o->phase[p].sum_ns;
 		for (uint32_t b = histogram_index(LATE_NS, TIME_SHIFT, TIME_OVERFLOW);
 		     b < TIME_BUCKETS; b++)
 			n->late += o->total.bucket[b];
@@ -77,10 +77,10 @@ static void add_ops(struct interval *n)
 			if (calls <= kind->calls)
 				continue;
 			*kind = (struct load_sums){};
-			n->op = o->now->op;
+			n->op = o->op;
 		}
 		kind->calls += calls;
-		kind->rtt_ns += o->phase_ns[RPC_PHASE_RTT];
+		kind->rtt_ns += o->phase[RPC_PHASE_RTT].sum_ns;
 		kind->bytes += o->sent_bytes + o->received_bytes;
 	}
 }
@@ -119,8 +119,8 @@ static void add_transports(struct server_sums *v, struct interval *n)
 	v->acknowledges = false;
 	v->slots_max = 0;
 	v->slot_transports = 0;
-	ARRAY_EACH(t, d->transports, d->transport_count) {
-		if (strcmp(t->now->server, n->name) != 0)
+	ARRAY_EACH(t, d->calls.transports, d->calls.transport_count) {
+		if (strcmp(t->server, n->name) != 0)
 			continue;
 		n->replies += t->replies;
 		n->received_bytes += t->received_bytes;
@@ -128,22 +128,25 @@ static void add_transports(struct server_sums *v, struct interval *n)
 		v->segments += t->segments;
 		v->segments_lost += t->segments_lost;
 		n->timeouts += t->timeouts;
-		note_lost(v, t->now);
-		v->acknowledges |= t->now->acked > 0;
-		if (t->now->oldest_ns >= oldest_ns)
-			connection_text(v->waits_on, t->now);
-		RAISE(oldest_ns, t->now->oldest_ns);
-		v->waiting_transports += t->now->oldest_ns > 0;
-		RAISE(v->connect_error, t->now->connect_error);
+		note_lost(v, t);
+		v->acknowledges |= t->acked > 0;
+		if (t->oldest_ns >= oldest_ns)
+			connection_text(v->waits_on, t);
+		RAISE(oldest_ns, t->oldest_ns);
+		v->waiting_transports += t->oldest_ns > 0;
+		RAISE(v->connect_error, t->connect_error);
 		n->connects += t->connects;
 		for (int l = 0; l < RPC_LIMITS; l++) {
 			RAISE(n->active.saturated_ns[l], t->saturated_ns[l]);
 			LOWER(n->active.saturated_ns[l], n->ns);
 		}
-		v->transports += t->now->alive;
-		slots_note(v, t->now, &waited);
-		snprintf(v->protocol, sizeof(v->protocol), "%s", t->now->protocol);
+		v->transports += t->alive;
+		snprintf(v->protocol, sizeof(v->protocol), "%s", t->protocol);
 	}
+	/* Calls that waited for slots in earlier intervals count as well. */
+	ARRAY_EACH(t, d->end->calls.transports, d->end->calls.transport_count)
+		if (!strcmp(t->server, n->name))
+			slots_note(v, t, &waited);
 	if (v->transports < 2)
 		v->waits_on[0] = 0;
 	/* Between two connections nothing is known. */
@@ -196,7 +199,7 @@ static uint64_t identities_of(const struct calls *c, const char *server)
 /* Notes the server's values at the end of the interval. */
 static void note_server(struct server_sums *v, struct interval *n)
 {
-	const struct rpc_server_state *s = n->server->now;
+	const struct rpc_server_state *s = n->server;
 	const struct calls *end = &n->d->end->calls;
 
 	if (v->session_slots < s->session_slots) {
@@ -255,20 +258,20 @@ static uint64_t slept_before(struct server_sums *v, const struct interval *n)
 /* Finds the connection with most of the closings, by a majority vote. */
 static void add_closings(struct server_sums *v, const struct interval *n)
 {
-	ARRAY_EACH(t, n->d->transports, n->d->transport_count) {
+	ARRAY_EACH(t, n->d->calls.transports, n->d->calls.transport_count) {
 		uint64_t closings = t->disconnects;
 
-		if (!closings || strcmp(t->now->server, n->name) != 0)
+		if (!closings || strcmp(t->server, n->name) != 0)
 			continue;
 		v->disconnects += closings;
 		if (!v->closings)
-			memcpy(v->closed, t->now->name, sizeof(v->closed));
-		if (strcmp(v->closed, t->now->name) != 0) {
+			memcpy(v->closed, t->name, sizeof(v->closed));
+		if (strcmp(v->closed, t->name) != 0) {
 			v->closings = counted_since(v->closings, closings);
 			continue;
 		}
 		v->closings += closings;
-		connection_text(v->closed_text, t->now);
+		connection_text(v->closed_text, t);
 	}
 }
 
@@ -283,7 +286,7 @@ static void add_calls(struct server_sums *v, struct interval *n)
 	paths_add(v, n);
 	v->depth_calls += depth_count(pending);
 	v->depth += pending->sum;
-	RAISE(v->most_in_flight, n->server->now->depth_max[RPC_QUEUE_PENDING] + 1);
+	RAISE(v->most_in_flight, n->server->depth_max[RPC_QUEUE_PENDING] + 1);
 	loads_add(v, n);
 	v->judged_ns += n->ns;
 	v->calls += n->calls;
@@ -306,12 +309,12 @@ static void add_calls(struct server_sums *v, struct interval *n)
 }
 
 int limit_sums_add_server(struct limit_sums *h, const struct delta *d,
-			  const struct server_delta *server)
+			  const struct rpc_server_state *server)
 {
-	struct server_sums *v = server_get(h, server->now->server);
+	struct server_sums *v = server_get(h, server->server);
 	struct interval n = { .d = d,
 			      .server = server,
-			      .name = server->now->server,
+			      .name = server->server,
 			      .ns = d->ns,
 			      .active = { d->ns, d->cpu_waiting_ns } };
 
@@ -336,7 +339,7 @@ int limit_sums_add(struct limit_sums *h, const struct delta *d)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < d->server_count && !err; i++)
-		err = limit_sums_add_server(h, d, &d->servers[i]);
+	for (size_t i = 0; i < d->calls.server_count && !err; i++)
+		err = limit_sums_add_server(h, d, &d->calls.servers[i]);
 	return err;
 }

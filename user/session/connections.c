@@ -40,15 +40,15 @@ struct connections connections_of(const struct delta *d, const char *server)
 	struct connection *added;
 	uint64_t replies = 0;
 
-	ARRAY_EACH(t, d->transports, d->transport_count) {
-		if (strcmp(t->now->server, server) != 0 || !*t->now->remote.address)
+	ARRAY_EACH(t, d->calls.transports, d->calls.transport_count) {
+		if (strcmp(t->server, server) != 0 || !*t->remote.address)
 			continue;
 		added = ARRAY_APPEND(c.list, c.count);
 		if (!added)
 			break;
 		*added = (struct connection){ .transport = t,
 					      .mean_ns = t->replies ? t->rtt_ns / t->replies : 0,
-					      .stuck = t->now->oldest_ns >= STUCK_NS };
+					      .stuck = t->oldest_ns >= STUCK_NS };
 		replies += t->replies;
 	}
 	median = find_median(&c);

@@ -96,32 +96,30 @@ static struct session_point *point_of(const struct session *t, const char *serve
 	return &t->latest.points[server_number(t, server)];
 }
 
-static void add_op(struct session_point *p, const struct op_delta *o)
+void session_add_op(struct session_point *p, const struct rpc_op *o)
 {
 	time_histogram_add(&p->total, &o->total);
 	p->calls += time_histogram_count(&o->total);
 	for (int i = 0; i < RPC_PHASES; i++)
-		p->phase_ns[i] += o->phase_ns[i];
+		p->phase_ns[i] += o->phase[i].sum_ns;
 	p->sent_bytes += o->sent_bytes;
 	p->received_bytes += o->received_bytes;
 }
 
-static void add_transport(struct session_point *p, const struct transport_delta *t)
+static void add_transport(struct session_point *p, const struct rpc_transport_state *t)
 {
-	const struct rpc_transport_state *now = t->now;
-
 	for (int l = 0; l < RPC_LIMITS; l++)
 		RAISE(p->saturated_ns[l], t->saturated_ns[l]);
 	p->retransmits += t->retransmits;
 	p->timeouts += t->timeouts;
 	p->disconnects += t->disconnects;
 	p->connects += t->connects;
-	if (now->alive) {
-		p->in_flight += now->slots_in_flight;
-		if (now->slots_max < 65536) /* which is no limit */
-			p->slots += now->slots_max;
+	if (t->alive) {
+		p->in_flight += t->slots_in_flight;
+		if (t->slots_max < 65536) /* which is no limit */
+			p->slots += t->slots_max;
 	}
-	RAISE(p->oldest_ns, now->oldest_ns);
+	RAISE(p->oldest_ns, t->oldest_ns);
 }
 
 static void fill_points(struct session *t)
@@ -130,16 +128,15 @@ static void fill_points(struct session *t)
 	static const char *const expected[] = { "ENOENT", "EEXIST", "ENOTEMPTY", "EACCES" };
 	const struct delta *d = &t->interval;
 
-	ARRAY_EACH(o, d->ops, d->op_count)
-		add_op(point_of(t, o->now->server), o);
-	ARRAY_EACH(e, d->errors, d->error_count)
-		if (!ARRAY_FIND(x, expected, COUNT(expected), !strcmp(*x, e->now->status)))
-			point_of(t, e->now->server)->errors += e->count;
-	ARRAY_EACH(x, d->transports, d->transport_count)
-		add_transport(point_of(t, x->now->server), x);
-	ARRAY_EACH(v, d->servers, d->server_count)
-		RAISE(point_of(t, v->now->server)->oldest_ns,
-		      v->now->oldest_ns[server_oldest(v->now)]);
+	ARRAY_EACH(o, d->calls.ops, d->calls.op_count)
+		session_add_op(point_of(t, o->server), o);
+	ARRAY_EACH(e, d->calls.errors, d->calls.error_count)
+		if (!ARRAY_FIND(x, expected, COUNT(expected), !strcmp(*x, e->status)))
+			point_of(t, e->server)->errors += e->count;
+	ARRAY_EACH(x, d->calls.transports, d->calls.transport_count)
+		add_transport(point_of(t, x->server), x);
+	ARRAY_EACH(v, d->calls.servers, d->calls.server_count)
+		RAISE(point_of(t, v->server)->oldest_ns, v->oldest_ns[server_oldest(v)]);
 }
 
 /* ---- the intervals that are kept ---- */
@@ -233,19 +230,19 @@ static void find_faults(struct session *t)
 	const struct delta *d = &t->interval;
 	struct session_event *e;
 
-	ARRAY_EACH(f, d->faults, d->fault_count) {
+	ARRAY_EACH(f, d->faults.faults, d->faults.fault_count) {
 		if (!f->count)
 			continue;
-		e = add_event(t, SESSION_FAULT, f->now->last, f->now->device, f->count);
-		e->code = f->now->code;
-		e->nvswitch = f->now->nvswitch;
-		snprintf(e->what, sizeof(e->what), "%s", f->now->severity);
+		e = add_event(t, SESSION_FAULT, f->last, f->device, f->count);
+		e->code = f->code;
+		e->nvswitch = f->nvswitch;
+		snprintf(e->what, sizeof(e->what), "%s", f->severity);
 	}
-	ARRAY_EACH(k, d->kernel_events, d->kernel_event_count) {
+	ARRAY_EACH(k, d->faults.kernel_events, d->faults.kernel_event_count) {
 		if (!k->count)
 			continue;
-		e = add_event(t, SESSION_KERNEL_EVENT, k->now->last, k->now->device, k->count);
-		snprintf(e->what, sizeof(e->what), "%s", k->now->kind);
+		e = add_event(t, SESSION_KERNEL_EVENT, k->last, k->device, k->count);
+		snprintf(e->what, sizeof(e->what), "%s", k->kind);
 	}
 }
 
@@ -303,9 +300,9 @@ struct file_calls session_files_rest(const struct session *t, bool directory)
 {
 	struct file_calls rest = {};
 
-	ARRAY_EACH(o, t->total.ops, t->total.op_count) {
-		if (!session_wants_server(t, o->now->server) ||
-		    (!directory && rpc_kind_of(o->now->op) >= RPC_KIND_METADATA))
+	ARRAY_EACH(o, t->total.calls.ops, t->total.calls.op_count) {
+		if (!session_wants_server(t, o->server) ||
+		    (!directory && rpc_kind_of(o->op) >= RPC_KIND_METADATA))
 			continue;
 		rest.calls += time_histogram_count(&o->total);
 		rest.bytes += o->sent_bytes + o->received_bytes;

@@ -146,13 +146,16 @@ uint64_t session_most_saturated(const struct session_point *p); /* ns: the worst
  * it is not known which of them are wanted. */
 struct file_calls session_files_rest(const struct session *t, bool directory);
 
+/* Adds the calls of an op in a delta. */
+void session_add_op(struct session_point *p, const struct rpc_op *o);
+
 /* Sorts the phases that took time into @largest, the largest first. Returns their number. */
 size_t session_largest_phases(const uint64_t *phase_ns, enum rpc_phase *largest);
 
 /* ---- connections.c: compares the connections of a server ---- */
 
 struct connection {
-	const struct transport_delta *transport;
+	const struct rpc_transport_state *transport;
 	double share; /* of the server's replies, 0 to 1 */
 	uint64_t mean_ns; /* from transmit to reply; 0: without replies */
 	bool slow; /* mean_ns is more than twice that of the median connection */

@@ -51,8 +51,9 @@ static void summarise_phases(FILE *out, const struct session *t, const struct se
 	const uint64_t *phase_ns = v->sums.phase_ns, total_ns = v->sums.total.sum_ns;
 	enum rpc_phase largest[RPC_PHASES] = {};
 	size_t count = session_largest_phases(phase_ns, largest);
-	const struct server_delta *d = ARRAY_FIND(x, t->total.servers, t->total.server_count,
-						  !strcmp(x->now->server, v->name));
+	const struct rpc_server_state *d =
+		ARRAY_FIND(x, t->total.calls.servers, t->total.calls.server_count,
+			   !strcmp(x->server, v->name));
 
 	char name[LABEL_SIZE];
 
@@ -92,15 +93,15 @@ static void summarise_server(FILE *out, const struct session *t, const struct se
 		  server, calls, seconds, (double)calls / seconds, DURATION(total_ns / calls),
 		  (double)total_ns / 1e9 / seconds);
 	summarise_phases(out, t, v);
-	ARRAY_EACH(t, d->transports, d->transport_count) {
-		if (strcmp(t->now->server, server) != 0)
+	ARRAY_EACH(t, d->calls.transports, d->calls.transport_count) {
+		if (strcmp(t->server, server) != 0)
 			continue;
 		for (int l = 0; l < RPC_LIMITS; l++)
 			if ((double)t->saturated_ns[l] > seconds * 1e9 / 100)
 				safe_line(out,
 					  "- Transport %s to %s: at least one call waited for %s "
 					  "during %.1f s of %.1f s.",
-					  t->now->name, server, limit_texts[l],
+					  t->name, server, limit_texts[l],
 					  (double)t->saturated_ns[l] / 1e9, seconds);
 	}
 	report_connections(out, d, server);
@@ -204,8 +205,8 @@ void report_choice(FILE *out, const struct session *t)
 static void write_session(FILE *out, const struct session *t)
 {
 	const struct snapshot *s = &t->last;
-	bool calls =
-		ARRAY_FIND(o, t->total.ops, t->total.op_count, time_histogram_count(&o->total));
+	bool calls = ARRAY_FIND(o, t->total.calls.ops, t->total.calls.op_count,
+				time_histogram_count(&o->total));
 	double seconds = session_seconds(t);
 
 	fputs("\nSummary\n", out);

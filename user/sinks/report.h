@@ -90,8 +90,7 @@ enum share_by { SHARE_BY_MOUNT, SHARE_BY_OWNER, SHARE_BY_BOTH, SHARE_BYS };
 /* The part of a mount or an owner, or of an owner on a mount, in a session's calls to a server. Times are ns. */
 struct calls_share {
 	const char *name; /* mount point, "": none; by owner: the owner */
-	const struct calls_by *of; /* its labels */
-	const struct rpc_sums *sums;
+	const struct calls_by *of;
 	uint64_t calls, total_ns, sent_bytes, received_bytes, errors;
 	uint64_t waited_ns; /* waits for a session slot, for an RPC slot, and to send */
 	uint64_t held_ns; /* RPC slots held: from getting one to the end of the call */
@@ -115,7 +114,7 @@ void report_files(FILE *out, const struct session *t);
 void report_events(FILE *out, const struct session *t);
 
 /* Lists the ops with calls to @server, the one with the most time first. Returns their number, 0 without memory; free *@ops. */
-size_t session_ops(const struct session *t, const char *server, const struct op_delta ***ops);
+size_t session_ops(const struct session *t, const char *server, const struct rpc_op ***ops);
 
 /* ---- report_connections.c: slow and stuck connections, with their addresses ---- */
 

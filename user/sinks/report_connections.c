@@ -8,7 +8,7 @@
 static void describe_connection(struct bad_connection *to, const char *server,
 				const struct connections *all, const struct connection *c)
 {
-	const struct rpc_transport_state *t = c->transport->now;
+	const struct rpc_transport_state *t = c->transport;
 	const char *local = ENDPOINT(&t->local);
 	char share[48] = "";
 

@@ -9,23 +9,23 @@
 
 static int by_cost(const void *a, const void *b)
 {
-	const struct op_delta *x = *(const struct op_delta *const *)a,
-			      *y = *(const struct op_delta *const *)b;
+	const struct rpc_op *x = *(const struct rpc_op *const *)a,
+			    *y = *(const struct rpc_op *const *)b;
 
-	return ORDER(y->total.sum_ns, x->total.sum_ns) ?: strcmp(x->now->op, y->now->op);
+	return ORDER(y->total.sum_ns, x->total.sum_ns) ?: strcmp(x->op, y->op);
 }
 
-size_t session_ops(const struct session *t, const char *server, const struct op_delta ***ops)
+size_t session_ops(const struct session *t, const char *server, const struct rpc_op ***ops)
 {
 	const struct delta *d = &t->total;
 	size_t count = 0;
 
-	*ops = calloc(d->op_count + 1, sizeof(struct op_delta *));
-	ARRAY_EACH(o, d->ops, *ops ? d->op_count : 0)
-		if (!strcmp(o->now->server, server) && time_histogram_count(&o->total))
+	*ops = calloc(d->calls.op_count + 1, sizeof(struct rpc_op *));
+	ARRAY_EACH(o, d->calls.ops, *ops ? d->calls.op_count : 0)
+		if (!strcmp(o->server, server) && time_histogram_count(&o->total))
 			(*ops)[count++] = o;
 	if (count)
-		qsort(*ops, count, sizeof(struct op_delta *), by_cost);
+		qsort(*ops, count, sizeof(struct rpc_op *), by_cost);
 	return count;
 }
 
@@ -46,21 +46,22 @@ const char *format_phases(char text[PHASES_SIZE], const uint64_t *phase_ns, uint
 	return text;
 }
 
-static void write_op(FILE *out, const struct session *t, const struct op_delta *o)
+static void write_op(FILE *out, const struct session *t, const struct rpc_op *o)
 {
 	static const double quantiles[] = { 0.5, 0.99, 1 };
-	uint64_t calls = time_histogram_count(&o->total);
+	struct session_point p = {};
 	char times[3][DURATION_SIZE];
 
+	session_add_op(&p, o);
 	for (int i = 0; i < 3; i++)
 		if (snapshot_knows(&t->last.calls, RPC_FACT_DISTRIBUTION))
 			format_duration(times[i], time_histogram_quantile(&o->total, quantiles[i]));
 		else
 			strcpy(times[i], "-");
-	safe_line(out, "%-12s %7" PRIu64 " %7.1f %7s %7s %7s %7s %s", o->now->op, calls,
-		  (double)(o->sent_bytes + o->received_bytes) / 1e6,
-		  DURATION(o->total.sum_ns / calls), times[0], times[1], times[2],
-		  PHASES(o->phase_ns, o->total.sum_ns));
+	safe_line(out, "%-12s %7" PRIu64 " %7.1f %7s %7s %7s %7s %s", o->op, p.calls,
+		  (double)(p.sent_bytes + p.received_bytes) / 1e6,
+		  DURATION(p.total.sum_ns / p.calls), times[0], times[1], times[2],
+		  PHASES(p.phase_ns, p.total.sum_ns));
 }
 
 void report_ops(FILE *out, const struct session *t)
@@ -72,7 +73,7 @@ void report_ops(FILE *out, const struct session *t)
 		return;
 	for (size_t i = 0; i < t->server_count; i++) {
 		const char *server = t->servers[session_sick_first(t, i)].name;
-		FREED const struct op_delta **ops = NULL;
+		FREED const struct rpc_op **ops = NULL;
 		size_t count = session_ops(t, server, &ops);
 
 		if (count) {
@@ -123,10 +124,10 @@ size_t session_shares(const struct session *t, const char *server, enum share_by
 		      struct calls_share **shares, struct calls_share *sum)
 {
 	const struct delta *d = &t->total;
-	const struct calls_by_delta *const lists[] = { d->mount_calls, d->owner_calls,
-						       d->owner_mounts };
-	const size_t entries[] = { d->mount_calls_count, d->owner_calls_count,
-				   d->owner_mount_count };
+	const struct calls_by *const lists[] = { d->calls.mount_calls, d->calls.owner_calls,
+						 d->calls.owner_mounts };
+	const size_t entries[] = { d->calls.mount_calls_count, d->calls.owner_calls_count,
+				   d->calls.owner_mount_count };
 	struct calls_share *share;
 	size_t count = 0;
 
@@ -136,15 +137,15 @@ size_t session_shares(const struct session *t, const char *server, enum share_by
 	    (by != SHARE_BY_MOUNT && !snapshot_knows(&t->last.calls, RPC_FACT_OWNERS)))
 		return 0;
 	ARRAY_EACH(e, lists[by], *shares ? entries[by] : 0) {
-		if (strcmp(e->now->server, server) != 0 || !rpc_kinds_sum(e->sums.calls))
+		if (strcmp(e->server, server) != 0 || !rpc_kinds_sum(e->sums.calls))
 			continue;
 		share = &(*shares)[count];
-		*share = (struct calls_share){ .of = e->now, .sums = &e->sums };
-		share->name = by == SHARE_BY_OWNER ? e->now->owner : e->now->mountpoint;
-		add_sums(sum, share->sums);
+		*share = (struct calls_share){ .of = e };
+		share->name = by == SHARE_BY_OWNER ? e->owner : e->mountpoint;
+		add_sums(sum, &e->sums);
 		if (by != SHARE_BY_OWNER && !session_wants_mount(t, share->name))
 			continue;
-		add_sums(share, share->sums);
+		add_sums(share, &e->sums);
 		count++;
 	}
 	if (count)
@@ -208,7 +209,7 @@ static void report_server_shares(FILE *out, const struct session *t, const char 
 	for (size_t i = 0; i < count; i++) {
 		write_share(out, &shares[i], &sum);
 		if (by == SHARE_BY_MOUNT && t->filter.mount)
-			write_kinds(out, shares[i].sums);
+			write_kinds(out, &shares[i].of->sums);
 	}
 	free(shares);
 }
@@ -231,7 +232,7 @@ static void set_pairs_rest(struct calls_share *rest, const struct calls_share *m
 
 	*rest = (struct calls_share){};
 	ARRAY_EACH(m, mounts, mount_count)
-		add_sums(rest, m->sums);
+		add_sums(rest, &m->of->sums);
 	ARRAY_EACH(s, shares, count) {
 		const uint64_t less[] = { s->calls, s->total_ns, s->sent_bytes, s->received_bytes };
 

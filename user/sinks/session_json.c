@@ -128,35 +128,41 @@ static void write_times(struct json *j, const struct snapshot *s, const struct t
 	write_buckets(j, "buckets", h);
 }
 
+static void write_point(struct json *j, const struct session *t, const struct session_point *p)
+{
+	write_times(j, &t->last, &p->total);
+	json_unsigned(j, "sent_bytes", p->sent_bytes);
+	json_unsigned(j, "received_bytes", p->received_bytes);
+	write_phases(j, p->phase_ns);
+}
+
 static void write_ops(struct json *j, const struct session *t, const char *server)
 {
-	FREED const struct op_delta **ops = NULL;
+	FREED const struct rpc_op **ops = NULL;
 	size_t count = session_ops(t, server, &ops);
 
 	JSON_ROWS(j, "ops", o, ops, count, true) {
-		json_text(j, "op", (*o)->now->op);
-		write_times(j, &t->last, &(*o)->total);
-		json_unsigned(j, "sent_bytes", (*o)->sent_bytes);
-		json_unsigned(j, "received_bytes", (*o)->received_bytes);
-		write_phases(j, (*o)->phase_ns);
+		struct session_point p = {};
+
+		session_add_op(&p, *o);
+		json_text(j, "op", (*o)->op);
+		write_point(j, t, &p);
 	}
 }
 
 static void write_transports(struct json *j, const struct delta *d, const char *server)
 {
-	JSON_ROWS(j, "transports", t, d->transports, d->transport_count,
-		  !strcmp(t->now->server, server)) {
-		const struct rpc_transport_state *c = t->now;
-
-		json_text(j, "name", c->name);
-		json_text(j, "protocol", c->protocol);
-		json_text(j, "local", ENDPOINT(&c->local));
-		json_text(j, "remote", ENDPOINT(&c->remote));
-		json_unsigned(j, "slots", c->slots_max);
-		json_unsigned(j, "in_flight", c->slots_in_flight);
+	JSON_ROWS(j, "transports", t, d->calls.transports, d->calls.transport_count,
+		  !strcmp(t->server, server)) {
+		json_text(j, "name", t->name);
+		json_text(j, "protocol", t->protocol);
+		json_text(j, "local", ENDPOINT(&t->local));
+		json_text(j, "remote", ENDPOINT(&t->remote));
+		json_unsigned(j, "slots", t->slots_max);
+		json_unsigned(j, "in_flight", t->slots_in_flight);
 		json_unsigned(j, "replies", t->replies);
 		json_nanoseconds(j, "rtt_seconds", t->rtt_ns);
-		json_nanoseconds(j, "oldest_seconds", c->oldest_ns);
+		json_nanoseconds(j, "oldest_seconds", t->oldest_ns);
 		json_object(j, "saturated_seconds");
 		for (int l = 0; l < RPC_LIMITS; l++)
 			json_nanoseconds(j, rpc_limit_names[l], t->saturated_ns[l]);
@@ -224,8 +230,8 @@ static void write_parts(struct json *j, const struct session *t, const char *ser
 		json_unsigned(j, "errors", s->errors);
 		write_share(j, "held_share", s->held_ns, sum.held_ns);
 		write_share(j, "waited_share", s->waited_ns, sum.waited_ns);
-		write_phases(j, (const uint64_t *)s->sums->phase_ns);
-		write_kinds(j, s->sums);
+		write_phases(j, (const uint64_t *)s->of->sums.phase_ns);
+		write_kinds(j, &s->of->sums);
 	}
 	free(shares);
 }
@@ -309,10 +315,7 @@ static void write_server(struct json *j, const struct session *t, size_t number)
 	json_text(j, "name", v->name);
 	write_verdict(j, &verdict);
 	write_commands(j, v->remedy);
-	write_times(j, &t->last, &v->sums.total);
-	json_unsigned(j, "sent_bytes", v->sums.sent_bytes);
-	json_unsigned(j, "received_bytes", v->sums.received_bytes);
-	write_phases(j, v->sums.phase_ns);
+	write_point(j, t, &v->sums);
 	json_unsigned(j, "retransmits", v->sums.retransmits);
 	json_unsigned(j, "timeouts", v->sums.timeouts);
 	json_unsigned(j, "disconnects", v->sums.disconnects);

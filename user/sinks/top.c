@@ -6,6 +6,7 @@
 #include "base/safe_text.h"
 #include "base/time_text.h"
 #include "sinks/report.h"
+#include "snapshot/table.h"
 
 #define NAME_SIZE (4 * (3 * LABEL_SIZE))
 #define NAME_TEXT 60 /* columns of a name in text */
@@ -79,7 +80,7 @@ add_row(struct top_rows *r, const struct session_point *p, const char *format, .
 }
 
 /* @by NULL: nothing happened. */
-static struct session_point point_of(const struct calls_by_delta *by, uint64_t oldest_ns)
+static struct session_point point_of(const struct calls_by *by, uint64_t oldest_ns)
 {
 	const struct rpc_sums *sums = by ? &by->sums : &(const struct rpc_sums){};
 	struct session_point p = { .calls = rpc_kinds_sum(sums->calls),
@@ -94,7 +95,7 @@ static struct session_point point_of(const struct calls_by_delta *by, uint64_t o
 }
 
 static void add_mount(struct top_rows *r, const char *server, const char *export,
-		      const char *mountpoint, const struct calls_by_delta *calls)
+		      const char *mountpoint, const struct calls_by *calls)
 {
 	const struct session *t = r->session;
 
@@ -107,10 +108,10 @@ static void add_mount(struct top_rows *r, const char *server, const char *export
 }
 
 /* What the row has grown by; NULL: nothing. */
-static const struct calls_by_delta *delta_of(const struct calls_by *row,
-					     const struct calls_by_delta *list, size_t count)
+static const struct calls_by *delta_of(const struct calls_by *row, const struct delta *d,
+				       enum table_id list)
 {
-	return ARRAY_FIND(x, list, count, x->now == row);
+	return table_like(&tables[list], &d->calls, row, 0);
 }
 
 /* Mounts that have made calls, then all others. */
@@ -118,7 +119,7 @@ static void add_mounts(struct top_rows *r, const struct calls *c, const struct d
 {
 	ARRAY_EACH(m, c->mount_calls, c->mount_calls_count)
 		add_mount(r, m->server, m->export, m->mountpoint,
-			  delta_of(m, d->mount_calls, d->mount_calls_count));
+			  delta_of(m, d, TABLE_MOUNT_CALLS));
 	ARRAY_EACH(m, c->mounts, c->mount_count)
 		if (!ARRAY_FIND(x, c->mount_calls, c->mount_calls_count,
 				!strcmp(x->server, m->server) && !strcmp(x->export, m->export) &&
@@ -129,8 +130,7 @@ static void add_mounts(struct top_rows *r, const struct calls *c, const struct d
 static void add_owners(struct top_rows *r, const struct calls *c, const struct delta *d)
 {
 	ARRAY_EACH(o, c->owner_calls, c->owner_calls_count) {
-		struct session_point p =
-			point_of(delta_of(o, d->owner_calls, d->owner_calls_count), o->oldest_ns);
+		struct session_point p = point_of(delta_of(o, d, TABLE_OWNER_CALLS), o->oldest_ns);
 
 		if (session_wants_server(r->session, o->server))
 			add_row(r, &p, "%s %s", o->owner, o->server);
@@ -140,8 +140,7 @@ static void add_owners(struct top_rows *r, const struct calls *c, const struct d
 static void add_both(struct top_rows *r, const struct calls *c, const struct delta *d)
 {
 	ARRAY_EACH(b, c->owner_mounts, c->owner_mount_count) {
-		struct session_point p =
-			point_of(delta_of(b, d->owner_mounts, d->owner_mount_count), 0);
+		struct session_point p = point_of(delta_of(b, d, TABLE_OWNER_MOUNTS), 0);
 
 		if (session_wants_server(r->session, b->server) &&
 		    session_wants_mount(r->session, b->mountpoint))
@@ -152,26 +151,22 @@ static void add_both(struct top_rows *r, const struct calls *c, const struct del
 
 static void add_ops(struct top_rows *r, const struct delta *d)
 {
-	ARRAY_EACH(o, d->ops, d->op_count) {
-		struct session_point p = { .total = o->total,
-					   .calls = time_histogram_count(&o->total),
-					   .sent_bytes = o->sent_bytes,
-					   .received_bytes = o->received_bytes };
+	ARRAY_EACH(o, d->calls.ops, d->calls.op_count) {
+		struct session_point p = {};
 
-		memcpy(p.phase_ns, o->phase_ns, sizeof(p.phase_ns));
-		if (p.calls && session_wants_server(r->session, o->now->server))
-			add_row(r, &p, "%s %s", o->now->op, o->now->server);
+		session_add_op(&p, o);
+		if (p.calls && session_wants_server(r->session, o->server))
+			add_row(r, &p, "%s %s", o->op, o->server);
 	}
 }
 
 static void add_connections(struct top_rows *r, const struct delta *d)
 {
-	ARRAY_EACH(x, d->transports, d->transport_count) {
-		const struct rpc_transport_state *c = x->now;
-		struct session_point p = { .total.sum_ns = x->rtt_ns,
-					   .calls = x->replies,
-					   .phase_ns[RPC_PHASE_RTT] = x->rtt_ns,
-					   .received_bytes = x->received_bytes,
+	ARRAY_EACH(c, d->calls.transports, d->calls.transport_count) {
+		struct session_point p = { .total.sum_ns = c->rtt_ns,
+					   .calls = c->replies,
+					   .phase_ns[RPC_PHASE_RTT] = c->rtt_ns,
+					   .received_bytes = c->received_bytes,
 					   .in_flight = c->slots_in_flight,
 					   .oldest_ns = c->oldest_ns };
 

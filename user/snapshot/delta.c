@@ -3,32 +3,30 @@
 
 #include "snapshot/table.h"
 
-static int subtract_table(struct delta *d, const struct table *t, const struct snapshot *begin)
+/* @to: the part of the delta. @then: that of the snapshot at the begin, in which @anew says that nothing was counted. */
+static int subtract_table(const struct table *t, void *to, const void *now, const void *then,
+			  bool anew)
 {
-	bool anew = t->part == offsetof(struct snapshot, calls) &&
-		    d->end->calls.source_number != begin->calls.source_number;
-	const void *now = (const char *)d->end + t->part, *then = (const char *)begin + t->part;
-	size_t count = table_count(t, now);
 	const char *entry = table_array(t, now), *before;
-	void *to;
+	void *added;
 
 	/* An entry mostly keeps its place from snapshot to snapshot. */
-	for (size_t i = 0; i < count; i++, entry += t->size) {
+	for (size_t i = 0; i < table_count(t, now); i++, entry += t->size) {
 		before = anew ? NULL : table_like(t, then, entry, i);
-		if (before && !t->delta_all && !table_changed(t, NULL, entry, before))
+		if (before && !t->delta_all && !table_changed(t, entry, before))
 			continue;
-		to = array_append((void **)((char *)d + t->delta_array),
-				  (size_t *)((char *)d + t->delta_entries), t->delta_size);
-		if (!to)
+		added = table_append(t, to);
+		if (!added)
 			return -ENOMEM;
-		*(const void **)to = entry;
-		table_subtract(t, to, entry, before);
+		table_subtract(t, memcpy(added, entry, t->size), before);
 	}
 	return 0;
 }
 
 int delta_make(struct delta *d, const struct snapshot *begin, const struct snapshot *end)
 {
+	const struct calls *then = &begin->calls, *now = &end->calls;
+	bool anew = now->source_number != then->source_number;
 	int err = 0;
 
 	d->end = end;
@@ -36,13 +34,16 @@ int delta_make(struct delta *d, const struct snapshot *begin, const struct snaps
 		return 0;
 	d->begin_ns = begin->time_ns;
 	d->begin = begin->wall;
-	d->ns = end->time_ns > begin->time_ns ? end->time_ns - begin->time_ns : 0;
-	table_subtract(&tables[TABLE_SNAPSHOT], d, end, begin);
-	if (!begin->calls.cpu_waiting_ns)
-		d->cpu_waiting_ns = 0;
-	for (int t = 0; t < TABLES && !err; t++)
-		if (tables[t].delta_size)
-			err = subtract_table(d, &tables[t], begin);
+	d->ns = counted_since(end->time_ns, begin->time_ns);
+	if (then->cpu_waiting_ns)
+		d->cpu_waiting_ns = counted_since(now->cpu_waiting_ns, then->cpu_waiting_ns);
+	ARRAY_EACH(t, tables, TABLES)
+		if (err || !table_has_counters(t))
+			continue;
+		else if (t->part == offsetof(struct snapshot, calls))
+			err = subtract_table(t, &d->calls, now, then, anew);
+		else if (t->part == offsetof(struct snapshot, faults))
+			err = subtract_table(t, &d->faults, &end->faults, &begin->faults, false);
 	if (err)
 		delta_free(d);
 	return err;
@@ -50,8 +51,7 @@ int delta_make(struct delta *d, const struct snapshot *begin, const struct snaps
 
 void delta_free(struct delta *d)
 {
-	for (int t = 0; t < TABLES; t++)
-		if (tables[t].delta_size)
-			free(*(void **)((char *)d + tables[t].delta_array));
+	calls_free(&d->calls);
+	fault_counts_free(&d->faults);
 	*d = (struct delta){};
 }

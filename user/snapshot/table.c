@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "snapshot/table.h"
 
-#include "snapshot/delta.h"
-
-/* A row with a difference, in an entry of another type. */
-#define DIFF(type_, delta_type, as, what, member, ...) \
-	ROW(type_, as, what, member, .delta = offsetof(struct delta_type, member), __VA_ARGS__)
-
 /* The names of an array's elements, and the fact of the first of them. */
 #define NAMES(list) .names = (list), .name_count = COUNT(list)
 #define FACT(fact_) .fact = RPC_FACT_##fact_
@@ -71,7 +65,7 @@ static const struct field snapshot_fields[] = {
 	ROW(snapshot, U32, GAUGE, calls.slots_wanted, NAMES(slot_setting_names)),
 	ROW(snapshot, BOOL, DETAIL, faults.gpu_watched),
 	ROW(snapshot, U64, DETAIL, self.rpc_hook_count),
-	ROW(snapshot, U64, COUNTER, calls.cpu_waiting_ns, .delta = offsetof(struct delta, cpu_waiting_ns)),
+	ROW(snapshot, U64, COUNTER, calls.cpu_waiting_ns),
 	ROW(snapshot, U64, GAUGE, calls.dirty_bytes),
 	ROW(snapshot, U64, GAUGE, calls.dirty_limit_bytes),
 };
@@ -79,17 +73,17 @@ static const struct field snapshot_fields[] = {
 static const struct field op_fields[] = {
 	ROW(rpc_op, TEXT, LABEL, server),
 	ROW(rpc_op, TEXT, LABEL, op),
-	DIFF(rpc_op, op_delta, TIMES, COUNTER, total),
-	ROW(rpc_op, TIMES, COUNTER, phase, .delta = offsetof(struct op_delta, phase_ns), .sums = true, NAMES(rpc_phase_names), FACT(PHASE)),
-	DIFF(rpc_op, op_delta, U64, COUNTER, sent_bytes, FACT(SENT_BYTES)),
-	DIFF(rpc_op, op_delta, U64, COUNTER, received_bytes, FACT(RECEIVED_BYTES)),
+	ROW(rpc_op, TIMES, COUNTER, total),
+	ROW(rpc_op, TIMES, COUNTER, phase, NAMES(rpc_phase_names), FACT(PHASE)),
+	ROW(rpc_op, U64, COUNTER, sent_bytes, FACT(SENT_BYTES)),
+	ROW(rpc_op, U64, COUNTER, received_bytes, FACT(RECEIVED_BYTES)),
 };
 
 static const struct field error_fields[] = {
 	ROW(rpc_error, TEXT, LABEL, server),
 	ROW(rpc_error, TEXT, LABEL, op),
 	ROW(rpc_error, TEXT, LABEL, status),
-	DIFF(rpc_error, error_delta, U64, COUNTER, count),
+	ROW(rpc_error, U64, COUNTER, count),
 	ROW(rpc_error, TEXT, DETAIL, mountpoint),
 	ROW(rpc_error, TEXT, DETAIL, owner),
 };
@@ -103,15 +97,15 @@ static const struct field transport_fields[] = {
 	ROW(rpc_transport_state, TEXT, DETAIL, local.address),
 	ROW(rpc_transport_state, U32, DETAIL, local.port),
 	ROW(rpc_transport_state, BOOL, GAUGE, alive),
-	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, retransmits, FACT(RETRANSMITS)),
-	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, timeouts, FACT(TIMEOUTS)),
-	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, disconnects, FACT(DISCONNECTS)),
-	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, connects, FACT(CONNECTS)),
-	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, replies, FACT(REPLIES)),
-	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, rtt_ns),
-	DIFF(rpc_transport_state, transport_delta, U64, OWN_COUNTER, segments),
-	DIFF(rpc_transport_state, transport_delta, U64, OWN_COUNTER, segments_lost),
-	DIFF(rpc_transport_state, transport_delta, U64, OWN_COUNTER, received_bytes),
+	ROW(rpc_transport_state, U64, COUNTER, retransmits, FACT(RETRANSMITS)),
+	ROW(rpc_transport_state, U64, COUNTER, timeouts, FACT(TIMEOUTS)),
+	ROW(rpc_transport_state, U64, COUNTER, disconnects, FACT(DISCONNECTS)),
+	ROW(rpc_transport_state, U64, COUNTER, connects, FACT(CONNECTS)),
+	ROW(rpc_transport_state, U64, COUNTER, replies, FACT(REPLIES)),
+	ROW(rpc_transport_state, U64, COUNTER, rtt_ns),
+	ROW(rpc_transport_state, U64, OWN_COUNTER, segments),
+	ROW(rpc_transport_state, U64, OWN_COUNTER, segments_lost),
+	ROW(rpc_transport_state, U64, OWN_COUNTER, received_bytes),
 	ROW(rpc_transport_state, BOOL, GAUGE, carries),
 	ROW(rpc_transport_state, U32, GAUGE, unacked),
 	ROW(rpc_transport_state, U32, GAUGE, acked),
@@ -121,7 +115,7 @@ static const struct field transport_fields[] = {
 	ROW(rpc_transport_state, U64, GAUGE, srtt_ns),
 	ROW(rpc_transport_state, U64, GAUGE, oldest_ns),
 	ROW(rpc_transport_state, U32, GAUGE, connect_error),
-	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, saturated_ns, NAMES(rpc_limit_names), FACT(SATURATED)),
+	ROW(rpc_transport_state, U64, COUNTER, saturated_ns, NAMES(rpc_limit_names), FACT(SATURATED)),
 	ROW(rpc_transport_state, U32, GAUGE, slots_max, FACT(SLOTS_MAX)),
 	ROW(rpc_transport_state, U32, GAUGE, slots_allocated, FACT(SLOTS_ALLOCATED)),
 	ROW(rpc_transport_state, U32, GAUGE, slots_in_flight, FACT(SLOTS_IN_FLIGHT)),
@@ -129,19 +123,19 @@ static const struct field transport_fields[] = {
 
 static const struct field server_fields[] = {
 	ROW(rpc_server_state, TEXT, LABEL, server),
-	DIFF(rpc_server_state, server_delta, U64, COUNTER, depth, NAMES(rpc_queue_names), FACT(DEPTH)),
+	ROW(rpc_server_state, U64, COUNTER, depth, NAMES(rpc_queue_names), FACT(DEPTH)),
 	ROW(rpc_server_state, U32, GAUGE, depth_max, NAMES(rpc_queue_names), FACT(DEPTH_MAX)),
 	ROW(rpc_server_state, U64, GAUGE, oldest_ns, NAMES(rpc_queue_names), FACT(OLDEST)),
-	DIFF(rpc_server_state, server_delta, U64, COUNTER, credentials_ns, FACT(CREDENTIALS)),
-	DIFF(rpc_server_state, server_delta, U64, COUNTER, earlier_ns),
-	DIFF(rpc_server_state, server_delta, U64, COUNTER, gaps, NAMES(gap_names)),
+	ROW(rpc_server_state, U64, COUNTER, credentials_ns, FACT(CREDENTIALS)),
+	ROW(rpc_server_state, U64, COUNTER, earlier_ns),
+	ROW(rpc_server_state, U64, COUNTER, gaps, NAMES(gap_names)),
 	ROW(rpc_server_state, U32, GAUGE, session_slots, FACT(SESSION_SLOTS)),
 	ROW(rpc_server_state, U64, GAUGE, upcall_ns),
 	ROW(rpc_server_state, TEXT, DETAIL, upcall_by),
 	ROW(rpc_server_state, TEXT, DETAIL, oldest_op),
 	ROW(rpc_server_state, TEXT, DETAIL, oldest_comm),
 	ROW(rpc_server_state, U32, DETAIL, oldest_pid),
-	DIFF(rpc_server_state, server_delta, U64, COUNTER, draining_ns, FACT(DRAINING)),
+	ROW(rpc_server_state, U64, COUNTER, draining_ns, FACT(DRAINING)),
 	ROW(rpc_server_state, U64, GAUGE, draining_now_ns, FACT(DRAINING)),
 	ROW(rpc_server_state, U64, COUNTER, lock_calls),
 	ROW(rpc_server_state, U64, COUNTER, lock_errors),
@@ -178,13 +172,13 @@ static const struct field calls_by_fields[] = {
 	ROW(calls_by, TEXT, LABEL, export),
 	ROW(calls_by, TEXT, LABEL, mountpoint),
 	ROW(calls_by, TEXT, LABEL, owner),
-	DIFF(calls_by, calls_by_delta, U64, COUNTER, sums.calls, NAMES(rpc_kind_names)),
-	DIFF(calls_by, calls_by_delta, U64, COUNTER, sums.total_ns, NAMES(rpc_kind_names)),
-	DIFF(calls_by, calls_by_delta, U64, COUNTER, sums.sent_bytes, NAMES(rpc_kind_names)),
-	DIFF(calls_by, calls_by_delta, U64, COUNTER, sums.received_bytes, NAMES(rpc_kind_names)),
-	DIFF(calls_by, calls_by_delta, U64, COUNTER, sums.errors, NAMES(rpc_kind_names)),
-	DIFF(calls_by, calls_by_delta, U64, COUNTER, sums.wait_ns, NAMES(rpc_kind_names)),
-	DIFF(calls_by, calls_by_delta, U64, COUNTER, sums.phase_ns, NAMES(rpc_phase_names)),
+	ROW(calls_by, U64, COUNTER, sums.calls, NAMES(rpc_kind_names)),
+	ROW(calls_by, U64, COUNTER, sums.total_ns, NAMES(rpc_kind_names)),
+	ROW(calls_by, U64, COUNTER, sums.sent_bytes, NAMES(rpc_kind_names)),
+	ROW(calls_by, U64, COUNTER, sums.received_bytes, NAMES(rpc_kind_names)),
+	ROW(calls_by, U64, COUNTER, sums.errors, NAMES(rpc_kind_names)),
+	ROW(calls_by, U64, COUNTER, sums.wait_ns, NAMES(rpc_kind_names)),
+	ROW(calls_by, U64, COUNTER, sums.phase_ns, NAMES(rpc_phase_names)),
 	ROW(calls_by, U64, GAUGE, oldest_ns),
 };
 
@@ -231,7 +225,7 @@ static const struct field fault_fields[] = {
 	ROW(fault, BOOL, LABEL, nvswitch),
 	ROW(fault, TEXT, LABEL, severity),
 	ROW(fault, TEXT, LABEL, action),
-	DIFF(fault, fault_delta, U64, COUNTER, count),
+	ROW(fault, U64, COUNTER, count),
 	ROW(fault, DOUBLE, GAUGE, last),
 	ROW(fault, U64, COUNTER, incidents),
 	ROW(fault, DOUBLE, GAUGE, first),
@@ -247,7 +241,7 @@ static const struct field kernel_event_fields[] = {
 	ROW(kernel_event, BOOL, LABEL, gpu_driver),
 	ROW(kernel_event, TEXT, LABEL, kind),
 	ROW(kernel_event, TEXT, LABEL, device),
-	DIFF(kernel_event, kernel_event_delta, U64, COUNTER, count),
+	ROW(kernel_event, U64, COUNTER, count),
 	ROW(kernel_event, DOUBLE, GAUGE, last),
 	ROW(kernel_event, DOUBLE, DETAIL, before),
 	ROW(kernel_event, TEXT, DETAIL, about),
@@ -327,11 +321,6 @@ static const struct field program_fields[] = {
 #define FAULTS(...) TABLE(struct fault_counts, faults, __VA_ARGS__)
 #define SELF(list, ...) \
 	TABLE(struct self, self, list, __VA_ARGS__, .room = COUNT(((struct self *)NULL)->list))
-/* The same for a table of which struct delta has differences. */
-#define DELTA(in, list, number, ...)                                               \
-	in(list, number, __VA_ARGS__, .delta_array = offsetof(struct delta, list), \
-	   .delta_entries = offsetof(struct delta, number),                        \
-	   .delta_size = sizeof(TYPE_OF(struct delta, list)))
 
 const struct table tables[TABLES] = {
 	[TABLE_SNAPSHOT] = { .name = "snapshot",
@@ -340,24 +329,21 @@ const struct table tables[TABLES] = {
 			     .room = 1,
 			     .fields = snapshot_fields,
 			     .field_count = COUNT(snapshot_fields) },
-	[TABLE_OPS] = DELTA(CALLS, ops, op_count, op_fields, .max = 2048),
-	[TABLE_ERRORS] = DELTA(CALLS, errors, error_count, error_fields, .max = 4096),
-	[TABLE_TRANSPORTS] = DELTA(CALLS, transports, transport_count, transport_fields,
-				   .max = 4096, .delta_all = true),
+	[TABLE_OPS] = CALLS(ops, op_count, op_fields, .max = 2048),
+	[TABLE_ERRORS] = CALLS(errors, error_count, error_fields, .max = 4096),
+	[TABLE_TRANSPORTS] = CALLS(transports, transport_count, transport_fields, .max = 4096,
+				   .delta_all = true),
 	[TABLE_SERVERS] =
-		DELTA(CALLS, servers, server_count, server_fields, .max = 2048, .delta_all = true),
-	[TABLE_MOUNT_CALLS] =
-		DELTA(CALLS, mount_calls, mount_calls_count, calls_by_fields, .max = 4096),
-	[TABLE_OWNER_CALLS] =
-		DELTA(CALLS, owner_calls, owner_calls_count, calls_by_fields, .max = 4096),
-	[TABLE_OWNER_MOUNTS] =
-		DELTA(CALLS, owner_mounts, owner_mount_count, calls_by_fields, .max = 4096),
+		CALLS(servers, server_count, server_fields, .max = 2048, .delta_all = true),
+	[TABLE_MOUNT_CALLS] = CALLS(mount_calls, mount_calls_count, calls_by_fields, .max = 4096),
+	[TABLE_OWNER_CALLS] = CALLS(owner_calls, owner_calls_count, calls_by_fields, .max = 4096),
+	[TABLE_OWNER_MOUNTS] = CALLS(owner_mounts, owner_mount_count, calls_by_fields, .max = 4096),
 	[TABLE_MOUNTS] = CALLS(mounts, mount_count, mount_fields, .max = 4096),
 	[TABLE_SLOW] = CALLS(slow, slow_count, slow_fields, .max = 4096),
 	[TABLE_FILES] = CALLS(files, file_count, file_fields, .max = 4096),
-	[TABLE_FAULTS] = DELTA(FAULTS, faults, fault_count, fault_fields, .max = 4096),
+	[TABLE_FAULTS] = FAULTS(faults, fault_count, fault_fields, .max = 4096),
 	[TABLE_KERNEL_EVENTS] =
-		DELTA(FAULTS, kernel_events, kernel_event_count, kernel_event_fields, .max = 4096),
+		FAULTS(kernel_events, kernel_event_count, kernel_event_fields, .max = 4096),
 	[TABLE_HOOKS] = SELF(hooks, hook_count, hook_fields, .max = SELF_HOOKS),
 	[TABLE_DROPS] = SELF(drops, drop_count, drop_fields, .max = SELF_DROPS),
 	[TABLE_EPISODES] = CALLS(episodes, episode_count, episode_fields),
@@ -533,7 +519,17 @@ void *table_get_like(const struct table *t, void *part, const void *like)
 	return entry;
 }
 
-/* ---- sums ---- */
+/* ---- counters ---- */
+
+/* Adds the counters of this role to those of @to, or with -1 as @sign subtracts them. */
+static void add_role(const struct table *t, enum field_role role, void *to, const void *from,
+		     uint64_t sign)
+{
+	ARRAY_EACH(f, t->fields, t->field_count)
+		for (size_t n = f->offset; f->role == role && n < f->offset + f->size; n += 8)
+			*(uint64_t *)((char *)to + n) +=
+				sign * *(const uint64_t *)((const char *)from + n);
+}
 
 int calls_add(struct calls *c, const struct calls *past)
 {
@@ -546,10 +542,7 @@ int calls_add(struct calls *c, const struct calls *past)
 
 			if (!to)
 				return -ENOMEM;
-			ARRAY_EACH(f, t->fields, t->field_count)
-				for (size_t n = 0; f->role == FIELD_COUNTER && n < f->size; n += 8)
-					*(uint64_t *)(to + f->offset + n) +=
-						*(const uint64_t *)(from + f->offset + n);
+			add_role(t, FIELD_COUNTER, to, from, 1);
 		}
 	}
 	return 0;
@@ -566,73 +559,36 @@ void calls_remove_server(struct calls *c, const char *server)
 		}
 }
 
-/* ---- differences ---- */
-
-#define TIMES_WORDS (sizeof(struct time_histogram) / sizeof(uint64_t))
-
-/* One field of an entry in two snapshots. */
-struct pair {
-	const struct field *f;
-	const uint64_t *now, *then;
-	bool same_sum; /* of a histogram: only its first and last bucket may have changed */
-};
-
-static struct pair pair_of(const struct field *f, const void *now, const void *then)
+bool table_has_counters(const struct table *t)
 {
-	struct pair p = { f, (const uint64_t *)((const char *)now + f->offset),
-			  (const uint64_t *)((const char *)then + f->offset), false };
-
-	p.same_sum = f->type == FIELD_TIMES && f->size == sizeof(struct time_histogram) &&
-		     *p.now == *p.then;
-	return p;
+	return ARRAY_FIND(f, t->fields, t->field_count, f->role == FIELD_COUNTER);
 }
 
-/* The number after the one at @i of those that have a difference. */
-static size_t next_number(const struct pair *p, size_t i)
+bool table_changed(const struct table *t, const void *now, const void *then)
 {
-	if (p->f->sums)
-		return i + TIMES_WORDS;
-	return p->same_sum && i == 1 ? TIMES_WORDS - 1 : i + 1;
+	return ARRAY_FIND(f, t->fields, t->field_count,
+			  (f->role == FIELD_COUNTER || f->role == FIELD_OWN_COUNTER) &&
+				  memcmp((const char *)now + f->offset,
+					 (const char *)then + f->offset, f->size) != 0);
 }
 
-bool table_changed(const struct table *t, const enum field_role *role, const void *now,
-		   const void *then)
+static bool has_fallen(const struct table *t, enum field_role role, const void *now,
+		       const void *then)
 {
-	ARRAY_EACH(f, t->fields, t->field_count) {
-		struct pair p;
-
-		if (!f->delta || (role && f->role != *role))
-			continue;
-		p = pair_of(f, now, then);
-		for (size_t i = 0; i < field_numbers(f); i = next_number(&p, i))
-			if (role ? p.now[i] < p.then[i] : p.now[i] != p.then[i])
+	ARRAY_EACH(f, t->fields, t->field_count)
+		for (size_t n = f->offset; f->role == role && n < f->offset + f->size; n += 8)
+			if (*(const uint64_t *)((const char *)now + n) <
+			    *(const uint64_t *)((const char *)then + n))
 				return true;
-	}
 	return false;
 }
 
-static void subtract_role(const struct table *t, enum field_role role, void *to, const void *now,
-			  const void *then)
+void table_subtract(const struct table *t, void *entry, const void *then)
 {
-	bool again = !then || table_changed(t, &role, now, then);
-
-	ARRAY_EACH(f, t->fields, t->field_count) {
-		struct pair p;
-
-		if (!f->delta || f->role != role)
-			continue;
-		p = pair_of(f, now, again ? now : then);
-		p.same_sum &= !again;
-		for (size_t i = 0; i < field_numbers(f); i = next_number(&p, i))
-			((uint64_t *)((char *)to + f->delta))[f->sums ? i / TIMES_WORDS : i] =
-				p.now[i] - (again ? 0 : p.then[i]);
-	}
-}
-
-void table_subtract(const struct table *t, void *to, const void *now, const void *then)
-{
-	subtract_role(t, FIELD_COUNTER, to, now, then);
+	if (then && !has_fallen(t, FIELD_COUNTER, entry, then))
+		add_role(t, FIELD_COUNTER, entry, then, -1);
 	/* Counts of a connection from before it was first seen belong to no interval. */
-	if (then)
-		subtract_role(t, FIELD_OWN_COUNTER, to, now, then);
+	then = then ?: entry;
+	if (!has_fallen(t, FIELD_OWN_COUNTER, entry, then))
+		add_role(t, FIELD_OWN_COUNTER, entry, then, -1);
 }

@@ -21,7 +21,7 @@ enum field_type {
 enum field_role {
 	FIELD_LABEL, /* names the entry; labels are an entry's first rows */
 	FIELD_DETAIL, /* describes the entry */
-	FIELD_COUNTER, /* grows, or begins again together with the entry's other counters */
+	FIELD_COUNTER, /* uint64_t; grows, or begins again together with the entry's other counters */
 	FIELD_OWN_COUNTER, /* the same, but a group of its own; it began before the entry was first seen */
 	FIELD_GAUGE, /* a value at a moment */
 };
@@ -30,10 +30,8 @@ struct field {
 	const char *name; /* in files: that of the member */
 	size_t offset; /* in the entry */
 	size_t size; /* bytes */
-	size_t delta; /* offset of its difference in the entry of struct delta; 0: no difference */
 	enum field_type type;
 	enum field_role role;
-	bool sums; /* of a histogram, only the sum has a difference */
 	bool left_out; /* not written to files; only copied to new entries */
 	/* The names of the elements of an array or set, or of the values of a FIELD_CHOICE. */
 	const char *const *names;
@@ -67,9 +65,7 @@ struct table {
 	size_t room; /* the array is in the part itself, for so many entries; 0: it is allocated */
 	const struct field *fields;
 	size_t field_count;
-	/* Offsets and size of the array in struct delta, whose entries begin with a pointer to the entry at the end; 0: none. */
-	size_t delta_array, delta_entries, delta_size;
-	bool delta_all; /* includes entries without a difference, for their values at the end */
+	bool delta_all; /* struct delta also has entries whose counters have not changed, for their gauges */
 };
 
 enum table_id {
@@ -130,13 +126,13 @@ void *table_get_labels(const struct table *t, void *part, const void *like);
 /* The same; a new one also gets the details of @like, but no counters and gauges. */
 void *table_get_like(const struct table *t, void *part, const void *like);
 
-/* Whether a number that has a difference has changed. With @role: whether a number of this role fell. */
-bool table_changed(const struct table *t, const enum field_role *role, const void *now,
-		   const void *then);
+bool table_has_counters(const struct table *t);
 
-/* Writes the differences of an entry to the entry @to of struct delta. @now, @then: the entry at the end and at the begin; @then
- * may be NULL. */
-void table_subtract(const struct table *t, void *to, const void *now, const void *then);
+/* Whether a counter has changed. */
+bool table_changed(const struct table *t, const void *now, const void *then);
+
+/* Subtracts the counters of @then from those of @entry, by the rule in delta.h. @then NULL: the entry is new. */
+void table_subtract(const struct table *t, void *entry, const void *then);
 
 /* Appends an entry of zeros; NULL: no memory, or no room. */
 void *table_append(const struct table *t, void *part);
