@@ -78,7 +78,7 @@ static inline void put_machine(void)
 	put("/proc/self/mountstats", "");
 	put("/proc/self/mounts", "nas:/data /mnt/a\\040b nfs4 rw 0 0\nproc /proc proc rw 0 0\n");
 	put("/sys/kernel/tracing/instances/x", "");
-	put("/sys/kernel/tracing/kprobe_events", "");
+	put("/sys/bus/event_source/devices/kprobe/type", "8\n");
 	put("/sys/kernel/tracing/events/sunrpc/rpc_stats_latency/id", "1\n");
 	put("/sys/kernel/debug/sunrpc/rpc_clnt/0/info", "");
 	put("/sys/kernel/sunrpc/xprt-switches/switch-0/x", "");

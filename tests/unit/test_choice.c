@@ -108,17 +108,68 @@ TEST(test_capabilities)
 {
 	const uint64_t bpf = (uint64_t)1 << 39 | (uint64_t)1 << 38, admin = 1u << 21;
 
-	EXPECT(MOUNTSTATS, "permission module_types perf_events", f.capabilities = 0);
-	EXPECT(MOUNTSTATS, "permission module_types perf_events",
-	       f.capabilities = (uint64_t)1 << 39);
+	EXPECT(MOUNTSTATS, "permission module_types", f.capabilities = 0);
+	EXPECT(MOUNTSTATS, "permission module_types", f.capabilities = (uint64_t)1 << 39);
 	/* A module's types are read with CAP_SYS_ADMIN only. */
-	EXPECT(TRACEPOINTS, "module_types", f.capabilities = bpf, f.perf_event_paranoid = 2);
-	/* As Debian sets it. */
-	EXPECT(MOUNTSTATS, "module_types perf_events", f.capabilities = bpf,
-	       f.perf_event_paranoid = 3);
-	EXPECT(BTF, "", f.capabilities = bpf, f.perf_event_paranoid = 3,
-	       f.sunrpc = SUNRPC_BUILT_IN);
-	EXPECT(BTF, "", f.capabilities = admin, f.perf_event_paranoid = 3);
+	EXPECT(TRACEPOINTS, "module_types", f.capabilities = bpf);
+	/* With Debian's perf_event_paranoid. */
+	EXPECT(MOUNTSTATS, "module_types perf_events", f.capabilities = bpf, f.perf_error = EACCES);
+	EXPECT(BTF, "", f.capabilities = bpf, f.perf_error = EACCES, f.sunrpc = SUNRPC_BUILT_IN);
+	EXPECT(BTF, "", f.capabilities = admin);
+	/* Not honoured, as in a user namespace. */
+	EXPECT(MOUNTSTATS, "permission module_types", f.refused = true);
+	EXPECT(MOUNTSTATS, "permission", f.refused = true, f.sunrpc = SUNRPC_BUILT_IN);
+}
+
+/* Who made a call: as the source knows it, not as it would be known by a better one. */
+TEST(owners_depend_on_the_chosen_source)
+{
+	static const char none[] = "it is not known which job", pages[] = "types of sunrpc or nfs";
+	struct rpc_offer f = well;
+
+	f.sunrpc_btf = false;
+	assert_has(check_of(&f, "owners")->text, pages);
+	f.misses_events = true;
+	assert_has(check_of(&f, "owners")->text, none);
+	f.misses_events = false;
+	f.perf_error = EPERM;
+	assert_has(check_of(&f, "owners")->text, none);
+	f = well;
+	f.kernel_btf = false;
+	assert_has(check_of(&f, "owners")->text, none);
+	f.mountstats = f.bpf = false;
+	assert_has(check_of(&f, "owners")->text, none);
+}
+
+TEST(each_error_of_an_event_has_its_fix)
+{
+	static const struct {
+		int error;
+		const char *fix;
+	} errors[] = { { EACCES, "CAP_PERFMON" },
+		       { EPERM, "seccomp" },
+		       { ENODEV, "CPU 0" },
+		       { ENOSYS, "CONFIG_PERF_EVENTS" } };
+
+	for (size_t i = 0; i < COUNT(errors); i++) {
+		struct rpc_offer f = well;
+
+		f.perf_error = errors[i].error;
+		assert_has(check_of(&f, "perf_events")->fix, errors[i].fix);
+	}
+}
+
+TEST(what_hides_tracefs_or_lacks_types_is_named)
+{
+	struct rpc_offer f = well;
+
+	f.lockdown = LOCKDOWN_CONFIDENTIALITY;
+	f.tracefs = TRACEFS_UNMOUNTED;
+	assert_has(check_of(&f, "tracefs")->fix, "boot with lockdown=integrity");
+	f = well;
+	f.sunrpc = SUNRPC_BUILT_IN;
+	f.kernel_btf = f.sunrpc_btf = false;
+	assert_string_equal(check_of(&f, "sunrpc_types")->fix, "see kernel_types");
 }
 
 /* A forced source is that one or none; a refused one is left out. */

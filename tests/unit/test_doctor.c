@@ -5,6 +5,7 @@
 #include "commands/commands.h"
 #include "faults/printk_hook.h"
 #include "made_up_module.h"
+#include "kernel/bpf_support.h"
 
 /* Returns whether the system is healthy. @tried: see printk_hook_try(). */
 static bool report_tried(const char *release, int tried, bool json)
@@ -119,21 +120,23 @@ TEST(each_setting_says_what_is_lost)
 		const char *name, *text, *fix;
 	} settings[] = {
 		{ "/sys/kernel/security/lockdown", "none integrity [confidentiality]\n", NULL,
-		  "owners", "without BPF programs it is not known which job",
-		  "see bpf, lockdown and permission" },
+		  "owners", "it is not known which job", "see what the source btf lacks" },
 		{ "/proc/self/status", "Name:\tx\nCapEff:\t0\n", NULL, "owners",
-		  "without BPF programs it is not known which job",
-		  "see bpf, lockdown and permission" },
+		  "it is not known which job", "see what the source btf lacks" },
 		{ "/proc/cgroups",
 		  "#subsys_name\thierarchy\tnum_cgroups\tenabled\nmemory\t0\t91\t0\n", NULL,
 		  "owners", "the kernel does not charge pages to control groups",
 		  "without cgroup_disable=memory" },
 		{ "/sys/fs/cgroup/cgroup.controllers", "cpuset cpu io pids\n", NULL, "owners",
 		  "the kernel does not charge pages to control groups", "CONFIG_MEMCG=y" },
-		{ NULL, NULL, "sys/kernel/btf", "owners", "without the kernel's types",
-		  "see kernel_types" },
+		{ "/proc/cgroups", "#subsys_name\thierarchy\tnum_cgroups\tenabled\ncpu\t3\t1\t1\n",
+		  NULL, "owners", "the kernel does not charge pages", "CONFIG_MEMCG=y" },
+		{ NULL, NULL, "sys/kernel/btf", "owners", "it is not known which job",
+		  "see what the source btf lacks" },
+		{ NULL, NULL, "sys/bus/event_source/devices/kprobe", "kprobes",
+		  "the kernel has no kprobes", "" },
 		{ "/sys/fs/cgroup/cgroup.controllers", "cpu\n", "sys/kernel/btf/sunrpc", "owners",
-		  "types of sunrpc or nfs are missing", "see sunrpc_types" },
+		  "types of sunrpc or nfs are missing", "see what the source btf lacks" },
 		{ NULL, NULL, "sys/kernel/debug/sunrpc", "rpc_clients",
 		  "debugfs does not list sunrpc's clients",
 		  "mount -t debugfs debugfs /sys/kernel/debug (in a container: give it the node's folder)" },
@@ -166,8 +169,9 @@ TEST(nothing_at_all)
 	put("/sys/module/sunrpc/initstate", "live\n");
 	assert_false(report("4.4.0", false));
 	assert_has(text, "source   none: ");
-	expect_levels(
-		"missing bpf, missing permission, missing tracefs, missing mountstats, missing kernel_log");
+	expect_levels("missing bpf, missing permission, missing tracefs, unknown sunrpc_events, "
+		      "missing mountstats, missing authority, missing kernel_log");
+	assert_lacks(text, "until it is loaded");
 }
 
 TEST(the_module_on_disk)
@@ -239,6 +243,49 @@ TEST(who_prints_a_message)
 	assert_has(text, ": addresses are hidden\n");
 	assert_has(text,
 		   "fix: run it as root with CAP_SYSLOG, and set kernel.kptr_restrict below 2\n");
+}
+
+TEST(what_was_tried_and_refused_is_not_ok)
+{
+	const struct log silent = { .quiet = true };
+
+	put_machine();
+	unlink("dev/kmsg");
+	assert_false(report_tried("6.1.0-test", -EPERM, false));
+	expect_levels("missing permission, missing module_types, note owners, missing authority");
+	assert_has_all(text, "source   mountstats: ", "fix: run it outside of user namespaces",
+		       "no fault is observed");
+	put("/proc/sys/kernel/printk_devkmsg", "off\n");
+	report_tried("6.1.0-test", -EPERM, false);
+	assert_has(text, "fix: sysctl kernel.printk_devkmsg=ratelimit");
+	/* Lockdown, as the verifier's messages show it. libbpf prints this name. */
+	bpf_messages_init(&silent);
+	btf__free(btf__parse_elf("func bpf_probe_read", NULL));
+	report_tried("6.1.0-test", -EINVAL, false);
+	expect_levels("missing lockdown, ok permission, note owners");
+	bpf_error_log_clear();
+}
+
+TEST(what_is_not_shown_is_not_called_absent)
+{
+	put_machine();
+	report("6.1.0-test", false);
+	assert_has(text, "a mode of lockdown is not shown");
+	put("/sys/kernel/security/lsm", "capability");
+	report("6.1.0-test", false);
+	assert_has(text, "the kernel is not locked down");
+}
+
+TEST(the_folder_of_bpf_is_for_root_alone)
+{
+	put_machine();
+	assert_int_equal(chmod("sys/fs/bpf", 0700), 0);
+	assert_int_equal(chmod(root, 0755), 0);
+	if (!geteuid()) /* otherwise it is the user's own */
+		assert_int_equal(setresuid(65534, 65534, 0), 0);
+	report("6.1.0-test", false);
+	setresuid(0, 0, 0);
+	expect_levels("ok bpf");
 }
 
 TEST(json_has_the_same)

@@ -166,9 +166,8 @@ static void add_nfs(struct diagnosis *d)
 		  "LOCALIO is possible: reads and writes to a server on this machine bypass RPC, "
 		  "and no source can observe them" },
 		{ true, "localio", OK, NULL, "LOCALIO is not in use" },
-		{ d->offer.tracefs == TRACEFS_MOUNTED &&
-			  access(PATHF("%s/kprobe_events", d->offer.tracefs_path), F_OK),
-		  "kprobes", NOTE, NULL,
+		{ access(PATHF("%s/sys/bus/event_source/devices/kprobe", d->root), F_OK), "kprobes",
+		  NOTE, NULL,
 		  "the kernel has no kprobes: it is not known which mount a call belongs to" },
 		{ *d->mounts, "mounts", NOTE, NULL, d->mounts },
 	};
@@ -205,16 +204,21 @@ static void add_faults(struct diagnosis *d)
 		{ f->authority == AUTHORITY_DRIVER, "authority", OK, NULL,
 		  "driver: Xids count by its tracepoint, and its other messages by the form of the "
 		  "kernel log's records" },
-		{ f->authority == AUTHORITY_LOG, "authority", NOTE, NULL,
+		{ !f->log, "authority", MISSING, "see kernel_log",
+		  "log: it cannot be read, and nothing else proves a fault: no fault is observed" },
+		{ true, "authority", NOTE, NULL,
 		  "log: faults count by the form of the kernel log's records. The driver's "
 		  "tracepoint (open modules from 575) proves Xids" },
 		{ f->log, "kernel_log", OK, NULL, "/dev/kmsg can be read" },
 		{ true, "kernel_log", MISSING,
-		  "run it as root (in a container: with the device /dev/kmsg and CAP_SYSLOG)",
-		  "/dev/kmsg cannot be read: faults from before the start, and from overruns, are "
-		  "lost" },
-		{ !f->console_event, "printk_console", NOTE, NULL,
-		  "the kernel's BTF has no tracepoint printk:console" },
+		  f->log_off ? "sysctl kernel.printk_devkmsg=ratelimit; with the parameter "
+			       "printk.devkmsg=off: boot without it" :
+			       "run it as root (in a container: with the device /dev/kmsg and "
+			       "CAP_SYSLOG)",
+		  f->authority == AUTHORITY_HOOK ?
+			  "/dev/kmsg cannot be read: faults from before the start, and from "
+			  "overruns, are lost" :
+			  "/dev/kmsg cannot be read: all faults that only it has are lost" },
 		{ refused, "printk_console", NOTE, refused ? bpf_advice(-f->every_message) : NULL,
 		  d->printk },
 		{ f->callers, "printk_console", NOTE,
@@ -286,6 +290,7 @@ static void print_unknown(FILE *out, const struct diagnosis *d)
 
 static void print_text(FILE *out, const struct diagnosis *d)
 {
+	bool sunrpc = d->offer.sunrpc >= SUNRPC_LIVE;
 	size_t fixes = 0;
 
 	terminal_line(out, 9, "kernel   %s", d->release);
@@ -294,7 +299,7 @@ static void print_text(FILE *out, const struct diagnosis *d)
 	ARRAY_EACH(s, d->subjects, COUNT(d->subjects)) {
 		fprintf(out, "\n%s\n", s->title);
 		ARRAY_EACH(f, s->findings, s->count) {
-			if (f->level == UNKNOWN && !d->choice.source)
+			if (f->level == UNKNOWN && !sunrpc)
 				continue;
 			terminal_line(out, INDENT, "  %-8s %-20s %s", level_names[f->level],
 				      f->name, f->text);
@@ -302,7 +307,7 @@ static void print_text(FILE *out, const struct diagnosis *d)
 			if (f->fix)
 				terminal_line(out, INDENT, "%*sfix: %s", INDENT, "", f->fix);
 		}
-		if (s == &d->subjects[NFS] && !d->choice.source)
+		if (s == &d->subjects[NFS] && !sunrpc)
 			print_unknown(out, d);
 	}
 	if (fixes)
@@ -322,6 +327,8 @@ bool doctor_report(FILE *out, const char *root, const char *release, int every_m
 
 	rpc_offer_look(&d.offer, root, types_file);
 	rpc_offer_look_on_disk(&d.offer, root, release);
+	if (every_message < 0)
+		rpc_offer_add_refusal(&d.offer, -every_message);
 	source_choose(&d.choice, &d.offer, RPC_SOURCES_ALL);
 	describe_sunrpc(&d);
 	describe_source(&d);

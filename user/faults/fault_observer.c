@@ -14,7 +14,6 @@
 #include "faults/printk_origin.h"
 #include "faults/spinners.h"
 #include "kernel/kernel_log.h"
-#include "kernel/kernel_types.h"
 #include "kernel/trace.h"
 
 /* Records read at a time, and for how long: a storm must not delay the other work. Records from
@@ -464,20 +463,22 @@ static void read_version(struct fault_offer *f, const char *root)
 
 void fault_offer_read(struct fault_offer *f, const char *root, int every_message)
 {
-	char tracefs[PATH_MAX / 2];
+	char tracefs[PATH_MAX / 2], state[16];
 
 	/* access() knows nothing of dmesg_restrict. */
 	OPEN_FILE kmsg = open(PATHF("%s/dev/kmsg", root), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
 	*f = (struct fault_offer){ .every_message = every_message };
 	f->log = kmsg >= 0;
-	f->console_event = kernel_has_type(root, "btf_trace_console");
+	f->log_off = file_first_line(PATHF("%s/proc/sys/kernel/printk_devkmsg", root), state,
+				     sizeof(state)) &&
+		     !strcmp(state, "off");
 	f->callers = printk_origins_shown(root);
 	f->driver = !access(PATHF("%s/sys/module/nvidia", root), F_OK);
 	if (f->driver)
 		read_version(f, root);
 	f->driver_event = tracefs_find(root, tracefs, sizeof(tracefs)) == TRACEFS_MOUNTED &&
-			  !access(PATHF("%s/events/nvidia/nvidia_dev_xid", tracefs), F_OK);
+			  tracefs_has_event(tracefs, "nvidia/nvidia_dev_xid");
 	f->authority = every_message == PRINTK_SHOWN && !f->callers ? AUTHORITY_HOOK :
 		       f->driver_event                              ? AUTHORITY_DRIVER :
 								      AUTHORITY_LOG;

@@ -58,7 +58,7 @@ int fault_observer_snapshot(struct fault_observer *g, struct snapshot *s);
 
 struct fault_offer {
 	bool log; /* this process may read /dev/kmsg */
-	bool console_event; /* there is a tracepoint printk:console */
+	bool log_off; /* the kernel lets nobody */
 	int every_message; /* whether it runs for all messages, shown or not: the result of printk_hook_try() */
 	int callers; /* 0: the kernel shows who calls printk; -errno: -EPERM if it hides that */
 	bool driver; /* nvidia is loaded */

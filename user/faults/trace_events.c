@@ -167,9 +167,10 @@ static bool make_instance(struct trace_events *t)
 	}
 	if (err && err != t->error)
 		log_info(t->log, "cannot use trace events: %s; will try again every minute",
-			 err == ENOENT ? "tracefs is not mounted at /sys/kernel/tracing" :
-			 err == EPERM  ? "lockdown hides the files of tracefs" :
-					 strerror(err));
+			 err == ENOENT ?
+				 "tracefs is not there, or not mounted at /sys/kernel/tracing" :
+			 err == ENODATA ? "lockdown hides the files of tracefs" :
+					  strerror(err));
 	t->error = err;
 	return t->instance;
 }
@@ -180,7 +181,7 @@ static bool driver_may_report(void)
 	char tracefs[64];
 
 	return tracefs_find("", tracefs, sizeof(tracefs)) != TRACEFS_MOUNTED ||
-	       !access(PATHF("%s/events/nvidia/" DRIVER_EVENT, tracefs), F_OK);
+	       tracefs_has_event(tracefs, "nvidia/" DRIVER_EVENT);
 }
 
 /* The kernel drops what was not read when it unloads the driver. */

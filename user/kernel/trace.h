@@ -18,6 +18,9 @@ enum tracefs_state {
  * (of @size bytes) where it is mounted, even if this process may not read it; "" if it is not mounted. */
 enum tracefs_state tracefs_find(const char *root, char *path, size_t size);
 
+/* Whether the tracefs there has this event, or group of events. */
+bool tracefs_has_event(const char *path, const char *event);
+
 /* ---- trace_format.c: where the fields of an event are in its binary record ---- */
 
 struct trace_field {
@@ -46,8 +49,8 @@ struct trace_instance {
 		missed; /* events that were overwritten before they were read, or have another form */
 };
 
-/* Makes the instance. The event is not enabled yet; its names must outlive it. Returns NULL with errno set if tracefs is not mounted
- * or this process may not write it. */
+/* Makes the instance. The event is not enabled yet; its names must outlive it. Returns NULL with errno set: ENOENT if tracefs is not
+ * mounted, ENODATA if lockdown hides its files, or why this process may not write it. */
 struct trace_instance *trace_instance_new(const char *system, const char *event);
 /* Also removes it from tracefs. */
 void trace_instance_free(struct trace_instance *t);

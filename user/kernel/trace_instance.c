@@ -39,7 +39,8 @@ static enum tracefs_state find_tracefs(const char *path)
 {
 	struct statfs fs;
 
-	if (!access(PATHF("%s/instances", path), F_OK))
+	/* access() would not count capabilities. */
+	if (!statfs(PATHF("%s/instances", path), &fs))
 		return TRACEFS_MOUNTED;
 	if (errno == EACCES)
 		return TRACEFS_FORBIDDEN;
@@ -64,6 +65,13 @@ enum tracefs_state tracefs_find(const char *root, char *path, size_t size)
 			snprintf(path, size, "%s", full);
 	}
 	return best;
+}
+
+bool tracefs_has_event(const char *path, const char *event)
+{
+	struct statfs fs;
+
+	return !statfs(PATHF("%s/events/%s", path, event), &fs);
 }
 
 /* Opens a file of tracefs. Its path within tracefs is formatted as by printf(). */
@@ -188,9 +196,10 @@ struct trace_instance *trace_instance_new(const char *system, const char *event)
 	t->system = system;
 	t->event = event;
 	state = tracefs_find("", t->tracefs, sizeof(t->tracefs));
-	err = state == TRACEFS_MOUNTED ? make_instance(t) :
-	      state == TRACEFS_EMPTY   ? -EPERM :
-					 -ENOENT;
+	err = state == TRACEFS_MOUNTED   ? make_instance(t) :
+	      state == TRACEFS_FORBIDDEN ? -EACCES :
+	      state == TRACEFS_EMPTY     ? -ENODATA :
+					   -ENOENT;
 	if (err)
 		goto failed;
 	size_buffers(t);
@@ -292,7 +301,8 @@ void trace_instance_consume(struct trace_instance *t, trace_handler *take, void 
 uint64_t trace_instance_memory(const struct trace_instance *t)
 {
 	const char *folder = PATHF("%s/instances/%s", t->tracefs, t->name);
-	long others = access(PATHF("%s/snapshot", folder), F_OK) ? 1 : 1 + SNAPSHOT_PAGES;
+	struct statfs fs;
+	long others = statfs(PATHF("%s/snapshot", folder), &fs) ? 1 : 1 + SNAPSHOT_PAGES;
 
 	return 1024 * file_number(PATHF("%s/buffer_total_size_kb", folder), "", 10) +
 	       (uint64_t)(sysconf(_SC_NPROCESSORS_CONF) * others * sysconf(_SC_PAGESIZE));

@@ -29,12 +29,13 @@ static bool has(const struct rpc_offer *f, int capability)
 
 static bool is_there(const struct rpc_offer *f)
 {
-	return f->sunrpc == SUNRPC_LIVE || f->sunrpc == SUNRPC_BUILT_IN;
+	return f->sunrpc >= SUNRPC_LIVE;
 }
 
 #define IN_A_CONTAINER " (in a container: give it the node's folder)"
 
 static const char unlock[] = "boot with lockdown=integrity, or without lockdown";
+static const char source_btf[] = "see what the source btf lacks, above";
 static const char needs_sunrpc[] = "unknown until sunrpc is loaded";
 static const char needs_events[] = "unknown until sunrpc is loaded and tracefs is mounted";
 
@@ -63,24 +64,34 @@ static void check_lockdown(struct source_check *c, const struct rpc_offer *f)
 	decide(c, f->lockdown != LOCKDOWN_CONFIDENTIALITY,
 	       f->lockdown == LOCKDOWN_INTEGRITY ?
 		       "lockdown mode 'integrity' allows BPF programs to read kernel memory" :
-		       "the kernel is not locked down",
+	       f->lockdown == LOCKDOWN_NONE ?
+		       "the kernel is not locked down" :
+		       "a mode of lockdown is not shown: /sys/kernel/security/lockdown is missing",
 	       "lockdown mode 'confidentiality' forbids BPF programs to read kernel memory",
 	       unlock);
 }
 
 static void check_permission(struct source_check *c, const struct rpc_offer *f)
 {
-	decide(c, is_permitted(f), "this process has the capabilities to load BPF programs",
+	decide(c, is_permitted(f) && !f->refused,
+	       "this process has the capabilities to load BPF programs",
 	       "this process may not load BPF programs",
-	       "run it as root (in a container: privileged), or give it CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN");
+	       is_permitted(f) ?
+		       "run it outside of user namespaces (hostUsers: true), and with a seccomp profile that "
+		       "allows bpf(); before Linux 5.11 also with CAP_SYS_RESOURCE" :
+		       "run it as root (in a container: privileged), or give it CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN");
 }
 
 static void check_sunrpc_types(struct source_check *c, const struct rpc_offer *f)
 {
+	bool built_in = f->sunrpc == SUNRPC_BUILT_IN;
+
 	decide(c, f->sunrpc_btf || f->types_file == TYPES_FILE_GOOD,
 	       f->sunrpc_btf ? "sunrpc has BTF" : "sunrpc has no BTF, and a file has its types",
+	       built_in       ? "the kernel has no types of sunrpc, which is built in" :
 	       f->out_of_tree ? "sunrpc is an out-of-tree module without BTF" :
 				"sunrpc has no BTF: /sys/kernel/btf/sunrpc is missing",
+	       built_in        ? "see kernel_types" :
 	       !f->out_of_tree ? "boot a kernel with CONFIG_DEBUG_INFO_BTF_MODULES=y (5.11 and "
 				 "later); or use --sunrpc-btf, or the source tracepoints" :
 	       *f->types_fix   ? f->types_fix :
@@ -103,11 +114,12 @@ static void check_module_types(struct source_check *c, const struct rpc_offer *f
 	bool built_in = f->sunrpc == SUNRPC_BUILT_IN;
 	bool file = !f->sunrpc_btf && f->types_file == TYPES_FILE_GOOD;
 
-	decide(c, built_in || file || has(f, CAP_SYS_ADMIN),
+	decide(c, built_in || file || (has(f, CAP_SYS_ADMIN) && !f->refused),
 	       built_in ? "sunrpc is built in: its BTF is the kernel's" :
 	       file     ? "the types are in a file" :
 			  "this process may read the BTF of modules",
-	       "this process may not read the BTF of modules", "give it CAP_SYS_ADMIN");
+	       "this process may not read the BTF of modules",
+	       f->refused ? "see permission" : "give it CAP_SYS_ADMIN");
 }
 
 static void check_tracefs(struct source_check *c, const struct rpc_offer *f)
@@ -124,8 +136,10 @@ static void check_tracefs(struct source_check *c, const struct rpc_offer *f)
 		[TRACEFS_MOUNTED] = {},
 	};
 
+	bool hidden = f->tracefs == TRACEFS_UNMOUNTED && f->lockdown == LOCKDOWN_CONFIDENTIALITY;
+
 	decide(c, f->tracefs == TRACEFS_MOUNTED, "tracefs is mounted", missing[f->tracefs].text,
-	       missing[f->tracefs].fix);
+	       hidden ? unlock : missing[f->tracefs].fix);
 }
 
 static void check_sunrpc_events(struct source_check *c, const struct rpc_offer *f)
@@ -138,15 +152,22 @@ static void check_sunrpc_events(struct source_check *c, const struct rpc_offer *
 		       "use a sunrpc that is built with its tracepoints (CONFIG_TRACEPOINTS=y)");
 }
 
-/* The programs are attached to trace events by perf_event_open(), which Debian's level 3 forbids to all but CAP_SYS_ADMIN. */
+#define NO_MOUNTS " (perf_event_open): it is not known which mount a call belongs to"
+
+/* Debian's level 3 of perf_event_paranoid forbids them to all but CAP_SYS_ADMIN, profiles of seccomp to all. */
 static void check_perf_events(struct source_check *c, const struct rpc_offer *f)
 {
-	decide(c,
-	       has(f, CAP_SYS_ADMIN) || (has(f, CAP_PERFMON) && f->perf_event_paranoid <= 2) ||
-		       f->perf_event_paranoid < 0,
-	       "this process may open trace events",
-	       "this process may not open trace events (perf_event_open)",
-	       "give it CAP_SYS_ADMIN, or CAP_PERFMON where kernel.perf_event_paranoid is at most 2");
+	decide(c, !f->perf_error, "this process may open trace events",
+	       f->perf_error == EACCES || f->perf_error == EPERM ?
+		       "this process may not open trace events" NO_MOUNTS :
+		       "the kernel opens no trace events" NO_MOUNTS,
+	       f->refused ?
+		       "see permission" :
+	       f->perf_error == EACCES ?
+		       "give it CAP_SYS_ADMIN, or CAP_PERFMON where kernel.perf_event_paranoid is at most 2" :
+	       f->perf_error == EPERM  ? "use a seccomp profile that allows perf_event_open()" :
+	       f->perf_error == ENODEV ? "put CPU 0 online" :
+					 "boot a kernel with CONFIG_PERF_EVENTS=y");
 }
 
 static void check_rpc_clients(struct source_check *c, const struct rpc_offer *f)
@@ -164,20 +185,16 @@ static void check_rpc_clients(struct source_check *c, const struct rpc_offer *f)
 	       fixes[f->debugfs]);
 }
 
-static void check_owners(struct source_check *c, const struct rpc_offer *f)
+/* By the source @best. */
+static void check_owners(struct source_check *c, const struct rpc_offer *f, enum rpc_source best)
 {
-	bool source = f->sunrpc_btf || f->types_file == TYPES_FILE_GOOD;
+	bool btf = best == RPC_SOURCE_BTF;
 	bool readable = f->nfs_types != TYPES_MODULE || has(f, CAP_SYS_ADMIN);
-	bool types = source && readable && (f->nfs_types || !f->nfs);
+	bool types = btf && readable && (f->nfs_types || !f->nfs);
 
-	if (!f->bpf || f->lockdown == LOCKDOWN_CONFIDENTIALITY || !is_permitted(f))
-		decide(c, false, NULL,
-		       "without BPF programs it is not known which job, pod or user makes a call",
-		       "see bpf, lockdown and permission");
-	else if (!f->kernel_btf)
-		decide(c, false, NULL,
-		       "without the kernel's types it is not known which job, pod or user makes a call",
-		       "see kernel_types");
+	if (!btf && (best != RPC_SOURCE_TRACEPOINTS || !f->kernel_btf || f->misses_events))
+		decide(c, false, NULL, "it is not known which job, pod or user makes a call",
+		       source_btf);
 	else if (types && !f->memory_groups)
 		decide(c, false, NULL,
 		       "the kernel does not charge pages to control groups: WRITEs of dirty pages by the kernel count as the kernel's",
@@ -186,9 +203,9 @@ static void check_owners(struct source_check *c, const struct rpc_offer *f)
 		decide(c, types,
 		       "it is known which job, pod or user makes a call; run --owner-env adds what processes say",
 		       "types of sunrpc or nfs are missing: WRITEs of dirty pages by the kernel count as the kernel's",
+		       !btf      ? source_btf :
 		       !readable ? "give it CAP_SYS_ADMIN, to read the BTF of modules" :
-		       source    ? "make a file of the types of nfs.ko: deploy/dkms/README.md" :
-				   "see sunrpc_types");
+				   "make a file of the types of nfs.ko: deploy/dkms/README.md");
 }
 
 #define OFFERED(member) offsetof(struct rpc_offer, member)
@@ -226,20 +243,19 @@ static const struct {
 	  "sysfs lists sunrpc's transports",
 	  "sysfs does not list sunrpc's transports: the source mountstats has no figures of their slots",
 	  "boot Linux 5.14 or later" },
-	{ "owners", 0, .needs = needs_sunrpc, .check = check_owners },
 };
 
-#define CHECKS (COUNT(checks))
+#define CHECKS (COUNT(checks) + 1) /* and the owners */
 
 _Static_assert(CHECKS <= sizeof(((struct source_choice *)0)->checks) / sizeof(struct source_check),
 	       "there is room for all checks");
 
 void source_choose(struct source_choice *c, const struct rpc_offer *f, unsigned int allowed)
 {
-	*c = (struct source_choice){ .source = RPC_SOURCE_NONE, .best = RPC_SOURCE_NONE };
-	for (size_t i = 0; i < CHECKS; i++) {
-		struct source_check *check = &c->checks[c->check_count++];
+	struct source_check *check = c->checks;
 
+	*c = (struct source_choice){ .source = RPC_SOURCE_NONE, .best = RPC_SOURCE_NONE };
+	for (size_t i = 0; i < COUNT(checks); i++, check++) {
 		check->name = checks[i].name;
 		check->sources = checks[i].sources;
 		if (checks[i].needs && !is_there(f))
@@ -255,6 +271,12 @@ void source_choose(struct source_choice *c, const struct rpc_offer *f, unsigned 
 	for (enum rpc_source source = RPC_SOURCES - 1; source > RPC_SOURCE_NONE; source--)
 		if (allowed & RPC_SOURCE_BIT(source))
 			c->best = source;
+	check->name = "owners";
+	if (is_there(f))
+		check_owners(check, f, c->best);
+	else
+		unknown(check, needs_sunrpc);
+	c->check_count = CHECKS;
 	if (is_there(f))
 		c->source = c->best;
 }

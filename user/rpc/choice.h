@@ -18,8 +18,8 @@ enum sunrpc_state {
 	SUNRPC_BUILT_IN,
 };
 
-/* Of /sys/kernel/security/lockdown. */
-enum lockdown { LOCKDOWN_NONE, LOCKDOWN_INTEGRITY, LOCKDOWN_CONFIDENTIALITY };
+/* Of /sys/kernel/security/lockdown, which containers lack. */
+enum lockdown { LOCKDOWN_UNKNOWN, LOCKDOWN_NONE, LOCKDOWN_INTEGRITY, LOCKDOWN_CONFIDENTIALITY };
 
 /* Whether debugfs lists sunrpc's clients, or why not. */
 enum debugfs_state {
@@ -55,11 +55,13 @@ struct rpc_offer {
 	char types_fix[700]; /* how to make such a file; "": the loaded module can have none */
 	enum lockdown lockdown;
 	uint64_t capabilities; /* the process's effective ones: bits */
+	bool refused; /* a program was tried, and this process may load none */
 	enum tracefs_state tracefs;
 	char tracefs_path[64];
 	bool sunrpc_events; /* tracefs has them */
 	enum debugfs_state debugfs;
-	int perf_event_paranoid; /* -1: unknown */
+	int perf_error; /* errno of perf_event_open(); 0: events can be opened */
+	bool misses_events; /* kernel_misses_events() */
 	bool memory_groups; /* the kernel charges pages to control groups */
 	bool transports; /* sysfs lists sunrpc's transports (from 5.14) */
 	bool mountstats;
@@ -76,8 +78,12 @@ enum sunrpc_state sunrpc_look(const char *root);
  * the loaded sunrpc. Takes up to 0.1 s if sunrpc is built in. */
 void rpc_offer_look(struct rpc_offer *f, const char *root, const char *types_file);
 
-/* Adds the module on disk, for reports; reads the whole file. @release is the kernel's, as printed by uname -r. */
+/* Adds what only reports need: the module on disk, whose whole file it reads, and misses_events. @release is the kernel's, as printed
+ * by uname -r. */
 void rpc_offer_look_on_disk(struct rpc_offer *f, const char *root, const char *release);
+
+/* Adds what a try to load a program has shown, which failed with error number @error. */
+void rpc_offer_add_refusal(struct rpc_offer *f, int error);
 
 /* ---- choice.c ---- */
 

@@ -3,10 +3,14 @@
 #include "rpc/choice.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/file_text.h"
 #include "base/span.h"
+#include "kernel/bpf_support.h"
 #include "kernel/capabilities.h"
 #include "kernel/kernel_types.h"
 #include "kernel/types_file.h"
@@ -16,9 +20,12 @@
 
 #define MODULE "/sys/module/sunrpc"
 
+/* Whether it can be read: access() would not count capabilities. */
 static bool path_exists(const char *root, const char *path)
 {
-	return !access(PATHF("%s%s", root, path), R_OK);
+	OPEN_FILE file = open(PATHF("%s%s", root, path), O_RDONLY | O_CLOEXEC);
+
+	return file >= 0;
 }
 
 /* What cannot be looked at for another reason may be there. */
@@ -40,12 +47,15 @@ enum sunrpc_state sunrpc_look(const char *root)
 	return strcmp(state, "live") ? SUNRPC_LOADING : SUNRPC_LIVE;
 }
 
-/* "none [integrity] confidentiality": the mode in force is in brackets. */
-static enum lockdown read_lockdown(const char *root)
+/* "none [integrity] confidentiality": the mode in force is in brackets. A kernel without modes has a file beside this one. */
+static enum lockdown read_lockdown(const char *root, enum tracefs_state tracefs)
 {
 	char line[64];
 
-	file_first_line(PATHF("%s/sys/kernel/security/lockdown", root), line, sizeof(line));
+	if (!file_first_line(PATHF("%s/sys/kernel/security/lockdown", root), line, sizeof(line)))
+		return tracefs == TRACEFS_EMPTY                      ? LOCKDOWN_CONFIDENTIALITY :
+		       path_exists(root, "/sys/kernel/security/lsm") ? LOCKDOWN_NONE :
+								       LOCKDOWN_UNKNOWN;
 	return strstr(line, "[confidentiality]") ? LOCKDOWN_CONFIDENTIALITY :
 	       strstr(line, "[integrity]")       ? LOCKDOWN_INTEGRITY :
 						   LOCKDOWN_NONE;
@@ -69,16 +79,16 @@ static enum debugfs_state find_debugfs(const char *root)
 	return empty ? DEBUGFS_UNMOUNTED : DEBUGFS_NO_CLIENTS;
 }
 
-static int read_paranoid(const char *root)
+/* Opens an event of all processes on CPU 0, as libbpf does for programs. Returns 0 or an errno. */
+static int try_perf_event(void)
 {
-	char line[16];
-	int level;
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+					.size = sizeof(attr),
+					.config = PERF_COUNT_SW_DUMMY,
+					.disabled = 1 };
+	OPEN_FILE event = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 
-	if (!file_first_line(PATHF("%s/proc/sys/kernel/perf_event_paranoid", root), line,
-			     sizeof(line)) ||
-	    sscanf(line, "%d", &level) != 1)
-		return -1;
-	return level;
+	return event < 0 ? errno : 0;
 }
 
 /* "memory 0 91 1": the last column is 0 with cgroup_disable=memory. Kernels without version 1 list the
@@ -88,15 +98,15 @@ static bool has_memory_groups(const char *root)
 	FILE_TEXT groups = {}, root_group = {};
 	unsigned int hierarchy, count, enabled;
 	const char *line;
+	int unread = file_text_read(&groups, PATHF("%s/proc/cgroups", root), 1 << 16);
 
-	if (!file_text_read(&groups, PATHF("%s/proc/cgroups", root), 1 << 16)) {
-		line = strstr(groups.bytes, "\nmemory\t");
-		if (line && sscanf(line, " memory %u %u %u", &hierarchy, &count, &enabled) == 3)
-			return enabled;
-	}
-	return file_text_read(&root_group, PATHF("%s/sys/fs/cgroup/cgroup.controllers", root),
-			      1 << 16) ||
-	       strstr(root_group.bytes, "memory");
+	line = unread ? NULL : strstr(groups.bytes, "\nmemory\t");
+	if (line && sscanf(line, " memory %u %u %u", &hierarchy, &count, &enabled) == 3)
+		return enabled;
+	if (file_text_read(&root_group, PATHF("%s/sys/fs/cgroup/cgroup.controllers", root),
+			   1 << 16))
+		return unread;
+	return strstr(root_group.bytes, "memory");
 }
 
 /* From modules.dep: "kernel/net/sunrpc/sunrpc.ko.xz: kernel/...", one line per module. */
@@ -132,10 +142,19 @@ void rpc_offer_look_on_disk(struct rpc_offer *f, const char *root, const char *r
 {
 	const char *folder = PATHF("%s/lib/modules/%s", root, release);
 
+	f->misses_events = !*root && kernel_misses_events();
 	find_module(f->disk_path, sizeof(f->disk_path), folder);
 	if (*f->disk_path)
 		read_srcversion(f->disk_srcversion, sizeof(f->disk_srcversion),
 				PATHF("%s/%s", folder, f->disk_path));
+}
+
+void rpc_offer_add_refusal(struct rpc_offer *f, int error)
+{
+	if (strstr(bpf_reason(error), "lockdown"))
+		f->lockdown = LOCKDOWN_CONFIDENTIALITY;
+	else
+		f->refused = error == EPERM;
 }
 
 static void read_types_file(struct rpc_offer *f, const char *root, const char *path)
@@ -180,19 +199,19 @@ void rpc_offer_look(struct rpc_offer *f, const char *root, const char *types_fil
 			sizeof(f->srcversion));
 	file_first_line(PATHF("%s" MODULE "/taint", root), taint, sizeof(taint));
 	f->out_of_tree = strchr(taint, 'O');
-	/* A kernel with bpf() creates this mount point. */
-	f->bpf = path_exists(root, "/sys/fs/bpf");
+	/* A kernel with bpf() creates this mount point, which only root may read. */
+	f->bpf = !is_absent(root, "/sys/fs/bpf");
 	f->kernel_btf = path_exists(root, "/sys/kernel/btf/vmlinux");
 	sunrpc = types_place_find(root, "sunrpc");
 	f->sunrpc_btf = sunrpc == TYPES_MODULE || sunrpc == TYPES_KERNEL;
 	look_for_types_file(f, root, types_file);
-	f->lockdown = read_lockdown(root);
 	f->capabilities = effective_capabilities(root);
 	f->tracefs = tracefs_find(root, f->tracefs_path, sizeof(f->tracefs_path));
+	f->lockdown = read_lockdown(root, f->tracefs);
 	f->sunrpc_events =
-		f->tracefs == TRACEFS_MOUNTED && path_exists(f->tracefs_path, "/events/sunrpc");
+		f->tracefs == TRACEFS_MOUNTED && tracefs_has_event(f->tracefs_path, "sunrpc");
 	f->debugfs = find_debugfs(root);
-	f->perf_event_paranoid = read_paranoid(root);
+	f->perf_error = *root ? 0 : try_perf_event();
 	f->memory_groups = has_memory_groups(root);
 	f->transports = path_exists(root, "/sys/kernel/sunrpc/xprt-switches");
 	f->mountstats = path_exists(root, "/proc/self/mountstats");
