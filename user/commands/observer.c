@@ -45,6 +45,7 @@ static uint64_t capabilities_for_hooks(const struct observer *o, uint64_t have)
 	const uint64_t load = CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON);
 	bool nfs_is_built_in = o->rpc && types_place_find("", "nfs") == TYPES_KERNEL &&
 			       types_place_find("", "nfsv4") == TYPES_KERNEL;
+	int paranoid = (int)file_number("/proc/sys/kernel/perf_event_paranoid", "", 10);
 	bool programs = o->gpu_wanted || (o->rpc && o->sources & RPC_SOURCES_BPF);
 	uint64_t keep = 0;
 
@@ -63,7 +64,7 @@ static uint64_t capabilities_for_hooks(const struct observer *o, uint64_t have)
 		keep |= CAPABILITY(CAP_DAC_OVERRIDE);
 	/* The BTF of modules that are loaded later (with NFS built in that is rpcrdma alone, which is not worth it); events, where
 	 * kernel.perf_event_paranoid is above 2, as on Debian; and all of @load, where nobody gave those. */
-	if (programs && ((o->rpc && !nfs_is_built_in) || (have & load) != load))
+	if (programs && ((o->rpc && (!nfs_is_built_in || paranoid > 2)) || (have & load) != load))
 		keep |= CAPABILITY(CAP_SYS_ADMIN);
 	return keep;
 }

@@ -107,7 +107,8 @@ static void look_for_mounts(struct mount_calls_state *m, const struct mount_list
 	err = mount_clients_read(mounts->process, &clients, &count);
 	if (!err)
 		assign_clients(m, mounts, clients, count);
-	else if (err != -ENOMEM && err != -EMFILE && err != -ENFILE && err != -E2BIG)
+	else if (err != -ENOMEM && err != -EMFILE && err != -ENFILE && err != -E2BIG &&
+		 err != -ENODEV) /* CPU 0 is offline */
 		m->error = -err;
 }
 
