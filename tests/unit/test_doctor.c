@@ -139,7 +139,7 @@ TEST(each_setting_says_what_is_lost)
 		  "types of sunrpc or nfs are missing", "see what the source btf lacks" },
 		{ NULL, NULL, "sys/kernel/debug/sunrpc", "rpc_clients",
 		  "debugfs does not list sunrpc's clients",
-		  "mount -t debugfs debugfs /sys/kernel/debug (in a container: give it the node's folder)" },
+		  "mount -t debugfs debugfs /sys/kernel/debug (in a container: restart it with the node's folder)" },
 		{ "/sys/kernel/debug/bdi/x", "", "sys/kernel/debug/sunrpc", "rpc_clients",
 		  "debugfs does not list sunrpc's clients", "CONFIG_SUNRPC_DEBUG=y" },
 		{ NULL, NULL, "sys/kernel/debug", "rpc_clients",

@@ -247,16 +247,10 @@ static void attach_printk(struct fault_observer *g, bool quiet)
 /* The verifier would refuse it again, at the same cost. Where addresses are hidden, it would prove nothing. */
 static bool may_attach_printk(const struct fault_observer *g)
 {
-	switch (g->printk_error) {
-	case 0:
-	case E2BIG:
-	case EACCES:
-	case EINVAL:
-	case ENOTSUP:
-		return false;
-	default:
-		return !printk_origins_shown("");
-	}
+	int err = g->printk_error;
+
+	return err && err != E2BIG && err != EACCES && err != EINVAL && err != ENOTSUP &&
+	       !printk_origins_shown("");
 }
 
 /* Tries again what is missing: tracefs may have been mounted, a limit raised. Loading BPF may cost milliseconds

@@ -32,7 +32,7 @@ static bool is_there(const struct rpc_offer *f)
 	return f->sunrpc >= SUNRPC_LIVE;
 }
 
-#define IN_A_CONTAINER " (in a container: give it the node's folder)"
+#define IN_A_CONTAINER " (in a container: restart it with the node's folder)"
 
 static const char unlock[] = "boot with lockdown=integrity, or without lockdown";
 static const char source_btf[] = "see what the source btf lacks, above";
