@@ -40,7 +40,7 @@ reused() { # whether a transport has had the memory of another server's
 		uniq -d -w 26 | grep -q .
 }
 for i in {10..39}; do
-	! ((i > 14)) || ! reused || break
+	! ((i > 12)) || ! reused || break
 	for address in 10.0.9.{4,5}; do
 		mount_directly "$address" "$address" /mnt/turn
 		ls /mnt/turn >/dev/null

@@ -34,10 +34,10 @@ for order in 'three same four private' 'private four three same'; do
 	mount_each $order
 	sleep 1
 	compare_points "before-$turn"
-	work /mnt/three $((6 + turn)) 5
-	work '/mnt/the same' 2 3
-	work /mnt/four $((3 + turn)) 20
-	work /mnt/private $((11 - turn)) 1
+	work /mnt/three $((2 + turn)) 5
+	work '/mnt/the same' 1 3
+	work /mnt/four $((1 + turn)) 20
+	work /mnt/private $((4 - turn)) 1
 	compare_points "after-$turn"
 	umount '/mnt/the same'
 	umount /mnt/three

@@ -12,11 +12,11 @@ for i in {1..20}; do
 done 2>/dev/null
 /job/xidscope check --json --health health.json >ordinary.json || true
 used=$(df --output=used -BM /export | tail -1)
-mount -o "remount,size=$((${used//[!0-9]/} + 4))m" /export
+mount -o "remount,size=$((${used//[!0-9]/} + 2))m" /export
 defer mount -o remount,size=50% /export
 trace_begin full
-for i in {1..12}; do
-	! dd if=/dev/zero of=/mnt/four/full bs=1M count=8 oflag=direct conv=notrunc || false
+for i in {1..6}; do
+	! dd if=/dev/zero of=/mnt/four/full bs=1M count=4 oflag=direct conv=notrunc || false
 	sleep 0.2
 done 2>dd.txt
 trace_end

@@ -27,10 +27,8 @@ round=0
 until enough; do
 	round=$((round + 1))
 	for dir in /mnt/slots /mnt/sessions; do
-		for _ in 1 2; do
-			fio --name=kill --filename=$dir/load --size=16m --rw=randrw --bs=16k --direct=1 --ioengine=libaio \
-				--iodepth=16 --time_based --runtime=30 --continue_on_error=all --output=/dev/null 2>/dev/null &
-		done
+		fio --name=kill --filename=$dir/load --size=16m --rw=randrw --bs=16k --direct=1 --ioengine=libaio \
+			--iodepth=32 --time_based --runtime=30 --continue_on_error=all --output=/dev/null 2>/dev/null &
 	done
 	sleep $((calls ? 20 : 2))
 	case $((round % 3)) in

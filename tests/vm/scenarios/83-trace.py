@@ -22,12 +22,6 @@ def trace_names_the_lock_of_a_file(folder):
 
 
 @judgement
-def no_live_line_is_longer_than_80_columns(folder):
-    live = (folder / "session.txt").read_text().split("\nSummary\n")[0]
-    need(max(map(len, live.split("\n"))) <= 80, max(live.split("\n"), key=len))
-
-
-@judgement
 def a_hung_mount_and_a_fault_are_in_view(folder):
     live, summary = (folder / "session.txt").read_text().split("\nSummary\n")
     joined = re.sub(r"\n {9}(?! )", " ", live)

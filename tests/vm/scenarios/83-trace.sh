@@ -26,7 +26,7 @@ wait_for 180 grep -q 'hangs: the oldest' session.txt
 nfs_server_start
 sleep 6
 load_end
-dd if=/dev/zero of=/mnt/trace/save bs=1M count=64 conv=fsync
+dd if=/dev/zero of=/mnt/trace/save bs=1M count=24 conv=fsync
 sleep 5
 kill -TERM "$tracer"
 wait "$tracer"
