@@ -2,9 +2,9 @@
 from decimal import Decimal
 
 from judge import Skip, judgement, need
-from judge.checks import check_no_drops, merged, preemptible
+from judge.checks import check_no_drops, check_replies, merged, preemptible
 from judge.reading import Metrics, between, difference, mountstats_all
-from judge.truths import compare_with_mountstats
+from judge.truths import compare_rtt, compare_with_mountstats
 
 
 def of_the_load(sums):
@@ -16,8 +16,12 @@ def of_the_load(sums):
 def the_sources_agree(folder):
     sources = (folder / "sources").read_text().split()
     last = Metrics(folder / sources[-1] / "after.prom")
+    first = compare_with_mountstats(folder / sources[0], "before", "after", mountstats_all)
+    compare_rtt(folder / sources[0], "before", "after", first, mountstats_all, mounts=2)
+    if sources[0] == "btf":
+        check_replies(first)
     if sources == ["btf", "tracepoints"] and preemptible(Metrics(folder / "btf" / "after.prom")):
-        calls = compare_with_mountstats(folder / "btf", "before", "after", mountstats_all).get("rpc_op_calls_total")
+        calls = first.get("rpc_op_calls_total")
         missed = calls - difference(Metrics(folder / "tracepoints" / "before.prom"), last).get("rpc_op_calls_total")
         kept = last.get("events_dropped_total", reason="rpc_recursion")
         need(0 <= missed <= kept <= calls / 50, "source tracepoints missed", missed, "of", calls,
