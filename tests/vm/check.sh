@@ -36,13 +36,13 @@ kernels=("$@")
 
 # Sets of scenarios that kernels.tsv names: see there. All are those that stand in the folder but two sets: what takes long or
 # shows the same as others do, and what other kernels run in make check (elsewhere). With the slow ones goes the systemd unit.
-slow=(gpus starved refused types-file types-later begun-before slot session send failing state better-source many-transports
+slow=(gpus starved refused types-file types-later begun-before slot session failing state better-source many-transports
 	later cpus files verdict crowding forgery-corners hung-mount hung-output moved many-hung silent-server stuck-tasks stuck-elsewhere busy-tasks
-	kernel-faults vforks servers-end memory)
+	kernel-faults vforks servers-end memory server-text reused-number)
 elsewhere=(forgery polled stopped-server kills)
 all=$(printf '%s\n' "$here/$folder"/[0-9]*.sh | sed 's,.*/[0-9]*-,,; s/\.sh$//' | grep -vxF "$(printf '%s\n' "${slow[@]}" "${elsewhere[@]}")" | paste -sd ' ')
 hooks='late sources driver-hooks'
-core="$hooks fault-lines exact forgery polled slot session send stopped-server"
+core="$hooks fault-lines exact forgery polled slot session stopped-server"
 most="$core kills files reload refused delay names"
 most+=' fault-history signals-of-trouble hardware-errors'
 declare -A sets=([all]=$all [slow]="${slow[*]} systemd runbook containers resets" [elsewhere]=${elsewhere[*]} [most]=$most [core]=$core [hooks]=$hooks [transports]=$all

@@ -94,6 +94,9 @@ def answers_one_after_the_other_behind_few_slots_are_the_server(folder):
 def a_slow_link_is_send(folder):
     verdict = expect(folder, "send", "send")
     need(verdict["setting"] == "nconnect", "no advice")
+    (server,) = read_json(folder / "send.json")["servers"]
+    seconds = sum(transport["saturated_seconds"]["send"] for transport in server["transports"])
+    need(seconds > 3.2, "of 4 s of load saturated", seconds)  # at its end the queue drains
     return sentence(verdict)
 
 
