@@ -1,26 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 import re
-import subprocess
-from pathlib import Path
 
 from judge import judgement, need
 from judge.reading import mountstats_all, read_json
-
-FIGURES = Path(__file__).parents[2] / "cli/top_figures.py"
-
-
-@judgement
-def top_has_the_figures_of_trace(folder):
-    views = ("mounts", "ops", "owners", "both")
-    for view in views:
-        (folder / view).write_text((folder / f"{view}.txt").read_text())
-    found = subprocess.run(["/usr/bin/python3", FIGURES, "same.json", *views], cwd=folder, text=True, check=False,
-                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    need(not found.returncode, found.stdout[-3000:])
-    calls = sum(s["calls"] for s in read_json(folder / "same.json")["servers"])
-    need(calls > 900, calls, "calls")
-    need("slurm:4711 127.0.0.1" in (folder / "owners").read_text(), "no row of the job")
-    return f"{calls} calls"
 
 
 def parts(row):
@@ -68,7 +50,6 @@ def owners_on_mounts_have_what_was_done(folder):
     table = re.search(r"\nCalls of each owner on each mount of 127\.0\.0\.1, .*\n(?s:(.*?))\n\n", text)
     need(table and max(map(len, table[0].split("\n"))) <= 80, text[-3000:])
     need(re.search(r"^ +5\d +3\.3 .* slurm:4711, /mnt/second$", table[1], re.M) or session["source"] != "btf", table[1])
-    need(text.split("\nSummary\n")[1] == (folder / "replay.txt").read_text().split("\nSummary\n")[1], "replay differs")
     return f"{calls} calls"
 
 

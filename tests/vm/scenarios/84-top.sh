@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# `xidscope top` has the figures of a `trace` of the same time: mounts, ops, owners, owners on mounts. It says that there is no server, and
-# shows a call that hangs; trace, check and the event log then name op, process and mount.
+# A session has the owners' calls on each mount. `xidscope top` says that there is no server, and shows a call that hangs;
+# trace, check and the event log then name op, process and mount.
 /job/xidscope top --batch 1 --interval 0.5 >none.txt 2>none.log
 nfs_server_start
 agent_start --interval 1 --events events.log --rule nfs_waiter=warn:10
@@ -9,16 +9,7 @@ prepare_file /mnt/top
 nfs_mount 3 '' /mnt/other 127.0.0.2
 nfs_mount 3 nosharecache /mnt/second
 
-/job/xidscope trace --json same.json --record same.rec >same.txt 2>same.log &
-viewers=($!)
-for by in mounts ops owners both; do
-	/job/xidscope top --batch 1000000 --by $by >$by.txt 2>$by.log &
-	viewers+=($!)
-done
-for name in same mounts ops owners both; do
-	wait_for 300 grep -q attached $name.log
-	wait_for 120 test -s $name.txt
-done
+trace_begin same
 cat /proc/self/mountstats >before.mountstats
 in_group system.slice/slurmstepd.scope/job_4711 dd if=/mnt/top/load of=/dev/null bs=4k count=900 iflag=direct status=none
 in_group system.slice/slurmstepd.scope/job_4711 dd if=/dev/zero of=/mnt/second/4711 bs=64k count=50 oflag=direct status=none
@@ -27,15 +18,7 @@ in_group system.slice/plain.service dd if=/mnt/top/load of=/dev/null bs=4k count
 dd if=/dev/zero of=/mnt/other/out bs=64k count=40 oflag=direct status=none
 ls -lR /mnt/other >/dev/null
 cat /proc/self/mountstats >after.mountstats
-# Two more views: the first may have begun before the last call ended.
-seen() { (($(grep -c '^Agent: ' "$1") >= $2)); }
-for by in mounts ops owners both; do
-	wait_for 120 seen $by.txt $(($(grep -c '^Agent: ' $by.txt) + 3))
-done
-kill -TERM "${viewers[@]}"
-wait "${viewers[@]}"
-
-/job/xidscope trace --replay same.rec >replay.txt
+trace_end
 
 block -o lo -p tcp --dport 2049
 dd if=/mnt/top/load of=/dev/null bs=4k count=1 iflag=direct status=none &
