@@ -15,6 +15,8 @@ grep -q '^  ok       printk_console .* is called by who prints$' text
 # Nothing is decided by the release that a process has chosen for itself.
 setarch --uname-2.6 /job/xidscope doctor | diff text -
 /job/xidscope doctor --json >doctor.json
+grep -q '"source":"none",.*"healthy":true' doctor.json
+[[ $(grep -o '"level":"[a-z]*"' doctor.json | sort -u | grep -cv '"ok"\|"note"\|"unknown"') == 0 ]]
 
 status=0
 nobody /job/xidscope doctor >nobody.txt || status=$?
