@@ -73,3 +73,18 @@ static inline size_t require_lines(const char *text, size_t size)
 	}
 	return lines;
 }
+
+/* Gives the rest of the bytes, in memory of exactly that length, to the parser that the first one chooses, from '0' on. */
+typedef void (*fuzz_parser)(const uint8_t *data, size_t size);
+
+static inline void fuzz_one(const fuzz_parser *parsers, size_t count, const uint8_t *data,
+			    size_t size)
+{
+	uint8_t *rest;
+
+	if (!size)
+		return;
+	rest = (uint8_t *)copy_of(data + 1, size - 1);
+	parsers[(uint8_t)(data[0] - '0') % count](rest, size - 1);
+	free(rest);
+}

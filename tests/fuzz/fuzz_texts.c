@@ -234,13 +234,10 @@ static void try_xid_policy(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static void (*const parsers[])(const uint8_t *data, size_t size) = {
-		try_ack,           try_bpf_refusal, try_cgroup,    try_container,
-		try_module_events, try_rpc_clients, try_time_text, try_xid_policy
-	};
+	static const fuzz_parser parsers[] = { try_ack,       try_bpf_refusal,   try_cgroup,
+					       try_container, try_module_events, try_rpc_clients,
+					       try_time_text, try_xid_policy };
 
-	if (size)
-		parsers[(uint8_t)(data[0] - '0') % (sizeof(parsers) / sizeof(*parsers))](data + 1,
-											 size - 1);
+	fuzz_one(parsers, sizeof(parsers) / sizeof(*parsers), data, size);
 	return 0;
 }
