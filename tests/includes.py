@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Proves the layout of the sources, a line for each mistake: includes.py [FOLDER]
+"""Proves the layout of the sources, a line for each mistake.
 
 Every #include goes in an allowed direction, by the table below; no room of user/ has more units (a .c with its .h)
 than it may; few headers have a single includer beside their own .c; no function is too long or has more than six
@@ -39,6 +39,8 @@ OBSERVERS = "rpc nfs faults owners limits".split()
 BARE_VERBS = "add begin end find forget get look note put say set take tell".split()
 OR_RAISE = "or raise the limit in tests/includes.py and give the reason in the commit"
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)', re.M)
+HEAD = re.compile(r"^[a-z][\w \t*]*?\b(\w+)\(((?:[^(){};]|\([^(){};]*\))*)\)\s*\n\{", re.M)
+ROW = re.compile(r"ROW\((\w+), [A-Z0-9]+, [A-Z_]+, ([\w.]+)")
 GENERATED = re.compile(r".*\.skel\.h|version\.h|[a-z_]+\.inc")
 
 
@@ -124,9 +126,8 @@ def sources(top):
 
 def long_lists(top):
     """The functions with too many parameters."""
-    head = re.compile(r"^[a-z][\w \t*]*?\b(\w+)\(((?:[^(){};]|\([^(){};]*\))*)\)\s*\n\{", re.M)
     for path, text in sources(top):
-        for name, parameters in head.findall(text):
+        for name, parameters in HEAD.findall(text):
             count = len(re.sub(r"\([^()]*\)", "", parameters).split(","))
             if count > PARAMETERS:
                 yield f"{path}: {name}() has {count} parameters, at most {PARAMETERS}: make some of them a struct"
@@ -142,15 +143,14 @@ def nameless(top):
 
 def rows_of(top):
     """The text of table.c."""
-    source = top / "user/snapshot/table.c"
-    return source.read_text(encoding="utf-8") if source.exists() else ""
+    return (top / "user/snapshot/table.c").read_text(encoding="utf-8")
 
 
 def rowless(top):
     """The fields of a snapshot's structs that no row of table.c has."""
     table = rows_of(top)
     rows, arrays = {}, set(re.findall(r"(?:CALLS|FAULTS|SELF)[(,] ?(\w+), (\w+)", table))
-    for struct, member in re.findall(r"ROW\((\w+), [A-Z0-9]+, [A-Z_]+, ([\w.]+)", table):
+    for struct, member in ROW.findall(table):
         rows.setdefault(struct, set()).add(member)
     parts = {"calls": "calls", "fault_counts": "faults", "self": "self"}
     for struct, part in parts.items():
@@ -172,15 +172,24 @@ def uncounted(top):
     """The counters of calls and faults that no room of those which observe counts."""
     rooms = [path.read_text(encoding="utf-8") for room in OBSERVERS for path in (top / "user" / room).glob("**/*.c")]
     counted = set(re.findall(r"(?:->|\.)(\w+)", "".join(rooms)))
-    rows = re.findall(r"\((\w+), [A-Z0-9]+, (?:OWN_)?COUNTER, ([\w.]+)", rows_of(top) if rooms else "")
+    rows = re.findall(r"\((\w+), [A-Z0-9]+, (?:OWN_)?COUNTER, ([\w.]+)", rows_of(top))
     for struct, member in rows:
         if struct not in ("snapshot", "program_run") and member.rpartition(".")[2] not in counted:
             yield f"user/snapshot/table.c: {member} of struct {struct} is counted in none of {', '.join(OBSERVERS)}"
 
 
+def blind(top):
+    """The patterns above that match too little to prove anything."""
+    texts = "".join(path.read_text(encoding="utf-8") for path in (top / "user").glob("**/*.[ch]"))
+    for what, pattern, least in (("includes", INCLUDE, 800), ("functions", HEAD, 1500), ("rows", ROW, 100)):
+        count = len(pattern.findall(texts))
+        if count < least:
+            yield f"includes.py finds {count} {what} in user/: too few"
+
+
 def main():
-    top = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[1])
-    checks = problems, crowded, lonely, long_functions, long_lists, nameless, rowless, uncounted
+    top = Path(__file__).parents[1]
+    checks = problems, crowded, lonely, long_functions, long_lists, nameless, rowless, uncounted, blind
     found = [line for check in checks for line in check(top)]
     good = "each include goes in an allowed direction, rooms and functions are small, fields have rows"
     print("\n".join(found) or good)

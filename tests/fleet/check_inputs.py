@@ -1,16 +1,12 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Proves that what the rehearsal's files ask for is in the fleet, also where incidents meet, and that an agent has each
-of the series that stand for it, by name and labels.
-"""
+"""Proves that an agent has each of the series of the rehearsal's fleet, by name and labels."""
 import contextlib
 import io
 import pathlib
 import re
 import subprocess
 import tempfile
-
-import numpy as np
 
 import generate
 
@@ -28,30 +24,6 @@ def fleet(path, text, noise="absences 0\n"):
     noises.write_text(noise)
     with contextlib.redirect_stdout(io.StringIO()):
         return generate.Fleet(nodes=8, days=3, seed=1, incidents=path, noise=noises)
-
-
-def check_fleet(path):
-    ours = fleet(path, "# blanks and tabs\n\t1.0\t0-2,2,7-9  slow_node 3 0 2  # a comment\n"
-                       "5 1 lemon 3 0 1\n1.0 8 node_down 1 0 1\n")
-    check([i.nodes for i in ours.incidents] == [[0, 1, 2, 7]], "nodes are not those of the line that there are")
-    # Always away, but for an incident.
-    away = fleet(path, "1.0 3 node_down 1 0 2\n2.0 3 slow_node 4 0 2\n", "absences 1e6\n")
-    node = generate.Node(away, 3)
-    check(node.target[1440:1560].all() and not node.up[1440:1560].any(), "a node that is away cannot go down")
-    check(node.target[2880:3000].all(), "a node that is away cannot be slow")
-    both = fleet(path, "2.999 3 gpu_sudden 0 0 9\n1 0-7 storage_dead 1 0 1\n1.02 0-7 storage_dead 1 0 0.2\n")
-    series = {name: values for _, name, values, _ in both.series(3)}
-    check(series['xidscope_node_health{check="xid_fatal"}'][-1] == 2, "a GPU that fails at the end is well")
-    waits = next(values for name, values in series.items() if re.search('oldest.*"pending"', name))
-    check(np.all(np.diff(waits[1440:1500]) > 30), "the storage system is not dead for the longer of two times")
-    drift = fleet(path, "1.0 3 drift 0 0 2\n").series(3)
-    drift = [(name, there) for _, name, _, there in drift if "mount_info" in name]
-    check([('nconnect="1"' in name, int(there[1440:1560].sum()) > 100) for name, there in drift] ==
-          [(False, False), (True, True)], "a mount that drifts is not otherwise for its time")
-    slow = fleet(path, "1.0 3 slow_node 8 0 2\n1.01 0-7 storage_slow 2 0 1\n")
-    node = generate.Node(slow, 3)
-    busy = next(np.diff(values) for _, name, values, _ in node.series() if re.search('saturated.*"slot"', name))
-    check(busy[1480:1500].min() > 59, "a slow node is less slow when the storage system is slow, too")
 
 
 def forms(names):
@@ -77,8 +49,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "file"
         check_series(path)
-        check_fleet(path)
-    print("incidents are in the fleet, and its series are an agent's")
+    print("the fleet's series are an agent's")
 
 
 main()
