@@ -5,18 +5,8 @@
 set -euo pipefail
 top=$(realpath "$(dirname "$0")/../..")
 work=$top/build/grafana
-mkdir -p "$work"
+"$top/tests/npm.sh" "$work" typescript@5.9.3 @grafana/schema@13.2.3
 cd "$work"
-
-command -v npm >/dev/null || {
-	echo "npm is missing: the types of dashboards are not checked"
-	exit 77
-}
-[[ -e node_modules/@grafana/schema/package.json && -e node_modules/typescript/bin/tsc ]] ||
-	npm install --prefix . --no-save --ignore-scripts --no-audit --no-fund typescript@5.9.3 @grafana/schema@13.2.3 >npm.log 2>&1 || {
-	echo "npm cannot install @grafana/schema: $(grep -m1 -i error npm.log)"
-	exit 77
-}
 
 # JSON has the values of enumerations, not their names: an enumeration becomes the type of its values.
 awk '

