@@ -85,11 +85,11 @@ run_tests() {
 	judge "the agent judges, and check follows" tests/cli/agent_health.sh
 	judge "commands and options are completed in bash" tests/cli/completion.sh
 	judge "first mistakes get one line and their exit code" tests/cli/first_mistakes.sh
+	judge "paths of other files are refused, and output that nobody reads is lost alone" tests/cli/paths.sh
 	judge "top shows what trace has, and status what the agent found" tests/cli/top.sh
 	judge "recordings give their reports again" tests/cli/trace_files.sh
-	judge "what a driver prints and the program does not know is named" tests/cli/driver_formats.sh
 	judge "no output has control characters or bidirectional marks" tests/cli/safe_output.sh
-	judge "the rehearsal has what its files ask for, in series of an agent" tests/fleet/check_inputs.py
+	judge "the rehearsal's series are those of an agent" tests/fleet/check_inputs.py
 	judge "readers accept a file with unusual label values" tests/readers/check.sh
 	judge "systemd accepts the unit" deploy/systemd/check.sh
 	[[ $mode != --short ]] || return 0
@@ -104,7 +104,6 @@ run_tests() {
 }
 # What no busy machine changes: it runs beside the others.
 run_beside() {
-	judge "includes in other directions are found" tests/includes_test.sh
 	judge "the scripts pass shellcheck" tests/lint.sh shellcheck
 	judge "the Python sources pass flake8" tests/lint.sh flake8
 	judge "the C sources are formatted" tests/lint.sh clang-format

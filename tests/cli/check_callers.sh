@@ -267,10 +267,6 @@ logs() {
 }
 declare -A kinds=(
 	[xid]='"kind":"xid","gpu":"0000:c1:00.0","xid":79,"name":"GPU_HAS_FALLEN_OFF_THE_BUS","severity":"fatal"'
-	[pcie]='"kind":"kernel_event","name":"pcie_aer","device":"0000:c0:00.0","severity":"fatal"'
-	[corrected]='"kind":"kernel_event","name":"pcie_aer","device":"0000:c0:00.0","severity":"info"'
-	[oom]='"kind":"kernel_event","name":"oom_kill","job":"7"'
-	[other_oom]='"kind":"kernel_event","name":"oom_kill","job":"8"'
 	[nfs]='"kind":"kernel_event","name":"nfs_not_responding","device":"10.0.0.1"')
 export XIDSCOPE_EVENTS=events
 # epilog WANTED COMMENT [KIND AGO...]: what the epilog makes of the job's COMMENT.
@@ -287,10 +283,6 @@ commented() { # WANTED
 }
 none='xidscope: n1: none: no fault in the window*'
 epilog "xidscope: n1: xid: *, fatal, xid 79 *" "" xid 60
-epilog "xidscope: n1: pcie_error: *, fatal, pcie_aer*" "" pcie 500 nfs 100 other_oom 5
-epilog "xidscope: n1: oom_kill: *" "" oom 10 nfs 400
-epilog "xidscope: n1: nfs_stall: *" "" nfs 590 other_oom 5 corrected 5
-epilog "$none" "" xid 620 pcie 2000 oom 700 other_oom 5 corrected 5
 # one comment for all nodes, and perhaps another's
 epilog "xidscope: n1: xid: *" "xidscope: n2: none: no fault in the window" xid 60
 epilog "xidscope: n1: xid: *" "xidscope: n1: oom_kill: of an earlier run" xid 60

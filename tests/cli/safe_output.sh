@@ -41,14 +41,8 @@ shown+='\xe2\x80\x8b\xef\xbb\xbf\xc0\x9b\xed\xa0\x80\xf4\x90\x80\x80'
 line='\x0a<0>fake\x0d\x09line'
 try 2 "xidscope: unknown command '$shown$line'; see" "$broken"
 try 2 "xidscope: unknown option '--$shown$line'; see" run "--$broken"
-try 2 "xidscope: unexpected argument '$shown$line'; see" run "$broken"
-try 2 "xidscope: invalid --interval '$shown$line': use" run --interval "$broken"
-try 2 "xidscope: invalid --hooks '$shown$line': use" run "--hooks=$broken"
 try 2 "xidscope: invalid --output '$shown$line': name a file" run --output "$broken"
 try 2 "xidscope: invalid CODE '$shown$line': use" xid "$broken"
-try 2 "xidscope: invalid --rule '$shown$line': " run --rule "$broken"
-try 2 "xidscope: unexpected argument '$shown$line'; see" doctor "$broken"
-try 2 "xidscope: unexpected argument '$shown$line'; see" trace "$broken"
 
 # ---- files ----
 try 1 "xidscope: error: cannot read the policy file $shown$line: " xid --xid-policy "$broken" 79
