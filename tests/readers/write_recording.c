@@ -125,7 +125,7 @@ static void add_op(struct rpc_sums *sums, const struct rpc_op *o, enum rpc_kind 
 /* Reads and writes are of one mount and job, all else is of another mount and a pod. */
 static void add_mounts(struct snapshot *s)
 {
-	s->calls.mount_calls_count = s->calls.owner_calls_count = s->calls.owner_mount_count = 0;
+	s->calls.mount_call_count = s->calls.owner_call_count = s->calls.owner_mount_count = 0;
 	for (size_t i = 0; i < s->calls.op_count; i++) {
 		const struct rpc_op *o = &s->calls.ops[i];
 		enum rpc_kind kind = rpc_kind_of(o->op);

@@ -83,9 +83,9 @@ static void add_failed(struct failures *f, const char *op, const char *status, u
 				      .transports = &t,
 				      .transport_count = 1,
 				      .mount_calls = mounts,
-				      .mount_calls_count = 2,
+				      .mount_call_count = 2,
 				      .owner_calls = owners,
-				      .owner_calls_count = 2,
+				      .owner_call_count = 2,
 				      .owner_mounts = both,
 				      .owner_mount_count = 3 } };
 

@@ -52,7 +52,7 @@ static void expect_owners_of_mounts(const struct delta *d)
 
 	ARRAY_EACH(c, clients.list, clients.count)
 		all &= *c->owner != 0;
-	ARRAY_EACH(m, d->calls.mount_calls, all ? d->calls.mount_calls_count : 0) {
+	ARRAY_EACH(m, d->calls.mount_calls, all ? d->calls.mount_call_count : 0) {
 		uint64_t sum = 0;
 
 		ARRAY_EACH(b, d->calls.owner_mounts, d->calls.owner_mount_count)
@@ -60,7 +60,7 @@ static void expect_owners_of_mounts(const struct delta *d)
 				sum += rpc_kinds_sum(b->sums.calls);
 		assert_int_equal(sum, rpc_kinds_sum(m->sums.calls));
 	}
-	ARRAY_EACH(o, d->calls.owner_calls, d->calls.owner_calls_count) {
+	ARRAY_EACH(o, d->calls.owner_calls, d->calls.owner_call_count) {
 		uint64_t sum = 0;
 
 		ARRAY_EACH(b, d->calls.owner_mounts, d->calls.owner_mount_count)
@@ -75,9 +75,9 @@ static void add_growth(void)
 	struct delta d = {};
 
 	assert_int_equal(delta_make(&d, &earlier, &now), 0);
-	ARRAY_EACH(m, d.calls.mount_calls, d.calls.mount_calls_count)
+	ARRAY_EACH(m, d.calls.mount_calls, d.calls.mount_call_count)
 		mounts_grew += rpc_kinds_sum(m->sums.calls);
-	ARRAY_EACH(o, d.calls.owner_calls, d.calls.owner_calls_count)
+	ARRAY_EACH(o, d.calls.owner_calls, d.calls.owner_call_count)
 		owners_grew += rpc_kinds_sum(o->sums.calls);
 	expect_owners_of_mounts(&d);
 	delta_free(&d);
@@ -106,7 +106,7 @@ static uint64_t calls_of(const char *mountpoint)
 {
 	uint64_t calls = 0;
 
-	for (size_t i = 0; i < now.calls.mount_calls_count; i++) {
+	for (size_t i = 0; i < now.calls.mount_call_count; i++) {
 		const struct calls_by *m = &now.calls.mount_calls[i];
 
 		assert_int_equal(m->sums.calls[RPC_KIND_READ], m->sums.phase_ns[RPC_PHASE_FINISH]);
@@ -138,7 +138,7 @@ static uint64_t calls_by(const char *owner)
 {
 	uint64_t calls = 0;
 
-	for (size_t i = 0; i < now.calls.owner_calls_count; i++) {
+	for (size_t i = 0; i < now.calls.owner_call_count; i++) {
 		const struct calls_by *o = &now.calls.owner_calls[i];
 
 		if (!owner || !strcmp(o->owner, owner))
@@ -154,8 +154,8 @@ static const struct series {
 	uint64_t (*calls)(const char *name);
 	const size_t *count;
 	unsigned int max;
-} kinds[] = { { "mounts", client, calls_of, &now.calls.mount_calls_count, MOUNT_CALLS_MAX },
-	      { "owners", share, calls_by, &now.calls.owner_calls_count, OWNERS } };
+} kinds[] = { { "mounts", client, calls_of, &now.calls.mount_call_count, MOUNT_CALLS_MAX },
+	      { "owners", share, calls_by, &now.calls.owner_call_count, OWNERS } };
 
 /* The test begins anew with one of these, until there is none. */
 static const struct series *begin(size_t kind)
@@ -307,12 +307,12 @@ TEST(five_hundred_jobs_leave_no_trace)
 		sum = 3 * job + calls;
 		assert_int_equal(calls_by("slurm:4711"), calls);
 		assert_int_equal(owners_grew, sum);
-		assert_in_range(now.calls.owner_calls_count, 1, OWNERS);
+		assert_in_range(now.calls.owner_call_count, 1, OWNERS);
 	}
 	for (uint64_t t = 0; t < 3600; t += 15)
 		look();
-	assert_int_equal(now.calls.owner_calls_count, 0);
-	assert_int_equal(calls_state.totals.owner_calls_count, 0);
+	assert_int_equal(now.calls.owner_call_count, 0);
+	assert_int_equal(calls_state.totals.owner_call_count, 0);
 	assert_int_equal(calls_state.seen_count, 0);
 }
 
@@ -343,7 +343,7 @@ TEST(the_oldest_call_of_an_owner_shows_without_a_call_that_ended)
 	share(0, "slurm:2", 0);
 	clients.list[2].oldest_ns = 9;
 	look();
-	assert_int_equal(now.calls.owner_calls_count, 2);
+	assert_int_equal(now.calls.owner_call_count, 2);
 	assert_int_equal(now.calls.owner_calls[0].oldest_ns, 7);
 	assert_string_equal(now.calls.owner_calls[1].owner, "slurm:2");
 	assert_int_equal(now.calls.owner_calls[1].oldest_ns, 9);
@@ -380,7 +380,7 @@ TEST(a_hundred_pods_on_one_volume_have_one_series)
 		mount_point_label(point, sizeof(point), path, strlen(path));
 		client(pod, point, 3);
 		look();
-		assert_int_equal(now.calls.mount_calls_count, 1);
+		assert_int_equal(now.calls.mount_call_count, 1);
 	}
 	assert_int_equal(calls_of("pv:train"), 300);
 }

@@ -194,7 +194,7 @@ static int add_episodes(struct agent_limits *a, struct calls *c, const struct de
 
 		/* The series of a server that has ended end with it. */
 		if (strcmp(from->server, LABEL_OTHER) != 0 &&
-		    !ARRAY_FIND(v, c->servers, c->server_count, !strcmp(v->server, from->server)))
+		    !CALLS_FIND(v, c, server, from->server, true))
 			continue;
 		a->counts.episodes[kept++] = *from;
 		to = snapshot_episodes(c, from->server, from->kind);
@@ -209,13 +209,10 @@ static int add_episodes(struct agent_limits *a, struct calls *c, const struct de
 static void add_worst_transport(struct rpc_server_state *v, const struct calls *before,
 				const struct delta *d)
 {
-	const struct rpc_server_state *then =
-		ARRAY_FIND(x, before->servers, before->server_count, !strcmp(x->server, v->server));
+	const struct rpc_server_state *then = CALLS_FIND(x, before, server, v->server, true);
 	uint64_t longest[RPC_LIMITS] = {};
 
-	ARRAY_EACH(t, d->calls.transports, d->calls.transport_count) {
-		if (strcmp(t->server, v->server) != 0)
-			continue;
+	CALLS_EACH(t, &d->calls, transport, v->server) {
 		for (int l = 0; l < RPC_LIMITS; l++)
 			RAISE(longest[l], t->saturated_ns[l]);
 		if (t->replies)

@@ -77,23 +77,18 @@ static void note_mounts(struct above_sums *a, const struct delta *d, const char 
 	uint64_t most[RPC_KINDS] = {};
 	int mounts = 0;
 
-	ARRAY_EACH(m, end->mounts, end->mount_count) {
-		if (strcmp(m->server, server) != 0)
-			continue;
+	CALLS_EACH(m, end, mount, server) {
 		only = mounts++ ? NULL : m;
 		a->lock_wait_ns += m->lock_waiters * d->ns;
 		if (m->lock_waiters)
 			snprintf(a->locked, sizeof(a->locked), "%s", m->mountpoint);
-		ARRAY_EACH(c, d->calls.mount_calls, d->calls.mount_calls_count) {
-			if (strcmp(c->server, server) != 0 ||
-			    strcmp(c->mountpoint, m->mountpoint) != 0)
-				continue;
+		CALLS_EACH(c, &d->calls, mount_call, server)
 			for (int k = 0; k < RPC_KINDS; k++)
-				if (c->sums.total_ns[k] > most[k]) {
+				if (c->sums.total_ns[k] > most[k] &&
+				    !strcmp(c->mountpoint, m->mountpoint)) {
 					most[k] = c->sums.total_ns[k];
 					found[k] = m;
 				}
-		}
 	}
 	for (int k = 0; k < RPC_KINDS; k++) {
 		const struct nfs_mount *m = only ?: found[k];
@@ -122,25 +117,20 @@ void above_add(struct above_sums *a, const struct delta *d, const char *server)
 	static const char *const refusals[] = { "EACCES", "EPERM", "EROFS", "NFS4ERR_ACCESS" };
 	const struct calls *c = &d->end->calls;
 
-	ARRAY_EACH(o, d->calls.ops, d->calls.op_count) {
-		struct op_sums *to;
+	CALLS_EACH(o, &d->calls, op, server) {
+		struct op_sums *to = &a->ops[op_of(o->op)];
 
-		if (strcmp(o->server, server) != 0)
-			continue;
-		to = &a->ops[op_of(o->op)];
 		to->calls += time_histogram_count(&o->total);
 		to->ns += o->total.sum_ns;
 		to->bytes += o->received_bytes > o->sent_bytes ? o->received_bytes : o->sent_bytes;
 		if (!strcmp(o->op, "LOCK"))
 			a->lock_ns += o->total.sum_ns;
 	}
-	ARRAY_EACH(e, d->calls.errors, d->calls.error_count) {
+	CALLS_EACH(e, &d->calls, error, server) {
 		enum above_op op = op_of(e->op);
 		bool jukebox = !strcmp(e->status, "EJUKEBOX"),
 		     grace = !strcmp(e->status, "NFS4ERR_GRACE");
 
-		if (strcmp(e->server, server) != 0)
-			continue;
 		if (jukebox || grace || !strcmp(e->status, "NFS4ERR_DELAY"))
 			a->ops[op].delayed += e->count;
 		if (grace && waits_between(op))

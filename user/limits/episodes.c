@@ -109,8 +109,8 @@ static uint64_t moved_by(const struct delta *d, const struct rpc_op *op, uint64_
 {
 	uint64_t failed = 0;
 
-	ARRAY_EACH(e, d->calls.errors, d->calls.error_count)
-		if (!strcmp(e->op, op->op) && !strcmp(e->server, op->server))
+	CALLS_EACH(e, &d->calls, error, op->server)
+		if (!strcmp(e->op, op->op))
 			failed += e->count;
 	return without_failed(bytes, time_histogram_count(&op->total), failed);
 }
@@ -121,8 +121,8 @@ static struct traffic traffic_of(const struct episode_watch *w, const struct del
 	enum call_kind kind = w->kind == EPISODE_SAVE ? CALL_WRITE : CALL_READ;
 	struct traffic t = { .begin_ns = d->begin_ns, .ns = d->ns };
 
-	ARRAY_EACH(o, d->calls.ops, d->calls.op_count) {
-		if (call_kind_of(o->op) != kind || strcmp(o->server, w->server) != 0)
+	CALLS_EACH(o, &d->calls, op, w->server) {
+		if (call_kind_of(o->op) != kind)
 			continue;
 		t.bytes += moved_by(d, o, kind == CALL_WRITE ? o->sent_bytes : o->received_bytes);
 		t.total_ns += o->total.sum_ns;
@@ -194,8 +194,8 @@ static int add_owners(struct episode_watch *w, const struct delta *d)
 
 	if (!snapshot_knows(&d->end->calls, RPC_FACT_OWNERS))
 		return 0;
-	ARRAY_EACH(o, d->calls.owner_calls, d->calls.owner_calls_count) {
-		if (!moved_bytes(w->kind, &o->sums) || strcmp(o->server, w->server) != 0)
+	CALLS_EACH(o, &d->calls, owner_call, w->server) {
+		if (!moved_bytes(w->kind, &o->sums))
 			continue;
 		to = snapshot_owner_calls(&w->owners, w->server, o->owner);
 		if (!to)
@@ -209,7 +209,7 @@ static void set_owner(struct episode *e, const struct episode_watch *w)
 {
 	uint64_t most = 0;
 
-	ARRAY_EACH(o, w->owners.owner_calls, w->owners.owner_calls_count) {
+	ARRAY_EACH(o, w->owners.owner_calls, w->owners.owner_call_count) {
 		if (moved_bytes(w->kind, &o->sums) > most)
 			memcpy(e->owner, o->owner, sizeof(e->owner));
 		RAISE(most, moved_bytes(w->kind, &o->sums));
@@ -337,8 +337,7 @@ static int forget_servers(struct episodes *e, const struct delta *d)
 	int err = 0;
 
 	ARRAY_EACH(w, e->watches, e->watch_count) {
-		if (ARRAY_FIND(v, d->calls.servers, d->calls.server_count,
-			       !strcmp(v->server, w->server))) {
+		if (CALLS_FIND(v, &d->calls, server, w->server, true)) {
 			e->watches[kept++] = *w;
 			continue;
 		}

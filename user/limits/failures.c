@@ -193,9 +193,8 @@ static void add_calls(struct failures *f, const struct delta *d, const struct rp
 		to->since = d->begin;
 	to->count += count;
 	to->last_count += count;
-	ARRAY_EACH(o, d->calls.owner_mounts, all ? d->calls.owner_mount_count : 0)
-		if (o->sums.errors[rpc_kind_of(e->op)] && !strcmp(o->server, e->server) &&
-		    !strcmp(o->mountpoint, mountpoint))
+	CALLS_EACH(o, &d->calls, owner_mount, e->server)
+		if (all && o->sums.errors[rpc_kind_of(e->op)] && !strcmp(o->mountpoint, mountpoint))
 			add_name(to->owner, o->owner);
 	if (!strcmp(mountpoint, e->mountpoint))
 		add_name(to->owner, e->owner);
@@ -209,13 +208,12 @@ static void add_error(struct failures *f, const struct delta *d, const struct rp
 	enum rpc_kind kind = rpc_kind_of(e->op);
 	uint64_t errors = 0;
 
-	ARRAY_EACH(m, d->calls.mount_calls, d->calls.mount_calls_count)
-		if (!strcmp(m->server, e->server))
-			errors += m->sums.errors[kind];
+	CALLS_EACH(m, &d->calls, mount_call, e->server)
+		errors += m->sums.errors[kind];
 	if (errors != e->count && (!only || !strcmp(only, e->mountpoint)))
 		add_calls(f, d, e, e->mountpoint, e->count, false);
-	ARRAY_EACH(m, d->calls.mount_calls, errors == e->count ? d->calls.mount_calls_count : 0)
-		if (m->sums.errors[kind] && !strcmp(m->server, e->server) &&
+	CALLS_EACH(m, &d->calls, mount_call, e->server)
+		if (errors == e->count && m->sums.errors[kind] &&
 		    (!only || !strcmp(only, m->mountpoint)))
 			add_calls(f, d, e, m->mountpoint, m->sums.errors[kind], true);
 }
@@ -228,11 +226,11 @@ static uint64_t calls_among(const struct failed_calls *to, const struct delta *d
 	enum rpc_kind kind = rpc_kind_of(to->op);
 	uint64_t by_owner = 0;
 
-	ARRAY_EACH(m, d->calls.mount_calls, *to->mountpoint ? d->calls.mount_calls_count : 0)
-		if (!strcmp(m->server, server) && !strcmp(m->mountpoint, to->mountpoint))
+	CALLS_EACH(m, &d->calls, mount_call, server)
+		if (*to->mountpoint && !strcmp(m->mountpoint, to->mountpoint))
 			LOWER(calls, m->sums.calls[kind]);
-	ARRAY_EACH(o, d->calls.owner_calls, d->calls.owner_calls_count)
-		if (!strcmp(o->server, server) && has_name(to->owner, o->owner))
+	CALLS_EACH(o, &d->calls, owner_call, server)
+		if (has_name(to->owner, o->owner))
 			by_owner += o->sums.calls[kind];
 	if (*to->owner)
 		LOWER(calls, by_owner);
@@ -243,21 +241,17 @@ static uint64_t calls_among(const struct failed_calls *to, const struct delta *d
 static bool is_given_up(const struct failed_calls *f, const struct delta *d,
 			const struct nfs_mount *mount)
 {
-	bool timed_out = !snapshot_knows(&d->end->calls, RPC_FACT_TIMEOUTS);
-
 	if (!mount || strncmp(mount->options[NFS_RECOVERY], "soft", 4) != 0 ||
 	    (strcmp(f->status, "EIO") != 0 && strcmp(f->status, "ETIMEDOUT") != 0))
 		return false;
-	ARRAY_EACH(t, d->calls.transports, d->calls.transport_count)
-		timed_out |= t->timeouts && !strcmp(t->server, mount->server);
-	return timed_out;
+	return !snapshot_knows(&d->end->calls, RPC_FACT_TIMEOUTS) ||
+	       CALLS_FIND(t, &d->calls, transport, mount->server, t->timeouts);
 }
 
 /* The calls of an op that ended in the interval. */
 static uint64_t calls_of(const struct delta *d, const char *server, const char *op)
 {
-	const struct rpc_op *o = ARRAY_FIND(x, d->calls.ops, d->calls.op_count,
-					    !strcmp(x->op, op) && !strcmp(x->server, server));
+	const struct rpc_op *o = CALLS_FIND(x, &d->calls, op, server, !strcmp(x->op, op));
 
 	return o ? time_histogram_count(&o->total) : 0;
 }
@@ -267,19 +261,16 @@ void failures_add(struct failures *f, const struct delta *d, const char *server,
 {
 	for (int i = 0; i < f->count; i++)
 		f->list[i].last_count = 0;
-	ARRAY_EACH(e, d->calls.errors, d->calls.error_count) {
+	CALLS_EACH(e, &d->calls, error, server) {
 		enum failure failure = failure_of(e->op, e->status);
 
-		if (!strcmp(e->server, server) && failure != FAILURE_NONE &&
-		    (meaning == FAILURE_NONE || failure == meaning))
+		if (failure != FAILURE_NONE && (meaning == FAILURE_NONE || failure == meaning))
 			add_error(f, d, e, mountpoint);
 	}
 	for (struct failed_calls *to = f->list; to < f->list + f->count; to++) {
 		uint64_t calls = calls_of(d, server, to->op);
-
-		const struct nfs_mount *mount = ARRAY_FIND(
-			m, d->end->calls.mounts, d->end->calls.mount_count,
-			!strcmp(m->mountpoint, to->mountpoint) && !strcmp(m->server, server));
+		const struct nfs_mount *mount = CALLS_FIND(m, &d->end->calls, mount, server,
+							   !strcmp(m->mountpoint, to->mountpoint));
 
 		if (to->last_count)
 			to->soft = is_given_up(to, d, mount);

@@ -45,13 +45,13 @@ void paths_add(struct server_sums *v, const struct interval *n)
 	const struct delta *d = n->d;
 	bool known = snapshot_knows(&d->end->calls, RPC_FACT_REPLIES);
 
-	ARRAY_EACH(t, d->calls.transports, d->calls.transport_count) {
+	CALLS_EACH(t, &d->calls, transport, n->name) {
 		double bytes = (double)t->received_bytes, part = bytes / (double)n->received_bytes;
 		double ns = known ? (double)t->rtt_ns : part * (double)n->phase_ns[RPC_PHASE_RTT];
 		double replies = known ? (double)t->replies : part * (double)n->calls;
 
-		if (strcmp(t->server, n->name) != 0 || !t->received_bytes || ns <= 0 ||
-		    !t->rcv_wnd || !t->min_rtt_ns || !t->srtt_ns || !n->ns)
+		if (!t->received_bytes || ns <= 0 || !t->rcv_wnd || !t->min_rtt_ns || !t->srtt_ns ||
+		    !n->ns)
 			continue;
 		v->looks++;
 		v->received_bytes += bytes;

@@ -89,11 +89,10 @@ static void set_oldest(struct nfs_span *span, const struct snapshot *s)
 {
 	uint64_t oldest = 0;
 
-	ARRAY_EACH(o, s->calls.owner_calls, s->calls.owner_calls_count) {
-		if (o->oldest_ns <= oldest || strcmp(o->server, span->server) != 0)
-			continue;
-		oldest = o->oldest_ns;
-		memcpy(span->owner, o->owner, sizeof(span->owner));
+	CALLS_EACH(o, &s->calls, owner_call, span->server) {
+		if (o->oldest_ns > oldest)
+			memcpy(span->owner, o->owner, sizeof(span->owner));
+		RAISE(oldest, o->oldest_ns);
 	}
 }
 
@@ -102,9 +101,7 @@ static void set_waiter(struct nfs_span *span, const struct delta *d)
 {
 	uint64_t most = 0, waits;
 
-	ARRAY_EACH(o, d->calls.owner_calls, d->calls.owner_calls_count) {
-		if (strcmp(o->server, span->server) != 0)
-			continue;
+	CALLS_EACH(o, &d->calls, owner_call, span->server) {
 		waits = rpc_kinds_sum(o->sums.wait_ns);
 		if (waits > most)
 			memcpy(span->owner, o->owner, sizeof(span->owner));
@@ -158,7 +155,7 @@ static void add_share(const struct watching *n, const char *server, int limit, d
 static bool is_drained(const struct rpc_server_state *v, const struct delta *d)
 {
 	return v->draining_now_ns >= NFS_STALL_NS && !v->oldest_ns[server_oldest(v)] &&
-	       !ARRAY_FIND(o, d->calls.ops, d->calls.op_count, !strcmp(o->server, v->server));
+	       !CALLS_FIND(o, &d->calls, op, v->server, true);
 }
 
 /* No two spans begin in the same microsecond: the event log's reader finds the begin of an end by it. */
@@ -234,8 +231,8 @@ static void add_errors(const struct watching *n)
 		bool waits = v->upcall_ns >= NFS_STALL_NS || is_drained(v, n->d);
 		bool all = begin_failures(n, server, NULL);
 
-		ARRAY_EACH(m, n->d->calls.mount_calls, all ? 0 : n->d->calls.mount_calls_count)
-			if (!strcmp(m->server, server))
+		CALLS_EACH(m, &n->d->calls, mount_call, server)
+			if (!all)
 				begin_failures(n, server, m->mountpoint);
 		if (waits)
 			begin_errors(n, server, WATCH_WAITS, "");
@@ -257,8 +254,7 @@ static void add_closings(const struct watching *n)
 		char connection[CONNECTION_SIZE];
 		struct nfs_watch_entry *e;
 
-		if (!t->disconnects || !ARRAY_FIND(o, n->d->calls.ops, n->d->calls.op_count,
-						   !strcmp(o->server, server)))
+		if (!t->disconnects || !CALLS_FIND(o, &n->d->calls, op, server, true))
 			continue;
 		e = find_entry(n->w, server, WATCH_CLOSED, t->name) ?:
 			    add_entry(n->w, server, WATCH_CLOSED, t->name, n->d->begin_ns);

@@ -36,9 +36,8 @@ static uint64_t timed_out_calls(const struct interval *n)
 
 	if (!n->phase_ns[RPC_PHASE_RESEND] && n->phase_ns[RPC_PHASE_SEND] < UNSENT_NS)
 		return 0;
-	ARRAY_EACH(e, n->d->calls.errors, n->d->calls.error_count)
-		if (!strcmp(e->server, n->name) &&
-		    (!strcmp(e->status, "EIO") || !strcmp(e->status, "ETIMEDOUT")))
+	CALLS_EACH(e, &n->d->calls, error, n->name)
+		if (!strcmp(e->status, "EIO") || !strcmp(e->status, "ETIMEDOUT"))
 			count += e->count;
 	return count;
 }
@@ -70,11 +69,10 @@ static void add_silence(struct server_sums *v, struct interval *n)
 /* The address of one of the server's connections: @wanted if a connection has it; "": no connection has one. */
 static const char *address_of(const struct interval *n, const char *wanted)
 {
-	const struct calls *c = &n->d->end->calls;
 	const char *found = "";
 
-	ARRAY_EACH(t, c->transports, c->transport_count) {
-		if (!t->alive || !*t->remote.address || strcmp(t->server, n->name) != 0)
+	CALLS_EACH(t, &n->d->end->calls, transport, n->name) {
+		if (!t->alive || !*t->remote.address)
 			continue;
 		found = t->remote.address;
 		if (!strcmp(found, wanted))
@@ -122,9 +120,8 @@ static void keep_longest(struct server_sums *v)
 /* Notes what shows after a stall that the server has restarted. */
 static void note_restart(struct server_sums *v, const struct interval *n)
 {
-	bool grace = ARRAY_FIND(e, n->d->calls.errors, n->d->calls.error_count,
-				e->count && !strcmp(e->status, "NFS4ERR_GRACE") &&
-					!strcmp(e->server, n->name));
+	bool grace = CALLS_FIND(e, &n->d->calls, error, n->name,
+				e->count && !strcmp(e->status, "NFS4ERR_GRACE"));
 
 	if (!v->stall.end || n->d->end->wall > v->stall.over + GRACE)
 		return;
@@ -143,14 +140,11 @@ static bool has_waited(const struct server_sums *v, const struct interval *n)
 /* The versions of NFS, as bits, whose calls ended in the interval; 0: not known. */
 static unsigned int versions_of(const struct interval *n)
 {
-	const struct calls *c = &n->d->end->calls;
 	unsigned int versions = 0;
 
-	ARRAY_EACH(m, c->mounts, c->mount_count)
-		if (!strcmp(m->server, n->name) &&
-		    ARRAY_FIND(x, n->d->calls.mount_calls, n->d->calls.mount_calls_count,
-			       !strcmp(x->mountpoint, m->mountpoint) &&
-				       !strcmp(x->server, n->name)))
+	CALLS_EACH(m, &n->d->end->calls, mount, n->name)
+		if (CALLS_FIND(x, &n->d->calls, mount_call, n->name,
+			       !strcmp(x->mountpoint, m->mountpoint)))
 			versions |= 1u << strtoul(m->version, NULL, 10) % 8;
 	return versions;
 }

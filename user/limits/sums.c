@@ -55,14 +55,11 @@ static uint64_t longest_of(const struct time_histogram *h, const struct calls *e
 
 static void add_ops(struct interval *n)
 {
-	ARRAY_EACH(o, n->d->calls.ops, n->d->calls.op_count) {
+	CALLS_EACH(o, &n->d->calls, op, n->name) {
+		uint64_t calls = time_histogram_count(&o->total);
 		enum call_kind of = call_kind_of(o->op);
 		struct load_sums *kind = &n->kinds[of];
-		uint64_t calls;
 
-		if (strcmp(o->server, n->name) != 0)
-			continue;
-		calls = time_histogram_count(&o->total);
 		n->calls += calls;
 		if (!strcmp(o->op, "EXCHANGE_ID") || !strcmp(o->op, "SETCLIENTID"))
 			n->clients += calls;
@@ -119,9 +116,7 @@ static void add_transports(struct server_sums *v, struct interval *n)
 	v->acknowledges = false;
 	v->slots_max = 0;
 	v->slot_transports = 0;
-	ARRAY_EACH(t, d->calls.transports, d->calls.transport_count) {
-		if (strcmp(t->server, n->name) != 0)
-			continue;
+	CALLS_EACH(t, &d->calls, transport, n->name) {
 		n->replies += t->replies;
 		n->received_bytes += t->received_bytes;
 		v->retransmits += t->retransmits;
@@ -144,9 +139,8 @@ static void add_transports(struct server_sums *v, struct interval *n)
 		snprintf(v->protocol, sizeof(v->protocol), "%s", t->protocol);
 	}
 	/* Calls that waited for slots in earlier intervals count as well. */
-	ARRAY_EACH(t, d->end->calls.transports, d->end->calls.transport_count)
-		if (!strcmp(t->server, n->name))
-			slots_note(v, t, &waited);
+	CALLS_EACH(t, &d->end->calls, transport, n->name)
+		slots_note(v, t, &waited);
 	if (v->transports < 2)
 		v->waits_on[0] = 0;
 	/* Between two connections nothing is known. */
@@ -183,16 +177,13 @@ static uint64_t identities_of(const struct calls *c, const char *server)
 {
 	uint64_t addresses = 0, versions = 0;
 
-	ARRAY_EACH(t, c->transports, c->transport_count)
-		addresses += t->alive && !strcmp(t->server, server) &&
-			     ARRAY_FIND(x, c->transports, c->transport_count,
-					x->alive && !strcmp(x->server, server) &&
-						!strcmp(x->remote.address, t->remote.address)) == t;
-	ARRAY_EACH(m, c->mounts, c->mount_count)
-		versions += *m->version == '4' && !strcmp(m->server, server) &&
-			    ARRAY_FIND(x, c->mounts, c->mount_count,
-				       !strcmp(x->server, server) &&
-					       !strcmp(x->version, m->version)) == m;
+	CALLS_EACH(t, c, transport, server)
+		addresses += t->alive && CALLS_FIND(x, c, transport, server,
+						    x->alive && !strcmp(x->remote.address,
+									t->remote.address)) == t;
+	CALLS_EACH(m, c, mount, server)
+		versions += *m->version == '4' &&
+			    CALLS_FIND(x, c, mount, server, !strcmp(x->version, m->version)) == m;
 	return (addresses ?: 1) * (versions ?: 1);
 }
 
@@ -229,11 +220,10 @@ static void note_server(struct server_sums *v, struct interval *n)
 	RAISE(v->identities, identities_of(end, n->name));
 	v->unknown |= end->unknown;
 	v->kerberos = false;
-	ARRAY_EACH(m, end->mounts, end->mount_count)
-		if (!strcmp(m->server, n->name)) {
-			v->kerberos |= m->kerberos;
-			RAISE(v->nconnect, (uint32_t)strtoul(m->options[NFS_NCONNECT], NULL, 10));
-		}
+	CALLS_EACH(m, end, mount, n->name) {
+		v->kerberos |= m->kerberos;
+		RAISE(v->nconnect, (uint32_t)strtoul(m->options[NFS_NCONNECT], NULL, 10));
+	}
 	memcpy(v->slots_wanted, end->slots_wanted, sizeof(v->slots_wanted));
 }
 
@@ -258,10 +248,10 @@ static uint64_t slept_before(struct server_sums *v, const struct interval *n)
 /* Finds the connection with most of the closings, by a majority vote. */
 static void add_closings(struct server_sums *v, const struct interval *n)
 {
-	ARRAY_EACH(t, n->d->calls.transports, n->d->calls.transport_count) {
+	CALLS_EACH(t, &n->d->calls, transport, n->name) {
 		uint64_t closings = t->disconnects;
 
-		if (!closings || strcmp(t->server, n->name) != 0)
+		if (!closings)
 			continue;
 		v->disconnects += closings;
 		if (!v->closings)

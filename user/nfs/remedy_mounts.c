@@ -100,10 +100,8 @@ static const struct nfs_mount *find_wanted(const struct remedy *r, const struct 
 	if ((*r->mountpoint && !m->nested && strcmp(r->mountpoint, label) != 0) ||
 	    !mount_device(m->line.device, &device))
 		return NULL;
-	return ARRAY_FIND(
-		x, r->calls->mounts, r->calls->mount_count,
-		!strcmp(x->server, r->server) &&
-			(x->device ? x->device == device : !strcmp(x->mountpoint, label)));
+	return CALLS_FIND(x, r->calls, mount, r->server,
+			  x->device ? x->device == device : !strcmp(x->mountpoint, label));
 }
 
 /* What leads from the source of @parent to that of @m; empty: it is not below. */

@@ -58,8 +58,7 @@ static bool has_calls(const struct calls *c, const struct rpc_server_state *v)
 	return (!snapshot_knows(c, RPC_FACT_SLOTS_IN_FLIGHT) &&
 		!snapshot_knows(c, RPC_FACT_OLDEST + RPC_QUEUE_PENDING)) ||
 	       v->oldest_ns[server_oldest(v)] ||
-	       ARRAY_FIND(t, c->transports, c->transport_count,
-			  t->slots_in_flight && !strcmp(t->server, v->server));
+	       CALLS_FIND(t, c, transport, v->server, t->slots_in_flight);
 }
 
 /* How often the server has answered that a call be made again later. The call may be another one then, or wait within the NFS
@@ -69,9 +68,8 @@ static uint64_t count_delays(const struct calls *c, const char *server)
 	static const char *const delays[] = { "EJUKEBOX", "NFS4ERR_DELAY", "NFS4ERR_GRACE" };
 	uint64_t count = 0;
 
-	ARRAY_EACH(e, c->errors, c->error_count)
-		if (!strcmp(e->server, server) &&
-		    ARRAY_FIND(d, delays, COUNT(delays), !strcmp(*d, e->status)))
+	CALLS_EACH(e, c, error, server)
+		if (ARRAY_FIND(d, delays, COUNT(delays), !strcmp(*d, e->status)))
 			count += e->count;
 	return count;
 }
@@ -97,8 +95,7 @@ int stuck_tasks_watch(struct stuck_tasks *t, const struct snapshot *s)
 
 	/* Those that are gone are forgotten. */
 	ARRAY_EACH(w, t->servers, t->server_count)
-		if (ARRAY_FIND(v, s->calls.servers, s->calls.server_count,
-			       !strcmp(v->server, w->server)))
+		if (CALLS_FIND(v, &s->calls, server, w->server, true))
 			t->servers[kept++] = *w;
 	t->server_count = kept;
 	ARRAY_EACH(v, s->calls.servers, s->calls.server_count) {

@@ -139,9 +139,8 @@ static const char *name_of(const struct kind *k, const struct calls_by *row)
 
 static bool is_mounted(const struct kind *k, const struct calls_by *row, const struct snapshot *s)
 {
-	return ARRAY_FIND(m, s->calls.mounts, s->calls.mount_count,
-			  !strcmp(m->mountpoint, name_of(k, row)) &&
-				  !strcmp(m->server, row->server));
+	return CALLS_FIND(m, &s->calls, mount, row->server,
+			  !strcmp(m->mountpoint, name_of(k, row)));
 }
 
 /* Of the rows of the same mount or owner, which may have called several servers, the last that has called; NULL: none. */
@@ -292,7 +291,7 @@ static int count_clients(struct mount_calls_state *m, const struct client_list *
 	static const struct rpc_sums none;
 	int err = 0;
 
-	ARRAY_EACH(o, m->totals.owner_calls, m->totals.owner_calls_count)
+	ARRAY_EACH(o, m->totals.owner_calls, m->totals.owner_call_count)
 		o->oldest_ns = 0;
 	ARRAY_EACH(k, kinds, COUNT(kinds)) {
 		bool full = false;
@@ -316,9 +315,9 @@ static int count_clients(struct mount_calls_state *m, const struct client_list *
 static int copy_rows(const struct mount_calls_state *m, struct calls *c)
 {
 	c->mount_calls = m->totals.mount_calls;
-	c->mount_calls_count = m->totals.mount_calls_count;
+	c->mount_call_count = m->totals.mount_call_count;
 	c->owner_calls = m->totals.owner_calls;
-	c->owner_calls_count = m->totals.owner_calls_count;
+	c->owner_call_count = m->totals.owner_call_count;
 	c->owner_mounts = m->totals.owner_mounts;
 	c->owner_mount_count = m->totals.owner_mount_count;
 	return table_copy_array(MOUNTS->table, c) | table_copy_array(OWNERS->table, c) |

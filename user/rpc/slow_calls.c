@@ -104,8 +104,7 @@ int slow_calls_add(struct snapshot *s, const struct rpc_slow_call *from, const c
 static const struct nfs_mount *only_mount(const struct snapshot *s, const char *server)
 {
 	const struct nfs_mount *end = s->calls.mounts + s->calls.mount_count;
-	const struct nfs_mount *first =
-		ARRAY_FIND(m, s->calls.mounts, s->calls.mount_count, !strcmp(m->server, server));
+	const struct nfs_mount *first = CALLS_FIND(m, &s->calls, mount, server, true);
 
 	return first && !ARRAY_FIND(m, first + 1, end - first - 1, !strcmp(m->server, server)) ?
 		       first :

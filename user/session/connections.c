@@ -40,8 +40,8 @@ struct connections connections_of(const struct delta *d, const char *server)
 	struct connection *added;
 	uint64_t replies = 0;
 
-	ARRAY_EACH(t, d->calls.transports, d->calls.transport_count) {
-		if (strcmp(t->server, server) != 0 || !*t->remote.address)
+	CALLS_EACH(t, &d->calls, transport, server) {
+		if (!*t->remote.address)
 			continue;
 		added = ARRAY_APPEND(c.list, c.count);
 		if (!added)

@@ -26,11 +26,10 @@ static bool has_mount(const struct session *t, const char *server)
 {
 	const struct snapshot *both[] = { &t->first, &t->last };
 
-	for (size_t b = 0; b < 2; b++)
-		ARRAY_EACH(m, both[b]->calls.mounts, both[b]->calls.mount_count)
-			if (!strcmp(m->server, server) &&
-			    matches_pattern(t->filter.mount, m->mountpoint))
-				return true;
+	ARRAY_EACH(s, both, COUNT(both))
+		if (CALLS_FIND(m, &(*s)->calls, mount, server,
+			       matches_pattern(t->filter.mount, m->mountpoint)))
+			return true;
 	return false;
 }
 

@@ -85,11 +85,11 @@ static void write_ops(struct metrics_writer *w, const struct calls *c)
 					SAMPLE(w, format(e->sums.field[n]), __VA_ARGS__, \
 					       { label, names[n] });                     \
 	} while (0)
-#define MOUNT_SUMS(NAME, ...)                                                 \
-	SUMS(MOUNT_##NAME, c->mount_calls, c->mount_calls_count, __VA_ARGS__, \
+#define MOUNT_SUMS(NAME, ...)                                                \
+	SUMS(MOUNT_##NAME, c->mount_calls, c->mount_call_count, __VA_ARGS__, \
 	     { "server", e->server }, { "export", e->export }, { "mountpoint", e->mountpoint })
-#define OWNER_SUMS(NAME, ...)                                                 \
-	SUMS(OWNER_##NAME, c->owner_calls, c->owner_calls_count, __VA_ARGS__, \
+#define OWNER_SUMS(NAME, ...)                                                \
+	SUMS(OWNER_##NAME, c->owner_calls, c->owner_call_count, __VA_ARGS__, \
 	     { "server", e->server }, { "owner", e->owner })
 
 static void write_mounts(struct metrics_writer *w, const struct calls *c)
@@ -109,7 +109,7 @@ static void write_owners(struct metrics_writer *w, const struct calls *c)
 	OWNER_SUMS(WAIT_SECONDS, "kind", rpc_kind_names, wait_ns, SECONDS);
 	OWNER_SUMS(SENT_BYTES, "kind", rpc_kind_names, sent_bytes, INTEGER);
 	OWNER_SUMS(RECEIVED_BYTES, "kind", rpc_kind_names, received_bytes, INTEGER);
-	EACH(NFS_OWNER_OLDEST_CALL_SECONDS, c->owner_calls, c->owner_calls_count, e->oldest_ns,
+	EACH(NFS_OWNER_OLDEST_CALL_SECONDS, c->owner_calls, c->owner_call_count, e->oldest_ns,
 	     SECONDS(e->oldest_ns), { "server", e->server }, { "owner", e->owner });
 }
 

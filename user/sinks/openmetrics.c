@@ -9,8 +9,7 @@
 static void add_transport(struct calls *sums, const struct calls *c,
 			  const struct rpc_transport_state *t)
 {
-	const struct rpc_server_state *v =
-		ARRAY_FIND(x, c->servers, c->server_count, !strcmp(x->server, t->server));
+	const struct rpc_server_state *v = CALLS_FIND(x, c, server, t->server, true);
 	struct rpc_transport_state *to = snapshot_transport(sums, t->server, "");
 
 	if (!to)
@@ -65,8 +64,7 @@ static void write_transports(struct metrics_writer *w, const struct calls *c)
 	write_family(w, METRIC_RPC_SATURATED_SECONDS);
 	ARRAY_EACH(t, c->transports, c->transport_count) {
 		/* All transports of a server share its session, whose waits count for the first of them. */
-		bool first = ARRAY_FIND(x, c->transports, c->transport_count,
-					!strcmp(x->server, t->server)) == t;
+		bool first = CALLS_FIND(x, c, transport, t->server, true) == t;
 
 		for (int l = 0; l < RPC_LIMITS; l++)
 			if (snapshot_knows(c, RPC_FACT_SATURATED + l) &&

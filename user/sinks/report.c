@@ -51,9 +51,7 @@ static void summarise_phases(FILE *out, const struct session *t, const struct se
 	const uint64_t *phase_ns = v->sums.phase_ns, total_ns = v->sums.total.sum_ns;
 	enum rpc_phase largest[RPC_PHASES] = {};
 	size_t count = session_largest_phases(phase_ns, largest);
-	const struct rpc_server_state *d =
-		ARRAY_FIND(x, t->total.calls.servers, t->total.calls.server_count,
-			   !strcmp(x->server, v->name));
+	const struct rpc_server_state *d = CALLS_FIND(x, &t->total.calls, server, v->name, true);
 
 	char name[LABEL_SIZE];
 
@@ -93,9 +91,7 @@ static void summarise_server(FILE *out, const struct session *t, const struct se
 		  server, calls, seconds, (double)calls / seconds, DURATION(total_ns / calls),
 		  (double)total_ns / 1e9 / seconds);
 	summarise_phases(out, t, v);
-	ARRAY_EACH(t, d->calls.transports, d->calls.transport_count) {
-		if (strcmp(t->server, server) != 0)
-			continue;
+	CALLS_EACH(t, &d->calls, transport, server)
 		for (int l = 0; l < RPC_LIMITS; l++)
 			if ((double)t->saturated_ns[l] > seconds * 1e9 / 100)
 				safe_line(out,
@@ -103,7 +99,6 @@ static void summarise_server(FILE *out, const struct session *t, const struct se
 					  "during %.1f s of %.1f s.",
 					  t->name, server, limit_texts[l],
 					  (double)t->saturated_ns[l] / 1e9, seconds);
-	}
 	report_connections(out, d, server);
 }
 

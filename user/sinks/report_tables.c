@@ -21,8 +21,8 @@ size_t session_ops(const struct session *t, const char *server, const struct rpc
 	size_t count = 0;
 
 	*ops = calloc(d->calls.op_count + 1, sizeof(struct rpc_op *));
-	ARRAY_EACH(o, d->calls.ops, *ops ? d->calls.op_count : 0)
-		if (!strcmp(o->server, server) && time_histogram_count(&o->total))
+	CALLS_EACH(o, &d->calls, op, server)
+		if (*ops && time_histogram_count(&o->total))
 			(*ops)[count++] = o;
 	if (count)
 		qsort(*ops, count, sizeof(struct rpc_op *), by_cost);
@@ -126,7 +126,7 @@ size_t session_shares(const struct session *t, const char *server, enum share_by
 	const struct delta *d = &t->total;
 	const struct calls_by *const lists[] = { d->calls.mount_calls, d->calls.owner_calls,
 						 d->calls.owner_mounts };
-	const size_t entries[] = { d->calls.mount_calls_count, d->calls.owner_calls_count,
+	const size_t entries[] = { d->calls.mount_call_count, d->calls.owner_call_count,
 				   d->calls.owner_mount_count };
 	struct calls_share *share;
 	size_t count = 0;

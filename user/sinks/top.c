@@ -117,19 +117,19 @@ static const struct calls_by *delta_of(const struct calls_by *row, const struct 
 /* Mounts that have made calls, then all others. */
 static void add_mounts(struct top_rows *r, const struct calls *c, const struct delta *d)
 {
-	ARRAY_EACH(m, c->mount_calls, c->mount_calls_count)
+	ARRAY_EACH(m, c->mount_calls, c->mount_call_count)
 		add_mount(r, m->server, m->export, m->mountpoint,
 			  delta_of(m, d, TABLE_MOUNT_CALLS));
 	ARRAY_EACH(m, c->mounts, c->mount_count)
-		if (!ARRAY_FIND(x, c->mount_calls, c->mount_calls_count,
-				!strcmp(x->server, m->server) && !strcmp(x->export, m->export) &&
+		if (!CALLS_FIND(x, c, mount_call, m->server,
+				!strcmp(x->export, m->export) &&
 					!strcmp(x->mountpoint, m->mountpoint)))
 			add_mount(r, m->server, m->export, m->mountpoint, NULL);
 }
 
 static void add_owners(struct top_rows *r, const struct calls *c, const struct delta *d)
 {
-	ARRAY_EACH(o, c->owner_calls, c->owner_calls_count) {
+	ARRAY_EACH(o, c->owner_calls, c->owner_call_count) {
 		struct session_point p = point_of(delta_of(o, d, TABLE_OWNER_CALLS), o->oldest_ns);
 
 		if (session_wants_server(r->session, o->server))

@@ -203,19 +203,18 @@ enum rpc_queue server_oldest(const struct rpc_server_state *v)
 
 const char *calls_victims(char *text, const struct calls *c, const char *server)
 {
-	const struct rpc_server_state *v =
-		ARRAY_FIND(x, c->servers, c->server_count, !strcmp(x->server, server));
+	const struct rpc_server_state *v = CALLS_FIND(x, c, server, server, true);
 	const struct calls_by *oldest = NULL;
 	const struct nfs_mount *first = NULL;
 	char more[32] = "", call[RPC_OP_LEN + SLOW_COMM_LEN + 32] = "";
 	const char *owner = "", *op = "";
 	unsigned int mounts = 0;
 
-	ARRAY_EACH(m, c->mounts, c->mount_count)
-		if (!strcmp(m->server, server) && !mounts++)
+	CALLS_EACH(m, c, mount, server)
+		if (!mounts++)
 			first = m;
-	ARRAY_EACH(o, c->owner_calls, c->owner_calls_count)
-		if (o->oldest_ns > (oldest ? oldest->oldest_ns : 0) && !strcmp(o->server, server))
+	CALLS_EACH(o, c, owner_call, server)
+		if (o->oldest_ns > (oldest ? oldest->oldest_ns : 0))
 			oldest = o;
 	if (oldest)
 		owner = oldest->owner;

@@ -345,9 +345,9 @@ struct calls {
 	size_t mount_count;
 	uint64_t mounts_version; /* changes when the list is read anew; not recorded */
 	struct calls_by *mount_calls;
-	size_t mount_calls_count;
+	size_t mount_call_count;
 	struct calls_by *owner_calls;
-	size_t owner_calls_count;
+	size_t owner_call_count;
 	/* Both: the sums over the owners are the mount's, those over the mounts are the owner's. Without rpc_options.owner_mounts:
 	 * from the first reading in which a call ended with an error. */
 	struct calls_by *owner_mounts;
@@ -364,6 +364,16 @@ struct calls {
 	size_t slow_count;
 	uint64_t left_out_entries; /* mounts beyond the limit; not recorded */
 };
+
+/* For each entry of one server in a list of struct calls: CALLS_EACH(o, &d->calls, op, server) goes through .ops. CALLS_FIND()
+ * returns the first of them for which @wanted is true, or NULL. */
+#define CALLS_EACH(entry, calls, list, of)                         \
+	ARRAY_EACH(entry, (calls)->list##s, (calls)->list##_count) \
+		if (strcmp(entry->server, of) != 0) {              \
+		} else
+#define CALLS_FIND(entry, calls, list, of, wanted)                 \
+	ARRAY_FIND(entry, (calls)->list##s, (calls)->list##_count, \
+		   !strcmp(entry->server, of) && (wanted))
 
 static inline bool snapshot_knows(const struct calls *c, int fact)
 {

@@ -335,8 +335,8 @@ const struct table tables[TABLES] = {
 				   .delta_all = true),
 	[TABLE_SERVERS] =
 		CALLS(servers, server_count, server_fields, .max = 2048, .delta_all = true),
-	[TABLE_MOUNT_CALLS] = CALLS(mount_calls, mount_calls_count, calls_by_fields, .max = 4096),
-	[TABLE_OWNER_CALLS] = CALLS(owner_calls, owner_calls_count, calls_by_fields, .max = 4096),
+	[TABLE_MOUNT_CALLS] = CALLS(mount_calls, mount_call_count, calls_by_fields, .max = 4096),
+	[TABLE_OWNER_CALLS] = CALLS(owner_calls, owner_call_count, calls_by_fields, .max = 4096),
 	[TABLE_OWNER_MOUNTS] = CALLS(owner_mounts, owner_mount_count, calls_by_fields, .max = 4096),
 	[TABLE_MOUNTS] = CALLS(mounts, mount_count, mount_fields, .max = 4096),
 	[TABLE_SLOW] = CALLS(slow, slow_count, slow_fields, .max = 4096),

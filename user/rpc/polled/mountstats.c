@@ -398,8 +398,7 @@ static void forget_with_source(struct mountstats *m, const struct calls *others)
 		if (i >= c->op_count)
 			continue;
 		memcpy(server, c->ops[i].server, sizeof(server));
-		if (!has_mount(m, server) &&
-		    !ARRAY_FIND(o, others->ops, others->op_count, !strcmp(o->server, server)))
+		if (!has_mount(m, server) && !CALLS_FIND(o, others, op, server, true))
 			calls_remove_server(c, server);
 	}
 }

@@ -196,11 +196,9 @@ int nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s)
 /* When the mount was last in use; a mount of a server that hangs: now. */
 static uint64_t used_at(const struct snapshot *s, const struct nfs_mount *m)
 {
-	const struct calls_by *called =
-		ARRAY_FIND(c, s->calls.mount_calls, s->calls.mount_calls_count,
-			   !strcmp(c->mountpoint, m->mountpoint) && !strcmp(c->server, m->server));
-	const struct rpc_server_state *v = ARRAY_FIND(x, s->calls.servers, s->calls.server_count,
-						      !strcmp(x->server, m->server));
+	const struct calls_by *called = CALLS_FIND(c, &s->calls, mount_call, m->server,
+						   !strcmp(c->mountpoint, m->mountpoint));
+	const struct rpc_server_state *v = CALLS_FIND(x, &s->calls, server, m->server, true);
 
 	for (int q = 0; v && q < RPC_QUEUES; q++)
 		if (v->oldest_ns[q] >= HUNG_NS)
