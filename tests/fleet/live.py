@@ -215,7 +215,7 @@ def faster(text):
                       for n, unit in re.findall(r"(\d+)([smhd])", match[0]))
         return f"{1000 * seconds // SPEED}ms"
 
-    text = text.replace("[30d:1h]", "[1d:1m]").replace("< bool 600", f"< bool {FAILURE}")
+    text = text.replace("[30d:1h]", "[1d:1m]").replace("< bool 21600", f"< bool {FAILURE}")
     text = text.replace("interval: 4m", f"interval: {SPEED}s")
     text = re.sub(r"(\[|offset |for: |interval: |group_wait: )[\dsmhd:]+", lambda match:
                   re.sub(r"(\d+[smhd])+", divide, match[0]), text)
