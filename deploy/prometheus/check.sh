@@ -25,7 +25,9 @@ quietly "$promtool" check rules --lint=all --lint-fatal "${rules[@]}"
 quietly "$promtool" test rules "${tests[@]}"
 
 alerts=$(sed -n 's/^ *- alert: //p' alerts.yaml)
+shown=$(grep -oP 'ALERTS\{.*alertname=~\\"\K[^\\]*' ../grafana/fleet.json)
 for alert in $alerts; do
+	[[ $alert =~ ^($shown|DeadMansSwitch)$ ]] || die "the fleet's page does not show $alert"
 	grep -h -A1 "alertname: $alert\$" "${tests[@]}" | grep exp_alerts: >/dev/null || die "there is no case in which $alert fires"
 	[[ $alert == DeadMansSwitch ]] || grep -qh "alertname: $alert}" "${tests[@]}" || die "there is no case in which $alert does not fire"
 done
@@ -59,6 +61,26 @@ tests:
         exp_samples: [{labels: '{instance="again"}', value: 1}, {labels: '{instance="open"}', value: 1}]
 EOF
 quietly "$promtool" test rules "$dir/recoveries.yaml"
+
+# A node's page shows counters that begin above 0 from their first sample on, but not those that are as old as the agent.
+cat >"$dir/page.yaml" <<EOF
+tests:
+  - interval: 1m
+    input_series:
+      - {series: 'xidscope_build_info{instance="a"}', values: 1x15 stale _x9 1x9}
+      - {series: 'xidscope_rpc_errors_total{instance="a"}', values: _x10 1x5 stale _x9 1x9}
+      - {series: 'xidscope_kernel_events_total{instance="a"}', values: _x10 1x5 stale _x9 1x9}
+      - {series: 'xidscope_checkpoint_episode_seconds_count{instance="a"}', values: _x10 1x5 stale _x9 1x9}
+    promql_expr_test:
+EOF
+grep -P '"(title": "(Errors of calls|The kernel.s other messages)|name": "Checkpoint episodes)"' -A4 ../grafana/node.json |
+	grep -oP '"expr": "\K([^"\\]|\\")*' | sed 's/\\"/"/g; s/\$instance/a/g; s/\$server/.*/g; s/\$__rate_interval/2m/g' |
+	while read -r query; do
+		echo "      - {expr: 'max($query) > 0', eval_time: 11m, exp_samples: [{labels: '{}', value: 1}]}"
+		echo "      - {expr: 'max($query) > 0', eval_time: 27m}"
+	done >>"$dir/page.yaml"
+(($(grep -c expr: "$dir/page.yaml") == 6)) || die "node.json lacks the charts of errors, kernel messages or episodes"
+quietly "$promtool" test rules "$dir/page.yaml"
 
 # As exported: NAME{LABEL LABEL}; a counter's sample ends in _total, a histogram has three.
 "$xidscope" metrics | awk -F'\t' '

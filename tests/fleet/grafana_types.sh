@@ -26,8 +26,9 @@ for page in "$top"/deploy/grafana/*.json; do
 			rows = [p for p in page["panels"] if p["type"] == "row"]
 			page["panels"] = [p for p in page["panels"] if p["type"] != "row"]
 			# Grafana's type has no place for what an annotation asks of Prometheus.
-			asked = [{"titleFormat": a.pop("titleFormat"), **a.pop("target")} for a in page.get("annotations", {"list": []})["list"]]
-			print("export const asked: { titleFormat: string, expr: string, refId: string }[] =", json.dumps(asked))
+			asked = [{"titleFormat": a.pop("titleFormat"), "useValueForTime": a.pop("useValueForTime", False), **a.pop("target")}
+			         for a in page.get("annotations", {"list": []})["list"]]
+			print("export const asked: { titleFormat: string, useValueForTime: boolean, expr: string, refId: string }[] =", json.dumps(asked))
 			print('export const page: Omit<Dashboard, "panels"> & { panels: Panel[] } =', json.dumps(page))
 			print("export const rows: RowPanel[] =", json.dumps(rows))
 		PYTHON
