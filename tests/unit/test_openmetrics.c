@@ -126,7 +126,6 @@ static void fill(void)
 		struct fault *f = not_null(snapshot_fault(&now.faults, &faults[i]));
 
 		f->count = i + 1;
-		f->incidents = i + 21;
 		f->boots = f->nvswitch ? 0 : 2;
 		f->first = 1600000000.125 + (double)i;
 		f->last = 1700000000.125 + (double)i;
@@ -345,31 +344,28 @@ TEST(switches_are_no_gpus)
 	assert_lacks(text, "{device=\"0000:c1:00.0\"");
 }
 
-static struct fault *xid_154(const char *device, const char *severity, double last)
+static void add_xid_154(const char *device, const char *severity, double last)
 {
-	struct fault like = { .code = 154, .action = "a" }, *f;
+	struct fault like = { .code = 154, .action = "a" };
 
 	strcpy(like.device, device);
 	strcpy(like.severity, severity);
-	f = not_null(snapshot_fault(&now.faults, &like));
-	f->last = last;
-	return f;
+	not_null(snapshot_fault(&now.faults, &like))->last = last;
 }
 
-/* Severity is no label of timestamp and incidents: one sample, of the latest and of their sum. */
-TEST(an_xid_with_two_severities_has_one_timestamp_and_its_incidents)
+/* Severity is no label of the timestamp: one sample, of the latest. */
+TEST(an_xid_with_two_severities_has_one_timestamp)
 {
 	for (int latest = 0; latest < 2; latest++) {
-		xid_154("0000:c1:00.0", "warning", latest ? 10.5 : 20.5)->incidents = 5;
-		xid_154("0000:c1:00.0", "info", latest ? 20.5 : 10.5)->incidents = 6;
-		xid_154("0000:c2:00.0", "info", 30.5);
+		add_xid_154("0000:c1:00.0", "warning", latest ? 10.5 : 20.5);
+		add_xid_154("0000:c1:00.0", "info", latest ? 20.5 : 10.5);
+		add_xid_154("0000:c2:00.0", "info", 30.5);
 		write_file();
 		assert_int_equal(lines_with("gpu_xid_last_timestamp_seconds{"), 2);
 		assert_value("gpu_xid_last_timestamp_seconds{gpu=\"0000:c1:00.0\",xid=\"154\"}",
 			     "20.500000");
 		assert_value("gpu_xid_last_timestamp_seconds{gpu=\"0000:c2:00.0\",xid=\"154\"}",
 			     "30.500000");
-		assert_value("gpu_xid_incidents_total{gpu=\"0000:c1:00.0\",xid=\"154\"}", "11");
 		snapshot_free(&now);
 	}
 }

@@ -167,9 +167,9 @@ static void write_limits(struct metrics_writer *w, const struct calls *c)
 }
 
 /* A family with a sample for each group of faults of one device and code: its first fault, if its time is known. */
-#define EACH_GROUP(NAME, of_nvswitch, of, by, known, value)                                       \
-	EACH(NAME, counts->faults, counts->fault_count,                                           \
-	     e->nvswitch == (of_nvswitch) && GROUP.last > 0 && (known), value, { of, e->device }, \
+#define EACH_GROUP(NAME, of_nvswitch, of, by, value)                                   \
+	EACH(NAME, counts->faults, counts->fault_count,                                \
+	     e->nvswitch == (of_nvswitch) && GROUP.last > 0, value, { of, e->device }, \
 	     { by, INTEGER(e->code) })
 #define GROUP groups[e - counts->faults]
 
@@ -187,17 +187,14 @@ static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 	EACH(GPU_XID_ERRORS, counts->faults, counts->fault_count, !e->nvswitch, INTEGER(e->count),
 	     { "gpu", e->device }, { "xid", INTEGER(e->code) }, { "severity", e->severity },
 	     { "action", e->action });
-#define EACH_XID(NAME, known, value) EACH_GROUP(GPU_XID_##NAME, false, "gpu", "xid", known, value)
-	EACH_XID(INCIDENTS, true, INTEGER(GROUP.incidents));
-	EACH_XID(RECENT_INCIDENTS, true, INTEGER(GROUP.recent));
-	EACH_XID(LAST_TIMESTAMP_SECONDS, true, TIMESTAMP(GROUP.last));
-#undef EACH_XID
+	EACH_GROUP(GPU_XID_RECENT_INCIDENTS, false, "gpu", "xid", INTEGER(GROUP.recent));
+	EACH_GROUP(GPU_XID_LAST_TIMESTAMP_SECONDS, false, "gpu", "xid", TIMESTAMP(GROUP.last));
 	EACH(GPU_XID_UNVERIFIED, s->faults.unverified, s->faults.unverified_count, true,
 	     INTEGER(e->count), { "gpu", e->gpu }, { "xid", INTEGER(e->code) });
 	EACH(NVSWITCH_SXID_ERRORS, counts->faults, counts->fault_count, e->nvswitch,
 	     INTEGER(e->count), { "device", e->device }, { "sxid", INTEGER(e->code) },
 	     { "severity", e->severity });
-	EACH_GROUP(NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS, true, "device", "sxid", true,
+	EACH_GROUP(NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS, true, "device", "sxid",
 		   TIMESTAMP(GROUP.last));
 	write_family(w, METRIC_GPU_FAULT_AUTHORITY);
 	for (int i = 0; i < AUTHORITIES && s->faults.gpu_watched; i++)

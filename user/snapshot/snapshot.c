@@ -22,7 +22,6 @@ bool fault_group_sum(const struct snapshot *s, const struct fault *f, struct fau
 	*g = (struct fault_group){};
 	for (struct fault *x = first; x; x = fault_group_next(s, x + 1, f)) {
 		g->count += x->count;
-		g->incidents += x->incidents;
 		g->recent += x->recent;
 		RAISE(g->boots, x->boots);
 		if (x->first > 0 && (!(g->first > 0) || x->first < g->first))

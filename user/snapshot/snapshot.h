@@ -30,7 +30,6 @@ static inline uint64_t counted_since(uint64_t now, uint64_t before)
  * findings and times belong to the whole group. */
 struct fault_group {
 	uint64_t count;
-	uint64_t incidents;
 	uint64_t recent;
 	unsigned int boots; /* in which it occurred; 0: it is no fatal Xid */
 	double first; /* 0: not known */

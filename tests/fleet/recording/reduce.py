@@ -27,7 +27,7 @@ NFS = (
     (r"rpc_(limit|server_info){", "gauge"),
 )
 FAULTS = (
-    (r"gpu_(xid_errors|xid_incidents|driver_errors)_total{", "count"),
+    (r"gpu_(xid_errors|driver_errors)_total{", "count"),
     (r"kernel_events_total{", "count"),
     (r"gpu_xid_last_timestamp_seconds{", "time"),
     (r"node_health{", "gauge"),

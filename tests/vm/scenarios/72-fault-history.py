@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+import json
+
 from judge import judgement, need
 from judge.checks import counts
 from judge.reading import Metrics, events, iso
@@ -60,5 +62,6 @@ def a_kill_doubles_what_is_replayed_and_loses_repeats_alone(folder):
 def processes_of_one_job_are_one_incident(folder):
     jobs = Metrics(folder / "jobs.prom")
     need(jobs.get("gpu_xid_errors_total", gpu="0000:e2:00.0") == 3, "not all were counted")
-    incidents = jobs.get("gpu_xid_incidents_total", gpu="0000:e2:00.0")
-    need(incidents == 2, incidents, "incidents")
+    faults = json.loads((folder / "state").read_text().split("\n")[1])["faults"]
+    incidents = [f["incidents"] for f in faults if f["device"] == "0000:e2:00.0"]
+    need(incidents == [2], incidents, "incidents")
