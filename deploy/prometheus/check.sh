@@ -62,7 +62,8 @@ tests:
 EOF
 quietly "$promtool" test rules "$dir/recoveries.yaml"
 
-# A node's page shows counters that begin above 0 from their first sample on, but not those that are as old as the agent.
+# A node's page and METRICS.md have counters that begin above 0 from their first sample on, but not those that are as old as the
+# agent.
 cat >"$dir/page.yaml" <<EOF
 tests:
   - interval: 1m
@@ -71,15 +72,23 @@ tests:
       - {series: 'xidscope_rpc_errors_total{instance="a"}', values: _x10 1x5 stale _x9 1x9}
       - {series: 'xidscope_kernel_events_total{instance="a"}', values: _x10 1x5 stale _x9 1x9}
       - {series: 'xidscope_checkpoint_episode_seconds_count{instance="a"}', values: _x10 1x5 stale _x9 1x9}
+      - {series: 'xidscope_gpu_xid_unverified_total{instance="a"}', values: _x10 1x5 stale _x9 1x9}
+      - {series: 'xidscope_gpu_xid_errors_total{instance="a", severity="fatal"}', values: _x10 1x5 stale _x9 1x9}
+      - {series: 'xidscope_gpu_xid_last_timestamp_seconds{instance="a"}', values: _x10 600x5 stale _x9 600x9}
+      - {series: 'xidscope_nvswitch_sxid_errors_total{instance="a"}', values: _x10 1x5 stale _x9 1x9}
+      - {series: 'xidscope_nvswitch_sxid_last_timestamp_seconds{instance="a"}', values: _x10 600x5 stale _x9 600x9}
     promql_expr_test:
 EOF
-grep -P '"(title": "(Errors of calls|The kernel.s other messages)|name": "Checkpoint episodes)"' -A4 ../grafana/node.json |
-	grep -oP '"expr": "\K([^"\\]|\\")*' | sed 's/\\"/"/g; s/\$instance/a/g; s/\$server/.*/g; s/\$__rate_interval/2m/g' |
-	while read -r query; do
-		echo "      - {expr: 'max($query) > 0', eval_time: 11m, exp_samples: [{labels: '{}', value: 1}]}"
-		echo "      - {expr: 'max($query) > 0', eval_time: 27m}"
-	done >>"$dir/page.yaml"
-(($(grep -c expr: "$dir/page.yaml") == 6)) || die "node.json lacks the charts of errors, kernel messages or episodes"
+{
+	grep -P '"(title": "(Errors of calls|The kernel.s other messages)|name": "Checkpoint episodes)"' -A4 ../grafana/node.json |
+		grep -oP '"expr": "\K([^"\\]|\\")*' | sed 's/\\"/"/g; s/\$instance/a/g; s/\$server/.*/g; s/\$__rate_interval/2m/g'
+	grep -A1 -E '^# xidscope_(rpc_errors|kernel_events|gpu_xid_unverified|gpu_xid_errors|nvswitch_sxid_errors)(:|$)' "$root/docs/METRICS.md" |
+		grep '^[^#-]' | sed -E 's/(\[|offset )(1h|10m|5m)/\12m/g'
+} | while read -r query; do
+	echo "      - {expr: 'max($query) > 0', eval_time: 11m, exp_samples: [{labels: '{}', value: 1}]}"
+	echo "      - {expr: 'max($query) > 0', eval_time: 27m}"
+done >>"$dir/page.yaml"
+(($(grep -c expr: "$dir/page.yaml") == 16)) || die "node.json or METRICS.md lacks a query"
 quietly "$promtool" test rules "$dir/page.yaml"
 
 # As exported: NAME{LABEL LABEL}; a counter's sample ends in _total, a histogram has three.
