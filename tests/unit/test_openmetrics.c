@@ -370,6 +370,24 @@ TEST(an_xid_with_two_severities_has_one_timestamp)
 	}
 }
 
+TEST(a_mount_over_another_has_one_readahead)
+{
+	struct nfs_mount mount = { .server = "nas", .export = "/x", .mountpoint = "/a" };
+
+	for (uint64_t version = 3; version < 5; version++) {
+		struct nfs_mount *m;
+
+		snprintf(mount.version, sizeof(mount.version), "%lu", version);
+		m = not_null(snapshot_mount(&now.calls, &mount));
+		m->readahead_known = true;
+		m->readahead_bytes = version;
+	}
+	write_file();
+	assert_int_equal(lines_with("nfs_mount_readahead_bytes{"), 1);
+	assert_value("nfs_mount_readahead_bytes{server=\"nas\",export=\"/x\",mountpoint=\"/a\"}",
+		     "4");
+}
+
 /* Without the log its families are missing, not 0. */
 TEST(what_is_not_watched_has_no_samples)
 {
@@ -485,10 +503,10 @@ static const char *const op_names[OPS] = {
 	"LINK",   "READDIR", "READDIRPLUS", "FSSTAT",  "READLINK",
 };
 
-/* All figures of a mount and of an owner but errors, which are rare. */
-static void add_sums(struct rpc_sums *sums)
+/* All figures of a mount and of an owner by the kinds from @first on, but errors, which are rare. */
+static void add_sums(struct rpc_sums *sums, int first)
 {
-	for (int k = 0; k < RPC_KIND_OTHER; k++)
+	for (int k = first; k < RPC_KIND_OTHER; k++)
 		sums->calls[k] = sums->total_ns[k] = sums->wait_ns[k] = sums->sent_bytes[k] =
 			sums->received_bytes[k] = 1;
 	for (int p = 0; p < RPC_PHASES; p++)
@@ -499,7 +517,7 @@ static void add_sums(struct rpc_sums *sums)
 static void add_server(const char *name, unsigned int transports, int ops)
 {
 	static uint64_t seed = 3;
-	struct nfs_mount mount = { .mountpoint = "/mnt" };
+	struct nfs_mount mount = { .mountpoint = "/mnt", .readahead_known = true };
 
 	for (int o = 0; o < ops; o++) {
 		struct rpc_op *op = not_null(snapshot_op(&now.calls, name, op_names[o]));
@@ -527,8 +545,8 @@ static void add_server(const char *name, unsigned int transports, int ops)
 		assert_int_equal(episode_count_in(&now.calls, &episode), 0);
 	}
 	assert_non_null(snapshot_mount(&now.calls, &mount));
-	add_sums(&snapshot_mount_calls(&now.calls, name, "", mount.mountpoint)->sums);
-	add_sums(&snapshot_owner_calls(&now.calls, name, "slurm:7")->sums);
+	add_sums(&snapshot_mount_calls(&now.calls, name, "", mount.mountpoint)->sums, 0);
+	add_sums(&snapshot_owner_calls(&now.calls, name, "slurm:7")->sums, 0);
 	assert_non_null(snapshot_storage(&now.calls, name));
 }
 
@@ -547,6 +565,10 @@ static void add_node(unsigned int servers, unsigned int transports, int ops)
 	for (int r = 0; r < HEALTH_RULES; r++)
 		if (health_rules[r].level != HEALTH_OK)
 			snapshot_health(&now.self, health_rules[r].name, 0);
+	for (int rpc = 0; rpc < 2; rpc++)
+		assert_non_null(snapshot_stuck(&now.calls, "", rpc));
+	for (int m = 0; m < 3; m++)
+		assert_non_null(snapshot_module(&now.calls, op_names[m]));
 }
 
 /* The value of a sample, whose name has no prefix; -1: there is none. */
@@ -557,22 +579,32 @@ static double value_of(const char *sample)
 	return at ? strtod(at + strlen(begin), NULL) : -1;
 }
 
+/* The calls for an NFSv4.1 lease are of no mount, and the kernel's. */
+static void add_lease(const char *server)
+{
+	add_sums(&snapshot_mount_calls(&now.calls, server, "", "")->sums, RPC_KIND_METADATA);
+	add_sums(&snapshot_owner_calls(&now.calls, server, "kernel")->sums, RPC_KIND_METADATA);
+}
+
 TEST(a_node_has_at_most_so_many_samples)
 {
 	static const struct {
 		unsigned int servers, transports;
 		int ops; /* of each server; the kernel side has room for RPC_OP_SERIES in all */
 		size_t most;
+		bool lease;
 	} cases[] = {
-		{ 1, 1, OPS, 300 },
-		{ 8, 16, OPS, 1500 },
-		{ 32, 1, (RPC_OP_SERIES - 1) / 32, 4500 },
+		{ 1, 1, OPS, 300, true },
+		{ 8, 16, OPS, 1500, true },
+		{ 32, 1, (RPC_OP_SERIES - 1) / 32, 4500, false },
 	};
 
 	ARRAY_EACH(c, cases, COUNT(cases)) {
 		size_t samples;
 
 		add_node(c->servers, c->transports, c->ops);
+		for (size_t v = 0; v < now.calls.server_count && c->lease; v++)
+			add_lease(now.calls.servers[v].server);
 		write_text(DETAIL_NODE);
 		samples = lines_with("") - lines_with("# ");
 		print_message("# %u servers with %u transports: %zu samples, %zu bytes; ",

@@ -122,6 +122,14 @@ static void write_servers(struct metrics_writer *w, const struct calls *c)
 	     { "op", e->oldest_op });
 }
 
+/* Whether @m lies below a later mount of the same export. They differ in the version, which readahead has no label of. */
+static bool is_covered(const struct calls *c, const struct nfs_mount *m)
+{
+	return ARRAY_FIND(x, m + 1, c->mounts + c->mount_count - m - 1,
+			  !strcmp(x->mountpoint, m->mountpoint) && !strcmp(x->export, m->export) &&
+				  !strcmp(x->server, m->server));
+}
+
 /* How NFS is mounted, and by which modules. */
 static void write_mounts(struct metrics_writer *w, const struct calls *c)
 {
@@ -136,9 +144,9 @@ static void write_mounts(struct metrics_writer *w, const struct calls *c)
 			labels[4 + o] = (struct metric_label){ nfs_option_names[o], m->options[o] };
 		write_sample(w, "", labels, COUNT(labels), "1");
 	}
-	EACH(NFS_MOUNT_READAHEAD_BYTES, c->mounts, c->mount_count, e->readahead_known,
-	     INTEGER(e->readahead_bytes), { "server", e->server }, { "export", e->export },
-	     { "mountpoint", e->mountpoint });
+	EACH(NFS_MOUNT_READAHEAD_BYTES, c->mounts, c->mount_count,
+	     e->readahead_known && !is_covered(c, e), INTEGER(e->readahead_bytes),
+	     { "server", e->server }, { "export", e->export }, { "mountpoint", e->mountpoint });
 	EACH(SUNRPC_INFO, c->modules, c->module_count, true, "1", { "module", e->name },
 	     { "build", e->build }, { "origin", e->origin });
 }
