@@ -99,7 +99,9 @@ static void write_mounts(struct metrics_writer *w, const struct calls *c)
 	MOUNT_SUMS(PHASE_SECONDS, "phase", rpc_phase_names, phase_ns, SECONDS);
 	MOUNT_SUMS(SENT_BYTES, "kind", rpc_kind_names, sent_bytes, INTEGER);
 	MOUNT_SUMS(RECEIVED_BYTES, "kind", rpc_kind_names, received_bytes, INTEGER);
-	MOUNT_SUMS(ERRORS, "kind", rpc_kind_names, errors, INTEGER);
+	EACH(NFS_MOUNT_ERRORS, c->mount_calls, c->mount_call_count, rpc_kinds_sum(e->sums.errors),
+	     INTEGER(rpc_kinds_sum(e->sums.errors)), { "server", e->server },
+	     { "export", e->export }, { "mountpoint", e->mountpoint });
 }
 
 static void write_owners(struct metrics_writer *w, const struct calls *c)

@@ -187,11 +187,9 @@ static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 	/* Summed once, because each sum looks at all faults, some 4,000 at most (faults/faults.h). */
 	struct fault_group groups[counts->fault_count + 1];
 
-	for (size_t i = 0; i < counts->fault_count; i++) {
-		groups[i] = (struct fault_group){};
+	for (size_t i = 0; i < counts->fault_count; i++)
 		if (!fault_group_sum(s, &counts->faults[i], &groups[i]))
 			groups[i].last = 0;
-	}
 	EACH(GPU_XID_ERRORS, counts->faults, counts->fault_count, !e->nvswitch, INTEGER(e->count),
 	     { "gpu", e->device }, { "xid", INTEGER(e->code) }, { "severity", e->severity },
 	     { "action", e->action });
