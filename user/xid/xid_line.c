@@ -263,10 +263,15 @@ static unsigned int read_place(struct span s)
 	return (unsigned int)(1 << 16 | gpc << 8 | tpc);
 }
 
-/* "0x1 (GPU Reset Required)". If the line ends within it, the action is the part that is there, which is no known action. For 0,
- * no action, it is empty. */
+/* "0x1 (GPU Reset Required)": the number decides, because some names have changed. If the line ends within the action, that is the
+ * part that is there for an unknown number, and empty for 0: what is cut clears nothing. */
 static bool take_action(struct span *s, char *action, size_t size)
 {
+	static const char *const names[] = {
+		"None",      "GPU Reset Required", "Node Reboot Required",
+		"Drain P2P", "Drain and Reset",    "Recover IMEX Domain",
+		"Bus Reset", "System Reboot"
+	};
 	struct span name, all = *s;
 	uint64_t number;
 
@@ -277,6 +282,8 @@ static bool take_action(struct span *s, char *action, size_t size)
 		all = (struct span){ name.at, s->at - 1 };
 	else if (!number)
 		return false;
+	if (number < COUNT(names))
+		all = span_of(names[number]);
 	copy_one_line(action, size, all);
 	return true;
 }
