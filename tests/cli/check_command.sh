@@ -243,7 +243,7 @@ done >log
 sed 's/:04:35/:24:35/; s/:05:05/:55:05/' log | "$program" xid - | grep -qx 'health: warning' || fail "three lockups in an hour fail"
 # Two bursts of a minute are no stop of five minutes, five minutes are.
 for second in {0..59}; do
-	printf '[%5d.0] NVRM: _kgspRpcRecvPoll: GSP RM heartbeat timed out\n' $((second * 6))
+	printf '[%5d.0] NVRM: GPU0 _kgspRpcRecvPoll: GSP RM heartbeat timed out\n' $((second * 6))
 done >log
 head -20 log | "$program" xid - | grep -qx 'health: warning' || fail "late heartbeats do not warn"
 "$program" xid - <log | grep -qx 'health: critical' || fail "a GSP that has stopped does not fail"
@@ -252,3 +252,4 @@ grep -qx 'xidscope: standard input has no Xid, no SXid and no driver error' out 
 
 ((failed)) || echo "check and xid do what they should"
 exit $failed
+sed 's/GPU0 //' log | "$program" xid - | grep -qx 'health: warning' || fail "late heartbeats of any GPU do not warn"

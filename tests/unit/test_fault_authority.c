@@ -1125,17 +1125,24 @@ TEST(lost_lines_after_an_xid_79_are_not_counted)
 /* Laptops print two every few minutes, and their GPUs work. */
 TEST(a_gsp_that_misses_heartbeats_for_minutes_has_stopped)
 {
-#define HEARTBEAT "NVRM: _kgspRpcRecvPoll: GSP RM heartbeat timed out"
+	static const char heartbeat[] = "NVRM: GPU0 _kgspRpcRecvPoll: GSP RM heartbeat timed out";
+
 	for (int i = 0; i < 100; i++) {
-		record(HEARTBEAT);
+		record("NVRM: _kgspRpcRecvPoll: GSP RM heartbeat timed out");
+		record("NVRM: GPU1 _kgspIsHeartbeatTimedOut: GSP-RM heartbeat timed out");
+		pass(7 * SECOND);
+	}
+	assert_state("gsp_heartbeat_timeout 200");
+	for (int i = 0; i < 51; i++) {
+		record(heartbeat);
 		pass(i % 2 ? 8 * SECOND : 200 * SECOND);
 	}
-	assert_state("gsp_heartbeat_timeout 100");
+	/* of any GPU; and of release 615, which prints it once until the GPU goes on */
 	for (int i = 0; i < 50; i++) {
-		record(HEARTBEAT);
+		record(heartbeat);
 		pass(6 * SECOND);
 	}
-	assert_state("gsp_heartbeat_timeout 150, gsp_stopped 1");
+	assert_state("gsp_heartbeat_timeout 251, gsp_stopped 1");
 }
 
 TEST(recovery_to_none_is_evidence)

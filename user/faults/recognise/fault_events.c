@@ -11,7 +11,7 @@
 #define FOLLOWS_SECONDS 60.0
 
 /* The GPU's system processor (GSP) misses heartbeats on GPUs that work: on some laptops two every few minutes. It has
- * stopped if it goes on missing them for longer than any recovery takes. */
+ * stopped if it goes on missing them for longer than any recovery takes. Lines that do not number the GPU may be of several. */
 #define HEARTBEAT_GAP_NS (60 * 1000000000ull)
 #define HEARTBEATS_NS (300 * 1000000000ull)
 
@@ -320,11 +320,13 @@ static void add_identity(struct fault_events *e, const struct kernel_line *line)
 static void note_heartbeat(struct fault_events *e, unsigned int gpu, uint64_t time_ns,
 			   struct fault_signal_report stopped)
 {
-	if (time_ns > e->heartbeats[gpu].last_ns + HEARTBEAT_GAP_NS)
-		e->heartbeats[gpu].since_ns = time_ns;
-	e->heartbeats[gpu].last_ns = time_ns;
+	__typeof__(e->heartbeats[0]) *missed = &e->heartbeats[gpu];
+
+	if (time_ns > missed->last_ns + HEARTBEAT_GAP_NS)
+		missed->since_ns = time_ns;
+	missed->last_ns = time_ns;
 	stopped.kind = "gsp_stopped";
-	if (time_ns >= e->heartbeats[gpu].since_ns + HEARTBEATS_NS)
+	if (gpu && time_ns >= missed->since_ns + HEARTBEATS_NS)
 		fault_events_add_signal(e, &stopped);
 }
 

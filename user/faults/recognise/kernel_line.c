@@ -283,7 +283,7 @@ static bool match_part(struct span *s, char part, struct kernel_line *out)
 	case 'i':
 		if (!span_take_number(s, 10, MAX_GPU_NUMBERS - 1, &number))
 			return false;
-		out->gpu_number = (unsigned int)number;
+		out->gpu_number = (unsigned int)number + 1;
 		return true;
 	case '$':
 		span_take_run(s, " \r");

@@ -58,7 +58,7 @@ struct kernel_line {
 	char device[LABEL_SIZE];
 	char uuid[48]; /* "GPU-..." */
 	char serial[24]; /* letters, digits, '-', '_' */
-	/* "GPU3": the driver's own number, below MAX_GPU_NUMBERS; 0: another, or none. */
+	/* The driver's own number and 1, at most MAX_GPU_NUMBERS, "GPU3": 4; 0: another, or none. */
 	unsigned int gpu_number;
 #define MAX_GPU_NUMBERS 32
 	char comm[16]; /* of a task; "": none */
@@ -141,7 +141,7 @@ struct fault_events {
 	uint64_t last_xid_ns;
 	struct {
 		uint64_t since_ns, last_ns;
-	} heartbeats[MAX_GPU_NUMBERS]; /* missed ones in a row, of each GPU */
+	} heartbeats[MAX_GPU_NUMBERS + 1]; /* missed ones in a row, by the line's gpu_number */
 	struct kernel_report report;
 	char last_gpu[PCI_ADDRESS_SIZE]; /* of the identity line before this one */
 };
