@@ -984,9 +984,13 @@ TEST(fallen_off_the_bus_is_printed_twice)
 	assert_state("log 1, fallen_off_bus 1");
 	record("NVRM: GPU 0000:c2:00.0: GPU has fallen off the bus.");
 	assert_state("log 1, fallen_off_bus 2");
+	/* The Xid is over: it has fallen again. */
+	fault_events_add_recovery(&w->events, "all", "driver_loaded", w->now);
+	record(line);
+	assert_state("log 1, fallen_off_bus 3, recovered 1");
 	pass(100 * SECOND);
 	record(line);
-	assert_state("log 1, fallen_off_bus 3");
+	assert_state("log 1, fallen_off_bus 4, recovered 1");
 }
 
 /* Reads the report line by line. Returns "kind device: about" of each event. */

@@ -340,14 +340,16 @@ TEST(only_what_failed_recovers)
 	assert_false(faults_gpu(&f, "b")->rate_limited);
 }
 
-TEST(the_last_is_found)
+TEST(the_last_is_found_unless_it_is_over)
 {
-	assert_true(faults_last(&f, "a", 79) == -INFINITY);
+	assert_false(faults_open_since(&f, "a", 79, -1));
 	add(79, "a", 10);
 	add(79, "b", 30);
 	add(31, "a", 20);
-	assert_true(faults_last(&f, "a", 79) == 10);
-	assert_true(faults_last(&f, "", 79) == 30);
+	assert_true(faults_open_since(&f, "a", 79, 9) && !faults_open_since(&f, "a", 79, 10));
+	assert_true(faults_open_since(&f, "", 79, 29));
+	faults_recovered(&f, "b", "action_none", 31);
+	assert_true(!faults_open_since(&f, "", 79, 10) && faults_open_since(&f, "", 79, 9));
 }
 
 /* The clock stood at 1970, then is set: the order of things stays. */

@@ -5,8 +5,6 @@
  * unknown severity; dropping the oldest. */
 #include "faults/faults.h"
 
-#include <math.h>
-
 #include "snapshot/table.h"
 #include "xid/xid_line.h"
 
@@ -52,15 +50,14 @@ static struct fault *find_fault(struct fault_counts *c, const struct fault *like
 	return find_within(c, &folded, SIZE_MAX);
 }
 
-double faults_last(const struct faults *f, const char *device, unsigned int code)
+bool faults_open_since(const struct faults *f, const char *device, unsigned int code, double since)
 {
 	const struct fault_counts *c = &f->counts;
-	double last = -INFINITY;
 
-	ARRAY_EACH(x, c->faults, c->fault_count)
-		if (!x->nvswitch && x->code == code && (!*device || !strcmp(x->device, device)))
-			RAISE(last, x->last);
-	return last;
+	return ARRAY_FIND(x, c->faults, c->fault_count,
+			  !x->nvswitch && x->code == code && x->last > since &&
+				  (!*device || !strcmp(x->device, device)) &&
+				  x->last > fault_last_recovery(c, x->device, false));
 }
 
 /* Whether @cause has caused a recent incident; notes @cause. */

@@ -91,8 +91,8 @@ struct gpu_info *faults_gpu(struct faults *f, const char *gpu);
 /* Notes that the driver limits its reports of GSP errors of @gpu. */
 int faults_rate_limited(struct faults *f, const char *gpu);
 
-/* When the last fault @code of @device ("": of any) was; -INFINITY: never. */
-double faults_last(const struct faults *f, const char *device, unsigned int code);
+/* Whether a fault @code of @device ("": of any) came after @since and after the last recovery of its device. */
+bool faults_open_since(const struct faults *f, const char *device, unsigned int code, double since);
 
 /* Notes an incident at @time that is no part of an earlier failure. */
 void faults_note_repeat(struct fault_repeats *r, double time);

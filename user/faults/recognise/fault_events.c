@@ -186,8 +186,7 @@ void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 	}
 	SET(like.device, line->pci);
 	/* The cause has its own severity, and has counted. */
-	if (line->caused_by && faults_last(e->faults, line->pci, line->caused_by) >
-				       fault_last_recovery(&e->faults->counts, line->pci, false))
+	if (line->caused_by && faults_open_since(e->faults, line->pci, line->caused_by, -1))
 		rating = (struct xid_rating){ "info", xid_catalog_find(line->code)->action, NULL };
 	SET(like.severity, rating.severity);
 	SET(like.action, rating.action);
@@ -343,7 +342,8 @@ static bool follows_another(const struct fault_events *e, const struct kernel_li
 					  !strcmp(v->kind, line->name) &&
 					  (!*v->device || !*line->device ||
 					   !strcmp(v->device, line->device)));
-	return line->follows_xid && faults_last(e->faults, line->device, line->follows_xid) > since;
+	return line->follows_xid &&
+	       faults_open_since(e->faults, line->device, line->follows_xid, since);
 }
 
 void fault_events_add_line(struct fault_events *e, uint64_t time_ns, const struct kernel_line *line)
