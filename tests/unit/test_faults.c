@@ -293,6 +293,24 @@ TEST(one_kind_of_event_leaves_room_for_others)
 	assert_string_equal(f.counts.kernel_events[MAX_EVENTS_OF_KIND + 1].device, "nvidia");
 }
 
+TEST(a_cpu_that_has_long_gone_on_leaves_room)
+{
+	for (int i = 0; i <= MAX_EVENTS_OF_KIND; i++)
+		faults_add_kernel_event(&f, false, "soft_lockup", formatted("cpu%d", i), NULL, i);
+	/* That was at once: the last has merged. */
+	assert_int_equal(f.counts.kernel_event_count, MAX_EVENTS_OF_KIND + 1);
+	assert_string_equal(f.counts.kernel_events[MAX_EVENTS_OF_KIND].device, "other");
+	/* The oldest has long gone on. It is not the one that is reported again. */
+	faults_add_kernel_event(&f, false, "soft_lockup", "cpu0", NULL, 1000);
+	faults_add_kernel_event(&f, false, "soft_lockup", "cpu100", NULL, 1000);
+	assert_int_equal(f.counts.kernel_event_count, MAX_EVENTS_OF_KIND + 1);
+	assert_printed("cpu0 2, other 2, cpu100 1", "%s %lu, %s %lu, %s %lu",
+		       f.counts.kernel_events[0].device, f.counts.kernel_events[0].count,
+		       f.counts.kernel_events[1].device, f.counts.kernel_events[1].count,
+		       f.counts.kernel_events[MAX_EVENTS_OF_KIND].device,
+		       f.counts.kernel_events[MAX_EVENTS_OF_KIND].count);
+}
+
 TEST(gpus_and_recoveries_are_bounded)
 {
 	for (int i = 0; i < MAX_GPUS + 10; i++)

@@ -547,6 +547,20 @@ TEST(a_task_that_no_watchdog_reports_only_warns)
 	assert_finding(HEALTH_CPU_STUCK, HEALTH_FAIL, ": Drain");
 }
 
+/* A machine that was paused: each CPU has one lockup. */
+TEST(stalls_that_name_no_cpu_are_of_several)
+{
+	static const char *const devices[] = { "", "other" };
+
+	for (size_t i = 0; i < COUNT(devices); i++) {
+		struct kernel_event *v = add_event(false, "soft_lockup", devices[i], NOW - 1);
+
+		v->count = 192;
+		v->before[0] = v->before[1] = NOW - 2;
+	}
+	assert_only(HEALTH_CPU_STALL, HEALTH_WARN);
+}
+
 TEST(the_state_of_the_node_is_found)
 {
 	struct node_state f = { .mounts = { { "/a", false, MOUNT_FINE },

@@ -156,17 +156,44 @@ int faults_add(struct faults *f, const struct fault *like, double time)
 		       0;
 }
 
+/* Of a full table a CPU that has long gone on leaves: its count goes to the others'. */
+static bool forget_stall(struct fault_counts *c, const char *kind, double time)
+{
+	struct kernel_event *other = snapshot_kernel_event(c, false, kind, LABEL_OTHER), *oldest;
+
+	oldest = other;
+	ARRAY_EACH(x, c->kernel_events, other ? c->kernel_event_count : 0)
+		if (!strcmp(x->kind, kind) && x != other &&
+		    (oldest == other || x->last < oldest->last))
+			oldest = x;
+	if (oldest == other || oldest->last > time - STALL_SECONDS)
+		return false;
+	other->count += oldest->count;
+	RAISE(other->last, oldest->last);
+	*oldest = c->kernel_events[--c->kernel_event_count];
+	return true;
+}
+
 int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind, const char *device,
 			    const char *about, double time)
 {
 	struct fault_counts *c = &f->counts;
-	size_t before = c->kernel_event_count, same = 0;
-	struct kernel_event *event = snapshot_kernel_event(c, gpu_driver, kind, device);
+	size_t before, same = 0;
+	struct kernel_event *event;
+	bool known = false;
 
-	ARRAY_EACH(x, c->kernel_events, c->kernel_event_count)
-		same += !strcmp(x->kind, kind);
+	ARRAY_EACH(x, c->kernel_events, c->kernel_event_count) {
+		if (strcmp(x->kind, kind) != 0)
+			continue;
+		same += strcmp(x->device, LABEL_OTHER) != 0;
+		known |= !strcmp(x->device, device);
+	}
+	if (!known && same >= MAX_EVENTS_OF_KIND && kernel_event_is_stall(kind))
+		same -= forget_stall(c, kind, time);
+	before = c->kernel_event_count;
+	event = snapshot_kernel_event(c, gpu_driver, kind, device);
 	if (take_back(&c->kernel_event_count, before,
-		      same > MAX_EVENTS_OF_KIND ? 0 : MAX_KERNEL_EVENTS))
+		      same >= MAX_EVENTS_OF_KIND ? 0 : MAX_KERNEL_EVENTS))
 		event = snapshot_kernel_event(c, gpu_driver, kind, LABEL_OTHER);
 	if (!event)
 		return -ENOMEM;

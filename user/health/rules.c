@@ -380,22 +380,12 @@ static void find_rate_limit(struct health_evaluation *e, enum health_rule_id rul
 
 /* ---- the kernel ---- */
 
-/* A CPU that was last reported so long ago goes on. */
-#define STALL_SECONDS 300
-/* So many reports within that time: it is stuck. */
+/* So many reports within STALL_SECONDS: the CPU is stuck. */
 #define STALLS 3
-
-static bool is_stall(const struct kernel_event *v)
-{
-	static const char *const kinds[] = { "soft_lockup", "hard_lockup", "rcu_stall",
-					     "kernel_spin" };
-
-	return !v->gpu_driver && ARRAY_FIND(k, kinds, COUNT(kinds), !strcmp(v->kind, *k));
-}
 
 /* The reports of @v's CPU within STALL_SECONDS, of each kind at most three; 0 unless @v has the last one. A task that no watchdog
  * reports, because it gives up its CPU, counts as one at most: others can run there, and a task that pins or frees terabytes of
- * memory looks the same. */
+ * memory looks the same. Reports that name no CPU, or have merged, count as one: they are of several. */
 static unsigned int recent_stalls(const struct health_evaluation *e, const struct kernel_event *v)
 {
 	double since = e->now - STALL_SECONDS;
@@ -403,7 +393,7 @@ static unsigned int recent_stalls(const struct health_evaluation *e, const struc
 	bool spins = false;
 
 	ARRAY_EACH(x, e->s->faults.kernel_events, e->s->faults.kernel_event_count) {
-		if (!is_stall(x) || strcmp(x->device, v->device) != 0)
+		if (!kernel_event_is_stall(x->kind) || strcmp(x->device, v->device) != 0)
 			continue;
 		if (x->last > v->last || (x->last == v->last && x < v))
 			return 0;
@@ -416,6 +406,8 @@ static unsigned int recent_stalls(const struct health_evaluation *e, const struc
 	}
 	return number ?: spins;
 }
+	if (!*v->device || !strcmp(v->device, LABEL_OTHER))
+		LOWER(number, 1);
 
 static bool is_kernel_finding(const struct health_evaluation *e, enum health_rule_id rule,
 			      const struct kernel_event *v)
@@ -430,7 +422,7 @@ static bool is_kernel_finding(const struct health_evaluation *e, enum health_rul
 	case HEALTH_KERNEL_DAMAGED:
 		return corruption || (oops && !fault_module_is_watched(v->device));
 	default:
-		stalls = is_stall(v) ? recent_stalls(e, v) : 0;
+		stalls = kernel_event_is_stall(v->kind) ? recent_stalls(e, v) : 0;
 		return rule == HEALTH_CPU_STUCK ? stalls >= STALLS : stalls && stalls < STALLS;
 	}
 }

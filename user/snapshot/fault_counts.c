@@ -106,6 +106,14 @@ ENTRIES(kernel_event, snapshot_kernel_event, TABLE_KERNEL_EVENTS,
 	(struct fault_counts * c, bool gpu_driver, const char *kind, const char *device),
 	&gpu_driver, kind, device)
 ENTRIES(gpu_info, snapshot_gpu, TABLE_GPUS, (struct fault_counts * c, const char *gpu), gpu)
+bool kernel_event_is_stall(const char *kind)
+{
+	static const char *const kinds[] = { "soft_lockup", "hard_lockup", "rcu_stall",
+					     "kernel_spin" };
+
+	return ARRAY_FIND(k, kinds, COUNT(kinds), !strcmp(kind, *k));
+}
+
 ENTRIES(unverified_xid, snapshot_unverified, TABLE_UNVERIFIED,
 	(struct fault_counts * c, const char *gpu, unsigned int code), gpu, &code)
 ENTRIES(gpu_recovery, snapshot_recovery, TABLE_RECOVERIES,

@@ -106,6 +106,11 @@ struct gpu_recovery *snapshot_recovery(struct fault_counts *counts, const char *
 /* The time of the last evidence that the faults of @gpu are over; 0: none. @withdrawn: RECOVERY_WITHDRAWN counts, too. */
 double fault_last_recovery(const struct fault_counts *counts, const char *gpu, bool withdrawn);
 
+/* A CPU that was last reported so long ago goes on. */
+#define STALL_SECONDS 300
+/* Whether it reports a CPU that does not go on. */
+bool kernel_event_is_stall(const char *kind);
+
 /* Whether it is of NFS or of the GPU driver: a task that dies or spins there holds what others wait for. */
 bool fault_module_is_watched(const char *module);
 
