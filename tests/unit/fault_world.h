@@ -24,6 +24,7 @@ static struct world {
 	char *lines[100]; /* of events */
 	size_t line_count, lines_read;
 	const char *device; /* of the records that follow, as in their field DEVICE */
+	char caller[16]; /* the same */
 	void (*drain)(void); /* what has been reported by now; NULL: nothing more */
 } * w;
 static struct fault_counts *counts; /* its */
@@ -81,6 +82,7 @@ static inline void record_of(unsigned int facility, uint64_t time_ns, const char
 				      .text_len = strlen(text) };
 
 	snprintf(record.device, sizeof(record.device), "%s", w->device);
+	strcpy(record.caller, w->caller);
 	fault_authority_record(&w->authority, &record, text,
 			       record.sequence < w->first_record  ? RECORD_BEFORE_START :
 			       record.sequence < w->first_message ? RECORD_BEFORE_HOOK :

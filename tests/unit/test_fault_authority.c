@@ -993,7 +993,12 @@ TEST(fallen_off_the_bus_is_printed_twice)
 	assert_state("log 1, fallen_off_bus 4, recovered 1");
 }
 
-/* Reads the report line by line. Returns "kind device: about" of each event. */
+#define LOCKUP_12 "watchdog: BUG: soft lockup - CPU#12 stuck for 22s! [x:9]\n"
+#define TASK_12 "CPU: 12 UID: 0 PID: 9 Comm: x Tainted: P\n"
+#define TASK_3 "CPU: 3 UID: 0 PID: 4711 Comm: cuda Tainted: P\n"
+#define END "---[ end trace 0000000000000000 ]---\n"
+
+/* Reads the report line by line, of which "@T4711 " may begin each. Returns "kind device: about" of each event. */
 static const char *report_of(const char *text)
 {
 	struct span rest = span_of(text);
@@ -1002,8 +1007,11 @@ static const char *report_of(const char *text)
 
 	fresh();
 	while (span_left(rest)) {
-		struct span line = span_take_line(&rest);
+		struct span line = span_take_line(&rest), caller = { line.at, line.at };
 
+		if (span_take(&line, "@"))
+			caller = span_take_field(&line, " ");
+		snprintf(w->caller, sizeof(w->caller), "%.*s", (int)span_left(caller), caller.at);
 		record(formatted("%.*s", (int)span_left(line), line.at));
 	}
 	pass(2 * SECOND);
@@ -1071,9 +1079,64 @@ TEST(a_report_of_many_lines_is_one_event_with_its_module)
 		  "NMI backtrace for cpu 5\n"
 		  "CPU: 5 UID: 0 PID: 812 Comm: dd Not tainted 6.12.1\n"
 		  " nfs_updatepage+0x1/0x2 [nfs]\n",
-		  "rcu_stall cpu0: python3/811 in delay_tsc" },
+		  "rcu_stall cpu5: ; rcu_stall cpu0: python3/811 in delay_tsc" },
 		{ "rcu: INFO: rcu_preempt detected expedited stalls on CPUs/tasks: { 6-...D } 5250 jiffies s: 77 root: 0x40/.",
 		  "rcu_stall cpu6: " },
+		/* a CPU that waits for the lock of an oops, in the middle of it */
+		{ "BUG: unable to handle page fault for address: ffffc9000f6d0000\n" LOCKUP_12
+		  "Oops: Oops: 0002 [#1] SMP NOPTI\n" TASK_12 TASK_3 "RIP: 0010:x+0x1/0x2 [ext4]\n"
+		  "RIP: 0010:uvm_x+0x1/0x2 [nvidia_uvm]\n" END,
+		  "soft_lockup cpu12: x/9; kernel_oops nvidia_uvm: cuda/4711 on cpu3 in uvm_x" },
+		{ "BUG: unable to handle page fault for address: ffffc9000f6d0000\n" LOCKUP_12
+			  TASK_12 "RIP: 0010:nfs_x+0x1/0x2 [nfs]\n nfs_y+0x1/0x2 [nfs]\n"
+		  "Oops: Oops: 0002 [#1] SMP NOPTI\n" TASK_3
+		  "RIP: 0010:ext4_x+0x1/0x2 [ext4]\n" END,
+		  "soft_lockup cpu12: x/9; kernel_oops ext4: cuda/4711 on cpu3 in ext4_x" },
+		{ "Oops: Oops: 0002 [#1] SMP NOPTI\n" TASK_3 LOCKUP_12 TASK_12
+		  "RIP: 0010:nfs_x+0x1/0x2 [nfs]\n nfs_y+0x1/0x2 [nfs]\n"
+		  "RIP: 0010:ext4_x+0x1/0x2 [ext4]\n" END,
+		  "soft_lockup cpu12: x/9; kernel_oops ext4: cuda/4711 on cpu3 in ext4_x" },
+		{ "Oops: Oops: 0002 [#1] SMP NOPTI\nrcu: INFO: rcu_sched self-detected stall on CPU\n"
+		  "rcu: \t12-....: (5249 ticks this GP) idle=b7c\n" TASK_12
+		  "RIP: 0010:nfs_x+0x1/0x2 [nfs]\n" TASK_3 "RIP: 0010:ext4_x+0x1/0x2 [ext4]\n" END,
+		  "rcu_stall : ; kernel_oops ext4: cuda/4711 on cpu3 in ext4_x" },
+		/* Where the log shows who prints, that decides. */
+		{ "@T4711 BUG: unable to handle page fault for address: ffffc9000f6d0000\n@C12 " LOCKUP_12
+		  "@C12 " TASK_12 "@T4711 Oops: Oops: 0002 [#1] SMP NOPTI\n@T4711 " TASK_3
+		  "@C12 RIP: 0010:x+0x1/0x2 [ext4]\n@T9 ---[ end trace 0 ]---\n"
+		  "@T9 WARNING: CPU: 5 PID: 9 at x.c:1 x+0x1/0x2 [ext4]\n@T9 RIP: 0010:x+0x1/0x2 [ext4]\n"
+		  "@T4711 RIP: 0010:uvm_x+0x1/0x2 [nvidia_uvm]\n@T4711 " END,
+		  "soft_lockup cpu12: x/9; kernel_oops nvidia_uvm: cuda/4711 on cpu3 in uvm_x" },
+		{ "@T9 WARNING: CPU: 5 PID: 9 at x.c:1 x+0x1/0x2 [ext4]\n"
+		  "@T4711 Oops: Oops: 0002 [#1] SMP NOPTI\n@T9 RIP: 0010:x+0x1/0x2 [ext4]\n"
+		  "@T4711 RIP: 0010:uvm_x+0x1/0x2 [nvidia_uvm]\n",
+		  "kernel_warning : ; kernel_oops nvidia_uvm: in uvm_x" },
+		/* Names of processes end nothing, and are no function and no CPU. */
+		{ "BUG: kernel NULL pointer dereference, address: 0\n" TASK_3
+		  "---[ end trace [4711]: segfault at 0 ip 0 sp 0 error 4 in ] ]---[1+1]\n"
+		  "RIP: 0010:nfs_x+0x1/0x2 [nfs]\n" END,
+		  "kernel_oops nfs: cuda/4711 on cpu3 in nfs_x" },
+		{ "BUG: kernel NULL pointer dereference, address: 0\n" TASK_3
+		  " a+0x1/0x2 [x][4711]: segfault at 0 ip 0 sp 0 error 4\n"
+		  "pc : a+0x1/0x2[4711]: unhandled level 3 translation fault\n"
+		  " a+0x1/0x2 [4711]: segfault at 0 ip 0 sp 0 error 4\n"
+		  "RIP: 0010:memcpy+0x1/0x2\n uvm_x+0x1/0x2 [nvidia_uvm] (P)\n" END,
+		  "kernel_oops nvidia_uvm: cuda/4711 on cpu3 in uvm_x" },
+		{ LOCKUP_12 "---[ end trace : page allocation failure: order:0\n" TASK_12
+			    "RIP: 0010:nfs_x+0x1/0x2 [nfs]\n",
+		  "soft_lockup cpu12: x/9 in nfs_x" },
+		{ "rcu: INFO: rcu_sched self-detected stall on CPU\nrcu: \t7-....:[4711]: segfault at 0\n"
+		  "rcu: \t7-....: (4711): Attempt to set a LOCK_MAND lock via flock(2).\n"
+		  "rcu: \t3-....: (5249 ticks this GP) idle=b7c\n",
+		  "rcu_stall cpu3: " },
+		/* long names, and NFS that is built in */
+		{ "BUG: kernel NULL pointer dereference, address: 0\n"
+		  "RIP: 0010:subdeviceCtrlCmdBusGetPcieSupportedGpuAtomics_IMPL+0x1/0x2 [nvidia]\n",
+		  "kernel_oops nvidia: in subdeviceCtrlCmdBusGetPcieSupportedGpuAtomics_I" },
+		{ LOCKUP_12 "RIP: 0010:native_queued_spin_lock_slowpath+0x1/0x2\n nfs_x+0x1/0x2\n",
+		  "soft_lockup cpu12: x/9 in nfs_x" },
+		{ "BUG: kernel NULL pointer dereference, address: 0\nRIP: 0010:rpc_x+0x1/0x2\n",
+		  "kernel_oops sunrpc: in rpc_x" },
 		/* a text within a record that another begins */
 		{ "tmpfs: Unknown parameter 'BUG: unable to handle page fault'", "" },
 	};
@@ -1132,17 +1195,17 @@ TEST(a_gsp_that_misses_heartbeats_for_minutes_has_stopped)
 	static const char heartbeat[] = "NVRM: GPU0 _kgspRpcRecvPoll: GSP RM heartbeat timed out";
 
 	for (int i = 0; i < 100; i++) {
+		record(heartbeat);
+		pass(i % 2 ? 8 * SECOND : 200 * SECOND);
+	}
+	/* of any GPU; and of release 615, which prints it once until the GPU goes on */
+	for (int i = 0; i < 50; i++) {
 		record("NVRM: _kgspRpcRecvPoll: GSP RM heartbeat timed out");
 		record("NVRM: GPU1 _kgspIsHeartbeatTimedOut: GSP-RM heartbeat timed out");
 		pass(7 * SECOND);
 	}
 	assert_state("gsp_heartbeat_timeout 200");
 	for (int i = 0; i < 51; i++) {
-		record(heartbeat);
-		pass(i % 2 ? 8 * SECOND : 200 * SECOND);
-	}
-	/* of any GPU; and of release 615, which prints it once until the GPU goes on */
-	for (int i = 0; i < 50; i++) {
 		record(heartbeat);
 		pass(6 * SECOND);
 	}

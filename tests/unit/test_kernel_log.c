@@ -66,6 +66,7 @@ TEST(later_fields_are_skipped_and_the_device_is_read)
 		"4,1,2,-,caller=T1234,new=a\\b;a, b; c\n SUBSYSTEM=pci\n DEVICE=+pci:0000:c1:00.0\n");
 	assert_text(&r, "a, b; c", 7);
 	assert_string_equal(r.device, "+pci:0000:c1:00.0");
+	assert_string_equal(r.caller, "T1234");
 	r = read_record("4,1,2,-;\n SUBSYSTEM=pci\n");
 	assert_text(&r, "", 0);
 	assert_string_equal(r.device, "");

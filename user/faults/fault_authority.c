@@ -407,8 +407,10 @@ void fault_authority_record(struct fault_authority *a, const struct kmsg_record 
 	while (xid_line_next(text, t.from.len, &offset, &line))
 		if (line.kind != XID_LINE_SXID_DETAIL)
 			add_fault_of_record(a, &t, &line);
-	for (offset = 0; kernel_line_next(text, t.from.len, &offset, &other);)
+	for (offset = 0; kernel_line_next(text, t.from.len, &offset, &other);) {
+		other.caller = *record->caller ? record->caller : NULL;
 		add_line_of_record(a, &t, &other);
+	}
 }
 
 void fault_authority_all_read(struct fault_authority *a, uint64_t ns)

@@ -34,8 +34,6 @@
 #define LOST_NS 40000000000ull /* meanwhile others ran on its CPU at each look */
 #define ASK_NS 3000000000ull
 
-#define SET_SPAN(to, from) span_copy(span_cut(from, sizeof(to) - 1), to, sizeof(to))
-
 void spinners_free(struct spinners *s)
 {
 	spinning_bpf__destroy(s->bpf);
@@ -102,8 +100,7 @@ static int take_function(void *context, const struct kernel_symbol *s)
 		if (s->address > x->frames[i] || s->address <= x->begins[i])
 			continue;
 		x->begins[i] = s->address;
-		SET_SPAN(x->places[i].function, s->name);
-		SET_SPAN(x->places[i].module, s->module);
+		kernel_place_set(&x->places[i], s->name, s->module);
 	}
 	return 0;
 }

@@ -12,6 +12,7 @@ struct kmsg_record {
 	uint64_t sequence; /* grows by one with each record */
 	uint64_t time_us; /* since boot, by the kernel's printk clock */
 	bool continued; /* flag 'c' or '+': a fragment of a line */
+	char caller[16]; /* "T4711": the task that printed it; "C12": an interrupted CPU; "": not known */
 	size_t text_len; /* bytes in the caller's buffer */
 	/* The device for which the kernel printed it, "+pci:0000:c1:00.0" or a number, "n2"; "": none. The text cannot change
 	 * it. */
@@ -19,7 +20,7 @@ struct kmsg_record {
 };
 
 /* @record has the @len bytes of one read() of /dev/kmsg: a header, ';', the text, a newline, and perhaps lines of device
- * properties, of which only DEVICE is read. Fields of the header after the fourth are skipped.
+ * properties, of which only DEVICE is read. Of the header's fields after the fourth only the caller is read.
  *
  * True: *@out is filled, and @text has the first out->text_len bytes (at most @size) of the text. The kernel's escapes (\xNN) are
  * decoded: the text may have any bytes, and no NUL follows. Other backslashes are kept. False: the header is malformed, and *@out

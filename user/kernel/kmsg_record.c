@@ -42,12 +42,14 @@ static bool take_header(struct span *s, struct kmsg_record *out)
 	    !take_number(s, UINT64_MAX, &out->time_us))
 		return false;
 	out->facility = (unsigned int)(priority >> 3);
-	/* One flag, then fields that this parser does not read. */
+	/* One flag, then fields such as the caller. */
 	flags = span_take_until(s, ";\n");
 	if (!span_take(s, ";") || !span_left(flags) || *flags.at == ',' ||
 	    (span_left(flags) > 1 && flags.at[1] != ','))
 		return false;
 	out->continued = *flags.at == 'c' || *flags.at == '+';
+	if (span_take_through(&flags, ",caller="))
+		span_copy(span_take_until(&flags, ","), out->caller, sizeof(out->caller));
 	return true;
 }
 

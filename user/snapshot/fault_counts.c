@@ -79,8 +79,12 @@ struct fault *snapshot_fault(struct fault_counts *counts, const struct fault *li
 	return table_get_like(&tables[TABLE_FAULTS], counts, like);
 }
 
-static const char *const watched[] = { "nfs",   "nfsv",   "nfs_layout", "sunrpc", "rpcrdma",
-				       "lockd", "nvidia", "nvswitch",   "gdrdrv" };
+static const char *const watched[] = {
+	/* clang-format off */
+	"nfs", "nfsv", "blocklayoutdriver", "lockd", "sunrpc", "rpcrdma", "auth_rpcgss", "rpcsec_gss", "netfs", "fscache",
+	"nvidia", "nvswitch", "gdrdrv",
+	/* clang-format on */
+};
 
 double fault_last_recovery(const struct fault_counts *counts, const char *gpu, bool withdrawn)
 {
@@ -102,10 +106,6 @@ bool fault_module_is_watched(const char *module)
 				  (strlen(*w) == len || module[strlen(*w)] == '_'));
 }
 
-ENTRIES(kernel_event, snapshot_kernel_event, TABLE_KERNEL_EVENTS,
-	(struct fault_counts * c, bool gpu_driver, const char *kind, const char *device),
-	&gpu_driver, kind, device)
-ENTRIES(gpu_info, snapshot_gpu, TABLE_GPUS, (struct fault_counts * c, const char *gpu), gpu)
 bool kernel_event_is_stall(const char *kind)
 {
 	static const char *const kinds[] = { "soft_lockup", "hard_lockup", "rcu_stall",
@@ -114,6 +114,10 @@ bool kernel_event_is_stall(const char *kind)
 	return ARRAY_FIND(k, kinds, COUNT(kinds), !strcmp(kind, *k));
 }
 
+ENTRIES(kernel_event, snapshot_kernel_event, TABLE_KERNEL_EVENTS,
+	(struct fault_counts * c, bool gpu_driver, const char *kind, const char *device),
+	&gpu_driver, kind, device)
+ENTRIES(gpu_info, snapshot_gpu, TABLE_GPUS, (struct fault_counts * c, const char *gpu), gpu)
 ENTRIES(unverified_xid, snapshot_unverified, TABLE_UNVERIFIED,
 	(struct fault_counts * c, const char *gpu, unsigned int code), gpu, &code)
 ENTRIES(gpu_recovery, snapshot_recovery, TABLE_RECOVERIES,

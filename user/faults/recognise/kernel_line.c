@@ -148,7 +148,9 @@ static bool take_symbol(struct span *s, struct kernel_line *out)
 	struct span name = take_while(s, in_symbol), module;
 	uint64_t number;
 
-	if (!span_left(name) || !span_copy(name, out->function, sizeof(out->function)) ||
+	if (!span_left(name) ||
+	    !span_copy(span_cut(name, sizeof(out->function) - 1), out->function,
+		       sizeof(out->function)) ||
 	    !span_take(s, "+0x") || !span_take_number(s, 16, UINT32_MAX, &number) ||
 	    !span_take(s, "/0x") || !span_take_number(s, 16, UINT32_MAX, &number))
 		return false;

@@ -122,20 +122,29 @@ static void set_task(struct kernel_report *r, const struct fault_events *e,
 	task_owner(r->owner, sizeof(r->owner), r->pid, time_ns, e->dead);
 }
 
+/* Whether another than the report's caller has printed the line. */
+static bool is_of_other_caller(const struct kernel_report *r, const struct kernel_line *line)
+{
+	return *r->caller && line->caller && strcmp(r->caller, line->caller) != 0;
+}
+
 void kernel_report_begin(struct fault_events *e, const struct kernel_line *line, uint64_t time_ns)
 {
 	struct kernel_report *r = &e->report;
-	bool stuck = strncmp(line->name, "kernel_", 7) != 0;
+	bool stuck = strncmp(line->name, "kernel_", 7) != 0, begins = r->kind && !*r->top.function;
 	struct kernel_report begun;
 
 	/* Printing from an interrupt may cause a warning, in the middle of the report. */
-	if (r->kind && r->stuck && !*r->top.function && !strcmp(line->name, "kernel_warning"))
+	if (begins && r->stuck && !strcmp(line->name, "kernel_warning"))
 		return;
 
-	if (r->kind && !stuck && !r->stuck && !*r->top.function) {
-		if (gravity(line->name) > gravity(r->kind))
+	if (begins && !stuck && !r->stuck) {
+		bool graver = gravity(line->name) > gravity(r->kind);
+
+		if (graver && !is_of_other_caller(r, line))
 			r->kind = line->name;
-		return;
+		if (!graver || !is_of_other_caller(r, line))
+			return;
 	}
 	begun = (struct kernel_report){ .kind = line->name,
 					.time_ns = time_ns,
@@ -144,31 +153,81 @@ void kernel_report_begin(struct fault_events *e, const struct kernel_line *line,
 					.pid = -1 };
 	if (stuck)
 		SET_WORD(begun.cpu, line->device);
+	if (line->caller)
+		SET_WORD(begun.caller, line->caller);
 	set_task(&begun, e, line, time_ns);
 	snprintf(begun.text, sizeof(begun.text), "%.*s", (int)line->text_len, line->text);
 	/* A CPU that waits for a lock which an oops has left held locks up in the middle of the oops, which goes on. */
-	if (r->kind && stuck && !r->stuck && !*r->top.function) {
+	if (begins && stuck && !r->stuck) {
 		hand_out(e, &begun);
+		r->aside = true;
+		SET_WORD(r->other, begun.cpu);
 		return;
 	}
 	kernel_report_end(e);
 	*r = begun;
 }
 
+/* Whether the line, in the middle of an oops, is another CPU's. The log may show who prints. Otherwise the other's lines
+ * follow its first one or its task, up to this one's task. Of two RIPs the first is that of the first task. */
+static bool is_aside(struct kernel_report *r, const struct kernel_line *line, bool task)
+{
+	const char *cpu = *r->cpu ? r->cpu : r->other;
+
+	if (r->stuck || *r->top.function || (*r->caller && line->caller))
+		return !r->stuck && is_of_other_caller(r, line);
+	if (task) {
+		bool other = *cpu && (cpu == r->cpu) == (strcmp(cpu, line->device) != 0);
+
+		r->other_rip |= other && r->aside;
+		r->aside = other;
+	} else if (line->kind == KERNEL_LINE_RIP) {
+		r->aside = r->other_rip;
+		r->other_rip = false;
+	} else if (line->kind == KERNEL_LINE_TASK) { /* of a stall */
+		SET_WORD(r->other, line->device);
+		return true;
+	}
+	return r->aside && line->kind != KERNEL_LINE_REPORT_ENDS;
+}
+
+void kernel_place_set(struct kernel_place *place, struct span function, struct span module)
+{
+	static const char *const built_in[][2] = {
+		{ "nfs_", "nfs" },     { "nfs4_", "nfsv4" },    { "rpc_", "sunrpc" },
+		{ "xprt_", "sunrpc" }, { "nlmclnt_", "lockd" },
+	};
+
+	span_copy(span_cut(function, sizeof(place->function) - 1), place->function,
+		  sizeof(place->function));
+	for (size_t i = 0; i < COUNT(built_in) && !span_left(module); i++)
+		if (span_starts_with(function, built_in[i][0]))
+			module = span_of(built_in[i][1]);
+	span_copy(span_cut(module, sizeof(place->module) - 1), place->module,
+		  sizeof(place->module));
+}
+
 void kernel_report_add(struct fault_events *e, const struct kernel_line *line, uint64_t time_ns)
 {
-	struct kernel_report *r = &e->report;
+	struct kernel_report *r = &e->report, other;
+	bool task = !strcmp(line->name, "task");
 	struct kernel_place place;
-	bool other_cpu;
 
 	if (!r->kind)
 		return;
 	r->last_ns = time_ns;
-	other_cpu = *line->comm && *r->cpu && strcmp(r->cpu, line->device) != 0;
-	if (other_cpu && !r->stuck && !*r->top.function)
+	if (is_aside(r, line, task))
 		return;
-	if (line->kind == KERNEL_LINE_REPORT_ENDS || other_cpu) {
+	if (line->kind == KERNEL_LINE_REPORT_ENDS ||
+	    (task && *r->cpu && strcmp(r->cpu, line->device) != 0)) {
 		kernel_report_end(e);
+		return;
+	}
+	/* RCU names all CPUs first. The stack that follows is the first one's. */
+	if (line->kind == KERNEL_LINE_TASK && !task && *r->cpu) {
+		other = *r;
+		SET_WORD(other.cpu, line->device);
+		hand_out(e, &other);
 		return;
 	}
 	if (line->kind == KERNEL_LINE_TASK && !*r->cpu)
@@ -176,8 +235,7 @@ void kernel_report_add(struct fault_events *e, const struct kernel_line *line, u
 	set_task(r, e, line, time_ns);
 	if (!*line->function)
 		return;
-	SET_WORD(place.function, line->function);
-	SET_WORD(place.module, line->device);
+	kernel_place_set(&place, span_of(line->function), span_of(line->device));
 	if (line->kind == KERNEL_LINE_RIP && !*r->top.function)
 		r->top = place;
 	if (*place.module && !*r->first.module)

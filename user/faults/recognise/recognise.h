@@ -67,6 +67,8 @@ struct kernel_line {
 	/* The Xid after which the driver prints this line for the same fault and device (device "": any device). If it came, the
 	 * line does not count. 0: none. */
 	unsigned int follows_xid;
+	const char *
+		caller; /* of a record: who printed it, as in struct kmsg_record; NULL: not known */
 	bool follows_itself; /* the same with another line of this name */
 	const char *severity; /* static: of a PCIe error; one of the severities of Xids; "": none */
 	const char *text; /* from where it was recognised to the line's end, in the caller's text */
@@ -116,6 +118,10 @@ struct kernel_report {
 	uint64_t time_ns, last_ns; /* of its first and last line */
 	bool stuck; /* of a CPU */
 	char cpu[16], comm[16], owner[64], text[160];
+	char caller[16]; /* as in struct kmsg_record; "": not known */
+	/* A CPU whose report came in the middle. @aside: the lines that come are its; @other_rip: its RIP is still to come. */
+	char other[16];
+	bool aside, other_rip;
 	int pid; /* of @comm; -1: not known */
 	struct kernel_place {
 		char function[48], module[32];
@@ -200,6 +206,9 @@ void fault_events_add_recovery(struct fault_events *e, const char *gpu, const ch
 /* " of job 71", " of pod UID"; "": neither, or the task that had the number @pid at @time_ns (CLOCK_MONOTONIC) has ended and is not
  * one of @dead, see struct fault_events. */
 void task_owner(char *owner, size_t size, int pid, uint64_t time_ns, const struct dead_task *dead);
+
+/* Sets the place. NFS that is built in has the name of its module. */
+void kernel_place_set(struct kernel_place *place, struct span function, struct span module);
 
 void kernel_report_begin(struct fault_events *e, const struct kernel_line *line, uint64_t time_ns);
 void kernel_report_add(struct fault_events *e, const struct kernel_line *line, uint64_t time_ns);
