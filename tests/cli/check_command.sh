@@ -198,6 +198,15 @@ at='Nov 26 10:00:00 n1'
 health critical "$at kernel: $off$at sshd[99]: Invalid user $load"
 health '' "$at python[12]: $off$at sshd[99]: Invalid user  kernel: $off$at me: $off$at x kernel: $off"
 health '' "python[12]: $off"
+# Who has written a line, or quotes one, is known of many logs.
+for others in "<12>[ 1.0] $off" "user  :warn  : [ 1.0] $off" "{\"MESSAGE\":\"${off%??}\",\"_TRANSPORT\":\"stdout\"}" \
+	"$at python3[5]: hello\n      $off" "[ 1.0] overlay: Unknown parameter '$off" "[ 1.0] g sh: $off" "$at kernel[4711]: $off" \
+	"Dez  1 00:00:01 g python3[99]: $off"; do
+	health '' "$others"
+	[[ $(printf %b "$others" | "$program" xid - 2>&1) == *'lines of others: '* ]] || fail "xid - does not say what it passes over"
+done
+health critical "[1.0] ${off}[2.0] Linux version 6.1.0 (x) #1 SMP\n[3.0] ${off}"
+health ok "[1.0] ${off}[2.0] Linux version 6.1.0 (x) #1 SMP\n"
 health critical "\033[32m[ 1.5] \033[0m\033[33mNVRM: \033[0m\033[1mXid (PCI:0000:05:00): 79, gone.\033[0m\n"
 bug='[10.0] BUG: kernel NULL pointer dereference, address: 00000000000000a8\n[10.1] Oops: 0000 [#1] SMP NOPTI\n'
 where='[11.1] RIP: 0010:uvm_hmm_unregister_gpu+0x51/0x3a0 [nvidia_uvm]\n'
@@ -232,10 +241,21 @@ grep -q 'fail by driver_error: rm_init_adapter_failed of 0000:01:00.0, 1 time. D
 echo 'NVRM: Rate limiting GSP RPC error prints for GPU at PCI:0000:9a:00 (printing 1 of every 30).' | "$program" xid - |
 	grep -q 'warn by gsp_rate_limited' || fail "xid - does not know the limit of GSP errors"
 # What dmesg prints for people (also with -x), and ISO 8601.
-for time in '[Fri Nov 27 03:04:05 2026]' 'kern  :alert : [   12.345678]' '[  +0.000012]' 2026-11-27T03:04:05,123456+01:00 '2026-11-27T03:04:05+0100 n kernel:'; do
-	printf "$time %s\n" 'BUG: unable to handle page fault for address: ffff' 'RIP: 0010:nfs_wb_page+0x1/0x2 [nfs]' >log
+for time in '[Fri Nov 27 03:04:05 2026]' 'kern  :alert : [   12.345678]' 'kern  :err   : 2026-11-30T00:00:01,5+00:00' '[  123.4 <    0.01>]' \
+	'<2>1 2026-11-30T00:00:01.5+00:00 gpu01 kernel - - -' '[  +0.000012]' 2026-11-27T03:04:05,123456+01:00 '2026-11-27T03:04:05+0100 n kernel:'; do
+	printf "$time %s\n" 'BUG: unable to handle page fault for address: ffff' 'RIP: 0010:memcpy+0x1/0x2' \
+		' nfs_wb_page+0x1/0x2 [nfs]' >log
 	"$program" xid - <log | grep -q 'fail by kernel_oops: kernel_oops of nfs: .*in nfs_wb_page' || fail "an oops at $time is not found"
 done
+for time in 0 200 400 600 800; do
+	echo "[$time.0] NVRM: Xid (PCI:0000:08:00): 79, GPU has fallen off the bus."
+done | "$program" xid - | grep -q 'fail by xid_fatal: Xid 79 of .*Drain the node and replace the GPU: resets have not helped' ||
+	fail "the advice of xid - is not that of check"
+printf '[1.0] WARNING: CPU: 5 PID: 12 at x.c:1 x+0x1/0x2\n[1.0] RIP: 0010:uvm_x+0x1/0x2 [nvidia_uvm]\n[1.0] NVRM: f: Assertion failed: x @ y.c:1\n' |
+	"$program" xid - >out
+[[ $(<out) == *'health: ok'*'seen: assert_failed, 1 time'*'seen: kernel_warning of nvidia_uvm'* ||
+	$(<out) == *'health: ok'*'seen: kernel_warning of nvidia_uvm'*'seen: assert_failed, 1 time'* ]] || fail "xid - does not say what it has seen: $(<out)"
+expect 0 "*fail by driver_error: rm_init_adapter_failed*no times*" "" xid 'NVRM: GPU 0000:08:00.0: RmInitAdapter failed! (0x26:0x56:1474)'
 for time in 03:04:05 03:04:35 03:05:05; do
 	echo "[Fri Nov 27 $time 2026] watchdog: BUG: soft lockup - CPU#3 stuck for 26s! [dd:1]"
 done >log
@@ -245,11 +265,11 @@ sed 's/:04:35/:24:35/; s/:05:05/:55:05/' log | "$program" xid - | grep -qx 'heal
 for second in {0..59}; do
 	printf '[%5d.0] NVRM: GPU0 _kgspRpcRecvPoll: GSP RM heartbeat timed out\n' $((second * 6))
 done >log
+sed 's/GPU0 //' log | "$program" xid - | grep -qx 'health: warning' || fail "late heartbeats of any GPU do not warn"
 head -20 log | "$program" xid - | grep -qx 'health: warning' || fail "late heartbeats do not warn"
 "$program" xid - <log | grep -qx 'health: critical' || fail "a GSP that has stopped does not fail"
 "$program" xid - 2>out </dev/null && fail "xid - takes an empty text"
-grep -qx 'xidscope: standard input has no Xid, no SXid and no driver error' out || fail "xid - says $(<out)"
+grep -qx 'xidscope: the input has no Xid, no SXid and no driver error of the kernel; lines of others: 0' out || fail "xid - says $(<out)"
 
 ((failed)) || echo "check and xid do what they should"
 exit $failed
-sed 's/GPU0 //' log | "$program" xid - | grep -qx 'health: warning' || fail "late heartbeats of any GPU do not warn"

@@ -166,7 +166,7 @@ TEST(options_of_check_are_read)
 	assert_true(o.max_age == 3600);
 }
 
-#define CODE_HINT "use an Xid, sxid:NUMBER, a line of the kernel log with one, or -"
+#define CODE_HINT "use an Xid, sxid:NUMBER, a line of the kernel log, or -"
 
 TEST(xid_takes_codes_and_lines_or_lists)
 {
@@ -186,7 +186,7 @@ TEST(xid_takes_codes_and_lines_or_lists)
 	REFUSED("use either CODE or --list; see xidscope xid --help", "xid");
 	REFUSED("use either CODE or --list; see xidscope xid --help", "xid", "79", "--list");
 	REFUSED("invalid CODE '79x': " CODE_HINT, "xid", "79", "79x");
-	REFUSED("invalid CODE 'NVRM: Xid': " CODE_HINT, "xid", "NVRM: Xid");
+	REFUSED("invalid CODE 'NVRM Xid': " CODE_HINT, "xid", "NVRM Xid");
 	REFUSED("invalid CODE '4294967296': " CODE_HINT, "xid", "4294967296");
 	REFUSED("invalid CODE '7=9': " CODE_HINT, "xid", "7=9");
 	REFUSED("unknown option '-79'; see xidscope xid --help", "xid", "-79");

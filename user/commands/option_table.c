@@ -9,7 +9,6 @@
 #include "sinks/top.h"
 #include "rpc/choice.h"
 #include "xid/xid_catalog.h"
-#include "xid/xid_line.h"
 
 #define DAY 86400.0
 
@@ -77,15 +76,10 @@ static const char *read_files(struct options *o, const char *value)
 
 static const char *read_code(struct options *o, const char *value)
 {
-	struct span text = span_of(value);
-	struct xid_line line;
-	size_t offset = 0;
-
 	if (o->text_count == XID_TEXTS_MAX)
 		return "use \"xidscope xid -\" for so many";
-	if (strcmp(value, "-") != 0 && !xid_codes_only(text) &&
-	    !xid_line_next(value, strlen(value), &offset, &line))
-		return "use an Xid, sxid:NUMBER, a line of the kernel log with one, or -";
+	if (strcmp(value, "-") != 0 && !xid_codes_only(span_of(value)) && !strstr(value, ": "))
+		return "use an Xid, sxid:NUMBER, a line of the kernel log, or -";
 	o->texts[o->text_count++] = value;
 	return NULL;
 }

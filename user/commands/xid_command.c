@@ -256,6 +256,8 @@ struct log_verdict {
 	double now; /* seconds since an unknown moment */
 	double time; /* of the last line that had one, as it was written */
 	bool timed; /* a line had one */
+	bool of_others; /* the last line that began with a prefix */
+	size_t passed_over; /* lines of others */
 	size_t counted; /* faults, failures and other events of devices */
 };
 
@@ -311,6 +313,26 @@ static void remove_colours(char *line)
 	}
 }
 
+/* Moves past who wrote the line, as dmesg -r and -x and the syslog protocol have it, or as the JSON of the journal. False: not the
+ * kernel. */
+static bool take_facility(const char **line)
+{
+	const char *transport = **line == '{' ? strstr(*line, "\"_TRANSPORT\":") : NULL;
+	unsigned int priority;
+	int end = 0;
+
+	if (sscanf(*line, "<%u>%n", &priority, &end) == 1 && end) {
+		*line += end + (strncmp(*line + end, "1 ", 2) ? 0 : 2); /* RFC 5424 */
+		return priority < 8;
+	}
+	sscanf(*line, "%*6[a-z ]:%*1[a-z]%*5[a-z ]: %n", &end); /* "kern  :err   : [" */
+	if (end >= 15) {
+		*line += end;
+		return !strncmp(*line - end, "kern ", 5);
+	}
+	return !transport || strstr(transport, "\"kernel\"");
+}
+
 /* Takes the time that the line begins with, in seconds since an unknown moment; a log without years is of one year. The
  * kernel's own times stay. *@host: as for kernel_text(). False: it begins with none of
  * these. */
@@ -330,13 +352,9 @@ static bool take_time(const char **line, double last, double *time, int *host)
 	int end = 0;
 
 	*host = 0;
-	if (**line == '<' && sscanf(*line, "<%*u>%n", &end) == 0 && end) /* dmesg -r */
-		*line += end;
-	if (!strncmp(*line, "kern  :", 7)) /* dmesg -x: "kern  :err   : [" */
-		*line += strcspn(*line, "[");
-	if (sscanf(*line, "[ +%lf] %n", time, &end) == 1 && end) {
+	if (sscanf(*line, "[ +%lf]%n", time, &end) == 1 && end) {
 		*time += last;
-		*line += end;
+		*line += end + ((*line)[end] == ' ');
 		return true;
 	}
 	if (sscanf(*line, "[%lf]", time) == 1)
@@ -377,20 +395,23 @@ static bool is_process(const char *word, size_t len)
 }
 
 /* Where the kernel's text begins in a line, behind "HOST kernel: "; NULL: another has written it. @host: the number of words
- * before the name of who has; 0: the line has no such name, or it is not known. */
-static const char *kernel_text(const char *line, int host)
+ * before the name of who has; 0: the line has no such name, or it is not known. Not @timed: the first words may be a time. */
+static const char *kernel_text(const char *line, int host, bool timed)
 {
 	const char *word = line;
+	int last = host ? host : timed ? 1 : 6;
 
 	if (*word == '[' && strchr(word, ']'))
 		word = strchr(word, ']') + 1; /* the kernel's time; a name may follow, too */
-	for (int i = 0; i <= (host ? host : 1); i++) {
+	for (int i = 0; i <= last; i++) {
 		size_t len;
 
 		word += strspn(word, " ");
 		len = strcspn(word, " \n");
-		if (len > 6 && !strncmp(word, "kernel", 6) && strchr(":[", word[6]))
-			return word + len + (word[len] == ' ');
+		if (!strncmp(word, "kernel:", 7))
+			return word + 7 + (word[7] == ' ');
+		if (!strncmp(word, "kernel - - - ", 13)) /* RFC 5424 */
+			return word + 13;
 		if (len > 3 && word[len - 1] == ':') {
 			if (is_process(word, len) || (host && i))
 				return NULL;
@@ -401,12 +422,13 @@ static const char *kernel_text(const char *line, int host)
 	return host ? NULL : line;
 }
 
-/* Moves past the kernel's time, "[   12.345678] ", and the task that some kernels print, "[ T123] ". */
+/* Moves past the kernel's time, "[   12.345678] " or "[   12.345678 <    0.000011>] ", and the task that some kernels print,
+ * "[ T123] ". */
 static const char *skip_prefix(const char *text)
 {
 	int time = 0, task = 0;
 
-	sscanf(text, "[%*[ 0-9.]]%n", &time);
+	sscanf(text, "[%*[ 0-9.<>]]%n", &time);
 	if (!time)
 		return text;
 	text += time;
@@ -415,23 +437,60 @@ static const char *skip_prefix(const char *text)
 	return text + (*text == ' ');
 }
 
+/* Ends @line before a line of the driver that @text, a part of it, quotes: the driver's own begin with their mark. */
+static bool cut_quoted(char *line, const char *text)
+{
+	const char *at[] = { strstr(text, "NVRM: "), strstr(text, "nvidia-nvswitch") };
+
+	if (at[0] == text || at[1] == text)
+		return false;
+	for (size_t i = 0; i < COUNT(at); i++)
+		if (at[i])
+			line[at[i] - line] = 0;
+	return at[0] || at[1];
+}
+
 /* The kernel's text of the next line; NULL: it has none. */
 static const char *log_verdict_text(struct log_verdict *v, char *line)
 {
 	const char *text = line;
 	double time, before = v->now;
+	bool by_kernel, timed;
 	int host;
 
 	remove_colours(line);
 	v->now += 1e-6; /* the order counts */
-	if (take_time(&text, v->time, &time, &host)) {
+	by_kernel = take_facility(&text);
+	timed = take_time(&text, v->time, &time, &host);
+	if (timed) {
 		if (v->timed && time > v->time)
 			RAISE(v->now, before + time - v->time);
 		v->time = time;
 		v->timed = true;
 	}
-	text = kernel_text(text, host);
-	return text ? skip_prefix(text) : NULL;
+	/* The message before it has more lines. */
+	by_kernel = by_kernel && (timed || !v->of_others || !strchr(" \t", *line));
+	text = by_kernel ? kernel_text(text, host, timed) : NULL;
+	v->of_others = !text;
+	v->passed_over += !text;
+	if (!text)
+		return NULL;
+	text = skip_prefix(text);
+	/* A text without a prefix may be part of a line. */
+	v->passed_over += text != line && cut_quoted(line, text);
+	return text;
+}
+
+/* Of an earlier boot only what outlives it counts. */
+static void begin_boot(struct log_verdict *v)
+{
+	struct faults next = {};
+
+	fault_authority_expire(&v->authority, UINT64_MAX);
+	if (!faults_outlive(&next, &v->faults, 0)) {
+		faults_free(&v->faults);
+		v->faults = next;
+	}
 }
 
 /* It may end with a newline. */
@@ -440,14 +499,18 @@ static void log_verdict_add(struct log_verdict *v, const char *text)
 	struct kmsg_record record = { .facility = 1, .text_len = strcspn(text, "\n") };
 	uint64_t ns = (uint64_t)(v->now * 1e9);
 
+	if (sscanf(text, "Linux version %*u.%*u.%u", &(unsigned int){ 0 }) == 1)
+		begin_boot(v);
 	record.time_us = ns / 1000;
 	fault_authority_record(&v->authority, &record, text, RECORD_BEFORE_START, ns);
 }
 
-/* Whether the event is listed as seen. Errors of the driver, an oops and the like are findings instead. */
-static bool is_seen(const struct kernel_event *v)
+/* Whether the event is listed as seen. Errors of the driver, an oops and the like are mostly findings instead. */
+static bool is_seen(const struct kernel_event *v, const struct health_report *report)
 {
-	return !v->gpu_driver && strncmp(v->kind, "kernel_", 7) != 0;
+	if (v->gpu_driver)
+		return !ARRAY_FIND(f, report->findings, report->count, !strcmp(f->what, v->kind));
+	return strncmp(v->kind, "kernel_", 7) != 0 || !strcmp(v->kind, "kernel_warning");
 }
 
 static void print_finding(const struct health_finding *f)
@@ -459,7 +522,7 @@ static void print_finding(const struct health_finding *f)
 	else
 		terminal_line(stdout, 4, "  %s by %s: %s%s of %s, %" PRIu64 " %s. %s", level, rule,
 			      f->code && !f->nvswitch ? "Xid " : "", f->what, f->device, f->count,
-			      f->count == 1 ? "time" : "times", xid_action_advice(f->action));
+			      f->count == 1 ? "time" : "times", f->advice);
 }
 
 static void write_finding(struct json *j, const struct health_finding *f)
@@ -471,6 +534,7 @@ static void write_finding(struct json *j, const struct health_finding *f)
 	json_text(j, "what", f->what);
 	json_text(j, "action", f->action);
 	json_unsigned(j, "count", f->count);
+	json_text(j, "advice", f->advice ?: f->reason);
 	json_object_end(j);
 }
 
@@ -482,7 +546,7 @@ static void print_verdict(const struct health_report *report, const struct fault
 	ARRAY_EACH(f, report->findings, report->count)
 		print_finding(f);
 	ARRAY_EACH(v, c->kernel_events, c->kernel_event_count)
-		if (is_seen(v))
+		if (is_seen(v, report))
 			terminal_line(stdout, 4, "  seen: %s%s%s, %" PRIu64 " %s", v->kind,
 				      *v->device ? " of " : "", v->device, v->count,
 				      v->count == 1 ? "time" : "times");
@@ -500,7 +564,7 @@ static void write_verdict(const struct health_report *report, const struct fault
 	json_array_end(&j);
 	json_array(&j, "seen");
 	ARRAY_EACH(v, c->kernel_events, c->kernel_event_count) {
-		if (!is_seen(v))
+		if (!is_seen(v, report))
 			continue;
 		json_object(&j, NULL);
 		json_text(&j, "kind", v->kind);
@@ -529,6 +593,8 @@ static bool log_verdict_print(struct log_verdict *v, bool as_json)
 	counted = v->counted || report.total;
 	if (counted)
 		(as_json ? write_verdict : print_verdict)(&report, &s.faults);
+	if (counted && !v->timed && !as_json)
+		puts("  The lines have no times that are known: bursts and repeats are not found.");
 	snapshot_free(&s);
 	return counted;
 }
@@ -585,6 +651,9 @@ static void answer_text(struct answers *a, const char *text, size_t size)
 	}
 }
 
+/* The longest line: twice a record's. */
+#define LINE_BYTES 4096
+
 /* Explains the faults of each line, then prints what the lines lead to. */
 static void answer_log(struct answers *a, FILE *log)
 {
@@ -594,6 +663,7 @@ static void answer_log(struct answers *a, FILE *log)
 	const char *text;
 
 	while (verdict && getline(&line, &size, log) > 0) {
+		line[strnlen(line, LINE_BYTES)] = 0;
 		text = log_verdict_text(verdict, line);
 		if (!text)
 			continue;
@@ -603,7 +673,9 @@ static void answer_log(struct answers *a, FILE *log)
 	if (a->count > before && !a->json)
 		putchar('\n');
 	if (!(verdict && log_verdict_print(verdict, a->json)) && a->count == before) {
-		fputs("xidscope: standard input has no Xid, no SXid and no driver error\n", stderr);
+		fprintf(stderr,
+			"xidscope: the input has no Xid, no SXid and no driver error of the kernel; lines of others: %zu\n",
+			verdict ? verdict->passed_over : 0);
 		a->good = false;
 	}
 	log_verdict_free(verdict);
@@ -618,11 +690,19 @@ int cmd_xid(const struct options *o)
 		return EXIT_TROUBLE;
 	if (o->list)
 		list_codes(&policy, o->json);
-	for (size_t i = 0; i < o->text_count; i++)
-		if (strcmp(o->texts[i], "-") != 0)
-			answer_text(&a, o->texts[i], strlen(o->texts[i]));
-		else
-			answer_log(&a, stdin);
+	for (size_t i = 0; i < o->text_count; i++) {
+		size_t before = a.count, size = strlen(o->texts[i]);
+		FILE *log = strcmp(o->texts[i], "-") ? NULL : stdin;
+
+		if (!log)
+			answer_text(&a, o->texts[i], size);
+		if (!log && a.count == before) /* another line of the kernel log */
+			log = fmemopen((void *)o->texts[i], size, "r");
+		if (log)
+			answer_log(&a, log);
+		if (log && log != stdin)
+			fclose(log);
+	}
 	xid_policy_free(&policy);
 	return a.good ? EXIT_OK : EXIT_TROUBLE;
 }

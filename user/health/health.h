@@ -76,6 +76,7 @@ struct health_finding {
 	double first, last; /* seconds since the epoch; 0: not known */
 	char action[40]; /* a label value; "": none */
 	char head[40]; /* the beginning of a reason in few words: "Xid 79 c1:00.0" */
+	const char *advice; /* of a fault, static: the end of the reason; NULL: not known */
 	char reason[512]; /* with the advice */
 };
 

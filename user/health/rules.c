@@ -213,6 +213,7 @@ static void describe(struct health_evaluation *e, struct health_finding *finding
 	SET(finding->head, "%s %u %s", kind, f->code, short_device(f->device));
 	explain(e, f, g, &about);
 	SET(finding->action, "%s", about.action);
+	finding->advice = about.advice;
 	if (g->last > 0)
 		snprintf(when, sizeof(when), ", last %s", UTC_TIME(g->last));
 	SET(finding->reason, "%s %s: %s %u (%s) %" PRIu64 " %s%s: %s",
@@ -340,10 +341,11 @@ static void describe_message(struct health_finding *f, const struct driver_messa
 	f->count = v->count;
 	f->last = v->last;
 	SET(f->action, "%s", m->action);
+	f->advice = xid_action_advice(m->action);
 	SET(f->head, "%.20s %s", v->kind, short_device(device));
 	SET(f->reason, "%s %s: driver error %s (%s) %" PRIu64 " %s, last %s: %s", what, device,
 	    v->kind, m->meaning, v->count, v->count == 1 ? "time" : "times", UTC_TIME(v->last),
-	    xid_action_advice(m->action));
+	    f->advice);
 }
 
 static void find_driver_messages(struct health_evaluation *e, enum health_rule_id rule)
@@ -404,10 +406,10 @@ static unsigned int recent_stalls(const struct health_evaluation *e, const struc
 		number += (x->last > since) + (x->count > 1 && x->before[0] > since) +
 			  (x->count > 2 && x->before[1] > since);
 	}
-	return number ?: spins;
-}
 	if (!*v->device || !strcmp(v->device, LABEL_OTHER))
 		LOWER(number, 1);
+	return number ?: spins;
+}
 
 static bool is_kernel_finding(const struct health_evaluation *e, enum health_rule_id rule,
 			      const struct kernel_event *v)
