@@ -226,7 +226,7 @@ bool trace_events_load(struct trace_events *t, bool quiet)
 	if (t->bpf)
 		return true;
 	bpf_error_log_clear();
-	t->bpf = kernel_events_bpf__open();
+	t->bpf = kernel_events_bpf__open_opts(bpf_kernel_types());
 	if (t->bpf)
 		bpf_report_verified(t->bpf->obj);
 	if (t->bpf && !kernel_events_bpf__load(t->bpf) && attach_programs(t)) {

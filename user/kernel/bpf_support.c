@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/file_text.h"
 
@@ -97,6 +98,15 @@ const char *bpf_reason(int error)
 	static char feature[512];
 
 	return bpf_refusal_explain(feature, sizeof(feature), error_log) ? feature : strerror(error);
+}
+
+const struct bpf_object_open_opts *bpf_kernel_types(void)
+{
+	static const struct bpf_object_open_opts opts = { .sz = sizeof(opts),
+							  .btf_custom_path =
+								  "/sys/kernel/btf/vmlinux" };
+
+	return access(opts.btf_custom_path, R_OK) ? NULL : &opts;
 }
 
 #define LOG_FIGURES 4 /* the kernel's BPF_LOG_STATS */
