@@ -10,8 +10,7 @@
 #include "base/file_text.h"
 #include "base/span.h"
 
-/* The inode of the first PID namespace, whose numbers the kernel prints (kernel:
- * PROC_PID_INIT_INO in include/linux/proc_ns.h). */
+/* The inode of the first PID namespace, whose numbers the kernel prints (kernel: PROC_PID_INIT_INO in include/linux/proc_ns.h). */
 #define FIRST_PID_NAMESPACE 0xeffffffcu
 
 /* In the fields after the name, which is in parentheses: proc_pid_stat(5), field 22. */

@@ -333,9 +333,8 @@ static bool take_facility(const char **line)
 	return !transport || strstr(transport, "\"kernel\"");
 }
 
-/* Takes the time that the line begins with, in seconds since an unknown moment; a log without years is of one year. The
- * kernel's own times stay. *@host: as for kernel_text(). False: it begins with none of
- * these. */
+/* Takes the time that the line begins with, in seconds since an unknown moment; a log without years is of one year. The kernel's
+ * own times stay. *@host: as for kernel_text(). False: it begins with none of these. */
 static bool take_time(const char **line, double last, double *time, int *host)
 {
 	static const struct {

@@ -57,9 +57,8 @@ struct state_file {
 	bool lost; /* the text that was saved last was not written: it is saved again */
 };
 
-/* Fills @faults, which must be empty, and *@next (as in struct fault_state) with the counts of an earlier run of this boot.
- * Returns whether there was such a run. From a state of an earlier boot it takes only what outlives a boot, and returns
- * false. */
+/* Fills @faults, which must be empty, and *@next (as in struct fault_state) with the counts of an earlier run of this boot. Returns
+ * whether there was such a run. From a state of an earlier boot it takes only what outlives a boot, and returns false. */
 bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next);
 
 /* Whether the counts have changed since they were loaded or saved. */

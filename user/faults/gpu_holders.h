@@ -40,8 +40,7 @@ void gpu_holders_learn(struct gpu_holders *h);
 /* Reads what a process has found, without waiting. */
 void gpu_holders_poll(struct gpu_holders *h);
 
-/* Returns members of a JSON object about who holds the GPU at the PCI address @gpu; "": not known.
- * Valid until the next call. */
+/* Returns members of a JSON object about who holds the GPU at the PCI address @gpu; "": not known. Valid until the next call. */
 const char *gpu_holders_find(struct gpu_holders *h, const char *gpu);
 
 /* The UUID of the GPU at the PCI address @gpu, if a process has found it; "": not known. Does not wait. Valid until the next

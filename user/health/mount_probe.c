@@ -76,9 +76,8 @@ static bool is_on_device(int fd, const char *device)
 	return !strcmp(text, device);
 }
 
-/* In a process of its own. A user may have mounted a file system of their own there since the look at the mounts, or on
- * the way, or this process may see other mounts than process 1: that is found out before the server is asked, and then
- * nothing is known. */
+/* In a process of its own. A user may have mounted a file system of their own there since the look at the mounts, or on the way, or
+ * this process may see other mounts than process 1: that is found out before the server is asked, and then nothing is known. */
 static void ask_server(const void *context, FILE *out)
 {
 	const struct node_mount *mount = context;

@@ -68,8 +68,7 @@ struct node_state {
 
 /* ---- mount_text.c: pure functions of the system's texts about mounts; they ask no server ---- */
 
-/* Adds the NFS mounts of a text like /etc/fstab, except those with noauto or x-systemd.automount, which are not made at
- * boot. */
+/* Adds the NFS mounts of a text like /etc/fstab, except those with noauto or x-systemd.automount, which are not made at boot. */
 void node_mounts_add_fstab(struct node_state *node, const char *text, size_t len);
 
 /* Adds a mount that is not yet in the list; counts it if there is no room. "PATH,ro" may be read-only. */

@@ -32,8 +32,7 @@ static bool is_wanted(const struct health_evaluation *e, enum fault_standing sta
 				 standing == STANDING_OPEN;
 }
 
-/* Counts a finding and returns it; the caller writes its texts. All findings beyond the list
- * share one entry behind it. */
+/* Counts a finding and returns it; the caller writes its texts. All findings beyond the list share one entry behind it. */
 static struct health_finding *add_finding(struct health_evaluation *e, enum health_rule_id rule,
 					  enum fault_standing standing)
 {
@@ -229,8 +228,7 @@ static bool is_elsewhere(const struct health_evaluation *e, const struct fault *
 				  strcmp(f->device, like->device) != 0 && f->recent);
 }
 
-/* What a rule counts of @f: its reports; with a limit, reports or incidents of its device and code if they reach it,
- * else 0. */
+/* What a rule counts of @f: its reports; with a limit, reports or incidents of its device and code if they reach it, else 0. */
 static uint64_t count(const struct health_evaluation *e, enum health_rule_id rule,
 		      const struct fault *f, const struct fault_group *g)
 {

@@ -77,9 +77,8 @@ struct bpf_value {
 	const volatile __u64 *started, *finished; /* in the value */
 };
 
-/* Copies @from to @to. While a program writes the value it tries again, then waits 1 ms at a time, at most *@pauses_left
- * times, which it counts down. *@before: what *finished was before the copy. Returns whether the copy has no call in
- * part. */
+/* Copies @from to @to. While a program writes the value it tries again, then waits 1 ms at a time, at most *@pauses_left times,
+ * which it counts down. *@before: what *finished was before the copy. Returns whether the copy has no call in part. */
 bool bpf_copy(void *to, const struct bpf_value *from, unsigned int *pauses_left, uint64_t *before);
 
 /* How often one snapshot may wait. An interrupt takes less than one pause; a virtual CPU that does not run may take many. */

@@ -9,8 +9,7 @@ struct btf;
 /* Frees the kernel's types: the functions below read them once and keep their 5 MB. */
 void kernel_types_forget(void);
 
-/* The types of the running kernel without those of its modules, until
- * kernel_types_forget(); NULL: they cannot be read. */
+/* The types of the running kernel without those of its modules, until kernel_types_forget(); NULL: they cannot be read. */
 struct btf *kernel_types(void);
 
 /* Those of a loaded module together with the kernel's, to be freed by btf__free() before

@@ -114,8 +114,7 @@ static void instance_name(char *name, size_t size, int number)
 		snprintf(name, size, "xidscope_%d", number);
 }
 
-/* Removes what killed agents and sessions have left: their events are still
- * on and cost time in the kernel. */
+/* Removes what killed agents and sessions have left: their events are still on and cost time in the kernel. */
 static void remove_left_over(const struct trace_instance *t)
 {
 	char name[sizeof(t->name)];

@@ -13,9 +13,8 @@
 /* Files are long and read in sequence if the mean readahead is this share of the window that is set. */
 #define FULL_WINDOW 0.5
 #define WINDOW_MAX (16u << 20)
-/* Dirty pages are at their limit from this share of it on, because the kernel then begins to delay writers. They limit the
- * calls if they are at the limit for HELD_UP of the time, and calls hold IN_FLIGHT of it. Otherwise the writer is faster
- * than the server. */
+/* Dirty pages are at their limit from this share of it on, because the kernel then begins to delay writers. They limit the calls if
+ * they are at the limit for HELD_UP of the time, and calls hold IN_FLIGHT of it. Otherwise the writer is faster than the server. */
 #define AT_LIMIT 0.5
 #define HELD_UP 0.25
 #define IN_FLIGHT 0.25

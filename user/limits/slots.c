@@ -175,9 +175,8 @@ static double growth_per_slot(const struct judgement *j)
 	return j->slope / transports_of(j->v) / j->to->numbers.hold_ns;
 }
 
-/* The number of slots up to which a gain is expected, at most @wanted. It is the smaller of two: where a call's time is
- * predicted to be MOST_GROWTH times as long; and as far above the present slots, as a factor, as the low load was below
- * the high load. */
+/* The number of slots up to which a gain is expected, at most @wanted. It is the smaller of two: where a call's time is predicted
+ * to be MOST_GROWTH times as long; and as far above the present slots, as a factor, as the low load was below the high load. */
 static double extrapolate_slots(const struct judgement *j, double slots, double wanted)
 {
 	const struct verdict_numbers *n = &j->to->numbers;

@@ -75,8 +75,7 @@ const char *const confidence_names[CONFIDENCES] = {
 #define CPU_SHORT 0.6
 /* Too few CPUs delay calls if the client's own work is this share of the hold time. */
 #define SHORT_SHARE 0.1
-/* A connection accepts no more data: calls wait to transmit in this share of the time, and for this share of the hold
- * time. */
+/* A connection accepts no more data: calls wait to transmit in this share of the time, and for this share of the hold time. */
 #define BLOCKED_TIME 0.5
 #define BLOCKED_SHARE 0.25
 

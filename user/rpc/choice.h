@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the running kernel offers to an observer of sunrpc, which source it chooses by that, and what a better source
- * lacks. */
+/* What the running kernel offers to an observer of sunrpc, which source it chooses by that, and what a better source lacks. */
 #pragma once
 
 #include <limits.h>

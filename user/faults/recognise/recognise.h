@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a line of the kernel log means, which job caused a fault, which faults and PCIe errors belong together, and their
- * events. */
+/* What a line of the kernel log means, which job caused a fault, which faults and PCIe errors belong together, and their events. */
 #pragma once
 
 #include "base/clock.h"

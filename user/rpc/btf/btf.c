@@ -54,8 +54,7 @@ struct btf_state {
 #define RECORD_AT_RELEASE_HOOKS (RELEASE_HOOKS | BIT(HOOK_RPC_STATS_LATENCY_AGAIN))
 /* They share the tracepoint of HOOK_RPC_STATS_LATENCY. */
 #define SHARING_HOOKS (BIT(HOOK_RPC_STATS_LATENCY_AGAIN) | BIT(HOOK_RPC_STATS_LATENCY_SLOW))
-/* Without xprt_destroy, calls of a transport that has the memory of an earlier one would count
- * for that one's server. */
+/* Without xprt_destroy, calls of a transport that has the memory of an earlier one would count for that one's server. */
 #define ESSENTIAL_HOOKS (BIT(HOOK_RPC_STATS_LATENCY) | BIT(HOOK_XPRT_DESTROY))
 /* On tracepoints of the kernel. Without one of them a process' number may be another's by now. */
 #define OWNER_HOOKS (BIT(HOOK_OWNER_EXITS) | BIT(HOOK_OWNER_MOVES))

@@ -40,8 +40,7 @@ struct btf_maps {
 int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards);
 void btf_maps_close(struct btf_maps *m);
 
-/* Adds all that the maps hold to @s and @clients, and begins a new interval for the peak
- * depths. Returns 0 or -errno. */
+/* Adds all that the maps hold to @s and @clients, and begins a new interval for the peak depths. Returns 0 or -errno. */
 int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *clients);
 
 /* ---- module_types.c ----

@@ -27,8 +27,7 @@ struct reading {
 	uint32_t transport_count;
 };
 
-/* Servers of this network namespace are shown without its number: the node's own if
- * it is visible, otherwise the agent's. */
+/* Servers of this network namespace are shown without its number: the node's own if it is visible, otherwise the agent's. */
 static uint32_t own_netns(void)
 {
 	struct stat st;
@@ -345,9 +344,8 @@ static int read_depths(struct reading *r, uint32_t epoch)
 	return err;
 }
 
-/* The task has not been answered and waits before it tries again: it is outstanding, as if it waited
- * for its reply. One that the server has told to try later has been answered, and a new attempt
- * begins with its wait: that is its first one. */
+/* The task has not been answered and waits before it tries again: it is outstanding, as if it waited for its reply. One that the
+ * server has told to try later has been answered, and a new attempt begins with its wait: that is its first one. */
 static void add_delayed(struct reading *r, uint32_t transport, struct rpc_server_state *server,
 			const struct rpc_waiter *w)
 {

@@ -86,10 +86,9 @@ static struct rpc_op *total_of(struct mountstats *m, const char *server, const c
 	return snapshot_op(&s->calls, server, LABEL_OTHER);
 }
 
-/* The kernel counts a call's figures one after the other, its calls first, and prints them without the lock that it
- * holds for that (net/sunrpc/stats.c, rpc_count_iostats_metrics() and rpc_clnt_show_stats()). Therefore a poll may find
- * a call without its transmits, or the reverse, and the next poll finds the rest of it. What is left over of transmits,
- * in @now, never falls. */
+/* The kernel counts a call's figures one after the other, its calls first, and prints them without the lock that it holds for that
+ * (net/sunrpc/stats.c, rpc_count_iostats_metrics() and rpc_clnt_show_stats()). Therefore a poll may find a call without its
+ * transmits, or the reverse, and the next poll finds the rest of it. What is left over of transmits, in @now, never falls. */
 static int add_op(struct mountstats *m, struct rpc_sums *sums, const struct mountstats_mount *mount,
 		  struct mountstats_op *now, const struct mountstats_op *before)
 {

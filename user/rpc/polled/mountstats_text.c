@@ -40,8 +40,7 @@ static void point_label(char *label, struct span name)
 	mount_point_label(label, LABEL_SIZE, bytes, mount_unescape(bytes, sizeof(bytes), name));
 }
 
-/* Takes the host of "HOST:/PATH" and the colon; an IPv6 address is in brackets. The label
- * is cut as that of the source btf. */
+/* Takes the host of "HOST:/PATH" and the colon; an IPv6 address is in brackets. The label is cut as that of the source btf. */
 static void take_server(char *server, struct span *device)
 {
 	struct span host = span_take_until(device, span_take(device, "[") ? "]" : ":");

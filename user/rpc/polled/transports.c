@@ -5,10 +5,9 @@
 #include "base/file_text.h"
 #include "rpc/polled/polled.h"
 
-/* Mounts share a transport if they have one address and port of the server, one version, and one place among the
- * transports of their client (nfs_match_client() in fs/nfs/client.c). The local port, where mountstats has one, tells
- * apart what is alike: connections of other network namespaces, or with TLS. It may change when the transport
- * connects again. */
+/* Mounts share a transport if they have one address and port of the server, one version, and one place among the transports of
+ * their client (nfs_match_client() in fs/nfs/client.c). The local port, where mountstats has one, tells apart what is alike:
+ * connections of other network namespaces, or with TLS. It may change when the transport connects again. */
 struct transport {
 	char address[RPC_ADDRESS_LEN];
 	uint32_t port; /* the server's */

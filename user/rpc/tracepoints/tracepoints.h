@@ -25,9 +25,8 @@ struct client_transport {
  * one of the first two is missing, empty or too long. */
 bool clients_parse_transport(struct client_transport *info, const char *text, size_t len);
 
-/* Finds the name of the server at @address and @port in the @len bytes of nfsfs/servers:
- * "v4 7f000001  801   1 host", address and port are in hex. The
- * name is cut to @size bytes with the NUL. False if it is not there. */
+/* Finds the name of the server at @address and @port in the @len bytes of nfsfs/servers: "v4 7f000001  801   1 host", address and
+ * port are in hex. The name is cut to @size bytes with the NUL. False if it is not there. */
 bool clients_parse_server(char *name, size_t size, const char *text, size_t len,
 			  const char *address, uint32_t port);
 
@@ -77,8 +76,7 @@ struct rpc_event_label {
 struct tracepoint_maps {
 	struct rpc_tracepoints_bpf *bpf;
 	uint32_t shards;
-	/* All but the clients are mapped only while a snapshot is read: mapped pages
-	 * count as memory of this process. */
+	/* All but the clients are mapped only while a snapshot is read: mapped pages count as memory of this process. */
 	struct rpc_event_client *clients;
 	struct rpc_event_server *servers;
 	struct rpc_event_series_key *series_info;
@@ -104,7 +102,6 @@ void tracepoint_maps_find_clients(struct tracepoint_maps *m);
 /* The label of the server at @address and @port since the last reading of @maps; NULL: there is none. */
 const char *tracepoint_maps_label(void *maps, const char *address, uint32_t port);
 
-/* Adds all that the maps hold to @s and @clients, and begins a new interval for the peak
- * depths. Returns 0 or -errno. */
+/* Adds all that the maps hold to @s and @clients, and begins a new interval for the peak depths. Returns 0 or -errno. */
 int tracepoint_maps_read(struct tracepoint_maps *m, struct snapshot *s,
 			 struct client_list *clients);
