@@ -26,6 +26,13 @@ TEST(errors_have_a_meaning)
 		{ "GETATTR", "ESRCH", FAILURE_REFUSED },
 		{ "SEQUENCE", "NFS4ERR_BADSESSION", FAILURE_STATE },
 		{ "LOCK", "NFS4ERR_NO_GRACE", FAILURE_STATE },
+		/* what is neither in the table nor ordinary */
+		{ "WRITE", "ENETUNREACH", FAILURE_DATA },
+		{ "COMMIT", "EBADF", FAILURE_DATA },
+		{ "READ", "NFS4ERR_INVAL", FAILURE_DATA },
+		{ "WRITE", "NFS4ERR_OPENMODE", FAILURE_DATA },
+		{ "LOCK", "NFS4ERR_RESOURCE", FAILURE_DATA },
+		{ "WRITE", ANY_RPC_STATUS, FAILURE_DATA },
 		/* users' mistakes, and what is counted elsewhere */
 		{ "OPEN", "EACCES", FAILURE_NONE },
 		{ "SETATTR", "EPERM", FAILURE_NONE },
@@ -34,6 +41,13 @@ TEST(errors_have_a_meaning)
 		{ "MKDIR", "EEXIST", FAILURE_NONE },
 		{ "REMOVE", "ENOTEMPTY", FAILURE_NONE },
 		{ "FREE_STATEID", "NFS4ERR_BAD_STATEID", FAILURE_NONE },
+		{ "FREE_STATEID", "NFS4ERR_LOCKS_HELD", FAILURE_NONE },
+		{ "LOCK", "NFS4ERR_DENIED", FAILURE_NONE },
+		{ "SETATTR", "EINVAL", FAILURE_NONE },
+		{ "LAYOUTGET", "NFS4ERR_RESOURCE", FAILURE_NONE },
+		{ "LOOKUP", ANY_RPC_STATUS, FAILURE_NONE },
+		{ "SEQUENCE", "NFS4ERR_RESOURCE", FAILURE_NONE },
+		{ "WRITE", "NFS4ERR_OLD_STATEID", FAILURE_NONE },
 		{ "WRITE", "EJUKEBOX", FAILURE_NONE },
 		{ "OPEN", "NFS4ERR_DELAY", FAILURE_NONE },
 		{ "OPEN", "NFS4ERR_GRACE", FAILURE_NONE },
@@ -117,6 +131,14 @@ BEFORE_EACH()
 	setenv("TZ", "UTC", 1);
 }
 
+/* Whether the failed ones are common among so many calls, READs and WRITEs to the server. */
+static bool are_common(const struct failures *f, uint64_t calls, uint64_t reads, uint64_t writes)
+{
+	return failures_are_common(
+		f, calls,
+		(uint64_t[RPC_KINDS]){ [RPC_KIND_READ] = reads, [RPC_KIND_WRITE] = writes });
+}
+
 static void assert_worst(const struct failures *f, const char *expected)
 {
 	char text[FAILURE_TEXT_SIZE];
@@ -137,13 +159,16 @@ TEST(the_gravest_is_named_with_its_mount_and_owner)
 		"8 of 20 GETATTRs to /mnt/ckpt end with ESTALE (slurm:71, since 00:00:01): the file or the "
 		"export is gone from the server.");
 	add_failed(&f, "WRITE", "ENOSPC", 1, 5000);
-	assert_worst(&f,
-		     "1 of 5000 WRITEs to /mnt/ckpt end with ENOSPC (slurm:71, since 00:00:03): "
-		     "no space is left on the server; data were not written.");
-	assert_false(failure_is_common(failures_worst(&f), 5000));
+	assert_worst(
+		&f,
+		"1 of 5000 WRITEs to /mnt/ckpt end with ENOSPC, data were not written (slurm:71, "
+		"since 00:00:03): no space is left on the server. Also 8 of 20 GETATTRs to /mnt/ckpt "
+		"end with ESTALE (slurm:71, since 00:00:01).");
+	assert_false(are_common(&f, 5000, 0, 5000));
 	add_failed(&f, "WRITE", "ENOSPC", 1000, 1000);
 	assert_true(failures_worst(&f)->since == 3);
-	assert_true(failure_is_common(failures_worst(&f), 100000));
+	assert_true(are_common(&f, 200000, 0, 100100));
+	assert_false(are_common(&f, 200000, 0, 100101)); /* of the session */
 	/* Calls go on without errors. */
 	add_failed(&f, "WRITE", "", 0, 10);
 	assert_false(failures_last(&f));
@@ -195,15 +220,17 @@ TEST(writes_of_several_mounts_are_told_apart)
 	elsewhere = 12;
 	of_another = 12;
 	add_failed(&f, "WRITE", "ENOSPC", 32, 1000);
-	assert_worst(&f,
-		     "20 of 1000 WRITEs to /mnt/ckpt end with ENOSPC (slurm:71, since 00:00:01): "
-		     "no space is left on the server; data were not written. Also 12 of 12 WRITEs "
-		     "to /mnt/other end with ENOSPC (slurm:7, since 00:00:01).");
+	assert_worst(
+		&f,
+		"20 of 1000 WRITEs to /mnt/ckpt end with ENOSPC, data were not written (slurm:71, since "
+		"00:00:01): no space is left on the server. Also 12 of 12 WRITEs to /mnt/other end with "
+		"ENOSPC, data were not written (slurm:7, since 00:00:01).");
 	elsewhere = 0;
 	add_failed(&other, "WRITE", "EFBIG", 15, 15);
-	assert_worst(&other, "15 of 15 WRITEs to /mnt/ckpt end with EFBIG (slurm:71 slurm:7, since "
-			     "00:00:02): the file is larger than the server allows; data were not "
-			     "written.");
+	assert_worst(
+		&other,
+		"15 of 15 WRITEs to /mnt/ckpt end with EFBIG, data were not written (slurm:71 slurm:7, "
+		"since 00:00:02): the file is larger than the server allows.");
 }
 
 /* After a restart of the server, each call of each mount ends with an error of state. */
@@ -229,7 +256,7 @@ TEST(a_call_for_metadata_loses_no_data)
 
 	add_failed(&f, "MKDIR", "EDQUOT", 9, 9);
 	assert_false(failure_loses_data(failures_worst(&f)));
-	assert_false(failure_is_common(failures_worst(&f), 101));
+	assert_false(are_common(&f, 101, 0, 0));
 	add_failed(&f, "READ", "EIO", 1, 1000);
 	assert_string_equal(failures_worst(&f)->op, "READ");
 	assert_true(failure_loses_data(failures_worst(&f)));
@@ -252,8 +279,56 @@ TEST(all_calls_to_one_mount_of_many_are_a_failure)
 	others = 20;
 	add_failed(&f, "GETATTR", "ESTALE", 10, 10);
 	assert_non_null(failures_worst(&f));
-	assert_false(failure_is_common(failures_worst(&f), 101));
-	assert_true(failure_is_common(failures_worst(&f), 100));
+	assert_false(are_common(&f, 101, 0, 0));
+	assert_true(are_common(&f, 100, 0, 0));
+}
+
+/* One graver error of another call hides nothing: not what many calls end with, nor that they do. */
+TEST(what_most_calls_end_with_is_named)
+{
+	struct failures f = {};
+
+	add_failed(&f, "GETATTR", "ESTALE", 60000, 60000);
+	add_failed(&f, "MKDIR", "EDQUOT", 1, 1);
+	assert_worst(
+		&f,
+		"60000 of 60000 GETATTRs to /mnt/ckpt end with ESTALE (slurm:71, since 00:00:01): the "
+		"file or the export is gone from the server. Also 1 of 1 MKDIR to /mnt/ckpt ends with "
+		"EDQUOT (slurm:71, since 00:00:02).");
+	add_failed(&f, "READ", "EIO", 1, 15000);
+	assert_string_equal(failures_worst(&f)->op, "READ");
+	assert_true(are_common(&f, 90000, 15000, 0));
+}
+
+/* Once, the client makes the call again. */
+TEST(calls_that_all_end_with_an_error_of_state_show_no_limit)
+{
+	struct failures f = {};
+
+	add_failed(&f, "WRITE", "NFS4ERR_BAD_STATEID", 50, 50);
+	assert_true(are_common(&f, 100, 0, 50));
+	assert_false(are_common(&f, 101, 0, 50));
+}
+
+TEST(a_rare_error_of_few_calls_is_none)
+{
+	struct failures f = {};
+
+	add_failed(&f, "WRITE", "EBADF", 4, 4);
+	assert_worst(&f, "");
+	add_failed(&f, "WRITE", "EBADF", 1, 1);
+	assert_worst(
+		&f,
+		"5 of 5 WRITEs to /mnt/ckpt end with EBADF, data were not written (slurm:71, since "
+		"00:00:01): such an error is rare.");
+	named = "/mnt/full";
+	mistakes = 1;
+	add_failed(&f, "WRITE", ANY_RPC_STATUS, 9, 9);
+	assert_worst(
+		&f,
+		"9 of 9 WRITEs to /mnt/full end with an error, data were not written (slurm:71, since "
+		"00:00:03): this source does not see which error. Also 5 of 14 WRITEs to /mnt/ckpt end "
+		"with EBADF, data were not written (slurm:71, since 00:00:01).");
 }
 
 TEST(the_longest_names_are_cut)
@@ -266,6 +341,7 @@ TEST(the_longest_names_are_cut)
 	memset(room, '#', sizeof(room));
 	failures_text(room, &f);
 	assert_int_equal(strlen(room), FAILURE_TEXT_SIZE - 1);
+	assert_has(room, DATA_WERE_LOST "written");
 	assert_memory_equal(room + FAILURE_TEXT_SIZE, "########", 8);
 }
 
@@ -297,15 +373,16 @@ TEST(a_soft_mount_that_gives_up_is_named)
 	strcpy(mount.options[NFS_RECOVERY], "soft");
 	/* The server has answered so. */
 	add_failed(&f, "WRITE", "EIO", 5, 5);
-	assert_worst(&f,
-		     "5 of 5 WRITEs to /mnt/ckpt end with EIO (slurm:71, since 00:00:01): an input "
-		     "or output error of the server, or a soft mount gave up; data were not "
-		     "written.");
+	assert_worst(
+		&f,
+		"5 of 5 WRITEs to /mnt/ckpt end with EIO, data were not written (slurm:71, since "
+		"00:00:01): an input or output error of the server, or a soft mount gave up.");
 	timeouts = 26;
 	add_failed(&f, "WRITE", "EIO", 26, 26);
-	assert_worst(&f,
-		     "/mnt/ckpt (soft) gave EIO to 31 of 31 WRITEs (slurm:71, since 00:00:01): the "
-		     "server did not answer in time; data were not written.");
+	assert_worst(
+		&f,
+		"/mnt/ckpt (soft) gave EIO to 31 of 31 WRITEs, data were not written (slurm:71, since "
+		"00:00:01): the server did not answer in time.");
 	add_failed(&f, "GETATTR", "EIO", 100, 100);
 	assert_string_equal(failures_worst(&f)->op, "WRITE");
 }

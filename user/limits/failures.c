@@ -10,8 +10,8 @@
  *   GETATTR, whose file is open or known, and ops of the client itself.
  * - Is one enough? Yes if data are lost: the kernel reports a failed WRITE once, to whom closes or syncs the file, and few
  *   programs look. Yes if the server does not give a lock back. Others must be FEW, and COMMON among the op's calls or among
- *   those of one mount or owner: one ESTALE is a file that another client removed. An expired ticket need not be COMMON,
- *   because other users' calls go on.
+ *   those of one mount or owner: one ESTALE is a file that another client removed. So must an error that is neither in the
+ *   table nor ordinary. An expired ticket need not be COMMON, because other users' calls go on.
  * - Is it counted elsewhere? Waits (NFS4ERR_DELAY, EJUKEBOX, NFS4ERR_GRACE) are.
  * - Is it the answer to a question? A lock that FREE_STATEID gives back may be gone with the file's CLOSE.
  *
@@ -53,12 +53,6 @@ static const struct {
 #undef TABLE_ROW
 };
 
-static const __typeof__(errors[0]) *error_find(const char *status)
-{
-	status += !strncmp(status, "NFS4ERR_", strlen("NFS4ERR_")) ? strlen("NFS4ERR_") : 1;
-	return ARRAY_FIND(e, errors, COUNT(errors), !strcmp(e->status, status));
-}
-
 /* Whether @name is one of the names in @list, between spaces. */
 static bool has_name(const char *list, const char *name)
 {
@@ -70,13 +64,54 @@ static bool has_name(const char *list, const char *name)
 	return false;
 }
 
-/* Whether the client calls @op for itself: to keep its lease and its session. Such calls also time out on hard mounts. */
-static bool is_clients_own(const char *op)
+bool is_clients_own(const char *op)
 {
 	return has_name(
 		"NULL SEQUENCE RENEW EXCHANGE_ID SETCLIENTID CREATE_SESSION DESTROY_SESSION "
 		"DESTROY_CLIENTID BIND_CONN_TO_SESSION RECLAIM_COMPLETE",
 		op);
+}
+
+/* What is not in the table, and is not ordinary. */
+static const __typeof__(errors[0]) rare = { "", FAILURE_DATA, ANY_CALL, "such an error is rare" },
+				   unnamed = { "", FAILURE_DATA, DATA_CALL,
+					       "this source does not see which error" };
+
+static bool is_data_call(const char *op)
+{
+	enum rpc_kind kind = rpc_kind_of(op);
+
+	return kind == RPC_KIND_READ || kind == RPC_KIND_WRITE;
+}
+
+/* Whether calls of an op may end so in service: they wait, or are made again; or calls for metadata ask for what is not there. Layouts of
+ * pNFS are refused now and then, and stateids that FREE_STATEID gives back may be gone. */
+static bool is_ordinary(const char *op, const char *error)
+{
+	return has_name("DELAY JUKEBOX GRACE RESTARTSYS INTR AGAIN OLD_STATEID MOVED LEASE_MOVED "
+			"LAYOUTTRYLATER PNFS_NO_LAYOUT RETRY_UNCACHED_REP",
+			error) ||
+	       (!is_data_call(op) &&
+		(strstr(op, "LAYOUT") || strstr(op, "_STATEID") || strstr(op, "DEVICE") ||
+		 has_name(
+			 "NOENT EXIST NOTEMPTY ISDIR NOTDIR NAMETOOLONG INVAL LOOP XDEV MLINK BUSY TXTBSY "
+			 "NODATA NOXATTR RANGE XATTR2BIG NOTSUPP OPNOTSUPP ATTRNOTSUPP BADTYPE BADNAME BADCHAR "
+			 "BADOWNER SYMLINK WRONG_TYPE TOOSMALL BAD_COOKIE BADCOOKIE NOTSYNC SAME NOT_SAME "
+			 "DENIED SHARE_DENIED FILE_OPEN LOCKED LOCKS_HELD LOCK_RANGE LOCK_NOTSUPP DEADLOCK "
+			 "COMPLETE_ALREADY",
+			 error)));
+}
+
+static const __typeof__(errors[0]) *error_find(const char *op, const char *status)
+{
+	bool four = !strncmp(status, "NFS4ERR_", strlen("NFS4ERR_"));
+	const char *error = status + (four ? strlen("NFS4ERR_") : *status == 'E');
+	const __typeof__(errors[0]) *e =
+		!strcmp(status, ANY_RPC_STATUS) ?
+			&unnamed :
+			ARRAY_FIND(x, errors, COUNT(errors), !strcmp(x->status, error));
+
+	return e || error == status || !*error ? e : is_ordinary(op, error) ? NULL : &rare;
 }
 
 /* Whether a user's mistake cannot be the reason that the server refuses @op. */
@@ -88,19 +123,18 @@ static bool needs_no_permission(const char *op)
 
 enum failure failure_of(const char *op, const char *status)
 {
-	const __typeof__(errors[0]) *e = *status ? error_find(status) : NULL;
+	const __typeof__(errors[0]) *e = error_find(op, status);
 
 	if (!e || (e->whose == NO_USERS_CALL && !needs_no_permission(op)) ||
-	    (e->whose == DATA_CALL && rpc_kind_of(op) == RPC_KIND_METADATA) ||
+	    (e->whose == DATA_CALL && !is_data_call(op)) ||
 	    (e->failure == FAILURE_STATE && has_name("FREE_STATEID TEST_STATEID", op)) ||
 	    (e->failure == FAILURE_DATA && is_clients_own(op)))
 		return FAILURE_NONE;
 	return e->failure;
 }
 
-/* Among errors of one meaning: what is lost comes before what a program sees or the client recovers. WRITEs that fail come before
- * other calls that a soft mount gave up at the same time. */
-enum gravity { NOT_LOST, LOST, NOT_WRITTEN };
+/* WRITEs that fail come before other calls that a soft mount gave up at the same time, and these before what the client recovers. */
+enum gravity { RECOVERED, NOT_RECOVERED, FAILED, NOT_READ, NOT_WRITTEN };
 
 static bool is_refused_reclaim(const char *status)
 {
@@ -110,34 +144,26 @@ static bool is_refused_reclaim(const char *status)
 static enum gravity gravity_of(const char *op, const char *status)
 {
 	enum failure failure = failure_of(op, status);
-	enum rpc_kind kind = rpc_kind_of(op);
 
 	if (failure == FAILURE_STATE)
 		return is_refused_reclaim(status) || strstr(status, "_REVOKED") ||
 				       strstr(status, "_NO_GRACE") ?
-			       LOST :
-			       NOT_LOST;
-	if (failure != FAILURE_DATA || kind == RPC_KIND_METADATA)
-		return NOT_LOST;
-	return kind == RPC_KIND_WRITE ? NOT_WRITTEN : LOST;
+			       NOT_RECOVERED :
+			       RECOVERED;
+	if (failure != FAILURE_DATA || !is_data_call(op))
+		return FAILED;
+	return rpc_kind_of(op) == RPC_KIND_WRITE ? NOT_WRITTEN : NOT_READ;
 }
 
 bool failure_loses_data(const struct failed_calls *f)
 {
-	return failure_of(f->op, f->status) == FAILURE_DATA &&
-	       gravity_of(f->op, f->status) != NOT_LOST;
-}
-
-/* As for qsort(), without their numbers. */
-static int compare_meanings(const struct failed_calls *a, const char *op, const char *status)
-{
-	return ORDER(failure_of(op, status), failure_of(a->op, a->status)) ?:
-		       ORDER(gravity_of(a->op, a->status), gravity_of(op, status));
+	return gravity_of(f->op, f->status) >= NOT_READ;
 }
 
 static bool is_worse(const struct failed_calls *a, const struct failed_calls *b)
 {
-	return (compare_meanings(a, b->op, b->status) ?: ORDER(a->count, b->count)) > 0;
+	return (ORDER(gravity_of(a->op, a->status), gravity_of(b->op, b->status)) ?:
+			ORDER(a->count, b->count)) > 0;
 }
 
 /* ---- sums ---- */
@@ -171,7 +197,8 @@ static struct failed_calls *failed_get(struct failures *f, const struct rpc_erro
 		return to;
 	to = f->count < FAILURES ?
 		     &f->list[f->count++] :
-		     ARRAY_FIND(x, f->list, FAILURES, compare_meanings(x, e->op, e->status) < 0);
+		     ARRAY_FIND(x, f->list, FAILURES,
+				gravity_of(x->op, x->status) < gravity_of(e->op, e->status));
 	if (!to)
 		return NULL;
 	*to = (struct failed_calls){};
@@ -275,7 +302,6 @@ void failures_add(struct failures *f, const struct delta *d, const char *server,
 		if (to->last_count)
 			to->soft = is_given_up(to, d, mount);
 		to->kerberos |= mount && mount->kerberos;
-		to->calls += calls;
 		to->among += calls_among(to, d, server, calls);
 	}
 }
@@ -285,20 +311,29 @@ static double failed_share(uint64_t count, uint64_t among)
 	return among > count ? (double)count / (double)among : 1;
 }
 
-/* The gravest that is worth a sentence; with @said, of another mount than that. */
+/* Whether one is enough. */
+static bool loses_for_sure(const struct failed_calls *f)
+{
+	const __typeof__(errors[0]) *e = error_find(f->op, f->status);
+
+	return is_refused_reclaim(f->status) ||
+	       (failure_of(f->op, f->status) == FAILURE_DATA && e != &rare && e != &unnamed);
+}
+
+/* The gravest that is worth a sentence; with @said, of another mount or with another error. */
 static const struct failed_calls *find_worst(const struct failures *f,
 					     const struct failed_calls *said)
 {
 	const struct failed_calls *worst = NULL;
 
 	for (const struct failed_calls *x = f->list; x < f->list + f->count; x++) {
-		enum failure failure = failure_of(x->op, x->status);
+		bool ticket = failure_of(x->op, x->status) == FAILURE_TICKET;
 
-		if (said && (!*x->mountpoint || !strcmp(x->mountpoint, said->mountpoint)))
+		if (said && !strcmp(x->status, said->status) &&
+		    (!*x->mountpoint || !strcmp(x->mountpoint, said->mountpoint)))
 			continue;
-		if (failure != FAILURE_DATA && !is_refused_reclaim(x->status) &&
-		    (x->count < FEW ||
-		     (failure != FAILURE_TICKET && failed_share(x->count, x->among) < COMMON)))
+		if (!loses_for_sure(x) &&
+		    (x->count < FEW || (!ticket && failed_share(x->count, x->among) < COMMON)))
 			continue;
 		if (!worst || is_worse(x, worst))
 			worst = x;
@@ -338,56 +373,70 @@ uint64_t failures_of_state(const struct failures *f)
 	return count;
 }
 
-bool failure_is_common(const struct failed_calls *f, uint64_t calls)
+bool failures_are_common(const struct failures *f, uint64_t calls, const uint64_t *by_kind)
 {
-	if (failure_loses_data(f))
-		return failed_share(f->count, f->calls) >= COMMON_DATA;
-	return failed_share(f->count, calls) >= COMMON;
+	uint64_t failed = 0, recovered = failures_of_state(f), lost[RPC_KINDS] = {};
+
+	for (const struct failed_calls *x = f->list; x < f->list + f->count; x++) {
+		failed += x->count;
+		lost[rpc_kind_of(x->op)] += failure_loses_data(x) ? x->count : 0;
+	}
+	for (int k = 0; k < RPC_KINDS; k++)
+		if (lost[k] && failed_share(lost[k], by_kind[k]) >= COMMON_DATA)
+			return true;
+	/* After a restart of the server each call that was under way ends with an error of state, once. */
+	if (2 * recovered < calls)
+		failed -= recovered;
+	return failed >= FEW && failed_share(failed, calls) >= COMMON;
 }
 
 /* Room for what say_calls() writes. */
-#define CALLS_TEXT_SIZE (2 * LABEL_SIZE + RPC_OP_LEN + RPC_STATUS_LEN + 128)
+#define CALLS_TEXT_SIZE (2 * LABEL_SIZE + RPC_OP_LEN + RPC_STATUS_LEN + 192)
 
-/* "/mnt/v4 (soft) gave EIO to 31 of 31 WRITEs (slurm:71, since 14:03:22)", or as in the header. */
+/* "/mnt/v4 (soft) gave EIO to 31 of 31 WRITEs, data were not written (slurm:71, since 14:03:22)", or as in the header. What was
+ * lost comes before what may be cut. */
 static void say_calls(char *text, const struct failed_calls *f)
 {
 	uint64_t calls = f->among > f->count ? f->among : f->count;
-	char numbers[RPC_OP_LEN + 64], owner[LABEL_SIZE + 32];
+	char numbers[RPC_OP_LEN + 64], owner[LABEL_SIZE + 64];
+	const char *error = strcmp(f->status, ANY_RPC_STATUS) ? f->status : "an error";
+	/* An error of state is no loss: the call is sent again. */
+	bool unwritten = rpc_kind_of(f->op) == RPC_KIND_WRITE &&
+			 failure_of(f->op, f->status) != FAILURE_STATE;
 
 	snprintf(numbers, sizeof(numbers), "%" PRIu64 " of %" PRIu64 " %s%s", f->count, calls,
 		 f->op,
 		 calls == 1                      ? "" :
 		 f->op[strlen(f->op) - 1] == 'S' ? "es" :
 						   "s");
-	snprintf(owner, sizeof(owner), " (%s%ssince %s)", f->owner, *f->owner ? ", " : "",
-		 f->since > 0 ? CLOCK_TIME(f->since) : "?");
+	snprintf(owner, sizeof(owner), "%s (%s%ssince %s)",
+		 unwritten             ? ", " DATA_WERE_LOST "written" :
+		 failure_loses_data(f) ? ", " DATA_WERE_LOST "read" :
+					 "",
+		 f->owner, *f->owner ? ", " : "", f->since > 0 ? CLOCK_TIME(f->since) : "?");
 	if (f->soft)
-		snprintf(text, CALLS_TEXT_SIZE, "%s (soft) gave %s to %s%s", f->mountpoint,
-			 f->status, numbers, owner);
+		snprintf(text, CALLS_TEXT_SIZE, "%s (soft) gave %s to %s%s", f->mountpoint, error,
+			 numbers, owner);
 	else
 		snprintf(text, CALLS_TEXT_SIZE, "%s%s%s end%s with %s%s", numbers,
-			 *f->mountpoint ? " to " : "", f->mountpoint, calls == 1 ? "s" : "",
-			 f->status, owner);
+			 *f->mountpoint ? " to " : "", f->mountpoint, calls == 1 ? "s" : "", error,
+			 owner);
 }
 
 const char *failures_text(char *text, const struct failures *f)
 {
 	const struct failed_calls *worst = find_worst(f, NULL), *other = find_worst(f, worst);
-	enum failure failure = failure_of(worst->op, worst->status);
-	/* An error of state is no loss: the call is sent again. */
-	bool unwritten = rpc_kind_of(worst->op) == RPC_KIND_WRITE && failure != FAILURE_STATE;
 	char calls[CALLS_TEXT_SIZE], also[CALLS_TEXT_SIZE] = "";
 
 	say_calls(calls, worst);
 	if (other)
 		say_calls(also, other);
-	safe_format(text, FAILURE_TEXT_SIZE, "%s: %s%s%s.%s%s%s", calls,
+	safe_format(text, FAILURE_TEXT_SIZE, "%s: %s%s.%s%s%s", calls,
 		    worst->soft ? "the server did not answer in time" :
-				  error_find(worst->status)->meaning,
-		    worst->kerberos && failure == FAILURE_REFUSED ? NO_TICKET : "",
-		    unwritten                 ? DATA_WERE_LOST "written" :
-		    failure_loses_data(worst) ? DATA_WERE_LOST "read" :
-						"",
+				  error_find(worst->op, worst->status)->meaning,
+		    worst->kerberos && failure_of(worst->op, worst->status) == FAILURE_REFUSED ?
+			    NO_TICKET :
+			    "",
 		    other ? " Also " : "", also, other ? "." : "");
 	return text;
 }

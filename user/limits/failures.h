@@ -24,8 +24,8 @@ struct failed_calls {
 	char owner[LABEL_SIZE]; /* one or more, with spaces; "": not known */
 	double since; /* begin of the first interval with one, since the epoch; 0: not known */
 	uint64_t count;
-	uint64_t calls; /* calls of the op to the server since then, with those that failed */
-	/* The same, or the mount's or the owners' calls of this kind, if these are fewer: what the failed calls are a part of. */
+	/* Calls of the op to the server since then, or the mount's or the owners' calls of this kind, if these are fewer: what the
+	 * failed calls are a part of. */
 	uint64_t among;
 	uint64_t last_count; /* of the last interval that was added */
 	bool kerberos; /* the mount has sec=krb5* */
@@ -41,6 +41,9 @@ struct failures {
 
 /* Beside other reasons of a refusal, with Kerberos: rpc.gssd then answers EACCES. */
 #define NO_TICKET ", or the user has no Kerberos ticket (kinit)"
+
+/* Whether the client calls @op for itself: to keep its lease and its session. Such calls also time out on hard mounts. */
+bool is_clients_own(const char *op);
 
 enum failure failure_of(const char *op, const char *status);
 
@@ -63,15 +66,16 @@ uint64_t failures_of_state(const struct failures *f); /* calls that ended with s
 /* Whether data were not written or not read: a READ, WRITE or COMMIT that failed. A MKDIR beyond a quota loses none. */
 bool failure_loses_data(const struct failed_calls *f);
 
-/* Whether so many fail, of the op's calls if they lose data, otherwise of all @calls to the server, that their times and bytes
- * show no limit. */
-bool failure_is_common(const struct failed_calls *f, uint64_t calls);
+/* Whether so many fail, of all @calls to the server, or of those of their kind if they lose data, that their times and bytes show
+ * no limit. */
+bool failures_are_common(const struct failures *f, uint64_t calls,
+			 const uint64_t *by_kind /* [RPC_KINDS] */);
 
 /* Is in the text if data were lost. */
-#define DATA_WERE_LOST "; data were not "
+#define DATA_WERE_LOST "data were not "
 
-/* "252 of 252 WRITEs to /mnt/v4 end with ENOSPC (slurm:71, since 14:03:22): no space is left on the server; data were not
- * written." If calls to another mount fail as well: " Also 9 of 9 READs to /mnt/v3 end with ESTALE (slurm:72, since ...)." There
- * must be a failures_worst(). Returns @text. */
+/* "252 of 252 WRITEs to /mnt/v4 end with ENOSPC, data were not written (slurm:71, since 14:03:22): no space is left on the server."
+ * If calls to another mount, or with another error, fail as well: " Also 9 of 9 READs to /mnt/v3 end with ESTALE (slurm:72, since
+ * ...)." There must be a failures_worst(). Returns @text. */
 #define FAILURE_TEXT_SIZE 320
 const char *failures_text(char *text, const struct failures *f);

@@ -562,12 +562,15 @@ static bool judge_failures(struct verdict *to, const struct server_sums *v)
 	const struct failed_calls *worst = failures_worst(&v->failures);
 	bool state = worst && failure_of(worst->op, worst->status) == FAILURE_STATE;
 	bool recovers = judge_recovery(to, v);
+	const struct op_sums *ops = v->above.ops;
+	const uint64_t by_kind[RPC_KINDS] = { [RPC_KIND_READ] = ops[ABOVE_READ].calls,
+					      [RPC_KIND_WRITE] = ops[ABOVE_WRITE].calls +
+								 ops[ABOVE_COMMIT].calls };
 	char text[FAILURE_TEXT_SIZE];
 
 	if (worst && !(state && recovers))
 		say(to, "%s ", failures_text(text, &v->failures));
-	/* After a restart of the server each call that was under way ends with an error of state, once. */
-	if (recovers || !worst || state || !failure_is_common(worst, v->calls_ended)) {
+	if (recovers || !worst || !failures_are_common(&v->failures, v->calls_ended, by_kind)) {
 		to->failures_len = recovers ? 0 : strlen(to->sentence);
 		return recovers;
 	}

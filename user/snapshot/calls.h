@@ -51,10 +51,13 @@ struct rpc_op {
 /* Room for "NFS4ERR_CONN_NOT_BOUND_TO_SESSION", the longest, and its NUL. */
 #define RPC_STATUS_LEN 40
 
+/* By mountstats, in which the kernel counts errors without their status. */
+#define ANY_RPC_STATUS "unknown"
+
 struct rpc_error {
 	char server[LABEL_SIZE];
 	char op[RPC_OP_LEN];
-	char status[RPC_STATUS_LEN]; /* "EIO", "NFS4ERR_DELAY", ... */
+	char status[RPC_STATUS_LEN]; /* "EIO", "NFS4ERR_DELAY", ...; or ANY_RPC_STATUS */
 	uint64_t count;
 	char mountpoint[LABEL_SIZE], owner[LABEL_SIZE]; /* of the last such call; "": not known */
 	uint32_t share, client; /* numbers of the source, the client's 1 higher; not recorded */

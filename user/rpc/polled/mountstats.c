@@ -17,9 +17,6 @@
 #define IDLE_NS 3600000000000
 #define NS_PER_MS 1000000
 
-/* The kernel counts errors without their status. */
-#define ANY_STATUS "unknown"
-
 static const uint64_t known =
 	RPC_FACT_BIT(RPC_FACT_SENT_BYTES) | RPC_FACT_BIT(RPC_FACT_RECEIVED_BYTES) |
 	RPC_FACT_BIT(RPC_FACT_RETRANSMITS) | RPC_FACT_BIT(RPC_FACT_TIMEOUTS) |
@@ -123,7 +120,7 @@ static int add_op(struct mountstats *m, struct rpc_sums *sums, const struct moun
 	sums->received_bytes[kind] += received;
 	sums->errors[kind] += errors;
 	if (errors) {
-		e = snapshot_error(&m->totals.calls, o->server, o->op, ANY_STATUS);
+		e = snapshot_error(&m->totals.calls, o->server, o->op, ANY_RPC_STATUS);
 		if (!e)
 			return -ENOMEM;
 		e->count += errors;
