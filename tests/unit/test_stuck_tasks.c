@@ -313,6 +313,23 @@ TEST(a_task_that_waits_for_the_servers_lock_manager_hangs)
 	assert_none();
 }
 
+/* For 30 s at a time, if another holds the lock. */
+TEST(a_task_that_waits_for_the_holder_of_a_lock_does_not_wait_for_lockd)
+{
+	static const char *const stacks[] = {
+		NUMBERS("61") LOCKD, NUMBERS("61") " nlmclnt_block+0x1/0x2 [lockd]\n" LOCKD,
+		NUMBERS("61") " nlmclnt_wait+0x1/0x2 [lockd]\n" LOCKD
+	};
+
+	ARRAY_EACH(stack, stacks, COUNT(stacks)) {
+		stuck_tasks_free(&t);
+		told_count = 0;
+		look(1000, *stack);
+		assert_int_equal(told_count, 1);
+		assert_int_equal(told_cause[0] == STUCK_LOCKD, stack == stacks);
+	}
+}
+
 TEST(tasks_elsewhere_are_none)
 {
 	look(1000,

@@ -184,7 +184,10 @@ static bool take_function(struct stuck_task *task, struct span line)
 		span_copy(span_cut(name, sizeof(task->function) - 1), task->function,
 			  sizeof(task->function));
 	task->client |= begins_with(name, client) || span_starts_with(module, "nfs");
-	task->waits_for_lockd |= span_starts_with(name, "nlmclnt_");
+	/* nlmclnt_wait(), in older kernels nlmclnt_block(): another task holds the lock. */
+	task->waits_for_lockd |= span_starts_with(name, "nlmclnt_") &&
+				 strcmp(task->function, "nlmclnt_wait") != 0 &&
+				 strcmp(task->function, "nlmclnt_block") != 0;
 	task->waits_for_call |= begins_with(name, calls);
 	/* Other waits for credentials do not block the task: its call sleeps (RPC_PHASE_SETUP). */
 	task->waits_for_gssd |= span_starts_with(name, "gss_cred_init") ||
