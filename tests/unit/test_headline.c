@@ -458,15 +458,37 @@ TEST(all_is_well_names_what_is_acknowledged)
 	struct headline h = {};
 
 	headline_add_faults(&h, faults, COUNT(faults));
-	headline_end(&h, true, true, true);
+	headline_end(&h, true, &now.calls, true);
 	assert_string_equal(h.items[0].text,
 			    "All is well: no open fault of a GPU (acknowledged: Xid 79 on "
-			    "0000:c1:00.0 and 1 more), and each server answered.");
+			    "0000:c1:00.0 and 1 more), and each server that had calls answered.");
 	faults[0].standing = STANDING_OPEN;
 	h = (struct headline){};
 	headline_add_faults(&h, faults, COUNT(faults));
-	headline_end(&h, true, true, true);
+	headline_end(&h, true, &now.calls, true);
 	assert_lacks(h.items[0].text, "acknowledged");
+}
+
+TEST(a_source_that_sees_no_waits_knows_of_no_silence)
+{
+	now.calls.unknown = RPC_FACT_BIT(RPC_FACT_OLDEST + RPC_QUEUE_PENDING);
+	for (int i = 0; i < 2; i++) {
+		call("nas-2", 3);
+		end_second();
+	}
+	ends_with(
+		"Nothing is known to be wrong: no open fault of a GPU, but this source does not see "
+		"calls that wait.");
+}
+
+TEST(a_call_that_waits_in_all_of_a_short_session_is_named)
+{
+	now.time_ns = 1;
+	snapshot_server(&now.calls, "nas-2");
+	end_second();
+	snapshot_server(&now.calls, "nas-2")->oldest_ns[RPC_QUEUE_PENDING] = 4900 * MS;
+	end_second();
+	ends_with("nas-2: No call ended; the oldest has waited for 5 s at least.");
 }
 
 /* More than fit: the gravest stay, and none is lost without a word. */

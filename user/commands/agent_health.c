@@ -195,7 +195,7 @@ static void make_headline(struct agent_health *h, const struct snapshot *s,
 		headline_note_quiet(
 			&all, fault_standing_names[report->findings[report->count].standing],
 			report->findings[report->count].head, report->listed - report->count);
-	headline_end(&all, s->faults.gpu_watched, !*s->calls.rpc_missing, s->calls.op_count);
+	headline_end(&all, s->faults.gpu_watched, &s->calls, s->calls.op_count);
 	log_headline(h, &all.items[0]);
 }
 

@@ -195,7 +195,8 @@ static void add_verdict(struct headline *h, const struct server_sums *v, const s
 	if (to->bound_by == BOUND_STATE_RECOVERY)
 		rank.kind = HEADLINE_ERRORS;
 	else if (to->bound_by == BOUND_NONE)
-		rank.kind = HEADLINE_WELL;
+		rank.kind =
+			!v->calls_ended && v->oldest_ns >= v->ns ? HEADLINE_SILENT : HEADLINE_WELL;
 	if (to->closings_len)
 		headline_add(h,
 			     (struct headline_rank){ HEADLINE_WARN, HEADLINE_ERRORS,
@@ -231,11 +232,14 @@ void headline_add_server(struct headline *h, const struct limit_sums *sums, cons
 
 /* ---- all is well ---- */
 
-void headline_end(struct headline *h, bool gpu_watched, bool nfs_observed, bool calls_ended)
+void headline_end(struct headline *h, bool gpu_watched, const struct calls *c, bool calls_ended)
 {
-	const char *nfs = !nfs_observed ? "NFS was not observed" :
-			  calls_ended   ? "each server answered" :
-					  "no NFS call ended";
+	bool blind = !snapshot_knows(c, RPC_FACT_OLDEST + RPC_QUEUE_PENDING) &&
+		     (c->op_count || c->mount_count);
+	const char *nfs = *c->rpc_missing ? "NFS was not observed" :
+			  blind           ? "this source does not see calls that wait" :
+			  calls_ended     ? "each server that had calls answered" :
+					    "no NFS call ended";
 	const struct headline_rank rank = { .kind = HEADLINE_WELL, .weight = INFINITY };
 
 	if (h->count && h->items[0].rank.kind != HEADLINE_WELL)
@@ -245,7 +249,7 @@ void headline_end(struct headline *h, bool gpu_watched, bool nfs_observed, bool 
 			h, rank, "",
 			"Nothing is known to be wrong, but faults of GPUs were not observed; %s.",
 			nfs);
-	else if (!nfs_observed)
+	else if (*c->rpc_missing || blind)
 		headline_add(h, rank, "",
 			     "Nothing is known to be wrong: no open fault of a GPU%s, but %s.",
 			     h->quiet, nfs);

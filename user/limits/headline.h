@@ -62,4 +62,4 @@ void headline_add_server(struct headline *h, const struct limit_sums *sums, cons
 			 const char *server, double now);
 
 /* Call it last. If nothing is wrong, says that all is well, or what was not looked at. */
-void headline_end(struct headline *h, bool gpu_watched, bool nfs_observed, bool calls_ended);
+void headline_end(struct headline *h, bool gpu_watched, const struct calls *c, bool calls_ended);

@@ -485,7 +485,7 @@ void session_headline(const struct session *t, struct headline *h)
 			     t->filter.server ?: "", t->filter.mount ? " --mount " : "",
 			     t->filter.mount ?: "");
 	else
-		headline_end(h, t->last.faults.gpu_watched, !*t->last.calls.rpc_missing, calls);
+		headline_end(h, t->last.faults.gpu_watched, &t->last.calls, calls);
 }
 
 size_t session_open_before(const struct session *t)
