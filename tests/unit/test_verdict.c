@@ -359,6 +359,8 @@ static const struct {
 	  VARIED }, BOUND_SLOT, CONFIDENCE_MEDIUM, .setting = TCP_SLOTS, .gain = 1.5 },
 	{ "and the server would have less than one", SETUP(4, 500, 20 * MS, "READ", .bytes = 4096, PATH(400000, 90000, 19 * MS,
 	  19 * MS, false)), { VARIED }, BOUND_SLOT, CONFIDENCE_HIGH, .setting = TCP_SLOTS, .gain = 1.5 },
+	{ "or so with the slots before they are rounded up", SETUP(6, 500, 20 * MS, "READ", .bytes = 4096, PATH(400000, 90000,
+	  19250000, 19250000, false)), { VARIED }, BOUND_SLOT, CONFIDENCE_MEDIUM, .value = "32", .gain = 1.5 },
 	{ "or three at once", SETUP(4, 500, 20 * MS, "READ", .bytes = 4096, PATH(400000, 90000, 16 * MS, 16 * MS, false)), {
 	  VARIED }, BOUND_SLOT, CONFIDENCE_MEDIUM, .setting = TCP_SLOTS, .gain = 1.5 },
 	/* The last interval has all of the load, whose calls have hardly waited yet. */
@@ -440,6 +442,10 @@ static const struct {
 	  PATH(2000, 90000, MS, 50 * MS, true)), { VARIED }, BOUND_SEND, CONFIDENCE_HIGH, .setting = "nconnect", .value = "2" },
 	{ "and nothing waits on the way", SETUP(4, 500, 2 * MS, "WRITE", .send_ns = 40 * MS, PATH(2000, 90000, MS, MS, true)), {
 	  VARIED }, BOUND_SEND, CONFIDENCE_MEDIUM, .sentence = "a server that does not take data faster looks the same" },
+	{ "one call at a time waits to transmit", SETUP(64, 500, 2 * MS, "WRITE", .send_ns = 40 * MS), { 1, 1, 1 }, BOUND_SEND,
+	  CONFIDENCE_MEDIUM, .setting = "" },
+	{ "nconnect for rdma", SETUP(64, 500, 2 * MS, "WRITE", .send_ns = 40 * MS, .protocol = "rdma"), { 8, 8, 8 }, BOUND_SEND,
+	  CONFIDENCE_MEDIUM, .setting = "" },
 	{ "more than half of the time waiting to transmit", SETUP(64, 500, 2 * MS, "WRITE", .send_ns = 3 * MS), { STEADY },
 	  BOUND_SEND, CONFIDENCE_MEDIUM, .most = { 2, 2.001 } },
 	{ "the client's own work", SETUP(64, 64, MS, "READ", .finish_ns = 12 * MS), { STEADY }, BOUND_CLIENT_CPU,
@@ -452,8 +458,13 @@ static const struct {
 	{ "one call after the other, far away", SETUP(64, 8, 20 * MS + MS / 2, "GETATTR", PATH(2000, 90000, 20 * MS, 20 * MS, false)), {
 	  1, 1, 1 }, BOUND_LATENCY, CONFIDENCE_MEDIUM, .setting = "", .sentence = "an answer takes 20.5 ms, of which TCP's round "
 	  "trip is 20 ms. More calls at once (1 now)" },
-	{ "some calls at once, not so far away", SETUP(64, 64, 3 * MS, "READ", PATH(2000, 90000, 2 * MS, 2 * MS, false)), {
-	  1, 1, 8, 8 }, BOUND_LATENCY, CONFIDENCE_HIGH, .setting = "" },
+	{ "some calls at once, not so far away", SETUP(64, 64, 3 * MS, "READ", PATH(2000, 90000, 2700000, 2700000, false)), {
+	  1, 1, 8, 8 }, BOUND_LATENCY, CONFIDENCE_HIGH, .setting = "", .sentence = "Nothing on the server does." },
+	{ "of which the server may have as many threads", SETUP(64, 8, 5 * MS, "READ", .delay_ns = 10 * MS, PATH(2000, 90000, 10 * MS,
+	  10 * MS, false)), { 4, 4, 20, 20 }, BOUND_LATENCY, CONFIDENCE_MEDIUM, .sentence = "more read ahead. A server that serves no "
+	  "more at once looks the same." },
+	{ "a near one that may have as many threads as callers", SETUP(64, 8, 10 * MS, "READ", PATH(2000, 90000, MS / 5, MS / 5, false)),
+	  { 4, 4, 8, 8 }, BOUND_APPLICATION, CONFIDENCE_MEDIUM, .sentence = "the throughput. A server that serves no more at once" },
 	{ "a slow server that is not far away", SETUP(64, 64, 30 * MS, "READ", PATH(2000, 90000, 10 * MS, 10 * MS, false)), {
 	  1, 1, 1 }, BOUND_SERVER, CONFIDENCE_MEDIUM, .setting = "" },
 	{ "a near one", SETUP(64, 64, MS, "READ", PATH(2000, 90000, MS * 9 / 10, MS * 9 / 10, false)), {
@@ -759,12 +770,13 @@ TEST(few_lost_packets_are_resend_only_if_calls_took_as_long)
 TEST(setup_is_resend_beside_connections_that_are_lost)
 {
 	static const struct {
-		uint64_t resent;
+		uint64_t resent; /* ms, beside 160 s of setup */
 		unsigned int closings, connections;
 		const char *bound, *said;
 	} rows[] = {
 		{ 0, 1, 1, "client_cpu", "" },
-		{ 1, 1, 1, "resend", "" },
+		{ 1, 1, 1, "client_cpu", "" },
+		{ 17000, 1, 1, "resend", "" },
 		{ 0, 12, 1, "resend", "closed tcp/0 12 times" },
 		{ 0, 12, 4, "client_cpu", "" },
 		{ 0, 24, 4, "resend", "closed each connection 6 times" },
@@ -781,7 +793,7 @@ TEST(setup_is_resend_beside_connections_that_are_lost)
 			t->alive = true;
 			t->disconnects++;
 		}
-		histogram_record(&op_of("READ")->phase[RPC_PHASE_RESEND], 1, rows[r].resent);
+		histogram_record(&op_of("READ")->phase[RPC_PHASE_RESEND], 1, rows[r].resent * MS);
 		RUN(&u, STEADY);
 		assert_string_equal(bound_names[verdict.bound_by], rows[r].bound);
 		assert_has(verdict.sentence, rows[r].said);
@@ -908,13 +920,17 @@ TEST(a_commit_that_takes_long_may_be_the_disks)
 /* Soft mounts: each call ends within 2 s, and none is answered. */
 TEST(a_server_whose_calls_all_time_out_hangs)
 {
-	for (int i = 0; i < 7; i++) {
-		histogram_record(&op_of("READ")->total, 1, 2 * SECOND);
-		transport()->timeouts++;
-		wait_on(i % 2 ? SECOND : 0);
+	for (int mountstats = 0; mountstats < 2; mountstats++) {
+		fresh();
+		now.calls.unknown = mountstats ? RPC_FACT_BIT(RPC_FACT_REPLIES) : 0;
+		for (int i = 0; i < 7; i++) {
+			histogram_record(&op_of("READ")->total, 1, 2 * SECOND);
+			transport()->timeouts++;
+			wait_on(i % 2 ? SECOND : 0);
+		}
+		judge(BOUND_HUNG, CONFIDENCE_HIGH);
+		assert_has(verdict.sentence, "they time out");
 	}
-	judge(BOUND_HUNG, CONFIDENCE_HIGH);
-	assert_has(verdict.sentence, "they time out");
 }
 
 /* The same by a source that counts neither: calls end with EIO. Where they were sent once, the server has answered so; not where they
@@ -934,29 +950,81 @@ TEST(calls_that_end_with_an_error_after_they_were_sent_again_time_out)
 		}
 		judge(i ? BOUND_HUNG : BOUND_ERRORS, CONFIDENCE_HIGH);
 	}
+	/* Short calls were answered so, although another was sent again. */
+	fresh();
+	now.calls.unknown = RPC_FACT_BIT(RPC_FACT_REPLIES) | RPC_FACT_BIT(RPC_FACT_TIMEOUTS);
+	for (int j = 0; j < 7; j++) {
+		record("WRITE", 300, 8 * MS, RPC_PHASE_SEND, 4 * MS);
+		record("WRITE", 1, 2 * SECOND, RPC_PHASE_RESEND, 2 * SECOND);
+		snapshot_error(&now.calls, SERVER, "WRITE", "EIO")->count += 300;
+		wait_on(0);
+	}
+	judge(BOUND_ERRORS, CONFIDENCE_HIGH);
+}
+
+/* One call hangs, and others are rare. The client renews its lease. */
+TEST(a_server_that_answers_other_calls_now_and_then_does_not_hang)
+{
+	now.wall = 1000;
+	for (unsigned int i = 1; i <= 140; i++) {
+		histogram_record(&op_of("GETATTR")->total, i <= 40 && i % 10 == 0, MS);
+		transport()->replies += i <= 40 && i % 10 == 0;
+		wait_on(i * SECOND);
+		assert_int_equal(server_hangs(&sums, SERVER), i < 5   ? 0 :
+							      i < 10  ? i * SECOND :
+							      i < 129 ? 0 :
+									(i - 39) * SECOND);
+		if (i == 128)
+			assert_has(headline(), "answers other calls, but one has waited for 128 s");
+	}
+	judge(BOUND_HUNG, CONFIDENCE_MEDIUM);
+	assert_lacks(headline(), "such times");
+	fresh(); /* each call took as long, as the server is slow */
+	for (unsigned int i = 1; i <= 26; i++) {
+		histogram_record(&op_of("READ")->total, i <= 20, 8 * SECOND);
+		transport()->replies += i <= 20;
+		wait_on((i <= 20 ? 8 : i - 12) * SECOND);
+	}
+	judge(BOUND_HUNG, CONFIDENCE_HIGH);
+	fresh(); /* the agent judges each interval by itself */
+	for (unsigned int i = 1; i <= 5; i++) {
+		histogram_record(&op_of("GETATTR")->total, i % 2, MS);
+		transport()->replies += i % 2;
+		server()->oldest_ns[RPC_QUEUE_PENDING] = i * 15 * SECOND;
+		end_interval(15 * SECOND);
+		assert_int_equal(server_hangs(&sums, SERVER), i == 2 ? 30 * SECOND : 0);
+		limit_sums_next(&sums);
+	}
 }
 
 /* Once is a restart of the server; again and again another client has this one's identity. */
 TEST(a_client_that_makes_itself_known_again_and_again_recovers_state)
 {
-	for (int times = 1; times <= 5; times += 4) {
+	static const struct {
+		int times;
+		const char *op, *said;
+	} rows[] = {
+		{ 1, "EXCHANGE_ID", "200 of 1000 READs end with NFS4ERR_BADSESSION" },
+		{ 5, "EXCHANGE_ID", "made itself known anew 4 times" },
+		{ 5, "CREATE_SESSION", "made its session anew 4 times" },
+	};
+
+	ARRAY_EACH(row, rows, COUNT(rows)) {
 		fresh();
 		now.calls.unknown = RPC_FACT_BIT(RPC_FACT_REPLIES);
 		for (int i = 0; i < 10; i++) {
 			record("READ", 100, MS, RPC_PHASE_RTT, MS);
 			snapshot_error(&now.calls, SERVER, "READ", "NFS4ERR_BADSESSION")->count +=
 				20;
-			if (i < times)
-				record("EXCHANGE_ID", 1, MS, RPC_PHASE_RTT, MS);
+			if (i < row->times)
+				record(row->op, 1, MS, RPC_PHASE_RTT, MS);
 			wait_on(SECOND);
 		}
 		verdict = verdict_of(&sums, SERVER);
-		assert_int_equal(verdict.bound_by == BOUND_STATE_RECOVERY, times > 1);
-		assert_has(verdict.sentence,
-			   times > 1 ? "made itself known anew 4 times" :
-				       "200 of 1000 READs end with NFS4ERR_BADSESSION");
-		assert_has(headline(), times > 1 ? "nas: bound by state_recovery" :
-						   "nas: 200 of 1000 READs end with ");
+		assert_int_equal(verdict.bound_by == BOUND_STATE_RECOVERY, row->times > 1);
+		assert_has(verdict.sentence, row->said);
+		assert_has(headline(), row->times > 1 ? "nas: bound by state_recovery" :
+							"nas: 200 of 1000 READs end with ");
 	}
 }
 
@@ -1012,6 +1080,19 @@ TEST(calls_that_wait_until_state_is_recovered_have_no_other_limit)
 		   "Calls waited for 10 s until the client has recovered its state");
 }
 
+TEST(one_recovery_in_a_long_session_is_no_limit)
+{
+	now.calls.unknown = RPC_FACT_BIT(RPC_FACT_REPLIES);
+	for (uint64_t i = 1; i <= 70; i++) {
+		record("READ", i == 1, MS, RPC_PHASE_RTT, MS);
+		server()->draining_ns += i > 35 ? 0 : SECOND;
+		end_interval(SECOND);
+	}
+	judge(BOUND_STATE_RECOVERY, CONFIDENCE_MEDIUM);
+	end_interval(SECOND);
+	judge(BOUND_NONE, CONFIDENCE_MEDIUM);
+}
+
 TEST(a_recovery_that_does_not_end_is_named_without_a_call)
 {
 	for (uint64_t i = 1; i <= 12; i++) {
@@ -1031,7 +1112,7 @@ TEST(waits_for_credentials_are_named_whatever_other_calls_do)
 		now.calls.unknown = RPC_FACT_BIT(RPC_FACT_REPLIES);
 		for (uint64_t i = 0; i < 10; i++) {
 			record("SEQUENCE", 1, MS, RPC_PHASE_RTT, MS);
-			server()->upcall_ns = i < waited;
+			server()->upcall_ns = i < waited ? (i + 1) * SECOND : 3 * MS;
 			strcpy(server()->upcall_by, "python3 (71)");
 			end_interval(SECOND);
 		}
@@ -1044,7 +1125,7 @@ TEST(waits_for_credentials_are_named_whatever_other_calls_do)
 	for (uint64_t i = 0; i < 10; i++) {
 		record("GETATTR", 1, SECOND / 2, RPC_PHASE_SETUP, SECOND / 2);
 		snapshot_error(&now.calls, SERVER, "GETATTR", "EKEYEXPIRED")->count++;
-		server()->upcall_ns = 1;
+		server()->upcall_ns = SECOND;
 		end_interval(SECOND);
 	}
 	judge(BOUND_ERRORS, CONFIDENCE_HIGH);
@@ -1258,6 +1339,20 @@ static void stall(unsigned int seconds)
 	transport()->replies += 3;
 	transport()->connects++;
 	wait_on(0);
+}
+
+TEST(a_server_that_restarts_again_and_again_has_one_client)
+{
+	now.wall = 1000;
+	for (int i = 0; i < 5; i++) {
+		go_on(30);
+		stall(12);
+		record("EXCHANGE_ID", 2, MS, RPC_PHASE_RTT, MS);
+		snapshot_error(&now.calls, SERVER, "READ", "NFS4ERR_BADSESSION")->count += 3;
+		go_on(1);
+	}
+	verdict = verdict_of(&sums, SERVER);
+	assert_string_equal(bound_names[verdict.bound_by], "none");
 }
 
 /* A call ended late, and the client made itself known late in the grace period. */
@@ -1614,6 +1709,28 @@ TEST(calls_for_attributes_are_metadata)
 	assert_string_equal(verdict.setting, "");
 }
 
+TEST(fewer_files_are_advised_only_if_calls_are_made_for_files)
+{
+	static const struct {
+		const char *op, *said;
+		enum bound bound;
+	} rows[] = {
+		{ "CLOSE", "kept open", BOUND_METADATA },
+		{ "LOCK", "LOOKUP 0 %.", BOUND_METADATA },
+		{ "READDIR", "LOOKUP 0 %.", BOUND_METADATA },
+		{ "TEST_STATEID", "for the client's own state", BOUND_STATE_RECOVERY },
+	};
+
+	ARRAY_EACH(row, rows, COUNT(rows)) {
+		fresh();
+		add_bytes(row->op, 2000, MS, 100);
+		expect(row->bound,
+		       row->bound == BOUND_METADATA ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+		assert_has(verdict.sentence, row->said);
+		assert_int_equal(!strstr(verdict.sentence, "larger files"), row != rows);
+	}
+}
+
 TEST(slow_answers_to_calls_for_attributes_are_the_servers)
 {
 	add_bytes("GETATTR", 20, 200 * MS, 100);
@@ -1793,14 +1910,20 @@ TEST(waits_for_fcntl_locks_are_the_applications)
 	strcpy(mount()->mountpoint, "/data");
 	add_bytes("LOCK", 200, 5 * MS, 100);
 	snapshot_error(&now.calls, SERVER, "LOCK", "NFS4ERR_DENIED")->count = 180;
-	expect(BOUND_APPLICATION, CONFIDENCE_HIGH);
+	expect(BOUND_APPLICATION, CONFIDENCE_MEDIUM); /* or one task asks again and again */
 	assert_has(verdict.sentence, "Tasks wait for locks (fcntl) of files");
 	assert_has(verdict.sentence, "180 calls were answered NFS4ERR_DENIED");
 	/* The kernel repeats a LOCK in a loop, while the others wait. */
 	fresh();
 	add_bytes("LOCK", 6600, 5 * MS / 3, 100);
 	snapshot_error(&now.calls, SERVER, "LOCK", "NFS4ERR_DENIED")->count = 7;
-	expect(BOUND_APPLICATION, CONFIDENCE_HIGH);
+	expect(BOUND_APPLICATION, CONFIDENCE_MEDIUM);
+	/* Others read, from a slow server. */
+	fresh();
+	add_bytes("LOCK", 20, MS, 100);
+	add_bytes("READ", 250, 40 * MS, 100);
+	snapshot_error(&now.calls, SERVER, "LOCK", "NFS4ERR_DENIED")->count = 20;
+	expect(BOUND_SERVER, CONFIDENCE_MEDIUM);
 	/* For most of the time nobody waits. */
 	fresh();
 	server();
@@ -1815,6 +1938,15 @@ TEST(waits_for_fcntl_locks_are_the_applications)
 	add_bytes("OPEN", 4000, 5 * MS, 100);
 	snapshot_error(&now.calls, SERVER, "LOCK", "NFS4ERR_DENIED")->count = 6;
 	expect(BOUND_METADATA, CONFIDENCE_HIGH);
+}
+
+/* So have those that may read. */
+TEST(refused_calls_hide_no_limit_of_others)
+{
+	add_bytes("ACCESS", 60, MS, 100);
+	add_bytes("READ", 100, 100 * MS, 100);
+	snapshot_error(&now.calls, SERVER, "ACCESS", "EACCES")->count = 60;
+	expect(BOUND_SERVER, CONFIDENCE_MEDIUM);
 }
 
 /* Tasks that try without an end what they may not do: fewer and larger files would not help. */

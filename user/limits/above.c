@@ -52,14 +52,16 @@ static enum above_op op_of(const char *op)
 
 	if (!strcmp(op, "GETATTR") || !strcmp(op, "ACCESS"))
 		return ABOVE_ATTRIBUTES;
-	return !strcmp(op, "LOOKUP")      ? ABOVE_LOOKUP :
-	       !strcmp(op, "COMMIT")      ? ABOVE_COMMIT :
-	       !strcmp(op, "OPEN")        ? ABOVE_OPEN :
-	       !strcmp(op, "DELEGRETURN") ? ABOVE_DELEGRETURN :
-	       kind == RPC_KIND_READ      ? ABOVE_READ :
-	       kind == RPC_KIND_WRITE     ? ABOVE_WRITE :
-	       kind == RPC_KIND_METADATA  ? ABOVE_NAMES :
-					    ABOVE_OTHER;
+	return !strcmp(op, "LOOKUP")                        ? ABOVE_LOOKUP :
+	       !strcmp(op, "COMMIT")                        ? ABOVE_COMMIT :
+	       !strcmp(op, "OPEN")                          ? ABOVE_OPEN :
+	       !strcmp(op, "DELEGRETURN")                   ? ABOVE_DELEGRETURN :
+	       strstr("CLOSE CREATE REMOVE", op)            ? ABOVE_FILES :
+	       strstr(op, "_STATEID") || is_clients_own(op) ? ABOVE_STATE :
+	       kind == RPC_KIND_READ                        ? ABOVE_READ :
+	       kind == RPC_KIND_WRITE                       ? ABOVE_WRITE :
+	       kind == RPC_KIND_METADATA                    ? ABOVE_NAMES :
+							      ABOVE_OTHER;
 }
 
 /* Whether the caller waits between two calls of @op that are delayed, not within one. */
@@ -211,7 +213,10 @@ static bool judge_writeback(struct judgement *j)
 	double commit_ns = ratio((double)commit->ns, (double)commit->calls);
 	double held = in_flight(j, ABOVE_WRITE) * (1 + ratio(commit_ns, write_ns));
 	double limit = (double)a->dirty_limit_bytes, time = (double)a->held_up_ns;
+	char commits[48] = "";
 
+	if (commit->calls)
+		snprintf(commits, sizeof(commits), ", and COMMITs take %.3g ms", commit_ns / 1e6);
 	if (share_of(j, ABOVE_WRITE, ABOVE_COMMIT) < MOST || m->direct_writes)
 		return false;
 	if (time >= HELD_UP * (double)j->v->active.ns && held >= IN_FLIGHT * limit) {
@@ -228,9 +233,9 @@ static bool judge_writeback(struct judgement *j)
 	if (j->to->numbers.concurrency >= SINGLE || !*m->mountpoint || is_far_away(&j->to->numbers))
 		return false;
 	decide(j->to, BOUND_WRITEBACK, CONFIDENCE_MEDIUM,
-	       "Buffered writes go out one by one, %.3g ms each, and COMMITs take %.3g ms: one thread syncs, "
+	       "Buffered writes go out one by one, %.3g ms each%s: one thread syncs, "
 	       "or each write is synchronous. Fewer syncs, or more threads that sync, raise the throughput.",
-	       write_ns / 1e6, commit_ns / 1e6);
+	       write_ns / 1e6, commits);
 	return true;
 }
 
@@ -241,9 +246,17 @@ static bool judge_metadata(struct judgement *j)
 	const char *ac = m->options[NFS_AC], *cache = m->options[NFS_LOOKUPCACHE];
 	double all = share_of(j, ABOVE_LOOKUP, ABOVE_NAMES);
 	double attributes = share_of(j, ABOVE_LOOKUP, ABOVE_ATTRIBUTES);
+	double files = share_of(j, ABOVE_OPEN, ABOVE_FILES);
 	uint64_t opened = a->ops[ABOVE_OPEN].calls, returned = a->ops[ABOVE_DELEGRETURN].calls;
 	bool recalled = attributes < all / 2 && returned >= ENOUGH_CALLS && 2 * returned >= opened;
 
+	if (share_of(j, ABOVE_STATE, ABOVE_STATE) >= MOST) {
+		decide(j->to, BOUND_STATE_RECOVERY, CONFIDENCE_MEDIUM,
+		       "Most of the calls' time goes to calls for the client's own state%s%s: it keeps, looks "
+		       "for or recovers its lease, session and stateids.",
+		       *j->v->op ? ", mostly " : "", j->v->op);
+		return true;
+	}
 	/* A slow server is slow for whatever asks it, except that it waits while it recalls a delegation. */
 	if (all < MOST || (!recalled && j->to->numbers.rtt_ns >= SLOW_NS))
 		return false;
@@ -251,9 +264,11 @@ static bool judge_metadata(struct judgement *j)
 	       "Calls for metadata are %.0f %% of the calls' time, GETATTR, ACCESS and LOOKUP %.0f %%.",
 	       100 * all, 100 * attributes);
 	if (attributes < all / 2) {
-		if (!recalled)
+		if (!recalled && 2 * files >= all)
 			say(j->to, " Fewer and larger files, kept open, raise the throughput.");
-		else
+		else if (!recalled && *j->v->op)
+			say(j->to, " Most frequent is %s.", j->v->op);
+		else if (recalled)
 			say(j->to,
 			    " %" PRIu64 " delegations were given back, with %" PRIu64
 			    " OPENs: recalled for "
@@ -347,6 +362,12 @@ bool judge_delayed(struct judgement *j)
 	return true;
 }
 
+/* Whether calls that move data take most of the time: others do not hide their limit. */
+static bool moves_data(const struct judgement *j)
+{
+	return share_of(j, ABOVE_READ, ABOVE_COMMIT) >= MOST;
+}
+
 bool judge_denied(struct judgement *j)
 {
 	const struct above_sums *a = &j->v->above;
@@ -355,12 +376,14 @@ bool judge_denied(struct judgement *j)
 	double waited = DENIED_NS * (double)a->denied + (double)a->lock_ns;
 	double others = (double)(j->v->total_ns - a->lock_ns);
 
-	if (a->denied < DENIED || waited < others || waited < DELAYED * (double)j->v->active.ns)
+	/* A task may also ask again and again (F_SETLK), without a wait. */
+	if (a->denied < DENIED || waited < others || waited < DELAYED * (double)j->v->active.ns ||
+	    moves_data(j))
 		return false;
-	decide(j->to, BOUND_APPLICATION, by_waits(j, waited, others),
-	       "Tasks wait for locks (fcntl) of files%s%s that others hold: %" PRIu64
-	       " calls were answered NFS4ERR_DENIED, after each of which a task waits for 1 s or more. Locks that are "
-	       "held for a shorter time, or a file for each task, help.",
+	decide(j->to, BOUND_APPLICATION, CONFIDENCE_MEDIUM,
+	       "Tasks wait for locks (fcntl) of files%s%s that others hold, or ask for them again and again: %" PRIu64
+	       " calls were answered NFS4ERR_DENIED. Locks that are held for a shorter time, or a file for each "
+	       "task, help.",
 	       *mountpoint ? " in " : "", mountpoint, a->denied);
 	return true;
 }
@@ -370,7 +393,8 @@ bool judge_refused(struct judgement *j)
 	const struct above_sums *a = &j->v->above;
 	const struct rpc_error *last = &a->refusal;
 
-	if (a->refused < REFUSED || (double)a->refused < REFUSED_SHARE * (double)j->v->calls)
+	if (a->refused < REFUSED || (double)a->refused < REFUSED_SHARE * (double)j->v->calls ||
+	    moves_data(j))
 		return false;
 	decide(j->to, BOUND_ERRORS, CONFIDENCE_MEDIUM,
 	       "%" PRIu64 " of %" PRIu64

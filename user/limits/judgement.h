@@ -15,7 +15,7 @@ struct interval {
 	uint64_t ns;
 	uint64_t received_bytes; /* by TCP */
 	uint64_t calls, replies, timeouts, connects;
-	uint64_t clients; /* calls by which a client makes itself known */
+	uint64_t clients, sessions; /* calls by which a client makes itself, or a session, known */
 	uint64_t late; /* calls that took LATE_NS or more */
 	uint64_t longest_ns; /* the longest call took at least so long; 0: not known */
 	uint64_t total_ns, phase_ns[RPC_PHASES];
@@ -26,6 +26,7 @@ struct interval {
 };
 
 uint64_t depth_count(const struct depth_histogram *h); /* the number of values */
+uint64_t calls_from(const struct time_histogram *h, uint64_t ns); /* that took @ns or more */
 
 /* Each adds a part of the interval to the sums. */
 void loads_add(struct server_sums *v, const struct interval *n); /* calls at its load */
@@ -35,6 +36,9 @@ void slot_waits_add(struct server_sums *v, const struct interval *n);
 /* Updates the time without an answer and the last stall. Returns whether the interval belongs to a stall, or is one of the two
  * after it: then nothing else of it is added. */
 bool stall_covers(struct server_sums *v, struct interval *n);
+
+/* Whether the interval is so soon after a stall that each client makes itself known, if the server has restarted. */
+bool is_in_grace(const struct server_sums *v, const struct interval *n);
 
 /* Notes the slots of transport @t of the snapshot at the end. *@waited: whether calls waited for those noted so far; it begins as
  * false. */
@@ -51,6 +55,9 @@ void active_time_add(struct active_time *to, const struct active_time *from, uin
 #define SLOW_NS 15e6
 /* The low load has at most this share of the calls in flight at the high load, or of all slots: a half. */
 #define LOW_LOAD 0.505
+
+/* What raises the throughput by a smaller factor is not worth a remount. */
+#define WORTH_IT 1.25
 
 struct judgement {
 	const struct server_sums *v;
@@ -103,6 +110,10 @@ bool is_flat(const struct verdict_numbers *n);
 
 /* Whether the network's round trip is most of the time until an answer: the server is far away. */
 bool is_far_away(const struct verdict_numbers *n);
+
+/* Whether of @calls in flight less than one would be at the server on average, and the others on the network. Any server can
+ * serve that. With more calls at the server, a server that has only as many workers as there were calls would look the same. */
+bool serves_any(const struct verdict_numbers *n, double calls);
 
 /* Whether more calls in flight would bring hardly more replies, false without a comparison; and decides on that. */
 bool is_saturated(const struct judgement *j);

@@ -86,13 +86,15 @@ void limit_sums_next(struct limit_sums *h)
 	size_t kept = 0;
 
 	ARRAY_EACH(v, h->servers, h->count) {
-		struct server_sums next = { .looks = fills_link(v) ? v->looks : 0 };
+		struct server_sums next = { .looks = fills_link(v) ? v->looks : 0,
+					    .unheard_ns = v->oldest_ns ? v->unheard_ns : 0,
+					    .served_ns = v->served_ns };
 
 		if (v->above.opens_wait)
 			next.above =
 				(struct above_sums){ .opens_wait = true,
 						     .since_delay_ns = v->above.since_delay_ns };
-		else if (!next.looks)
+		else if (!next.looks && !next.unheard_ns)
 			continue;
 		memcpy(next.server, v->server, sizeof(next.server));
 		h->servers[kept++] = next;

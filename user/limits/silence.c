@@ -17,52 +17,74 @@
  * and it is taken back when the silence becomes a stall.
  *
  * Silence begins where the oldest call began to wait, and this may be in an earlier interval. A call younger than the
- * interval proves nothing: it may be the first one. Calls of soft mounts end without an answer; these are timeouts, and
- * do not end a silence. */
+ * interval proves nothing: it may be the first one. Nor does a call that was passed by, while others were answered for
+ * HUNG_NS: nobody else may ask. But an NFSv4 client renews its lease, therefore the server is silent after LEASE_NS.
+ * Calls of soft mounts end without an answer; these are timeouts, and do not end a silence. */
 #include "limits/judgement.h"
 
 /* A client makes itself known at most this long after a stall; seconds. */
 #define GRACE 90
-/* A call that could not be sent has waited for so long before a soft mount gives it up: the socket's buffer was full. */
-#define UNSENT_NS UINT64_C(1000000000)
+/* A call has waited for so long at least before a soft mount gives it up: for an answer, or in a full socket's buffer. */
+#define GIVEN_UP_NS UINT64_C(1000000000)
+/* Linux servers' lease time. */
+#define LEASE_NS UINT64_C(90000000000)
 /* The time between two short stalls; seconds. */
 #define SHORT_APART 60
 
 /* If timeouts are not counted: the number of calls of soft mounts that ended without an answer, by their errors. A server may
- * answer with the same errors, but then nothing was sent again, nor waited for long to be sent. */
+ * answer with the same errors, but then the op's calls were short, or neither sent again nor waited for long to be sent. */
 static uint64_t timed_out_calls(const struct interval *n)
 {
 	uint64_t count = 0;
 
-	if (!n->phase_ns[RPC_PHASE_RESEND] && n->phase_ns[RPC_PHASE_SEND] < UNSENT_NS)
-		return 0;
-	CALLS_EACH(e, &n->d->calls, error, n->name)
+	CALLS_EACH(e, &n->d->calls, error, n->name) {
+		const struct rpc_op *o =
+			CALLS_FIND(x, &n->d->calls, op, n->name, !strcmp(x->op, e->op));
+		uint64_t calls = o ? calls_from(&o->total, GIVEN_UP_NS) : 0;
+
+		if (!calls || (!o->phase[RPC_PHASE_RESEND].sum_ns &&
+			       o->phase[RPC_PHASE_SEND].sum_ns < GIVEN_UP_NS))
+			continue;
 		if (!strcmp(e->status, "EIO") || !strcmp(e->status, "ETIMEDOUT"))
-			count += e->count;
+			count += e->count < calls ? e->count : calls;
+	}
 	return count;
+}
+
+bool was_passed_by(const struct server_sums *v)
+{
+	return v->unheard_ns && v->oldest_ns > v->unheard_ns + v->served_ns + HUNG_NS;
 }
 
 static void add_silence(struct server_sums *v, struct interval *n)
 {
-	bool answered = n->replies;
-	uint64_t before;
+	const struct calls *end = &n->d->end->calls;
+	bool answered = n->replies, first = !v->silent_ns;
 
-	if (!snapshot_knows(&n->d->end->calls, RPC_FACT_REPLIES)) {
-		n->timeouts = timed_out_calls(n);
+	if (!snapshot_knows(end, RPC_FACT_REPLIES)) {
+		if (!snapshot_knows(end, RPC_FACT_TIMEOUTS))
+			n->timeouts = timed_out_calls(n);
 		answered = n->calls > n->timeouts;
 	}
-	if (answered || (!v->oldest_ns && !n->timeouts)) {
+	if (answered) {
+		v->unheard_ns = n->ns;
+		v->served_ns = n->longest_ns;
+	} else if (v->unheard_ns) {
+		v->unheard_ns += n->ns;
+	}
+	if (answered || (!v->oldest_ns && !n->timeouts) ||
+	    (was_passed_by(v) && v->unheard_ns < LEASE_NS)) {
 		v->silent_ns = 0;
-	} else if (v->silent_ns || v->oldest_ns >= n->ns || n->timeouts) {
-		if (!v->silent_ns) {
-			v->silent_since = n->d->end->wall - (double)v->oldest_ns / 1e9;
-			before = v->oldest_ns > n->ns ? v->oldest_ns - n->ns : 0;
-			/* Other calls were answered in the interval before. In the first interval nothing is known of the
-			 * time before. */
-			v->silent_ns = v->ns == n->ns || before < n->ns ? before : n->ns;
-		}
+	} else if (!first || v->oldest_ns >= n->ns || n->timeouts) {
 		v->silent_ns += n->ns;
-		calls_victims(v->victims, &n->d->end->calls, v->server);
+		if (first) {
+			RAISE(v->silent_ns, v->oldest_ns);
+			/* Others were answered in the interval before, or in one that was left out as it has passed by. */
+			if (v->unheard_ns)
+				LOWER(v->silent_ns, v->unheard_ns);
+			v->silent_since = n->d->end->wall - (double)v->silent_ns / 1e9;
+		}
+		calls_victims(v->victims, end, v->server);
 	}
 }
 
@@ -117,13 +139,18 @@ static void keep_longest(struct server_sums *v)
 		*longest = v->stall;
 }
 
+bool is_in_grace(const struct server_sums *v, const struct interval *n)
+{
+	return v->stall.end && n->d->end->wall <= v->stall.over + GRACE;
+}
+
 /* Notes what shows after a stall that the server has restarted. */
 static void note_restart(struct server_sums *v, const struct interval *n)
 {
 	bool grace = CALLS_FIND(e, &n->d->calls, error, n->name,
 				e->count && !strcmp(e->status, "NFS4ERR_GRACE"));
 
-	if (!v->stall.end || n->d->end->wall > v->stall.over + GRACE)
+	if (!is_in_grace(v, n))
 		return;
 	v->stall.restarted |= n->clients || grace;
 	if (grace)
@@ -194,6 +221,10 @@ bool stall_covers(struct server_sums *v, struct interval *n)
 	v->silent_connects = v->silent_ns ? v->silent_connects + n->connects : 0;
 	if (!v->silent_ns)
 		v->silent = (struct active_time){};
+	/* Only the oldest call waits, and goes on to wait: no other was made. */
+	if (!v->silent_ns && !v->stall.end && n->longest_ns && n->longest_ns < n->ns &&
+	    v->oldest_ns > v->stall.ns)
+		v->stall = (struct stall){};
 	note_restart(v, n);
 	covers = v->stall.intervals_left || has_waited(v, n);
 	if (covers) {

@@ -17,8 +17,6 @@
 #define MOST_GROWTH 1.15
 /* The high load has this share of all slots in flight. */
 #define HIGH_LOAD (2.0 / 3)
-/* A setting that raises the slots by a smaller factor is not worth a remount. */
-#define WORTH_IT 1.25
 
 /* A server that serves all calls at once replies at the distances at which they happened to be sent. With this many slots
  * these distances are hardly ever equal. */
@@ -161,9 +159,10 @@ static void set_slots(struct judgement *j, enum bound limit, uint32_t slots)
 		slots = (uint32_t)((slots + transports_of(v) - 1) / transports_of(v));
 	if (slots <= now)
 		return; /* this value is in force, or is the largest that there is */
-	say(to, limit == BOUND_SESSION ?
-			" All connections share the session: nconnect does not help." :
-			" nconnect would add as many slots for each connection.");
+	if (setting != SLOTS_RDMA)
+		say(to, limit == BOUND_SESSION ?
+				" All connections share the session: nconnect does not help." :
+				" nconnect would add as many slots for each connection.");
 	to->remount = propose(j, slot_settings[setting].name, slots, "");
 }
 
@@ -243,15 +242,9 @@ static double most_gain(const struct judgement *j, enum bound limit, double slot
 	return gain;
 }
 
-/* Whether of @calls in flight less than one would be at the server on average, and the others on the network. Any server can
- * serve that. With more calls at the server, a server that has only as many workers as there are slots would look the same.
- * All slots must have been in use for an interval: with calls that begin at intervals the gain is smaller. */
-static bool is_far(const struct judgement *j, enum bound limit, double calls)
+bool serves_any(const struct verdict_numbers *n, double calls)
 {
-	const struct verdict_numbers *n = &j->to->numbers;
-
-	return n->min_rtt_ns > 0 && calls * (n->low.rtt_ns - n->min_rtt_ns) <= n->low.rtt_ns &&
-	       queue_of(j->v, limit)->full;
+	return n->min_rtt_ns > 0 && calls * (n->low.rtt_ns - n->min_rtt_ns) <= n->low.rtt_ns;
 }
 
 /* Decides that the server replies at a fixed rate, if it does. Returns whether. */
@@ -298,8 +291,7 @@ void judge_slots(struct judgement *j, enum bound limit)
 	if (varied && n->rtt_ns >= n->hold_ns / 2 && is_flat(n)) {
 		flat = extrapolate_slots(j, slots, slots * gain);
 		if (flat >= slots * WORTH_IT || flat >= slots * gain) {
-			j->to->confidence =
-				is_far(j, limit, flat) ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
+			j->to->confidence = CONFIDENCE_MEDIUM;
 			wanted = flat;
 			expected = true;
 		}
@@ -308,6 +300,9 @@ void judge_slots(struct judgement *j, enum bound limit)
 		return;
 	wanted = power_of_two_above(wanted / share) * share;
 	LOWER(wanted, most_slots(j->v, limit));
+	/* All slots must have been in use for an interval: with calls that begin at intervals the gain is smaller. */
+	if (expected && queue_of(j->v, limit)->full && serves_any(n, wanted))
+		j->to->confidence = CONFIDENCE_HIGH;
 	set_gain(j, slots, wanted, gain, most, expected);
 	say_slots(j, slots, slots * gain, varied, what);
 	set_slots(j, limit, (uint32_t)(wanted + 0.999));

@@ -53,6 +53,15 @@ static uint64_t longest_of(const struct time_histogram *h, const struct calls *e
 	return b ? histogram_bound(b - 1, TIME_SHIFT) : 0;
 }
 
+uint64_t calls_from(const struct time_histogram *h, uint64_t ns)
+{
+	uint64_t calls = 0;
+
+	for (uint32_t b = histogram_index(ns, TIME_SHIFT, TIME_OVERFLOW); b < TIME_BUCKETS; b++)
+		calls += h->bucket[b];
+	return calls;
+}
+
 static void add_ops(struct interval *n)
 {
 	CALLS_EACH(o, &n->d->calls, op, n->name) {
@@ -63,13 +72,12 @@ static void add_ops(struct interval *n)
 		n->calls += calls;
 		if (!strcmp(o->op, "EXCHANGE_ID") || !strcmp(o->op, "SETCLIENTID"))
 			n->clients += calls;
+		n->sessions += strcmp(o->op, "CREATE_SESSION") ? 0 : calls;
 		n->total_ns += o->total.sum_ns;
 		RAISE(n->longest_ns, longest_of(&o->total, &n->d->end->calls));
 		for (int p = 0; p < RPC_PHASES; p++)
 			n->phase_ns[p] += o->phase[p].sum_ns;
-		for (uint32_t b = histogram_index(LATE_NS, TIME_SHIFT, TIME_OVERFLOW);
-		     b < TIME_BUCKETS; b++)
-			n->late += o->total.bucket[b];
+		n->late += calls_from(&o->total, LATE_NS);
 		if (of == CALL_OTHER) {
 			if (calls <= kind->calls)
 				continue;
@@ -84,8 +92,8 @@ static void add_ops(struct interval *n)
 
 /* Packets of this size pass on each path. */
 #define SMALL_PACKET 576
-/* A host that answered so shortly before the silence hardly failed at that very moment; seconds. */
-#define SHORTLY 3
+/* A host that answered so shortly before the silence hardly failed at that very moment. */
+#define SHORTLY_NS UINT64_C(4000000000)
 
 static void note_lost(struct server_sums *v, const struct rpc_transport_state *t)
 {
@@ -94,8 +102,8 @@ static void note_lost(struct server_sums *v, const struct rpc_transport_state *t
 	if (t->oldest_ns < HUNG_NS)
 		return;
 	/* Small calls were answered until now, and no large segment ever arrived. */
-	small_pass |= t->acked && t->acked < SMALL_PACKET && v->silent_ns &&
-		      v->answered >= v->silent_since - SHORTLY;
+	small_pass |= t->acked && t->acked < SMALL_PACKET && v->silent_ns && v->unheard_ns &&
+		      v->unheard_ns <= v->silent_ns + SHORTLY_NS;
 	if (t->behind || (large && small_pass))
 		v->lost = LOST_ONLY_LARGE;
 	else if (t->unacked)
@@ -209,7 +217,8 @@ static void note_server(struct server_sums *v, struct interval *n)
 	if (v->draining_now_ns)
 		calls_victims(v->victims, end, v->server);
 	if (s->upcall_ns) {
-		v->upcall_ns += n->ns;
+		/* A shorter wait may be one of many that follow each other, or the only one. */
+		v->upcall_ns += s->upcall_ns >= n->ns ? n->ns : 0;
 		RAISE(v->upcall_ns, s->upcall_ns);
 		memcpy(v->upcall_by, s->upcall_by, sizeof(v->upcall_by));
 	}
@@ -316,12 +325,13 @@ int limit_sums_add_server(struct limit_sums *h, const struct delta *d,
 	note_server(v, &n);
 	v->ns += n.ns;
 	v->calls_ended += n.calls;
-	if (n.replies)
-		v->answered = d->end->wall;
-	v->clients += n.clients;
 	failures_add(&v->failures, d, n.name, NULL, FAILURE_NONE);
 	if (!stall_covers(v, &n))
 		add_calls(v, &n);
+	if (!is_in_grace(v, &n)) {
+		v->clients += n.clients;
+		v->sessions += n.sessions;
+	}
 	return 0;
 }
 

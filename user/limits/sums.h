@@ -66,8 +66,10 @@ enum above_op {
 	ABOVE_LOOKUP,
 	ABOVE_ATTRIBUTES, /* GETATTR, ACCESS */
 	ABOVE_OPEN,
+	ABOVE_FILES, /* CLOSE, CREATE, REMOVE */
 	ABOVE_DELEGRETURN,
-	ABOVE_NAMES, /* other metadata: CLOSE, CREATE, ... */
+	ABOVE_NAMES, /* other metadata */
+	ABOVE_STATE, /* for the client's lease, session and stateids */
 	ABOVE_OTHER,
 	ABOVE_OPS,
 };
@@ -136,7 +138,9 @@ struct server_sums {
 	uint64_t silent_ns; /* of the last intervals, if a call waited and none was answered */
 	double silent_since; /* since the epoch */
 	char victims[VICTIMS_TEXT]; /* of this silence or recovery, or of the last one */
-	double answered; /* end of the last interval with a reply, since the epoch; 0: there is none */
+	uint64_t
+		unheard_ns; /* of the last intervals, from the last one with an answer on; 0: there is none */
+	uint64_t served_ns; /* of the longest call that ended in that one */
 	uint64_t silent_connects; /* connections made in that time */
 	struct stall stall, longest_stall; /* the last one; of those that ended the longest */
 	unsigned int stalls; /* that ended */
@@ -181,10 +185,12 @@ struct server_sums {
 	struct above_sums above;
 	struct failures failures;
 	/* Of stalls as well: */
-	uint64_t clients; /* calls by which the client made itself known */
+	uint64_t clients,
+		sessions; /* calls by which the client made itself, or a session, known; not after stalls */
 	uint64_t identities; /* the most of its clients that did so each */
 	uint64_t draining_ns, draining_now_ns; /* as in struct rpc_server_state */
-	uint64_t upcall_ns; /* of the intervals at whose end calls waited for credentials */
+	uint64_t
+		upcall_ns; /* the longest wait for credentials, or of the intervals in which one lasted */
 	char upcall_by[LABEL_SIZE]; /* by whom, if it is known */
 	uint64_t lock_wait_ns; /* the longest wait for the lock manager, and by whom */
 	char lock_wait_by[LABEL_SIZE];
@@ -204,6 +210,9 @@ int limit_sums_add_server(struct limit_sums *h, const struct delta *d,
 #define SILENCE_REASON_SIZE (256 + CONNECTION_SIZE)
 const char *silence_reason(char *text, const struct server_sums *v, enum lost_packets lost,
 			   bool silent);
+
+/* Whether others have been answered for HUNG_NS since the oldest call began. */
+bool was_passed_by(const struct server_sums *v);
 
 /* Whether the oldest call is a COMMIT, and the host acknowledges all that is sent. */
 bool waits_for_disks(const struct server_sums *v);

@@ -92,6 +92,9 @@ const char *const confidence_names[CONFIDENCES] = {
 #define DRAINED_NS UINT64_C(10000000000)
 #define DRAINED 0.5
 
+/* Setup is a wait for lost connections if calls that were sent again waited for a tenth of it. */
+#define RESENT 10
+
 /* A connection is closed again and again: CLOSINGS times, and once in this time on average. */
 #define CLOSING_NS UINT64_C(30000000000)
 
@@ -123,11 +126,14 @@ bool propose(const struct judgement *j, const char *setting, uint64_t value, con
 
 /* ---- server or application ---- */
 
+#define NO_MORE " A server that serves no more at once looks the same."
+
 static void judge_server(struct judgement *j)
 {
 	const struct load_sums *loads = main_loads(j->v);
 	struct verdict_numbers *n = &j->to->numbers;
 	struct load_sums low = {}, high = {};
+	enum confidence sure = CONFIDENCE_MEDIUM;
 	double most = n->concurrency > n->in_flight ? n->concurrency : n->in_flight;
 	bool slow = n->rtt_ns >= SLOW_NS, varied;
 
@@ -139,17 +145,21 @@ static void judge_server(struct judgement *j)
 		high = loads[i];
 	}
 	varied = compare_loads(j, loads, &low, &high);
+	if (varied && is_flat(n) && serves_any(n, n->high.in_flight))
+		sure = CONFIDENCE_HIGH;
 	if (is_saturated(j)) {
 		judge_saturated(j);
 	} else if (judge_above(j)) {
 		return;
 	} else if (is_far_away(n)) {
-		decide(j->to, BOUND_LATENCY,
-		       varied && is_flat(n) ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM,
+		decide(j->to, BOUND_LATENCY, sure,
 		       "The server is far away: an answer takes %.3g ms, of which TCP's round trip is %.3g ms. "
 		       "More calls at once (%.2g now) raise the throughput: more threads, larger requests, more "
-		       "read ahead. Nothing on the server does.",
-		       n->rtt_ns / 1e6, n->min_rtt_ns / 1e6, n->concurrency);
+		       "read ahead.%s",
+		       n->rtt_ns / 1e6, n->min_rtt_ns / 1e6, n->concurrency,
+		       sure == CONFIDENCE_HIGH ? " Nothing on the server does." :
+		       varied                  ? NO_MORE :
+						 "");
 	} else if (slow) {
 		decide(j->to, BOUND_SERVER, CONFIDENCE_MEDIUM,
 		       "The server or the network takes %.3g ms for an answer", n->rtt_ns / 1e6);
@@ -160,11 +170,11 @@ static void judge_server(struct judgement *j)
 		if (most < ONLY_ONE)
 			say(j->to, " The application makes one call after the other.");
 	} else if (most < ONE_BY_ONE || varied) {
-		decide(j->to, BOUND_APPLICATION,
-		       varied && is_flat(&j->to->numbers) ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM,
+		decide(j->to, BOUND_APPLICATION, sure,
 		       "The application has %.2g calls at once, and an answer takes %.3g ms: "
-		       "more requests at once, or larger ones, would raise the throughput.",
-		       n->concurrency, n->rtt_ns / 1e6);
+		       "more requests at once, or larger ones, would raise the throughput.%s",
+		       n->concurrency, n->rtt_ns / 1e6,
+		       varied && sure != CONFIDENCE_HIGH ? NO_MORE : "");
 	} else {
 		decide(j->to, BOUND_SERVER, CONFIDENCE_LOW,
 		       "Most of the calls' time passes until the answer, %.3g ms with %.1f calls "
@@ -188,14 +198,14 @@ static void judge_part(struct judgement *j, enum bound bound)
 	double share = ratio(j->time[bound], j->total);
 	const struct server_sums *v = j->v;
 	struct verdict *to = j->to;
-	uint32_t more;
+	uint32_t connections = v->nconnect ?: v->transports ?: 1, more;
 
 	decide(to, bound, by_share(share), "%.0f %% of the time that calls have a slot ",
 	       100 * share);
 	switch (bound) {
 	case BOUND_SEND:
 		/* Connections of several addresses and versions are of several mounts. */
-		more = 2 * (v->nconnect ?: v->transports ?: 1);
+		more = 2 * connections;
 		say(to,
 		    "is spent waiting to transmit: the connection does not take data faster. More "
 		    "connections help if each is limited, not if the link is.");
@@ -205,8 +215,13 @@ static void judge_part(struct judgement *j, enum bound bound)
 			say(to, " No queue on the way is seen: a server that does not take data "
 				"faster looks the same.");
 		}
+		/* One call at a time uses one connection. */
 		to->gain_at_most = 1 / (1 - share) < 2 ? 1 / (1 - share) : 2;
-		if (more <= MAX_CONNECTIONS)
+		LOWER(to->gain_at_most, larger(larger(to->numbers.in_flight, 1),
+					       to->numbers.concurrency / connections));
+		/* Not each kernel heeds it for NFSv4 by RDMA. */
+		if (more <= MAX_CONNECTIONS && to->gain_at_most >= WORTH_IT &&
+		    strcmp(v->protocol, "rdma") != 0)
 			to->remount = propose(j, "nconnect", more, "");
 		break;
 	case BOUND_DELAY:
@@ -248,6 +263,7 @@ static enum bound largest_part(struct judgement *j)
 	const struct server_sums *v = j->v;
 	double setup = (double)v->phase_ns[RPC_PHASE_SETUP] - (double)v->credentials_ns;
 	enum bound largest = BOUND_SERVER;
+	bool resends;
 
 	RAISE(setup, 0);
 	j->time[BOUND_SEND] = (double)v->phase_ns[RPC_PHASE_SEND];
@@ -256,10 +272,12 @@ static enum bound largest_part(struct judgement *j)
 	j->time[BOUND_CREDENTIALS] = (double)v->credentials_ns;
 	j->time[BOUND_SERVER] = (double)v->phase_ns[RPC_PHASE_RTT];
 	j->time[BOUND_CLIENT_CPU] = (double)v->phase_ns[RPC_PHASE_FINISH];
-	/* Setup includes connecting anew, for calls that are not sent again themselves, and upcalls that block the task. */
-	j->time[(v->disconnects && v->phase_ns[RPC_PHASE_RESEND]) || closings_of(v) ? BOUND_RESEND :
-		v->kerberos ? BOUND_CREDENTIALS :
-			      BOUND_CLIENT_CPU] += setup;
+	/* Setup includes connecting anew, for calls that are not sent again themselves, and upcalls that block the task. About as
+	 * many calls wait for a connection before they are sent as afterwards. */
+	resends = v->disconnects && RESENT * j->time[BOUND_RESEND] >= setup;
+	j->time[resends || closings_of(v) ? BOUND_RESEND :
+		v->kerberos               ? BOUND_CREDENTIALS :
+					    BOUND_CLIENT_CPU] += setup;
 	for (int b = 0; b < BOUNDS; b++) {
 		j->total += j->time[b];
 		if (j->time[b] > j->time[largest])
@@ -310,20 +328,11 @@ bool verdict_is_possible(uint64_t unknown)
 	return !(unknown >> RPC_FACT_PHASE & (RPC_FACT_BIT(RPC_PHASES) - 1));
 }
 
-static bool server_is_silent(const struct server_sums *v)
-{
-	if (v->silent_ns >= HUNG_NS)
-		return true;
-	return v->silent_ns == v->ns && v->oldest_ns >= HUNG_NS;
-}
-
 uint64_t server_hangs(const struct limit_sums *h, const char *server)
 {
 	const struct server_sums *v = server_sums_of(h, server);
 
-	if (!v || !server_is_silent(v))
-		return 0;
-	return v->silent_ns > v->oldest_ns ? v->silent_ns : v->oldest_ns;
+	return v && v->silent_ns >= HUNG_NS ? v->silent_ns : 0;
 }
 
 /* Whether TCP loses a large share of its segments, or a few that delay calls. If calls come one by one, nothing is sent
@@ -491,12 +500,12 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 	bool expired = worst && failure_of(worst->op, worst->status) == FAILURE_TICKET;
 	char text[FAILURE_TEXT_SIZE], reason[SILENCE_REASON_SIZE];
 
-	if (server_is_silent(v)) {
+	if (v->silent_ns >= HUNG_NS) {
 		/* If the silence began before the session, other calls may have been answered in it. */
 		to->bound_by = BOUND_HUNG;
-		to->confidence = seen < HUNG_NS     ? CONFIDENCE_LOW :
-				 waits_for_disks(v) ? CONFIDENCE_MEDIUM :
-						      CONFIDENCE_HIGH;
+		to->confidence = seen < HUNG_NS                         ? CONFIDENCE_LOW :
+				 waits_for_disks(v) || was_passed_by(v) ? CONFIDENCE_MEDIUM :
+									  CONFIDENCE_HIGH;
 		if (v->oldest_ns >= HUNG_NS)
 			say(to,
 			    "No call is answered: the oldest waits for %.0f s, and nothing came for %.0f s.",
@@ -531,17 +540,20 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 /* Says that the client recovers its state, if that holds up calls. Decides on that. Returns whether. */
 static bool judge_recovery(struct verdict *to, const struct server_sums *v)
 {
-	double drained = ratio((double)v->draining_ns, (double)v->active.ns);
-	uint64_t times = v->clients / (v->identities ?: 1);
+	double drained = ratio((double)v->draining_ns, (double)v->ns);
+	uint64_t clients = v->clients / (v->identities ?: 1);
+	uint64_t times = v->sessions / (v->identities ?: 1);
+	bool session = clients < RECOVERIES;
 
+	times = session ? times : clients;
 	/* New mounts also make the client known, without errors. */
 	if (times >= RECOVERIES && times * RECOVERY_NS >= v->ns &&
 	    failures_of_state(&v->failures) >= RECOVERIES) {
 		decide(to, BOUND_STATE_RECOVERY, CONFIDENCE_HIGH,
-		       "This client made itself known anew %" PRIu64
+		       "This client made %s anew %" PRIu64
 		       " times in %.0f s: another client has its identity (host name, nfs4_unique_id), or "
 		       "the server drops it. ",
-		       times - 1, (double)v->ns / 1e9);
+		       session ? "its session" : "itself known", times - 1, (double)v->ns / 1e9);
 	} else if (v->draining_now_ns >= DRAINED_NS || drained >= DRAINED) {
 		decide(to, BOUND_STATE_RECOVERY, CONFIDENCE_MEDIUM,
 		       "Calls%s waited for %.0f s until the client has recovered its state (session, locks, open "
