@@ -372,11 +372,11 @@ struct calls {
  * returns the first of them for which @wanted is true, or NULL. */
 #define CALLS_EACH(entry, calls, list, of)                         \
 	ARRAY_EACH(entry, (calls)->list##s, (calls)->list##_count) \
-		if (strcmp(entry->server, of) != 0) {              \
+		if (strcmp((entry)->server, of) != 0) {            \
 		} else
 #define CALLS_FIND(entry, calls, list, of, wanted)                 \
 	ARRAY_FIND(entry, (calls)->list##s, (calls)->list##_count, \
-		   !strcmp(entry->server, of) && (wanted))
+		   !strcmp((entry)->server, of) && (wanted))
 
 static inline bool snapshot_knows(const struct calls *c, int fact)
 {
