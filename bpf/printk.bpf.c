@@ -15,14 +15,14 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define MARK_SXID 0x64695853 /* little-endian "SXid" */
 #define MARK_NVSW 0x7773766e /* little-endian "nvsw" */
 
-/* Messages with a mark for which the ring buffer had no room: they may be the driver's, or no module of the driver is
- * on their stack. The first also counts those that could not be read, whose origin is not known. */
+/* How the names of the driver's modules begin: " [nvidia" and " [nvswit", little-endian. */
+#define NAME_NVIDIA 0x61696469766e5b20
+#define NAME_NVSWITCH 0x74697773766e5b20
+
+/* Messages with a mark for which the ring buffer had no room: the driver's, and others'. The first also counts those
+ * whose text or callers could not be read. */
 __u64 printk_dropped = 0;
 __u64 printk_others_dropped = 0;
-
-/* Set by user space. A flood of other messages must leave room for the driver's. */
-struct printk_range printk_driver[PRINTK_DRIVER_RANGES] = {};
-bool printk_driver_known = false; /* false: each message may be its */
 
 BPF_RINGBUF(printk_ring, PRINTK_RING_BYTES);
 
@@ -78,45 +78,61 @@ __noinline int has_mark(__u64 address, __u64 len)
 	return 0;
 }
 
-/* 1 if @a < @b, else 0, without a branch. */
-static __always_inline __u64 is_below(__u64 a, __u64 b)
+/* Whether a module of the driver is among @names. A flood of other messages must leave room for the driver's. A global
+ * function for the same reason. */
+__noinline int has_driver(const struct printk_names *names)
 {
-	return ((~a & b) | ((~a | b) & (a - b))) >> 63;
+	__u64 window = 0, found = 0, x, y;
+
+	if (!names)
+		return 0;
+	for (__u32 i = 0; i < PRINTK_NAMES; i++) {
+		window = window >> 8 | (__u64)(__u8)names->text[i] << 56;
+		x = window ^ NAME_NVIDIA;
+		y = window ^ NAME_NVSWITCH;
+		found |= ((x - 1) & ~x) | ((y - 1) & ~y);
+	}
+	return (int)(found >> 63);
 }
 
-/* Whether @address lies in the driver. A global function for the same reason. It has no branch: verifiers before 6.2 compare
- * all scalars of a program that has functions, and followed the 16 branches through more than a million instructions. */
-__noinline int is_in_driver(__u64 address)
+/* Names who called: user space would be late, as modules come and go. False: the kernel does not show it, for example
+ * because too many programs on this CPU print names. */
+static __always_inline bool name_callers(void *ctx, struct printk_names *names)
 {
-	__u64 found = 0;
+	static const char line[] = "%ps\n";
+	__u64 stack[PRINTK_STACK] = {};
+	__u32 at = 0;
 
-	for (__u32 i = 0; i < PRINTK_DRIVER_RANGES; i++)
-		found |= is_below(address - printk_driver[i].begin,
-				  printk_driver[i].end - printk_driver[i].begin);
-	return (int)found;
-}
+	/* Without this program. */
+	if (bpf_get_stack(ctx, stack, sizeof(stack), 1) <= 0)
+		return false;
+	for (__u32 i = 0; i < PRINTK_STACK && stack[i] && at <= PRINTK_NAMES - PRINTK_NAME; i++) {
+		__s64 size = bpf_snprintf(names->text + at, PRINTK_NAME, line, &stack[i],
+					  sizeof(stack[i]));
 
-/* Whether the driver is on the stack, or may be. The first address is this program's own, which may lie within the
- * size of a module of the driver. */
-static __always_inline bool may_be_driver(const __u64 *stack, long size)
-{
-	int found = size <= 0 || !printk_driver_known;
-
-	for (__u32 i = 1; i < PRINTK_STACK; i++)
-		found |= is_in_driver(stack[i]);
-	return found;
+		if (size < 3)
+			return false;
+		if (size > PRINTK_NAME)
+			break;
+		at += size - 1;
+		if (names->text[at - 2] == ']')
+			break;
+	}
+	return true;
 }
 
 /* @room is a constant, at least @len. */
-static __always_inline int send(void *ctx, const char *text, __u32 len, __u32 room)
+static __noinline int send(void *ctx, const char *text, __u64 len, __u64 room)
 {
-	__u64 stack[PRINTK_STACK] = {};
 	struct printk_event *event = NULL;
+	struct printk_names names = {};
 	bool driver;
-	long size;
 
-	size = bpf_get_stack(ctx, stack, sizeof(stack), 0);
-	driver = may_be_driver(stack, size);
+	if (!name_callers(ctx, &names)) {
+		__sync_fetch_and_add(&printk_dropped, 1);
+		return 0;
+	}
+	driver = has_driver(&names);
 	if (driver || bpf_ringbuf_query(&printk_ring, BPF_RB_AVAIL_DATA) < PRINTK_OTHERS_BYTES)
 		event = bpf_ringbuf_reserve(&printk_ring, sizeof(*event) + room, 0);
 	if (!event) {
@@ -124,7 +140,8 @@ static __always_inline int send(void *ctx, const char *text, __u32 len, __u32 ro
 		return 0;
 	}
 	event->len = len;
-	if (bpf_probe_read_kernel(event->text, len, text)) {
+	if (bpf_probe_read_kernel(event->text, len, text) ||
+	    bpf_probe_read_kernel(&event->names, sizeof(names), &names)) {
 		__sync_fetch_and_add(&printk_dropped, 1);
 		bpf_ringbuf_discard(event, 0);
 		return 0;
@@ -133,8 +150,6 @@ static __always_inline int send(void *ctx, const char *text, __u32 len, __u32 ro
 	event->pid = bpf_get_current_pid_tgid() >> 32;
 	if (bpf_get_current_comm(event->comm, sizeof(event->comm)))
 		event->comm[0] = 0;
-	__builtin_memcpy(event->stack, stack, sizeof(stack));
-	event->depth = size > 0 ? (__u32)size / sizeof(stack[0]) : 0;
 	bpf_ringbuf_submit(event, 0);
 	return 0;
 }

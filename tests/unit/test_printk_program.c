@@ -6,14 +6,18 @@
 
 #define LINE "NVRM: Xid (PCI:0000:c1:00): 79, GPU has fallen off the bus."
 
+#define EVENT ((struct printk_event *)ring_record)
+
 static char text[PRINTK_TEXT + 1];
 
 BEFORE_EACH()
 {
 	memset(text, 'x', sizeof(text));
 	printk_dropped = printk_others_dropped = 0;
-	printk_driver_known = false;
-	memset(printk_driver, 0, sizeof(printk_driver));
+	stack_now[0] = "printk_sprint";
+	stack_now[1] = "nv_printf [nvidia]";
+	stack_now[2] = NULL;
+	naming_fails = 0;
 	ring_submitted = ring_discarded = 0;
 	ring_room = sizeof(ring_record);
 	ring_filled = 0;
@@ -47,7 +51,7 @@ TEST(a_mark_is_found_wherever_it_is)
 	fresh();
 	message(0, strlen(LINE));
 	assert_counts(1, 0, 0);
-	assert_memory_equal(((struct printk_event *)ring_record)->text, LINE, strlen(LINE));
+	assert_memory_equal(EVENT->text, LINE, strlen(LINE));
 }
 
 TEST(what_has_no_mark_is_no_loss)
@@ -86,32 +90,74 @@ TEST(a_message_that_cannot_be_copied_is_counted)
 	assert_int_equal(ring_discarded, 1);
 }
 
+/* @names are those that user space gets. */
+static void assert_names(const char *names)
+{
+	memset(ring_record, 'x', sizeof(ring_record));
+	message(0, strlen(LINE));
+	assert_int_equal(EVENT->len, strlen(LINE));
+	assert_string_equal(EVENT->names.text, names);
+}
+
+TEST(who_called_is_named_up_to_the_first_module)
+{
+	char name[PRINTK_NAME + 1] = "";
+
+	assert_names("printk_sprint\nnv_printf [nvidia]\n");
+	stack_now[2] = "rm_isr [nvidia]";
+	assert_names("printk_sprint\nnv_printf [nvidia]\n");
+	stack_now[1] = "mount_fs";
+	assert_names("printk_sprint\nmount_fs\nrm_isr [nvidia]\n");
+	/* One that has no room is cut, and is the last. */
+	memset(name, 'y', PRINTK_NAME - 2);
+	stack_now[1] = name;
+	assert_names(formatted("printk_sprint\n%s\nrm_isr [nvidia]\n", name));
+	name[PRINTK_NAME - 2] = 'y';
+	assert_names(formatted("printk_sprint\n%s", name));
+	name[PRINTK_NAME - 1] = 'y';
+	assert_names(formatted("printk_sprint\n%.*s", PRINTK_NAME - 1, name));
+	/* There is room for two of them. */
+	name[PRINTK_NAME - 2] = name[PRINTK_NAME - 1] = '\0';
+	stack_now[0] = stack_now[1] = stack_now[2] = name;
+	assert_names(formatted("%s\n%s\n", name, name));
+}
+
+TEST(a_message_whose_callers_have_no_names_is_counted)
+{
+	naming_fails = -16; /* too many programs print at once on this CPU */
+	message(0, strlen(LINE));
+	assert_counts(0, 1, 0);
+}
+
 TEST(a_full_ring_buffer_is_counted_by_whose_message_it_was)
 {
-	ring_room = 0;
-	message(0, strlen(LINE));
-	assert_counts(0, 1, 0); /* it may be the driver's */
-	printk_driver_known = true;
-	printk_driver[3] = (struct printk_range){ 4096, 8192 };
-	stack_now[0] = 100;
-	stack_now[1] = 8192;
-	message(0, strlen(LINE));
-	assert_counts(0, 1, 1);
-	stack_now[1] = 8191;
-	message(0, strlen(LINE));
-	assert_counts(0, 2, 1);
+	static const struct {
+		const char *caller;
+		bool driver;
+	} callers[] = {
+		{ "nv_printf [nvidia]", true },	 { "uvm_hal [nvidia_uvm]", true },
+		{ "print [nvswitch]", true },	 { "mount_fs", false },
+		{ "nvme_reset [nvme]", false },	 { "nvidia", false },
+	};
+
+	for (size_t i = 0; i < COUNT(callers); i++) {
+		fresh();
+		ring_room = 0;
+		stack_now[1] = callers[i].caller;
+		message(0, strlen(LINE));
+		assert_counts(0, callers[i].driver, !callers[i].driver);
+	}
 }
 
 TEST(others_leave_room_for_the_driver)
 {
-	printk_driver_known = true;
-	printk_driver[0] = (struct printk_range){ 4096, 8192 };
 	ring_filled = PRINTK_OTHERS_BYTES;
-	stack_now[0] = 5000; /* this program itself */
-	stack_now[1] = 100;
 	message(0, strlen(LINE));
-	assert_counts(0, 0, 1);
-	stack_now[1] = 5000;
+	assert_counts(1, 0, 0);
+	stack_now[1] = "mount_fs";
 	message(0, strlen(LINE));
 	assert_counts(1, 0, 1);
+	ring_filled--;
+	message(0, strlen(LINE));
+	assert_counts(2, 0, 1);
 }

@@ -184,10 +184,6 @@ static void describe_driver(struct diagnosis *d)
 	if (f->every_message < 0)
 		snprintf(d->printk, sizeof(d->printk), "the kernel refuses the hook on printk: %s",
 			 bpf_reason(-f->every_message));
-	else if (f->callers)
-		snprintf(d->printk, sizeof(d->printk),
-			 "/proc/modules and /proc/kallsyms do not show who prints a message: %s",
-			 f->callers == -EPERM ? "addresses are hidden" : strerror(-f->callers));
 	snprintf(d->nvidia, sizeof(d->nvidia), "the NVIDIA driver is %sloaded%s%s",
 		 f->driver ? "" : "not ", *f->driver_version ? ", version " : "",
 		 f->driver_version);
@@ -220,11 +216,6 @@ static void add_faults(struct diagnosis *d)
 			  "overruns, are lost" :
 			  "/dev/kmsg cannot be read: all faults that only it has are lost" },
 		{ refused, "printk_console", NOTE, refused ? bpf_advice(-f->every_message) : NULL,
-		  d->printk },
-		{ f->callers, "printk_console", NOTE,
-		  f->callers == -EPERM ? "run it as root with CAP_SYSLOG, and set "
-					 "kernel.kptr_restrict below 2" :
-					 NULL,
 		  d->printk },
 		{ f->every_message == PRINTK_NOT_ASKED, "printk_console", NOTE, NULL,
 		  "/dev/kmsg cannot be written: the driver's first message will show whether the "

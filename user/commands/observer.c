@@ -51,7 +51,7 @@ static uint64_t capabilities_for_hooks(const struct observer *o, uint64_t have)
 
 	if (programs)
 		keep |= load;
-	/* The addresses in /proc/kallsyms and /proc/modules. */
+	/* The kernel log, opened again. */
 	if (o->gpu_wanted)
 		keep |= CAPABILITY(CAP_SYSLOG);
 	if (o->rpc && o->sources & RPC_SOURCE_BIT(RPC_SOURCE_BTF) && in_other_netns())

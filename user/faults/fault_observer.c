@@ -78,7 +78,6 @@ static void look_for_driver(struct fault_observer *g)
 
 	g->look_ns = monotonic_ns() + LOOK_NS;
 	if (modules != g->modules) {
-		printk_hook_modules_changed(g->printk);
 		if (g->options->holders)
 			gpu_holders_learn(&g->holders);
 		g->retry_ns = 0;
@@ -244,13 +243,12 @@ static void attach_printk(struct fault_observer *g, bool quiet)
 	g->printk_error = g->printk ? 0 : errno;
 }
 
-/* The verifier would refuse it again, at the same cost. Where addresses are hidden, it would prove nothing. */
+/* The verifier would refuse it again, at the same cost. */
 static bool may_attach_printk(const struct fault_observer *g)
 {
 	int err = g->printk_error;
 
-	return err && err != E2BIG && err != EACCES && err != EINVAL && err != ENOTSUP &&
-	       !printk_origins_shown("");
+	return err && err != E2BIG && err != EACCES && err != EINVAL && err != ENOTSUP;
 }
 
 /* Tries again what is missing: tracefs may have been mounted, a limit raised. Loading BPF may cost milliseconds
@@ -467,13 +465,12 @@ void fault_offer_read(struct fault_offer *f, const char *root, int every_message
 	f->log_off = file_first_line(PATHF("%s/proc/sys/kernel/printk_devkmsg", root), state,
 				     sizeof(state)) &&
 		     !strcmp(state, "off");
-	f->callers = printk_origins_shown(root);
 	f->driver = !access(PATHF("%s/sys/module/nvidia", root), F_OK);
 	if (f->driver)
 		read_version(f, root);
 	f->driver_event = tracefs_find(root, tracefs, sizeof(tracefs)) == TRACEFS_MOUNTED &&
 			  tracefs_has_event(tracefs, "nvidia/nvidia_dev_xid");
-	f->authority = every_message == PRINTK_SHOWN && !f->callers ? AUTHORITY_HOOK :
-		       f->driver_event                              ? AUTHORITY_DRIVER :
-								      AUTHORITY_LOG;
+	f->authority = every_message == PRINTK_SHOWN ? AUTHORITY_HOOK :
+		       f->driver_event               ? AUTHORITY_DRIVER :
+						       AUTHORITY_LOG;
 }

@@ -60,7 +60,6 @@ struct fault_offer {
 	bool log; /* this process may read /dev/kmsg */
 	bool log_off; /* the kernel lets nobody */
 	int every_message; /* whether it runs for all messages, shown or not: the result of printk_hook_try() */
-	int callers; /* 0: the kernel shows who calls printk; -errno: -EPERM if it hides that */
 	bool driver; /* nvidia is loaded */
 	char driver_version[64]; /* "" if unknown */
 	bool driver_event; /* it has the tracepoint nvidia_dev_xid */

@@ -8,7 +8,8 @@
  *
  *	printk_sprint, vprintk_store, vprintk_emit, _printk, CALLER, ...
  *
- * If CALLER lies in a module of the driver, the message is the driver's (printk_origin.c). Before that commit the
+ * If CALLER lies in a module of the driver, the message is the driver's (printk_origin.c). The kernel names them while it
+ * prints, so modules that come and go change nothing, and no address need be shown. Before that commit the
  * tracepoint runs when a console prints, and its stack is the console's. Its form is the same, and version numbers do
  * not tell: the stack of the first message does. If none has come when the log has been read, the hook prints one
  * through /dev/kmsg (before, it would push a record out of a full log). Where the kernel does not show who prints, the
@@ -18,11 +19,11 @@
  * ring buffer holds some 650. In a storm it may fill before it is read. Then the program counts what it drops, by whether
  * the driver was on the stack. What may be the driver's opens a gap: the log decides about what was printed until now.
  * Others may fill half of the buffer only, and what they lose opens none.
- *
- * Modules come and go. The ranges of their text are read again if a message came after the last reading and that was a
- * while ago, or if a message would be the driver's: another module may lie there now. */
+ */
 #include "faults/printk_hook.h"
 
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -47,14 +48,13 @@ struct printk_hook {
 	struct fault_authority *authority; /* NULL: it is only tried */
 	struct printk_bpf *bpf;
 	struct bpf_memory memory;
-	struct printk_origins origins;
 	struct kernel_log_mark begin, attached; /* all after the second, some after the first */
 	uint64_t attached_ns; /* CLOCK_MONOTONIC */
-	uint64_t dropped, others_dropped; /* messages, at the last look */
+	uint64_t dropped; /* messages, at the last look */
+	uint64_t unnamed; /* messages whose caller has no name */
 	unsigned int read; /* messages, in this turn */
 	bool tried; /* to ask; the question may not have been printed */
 	enum { CALLERS_UNTOLD, CALLERS_KNOWN, CALLERS_HIDDEN } callers;
-	int error; /* why they are hidden; 0: by the kernel's version */
 };
 
 bool printk_marked(const char *text, size_t len)
@@ -65,65 +65,11 @@ bool printk_marked(const char *text, size_t len)
 
 /* ---- who calls printk ---- */
 
-/* Keeps room in the buffer for messages of the driver's modules. Until then they were not distinguished from others. */
-static void protect_driver(struct printk_hook *h)
-{
-	struct printk_range ranges[PRINTK_DRIVER_RANGES] = {};
-	struct printk_bpf__bss *bss = h->bpf->bss;
-	bool known = h->callers == CALLERS_KNOWN && !h->origins.error;
-
-	if (known)
-		printk_origins_driver(&h->origins, ranges, PRINTK_DRIVER_RANGES);
-	if (known && memcmp(bss->printk_driver, ranges, sizeof(ranges)) != 0 &&
-	    bss->printk_others_dropped != h->others_dropped)
-		fault_authority_gap(h->authority, AUTHORITY_HOOK, monotonic_ns());
-	memcpy(bss->printk_driver, ranges, sizeof(ranges));
-	bss->printk_driver_known = known;
-}
-
-/* A lack of memory or descriptors ends; addresses that the kernel hides stay hidden. */
-static bool is_passing(int err)
-{
-	return err == -ENOMEM || err == -EMFILE || err == -ENFILE || err == -EIO;
-}
-
-static void warn_hidden(const struct printk_hook *h)
-{
-	log_warn(h->log,
-		 "cannot find out who calls printk: /proc/modules and /proc/kallsyms: "
-		 "%s. " WITHOUT_CALLERS,
-		 h->error == -EPERM ? "addresses are hidden; it needs CAP_SYSLOG and "
-				      "kernel.kptr_restrict below 2" :
-				      strerror(-h->error));
-}
-
-void printk_hook_modules_changed(struct printk_hook *h)
-{
-	if (!h || h->callers != CALLERS_KNOWN || !h->authority)
-		return;
-	if (printk_origins_read(&h->origins, "", monotonic_ns()) && !is_passing(h->origins.error)) {
-		h->callers = CALLERS_HIDDEN;
-		h->error = h->origins.error;
-		fault_authority_offer(h->authority, AUTHORITY_HOOK, false, monotonic_ns());
-	}
-	protect_driver(h);
-}
-
 /* The first message shows whether the kernel shows who prints. */
-static void learn_callers(struct printk_hook *h, const uint64_t *stack, size_t depth)
+static void learn_callers(struct printk_hook *h, const struct printk_names *names)
 {
-	if (!depth)
-		return;
-	h->error = printk_origins_read_functions(&h->origins, "");
-	if (h->error || !printk_origins_inner(&h->origins, stack, depth)) {
-		h->callers = CALLERS_HIDDEN;
-		return;
-	}
-	h->callers = CALLERS_KNOWN;
-	if (!h->authority)
-		return;
-	printk_hook_modules_changed(h);
-	if (h->callers == CALLERS_KNOWN)
+	h->callers = printk_origin_shown(names) ? CALLERS_KNOWN : CALLERS_HIDDEN;
+	if (h->authority && h->callers == CALLERS_KNOWN)
 		fault_authority_offer(h->authority, AUTHORITY_HOOK, true, h->attached_ns);
 }
 
@@ -131,31 +77,20 @@ int printk_hook_ask(struct printk_hook *h)
 {
 	static const char text[] = "<7>" QUESTION;
 	OPEN_FILE kmsg = -1;
-	bool first;
 
 	if (!h || h->callers == CALLERS_KNOWN)
 		return 0;
-	first = !h->tried;
 	h->tried = true;
 	if (h->callers == CALLERS_UNTOLD) {
 		kmsg = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
-		if (kmsg >= 0 && write(kmsg, text, strlen(text)) >= 0) {
-			printk_hook_consume(h);
-		} else {
-			/* The driver's first message will show it, unless addresses are hidden. */
-			h->error = first ? printk_origins_shown("") : 0;
-			if (!h->error)
-				return 0;
-		}
+		if (kmsg < 0 || write(kmsg, text, strlen(text)) < 0)
+			return 0;
+		printk_hook_consume(h);
 	}
 	if (h->callers == CALLERS_KNOWN)
 		return 0;
 	/* The hook did not get it: a console prints it later, or not at all. */
-	if (is_passing(h->error))
-		return h->error;
-	if (h->error)
-		warn_hidden(h);
-	return h->error ? -EPERM : -ENOTSUP;
+	return -ENOTSUP;
 }
 
 bool printk_release_shows(const char *root)
@@ -182,17 +117,18 @@ bool printk_hook_undecided(const struct printk_hook *h)
 
 static void pass_message(struct printk_hook *h, const struct printk_event *event)
 {
-	size_t depth = event->depth <= PRINTK_STACK ? event->depth : 0;
-	const uint64_t *stack = (const uint64_t *)event->stack;
+	enum printk_origin origin;
 
 	if (h->callers == CALLERS_UNTOLD)
-		learn_callers(h, stack, depth);
+		learn_callers(h, &event->names);
 	if (h->callers != CALLERS_KNOWN || !h->authority)
 		return;
-	if (printk_origins_stale(&h->origins, "", stack, depth, event->time, monotonic_ns()))
-		printk_hook_modules_changed(h);
-	fault_authority_message(h->authority, event,
-				printk_origin(&h->origins, stack, depth, event->time));
+	origin = printk_origin(&event->names);
+	/* Without a module of the driver it is not the driver's. */
+	if (origin == PRINTK_ORIGIN_UNKNOWN && !printk_driver_modules(""))
+		origin = PRINTK_ORIGIN_OTHER;
+	h->unnamed += origin == PRINTK_ORIGIN_UNKNOWN;
+	fault_authority_message(h->authority, event, origin);
 }
 
 static int on_event(void *context, void *data, size_t size)
@@ -227,7 +163,6 @@ void printk_hook_consume(struct printk_hook *h)
 	if (dropped != h->dropped && h->authority)
 		fault_authority_gap(h->authority, AUTHORITY_HOOK, monotonic_ns());
 	h->dropped = dropped;
-	h->others_dropped = h->bpf->bss->printk_others_dropped;
 }
 
 enum record_age printk_hook_age(struct printk_hook *h, uint64_t sequence)
@@ -244,6 +179,9 @@ static int attach_hook(struct printk_hook *h, const struct log *log)
 {
 	int err;
 
+	/* From 5.13 on. Kernels before do not show who prints. */
+	if (!libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_snprintf, NULL))
+		return ENOTSUP;
 	bpf_error_log_clear();
 	h->bpf = printk_bpf__open();
 	if (h->bpf)
@@ -294,7 +232,6 @@ void printk_hook_free(struct printk_hook *h)
 	printk_bpf__destroy(h->bpf);
 	kernel_log_mark_free(&h->begin);
 	kernel_log_mark_free(&h->attached);
-	printk_origins_free(&h->origins);
 	free(h);
 }
 
@@ -306,7 +243,7 @@ int printk_hook_try(void)
 
 	if (h && !err)
 		err = printk_hook_shows(h) ? PRINTK_SHOWN : PRINTK_NOT_ASKED;
-	else if (h && (err == -ENOTSUP || err == -EPERM))
+	else if (err == -ENOTSUP)
 		err = PRINTK_NOT_SHOWN;
 	printk_hook_free(h);
 	return err;
@@ -319,7 +256,7 @@ void printk_hook_snapshot(const struct printk_hook *h, struct self *self)
 	self->map_bytes += h->memory.maps;
 	self->program_bytes += h->memory.programs;
 	bpf_hooks_count(&(struct bpf_hooks){ .skeleton = h->bpf }, 0, snapshot_program, self);
-	snapshot_drop(self, "printk", count_dropped(h));
+	snapshot_drop(self, "printk", count_dropped(h) + h->unnamed);
 	/* Those for which there was room, which is kept for the driver's: none of its modules was on their stack. */
 	snapshot_drop(self, "printk_others", h->bpf->bss->printk_others_dropped);
 }

@@ -9,7 +9,8 @@
 struct printk_hook;
 
 /* Loads and attaches, which may take seconds on a busy node. @log and @authority must outlive it. @quiet: a failure is not
- * logged. @epoll is readable when messages wait; -1: none. Returns NULL with errno set. */
+ * logged. @epoll is readable when messages wait; -1: none. Returns NULL with errno set; ENOTSUP: the kernel does not show who
+ * prints. */
 struct printk_hook *printk_hook_new(const struct log *log, bool quiet,
 				    struct fault_authority *authority, int epoll);
 
@@ -20,8 +21,7 @@ void printk_hook_free(struct printk_hook *h);
 void printk_hook_consume(struct printk_hook *h);
 
 /* Finds out whether the kernel shows who prints, if need be by a line in the kernel log. 0: it does; or the line could not be
- * printed, and a message of the driver will show it. Otherwise the hook proves nothing: -ENOTSUP by the kernel's version; -EPERM if
- * addresses are hidden, which can change; another -errno for a lack of memory or descriptors. */
+ * printed, and a message of the driver will show it. -ENOTSUP: it does not, and the hook proves nothing. */
 int printk_hook_ask(struct printk_hook *h);
 
 /* Whether the hook proves who prints, as far as is known: by a message, or else by the kernel's release. */
@@ -32,9 +32,6 @@ bool printk_release_shows(const char *root);
 
 /* Whether printk_hook_ask() has not yet been called, and no message has come. */
 bool printk_hook_undecided(const struct printk_hook *h);
-
-/* Call it if a module may have been loaded or unloaded. */
-void printk_hook_modules_changed(struct printk_hook *h);
 
 /* When the record with this sequence number was printed. Without a hook it is RECORD_NEW. */
 enum record_age printk_hook_age(struct printk_hook *h, uint64_t sequence);

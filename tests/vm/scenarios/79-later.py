@@ -51,6 +51,9 @@ def a_number_that_is_used_again_names_no_pod(folder):
 
 @judgement
 def agents_that_start_together_each_have_an_instance(folder):
+    if knows_callers(folder):
+        return "none needs one"
     files = sorted(folder.glob("together*.prom"))
     without = [f.name for f in files if authority(Metrics(f)) != "driver"]
     need(len(files) == 8 and not without, without, (folder / "together.log").read_text())
+    return None
