@@ -18,19 +18,26 @@ __u64 spin_frames[SPIN_FRAMES] = {};
 /* Of each CPU its struct rq; 0: not known, or there is no such CPU. */
 __u64 spin_queues[SPIN_CPUS] = {};
 
-/* Each CPU has tasks of the kernel that stay on it, and a task has a pointer to its queue. The variable runqueues would be
+/* Prints the functions of @spin_frames, and looks for the queues. Each CPU has tasks of the kernel that stay on it, and a task has a pointer to its queue. The variable runqueues would be
  * simpler, but has types only where the kernel was built with pahole 1.18 and all symbols. */
 SEC("iter/task")
-int find_queues(struct bpf_iter__task *ctx)
+int look_at_tasks(struct bpf_iter__task *ctx)
 {
 	struct task_struct___sleeping *task = ctx->task;
 	struct rq *rq = task && bpf_core_field_exists(task->se.cfs_rq) ?
 				BPF_CORE_READ(task, se.cfs_rq, rq) :
 				NULL;
 	__u32 cpu = rq ? BPF_CORE_READ(rq, cpu) : SPIN_CPUS;
+	static const char line[] = "%pB\n";
+	__u64 frame;
 
 	if (cpu < SPIN_CPUS)
 		spin_queues[cpu] = (__u64)rq;
+	/* Behind the last task. */
+	for (int i = 0; !task && i < SPIN_FRAMES && spin_frames[i]; i++) {
+		frame = spin_frames[i];
+		bpf_seq_printf(ctx->meta->seq, line, sizeof(line), &frame, sizeof(frame));
+	}
 	return 0;
 }
 

@@ -2,7 +2,6 @@
 /* Proves which tasks count as spinning in the kernel, by what CPUs run, and which function they spin in. */
 #include "unit.h"
 #include "faults/spinners.h"
-#include "made_up_tree.h"
 
 static struct spinners s;
 
@@ -57,22 +56,18 @@ TEST(one_that_others_replace_for_a_moment_spins)
 
 TEST(the_function_of_nfs_or_the_driver_comes_first)
 {
-	const uint64_t nfs[SPIN_FRAMES] = { 0xb100, 0x1010, 0x2018, 0x3004, 0x4010 },
-		       other[SPIN_FRAMES] = { 0x1010, 0x2018, 0x2008 },
-		       none[SPIN_FRAMES] = { 0x1010 };
+#define OTHERS "hrtimer_interrupt+0x10/0x80\next4_y+0x8/0x10 [ext4]\next4_x+0x8/0x10 [ext4]\n"
 	struct kernel_place place;
 
-	put("/proc/kallsyms", "1000 T hrtimer_interrupt\n"
-			      "2000 t ext4_x\t[ext4]\n"
-			      "2010 t ext4_y\t[ext4]\n"
-			      "3000 t nfs_lock_and_join_requests\t[nfs]\n"
-			      "3008 d nfs_data\t[nfs]\n"
-			      "4000 t nfs_updatepage\t[nfs]\n"
-			      "b000 t bpf_prog_1\t[bpf]\n");
-	assert_true(spinners_function(nfs, root, &place));
+	assert_true(spinners_function(
+		span_of(OTHERS "nfs_lock_and_join_requests+0x4/0x8 [nfs]\nnfs_updatepage+0x10/0x40 [nfs]\n"),
+		&place));
 	assert_string_equal(place.function, "nfs_lock_and_join_requests");
-	assert_false(spinners_function(other, root, &place));
+	assert_string_equal(place.module, "nfs");
+	assert_false(spinners_function(span_of(OTHERS), &place));
 	assert_string_equal(place.function, "ext4_y");
-	assert_false(spinners_function(none, root, &place));
+	assert_false(spinners_function(span_of("hrtimer_interrupt+0x10/0x80\nbpf_prog_1+0x1/0x2\n"),
+				       &place));
 	assert_string_equal(place.function, "");
+	assert_false(spinners_function(span_of(""), &place));
 }

@@ -26,7 +26,6 @@
 
 #include "base/file_text.h"
 #include "base/process.h"
-#include "kernel/kallsyms.h"
 #include "spinning.skel.h"
 
 #define LOOK_NS 5000000000ull
@@ -84,55 +83,50 @@ struct spinner *spinners_take(struct spinners *s, const struct spin_task *tasks,
 
 /* ---- where ---- */
 
-struct search {
-	const uint64_t *frames;
-	uint64_t begins[SPIN_FRAMES];
-	struct kernel_place *places; /* the function of each frame */
-};
-
-static int take_function(void *context, const struct kernel_symbol *s)
+bool spinners_function(struct span stack, struct kernel_place *place)
 {
-	struct search *x = context;
+	struct span line;
 
-	if (!strchr("tTwW", s->type))
-		return 0;
-	for (int i = 0; i < SPIN_FRAMES && x->frames[i]; i++) {
-		if (s->address > x->frames[i] || s->address <= x->begins[i])
-			continue;
-		x->begins[i] = s->address;
-		kernel_place_set(&x->places[i], s->name, s->module);
+	*place = (struct kernel_place){};
+	while (span_next_line(&stack, &line)) {
+		struct kernel_place p = {};
+		struct span function = span_take_until(&line, "+");
+		bool watched;
+
+		span_take_until(&line, "[");
+		span_take(&line, "[");
+		kernel_place_set(&p, function, span_take_until(&line, "]"));
+		watched = fault_module_is_watched(p.module);
+		if (watched || (*p.module && !*place->module))
+			*place = p;
+		if (watched)
+			return true;
 	}
-	return 0;
-}
-
-bool spinners_function(const uint64_t *frames, const char *root, struct kernel_place *place)
-{
-	struct kernel_place places[SPIN_FRAMES] = {}, *first = NULL, *watched = NULL;
-
-	kallsyms_each(root, take_function, &(struct search){ .frames = frames, .places = places });
-	for (int i = 0; i < SPIN_FRAMES && frames[i]; i++) {
-		bool is_module = *places[i].module && strcmp(places[i].module, "bpf") != 0;
-
-		first = !first && is_module ? &places[i] : first;
-		if (!watched && fault_module_is_watched(places[i].module))
-			watched = &places[i];
-	}
-	*place = watched ? *watched : first ? *first : (struct kernel_place){};
-	return watched;
+	return false;
 }
 
 /* ---- the kernel side ---- */
 
-/* Looks at all tasks, once: CPUs that the kernel starts later are not looked at. Returns whether there is a queue. */
+/* Looks at all tasks, and reads the functions of the stack. */
+static struct span run_iterator(struct spinning_bpf *bpf, char *text, size_t size)
+{
+	struct bpf_link *link = bpf_program__attach_iter(bpf->progs.look_at_tasks, NULL);
+	OPEN_FILE fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
+	struct span stack = { text, text };
+	ssize_t n;
+
+	while (fd >= 0 && (n = read(fd, text + span_left(stack), size - span_left(stack))) > 0)
+		stack.end += n;
+	bpf_link__destroy(link);
+	return stack;
+}
+
+/* Once: CPUs that the kernel starts later are not looked at. Returns whether there is a queue. */
 static bool find_queues(struct spinning_bpf *bpf)
 {
-	struct bpf_link *link = bpf_program__attach_iter(bpf->progs.find_queues, NULL);
-	OPEN_FILE fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
-	char none;
+	char none[1];
 
-	while (fd >= 0 && read(fd, &none, 1) > 0) {
-	}
-	bpf_link__destroy(link);
+	run_iterator(bpf, none, sizeof(none));
 	return ARRAY_FIND(q, bpf->bss->spin_queues, SPIN_CPUS, *q);
 }
 
@@ -174,8 +168,10 @@ static void tell_spinner(struct spinners *s, struct fault_events *e, uint64_t no
 					      .pid = t->since.pid,
 					      .comm = comm,
 					      .text = text };
+	char stack[SPIN_FRAMES * 128];
 	struct kernel_place place;
-	bool watched = spinners_function((const uint64_t *)s->bpf->bss->spin_frames, "", &place);
+	bool watched =
+		spinners_function(run_iterator(s->bpf, stack, sizeof(stack)), &place);
 
 	if (t->since.of_kernel && !watched)
 		return;

@@ -2,6 +2,7 @@
 /* Tasks that run in the kernel for 40 s without leaving it. */
 #pragma once
 
+#include "base/span.h"
 #include "faults/recognise/recognise.h"
 #include "kernel/bpf_support.h"
 #include "spinning.h"
@@ -32,6 +33,5 @@ struct spinner *spinners_take(struct spinners *s, const struct spin_task *tasks,
 			      uint64_t now_ns);
 
 /* Finds the function on whose behalf the task runs: the first one of NFS or of the GPU driver, for which it returns true, or else
- * the first one of another module, or none (""). @frames has SPIN_FRAMES addresses, those after the last one 0. @root is put
- * before /proc/kallsyms. */
-bool spinners_function(const uint64_t *frames, const char *root, struct kernel_place *place);
+ * the first one of another module, or none (""). A line of @stack is "nfs_updatepage+0x15/0x40 [nfs]". */
+bool spinners_function(struct span stack, struct kernel_place *place);
