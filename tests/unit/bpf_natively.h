@@ -241,7 +241,8 @@ static void *ring_reserve(__u64 size)
 /* ---- other helpers ---- */
 
 static __u64 now_ns = 1000;
-static const char *stack_now[4]; /* the addresses of those who called, which here are those of their names */
+static const char
+	*stack_now[4]; /* the addresses of those who called, which here are those of their names */
 static long naming_fails; /* what bpf_snprintf() returns; 0: it does not fail */
 static const void *self_now; /* the struct task_struct that runs */
 

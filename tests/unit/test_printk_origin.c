@@ -30,10 +30,10 @@ static void expect(enum printk_origin origin, const char *text)
 TEST(the_modules_of_the_driver_are_known_by_name)
 {
 	/* The first six are its. */
-	static const char *const names[] = { "nvidia",	   "nvidia_modeset", "nvidia_uvm",
+	static const char *const names[] = { "nvidia",     "nvidia_modeset", "nvidia_uvm",
 					     "nvidia_drm", "nvidia_peermem", "nvswitch",
-					     "nvidia_fs",  "nvidiafb",	     "nvidi",
-					     "xnvidia",	   "nvidia ",	     "" };
+					     "nvidia_fs",  "nvidiafb",       "nvidi",
+					     "xnvidia",    "nvidia ",        "" };
 
 	for (size_t i = 0; i < COUNT(names); i++)
 		expect(i < 6 ? PRINTK_ORIGIN_DRIVER : PRINTK_ORIGIN_OTHER,
@@ -80,7 +80,9 @@ TEST(what_a_process_wrote_to_the_log)
 TEST(a_stack_that_proves_nothing)
 {
 	static const char *const stacks[] = {
-		"", TRACE, PRINTK,
+		"",
+		TRACE,
+		PRINTK,
 		/* A console prints what anybody has logged: kernels before 5.19. */
 		TRACE "console_unlock\nvprintk_emit\n_printk\n" DRIVER,
 		/* A kernel without symbols. */
@@ -113,7 +115,8 @@ TEST(names_may_fill_their_room)
 	memset(&names, 'x', sizeof(names));
 	memcpy(names.text, PRINTK, strlen(PRINTK));
 	assert_int_equal(printk_origin(&names), PRINTK_ORIGIN_UNKNOWN);
-	memcpy(names.text + sizeof(names.text) - strlen(DRIVER) - 1, "\n" DRIVER, strlen(DRIVER) + 1);
+	memcpy(names.text + sizeof(names.text) - strlen(DRIVER) - 1, "\n" DRIVER,
+	       strlen(DRIVER) + 1);
 	assert_int_equal(printk_origin(&names), PRINTK_ORIGIN_OTHER);
 	memcpy(names.text + sizeof(names.text) - strlen(DRIVER), DRIVER, strlen(DRIVER));
 	names.text[strlen(PRINTK)] = '\0';

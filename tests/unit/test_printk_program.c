@@ -135,9 +135,9 @@ TEST(a_full_ring_buffer_is_counted_by_whose_message_it_was)
 		const char *caller;
 		bool driver;
 	} callers[] = {
-		{ "nv_printf [nvidia]", true },	 { "uvm_hal [nvidia_uvm]", true },
-		{ "print [nvswitch]", true },	 { "mount_fs", false },
-		{ "nvme_reset [nvme]", false },	 { "nvidia", false },
+		{ "nv_printf [nvidia]", true }, { "uvm_hal [nvidia_uvm]", true },
+		{ "print [nvswitch]", true },   { "mount_fs", false },
+		{ "nvme_reset [nvme]", false }, { "nvidia", false },
 	};
 
 	for (size_t i = 0; i < COUNT(callers); i++) {

@@ -60,7 +60,8 @@ TEST(the_function_of_nfs_or_the_driver_comes_first)
 	struct kernel_place place;
 
 	assert_true(spinners_function(
-		span_of(OTHERS "nfs_lock_and_join_requests+0x4/0x8 [nfs]\nnfs_updatepage+0x10/0x40 [nfs]\n"),
+		span_of(OTHERS
+			"nfs_lock_and_join_requests+0x4/0x8 [nfs]\nnfs_updatepage+0x10/0x40 [nfs]\n"),
 		&place));
 	assert_string_equal(place.function, "nfs_lock_and_join_requests");
 	assert_string_equal(place.module, "nfs");

@@ -19,9 +19,9 @@
  *
  * An authority does not see everything. What it may not have seen was printed before it began (a begin is not a moment:
  * a message may be printed while the hook is attached), or in a gap, in which its buffer was full. There the log decides
- * by form, and a noted line still counts once. An example: 3000 equal Xids come in 60 ms, the hook's buffer holds 650,
- * and 400 more are read while it fills. 1050 messages count and are noted; of the 3000 records 1050 are these, and the
- * other 1950 count by their form. If the log has lost 500 of its records, 2500 - 1050 count by form, and "lost" says 500.
+ * by form, and a noted line still counts once. An example: 3000 equal Xids come in 60 ms, the hook's buffer holds 520,
+ * and 400 more are read while it fills. 920 messages count and are noted; of the 3000 records 920 are these, and the
+ * other 2080 count by their form. If the log has lost 500 of its records, 2500 - 920 count by form, and "lost" says 500.
  *
  * What an authority has lost is known before the next record is judged. Records that were passed over had their
  * message, and only those to come up to the gap's end are in question: no record is read again.

@@ -124,7 +124,8 @@ static bool take_inner(struct span *names)
 
 static struct span span_of_names(const struct printk_names *names)
 {
-	return (struct span){ names->text, names->text + strnlen(names->text, sizeof(names->text)) };
+	return (struct span){ names->text,
+			      names->text + strnlen(names->text, sizeof(names->text)) };
 }
 
 bool printk_origin_shown(const struct printk_names *names)

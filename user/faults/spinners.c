@@ -170,8 +170,7 @@ static void tell_spinner(struct spinners *s, struct fault_events *e, uint64_t no
 					      .text = text };
 	char stack[SPIN_FRAMES * 128];
 	struct kernel_place place;
-	bool watched =
-		spinners_function(run_iterator(s->bpf, stack, sizeof(stack)), &place);
+	bool watched = spinners_function(run_iterator(s->bpf, stack, sizeof(stack)), &place);
 
 	if (t->since.of_kernel && !watched)
 		return;
