@@ -103,7 +103,7 @@ static __always_inline bool name_callers(void *ctx, struct printk_names *names)
 	__u64 stack[PRINTK_STACK] = {};
 	__u32 at = 0;
 
-	/* Without this program. */
+	/* Without send(). This program's name comes first. */
 	if (bpf_get_stack(ctx, stack, sizeof(stack), 1) <= 0)
 		return false;
 	for (__u32 i = 0; i < PRINTK_STACK && stack[i] && at <= PRINTK_NAMES - PRINTK_NAME; i++) {

@@ -3,6 +3,7 @@ import re
 from pathlib import Path
 
 from judge import judgement, need
+from judge.checks import knows_callers
 from judge.reading import Metrics, events, iso, number
 
 
@@ -32,7 +33,8 @@ def verifiers_follow_few_instructions(folder):
         r"prog '(\w+)': -- BEGIN PROG LOAD LOG --[^\"]*?processed ([1-9]\d*) insns", log)}
     (folder / "verified").write_text("".join(f"{program}\t{count}\n" for program, count in sorted(followed.items())))
     need(followed.keys() <= table.keys(), "the table lacks", followed.keys() - table.keys())
-    need("printk_console" in followed and len(followed) > 5, followed)
+    need("printk_console" in followed or not knows_callers(folder), followed)
+    need(len(followed) > 5, followed)
     for row in table.values():
         row.pop("precise", None)  # of a verifier that these kernels do not have
     limits = {program: max(int(count) for count in table[program].values() if count != "-") for program in followed}
