@@ -332,7 +332,7 @@ job() {
 	[[ $(grep -hv '^#' textfiles/*.prom 2>/dev/null) == "$3" ]] || fail "$1 of $2: '$(cat textfiles/* 2>&1)', not '$3'"
 }
 mkdir textfiles
-echo 'XIDSCOPE_TEXTFILES=textfiles' >settings
+rm -f settings && echo 'XIDSCOPE_TEXTFILES=textfiles' >settings # another's above
 folder='' XIDSCOPE_SETTINGS=settings job prolog_slurmd 4710 'fleet_node_job_info{workload="4710"} 1'
 job prolog_slurmd 4711 'fleet_node_job_info{workload="4711"} 1'
 job prolog_slurmd 4712 'fleet_node_job_info{workload="4712"} 1'
