@@ -3,7 +3,6 @@
 #include <malloc.h>
 #include <signal.h>
 #include <sys/epoll.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -299,8 +298,6 @@ int cmd_run(const struct options *options)
 	a.options = options;
 	a.settings.period_ns = MOUNT_SETTINGS_NS;
 	loop_block_signals();
-	/* When memory is short, this process must not wait for a server or a disk (Linux 5.6; CAP_SYS_RESOURCE). */
-	prctl(PR_SET_IO_FLUSHER, 1, 0, 0, 0);
 	/* A closed pipe and a limit of a file's size are errors of write() and do not end the agent. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
