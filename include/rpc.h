@@ -14,8 +14,8 @@
 #define RPC_MAX_SERVERS 64
 #define RPC_MAX_TRANSPORTS 1024 /* transports with figures of their own */
 #define RPC_MAX_XPRTS 1536 /* transports whose server is known */
-#define RPC_OP_SERIES 164 /* (server, version, op) triples; 0 is "other" */
-#define RPC_MAX_SERIES 228 /* these, and one for each server: its ops that found no room */
+#define RPC_OP_SERIES 163 /* (server, version, op) triples; 0 is "other" */
+#define RPC_MAX_SERIES 227 /* these, and one for each server: its ops that found no room */
 #define RPC_SERIES_ENTRIES (RPC_MAX_SERIES * RPC_MAX_SHARDS)
 #define RPC_MAX_ERRORS 1024
 #define RPC_MAX_CLIENTS 4096 /* numbers of clients; the kernel always uses the lowest free one */

@@ -7,7 +7,7 @@ from judge.reading import PER_OP, PER_OP_FIELDS, Metrics, difference
 from judge.truths import has_all_families
 
 TURNS = range(2)
-NAMES = {"ops": "calls", "sent": "sent_bytes", "received": "received_bytes", "errors": "errors"}
+NAMES = {"ops": "calls", "sent": "sent_bytes", "received": "received_bytes"}
 # Calls of the client that the mounts of a server share: mountstats shows them with each of these mounts.
 SHARED = ("NULL", "EXCHANGE_ID", "CREATE_SESSION", "SEQUENCE", "RECLAIM_COMPLETE")
 SERIES = {point: ("/export" if point == "/mnt/three" else "/", point)
@@ -41,6 +41,10 @@ def check_turn(folder, turn):
     calls = 0
     for mount, (export, point) in SERIES.items():
         labels = {"server": "127.0.0.1", "export": export, "mountpoint": point}
+        errors = sum(fields["errors"] - old[mount].get(kind, {}).get("errors", 0)
+                     for kind, fields in new[mount].items())
+        value = ours.get("nfs_mount_errors_total", **labels)
+        need(value == errors, turn, mount, "errors: mountstats has", errors, "and we", value)
         for kind, fields in new[mount].items():
             theirs = {name: value - old[mount].get(kind, {}).get(name, 0) for name, value in fields.items()}
             if tracepoints:
