@@ -18,8 +18,9 @@ __u64 spin_frames[SPIN_FRAMES] = {};
 /* Of each CPU its struct rq; 0: not known, or there is no such CPU. */
 __u64 spin_queues[SPIN_CPUS] = {};
 
-/* Prints the functions of @spin_frames, and looks for the queues. Each CPU has tasks of the kernel that stay on it, and a task has a pointer to its queue. The variable runqueues would be
- * simpler, but has types only where the kernel was built with pahole 1.18 and all symbols. */
+/* Prints the functions of @spin_frames, and looks for the queues. Each CPU has tasks of the kernel that stay on it, and a task has a
+ * pointer to its queue. The variable runqueues would be simpler, but has types only where the kernel was built with pahole 1.18
+ * and all symbols. */
 SEC("iter/task")
 int look_at_tasks(struct bpf_iter__task *ctx)
 {

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that run refuses, in one line and with exit status 2, a path of a file that it writes if something else than a regular
-# file with one link is there, and leaves that as it is; and that it writes to pipes, under a limit of sizes, and without
-# anybody who reads standard error. Needs no privileges: it observes nothing.
+# file with one link is there, and leaves that as it is; and that it writes to pipes, under a limit of sizes, and if
+# nobody reads standard error. Needs no privileges: it observes nothing.
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 observe=(--hooks rpc --source mountstats --events none)

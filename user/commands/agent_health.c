@@ -29,21 +29,22 @@ static bool may_hang(const char *path, bool lower, char *source, size_t size)
 		source, size);
 }
 
-static bool report_remote(const struct options *o, const char *option, const char *path,
+static void report_remote(const struct options *o, const char *option, const char *path,
 			  const char *source)
 {
 	log_error(&o->log,
 		  "%s %s is on %s, which may stop answering; name a file in a local folder", option,
 		  path, source);
-	return false;
 }
 
 bool is_local(const struct options *o, const char *option, const char *path, bool lower)
 {
 	char source[160];
 
-	return !path || !may_hang(path, lower, source, sizeof(source)) ||
-	       report_remote(o, option, path, source);
+	if (!path || !may_hang(path, lower, source, sizeof(source)))
+		return true;
+	report_remote(o, option, path, source);
+	return false;
 }
 
 int check_refused(const struct options *o, const char *option, const char *path, int err)
@@ -115,11 +116,11 @@ int agent_health_open(struct agent_health *h, const struct options *o,
 		return EXIT_LOCKED;
 	}
 	/* A link may lead elsewhere than the path's text. */
-	if (!err &&
-	    mounts_find_network("", mounts_number(h->file.lock), NULL, true, source,
-				sizeof(source)) &&
-	    !report_remote(o, "--health", path, source))
+	if (!err && mounts_find_network("", mounts_number(h->file.lock), NULL, true, source,
+					sizeof(source))) {
+		report_remote(o, "--health", path, source);
 		return EXIT_USAGE;
+	}
 	return check_refused(o, "--health", path, err); /* otherwise the next write tries again */
 }
 

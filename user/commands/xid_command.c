@@ -504,7 +504,7 @@ static void log_verdict_add(struct log_verdict *v, const char *text)
 	fault_authority_record(&v->authority, &record, text, RECORD_BEFORE_START, ns);
 }
 
-/* Whether the event is listed as seen. Errors of the driver, an oops and the like are mostly findings instead. */
+/* Whether the event is listed as seen. An error of the driver or an oops is not, if it is a finding. */
 static bool is_seen(const struct kernel_event *v, const struct health_report *report)
 {
 	if (v->gpu_driver)
