@@ -11,13 +11,13 @@
 /* Families that calls have by kind and by op. */
 struct call_families {
 	const char *label;
-	enum metric_id duration, phases, sent, received;
+	enum metric_id duration, sent, received;
 };
 
-static const struct call_families by_kind = { "kind", METRIC_RPC_SECONDS, METRIC_RPC_PHASE_SECONDS,
-					      METRIC_RPC_SENT_BYTES, METRIC_RPC_RECEIVED_BYTES };
+static const struct call_families by_kind = { "kind", METRIC_RPC_SECONDS, METRIC_RPC_SENT_BYTES,
+					      METRIC_RPC_RECEIVED_BYTES };
 static const struct call_families by_op = { "op", METRIC_RPC_OP_DURATION_SECONDS,
-					    METRIC_RPC_OP_PHASE_SECONDS, METRIC_RPC_OP_SENT_BYTES,
+					    METRIC_RPC_OP_SENT_BYTES,
 					    METRIC_RPC_OP_RECEIVED_BYTES };
 
 /* Bytes that are 0 are unknown: a call always has bytes. */
@@ -27,26 +27,26 @@ static void write_calls(struct metrics_writer *w, const struct calls *c,
 	write_family(w, f->duration);
 	ARRAY_EACH(o, c->ops, c->op_count)
 		TIMES(w, &o->total, { "server", o->server }, { f->label, o->op });
-	write_family(w, f->phases);
-	ARRAY_EACH(o, c->ops, c->op_count)
-		for (int p = 0; p < RPC_PHASES; p++)
-			if (snapshot_knows(c, RPC_FACT_PHASE + p))
-				SAMPLE(w, SECONDS(o->phase[p].sum_ns), { "server", o->server },
-				       { f->label, o->op }, { "phase", rpc_phase_names[p] });
 	EACH_OF(f->sent, c->ops, c->op_count, e->sent_bytes, INTEGER(e->sent_bytes),
 		{ "server", e->server }, { f->label, e->op });
 	EACH_OF(f->received, c->ops, c->op_count, e->received_bytes, INTEGER(e->received_bytes),
 		{ "server", e->server }, { f->label, e->op });
 }
 
-/* Adds the ops of each kind to one that has the kind's name. */
-static void write_kinds(struct metrics_writer *w, const struct calls *c)
+/* Each known phase @p of each op @o. */
+#define PHASES_EACH(o, p, c)                         \
+	ARRAY_EACH(o, (c)->ops, (c)->op_count)       \
+		for (int p = 0; p < RPC_PHASES; p++) \
+			if (snapshot_knows(c, RPC_FACT_PHASE + p))
+
+/* Adds the ops of each server and kind to one that has the kind's name; without kinds, those of each server to one. */
+static struct calls sum_ops(const struct calls *c, bool kinds)
 {
 	struct calls sums = { .unknown = c->unknown };
 
 	ARRAY_EACH(o, c->ops, c->op_count) {
-		struct rpc_op *to =
-			snapshot_op(&sums, o->server, rpc_kind_names[rpc_kind_of(o->op)]);
+		struct rpc_op *to = snapshot_op(&sums, o->server,
+						kinds ? rpc_kind_names[rpc_kind_of(o->op)] : "");
 
 		if (!to)
 			break;
@@ -56,8 +56,20 @@ static void write_kinds(struct metrics_writer *w, const struct calls *c)
 		to->sent_bytes += o->sent_bytes;
 		to->received_bytes += o->received_bytes;
 	}
-	write_calls(w, &sums, &by_kind);
-	calls_free(&sums);
+	return sums;
+}
+
+static void write_servers(struct metrics_writer *w, const struct calls *c)
+{
+	struct calls kinds = sum_ops(c, true), servers = sum_ops(c, false);
+
+	write_calls(w, &kinds, &by_kind);
+	write_family(w, METRIC_RPC_PHASE_SECONDS);
+	PHASES_EACH(o, p, &servers)
+		SAMPLE(w, SECONDS(o->phase[p].sum_ns), { "server", o->server },
+		       { "phase", rpc_phase_names[p] });
+	calls_free(&kinds);
+	calls_free(&servers);
 }
 
 static void write_ops(struct metrics_writer *w, const struct calls *c)
@@ -67,12 +79,14 @@ static void write_ops(struct metrics_writer *w, const struct calls *c)
 	EACH(RPC_OP_SECONDS, c->ops, c->op_count, true, SECONDS(e->total.sum_ns),
 	     { "server", e->server }, { "op", e->op });
 	write_calls(w, c, &by_op);
+	write_family(w, METRIC_RPC_OP_PHASE_SECONDS);
+	PHASES_EACH(o, p, c)
+		SAMPLE(w, SECONDS(o->phase[p].sum_ns), { "server", o->server }, { "op", o->op },
+		       { "phase", rpc_phase_names[p] });
 	write_family(w, METRIC_RPC_OP_PHASE_DURATION_SECONDS);
-	ARRAY_EACH(o, c->ops, c->op_count)
-		for (int p = 0; p < RPC_PHASES; p++)
-			if (snapshot_knows(c, RPC_FACT_PHASE + p))
-				TIMES(w, &o->phase[p], { "server", o->server }, { "op", o->op },
-				      { "phase", rpc_phase_names[p] });
+	PHASES_EACH(o, p, c)
+		TIMES(w, &o->phase[p], { "server", o->server }, { "op", o->op },
+		      { "phase", rpc_phase_names[p] });
 }
 
 /* Writes a family with the numbers of each entry's sums that are not 0. Their @label has the values @names. */
@@ -117,7 +131,7 @@ static void write_owners(struct metrics_writer *w, const struct calls *c)
 
 void call_metrics_write(struct metrics_writer *w, const struct snapshot *s)
 {
-	write_kinds(w, &s->calls);
+	write_servers(w, &s->calls);
 	write_ops(w, &s->calls);
 	EACH(RPC_ERRORS, s->calls.errors, s->calls.error_count, true, INTEGER(e->count),
 	     { "server", e->server }, { "op", e->op }, { "status", e->status });
