@@ -31,6 +31,7 @@ struct past {
 	struct health_file health; /* empty unless an agent runs */
 	FILE *out; /* where lines are printed, */
 	const char *item; /* and what stands before each: "- " in Markdown */
+	size_t most; /* events shown, the last ones; 0: all */
 };
 
 /* ---- what an event was, in words ---- */
@@ -284,7 +285,7 @@ static void print_lines(const struct past *p)
 {
 	const struct history *h = &p->history;
 	struct headline headline;
-	size_t gap = 0;
+	size_t gap = 0, earlier = 0;
 
 	terminal_line(p->out, 2, "%s%s", p->item, past_headline(&headline, p));
 	/* What to do about the faults of the window that are open. */
@@ -296,8 +297,14 @@ static void print_lines(const struct past *p)
 				      f->device, f->advice);
 	fprintf(p->out, "%sFrom %s until %s:\n", p->item, LOCAL_TIME(p->since),
 		LOCAL_TIME(p->until));
+	ARRAY_EACH(e, h->events, p->most ? h->count : 0)
+		earlier += !e->hidden;
+	earlier = earlier > p->most ? earlier - p->most : 0;
+	if (earlier)
+		fprintf(p->out, "%sEarlier: %zu events, shown without --markdown.\n", p->item,
+			earlier);
 	ARRAY_EACH(e, h->events, h->count) {
-		if (e->hidden)
+		if (e->hidden || (earlier && earlier--))
 			continue;
 		gap = print_gaps(p, gap, e->time);
 		print_event(p, e);
@@ -308,7 +315,7 @@ static void print_lines(const struct past *p)
 			h->skipped == 1 ? " that is no event" : "s that are no events");
 }
 
-/* If there are too many events for the page, only those that are trouble are told. */
+/* If there are too many events for the page, only those that are trouble are told, and of these the last. */
 static void print_markdown(struct past *p)
 {
 	struct history *h = &p->history;
@@ -324,6 +331,7 @@ static void print_markdown(struct past *p)
 	gethostname(host, sizeof(host) - 1);
 	p->out = open_memstream(&text, &size);
 	p->item = "- ";
+	p->most = MARKDOWN_LINES / 2;
 	if (p->out) {
 		print_lines(p);
 		safe_line(p->out, "- On %s, by xidscope %s.", host, XIDSCOPE_VERSION);
