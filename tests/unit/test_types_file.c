@@ -161,16 +161,7 @@ static int add_task(struct btf *btf, int client, uint32_t pad)
 	return id;
 }
 
-static void add_tracepoint(struct btf *btf, const char *name, int task)
-{
-	int pointer = btf__add_ptr(btf, btf__add_const(btf, task));
-	int prototype = btf__add_func_proto(btf, 0);
-
-	assert_false(btf__add_func_param(btf, "task", pointer));
-	assert_true(btf__add_typedef(btf, name, btf__add_ptr(btf, prototype)) > 0);
-}
-
-/* A kernel that knows these structs without having the tracepoints, its task, a module, and types that were selected. */
+/* A kernel that knows these structs, its task, a module, and types that were selected. */
 static struct btf *kernel, *module, *selected;
 static int task;
 
@@ -217,32 +208,31 @@ static void select_types(void)
 	rpc_bpf__destroy(bpf);
 }
 
-/* The members are at these offsets in the types that are selected for a module with a tracepoint of @of. */
-static void assert_selected(int of, int start, int program)
+/* The members are at these offsets in the types that are selected for the module. */
+static void assert_selected(int start, int program)
 {
-	add_tracepoint(module, "btf_trace_rpc_task_sleep", of);
 	select_types();
 	assert_non_null(selected);
 	assert_int_equal(offset_of(selected, "rpc_task", "tk_start"), start);
 	assert_int_equal(offset_of(selected, "rpc_clnt", "cl_prog"), program);
 }
 
-TEST(types_are_those_of_the_modules_tracepoints)
+TEST(types_are_the_modules)
 {
-	assert_selected(add_task(module, add_client(module, 24), 8), 16, 24);
+	add_task(module, add_client(module, 24), 8);
+	assert_selected(16, 24);
 }
 
 TEST(types_are_the_kernels_if_the_module_shares_them)
 {
-	assert_selected(task, 8, 0);
+	assert_selected(8, 0);
 }
 
 TEST(a_struct_is_found_to_which_no_pointer_leads)
 {
 	btf__add_struct(module, "rb_root", 8);
 	assert_false(btf__add_field(module, "rb_node", NUMBER, 0, 0));
-	add_task(module, add_client(module, 24), 8); /* that of the tracepoint is another one */
-	assert_selected(task, 8, 0);
+	assert_selected(8, 0);
 	assert_int_equal(offset_of(selected, "rb_root", "rb_node"), 0);
 }
 
@@ -256,7 +246,6 @@ static void assert_refused(const char *name, bool array)
 	assert_false(btf__add_field(module, name, task + array, 0, 0));
 	if (array)
 		assert_int_equal(btf__add_array(module, task, task, 4), task + 1);
-	add_tracepoint(module, "btf_trace_rpc_task_sleep", task);
 	select_types();
 	assert_null(selected);
 	assert_int_equal(errno, EINVAL);
@@ -280,7 +269,6 @@ TEST(what_is_out_of_range_is_refused)
 		fresh();
 		kernels = task;
 		task = add_task(module, add_client(module, 24), 8);
-		add_tracepoint(module, "btf_trace_rpc_task_sleep", task);
 		t = (struct btf_type *)btf__type_by_id(module, (uint32_t)task);
 		if (i < COUNT(beyond))
 			btf_members(t)[0].type = beyond[i];

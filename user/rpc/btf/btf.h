@@ -45,8 +45,8 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 
 /* ---- module_types.c ----
  * libbpf looks for a type by its name, and looks into the kernel first, whose built-in code may use a module's headers. If
- * the loaded module was built from other headers, that type is not the one in memory. Therefore the types to which the
- * module's tracepoints lead are copied. */
+ * the loaded module was built from other headers, that type is not the one in memory. Therefore the module's types are
+ * copied, and of the kernel only those that the module shares with it. */
 
 /* Initialise with { .fd = -1 }. */
 struct module_types {
@@ -54,9 +54,8 @@ struct module_types {
 	char path[32]; /* for bpf_object_open_opts.btf_custom_path */
 };
 
-/* Copies the types that the programs of @object, which is open, need: each struct of theirs to which the arguments of their
- * tracepoints lead or which the module itself has, and some of the kernel's. @from: the module's types. Returns NULL with errno
- * set, or types to be freed by btf__free(). */
+/* Copies each struct that the programs of @object, which is open, name: the module's own, else the kernel's. @from: the types of
+ * both. Returns NULL with errno set, or types to be freed by btf__free(). */
 struct btf *module_types_select(const struct btf *from, const struct bpf_object *object);
 
 /* Makes the file of @types, and frees them; NULL: errno says why there are none. Returns 0 or -errno. Call module_types_close()
