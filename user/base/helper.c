@@ -48,12 +48,12 @@
 #include "base/clock.h"
 
 /* In the new process. */
-static void run_work(int kept, const char *name, helper_work *work, const void *context)
+static void run_work(const char *name, helper_work *work, const void *context)
 {
 	FILE *out;
 
 	/* All else is the caller's, and would outlive it if this process hangs. */
-	closefrom(kept > 0 && dup2(kept, HELPER_KEPT) > 0 ? HELPER_KEPT + 1 : STDIN_FILENO + 1);
+	closefrom(STDIN_FILENO + 1);
 	prctl(PR_SET_NAME, name);
 	fcntl(STDIN_FILENO, F_SETFL, 0); /* here it blocks */
 	out = fdopen(STDIN_FILENO, "w");
@@ -76,7 +76,7 @@ bool helper_start(struct helper *h, const char *name, helper_work *work, const v
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != parent || dup2(ends[1], STDIN_FILENO) < 0)
 			_exit(1);
-		run_work(h->kept, name, work, context);
+		run_work(name, work, context);
 		_exit(0);
 	}
 	close(ends[1]);

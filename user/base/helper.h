@@ -21,9 +21,7 @@ struct helper {
 	bool whole; /* it has ended and has written all */
 	char *text; /* what helper_collect() has read of the last process; NULL: nothing */
 	size_t len; /* of it; a NUL follows */
-	int kept; /* an open file that the process has as well, as HELPER_KEPT; 0: none */
 };
-#define HELPER_KEPT 1
 
 /* What a process does. It writes its answer to @out, which is flushed when it ends. */
 typedef void helper_work(const void *context, FILE *out);

@@ -215,7 +215,7 @@ static bool describe_change(struct change *c)
 	return after < before || anyway;
 }
 
-/* Changes the file, whose lock is held. The agent reads it within a second. Returns the exit code. */
+/* Changes the file, whose lock is held. Returns the exit code. */
 static int edit(struct change *c, struct output_file *f)
 {
 	const struct options *o = c->o;
@@ -236,6 +236,9 @@ static int edit(struct change *c, struct output_file *f)
 	err = output_file_write(f, c->text, c->len, NULL);
 	if (err)
 		return trouble("cannot write %s: %s", o->ack, output_error(err));
+	/* A running agent reads it now. */
+	if (!*c->unknown)
+		utimensat(AT_FDCWD, o->health_file, NULL, AT_SYMLINK_NOFOLLOW);
 	puts(c->said);
 	return EXIT_OK;
 }

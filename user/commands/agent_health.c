@@ -135,6 +135,18 @@ static bool is_remote(struct agent_health *h)
 	return h->remote;
 }
 
+/* Whether `ack` has changed the acknowledgements: it sets the file's time. */
+static bool is_asked(struct agent_health *h)
+{
+	struct timespec last = h->time;
+	struct stat st;
+
+	if (!h->wanted || is_remote(h) || lstat(h->options->health_file, &st))
+		return false;
+	h->time = st.st_mtim;
+	return last.tv_sec != h->time.tv_sec || last.tv_nsec != h->time.tv_nsec;
+}
+
 static void write_file(struct agent_health *h, const struct health_content *content)
 {
 	FREED char *text = NULL;
@@ -153,6 +165,7 @@ static void write_file(struct agent_health *h, const struct health_content *cont
 		log_error(&h->options->log, "cannot write the health file %s: %s; will try again",
 			  h->options->health_file, output_error(err));
 	h->error = err;
+	is_asked(h);
 }
 
 /* ---- judging ---- */
@@ -240,6 +253,7 @@ void agent_health_add(struct agent_health *h, struct observer *observer, struct 
 	struct health_report report;
 
 	watch_node(h, observer);
+	h->acks.due = true;
 	refresh_acks(h, HELPER_WAIT_NS);
 	judge(h, s, &report);
 	health_to_snapshot(&report, &h->rules, s);
@@ -295,6 +309,7 @@ void agent_health_poll(struct agent_health *h, struct observer *observer, struct
 	struct health_report report;
 	bool changed = watch_node(h, observer);
 
+	h->acks.due |= is_asked(h);
 	changed |= refresh_acks(h, HELPER_WAIT_NS);
 	if (!changed && !observer->changed)
 		return;

@@ -20,6 +20,7 @@ struct agent_health {
 	bool mounted; /* something was mounted or unmounted since @remote was found out */
 	bool remote; /* but not now: a server may be below its folder */
 	int error; /* of its last write; logged when it changes */
+	struct timespec time; /* of the file, as last seen */
 	size_t findings; /* open ones, at the last judgement */
 	const struct headline *servers; /* items about NFS servers */
 	struct headline_item headline; /* at the last judgement */

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "health/ack.h"
 
-#include <sys/inotify.h>
-#include <unistd.h>
-
 #include "base/clock.h"
 #include "base/fields.h"
 #include "base/pci_address.h"
@@ -107,53 +104,9 @@ void ack_free(struct ack_list *list)
 
 /* ---- the agent's file ---- */
 
-#define FOLDER_CHANGES \
-	(IN_CREATE | IN_MODIFY | IN_ATTRIB | IN_MOVE | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF)
-
-/* The file is also read this often: changes by another node, or of a link on the way, are not reported. */
-#define AGAIN_NS 600000000000ull
-
-/* In the process. If the folder is missing, the next one above that exists is watched. */
-static void send_acks(const void *context, FILE *out)
-{
-	const struct helper_file *file = context;
-	char folder[PATH_MAX], *slash;
-
-	snprintf(folder, sizeof(folder), "%s", file->path);
-	do {
-		slash = strrchr(folder, '/');
-		if (slash)
-			*slash = 0;
-	} while (inotify_add_watch(HELPER_KEPT,
-				   !slash  ? "." :
-				   *folder ? folder :
-					     "/",
-				   FOLDER_CHANGES) < 0 &&
-		 slash);
-	helper_send_file(file, out);
-}
-
 void ack_file_open(struct ack_file *f, const char *path)
 {
-	*f = (struct ack_file){ .path = path,
-				.reader = { .pipe = -1,
-					    .kept = inotify_init1(IN_CLOEXEC | IN_NONBLOCK) } };
-}
-
-/* Whether something on the way to the file has changed since the last call. */
-static bool is_reported(const struct ack_file *f)
-{
-	char events[4096] __attribute__((aligned(8)));
-	const struct inotify_event *e;
-	bool changed = false;
-	ssize_t n;
-
-	while ((n = read(f->reader.kept, events, sizeof(events))) > 0)
-		for (const char *at = events; at < events + n; at += sizeof(*e) + e->len) {
-			e = (const void *)at;
-			changed |= !e->len || strstr(f->path, e->name);
-		}
-	return changed;
+	*f = (struct ack_file){ .path = path, .due = true, .reader.pipe = -1 };
 }
 
 /* Whether it says nothing of the file, which is then asked for again. */
@@ -195,15 +148,13 @@ bool ack_file_refresh(struct ack_file *f, uint64_t most_ns)
 	if (!f->path)
 		return false;
 	helper_collect(r, 0);
-	f->due |= is_reported(f) || !r->begun_ns ||
-		  monotonic_ns() >=
-			  r->begun_ns + (f->silent && r->pipe < 0 ? HELPER_AGE_NS : AGAIN_NS);
-	if (r->pipe >= 0 && monotonic_ns() >= r->begun_ns + HELPER_AGE_NS)
+	if (r->pipe >= 0 && monotonic_ns() >= r->begun_ns + HELPER_AGE_NS) {
 		f->silent = -ETIMEDOUT;
-	if (f->silent && f->due)
+		f->due = true;
 		helper_kill(r);
+	}
 	if (f->due)
-		f->due = !helper_start(r, "xidscope-acks", send_acks,
+		f->due = !helper_start(r, "xidscope-acks", helper_send_file,
 				       &(struct helper_file){ f->path, true });
 	asked |= r->pipe >= 0;
 	helper_collect(r, r->begun_ns + most_ns);
@@ -212,7 +163,6 @@ bool ack_file_refresh(struct ack_file *f, uint64_t most_ns)
 
 void ack_file_close(struct ack_file *f)
 {
-	file_close(&f->reader.kept);
 	helper_free(&f->reader);
 	file_text_free(&f->file);
 	ack_free(&f->list);

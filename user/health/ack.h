@@ -51,8 +51,7 @@ int ack_take(struct ack_list *list, const struct file_text *file, int err, const
 void ack_free(struct ack_list *list);
 
 /* The agent's file. A process of its own reads it: a server may be below the folder, as an overlay's lower layer on nodes without
- * disks, or a disk that hangs. The process also has the kernel report changes in the folder, to an inotify instance that it
- * shares with the agent. */
+ * disks, or a disk that hangs. */
 struct ack_file {
 	const char *path; /* NULL: not read */
 	struct ack_list list; /* of the last answer */
@@ -62,14 +61,14 @@ struct ack_file {
 	bool known; /* there was an answer: */
 	int error;
 	struct file_text file;
-	struct helper reader; /* .kept is the inotify instance */
+	struct helper reader;
 };
 
 /* @path, which may be NULL, must outlive *@f. */
 void ack_file_open(struct ack_file *f, const char *path);
 
-/* Reads the file again if it may have changed; set .due to have it read in any case. Waits @most_ns for an answer; a late
- * one is taken by the next call. Returns whether .list or .trouble is new. */
+/* Reads the file again if .due is set. Waits @most_ns for an answer; a late one is taken by the next call. Returns whether
+ * .list or .trouble is new. */
 bool ack_file_refresh(struct ack_file *f, uint64_t most_ns);
 
 void ack_file_close(struct ack_file *f);

@@ -48,7 +48,7 @@ look future
 write back
 time=$(grep -o '[0-9]\{4\}-[0-9-]*T[0-9:]*Z' back.json | head -n 1)
 echo "* 79 $time seen" >acks
-sleep 1.5
+agent_write
 look acknowledged
 move -3600
 write earlier # taken from a fault by a clock that is set otherwise now: no acknowledgement

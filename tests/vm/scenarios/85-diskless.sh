@@ -31,9 +31,11 @@ for on in overlay disk; do
 	took "$on-first-start" start
 	judged OK
 	mv $file $file.away
-	took "$on-removed" wait_for 60 judged CRITICAL
+	took "$on-removed" agent_write
+	judged CRITICAL
 	mv $file.away $file
-	took "$on-back" wait_for 60 judged OK
+	took "$on-back" agent_write
+	judged OK
 	sync
 	echo 3 >/proc/sys/vm/drop_caches
 	block "${server[@]}"
