@@ -10,8 +10,7 @@
 #define OWNERS 4
 
 static struct mount_calls_state calls_state = { .max_owners = OWNERS, .owner_mounts = true };
-static const struct calls none;
-static const struct mount_list mounts = { "", &none, NULL, 0, false };
+static const struct mount_list mounts;
 static struct client_list clients;
 static struct snapshot now, earlier;
 static uint64_t time_ns;

@@ -92,10 +92,10 @@ TEST(pods_that_share_a_volume_share_its_row_and_keep_their_devices)
 		   "kubernetes.io~nfs/t ro - nfs4 a:/x ro,vers=4.2\n");
 	assert_int_equal(nfs_mounts_add(&m, root, &now), 0);
 	assert_int_equal(now.calls.mount_count, 2);
-	assert_int_equal(m.place_count, 3);
-	assert_int_equal(m.places[1].row, 1);
-	assert_int_equal(m.places[2].row, 1);
-	assert_true(m.places[1].device != m.places[2].device);
+	assert_int_equal(m.list.place_count, 3);
+	assert_int_equal(m.list.places[1].row, 1);
+	assert_int_equal(m.list.places[2].row, 1);
+	assert_true(m.list.places[1].device != m.list.places[2].device);
 	nfs_mounts_free(&m);
 }
 
@@ -198,7 +198,7 @@ TEST(a_list_without_a_change_is_not_read_again)
 	count = now.calls.mount_count;
 	snapshot_free(&now);
 	put_mounts("40 22 0:45 / /m/new rw - nfs4 a:/x rw,vers=4.2,addr=10.0.0.1\n");
-	snprintf(m.process, sizeof(m.process), "%s/proc/1", root);
+	snprintf(m.list.process, sizeof(m.list.process), "%s/proc/1", root);
 	assert_int_equal(nfs_mounts_add(&m, "", &now), 0);
 	assert_int_equal(now.calls.mount_count, count);
 	snapshot_free(&now);
@@ -216,7 +216,7 @@ TEST(many_mounts_that_change_are_read_now_and_then)
 	for (int look = 0; look < 3; look++, m.changed = true) {
 		now.time_ns = look == 2 ? m.due_ns : 0;
 		assert_int_equal(nfs_mounts_add(&m, root, &now), 0);
-		assert_int_equal(m.read, look != 1);
+		assert_int_equal(m.list.changed, look != 1);
 		assert_int_equal(now.calls.mount_count, NFS_MOUNTS_MAX + 1);
 		snapshot_free(&now);
 	}

@@ -64,13 +64,13 @@ static void set_mount(struct client_calls *c, const char *export, const char *mo
 static void assign_device(struct mount_calls_state *m, const struct mount_list *mounts,
 			  uint64_t device, uint32_t client)
 {
-	const struct nfs_mount *rows = mounts->seen->mounts, *chosen = NULL;
+	const struct nfs_mount *rows = mounts->seen.mounts, *chosen = NULL;
 
 	/* There may be thousands of mounts: most have not called. */
 	if (!ARRAY_FIND(c, m->seen, m->seen_count, c->now && c->own.client == client))
 		return;
 	ARRAY_EACH(p, mounts->places, mounts->place_count)
-		if (p->device == device && p->row < mounts->seen->mount_count &&
+		if (p->device == device && p->row < mounts->seen.mount_count &&
 		    (!chosen || (*chosen->mountpoint == '/' && *rows[p->row].mountpoint != '/')))
 			chosen = &rows[p->row];
 	ARRAY_EACH(c, m->seen, chosen ? m->seen_count : 0)

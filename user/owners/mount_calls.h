@@ -67,9 +67,9 @@ struct mount_place {
 
 /* The mounts of a process, as they are in its mountinfo. */
 struct mount_list {
-	const char *process; /* its folder in proc */
-	const struct calls *seen; /* .mounts */
-	const struct mount_place *places; /* in the order of the file; some devices may be equal */
+	char process[64]; /* its folder in proc */
+	struct calls seen; /* only .mounts */
+	struct mount_place *places; /* in the order of the file; some devices may be equal */
 	size_t place_count;
 	bool changed; /* since the last time */
 };

@@ -147,10 +147,8 @@ static struct source_setup setup_of(const struct rpc_observer *o, const struct r
 				      NULL,
 		/* Accept btf without waits only if tracepoints is not the next choice. */
 		.accept_no_waits = next.source != RPC_SOURCE_TRACEPOINTS,
-		.slower_ns = o->options.slower_ns,
-		.files = o->options.files,
+		.options = &o->options,
 		.owners = o->options.max_owners > 0 && offer->kernel_btf,
-		.owner_env = o->options.owner_env,
 	};
 }
 
@@ -329,11 +327,9 @@ static void read_slot_settings(struct rpc_observer *o, uint64_t now_ns)
 
 static int add_mount_calls(struct rpc_observer *o, struct client_list *clients, struct snapshot *s)
 {
-	const struct mount_list mounts = { o->mounts.process, &o->mounts.seen, o->mounts.places,
-					   o->mounts.place_count, o->mounts.read };
 	int before = o->mount_calls.error, err;
 
-	err = mount_calls_add(&o->mount_calls, clients, &mounts, s);
+	err = mount_calls_add(&o->mount_calls, clients, &o->mounts.list, s);
 	if (o->mount_calls.error != before)
 		log_info(&o->log, "cannot tell which mount a call belongs to: %s",
 			 bpf_reason(o->mount_calls.error));

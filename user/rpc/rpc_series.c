@@ -31,6 +31,7 @@
 #include "base/label.h"
 #include "base/process.h"
 #include "kernel/bpf_support.h"
+#include "rpc_tracepoints.h"
 
 int rpc_series_open(struct rpc_series_reader *r, uint32_t shards)
 {
@@ -93,22 +94,26 @@ void rpc_series_add(struct rpc_op *op, const struct rpc_series *copy)
 	op->received_bytes += copy->received_bytes;
 }
 
+/* Values of series_info are alike in both sources. */
+_Static_assert(sizeof(struct rpc_series_info) == sizeof(struct rpc_event_series_key) &&
+		       offsetof(struct rpc_series_info, name) ==
+			       offsetof(struct rpc_event_series_key, op),
+	       "server and op are at the same places");
+
 /* The labels of a series. Returns 0 or -errno. */
 static int name_series(const struct rpc_names *names, uint32_t series, const char **server,
 		       char op[RPC_OP_LEN])
 {
-	uint32_t number;
-	int err;
+	struct rpc_series_info info = { .key.server = series - RPC_OP_SERIES, .name = LABEL_OTHER };
 
 	*server = LABEL_OTHER;
-	memcpy(op, LABEL_OTHER, sizeof(LABEL_OTHER));
-	if (!series)
-		return 0;
-	number = series - RPC_OP_SERIES;
-	err = series < RPC_OP_SERIES ? names->series(names->context, series, &number, op) : 0;
-	if (!err)
-		*server = names->server(names->context, number);
-	return err;
+	if (series && series < RPC_OP_SERIES &&
+	    bpf_map_lookup_elem(bpf_map__fd(names->series), &series, &info))
+		return -errno;
+	snprintf(op, RPC_OP_LEN, "%.*s", RPC_OP_LEN - 1, info.name);
+	if (series)
+		*server = names->server(names->context, info.key.server);
+	return 0;
 }
 
 /* Adds series number @i, of all shards. */

@@ -23,8 +23,8 @@ struct rpc_names {
 	const void *context;
 	/* The label of a server; "": it is new, and its counts are left to the next snapshot. */
 	const char *(*server)(const void *context, uint32_t server);
-	/* Finds the server and the op of a series. Returns 0 or -errno. */
-	int (*series)(const void *context, uint32_t series, uint32_t *server, char op[RPC_OP_LEN]);
+	const struct bpf_map
+		*series; /* values have the server and op of each series: see name_series() */
 };
 
 /* Adds the first @count series of @map, which has BPF_F_MMAPABLE, and their errors to @c: RPC_OP_SERIES, or with those of

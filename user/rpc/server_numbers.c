@@ -33,9 +33,7 @@
 union labels {
 	struct rpc_server server;
 	struct rpc_event_server event_server;
-	struct rpc_series_info series;
-	struct rpc_event_series_key event_series;
-	uint32_t series_server;
+	struct rpc_series_info series; /* rpc_event_series_key has the same places */
 };
 
 /* Reads the labels of @number in @values, and returns whether they lead to it in @index. */
@@ -63,7 +61,7 @@ static void free_series(struct server_reading *r, uint32_t server)
 
 	for (uint32_t i = 1; i < RPC_OP_SERIES; i++) {
 		if (!is_listed(m->series_info, m->series_index, i, &labels) ||
-		    labels.series_server != server)
+		    labels.series.key.server != server)
 			continue;
 		bpf_map_delete_elem(bpf_map__fd(m->series_index), &labels);
 		rpc_series_clear(r->series, m->series, m->errors, i);

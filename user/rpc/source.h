@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "owners/mount_calls.h"
+#include "rpc/rpc_observer.h"
 #include "snapshot/snapshot.h"
 
 struct source_setup {
@@ -13,10 +14,8 @@ struct source_setup {
 			   * must outlive the source */
 	const char *tracefs; /* where tracefs is mounted */
 	const char *types_file; /* with the types of the loaded sunrpc; NULL: the kernel has them */
-	uint64_t slower_ns; /* btf only: report each call that takes at least this long; 0: none */
-	unsigned int files; /* btf only: see struct rpc_options */
+	const struct rpc_options *options; /* must outlive the source; some are for btf only */
 	bool owners; /* count the calls of each owner as well, if the source can */
-	const char *owner_env; /* see struct rpc_options; must outlive the source */
 	bool accept_no_waits; /* accept it even if it cannot observe waits */
 };
 

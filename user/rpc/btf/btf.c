@@ -317,7 +317,8 @@ static const struct {
 static bool find_late_types(struct btf_state *b, bool first)
 {
 	char reason[200] = "";
-	unsigned int wanted = (b->setup.owners ? FOR_OWNERS : 0) | (b->setup.files ? FOR_FILES : 0);
+	unsigned int wanted =
+		(b->setup.owners ? FOR_OWNERS : 0) | (b->setup.options->files ? FOR_FILES : 0);
 	bool read = false;
 
 	for (size_t i = 0; i < COUNT(late_modules); i++) {
@@ -331,7 +332,7 @@ static bool find_late_types(struct btf_state *b, bool first)
 		types = read_types(module, NULL, reason, sizeof(reason));
 		if (types && late_modules[i].find)
 			late_modules[i].find(b, types);
-		if (types && b->setup.files)
+		if (types && b->setup.options->files)
 			file_calls_types(types, b->bpf->bss->rpc_file_ops,
 					 &b->bpf->bss->rpc_nfs_inode);
 		free_types(types);
@@ -356,17 +357,17 @@ static void *open_programs(void *state)
 	b->bpf->rodata->rpc_shard_mask = b->shards - 1;
 	b->bpf->rodata->rpc_record_at_release = b->record_at_release;
 	b->bpf->rodata->rpc_owners = b->setup.owners && !(b->hooks.missing & OWNER_HOOKS);
-	b->bpf->bss->rpc_slower_ns = b->setup.slower_ns;
-	b->bpf->rodata->rpc_files = b->setup.files > 0;
+	b->bpf->bss->rpc_slower_ns = b->setup.options->slower_ns;
+	b->bpf->rodata->rpc_files = b->setup.options->files > 0;
 	file_calls_ops(b->bpf->bss->rpc_file_ops);
-	if (!b->setup.files)
+	if (!b->setup.options->files)
 		bpf_map__set_autocreate(b->bpf->maps.files, false);
 	if (b->setup.types_file) {
 		/* Programs that are not of type tracing: Linux 5.7 to 6.0 warns of memory that is taken as files are met. */
 		bpf_map__set_map_flags(b->bpf->maps.files, 0);
 		bpf_map__set_max_entries(b->bpf->maps.files, RPC_MAX_FILES / 4);
 	}
-	if (!b->setup.slower_ns)
+	if (!b->setup.options->slower_ns)
 		bpf_map__set_autocreate(b->bpf->maps.slow_calls, false);
 	bpf_map__set_max_entries(b->bpf->maps.replies, b->shards);
 	bpf_map__set_max_entries(b->bpf->maps.series, RPC_MAX_SERIES * b->shards);
@@ -406,7 +407,7 @@ static void *try_btf(const struct source_setup *setup)
 		.essential = ESSENTIAL_HOOKS | (setup->accept_no_waits ? 0 : WAIT_HOOKS),
 		.unused = kernel_misses_events() ? 0 : RECORD_AT_RELEASE_HOOKS,
 	};
-	if (!setup->slower_ns)
+	if (!setup->options->slower_ns)
 		b->hooks.unused |= BIT(HOOK_RPC_STATS_LATENCY_SLOW);
 	if (!setup->owners)
 		b->hooks.unused |= OWNER_HOOKS;
@@ -414,9 +415,9 @@ static void *try_btf(const struct source_setup *setup)
 	module_types_close(&b->types);
 	if (!err) {
 		err = btf_maps_open(&b->maps, b->bpf, b->shards);
-		b->maps.shares.variables = setup->owner_env;
-		b->maps.files = setup->files;
-		if (!err && b->setup.slower_ns)
+		b->maps.shares.variables = setup->options->owner_env;
+		b->maps.files = setup->options->files;
+		if (!err && b->setup.options->slower_ns)
 			err = slow_calls_open(&b->maps.slow, bpf_map__fd(b->bpf->maps.slow_calls),
 					      &b->bpf->bss->rpc_slower_ns);
 		if (err)

@@ -98,18 +98,6 @@ static const char *server_label(const void *reading, uint32_t server)
 	return server < r->server_count ? r->servers[server] : "";
 }
 
-static int series_name(const void *reading, uint32_t series, uint32_t *server, char op[RPC_OP_LEN])
-{
-	const struct reading *r = reading;
-	struct rpc_series_info info;
-
-	if (lookup_value(r->m->bpf->maps.series_info, series, &info))
-		return -errno;
-	*server = info.key.server;
-	memcpy(op, info.name, RPC_OP_LEN);
-	return 0;
-}
-
 /* How to find the address at which a connection of this protocol begins. */
 static enum rpc_local_kind local_kind(const char *proto)
 {
@@ -478,7 +466,7 @@ static void free_servers(struct reading *r)
 int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *clients)
 {
 	struct reading r = { .m = m, .s = s, .clients = clients };
-	const struct rpc_names names = { &r, server_label, series_name };
+	const struct rpc_names names = { &r, server_label, m->bpf->maps.series_info };
 	uint32_t epoch = m->bpf->bss->rpc_epoch, series_count;
 	int err;
 

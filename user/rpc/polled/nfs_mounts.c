@@ -12,10 +12,10 @@
 
 static void forget_mounts(struct nfs_mounts *m)
 {
-	calls_free(&m->seen);
-	free(m->places);
-	m->places = NULL;
-	m->place_count = 0;
+	calls_free(&m->list.seen);
+	free(m->list.places);
+	m->list.places = NULL;
+	m->list.place_count = 0;
 	m->left_out = 0;
 }
 
@@ -37,8 +37,9 @@ static bool open_changes(struct nfs_mounts *m, const char *root)
 	static const char *const processes[] = { "1", "self" };
 
 	for (size_t i = 0; i < 2 && m->changes < 0; i++) {
-		snprintf(m->process, sizeof(m->process), "%s/proc/%s", root, processes[i]);
-		m->changes = open(PATHF("%s/mountinfo", m->process), O_RDONLY | O_CLOEXEC);
+		snprintf(m->list.process, sizeof(m->list.process), "%s/proc/%s", root,
+			 processes[i]);
+		m->changes = open(PATHF("%s/mountinfo", m->list.process), O_RDONLY | O_CLOEXEC);
 	}
 	return m->changes >= 0;
 }
@@ -81,21 +82,21 @@ static bool is_elsewhere(const struct volumes *v, uint64_t device)
 
 static int add_mount(struct nfs_mounts *m, struct nfs_mount *mount, const struct volumes *volumes)
 {
-	struct mount_place *place = ARRAY_APPEND(m->places, m->place_count);
+	struct mount_place *place = ARRAY_APPEND(m->list.places, m->list.place_count);
 	struct nfs_mount *row;
 
 	if (!place)
 		return -ENOMEM;
 	*place = (struct mount_place){ mount->device, SIZE_MAX };
-	if (m->seen.mount_count == NFS_MOUNTS_READ) {
+	if (m->list.seen.mount_count == NFS_MOUNTS_READ) {
 		m->left_out++;
 		return 0;
 	}
 	mount->elsewhere = is_elsewhere(volumes, mount->device);
-	row = snapshot_mount(&m->seen, mount);
+	row = snapshot_mount(&m->list.seen, mount);
 	if (!row)
 		return -ENOMEM;
-	place->row = (size_t)(row - m->seen.mounts);
+	place->row = (size_t)(row - m->list.seen.mounts);
 	return 0;
 }
 
@@ -105,12 +106,12 @@ static int read_mounts(struct nfs_mounts *m)
 	struct volumes volumes = {};
 	struct nfs_mount mount;
 	struct span text;
-	int err = file_text_read(&file, PATHF("%s/mountinfo", m->process), FILE_MAX);
+	int err = file_text_read(&file, PATHF("%s/mountinfo", m->list.process), FILE_MAX);
 
 	if (err)
 		return err;
 	forget_mounts(m);
-	read_volumes(&volumes, m->process);
+	read_volumes(&volumes, m->list.process);
 	text = file_text_span(&file);
 	while (!err && mountinfo_next(&text, &mount))
 		err = add_mount(m, &mount, &volumes);
@@ -170,18 +171,18 @@ int nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s)
 	if (!open_changes(m, root))
 		return 0;
 	m->changed |= first || mounts_changed(m->changes);
-	m->read = m->changed && (first || s->time_ns >= m->due_ns);
-	m->changed &= !m->read;
-	m->version += m->read;
-	if (m->read)
+	m->list.changed = m->changed && (first || s->time_ns >= m->due_ns);
+	m->changed &= !m->list.changed;
+	m->version += m->list.changed;
+	if (m->list.changed)
 		err = read_mounts(m);
-	if (m->read && m->place_count > NFS_MOUNTS_MAX)
+	if (m->list.changed && m->list.place_count > NFS_MOUNTS_MAX)
 		m->due_ns = s->time_ns + apart_ns(begin, NFS_MOUNTS_APART, 0, NFS_MOUNTS_APART_NS);
 	/* Then the next snapshot reads it. With hidepid, process 1 may be hidden after capabilities were given up. */
 	if (err)
 		close_changes(m);
-	for (size_t i = 0; i < m->seen.mount_count && err != -ENOMEM; i++)
-		if (!copy_mount(&m->seen.mounts[i], s))
+	for (size_t i = 0; i < m->list.seen.mount_count && err != -ENOMEM; i++)
+		if (!copy_mount(&m->list.seen.mounts[i], s))
 			err = -ENOMEM;
 	s->calls.mounts_version = m->version;
 	s->calls.left_out_entries += m->left_out;

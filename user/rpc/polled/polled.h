@@ -5,6 +5,7 @@
 
 #include "base/label.h"
 #include "base/span.h"
+#include "owners/mount_calls.h"
 #include "rpc.h"
 #include "snapshot/snapshot.h"
 
@@ -58,7 +59,6 @@ bool nfs_volumes_next(struct span *text, uint64_t *device);
 
 struct mountstats;
 struct client_list;
-struct mount_place;
 
 /* The label of the server at an address and port, or NULL: then it is the name of the mount. */
 typedef const char *mountstats_label(void *context, const char *address, uint32_t port);
@@ -89,16 +89,12 @@ int mountstats_add_rest(struct mountstats *m, struct snapshot *s, struct client_
 
 /* Initialise with { .changes = -1 }. */
 struct nfs_mounts {
-	struct calls seen; /* its mounts */
-	struct mount_place *places; /* all mounts, in the order of the file */
-	size_t place_count;
+	struct mount_list list;
 	uint64_t left_out;
 	bool changed; /* since it was read */
-	bool read; /* the last nfs_mounts_add() has read it */
 	uint64_t due_ns; /* not before, in snapshots' time */
 	uint64_t version; /* how often it was read */
 	int changes; /* descriptor that reports changes; negative: not open */
-	char process[64]; /* path of its folder in proc */
 };
 
 void nfs_mounts_free(struct nfs_mounts *m);

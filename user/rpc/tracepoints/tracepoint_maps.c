@@ -217,16 +217,6 @@ static const char *server_label(const void *maps, uint32_t server)
 	return m->labels[server < RPC_MAX_SERVERS ? server : RPC_MAX_SERVERS].server;
 }
 
-static int series_name(const void *maps, uint32_t series, uint32_t *server, char op[RPC_OP_LEN])
-{
-	const struct rpc_event_series_key *info =
-		&((const struct tracepoint_maps *)maps)->series_info[series];
-
-	*server = info->server;
-	snprintf(op, RPC_OP_LEN, "%.*s", RPC_OP_LEN - 1, info->op);
-	return 0;
-}
-
 /* The server's limits, retransmits and disconnects. */
 static int read_server(struct tracepoint_maps *m, struct snapshot *s, uint32_t i, uint32_t epoch)
 {
@@ -489,7 +479,7 @@ static void free_servers(struct tracepoint_maps *m, const struct snapshot *s)
 static int read_all(struct tracepoint_maps *m, struct snapshot *s, struct client_list *clients)
 {
 	uint32_t epoch = m->bpf->bss->rpc_epoch;
-	const struct rpc_names names = { m, server_label, series_name };
+	const struct rpc_names names = { m, server_label, m->bpf->maps.series_info };
 	int err;
 
 	m->bpf->bss->rpc_epoch = epoch + 1;
@@ -520,14 +510,12 @@ int tracepoint_maps_read(struct tracepoint_maps *m, struct snapshot *s, struct c
 	int err = -ENOMEM;
 
 	m->servers = bpf_values_map(bpf->maps.servers, PROT_READ | PROT_WRITE);
-	m->series_info = bpf_values_map(bpf->maps.series_info, PROT_READ);
 	m->keys = bpf_values_map(bpf->maps.task_keys, PROT_READ | PROT_WRITE);
 	m->tasks = bpf_values_map(bpf->maps.tasks, PROT_READ);
-	if (m->servers && m->series_info && m->keys && m->tasks)
+	if (m->servers && m->keys && m->tasks)
 		err = shares_map(&m->calls) ?: read_all(m, s, clients);
 	shares_unmap(&m->calls);
 	bpf_values_unmap(bpf->maps.servers, m->servers);
-	bpf_values_unmap(bpf->maps.series_info, m->series_info);
 	bpf_values_unmap(bpf->maps.task_keys, m->keys);
 	bpf_values_unmap(bpf->maps.tasks, m->tasks);
 	return err;

@@ -201,7 +201,7 @@ static void *try_tracepoints(const struct source_setup *setup)
 	module_types_close(&t->no_types);
 	if (!err) {
 		err = tracepoint_maps_open(&t->maps, t->bpf, t->shards);
-		t->maps.calls.variables = setup->owner_env;
+		t->maps.calls.variables = setup->options->owner_env;
 		if (err)
 			log_error(setup->log, "cannot use %s: cannot open its maps: %s",
 				  t->hooks.user, strerror(-err));

@@ -79,7 +79,6 @@ struct tracepoint_maps {
 	/* All but the clients are mapped only while a snapshot is read: mapped pages count as memory of this process. */
 	struct rpc_event_client *clients;
 	struct rpc_event_server *servers;
-	struct rpc_event_series_key *series_info;
 	struct rpc_task_bucket *keys;
 	struct rpc_event_task *tasks;
 	struct rpc_series_reader reader;
