@@ -3,16 +3,16 @@
 # build's, then its own. Source btf takes over from tracepoints, and counts from 0 on, exactly: the kernel accepts the programs that
 # read by such a file.
 types=/usr/lib/modules/$(uname -r)/types
-own=$types/sunrpc.ko other=$types/other.ko
+mine=$types/sunrpc.ko other=$types/other.ko
 if [[ ! -e $types ]]; then
 	modprobe sunrpc
 	if [[ ! -e /sys/kernel/btf/sunrpc ]]; then
 		echo 'this kernel has no types of sunrpc' >skip
 		exit 0
 	fi
-	own=$(modinfo -n sunrpc) other=$(modinfo -n lockd)
+	mine=$(modinfo -n sunrpc) other=$(modinfo -n lockd)
 	# No section of that name, and no signature, which would be wrong.
-	LC_ALL=C sed -e 's/\x00\.BTF\x00/\x00.XTF\x00/' -e 's/~Module signature appended~//' "$own" >/tmp/sunrpc.ko
+	LC_ALL=C sed -e 's/\x00\.BTF\x00/\x00.XTF\x00/' -e 's/~Module signature appended~//' "$mine" >/tmp/sunrpc.ko
 	defer nfs_remove
 	nfs_remove
 	insmod /tmp/sunrpc.ko
@@ -28,7 +28,7 @@ prepare_file /mnt/later
 compare_point before
 types_at_place sunrpc "$other"
 wait_for 90 grep -q 'another build' agent.log
-types_at_place sunrpc "$own"
+types_at_place sunrpc "$mine"
 wait_for 90 grep -q 'attached to sunrpc, source btf' agent.log
 compare_point middle
 load /mnt/later 2 8 randrw 4k
