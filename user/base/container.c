@@ -64,22 +64,8 @@ static bool take_id(struct span part, struct span rest, char id[CONTAINER_ID])
 /* Copies the name of a unit without its escapes, such as "\x2d". */
 static void copy_unescaped(struct span from, char *to, size_t size)
 {
-	uint64_t byte;
-
-	while (span_left(from) && size-- > 1) {
-		struct span hex = from, digits;
-
-		if (span_take(&hex, "\\x")) {
-			digits = span_cut(hex, 2);
-			if (span_take_number(&digits, 16, 0xff, &byte) && byte &&
-			    !span_left(digits)) {
-				*to++ = (char)byte;
-				from.at = digits.at;
-				continue;
-			}
-		}
-		*to++ = *from.at++;
-	}
+	while (span_left(from) && size-- > 1)
+		*to++ = span_take_byte(&from, "\\x", 16, 2);
 	*to = 0;
 }
 

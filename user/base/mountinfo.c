@@ -27,23 +27,6 @@ bool mountinfo_read_line(struct mountinfo_line *m, struct span line)
 	return span_left(tag) && span_left(m->type);
 }
 
-/* Takes the byte that begins @s, which is not empty. */
-static char take_byte(struct span *s)
-{
-	struct span rest = *s, digits;
-	uint64_t byte;
-
-	if (span_take(&rest, "\\")) {
-		digits = span_cut(rest, 3);
-		if (span_left(digits) == 3 && span_take_number(&digits, 8, 0xff, &byte) &&
-		    !span_left(digits)) {
-			s->at += 4;
-			return (char)byte;
-		}
-	}
-	return *s->at++;
-}
-
 bool mount_is_nfs(struct span type)
 {
 	return span_is(type, "nfs") || span_is(type, "nfs4");
@@ -65,7 +48,7 @@ size_t mount_unescape(char *bytes, size_t size, struct span field)
 	size_t len = 0;
 
 	while (span_left(field) && len < size)
-		bytes[len++] = take_byte(&field);
+		bytes[len++] = span_take_byte(&field, "\\", 8, 3);
 	return len;
 }
 

@@ -78,6 +78,23 @@ bool span_take_number(struct span *s, unsigned int base, uint64_t max, uint64_t 
 	return true;
 }
 
+char span_take_byte(struct span *s, const char *mark, unsigned int base, size_t digits)
+{
+	struct span rest = *s, number;
+	uint64_t byte;
+
+	if (*s->at == '\\' && span_take(&rest, mark)) {
+		number = span_cut(rest, digits);
+		rest.at = number.end;
+		if (span_left(number) == digits && span_take_number(&number, base, 0xff, &byte) &&
+		    !span_left(number)) {
+			*s = rest;
+			return (char)byte;
+		}
+	}
+	return *s->at++;
+}
+
 struct span span_take_line(struct span *s)
 {
 	const char *newline = span_left(*s) ? memchr(s->at, '\n', span_left(*s)) : NULL;

@@ -27,6 +27,9 @@ bool span_take_through(struct span *s, const char *literal);
 /* Takes a number of at least one digit and at most @max. @base is at most 36; letters may be in any case. */
 bool span_take_number(struct span *s, unsigned int base, uint64_t max, uint64_t *value);
 
+/* Takes a byte, of which there is one, or an escape: @mark, which begins with a backslash, and @digits digits of @base. */
+char span_take_byte(struct span *s, const char *mark, unsigned int base, size_t digits);
+
 /* Takes a line and its newline. Returns the line. */
 struct span span_take_line(struct span *s);
 

@@ -13,26 +13,6 @@ static bool take_number(struct span *s, uint64_t max, uint64_t *value)
 	return span_take_number(s, 10, max, value) && span_take(s, ",");
 }
 
-/* The kernel writes lower case. */
-static bool is_hex_digit(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-}
-
-/* The next byte of the text, with its escape undone. */
-static char take_byte(struct span *s)
-{
-	const char *p = s->at;
-
-	if (span_left(*s) >= 4 && p[0] == '\\' && p[1] == 'x' && is_hex_digit(p[2]) &&
-	    is_hex_digit(p[3])) {
-		s->at += 4;
-		return (char)(span_digit(p[2]) << 4 | span_digit(p[3]));
-	}
-	s->at++;
-	return *p;
-}
-
 static bool take_header(struct span *s, struct kmsg_record *out)
 {
 	uint64_t priority;
@@ -65,7 +45,7 @@ bool kmsg_record_parse(const char *record, size_t len, struct kmsg_record *out, 
 	}
 	s = span_take_line(&rest);
 	while (span_left(s) && out->text_len < size)
-		text[out->text_len++] = take_byte(&s);
+		text[out->text_len++] = span_take_byte(&s, "\\x", 16, 2);
 	while (span_next_line(&rest, &s)) {
 		if (span_take(&s, " DEVICE="))
 			span_copy(s, out->device, sizeof(out->device));
