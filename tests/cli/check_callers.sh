@@ -176,8 +176,13 @@ it, or xidscope ack $gpu 79)*" critical
 
 # a state that ends by itself must last
 judge waiting --ack none -- 'waiter=75:[::1]'
-# any user can cause it, so a site has to ask for it
-fresh IDLE && XIDSCOPE_CONFIRM=0 slurm "" waiting
+# what users can cause drains only where a site asks for it
+judge failing --rule xid_repeat=warn:1 --ack none -- xid=31:warning:restart_app:1:2026-11-21T10:00:00Z
+judge decoding --ack none -- xid=68:warning:restart_app:1000:2026-11-21T10:00:00Z
+for file in waiting failing decoding; do
+	fresh IDLE && XIDSCOPE_CONFIRM=0 slurm "" $file
+	fresh IDLE && XIDSCOPE_CONFIRM=0 XIDSCOPE_IGNORE='' slurm "update NodeName=n1 State=DRAIN *" $file
+done
 export XIDSCOPE_IGNORE=''
 fresh IDLE && slurm "" waiting && slurm "" waiting && XIDSCOPE_CONFIRM=0 slurm "update NodeName=n1 State=DRAIN Reason=NFS \
 waits [[]::1] [[]xidscope warn] NFS server *" waiting && slurm "" waiting && slurm "$back" healthy

@@ -26,4 +26,11 @@ awk -F '\t' '$1 == "GPU_DRIVER" { print $2 }' user/faults/recognise/kernel_lines
 			fail "user/health/driver_errors.tsv has no rule for the driver error $kind: add it"
 		grep -q "\`$kind\`" "$document" || fail "$document does not name the driver error $kind"
 	done
+# What users can cause drains no node, and the pages say so.
+ignored=$(sed -n 's/^ignore=${XIDSCOPE_IGNORE-\(.*\)}$/\1/p' deploy/slurm/xidscope-health-check)
+grep -qF "(\`$ignored\`)" deploy/slurm/README.md || fail "deploy/slurm/README.md has another default of XIDSCOPE_IGNORE than its script"
+for rule in ${ignored//,/ }; do
+	grep -q "^$rule	" "$work/rules" || fail "deploy/slurm/xidscope-health-check ignores $rule, which is no rule"
+	grep -q "\`$rule\`" SECURITY.md || fail "SECURITY.md does not say how a user causes $rule"
+done
 echo "check_health.sh: $(wc -l <"$work/rules") rules agree"
