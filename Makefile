@@ -213,7 +213,7 @@ lint: ## run shellcheck, flake8, clang-format and the include test
 format: ## format all C sources with clang-format
 	$(Q)find bpf include tests user vmlinux -name '*.[ch]' | xargs clang-format -i
 
-check: deps ## run all tests: unit tests, and guests with several kernels, one of arm64 (about 20 minutes, as root)
+check: deps ## run the tests: unit tests, and guests with several kernels, one of arm64 (about 20 minutes, as root)
 	$(Q)$(MAKE) --no-print-directory -j "$$(nproc)" $(B)/xidscope tests
 	$(Q)if $(MAKE) --no-print-directory ARCH=arm64 deps; then $(MAKE) --no-print-directory -j "$$(nproc)" ARCH=arm64 all build/arm64/tests/dirty; fi
 	$(Q)tests/check.sh
