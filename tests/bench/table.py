@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Prints tables of what tests/bench/guest.sh left, and judges them by the budgets: table.py OUT"""
+"""Prints tables of what tests/bench/guest.sh left, and its budgets on standard error: table.py OUT"""
 import collections
 import datetime
 import json
@@ -124,7 +124,7 @@ def main():
 
     if "agent" in settings:
         parts = ", ".join(f"{what} {kb:,}" for what, kb in memory_parts(out).most_common())
-        print(f"The agent's memory, kB: {parts}.\n")
+        print(f"The agent's memory, kB: {parts}.\n", file=sys.stderr)
 
         agent = {w: round(added[w]["agent"], 1) for w in measured}
         calls = {row[2]: int(row[5]) for row in lines(out / "bench.tsv")}
@@ -141,7 +141,7 @@ def main():
         ]
         print(table(["budget", "measured", "at most", ""], [
             [w, f"{v:,.4g}" if v < 100 else f"{v:,.0f}", f"{b:,}", "met" if v <= b else "**missed**"]
-            for w, v, b in budgets]))
+            for w, v, b in budgets]), file=sys.stderr)
     noise = []
     for workload, by in measured.items():
         passes = [statistics.median(v) for k, v in by.items() if k.startswith("none ")]
