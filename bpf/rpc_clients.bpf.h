@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The calls of each client of sunrpc by each owner, for both BPF sources. A mount has a client of its own: these are the
- * calls by mount, and by owner. No atomics that return a value are used, because kernels before 5.12 have none. */
+/* The calls of each client of sunrpc by each owner, for both BPF sources. Each mounted file system (superblock) has a client
+ * of its own: these are the calls by mount, and by owner. No atomics that return a value are used, because kernels before 5.12
+ * have none. */
 #pragma once
 
 #include "rpc_phases.bpf.h"

@@ -20,7 +20,7 @@
  * Invariant: nothing here trusts what it reads. A process, a page or a cgroup may be freed and its memory reused at any
  * time, therefore each object is checked by a value that leads back: a process by its number, a cgroup by kn->priv.
  *
- * Example: process 1234 in /system.slice/slurmstepd.scope/job_4711/step_0 calls. Its cell is 1234 & 8191. On the first call
+ * Example: process 1234 in /system.slice/slurmstepd.scope/job_4711/step_0 calls. Its cell is 1234 & 4095. On the first call
  * the cell is empty: owner_find() reads its cgroup and owner_make() takes number 17. Later calls read (1234 << 32 | 17). The
  * process ends at 100 s. A new process 1234 begins at 101 s: its calls begin after the cell's end, and owner_find() looks
  * again. A call of the old one that ends at 102 s began before 101 s: it is the kernel's, for job 4711 no longer has the cell.

@@ -7,10 +7,10 @@
 #include "rpc_read.bpf.h"
 
 /* Set before loading if tracepoints can be preempted: from 7.0 on SRCU guards them, and preemption stays enabled. Such a
- * kernel drops an event if another task of the same CPU was preempted within the same program: one call in a thousand
- * under load. Therefore the end of a call is only noted, by two programs: the second notes what the first has missed. The
- * call is recorded when it releases its request, where the kernel holds a spin lock. A call without a note is recorded as
- * if it had ended at that moment. */
+ * kernel drops an event if another task of the same CPU was preempted within the same program. Therefore the
+ * end of a call is only noted, by two programs: the second notes what the first has missed. The call is recorded when it
+ * releases its request, where the kernel holds a spin lock. A call without a note is recorded as if it had ended at that
+ * moment. */
 const volatile bool rpc_record_at_release = false;
 
 /* Set by user space at any time: bytes from nfs4_slot_table.slot_tbl_waitq to

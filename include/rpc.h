@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What bpf/rpc.bpf.c records and user/rpc/btf/btf_maps.c reads: keys, values, sizes.
+/* What the BPF programs on NFS calls and user space share: keys, values, sizes.
  *
  * No map is per CPU, because such a map grows with every possible CPU: 256 on the nodes for which this is made. Hot values
  * have up to RPC_MAX_SHARDS copies ("shards") instead. The CPU number selects the shard, and additions are atomic. */
@@ -132,8 +132,8 @@ struct rpc_sums {
 	__u64 phase_ns[RPC_PHASES];
 };
 
-/* The calls of one client of sunrpc by one owner, one shard. Each mount has a client of its own. The time until the reply is
- * not recorded: it is what the other phases leave of the total. */
+/* The calls of one client of sunrpc by one owner, one shard. Each mounted file system (superblock) has a client of its own.
+ * The time until the reply is not recorded: it is what the other phases leave of the total. */
 struct rpc_share_stats {
 	__u64 started; /* as in struct rpc_series */
 	struct rpc_sums sums;

@@ -54,8 +54,8 @@ int cmd_help(const struct options *o)
 	for (int i = COMMAND_NONE + 1; i < COMMANDS; i++)
 		printf("  %-10s  %s\n", command_rows[i].name, command_rows[i].help);
 	puts("\n\"xidscope COMMAND --help\" shows the options of a command, with examples.\n"
-	     "\nExit codes: 0 done, 1 trouble, 2 wrong usage, 3 another agent writes the same\n"
-	     "file, or no agent runs (faults), 4 not permitted to load BPF programs. The check\n"
+	     "\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 another agent writes the same\n"
+	     "file, or no agent runs (faults), 4 not permitted to observe anything. The check\n"
 	     "command has its own.");
 	return EXIT_OK;
 }

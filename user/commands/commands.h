@@ -21,7 +21,7 @@ enum {
 	EXIT_TROUBLE = 1, /* could not do what was asked */
 	EXIT_USAGE = 2, /* the command line is wrong */
 	EXIT_LOCKED = 3, /* another agent writes the same file */
-	EXIT_PERMISSION = 4, /* no privileges, or the kernel forbids BPF programs */
+	EXIT_PERMISSION = 4, /* not permitted to observe anything */
 };
 
 /* Of check, as Nagios defines them for its plugins; Slurm's script also uses them. Of faults, the first and the last. */

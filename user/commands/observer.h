@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* All hooks together, as run and trace use them. */
+/* All hooks together, as run, top and trace use them. */
 #pragma once
 
 #include "base/log.h"

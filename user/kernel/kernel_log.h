@@ -31,8 +31,8 @@ bool kmsg_record_parse(const char *record, size_t len, struct kmsg_record *out, 
 
 /* ---- kernel_log.c ---- */
 
-/* The text of a record has at most 1 KiB (kernel: PRINTKRB_RECORD_MAX). The whole record, escaped and with properties, has at most
- * 8 KiB. */
+/* The text of a record has at most 1 KiB (kernel: PRINTKRB_RECORD_MAX); there is room for twice that. The whole record,
+ * escaped and with properties, has at most 8 KiB. */
 #define KERNEL_LOG_TEXT 2048
 #define KERNEL_LOG_RECORD 8192
 

@@ -64,5 +64,5 @@ typedef bool trace_handler(void *context, uint64_t time_ns, struct span text);
 /* Passes the events that wait to @take, at most as many as the buffers hold. */
 void trace_instance_consume(struct trace_instance *t, trace_handler *take, void *context);
 
-/* Kernel memory of the buffers, in bytes, without that of the files: 9 MB in Linux 6.1, 0.8 MB in 6.12. */
+/* Kernel memory of the buffers, in bytes, without that of the files. */
 uint64_t trace_instance_memory(const struct trace_instance *t);
