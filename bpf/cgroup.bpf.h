@@ -13,8 +13,8 @@ static __always_inline const struct kernfs_node *kernfs_parent(const struct kern
 	return BPF_CORE_READ(node, parent);
 }
 
-/* The deepest control group of a process in all hierarchies. In v1 that is the job's or the pod's, of equal ones also: docker
- * makes no group in the unified hierarchy beside v1. */
+/* The deepest control group of a process in all hierarchies. A v1 group wins over a unified one of equal depth: beside v1
+ * docker makes no unified group. */
 static __always_inline const struct cgroup *cgroup_of(const struct task_struct *process)
 {
 	const struct css_set *set = BPF_CORE_READ(process, cgroups);

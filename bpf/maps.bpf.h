@@ -15,7 +15,7 @@
 #define BPF_HASH(name, count, key_type, value_type) \
 	BPF_TABLE(name, BPF_MAP_TYPE_HASH, count, __type(key, key_type); __type(value, value_type);)
 #define BPF_QUEUE(name, count) BPF_TABLE(name, BPF_MAP_TYPE_QUEUE, count, __type(value, __u32);)
-/* Numbers to be given out: the one that came back last goes first, and high ones are rarely used. */
+/* Free numbers, last in, first out: high ones are rarely used. */
 #define BPF_STACK(name, count) BPF_TABLE(name, BPF_MAP_TYPE_STACK, count, __type(value, __u32);)
 #define BPF_RINGBUF(name, bytes) BPF_TABLE(name, BPF_MAP_TYPE_RINGBUF, bytes)
 #define BPF_ARRAY(name, count, value_type) \

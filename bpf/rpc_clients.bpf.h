@@ -104,7 +104,7 @@ static __always_inline struct rpc_share_stats *share_get(__u32 client, __u32 ser
 	return bpf_map_lookup_elem(&share_stats, &copy);
 }
 
-/* Of a series of WRITEs. */
+/* Marks a series of WRITEs. */
 #define RPC_SERIES_WRITES 0x80
 
 /* The kind of a series' calls, an enum rpc_kind. */

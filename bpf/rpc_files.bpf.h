@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Calls by file and directory, for `trace --files`: without it the verifier removes all of this.
  *
- * The arguments of a call lead to a file handle, which is the key: a server gives no two files the same one, and a new file
- * that has the number of a removed one another. The handle of a file in use is part of its inode, which has the names. An op
- * on a file that concerns its names and attributes, as GETATTR, counts for the directory that contains it.
+ * The arguments of a call lead to a file handle, which is the key: no two files of a server share one, not even a new file
+ * with the inode number of a removed one. The handle of a file in use is part of its inode, which has the names. An op on a
+ * file that concerns its names and attributes, as GETATTR, counts for the directory that contains it.
  *
  * Nothing here trusts what it reads: an inode must be one of NFS, and the bytes of a handle are copied first. */
 #pragma once
@@ -89,7 +89,7 @@ static __noinline int names_copy(struct rpc_file *f, const struct dentry *dentry
 		return 0;
 	for (int i = 0; i < RPC_FILE_LEVELS && dentry; i++) {
 		parent = BPF_CORE_READ(dentry, d_parent);
-		/* One whose directory is not known leads to itself, as a root does. */
+		/* Without a known directory it is its own parent, as a root is. */
 		if (parent == dentry) {
 			root = BPF_CORE_READ(dentry, d_sb, s_root);
 			f->whole = at ||
@@ -152,7 +152,7 @@ static __noinline bool file_of(const struct rpc_task *task, struct rpc_file_key 
 	inode = inode_of_handle(handle);
 	dentry = dentry_of(inode);
 	if (rpc_file_ops[op & (RPC_FILE_OPS - 1)].of_directory && !dentry) {
-		handle = 0; /* of an inode that is evicted: it returns its delegation */
+		handle = 0; /* the inode is being evicted and returns its delegation */
 	} else if (rpc_file_ops[op & (RPC_FILE_OPS - 1)].of_directory &&
 		   (BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFDIR) {
 		dentry = BPF_CORE_READ(dentry, d_parent);

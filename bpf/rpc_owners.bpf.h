@@ -6,7 +6,7 @@
  * rpc_owner_cell caches the result: the lower bits of the number select a cell, and the last process to take it keeps it.
  * An exit, or a move to another control group, ends the cell.
  *
- * A number is used again, and calls outlive their process: READs ahead of a job that was killed end when the server answers.
+ * Numbers are reused, and calls outlive their process: readahead of a killed job ends when the server answers.
  * A call belongs to the process that lived when the call began. Therefore a cell has the times when its process began and
  * ended, and a process that is found must have begun before the call. An exit keeps the cell, for the calls in flight.
  *
@@ -94,8 +94,8 @@ static __always_inline __u64 name_begin(const struct kernfs_node *node, __u32 by
 	return name;
 }
 
-/* The owner of a control group; 0: none, or a root. All groups of a job of Slurm, which has one for each step and task, are one
- * owner, and all of a user, who can make any number of them below user.slice. */
+/* The owner of a control group; 0: none, or a root. One owner has all groups of a Slurm job (one for each step and task), or
+ * of a user below user.slice. */
 static __always_inline __u32 owner_of_cgroup(const struct cgroup *cgroup)
 {
 	const struct kernfs_node *node = BPF_CORE_READ(cgroup, kn), *at, *second, *top = NULL;
@@ -201,7 +201,7 @@ static __always_inline __u32 owner_of(__u32 tgid, __u64 start)
 	const volatile struct rpc_owner_cell *cell = cell_of(tgid);
 	__u64 process = cell->process;
 
-	/* ended - 1: if it is 0, it is later than all. */
+	/* ended 0: 0 - 1 is later than every time. */
 	if (process >> 32 != tgid || start < cell->began || start > cell->ended - 1)
 		process = owner_find(tgid, start);
 	return process & (RPC_MAX_OWNERS - 1);
@@ -217,7 +217,7 @@ static __always_inline const struct cgroup *group_of_memory(__u64 address)
 	return cgroup && BPF_CORE_READ(cgroup, kn, priv) == cgroup ? cgroup : NULL;
 }
 
-/* The group that was charged for a page. Newer kernels name it by an obj_cgroup, as older ones do for slabs. */
+/* The group that was charged for a page. Newer kernels store an obj_cgroup there, as older ones do for slabs. */
 static __always_inline const struct cgroup *group_of_page(const struct page *page)
 {
 	const struct cgroup *cgroup;

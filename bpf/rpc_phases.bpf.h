@@ -12,8 +12,8 @@ const volatile __u32 rpc_shard_mask = 0;
 /* Number of the present interval; user space increments it. */
 volatile __u32 rpc_epoch = 0;
 
-/* When all programs had been attached (CLOCK_MONOTONIC, ns; 0: not yet), and how much time had passed since then when user
- * space last looked: a call that took less has begun later. */
+/* rpc_attached: when all programs had been attached (CLOCK_MONOTONIC, ns; 0: not yet). rpc_age: time since then at the last
+ * snapshot: a shorter call began after rpc_attached. */
 volatile __u64 rpc_attached = 0;
 volatile __u64 rpc_age = 0;
 
@@ -23,9 +23,8 @@ __u64 rpc_dropped[RPC_DROPS] = {};
 BPF_MAPPED_ARRAY(server_stats, (RPC_MAX_SERVERS + 1) * RPC_MAX_SHARDS, struct rpc_server_stats);
 BPF_HASH(errors, RPC_MAX_ERRORS, struct rpc_error_key, struct rpc_error_count);
 
-/* Numbers of servers and series that are free: in the source btf those that were in use before, or that two CPUs took at
- * once, of which one was too late; in the source tracepoints all, as a counter would need an atomic add that returns the
- * value. */
+/* Free numbers of servers and series. Source btf: used before, or lost when two CPUs took one at the same time. Source
+ * tracepoints: all, as a counter would need an atomic add that returns the value. */
 BPF_QUEUE(free_servers, RPC_MAX_SERVERS);
 BPF_QUEUE(free_series, RPC_OP_SERIES);
 
@@ -289,7 +288,7 @@ static __always_inline __u64 earlier_of(__u64 start, __u64 setup)
 	return ns < setup ? ns : setup;
 }
 
-/* When a wait began whose begin was not seen. */
+/* The begin that is assumed for a wait whose begin was not seen. */
 static __always_inline __u64 unseen_since(__u64 now)
 {
 	return rpc_attached ?: now;

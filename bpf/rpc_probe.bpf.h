@@ -38,7 +38,7 @@ static __always_inline __u64 oldest_from(__u64 xprt, struct rb_root *root, __u32
 	return start;
 }
 
-/* Whose the oldest call is: @task's, which may end meanwhile. */
+/* Notes who made the oldest call, @task, which may end meanwhile. */
 static __always_inline void probe_oldest(struct rpc_probe *p, const struct rpc_task *task)
 {
 	p->oldest_pid = BPF_CORE_READ(task, tk_owner);
@@ -63,7 +63,7 @@ static __always_inline bool is_same_server(const struct rpc_transport *t)
 	return (known ? *known : RPC_MAX_SERVERS) == t->server;
 }
 
-/* Whether @t's server found no number, and may find one now: its next call looks again. */
+/* Whether @t's server has no number, and one may be free: then its next call tries again. */
 static __always_inline bool looks_again(const struct rpc_transport *t)
 {
 	__u32 number;

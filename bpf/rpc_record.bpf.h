@@ -76,7 +76,7 @@ __noinline int repeats_record(__u64 task_at, __u64 rqst_at, __u32 transport)
 	return 0;
 }
 
-/* Whose call it is; @series: its number. */
+/* The owner's number of a call in @series. */
 static __always_inline __u32 call_owner(const struct rpc_task *task, __u32 series)
 {
 	__u32 owner;

@@ -24,7 +24,7 @@ volatile __s64 rpc_session_slots_offset = 0;
  * space clears it at each snapshot, because nfsv4 may be unloaded. */
 volatile __u64 rpc_session_name = 0;
 
-/* How many numbers were given out, also those that are free again. A full array has up to one more for each CPU. */
+/* How many numbers were given out, also those that are free again. Of a full array it may be too high by one for each CPU. */
 __u32 rpc_server_count = 0;
 __u32 rpc_transport_count = 0;
 __u32 rpc_series_count = 1; /* 0 is "other" */
@@ -86,7 +86,7 @@ static __always_inline bool is_left(const __u32 *count, __u32 max)
 		number_;                                                                      \
 	})
 
-/* The server of a transport. If the transport is gone, it may be any server. */
+/* The server of a transport. Garbage if the transport is gone. */
 static __always_inline void server_read(struct rpc_server *server, const struct rpc_xprt *xprt)
 {
 	server->netns = BPF_CORE_READ(xprt, xprt_net, ns.inum);
@@ -153,7 +153,7 @@ __noinline __u32 transport_free_among(__u32 first, __u32 server, __u64 proto)
 	return RPC_MAX_TRANSPORTS;
 }
 
-/* The first of all. The verifier follows a loop in a loop for fewer instructions than one of all turns. */
+/* The first free index. Two nested loops cost the verifier less than one long loop. */
 __noinline __u32 transport_free_index(__u32 server, __u64 proto)
 {
 	__u32 found = RPC_MAX_TRANSPORTS;

@@ -5,7 +5,7 @@
 
 #include "rpc_record.bpf.h"
 
-/* Calls that take at least so long, ns. User space raises it when it has enough slower ones. */
+/* Report calls of at least this many ns. User space raises it when it has enough slower ones. */
 volatile __u64 rpc_slower_ns = 0;
 __u64 rpc_slow_lost = 0;
 

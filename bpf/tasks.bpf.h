@@ -8,11 +8,11 @@
  *
  * sunrpc's locking makes the events of one task come one after the other: only the claiming of a way needs to be atomic.
  *
- * The source that includes it defines before: TASK_ENTRY, the type of an entry; and
+ * Define before including it: TASK_ENTRY, the type of an entry; and
  *   __u32 task_bucket_of(__u64 key): a bucket's number, of RPC_TASK_BUCKETS
  *   bool task_claim(__u64 *way, __u64 key): takes a way that was free; false if another CPU was faster
  *   void task_release(__u64 *way, __u64 key): frees it
- *   void tasks_count(__u64 change): called before a claim with 1, after one in vain with -1 */
+ *   void tasks_count(__u64 change): 1 before a claim, -1 after a failed one */
 #pragma once
 
 #include "maps.bpf.h"

@@ -159,7 +159,7 @@ struct rpc_owner_key {
 	__u64 id; /* inode number of its folder */
 };
 
-/* The owner of a process. A process number is used again: the times, of CLOCK_MONOTONIC, say of whose calls this is true. */
+/* The owner of a process. A process number is reused: the times (CLOCK_MONOTONIC) bound the calls of this process. */
 struct rpc_owner_cell {
 	__u64 process; /* tgid << 32 | owner; 0: free */
 	__u64 began, ended; /* ended 0: it has not */
@@ -372,8 +372,7 @@ struct rpc_probe {
 
 /* ---- what bpf/mount_clients.bpf.c reads ---- */
 
-/* The most clients of one reading, in which bind mounts show theirs again, and the kernel may show a mount several times, until
- * its text fits. 128 kB for that moment. */
+/* The most clients of one reading (128 kB). Bind mounts repeat theirs, and the kernel repeats a mount until its text fits. */
 #define MOUNT_CLIENTS_MAX 32768
 
 /* Offset in bytes of cl_clid in struct rpc_clnt (include/linux/sunrpc/clnt.h): from 3.9 to 7.3 the second member, after a count

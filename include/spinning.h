@@ -6,12 +6,12 @@
 #include <linux/types.h>
 #endif
 
-/* Further CPUs are not looked at. */
+/* Further CPUs are ignored. */
 #define SPIN_CPUS 512
 #define SPIN_FRAMES 64
 
 #define DEAD_TASKS 64 /* by the lower bits of the task's number */
-#define DEAD_LEVELS 6 /* of control groups: of deeper ones those below are known */
+#define DEAD_LEVELS 6 /* of control groups: of a deeper path the lowest six */
 
 /* The task that a CPU runs. */
 struct spin_task {

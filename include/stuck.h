@@ -21,7 +21,7 @@
 /* Tasks whose system calls are known from one look to the next: a power of two. */
 #define STUCK_CALLS 1024
 
-/* A task that sleeps more often, on average, makes one call after the other. One that connects in vain sleeps once in 3 s. */
+/* A task that switches more often, on average, makes call after call. One whose connects fail switches once in 3 s. */
 #define STUCK_SWITCH_NS 500000000ull
 
 /* The system call of a task. */

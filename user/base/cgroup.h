@@ -7,7 +7,7 @@
 
 #define CGROUP_PATH 512
 #define CGROUP_VARIABLE 160
-#define SLUID_LEN 14 /* of "s1JHM889NVM300", the group of a job without its number */
+#define SLUID_LEN 14 /* of "s1JHM889NVM300", which names a job's group instead of its number */
 
 /* "": unknown, or none. */
 struct cgroup {
@@ -22,7 +22,7 @@ struct cgroup {
 	size_t unnamed_job; /* length of the path up to the group of a job without a number; 0: none */
 };
 
-/* Reads the text of /proc/PID/cgroup. Of several groups the first with one of these counts, else the deepest. */
+/* Reads the text of /proc/PID/cgroup. Uses the first group with a job, pod or container, else the deepest. */
 void cgroup_read(struct cgroup *c, const char *text);
 
 /* The same for the group with this path from the root of its hierarchy. */
@@ -34,7 +34,7 @@ void cgroup_of_path(struct cgroup *c, const char *path);
  * job's, a pod's or a user's. @since: when the group was there (CLOCK_MONOTONIC, ns). False: not yet known, ask again. */
 bool cgroup_ask_names(struct cgroup *c, struct helper *h, const char *names, uint64_t since);
 
-/* Its parts: writes lines about each slurmstepd, pod, container and oldest process of the system below @root, which may wait for
- * ever; and finds a group's names in these lines. Returns whether it has all names. */
+/* For cgroup_ask_names(): writes lines about each slurmstepd, pod, container and oldest process of the system below @root,
+ * which may never return; and finds a group's names in these lines. Returns whether it has all names. */
 void cgroup_write_names(const char *root, const char *names, FILE *out);
 bool cgroup_find_names(struct cgroup *c, const char *text);

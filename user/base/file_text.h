@@ -22,7 +22,7 @@ int file_text_read_as(struct file_text *f, const char *path, size_t max, int fla
 /* The same, but refuses a link with -ELOOP: in another user's folder it could lead to a mount that hangs, or to a device. */
 #define file_text_read_no_link(f, path, max) file_text_read_as(f, path, max, O_NOFOLLOW, false)
 
-/* The same for a file that decides something: -ELOOP: a link, -EMLINK: several names, -EPERM: see file_is_anybodys(). */
+/* As file_text_read(), for a trusted file. Also -ELOOP: a link, -EMLINK: several names, -EPERM: see file_is_anybodys(). */
 #define file_text_read_own(f, path, max) file_text_read_as(f, path, max, O_NOFOLLOW, true)
 
 struct stat;

@@ -8,9 +8,9 @@
 
 #define HELPER_AGE_NS \
 	5000000000ull /* helper_ask() asks again after this, and kills a process that hangs */
-#define HELPER_WAIT_NS 300000000ull /* how long it waits in the event loop */
+#define HELPER_WAIT_NS 300000000ull /* how long helper_ask() waits */
 #define HELPER_ONCE_NS \
-	2000000000ull /* and if the process has no CPU; helper_ask_once(): at least this */
+	2000000000ull /* the same if the process gets no CPU; the least for helper_ask_once() */
 #define HELPER_STARVED_NS 15000000000ull /* what helper_ask_once() gives a process without a CPU */
 
 /* Initialise with { .pipe = -1 }. */
@@ -34,12 +34,12 @@ bool helper_start(struct helper *h, const char *name, helper_work *work, const v
 /* Adds what the process has written to @text, and waits for more until @deadline_ns. At its end @pipe is -1. */
 void helper_collect(struct helper *h, uint64_t deadline_ns);
 
-/* Starts the process if the last one began HELPER_AGE_NS ago, and collects until it has worked for HELPER_WAIT_NS. An answer
- * that is late once is not waited for again. Returns whether it is all there. */
+/* Starts the process if the last one began HELPER_AGE_NS ago, and collects until it has worked for HELPER_WAIT_NS. After a
+ * late answer it does not wait again. Returns whether it is all there. */
 bool helper_ask(struct helper *h, const char *name, helper_work *work, const void *context);
 
 /* For questions at the start: takes the answer into *@f, for file_text_free(). Returns 0, -EAGAIN: the process was killed; or
- * -ETIMEDOUT, at once while an earlier question of these has no answer. */
+ * -ETIMEDOUT, immediately while an earlier question of these has no answer. */
 int helper_ask_once(struct file_text *f, helper_work *work, const void *context);
 
 /* Work that reads a file of at most 1 MB; @own as in file_text_read_own(). helper_open_file() makes *@f, which has the answer,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The whole screen of a terminal, for a view that is drawn again and again. One at a time.
  *
- * The terminal is as it was before at every end that a process can see: screen_end(), exit(), a signal that ends the process,
+ * The terminal is restored at every end that a process can handle: screen_end(), exit(), a signal that ends the process,
  * and each stop by ^Z until the process continues. ECMA-48 sequences that every terminal but TERM=dumb knows are enough; no
  * library and no terminal database is needed, which a static binary could not bring along. */
 #pragma once

@@ -78,7 +78,7 @@ struct bpf_value {
 };
 
 /* Copies @from to @to. While a program writes the value it tries again, then waits 1 ms at a time, at most *@pauses_left times,
- * which it counts down. *@before: what *finished was before the copy. Returns whether the copy has no call in part. */
+ * which it counts down. *@before: *finished before the copy. Returns whether the copy is consistent. */
 bool bpf_copy(void *to, const struct bpf_value *from, unsigned int *pauses_left, uint64_t *before);
 
 /* How often one snapshot may wait. An interrupt takes less than one pause; a virtual CPU that does not run may take many. */

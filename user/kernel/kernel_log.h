@@ -55,8 +55,8 @@ void kernel_log_close(struct kernel_log *l);
 /* Reads the next record into l->record and l->text. Returns 1, 0 if none waits, or -errno. */
 int kernel_log_read(struct kernel_log *l);
 
-/* How far the clock of the log is behind CLOCK_MONOTONIC. It is not adjusted, and drifts by up to seconds a day. Returns whether
- * this process may know; otherwise *@ns stays as it is. */
+/* How far the clock of the log is behind CLOCK_MONOTONIC. It is not adjusted, and drifts by up to seconds a day. False, with
+ * *@ns unchanged: this process may not read it. */
 bool kernel_log_offset(int64_t *ns);
 
 /* A moment in the log. Sequence numbers separate records before it from those after it, because the log's clock differs
@@ -66,7 +66,7 @@ struct kernel_log_mark {
 	uint64_t next; /* if it is not: the first record after the mark; 0: there is no mark */
 };
 
-/* Sets the mark, in place of an earlier one. Without the log there is none. */
+/* Sets the mark, in place of an earlier one. Without the log no mark is set. */
 void kernel_log_mark(struct kernel_log_mark *m);
 void kernel_log_mark_free(struct kernel_log_mark *m);
 

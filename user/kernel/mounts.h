@@ -7,10 +7,12 @@
 /* The number of the mount on which the open file @fd is; -1: unknown. */
 long mounts_number(int fd);
 
-/* Whether a mount depends on a server or on a process (FUSE), which may stop answering. The mount is the one with this
- * @number, or the one to which the absolute @path leads (NULL: none); symbolic links are not followed. An overlay counts
- * by its upper layer, with @lower also by its lower ones, in which names are looked up. If true, writes what is mounted, such as "nas:/export", to @source, of @size bytes. Reads the list
- * of mounts from proc below @root ("": this system). This asks no server; opening the path could wait for one. */
+/* Whether a mount depends on a server or on a process (FUSE), which may stop answering. It asks no server; opening the path
+ * could wait for one.
+ * @root: the list of mounts is read from proc below it ("": this system)
+ * @number, @path: of the mount: its number, or the absolute path that leads to it (NULL: none); links are not followed
+ * @lower: an overlay counts by its upper layer, and also by the lower ones, in which names are looked up
+ * @source, of @size bytes: if true, what is mounted, such as "nas:/export" */
 bool mounts_find_network(const char *root, long number, const char *path, bool lower, char *source,
 			 size_t size);
 

@@ -28,7 +28,7 @@ enum types_place types_place_find(const char *root, const char *module);
 /* Writes the build id of the loaded module; "" and false if it has none. */
 bool module_build_id(char id[MODULE_BUILD_ID], const char *root, const char *module);
 
-/* Where debuggers look for what was stripped from the loaded module @module, without @root before it:
+/* Where debuggers look for the debug file of the loaded module @module, without @root before it:
  * /usr/lib/debug/.build-id/xx/yyyy.debug, of its build id in hexadecimal. Returns whether the module has one; otherwise
  * @path, of @size bytes, is "". */
 bool types_file_place(char *path, size_t size, const char *root, const char *module);

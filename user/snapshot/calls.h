@@ -99,7 +99,7 @@ struct rpc_transport_state {
 struct calls_by {
 	char server[LABEL_SIZE];
 	char export[LABEL_SIZE];
-	char mountpoint[LABEL_SIZE]; /* export and this "": none of process 1; "other": no series */
+	char mountpoint[LABEL_SIZE]; /* export and this "": process 1 sees no mount; "other": no series */
 	char owner[LABEL_SIZE]; /* "slurm:4711", see owner_name(); "other": without a series */
 	struct rpc_sums sums;
 	uint64_t
@@ -142,7 +142,8 @@ struct nfs_mount {
 	char options[NFS_OPTIONS][NFS_OPTION_SIZE]; /* "": not known; most are not recorded */
 	uint64_t readahead_bytes; /* of its backing device */
 	bool readahead_known;
-	/* Since the last look: mean bytes of a readahead (0: unknown, or most reads were direct); whether most writes were direct. */
+	/* Since the last look: mean bytes of a readahead (0: unknown, or most reads were direct); whether most writes were
+	 * direct. */
 	uint64_t window_bytes;
 	bool direct_writes;
 	uint32_t lock_waiters; /* tasks that waited for the lock of an inode at the last look */
@@ -202,9 +203,9 @@ struct rpc_server_state {
 	char lock_wait_by[LABEL_SIZE]; /* "flock (71)" */
 	struct rpc_gaps gaps;
 	uint32_t session_slots; /* at the last wait for one; 0: no task has waited */
-	/* By agent_limits_add(): the time in which tasks waited for a limit, in each interval on the transport where it was longest;
-	 * the longest mean round trip of a transport in the last interval, 0: there was no reply; static, what limited its calls in the
-	 * last interval, NULL: unknown. */
+	/* By agent_limits_add(): the time in which tasks waited for a limit, in each interval on the transport where it was
+	 * longest; the longest mean round trip of a transport in the last interval, 0: there was no reply; static, what
+	 * limited its calls in the last interval, NULL: unknown. */
 	uint64_t saturated_ns[RPC_LIMITS]; /* not recorded */
 	uint64_t slowest_rtt_ns; /* not recorded */
 	const char *bound_by; /* not recorded */
@@ -351,8 +352,8 @@ struct calls {
 	size_t mount_call_count;
 	struct calls_by *owner_calls;
 	size_t owner_call_count;
-	/* Both: the sums over the owners are the mount's, those over the mounts are the owner's. Without rpc_options.owner_mounts:
-	 * from the first reading in which a call ended with an error. */
+	/* Calls by owner and mount: sums over one are the other's. Without rpc_options.owner_mounts only after the first
+	 * failed call. */
 	struct calls_by *owner_mounts;
 	size_t owner_mount_count;
 	struct client_module *modules;
@@ -389,7 +390,7 @@ void calls_free(struct calls *c);
  * -ENOMEM. */
 int calls_add(struct calls *c, const struct calls *past);
 
-/* Whom a silent server stops: " (/mnt/ckpt and 2 more; oldest call: ACCESS of ls 4712, slurm:4712)"; "": not known. Returns
+/* What a silent server blocks: " (/mnt/ckpt and 2 more; oldest call: ACCESS of ls 4712, slurm:4712)"; "": not known. Returns
  * @text, of VICTIMS_TEXT bytes. */
 #define VICTIMS_TEXT (2 * LABEL_SIZE + SLOW_COMM_LEN + RPC_OP_LEN + 64)
 const char *calls_victims(char *text, const struct calls *c, const char *server);

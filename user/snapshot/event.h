@@ -35,7 +35,7 @@ extern const struct event_kind_row {
 /* The kind of that name, or EVENT_KINDS. */
 enum event_kind event_kind_find(struct span name);
 
-/* What a kernel event of this kind is, if its name alone does not say it: " (...)"; "": it does. */
+/* Explains a kind of kernel event whose name is not clear: " (...)"; "": it does. */
 const char *kernel_event_meaning(struct span kind);
 
 /* "fatal", "warning", "info" or "unknown": the severity of an event whose line states none. */

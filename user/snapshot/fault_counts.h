@@ -103,12 +103,12 @@ struct unverified_xid *snapshot_unverified(struct fault_counts *counts, const ch
 struct gpu_recovery *snapshot_recovery(struct fault_counts *counts, const char *gpu,
 				       const char *evidence);
 
-/* The time of the last evidence that the faults of @gpu are over; 0: none. @withdrawn: RECOVERY_WITHDRAWN counts, too. */
+/* The time of the last evidence that the faults of @gpu are over; 0: none. @withdrawn: RECOVERY_WITHDRAWN also counts. */
 double fault_last_recovery(const struct fault_counts *counts, const char *gpu, bool withdrawn);
 
-/* A CPU that was last reported so long ago goes on. */
+/* A CPU without a report for this long runs again. */
 #define STALL_SECONDS 300
-/* Whether it reports a CPU that does not go on. */
+/* Whether it reports a CPU that is stuck. */
 bool kernel_event_is_stall(const char *kind);
 
 /* Whether it is of NFS or of the GPU driver: a task that dies or spins there holds what others wait for. */

@@ -14,7 +14,7 @@ struct snapshot {
 	struct calls calls;
 	struct fault_counts faults;
 	struct self self;
-	bool files_wanted; /* set by who makes it: calls.files, see --files; not recorded */
+	bool files_wanted; /* set by the caller: calls.files, see --files; not recorded */
 };
 
 /* The snapshot owns its arrays; initialise with {}. */
