@@ -18,7 +18,7 @@ struct agent_health {
 	struct output_file file;
 	bool wanted; /* the file is to be written */
 	bool mounted; /* something was mounted or unmounted since @remote was found out */
-	bool remote; /* but not now: a server may be below its folder */
+	bool remote; /* it is not written now: its folder may be on a server */
 	int error; /* of its last write; logged when it changes */
 	struct timespec time; /* of the file, as last seen */
 	size_t findings; /* open ones, at the last judgement */

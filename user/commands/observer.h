@@ -65,7 +65,8 @@ struct loop_handler {
 /* Blocks the signals that loop_run() handles: SIGTERM, SIGINT, SIGHUP. Call it before anything that takes time. */
 void loop_block_signals(void);
 
-/* Sets whether SIGTERM and SIGINT end the process at once, or are blocked. A start may take long, with nothing to be undone. */
+/* Sets whether SIGTERM and SIGINT end the process immediately, or are blocked. A long start can be ended so: it has nothing to
+ * undo. */
 void loop_end_at_once(bool at_once);
 
 /* Runs until @duration seconds (0: no limit) have passed, or a signal ends it. @interval: s. Returns 0 or -errno. */

@@ -65,12 +65,12 @@ struct options {
 	const char *xid_policy; /* file; NULL: none */
 	bool json; /* write JSON instead of lines */
 
-	/* trace; NULL: none */
+	/* trace */
 	struct session_filter filter;
 	uint64_t files; /* to be shown by each measure; 0: none */
-	const char *json_file, *html; /* "-": standard output */
+	const char *json_file, *html; /* "-": standard output; NULL: none */
 	bool markdown;
-	const char *record, *replay;
+	const char *record, *replay; /* "-": standard output, input; NULL: none */
 
 	unsigned int by; /* top: an enum top_by */
 	uint64_t batch; /* top: views to print; 0: on the screen */

@@ -26,7 +26,7 @@ struct fault_authority {
 	/* Lines that are counted, and whose other report may still come. */
 	struct noted {
 		uint32_t line; /* a hash */
-		bool by_log; /* it is the authority's report that may come */
+		bool by_log; /* the authority's report is still awaited */
 		bool of_others;
 		uint64_t time_ns;
 	} * noted; /* the oldest first */
@@ -44,8 +44,8 @@ struct fault_authority {
 
 void fault_authority_free(struct fault_authority *a);
 
-/* @available: since @ns the hook has all messages with their callers, or the driver reports each Xid. Otherwise it no longer
- * does. */
+/* @available: @kind reports all faults since @ns (the hook has all messages with their callers, or the driver reports each
+ * Xid); false: no longer. */
 void fault_authority_offer(struct fault_authority *a, enum fault_authority_kind kind,
 			   bool available, uint64_t ns);
 

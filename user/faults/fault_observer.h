@@ -58,12 +58,12 @@ int fault_observer_snapshot(struct fault_observer *g, struct snapshot *s);
 
 struct fault_offer {
 	bool log; /* this process may read /dev/kmsg */
-	bool log_off; /* the kernel lets nobody */
+	bool log_off; /* the kernel lets nobody read it */
 	int every_message; /* whether it runs for all messages, shown or not: the result of printk_hook_try() */
 	bool driver; /* nvidia is loaded */
 	char driver_version[64]; /* "" if unknown */
 	bool driver_event; /* it has the tracepoint nvidia_dev_xid */
-	enum fault_authority_kind authority; /* who will say that a fault happened */
+	enum fault_authority_kind authority; /* whose reports will count */
 };
 
 /* @root is put before each path of the system; @every_message is kept. */

@@ -9,8 +9,8 @@
 
 #include "base/helper.h"
 
-#define GPU_HOLDERS_SCAN_MS 200 /* the scan takes */
-#define GPU_HOLDERS_GROUPS 8 /* control groups named for a GPU */
+#define GPU_HOLDERS_SCAN_MS 200 /* the longest scan */
+#define GPU_HOLDERS_GROUPS 8 /* the most control groups named for a GPU */
 
 #define GPU_MAJOR 195 /* of the device files, in all releases of the driver */
 

@@ -20,8 +20,8 @@ void printk_hook_free(struct printk_hook *h);
 /* Passes on the messages that wait. */
 void printk_hook_consume(struct printk_hook *h);
 
-/* Finds out whether the kernel shows who prints, if need be by a line in the kernel log. 0: it does; or the line could not be
- * printed, and a message of the driver will show it. -ENOTSUP: it does not, and the hook proves nothing. */
+/* Finds out whether the kernel shows who prints, if need be by a line in the kernel log. 0: it does, or is not yet known
+ * because no line could be printed. -ENOTSUP: it does not, and the hook proves nothing. */
 int printk_hook_ask(struct printk_hook *h);
 
 /* Whether the hook proves who prints, as far as is known: by a message, or else by the kernel's release. */

@@ -32,6 +32,6 @@ void spinners_look(struct spinners *s, struct fault_events *e, uint64_t now_ns);
 struct spinner *spinners_take(struct spinners *s, const struct spin_task *tasks, size_t cpus,
 			      uint64_t now_ns);
 
-/* Finds the function on whose behalf the task runs: the first one of NFS or of the GPU driver, for which it returns true, or else
- * the first one of another module, or none (""). A line of @stack is "nfs_updatepage+0x15/0x40 [nfs]". */
+/* Finds the function on whose behalf the task runs: the first one of NFS or of the GPU driver (returns true), else the first
+ * one of another module, else none (""). A line of @stack is "nfs_updatepage+0x15/0x40 [nfs]". */
 bool spinners_function(struct span stack, struct kernel_place *place);

@@ -21,7 +21,7 @@ struct node_mount {
 	enum mount_state state; /* by the kernel's list of mounts */
 	enum mount_state answer; /* by its server: fine, stale or hung */
 	char device[32]; /* whose server is asked: "0:52"; "": none */
-	bool helpers; /* its type in fstab is not NFS, but its helper may mount NFS: it counts if the kernel lists it as NFS */
+	bool helpers; /* its fstab type is not NFS: check it only if the kernel lists it as NFS */
 };
 
 #define NODE_MOUNTS_MAX 32
@@ -139,8 +139,9 @@ void node_watch_free(struct node_watch *w);
 int node_watch_add_fstab(struct node_watch *w, const char *root);
 
 /* Reads the GPUs and the NFS mounts below @root as process 1 sees them, and the clock, once a minute. If mounts have changed
- * (@mounted) and some are checked, it reads at once, or after 100 times the CPU time that the last list of mounts took. While a
- * node boots, what is not there yet is no finding. A GPU without a driver is in .node only if the reading before had it as
- * well; a mount that was never fine only from five minutes after the boot on. @now: seconds since the boot. Returns whether it
- * read them. */
+ * (@mounted) and some are checked, it reads immediately, or after 100 times the CPU time that the last list of mounts took.
+ * While a node boots, what is missing is no finding:
+ * - a GPU without a driver is in .node only if the reading before had it as well;
+ * - a mount that was never fine is in .node only from five minutes after the boot on.
+ * @now: seconds since the boot. Returns whether it read them. */
 bool node_watch_look(struct node_watch *w, const char *root, double now, bool mounted);

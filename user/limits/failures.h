@@ -24,8 +24,8 @@ struct failed_calls {
 	char owner[LABEL_SIZE]; /* one or more, with spaces; "": not known */
 	double since; /* begin of the first interval with one, since the epoch; 0: not known */
 	uint64_t count;
-	/* Calls of the op to the server since then, or the mount's or the owners' calls of this kind, if these are fewer: what the
-	 * failed calls are a part of. */
+	/* Of how many calls these failed: the least of the server's calls of the op, and the mount's and the owners' of the
+	 * kind. */
 	uint64_t among;
 	uint64_t last_count; /* of the last interval that was added */
 	bool kerberos; /* the mount has sec=krb5* */
@@ -51,8 +51,8 @@ enum failure failure_of(const char *op, const char *status);
 void failures_add(struct failures *f, const struct delta *d, const char *server,
 		  const char *mountpoint, enum failure meaning);
 
-/* The gravest that is worth a sentence; NULL: there is none. One lost write is enough; of the others so many must fail that it
- * is no user's mistake. */
+/* The gravest that is worth a sentence; NULL: there is none. One lost write is enough; other errors need enough calls to rule
+ * out a user's mistake. */
 const struct failed_calls *failures_worst(const struct failures *f);
 
 bool failures_last(const struct failures *f); /* whether calls failed in the last interval */
@@ -71,7 +71,7 @@ bool failure_loses_data(const struct failed_calls *f);
 bool failures_are_common(const struct failures *f, uint64_t calls,
 			 const uint64_t *by_kind /* [RPC_KINDS] */);
 
-/* Is in the text if data were lost. */
+/* Part of failures_text() if data were lost. */
 #define DATA_WERE_LOST "data were not "
 
 /* "252 of 252 WRITEs to /mnt/v4 end with ENOSPC, data were not written (slurm:71, since 14:03:22): no space is left on the server."

@@ -49,7 +49,7 @@ void headline_add(struct headline *h, struct headline_rank rank, const char *sub
 /* Adds the open ones of @faults, which are in the order of their gravity. */
 void headline_add_faults(struct headline *h, const struct known_fault *faults, size_t count);
 
-/* The sentence that all is well then names @first as acknowledged or snoozed: @state. @count: how many are. */
+/* The sentence that all is well then also names @first, the first of @count faults that are @state (acknowledged, snoozed). */
 void headline_note_quiet(struct headline *h, const char *state, const char *first, size_t count);
 
 /* The rank of an event of the kernel; false: it is no trouble. */

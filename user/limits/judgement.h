@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* One server in one interval, while sums.c adds it; and a verdict in the making, in which verdict.c has the order of the
+/* One server in one interval, while sums.c adds it; and an unfinished verdict, in which verdict.c has the order of the
  * rules. Each subject with a theory of its own has a file with both: above.c, loads.c, network.c, silence.c, slots.c. Only
  * these seven files include this header. */
 #pragma once
@@ -53,7 +53,8 @@ void active_time_add(struct active_time *to, const struct active_time *from, uin
 #define ENOUGH_CALLS 20
 /* A call that takes this long is slow, whatever the application does. */
 #define SLOW_NS 15e6
-/* The low load has at most this share of the calls in flight at the high load, or of all slots: a half. */
+/* The low load has at most this share of the calls in flight at the high load, or of all slots: a half, with a
+ * tolerance of 1 %. */
 #define LOW_LOAD 0.505
 
 /* What raises the throughput by a smaller factor is not worth a remount. */
@@ -86,7 +87,7 @@ __attribute__((format(printf, 2, 3))) void say(struct verdict *to, const char *f
 #define decide(to, bound, sure, ...) \
 	((to)->bound_by = (bound), (to)->confidence = (sure), say(to, __VA_ARGS__))
 
-/* Proposes a value for a setting, to which @mountpoint belongs; "": no single one. Returns whether. */
+/* Proposes a value for a setting, to which @mountpoint belongs; "": no single one. Returns whether it did. */
 bool propose(const struct judgement *j, const char *setting, uint64_t value,
 	     const char *mountpoint);
 
@@ -115,8 +116,9 @@ bool is_far_away(const struct verdict_numbers *n);
  * serve that. With more calls at the server, a server that has only as many workers as there were calls would look the same. */
 bool serves_any(const struct verdict_numbers *n, double calls);
 
-/* Whether more calls in flight would bring hardly more replies, false without a comparison; and decides on that. */
+/* Whether more calls in flight would bring hardly more replies; false without a comparison. */
 bool is_saturated(const struct judgement *j);
+/* Decides on that. */
 void judge_saturated(struct judgement *j);
 
 /* Says, after "with N in flight", how long an answer took at low load, and at high load. */

@@ -43,9 +43,8 @@ struct nfs_watch {
 	size_t count;
 };
 
-/* Looks at an interval, of which the first one has no snapshot at its begin; calls @handle for what has begun, and
- * again for what has ended. A stall that lasts at the same moment in several queues of a server is one. Without
- * memory what begins is not reported. */
+/* Looks at an interval (the first has no begin); calls @handle for what has begun, and again for what has ended. A stall that
+ * lasts at the same moment in several queues of a server is one. Without memory a begin is not reported. */
 void nfs_watch_add(struct nfs_watch *w, const struct delta *d, nfs_span_handler *handle,
 		   void *context);
 

@@ -80,7 +80,7 @@ struct above_sums {
 		uint64_t delayed; /* answered NFS4ERR_DELAY, EJUKEBOX or NFS4ERR_GRACE */
 	} ops[ABOVE_OPS];
 	uint64_t jukebox, grace; /* calls for metadata answered EJUKEBOX, NFS4ERR_GRACE */
-	/* Time between OPENs that were answered NFS4ERR_DELAY, if no other OPEN was answered; since the last one of them. */
+	/* Time between OPENs that were answered NFS4ERR_DELAY, if no other OPEN was answered; since the last OPEN answered so. */
 	uint64_t retry_ns, since_delay_ns;
 	bool opens_wait; /* the last OPEN was answered so */
 	uint64_t denied; /* calls answered NFS4ERR_DENIED: another has the lock */
@@ -92,8 +92,8 @@ struct above_sums {
 	/* Tasks that waited for files' locks at the end of an interval, times its length; the last mount that had some. */
 	uint64_t lock_wait_ns;
 	char locked[LABEL_SIZE];
-	/* The mount with most of the time of these calls, in the last interval in which it had at least half of the most that a
-	 * mount has had in an interval: the last calls of a load say little. No mount point: unknown. */
+	/* The mount with most of the time of these calls, in the last interval that was at least half as busy as the busiest:
+	 * a load's last calls prove little. No mount point: unknown. */
 	struct nfs_mount mount[RPC_KINDS];
 	uint64_t most_ns[RPC_KINDS]; /* the most that a mount has had in an interval */
 };
@@ -115,12 +115,12 @@ struct stall {
 	double last; /* when the last call that had waited in it ended; 0: none after its end */
 	double over; /* its end, or the last time when the server answered NFS4ERR_GRACE */
 	unsigned int intervals_left; /* intervals that are still to be left out */
-	/* Versions of NFS, as bits: those whose calls have ended since; one that came back after the others, at late_end. */
-	unsigned int back, late;
+	unsigned int back; /* versions of NFS, as bits: their calls have ended since */
+	unsigned int late; /* one that came back after the others, at late_end */
 	double late_end;
 	enum lost_packets lost;
 	bool reconnected;
-	bool restarted; /* the client has made itself known anew (NFSv4) */
+	bool restarted; /* the client has created a new session (NFSv4) */
 	char moved_to[RPC_ADDRESS_LEN]; /* the new address of all connections; "": the old one */
 	char victims[VICTIMS_TEXT]; /* from calls_victims() */
 	char waits_on
@@ -139,7 +139,7 @@ struct server_sums {
 	double silent_since; /* since the epoch */
 	char victims[VICTIMS_TEXT]; /* of this silence or recovery, or of the last one */
 	uint64_t
-		unheard_ns; /* of the last intervals, from the last one with an answer on; 0: there is none */
+		unheard_ns; /* time since the last interval with an answer; 0: no answer yet */
 	uint64_t served_ns; /* of the longest call that ended in that one */
 	uint64_t silent_connects; /* connections made in that time */
 	struct stall stall, longest_stall; /* the last one; of those that ended the longest */

@@ -49,9 +49,9 @@ struct verdict_numbers {
 	double stall_seconds; /* the last stall; it is in no other figure */
 	double active_seconds; /* intervals in which calls ended or waited */
 	uint64_t calls; /* that ended */
-	double concurrency; /* mean number of calls at once in the active time, by Little's law */
-	double busy_share; /* of the time: at least half a call at once */
-	double idle_share; /* of the time: no call is waiting, at least so much */
+	double concurrency; /* mean number of concurrent calls in the active time, by Little's law */
+	double busy_share; /* share of time with at least half a call in flight */
+	double idle_share; /* share of time without a waiting call, a lower bound */
 	double in_flight; /* mean per transport as a call ends, including that call; 0: unknown */
 	uint32_t slots; /* per transport, of the limit that fills first; 0: unknown */
 	uint32_t transports;

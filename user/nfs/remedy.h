@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a person pastes into a shell of root to change a setting of NFS on this machine. remedy.c explains the lines. */
+/* Commands to paste into root's shell, to change a setting of NFS on this machine. remedy.c explains the lines. */
 #pragma once
 
 #include <linux/limits.h>

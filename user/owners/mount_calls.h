@@ -47,7 +47,7 @@ int mount_clients_read(const char *process, uint32_t **clients, size_t *count);
 /* The most pairs of an owner and a mount; further ones count for "other". */
 #define OWNER_MOUNTS_MAX 2048
 
-/* Initialise with {}, but for the first two fields, which mount_calls_free() keeps. */
+/* Initialise with {} and the first two fields; mount_calls_free() keeps these. */
 struct mount_calls_state {
 	unsigned int max_owners;
 	bool owner_mounts; /* count .owner_mounts of all calls, not only where some end with an error */
@@ -94,8 +94,8 @@ const struct client_calls *mount_calls_client(const struct mount_calls_state *m,
  * - of a job within one of these both: "pod:NAMESPACE/NAME slurm:4711";
  * - "env:NAME=VALUE", instead of the next and of a container, if a process of the group has one of @variables (NULL: none);
  * - "unit:NAME.service", "user:1000"; for another group the first two names of its path, "group:a/b"; for the root "kernel".
- * @names: the names in its path, its own first, "" above the highest. Only who can make groups outside of user.slice, jobs and
- * pods can choose a name. Returns false while the process @helper still looks for the name of the group, which was there at
- * @since. */
+ * @names: the names in its path, its own first, "" above the highest. To choose a name one must be able to make groups outside
+ * of user.slice, jobs and pods. Returns false while the process @helper still looks for the name of the group, which was there
+ * at @since. */
 bool owner_name(char *label, const char *const *names, size_t count, struct helper *helper,
 		const char *variables, uint64_t since);

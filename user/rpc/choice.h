@@ -17,7 +17,7 @@ enum sunrpc_state {
 	SUNRPC_BUILT_IN,
 };
 
-/* Of /sys/kernel/security/lockdown, which containers lack. */
+/* From /sys/kernel/security/lockdown; containers lack it. */
 enum lockdown { LOCKDOWN_UNKNOWN, LOCKDOWN_NONE, LOCKDOWN_INTEGRITY, LOCKDOWN_CONFIDENTIALITY };
 
 /* Whether debugfs lists sunrpc's clients, or why not. */
@@ -38,10 +38,9 @@ struct rpc_offer {
 	/* The loaded module's; "" if it has none. */
 	char srcversion[SRCVERSION_SIZE];
 	bool out_of_tree; /* the kernel marks the module as such (taint O) */
-	/* The module that modprobe would load, which may differ from the loaded one: its path below
-	 * /lib/modules/RELEASE, or "", and its srcversion, or "" if that is not known (a compressed file). */
-	char disk_path[128];
-	char disk_srcversion[SRCVERSION_SIZE];
+	/* The module that modprobe would load, which may differ from the loaded one. */
+	char disk_path[128]; /* below /lib/modules/RELEASE; "": unknown */
+	char disk_srcversion[SRCVERSION_SIZE]; /* "": unknown (a compressed file) */
 
 	bool bpf; /* the kernel has BPF programs */
 	bool kernel_btf; /* its types are known */

@@ -37,9 +37,8 @@ int rpc_series_read(struct rpc_series_reader *r, const struct bpf_map *map,
 void rpc_series_clear(struct rpc_series_reader *r, const struct bpf_map *map,
 		      const struct bpf_map *errors, uint32_t series);
 
-/* Copies the mapped element @index. The copy has whole calls; after half a second of waiting in a snapshot it may have a
- * call in part. No figure is lower than in an earlier copy. Calls that did not wait are in the first bucket of each wait. Valid until the
- * next call. */
+/* Copies the mapped element @index. The copy is consistent, unless the snapshot has waited half a second. No figure is lower
+ * than in an earlier copy. Calls that did not wait are in the first bucket of each wait. Valid until the next call. */
 const struct rpc_series *rpc_series_copy(struct rpc_series_reader *r, uint32_t index);
 
 /* Adds a copy's figures to @op. */

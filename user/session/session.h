@@ -142,7 +142,7 @@ bool session_lacks_choice(const struct session *t);
 
 uint64_t session_most_saturated(const struct session_point *p); /* ns: the worst limit */
 
-/* The calls that .files does not have: all calls of the servers (files: READ, WRITE and COMMIT), less those of .files. With --mount
+/* Calls that are not in .files: all calls of the servers (files: READ, WRITE and COMMIT), less those of .files. With --mount
  * it is not known which of them are wanted. */
 struct file_calls session_files_rest(const struct session *t, bool directory);
 

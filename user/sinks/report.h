@@ -121,7 +121,7 @@ size_t session_ops(const struct session *t, const char *server, const struct rpc
 #define BAD_CONNECTIONS 4
 
 struct bad_connection {
-	char which[LABEL_SIZE + 2 * ENDPOINT_SIZE + 64]; /* the same while it stays as it is */
+	char which[LABEL_SIZE + 2 * ENDPOINT_SIZE + 64]; /* equal while the connection's state lasts */
 	char how[192];
 	double seconds; /* for which it has been stuck; slow: 0 */
 };

@@ -40,12 +40,12 @@ enum kernel_line_kind {
 	KERNEL_LINE_REPORT_ENDS,
 };
 
-/* The line is genuine if ... */
+/* What proves a line. */
 enum kernel_line_proof {
-	KERNEL_LINE_BY_DRIVER, /* the driver printed it */
-	KERNEL_LINE_FOR_PCI, /* it was printed for the PCI device that it names */
-	KERNEL_LINE_FOR_DEVICE, /* it was printed for a device */
-	KERNEL_LINE_BY_KERNEL, /* it begins a record of the kernel */
+	KERNEL_LINE_BY_DRIVER, /* The driver printed it. */
+	KERNEL_LINE_FOR_PCI, /* It was printed for the PCI device that it names. */
+	KERNEL_LINE_FOR_DEVICE, /* It was printed for a device. */
+	KERNEL_LINE_BY_KERNEL, /* It begins a record of the kernel. */
 };
 
 struct kernel_line {
@@ -63,8 +63,7 @@ struct kernel_line {
 	char comm[16]; /* of a task; "": none */
 	int pid; /* of that task */
 	char function[48];
-	/* The Xid after which the driver prints this line for the same fault and device (device "": any device). If it came, the
-	 * line does not count. 0: none. */
+	/* Do not count the line after this Xid of the same device ("": of any): it reports the same fault. 0: none. */
 	unsigned int follows_xid;
 	const char *
 		caller; /* of a record: who printed it, as in struct kmsg_record; NULL: not known */

@@ -83,7 +83,7 @@ int mountstats_add_rest(struct mountstats *m, struct snapshot *s, struct client_
 #define NFS_MOUNTS_MAX 256
 
 /* If there are more mounts than are shown, those that change are read again after so many times the CPU time that the last
- * reading took: who finds their clients and settings takes 20 times as long. */
+ * reading took: finding their clients and settings takes 20 times as long. */
 #define NFS_MOUNTS_APART 10000
 #define NFS_MOUNTS_APART_NS 300000000000
 
@@ -91,7 +91,7 @@ int mountstats_add_rest(struct mountstats *m, struct snapshot *s, struct client_
 struct nfs_mounts {
 	struct mount_list list;
 	uint64_t left_out;
-	bool changed; /* since it was read */
+	bool changed; /* mountinfo, since it was read */
 	uint64_t due_ns; /* not before, in snapshots' time */
 	uint64_t version; /* how often it was read */
 	int changes; /* descriptor that reports changes; negative: not open */
