@@ -124,9 +124,9 @@ expect 2 "" "xidscope: invalid --until '1;x': use 10:00, *" ack $gpu 79 --until 
 
 # what would have no effect
 for what in falen_off_bus xid_fatal x; do
-	expect 2 "" "xidscope: nothing is found by the name $what: use *" ack --ack etc/acks $gpu $what
+	expect 2 "" "xidscope: no rule finds $what: use *" ack --ack etc/acks $gpu $what
 done
-expect 2 "" "xidscope: nfs_waiter is a state, which goes on: use --until *" ack --ack etc/acks '*' nfs_waiter
+expect 2 "" "xidscope: nfs_waiter is a state: snooze it by --until *" ack --ack etc/acks '*' nfs_waiter
 expect 2 "" "xidscope: pcie_width is a state, *" ack --ack etc/acks $gpu pcie_width --until 2026-01-01
 [[ $(wc -l <etc/acks) == 1 ]] || fail "it writes what has no effect: $(<etc/acks)"
 

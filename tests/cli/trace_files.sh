@@ -164,8 +164,8 @@ expect 1 "" "xidscope: cannot read the event log absent: *" why --events absent
 for path in /etc/passwd "$program" made.rec; do
 	expect 1 "" "xidscope: $path is no event log: none of its * lines is an event" why --events "$path"
 done
-expect 1 "" "xidscope: nothing is known of this window yet: it begins at 2099-01-01T00:00:00Z, *" why --events empty.log --since 2099-01-01
-expect 1 "" "xidscope: nothing is known of this window yet: *" why --events empty.log --until 2099-01-01 --since 2098-12-31
+expect 1 "" "xidscope: the window begins in the future, at 2099-01-01T00:00:00Z*" why --events empty.log --since 2099-01-01
+expect 1 "" "xidscope: the window begins in the future, at *" why --events empty.log --until 2099-01-01 --since 2098-12-31
 
 # ---- a session whose reader or terminal has gone ends as one that is stopped ----
 session=(trace --hooks rpc --source mountstats --interval 0.1 --record left.rec --json left.json)

@@ -43,7 +43,7 @@ TEST(a_healthy_machine)
 		       "sunrpc   a module, loaded, srcversion 0123ABCD\n",
 		       "source   btf: every metric is available, if the kernel accepts ");
 	expect_levels("ok sunrpc_types");
-	assert_has(text, "is called by who prints");
+	assert_has(text, "runs in the printing task");
 	assert_lacks(text, "\n  missing");
 	assert_lacks(text, "fix:");
 	assert_has(text, "\nNothing to fix.\n");
@@ -263,7 +263,7 @@ TEST(what_is_not_shown_is_not_called_absent)
 {
 	put_machine();
 	report("6.1.0-test", false);
-	assert_has(text, "a mode of lockdown is not shown");
+	assert_has(text, "the lockdown mode is unknown");
 	put("/sys/kernel/security/lsm", "capability");
 	report("6.1.0-test", false);
 	assert_has(text, "the kernel is not locked down");

@@ -169,7 +169,7 @@ TEST(an_oops_of_nfs_comes_first)
 {
 	note_event("kernel_oops", "nfs");
 	serve(5);
-	ends_with("kernel_oops of nfs: Drain the node and restart it.");
+	ends_with("kernel_oops of nfs. Drain the node and restart it.");
 }
 
 TEST(trouble_of_the_kernel_is_not_all_is_well)
@@ -177,11 +177,11 @@ TEST(trouble_of_the_kernel_is_not_all_is_well)
 	static const struct {
 		const char *kind, *device, *said, *level;
 	} rows[] = {
-		{ "pcie_dpc", "0000:c1:00.0", " of 0000:c1:00.0: Drain the node", "critical" },
+		{ "pcie_dpc", "0000:c1:00.0", " of 0000:c1:00.0. Drain the node", "critical" },
 		{ "apei_fatal", "", " that the firmware reports): See the kernel log.", "warning" },
-		{ "kernel_corruption", "slab", "_corruption of slab: Drain the node", "warning" },
+		{ "kernel_corruption", "slab", "_corruption of slab. Drain the node", "warning" },
 		{ "rcu_stall", "cpu3", " of cpu3: See the kernel log.", "warning" },
-		{ "kernel_oops", "xfs", "kernel_oops of xfs: Drain the node", "warning" },
+		{ "kernel_oops", "xfs", "kernel_oops of xfs. Drain the node", "warning" },
 		/* What shows in the calls, and what is no trouble. */
 		{ "nfs_not_responding", "nas-1", "All is well", "ok" },
 		{ "edac_corrected", "mc0", "All is well", "ok" },
@@ -353,7 +353,7 @@ TEST(the_one_connection_of_a_silence_is_named_afterwards)
 	wait_on_connections(0, 0);
 	answer();
 	ends_with(": all calls waited on tcp/1 from 10.0.0.7:871, one of 3 connections. Look at "
-		  "the way to it; ");
+		  "the network to it, and at its log");
 }
 
 TEST(a_silence_on_several_connections_is_that_of_the_host)
@@ -370,7 +370,7 @@ TEST(the_connection_that_is_closed_again_and_again_comes_before_a_limit)
 		serve(3);
 	}
 	ends_with("nas-2: The server, or a device on the way, closed tcp/7 5 times; "
-		  "calls wait until it is made anew.");
+		  "calls wait until it is reconnected.");
 	assert_null(strstr(text, "confidence medium. The server, or a device"));
 }
 
@@ -380,7 +380,7 @@ TEST(one_call_on_a_connection_that_was_lost_is_named_afterwards)
 	snapshot_transport(&now.calls, "nas-2", "tcp/0")->disconnects++;
 	answer();
 	ends_with("nas-2 (/mnt/ckpt) answered other calls, but one waited for 14 s on a connection "
-		  "that was lost: look at the way to the server.");
+		  "that was lost: look at the network to the server.");
 }
 
 TEST(one_call_that_waited_for_half_a_minute_is_named_afterwards)

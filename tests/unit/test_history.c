@@ -111,7 +111,7 @@ TEST(an_agent_that_stood_still_is_told)
 {
 	READ_LOG("03:31:00", LINE("03:00:00", 10, START("a")), LINE("03:30:00", 1810, ALIVE));
 	assert_int_equal(h.gap_count, 2);
-	assert_gap(1, at("03:00:00"), at("03:30:00"), "stood still");
+	assert_gap(1, at("03:00:00"), at("03:30:00"), "it hung");
 }
 
 TEST(a_boot_is_told_and_parts_bursts)

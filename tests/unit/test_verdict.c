@@ -397,7 +397,7 @@ static const struct {
 	{ "a serial server that is busy from five slots on", SETUP(6, 1, 4 * MS, "WRITE", .delay_ns = 14 * MS), { VARIED },
 	  BOUND_SERVER, CONFIDENCE_MEDIUM, .setting = "", .sentence = "at equal distances" },
 	{ "a link that brings parts of replies", SETUP(4, 1, 5 * MS, "READ", PATH(5000000, 700000, MS / 5, MS, true)), {
-	  ALTERNATED }, BOUND_SERVER, CONFIDENCE_MEDIUM, .sentence = "So does a link at its rate." },
+	  ALTERNATED }, BOUND_SERVER, CONFIDENCE_MEDIUM, .sentence = "A link at its rate looks the same." },
 	{ "two workers behind four slots", SETUP(4, 2, 5 * MS, "WRITE"), { ALTERNATED }, BOUND_SERVER, CONFIDENCE_MEDIUM,
 	  .most = { 0, 1.1 } },
 	/* An answer takes longer only with more calls in flight than the server has workers. So the line from
@@ -459,7 +459,7 @@ static const struct {
 	  1, 1, 1 }, BOUND_LATENCY, CONFIDENCE_MEDIUM, .setting = "", .sentence = "an answer takes 20.5 ms, of which TCP's round "
 	  "trip is 20 ms. More calls at once (1 now)" },
 	{ "some calls at once, not so far away", SETUP(64, 64, 3 * MS, "READ", PATH(2000, 90000, 2700000, 2700000, false)), {
-	  1, 1, 8, 8 }, BOUND_LATENCY, CONFIDENCE_HIGH, .setting = "", .sentence = "Nothing on the server does." },
+	  1, 1, 8, 8 }, BOUND_LATENCY, CONFIDENCE_HIGH, .setting = "", .sentence = "Changes of the server do not help." },
 	{ "of which the server may have as many threads", SETUP(64, 8, 5 * MS, "READ", .delay_ns = 10 * MS, PATH(2000, 90000, 10 * MS,
 	  10 * MS, false)), { 4, 4, 20, 20 }, BOUND_LATENCY, CONFIDENCE_MEDIUM, .sentence = "more read ahead. A server that serves no "
 	  "more at once looks the same." },
@@ -1005,8 +1005,8 @@ TEST(a_client_that_makes_itself_known_again_and_again_recovers_state)
 		const char *op, *said;
 	} rows[] = {
 		{ 1, "EXCHANGE_ID", "200 of 1000 READs end with NFS4ERR_BADSESSION" },
-		{ 5, "EXCHANGE_ID", "made itself known anew 4 times" },
-		{ 5, "CREATE_SESSION", "made its session anew 4 times" },
+		{ 5, "EXCHANGE_ID", "registered again 4 times" },
+		{ 5, "CREATE_SESSION", "created its session again 4 times" },
 	};
 
 	ARRAY_EACH(row, rows, COUNT(rows)) {
@@ -1277,11 +1277,11 @@ TEST(a_stall_that_ended_is_told_and_not_judged)
 	transport()->connects++;
 	wait_on(0);
 	assert_has(headline(), "nas did not answer for 7.0 s, from ");
-	assert_has(headline(), ", until the client had connected anew. Its own log");
+	assert_has(headline(), ", until the client had reconnected. Its own log");
 	histogram_record(&op_of("EXCHANGE_ID")->total, 1, MS);
 	wait_on(0);
 	judge(before_it.bound_by, before_it.confidence);
-	assert_has(headline(), ", until the client had made itself known anew: it has restarted");
+	assert_has(headline(), ", until the client had registered again: the server has restarted");
 	assert_true(verdict.numbers.calls == before_it.numbers.calls);
 	assert_true(verdict.numbers.concurrency == before_it.numbers.concurrency);
 	assert_true(verdict.numbers.share[RPC_PHASE_RESEND] == 0);
@@ -1367,13 +1367,13 @@ TEST(what_follows_a_stall_belongs_to_it)
 	verdict = verdict_of(&sums, SERVER);
 	assert_true(verdict.numbers.share[RPC_PHASE_RESEND] == 0);
 	assert_has(headline(), "nas did not answer for 16.0 s, from ");
-	assert_has(headline(), ", until the client had connected anew, and some of its calls "
+	assert_has(headline(), ", until the client had reconnected, and some of its calls "
 			       "ended 9 s later");
 	go_on(10);
 	histogram_record(&op_of("EXCHANGE_ID")->total, 1, MS);
 	go_on(1);
 	verdict = verdict_of(&sums, SERVER);
-	assert_has(headline(), ", until the client had made itself known anew: it has restarted");
+	assert_has(headline(), ", until the client had registered again: the server has restarted");
 	/* A call that began after the stall does not belong to it. */
 	record("OPEN", 1, 15 * SECOND, RPC_PHASE_RESEND, 15 * SECOND);
 	go_on(1);
@@ -1444,7 +1444,7 @@ TEST(calls_that_wait_for_the_end_of_the_grace_period_belong_to_the_restart)
 	go_on(1);
 	verdict = verdict_of(&sums, SERVER);
 	assert_true(verdict.numbers.share[RPC_PHASE_DELAY] == 0);
-	assert_has(headline(), ", until the client had made itself known anew: it has restarted");
+	assert_has(headline(), ", until the client had registered again: the server has restarted");
 }
 
 TEST(a_short_silence_with_a_new_connection_is_a_stall)
@@ -1642,7 +1642,7 @@ TEST(more_readahead_than_16_mib_is_not_proposed)
 	read_ahead(16 * MIB, 15 * MIB);
 	expect(BOUND_READAHEAD, CONFIDENCE_MEDIUM);
 	assert_string_equal(verdict.setting, "");
-	assert_has(verdict.sentence, "More would hurt");
+	assert_has(verdict.sentence, "A larger value costs memory");
 }
 
 TEST(dirty_pages_at_a_limit_that_is_in_flight_are_writeback)
@@ -1874,7 +1874,7 @@ TEST(a_delegation_that_is_not_given_back_is_delay)
 	judge(BOUND_DELAY, CONFIDENCE_HIGH);
 	assert_has(verdict.sentence, "6 OPENs and 0 other calls");
 	assert_has(verdict.sentence, "retries wait for 44 s at least");
-	assert_has(verdict.sentence, "That client does not give it back: is it down?");
+	assert_has(verdict.sentence, "That client does not return it: check whether it is down.");
 	fresh();
 	server();
 	for (uint64_t i = 0; i < 60; i++) { /* others' OPENs are answered between these */

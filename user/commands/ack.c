@@ -250,11 +250,11 @@ static bool is_useless(const struct options *o)
 
 	if (what == HEALTH_NOTHING)
 		return trouble(
-			"nothing is found by the name %s: use an Xid, sxid:NUMBER, a kind of "
-			"driver error, or a rule that finds a state, as nfs_waiter",
+			"no rule finds %s: use an Xid, sxid:NUMBER, a kind of driver error, or a "
+			"rule that finds a state, such as nfs_waiter",
 			o->fault.what);
 	return what == HEALTH_STATE && !(o->fault.time > wall_seconds()) &&
-	       trouble("%s is a state, which goes on: use --until with a time in the future",
+	       trouble("%s is a state: snooze it by --until with a future time",
 		       o->fault.what);
 }
 

@@ -71,7 +71,7 @@ static void log_span(const struct log *log, const struct nfs_span *span, double 
 		log_warn(log, "NFS server %s%s: a call has waited %s for %.0f s", span->server,
 			 span->text, rpc_queue_wait(span_of(span->name)), seconds);
 	else if (span->end_ns)
-		log_info(log, "NFS server %s: over for %d s: %s", span->server,
+		log_info(log, "NFS server %s: ended %d s ago: %s", span->server,
 			 (int)(NFS_QUIET_NS / 1000000000), span->text);
 	else
 		log_warn(log, "NFS server %s: %s", span->server, span->text);

@@ -70,7 +70,7 @@ static bool refresh_acks(struct agent_health *h, uint64_t most_ns)
 	if (h->acks.silent && !silent)
 		log_warn(log, "the acknowledgements: cannot read %s: %s; %s", h->acks.path,
 			 file_text_error(h->acks.silent),
-			 h->acks.known ? "the last ones count" : "none counts");
+			 h->acks.known ? "the last known ones stay in force" : "none counts");
 	return changed;
 }
 

@@ -146,8 +146,8 @@ static void describe_mounts(struct diagnosis *d)
 
 	if (!nfs_mounts_add(&mounts, d->root, &s) && s.calls.mount_count > NFS_MOUNTS_MAX)
 		snprintf(d->mounts, sizeof(d->mounts),
-			 "%" PRIu64 " NFS mounts are more than %d: those of servers that hang "
-			 "and those in use last have figures, the others are counted",
+			 "%" PRIu64 " NFS mounts, more than %d: those of hung servers and the "
+			 "last used have figures, the others are only counted",
 			 s.calls.mount_count + mounts.left_out, NFS_MOUNTS_MAX);
 	snapshot_free(&s);
 	nfs_mounts_free(&mounts);
@@ -198,8 +198,7 @@ static void add_faults(struct diagnosis *d)
 		  "hook: the kernel shows who prints a message. Each one of the driver counts, and "
 		  "the same text of others does not" },
 		{ f->authority == AUTHORITY_DRIVER, "authority", OK, NULL,
-		  "driver: Xids count by its tracepoint, and its other messages by the form of the "
-		  "kernel log's records" },
+		  "driver: Xids count by its tracepoint, others by the form of their log records" },
 		{ !f->log, "authority", MISSING, "see kernel_log",
 		  "log: it cannot be read, and nothing else proves a fault: no fault is observed" },
 		{ true, "authority", NOTE, NULL,
@@ -219,12 +218,12 @@ static void add_faults(struct diagnosis *d)
 		  d->printk },
 		{ f->every_message == PRINTK_NOT_ASKED, "printk_console", NOTE, NULL,
 		  "/dev/kmsg cannot be written: the driver's first message will show whether the "
-		  "tracepoint printk:console is called by who prints (most kernels: from 5.19 on)" },
+		  "tracepoint printk:console runs in the printing task (most kernels: from 5.19 on)" },
 		{ f->every_message, "printk_console", OK, NULL,
-		  "the tracepoint printk:console is called by who prints" },
+		  "the tracepoint printk:console runs in the printing task" },
 		{ true, "printk_console", NOTE, NULL,
-		  "the tracepoint printk:console is called by consoles, which does not show who "
-		  "prints (most kernels do from 5.19 on)" },
+		  "the tracepoint printk:console runs when consoles print: who printed is unknown "
+		  "(most kernels before 5.19)" },
 		{ true, "nvidia", OK, NULL, d->nvidia },
 		{ f->driver_event, "nvidia_dev_xid", OK, NULL,
 		  "the driver has the tracepoint nvidia_dev_xid" },

@@ -151,7 +151,7 @@ static void list_faults(struct trace *t)
 	int err = path ? helper_read_file(&file, path, true) : -ENOENT;
 
 	if (ack_take(&acks, &file, err, path, error, sizeof(error)))
-		log_warn(&t->options->log, "the acknowledgements: %s; none counts", error);
+		log_warn(&t->options->log, "acknowledgements are ignored: %s", error);
 	free(s->faults);
 	rules.acks = &acks;
 	s->faults = health_list(&s->last, &rules, s->last.wall, &s->fault_count);

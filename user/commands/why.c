@@ -242,7 +242,7 @@ static const char *past_headline(struct headline *h, const struct past *p)
 		return h->items[0].text;
 	return ARRAY_FIND(e, p->history.events, p->history.count, !e->hidden) ?
 		       "No trouble is in the log; this happened:" :
-		       "Nothing happened that is in the log.";
+		       "The log has no event.";
 }
 
 /* Whether @e is a report of @f, within the time of the reports that are known. */
@@ -545,7 +545,7 @@ static int read_past(struct past *p)
 		p->since = p->until > 3600 ? p->until - 3600 : 0;
 	if (p->since > now) /* not even its being quiet is known */
 		return trouble(
-			"nothing is known of this window yet: it begins at %s, after the present",
+			"the window begins in the future, at %s",
 			UTC_TIME(p->since));
 	LOWER(p->until, now); /* nothing is known about the future */
 	narrow_history(p);

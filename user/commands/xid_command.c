@@ -34,19 +34,18 @@ static const char *note_of(bool nvswitch, unsigned int code, bool overridden)
 	if (nvswitch)
 		return overridden ? NULL :
 		       sxid && sxid->always ?
-				    "The text says less than it is: this severity counts." :
+				    "The text understates it: this severity counts." :
 				    "A severity in the text counts.";
 	/* A policy decides the severity, except of an Xid that goes back to None. */
 	if (overridden && xid_text_decides(code))
-		return code == XID_RECOVERY_ACTION ? "One that goes back to the action None is "
-						     "always of severity info." :
+		return code == XID_RECOVERY_ACTION ? "A change back to None is always info." :
 						     NULL;
 	if (code == XID_CHANNEL_REMOVED)
 		return "One that names a previous Xid as its cause is a warning if that is fatal, otherwise info.";
 	if (code == XID_RECOVERY_ACTION)
 		return "The text decides by the action that it names; info if that is None.";
 	if (code == XID_NVLINK_ERROR)
-		return "The text decides: some bits of the link's registers mean nothing.";
+		return "The text decides: some bits of the link's registers are harmless.";
 	if (xid_text_decides(code) && (code < XID_NVLINK5_FIRST || code > XID_NVLINK5_LAST))
 		return "The text decides: fatal if it says that the GPU is marked for a reset.";
 	if (xid_text_decides(code) && strcmp(xid_catalog_find(code)->severity, "fatal") != 0)
@@ -593,7 +592,7 @@ static bool log_verdict_print(struct log_verdict *v, bool as_json)
 	if (counted)
 		(as_json ? write_verdict : print_verdict)(&report, &s.faults);
 	if (counted && !v->timed && !as_json)
-		puts("  The lines have no times that are known: bursts and repeats are not found.");
+		puts("  The lines have no known times: bursts and repeats are not found.");
 	snapshot_free(&s);
 	return counted;
 }

@@ -137,7 +137,7 @@ void fault_authority_offer(struct fault_authority *a, enum fault_authority_kind 
 	a->in_force = best;
 	a->sure_ns = ns;
 	a->events->faults->counts.authority = best;
-	log_info(a->events->log, "faults count by the authority %s", fault_authority_names[best]);
+	log_info(a->events->log, "the authority for faults is now %s", fault_authority_names[best]);
 	fault_authority_expire(a, UINT64_MAX);
 }
 

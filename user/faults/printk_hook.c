@@ -38,7 +38,7 @@
 
 /* A message that the hook takes, and that is no fault. Without a newline it could be continued, and would be readable only
  * after the next message: it would seem to be older than all that has been read. */
-#define QUESTION "xidscope: finds out whether the kernel shows who prints (NVRM)\n"
+#define QUESTION "xidscope: test whether the kernel shows who prints (NVRM)\n"
 
 #define WITHOUT_CALLERS \
 	"Faults count by the driver's tracepoint, or by the form of the kernel log's records, if it can be read"

@@ -142,7 +142,7 @@ static bool load_once(struct spinners *s, const struct log *log)
 		bpf_object_memory(s->bpf->obj, &s->memory);
 		return true;
 	}
-	log_info(log, "does not look for tasks that spin in the kernel: %s",
+	log_info(log, "cannot look for tasks that spin in the kernel: %s",
 		 s->bpf ? "the kernel does not show what its CPUs run" : bpf_reason(errno));
 	spinning_bpf__destroy(s->bpf);
 	s->bpf = NULL;

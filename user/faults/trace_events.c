@@ -168,7 +168,7 @@ static bool make_instance(struct trace_events *t)
 	if (err && err != t->error)
 		log_info(t->log, "cannot use trace events: %s; will try again every minute",
 			 err == ENOENT ?
-				 "tracefs is not there, or not mounted at /sys/kernel/tracing" :
+				 "tracefs is missing or not mounted at /sys/kernel/tracing" :
 			 err == ENODATA ? "lockdown hides the files of tracefs" :
 					  strerror(err));
 	t->error = err;

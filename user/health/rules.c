@@ -215,7 +215,7 @@ static void describe(struct health_evaluation *e, struct health_finding *finding
 	finding->advice = about.advice;
 	if (g->last > 0)
 		snprintf(when, sizeof(when), ", last %s", UTC_TIME(g->last));
-	SET(finding->reason, "%s %s: %s %u (%s) %" PRIu64 " %s%s: %s",
+	SET(finding->reason, "%s %s: %s %u (%s) %" PRIu64 " %s%s. %s",
 	    f->nvswitch ? "NVSwitch" : "GPU", f->device, kind, f->code,
 	    *about.meaning ? about.meaning : f->severity, number, unit, when, about.advice);
 }
@@ -341,7 +341,7 @@ static void describe_message(struct health_finding *f, const struct driver_messa
 	SET(f->action, "%s", m->action);
 	f->advice = xid_action_advice(m->action);
 	SET(f->head, "%.20s %s", v->kind, short_device(device));
-	SET(f->reason, "%s %s: driver error %s (%s) %" PRIu64 " %s, last %s: %s", what, device,
+	SET(f->reason, "%s %s: driver error %s (%s) %" PRIu64 " %s, last %s. %s", what, device,
 	    v->kind, m->meaning, v->count, v->count == 1 ? "time" : "times", UTC_TIME(v->last),
 	    f->advice);
 }
@@ -372,7 +372,7 @@ static void find_rate_limit(struct health_evaluation *e, enum health_rule_id rul
 			continue;
 		f = add_state(
 			e, rule, g->gpu, "GSP errors",
-			"GPU %s: the driver limits its reports of GSP errors: Drain the node and reset the GPU.",
+			"GPU %s: the driver limits its reports of GSP errors. Drain the node and reset the GPU.",
 			g->gpu);
 		SET(f->action, "%s", "reset_gpu");
 	}
@@ -436,10 +436,10 @@ static void find_kernel_events(struct health_evaluation *e, enum health_rule_id 
 		if (v->gpu_driver || !v->count || !is_kernel_finding(e, rule, v))
 			continue;
 		f = add_state(e, rule, device, "",
-			      "%s of %s%s%s, %" PRIu64 " %s: %srain the node and restart it.",
+			      "%s of %s%s%s, %" PRIu64 " %s. %srain the node and restart it.",
 			      v->kind, device, *v->about ? ": " : "", v->about, v->count,
 			      v->count == 1 ? "time" : "times",
-			      rule == HEALTH_CPU_STALL ? "If it goes on, d" : "D");
+			      rule == HEALTH_CPU_STALL ? "If it continues, d" : "D");
 		SET(f->head, "%.20s %.16s", v->kind, v->device);
 		SET(f->action, "%s", "restart_bm");
 	}
@@ -458,7 +458,7 @@ static void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rul
 			continue;
 		f = add_state(e, rule, v->server, "NFS waits",
 			      "NFS server %s%s: a call has been waiting %s for "
-			      "%.0f s: Check the server and the network to it.",
+			      "%.0f s. Check the server and the network to it.",
 			      v->server, VICTIMS(&e->s->calls, v->server),
 			      rpc_queue_wait(span_of(rpc_queue_names[worst])), age);
 		f->first = e->now - age;
@@ -482,8 +482,8 @@ static void find_nfs_errors(struct health_evaluation *e, enum health_rule_id rul
 			continue;
 		f = add_state(
 			e, rule, v->device, "NFS lost state",
-			"NFS server %s: open files or locks were lost, %" PRIu64
-			" messages: Jobs that use them may have wrong data; see the kernel log.",
+			"NFS server %s: open files or locks were lost (%" PRIu64
+			" messages). Jobs that use them may have wrong data; see the kernel log.",
 			*v->device ? v->device : "(not named)", v->count);
 		f->last = v->last;
 	}
@@ -492,15 +492,15 @@ static void find_nfs_errors(struct health_evaluation *e, enum health_rule_id rul
 static void find_stuck_tasks(struct health_evaluation *e, enum health_rule_id rule)
 {
 	static const char *const causes[] = {
-		[STUCK_NO_RPC] = "and no call is outstanding: Read the stacks in the event log, "
+		[STUCK_NO_RPC] = "and no call is outstanding. Read the stacks in the event log, "
 				 "then restart the node.",
-		[STUCK_RPC] = "behind a call: Check the server and the network to it.",
+		[STUCK_RPC] = "behind a call. Check the server and the network to it.",
 		[STUCK_DELAYED] =
-			"behind calls that the server asks to make again later (EJUKEBOX, NFS4ERR_DELAY): "
+			"behind calls that the server asks to make again later (EJUKEBOX, NFS4ERR_DELAY). "
 			"Find out on the server why, such as a client that is gone and has a delegation.",
-		[STUCK_LOCKD] = "behind a call to the server's lock manager: Check lockd on the "
-				"server and the way to its port.",
-		[STUCK_GSSD] = "for credentials: Start rpc.gssd, or check the key server.",
+		[STUCK_LOCKD] = "behind a call to the server's lock manager. Check lockd on the "
+				"server and the network to its port.",
+		[STUCK_GSSD] = "for credentials. Start rpc.gssd, or check the key server.",
 	};
 	const bool lost = rule == HEALTH_NFS_STUCK_NO_RPC;
 	const __typeof__(e->o->rules[0]) *graver = &e->o->rules[HEALTH_NFS_STUCK_NO_RPC];
@@ -529,7 +529,7 @@ static void find_mounts(struct health_evaluation *e, enum health_rule_id rule)
 		[MOUNT_FINE] = NULL,
 		[MOUNT_ABSENT] = "is not mounted",
 		[MOUNT_READ_ONLY] = "is read-only",
-		[MOUNT_STALE] = "is stale: the server does not know it any more",
+		[MOUNT_STALE] = "is stale: the server no longer knows it",
 		[MOUNT_HUNG] = "hangs: the server does not answer",
 	};
 
@@ -539,7 +539,7 @@ static void find_mounts(struct health_evaluation *e, enum health_rule_id rule)
 		if (state != MOUNT_FINE && (state == MOUNT_HUNG) == (rule == HEALTH_MOUNT_HUNG))
 			add_state(
 				e, rule, m->path, state == MOUNT_HUNG ? "Mount hung" : "Mount bad",
-				"Mount %s %s: Check the server, the network to it, and the mount.",
+				"Mount %s %s. Check the server, the network to it, and the mount.",
 				m->path, states[state]);
 	}
 }
@@ -552,7 +552,7 @@ static void find_missing_gpus(struct health_evaluation *e, enum health_rule_id r
 	snprintf(head, sizeof(head), "GPUs %u of %u", node->gpus, node->gpus_wanted);
 	if (node->gpus < node->gpus_wanted)
 		add_state(e, rule, "", head,
-			  "The driver has %u of %u GPUs: Drain the node and restart it; if they do "
+			  "The driver has %u of %u GPUs. Drain the node and restart it; if they do "
 			  "not come back, look for them with lspci.",
 			  node->gpus, node->gpus_wanted);
 }
@@ -562,7 +562,7 @@ static void find_unused_gpus(struct health_evaluation *e, enum health_rule_id ru
 	ARRAY_EACH(gpu, e->o->node->unused, e->o->node->unused_count)
 		add_state(
 			e, rule, *gpu, "No driver",
-			"GPU %s has no driver: Drain the node and restart it; if it stays so, look "
+			"GPU %s has no driver. Drain the node and restart it; if that does not help, look "
 			"for its address in the kernel log.",
 			*gpu);
 }
@@ -577,8 +577,8 @@ static void find_narrow_links(struct health_evaluation *e, enum health_rule_id r
 		snprintf(head, sizeof(head), "PCIe x%u of x%u", l->lanes, l->lanes_possible);
 		add_state(
 			e, rule, l->gpu, head,
-			"GPU %s: its PCIe link has %u of %u lanes: Drain the node and restart it; if "
-			"the link stays narrow, seat the GPU and its riser anew.",
+			"GPU %s: its PCIe link has %u of %u lanes. Drain the node and restart it; if "
+			"the link stays narrow, reseat the GPU and its riser.",
 			l->gpu, l->lanes, l->lanes_possible);
 	}
 }
@@ -590,8 +590,8 @@ static void find_corrected_errors(struct health_evaluation *e, enum health_rule_
 			add_state(
 				e, rule, l->gpu, "PCIe errors",
 				"GPU %s: %" PRIu64
-				" corrected errors of its PCIe link in an hour: Drain the node, "
-				"seat the GPU and its riser anew, and replace them if errors go on.",
+				" corrected errors of its PCIe link in an hour. Drain the node, "
+				"reseat the GPU and its riser, and replace them if errors continue.",
 				l->gpu, l->corrected_in_hour);
 }
 
@@ -599,7 +599,7 @@ static void find_clock(struct health_evaluation *e, enum health_rule_id rule)
 {
 	if (e->o->node->clock_unsynchronised)
 		add_state(e, rule, "", "Clock",
-			  "The kernel's clock is not synchronised: Check the time service.");
+			  "The kernel's clock is not synchronised. Check the time service.");
 }
 
 /* ---- the list of all ---- */
@@ -697,10 +697,10 @@ struct known_fault *health_list(const struct snapshot *s, const struct health_op
 
 #define GPU_CLEARS                                                                               \
 	"A reset of the GPU that ends in an Xid 154 back to None, a new probe of the device, a " \
-	"new load of the driver, or a reboot; or, where they are used, xidscope ack and run --window."
+	"new load of the driver, a reboot, xidscope ack, or the end of run --window."
 #define SWITCH_CLEARS                                                                          \
-	"A new load of the driver, a new probe of the device or a reboot; or, where they are " \
-	"used, xidscope ack and run --window."
+	"A new load of the driver, a new probe of the device, a reboot, xidscope ack, or the " \
+	"end of run --window."
 
 const struct health_rule health_rules[HEALTH_RULES] = {
 #define TABLE_ROW(id, name, level, limit, unit, help, find, matches, local, clears) \

@@ -192,7 +192,7 @@ static const char *check_build_id(Elf *elf, const char *root, const char *module
 	FILE_TEXT loaded = {};
 
 	if (!note || !note->d_size)
-		return "it has no build id, or is not all there";
+		return "it has no build id, or is incomplete";
 	if (!read_note(&loaded, root, module))
 		return "the loaded module has no build id in /sys/module/MODULE/notes";
 	if (note->d_size != loaded.len || memcmp(note->d_buf, loaded.bytes, loaded.len) != 0)

@@ -186,16 +186,15 @@ static bool judge_readahead(struct judgement *j)
 		return false;
 	decide(j->to, BOUND_READAHEAD,
 	       flight <= SEVERAL * window ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW,
-	       "Buffered readers of %s wait for what is read ahead: READs have %.0f KiB in flight, and a "
+	       "Buffered readers of %s wait for readahead: READs have %.0f KiB in flight, and a "
 	       "readahead is %.0f KiB on average; read_ahead_kb is %.0f.",
 	       m->mountpoint, flight / 1024, window / 1024, set_bytes / 1024);
 	if (flight > SEVERAL * window)
-		say(j->to, " They are several: more of them would do the same.");
+		say(j->to, " More readers in parallel help as well.");
 	LOWER(more, WINDOW_MAX);
 	if (more <= set_bytes) {
 		say(j->to,
-		    " More would hurt: each file that is read takes as much memory, and other "
-		    "calls wait behind it.");
+		    " A larger value costs memory for each open file and delays other calls.");
 		return true;
 	}
 	j->to->gain_at_most = more / set_bytes * larger(READ_AHEAD * window / flight, 1);
@@ -281,18 +280,18 @@ static bool judge_metadata(struct judgement *j)
 	    a->ops[ABOVE_LOOKUP].ns > a->ops[ABOVE_ATTRIBUTES].ns)
 		say(j->to,
 		    " %s has lookupcache=%s. With `all`, names are asked for less often, but files that other "
-		    "clients create or remove are seen late: it is safe where no other client does.",
+		    "clients create or remove are seen late: safe only if no other client does.",
 		    m->mountpoint, cache);
 	else if (!strcmp(ac, "noac"))
 		say(j->to,
 		    " %s has noac. Without it, attributes are kept and writes are not synchronous, but changes "
-		    "by other clients are seen up to 60 s late: it is safe where no other client changes the "
+		    "by other clients are seen up to 60 s late: safe only if no other client changes the "
 		    "files that are read here.",
 		    m->mountpoint);
 	else if (*ac && strtol(ac, NULL, 10) < ATTRIBUTE_SECONDS)
 		say(j->to,
 		    " %s has actimeo %s. A larger one, or nocto, asks less often, but changes by other clients "
-		    "are then seen late or not at all: it is safe only for data that no client changes, never "
+		    "are then seen late or not at all: safe only for data that no client changes, never "
 		    "for checkpoints.",
 		    m->mountpoint, ac);
 	return true;
@@ -344,13 +343,13 @@ bool judge_delayed(struct judgement *j)
 	if (2 * (double)a->grace > count) {
 		decide(j->to, BOUND_DELAY, sure,
 		       "The server has restarted: %" PRIu64 " OPENs and %" PRIu64
-		       " other calls were to wait for the end of its grace period (NFS4ERR_GRACE).",
+		       " other calls had to wait for the end of its grace period (NFS4ERR_GRACE).",
 		       opens, others);
 		return true;
 	}
 	decide(j->to, BOUND_DELAY, sure,
 	       "%" PRIu64 " OPENs and %" PRIu64 " other calls for metadata were answered %s, as "
-	       "while another client has a delegation of the file: retries wait for %.3g s at least, calls "
+	       "if another client holds a delegation of the file: retries wait for %.3g s at least, calls "
 	       "take %.3g s.%s",
 	       opens, others, a->jukebox ? "EJUKEBOX or NFS4ERR_DELAY" : "NFS4ERR_DELAY",
 	       waited / 1e9, rest / 1e9,
@@ -358,7 +357,7 @@ bool judge_delayed(struct judgement *j)
 		       " Or the server reads the file from a tape." :
 	       waited < UNRETURNED_NS * count ?
 		       DELEGATIONS :
-		       " That client does not give it back: is it down? The server takes it back after a lease time.");
+		       " That client does not return it: check whether it is down. The server takes it back after a lease time.");
 	return true;
 }
 
@@ -381,7 +380,7 @@ bool judge_denied(struct judgement *j)
 	    moves_data(j))
 		return false;
 	decide(j->to, BOUND_APPLICATION, CONFIDENCE_MEDIUM,
-	       "Tasks wait for locks (fcntl) of files%s%s that others hold, or ask for them again and again: %" PRIu64
+	       "Tasks wait for locks (fcntl) of files%s%s that others hold, or poll for them: %" PRIu64
 	       " calls were answered NFS4ERR_DENIED. Locks that are held for a shorter time, or a file for each "
 	       "task, help.",
 	       *mountpoint ? " in " : "", mountpoint, a->denied);

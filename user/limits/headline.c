@@ -129,7 +129,7 @@ static void add_silence(struct headline *h, const struct server_sums *v, const c
 			"%s%s answered other calls, but one waited for %.0f s%s.", v->server,
 			v->victims, rank.weight,
 			v->disconnects ?
-				" on a connection that was lost: look at the way to the server" :
+				" on a connection that was lost: look at the network to the server" :
 				": its own log may say why");
 	}
 	if (!v->lock_wait_ns)
@@ -168,11 +168,11 @@ static void add_stall(struct headline *h, const struct server_sums *v)
 		*s->moved_to ?
 			", until the client had connected to " :
 		s->restarted ?
-			", until the client had made itself known anew: it has restarted, or dropped the client" :
-		s->reconnected ? ", until the client had connected anew" :
+			", until the client had registered again: the server has restarted, or dropped the client" :
+		s->reconnected ? ", until the client had reconnected" :
 				 "",
 		s->moved_to, late, more, *reason ? ": " : "", reason,
-		*s->waits_on ? "Look at the way to it; its log may say why, too" :
+		*s->waits_on ? "Look at the network to it, and at its log" :
 			       "Its own log may say why");
 }
 

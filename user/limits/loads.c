@@ -217,5 +217,5 @@ void judge_saturated(struct judgement *j)
 	say(j->to,
 	    " A server that has become slower meanwhile, or calls that cost it more, look the same.");
 	if (n->carrying_share >= PAUSING)
-		say(j->to, " So does a link at its rate.");
+		say(j->to, " A link at its rate looks the same.");
 }

@@ -133,7 +133,7 @@ bool judge_network(struct judgement *j)
 		set_window(j);
 	} else if (fills_link(j->v) && !may_fill_link(j->v)) {
 		decide(j->to, BOUND_NETWORK, CONFIDENCE_MEDIUM,
-		       "Data come or go without a pause and queue on the way: a round trip takes %.3g ms, %.3g ms "
+		       "Data flow without a pause and wait in queues: a round trip takes %.3g ms, %.3g ms "
 		       "without queues. A faster path helps, a faster server does not.",
 		       n->srtt_ns / 1e6, min_ms);
 	} else {

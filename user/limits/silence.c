@@ -121,7 +121,7 @@ static void begin_or_extend_stall(struct server_sums *v, const struct interval *
 	v->stall.intervals_left = 2;
 }
 
-/* Whether a silence of @silent_ns, shorter than a stall, has ended in the interval, as the client had connected anew. */
+/* Whether a silence of @silent_ns, shorter than a stall, has ended in the interval, as the client had reconnected. */
 static bool is_short_stall(const struct server_sums *v, const struct interval *n,
 			   uint64_t silent_ns)
 {

@@ -162,7 +162,7 @@ static void set_slots(struct judgement *j, enum bound limit, uint32_t slots)
 	if (setting != SLOTS_RDMA)
 		say(to, limit == BOUND_SESSION ?
 				" All connections share the session: nconnect does not help." :
-				" nconnect would add as many slots for each connection.");
+				" Each connection of nconnect adds as many slots.");
 	to->remount = propose(j, slot_settings[setting].name, slots, "");
 }
 

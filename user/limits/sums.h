@@ -120,7 +120,7 @@ struct stall {
 	double late_end;
 	enum lost_packets lost;
 	bool reconnected;
-	bool restarted; /* the client has created a new session (NFSv4) */
+	bool restarted; /* the client has registered again (NFSv4) */
 	char moved_to[RPC_ADDRESS_LEN]; /* the new address of all connections; "": the old one */
 	char victims[VICTIMS_TEXT]; /* from calls_victims() */
 	char waits_on

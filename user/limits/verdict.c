@@ -157,7 +157,7 @@ static void judge_server(struct judgement *j)
 		       "More calls at once (%.2g now) raise the throughput: more threads, larger requests, more "
 		       "read ahead.%s",
 		       n->rtt_ns / 1e6, n->min_rtt_ns / 1e6, n->concurrency,
-		       sure == CONFIDENCE_HIGH ? " Nothing on the server does." :
+		       sure == CONFIDENCE_HIGH ? " Changes of the server do not help." :
 		       varied                  ? NO_MORE :
 						 "");
 	} else if (slow) {
@@ -406,7 +406,7 @@ static void lower_confidence(struct judgement *j)
 	if (is_refuted(j)) {
 		j->to->confidence = CONFIDENCE_LOW;
 		say(j->to,
-		    " Hardly any task waits for a CPU: calls may wait where it is not seen.");
+		    " Hardly any task waits for a CPU: calls may wait elsewhere.");
 	}
 	if (j->to->bound_by == BOUND_SERVER && may_fill_link(j->v)) {
 		j->to->confidence = CONFIDENCE_LOW;
@@ -464,7 +464,7 @@ const char *wait_text(char *text, const char *by, uint64_t ns, enum wait_for wha
 {
 	static const char *const whats[] = {
 		[WAIT_LOCKD] =
-			"the server's lock manager: check lockd on the server and the way to its port. NFS calls are answered.",
+			"the server's lock manager: check lockd on the server and the network to its port. NFS calls are answered.",
 		[WAIT_GSSD] =
 			"credentials: rpc.gssd (start it) or the key server does not answer. The NFS server is not the cause.",
 	};
@@ -484,8 +484,8 @@ const char *connection_text(char *text, const struct rpc_transport_state *t)
 const char *closings_text(char *text, const char *connection, uint64_t times)
 {
 	snprintf(text, SILENCE_REASON_SIZE,
-		 "The server, or a device on the way, closed %s %" PRIu64
-		 " times; calls wait until it is made anew.",
+		 "The server, or a device on the network, closed %s %" PRIu64
+		 " times; calls wait until it is reconnected.",
 		 connection, times);
 	return text;
 }
@@ -550,10 +550,10 @@ static bool judge_recovery(struct verdict *to, const struct server_sums *v)
 	if (times >= RECOVERIES && times * RECOVERY_NS >= v->ns &&
 	    failures_of_state(&v->failures) >= RECOVERIES) {
 		decide(to, BOUND_STATE_RECOVERY, CONFIDENCE_HIGH,
-		       "This client made %s anew %" PRIu64
+		       "This client %s again %" PRIu64
 		       " times in %.0f s: another client has its identity (host name, nfs4_unique_id), or "
 		       "the server drops it. ",
-		       session ? "its session" : "itself known", times - 1, (double)v->ns / 1e9);
+		       session ? "created its session" : "registered", times - 1, (double)v->ns / 1e9);
 	} else if (v->draining_now_ns >= DRAINED_NS || drained >= DRAINED) {
 		decide(to, BOUND_STATE_RECOVERY, CONFIDENCE_MEDIUM,
 		       "Calls%s waited for %.0f s until the client has recovered its state (session, locks, open "

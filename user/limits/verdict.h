@@ -16,7 +16,7 @@ enum bound {
 	BOUND_CREDENTIALS, /* upcalls for credentials */
 	BOUND_NETWORK, /* TCP's window, or the link */
 	BOUND_SERVER, /* the server, or a network that shows no limit of its own */
-	BOUND_LATENCY, /* the way to the server is long */
+	BOUND_LATENCY, /* the network path to the server is long */
 	BOUND_CLIENT_CPU, /* the client's own work */
 	BOUND_APPLICATION, /* too few calls at once */
 	BOUND_READAHEAD, /* too little is read ahead */
@@ -24,7 +24,7 @@ enum bound {
 	BOUND_METADATA, /* most calls ask for attributes and names */
 	BOUND_HUNG, /* no call is answered */
 	BOUND_ERRORS, /* calls end with errors */
-	BOUND_STATE_RECOVERY, /* the client makes itself known to the server again and again */
+	BOUND_STATE_RECOVERY, /* the client registers with the server repeatedly */
 	BOUND_NONE, /* nothing, or it cannot be decided */
 	BOUNDS,
 };
@@ -69,7 +69,7 @@ struct verdict_numbers {
 	double min_rtt_ns, srtt_ns; /* the shortest round trip; the mean, with the time in queues */
 	double cpu_waiting_share; /* of the active time: some task waited for a CPU; 0: none, or unknown */
 	uint64_t oldest_ns; /* age of the oldest call without an answer */
-	uint64_t recoveries; /* times that the client made itself known anew (NFSv4) */
+	uint64_t recoveries; /* times that the client registered again (NFSv4) */
 	uint64_t state_errors; /* calls that failed: the server does not know the client's state */
 	double draining_seconds; /* calls waited until the client had recovered its state */
 	struct verdict_load low, high; /* at half the slots or fewer; at nearly all */
@@ -94,7 +94,7 @@ struct verdict {
 	double gain_at_most;
 	char sentence[VERDICT_SENTENCE_SIZE]; /* one line; sinks escape names from outside */
 	size_t failures_len; /* its first bytes, that say which calls fail, if they do not decide */
-	size_t closings_len; /* the next ones, that say which connection is closed again and again */
+	size_t closings_len; /* the next ones, that say which connection is closed repeatedly */
 	struct verdict_numbers numbers;
 };
 

@@ -328,7 +328,7 @@ void remedy_mounts_users(FILE *out, const struct remedy_mounts *p, const char *r
 	FILE_TEXT text = {};
 
 	if (helper_ask_once(&text, list_users, &(struct users_wanted){ p, root }))
-		fputs("# who uses these mounts is not known: a process holds its memory, look for state D\n",
+		fputs("# who uses these mounts is not known: reading a process blocks, look for state D\n",
 		      out);
 	fwrite(text.bytes, 1, text.len, out);
 }

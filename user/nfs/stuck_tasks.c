@@ -415,7 +415,7 @@ static bool load_once(struct stuck_tasks *t, const struct log *log)
 		return t->bpf;
 	err = load_programs(t, true) ? load_programs(t, false) : 0;
 	if (err)
-		log_info(log, "does not look at tasks that sleep in NFS: %s", bpf_reason(-err));
+		log_info(log, "cannot look for tasks that sleep in NFS: %s", bpf_reason(-err));
 	else
 		bpf_object_memory(t->bpf->obj, &t->memory);
 	t->failed = err;

@@ -201,7 +201,7 @@ static int extend_run(struct history *h, struct run *r, const struct past_event 
 	if (e->replayed || r->stops)
 		return 0;
 	if (e->written > r->to + SILENCE_SECONDS + EVENT_ALIVE_SECONDS)
-		err = add_gap(h, r->to, e->written, "no sign of the agent: it stood still");
+		err = add_gap(h, r->to, e->written, "the agent wrote nothing: it hung");
 	RAISE(r->to, e->written);
 	r->stops = is_agents(e, "stop");
 	return err;
@@ -220,7 +220,7 @@ static int find_gaps(struct history *h, size_t count, double now)
 		err = err ?: extend_run(h, &r, e);
 	}
 	if (!r.any)
-		return add_gap(h, -INFINITY, INFINITY, "the log does not tell when an agent ran");
+		return add_gap(h, -INFINITY, INFINITY, "the log does not show when an agent ran");
 	if (!err && (r.stops || now - r.to > SILENCE_SECONDS))
 		err = add_gap(h, r.to, INFINITY,
 			      r.stops ?

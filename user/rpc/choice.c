@@ -66,7 +66,7 @@ static void check_lockdown(struct source_check *c, const struct rpc_offer *f)
 		       "lockdown mode 'integrity' allows BPF programs to read kernel memory" :
 	       f->lockdown == LOCKDOWN_NONE ?
 		       "the kernel is not locked down" :
-		       "a mode of lockdown is not shown: /sys/kernel/security/lockdown is missing",
+		       "the lockdown mode is unknown: /sys/kernel/security/lockdown is missing",
 	       "lockdown mode 'confidentiality' forbids BPF programs to read kernel memory",
 	       unlock);
 }

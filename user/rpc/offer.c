@@ -178,7 +178,7 @@ static void look_for_types_file(struct rpc_offer *f, const char *root, const cha
 		return;
 	if (types_file_place(place, sizeof(place), root, "sunrpc"))
 		snprintf(f->types_fix, sizeof(f->types_fix),
-			 "where sunrpc.ko is as it was built, with debug information: install -D "
+			 "in the folder of the unstripped sunrpc.ko: install -D "
 			 "-m 644 sunrpc.ko %.200s && pahole -J --btf_base /sys/kernel/btf/vmlinux "
 			 "%.200s (with DKMS at each build: see xidscope(8)); or use the source "
 			 "tracepoints",

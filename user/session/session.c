@@ -457,7 +457,7 @@ static void add_kernel_events(struct headline *h, const struct session *t)
 				"wrong data; see the kernel log.",
 				*v->device ? v->device : "An NFS server");
 		else if (!ARRAY_FIND(x, in_calls, COUNT(in_calls), span_starts_with(kind, *x)))
-			headline_add(h, rank, v->device, "%s%s%s%s%s%s: %s.", v->kind,
+			headline_add(h, rank, v->device, "%s%s%s%s%s%s. %s.", v->kind,
 				     kernel_event_meaning(kind), *v->device ? " of " : "",
 				     v->device, *v->about ? ": " : "", v->about,
 				     rank.level == HEADLINE_FAIL || span_is(kind, "kernel_oops") ||

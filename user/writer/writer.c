@@ -360,8 +360,8 @@ int writer_start(struct writer *w, const struct log *log, const char *const path
 	state->aside = "late";
 	log_warn(
 		w->log,
-		"%s could not be read: what is counted begins with the kernel log. When it answers "
-		"again, what it has is kept as %s.late",
+		"%s could not be read: counts begin with the kernel log. Its content is kept as "
+		"%s.late once it can be read",
 		state->path, state->path);
 	return 0;
 }

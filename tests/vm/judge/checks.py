@@ -130,6 +130,6 @@ def authority(metrics):
 
 
 def knows_callers(folder):
-    """From 5.19 on the printk hook is called by who prints; before that by a console, and the text alone decides."""
+    """From 5.19 on the printk hook runs in the printing task; before that by a console, and the text alone decides."""
     major, minor = (folder.parent / "release").read_text().split(".")[:2]
     return (int(major), int(minor)) >= (5, 19)

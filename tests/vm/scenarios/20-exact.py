@@ -33,4 +33,4 @@ for each_mount in ("3-4", "4.0-1", "4.1-1", "4.2-4"):
 def what_is_loaded_beside_the_source_is_not_refused(folder):
     """A refusal is a line in the log, and costs families alone."""
     for line in (folder / "agent.log").read_text().splitlines():
-        need("does not look at tasks" not in line and "TCP's figures are not known" not in line, line)
+        need("cannot look for tasks" not in line and "TCP's figures are not known" not in line, line)

@@ -32,6 +32,6 @@ def one_of_some_seconds_as_well(folder):
 def what_follows_a_restart_belongs_to_it(folder):
     session = read_json(folder / "restart.json")
     [server] = session["servers"]
-    need(", until the client had made itself known anew: " in session["headline"], session["headline"])
+    need(", until the client had registered again: " in session["headline"], session["headline"])
     need(server["verdict"]["bound_by"] not in ("resend", "delay"), server["verdict"])
     return session["headline"]
