@@ -34,7 +34,7 @@ static void on_event(void *context, const struct event *event)
 	(void)context;
 	if (event->kind == EVENT_KIND_XID || event->kind == EVENT_KIND_SXID)
 		for (int i = 0; i < AUTHORITIES; i++)
-			w->counted[i] += !strcmp(event->path, fault_authority_names[i]);
+			w->counted[i] += !strcmp(event->authority, fault_authority_names[i]);
 	event_log_add(w->log, event);
 }
 

@@ -223,7 +223,7 @@ TEST(a_line_has_what_is_known)
 
 	event.time = 1700000000.25;
 	event.pid = 0;
-	event.path = "text";
+	event.authority = "text";
 	event.replayed = true;
 	strcpy(event.name, "GPU_OFF_BUS");
 	strcpy(event.severity, "fatal");

@@ -641,10 +641,10 @@ TEST(a_level_has_these_bounds)
 	assert_int_equal(histograms, COUNT(cases));
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		const struct metric *m = &metrics[cases[i].metric];
-		uint64_t most = m->bounds[DETAIL_OP] & ~BOUND_INFINITY;
+		uint64_t most = m->bounds[DETAIL_OP] & ~METRIC_INFINITY;
 
 		for (int d = 0; d < METRIC_DETAILS; d++)
-			assert_int_equal(__builtin_popcountll(m->bounds[d] & ~BOUND_INFINITY),
+			assert_int_equal(__builtin_popcountll(m->bounds[d] & ~METRIC_INFINITY),
 					 cases[i].bounds[d]);
 		assert_int_equal(__builtin_ctzll(most), cases[i].first);
 		assert_int_equal(63 - __builtin_clzll(most), cases[i].last);

@@ -215,7 +215,7 @@ void fault_authority_report(struct fault_authority *a, const struct driver_repor
 	struct fault_report from = { .text = r->message,
 				     .len = strlen(r->message),
 				     .time_ns = r->time_ns,
-				     .path = fault_authority_names[AUTHORITY_DRIVER] };
+				     .authority = fault_authority_names[AUTHORITY_DRIVER] };
 	uint32_t hash = xid_hash(r->device, r->code);
 	struct owed owed = {};
 	size_t offset = 0;
@@ -243,7 +243,7 @@ static void judge_owed(struct fault_authority *a)
 	const struct fault_report from = { .text = o.text,
 					   .len = strlen(o.text),
 					   .time_ns = o.time_ns,
-					   .path = fault_authority_names[AUTHORITY_LOG] };
+					   .authority = fault_authority_names[AUTHORITY_LOG] };
 	struct xid_line line;
 	size_t offset = 0;
 
@@ -386,7 +386,7 @@ void fault_authority_record(struct fault_authority *a, const struct kmsg_record 
 					  .len = record->text_len,
 					  .time_ns = record_time(
 						  a, record, age == RECORD_BEFORE_START, now_ns),
-					  .path = fault_authority_names[AUTHORITY_LOG] },
+					  .authority = fault_authority_names[AUTHORITY_LOG] },
 				.record = record,
 				.age = age,
 				.read_ns = now_ns };

@@ -103,8 +103,8 @@ static char *make_line(struct event_log *e, const struct event *event, uint64_t 
 	json_known(&j, "comm", event->comm);
 	write_cgroup(e, &j, event);
 	json_known(&j, "printed_by", event->printed_by);
-	if (event->path)
-		json_text(&j, "seen_by", event->path);
+	if (event->authority)
+		json_text(&j, "seen_by", event->authority);
 	if (event->replayed)
 		json_bool(&j, "replayed", true);
 	json_members(&j, event->members);

@@ -38,7 +38,7 @@ struct metric {
 	uint64_t bounds[METRIC_DETAILS];
 };
 
-#define BOUND_INFINITY (UINT64_C(1) << 63)
+#define METRIC_INFINITY (UINT64_C(1) << 63)
 
 enum metrics_format {
 	FORMAT_OPENMETRICS, /* OpenMetrics 1.0 text */

@@ -11,9 +11,9 @@ const char *const metric_type_names[] = {
 
 /* Which bounds a histogram has: those of 2^first to 2^last, and +Inf. */
 #define NONE 0
-#define INFINITY_ALONE BOUND_INFINITY
-#define POWERS(first, last) (BOUND_INFINITY | ((UINT64_C(2) << (last)) - (UINT64_C(1) << (first))))
-#define EVEN_POWERS (BOUND_INFINITY | UINT64_C(0x5555555555555555))
+#define INFINITY_ALONE METRIC_INFINITY
+#define POWERS(first, last) (METRIC_INFINITY | ((UINT64_C(2) << (last)) - (UINT64_C(1) << (first))))
+#define EVEN_POWERS (METRIC_INFINITY | UINT64_C(0x5555555555555555))
 /* 66 us to 17 s in steps of 4, and of 2 from 262 us to 17 ms, where storage answers. */
 #define CALL_BOUNDS (POWERS(18, 24) | (POWERS(16, 34) & EVEN_POWERS))
 
@@ -166,7 +166,7 @@ static void format_bound(char *text, double value)
 /* The bound 2^@e: of times in nanoseconds, or of counts. Made once, as it takes 3,000 instructions. */
 static const char *bound_of(bool times, int e)
 {
-	static char bounds[2][BOUNDS][NUMBER_SIZE];
+	static char bounds[2][METRIC_BOUNDS][NUMBER_SIZE];
 	char *bound = bounds[times][e];
 
 	if (!*bound)
@@ -184,7 +184,7 @@ void write_histogram(struct metrics_writer *w, const struct metric_label *labels
 	if (w->detail < metrics[w->metric].least)
 		return;
 	le = stpcpy(begin_line(w, "_bucket", labels, count), ",le=\"");
-	for (bounds &= ~BOUND_INFINITY; bounds; bounds &= bounds - 1) {
+	for (bounds &= ~METRIC_INFINITY; bounds; bounds &= bounds - 1) {
 		int e = __builtin_ctzll(bounds);
 
 		while (i < h->overflow && histogram_bound(i, h->shift) <= (uint64_t)1 << e)

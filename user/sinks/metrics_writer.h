@@ -8,8 +8,8 @@
 /* Room for a number as text. */
 #define NUMBER_SIZE 32
 
-/* Bounds of histograms are powers of two below 2^BOUNDS. */
-#define BOUNDS 40
+/* Bounds of histograms are powers of two below 2^METRIC_BOUNDS. */
+#define METRIC_BOUNDS 40
 
 /* Room for a family's name, with the prefix. */
 #define NAME_SIZE 80
@@ -23,7 +23,7 @@ struct metrics_writer {
 	FILE *out;
 	enum metrics_format format;
 	enum metric_detail detail;
-	uint64_t bounds_known; /* bounds that histograms may have: BOUND_INFINITY alone, or all */
+	uint64_t bounds_known; /* bounds that histograms may have: METRIC_INFINITY alone, or all */
 	enum metric_id metric; /* the family that is being written */
 	bool begun; /* its metadata are written */
 	char name[NAME_SIZE], *name_end; /* the family's, with the prefix */

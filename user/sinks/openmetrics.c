@@ -287,7 +287,7 @@ void openmetrics_write(FILE *out, const struct snapshot *s, enum metrics_format 
 	w.format = format;
 	w.detail = detail;
 	w.bounds_known =
-		snapshot_knows(&s->calls, RPC_FACT_DISTRIBUTION) ? UINT64_MAX : BOUND_INFINITY;
+		snapshot_knows(&s->calls, RPC_FACT_DISTRIBUTION) ? UINT64_MAX : METRIC_INFINITY;
 	call_metrics_write(&w, s);
 	if (detail == DETAIL_NODE)
 		write_transport_sums(&w, &s->calls);

@@ -53,7 +53,7 @@ struct event {
 	int pid;
 	char comm[64]; /* name of that process */
 	char printed_by[64]; /* name of the task in whose context the text was printed */
-	const char *path; /* static: one of fault_authority_names; or NULL */
+	const char *authority; /* static: one of fault_authority_names; or NULL */
 	bool anybodys; /* any user can cause it: events of different causers count as one burst */
 	bool alone; /* never counted as part of a burst */
 	bool replayed; /* from before the start of the program */

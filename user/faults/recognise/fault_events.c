@@ -207,7 +207,7 @@ void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 	SET(event.action, like.action);
 	event.text = r->text;
 	event.text_len = r->len;
-	event.path = r->path;
+	event.authority = r->authority;
 	event.pid = line->pid;
 	SET_LABEL(event.comm, line->process);
 	if (r->printed_by)

@@ -155,7 +155,7 @@ struct fault_report {
 	const char *text;
 	size_t len;
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
-	const char *path; /* static: one of fault_authority_names */
+	const char *authority; /* static: one of fault_authority_names */
 	const char *printed_by; /* the task that printed the text; NULL: unknown */
 	int printed_pid; /* of that task */
 };

@@ -192,7 +192,7 @@ int nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s)
 /* ---- the mounts that are shown ---- */
 
 /* A server hangs if a call has waited for so long. */
-#define HUNG_NS 10000000000ull
+#define MOUNT_HUNG_NS 10000000000ull
 
 /* When the mount was last in use; a mount of a server that hangs: now. */
 static uint64_t used_at(const struct snapshot *s, const struct nfs_mount *m)
@@ -202,7 +202,7 @@ static uint64_t used_at(const struct snapshot *s, const struct nfs_mount *m)
 	const struct rpc_server_state *v = CALLS_FIND(x, &s->calls, server, m->server, true);
 
 	for (int q = 0; v && q < RPC_QUEUES; q++)
-		if (v->oldest_ns[q] >= HUNG_NS)
+		if (v->oldest_ns[q] >= MOUNT_HUNG_NS)
 			return UINT64_MAX;
 	return called ? called->called_ns : 0;
 }
