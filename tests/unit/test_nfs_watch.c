@@ -217,6 +217,29 @@ TEST(what_fails_on_each_mount_is_reported)
 	assert_non_null(strstr(spans[2].text, "9 of"));
 }
 
+/* Some calls to the lock manager of nfs1, of which these failed. */
+static void lock_files(uint64_t seconds, uint64_t calls, uint64_t failed)
+{
+	struct rpc_server_state *v = snapshot_server(&now.calls, "nfs1");
+
+	v->lock_calls += calls;
+	v->lock_errors += failed;
+	add(seconds, 0, 0, 0);
+}
+
+TEST(a_lock_manager_whose_calls_fail_is_reported)
+{
+	add(100, 0, 0, 0);
+	lock_files(110, 100, 4);
+	assert_int_equal(span_count, 0);
+	lock_files(120, 20, 20);
+	assert_span(0, "nfs_errors locks nfs1 100 0");
+	assert_non_null(strstr(spans[0].text, "24 of 120 lock calls end with an error (since "));
+	assert_non_null(strstr(spans[0].text, "check lockd on the server"));
+	lock_files(190, 1, 0);
+	assert_span(1, "nfs_errors locks nfs1 100 120");
+}
+
 TEST(more_mounts_than_a_list_of_failures_has_are_reported)
 {
 	add(100, 0, 0, 0);

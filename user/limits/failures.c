@@ -31,7 +31,7 @@
 
 const char *const failure_names[FAILURE_NONE] = {
 	[FAILURE_DATA] = "data",       [FAILURE_STALE] = "stale", [FAILURE_TICKET] = "ticket",
-	[FAILURE_REFUSED] = "refused", [FAILURE_STATE] = "state",
+	[FAILURE_REFUSED] = "refused", [FAILURE_LOCKS] = "locks", [FAILURE_STATE] = "state",
 };
 
 /* Which calls an error is a failure of. */
@@ -72,10 +72,15 @@ bool is_clients_own(const char *op)
 		op);
 }
 
+/* Stands for the op of calls to the lock manager (NLM). */
+#define LOCK_CALL "lock call"
+
 /* What is not in the table, and is not ordinary. */
-static const __typeof__(errors[0]) rare = { "", FAILURE_DATA, ANY_CALL, "such an error is rare" },
-				   unnamed = { "", FAILURE_DATA, DATA_CALL,
-					       "this source does not see which error" };
+static const __typeof__(errors[0])
+	locks = { "", FAILURE_LOCKS, ANY_CALL,
+		  "files of NFSv3 cannot be locked: check lockd on the server and the way to its port" },
+	rare = { "", FAILURE_DATA, ANY_CALL, "such an error is rare" },
+	unnamed = { "", FAILURE_DATA, DATA_CALL, "this source does not see which error" };
 
 static bool is_data_call(const char *op)
 {
@@ -94,11 +99,13 @@ static bool is_ordinary(const char *op, const char *error)
 	       (!is_data_call(op) &&
 		(strstr(op, "LAYOUT") || strstr(op, "_STATEID") || strstr(op, "DEVICE") ||
 		 has_name(
-			 "NOENT EXIST NOTEMPTY ISDIR NOTDIR NAMETOOLONG INVAL LOOP XDEV MLINK BUSY TXTBSY "
-			 "NODATA NOXATTR RANGE XATTR2BIG NOTSUPP OPNOTSUPP ATTRNOTSUPP BADTYPE BADNAME BADCHAR "
-			 "BADOWNER SYMLINK WRONG_TYPE TOOSMALL BAD_COOKIE BADCOOKIE NOTSYNC SAME NOT_SAME "
-			 "DENIED SHARE_DENIED FILE_OPEN LOCKED LOCKS_HELD LOCK_RANGE LOCK_NOTSUPP DEADLOCK "
-			 "COMPLETE_ALREADY",
+			 !strcmp(op, "LOCK") ?
+				 "DENIED DEADLOCK LOCK_RANGE INVAL" :
+				 "NOENT EXIST NOTEMPTY ISDIR NOTDIR NAMETOOLONG INVAL LOOP XDEV MLINK BUSY TXTBSY "
+				 "NODATA NOXATTR RANGE XATTR2BIG NOTSUPP OPNOTSUPP ATTRNOTSUPP BADTYPE BADNAME BADCHAR "
+				 "BADOWNER SYMLINK WRONG_TYPE TOOSMALL BAD_COOKIE BADCOOKIE NOTSYNC SAME NOT_SAME "
+				 "DENIED SHARE_DENIED FILE_OPEN LOCKED LOCKS_HELD LOCK_RANGE LOCK_NOTSUPP DEADLOCK "
+				 "COMPLETE_ALREADY",
 			 error)));
 }
 
@@ -107,6 +114,8 @@ static const __typeof__(errors[0]) *error_find(const char *op, const char *statu
 	bool four = !strncmp(status, "NFS4ERR_", strlen("NFS4ERR_"));
 	const char *error = status + (four ? strlen("NFS4ERR_") : *status == 'E');
 	const __typeof__(errors[0]) *e =
+		!strcmp(op, LOCK_CALL) ?
+			&locks :
 		!strcmp(status, ANY_RPC_STATUS) ?
 			&unnamed :
 			ARRAY_FIND(x, errors, COUNT(errors), !strcmp(x->status, error));
@@ -279,8 +288,9 @@ static bool is_given_up(const struct failed_calls *f, const struct delta *d,
 static uint64_t calls_of(const struct delta *d, const char *server, const char *op)
 {
 	const struct rpc_op *o = CALLS_FIND(x, &d->calls, op, server, !strcmp(x->op, op));
+	const struct rpc_server_state *v = CALLS_FIND(x, &d->calls, server, server, true);
 
-	return o ? time_histogram_count(&o->total) : 0;
+	return !strcmp(op, LOCK_CALL) ? v->lock_calls : o ? time_histogram_count(&o->total) : 0;
 }
 
 void failures_add(struct failures *f, const struct delta *d, const char *server,
@@ -288,6 +298,12 @@ void failures_add(struct failures *f, const struct delta *d, const char *server,
 {
 	for (int i = 0; i < f->count; i++)
 		f->list[i].last_count = 0;
+	CALLS_EACH(v, &d->calls, server, server)
+		if (v->lock_errors && (!mountpoint || !*mountpoint) &&
+		    (meaning == FAILURE_NONE || meaning == FAILURE_LOCKS))
+			add_calls(f, d,
+				  &(struct rpc_error){ .op = LOCK_CALL, .status = ANY_RPC_STATUS },
+				  "", v->lock_errors, false);
 	CALLS_EACH(e, &d->calls, error, server) {
 		enum failure failure = failure_of(e->op, e->status);
 

@@ -10,6 +10,7 @@ enum failure {
 	FAILURE_STALE, /* a file that is open or known is gone */
 	FAILURE_TICKET, /* a user's Kerberos ticket has expired */
 	FAILURE_REFUSED, /* the server refuses the credentials */
+	FAILURE_LOCKS, /* calls to the server's lock manager fail */
 	FAILURE_STATE, /* the server does not know the client's session, locks or open files */
 	FAILURE_NONE, /* ordinary (ENOENT, EEXIST), or a wait that is counted elsewhere (NFS4ERR_DELAY) */
 };
