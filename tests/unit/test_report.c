@@ -210,6 +210,23 @@ TEST(the_summary_names_a_saturated_limit)
 	assert_lacks(summary(), "transmit queue");
 }
 
+TEST(what_may_not_help_is_named_without_a_value)
+{
+	struct rpc_transport_state *t;
+
+	add_calls_of_4_ms(&now, "nas-1", "READ", 20000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
+	t = not_null(snapshot_transport(&now.calls, "nas-1", "tcp/0"));
+	t->alive = true;
+	t->slots_max = 2;
+	session();
+	assert_has(summary(), "- nas-1: bound by slot, confidence low. ");
+	assert_has(
+		summary(),
+		"- nas-1: whether a larger sunrpc.tcp_max_slot_table_entries helps is not known: "
+		"measure longer first. Throughput: at most 4.0 times.\n");
+	assert_lacks(summary(), ": set ");
+}
+
 static struct rpc_transport_state *add_connection(const char *name, uint32_t port, uint64_t replies,
 						  uint64_t each_ms)
 {

@@ -166,9 +166,15 @@ static void report_setting(FILE *out, const struct session *t, const char *serve
 			v.gain_expected, v.gain_at_most);
 	else if (v.gain_at_most > 0)
 		snprintf(gain, sizeof(gain), " Throughput: at most %.1f times.", v.gain_at_most);
-	safe_line(out, "- %s: set %s%s%s%s%s%s.%s", server, v.setting, *v.mountpoint ? " of " : "",
-		  v.mountpoint, *v.value ? " to " : "", v.value,
-		  v.remount ? ", then mount again" : "", gain);
+	if (v.confidence == CONFIDENCE_LOW)
+		safe_line(
+			out,
+			"- %s: whether a larger %s%s%s helps is not known: measure longer first.%s",
+			server, v.setting, *v.mountpoint ? " of " : "", v.mountpoint, gain);
+	else
+		safe_line(out, "- %s: set %s%s%s%s%s%s.%s", server, v.setting,
+			  *v.mountpoint ? " of " : "", v.mountpoint, *v.value ? " to " : "",
+			  v.value, v.remount ? ", then mount again" : "", gain);
 	report_remedy(out, t, server);
 }
 

@@ -18,7 +18,7 @@ now >before.mounts
 (cd /mnt/tab && exec sleep 1000) &
 user=$!
 trace_begin remedy
-load "/mnt/by hand" 8 32 randread 4k
+for depth in 1 2 32; do load "/mnt/by hand" 4 $depth randread 4k; done
 trace_end
 sed -n 's/^    //p' remedy.txt >paste.sh
 bash paste.sh >busy.out 2>&1 || true

@@ -81,13 +81,14 @@
 	// ---- verdict ----
 
 	const remedy = v => {
-		const p = make("p", {}, v.value ? "Set " : "Change ", make("code", {}, v.setting));
+		const low = v.confidence === "low";
+		const p = make("p", {}, low ? "Whether a larger " : "Set ", make("code", {}, v.setting));
 		if (v.mountpoint)
 			p.append(" of ", make("code", {}, v.mountpoint));
-		if (v.value)
-			p.append(" to ", make("code", {}, v.value));
-		if (v.remount)
-			p.append(", then mount again");
+		if (low)
+			p.append(" helps is not known: measure longer first");
+		else if (v.value)
+			p.append(" to ", make("code", {}, v.value), v.remount ? ", then mount again" : "");
 		p.append(".");
 		if (v.gain_expected > 0)
 			p.append(` Expected throughput while calls run: ${v.gain_expected.toFixed(1)} times if the server serves more at once, 1.0 if not; at most ${v.gain_at_most.toFixed(1)}.`);
