@@ -295,6 +295,56 @@ TEST(the_longest_of_several_outages_is_named)
 	assert_has(text, ", the longest of 2 such times. ");
 }
 
+TEST(locks_that_are_not_given_are_named_though_no_call_fails)
+{
+	end_second();
+	snapshot_server(&now.calls, "nas-2")->lock_calls = 9;
+	snapshot_server(&now.calls, "nas-2")->lock_errors = 9;
+	end_second();
+	ends_with("nas-2: 9 of 9 lock calls end with an error (since ");
+}
+
+/* Has nas-2 wait for so long, nas-1 for less, and nas-3 answer after more. */
+TEST(the_longest_of_the_outages_that_last_comes_first)
+{
+	static const char *const servers[] = { "nas-1", "nas-2", "nas-3" };
+	static const int seconds[] = { 8, 15, 25 };
+
+	serve(3);
+	for (int i = 1; i <= 30; i++) {
+		for (int v = 0; v < 3; v++) {
+			int since = i - (v < 2 ? 30 - seconds[v] : 0);
+
+			snapshot_server(&now.calls, servers[v])->oldest_ns[RPC_QUEUE_PENDING] =
+				since > 0 && (v < 2 || i <= 25) ? (uint64_t)since * SECOND : 0;
+			if (since <= 0 || (v == 2 && i > 25))
+				call(servers[v], 100);
+		}
+		end_second();
+	}
+	ends_with("nas-2 does not answer for 15 s, ");
+	assert_true(strstr(text, "nas-1 does not answer for 8 s") < strstr(text, "nas-3 "));
+}
+
+/* It would hide what is wrong now. */
+TEST(what_is_over_for_minutes_is_not_first_in_the_view_of_the_present)
+{
+	struct headline h;
+
+	t.recent = true;
+	serve(5);
+	silence(20);
+	answer();
+	session_headline(&t, &h);
+	assert_int_equal(h.items[0].rank.kind, HEADLINE_SILENT);
+	serve(130);
+	session_headline(&t, &h);
+	assert_int_not_equal(h.items[0].rank.kind, HEADLINE_SILENT);
+	silence(9); /* across the begin of a minute or not */
+	session_headline(&t, &h);
+	assert_int_equal(h.items[0].rank.level, HEADLINE_FAIL);
+}
+
 TEST(one_call_without_an_answer_is_named_although_others_are_answered)
 {
 	leave_one_call(29, 100);

@@ -3,6 +3,7 @@
  * that a terminal gets its head again, colours and longer names. */
 #include "printed.h"
 #include "sinks/report.h"
+#include "sinks/top.h"
 #include "snapshot.h"
 
 static struct session t;
@@ -154,6 +155,36 @@ TEST(a_server_that_hangs_is_in_view)
 	assert_fits(80);
 	assert_int_equal(t.event_count, 1);
 	assert_int_equal(t.events[0].kind, SESSION_HUNG);
+}
+
+/* Shows what @by divides the interval by. */
+static void show_top(enum top_by by)
+{
+	struct top_view top = { .by = by };
+	FILE *out = text_begin();
+
+	top_write(out, &top, &t, "");
+	text_end(out);
+}
+
+TEST(an_op_that_hangs_has_a_row_in_top)
+{
+	struct rpc_server_state *v = snapshot_server(&now.calls, "nas-1");
+
+	add_calls_of_4_ms(&now, "nas-1", "READ", 500, RPC_PHASE_SLOT, RPC_PHASE_RTT);
+	strcpy(v->oldest_op, "WRITE");
+	v->oldest_ns[RPC_QUEUE_PENDING] = 12000 * MS;
+	show();
+	show_top(TOP_OPS);
+	assert_has_all(text, "2 of 2 rows", "\nREAD nas-1 ", "\nWRITE nas-1 ", " 12.0 s\n");
+	now = a_second_later();
+	add_calls_of_4_ms(&now, "nas-1", "WRITE", 500, RPC_PHASE_SLOT, RPC_PHASE_RTT);
+	v = snapshot_server(&now.calls, "nas-1");
+	strcpy(v->oldest_op, "WRITE");
+	v->oldest_ns[RPC_QUEUE_PENDING] = 13000 * MS;
+	show_next(&now);
+	show_top(TOP_OPS);
+	assert_has_all(text, "1 of 1 rows", "\nWRITE nas-1 ", " 13.0 s\n");
 }
 
 TEST(a_server_that_answers_other_calls_is_slow)

@@ -173,13 +173,15 @@ static int add_snapshot(struct trace *t, struct snapshot *s, bool show)
 	return top_show(t->top, &t->session);
 }
 
-/* What to paste here. A recording may be of another machine. */
+/* What to paste here, if that is likely to help. A recording may be of another machine. */
 static void list_remedies(struct trace *t)
 {
 	ARRAY_EACH(v, t->session.servers, t->options->replay ? 0 : t->session.server_count) {
 		struct verdict to = verdict_of(&t->session.limits, v->name);
 		size_t size;
-		FILE *out = *to.setting ? open_memstream(&v->remedy, &size) : NULL;
+		FILE *out = *to.setting && to.confidence > CONFIDENCE_LOW ?
+				    open_memstream(&v->remedy, &size) :
+				    NULL;
 
 		if (out)
 			remedy_write(out, &(struct remedy){ "", &t->session.last.calls, v->name,
@@ -196,6 +198,8 @@ static int report_on_session(struct trace *t, int err)
 	struct headline h;
 
 	screen_end(); /* messages are for the terminal as it was */
+	if (t->top && !err && t->options->replay && !t->top->session)
+		return trouble("there is nothing to show: %s has no interval", t->options->replay);
 	if (t->top && (!err || err == -ECANCELED))
 		return t->options->batch && session_lacks_choice(&t->session) ? EXIT_USAGE :
 										EXIT_OK;
@@ -286,7 +290,7 @@ static int observe_session(struct trace *t)
 		observer_consume(&t->observer);
 	return observe_snapshot(t, false, false) ?:
 		       loop_run(&t->observer, t->options->interval, t->options->duration, &handler) ?:
-		       observe_snapshot(t, false, true);
+		       observe_snapshot(t, t->top && t->top->left, true);
 }
 
 /* Returns an exit code. */
@@ -407,7 +411,8 @@ static int run_session(const struct options *o, struct top *top)
 	struct trace t = { .options = o,
 			   .top = top,
 			   .session = { .filter = o->filter,
-					.keep_intervals = o->json_file || o->html },
+					.keep_intervals = o->json_file || o->html,
+					.recent = top },
 			   .live = live_begin(),
 			   .quiet = is_stdout(o->json_file) || is_stdout(o->html) ||
 				    is_stdout(o->record) || o->markdown };

@@ -221,8 +221,9 @@ void headline_add_server(struct headline *h, const struct limit_sums *sums, cons
 	const struct server_sums *v = server_sums_of(sums, server);
 	struct verdict to = verdict_of(sums, server);
 
-	if (!v || !(v->calls_ended || v->oldest_ns || v->silent_ns || v->upcall_ns ||
-		    v->lock_wait_ns || v->draining_ns || v->draining_now_ns))
+	if (!v ||
+	    !(v->calls_ended || v->oldest_ns || v->silent_ns || v->upcall_ns || v->lock_wait_ns ||
+	      v->draining_ns || v->draining_now_ns || failures_worst(&v->failures)))
 		return;
 	add_silence(h, v, VICTIMS(c, server), server_hangs(sums, server), now);
 	if (v->longest_stall.end > 0)

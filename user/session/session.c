@@ -3,6 +3,7 @@
 
 #include <fnmatch.h>
 
+#include "limits/failures.h"
 #include "snapshot/event.h"
 
 const char *const session_event_names[SESSION_EVENT_KINDS] = {
@@ -123,14 +124,12 @@ static void add_transport(struct session_point *p, const struct rpc_transport_st
 
 static void fill_points(struct session *t)
 {
-	/* Programs open files that do not exist, and create files that do. */
-	static const char *const expected[] = { "ENOENT", "EEXIST", "ENOTEMPTY", "EACCES" };
 	const struct delta *d = &t->interval;
 
 	ARRAY_EACH(o, d->calls.ops, d->calls.op_count)
 		session_add_op(point_of(t, o->server), o);
 	ARRAY_EACH(e, d->calls.errors, d->calls.error_count)
-		if (!ARRAY_FIND(x, expected, COUNT(expected), !strcmp(*x, e->status)))
+		if (failure_of(e->op, e->status) != FAILURE_NONE)
 			point_of(t, e->server)->errors += e->count;
 	ARRAY_EACH(x, d->calls.transports, d->calls.transport_count)
 		add_transport(point_of(t, x->server), x);
@@ -320,6 +319,23 @@ struct file_calls session_files_rest(const struct session *t, bool directory)
 
 /* ---- snapshots ---- */
 
+static int add_limits(struct session *t)
+{
+	int err = limit_sums_add(&t->limits, &t->interval);
+
+	if (!t->recent)
+		return err;
+	err = err ?: limit_sums_add(&t->next, &t->interval);
+	if (t->last.wall < t->next_wall + 60 && t->last.wall >= t->next_wall)
+		return err;
+	limit_sums_free(&t->limits);
+	t->limits = t->next;
+	t->next = (struct limit_sums){};
+	t->judged_wall = t->next_wall;
+	t->next_wall = t->last.wall;
+	return err;
+}
+
 static int end_interval(struct session *t)
 {
 	struct session_interval *latest = &t->latest;
@@ -344,7 +360,7 @@ static int end_interval(struct session *t)
 			  rpc_source_names[t->last.calls.source], 1);
 	t->source_number = t->last.calls.source_number;
 	find_faults(t);
-	err = err ?: limit_sums_add(&t->limits, &t->interval);
+	err = err ?: add_limits(t);
 	find_stalls(t);
 	ARRAY_EACH(c, t->last.calls.slow, t->last.calls.slow_count)
 		if ((double)c->total_ns >= t->filter.slower * 1e9 &&
@@ -361,6 +377,7 @@ int session_add(struct session *t, struct snapshot *s)
 	if (!t->first.time_ns) {
 		snapshot_free(&t->first);
 		t->first = *s;
+		t->judged_wall = t->next_wall = s->wall;
 		t->last.faults.gpu_watched = s->faults.gpu_watched; /* it may be the only one */
 		t->source_number = s->calls.source_number;
 	} else {
@@ -428,6 +445,7 @@ void session_free(struct session *t)
 	free(t->events);
 	free(t->slow);
 	limit_sums_free(&t->limits);
+	limit_sums_free(&t->next);
 	episodes_free(&t->episodes);
 	delta_free(&t->interval);
 	delta_free(&t->total);
@@ -447,7 +465,7 @@ static void add_kernel_events(struct headline *h, const struct session *t)
 		const char *grade = event_grade(EVENT_KIND_KERNEL, kind);
 
 		/* Of one that is neither it is not known whether it was corrected. */
-		if (v->gpu_driver || v->last < t->first.wall || !strcmp(grade, "unknown") ||
+		if (v->gpu_driver || v->last < t->judged_wall || !strcmp(grade, "unknown") ||
 		    !headline_rank_kernel(&rank, kind, v->device, grade))
 			continue;
 		if (span_is(kind, "nfs_state_lost"))

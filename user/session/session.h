@@ -87,6 +87,7 @@ struct session {
 	size_t fault_count;
 	struct session_filter filter;
 	bool keep_intervals; /* JSON and page need them; set it before the first snapshot */
+	bool recent; /* what matters is judged by the last one to two minutes, not by the whole session */
 	struct snapshot first, last;
 	struct delta interval; /* the latest, which ends with the last snapshot */
 	struct delta total; /* of all of the session, from session_end() on */
@@ -107,7 +108,9 @@ struct session {
 	struct slow_call *slow; /* the slowest first */
 	size_t slow_count;
 	uint64_t slow_calls; /* all, also those that are not kept */
-	struct limit_sums limits; /* of all intervals */
+	struct limit_sums limits; /* of all intervals; .recent: of those that end after judged_wall */
+	struct limit_sums next; /* .recent: take the place of .limits after a minute */
+	double judged_wall, next_wall; /* their begin */
 	struct episodes episodes;
 };
 
@@ -118,7 +121,7 @@ int session_add(struct session *t, struct snapshot *s);
 /* Call it after the last snapshot. Makes .total, sorts the events by time, and ends the episodes. Returns 0 or -ENOMEM. */
 int session_end(struct session *t);
 
-/* Initialise with {}, and set .filter and .keep_intervals. */
+/* Initialise with {}, and set .filter, .keep_intervals and .recent. */
 void session_free(struct session *t);
 
 /* What matters most, for the filter's servers: after the last snapshot, or at any moment between two. */

@@ -68,7 +68,9 @@ add_row(struct top_rows *r, const struct session_point *p, const char *format, .
 	row.value[TOP_OUT] =
 		known_if(p->sent_bytes || !p->calls, (double)p->sent_bytes / 1e6 / seconds);
 	row.value[TOP_MEAN] = known_if(p->calls, (double)total / (double)p->calls);
-	row.value[TOP_FLIGHT] = depth ? p->in_flight : (double)total / 1e9 / seconds;
+	row.value[TOP_FLIGHT] =
+		depth ? p->in_flight :
+			known_if(p->calls || !p->oldest_ns, (double)total / 1e9 / seconds);
 	row.value[TOP_WAITING] =
 		known_if(!connection && snapshot_knows(c, RPC_FACT_PHASE + RPC_PHASE_SLOT),
 			 (double)waits / 1e9 / seconds);
@@ -151,13 +153,25 @@ static void add_both(struct top_rows *r, const struct calls *c, const struct del
 
 static void add_ops(struct top_rows *r, const struct delta *d)
 {
+	const struct calls *end = &d->end->calls;
+
 	ARRAY_EACH(o, d->calls.ops, d->calls.op_count) {
-		struct session_point p = {};
+		const struct rpc_server_state *v =
+			CALLS_FIND(x, end, server, o->server, !strcmp(x->oldest_op, o->op));
+		struct session_point p = { .oldest_ns = v ? v->oldest_ns[RPC_QUEUE_PENDING] : 0 };
 
 		session_add_op(&p, o);
-		if (p.calls && session_wants_server(r->session, o->server))
+		if ((p.calls || p.oldest_ns) && session_wants_server(r->session, o->server))
 			add_row(r, &p, "%s %s", o->op, o->server);
 	}
+	/* No call of the op that hangs may have ended. */
+	ARRAY_EACH(v, end->servers, end->server_count)
+		if (*v->oldest_op && session_wants_server(r->session, v->server) &&
+		    !CALLS_FIND(o, &d->calls, op, v->server, !strcmp(o->op, v->oldest_op)))
+			add_row(r,
+				&(struct session_point){ .oldest_ns =
+								 v->oldest_ns[RPC_QUEUE_PENDING] },
+				"%s %s", v->oldest_op, v->server);
 }
 
 static void add_connections(struct top_rows *r, const struct delta *d)
