@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Users work for $minutes minutes on healthy servers, on v3 and v4.2: builds, archives, repositories, locks, other users' files, files
 # that another client removes. Their calls end with the ordinary errors: no event, no finding, and no session with trouble.
-minutes=${minutes:-20}
+# PARAMETERS=minutes=20 TIMEOUT=2400: for longer.
+minutes=${minutes:-3}
 nfs_server_start
 agent_start --interval 5 --events events.json
 server=$(netns_client other 10.0.7)
