@@ -8,7 +8,7 @@ import sys
 
 UNIT = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}
 TIME = r"(?:([\d.]+) (ns|us|ms|s)|-)"
-ROW = re.compile(rf"(\S.*?) +(\d+) +([\d.]+|-) +([\d.]+|-) +{TIME} +([\d.]+) +([\d.]+) (?:([a-z]+) (\d+)|-) +{TIME}$")
+ROW = re.compile(rf"(\S.*?) +(\d+) +([\d.]+|-) +([\d.]+|-) +{TIME} +([\d.]+|-) +([\d.]+) (?:([a-z]+) (\d+)|-) +{TIME}$")
 
 
 def rows(file):

@@ -422,7 +422,6 @@ static int run_session(const struct options *o, struct top *top)
 	if (err)
 		report_failure(&t, "--record", o->record, err);
 	session_free(&t.session);
-	live_end(&t.live);
 	mount_settings_free(&t.settings);
 	stuck_tasks_free(&t.tasks);
 	observer_stop(&t.observer);

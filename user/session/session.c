@@ -258,7 +258,8 @@ static void find_stalls(struct session *t)
 		if (hung_ns && !v->hung_ns)
 			add_event(t, SESSION_HUNG, end - (double)hung_ns / 1e9, v->name, 1);
 		else if (!hung_ns && v->hung_ns)
-			add_event(t, SESSION_ANSWERS, end, v->name, 1);
+			add_event(t, SESSION_ANSWERS, end, v->name, 1)->hung_ns =
+				v->hung_ns + t->latest.ns;
 		v->hung_ns = hung_ns;
 	}
 }

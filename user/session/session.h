@@ -62,6 +62,7 @@ struct session_event {
 	double time; /* seconds since the epoch */
 	char name[LABEL_SIZE]; /* server, device, or source */
 	char what[40]; /* of a kernel event its kind; of a fault its severity */
+	uint64_t hung_ns; /* SESSION_ANSWERS: for how long it hung */
 	unsigned int code; /* of a fault */
 	bool nvswitch; /* a fault: it is an SXid */
 	uint64_t count;

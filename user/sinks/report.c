@@ -301,7 +301,8 @@ const char *session_event_text(char *text, const struct session_event *e)
 		snprintf(text, SESSION_EVENT_TEXT, "%s hangs: since then a call waits", e->name);
 		break;
 	case SESSION_ANSWERS:
-		snprintf(text, SESSION_EVENT_TEXT, "%s answers again", e->name);
+		snprintf(text, SESSION_EVENT_TEXT, "%s answers again after %s", e->name,
+			 DURATION(e->hung_ns));
 		break;
 	case SESSION_SOURCE:
 		snprintf(text, SESSION_EVENT_TEXT,

@@ -18,10 +18,8 @@ struct live {
 	bool colour;
 	struct terminal_size size; /* rows 0: the head is not repeated */
 	size_t lines; /* since the head */
-	size_t head_width; /* of the servers' names in it: the terminal may have changed since */
+	size_t head_columns; /* of the terminal then: it may have changed since */
 	size_t events; /* of the session: already shown */
-	struct live_state *states; /* those that last, see live.c */
-	size_t state_count;
 	bool begun, without_server; /* the line about it has been written */
 };
 
@@ -30,18 +28,6 @@ struct live live_begin(void);
 
 /* Shows the session's latest interval. */
 void live_interval(struct live *v, const struct session *t);
-
-void live_end(struct live *v);
-
-/* Writes at most @width characters of a name, made safe. If a name is too long, the number of its network namespace is cut
- * first ("10.0.7.1@4026532213" becomes "10.0.7.1@"), then the begin of an address or the end of another name. */
-void short_name(char *to, size_t size, const char *name, size_t width);
-
-/* At most six characters: "999999", "1234k". */
-void format_count(char *text, size_t size, double count);
-
-/* At most five characters. */
-void format_rate(char *text, size_t size, double megabytes);
 
 /* ---- report.c: sentences and tables ---- */
 
@@ -117,19 +103,6 @@ void report_events(FILE *out, const struct session *t);
 size_t session_ops(const struct session *t, const char *server, const struct rpc_op ***ops);
 
 /* ---- report_connections.c: slow and stuck connections, with their addresses ---- */
-
-#define BAD_CONNECTIONS 4
-
-struct bad_connection {
-	char which[LABEL_SIZE + 2 * ENDPOINT_SIZE + 64]; /* equal while the connection's state lasts */
-	char how[192];
-	double seconds; /* for which it has been stuck; slow: 0 */
-};
-
-/* Lists the connections to @server that are slow or stuck in @d, the slowest first. Returns their number, of which at most
- * BAD_CONNECTIONS are in @list, as safe text. */
-size_t report_bad_connections(struct bad_connection *list, const struct delta *d,
-			      const char *server);
 
 /* Writes lines of the summary: how unequal the load of @server's connections was in @d, and which are slow or stuck. */
 void report_connections(FILE *out, const struct delta *d, const char *server);

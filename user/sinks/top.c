@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "sinks/top.h"
 
+#include <ctype.h>
 #include <math.h>
 
 #include "base/safe_text.h"
@@ -10,15 +11,17 @@
 
 #define NAME_SIZE (4 * (3 * LABEL_SIZE))
 #define NAME_TEXT 60 /* columns of a name in text */
+#define TIME_TEXT 9 /* columns of the time in the live view */
+#define NAME_LIVE 24 /* and at most of a name */
 #define AROUND 6 /* lines: three of the header, title, head, keys */
 
 #define REVERSE "\x1b[7m"
 
 static const char *const row_names[TOP_BYS] = { "mounts", "owners",  "both",
 						"ops",    "servers", "connections" };
-static const char *const column_names[TOP_COLUMNS] = { "call/s", "MB/s in", "out",     "mean",
-						       "flight", "wait",    "phase %", "oldest" };
-static const int widths[TOP_COLUMNS] = { 6, 7, 6, 7, 6, 5, -11, 7 };
+static const char *const column_names[TOP_COLUMNS] = { "call/s", "rMB/s", "wMB/s",   "mean",
+						       "flight", "wait",  "phase %", "oldest" };
+static const int widths[TOP_COLUMNS] = { 6, 5, 5, 7, 6, 5, -11, 7 };
 
 struct top_row {
 	char name[NAME_SIZE]; /* safe text */
@@ -232,6 +235,52 @@ static int compare_rows(const void *left, const void *right, void *view)
 
 /* ---- lines ---- */
 
+/* Writes at most @width characters of a name, made safe. If a name is too long, the number of its network namespace is cut
+ * first ("10.0.7.1@4026532213" becomes "10.0.7.1@"), then the begin of an address or the end of another name. */
+static void short_name(char *to, size_t size, const char *name, size_t width)
+{
+	size_t len, cut;
+	char *at;
+
+	safe_format(to, size, "%s", name);
+	len = strlen(to);
+	if (terminal_columns(to, len) <= width)
+		return;
+	at = strrchr(to, '@');
+	if (at && at[1] && !at[1 + strspn(at + 1, "0123456789")]) {
+		at[1] = 0;
+		len = (size_t)(at + 1 - to);
+		if (terminal_columns(to, len) <= width)
+			return;
+	}
+	if (isdigit((unsigned char)*to) && terminal_columns(to, len) == len) {
+		cut = len - (width - 1);
+		memmove(to + 1, to + cut, width);
+		to[0] = '~';
+		return;
+	}
+	memcpy(to + terminal_fit(to, len, width - 1), "~", 2);
+}
+
+/* At most six characters: "999999", "1234k". */
+static void format_count(char *text, size_t size, double count)
+{
+	if (count < 999999.5)
+		snprintf(text, size, "%.0f", count);
+	else
+		snprintf(text, size, "%.0f%c", count / (count < 1e9 ? 1e3 : 1e6),
+			 count < 1e9 ? 'k' : 'M');
+}
+
+/* At most five characters. */
+static void format_rate(char *text, size_t size, double megabytes)
+{
+	if (megabytes < 99999.5)
+		snprintf(text, size, "%.*f", megabytes < 999.95 ? 1 : 0, megabytes);
+	else
+		snprintf(text, size, "%.0fk", megabytes / 1e3);
+}
+
 static void format_cell(char *text, size_t size, const struct top_row *row, int column)
 {
 	double value = row->value[column];
@@ -250,13 +299,15 @@ static void format_cell(char *text, size_t size, const struct top_row *row, int 
 		format_duration(text, (uint64_t)value);
 }
 
-static void write_row(FILE *out, const struct top_view *v, const struct top_row *row, size_t width)
+/* @time: "", or of the live view. */
+static void write_row(FILE *out, const struct top_view *v, const struct top_row *row, size_t width,
+		      const char *time)
 {
 	char name[NAME_SIZE], cell[32];
 	bool red = v->colour && waits_long(row);
 
 	short_name(name, sizeof(name), row->name, width);
-	fprintf(out, "%s%s%*s", red ? RED : "", name,
+	fprintf(out, "%s%s%s%s%*s", red ? RED : "", time, *time ? " " : "", name,
 		(int)(width - terminal_columns(name, strlen(name))), "");
 	for (int c = 0; c < TOP_COLUMNS; c++) {
 		format_cell(cell, sizeof(cell), row, c);
@@ -265,15 +316,40 @@ static void write_row(FILE *out, const struct top_view *v, const struct top_row 
 	fputs(red ? PLAIN "\n" : "\n", out);
 }
 
-static void write_head(FILE *out, const struct top_view *v, size_t width)
+static void write_head(FILE *out, const struct top_view *v, size_t width, const char *time)
 {
-	fprintf(out, "%s%-*s", v->colour ? BOLD : "", (int)width, row_names[v->by]);
+	fprintf(out, "%s%-*s%-*s", v->colour ? BOLD : "", *time ? TIME_TEXT : 0, time, (int)width,
+		row_names[v->by]);
 	for (int c = 0; c < TOP_COLUMNS; c++)
-		if (v->colour && c == (int)v->sort)
+		if (v->colour && !*time && c == (int)v->sort)
 			fprintf(out, " " REVERSE "%*s" PLAIN BOLD, widths[c], column_names[c]);
 		else
 			fprintf(out, " %*s", widths[c], column_names[c]);
 	fputs(v->colour ? PLAIN "\n" : "\n", out);
+}
+
+static size_t name_width(const struct top_view *v, const char *time)
+{
+	size_t rest = *time ? TIME_TEXT : 0;
+
+	for (int c = 0; c < TOP_COLUMNS; c++)
+		rest += 1 + (size_t)abs(widths[c]);
+	return v->columns > rest ? v->columns - rest : 1;
+}
+
+void top_lines(FILE *out, const struct top_view *v, const struct session *t, const char *head,
+	       const char *time)
+{
+	struct top_rows r = { .view = v, .session = t };
+	size_t width = name_width(v, time);
+
+	LOWER(width, NAME_LIVE);
+	if (head)
+		write_head(out, v, width, head);
+	add_rows(&r);
+	ARRAY_EACH(row, r.list, r.count)
+		write_row(out, v, row, width, time);
+	free(r.list);
 }
 
 /* Writes what the columns show; also the text @header, whose lines have their ends. */
@@ -290,15 +366,11 @@ void top_write(FILE *out, const struct top_view *v, const struct session *t, con
 {
 	struct top_rows r = { .view = v, .session = t };
 	char line[512];
-	size_t width = NAME_TEXT, rest = 0, shown;
+	size_t width = v->rows ? name_width(v, "") : NAME_TEXT, shown;
 
 	add_rows(&r);
 	if (r.count)
 		qsort_r(r.list, r.count, sizeof(*r.list), compare_rows, (void *)v);
-	for (int c = 0; c < TOP_COLUMNS; c++)
-		rest += 1 + (size_t)abs(widths[c]);
-	if (v->rows)
-		width = v->columns > rest ? v->columns - rest : 1;
 	shown = v->rows && r.count + AROUND > v->rows ? v->rows - AROUND : r.count;
 	if (v->rows && v->rows < AROUND)
 		shown = 0;
@@ -308,9 +380,9 @@ void top_write(FILE *out, const struct top_view *v, const struct session *t, con
 		    rpc_source_names[t->last.calls.source], shown, r.count,
 		    v->frozen ? ", frozen" : "", *v->filter ? ", only " : "", v->filter);
 	write_text(out, v, line);
-	write_head(out, v, width);
+	write_head(out, v, width, "");
 	for (size_t i = 0; i < shown; i++)
-		write_row(out, v, &r.list[i], width);
+		write_row(out, v, &r.list[i], width, "");
 	if (*t->last.calls.rpc_missing)
 		safe_line(out, "%s", t->last.calls.rpc_missing);
 	if (session_lacks_choice(t))

@@ -28,5 +28,9 @@ struct top_view {
 	size_t columns, rows; /* of the screen; rows 0: text without a limit and without keys */
 };
 
+/* Writes rows as lines of a log: each with the @time before it. @head: what is above the times; NULL: no head. */
+void top_lines(FILE *out, const struct top_view *v, const struct session *t, const char *head,
+	       const char *time);
+
 /* Writes the latest interval, below @header, lines of safe text. */
 void top_write(FILE *out, const struct top_view *v, const struct session *t, const char *header);

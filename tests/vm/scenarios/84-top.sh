@@ -26,7 +26,7 @@ reader=$!
 echo $reader >reader
 /job/xidscope trace --json hung.json >hung.txt 2>hung.log &
 viewers=($!)
-wait_for 120 grep -q 'HUNG' hung.txt
+wait_for 120 grep -q ' hangs: ' hung.txt
 /job/xidscope top --batch 2 >hung.top 2>hung-top.log
 wait_for 120 grep -q 'has been waiting' health.json
 /job/xidscope check --health health.json >check.txt || true
