@@ -165,11 +165,14 @@ static const char *megabytes_text(char text[16], uint64_t bytes)
 	return text;
 }
 
-static void write_share(FILE *out, const struct calls_share *s, const struct calls_share *sum)
+static void write_share(FILE *out, const struct calls_share *s, const struct calls_share *sum,
+			enum share_by by)
 {
-	char sent[16], received[16];
+	char sent[16], received[16], name[2 * LABEL_SIZE + 4];
 
-	safe_line(out, "%-26s %8" PRIu64 " %9s %9s %7s %6.0f %8.0f", mount_name(s->name), s->calls,
+	snprintf(name, sizeof(name), "%s%s%s", by == SHARE_BY_BOTH ? s->of->owner : "",
+		 by == SHARE_BY_BOTH ? ", " : "", mount_name(s->name));
+	safe_line(out, "%-26s %8" PRIu64 " %9s %9s %7s %6.0f %8.0f", name, s->calls,
 		  megabytes_text(sent, s->sent_bytes), megabytes_text(received, s->received_bytes),
 		  DURATION(s->total_ns / s->calls), percent_of(s->held_ns, sum->held_ns),
 		  percent_of(s->waited_ns, sum->waited_ns));
@@ -192,7 +195,23 @@ static const struct {
 	[SHARE_BY_MOUNT] = { "Mounts of %s, the one with the most time first", "mount point" },
 	[SHARE_BY_OWNER] = { "Owners of the calls to %s, the one with the most time first",
 			     "owner" },
+	[SHARE_BY_BOTH] = { "Calls of each owner on each mount of %s, the most time first",
+			    "owner, mount point" },
 };
+
+#define PAIRS_SHOWN 10
+
+/* Whether a table above has the same as that of both: there is one owner, or one mount. */
+static bool is_said_above(const struct session *t, const struct calls_share *shares, size_t count)
+{
+	bool owners = false, mounts = t->filter.mount;
+
+	ARRAY_EACH(s, shares, count) {
+		owners |= strcmp(s->of->owner, shares->of->owner) != 0;
+		mounts |= strcmp(s->name, shares->name) != 0;
+	}
+	return !owners || !mounts;
+}
 
 static void report_server_shares(FILE *out, const struct session *t, const char *server,
 				 enum share_by by)
@@ -200,6 +219,10 @@ static void report_server_shares(FILE *out, const struct session *t, const char 
 	struct calls_share *shares, sum;
 	size_t count = session_shares(t, server, by, &shares, &sum);
 
+	if (by == SHARE_BY_BOTH)
+		count = is_said_above(t, shares, count) ? 0 :
+			count < PAIRS_SHOWN             ? count :
+							  PAIRS_SHOWN;
 	if (count) {
 		fputc('\n', out);
 		safe_line(out, share_words[by].heading, server);
@@ -207,64 +230,11 @@ static void report_server_shares(FILE *out, const struct session *t, const char 
 			"MB sent", "MB recvd", "mean", "held %", "waited %");
 	}
 	for (size_t i = 0; i < count; i++) {
-		write_share(out, &shares[i], &sum);
+		write_share(out, &shares[i], &sum, by);
 		if (by == SHARE_BY_MOUNT && t->filter.mount)
 			write_kinds(out, &shares[i].of->sums);
 	}
 	free(shares);
-}
-
-static void write_pair(FILE *out, const struct calls_share *s, const char *owner, const char *mount)
-{
-	char sent[16], received[16];
-
-	safe_line(out, "%8" PRIu64 " %9s %9s %7s %s%s%s", s->calls,
-		  megabytes_text(sent, s->sent_bytes), megabytes_text(received, s->received_bytes),
-		  DURATION(s->total_ns), owner, *mount ? ", " : "", mount);
-}
-
-/* Sets @rest to the calls of the mounts that @shares do not have. If a series has ended, a part of them may not be known. */
-static void set_pairs_rest(struct calls_share *rest, const struct calls_share *mounts,
-			   size_t mount_count, const struct calls_share *shares, size_t count)
-{
-	uint64_t *const figures[] = { &rest->calls, &rest->total_ns, &rest->sent_bytes,
-				      &rest->received_bytes };
-
-	*rest = (struct calls_share){};
-	ARRAY_EACH(m, mounts, mount_count)
-		add_sums(rest, &m->of->sums);
-	ARRAY_EACH(s, shares, count) {
-		const uint64_t less[] = { s->calls, s->total_ns, s->sent_bytes, s->received_bytes };
-
-		for (size_t i = 0; i < COUNT(less); i++)
-			*figures[i] -= less[i] < *figures[i] ? less[i] : *figures[i];
-	}
-}
-
-/* The calls of each owner on each mount, unless a table above has the same. */
-#define PAIRS_SHOWN 10
-static void report_pairs(FILE *out, const struct session *t, const char *server)
-{
-	FREED struct calls_share *mounts = NULL, *shares = NULL;
-	struct calls_share sum, rest;
-	size_t mount_count = session_shares(t, server, SHARE_BY_MOUNT, &mounts, &sum);
-	size_t count = session_shares(t, server, SHARE_BY_BOTH, &shares, &sum);
-	bool several = false;
-
-	ARRAY_EACH(s, shares, count)
-		several |= strcmp(s->of->owner, shares->of->owner) != 0;
-	if (!several || (mount_count < 2 && !t->filter.mount))
-		return;
-	count = count < PAIRS_SHOWN ? count : PAIRS_SHOWN;
-	fputc('\n', out);
-	safe_line(out, "Calls of each owner on each mount of %s, the most time first", server);
-	fprintf(out, "%8s %9s %9s %7s %s\n", "calls", "MB sent", "MB recvd", "took",
-		"owner, mount point");
-	ARRAY_EACH(s, shares, count)
-		write_pair(out, s, s->of->owner, mount_name(s->name));
-	set_pairs_rest(&rest, mounts, mount_count, shares, count);
-	if (rest.calls)
-		write_pair(out, &rest, "others", "");
 }
 
 void report_shares(FILE *out, const struct session *t)
@@ -272,9 +242,8 @@ void report_shares(FILE *out, const struct session *t)
 	for (size_t i = 0; i < t->server_count; i++) {
 		const char *server = t->servers[session_sick_first(t, i)].name;
 
-		report_server_shares(out, t, server, SHARE_BY_MOUNT);
-		report_server_shares(out, t, server, SHARE_BY_OWNER);
-		report_pairs(out, t, server);
+		for (int by = 0; by < SHARE_BYS; by++)
+			report_server_shares(out, t, server, (enum share_by)by);
 	}
 }
 

@@ -99,58 +99,39 @@ static struct session_point point_of(const struct calls_by *by, uint64_t oldest_
 	return p;
 }
 
-static void add_mount(struct top_rows *r, const char *server, const char *export,
-		      const char *mountpoint, const struct calls_by *calls)
+/* A row for each of a list: what it has grown by. The oldest call of a mount is that of its server. */
+static void add_calls_by(struct top_rows *r, const struct calls_by *list, size_t count,
+			 enum table_id id)
 {
 	const struct session *t = r->session;
+	bool owner = id != TABLE_MOUNT_CALLS, mount = id != TABLE_OWNER_CALLS;
 
-	for (size_t i = 0; i < t->latest.count && session_wants_mount(t, mountpoint); i++) {
-		struct session_point p = point_of(calls, t->latest.points[i].oldest_ns);
+	ARRAY_EACH(b, list, count) {
+		const struct rpc_server_state *v =
+			CALLS_FIND(x, &t->last.calls, server, b->server, !owner);
+		struct session_point p =
+			point_of(table_like(&tables[id], &t->interval.calls, b, 0),
+				 v ? v->oldest_ns[server_oldest(v)] : b->oldest_ns);
 
-		if (!strcmp(t->servers[i].name, server))
-			add_row(r, &p, "%s %s:%s", mount_name(mountpoint), server, export);
+		if (session_wants_server(t, b->server) &&
+		    (!mount || session_wants_mount(t, b->mountpoint)))
+			add_row(r, &p, "%s%s%s%s%s%s%s", owner ? b->owner : "", owner ? " " : "",
+				mount ? mount_name(b->mountpoint) : "", mount ? " " : "", b->server,
+				mount ? ":" : "", mount ? b->export : "");
 	}
 }
 
-/* What the row has grown by; NULL: nothing. */
-static const struct calls_by *delta_of(const struct calls_by *row, const struct delta *d,
-				       enum table_id list)
+/* Those that have made no call. */
+static void add_idle_mounts(struct top_rows *r, const struct calls *c)
 {
-	return table_like(&tables[list], &d->calls, row, 0);
-}
+	ARRAY_EACH(m, c->mounts, c->mount_count) {
+		struct calls_by idle = {};
 
-/* Mounts that have made calls, then all others. */
-static void add_mounts(struct top_rows *r, const struct calls *c, const struct delta *d)
-{
-	ARRAY_EACH(m, c->mount_calls, c->mount_call_count)
-		add_mount(r, m->server, m->export, m->mountpoint,
-			  delta_of(m, d, TABLE_MOUNT_CALLS));
-	ARRAY_EACH(m, c->mounts, c->mount_count)
-		if (!CALLS_FIND(x, c, mount_call, m->server,
-				!strcmp(x->export, m->export) &&
-					!strcmp(x->mountpoint, m->mountpoint)))
-			add_mount(r, m->server, m->export, m->mountpoint, NULL);
-}
-
-static void add_owners(struct top_rows *r, const struct calls *c, const struct delta *d)
-{
-	ARRAY_EACH(o, c->owner_calls, c->owner_call_count) {
-		struct session_point p = point_of(delta_of(o, d, TABLE_OWNER_CALLS), o->oldest_ns);
-
-		if (session_wants_server(r->session, o->server))
-			add_row(r, &p, "%s %s", o->owner, o->server);
-	}
-}
-
-static void add_both(struct top_rows *r, const struct calls *c, const struct delta *d)
-{
-	ARRAY_EACH(b, c->owner_mounts, c->owner_mount_count) {
-		struct session_point p = point_of(delta_of(b, d, TABLE_OWNER_MOUNTS), 0);
-
-		if (session_wants_server(r->session, b->server) &&
-		    session_wants_mount(r->session, b->mountpoint))
-			add_row(r, &p, "%s %s %s:%s", b->owner, mount_name(b->mountpoint),
-				b->server, b->export);
+		memcpy(idle.server, m->server, sizeof(idle.server));
+		memcpy(idle.export, m->export, sizeof(idle.export));
+		memcpy(idle.mountpoint, m->mountpoint, sizeof(idle.mountpoint));
+		if (!table_like(&tables[TABLE_MOUNT_CALLS], c, &idle, 0))
+			add_calls_by(r, &idle, 1, TABLE_MOUNT_CALLS);
 	}
 }
 
@@ -195,14 +176,16 @@ static void add_connections(struct top_rows *r, const struct delta *d)
 static void add_rows(struct top_rows *r)
 {
 	const struct session *t = r->session;
+	const struct calls *c = &t->last.calls;
 
 	switch (r->view->by) {
 	case TOP_MOUNTS:
-		return add_mounts(r, &t->last.calls, &t->interval);
+		add_calls_by(r, c->mount_calls, c->mount_call_count, TABLE_MOUNT_CALLS);
+		return add_idle_mounts(r, c);
 	case TOP_OWNERS:
-		return add_owners(r, &t->last.calls, &t->interval);
+		return add_calls_by(r, c->owner_calls, c->owner_call_count, TABLE_OWNER_CALLS);
 	case TOP_BOTH:
-		return add_both(r, &t->last.calls, &t->interval);
+		return add_calls_by(r, c->owner_mounts, c->owner_mount_count, TABLE_OWNER_MOUNTS);
 	case TOP_OPS:
 		return add_ops(r, &t->interval);
 	case TOP_CONNECTIONS:
