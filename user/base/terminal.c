@@ -24,6 +24,13 @@ static bool continues_letter(char byte)
 	return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
+bool terminal_has_colours(void)
+{
+	const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return (!none || !*none) && term && strcmp(term, "dumb") != 0;
+}
+
 size_t terminal_columns(const char *text, size_t len)
 {
 	size_t columns = 0;

@@ -13,6 +13,9 @@ struct terminal_size {
 /* Asks @fd for its size, which may change at any time. False: @fd is not a terminal, and *@size is unchanged. */
 bool terminal_ask(int fd, struct terminal_size *size);
 
+/* Whether the user wants colours (NO_COLOR), and the terminal may have them. */
+bool terminal_has_colours(void);
+
 /* Columns that a terminal shows of @len bytes; letters of every script count as one. */
 size_t terminal_columns(const char *text, size_t len);
 

@@ -15,12 +15,10 @@
 
 int top_begin(struct top *t, const struct options *o)
 {
-	const char *no_colour = getenv("NO_COLOR");
-
 	*t = (struct top){ .options = o, .view.by = o->by, .left = o->batch };
 	if (t->left)
 		return 0;
-	t->view.colour = !no_colour || !*no_colour;
+	t->view.colour = terminal_has_colours();
 	if (screen_possible())
 		return 0;
 	return trouble("top needs a terminal that can place text; use top --batch 1, or trace");

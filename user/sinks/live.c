@@ -13,14 +13,12 @@
 
 struct live live_begin(void)
 {
-	const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
 	bool terminal = isatty(STDOUT_FILENO);
 
 	return (struct live){
 		.out = stdout,
 		.terminal = terminal ? STDOUT_FILENO : -1,
-		.colour = terminal && (!no_colour || !*no_colour) && term &&
-			  strcmp(term, "dumb") != 0,
+		.colour = terminal && terminal_has_colours(),
 		.size.columns = TERMINAL_COLUMNS,
 	};
 }

@@ -67,10 +67,6 @@ static void summarise_phases(FILE *out, const struct session *t, const struct se
 			"- Calls began before the session: %.0f %% of the time, shown as setup, was before it; "
 			"where they waited then is not known.\n",
 			percent_of(d->earlier_ns, total_ns));
-	if (t->last.calls.unknown >> RPC_FACT_PHASE & (RPC_FACT_BIT(RPC_PHASES) - 1))
-		fprintf(out,
-			"- Limit unknown: the source %s does not measure all phases; see xidscope doctor.\n",
-			rpc_source_names[t->last.calls.source]);
 }
 
 static void summarise_server(FILE *out, const struct session *t, const struct session_server *v,
@@ -151,30 +147,39 @@ static void report_remedy(FILE *out, const struct session *t, const char *server
 		safe_line(out, INDENT "%.*s", (int)span_left(line), line.at);
 }
 
-/* What to change, and what that gains. */
-static void report_setting(FILE *out, const struct session *t, const char *server)
+const char *advice_text(char *text, const struct verdict *v)
+{
+	const char *of = *v->mountpoint ? " of " : "";
+	int len;
+
+	*text = 0;
+	if (!*v->setting)
+		return text;
+	if (v->confidence == CONFIDENCE_LOW)
+		len = snprintf(text, ADVICE_SIZE,
+			       "whether a larger %s%s%s helps is not known: measure longer first.",
+			       v->setting, of, v->mountpoint);
+	else
+		len = snprintf(text, ADVICE_SIZE, "set %s%s%s to %s%s.", v->setting, of,
+			       v->mountpoint, v->value, v->remount ? ", then mount again" : "");
+	if (v->gain_expected > 0)
+		snprintf(
+			text + len, ADVICE_SIZE - (size_t)len,
+			" Expected throughput: %.1f times if the server serves more at once, 1.0 if not; at most %.1f.",
+			v->gain_expected, v->gain_at_most);
+	else if (v->gain_at_most > 0)
+		snprintf(text + len, ADVICE_SIZE - (size_t)len, " Throughput: at most %.1f times.",
+			 v->gain_at_most);
+	return text;
+}
+
+static void report_advice(FILE *out, const struct session *t, const char *server)
 {
 	struct verdict v = verdict_of(&t->limits, server);
-	char gain[112] = "";
+	char text[ADVICE_SIZE];
 
-	if (!*v.setting)
-		return;
-	if (v.gain_expected > 0)
-		snprintf(
-			gain, sizeof(gain),
-			" Expected throughput: %.1f times if the server serves more at once, 1.0 if not; at most %.1f.",
-			v.gain_expected, v.gain_at_most);
-	else if (v.gain_at_most > 0)
-		snprintf(gain, sizeof(gain), " Throughput: at most %.1f times.", v.gain_at_most);
-	if (v.confidence == CONFIDENCE_LOW)
-		safe_line(
-			out,
-			"- %s: whether a larger %s%s%s helps is not known: measure longer first.%s",
-			server, v.setting, *v.mountpoint ? " of " : "", v.mountpoint, gain);
-	else
-		safe_line(out, "- %s: set %s%s%s%s%s%s.%s", server, v.setting,
-			  *v.mountpoint ? " of " : "", v.mountpoint, *v.value ? " to " : "",
-			  v.value, v.remount ? ", then mount again" : "", gain);
+	if (*advice_text(text, &v))
+		safe_line(out, "- %s: %s", server, text);
 	report_remedy(out, t, server);
 }
 
@@ -186,7 +191,7 @@ static void report_headline(FILE *out, const struct session *t)
 	ARRAY_EACH(item, h.items, h.count) {
 		fprintf(out, "- %s\n", item->text);
 		if (item->rank.kind == HEADLINE_LIMIT)
-			report_setting(out, t, item->subject);
+			report_advice(out, t, item->subject);
 	}
 	if (h.left_out)
 		fprintf(out, "- and %zu more\n", h.left_out);

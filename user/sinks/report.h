@@ -37,6 +37,10 @@ void report_session(FILE *out, const struct session *t, size_t columns);
 /* The same as Markdown, at most MARKDOWN_LINES lines. */
 void report_markdown(FILE *out, const struct session *t);
 
+/* Writes what to change, and what that gains: "set SETTING to 64, then mount again. ..."; "": nothing. Returns @text. */
+#define ADVICE_SIZE (VERDICT_SETTING_SIZE + VERDICT_VALUE_SIZE + LABEL_SIZE + 192)
+const char *advice_text(char *text, const struct verdict *v);
+
 /* Lists what a filter that matches nothing could have named. */
 void report_choice(FILE *out, const struct session *t);
 

@@ -71,6 +71,8 @@ static void write_numbers(struct json *j, const struct verdict_numbers *n)
 
 static void write_verdict(struct json *j, const struct verdict *v)
 {
+	char text[ADVICE_SIZE];
+
 	json_object(j, "verdict");
 	json_text(j, "bound_by", bound_names[v->bound_by]);
 	json_text(j, "confidence", confidence_names[v->confidence]);
@@ -81,6 +83,7 @@ static void write_verdict(struct json *j, const struct verdict *v)
 	json_text(j, "mountpoint", v->mountpoint);
 	json_bool(j, "remount", v->remount);
 	json_text(j, "sentence", v->sentence);
+	json_text(j, "advice", advice_text(text, v));
 	write_numbers(j, &v->numbers);
 	json_object_end(j);
 }

@@ -80,23 +80,6 @@
 
 	// ---- verdict ----
 
-	const remedy = v => {
-		const low = v.confidence === "low";
-		const p = make("p", {}, low ? "Whether a larger " : "Set ", make("code", {}, v.setting));
-		if (v.mountpoint)
-			p.append(" of ", make("code", {}, v.mountpoint));
-		if (low)
-			p.append(" helps is not known: measure longer first");
-		else if (v.value)
-			p.append(" to ", make("code", {}, v.value), v.remount ? ", then mount again" : "");
-		p.append(".");
-		if (v.gain_expected > 0)
-			p.append(` Expected throughput while calls run: ${v.gain_expected.toFixed(1)} times if the server serves more at once, 1.0 if not; at most ${v.gain_at_most.toFixed(1)}.`);
-		else if (v.gain_at_most > 0)
-			p.append(` Throughput while calls run: at most ${v.gain_at_most.toFixed(1)} times.`);
-		return p;
-	};
-
 	function verdict(server) {
 		const v = server.verdict;
 		if (v.bound_by === "none")
@@ -105,8 +88,8 @@
 			make("p", {}, make("span", { class: "bound" }, `Bound by ${v.bound_by}`), `, confidence ${v.confidence}.`),
 			make("p", { class: "quiet" }, `That is ${MEANING[v.bound_by] || v.bound_by}.`),
 			make("p", { class: "sentence" }, v.sentence));
-		if (v.setting)
-			e.append(remedy(v));
+		if (v.advice)
+			e.append(make("p", {}, v.advice[0].toUpperCase() + v.advice.slice(1)));
 		if (server.commands.length)
 			e.append(make("pre", {}, server.commands.join("\n")));
 		return e;
