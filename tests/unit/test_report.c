@@ -187,26 +187,12 @@ TEST(names_are_escaped)
 	add_calls_of_4_ms(&now, "nas\n- fine\x1b[2J", "READ\xc2\x9b", 10, RPC_PHASE_RTT,
 			  RPC_PHASE_SLOT);
 	t = snapshot_transport(&now.calls, "nas\n- fine\x1b[2J", "tcp\x7f\xe2\x80\xae");
-	t->saturated_ns[RPC_LIMIT_SLOT] = 5000 * MS;
+	t->oldest_ns = 9000 * MS; /* it is stuck */
+	strcpy(t->remote.address, "10.0.0.1");
 	session();
 	assert_has_all(text, "\nCalls to nas\\x0a- fine\\x1b[2J, ", "\nREAD\\xc2\\x9b ",
 		       "\n- nas\\x0a- fine\\x1b[2J: 10 NFS calls",
-		       "\n- Transport tcp\\x7f\\xe2\\x80\\xae to nas\\x0a- fine\\x1b[2J: ");
-}
-
-TEST(the_summary_names_a_saturated_limit)
-{
-	struct rpc_transport_state *t;
-
-	add_calls_of_4_ms(&now, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
-	t = not_null(snapshot_transport(&now.calls, "nas-1", "tcp/0"));
-	t->saturated_ns[RPC_LIMIT_SLOT] = 7500 * MS;
-	t->saturated_ns[RPC_LIMIT_SEND] = 99 * MS; /* below a hundredth */
-	session();
-	assert_has(
-		summary(),
-		"- Transport tcp/0 to nas-1: at least one call waited for RPC slots during 7.5 s of 10.0 s.\n");
-	assert_lacks(summary(), "transmit queue");
+		       " connection to nas\\x0a- fine\\x1b[2J: tcp\\x7f\\xe2\\x80\\xae, ");
 }
 
 TEST(what_may_not_help_is_named_without_a_value)

@@ -84,28 +84,17 @@ static void begin_span(const struct watching *n, struct nfs_span *span, const ch
 	n->handle(n->context, span);
 }
 
-/* Sets the owner of the server's oldest unanswered call. */
-static void set_oldest(struct nfs_span *span, const struct snapshot *s)
+/* Sets the owner of the server's oldest unanswered call, or whose calls to it waited most. */
+static void set_owner(struct nfs_span *span, const struct calls *c, bool oldest)
 {
-	uint64_t oldest = 0;
+	uint64_t most = 0;
 
-	CALLS_EACH(o, &s->calls, owner_call, span->server) {
-		if (o->oldest_ns > oldest)
+	CALLS_EACH(o, c, owner_call, span->server) {
+		uint64_t ns = oldest ? o->oldest_ns : rpc_kinds_sum(o->sums.wait_ns);
+
+		if (ns > most)
 			memcpy(span->owner, o->owner, sizeof(span->owner));
-		RAISE(oldest, o->oldest_ns);
-	}
-}
-
-/* Sets the owner whose calls to the server waited most. */
-static void set_waiter(struct nfs_span *span, const struct delta *d)
-{
-	uint64_t most = 0, waits;
-
-	CALLS_EACH(o, &d->calls, owner_call, span->server) {
-		waits = rpc_kinds_sum(o->sums.wait_ns);
-		if (waits > most)
-			memcpy(span->owner, o->owner, sizeof(span->owner));
-		RAISE(most, waits);
+		RAISE(most, ns);
 	}
 }
 
@@ -125,7 +114,7 @@ static void add_stalls(const struct watching *n)
 				      s->time_ns - v->oldest_ns[oldest]);
 			if (!e)
 				continue;
-			set_oldest(&e->span, s);
+			set_owner(&e->span, &s->calls, true);
 			calls_victims(e->span.text, &s->calls, v->server);
 		}
 		begin_span(n, &e->span, rpc_queue_names[oldest]);
@@ -144,7 +133,7 @@ static void add_share(const struct watching *n, const char *server, int limit, d
 		e = add_entry(n->w, server, WATCH_LIMIT + limit, "", n->d->begin_ns);
 		if (!e)
 			return;
-		set_waiter(&e->span, n->d);
+		set_owner(&e->span, &n->d->calls, false);
 	}
 	if (e && share >= NFS_RELIEVED_SHARE)
 		begin_span(n, &e->span, rpc_limit_names[limit]);

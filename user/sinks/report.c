@@ -40,12 +40,6 @@ double percent_of(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-static const char *const limit_texts[RPC_LIMITS] = {
-	[RPC_LIMIT_SLOT] = "RPC slots",
-	[RPC_LIMIT_SESSION] = "session slots",
-	[RPC_LIMIT_SEND] = "the transmit queue",
-};
-
 static void summarise_phases(FILE *out, const struct session *t, const struct session_server *v)
 {
 	const uint64_t *phase_ns = v->sums.phase_ns, total_ns = v->sums.total.sum_ns;
@@ -73,29 +67,16 @@ static void summarise_server(FILE *out, const struct session *t, const struct se
 			     double seconds)
 {
 	uint64_t calls = v->sums.calls, total_ns = v->sums.total.sum_ns;
-	const struct delta *d = &t->total;
-	const char *server = v->name;
 
-	if (!calls) {
-		/* All of its calls may be stuck. */
-		report_connections(out, d, server);
-		return;
+	if (calls) { /* otherwise all may be stuck */
+		safe_line(out,
+			  "- %s: %" PRIu64 " NFS calls in %.0f s (%.0f/s), mean %s, on "
+			  "average %.1f calls at once.",
+			  v->name, calls, seconds, (double)calls / seconds,
+			  DURATION(total_ns / calls), (double)total_ns / 1e9 / seconds);
+		summarise_phases(out, t, v);
 	}
-	safe_line(out,
-		  "- %s: %" PRIu64 " NFS calls in %.0f s (%.0f/s), mean %s, on "
-		  "average %.1f calls at once.",
-		  server, calls, seconds, (double)calls / seconds, DURATION(total_ns / calls),
-		  (double)total_ns / 1e9 / seconds);
-	summarise_phases(out, t, v);
-	CALLS_EACH(t, &d->calls, transport, server)
-		for (int l = 0; l < RPC_LIMITS; l++)
-			if ((double)t->saturated_ns[l] > seconds * 1e9 / 100)
-				safe_line(out,
-					  "- Transport %s to %s: at least one call waited for %s "
-					  "during %.1f s of %.1f s.",
-					  t->name, server, limit_texts[l],
-					  (double)t->saturated_ns[l] / 1e9, seconds);
-	report_connections(out, d, server);
+	report_connections(out, &t->total, v->name);
 }
 
 static bool is_of_session(const struct session *t, const struct known_fault *f)
