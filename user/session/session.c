@@ -109,7 +109,7 @@ void session_add_op(struct session_point *p, const struct rpc_op *o)
 static void add_transport(struct session_point *p, const struct rpc_transport_state *t)
 {
 	for (int l = 0; l < RPC_LIMITS; l++)
-		RAISE(p->saturated_ns[l], t->saturated_ns[l]);
+		RAISE(p->saturated_ns, t->saturated_ns[l]);
 	p->retransmits += t->retransmits;
 	p->timeouts += t->timeouts;
 	p->disconnects += t->disconnects;
@@ -525,15 +525,6 @@ double session_seconds(const struct session *t)
 double session_wall(const struct session *t, uint64_t monotonic_ns)
 {
 	return t->first.wall + ((double)monotonic_ns - (double)t->first.time_ns) / 1e9;
-}
-
-uint64_t session_most_saturated(const struct session_point *p)
-{
-	uint64_t most = 0;
-
-	for (int l = 0; l < RPC_LIMITS; l++)
-		RAISE(most, p->saturated_ns[l]);
-	return most;
 }
 
 size_t session_largest_phases(const uint64_t *phase_ns, enum rpc_phase *largest)

@@ -30,7 +30,7 @@ struct session_point {
 	uint64_t calls; /* that ended */
 	uint64_t phase_ns[RPC_PHASES];
 	uint64_t sent_bytes, received_bytes;
-	uint64_t saturated_ns[RPC_LIMITS]; /* of the transport with the most */
+	uint64_t saturated_ns; /* of the transport and the limit with the most */
 	uint64_t retransmits, timeouts, disconnects, connects;
 	uint64_t errors; /* except those that programs expect, such as ENOENT */
 	/* At the end of the interval; in merged intervals the largest value. */
@@ -143,8 +143,6 @@ bool session_wants_file(const struct session *t, const struct file_calls *f, boo
 
 /* Whether nothing matches the filter by name at the end, although NFS was observed. */
 bool session_lacks_choice(const struct session *t);
-
-uint64_t session_most_saturated(const struct session_point *p); /* ns: the worst limit */
 
 /* Calls that are not in .files: all calls of the servers (files: READ, WRITE and COMMIT), less those of .files. With --mount
  * it is not known which of them are wanted. */

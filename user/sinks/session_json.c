@@ -268,7 +268,7 @@ static void write_timeline(struct json *j, const struct session *t, size_t numbe
 	json_object_end(j);
 	COLUMN(j, t, number, "in_flight", json_unsigned, p->in_flight);
 	COLUMN(j, t, number, "slots", json_unsigned, p->slots);
-	COLUMN(j, t, number, "saturated_seconds", json_nanoseconds, session_most_saturated(p));
+	COLUMN(j, t, number, "saturated_seconds", json_nanoseconds, p->saturated_ns);
 	COLUMN(j, t, number, "oldest_seconds", json_nanoseconds, p->oldest_ns);
 	COLUMN(j, t, number, "retransmits", json_unsigned, p->retransmits);
 	COLUMN(j, t, number, "timeouts", json_unsigned, p->timeouts);

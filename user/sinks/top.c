@@ -354,9 +354,9 @@ void top_write(FILE *out, const struct top_view *v, const struct session *t, con
 	add_rows(&r);
 	if (r.count)
 		qsort_r(r.list, r.count, sizeof(*r.list), compare_rows, (void *)v);
-	shown = v->rows && r.count + AROUND > v->rows ? v->rows - AROUND : r.count;
-	if (v->rows && v->rows < AROUND)
-		shown = 0;
+	shown = !v->rows || r.count + AROUND <= v->rows ? r.count :
+		v->rows > AROUND                        ? v->rows - AROUND :
+							  0;
 	write_text(out, v, header);
 	safe_format(line, sizeof(line), "%s, %.3g s until %s, source %s, %zu of %zu rows%s%s%s",
 		    t->origin.host, (double)t->latest.ns / 1e9, CLOCK_TIME(t->last.wall),
