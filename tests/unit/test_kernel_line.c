@@ -260,6 +260,7 @@ TEST(no_name_of_a_process_is_a_line_of_the_kernel)
 		for (const char *at = p->pattern; *at; at++)
 			shortest += *at != '%'   ? 1 :
 				    *++at == 'T' ? strlen("PID: 1 Comm: ") :
+				    *at == 'X'   ? strlen("x: 0000 [#1] SMP") :
 						   !strchr("cefght$", *at);
 		if (p->kind >= KERNEL_LINE_EVENT && proof_of(p) == KERNEL_LINE_BY_KERNEL &&
 		    shortest <= 15 && !strstr(p->pattern, "%$"))

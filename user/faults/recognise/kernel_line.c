@@ -6,6 +6,7 @@
  * 	%v  "nvidia-nvswitch" and its number: the device	%M  "MC" and its number: the same
  * 	%u  a GPU's UUID	%s  a serial number
  * 	%d  a decimal number	%x  a hexadecimal one
+ * 	%X  what an oops of x86 begins with, "int3: 0000 [#1] SMP"
  * 	%a  a part of a function's name	%F  a function and, if there is one, its module: the device
  * 	%C  a CPU's number: the device
  * 	%t  "s! [comm:pid]", the task, or nothing	%T  "PID: N Comm: NAME": the same
@@ -127,14 +128,32 @@ static bool take_refusal(struct span *s)
 	       ARRAY_FIND(e, errors, COUNT(errors), *e == number);
 }
 
+/* Some have a zero before it. */
 static bool take_cpu(struct span *s, struct kernel_line *out)
 {
-	const char *start = s->at;
+	uint64_t number;
 
-	if (!skip_number(s))
+	if (!span_take_number(s, 10, UINT32_MAX, &number))
 		return false;
-	snprintf(out->device, sizeof(out->device), "cpu%.*s", (int)(s->at - start), start);
+	snprintf(out->device, sizeof(out->device), "cpu%" PRIu64, number);
 	return true;
+}
+
+static bool in_trap(char c)
+{
+	return in_name(c) || c == ' ';
+}
+
+/* Any trap of die() in arch/x86/kernel/dumpstack.c. It is longer than a process' name, with which other messages begin. */
+static bool take_trap(struct span *s)
+{
+	struct span rest = *s, error;
+
+	if (!span_left(take_while(&rest, in_trap)) || !span_take(&rest, ": "))
+		return false;
+	error = take_while(&rest, in_identifier);
+	return span_left(error) == 4 && span_take(&rest, " [#") && skip_number(&rest) &&
+	       span_take(&rest, "] ") && (span_take(&rest, "SMP") || span_take(&rest, "PREEMPT"));
 }
 
 static bool in_symbol(char c)
@@ -260,6 +279,8 @@ static bool match_part(struct span *s, char part, struct kernel_line *out)
 		return skip_number(s);
 	case 'x':
 		return span_take_number(s, 16, UINT32_MAX, &number);
+	case 'X':
+		return take_trap(s);
 	case 'v':
 		return take_numbered(s, "nvidia-nvswitch", out);
 	case 'M':
