@@ -203,7 +203,7 @@ for others in "<12>[ 1.0] $off" "user  :warn  : [ 1.0] $off" "{\"MESSAGE\":\"${o
 	"$at python3[5]: hello\n      $off" "[ 1.0] overlay: Unknown parameter '$off" "[ 1.0] g sh: $off" "$at kernel[4711]: $off" \
 	"Dez  1 00:00:01 g python3[99]: $off"; do
 	health '' "$others"
-	[[ $(printf %b "$others" | "$program" xid - 2>&1) == *'lines of others: '* ]] || fail "xid - does not say what it passes over"
+	[[ $(printf %b "$others" | "$program" xid - 2>&1) == *"not known to be the kernel's: "[12] ]] || fail "xid - does not say what it passes over"
 done
 health critical "[1.0] ${off}[2.0] Linux version 6.1.0 (x) #1 SMP\n[3.0] ${off}"
 health ok "[1.0] ${off}[2.0] Linux version 6.1.0 (x) #1 SMP\n"
@@ -261,6 +261,40 @@ for time in 03:04:05 03:04:35 03:05:05; do
 done >log
 "$program" xid - <log | grep -q 'fail by cpu_stuck: soft_lockup of cpu3' || fail "three lockups do not fail"
 sed 's/:04:35/:24:35/; s/:05:05/:55:05/' log | "$program" xid - | grep -qx 'health: warning' || fail "three lockups in an hour fail"
+# Each form of a saved log: three lockups of the kernel within a minute; then the same text, which another has written.
+saved() { for second in 01 31 55; do printf %b "${1//@S/$second}" | sed "s/@T/${text//\//.}/"; done | "$program" xid - 2>&1; }
+text='watchdog: BUG: soft lockup - CPU#3 stuck for 26s! [dd:1]'
+while IFS='|' read -r kernels others; do
+	[[ $(saved "$kernels\n") == *'fail by cpu_stuck: soft_lockup of cpu3'* ]] || fail "three lockups are not found in $kernels: $(saved "$kernels\n")"
+	[[ -z $others || $(saved "$others\n") == *"not known to be the kernel's: "[1-9]* ]] || fail "a text of others counts: $others"
+done <<-"END"
+	2026-01-02T03:04:@S.678901234Z stdout F kernel: @T|2026-01-02T03:04:@S.678901234Z stdout F @T
+	2026-01-02T03:04:@S.678901234Z stderr P [   @S.5] @T|2026-01-02T03:04:@S.6Z stdout F sshd[9]: @T
+	2026-01-02T03:04:@S.6Z stdout F Jan  2 03:04:@S n1 kernel: @T|2026-01-02T03:04:@S.6Z stdout F Jan  2 03:04:@S n1 app: @T
+	2026-01-02T03:04:@S.6Z\t[   @S.3] @T|2026-01-02T03:04:@S.6Z {u="a\"}"} app: @T
+	2026-01-02T03:04:@SZ {u="a\"} kernel: b"} n1 kernel: @T|2026-01-02T03:04:@SZ {u="a\"} kernel: b"} @T
+	Jan  2 03:04:@S n1 kern.err kernel: [   @S.3] @T|Jan  2 03:04:@S n1 user.err kernel-app: [   @S.3] @T
+	Fri Jan  2 03:04:@S 2026 kern.err kernel: [   @S.3] @T|Fri Jan  2 03:04:@S 2026 user.notice root: @T
+	3,12,@S000000,-;@T|12,12,@S000000,-;@T
+	3,12,@S000000,-,caller=T1;@T|30,12,@S000000,-,caller=T1;@T
+	{"log":"[   @S.3] @T\\n","stream":"stdout","time":"2026-01-02T03:04:@S.6Z"}|{"log":"@T\\n","time":"2026-01-02T03:04:@S.6Z"}
+	{"labels":{"_TRANSPORT":"stdout"},"line":"n1 kernel: @T","timestamp":"2026-01-02T03:04:@SZ"}|{"labels":{"_TRANSPORT":"kernel"},"line":"@T"}
+	{"MESSAGE":"@T","_TRANSPORT":"kernel","__REALTIME_TIMESTAMP":"17641584@S123456"}|{"MESSAGE":"@T","_TRANSPORT":"stdout"}
+	{"MESSAGE":[119,97,116,99,104,100,111,103,58,32,66,85,71,58,32,115,111,102,116,32,108,111,99,107,117,112,32,45,32,67,80,85,35,51,32,115,116,117,99,107,32,102,111,114,32,50,54,115,33],"_TRANSPORT":"kernel","__REALTIME_TIMESTAMP":"17641584@S123456"}|{"_TRANSPORT":{"_TRANSPORT":"kernel"},"MESSAGE":"@T"}
+	Fri 2026-01-02 03:04:@S.6 UTC [s=a;i=1]\n    _TRANSPORT=kernel\n    MESSAGE=@T\n    _HOSTNAME=n1|Fri 2026-01-02 03:04:@S.6 UTC [s=a;i=1]\n    _TRANSPORT=stdout\n    MESSAGE=@T\n             _TRANSPORT=kernel
+	__CURSOR=s=1\n__REALTIME_TIMESTAMP=17641584@S123456\n_TRANSPORT=kernel\nMESSAGE=@T\n|__CURSOR=s=1\nMESSAGE=@T\n_TRANSPORT=stdout\n
+	__CURSOR=s=1\n__REALTIME_TIMESTAMP=17641584@S123456\nMESSAGE\n\x38\0\0\0\0\0\0\0@T\n_TRANSPORT=kernel\n|__CURSOR=s=1\n_TRANSPORT=stdout\nX\n\x12\0\0\0\0\0\0\0_TRANSPORT=kernel\n\nMESSAGE=@T\n
+END
+[[ $(printf 'n1> %s\n' 'NVRM: API mismatch: the client' | "$program" xid -) == 'health: unknown'*'1 line'*'not known'* ]] || fail "an unknown form is ok"
+text='rcu: INFO: rcu_sched self-detected stall on CPU'
+[[ $(saved "Jan  2 03:04:@S n1 kernel: @T\nJan  2 03:04:@S n1 kernel: rcu: #0113-....: (5250 ticks this GP) idle=1\n") == *'fail by cpu_stuck: rcu_stall of cpu3'* ]] ||
+	fail "a tab that rsyslog has escaped hides the CPU of a stall"
+# The times of a log in JSON are those that it has.
+printf 'Jan  2 03:04:05 n1 kernel: %s\nJan  2 03:04:07 n1 kernel: %s\n' "$line" 'NVRM: GPU 0000:01:00.0: RmInitAdapter failed! (0x62:0xf:2131)' |
+	"$program" xid --json - >out
+[[ $(<out) == *'"time":"Jan  2 03:04:05"'*'"rule":"driver_error"'*'"last":"Jan  2 03:04:07"'* ]] || fail "xid --json of a log has no times: $(<out)"
+printf '2026-01-02T03:04:05Z n1 kernel: %s\n' "$text" x "[9.0] watchdog: BUG: soft lockup - CPU#3 stuck for 26s! [dd:1]" | "$program" xid --json - >out
+[[ $(<out) == *'"seen":['*'"kind":"rcu_stall"'*'"last":"2026-01-02T03:04:05Z"'* ]] || fail "what was seen has no time: $(<out)"
 # Two bursts of a minute are no stop of five minutes, five minutes are.
 for second in {0..59}; do
 	printf '[%5d.0] NVRM: GPU0 _kgspRpcRecvPoll: GSP RM heartbeat timed out\n' $((second * 6))
@@ -269,7 +303,7 @@ sed 's/GPU0 //' log | "$program" xid - | grep -qx 'health: warning' || fail "lat
 head -20 log | "$program" xid - | grep -qx 'health: warning' || fail "late heartbeats do not warn"
 "$program" xid - <log | grep -qx 'health: critical' || fail "a GSP that has stopped does not fail"
 "$program" xid - 2>out </dev/null && fail "xid - takes an empty text"
-grep -qx 'xidscope: the input has no Xid, no SXid and no driver error of the kernel; lines of others: 0' out || fail "xid - says $(<out)"
+grep -qx 'xidscope: the input has no Xid, no SXid and no driver error of the kernel; lines that are not known to be the kernel.s: 0' out || fail "xid - says $(<out)"
 
 ((failed)) || echo "check and xid do what they should"
 exit $failed

@@ -14,6 +14,7 @@
 #include "health/ack.h"
 #include "kernel/bpf_support.h"
 #include "kernel/module_events.h"
+#include "kernel/saved_log.h"
 #include "rpc/tracepoints/tracepoints.h"
 #include "xid/xid_policy.h"
 
@@ -232,11 +233,29 @@ static void try_xid_policy(const uint8_t *data, size_t size)
 	xid_policy_free(&p);
 }
 
+/* A saved log: no more texts than lines, and none with the time of no line. */
+static void try_saved_log(const uint8_t *data, size_t size)
+{
+	struct saved_log l = { .in = size ? fmemopen((void *)data, size, "r") : NULL };
+	size_t texts = 0, lines = 2;
+	const char *text;
+
+	if (!l.in)
+		return;
+	for (size_t i = 0; i < size; i++)
+		lines += data[i] == '\n';
+	for (; (text = saved_log_next(&l)); texts++)
+		require(strlen(text) < SAVED_LINE_BYTES && (!l.timed || l.time.known));
+	require(texts <= lines);
+	fclose(l.in);
+	saved_log_free(&l);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const fuzz_parser parsers[] = { try_ack,       try_bpf_refusal,   try_cgroup,
 					       try_container, try_module_events, try_rpc_clients,
-					       try_time_text, try_xid_policy };
+					       try_time_text, try_xid_policy,    try_saved_log };
 
 	fuzz_one(parsers, sizeof(parsers) / sizeof(*parsers), data, size);
 	return 0;

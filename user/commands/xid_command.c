@@ -2,14 +2,13 @@
 /* `xidscope xid`: explains Xids and SXids, by their codes or by lines of the kernel log, or lists all. */
 #include "base/json.h"
 
-#include <time.h>
-
 #include "base/safe_text.h"
 #include "base/terminal.h"
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "faults/fault_authority.h"
 #include "health/health.h"
+#include "kernel/saved_log.h"
 #include "xid/xid_catalog.h"
 #include "xid/xid_policy.h"
 
@@ -24,6 +23,7 @@ struct explained {
 	const char *note; /* NULL: none */
 	const struct xid_line *line; /* NULL: none */
 	const char *text; /* words of its message that decided; NULL: none */
+	const char *time; /* when it was written; "": not known */
 };
 
 /* Explains when a fault of this code has another severity; NULL: never. @overridden: the policy has a severity. */
@@ -83,6 +83,7 @@ static struct explained explain_line(const struct xid_policy *p, const struct xi
 		x.action = rating.action;
 	x.note = NULL;
 	x.line = line;
+	x.time = "";
 	x.text = rating.text;
 	return x;
 }
@@ -187,6 +188,7 @@ static void print_json(struct json *j, const struct explained *x)
 	if (x->line) {
 		describe_words(words, sizeof(words), x);
 		json_text(j, "device", device_of(x));
+		json_known(j, "time", x->time);
 		json_text(j, "decided_by", is_by_text(x, words) ? words + 1 : "catalog");
 	}
 	if (x->note && e)
@@ -240,11 +242,7 @@ static void list_codes(const struct xid_policy *p, bool json)
 	}
 }
 
-/* ---- a log ----
- *
- * The verdict on a kernel log that was saved as text, by the agent's rules for faults. Lines count in their order. The times that
- * they begin with decide about bursts and repeats; one that goes back begins another boot or year. Of a log that has the lines
- * of others, too, only the kernel's count: what others write, a user may have chosen. */
+/* ---- a log: the verdict on it, by the agent's rules for faults ---- */
 
 #define DAY 86400.0
 
@@ -252,12 +250,14 @@ struct log_verdict {
 	struct faults faults;
 	struct fault_events events;
 	struct fault_authority authority;
-	double now; /* seconds since an unknown moment */
-	double time; /* of the last line that had one, as it was written */
-	bool timed; /* a line had one */
-	bool of_others; /* the last line that began with a prefix */
-	size_t passed_over; /* lines of others */
+	struct saved_log log;
 	size_t counted; /* faults, failures and other events of devices */
+	/* When the lines were written that counted, or began a report. */
+	struct counted_line {
+		double now;
+		struct saved_time time;
+	} * lines;
+	size_t line_count;
 };
 
 static void count_event(void *context, const struct event *event)
@@ -269,14 +269,14 @@ static void count_event(void *context, const struct event *event)
 }
 
 /* @policy must outlive it. NULL: no memory. */
-static struct log_verdict *log_verdict_new(const struct xid_policy *policy)
+static struct log_verdict *log_verdict_new(const struct xid_policy *policy, FILE *in)
 {
 	static const struct log silent = { .quiet = true };
 	struct log_verdict *v = calloc(1, sizeof(*v));
 
 	if (!v)
 		return NULL;
-	v->now = DAY;
+	v->log = (struct saved_log){ .in = in, .now = DAY };
 	v->events = (struct fault_events){ .faults = &v->faults,
 					   .handle = count_event,
 					   .context = v,
@@ -293,190 +293,9 @@ static void log_verdict_free(struct log_verdict *v)
 		return;
 	fault_authority_free(&v->authority);
 	faults_free(&v->faults);
+	saved_log_free(&v->log);
+	free(v->lines);
 	free(v);
-}
-
-/* Without what colours it. */
-static void remove_colours(char *line)
-{
-	char *to = line;
-
-	for (const char *at = line; (*to = *at); at++) {
-		if (at[0] != '\033' || at[1] != '[') {
-			to++;
-			continue;
-		}
-		at += strcspn(at, "mK\n");
-		if (!*at || *at == '\n')
-			at--;
-	}
-}
-
-/* Moves past who wrote the line, as dmesg -r and -x and the syslog protocol have it, or as the JSON of the journal. False: not the
- * kernel. */
-static bool take_facility(const char **line)
-{
-	const char *transport = **line == '{' ? strstr(*line, "\"_TRANSPORT\":") : NULL;
-	unsigned int priority;
-	int end = 0;
-
-	if (sscanf(*line, "<%u>%n", &priority, &end) == 1 && end) {
-		*line += end + (strncmp(*line + end, "1 ", 2) ? 0 : 2); /* RFC 5424 */
-		return priority < 8;
-	}
-	sscanf(*line, "%*6[a-z ]:%*1[a-z]%*5[a-z ]: %n", &end); /* "kern  :err   : [" */
-	if (end >= 15) {
-		*line += end;
-		return !strncmp(*line - end, "kern ", 5);
-	}
-	return !transport || strstr(transport, "\"kernel\"");
-}
-
-/* Takes the time that the line begins with, in seconds since an unknown moment; a log without years is of one year. The kernel's
- * own times stay. *@host: as for kernel_text(). False: it begins with none of these. */
-static bool take_time(const char **line, double last, double *time, int *host)
-{
-	static const struct {
-		const char *form;
-		int host;
-	} forms[] = {
-		{ "%b %d %H:%M:%S", 1 }, /* syslog, journalctl */
-		{ "%Y-%m-%dT%H:%M:%S", 1 }, /* journalctl -o short-iso; dmesg has a comma */
-		{ "%Y-%m-%d %H:%M:%S", 1 },
-		{ "%a %Y-%m-%d %H:%M:%S", 2 }, /* journalctl -o short-full */
-		{ "[%a %b %d %H:%M:%S %Y]", 0 }, /* dmesg -T */
-		{ "[%b%d %H:%M]", 0 }, /* dmesg -e */
-	};
-	int end = 0;
-
-	*host = 0;
-	if (sscanf(*line, "[ +%lf]%n", time, &end) == 1 && end) {
-		*time += last;
-		*line += end + ((*line)[end] == ' ');
-		return true;
-	}
-	if (sscanf(*line, "[%lf]", time) == 1)
-		return true;
-	if (strspn(*line, "0123456789") == 10 &&
-	    (*line)[10] == '.') { /* journalctl -o short-unix */
-		*time = strtod(*line, NULL);
-		*line += strcspn(*line, " ");
-		*host = 1;
-		return true;
-	}
-	ARRAY_EACH(f, forms, COUNT(forms)) {
-		struct tm tm = { .tm_year = 100, .tm_mday = 1 };
-		const char *rest = strptime(*line, f->form, &tm);
-		double digit = 1;
-
-		if (!rest)
-			continue;
-		*time = (double)timegm(&tm);
-		*host = *rest != ',' ? f->host : 0;
-		if (*rest == '.' || *rest == ',')
-			while (span_digit(*++rest) < 10)
-				*time += (digit /= 10) * (int)span_digit(*rest);
-		*line = rest + strcspn(rest, " "); /* the zone */
-		*line += **line == ' ';
-		return true;
-	}
-	return false;
-}
-
-/* "sshd[99]:" */
-static bool is_process(const char *word, size_t len)
-{
-	const char *open = memrchr(word, '[', len);
-
-	return open && open > word && word[len - 2] == ']' &&
-	       strspn(open + 1, "0123456789") == (size_t)(word + len - open) - 3;
-}
-
-/* Where the kernel's text begins in a line, behind "HOST kernel: "; NULL: another has written it. @host: the number of words
- * before the name of who has; 0: the line has no such name, or it is not known. Not @timed: the first words may be a time. */
-static const char *kernel_text(const char *line, int host, bool timed)
-{
-	const char *word = line;
-	int last = host ? host : timed ? 1 : 6;
-
-	if (*word == '[' && strchr(word, ']'))
-		word = strchr(word, ']') + 1; /* the kernel's time; a name may follow, too */
-	for (int i = 0; i <= last; i++) {
-		size_t len;
-
-		word += strspn(word, " ");
-		len = strcspn(word, " \n");
-		if (!strncmp(word, "kernel:", 7))
-			return word + 7 + (word[7] == ' ');
-		if (!strncmp(word, "kernel - - - ", 13)) /* RFC 5424 */
-			return word + 13;
-		if (len > 3 && word[len - 1] == ':') {
-			if (is_process(word, len) || (host && i))
-				return NULL;
-			return line;
-		}
-		word += len;
-	}
-	return host ? NULL : line;
-}
-
-/* Moves past the kernel's time, "[   12.345678] " or "[   12.345678 <    0.000011>] ", and the task that some kernels print,
- * "[ T123] ". */
-static const char *skip_prefix(const char *text)
-{
-	int time = 0, task = 0;
-
-	sscanf(text, "[%*[ 0-9.<>]]%n", &time);
-	if (!time)
-		return text;
-	text += time;
-	sscanf(text, " [ %*[TC]%*u]%n", &task);
-	text += task;
-	return text + (*text == ' ');
-}
-
-/* Ends @line before a line of the driver that @text, a part of it, quotes: the driver's own begin with their mark. */
-static bool cut_quoted(char *line, const char *text)
-{
-	const char *at[] = { strstr(text, "NVRM: "), strstr(text, "nvidia-nvswitch") };
-
-	if (at[0] == text || at[1] == text)
-		return false;
-	for (size_t i = 0; i < COUNT(at); i++)
-		if (at[i])
-			line[at[i] - line] = 0;
-	return at[0] || at[1];
-}
-
-/* The kernel's text of the next line; NULL: it has none. */
-static const char *log_verdict_text(struct log_verdict *v, char *line)
-{
-	const char *text = line;
-	double time, before = v->now;
-	bool by_kernel, timed;
-	int host;
-
-	remove_colours(line);
-	v->now += 1e-6; /* the order counts */
-	by_kernel = take_facility(&text);
-	timed = take_time(&text, v->time, &time, &host);
-	if (timed) {
-		if (v->timed && time > v->time)
-			RAISE(v->now, before + time - v->time);
-		v->time = time;
-		v->timed = true;
-	}
-	/* The message before it has more lines. */
-	by_kernel = by_kernel && (timed || !v->of_others || !strchr(" \t", *line));
-	text = by_kernel ? kernel_text(text, host, timed) : NULL;
-	v->of_others = !text;
-	v->passed_over += !text;
-	if (!text)
-		return NULL;
-	text = skip_prefix(text);
-	/* A text without a prefix may be part of a line. */
-	v->passed_over += text != line && cut_quoted(line, text);
-	return text;
 }
 
 /* Of an earlier boot only what outlives it counts. */
@@ -491,16 +310,33 @@ static void begin_boot(struct log_verdict *v)
 	}
 }
 
-/* It may end with a newline. */
 static void log_verdict_add(struct log_verdict *v, const char *text)
 {
 	struct kmsg_record record = { .facility = 1, .text_len = strcspn(text, "\n") };
-	uint64_t ns = (uint64_t)(v->now * 1e9);
+	uint64_t ns = (uint64_t)(v->log.now * 1e9);
+
+	size_t before = v->counted;
+	struct counted_line *line;
 
 	if (sscanf(text, "Linux version %*u.%*u.%u", &(unsigned int){ 0 }) == 1)
 		begin_boot(v);
 	record.time_us = ns / 1000;
 	fault_authority_record(&v->authority, &record, text, RECORD_BEFORE_START, ns);
+	line = v->counted > before || v->events.report.time_ns == ns ?
+		       ARRAY_APPEND(v->lines, v->line_count) :
+		       NULL;
+	if (line)
+		*line = (struct counted_line){ v->log.now, v->log.time };
+}
+
+/* Writes when a line was written, if it is known. */
+static void write_time(struct json *j, const struct log_verdict *v, double last)
+{
+	const struct counted_line *line =
+		ARRAY_FIND(x, v->lines, v->line_count, x->now > last - 5e-7);
+
+	if (line)
+		json_known(j, "last", line->time.text);
 }
 
 /* Whether the event is listed as seen. An error of the driver or an oops is not, if it is a finding. */
@@ -523,7 +359,8 @@ static void print_finding(const struct health_finding *f)
 			      f->count == 1 ? "time" : "times", f->advice);
 }
 
-static void write_finding(struct json *j, const struct health_finding *f)
+static void write_finding(struct json *j, const struct log_verdict *v,
+			  const struct health_finding *f)
 {
 	json_object(j, NULL);
 	json_text(j, "rule", health_rules[f->rule].name);
@@ -532,42 +369,57 @@ static void write_finding(struct json *j, const struct health_finding *f)
 	json_text(j, "what", f->what);
 	json_text(j, "action", f->action);
 	json_unsigned(j, "count", f->count);
+	write_time(j, v, f->last);
 	json_text(j, "advice", f->advice ?: f->reason);
 	json_object_end(j);
 }
 
-static const char *const levels[] = { "ok", "warning", "critical" };
-
-static void print_verdict(const struct health_report *report, const struct fault_counts *c)
+/* If some lines begin with what is not known, others of them may be missed. */
+static const char *level_name(const struct log_verdict *v, const struct health_report *report)
 {
-	printf("health: %s\n", levels[report->level]);
-	ARRAY_EACH(f, report->findings, report->count)
-		print_finding(f);
-	ARRAY_EACH(v, c->kernel_events, c->kernel_event_count)
-		if (is_seen(v, report))
-			terminal_line(stdout, 4, "  seen: %s%s%s, %" PRIu64 " %s", v->kind,
-				      *v->device ? " of " : "", v->device, v->count,
-				      v->count == 1 ? "time" : "times");
+	static const char *const levels[] = { "ok", "warning", "critical" };
+
+	return report->level == HEALTH_OK && v->log.odd ? "unknown" : levels[report->level];
 }
 
-static void write_verdict(const struct health_report *report, const struct fault_counts *c)
+static void print_verdict(const struct log_verdict *v, const struct health_report *report,
+			  const struct fault_counts *c)
+{
+	printf("health: %s\n", level_name(v, report));
+	ARRAY_EACH(f, report->findings, report->count)
+		print_finding(f);
+	ARRAY_EACH(x, c->kernel_events, c->kernel_event_count)
+		if (is_seen(x, report))
+			terminal_line(stdout, 4, "  seen: %s%s%s, %" PRIu64 " %s", x->kind,
+				      *x->device ? " of " : "", x->device, x->count,
+				      x->count == 1 ? "time" : "times");
+	if (!v->log.time.known)
+		puts("  The lines have no known times: bursts and repeats are not found.");
+	if (v->log.odd)
+		printf("  %zu lines begin with what is not known: only errors of the GPU driver are found there.\n",
+		       v->log.odd);
+}
+
+static void write_verdict(const struct log_verdict *v, const struct health_report *report,
+			  const struct fault_counts *c)
 {
 	struct json j = { .out = stdout };
 
 	json_object(&j, NULL);
-	json_text(&j, "health", levels[report->level]);
+	json_text(&j, "health", level_name(v, report));
 	json_array(&j, "findings");
 	ARRAY_EACH(f, report->findings, report->count)
-		write_finding(&j, f);
+		write_finding(&j, v, f);
 	json_array_end(&j);
 	json_array(&j, "seen");
-	ARRAY_EACH(v, c->kernel_events, c->kernel_event_count) {
-		if (!is_seen(v, report))
+	ARRAY_EACH(x, c->kernel_events, c->kernel_event_count) {
+		if (!is_seen(x, report))
 			continue;
 		json_object(&j, NULL);
-		json_text(&j, "kind", v->kind);
-		json_text(&j, "device", v->device);
-		json_unsigned(&j, "count", v->count);
+		json_text(&j, "kind", x->kind);
+		json_text(&j, "device", x->device);
+		json_unsigned(&j, "count", x->count);
+		write_time(&j, v, x->last);
 		json_object_end(&j);
 	}
 	json_array_end(&j);
@@ -584,15 +436,13 @@ static bool log_verdict_print(struct log_verdict *v, bool as_json)
 	bool counted;
 
 	fault_authority_expire(&v->authority, UINT64_MAX);
-	if (faults_snapshot(&v->faults, &(struct fault_clock){ .now = v->now }, &s.faults))
+	if (faults_snapshot(&v->faults, &(struct fault_clock){ .now = v->log.now }, &s.faults))
 		return false;
 	health_defaults(&o);
-	health_evaluate(&s, &o, v->now, &report);
+	health_evaluate(&s, &o, v->log.now, &report);
 	counted = v->counted || report.total;
 	if (counted)
-		(as_json ? write_verdict : print_verdict)(&report, &s.faults);
-	if (counted && !v->timed && !as_json)
-		puts("  The lines have no known times: bursts and repeats are not found.");
+		(as_json ? write_verdict : print_verdict)(v, &report, &s.faults);
 	snapshot_free(&s);
 	return counted;
 }
@@ -603,6 +453,7 @@ struct answers {
 	const struct xid_policy *policy;
 	bool json;
 	size_t count;
+	const char *time; /* when the line was written; "": not known */
 	bool good; /* the catalogs have all */
 };
 
@@ -639,6 +490,7 @@ static void answer_text(struct answers *a, const char *text, size_t size)
 		if (line.kind == XID_LINE_SXID_DETAIL)
 			continue;
 		x = explain_line(a->policy, &line);
+		x.time = a->time;
 		answer_one(a, &x);
 	}
 	if (a->count > before || !xid_codes_only(rest))
@@ -649,31 +501,25 @@ static void answer_text(struct answers *a, const char *text, size_t size)
 	}
 }
 
-/* The longest line: twice a record's. */
-#define LINE_BYTES 4096
-
 /* Explains the faults of each line, then prints what the lines lead to. */
 static void answer_log(struct answers *a, FILE *log)
 {
-	struct log_verdict *verdict = log_verdict_new(a->policy);
-	size_t size = 0, before = a->count;
-	FREED char *line = NULL;
+	struct log_verdict *verdict = log_verdict_new(a->policy, log);
+	size_t before = a->count;
 	const char *text;
 
-	while (verdict && getline(&line, &size, log) > 0) {
-		line[strnlen(line, LINE_BYTES)] = 0;
-		text = log_verdict_text(verdict, line);
-		if (!text)
-			continue;
+	while (verdict && (text = saved_log_next(&verdict->log))) {
+		a->time = verdict->log.timed ? verdict->log.time.text : "";
 		answer_text(a, text, strlen(text));
 		log_verdict_add(verdict, text);
 	}
+	a->time = "";
 	if (a->count > before && !a->json)
 		putchar('\n');
 	if (!(verdict && log_verdict_print(verdict, a->json)) && a->count == before) {
 		fprintf(stderr,
-			"xidscope: the input has no Xid, no SXid and no driver error of the kernel; lines of others: %zu\n",
-			verdict ? verdict->passed_over : 0);
+			"xidscope: the input has no Xid, no SXid and no driver error of the kernel; lines that are not known to be the kernel's: %zu\n",
+			verdict ? verdict->log.passed_over : 0);
 		a->good = false;
 	}
 	log_verdict_free(verdict);
@@ -682,7 +528,7 @@ static void answer_log(struct answers *a, FILE *log)
 int cmd_xid(const struct options *o)
 {
 	struct xid_policy policy = {};
-	struct answers a = { .policy = &policy, .json = o->json, .good = true };
+	struct answers a = { .policy = &policy, .json = o->json, .time = "", .good = true };
 
 	if (o->xid_policy && xid_policy_load(&policy, o->xid_policy, &o->log))
 		return EXIT_TROUBLE;

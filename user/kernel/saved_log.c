@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A kernel log that was saved as text: by dmesg or journalctl, a syslog daemon, a container's runtime, logcli, or out of
+ * /dev/kmsg. What stands before the kernel's text says when it was written and by whom:
+ *
+ *	2026-01-02T03:04:05.678901234Z stdout F 	a container's log
+ *	2026-01-02T03:04:05Z {job="journal"} 		logcli
+ *	<3>  <3>1  kern  :err   : 			facility and level
+ *	Jan  2 03:04:05  [Fri Jan  2 03:04:05 2026]  [  +0.000012] 	a time; take_time() has all forms
+ *	n1 kern.err kernel: 				host, facility, name
+ *	[   12.345678] [ T123] 				the kernel's own time and task
+ *	3,1339,5140900,-;				/dev/kmsg, netconsole
+ *
+ * The journal's entries are objects of JSON, or have a line for each field (journalctl -o verbose, export). Those of other programs
+ * in JSON have a whole line as one of their members.
+ *
+ * Lines of others do not count: a user may have chosen what they say. A text without any of this is taken for the kernel's,
+ * because people cut it off; but not in what has the lines of programs, the log of a container or JSON. The times decide about
+ * bursts and repeats; one that goes back begins another boot or year. */
+#include "kernel/saved_log.h"
+
+#include <endian.h>
+#include <time.h>
+
+#include "base/json_reader.h"
+#include "kernel/kernel_log.h"
+
+/* What is known of a line by what it begins with. */
+struct prefix {
+	bool others; /* another than the kernel has written it */
+	bool timed;
+	bool of_programs; /* the kernel's must be known by more */
+	int host; /* the number of words before the name of the writer; 0: there is no name, or it is not known */
+};
+
+/* ---- times ---- */
+
+static void set_time(struct saved_log *l, const struct saved_time *time)
+{
+	if (l->time.known && time->seconds > l->time.seconds)
+		l->now += time->seconds - l->time.seconds;
+	l->time = *time;
+	l->timed = true;
+}
+
+static void write_time(struct saved_time *t, double seconds, const char *from, const char *to)
+{
+	struct span text = { from, to };
+
+	*t = (struct saved_time){ .known = true, .seconds = seconds };
+	span_take(&text, "[");
+	span_take_run(&text, " ");
+	text = span_take_until(&text, "]");
+	span_copy(span_cut(text, sizeof(t->text) - 1), t->text, sizeof(t->text));
+}
+
+static struct saved_time time_of_us(uint64_t us)
+{
+	struct saved_time time = { .known = true, .seconds = (double)us / 1e6 };
+
+	snprintf(time.text, sizeof(time.text), "%.6f", time.seconds);
+	return time;
+}
+
+/* Takes the time that the text begins with. The kernel's own times stay. *@host: as in struct prefix. False: it begins with none
+ * of these. */
+static bool read_time(const char **text, double last, struct saved_time *time, int *host)
+{
+	static const struct {
+		const char *form;
+		int host;
+	} forms[] = {
+		{ "%b %d %H:%M:%S", 1 }, /* syslog, journalctl */
+		{ "%Y-%m-%dT%H:%M:%S", 1 }, /* journalctl -o short-iso; dmesg has a comma */
+		{ "%Y-%m-%d %H:%M:%S", 1 },
+		{ "%a %Y-%m-%d %H:%M:%S", 2 }, /* journalctl -o short-full */
+		{ "%a %b %d %H:%M:%S %Y", 1 }, /* logread of OpenWrt */
+		{ "[%a %b %d %H:%M:%S %Y]", 0 }, /* dmesg -T */
+		{ "[%b%d %H:%M]", 0 }, /* dmesg -e */
+	};
+	const char *begin = *text, *rest;
+	double seconds;
+	int end = 0;
+
+	if (sscanf(begin, "[ +%lf]%n", &seconds, &end) == 1 && end) {
+		write_time(time, last + seconds, begin, begin + end);
+		*host = 0;
+		*text += end + (begin[end] == ' ');
+		return true;
+	}
+	if (sscanf(begin, "[%lf", &seconds) == 1) {
+		write_time(time, seconds, begin, begin + strcspn(begin, "]<"));
+		*host = 0;
+		return true;
+	}
+	if (strspn(begin, "0123456789") == 10 && begin[10] == '.') { /* journalctl -o short-unix */
+		*text += strcspn(begin, " ");
+		write_time(time, strtod(begin, NULL), begin, *text);
+		*host = 1;
+		return true;
+	}
+	ARRAY_EACH(f, forms, COUNT(forms)) {
+		struct tm tm = { .tm_year = 100, .tm_mday = 1 };
+		double digit = 1;
+
+		rest = strptime(begin, f->form, &tm);
+		if (!rest)
+			continue;
+		seconds = (double)timegm(&tm);
+		*host = *rest != ',' ? f->host : 0;
+		if (*rest == '.' || *rest == ',')
+			while (span_digit(*++rest) < 10)
+				seconds += (digit /= 10) * (int)span_digit(*rest);
+		rest += strcspn(rest, " \t\n"); /* the zone */
+		write_time(time, seconds, begin, rest);
+		*text = rest + (*rest == ' ' || *rest == '\t');
+		return true;
+	}
+	return false;
+}
+
+/* ---- what stands before a text ----
+ *
+ * Each moves past what it finds. */
+
+/* The first time of a line counts. */
+static bool take_time(struct saved_log *l, struct prefix *p, const char **text)
+{
+	const char *begin = *text;
+	struct saved_time time;
+
+	if (!read_time(text, l->time.seconds, &time, &p->host))
+		return false;
+	if (!p->timed)
+		set_time(l, &time);
+	p->timed = true;
+	return *text != begin;
+}
+
+/* "<3>"; the syslog protocol's has its version, "<3>1 ". */
+static bool take_priority(struct prefix *p, const char **text)
+{
+	unsigned int priority;
+	int end = 0;
+
+	if (sscanf(*text, "<%u>%n", &priority, &end) != 1 || !end)
+		return false;
+	*text += end + (strncmp(*text + end, "1 ", 2) ? 0 : 2);
+	p->others |= priority >= 8;
+	p->of_programs = false;
+	return true;
+}
+
+/* "kern  :err   : " of dmesg -x */
+static bool take_level(struct prefix *p, const char **text)
+{
+	int end = 0;
+
+	sscanf(*text, "%*6[a-z ]:%*1[a-z]%*5[a-z ]: %n", &end);
+	if (end < 15)
+		return false;
+	p->others |= strncmp(*text, "kern ", 5) != 0;
+	*text += end;
+	return true;
+}
+
+/* "stdout F " of a container; "{job="journal", unit="a}b"} " of logcli */
+static bool take_stream(struct prefix *p, const char **text)
+{
+	const char *at = *text;
+	bool quoted = false;
+	int end = 0;
+
+	if (!p->timed)
+		return false;
+	sscanf(at, "std%*1[oe]%*1[ur]%*1[tr] %*1[FP]%n", &end);
+	at += end;
+	if (*at == '{')
+		for (; *at && (quoted || *at != '}'); at += 1 + (*at == '\\' && at[1]))
+			quoted ^= *at == '"';
+	if (at == *text || !*at)
+		return false;
+	*text = at + 1;
+	*text += strspn(*text, " ");
+	p->of_programs = true;
+	return true;
+}
+
+/* "sshd[99]:" */
+static bool is_process(const char *word, size_t len)
+{
+	const char *open = memrchr(word, '[', len);
+
+	return open && open > word && word[len - 2] == ']' &&
+	       strspn(open + 1, "0123456789") == (size_t)(word + len - open) - 3;
+}
+
+/* Moves past the kernel's time, "[   12.345678] " or "[   12.345678 <    0.000011>] ", and the task that some kernels print,
+ * "[ T123] ". */
+static const char *skip_kernel_time(const char *text)
+{
+	int time = 0, task = 0;
+
+	sscanf(text, "[%*[ 0-9.<>]]%n", &time);
+	if (!time)
+		return text;
+	text += time;
+	sscanf(text, " [ %*[TC]%*u]%n", &task);
+	text += task;
+	return text + (*text == ' ');
+}
+
+/* Where the kernel's text begins in a line, behind "HOST kernel: "; NULL: another has written it. Not timed: the first words may be
+ * a time. */
+static const char *kernel_text(const char *line, const struct prefix *p)
+{
+	const char *word = line, *unnamed = p->host ? NULL : line;
+	int last = p->host ? p->host : p->timed ? 1 : 6;
+
+	if (*word == '[' && strchr(word, ']'))
+		word = strchr(word, ']') + 1; /* the kernel's time; a name may follow, too */
+	for (int i = 0; i <= last; i++) {
+		size_t len;
+
+		word += strspn(word, " ");
+		len = strcspn(word, " \n");
+		if (!strncmp(word, "kernel:", 7))
+			return word + 7 + (word[7] == ' ');
+		if (!strncmp(word, "kernel - - - ", 13)) /* RFC 5424 */
+			return word + 13;
+		last += !strncmp(word, "kern.", 5); /* syslogd of busybox */
+		if (len > 3 && word[len - 1] == ':') {
+			unnamed = is_process(word, len) || (p->host && i) ? NULL : line;
+			break;
+		}
+		word += len;
+	}
+	return p->of_programs && skip_kernel_time(line) == line ? NULL : unnamed;
+}
+
+/* Ends @text before a line of the driver that it quotes: the driver's own begin with their mark. */
+static bool cut_quoted(char *text)
+{
+	const char *at[] = { strstr(text, "NVRM: "), strstr(text, "nvidia-nvswitch") };
+
+	if (at[0] == text || at[1] == text)
+		return false;
+	for (size_t i = 0; i < COUNT(at); i++)
+		if (at[i])
+			text[at[i] - text] = 0;
+	return at[0] || at[1];
+}
+
+/* The kernel's text in one line. NULL: it has none. */
+static const char *read_line(struct saved_log *l, char *line, struct prefix p)
+{
+	const char *text = line;
+
+	while (take_time(l, &p, &text) || take_priority(&p, &text) || take_level(&p, &text) ||
+	       take_stream(&p, &text))
+		;
+	/* The message before it has more lines. */
+	p.others |= !p.timed && l->of_others && strchr(" \t", *line);
+	text = p.others ? NULL : kernel_text(text, &p);
+	l->of_others = !text;
+	l->passed_over += !text;
+	if (!text)
+		return NULL;
+	text = skip_kernel_time(text);
+	/* A text without a prefix may be part of a line. */
+	if (text != line)
+		l->passed_over += cut_quoted(line + (text - line));
+	else
+		l->odd += strncmp(text, "NVRM: ", 6) && strstr(text, "NVRM: ");
+	return text;
+}
+
+/* ---- entries with fields ---- */
+
+static void set_field(struct saved_entry *e, struct span name, const char *value)
+{
+	static const char *const texts[] = { "MESSAGE", "message", "msg", "log", "line" };
+	static const char *const times[] = { "time", "timestamp", "date" };
+	struct span number = span_of(value);
+	uint64_t us;
+	int ignored;
+
+	if (ARRAY_FIND(t, texts, COUNT(texts), span_is(name, *t))) {
+		snprintf(e->text, sizeof(e->text), "%.*s", (int)strcspn(value, "\n"), value);
+	} else if (ARRAY_FIND(t, times, COUNT(times), span_is(name, *t))) {
+		read_time(&value, 0, &e->time, &ignored);
+	} else if (span_is(name, "_TRANSPORT")) {
+		e->by_journal = true;
+		e->by_kernel = !strcmp(value, "kernel");
+	} else if (span_is(name, "__REALTIME_TIMESTAMP") &&
+		   span_take_number(&number, 10, UINT64_MAX, &us)) {
+		e->time = time_of_us(us);
+	}
+}
+
+/* A text that is no UTF-8 is an array of bytes. */
+static void decode_bytes(struct span array, char *to, size_t size)
+{
+	uint64_t byte;
+	size_t len = 0;
+
+	span_take(&array, "[");
+	while (len + 1 < size && span_take_number(&array, 10, UINT8_MAX, &byte)) {
+		to[len++] = (char)byte;
+		span_take_run(&array, ", ");
+	}
+	to[len] = 0;
+}
+
+static void read_member(void *entry, struct span name, struct span value)
+{
+	char text[SAVED_LINE_BYTES];
+	struct span inside;
+
+	if (json_inside(value, &inside))
+		json_decode(inside, text, sizeof(text));
+	else if (*value.at == '[')
+		decode_bytes(value, text, sizeof(text));
+	else
+		span_copy(span_cut(value, sizeof(text) - 1), text, sizeof(text));
+	set_field(entry, name, text);
+}
+
+/* The kernel's text in the entry. */
+static const char *end_entry(struct saved_log *l)
+{
+	struct saved_entry *e = &l->entry;
+
+	e->open = false;
+	if (e->time.known)
+		set_time(l, &e->time);
+	if (!e->by_journal)
+		return read_line(l, e->text,
+				 (struct prefix){ .of_programs = true, .timed = e->time.known });
+	l->passed_over += !e->by_kernel || cut_quoted(e->text);
+	return e->by_kernel ? e->text : NULL;
+}
+
+/* Whether the line begins an entry of the journal: "Fri 2026-01-02 03:04:05.678901 UTC [s=..." of -o verbose; of -o export. */
+static bool begin_entry(struct saved_entry *e, const char *line)
+{
+	bool cursor = !strncmp(line, "__CURSOR=", 9);
+	int host;
+
+	*e = (struct saved_entry){ .open = true, .indented = !cursor };
+	if (!cursor && read_time(&line, 0, &e->time, &host))
+		line += strcspn(line, " ");
+	e->open = cursor || (e->time.known && !strncmp(line, " [s=", 4));
+	return e->open;
+}
+
+/* The value of a field of -o export that is no line of text: its length, its bytes and a newline. */
+static void read_value(FILE *in, char *to, size_t size)
+{
+	uint64_t left = 0;
+	size_t len;
+
+	if (fread(&left, sizeof(left), 1, in) != 1)
+		left = 0;
+	left = le64toh(left);
+	len = fread(to, 1, left < size ? left : size - 1, in);
+	to[len] = 0;
+	for (left -= len; !feof(in) && left + 1; left--)
+		getc(in);
+}
+
+/* Whether the line belongs to the entry. */
+static bool take_field(struct saved_log *l)
+{
+	struct saved_entry *e = &l->entry;
+	const char *name = l->line + (e->indented ? 4 : 0), *rest;
+	char value[SAVED_LINE_BYTES];
+
+	if (e->indented && strspn(l->line, " ") != 4)
+		return *l->line == ' '; /* more of the field before it */
+	rest = name + strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+	if (rest == name)
+		return false;
+	if (*rest == '=')
+		snprintf(value, sizeof(value), "%.*s", (int)strcspn(rest + 1, "\n"), rest + 1);
+	else
+		read_value(l->in, value, sizeof(value));
+	set_field(e, (struct span){ name, rest }, value);
+	return true;
+}
+
+/* The kernel's text in what was read last. */
+static const char *read_part(struct saved_log *l)
+{
+	struct saved_entry *e = &l->entry;
+	struct kmsg_record record;
+
+	if (e->open) {
+		l->again = !take_field(l);
+		return l->again ? end_entry(l) : NULL;
+	}
+	if (begin_entry(e, l->line))
+		return NULL;
+	if (*l->line == '{' && json_read(span_of(l->line), read_member, e))
+		return end_entry(l);
+	if (!kmsg_record_parse(l->line, strlen(l->line), &record, e->text, sizeof(e->text) - 1))
+		return read_line(l, l->line, (struct prefix){});
+	e->text[record.text_len] = 0;
+	e->time = time_of_us(record.time_us);
+	e->by_journal = true;
+	e->by_kernel = !record.facility;
+	return end_entry(l);
+}
+
+/* Without colours; and with the tabs that rsyslog escapes. */
+static void clean_line(char *line)
+{
+	char *to = line;
+
+	for (const char *at = line; (*to = *at); at++) {
+		if (!strncmp(at, "#011", 4)) {
+			*to++ = '\t';
+			at += 3;
+		} else if (at[0] != '\033' || at[1] != '[') {
+			to++;
+		} else {
+			at += strcspn(at, "mK\n");
+			if (!*at || *at == '\n')
+				at--;
+		}
+	}
+}
+
+const char *saved_log_next(struct saved_log *l)
+{
+	const char *text;
+
+	while (l->again || getline(&l->line, &l->size, l->in) > 0) {
+		if (!l->again) {
+			l->line[strnlen(l->line, SAVED_LINE_BYTES)] = 0;
+			clean_line(l->line);
+			l->now += 1e-6; /* the order counts */
+			l->timed = false;
+		}
+		l->again = false;
+		text = read_part(l);
+		if (text)
+			return text;
+	}
+	return l->entry.open ? end_entry(l) : NULL;
+}
+
+void saved_log_free(struct saved_log *l)
+{
+	free(l->line);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Reads a kernel log that was saved as text: see saved_log.c. */
+#pragma once
+
+#include "base/span.h"
+
+/* The longest line: twice a record's. */
+#define SAVED_LINE_BYTES 4096
+
+/* When a line was written. */
+struct saved_time {
+	bool known;
+	double seconds; /* since an unknown moment; a log without years is of one year */
+	char text[40]; /* as it was written */
+};
+
+/* Initialise with { .in, .now }. */
+struct saved_log {
+	FILE *in;
+	double now; /* seconds since an unknown moment, of the last line */
+	struct saved_time time; /* of the last line that had one */
+	bool timed; /* the last line had one */
+	size_t passed_over; /* lines of others, or not known to be the kernel's */
+	size_t odd; /* lines that begin with what is not known, and quote the driver */
+
+	/* Its own: */
+	bool of_others; /* the last line that began with a prefix */
+	bool again; /* the last line was not read yet */
+	/* What is in several lines, or in JSON. */
+	struct saved_entry {
+		bool open; /* it goes on */
+		bool indented; /* its fields are */
+		bool by_journal; /* the journal says whether the kernel wrote it */
+		bool by_kernel;
+		struct saved_time time;
+		char text[SAVED_LINE_BYTES];
+	} entry;
+	char *line;
+	size_t size;
+};
+
+/* The kernel's text of the next line that has one, without what stands before it. NULL: there are no more. Valid until the next
+ * call. */
+const char *saved_log_next(struct saved_log *l);
+
+void saved_log_free(struct saved_log *l);
