@@ -3,8 +3,9 @@
 """What NVIDIA's driver may print of a broken GPU, compared with what the program knows.
 
 driver_formats.py SOURCE [PROGRAM=build/xidscope]: prints each Xid of the open kernel modules' nverror.h that the
-catalogue lacks, and each message with a word of a broken GPU that neither the program recognises nor
-driver_formats.tsv explains. It ends with 1 if there is one. Levels that a release does not print are left out."""
+catalogue lacks, each recovery action that an Xid 154 would not have by its number, and each message with a word of a
+broken GPU that neither the program recognises nor driver_formats.tsv explains. It ends with 1 if there is one. Levels
+that a release does not print are left out."""
 import concurrent.futures
 import pathlib
 import re
@@ -23,6 +24,7 @@ BROKEN = re.compile(r"fatal|\blost\b|fallen|fell off|needs? .*reset|requires? .*
                     r"|isolat|giv(?:e|ing) up|inaccessible|respond|back on|locked!|shut ?down|bad state"
                     r"|failed to (?:boot|initialize (?:device|module))", re.I)
 CODE = re.compile(r"^#define\s+(\w+)\s+\((\d+)\)", re.M)
+ACTION = r"NV2080_CTRL_GPU_RECOVERY_ACTION_(\w+)"
 VALUES = (("%04x:%02x:%02x.%x", "0000:01:00.0"), ("%04x:%04x", "10de:2330"))
 
 
@@ -49,6 +51,17 @@ def is_known(program, text):
     return not subprocess.run([program, "xid", "-"], input="\n".join(lines), text=True, capture_output=True).returncode
 
 
+def unknown_actions(source, program):
+    """The driver's recovery actions that the program has by another name, or not at all."""
+    numbers = dict(re.findall(ACTION + r" = (\d+)", "".join(f.read_text() for f in source.rglob("ctrl2080gpu.h"))))
+    names = re.findall(rf'case {ACTION}:\s*return "([^"]+)"', "".join(f.read_text() for f in source.rglob("gpu.c")))
+    for action, name in names:
+        line = f"NVRM: Xid (PCI:0000:01:00): 154, GPU recovery action changed from 0x9 (?) to 0x{int(numbers[action]):x} (?)"
+        answer = subprocess.run([program, "xid", line], text=True, capture_output=True).stdout
+        if f"by the text: {name}\n" not in answer or "severity  unknown" in answer:
+            yield f"gpu.c: recovery action {numbers[action]}, {name}"
+
+
 def main():
     source = pathlib.Path(sys.argv[1])
     program = sys.argv[2] if len(sys.argv) > 2 else "build/xidscope"
@@ -59,6 +72,7 @@ def main():
             answer = subprocess.run([program, "xid", code], text=True, capture_output=True).stdout
             if "not in the catalog" in answer:
                 new.append(f"{header.name}: Xid {code}, {name}")
+    new += unknown_actions(source, program)
     for file in sorted(source.rglob("*.[ch]")):
         messages |= {text: file.name for text in formats(file.read_text(errors="replace")) if BROKEN.search(text)}
     if not messages:
