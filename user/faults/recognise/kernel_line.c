@@ -12,12 +12,10 @@
  * 	%t  "s! [comm:pid]", the task, or nothing	%T  "PID: N Comm: NAME": the same
  * 	%w  a word up to the next space
  * 	%e  a PCIe error's severity, or nothing
- * 	%i  the driver's number of a GPU	%g  "GPU" and that and a space, or nothing
- * 	%f  "function:line:(pid N): ", with or without the pid, or nothing
- * 	%h  "GPU0 function: ", each part or nothing
+ * 	%i  the driver's number of a GPU
  * 	%k  a number of an error that means refused credentials
  * 	%*  up to 200 bytes, as few as possible
- * 	%c  a colon, or nothing
+ * 	%(  what may be missing, up to its %)
  * 	%$  the end of the line, or only blanks before it */
 #include "faults/recognise/recognise.h"
 
@@ -31,19 +29,6 @@ struct pattern {
 	enum kernel_line_kind kind;
 	const char *name;
 	const char *pattern;
-};
-
-/* What parts of a pattern stand for: the first that matches. */
-static const struct {
-	char part;
-	const char *pattern;
-} alternatives[] = {
-	/* clang-format off */
-	{ 'c', ":" }, { 'c', "" },
-	{ 'g', "GPU%i " }, { 'g', "" },
-	{ 'h', "%g%a: " }, { 'h', "%g" },
-	{ 'f', "%a:%d:(pid %d): " }, { 'f', "%a:%d: " }, { 'f', "" },
-	/* clang-format on */
 };
 
 static const struct pattern patterns[] = {
@@ -259,7 +244,6 @@ static bool match_shortest(struct span *s, const char *pattern, size_t max, bool
 }
 
 /* One part of a pattern, of those that need not look at the rest of it. */
-/* NOLINTNEXTLINE(misc-no-recursion) */
 static bool match_part(struct span *s, char part, struct kernel_line *out)
 {
 	struct pci_address address;
@@ -311,10 +295,19 @@ static bool match_part(struct span *s, char part, struct kernel_line *out)
 	case '$':
 		span_take_run(s, " \r");
 		return !span_left(*s);
-	default:
-		return ARRAY_FIND(x, alternatives, COUNT(alternatives),
-				  x->part == part && match_line(s, x->pattern, out));
+	default: /* ')' */
+		return true;
 	}
+}
+
+/* The end of the optional part that begins at @at. */
+static const char *optional_end(const char *at)
+{
+	for (int depth = 1; depth;) {
+		at = strchr(at, '%') + 1;
+		depth += *at == '(' ? 1 : *at == ')' ? -1 : 0;
+	}
+	return at;
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion) */
@@ -330,6 +323,15 @@ static bool match_line(struct span *s, const char *pattern, struct kernel_line *
 			continue;
 		}
 		pattern++;
+		if (*pattern == '(') {
+			const struct kernel_line before = *out;
+
+			if (match_line(&rest, pattern + 1, out))
+				break;
+			*out = before;
+			pattern = optional_end(pattern);
+			continue;
+		}
 		if (*pattern == 'n' || *pattern == '*') {
 			bool word = *pattern == 'n';
 
