@@ -106,10 +106,6 @@ $(B)/.tools: Makefile
 $(G)/version.h: Makefile CHANGELOG.md | $(B)/.tools
 	$(Q)printf '#define XIDSCOPE_VERSION "%s"\n' '$(VERSION)' >$@
 
-$(G)/%.inc: user/xid/%.tsv user/xid/catalog.awk | $(B)/.tools
-	$(say) GEN $@
-	$(Q)awk -f user/xid/catalog.awk $< >$@
-
 $(G)/%.inc: %.tsv user/table.awk | $(B)/.tools
 	$(say) GEN $@
 	$(Q)awk -f user/table.awk $< >$@

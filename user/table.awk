@@ -5,6 +5,7 @@
 #   NAME   the same as it stands: a constant, or another expression
 #   Name   both: the text in upper case, for an enum, and the text
 #   note   nothing: it is for people, as are lines that begin with "# "
+#   EACH   the last: lines below a row, which begin with a tab, have such values; each value is a row with those of the row above
 # Plain POSIX awk. A row with another number of values ends it with status 1, so that a build stops.
 # Character by character: what sub() makes of quotes differs between awks.
 function quoted(text,    i, c, out)
@@ -28,17 +29,26 @@ BEGIN {
 	columns = NF
 	for (i = 1; i <= NF; i++)
 		column[i] = $i
+	each = column[NF] == "EACH"
 	next
 }
 
-NF != columns {
+/^\t/ && each {
+	for (i = 2; i <= NF; i++) {
+		sub(" ", ", ", $i)
+		print "TABLE_ROW(" row ", " $i ")"
+	}
+	next
+}
+
+NF + each != columns {
 	printf "%s:%d: %d values in %d columns\n", FILENAME, FNR, NF, columns | "cat >&2"
 	exit 1
 }
 
 {
 	row = ""
-	for (i = 1; i <= columns; i++) {
+	for (i = 1; i <= NF; i++) {
 		value = column[i] ~ /^[A-Z]/ ? toupper($i) : quoted($i)
 		if (column[i] == toupper(column[i]))
 			value = $i
@@ -47,5 +57,6 @@ NF != columns {
 		if (column[i] != "note")
 			row = row (row ? ", " : "") value
 	}
-	print "TABLE_ROW(" row ")"
+	if (!each)
+		print "TABLE_ROW(" row ")"
 }

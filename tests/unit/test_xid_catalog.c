@@ -16,7 +16,7 @@ TEST(known_codes_give_their_entry)
 		       "https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html",
 		       "%u %s %s %s %s %s", entry->xid, entry->mnemonic, entry->category,
 		       entry->action, entry->severity, entry->source);
-	assert_null(entry->documented);
+	assert_string_equal(entry->documented, "");
 	entry = xid_catalog_find(165);
 	assert_printed("ISINK_ZERO_LIFETIME PSHC_ZERO_LIFETIME", "%s %s", entry->mnemonic,
 		       entry->documented);
@@ -34,6 +34,37 @@ TEST(unknown_codes_give_a_whole_entry)
 		assert_printed("0 unknown none_given unknown", "%u %s %s %s", entry->xid,
 			       entry->severity, entry->action, entry->category);
 		assert_true(entry->mnemonic && entry->description);
+	}
+}
+
+static bool is_one_of(const char *words, const char *word)
+{
+	return *word && strstr(words, formatted(" %s ", word));
+}
+
+/* Actions, categories and severities are values of labels. */
+static void assert_labels(unsigned int code, const char *action, const char *severity)
+{
+	if (!*action || action[strspn(action, "abcdefghijklmnopqrstuvwxyz0123456789_")] ||
+	    !is_one_of(" fatal warning info ", severity))
+		fail_msg("%u has the action %s, severity %s", code, action, severity);
+}
+
+TEST(each_entry_is_whole_and_there_once)
+{
+	const struct sxid_catalog_entry *s;
+
+	for (unsigned int xid = 1; xid <= HIGHEST; xid++) {
+		const struct xid_catalog_entry *e = xid_catalog_find(xid);
+
+		assert_labels(xid, e->action, e->severity);
+		if (!is_one_of(" app driver fabric hw info unused ", e->category) ||
+		    !*e->mnemonic || !*e->description || !*e->source)
+			fail_msg("the entry of Xid %u lacks something", xid);
+	}
+	for (size_t i = 0; (s = sxid_catalog_entry(i)); i++) {
+		assert_labels(s->sxid, s->action, s->severity);
+		assert_ptr_equal(sxid_catalog_find(s->sxid), s);
 	}
 }
 

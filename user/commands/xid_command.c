@@ -150,7 +150,7 @@ static void print_text(const struct explained *x)
 				 "code not in the catalog");
 	if (e)
 		printf("  mnemonic  %s\n", e->mnemonic);
-	if (e && e->documented)
+	if (e && *e->documented)
 		printf("            documented as %s\n", e->documented);
 	if (e)
 		printf("  category  %s\n", e->category);
@@ -175,8 +175,8 @@ static void print_json(struct json *j, const struct explained *x)
 	json_unsigned(j, x->nvswitch ? "sxid" : "xid", x->code);
 	json_bool(j, "known", x->known);
 	json_text(j, "mnemonic", x->name);
-	if (e && e->documented)
-		json_text(j, "documented", e->documented);
+	if (e)
+		json_known(j, "documented", e->documented);
 	if (e)
 		json_text(j, "description", e->description);
 	if (e)

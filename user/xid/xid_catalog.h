@@ -8,7 +8,7 @@
 struct xid_catalog_entry {
 	unsigned int xid; /* 0: in the entry for unknown codes only */
 	const char *mnemonic; /* the driver's name of the code */
-	const char *documented; /* another name in the vendor's documentation; NULL: none */
+	const char *documented; /* another name in the vendor's documentation; "": none */
 	const char *description; /* a few words, for people */
 	const char *category; /* "hw", "driver", "app", "fabric", "info", "unused", "unknown" */
 	const char *action; /* "reset_gpu", ..., "none_given" */

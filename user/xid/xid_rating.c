@@ -17,7 +17,12 @@ struct rule {
 };
 
 static const struct rule rules[] = {
+#define ONLY(word, mask) [word - 1] = { ~mask##u, 0 },
+#define BITS(word, mask, value) [word - 1] = { mask, value },
+#define TABLE_ROW(xid, name, printed, words, severity, action) \
+	{ xid, name, XID_##printed, { words }, severity, action },
 #include "xid_text.inc"
+#undef TABLE_ROW
 };
 
 static bool has_name(const char *names, const char *name, struct span message)
