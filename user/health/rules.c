@@ -170,54 +170,61 @@ static uint64_t recent_failures(const struct snapshot *s, const char *device)
 	return number;
 }
 
-/* Sets what @f means, and what is to be done about it: @to's .meaning, .action and .advice. */
-static void explain(const struct health_evaluation *e, const struct fault *f,
-		    const struct fault_group *g, struct known_fault *to)
+/* What is known of @f, but for its standing and level. */
+static struct known_fault known_of_fault(const struct health_evaluation *e, const struct fault *f,
+					 const struct fault_group *g)
 {
 	const struct sxid_catalog_entry *sxid = f->nvswitch ? sxid_catalog_find(f->code) : NULL;
+	struct known_fault k = { .kind = f->nvswitch ? "sxid" : "xid",
+				 .device = f->device,
+				 .severity = f->severity,
+				 .action = sxid && !*f->action ? sxid->action : f->action,
+				 .meaning = xid_meaning(f->nvswitch, f->code),
+				 .count = f->count,
+				 .first = f->first,
+				 .last = f->last };
 
-	to->meaning = xid_meaning(f->nvswitch, f->code);
-	to->action = sxid && !*f->action ? sxid->action : f->action;
-	to->advice = f->nvswitch && !sxid ? "Drain the node and reset its GPUs and switches." :
-					    xid_action_advice(to->action);
+	xid_code_text(k.what, sizeof(k.what), f->nvswitch, f->code);
+	k.advice = f->nvswitch && !sxid ? "Drain the node and reset its GPUs and switches." :
+					  xid_action_advice(k.action);
 	if (!is_fatal_xid(f))
-		return;
+		return k;
 	if (g->boots >= REPLACE_BOOTS)
-		to->advice = "Drain the node and replace the GPU: reboots have not helped.";
+		k.advice = "Drain the node and replace the GPU: reboots have not helped.";
 	else if (recent_failures(e->s, f->device) >= REPLACE_FAILURES)
-		to->advice = "Drain the node and replace the GPU: resets have not helped.";
+		k.advice = "Drain the node and replace the GPU: resets have not helped.";
 	else
-		return;
-	to->action = "replace_gpu";
+		return k;
+	k.action = "replace_gpu";
+	return k;
 }
 
-static void describe(struct health_evaluation *e, struct health_finding *finding,
-		     const struct fault *f, uint64_t number, const struct fault_group *g)
+/* Writes the texts of a finding: @number of @unit of a fault. */
+static void describe(struct health_finding *to, const struct known_fault *k, uint64_t number,
+		     const char *unit)
 {
-	const enum health_rule_id rule = finding->rule;
-	const char *unit = rule == HEALTH_XID_REPEAT                ? "recent incidents" :
-			   !*health_rules[rule].unit && number == 1 ? "time" :
-								      "times";
-	const char *kind = f->nvswitch ? "SXid" : "Xid";
-	struct known_fault about;
+	const char *name = FAULT_NAME(k->kind, k->what), *device = *k->device ? k->device : "all";
+	bool nvswitch = !strcmp(k->kind, "sxid") || !strncmp(device, "nvidia-nvswitch", 15);
 	char when[40] = "";
 
-	SET(finding->device, "%s", f->device);
-	xid_code_text(finding->what, sizeof(finding->what), f->nvswitch, f->code);
-	finding->nvswitch = f->nvswitch;
-	finding->code = f->code;
-	finding->count = number;
-	finding->first = g->first;
-	finding->last = g->last;
-	SET(finding->head, "%s %u %s", kind, f->code, short_device(f->device));
-	explain(e, f, g, &about);
-	SET(finding->action, "%s", about.action);
-	finding->advice = about.advice;
-	if (g->last > 0)
-		snprintf(when, sizeof(when), ", last %s", UTC_TIME(g->last));
-	SET(finding->reason, "%s %s: %s %u (%s) %" PRIu64 " %s%s. %s",
-	    f->nvswitch ? "NVSwitch" : "GPU", f->device, kind, f->code,
-	    *about.meaning ? about.meaning : f->severity, number, unit, when, about.advice);
+	SET(to->device, "%s", device);
+	SET(to->what, "%s", k->what);
+	to->count = number;
+	to->first = k->first;
+	to->last = k->last;
+	SET(to->action, "%s", k->action);
+	to->advice = k->advice;
+	SET(to->head, "%.20s %s", name, short_device(device));
+	if (k->last > 0)
+		snprintf(when, sizeof(when), ", last %s", UTC_TIME(k->last));
+	SET(to->reason, "%s %s: %s%s (%s) %" PRIu64 " %s%s. %s", nvswitch ? "NVSwitch" : "GPU",
+	    device, !strcmp(k->kind, "gpu_driver_error") ? "driver error " : "", name,
+	    *k->meaning ? k->meaning : k->severity, number, unit, when, k->advice);
+}
+
+static const char *times(uint64_t number)
+{
+	return number == 1 ? "time" : "times";
 }
 
 /* Whether another GPU also had this Xid within the window, which makes it the application's. */
@@ -248,6 +255,8 @@ static void find_faults(struct health_evaluation *e, enum health_rule_id rule)
 {
 	const struct health_rule *r = &health_rules[rule];
 	enum fault_standing standing;
+	struct health_finding *to;
+	struct known_fault known;
 	struct fault_group g;
 	uint64_t number;
 
@@ -257,8 +266,18 @@ static void find_faults(struct health_evaluation *e, enum health_rule_id rule)
 		fault_group_sum(e->s, f, &g);
 		number = count(e, rule, f, &g);
 		standing = group_standing(e, f, &g);
-		if (number && is_wanted(e, standing))
-			describe(e, add_finding(e, rule, standing), f, number, &g);
+		if (!number || !is_wanted(e, standing))
+			continue;
+		known = known_of_fault(e, f, &g);
+		known.first = g.first;
+		known.last = g.last;
+		to = add_finding(e, rule, standing);
+		to->nvswitch = f->nvswitch;
+		to->code = f->code;
+		describe(to, &known, number,
+			 rule == HEALTH_XID_REPEAT ? "recent incidents" :
+			 *r->unit                  ? "times" :
+						     times(number));
 	}
 }
 
@@ -328,38 +347,42 @@ static enum fault_standing message_standing(const struct health_evaluation *e,
 	return standing_of(e, v->device, v->kind, v->last);
 }
 
-static void describe_message(struct health_finding *f, const struct driver_message *m,
-			     const struct kernel_event *v)
+/* NULL: it has no meaning for a rule. */
+static const struct driver_message *find_message(const char *kind)
 {
-	const char *device = *v->device ? v->device : "all";
-	const char *what = strncmp(device, "nvidia-nvswitch", 15) != 0 ? "GPU" : "NVSwitch";
+	return ARRAY_FIND(m, driver_messages, COUNT(driver_messages), !strcmp(kind, m->kind));
+}
 
-	SET(f->device, "%s", device);
-	SET(f->what, "%s", v->kind);
-	f->count = v->count;
-	f->last = v->last;
-	SET(f->action, "%s", m->action);
-	f->advice = xid_action_advice(m->action);
-	SET(f->head, "%.20s %s", v->kind, short_device(device));
-	SET(f->reason, "%s %s: driver error %s (%s) %" PRIu64 " %s, last %s. %s", what, device,
-	    v->kind, m->meaning, v->count, v->count == 1 ? "time" : "times", UTC_TIME(v->last),
-	    f->advice);
+static struct known_fault known_of_message(const struct driver_message *m,
+					   const struct kernel_event *v)
+{
+	struct known_fault k = { .kind = "gpu_driver_error",
+				 .device = v->device,
+				 .severity = "",
+				 .action = m ? m->action : "",
+				 .meaning = m ? m->meaning : "",
+				 .advice = m ? xid_action_advice(m->action) : "",
+				 .count = v->count,
+				 .last = v->last };
+
+	SET(k.what, "%s", v->kind);
+	return k;
 }
 
 static void find_driver_messages(struct health_evaluation *e, enum health_rule_id rule)
 {
-	const struct snapshot *s = e->s;
+	ARRAY_EACH(v, e->s->faults.kernel_events, e->s->faults.kernel_event_count) {
+		const struct driver_message *m = find_message(v->kind);
+		enum fault_standing standing;
+		struct known_fault known;
 
-	ARRAY_EACH(v, s->faults.kernel_events, s->faults.kernel_event_count) {
-		const struct driver_message *m =
-			ARRAY_FIND(x, driver_messages, COUNT(driver_messages),
-				   x->rule == rule && !strcmp(v->kind, x->kind));
-
-		enum fault_standing standing = m ? message_standing(e, m, v) : STANDING_OVER;
-
-		if (m && v->gpu_driver && v->count && (double)v->count >= e->o->rules[rule].limit &&
-		    is_wanted(e, standing))
-			describe_message(add_finding(e, rule, standing), m, v);
+		if (!m || m->rule != rule || !v->gpu_driver || !v->count ||
+		    (double)v->count < e->o->rules[rule].limit)
+			continue;
+		standing = message_standing(e, m, v);
+		known = known_of_message(m, v);
+		if (is_wanted(e, standing))
+			describe(add_finding(e, rule, standing), &known, v->count, times(v->count));
 	}
 }
 
@@ -438,7 +461,7 @@ static void find_kernel_events(struct health_evaluation *e, enum health_rule_id 
 		f = add_state(e, rule, device, "",
 			      "%s of %s%s%s, %" PRIu64 " %s. %srain the node and restart it.",
 			      v->kind, device, *v->about ? ": " : "", v->about, v->count,
-			      v->count == 1 ? "time" : "times",
+			      times(v->count),
 			      rule == HEALTH_CPU_STALL ? "If it continues, d" : "D");
 		SET(f->head, "%.20s %.16s", v->kind, v->device);
 		SET(f->action, "%s", "restart_bm");
@@ -612,16 +635,11 @@ static enum fault_standing unless_harmless(enum fault_standing standing, enum he
 
 static struct known_fault list_fault(const struct health_evaluation *e, const struct fault *f)
 {
-	struct known_fault h = { .kind = f->nvswitch ? "sxid" : "xid",
-				 .device = f->device,
-				 .severity = f->severity,
-				 .count = f->count,
-				 .first = f->first,
-				 .last = f->last };
+	struct known_fault h;
 	struct fault_group g;
 
-	xid_code_text(h.what, sizeof(h.what), f->nvswitch, f->code);
 	fault_group_sum(e->s, f, &g);
+	h = known_of_fault(e, f, &g);
 	for (int rule = 0; rule < HEALTH_RULES; rule++) {
 		const struct health_rule *r = &health_rules[rule];
 
@@ -629,7 +647,6 @@ static struct known_fault list_fault(const struct health_evaluation *e, const st
 		    count(e, (enum health_rule_id)rule, f, &g))
 			h.level = e->o->rules[rule].level;
 	}
-	explain(e, f, &g, &h);
 	if (h.level == HEALTH_OK && !*h.action)
 		h.advice = "";
 	h.standing = unless_harmless(group_standing(e, f, &g), h.level);
@@ -639,27 +656,12 @@ static struct known_fault list_fault(const struct health_evaluation *e, const st
 static struct known_fault list_message(const struct health_evaluation *e,
 				       const struct kernel_event *v)
 {
-	struct known_fault h = { .kind = "gpu_driver_error",
-				 .device = v->device,
-				 .severity = "",
-				 .action = "",
-				 .meaning = "",
-				 .advice = "",
-				 .count = v->count,
-				 .last = v->last };
+	const struct driver_message *m = find_message(v->kind);
+	struct known_fault h = known_of_message(m, v);
 
-	SET(h.what, "%s", v->kind);
-	h.standing = STANDING_HARMLESS;
-	ARRAY_EACH(m, driver_messages, COUNT(driver_messages)) {
-		if (strcmp(m->kind, v->kind) != 0)
-			continue;
-		if ((double)v->count >= e->o->rules[m->rule].limit)
-			h.level = e->o->rules[m->rule].level;
-		h.standing = unless_harmless(message_standing(e, m, v), h.level);
-		h.action = m->action;
-		h.meaning = m->meaning;
-		h.advice = xid_action_advice(m->action);
-	}
+	if (m && (double)v->count >= e->o->rules[m->rule].limit)
+		h.level = e->o->rules[m->rule].level;
+	h.standing = m ? unless_harmless(message_standing(e, m, v), h.level) : STANDING_HARMLESS;
 	return h;
 }
 
@@ -711,8 +713,7 @@ const struct health_rule health_rules[HEALTH_RULES] = {
 
 enum health_what health_what(const char *what)
 {
-	if (*what < 'a' || *what > 'z' || !strncmp(what, "sxid:", 5) ||
-	    ARRAY_FIND(m, driver_messages, COUNT(driver_messages), !strcmp(what, m->kind)))
+	if (*what < 'a' || *what > 'z' || !strncmp(what, "sxid:", 5) || find_message(what))
 		return HEALTH_FAULT;
 	return ARRAY_FIND(r, health_rules, HEALTH_RULES,
 			  !r->matches && r->find != find_driver_messages &&
