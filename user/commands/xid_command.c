@@ -487,8 +487,6 @@ static void answer_text(struct answers *a, const char *text, size_t size)
 	bool nvswitch;
 
 	while (xid_line_next(text, size, &offset, &line)) {
-		if (line.kind == XID_LINE_SXID_DETAIL)
-			continue;
 		x = explain_line(a->policy, &line);
 		x.time = a->time;
 		answer_one(a, &x);

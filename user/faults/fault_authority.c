@@ -174,8 +174,6 @@ void fault_authority_message(struct fault_authority *a, const struct printk_even
 	if (!driver && a->noted_others >= MAX_NOTED_OTHERS)
 		return;
 	while (xid_line_next(r.text, r.len, &offset, &line)) {
-		if (line.kind == XID_LINE_SXID_DETAIL)
-			continue;
 		note_line(a, (struct noted){ fault_hash(a, &line), false, !driver, e->time });
 		fault_events_add_fault(a->events, &line, &r,
 				       driver && form_of_call(r.text, r.len, line.header));
@@ -351,8 +349,7 @@ static void count_forged(struct fault_authority *a, const struct fault_report *r
 						      .text = r->text,
 						      .text_len = r->len };
 
-		if (line.kind != XID_LINE_SXID_DETAIL)
-			fault_events_add_signal(a->events, &signal);
+		fault_events_add_signal(a->events, &signal);
 	}
 }
 
@@ -405,8 +402,7 @@ void fault_authority_record(struct fault_authority *a, const struct kmsg_record 
 	    printk_marked(text, t.from.len))
 		a->drain(a->context);
 	while (xid_line_next(text, t.from.len, &offset, &line))
-		if (line.kind != XID_LINE_SXID_DETAIL)
-			add_fault_of_record(a, &t, &line);
+		add_fault_of_record(a, &t, &line);
 	for (offset = 0; kernel_line_next(text, t.from.len, &offset, &other);) {
 		other.caller = *record->caller ? record->caller : NULL;
 		add_line_of_record(a, &t, &other);

@@ -298,7 +298,7 @@ static void read_sxid(struct xid_line *line, struct span s)
 		line->fatality = XID_CORRECTABLE;
 	else if (span_starts_with(s, "Severity ") || span_starts_with(s, "Data {") ||
 		 span_starts_with(s, "SOE HALT data["))
-		line->kind = XID_LINE_SXID_DETAIL;
+		line->kind = XID_LINE_NONE; /* more about the one before */
 }
 
 static void read_xid(struct xid_line *line, struct span s)
@@ -360,7 +360,8 @@ static const char *find_end(struct span s)
 	return line.end;
 }
 
-bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line *out)
+/* The same with what is no event of its own. */
+static bool next_header(const char *text, size_t len, size_t *offset, struct xid_line *out)
 {
 	struct span s, rest;
 
@@ -388,4 +389,12 @@ bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line
 		take_process(&s, out);
 	xid_line_read_message(out, s.at, span_left(s));
 	return true;
+}
+
+bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line *out)
+{
+	while (next_header(text, len, offset, out))
+		if (out->kind != XID_LINE_NONE)
+			return true;
+	return false;
 }

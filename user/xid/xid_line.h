@@ -9,7 +9,6 @@ enum xid_line_kind {
 	XID_LINE_NONE,
 	XID_LINE_XID, /* a GPU's fault: one event */
 	XID_LINE_SXID, /* a switch's fault: one event */
-	XID_LINE_SXID_DETAIL, /* more about the SXid before it: not an event */
 };
 
 enum xid_fatality {
@@ -78,7 +77,7 @@ struct xid_line {
 bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line *out);
 
 /* Reads the message alone, which a tracepoint reports without "pid=" and "name=". Set line->kind and line->code before; fills
- * fatality, nvlink, place, caused_by, both recoveries and message, and turns an SXid that is a detail into XID_LINE_SXID_DETAIL. */
+ * fatality, nvlink, place, caused_by, both recoveries and message, and turns more about the SXid before into XID_LINE_NONE. */
 void xid_line_read_message(struct xid_line *line, const char *message, size_t len);
 
 /* ---- xid_rating.c: severity and action of one event, by its text if that decides (xid_text.tsv), otherwise by the catalogs ---- */
