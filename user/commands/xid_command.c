@@ -53,39 +53,36 @@ static const char *note_of(bool nvswitch, unsigned int code, bool overridden)
 	return NULL;
 }
 
-static struct explained explain_code(const struct xid_policy *p, bool nvswitch, unsigned int code)
+/* @line: NULL: what the code alone says. */
+static struct explained explain(const struct xid_policy *p, bool nvswitch, unsigned int code,
+				const struct xid_line *line)
 {
-	static const struct sxid_catalog_entry unknown = { .mnemonic = "",
-							   .action = "none_given",
-							   .severity = "unknown" };
+	const struct xid_line none = { .kind = nvswitch ? XID_LINE_SXID : XID_LINE_XID,
+				       .code = code,
+				       .message = "" };
 	const struct xid_policy_entry *e = xid_policy_find(p, nvswitch, code);
 	const struct sxid_catalog_entry *sxid = nvswitch ? sxid_catalog_find(code) : NULL;
 	const struct xid_catalog_entry *xid = nvswitch ? NULL : xid_catalog_find(code);
-	struct explained x = { .nvswitch = nvswitch, .code = code, .entry = xid };
+	struct xid_rating rating = xid_policy_rating(p, line ?: &none);
 
-	x.known = xid ? xid->xid : sxid != NULL;
-	sxid = sxid ?: &unknown;
-	x.name = xid ? xid->mnemonic : sxid->mnemonic;
-	x.severity = e && e->severity ? e->severity : xid ? xid->severity : sxid->severity;
-	x.action = e && *e->action ? e->action : xid ? xid->action : sxid->action;
-	x.overridden = e && (e->severity || *e->action);
-	x.note = note_of(nvswitch, code, e && e->severity);
-	return x;
-}
-
-static struct explained explain_line(const struct xid_policy *p, const struct xid_line *line)
-{
-	struct explained x = explain_code(p, line->kind == XID_LINE_SXID, line->code);
-	struct xid_rating rating = xid_policy_rating(p, line);
-
-	x.severity = rating.severity;
-	if (*rating.action)
-		x.action = rating.action;
-	x.note = NULL;
-	x.line = line;
-	x.time = "";
-	x.text = rating.text;
-	return x;
+	return (struct explained){
+		.nvswitch = nvswitch,
+		.code = code,
+		.known = xid ? xid->xid : sxid != NULL,
+		.entry = xid,
+		.name = xid  ? xid->mnemonic :
+			sxid ? sxid->mnemonic :
+			       "",
+		.severity = rating.severity,
+		.action = *rating.action ? rating.action :
+			  sxid           ? sxid->action :
+					   "none_given",
+		.overridden = e && (e->severity || *e->action),
+		.note = line ? NULL : note_of(nvswitch, code, e && e->severity),
+		.line = line,
+		.text = rating.text,
+		.time = "",
+	};
 }
 
 /* Appends the words and registers of a line that can decide, with a blank before each. */
@@ -198,44 +195,40 @@ static void print_json(struct json *j, const struct explained *x)
 	json_object_end(j);
 }
 
-static void list_one(const struct explained *x, struct json *j)
+/* Lists the code, if the catalogs have it (@known) or have it not. */
+static void list_code(const struct xid_policy *p, struct json *j, bool nvswitch, unsigned int code,
+		      bool known)
 {
-	char code[16];
+	const struct explained x = explain(p, nvswitch, code, NULL);
+	char text[16];
 
+	if (x.known != known)
+		return;
 	if (j) {
 		if (j->comma)
 			json_newline(j);
-		print_json(j, x);
+		print_json(j, &x);
 		return;
 	}
-	xid_code_text(code, sizeof(code), x->nvswitch, x->code);
-	printf("%-10s %-8s %-8s %-20s  %s\n", code, x->severity,
-	       x->nvswitch ? "nvswitch" : x->entry->category, x->action,
-	       x->nvswitch ? x->name : x->entry->description);
+	xid_code_text(text, sizeof(text), nvswitch, code);
+	printf("%-10s %-8s %-8s %-20s  %s\n", text, x.severity,
+	       nvswitch ? "nvswitch" : x.entry->category, x.action,
+	       nvswitch ? x.name : x.entry->description);
 }
 
 /* Lists the catalogs' codes, and those that only the policy has: Xids, then SXids, those of the catalog first. */
 static void list_codes(const struct xid_policy *p, bool json)
 {
 	struct json array = { .out = stdout }, *j = json ? &array : NULL;
-	struct explained x;
 
 	if (j)
 		json_array(j, NULL);
-	for (unsigned int i = 0; i < xid_catalog_end(); i++) {
-		x = explain_code(p, false, i);
-		if (x.known)
-			list_one(&x, j);
-	}
-	for (size_t i = 0; sxid_catalog_entry(i); i++) {
-		x = explain_code(p, true, sxid_catalog_entry(i)->sxid);
-		list_one(&x, j);
-	}
-	for (size_t i = 0; i < p->count; i++) {
-		x = explain_code(p, p->entries[i].nvswitch, p->entries[i].code);
-		if (!x.known)
-			list_one(&x, j);
-	}
+	for (unsigned int i = 0; i < xid_catalog_end(); i++)
+		list_code(p, j, false, i, true);
+	for (size_t i = 0; sxid_catalog_entry(i); i++)
+		list_code(p, j, true, sxid_catalog_entry(i)->sxid, true);
+	ARRAY_EACH(e, p->entries, p->count)
+		list_code(p, j, e->nvswitch, e->code, false);
 	if (j) {
 		json_array_end(j);
 		putchar('\n');
@@ -487,14 +480,14 @@ static void answer_text(struct answers *a, const char *text, size_t size)
 	bool nvswitch;
 
 	while (xid_line_next(text, size, &offset, &line)) {
-		x = explain_line(a->policy, &line);
+		x = explain(a->policy, line.kind == XID_LINE_SXID, line.code, &line);
 		x.time = a->time;
 		answer_one(a, &x);
 	}
 	if (a->count > before || !xid_codes_only(rest))
 		return;
 	while (xid_code_next(&rest, &nvswitch, &code)) {
-		x = explain_code(a->policy, nvswitch, code);
+		x = explain(a->policy, nvswitch, code, NULL);
 		answer_one(a, &x);
 	}
 }
