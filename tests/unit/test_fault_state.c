@@ -45,6 +45,7 @@ static void fill(struct fault_state *state)
 		fault->count = UINT64_MAX;
 		fault->incidents = i;
 		fault->first = 1700000000.123456;
+		fault->repeats = (struct fault_repeats){ .times = { 3200, 3000.5 }, .count = 2 };
 		fault->last = 249999999999.0;
 		event = snapshot_kernel_event(c, i % 2, names[i], names[11 - i]);
 		event->count = i;
@@ -58,6 +59,8 @@ static void fill(struct fault_state *state)
 		faults_note_past(&state->faults, names[i], (unsigned int)i, true, 1e9);
 		faults_note_past(&state->faults, names[i], (unsigned int)i, true, 2e9);
 		faults_note_past(&state->faults, names[i], (unsigned int)i, false, 3e9);
+		for (int n = 0; n < 2; n++)
+			faults_note_place(&state->faults, names[i], 65536, 0, 1000.5 + 200 * n);
 	}
 }
 
@@ -105,10 +108,12 @@ TEST(what_is_written_reads_back)
 {
 	const struct past_fault *past;
 	const struct fault_counts *c = &again.faults.counts;
+	const struct fault_place *place;
 
 	fill(&s);
 	read_back();
 	past = &again.faults.past[5];
+	place = &again.faults.places[5];
 	/* Not only alike as text. */
 	assert_printed(
 		"5b0b4c4e-27dc-4fd3-a5d6-c2c2c2f1b6d1 18446744073709551615 17 12 12 1700000000.5",
@@ -119,6 +124,11 @@ TEST(what_is_written_reads_back)
 		"%s %s %lu %lu %d %.6f %.6f", c->faults[5].device, c->faults[5].severity,
 		c->faults[5].count, c->faults[5].incidents, c->faults[5].nvswitch,
 		c->faults[5].first, c->faults[5].last);
+	assert_printed("2 3200.0 3000.5", "%u %.1f %.1f", c->faults[5].repeats.count,
+		       c->faults[5].repeats.times[0], c->faults[5].repeats.times[1]);
+	assert_printed("a\nb 65536 2 1200.5 1000.5", "%s %u %u %.1f %.1f", place->device,
+		       place->place, place->repeats.count, place->repeats.times[0],
+		       place->repeats.times[1]);
 	/* What is not UTF-8 stays readable. */
 	assert_printed("\\xff\\xfe\x01 1 fault a 1", "%s %d %s", c->gpus[7].uuid,
 		       c->gpus[7].rate_limited, c->recoveries[1].evidence);
@@ -135,54 +145,6 @@ TEST(an_empty_state_reads_back)
 	read_back();
 	assert_int_equal(again.next, 7);
 	assert_true(again.boot_to_wall == 0); /* not known */
-}
-
-TEST(times_of_repeats_survive)
-{
-	struct fault like = { .device = "a", .code = 94, .severity = "warning", .action = "x" };
-	const struct fault *f;
-
-	s = (struct fault_state){ .boot = "b" };
-	for (int i = 0; i < 12; i++) {
-		assert_int_equal(faults_add(&s.faults, &like, 1000 + 200 * i), 0);
-		assert_int_equal(faults_add(&s.faults, &like, 1001 + 200 * i), 0);
-	}
-	like.code = 48;
-	assert_int_equal(faults_add(&s.faults, &like, 5), 0);
-	read_back();
-	assert_has(
-		text,
-		"\"code\":94,\"nvswitch\":false,\"severity\":\"warning\",\"action\":\"x\",\"count\":24,\"last\":3201.000000000,\"incidents\":12,\"first\":1000.000000000,"
-		"\"repeats.times\":[3200.000000000,3000.000000000,2800.000000000,");
-	assert_int_equal(again.faults.counts.fault_count, 2);
-	f = &again.faults.counts.faults[0];
-	assert_true(f->count == 24 && f->incidents == 12 && f->last == 3201);
-	assert_int_equal(f->repeats.count, FAULT_REPEATS);
-	for (int i = 0; i < FAULT_REPEATS; i++)
-		assert_true(f->repeats.times[i] == 3200 - 200 * i);
-	f = &again.faults.counts.faults[1];
-	assert_int_equal(f->repeats.count, 1);
-	assert_true(f->repeats.times[0] == 5);
-}
-
-TEST(times_of_places_survive)
-{
-	struct fault like = { .device = "a", .code = 13, .severity = "warning", .action = "x" };
-
-	s = (struct fault_state){ .boot = "b" };
-	for (unsigned int i = 0; i < 6; i++) {
-		like.place = 65536 + i % 2;
-		assert_int_equal(faults_add(&s.faults, &like, 1000 + 200 * i), 0);
-	}
-	read_back();
-	assert_has(
-		text,
-		"\"places\":[{\"device\":\"a\",\"place\":65536,\"last\":1800.000000000,\"repeats.times\":[1800.000000000,1400.000000000,1000.000000000],\"repeats.count\":3},");
-	assert_int_equal(again.faults.counts.faults[0].count, 6);
-	assert_int_equal(again.faults.place_count, 2);
-	assert_int_equal(again.faults.places[1].place, 65537);
-	assert_int_equal(again.faults.places[1].repeats.count, 3);
-	assert_true(again.faults.places[1].repeats.times[0] == 2000);
 }
 
 /* A file that we write must never be one that we refuse. */
@@ -296,20 +258,6 @@ TEST(what_makes_no_sense_is_refused)
 		"{" STATE ",\"faults\":[{\"repeats.count\":9}]}",
 		"{" STATE ",\"faults\":[{\"repeats.times\":[1,2,3,4,5,6,7,8,9]}]}",
 		"{" STATE ",\"faults\":[{\"repeats.times\":[-1]}]}", "{" STATE ",\"faults\":[1]}");
-}
-
-/* As if a later or an earlier version had written it. */
-TEST(fields_and_tables_of_another_version_are_no_damage)
-{
-	assert_int_equal(
-		read_body("{\"new\":[{\"x\":1}],\"state\":[{\"next\":5,\"new\":{\"x\":[]}}],"
-			  "\"faults\":[{\"code\":79,\"new\":null,\"device\":\"a\"},{}]}"),
-		0);
-	assert_int_equal(s.next, 5);
-	assert_int_equal(s.faults.counts.fault_count, 2);
-	assert_int_equal(s.faults.counts.faults[0].code, 79);
-	assert_string_equal(s.faults.counts.faults[0].device, "a");
-	assert_int_equal(s.faults.counts.gpu_count, 0);
 }
 
 TEST(a_file_of_another_program_is_refused)

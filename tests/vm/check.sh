@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Runs scenarios on the kernels named (default: all of kernels.tsv, with the scenarios named there) and judges what they
 # leave. A guest waits for two fifths of its time, so two more than there are CPUs run at once; a long list of scenarios is
-# shared by guests of at most 14. Prints a line per test and at the end
+# shared by guests of at most 10. Prints a line per test and at the end
 # "N passed, N failed, N skipped, N forgiven": what fails on a kernel that may fail is shown as "FORGIVEN FAIL".
 #   check.sh [--transports | --dkms] [--all | --only "SCENARIO..."] [KERNEL...]
 # --transports: those in transports/ instead: NFS over RDMA, TLS, with Kerberos, and pNFS, in an image of their own
@@ -151,7 +151,7 @@ prepare_scenarios() {
 	done
 	guest "$2" -timed "${clocked[@]}"
 	guest "$2" -timed-2 "${begun[@]}"
-	parts=$(((${#rest[@]} + 13) / 14))
+	parts=$(((${#rest[@]} + 9) / 10))
 	for ((i = parts; i; i--)); do # the first last: the others are copies of it
 		((from = ${#rest[@]} * (i - 1) / parts, i > 1)) && suffix=-$i || suffix=''
 		guest "$2" "$suffix" "${rest[@]:from:${#rest[@]}*i/parts-from}"
