@@ -707,19 +707,6 @@ TEST(a_long_setup_is_credentials)
 	}
 }
 
-/* Retries that the server asks for, and calls that are sent again. */
-TEST(delays_and_resends_are_known_by_their_phases)
-{
-	for (int again = 0; again < 2; again++) {
-		fresh();
-		record("WRITE", 100, 100 * MS, again ? RPC_PHASE_RESEND : RPC_PHASE_DELAY, 90 * MS);
-		histogram_record(&op_of("WRITE")->phase[RPC_PHASE_RTT], 100, 10 * MS);
-		server();
-		end_interval(SECOND);
-		judge(again ? BOUND_RESEND : BOUND_DELAY, CONFIDENCE_HIGH);
-	}
-}
-
 TEST(a_network_that_loses_packets_is_resend)
 {
 	struct setup u = SETUP(64, 8, 20 * MS, "READ");
@@ -799,15 +786,6 @@ TEST(setup_is_resend_beside_connections_that_are_lost)
 		assert_has(verdict.sentence, rows[r].said);
 		assert_int_equal(!strstr(verdict.sentence, " closed "), !*rows[r].said);
 	}
-}
-
-TEST(one_call_in_a_long_session_is_limited_by_nothing)
-{
-	server();
-	record("SEQUENCE", 1, 90 * MS, RPC_PHASE_RTT, 90 * MS);
-	end_interval(SECOND);
-	end_interval(SECOND);
-	judge(BOUND_NONE, CONFIDENCE_MEDIUM);
 }
 
 /* @calls of @op that wait @waited for a slot, are answered after @rtt, and find @depth others in flight. */
@@ -1249,19 +1227,6 @@ TEST(slots_are_those_that_calls_wait_for)
 	assert_gain(&u, 32, 1.5);
 }
 
-TEST(a_server_that_stops_answering_hangs)
-{
-	struct setup u = SETUP(64, 8, MS, "READ");
-
-	RUN(&u, 4, 4, 4);
-	for (unsigned int i = 1; i <= 6; i++) {
-		wait_on(i * SECOND);
-		if (i <= 4)
-			assert_true(verdict_of(&sums, SERVER).bound_by != BOUND_HUNG);
-	}
-	judge(BOUND_HUNG, CONFIDENCE_HIGH);
-}
-
 /* 6 s without answers, then the calls that waited end, and others as before. */
 TEST(a_stall_that_ended_is_told_and_not_judged)
 {
@@ -1303,22 +1268,6 @@ TEST(a_stall_counts_from_its_begin)
 		end_interval(i < 4 ? SECOND : SECOND / 2);
 	}
 	assert_true(server_hangs(&sums, SERVER));
-}
-
-TEST(a_stall_may_end_at_another_address)
-{
-	struct setup u = SETUP(64, 8, MS, "READ");
-
-	now.wall = 1000;
-	strcpy(transport()->remote.address, "10.0.0.1");
-	RUN(&u, 4, 4, 4, 4);
-	be_silent(6);
-	strcpy(transport()->remote.address, "10.0.0.2");
-	transport()->replies += 30;
-	transport()->connects++;
-	wait_on(0);
-	assert_has(headline(), "nas did not answer for 7.0 s, from ");
-	assert_has(headline(), ", until the client had connected to 10.0.0.2. ");
 }
 
 /* Intervals of a second, in each of which calls are answered at once. */
