@@ -124,7 +124,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (t.first.time_ns && !session_end(&t))
 		require_sinks(&t);
 	session_free(&t);
-	live_end(&view);
 	recording_free(r);
 	codec_free(codec);
 	return 0;

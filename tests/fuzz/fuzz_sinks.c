@@ -113,7 +113,6 @@ static void require_report(struct snapshot *s)
 	require_markdown(&t);
 	t.last = (struct snapshot){}; /* its arrays are @s' own */
 	session_free(&t);
-	live_end(&view);
 	openmetrics_write(out, s, FORMAT_OPENMETRICS, DETAIL_OP);
 	openmetrics_write(out, s, FORMAT_PROMETHEUS, DETAIL_NODE);
 	require(!fclose(out));
