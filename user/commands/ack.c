@@ -254,8 +254,7 @@ static bool is_useless(const struct options *o)
 			"rule that finds a state, such as nfs_waiter",
 			o->fault.what);
 	return what == HEALTH_STATE && !(o->fault.time > wall_seconds()) &&
-	       trouble("%s is a state: snooze it by --until with a future time",
-		       o->fault.what);
+	       trouble("%s is a state: snooze it by --until with a future time", o->fault.what);
 }
 
 int cmd_ack(const struct options *o)
