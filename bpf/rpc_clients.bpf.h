@@ -7,7 +7,7 @@
 #include "rpc_phases.bpf.h"
 
 /* The entry of each client by its number in the kernel; 0: none yet. If the kernel uses a number again, the new client gets
- * another entry. Two CPUs may make entries or shares for one client at once: all count, and user space adds them. */
+ * another entry. Two CPUs may make entries or shares for one client at the same time: all count, and user space adds them. */
 volatile __u16 rpc_client_entry[RPC_MAX_CLIENTS] = {};
 
 /* An enum rpc_kind for each series, with RPC_SERIES_WRITES. Room for each value of a byte, so that an index needs no

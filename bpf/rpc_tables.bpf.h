@@ -132,7 +132,7 @@ static __always_inline void transport_proto(char *proto, const struct rpc_xprt *
 				  BPF_CORE_READ(xprt, address_strings[RPC_DISPLAY_PROTO]));
 }
 
-/* How many entries are searched at once. */
+/* How many entries are searched in one group. */
 #define TRANSPORT_GROUP 32
 
 /* Whether the entry is that of an earlier transport of the same server and protocol. A global function because the verifier

@@ -11,7 +11,7 @@
  * 512 bytes. Returns the rest of the path; NULL: there is none. */
 const char *container_find(const char *path, char id[CONTAINER_ID], char *name);
 
-/* Writes "ID NAME" for each container of the system below @root, which may wait for ever. */
+/* Writes "ID NAME" for each container of the system below @root, which may never return. */
 void container_write_names(const char *root, FILE *out);
 
 /* Its part: the same for the text of one file. @id: of the container whose file it is; podman's has many. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The whole screen of a terminal, for a view that is drawn again and again. One at a time.
+/* The whole screen of a terminal, for a view that is drawn repeatedly. One at a time.
  *
  * The terminal is restored at every end that a process can handle: screen_end(), exit(), a signal that ends the process,
  * and each stop by ^Z until the process continues. ECMA-48 sequences that every terminal but TERM=dumb knows are enough; no

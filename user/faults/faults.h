@@ -9,7 +9,7 @@
 /* Equal faults with a gap below this are one burst. */
 #define FAULT_BURST_SECONDS 5.0
 
-/* Incidents with a gap below this are one failure, such as of a job that starts again and again. */
+/* Incidents with a gap below this are one failure, such as of a job that starts repeatedly. */
 #define FAULT_REPEAT_SECONDS 180.0
 
 /* Limits of distinct entries. Beyond MAX_FAULTS a new entry is merged into device "other", and keeps its code, severity

@@ -28,7 +28,7 @@ struct saved_log {
 	bool again; /* the last line was not read yet */
 	/* What is in several lines, or in JSON. */
 	struct saved_entry {
-		bool open; /* it goes on */
+		bool open; /* it continues */
 		bool indented; /* its fields are */
 		bool by_journal; /* the journal says whether the kernel wrote it */
 		bool by_kernel;

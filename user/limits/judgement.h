@@ -127,7 +127,7 @@ void say_loads(struct verdict *to);
 /* Whether a link at its rate may delay replies, but too few looks show it. */
 bool may_fill_link(const struct server_sums *v);
 
-/* Whether data wait in queues on the way: a round trip takes much longer than the shortest one. */
+/* Whether data wait in queues on the network: a round trip takes much longer than the shortest one. */
 bool queues_on_the_way(const struct server_sums *v);
 
 /* Judges a server whose calls wait for slots. @limit is BOUND_SLOT or BOUND_SESSION. Decides on that limit, with a setting
@@ -144,7 +144,7 @@ bool judge_lock(
 bool judge_delayed(
 	struct judgement *j); /* calls for metadata wait before retries, within or between calls */
 bool judge_denied(struct judgement *j); /* tasks wait for fcntl locks */
-bool judge_refused(struct judgement *j); /* a user tries again and again what the server refuses */
+bool judge_refused(struct judgement *j); /* a user repeatedly tries what the server refuses */
 
 /* If most of the calls' time goes to small READs or WRITEs, because the mount allows no larger ones: says so, and proposes
  * the largest size that the server allows. */

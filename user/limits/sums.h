@@ -39,7 +39,7 @@ struct slot_waits {
 /* TCP sends a segment again after this time or more, if nothing came after it (TCP_RTO_MIN). */
 #define LATE_NS UINT64_C(200000000)
 
-/* A connection is closed again and again. An idle one is closed after 5 minutes. */
+/* A connection is closed repeatedly. An idle one is closed after 5 minutes. */
 #define CLOSINGS 5
 
 /* The slots of a transport without a limit: RPC_MAX_SLOT_TABLE_LIMIT. */
@@ -48,7 +48,7 @@ struct slot_waits {
 /* The server hangs if it answers no call for this time although one waits. */
 #define HUNG_NS UINT64_C(5000000000)
 
-/* With fewer calls at once on average NFS does not limit the programs: they do something else for most of the time. */
+/* With fewer concurrent calls on average NFS does not limit the programs: they do something else for most of the time. */
 #define BUSY 0.5
 
 /* Sums over the intervals in which calls ended or waited. */
@@ -132,14 +132,13 @@ struct server_sums {
 	char protocol[RPC_PROTO_LEN]; /* of its transports */
 	uint64_t ns; /* of all intervals */
 	uint64_t judged_ns; /* of those that are not left out with a stall */
-	uint64_t busy_ns; /* of those with at least BUSY calls at once on average */
+	uint64_t busy_ns; /* of those with at least BUSY concurrent calls on average */
 	uint64_t quiet_ns; /* of the last intervals, if nothing happened in them */
 	struct active_time active, silent; /* silent: the part of active that is in silent_ns */
 	uint64_t silent_ns; /* of the last intervals, if a call waited and none was answered */
 	double silent_since; /* since the epoch */
 	char victims[VICTIMS_TEXT]; /* of this silence or recovery, or of the last one */
-	uint64_t
-		unheard_ns; /* time since the last interval with an answer; 0: no answer yet */
+	uint64_t unheard_ns; /* time since the last interval with an answer; 0: no answer yet */
 	uint64_t served_ns; /* of the longest call that ended in that one */
 	uint64_t silent_connects; /* connections made in that time */
 	struct stall stall, longest_stall; /* the last one; of those that ended the longest */
@@ -160,7 +159,7 @@ struct server_sums {
 	double path_ns, carrying, window_filled, min_rtt_ns, srtt_ns, rcv_wnd;
 	unsigned int looks; /* at connections that had received data; see limit_sums_next() */
 	uint64_t retransmits, disconnects;
-	char closed[32]; /* the transport that is closed again and again, such as "tcp/0" */
+	char closed[32]; /* the transport that is closed repeatedly, such as "tcp/0" */
 	char closed_text[CONNECTION_SIZE];
 	uint64_t closings; /* of it, less those of others: 0 if all are closed now and then */
 	uint32_t connect_error; /* at the end: connecting fails with this errno; 0: it does not */
@@ -223,7 +222,7 @@ const struct server_sums *server_sums_of(const struct limit_sums *h,
 /* "tcp/7 from 10.0.0.2:871"; if the transport stands for several: "a connection". Returns @text, of CONNECTION_SIZE bytes. */
 const char *connection_text(char *text, const struct rpc_transport_state *t);
 
-/* "The server, or a device on the way, closed CONNECTION 8 times; ...". Returns @text, of SILENCE_REASON_SIZE bytes. */
+/* "The server, or a device on the network, closed CONNECTION 8 times; ...". Returns @text, of SILENCE_REASON_SIZE bytes. */
 const char *closings_text(char *text, const char *connection, uint64_t times);
 
 /* "flock (71) waited for 58 s for the server's lock manager: ...". Returns @text, of FAILURE_TEXT_SIZE bytes. */

@@ -18,7 +18,7 @@ enum bound {
 	BOUND_SERVER, /* the server, or a network that shows no limit of its own */
 	BOUND_LATENCY, /* the network path to the server is long */
 	BOUND_CLIENT_CPU, /* the client's own work */
-	BOUND_APPLICATION, /* too few calls at once */
+	BOUND_APPLICATION, /* too few concurrent calls */
 	BOUND_READAHEAD, /* too little is read ahead */
 	BOUND_WRITEBACK, /* dirty pages are at their limit, or are synced one file after the other */
 	BOUND_METADATA, /* most calls ask for attributes and names */
@@ -65,7 +65,7 @@ struct verdict_numbers {
 	/* TCP connections, while data came; 0: not known. */
 	double window_bytes; /* the receiver's window */
 	double window_share; /* least part of it that is in use */
-	double carrying_share; /* of the looks at them: data were on the way */
+	double carrying_share; /* share of readings in which data were on the network */
 	double min_rtt_ns, srtt_ns; /* the shortest round trip; the mean, with the time in queues */
 	double cpu_waiting_share; /* of the active time: some task waited for a CPU; 0: none, or unknown */
 	uint64_t oldest_ns; /* age of the oldest call without an answer */
@@ -89,7 +89,7 @@ struct verdict {
 	char mountpoint[LABEL_SIZE]; /* to which the setting belongs; "": to no single one */
 	bool remount; /* the setting takes effect with the next mount */
 	/* Factors by which the change raises the throughput while calls run. 1: not at all; 0: not known. The expected gain
-	 * supposes that the server can serve more calls at once. */
+	 * supposes that the server can serve more concurrent calls. */
 	double gain_expected;
 	double gain_at_most;
 	char sentence[VERDICT_SENTENCE_SIZE]; /* one line; sinks escape names from outside */

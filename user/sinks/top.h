@@ -12,7 +12,7 @@ enum top_column {
 	TOP_IN, /* MB/s */
 	TOP_OUT,
 	TOP_MEAN, /* ns; of a connection from transmit to reply */
-	TOP_FLIGHT, /* calls of a server or connection at the interval's end; of others the mean number at once */
+	TOP_FLIGHT, /* calls of a server or connection at the interval's end; of others the mean number in flight */
 	TOP_WAITING, /* mean number of calls that waited for a slot, or to send */
 	TOP_PHASE, /* with the most time; its share of the time in percent */
 	TOP_OLDEST, /* ns that the oldest unanswered call has waited; of a mount that of its server */

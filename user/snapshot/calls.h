@@ -82,8 +82,8 @@ struct rpc_transport_state {
 	uint32_t rcv_wnd; /* bytes that the peer may send before more are acknowledged */
 	uint64_t min_rtt_ns; /* shortest round trip of the last 5 minutes */
 	uint64_t srtt_ns; /* smoothed round trip, with the time in queues */
-	bool carries; /* data are on the way: a part of a reply has come, or calls wait in the socket */
-	uint32_t unacked; /* bytes of a segment that TCP sends again and again; 0: there is none */
+	bool carries; /* data are on the network: a part of a reply has come, or calls wait in the socket */
+	uint32_t unacked; /* bytes of a segment that TCP sends repeatedly; 0: there is none */
 	uint32_t acked; /* mean bytes of the segments that were acknowledged; 0: not known */
 	bool behind; /* segments arrive at one end behind a missing one */
 	uint64_t oldest_ns; /* age of the oldest unanswered call, 0: none */
@@ -99,7 +99,8 @@ struct rpc_transport_state {
 struct calls_by {
 	char server[LABEL_SIZE];
 	char export[LABEL_SIZE];
-	char mountpoint[LABEL_SIZE]; /* export and this "": process 1 sees no mount; "other": no series */
+	char mountpoint
+		[LABEL_SIZE]; /* export and this "": process 1 sees no mount; "other": no series */
 	char owner[LABEL_SIZE]; /* "slurm:4711", see owner_name(); "other": without a series */
 	struct rpc_sums sums;
 	uint64_t
@@ -160,7 +161,7 @@ struct client_module {
 enum stuck_cause {
 	STUCK_NO_RPC, /* nothing: no call is outstanding */
 	STUCK_RPC, /* a call is outstanding */
-	STUCK_DELAYED, /* a call is outstanding, because the server asks again and again to make it later */
+	STUCK_DELAYED, /* a call is outstanding, because the server repeatedly asks to make it later */
 	STUCK_LOCKD, /* a call to the server's lock manager is outstanding */
 	STUCK_GSSD, /* a call waits for credentials */
 };
@@ -327,7 +328,7 @@ extern const struct slot_setting_name {
 
 struct calls {
 	enum rpc_source source; /* in use */
-	uint64_t source_number; /* if it changes, all counts of calls have begun anew */
+	uint64_t source_number; /* if it changes, all counts of calls have begun again */
 	char rpc_missing[96]; /* why sunrpc is not observed; "": it is */
 	uint64_t unknown; /* RPC_FACT_BIT()s that the source does not measure */
 	uint32_t slots_wanted[SLOT_SETTINGS]; /* for new mounts; 0: unknown */
@@ -347,7 +348,7 @@ struct calls {
 	size_t episode_count;
 	struct nfs_mount *mounts;
 	size_t mount_count;
-	uint64_t mounts_version; /* changes when the list is read anew; not recorded */
+	uint64_t mounts_version; /* changes when the list is read again; not recorded */
 	struct calls_by *mount_calls;
 	size_t mount_call_count;
 	struct calls_by *owner_calls;

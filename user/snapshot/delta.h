@@ -13,12 +13,12 @@
  * A counter that fell has begun again, and its new value is the difference. Counters of one entry begin again together:
  * if one of them fell, the new values of all are their differences. Otherwise `calls` could be the 7 since a restart
  * while `seconds` were still the 300 - 290 across it, and the mean would be wrong. TCP's counters belong to the present
- * connection, which is replaced while the transport goes on; they are a group of their own (FIELD_OWN_COUNTER).
+ * connection, which is replaced while the transport stays; they are a group of their own (FIELD_OWN_COUNTER).
  *
  * An entry that is new counts from 0. Exception: TCP's counters, which include what the connection had counted before it
  * was first seen; their first difference is 0.
  *
- * A new source of calls begins all counters of calls anew: 1,000 READs by one source and 1,200 by the next are 1,200 more.
+ * A new source of calls begins all counters of calls again: 1,000 READs by one source and 1,200 by the next are 1,200 more.
  *
  * Example: calls 100 -> 130, retransmits 2 -> 2: differences 30, 0. calls 130 -> 7, retransmits 2 -> 1: 7, 1. */
 #pragma once
