@@ -429,7 +429,7 @@ static const struct {
 	  1, 1, 1 }, BOUND_NETWORK, CONFIDENCE_MEDIUM, .setting = "", .sentence = "takes 14 ms, 0.2 ms without" },
 	/* Small replies, of which hardly ever a part has come: what they queue shows in the round trip. */
 	{ "a link at its rate with small replies", SETUP(8, 1, 40 * MS, "READ", PATH(120000, 90000, 2 * MS, 310 * MS, false)), {
-	  1, 1, 2, 32, 32, 32, 32 }, BOUND_NETWORK, CONFIDENCE_MEDIUM, .setting = "", .sentence = "queue on the way" },
+	  1, 1, 2, 32, 32, 32, 32 }, BOUND_NETWORK, CONFIDENCE_MEDIUM, .setting = "", .sentence = "wait in queues" },
 	{ "a server that acknowledges late", SETUP(8, 1, 40 * MS, "READ", PATH(120000, 90000, 2 * MS, 90 * MS, false)), {
 	  ALTERNATED }, BOUND_SERVER, CONFIDENCE_MEDIUM, .setting = "" },
 	{ "or with the next reply", SETUP(8, 1, 300 * MS, "READ", PATH(16000, 90000, 2 * MS, 310 * MS, false)), { STEADY },
@@ -457,7 +457,7 @@ static const struct {
 	  CONFIDENCE_MEDIUM, .setting = "", .sentence = "idle 99 % of the time; NFS does not limit." },
 	{ "one call after the other, far away", SETUP(64, 8, 20 * MS + MS / 2, "GETATTR", PATH(2000, 90000, 20 * MS, 20 * MS, false)), {
 	  1, 1, 1 }, BOUND_LATENCY, CONFIDENCE_MEDIUM, .setting = "", .sentence = "an answer takes 20.5 ms, of which TCP's round "
-	  "trip is 20 ms. More calls at once (1 now)" },
+	  "trip is 20 ms. More concurrent calls (1 now)" },
 	{ "some calls at once, not so far away", SETUP(64, 64, 3 * MS, "READ", PATH(2000, 90000, 2700000, 2700000, false)), {
 	  1, 1, 8, 8 }, BOUND_LATENCY, CONFIDENCE_HIGH, .setting = "", .sentence = "Changes of the server do not help." },
 	{ "of which the server may have as many threads", SETUP(64, 8, 5 * MS, "READ", .delay_ns = 10 * MS, PATH(2000, 90000, 10 * MS,
@@ -1128,8 +1128,8 @@ TEST(the_source_tracepoints_knows_tcp)
 		{ "a full window", "64 KiB under way", { 3000000, 0 }, 20 * MS, 21 * MS, BOUND_NETWORK, CONFIDENCE_MEDIUM },
 		{ "two", "64 KiB under way", { 3000000, 3000000 }, 20 * MS, 21 * MS, BOUND_NETWORK, CONFIDENCE_MEDIUM },
 		{ "half of it", "", { 1500000, 1500000 }, 20 * MS, 21 * MS, BOUND_SERVER, CONFIDENCE_MEDIUM },
-		{ "replies queue", "queue on the way", { 50000, 0 }, 1 * MS, 111 * MS, BOUND_NETWORK, CONFIDENCE_MEDIUM },
-		{ "half of them", "whether replies are on the way", { 50000, 50000 }, 1 * MS, 111 * MS, BOUND_SERVER, CONFIDENCE_LOW },
+		{ "replies queue", "wait in queues", { 50000, 0 }, 1 * MS, 111 * MS, BOUND_NETWORK, CONFIDENCE_MEDIUM },
+		{ "half of them", "whether replies are on the network", { 50000, 50000 }, 1 * MS, 111 * MS, BOUND_SERVER, CONFIDENCE_LOW },
 		{ "none does", "", { 50000, 0 }, 1 * MS, 3 * MS, BOUND_SERVER, CONFIDENCE_MEDIUM },
 		{ "tcp is not seen", "does not see TCP", { 0, 0 }, 0, 0, BOUND_SERVER, CONFIDENCE_LOW },
 	};
@@ -1715,7 +1715,7 @@ TEST(tasks_that_wait_for_a_files_lock_need_more_files_and_not_more_threads)
 		expect(rows[i].bound, CONFIDENCE_MEDIUM);
 		assert_int_equal(!!strstr(verdict.sentence, "the lock of a file in /mnt"),
 				 rows[i].lock);
-		assert_int_equal(!strstr(verdict.sentence, "more requests at once"),
+		assert_int_equal(!strstr(verdict.sentence, "more concurrent requests"),
 				 rows[i].lock || rows[i].bound != BOUND_APPLICATION);
 		assert_int_equal(verdict.gain_at_most > 1, rows[i].lock);
 	}

@@ -309,7 +309,7 @@ bool judge_lock(struct judgement *j)
 		return false;
 	j->to->gain_at_most = 1 + waiting / flight;
 	decide(j->to, BOUND_APPLICATION, CONFIDENCE_MEDIUM,
-	       "On average %.0f tasks wait for the lock of a file in %s, with %.2g calls at once: a buffered "
+	       "On average %.0f tasks wait for the lock of a file in %s, with %.2g concurrent calls: a buffered "
 	       "write keeps all others out, and buffered and O_DIRECT calls keep each other out. More threads "
 	       "would wait as well. More files, or O_DIRECT alone, would raise the throughput: %.1f times at "
 	       "most.",

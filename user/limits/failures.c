@@ -78,7 +78,7 @@ bool is_clients_own(const char *op)
 /* What is not in the table, and is not ordinary. */
 static const __typeof__(errors[0])
 	locks = { "", FAILURE_LOCKS, ANY_CALL,
-		  "files of NFSv3 cannot be locked: check lockd on the server and the way to its port" },
+		  "files of NFSv3 cannot be locked: check lockd on the server and the network to its port" },
 	rare = { "", FAILURE_DATA, ANY_CALL, "such an error is rare" },
 	unnamed = { "", FAILURE_DATA, DATA_CALL, "this source does not see which error" };
 

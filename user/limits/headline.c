@@ -113,7 +113,7 @@ static void add_silence(struct headline *h, const struct server_sums *v, const c
 		headline_add(
 			h, rank, v->server,
 			"%s does not answer for %.0f s, since %s%s%s%s. Look at the server, and at the network "
-			"to it; calls of a hard mount go on when it answers.",
+			"to it; calls of a hard mount continue when it answers.",
 			v->server, rank.weight, CLOCK_TIME(now - rank.weight), victims, colon,
 			reason);
 	} else if (v->unanswered_ns >= HUNG_NS) {

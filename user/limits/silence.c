@@ -260,7 +260,7 @@ const char *silence_reason(char *text, const struct server_sums *v, enum lost_pa
 	else if (lost == LOST_ONLY_LARGE)
 		snprintf(
 			text, SILENCE_REASON_SIZE,
-			"small packets pass, large ones are lost: the likely reason is the MTU on the way "
+			"small packets pass, large ones are lost: the likely reason is the MTU of the network "
 			"(ping -M do -s 1472)");
 	else if (lost && *v->waits_on && (*all || !silent))
 		snprintf(

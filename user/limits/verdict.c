@@ -154,7 +154,7 @@ static void judge_server(struct judgement *j)
 	} else if (is_far_away(n)) {
 		decide(j->to, BOUND_LATENCY, sure,
 		       "The server is far away: an answer takes %.3g ms, of which TCP's round trip is %.3g ms. "
-		       "More calls at once (%.2g now) raise the throughput: more threads, larger requests, more "
+		       "More concurrent calls (%.2g now) raise the throughput: more threads, larger requests, more "
 		       "read ahead.%s",
 		       n->rtt_ns / 1e6, n->min_rtt_ns / 1e6, n->concurrency,
 		       sure == CONFIDENCE_HIGH ? " Changes of the server do not help." :
@@ -171,14 +171,14 @@ static void judge_server(struct judgement *j)
 			say(j->to, " The application makes one call after the other.");
 	} else if (most < ONE_BY_ONE || varied) {
 		decide(j->to, BOUND_APPLICATION, sure,
-		       "The application has %.2g calls at once, and an answer takes %.3g ms: "
-		       "more requests at once, or larger ones, would raise the throughput.%s",
+		       "The application has %.2g concurrent calls, and an answer takes %.3g ms: "
+		       "more concurrent requests, or larger ones, would raise the throughput.%s",
 		       n->concurrency, n->rtt_ns / 1e6,
 		       varied && sure != CONFIDENCE_HIGH ? NO_MORE : "");
 	} else {
 		decide(j->to, BOUND_SERVER, CONFIDENCE_LOW,
-		       "Most of the calls' time passes until the answer, %.3g ms with %.1f calls "
-		       "at once; whether more at once would be served faster is not known.",
+		       "Most of the calls' time passes until the answer, %.3g ms with %.1f "
+		       "concurrent calls; whether more would be served faster is not known.",
 		       n->rtt_ns / 1e6, n->concurrency);
 	}
 	note_sizes(j);
@@ -212,7 +212,7 @@ static void judge_part(struct judgement *j, enum bound bound)
 		if (!queues_on_the_way(j->v)) {
 			if (to->confidence == CONFIDENCE_HIGH)
 				to->confidence = CONFIDENCE_MEDIUM;
-			say(to, " No queue on the way is seen: a server that does not take data "
+			say(to, " No queue on the network is seen: a server that does not take data "
 				"faster looks the same.");
 		}
 		/* One call at a time uses one connection. */
@@ -416,7 +416,7 @@ static void lower_confidence(struct judgement *j)
 	    (!j->v->looks || queues_on_the_way(j->v))) {
 		j->to->confidence = CONFIDENCE_LOW;
 		say(j->to, " This source does not see %s a link at its rate%s the same.",
-		    j->v->looks ? "whether replies are on the way:" : "TCP: a full window,",
+		    j->v->looks ? "whether replies are on the network:" : "TCP: a full window,",
 		    j->v->looks ? " looks" : " and lost segments look");
 	}
 	if (earlier < EARLIER_SHARE || j->v->ns >= KNOWN_NS)

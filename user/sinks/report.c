@@ -71,7 +71,7 @@ static void summarise_server(FILE *out, const struct session *t, const struct se
 	if (calls) { /* otherwise all may be stuck */
 		safe_line(out,
 			  "- %s: %" PRIu64 " NFS calls in %.0f s (%.0f/s), mean %s, on "
-			  "average %.1f calls at once.",
+			  "average %.1f concurrent calls.",
 			  v->name, calls, seconds, (double)calls / seconds,
 			  DURATION(total_ns / calls), (double)total_ns / 1e9 / seconds);
 		summarise_phases(out, t, v);
@@ -292,7 +292,7 @@ const char *session_event_text(char *text, const struct session_event *e)
 		break;
 	case SESSION_SOURCE:
 		snprintf(text, SESSION_EVENT_TEXT,
-			 "NFS calls are counted anew, by the source %s: tables begin here",
+			 "NFS calls are counted from 0 again, by the source %s: tables begin here",
 			 e->name);
 		break;
 	default:

@@ -7,8 +7,8 @@
 	const MEANING = {
 		session: "slots of the NFSv4 session", slot: "RPC slots of the client", send: "the transmit path",
 		delay: "the server, which asks to try again later", resend: "calls or segments that are lost",
-		credentials: "upcalls for credentials", network: "the network", server: "the server", latency: "the way to the server: more calls at once help, nothing on the server does", client_cpu: "the client's own CPU",
-		application: "the application: too few calls at once", readahead: "what is read ahead of buffered readers",
+		credentials: "upcalls for credentials", network: "the network", server: "the server", latency: "the network path to the server: more concurrent calls help, changes of the server do not", client_cpu: "the client's own CPU",
+		application: "the application: too few concurrent calls", readahead: "readahead of buffered readers",
 		writeback: "dirty pages and how they are synced", metadata: "calls for attributes", hung: "a server that does not answer", none: "nothing that could be named",
 	};
 	const redraw = [];
