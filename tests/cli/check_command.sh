@@ -280,12 +280,15 @@ done <<-"END"
 	{"log":"[   @S.3] @T\\n","stream":"stdout","time":"2026-01-02T03:04:@S.6Z"}|{"log":"@T\\n","time":"2026-01-02T03:04:@S.6Z"}
 	{"labels":{"_TRANSPORT":"stdout"},"line":"n1 kernel: @T","timestamp":"2026-01-02T03:04:@SZ"}|{"labels":{"_TRANSPORT":"kernel"},"line":"@T"}
 	{"MESSAGE":"@T","_TRANSPORT":"kernel","__REALTIME_TIMESTAMP":"17641584@S123456"}|{"MESSAGE":"@T","_TRANSPORT":"stdout"}
-	{"MESSAGE":[119,97,116,99,104,100,111,103,58,32,66,85,71,58,32,115,111,102,116,32,108,111,99,107,117,112,32,45,32,67,80,85,35,51,32,115,116,117,99,107,32,102,111,114,32,50,54,115,33],"_TRANSPORT":"kernel","__REALTIME_TIMESTAMP":"17641584@S123456"}|{"_TRANSPORT":{"_TRANSPORT":"kernel"},"MESSAGE":"@T"}
-	Fri 2026-01-02 03:04:@S.6 UTC [s=a;i=1]\n    _TRANSPORT=kernel\n    MESSAGE=@T\n    _HOSTNAME=n1|Fri 2026-01-02 03:04:@S.6 UTC [s=a;i=1]\n    _TRANSPORT=stdout\n    MESSAGE=@T\n             _TRANSPORT=kernel
-	__CURSOR=s=1\n__REALTIME_TIMESTAMP=17641584@S123456\n_TRANSPORT=kernel\nMESSAGE=@T\n|__CURSOR=s=1\nMESSAGE=@T\n_TRANSPORT=stdout\n
-	__CURSOR=s=1\n__REALTIME_TIMESTAMP=17641584@S123456\nMESSAGE\n\x38\0\0\0\0\0\0\0@T\n_TRANSPORT=kernel\n|__CURSOR=s=1\n_TRANSPORT=stdout\nX\n\x12\0\0\0\0\0\0\0_TRANSPORT=kernel\n\nMESSAGE=@T\n
+	{"_TRANSPORT":"kernel","MESSAGE":"@T","time":"2026-01-02T03:04:@SZ"}|{"_TRANSPORT":{"_TRANSPORT":"kernel"},"MESSAGE":"@T"}
 END
 [[ $(printf 'n1> %s\n' 'NVRM: API mismatch: the client' | "$program" xid -) == 'health: unknown'*'1 line'*'not known'* ]] || fail "an unknown form is ok"
+for fields in 'Fri 2026-01-02 03:04:05.6 UTC [s=a;i=1]\n    _TRANSPORT=kernel\n    MESSAGE=' '__CURSOR=s=1\n_TRANSPORT=stdout\nMESSAGE='; do
+	[[ $(printf %b "$fields$line" | "$program" xid - 2>&1) == 'xidscope: journalctl -o verbose and -o export are not read: use -o json' ]] ||
+		fail "entries with a line for each field are read: $fields"
+done
+[[ $(printf '{"MESSAGE":[78,86,82,77],"_TRANSPORT":"kernel"}\n[1.0] NVRM: API mismatch: the client\n' | "$program" xid -) == 'health: unknown'* ]] ||
+	fail "a text that is not read is ok"
 text='rcu: INFO: rcu_sched self-detected stall on CPU'
 [[ $(saved "Jan  2 03:04:@S n1 kernel: @T\nJan  2 03:04:@S n1 kernel: rcu: #0113-....: (5250 ticks this GP) idle=1\n") == *'fail by cpu_stuck: rcu_stall of cpu3'* ]] ||
 	fail "a tab that rsyslog has escaped hides the CPU of a stall"

@@ -32,14 +32,12 @@ static const char *note_of(bool nvswitch, unsigned int code, bool overridden)
 	const struct sxid_catalog_entry *sxid = nvswitch ? sxid_catalog_find(code) : NULL;
 
 	if (nvswitch)
-		return overridden ? NULL :
-		       sxid && sxid->always ?
-				    "The text understates it: this severity counts." :
-				    "A severity in the text counts.";
+		return overridden           ? NULL :
+		       sxid && sxid->always ? "The text understates it: this severity counts." :
+					      "A severity in the text counts.";
 	/* A policy decides the severity, except of an Xid that goes back to None. */
 	if (overridden && xid_text_decides(code))
-		return code == XID_RECOVERY_ACTION ? "A change back to None is always info." :
-						     NULL;
+		return code == XID_RECOVERY_ACTION ? "A change back to None is always info." : NULL;
 	if (code == XID_CHANNEL_REMOVED)
 		return "One that names a previous Xid as its cause is a warning if that is fatal, otherwise info.";
 	if (code == XID_RECOVERY_ACTION)
@@ -507,7 +505,11 @@ static void answer_log(struct answers *a, FILE *log)
 	a->time = "";
 	if (a->count > before && !a->json)
 		putchar('\n');
-	if (!(verdict && log_verdict_print(verdict, a->json)) && a->count == before) {
+	if (verdict && verdict->log.fields) {
+		fputs("xidscope: journalctl -o verbose and -o export are not read: use -o json\n",
+		      stderr);
+		a->good = false;
+	} else if (!(verdict && log_verdict_print(verdict, a->json)) && a->count == before) {
 		fprintf(stderr,
 			"xidscope: the input has no Xid, no SXid and no driver error of the kernel; lines that are not known to be the kernel's: %zu\n",
 			verdict ? verdict->log.passed_over : 0);

@@ -10,15 +10,14 @@
  *	[   12.345678] [ T123] 				the kernel's own time and task
  *	3,1339,5140900,-;				/dev/kmsg, netconsole
  *
- * The journal's entries are objects of JSON, or have a line for each field (journalctl -o verbose, export). Those of other programs
- * in JSON have a whole line as one of their members.
+ * In JSON each line is an object: an entry of the journal, or of another program's log with a whole line as one of its members. What
+ * has a line for each field of an entry (journalctl -o verbose, export) is not read.
  *
  * Lines of others do not count: a user may have chosen what they say. A text without any of this is taken for the kernel's,
  * because people cut it off; but not in what has the lines of programs, the log of a container or JSON. The times decide about
  * bursts and repeats; one that goes back begins another boot or year. */
 #include "kernel/saved_log.h"
 
-#include <endian.h>
 #include <time.h>
 
 #include "base/json_reader.h"
@@ -258,6 +257,9 @@ static const char *read_line(struct saved_log *l, char *line, struct prefix p)
 	while (take_time(l, &p, &text) || take_priority(&p, &text) || take_level(&p, &text) ||
 	       take_stream(&p, &text))
 		;
+	/* How an entry of the journal begins: "__CURSOR=s=...", or "Fri 2026-01-02 03:04:05.678901 UTC [s=...". */
+	l->fields |= (!l->time.known && !strncmp(line, "__CURSOR=", 9)) ||
+		     (p.host == 2 && !strncmp(text + strcspn(text, " "), " [s=", 4));
 	/* The message before it has more lines. */
 	p.others |= !p.timed && l->of_others && strchr(" \t", *line);
 	text = p.others ? NULL : kernel_text(text, &p);
@@ -274,118 +276,30 @@ static const char *read_line(struct saved_log *l, char *line, struct prefix p)
 	return text;
 }
 
-/* ---- entries with fields ---- */
+/* ---- entries ---- */
 
-static void set_field(struct saved_entry *e, struct span name, const char *value)
+static void read_member(void *log, struct span name, struct span value)
 {
 	static const char *const texts[] = { "MESSAGE", "message", "msg", "log", "line" };
 	static const char *const times[] = { "time", "timestamp", "date" };
-	struct span number = span_of(value);
+	struct saved_log *l = log;
+	char text[SAVED_LINE_BYTES];
+	const char *rest = text;
 	uint64_t us;
 	int ignored;
 
-	if (ARRAY_FIND(t, texts, COUNT(texts), span_is(name, *t))) {
-		snprintf(e->text, sizeof(e->text), "%.*s", (int)strcspn(value, "\n"), value);
-	} else if (ARRAY_FIND(t, times, COUNT(times), span_is(name, *t))) {
-		read_time(&value, 0, &e->time, &ignored);
-	} else if (span_is(name, "_TRANSPORT")) {
-		e->by_journal = true;
-		e->by_kernel = !strcmp(value, "kernel");
-	} else if (span_is(name, "__REALTIME_TIMESTAMP") &&
-		   span_take_number(&number, 10, UINT64_MAX, &us)) {
-		e->time = time_of_us(us);
-	}
-}
-
-/* A text that is no UTF-8 is an array of bytes. */
-static void decode_bytes(struct span array, char *to, size_t size)
-{
-	uint64_t byte;
-	size_t len = 0;
-
-	span_take(&array, "[");
-	while (len + 1 < size && span_take_number(&array, 10, UINT8_MAX, &byte)) {
-		to[len++] = (char)byte;
-		span_take_run(&array, ", ");
-	}
-	to[len] = 0;
-}
-
-static void read_member(void *entry, struct span name, struct span value)
-{
-	char text[SAVED_LINE_BYTES];
-	struct span inside;
-
-	if (json_inside(value, &inside))
-		json_decode(inside, text, sizeof(text));
-	else if (*value.at == '[')
-		decode_bytes(value, text, sizeof(text));
-	else
-		span_copy(span_cut(value, sizeof(text) - 1), text, sizeof(text));
-	set_field(entry, name, text);
-}
-
-/* The kernel's text in the entry. */
-static const char *end_entry(struct saved_log *l)
-{
-	struct saved_entry *e = &l->entry;
-
-	e->open = false;
-	if (e->time.known)
-		set_time(l, &e->time);
-	if (!e->by_journal)
-		return read_line(l, e->text,
-				 (struct prefix){ .of_programs = true, .timed = e->time.known });
-	l->passed_over += !e->by_kernel || cut_quoted(e->text);
-	return e->by_kernel ? e->text : NULL;
-}
-
-/* Whether the line begins an entry of the journal: "Fri 2026-01-02 03:04:05.678901 UTC [s=..." of -o verbose; of -o export. */
-static bool begin_entry(struct saved_entry *e, const char *line)
-{
-	bool cursor = !strncmp(line, "__CURSOR=", 9);
-	int host;
-
-	*e = (struct saved_entry){ .open = true, .indented = !cursor };
-	if (!cursor && read_time(&line, 0, &e->time, &host))
-		line += strcspn(line, " ");
-	e->open = cursor || (e->time.known && !strncmp(line, " [s=", 4));
-	return e->open;
-}
-
-/* The value of a field of -o export that is no line of text: its length, its bytes and a newline. */
-static void read_value(FILE *in, char *to, size_t size)
-{
-	uint64_t left = 0;
-	size_t len;
-
-	if (fread(&left, sizeof(left), 1, in) != 1)
-		left = 0;
-	left = le64toh(left);
-	len = fread(to, 1, left < size ? left : size - 1, in);
-	to[len] = 0;
-	for (left -= len; !feof(in) && left + 1; left--)
-		getc(in);
-}
-
-/* Whether the line belongs to the entry. */
-static bool take_field(struct saved_log *l)
-{
-	struct saved_entry *e = &l->entry;
-	const char *name = l->line + (e->indented ? 4 : 0), *rest;
-	char value[SAVED_LINE_BYTES];
-
-	if (e->indented && strspn(l->line, " ") != 4)
-		return *l->line == ' '; /* more of the field before it */
-	rest = name + strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-	if (rest == name)
-		return false;
-	if (*rest == '=')
-		snprintf(value, sizeof(value), "%.*s", (int)strcspn(rest + 1, "\n"), rest + 1);
-	else
-		read_value(l->in, value, sizeof(value));
-	set_field(e, (struct span){ name, rest }, value);
-	return true;
+	if (!json_inside(value, &value) && *value.at == '[') /* no UTF-8 */
+		l->odd++;
+	json_decode(value, text, sizeof(text));
+	if (ARRAY_FIND(t, texts, COUNT(texts), span_is(name, *t)))
+		memcpy(l->entry.text, text, sizeof(text));
+	else if (ARRAY_FIND(t, times, COUNT(times), span_is(name, *t)))
+		read_time(&rest, 0, &l->entry.time, &ignored);
+	else if (span_is(name, "_TRANSPORT"))
+		l->entry.writer = strcmp(text, "kernel") ? BY_OTHER : BY_KERNEL;
+	else if (span_is(name, "__REALTIME_TIMESTAMP") &&
+		 span_number(span_of(text), UINT64_MAX, &us))
+		l->entry.time = time_of_us(us);
 }
 
 /* The kernel's text in what was read last. */
@@ -394,21 +308,24 @@ static const char *read_part(struct saved_log *l)
 	struct saved_entry *e = &l->entry;
 	struct kmsg_record record;
 
-	if (e->open) {
-		l->again = !take_field(l);
-		return l->again ? end_entry(l) : NULL;
-	}
-	if (begin_entry(e, l->line))
-		return NULL;
-	if (*l->line == '{' && json_read(span_of(l->line), read_member, e))
-		return end_entry(l);
-	if (!kmsg_record_parse(l->line, strlen(l->line), &record, e->text, sizeof(e->text) - 1))
+	e->time.known = false;
+	e->writer = BY_UNKNOWN;
+	*e->text = 0;
+	if (kmsg_record_parse(l->line, strlen(l->line), &record, e->text, sizeof(e->text) - 1)) {
+		e->text[record.text_len] = 0;
+		e->time = time_of_us(record.time_us);
+		e->writer = record.facility ? BY_OTHER : BY_KERNEL;
+	} else if (*l->line != '{' || !json_read(span_of(l->line), read_member, l)) {
 		return read_line(l, l->line, (struct prefix){});
-	e->text[record.text_len] = 0;
-	e->time = time_of_us(record.time_us);
-	e->by_journal = true;
-	e->by_kernel = !record.facility;
-	return end_entry(l);
+	}
+	e->text[strcspn(e->text, "\n")] = 0;
+	if (e->time.known)
+		set_time(l, &e->time);
+	if (e->writer == BY_UNKNOWN)
+		return read_line(l, e->text,
+				 (struct prefix){ .of_programs = true, .timed = e->time.known });
+	l->passed_over += e->writer == BY_OTHER || cut_quoted(e->text);
+	return e->writer == BY_KERNEL ? e->text : NULL;
 }
 
 /* Without colours; and with the tabs that rsyslog escapes. */
@@ -434,19 +351,16 @@ const char *saved_log_next(struct saved_log *l)
 {
 	const char *text;
 
-	while (l->again || getline(&l->line, &l->size, l->in) > 0) {
-		if (!l->again) {
-			l->line[strnlen(l->line, SAVED_LINE_BYTES)] = 0;
-			clean_line(l->line);
-			l->now += 1e-6; /* the order counts */
-			l->timed = false;
-		}
-		l->again = false;
+	while (getline(&l->line, &l->size, l->in) > 0) {
+		l->line[strnlen(l->line, SAVED_LINE_BYTES)] = 0;
+		clean_line(l->line);
+		l->now += 1e-6; /* the order counts */
+		l->timed = false;
 		text = read_part(l);
-		if (text)
+		if (text && !l->fields)
 			return text;
 	}
-	return l->entry.open ? end_entry(l) : NULL;
+	return NULL;
 }
 
 void saved_log_free(struct saved_log *l)

@@ -23,18 +23,15 @@ struct saved_log {
 	size_t passed_over; /* lines of others, or not known to be the kernel's */
 	size_t odd; /* lines that begin with what is not known, and quote the driver */
 
+	bool fields; /* it has a line for each field of an entry, and is not read */
+
 	/* Its own: */
 	bool of_others; /* the last line that began with a prefix */
-	bool again; /* the last line was not read yet */
-	/* What is in several lines, or in JSON. */
 	struct saved_entry {
-		bool open; /* it continues */
-		bool indented; /* its fields are */
-		bool by_journal; /* the journal says whether the kernel wrote it */
-		bool by_kernel;
+		enum { BY_UNKNOWN, BY_KERNEL, BY_OTHER } writer;
 		struct saved_time time;
 		char text[SAVED_LINE_BYTES];
-	} entry;
+	} entry; /* of JSON, or of /dev/kmsg */
 	char *line;
 	size_t size;
 };
