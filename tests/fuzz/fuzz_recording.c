@@ -110,12 +110,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct session t = { .keep_intervals = true };
 	struct live view = { .terminal = -1, .size.columns = 80 };
 	struct recording *r = open_bytes(data, size);
-	struct codec *codec = codec_new();
+	struct codec codec = {};
 	FILE *out = begin_text();
 
 	view.out = out;
-	require(codec != NULL);
-	read_lines(&t, &view, codec, data, size);
+	read_lines(&t, &view, &codec, data, size);
 	if (!t.first.time_ns)
 		read_file(&t, &view, r);
 	end_text(out);
@@ -125,6 +124,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require_sinks(&t);
 	session_free(&t);
 	recording_free(r);
-	codec_free(codec);
+	snapshot_free(&codec.before);
 	return 0;
 }

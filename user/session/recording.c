@@ -20,17 +20,21 @@
 
 struct recorder {
 	gzFile out;
-	struct codec *codec;
+	struct codec codec;
 	uint32_t checksum; /* of all lines */
 	int error; /* of the first failure */
 };
 
+/* The error of @file; -ENODATA: it has none. */
 static int file_error(gzFile file)
 {
 	int err, number = errno;
 
 	gzerror(file, &err);
-	return err == Z_ERRNO && number ? -number : err == Z_MEM_ERROR ? -ENOMEM : -EIO;
+	return err == Z_OK || err == Z_BUF_ERROR ? -ENODATA :
+	       err == Z_ERRNO                    ? (number ? -number : -EIO) :
+	       err == Z_MEM_ERROR                ? -ENOMEM :
+						   -EBADMSG;
 }
 
 /* Compresses the line with what the lines before have shown. All of it is in the file then. */
@@ -80,10 +84,8 @@ struct recorder *recorder_new(int fd, const struct session_origin *origin)
 
 	if (!r)
 		return NULL;
-	r->codec = codec_new();
-	r->out = r->codec ? gzdopen(fd, "w") : NULL;
+	r->out = gzdopen(fd, "w");
 	if (!r->out) {
-		codec_free(r->codec);
 		free(r);
 		return NULL;
 	}
@@ -100,7 +102,7 @@ int recorder_add(struct recorder *r, const struct snapshot *s)
 	if (r->error)
 		return r->error;
 	out = open_memstream(&text, &size);
-	r->error = out ? write_text(r, out, &text, snapshot_encode(r->codec, s, out)) : -ENOMEM;
+	r->error = out ? write_text(r, out, &text, snapshot_encode(&r->codec, s, out)) : -ENOMEM;
 	return r->error;
 }
 
@@ -116,7 +118,7 @@ int recorder_end(struct recorder *r)
 	errno = 0;
 	if (gzclose(r->out) != Z_OK && !err)
 		err = errno ? -errno : -EIO;
-	codec_free(r->codec);
+	snapshot_free(&r->codec.before);
 	free(r);
 	return err;
 }
@@ -125,7 +127,7 @@ int recorder_end(struct recorder *r)
 
 struct recording {
 	gzFile in;
-	struct codec *codec;
+	struct codec codec;
 	char *line; /* the last one that was read, with its newline */
 	size_t room, len;
 	uint32_t checksum; /* of the lines before it */
@@ -134,18 +136,6 @@ struct recording {
 	uint64_t lines, snapshots;
 	double until; /* time of the last snapshot, seconds since the epoch */
 };
-
-/* Why there is no whole line. */
-static int short_line(gzFile in)
-{
-	int err, number = errno;
-
-	gzerror(in, &err);
-	return err == Z_OK || err == Z_BUF_ERROR ? -ENODATA :
-	       err == Z_ERRNO                    ? (number ? -number : -EIO) :
-	       err == Z_MEM_ERROR                ? -ENOMEM :
-						   -EBADMSG;
-}
 
 static int read_line(struct recording *r)
 {
@@ -163,7 +153,7 @@ static int read_line(struct recording *r)
 			r->room *= 2;
 		}
 		if (!gzgets(r->in, r->line + r->len, (int)(r->room - r->len)))
-			return short_line(r->in);
+			return file_error(r->in);
 		r->len += strlen(r->line + r->len);
 	} while (!r->len || r->line[r->len - 1] != '\n');
 	return 0;
@@ -228,8 +218,7 @@ struct recording *recording_new(int fd)
 		return NULL;
 	r->room = 1 << 16;
 	r->line = malloc(r->room);
-	r->codec = codec_new();
-	r->in = r->line && r->codec ? gzdopen(fd, "r") : NULL;
+	r->in = r->line ? gzdopen(fd, "r") : NULL;
 	if (r->in)
 		return r;
 	recording_free(r);
@@ -244,7 +233,7 @@ int recording_next(struct recording *r, struct snapshot *s)
 	if (err)
 		return err;
 	if (!span_starts_with(line_of(r), "{\"end\"")) {
-		err = snapshot_decode(r->codec, line_of(r), s);
+		err = snapshot_decode(&r->codec, line_of(r), s);
 		if (err)
 			return err;
 		r->lines++;
@@ -258,19 +247,19 @@ int recording_next(struct recording *r, struct snapshot *s)
 	if (gzgetc(r->in) >= 0)
 		return -EBADMSG;
 	gzerror(r->in, &end);
-	return end == Z_OK ? 0 : short_line(r->in);
+	return end == Z_OK ? 0 : file_error(r->in);
 }
 
 /* Makes it as it was before the first line was read. */
 static int rewind_recording(struct recording *r)
 {
-	codec_free(r->codec);
-	r->codec = codec_new();
+	snapshot_free(&r->codec.before);
+	r->codec.missing = 0;
 	r->len = 0;
 	r->checksum = 0;
 	r->lines = r->snapshots = 0;
 	errno = 0;
-	return !r->codec ? -ENOMEM : gzrewind(r->in) ? (errno ? -errno : -EIO) : 0;
+	return gzrewind(r->in) ? (errno ? -errno : -EIO) : 0;
 }
 
 int recording_check(struct recording *r)
@@ -291,7 +280,7 @@ void recording_free(struct recording *r)
 		return;
 	if (r->in)
 		gzclose(r->in);
-	codec_free(r->codec);
+	snapshot_free(&r->codec.before);
 	free(r->line);
 	free(r);
 }

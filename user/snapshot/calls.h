@@ -138,7 +138,7 @@ struct nfs_mount {
 	char version[16]; /* "3", "4.2" */
 	uint64_t device; /* of the file system: major number << 32 | minor; not recorded */
 	bool elsewhere; /* in another network namespace than process 1; not recorded */
-	struct endpoint remote; /* the server's */
+	struct endpoint remote; /* the server's; not recorded */
 	bool kerberos; /* sec=krb5, krb5i or krb5p */
 	char options[NFS_OPTIONS][NFS_OPTION_SIZE]; /* "": not known; most are not recorded */
 	uint64_t readahead_bytes; /* of its backing device */

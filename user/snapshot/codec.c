@@ -128,7 +128,7 @@ static void write_entry(struct json *j, const struct table *t, const char *now, 
 {
 	json_object(j, NULL);
 	ARRAY_EACH(f, t->fields, t->field_count)
-		if (!f->left_out && (all || memcmp(now + f->offset, then + f->offset, f->size)))
+		if (all || memcmp(now + f->offset, then + f->offset, f->size))
 			write_field(j, f, now + f->offset, then + f->offset, all);
 	json_object_end(j);
 }
@@ -323,8 +323,8 @@ static void read_field(struct reader *r, void *at, struct span value)
 static void on_field(void *context, struct span name, struct span value)
 {
 	struct reader *r = context;
-	const struct field *f = ARRAY_FIND(x, r->t->fields, r->t->field_count,
-					   !x->left_out && span_is(name, x->name));
+	const struct field *f =
+		ARRAY_FIND(x, r->t->fields, r->t->field_count, span_is(name, x->name));
 
 	if (!f || r->error)
 		return;
@@ -409,24 +409,6 @@ int tables_read(struct span line, const struct table_place *places, size_t count
 }
 
 /* ---- snapshots ---- */
-
-struct codec {
-	struct snapshot before;
-	uint64_t missing; /* facts that the file does not have */
-};
-
-struct codec *codec_new(void)
-{
-	return calloc(1, sizeof(struct codec));
-}
-
-void codec_free(struct codec *c)
-{
-	if (!c)
-		return;
-	snapshot_free(&c->before);
-	free(c);
-}
 
 /* The tables that are recorded. Returns how many. */
 static size_t recorded_tables(struct table_place *places, struct snapshot *s,

@@ -52,7 +52,7 @@ static const char *const fact_names[RPC_FACTS] = {
 	QUEUE_NAMES(RPC_FACT_OLDEST, "oldest"),
 };
 
-/* ---- the rows; those that are not written to files say so. clang-format off: a row a line ---- */
+/* ---- the rows. clang-format off: a row a line ---- */
 /* clang-format off */
 
 static const struct field snapshot_fields[] = {
@@ -150,11 +150,6 @@ static const struct field mount_fields[] = {
 	ROW(nfs_mount, TEXT, LABEL, mountpoint),
 	ROW(nfs_mount, TEXT, LABEL, version),
 	ROW(nfs_mount, BOOL, DETAIL, kerberos),
-	ROW(nfs_mount, U64, DETAIL, device, .left_out = true),
-	ROW(nfs_mount, BOOL, DETAIL, elsewhere, .left_out = true),
-	ROW(nfs_mount, TEXT, DETAIL, remote.address, .left_out = true),
-	ROW(nfs_mount, U32, DETAIL, remote.port, .left_out = true),
-	ROW(nfs_mount, TEXT, DETAIL, options, .left_out = true),
 	ROW(nfs_mount, TEXT, DETAIL, options[NFS_RSIZE]),
 	ROW(nfs_mount, TEXT, DETAIL, options[NFS_NCONNECT]),
 	ROW(nfs_mount, TEXT, DETAIL, options[NFS_AC]),
@@ -229,12 +224,9 @@ static const struct field fault_fields[] = {
 	ROW(fault, DOUBLE, GAUGE, last),
 	ROW(fault, U64, COUNTER, incidents),
 	ROW(fault, DOUBLE, GAUGE, first),
-	ROW(fault, U32, DETAIL, causes, .left_out = true),
-	ROW(fault, U32, DETAIL, place, .left_out = true),
 	ROW(fault, DOUBLE, DETAIL, repeats.times),
 	ROW(fault, U32, DETAIL, repeats.count, .most = FAULT_REPEATS),
 	ROW(fault, U64, GAUGE, recent),
-	ROW(fault, U32, DETAIL, boots, .left_out = true),
 };
 
 static const struct field kernel_event_fields[] = {
@@ -510,12 +502,11 @@ void *table_get_like(const struct table *t, void *part, const void *like)
 	if (entry)
 		return entry;
 	entry = table_append(t, part);
-	for (size_t i = 0; entry && i < t->field_count; i++) {
-		const struct field *f = &t->fields[i];
-
-		if (f->role <= FIELD_DETAIL)
-			memcpy(entry + f->offset, (const char *)like + f->offset, f->size);
-	}
+	if (entry)
+		memcpy(entry, like, t->size);
+	ARRAY_EACH(f, t->fields, entry ? t->field_count : 0)
+		if (f->role > FIELD_DETAIL)
+			memset(entry + f->offset, 0, f->size);
 	return entry;
 }
 

@@ -32,7 +32,6 @@ struct field {
 	size_t size; /* bytes */
 	enum field_type type;
 	enum field_role role;
-	bool left_out; /* not written to files; only copied to new entries */
 	/* The names of the elements of an array or set, or of the values of a FIELD_CHOICE. */
 	const char *const *names;
 	size_t name_count;
@@ -123,7 +122,7 @@ void *table_get(const struct table *t, void *part, const void *const *labels);
 /* The same with the labels of the entry @like. */
 void *table_get_labels(const struct table *t, void *part, const void *like);
 
-/* The same; a new one also gets the details of @like, but no counters and gauges. */
+/* The same; a new one is a copy of @like without counters and gauges. */
 void *table_get_like(const struct table *t, void *part, const void *like);
 
 bool table_has_counters(const struct table *t);
@@ -164,11 +163,11 @@ int tables_read(struct span line, const struct table_place *places, size_t count
 #define TABLES_END_SIZE sizeof("{\"end\":\"01234567\"}\n")
 const char *tables_end(char *text, uint32_t checksum);
 
-/* The state of a coder: the previous snapshot. */
-struct codec;
-
-struct codec *codec_new(void); /* NULL: no memory */
-void codec_free(struct codec *c);
+/* The state of a coder. Initialise with {}; free .before by snapshot_free(). */
+struct codec {
+	struct snapshot before; /* the line before */
+	uint64_t missing; /* facts that the file does not have */
+};
 
 /* Writes the line of a snapshot. Returns as tables_write(). */
 int snapshot_encode(struct codec *c, const struct snapshot *s, FILE *out);
