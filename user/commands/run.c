@@ -166,13 +166,6 @@ static void on_answers(void *context)
 	writer_serve(&a->writer);
 }
 
-static bool write_event(void *context, const char *line, size_t size)
-{
-	struct agent *a = context;
-
-	return writer_append(&a->writer, line, size);
-}
-
 static bool write_state(void *context, const char *text, size_t len, bool damaged)
 {
 	struct agent *a = context;
@@ -226,7 +219,8 @@ static int open_files(struct agent *a)
 				      .error = state->read_error == -ENOENT ? 0 :
 									      state->read_error };
 	a->events =
-		(struct event_sink){ o->events && !strcmp(o->events, "-"), write_event, a,
+		(struct event_sink){ o->events && !strcmp(o->events, "-"), writer_append,
+				     &a->writer,
 				     o->events && strcmp(o->events, "-") != 0 ? &o->log : NULL };
 	return code;
 }

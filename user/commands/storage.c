@@ -44,12 +44,10 @@ static int name_server(const struct storage_rules *r, struct snapshot *s, const 
 	size_t first = r->count;
 
 	match_name(r, server, &first);
-	for (size_t i = 0; i < s->calls.transport_count; i++)
-		if (!strcmp(s->calls.transports[i].server, server))
-			match_patterns(r, s->calls.transports[i].remote.address, &first);
-	for (size_t i = 0; i < s->calls.mount_count; i++)
-		if (!strcmp(s->calls.mounts[i].server, server))
-			match_patterns(r, s->calls.mounts[i].remote.address, &first);
+	CALLS_EACH(t, &s->calls, transport, server)
+		match_patterns(r, t->remote.address, &first);
+	CALLS_EACH(m, &s->calls, mount, server)
+		match_patterns(r, m->remote.address, &first);
 	if (first == r->count)
 		return 0;
 	storage = snapshot_storage(&s->calls, server);

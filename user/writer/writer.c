@@ -288,8 +288,9 @@ static size_t lines_room(size_t size)
 	return (size | 0xffff) + 1;
 }
 
-bool writer_append(struct writer *w, const char *line, size_t size)
+bool writer_append(void *writer, const char *line, size_t size)
 {
+	struct writer *w = writer;
 	struct file_text *t = &w->files[WRITER_EVENTS].now;
 	size_t room = lines_room(t->len + size);
 	char *grown = t->bytes;

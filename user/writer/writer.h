@@ -85,8 +85,8 @@ bool writer_hangs(const struct writer *w);
  * -ENOMEM, which has been logged if it is new. */
 int writer_replace(struct writer *w, enum writer_file file, char *text, size_t size);
 
-/* Appends a line to the events. Failures are logged. False: no room to keep it. */
-bool writer_append(struct writer *w, const char *line, size_t size);
+/* Appends a line to the events of the struct writer. Failures are logged. False: no room to keep it. */
+bool writer_append(void *writer, const char *line, size_t size);
 
 /* Writes the texts that wait, removes the locks, and the output unless it is kept, within @most_ns in which this
  * process has a CPU. Work that is not done by then is reported, and the process ends with the agent. */
