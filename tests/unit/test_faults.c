@@ -378,10 +378,14 @@ TEST(a_clock_that_is_set_moves_all_times)
 	add(79, "a", 100);
 	faults_add_kernel_event(&f, false, "oom_kill", "", NULL, 200);
 	faults_recovered(&f, "all", "driver_loaded", 300);
+	f.counts.authority = AUTHORITY_HOOK;
+	f.counts.log_lost = 9;
+	f.counts.gpu_watched = true;
 	assert_int_equal(faults_snapshot(&f, &(struct fault_clock){ 1700000000, 1000 }, &s), 0);
 	assert_printed("1700000100 1700000100 1700000200 1700000300", "%.10g %.10g %.10g %.10g",
 		       s.faults[0].first, s.faults[0].last, s.kernel_events[0].last,
 		       s.recoveries[0].time);
+	assert_printed("2 9 1", "%d %lu %d", s.authority, s.log_lost, s.gpu_watched);
 	fault_counts_free(&s);
 	/* Before the epoch it is not known. */
 	assert_int_equal(faults_snapshot(&f, &(struct fault_clock){ -250, 1000 }, &s), 0);
@@ -389,27 +393,6 @@ TEST(a_clock_that_is_set_moves_all_times)
 	fault_counts_free(&s);
 	/* What is kept is the time since the boot. */
 	assert_true(f.counts.faults[0].last == 100);
-}
-
-TEST(a_snapshot_has_all)
-{
-	struct fault_counts s = {};
-
-	add(79, "a", 10);
-	add(79, "a", 20);
-	faults_add_kernel_event(&f, true, "x", "a", NULL, 30);
-	strcpy(faults_gpu(&f, "a")->uuid, "GPU-1");
-	faults_recovered(&f, "a", "action_none", 40);
-	f.counts.authority = AUTHORITY_HOOK;
-	f.counts.log_lost = 9;
-	f.counts.gpu_watched = true;
-	assert_int_equal(faults_snapshot(&f, &(struct fault_clock){ 0, 1000 }, &s), 0);
-	assert_printed("2 2 10 20, 1 30, GPU-1, 40, 2 9 1",
-		       "%lu %lu %g %g, %lu %g, %s, %g, %lu %lu %d", s.faults[0].count,
-		       s.faults[0].incidents, s.faults[0].first, s.faults[0].last,
-		       s.kernel_events[0].count, s.kernel_events[0].last, s.gpus[0].uuid,
-		       s.recoveries[0].time, (unsigned long)s.authority, s.log_lost, s.gpu_watched);
-	fault_counts_free(&s);
 }
 
 /* ---- what outlives a boot ---- */

@@ -106,43 +106,6 @@ TEST(the_severity_of_a_pcie_error_is_read)
 	assert_string_equal(first("nfs: server a OK").severity, "");
 }
 
-TEST(lines_of_one_text_come_out_once_each)
-{
-	static const char text[] =
-		"no event\n"
-		"NVRM: GPU at PCI:0000:01:00: GPU-509665ad-b600-ac93-3616-d754b23d636d\r\n"
-		"NVRM: GPU Board Serial Number: 12\n"
-		"glued onNVRM: RmInitAdapter failed! (0x1NVRM: GPU Board Serial Number: 34\n"
-		"\n\n"
-		"NVRM: The NVIDIA GPU 0000:18:00.0\n"
-		"NVRM: (PCI ID: 10de:2901) installed in this system has\n"
-		"NVRM: fallen off the bus and is not responding to commands.\n"
-		"glued onnfs: server a OK\n"
-		"nfs: server b OK";
-	static const struct {
-		enum kernel_line_kind kind;
-		const char *read; /* name, device, serial number */
-	} expected[] = {
-		{ KERNEL_LINE_GPU_UUID, " 0000:01:00.0 " },
-		{ KERNEL_LINE_GPU_SERIAL, "  12" },
-		{ KERNEL_LINE_GPU_DRIVER, "rm_init_adapter_failed  " },
-		{ KERNEL_LINE_GPU_SERIAL, "  34" },
-		{ KERNEL_LINE_GPU_DRIVER, "fallen_off_bus 0000:18:00.0 " },
-		{ KERNEL_LINE_EVENT, "nfs_ok b " },
-	};
-	size_t offset = 0;
-	struct kernel_line line;
-
-	for (size_t i = 0; i < COUNT(expected); i++) {
-		line = next(text, sizeof(text) - 1, &offset);
-		assert_int_equal(line.kind, expected[i].kind);
-		assert_printed(expected[i].read, "%s %s %s", line.name, line.device, line.serial);
-	}
-	line = next(text, sizeof(text) - 1, &offset);
-	assert_int_equal(line.kind, KERNEL_LINE_NONE);
-	assert_int_equal(offset, sizeof(text) - 1);
-}
-
 TEST(text_is_the_line_from_where_it_was_recognised)
 {
 	struct kernel_line line = first("x\nnfs: server a OK \nmore");
