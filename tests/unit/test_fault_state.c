@@ -59,9 +59,9 @@ static void fill(struct fault_state *state)
 		faults_note_past(&state->faults, names[i], (unsigned int)i, true, 1e9);
 		faults_note_past(&state->faults, names[i], (unsigned int)i, true, 2e9);
 		faults_note_past(&state->faults, names[i], (unsigned int)i, false, 3e9);
-		for (int n = 0; n < 2; n++)
-			faults_note_place(&state->faults, names[i], 65536, 0, 1000.5 + 200 * n);
 	}
+	for (int n = 0; n < 2; n++)
+		faults_note_place(&state->faults, "a\nb", 65536, 0, 1000.5 + 200 * n);
 }
 
 static char *write_text(const struct fault_state *state, size_t *len)
@@ -113,7 +113,7 @@ TEST(what_is_written_reads_back)
 	fill(&s);
 	read_back();
 	past = &again.faults.past[5];
-	place = &again.faults.places[5];
+	place = again.faults.places;
 	/* Not only alike as text. */
 	assert_printed(
 		"5b0b4c4e-27dc-4fd3-a5d6-c2c2c2f1b6d1 18446744073709551615 17 12 12 1700000000.5",
