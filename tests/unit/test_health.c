@@ -1011,17 +1011,6 @@ TEST(rules_are_set_by_name)
 	assert_int_equal(o.rules[HEALTH_XID_FATAL].level, HEALTH_OK);
 }
 
-TEST(a_rule_that_is_off_finds_nothing)
-{
-	add_79(NOW);
-	health_set_rule(&o, "xid_fatal=off");
-	assert_ok();
-	health_to_snapshot(&report, &o, &s);
-	assert_int_equal(s.self.health_count, rules_in_force());
-	for (size_t i = 0; i < s.self.health_count; i++)
-		assert_string_not_equal(s.self.health[i].check, "xid_fatal");
-}
-
 TEST(the_worst_come_first_and_all_are_counted)
 {
 	for (unsigned int i = 0; i < 100; i++)

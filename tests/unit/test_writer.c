@@ -604,15 +604,6 @@ static void assert_lines(const char *name, int lines_expected)
 	assert_int_equal(n, lines_expected);
 }
 
-TEST(lines_are_written_in_their_order)
-{
-	start(NULL, NULL, "log");
-	add_lines(0, 1000);
-	finish();
-	assert_lines("log", 1000);
-	assert_said(0, "");
-}
-
 TEST(lines_wait_for_a_process_that_hangs_or_ends)
 {
 	start(NULL, NULL, "log");
