@@ -24,10 +24,10 @@ no_file() { [[ ! -e health && ! -e .health.lock && ! -e .health.tmp ]] || fail "
 has() { [[ $("$program" check --health health 2>&1) == $1 ]]; } # PATTERN
 
 agent_start --gpus 200
-expect 2 "XIDSCOPE CRITICAL: The driver has 0 of 200 GPUs: *" "" check --health health
+expect 2 "XIDSCOPE CRITICAL: The driver has 0 of 200 GPUs. *" "" check --health health
 [[ $(stat -c %a health) == 644 ]] || fail "others cannot read the health file"
 agent_start --gpus 200 --rule gpus_missing=warn --window 1h
-expect 1 "XIDSCOPE WARNING: The driver has 0 of 200 GPUs: *" "" check --health health
+expect 1 "XIDSCOPE WARNING: The driver has 0 of 200 GPUs. *" "" check --health health
 expect 0 "XIDSCOPE OK: *" "" check --health health --ignore gpus_missing
 expect 0 "snoozed gpus_missing on all devices until *" "" ack --ack acks --health health '*' gpus_missing --until 1h
 within 100 has "XIDSCOPE OK: *" || fail "an acknowledgement does not count before the next interval: $("$program" check --health health)"

@@ -96,7 +96,7 @@ slurm() {
 said() { # PATTERN
 	[[ $(tail -n 1 logged 2>/dev/null) == *$1* ]] || fail "it logged '$(cat logged)', not '$1'"
 }
-text="[[]xidscope fail] GPU $gpu: Xid 79 (GPU no longer answers on the PCIe bus) 2 times, last 2026-11-21T10:00:00Z: *"
+text="[[]xidscope fail] GPU $gpu: Xid 79 (GPU no longer answers on the PCIe bus) 2 times, last 2026-11-21T10:00:00Z. *"
 drain="update NodeName=n1 State=DRAIN Reason=Xid 79 c1:00.0 $text"
 down="update NodeName=n1 State=DOWN Reason=Xid 79 c1:00.0 $text"
 warn="update NodeName=n1 State=DRAIN Reason=Xid 79 c1:00.0 [[]xidscope warn] GPU $gpu: *"
@@ -386,7 +386,7 @@ npd() {
 }
 npd healthy 0 "*"
 npd warning 0 "*"
-npd critical 1 "GPU $gpu: Xid 79 (*) 2 times, last 2026-11-21T10:00:00Z: *"
+npd critical 1 "GPU $gpu: Xid 79 (*) 2 times, last 2026-11-21T10:00:00Z. *"
 # which any user can cause
 judge stuck --ack none -- stuck=700:/data
 npd stuck 0 "*"
@@ -395,7 +395,7 @@ npd absent 2 "cannot read absent: *"
 # the longest names
 long=$(printf "ä%.0s" {1..60})
 judge long --rule nfs_waiter=fail --ack none -- "waiter=75:$long"
-npd long 1 "NFS server ää*: a call has been waiting for its reply for 75 s: *"
+npd long 1 "NFS server ää*: a call has been waiting for its reply for 75 s. *"
 judge mount --mount "/${long:0:60}" --ack none --
 npd mount 1 "Mount /${long:0:30}*"
 

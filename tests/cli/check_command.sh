@@ -33,20 +33,20 @@ performance='oldest_waiter=0.0s;60'
 
 # ---- every state, in every style ----
 expect 0 "XIDSCOPE OK: no open fault | xids=0 oldest_waiter=1.5s;60" "" check --health healthy
-expect 1 "XIDSCOPE WARNING: GPU $gpu: Xid 62 (*) 1 time, last 20*Z: Drain the node and reset the GPU. | xids=5 $performance" "" \
+expect 1 "XIDSCOPE WARNING: GPU $gpu: Xid 62 (*) 1 time, last 20*Z. Drain the node and reset the GPU. | xids=5 $performance" "" \
 	check --health warning
-reason="GPU $gpu: Xid 79 (GPU no longer answers on the PCIe bus) 2 times, last 2026-11-21T10:00:00Z: Drain the node and \
+reason="GPU $gpu: Xid 79 (GPU no longer answers on the PCIe bus) 2 times, last 2026-11-21T10:00:00Z. Drain the node and \
 restart it; if the error returns, replace the GPU."
 expect 2 "XIDSCOPE CRITICAL: $reason (2 more) | xids=4 $performance"$'\n'"CRITICAL: GPU $gpu: Xid 48 *"$'\n'"WARNING: GPU \
 $gpu: Xid 62 *" "" check --health critical
-expect 1 "XIDSCOPE WARNING: NFS server nas/1: a call has been waiting for its reply for 75 s: * | xids=0 \
+expect 1 "XIDSCOPE WARNING: NFS server nas/1: a call has been waiting for its reply for 75 s. * | xids=0 \
 oldest_waiter=75.0s;60" "" check --health waiting
 expect 0 "" "" check --style slurm --health healthy
 # a prolog that runs it fails for a failure alone
 expect 0 "Xid 62 c1:00.0 \[xidscope warn\] GPU $gpu: Xid 62 *" "" check --style slurm --health warning
 expect 2 "Xid 79 c1:00.0 \[xidscope fail\] $reason (1 more)" "" check --style slurm --health critical
 expect 0 "no open fault" "" check --style npd --health healthy
-expect 0 "GPU $gpu: Xid 62 (*) 1 time, last 20*Z: *" "" check --style npd --health warning
+expect 0 "GPU $gpu: Xid 62 (*) 1 time, last 20*Z. *" "" check --style npd --health warning
 expect 1 "$reason" "" check --style npd --health critical
 
 expect 0 "STATE *open *2026-11-21 10:00:00 +0000*  Xid 79 *$gpu*fatal, 2 reports: *" "" faults --health critical
@@ -102,7 +102,7 @@ expect 0 "XIDSCOPE OK: * | xids=4 oldest_waiter=0.0s" "" check --health off
 judge strict --rule nfs_waiter=fail:70 "${none[@]}" -- waiter=75:nas
 expect 2 "XIDSCOPE CRITICAL: NFS server * oldest_waiter=75.0s;;70" "" check --health strict
 expect 0 "XIDSCOPE OK: *" "" check --health strict --ignore nfs_waiter
-expect 1 "XIDSCOPE WARNING: GPU $gpu: Xid 62 [^0-9]* time, last 20*Z: Drain the node and reset the GPU. | *" "" \
+expect 1 "XIDSCOPE WARNING: GPU $gpu: Xid 62 [^0-9]* time, last 20*Z. Drain the node and reset the GPU. | *" "" \
 	check --health critical --ignore xid_fatal
 expect 0 "XIDSCOPE OK: *" "" check --health critical --ignore xid_fatal,xid_hardware
 json "j['health'] == 'warning' and j['exit_code'] == 1 and [f['xid'] for f in j['findings']] == [62] and j['left_out'] == 0
@@ -111,7 +111,7 @@ expect 3 "" "xidscope: invalid --ignore 'xid_fatl': no such rule; did you mean x
 
 # ---- the node itself; a guest has mounts that hang ----
 judge absent_mount --mount '/no/mount/x' "${none[@]}" --
-expect 2 "XIDSCOPE CRITICAL: Mount /no/mount/x is not mounted: *" "" check --health absent_mount
+expect 2 "XIDSCOPE CRITICAL: Mount /no/mount/x is not mounted. *" "" check --health absent_mount
 judge mounts --mount /proc --mount /sys,ro "${none[@]}" --
 expect 0 "*" "" check --health mounts
 judge gpus --gpus 200 "${none[@]}" --
@@ -152,8 +152,8 @@ expect 0 "*note      The text decides the severity*" "" xid 149
 expect 0 "*mnemonic  ISINK_ZERO_LIFETIME*documented as PSHC_ZERO_LIFETIME*" "" xid 165
 json "j['mnemonic'] == 'ISINK_ZERO_LIFETIME' and j['documented'] == 'PSHC_ZERO_LIFETIME' and j['source'].startswith('https:')" xid 165 --json
 # a person's times are local, those of a monitoring system are not
-TZ=CET-1 expect 2 "CRITICAL: *SXid 20034*, last 2026-11-21T10:00:00Z: *last *2026-11-21 11:00:00 +0100*" "" check --explain --health switch
-TZ=CET-1 expect 2 "*SXid 20034*, last 2026-11-21T10:00:00Z: *" "" check --health switch
+TZ=CET-1 expect 2 "CRITICAL: *SXid 20034*, last 2026-11-21T10:00:00Z. *last *2026-11-21 11:00:00 +0100*" "" check --explain --health switch
+TZ=CET-1 expect 2 "*SXid 20034*, last 2026-11-21T10:00:00Z. *" "" check --health switch
 script -qc "stty cols 80; $program xid 149" /dev/null | tr -d '\r' >typed
 ! grep -E '^.{81}' typed || fail "xid is wider than a terminal"
 grep -q '^            otherwise check' typed || fail "xid's advice is not below itself: $(<typed)"

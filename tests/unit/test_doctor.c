@@ -75,7 +75,7 @@ TEST(a_module_without_types)
 	expect_levels("missing sunrpc_types");
 	assert_has(text, "fix: build the module");
 	expect_levels("ok types_file");
-	assert_has(text, "is called by consoles");
+	assert_has(text, "runs when consoles print");
 }
 
 TEST(the_way_to_a_file_of_types_names_this_build)

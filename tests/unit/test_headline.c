@@ -178,9 +178,9 @@ TEST(trouble_of_the_kernel_is_not_all_is_well)
 		const char *kind, *device, *said, *level;
 	} rows[] = {
 		{ "pcie_dpc", "0000:c1:00.0", " of 0000:c1:00.0. Drain the node", "critical" },
-		{ "apei_fatal", "", " that the firmware reports): See the kernel log.", "warning" },
+		{ "apei_fatal", "", " that the firmware reports). See the kernel log.", "warning" },
 		{ "kernel_corruption", "slab", "_corruption of slab. Drain the node", "warning" },
-		{ "rcu_stall", "cpu3", " of cpu3: See the kernel log.", "warning" },
+		{ "rcu_stall", "cpu3", " of cpu3. See the kernel log.", "warning" },
 		{ "kernel_oops", "xfs", "kernel_oops of xfs. Drain the node", "warning" },
 		/* What shows in the calls, and what is no trouble. */
 		{ "nfs_not_responding", "nas-1", "All is well", "ok" },
@@ -419,7 +419,7 @@ TEST(the_connection_that_is_closed_again_and_again_comes_before_a_limit)
 		snapshot_transport(&now.calls, "nas-2", "tcp/7")->disconnects++;
 		serve(3);
 	}
-	ends_with("nas-2: The server, or a device on the way, closed tcp/7 5 times; "
+	ends_with("nas-2: The server, or a device on the network, closed tcp/7 5 times; "
 		  "calls wait until it is reconnected.");
 	assert_null(strstr(text, "confidence medium. The server, or a device"));
 }

@@ -383,7 +383,7 @@ TEST(a_gpu_that_fails_five_times_a_day_is_to_be_replaced)
 	assert_int_equal(report.findings[0].rule, HEALTH_XID_FATAL);
 	assert_has(report.findings[0].reason, "Xid 79");
 	assert_has(report.findings[0].reason,
-		   ": Drain the node and replace the GPU: resets have not helped.");
+		   ". Drain the node and replace the GPU: resets have not helped.");
 	assert_list_agrees();
 	/* another GPU's do not */
 	strcpy(s.faults.faults[1].device, "0000:c2:00.0");
@@ -401,7 +401,7 @@ TEST(a_gpu_that_fails_again_after_two_reboots_is_to_be_replaced)
 	f->boots = 3;
 	evaluate();
 	assert_has(report.findings[0].reason,
-		   ": Drain the node and replace the GPU: reboots have not helped.");
+		   ". Drain the node and replace the GPU: reboots have not helped.");
 	assert_string_equal(report.findings[0].action, "replace_gpu");
 	assert_list_agrees();
 	/* failures of earlier boots count with those of this one */
@@ -491,7 +491,7 @@ TEST(tasks_that_hang_in_nfs_are_found_once_and_are_grave_without_a_call)
 	t->tasks = 3;
 	t->cause = STUCK_RPC;
 	assert_finding(HEALTH_NFS_STUCK, HEALTH_WARN,
-		       "NFS on /data: tasks that hang: 3, the oldest for 3600 s, behind a call: "
+		       "NFS on /data: tasks that hang: 3, the oldest for 3600 s, behind a call. "
 		       "Check the server and the network to it.");
 	assert_string_equal(report.findings[0].device, "/data");
 	t->cause = STUCK_DELAYED;
@@ -521,7 +521,7 @@ TEST(a_waiter_is_found_with_what_it_waits_for)
 	v->oldest_ns[RPC_QUEUE_PENDING] = 61 * SECOND;
 	assert_finding(
 		HEALTH_NFS_WAITER, HEALTH_WARN,
-		"NFS server nas-1: a call has been waiting for its reply for 61 s: Check the "
+		"NFS server nas-1: a call has been waiting for its reply for 61 s. Check the "
 		"server and the network to it.");
 }
 
@@ -539,12 +539,12 @@ static size_t rules_in_force(void)
 TEST(a_task_that_no_watchdog_reports_only_warns)
 {
 	add_stalls("kernel_spin", 9, NOW - 10, NOW - 70);
-	assert_finding(HEALTH_CPU_STALL, HEALTH_WARN, ": If it goes on, drain");
+	assert_finding(HEALTH_CPU_STALL, HEALTH_WARN, ". If it continues, drain");
 	/* The watchdog's reports count as always. */
 	add_stalls("soft_lockup", 2, NOW - 5, NOW - 33);
 	assert_only(HEALTH_CPU_STALL, HEALTH_WARN);
 	add_stalls("soft_lockup", 3, NOW - 5, NOW - 33);
-	assert_finding(HEALTH_CPU_STUCK, HEALTH_FAIL, ": Drain");
+	assert_finding(HEALTH_CPU_STUCK, HEALTH_FAIL, ". Drain");
 }
 
 /* A machine that was paused: each CPU has one lockup. */
@@ -613,7 +613,7 @@ TEST(a_reason_has_what_when_and_what_to_do)
 	assert_string_equal(
 		report.findings[0].reason,
 		"GPU 0000:c1:00.0: Xid 79 (GPU no longer answers on the PCIe bus) 2 times, last "
-		"2026-11-21T10:00:00Z: Drain the node and restart it; if the error returns, replace the GPU.");
+		"2026-11-21T10:00:00Z. Drain the node and restart it; if the error returns, replace the GPU.");
 }
 
 TEST(texts_are_one_line_and_fit)

@@ -130,7 +130,7 @@ TEST(a_log_without_lines_of_the_agent_does_not_say_when_it_watched)
 	READ_LOG("03:12:00", LINE("03:00:00", 20, XID(79, "fatal")),
 		 LINE("03:10:00", 620, XID(31, "warning")));
 	assert_int_equal(h.gap_count, 1);
-	assert_gap(0, -INFINITY, INFINITY, "does not tell");
+	assert_gap(0, -INFINITY, INFINITY, "does not show");
 	assert_int_equal(event(0)->code, 79);
 }
 

@@ -1633,7 +1633,7 @@ TEST(calls_for_attributes_are_metadata)
 		uint64_t lookups; /* more */
 	} rows[] = {
 		{ "3,60,30,60", "all", "/mnt has actimeo 3,60,30,60. A larger one, or nocto,", 0 },
-		{ "3,60,30,60", "all", "it is safe only for data that no client changes", 0 },
+		{ "3,60,30,60", "all", "safe only for data that no client changes", 0 },
 		{ "600,600,600,600", "all", "GETATTR, ACCESS and LOOKUP 80 %.", 0 },
 		{ "noac", "all", "/mnt has noac. Without it, ", 0 },
 		{ "noac", "none", "/mnt has lookupcache=none. With `all`, ", 400 },

@@ -471,7 +471,7 @@ TEST(an_error_is_reported_once)
 		give("one");
 		assert_result(-ENOTUNIQ);
 	}
-	assert_said(1, "cannot write x.prom: beside it, at .NAME.tmp");
+	assert_said(1, "cannot write x.prom: a file beside it (.NAME.tmp");
 	assert_int_equal(rmdir(".x.prom.tmp"), 0);
 	write_whole("x.prom", "one");
 	assert_said(1, "x.prom is written again");
