@@ -56,7 +56,8 @@ def unknown_actions(source, program):
     numbers = dict(re.findall(ACTION + r" = (\d+)", "".join(f.read_text() for f in source.rglob("ctrl2080gpu.h"))))
     names = re.findall(rf'case {ACTION}:\s*return "([^"]+)"', "".join(f.read_text() for f in source.rglob("gpu.c")))
     for action, name in names:
-        line = f"NVRM: Xid (PCI:0000:01:00): 154, GPU recovery action changed from 0x9 (?) to 0x{int(numbers[action]):x} (?)"
+        number = int(numbers[action])
+        line = f"NVRM: Xid (PCI:0000:01:00): 154, GPU recovery action changed from 0x9 (?) to 0x{number:x} (?)"
         answer = subprocess.run([program, "xid", line], text=True, capture_output=True).stdout
         if f"by the text: {name}\n" not in answer or "severity  unknown" in answer:
             yield f"gpu.c: recovery action {numbers[action]}, {name}"

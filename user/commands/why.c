@@ -544,9 +544,7 @@ static int read_past(struct past *p)
 	if (!(p->since > 0))
 		p->since = p->until > 3600 ? p->until - 3600 : 0;
 	if (p->since > now) /* not even its being quiet is known */
-		return trouble(
-			"the window begins in the future, at %s",
-			UTC_TIME(p->since));
+		return trouble("the window begins in the future, at %s", UTC_TIME(p->since));
 	LOWER(p->until, now); /* nothing is known about the future */
 	narrow_history(p);
 	add_standings(p);

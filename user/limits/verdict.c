@@ -212,8 +212,9 @@ static void judge_part(struct judgement *j, enum bound bound)
 		if (!queues_on_the_way(j->v)) {
 			if (to->confidence == CONFIDENCE_HIGH)
 				to->confidence = CONFIDENCE_MEDIUM;
-			say(to, " No queue on the network is seen: a server that does not take data "
-				"faster looks the same.");
+			say(to,
+			    " No queue on the network is seen: a server that does not take data "
+			    "faster looks the same.");
 		}
 		/* One call at a time uses one connection. */
 		to->gain_at_most = 1 / (1 - share) < 2 ? 1 / (1 - share) : 2;
@@ -405,8 +406,7 @@ static void lower_confidence(struct judgement *j)
 
 	if (is_refuted(j)) {
 		j->to->confidence = CONFIDENCE_LOW;
-		say(j->to,
-		    " Hardly any task waits for a CPU: calls may wait elsewhere.");
+		say(j->to, " Hardly any task waits for a CPU: calls may wait elsewhere.");
 	}
 	if (j->to->bound_by == BOUND_SERVER && may_fill_link(j->v)) {
 		j->to->confidence = CONFIDENCE_LOW;
@@ -553,7 +553,8 @@ static bool judge_recovery(struct verdict *to, const struct server_sums *v)
 		       "This client %s again %" PRIu64
 		       " times in %.0f s: another client has its identity (host name, nfs4_unique_id), or "
 		       "the server drops it. ",
-		       session ? "created its session" : "registered", times - 1, (double)v->ns / 1e9);
+		       session ? "created its session" : "registered", times - 1,
+		       (double)v->ns / 1e9);
 	} else if (v->draining_now_ns >= DRAINED_NS || drained >= DRAINED) {
 		decide(to, BOUND_STATE_RECOVERY, CONFIDENCE_MEDIUM,
 		       "Calls%s waited for %.0f s until the client has recovered its state (session, locks, open "

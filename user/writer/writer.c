@@ -359,11 +359,10 @@ int writer_start(struct writer *w, const struct log *log, const char *const path
 		return 0;
 	/* A state that is read later is not used. */
 	state->aside = "late";
-	log_warn(
-		w->log,
-		"%s could not be read: counts begin with the kernel log. Its content is kept as "
-		"%s.late once it can be read",
-		state->path, state->path);
+	log_warn(w->log,
+		 "%s could not be read: counts begin with the kernel log. Its content is kept as "
+		 "%s.late once it can be read",
+		 state->path, state->path);
 	return 0;
 }
 
