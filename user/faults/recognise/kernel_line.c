@@ -310,6 +310,22 @@ static const char *optional_end(const char *at)
 	return at;
 }
 
+/* The rest of a pattern from an optional part on. @out has nothing of it if it does not match. */
+/* NOLINTNEXTLINE(misc-no-recursion) */
+static bool match_optional(struct span *s, const char *pattern, struct kernel_line *out)
+{
+	struct kernel_line with;
+
+	/* Saves the copy if the next byte cannot match. */
+	if (!span_left(*s) || (*pattern != '%' && *pattern != *s->at))
+		return false;
+	with = *out;
+	if (!match_line(s, pattern, &with))
+		return false;
+	*out = with;
+	return true;
+}
+
 /* NOLINTNEXTLINE(misc-no-recursion) */
 static bool match_line(struct span *s, const char *pattern, struct kernel_line *out)
 {
@@ -324,11 +340,8 @@ static bool match_line(struct span *s, const char *pattern, struct kernel_line *
 		}
 		pattern++;
 		if (*pattern == '(') {
-			const struct kernel_line before = *out;
-
-			if (match_line(&rest, pattern + 1, out))
+			if (match_optional(&rest, pattern + 1, out))
 				break;
-			*out = before;
 			pattern = optional_end(pattern);
 			continue;
 		}
