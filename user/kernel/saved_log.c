@@ -334,7 +334,7 @@ static void clean_line(char *line)
 	char *to = line;
 
 	for (const char *at = line; (*to = *at); at++) {
-		if (!strncmp(at, "#011", 4)) {
+		if (*at == '#' && !strncmp(at, "#011", 4)) {
 			*to++ = '\t';
 			at += 3;
 		} else if (at[0] != '\033' || at[1] != '[') {
