@@ -27,7 +27,7 @@ fails() {
 }
 exports=0
 truncate -s 50M disk
-busybox mke2fs disk >/dev/null
+busybox mke2fs -F disk >/dev/null
 exported large -t ext4 -o loop disk
 fails large dd if=/dev/zero of=/mnt/large/file bs=4k count=1 seek=$((20 << 18)) oflag=direct conv=notrunc
 if exported quota -t tmpfs -o usrquota,usrquota_block_hardlimit=1M tmpfs; then
