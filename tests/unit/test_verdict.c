@@ -2060,6 +2060,25 @@ TEST(an_idle_mount_gets_no_advice)
 	}
 }
 
+/* A server has no row before its first call. */
+TEST(a_server_that_is_first_used_late_was_idle_until_then)
+{
+	for (int known = 0; known < 2; known++) {
+		fresh();
+		snapshot_server(&now.calls, "other");
+		for (int i = 0; i < 60; i++) {
+			if (known || i >= 54)
+				record("GETATTR", i < 54 ? 0 : 1500, MS, RPC_PHASE_RTT, MS);
+			if (known || i >= 54)
+				server();
+			end_interval(SECOND);
+		}
+		judge(BOUND_METADATA, CONFIDENCE_MEDIUM);
+		assert_true(verdict.numbers.seconds == 60);
+		assert_true(verdict.numbers.idle_share > 0.8);
+	}
+}
+
 /* docs/VERDICT.md has a row for each. */
 TEST(the_page_has_every_limit)
 {

@@ -100,6 +100,7 @@ void limit_sums_next(struct limit_sums *h)
 		h->servers[kept++] = next;
 	}
 	h->count = kept;
+	h->ns = 0;
 }
 
 /* Proposes the window that the calls want at the moment when most are in flight. The kernel's buffer has twice its size. */

@@ -29,6 +29,7 @@ const struct server_sums *server_sums_of(const struct limit_sums *h, const char 
 	return ARRAY_FIND(x, h->servers, h->count, !strcmp(x->server, server));
 }
 
+/* A server that is used for the first time was idle until then. */
 static struct server_sums *server_get(struct limit_sums *h, const char *server)
 {
 	struct server_sums *v = (struct server_sums *)server_sums_of(h, server);
@@ -36,8 +37,10 @@ static struct server_sums *server_get(struct limit_sums *h, const char *server)
 	if (v)
 		return v;
 	v = ARRAY_APPEND(h->servers, h->count);
-	if (v)
+	if (v) {
 		snprintf(v->server, sizeof(v->server), "%s", server);
+		v->ns = v->judged_ns = v->quiet_ns = h->ns;
+	}
 	return v;
 }
 
@@ -341,5 +344,6 @@ int limit_sums_add(struct limit_sums *h, const struct delta *d)
 
 	for (size_t i = 0; i < d->calls.server_count && !err; i++)
 		err = limit_sums_add_server(h, d, &d->calls.servers[i]);
+	h->ns += d->ns;
 	return err;
 }

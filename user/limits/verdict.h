@@ -102,6 +102,7 @@ struct server_sums; /* of one server */
 
 /* The sums of all servers over one interval or many. Initialise with {}. */
 struct limit_sums {
+	uint64_t ns; /* of all intervals, also those before a server was used */
 	struct server_sums *servers;
 	size_t count;
 };
