@@ -330,7 +330,7 @@ TEST(a_rare_error_of_few_calls_is_none)
 	assert_worst(
 		&f,
 		"9 of 9 WRITEs to /mnt/full end with an error, data were not written (slurm:71, since "
-		"00:00:03): this source does not see which error. Also 5 of 14 WRITEs to /mnt/ckpt end "
+		"00:00:03): this source does not see which error. Also 5 of 5 WRITEs to /mnt/ckpt end "
 		"with EBADF, data were not written (slurm:71, since 00:00:01).");
 }
 
@@ -346,6 +346,59 @@ TEST(the_longest_names_are_cut)
 	assert_int_equal(strlen(room), FAILURE_TEXT_SIZE - 1);
 	assert_has(room, DATA_WERE_LOST "written");
 	assert_memory_equal(room + FAILURE_TEXT_SIZE, "########", 8);
+}
+
+/* The kernel gives up what it was to write, whatever the error. */
+TEST(a_write_that_is_not_made_again_is_lost)
+{
+	static const char *const errors[] = { "ESTALE", "EACCES", "EKEYEXPIRED" };
+
+	ARRAY_EACH(error, errors, COUNT(errors)) {
+		struct failures f = {};
+
+		add_failed(&f, "GETATTR", "ESTALE", 900, 900);
+		add_failed(&f, "WRITE", *error, 4, 5000);
+		assert_string_equal(failures_worst(&f)->op, "GETATTR");
+		add_failed(&f, "WRITE", *error, 1, 5000);
+		assert_string_equal(failures_worst(&f)->op, "WRITE");
+		assert_true(failure_loses_data(failures_worst(&f)));
+	}
+}
+
+TEST(calls_after_the_last_failure_do_not_hide_it)
+{
+	struct failures f = {};
+
+	add_failed(&f, "GETATTR", "ESTALE", 39, 39);
+	add_failed(&f, "GETATTR", "", 0, 10);
+	add_failed(&f, "GETATTR", "ESTALE", 39, 39);
+	add_failed(&f, "GETATTR", "", 0, 6000);
+	assert_non_null(failures_worst(&f));
+	assert_has(failures_text((char[FAILURE_TEXT_SIZE]){}, &f), "78 of 88 GETATTRs ");
+}
+
+TEST(a_lock_that_is_wanted_back_too_late_is_lost)
+{
+	struct failures f = {};
+
+	add_failed(&f, "OPEN", "NFS4ERR_NO_GRACE", 3, 40); /* is opened again */
+	assert_worst(&f, "");
+	add_failed(&f, "LOCK", "NFS4ERR_NO_GRACE", 1, 40);
+	assert_non_null(failures_worst(&f));
+	assert_string_equal(failures_worst(&f)->op, "LOCK");
+}
+
+/* Of all of its folders, not of one. */
+TEST(folders_that_the_server_cannot_read_are_a_failure)
+{
+	struct failures f = {};
+
+	add_failed(&f, "READDIR", "NFS4ERR_SERVERFAULT", 4, 4);
+	assert_worst(&f, "");
+	add_failed(&f, "READDIR", "NFS4ERR_SERVERFAULT", 56, 56);
+	assert_non_null(failures_worst(&f));
+	assert_string_equal(failures_worst(&f)->op, "READDIR");
+	assert_false(failure_loses_data(failures_worst(&f)));
 }
 
 TEST(an_expired_ticket_is_named_among_other_users_calls)

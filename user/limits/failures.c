@@ -11,7 +11,7 @@
  * - Is one enough? Yes if data are lost: the kernel reports a failed WRITE once, to whom closes or syncs the file, and few
  *   programs look. Yes if the server does not give a lock back. Others must be FEW, and COMMON among the op's calls or among
  *   those of one mount or owner: one ESTALE is a file that another client removed. So must an error that is neither in the
- *   table nor ordinary. An expired ticket need not be COMMON, because other users' calls go on.
+ *   table nor ordinary. An expired ticket and a WRITE need not be COMMON, because other users' calls go on.
  * - Is it counted elsewhere? Waits (NFS4ERR_DELAY, EJUKEBOX, NFS4ERR_GRACE) are.
  * - Is it the answer to a question? A lock that FREE_STATEID gives back may be gone with the file's CLOSE.
  *
@@ -38,6 +38,7 @@ const char *const failure_names[FAILURE_NONE] = {
 enum whose {
 	ANY_CALL,
 	NO_USERS_CALL, /* not those for which a user needs a permission */
+	SURE_OF_DATA, /* of metadata only if many fail */
 	DATA_CALL, /* not metadata: a user tries to change what is read-only, or asks for what a device does not have */
 };
 
@@ -159,9 +160,10 @@ static enum gravity gravity_of(const char *op, const char *status)
 				       strstr(status, "_NO_GRACE") ?
 			       NOT_RECOVERED :
 			       RECOVERED;
-	if (failure != FAILURE_DATA || !is_data_call(op))
-		return FAILED;
-	return rpc_kind_of(op) == RPC_KIND_WRITE ? NOT_WRITTEN : NOT_READ;
+	/* A WRITE is not made again, except after an error of state. */
+	if (failure != FAILURE_NONE && rpc_kind_of(op) == RPC_KIND_WRITE)
+		return NOT_WRITTEN;
+	return failure == FAILURE_DATA && is_data_call(op) ? NOT_READ : FAILED;
 }
 
 bool failure_loses_data(const struct failed_calls *f)
@@ -318,7 +320,12 @@ void failures_add(struct failures *f, const struct delta *d, const char *server,
 		if (to->last_count)
 			to->soft = is_given_up(to, d, mount);
 		to->kerberos |= mount && mount->kerberos;
-		to->among += calls_among(to, d, server, calls);
+		/* Calls after the last failure do not count: the cause may be gone. */
+		to->since_last += calls_among(to, d, server, calls);
+		if (to->last_count) {
+			to->among += to->since_last;
+			to->since_last = 0;
+		}
 	}
 }
 
@@ -332,8 +339,11 @@ static bool loses_for_sure(const struct failed_calls *f)
 {
 	const __typeof__(errors[0]) *e = error_find(f->op, f->status);
 
+	/* A lock that is not given back is lost, a file is opened again. */
 	return is_refused_reclaim(f->status) ||
-	       (failure_of(f->op, f->status) == FAILURE_DATA && e != &rare && e != &unnamed);
+	       (!strcmp(f->op, "LOCK") && strstr(f->status, "_NO_GRACE")) ||
+	       (failure_of(f->op, f->status) == FAILURE_DATA && e != &rare && e != &unnamed &&
+		(e->whose != SURE_OF_DATA || is_data_call(f->op)));
 }
 
 /* The gravest that is worth a sentence; with @said, of another mount or with another error. */
@@ -343,13 +353,16 @@ static const struct failed_calls *find_worst(const struct failures *f,
 	const struct failed_calls *worst = NULL;
 
 	for (const struct failed_calls *x = f->list; x < f->list + f->count; x++) {
-		bool ticket = failure_of(x->op, x->status) == FAILURE_TICKET;
+		enum failure failure = failure_of(x->op, x->status);
+		bool few_suffice =
+			failure == FAILURE_TICKET ||
+			(failure != FAILURE_DATA && gravity_of(x->op, x->status) == NOT_WRITTEN);
 
 		if (said && !strcmp(x->status, said->status) &&
 		    (!*x->mountpoint || !strcmp(x->mountpoint, said->mountpoint)))
 			continue;
 		if (!loses_for_sure(x) &&
-		    (x->count < FEW || (!ticket && failed_share(x->count, x->among) < COMMON)))
+		    (x->count < FEW || (!few_suffice && failed_share(x->count, x->among) < COMMON)))
 			continue;
 		if (!worst || is_worse(x, worst))
 			worst = x;

@@ -25,9 +25,10 @@ struct failed_calls {
 	char owner[LABEL_SIZE]; /* one or more, with spaces; "": not known */
 	double since; /* begin of the first interval with one, since the epoch; 0: not known */
 	uint64_t count;
-	/* Of how many calls these failed: the least of the server's calls of the op, and the mount's and the owners' of the
+	/* Of how many calls up to the last failed one these failed: the least of the server's calls of the op, and the mount's and the owners' of the
 	 * kind. */
 	uint64_t among;
+	uint64_t since_last; /* such calls after the last failed one, which are not in it yet */
 	uint64_t last_count; /* of the last interval that was added */
 	bool kerberos; /* the mount has sec=krb5* */
 	bool soft; /* the mount is soft, and the server did not answer */
