@@ -81,7 +81,7 @@ TEST(all_mounts_of_the_server_are_mounted_again_by_what_mounted_them)
 		"# /auto is mounted by systemd at its next use (fstab or unit)\n" IF_THERE("/auto") " && " IF_THERE("/net/a") " && umount /mnt/unit-1 && umount /mnt/tab && " IF_THERE(
 			"/mnt/hand/sub") " && umount /mnt/hand\n" MOUNT_HAND
 					 "nconnect=2,sec=sys,local_lock=none nas:/x /mnt/hand\n"
-					 "findmnt -t nfs,nfs4 -S nas:/tab -M /mnt/tab >/dev/null || mount /mnt/tab\n"
+					 "findmnt -t nfs,nfs4 -S nas:/tab -M /mnt/tab >/dev/null || mount -t nfs -o rw,relatime,vers=3 nas:/tab /mnt/tab\n"
 					 "findmnt -t nfs,nfs4 -S nas:/u -M /mnt/unit-1 >/dev/null || systemctl start 'mnt-unit\\x2d1.mount'\n");
 }
 
@@ -92,7 +92,7 @@ TEST(a_mount_option_is_added_where_it_is_kept)
 	assert_has(remedy(), MOUNT_HAND "sec=sys,local_lock=none,nconnect=4 nas:/x /mnt/hand\n");
 	assert_has_all(
 		text,
-		"findmnt -t nfs,nfs4 -S nas:/tab -M /mnt/tab >/dev/null || mount -o nconnect=4 /mnt/tab\n",
+		"findmnt -t nfs,nfs4 -S nas:/tab -M /mnt/tab >/dev/null || mount -t nfs -o rw,relatime,vers=3,nconnect=4 nas:/tab /mnt/tab\n",
 		"# /mnt/hand was mounted by hand: nothing mounts it after a boot\n",
 		"# /mnt/tab is in /etc/fstab: add nconnect=4 to its options there\n",
 		"# /mnt/unit-1 is of the unit mnt-unit\\x2d1.mount: add nconnect=4 to its options there first\n",
@@ -115,6 +115,30 @@ TEST(mounts_of_pods_are_left_alone)
 	assert_has(remedy(), "is a pod's: drain the node with kubectl, do not unmount it here");
 	assert_lacks(text, "\numount");
 	assert_lacks(text, "|| mount");
+}
+
+/* The volumes of all pods on the node are bound from it. */
+TEST(a_csi_drivers_mount_is_left_alone)
+{
+	static const char *const roots[] = { "/var/lib/kubelet", "/var/lib/k0s/kubelet" };
+
+	ARRAY_EACH(at, roots, COUNT(roots)) {
+		char *point = strdup(formatted("%s/plugins/csi.trident.example/x", *at));
+
+		add_mount("nas", point, 61);
+		put("/proc/1/mountinfo", formatted("30 20 0:61 / %s rw - nfs4 nas:/x rw\n", point));
+		free(point);
+		assert_has(remedy(), "is a pod's: drain the node with kubectl");
+		assert_lacks(text, "\numount");
+		assert_lacks(text, "|| mount");
+	}
+}
+
+TEST(a_mount_keeps_options_that_fstab_does_not_have)
+{
+	put("/proc/1/mountinfo", "32 20 0:47 / /mnt/tab ro,nosuid - nfs nas:/tab "
+				 "ro,vers=3,soft,sec=krb5p,addr=10.0.0.1\n");
+	assert_has(remedy(), "mount -t nfs -o ro,nosuid,vers=3,soft,sec=krb5p nas:/tab /mnt/tab\n");
 }
 
 TEST(processes_that_use_the_mounts_are_named)

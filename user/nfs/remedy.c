@@ -109,12 +109,10 @@ static void write_mount(FILE *out, const struct plan *p, const struct remedy_mou
 	fputs("mount ", out);
 	if (m->by == BY_HAND && *m->bound) {
 		write_word(out, "--bind ", m->bound, " ");
-	} else if (m->by == BY_HAND) {
+	} else if (!*m->bound) { /* fstab may have other options than it has now */
 		fprintf(out, "-t %.*s -o ", (int)span_left(m->line.type), m->line.type.at);
 		write_options(out, p, m);
 		write_field(out, " ", m->line.source, " ");
-	} else if (p->option && !*m->bound) {
-		fprintf(out, "-o %s=%s ", p->r->setting, p->r->value);
 	}
 	write_word(out, "", m->point, "\n");
 }

@@ -75,7 +75,9 @@ static bool has_unit(const char *root, struct remedy_mount *m)
 static enum mounted_by find_mounter(const char *root, struct remedy_mount *m,
 				    const struct remedy_mount *autofs)
 {
-	if (strstr(m->point, "/volumes/kubernetes.io~") ||
+	/* Also a CSI driver's own mounts, from which it binds those of all pods. */
+	if (strstr(m->point, "/kubelet/pods/") || strstr(m->point, "/kubelet/plugins/") ||
+	    strstr(m->point, "/volumes/kubernetes.io~") ||
 	    strstr(m->point, "/plugins/kubernetes.io/") || strstr(m->point, "/volume-subpaths/"))
 		return BY_KUBELET;
 	if (strstr(m->point, "/volumes/") && strstr(m->point, "/_data"))
