@@ -132,8 +132,11 @@ void above_add(struct above_sums *a, const struct delta *d, const char *server)
 		bool jukebox = !strcmp(e->status, "EJUKEBOX"),
 		     grace = !strcmp(e->status, "NFS4ERR_GRACE");
 
-		if (jukebox || grace || !strcmp(e->status, "NFS4ERR_DELAY"))
+		if (jukebox || grace || !strcmp(e->status, "NFS4ERR_DELAY")) {
 			a->ops[op].delayed += e->count;
+			a->delayed += e->count;
+			a->delay = *e;
+		}
 		if (grace && waits_between(op))
 			a->grace += e->count;
 		if (jukebox && waits_between(op))
@@ -271,10 +274,12 @@ static bool judge_metadata(struct judgement *j)
 			say(j->to,
 			    " %" PRIu64 " delegations were given back, with %" PRIu64
 			    " OPENs: recalled for "
-			    "others, or as the client changed or removed the files." DELEGATIONS,
-			    returned, opened);
+			    "others, or as the client changed or removed the files.%s",
+			    returned, opened, j->proposes ? DELEGATIONS : "");
 		return true;
 	}
+	if (!j->proposes)
+		return true;
 	/* These options weaken what the mount promises: they are named, but are no setting to paste. */
 	if (strcmp(cache, "all") != 0 && *cache &&
 	    a->ops[ABOVE_LOOKUP].ns > a->ops[ABOVE_ATTRIBUTES].ns)
@@ -317,12 +322,13 @@ bool judge_lock(struct judgement *j)
 	return true;
 }
 
-/* The confidence in waits between calls, of which @waited is the larger part. A task that waits for most of the time is not idle,
- * although hardly a call is in flight. */
+/* The confidence in waits between calls, of which @waited is the larger part: many tasks may wait at once, or one for most of the
+ * time. */
 static enum confidence by_waits(const struct judgement *j, double waited, double rest)
 {
-	return waited + rest > (double)j->v->judged_ns / 2 ? by_share(waited / (waited + rest)) :
-							     CONFIDENCE_MEDIUM;
+	return !j->idle && waited + rest > (double)j->v->judged_ns / 2 ?
+		       by_share(waited / (waited + rest)) :
+		       CONFIDENCE_MEDIUM;
 }
 
 bool judge_delayed(struct judgement *j)
@@ -356,7 +362,7 @@ bool judge_delayed(struct judgement *j)
 	       a->jukebox ?
 		       " Or the server reads the file from a tape." :
 	       waited < UNRETURNED_NS * count ?
-		       DELEGATIONS :
+		       (j->idle ? "" : DELEGATIONS) :
 		       " That client does not return it: check whether it is down. The server takes it back after a lease time.");
 	return true;
 }

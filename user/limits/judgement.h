@@ -65,7 +65,8 @@ struct judgement {
 	struct verdict *to;
 	double time[BOUNDS]; /* the hold time divided by what takes it, ns */
 	double total; /* the whole hold time, ns */
-	bool proposes; /* the server is used enough for a change to be worth its risk */
+	bool idle; /* NFS is used too little to limit the programs */
+	bool proposes; /* a change is worth its risk: not idle, and the calls succeed */
 	double slope; /* how much longer a reply takes for each further call in flight, ns */
 };
 

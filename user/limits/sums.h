@@ -79,6 +79,8 @@ struct above_sums {
 		uint64_t calls, ns, bytes;
 		uint64_t delayed; /* answered NFS4ERR_DELAY, EJUKEBOX or NFS4ERR_GRACE */
 	} ops[ABOVE_OPS];
+	uint64_t delayed; /* all of those */
+	struct rpc_error delay; /* the last one */
 	uint64_t jukebox, grace; /* calls for metadata answered EJUKEBOX, NFS4ERR_GRACE */
 	/* Time between OPENs that were answered NFS4ERR_DELAY, if no other OPEN was answered; since the last OPEN answered so. */
 	uint64_t retry_ns, since_delay_ns;

@@ -98,6 +98,9 @@ const char *const confidence_names[CONFIDENCES] = {
 /* A connection is closed again and again: CLOSINGS times, and once in this time on average. */
 #define CLOSING_NS UINT64_C(30000000000)
 
+/* Nothing is proposed if more than one call in so many is answered that it is to be made later. */
+#define DELAYED_FEW 10
+
 #define MAX_CONNECTIONS 16 /* NFS_MAX_CONNECTIONS */
 
 /* ---- the sentence ---- */
@@ -197,6 +200,7 @@ static void judge_part(struct judgement *j, enum bound bound)
 {
 	double share = ratio(j->time[bound], j->total);
 	const struct server_sums *v = j->v;
+	const struct rpc_error *last = &v->above.delay;
 	struct verdict *to = j->to;
 	uint32_t connections = v->nconnect ?: v->transports ?: 1, more;
 
@@ -226,8 +230,16 @@ static void judge_part(struct judgement *j, enum bound bound)
 			to->remount = propose(j, "nconnect", more, "");
 		break;
 	case BOUND_DELAY:
-		say(to,
-		    "is spent waiting before a retry: the server asks for it, or connecting fails.");
+		say(to, "is spent waiting before a retry: ");
+		if (!*last->status)
+			say(to, "the server asks for it, or connecting fails.");
+		else
+			say(to,
+			    "the server answered %s, last to a %s to %s of %s; %" PRIu64
+			    " such answers.",
+			    last->status, last->op,
+			    *last->mountpoint ? last->mountpoint : "a mount",
+			    *last->owner ? last->owner : "somebody", v->above.delayed);
 		break;
 	case BOUND_RESEND:
 		say(to,
@@ -599,7 +611,6 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 	struct judgement j = { .v = v, .to = &to };
 	char text[SILENCE_REASON_SIZE];
 	uint64_t times;
-	bool idle;
 
 	snprintf(to.server, sizeof(to.server), "%s", server);
 	if (!v) {
@@ -607,6 +618,7 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 		return to;
 	}
 	fill_numbers(&to.numbers, v);
+	j.idle = to.numbers.idle_share > 1 - BUSY;
 	if (judge_waiting(&to, v) || judge_failures(&to, v) || judge_delayed(&j) ||
 	    judge_denied(&j) || judge_refused(&j))
 		return to;
@@ -616,8 +628,7 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 		    closings_text(text, v->closings < times ? "each connection" : v->closed_text,
 				  times));
 	to.closings_len = strlen(to.sentence) - to.failures_len;
-	idle = to.numbers.idle_share > 1 - BUSY;
-	if (to.numbers.concurrency < BUSY || (v->calls < ENOUGH_CALLS && idle)) {
+	if (to.numbers.concurrency < BUSY || (v->calls < ENOUGH_CALLS && j.idle)) {
 		decide(&to, BOUND_NONE, CONFIDENCE_MEDIUM,
 		       "%s %.0f %% of the time; NFS does not limit.",
 		       *to.sentence || v->stalls || v->lock_wait_ns ||
@@ -630,11 +641,12 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 		say(&to,
 		    "It cannot be decided what limits the calls: their phases are not measured.");
 	} else {
-		j.proposes = !idle;
+		j.proposes = !j.idle && !failures_worst(&v->failures) &&
+			     DELAYED_FEW * v->above.delayed < v->calls;
 		judge_calls(&j);
-		if (idle)
+		if (!j.proposes)
 			to.gain_expected = to.gain_at_most = 0;
-		if (to.confidence == CONFIDENCE_HIGH && (idle || to.numbers.busy_share <= 0.5))
+		if (to.confidence == CONFIDENCE_HIGH && (j.idle || to.numbers.busy_share <= 0.5))
 			to.confidence = CONFIDENCE_MEDIUM;
 	}
 	return to;
