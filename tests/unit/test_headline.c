@@ -181,9 +181,12 @@ TEST(trouble_of_the_kernel_is_not_all_is_well)
 		{ "apei_fatal", "", " that the firmware reports). See the kernel log.", "warning" },
 		{ "kernel_corruption", "slab", "_corruption of slab. Drain the node", "warning" },
 		{ "rcu_stall", "cpu3", " of cpu3. See the kernel log.", "warning" },
+		{ "nfs_not_responding", "nas-1", " of nas-1. See the kernel log.", "warning" },
+		{ "lockd_not_responding", "nas-1", " of nas-1. See the kernel log.", "warning" },
+		{ "rpc_callback_failed", "", "callback_failed. See the kernel log.", "warning" },
 		{ "kernel_oops", "xfs", "kernel_oops of xfs. Drain the node", "warning" },
 		/* What shows in the calls, and what is no trouble. */
-		{ "nfs_not_responding", "nas-1", "All is well", "ok" },
+		{ "nfs_ok", "nas-1", "All is well", "ok" },
 		{ "edac_corrected", "mc0", "All is well", "ok" },
 		{ "link_up", "eth0", "All is well", "ok" },
 	};
@@ -196,6 +199,74 @@ TEST(trouble_of_the_kernel_is_not_all_is_well)
 		ends_with(row->said);
 		assert_has(text, formatted("[\n{\"level\":\"%s\"", row->level));
 	}
+}
+
+/* The servers' items say it better, and a server that answers again is no trouble. */
+TEST(a_line_about_a_server_is_left_out_if_it_adds_nothing)
+{
+	end_second();
+	note_event("nfs_not_responding", "nas-1");
+	note_event("lockd_not_responding", "nas-3");
+	now.wall++;
+	note_event("nfs_ok", "nas-1");
+	note_event("nfs_not_responding", "nas-2");
+	silence(9);
+	ends_with("nas-2 does not answer for ");
+	assert_lacks(text, "nfs_not_responding of ");
+	assert_has(text, "lockd_not_responding of nas-3. See the kernel log.");
+}
+
+/* Others' calls went on. */
+TEST(waits_of_tasks_that_are_over_are_named)
+{
+	for (int what = 0; what < 2; what++) {
+		fresh();
+		for (int i = 1; i <= 200; i++) {
+			struct rpc_server_state *v = snapshot_server(&now.calls, "nas-2");
+
+			call("nas-2", 3);
+			if (what)
+				v->draining_ns += i <= 41 ? SECOND : 0;
+			else
+				v->upcall_ns = i <= 40 ? (uint64_t)i * SECOND : 0;
+			end_second();
+		}
+		ends_with(what ? "nas-2: calls waited for 40 s until the client had recovered its "
+				 "state" :
+				 "nas-2: A task waited for 40 s for credentials: ");
+		assert_has(text, "\"level\":\"warning\"");
+	}
+}
+
+TEST(a_call_that_waits_now_comes_before_what_was_lost_before)
+{
+	for (int i = 0; i < 5; i++)
+		end_with_error("ENOSPC", 100);
+	serve(60);
+	leave_one_call(70, 100);
+	ends_with("nas-2 (/mnt/ckpt) answers other calls, but the oldest has waited for 70 s");
+	assert_has(text, "\"level\":\"critical\",\"kind\":\"silent\"");
+}
+
+TEST(a_silence_names_the_mount_of_the_oldest_call)
+{
+	struct calls_by *o;
+
+	snapshot_mount(
+		&now.calls,
+		&(struct nfs_mount){ .server = "nas-2", .export = "/home", .mountpoint = "/home" });
+	call("nas-2", 3);
+	snapshot_mount_calls(&now.calls, "nas-2", "/ckpt", "/mnt/ckpt")->sums.calls[0] = 3;
+	silence(6);
+	ends_with("nas-2 does not answer for 6 s, since ");
+	assert_has(text, " (/mnt/ckpt and 1 more)");
+	o = snapshot_owner_calls(&now.calls, "nas-2", "slurm:3");
+	o->oldest_ns = 9;
+	table_get(&tables[TABLE_OWNER_MOUNTS], &now.calls,
+		  (const void *[]){ "nas-2", "/home", "/home", "slurm:3" });
+	silence(7);
+	assert_has(calls_victims((char[VICTIMS_TEXT]){}, &now.calls, "nas-2"),
+		   " (/home and 1 more; oldest call of slurm:3)");
 }
 
 TEST(a_server_whose_tasks_wait_although_no_call_is_made_is_not_well)
@@ -261,7 +332,7 @@ TEST(a_silence_names_the_oldest_call)
 		{ "ACCESS", "ls", "slurm:4712", 812,
 		  "(/mnt/ckpt; oldest call: ACCESS of ls 812, slurm:4712). Look" },
 		{ "ACCESS", "", "", 812, "(/mnt/ckpt; oldest call: ACCESS of process 812). Look" },
-		{ "", "", "slurm:4712", 812, "(/mnt/ckpt; oldest call: of slurm:4712). Look" },
+		{ "", "", "slurm:4712", 812, "(/mnt/ckpt; oldest call of slurm:4712). Look" },
 		{ "ACCESS", "", "slurm:4712", 0,
 		  "(/mnt/ckpt; oldest call: ACCESS of slurm:4712). Look" },
 		{ "ACCESS", "", "", 0, "(/mnt/ckpt; oldest call: ACCESS). Look" },
@@ -348,7 +419,7 @@ TEST(what_is_over_for_minutes_is_not_first_in_the_view_of_the_present)
 TEST(one_call_without_an_answer_is_named_although_others_are_answered)
 {
 	leave_one_call(29, 100);
-	ends_with("nas-2 (/mnt/ckpt) answers other calls, but one has waited for 29 s.");
+	ends_with("nas-2 (/mnt/ckpt) answers other calls, but the oldest has waited for 29 s.");
 }
 
 /* Three connections: a call waits on the second for @oldest seconds, on each other one for @others. */
@@ -368,7 +439,8 @@ TEST(the_connection_without_an_answer_is_named)
 {
 	wait_on_connections(29, 6);
 	leave_one_call(29, 100);
-	ends_with("answers other calls, but one has waited for 29 s on tcp/1 from 10.0.0.7:871.");
+	ends_with(
+		"answers other calls, but the oldest has waited for 29 s on tcp/1 from 10.0.0.7:871.");
 }
 
 TEST(a_server_that_answers_other_calls_is_not_down)

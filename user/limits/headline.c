@@ -118,10 +118,12 @@ static void add_silence(struct headline *h, const struct server_sums *v, const c
 			reason);
 	} else if (v->unanswered_ns >= HUNG_NS) {
 		rank.weight = (double)v->unanswered_ns / 1e9;
-		headline_add(h, rank, v->server,
-			     "%s%s answers other calls, but one has waited for %.0f s%s%s%s%s.",
-			     v->server, victims, rank.weight, *v->waits_on ? " on " : "",
-			     v->waits_on, colon, reason);
+		rank.level = v->unanswered_ns >= 12 * HUNG_NS ? HEADLINE_FAIL : HEADLINE_WARN;
+		headline_add(
+			h, rank, v->server,
+			"%s%s answers other calls, but the oldest has waited for %.0f s%s%s%s%s.",
+			v->server, victims, rank.weight, *v->waits_on ? " on " : "", v->waits_on,
+			colon, reason);
 	} else if (v->unanswered_most_ns >= (v->disconnects ? 2 : 6) * HUNG_NS && !v->stalls) {
 		rank.weight = (double)v->unanswered_most_ns / 1e9;
 		headline_add(
@@ -176,6 +178,26 @@ static void add_stall(struct headline *h, const struct server_sums *v)
 			       "Its own log may say why");
 }
 
+/* Adds waits of tasks that the verdict does not name: they are over, or other calls were more. After a stall state is recovered. */
+static void add_waits(struct headline *h, const struct server_sums *v, enum bound said)
+{
+	const struct failed_calls *worst = failures_worst(&v->failures);
+	bool expired = worst && failure_of(worst->op, worst->status) == FAILURE_TICKET;
+	double upcall = (double)v->upcall_ns / 1e9, drained = (double)v->draining_ns / 1e9;
+	char text[FAILURE_TEXT_SIZE];
+
+	if (v->upcall_ns >= HUNG_NS && said != BOUND_CREDENTIALS && said != BOUND_HUNG && !expired)
+		headline_add(h, (struct headline_rank){ HEADLINE_WARN, HEADLINE_SILENT, upcall },
+			     v->server, "%s: %s", v->server,
+			     wait_text(text, v->upcall_by, v->upcall_ns, WAIT_GSSD));
+	if (drained >= 10 && said != BOUND_STATE_RECOVERY && !v->stalls && !v->silent_ns)
+		headline_add(
+			h, (struct headline_rank){ HEADLINE_WARN, HEADLINE_ERRORS, drained },
+			v->server,
+			"%s: calls waited for %.0f s until the client had recovered its state.",
+			v->server, drained);
+}
+
 /* Of the verdict: calls that fail, or a limit. What is said elsewhere is left out: silence, and that nothing limits. */
 static void add_verdict(struct headline *h, const struct server_sums *v, const struct verdict *to)
 {
@@ -228,6 +250,7 @@ void headline_add_server(struct headline *h, const struct limit_sums *sums, cons
 	add_silence(h, v, VICTIMS(c, server), server_hangs(sums, server), now);
 	if (v->longest_stall.end > 0)
 		add_stall(h, v);
+	add_waits(h, v, to.bound_by);
 	add_verdict(h, v, &to);
 }
 

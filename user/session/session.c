@@ -455,10 +455,29 @@ void session_free(struct session *t)
 	*t = (struct session){};
 }
 
+/* Whether the kernel's line about a server adds nothing: an item about the server says it better, or the server answers again. */
+static bool is_said(const struct headline *h, const struct fault_counts *f,
+		    const struct kernel_event *v)
+{
+	static const char *const in_calls[] = { "nfs_", "lockd_", "rpc_" };
+	struct span kind = span_of(v->kind);
+	const char *again = span_is(kind, "nfs_not_responding")   ? "nfs_ok" :
+			    span_is(kind, "lockd_not_responding") ? "lockd_ok" :
+								    "";
+
+	return ARRAY_FIND(x, in_calls, COUNT(in_calls), span_starts_with(kind, *x)) &&
+	       (ARRAY_FIND(x, h->items, h->count,
+			   (x->rank.kind == HEADLINE_SILENT || x->rank.kind == HEADLINE_ERRORS) &&
+				   !strcmp(x->subject, v->device)) ||
+		ARRAY_FIND(x, f->kernel_events, f->kernel_event_count,
+			   !strcmp(x->kind, again) && !strcmp(x->device, v->device) &&
+				   x->last >= v->last));
+}
+
+/* After the servers' items. */
 static void add_kernel_events(struct headline *h, const struct session *t)
 {
-	/* The servers' items say it better. */
-	static const char *const in_calls[] = { "nfs_", "lockd_", "rpc_" };
+	const struct headline servers = *h;
 	struct headline_rank rank;
 
 	ARRAY_EACH(v, t->last.faults.kernel_events, t->last.faults.kernel_event_count) {
@@ -475,7 +494,7 @@ static void add_kernel_events(struct headline *h, const struct session *t)
 				"%s: open files or locks were lost. Jobs that use them may have "
 				"wrong data; see the kernel log.",
 				*v->device ? v->device : "An NFS server");
-		else if (!ARRAY_FIND(x, in_calls, COUNT(in_calls), span_starts_with(kind, *x)))
+		else if (!is_said(&servers, &t->last.faults, v))
 			headline_add(h, rank, v->device, "%s%s%s%s%s%s. %s.", v->kind,
 				     kernel_event_meaning(kind), *v->device ? " of " : "",
 				     v->device, *v->about ? ": " : "", v->about,
@@ -492,12 +511,12 @@ void session_headline(const struct session *t, struct headline *h)
 
 	*h = (struct headline){};
 	headline_add_faults(h, t->faults, t->fault_count);
-	add_kernel_events(h, t);
 	for (size_t i = 0; i < t->server_count; i++) {
 		headline_add_server(h, &t->limits, &t->last.calls, t->servers[i].name,
 				    t->last.wall);
 		calls |= t->servers[i].sums.calls;
 	}
+	add_kernel_events(h, t);
 	if (session_lacks_choice(t))
 		headline_add(h, (struct headline_rank){ .kind = HEADLINE_WELL }, "",
 			     "Nothing matches%s%s%s%s.", t->filter.server ? " --server " : "",

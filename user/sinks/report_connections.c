@@ -16,7 +16,10 @@ static void write_connection(FILE *out, const char *server, const struct connect
 
 	if (all->count > 1 && c->share >= 0.0005)
 		snprintf(share, sizeof(share), "; %.1f %% of the server's calls", c->share * 100);
-	if (c->stuck)
+	if (c->stuck && !t->slots_in_flight)
+		snprintf(how, sizeof(how), "calls unanswered, the oldest for %s",
+			 DURATION(t->oldest_ns));
+	else if (c->stuck)
 		snprintf(how, sizeof(how), "%" PRIu32 " call%s unanswered, the oldest for %s",
 			 t->slots_in_flight, t->slots_in_flight == 1 ? "" : "s",
 			 DURATION(t->oldest_ns));

@@ -209,15 +209,26 @@ const char *calls_victims(char *text, const struct calls *c, const char *server)
 	char more[32] = "", call[RPC_OP_LEN + SLOW_COMM_LEN + 32] = "";
 	const char *owner = "", *op = "";
 	unsigned int mounts = 0;
+	int most = 0;
 
-	CALLS_EACH(m, c, mount, server)
-		if (!mounts++)
-			first = m;
 	CALLS_EACH(o, c, owner_call, server)
 		if (o->oldest_ns > (oldest ? oldest->oldest_ns : 0))
 			oldest = o;
 	if (oldest)
 		owner = oldest->owner;
+	/* One that the owner uses; else one with calls; else any. */
+	CALLS_EACH(m, c, mount, server) {
+		int likely = CALLS_FIND(x, c, owner_mount, server,
+					!strcmp(x->owner, owner) &&
+						!strcmp(x->mountpoint, m->mountpoint)) ?
+				     2 :
+				     CALLS_FIND(x, c, mount_call, server,
+						!strcmp(x->mountpoint, m->mountpoint)) != NULL;
+
+		if (!mounts++ || likely > most)
+			first = m;
+		RAISE(most, likely);
+	}
 	if (mounts > 1)
 		snprintf(more, sizeof(more), " and %u more", mounts - 1);
 	if (v)
@@ -227,12 +238,14 @@ const char *calls_victims(char *text, const struct calls *c, const char *server)
 			 *v->oldest_comm ? v->oldest_comm : "process", v->oldest_pid,
 			 *owner ? ", " : "");
 	else if (*op || *owner)
-		snprintf(call, sizeof(call), "%s%s%s", op, *op && *owner ? " " : "",
-			 *owner ? "of " : "");
+		snprintf(call, sizeof(call), "%s%s", op, *op && *owner ? " of " : "");
 	*text = 0;
-	if (first || *call)
+	if (first || *call || *owner)
 		snprintf(text, VICTIMS_TEXT, " (%s%s%s%s%s%s)", first ? first->mountpoint : "",
-			 more, first && *call ? "; " : "", *call ? "oldest call: " : "", call,
-			 owner);
+			 more, first && (*call || *owner) ? "; " : "",
+			 *call  ? "oldest call: " :
+			 *owner ? "oldest call of " :
+				  "",
+			 call, owner);
 	return text;
 }
