@@ -347,6 +347,19 @@ TEST(a_table_less_one_row_is_read)
 	snapshot_free(&old);
 }
 
+/* With --files 1000: by each of three measures other files, and other directories. */
+TEST(the_most_files_that_are_shown_can_be_recorded)
+{
+	struct snapshot s = {};
+
+	entries_each = 6000;
+	fill_entries(&tables[TABLE_FILES], &s, 1);
+	record_begin();
+	assert_int_equal(recorder_add(writer, &s), 0);
+	record_end();
+	snapshot_free(&s);
+}
+
 TEST(what_is_known_but_has_another_form_is_damage)
 {
 	static const char *const forms[][2] = {

@@ -69,7 +69,7 @@ static const char *read_slower(struct options *o, const char *value)
 
 static const char *read_files(struct options *o, const char *value)
 {
-	return span_number(span_of(*value ? value : "10"), 1000, &o->files) && o->files ?
+	return span_number(span_of(*value ? value : "10"), FILES_SHOWN_MAX, &o->files) && o->files ?
 		       NULL :
 		       "use a number from 1 to 1000";
 }

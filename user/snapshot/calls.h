@@ -232,6 +232,7 @@ uint64_t rpc_kinds_sum(const __u64 *by_kind);
 
 /* Room for a path below a mount. */
 #define FILE_PATH_SIZE 448
+#define FILES_SHOWN_MAX 1000 /* for each of three measures, of files and of directories */
 
 /* A call that took longer than --slower. */
 struct slow_call {

@@ -332,7 +332,7 @@ const struct table tables[TABLES] = {
 	[TABLE_OWNER_MOUNTS] = CALLS(owner_mounts, owner_mount_count, calls_by_fields, .max = 4096),
 	[TABLE_MOUNTS] = CALLS(mounts, mount_count, mount_fields, .max = 4096),
 	[TABLE_SLOW] = CALLS(slow, slow_count, slow_fields, .max = 4096),
-	[TABLE_FILES] = CALLS(files, file_count, file_fields, .max = 4096),
+	[TABLE_FILES] = CALLS(files, file_count, file_fields, .max = 6 * FILES_SHOWN_MAX),
 	[TABLE_FAULTS] = FAULTS(faults, fault_count, fault_fields, .max = 4096),
 	[TABLE_KERNEL_EVENTS] =
 		FAULTS(kernel_events, kernel_event_count, kernel_event_fields, .max = 4096),
