@@ -36,10 +36,10 @@ static void client(uint64_t id, const char *mountpoint, uint64_t calls)
 	struct client_calls *c = ARRAY_APPEND(clients.list, clients.count);
 
 	*c = (struct client_calls){
-		.id = id, .client_id = id, .server = "nas", .known = mountpoint
+		.id = id, .client_id = id, .server = "nas", .mount.known = mountpoint
 	};
-	snprintf(c->export, sizeof(c->export), "/export");
-	snprintf(c->mountpoint, sizeof(c->mountpoint), "%s", mountpoint ?: "");
+	snprintf(c->mount.export, sizeof(c->mount.export), "/export");
+	snprintf(c->mount.mountpoint, sizeof(c->mount.mountpoint), "%s", mountpoint ?: "");
 	c->sums.calls[RPC_KIND_READ] = calls;
 	c->sums.phase_ns[RPC_PHASE_FINISH] = calls;
 }
@@ -90,10 +90,10 @@ static void look(void)
 	earlier.time_ns = earlier.time_ns ?: 1;
 	now = (struct snapshot){ .time_ns = time_ns += 15 * SECOND };
 	for (size_t i = 0; i < clients.count; i++)
-		if (clients.list[i].known) {
+		if (clients.list[i].mount.known) {
 			struct nfs_mount mount = { .server = "nas", .export = "/export" };
 
-			strcpy(mount.mountpoint, clients.list[i].mountpoint);
+			strcpy(mount.mountpoint, clients.list[i].mount.mountpoint);
 			snapshot_mount(&now.calls, &mount);
 		}
 	assert_int_equal(mount_calls_add(&calls_state, &clients, &mounts, &now), 0);
@@ -382,6 +382,104 @@ TEST(a_hundred_pods_on_one_volume_have_one_series)
 		assert_int_equal(now.calls.mount_call_count, 1);
 	}
 	assert_int_equal(calls_of("pv:train"), 300);
+}
+
+TEST(mounts_of_one_superblock_have_what_they_share)
+{
+	static const struct {
+		const char *mounts[4][2], *export, *mountpoint;
+	} cases[] = {
+		{ { { "/x", "/data" } }, "/x", "/data" },
+		/* Two volumes, and a third one. */
+		{ { { "/x/a", "pv:a" }, { "/x/b", "pv:b" } }, "/x", "" },
+		{ { { "/x/a", "pv:a" }, { "/x/b", "pv:b" }, { "/x/c", "pv:c" } }, "/x", "" },
+		{ { { "/a", "pv:a" }, { "/b", "pv:b" } }, "/", "" },
+		{ { { "/x/ab", "pv:a" }, { "/x/a", "pv:b" } }, "/x", "" },
+		/* One contains the others. */
+		{ { { "/x", "/data" }, { "/x/a", "pv:a" } }, "/x", "/data" },
+		{ { { "/x/a", "pv:a" }, { "/x", "/data" } }, "/x", "/data" },
+		{ { { "/x/a", "pv:a" }, { "/x/b", "pv:b" }, { "/x", "/data" } }, "/x", "/data" },
+		{ { { "/x/a", "pv:a" }, { "/", "/data" } }, "/", "/data" },
+		{ { { "/x/a", "pv:a" }, { "/x/a/pod-1", "pv:a" } }, "/x/a", "pv:a" },
+		/* The same folder: staged and published, two volumes. */
+		{ { { "/x", "/globalmount" }, { "/x", "pv:a" }, { "/x", "pv:a" } }, "/x", "pv:a" },
+		{ { { "/x", "pv:a" }, { "/x", "/data" } }, "/x", "pv:a" },
+		{ { { "/x", "pv:a" }, { "/x", "pv:b" }, { "/x", "pv:c" } }, "/x", "" },
+		{ { { "/x", "/data" }, { "/x", "/mnt" } }, "/x", "/data" },
+		{ { { "x", "/data" }, { "y", "/mnt" } }, "/", "" },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct client_mount c = {};
+		struct nfs_mount m = {};
+
+		print_message("# case %zu\n", i);
+		for (size_t j = 0; j < 4 && cases[i].mounts[j][0]; j++) {
+			strcpy(m.export, cases[i].mounts[j][0]);
+			strcpy(m.mountpoint, cases[i].mounts[j][1]);
+			client_add_mount(&c, &m);
+		}
+		assert_true(c.known);
+		assert_string_equal(c.export, cases[i].export);
+		assert_string_equal(c.mountpoint, cases[i].mountpoint);
+	}
+}
+
+static int reads; /* of the clients of mounts */
+
+int mount_clients_read(const char *process, uint32_t **of, size_t *count)
+{
+	assert_string_equal(process, "");
+	*of = not_null(calloc(1, sizeof(**of)));
+	**of = 5;
+	*count = 1;
+	reads++;
+	return 0;
+}
+
+/* Client 5 has called so often; device 50 has so many of the mounts. */
+static void look_at(const struct nfs_mount *list, size_t count, bool changed, uint64_t calls)
+{
+	struct mount_place places[3] = { { 50, 0 }, { 50, 1 }, { 50, 2 } };
+	const struct mount_list there = {
+		.seen = { .mounts = (struct nfs_mount *)list, .mount_count = count },
+		.places = places,
+		.place_count = count,
+		.changed = changed,
+	};
+
+	snapshot_free(&now);
+	now = (struct snapshot){ .time_ns = time_ns += 15 * SECOND };
+	client(1, NULL, calls);
+	clients.list[0].client = 5;
+	for (size_t i = 0; i < count; i++)
+		snapshot_mount(&now.calls, &list[i]);
+	assert_int_equal(mount_calls_add(&calls_state, &clients, &there, &now), 0);
+	clients.count = 0;
+}
+
+TEST(a_volume_that_is_gone_loses_its_name)
+{
+	static const struct nfs_mount list[] = {
+		{ .server = "nas", .export = "/x/a", .mountpoint = "pv:a" },
+		{ .server = "nas", .export = "/x/b", .mountpoint = "pv:b" },
+	};
+
+	reads = 0;
+	look_at(list, 2, true, 100);
+	assert_int_equal(calls_of(""), 100);
+	assert_string_equal(now.calls.mount_calls->export, "/x");
+	look_at(list + 1, 1, true, 130);
+	assert_int_equal(calls_of("pv:b"), 30);
+	assert_int_equal(calls_of("pv:a"), 0);
+	look_at(list + 1, 1, false, 150);
+	assert_int_equal(calls_of("pv:b"), 50);
+	assert_int_equal(reads, 2);
+	/* What they share keeps its series while one of them is mounted. */
+	for (int t = 0; t < 3 * 3600; t += 15)
+		look_at(list + 1, 1, false, 150);
+	assert_int_equal(calls_of(""), 100);
+	assert_int_equal(reads, 2);
 }
 
 TEST(another_owner_of_a_client_has_its_mount)

@@ -96,8 +96,8 @@ static void poll(void)
 static uint64_t calls_of_mount(uint64_t *id)
 {
 	assert_int_equal(clients.count, 1);
-	assert_string_equal(clients.list[0].mountpoint, "/m0");
-	assert_string_equal(clients.list[0].export, "/x");
+	assert_string_equal(clients.list[0].mount.mountpoint, "/m0");
+	assert_string_equal(clients.list[0].mount.export, "/x");
 	*id = clients.list[0].id;
 	return rpc_kinds_sum(clients.list[0].sums.calls);
 }
@@ -271,6 +271,24 @@ TEST(a_superblock_counts_once)
 	/* two superblocks of one server add up */
 	MOUNTS({ "nas", 45, 11, 101, 1, 880 }, { "nas", 46, 0, 10, 1, 880 });
 	assert_int_equal(polled("nas"), 111);
+}
+
+TEST(mounts_of_one_superblock_are_named_anew_at_each_poll)
+{
+#define MOUNT(number, export) \
+	number " 1 0:45 / /m" number " rw - nfs4 nas:" export " rw,vers=4.2,addr=10.0.0.1\n"
+	start_empty();
+	MOUNTS({ "nas", 45, 10, 100, 1, 880 }, { "nas", 45, 10, 100, 1, 880 });
+	put(BY_PROCESS_1 "mountinfo", MOUNT("0", "/x/a") MOUNT("1", "/x/b"));
+	assert_int_equal(polled("nas"), 100);
+	assert_string_equal(clients.list[0].mount.export, "/x");
+	assert_string_equal(clients.list[0].mount.mountpoint, "");
+	MOUNTS({ "nas", 45, 11, 101, 1, 880 });
+	put(BY_PROCESS_1 "mountinfo", MOUNT("0", "/x/b"));
+	assert_int_equal(polled("nas"), 101);
+	assert_int_equal(clients.count, 1);
+	assert_string_equal(clients.list[0].mount.export, "/x/b");
+	assert_string_equal(clients.list[0].mount.mountpoint, "/m0");
 }
 
 /* Each mount may have another server: the name of a referral, of an automounter's map. */

@@ -99,6 +99,26 @@ TEST(pods_that_share_a_volume_share_its_row_and_keep_their_devices)
 	nfs_mounts_free(&m);
 }
 
+TEST(a_part_of_a_volume_has_no_row)
+{
+	struct nfs_mounts m = { .changes = -1 };
+
+	put_mounts("40 22 0:45 / " VOLUMES
+		   "volumes/kubernetes.io~nfs/t rw - nfs4 a:/x/p rw,vers=4.2\n"
+		   "41 22 0:45 /pod-1 " VOLUMES
+		   "volume-subpaths/t/main/0 rw - nfs4 a:/x/p/pod-1 rw,vers=4.2\n"
+		   "42 22 0:45 / " VOLUMES
+		   "volumes/kubernetes.io~nfs/u rw - nfs4 a:/x/pod rw,vers=4.2\n"
+		   "43 22 0:45 / /mnt rw - nfs4 a:/x/p rw,vers=4.2\n"
+		   "44 22 0:45 / /mnt/pod rw - nfs4 a:/x/p/pod-1 rw,vers=4.2\n");
+	assert_int_equal(nfs_mounts_add(&m, root, &now), 0);
+	assert_int_equal(now.calls.mount_count, 4);
+	assert_string_equal(now.calls.mounts[0].export, "/x/p");
+	assert_int_equal(m.list.places[1].row, 0);
+	assert_int_equal(m.list.places[4].row, 3);
+	nfs_mounts_free(&m);
+}
+
 /* Two samples with the same labels would make the whole file invalid. */
 TEST(a_mount_over_a_mount_is_one)
 {

@@ -85,8 +85,7 @@ static void note_mounts(struct above_sums *a, const struct delta *d, const char 
 			snprintf(a->locked, sizeof(a->locked), "%s", m->mountpoint);
 		CALLS_EACH(c, &d->calls, mount_call, server)
 			for (int k = 0; k < RPC_KINDS; k++)
-				if (c->sums.total_ns[k] > most[k] &&
-				    !strcmp(c->mountpoint, m->mountpoint)) {
+				if (c->sums.total_ns[k] > most[k] && calls_are_on(c, m)) {
 					most[k] = c->sums.total_ns[k];
 					found[k] = m;
 				}

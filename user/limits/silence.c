@@ -170,8 +170,7 @@ static unsigned int versions_of(const struct interval *n)
 	unsigned int versions = 0;
 
 	CALLS_EACH(m, &n->d->end->calls, mount, n->name)
-		if (CALLS_FIND(x, &n->d->calls, mount_call, n->name,
-			       !strcmp(x->mountpoint, m->mountpoint)))
+		if (CALLS_FIND(x, &n->d->calls, mount_call, n->name, calls_are_on(x, m)))
 			versions |= 1u << strtoul(m->version, NULL, 10) % 8;
 	return versions;
 }

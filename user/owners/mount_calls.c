@@ -25,9 +25,10 @@
 #include "owners/mount_calls.h"
 
 #include "base/clock.h"
+#include "base/mountinfo.h"
 #include "snapshot/table.h"
 
-/* How often to look for the mount of a client. Mounting makes calls before the mount exists; then the mounts change. */
+/* How often to look for the mounts of a client that is new, and after each change of mounts. */
 #define LOOKS 2
 
 #define IDLE_NS 3600000000000
@@ -35,7 +36,6 @@
 struct seen_client {
 	struct client_calls own; /* its sums are counted */
 	struct client_calls *now; /* in the snapshot that is being made; NULL: it is not */
-	unsigned int looks; /* how often its mount was not found */
 };
 
 uint64_t client_id(uint32_t entry)
@@ -53,29 +53,42 @@ void mount_calls_free(struct mount_calls_state *m)
 
 /* ---- the mount of each client ---- */
 
-static void set_mount(struct client_calls *c, const char *export, const char *mountpoint)
+void client_add_mount(struct client_mount *c, const struct nfs_mount *m)
 {
-	c->known = true;
-	snprintf(c->export, sizeof(c->export), "%s", export);
-	snprintf(c->mountpoint, sizeof(c->mountpoint), "%s", mountpoint);
+	bool above = mount_leads_to(c->export, m->export), path = *m->mountpoint == '/';
+	bool below = mount_leads_to(m->export, c->export);
+
+	if (!c->known || (above && !below)) {
+		c->known = true;
+		memcpy(c->export, m->export, sizeof(c->export));
+		memcpy(c->mountpoint, m->mountpoint, sizeof(c->mountpoint));
+	} else if (!below) {
+		while (*c->export && !mount_leads_to(m->export, c->export))
+			*(strrchr(c->export, '/') ?: c->export) = 0;
+		if (!*c->export)
+			strcpy(c->export, "/");
+		*c->mountpoint = 0;
+	} else if (above && (path ? !*c->mountpoint : strcmp(c->mountpoint, m->mountpoint) != 0)) {
+		snprintf(c->mountpoint, sizeof(c->mountpoint), "%s",
+			 path || *c->mountpoint == '/' ? m->mountpoint : "");
+	}
 }
 
-/* All mounts of a device are one superblock with one client. The client gets the first mount point, or a volume's name. */
+/* All mounts of a device are one superblock with one client. */
 static void assign_device(struct mount_calls_state *m, const struct mount_list *mounts,
 			  uint64_t device, uint32_t client)
 {
-	const struct nfs_mount *rows = mounts->seen.mounts, *chosen = NULL;
+	struct client_mount mount = {};
 
 	/* There may be thousands of mounts: most have not called. */
 	if (!ARRAY_FIND(c, m->seen, m->seen_count, c->now && c->own.client == client))
 		return;
 	ARRAY_EACH(p, mounts->places, mounts->place_count)
-		if (p->device == device && p->row < mounts->seen.mount_count &&
-		    (!chosen || (*chosen->mountpoint == '/' && *rows[p->row].mountpoint != '/')))
-			chosen = &rows[p->row];
-	ARRAY_EACH(c, m->seen, chosen ? m->seen_count : 0)
+		if (p->device == device && p->row < mounts->seen.mount_count)
+			client_add_mount(&mount, &mounts->seen.mounts[p->row]);
+	ARRAY_EACH(c, m->seen, mount.known ? m->seen_count : 0)
 		if (c->now && c->own.client == client)
-			set_mount(&c->own, chosen->export, chosen->mountpoint);
+			c->own.mount = mount;
 }
 
 /* Assigns @clients to the mounts, which are in the same order. If their numbers differ, a mount has come or gone meanwhile,
@@ -91,8 +104,8 @@ static void assign_clients(struct mount_calls_state *m, const struct mount_list 
 	for (size_t i = 0; i < mounts->place_count && devices == count; i++)
 		if (!i || place[i].device != place[i - 1].device)
 			assign_device(m, mounts, place[i].device, *clients++);
-	for (struct seen_client *c = m->seen; c < m->seen + m->seen_count && devices == count; c++)
-		c->looks = LOOKS;
+	if (devices == count)
+		m->looks = LOOKS;
 }
 
 /* Looks for the mounts of the clients, which takes some milliseconds. */
@@ -134,13 +147,12 @@ static struct calls_by *rows_of(const struct kind *k, const struct mount_calls_s
 /* A mount point, or an owner. */
 static const char *name_of(const struct kind *k, const struct calls_by *row)
 {
-	return k == OWNERS ? row->owner : row->mountpoint;
+	return k == OWNERS ? row->owner : *row->mountpoint ? row->mountpoint : row->export;
 }
 
 static bool is_mounted(const struct kind *k, const struct calls_by *row, const struct snapshot *s)
 {
-	return CALLS_FIND(m, &s->calls, mount, row->server,
-			  !strcmp(m->mountpoint, name_of(k, row)));
+	return k == MOUNTS && CALLS_FIND(m, &s->calls, mount, row->server, calls_are_on(row, m));
 }
 
 /* Of the rows of the same mount or owner, which may have called several servers, the last that has called; NULL: none. */
@@ -227,8 +239,8 @@ static void set_labels(const struct kind *k, struct calls_by *to, const struct c
 	set_label(to->server, c->server, false);
 	if (k == OWNERS)
 		return set_label(to->owner, c->owner, other);
-	set_label(to->export, c->export, other);
-	set_label(to->mountpoint, c->mountpoint, other);
+	set_label(to->export, c->mount.export, other);
+	set_label(to->mountpoint, c->mount.mountpoint, other);
 }
 
 /* Counts for its mount, or its owner, what a client has called. @mark: only marks its row, if there is one. *@full: there is no
@@ -326,24 +338,13 @@ static int copy_rows(const struct mount_calls_state *m, struct calls *c)
 
 /* ---- clients ---- */
 
-/* If another owner of the client is known, so is the client's mount. */
-static void learn_mount(const struct mount_calls_state *m, struct seen_client *seen)
-{
-	ARRAY_EACH(c, m->seen, m->seen_count) {
-		if (c == seen || c->own.client_id != seen->own.client_id)
-			continue;
-		seen->looks = c->looks;
-		if (c->own.known)
-			set_mount(&seen->own, c->own.export, c->own.mountpoint);
-	}
-}
-
 /* Finds or adds the clients. Returns whether a mount must be looked for, or -ENOMEM. */
 static int see_clients(struct mount_calls_state *m, struct client_list *clients, bool changed)
 {
-	struct seen_client *seen;
-	int wanted = 0;
+	struct seen_client *seen, *other;
+	bool wanted = false;
 
+	m->looks = changed ? 0 : m->looks;
 	ARRAY_EACH(c, clients->list, clients->count) {
 		if (c->oldest_ns)
 			continue;
@@ -354,13 +355,20 @@ static int see_clients(struct mount_calls_state *m, struct client_list *clients,
 				return -ENOMEM;
 			seen->own = *c;
 			seen->own.sums = (struct rpc_sums){};
-			if (!c->known)
-				learn_mount(m, seen);
+			/* If another owner of the client is known, so is the client's mount. */
+			other = ARRAY_FIND(x, m->seen, m->seen_count,
+					   x != seen && x->own.client_id == c->client_id);
+			if (other)
+				seen->own.mount = other->own.mount;
+			else
+				m->looks = 0;
 		}
 		seen->now = c;
-		wanted |= !seen->own.known && (changed || seen->looks++ < LOOKS);
+		if (c->mount.known)
+			seen->own.mount = c->mount;
+		wanted |= !c->mount.known;
 	}
-	return wanted;
+	return wanted && m->looks++ < LOOKS;
 }
 
 /* Leaves of the clients' figures only what they have grown by, and sets their mounts. Forgets clients that are gone. */
@@ -375,7 +383,7 @@ static void take_growth(struct mount_calls_state *m)
 		sums = c->now->sums;
 		rpc_sums_subtract(&c->now->sums, &c->own.sums);
 		c->own.sums = sums;
-		set_mount(c->now, c->own.export, c->own.mountpoint);
+		c->now->mount = c->own.mount;
 		c->now = NULL;
 		m->seen[kept++] = *c;
 	}
@@ -398,7 +406,7 @@ int mount_calls_add(struct mount_calls_state *m, struct client_list *clients,
 		const struct client_calls *c =
 			e->client ? mount_calls_client(m, e->client - 1) : NULL;
 
-		snprintf(e->mountpoint, sizeof(e->mountpoint), "%s", c ? c->mountpoint : "");
+		snprintf(e->mountpoint, sizeof(e->mountpoint), "%s", c ? c->mount.mountpoint : "");
 	}
 	return count_clients(m, clients, s) ?: copy_rows(m, &s->calls);
 }
@@ -406,7 +414,7 @@ int mount_calls_add(struct mount_calls_state *m, struct client_list *clients,
 const struct client_calls *mount_calls_client(const struct mount_calls_state *m, uint32_t client)
 {
 	for (size_t i = m->seen_count; i--;)
-		if (m->seen[i].own.client == client && m->seen[i].own.known)
+		if (m->seen[i].own.client == client && m->seen[i].own.mount.known)
 			return &m->seen[i].own;
 	return NULL;
 }

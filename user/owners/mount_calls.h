@@ -8,15 +8,24 @@
 
 /* ---- what a source has counted ---- */
 
+/* The mount of a client. Mounts with the same options of folders of one file system of the server share a superblock and its client:
+ * calls are those of the mount whose folder contains the others'. If there is none, or two volumes, the mount point is "". */
+struct client_mount {
+	bool known;
+	char export[LABEL_SIZE], mountpoint[LABEL_SIZE];
+};
+
+/* Adds a mount of its superblock. */
+void client_add_mount(struct client_mount *c, const struct nfs_mount *m);
+
 /* The calls of one client since it began, or since the source was attached. If the source knows owners: of one owner. */
 struct client_calls {
 	uint64_t id; /* unique for this client and owner in all sources */
 	char server[LABEL_SIZE];
 	char owner[LABEL_SIZE]; /* see owner_name(); "": the source does not know it */
 	uint64_t client_id; /* unique for this client; all of its owners have the same */
-	uint32_t client; /* the kernel's number; not used if the mount is known */
-	bool known; /* the mount is known; then the next two are set */
-	char export[LABEL_SIZE], mountpoint[LABEL_SIZE];
+	uint32_t client; /* the kernel's number; not used if the source knows the mount */
+	struct client_mount mount;
 	struct rpc_sums sums;
 	uint64_t oldest_ns; /* as in struct calls_by; not 0: an entry for this alone */
 };
@@ -54,6 +63,7 @@ struct mount_calls_state {
 	struct calls totals; /* only .mount_calls, .owner_calls and .owner_mounts */
 	struct seen_client *seen;
 	size_t seen_count;
+	unsigned int looks; /* for mounts, since one or a client that is not known has come */
 	int error; /* of mount_clients_read(), positive; it is not called again until this is 0 */
 };
 
@@ -74,8 +84,8 @@ struct mount_list {
 	bool changed; /* since the last time */
 };
 
-/* Adds the calls by mount and owner to @s, whose mounts are those of @mounts. The mount of a new client is looked for. Calls
- * before it is found count for the mount point "", and stay there, because no counter may fall. Changes the figures of
+/* Adds the calls by mount and owner to @s, whose mounts are those of @mounts. Mounts are looked for if a client is new or mounts have
+ * changed. Calls before it is found count for the mount point "", and stay there, because no counter may fall. Changes the figures of
  * @clients. Returns 0 or -ENOMEM. */
 int mount_calls_add(struct mount_calls_state *m, struct client_list *clients,
 		    const struct mount_list *mounts, struct snapshot *s);

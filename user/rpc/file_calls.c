@@ -261,6 +261,6 @@ void file_calls_find_mounts(struct snapshot *s, const struct mount_calls_state *
 		if (!c)
 			continue;
 		snprintf(f->server, sizeof(f->server), "%s", c->server);
-		snprintf(f->mount, sizeof(f->mount), "%s", c->mountpoint);
+		snprintf(f->mount, sizeof(f->mount), "%s", c->mount.mountpoint);
 	}
 }

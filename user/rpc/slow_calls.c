@@ -119,6 +119,6 @@ void slow_calls_find_mounts(struct snapshot *s, const struct mount_calls_state *
 
 		if (only || own)
 			snprintf(c->mount, sizeof(c->mount), "%s",
-				 only ? only->mountpoint : own->mountpoint);
+				 only ? only->mountpoint : own->mount.mountpoint);
 	}
 }

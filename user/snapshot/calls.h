@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/label.h"
+#include "base/mountinfo.h"
 #include "base/span.h"
 #include "rpc.h"
 
@@ -99,8 +100,7 @@ struct rpc_transport_state {
 struct calls_by {
 	char server[LABEL_SIZE];
 	char export[LABEL_SIZE];
-	char mountpoint
-		[LABEL_SIZE]; /* export and this "": process 1 sees no mount; "other": no series */
+	char mountpoint[LABEL_SIZE]; /* "": no single one; "other": no series */
 	char owner[LABEL_SIZE]; /* "slurm:4711", see owner_name(); "other": without a series */
 	struct rpc_sums sums;
 	uint64_t
@@ -149,6 +149,13 @@ struct nfs_mount {
 	bool direct_writes;
 	uint32_t lock_waiters; /* tasks that waited for the lock of an inode at the last look */
 };
+
+/* Whether calls by mount may be those on this mount: their mount point, or a folder below their export. */
+static inline bool calls_are_on(const struct calls_by *calls, const struct nfs_mount *mount)
+{
+	return *calls->mountpoint ? !strcmp(calls->mountpoint, mount->mountpoint) :
+				    *calls->export && mount_leads_to(mount->export, calls->export);
+}
 
 /* A module of the kernel's NFS client. */
 struct client_module {

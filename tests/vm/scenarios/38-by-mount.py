@@ -97,5 +97,20 @@ def exact(name):
     check.__name__ = f"calls_of_each_mount_equal_mountstats_source_{name}"
 
 
+def folders(name):
+    @judgement
+    def check(folder):
+        before, both, alone = (Metrics(folder / name / f"folders-{at}.prom") for at in ("before", "both", "alone"))
+        shared = difference(before, both).get("nfs_mount_calls_total", export="/", mountpoint="", kind="metadata")
+        own = difference(both, alone).get("nfs_mount_calls_total", export="/b", mountpoint="/mnt/b", kind="metadata")
+        need(shared >= 20, "both mounts have", shared, "calls")
+        need(own >= 20, "the second one has", own, "calls")
+        points = alone.values("nfs_mount_calls_total", "mountpoint")
+        need("/mnt/a" not in points, "series of", points)
+        return f"{shared} and {own} calls"
+    check.__name__ = f"folders_of_one_superblock_share_a_series_source_{name}"
+
+
 for each in ("default", "tracepoints", "mountstats"):
     exact(each)
+    folders(each)

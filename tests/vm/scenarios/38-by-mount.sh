@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # The calls of each of four mounts of one server, of which two share a superblock, are what mountstats has of each, in every
 # source, while somebody else reads mountstats as well; also when the mounts end and come back in another order, so that the
-# kernel gives one's client the number of another's.
+# kernel gives one's client the number of another's. Folders of one superblock share a series, until one is alone.
 nfs_server_start
 agent_in default
 agent_in tracepoints --source tracepoints
@@ -45,4 +45,19 @@ for order in 'three same four private' 'private four three same'; do
 	umount /mnt/private
 	turn=$((turn + 1))
 done
+# Two folders of one export, which the kernel takes into one superblock; then the second one alone.
+for name in a b; do
+	mkdir -p "/export/$name" "/mnt/$name"
+	defer unmount "/mnt/$name"
+	mount -t nfs -o vers=4.2 "127.0.0.1:/$name" "/mnt/$name"
+done
+[[ $(stat -c %d /mnt/a) == $(stat -c %d /mnt/b) ]]
+sleep 1
+compare_points folders-before
+touch /mnt/b/{1..20}
+compare_points folders-both
+umount /mnt/a
+touch /mnt/b/{21..40}
+compare_points folders-alone
+umount /mnt/b
 agents_stop

@@ -142,12 +142,10 @@ static bool is_another(const struct seen_mount *seen, const struct mountstats_mo
 						    o->calls < op_before(seen, o->name)->calls);
 }
 
-static void name_mount(struct client_calls *c, const char *server, const struct nfs_mount *info)
+static void name_server(struct client_calls *c, const char *server)
 {
-	*c = (struct client_calls){ .id = client_id(0), .known = true };
+	*c = (struct client_calls){ .id = client_id(0) };
 	snprintf(c->server, sizeof(c->server), "%s", server);
-	memcpy(c->export, info->export, sizeof(c->export));
-	memcpy(c->mountpoint, info->mountpoint, sizeof(c->mountpoint));
 }
 
 static int add_mount(struct mountstats *m, struct mountstats_mount *mount,
@@ -155,22 +153,26 @@ static int add_mount(struct mountstats *m, struct mountstats_mount *mount,
 {
 	struct seen_mount *seen =
 		ARRAY_FIND(s, m->mounts, m->mount_count, s->device == info->device);
-	bool counts = seen || m->begun;
+	bool counts = seen || m->begun, another = !seen || is_another(seen, mount);
 	struct mountstats_op *ops;
 	int err = 0;
 
-	if (seen && seen->there)
-		return 0; /* the superblock is mounted twice, with one set of counts */
+	if (seen && seen->there) { /* the superblock is mounted twice, with one set of counts */
+		client_add_mount(&seen->calls.mount, info);
+		return 0;
+	}
 	if (!seen) {
 		seen = ARRAY_APPEND(m->mounts, m->mount_count);
 		if (!seen)
 			return -ENOMEM;
 		seen->device = info->device;
-		name_mount(&seen->calls, mount->server, info);
-	} else if (is_another(seen, mount)) {
-		seen->op_count = 0;
-		name_mount(&seen->calls, mount->server, info);
 	}
+	if (another) {
+		seen->op_count = 0;
+		name_server(&seen->calls, mount->server);
+	}
+	seen->calls.mount.known = false; /* others may have come or gone */
+	client_add_mount(&seen->calls.mount, info);
 	for (size_t i = 0; i < mount->op_count && counts && !err; i++)
 		err = add_op(m, &seen->calls.sums, mount, &mount->ops[i],
 			     op_before(seen, mount->ops[i].name));

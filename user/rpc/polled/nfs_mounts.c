@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/file_text.h"
+#include "base/mountinfo.h"
 #include "kernel/mounts.h"
 #include "owners/mount_calls.h"
 #include "rpc/polled/polled.h"
@@ -88,12 +89,17 @@ static int add_mount(struct nfs_mounts *m, struct nfs_mount *mount, const struct
 	if (!place)
 		return -ENOMEM;
 	*place = (struct mount_place){ mount->device, SIZE_MAX };
-	if (m->list.seen.mount_count == NFS_MOUNTS_READ) {
+	/* A part of a volume that is mounted already, as a pod's subPath. */
+	row = ARRAY_FIND(x, m->list.seen.mounts, m->list.seen.mount_count,
+			 x->device == mount->device && *x->mountpoint != '/' &&
+				 !strcmp(x->mountpoint, mount->mountpoint) &&
+				 mount_leads_to(mount->export, x->export));
+	if (!row && m->list.seen.mount_count == NFS_MOUNTS_READ) {
 		m->left_out++;
 		return 0;
 	}
 	mount->elsewhere = is_elsewhere(volumes, mount->device);
-	row = snapshot_mount(&m->list.seen, mount);
+	row = row ?: snapshot_mount(&m->list.seen, mount);
 	if (!row)
 		return -ENOMEM;
 	place->row = (size_t)(row - m->list.seen.mounts);
@@ -197,8 +203,8 @@ int nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s)
 /* When the mount was last in use; a mount of a server that hangs: now. */
 static uint64_t used_at(const struct snapshot *s, const struct nfs_mount *m)
 {
-	const struct calls_by *called = CALLS_FIND(c, &s->calls, mount_call, m->server,
-						   !strcmp(c->mountpoint, m->mountpoint));
+	const struct calls_by *called =
+		CALLS_FIND(c, &s->calls, mount_call, m->server, calls_are_on(c, m));
 	const struct rpc_server_state *v = CALLS_FIND(x, &s->calls, server, m->server, true);
 
 	for (int q = 0; v && q < RPC_QUEUES; q++)
