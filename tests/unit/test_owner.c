@@ -48,6 +48,10 @@ TEST(an_owner_is_who_the_path_of_its_group_says)
 		{ "/pbs_jobs.service/jobid/4711.server", "pbs:4711" },
 		{ "/pbs_jobs.service/jobs/4711[3].server", "pbs:4711[3]" },
 		{ "/pbspro.service/jobid/4711.server", "pbs:4711" },
+		{ "/pbspro.slice/pbspro-4711.server.slice", "pbs:4711" },
+		{ "/pbspro/4711[3].server", "pbs:4711[3]" },
+		{ "/pbspro/jobs", "group:pbspro/jobs" },
+		{ "/system.slice/pbspro/4711.server", "group:system.slice/pbspro" },
 		{ "/pbs_jobs.service", "unit:pbs_jobs.service" },
 		{ "/lsf/cluster1/job.x", "group:lsf/cluster1" },
 		/* A container of a job, and a job of a pod, with a group beside the container's or in it. */
@@ -71,6 +75,13 @@ TEST(an_owner_is_who_the_path_of_its_group_says)
 		  "pod:" POD_ID },
 		/* containerd with cgroupfs under a kubelet with systemd; nodes in containers: kind, k3d, minikube. */
 		{ "/system.slice/containerd.service/" POD ":cri-containerd:ab", "pod:" POD_ID },
+		{ "/system.slice/k3s.service/" POD ":cri-containerd:ab", "pod:" POD_ID },
+		{ "/system.slice/k3s-agent.service/" POD ":cri-containerd:ab", "pod:" POD_ID },
+		{ "/system.slice/rke2-server.service/" POD ":cri-containerd:ab", "pod:" POD_ID },
+		{ "/system.slice/k0sworker.service/" POD ":cri-containerd:ab", "pod:" POD_ID },
+		{ "/system.slice/snap.microk8s.daemon-containerd.service/" POD ":cri-containerd:ab",
+		  "pod:" POD_ID },
+		{ "/system.slice/crio.service/" POD ":crio:ab", "pod:" POD_ID },
 		{ "/system.slice/docker-" ID
 		  ".scope/kubelet.slice/kubelet-kubepods.slice/kubelet-" POD,
 		  "pod:" POD_ID },
@@ -98,7 +109,9 @@ TEST(an_owner_is_who_the_path_of_its_group_says)
 		  "01234567890123456789012.slice/libpod-" ID ".scope",
 		  "container:4f0cd5b61a92" },
 		{ "/libpod_parent/libpod-" ID, "container:4f0cd5b61a92" },
-		{ "/system.slice/quadlet.service/libpod-payload-" ID, "container:4f0cd5b61a92" },
+		/* Rootless, or without a name: the ID is another one after each start. */
+		{ "/system.slice/quadlet.service/libpod-payload-" ID, "unit:quadlet.service" },
+		{ "/docker/" ID "/system.slice/a.service/x", "container:4f0cd5b61a92" },
 		{ "/system.slice/quadlet.service/supervisor", "unit:quadlet.service" },
 		{ "/libpod_parent/0" HEX_40 "01234567890123456789012/libpod-" ID,
 		  "container:4f0cd5b61a92" },
@@ -123,6 +136,8 @@ TEST(an_owner_is_who_the_path_of_its_group_says)
 		/* A name that imitates a job. */
 		{ "/lxc.payload.a slurm:7", "container:a_slurm:7" },
 		{ "/lxc.payload.a\n", "container:a\\x0a" },
+		{ "/a/b slurm:7", "group:a/b_slurm:7" },
+		{ "/system.slice/x slurm:7.scope", "unit:x_slurm:7.scope" },
 		{ "/system.slice/nginx.service", "unit:nginx.service" },
 		/* Cut at 95 bytes. */
 		{ "/system.slice/" HEX_40 HEX_40 "0123456789.serv",

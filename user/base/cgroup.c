@@ -20,7 +20,7 @@ static bool is_sluid(struct span s)
 		       SLUID_LEN - 1;
 }
 
-/* The two names above a job's group, and what is before its number. Users can make groups of any name, but only below their own. */
+/* The names above a job's group, and what is before its number. Users can make groups of any name, but only below their own. */
 static const struct job_form {
 	const char *scheduler, *above[2], *before;
 } job_forms[] = {
@@ -29,6 +29,9 @@ static const struct job_form {
 	{ "lsf", { "lsf", "*" }, "job." }, /* "/lsf/CLUSTER/job.4711.2026.1695" */
 	/* "jobid/4711.server" in v1, "jobs/" in v2; cgroup_prefix is "pbs_jobs" or "pbspro" */
 	{ "pbs", { "pbs*.service", "job*" }, "" },
+	/* Before, the hook pbs_cgroups made them below one name. */
+	{ "pbs", { "pbspro.slice" }, "pbspro-" },
+	{ "pbs", { "pbspro" }, "" },
 };
 
 /* Takes "/NAME". */
@@ -42,7 +45,7 @@ static bool matches_form(const struct job_form *f, const struct span above[2])
 {
 	char name[CGROUP_PATH];
 
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2 && f->above[i]; i++)
 		if (!span_copy(above[i], name, sizeof(name)) || fnmatch(f->above[i], name, 0))
 			return false;
 	return true;
@@ -56,10 +59,10 @@ static bool take_job(struct cgroup *c, const char *path)
 
 	above[0] = take_name(&rest);
 	above[1] = take_name(&rest);
-	job = take_name(&rest);
 	form = ARRAY_FIND(f, job_forms, COUNT(job_forms), matches_form(f, above));
 	if (!form)
 		return false;
+	job = form->above[1] ? take_name(&rest) : above[1];
 	c->scheduler = form->scheduler;
 	if (is_sluid(job)) {
 		c->unnamed_job = (size_t)(job.end - c->path);
@@ -106,8 +109,12 @@ static const char *find_pod(struct cgroup *c, const char *path, bool kubelet)
 {
 	static const char *const kubelets[] = { "kubepods*", "*-kubepods*", NULL };
 	static const char *const others[] = { "lxc*", "libpod*", "*.service", "*.scope", NULL };
-	static const char *const roots[] = { "docker-*.scope", "nerdctl-*.scope",
-					     "containerd.service", NULL };
+	/* The runtime may be a part of the node's service: runc makes "SLICE:cri-containerd:ID" below its own group. */
+	static const char *const roots[] = {
+		"docker-*.scope", "nerdctl-*.scope",     "containerd.service",
+		"crio.service",   "k3s*.service",        "rke2-*.service",
+		"k0s*.service",   "snap.*k8s.*.service", NULL
+	};
 	struct span rest = span_of(path), part;
 	char name[CGROUP_PATH];
 

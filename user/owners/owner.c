@@ -55,13 +55,13 @@ static void name_place(char *name, size_t size, const struct cgroup *group, bool
 		snprintf(name, size, "pod:%s", *group->name ? group->name : group->pod);
 	else if (*group->variable)
 		snprintf(name, size, "env:%s", group->variable);
-	else if (*group->container)
+	else if (*group->container && (*group->name || !memmem(path, group->outer, ".service/", 9)))
 		snprintf(name, size, "container:%.*s", *group->name ? CONTAINER_NAME : 12,
 			 *group->name ? group->name : group->container);
 	else if (!job && !find_user(name, size, path) && !find_unit(name, size, path))
 		name_group(name, size, path);
 	/* A blank is before the job's name only. */
-	for (char *c = name; (*group->pod || *group->container) && (c = strchr(c, ' '));)
+	for (char *c = name; (c = strchr(c, ' '));)
 		*c = '_';
 }
 
