@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <fnmatch.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/container.h"
@@ -217,21 +218,26 @@ static bool may_hold_memory(const char *root, const char *pid)
 	return false;
 }
 
-/* Writes "JOB GROUP" if the process is a slurmstepd with the title "slurmstepd: [4711.0]". Any process can take this title: it
- * must be root's, in the job's group. The title is in the process's memory, and is read last. */
+/* Writes "JOB GROUP" if the process is a slurmstepd with the title "slurmstepd: [4711.0]", "? GROUP" to ask again. Any process can
+ * take this title: it must be root's, also while it acts as the job's user, in the job's group. The title is read last. */
 static void write_step(const char *root, const char *pid, const struct cgroup *c, FILE *out)
 {
 	FILE_TEXT status = {};
-	char line[64];
+	unsigned int user = 1, saved = 1;
+	char line[64] = "";
 	struct span title;
 	uint64_t job;
 
 	file_text_read(&status, PATHF("%s/proc/%s/status", root, pid), 65536);
 	/* The owner of its files in proc proves nothing: for a process that is not dumpable that is always root. */
-	if (!status.bytes || !strstr(status.bytes, "\nUid:\t0\t0\t0\t0\n") ||
-	    may_hold_memory(root, pid) ||
-	    !file_first_line(PATHF("%s/proc/%s/cmdline", root, pid), line, sizeof(line)))
+	if (sscanf(strstr(status.bytes ?: "", "\nUid:\t") ?: "", " Uid: %u %*u %u", &user,
+		   &saved) != 2 ||
+	    user || saved)
 		return;
+	if (may_hold_memory(root, pid))
+		fprintf(out, "? %.*s\n", (int)c->unnamed_job, c->path);
+	else
+		file_first_line(PATHF("%s/proc/%s/cmdline", root, pid), line, sizeof(line));
 	title = span_of(line);
 	if (span_take(&title, "slurmstepd: [") &&
 	    span_number(span_take_until(&title, "."), UINT32_MAX, &job))
@@ -249,6 +255,7 @@ struct groups {
 	size_t count;
 };
 #define GROUPS_MAX 2048
+#define AGAIN_NS 600000000000ull /* how long to ask again about a process that could not be read */
 
 static void note_oldest(struct groups *g, const char *root, const char *pid, const struct cgroup *c)
 {
@@ -293,22 +300,27 @@ static void find_variable(const struct file_text *environment, const char *names
 	}
 }
 
-/* Writes "~TICKS VARIABLE GROUP" for each group: "-" if it has none of @names, "?" if it must be asked again. A process that is
- * held hides those after it: each look begins with another one. */
+/* Writes "~TICKS VARIABLE GROUP" for each group: "-" if it has none of @names, "?" to ask again, as for 30 s, while the process may
+ * still be the container's runtime. A process that is held hides those after it: each look begins with another one. */
 static void write_variables(const char *root, const char *names, const struct groups *g, FILE *out)
 {
-	uint64_t first = monotonic_ns();
+	uint64_t first = monotonic_ns(), tick = (uint64_t)sysconf(_SC_CLK_TCK);
+	struct timespec now;
 
+	clock_gettime(CLOCK_BOOTTIME, &now);
 	for (size_t i = 0; i < g->count; i++) {
 		const struct oldest *o = &g->list[(first + i) % g->count];
 		char variable[CGROUP_VARIABLE] = "-";
 		FILE_TEXT environment = {};
 
-		if (may_hold_memory(root, o->pid))
+		if (may_hold_memory(root, o->pid) ||
+		    file_text_read(&environment, PATHF("%s/proc/%s/environ", root, o->pid),
+				   1 << 20))
 			strcpy(variable, "?");
-		else if (!file_text_read(&environment, PATHF("%s/proc/%s/environ", root, o->pid),
-					 1 << 20))
+		else
 			find_variable(&environment, names, variable);
+		if (*variable == '-' && o->ticks / tick + 30 > (uint64_t)now.tv_sec)
+			strcpy(variable, "?");
 		fprintf(out, "~%" PRIu64 " %s %s\n", o->ticks, variable, o->path);
 		fflush(out); /* the next one may wait */
 	}
@@ -399,10 +411,12 @@ bool cgroup_find_names(struct cgroup *c, const char *text)
 		of = span_take_field(&line, " ");
 		if (c->unnamed_job && span_left(line) == c->unnamed_job &&
 		    !memcmp(line.at, c->path, c->unnamed_job))
-			span_copy(of, c->job, sizeof(c->job));
+			span_copy(of, *of.at == '?' ? c->variable : c->job, sizeof(c->job));
 		if (*c->container && !*c->name && span_is(of, c->container))
 			span_copy(line, c->name, sizeof(c->name));
 	}
+	if (c->unnamed_job && *c->job)
+		*c->variable = 0;
 	return (!c->unnamed_job || *c->job) && ((!*c->pod && !*c->container) || *c->name);
 }
 
@@ -419,7 +433,8 @@ static bool has_names(struct cgroup *c, const struct helper *h, bool variable, u
 
 	if (variable)
 		known = fresh && *c->variable;
-	return (known || (fresh && h->whole)) && *c->variable != '?';
+	return (known || (fresh && h->whole)) &&
+	       (*c->variable != '?' || monotonic_ns() > since + AGAIN_NS);
 }
 
 bool cgroup_ask_names(struct cgroup *c, struct helper *h, const char *names, uint64_t since)
