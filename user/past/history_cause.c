@@ -84,11 +84,13 @@ size_t past_owners(const struct past_event *e, struct past_owner **owners)
 
 bool past_owner_is(struct span owner, const char *job)
 {
-	static const char *const kinds[] = { "slurm:", "lsf:", "pbs:", "pod:" };
+	static const char *const kinds[] = { "slurm:", "lsf:", "pbs:", "pod:", "container:", "" };
 
 	while (span_left(owner)) {
 		struct span name = span_take_word(&owner);
 
+		if (span_take(&name, "env:"))
+			span_take_through(&name, "=");
 		for (size_t i = 0; i < COUNT(kinds); i++)
 			if (span_take(&name, kinds[i]) && span_is(name, job))
 				return true;
