@@ -489,6 +489,27 @@ TEST(a_process_that_is_held_hides_no_name_for_good)
 	held = NULL;
 }
 
+TEST(links_in_the_root_of_process_1_lead_into_it)
+{
+	const char *names[] = { "pod" POD_ID, "kubepods" };
+	char label[LABEL_SIZE];
+
+	if (geteuid())
+		return; /* only root may change the root */
+	put("/first/logs/train_a_" POD_ID "/x", "");
+	put("/first/var/log/x", "");
+	put("/proc/1/cgroup", "");
+	assert_int_equal(symlink("/logs", "first/var/log/pods"), 0);
+	assert_int_equal(symlink(formatted("%s/first", root), "proc/1/root"), 0);
+	helper_free(&helper);
+	assert_true(helper_start(&helper, "x", look, NULL));
+	for (int i = 0; i < 200 && !helper.whole; i++)
+		helper_collect(&helper, monotonic_ns() + 100000000);
+	owner_name(label, names, COUNT(names), &helper, NULL, helper.begun_ns);
+	assert_string_equal(label, "pod:train/a");
+	helper_free(&helper);
+}
+
 TEST(a_group_is_that_of_the_whole_system)
 {
 	/* The agent in a group namespace of its own; cgroup v1 alone, where only some hierarchies have the unit's group. */

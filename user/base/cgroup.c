@@ -347,9 +347,10 @@ void cgroup_write_names(const char *root, const char *names, FILE *out)
 	struct cgroup c;
 
 	write_node(root, out);
+	/* Without CAP_SYS_CHROOT absolute links there lead into this root. */
 	if (stat(PATHF("%s/", root), &here) || stat(PATHF("%s/", first), &there) ||
 	    here.st_ino != there.st_ino || here.st_dev != there.st_dev)
-		write_node(first, out);
+		write_node(chroot(first) ? first : "", out);
 	while ((pid = folder_next(proc))) {
 		FILE_TEXT group = {};
 

@@ -239,10 +239,12 @@ static int observe(struct agent *a, const struct fault_options *gpu)
 			     options->events ? &a->events : NULL);
 	if (err)
 		return err == -EPERM ? EXIT_PERMISSION : EXIT_TROUBLE;
-	/* A writer that is started again may need it. */
-	observer_drop_capabilities(&a->observer,
-				   CAPABILITY(CAP_DAC_OVERRIDE) |
-					   (options->owner_env ? CAPABILITY(CAP_SYS_PTRACE) : 0));
+	/* A writer that is started again may need the first, the names of owners the others. */
+	observer_drop_capabilities(
+		&a->observer,
+		CAPABILITY(CAP_DAC_OVERRIDE) |
+			(options->owners ? CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_SYS_CHROOT) :
+					   0));
 	a->attach_seconds = monotonic_seconds() - begin;
 	a->agent_events.log = options->events ? a->observer.events : NULL;
 	a->agent_events.messages = a->events.log;

@@ -319,7 +319,7 @@ static int trace_now(struct trace *t)
 		return err == -EPERM ? EXIT_PERMISSION : EXIT_TROUBLE;
 	/* The folder of a file that is written at the end may be another user's; and who uses a mount is seen in proc. */
 	observer_drop_capabilities(
-		&t->observer, CAPABILITY(CAP_SYS_PTRACE) |
+		&t->observer, CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_SYS_CHROOT) |
 				      (o->json_file || o->html ? CAPABILITY(CAP_DAC_OVERRIDE) : 0));
 	return report_on_session(t, observe_session(t));
 }
