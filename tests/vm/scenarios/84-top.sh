@@ -9,7 +9,7 @@ prepare_file /mnt/top
 nfs_mount 3 '' /mnt/other 127.0.0.2
 nfs_mount 3 nosharecache /mnt/second
 
-trace_begin same
+trace_begin same --owner-env RUN
 cat /proc/self/mountstats >before.mountstats
 in_group system.slice/slurmstepd.scope/job_4711 dd if=/mnt/top/load of=/dev/null bs=4k count=900 iflag=direct status=none
 in_group system.slice/slurmstepd.scope/job_4711 dd if=/dev/zero of=/mnt/second/4711 bs=64k count=50 oflag=direct status=none
@@ -27,7 +27,7 @@ echo $reader >reader
 /job/xidscope trace --json hung.json >hung.txt 2>hung.log &
 viewers=($!)
 wait_for 120 grep -q ' hangs: ' hung.txt
-/job/xidscope top --batch 2 >hung.top 2>hung-top.log
+/job/xidscope top --batch 2 --owner-env RUN >hung.top 2>hung-top.log
 wait_for 120 grep -q 'has been waiting' health.json
 /job/xidscope check --health health.json >check.txt || true
 wait_for 180 grep -q nfs_stall events.log
