@@ -37,7 +37,7 @@ kernels=("$@")
 # Sets of scenarios that kernels.tsv names: see there. All are those that stand in the folder but two sets: what takes long or
 # shows the same as others do, and what other kernels run in make check (elsewhere). With the slow ones goes the systemd unit.
 slow=(gpus starved refused types-file types-later begun-before slot session failing state better-source many-transports
-	later cpus files verdict crowding forgery-corners hung-mount hung-output moved many-hung silent-server stuck-tasks stuck-elsewhere busy-tasks ordinary quota
+	later cpus files verdict crowding forgery-corners hung-mount hung-output moved many-hung silent-server stuck-tasks stuck-elsewhere busy-tasks ordinary
 	kernel-faults vforks servers-end memory server-text reused-number)
 elsewhere=(forgery polled stopped-server kills)
 all=$(printf '%s\n' "$here/$folder"/[0-9]*.sh | sed 's,.*/[0-9]*-,,; s/\.sh$//' | grep -vxF "$(printf '%s\n' "${slow[@]}" "${elsewhere[@]}")" | paste -sd ' ')
