@@ -2100,7 +2100,7 @@ TEST(a_delay_names_the_answers)
 	expect(BOUND_DELAY, CONFIDENCE_HIGH);
 	assert_has(
 		verdict.sentence,
-		"the server answered EJUKEBOX, last to a WRITE to /arch of slurm:3; 20 such answers.");
+		"the server asks for it, 20 times, last EJUKEBOX to a WRITE to /arch of slurm:3.");
 }
 
 /* A server has no row before its first call. */

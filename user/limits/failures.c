@@ -322,10 +322,8 @@ void failures_add(struct failures *f, const struct delta *d, const char *server,
 		to->kerberos |= mount && mount->kerberos;
 		/* Calls after the last failure do not count: the cause may be gone. */
 		to->since_last += calls_among(to, d, server, calls);
-		if (to->last_count) {
-			to->among += to->since_last;
-			to->since_last = 0;
-		}
+		to->among += to->last_count ? to->since_last : 0;
+		to->since_last *= !to->last_count;
 	}
 }
 

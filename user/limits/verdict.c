@@ -98,9 +98,6 @@ const char *const confidence_names[CONFIDENCES] = {
 /* A connection is closed again and again: CLOSINGS times, and once in this time on average. */
 #define CLOSING_NS UINT64_C(30000000000)
 
-/* Nothing is proposed if more than one call in so many is answered that it is to be made later. */
-#define DELAYED_FEW 10
-
 #define MAX_CONNECTIONS 16 /* NFS_MAX_CONNECTIONS */
 
 /* ---- the sentence ---- */
@@ -230,16 +227,12 @@ static void judge_part(struct judgement *j, enum bound bound)
 			to->remount = propose(j, "nconnect", more, "");
 		break;
 	case BOUND_DELAY:
-		say(to, "is spent waiting before a retry: ");
-		if (!*last->status)
-			say(to, "the server asks for it, or connecting fails.");
-		else
-			say(to,
-			    "the server answered %s, last to a %s to %s of %s; %" PRIu64
-			    " such answers.",
-			    last->status, last->op,
-			    *last->mountpoint ? last->mountpoint : "a mount",
-			    *last->owner ? last->owner : "somebody", v->above.delayed);
+		say(to, "is spent waiting before a retry: the server asks for it%s",
+		    *last->status ? "" : ", or connecting fails.");
+		if (*last->status)
+			say(to, ", %" PRIu64 " times, last %s to a %s%s%s%s%s.", v->above.delayed,
+			    last->status, last->op, *last->mountpoint ? " to " : "",
+			    last->mountpoint, *last->owner ? " of " : "", last->owner);
 		break;
 	case BOUND_RESEND:
 		say(to,
@@ -642,7 +635,7 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 		    "It cannot be decided what limits the calls: their phases are not measured.");
 	} else {
 		j.proposes = !j.idle && !failures_worst(&v->failures) &&
-			     DELAYED_FEW * v->above.delayed < v->calls;
+			     10 * v->above.delayed < v->calls;
 		judge_calls(&j);
 		if (!j.proposes)
 			to.gain_expected = to.gain_at_most = 0;

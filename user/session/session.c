@@ -461,17 +461,15 @@ static bool is_said(const struct headline *h, const struct fault_counts *f,
 {
 	static const char *const in_calls[] = { "nfs_", "lockd_", "rpc_" };
 	struct span kind = span_of(v->kind);
-	const char *again = span_is(kind, "nfs_not_responding")   ? "nfs_ok" :
-			    span_is(kind, "lockd_not_responding") ? "lockd_ok" :
-								    "";
 
 	return ARRAY_FIND(x, in_calls, COUNT(in_calls), span_starts_with(kind, *x)) &&
 	       (ARRAY_FIND(x, h->items, h->count,
 			   (x->rank.kind == HEADLINE_SILENT || x->rank.kind == HEADLINE_ERRORS) &&
 				   !strcmp(x->subject, v->device)) ||
-		ARRAY_FIND(x, f->kernel_events, f->kernel_event_count,
-			   !strcmp(x->kind, again) && !strcmp(x->device, v->device) &&
-				   x->last >= v->last));
+		(span_ends_with(kind, "_not_responding") &&
+		 ARRAY_FIND(x, f->kernel_events, f->kernel_event_count,
+			    *x->kind == *v->kind && span_ends_with(span_of(x->kind), "_ok") &&
+				    !strcmp(x->device, v->device) && x->last >= v->last)));
 }
 
 /* After the servers' items. */

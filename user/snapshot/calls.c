@@ -209,26 +209,18 @@ const char *calls_victims(char *text, const struct calls *c, const char *server)
 	char more[32] = "", call[RPC_OP_LEN + SLOW_COMM_LEN + 32] = "";
 	const char *owner = "", *op = "";
 	unsigned int mounts = 0;
-	int most = 0;
 
 	CALLS_EACH(o, c, owner_call, server)
 		if (o->oldest_ns > (oldest ? oldest->oldest_ns : 0))
 			oldest = o;
 	if (oldest)
 		owner = oldest->owner;
-	/* One that the owner uses; else one with calls; else any. */
-	CALLS_EACH(m, c, mount, server) {
-		int likely = CALLS_FIND(x, c, owner_mount, server,
-					!strcmp(x->owner, owner) &&
-						!strcmp(x->mountpoint, m->mountpoint)) ?
-				     2 :
-				     CALLS_FIND(x, c, mount_call, server,
-						!strcmp(x->mountpoint, m->mountpoint)) != NULL;
-
-		if (!mounts++ || likely > most)
+	/* One that the owner of the oldest call uses, if it is known. */
+	CALLS_EACH(m, c, mount, server)
+		if (!mounts++ ||
+		    CALLS_FIND(x, c, owner_mount, server,
+			       !strcmp(x->owner, owner) && !strcmp(x->mountpoint, m->mountpoint)))
 			first = m;
-		RAISE(most, likely);
-	}
 	if (mounts > 1)
 		snprintf(more, sizeof(more), " and %u more", mounts - 1);
 	if (v)
