@@ -155,6 +155,7 @@ first "$silent" "10 55 nfs_stall slot nas-1 x" "$outage"
 first "$silent" "10 - nfs_stall session nas-1 x" "$outage"
 first "$silent" "10 55 nfs_errors data nas-1 1 of 1 MKDIR ends with NFS4ERR_DQUOT: a quota is used up." "$outage"
 first "NFS server nas-1: calls failed (data): 1 of" "10 15 nfs_errors data nas-1 1 of 9 READs end with EIO: x; data were not read." "$outage"
+first "NFS server nas-1: calls failed (stale): 5 of" "10 15 nfs_errors stale nas-1 5 of 9 WRITEs end with ESTALE, data were not written: x." "$outage"
 first "kernel_oops, device nfs" "$outage" "55 - kernel_event kernel_oops nfs x"
 first "$silent" "10 - kernel_event kernel_oops xfs x" "$outage"
 expect 0 "Nothing was watching for 7200 s of the window.*" "" why --events empty.log --since 2026-11-21T09:00:00Z --until 2026-11-21T11:00:00Z

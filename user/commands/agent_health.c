@@ -263,7 +263,7 @@ void agent_health_add(struct agent_health *h, struct observer *observer, struct 
 /* Adds what fails on a server to what is said about it already, the loss of data first. */
 static void add_errors_text(struct node_nfs_errors *to, const struct nfs_span *span)
 {
-	bool first = span->name == failure_names[FAILURE_DATA];
+	bool first = strstr(span->text, DATA_WERE_LOST);
 	char before[sizeof(to->text)];
 
 	memcpy(before, to->text, sizeof(before));

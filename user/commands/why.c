@@ -197,7 +197,7 @@ static bool rank_event(const struct past_event *e, struct headline_rank *rank)
 		return true;
 	case EVENT_KIND_NFS_ERRORS:
 		rank->kind = HEADLINE_ERRORS;
-		if (span_is(e->name, "data") && span_take_through(&text, DATA_WERE_LOST))
+		if (span_take_through(&text, DATA_WERE_LOST))
 			rank->level = HEADLINE_FAIL;
 		return true;
 	case EVENT_KIND_NFS_SATURATION:
