@@ -127,7 +127,7 @@ for what in falen_off_bus xid_fatal x; do
 	expect 2 "" "xidscope: no rule finds $what: use *" ack --ack etc/acks $gpu $what
 done
 expect 2 "" "xidscope: nfs_waiter is a state: snooze it by --until *" ack --ack etc/acks '*' nfs_waiter
-expect 2 "" "xidscope: pcie_width is a state, *" ack --ack etc/acks $gpu pcie_width --until 2026-01-01
+expect 2 "" "xidscope: pcie_width is a state: *" ack --ack etc/acks $gpu pcie_width --until 2026-01-01
 [[ $(wc -l <etc/acks) == 1 ]] || fail "it writes what has no effect: $(<etc/acks)"
 
 # ---- at once ----

@@ -54,7 +54,7 @@ agent_start --mount "$dir/mute" --mount "$dir/above/node"
 within 100 has "XIDSCOPE OK: *" || fail "a mount that answers: $("$program" check --health health)"
 rm answer
 begin=$SECONDS
-within 450 has "XIDSCOPE CRITICAL: Mount $dir/mute hangs: the server does not answer: *" || fail "it is not found: $("$program" check --health health)"
+within 450 has "XIDSCOPE CRITICAL: Mount $dir/mute hangs: the server does not answer. *" || fail "it is not found: $("$program" check --health health)"
 took=$((SECONDS - begin))
 pid=$(pgrep -x xidscope-mount | tail -n 1)
 [[ $pid && $(sed 's/.*) \(.\).*/\1/' "/proc/$pid/stat") == D ]] || fail "the process that asks is not left in D: the test proves nothing"

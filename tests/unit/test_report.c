@@ -195,6 +195,19 @@ TEST(names_are_escaped)
 		       " connection to nas\\x0a- fine\\x1b[2J: tcp\\x7f\\xe2\\x80\\xae, ");
 }
 
+/* Servers with nothing to say would hide what follows. */
+TEST(idle_servers_beyond_three_are_counted)
+{
+	for (int v = 0; v < 8; v++)
+		add_calls_of_4_ms(&now, formatted("nas-%d", v), "READ", 1, RPC_PHASE_RTT,
+				  RPC_PHASE_SLOT);
+	session();
+	assert_has_all(summary(), "- nas-2: idle 100 % of the time; NFS does not limit.\n",
+		       "\n- and servers that NFS does not limit: 5\n",
+		       "- nas-7: 1 NFS call in 10 s (0.10/s), mean 4.00 ms");
+	assert_lacks(summary(), "- nas-3: idle");
+}
+
 TEST(what_may_not_help_is_named_without_a_value)
 {
 	struct rpc_transport_state *t;

@@ -305,7 +305,6 @@ static void log_verdict_add(struct log_verdict *v, const char *text)
 {
 	struct kmsg_record record = { .facility = 1, .text_len = strcspn(text, "\n") };
 	uint64_t ns = (uint64_t)(v->log.now * 1e9);
-
 	size_t before = v->counted;
 	struct counted_line *line;
 
@@ -365,7 +364,7 @@ static void write_finding(struct json *j, const struct log_verdict *v,
 	json_object_end(j);
 }
 
-/* If some lines begin with what is not known, others of them may be missed. */
+/* In lines with an unknown prefix a fault may be missed. */
 static const char *level_name(const struct log_verdict *v, const struct health_report *report)
 {
 	static const char *const levels[] = { "ok", "warning", "critical" };
@@ -387,7 +386,7 @@ static void print_verdict(const struct log_verdict *v, const struct health_repor
 	if (!v->log.time.known)
 		puts("  The lines have no known times: bursts and repeats are not found.");
 	if (v->log.odd)
-		printf("  %zu lines begin with what is not known: only errors of the GPU driver are found there.\n",
+		printf("  Lines with an unknown prefix: %zu. Only errors of the GPU driver are found there.\n",
 		       v->log.odd);
 }
 

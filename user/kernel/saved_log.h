@@ -21,7 +21,7 @@ struct saved_log {
 	struct saved_time time; /* of the last line that had one */
 	bool timed; /* the last line had one */
 	size_t passed_over; /* lines of others, or not known to be the kernel's */
-	size_t odd; /* lines that begin with what is not known, and quote the driver */
+	size_t odd; /* lines with an unknown prefix that quote the driver */
 
 	bool fields; /* it has a line for each field of an entry, and is not read */
 

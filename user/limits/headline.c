@@ -53,6 +53,9 @@ void headline_add(struct headline *h, struct headline_rank rank, const char *sub
 	va_start(args, format);
 	safe_vformat(item->text, sizeof(item->text), format, args);
 	va_end(args);
+	/* A sentence that others may follow ends with a blank. */
+	for (size_t len = strlen(item->text); len && item->text[len - 1] == ' ';)
+		item->text[--len] = 0;
 }
 
 void headline_note_quiet(struct headline *h, const char *state, const char *first, size_t count)

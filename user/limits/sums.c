@@ -225,6 +225,7 @@ static void note_server(struct server_sums *v, struct interval *n)
 		RAISE(v->upcall_ns, s->upcall_ns);
 		memcpy(v->upcall_by, s->upcall_by, sizeof(v->upcall_by));
 	}
+	v->lock_wait_now_ns = s->lock_wait_ns;
 	if (s->lock_wait_ns > v->lock_wait_ns) {
 		v->lock_wait_ns = s->lock_wait_ns;
 		memcpy(v->lock_wait_by, s->lock_wait_by, sizeof(v->lock_wait_by));

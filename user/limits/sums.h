@@ -193,7 +193,8 @@ struct server_sums {
 	uint64_t
 		upcall_ns; /* the longest wait for credentials, or of the intervals in which one lasted */
 	char upcall_by[LABEL_SIZE]; /* by whom, if it is known */
-	uint64_t lock_wait_ns; /* the longest wait for the lock manager, and by whom */
+	uint64_t lock_wait_now_ns; /* for the lock manager, at the end */
+	uint64_t lock_wait_ns; /* the longest such wait, and by whom */
 	char lock_wait_by[LABEL_SIZE];
 };
 

@@ -227,12 +227,13 @@ static void judge_part(struct judgement *j, enum bound bound)
 			to->remount = propose(j, "nconnect", more, "");
 		break;
 	case BOUND_DELAY:
-		say(to, "is spent waiting before a retry: the server asks for it%s",
-		    *last->status ? "" : ", or connecting fails.");
+		say(to, "is spent waiting before a retry: the server asks for it%s.",
+		    *last->status ? "" : ", or connecting fails");
 		if (*last->status)
-			say(to, ", %" PRIu64 " times, last %s to a %s%s%s%s%s.", v->above.delayed,
-			    last->status, last->op, *last->mountpoint ? " to " : "",
-			    last->mountpoint, *last->owner ? " of " : "", last->owner);
+			say(to, " Such answers: %" PRIu64 ", the last %s to %s%s%s%s%s.",
+			    v->above.delayed, last->status, last->op,
+			    *last->mountpoint ? " on " : "", last->mountpoint,
+			    *last->owner ? " of " : "", last->owner);
 		break;
 	case BOUND_RESEND:
 		say(to,
@@ -527,7 +528,7 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 		       wait_text(text, v->upcall_by, v->upcall_ns, WAIT_GSSD));
 		if (worst)
 			say(to, " %s", failures_text(text, &v->failures));
-	} else if (v->lock_wait_ns && 2 * v->lock_wait_ns >= v->ns) {
+	} else if (v->lock_wait_now_ns && 2 * v->lock_wait_ns >= v->ns) {
 		decide(to, BOUND_HUNG, CONFIDENCE_MEDIUM, "%s",
 		       wait_text(text, v->lock_wait_by, v->lock_wait_ns, WAIT_LOCKD));
 	} else if (v->calls || worst || v->draining_ns || v->draining_now_ns) {

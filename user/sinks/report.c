@@ -70,9 +70,10 @@ static void summarise_server(FILE *out, const struct session *t, const struct se
 
 	if (calls) { /* otherwise all may be stuck */
 		safe_line(out,
-			  "- %s: %" PRIu64 " NFS calls in %.0f s (%.0f/s), mean %s, on "
+			  "- %s: %" PRIu64 " NFS call%s in %.0f s (%.*f/s), mean %s, on "
 			  "average %.1f concurrent calls.",
-			  v->name, calls, seconds, (double)calls / seconds,
+			  v->name, calls, calls == 1 ? "" : "s", seconds,
+			  (double)calls < 10 * seconds ? 2 : 0, (double)calls / seconds,
 			  DURATION(total_ns / calls), (double)total_ns / 1e9 / seconds);
 		summarise_phases(out, t, v);
 	}
@@ -164,16 +165,23 @@ static void report_advice(FILE *out, const struct session *t, const char *server
 	report_remedy(out, t, server);
 }
 
+#define WELL_SHOWN 3 /* servers that are idle: more of them would hide what follows */
+
 static void report_headline(FILE *out, const struct session *t)
 {
 	struct headline h;
+	size_t well = 0;
 
 	session_headline(t, &h);
 	ARRAY_EACH(item, h.items, h.count) {
+		if (item->rank.kind == HEADLINE_WELL && *item->subject && ++well > WELL_SHOWN)
+			continue;
 		fprintf(out, "- %s\n", item->text);
 		if (item->rank.kind == HEADLINE_LIMIT)
 			report_advice(out, t, item->subject);
 	}
+	if (well > WELL_SHOWN)
+		fprintf(out, "- and servers that NFS does not limit: %zu\n", well - WELL_SHOWN);
 	if (h.left_out)
 		fprintf(out, "- and %zu more\n", h.left_out);
 }

@@ -165,6 +165,8 @@ static const char *megabytes_text(char text[16], uint64_t bytes)
 	return text;
 }
 
+#define SHARE_NAME 26 /* width of a name */
+
 static void write_share(FILE *out, const struct calls_share *s, const struct calls_share *sum,
 			enum share_by by)
 {
@@ -172,7 +174,11 @@ static void write_share(FILE *out, const struct calls_share *s, const struct cal
 
 	snprintf(name, sizeof(name), "%s%s%s", by == SHARE_BY_BOTH ? s->of->owner : "",
 		 by == SHARE_BY_BOTH ? ", " : "", mount_name(s->name));
-	safe_line(out, "%-26s %8" PRIu64 " %9s %9s %7s %6.0f %8.0f", name, s->calls,
+	if (strlen(name) > SHARE_NAME) { /* for which there is no room in 80 columns */
+		safe_line(out, "%s", name);
+		*name = 0;
+	}
+	safe_line(out, "%-*s %8" PRIu64 " %9s %9s %7s %6.0f %8.0f", SHARE_NAME, name, s->calls,
 		  megabytes_text(sent, s->sent_bytes), megabytes_text(received, s->received_bytes),
 		  DURATION(s->total_ns / s->calls), percent_of(s->held_ns, sum->held_ns),
 		  percent_of(s->waited_ns, sum->waited_ns));
@@ -226,8 +232,8 @@ static void report_server_shares(FILE *out, const struct session *t, const char 
 	if (count) {
 		fputc('\n', out);
 		safe_line(out, share_words[by].heading, server);
-		fprintf(out, "%-26s %8s %9s %9s %7s %6s %8s\n", share_words[by].column, "calls",
-			"MB sent", "MB recvd", "mean", "held %", "waited %");
+		fprintf(out, "%-*s %8s %9s %9s %7s %6s %8s\n", SHARE_NAME, share_words[by].column,
+			"calls", "MB sent", "MB recvd", "mean", "held %", "waited %");
 	}
 	for (size_t i = 0; i < count; i++) {
 		write_share(out, &shares[i], &sum, by);

@@ -22,7 +22,7 @@ load_begin /mnt/trace 8 randread 4k
 wait_for 180 grep -qE '127.0.0.1 .*(rtt|slot) [0-9]' session.txt
 echo '<3>NVRM: Xid (PCI:0000:c1:00): 79, pid=1234, name=python, GPU has fallen off the bus.' >/dev/kmsg
 nfs_server_stop
-wait_for 180 grep -q 'hangs: the oldest' session.txt
+wait_for 180 grep -q '127.0.0.1 hangs: ' session.txt
 nfs_server_start
 sleep 6
 load_end
