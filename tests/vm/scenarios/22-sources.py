@@ -21,8 +21,10 @@ def the_sources_agree(folder):
     if sources[0] == "btf":
         check_replies(first)
     if sources == ["btf", "tracepoints"] and preemptible(Metrics(folder / "btf" / "after.prom")):
-        calls = first.get("rpc_op_calls_total")
-        missed = calls - difference(Metrics(folder / "tracepoints" / "before.prom"), last).get("rpc_op_calls_total")
+        theirs = difference(Metrics(folder / "tracepoints" / "before.prom"), last)
+        calls, found = (sum(of_the_load(merged(metrics, "rpc_op_calls_total", "op")).values())
+                        for metrics in (first, theirs))
+        missed = calls - found
         kept = last.get("events_dropped_total", reason="rpc_recursion")
         need(0 <= missed <= kept <= calls / 50, "source tracepoints missed", missed, "of", calls,
              "calls, and reports", kept, "lost events")
