@@ -109,6 +109,8 @@ TEST(an_owner_is_who_the_path_of_its_group_says)
 		  "01234567890123456789012.slice/libpod-" ID ".scope",
 		  "container:4f0cd5b61a92" },
 		{ "/libpod_parent/libpod-" ID, "container:4f0cd5b61a92" },
+		{ "/docker/0" HEX_40 "0123456789012345678901)",
+		  "group:docker/0" HEX_40 "0123456789012345678901)" },
 		/* Rootless, or without a name: the ID is another one after each start. */
 		{ "/system.slice/quadlet.service/libpod-payload-" ID, "unit:quadlet.service" },
 		{ "/docker/" ID "/system.slice/a.service/x", "container:4f0cd5b61a92" },

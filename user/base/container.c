@@ -58,7 +58,10 @@ static bool take_id(struct span part, struct span rest, char id[CONTAINER_ID])
 	/* podman's group of a pod, by cgroupfs. */
 	if (digits.at == part.at && span_starts_with(rest, "/libpod-"))
 		return false;
-	return span_copy(digits, id, CONTAINER_ID) && is_id(id);
+	if (span_copy(digits, id, CONTAINER_ID) && is_id(id))
+		return true;
+	*id = 0;
+	return false;
 }
 
 /* Copies the name of a unit without its escapes, such as "\x2d". */
