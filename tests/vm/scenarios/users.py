@@ -189,8 +189,7 @@ def stranger(folder, turn, _):
 
 def races(folder, turn, other):
     """Lists and reads what another client makes, renames and removes meanwhile."""
-    for i in range(6):
-        write(f"{other}/{turn}.{i}", b"there")
+    write(f"{other}/{turn}", b"there")
     for name in os.listdir(folder):
         with may_fail():
             os.stat(f"{folder}/{name}")
@@ -202,6 +201,7 @@ def races(folder, turn, other):
             read(f"{folder}/{name}")
         with may_fail():
             os.unlink(f"{folder}/{name}")
+    time.sleep(4)
 
 
 def stale(folder, turn, other):
