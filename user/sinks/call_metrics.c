@@ -61,7 +61,7 @@ static struct calls sum_ops(const struct calls *c, bool kinds)
 
 static void write_servers(struct metrics_writer *w, const struct calls *c)
 {
-	struct calls kinds = sum_ops(c, true), servers = sum_ops(c, false);
+	struct calls kinds = sum_ops(c, true), servers = sum_ops(&kinds, false);
 
 	write_calls(w, &kinds, &by_kind);
 	write_family(w, METRIC_RPC_PHASE_SECONDS);
