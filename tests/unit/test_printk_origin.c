@@ -83,7 +83,7 @@ TEST(a_stack_that_proves_nothing)
 		"",
 		TRACE,
 		PRINTK,
-		/* A console prints what anybody has logged: kernels before 5.19. */
+		/* Before 5.19 a console prints the lines of any process. */
 		TRACE "console_unlock\nvprintk_emit\n_printk\n" DRIVER,
 		/* A kernel without symbols. */
 		"0xffffffff81000100\n0xffffffff81001050\n0xffffffffc0000100\n",
