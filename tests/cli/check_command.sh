@@ -205,6 +205,13 @@ for others in "<12>[ 1.0] $off" "user  :warn  : [ 1.0] $off" "{\"MESSAGE\":\"${o
 	health '' "$others"
 	[[ $(printf %b "$others" | "$program" xid - 2>&1) == *"not known to be the kernel's: "[12] ]] || fail "xid - does not say what it passes over"
 done
+# A verdict by lines in the wrong order would be wrong.
+for log in "2026-11-26T10:00:00 n1 kernel: ${off}2026-11-26T09:59:59 n1 kernel: $load" "[300.0] $load[200.0] $off[100.0] $off"; do
+	health '' "$log"
+	[[ $(printf %b "$log" | "$program" xid - 2>&1) == *'xidscope: the log begins with its newest line: '*tac* ]] || fail "xid - does not say that $log is newest first"
+	printf %b "$log" | "$program" xid - >out 2>&1 && fail "a log that is newest first is good"
+	printf %b "$log" | tac | "$program" xid - 2>&1 | grep -q '^health: ' || fail "a log that tac has reversed has no verdict"
+done
 health critical "[1.0] ${off}[2.0] Linux version 6.1.0 (x) #1 SMP\n[3.0] ${off}"
 health ok "[1.0] ${off}[2.0] Linux version 6.1.0 (x) #1 SMP\n"
 health critical "\033[32m[ 1.5] \033[0m\033[33mNVRM: \033[0m\033[1mXid (PCI:0000:05:00): 79, gone.\033[0m\n"

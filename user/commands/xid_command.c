@@ -508,6 +508,10 @@ static void answer_log(struct answers *a, FILE *log)
 		fputs("xidscope: journalctl -o verbose and -o export are not read: use -o json\n",
 		      stderr);
 		a->good = false;
+	} else if (verdict && saved_log_is_newest_first(&verdict->log)) {
+		fputs("xidscope: the log begins with its newest line: for a verdict, reverse it with tac, or leave out -r of journalctl\n",
+		      stderr);
+		a->good = false;
 	} else if (!(verdict && log_verdict_print(verdict, a->json)) && a->count == before) {
 		fprintf(stderr,
 			"xidscope: the input has no Xid, no SXid and no driver error of the kernel; lines that are not known to be the kernel's: %zu\n",

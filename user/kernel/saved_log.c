@@ -15,7 +15,7 @@
  *
  * Lines of others do not count: a user may have chosen what they say. A text without any of this is taken for the kernel's,
  * because people cut it off; but not in what has the lines of programs, the log of a container or JSON. The times decide about
- * bursts and repeats; one that goes back begins another boot or year. */
+ * bursts and repeats; one that goes back begins another boot or year, unless most do. */
 #include "kernel/saved_log.h"
 
 #include <time.h>
@@ -33,12 +33,22 @@ struct prefix {
 
 /* ---- times ---- */
 
+#define YEAR (365 * 86400.0)
+
 static void set_time(struct saved_log *l, const struct saved_time *time)
 {
-	if (l->time.known && time->seconds > l->time.seconds)
-		l->now += time->seconds - l->time.seconds;
+	double later = l->time.known ? time->seconds - l->time.seconds : 0;
+
+	l->now += later > 0 ? later : 0;
+	l->falls += (later < 0 && later > -YEAR / 2) - (later > 0);
 	l->time = *time;
 	l->timed = true;
+}
+
+/* Of the kernel's own times, which begin anew at each boot, one may fall. */
+bool saved_log_is_newest_first(const struct saved_log *l)
+{
+	return l->falls > (l->time.seconds < 20 * YEAR);
 }
 
 static void write_time(struct saved_time *t, double seconds, const char *from, const char *to)

@@ -22,6 +22,7 @@ struct saved_log {
 	bool timed; /* the last line had one */
 	size_t passed_over; /* lines of others, or not known to be the kernel's */
 	size_t odd; /* lines with an unknown prefix that quote the driver */
+	long falls; /* how many more times are before the one of the line above than after it */
 
 	bool fields; /* it has a line for each field of an entry, and is not read */
 
@@ -39,5 +40,8 @@ struct saved_log {
 /* The kernel's text of the next line that has one, without what stands before it. NULL: there are no more. Valid until the next
  * call. */
 const char *saved_log_next(struct saved_log *l);
+
+/* Whether each line was written before the one above, as in journalctl -r. */
+bool saved_log_is_newest_first(const struct saved_log *l);
 
 void saved_log_free(struct saved_log *l);
