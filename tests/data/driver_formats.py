@@ -22,7 +22,8 @@ BROKEN = re.compile(r"fatal|\blost\b|fallen|fell off|needs? .*reset|requires? .*
                     r"|unrecover|uncontained|uncorrect|cannot use|unusable|halted|crash|\bdead\b|heartbeat|poison"
                     r"|quarantin|offline|permanent|\bhung\b|\bstuck\b|unresponsive|not recover|to recover|corrupt"
                     r"|isolat|giv(?:e|ing) up|inaccessible|respond|back on|locked!|shut ?down|bad state"
-                    r"|failed to (?:boot|initialize (?:device|module))", re.I)
+                    r"|failed to (?:boot|initialize (?:device|module))|post init|sanity check failed"
+                    r"|on the bus|devices found", re.I)
 CODE = re.compile(r"^#define\s+(\w+)\s+\((\d+)\)", re.M)
 ACTION = r"NV2080_CTRL_GPU_RECOVERY_ACTION_(\w+)"
 VALUES = (("%04x:%02x:%02x.%x", "0000:01:00.0"), ("%04x:%04x", "10de:2330"))
