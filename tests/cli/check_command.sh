@@ -245,8 +245,9 @@ grep -q 'fail by driver_error: rm_init_adapter_failed of 0000:01:00.0, 1 time. D
 "$program" xid --json - <log >out
 [[ $(<out) == '{"health":"critical","findings":[{"rule":"driver_error","level":"fail","device":"0000:01:00.0",'* ]] ||
 	fail "xid --json - says $(<out)"
-echo 'NVRM: Rate limiting GSP RPC error prints for GPU at PCI:0000:9a:00 (printing 1 of every 30).' | "$program" xid - |
-	grep -q 'warn by gsp_rate_limited' || fail "xid - does not know the limit of GSP errors"
+printf '[1.0] x\n[2.0] %s\n' 'NVRM: API mismatch: x' 'NVRM: Rate limiting GSP RPC error prints for GPU at PCI:0000:9a:00 (printing 1 of every 30).' >log
+"$program" xid - <log | grep -q 'warn by gsp_rate_limited' || fail "xid - does not know the limit of GSP errors"
+"$program" xid --json - <log | grep -q '"rule":"gsp_rate_limited"[^}]*"last"' && fail "a state has the time of another line"
 # What dmesg prints for people (also with -x), and ISO 8601.
 for time in '[Fri Nov 27 03:04:05 2026]' 'kern  :alert : [   12.345678]' 'kern  :err   : 2026-11-30T00:00:01,5+00:00' '[  123.4 <    0.01>]' \
 	'<2>1 2026-11-30T00:00:01.5+00:00 gpu01 kernel - - -' '[  +0.000012]' 2026-11-27T03:04:05,123456+01:00 '2026-11-27T03:04:05+0100 n kernel:'; do
@@ -296,6 +297,19 @@ for fields in 'Fri 2026-01-02 03:04:05.6 UTC [s=a;i=1]\n    _TRANSPORT=kernel\n 
 done
 [[ $(printf '{"MESSAGE":[78,86,82,77],"_TRANSPORT":"kernel"}\n[1.0] NVRM: API mismatch: the client\n' | "$program" xid -) == 'health: unknown'* ]] ||
 	fail "a text that is not read is ok"
+# An object that has a line for each member: of dmesg --json, and of journalctl -o json-pretty.
+text='watchdog: BUG: soft lockup - CPU#3 stuck for 26s! [dd:1]'
+dmesg() { # PRIORITY
+	printf '{\n   "dmesg": [\n      {\n'
+	printf '         "pri": %d,\n         "time":    %d.250000,\n         "msg": "%s"\n      },{\n' "$1" 12 "$text" "$1" 42 "$text" "$1" 72 "$text"
+	printf '         "pri": 6,\n         "time":    99.5,\n         "msg": "x"\n      }\n   ]\n}\n'
+}
+dmesg 3 | "$program" xid --json - >out
+[[ $(<out) == *'"rule":"cpu_stuck"'*'"last":"72.250000"'*'"device":"cpu3","count":3,"last":"72.250000"'* ]] || fail "dmesg --json is read as $(<out)"
+[[ $(dmesg 11 | "$program" xid - 2>&1) == *"not known to be the kernel's: 3" ]] || fail "a text of others counts in dmesg --json"
+pretty='{\n\t"MESSAGE" : "'$text'",\n\t"__REALTIME_TIMESTAMP" : "17641584@S123456",\n\t"_TRANSPORT" : "kernel"\n}'
+[[ $(saved "$pretty") == *'fail by cpu_stuck: soft_lockup of cpu3: dd/1, 3 times'* ]] || fail "journalctl -o json-pretty is read as $(saved "$pretty")"
+[[ $(saved "${pretty/kernel/stdout}") == *"not known to be the kernel's: "[1-9]* ]] || fail "a text of others counts in journalctl -o json-pretty"
 text='rcu: INFO: rcu_sched self-detected stall on CPU'
 [[ $(saved "Jan  2 03:04:@S n1 kernel: @T\nJan  2 03:04:@S n1 kernel: rcu: #0113-....: (5250 ticks this GP) idle=1\n") == *'fail by cpu_stuck: rcu_stall of cpu3'* ]] ||
 	fail "a tab that rsyslog has escaped hides the CPU of a stall"

@@ -304,7 +304,7 @@ static void begin_boot(struct log_verdict *v)
 static void log_verdict_add(struct log_verdict *v, const char *text)
 {
 	struct kmsg_record record = { .facility = 1, .text_len = strcspn(text, "\n") };
-	uint64_t ns = (uint64_t)(v->log.now * 1e9);
+	uint64_t ns = (uint64_t)(v->log.now * 1e6 + 0.5) * 1000; /* as a record's */
 	size_t before = v->counted;
 	struct counted_line *line;
 
@@ -323,7 +323,7 @@ static void log_verdict_add(struct log_verdict *v, const char *text)
 static void write_time(struct json *j, const struct log_verdict *v, double last)
 {
 	const struct counted_line *line =
-		ARRAY_FIND(x, v->lines, v->line_count, x->now > last - 5e-7);
+		ARRAY_FIND(x, v->lines, v->line_count, last > 0 && x->now > last - 5e-7);
 
 	if (line)
 		json_known(j, "last", line->time.text);
@@ -504,12 +504,10 @@ static void answer_log(struct answers *a, FILE *log)
 	a->time = "";
 	if (a->count > before && !a->json)
 		putchar('\n');
-	if (verdict && verdict->log.fields) {
-		fputs("xidscope: journalctl -o verbose and -o export are not read: use -o json\n",
-		      stderr);
-		a->good = false;
-	} else if (verdict && saved_log_is_newest_first(&verdict->log)) {
-		fputs("xidscope: the log begins with its newest line: for a verdict, reverse it with tac, or leave out -r of journalctl\n",
+	if (verdict && (verdict->log.fields || verdict->log.newest_first)) {
+		fputs(verdict->log.fields ?
+			      "xidscope: journalctl -o verbose and -o export are not read: use -o json\n" :
+			      "xidscope: the log begins with its newest line: for a verdict, reverse it with tac, or leave out -r of journalctl\n",
 		      stderr);
 		a->good = false;
 	} else if (!(verdict && log_verdict_print(verdict, a->json)) && a->count == before) {

@@ -464,6 +464,7 @@ static void find_kernel_events(struct health_evaluation *e, enum health_rule_id 
 			      times(v->count),
 			      rule == HEALTH_CPU_STALL ? "If it continues, d" : "D");
 		SET(f->head, "%.20s %.16s", v->kind, v->device);
+		f->last = v->last;
 		SET(f->action, "%s", "restart_bm");
 	}
 }

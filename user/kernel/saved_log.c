@@ -10,8 +10,8 @@
  *	[   12.345678] [ T123] 				the kernel's own time and task
  *	3,1339,5140900,-;				/dev/kmsg, netconsole
  *
- * In JSON each line is an object: an entry of the journal, or of another program's log with a whole line as one of its members. What
- * has a line for each field of an entry (journalctl -o verbose, export) is not read.
+ * In JSON each line is an object, or a member of one (dmesg --json): an entry of the journal, or of another program's log with a
+ * whole line as one of its members. Entries of journalctl -o verbose or -o export are not read.
  *
  * Lines of others do not count: a user may have chosen what they say. A text without any of this is taken for the kernel's,
  * because people cut it off; but not in what has the lines of programs, the log of a container or JSON. The times decide about
@@ -33,22 +33,16 @@ struct prefix {
 
 /* ---- times ---- */
 
-#define YEAR (365 * 86400.0)
-
 static void set_time(struct saved_log *l, const struct saved_time *time)
 {
 	double later = l->time.known ? time->seconds - l->time.seconds : 0;
 
 	l->now += later > 0 ? later : 0;
-	l->falls += (later < 0 && later > -YEAR / 2) - (later > 0);
+	l->falls += (later < 0 && later > -183 * 86400.0) - (later > 0);
+	/* Of the kernel's own times, seconds since the boot, one may fall: another boot begins. */
+	l->newest_first = l->falls > (time->seconds < 9e8);
 	l->time = *time;
 	l->timed = true;
-}
-
-/* Of the kernel's own times, which begin anew at each boot, one may fall. */
-bool saved_log_is_newest_first(const struct saved_log *l)
-{
-	return l->falls > (l->time.seconds < 20 * YEAR);
 }
 
 static void write_time(struct saved_time *t, double seconds, const char *from, const char *to)
@@ -296,6 +290,7 @@ static void read_member(void *log, struct span name, struct span value)
 	char text[SAVED_LINE_BYTES];
 	const char *rest = text;
 	uint64_t us;
+	double seconds;
 	int ignored;
 
 	if (!json_inside(value, &value) && *value.at == '[') /* no UTF-8 */
@@ -303,8 +298,13 @@ static void read_member(void *log, struct span name, struct span value)
 	json_decode(value, text, sizeof(text));
 	if (ARRAY_FIND(t, texts, COUNT(texts), span_is(name, *t)))
 		memcpy(l->entry.text, text, sizeof(text));
+	else if (ARRAY_FIND(t, times, COUNT(times), span_is(name, *t)) &&
+		 json_read_number(value, &seconds))
+		write_time(&l->entry.time, seconds, value.at, value.end);
 	else if (ARRAY_FIND(t, times, COUNT(times), span_is(name, *t)))
 		read_time(&rest, 0, &l->entry.time, &ignored);
+	else if (span_is(name, "pri") && span_number(span_of(text), UINT64_MAX, &us))
+		l->entry.writer = us < 8 ? BY_KERNEL : BY_OTHER;
 	else if (span_is(name, "_TRANSPORT"))
 		l->entry.writer = strcmp(text, "kernel") ? BY_OTHER : BY_KERNEL;
 	else if (span_is(name, "__REALTIME_TIMESTAMP") &&
@@ -312,22 +312,59 @@ static void read_member(void *log, struct span name, struct span value)
 		l->entry.time = time_of_us(us);
 }
 
-/* The kernel's text in what was read last. */
-static const char *read_part(struct saved_log *l)
+static void begin_entry(struct saved_log *l)
+{
+	l->entry.time.known = false;
+	l->entry.writer = BY_UNKNOWN;
+	*l->entry.text = 0;
+	l->members = false;
+}
+
+/* Takes a member of an object that has a line for each. */
+static bool take_member(struct saved_log *l, char *at)
+{
+	const char *name_end = *at == '"' ? strchr(at + 1, '"') : NULL;
+	char *end = at + strcspn(at, "\n");
+
+	if (!name_end || name_end[1 + strspn(name_end + 1, " ")] != ':' || at == l->line || !*end)
+		return false;
+	if (!l->members)
+		begin_entry(l);
+	l->members = true;
+	end -= end[-1] == ',';
+	at[-1] = '{';
+	*end = '}';
+	l->odd += !json_read((struct span){ at - 1, end + 1 }, read_member, l) &&
+		  !strncmp(at, "\"MESSAGE", 8);
+	return true;
+}
+
+/* Whether the line is a record of /dev/kmsg, or an object of JSON. */
+static bool take_entry(struct saved_log *l)
 {
 	struct saved_entry *e = &l->entry;
 	struct kmsg_record record;
 
-	e->time.known = false;
-	e->writer = BY_UNKNOWN;
-	*e->text = 0;
-	if (kmsg_record_parse(l->line, strlen(l->line), &record, e->text, sizeof(e->text) - 1)) {
-		e->text[record.text_len] = 0;
-		e->time = time_of_us(record.time_us);
-		e->writer = record.facility ? BY_OTHER : BY_KERNEL;
-	} else if (*l->line != '{' || !json_read(span_of(l->line), read_member, l)) {
+	begin_entry(l);
+	if (!kmsg_record_parse(l->line, strlen(l->line), &record, e->text, sizeof(e->text) - 1))
+		return *l->line == '{' && json_read(span_of(l->line), read_member, l);
+	e->text[record.text_len] = 0;
+	e->time = time_of_us(record.time_us);
+	e->writer = record.facility ? BY_OTHER : BY_KERNEL;
+	return true;
+}
+
+/* The kernel's text in what was read last. */
+static const char *read_part(struct saved_log *l)
+{
+	struct saved_entry *e = &l->entry;
+	char *at = l->line + strspn(l->line, " \t");
+
+	if (take_member(l, at))
+		return NULL;
+	if (!(l->members && *at == '}') && !take_entry(l))
 		return read_line(l, l->line, (struct prefix){});
-	}
+	l->members = false;
 	e->text[strcspn(e->text, "\n")] = 0;
 	if (e->time.known)
 		set_time(l, &e->time);

@@ -22,12 +22,14 @@ struct saved_log {
 	bool timed; /* the last line had one */
 	size_t passed_over; /* lines of others, or not known to be the kernel's */
 	size_t odd; /* lines with an unknown prefix that quote the driver */
-	long falls; /* how many more times are before the one of the line above than after it */
 
 	bool fields; /* it has a line for each field of an entry, and is not read */
+	bool newest_first; /* most lines were written before the one above, as in journalctl -r */
 
 	/* Its own: */
+	long falls; /* how many more times fall than rise */
 	bool of_others; /* the last line that began with a prefix */
+	bool members; /* of an object, line by line, have been read since its begin */
 	struct saved_entry {
 		enum { BY_UNKNOWN, BY_KERNEL, BY_OTHER } writer;
 		struct saved_time time;
@@ -40,8 +42,5 @@ struct saved_log {
 /* The kernel's text of the next line that has one, without what stands before it. NULL: there are no more. Valid until the next
  * call. */
 const char *saved_log_next(struct saved_log *l);
-
-/* Whether each line was written before the one above, as in journalctl -r. */
-bool saved_log_is_newest_first(const struct saved_log *l);
 
 void saved_log_free(struct saved_log *l);
