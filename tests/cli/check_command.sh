@@ -201,12 +201,12 @@ health '' "python[12]: $off"
 # Who has written a line, or quotes one, is known of many logs.
 for others in "<12>[ 1.0] $off" "user  :warn  : [ 1.0] $off" "{\"MESSAGE\":\"${off%??}\",\"_TRANSPORT\":\"stdout\"}" \
 	"$at python3[5]: hello\n      $off" "[ 1.0] overlay: Unknown parameter '$off" "[ 1.0] g sh: $off" "$at kernel[4711]: $off" \
-	"Dez  1 00:00:01 g python3[99]: $off"; do
+	"Dez  1 00:00:01 g python3[99]: $off" "kern.log:Jan  1 00:00:01 g python3[99]: $off"; do
 	health '' "$others"
 	[[ $(printf %b "$others" | "$program" xid - 2>&1) == *"not known to be the kernel's: "[12] ]] || fail "xid - does not say what it passes over"
 done
 # A verdict by lines in the wrong order would be wrong.
-for log in "2026-11-26T10:00:00 n1 kernel: ${off}2026-11-26T09:59:59 n1 kernel: $load" "[300.0] $load[200.0] $off[100.0] $off"; do
+for log in "kern.log:Nov 26 10:00:00 n1 kernel: ${off}kern.log.1:Nov 25 10:00:00 n1 kernel: $load" "2026-11-26T10:00:00 n1 kernel: ${off}2026-11-26T09:59:59 n1 kernel: $load" "[300.0] ${load}[200.0] ${off}[100.0] $off"; do
 	health '' "$log"
 	[[ $(printf %b "$log" | "$program" xid - 2>&1) == *'xidscope: the log begins with its newest line: '*tac* ]] || fail "xid - does not say that $log is newest first"
 	printf %b "$log" | "$program" xid - >out 2>&1 && fail "a log that is newest first is good"
@@ -250,7 +250,7 @@ printf '[1.0] x\n[2.0] %s\n' 'NVRM: API mismatch: x' 'NVRM: Rate limiting GSP RP
 "$program" xid --json - <log | grep -q '"rule":"gsp_rate_limited"[^}]*"last"' && fail "a state has the time of another line"
 # What dmesg prints for people (also with -x), and ISO 8601.
 for time in '[Fri Nov 27 03:04:05 2026]' 'kern  :alert : [   12.345678]' 'kern  :err   : 2026-11-30T00:00:01,5+00:00' '[  123.4 <    0.01>]' \
-	'<2>1 2026-11-30T00:00:01.5+00:00 gpu01 kernel - - -' '[  +0.000012]' 2026-11-27T03:04:05,123456+01:00 '2026-11-27T03:04:05+0100 n kernel:'; do
+	'<2>1 2026-11-30T00:00:01.5+00:00 gpu01 kernel - - -' kern.log.1:33:Jan\ \ 2\ 03:04:05\ n\ kernel: '12:[  1.5]' '[  +0.000012]' 2026-11-27T03:04:05,123456+01:00 '2026-11-27T03:04:05+0100 n kernel:'; do
 	printf "$time %s\n" 'BUG: unable to handle page fault for address: ffff' 'RIP: 0010:memcpy+0x1/0x2' \
 		' nfs_wb_page+0x1/0x2 [nfs]' >log
 	"$program" xid - <log | grep -q 'fail by kernel_oops: kernel_oops of nfs: .*in nfs_wb_page' || fail "an oops at $time is not found"

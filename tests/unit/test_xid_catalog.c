@@ -207,7 +207,9 @@ TEST(a_reset_is_done_if_the_action_before_none_was_one)
 
 TEST(the_text_decides_of_some_codes_only)
 {
-	static const unsigned int codes[] = { 74, 94, 144, 145, 146, 147, 148, 149, 150, 154, 182 };
+	static const unsigned int codes[] = {
+		1, 74, 94, 144, 145, 146, 147, 148, 149, 150, 154, 182
+	};
 	size_t found = 0;
 
 	for (unsigned int xid = 0; xid < 1000; xid++)

@@ -45,7 +45,7 @@ static const char *note_of(bool nvswitch, unsigned int code, bool overridden)
 	if (code == XID_NVLINK_ERROR)
 		return "The text decides: some bits of the link's registers are harmless.";
 	if (xid_text_decides(code) && (code < XID_NVLINK5_FIRST || code > XID_NVLINK5_LAST))
-		return "The text decides: fatal if it says that the GPU is marked for a reset.";
+		return "The text decides: fatal if its words mean that the GPU needs a reset.";
 	if (xid_text_decides(code) && strcmp(xid_catalog_find(code)->severity, "fatal") != 0)
 		return "The text decides the severity: fatal if it says Fatal, warning if it says Nonfatal.";
 	return NULL;

@@ -39,8 +39,7 @@ static void set_time(struct saved_log *l, const struct saved_time *time)
 
 	l->now += later > 0 ? later : 0;
 	l->falls += (later < 0 && later > -183 * 86400.0) - (later > 0);
-	/* Of the kernel's own times, seconds since the boot, one may fall: another boot begins. */
-	l->newest_first = l->falls > (time->seconds < 9e8);
+	l->newest_first = l->falls > (time->seconds < 9e8); /* one may be another boot's */
 	l->time = *time;
 	l->timed = true;
 }
@@ -125,14 +124,18 @@ static bool read_time(const char **text, double last, struct saved_time *time, i
  *
  * Each moves past what it finds. */
 
-/* The first time of a line counts. */
+/* The first time of a line counts. Before it may be the file or the number of the line, as of grep: "kern.log.1:33:". */
 static bool take_time(struct saved_log *l, struct prefix *p, const char **text)
 {
-	const char *begin = *text;
+	const char *begin = *text, *at = begin;
 	struct saved_time time;
 
-	if (!read_time(text, l->time.seconds, &time, &p->host))
-		return false;
+	while (!read_time(&at, l->time.seconds, &time, &p->host)) {
+		at += strcspn(at, ": [\n");
+		if (p->timed || *at++ != ':' || *at == ' ')
+			return false;
+	}
+	*text = at;
 	if (!p->timed)
 		set_time(l, &time);
 	p->timed = true;
@@ -299,10 +302,9 @@ static void read_member(void *log, struct span name, struct span value)
 	if (ARRAY_FIND(t, texts, COUNT(texts), span_is(name, *t)))
 		memcpy(l->entry.text, text, sizeof(text));
 	else if (ARRAY_FIND(t, times, COUNT(times), span_is(name, *t)) &&
+		 !read_time(&rest, 0, &l->entry.time, &ignored) &&
 		 json_read_number(value, &seconds))
 		write_time(&l->entry.time, seconds, value.at, value.end);
-	else if (ARRAY_FIND(t, times, COUNT(times), span_is(name, *t)))
-		read_time(&rest, 0, &l->entry.time, &ignored);
 	else if (span_is(name, "pri") && span_number(span_of(text), UINT64_MAX, &us))
 		l->entry.writer = us < 8 ? BY_KERNEL : BY_OTHER;
 	else if (span_is(name, "_TRANSPORT"))
@@ -317,25 +319,24 @@ static void begin_entry(struct saved_log *l)
 	l->entry.time.known = false;
 	l->entry.writer = BY_UNKNOWN;
 	*l->entry.text = 0;
-	l->members = false;
 }
 
-/* Takes a member of an object that has a line for each. */
+/* Takes a member of an object that has a line for each, up to "}" or "},{". */
 static bool take_member(struct saved_log *l, char *at)
 {
 	const char *name_end = *at == '"' ? strchr(at + 1, '"') : NULL;
 	char *end = at + strcspn(at, "\n");
 
-	if (!name_end || name_end[1 + strspn(name_end + 1, " ")] != ':' || at == l->line || !*end)
+	if (l->object == NO_OBJECT || !name_end || at == l->line ||
+	    name_end[1 + strspn(name_end + 1, " ")] != ':')
 		return false;
-	if (!l->members)
+	if (l->object == OBJECT_BEGINS)
 		begin_entry(l);
-	l->members = true;
+	l->object = IN_OBJECT;
 	end -= end[-1] == ',';
 	at[-1] = '{';
 	*end = '}';
-	l->odd += !json_read((struct span){ at - 1, end + 1 }, read_member, l) &&
-		  !strncmp(at, "\"MESSAGE", 8);
+	json_read((struct span){ at - 1, end + 1 }, read_member, l);
 	return true;
 }
 
@@ -359,12 +360,14 @@ static const char *read_part(struct saved_log *l)
 {
 	struct saved_entry *e = &l->entry;
 	char *at = l->line + strspn(l->line, " \t");
+	bool ends = l->object == IN_OBJECT && *at == '}';
 
 	if (take_member(l, at))
 		return NULL;
-	if (!(l->members && *at == '}') && !take_entry(l))
+	l->object = strstr(at, "{\n") ? OBJECT_BEGINS : NO_OBJECT;
+	if (!ends && !take_entry(l))
 		return read_line(l, l->line, (struct prefix){});
-	l->members = false;
+	l->odd += ends && !*e->text; /* an array of bytes */
 	e->text[strcspn(e->text, "\n")] = 0;
 	if (e->time.known)
 		set_time(l, &e->time);

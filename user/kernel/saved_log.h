@@ -29,7 +29,7 @@ struct saved_log {
 	/* Its own: */
 	long falls; /* how many more times fall than rise */
 	bool of_others; /* the last line that began with a prefix */
-	bool members; /* of an object, line by line, have been read since its begin */
+	enum { NO_OBJECT, OBJECT_BEGINS, IN_OBJECT } object;
 	struct saved_entry {
 		enum { BY_UNKNOWN, BY_KERNEL, BY_OTHER } writer;
 		struct saved_time time;
