@@ -4,33 +4,15 @@
 
 #include "base/json_reader.h"
 
-/* What ended a job if such an event did. The first row that fits counts. */
-static const struct {
-	enum event_kind kind;
-	const char *name; /* "": any other */
-	const char *cause; /* "": they end none */
-} kinds[] = {
-#define TABLE_ROW(kind, name, grade, cause) { EVENT_KIND_##kind, name, cause },
-#include "grades.inc"
-#undef TABLE_ROW
-};
-
 static const char *const grades[] = { "info", "unknown", "warning", "fatal" };
 #define GRADES (COUNT(grades))
 #define GRADE_FATAL (GRADES - 1)
-
-/* The row of the event; NULL: of an unknown kind. */
-static const __typeof__(kinds[0]) *find_kind(const struct past_event *e)
-{
-	return ARRAY_FIND(x, kinds, COUNT(kinds),
-			  e->kind == x->kind && (!*x->name || span_is(e->name, x->name)));
-}
 
 const char *past_grade(const struct past_event *e)
 {
 	const char *const *grade = ARRAY_FIND(g, grades, GRADES, span_is(e->severity, *g));
 
-	return grade ? *grade : event_grade(e->kind, e->name);
+	return grade ? *grade : event_class_of(e->kind, e->name)->grade;
 }
 
 bool past_in_window(const struct past_event *e, double since, double until)
@@ -140,11 +122,10 @@ const struct past_event *history_cause(const struct history *h, const char *job,
 	struct candidate worst = { .cause = "none" }, c;
 
 	ARRAY_EACH(e, h->events, h->count) {
-		const __typeof__(kinds[0]) *kind = find_kind(e);
-
-		if (e->hidden || !kind || !*kind->cause || !past_in_window(e, since, until))
+		c = (struct candidate){ e, event_class_of(e->kind, e->name)->cause, 0, OWNER_NONE };
+		if (e->hidden || !*c.cause || !past_in_window(e, since, until))
 			continue;
-		c = (struct candidate){ e, kind->cause, 0, owner_of(e, job) };
+		c.owner = owner_of(e, job);
 		while (strcmp(past_grade(e), grades[c.grade]) != 0)
 			c.grade++;
 		/* For the job of the process, that is the end. */

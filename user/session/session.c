@@ -480,11 +480,11 @@ static void add_kernel_events(struct headline *h, const struct session *t)
 
 	ARRAY_EACH(v, t->last.faults.kernel_events, t->last.faults.kernel_event_count) {
 		struct span kind = span_of(v->kind);
-		const char *grade = event_grade(EVENT_KIND_KERNEL, kind);
+		const struct event_class *class = event_class_of(EVENT_KIND_KERNEL, kind);
 
 		/* Of one that is neither it is not known whether it was corrected. */
-		if (v->gpu_driver || v->last < t->judged_wall || !strcmp(grade, "unknown") ||
-		    !headline_rank_kernel(&rank, kind, v->device, grade))
+		if (v->gpu_driver || v->last < t->judged_wall || !strcmp(class->grade, "unknown") ||
+		    !headline_rank_kernel(&rank, kind, v->device, class->grade))
 			continue;
 		if (span_is(kind, "nfs_state_lost"))
 			headline_add(
@@ -494,8 +494,8 @@ static void add_kernel_events(struct headline *h, const struct session *t)
 				*v->device ? v->device : "An NFS server");
 		else if (!is_said(&servers, &t->last.faults, v))
 			headline_add(h, rank, v->device, "%s%s%s%s%s%s. %s.", v->kind,
-				     kernel_event_meaning(kind), *v->device ? " of " : "",
-				     v->device, *v->about ? ": " : "", v->about,
+				     class->meaning, *v->device ? " of " : "", v->device,
+				     *v->about ? ": " : "", v->about,
 				     rank.level == HEADLINE_FAIL || span_is(kind, "kernel_oops") ||
 						     span_is(kind, "kernel_corruption") ?
 					     "Drain the node and restart it" :

@@ -24,46 +24,24 @@ enum event_kind event_kind_find(struct span name)
 	return row ? (enum event_kind)(row - event_kinds) : EVENT_KINDS;
 }
 
-const char *event_grade(enum event_kind kind, struct span name)
-{
-	static const struct {
-		enum event_kind kind;
-		const char *name, *grade;
-	} * row, rows[] = {
-#define TABLE_ROW(kind, name, grade, cause) { EVENT_KIND_##kind, name, grade },
+static const struct event_class classes[] = {
+#define TABLE_ROW(kind, name, grade, cause, meaning) \
+	{ EVENT_KIND_##kind, name, grade, cause, sizeof(meaning) > 1 ? " (" meaning ")" : "" },
 #include "grades.inc"
 #undef TABLE_ROW
-	};
+	{ EVENT_KINDS, "", "unknown", "", "" },
+};
 
-	row = ARRAY_FIND(r, rows, COUNT(rows),
-			 r->kind == kind && (!*r->name || span_is(name, r->name)));
-	return row ? row->grade : "unknown";
+const struct event_class *event_class_of(enum event_kind kind, struct span name)
+{
+	return ARRAY_FIND(c, classes, COUNT(classes) - 1, c->kind == kind && (!*c->name || span_is(name, c->name))) ?:
+		       &classes[COUNT(classes) - 1];
 }
 
-const char *kernel_event_meaning(struct span kind)
+const char *kernel_event_meaning(struct span name)
 {
-	static const struct {
-		const char *kind, *meaning;
-	} * row, rows[] = {
-		{ "forged_xid", " (a process wrote an Xid to the kernel log; not counted)" },
-		{ "api_mismatch", " (a program and the GPU driver have different versions)" },
-		{ "probe_not_called", " (another driver has the GPU)" },
-		{ "pcie_aer", " (error on the PCIe bus)" },
-		{ "pcie_dpc", " (the port cut the PCIe device off after an error)" },
-		{ "mce", " (machine check: CPU or memory)" },
-		{ "edac_corrected", " (memory error, corrected)" },
-		{ "edac_uncorrected", " (memory error, data lost)" },
-		{ "apei_corrected", " (hardware error that the firmware reports, corrected)" },
-		{ "apei_recoverable", " (hardware error that the firmware reports)" },
-		{ "apei_fatal", " (fatal hardware error that the firmware reports)" },
-		{ "rcu_stall", " (a CPU is stuck in the kernel)" },
-		{ "kernel_spin", " (a task has not left the kernel for 40 s)" },
-		{ "nfs_ok", " (the server answers again)" },
-		{ "lockd_ok", " (the server's lock manager answers again)" },
-		{ "nfs_timed_out", " (calls of a soft mount fail)" },
-		{ "net_watchdog", " (a network interface stopped sending)" },
-	};
+	const struct event_class *class =
+		ARRAY_FIND(c, classes, COUNT(classes), *c->name && span_is(name, c->name));
 
-	row = ARRAY_FIND(r, rows, COUNT(rows), span_is(kind, r->kind));
-	return row ? row->meaning : "";
+	return class ? class->meaning : "";
 }

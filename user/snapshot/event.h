@@ -35,11 +35,17 @@ extern const struct event_kind_row {
 /* The kind of that name, or EVENT_KINDS. */
 enum event_kind event_kind_find(struct span name);
 
-/* Explains a kind of kernel event whose name is not clear: " (...)"; "": it does. */
-const char *kernel_event_meaning(struct span kind);
-
-/* "fatal", "warning", "info" or "unknown": the severity of an event whose line states none. */
-const char *event_grade(enum event_kind kind, struct span name);
+/* What grades.tsv says of an event: the first row that fits. */
+struct event_class {
+	enum event_kind kind;
+	const char *name; /* "": any other */
+	const char *
+		grade; /* "fatal", "warning", "info" or "unknown", if its line states no severity */
+	const char *cause; /* what ended a job if such an event did; "": they end none */
+	const char *meaning; /* explains a name that is not clear: " (...)"; "": it is */
+};
+const struct event_class *event_class_of(enum event_kind kind, struct span name);
+const char *kernel_event_meaning(struct span name);
 
 /* Unknown texts are "", an unknown pid is -1. */
 struct event {
