@@ -127,39 +127,6 @@ const char *container_find(const char *path, char id[CONTAINER_ID], char *name)
 
 /* ---- in files ---- */
 
-struct wanted {
-	const char *name;
-	struct span value; /* the last one; NULL: none */
-};
-
-static void on_member(void *context, struct span name, struct span value)
-{
-	struct wanted *w = context;
-
-	if (span_is(name, w->name))
-		w->value = value;
-}
-
-/* The text of the member @name of an object, or of the last element of an array, whose @name is "". */
-static bool read_text(struct span text, const char *name, char *to, size_t size)
-{
-	struct wanted w = { .name = name };
-	struct span inside;
-
-	if (!json_read(text, on_member, &w) || !w.value.at || !json_inside(w.value, &inside))
-		return false;
-	json_decode(inside, to, size);
-	return true;
-}
-
-static struct span read_value(struct span text, const char *name)
-{
-	struct wanted w = { .name = name, .value = span_of("") };
-
-	json_read(text, on_member, &w);
-	return w.value;
-}
-
 static void write_name(const char *id, const char *name, FILE *out)
 {
 	char label[CONTAINER_NAME];
@@ -174,8 +141,8 @@ static void on_stored(void *out, struct span index, struct span container)
 	char id[2 * CONTAINER_ID], name[4096];
 
 	(void)index;
-	if (read_text(container, "id", id, sizeof(id)) &&
-	    read_text(read_value(container, "names"), "", name, sizeof(name)))
+	if (json_find_text(container, "id", id, sizeof(id)) &&
+	    json_find_text(json_find(container, "names"), "", name, sizeof(name)))
 		write_name(id, name, out);
 }
 
@@ -185,8 +152,8 @@ void container_read_names(struct span text, const char *id, FILE *out)
 
 	if (span_starts_with(text, "["))
 		json_read(text, on_stored, out);
-	else if (read_text(text, "Name", name, sizeof(name)) ||
-		 read_text(read_value(text, "annotations"), "nerdctl/name", name, sizeof(name)))
+	else if (json_find_text(text, "Name", name, sizeof(name)) ||
+		 json_find_text(json_find(text, "annotations"), "nerdctl/name", name, sizeof(name)))
 		write_name(id, name + (*name == '/'), out);
 }
 
@@ -216,7 +183,7 @@ static void write_docker(const char *root, FILE *out)
 	const char *name;
 
 	if (!file_text_read_own(&settings, PATHF("%s/etc/docker/daemon.json", root), FILE_MAX))
-		read_text(file_text_span(&settings), "data-root", data, sizeof(data));
+		json_find_text(file_text_span(&settings), "data-root", data, sizeof(data));
 	folder = opendir(PATHF("%s%s", root, data));
 	while ((name = folder_next(folder)))
 		if (!fnmatch("[0-9]*.[0-9]*", name, 0))

@@ -230,3 +230,35 @@ bool json_read_number(struct span value, double *number)
 	*number = strtod(text, NULL);
 	return true;
 }
+
+/* ---- one member ---- */
+
+struct wanted {
+	const char *name;
+	struct span value;
+};
+
+static void on_member(void *context, struct span name, struct span value)
+{
+	struct wanted *w = context;
+
+	if (span_is(name, w->name))
+		w->value = value;
+}
+
+struct span json_find(struct span text, const char *name)
+{
+	struct wanted w = { .name = name };
+
+	return json_read(text, on_member, &w) ? w.value : (struct span){};
+}
+
+bool json_find_text(struct span text, const char *name, char *to, size_t size)
+{
+	struct span inside;
+	bool found = json_inside(json_find(text, name), &inside);
+
+	if (found)
+		json_decode(inside, to, size);
+	return found;
+}

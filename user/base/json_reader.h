@@ -14,6 +14,12 @@ typedef void json_handler(void *context, struct span name, struct span value);
  * it is not; @handle may have been called for a part of it. */
 bool json_read(struct span text, json_handler *handle, void *context);
 
+/* The value of the member @name of such an object, or of the last element of an array, whose @name is "". Empty: there is none. */
+struct span json_find(struct span text, const char *name);
+
+/* The same for a text, as json_decode() writes it. False, and @to unchanged: there is none. */
+bool json_find_text(struct span text, const char *name, char *to, size_t size);
+
 /* The bytes between a text's quotes, with escapes. False: @value is not a text. */
 bool json_inside(struct span value, struct span *inside);
 

@@ -164,48 +164,28 @@ static struct span line_of(const struct recording *r)
 	return (struct span){ r->line, r->line + r->len };
 }
 
-/* What the first line has. */
-struct head {
-	struct session_origin *origin;
-	bool format;
-	double time_buckets, depth_buckets, utc_offset;
-};
-
-static void on_head(void *context, struct span name, struct span value)
-{
-	struct head *h = context;
-	struct session_origin *o = h->origin;
-	struct span inside;
-
-	if (json_inside(value, &inside)) {
-		if (span_is(name, "format"))
-			h->format = span_is(inside, FORMAT);
-		else if (span_is(name, "host"))
-			json_decode(inside, o->host, sizeof(o->host));
-		else if (span_is(name, "kernel"))
-			json_decode(inside, o->kernel, sizeof(o->kernel));
-		else if (span_is(name, "version"))
-			json_decode(inside, o->version, sizeof(o->version));
-	} else if (span_is(name, "time_buckets")) {
-		json_read_number(value, &h->time_buckets);
-	} else if (span_is(name, "depth_buckets")) {
-		json_read_number(value, &h->depth_buckets);
-	} else if (span_is(name, "utc_offset")) {
-		json_read_number(value, &h->utc_offset);
-	}
-}
-
 static int read_head(struct recording *r)
 {
-	struct head h = { .origin = &r->origin };
+	double time_buckets = 0, depth_buckets = 0, offset = 0;
+	struct session_origin *o = &r->origin;
 	int err = read_line(r);
+	struct span line = line_of(r);
+	char format[64] = "";
 
-	if (err || !json_read(line_of(r), on_head, &h) || !h.format)
+	if (!err)
+		json_find_text(line, "format", format, sizeof(format));
+	if (strcmp(format, FORMAT) != 0)
 		return err && err != -ENODATA ? err : -EBADMSG;
-	if (h.time_buckets != TIME_BUCKETS || h.depth_buckets != DEPTH_BUCKETS)
+	json_find_text(line, "host", o->host, sizeof(o->host));
+	json_find_text(line, "kernel", o->kernel, sizeof(o->kernel));
+	json_find_text(line, "version", o->version, sizeof(o->version));
+	json_read_number(json_find(line, "time_buckets"), &time_buckets);
+	json_read_number(json_find(line, "depth_buckets"), &depth_buckets);
+	json_read_number(json_find(line, "utc_offset"), &offset);
+	if (time_buckets != TIME_BUCKETS || depth_buckets != DEPTH_BUCKETS)
 		return -EPROTO;
-	if (fabs(h.utc_offset) < OFFSET_MAX)
-		r->origin.utc_offset = (int)h.utc_offset;
+	if (fabs(offset) < OFFSET_MAX)
+		o->utc_offset = (int)offset;
 	r->lines++;
 	return 0;
 }
