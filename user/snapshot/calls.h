@@ -395,9 +395,8 @@ static inline bool snapshot_knows(const struct calls *c, int fact)
 
 void calls_free(struct calls *c);
 
-/* Adds the counters of @past to those of @c, but not the counters of TCP's present connection, and no gauges. Returns 0 or
- * -ENOMEM. */
-int calls_add(struct calls *c, const struct calls *past);
+/* Copies the entries with counters of @from to @c, which has none. Returns 0 or -ENOMEM. */
+int calls_copy(struct calls *c, const struct calls *from);
 
 /* What a silent server blocks: " (/mnt/ckpt and 2 more; oldest call: ACCESS of ls 4712, slurm:4712)"; "": not known. Returns
  * @text, of VICTIMS_TEXT bytes. */

@@ -37,13 +37,10 @@ int delta_make(struct delta *d, const struct snapshot *begin, const struct snaps
 	d->ns = counted_since(end->time_ns, begin->time_ns);
 	if (then->cpu_waiting_ns)
 		d->cpu_waiting_ns = counted_since(now->cpu_waiting_ns, then->cpu_waiting_ns);
-	ARRAY_EACH(t, tables, TABLES)
-		if (err || !table_has_counters(t))
-			continue;
-		else if (t->part == offsetof(struct snapshot, calls))
-			err = subtract_table(t, &d->calls, now, then, anew);
-		else if (t->part == offsetof(struct snapshot, faults))
-			err = subtract_table(t, &d->faults, &end->faults, &begin->faults, false);
+	for (const struct table *t = &tables[TABLE_OPS]; t < &tables[TABLE_MOUNTS] && !err; t++)
+		err = t < &tables[TABLE_FAULTS] ?
+			      subtract_table(t, &d->calls, now, then, anew) :
+			      subtract_table(t, &d->faults, &end->faults, &begin->faults, false);
 	if (err)
 		delta_free(d);
 	return err;

@@ -32,7 +32,7 @@ struct delta {
 	double begin; /* the same moment in seconds since the epoch; 0: not known */
 	uint64_t ns; /* length; 0: no snapshot was at the begin, and there are no differences */
 	uint64_t cpu_waiting_ns; /* time in which a task waited for a CPU; 0: none, or unknown */
-	/* Only entries with counters, in the order of the snapshot at the end: all servers and transports, others only if they
+	/* Calls, faults and kernel events, in the order of the snapshot at the end: all servers and transports, others only if they
 	 * have changed. All else is in .end. */
 	struct calls calls;
 	struct fault_counts faults;

@@ -330,12 +330,12 @@ const struct table tables[TABLES] = {
 	[TABLE_MOUNT_CALLS] = CALLS(mount_calls, mount_call_count, calls_by_fields, .max = 4096),
 	[TABLE_OWNER_CALLS] = CALLS(owner_calls, owner_call_count, calls_by_fields, .max = 4096),
 	[TABLE_OWNER_MOUNTS] = CALLS(owner_mounts, owner_mount_count, calls_by_fields, .max = 4096),
-	[TABLE_MOUNTS] = CALLS(mounts, mount_count, mount_fields, .max = 4096),
-	[TABLE_SLOW] = CALLS(slow, slow_count, slow_fields, .max = 4096),
-	[TABLE_FILES] = CALLS(files, file_count, file_fields, .max = 6 * FILES_SHOWN_MAX),
 	[TABLE_FAULTS] = FAULTS(faults, fault_count, fault_fields, .max = 4096),
 	[TABLE_KERNEL_EVENTS] =
 		FAULTS(kernel_events, kernel_event_count, kernel_event_fields, .max = 4096),
+	[TABLE_MOUNTS] = CALLS(mounts, mount_count, mount_fields, .max = 4096),
+	[TABLE_SLOW] = CALLS(slow, slow_count, slow_fields, .max = 4096),
+	[TABLE_FILES] = CALLS(files, file_count, file_fields, .max = 6 * FILES_SHOWN_MAX),
 	[TABLE_HOOKS] = SELF(hooks, hook_count, hook_fields, .max = SELF_HOOKS),
 	[TABLE_DROPS] = SELF(drops, drop_count, drop_fields, .max = SELF_DROPS),
 	[TABLE_EPISODES] = CALLS(episodes, episode_count, episode_fields),
@@ -471,6 +471,18 @@ int table_copy_array(const struct table *t, void *part)
 	return 0;
 }
 
+int calls_copy(struct calls *c, const struct calls *from)
+{
+	int err = 0;
+
+	for (const struct table *t = &tables[TABLE_OPS]; t <= &tables[TABLE_OWNER_MOUNTS]; t++) {
+		*(void **)((char *)c + t->array) = table_array(t, from);
+		*(size_t *)((char *)c + t->entries) = table_count(t, from);
+		err |= table_copy_array(t, c);
+	}
+	return err;
+}
+
 void *table_get(const struct table *t, void *part, const void *const *labels)
 {
 	char *entry = find_entry(t, part, labels, 0);
@@ -512,31 +524,13 @@ void *table_get_like(const struct table *t, void *part, const void *like)
 
 /* ---- counters ---- */
 
-/* Adds the counters of this role to those of @to, or with -1 as @sign subtracts them. */
-static void add_role(const struct table *t, enum field_role role, void *to, const void *from,
-		     uint64_t sign)
+static void subtract_role(const struct table *t, enum field_role role, void *entry,
+			  const void *then)
 {
 	ARRAY_EACH(f, t->fields, t->field_count)
 		for (size_t n = f->offset; f->role == role && n < f->offset + f->size; n += 8)
-			*(uint64_t *)((char *)to + n) +=
-				sign * *(const uint64_t *)((const char *)from + n);
-}
-
-int calls_add(struct calls *c, const struct calls *past)
-{
-	for (int id = TABLE_OPS; id <= TABLE_OWNER_MOUNTS; id++) {
-		const struct table *t = &tables[id];
-		const char *from = table_array(t, past);
-
-		for (size_t i = table_count(t, past); i--; from += t->size) {
-			char *to = table_get_labels(t, c, from);
-
-			if (!to)
-				return -ENOMEM;
-			add_role(t, FIELD_COUNTER, to, from, 1);
-		}
-	}
-	return 0;
+			*(uint64_t *)((char *)entry + n) -=
+				*(const uint64_t *)((const char *)then + n);
 }
 
 void calls_remove_server(struct calls *c, const char *server)
@@ -548,11 +542,6 @@ void calls_remove_server(struct calls *c, const char *server)
 			if (!strcmp(entry, server))
 				table_remove(&tables[id], c, entry);
 		}
-}
-
-bool table_has_counters(const struct table *t)
-{
-	return ARRAY_FIND(f, t->fields, t->field_count, f->role == FIELD_COUNTER);
 }
 
 bool table_changed(const struct table *t, const void *now, const void *then)
@@ -577,9 +566,9 @@ static bool has_fallen(const struct table *t, enum field_role role, const void *
 void table_subtract(const struct table *t, void *entry, const void *then)
 {
 	if (then && !has_fallen(t, FIELD_COUNTER, entry, then))
-		add_role(t, FIELD_COUNTER, entry, then, -1);
+		subtract_role(t, FIELD_COUNTER, entry, then);
 	/* Counts of a connection from before it was first seen belong to no interval. */
 	then = then ?: entry;
 	if (!has_fallen(t, FIELD_OWN_COUNTER, entry, then))
-		add_role(t, FIELD_OWN_COUNTER, entry, then, -1);
+		subtract_role(t, FIELD_OWN_COUNTER, entry, then);
 }

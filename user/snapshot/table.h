@@ -76,11 +76,11 @@ enum table_id {
 	TABLE_MOUNT_CALLS,
 	TABLE_OWNER_CALLS,
 	TABLE_OWNER_MOUNTS, /* up to here: counters by server, the first label */
+	TABLE_FAULTS,
+	TABLE_KERNEL_EVENTS, /* up to here: struct delta has them */
 	TABLE_MOUNTS,
 	TABLE_SLOW,
 	TABLE_FILES,
-	TABLE_FAULTS,
-	TABLE_KERNEL_EVENTS,
 	TABLE_HOOKS,
 	TABLE_DROPS,
 	TABLE_EPISODES,
@@ -124,8 +124,6 @@ void *table_get_labels(const struct table *t, void *part, const void *like);
 
 /* The same; a new one is a copy of @like without counters and gauges. */
 void *table_get_like(const struct table *t, void *part, const void *like);
-
-bool table_has_counters(const struct table *t);
 
 /* Whether a counter has changed. */
 bool table_changed(const struct table *t, const void *now, const void *then);
