@@ -292,7 +292,7 @@ static void check_mount(const struct mountstats_mount *mount)
 static void try_mountstats(const uint8_t *data, size_t size)
 {
 	static struct mountstats_mount mount;
-	char *text = copy_of(data, size);
+	char *text = string_of(data, size);
 	struct nfs_mount info;
 	struct xprt_file xprt = {};
 	uint64_t device;
@@ -315,7 +315,7 @@ static void try_mountstats(const uint8_t *data, size_t size)
 	m = (struct span){ text, text + size };
 	for (size_t i = 0; nfs_volumes_next(&m, &device); i++)
 		require(i < lines);
-	xprt_info_parse(&xprt, text, size);
+	xprt_info_parse(&xprt, text);
 	free(text);
 }
 

@@ -158,9 +158,9 @@ static void try_rpc_clients(const uint8_t *data, size_t len)
 {
 	struct client_transport info;
 	char name[12], op[RPC_OP_LEN];
-	char *text = copy_of(data, len);
+	char *text = string_of(data, len);
 
-	if (clients_parse_transport(&info, text, len)) {
+	if (clients_parse_transport(&info, text)) {
 		require(info.netid[0] && info.address[0]);
 		require_string(info.address);
 		clients_parse_server(name, sizeof(name), text, len, info.address, info.port);

@@ -445,7 +445,7 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 	snapshot_drop(&s->self, "rpc_series", m->folded_calls);
 	/* After another error the next poll counts what this one could not read. */
 	return calls_copy(&s->calls, &m->totals.calls) ?:
-		       list_mounts(m, clients, false) ?:
+		       list_mounts(m, clients, false)  ?:
 		       transports_add_slots(&m->transports, m->root, s);
 }
 

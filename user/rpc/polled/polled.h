@@ -145,5 +145,5 @@ struct xprt_file {
 	bool has_port; /* it is known (from 5.18), and 0 for a backchannel */
 };
 
-/* Takes slots and ports of @text, @len bytes of lines "name=number". False: one of the first three is missing. */
-bool xprt_info_parse(struct xprt_file *f, const char *text, size_t len);
+/* Takes slots and ports of a text of lines "name=number". False: one of the first three is missing. */
+bool xprt_info_parse(struct xprt_file *f, const char *text);

@@ -102,33 +102,19 @@ int transports_count_connects(struct transports *t, struct snapshot *totals, boo
 
 #define FILE_MAX (1 << 20)
 
-/* Reads "NAME=NUMBER" from @line; false if the line has another form. */
-static bool value_of(struct span line, const char *name, uint32_t *value)
+static bool read_value(const char *text, const char *name, uint32_t *value)
 {
-	uint64_t number;
+	const char *at = strstr(text, name);
 
-	if (!span_take(&line, name) || !span_take(&line, "=") ||
-	    !span_number(line, UINT32_MAX, &number))
-		return false;
-	*value = (uint32_t)number;
-	return true;
+	return at && sscanf(at + strlen(name), "=%" SCNu32, value) == 1;
 }
 
-bool xprt_info_parse(struct xprt_file *f, const char *text, size_t len)
+bool xprt_info_parse(struct xprt_file *f, const char *text)
 {
-	struct span rest = { text, text + len }, line;
-	unsigned int found = 0;
-
-	while (span_next_line(&rest, &line)) {
-		if (value_of(line, "max_num_slots", &f->slots_max))
-			found |= 1;
-		if (value_of(line, "num_reqs", &f->slots_allocated))
-			found |= 2;
-		if (value_of(line, "pending_q_len", &f->pending))
-			found |= 4;
-		f->has_port |= value_of(line, "dst_port", &f->remote.port);
-	}
-	return found == 7;
+	f->has_port = read_value(text, "dst_port", &f->remote.port);
+	return read_value(text, "max_num_slots", &f->slots_max) &&
+	       read_value(text, "num_reqs", &f->slots_allocated) &&
+	       read_value(text, "pending_q_len", &f->pending);
 }
 
 /* @path: ".../xprt-7-tcp/xprt_info". False: it is not connected. */
@@ -144,7 +130,7 @@ static bool read_file(struct xprt_file *f, const char *path)
 	/* The file cannot be read while there is no connection. */
 	return file_first_line(PATHF("%s/dstaddr", folder), f->remote.address,
 			       sizeof(f->remote.address)) &&
-	       !file_text_read(&text, path, FILE_MAX) && xprt_info_parse(f, text.bytes, text.len);
+	       !file_text_read(&text, path, FILE_MAX) && xprt_info_parse(f, text.bytes);
 }
 
 /* By their numbers: "xprt-9-tcp" is before "xprt-10-tcp". */

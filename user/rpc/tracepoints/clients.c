@@ -13,30 +13,18 @@
 #define MAX_BYTES (8 << 20)
 #define TASKS_BYTES (128 << 10) /* some 1,000 tasks */
 
-/* Copies a value; false if it is empty, holds a NUL or has no room. */
-static bool copy_value(struct span value, char *to, size_t size)
+bool clients_parse_transport(struct client_transport *info, const char *text)
 {
-	span_take_run(&value, " ");
-	return span_left(value) && span_copy(value, to, size);
-}
-
-bool clients_parse_transport(struct client_transport *info, const char *text, size_t len)
-{
-	struct span rest = { text, text + len }, line;
-	bool netid = false, address = false;
-	uint64_t port;
+	unsigned int port;
+	int end = 0;
 
 	*info = (struct client_transport){ .port = NFS_PORT };
-	while (span_next_line(&rest, &line)) {
-		if (span_take(&line, "netid:"))
-			netid = copy_value(line, info->netid, sizeof(info->netid));
-		else if (span_take(&line, "addr:"))
-			address = copy_value(line, info->address, sizeof(info->address));
-		else if (span_take(&line, "port:") &&
-			 span_number(span_take_word(&line), UINT16_MAX, &port) && port)
-			info->port = (uint32_t)port;
-	}
-	return netid && address;
+	if (sscanf(text, "netid: %15s addr: %47s%n", info->netid, info->address, &end) != 2 ||
+	    (text[end] && text[end] != '\n'))
+		return false;
+	if (sscanf(text + end, " port: %u", &port) == 1 && port && port <= UINT16_MAX)
+		info->port = port;
+	return true;
 }
 
 /* Writes @address in the hex form of nfsfs/servers; false if it is not an IP address. */
@@ -127,7 +115,7 @@ bool clients_transport(struct client_transport *info, uint32_t client)
 	FILE_TEXT file = {};
 
 	return !file_text_read(&file, PATHF(CLIENTS "/%x/xprt/info", client), MAX_BYTES) &&
-	       clients_parse_transport(info, file.bytes, file.len);
+	       clients_parse_transport(info, file.bytes);
 }
 
 bool clients_list(struct client_transport **list, size_t *count)

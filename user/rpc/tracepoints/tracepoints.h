@@ -21,9 +21,9 @@ struct client_transport {
 	uint32_t port; /* NFS_PORT if it is not known yet */
 };
 
-/* Reads a transport's `info` file: "netid: tcp\naddr:  10.0.0.1\nport:  2049\n...". False if
- * one of the first two is missing, empty or too long. */
-bool clients_parse_transport(struct client_transport *info, const char *text, size_t len);
+/* Reads a transport's `info` file: "netid: tcp\naddr:  10.0.0.1\nport:  2049\n...". False: netid or address is missing, empty or
+ * too long. */
+bool clients_parse_transport(struct client_transport *info, const char *text);
 
 /* Finds the name of the server at @address and @port in the @len bytes of nfsfs/servers: "v4 7f000001  801   1 host", address and
  * port are in hex. The name is cut to @size bytes with the NUL. False if it is not there. */
