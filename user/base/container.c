@@ -28,7 +28,7 @@
  * "names": ["train"]}: its calls are those of "container:train", without the file of "container:4f0cd5b61a92". */
 #include "base/container.h"
 
-#include <fnmatch.h>
+#include <glob.h>
 
 #include "base/file_text.h"
 #include "base/json_reader.h"
@@ -165,31 +165,32 @@ static void write_file(const char *path, const char *id, FILE *out)
 		container_read_names(file_text_span(&file), id, out);
 }
 
-/* The @file of each container, which has a folder below @path. */
-static void write_folder(const char *path, const char *file, FILE *out)
+/* The files of the pattern @path, each in a folder that has a container's ID as its name. */
+static void write_files(const char *path, FILE *out)
 {
-	OPEN_FOLDER *folder = opendir(path);
-	const char *id;
+	glob_t files;
 
-	while ((id = folder_next(folder)))
-		write_file(PATHF("%s/%s/%s", path, id, file), id, out);
+	if (glob(path, GLOB_NOSORT, NULL, &files))
+		return;
+	ARRAY_EACH(file, files.gl_pathv, files.gl_pathc) {
+		const char *folder = PATHF("%.*s", (int)(strrchr(*file, '/') - *file), *file);
+
+		/* Those of Kubernetes and docker, of which there may be hundreds, have no such name. */
+		if (!strstr(folder, ".task/k8s.io/") && !strstr(folder, ".task/moby/"))
+			write_file(*file, strrchr(folder, '/') + 1, out);
+	}
+	globfree(&files);
 }
 
 static void write_docker(const char *root, FILE *out)
 {
 	char data[PATH_MAX / 2] = "/var/lib/docker";
-	OPEN_FOLDER *folder;
 	FILE_TEXT settings = {};
-	const char *name;
 
 	if (!file_text_read_own(&settings, PATHF("%s/etc/docker/daemon.json", root), FILE_MAX))
 		json_find_text(file_text_span(&settings), "data-root", data, sizeof(data));
-	folder = opendir(PATHF("%s%s", root, data));
-	while ((name = folder_next(folder)))
-		if (!fnmatch("[0-9]*.[0-9]*", name, 0))
-			write_folder(PATHF("%s%s/%s/containers", root, data, name),
-				     "config.v2.json", out);
-	write_folder(PATHF("%s%s/containers", root, data), "config.v2.json", out);
+	write_files(PATHF("%s%s/containers/*/config.v2.json", root, data), out);
+	write_files(PATHF("%s%s/[0-9]*.[0-9]*/containers/*/config.v2.json", root, data), out);
 }
 
 static void write_podman(const char *root, FILE *out)
@@ -215,21 +216,10 @@ static void write_podman(const char *root, FILE *out)
 			   "", out);
 }
 
-static void write_containerd(const char *root, FILE *out)
-{
-	const char *tasks = PATHF("%s/run/containerd/io.containerd.runtime.v2.task", root);
-	OPEN_FOLDER *folder = opendir(tasks);
-	const char *namespace;
-
-	/* Those of Kubernetes and docker, of which there may be hundreds, have no such name. */
-	while ((namespace = folder_next(folder)))
-		if (strcmp(namespace, "k8s.io") != 0 && strcmp(namespace, "moby") != 0)
-			write_folder(PATHF("%s/%s", tasks, namespace), "config.json", out);
-}
-
 void container_write_names(const char *root, FILE *out)
 {
 	write_docker(root, out);
 	write_podman(root, out);
-	write_containerd(root, out);
+	write_files(PATHF("%s/run/containerd/io.containerd.runtime.v2.task/*/*/config.json", root),
+		    out);
 }
