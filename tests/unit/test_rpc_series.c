@@ -18,7 +18,7 @@ BEFORE_EACH()
 {
 	series = (struct rpc_series){};
 	before = (struct rpc_op){};
-	assert_int_equal(rpc_series_open(&reader, 1), 0);
+	assert_int_equal(rpc_series_open(&reader, &(struct server_maps){}, 1), 0);
 	reader.series = &series;
 }
 

@@ -67,12 +67,9 @@ static int set_value(int map, const void *key, const void *value, __u64 flags)
 	return 0;
 }
 
-static void clear_series(struct rpc_series_reader *r, const struct bpf_map *map,
-			 const struct bpf_map *errors, uint32_t number)
+static void clear_series(struct rpc_series_reader *r, uint32_t number)
 {
 	(void)r;
-	(void)map;
-	(void)errors;
 	cleared[number]++;
 }
 
@@ -101,7 +98,12 @@ static void *no_values(const struct bpf_map *map, int protection)
 #include "rpc/server_numbers.c"
 
 static struct server_numbers numbers;
-static struct rpc_series_reader reader = { .shards = 1 };
+static struct rpc_series_reader reader = {
+	.maps = { (void *)SERVERS, (void *)SERVER_INDEX, (void *)OTHERS, (void *)FREE_SERVERS,
+		  (void *)SERIES_INFO, (void *)SERIES_INDEX, (void *)OTHERS, (void *)FREE_SERIES,
+		  (void *)OTHERS },
+	.shards = 1,
+};
 static uint64_t now_ns;
 
 static void forget(void *context, uint32_t server)
@@ -139,9 +141,6 @@ static void add_server(uint32_t number)
 static void read_with(uint32_t count, bool in_use, size_t ops)
 {
 	struct server_reading r = {
-		.maps = { (void *)SERVERS, (void *)SERVER_INDEX, (void *)OTHERS,
-			  (void *)FREE_SERVERS, (void *)SERIES_INFO, (void *)SERIES_INDEX,
-			  (void *)OTHERS, (void *)FREE_SERIES, (void *)OTHERS },
 		.series = &reader,
 		.now_ns = now_ns += 15 * SECOND,
 		.ops = ops,

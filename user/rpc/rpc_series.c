@@ -33,9 +33,10 @@
 #include "kernel/bpf_support.h"
 #include "rpc_tracepoints.h"
 
-int rpc_series_open(struct rpc_series_reader *r, uint32_t shards)
+int rpc_series_open(struct rpc_series_reader *r, const struct server_maps *maps, uint32_t shards)
 {
 	*r = (struct rpc_series_reader){
+		.maps = *maps,
 		.shards = shards,
 		.copy = malloc(sizeof(*r->copy)),
 		.without = calloc((size_t)RPC_SERIES_ENTRIES, sizeof(*r->without)),
@@ -101,14 +102,14 @@ _Static_assert(sizeof(struct rpc_series_info) == sizeof(struct rpc_event_series_
 	       "server and op are at the same places");
 
 /* The labels of a series. Returns 0 or -errno. */
-static int name_series(const struct rpc_names *names, uint32_t series, const char **server,
-		       char op[RPC_OP_LEN])
+static int name_series(const struct rpc_series_reader *r, const struct rpc_names *names,
+		       uint32_t series, const char **server, char op[RPC_OP_LEN])
 {
 	struct rpc_series_info info = { .key.server = series - RPC_OP_SERIES, .name = LABEL_OTHER };
 
 	*server = LABEL_OTHER;
 	if (series && series < RPC_OP_SERIES &&
-	    bpf_map_lookup_elem(bpf_map__fd(names->series), &series, &info))
+	    bpf_map_lookup_elem(bpf_map__fd(r->maps.series_info), &series, &info))
 		return -errno;
 	snprintf(op, RPC_OP_LEN, "%.*s", RPC_OP_LEN - 1, info.name);
 	if (series)
@@ -132,7 +133,7 @@ static int read_one(struct rpc_series_reader *r, uint32_t i, const struct rpc_na
 			continue;
 		/* Named after its first call: before that, the number may get another op. */
 		if (!op) {
-			err = name_series(names, i, &server, name);
+			err = name_series(r, names, i, &server, name);
 			if (err || !*server)
 				return err;
 			op = snapshot_op(c, server, name);
@@ -152,8 +153,10 @@ struct ordered_error {
 COMPARE_BY(by_order, struct ordered_error, value.order)
 
 /* Adds the errors of the first @count series, in the order in which they were first seen. */
-static int read_errors(int fd, uint32_t count, const struct rpc_names *names, struct calls *c)
+static int read_errors(const struct rpc_series_reader *r, uint32_t count,
+		       const struct rpc_names *names, struct calls *c)
 {
+	int fd = bpf_map__fd(r->maps.errors);
 	struct ordered_error *list = calloc(RPC_MAX_ERRORS, sizeof(*list)), *e = list;
 	char status[RPC_STATUS_LEN], op[RPC_OP_LEN];
 	struct rpc_error *error;
@@ -174,7 +177,7 @@ static int read_errors(int fd, uint32_t count, const struct rpc_names *names, st
 		/* Its server may be newer than this reading. */
 		if (e->key.series >= count)
 			continue;
-		err = name_series(names, e->key.series, &server, op);
+		err = name_series(r, names, e->key.series, &server, op);
 		if (err || !*server)
 			continue;
 		nfs_status_name(e->key.status, status, sizeof(status));
@@ -190,12 +193,11 @@ static int read_errors(int fd, uint32_t count, const struct rpc_names *names, st
 	return err;
 }
 
-int rpc_series_read(struct rpc_series_reader *r, const struct bpf_map *map,
-		    const struct bpf_map *errors, uint32_t count, const struct rpc_names *names,
+int rpc_series_read(struct rpc_series_reader *r, uint32_t count, const struct rpc_names *names,
 		    struct calls *c)
 {
 	size_t size = (size_t)count * r->shards * sizeof(*r->series);
-	void *series = mmap(NULL, size, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+	void *series = mmap(NULL, size, PROT_READ, MAP_SHARED, bpf_map__fd(r->maps.series), 0);
 	int err = 0;
 
 	if (series == MAP_FAILED)
@@ -207,19 +209,18 @@ int rpc_series_read(struct rpc_series_reader *r, const struct bpf_map *map,
 		err = read_one(r, i % count, names, c);
 	munmap(series, size);
 	r->series = NULL;
-	return err ? err : read_errors(bpf_map__fd(errors), count, names, c);
+	return err ? err : read_errors(r, count, names, c);
 }
 
-void rpc_series_clear(struct rpc_series_reader *r, const struct bpf_map *map,
-		      const struct bpf_map *errors, uint32_t series)
+void rpc_series_clear(struct rpc_series_reader *r, uint32_t series)
 {
 	struct rpc_error_key key, next;
-	int fd = bpf_map__fd(errors);
+	int fd = bpf_map__fd(r->maps.errors);
 	bool more = !bpf_map_get_next_key(fd, NULL, &next);
 
 	memset(r->copy, 0, sizeof(*r->copy));
 	for (uint32_t i = series * r->shards; i < (series + 1) * r->shards; i++) {
-		bpf_map_update_elem(bpf_map__fd(map), &i, r->copy, BPF_ANY);
+		bpf_map_update_elem(bpf_map__fd(r->maps.series), &i, r->copy, BPF_ANY);
 		memset(r->without[i], 0, sizeof(r->without[i]));
 	}
 	while (more) {
@@ -237,13 +238,13 @@ uint32_t rpc_peak_of(const struct rpc_peak *peak, uint32_t epoch)
 	return peak->epoch[epoch & 1] == epoch ? peak->depth[epoch & 1] : 0;
 }
 
-int rpc_stats_read(const struct bpf_map *map, uint32_t number, uint32_t shards, uint32_t epoch,
+int rpc_stats_read(const struct rpc_series_reader *r, uint32_t number, uint32_t epoch,
 		   struct rpc_server_state *server)
 {
 	struct rpc_server_stats stats;
 
-	for (uint32_t i = number * shards; i < (number + 1) * shards; i++) {
-		if (bpf_map_lookup_elem(bpf_map__fd(map), &i, &stats))
+	for (uint32_t i = number * r->shards; i < (number + 1) * r->shards; i++) {
+		if (bpf_map_lookup_elem(bpf_map__fd(r->maps.server_stats), &i, &stats))
 			return -errno;
 		server->earlier_ns += stats.earlier_ns;
 		server->lock_calls += stats.locks.calls;

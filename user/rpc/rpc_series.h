@@ -5,7 +5,22 @@
 #include "kernel/bpf_hooks.h"
 #include "snapshot/snapshot.h"
 
+struct server_maps {
+	/* Values of `servers` begin with the key of server_index, those of series_info with the key of series_index: server and op. */
+	const struct bpf_map *servers, *server_index, *server_stats, *free_servers;
+	const struct bpf_map *series_info, *series_index, *series, *free_series, *errors;
+};
+
+/* The maps of a skeleton of either source. */
+#define SERVER_MAPS(bpf)                                                                    \
+	.servers = (bpf)->maps.servers, .server_index = (bpf)->maps.server_index,           \
+	.server_stats = (bpf)->maps.server_stats, .free_servers = (bpf)->maps.free_servers, \
+	.series_info = (bpf)->maps.series_info, .series_index = (bpf)->maps.series_index,   \
+	.series = (bpf)->maps.series, .free_series = (bpf)->maps.free_series,               \
+	.errors = (bpf)->maps.errors
+
 struct rpc_series_reader {
+	struct server_maps maps;
 	const volatile struct rpc_series *series; /* mapped; NULL: not now */
 	uint32_t shards; /* of each series */
 	struct rpc_series *copy;
@@ -15,7 +30,7 @@ struct rpc_series_reader {
 };
 
 /* Allocates what it needs. Returns 0 or -ENOMEM; call rpc_series_close() in either case. */
-int rpc_series_open(struct rpc_series_reader *r, uint32_t shards);
+int rpc_series_open(struct rpc_series_reader *r, const struct server_maps *maps, uint32_t shards);
 void rpc_series_close(struct rpc_series_reader *r);
 
 /* How a source names what it counts. */
@@ -23,19 +38,15 @@ struct rpc_names {
 	const void *context;
 	/* The label of a server; "": it is new, and its counts are left to the next snapshot. */
 	const char *(*server)(const void *context, uint32_t server);
-	const struct bpf_map
-		*series; /* values have the server and op of each series: see name_series() */
 };
 
-/* Adds the first @count series of @map, which has BPF_F_MMAPABLE, and their errors to @c: RPC_OP_SERIES, or with those of
- * the servers RPC_MAX_SERIES. Series 0, "other", comes last. The map is mapped only during the call, because mapped pages count as resident memory. Returns 0 or -errno. */
-int rpc_series_read(struct rpc_series_reader *r, const struct bpf_map *map,
-		    const struct bpf_map *errors, uint32_t count, const struct rpc_names *names,
+/* Adds the first @count series and their errors to @c: RPC_OP_SERIES, or with those of the servers RPC_MAX_SERIES. Series 0, "other",
+ * comes last. The map is mapped only during the call, because mapped pages count as resident memory. Returns 0 or -errno. */
+int rpc_series_read(struct rpc_series_reader *r, uint32_t count, const struct rpc_names *names,
 		    struct calls *c);
 
 /* Sets a series to 0, and removes its errors. No program writes to it. */
-void rpc_series_clear(struct rpc_series_reader *r, const struct bpf_map *map,
-		      const struct bpf_map *errors, uint32_t series);
+void rpc_series_clear(struct rpc_series_reader *r, uint32_t series);
 
 /* Copies the mapped element @index. The copy is consistent, unless the snapshot has waited half a second. No figure is lower
  * than in an earlier copy. Calls that did not wait are in the first bucket of each wait. Valid until the next call. */
@@ -49,9 +60,8 @@ void rpc_series_add(struct rpc_op *op, const struct rpc_series *copy);
 /* The greatest depth within interval @epoch. */
 uint32_t rpc_peak_of(const struct rpc_peak *peak, uint32_t epoch);
 
-/* Adds the figures of server number @number, of all @shards in @map, with the peaks of interval @epoch. Returns 0 or
- * -errno. */
-int rpc_stats_read(const struct bpf_map *map, uint32_t number, uint32_t shards, uint32_t epoch,
+/* Adds the figures of server number @number, with the peaks of interval @epoch. Returns 0 or -errno. */
+int rpc_stats_read(const struct rpc_series_reader *r, uint32_t number, uint32_t epoch,
 		   struct rpc_server_state *server);
 
 /* Raises *@max to the time since @since (0: no time). Returns whether it was less. */

@@ -56,7 +56,7 @@ static void unlist_server(const struct server_maps *m, uint32_t server)
 
 static void free_series(struct server_reading *r, uint32_t server)
 {
-	const struct server_maps *m = &r->maps;
+	const struct server_maps *m = &r->series->maps;
 	union labels labels;
 
 	for (uint32_t i = 1; i < RPC_OP_SERIES; i++) {
@@ -64,33 +64,35 @@ static void free_series(struct server_reading *r, uint32_t server)
 		    labels.series.key.server != server)
 			continue;
 		bpf_map_delete_elem(bpf_map__fd(m->series_index), &labels);
-		rpc_series_clear(r->series, m->series, m->errors, i);
+		rpc_series_clear(r->series, i);
 		bpf_map_update_elem(bpf_map__fd(m->free_series), NULL, &i, BPF_ANY);
 	}
 	if (server < RPC_MAX_SERVERS)
-		rpc_series_clear(r->series, m->series, m->errors, rest_series(server));
+		rpc_series_clear(r->series, rest_series(server));
 }
 
 static void free_server(struct server_reading *r, uint32_t server)
 {
 	static const struct rpc_server_stats no_stats;
 	static const union labels no_labels;
+	const struct server_maps *m = &r->series->maps;
 	uint32_t shards = r->series->shards;
 
 	free_series(r, server);
 	for (uint32_t i = server * shards; i < (server + 1) * shards; i++)
-		bpf_map_update_elem(bpf_map__fd(r->maps.server_stats), &i, &no_stats, BPF_ANY);
+		bpf_map_update_elem(bpf_map__fd(m->server_stats), &i, &no_stats, BPF_ANY);
 	r->forget(r->context, server);
 	if (server == RPC_MAX_SERVERS)
 		return;
-	bpf_map_update_elem(bpf_map__fd(r->maps.servers), &server, &no_labels, BPF_ANY);
-	bpf_map_update_elem(bpf_map__fd(r->maps.free_servers), NULL, &server, BPF_ANY);
+	bpf_map_update_elem(bpf_map__fd(m->servers), &server, &no_labels, BPF_ANY);
+	bpf_map_update_elem(bpf_map__fd(m->free_servers), NULL, &server, BPF_ANY);
 }
 
 /* Lets ops that found no room look for it again. */
 static void look_again(const struct server_reading *r)
 {
-	struct rpc_server_stats *s = bpf_values_map(r->maps.server_stats, PROT_READ | PROT_WRITE);
+	struct rpc_server_stats *s =
+		bpf_values_map(r->series->maps.server_stats, PROT_READ | PROT_WRITE);
 
 	for (uint32_t i = 0; s && i < (RPC_MAX_SERVERS + 1) * r->series->shards; i++)
 		for (uint32_t op = 0; op < 2 * RPC_MAX_OP; op++) {
@@ -99,7 +101,7 @@ static void look_again(const struct server_reading *r)
 			if (*series > RPC_OP_SERIES || *series == 1 + rest_series(RPC_MAX_SERVERS))
 				*series = 0;
 		}
-	bpf_values_unmap(r->maps.server_stats, s);
+	bpf_values_unmap(r->series->maps.server_stats, s);
 }
 
 /* One server at a reading. Returns whether its number is free now. */
@@ -113,7 +115,7 @@ static bool end_server(struct server_end *end, struct server_reading *r, uint32_
 		end->unlisted = full || r->now_ns - end->since >= IDLE_NS;
 		if (!end->unlisted)
 			return false;
-		unlist_server(&r->maps, server);
+		unlist_server(&r->series->maps, server);
 		shares_end_server(r->shares, server);
 	} else if (!shares_end_server(r->shares, server)) {
 		free_server(r, server);

@@ -5,20 +5,6 @@
 #include "owners/shares.h"
 #include "rpc/rpc_series.h"
 
-struct server_maps {
-	/* Values of `servers` begin with the key of server_index, those of series_info with the key of series_index. */
-	const struct bpf_map *servers, *server_index, *server_stats, *free_servers;
-	const struct bpf_map *series_info, *series_index, *series, *free_series, *errors;
-};
-
-/* The maps of a skeleton of either source. */
-#define SERVER_MAPS(bpf)                                                                    \
-	.servers = (bpf)->maps.servers, .server_index = (bpf)->maps.server_index,           \
-	.server_stats = (bpf)->maps.server_stats, .free_servers = (bpf)->maps.free_servers, \
-	.series_info = (bpf)->maps.series_info, .series_index = (bpf)->maps.series_index,   \
-	.series = (bpf)->maps.series, .free_series = (bpf)->maps.free_series,               \
-	.errors = (bpf)->maps.errors
-
 enum server_use { SERVER_FREE, SERVER_WITHOUT_CLIENT, SERVER_IN_USE };
 
 struct server_numbers {
@@ -30,7 +16,6 @@ struct server_numbers {
 
 /* What a source has of its servers at this reading. */
 struct server_reading {
-	struct server_maps maps;
 	struct rpc_series_reader *series;
 	struct share_reader *shares;
 	enum server_use use[RPC_MAX_SERVERS + 1];

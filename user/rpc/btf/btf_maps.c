@@ -44,12 +44,14 @@ static int lookup_value(struct bpf_map *map, uint32_t key, void *value)
 
 int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards)
 {
-	const struct share_maps maps = { SHARE_MAPS(bpf) };
+	const struct share_maps shares = { SHARE_MAPS(bpf) };
+	const struct server_maps servers = { SERVER_MAPS(bpf) };
 
 	m->bpf = bpf;
 	m->shards = shards;
 	m->own_netns = own_netns();
-	return shares_open(&m->shares, &maps, shards) ?: rpc_series_open(&m->reader, shards);
+	return shares_open(&m->shares, &shares, shards) ?:
+		       rpc_series_open(&m->reader, &servers, shards);
 }
 
 void btf_maps_close(struct btf_maps *m)
@@ -327,7 +329,7 @@ static int read_depths(struct reading *r, uint32_t epoch)
 		server = snapshot_server(&r->s->calls, server_label(r, i));
 		if (!server)
 			return -ENOMEM;
-		err = rpc_stats_read(bpf->maps.server_stats, i, r->m->shards, epoch, server);
+		err = rpc_stats_read(&r->m->reader, i, epoch, server);
 	}
 	return err;
 }
@@ -433,7 +435,6 @@ static void forget_transports(void *reading, uint32_t server)
 static void free_servers(struct reading *r)
 {
 	struct server_reading servers = {
-		.maps = { SERVER_MAPS(r->m->bpf) },
 		.series = &r->m->reader,
 		.shares = &r->m->shares,
 		.now_ns = r->s->time_ns,
@@ -466,7 +467,7 @@ static void free_servers(struct reading *r)
 int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *clients)
 {
 	struct reading r = { .m = m, .s = s, .clients = clients };
-	const struct rpc_names names = { &r, server_label, m->bpf->maps.series_info };
+	const struct rpc_names names = { &r, server_label };
 	uint32_t epoch = m->bpf->bss->rpc_epoch, series_count;
 	int err;
 
@@ -484,13 +485,13 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 	r.transport_count = m->bpf->bss->rpc_transport_count;
 	LOWER(r.transport_count, RPC_MAX_TRANSPORTS);
 	r.replies = bpf_values_map(m->bpf->maps.replies, PROT_READ | PROT_WRITE);
-	err = (r.replies ? read_servers(&r) : -errno) ?:
-		      shares_map(&m->shares)          ?:
-		      rpc_series_read(&m->reader, m->bpf->maps.series, m->bpf->maps.errors, series_count, &names, &s->calls) ?:
-		      shares_read(&m->shares, clients, server_label, &r) ?:
-		      read_transports(&r, epoch)                         ?:
-		      read_depths(&r, epoch)                             ?:
-									   read_waiters(&r);
+	err = (r.replies ? read_servers(&r) : -errno)                              ?:
+		      shares_map(&m->shares)                                       ?:
+		      rpc_series_read(&m->reader, series_count, &names, &s->calls) ?:
+		      shares_read(&m->shares, clients, server_label, &r)           ?:
+		      read_transports(&r, epoch)                                   ?:
+		      read_depths(&r, epoch)                                       ?:
+										     read_waiters(&r);
 	if (!err)
 		shares_name_errors(&m->shares, &s->calls);
 	for (size_t i = 0; i < m->slow.taken_count && !err; i++)

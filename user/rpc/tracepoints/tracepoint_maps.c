@@ -20,7 +20,8 @@
 int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_tracepoints_bpf *bpf,
 			 uint32_t shards)
 {
-	const struct share_maps maps = { SHARE_MAPS(bpf), .task = bpf->bss->rpc_task_owner };
+	const struct share_maps shares = { SHARE_MAPS(bpf), .task = bpf->bss->rpc_task_owner };
+	const struct server_maps servers = { SERVER_MAPS(bpf) };
 
 	m->bpf = bpf;
 	m->shards = shards;
@@ -33,7 +34,8 @@ int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_tracepoints_bpf *
 	for (uint32_t i = 1; i < RPC_OP_SERIES; i++) /* 0 is "other" */
 		if (bpf_map_update_elem(bpf_map__fd(bpf->maps.free_series), NULL, &i, BPF_ANY))
 			return -errno;
-	return shares_open(&m->calls, &maps, shards) ?: rpc_series_open(&m->reader, shards);
+	return shares_open(&m->calls, &shares, shards) ?:
+		       rpc_series_open(&m->reader, &servers, shards);
 }
 
 void tracepoint_maps_close(struct tracepoint_maps *m)
@@ -240,7 +242,7 @@ static int read_server(struct tracepoint_maps *m, struct snapshot *s, uint32_t i
 		transport->saturated_ns[l] += rpc_monotonic(&m->labels[i].saturated_ns[l], ns);
 		RAISE(server->depth_max[l], rpc_peak_of(&v->peak[l], epoch));
 	}
-	return rpc_stats_read(m->bpf->maps.server_stats, i, m->shards, epoch, server);
+	return rpc_stats_read(&m->reader, i, epoch, server);
 }
 
 /* ---- tasks ---- */
@@ -446,7 +448,6 @@ static void forget_server(void *context, uint32_t server)
 static void free_servers(struct tracepoint_maps *m, const struct snapshot *s)
 {
 	struct server_reading servers = {
-		.maps = { SERVER_MAPS(m->bpf) },
 		.series = &m->reader,
 		.shares = &m->calls,
 		.now_ns = s->time_ns,
@@ -479,13 +480,13 @@ static void free_servers(struct tracepoint_maps *m, const struct snapshot *s)
 static int read_all(struct tracepoint_maps *m, struct snapshot *s, struct client_list *clients)
 {
 	uint32_t epoch = m->bpf->bss->rpc_epoch;
-	const struct rpc_names names = { m, server_label, m->bpf->maps.series_info };
+	const struct rpc_names names = { m, server_label };
 	int err;
 
 	m->bpf->bss->rpc_epoch = epoch + 1;
 	m->bpf->bss->rpc_age = s->time_ns - m->bpf->bss->rpc_attached;
 	name_servers(m);
-	err = rpc_series_read(&m->reader, m->bpf->maps.series, m->bpf->maps.errors, m->bpf->bss->rpc_dropped[RPC_DROP_SERIES] ? RPC_MAX_SERIES : RPC_OP_SERIES, &names, &s->calls) ?:
+	err = rpc_series_read(&m->reader, m->bpf->bss->rpc_dropped[RPC_DROP_SERIES] ? RPC_MAX_SERIES : RPC_OP_SERIES, &names, &s->calls) ?:
 		      shares_read(&m->calls, clients, server_label, m);
 	if (!err)
 		shares_name_errors(&m->calls, &s->calls);
