@@ -2,8 +2,6 @@
 /* What the running kernel offers: read from sysfs, proc, tracefs, debugfs. */
 #include "rpc/choice.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -63,20 +61,18 @@ static enum lockdown read_lockdown(const char *root, enum tracefs_state tracefs)
 
 static enum debugfs_state find_debugfs(const char *root)
 {
-	const char *path = PATHF("%s/sys/kernel/debug", root);
-	const struct dirent *entry;
-	bool empty = true;
-	DIR *folder;
+	OPEN_FOLDER *folder = NULL;
+	const char *name;
 
 	if (path_exists(root, "/sys/kernel/debug/sunrpc/rpc_clnt"))
 		return DEBUGFS_CLIENTS;
-	folder = opendir(path);
+	folder = opendir(PATHF("%s/sys/kernel/debug", root));
 	if (!folder)
 		return errno == ENOENT ? DEBUGFS_ABSENT : DEBUGFS_FORBIDDEN;
-	while (empty && (entry = readdir(folder)))
-		empty = entry->d_name[0] == '.';
-	closedir(folder);
-	return empty ? DEBUGFS_UNMOUNTED : DEBUGFS_NO_CLIENTS;
+	while ((name = folder_next(folder)))
+		if (*name != '.')
+			return DEBUGFS_NO_CLIENTS;
+	return DEBUGFS_UNMOUNTED;
 }
 
 /* Opens an event of all processes on CPU 0, as libbpf does for programs. Returns 0 or an errno. */

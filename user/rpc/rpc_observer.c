@@ -17,6 +17,8 @@
  * did not fall: 1,000 READs by `mountstats`, then 1,200 by `btf` are 1,200 more, not 200. */
 #include "rpc/rpc_observer.h"
 
+#include <glob.h>
+
 #include "base/clock.h"
 #include "base/file_text.h"
 #include "base/process.h"
@@ -111,15 +113,12 @@ void rpc_observer_free(struct rpc_observer *o)
 /* Whether another module uses sunrpc. */
 static bool has_holder(void)
 {
-	OPEN_FOLDER *folder = opendir(HOLDERS);
-	const char *name;
+	glob_t holders;
+	int err = glob(HOLDERS "/*", GLOB_ERR | GLOB_NOSORT, NULL, &holders);
 
-	if (!folder)
-		return true; /* unknown */
-	while ((name = folder_next(folder)))
-		if (*name != '.')
-			return true;
-	return false;
+	if (!err)
+		globfree(&holders);
+	return err != GLOB_NOMATCH; /* another error: it is not known */
 }
 
 static enum sunrpc_use look_at_sunrpc(void)
