@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The ways to observe sunrpc, each behind the same operations. A new source needs its operations here, a row of the
- * table in rpc_observer.c, and checks in choice.c of what it requires of the kernel. */
+ * table in rpc_observer.c, and checks in source_checks.tsv of what it requires of the kernel. */
 #pragma once
 
 #include "base/log.h"
