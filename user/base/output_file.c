@@ -48,50 +48,32 @@ bool output_is_refused(int err)
 	return err == -ELOOP || err == -EMLINK || err == -EISDIR || err == -ENXIO;
 }
 
-static const struct {
-	int err;
-	const char *text, *advice; /* NULL: that of strerror(), the last advice */
-} errors[] = {
-	{ ELOOP, "it is a symbolic link", "remove it" },
-	{ EMLINK, "it has several hard links", "remove it" },
-	{ EISDIR, "it is a folder", "remove it" },
-	{ ENXIO, "it is a device, a FIFO or a socket", "remove it" },
-	{ ENOTUNIQ,
-	  "a file beside it (.NAME.tmp, .NAME.lock, NAME.1, NAME.damaged or NAME.late) is not a regular file with one link",
-	  "remove that" },
-	{ ETIMEDOUT, "its file system does not answer", "check that mount" },
-	{ EINPROGRESS, "another file is written first, and its file system does not answer",
-	  "check that mount" },
-	{ EREMOTE, "it is on a network file system or FUSE, which may stop answering",
-	  "unmount that" },
-	{ EAGAIN, "nobody reads it", "see who reads standard output" },
-	{ EBUSY, "another agent writes it, or has left a process that waits for the disk",
-	  "stop one of the two" },
-	{ ECHILD, "the process that writes it has ended",
-	  "look for 'Out of memory' in the kernel log" },
-	{ ENOENT, NULL, "create the folder" },
-	{ EROFS, NULL, "under systemd, list its folder in ReadWritePaths= of the unit" },
-	{ ENOSPC, NULL, "free some space" },
-	{ 0, NULL, "make the folder writable; the file must be this user's own" },
+struct error_row {
+	int err; /* 0: any other */
+	const char *text, *advice; /* "": that of strerror() */
 };
 
-static size_t find_error(int err)
-{
-	size_t i = 0;
+static const struct error_row errors[] = {
+#define TABLE_ROW(...) { __VA_ARGS__ },
+#include "output_errors.inc"
+#undef TABLE_ROW
+};
 
-	while (errors[i].err && errors[i].err != -err)
-		i++;
-	return i;
+static const struct error_row *find_error(int err)
+{
+	return ARRAY_FIND(e, errors, COUNT(errors), e->err == -err || !e->err);
 }
 
 const char *output_error(int err)
 {
-	return errors[find_error(err)].text ?: strerror(-err);
+	const char *text = find_error(err)->text;
+
+	return *text ? text : strerror(-err);
 }
 
 const char *output_advice(int err)
 {
-	return errors[find_error(err)].advice ?: errors[find_error(0)].advice;
+	return find_error(err)->advice;
 }
 
 int output_file_folder(const struct output_file *f)
