@@ -17,21 +17,10 @@
 #define MAX_FINDS \
 	10000 /* runs of rpc_find: one for each client of sunrpc and each network namespace */
 
-/* In order of attachment: a hook that removes entries from a table comes before the one that adds them, so that no
- * entry stays for ever. A hook that needs another one is not attached without it. */
 enum hook {
-	HOOK_XPRT_DESTROY,
-	HOOK_XPRT_DISCONNECT_DONE,
-	HOOK_XPRT_RELEASE_XPRT,
-	HOOK_XPRT_RELEASE_CONG,
-	HOOK_RPC_CLNT_NEW,
-	HOOK_OWNER_EXITS,
-	HOOK_OWNER_MOVES,
-	HOOK_RPC_STATS_LATENCY_SLOW, /* before the one that frees the task's waits */
-	HOOK_RPC_STATS_LATENCY,
-	HOOK_RPC_STATS_LATENCY_AGAIN,
-	HOOK_RPC_TASK_WAKEUP,
-	HOOK_RPC_TASK_SLEEP,
+#define TABLE_ROW(hook, ...) HOOK_##hook,
+#include "btf_hooks.inc"
+#undef TABLE_ROW
 	HOOKS,
 };
 
@@ -61,19 +50,9 @@ struct btf_state {
 #define WAIT_HOOKS (BIT(HOOK_RPC_TASK_WAKEUP) | BIT(HOOK_RPC_TASK_SLEEP))
 
 static const struct bpf_hook table[HOOKS] = {
-#define HOOK(name, needs) BPF_HOOK(#name, rpc_bpf, name, needs)
-	[HOOK_XPRT_DESTROY] = HOOK(xprt_destroy, 0),
-	[HOOK_XPRT_DISCONNECT_DONE] = HOOK(xprt_disconnect_done, 0),
-	[HOOK_XPRT_RELEASE_XPRT] = HOOK(xprt_release_xprt, 0),
-	[HOOK_XPRT_RELEASE_CONG] = HOOK(xprt_release_cong, 0),
-	[HOOK_RPC_CLNT_NEW] = HOOK(rpc_clnt_new, 0),
-	[HOOK_OWNER_EXITS] = HOOK(owner_exits, 0),
-	[HOOK_OWNER_MOVES] = HOOK(owner_moves, 0),
-	[HOOK_RPC_STATS_LATENCY_SLOW] = HOOK(rpc_stats_latency_slow, 0),
-	[HOOK_RPC_STATS_LATENCY] = HOOK(rpc_stats_latency, RELEASE_HOOKS),
-	[HOOK_RPC_STATS_LATENCY_AGAIN] = HOOK(rpc_stats_latency_again, 0),
-	[HOOK_RPC_TASK_WAKEUP] = HOOK(rpc_task_wakeup, BIT(HOOK_RPC_STATS_LATENCY)),
-	[HOOK_RPC_TASK_SLEEP] = HOOK(rpc_task_sleep, BIT(HOOK_RPC_TASK_WAKEUP)),
+#define TABLE_ROW(hook, function, needs) BPF_HOOK(#function, rpc_bpf, function, needs),
+#include "btf_hooks.inc"
+#undef TABLE_ROW
 };
 
 /* Opens bpf/rpc.bpf.c, or bpf/rpc_probed.bpf.c, which has the same programs and maps. */

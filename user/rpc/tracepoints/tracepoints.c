@@ -13,20 +13,10 @@
 #include "rpc/tracepoints/tracepoints.h"
 #include "rpc_tracepoints.skel.h"
 
-/* In order of attachment: a hook that removes entries from a table comes before the one that adds them. tp_exact
- * comes before rpc_stats_latency, whose figures it has: the kernel calls programs in the order of attachment. */
 enum hook {
-	HOOK_CLIENT,
-	HOOK_OWNER_EXITS,
-	HOOK_OWNER_MOVES,
-	HOOK_EXACT,
-	HOOK_LATENCY,
-	HOOK_END,
-	HOOK_DISCONNECT,
-	HOOK_WAKEUP,
-	HOOK_TRANSMIT,
-	HOOK_SLEEP,
-	HOOK_BEGIN,
+#define TABLE_ROW(hook, ...) HOOK_##hook,
+#include "event_hooks.inc"
+#undef TABLE_ROW
 	HOOKS,
 };
 
@@ -45,63 +35,22 @@ struct tracepoints_state {
 	uint32_t shards;
 };
 
-/* The names are those of events in tracefs, except rpc_stats_latency_raw and those of owners. */
 static const struct bpf_hook table[HOOKS] = {
-#define HOOK(name, function, needs) BPF_HOOK(name, rpc_tracepoints_bpf, function, needs)
-	[HOOK_CLIENT] = HOOK("rpc_clnt_new", tp_client, 0),
-	[HOOK_OWNER_EXITS] = HOOK("owner_exits", owner_exits, 0),
-	[HOOK_OWNER_MOVES] = HOOK("owner_moves", owner_moves, 0),
-	[HOOK_EXACT] = HOOK("rpc_stats_latency_raw", tp_exact, 0),
-	[HOOK_LATENCY] = HOOK("rpc_stats_latency", tp_latency, 0),
-	[HOOK_END] = HOOK("rpc_task_end", tp_end, 0),
-	[HOOK_DISCONNECT] = HOOK("xprt_disconnect_done", tp_disconnect, 0),
-	[HOOK_WAKEUP] = HOOK("rpc_task_wakeup", tp_wakeup, 0),
-	[HOOK_TRANSMIT] = HOOK("xprt_transmit", tp_transmit, 0),
-	[HOOK_SLEEP] = HOOK("rpc_task_sleep", tp_sleep, BIT(HOOK_WAKEUP)),
-	[HOOK_BEGIN] =
-		HOOK("rpc_task_begin", tp_begin, BIT(HOOK_OWNER_EXITS) | BIT(HOOK_OWNER_MOVES)),
+#define TABLE_ROW(hook, name, ...) BPF_HOOK(name, rpc_tracepoints_bpf, __VA_ARGS__),
+#include "event_hooks.inc"
+#undef TABLE_ROW
 };
 
-/* The fields that are read of each event. A number has a size in bytes; size 0 means a dynamic text. */
 static const struct field_row {
 	const char *name;
 	size_t target; /* offset into struct rpc_event_fields */
 	enum hook hook;
 	uint32_t size; /* bytes; 0: a text */
 } rows[] = {
-/* clang-format off */
-#define FIELD(hook, name, size, field) { name, offsetof(struct rpc_event_fields, field), hook, size }
-	/* clang-format on */
-	FIELD(HOOK_LATENCY, "task_id", 4, task),
-	FIELD(HOOK_LATENCY, "client_id", 4, client),
-	FIELD(HOOK_LATENCY, "version", 4, version),
-	FIELD(HOOK_LATENCY, "progname", 0, program),
-	FIELD(HOOK_LATENCY, "procname", 0, procedure),
-	FIELD(HOOK_LATENCY, "backlog", 8, backlog),
-	FIELD(HOOK_LATENCY, "rtt", 8, rtt),
-	FIELD(HOOK_LATENCY, "execute", 8, execute),
-	FIELD(HOOK_END, "task_id", 4, task),
-	FIELD(HOOK_END, "client_id", 4, client),
-	FIELD(HOOK_END, "status", 4, end_status),
-	FIELD(HOOK_WAKEUP, "task_id", 4, task),
-	FIELD(HOOK_WAKEUP, "client_id", 4, client),
-	FIELD(HOOK_WAKEUP, "status", 4, wakeup_status),
-	FIELD(HOOK_WAKEUP, "q_name", 0, wakeup_queue),
-	FIELD(HOOK_SLEEP, "task_id", 4, task),
-	FIELD(HOOK_SLEEP, "client_id", 4, client),
-	FIELD(HOOK_SLEEP, "q_name", 0, sleep_queue),
-	FIELD(HOOK_TRANSMIT, "task_id", 4, task),
-	FIELD(HOOK_TRANSMIT, "client_id", 4, client),
-	FIELD(HOOK_TRANSMIT, "status", 4, transmit_status),
-	FIELD(HOOK_BEGIN, "task_id", 4, task),
-	FIELD(HOOK_BEGIN, "client_id", 4, client),
-	FIELD(HOOK_CLIENT, "client_id", 4, new_client),
-	FIELD(HOOK_CLIENT, "addr", 0, new_address),
-	FIELD(HOOK_CLIENT, "port", 0, new_port),
-	FIELD(HOOK_CLIENT, "program", 0, new_program),
-	FIELD(HOOK_CLIENT, "server", 0, new_server),
-	FIELD(HOOK_DISCONNECT, "addr", 0, disconnect_address),
-	FIELD(HOOK_DISCONNECT, "port", 0, disconnect_port),
+#define TABLE_ROW(hook, name, size, field) \
+	{ name, offsetof(struct rpc_event_fields, field), HOOK_##hook, size },
+#include "event_fields.inc"
+#undef TABLE_ROW
 };
 
 /* Stores the field's offset; false if it is missing, or has a form that the programs cannot read. A
