@@ -22,18 +22,9 @@ const struct slot_setting_name slot_settings[SLOT_SETTINGS] = {
 };
 
 const char *const nfs_option_names[NFS_OPTIONS] = {
-	[NFS_RSIZE] = "rsize",
-	[NFS_WSIZE] = "wsize",
-	[NFS_NCONNECT] = "nconnect",
-	[NFS_MAX_CONNECT] = "max_connect",
-	[NFS_RECOVERY] = "recovery",
-	[NFS_TIMEO] = "timeo",
-	[NFS_RETRANS] = "retrans",
-	[NFS_SEC] = "sec",
-	[NFS_PROTO] = "proto",
-	[NFS_AC] = "ac",
-	[NFS_LOOKUPCACHE] = "lookupcache",
-	[NFS_LOCAL_LOCK] = "local_lock",
+#define TABLE_ROW(option, name) name,
+#include "nfs_options.inc"
+#undef TABLE_ROW
 };
 
 const char *const rpc_phase_names[RPC_PHASES] = {

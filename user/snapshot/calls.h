@@ -109,20 +109,11 @@ struct calls_by {
 		oldest_ns; /* of an owner: age of its oldest unanswered call, if it is a transport's oldest */
 };
 
-/* The options of a mount that operators compare, as they are in force. */
+/* The options of a mount that operators compare, as they are in force: nfs_options.tsv. */
 enum nfs_option {
-	NFS_RSIZE,
-	NFS_WSIZE,
-	NFS_NCONNECT, /* connections of its client */
-	NFS_MAX_CONNECT,
-	NFS_RECOVERY, /* "hard", "soft", "softerr" */
-	NFS_TIMEO,
-	NFS_RETRANS,
-	NFS_SEC,
-	NFS_PROTO,
-	NFS_AC, /* acregmin,acregmax,acdirmin,acdirmax, or "noac" */
-	NFS_LOOKUPCACHE,
-	NFS_LOCAL_LOCK,
+#define TABLE_ROW(option, name) NFS_##option,
+#include "nfs_options.inc"
+#undef TABLE_ROW
 	NFS_OPTIONS,
 };
 
