@@ -9,30 +9,19 @@
 #include "owners/mount_calls.h"
 #include "owners/shares.h"
 
-/* Where the arguments of each op have the file handle: type and member of NFSv3 and of NFSv4. READDIR is also READDIRPLUS: the
- * program compares seven bytes. The first FILE_DATA_OPS are ops on a file's data. Source: include/linux/nfs_xdr.h. */
+/* Where the arguments of each op have the file handle: type and member of NFSv3 and of NFSv4. Without a type, the version has no such
+ * op; without a member, the argument is the handle. READDIR is also READDIRPLUS: the program compares seven bytes. The first
+ * FILE_DATA_OPS are ops on a file's data. Source: include/linux/nfs_xdr.h. */
 static const struct {
 	const char *name;
 	struct {
 		const char *type, *member;
 	} version[2];
 } ops[] = {
-	{ "READ", { { "nfs_pgio_args", "fh" }, { "nfs_pgio_args", "fh" } } },
-	{ "READ_PLUS", { {}, { "nfs_pgio_args", "fh" } } },
-	{ "WRITE", { { "nfs_pgio_args", "fh" }, { "nfs_pgio_args", "fh" } } },
-	{ "COMMIT", { { "nfs_commitargs", "fh" }, { "nfs_commitargs", "fh" } } },
-	{ "LOOKUP", { { "nfs3_diropargs", "fh" }, { "nfs4_lookup_arg", "dir_fh" } } },
-	{ "GETATTR", { { "nfs_fh", NULL }, { "nfs4_getattr_arg", "fh" } } },
-	{ "ACCESS", { { "nfs3_accessargs", "fh" }, { "nfs4_accessargs", "fh" } } },
-	{ "OPEN", { {}, { "nfs_openargs", "fh" } } },
-	{ "OPEN_NOATTR", { {}, { "nfs_openargs", "fh" } } },
-	{ "CLOSE", { {}, { "nfs_closeargs", "fh" } } },
-	{ "DELEGRETURN", { {}, { "nfs4_delegreturnargs", "fhandle" } } },
-	{ "SETATTR", { { "nfs3_sattrargs", "fh" }, { "nfs_setattrargs", "fh" } } },
-	{ "CREATE", { { "nfs3_createargs", "fh" }, { "nfs4_create_arg", "dir_fh" } } },
-	{ "REMOVE", { { "nfs_removeargs", "fh" }, { "nfs_removeargs", "fh" } } },
-	{ "RENAME", { { "nfs_renameargs", "old_dir" }, { "nfs_renameargs", "old_dir" } } },
-	{ "READDIR", { { "nfs3_readdirargs", "fh" }, { "nfs4_readdir_arg", "fh" } } },
+#define TABLE_ROW(name, type3, member3, type4, member4) \
+	{ name, { { type3, member3 }, { type4, member4 } } },
+#include "file_ops.inc"
+#undef TABLE_ROW
 };
 #define FILE_DATA_OPS 4
 
@@ -52,8 +41,8 @@ void file_calls_types(const struct btf *types, volatile struct rpc_file_op *of,
 
 	for (size_t i = 0; i < COUNT(ops); i++)
 		for (int v = 0; v < 2; v++) {
-			if (!ops[i].version[v].member) {
-				of[i].handle[v] = ops[i].version[v].type ? RPC_FILE_ARGUMENT : 0;
+			if (!*ops[i].version[v].member) {
+				of[i].handle[v] = *ops[i].version[v].type ? RPC_FILE_ARGUMENT : 0;
 				continue;
 			}
 			at = kernel_types_offset(types, ops[i].version[v].type,
