@@ -11,17 +11,9 @@
 #define EVENT_ALIVE_SECONDS 300
 
 enum event_kind {
-	EVENT_KIND_XID,
-	EVENT_KIND_SXID,
-	EVENT_KIND_DRIVER_ERROR, /* a failure of the GPU driver that is no Xid */
-	EVENT_KIND_KERNEL, /* another event that the kernel or a driver reported */
-	EVENT_KIND_NFS_STALL,
-	EVENT_KIND_NFS_ERRORS,
-	EVENT_KIND_NFS_SATURATION,
-	EVENT_KIND_NFS_STUCK,
-	EVENT_KIND_EPISODE,
-	EVENT_KIND_AGENT, /* the agent itself started, runs, or stopped */
-	EVENT_KIND_CLOCK, /* the clock was set; made by readers of the log only */
+#define TABLE_ROW(kind, ...) EVENT_KIND_##kind,
+#include "event_kinds.inc"
+#undef TABLE_ROW
 	EVENT_KINDS, /* also: a line of the log that is none of these */
 };
 

@@ -14,42 +14,10 @@ static const char *const slot_setting_names[SLOT_SETTINGS] = {
 
 static const char *const gap_names[] = { "count", "sum", "squares" };
 
-#define QUEUE_NAMES(fact, name)                                                                 \
-	[fact + RPC_QUEUE_SLOT] = name ".slot", [fact + RPC_QUEUE_SESSION] = name ".session",   \
-		[fact + RPC_QUEUE_SEND] = name ".send", [fact + RPC_QUEUE_XMIT] = name ".xmit", \
-		[fact + RPC_QUEUE_PENDING] = name ".pending"
-
 static const char *const fact_names[RPC_FACTS] = {
-	[RPC_FACT_DISTRIBUTION] = "distribution",
-	[RPC_FACT_SENT_BYTES] = "sent_bytes",
-	[RPC_FACT_RECEIVED_BYTES] = "received_bytes",
-	[RPC_FACT_RETRANSMITS] = "retransmits",
-	[RPC_FACT_TIMEOUTS] = "timeouts",
-	[RPC_FACT_DISCONNECTS] = "disconnects",
-	[RPC_FACT_CONNECTS] = "connects",
-	[RPC_FACT_REPLIES] = "replies",
-	[RPC_FACT_SLOTS_MAX] = "slots_max",
-	[RPC_FACT_SLOTS_ALLOCATED] = "slots_allocated",
-	[RPC_FACT_SLOTS_IN_FLIGHT] = "slots_in_flight",
-	[RPC_FACT_CREDENTIALS] = "credentials",
-	[RPC_FACT_SESSION_SLOTS] = "session_slots",
-	[RPC_FACT_DRAINING] = "draining",
-	[RPC_FACT_MOUNTS] = "mounts",
-	[RPC_FACT_OWNERS] = "owners",
-	[RPC_FACT_PHASE + RPC_PHASE_SESSION] = "phase.session",
-	[RPC_FACT_PHASE + RPC_PHASE_SLOT] = "phase.slot",
-	[RPC_FACT_PHASE + RPC_PHASE_SEND] = "phase.send",
-	[RPC_FACT_PHASE + RPC_PHASE_DELAY] = "phase.delay",
-	[RPC_FACT_PHASE + RPC_PHASE_RESEND] = "phase.resend",
-	[RPC_FACT_PHASE + RPC_PHASE_SETUP] = "phase.setup",
-	[RPC_FACT_PHASE + RPC_PHASE_RTT] = "phase.rtt",
-	[RPC_FACT_PHASE + RPC_PHASE_FINISH] = "phase.finish",
-	[RPC_FACT_SATURATED + RPC_LIMIT_SLOT] = "saturated.slot",
-	[RPC_FACT_SATURATED + RPC_LIMIT_SESSION] = "saturated.session",
-	[RPC_FACT_SATURATED + RPC_LIMIT_SEND] = "saturated.send",
-	QUEUE_NAMES(RPC_FACT_DEPTH, "depth"),
-	QUEUE_NAMES(RPC_FACT_DEPTH_MAX, "depth_max"),
-	QUEUE_NAMES(RPC_FACT_OLDEST, "oldest"),
+#define TABLE_ROW(fact, name) [RPC_FACT_##fact] = name,
+#include "facts.inc"
+#undef TABLE_ROW
 };
 
 /* ---- the rows. clang-format off: a row a line ---- */
