@@ -149,7 +149,8 @@ def rows_of(top):
 def rowless(top):
     """The fields of a snapshot's structs that no row of table.c has."""
     table = rows_of(top)
-    rows, arrays = {}, set(re.findall(r"(?:CALLS|FAULTS|SELF)[(,] ?(\w+), (\w+)", table))
+    tables = (top / "user/snapshot/tables.tsv").read_text(encoding="utf-8")
+    rows, arrays = {}, set(re.findall(r"\t(?:CALLS|FAULTS|SELF)\t(\w+)\t(\w+)", tables))
     for struct, member in ROW.findall(table):
         rows.setdefault(struct, set()).add(member)
     parts = {"calls": "calls", "fault_counts": "faults", "self": "self"}

@@ -270,17 +270,14 @@ static const struct field program_fields[] = {
 /* ---- the tables ---- */
 
 #define TYPE_OF(of, member) __typeof__(*((of *)NULL)->member)
-#define TABLE(in, where, list, number, rows, ...)                                              \
-	{                                                                                      \
-		.name = #list, .part = offsetof(struct snapshot, where),                       \
-		.array = offsetof(in, list), .entries = offsetof(in, number),                  \
-		.size = sizeof(TYPE_OF(in, list)), .fields = rows, .field_count = COUNT(rows), \
-		__VA_ARGS__                                                                    \
-	}
+#define TABLE(in, where, list, number, rows, most, all)                                       \
+	.name = #list, .part = offsetof(struct snapshot, where), .array = offsetof(in, list), \
+	.entries = offsetof(in, number), .size = sizeof(TYPE_OF(in, list)), .fields = rows,   \
+	.field_count = COUNT(rows), .max = most, .delta_all = all
 #define CALLS(...) TABLE(struct calls, calls, __VA_ARGS__)
 #define FAULTS(...) TABLE(struct fault_counts, faults, __VA_ARGS__)
 #define SELF(list, ...) \
-	TABLE(struct self, self, list, __VA_ARGS__, .room = COUNT(((struct self *)NULL)->list))
+	TABLE(struct self, self, list, __VA_ARGS__), .room = COUNT(((struct self *)NULL)->list)
 
 const struct table tables[TABLES] = {
 	[TABLE_SNAPSHOT] = { .name = "snapshot",
@@ -289,33 +286,9 @@ const struct table tables[TABLES] = {
 			     .room = 1,
 			     .fields = snapshot_fields,
 			     .field_count = COUNT(snapshot_fields) },
-	[TABLE_OPS] = CALLS(ops, op_count, op_fields, .max = 2048),
-	[TABLE_ERRORS] = CALLS(errors, error_count, error_fields, .max = 4096),
-	[TABLE_TRANSPORTS] = CALLS(transports, transport_count, transport_fields, .max = 4096,
-				   .delta_all = true),
-	[TABLE_SERVERS] =
-		CALLS(servers, server_count, server_fields, .max = 2048, .delta_all = true),
-	[TABLE_MOUNT_CALLS] = CALLS(mount_calls, mount_call_count, calls_by_fields, .max = 4096),
-	[TABLE_OWNER_CALLS] = CALLS(owner_calls, owner_call_count, calls_by_fields, .max = 4096),
-	[TABLE_OWNER_MOUNTS] = CALLS(owner_mounts, owner_mount_count, calls_by_fields, .max = 4096),
-	[TABLE_FAULTS] = FAULTS(faults, fault_count, fault_fields, .max = 4096),
-	[TABLE_KERNEL_EVENTS] =
-		FAULTS(kernel_events, kernel_event_count, kernel_event_fields, .max = 4096),
-	[TABLE_MOUNTS] = CALLS(mounts, mount_count, mount_fields, .max = 4096),
-	[TABLE_SLOW] = CALLS(slow, slow_count, slow_fields, .max = 4096),
-	[TABLE_FILES] = CALLS(files, file_count, file_fields, .max = 6 * FILES_SHOWN_MAX),
-	[TABLE_HOOKS] = SELF(hooks, hook_count, hook_fields, .max = SELF_HOOKS),
-	[TABLE_DROPS] = SELF(drops, drop_count, drop_fields, .max = SELF_DROPS),
-	[TABLE_EPISODES] = CALLS(episodes, episode_count, episode_fields),
-	[TABLE_STORAGES] = CALLS(storages, storage_count, storage_fields),
-	[TABLE_GPUS] = FAULTS(gpus, gpu_count, gpu_fields, .max = 1024),
-	[TABLE_UNVERIFIED] = FAULTS(unverified, unverified_count, unverified_fields, .max = 1024),
-	[TABLE_RECOVERIES] = FAULTS(recoveries, recovery_count, recovery_fields, .max = 1024),
-	[TABLE_HEALTH] = SELF(health, health_count, health_fields),
-	[TABLE_FINDINGS] = SELF(findings, finding_count, finding_fields),
-	[TABLE_PROGRAMS] = SELF(programs, program_count, program_fields),
-	[TABLE_MODULES] = CALLS(modules, module_count, module_fields),
-	[TABLE_STUCK] = CALLS(stuck, stuck_count, stuck_fields),
+#define TABLE_ROW(table, part, ...) [TABLE_##table] = { part(__VA_ARGS__) },
+#include "tables.inc"
+#undef TABLE_ROW
 };
 
 size_t table_count(const struct table *t, const void *part)

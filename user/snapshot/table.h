@@ -69,30 +69,9 @@ struct table {
 
 enum table_id {
 	TABLE_SNAPSHOT, /* the struct itself, as one entry: .entries is not used */
-	TABLE_OPS,
-	TABLE_ERRORS,
-	TABLE_TRANSPORTS,
-	TABLE_SERVERS,
-	TABLE_MOUNT_CALLS,
-	TABLE_OWNER_CALLS,
-	TABLE_OWNER_MOUNTS, /* up to here: counters by server, the first label */
-	TABLE_FAULTS,
-	TABLE_KERNEL_EVENTS, /* up to here: struct delta has them */
-	TABLE_MOUNTS,
-	TABLE_SLOW,
-	TABLE_FILES,
-	TABLE_HOOKS,
-	TABLE_DROPS,
-	TABLE_EPISODES,
-	TABLE_STORAGES,
-	TABLE_GPUS,
-	TABLE_UNVERIFIED,
-	TABLE_RECOVERIES,
-	TABLE_HEALTH,
-	TABLE_FINDINGS,
-	TABLE_PROGRAMS,
-	TABLE_STUCK,
-	TABLE_MODULES,
+#define TABLE_ROW(table, ...) TABLE_##table,
+#include "tables.inc"
+#undef TABLE_ROW
 	TABLES,
 };
 
