@@ -177,13 +177,13 @@ kubectl delete -f manifests/least-privilege.yaml && within 60 no_file
 # shellcheck source=/dev/null
 . "$here/scraped.sh"
 within 120 left_none &&
-	sed 's/^\( *- \)2m$/\130s/; s/initialDelaySeconds: 60/initialDelaySeconds: 40/; s/periodSeconds: 60/periodSeconds: 5/' manifests/xidscope.yaml |
+	sed 's/^\( *- \)2m$/\130s/; s/initialDelaySeconds: 60/initialDelaySeconds: 90/; s/periodSeconds: 60/periodSeconds: 5/' manifests/xidscope.yaml |
 	kubectl apply -f - && started && within 60 unattached "" && counted "$(($(<load.out) + 1))" c2:00.0 31
 claim "and back: the base goes on from its counts"
 was=$(restarts)
 node 'pkill -STOP -xo xidscope'
 restarted() { [[ $(restarts) == [1-9]*" true" && $(restarts) != "$was" ]]; }
-within 180 restarted && x get events | grep 'Liveness probe failed' && within 60 counted "$(($(<load.out) + 1))" c2:00.0 31
+within 240 restarted && x get events | grep 'Liveness probe failed' && within 60 counted "$(($(<load.out) + 1))" c2:00.0 31
 claim "an agent that is stopped is restarted, and goes on from its counts (with shorter times of the probe)"
 
 same() { traces >after && diff before after; }
