@@ -88,6 +88,10 @@ for path in (deploy / "grafana").glob("*.json"):
     assert page["data"] == {f"xidscope-{path.name}": path.read_text()}, path
 assert not pages and ("PodMonitor", "xidscope") not in ours, pages
 
+# A kernel may lack what is mounted in sysfs, where nobody can make a folder: the pod would not start.
+volumes = objects(work / "xidscope.yaml")["DaemonSet", "xidscope"]["spec"]["template"]["spec"]["volumes"]
+assert all(v["hostPath"]["type"] == "DirectoryOrCreate" or v["hostPath"]["path"] == "/sys/kernel" for v in volumes), volumes
+
 # The label `node` is the same, whichever node_exporter serves the file.
 values = yaml.safe_load((work / "expected" / "kube-prometheus-stack-values.yaml").read_text())
 monitor = objects(work / "scraped.yaml")["PodMonitor", "xidscope"]

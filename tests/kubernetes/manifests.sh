@@ -32,11 +32,11 @@ sed -i 's/^\( *\)privileged: false/&\n\1seLinuxOptions: {type: spc_t}/' older/ov
 kubectl kustomize older/overlays/least-privilege | grep -A 1 seLinuxOptions | grep spc_t && server_knows -k older/overlays/least-privilege
 claim "and with the type for SELinux"
 one=$(x get pods -o name | head -n 1)
-is "$(x get "$one" -o 'jsonpath={.spec.priority} {.spec.preemptionPolicy} {.spec.volumes[*].name}')" "1000000 Never textfile state run acks tracing"
+is "$(x get "$one" -o 'jsonpath={.spec.priority} {.spec.preemptionPolicy} {.spec.volumes[*].name}')" "1000000 Never textfile state run acks kernel"
 claim "the pod has the priority, which evicts nobody, and no token"
 has_settings() { # SETTINGS CONTAINER: of the pod and of its container
 	is "$(x get daemonset xidscope -o 'jsonpath={.spec.template.spec.hostPID} {.spec.template.spec.hostNetwork} {.spec.template.spec.containers[0].volumeMounts[*].mountPath} {.spec.template.spec.containers[0].securityContext}')" \
-		"true true /textfile /var/lib/xidscope /run/xidscope /etc/xidscope /sys/kernel/tracing {$1\"readOnlyRootFilesystem\":true,\"runAsUser\":0${2:-}}"
+		"true true /textfile /var/lib/xidscope /run/xidscope /etc/xidscope /sys/kernel {$1\"readOnlyRootFilesystem\":true,\"runAsUser\":0${2:-}}"
 }
 has_settings '"privileged":true,'
 claim "and the settings of the README's table, its root file system read-only"
