@@ -134,7 +134,7 @@ TEST(each_setting_says_what_is_lost)
 		{ NULL, NULL, "sys/kernel/btf", "owners", "it is not known which job",
 		  "see what the source btf lacks" },
 		{ NULL, NULL, "sys/bus/event_source/devices/kprobe", "kprobes",
-		  "the kernel has no kprobes", "" },
+		  "the kernel has no kprobes", "CONFIG_KPROBE_EVENTS=y" },
 		{ "/sys/fs/cgroup/cgroup.controllers", "cpu\n", "sys/kernel/btf/sunrpc", "owners",
 		  "types of sunrpc or nfs are missing", "see what the source btf lacks" },
 		{ NULL, NULL, "sys/kernel/debug/sunrpc", "rpc_clients",
@@ -247,7 +247,9 @@ TEST(what_was_tried_and_refused_is_not_ok)
 	assert_false(report_tried("6.1.0-test", -EPERM, false));
 	expect_levels("missing permission, missing module_types, note owners, missing authority");
 	assert_has_all(text, "source   mountstats: ", "fix: run it outside of user namespaces",
-		       "no fault is observed");
+		       "no fault is observed", "fix: run it as root, outside of user namespaces",
+		       "\n2 to fix: ");
+	assert_lacks(text, "fix: run it as root (in a container: privileged)");
 	put("/proc/sys/kernel/printk_devkmsg", "off\n");
 	report_tried("6.1.0-test", -EPERM, false);
 	assert_has(text, "fix: sysctl kernel.printk_devkmsg=ratelimit");

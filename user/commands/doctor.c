@@ -167,7 +167,7 @@ static void add_nfs(struct diagnosis *d)
 		  "and no source can observe them" },
 		{ true, "localio", OK, NULL, "LOCALIO is not in use" },
 		{ access(PATHF("%s/sys/bus/event_source/devices/kprobe", d->root), F_OK), "kprobes",
-		  NOTE, NULL,
+		  NOTE, "boot a kernel with CONFIG_KPROBE_EVENTS=y",
 		  "the kernel has no kprobes: it is not known which mount a call belongs to" },
 		{ *d->mounts, "mounts", NOTE, NULL, d->mounts },
 	};
@@ -206,15 +206,19 @@ static void add_faults(struct diagnosis *d)
 		  "tracepoint (open modules from 575) proves Xids" },
 		{ f->log, "kernel_log", OK, NULL, "/dev/kmsg can be read" },
 		{ true, "kernel_log", MISSING,
-		  f->log_off ? "sysctl kernel.printk_devkmsg=ratelimit; with the parameter "
-			       "printk.devkmsg=off: boot without it" :
-			       "run it as root (in a container: with the device /dev/kmsg and "
-			       "CAP_SYSLOG)",
+		  f->log_off ?
+			  "sysctl kernel.printk_devkmsg=ratelimit; with the parameter "
+			  "printk.devkmsg=off: boot without it" :
+			  "run it as root, outside of user namespaces (in a container: with the "
+			  "device /dev/kmsg and CAP_SYSLOG)",
 		  f->authority == AUTHORITY_HOOK ?
 			  "/dev/kmsg cannot be read: faults from before the start, and from "
 			  "overruns, are lost" :
 			  "/dev/kmsg cannot be read: all faults that only it has are lost" },
-		{ refused, "printk_console", NOTE, refused ? bpf_advice(-f->every_message) : NULL,
+		{ refused, "printk_console", NOTE,
+		  d->offer.refused ? "see permission" :
+		  refused          ? bpf_advice(-f->every_message) :
+				     NULL,
 		  d->printk },
 		{ f->every_message == PRINTK_NOT_ASKED, "printk_console", NOTE, NULL,
 		  "/dev/kmsg cannot be written: the driver's first message will show whether the "
@@ -293,7 +297,8 @@ static void print_text(FILE *out, const struct diagnosis *d)
 				continue;
 			terminal_line(out, INDENT, "  %-8s %-20s %s", level_names[f->level],
 				      f->name, f->text);
-			fixes += f->fix != NULL;
+			/* "see kernel_log": it is counted there. */
+			fixes += f->fix && strncmp(f->fix, "see ", 4) != 0;
 			if (f->fix)
 				terminal_line(out, INDENT, "%*sfix: %s", INDENT, "", f->fix);
 		}
