@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Proves that the chart gives the objects that kustomize gives, for six sets of values, and that helm refuses values that it does
+# Proves that the chart gives the objects that kustomize gives, for seven sets of values, and that helm refuses values that it does
 # not know. Exit 77: helm or kubectl cannot be had here.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
@@ -27,6 +27,7 @@ template() { # SET NAMESPACE OPTION...
 }
 template xidscope xidscope
 template least-privilege xidscope --set privileges=least
+template older xidscope --set privileges=least --kube-version 1.29.9
 template scraped xidscope --set scrape=pod
 template kube-prometheus-stack monitoring
 template objects monitoring --set rules.enabled=true --set dashboards.enabled=true --set scrape=pod --set exporter.podMonitor=false
@@ -78,6 +79,12 @@ def same(name, ours, wanted):
 for name in "xidscope", "least-privilege", "scraped", "kube-prometheus-stack":
     same(name, objects(work / f"{name}.yaml"), objects(work / "expected" / f"{name}.yaml"))
 
+older = copy.deepcopy(objects(work / "least-privilege.yaml"))
+pod = older["DaemonSet", "xidscope"]["spec"]["template"]
+pod["metadata"]["annotations"] = {"container.apparmor.security.beta.kubernetes.io/xidscope": "unconfined"}
+del pod["spec"]["containers"][0]["securityContext"]["appArmorProfile"]
+same("older", objects(work / "older.yaml"), older)
+
 ours = objects(work / "objects.yaml")
 same("rules", {k: v for k, v in ours.items() if k[0] == "PrometheusRule"},
      {k: v for path in (work / "expected").glob("prometheus-*.yaml") for k, v in objects(path).items()})
@@ -119,4 +126,4 @@ for wrong in scrape=prometheus image.digest=1 resource.limits=1 privileges=none 
 	! "$helm" template x "$work/chart.tgz" --set "$wrong" >/dev/null 2>"$work/log" || { echo "helm takes $wrong" && exit 1; }
 	grep -q "values don't meet the specifications of the schema" "$work/log" || { cat "$work/log" && exit 1; }
 done
-echo "six sets of values give kustomize's objects; helm refuses wrong ones"
+echo "seven sets of values give kustomize's objects; helm refuses wrong ones"
