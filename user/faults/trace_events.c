@@ -4,8 +4,8 @@
  * The kernel's own come with GPU failures: BPF programs read them (bpf/kernel_events.bpf.c). The driver calls nv_report_error()
  * for each Xid, after it has printed it: open modules fire a tracepoint there from release 575 on. A BPF program on a module's
  * tracepoint would prevent that the module is unloaded: only a trace instance can read it, and is made only where that event
- * decides about faults. It takes at least 24 kB of each CPU, 1.4 MB of each while it is made, and for its files up to 10 MB of slab
- * (Linux 6.1). */
+ * decides about faults. It takes at least six pages of each CPU, 1.4 MB of each while it is made, and for its files up to 10 MB of
+ * slab (Linux 6.1). */
 #include "faults/fault_observer.h"
 
 #include <unistd.h>
