@@ -55,6 +55,7 @@ TEST(no_sunrpc_is_nothing_to_fix)
 	put("/sys/fs/bpf/x", "");
 	put("/proc/self/status", "Name:\tx\nCapEff:\t000001ffffffffff\n");
 	put("/dev/kmsg", "");
+	put("/sys/kernel/tracing/x", "");
 	assert_true(report("6.1.0-test", false));
 	assert_has(text, "sunrpc   not loaded\n");
 	assert_has(text, "source   none now; when sunrpc is loaded, btf: ");
@@ -146,8 +147,6 @@ TEST(each_setting_says_what_is_lost)
 		  "debugfs does not list sunrpc's clients", "without debugfs=off" },
 		{ NULL, NULL, "sys/kernel/tracing/instances", "tracefs", "tracefs is not mounted",
 		  "mount -t tracefs tracefs /sys/kernel/tracing" },
-		{ NULL, NULL, "sys/kernel/tracing", "tracefs", "the kernel has no tracefs",
-		  "CONFIG_FTRACE=y" },
 	};
 
 	ARRAY_EACH(s, settings, COUNT(settings)) {
@@ -162,6 +161,17 @@ TEST(each_setting_says_what_is_lost)
 					   s->name, s->text));
 		assert_has(text, s->fix);
 	}
+}
+
+/* The kernel has programs on events only with what also has tracefs. */
+TEST(without_tracefs_no_program_runs)
+{
+	put_machine();
+	assert_int_equal(system("rm -r sys/kernel/tracing"), 0);
+	assert_false(report("6.1.0-test", false));
+	expect_levels("missing tracefs");
+	assert_has_all(text, "source   mountstats: ", "no BPF programs on events",
+		       "fix: boot a kernel with CONFIG_FTRACE=y");
 }
 
 TEST(nothing_at_all)
