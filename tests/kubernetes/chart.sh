@@ -99,6 +99,15 @@ assert not pages and ("PodMonitor", "xidscope") not in ours, pages
 volumes = objects(work / "xidscope.yaml")["DaemonSet", "xidscope"]["spec"]["template"]["spec"]["volumes"]
 assert all(v["hostPath"]["type"] == "DirectoryOrCreate" or v["hostPath"]["path"] == "/sys/kernel" for v in volumes), volumes
 
+# On nodes that can run such pods, and on no others: a pod that never runs stops a rollout.
+for manifest, name in ("xidscope", "xidscope"), ("npd", "xidscope-npd"):
+    pod = objects(work / "expected" / f"{manifest}.yaml")["DaemonSet", name]["spec"]["template"]["spec"]
+    [term] = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    for wanted, more in ((True, {}), (False, {"kubernetes.io/os": "windows"}), (False, {"type": "virtual-kubelet"}),
+                         (False, {"eks.amazonaws.com/compute-type": "fargate"})):
+        labels = {"kubernetes.io/os": "linux", **more}
+        assert wanted == all((labels.get(e["key"]) in e["values"]) == (e["operator"] == "In") for e in term["matchExpressions"]), labels
+
 # The label `node` is the same, whichever node_exporter serves the file.
 values = yaml.safe_load((work / "expected" / "kube-prometheus-stack-values.yaml").read_text())
 monitor = objects(work / "scraped.yaml")["PodMonitor", "xidscope"]
