@@ -15,6 +15,9 @@ kubectl apply -k "$deploy/base"
 claim "apply -k base"
 rolled 63
 claim "rollout status ends when the agent is on all nodes, tainted and cordoned ones included"
+within 30 kubectl label --overwrite nodes n4 kubernetes.io/os=windows && within 60 has numberReady 62 &&
+	within 30 kubectl label --overwrite nodes n4 kubernetes.io/os=linux && rolled 63
+claim "a node of another system has none, until it is Linux"
 kubectl create namespace monitoring
 operator_kinds
 for folder in kubernetes/base kubernetes/overlays/{kube-prometheus-stack,scraped} npd; do
@@ -118,7 +121,9 @@ if [[ $helm ]]; then
 	h upgrade xidscope chart.tgz --set scrape=pod,rules.enabled=true && rolled 56 && monitors 7 &&
 		is "$(x get daemonset xidscope -o 'jsonpath={.spec.template.spec.containers[*].name}')" "xidscope node-exporter"
 	claim "helm upgrade: with a node_exporter of its own, and rules"
-	! h upgrade xidscope chart.tgz --set scrape=nobody && is "$(h list -o json | grep -o '"revision":"[0-9]*"')" '"revision":"2"'
+	h upgrade xidscope chart.tgz --set privileges=least && rolled 56 && x get daemonset xidscope -o yaml | grep 'apparmor.*/xidscope: unconfined'
+	claim "helm upgrade: with least privileges, which Kubernetes 1.20 has as an annotation"
+	! h upgrade xidscope chart.tgz --set scrape=nobody && is "$(h list -o json | grep -o '"revision":"[0-9]*"')" '"revision":"3"'
 	claim "helm refuses a value that it does not know, and changes nothing"
 	h rollback xidscope 1 && rolled 56 && monitors 0 && is "$(x get daemonset xidscope -o 'jsonpath={.spec.template.spec.containers[*].name}')" xidscope
 	claim "helm rollback brings the first back"
