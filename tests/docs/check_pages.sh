@@ -23,6 +23,8 @@ for page in "${pages[@]}"; do
 		compgen -G "${pattern//NN-name/*}" >/dev/null || complain "$page names $path, which does not exist"
 	done < <(grep -oE '`(bpf|deploy|docs|include|tests|user|vmlinux)/[^` ]*' "$page" | tr -d '`' | sort -u |
 		grep -vE '^(bpf|include|user|tests/fuzz|tests/unit)/[^ ]*NAME')
+	# The installation makes a link to what only the source has text, line by line.
+	! grep -nE '^[^[]*\]\((\.\./)+(bpf|include|tests|user)/' "$page" || complain "$page: that link begins in another line"
 	while read -r link; do
 		[[ -e $folder/${link%%#*} ]] || complain "$page links to $link, which does not exist"
 		anchor=${link#*#}
