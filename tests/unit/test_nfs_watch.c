@@ -281,3 +281,26 @@ TEST(errors_of_another_meaning_and_of_another_job_are_reported)
 	assert_span(3, "nfs_errors data nfs1 130 0");
 	assert_string_equal(spans[3].owner, "slurm:1 slurm:2");
 }
+
+static size_t begun;
+
+static void count_begin(void *context, const struct nfs_span *span)
+{
+	(void)context;
+	begun += !span->end_ns;
+}
+
+/* Two of them answer at last, and then there is room for two others. */
+TEST(a_stall_without_room_is_counted_and_reported_later)
+{
+	for (uint64_t seconds = 100; seconds <= 130; seconds += 10) {
+		calls_free(&now.calls);
+		now.time_ns = seconds * SECOND;
+		for (size_t i = seconds < 120 ? 0 : 2; i < NFS_WATCH_SPANS + 2; i++)
+			not_null(snapshot_server(&now.calls, formatted("nfs%zu", i)))
+				->oldest_ns[RPC_QUEUE_PENDING] = 20 * SECOND;
+		nfs_watch_add(&w, subtract(), count_begin, NULL);
+	}
+	assert_int_equal(w.no_room, 2 + 2 + 2);
+	assert_int_equal(begun, NFS_WATCH_SPANS + 2);
+}

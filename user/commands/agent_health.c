@@ -274,7 +274,7 @@ static void add_errors_text(struct node_nfs_errors *to, const struct nfs_span *s
 			    first ? before : span->text);
 }
 
-void agent_health_errors(struct agent_health *h, const struct nfs_watch *w)
+void agent_health_errors(struct agent_health *h, struct nfs_watch *w)
 {
 	struct node_state *node = &h->node.node;
 	const struct nfs_span *span;
@@ -290,8 +290,10 @@ void agent_health_errors(struct agent_health *h, const struct nfs_watch *w)
 		if (span->name == failure_names[FAILURE_STATE] &&
 		    span->last_ns < span->begin_ns + NFS_RECOVERY_NS)
 			continue;
-		if (!to && node->nfs_error_count == NODE_SERVERS_MAX)
-			break;
+		if (!to && node->nfs_error_count == NODE_SERVERS_MAX) {
+			w->no_room++;
+			continue;
+		}
 		if (!to) {
 			to = &node->nfs_errors[node->nfs_error_count++];
 			*to = (struct node_nfs_errors){

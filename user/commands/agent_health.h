@@ -34,7 +34,7 @@ int agent_health_open(struct agent_health *h, const struct options *o,
 void agent_health_add(struct agent_health *h, struct observer *observer, struct snapshot *s);
 
 /* Takes the servers whose calls end with errors. */
-void agent_health_errors(struct agent_health *h, const struct nfs_watch *w);
+void agent_health_errors(struct agent_health *h, struct nfs_watch *w);
 
 /* Judges again and writes the file if faults, acknowledgements or mounts changed, with the calls of @last. Call it every second. */
 void agent_health_poll(struct agent_health *h, struct observer *observer, struct snapshot *last);

@@ -87,6 +87,7 @@ static int export(struct agent *a)
 	} else {
 		nfs_watch_add(&a->agent_events.nfs, &d, agent_events_span, &a->agent_events);
 		agent_health_errors(&a->health, &a->agent_events.nfs);
+		snapshot_drop(&s.self, "nfs_watch", a->agent_events.nfs.no_room);
 		agent_health_add(&a->health, &a->observer, &s);
 		a->attached |= !a->started || a->source != s.calls.source;
 		a->source = s.calls.source;

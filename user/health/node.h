@@ -51,7 +51,7 @@ struct node_state {
 	struct node_mount mounts[NODE_MOUNTS_MAX];
 	size_t mount_count;
 	size_t mounts_left_out; /* there was no room for them */
-	struct node_nfs_errors nfs_errors[NODE_SERVERS_MAX]; /* further servers are left out */
+	struct node_nfs_errors nfs_errors[NODE_SERVERS_MAX]; /* others are counted */
 	size_t nfs_error_count;
 	unsigned int gpus_wanted; /* 0: any number */
 	unsigned int gpus; /* that have the driver */

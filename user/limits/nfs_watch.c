@@ -43,7 +43,7 @@ static struct nfs_watch_entry *find_entry(const struct nfs_watch *w, const char 
 				  !strcmp(x->mountpoint, mountpoint));
 }
 
-/* NULL: there is no room or no memory. */
+/* NULL: there is no room or no memory, which is counted. */
 static struct nfs_watch_entry *add_entry(struct nfs_watch *w, const char *server, int watch,
 					 const char *mountpoint, uint64_t begin_ns)
 {
@@ -51,8 +51,10 @@ static struct nfs_watch_entry *add_entry(struct nfs_watch *w, const char *server
 
 	if (!w->entries)
 		w->entries = calloc(NFS_WATCH_SPANS, sizeof(*w->entries));
-	if (!w->entries || w->count == NFS_WATCH_SPANS)
+	if (!w->entries || w->count == NFS_WATCH_SPANS) {
+		w->no_room++;
 		return NULL;
+	}
 	e = &w->entries[w->count++];
 	*e = (struct nfs_watch_entry){
 		.watch = watch,
@@ -248,7 +250,7 @@ static void add_closings(const struct watching *n)
 		e = find_entry(n->w, server, WATCH_CLOSED, t->name) ?:
 			    add_entry(n->w, server, WATCH_CLOSED, t->name, n->d->begin_ns);
 		if (!e)
-			return;
+			continue;
 		e->closings += t->disconnects;
 		e->span.last_ns = n->d->end->time_ns;
 		closings_text(e->span.text, connection_text(connection, t), e->closings);

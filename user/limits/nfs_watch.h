@@ -20,7 +20,7 @@
 /* Errors of state that go on for this time are more than the recovery after a restart of the server. */
 #define NFS_RECOVERY_NS (60 * 1000000000ull)
 
-#define NFS_WATCH_SPANS 512 /* at a time; further ones are not reported */
+#define NFS_WATCH_SPANS 512 /* at a time */
 
 struct nfs_span {
 	char server[LABEL_SIZE];
@@ -41,10 +41,11 @@ struct nfs_watch_entry;
 struct nfs_watch {
 	struct nfs_watch_entry *entries;
 	size_t count;
+	uint64_t no_room; /* spans that were not reported, at each interval in which they lasted */
 };
 
 /* Looks at an interval (the first has no begin); calls @handle for what has begun, and again for what has ended. A stall that
- * lasts at the same moment in several queues of a server is one. Without memory a begin is not reported. */
+ * lasts at the same moment in several queues of a server is one. */
 void nfs_watch_add(struct nfs_watch *w, const struct delta *d, nfs_span_handler *handle,
 		   void *context);
 

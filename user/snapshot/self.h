@@ -35,7 +35,7 @@ struct program_run {
 };
 
 #define SELF_HOOKS 32
-#define SELF_DROPS 18
+#define SELF_DROPS 19
 #define SELF_FINDINGS 32
 
 struct self {
