@@ -675,6 +675,57 @@ TEST(a_full_pipe_does_not_block)
 	close(ends[1]);
 }
 
+/* The metrics are one text: it is written once the reader goes on. */
+TEST(standard_output_without_a_reader_is_no_silent_file_system)
+{
+	static char much[200 << 10];
+	int ends[2], saved;
+
+	memset(much, 'x', sizeof(much) - 1);
+	assert_int_equal(pipe(ends), 0);
+	saved = redirect(STDOUT_FILENO, ends[1]);
+	start(NULL, "-", "log");
+	restore(STDOUT_FILENO, saved);
+	give(much);
+	assert_true(writer_append(&w, "line\n", 5));
+	w.waited.sum_ns += 3 * SECOND;
+	writer_serve(&w);
+	assert_said(1, "cannot write -: nobody reads it; see who reads standard output");
+	assert_said(1, "cannot write log: another file is written first, which takes long");
+	pid = child();
+	writer_finish(&w, SECOND / 5);
+	assert_said(2, "");
+	close(ends[0]);
+	close(ends[1]);
+	send_and_await(pid, 0, 0);
+}
+
+static bool no_fork;
+
+pid_t fork(void)
+{
+	errno = EAGAIN;
+	return no_fork ? -1 : _Fork();
+}
+
+TEST(a_process_that_cannot_be_started_is_tried_again)
+{
+	no_fork = true;
+	start_within(SECOND / 5, NULL, "x.prom", "log");
+	give("one");
+	assert_true(writer_append(&w, "line\n", 5));
+	assert_said(1, "cannot write x.prom: its process cannot be started; raise the limit");
+	assert_said(2, "");
+	writer_finish(&w, SECOND / 5);
+	assert_said(2, "");
+	assert_false(exists("x.prom"));
+	start_within(SECOND / 5, NULL, "x.prom", NULL);
+	no_fork = false;
+	write_whole("x.prom", "two");
+	assert_said(1, "x.prom is written again");
+	finish();
+}
+
 /* ---- texts that are longer than what the socket takes at once ---- */
 
 TEST(a_long_text_is_sent_piece_by_piece)

@@ -80,12 +80,17 @@ static bool has_work(const struct writer_output *f)
 	return f->path && (!f->opened || f->now.bytes);
 }
 
-/* Reports each file that waits. */
+static int hang_error(const struct writer_output *f)
+{
+	return strcmp(f->path, "-") ? -ETIMEDOUT : -EAGAIN;
+}
+
+/* Reports each file that waits. Without one that the process works on, a failure has been reported. */
 static void report_hang(struct writer *w)
 {
-	for (int i = 0; i < WRITER_FILES; i++)
+	for (int i = 0; i < WRITER_FILES && w->busy >= 0; i++)
 		if (has_work(&w->files[i]))
-			report(w, i, i == w->busy ? -ETIMEDOUT : -EINPROGRESS);
+			report(w, i, i == w->busy ? hang_error(&w->files[i]) : -EINPROGRESS);
 }
 
 /* ---- the socket ---- */
@@ -212,10 +217,9 @@ static void take_answer(struct writer *w, int err)
 		f->now = f->next;
 		f->next = (struct file_text){};
 	}
-	if (opens)
-		return; /* the first write will report an error */
-	report(w, file, err);
-	if (w->written)
+	if (!opens || err) /* the first write will report what the answer says */
+		report(w, file, err);
+	if (!opens && w->written)
 		w->written(w->context, file, err);
 }
 
@@ -390,7 +394,7 @@ void writer_finish(struct writer *w, uint64_t most_ns)
 	wait_until(w, most_ns, is_ended);
 	report_hang(w);
 	if (w->ended && w->socket >= 0 && w->files[WRITER_OUTPUT].path)
-		report(w, WRITER_OUTPUT, -ETIMEDOUT);
+		report(w, WRITER_OUTPUT, hang_error(&w->files[WRITER_OUTPUT]));
 	end_process(w);
 	close(w->epoll);
 	for (int i = 0; i < WRITER_FILES; i++) {

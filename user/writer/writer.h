@@ -92,7 +92,7 @@ bool writer_append(void *writer, const char *line, size_t size);
  * process has a CPU. Work that is not done by then is reported, and the process ends with the agent. */
 void writer_finish(struct writer *w, uint64_t most_ns);
 
-/* In writer_process.c: starts the process. Returns its socket, or -errno. */
+/* In writer_process.c: starts the process. Returns its socket, or -errno; -EUSERS: it cannot be started. */
 int writer_process_start(const struct writer *w);
 
 /* ---- messages.c: the messages, which another process writes if standard error is a file ---- */

@@ -156,5 +156,5 @@ int writer_process_start(const struct writer *w)
 		_exit(0);
 	}
 	close(ends[1]);
-	return file_unless(ends[0], pid < 0 ? -errno : 0);
+	return file_unless(ends[0], pid < 0 ? -EUSERS : 0);
 }

@@ -26,7 +26,7 @@ begin() { # begin FOLDER-OF-METRICS OF-STATE OF-EVENTS [OPTION...]
 	agent=$!
 }
 started() { wait_for 60 grep -q 'started in' agent.log; }
-reported() { wait_for 30 grep -q "cannot write $1: .*its file system does not answer" agent.log; }
+reported() { wait_for 30 grep -q "cannot write $1: \(its file system does not answer\|another file is written first\)" agent.log; }
 # logged: the agent has read the last fault.
 logged() { wait_for 40 grep -q "Xid.*$code" agent.log; }
 # seen FILE: the last fault has come there.
