@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that the caller of a process that does what may block gets its whole answer, and waits for one that hangs once. */
+#include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "unit.h"
 #include "base/clock.h"
@@ -40,10 +44,35 @@ TEST(a_long_answer_is_whole_and_counts_for_a_while)
 }
 
 static bool no_fork;
+static pid_t last;
 
 pid_t fork(void)
 {
-	return no_fork ? -1 : _Fork();
+	return last = no_fork ? -1 : _Fork();
+}
+
+static bool leaps; /* waits last until the process stops, and the clock goes on by them */
+static uint64_t ahead_ns;
+
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+	int err = (int)syscall(SYS_clock_gettime, clock, now);
+
+	now->tv_sec += (time_t)(ahead_ns / SECOND);
+	now->tv_nsec += (long)(ahead_ns % SECOND);
+	return err;
+}
+
+int poll(struct pollfd *fds, nfds_t count, int ms)
+{
+	struct timespec most = { ms / 1000, ms % 1000 * MS };
+	siginfo_t info;
+
+	if (leaps) {
+		ahead_ns += (uint64_t)ms * MS;
+		return waitid(P_PID, (id_t)last, &info, WSTOPPED | WNOWAIT);
+	}
+	return (int)syscall(SYS_ppoll, fds, count, &most, NULL, 0);
 }
 
 static void be_killed(const void *context, FILE *out)
@@ -110,6 +139,31 @@ TEST(a_file_is_read_by_another_process)
 	put("/file", "");
 	assert_int_equal(helper_read_file(&text, "file", false), 0);
 	assert_string_equal(text.bytes, "");
+	file_text_free(&text);
+}
+
+static void stop(const void *context, FILE *out)
+{
+	fputs(context, out);
+	raise(SIGSTOP);
+}
+
+/* It neither runs nor sleeps, as if it got no CPU. */
+TEST(a_question_at_the_start_without_a_cpu_is_given_up_at_last)
+{
+	struct file_text text;
+	uint64_t begin = monotonic_ns();
+
+	leaps = true;
+	assert_int_equal(helper_ask_once(&text, stop, "a"), -ETIMEDOUT);
+	leaps = false;
+	assert_in_range(monotonic_ns() - begin, HELPER_STARVED_NS,
+			HELPER_STARVED_NS + HELPER_ONCE_NS + SECOND);
+	assert_int_equal(helper_ask_once(&text, answer_at_length, "b"), -ETIMEDOUT);
+	kill(last, SIGKILL);
+	while (helper_ask_once(&text, answer_at_length, "b") == -ETIMEDOUT)
+		usleep(1000);
+	assert_int_equal(text.len, LONG);
 	file_text_free(&text);
 }
 
