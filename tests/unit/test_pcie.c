@@ -53,6 +53,21 @@ TEST(without_the_driver_there_are_none)
 	assert_int_equal(f.gpus, 0);
 }
 
+/* As without memory, or with too many open files: that drains no node. */
+TEST(what_cannot_be_read_is_not_missing)
+{
+	f.gpus_wanted = 8;
+	put("/sys/bus/pci/drivers/nvidia", "");
+	pcie_links_read(&f, root);
+	assert_int_equal(f.gpus, 8);
+	strcpy(f.bus[0], "0000:c1:00.0");
+	f.bus_count = 1;
+	put("/sys/bus/pci/devices/0000:c1:00.0", "");
+	pcie_gpus_read(&f, &f, root);
+	assert_int_equal(f.bus_count, 1);
+	assert_int_equal(f.unused_count, 0);
+}
+
 TEST(both_ends_say_how_wide_a_link_may_be)
 {
 	put_gpu(8, 16);

@@ -54,7 +54,7 @@ struct node_state {
 	struct node_nfs_errors nfs_errors[NODE_SERVERS_MAX]; /* others are counted */
 	size_t nfs_error_count;
 	unsigned int gpus_wanted; /* 0: any number */
-	unsigned int gpus; /* that have the driver */
+	unsigned int gpus; /* that have the driver; .gpus_wanted if it is not known */
 	bool driver_expected; /* it was loaded in this boot or the last one */
 	char unused[NODE_LINKS_MAX][PCI_ADDRESS_SIZE]; /* GPUs that no driver has, but should */
 	size_t unused_count;

@@ -80,6 +80,9 @@ void pcie_links_read(struct node_state *node, const char *root)
 	char name[PCI_ADDRESS_SIZE];
 	struct node_link *link;
 
+	if (!folder && errno != ENOENT)
+		node->gpus =
+			node->gpus_wanted; /* for lack of memory, for example: none is known to be missing */
 	while (next_device(folder, name)) {
 		node->gpus++;
 		if (node->link_count == NODE_LINKS_MAX)
@@ -99,11 +102,12 @@ static bool reads_as(const char *device, const char *name, const char *begin)
 	       !strncmp(text, begin, strlen(begin));
 }
 
+/* Also if it is not known. */
 static bool has(const char *device, const char *link)
 {
 	struct stat st;
 
-	return !lstat(PATHF("%s/%s", device, link), &st);
+	return !lstat(PATHF("%s/%s", device, link), &st) || errno != ENOENT;
 }
 
 static bool is_gpu(const char *device)
