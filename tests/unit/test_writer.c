@@ -726,6 +726,30 @@ TEST(a_process_that_cannot_be_started_is_tried_again)
 	finish();
 }
 
+/* ---- messages ---- */
+
+TEST(the_process_for_messages_is_replaced)
+{
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(messages_start(), 0);
+	log_error(&quiet, "one");
+	while (!count("errors", "one"))
+		usleep(1000);
+	messages_serve();
+	kill_child();
+	log_error(&quiet, "two");
+	assert_int_equal(log_lost(), 1);
+	messages_serve();
+	pid = child();
+	log_error(&quiet, "three");
+	messages_serve();
+	messages_finish(10 * SECOND);
+	send_and_await(pid, 0, 0);
+	assert_said(1, "one");
+	assert_said(0, "two");
+	assert_said(1, "three");
+}
+
 /* ---- texts that are longer than what the socket takes at once ---- */
 
 TEST(a_long_text_is_sent_piece_by_piece)

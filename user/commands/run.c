@@ -122,6 +122,7 @@ static void on_tick(void *context)
 	struct agent *a = context;
 	bool hangs = export(a) || writer_hangs(&a->writer);
 
+	messages_serve();
 	a->snapshot_seconds = monotonic_seconds() - begin;
 	if (!hangs)
 		return; /* the write's result is reported */

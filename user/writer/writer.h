@@ -101,5 +101,8 @@ int writer_process_start(const struct writer *w);
  * be blocked and SIGXFSZ ignored. Returns 0 or -errno. */
 int messages_start(void);
 
+/* Starts it again if it has ended. Messages since then are lost. Call it every interval. */
+void messages_serve(void);
+
 /* Waits until the file has the messages, at most @most_ns in which this process has a CPU. */
 void messages_finish(uint64_t most_ns);
