@@ -29,6 +29,10 @@
  *   units of mounts, in folders of systemd        trace            it waits, at its end
  *   kernel types below /boot or /lib/modules      libbpf           only kernels without /sys/kernel/btf
  *
+ * Two waits are left. The lists of mounts: btrfs reads its disk for the name of a subvolume, with the lock of all mounts. And
+ * memory: since Linux 6.3 a process that reclaims pages may wait for a server (nfs_release_folio()); PR_SET_IO_FLUSHER prevents it,
+ * but has the kernel refuse maps and events for each CPU.
+ *
  * Each question has a process of its own, forked when it is asked, some 0.3 ms: there is nothing to keep, to feed or to replace. The
  * answer comes through a pipe. When the deadline is over the caller kills the process. One that cannot be killed keeps the pipe
  * open, and while it does, the same question is not asked again: a dead server holds one process for each mount.
