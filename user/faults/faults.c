@@ -8,6 +8,8 @@
 #include "snapshot/table.h"
 #include "xid/xid_line.h"
 
+#define QUIET_SECONDS 3600.0 /* of a server, see forget_event() */
+
 /* Removes an entry that was added beyond @max; @before: the number of entries before. Returns whether it removed one. */
 static bool take_back(size_t *count, size_t before, size_t max)
 {
@@ -156,20 +158,20 @@ int faults_add(struct faults *f, const struct fault *like, double time)
 		       0;
 }
 
-/* Of a full table a CPU that has long gone on leaves: its count goes to the others'. */
-static bool forget_stall(struct fault_counts *c, const char *kind, double time)
+/* A full table loses the CPU that has long gone on, or the server that has been quiet for longest. Its series ends with its count:
+ * added to the others', that would count twice in an increase. Damage to the kernel stays. */
+static bool forget_event(struct fault_counts *c, const char *kind, double time)
 {
-	struct kernel_event *other = snapshot_kernel_event(c, false, kind, LABEL_OTHER), *oldest;
+	bool stall = kernel_event_is_stall(kind);
+	struct kernel_event *oldest = NULL;
 
-	oldest = other;
-	ARRAY_EACH(x, c->kernel_events, other ? c->kernel_event_count : 0)
-		if (!strcmp(x->kind, kind) && x != other &&
-		    (oldest == other || x->last < oldest->last))
+	ARRAY_EACH(x, c->kernel_events, c->kernel_event_count)
+		if (!strcmp(x->kind, kind) && strcmp(x->device, LABEL_OTHER) != 0 &&
+		    (!oldest || x->last < oldest->last))
 			oldest = x;
-	if (oldest == other || oldest->last > time - STALL_SECONDS)
+	if ((!stall && !strncmp(kind, "kernel_", 7)) || !oldest ||
+	    oldest->last > time - (stall ? STALL_SECONDS : QUIET_SECONDS))
 		return false;
-	other->count += oldest->count;
-	RAISE(other->last, oldest->last);
 	*oldest = c->kernel_events[--c->kernel_event_count];
 	return true;
 }
@@ -188,8 +190,8 @@ int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind,
 		same += strcmp(x->device, LABEL_OTHER) != 0;
 		known |= !strcmp(x->device, device);
 	}
-	if (!known && same >= MAX_EVENTS_OF_KIND && kernel_event_is_stall(kind))
-		same -= forget_stall(c, kind, time);
+	if (!known && same >= MAX_EVENTS_OF_KIND && !gpu_driver)
+		same -= forget_event(c, kind, time);
 	before = c->kernel_event_count;
 	event = snapshot_kernel_event(c, gpu_driver, kind, device);
 	if (take_back(&c->kernel_event_count, before,
