@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "unit.h"
@@ -139,4 +140,31 @@ TEST(the_total_of_some_is_read_in_nanoseconds)
 		put("/proc/pressure/cpu", cases[i].text);
 		assert_int_equal(cpu_pressure_waiting_ns(root), cases[i].ns);
 	}
+}
+
+/* Functions that have not yet run as well: a disk that hangs could not give them back. */
+TEST(the_program_stays_in_memory)
+{
+	char line[512];
+	bool here = false;
+	unsigned long begin, end, size = 0, rss = 0, locked = 0, value;
+	struct rlimit limit;
+	FILE *maps;
+
+	memory_keep_program();
+	maps = not_null(fopen("/proc/self/smaps", "r"));
+	while (fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%lx-%lx", &begin, &end) == 2)
+			here = strstr(line, "test_process");
+		if (!here)
+			continue;
+		size += sscanf(line, "Size: %lu", &value) == 1 ? value : 0;
+		rss += sscanf(line, "Rss: %lu", &value) == 1 ? value : 0;
+		locked += sscanf(line, "Locked: %lu", &value) == 1 ? value : 0;
+	}
+	fclose(maps);
+	if (!getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_cur < size << 10 && geteuid())
+		skip();
+	assert_int_equal(rss, size);
+	assert_int_equal(locked, size);
 }

@@ -77,19 +77,27 @@ uint64_t cpu_pressure_waiting_ns(const char *root)
 	return file_number(PATHF("%s/proc/pressure/cpu", root), " total=", 10) * 1000;
 }
 
-/* Of the first object, which is the program, the segments that nobody writes to. */
-static int drop_segments(struct dl_phdr_info *object, size_t size, void *context)
-{
-	(void)size;
-	(void)context;
-	ARRAY_EACH(s, object->dlpi_phdr, object->dlpi_phnum) {
-		void *at = (void *)(object->dlpi_addr + s->p_vaddr);
+/* Where the section of the Makefile begins that memory_keep_program() leaves out; unwinding tables follow. NULL: there is none. */
+extern const char __start_once[] __attribute__((weak));
 
-		if (s->p_type != PT_LOAD || s->p_flags & PF_W)
+/* Of the first object, which is the program: gives back what nobody writes to, and locks all that is in the file if @keep. */
+static int drop_segments(struct dl_phdr_info *object, size_t size, void *keep)
+{
+	uintptr_t once = (uintptr_t)__start_once;
+
+	(void)size;
+	ARRAY_EACH(s, object->dlpi_phdr, object->dlpi_phnum) {
+		uintptr_t at = object->dlpi_addr + s->p_vaddr;
+
+		if (s->p_type != PT_LOAD)
 			continue;
-		munlock(at, s->p_memsz);
-		madvise(at, s->p_memsz, MADV_DONTNEED);
-		mlock2(at, s->p_memsz, MLOCK_ONFAULT);
+		if (!(s->p_flags & PF_W)) {
+			munlock((void *)at, s->p_memsz);
+			madvise((void *)at, s->p_memsz, MADV_DONTNEED);
+		}
+		if (keep)
+			mlock2((void *)at,
+			       once > at && once - at < s->p_filesz ? once - at : s->p_filesz, 0);
 	}
 	return 1;
 }
@@ -97,4 +105,9 @@ static int drop_segments(struct dl_phdr_info *object, size_t size, void *context
 void memory_drop_program(void)
 {
 	dl_iterate_phdr(drop_segments, NULL);
+}
+
+void memory_keep_program(void)
+{
+	dl_iterate_phdr(drop_segments, "");
 }

@@ -19,7 +19,9 @@ bool process_start_ticks(const char *stat, uint64_t *ticks);
  * this system). 0: unknown, because the kernel is older than 4.20 or runs with psi=0. */
 uint64_t cpu_pressure_waiting_ns(const char *root);
 
-/* Releases the program's own pages, code and constants, most of which only the start needs: libbpf, BPF objects.
- * The kernel maps those that are used again from its page cache, and keeps them if the limit of locked memory allows it: a disk
- * that hangs could not give them back. */
+/* Releases the program's own pages, code and constants. The kernel maps those that are used again from its page cache. */
 void memory_drop_program(void);
+
+/* The same, and then takes them into memory, if the limit of locked memory allows it: a disk that hangs could not give them back.
+ * BPF objects and the page of `trace --html` stay on the disk. The other processes find the pages in memory. */
+void memory_keep_program(void);

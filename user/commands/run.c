@@ -134,7 +134,7 @@ static void exported(struct agent *a, int err)
 {
 	malloc_trim(128 << 10); /* most of what the snapshot and its text took */
 	if (a->attached)
-		memory_drop_program();
+		memory_keep_program();
 	a->attached = false;
 	a->export_seconds =
 		a->snapshot_seconds + (double)a->writer.files[WRITER_OUTPUT].took_ns / 1e9;
