@@ -43,6 +43,24 @@ TEST(a_long_answer_is_whole_and_counts_for_a_while)
 	helper_free(&h);
 }
 
+static void answer_late(const void *context, FILE *out)
+{
+	usleep(HELPER_WAIT_NS / 1000 + 200000);
+	answer_at_length(context, out);
+}
+
+/* Nobody reads it meanwhile. */
+TEST(a_long_answer_that_is_late_counts_for_the_next_question)
+{
+	struct helper h = { .pipe = -1 };
+
+	assert_false(helper_ask(&h, "x", answer_late, "a"));
+	usleep(1000000);
+	assert_true(helper_ask(&h, "x", answer_late, "a"));
+	assert_int_equal(h.len, LONG);
+	helper_free(&h);
+}
+
 static bool no_fork;
 static pid_t last;
 

@@ -75,6 +75,7 @@ bool helper_start(struct helper *h, const char *name, helper_work *work, const v
 
 	if (h->pipe >= 0 || pipe2(ends, O_CLOEXEC | O_NONBLOCK))
 		return false;
+	fcntl(ends[1], F_SETPIPE_SZ, 1 << 20); /* where a late answer waits for the next question */
 	h->pid = fork();
 	if (!h->pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
