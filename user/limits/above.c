@@ -217,14 +217,15 @@ static bool judge_writeback(struct judgement *j)
 	char commits[48] = "";
 
 	if (commit->calls)
-		snprintf(commits, sizeof(commits), ", and COMMITs take %.3g ms", commit_ns / 1e6);
+		snprintf(commits, sizeof(commits), ", and COMMITs take %.*g ms",
+			 FIGURE(commit_ns / 1e6));
 	if (share_of(j, ABOVE_WRITE, ABOVE_COMMIT) < MOST || m->direct_writes)
 		return false;
 	if (time >= HELD_UP * (double)j->v->active.ns && held >= IN_FLIGHT * limit) {
 		decide(j->to, BOUND_WRITEBACK, CONFIDENCE_MEDIUM,
-		       "Writers wait at the limit of dirty pages, %.3g MiB, of which WRITEs and COMMITs hold "
-		       "%.3g MiB.",
-		       limit / (1 << 20), held / (1 << 20));
+		       "Writers wait at the limit of dirty pages, %.*g MiB, of which WRITEs and COMMITs hold "
+		       "%.*g MiB.",
+		       FIGURE(limit / (1 << 20)), FIGURE(held / (1 << 20)));
 		if (STEP * a->dirty_limit_bytes > DIRTY_MAX)
 			return true;
 		j->to->gain_at_most = STEP;
@@ -234,9 +235,9 @@ static bool judge_writeback(struct judgement *j)
 	if (j->to->numbers.concurrency >= SINGLE || !*m->mountpoint || is_far_away(&j->to->numbers))
 		return false;
 	decide(j->to, BOUND_WRITEBACK, CONFIDENCE_MEDIUM,
-	       "Buffered writes go out one by one, %.3g ms each%s: one thread syncs, "
+	       "Buffered writes go out one by one, %.*g ms each%s: one thread syncs, "
 	       "or each write is synchronous. Fewer syncs, or more threads that sync, raise the throughput.",
-	       write_ns / 1e6, commits);
+	       FIGURE(write_ns / 1e6), commits);
 	return true;
 }
 
@@ -313,11 +314,11 @@ bool judge_lock(struct judgement *j)
 		return false;
 	j->to->gain_at_most = 1 + waiting / flight;
 	decide(j->to, BOUND_APPLICATION, CONFIDENCE_MEDIUM,
-	       "On average %.0f tasks wait for the lock of a file in %s, with %.2g concurrent calls: a buffered "
+	       "On average %.0f tasks wait for the lock of a file in %s, with %.*g concurrent calls: a buffered "
 	       "write keeps all others out, and buffered and O_DIRECT calls keep each other out. More threads "
 	       "would wait as well. More files, or O_DIRECT alone, would raise the throughput: %.1f times at "
 	       "most.",
-	       waiting, a->locked, flight, j->to->gain_at_most);
+	       waiting, a->locked, FIGURE_2(flight), j->to->gain_at_most);
 	return true;
 }
 

@@ -81,6 +81,10 @@ static inline double larger(double a, double b)
 	return a > b ? a : b;
 }
 
+/* The precision and the value for %.*g: three digits or two, and no exponent. */
+#define FIGURE(x) (x) < 999.5 ? 3 : (x) < 9999.5 ? 4 : (x) < 99999.5 ? 5 : 6, x
+#define FIGURE_2(x) (x) < 99.5 ? 2 : FIGURE(x)
+
 /* Appends to the sentence, which is cut at its size. */
 __attribute__((format(printf, 2, 3))) void say(struct verdict *to, const char *format, ...);
 

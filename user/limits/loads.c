@@ -197,8 +197,8 @@ void say_loads(struct verdict *to)
 	const struct verdict_numbers *n = &to->numbers;
 	double shown = n->slots && n->high.in_flight > n->slots ? n->slots : n->high.in_flight;
 
-	say(to, " an answer took %.3g ms, with %.1f it took %.3g ms.", n->low.rtt_ns / 1e6, shown,
-	    n->high.rtt_ns / 1e6);
+	say(to, " an answer took %.*g ms, with %.1f it took %.*g ms.", FIGURE(n->low.rtt_ns / 1e6),
+	    shown, FIGURE(n->high.rtt_ns / 1e6));
 }
 
 bool is_saturated(const struct judgement *j)

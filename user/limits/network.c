@@ -128,15 +128,16 @@ bool judge_network(struct judgement *j)
 	if (n->window_share >= WINDOW_FULL) {
 		decide(j->to, BOUND_NETWORK, CONFIDENCE_MEDIUM,
 		       "TCP's receive window lets a connection have %.0f KiB under way, and a round trip takes "
-		       "%.3g ms: %.3g MB/s at most. A larger window or more connections (nconnect) carry "
+		       "%.*g ms: %.*g MB/s at most. A larger window or more connections (nconnect) carry "
 		       "more.",
-		       n->window_bytes / 1024, min_ms, ratio(n->window_bytes * 1e3, n->min_rtt_ns));
+		       n->window_bytes / 1024, FIGURE(min_ms),
+		       FIGURE(ratio(n->window_bytes * 1e3, n->min_rtt_ns)));
 		set_window(j);
 	} else if (fills_link(j->v) && !may_fill_link(j->v)) {
 		decide(j->to, BOUND_NETWORK, CONFIDENCE_MEDIUM,
-		       "Data flow without a pause and wait in queues: a round trip takes %.3g ms, %.3g ms "
+		       "Data flow without a pause and wait in queues: a round trip takes %.*g ms, %.*g ms "
 		       "without queues. A faster path helps, a faster server does not.",
-		       n->srtt_ns / 1e6, min_ms);
+		       FIGURE(n->srtt_ns / 1e6), FIGURE(min_ms));
 	} else {
 		return false;
 	}

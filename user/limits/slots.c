@@ -256,9 +256,9 @@ static bool judge_even(struct judgement *j, double slots, const char *what)
 		return false;
 	j->to->gain_at_most = 1;
 	decide(j->to, BOUND_SERVER, CONFIDENCE_MEDIUM,
-	       "Calls wait for %s, but replies come one after another at equal distances, every %.3g ms: the "
+	       "Calls wait for %s, but replies come one after another at equal distances, every %.*g ms: the "
 	       "server, or a link, serves one at a time or at a fixed rate; more slots would hardly help.",
-	       what, ratio((double)(w->even_sum << RPC_GAP_SHIFT) / 1e6, (double)w->even));
+	       what, FIGURE(ratio((double)(w->even_sum << RPC_GAP_SHIFT) / 1e6, (double)w->even)));
 	return true;
 }
 

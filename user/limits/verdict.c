@@ -153,33 +153,35 @@ static void judge_server(struct judgement *j)
 		return;
 	} else if (is_far_away(n)) {
 		decide(j->to, BOUND_LATENCY, sure,
-		       "The server is far away: an answer takes %.3g ms, of which TCP's round trip is %.3g ms. "
-		       "More concurrent calls (%.2g now) raise the throughput: more threads, larger requests, more "
+		       "The server is far away: an answer takes %.*g ms, of which TCP's round trip is %.*g ms. "
+		       "More concurrent calls (%.*g now) raise the throughput: more threads, larger requests, more "
 		       "read ahead.%s",
-		       n->rtt_ns / 1e6, n->min_rtt_ns / 1e6, n->concurrency,
+		       FIGURE(n->rtt_ns / 1e6), FIGURE(n->min_rtt_ns / 1e6),
+		       FIGURE_2(n->concurrency),
 		       sure == CONFIDENCE_HIGH ? " Changes of the server do not help." :
 		       varied                  ? NO_MORE :
 						 "");
 	} else if (slow) {
 		decide(j->to, BOUND_SERVER, CONFIDENCE_MEDIUM,
-		       "The server or the network takes %.3g ms for an answer", n->rtt_ns / 1e6);
+		       "The server or the network takes %.*g ms for an answer",
+		       FIGURE(n->rtt_ns / 1e6));
 		if (n->min_rtt_ns > 0)
-			say(j->to, ", of which a round trip through the network is at most %.3g ms",
-			    n->min_rtt_ns / 1e6);
+			say(j->to, ", of which a round trip through the network is at most %.*g ms",
+			    FIGURE(n->min_rtt_ns / 1e6));
 		say(j->to, ".");
 		if (most < ONLY_ONE)
 			say(j->to, " The application makes one call after the other.");
 	} else if (most < ONE_BY_ONE || varied) {
 		decide(j->to, BOUND_APPLICATION, sure,
-		       "The application has %.2g concurrent calls, and an answer takes %.3g ms: "
+		       "The application has %.*g concurrent calls, and an answer takes %.*g ms: "
 		       "more concurrent requests, or larger ones, would raise the throughput.%s",
-		       n->concurrency, n->rtt_ns / 1e6,
+		       FIGURE_2(n->concurrency), FIGURE(n->rtt_ns / 1e6),
 		       varied && sure != CONFIDENCE_HIGH ? NO_MORE : "");
 	} else {
 		decide(j->to, BOUND_SERVER, CONFIDENCE_LOW,
-		       "Most of the calls' time passes until the answer, %.3g ms with %.1f "
+		       "Most of the calls' time passes until the answer, %.*g ms with %.1f "
 		       "concurrent calls; whether more would be served faster is not known.",
-		       n->rtt_ns / 1e6, n->concurrency);
+		       FIGURE(n->rtt_ns / 1e6), n->concurrency);
 	}
 	note_sizes(j);
 }
