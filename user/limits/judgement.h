@@ -38,7 +38,7 @@ void slot_waits_add(struct server_sums *v, const struct interval *n);
 bool stall_covers(struct server_sums *v, struct interval *n);
 
 /* Whether the interval is so soon after a stall that each client makes itself known, if the server has restarted. */
-bool is_in_grace(const struct server_sums *v, const struct interval *n);
+bool is_in_grace(const struct server_sums *v);
 
 /* Notes the slots of transport @t of the snapshot at the end. *@waited: whether calls waited for those noted so far; it begins as
  * false. */

@@ -82,7 +82,7 @@ static void add_silence(struct server_sums *v, struct interval *n)
 			/* Others were answered in the interval before, or in one that was left out as it has passed by. */
 			if (v->unheard_ns)
 				LOWER(v->silent_ns, v->unheard_ns);
-			v->silent_since = n->d->end->wall - (double)v->silent_ns / 1e9;
+			v->silent_since = v->clock - (double)v->silent_ns / 1e9;
 		}
 		calls_victims(v->victims, end, v->server);
 	}
@@ -126,7 +126,7 @@ static bool is_short_stall(const struct server_sums *v, const struct interval *n
 			   uint64_t silent_ns)
 {
 	return silent_ns && !v->silent_ns && !v->stall.intervals_left &&
-	       (n->connects || v->silent_connects) && n->d->end->wall > v->stall.end + SHORT_APART;
+	       (n->connects || v->silent_connects) && v->clock > v->stall.end + SHORT_APART;
 }
 
 /* Keeps the stall if it has ended and is the longest one. */
@@ -139,9 +139,9 @@ static void keep_longest(struct server_sums *v)
 		*longest = v->stall;
 }
 
-bool is_in_grace(const struct server_sums *v, const struct interval *n)
+bool is_in_grace(const struct server_sums *v)
 {
-	return v->stall.end && n->d->end->wall <= v->stall.over + GRACE;
+	return v->stall.end && v->clock <= v->stall.over + GRACE;
 }
 
 /* Notes what shows after a stall that the server has restarted. */
@@ -150,7 +150,7 @@ static void note_restart(struct server_sums *v, const struct interval *n)
 	bool grace = CALLS_FIND(e, &n->d->calls, error, n->name,
 				e->count && !strcmp(e->status, "NFS4ERR_GRACE"));
 
-	if (!is_in_grace(v, n))
+	if (!is_in_grace(v))
 		return;
 	v->stall.restarted |= n->clients || grace;
 	if (grace)
@@ -161,7 +161,7 @@ static void note_restart(struct server_sums *v, const struct interval *n)
 /* Whether a call that ended in the interval has waited in the stall, or for the end of the grace period. */
 static bool has_waited(const struct server_sums *v, const struct interval *n)
 {
-	return v->stall.end > 0 && (double)n->longest_ns / 1e9 >= n->d->end->wall - v->stall.over;
+	return v->stall.end > 0 && (double)n->longest_ns / 1e9 >= v->clock - v->stall.over;
 }
 
 /* The versions of NFS, as bits, whose calls ended in the interval; 0: not known. */
@@ -181,13 +181,13 @@ static void end_stall(struct server_sums *v, const struct interval *n)
 	const char *address = address_of(n, v->address);
 
 	if (!v->stall.end) {
-		v->stall.end = v->stall.over = n->d->end->wall;
+		v->stall.end = v->stall.over = v->clock;
 		v->stalls++;
 		v->stall.reconnected = n->connects || v->stall.reconnected;
 	}
 	note_restart(v, n);
 	if (has_waited(v, n)) {
-		v->stall.last = n->d->end->wall;
+		v->stall.last = v->clock;
 		if (v->stall.back && !v->stall.late)
 			v->stall.late = versions_of(n) & ~v->stall.back;
 		if (v->stall.late && !v->stall.late_end)

@@ -328,11 +328,13 @@ int limit_sums_add_server(struct limit_sums *h, const struct delta *d,
 	add_transports(v, &n);
 	note_server(v, &n);
 	v->ns += n.ns;
+	v->clock = v->clock > 0 ? v->clock + (double)n.ns / 1e9 : d->end->wall;
 	v->calls_ended += n.calls;
 	failures_add(&v->failures, d, n.name, NULL, FAILURE_NONE);
 	if (!stall_covers(v, &n))
 		add_calls(v, &n);
-	if (!is_in_grace(v, &n)) {
+	v->unregistered_ns = n.clients || n.sessions ? 0 : v->unregistered_ns + n.ns;
+	if (!is_in_grace(v)) {
 		v->clients += n.clients;
 		v->sessions += n.sessions;
 	}

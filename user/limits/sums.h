@@ -113,7 +113,7 @@ enum lost_packets {
 /* A time without an answer: see silence.c. */
 struct stall {
 	uint64_t ns; /* 0: there was none */
-	double begin, end; /* since the epoch; end 0: it lasts */
+	double begin, end; /* end 0: it lasts */
 	double last; /* when the last call that had waited in it ended; 0: none after its end */
 	double over; /* its end, or the last time when the server answered NFS4ERR_GRACE */
 	unsigned int intervals_left; /* intervals that are still to be left out */
@@ -138,7 +138,8 @@ struct server_sums {
 	uint64_t quiet_ns; /* of the last intervals, if nothing happened in them */
 	struct active_time active, silent; /* silent: the part of active that is in silent_ns */
 	uint64_t silent_ns; /* of the last intervals, if a call waited and none was answered */
-	double silent_since; /* since the epoch */
+	double clock; /* of the end, since the epoch, as if nobody had set the clock since the server's first interval */
+	double silent_since; /* by it, as all times of stalls */
 	char victims[VICTIMS_TEXT]; /* of this silence or recovery, or of the last one */
 	uint64_t unheard_ns; /* time since the last interval with an answer; 0: no answer yet */
 	uint64_t served_ns; /* of the longest call that ended in that one */
@@ -188,6 +189,7 @@ struct server_sums {
 	/* Of stalls as well: */
 	uint64_t clients,
 		sessions; /* calls by which the client made itself, or a session, known; not after stalls */
+	uint64_t unregistered_ns; /* time since the last of them */
 	uint64_t identities; /* the most of its clients that did so each */
 	uint64_t draining_ns, draining_now_ns; /* as in struct rpc_server_state */
 	uint64_t
