@@ -261,7 +261,7 @@ TEST(a_silence_names_the_mount_of_the_oldest_call)
 	table_get(&tables[TABLE_OWNER_MOUNTS], &now.calls,
 		  (const void *[]){ "nas-2", "/ckpt", "/mnt/ckpt", "slurm:3" });
 	silence(7);
-	assert_has(calls_victims((char[VICTIMS_TEXT]){}, &now.calls, "nas-2"),
+	assert_has(calls_victims((char[VICTIMS_TEXT]){}, &now.calls, "nas-2", false),
 		   " (/mnt/ckpt and 1 more; oldest call of slurm:3)");
 }
 

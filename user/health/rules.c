@@ -483,7 +483,7 @@ static void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rul
 		f = add_state(e, rule, v->server, "NFS waits",
 			      "NFS server %s%s: a call has been waiting %s for "
 			      "%.0f s. Check the server and the network to it.",
-			      v->server, VICTIMS(&e->s->calls, v->server),
+			      v->server, VICTIMS(&e->s->calls, v->server, true),
 			      rpc_queue_wait(span_of(rpc_queue_names[worst])), age);
 		f->first = e->now - age;
 	}

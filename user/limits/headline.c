@@ -123,10 +123,12 @@ static void add_silence(struct headline *h, const struct server_sums *v, const c
 		rank.weight = (double)v->unanswered_ns / 1e9;
 		rank.level = v->unanswered_ns >= 12 * HUNG_NS ? HEADLINE_FAIL : HEADLINE_WARN;
 		headline_add(
-			h, rank, v->server,
-			"%s%s answers other calls, but the oldest has waited for %.0f s%s%s%s%s.",
-			v->server, victims, rank.weight, *v->waits_on ? " on " : "", v->waits_on,
-			colon, reason);
+			h, rank, v->server, "%s%s %s for %.0f s%s%s%s%s.", v->server, victims,
+			/* Those that ended in a long interval may all have ended before it was sent. */
+			v->unheard_ns < v->unanswered_ns ?
+				"answers other calls, but the oldest has waited" :
+				"has left a call without an answer",
+			rank.weight, *v->waits_on ? " on " : "", v->waits_on, colon, reason);
 	} else if (v->unanswered_most_ns >= (v->disconnects ? 2 : 6) * HUNG_NS && !v->stalls) {
 		rank.weight = (double)v->unanswered_most_ns / 1e9;
 		headline_add(
@@ -245,12 +247,13 @@ void headline_add_server(struct headline *h, const struct limit_sums *sums, cons
 {
 	const struct server_sums *v = server_sums_of(sums, server);
 	struct verdict to = verdict_of(sums, server);
+	uint64_t hung_ns = server_hangs(sums, server);
 
 	if (!v ||
 	    !(v->calls_ended || v->oldest_ns || v->silent_ns || v->upcall_ns || v->lock_wait_ns ||
 	      v->draining_ns || v->draining_now_ns || failures_worst(&v->failures)))
 		return;
-	add_silence(h, v, VICTIMS(c, server), server_hangs(sums, server), now);
+	add_silence(h, v, VICTIMS(c, server, !hung_ns), hung_ns, now);
 	if (v->longest_stall.end > 0)
 		add_stall(h, v);
 	add_waits(h, v, to.bound_by);

@@ -117,7 +117,8 @@ static void add_stalls(const struct watching *n)
 			if (!e)
 				continue;
 			set_owner(&e->span, &s->calls, true);
-			calls_victims(e->span.text, &s->calls, v->server);
+			calls_victims(e->span.text, &s->calls, v->server,
+				      CALLS_FIND(o, &n->d->calls, op, v->server, true));
 		}
 		begin_span(n, &e->span, rpc_queue_names[oldest]);
 	}
@@ -170,7 +171,8 @@ static void update_wait(const struct watching *n, struct nfs_span *span,
 			span->text, sizeof(span->text),
 			"calls%.200s have waited for %.0f s until the client has recovered its state, and it "
 			"makes no call for that: see the kernel log; perhaps only a reboot ends it.",
-			VICTIMS(&n->d->end->calls, span->server), (double)v->draining_now_ns / 1e9);
+			VICTIMS(&n->d->end->calls, span->server, false),
+			(double)v->draining_now_ns / 1e9);
 	begin_span(n, span, upcall ? bound_names[BOUND_CREDENTIALS] : "draining");
 }
 

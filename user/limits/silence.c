@@ -84,7 +84,7 @@ static void add_silence(struct server_sums *v, struct interval *n)
 				LOWER(v->silent_ns, v->unheard_ns);
 			v->silent_since = v->clock - (double)v->silent_ns / 1e9;
 		}
-		calls_victims(v->victims, end, v->server);
+		calls_victims(v->victims, end, v->server, false);
 	}
 }
 

@@ -213,12 +213,12 @@ static void note_server(struct server_sums *v, struct interval *n)
 	memcpy(v->oldest_op, s->oldest_op, sizeof(v->oldest_op));
 	if (n->calls && v->unanswered_ns > v->unanswered_most_ns) {
 		v->unanswered_most_ns = v->unanswered_ns;
-		calls_victims(v->victims, end, v->server);
+		calls_victims(v->victims, end, v->server, true);
 	}
 	v->draining_ns += n->server->draining_ns;
 	v->draining_now_ns = s->draining_now_ns;
 	if (v->draining_now_ns)
-		calls_victims(v->victims, end, v->server);
+		calls_victims(v->victims, end, v->server, false);
 	if (s->upcall_ns) {
 		/* A shorter wait may be one of many that follow each other, or the only one. */
 		v->upcall_ns += s->upcall_ns >= n->ns ? n->ns : 0;

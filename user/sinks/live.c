@@ -69,7 +69,8 @@ static void note_events(struct live *v, const struct session *t)
 
 		if (e->kind != SESSION_DISCONNECT) /* which is counted above */
 			note(v, "%s%s", EVENT_OF_SESSION(e),
-			     e->kind == SESSION_HUNG ? VICTIMS(&t->last.calls, e->name) : "");
+			     e->kind == SESSION_HUNG ? VICTIMS(&t->last.calls, e->name, false) :
+						       "");
 	}
 }
 

@@ -192,14 +192,14 @@ enum rpc_queue server_oldest(const struct rpc_server_state *v)
 	return oldest;
 }
 
-const char *calls_victims(char *text, const struct calls *c, const char *server)
+const char *calls_victims(char *text, const struct calls *c, const char *server, bool others)
 {
 	const struct rpc_server_state *v = CALLS_FIND(x, c, server, server, true);
 	const struct calls_by *oldest = NULL;
-	const struct nfs_mount *first = NULL;
+	const char *mount = "";
 	char more[32] = "", call[RPC_OP_LEN + SLOW_COMM_LEN + 32] = "";
 	const char *owner = "", *op = "";
-	unsigned int mounts = 0;
+	unsigned int mounts = 0, known = 0;
 
 	CALLS_EACH(o, c, owner_call, server)
 		if (o->oldest_ns > (oldest ? oldest->oldest_ns : 0))
@@ -207,13 +207,18 @@ const char *calls_victims(char *text, const struct calls *c, const char *server)
 	if (oldest)
 		owner = oldest->owner;
 	/* One that the owner of the oldest call uses, if it is known. */
-	CALLS_EACH(m, c, mount, server)
-		if (!mounts++ ||
-		    CALLS_FIND(x, c, owner_mount, server,
-			       !strcmp(x->owner, owner) && !strcmp(x->mountpoint, m->mountpoint)))
-			first = m;
-	if (mounts > 1)
-		snprintf(more, sizeof(more), " and %u more", mounts - 1);
+	CALLS_EACH(m, c, mount, server) {
+		bool used = CALLS_FIND(x, c, owner_mount, server,
+				       !strcmp(x->owner, owner) &&
+					       !strcmp(x->mountpoint, m->mountpoint));
+
+		known += used;
+		if (!mounts++ || used)
+			mount = m->mountpoint;
+	}
+	if (mounts > 1 && (!others || known != 1))
+		snprintf(more, sizeof(more), others ? "one of %u mounts" : " and %u more",
+			 mounts - !others);
 	if (v)
 		op = v->oldest_op;
 	if (v && *op && v->oldest_pid)
@@ -223,9 +228,9 @@ const char *calls_victims(char *text, const struct calls *c, const char *server)
 	else if (*op || *owner)
 		snprintf(call, sizeof(call), "%s%s", op, *op && *owner ? " of " : "");
 	*text = 0;
-	if (first || *call || *owner)
-		snprintf(text, VICTIMS_TEXT, " (%s%s%s%s%s%s)", first ? first->mountpoint : "",
-			 more, first && (*call || *owner) ? "; " : "",
+	if (mounts || *call || *owner)
+		snprintf(text, VICTIMS_TEXT, " (%s%s%s%s%s%s)", others && *more ? "" : mount, more,
+			 mounts && (*call || *owner) ? "; " : "",
 			 *call  ? "oldest call: " :
 			 *owner ? "oldest call of " :
 				  "",
