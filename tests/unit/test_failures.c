@@ -53,7 +53,7 @@ TEST(errors_have_a_meaning)
 		{ "WRITE", "NFS4ERR_OLD_STATEID", FAILURE_NONE },
 		{ "WRITE", "EJUKEBOX", FAILURE_NONE },
 		{ "OPEN", "NFS4ERR_DELAY", FAILURE_NONE },
-		{ "OPEN", "NFS4ERR_GRACE", FAILURE_NONE },
+		{ "OPEN", "NFS4ERR_GRACE", FAILURE_GRACE },
 		{ "READ", "ERESTARTSYS", FAILURE_NONE },
 		{ "SEQUENCE", "ETIMEDOUT", FAILURE_NONE },
 		{ "READ", "", FAILURE_NONE },
@@ -418,8 +418,10 @@ TEST(a_user_without_a_ticket_is_a_reason_with_kerberos)
 
 	mount.kerberos = true;
 	add_failed(&f, "GETATTR", "EACCES", 9, 9);
-	mount.kerberos = false;
 	assert_has(failures_text(text, &f), ", or the user has no Kerberos ticket (kinit).");
+	add_failed(&f, "ACCESS", "ENOKEY", 99, 99);
+	mount.kerberos = false;
+	assert_has(failures_text(text, &f), "): the user has no Kerberos ticket. Also 9 of 9 ");
 }
 
 TEST(a_soft_mount_that_gives_up_is_named)

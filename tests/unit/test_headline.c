@@ -2,6 +2,7 @@
 /* Proves that the first sentence is the gravest thing: GPU, silent server, failing calls, limit, all is well; in the report,
  * in JSON and in the order of the servers. */
 #include "health/health.h"
+#include "limits/sums.h"
 #include "printed.h"
 #include "sinks/report.h"
 #include "snapshot.h"
@@ -233,7 +234,7 @@ TEST(waits_of_tasks_that_are_over_are_named)
 		}
 		ends_with(what ? "nas-2: calls waited for 40 s until the client had recovered its "
 				 "state" :
-				 "nas-2: A task waited for 40 s for credentials: ");
+				 "nas-2: A task waited for 40 s for credentials, ");
 		assert_has(text, "\"level\":\"warning\"");
 	}
 }
@@ -416,6 +417,135 @@ TEST(one_call_without_an_answer_is_named_although_others_are_answered)
 {
 	leave_one_call(29, 100);
 	ends_with("nas-2 (/mnt/ckpt) answers other calls, but the oldest has waited for 29 s.");
+}
+
+/* Another mount's job may wait as well. */
+TEST(the_mount_of_one_call_is_named_only_if_it_is_known)
+{
+	static const char *const said[] = {
+		"nas-2 (one of 2 mounts) answers other calls, but ",
+		"nas-2 (one of 2 mounts; oldest call of slurm:3) answers",
+		"nas-2 (/home; oldest call of slurm:3) answers"
+	};
+
+	for (size_t known = 0; known < COUNT(said); known++) {
+		fresh();
+		snapshot_mount(&now.calls, &(struct nfs_mount){ .server = "nas-2",
+								.export = "/home",
+								.mountpoint = "/home" });
+		if (known)
+			snapshot_owner_calls(&now.calls, "nas-2", "slurm:3")->oldest_ns = 9;
+		if (known == 2)
+			table_get(&tables[TABLE_OWNER_MOUNTS], &now.calls,
+				  (const void *[]){ "nas-2", "/home", "/home", "slurm:3" });
+		leave_one_call(29, 100);
+		ends_with(said[known]);
+	}
+}
+
+/* In an interval of 15 s calls ended, perhaps all of them before the oldest one was sent. */
+TEST(calls_before_the_oldest_one_prove_no_answer)
+{
+	for (int i = 0; i < 3; i++) {
+		call("nas-2", 300);
+		snapshot_server(&now.calls, "nas-2")->oldest_ns[RPC_QUEUE_PENDING] =
+			i == 2 ? 11 * SECOND : 0;
+		now.time_ns += 14 * SECOND;
+		now.wall += 14;
+		end_second();
+	}
+	ends_with("nas-2 (/mnt/ckpt) has left a call without an answer for 11 s.");
+}
+
+TEST(a_clock_that_is_set_changes_no_outage)
+{
+	static const double steps[] = { -3600, 86400 };
+
+	ARRAY_EACH(step, steps, COUNT(steps)) {
+		fresh();
+		serve(5);
+		silence(9);
+		now.wall += *step;
+		answer();
+		ends_with("nas-2 (/mnt/ckpt) did not answer for 10.0 s, from ");
+	}
+}
+
+TEST(what_fails_now_comes_before_an_outage_that_is_over)
+{
+	serve(5);
+	silence(9);
+	snapshot_server(&now.calls, "nas-2")->oldest_ns[RPC_QUEUE_PENDING] = 0;
+	serve(1);
+	for (int i = 0; i < 20; i++) {
+		add_calls_of_4_ms(&now, "nas-2", "GETATTR", 500, RPC_PHASE_RTT, RPC_PHASE_SLOT);
+		snapshot_error(&now.calls, "nas-2", "GETATTR", "ESTALE")->count += 500;
+		end_second();
+	}
+	ends_with("nas-2: 10000 of 10000 GETATTRs end with ESTALE (since ");
+	assert_true(strstr(text, "end with ESTALE") < strstr(text, " did not answer for "));
+	assert_has(text, "\"kind\":\"silent\",\"subject\":\"nas-2\"");
+}
+
+TEST(what_failed_and_is_over_is_told_so)
+{
+	serve(5);
+	for (int i = 0; i < 5; i++)
+		end_with_error("ENOSPC", 400);
+	for (int i = 0; i < 31; i++)
+		end_with_error("ENOSPC", 0);
+	ends_with("nas-2: 2000 of 2000 WRITEs ended with ENOSPC, data were not written (from ");
+	assert_has(text, " until ");
+	assert_lacks(text, "bound by errors, confidence high");
+}
+
+/* For so many seconds an OPEN is answered so every 5 s, while other calls go on. */
+static void be_in_grace(int seconds)
+{
+	for (int i = 0; i < seconds; i++) {
+		call("nas-2", 30);
+		if (i % 5 == 0) {
+			add_calls_of_4_ms(&now, "nas-2", "OPEN", 1, RPC_PHASE_RTT, RPC_PHASE_SLOT);
+			snapshot_error(&now.calls, "nas-2", "OPEN", "NFS4ERR_GRACE")->count++;
+		}
+		end_second();
+	}
+}
+
+TEST(a_grace_period_of_minutes_is_named)
+{
+	be_in_grace(190);
+	ends_with("nas-2: bound by delay, confidence medium. The server has restarted: calls for ");
+	assert_lacks(text, "end with");
+	fresh();
+	be_in_grace(90);
+	serve(70);
+	be_in_grace(190); /* after another restart */
+	assert_int_equal(session_end(&t), 0);
+	assert_null(failures_worst(&server_sums_of(&t.limits, "nas-2")->failures));
+	fresh();
+	serve(5);
+	silence(9);
+	snapshot_server(&now.calls, "nas-2")->oldest_ns[RPC_QUEUE_PENDING] = 0;
+	be_in_grace(250);
+	ends_with("nas-2: 50 of 50 OPENs end with NFS4ERR_GRACE (since ");
+	assert_has(text, "nas-2 (/mnt/ckpt) did not answer for 1");
+	assert_has(text, "nas-2: 50 of 50 OPENs end with NFS4ERR_GRACE (since ");
+	assert_has(text, "opens and locks wait; so long a grace period");
+	assert_has(text, "\"level\":\"warning\",\"kind\":\"errors\"");
+}
+
+TEST(a_limit_of_an_idle_server_is_no_warning)
+{
+	for (int i = 0; i < 60; i++) {
+		if (i % 10 < 3)
+			add_calls_of_4_ms(&now, "nas-2", "GETATTR", 300, RPC_PHASE_RTT,
+					  RPC_PHASE_FINISH);
+		end_second();
+	}
+	ends_with("nas-2: bound by metadata, confidence low. ");
+	assert_has(text, "\"level\":\"ok\",\"kind\":\"limit\"");
+	assert_lacks(text, "\"level\":\"warning\"");
 }
 
 /* Three connections: a call waits on the second for @oldest seconds, on each other one for @others. */

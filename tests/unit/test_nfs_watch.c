@@ -72,6 +72,22 @@ TEST(stalls_and_limits_that_are_reached_again_and_again_are_reported_twice)
 	}
 }
 
+TEST(a_grace_period_that_lasts_is_reported)
+{
+	for (uint64_t i = 100; i < 500; i += 10) {
+		snapshot_op(&now.calls, "nfs1", "OPEN")->total.bucket[9]++;
+		snapshot_error(&now.calls, "nfs1", "OPEN", "NFS4ERR_GRACE")->count += i < 400;
+		add(i, 0, 0, 0);
+		if (i < 300)
+			assert_int_equal(span_count, 0);
+	}
+	assert_int_equal(span_count, 2);
+	assert_printed("nfs_errors grace 100 0", "%s %s %lu %lu", event_kinds[spans[0].kind].name,
+		       spans[0].name, spans[0].begin_ns / SECOND, spans[0].end_ns / SECOND);
+	assert_has(spans[0].text, "OPENs end with NFS4ERR_GRACE (");
+	assert_int_equal(spans[1].end_ns / SECOND, 390);
+}
+
 TEST(a_recovery_that_makes_no_call_is_reported)
 {
 	add(100, 0, 0, 0);

@@ -124,7 +124,8 @@ static char *describe_event(const struct past_event *e)
 		put_text(out, "NFS server ", e->device);
 		put_text(out,
 			 span_is(e->name, "draining") || span_is(e->name, "credentials") ||
-					 span_is(e->name, "connection") ?
+					 span_is(e->name, "connection") ||
+					 span_is(e->name, "grace") ?
 				 ": calls waited (" :
 				 ": calls failed (",
 			 e->name);

@@ -12,7 +12,7 @@
  *   programs look. Yes if the server does not give a lock back. Others must be FEW, and COMMON among the op's calls or among
  *   those of one mount or owner: one ESTALE is a file that another client removed. So must an error that is neither in the
  *   table nor ordinary. An expired ticket and a WRITE need not be COMMON, because other users' calls go on.
- * - Is it counted elsewhere? Waits (NFS4ERR_DELAY, EJUKEBOX, NFS4ERR_GRACE) are.
+ * - Is it counted elsewhere? Waits (NFS4ERR_DELAY, EJUKEBOX) are.
  * - Is it the answer to a question? A lock that FREE_STATEID gives back may be gone with the file's CLOSE.
  *
  * Sources: RFC 8881, section 15; RFC 1813, section 2.6; soft mounts: nfs(5). */
@@ -26,12 +26,17 @@
 #define COMMON 0.1
 /* Of an op's calls that lose data: an application that writes on does not know yet. */
 #define COMMON_DATA 0.01
+/* Programs hardly pause for longer before they try again. */
+#define OVER_NS UINT64_C(30000000000)
+/* A server that has restarted waits for its clients for two lease times at most. */
+#define LONG_GRACE_NS UINT64_C(200000000000)
 /* So many bytes of owners' names, or one name, are in a sentence. */
 #define OWNERS_SIZE 96
 
 const char *const failure_names[FAILURE_NONE] = {
 	[FAILURE_DATA] = "data",       [FAILURE_STALE] = "stale", [FAILURE_TICKET] = "ticket",
 	[FAILURE_REFUSED] = "refused", [FAILURE_LOCKS] = "locks", [FAILURE_STATE] = "state",
+	[FAILURE_GRACE] = "grace",
 };
 
 /* Which calls an error is a failure of. */
@@ -94,7 +99,7 @@ static bool is_data_call(const char *op)
  * pNFS are refused now and then, and stateids that FREE_STATEID gives back may be gone. */
 static bool is_ordinary(const char *op, const char *error)
 {
-	return has_name("DELAY JUKEBOX GRACE RESTARTSYS INTR AGAIN OLD_STATEID MOVED LEASE_MOVED "
+	return has_name("DELAY JUKEBOX RESTARTSYS INTR AGAIN OLD_STATEID MOVED LEASE_MOVED "
 			"LAYOUTTRYLATER PNFS_NO_LAYOUT RETRY_UNCACHED_REP",
 			error) ||
 	       (!is_data_call(op) &&
@@ -155,7 +160,7 @@ static enum gravity gravity_of(const char *op, const char *status)
 {
 	enum failure failure = failure_of(op, status);
 
-	if (failure == FAILURE_STATE)
+	if (failure == FAILURE_STATE || failure == FAILURE_GRACE)
 		return is_refused_reclaim(status) || strstr(status, "_REVOKED") ||
 				       strstr(status, "_NO_GRACE") ?
 			       NOT_RECOVERED :
@@ -227,6 +232,9 @@ static void add_calls(struct failures *f, const struct delta *d, const struct rp
 
 	if (!to)
 		return;
+	/* Of another restart. */
+	if (to->quiet_ns >= 2 * OVER_NS && failure_of(e->op, e->status) == FAILURE_GRACE)
+		to->count = to->among = to->lasted_ns = to->quiet_ns = 0;
 	if (!to->count)
 		to->since = d->begin;
 	to->count += count;
@@ -317,8 +325,14 @@ void failures_add(struct failures *f, const struct delta *d, const char *server,
 		const struct nfs_mount *mount = CALLS_FIND(m, &d->end->calls, mount, server,
 							   !strcmp(m->mountpoint, to->mountpoint));
 
-		if (to->last_count)
+		to->quiet_ns += d->ns;
+		if (to->last_count) {
+			to->lasted_ns += to->quiet_ns;
+			to->quiet_ns = 0;
 			to->soft = is_given_up(to, d, mount);
+			to->until = d->end->wall;
+		}
+		to->over = to->quiet_ns >= OVER_NS;
 		to->kerberos |= mount && mount->kerberos;
 		/* Calls after the last failure do not count: the cause may be gone. */
 		to->since_last += calls_among(to, d, server, calls);
@@ -359,8 +373,11 @@ static const struct failed_calls *find_worst(const struct failures *f,
 		if (said && !strcmp(x->status, said->status) &&
 		    (!*x->mountpoint || !strcmp(x->mountpoint, said->mountpoint)))
 			continue;
-		if (!loses_for_sure(x) &&
-		    (x->count < FEW || (!few_suffice && failed_share(x->count, x->among) < COMMON)))
+		if (failure == FAILURE_GRACE ?
+			    x->lasted_ns < LONG_GRACE_NS :
+			    !loses_for_sure(x) &&
+				    (x->count < FEW ||
+				     (!few_suffice && failed_share(x->count, x->among) < COMMON)))
 			continue;
 		if (!worst || is_worse(x, worst))
 			worst = x;
@@ -405,7 +422,7 @@ bool failures_are_common(const struct failures *f, uint64_t calls, const uint64_
 	uint64_t failed = 0, recovered = failures_of_state(f), lost[RPC_KINDS] = {};
 
 	for (const struct failed_calls *x = f->list; x < f->list + f->count; x++) {
-		failed += x->count;
+		failed += failure_of(x->op, x->status) < FAILURE_GRACE ? x->count : 0;
 		lost[rpc_kind_of(x->op)] += failure_loses_data(x) ? x->count : 0;
 	}
 	for (int k = 0; k < RPC_KINDS; k++)
@@ -418,52 +435,53 @@ bool failures_are_common(const struct failures *f, uint64_t calls, const uint64_
 }
 
 /* Room for what say_calls() writes. */
-#define CALLS_TEXT_SIZE (2 * LABEL_SIZE + RPC_OP_LEN + RPC_STATUS_LEN + 192)
+#define CALLS_TEXT_SIZE (2 * LABEL_SIZE + RPC_OP_LEN + RPC_STATUS_LEN + 256)
 
 /* "/mnt/v4 (soft) gave EIO to 31 of 31 WRITEs, data were not written (slurm:71, since 14:03:22)", or as in the header. What was
  * lost comes before what may be cut. */
 static void say_calls(char *text, const struct failed_calls *f)
 {
 	uint64_t calls = f->among > f->count ? f->among : f->count;
-	char numbers[RPC_OP_LEN + 64], owner[LABEL_SIZE + 64];
+	char numbers[RPC_OP_LEN + 64], owner[LABEL_SIZE + 128], until[TIME_LOCAL_SIZE + 8] = "";
 	const char *error = strcmp(f->status, ANY_RPC_STATUS) ? f->status : "an error";
-	/* An error of state is no loss: the call is sent again. */
-	bool unwritten = rpc_kind_of(f->op) == RPC_KIND_WRITE &&
-			 failure_of(f->op, f->status) != FAILURE_STATE;
 
 	snprintf(numbers, sizeof(numbers), "%" PRIu64 " of %" PRIu64 " %s%s", f->count, calls,
 		 f->op,
 		 calls == 1                      ? "" :
 		 f->op[strlen(f->op) - 1] == 'S' ? "es" :
 						   "s");
-	snprintf(owner, sizeof(owner), "%s (%s%ssince %s)",
-		 unwritten             ? ", " DATA_WERE_LOST "written" :
-		 failure_loses_data(f) ? ", " DATA_WERE_LOST "read" :
-					 "",
-		 f->owner, *f->owner ? ", " : "", f->since > 0 ? CLOCK_TIME(f->since) : "?");
+	if (f->over)
+		snprintf(until, sizeof(until), " until %s", CLOCK_TIME(f->until));
+	snprintf(owner, sizeof(owner), "%s (%s%s%s %s%s)",
+		 gravity_of(f->op, f->status) == NOT_WRITTEN ? ", " DATA_WERE_LOST "written" :
+		 failure_loses_data(f)                       ? ", " DATA_WERE_LOST "read" :
+							       "",
+		 f->owner, *f->owner ? ", " : "", f->over ? "from" : "since",
+		 f->since > 0 ? CLOCK_TIME(f->since) : "?", until);
 	if (f->soft)
 		snprintf(text, CALLS_TEXT_SIZE, "%s (soft) gave %s to %s%s", f->mountpoint, error,
 			 numbers, owner);
 	else
 		snprintf(text, CALLS_TEXT_SIZE, "%s%s%s end%s with %s%s", numbers,
-			 *f->mountpoint ? " to " : "", f->mountpoint, calls == 1 ? "s" : "", error,
-			 owner);
+			 *f->mountpoint ? " to " : "", f->mountpoint,
+			 f->over    ? "ed" :
+			 calls == 1 ? "s" :
+				      "",
+			 error, owner);
 }
 
 const char *failures_text(char *text, const struct failures *f)
 {
 	const struct failed_calls *worst = find_worst(f, NULL), *other = find_worst(f, worst);
+	const __typeof__(errors[0]) *error = error_find(worst->op, worst->status);
 	char calls[CALLS_TEXT_SIZE], also[CALLS_TEXT_SIZE] = "";
 
 	say_calls(calls, worst);
 	if (other)
 		say_calls(also, other);
 	safe_format(text, FAILURE_TEXT_SIZE, "%s: %s%s.%s%s%s", calls,
-		    worst->soft ? "the server did not answer in time" :
-				  error_find(worst->op, worst->status)->meaning,
-		    worst->kerberos && failure_of(worst->op, worst->status) == FAILURE_REFUSED ?
-			    NO_TICKET :
-			    "",
+		    worst->soft ? "the server did not answer in time" : error->meaning,
+		    worst->kerberos && error->whose == NO_USERS_CALL ? NO_TICKET : "",
 		    other ? " Also " : "", also, other ? "." : "");
 	return text;
 }

@@ -12,6 +12,7 @@ enum failure {
 	FAILURE_REFUSED, /* the server refuses the credentials */
 	FAILURE_LOCKS, /* calls to the server's lock manager fail */
 	FAILURE_STATE, /* the server does not know the client's session, locks or open files */
+	FAILURE_GRACE, /* the server has restarted; it counts if that lasts */
 	FAILURE_NONE, /* ordinary (ENOENT, EEXIST), or a wait that is counted elsewhere (NFS4ERR_DELAY) */
 };
 
@@ -23,7 +24,9 @@ struct failed_calls {
 	char status[RPC_STATUS_LEN];
 	char mountpoint[LABEL_SIZE]; /* "": not known */
 	char owner[LABEL_SIZE]; /* one or more, with spaces; "": not known */
-	double since; /* begin of the first interval with one, since the epoch; 0: not known */
+	double since, until; /* the first interval with one begins, the last ends; 0: not known */
+	uint64_t lasted_ns, quiet_ns; /* between these times; since then */
+	bool over; /* for a while there was none */
 	uint64_t count;
 	/* Of how many calls up to the last failed one these failed: the least of the server's calls of the op, and the mount's and the owners' of the
 	 * kind. */

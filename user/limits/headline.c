@@ -22,8 +22,8 @@
 #include "limits/sums.h"
 
 const char *const headline_level_names[HEADLINE_LEVELS] = { "ok", "warning", "critical" };
-const char *const headline_kind_names[HEADLINE_KINDS] = { "gpu", "silent", "errors", "limit",
-							  "well" };
+const char *const headline_kind_names[HEADLINE_KINDS] = { "gpu",    "silent", "errors",
+							  "silent", "limit",  "well" };
 
 /* As for qsort(). */
 static int compare_ranks(const struct headline_rank *a, const struct headline_rank *b)
@@ -150,8 +150,11 @@ static void add_silence(struct headline *h, const struct server_sums *v, const c
 /* Adds the longest silence that is over. */
 static void add_stall(struct headline *h, const struct server_sums *v)
 {
+	const struct failed_calls *worst = failures_worst(&v->failures);
+	bool fails = worst && !worst->over && failure_of(worst->op, worst->status) != FAILURE_STATE;
 	const struct stall *s = &v->longest_stall;
-	const struct headline_rank rank = { HEADLINE_WARN, HEADLINE_SILENT, s->end - s->begin };
+	const struct headline_rank rank = { HEADLINE_WARN, fails ? HEADLINE_OVER : HEADLINE_SILENT,
+					    s->end - s->begin };
 	char reason[SILENCE_REASON_SIZE] = "", more[48] = "", late[64] = "";
 
 	if (s->lost == LOST_ONLY_LARGE)

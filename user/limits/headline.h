@@ -12,6 +12,7 @@ enum headline_kind {
 	HEADLINE_GPU,
 	HEADLINE_SILENT, /* a server does not answer, or did not */
 	HEADLINE_ERRORS, /* calls fail */
+	HEADLINE_OVER, /* a server did not answer, and now calls fail */
 	HEADLINE_LIMIT, /* what limits a server's calls */
 	HEADLINE_WELL, /* nothing of the others */
 	HEADLINE_KINDS,

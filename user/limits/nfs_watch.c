@@ -189,7 +189,7 @@ static void update_errors(const struct watching *n, struct nfs_watch_entry *e)
 		return;
 	memcpy(owners, span->owner, sizeof(owners));
 	if (failures_grow(&e->failures, &e->unwritten, owners) && span->name &&
-	    failure != FAILURE_STATE) {
+	    failure < FAILURE_STATE) {
 		span->end_ns = span->last_ns;
 		n->handle(n->context, span);
 		span->name = NULL;

@@ -153,8 +153,8 @@ static void note_restart(struct server_sums *v, const struct interval *n)
 	if (!is_in_grace(v))
 		return;
 	v->stall.restarted |= n->clients || grace;
-	if (grace)
-		v->stall.over = n->d->end->wall;
+	if (grace && v->clock <= v->stall.end + 2 * GRACE)
+		v->stall.over = v->clock;
 	keep_longest(v);
 }
 

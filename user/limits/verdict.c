@@ -596,7 +596,7 @@ static bool judge_failures(struct verdict *to, const struct server_sums *v)
 		return recovers;
 	}
 	to->bound_by = BOUND_ERRORS;
-	to->confidence = CONFIDENCE_HIGH;
+	to->confidence = worst->over ? CONFIDENCE_MEDIUM : CONFIDENCE_HIGH;
 	return true;
 }
 

@@ -129,7 +129,7 @@ static void fill_points(struct session *t)
 	ARRAY_EACH(o, d->calls.ops, d->calls.op_count)
 		session_add_op(point_of(t, o->server), o);
 	ARRAY_EACH(e, d->calls.errors, d->calls.error_count)
-		if (failure_of(e->op, e->status) != FAILURE_NONE)
+		if (failure_of(e->op, e->status) < FAILURE_GRACE)
 			point_of(t, e->server)->errors += e->count;
 	ARRAY_EACH(x, d->calls.transports, d->calls.transport_count)
 		add_transport(point_of(t, x->server), x);
@@ -464,7 +464,7 @@ static bool is_said(const struct headline *h, const struct fault_counts *f,
 
 	return ARRAY_FIND(x, in_calls, COUNT(in_calls), span_starts_with(kind, *x)) &&
 	       (ARRAY_FIND(x, h->items, h->count,
-			   (x->rank.kind == HEADLINE_SILENT || x->rank.kind == HEADLINE_ERRORS) &&
+			   x->rank.kind > HEADLINE_GPU && x->rank.kind < HEADLINE_LIMIT &&
 				   !strcmp(x->subject, v->device)) ||
 		(span_ends_with(kind, "_not_responding") &&
 		 ARRAY_FIND(x, f->kernel_events, f->kernel_event_count,
