@@ -146,8 +146,8 @@ static void set_slots(struct judgement *j, enum bound limit, uint32_t slots)
 		return;
 	/* The setting was raised after the mount; or the server has granted fewer slots, and only the server can grant more. */
 	if (now && now < v->slots_wanted[setting]) {
-		say(to, " The %s has %u slots, and %s is %u: mount again.",
-		    limit == BOUND_SESSION ? "session" : "transport", now,
+		say(to, " The %s has %u slot%s, and %s is %u: mount again.",
+		    limit == BOUND_SESSION ? "session" : "transport", now, now == 1 ? "" : "s",
 		    slot_settings[setting].name, v->slots_wanted[setting]);
 		if (limit == BOUND_SESSION)
 			say(to,
@@ -186,16 +186,14 @@ static double extrapolate_slots(const struct judgement *j, double slots, double 
 	return wanted < most ? wanted : (uint32_t)most;
 }
 
-/* Sets the gain of @wanted slots in place of @slots. Without a limit on slots the gain would be @gain, and @most at any
- * moment. @expected: sets the expected gain as well, which supposes that calls take longer by the observed slope. */
-static void set_gain(struct judgement *j, double slots, double wanted, double gain, double most,
-		     bool expected)
+/* Sets the gain of @wanted slots in place of @slots, @most at any moment. @used: so many of them will be used, if it is known; then
+ * sets the expected gain as well, which supposes that calls take longer by the observed slope. */
+static void set_gain(struct judgement *j, double slots, double wanted, double most, double used)
 {
 	struct verdict *to = j->to;
-	double used = wanted < slots * gain ? wanted : slots * gain;
 
 	to->gain_at_most = most < wanted / slots ? most : wanted / slots;
-	if (expected)
+	if (used > 0)
 		to->gain_expected =
 			larger(used / slots / (1 + growth_per_slot(j) * (used - slots)), 1);
 	LOWER(to->gain_expected, to->gain_at_most);
@@ -204,11 +202,13 @@ static void set_gain(struct judgement *j, double slots, double wanted, double ga
 static void say_slots(struct judgement *j, double slots, double wanted, bool varied,
 		      const char *what)
 {
+	bool one = slots < 1.5;
+
 	if (slots < 1) /* their number is not known, and few calls held a slot */
 		say(j->to, "Calls wait for %s: %.1f want one.", what, wanted);
 	else
-		say(j->to, "All %.0f %s are in use while %.1f calls want one.", slots, what,
-		    wanted);
+		say(j->to, "%s %.0f %.*s %s in use while %.1f calls want one.", one ? "The" : "All",
+		    slots, (int)strlen(what) - one, what, one ? "is" : "are", wanted);
 	if (!varied) {
 		say(j->to,
 		    " Whether more would help cannot be decided: the number in flight did not "
@@ -271,11 +271,11 @@ void judge_slots(struct judgement *j, enum bound limit)
 	struct verdict_numbers *n = &j->to->numbers;
 	double held =
 		n->concurrency * ratio((double)j->v->waits.hold_ns, (double)j->v->waits.total_ns);
-	double slots = known > 0 ? known : held, most;
+	double slots = known > 0 ? known : held, used = 0, most;
 	double gain = most_gain(j, limit, slots, &most), wanted = slots * gain, flat;
 	const struct load_sums *loads = main_loads(j->v);
 	struct load_sums low, high;
-	bool varied, expected = false;
+	bool varied;
 
 	n->slots = (uint32_t)(slots / transports + 0.5);
 	low = load_sums_between(loads, 0, slots / transports * LOW_LOAD);
@@ -292,18 +292,18 @@ void judge_slots(struct judgement *j, enum bound limit)
 		flat = extrapolate_slots(j, slots, slots * gain);
 		if (flat >= slots * WORTH_IT || flat >= slots * gain) {
 			j->to->confidence = CONFIDENCE_MEDIUM;
-			wanted = flat;
-			expected = true;
+			wanted = used = flat;
 		}
 	}
-	if (!expected && judge_even(j, slots, what))
+	if (!(used > 0) && judge_even(j, slots, what))
 		return;
 	wanted = power_of_two_above(wanted / share) * share;
 	LOWER(wanted, most_slots(j->v, limit));
+	LOWER(used, wanted);
 	/* All slots must have been in use for an interval: with calls that begin at intervals the gain is smaller. */
-	if (expected && queue_of(j->v, limit)->full && serves_any(n, wanted))
+	if (used > 0 && queue_of(j->v, limit)->full && serves_any(n, wanted))
 		j->to->confidence = CONFIDENCE_HIGH;
-	set_gain(j, slots, wanted, gain, most, expected);
+	set_gain(j, slots, wanted, most, used);
 	say_slots(j, slots, slots * gain, varied, what);
 	set_slots(j, limit, (uint32_t)(wanted + 0.999));
 }
