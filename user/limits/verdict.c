@@ -554,9 +554,10 @@ static bool judge_recovery(struct verdict *to, const struct server_sums *v)
 	bool session = clients < RECOVERIES;
 
 	times = session ? times : clients;
-	/* New mounts also make the client known, without errors. */
+	/* New mounts also make the client known, without errors. What is over shows in these. */
 	if (times >= RECOVERIES && times * RECOVERY_NS >= v->ns &&
-	    failures_of_state(&v->failures) >= RECOVERIES) {
+	    failures_of_state(&v->failures) >= RECOVERIES &&
+	    (v->unregistered_ns < RECOVERY_NS / 2 || times * v->unregistered_ns < 2 * v->ns)) {
 		decide(to, BOUND_STATE_RECOVERY, CONFIDENCE_HIGH,
 		       "This client %s again %" PRIu64
 		       " times in %.0f s: another client has its identity (host name, nfs4_unique_id), or "
