@@ -122,7 +122,7 @@ TEST(a_long_wait_for_credentials_is_reported)
 	v->upcall_ns = 19 * SECOND;
 	add(120, 0, 0, 0);
 	assert_span(0, "nfs_errors credentials nfs1 110 0");
-	assert_has(spans[0].text, "sh (1033) waited for 19 s for credentials: rpc.gssd");
+	assert_has(spans[0].text, "sh (1033) waited for 19 s for credentials, which rpc.gssd");
 	v->upcall_ns = 0;
 	add(181, 0, 0, 0);
 	assert_span(1, "nfs_errors credentials nfs1 110 120");

@@ -474,7 +474,7 @@ const char *wait_text(char *text, const char *by, uint64_t ns, enum wait_for wha
 		[WAIT_LOCKD] =
 			"the server's lock manager: check lockd on the server and the network to its port. NFS calls are answered.",
 		[WAIT_GSSD] =
-			"credentials: rpc.gssd (start it) or the key server does not answer. The NFS server is not the cause.",
+			"credentials, which rpc.gssd (does it run?) gets from the key server. The NFS server is not the cause.",
 	};
 
 	snprintf(text, FAILURE_TEXT_SIZE, "%.48s waited for %.0f s for %s", *by ? by : "A task",
@@ -561,13 +561,13 @@ static bool judge_recovery(struct verdict *to, const struct server_sums *v)
 		decide(to, BOUND_STATE_RECOVERY, CONFIDENCE_HIGH,
 		       "This client %s again %" PRIu64
 		       " times in %.0f s: another client has its identity (host name, nfs4_unique_id), or "
-		       "the server drops it. ",
+		       "the server drops it.",
 		       session ? "created its session" : "registered", times - 1,
 		       (double)v->ns / 1e9);
 	} else if (v->draining_now_ns >= DRAINED_NS || drained >= DRAINED) {
 		decide(to, BOUND_STATE_RECOVERY, CONFIDENCE_MEDIUM,
 		       "Calls%s waited for %.0f s until the client has recovered its state (session, locks, open "
-		       "files) with the server. ",
+		       "files) with the server.",
 		       v->victims,
 		       (double)(v->draining_ns > v->draining_now_ns ? v->draining_ns :
 								      v->draining_now_ns) /
@@ -589,11 +589,14 @@ static bool judge_failures(struct verdict *to, const struct server_sums *v)
 					      [RPC_KIND_WRITE] = ops[ABOVE_WRITE].calls +
 								 ops[ABOVE_COMMIT].calls };
 	char text[FAILURE_TEXT_SIZE];
+	if (!failures_are_common(&v->failures, v->calls_ended, by_kind)) {
+		say(to, " ");
+		to->failures_len = strlen(to->sentence);
+		return false;
 
 	if (worst && !(state && recovers))
-		say(to, "%s ", failures_text(text, &v->failures));
-	if (recovers || !worst || !failures_are_common(&v->failures, v->calls_ended, by_kind)) {
-		to->failures_len = recovers ? 0 : strlen(to->sentence);
+		say(to, "%s%s", recovers ? " " : "", failures_text(text, &v->failures));
+	if (recovers || !worst)
 		return recovers;
 	}
 	to->bound_by = BOUND_ERRORS;

@@ -31,7 +31,7 @@ def waits_and_tickets_are_named_while_other_calls_go_on(folder):
     waits = server["verdict"]
     need(waits["bound_by"] == "credentials" and "s for credentials" in waits["sentence"], waits)
     [finding] = [f for f in read_json(folder / "gssd.check")["findings"] if f["rule"] == "nfs_errors"]
-    need("sh (" in finding["reason"] and "rpc.gssd (start it)" in finding["reason"], finding)
+    need("sh (" in finding["reason"] and "rpc.gssd (does it run?)" in finding["reason"], finding)
     [server] = read_json(folder / "expired.json")["servers"]
     expired = server["verdict"]
     need("end with EKEYEXPIRED" in expired["sentence"] and "renew the ticket" in expired["sentence"], expired)
