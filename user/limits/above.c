@@ -30,6 +30,7 @@
 #define JUKEBOX_NS 5e9 /* after EJUKEBOX (NFS_JUKEBOX_RETRY_TIME) */
 #define UNRETURNED_NS 5e8
 #define DELAYED 0.05 /* a smaller share of the time that is spent so does not matter */
+#define RARE 0.25 /* nor, though all other time is idle, a smaller share of all time */
 /* After an answer NFS4ERR_DENIED the caller of fcntl() waits at least this long (NFS4_LOCK_MINTIMEOUT), between calls. Fewer such
  * answers prove nothing. */
 #define DENIED_NS 1e9
@@ -322,48 +323,53 @@ bool judge_lock(struct judgement *j)
 	return true;
 }
 
-/* The confidence in waits between calls, of which @waited is the larger part: many tasks may wait at once, or one for most of the
- * time. */
-static enum confidence by_waits(const struct judgement *j, double waited, double rest)
+void say_delays(struct judgement *j)
 {
-	return !j->idle && waited + rest > (double)j->v->judged_ns / 2 ?
-		       by_share(waited / (waited + rest)) :
-		       CONFIDENCE_MEDIUM;
+	const struct above_sums *a = &j->v->above;
+	const struct rpc_error *last = &a->delay;
+
+	if (*last->status)
+		say(j->to, " Such answers: %" PRIu64 ", the last %s to %s%s%s%s%s.", a->delayed,
+		    last->status, last->op, *last->mountpoint ? " on " : "", last->mountpoint,
+		    *last->owner ? " of " : "", last->owner);
 }
 
 bool judge_delayed(struct judgement *j)
 {
 	const struct above_sums *a = &j->v->above;
-	uint64_t opens = a->ops[ABOVE_OPEN].delayed, others = 0;
-	double jukebox = (double)a->jukebox, rest, count, waited;
-	enum confidence sure;
+	double jukebox = (double)a->jukebox, count = 0, rest, waited;
+	double all, judged = (double)j->v->judged_ns;
+	bool unreturned;
 
 	for (int o = ABOVE_LOOKUP; o <= ABOVE_NAMES; o++)
-		others += waits_between(o) && o != ABOVE_OPEN ? a->ops[o].delayed : 0;
-	count = (double)(opens + others);
+		count += waits_between(o) ? (double)a->ops[o].delayed : 0;
 	waited = larger(RETRY_NS * (count - jukebox), (double)a->retry_ns) + JUKEBOX_NS * jukebox;
 	rest = (double)(j->v->total_ns - j->v->phase_ns[RPC_PHASE_DELAY]);
 	if (waited < DELAYED * (double)j->v->active.ns || waited < rest)
 		return false;
-	sure = by_waits(j, waited, rest);
-	if (2 * (double)a->grace > count) {
-		decide(j->to, BOUND_DELAY, sure,
-		       "The server has restarted: %" PRIu64 " OPENs and %" PRIu64
-		       " other calls had to wait for the end of its grace period (NFS4ERR_GRACE).",
-		       opens, others);
-		return true;
-	}
-	decide(j->to, BOUND_DELAY, sure,
-	       "%" PRIu64 " OPENs and %" PRIu64 " other calls for metadata were answered %s, as "
-	       "if another client holds a delegation of the file: retries wait for %.3g s at least, calls "
-	       "take %.3g s.%s",
-	       opens, others, a->jukebox ? "EJUKEBOX or NFS4ERR_DELAY" : "NFS4ERR_DELAY",
-	       waited / 1e9, rest / 1e9,
-	       a->jukebox ?
-		       " Or the server reads the file from a tape." :
-	       waited < UNRETURNED_NS * count ?
-		       (j->idle ? "" : DELEGATIONS) :
-		       " That client does not return it: check whether it is down. The server takes it back after a lease time.");
+	unreturned = waited >= UNRETURNED_NS * count;
+	all = waited + rest;
+	j->to->bound_by = BOUND_DELAY;
+	/* Many tasks may wait at once, or one for most of the time. */
+	j->to->confidence = !j->idle && all > judged / 2       ? by_share(waited / all) :
+			    unreturned || all >= RARE * judged ? CONFIDENCE_MEDIUM :
+								 CONFIDENCE_LOW;
+	if (2 * (double)a->grace > count)
+		say(j->to,
+		    "The server has restarted: calls for metadata had to wait for the end of its "
+		    "grace period.");
+	else
+		say(j->to,
+		    "Calls for metadata had to be made again, as if another client holds a delegation of the "
+		    "file: retries wait for %.*g s at least, calls take %.*g s.%s",
+		    FIGURE(waited / 1e9), FIGURE(rest / 1e9),
+		    a->jukebox ?
+			    " Or the server reads the file from a tape." :
+		    unreturned ?
+			    " That client does not return it: check whether it is down. The server takes it back after a lease time." :
+		    j->idle ? "" :
+			      DELEGATIONS);
+	say_delays(j);
 	return true;
 }
 

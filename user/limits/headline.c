@@ -222,7 +222,7 @@ static void add_verdict(struct headline *h, const struct server_sums *v, const s
 										 HEADLINE_WARN,
 						     HEADLINE_ERRORS, (double)worst->count },
 			     v->server, "%s: %s", v->server, failures_text(text, &v->failures));
-	if (to->bound_by == BOUND_STATE_RECOVERY)
+	if (to->bound_by == BOUND_STATE_RECOVERY && to->confidence > CONFIDENCE_LOW)
 		rank.kind = HEADLINE_ERRORS;
 	else if (to->bound_by == BOUND_NONE)
 		rank.kind =

@@ -148,6 +148,7 @@ bool judge_lock(
 	struct judgement *j); /* more tasks wait for a file's lock than calls are in flight */
 bool judge_delayed(
 	struct judgement *j); /* calls for metadata wait before retries, within or between calls */
+void say_delays(struct judgement *j); /* how many answers ask for later retries, and the last one */
 bool judge_denied(struct judgement *j); /* tasks wait for fcntl locks */
 bool judge_refused(struct judgement *j); /* a user repeatedly tries what the server refuses */
 

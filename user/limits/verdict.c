@@ -199,7 +199,6 @@ static void judge_part(struct judgement *j, enum bound bound)
 {
 	double share = ratio(j->time[bound], j->total);
 	const struct server_sums *v = j->v;
-	const struct rpc_error *last = &v->above.delay;
 	struct verdict *to = j->to;
 	uint32_t connections = v->nconnect ?: v->transports ?: 1, more;
 
@@ -230,12 +229,8 @@ static void judge_part(struct judgement *j, enum bound bound)
 		break;
 	case BOUND_DELAY:
 		say(to, "is spent waiting before a retry: the server asks for it%s.",
-		    *last->status ? "" : ", or connecting fails");
-		if (*last->status)
-			say(to, " Such answers: %" PRIu64 ", the last %s to %s%s%s%s%s.",
-			    v->above.delayed, last->status, last->op,
-			    *last->mountpoint ? " on " : "", last->mountpoint,
-			    *last->owner ? " of " : "", last->owner);
+		    *v->above.delay.status ? "" : ", or connecting fails");
+		say_delays(j);
 		break;
 	case BOUND_RESEND:
 		say(to,
@@ -646,8 +641,11 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 		judge_calls(&j);
 		if (!j.proposes)
 			to.gain_expected = to.gain_at_most = 0;
-		if (to.confidence == CONFIDENCE_HIGH && (j.idle || to.numbers.busy_share <= 0.5))
-			to.confidence = CONFIDENCE_MEDIUM;
+		if (j.idle)
+			say(&to, " Idle %.0f %% of the time.", 100 * to.numbers.idle_share);
+		LOWER(to.confidence, j.idle                       ? CONFIDENCE_LOW :
+				     to.numbers.busy_share <= 0.5 ? CONFIDENCE_MEDIUM :
+								    CONFIDENCE_HIGH);
 	}
 	return to;
 }
