@@ -253,7 +253,7 @@ static bool judge_metadata(struct judgement *j)
 	uint64_t opened = a->ops[ABOVE_OPEN].calls, returned = a->ops[ABOVE_DELEGRETURN].calls;
 	bool recalled = attributes < all / 2 && returned >= ENOUGH_CALLS && 2 * returned >= opened;
 
-	if (share_of(j, ABOVE_STATE, ABOVE_STATE) >= MOST) {
+	if (share_of(j, ABOVE_STATE, ABOVE_STATE) >= MOST && j->to->numbers.rtt_ns < SLOW_NS) {
 		decide(j->to, BOUND_STATE_RECOVERY, CONFIDENCE_MEDIUM,
 		       "Most of the calls' time goes to calls for the client's own state%s%s: it keeps, looks "
 		       "for or recovers its lease, session and stateids.",

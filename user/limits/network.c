@@ -116,7 +116,7 @@ static void set_window(struct judgement *j)
 				     ratio(all, n->window_share * n->window_bytes));
 	while (value < wanted && value < RMEM_MAX)
 		value *= 2;
-	if (value > 2 * n->window_bytes)
+	if (value > 2 * n->window_bytes && j->to->gain_at_most >= WORTH_IT)
 		j->to->remount = propose(j, "net.ipv4.tcp_rmem[2]", value, "");
 }
 

@@ -208,9 +208,7 @@ static void judge_part(struct judgement *j, enum bound bound)
 	case BOUND_SEND:
 		/* Connections of several addresses and versions are of several mounts. */
 		more = 2 * connections;
-		say(to,
-		    "is spent waiting to transmit: the connection does not take data faster. More "
-		    "connections help if each is limited, not if the link is.");
+		say(to, "is spent waiting to transmit: the connection does not take data faster.");
 		if (!queues_on_the_way(j->v)) {
 			if (to->confidence == CONFIDENCE_HIGH)
 				to->confidence = CONFIDENCE_MEDIUM;
@@ -218,13 +216,15 @@ static void judge_part(struct judgement *j, enum bound bound)
 			    " No queue on the network is seen: a server that does not take data "
 			    "faster looks the same.");
 		}
+		if (more > MAX_CONNECTIONS)
+			break;
+		say(to, " More connections help if each is limited, not if the link is.");
 		/* One call at a time uses one connection. */
 		to->gain_at_most = 1 / (1 - share) < 2 ? 1 / (1 - share) : 2;
 		LOWER(to->gain_at_most, larger(larger(to->numbers.in_flight, 1),
 					       to->numbers.concurrency / connections));
 		/* Not each kernel heeds it for NFSv4 by RDMA. */
-		if (more <= MAX_CONNECTIONS && to->gain_at_most >= WORTH_IT &&
-		    strcmp(v->protocol, "rdma") != 0)
+		if (to->gain_at_most >= WORTH_IT && strcmp(v->protocol, "rdma") != 0)
 			to->remount = propose(j, "nconnect", more, "");
 		break;
 	case BOUND_DELAY:
@@ -234,8 +234,8 @@ static void judge_part(struct judgement *j, enum bound bound)
 		break;
 	case BOUND_RESEND:
 		say(to,
-		    "is spent sending again (%" PRIu64 " times, %" PRIu64
-		    " disconnects): calls or connections are lost.",
+		    "is spent sending again (times: %" PRIu64 ", disconnects: %" PRIu64
+		    "): calls or connections are lost.",
 		    v->retransmits, v->disconnects);
 		break;
 	case BOUND_CREDENTIALS:
@@ -509,7 +509,7 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 		to->confidence = seen < HUNG_NS                         ? CONFIDENCE_LOW :
 				 waits_for_disks(v) || was_passed_by(v) ? CONFIDENCE_MEDIUM :
 									  CONFIDENCE_HIGH;
-		if (v->oldest_ns >= HUNG_NS)
+		if (v->oldest_ns >= HUNG_NS || v->silent_ns < v->oldest_ns + HUNG_NS)
 			say(to,
 			    "No call is answered: the oldest waits for %.0f s, and nothing came for %.0f s.",
 			    oldest, silent);
@@ -584,15 +584,15 @@ static bool judge_failures(struct verdict *to, const struct server_sums *v)
 					      [RPC_KIND_WRITE] = ops[ABOVE_WRITE].calls +
 								 ops[ABOVE_COMMIT].calls };
 	char text[FAILURE_TEXT_SIZE];
-	if (!failures_are_common(&v->failures, v->calls_ended, by_kind)) {
-		say(to, " ");
-		to->failures_len = strlen(to->sentence);
-		return false;
 
 	if (worst && !(state && recovers))
 		say(to, "%s%s", recovers ? " " : "", failures_text(text, &v->failures));
 	if (recovers || !worst)
 		return recovers;
+	if (!failures_are_common(&v->failures, v->calls_ended, by_kind)) {
+		say(to, " ");
+		to->failures_len = strlen(to->sentence);
+		return false;
 	}
 	to->bound_by = BOUND_ERRORS;
 	to->confidence = worst->over ? CONFIDENCE_MEDIUM : CONFIDENCE_HIGH;
