@@ -186,14 +186,16 @@ static double extrapolate_slots(const struct judgement *j, double slots, double 
 	return wanted < most ? wanted : (uint32_t)most;
 }
 
-/* Sets the gain of @wanted slots in place of @slots, @most at any moment. @used: so many of them will be used, if it is known; then
- * sets the expected gain as well, which supposes that calls take longer by the observed slope. */
-static void set_gain(struct judgement *j, double slots, double wanted, double most, double used)
+/* Sets the gain of @wanted slots in place of @slots. Without a limit on slots the gain would be @gain, and @most at any
+ * moment. @expected: sets the expected gain as well, which supposes that calls take longer by the observed slope. */
+static void set_gain(struct judgement *j, double slots, double wanted, double gain, double most,
+		     bool expected)
 {
 	struct verdict *to = j->to;
+	double used = wanted < slots * gain ? wanted : slots * gain;
 
 	to->gain_at_most = most < wanted / slots ? most : wanted / slots;
-	if (used > 0)
+	if (expected)
 		to->gain_expected =
 			larger(used / slots / (1 + growth_per_slot(j) * (used - slots)), 1);
 	LOWER(to->gain_expected, to->gain_at_most);
@@ -271,11 +273,11 @@ void judge_slots(struct judgement *j, enum bound limit)
 	struct verdict_numbers *n = &j->to->numbers;
 	double held =
 		n->concurrency * ratio((double)j->v->waits.hold_ns, (double)j->v->waits.total_ns);
-	double slots = known > 0 ? known : held, used = 0, most;
+	double slots = known > 0 ? known : held, most;
 	double gain = most_gain(j, limit, slots, &most), wanted = slots * gain, flat;
 	const struct load_sums *loads = main_loads(j->v);
 	struct load_sums low, high;
-	bool varied;
+	bool varied, expected = false;
 
 	n->slots = (uint32_t)(slots / transports + 0.5);
 	low = load_sums_between(loads, 0, slots / transports * LOW_LOAD);
@@ -292,18 +294,18 @@ void judge_slots(struct judgement *j, enum bound limit)
 		flat = extrapolate_slots(j, slots, slots * gain);
 		if (flat >= slots * WORTH_IT || flat >= slots * gain) {
 			j->to->confidence = CONFIDENCE_MEDIUM;
-			wanted = used = flat;
+			wanted = flat;
+			expected = true;
 		}
 	}
-	if (!(used > 0) && judge_even(j, slots, what))
+	if (!expected && judge_even(j, slots, what))
 		return;
 	wanted = power_of_two_above(wanted / share) * share;
 	LOWER(wanted, most_slots(j->v, limit));
-	LOWER(used, wanted);
 	/* All slots must have been in use for an interval: with calls that begin at intervals the gain is smaller. */
-	if (used > 0 && queue_of(j->v, limit)->full && serves_any(n, wanted))
+	if (expected && queue_of(j->v, limit)->full && serves_any(n, wanted))
 		j->to->confidence = CONFIDENCE_HIGH;
-	set_gain(j, slots, wanted, most, used);
+	set_gain(j, slots, wanted, gain, most, expected);
 	say_slots(j, slots, slots * gain, varied, what);
 	set_slots(j, limit, (uint32_t)(wanted + 0.999));
 }

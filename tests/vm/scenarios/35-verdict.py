@@ -53,11 +53,11 @@ def within_bracket(folder, name, verdict):
 
 
 def predicted(folder, name, bound, setting):
-    """Likewise, and the bracket is as narrow as can be: the value that is proposed is rounded up to a power of two."""
+    """Likewise, and the bracket is narrow."""
     by_btf(folder, name)
     verdict = expect(folder, name, bound, "high", "medium")
     need(verdict["setting"] == setting and verdict["remount"], verdict)
-    need(verdict["gain_at_most"] <= 2.2 * verdict["gain_expected"], "the bracket is wide:", verdict)
+    need(verdict["gain_at_most"] <= 1.2 * verdict["gain_expected"], "the bracket is wide:", verdict)
     return within_bracket(folder, name, verdict)
 
 
