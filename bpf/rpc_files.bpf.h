@@ -78,29 +78,27 @@ __noinline __u64 handle_hash(__u64 handle)
 	return hash | 1;
 }
 
-/* Copies the names from @dentry up to the root. */
+/* Copies the names from @dentry up to the root of a mount, whose name is where it is on the server: "nas:/x". A mount may begin at
+ * another directory than a root, and the roots of one superblock may lie in each other. */
 static __noinline int names_copy(struct rpc_file *f, const struct dentry *dentry)
 {
-	const struct dentry *parent, *root;
+	const struct dentry *parent;
+	const void *name;
 	__u32 at = 0;
 	long len;
 
 	if (!f)
 		return 0;
-	for (int i = 0; i < RPC_FILE_LEVELS && dentry; i++) {
+	for (int i = 0; i <= RPC_FILE_LEVELS && dentry && at < RPC_FILE_NAMES; i++) {
 		parent = BPF_CORE_READ(dentry, d_parent);
-		/* Without a known directory it is its own parent, as a root is. */
-		if (parent == dentry) {
-			root = BPF_CORE_READ(dentry, d_sb, s_root);
-			f->whole = at ||
-				   BPF_CORE_READ(dentry, d_inode) == BPF_CORE_READ(root, d_inode);
-			break;
-		}
-		if (at >= RPC_FILE_NAMES)
-			break;
+		/* Without a known directory it is its own parent, as a root is, but has no place. */
+		name = parent == dentry ? BPF_CORE_READ(dentry, d_fsdata) :
+					  (const void *)BPF_CORE_READ(dentry, d_name.name);
+		barrier_var(at); /* or the compiler leaves the mask out, which verifiers need */
 		len = bpf_probe_read_kernel_str(f->names + (at & (RPC_FILE_NAMES - 1)),
-						RPC_FILE_NAME, BPF_CORE_READ(dentry, d_name.name));
-		if (len <= 0)
+						RPC_FILE_NAME, name);
+		f->whole = parent == dentry && len > 0;
+		if (f->whole || len <= 0)
 			break;
 		at += len & (2 * RPC_FILE_NAME - 1);
 		dentry = parent;

@@ -410,7 +410,7 @@ struct rpc_file {
 	__u32 owner, pid; /* ... the number that its owner had then, and its thread group */
 	char comm[16];
 	__u64 directory; /* of an op on data: a hash of the handle of the directory that contains the file */
-	__u64 whole; /* the names lead to the root of the mount */
+	__u64 whole; /* the names end with a root's: "nas:/x" */
 	char names
 		[RPC_FILE_NAMES +
 		 RPC_FILE_NAME]; /* its own, its directory's, and so on, each with a NUL; then a NUL */

@@ -173,7 +173,6 @@ struct task_struct {
 struct super_block {
 	__u32 s_dev;
 	unsigned long s_magic;
-	struct dentry *s_root;
 };
 
 struct inode {
@@ -188,9 +187,9 @@ struct qstr {
 
 struct dentry {
 	struct dentry *d_parent; /* of the root: itself */
+	void *d_fsdata; /* of a root of NFS: where it is, "nas:/x" (fs/nfs/getroot.c) */
 	struct qstr d_name;
 	struct inode *d_inode;
-	struct super_block *d_sb;
 	union {
 		struct hlist_node d_alias;
 	} d_u;

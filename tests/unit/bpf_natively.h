@@ -65,10 +65,13 @@ static long probe_read(void *to, __u32 size, const void *from)
 
 static long probe_read_text(void *to, __u32 size, const void *from)
 {
+	long len;
+
 	step();
 	if (!from)
 		return -14;
-	return __builtin_snprintf(to, size, "%s", (const char *)from);
+	len = __builtin_snprintf(to, size, "%s", (const char *)from) + 1;
+	return len < size ? len : size;
 }
 
 #define bpf_probe_read_kernel(to, size, from) probe_read(to, size, from)

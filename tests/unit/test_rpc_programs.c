@@ -1095,3 +1095,35 @@ TEST(two_first_calls_of_an_owner_both_count)
 		assert_int_equal(calls_by("job_7"), 2);
 	}
 }
+
+/* The names of a file with so many directories above it, in the root of a mount. */
+static void names_of(struct rpc_file *f, unsigned int above, const char *root)
+{
+	static struct dentry dentries[20];
+
+	*f = (struct rpc_file){};
+	for (unsigned int i = 0; i <= above; i++)
+		dentries[i] =
+			(struct dentry){ .d_parent = &dentries[i + 1], .d_name.name = "name" };
+	dentries[above + 1] =
+		(struct dentry){ .d_parent = &dentries[above + 1], .d_fsdata = (void *)root };
+	names_copy(f, dentries);
+}
+
+TEST(the_names_of_a_file_end_with_the_place_of_the_root_on_the_server)
+{
+	struct rpc_file f;
+
+	for (unsigned int above = 0; above < 12; above++) {
+		names_of(&f, above, "nas:/x");
+		assert_true(f.whole);
+		assert_string_equal(f.names + 5 * (above + 1), "nas:/x");
+	}
+	names_of(&f, 12, "nas:/x");
+	assert_false(f.whole);
+	assert_string_equal(f.names + sizeof("name") * 12, "name");
+	/* A directory whose parent is not known. */
+	names_of(&f, 0, NULL);
+	assert_false(f.whole);
+	assert_string_equal(f.names, "name");
+}

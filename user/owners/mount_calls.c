@@ -414,7 +414,7 @@ int mount_calls_add(struct mount_calls_state *m, struct client_list *clients,
 const struct client_calls *mount_calls_client(const struct mount_calls_state *m, uint32_t client)
 {
 	for (size_t i = m->seen_count; i--;)
-		if (m->seen[i].own.client == client && m->seen[i].own.mount.known)
+		if (m->seen[i].own.client == client)
 			return &m->seen[i].own;
 	return NULL;
 }

@@ -90,7 +90,7 @@ struct mount_list {
 int mount_calls_add(struct mount_calls_state *m, struct client_list *clients,
 		    const struct mount_list *mounts, struct snapshot *s);
 
-/* The client with this number, whose mount is known; or NULL. Valid until the next call of mount_calls_add(). */
+/* The client with this number, or NULL. Valid until the next call of mount_calls_add(). */
 const struct client_calls *mount_calls_client(const struct mount_calls_state *m, uint32_t client);
 
 /* ---- owner.c: the name of an owner of calls ---- */

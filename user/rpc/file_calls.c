@@ -57,35 +57,51 @@ void file_calls_types(const struct btf *types, volatile struct rpc_file_op *of,
 
 /* ---- paths ---- */
 
-/* Writes the path below the mount, "" if it is not known. @skip: of the directory that contains the file. */
-static void write_path(char *path, const struct rpc_file *f, bool skip)
+void file_calls_path(char *path, const struct rpc_file *f, bool directory)
 {
-	const char *names[RPC_FILE_LEVELS], *name = f->names, *end = name + sizeof(f->names);
-	char bytes[sizeof(f->names) + 8], *to = bytes;
+	const char *names[RPC_FILE_LEVELS + 1], *name = f->names, *end = name + sizeof(f->names);
+	char bytes[sizeof(f->names) + 16], *to = bytes;
+	const char *root = NULL;
 	size_t count = 0;
 
 	*path = 0;
-	for (; name < end && *name && count < RPC_FILE_LEVELS;
-	     name += strnlen(name, end - name) + 1)
+	for (; name < end && *name && count < COUNT(names); name += strnlen(name, end - name) + 1)
 		names[count++] = name;
-	if (!f->whole && count <= skip)
+	/* "nas:/x", which may be cut */
+	if (f->whole && count && strnlen(names[--count], RPC_FILE_NAME) < RPC_FILE_NAME - 1)
+		root = strstr(names[count], ":/");
+	if (!root && count <= directory)
 		return;
-	to = stpcpy(to, !f->whole ? "/..." : count <= skip ? "/" : "");
-	while (count > skip) {
+	to = stpcpy(to, root ? root + 1 : "/...");
+	while (to > bytes && to[-1] == '/')
+		to--;
+	while (count > directory) {
 		*to++ = '/';
-		count--;
-		to = mempcpy(to, names[count], strnlen(names[count], end - names[count]));
+		name = names[--count];
+		to = mempcpy(to, name, strnlen(name, end - name));
+		if (strnlen(name, end - name) == RPC_FILE_NAME - 1)
+			to = stpcpy(to, "..."); /* the kernel side has cut it */
 	}
+	if (to == bytes)
+		*to++ = '/';
 	label_from_bytes(path, FILE_PATH_SIZE, bytes, (size_t)(to - bytes));
 }
 
-void file_calls_path(const struct bpf_map *files, const struct rpc_file_key *key, char *path)
+void file_calls_place(const char *export, const char *mountpoint, char *mount, char *path)
 {
-	struct rpc_file f;
+	size_t len = strlen(export);
 
-	*path = 0;
-	if (!bpf_map_lookup_elem(bpf_map__fd(files), key, &f))
-		write_path(path, &f, false);
+	while (len && export[len - 1] == '/')
+		len--;
+	if (*path && strncmp(path, "/.../", 5) != 0) {
+		if (!*mountpoint || strncmp(path, export, len) != 0 ||
+		    (path[len] && path[len] != '/'))
+			return;
+		memmove(path, path + len, strlen(path + len) + 1);
+		if (!*path)
+			strcpy(path, "/");
+	}
+	snprintf(mount, LABEL_SIZE, "%s", mountpoint);
 }
 
 /* ---- the choice ---- */
@@ -185,7 +201,7 @@ static int add_file(struct snapshot *s, const struct row *row, int map, struct s
 	if (!to)
 		return -ENOMEM;
 	bpf_map_lookup_elem(map, &row->key, &f);
-	write_path(to->path, &f, row->directory && row->key.op < FILE_DATA_OPS);
+	file_calls_path(to->path, &f, row->directory && row->key.op < FILE_DATA_OPS);
 	snprintf(to->op, sizeof(to->op), "%s", ops[row->key.op].name);
 	to->directory = row->directory;
 	to->client = row->key.client;
@@ -250,6 +266,6 @@ void file_calls_find_mounts(struct snapshot *s, const struct mount_calls_state *
 		if (!c)
 			continue;
 		snprintf(f->server, sizeof(f->server), "%s", c->server);
-		snprintf(f->mount, sizeof(f->mount), "%s", c->mount.mountpoint);
+		file_calls_place(c->mount.export, c->mount.mountpoint, f->mount, f->path);
 	}
 }

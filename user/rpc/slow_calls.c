@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "rpc/slow_calls.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 #include "base/process.h"
@@ -74,6 +75,7 @@ int slow_calls_add(struct snapshot *s, const struct rpc_slow_call *from, const c
 	uint64_t left = from->before < from->total ? from->before : from->total;
 	uint64_t after = from->total - left;
 	struct slow_call *to = ARRAY_APPEND(s->calls.slow, s->calls.slow_count);
+	struct rpc_file file;
 
 	if (!to)
 		return -ENOMEM;
@@ -83,8 +85,9 @@ int slow_calls_add(struct snapshot *s, const struct rpc_slow_call *from, const c
 	label_from_bytes(to->op, sizeof(to->op), from->op, strlen(from->op));
 	process_first_line((int)from->pid, from->end - from->total, "comm", to->comm,
 			   sizeof(to->comm));
-	if (from->file.client == from->client)
-		file_calls_path(files, &from->file, to->file);
+	if (from->file.client == from->client &&
+	    !bpf_map_lookup_elem(bpf_map__fd(files), &from->file, &file))
+		file_calls_path(to->file, &file, false);
 	to->pid = from->pid;
 	to->client = from->client;
 	to->status = from->status < 0 ? (uint32_t)-from->status : 0;
@@ -117,8 +120,10 @@ void slow_calls_find_mounts(struct snapshot *s, const struct mount_calls_state *
 		const struct nfs_mount *only = only_mount(s, c->server);
 		const struct client_calls *own = mount_calls_client(mounts, c->client);
 
-		if (only || own)
-			snprintf(c->mount, sizeof(c->mount), "%s",
-				 only ? only->mountpoint : own->mount.mountpoint);
+		if (only)
+			file_calls_place(only->export, only->mountpoint, c->mount, c->file);
+		else if (own)
+			file_calls_place(own->mount.export, own->mount.mountpoint, c->mount,
+					 c->file);
 	}
 }

@@ -48,8 +48,12 @@ void file_calls_ops(volatile struct rpc_file_op *ops);
 void file_calls_types(const struct btf *types, volatile struct rpc_file_op *ops,
 		      volatile __s64 *inode);
 
-/* Writes the path below the mount, "" if it is not known. @path has FILE_PATH_SIZE bytes. */
-void file_calls_path(const struct bpf_map *files, const struct rpc_file_key *key, char *path);
+/* Writes the path on the server, "/.../a" of one that has more levels, "" if it is not known. @path has FILE_PATH_SIZE bytes;
+ * @directory: of the directory that contains the file. */
+void file_calls_path(char *path, const struct rpc_file *f, bool directory);
+
+/* Leaves of a path on the server what is below @export, and sets its @mount, of LABEL_SIZE bytes. Otherwise both stay. */
+void file_calls_place(const char *export, const char *mountpoint, char *mount, char *path);
 
 /* Adds to @s the files with the most calls, bytes and time, @shown by each, and as many directories. Returns 0 or -errno. */
 int file_calls_add(struct snapshot *s, const struct bpf_map *files, unsigned int shown,

@@ -316,8 +316,11 @@ void report_slow_calls(FILE *out, const struct session *t)
 			 c->pid);
 		safe_line(out, "%s %7s %-12s %-24s %s", CLOCK_TIME(c->time), DURATION(c->total_ns),
 			  c->op, process, PHASES(c->phase_ns, c->total_ns));
-		safe_line(out, "         %s%s%s%s%s%s", c->server, *c->mount ? ", " : "", c->mount,
-			  c->file, *c->owner ? ", " : "", c->owner);
+		safe_line(out, "         %s%s%s%s%s%s", c->server,
+			  *c->mount ? ", " :
+			  *c->file  ? ":" :
+				      "",
+			  c->mount, c->file, *c->owner ? ", " : "", c->owner);
 	}
 }
 
@@ -339,8 +342,8 @@ static void write_file(FILE *out, const struct file_calls *f)
 	snprintf(whose + len, sizeof(whose) - (size_t)len, "%s %" PRIu32 "%s%s",
 		 *f->comm ? f->comm : "(ended)", f->pid, *f->owner ? ", " : "", f->owner);
 	write_file_sums(out, f->op, f, whose);
-	safe_line(out, "    %s%s", *f->mount ? f->mount : f->server,
-		  *f->path ? f->path : ", no name");
+	safe_line(out, "    %s%s%s", *f->mount ? f->mount : f->server,
+		  *f->mount || !*f->path ? "" : ":", *f->path ? f->path : ", no name");
 }
 
 void report_files(FILE *out, const struct session *t)

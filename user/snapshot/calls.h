@@ -252,8 +252,9 @@ struct slow_call {
 struct file_calls {
 	char server[LABEL_SIZE];
 	char mount[LABEL_SIZE]; /* mount point; "": not known */
-	char path
-		[FILE_PATH_SIZE]; /* below the mount, as the first call found it: "/a", "/.../a" if it has more levels; "": not known */
+	/* As the first call found it: below the mount, or on the server if that is not known; "/.../a" if it has more levels; "":
+	 * not known. */
+	char path[FILE_PATH_SIZE];
 	char op[RPC_OP_LEN];
 	bool directory;
 	char owner[LABEL_SIZE]; /* of the first call, as comm and pid */

@@ -19,6 +19,9 @@ def files_and_directories_have_what_was_done(folder):
             f = files[read, f"/tree/few/known{i}"]
             need(0 <= f["bytes"] - i * 10000 < 2000 and f["comm"] == "cat", f)
             need(f["owner"] == "unit:reader.service" and f["mount"] == "/mnt/files", f)
+        need(files[read, "/tree/part/both"]["mount"] == "/mnt/files", files)
+        alone = [(f["mount"], f["path"]) for f in read_json(folder / f"part-{version}.json")["files"]]
+        need(alone == [("/mnt/part", "/alone")], alone)
         saved = files["WRITE", "/tree/many/deep/saved\\x0a"]
         need(0 <= saved["bytes"] - (1 << 20) < 20000 and saved["owner"] == "unit:writer.service", saved)
         few, many = folders[read, "/tree/few"], folders[read, "/tree/many"]
