@@ -384,6 +384,8 @@ TEST(a_hundred_pods_on_one_volume_have_one_series)
 	assert_int_equal(calls_of("pv:train"), 300);
 }
 
+#define STAGED "/var/lib/kubelet/plugins/kubernetes.io/csi/nfs.csi.k8s.io/4f0c/globalmount"
+
 TEST(mounts_of_one_superblock_have_what_they_share)
 {
 	static const struct {
@@ -402,11 +404,20 @@ TEST(mounts_of_one_superblock_have_what_they_share)
 		{ { { "/x/a", "pv:a" }, { "/", "/data" } }, "/", "/data" },
 		{ { { "/x/a", "pv:a" }, { "/x/a/pod-1", "pv:a" } }, "/x/a", "pv:a" },
 		/* The same folder: staged and published, two volumes. */
-		{ { { "/x", "/globalmount" }, { "/x", "pv:a" }, { "/x", "pv:a" } }, "/x", "pv:a" },
-		{ { { "/x", "pv:a" }, { "/x", "/data" } }, "/x", "pv:a" },
+		{ { { "/x", STAGED }, { "/x", "pv:a" }, { "/x", "pv:a" } }, "/x", "pv:a" },
+		{ { { "/x", "pv:a" }, { "/x", STAGED } }, "/x", "pv:a" },
+		{ { { "/x", STAGED } }, "/x", STAGED },
+		/* The node's own mount is there while pods come and go. */
+		{ { { "/x", "pv:a" }, { "/x", "/data" } }, "/x", "/data" },
+		{ { { "/x", "/data" }, { "/x", "pv:a" } }, "/x", "/data" },
+		{ { { "/x", "pv:a" }, { "/x", "pv:b" }, { "/x", "/data" } }, "/x", "/data" },
+		{ { { "/x", STAGED }, { "/x", "pv:a" }, { "/x", "/data" } }, "/x", "/data" },
 		{ { { "/x", "pv:a" }, { "/x", "pv:b" }, { "/x", "pv:c" } }, "/x", "" },
 		{ { { "/x", "/data" }, { "/x", "/mnt" } }, "/x", "/data" },
 		{ { { "x", "/data" }, { "y", "/mnt" } }, "/", "" },
+		/* As it was mounted. */
+		{ { { "/x/", "/data" }, { "/x/a", "pv:a" } }, "/x/", "/data" },
+		{ { { "/x/a", "pv:a" }, { "/x/", "/data" } }, "/x/", "/data" },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {

@@ -102,8 +102,10 @@ void mount_point_label(char *label, size_t size, const char *path, size_t len)
 
 bool mount_leads_to(const char *path, const char *point)
 {
-	size_t len = strcmp(point, "/") ? strlen(point) : 0;
+	size_t len = strlen(point);
 
+	while (len && point[len - 1] == '/')
+		len--;
 	return !strncmp(path, point, len) && (!path[len] || path[len] == '/');
 }
 

@@ -53,10 +53,18 @@ void mount_calls_free(struct mount_calls_state *m)
 
 /* ---- the mount of each client ---- */
 
+/* Which of the mount points of one folder names it: the node's own, as volumes come and go with their pods; else the volume, not
+ * where kubelet or a driver of CSI has staged it. */
+static int rank_of(const char *mountpoint)
+{
+	return *mountpoint != '/' ? 1 : strstr(mountpoint, "/plugins/") ? 0 : 2;
+}
+
 void client_add_mount(struct client_mount *c, const struct nfs_mount *m)
 {
-	bool above = mount_leads_to(c->export, m->export), path = *m->mountpoint == '/';
+	bool above = mount_leads_to(c->export, m->export);
 	bool below = mount_leads_to(m->export, c->export);
+	int better = rank_of(m->mountpoint) - rank_of(c->mountpoint);
 
 	if (!c->known || (above && !below)) {
 		c->known = true;
@@ -68,9 +76,11 @@ void client_add_mount(struct client_mount *c, const struct nfs_mount *m)
 		if (!*c->export)
 			strcpy(c->export, "/");
 		*c->mountpoint = 0;
-	} else if (above && (path ? !*c->mountpoint : strcmp(c->mountpoint, m->mountpoint) != 0)) {
-		snprintf(c->mountpoint, sizeof(c->mountpoint), "%s",
-			 path || *c->mountpoint == '/' ? m->mountpoint : "");
+	} else if (above && better > 0) {
+		memcpy(c->mountpoint, m->mountpoint, sizeof(c->mountpoint));
+	} else if (above && !better && *m->mountpoint != '/' &&
+		   strcmp(c->mountpoint, m->mountpoint) != 0) {
+		*c->mountpoint = 0;
 	}
 }
 

@@ -5,6 +5,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "base/mountinfo.h"
 #include "kernel/kernel_types.h"
 #include "owners/mount_calls.h"
 #include "owners/shares.h"
@@ -94,8 +95,7 @@ void file_calls_place(const char *export, const char *mountpoint, char *mount, c
 	while (len && export[len - 1] == '/')
 		len--;
 	if (*path && strncmp(path, "/.../", 5) != 0) {
-		if (!*mountpoint || strncmp(path, export, len) != 0 ||
-		    (path[len] && path[len] != '/'))
+		if (!*mountpoint || !mount_leads_to(path, export))
 			return;
 		memmove(path, path + len, strlen(path + len) + 1);
 		if (!*path)
