@@ -127,9 +127,13 @@ TEST(an_owner_is_who_the_path_of_its_group_says)
 		{ "/lxc/101/ns/system.slice", "container:101" },
 		{ "/machine.slice/machine-my\\x2dbox.scope/payload", "container:my-box" },
 		{ "/machine.slice/systemd-nspawn@my\\x2dbox.service/payload", "container:my-box" },
+		/* libvirt counts the machines that it has started. */
+		{ "/machine.slice/machine-lxc\\x2d1234\\x2dmy\\x2dbox.scope", "container:my-box" },
+		{ "/machine.slice/machine-qemu\\x2d9\\x2dvm\\x2d1.scope/libvirt/emulator",
+		  "container:vm-1" },
+		{ "/machine.slice/machine-lxc\\x2dbox.scope", "container:lxc-box" },
+		{ "/machine.slice/machine-qemu\\x2d9.scope", "container:qemu-9" },
 		/* What looks like one. */
-		{ "/machine.slice/machine-qemu\\x2d1\\x2dvm.scope",
-		  "unit:machine-qemu\\x5cx2d1\\x5cx2dvm.scope" },
 		{ "/system.slice/docker-" ID "0.scope", "unit:docker-" ID "0.scope" },
 		{ "/system.slice/x" ID ".scope", "unit:x" ID ".scope" },
 		{ "/docker/" HEX_40, "group:docker/" HEX_40 },

@@ -13,6 +13,7 @@
  *                                                                    NAMESPACE/ID/config.json: annotations, nerdctl/name
  *   LXC              lxc.payload.NAME (4.0), lxc.payload/NAME (3.1), lxc/NAME (before, and LXD, Proxmox VE)
  *   systemd-nspawn   machine.slice/machine-NAME.scope; as a service machine.slice/systemd-nspawn@NAME.service
+ *   libvirt          machine.slice/machine-qemu-N-NAME.scope, -lxc-: N is another one at each start (a machine counts as a container)
  *
  * docker's folder is another one if /etc/docker/daemon.json has data-root, with userns-remap UID.GID below it; podman's if
  * /etc/containers/storage.conf has graphroot. Volatile containers (podman run --rm) have their own file from podman 4.3 on.
@@ -64,8 +65,7 @@ static bool take_id(struct span part, struct span rest, char id[CONTAINER_ID])
 	return false;
 }
 
-/* Copies the name of a unit without its escapes, such as "\x2d". */
-static void copy_unescaped(struct span from, char *to, size_t size)
+void unit_unescape(struct span from, char *to, size_t size)
 {
 	while (span_left(from) && size-- > 1)
 		*to++ = span_take_byte(&from, "\\x", 16, 2);
@@ -88,16 +88,20 @@ static bool take_named(struct span *path, char *name)
 	};
 
 	ARRAY_EACH(f, forms, COUNT(forms)) {
-		struct span rest = *path, part;
+		struct span rest = *path, part, name_only;
 
 		if (!span_take(&rest, f->before))
 			continue;
 		part = span_take_until(&rest, "/");
-		if (!span_ends_with(part, f->end) || span_left(part) == strlen(f->end) ||
-		    span_starts_with(part, "qemu\\x2d")) /* a machine of libvirt */
+		if (!span_ends_with(part, f->end) || span_left(part) == strlen(f->end))
 			continue;
 		part.end -= strlen(f->end);
-		copy_unescaped(part, name, CONTAINER_NAME);
+		name_only = part;
+		if ((span_take(&name_only, "lxc\\x2d") || span_take(&name_only, "qemu\\x2d")) &&
+		    span_left(span_take_run(&name_only, "0123456789")) &&
+		    span_take(&name_only, "\\x2d") && span_left(name_only))
+			part = name_only;
+		unit_unescape(part, name, CONTAINER_NAME);
 		*path = rest;
 		return true;
 	}

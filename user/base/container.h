@@ -7,6 +7,9 @@
 #define CONTAINER_ID 65 /* 64 hexadecimal digits and the NUL */
 #define CONTAINER_NAME 65 /* of a runtime's file; a longer one ends in "..." and a checksum */
 
+/* Copies the name of a unit of systemd without its escapes, such as "\x2d". */
+void unit_unescape(struct span from, char *to, size_t size);
+
 /* Finds the outermost container in the path of a control group. Sets its ID, or, if the group has no ID, "-" and its @name, of
  * 512 bytes. Returns the rest of the path; NULL: there is none. */
 const char *container_find(const char *path, char id[CONTAINER_ID], char *name);
