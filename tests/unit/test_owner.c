@@ -154,6 +154,12 @@ TEST(an_owner_is_who_the_path_of_its_group_says)
 		  "user:1000" },
 		{ "/user.slice/user-1000.slice/system.slice/slurmstepd.scope/job_1", "user:1000" },
 		{ "/user.slice/odd.slice", "user:unknown" },
+		/* Groups of users by pam_cgfs of LXC, and of a job's user by HTCondor. */
+		{ "/user/alice/0/kubepods/pod" POD_ID, "group:user/alice" },
+		{ "/user/alice/0/lxc/a/slurm/uid_0/job_4711", "group:user/alice" },
+		{ "/user/alice/0/" ID, "group:user/alice" },
+		{ "/htcondor/condor_slot1@n/kubepods/pod" POD_ID, "group:htcondor/condor_slot1@n" },
+		{ "/system.slice/htcondor/condor_slot1@n/lxc/a", "group:system.slice/htcondor" },
 		{ "/a", "group:a" },
 		{ "/a/b/c", "group:a/b" },
 		{ "/a\nb\"", "group:a\\x0ab\"" },
@@ -326,6 +332,11 @@ TEST(a_variable_of_the_oldest_process_names_the_owner)
 			    "env:SESSION=s_1\\x0a");
 	assert_string_equal(owner_with("UN,PATH", "/lxc.payload.ab", true), "container:ab");
 	assert_string_equal(owner_with("RUN", "/lxc.payload.gone", true), "container:gone");
+	/* Of a group in which users may make others. */
+	add_process(13, "/htcondor/a", 90, 'S', ENVIRONMENT("RUN=a"));
+	assert_string_equal(owner_with("RUN", "/htcondor/a", true), "env:RUN=a");
+	assert_string_equal(owner_with("RUN", "/htcondor/b", true), "group:htcondor/b");
+	assert_string_equal(owner_with("RUN", "/user/alice", true), "group:user/alice");
 	/* Empty is not set. A value that is too long is cut. */
 	add_process(11, "/lxc.payload.a/x", 400, 'S', ENVIRONMENT("RUN="));
 	assert_string_equal(owner_with("RUN", "/lxc.payload.a", true), "container:a");

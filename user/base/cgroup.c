@@ -134,13 +134,17 @@ static const char *find_pod(struct cgroup *c, const char *path, bool kubelet)
 /* @below: the path begins at an unknown group. */
 static void find_owner(struct cgroup *c, bool below)
 {
+	/* Groups of sessions, also by pam_cgfs of LXC in v1, and of a job's user by HTCondor. */
+	static const char *const users_own[] = { "/user.slice/*", "/user/*", "/htcondor/*",
+						 "/system.slice/htcondor/*", NULL };
 	const char *path = c->path, *inside;
 
-	/* Groups below user.slice are users' own. */
-	if (!strncmp(path, "/user.slice/", strlen("/user.slice/")) || take_job(c, path))
+	c->outer = strlen(path);
+	if (matches_one(path, users_own) || take_job(c, path))
 		return;
 	inside = find_pod(c, path, below) ?: container_find(path, c->container, c->name);
-	c->outer = inside ? (size_t)(inside - path) : strlen(path);
+	if (inside)
+		c->outer = (size_t)(inside - path);
 	while (inside && (inside = strchr(inside, '/')) && !take_job(c, inside))
 		inside++;
 }
@@ -198,7 +202,7 @@ void cgroup_of_path(struct cgroup *c, const char *path)
 static bool may_have_variable(const struct cgroup *c)
 {
 	return !*c->job && !c->unnamed_job && !*c->pod && c->path[1] &&
-	       strncmp(c->path, "/user.slice", strlen("/user.slice")) != 0;
+	       fnmatch("/user[./]*", c->path, 0) != 0;
 }
 
 /* Whether a thread sleeps uninterruptibly: perhaps for a silent server, with the lock of the process's memory. */
