@@ -49,6 +49,7 @@ TEST(an_owner_is_who_the_path_of_its_group_says)
 		{ "/pbs_jobs.service/jobs/4711[3].server", "pbs:4711[3]" },
 		{ "/pbspro.service/jobid/4711.server", "pbs:4711" },
 		{ "/pbspro.slice/pbspro-4711.server.slice", "pbs:4711" },
+		{ "/pbspro.slice/pbspro-4711\\x5b3\\x5d.my\\x2dserver.slice", "pbs:4711[3]" },
 		{ "/pbspro/4711[3].server", "pbs:4711[3]" },
 		{ "/pbspro/jobs", "group:pbspro/jobs" },
 		{ "/system.slice/pbspro/4711.server", "group:system.slice/pbspro" },
@@ -72,6 +73,8 @@ TEST(an_owner_is_who_the_path_of_its_group_says)
 		  "pod:" POD_ID },
 		{ "/kubepods/besteffort/pod" POD_ID "/ab", "pod:" POD_ID },
 		{ "/kubepods.slice/kubepods-pod01234567_89ab_cdef_0123_456789abcdef.slice",
+		  "pod:" POD_ID },
+		{ "/my.slice/my-pods.slice/my-pods-kubepods.slice/my-pods-" POD "/x",
 		  "pod:" POD_ID },
 		/* containerd with cgroupfs under a kubelet with systemd; nodes in containers: kind, k3d, minikube. */
 		{ "/system.slice/containerd.service/" POD ":cri-containerd:ab", "pod:" POD_ID },

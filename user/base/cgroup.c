@@ -57,6 +57,7 @@ static bool take_job(struct cgroup *c, const char *path)
 {
 	struct span rest = span_of(path), above[2], job, number;
 	const struct job_form *form;
+	char name[CGROUP_PATH];
 
 	above[0] = take_name(&rest);
 	above[1] = take_name(&rest);
@@ -69,6 +70,8 @@ static bool take_job(struct cgroup *c, const char *path)
 		c->unnamed_job = (size_t)(job.end - c->path);
 		return true;
 	}
+	unit_unescape(job, name, sizeof(name));
+	job = span_of(name);
 	if (!span_take(&job, form->before))
 		return false;
 	number = span_take_run(&job, "0123456789[]");
@@ -81,12 +84,12 @@ static bool take_job(struct cgroup *c, const char *path)
 static bool take_uid(struct cgroup *c, struct span name)
 {
 	struct span uid;
-	bool bare = span_take(&name, "pod");
+	bool bare = span_take(&name, "pod"), found = bare;
 
-	if (!bare && !span_take_through(&name, "-pod"))
-		return false;
+	while (!bare && span_take_through(&name, "-pod"))
+		found = true;
 	uid = span_take_run(&name, "0123456789abcdef-_");
-	if (span_left(uid) < 32 ||
+	if (!found || span_left(uid) < 32 ||
 	    (span_left(name) &&
 	     (bare || (!span_is(name, ".slice") && !span_starts_with(name, ".slice:")))) ||
 	    !span_copy(uid, c->pod, sizeof(c->pod)))
