@@ -59,6 +59,8 @@ static void add_titled(int pid, const char *title, const char *group, const char
 {
 	put(formatted("/proc/%d/cmdline", pid), title);
 	put(formatted("/proc/%d/cgroup", pid), group);
+	put(formatted("/proc/%d/stat", pid),
+	    formatted("%d (x) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 %d 0\n", pid, pid));
 	put(formatted("/proc/%d/status", pid), formatted("Name:\tx\nUid:\t%s\nGid:\t0\n", uids));
 }
 

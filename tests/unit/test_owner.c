@@ -369,6 +369,7 @@ TEST(what_the_first_look_cannot_know_is_asked_again)
 }
 
 #define STEP "/system.slice/slurmstepd.scope/s1JHM889NVM300"
+#define OTHER_STEP "/system.slice/slurmstepd.scope/s1JHM889NVM301"
 
 /* The owner of a job whose only process is slurmstepd: the names of its path, the last one first. */
 static const char *owner_of_step(char state, const char *users, uint64_t age_ns, bool known)
@@ -498,11 +499,20 @@ TEST(a_process_that_is_held_hides_no_name_for_good)
 	}
 	assert_true(found[0] && found[1]);
 	/* The title of a slurmstepd. */
-	add_process(12, "/system.slice/slurmstepd.scope/s1JHM889NVM300", 1, 'S', "", 0);
-	put("/proc/12/status", "\nUid:\t0\t0\t0\t0\n");
+	for (int i = 0; i < 2; i++) {
+		add_process(12 + i, i ? STEP : OTHER_STEP, 1, 'S', "", 0);
+		put(formatted("/proc/%d/status", 12 + i), "\nUid:\t0\t0\t0\t0\n");
+		put(formatted("/proc/%d/cmdline", 12 + i), "slurmstepd: [4711.batch]");
+	}
 	held = "/proc/12/cmdline";
-	look_until_held();
-	assert_non_null(strstr(helper.text, ID " train\n"));
+	memset(found, 0, sizeof(found));
+	for (int i = 0; i < 200 && !(found[0] && found[1]); i++) {
+		look_until_held();
+		assert_non_null(strstr(helper.text, ID " train\n"));
+		found[0] |= strstr(helper.text, "~1 RUN=x /a\n") != NULL;
+		found[1] |= strstr(helper.text, "4711 " STEP "\n") != NULL;
+	}
+	assert_true(found[0] && found[1]);
 	put("/proc/12/task/13/stat", "13 (a) D 1 2\n");
 	helper_free(&helper);
 	assert_string_equal(owner_in_tree("/a"), "group:a");

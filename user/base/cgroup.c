@@ -225,22 +225,26 @@ static bool may_hold_memory(const char *root, const char *pid)
 	return false;
 }
 
-/* Writes "JOB GROUP" if the process is a slurmstepd with the title "slurmstepd: [4711.0]", "? GROUP" to ask again. Any process can
- * take this title: it must be root's, also while it acts as the job's user, in the job's group. The title is read last. */
-static void write_step(const char *root, const char *pid, const struct cgroup *c, FILE *out)
+/* Whether the process is root's, also while it acts as another user. The owner of its files in proc proves nothing: for a process
+ * that is not dumpable that is always root. */
+static bool is_roots(const char *root, const char *pid)
 {
 	FILE_TEXT status = {};
-	unsigned int user = 1, saved = 1;
+	unsigned int saved;
+
+	file_text_read(&status, PATHF("%s/proc/%s/status", root, pid), 65536);
+	return sscanf(strstr(status.bytes ?: "", "\nUid:\t") ?: "", " Uid: 0 %*u %u", &saved) ==
+		       1 &&
+	       !saved;
+}
+
+/* Writes "JOB GROUP" if the process has the title "slurmstepd: [4711.0]", "? GROUP" to ask again. */
+static void write_step(const char *root, const char *pid, const struct cgroup *c, FILE *out)
+{
 	char line[64] = "";
 	struct span title;
 	uint64_t job;
 
-	file_text_read(&status, PATHF("%s/proc/%s/status", root, pid), 65536);
-	/* The owner of its files in proc proves nothing: for a process that is not dumpable that is always root. */
-	if (sscanf(strstr(status.bytes ?: "", "\nUid:\t") ?: "", " Uid: %u %*u %u", &user,
-		   &saved) != 2 ||
-	    user || saved)
-		return;
 	if (may_hold_memory(root, pid))
 		fprintf(out, "? %.*s\n", (int)c->unnamed_job, c->path);
 	else
@@ -249,10 +253,9 @@ static void write_step(const char *root, const char *pid, const struct cgroup *c
 	if (span_take(&title, "slurmstepd: [") &&
 	    span_number(span_take_until(&title, "."), UINT32_MAX, &job))
 		fprintf(out, "%u %.*s\n", (unsigned int)job, (int)c->unnamed_job, c->path);
-	fflush(out); /* the next one may wait */
 }
 
-/* The oldest process of each container, or group outside of these. */
+/* The oldest process of each container, or group outside of these; in a Slurm job root's, as others can take slurmstepd's title. */
 struct oldest {
 	char path[CGROUP_PATH], pid[16];
 	uint64_t ticks; /* when it began */
@@ -307,28 +310,40 @@ static void find_variable(const struct file_text *environment, const char *names
 	}
 }
 
-/* Writes "~TICKS VARIABLE GROUP" for each group: "-" if it has none of @names, "?" to ask again, as for 30 s, while the process may
- * still be the container's runtime. A process that is held hides those after it: each look begins with another one. */
-static void write_variables(const char *root, const char *names, const struct groups *g, FILE *out)
+/* Writes "~TICKS VARIABLE GROUP": "-" if the process has none of @names, "?" to ask again, as for 30 s, while it may still be the
+ * container's runtime. */
+static void write_variable(const char *root, const char *names, const struct oldest *o, FILE *out)
 {
-	uint64_t first = monotonic_ns(), tick = (uint64_t)sysconf(_SC_CLK_TCK);
+	uint64_t tick = (uint64_t)sysconf(_SC_CLK_TCK);
+	char variable[CGROUP_VARIABLE] = "-";
+	FILE_TEXT environment = {};
 	struct timespec now;
+	bool read;
 
 	clock_gettime(CLOCK_BOOTTIME, &now);
+	read = !may_hold_memory(root, o->pid) &&
+	       !file_text_read(&environment, PATHF("%s/proc/%s/environ", root, o->pid), 1 << 20);
+	if (read)
+		find_variable(&environment, names, variable);
+	if (*variable == '-' && (!read || o->ticks / tick + 30 > (uint64_t)now.tv_sec))
+		*variable = '?';
+	fprintf(out, "~%" PRIu64 " %s %s\n", o->ticks, variable, o->path);
+}
+
+/* Writes what processes say about their groups. One that is held hides those after it: each look begins with another one. */
+static void write_groups(const char *root, const char *names, const struct groups *g, FILE *out)
+{
+	uint64_t first = monotonic_ns();
+	struct cgroup c;
+
 	for (size_t i = 0; i < g->count; i++) {
 		const struct oldest *o = &g->list[(first + i) % g->count];
-		char variable[CGROUP_VARIABLE] = "-";
-		FILE_TEXT environment = {};
 
-		if (may_hold_memory(root, o->pid) ||
-		    file_text_read(&environment, PATHF("%s/proc/%s/environ", root, o->pid),
-				   1 << 20))
-			strcpy(variable, "?");
+		cgroup_of_path(&c, o->path);
+		if (c.unnamed_job)
+			write_step(root, o->pid, &c, out);
 		else
-			find_variable(&environment, names, variable);
-		if (*variable == '-' && o->ticks / tick + 30 > (uint64_t)now.tv_sec)
-			strcpy(variable, "?");
-		fprintf(out, "~%" PRIu64 " %s %s\n", o->ticks, variable, o->path);
+			write_variable(root, names, o, out);
 		fflush(out); /* the next one may wait */
 	}
 }
@@ -365,12 +380,10 @@ void cgroup_write_names(const char *root, const char *names, FILE *out)
 			continue;
 		file_text_read(&group, PATHF("%s/proc/%s/cgroup", root, pid), 65536);
 		cgroup_read(&c, group.bytes ?: "");
-		if (c.unnamed_job)
-			write_step(root, pid, &c, out);
-		else if (names && may_have_variable(&c))
+		if (c.unnamed_job ? is_roots(root, pid) : names && may_have_variable(&c))
 			note_oldest(&groups, root, pid, &c);
 	}
-	write_variables(root, names, &groups, out);
+	write_groups(root, names, &groups, out);
 	free(groups.list);
 }
 
@@ -384,7 +397,7 @@ static void take_pod(struct cgroup *c, struct span log)
 			 (int)span_left(pod), pod.at);
 }
 
-/* Takes a line of write_variables() about this container or group, or a group below it, if it is the oldest of these so far. */
+/* Takes a line of write_variable() about this container or group, or a group below it, if it is the oldest of these so far. */
 static void take_variable(struct cgroup *c, struct span line, uint64_t *oldest)
 {
 	uint64_t ticks;
