@@ -354,6 +354,7 @@ TEST(a_variable_of_the_oldest_process_names_the_owner)
 /* While a container begins, its oldest process may be the runtime's, and its environment may be gone or locked. */
 TEST(what_the_first_look_cannot_know_is_asked_again)
 {
+	static char large[6 << 20];
 	struct timespec now;
 
 	clock_gettime(CLOCK_BOOTTIME, &now);
@@ -366,6 +367,11 @@ TEST(what_the_first_look_cannot_know_is_asked_again)
 	assert_string_equal(owner_with("RUN", "/lxc.payload.a", true), "container:a");
 	assert_int_equal(unlink("proc/10/environ"), 0);
 	assert_string_equal(owner_with("RUN", "/lxc.payload.a", false), "container:a");
+	/* As large as a program can have it. */
+	memset(large, 'x', sizeof(large) - sizeof("\0RUN=x"));
+	memcpy(large + sizeof(large) - sizeof("\0RUN=x"), "\0RUN=x", sizeof("\0RUN=x"));
+	add_process(10, "/lxc.payload.a", 1, 'S', large, sizeof(large));
+	assert_string_equal(owner_with("RUN", "/lxc.payload.a", true), "env:RUN=x");
 }
 
 #define STEP "/system.slice/slurmstepd.scope/s1JHM889NVM300"

@@ -311,7 +311,7 @@ static void find_variable(const struct file_text *environment, const char *names
 }
 
 /* Writes "~TICKS VARIABLE GROUP": "-" if the process has none of @names, "?" to ask again, as for 30 s, while it may still be the
- * container's runtime. */
+ * container's runtime. The kernel gives a program 6 MB at most (bprm_stack_limits() in fs/exec.c). */
 static void write_variable(const char *root, const char *names, const struct oldest *o, FILE *out)
 {
 	uint64_t tick = (uint64_t)sysconf(_SC_CLK_TCK);
@@ -322,7 +322,7 @@ static void write_variable(const char *root, const char *names, const struct old
 
 	clock_gettime(CLOCK_BOOTTIME, &now);
 	read = !may_hold_memory(root, o->pid) &&
-	       !file_text_read(&environment, PATHF("%s/proc/%s/environ", root, o->pid), 1 << 20);
+	       !file_text_read(&environment, PATHF("%s/proc/%s/environ", root, o->pid), 6 << 20);
 	if (read)
 		find_variable(&environment, names, variable);
 	if (*variable == '-' && (!read || o->ticks / tick + 30 > (uint64_t)now.tv_sec))
