@@ -204,10 +204,8 @@ static void write_podman(const char *root, FILE *out)
 	FILE_TEXT settings = {};
 	struct span rest, line, key;
 
-	if (!file_text_read_own(&settings, PATHF("%s/etc/containers/storage.conf", root), FILE_MAX))
-		rest = file_text_span(&settings);
-	else
-		rest = span_of("");
+	file_text_read_own(&settings, PATHF("%s/etc/containers/storage.conf", root), FILE_MAX);
+	rest = file_text_span(&settings);
 	while (span_next_line(&rest, &line)) {
 		key = span_take_until(&line, "=");
 		span_take_run(&line, "= \t\"'");

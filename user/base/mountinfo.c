@@ -100,13 +100,13 @@ void mount_point_label(char *label, size_t size, const char *path, size_t len)
 	label_from_bytes(label, size, path, len);
 }
 
-bool mount_leads_to(const char *path, const char *point)
+const char *mount_leads_to(const char *path, const char *point)
 {
 	size_t len = strlen(point);
 
 	while (len && point[len - 1] == '/')
 		len--;
-	return !strncmp(path, point, len) && (!path[len] || path[len] == '/');
+	return !strncmp(path, point, len) && (!path[len] || path[len] == '/') ? path + len : NULL;
 }
 
 /* "\timpl_id:\tname='NAME',domain='DOMAIN',date='SECONDS,NANOSECONDS'\n" */

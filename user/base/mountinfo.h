@@ -30,8 +30,8 @@ bool mount_path(char *path, size_t size, struct span field);
  * paths have the pod's UID and would be new series with each pod; otherwise the path. */
 void mount_point_label(char *label, size_t size, const char *path, size_t len);
 
-/* Whether @path is the mount point @point or lies below it, with or without slashes at its end. */
-bool mount_leads_to(const char *path, const char *point);
+/* The rest of @path if it is the mount point @point or lies below it, with or without slashes at its end; else NULL. */
+const char *mount_leads_to(const char *path, const char *point);
 
 /* Which lines of /proc/PID/mountstats begin a mount: "device nas:/x mounted on /m with fstype nfs4 ...".
  *

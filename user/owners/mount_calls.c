@@ -76,11 +76,9 @@ void client_add_mount(struct client_mount *c, const struct nfs_mount *m)
 		if (!*c->export)
 			strcpy(c->export, "/");
 		*c->mountpoint = 0;
-	} else if (above && better > 0) {
-		memcpy(c->mountpoint, m->mountpoint, sizeof(c->mountpoint));
-	} else if (above && !better && *m->mountpoint != '/' &&
-		   strcmp(c->mountpoint, m->mountpoint) != 0) {
-		*c->mountpoint = 0;
+	} else if (above && (better > 0 || (!better && *m->mountpoint != '/' &&
+					    strcmp(c->mountpoint, m->mountpoint) != 0))) {
+		snprintf(c->mountpoint, sizeof(c->mountpoint), "%s", better ? m->mountpoint : "");
 	}
 }
 

@@ -90,14 +90,12 @@ void file_calls_path(char *path, const struct rpc_file *f, bool directory)
 
 void file_calls_place(const char *export, const char *mountpoint, char *mount, char *path)
 {
-	size_t len = strlen(export);
+	const char *below = mount_leads_to(path, export);
 
-	while (len && export[len - 1] == '/')
-		len--;
 	if (*path && strncmp(path, "/.../", 5) != 0) {
-		if (!*mountpoint || !mount_leads_to(path, export))
+		if (!*mountpoint || !below)
 			return;
-		memmove(path, path + len, strlen(path + len) + 1);
+		memmove(path, below, strlen(below) + 1);
 		if (!*path)
 			strcpy(path, "/");
 	}

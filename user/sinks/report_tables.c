@@ -310,17 +310,15 @@ void report_slow_calls(FILE *out, const struct session *t)
 		fprintf(out, "\nSlowest calls: %zu of %" PRIu64 "\n%-8s %7s %-12s %-24s %s\n",
 			count, t->slow_calls, "end", "took", "op", "process", "most time in, %");
 	ARRAY_EACH(c, t->slow, count) {
+		const char *between = *c->mount ? ", " : *c->file ? ":" : "";
 		char process[SLOW_COMM_LEN + 16];
 
 		snprintf(process, sizeof(process), "%s %" PRIu32, *c->comm ? c->comm : "(ended)",
 			 c->pid);
 		safe_line(out, "%s %7s %-12s %-24s %s", CLOCK_TIME(c->time), DURATION(c->total_ns),
 			  c->op, process, PHASES(c->phase_ns, c->total_ns));
-		safe_line(out, "         %s%s%s%s%s%s", c->server,
-			  *c->mount ? ", " :
-			  *c->file  ? ":" :
-				      "",
-			  c->mount, c->file, *c->owner ? ", " : "", c->owner);
+		safe_line(out, "         %s%s%s%s%s%s", c->server, between, c->mount, c->file,
+			  *c->owner ? ", " : "", c->owner);
 	}
 }
 

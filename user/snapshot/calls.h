@@ -252,8 +252,7 @@ struct slow_call {
 struct file_calls {
 	char server[LABEL_SIZE];
 	char mount[LABEL_SIZE]; /* mount point; "": not known */
-	/* As the first call found it: below the mount, or on the server if that is not known; "/.../a" if it has more levels; "":
-	 * not known. */
+	/* As the first call found it: below the mount, else on the server; "/.../a" if it has more levels; "": not known. */
 	char path[FILE_PATH_SIZE];
 	char op[RPC_OP_LEN];
 	bool directory;
