@@ -20,8 +20,9 @@ def files_and_directories_have_what_was_done(folder):
             need(0 <= f["bytes"] - i * 10000 < 2000 and f["comm"] == "cat", f)
             need(f["owner"] == "unit:reader.service" and f["mount"] == "/mnt/files", f)
         need(files[read, "/tree/part/both"]["mount"] == "/mnt/files", files)
-        alone = [(f["mount"], f["path"]) for f in read_json(folder / f"part-{version}.json")["files"]]
-        need(alone == [("/mnt/part", "/alone")], alone)
+        part = read_json(folder / f"part-{version}.json")
+        alone = [(f["mount"], f["path"], f["calls"]) for f in part["files"]]
+        need(alone == [("/mnt/part", "/alone", 1)] and not part["other_files"]["calls"], alone)
         saved = files["WRITE", "/tree/many/deep/saved\\x0a"]
         need(0 <= saved["bytes"] - (1 << 20) < 20000 and saved["owner"] == "unit:writer.service", saved)
         few, many = folders[read, "/tree/few"], folders[read, "/tree/many"]

@@ -419,12 +419,12 @@
 		]],
 		[s.slow_calls, "Slowest calls", [
 			["end", c => clock(c.end)], ["took", c => duration(c.seconds), "number"], ["op", c => c.op, "wide"],
-			["process", process, "wrap"], ["server", c => c.server, "wide"], ["mount", c => (c.mount || "not known") + (c.file || ""), "wrap"],
+			["process", process, "wrap"], ["server", c => c.server, "wide"], ["mount", c => (c.mount || (c.file ? c.server + ":" : "not known")) + (c.file || ""), "wrap"],
 			["phases", c => bar(c.phases, c.seconds)],
 		]],
 		...["files", "directories"].map(kind => [s[kind] || [], `${kind[0].toUpperCase()}${kind.slice(1)} with most calls, bytes and time`, [
 			["op", f => f.op], ["calls", f => count(f.calls), "number"], ["bytes", f => bytes(f.bytes), "number"], ["took", f => duration(f.seconds), "number"],
-			["path", f => (f.mount || f.server) + (f.path || ", no name"), "wrap"], ["first process", process, "wrap"],
+			["path", f => (f.mount || f.server + (f.path && ":")) + (f.path || ", no name"), "wrap"], ["first process", process, "wrap"],
 		]]),
 	];
 
