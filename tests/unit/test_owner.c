@@ -51,6 +51,7 @@ TEST(an_owner_is_who_the_path_of_its_group_says)
 		{ "/pbspro.slice/pbspro-4711.server.slice", "pbs:4711" },
 		{ "/pbspro.slice/pbspro-4711\\x5b3\\x5d.my\\x2dserver.slice", "pbs:4711[3]" },
 		{ "/pbspro/4711[3].server", "pbs:4711[3]" },
+		{ "/torque/4711.server/R0.t0", "pbs:4711" },
 		{ "/pbspro/jobs", "group:pbspro/jobs" },
 		{ "/system.slice/pbspro/4711.server", "group:system.slice/pbspro" },
 		{ "/pbs_jobs.service", "unit:pbs_jobs.service" },

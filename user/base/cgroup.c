@@ -33,6 +33,7 @@ static const struct job_form {
 	/* Before, the hook pbs_cgroups made them below one name. */
 	{ "pbs", { "pbspro.slice" }, "pbspro-" },
 	{ "pbs", { "pbspro" }, "" },
+	{ "pbs", { "torque" }, "" }, /* Torque 6 */
 };
 
 /* Takes "/NAME". */
