@@ -401,6 +401,8 @@ TEST(mounts_of_one_superblock_have_what_they_share)
 		{ { { "/x", "/data" }, { "/x/a", "pv:a" } }, "/x", "/data" },
 		{ { { "/x/a", "pv:a" }, { "/x", "/data" } }, "/x", "/data" },
 		{ { { "/x/a", "pv:a" }, { "/x/b", "pv:b" }, { "/x", "/data" } }, "/x", "/data" },
+		{ { { "/x/a", "pv:a" }, { "/x/b", "pv:b" }, { "/x", "pv:c" } }, "/x", "pv:c" },
+		{ { { "/x", "pv:c" }, { "/x/a", "pv:a" }, { "/x/b", "pv:b" } }, "/x", "pv:c" },
 		{ { { "/x/a", "pv:a" }, { "/", "/data" } }, "/", "/data" },
 		{ { { "/x/a", "pv:a" }, { "/x/a/pod-1", "pv:a" } }, "/x/a", "pv:a" },
 		/* The same folder: staged and published, two volumes. */

@@ -53,8 +53,7 @@ void mount_calls_free(struct mount_calls_state *m)
 
 /* ---- the mount of each client ---- */
 
-/* Which of the mount points of one folder names it: the node's own, as volumes come and go with their pods; else the volume, not
- * where kubelet or a driver of CSI has staged it. */
+/* The node's own mount point names a folder before a volume, whose pods come and go, and that before where it is staged. */
 static int rank_of(const char *mountpoint)
 {
 	return *mountpoint != '/' ? 1 : strstr(mountpoint, "/plugins/") ? 0 : 2;
@@ -66,8 +65,8 @@ void client_add_mount(struct client_mount *c, const struct nfs_mount *m)
 	bool below = mount_leads_to(m->export, c->export);
 	int better = rank_of(m->mountpoint) - rank_of(c->mountpoint);
 
-	if (!c->known || (above && !below)) {
-		c->known = true;
+	if (!c->known || (above && (c->common || !below))) {
+		*c = (struct client_mount){ .known = true };
 		memcpy(c->export, m->export, sizeof(c->export));
 		memcpy(c->mountpoint, m->mountpoint, sizeof(c->mountpoint));
 	} else if (!below) {
@@ -76,6 +75,7 @@ void client_add_mount(struct client_mount *c, const struct nfs_mount *m)
 		if (!*c->export)
 			strcpy(c->export, "/");
 		*c->mountpoint = 0;
+		c->common = true;
 	} else if (above && (better > 0 || (!better && *m->mountpoint != '/' &&
 					    strcmp(c->mountpoint, m->mountpoint) != 0))) {
 		snprintf(c->mountpoint, sizeof(c->mountpoint), "%s", better ? m->mountpoint : "");

@@ -11,7 +11,7 @@
 /* The mount of a client. Mounts with the same options of folders of one file system of the server share a superblock and its client:
  * calls are those of the mount whose folder contains the others'. If there is none, or two volumes, the mount point is "". */
 struct client_mount {
-	bool known;
+	bool known, common; /* common: no mount has this export yet, several are below it */
 	char export[LABEL_SIZE], mountpoint[LABEL_SIZE];
 };
 
