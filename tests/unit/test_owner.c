@@ -128,6 +128,7 @@ TEST(an_owner_is_who_the_path_of_its_group_says)
 		  "container:4f0cd5b61a92" },
 		{ "/lxc.payload.train/system.slice/cron.service", "container:train" },
 		{ "/lxc.payload/train", "container:train" },
+		{ "/lxc.payload.project_" HEX_40 HEX_40, "container:project_" HEX_40 HEX_40 },
 		{ "/lxc/101/ns/system.slice", "container:101" },
 		{ "/machine.slice/machine-my\\x2dbox.scope/payload", "container:my-box" },
 		{ "/machine.slice/systemd-nspawn@my\\x2dbox.service/payload", "container:my-box" },

@@ -101,7 +101,7 @@ static bool take_named(struct span *path, char *name)
 		    span_left(span_take_run(&name_only, "0123456789")) &&
 		    span_take(&name_only, "\\x2d") && span_left(name_only))
 			part = name_only;
-		unit_unescape(part, name, CONTAINER_NAME);
+		unit_unescape(part, name, 512);
 		*path = rest;
 		return true;
 	}

@@ -56,7 +56,7 @@ static void name_place(char *name, size_t size, const struct cgroup *group, bool
 	else if (*group->variable)
 		snprintf(name, size, "env:%s", group->variable);
 	else if (*group->container && (*group->name || !memmem(path, group->outer, ".service/", 9)))
-		snprintf(name, size, "container:%.*s", *group->name ? CONTAINER_NAME : 12,
+		snprintf(name, size, "container:%.*s", *group->name ? (int)sizeof(group->name) : 12,
 			 *group->name ? group->name : group->container);
 	else if (!job && !find_user(name, size, path) && !find_unit(name, size, path))
 		name_group(name, size, path);
