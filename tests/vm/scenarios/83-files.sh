@@ -13,7 +13,7 @@ done
 for ((i = 1; i <= small; i++)); do
 	echo "$i" >"/export/tree/many/small$i"
 done
-echo 1 | tee /export/tree/part/{both,alone} >/dev/null
+head -c 5000000 /dev/zero | tee /export/tree/part/{both,alone} >/dev/null
 groups=/sys/fs/cgroup
 mkdir -p $groups/system.slice
 echo +memory >$groups/cgroup.subtree_control
@@ -29,14 +29,14 @@ for version in 3 4.2; do
 		for ((i = 1; i <= $1; i++)); do cat "/mnt/files/tree/few/known$i"; done
 		find /mnt/files/tree/many -maxdepth 1 -type f | xargs -P "$2" -n 50 cat' - "$known" "$readers" >/dev/null
 	in_group system.slice/writer.service dd if=/dev/zero of=/mnt/files/tree/many/deep/saved$'\n' bs=64k count=16 conv=fsync
-	cat /mnt/part/both
+	cat /mnt/part/both >/dev/null
 	sleep 1
 	trace_end
 	rm /export/tree/many/deep/*
 	umount /mnt/files
 	trace_begin "part-$version" --files 50
 	sleep 2
-	cat /mnt/part/alone
+	cat /mnt/part/alone >/dev/null
 	sleep 1
 	trace_end
 	umount /mnt/part
