@@ -67,6 +67,21 @@ enum rpc_kind rpc_kind_of(const char *op)
 								 RPC_KIND_METADATA;
 }
 
+uint64_t rpc_facts(enum fact_set set)
+{
+	static const uint8_t sets[RPC_FACTS] = {
+#define TABLE_ROW(fact, name, sets) [RPC_FACT_##fact] = sets,
+#include "facts.inc"
+#undef TABLE_ROW
+	};
+	uint64_t facts = 0;
+
+	for (int f = 0; f < RPC_FACTS; f++)
+		if (sets[f] & set)
+			facts |= RPC_FACT_BIT(f);
+	return facts;
+}
+
 /* ---- sums ---- */
 
 #define SUMS_WORDS (sizeof(struct rpc_sums) / sizeof(__u64))

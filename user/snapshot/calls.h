@@ -306,17 +306,14 @@ enum rpc_fact {
 #define RPC_FACT_BIT(fact) ((uint64_t)1 << (fact))
 #define RPC_ALL_FACTS (RPC_FACT_BIT(RPC_FACTS) - 1)
 
-/* The facts that come only from events of waiting tasks. */
-static inline uint64_t snapshot_facts_of_waits(void)
-{
-	uint64_t facts = RPC_FACT_BIT(RPC_FACT_CREDENTIALS) | RPC_FACT_BIT(RPC_FACT_SESSION_SLOTS) |
-			 RPC_FACT_BIT(RPC_FACT_DRAINING);
-
-	for (int l = 0; l < RPC_LIMITS; l++)
-		facts |= RPC_FACT_BIT(RPC_FACT_SATURATED + l) | RPC_FACT_BIT(RPC_FACT_DEPTH + l) |
-			 RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + l) | RPC_FACT_BIT(RPC_FACT_OLDEST + l);
-	return facts;
-}
+/* Sets of facts, from facts.tsv. Returns RPC_FACT_BIT()s. */
+enum fact_set {
+	FACTS_MOUNTSTATS = 1, /* the source mountstats measures them */
+	FACTS_REST = 2, /* the source tracepoints takes them from there */
+	FACTS_NO_EVENT = 4, /* the source tracepoints never measures them */
+	FACTS_WAITS = 8, /* only events of waiting tasks show them */
+};
+uint64_t rpc_facts(enum fact_set set);
 
 /* Sysctls and module parameters with the number of slots of a new transport or session. */
 enum slot_setting { SLOTS_SESSION, SLOTS_TCP, SLOTS_UDP, SLOTS_RDMA, SLOT_SETTINGS };

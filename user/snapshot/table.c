@@ -15,7 +15,7 @@ static const char *const slot_setting_names[SLOT_SETTINGS] = {
 static const char *const gap_names[] = { "count", "sum", "squares" };
 
 static const char *const fact_names[RPC_FACTS] = {
-#define TABLE_ROW(fact, name) [RPC_FACT_##fact] = name,
+#define TABLE_ROW(fact, name, sets) [RPC_FACT_##fact] = name,
 #include "facts.inc"
 #undef TABLE_ROW
 };

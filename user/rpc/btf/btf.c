@@ -436,7 +436,7 @@ static uint64_t unknown_facts(const struct btf_state *b)
 	uint64_t unknown = 0;
 
 	if (!bpf_hook_attached(&b->hooks, HOOK_RPC_TASK_SLEEP))
-		unknown |= snapshot_facts_of_waits();
+		unknown |= rpc_facts(FACTS_WAITS);
 	if (!b->bpf->bss->rpc_session_state_offset)
 		unknown |= RPC_FACT_BIT(RPC_FACT_DRAINING);
 	if (!bpf_hook_attached(&b->hooks, HOOK_XPRT_DISCONNECT_DONE))

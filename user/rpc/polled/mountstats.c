@@ -17,13 +17,6 @@
 #define IDLE_NS 3600000000000
 #define NS_PER_MS 1000000
 
-static const uint64_t known =
-	RPC_FACT_BIT(RPC_FACT_SENT_BYTES) | RPC_FACT_BIT(RPC_FACT_RECEIVED_BYTES) |
-	RPC_FACT_BIT(RPC_FACT_RETRANSMITS) | RPC_FACT_BIT(RPC_FACT_TIMEOUTS) |
-	RPC_FACT_BIT(RPC_FACT_CONNECTS) | RPC_FACT_BIT(RPC_FACT_SLOTS_MAX) |
-	RPC_FACT_BIT(RPC_FACT_MOUNTS) | RPC_FACT_BIT(RPC_FACT_SLOTS_ALLOCATED) |
-	RPC_FACT_BIT(RPC_FACT_SLOTS_IN_FLIGHT) | RPC_FACT_BIT(RPC_FACT_PHASE + RPC_PHASE_RTT);
-
 /* What a mount (precisely: its superblock) had counted at the last poll. */
 struct seen_mount {
 	uint64_t device;
@@ -403,10 +396,7 @@ static void forget_with_source(struct mountstats *m, const struct calls *others)
 
 int mountstats_add_rest(struct mountstats *m, struct snapshot *s, struct client_list *mounts)
 {
-	const uint64_t rest =
-		RPC_FACT_BIT(RPC_FACT_SENT_BYTES) | RPC_FACT_BIT(RPC_FACT_RECEIVED_BYTES) |
-		RPC_FACT_BIT(RPC_FACT_SLOTS_MAX) | RPC_FACT_BIT(RPC_FACT_SLOTS_ALLOCATED) |
-		RPC_FACT_BIT(RPC_FACT_SLOTS_IN_FLIGHT);
+	const uint64_t rest = rpc_facts(FACTS_REST);
 	int err = poll_mounts(m);
 
 	if (err == -ENOMEM)
@@ -438,7 +428,7 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 	struct mountstats *m = state;
 	int err = poll_mounts(m);
 
-	s->calls.unknown |= RPC_ALL_FACTS & ~known;
+	s->calls.unknown |= RPC_ALL_FACTS & ~rpc_facts(FACTS_MOUNTSTATS);
 	if (err == -ENOMEM)
 		return err;
 	forget_servers(m, s->time_ns);

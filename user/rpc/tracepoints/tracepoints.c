@@ -180,21 +180,14 @@ static int attach_tracepoints(void *state)
 	return err;
 }
 
-/* What neither these events show nor mountstats and sysfs. */
 static uint64_t unknown_facts(const struct tracepoints_state *t)
 {
-	uint64_t unknown = RPC_FACT_BIT(RPC_FACT_TIMEOUTS) | RPC_FACT_BIT(RPC_FACT_CONNECTS) |
-			   RPC_FACT_BIT(RPC_FACT_REPLIES) | RPC_FACT_BIT(RPC_FACT_CREDENTIALS) |
-			   RPC_FACT_BIT(RPC_FACT_SESSION_SLOTS) | RPC_FACT_BIT(RPC_FACT_DRAINING) |
-			   RPC_FACT_BIT(RPC_FACT_DEPTH + RPC_QUEUE_XMIT) |
-			   RPC_FACT_BIT(RPC_FACT_DEPTH + RPC_QUEUE_PENDING) |
-			   RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + RPC_QUEUE_XMIT) |
-			   RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + RPC_QUEUE_PENDING);
+	uint64_t unknown = rpc_facts(FACTS_NO_EVENT);
 
 	if (!bpf_hook_attached(&t->hooks, HOOK_BEGIN))
 		unknown |= RPC_FACT_BIT(RPC_FACT_OWNERS);
 	if (!bpf_hook_attached(&t->hooks, HOOK_SLEEP))
-		unknown |= snapshot_facts_of_waits();
+		unknown |= rpc_facts(FACTS_WAITS);
 	if (!bpf_hook_attached(&t->hooks, HOOK_TRANSMIT))
 		unknown |= RPC_FACT_BIT(RPC_FACT_RETRANSMITS) |
 			   RPC_FACT_BIT(RPC_FACT_OLDEST + RPC_QUEUE_PENDING);
