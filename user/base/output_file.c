@@ -109,7 +109,6 @@ static int open_regular(int folder, const char *name, int flags, mode_t mode)
 	return file_unless(fd, fstat(fd, &st) ? -errno : kind_error(&st));
 }
 
-/* The error of a name beside the file. */
 static int error_beside(int err)
 {
 	return output_is_refused(err) ? -ENOTUNIQ : err;

@@ -110,7 +110,6 @@ void rpc_observer_free(struct rpc_observer *o)
 
 /* ---- to attach ---- */
 
-/* Whether another module uses sunrpc. */
 static bool has_holder(void)
 {
 	glob_t holders;
@@ -246,7 +245,6 @@ static bool has_changed(struct rpc_observer *o, bool *types)
 	return changed || *types || tracefs_find("", path, sizeof(path)) != o->tracefs;
 }
 
-/* The first try. */
 static void attach_first(struct rpc_observer *o)
 {
 	bool types;

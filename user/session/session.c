@@ -22,7 +22,6 @@ static bool matches_pattern(const char *pattern, const char *text)
 	return !pattern || !fnmatch(pattern, text, 0);
 }
 
-/* Whether @server has a mount that is wanted. */
 static bool has_mount(const struct session *t, const char *server)
 {
 	const struct snapshot *both[] = { &t->first, &t->last };
@@ -162,7 +161,6 @@ static void merge_interval(struct session_interval *to, const struct session_int
 	to->ns += next->ns;
 }
 
-/* Merges each two intervals into one. */
 static void halve_intervals(struct session *t)
 {
 	t->interval_count /= 2;

@@ -239,7 +239,6 @@ static void on_number(void *context, struct span name, struct span value)
 	require_form(r, right);
 }
 
-/* One number, or an array of them. */
 static void read_numbers(struct reader *r, char *at, size_t size, struct span value)
 {
 	r->at = at;

@@ -97,7 +97,6 @@ static struct span take_value(struct span *s)
 	return value;
 }
 
-/* Whether a message of the driver may begin here. */
 static bool starts_message(struct span s)
 {
 	static const char *const starts[] = { "Ch ",       "channel 0x", "Contained: ",  "GPU ",

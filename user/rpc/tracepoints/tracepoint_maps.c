@@ -434,7 +434,6 @@ static void read_tasks(struct tracepoint_maps *m, struct snapshot *s, struct cli
 
 /* ---- servers that have ended ---- */
 
-/* Forgets a server without a client. */
 static void forget_server(void *context, uint32_t server)
 {
 	struct tracepoint_maps *m = context;
