@@ -27,40 +27,9 @@ static const struct {
 	enum { TEXT, VALUE, NUMBER } type; /* a span of a text's inside, a span, a double */
 	double max; /* of a number from 0 on; another one is as good as missing */
 } members[] = {
-#define MEMBER(name, to, ...)                                \
-	{                                                    \
-		name, offsetof(struct line, to), __VA_ARGS__ \
-	}
-	MEMBER("time", time, TEXT, 0),
-	MEMBER("kind", event.kind_name, TEXT, 0),
-	MEMBER("name", event.name, TEXT, 0),
-	MEMBER("gpu", gpu, TEXT, 0),
-	MEMBER("device", event.device, TEXT, 0),
-	MEMBER("severity", event.severity, TEXT, 0),
-	MEMBER("comm", event.comm, TEXT, 0),
-	MEMBER("text", event.text, TEXT, 0),
-	MEMBER("job", event.job, TEXT, 0),
-	MEMBER("pod", event.pod, TEXT, 0),
-	MEMBER("pod_name", event.pod_name, TEXT, 0),
-	MEMBER("cgroup", event.cgroup, TEXT, 0),
-	MEMBER("owner", event.owner, TEXT, 0),
-	MEMBER("boot", event.boot, TEXT, 0),
-	MEMBER("version", event.version, TEXT, 0),
-	MEMBER("state", state, TEXT, 0),
-	MEMBER("held_by", event.held_by, VALUE, 0),
-	MEMBER("replayed", replayed, VALUE, 0),
-	MEMBER("holders_unread", unread, VALUE, 0),
-	MEMBER("holders_incomplete", incomplete, VALUE, 0),
-	MEMBER("pid", pid, NUMBER, INT32_MAX),
-	MEMBER("xid", xid, NUMBER, UINT32_MAX),
-	MEMBER("sxid", sxid, NUMBER, UINT32_MAX),
-	/* Counts that a reader can add up. */
-	MEMBER("repeats", repeats, NUMBER, 1e15),
-	MEMBER("incident", incident, NUMBER, 1e15),
-	MEMBER("monotonic_seconds", event.monotonic, NUMBER, SECONDS_MAX),
-	MEMBER("start_monotonic_seconds", event.start, NUMBER, SECONDS_MAX),
-	MEMBER("seconds", event.seconds, NUMBER, SECONDS_MAX),
-	MEMBER("bytes", event.bytes, NUMBER, 1e18),
+#define TABLE_ROW(name, to, ...) { name, offsetof(struct line, to), __VA_ARGS__ },
+#include "event_members.inc"
+#undef TABLE_ROW
 };
 
 static void on_member(void *context, struct span name, struct span value)
