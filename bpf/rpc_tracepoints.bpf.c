@@ -38,8 +38,10 @@ struct exact {
 BPF_TABLE(exact_figures, BPF_MAP_TYPE_PERCPU_ARRAY, 1, __type(key, __u32);
 	  __type(value, struct exact););
 
-/* Calls whose event was missed. */
+/* Calls whose event was missed since rpc_counted_since (CLOCK_MONOTONIC, ns; 0: not yet), when tp_exact and tp_latency had been
+ * attached. */
 __u64 rpc_lost = 0;
+volatile __u64 rpc_counted_since = 0;
 
 /* RPC_MADE() of each task. A call's end leaves it, because the task may begin another call. */
 volatile __u64 rpc_task_owner[RPC_TASK_OWNERS] = {};
@@ -416,7 +418,7 @@ int tp_exact(__u64 *ctx)
 
 	if (!e)
 		return 0;
-	if (e->pending)
+	if (e->pending && rpc_counted_since && e->now > rpc_counted_since)
 		counter_add(&rpc_lost, 1);
 	*e = (struct exact){ now, ctx[1], ctx[2], ctx[3], .pending = 1 };
 	return 0;

@@ -30,6 +30,7 @@ BEFORE_EACH()
 		bpf_map_push_elem(&free_series, &i, BPF_ANY);
 	memset(rpc_dropped, 0, sizeof(rpc_dropped));
 	rpc_lost = 0;
+	rpc_counted_since = 1;
 	memset((void *)&fields, 0, sizeof(fields));
 #define AT(field, member) fields.field = offsetof(struct event, member)
 	AT(task, task);
@@ -283,4 +284,17 @@ TEST(a_call_whose_event_was_missed_is_counted)
 	tp_exact(exact);
 	tp_exact(exact);
 	assert_int_equal(rpc_lost, 1);
+}
+
+/* Their counts had not begun. */
+TEST(calls_between_the_attachments_of_both_programs_are_not_missed)
+{
+	__u64 exact[4] = { 0, 1000, 98000, 100000 };
+
+	rpc_counted_since = 0;
+	tp_exact(exact);
+	tp_exact(exact);
+	rpc_counted_since = bpf_ktime_get_ns() + 1;
+	tp_exact(exact);
+	assert_int_equal(rpc_lost, 0);
 }

@@ -175,7 +175,10 @@ static int attach_tracepoints(void *state)
 	/* From now on the event reports new clients; find those that exist already. */
 	tracepoint_maps_find_clients(&t->maps);
 	if (!err)
-		err = bpf_hooks_attach(&t->hooks, HOOK_CLIENT + 1, HOOKS);
+		err = bpf_hooks_attach(&t->hooks, HOOK_CLIENT + 1, HOOK_LATENCY + 1);
+	t->bpf->bss->rpc_counted_since = monotonic_ns();
+	if (!err)
+		err = bpf_hooks_attach(&t->hooks, HOOK_LATENCY + 1, HOOKS);
 	t->bpf->bss->rpc_attached = monotonic_ns();
 	return err;
 }
