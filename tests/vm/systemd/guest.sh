@@ -116,7 +116,7 @@ held() {
 	# What the driver has there of a GPU, in the unit's own proc.
 	nsenter -t "$(show MainPID)" -m sh -c 'mount -t tmpfs gpus /proc/driver && mkdir -p /proc/driver/nvidia/gpus/0000:c1:00.0 &&
 		printf "Device Minor: \t 0\n" >/proc/driver/nvidia/gpus/0000:c1:00.0/information'
-	for _ in {1..6}; do
+	for _ in {1..20}; do
 		while_watched print_fault ''
 		event=$(tail -n 1 <(grep '"kind":"xid"' /var/lib/xidscope/events))
 		[[ $event != *'"held_by":[]'* ]] || break
