@@ -4,6 +4,8 @@ from judge.checks import check_no_drops
 from judge.reading import Metrics
 from judge.truths import compare_with_mountstats
 
+METADATA = "127.0.0.1:20490"
+
 
 @judgement
 def a_data_server_is_a_server_of_its_own(folder):
@@ -11,9 +13,9 @@ def a_data_server_is_a_server_of_its_own(folder):
     check_no_drops(Metrics(folder / "after.prom"))
     calls = {server: {op: int(ours.get("rpc_op_calls_total", server=server, op=op))
                       for op in ("READ", "WRITE", "GETATTR")}
-             for server in ("127.0.0.1", "10.0.9.1")}
-    need(calls["127.0.0.1"]["READ"] == calls["127.0.0.1"]["WRITE"] == 0, "data by the metadata server:", calls)
+             for server in (METADATA, "10.0.9.1")}
+    need(calls[METADATA]["READ"] == calls[METADATA]["WRITE"] == 0, "data by the metadata server:", calls)
     need(calls["10.0.9.1"]["READ"] > 50 < calls["10.0.9.1"]["WRITE"], "no data by the data server:", calls)
-    need(Metrics(folder / "after.prom").get("rpc_op_calls_total", server="127.0.0.1", op="LAYOUTGET"),
+    need(Metrics(folder / "after.prom").get("rpc_op_calls_total", server=METADATA, op="LAYOUTGET"),
          "the metadata server gave no layout")
     return f"{calls['10.0.9.1']['READ']} READ, {calls['10.0.9.1']['WRITE']} WRITE"
