@@ -418,7 +418,7 @@ int tp_exact(__u64 *ctx)
 
 	if (!e)
 		return 0;
-	if (e->pending && rpc_counted_since && e->now > rpc_counted_since)
+	if (e->pending && e->now > rpc_counted_since - 1) /* 0 - 1: never */
 		counter_add(&rpc_lost, 1);
 	*e = (struct exact){ now, ctx[1], ctx[2], ctx[3], .pending = 1 };
 	return 0;
