@@ -14,6 +14,9 @@
 #define MAX_ASK_SECONDS \
 	10.0 /* the longest wait for a mount's server, also if the rule's limit is longer */
 
+#define ACKS_NS \
+	60000000000ull /* a change by hand counts after this time: a process reads the file */
+
 /* Whether @path is on a network file system and may block; then @source is what is mounted there. Only the path's text and the list
  * of mounts are examined: opening the path may already wait for the server. */
 static bool may_hang(const char *path, bool lower, char *source, size_t size)
@@ -251,9 +254,13 @@ static bool watch_node(struct agent_health *h, struct observer *observer)
 void agent_health_add(struct agent_health *h, struct observer *observer, struct snapshot *s)
 {
 	struct health_report report;
+	uint64_t now = monotonic_ns();
 
 	watch_node(h, observer);
-	h->acks.due = true;
+	if (now >= h->acks_due_ns) {
+		h->acks.due = true;
+		h->acks_due_ns = now + ACKS_NS;
+	}
 	refresh_acks(h, HELPER_WAIT_NS);
 	judge(h, s, &report);
 	health_to_snapshot(&report, &h->rules, s);

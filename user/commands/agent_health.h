@@ -13,6 +13,7 @@ struct agent_health {
 	const struct options *options;
 	struct health_options rules;
 	struct ack_file acks;
+	uint64_t acks_due_ns; /* CLOCK_MONOTONIC: when they are read again without a reason */
 	int mounts; /* open mountinfo: shows whether anything has been mounted */
 	struct node_watch node;
 	struct output_file file;

@@ -63,8 +63,8 @@ static bool handle_signals(const struct loop *l, int fd)
 	bool end = false;
 
 	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGHUP && l->handler->hangup_is_tick)
-			l->handler->tick(l->handler->context);
+		if (info.ssi_signo == SIGHUP && l->handler->hangup)
+			l->handler->hangup(l->handler->context);
 		else
 			end = true;
 	}

@@ -227,11 +227,20 @@ static int open_files(struct agent *a)
 	return code;
 }
 
+/* Also looks at what somebody may have changed by hand. */
+static void on_hangup(void *context)
+{
+	struct agent *a = context;
+
+	a->health.acks_due_ns = 0;
+	on_tick(a);
+}
+
 /* Observes and writes until the end. Returns the exit code. */
 static int observe(struct agent *a, const struct fault_options *gpu)
 {
-	const struct loop_handler handler = { on_tick,  on_answers, a->writer.epoll, on_alive, a,
-					      &a->over, true };
+	const struct loop_handler handler = { on_tick, on_answers, a->writer.epoll, on_alive,
+					      a,       &a->over,   on_hangup };
 	const struct options *options = a->options;
 	const struct rpc_options rpc = options_rpc(options);
 	double begin = monotonic_seconds();
