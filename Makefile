@@ -55,8 +55,8 @@ LIBS := -lbpf -lelf -lz -lm
 # A static binary runs in any container; the sanitizers cannot have one.
 STATIC := -static
 
-# All code of the agent stays in memory, and little of it is busy: what is not, is made small.
-$(patsubst %,$(B)/user/%/%.o,commands faults health kernel limits nfs past session sinks writer xid): CFLAGS += -Os
+# All code of the agent stays in memory. What is not busy at each write is made small.
+$(patsubst %,$(B)/user/%/%.o,commands limits nfs past session writer xid): CFLAGS += -Os
 
 BPF_CPU := v3
 # This one must load before 5.12, which brought v3's atomics: using their value is an error here.
