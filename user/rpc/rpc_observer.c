@@ -17,8 +17,6 @@
  * did not fall: 1,000 READs by `mountstats`, then 1,200 by `btf` are 1,200 more, not 200. */
 #include "rpc/rpc_observer.h"
 
-#include <glob.h>
-
 #include "base/clock.h"
 #include "base/file_text.h"
 #include "base/process.h"
@@ -110,14 +108,18 @@ void rpc_observer_free(struct rpc_observer *o)
 
 /* ---- to attach ---- */
 
+/* Whether another module uses sunrpc. Looked at each second: glob() would sort and copy. */
 static bool has_holder(void)
 {
-	glob_t holders;
-	int err = glob(HOLDERS "/*", GLOB_ERR | GLOB_NOSORT, NULL, &holders);
+	OPEN_FOLDER *folder = opendir(HOLDERS);
+	const char *name;
 
-	if (!err)
-		globfree(&holders);
-	return err != GLOB_NOMATCH; /* another error: it is not known */
+	if (!folder)
+		return true; /* unknown */
+	while ((name = folder_next(folder)))
+		if (*name != '.')
+			return true;
+	return false;
 }
 
 static enum sunrpc_use look_at_sunrpc(void)
