@@ -159,6 +159,7 @@ static void write_file(struct agent_health *h, const struct health_content *cont
 
 	if (!out)
 		return;
+	h->acks.due |= is_asked(h); /* this write sets the file's time as well */
 	health_file_write(out, content);
 	if (!stream_text(out, &text))
 		err = -ENOMEM;
