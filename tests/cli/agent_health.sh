@@ -34,9 +34,11 @@ within 100 has "XIDSCOPE OK: *" || fail "an acknowledgement does not count befor
 expect 0 "removed *" "" ack --ack acks --health health --remove '*' gpus_missing
 within 100 has "XIDSCOPE WARNING: *" || fail "nor does its end"
 echo 'gpu0 79 1' >acks
+kill -HUP "$agent"
 within 100 has "XIDSCOPE UNKNOWN: the acknowledgements: $dir/acks: line 1: *" || fail "a damaged acknowledgement is overlooked"
 grep -q 'until then the health is unknown' log || fail "the agent does not say so: $(<log)"
 rm acks
+kill -HUP "$agent"
 within 100 has "XIDSCOPE WARNING: *" || fail "it stays unknown"
 expect 3 "" "xidscope: error: another agent writes health: stop it, or name another --health" \
 	run "${observe[@]}" --output other.prom --health health
