@@ -179,9 +179,7 @@ static void write_files(const char *path, FILE *out)
 	ARRAY_EACH(file, files.gl_pathv, files.gl_pathc) {
 		const char *folder = PATHF("%.*s", (int)(strrchr(*file, '/') - *file), *file);
 
-		/* Those of Kubernetes and docker, of which there may be hundreds, have no such name. */
-		if (!strstr(folder, ".task/k8s.io/") && !strstr(folder, ".task/moby/"))
-			write_file(*file, strrchr(folder, '/') + 1, out);
+		write_file(*file, strrchr(folder, '/') + 1, out);
 	}
 	globfree(&files);
 }
@@ -218,10 +216,21 @@ static void write_podman(const char *root, FILE *out)
 			   "", out);
 }
 
+static void write_containerd(const char *root, FILE *out)
+{
+	const char *tasks = PATHF("%s/run/containerd/io.containerd.runtime.v2.task", root);
+	OPEN_FOLDER *folder = opendir(tasks);
+	const char *namespace;
+
+	/* Those of Kubernetes and docker, of which there may be hundreds, have no such name. */
+	while ((namespace = folder_next(folder)))
+		if (strcmp(namespace, "k8s.io") != 0 && strcmp(namespace, "moby") != 0)
+			write_files(PATHF("%s/%s/*/config.json", tasks, namespace), out);
+}
+
 void container_write_names(const char *root, FILE *out)
 {
 	write_docker(root, out);
 	write_podman(root, out);
-	write_files(PATHF("%s/run/containerd/io.containerd.runtime.v2.task/*/*/config.json", root),
-		    out);
+	write_containerd(root, out);
 }
