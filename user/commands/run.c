@@ -232,7 +232,7 @@ static void on_hangup(void *context)
 {
 	struct agent *a = context;
 
-	a->health.acks_due_ns = 0;
+	a->health.acks.due = true;
 	on_tick(a);
 }
 
