@@ -108,7 +108,7 @@ void rpc_observer_free(struct rpc_observer *o)
 
 /* ---- to attach ---- */
 
-/* Whether another module uses sunrpc. Looked at each second: glob() would sort and copy. */
+/* Whether another module uses sunrpc. It is asked each second. */
 static bool has_holder(void)
 {
 	OPEN_FOLDER *folder = opendir(HOLDERS);
