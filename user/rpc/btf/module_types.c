@@ -114,11 +114,17 @@ static int copy_type(struct copying *c, __u32 id, int depth)
 	return copy;
 }
 
-/* Copies each struct that the programs name, if there is one. A name may have a flavor: "name___". */
-static int copy_wanted(struct copying *c, const struct btf *wanted)
+typedef char struct_name[64];
+
+static int compare_names(const void *a, const void *b)
 {
-	char name[64];
-	int id;
+	return strcmp(a, b);
+}
+
+/* The names of the programs' structs, sorted. A name may have a flavor: "name___". Returns how many. */
+static size_t names_of(const struct btf *wanted, struct_name *names)
+{
+	size_t count = 0;
 
 	for (__u32 i = 1; i < btf__type_cnt(wanted); i++) {
 		const struct btf_type *t = btf__type_by_id(wanted, i);
@@ -126,14 +132,47 @@ static int copy_wanted(struct copying *c, const struct btf *wanted)
 
 		if (span_take_through(&rest, "___"))
 			own.end = rest.at - strlen("___");
-		if (!btf_is_struct(t) || !span_left(own) || !span_copy(own, name, sizeof(name)) ||
-		    btf__find_by_name_kind(c->to, name, BTF_KIND_STRUCT) > 0)
-			continue;
-		id = kernel_type_find(c->from, name, BTF_KIND_STRUCT);
-		if (id > 0 && copy_type(c, (__u32)id, 0) < 0)
+		if (btf_is_struct(t) && span_left(own) &&
+		    span_copy(own, names[count], sizeof(*names)))
+			count++;
+	}
+	qsort(names, count, sizeof(*names), compare_names);
+	return count;
+}
+
+/* Copies each struct of these names from @id to before @end that has no copy yet. */
+static int copy_named(struct copying *c, const struct_name *names, size_t count, __u32 id,
+		      __u32 end)
+{
+	for (; id < end; id++) {
+		const struct btf_type *t = btf__type_by_id(c->from, id);
+		const char *name = name_of(c, t->name_off);
+
+		if (btf_is_struct(t) &&
+		    bsearch(name, names, count, sizeof(*names), compare_names) &&
+		    btf__find_by_name_kind(c->to, name, BTF_KIND_STRUCT) < 0 &&
+		    copy_type(c, id, 0) < 0)
 			return -EINVAL;
 	}
 	return 0;
+}
+
+/* Each struct that the programs name, the module's before the kernel's: one look at all types, of which there are 100,000. */
+static int copy_wanted(struct copying *c, const struct btf *wanted)
+{
+	const struct btf *base = btf__base_btf(c->from);
+	__u32 own = base ? btf__type_cnt(base) : 1;
+	struct_name *names = calloc(btf__type_cnt(wanted), sizeof(*names));
+	int err = -ENOMEM;
+
+	if (names) {
+		size_t count = names_of(wanted, names);
+
+		err = copy_named(c, names, count, own, btf__type_cnt(c->from)) ?:
+			      copy_named(c, names, count, 1, own);
+	}
+	free(names);
+	return err;
 }
 
 struct btf *module_types_select(const struct btf *from, const struct bpf_object *object)
