@@ -89,6 +89,7 @@ int agent_health_open(struct agent_health *h, const struct options *o,
 	*h = (struct agent_health){ .options = o,
 				    .rules = o->health,
 				    .servers = servers,
+				    .written = -1,
 				    .mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC) };
 	node_watch_init(&h->node);
 	ack_file_open(&h->acks, o->ack);
@@ -144,7 +145,7 @@ static bool is_asked(struct agent_health *h)
 	struct timespec last = h->time;
 	struct stat st;
 
-	if (!h->wanted || is_remote(h) || lstat(h->options->health_file, &st))
+	if (fstat(h->written, &st))
 		return false;
 	h->time = st.st_mtim;
 	return last.tv_sec != h->time.tv_sec || last.tv_nsec != h->time.tv_nsec;
@@ -169,6 +170,10 @@ static void write_file(struct agent_health *h, const struct health_content *cont
 		log_error(&h->options->log, "cannot write the health file %s: %s; will try again",
 			  h->options->health_file, output_error(err));
 	h->error = err;
+	if (err)
+		return;
+	file_close(&h->written);
+	h->written = open(h->options->health_file, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	is_asked(h);
 }
 
@@ -340,5 +345,6 @@ void agent_health_close(struct agent_health *h)
 		output_file_close(&h->file, false);
 	node_watch_free(&h->node);
 	ack_file_close(&h->acks);
+	file_close(&h->written);
 	file_close(&h->mounts);
 }

@@ -21,7 +21,8 @@ struct agent_health {
 	bool mounted; /* something was mounted or unmounted since @remote was found out */
 	bool remote; /* it is not written now: its folder may be on a server */
 	int error; /* of its last write; logged when it changes */
-	struct timespec time; /* of the file, as last seen */
+	int written; /* the file as last written, or -1: a look at it each second needs no path */
+	struct timespec time; /* of @written, as last seen */
 	size_t findings; /* open ones, at the last judgement */
 	const struct headline *servers; /* items about NFS servers */
 	struct headline_item headline; /* at the last judgement */

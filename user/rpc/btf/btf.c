@@ -302,11 +302,14 @@ static bool find_late_types(struct btf_state *b, bool first)
 
 	for (size_t i = 0; i < COUNT(late_modules); i++) {
 		const char *module = late_modules[i].module;
-		bool loaded = module_is_loaded("", module);
 		struct btf *types;
+		bool loaded;
 
-		if (b->late_known & BIT(i) || (!loaded && !first) ||
+		if (b->late_known & BIT(i) ||
 		    (late_modules[i].needed && !(late_modules[i].needed & wanted)))
+			continue;
+		loaded = module_is_loaded("", module);
+		if (!loaded && !first)
 			continue;
 		types = read_types(module, NULL, reason, sizeof(reason));
 		if (types && late_modules[i].find)
