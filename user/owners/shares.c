@@ -49,7 +49,10 @@ int shares_open(struct share_reader *r, const struct share_maps *maps, uint32_t 
 	r->shards = shards;
 	r->names.pipe = -1;
 	r->id[0] = client_id(0);
-	err = fill_stack(maps->free_clients, RPC_CLIENT_ENTRIES, 1);
+	r->client_info = bpf_values_map(maps->client_info, PROT_READ | PROT_WRITE);
+	r->info = bpf_values_map(maps->share_info, PROT_READ | PROT_WRITE);
+	err = r->client_info && r->info ? 0 : -errno;
+	err = err ?: fill_stack(maps->free_clients, RPC_CLIENT_ENTRIES, 1);
 	err = err ?: fill_stack(maps->free_shares, RPC_MAX_SHARES + 1, 2);
 	r->misses_ends = maps->owners && kernel_misses_events();
 	return err || !maps->owners ? err : fill_stack(maps->free_owners, RPC_MAX_OWNERS, 1);
@@ -67,29 +70,17 @@ static uint32_t count_shares(const struct share_reader *r)
 
 int shares_map(struct share_reader *r)
 {
-	const int protection = PROT_READ | PROT_WRITE;
-
-	r->client_info = bpf_values_map(r->maps.client_info, protection);
-	r->info = bpf_values_map(r->maps.share_info, protection);
-	if (!r->client_info || !r->info)
-		return -errno;
 	r->share_count = count_shares(r);
 	r->began_ns = monotonic_ns();
 	r->stats = bpf_values_map_first(r->maps.share_stats, (size_t)r->share_count * r->shards,
-					protection);
-	if (r->maps.owners)
-		r->owners = bpf_values_map(r->maps.owners, protection);
-	return r->stats && (!r->maps.owners || r->owners) ? 0 : -errno;
+					PROT_READ | PROT_WRITE);
+	return r->stats ? 0 : -errno;
 }
 
 void shares_unmap(struct share_reader *r)
 {
-	bpf_values_unmap(r->maps.client_info, r->client_info);
-	bpf_values_unmap(r->maps.share_info, r->info);
 	bpf_values_unmap_first(r->maps.share_stats, (size_t)r->share_count * r->shards, r->stats);
 	bpf_values_unmap(r->maps.owners, r->owners);
-	r->client_info = NULL;
-	r->info = NULL;
 	r->stats = NULL;
 	r->owners = NULL;
 }
@@ -98,6 +89,8 @@ void shares_close(struct share_reader *r)
 {
 	if (r->shards)
 		helper_free(&r->names);
+	bpf_values_unmap(r->maps.client_info, r->client_info);
+	bpf_values_unmap(r->maps.share_info, r->info);
 	*r = (struct share_reader){};
 }
 
@@ -108,18 +101,25 @@ static void free_number(const struct bpf_map *stack, uint32_t number)
 
 /* ---- owners ---- */
 
+/* Maps the owners at the first need of a reading: they are 200 kB. */
+static bool map_owners(struct share_reader *r)
+{
+	if (!r->owners && r->maps.owners)
+		r->owners = bpf_values_map(r->maps.owners, PROT_READ | PROT_WRITE);
+	return r->owners;
+}
+
 const char *shares_owner(struct share_reader *r, uint32_t owner)
 {
-	const struct rpc_owner *o = &r->owners[owner];
 	const char *names[RPC_OWNER_LEVELS];
 	char *label = r->label[owner];
 
-	if (!r->owners || r->asked[owner] == SHARE_NAMED)
+	if (r->asked[owner] == SHARE_NAMED || !map_owners(r))
 		return label;
 	if (!r->asked[owner])
 		r->asked[owner] = r->began_ns;
 	for (int i = 0; i < RPC_OWNER_LEVELS; i++)
-		names[i] = owner ? o->path[i] : "";
+		names[i] = owner ? r->owners[owner].path[i] : "";
 	if (owner_name(label, names, RPC_OWNER_LEVELS, &r->names, r->variables, r->asked[owner]))
 		r->asked[owner] = SHARE_NAMED;
 	return label;
@@ -151,7 +151,7 @@ static void forget_owners(const struct share_reader *r, const bool *leaving)
 
 /* What one reading finds. */
 struct share_uses {
-	uint32_t shares, owners;
+	uint32_t shares;
 	uint32_t by_client[RPC_CLIENT_ENTRIES], by_owner[RPC_MAX_OWNERS]; /* shares */
 	bool active[RPC_MAX_OWNERS]; /* it has called since the last reading */
 };
@@ -161,10 +161,14 @@ struct share_uses {
  * then: this is removed again. */
 static void end_idle(struct share_reader *r, const struct share_uses *uses)
 {
-	bool full = uses->shares > RPC_MAX_SHARES / 2 || uses->owners > RPC_MAX_OWNERS / 2;
+	bool full = uses->shares > RPC_MAX_SHARES / 2;
 	/* A process that found no number, and has 0, looks again. */
 	bool leaving[RPC_MAX_OWNERS] = { true }, any = false;
+	uint32_t owners = 0;
 
+	for (uint32_t i = 1; i < RPC_MAX_OWNERS; i++)
+		owners += r->owners[i].key.root != 0;
+	full |= owners > RPC_MAX_OWNERS / 2;
 	for (uint32_t i = 1; i < RPC_MAX_OWNERS; i++) {
 		if (!r->owners[i].key.root)
 			continue;
@@ -187,6 +191,7 @@ static void end_idle(struct share_reader *r, const struct share_uses *uses)
 		}
 		r->owner_ended[i] ^= leaving[i];
 	}
+	r->ending = any;
 }
 
 /* ---- shares ---- */
@@ -328,6 +333,7 @@ int shares_read(struct share_reader *r, struct client_list *to,
 	struct share_uses uses = {};
 	const char *name;
 	uint64_t calls;
+	bool look;
 
 	for (uint32_t i = 0; i < r->share_count; i++) {
 		const struct rpc_share_info *info = &r->info[i];
@@ -351,9 +357,10 @@ int shares_read(struct share_reader *r, struct client_list *to,
 		uses.by_owner[info->owner]++;
 	}
 	free_clients(r, &uses);
-	for (uint32_t i = 1; r->owners && i < RPC_MAX_OWNERS; i++)
-		uses.owners += r->owners[i].key.root != 0;
-	if (r->owners)
+	/* They are mapped if one with a share is new. One that has none yet is seen later. */
+	look = r->owners || r->ending || uses.shares > RPC_MAX_SHARES / 2 || !(r->readings % 16);
+	r->readings++;
+	if (look && map_owners(r))
 		end_idle(r, &uses);
 	/* The kernel reports no ends of processes: a process number may belong to another process by now. */
 	if (r->misses_ends)

@@ -30,12 +30,14 @@ struct share_maps {
 struct share_reader {
 	struct share_maps maps;
 	uint32_t shards;
+	struct rpc_client_info *client_info; /* mapped */
+	struct rpc_share_info *info; /* mapped */
 	/* Mapped between shares_map() and shares_unmap(); of @stats those of the shares that were in use then. */
-	struct rpc_client_info *client_info;
-	struct rpc_share_info *info;
 	struct rpc_share_stats *stats;
-	struct rpc_owner *owners; /* NULL: not known */
+	struct rpc_owner *owners; /* NULL: not needed so far, or not known */
 	uint32_t share_count;
+	uint32_t readings;
+	bool ending; /* the last look at the owners has ended some */
 	bool misses_ends; /* the kernel does not report the ends of all processes */
 	uint64_t id[RPC_MAX_SHARES], client_id[RPC_CLIENT_ENTRIES]; /* 0: not yet given */
 	uint64_t calls[RPC_MAX_SHARES], rest_ns[RPC_MAX_SHARES]; /* as last read */
