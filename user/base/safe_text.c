@@ -50,8 +50,6 @@ uint32_t utf8_value(const char *text, size_t len)
 
 static bool is_safe(uint32_t value)
 {
-	if (value >= ' ' && value < 0x7f)
-		return true;
 	for (size_t i = 0; i < COUNT(unsafe); i++)
 		if (value <= unsafe[i].last)
 			return value < unsafe[i].first;
@@ -60,8 +58,11 @@ static bool is_safe(uint32_t value)
 
 size_t safe_length(const char *text, size_t len)
 {
-	size_t n = utf8_length(text, len);
+	size_t n;
 
+	if (len && *text >= ' ' && *text < 0x7f) /* most are */
+		return 1;
+	n = utf8_length(text, len);
 	return n && is_safe(utf8_value(text, n)) ? n : 0;
 }
 
