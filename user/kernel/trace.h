@@ -9,7 +9,7 @@
 enum tracefs_state {
 	TRACEFS_ABSENT, /* the kernel has none */
 	TRACEFS_UNMOUNTED,
-	TRACEFS_EMPTY, /* mounted, and lockdown hides its files */
+	TRACEFS_EMPTY, /* mounted, and lockdown hides or refuses its files */
 	TRACEFS_FORBIDDEN, /* mounted, and this process may not read it */
 	TRACEFS_MOUNTED,
 };

@@ -39,9 +39,12 @@ static enum tracefs_state find_tracefs(const char *path)
 {
 	struct statfs fs;
 
-	/* access() would not count capabilities. */
-	if (!statfs(PATHF("%s/instances", path), &fs))
-		return TRACEFS_MOUNTED;
+	/* access() would not count capabilities. Lockdown that came after the boot refuses to open the files. */
+	if (!statfs(PATHF("%s/instances", path), &fs)) {
+		OPEN_FILE file = open(PATHF("%s/tracing_on", path), O_RDONLY | O_CLOEXEC);
+
+		return file < 0 && errno == EPERM ? TRACEFS_EMPTY : TRACEFS_MOUNTED;
+	}
 	if (errno == EACCES)
 		return TRACEFS_FORBIDDEN;
 	if (statfs(path, &fs))
