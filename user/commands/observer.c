@@ -43,8 +43,7 @@ static bool in_other_netns(void)
 static uint64_t capabilities_for_hooks(const struct observer *o, uint64_t have)
 {
 	const uint64_t load = CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON);
-	bool nfs_is_built_in = o->rpc && types_place_find("", "nfs") == TYPES_KERNEL &&
-			       types_place_find("", "nfsv4") == TYPES_KERNEL;
+	bool built_in = o->rpc && types_place_find("", "sunrpc") == TYPES_KERNEL;
 	int paranoid = (int)file_number("/proc/sys/kernel/perf_event_paranoid", "", 10);
 	bool programs = o->gpu_wanted || (o->rpc && o->sources & RPC_SOURCES_BPF);
 	uint64_t keep = 0;
@@ -62,9 +61,9 @@ static uint64_t capabilities_for_hooks(const struct observer *o, uint64_t have)
 	/* The files of tracefs belong to root. */
 	if (programs && geteuid())
 		keep |= CAPABILITY(CAP_DAC_OVERRIDE);
-	/* The BTF of modules that are loaded later (with NFS built in that is rpcrdma alone, which is not worth it); events, where
+	/* Tracepoints of sunrpc, if it is a module that is loaded later (everybody may read its BTF); events, where
 	 * kernel.perf_event_paranoid is above 2, as on Debian; and all of @load, where nobody gave those. */
-	if (programs && ((o->rpc && (!nfs_is_built_in || paranoid > 2)) || (have & load) != load))
+	if (programs && ((o->rpc && (!built_in || paranoid > 2)) || (have & load) != load))
 		keep |= CAPABILITY(CAP_SYS_ADMIN);
 	return keep;
 }
