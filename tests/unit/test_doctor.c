@@ -6,6 +6,7 @@
 #include "faults/printk_hook.h"
 #include "made_up_module.h"
 #include "kernel/bpf_support.h"
+#include "rpc/choice.h"
 
 /* Returns whether the system is healthy. @tried: see printk_hook_try(). */
 static bool report_tried(const char *release, int tried, bool json)
@@ -45,6 +46,7 @@ TEST(a_healthy_machine)
 	expect_levels("ok sunrpc_types");
 	assert_has(text, "runs in the printing task");
 	assert_lacks(text, "\n  missing");
+	assert_lacks(text, "hung_tasks");
 	assert_lacks(text, "fix:");
 	assert_has(text, "\nNothing to fix.\n");
 }
@@ -76,7 +78,7 @@ TEST(a_module_without_types)
 	expect_levels("missing sunrpc_types");
 	assert_has(text, "fix: build the module");
 	expect_levels("ok types_file");
-	assert_has(text, "runs when consoles print");
+	assert_has(text, "does not show who prints");
 }
 
 TEST(the_way_to_a_file_of_types_names_this_build)
@@ -144,7 +146,14 @@ TEST(each_setting_says_what_is_lost)
 		{ "/sys/kernel/debug/bdi/x", "", "sys/kernel/debug/sunrpc", "rpc_clients",
 		  "debugfs does not list sunrpc's clients", "CONFIG_SUNRPC_DEBUG=y" },
 		{ NULL, NULL, "sys/kernel/debug", "rpc_clients",
-		  "debugfs does not list sunrpc's clients", "without debugfs=off" },
+		  "debugfs does not list sunrpc's clients", "without debugfs=off or no-mount" },
+		{ "/sys/kernel/security/lockdown", "none integrity [confidentiality]\n", NULL,
+		  "hung_tasks", "tasks that hang", "see lockdown" },
+		{ "/proc/self/status", "Name:\tx\nCapEff:\t0\n", NULL, "hung_tasks",
+		  "tasks that hang", "see permission" },
+		{ NULL, NULL, "sys/kernel/btf", "hung_tasks", "tasks that hang",
+		  "see kernel_types" },
+		{ NULL, NULL, "sys/fs/bpf", "hung_tasks", "tasks that hang", "see bpf" },
 		{ NULL, NULL, "sys/kernel/tracing/instances", "tracefs", "tracefs is not mounted",
 		  "mount -t tracefs tracefs /sys/kernel/tracing" },
 	};
@@ -159,7 +168,40 @@ TEST(each_setting_says_what_is_lost)
 		report("6.1.0-test", true);
 		assert_has(text, formatted("\"name\":\"%s\",\"level\":\"note\",\"text\":\"%s",
 					   s->name, s->text));
-		assert_has(text, s->fix);
+		assert_has(strstr(text, s->text), s->fix);
+	}
+}
+
+/* A file of types is of no use there, and doctor does not offer it. */
+TEST(without_the_kernels_types_the_fix_is_a_kernel_that_has_them)
+{
+	put_machine();
+	assert_int_equal(system("rm -r sys/kernel/btf"), 0);
+	assert_false(report("6.1.0-test", false));
+	expect_levels("missing kernel_types, missing sunrpc_types, ok types_file, note owners");
+	assert_has_all(text, "CONFIG_DEBUG_INFO_BTF=y", "fix: see kernel_types", "\n1 to fix");
+	assert_lacks(text, "--sunrpc-btf");
+}
+
+/* What root in a user namespace lacks is not root. */
+TEST(what_needs_a_permission_says_so_once)
+{
+	struct source_choice c;
+	struct rpc_offer f = { .sunrpc = SUNRPC_LIVE,
+			       .bpf = true,
+			       .capabilities = UINT64_MAX,
+			       .refused = true,
+			       .tracefs = TRACEFS_FORBIDDEN,
+			       .debugfs = DEBUGFS_FORBIDDEN };
+
+	for (int n = 0; n < 3; n++) {
+		source_choose(&c, &f, RPC_SOURCES_ALL);
+		ARRAY_EACH(x, c.checks, c.check_count)
+			if (!strcmp(x->name, "tracefs") || !strcmp(x->name, "rpc_clients"))
+				assert_string_equal(x->fix,
+						    n < 2 ? "see permission" : "run it as root");
+		f.refused = false;
+		f.capabilities = n ? UINT64_MAX : 0;
 	}
 }
 
@@ -245,7 +287,10 @@ TEST(who_prints_a_message)
 	put("/sys/kernel/tracing/events/nvidia/nvidia_dev_xid/id", "2\n");
 	report("5.10.0-test", false);
 	expect_levels("ok authority");
-	assert_has(text, "driver: ");
+	assert_has(text, "driver: Xids count by its tracepoint, others by the form");
+	unlink("dev/kmsg");
+	report("5.10.0-test", false);
+	assert_has(text, "driver: Xids count by its tracepoint, others are not observed");
 }
 
 TEST(what_was_tried_and_refused_is_not_ok)

@@ -198,7 +198,9 @@ static void add_faults(struct diagnosis *d)
 		  "hook: the kernel shows who prints a message. Each one of the driver counts, and "
 		  "the same text of others does not" },
 		{ f->authority == AUTHORITY_DRIVER, "authority", OK, NULL,
-		  "driver: Xids count by its tracepoint, others by the form of their log records" },
+		  f->log ?
+			  "driver: Xids count by its tracepoint, others by the form of their log records" :
+			  "driver: Xids count by its tracepoint, others are not observed" },
 		{ !f->log, "authority", MISSING, "see kernel_log",
 		  "log: it cannot be read, and nothing else proves a fault: no fault is observed" },
 		{ true, "authority", NOTE, NULL,
@@ -226,8 +228,8 @@ static void add_faults(struct diagnosis *d)
 		{ f->every_message, "printk_console", OK, NULL,
 		  "the tracepoint printk:console runs in the printing task" },
 		{ true, "printk_console", NOTE, NULL,
-		  "the tracepoint printk:console runs when consoles print: who printed is unknown "
-		  "(most kernels before 5.19)" },
+		  "the tracepoint printk:console does not show who prints (most kernels before 5.19, "
+		  "and those without CONFIG_KALLSYMS)" },
 		{ true, "nvidia", OK, NULL, d->nvidia },
 		{ f->driver_event, "nvidia_dev_xid", OK, NULL,
 		  "the driver has the tracepoint nvidia_dev_xid" },

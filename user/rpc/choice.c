@@ -47,6 +47,16 @@ static bool has_file(const struct rpc_offer *f)
 	return f->types_file == TYPES_FILE_GOOD;
 }
 
+/* Where to see why programs cannot look at all tasks; NULL: they can. */
+static const char *lacks_tasks(const struct rpc_offer *f)
+{
+	return !f->bpf                                 ? "see bpf" :
+	       f->lockdown == LOCKDOWN_CONFIDENTIALITY ? "see lockdown" :
+	       f->refused || !is_permitted(f)          ? "see permission" :
+	       !f->kernel_btf                          ? "see kernel_types" :
+							 NULL;
+}
+
 /* Texts of several rows. */
 #define NEEDS_SUNRPC "unknown until sunrpc is loaded"
 #define NO_MOUNTS " (perf_event_open): it is not known which mount a call belongs to"

@@ -170,7 +170,7 @@ static void look_for_types_file(struct rpc_offer *f, const char *root, const cha
 	char place[PATH_MAX];
 	const char *path;
 
-	if (f->sunrpc != SUNRPC_LIVE)
+	if (f->sunrpc != SUNRPC_LIVE || !f->kernel_btf)
 		return;
 	if (types_file_place(place, sizeof(place), root, "sunrpc"))
 		snprintf(f->types_fix, sizeof(f->types_fix),
