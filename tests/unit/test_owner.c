@@ -105,6 +105,11 @@ TEST(an_owner_is_who_the_path_of_its_group_says)
 		{ "/system.slice/alice.service/docker/" ID, "unit:alice.service" },
 		{ "/system.slice/alice.service/lxc/a/slurm/uid_0/job_4711", "unit:alice.service" },
 		{ "/system.slice/alice.service/libpod-payload-0/lxc/a", "unit:alice.service" },
+		{ "/users/alice/lxc/a", "group:users/alice" },
+		{ "/users/lxc.payload.a", "group:users/lxc.payload.a" },
+		{ "/alice/machine.slice/machine-a.scope", "group:alice/machine.slice" },
+		{ "/alice/nginx.service", "group:alice/nginx.service" },
+		{ "/system.slice/alice.scope/lxc/a", "unit:alice.scope" },
 		/* Containers. */
 		{ "/system.slice/docker-" ID ".scope", "container:4f0cd5b61a92" },
 		{ "/docker/" ID "/init.scope", "container:4f0cd5b61a92" },
@@ -130,6 +135,7 @@ TEST(an_owner_is_who_the_path_of_its_group_says)
 		{ "/lxc.payload/train", "container:train" },
 		{ "/lxc.payload.project_" HEX_40 HEX_40, "container:project_" HEX_40 HEX_40 },
 		{ "/lxc/101/ns/system.slice", "container:101" },
+		{ "/system.slice/lxc/101", "container:101" },
 		{ "/machine.slice/machine-my\\x2dbox.scope/payload", "container:my-box" },
 		{ "/machine.slice/systemd-nspawn@my\\x2dbox.service/payload", "container:my-box" },
 		/* libvirt counts the machines that it has started. */

@@ -23,6 +23,7 @@
  *
  * A file counts only if root owns it and others cannot write it: a user's own containers (rootless) are the user's, below
  * user.slice, where the user can make any group. So can a service with a user of its own: below it only podman's form counts.
+ * So can who has been given a group of another form: below it a container needs an ID, a name proves nothing.
  * The outermost container counts, whose files the node has.
  *
  * Example: /machine.slice/libpod-4f0c...a1.scope/container is container 4f0c...a1. containers.json has {"id": "4f0c...a1",
@@ -111,15 +112,16 @@ static bool take_named(struct span *path, char *name)
 const char *container_find(const char *path, char id[CONTAINER_ID], char *name)
 {
 	struct span rest = span_of(path), part;
-	bool unit = false;
+	bool unit = false, slices = true;
 
 	while (span_left(rest) && !unit) {
-		if (take_named(&rest, name)) {
+		if (slices && take_named(&rest, name)) {
 			strcpy(id, "-");
 			return rest.at;
 		}
 		span_take(&rest, "/");
 		part = span_take_until(&rest, "/");
+		slices &= span_ends_with(part, ".slice");
 		unit = span_ends_with(part, ".service");
 		if (unit && span_take(&rest, "/"))
 			part = span_take_until(&rest, "/");

@@ -5,20 +5,21 @@
 #include "base/span.h"
 #include "rpc.h"
 
-/* Finds the unit in a path: the first name that ends in .service or .scope, or that the kernel side has cut. */
+/* Finds the unit in a path, below slices only: its name ends in .service or .scope, or the kernel side has cut it. */
 static bool find_unit(char *name, size_t size, const char *path)
 {
 	struct span rest = span_of(path), part;
 
-	while (span_take(&rest, "/")) {
+	do {
+		if (!span_take(&rest, "/"))
+			return false;
 		part = span_take_until(&rest, "/");
-		if (!span_ends_with(part, ".service") && !span_ends_with(part, ".scope") &&
-		    span_left(part) != RPC_OWNER_NAME - 1)
-			continue;
-		snprintf(name, size, "unit:%.*s", (int)span_left(part), part.at);
-		return true;
-	}
-	return false;
+	} while (span_ends_with(part, ".slice"));
+	if (!span_ends_with(part, ".service") && !span_ends_with(part, ".scope") &&
+	    span_left(part) != RPC_OWNER_NAME - 1)
+		return false;
+	snprintf(name, size, "unit:%.*s", (int)span_left(part), part.at);
+	return true;
 }
 
 static bool find_user(char *name, size_t size, const char *path)
