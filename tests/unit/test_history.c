@@ -309,6 +309,10 @@ TEST(a_job_is_also_found_in_a_pod_and_a_pod_by_its_name)
 	assert_false(past_owner_is(span_of("container:a_slurm:4711"), "4711"));
 	assert_false(past_owner_is(span_of("group:a/b_slurm:4711"), "4711"));
 	assert_true(past_owner_is(span_of("container:train"), "train"));
+	assert_true(past_owner_is(span_of("container:train slurm:4711"), "4711"));
+	assert_true(past_owner_is(span_of("container:4711"), "container:4711"));
+	assert_true(past_owner_is(span_of(owner), "slurm:4711"));
+	assert_false(past_owner_is(span_of("container:4711"), "4711"));
 	assert_true(past_owner_is(span_of("env:SLURM_JOB_ID=4711"), "4711"));
 	assert_true(past_owner_is(span_of("unit:nginx.service"), "unit:nginx.service"));
 	assert_false(past_owner_is(span_of(""), "4711"));

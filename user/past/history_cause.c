@@ -66,13 +66,17 @@ size_t past_owners(const struct past_event *e, struct past_owner **owners)
 
 bool past_owner_is(struct span owner, const char *job)
 {
-	static const char *const kinds[] = { "slurm:", "lsf:", "pbs:", "pod:", "container:", "" };
+	static const char *const kinds[] = { "", "slurm:", "lsf:", "pbs:", "pod:", "container:" };
+	bool number = !job[strspn(job, "0123456789[]")];
 
 	while (span_left(owner)) {
 		struct span name = span_take_word(&owner);
 
 		if (span_take(&name, "env:"))
 			span_take_through(&name, "=");
+		/* A number is a job's, although a container may be called so. */
+		if (number && span_starts_with(name, "container:"))
+			continue;
 		for (size_t i = 0; i < COUNT(kinds); i++)
 			if (span_take(&name, kinds[i]) && span_is(name, job))
 				return true;
