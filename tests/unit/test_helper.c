@@ -112,6 +112,7 @@ TEST(an_answer_is_whole_only_if_its_process_was_not_killed)
 	h.begun_ns -= HELPER_AGE_NS;
 	no_fork = true;
 	assert_false(helper_ask(&h, "x", answer_at_length, "a"));
+	assert_int_equal(helper_ask_once(&text, answer_at_length, "a"), -EAGAIN);
 	no_fork = false;
 	assert_true(helper_ask(&h, "x", answer_at_length, "a"));
 	helper_free(&h);

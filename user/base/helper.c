@@ -151,7 +151,7 @@ int helper_ask_once(struct file_text *f, helper_work *work, const void *context)
 	*f = (struct file_text){};
 	helper_collect(&h, 0);
 	if (!helper_start(&h, "xidscope-file", work, context))
-		return -ETIMEDOUT;
+		return h.pipe >= 0 ? -ETIMEDOUT : -EAGAIN;
 	do
 		helper_collect(&h, monotonic_ns() + HELPER_ONCE_NS);
 	while (h.pipe >= 0 && !helper_sleeps(&h) &&

@@ -38,8 +38,8 @@ void helper_collect(struct helper *h, uint64_t deadline_ns);
  * late answer it does not wait again. Returns whether it is all there. */
 bool helper_ask(struct helper *h, const char *name, helper_work *work, const void *context);
 
-/* For questions at the start: takes the answer into *@f, for file_text_free(). Returns 0, -EAGAIN: the process was killed; or
- * -ETIMEDOUT, immediately while an earlier question of these has no answer. */
+/* For questions at the start: takes the answer into *@f, for file_text_free(). Returns 0, -EAGAIN: the process was killed or has not
+ * started; or -ETIMEDOUT, immediately while an earlier question of these has no answer. */
 int helper_ask_once(struct file_text *f, helper_work *work, const void *context);
 
 /* Work that reads a file of at most 1 MB; @own as in file_text_read_own(). helper_open_file() makes *@f, which has the answer,
