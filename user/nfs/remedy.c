@@ -66,6 +66,15 @@ static bool is_printable(const char *text)
 	return !strcmp(safe, text);
 }
 
+/* Names of exports are the server's. */
+static bool can_be_pasted(const struct remedy_mount *m)
+{
+	char source[2 * PATH_MAX];
+
+	source[mount_unescape(source, sizeof(source) - 1, m->line.source)] = 0;
+	return is_printable(m->point) && is_printable(source);
+}
+
 /* ---- mounting again ---- */
 
 /* Writes the options as mount takes them, with the new value. What the kernel finds out by itself is left out. */
@@ -162,7 +171,7 @@ static void write_remount(FILE *out, const struct plan *p)
 	const struct remedy_mount *foreign =
 		ARRAY_FIND(m, p->found.list, p->found.count, m->by >= BY_KUBELET);
 	const struct remedy_mount *odd =
-		ARRAY_FIND(m, p->found.list, p->found.count, !is_printable(m->point));
+		ARRAY_FIND(m, p->found.list, p->found.count, !can_be_pasted(m));
 
 	if (!p->found.count || odd) {
 		fprintf(out, "# %s: unmount all mounts of the server, then mount again\n",
