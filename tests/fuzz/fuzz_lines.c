@@ -45,9 +45,9 @@ static void try_event_reader(const uint8_t *data, size_t size)
 
 	for (size_t i = 0; i < size; i++)
 		lines += data[i] == '\n';
-	require(!event_reader_add(&h, (const char *)data, size));
+	event_reader_add(&h, (const char *)data, size);
 	require(h.count + h.skipped <= lines);
-	require(!history_digest(&h, &now));
+	history_digest(&h, &now);
 	for (size_t i = 0; i < h.count; i++) {
 		require(!i || h.events[i - 1].time <= h.events[i].time);
 		require_event(&h.events[i]);

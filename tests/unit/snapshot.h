@@ -19,7 +19,7 @@ AFTER_EACH()
 static inline const struct delta *subtract(void)
 {
 	delta_free(&d);
-	assert_int_equal(delta_make(&d, &before, &now), 0);
+	delta_make(&d, &before, &now);
 	return &d;
 }
 

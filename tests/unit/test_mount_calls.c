@@ -73,7 +73,7 @@ static void add_growth(void)
 {
 	struct delta d = {};
 
-	assert_int_equal(delta_make(&d, &earlier, &now), 0);
+	delta_make(&d, &earlier, &now);
 	ARRAY_EACH(m, d.calls.mount_calls, d.calls.mount_call_count)
 		mounts_grew += rpc_kinds_sum(m->sums.calls);
 	ARRAY_EACH(o, d.calls.owner_calls, d.calls.owner_call_count)
@@ -96,7 +96,7 @@ static void look(void)
 			strcpy(mount.mountpoint, clients.list[i].mount.mountpoint);
 			snapshot_mount(&now.calls, &mount);
 		}
-	assert_int_equal(mount_calls_add(&calls_state, &clients, &mounts, &now), 0);
+	mount_calls_add(&calls_state, &clients, &mounts, &now);
 	add_growth();
 	clients.count = 0;
 }
@@ -358,7 +358,7 @@ TEST(the_agent_counts_owners_on_mounts_only_for_errors)
 	share(2, "slurm:2", 6);
 	clients.list[1].sums.errors[RPC_KIND_WRITE] = 1;
 	now.time_ns = 15 * SECOND;
-	assert_int_equal(mount_calls_add(&calls_state, &clients, &mounts, &now), 0);
+	mount_calls_add(&calls_state, &clients, &mounts, &now);
 	calls_state.owner_mounts = true;
 	clients.count = 0;
 	assert_int_equal(now.calls.owner_mount_count, 1);
@@ -467,7 +467,7 @@ static void look_at(const struct nfs_mount *list, size_t count, bool changed, ui
 	clients.list[0].client = 5;
 	for (size_t i = 0; i < count; i++)
 		snapshot_mount(&now.calls, &list[i]);
-	assert_int_equal(mount_calls_add(&calls_state, &clients, &there, &now), 0);
+	mount_calls_add(&calls_state, &clients, &there, &now);
 	clients.count = 0;
 }
 
@@ -532,7 +532,7 @@ TEST(a_share_is_freed_once_its_last_calls_are_read)
 	r.share_count = 2;
 	for (unsigned int calls = 1; calls <= 2; calls++) {
 		stats[1].sums.calls[0] = calls;
-		assert_int_equal(shares_read(&r, &list, name_server, "nas"), 0);
+		shares_read(&r, &list, name_server, "nas");
 		assert_int_equal(list.count, calls);
 		assert_int_equal(list.list[calls - 1].sums.calls[0], calls);
 	}

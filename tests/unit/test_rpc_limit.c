@@ -46,8 +46,8 @@ static void write_file(uint64_t seconds)
 	now.time_ns += seconds * SECOND;
 	keep_snapshot(&s, &now);
 	delta_free(&d);
-	assert_int_equal(delta_make(&d, &before, &s), 0);
-	assert_int_equal(agent_limits_add(&limits, &s, &before.calls, &d, events), 0);
+	delta_make(&d, &before, &s);
+	agent_limits_add(&limits, &s, &before.calls, &d, events);
 	out = text_begin();
 	openmetrics_write(out, &s, FORMAT_OPENMETRICS, DETAIL_NODE);
 	text_end(out);

@@ -45,13 +45,13 @@ static void look(uint64_t seconds, const char *text)
 {
 	now.time_ns = seconds * SECOND;
 	now.calls.stuck_count = 0;
-	assert_int_equal(stuck_tasks_watch(&t, &now), 0);
+	stuck_tasks_watch(&t, &now);
 	if (text) {
 		t.handle = on_stuck;
 		stuck_tasks_begin(&t);
-		assert_int_equal(stuck_tasks_take(&t, &now, span_of(text)), 0);
+		stuck_tasks_take(&t, &now, span_of(text));
 	}
-	assert_int_equal(stuck_tasks_count(&t, &now), 0);
+	stuck_tasks_count(&t, &now);
 }
 
 static void assert_stuck(const char *mountpoint, bool rpc, uint32_t tasks, uint64_t seconds)
@@ -390,7 +390,7 @@ TEST(who_waits_for_the_lock_of_a_file_is_told_from_others)
 		int len = snprintf(text, sizeof(text), "1 1 1 1 0 52 9 0 0\n%s", rows[i].stack);
 
 		stuck_tasks_begin(&t);
-		assert_int_equal(stuck_tasks_take(&t, &now, (struct span){ text, text + len }), 0);
+		stuck_tasks_take(&t, &now, (struct span){ text, text + len });
 		assert_int_equal(t.tasks[0].waits_for_lock, rows[i].waits);
 	}
 }
@@ -411,7 +411,7 @@ TEST(tasks_elsewhere_take_no_place_and_those_without_one_are_counted)
 			fprintf(out, "%d %d 1 1 61000000000 0 9 0 0\n%s", i, i,
 				part ? LOCK : elsewhere);
 		fclose(out);
-		assert_int_equal(stuck_tasks_take(&t, &now, (struct span){ text, text + len }), 0);
+		stuck_tasks_take(&t, &now, (struct span){ text, text + len });
 		free(text);
 		assert_int_equal(t.count, part ? 256 : 0);
 		assert_int_equal(t.no_room, part ? 44 : 0);

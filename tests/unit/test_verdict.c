@@ -221,7 +221,7 @@ static void end_interval(uint64_t ns)
 {
 	now.time_ns = before.time_ns + ns;
 	now.calls.cpu_waiting_ns += (uint64_t)((double)ns * cpu_waiting);
-	assert_int_equal(limit_sums_add(&sums, subtract()), 0);
+	limit_sums_add(&sums, subtract());
 	keep_snapshot(&before, &now);
 }
 

@@ -21,8 +21,7 @@ static struct snapshot after(const char *lines)
 		record_of(0, w->now, formatted("%.*s", (int)span_left(line), line.at));
 		w->now += 200 * SECOND;
 	}
-	assert_int_equal(
-		faults_snapshot(&w->faults, &(struct fault_clock){ BOOT, 2000 }, &s.faults), 0);
+	faults_snapshot(&w->faults, &(struct fault_clock){ BOOT, 2000 }, &s.faults);
 	return s;
 }
 

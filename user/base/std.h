@@ -52,11 +52,23 @@ static inline void free_at_end(void *pointer)
 	})
 /* NOLINTEND(bugprone-macro-parentheses) */
 
+/* How often an array found no memory: array.c. memory_error() returns -ENOMEM if that has happened since the count was @before,
+ * otherwise 0. */
+uint64_t memory_failed(void);
+int memory_error(uint64_t before);
+
 /* Appends an element of zeros to *@elements, which has *@count elements of @size bytes. Begin with NULL and 0, end with free().
- * The capacity grows to powers of two. Returns the new element; pointers to elements are valid until the next append. If there
- * is no memory, returns NULL and changes nothing. */
-void *array_append(void **elements, size_t *count, size_t size);
+ * The capacity grows to powers of two. Returns the new element; pointers to elements are valid until the next append. Without
+ * memory the array stays as it is, memory_failed() grows, and the result is @spare, which nobody reads. */
+void *array_append(void **elements, size_t *count, size_t size, void *spare);
 
 /* The same for a pointer variable @elements; returns its type. */
-#define ARRAY_APPEND(elements, count) \
-	((__typeof__(elements))array_append((void **)&(elements), &(count), sizeof(*(elements))))
+#define ARRAY_APPEND(elements, count)                                                              \
+	({                                                                                         \
+		static __typeof__(*(elements)) spare_;                                             \
+		(__typeof__(elements))array_append((void **)&(elements), &(count), sizeof(spare_), \
+						   &spare_);                                       \
+	})
+
+/* A copy of such an array. Without memory it is NULL, *@count becomes 0, and memory_failed() grows. */
+void *array_copy(const void *elements, size_t *count, size_t size);

@@ -44,9 +44,9 @@ struct agent_limits {
 };
 
 /* Adds to @s, the snapshot at the end of the interval @d, each server's limit, its worst transport and the figures of the episodes.
- * @before: the calls at the begin. Writes episodes that ended to @events (NULL: nowhere). Returns 0 or -ENOMEM. */
-int agent_limits_add(struct agent_limits *a, struct snapshot *s, const struct calls *before,
-		     const struct delta *d, struct event_log *events);
+ * @before: the calls at the begin. Writes episodes that ended to @events (NULL: nowhere). */
+void agent_limits_add(struct agent_limits *a, struct snapshot *s, const struct calls *before,
+		      const struct delta *d, struct event_log *events);
 void agent_limits_free(struct agent_limits *a);
 
 /* ---- notify.c: the protocol of sd_notify(3), without the library ---- */

@@ -178,32 +178,26 @@ static void log_episode(struct event_log *events, const struct episode *e)
 	end_event(&d, events);
 }
 
-static int add_episodes(struct agent_limits *a, struct calls *c, const struct delta *d,
-			struct event_log *events)
+static void add_episodes(struct agent_limits *a, struct calls *c, const struct delta *d,
+			 struct event_log *events)
 {
-	int err = episodes_add(&a->episodes, d);
 	size_t kept = 0;
 
-	for (size_t i = 0; i < a->episodes.count && !err; i++) {
-		log_episode(events, &a->episodes.list[i]);
-		err = episode_count_in(&a->counts, &a->episodes.list[i]);
+	episodes_add(&a->episodes, d);
+	ARRAY_EACH(e, a->episodes.list, a->episodes.count) {
+		log_episode(events, e);
+		episode_count_in(&a->counts, e);
 	}
 	a->episodes.count = 0;
-	ARRAY_EACH(from, a->counts.episodes, err ? 0 : a->counts.episode_count) {
-		struct episode_stats *to;
-
+	ARRAY_EACH(from, a->counts.episodes, a->counts.episode_count) {
 		/* The series of a server that has ended end with it. */
 		if (strcmp(from->server, LABEL_OTHER) != 0 &&
 		    !CALLS_FIND(v, c, server, from->server, true))
 			continue;
 		a->counts.episodes[kept++] = *from;
-		to = snapshot_episodes(c, from->server, from->kind);
-		if (!to)
-			return -ENOMEM;
-		*to = *from;
+		*snapshot_episodes(c, from->server, from->kind) = *from;
 	}
-	a->counts.episode_count = err ? a->counts.episode_count : kept;
-	return err;
+	a->counts.episode_count = kept;
 }
 
 static void add_worst_transport(struct rpc_server_state *v, const struct calls *before,
@@ -222,18 +216,16 @@ static void add_worst_transport(struct rpc_server_state *v, const struct calls *
 		v->saturated_ns[l] = longest[l] + (then ? then->saturated_ns[l] : 0);
 }
 
-int agent_limits_add(struct agent_limits *a, struct snapshot *s, const struct calls *before,
-		     const struct delta *d, struct event_log *events)
+void agent_limits_add(struct agent_limits *a, struct snapshot *s, const struct calls *before,
+		      const struct delta *d, struct event_log *events)
 {
-	int err = 0;
-
 	ARRAY_EACH(v, s->calls.servers, s->calls.server_count)
 		add_worst_transport(v, before, d);
 
 	a->headline = (struct headline){};
 	if (d->ns && verdict_is_possible(s->calls.unknown)) {
-		err = limit_sums_add(&a->sums, d);
-		ARRAY_EACH(e, s->calls.servers, err ? 0 : s->calls.server_count) {
+		limit_sums_add(&a->sums, d);
+		ARRAY_EACH(e, s->calls.servers, s->calls.server_count) {
 			e->bound_by = bound_names[verdict_of(&a->sums, e->server).bound_by];
 			headline_add_server(&a->headline, &a->sums, &s->calls, e->server, s->wall);
 		}
@@ -241,5 +233,5 @@ int agent_limits_add(struct agent_limits *a, struct snapshot *s, const struct ca
 	} else {
 		limit_sums_free(&a->sums);
 	}
-	return err ? err : add_episodes(a, &s->calls, d, events);
+	add_episodes(a, &s->calls, d, events);
 }

@@ -144,7 +144,8 @@ static void describe_mounts(struct diagnosis *d)
 	struct nfs_mounts mounts = { .changes = -1 };
 	struct snapshot s = {};
 
-	if (!nfs_mounts_add(&mounts, d->root, &s) && s.calls.mount_count > NFS_MOUNTS_MAX)
+	nfs_mounts_add(&mounts, d->root, &s);
+	if (s.calls.mount_count > NFS_MOUNTS_MAX)
 		snprintf(d->mounts, sizeof(d->mounts),
 			 "%" PRIu64 " NFS mounts, more than %d: those of hung servers and the "
 			 "last used have figures, the others are only counted",

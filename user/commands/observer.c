@@ -209,12 +209,14 @@ int observer_snapshot(struct observer *o, struct snapshot *s)
 		s->self.rpc_hook_count = s->self.hook_count;
 	}
 	if (o->gpu_wanted && !err)
-		err = fault_observer_snapshot(o->gpu, s);
+		fault_observer_snapshot(o->gpu, s);
 	if (o->events)
 		snapshot_drop(&s->self, "event_log", event_log_lost(o->events));
 	snapshot_drop(&s->self, "messages", log_lost());
 	/* proc(5): the second field of statm is the resident set in pages. */
 	s->self.resident_bytes =
 		file_number("/proc/self/statm", " ", 10) * (uint64_t)sysconf(_SC_PAGESIZE);
+	err = err ?: memory_error(o->memory_failed);
+	o->memory_failed = memory_failed();
 	return err;
 }

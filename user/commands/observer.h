@@ -25,6 +25,7 @@ struct observer {
 	uint64_t gpu_due_ns; /* when to poll @gpu next */
 	int modules; /* descriptor of module_events.h; negative: not available */
 	int epoll; /* of all descriptors; readable when messages wait */
+	uint64_t memory_failed; /* memory_failed() at the last snapshot */
 };
 
 /* Attaches the hooks that are available, sunrpc's by the options @rpc. @log and the file of @rpc must outlive the observer.
@@ -45,7 +46,8 @@ unsigned int observer_poll(struct observer *o);
 /* Reads the messages for which @epoll is readable; also attaches sunrpc's hooks when the module is loaded. */
 void observer_consume(struct observer *o);
 
-/* Fills @s, which must be empty. Returns 0 or -errno; then @s is incomplete. */
+/* Fills @s, which must be empty. Returns 0 or -errno; then @s is incomplete. -ENOMEM: since the last one something was not
+ * counted. */
 int observer_snapshot(struct observer *o, struct snapshot *s);
 
 /* ---- loop.c: the one event loop: ticks, kernel messages, signals ---- */

@@ -26,8 +26,8 @@ const char *storage_rules_add(struct storage_rules *r, const char *text);
 /* Adds to @s the storage system of each server that has calls or a mount. The first rule counts whose pattern matches
  * - the server's name, with or without its network namespace, or
  * - an address of one of its transports or mounts.
- * The case of letters does not matter. Returns 0 or -ENOMEM. */
-int storage_rules_apply(const struct storage_rules *r, struct snapshot *s);
+ * The case of letters does not matter. */
+void storage_rules_apply(const struct storage_rules *r, struct snapshot *s);
 
 /* ---- the options ---- */
 

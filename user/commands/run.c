@@ -72,15 +72,16 @@ static int export(struct agent *a)
 	struct snapshot s = {};
 	struct delta d = {};
 	int err = observer_snapshot(&a->observer, &s);
+	uint64_t failed = memory_failed();
 
 	if (!err) {
 		stuck_tasks_add(&a->stuck, &a->options->log, &s, agent_events_stuck,
 				&a->agent_events);
-		err = mount_settings_add(&a->settings, "", &s)              ?:
-			      storage_rules_apply(&a->options->storage, &s) ?:
-			      delta_make(&d, &a->before, &s)                ?:
-			      agent_limits_add(&a->limits, &s, &a->before.calls, &d,
-					       a->observer.events);
+		mount_settings_add(&a->settings, "", &s);
+		storage_rules_apply(&a->options->storage, &s);
+		delta_make(&d, &a->before, &s);
+		agent_limits_add(&a->limits, &s, &a->before.calls, &d, a->observer.events);
+		err = memory_error(failed);
 	}
 	if (err) {
 		log_error(&a->options->log, "cannot read the counts: %s", strerror(-err));

@@ -38,9 +38,8 @@ static void match_name(const struct storage_rules *r, const char *server, size_t
 	match_patterns(r, name, first);
 }
 
-static int name_server(const struct storage_rules *r, struct snapshot *s, const char *server)
+static void name_server(const struct storage_rules *r, struct snapshot *s, const char *server)
 {
-	struct rpc_storage *storage;
 	size_t first = r->count;
 
 	match_name(r, server, &first);
@@ -48,22 +47,15 @@ static int name_server(const struct storage_rules *r, struct snapshot *s, const 
 		match_patterns(r, t->remote.address, &first);
 	CALLS_EACH(m, &s->calls, mount, server)
 		match_patterns(r, m->remote.address, &first);
-	if (first == r->count)
-		return 0;
-	storage = snapshot_storage(&s->calls, server);
-	if (!storage)
-		return -ENOMEM;
-	snprintf(storage->storage, sizeof(storage->storage), "%s", r->rules[first].name);
-	return 0;
+	if (first < r->count)
+		snprintf(snapshot_storage(&s->calls, server)->storage, LABEL_SIZE, "%s",
+			 r->rules[first].name);
 }
 
-int storage_rules_apply(const struct storage_rules *r, struct snapshot *s)
+void storage_rules_apply(const struct storage_rules *r, struct snapshot *s)
 {
-	int err = 0;
-
-	for (size_t i = 0; r->count && i < s->calls.server_count && !err; i++)
-		err = name_server(r, s, s->calls.servers[i].server);
-	for (size_t i = 0; r->count && i < s->calls.mount_count && !err; i++)
-		err = name_server(r, s, s->calls.mounts[i].server);
-	return err;
+	ARRAY_EACH(v, s->calls.servers, r->count ? s->calls.server_count : 0)
+		name_server(r, s, v->server);
+	ARRAY_EACH(m, s->calls.mounts, r->count ? s->calls.mount_count : 0)
+		name_server(r, s, m->server);
 }

@@ -247,12 +247,13 @@ static void set_origin(struct session_origin *o)
 static int observe_snapshot(struct trace *t, bool show, bool last)
 {
 	struct snapshot s = { .files_wanted = last };
-	int err = observer_snapshot(&t->observer, &s) ?: mount_settings_add(&t->settings, "", &s);
+	int err = observer_snapshot(&t->observer, &s);
 
 	if (err) {
 		snapshot_free(&s);
 		return err;
 	}
+	mount_settings_add(&t->settings, "", &s);
 	lock_waiters_add(&t->tasks, &t->options->log, &s);
 	record_snapshot(t, &s);
 	return add_snapshot(t, &s, show);

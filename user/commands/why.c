@@ -481,6 +481,7 @@ static int read_log(struct past *p, double now)
 {
 	const struct history_now clocks = { now, (double)monotonic_ns() / 1e9, boot_id() };
 	struct history *h = &p->history;
+	uint64_t failed = memory_failed();
 	char wrong[4096];
 	int err = event_files_read(&p->files, p->o->past_events, wrong, sizeof(wrong));
 
@@ -491,9 +492,10 @@ static int read_log(struct past *p, double now)
 			err == -ENOENT ?
 				": no agent has run here with these --events; name the file of 'xidscope run --events FILE'" :
 				"; name the file that 'xidscope run --events FILE' writes");
-	for (size_t i = p->files.count; i-- > 0 && !err;)
-		err = event_reader_add(h, p->files.files[i].text, p->files.files[i].len);
-	if (err || history_digest(h, &clocks))
+	for (size_t i = p->files.count; i-- > 0;)
+		event_reader_add(h, p->files.files[i].text, p->files.files[i].len);
+	history_digest(h, &clocks);
+	if (memory_error(failed))
 		return trouble("no memory for the event log");
 	return h->count || !h->skipped ?
 		       0 :

@@ -295,10 +295,9 @@ static void begin_boot(struct log_verdict *v)
 	struct faults next = {};
 
 	fault_authority_expire(&v->authority, UINT64_MAX);
-	if (!faults_outlive(&next, &v->faults, 0)) {
-		faults_free(&v->faults);
-		v->faults = next;
-	}
+	faults_outlive(&next, &v->faults, 0);
+	faults_free(&v->faults);
+	v->faults = next;
 }
 
 static void log_verdict_add(struct log_verdict *v, const char *text)
@@ -306,17 +305,14 @@ static void log_verdict_add(struct log_verdict *v, const char *text)
 	struct kmsg_record record = { .facility = 1, .text_len = strcspn(text, "\n") };
 	uint64_t ns = (uint64_t)(v->log.now * 1e6 + 0.5) * 1000; /* as a record's */
 	size_t before = v->counted;
-	struct counted_line *line;
 
 	if (sscanf(text, "Linux version %*u.%*u.%u", &(unsigned int){ 0 }) == 1)
 		begin_boot(v);
 	record.time_us = ns / 1000;
 	fault_authority_record(&v->authority, &record, text, RECORD_BEFORE_START, ns);
-	line = v->counted > before || v->events.report.time_ns == ns ?
-		       ARRAY_APPEND(v->lines, v->line_count) :
-		       NULL;
-	if (line)
-		*line = (struct counted_line){ v->log.now, v->log.time };
+	if (v->counted > before || v->events.report.time_ns == ns)
+		*ARRAY_APPEND(v->lines, v->line_count) =
+			(struct counted_line){ v->log.now, v->log.time };
 }
 
 /* Writes when a line was written, if it is known. */
@@ -426,8 +422,7 @@ static bool log_verdict_print(struct log_verdict *v, bool as_json)
 	bool counted;
 
 	fault_authority_expire(&v->authority, UINT64_MAX);
-	if (faults_snapshot(&v->faults, &(struct fault_clock){ .now = v->log.now }, &s.faults))
-		return false;
+	faults_snapshot(&v->faults, &(struct fault_clock){ .now = v->log.now }, &s.faults);
 	health_defaults(&o);
 	health_evaluate(&s, &o, v->log.now, &report);
 	counted = v->counted || report.total;

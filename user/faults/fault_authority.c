@@ -94,8 +94,6 @@ static void note_line(struct fault_authority *a, struct noted line)
 	if (a->noted_count == MAX_NOTED)
 		remove_noted(a, 0);
 	n = ARRAY_APPEND(a->noted, a->noted_count);
-	if (!n)
-		return;
 	*n = line;
 	a->noted_others += line.of_others;
 }
@@ -261,8 +259,6 @@ static void owe_text(struct fault_authority *a, const struct text *t, const stru
 	if (a->owed_count == MAX_OWED)
 		judge_owed(a);
 	o = ARRAY_APPEND(a->owed, a->owed_count);
-	if (!o)
-		return;
 	*o = (struct owed){ fault_hash(a, line), fits, t->from.time_ns, t->read_ns, "" };
 	snprintf(o->text, sizeof(o->text), "%.*s",
 		 (int)(line->message + line->message_len - line->header), line->header);

@@ -319,7 +319,7 @@ bool fault_observer_had_driver(const struct fault_observer *g)
 	return g && g->faults.driver;
 }
 
-int fault_observer_snapshot(struct fault_observer *g, struct snapshot *s)
+void fault_observer_snapshot(struct fault_observer *g, struct snapshot *s)
 {
 	struct fault_clock clock;
 
@@ -333,7 +333,7 @@ int fault_observer_snapshot(struct fault_observer *g, struct snapshot *s)
 	printk_hook_snapshot(g ? g->printk : NULL, &s->self);
 	trace_events_snapshot(g ? &g->trace : NULL, &s->self);
 	if (!g)
-		return 0;
+		return;
 	s->self.map_bytes += g->spinners.memory.maps;
 	s->self.program_bytes += g->spinners.memory.programs;
 	g->faults.counts.gpu_watched = g->kernel_log.fd >= 0 ||
@@ -341,7 +341,7 @@ int fault_observer_snapshot(struct fault_observer *g, struct snapshot *s)
 				       printk_hook_shows(g->printk);
 	clock = (struct fault_clock){ g->events.clocks.boot_to_wall,
 				      boot_seconds(&g->events.clocks, monotonic_ns()) };
-	return faults_snapshot(&g->faults, &clock, &s->faults);
+	faults_snapshot(&g->faults, &clock, &s->faults);
 }
 
 /* ---- beginning and end ---- */

@@ -50,9 +50,8 @@ void fault_observer_gpus(struct fault_observer *g, const char (*gpus)[PCI_ADDRES
 /* Whether the GPU driver was loaded in this boot or the last one, as far as is known. @g may be NULL. */
 bool fault_observer_had_driver(const struct fault_observer *g);
 
-/* Adds the counts and the hooks' state to @s; @g may be NULL. Returns 0 or
- * -ENOMEM. */
-int fault_observer_snapshot(struct fault_observer *g, struct snapshot *s);
+/* Adds the counts and the hooks' state to @s; @g may be NULL. */
+void fault_observer_snapshot(struct fault_observer *g, struct snapshot *s);
 
 /* ---- what the kernel offers to it, from the kernel's own files ---- */
 

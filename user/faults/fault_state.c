@@ -176,9 +176,8 @@ bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next
 	if (!*boot_id() || strcmp(boot_id(), state.boot) != 0) {
 		log_info(f->log, "the state file %s is of an earlier boot: counts begin at 0",
 			 f->store->path);
-		if (state.boot_to_wall > 0 &&
-		    faults_outlive(faults, &state.faults, state.boot_to_wall))
-			log_warn(f->log, "no memory for the faults of earlier boots");
+		if (state.boot_to_wall > 0)
+			faults_outlive(faults, &state.faults, state.boot_to_wall);
 		fault_state_free(&state);
 		return false;
 	}

@@ -86,8 +86,8 @@ void faults_note_repeat(struct fault_repeats *r, double time)
 		r->count++;
 }
 
-int faults_note_place(struct faults *f, const char *device, unsigned int place, uint32_t cause,
-		      double time)
+void faults_note_place(struct faults *f, const char *device, unsigned int place, uint32_t cause,
+		       double time)
 {
 	struct fault_place *p = ARRAY_FIND(x, f->places, f->place_count,
 					   x->place == place && !strcmp(x->device, device)),
@@ -98,8 +98,6 @@ int faults_note_place(struct faults *f, const char *device, unsigned int place, 
 		oldest = x->last < oldest->last ? x : oldest;
 	if (!known) {
 		p = f->place_count < MAX_PLACES ? ARRAY_APPEND(f->places, f->place_count) : oldest;
-		if (!p)
-			return -ENOMEM;
 		*p = (struct fault_place){ .place = place };
 		snprintf(p->device, sizeof(p->device), "%s", device);
 	}
@@ -108,7 +106,6 @@ int faults_note_place(struct faults *f, const char *device, unsigned int place, 
 	p->cause = cause;
 	if (!known || time > p->last)
 		p->last = time;
-	return 0;
 }
 
 /* The number of repeats after @since. */
@@ -134,13 +131,11 @@ static uint64_t recent_of(const struct faults *f, const struct fault *fault, dou
 	return most;
 }
 
-int faults_add(struct faults *f, const struct fault *like, double time)
+void faults_add(struct faults *f, const struct fault *like, double time)
 {
 	struct fault *fault = find_fault(&f->counts, like);
 	bool apart, first;
 
-	if (!fault)
-		return -ENOMEM;
 	/* Reports of several devices in turn are no burst. */
 	apart = time >= fault->last + FAULT_BURST_SECONDS || !strcmp(fault->device, LABEL_OTHER);
 	first = !fault->incidents;
@@ -153,9 +148,8 @@ int faults_add(struct faults *f, const struct fault *like, double time)
 			faults_note_repeat(&fault->repeats, time);
 	}
 	RAISE(fault->last, time);
-	return like->place ?
-		       faults_note_place(f, fault->device, like->place, like->causes[0], time) :
-		       0;
+	if (like->place)
+		faults_note_place(f, fault->device, like->place, like->causes[0], time);
 }
 
 /* A full table loses the CPU that has long gone on, or the server that has been quiet for longest. Its series ends with its count:
@@ -176,8 +170,8 @@ static bool forget_event(struct fault_counts *c, const char *kind, double time)
 	return true;
 }
 
-int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind, const char *device,
-			    const char *about, double time)
+void faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind,
+			     const char *device, const char *about, double time)
 {
 	struct fault_counts *c = &f->counts;
 	size_t before, same = 0;
@@ -197,18 +191,15 @@ int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind,
 	if (take_back(&c->kernel_event_count, before,
 		      same >= MAX_EVENTS_OF_KIND ? 0 : MAX_KERNEL_EVENTS))
 		event = snapshot_kernel_event(c, gpu_driver, kind, LABEL_OTHER);
-	if (!event)
-		return -ENOMEM;
 	event->count++;
 	event->before[1] = event->before[0];
 	event->before[0] = event->last;
 	RAISE(event->last, time);
 	if (about)
 		snprintf(event->about, sizeof(event->about), "%s", about);
-	return 0;
 }
 
-int faults_add_unverified(struct faults *f, const char *gpu, unsigned int code)
+void faults_add_unverified(struct faults *f, const char *gpu, unsigned int code)
 {
 	struct fault_counts *c = &f->counts;
 	size_t before = c->unverified_count;
@@ -216,10 +207,7 @@ int faults_add_unverified(struct faults *f, const char *gpu, unsigned int code)
 
 	if (take_back(&c->unverified_count, before, MAX_UNVERIFIED))
 		u = snapshot_unverified(c, LABEL_OTHER, 0);
-	if (!u)
-		return -ENOMEM;
 	u->count++;
-	return 0;
 }
 
 /* ---- what outlives a boot ---- */
@@ -240,7 +228,7 @@ static bool outlives_boot(const struct fault *f)
 	       strcmp(f->device, LABEL_OTHER) != 0;
 }
 
-int faults_note_past(struct faults *f, const char *gpu, unsigned int code, bool boot, double time)
+void faults_note_past(struct faults *f, const char *gpu, unsigned int code, bool boot, double time)
 {
 	struct past_fault *p = ARRAY_FIND(x, f->past, f->past_count,
 					  x->code == code && !strcmp(x->gpu, gpu)),
@@ -250,51 +238,42 @@ int faults_note_past(struct faults *f, const char *gpu, unsigned int code, bool 
 		oldest = x->boots.times[0] < oldest->boots.times[0] ? x : oldest;
 	if (!p) {
 		p = f->past_count < MAX_PAST ? ARRAY_APPEND(f->past, f->past_count) : oldest;
-		if (!p)
-			return -ENOMEM;
 		*p = (struct past_fault){ .code = code };
 		snprintf(p->gpu, sizeof(p->gpu), "%s", gpu);
 	}
 	faults_note_repeat(boot ? &p->boots : &p->incidents, time);
-	return 0;
 }
 
-static int outlive_repeats(struct faults *f, const char *gpu, unsigned int code, bool boot,
-			   const struct fault_repeats *r, double shift)
+static void outlive_repeats(struct faults *f, const char *gpu, unsigned int code, bool boot,
+			    const struct fault_repeats *r, double shift)
 {
-	int err = 0;
-
-	for (unsigned int i = r->count; i-- > 0 && !err;)
-		err = faults_note_past(f, gpu, code, boot, r->times[i] + shift);
-	return err;
+	for (unsigned int i = r->count; i-- > 0;)
+		faults_note_past(f, gpu, code, boot, r->times[i] + shift);
 }
 
-int faults_outlive(struct faults *f, const struct faults *old, double boot_to_wall)
+void faults_outlive(struct faults *f, const struct faults *old, double boot_to_wall)
 {
 	const struct fault_counts *c = &old->counts;
-	int err = 0;
 
 	memcpy(f->bus, old->bus, sizeof(f->bus));
 	f->bus_count = old->bus_count;
 	f->driver = old->driver == DRIVER_THIS_BOOT ? DRIVER_LAST_BOOT : 0;
-	for (const struct past_fault *p = old->past; p < old->past + old->past_count && !err; p++) {
-		err = outlive_repeats(f, p->gpu, p->code, true, &p->boots, 0) ?:
-			      outlive_repeats(f, p->gpu, p->code, false, &p->incidents, 0);
+	ARRAY_EACH(p, old->past, old->past_count) {
+		outlive_repeats(f, p->gpu, p->code, true, &p->boots, 0);
+		outlive_repeats(f, p->gpu, p->code, false, &p->incidents, 0);
 	}
-	for (const struct fault *x = c->faults; x < c->faults + c->fault_count && !err; x++) {
+	ARRAY_EACH(x, c->faults, c->fault_count) {
+		const char *gpu = gpu_id(c, x->device);
+
 		if (!outlives_boot(x))
 			continue;
 		/* The same Xid of the same GPU, with another action, may stand before it. */
 		if (!ARRAY_FIND(o, c->faults, x - c->faults,
 				outlives_boot(o) && o->code == x->code &&
 					!strcmp(o->device, x->device)))
-			err = faults_note_past(f, gpu_id(c, x->device), x->code, true,
-					       x->last + boot_to_wall);
-		if (!err)
-			err = outlive_repeats(f, gpu_id(c, x->device), x->code, false, &x->repeats,
-					      boot_to_wall);
+			faults_note_past(f, gpu, x->code, true, x->last + boot_to_wall);
+		outlive_repeats(f, gpu, x->code, false, &x->repeats, boot_to_wall);
 	}
-	return err;
 }
 
 struct gpu_info *faults_gpu(struct faults *f, const char *gpu)
@@ -306,17 +285,14 @@ struct gpu_info *faults_gpu(struct faults *f, const char *gpu)
 	return take_back(&c->gpu_count, before, MAX_GPUS) ? NULL : info;
 }
 
-int faults_rate_limited(struct faults *f, const char *gpu)
+void faults_rate_limited(struct faults *f, const char *gpu)
 {
 	struct gpu_info *info = faults_gpu(f, gpu) ?: snapshot_gpu(&f->counts, LABEL_OTHER);
 
-	if (!info)
-		return -ENOMEM;
 	info->rate_limited = true;
-	return 0;
 }
 
-int faults_recovered(struct faults *f, const char *gpu, const char *evidence, double time)
+void faults_recovered(struct faults *f, const char *gpu, const char *evidence, double time)
 {
 	struct fault_counts *c = &f->counts;
 	bool all = !strcmp(gpu, "all");
@@ -326,30 +302,24 @@ int faults_recovered(struct faults *f, const char *gpu, const char *evidence, do
 	/* Only GPUs that had something to recover from. */
 	if (!all && !ARRAY_FIND(x, c->faults, c->fault_count, !strcmp(x->device, gpu)) &&
 	    !ARRAY_FIND(x, c->kernel_events, c->kernel_event_count, !strcmp(x->device, gpu)))
-		return 0;
+		return;
 	ARRAY_EACH(g, c->gpus, c->gpu_count)
 		if ((all || !strcmp(g->gpu, gpu)) && strcmp(evidence, RECOVERY_WITHDRAWN) != 0)
 			g->rate_limited = false;
 	r = snapshot_recovery(c, gpu, evidence);
-	if (!r)
-		return -ENOMEM;
 	if (all || !take_back(&c->recovery_count, before, MAX_RECOVERIES))
 		RAISE(r->time, time);
-	return 0;
 }
 
-/* Appends the entries of a table, and adds so many seconds to their times. A time before 0 becomes 0. */
-static int copy_entries(const struct table *t, const struct fault_counts *from, double seconds,
-			struct fault_counts *to)
+/* Copies the entries of a table, and adds so many seconds to their times. A time before 0 becomes 0. */
+static void copy_entries(const struct table *t, const struct fault_counts *from, double seconds,
+			 struct fault_counts *to)
 {
-	const char *entry = table_array(t, from);
+	char *copy;
 
-	for (size_t i = table_count(t, from); i--; entry += t->size) {
-		char *copy = table_append(t, to);
-
-		if (!copy)
-			return -ENOMEM;
-		memcpy(copy, entry, t->size);
+	table_copy(t, from, to);
+	copy = table_array(t, to);
+	for (size_t i = table_count(t, to); i--; copy += t->size) {
 		ARRAY_EACH(f, t->fields, t->field_count) {
 			double *time = (void *)(copy + f->offset);
 
@@ -357,18 +327,17 @@ static int copy_entries(const struct table *t, const struct fault_counts *from, 
 				time[k] = time[k] + seconds > 0 ? time[k] + seconds : 0;
 		}
 	}
-	return 0;
 }
 
-/* Adds what earlier boots know of the GPUs that have failed in this one. Returns 0 or -ENOMEM. */
-static int add_past(const struct faults *f, const struct fault_clock *clock, struct fault_counts *c)
+/* Adds what earlier boots know of the GPUs that have failed in this one. */
+static void add_past(const struct faults *f, const struct fault_clock *clock,
+		     struct fault_counts *c)
 {
 	double now = clock->now + clock->boot_to_wall;
 
 	ARRAY_EACH(fault, c->faults, c->fault_count) {
 		const char *id = gpu_id(c, fault->device);
 		uint64_t failures = 0;
-		struct gpu_info *info;
 
 		if (!outlives_boot(fault))
 			continue;
@@ -381,32 +350,26 @@ static int add_past(const struct faults *f, const struct fault_clock *clock, str
 				fault->boots += (unsigned int)count_recent(
 					&p->boots, now - BOOT_WINDOWS * FAULT_RECENT_SECONDS);
 		}
-		info = failures ? snapshot_gpu(c, fault->device) : NULL;
-		if (failures && !info)
-			return -ENOMEM;
-		if (info)
-			info->past_failures = failures;
+		if (failures)
+			snapshot_gpu(c, fault->device)->past_failures = failures;
 	}
-	return 0;
 }
 
-int faults_snapshot(const struct faults *f, const struct fault_clock *clock, struct fault_counts *c)
+void faults_snapshot(const struct faults *f, const struct fault_clock *clock,
+		     struct fault_counts *c)
 {
 	const struct fault_counts *from = &f->counts;
-	int err = 0;
 
 	c->authority = from->authority;
 	c->log_lost = from->log_lost;
 	c->gpu_watched = from->gpu_watched;
-	for (const struct table *t = tables; t < tables + TABLES && !err; t++)
+	for (const struct table *t = tables; t < tables + TABLES; t++)
 		if (t->part == offsetof(struct snapshot, faults))
-			err = copy_entries(t, from, clock->boot_to_wall, c);
-	if (err)
-		return err;
+			copy_entries(t, from, clock->boot_to_wall, c);
 	for (size_t i = 0; i < c->fault_count; i++)
 		c->faults[i].recent =
 			recent_of(f, &from->faults[i], clock->now - FAULT_RECENT_SECONDS);
-	return add_past(f, clock, c);
+	add_past(f, clock, c);
 }
 
 void faults_free(struct faults *f)

@@ -72,24 +72,24 @@ struct faults {
 	size_t past_count;
 };
 
-/* Times are seconds since the boot. All return 0 or -ENOMEM. */
+/* Times are seconds since the boot. Without memory nothing is counted: see memory_failed(). */
 
 /* Counts one fault; its labels are those of @like. */
-int faults_add(struct faults *f, const struct fault *like, double time);
+void faults_add(struct faults *f, const struct fault *like, double time);
 /* Counts another failure or event; @about it, for people, or NULL. */
-int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind, const char *device,
-			    const char *about, double time);
+void faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind,
+			     const char *device, const char *about, double time);
 /* Counts an unproven text: it looks like a fault, but any user can have made it. */
-int faults_add_unverified(struct faults *f, const char *gpu, unsigned int code);
+void faults_add_unverified(struct faults *f, const char *gpu, unsigned int code);
 /* Records evidence that the faults of @gpu ("all": of all) until @time are over, except beyond
  * MAX_RECOVERIES. Entries of device "other" are cleared only by a recovery of all GPUs. */
-int faults_recovered(struct faults *f, const char *gpu, const char *evidence, double time);
+void faults_recovered(struct faults *f, const char *gpu, const char *evidence, double time);
 
-/* What is known of a GPU, added if it is new; NULL: no memory, or beyond MAX_GPUS. */
+/* What is known of a GPU, added if it is new; NULL: beyond MAX_GPUS. */
 struct gpu_info *faults_gpu(struct faults *f, const char *gpu);
 
 /* Notes that the driver limits its reports of GSP errors of @gpu. */
-int faults_rate_limited(struct faults *f, const char *gpu);
+void faults_rate_limited(struct faults *f, const char *gpu);
 
 /* Whether a fault @code of @device ("": of any) came after @since and after the last recovery of its device. */
 bool faults_open_since(const struct faults *f, const char *device, unsigned int code, double since);
@@ -97,16 +97,16 @@ bool faults_open_since(const struct faults *f, const char *device, unsigned int 
 /* Notes an incident at @time that is no part of an earlier failure. */
 void faults_note_repeat(struct fault_repeats *r, double time);
 /* The same for a report at a place of a GPU, unless it is part of an earlier failure. @cause as in struct fault. */
-int faults_note_place(struct faults *f, const char *device, unsigned int place, uint32_t cause,
-		      double time);
+void faults_note_place(struct faults *f, const char *device, unsigned int place, uint32_t cause,
+		       double time);
 
 /* The same for an earlier boot: a failure of @gpu at @time, seconds since the epoch. @boot: it was the last of its boot.
  * Times come in ascending order. */
-int faults_note_past(struct faults *f, const char *gpu, unsigned int code, bool boot, double time);
+void faults_note_past(struct faults *f, const char *gpu, unsigned int code, bool boot, double time);
 
 /* Takes from @old, of an earlier boot, what outlives a boot: its past, its GPUs, and its own fatal Xids, which become past.
  * @boot_to_wall: of @old's boot, when it was saved. */
-int faults_outlive(struct faults *f, const struct faults *old, double boot_to_wall);
+void faults_outlive(struct faults *f, const struct faults *old, double boot_to_wall);
 
 /* Converts times to those of the wall clock. */
 struct fault_clock {
@@ -115,7 +115,7 @@ struct fault_clock {
 };
 
 /* Copies the counts to @counts, which has none yet. A time before the epoch becomes 0, unknown. */
-int faults_snapshot(const struct faults *f, const struct fault_clock *clock,
-		    struct fault_counts *counts);
+void faults_snapshot(const struct faults *f, const struct fault_clock *clock,
+		     struct fault_counts *counts);
 
 void faults_free(struct faults *f);

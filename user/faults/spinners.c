@@ -53,8 +53,6 @@ static void note_task(struct spinners *s, const struct spin_task *now, unsigned 
 		       now->system_ns - t->since.system_ns >= (now_ns - t->since_ns) / 30;
 
 	t = t ?: ARRAY_APPEND(s->list, s->count);
-	if (!t)
-		return;
 	if (!goes_on)
 		*t = (struct spinner){ .since = *now, .since_ns = now_ns };
 	t->seen_ns = now_ns;

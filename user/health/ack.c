@@ -41,10 +41,6 @@ static int read_line(struct ack_list *list, const struct fields *f)
 	struct span when;
 	char time[32];
 
-	if (!a) {
-		snprintf(f->error, f->error_size, "no memory");
-		return -ENOMEM;
-	}
 	if (!ack_read_device(f->field[0], a))
 		return fields_refuse(f, 0, "is not " ACK_DEVICE_FORMS);
 	if (f->count < 3)
@@ -64,6 +60,7 @@ int ack_parse(struct ack_list *list, const char *text, size_t len, char *error, 
 	struct fields f = { .rest = { text, text + len },
 			    .error = error,
 			    .error_size = error_size };
+	uint64_t failed = memory_failed();
 	int err = 0;
 
 	*list = (struct ack_list){};
@@ -72,6 +69,10 @@ int ack_parse(struct ack_list *list, const char *text, size_t len, char *error, 
 	if (!err && f.line > ACK_MAX_LINES) {
 		snprintf(error, error_size, "at most %d lines are read", ACK_MAX_LINES);
 		err = -EINVAL;
+	}
+	if (memory_error(failed)) {
+		snprintf(error, error_size, "no memory");
+		err = -ENOMEM;
 	}
 	if (err)
 		ack_free(list);

@@ -293,14 +293,14 @@ static void read_item(void *context, struct span name, struct span value)
 	struct health_item *item = ARRAY_APPEND(t->list->items, t->list->count);
 
 	(void)name;
-	if (item)
-		item->json = value;
-	t->failed |= !item || !read_object(t->file, item_members, COUNT(item_members), item, value);
+	item->json = value;
+	t->failed |= !read_object(t->file, item_members, COUNT(item_members), item, value);
 }
 
 bool health_file_parse(struct health_file *f, struct file_text text, const char *boot,
 		       uint64_t now_ns, char *error, size_t error_size)
 {
+	uint64_t failed = memory_failed();
 	const char *wrong = NULL;
 
 	*f = (struct health_file){ .text = text, .decoded = malloc(text.len + 1) };
@@ -309,6 +309,8 @@ bool health_file_parse(struct health_file *f, struct file_text text, const char 
 		wrong = "no memory";
 	else if (!read_object(f, file_members, COUNT(file_members), f, file_text_span(&text)))
 		wrong = "it is damaged, or no health file of xidscope";
+	else if (memory_error(failed))
+		wrong = "no memory";
 	else if (strcmp(f->format, HEALTH_FILE_FORMAT) != 0)
 		wrong = "it is no health file of this version of xidscope";
 	else if (!f->rules.count)

@@ -85,12 +85,10 @@ static struct episode_watch *watch_get(struct episodes *e, const char *server,
 	if (w)
 		return w;
 	w = ARRAY_APPEND(e->watches, e->watch_count);
-	if (w) {
-		snprintf(w->server, sizeof(w->server), "%s", server);
-		w->kind = kind;
-		/* A server that comes later had no calls before. */
-		w->seen = e->begun;
-	}
+	snprintf(w->server, sizeof(w->server), "%s", server);
+	w->kind = kind;
+	/* A server that comes later had no calls before. */
+	w->seen = e->begun;
 	return w;
 }
 
@@ -188,21 +186,14 @@ static uint64_t moved_bytes(enum episode_kind kind, const struct rpc_sums *sums)
 			      sums->calls[of], sums->errors[of]);
 }
 
-static int add_owners(struct episode_watch *w, const struct delta *d)
+static void add_owners(struct episode_watch *w, const struct delta *d)
 {
-	struct calls_by *to;
-
 	if (!snapshot_knows(&d->end->calls, RPC_FACT_OWNERS))
-		return 0;
-	CALLS_EACH(o, &d->calls, owner_call, w->server) {
-		if (!moved_bytes(w->kind, &o->sums))
-			continue;
-		to = snapshot_owner_calls(&w->owners, w->server, o->owner);
-		if (!to)
-			return -ENOMEM;
-		rpc_sums_add(&to->sums, &o->sums);
-	}
-	return 0;
+		return;
+	CALLS_EACH(o, &d->calls, owner_call, w->server)
+		if (moved_bytes(w->kind, &o->sums))
+			rpc_sums_add(&snapshot_owner_calls(&w->owners, w->server, o->owner)->sums,
+				     &o->sums);
 }
 
 static void set_owner(struct episode *e, const struct episode_watch *w)
@@ -217,7 +208,7 @@ static void set_owner(struct episode *e, const struct episode_watch *w)
 }
 
 /* The burst is over. Adds it to the episodes if it was strong enough. */
-static int end_burst(struct episodes *e, struct episode_watch *w)
+static void end_burst(struct episodes *e, struct episode_watch *w)
 {
 	const struct traffic *first = &w->first, *last = &w->last;
 	uint64_t begin = first->begin_ns + first->ns - part_of(w, first);
@@ -228,8 +219,6 @@ static int end_burst(struct episodes *e, struct episode_watch *w)
 	if (w->peak_rate >= PEAK_RATE && w->peak_rate >= PEAK_FACTOR * w->background &&
 	    w->peak_concurrency >= PEAK_CONCURRENCY) {
 		to = ARRAY_APPEND(e->list, e->count);
-		if (!to)
-			return -ENOMEM;
 		memcpy(to->server, w->server, sizeof(to->server));
 		to->kind = w->kind;
 		to->start_ns = begin;
@@ -245,7 +234,6 @@ static int end_burst(struct episodes *e, struct episode_watch *w)
 		set_owner(to, w);
 	}
 	forget_burst(w);
-	return 0;
 }
 
 static void add_quiet_interval(struct episode_watch *w, const struct traffic *t)
@@ -261,8 +249,8 @@ static void add_quiet_interval(struct episode_watch *w, const struct traffic *t)
 }
 
 /* An interval of a burst, the first one or a later one. */
-static int add_burst_interval(struct episode_watch *w, const struct traffic *t,
-			      const struct delta *d, const struct rpc_server_state *server)
+static void add_burst_interval(struct episode_watch *w, const struct traffic *t,
+			       const struct delta *d, const struct rpc_server_state *server)
 {
 	double seconds;
 
@@ -283,23 +271,22 @@ static int add_burst_interval(struct episode_watch *w, const struct traffic *t,
 	if (t->bytes) /* otherwise it stands still */
 		w->last = *t;
 	w->intervals++;
-	if (limit_sums_add_server(&w->sums, d, server) || add_owners(w, d))
-		return -ENOMEM;
+	limit_sums_add_server(&w->sums, d, server);
+	add_owners(w, d);
 	seconds = (double)(t->begin_ns + t->ns - w->first.begin_ns) / 1e9;
 	if (seconds > MOST_SECONDS || (w->from_start && w->intervals > MOST_FIRST_INTERVALS)) {
 		w->background = mean_rate(w);
 		forget_burst(w);
 	}
-	return 0;
 }
 
-static int add_interval(struct episodes *e, struct episode_watch *w, const struct traffic *t,
-			const struct delta *d, const struct rpc_server_state *server)
+static void add_interval(struct episodes *e, struct episode_watch *w, const struct traffic *t,
+			 const struct delta *d, const struct rpc_server_state *server)
 {
 	double rate = rate_of(t);
 
 	if (!t->ns)
-		return 0;
+		return;
 	/* A second burst may begin within one. If nobody waited for the first one, or if it was too weak to belong to this
 	 * interval, it is the background of the second. */
 	if (w->on && w->intervals > 1 &&
@@ -315,9 +302,10 @@ static int add_interval(struct episodes *e, struct episode_watch *w, const struc
 		/* Traffic of the first interval of the session is a burst only if an application waited for it. */
 		if (rate >= RISE_RATE && rate >= RISE_FACTOR * w->background &&
 		    (w->seen || concurrency_of(t) >= PEAK_CONCURRENCY))
-			return add_burst_interval(w, t, d, server);
-		add_quiet_interval(w, t);
-		return 0;
+			add_burst_interval(w, t, d, server);
+		else
+			add_quiet_interval(w, t);
+		return;
 	}
 	if (rate * QUIET_PART >= w->peak_rate || t->stalled)
 		return add_burst_interval(w, t, d, server);
@@ -327,14 +315,13 @@ static int add_interval(struct episodes *e, struct episode_watch *w, const struc
 		w->last = *t;
 		w->intervals++;
 	}
-	return end_burst(e, w);
+	end_burst(e, w);
 }
 
 /* Forgets servers that have ended. */
-static int forget_servers(struct episodes *e, const struct delta *d)
+static void forget_servers(struct episodes *e, const struct delta *d)
 {
 	size_t kept = 0;
-	int err = 0;
 
 	ARRAY_EACH(w, e->watches, e->watch_count) {
 		if (CALLS_FIND(v, &d->calls, server, w->server, true)) {
@@ -342,43 +329,36 @@ static int forget_servers(struct episodes *e, const struct delta *d)
 			continue;
 		}
 		if (w->on)
-			err = err ?: end_burst(e, w);
+			end_burst(e, w);
 		limit_sums_free(&w->sums);
 		calls_free(&w->owners);
 	}
 	e->watch_count = kept;
-	return err;
 }
 
-int episodes_add(struct episodes *e, const struct delta *d)
+void episodes_add(struct episodes *e, const struct delta *d)
 {
-	for (size_t i = 0; i < d->calls.server_count; i++)
+	ARRAY_EACH(server, d->calls.servers, d->calls.server_count)
 		for (int k = 0; k < EPISODE_KINDS; k++) {
-			const struct rpc_server_state *server = &d->calls.servers[i];
 			struct episode_watch *w =
 				watch_get(e, server->server, (enum episode_kind)k);
-			struct traffic t;
+			struct traffic t = traffic_of(w, d, server);
 
-			if (!w)
-				return -ENOMEM;
-			t = traffic_of(w, d, server);
-			if (add_interval(e, w, &t, d, server))
-				return -ENOMEM;
+			add_interval(e, w, &t, d, server);
 		}
 	e->begun = true;
-	return forget_servers(e, d);
+	forget_servers(e, d);
 }
 
-int episodes_end(struct episodes *e)
+void episodes_end(struct episodes *e)
 {
-	for (size_t i = 0; i < e->watch_count; i++)
+	ARRAY_EACH(w, e->watches, e->watch_count)
 		/* A burst that lasted for the whole session is none. */
-		if (e->watches[i].on && !e->watches[i].from_start && end_burst(e, &e->watches[i]))
-			return -ENOMEM;
-	return 0;
+		if (w->on && !w->from_start)
+			end_burst(e, w);
 }
 
-int episode_count_in(struct calls *c, const struct episode *e)
+void episode_count_in(struct calls *c, const struct episode *e)
 {
 	const char *kind = episode_kind_names[e->kind], *server = LABEL_OTHER;
 	uint64_t ns = (uint64_t)(e->seconds * 1e9);
@@ -391,11 +371,8 @@ int episode_count_in(struct calls *c, const struct episode *e)
 		own += strcmp(x->server, LABEL_OTHER) != 0;
 	}
 	to = snapshot_episodes(c, own < EPISODE_SETS ? e->server : server, kind);
-	if (!to)
-		return -ENOMEM;
 	to->seconds.bucket[histogram_index(ns, TIME_SHIFT, TIME_OVERFLOW)]++;
 	to->seconds.sum_ns += ns;
 	to->bytes.bucket[histogram_index(e->bytes, EPISODE_BYTES_SHIFT, DEPTH_OVERFLOW)]++;
 	to->bytes.sum += e->bytes;
-	return 0;
 }

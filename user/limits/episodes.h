@@ -33,12 +33,12 @@ struct episodes {
 
 void episodes_free(struct episodes *e);
 
-/* Adds an interval. Returns 0 or -ENOMEM. */
-int episodes_add(struct episodes *e, const struct delta *d);
+/* Adds an interval. */
+void episodes_add(struct episodes *e, const struct delta *d);
 
 /* Adds an episode to the figures of its server and kind in @c. If EPISODE_SETS others have figures already, it is added to
- * "other". Returns 0 or -ENOMEM. */
-int episode_count_in(struct calls *c, const struct episode *e);
+ * "other". */
+void episode_count_in(struct calls *c, const struct episode *e);
 
-/* Ends each burst, because the session ends. Returns 0 or -ENOMEM. */
-int episodes_end(struct episodes *e);
+/* Ends each burst, because the session ends. */
+void episodes_end(struct episodes *e);

@@ -37,10 +37,8 @@ static struct server_sums *server_get(struct limit_sums *h, const char *server)
 	if (v)
 		return v;
 	v = ARRAY_APPEND(h->servers, h->count);
-	if (v) {
-		snprintf(v->server, sizeof(v->server), "%s", server);
-		v->ns = v->judged_ns = v->quiet_ns = h->ns;
-	}
+	snprintf(v->server, sizeof(v->server), "%s", server);
+	v->ns = v->judged_ns = v->quiet_ns = h->ns;
 	return v;
 }
 
@@ -311,8 +309,8 @@ static void add_calls(struct server_sums *v, struct interval *n)
 	slot_waits_add(v, n);
 }
 
-int limit_sums_add_server(struct limit_sums *h, const struct delta *d,
-			  const struct rpc_server_state *server)
+void limit_sums_add_server(struct limit_sums *h, const struct delta *d,
+			   const struct rpc_server_state *server)
 {
 	struct server_sums *v = server_get(h, server->server);
 	struct interval n = { .d = d,
@@ -321,8 +319,6 @@ int limit_sums_add_server(struct limit_sums *h, const struct delta *d,
 			      .ns = d->ns,
 			      .active = { d->ns, d->cpu_waiting_ns } };
 
-	if (!v)
-		return -ENOMEM;
 	LOWER(n.active.cpu_waiting_ns, n.ns);
 	add_ops(&n);
 	add_transports(v, &n);
@@ -338,15 +334,11 @@ int limit_sums_add_server(struct limit_sums *h, const struct delta *d,
 		v->clients += n.clients;
 		v->sessions += n.sessions;
 	}
-	return 0;
 }
 
-int limit_sums_add(struct limit_sums *h, const struct delta *d)
+void limit_sums_add(struct limit_sums *h, const struct delta *d)
 {
-	int err = 0;
-
-	for (size_t i = 0; i < d->calls.server_count && !err; i++)
-		err = limit_sums_add_server(h, d, &d->calls.servers[i]);
+	ARRAY_EACH(v, d->calls.servers, d->calls.server_count)
+		limit_sums_add_server(h, d, v);
 	h->ns += d->ns;
-	return err;
 }

@@ -205,9 +205,9 @@ enum call_kind call_kind_of(const char *op);
 /* Adds the server's calls in an interval. */
 void above_add(struct above_sums *a, const struct delta *d, const char *server);
 
-/* Adds an interval of one server. Returns 0 or -ENOMEM. */
-int limit_sums_add_server(struct limit_sums *h, const struct delta *d,
-			  const struct rpc_server_state *server);
+/* Adds an interval of one server. */
+void limit_sums_add_server(struct limit_sums *h, const struct delta *d,
+			   const struct rpc_server_state *server);
 
 /* What the connections show of the reason why calls are not answered: "connecting fails (No route to host)"; "": nothing.
  * @lost: of a stall that has ended, or v->lost. @silent: no call is answered. Returns @text. */

@@ -109,8 +109,8 @@ struct limit_sums {
 
 void limit_sums_free(struct limit_sums *h);
 
-/* Adds an interval. Returns 0, or -ENOMEM after adding a part of it. */
-int limit_sums_add(struct limit_sums *h, const struct delta *d);
+/* Adds an interval. */
+void limit_sums_add(struct limit_sums *h, const struct delta *d);
 
 /* For a caller that judges each interval by itself: clears all sums, but keeps the looks at links at their rate, and OPENs that
  * wait. */

@@ -110,24 +110,22 @@ static void read_readahead(struct mount_setting *mount, const char *root)
 		mount->readahead_bytes = kilobytes << 10;
 }
 
-static int read_mounts(struct mount_settings *m, const char *root, const struct calls *c)
+static void read_mounts(struct mount_settings *m, const char *root, const struct calls *c)
 {
 	FREED struct mount_setting *before = m->mounts;
 	const struct mount_setting none = {};
 	size_t count = m->count;
 	FILE_TEXT text = {};
 
-	m->mounts = calloc(c->mount_count, sizeof(*m->mounts));
-	m->count = m->mounts ? c->mount_count : 0;
-	for (size_t i = 0; i < m->count; i++)
-		m->mounts[i].device = c->mounts[i].device;
+	m->mounts = NULL;
+	m->count = 0;
+	ARRAY_EACH(mount, c->mounts, c->mount_count)
+		ARRAY_APPEND(m->mounts, m->count)->device = mount->device;
 	if (file_text_read(&text, PATHF("%s/proc/1/mountstats", root), FILE_MAX))
 		file_text_read(&text, PATHF("%s/proc/self/mountstats", root), FILE_MAX);
-	if (m->mounts)
-		take_stats(m, c, file_text_span(&text));
+	take_stats(m, c, file_text_span(&text));
 	ARRAY_EACH(now, m->mounts, m->count)
 		compare_mount(now, ARRAY_FIND(x, before, count, x->device == now->device) ?: &none);
-	return m->mounts ? 0 : -ENOMEM;
 }
 
 /* ---- dirty pages ---- */
@@ -211,11 +209,10 @@ static uint64_t count_calls(const struct calls *c, enum rpc_kind kind)
 	return calls;
 }
 
-int mount_settings_add(struct mount_settings *m, const char *root, struct snapshot *s)
+void mount_settings_add(struct mount_settings *m, const char *root, struct snapshot *s)
 {
 	bool others = s->calls.mounts_version != m->version;
 	uint64_t writes = count_calls(&s->calls, RPC_KIND_WRITE);
-	int err = 0;
 
 	if (s->calls.mount_count && (others || s->time_ns >= m->due_ns)) {
 		uint64_t begin = thread_cpu_ns(), moved;
@@ -225,7 +222,7 @@ int mount_settings_add(struct mount_settings *m, const char *root, struct snapsh
 		m->version = s->calls.mounts_version;
 		moved = writes + count_calls(&s->calls, RPC_KIND_READ);
 		if (others || moved != m->moved)
-			err = read_mounts(m, root, &s->calls);
+			read_mounts(m, root, &s->calls);
 		for (size_t i = 0; i < m->count; i++)
 			read_readahead(&m->mounts[i], root);
 		m->moved = moved;
@@ -242,13 +239,6 @@ int mount_settings_add(struct mount_settings *m, const char *root, struct snapsh
 		read_dirty(&s->calls, root);
 	for (size_t i = 0; i < s->calls.mount_count; i++)
 		set_mount(m, &s->calls.mounts[i]);
-	for (size_t i = 0; i < m->module_count && !err; i++) {
-		struct client_module *module = snapshot_module(&s->calls, m->modules[i].name);
-
-		if (module)
-			*module = m->modules[i];
-		else
-			err = -ENOMEM;
-	}
-	return err;
+	ARRAY_EACH(module, m->modules, m->module_count)
+		*snapshot_module(&s->calls, module->name) = *module;
 }

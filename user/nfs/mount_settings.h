@@ -46,6 +46,5 @@ struct mount_settings {
 
 void mount_settings_free(struct mount_settings *m);
 
-/* Adds the settings to the mounts in @s. Reads them from proc and sysfs below @root if a reading is due, which asks no server.
- * Returns 0 or -ENOMEM. */
-int mount_settings_add(struct mount_settings *m, const char *root, struct snapshot *s);
+/* Adds the settings to the mounts in @s. Reads them from proc and sysfs below @root if a reading is due, which asks no server. */
+void mount_settings_add(struct mount_settings *m, const char *root, struct snapshot *s);

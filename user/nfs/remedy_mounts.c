@@ -146,18 +146,17 @@ static void find_bound(const struct remedy_mounts *p, struct remedy_mount *m)
 		*m->bound = 0;
 }
 
-/* Adds the mount of a line; NULL: its path is not usable, or there is no memory. */
+/* Adds the mount of a line; NULL: its path is not usable. */
 static struct remedy_mount *add_found(struct remedy_mounts *to, const struct mountinfo_line *line)
 {
+	struct remedy_mount *m;
 	char point[PATH_MAX];
-	struct remedy_mount *m = mount_path(point, sizeof(point), line->point) ?
-					 ARRAY_APPEND(to->list, to->count) :
-					 NULL;
 
-	if (m) {
-		m->line = *line;
-		strcpy(m->point, point);
-	}
+	if (!mount_path(point, sizeof(point), line->point))
+		return NULL;
+	m = ARRAY_APPEND(to->list, to->count);
+	m->line = *line;
+	strcpy(m->point, point);
 	return m;
 }
 

@@ -89,7 +89,7 @@ static bool is_delaying(struct stuck_server *w, const struct snapshot *s)
 	       s->time_ns <= w->delay_end_ns + DELAYED_APART_NS;
 }
 
-int stuck_tasks_watch(struct stuck_tasks *t, const struct snapshot *s)
+void stuck_tasks_watch(struct stuck_tasks *t, const struct snapshot *s)
 {
 	size_t kept = 0;
 
@@ -103,8 +103,6 @@ int stuck_tasks_watch(struct stuck_tasks *t, const struct snapshot *s)
 
 		if (!w) {
 			w = ARRAY_APPEND(t->servers, t->server_count);
-			if (!w)
-				return -ENOMEM;
 			memcpy(w->server, v->server, sizeof(w->server));
 			w->looks = -1u;
 			w->delays = count_delays(&s->calls, v->server);
@@ -120,7 +118,6 @@ int stuck_tasks_watch(struct stuck_tasks *t, const struct snapshot *s)
 		if (w->explains)
 			w->explains_ns = s->time_ns;
 	}
-	return 0;
 }
 
 /* ---- a task ---- */
@@ -273,38 +270,33 @@ void stuck_tasks_begin(struct stuck_tasks *t)
 	t->count = 0;
 }
 
-/* Adds a task that is in the NFS client. Returns 0 or -ENOMEM. */
-static int add_task(struct stuck_tasks *t, const struct snapshot *s, struct stuck_task task,
-		    struct span stack)
+/* Adds a task that is in the NFS client. */
+static void add_task(struct stuck_tasks *t, const struct snapshot *s, struct stuck_task task,
+		     struct span stack)
 {
 	/* The same task, asleep since the look before. */
 	const struct stuck_task *same = ARRAY_FIND(x, t->before, t->before_count,
 						   x->pid == task.pid && x->began == task.began &&
 							   x->switches == task.switches);
-	struct stuck_task *added = ARRAY_APPEND(t->tasks, t->count);
 
-	if (!added)
-		return -ENOMEM;
 	if (same) {
 		task.since_ns = same->since_ns;
 		task.told = same->told;
 	}
 	report_task(t, s, &task, stack);
-	*added = task;
+	*ARRAY_APPEND(t->tasks, t->count) = task;
 	/* The next look is due when this task may be stuck. */
 	if (!is_stuck(&task, s->time_ns))
 		LOWER(t->due_ns, task.since_ns + STUCK_NS);
-	return 0;
 }
 
-int stuck_tasks_take(struct stuck_tasks *t, const struct snapshot *s, struct span text)
+void stuck_tasks_take(struct stuck_tasks *t, const struct snapshot *s, struct span text)
 {
 	uint64_t least_ns = t->bpf ? t->bpf->bss->least_asleep_ns : 0, n[NUMBERS];
 	struct stuck_task task;
 	struct span stack;
-	int err = 0;
 
-	while (!err && span_left(text)) {
+	while (span_left(text)) {
 		if (!take_numbers(&task, n, span_take_line(&text), s->time_ns))
 			continue;
 		stack = take_stack(&task, &text);
@@ -318,22 +310,20 @@ int stuck_tasks_take(struct stuck_tasks *t, const struct snapshot *s, struct spa
 		else if (task.client && t->count == STUCK_TASKS_MAX)
 			t->no_room++;
 		else if (task.client)
-			err = add_task(t, s, task, stack);
+			add_task(t, s, task, stack);
 	}
 	if (t->bpf)
 		t->bpf->bss->full = t->count == STUCK_TASKS_MAX;
-	return err;
 }
 
-int stuck_tasks_count(const struct stuck_tasks *t, struct snapshot *s)
+void stuck_tasks_count(const struct stuck_tasks *t, struct snapshot *s)
 {
 	struct stuck_state *state;
 	uint64_t since_ns;
 
 	/* The entries without a mount exist also with 0 tasks, because 0 is known. */
 	for (int rpc = 0; rpc < 2; rpc++)
-		if (!snapshot_stuck(&s->calls, "", rpc))
-			return -ENOMEM;
+		snapshot_stuck(&s->calls, "", rpc);
 	ARRAY_EACH(task, t->tasks, t->count) {
 		const struct nfs_mount *mount = mount_of(&s->calls, task->device);
 		enum stuck_cause cause = cause_of(t, task, mount, &since_ns);
@@ -341,14 +331,11 @@ int stuck_tasks_count(const struct stuck_tasks *t, struct snapshot *s)
 		if (!is_stuck(task, s->time_ns))
 			continue;
 		state = snapshot_stuck(&s->calls, mount ? mount->mountpoint : "", cause);
-		if (!state)
-			return -ENOMEM;
 		state->tasks++;
 		RAISE(state->cause, cause);
 		RAISE(state->oldest_ns,
 		      counted_since(s->time_ns, cause ? task->since_ns : since_ns));
 	}
-	return 0;
 }
 
 /* @to: of LABEL_SIZE bytes. */
@@ -432,24 +419,21 @@ static bool may_have_slept(struct stuck_tasks *t)
 	return before && t->sleepers;
 }
 
-/* Each part is of whole tasks. Returns 0 or -ENOMEM. */
-static int read_parts(struct stuck_tasks *t, const struct snapshot *s)
+/* Each part is of whole tasks. */
+static void read_parts(struct stuck_tasks *t, const struct snapshot *s)
 {
 	size_t size = PART_PAGES * (size_t)sysconf(_SC_PAGESIZE);
 	OPEN_FILE fd = bpf_iter_create(bpf_link__fd(t->bpf->links.stuck_tasks));
 	FREED char *text = malloc(size);
-	int err = text ? 0 : -ENOMEM;
 	ssize_t n;
 
-	while (!err && fd >= 0 && (n = read(fd, text, size)) > 0)
-		err = stuck_tasks_take(t, s, (struct span){ text, text + n });
-	return err;
+	while (text && fd >= 0 && (n = read(fd, text, size)) > 0)
+		stuck_tasks_take(t, s, (struct span){ text, text + n });
 }
 
-static int look_at_tasks(struct stuck_tasks *t, const struct snapshot *s, uint64_t least_asleep_ns)
+static void look_at_tasks(struct stuck_tasks *t, const struct snapshot *s, uint64_t least_asleep_ns)
 {
 	uint64_t begin = thread_cpu_ns(), due_ns;
-	int err;
 
 	t->bpf->bss->least_asleep_ns = least_asleep_ns;
 	t->bpf->bss->full = false;
@@ -457,21 +441,19 @@ static int look_at_tasks(struct stuck_tasks *t, const struct snapshot *s, uint64
 	memset((void *)t->bpf->bss->other_stacks, 0, sizeof(t->bpf->bss->other_stacks));
 	stuck_tasks_begin(t);
 	t->due_ns = UINT64_MAX;
-	err = read_parts(t, s);
+	read_parts(t, s);
 	t->no_room += t->bpf->bss->no_room;
 	due_ns = s->time_ns + (least_asleep_ns ? apart_ns(begin, STUCK_APART, STUCK_LEAST_APART_NS,
 							  STUCK_APART_NS) :
 						 apart_ns(begin, LOCK_APART, 0, STUCK_APART_NS));
 	LOWER(t->due_ns, due_ns);
 	t->looked_ns = s->time_ns;
-	return err;
 }
 
 void stuck_tasks_add(struct stuck_tasks *t, const struct log *log, struct snapshot *s,
 		     stuck_task_handler *handle, void *context)
 {
 	bool due;
-	int err;
 
 	if (s->calls.source == RPC_SOURCE_NONE)
 		stuck_tasks_free(t); /* sunrpc may be unloaded */
@@ -480,14 +462,12 @@ void stuck_tasks_add(struct stuck_tasks *t, const struct log *log, struct snapsh
 		return;
 	t->handle = handle;
 	t->context = context;
-	err = stuck_tasks_watch(t, s);
+	stuck_tasks_watch(t, s);
 	due = may_have_slept(t) || t->count || s->time_ns >= t->looked_ns + STUCK_AWAKE_APART_NS;
-	if (!err && due && s->time_ns >= t->due_ns)
-		err = look_at_tasks(t, s, STUCK_LOOK_NS);
-	err = err ?: stuck_tasks_count(t, s);
+	if (due && s->time_ns >= t->due_ns)
+		look_at_tasks(t, s, STUCK_LOOK_NS);
+	stuck_tasks_count(t, s);
 	add_upcalls(t, s);
-	if (err)
-		log_warn(log, "no memory to look for tasks that hang in NFS");
 	if (t->no_room && !t->told_no_room)
 		log_warn(log,
 			 "more than %d tasks sleep in NFS: others are left out, and counted as "
@@ -504,8 +484,8 @@ void lock_waiters_add(struct stuck_tasks *t, const struct log *log, struct snaps
 	if (!s->calls.mount_count || !snapshot_knows(&s->calls, RPC_FACT_PHASE) ||
 	    !load_once(t, log))
 		return;
-	if (s->time_ns >= t->due_ns && look_at_tasks(t, s, 0))
-		log_warn(log, "no memory to look for tasks that wait for a file's lock");
+	if (s->time_ns >= t->due_ns)
+		look_at_tasks(t, s, 0);
 	add_upcalls(t, s);
 	ARRAY_EACH(task, t->tasks, t->count) {
 		const struct nfs_mount *mount = mount_of(&s->calls, task->device);

@@ -71,12 +71,12 @@ void lock_waiters_add(struct stuck_tasks *t, const struct log *log, struct snaps
 /* ---- its parts, for tests ---- */
 
 /* Begins a look. Then its text is read in parts, as bpf/stuck_tasks.bpf.c writes it: of tasks in the NFS client at most
- * STUCK_TASKS_MAX are kept. Returns 0 or -ENOMEM. */
+ * STUCK_TASKS_MAX are kept. */
 void stuck_tasks_begin(struct stuck_tasks *t);
-int stuck_tasks_take(struct stuck_tasks *t, const struct snapshot *s, struct span text);
+void stuck_tasks_take(struct stuck_tasks *t, const struct snapshot *s, struct span text);
 
-/* Notes which servers have calls outstanding. Returns 0 or -ENOMEM. */
-int stuck_tasks_watch(struct stuck_tasks *t, const struct snapshot *s);
+/* Notes which servers have calls outstanding. */
+void stuck_tasks_watch(struct stuck_tasks *t, const struct snapshot *s);
 
-/* Adds the stuck tasks to @s. Returns 0 or -ENOMEM. */
-int stuck_tasks_count(const struct stuck_tasks *t, struct snapshot *s);
+/* Adds the stuck tasks to @s. */
+void stuck_tasks_count(const struct stuck_tasks *t, struct snapshot *s);

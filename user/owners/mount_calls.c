@@ -252,28 +252,25 @@ static void set_labels(const struct kind *k, struct calls_by *to, const struct c
 }
 
 /* Counts for its mount, or its owner, what a client has called. @mark: only marks its row, if there is one. *@full: there is no
- * room for more, at this snapshot. Returns 0 or -ENOMEM. */
-static int count_client(struct mount_calls_state *m, const struct kind *k,
-			const struct client_calls *c, bool mark, bool *full,
-			const struct snapshot *s)
+ * room for more, at this snapshot. */
+static void count_client(struct mount_calls_state *m, const struct kind *k,
+			 const struct client_calls *c, bool mark, bool *full,
+			 const struct snapshot *s)
 {
 	struct calls_by like = {}, *row;
 
 	set_labels(k, &like, c, false);
 	row = table_like(k->table, &m->totals, &like, 0);
 	if (!row && mark)
-		return 0;
+		return;
 	if (!row && !find_last(k, m, &like) && (*full = *full || !make_room(k, m, s)))
 		set_labels(k, &like, c, true);
 	row = row ?: table_get_labels(k->table, &m->totals, &like);
-	if (!row)
-		return -ENOMEM;
 	row->called_ns = s->time_ns;
 	if (!mark)
 		rpc_sums_add(&row->sums, &c->sums);
 	if (k == OWNERS)
 		RAISE(row->oldest_ns, c->oldest_ns);
-	return 0;
 }
 
 /* Whether a row of this kind has the client's labels. */
@@ -286,8 +283,8 @@ static bool has_row(const struct mount_calls_state *m, const struct kind *k,
 	return table_like(k->table, &m->totals, &like, 0);
 }
 
-/* Counts for its owner on its mount what a client has called, after its rows have counted it. Returns 0 or -ENOMEM. */
-static int count_owner_mount(struct mount_calls_state *m, const struct client_calls *c)
+/* Counts for its owner on its mount what a client has called, after its rows have counted it. */
+static void count_owner_mount(struct mount_calls_state *m, const struct client_calls *c)
 {
 	const struct table *t = &tables[TABLE_OWNER_MOUNTS];
 	struct calls_by like = {}, *row;
@@ -299,17 +296,14 @@ static int count_owner_mount(struct mount_calls_state *m, const struct client_ca
 		ARRAY_EACH(k, kinds, COUNT(kinds))
 			set_labels(k, &like, c, true);
 	row = row ?: table_get_labels(t, &m->totals, &like);
-	if (row)
-		rpc_sums_add(&row->sums, &c->sums);
-	return row ? 0 : -ENOMEM;
+	rpc_sums_add(&row->sums, &c->sums);
 }
 
 /* Counts what clients have called. Rows of those that call are marked first: others make room. */
-static int count_clients(struct mount_calls_state *m, const struct client_list *clients,
-			 const struct snapshot *s)
+static void count_clients(struct mount_calls_state *m, const struct client_list *clients,
+			  const struct snapshot *s)
 {
 	static const struct rpc_sums none;
-	int err = 0;
 
 	ARRAY_EACH(o, m->totals.owner_calls, m->totals.owner_call_count)
 		o->oldest_ns = 0;
@@ -321,33 +315,19 @@ static int count_clients(struct mount_calls_state *m, const struct client_list *
 			ARRAY_EACH(c, clients->list, clients->count)
 				if ((k == OWNERS ? *c->owner : !c->oldest_ns) &&
 				    (c->oldest_ns || memcmp(&c->sums, &none, sizeof(none)) != 0))
-					err = err ?: count_client(m, k, c, mark, &full, s);
+					count_client(m, k, c, mark, &full, s);
 	}
 	ARRAY_EACH(c, clients->list, clients->count)
 		if (*c->owner && memcmp(&c->sums, &none, sizeof(none)) != 0 &&
 		    (m->owner_mounts ||
 		     memcmp(c->sums.errors, none.errors, sizeof(none.errors)) != 0))
-			err = err ?: count_owner_mount(m, c);
-	return err;
-}
-
-/* Adds all rows to @c, which has none. Returns 0 or -ENOMEM. */
-static int copy_rows(const struct mount_calls_state *m, struct calls *c)
-{
-	c->mount_calls = m->totals.mount_calls;
-	c->mount_call_count = m->totals.mount_call_count;
-	c->owner_calls = m->totals.owner_calls;
-	c->owner_call_count = m->totals.owner_call_count;
-	c->owner_mounts = m->totals.owner_mounts;
-	c->owner_mount_count = m->totals.owner_mount_count;
-	return table_copy_array(MOUNTS->table, c) | table_copy_array(OWNERS->table, c) |
-	       table_copy_array(&tables[TABLE_OWNER_MOUNTS], c);
+			count_owner_mount(m, c);
 }
 
 /* ---- clients ---- */
 
-/* Finds or adds the clients. Returns whether a mount must be looked for, or -ENOMEM. */
-static int see_clients(struct mount_calls_state *m, struct client_list *clients, bool changed)
+/* Finds or adds the clients. Returns whether a mount must be looked for. */
+static bool see_clients(struct mount_calls_state *m, struct client_list *clients, bool changed)
 {
 	struct seen_client *seen, *other;
 	bool wanted = false;
@@ -359,8 +339,6 @@ static int see_clients(struct mount_calls_state *m, struct client_list *clients,
 		seen = ARRAY_FIND(x, m->seen, m->seen_count, x->own.id == c->id);
 		if (!seen) {
 			seen = ARRAY_APPEND(m->seen, m->seen_count);
-			if (!seen)
-				return -ENOMEM;
 			seen->own = *c;
 			seen->own.sums = (struct rpc_sums){};
 			/* If another owner of the client is known, so is the client's mount. */
@@ -398,15 +376,16 @@ static void take_growth(struct mount_calls_state *m)
 	m->seen_count = kept;
 }
 
-int mount_calls_add(struct mount_calls_state *m, struct client_list *clients,
-		    const struct mount_list *mounts, struct snapshot *s)
+void mount_calls_add(struct mount_calls_state *m, struct client_list *clients,
+		     const struct mount_list *mounts, struct snapshot *s)
 {
-	int err = see_clients(m, clients, mounts->changed);
+	uint64_t failed = memory_failed();
 
-	if (err < 0)
-		return err;
-	if (err)
+	if (see_clients(m, clients, mounts->changed))
 		look_for_mounts(m, mounts);
+	/* All that a client has called would count again as its growth. */
+	if (memory_error(failed))
+		return;
 	take_growth(m);
 	if (m->error)
 		s->calls.unknown |= RPC_FACT_BIT(RPC_FACT_MOUNTS);
@@ -416,7 +395,8 @@ int mount_calls_add(struct mount_calls_state *m, struct client_list *clients,
 
 		snprintf(e->mountpoint, sizeof(e->mountpoint), "%s", c ? c->mount.mountpoint : "");
 	}
-	return count_clients(m, clients, s) ?: copy_rows(m, &s->calls);
+	count_clients(m, clients, s);
+	calls_copy(&s->calls, &m->totals, TABLE_MOUNT_CALLS);
 }
 
 const struct client_calls *mount_calls_client(const struct mount_calls_state *m, uint32_t client)

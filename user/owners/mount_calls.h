@@ -86,9 +86,9 @@ struct mount_list {
 
 /* Adds the calls by mount and owner to @s, whose mounts are those of @mounts. Mounts are looked for if a client is new or mounts have
  * changed. Calls before it is found count for the mount point "", and stay there, because no counter may fall. Changes the figures of
- * @clients. Returns 0 or -ENOMEM. */
-int mount_calls_add(struct mount_calls_state *m, struct client_list *clients,
-		    const struct mount_list *mounts, struct snapshot *s);
+ * @clients, which must be complete. */
+void mount_calls_add(struct mount_calls_state *m, struct client_list *clients,
+		     const struct mount_list *mounts, struct snapshot *s);
 
 /* The client with this number, or NULL. Valid until the next call of mount_calls_add(). */
 const struct client_calls *mount_calls_client(const struct mount_calls_state *m, uint32_t client);

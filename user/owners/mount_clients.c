@@ -16,16 +16,13 @@
 /* Takes the clients that the program has seen. A client that follows itself is taken once. */
 static int take_clients(int queue, uint32_t **clients, size_t *count)
 {
-	uint32_t client, *added;
+	uint32_t client;
 	size_t taken = 0;
 
 	for (; !bpf_map_lookup_and_delete_elem(queue, NULL, &client); taken++) {
 		if (*count && (*clients)[*count - 1] == client)
 			continue;
-		added = ARRAY_APPEND(*clients, *count);
-		if (!added)
-			return -ENOMEM;
-		*added = client;
+		*ARRAY_APPEND(*clients, *count) = client;
 	}
 	return taken < MOUNT_CLIENTS_MAX ? 0 : -E2BIG;
 }

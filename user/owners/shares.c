@@ -129,10 +129,11 @@ void shares_show_oldest(struct share_reader *r, struct client_list *to, const ch
 			uint32_t owner, uint64_t age)
 {
 	const char *name = shares_owner(r, owner);
-	struct client_calls *c = *name ? ARRAY_APPEND(to->list, to->count) : NULL;
+	struct client_calls *c;
 
-	if (!c)
+	if (!*name)
 		return;
+	c = ARRAY_APPEND(to->list, to->count);
 	snprintf(c->server, sizeof(c->server), "%s", server);
 	snprintf(c->owner, sizeof(c->owner), "%s", name);
 	c->oldest_ns = age;
@@ -304,15 +305,13 @@ static void add_sums(const struct share_reader *r, uint32_t share, unsigned int 
 	}
 }
 
-/* Adds a share that has calls. Returns 0 or -ENOMEM. */
-static int add_share(struct share_reader *r, uint32_t share, const char *server,
-		     const struct rpc_sums *sums, struct client_list *to)
+/* Adds a share that has calls. */
+static void add_share(struct share_reader *r, uint32_t share, const char *server,
+		      const struct rpc_sums *sums, struct client_list *to)
 {
 	const struct rpc_share_info *info = &r->info[share];
 	struct client_calls *c = ARRAY_APPEND(to->list, to->count);
 
-	if (!c)
-		return -ENOMEM;
 	if (!r->id[share])
 		r->id[share] = client_id(share);
 	if (!r->client_id[info->entry])
@@ -323,11 +322,10 @@ static int add_share(struct share_reader *r, uint32_t share, const char *server,
 	c->sums = *sums;
 	snprintf(c->server, sizeof(c->server), "%s", server);
 	snprintf(c->owner, sizeof(c->owner), "%s", shares_owner(r, info->owner));
-	return 0;
 }
 
-int shares_read(struct share_reader *r, struct client_list *to,
-		const char *(*server)(const void *context, uint32_t server), const void *context)
+void shares_read(struct share_reader *r, struct client_list *to,
+		 const char *(*server)(const void *context, uint32_t server), const void *context)
 {
 	unsigned int pauses_left = BPF_COPY_PAUSES;
 	struct share_uses uses = {};
@@ -348,8 +346,8 @@ int shares_read(struct share_reader *r, struct client_list *to,
 		calls = rpc_kinds_sum(sums.calls);
 		uses.active[info->owner] |= calls != r->calls[i] || !*name;
 		r->calls[i] = calls;
-		if (calls && add_share(r, i, name, &sums, to))
-			return -ENOMEM;
+		if (calls)
+			add_share(r, i, name, &sums, to);
 		if (i && free_ended(r, i))
 			continue;
 		uses.shares++;
@@ -365,5 +363,4 @@ int shares_read(struct share_reader *r, struct client_list *to,
 	/* The kernel reports no ends of processes: a process number may belong to another process by now. */
 	if (r->misses_ends)
 		memset((void *)r->maps.cell, 0, RPC_OWNER_CELLS * sizeof(*r->maps.cell));
-	return 0;
 }

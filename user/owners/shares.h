@@ -62,10 +62,9 @@ void shares_close(struct share_reader *r);
 int shares_map(struct share_reader *r);
 void shares_unmap(struct share_reader *r);
 
-/* Adds all shares to @to, and frees what has ended. @server returns the label of a server, "" if it is not known yet.
- * Returns 0 or -ENOMEM. */
-int shares_read(struct share_reader *r, struct client_list *to,
-		const char *(*server)(const void *context, uint32_t server), const void *context);
+/* Adds all shares to @to, and frees what has ended. @server returns the label of a server, "" if it is not known yet. */
+void shares_read(struct share_reader *r, struct client_list *to,
+		 const char *(*server)(const void *context, uint32_t server), const void *context);
 
 /* Sets the owners of the errors in @c, and the clients, whose mounts mount_calls_add() finds. */
 void shares_name_errors(struct share_reader *r, struct calls *c);
@@ -74,8 +73,7 @@ void shares_name_errors(struct share_reader *r, struct calls *c);
  * readings free these. */
 bool shares_end_server(struct share_reader *r, uint32_t server);
 
-/* Shows in @to that this owner's oldest unanswered call is @age ns old. Without memory, or if the owner has no name, it does not
- * show. */
+/* Shows in @to that this owner's oldest unanswered call is @age ns old. If the owner has no name, it does not show. */
 void shares_show_oldest(struct share_reader *r, struct client_list *to, const char *server,
 			uint32_t owner, uint64_t age);
 

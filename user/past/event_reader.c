@@ -82,24 +82,19 @@ static bool read_line(struct line *l, struct span text)
 	return true;
 }
 
-int event_reader_add(struct history *h, const char *text, size_t len)
+void event_reader_add(struct history *h, const char *text, size_t len)
 {
 	struct span rest = { text, text + len }, line;
 	struct line l;
-	int err;
 
 	while (span_next_line(&rest, &line)) {
 		if (!span_left(line))
 			continue;
-		if (!read_line(&l, line)) {
+		if (read_line(&l, line))
+			*ARRAY_APPEND(h->events, h->count) = l.event;
+		else
 			h->skipped++;
-			continue;
-		}
-		err = history_add(h, &l.event);
-		if (err)
-			return err;
 	}
-	return 0;
 }
 
 /* ---- files ---- */

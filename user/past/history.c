@@ -42,28 +42,11 @@ static bool is_same_thing(const struct past_event *a, const struct past_event *b
 	       same_text(a->name, b->name) && same_text(a->device, b->device);
 }
 
-int history_add(struct history *h, const struct past_event *event)
+/* Adds a gap, unless it is empty. */
+static void add_gap(struct history *h, double from, double to, const char *reason)
 {
-	struct past_event *e = ARRAY_APPEND(h->events, h->count);
-
-	if (!e)
-		return -ENOMEM;
-	*e = *event;
-	return 0;
-}
-
-/* Adds a gap, unless it is empty. Returns 0 or -ENOMEM. */
-static int add_gap(struct history *h, double from, double to, const char *reason)
-{
-	struct past_gap *gap;
-
-	if (!(from < to))
-		return 0;
-	gap = ARRAY_APPEND(h->gaps, h->gap_count);
-	if (!gap)
-		return -ENOMEM;
-	*gap = (struct past_gap){ from, to, reason };
-	return 0;
+	if (from < to)
+		*ARRAY_APPEND(h->gaps, h->gap_count) = (struct past_gap){ from, to, reason };
 }
 
 /* ---- boots and runs of agents ---- */
@@ -113,9 +96,9 @@ static double boot_offset(const struct past_event *first, size_t count,
 	return last ? wall_offset(last) : NAN;
 }
 
-static int add_step(struct history *h, const struct past_event *e, double seconds)
+static void add_step(struct history *h, const struct past_event *e, double seconds)
 {
-	struct past_event step = {
+	const struct past_event step = {
 		.kind = EVENT_KIND_CLOCK,
 		.kind_name = span_of(event_kinds[EVENT_KIND_CLOCK].name),
 		.name = span_of("set"),
@@ -130,10 +113,10 @@ static int add_step(struct history *h, const struct past_event *e, double second
 		.run = e->run,
 	};
 
-	return history_add(h, &step);
+	*ARRAY_APPEND(h->events, h->count) = step;
 }
 
-static int set_clocks(struct history *h, const struct history_now *now)
+static void set_clocks(struct history *h, const struct history_now *now)
 {
 	size_t count = h->count;
 	double offset = NAN, before = NAN;
@@ -158,10 +141,9 @@ static int set_clocks(struct history *h, const struct history_now *now)
 		e->written = e->time;
 		if (!isnan(e->start))
 			e->time = e->start + offset;
-		if (fabs(step) >= STEP_SECONDS && add_step(h, e, step))
-			return -ENOMEM;
+		if (fabs(step) >= STEP_SECONDS)
+			add_step(h, e, step);
 	}
-	return 0;
 }
 
 /* ---- gaps ---- */
@@ -175,18 +157,15 @@ struct run {
 };
 
 /* Adds the gap before a run that begins with @e. */
-static int begin_run(struct history *h, struct run *r, const struct past_event *e)
+static void begin_run(struct history *h, struct run *r, const struct past_event *e)
 {
 	struct run before = *r;
 	bool booted = before.boot_number != e->boot_number;
 
 	*r = (struct run){ true, e->time, false, e->boot_number };
-	if (!before.any)
-		return add_gap(h, -INFINITY, e->time,
-			       is_agents(e, "start") ? "the log begins with this start" :
-						       "the log begins here");
-	return add_gap(
-		h, before.to, e->time,
+	add_gap(h, before.any ? before.to : -INFINITY, e->time,
+		!before.any  ? (is_agents(e, "start") ? "the log begins with this start" :
+							"the log begins here") :
 		booted       ? (before.stops ? "the agent was stopped, and the node was booted" :
 					       "the node was booted, and no agent had stopped before") :
 		before.stops ? "the agent was stopped" :
@@ -194,39 +173,33 @@ static int begin_run(struct history *h, struct run *r, const struct past_event *
 }
 
 /* Adds a line to its run. The time of a line may be before the time when it was written. */
-static int extend_run(struct history *h, struct run *r, const struct past_event *e)
+static void extend_run(struct history *h, struct run *r, const struct past_event *e)
 {
-	int err = 0;
-
 	if (e->replayed || r->stops)
-		return 0;
+		return;
 	if (e->written > r->to + SILENCE_SECONDS + EVENT_ALIVE_SECONDS)
-		err = add_gap(h, r->to, e->written, "the agent wrote nothing: it hung");
+		add_gap(h, r->to, e->written, "the agent wrote nothing: it hung");
 	RAISE(r->to, e->written);
 	r->stops = is_agents(e, "stop");
-	return err;
 }
 
-static int find_gaps(struct history *h, size_t count, double now)
+static void find_gaps(struct history *h, size_t count, double now)
 {
 	struct run r = {};
-	int err = 0;
 
 	ARRAY_EACH(e, h->events, count) {
 		if (e->kind != EVENT_KIND_AGENT && !r.any)
 			continue; /* its start is in a log that is gone */
 		if (!r.any || is_agents(e, "start"))
-			err = err ?: begin_run(h, &r, e);
-		err = err ?: extend_run(h, &r, e);
+			begin_run(h, &r, e);
+		extend_run(h, &r, e);
 	}
 	if (!r.any)
-		return add_gap(h, -INFINITY, INFINITY, "the log does not show when an agent ran");
-	if (!err && (r.stops || now - r.to > SILENCE_SECONDS))
-		err = add_gap(h, r.to, INFINITY,
-			      r.stops ?
-				      "the agent was stopped" :
-				      "the agent ended without stopping, or cannot write its log");
-	return err;
+		add_gap(h, -INFINITY, INFINITY, "the log does not show when an agent ran");
+	else if (r.stops || now - r.to > SILENCE_SECONDS)
+		add_gap(h, r.to, INFINITY,
+			r.stops ? "the agent was stopped" :
+				  "the agent ended without stopping, or cannot write its log");
 }
 
 /* ---- several lines about one thing ---- */
@@ -354,16 +327,16 @@ static bool is_near(const struct past_event *a, const struct past_event *b)
 }
 
 /* Without a state file an agent reports again what is in the kernel log. */
-static int hide_replayed(struct history *h)
+static void hide_replayed(struct history *h)
 {
-	FREED struct past_event **order = calloc(h->count + 1, sizeof(struct past_event *));
+	FREED struct past_event **order = NULL;
+	size_t count = 0;
 
-	if (!order)
-		return -ENOMEM;
-	for (size_t i = 0; i < h->count; i++)
-		order[i] = &h->events[i];
-	qsort(order, h->count, sizeof(struct past_event *), compare_clocks);
-	for (size_t i = 0; i < h->count; i++) {
+	ARRAY_EACH(e, h->events, h->count)
+		*ARRAY_APPEND(order, count) = e;
+	if (count)
+		qsort(order, count, sizeof(struct past_event *), compare_clocks);
+	for (size_t i = 0; i < count; i++) {
 		struct past_event *e = order[i];
 		size_t k = i;
 
@@ -371,10 +344,9 @@ static int hide_replayed(struct history *h)
 			continue;
 		while (k && is_near(order[k - 1], e))
 			k--;
-		for (; !e->hidden && k < h->count && is_near(order[k], e); k++)
+		for (; !e->hidden && k < count && is_near(order[k], e); k++)
 			e->hidden = is_again(e, order[k]);
 	}
-	return 0;
 }
 
 COMPARE_BY(compare_times, struct past_event, time)
@@ -404,13 +376,13 @@ static void join_links(struct history *h)
 	}
 }
 
-int history_digest(struct history *h, const struct history_now *now)
+void history_digest(struct history *h, const struct history_now *now)
 {
 	size_t count = h->count;
 
 	number_runs(h);
-	if (set_clocks(h, now) || find_gaps(h, count, now->wall))
-		return -ENOMEM;
+	set_clocks(h, now);
+	find_gaps(h, count, now->wall);
 	for (size_t i = 0; i < h->count; i++)
 		h->events[i].end = h->events[i].time;
 	merge_bursts(h, count);
@@ -419,12 +391,10 @@ int history_digest(struct history *h, const struct history_now *now)
 	for (size_t i = 0; i < h->count; i++)
 		if (!(h->events[i].end >= h->events[i].time))
 			h->events[i].end = h->events[i].time;
-	if (hide_replayed(h))
-		return -ENOMEM;
+	hide_replayed(h);
 	if (h->count)
 		qsort(h->events, h->count, sizeof(*h->events), compare_times);
 	join_links(h);
-	return 0;
 }
 
 void history_free(struct history *h)

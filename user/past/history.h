@@ -60,13 +60,10 @@ struct history_now {
 	const char *boot; /* its ID; "": not known */
 };
 
-/* Appends a line, in which unknown fields are zero. Returns 0 or -ENOMEM. */
-int history_add(struct history *h, const struct past_event *event);
-
 /* Joins lines about one thing to one event, finds the gaps, and sorts by time. All times of a boot are converted to the clock
  * as it was set last; in the running boot that is the clock in @now. An event of the kind "clock" is added wherever the clock
- * was set. Returns 0 or -ENOMEM. */
-int history_digest(struct history *h, const struct history_now *now);
+ * was set. */
+void history_digest(struct history *h, const struct history_now *now);
 
 void history_free(struct history *h);
 
@@ -76,8 +73,8 @@ void history_free(struct history *h);
 #define EVENT_FILES 16 /* FILE, FILE.1, FILE.2.gz and so on */
 
 /* Adds the lines of @text, to which the history refers. Lines that are not events are counted in h->skipped, unless they are
- * empty. Returns 0 or -ENOMEM. */
-int event_reader_add(struct history *h, const char *text, size_t len);
+ * empty. */
+void event_reader_add(struct history *h, const char *text, size_t len);
 
 /* The files of a log, the newest first. Initialise with {}. */
 struct event_files {
@@ -116,5 +113,5 @@ struct past_owner {
 	struct span name; /* of a pod its UID if the name is not known */
 };
 
-/* Lists the jobs, pods and control groups in the event. Returns their number; free *@owners. Without memory some are missing. */
+/* Lists the jobs, pods and control groups in the event. Returns their number; free *@owners. */
 size_t past_owners(const struct past_event *e, struct past_owner **owners);

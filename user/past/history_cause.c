@@ -29,10 +29,8 @@ struct owners {
 
 static void add_owner(struct owners *o, const char *what, struct span name)
 {
-	struct past_owner *added = span_left(name) ? ARRAY_APPEND(o->list, o->count) : NULL;
-
-	if (added)
-		*added = (struct past_owner){ what, name };
+	if (span_left(name))
+		*ARRAY_APPEND(o->list, o->count) = (struct past_owner){ what, name };
 }
 
 static void on_member(void *context, struct span name, struct span value)

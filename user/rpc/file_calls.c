@@ -135,40 +135,35 @@ static int by_sum(const void *a, const void *b, void *measure)
 	return ORDER((*y)->sums[m], (*x)->sums[m]) ?: by_group(*x, *y);
 }
 
-static int add_row(struct rows *rows, const struct rpc_file_key *key, const struct rpc_file *f,
-		   bool directory, uint64_t group)
+static void add_row(struct rows *rows, const struct rpc_file_key *key, const struct rpc_file *f,
+		    bool directory, uint64_t group)
 {
 	struct row *row = ARRAY_APPEND(rows->list, rows->count);
 
-	if (!row)
-		return -ENOMEM;
 	*row = (struct row){ .directory = directory, .group = group, .key = *key, .files = 1 };
 	row->sums[0] = f->calls;
 	row->sums[1] = f->bytes;
 	row->sums[2] = f->total_ns;
-	return 0;
 }
 
-static int read_rows(struct rows *rows, int map)
+static void read_rows(struct rows *rows, int map)
 {
 	struct rpc_file_key key, next;
 	struct rpc_file f;
 	void *last = NULL;
 	bool named;
-	int err = 0;
 
-	for (; !err && !bpf_map_get_next_key(map, last, &next); last = &key) {
+	for (; !bpf_map_get_next_key(map, last, &next); last = &key) {
 		key = next;
 		if (bpf_map_lookup_elem(map, &key, &f))
 			continue;
 		/* Directories without a name are one row. */
 		named = f.whole || *f.names;
-		err = add_row(rows, &key, &f, key.op >= FILE_DATA_OPS,
-			      named || key.op < FILE_DATA_OPS ? key.handle : 0);
-		if (!err && key.op < FILE_DATA_OPS)
-			err = add_row(rows, &key, &f, true, named ? f.directory : 0);
+		add_row(rows, &key, &f, key.op >= FILE_DATA_OPS,
+			named || key.op < FILE_DATA_OPS ? key.handle : 0);
+		if (key.op < FILE_DATA_OPS)
+			add_row(rows, &key, &f, true, named ? f.directory : 0);
 	}
-	return err;
 }
 
 /* Adds the rows of one directory and op. */
@@ -191,13 +186,12 @@ static void merge_rows(struct rows *rows)
 	rows->count = kept;
 }
 
-static int add_file(struct snapshot *s, const struct row *row, int map, struct share_reader *owners)
+static void add_file(struct snapshot *s, const struct row *row, int map,
+		     struct share_reader *owners)
 {
 	struct file_calls *to = ARRAY_APPEND(s->calls.files, s->calls.file_count);
 	struct rpc_file f = {};
 
-	if (!to)
-		return -ENOMEM;
 	bpf_map_lookup_elem(map, &row->key, &f);
 	file_calls_path(to->path, &f, row->directory && row->key.op < FILE_DATA_OPS);
 	snprintf(to->op, sizeof(to->op), "%s", ops[row->key.op].name);
@@ -212,7 +206,6 @@ static int add_file(struct snapshot *s, const struct row *row, int map, struct s
 	/* The number may be another owner's by now. */
 	if (!f.owner || (owners->owners && owners->owners[f.owner].key.id == f.group))
 		snprintf(to->owner, sizeof(to->owner), "%s", shares_owner(owners, f.owner));
-	return 0;
 }
 
 /* Adds the rows that are among the first by a measure, in the order of their time. */
@@ -234,9 +227,9 @@ static int choose_rows(struct snapshot *s, struct rows *rows, int map, unsigned 
 				order[i]->shown = true;
 			}
 	}
-	for (size_t i = 0; i < rows->count && !err; i++)
+	for (size_t i = 0; i < rows->count && order; i++)
 		if (order[i]->shown)
-			err = add_file(s, order[i], map, owners);
+			add_file(s, order[i], map, owners);
 	free(order);
 	return err;
 }
@@ -246,12 +239,11 @@ int file_calls_add(struct snapshot *s, const struct bpf_map *files, unsigned int
 {
 	struct rows rows = {};
 	int map = bpf_map__fd(files);
-	int err = read_rows(&rows, map);
+	int err;
 
-	if (!err) {
-		merge_rows(&rows);
-		err = choose_rows(s, &rows, map, shown, owners);
-	}
+	read_rows(&rows, map);
+	merge_rows(&rows);
+	err = choose_rows(s, &rows, map, shown, owners);
 	free(rows.list);
 	return err;
 }

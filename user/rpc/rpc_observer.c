@@ -324,25 +324,23 @@ static void read_slot_settings(struct rpc_observer *o, uint64_t now_ns)
 					     0;
 }
 
-static int add_mount_calls(struct rpc_observer *o, struct client_list *clients, struct snapshot *s)
+static void add_mount_calls(struct rpc_observer *o, struct client_list *clients, struct snapshot *s)
 {
-	int before = o->mount_calls.error, err;
+	int before = o->mount_calls.error;
 
-	err = mount_calls_add(&o->mount_calls, clients, &o->mounts.list, s);
+	mount_calls_add(&o->mount_calls, clients, &o->mounts.list, s);
 	if (o->mount_calls.error != before)
 		log_info(&o->log, "cannot tell which mount a call belongs to: %s",
 			 bpf_reason(o->mount_calls.error));
-	if (!err) {
-		slow_calls_find_mounts(s, &o->mount_calls);
-		file_calls_find_mounts(s, &o->mount_calls);
-	}
-	return err;
+	slow_calls_find_mounts(s, &o->mount_calls);
+	file_calls_find_mounts(s, &o->mount_calls);
 }
 
 int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 {
 	const struct source_ops *ops = sources[o->source];
 	struct client_list clients = {};
+	uint64_t failed = memory_failed();
 	int err = 0;
 
 	s->calls.source = o->source;
@@ -352,10 +350,12 @@ int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 	s->calls.cpu_waiting_ns = cpu_pressure_waiting_ns("");
 	if (ops)
 		err = ops->read(o->source_state, s, &clients);
-	err = err                                       ?:
-		      nfs_mounts_add(&o->mounts, "", s) ?:
-		      add_mount_calls(o, &clients, s)   ?:
-							  nfs_mounts_limit(s);
+	err = err ?: memory_error(failed);
+	if (!err) {
+		nfs_mounts_add(&o->mounts, "", s);
+		add_mount_calls(o, &clients, s);
+		nfs_mounts_limit(s);
+	}
 	free(clients.list);
 	/* Without a BPF source, list btf's hooks as not attached. */
 	if (!(RPC_SOURCES_BPF & RPC_SOURCE_BIT(o->source)))

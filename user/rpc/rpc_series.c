@@ -137,8 +137,6 @@ static int read_one(struct rpc_series_reader *r, uint32_t i, const struct rpc_na
 			if (err || !*server)
 				return err;
 			op = snapshot_op(c, server, name);
-			if (!op)
-				return -ENOMEM;
 		}
 		rpc_series_add(op, copy);
 	}
@@ -182,10 +180,6 @@ static int read_errors(const struct rpc_series_reader *r, uint32_t count,
 			continue;
 		nfs_status_name(e->key.status, status, sizeof(status));
 		error = snapshot_error(c, server, op, status);
-		if (!error) {
-			err = -ENOMEM;
-			continue;
-		}
 		error->count += e->value.count;
 		error->share = (uint32_t)e->value.share;
 	}

@@ -29,8 +29,6 @@ static int on_call(void *context, void *data, size_t size)
 	if (size < sizeof(*taken))
 		return 0;
 	taken = ARRAY_APPEND(c->taken, c->taken_count);
-	if (!taken)
-		return -ENOMEM;
 	memcpy(taken, data, sizeof(*taken));
 	taken->op[sizeof(taken->op) - 1] = 0;
 	raise_threshold(c, taken->total);
@@ -69,16 +67,14 @@ static uint64_t take_time(uint64_t *left, uint64_t ns)
 	return part;
 }
 
-int slow_calls_add(struct snapshot *s, const struct rpc_slow_call *from, const char *server,
-		   const char *owner, const struct bpf_map *files)
+void slow_calls_add(struct snapshot *s, const struct rpc_slow_call *from, const char *server,
+		    const char *owner, const struct bpf_map *files)
 {
 	uint64_t left = from->before < from->total ? from->before : from->total;
 	uint64_t after = from->total - left;
 	struct slow_call *to = ARRAY_APPEND(s->calls.slow, s->calls.slow_count);
 	struct rpc_file file;
 
-	if (!to)
-		return -ENOMEM;
 	to->time = s->wall - ((double)s->time_ns - (double)from->end) / 1e9;
 	snprintf(to->server, sizeof(to->server), "%s", server);
 	snprintf(to->owner, sizeof(to->owner), "%s", owner);
@@ -98,7 +94,6 @@ int slow_calls_add(struct snapshot *s, const struct rpc_slow_call *from, const c
 	for (int p = 0; p < RPC_WAITS; p++)
 		to->phase_ns[p] = take_time(&left, from->wait_ns[p]);
 	to->phase_ns[RPC_PHASE_SETUP] = left;
-	return 0;
 }
 
 /* ---- whose mount it was ---- */

@@ -37,18 +37,15 @@ struct connections connections_of(const struct delta *d, const char *server)
 {
 	const struct connection *median;
 	struct connections c = {};
-	struct connection *added;
 	uint64_t replies = 0;
 
 	CALLS_EACH(t, &d->calls, transport, server) {
 		if (!*t->remote.address)
 			continue;
-		added = ARRAY_APPEND(c.list, c.count);
-		if (!added)
-			break;
-		*added = (struct connection){ .transport = t,
-					      .mean_ns = t->replies ? t->rtt_ns / t->replies : 0,
-					      .stuck = t->oldest_ns >= STUCK_NS };
+		*ARRAY_APPEND(c.list, c.count) =
+			(struct connection){ .transport = t,
+					     .mean_ns = t->replies ? t->rtt_ns / t->replies : 0,
+					     .stuck = t->oldest_ns >= STUCK_NS };
 		replies += t->replies;
 	}
 	median = find_median(&c);

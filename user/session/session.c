@@ -64,29 +64,20 @@ static size_t server_number(const struct session *t, const char *name)
 	return i;
 }
 
-/* Gives the server a number, if the filter accepts it. Returns 0 or -ENOMEM. */
-static int find_server(struct session *t, const char *name)
+/* Gives the server a number, if the filter accepts it. */
+static void find_server(struct session *t, const char *name)
 {
-	struct session_server *added;
-
 	if (server_number(t, name) < t->server_count || !session_wants_server(t, name))
-		return 0;
-	added = ARRAY_APPEND(t->servers, t->server_count);
-	if (!added)
-		return -ENOMEM;
-	snprintf(added->name, sizeof(added->name), "%s", name);
-	return 0;
+		return;
+	snprintf(ARRAY_APPEND(t->servers, t->server_count)->name, LABEL_SIZE, "%s", name);
 }
 
-static int find_servers(struct session *t, const struct calls *c)
+static void find_servers(struct session *t, const struct calls *c)
 {
-	int err = 0;
-
 	ARRAY_EACH(v, c->servers, c->server_count)
-		err = err ?: find_server(t, v->server);
+		find_server(t, v->server);
 	ARRAY_EACH(o, c->ops, c->op_count)
-		err = err ?: find_server(t, o->server);
-	return err;
+		find_server(t, o->server);
 }
 
 /* The server's point; if the filter does not accept it, the point behind all others, which nobody reads. */
@@ -173,7 +164,7 @@ static void halve_intervals(struct session *t)
 
 static int keep_interval(struct session *t)
 {
-	struct session_interval *added, copy = t->latest;
+	struct session_interval copy = t->latest;
 
 	if (!t->keep_intervals)
 		return 0;
@@ -190,12 +181,7 @@ static int keep_interval(struct session *t)
 	}
 	if (t->interval_count == SESSION_INTERVALS)
 		halve_intervals(t);
-	added = ARRAY_APPEND(t->intervals, t->interval_count);
-	if (!added) {
-		free(copy.points);
-		return -ENOMEM;
-	}
-	*added = copy;
+	*ARRAY_APPEND(t->intervals, t->interval_count) = copy;
 	t->pending = 1;
 	return 0;
 }
@@ -206,14 +192,12 @@ static struct session_event *add_event(struct session *t, enum session_event_kin
 				       const char *name, uint64_t count)
 {
 	static struct session_event beyond;
-	struct session_event *e = NULL;
+	struct session_event *e = &beyond;
 
 	if (t->event_count < SESSION_EVENTS)
 		e = ARRAY_APPEND(t->events, t->event_count);
-	if (!e) {
+	else
 		t->events_left_out++;
-		e = &beyond;
-	}
 	e->kind = kind;
 	e->time = time;
 	e->count = count;
@@ -265,24 +249,22 @@ static void find_stalls(struct session *t)
 /* ---- slow calls ---- */
 
 /* Keeps the slowest calls, in order. */
-static int add_slow(struct session *t, const struct slow_call *c)
+static void add_slow(struct session *t, const struct slow_call *c)
 {
-	size_t at = t->slow_count;
-	struct slow_call *added;
+	size_t at;
 
 	t->slow_calls++;
-	if (at == SESSION_SLOW_CALLS && c->total_ns <= t->slow[at - 1].total_ns)
-		return 0;
-	if (at < SESSION_SLOW_CALLS)
-		added = ARRAY_APPEND(t->slow, t->slow_count);
-	else
-		added = &t->slow[--at];
-	if (!added)
-		return -ENOMEM;
+	if (t->slow_count == SESSION_SLOW_CALLS &&
+	    c->total_ns <= t->slow[SESSION_SLOW_CALLS - 1].total_ns)
+		return;
+	if (t->slow_count < SESSION_SLOW_CALLS)
+		*ARRAY_APPEND(t->slow, t->slow_count) = *c;
+	if (!t->slow_count)
+		return;
+	at = t->slow_count - 1;
 	for (; at && t->slow[at - 1].total_ns < c->total_ns; at--)
 		t->slow[at] = t->slow[at - 1];
 	t->slow[at] = *c;
-	return 0;
 }
 
 /* ---- files ---- */
@@ -318,28 +300,26 @@ struct file_calls session_files_rest(const struct session *t, bool directory)
 
 /* ---- snapshots ---- */
 
-static int add_limits(struct session *t)
+static void add_limits(struct session *t)
 {
-	int err = limit_sums_add(&t->limits, &t->interval);
-
+	limit_sums_add(&t->limits, &t->interval);
 	if (!t->recent)
-		return err;
-	err = err ?: limit_sums_add(&t->next, &t->interval);
+		return;
+	limit_sums_add(&t->next, &t->interval);
 	if (t->last.wall < t->next_wall + 60 && t->last.wall >= t->next_wall)
-		return err;
+		return;
 	limit_sums_free(&t->limits);
 	t->limits = t->next;
 	t->next = (struct limit_sums){};
 	t->judged_wall = t->next_wall;
 	t->next_wall = t->last.wall;
-	return err;
 }
 
 static int end_interval(struct session *t)
 {
 	struct session_interval *latest = &t->latest;
-	int err = find_servers(t, &t->last.calls);
 
+	find_servers(t, &t->last.calls);
 	free(latest->points);
 	*latest = (struct session_interval){
 		.time = t->interval.begin,
@@ -359,18 +339,20 @@ static int end_interval(struct session *t)
 			  rpc_source_names[t->last.calls.source], 1);
 	t->source_number = t->last.calls.source_number;
 	find_faults(t);
-	err = err ?: add_limits(t);
+	add_limits(t);
 	find_stalls(t);
 	ARRAY_EACH(c, t->last.calls.slow, t->last.calls.slow_count)
 		if ((double)c->total_ns >= t->filter.slower * 1e9 &&
 		    session_wants_server(t, c->server) && session_wants_mount(t, c->mount))
-			err = err ?: add_slow(t, c);
-	return err ?: keep_interval(t) ?: episodes_add(&t->episodes, &t->interval);
+			add_slow(t, c);
+	episodes_add(&t->episodes, &t->interval);
+	return keep_interval(t);
 }
 
 int session_add(struct session *t, struct snapshot *s)
 {
 	struct snapshot before = t->last;
+	uint64_t failed = memory_failed();
 	int err = 0;
 
 	if (!t->first.time_ns) {
@@ -382,12 +364,12 @@ int session_add(struct session *t, struct snapshot *s)
 	} else {
 		t->last = *s;
 		delta_free(&t->interval);
-		err = delta_make(&t->interval, before.time_ns ? &before : &t->first, &t->last);
+		delta_make(&t->interval, before.time_ns ? &before : &t->first, &t->last);
 		snapshot_free(&before);
-		err = err ?: end_interval(t);
+		err = end_interval(t);
 	}
 	*s = (struct snapshot){};
-	return err;
+	return err ?: memory_error(failed);
 }
 
 COMPARE_BY(by_time, struct session_event, time)
@@ -421,13 +403,15 @@ size_t session_sick_first(const struct session *t, size_t i)
 
 int session_end(struct session *t)
 {
-	int err = delta_make(&t->total, &t->first, &t->last);
+	uint64_t failed = memory_failed();
 
+	delta_make(&t->total, &t->first, &t->last);
 	/* A stall is found some time after its begin. */
 	if (t->event_count)
 		qsort(t->events, t->event_count, sizeof(*t->events), by_time);
 	order_servers(t);
-	return err ? err : episodes_end(&t->episodes);
+	episodes_end(&t->episodes);
+	return memory_error(failed);
 }
 
 void session_free(struct session *t)

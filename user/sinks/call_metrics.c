@@ -48,8 +48,6 @@ static struct calls sum_ops(const struct calls *c, bool kinds)
 		struct rpc_op *to = snapshot_op(&sums, o->server,
 						kinds ? rpc_kind_names[rpc_kind_of(o->op)] : "");
 
-		if (!to)
-			break;
 		time_histogram_add(&to->total, &o->total);
 		for (int p = 0; p < RPC_PHASES; p++)
 			to->phase[p].sum_ns += o->phase[p].sum_ns;

@@ -12,8 +12,6 @@ static void add_transport(struct calls *sums, const struct calls *c,
 	const struct rpc_server_state *v = CALLS_FIND(x, c, server, t->server, true);
 	struct rpc_transport_state *to = snapshot_transport(sums, t->server, "");
 
-	if (!to)
-		return;
 	if (v)
 		memcpy(to->saturated_ns, v->saturated_ns, sizeof(to->saturated_ns));
 	to->retransmits += t->retransmits;

@@ -56,7 +56,7 @@ add_row(struct top_rows *r, const struct session_point *p, const char *format, .
 	uint64_t total = p->total.sum_ns;
 	enum rpc_phase largest[RPC_PHASES] = {};
 	bool phases = session_largest_phases(p->phase_ns, largest);
-	struct top_row row = { .phase = largest[0] }, *added;
+	struct top_row row = { .phase = largest[0] };
 	va_list args;
 
 	va_start(args, format);
@@ -79,9 +79,7 @@ add_row(struct top_rows *r, const struct session_point *p, const char *format, .
 			 (double)waits / 1e9 / seconds);
 	row.value[TOP_PHASE] = known_if(phases, percent_of(p->phase_ns[row.phase], total));
 	row.value[TOP_OLDEST] = known_if(p->oldest_ns, (double)p->oldest_ns);
-	added = ARRAY_APPEND(r->list, r->count);
-	if (added)
-		*added = row;
+	*ARRAY_APPEND(r->list, r->count) = row;
 }
 
 /* @by NULL: nothing happened. */

@@ -383,9 +383,6 @@ static inline bool snapshot_knows(const struct calls *c, int fact)
 
 void calls_free(struct calls *c);
 
-/* Copies the entries with counters of @from to @c, which has none. Returns 0 or -ENOMEM. */
-int calls_copy(struct calls *c, const struct calls *from);
-
 /* What a silent server blocks: " (/mnt/ckpt and 2 more; oldest call: ACCESS of ls 4712, slurm:4712)"; "": not known. @others: it
  * answers other calls, and only the mount of the oldest one counts: " (one of 3 mounts; ...)" if it is not known. Returns @text, of
  * VICTIMS_TEXT bytes. */
@@ -400,8 +397,8 @@ enum rpc_queue server_oldest(const struct rpc_server_state *v);
 /* Removes the counters of @server. */
 void calls_remove_server(struct calls *c, const char *server);
 
-/* Find the entry with these labels, or add one of zeros. NULL: no memory. The pointer is valid until the next call for the
- * same array. The labels of a mount are its server, export, mount point and version. */
+/* Find the entry with these labels, or add one of zeros. The pointer is valid until the next call for the same array. Without
+ * memory it is one that nobody reads: see table_append(). The labels of a mount are its server, export, mount point and version. */
 struct rpc_op *snapshot_op(struct calls *c, const char *server, const char *op);
 struct rpc_error *snapshot_error(struct calls *c, const char *server, const char *op,
 				 const char *status);

@@ -354,23 +354,20 @@ static void on_entry(void *context, struct span name, struct span value)
 	require_form(r, r->count < t->max && span_starts_with(value, "{"));
 	if (r->error)
 		return;
-	if (!new)
-		r->entry = table_array(t, r->part) + r->count * t->size;
-	else
-		r->entry = table_append(t, r->part);
+	r->entry = new ? table_append(t, r->part) : table_array(t, r->part) + r->count * t->size;
 	r->count++;
 	r->facts = new ? 0 : UINT64_MAX;
-	if (!r->entry)
-		r->error = -ENOMEM;
-	else
-		require_form(r, json_read(value, on_field, r));
+	require_form(r, json_read(value, on_field, r));
 	r->missing |= table_facts(t) & ~r->facts;
 }
 
-static void set_count(const struct table_place *p, size_t count)
+/* Leaves the first @count entries. */
+static void cut_table(const struct table_place *p, size_t count)
 {
+	size_t *number = (size_t *)((char *)p->part + p->table->entries);
+
 	if (p->table->entries)
-		*(size_t *)((char *)p->part + p->table->entries) = count;
+		LOWER(*number, count);
 }
 
 static void on_table(void *context, struct span name, struct span value)
@@ -388,12 +385,13 @@ static void on_table(void *context, struct span name, struct span value)
 	r->read |= (uint64_t)1 << (p - r->places);
 	read_inside(r, value, "[", on_entry);
 	require_form(r, r->t->entries || r->count == 1);
-	set_count(p, r->count);
+	cut_table(p, r->count);
 }
 
 int tables_read(struct span line, const struct table_place *places, size_t count, uint64_t *missing)
 {
 	struct reader r = { .places = places, .place_count = count };
+	uint64_t failed = memory_failed();
 
 	read_inside(&r, line, "{", on_table);
 	for (size_t i = 0; i < count && !r.error; i++) {
@@ -401,10 +399,10 @@ int tables_read(struct span line, const struct table_place *places, size_t count
 			continue;
 		/* A table without a count is an entry that is always there. */
 		require_form(&r, places[i].table->entries);
-		set_count(&places[i], 0);
+		cut_table(&places[i], 0);
 	}
 	*missing |= r.missing;
-	return r.error;
+	return r.error ?: memory_error(failed);
 }
 
 /* ---- snapshots ---- */
@@ -427,14 +425,14 @@ static size_t recorded_tables(struct table_place *places, struct snapshot *s,
 /* Copies @from to @to, whose arrays are freed. Returns 0 or -ENOMEM. */
 static int copy_snapshot(struct snapshot *to, const struct snapshot *from)
 {
-	int err = 0;
+	uint64_t failed = memory_failed();
 
 	snapshot_free(to);
 	*to = *from;
 	for (const struct table *t = tables; t < tables + TABLES; t++)
-		if (!t->room && table_copy_array(t, (char *)to + t->part))
-			err = -ENOMEM;
-	return err;
+		if (!t->room)
+			table_copy(t, (const char *)from + t->part, (char *)to + t->part);
+	return memory_error(failed);
 }
 
 int snapshot_encode(struct codec *c, const struct snapshot *s, FILE *out)

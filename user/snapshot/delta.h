@@ -38,6 +38,6 @@ struct delta {
 	struct fault_counts faults;
 };
 
-/* Fills @d, which must be empty. @begin is all zeros if there is no snapshot. Returns 0, or -ENOMEM with @d empty. */
-int delta_make(struct delta *d, const struct snapshot *begin, const struct snapshot *end);
+/* Fills @d, which must be empty; see memory_failed(). @begin is all zeros if there is no snapshot. */
+void delta_make(struct delta *d, const struct snapshot *begin, const struct snapshot *end);
 void delta_free(struct delta *d);

@@ -94,8 +94,8 @@ struct fault_counts {
 	uint64_t log_lost; /* kernel log records overwritten before they were read; not recorded */
 };
 
-/* Find the entry with these labels, or add one of zeros. NULL: no memory. The pointer is valid until the next call for the
- * same array. The labels of a fault are all members of @like except counts and times. */
+/* Find the entry with these labels, or add one of zeros. The pointer is valid until the next call for the same array. Without
+ * memory it is one that nobody reads: see table_append(). The labels of a fault are all members of @like except counts and times. */
 struct fault *snapshot_fault(struct fault_counts *counts, const struct fault *like);
 struct kernel_event *snapshot_kernel_event(struct fault_counts *counts, bool gpu_driver,
 					   const char *kind, const char *device);

@@ -7,8 +7,6 @@ void snapshot_hook(struct self *s, const char *name, bool attached)
 {
 	struct hook_state *hook = table_append(&tables[TABLE_HOOKS], s);
 
-	if (!hook)
-		return;
 	TEXT(hook->name, name);
 	hook->attached = attached;
 }
@@ -17,16 +15,13 @@ void snapshot_drop(struct self *s, const char *reason, uint64_t count)
 {
 	struct drop_count *drop = table_get(&tables[TABLE_DROPS], s, (const void *[]){ reason });
 
-	if (drop)
-		drop->count += count;
+	drop->count += count;
 }
 
 void snapshot_health(struct self *s, const char *check, int level)
 {
 	struct health_state *health = table_append(&tables[TABLE_HEALTH], s);
 
-	if (!health)
-		return;
 	TEXT(health->check, check);
 	health->level = level;
 }
@@ -36,8 +31,6 @@ void snapshot_program(void *self, const char *name, uint64_t runs, uint64_t ns)
 	struct program_run *run =
 		table_get(&tables[TABLE_PROGRAMS], self, (const void *[]){ name });
 
-	if (!run)
-		return;
 	run->runs += runs;
 	run->ns += ns;
 }

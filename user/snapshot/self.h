@@ -57,7 +57,7 @@ struct self {
 	uint64_t export_errors; /* not recorded */
 };
 
-/* Add an entry to an array of fixed size. If an entry has no room it is left out: make the array larger. A drop or a
+/* Add an entry to an array of fixed size. One without room is left out: make the array larger. A drop or a
  * program is added to the entry of the same name. */
 void snapshot_hook(struct self *s, const char *name, bool attached);
 void snapshot_drop(struct self *s, const char *reason, uint64_t count);

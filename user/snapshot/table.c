@@ -270,6 +270,9 @@ static const struct field program_fields[] = {
 /* ---- the tables ---- */
 
 #define TYPE_OF(of, member) __typeof__(*((of *)NULL)->member)
+#define CALLS_TYPE(list) TYPE_OF(struct calls, list)
+#define FAULTS_TYPE(list) TYPE_OF(struct fault_counts, list)
+#define SELF_TYPE(list) TYPE_OF(struct self, list)
 #define TABLE(in, where, list, number, rows, most, all)                                       \
 	.name = #list, .part = offsetof(struct snapshot, where), .array = offsetof(in, list), \
 	.entries = offsetof(in, number), .size = sizeof(TYPE_OF(in, list)), .fields = rows,   \
@@ -382,11 +385,17 @@ void *table_like(const struct table *t, const void *part, const void *like, size
 void *table_append(const struct table *t, void *part)
 {
 	size_t *count = (size_t *)((char *)part + t->entries);
+	static union {
+#define TABLE_ROW(table, part, list, ...) part##_TYPE(list) table;
+#include "tables.inc"
+#undef TABLE_ROW
+	} spare;
 
 	if (!t->room)
-		return array_append((void **)((char *)part + t->array), count, t->size);
-	return *count < t->room ? memset(table_array(t, part) + (*count)++ * t->size, 0, t->size) :
-				  NULL;
+		return array_append((void **)((char *)part + t->array), count, t->size, &spare);
+	return memset(*count < t->room ? table_array(t, part) + (*count)++ * t->size :
+					 (char *)&spare,
+		      0, t->size);
 }
 
 void table_remove(const struct table *t, void *part, void *entry)
@@ -398,30 +407,18 @@ void table_remove(const struct table *t, void *part, void *entry)
 	--*count;
 }
 
-int table_copy_array(const struct table *t, void *part)
+void table_copy(const struct table *t, const void *from, void *to)
 {
-	size_t count = table_count(t, part), *copied = (size_t *)((char *)part + t->entries);
-	const char *from = table_array(t, part);
+	size_t *count = (size_t *)((char *)to + t->entries);
 
-	*(void **)((char *)part + t->array) = NULL;
-	for (*copied = 0; *copied < count;)
-		if (!table_append(t, part))
-			return -ENOMEM;
-	if (count)
-		memcpy(table_array(t, part), from, count * t->size);
-	return 0;
+	*count = table_count(t, from);
+	*(void **)((char *)to + t->array) = array_copy(table_array(t, from), count, t->size);
 }
 
-int calls_copy(struct calls *c, const struct calls *from)
+void calls_copy(struct calls *c, const struct calls *from, enum table_id first)
 {
-	int err = 0;
-
-	for (const struct table *t = &tables[TABLE_OPS]; t <= &tables[TABLE_OWNER_MOUNTS]; t++) {
-		*(void **)((char *)c + t->array) = table_array(t, from);
-		*(size_t *)((char *)c + t->entries) = table_count(t, from);
-		err |= table_copy_array(t, c);
-	}
-	return err;
+	for (int id = first; id <= TABLE_OWNER_MOUNTS; id++)
+		table_copy(&tables[id], from, c);
 }
 
 void *table_get(const struct table *t, void *part, const void *const *labels)
@@ -431,7 +428,7 @@ void *table_get(const struct table *t, void *part, const void *const *labels)
 	if (entry)
 		return entry;
 	entry = table_append(t, part);
-	ARRAY_EACH(f, t->fields, entry ? label_count(t) : 0) {
+	ARRAY_EACH(f, t->fields, label_count(t)) {
 		const char *label = *labels++;
 
 		memcpy(entry + f->offset, label,
@@ -454,10 +451,8 @@ void *table_get_like(const struct table *t, void *part, const void *like)
 
 	if (entry)
 		return entry;
-	entry = table_append(t, part);
-	if (entry)
-		memcpy(entry, like, t->size);
-	ARRAY_EACH(f, t->fields, entry ? t->field_count : 0)
+	entry = memcpy(table_append(t, part), like, t->size);
+	ARRAY_EACH(f, t->fields, t->field_count)
 		if (f->role > FIELD_DETAIL)
 			memset(entry + f->offset, 0, f->size);
 	return entry;

@@ -87,8 +87,8 @@ void table_free_part(void *part, size_t offset);
 /* The entry with the labels of the entry @like, or NULL. @at: the index of @like in its own array, which is tried first. */
 void *table_like(const struct table *t, const void *part, const void *like, size_t at);
 
-/* The entry with these labels, or a new one of zeros. NULL: no memory. @labels: a text, or a pointer to a number, for each
- * label. A text that does not fit is cut. */
+/* The entry with these labels, or a new one of zeros, which table_append() adds. @labels: a text, or a pointer to a number, for
+ * each label. A text that does not fit is cut. */
 void *table_get(const struct table *t, void *part, const void *const *labels);
 
 /* Defines @name(): the entry of @table in the part @c with these labels, or a new one. */
@@ -110,14 +110,17 @@ bool table_changed(const struct table *t, const void *now, const void *then);
 /* Subtracts the counters of @then from those of @entry, by the rule in delta.h. @then NULL: the entry is new. */
 void table_subtract(const struct table *t, void *entry, const void *then);
 
-/* Appends an entry of zeros; NULL: no memory, or no room. */
+/* Appends an entry of zeros. Without memory, which memory_failed() counts, or without room, it is one that nobody reads. */
 void *table_append(const struct table *t, void *part);
 
 /* Removes an entry; those behind it move. */
 void table_remove(const struct table *t, void *part, void *entry);
 
-/* Gives @part, a copy of another part, an array of its own. Returns 0, or -ENOMEM: then the part has no entries. */
-int table_copy_array(const struct table *t, void *part);
+/* Copies the entries of the part @from to @to, which has none. Without memory it stays so, see memory_failed(). */
+void table_copy(const struct table *t, const void *from, void *to);
+
+/* Does so for the tables from @first on whose entries count calls. */
+void calls_copy(struct calls *c, const struct calls *from, enum table_id first);
 
 /* ---- codec.c: tables as lines of JSON, for recordings and the state file ---- */
 

@@ -15,13 +15,6 @@
 #define HEARTBEAT_GAP_NS (60 * 1000000000ull)
 #define HEARTBEATS_NS (300 * 1000000000ull)
 
-/* Logs @err, which can only be -ENOMEM; 0: nothing. */
-static void log_no_memory(const struct fault_events *e, int err)
-{
-	if (err)
-		log_error(e->log, "no memory to count a fault");
-}
-
 /* SET_LABEL: of bytes from outside; SET: of what is a label or a constant. */
 #define SET_LABEL(to, from) label_from_bytes(to, sizeof(to), from, strlen(from))
 #define SET(to, from) safe_copy(to, sizeof(to), from, strlen(from), false, "...")
@@ -160,7 +153,7 @@ static void add_unverified(struct fault_events *e, const struct xid_line *line,
 {
 	struct event event = new_event(e, EVENT_KIND_KERNEL, r->time_ns);
 
-	log_no_memory(e, faults_add_unverified(e->faults, line->pci, line->code));
+	faults_add_unverified(e->faults, line->pci, line->code);
 	SET(event.name, "unverified_xid");
 	event.anybodys = true;
 	event.text = r->text;
@@ -193,7 +186,7 @@ void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 	/* Faults that a user can cause at will. */
 	if (!nvswitch && !strcmp(xid_catalog_find(line->code)->category, "app"))
 		like.causes[0] = fault_cause("", line->pid, has_ended(&event, line->pid));
-	log_no_memory(e, faults_add(e->faults, &like, boot_seconds(&e->clocks, r->time_ns)));
+	faults_add(e->faults, &like, boot_seconds(&e->clocks, r->time_ns));
 	if (!nvswitch)
 		RAISE(e->last_xid_ns, r->time_ns);
 	if (xid_asks_no_more(line))
@@ -228,9 +221,8 @@ void fault_events_add_signal(struct fault_events *e, const struct fault_signal_r
 			  signal->time_ns);
 	const char *device = signal->device ?: "";
 
-	log_no_memory(e, faults_add_kernel_event(e->faults, signal->gpu_driver, signal->kind,
-						 device, signal->about,
-						 boot_seconds(&e->clocks, signal->time_ns)));
+	faults_add_kernel_event(e->faults, signal->gpu_driver, signal->kind, device, signal->about,
+				boot_seconds(&e->clocks, signal->time_ns));
 	SET(event.name, signal->kind);
 	SET(event.device, device);
 	SET(event.severity, signal->severity ?: "");
@@ -292,8 +284,7 @@ static bool traced(const struct fault_events *e, const char *kind, uint64_t time
 void fault_events_add_recovery(struct fault_events *e, const char *gpu, const char *evidence,
 			       uint64_t time_ns)
 {
-	log_no_memory(
-		e, faults_recovered(e->faults, gpu, evidence, boot_seconds(&e->clocks, time_ns)));
+	faults_recovered(e->faults, gpu, evidence, boot_seconds(&e->clocks, time_ns));
 }
 
 static void add_identity(struct fault_events *e, const struct kernel_line *line)
@@ -306,7 +297,7 @@ static void add_identity(struct fault_events *e, const struct kernel_line *line)
 	if (!*gpu)
 		return;
 	if (line->kind == KERNEL_LINE_GPU_RATE_LIMITED) {
-		log_no_memory(e, faults_rate_limited(e->faults, gpu));
+		faults_rate_limited(e->faults, gpu);
 		return;
 	}
 	info = faults_gpu(e->faults, gpu);

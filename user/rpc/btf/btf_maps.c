@@ -226,7 +226,7 @@ static void number_transport(struct reading *r, uint32_t index)
 	all[index].number = all[index].number ?: last + 1;
 }
 
-/* The state of the transport with this index; NULL: no memory. */
+/* The state of the transport with this index. */
 static struct rpc_transport_state *state_of(struct reading *r, uint32_t index)
 {
 	const struct rpc_transport *t = &r->transports[index];
@@ -281,8 +281,6 @@ static int read_transports(struct reading *r, uint32_t epoch)
 		number_transport(r, i);
 		state = state_of(r, i);
 		server = snapshot_server(&r->s->calls, server_label(r, t->server));
-		if (!state || !server)
-			return -ENOMEM;
 		snprintf(state->protocol, sizeof(state->protocol), "%.*s", (int)sizeof(t->proto),
 			 t->proto);
 		state->retransmits += t->retransmits;
@@ -327,8 +325,6 @@ static int read_depths(struct reading *r, uint32_t epoch)
 			    i < RPC_MAX_SERVERS || !bpf->bss->rpc_dropped[RPC_DROP_SERVER])
 			continue;
 		server = snapshot_server(&r->s->calls, server_label(r, i));
-		if (!server)
-			return -ENOMEM;
 		err = rpc_stats_read(&r->m->reader, i, epoch, server);
 	}
 	return err;
@@ -341,7 +337,7 @@ static void add_delayed(struct reading *r, uint32_t transport, struct rpc_server
 {
 	struct rpc_transport_state *state = state_of(r, transport);
 
-	if (!state || (!w->waits.until && !w->waits.first))
+	if (!w->waits.until && !w->waits.first)
 		return;
 	state->slots_in_flight++;
 	rpc_raise_age(&state->oldest_ns, r->s->time_ns, w->start);
@@ -488,16 +484,16 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 	err = (r.replies ? read_servers(&r) : -errno)                              ?:
 		      shares_map(&m->shares)                                       ?:
 		      rpc_series_read(&m->reader, series_count, &names, &s->calls) ?:
-		      shares_read(&m->shares, clients, server_label, &r)           ?:
 		      read_transports(&r, epoch)                                   ?:
-		      read_depths(&r, epoch)                                       ?:
-										     read_waiters(&r);
-	if (!err)
+		      read_depths(&r, epoch);
+	if (!err) {
+		shares_read(&m->shares, clients, server_label, &r);
+		err = read_waiters(&r);
 		shares_name_errors(&m->shares, &s->calls);
-	for (size_t i = 0; i < m->slow.taken_count && !err; i++)
-		err = slow_calls_add(
-			s, &m->slow.taken[i], server_label(&r, m->slow.taken[i].server),
-			shares_owner(&m->shares, m->slow.taken[i].owner), m->bpf->maps.files);
+	}
+	ARRAY_EACH(call, m->slow.taken, err ? 0 : m->slow.taken_count)
+		slow_calls_add(s, call, server_label(&r, call->server),
+			       shares_owner(&m->shares, call->owner), m->bpf->maps.files);
 	if (m->files && !err) {
 		snapshot_drop(&s->self, "file", m->bpf->bss->rpc_files_lost);
 		if (s->files_wanted)

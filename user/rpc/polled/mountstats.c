@@ -61,7 +61,7 @@ static uint64_t resent_calls(const struct mountstats_op *op)
 	return counted_since(op->transmits, op->calls);
 }
 
-/* The total of an op, or of all those for which there is no room; NULL: no memory. */
+/* The total of an op, or of all those for which there is no room. */
 static struct rpc_op *total_of(struct mountstats *m, const char *server, const char *op,
 			       uint64_t calls)
 {
@@ -79,8 +79,9 @@ static struct rpc_op *total_of(struct mountstats *m, const char *server, const c
 /* The kernel counts a call's figures one after the other, its calls first, and prints them without the lock that it holds for that
  * (net/sunrpc/stats.c, rpc_count_iostats_metrics() and rpc_clnt_show_stats()). Therefore a poll may find a call without its
  * transmits, or the reverse, and the next poll finds the rest of it. What is left over of transmits, in @now, never falls. */
-static int add_op(struct mountstats *m, struct rpc_sums *sums, const struct mountstats_mount *mount,
-		  struct mountstats_op *now, const struct mountstats_op *before)
+static void add_op(struct mountstats *m, struct rpc_sums *sums,
+		   const struct mountstats_mount *mount, struct mountstats_op *now,
+		   const struct mountstats_op *before)
 {
 	uint64_t sent = counted_since(now->sent_bytes, before->sent_bytes);
 	uint64_t received = counted_since(now->received_bytes, before->received_bytes);
@@ -90,16 +91,13 @@ static int add_op(struct mountstats *m, struct rpc_sums *sums, const struct moun
 	uint64_t calls = counted_since(now->calls, before->calls);
 	uint64_t errors = counted_since(now->errors, before->errors);
 	struct rpc_transport_state *t;
-	struct rpc_error *e;
 	struct rpc_op *o;
 
 	if (!memcmp(now, before, sizeof(*now)))
-		return 0;
+		return;
 	if (resent_calls(now) < resent_calls(before))
 		now->transmits = now->calls + resent_calls(before);
 	o = total_of(m, mount->server, now->name, calls);
-	if (!o)
-		return -ENOMEM;
 	add_time(&o->total, calls, total_ms);
 	add_time(&o->phase[RPC_PHASE_RTT], calls, rtt_ms);
 	/* Both are cut to milliseconds. */
@@ -112,20 +110,13 @@ static int add_op(struct mountstats *m, struct rpc_sums *sums, const struct moun
 	sums->sent_bytes[kind] += sent;
 	sums->received_bytes[kind] += received;
 	sums->errors[kind] += errors;
-	if (errors) {
-		e = snapshot_error(&m->totals.calls, o->server, o->op, ANY_RPC_STATUS);
-		if (!e)
-			return -ENOMEM;
-		e->count += errors;
-	}
+	if (errors)
+		snapshot_error(&m->totals.calls, o->server, o->op, ANY_RPC_STATUS)->count += errors;
 	if (!mount->transport_count)
-		return 0;
+		return;
 	t = snapshot_transport(&m->totals.calls, mount->server, mount->transports[0].protocol);
-	if (!t)
-		return -ENOMEM;
 	t->retransmits += resent_calls(now) - resent_calls(before);
 	t->timeouts += counted_since(now->timeouts, before->timeouts);
-	return 0;
 }
 
 /* The kernel gives the device number of a mount that has ended to another one. */
@@ -141,43 +132,37 @@ static void name_server(struct client_calls *c, const char *server)
 	snprintf(c->server, sizeof(c->server), "%s", server);
 }
 
-static int add_mount(struct mountstats *m, struct mountstats_mount *mount,
-		     const struct nfs_mount *info)
+static void add_mount(struct mountstats *m, struct mountstats_mount *mount,
+		      const struct nfs_mount *info)
 {
 	struct seen_mount *seen =
 		ARRAY_FIND(s, m->mounts, m->mount_count, s->device == info->device);
 	bool counts = seen || m->begun, another = !seen || is_another(seen, mount);
 	struct mountstats_op *ops;
-	int err = 0;
 
 	if (seen && seen->there) { /* the superblock is mounted twice, with one set of counts */
 		client_add_mount(&seen->calls.mount, info);
-		return 0;
+		return;
 	}
-	if (!seen) {
-		seen = ARRAY_APPEND(m->mounts, m->mount_count);
-		if (!seen)
-			return -ENOMEM;
-		seen->device = info->device;
-	}
+	ops = malloc((mount->op_count + 1) * sizeof(*ops));
+	if (!ops)
+		return; /* the next poll counts its calls */
+	seen = seen ?: ARRAY_APPEND(m->mounts, m->mount_count);
+	seen->device = info->device;
 	if (another) {
 		seen->op_count = 0;
 		name_server(&seen->calls, mount->server);
 	}
 	seen->calls.mount.known = false; /* others may have come or gone */
 	client_add_mount(&seen->calls.mount, info);
-	for (size_t i = 0; i < mount->op_count && counts && !err; i++)
-		err = add_op(m, &seen->calls.sums, mount, &mount->ops[i],
-			     op_before(seen, mount->ops[i].name));
-	ops = realloc(seen->ops, (mount->op_count + 1) * sizeof(*ops));
-	if (!ops)
-		return -ENOMEM;
+	ARRAY_EACH(op, mount->ops, counts ? mount->op_count : 0)
+		add_op(m, &seen->calls.sums, mount, op, op_before(seen, op->name));
 	memcpy(ops, mount->ops, mount->op_count * sizeof(*ops));
+	free(seen->ops);
 	seen->ops = ops;
 	seen->op_count = mount->op_count;
 	seen->age = mount->age;
 	seen->there = true;
-	return err;
 }
 
 /* Removes the mounts that have ended: their counts are in the totals. Those that another process has may come back. */
@@ -212,58 +197,51 @@ static const struct nfs_mount *info_of(const struct nfs_mount *infos, size_t cou
 }
 
 /* Referrals add servers without end: those beyond RPC_MAX_SERVERS fold, as in the other sources. */
-static int fold_server(struct mountstats *m, char *label)
+static void fold_server(struct mountstats *m, char *label)
 {
 	struct calls *c = &m->totals.calls;
 	size_t before = c->server_count;
 
-	if (!snapshot_server(c, label))
-		return -ENOMEM;
+	snapshot_server(c, label);
 	if (before < RPC_MAX_SERVERS || c->server_count == before)
-		return 0;
+		return;
 	c->server_count = before;
 	snprintf(label, LABEL_SIZE, LABEL_OTHER);
-	return snapshot_server(c, LABEL_OTHER) ? 0 : -ENOMEM;
+	snapshot_server(c, LABEL_OTHER);
 }
 
-static int read_mounts(struct mountstats *m, const struct file_text *stats,
-		       const struct nfs_mount *infos, size_t count)
+static void read_mounts(struct mountstats *m, const struct file_text *stats,
+			const struct nfs_mount *infos, size_t count)
 {
 	FREED struct mountstats_mount *mount = malloc(sizeof(*mount));
 	const struct nfs_mount *info;
 	const char *label;
 	struct span text = file_text_span(stats);
-	int err = mount ? 0 : -ENOMEM;
 
-	for (size_t i = 0; !err && mountstats_next(&text, mount); i++) {
+	for (size_t i = 0; mount && mountstats_next(&text, mount); i++) {
 		info = info_of(infos, count, i, mount->mountpoint);
 		if (!info)
 			continue; /* just mounted or unmounted: left to the next poll */
 		label = m->label ? m->label(m->context, info->remote.address, info->remote.port) :
 				   NULL;
 		snprintf(mount->server, sizeof(mount->server), "%s", label ?: info->server);
-		err = (label ? 0 : fold_server(m, mount->server)) ?:
-			      add_mount(m, mount, info)           ?:
-			      transports_add(&m->transports, mount, info);
+		if (!label)
+			fold_server(m, mount->server);
+		add_mount(m, mount, info);
+		transports_add(&m->transports, mount, info);
 	}
-	return err;
 }
 
-static int parse_mountinfo(const struct file_text *file, struct nfs_mount **infos, size_t *count)
+static void parse_mountinfo(const struct file_text *file, struct nfs_mount **infos, size_t *count)
 {
 	struct span text = file_text_span(file);
-	struct nfs_mount info, *entry;
+	struct nfs_mount info;
 
-	while (mountinfo_next(&text, &info)) {
-		entry = ARRAY_APPEND(*infos, *count);
-		if (!entry)
-			return -ENOMEM;
-		*entry = info;
-	}
-	return 0;
+	while (mountinfo_next(&text, &info))
+		*ARRAY_APPEND(*infos, *count) = info;
 }
 
-static int poll_mounts(struct mountstats *m)
+static void poll_mounts(struct mountstats *m)
 {
 	FILE_TEXT stats = {}, text = {};
 	FREED struct nfs_mount *infos = NULL;
@@ -272,7 +250,6 @@ static int poll_mounts(struct mountstats *m)
 	size_t count = 0;
 	int err;
 
-	transports_clear(&m->transports);
 	err = read_proc(m, process, "mountstats", &stats);
 	if (err) {
 		process = self;
@@ -281,19 +258,16 @@ static int poll_mounts(struct mountstats *m)
 	/* The other process' mounts may have been counted before. */
 	if (m->process && m->process != process)
 		m->begun = false;
-	err = err                                               ?:
-		      read_proc(m, process, "mountinfo", &text) ?:
-		      parse_mountinfo(&text, &infos, &count)    ?:
-		      read_mounts(m, &stats, infos, count);
-	if (!err) {
-		forget_mounts(m);
-		err = transports_count_connects(&m->transports, &m->totals, m->begun);
-	}
-	if (!err) {
-		m->begun = true;
-		m->process = process;
-	}
-	return err;
+	/* The next poll counts what this one cannot read. */
+	if (err || read_proc(m, process, "mountinfo", &text))
+		return;
+	transports_clear(&m->transports);
+	parse_mountinfo(&text, &infos, &count);
+	read_mounts(m, &stats, infos, count);
+	forget_mounts(m);
+	transports_count_connects(&m->transports, &m->totals, m->begun);
+	m->begun = true;
+	m->process = process;
 }
 
 void mountstats_close(void *mountstats)
@@ -320,33 +294,24 @@ struct mountstats *mountstats_open(const char *root, mountstats_label *label, vo
 	m->root = root;
 	m->label = label;
 	m->context = context;
-	if (poll_mounts(m) == -ENOMEM) {
-		mountstats_close(m);
-		errno = ENOMEM;
-		return NULL;
-	}
+	poll_mounts(m);
 	return m;
 }
 
 /* Adds the calls of each mount, or only their bytes. */
-static int list_mounts(const struct mountstats *m, struct client_list *to, bool bytes)
+static void list_mounts(const struct mountstats *m, struct client_list *to, bool bytes)
 {
-	struct client_calls *c;
+	ARRAY_EACH(mount, m->mounts, m->mount_count) {
+		const struct rpc_sums *sums = &mount->calls.sums;
+		struct client_calls *c = ARRAY_APPEND(to->list, to->count);
 
-	for (size_t i = 0; i < m->mount_count; i++) {
-		c = ARRAY_APPEND(to->list, to->count);
-		if (!c)
-			return -ENOMEM;
-		*c = m->mounts[i].calls;
+		*c = mount->calls;
 		if (!bytes)
 			continue;
 		c->sums = (struct rpc_sums){};
-		memcpy(c->sums.sent_bytes, m->mounts[i].calls.sums.sent_bytes,
-		       sizeof(c->sums.sent_bytes));
-		memcpy(c->sums.received_bytes, m->mounts[i].calls.sums.received_bytes,
-		       sizeof(c->sums.received_bytes));
+		memcpy(c->sums.sent_bytes, sums->sent_bytes, sizeof(sums->sent_bytes));
+		memcpy(c->sums.received_bytes, sums->received_bytes, sizeof(sums->received_bytes));
 	}
-	return 0;
 }
 
 /* ---- servers that have ended ---- */
@@ -394,13 +359,11 @@ static void forget_with_source(struct mountstats *m, const struct calls *others)
 	}
 }
 
-int mountstats_add_rest(struct mountstats *m, struct snapshot *s, struct client_list *mounts)
+void mountstats_add_rest(struct mountstats *m, struct snapshot *s, struct client_list *mounts)
 {
 	const uint64_t rest = rpc_facts(FACTS_REST);
-	int err = poll_mounts(m);
 
-	if (err == -ENOMEM)
-		return err;
+	poll_mounts(m);
 	forget_with_source(m, &s->calls);
 	s->calls.unknown = m->begun ? s->calls.unknown & ~rest : s->calls.unknown | rest;
 	for (size_t i = 0; i < m->totals.calls.op_count; i++) {
@@ -413,7 +376,8 @@ int mountstats_add_rest(struct mountstats *m, struct snapshot *s, struct client_
 		to->sent_bytes += from->sent_bytes;
 		to->received_bytes += from->received_bytes;
 	}
-	return list_mounts(m, mounts, true) ?: transports_add_slots(&m->transports, m->root, s);
+	list_mounts(m, mounts, true);
+	transports_add_slots(&m->transports, m->root, s);
 }
 
 /* ---- the source ---- */
@@ -426,17 +390,15 @@ static void *try_mountstats(const struct source_setup *setup)
 static int read_state(void *state, struct snapshot *s, struct client_list *clients)
 {
 	struct mountstats *m = state;
-	int err = poll_mounts(m);
 
+	poll_mounts(m);
 	s->calls.unknown |= RPC_ALL_FACTS & ~rpc_facts(FACTS_MOUNTSTATS);
-	if (err == -ENOMEM)
-		return err;
 	forget_servers(m, s->time_ns);
 	snapshot_drop(&s->self, "rpc_series", m->folded_calls);
-	/* After another error the next poll counts what this one could not read. */
-	return calls_copy(&s->calls, &m->totals.calls) ?:
-		       list_mounts(m, clients, false)  ?:
-		       transports_add_slots(&m->transports, m->root, s);
+	calls_copy(&s->calls, &m->totals.calls, TABLE_OPS);
+	list_mounts(m, clients, false);
+	transports_add_slots(&m->transports, m->root, s);
+	return 0;
 }
 
 const struct source_ops mountstats_source = { .try = try_mountstats,

@@ -45,8 +45,9 @@ static bool open_changes(struct nfs_mounts *m, const char *root)
 	return m->changes >= 0;
 }
 
-/* The devices of the mounts of one network namespace, sorted; NULL: they could not be read. */
+/* The devices of the mounts of one network namespace, sorted. */
 struct volumes {
+	bool known; /* they could be read */
 	uint64_t *devices;
 	size_t count;
 };
@@ -59,35 +60,30 @@ static int compare_devices(const void *a, const void *b)
 static void read_volumes(struct volumes *v, const char *process)
 {
 	FILE_TEXT file = {};
-	uint64_t device, *added;
+	uint64_t device;
 	struct span text;
 
 	if (file_text_read(&file, PATHF("%s/net/nfsfs/volumes", process), FILE_MAX))
 		return;
-	v->devices = malloc(sizeof(*v->devices));
+	v->known = true;
 	text = file_text_span(&file);
-	while (v->devices && nfs_volumes_next(&text, &device)) {
-		added = ARRAY_APPEND(v->devices, v->count);
-		if (added)
-			*added = device;
-	}
-	if (v->devices)
+	while (nfs_volumes_next(&text, &device))
+		*ARRAY_APPEND(v->devices, v->count) = device;
+	if (v->count)
 		qsort(v->devices, v->count, sizeof(device), compare_devices);
 }
 
 static bool is_elsewhere(const struct volumes *v, uint64_t device)
 {
-	return v->devices &&
-	       !bsearch(&device, v->devices, v->count, sizeof(device), compare_devices);
+	return v->known && !(v->count && bsearch(&device, v->devices, v->count, sizeof(device),
+						 compare_devices));
 }
 
-static int add_mount(struct nfs_mounts *m, struct nfs_mount *mount, const struct volumes *volumes)
+static void add_mount(struct nfs_mounts *m, struct nfs_mount *mount, const struct volumes *volumes)
 {
 	struct mount_place *place = ARRAY_APPEND(m->list.places, m->list.place_count);
 	struct nfs_mount *row;
 
-	if (!place)
-		return -ENOMEM;
 	*place = (struct mount_place){ mount->device, SIZE_MAX };
 	/* A part of a volume that is mounted already, as a pod's subPath. */
 	row = ARRAY_FIND(x, m->list.seen.mounts, m->list.seen.mount_count,
@@ -96,14 +92,11 @@ static int add_mount(struct nfs_mounts *m, struct nfs_mount *mount, const struct
 				 mount_leads_to(mount->export, x->export));
 	if (!row && m->list.seen.mount_count == NFS_MOUNTS_READ) {
 		m->left_out++;
-		return 0;
+		return;
 	}
 	mount->elsewhere = is_elsewhere(volumes, mount->device);
 	row = row ?: snapshot_mount(&m->list.seen, mount);
-	if (!row)
-		return -ENOMEM;
 	place->row = (size_t)(row - m->list.seen.mounts);
-	return 0;
 }
 
 static int read_mounts(struct nfs_mounts *m)
@@ -112,6 +105,7 @@ static int read_mounts(struct nfs_mounts *m)
 	struct volumes volumes = {};
 	struct nfs_mount mount;
 	struct span text;
+	uint64_t failed = memory_failed();
 	int err = file_text_read(&file, PATHF("%s/mountinfo", m->list.process), FILE_MAX);
 
 	if (err)
@@ -119,10 +113,10 @@ static int read_mounts(struct nfs_mounts *m)
 	forget_mounts(m);
 	read_volumes(&volumes, m->list.process);
 	text = file_text_span(&file);
-	while (!err && mountinfo_next(&text, &mount))
-		err = add_mount(m, &mount, &volumes);
+	while (mountinfo_next(&text, &mount))
+		add_mount(m, &mount, &volumes);
 	free(volumes.devices);
-	return err;
+	return memory_error(failed);
 }
 
 /* Whether @server is @name, an '@' and the number of a network namespace. */
@@ -152,47 +146,40 @@ static const char *numbered_name(const struct snapshot *s, const struct nfs_moun
 	return found;
 }
 
-static bool copy_mount(const struct nfs_mount *seen, struct snapshot *s)
+static void copy_mount(const struct nfs_mount *seen, struct snapshot *s)
 {
 	const char *name = numbered_name(s, seen);
-	struct nfs_mount *row, named = *seen;
+	struct nfs_mount named = *seen;
 
 	if (name)
 		snprintf(named.server, sizeof(named.server), "%s", name);
 	/* Others cannot be there already. */
 	if (strchr(named.server, '@'))
-		return snapshot_mount(&s->calls, &named);
-	row = ARRAY_APPEND(s->calls.mounts, s->calls.mount_count);
-	if (row)
-		*row = named;
-	return row;
+		snapshot_mount(&s->calls, &named);
+	else
+		*ARRAY_APPEND(s->calls.mounts, s->calls.mount_count) = named;
 }
 
-int nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s)
+void nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s)
 {
 	bool first = m->changes < 0;
 	uint64_t begin = thread_cpu_ns();
-	int err = 0;
 
 	if (!open_changes(m, root))
-		return 0;
+		return;
 	m->changed |= first || mounts_changed(m->changes);
 	m->list.changed = m->changed && (first || s->time_ns >= m->due_ns);
 	m->changed &= !m->list.changed;
 	m->version += m->list.changed;
-	if (m->list.changed)
-		err = read_mounts(m);
+	/* Then the next snapshot reads it. With hidepid, process 1 may be hidden after capabilities were given up. */
+	if (m->list.changed && read_mounts(m))
+		close_changes(m);
 	if (m->list.changed && m->list.place_count > NFS_MOUNTS_MAX)
 		m->due_ns = s->time_ns + apart_ns(begin, NFS_MOUNTS_APART, 0, NFS_MOUNTS_APART_NS);
-	/* Then the next snapshot reads it. With hidepid, process 1 may be hidden after capabilities were given up. */
-	if (err)
-		close_changes(m);
-	for (size_t i = 0; i < m->list.seen.mount_count && err != -ENOMEM; i++)
-		if (!copy_mount(&m->list.seen.mounts[i], s))
-			err = -ENOMEM;
+	ARRAY_EACH(seen, m->list.seen.mounts, m->list.seen.mount_count)
+		copy_mount(seen, s);
 	s->calls.mounts_version = m->version;
 	s->calls.left_out_entries += m->left_out;
-	return err == -ENOMEM ? err : 0;
 }
 
 /* ---- the mounts that are shown ---- */
@@ -218,17 +205,15 @@ static int later_first(const void *a, const void *b)
 	return ORDER(*(const uint64_t *)b, *(const uint64_t *)a);
 }
 
-int nfs_mounts_limit(struct snapshot *s)
+void nfs_mounts_limit(struct snapshot *s)
 {
 	struct calls *c = &s->calls;
 	size_t count = c->mount_count, above = 0, equal;
 	uint64_t *used, *sorted, least;
 
-	if (count <= NFS_MOUNTS_MAX)
-		return 0;
-	used = malloc(2 * count * sizeof(*used));
+	used = count > NFS_MOUNTS_MAX ? malloc(2 * count * sizeof(*used)) : NULL;
 	if (!used)
-		return -ENOMEM;
+		return;
 	sorted = used + count;
 	for (size_t i = 0; i < count; i++)
 		used[i] = sorted[i] = used_at(s, &c->mounts[i]);
@@ -243,5 +228,4 @@ int nfs_mounts_limit(struct snapshot *s)
 			c->mounts[c->mount_count++] = c->mounts[i];
 	c->left_out_entries += count - c->mount_count;
 	free(used);
-	return 0;
 }

@@ -64,7 +64,7 @@ struct client_list;
 typedef const char *mountstats_label(void *context, const char *address, uint32_t port);
 
 /* Begins to count. @root: before the paths of proc and sysfs: "", or a folder of a test; it must
- * outlive the result. @label may be NULL. Returns NULL with errno set if memory is short. */
+ * outlive the result. @label may be NULL. Returns NULL without memory. */
 struct mountstats *mountstats_open(const char *root, mountstats_label *label, void *context);
 
 /* @mountstats: what mountstats_open() returned. */
@@ -72,8 +72,8 @@ void mountstats_close(void *mountstats);
 
 /* Adds the bytes sent and received since mountstats_open() to the ops of @s, and by mount to @mounts. Adds the slots of the
  * existing transports for each server and protocol. Takes these facts out of @s->unknown, unless mountstats could not be
- * read. Returns 0 or -ENOMEM. */
-int mountstats_add_rest(struct mountstats *m, struct snapshot *s, struct client_list *mounts);
+ * read. */
+void mountstats_add_rest(struct mountstats *m, struct snapshot *s, struct client_list *mounts);
 
 /* ---- nfs_mounts.c: the mounts of process 1, or of this process if those are not readable. mountinfo is in memory: no server
  * is asked. ---- */
@@ -101,12 +101,11 @@ void nfs_mounts_free(struct nfs_mounts *m);
 
 /* Adds the mounts to @s; reads them again only if the kernel reports a change. A mount
  * of another network namespace gets the name that its server has in @s, if the connections there
- * show exactly one such name. @root: before the paths of proc, "" for the system itself. Returns 0 or -ENOMEM. */
-int nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s);
+ * show exactly one such name. @root: before the paths of proc, "" for the system itself. */
+void nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s);
 
-/* Leaves NFS_MOUNTS_MAX mounts in @s, which has the calls by mount: those of servers that hang, then those that were in use last.
- * Returns 0 or -ENOMEM. */
-int nfs_mounts_limit(struct snapshot *s);
+/* Leaves NFS_MOUNTS_MAX mounts in @s, which has the calls by mount: those of servers that hang, then those that were in use last. */
+void nfs_mounts_limit(struct snapshot *s);
 
 /* ---- transports.c: connects from mountstats, slots from sysfs (5.14). A server's transports of one protocol are shown as one,
  * with the protocol's name. ---- */
@@ -122,16 +121,16 @@ struct transports {
 /* Begins a poll. */
 void transports_clear(struct transports *t);
 
-/* Adds the transports of @mount. Those that it shares with another mount count once. Returns 0 or -ENOMEM. */
-int transports_add(struct transports *t, const struct mountstats_mount *mount,
-		   const struct nfs_mount *info);
+/* Adds the transports of @mount. Those that it shares with another mount count once. */
+void transports_add(struct transports *t, const struct mountstats_mount *mount,
+		    const struct nfs_mount *info);
 
 /* Ends a poll: adds the connects of each transport since the last poll to @totals, or only stores
- * their number if counting has not @begun. Returns 0 or -ENOMEM. */
-int transports_count_connects(struct transports *t, struct snapshot *totals, bool begun);
+ * their number if counting has not @begun. */
+void transports_count_connects(struct transports *t, struct snapshot *totals, bool begun);
 
-/* Adds the slots that sysfs shows below @root ("" for the system itself) to @s. Returns 0 or -ENOMEM. */
-int transports_add_slots(const struct transports *t, const char *root, struct snapshot *s);
+/* Adds the slots that sysfs shows below @root ("" for the system itself) to @s. */
+void transports_add_slots(const struct transports *t, const char *root, struct snapshot *s);
 
 /* A transport in sysfs, in the form of net/sunrpc/sysfs.c (5.14): ".../switch-0/xprt-7-tcp". A switch has the transports of one
  * client of sunrpc. */

@@ -44,39 +44,33 @@ static struct transport *find_transport(const struct transports *t, const struct
 	return other;
 }
 
-static int add_transport(struct transports *t, const struct transport *now)
+static void add_transport(struct transports *t, const struct transport *now)
 {
 	struct transport *k = find_transport(t, now);
 	uint64_t before = k ? k->before : 0;
 
 	if (k && k->there)
-		return 0; /* another mount has shown it */
-	if (!k)
-		k = ARRAY_APPEND(t->list, t->count);
-	if (!k)
-		return -ENOMEM;
+		return; /* another mount has shown it */
+	k = k ?: ARRAY_APPEND(t->list, t->count);
 	*k = *now;
 	k->before = before;
-	return 0;
 }
 
-int transports_add(struct transports *t, const struct mountstats_mount *mount,
-		   const struct nfs_mount *info)
+void transports_add(struct transports *t, const struct mountstats_mount *mount,
+		    const struct nfs_mount *info)
 {
 	struct transport one = { .port = info->remote.port, .there = true };
-	int err = 0;
 
 	snprintf(one.server, sizeof(one.server), "%s", mount->server);
 	snprintf(one.address, sizeof(one.address), "%s", info->remote.address);
 	memcpy(one.version, info->version, sizeof(one.version));
-	for (; one.index < mount->transport_count && !err; one.index++) {
+	for (; one.index < mount->transport_count; one.index++) {
 		one.now = mount->transports[one.index];
-		err = add_transport(t, &one);
+		add_transport(t, &one);
 	}
-	return err;
 }
 
-int transports_count_connects(struct transports *t, struct snapshot *totals, bool begun)
+void transports_count_connects(struct transports *t, struct snapshot *totals, bool begun)
 {
 	struct rpc_transport_state *state;
 	size_t kept = 0;
@@ -85,8 +79,6 @@ int transports_count_connects(struct transports *t, struct snapshot *totals, boo
 		if (!k->there)
 			continue; /* it has ended */
 		state = snapshot_transport(&totals->calls, k->server, k->now.protocol);
-		if (!state)
-			return -ENOMEM;
 		/* A count that has fallen is that of a new transport, which has begun at 0. */
 		if (begun)
 			state->connects +=
@@ -95,7 +87,6 @@ int transports_count_connects(struct transports *t, struct snapshot *totals, boo
 		t->list[kept++] = *k;
 	}
 	t->count = kept;
-	return 0;
 }
 
 /* ---- sysfs ---- */
@@ -145,19 +136,18 @@ struct xprt_list {
 	size_t count;
 };
 
-static int read_files(struct xprt_list *list, const char *root)
+static void read_files(struct xprt_list *list, const char *root)
 {
 	glob_t paths;
 
 	if (glob(PATHF("%s/sys/kernel/sunrpc/xprt-switches/switch-*/xprt-*/xprt_info", root),
 		 GLOB_NOSORT, NULL, &paths))
-		return 0;
+		return;
 	qsort(paths.gl_pathv, paths.gl_pathc, sizeof(*paths.gl_pathv), by_number);
 	list->files = calloc(paths.gl_pathc, sizeof(*list->files));
 	for (size_t i = 0; list->files && i < paths.gl_pathc; i++)
 		list->count += read_file(&list->files[list->count], paths.gl_pathv[i]);
 	globfree(&paths);
-	return list->files ? 0 : -ENOMEM;
 }
 
 /* The transport of @t that sysfs shows; NULL: it belongs to no NFS mount. The server's port separates NFS from lockd
@@ -184,31 +174,27 @@ static const struct transport *find_shown(const struct transports *t, const stru
 	return found;
 }
 
-static int add_slots(const struct transports *t, struct snapshot *s, const struct xprt_list *list,
-		     const struct xprt_file *f)
+static void add_slots(const struct transports *t, struct snapshot *s, const struct xprt_list *list,
+		      const struct xprt_file *f)
 {
 	const struct transport *shown = find_shown(t, list, f);
 	struct rpc_transport_state *state;
 
 	if (!shown)
-		return 0;
+		return;
 	state = snapshot_transport(&s->calls, shown->server, shown->now.protocol);
-	if (!state)
-		return -ENOMEM;
 	state->alive = true;
 	state->slots_max += f->slots_max;
 	state->slots_allocated += f->slots_allocated;
 	state->slots_in_flight += f->pending;
-	return 0;
 }
 
-int transports_add_slots(const struct transports *t, const char *root, struct snapshot *s)
+void transports_add_slots(const struct transports *t, const char *root, struct snapshot *s)
 {
 	struct xprt_list list = {};
-	int err = read_files(&list, root);
 
-	for (size_t i = 0; i < list.count && !err; i++)
-		err = add_slots(t, s, &list, &list.files[i]);
+	read_files(&list, root);
+	for (size_t i = 0; i < list.count; i++)
+		add_slots(t, s, &list, &list.files[i]);
 	free(list.files);
-	return err;
 }

@@ -120,7 +120,8 @@ bool clients_transport(struct client_transport *info, uint32_t client)
 
 bool clients_list(struct client_transport **list, size_t *count)
 {
-	struct client_transport info, *added;
+	struct client_transport info;
+	uint64_t failed = memory_failed();
 	OPEN_FOLDER *folder = opendir(CLIENTS);
 	bool listed = false;
 	unsigned long client;
@@ -136,13 +137,10 @@ bool clients_list(struct client_transport **list, size_t *count)
 		listed = true;
 		if (!clients_transport(&info, (uint32_t)client))
 			continue;
-		added = ARRAY_APPEND(*list, *count);
-		if (!added)
-			return false;
-		*added = info;
-		added->client = (uint32_t)client;
+		info.client = (uint32_t)client;
+		*ARRAY_APPEND(*list, *count) = info;
 	}
-	return folder && (*count || !listed);
+	return folder && (*count || !listed) && !memory_error(failed);
 }
 
 bool clients_server_name(char *name, size_t size, const char *address, uint32_t port)

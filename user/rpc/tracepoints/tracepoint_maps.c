@@ -96,8 +96,7 @@ static void note_earlier(struct tracepoint_maps *m, uint32_t client)
 	rest = file_text_span(&tasks);
 	while (m->earlier_count < MAX_EARLIER && (task = clients_waiting_task(&rest))) {
 		call = ARRAY_APPEND(m->earlier, m->earlier_count);
-		if (call)
-			*call = (struct earlier_call){ client, task };
+		*call = (struct earlier_call){ client, task };
 	}
 }
 
@@ -229,8 +228,6 @@ static int read_server(struct tracepoint_maps *m, struct snapshot *s, uint32_t i
 
 	transport = snapshot_transport(&s->calls, server_label(m, i), m->labels[i].transport);
 	server = snapshot_server(&s->calls, server_label(m, i));
-	if (!transport || !server)
-		return -ENOMEM;
 	transport->retransmits += v->retransmits;
 	transport->disconnects += v->disconnects;
 	for (int l = 0; l < RPC_LIMITS; l++) {
@@ -321,8 +318,6 @@ static void look_at_task(struct waiting *w, uint32_t i, uint64_t key)
 	if (t.server > RPC_MAX_SERVERS || !*server_label(w->m, t.server))
 		return;
 	server = snapshot_server(&w->s->calls, server_label(w->m, t.server));
-	if (!server)
-		return;
 	/* What waits for its reply, or after another wait to try again: a call that the server has told to
 	 * try later has been answered, and a new attempt begins with that wait. */
 	if ((t.transmits || (t.waits.asleep == 1 + RPC_PHASE_DELAY && t.waits.until)) &&
@@ -374,9 +369,9 @@ static void name_oldest(const struct waiting *w, struct client_list *clients)
 		FILE_TEXT list = {};
 
 		key = w->oldest[i].key;
-		server = key ? snapshot_server(&w->s->calls, server_label(m, i)) : NULL;
-		if (!server)
+		if (!key)
 			continue;
+		server = snapshot_server(&w->s->calls, server_label(m, i));
 		made = m->bpf->bss->rpc_task_owner[key & (RPC_TASK_OWNERS - 1)];
 		if (!RPC_MADE_FOR(made, key))
 			made = 0;
@@ -485,23 +480,24 @@ static int read_all(struct tracepoint_maps *m, struct snapshot *s, struct client
 	m->bpf->bss->rpc_epoch = epoch + 1;
 	m->bpf->bss->rpc_age = s->time_ns - m->bpf->bss->rpc_attached;
 	name_servers(m);
-	err = rpc_series_read(&m->reader, m->bpf->bss->rpc_dropped[RPC_DROP_SERIES] ? RPC_MAX_SERIES : RPC_OP_SERIES, &names, &s->calls) ?:
-		      shares_read(&m->calls, clients, server_label, m);
-	if (!err)
-		shares_name_errors(&m->calls, &s->calls);
+	err = rpc_series_read(&m->reader,
+			      m->bpf->bss->rpc_dropped[RPC_DROP_SERIES] ? RPC_MAX_SERIES :
+									  RPC_OP_SERIES,
+			      &names, &s->calls);
 	for (uint32_t i = 0; i < RPC_MAX_SERVERS && !err; i++)
 		if (m->labels[i].server[0])
 			err = read_server(m, s, i, epoch);
 	if (!err && m->bpf->bss->rpc_dropped[RPC_DROP_SERVER])
 		err = read_server(m, s, RPC_MAX_SERVERS, epoch);
-	if (!err)
-		read_tasks(m, s, clients);
-	if (!err)
-		look_at_earlier(m, s);
-	if (!err)
-		free_servers(m, s);
+	if (err)
+		return err;
+	shares_read(&m->calls, clients, server_label, m);
+	shares_name_errors(&m->calls, &s->calls);
+	read_tasks(m, s, clients);
+	look_at_earlier(m, s);
+	free_servers(m, s);
 	rpc_drops_add(s, m->bpf->bss->rpc_dropped);
-	return err;
+	return 0;
 }
 
 int tracepoint_maps_read(struct tracepoint_maps *m, struct snapshot *s, struct client_list *clients)

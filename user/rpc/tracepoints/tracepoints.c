@@ -157,7 +157,7 @@ static void *try_tracepoints(const struct source_setup *setup)
 	}
 	if (!err) {
 		t->rest = mountstats_open(setup->root, tracepoint_maps_label, &t->maps);
-		err = t->rest ? 0 : -errno;
+		err = t->rest ? 0 : -ENOMEM;
 	}
 	if (err) {
 		detach_tracepoints(t);
@@ -204,6 +204,7 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 	struct tracepoints_state *t = state;
 	/* tp_exact counts in rpc_lost the calls that tp_latency missed: count them once. */
 	unsigned int except = bpf_hook_attached(&t->hooks, HOOK_EXACT) ? BIT(HOOK_LATENCY) : 0;
+	int err;
 
 	for (size_t i = 0; i < HOOKS; i++)
 		if (!(t->hooks.unused & BIT(i)))
@@ -211,8 +212,10 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 	snapshot_drop(&s->self, "rpc_recursion",
 		      t->bpf->bss->rpc_lost + rpc_cost_add(s, &t->hooks, except));
 	s->calls.unknown |= unknown_facts(t);
-	return tracepoint_maps_read(&t->maps, s, clients) ?:
-							    mountstats_add_rest(t->rest, s, clients);
+	err = tracepoint_maps_read(&t->maps, s, clients);
+	if (!err)
+		mountstats_add_rest(t->rest, s, clients);
+	return err;
 }
 
 const struct source_ops tracepoints_source = { .try = try_tracepoints,
