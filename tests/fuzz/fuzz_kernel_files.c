@@ -15,26 +15,22 @@
 
 static char root[] = "/dev/shm/xidscope-fuzz.XXXXXX";
 
-static const struct {
-	const char *path;
-	/* Another file without which it is not read. */
-	const char *also, *text;
-} files[] = {
-	{ "/sys/module/sunrpc/initstate", NULL, NULL },
-	{ "/sys/module/sunrpc/srcversion", NULL, NULL },
-	{ "/sys/module/sunrpc/taint", NULL, NULL },
-	{ "/sys/kernel/security/lockdown", NULL, NULL },
-	{ "/proc/self/status", NULL, NULL },
-	{ "/lib/modules/6.1/modules.dep", NULL, NULL },
-	{ "/lib/modules/6.1/sunrpc.ko", "/lib/modules/6.1/modules.dep", "sunrpc.ko: x\n" },
-	{ "/sys/module/nvidia/version", NULL, NULL },
-	{ "/proc/driver/nvidia/version", NULL, NULL },
-	{ "/proc/7/fdinfo/3", NULL, NULL },
-	{ "/proc/self/mountinfo", NULL, NULL },
-	{ "/proc/pressure/cpu", NULL, NULL },
-	{ "/proc/driver/nvidia/gpus/0000:c1:00.0/information", NULL, NULL },
-	{ "/proc/7/cgroup", NULL, NULL },
-	{ "/proc/7/comm", NULL, NULL },
+static const char *const files[] = {
+	"/sys/module/sunrpc/initstate",
+	"/sys/module/sunrpc/srcversion",
+	"/sys/module/sunrpc/taint",
+	"/sys/kernel/security/lockdown",
+	"/proc/self/status",
+	"/proc/cgroups",
+	"/sys/fs/cgroup/cgroup.controllers",
+	"/sys/module/nvidia/version",
+	"/proc/driver/nvidia/version",
+	"/proc/7/fdinfo/3",
+	"/proc/self/mountinfo",
+	"/proc/pressure/cpu",
+	"/proc/driver/nvidia/gpus/0000:c1:00.0/information",
+	"/proc/7/cgroup",
+	"/proc/7/comm",
 };
 
 #define FILES (sizeof(files) / sizeof(files[0]))
@@ -45,7 +41,7 @@ static void make_folders(void)
 
 	require(mkdtemp(root) != NULL);
 	for (size_t i = 0; i < FILES; i++) {
-		snprintf(path, sizeof(path), "%s%s", root, files[i].path);
+		snprintf(path, sizeof(path), "%s%s", root, files[i]);
 		for (slash = path + strlen(root); (slash = strchr(slash + 1, '/'));) {
 			*slash = 0;
 			mkdir(path, 0700);
@@ -115,7 +111,7 @@ static void look_who_holds(const char *bytes, size_t len)
 	free(text);
 }
 
-/* The first byte is the file; two files stand while they are read. */
+/* The first byte is the file. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static bool made;
@@ -133,16 +129,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size)
 		return 0;
 	file = data[0] % FILES;
-	put(files[file].path, data + 1, size - 1);
-	if (files[file].also)
-		put(files[file].also, files[file].text, strlen(files[file].text));
+	put(files[file], data + 1, size - 1);
 	rpc_offer_look(&rpc, root, NULL);
-	rpc_offer_look_on_disk(&rpc, root, "6.1");
 	require_string(rpc.srcversion);
 	require_string(rpc.tracefs_path);
-	require_string(rpc.disk_path);
-	require_string(rpc.disk_srcversion);
-	require(!*rpc.disk_srcversion || *rpc.disk_path);
 	fault_offer_read(&fault, root, 1);
 	require_string(fault.driver_version);
 	memset(source, 'x', sizeof(source));
@@ -159,8 +149,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fault_cause(root, 7, false);
 	cpu_pressure_waiting_ns(root);
 	look_who_holds((const char *)data + 1, size - 1);
-	put(files[file].path, NULL, 0);
-	if (files[file].also)
-		put(files[file].also, NULL, 0);
+	put(files[file], NULL, 0);
 	return 0;
 }

@@ -226,20 +226,6 @@ TEST(nothing_at_all)
 	assert_lacks(text, "until it is loaded");
 }
 
-TEST(the_module_on_disk)
-{
-	const char module[] = "\177ELF\0srcversion=FFFF0000\0";
-
-	put_machine();
-	put("/lib/modules/6.1.0-test/modules.dep", "updates/dkms/sunrpc.ko:\n");
-	put_bytes("/lib/modules/6.1.0-test/updates/dkms/sunrpc.ko", module, sizeof(module));
-	report("6.1.0-test", false);
-	assert_has(text, "; on disk updates/dkms/sunrpc.ko (FFFF0000, not what is loaded)\n");
-	put("/sys/module/sunrpc/srcversion", "FFFF0000\n");
-	report("6.1.0-test", false);
-	assert_has(text, "(FFFF0000, the same)\n");
-}
-
 TEST(localio_is_reported)
 {
 	put_machine();

@@ -13,6 +13,7 @@
 #include "faults/fault_observer.h"
 #include "faults/printk_hook.h"
 #include "kernel/bpf_support.h"
+#include "kernel/kernel_types.h"
 #include "rpc/choice.h"
 #include "rpc/polled/polled.h"
 
@@ -42,7 +43,7 @@ struct diagnosis {
 	struct rpc_offer offer;
 	struct source_choice choice;
 	struct fault_offer faults;
-	char sunrpc[400]; /* its state, in words */
+	char sunrpc[96]; /* its state, in words */
 	char source[200]; /* the choice, in words */
 	char mounts[200]; /* why some have no figures; "": all have */
 	char printk[400], nvidia[128];
@@ -77,18 +78,10 @@ static void describe_sunrpc(struct diagnosis *d)
 		[SUNRPC_BUILT_IN] = "built into the kernel",
 	};
 	const struct rpc_offer *f = &d->offer;
-	char disk[300] = "";
 
-	if (*f->disk_path)
-		snprintf(disk, sizeof(disk), "; on disk %s%s%s%s", f->disk_path,
-			 *f->disk_srcversion ? " (" : "", f->disk_srcversion,
-			 !*f->disk_srcversion                           ? "" :
-			 !*f->srcversion                                ? ")" :
-			 strcmp(f->srcversion, f->disk_srcversion) != 0 ? ", not what is loaded)" :
-									  ", the same)");
-	snprintf(d->sunrpc, sizeof(d->sunrpc), "%s%s%s%s%s", states[f->sunrpc],
+	snprintf(d->sunrpc, sizeof(d->sunrpc), "%s%s%s%s", states[f->sunrpc],
 		 f->out_of_tree ? ", out of tree" : "", *f->srcversion ? ", srcversion " : "",
-		 f->srcversion, disk);
+		 f->srcversion);
 }
 
 static void describe_source(struct diagnosis *d)
@@ -324,7 +317,7 @@ bool doctor_report(FILE *out, const char *root, const char *release, int every_m
 	bool healthy = true;
 
 	rpc_offer_look(&d.offer, root, types_file);
-	rpc_offer_look_on_disk(&d.offer, root, release);
+	d.offer.misses_events = !*root && kernel_misses_events();
 	if (every_message < 0)
 		rpc_offer_add_refusal(&d.offer, -every_message);
 	source_choose(&d.choice, &d.offer, RPC_SOURCES_ALL);

@@ -38,9 +38,6 @@ struct rpc_offer {
 	/* The loaded module's; "" if it has none. */
 	char srcversion[SRCVERSION_SIZE];
 	bool out_of_tree; /* the kernel marks the module as such (taint O) */
-	/* The module that modprobe would load, which may differ from the loaded one. */
-	char disk_path[128]; /* below /lib/modules/RELEASE; "": unknown */
-	char disk_srcversion[SRCVERSION_SIZE]; /* "": unknown (a compressed file) */
 
 	bool bpf; /* the kernel has BPF programs */
 	bool kernel_btf; /* its types are known */
@@ -59,7 +56,7 @@ struct rpc_offer {
 	bool sunrpc_events; /* tracefs has them */
 	enum debugfs_state debugfs;
 	int perf_error; /* errno of perf_event_open(); 0: events can be opened */
-	bool misses_events; /* kernel_misses_events() */
+	bool misses_events; /* kernel_misses_events(), if the caller has set it */
 	bool memory_groups; /* the kernel charges pages to control groups */
 	bool transports; /* sysfs lists sunrpc's transports (from 5.14) */
 	bool mountstats;
@@ -72,13 +69,9 @@ struct rpc_offer {
 /* Whether sunrpc is loaded. Cheap: can be called many times a second. */
 enum sunrpc_state sunrpc_look(const char *root);
 
-/* Reads what the choice of a source depends on: all but the module on disk. @types_file: NULL, or a file with the types of
+/* Reads what the choice of a source depends on. @types_file: NULL, or a file with the types of
  * the loaded sunrpc. Takes up to 0.1 s if sunrpc is built in. */
 void rpc_offer_look(struct rpc_offer *f, const char *root, const char *types_file);
-
-/* Adds what only reports need: the module on disk, whose whole file it reads, and misses_events. @release is the kernel's, as printed
- * by uname -r. */
-void rpc_offer_look_on_disk(struct rpc_offer *f, const char *root, const char *release);
 
 /* Adds what a try to load a program has shown, which failed with error number @error. */
 void rpc_offer_add_refusal(struct rpc_offer *f, int error);

@@ -13,9 +13,6 @@
 #include "kernel/kernel_types.h"
 #include "kernel/types_file.h"
 
-/* Larger than any module's file and than the list of modules. */
-#define MODULE_MAX (64 << 20)
-
 #define MODULE "/sys/module/sunrpc"
 
 /* Whether it can be read: access() would not count capabilities. */
@@ -103,46 +100,6 @@ static bool has_memory_groups(const char *root)
 			   1 << 16))
 		return unread;
 	return strstr(root_group.bytes, "memory");
-}
-
-/* From modules.dep: "kernel/net/sunrpc/sunrpc.ko.xz: kernel/...", one line per module. */
-static void find_module(char *found, size_t size, const char *folder)
-{
-	struct span rest, line, path, name;
-	FILE_TEXT list = {};
-
-	file_text_read(&list, PATHF("%s/modules.dep", folder), MODULE_MAX);
-	rest = file_text_span(&list);
-	while (span_next_line(&rest, &line) && !*found) {
-		path = name = span_take_until(&line, ":");
-		if (span_take_through(&name, "/sunrpc.ko"))
-			span_copy(path, found, size);
-	}
-}
-
-/* The section .modinfo holds strings NAME=VALUE, each with its NUL. */
-static void read_srcversion(char *version, size_t size, const char *path)
-{
-	const char key[] = "\0srcversion=";
-	FILE_TEXT module = {};
-	const char *at;
-
-	if (file_text_read(&module, path, MODULE_MAX))
-		return;
-	at = memmem(module.bytes, module.len, key, sizeof(key) - 1);
-	if (at)
-		snprintf(version, size, "%s", at + sizeof(key) - 1);
-}
-
-void rpc_offer_look_on_disk(struct rpc_offer *f, const char *root, const char *release)
-{
-	const char *folder = PATHF("%s/lib/modules/%s", root, release);
-
-	f->misses_events = !*root && kernel_misses_events();
-	find_module(f->disk_path, sizeof(f->disk_path), folder);
-	if (*f->disk_path)
-		read_srcversion(f->disk_srcversion, sizeof(f->disk_srcversion),
-				PATHF("%s/%s", folder, f->disk_path));
 }
 
 void rpc_offer_add_refusal(struct rpc_offer *f, int error)
