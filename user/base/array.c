@@ -14,6 +14,11 @@ uint64_t memory_failed(void)
 	return failed;
 }
 
+void memory_count_failure(void)
+{
+	failed++;
+}
+
 int memory_error(uint64_t before)
 {
 	return failed != before ? -ENOMEM : 0;

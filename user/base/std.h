@@ -53,8 +53,9 @@ static inline void free_at_end(void *pointer)
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 /* How often an array found no memory: array.c. memory_error() returns -ENOMEM if that has happened since the count was @before,
- * otherwise 0. */
+ * otherwise 0. Count what else fails only for want of memory with memory_count_failure(). */
 uint64_t memory_failed(void);
+void memory_count_failure(void);
 int memory_error(uint64_t before);
 
 /* Appends an element of zeros to *@elements, which has *@count elements of @size bytes. Begin with NULL and 0, end with free().

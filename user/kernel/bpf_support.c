@@ -222,6 +222,14 @@ void bpf_values_unmap(const struct bpf_map *map, const void *values)
 		bpf_values_unmap_first(map, bpf_map__max_entries(map), values);
 }
 
+void bpf_array_read(const struct bpf_map *map, uint32_t index, void *value)
+{
+	if (bpf_map_lookup_elem(bpf_map__fd(map), &index, value)) {
+		memset(value, 0, bpf_map__value_size(map));
+		memory_count_failure();
+	}
+}
+
 /* ---- a copy while a program writes ---- */
 
 /* How often to copy again at once. A program that still writes after these tries was interrupted. */

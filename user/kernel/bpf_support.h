@@ -70,6 +70,10 @@ void bpf_values_unmap(const struct bpf_map *map, const void *values);
 void *bpf_values_map_first(const struct bpf_map *map, size_t count, int protection);
 void bpf_values_unmap_first(const struct bpf_map *map, size_t count, const void *values);
 
+/* Reads element @index, in range, of a map that is an array. The kernel may only lack the memory for it: then *@value is zeros, and
+ * memory_failed() grows. */
+void bpf_array_read(const struct bpf_map *map, uint32_t index, void *value);
+
 /* A value in a map that programs write at any time. A program counts *started before it writes and *finished after it. */
 struct bpf_value {
 	const volatile void *bytes;

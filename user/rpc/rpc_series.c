@@ -101,31 +101,26 @@ _Static_assert(sizeof(struct rpc_series_info) == sizeof(struct rpc_event_series_
 			       offsetof(struct rpc_event_series_key, op),
 	       "server and op are at the same places");
 
-/* The labels of a series. Returns 0 or -errno. */
-static int name_series(const struct rpc_series_reader *r, const struct rpc_names *names,
-		       uint32_t series, const char **server, char op[RPC_OP_LEN])
+/* Writes the op of a series to @op, and returns the label of its server. */
+static const char *name_series(const struct rpc_series_reader *r, const struct rpc_names *names,
+			       uint32_t series, char op[RPC_OP_LEN])
 {
 	struct rpc_series_info info = { .key.server = series - RPC_OP_SERIES, .name = LABEL_OTHER };
 
-	*server = LABEL_OTHER;
-	if (series && series < RPC_OP_SERIES &&
-	    bpf_map_lookup_elem(bpf_map__fd(r->maps.series_info), &series, &info))
-		return -errno;
+	if (series && series < RPC_OP_SERIES)
+		bpf_array_read(r->maps.series_info, series, &info);
 	snprintf(op, RPC_OP_LEN, "%.*s", RPC_OP_LEN - 1, info.name);
-	if (series)
-		*server = names->server(names->context, info.key.server);
-	return 0;
+	return series ? names->server(names->context, info.key.server) : LABEL_OTHER;
 }
 
 /* Adds series number @i, of all shards. */
-static int read_one(struct rpc_series_reader *r, uint32_t i, const struct rpc_names *names,
-		    struct calls *c)
+static void read_one(struct rpc_series_reader *r, uint32_t i, const struct rpc_names *names,
+		     struct calls *c)
 {
 	const struct rpc_series *copy;
 	struct rpc_op *op = NULL;
 	char name[RPC_OP_LEN];
 	const char *server;
-	int err;
 
 	for (uint32_t shard = 0; shard < r->shards; shard++) {
 		copy = rpc_series_copy(r, i * r->shards + shard);
@@ -133,14 +128,13 @@ static int read_one(struct rpc_series_reader *r, uint32_t i, const struct rpc_na
 			continue;
 		/* Named after its first call: before that, the number may get another op. */
 		if (!op) {
-			err = name_series(r, names, i, &server, name);
-			if (err || !*server)
-				return err;
+			server = name_series(r, names, i, name);
+			if (!*server)
+				return;
 			op = snapshot_op(c, server, name);
 		}
 		rpc_series_add(op, copy);
 	}
-	return 0;
 }
 
 struct ordered_error {
@@ -151,59 +145,52 @@ struct ordered_error {
 COMPARE_BY(by_order, struct ordered_error, value.order)
 
 /* Adds the errors of the first @count series, in the order in which they were first seen. */
-static int read_errors(const struct rpc_series_reader *r, uint32_t count,
-		       const struct rpc_names *names, struct calls *c)
+static void read_errors(const struct rpc_series_reader *r, uint32_t count,
+			const struct rpc_names *names, struct calls *c)
 {
 	int fd = bpf_map__fd(r->maps.errors);
-	struct ordered_error *list = calloc(RPC_MAX_ERRORS, sizeof(*list)), *e = list;
 	char status[RPC_STATUS_LEN], op[RPC_OP_LEN];
+	FREED struct ordered_error *list = NULL;
+	struct ordered_error next;
 	struct rpc_error *error;
 	const char *server;
 	void *last = NULL;
 	size_t errors = 0;
-	int err = 0;
 
-	if (!list)
-		return -ENOMEM;
-	while (errors < RPC_MAX_ERRORS && !bpf_map_get_next_key(fd, last, &list[errors].key)) {
-		last = &list[errors].key;
-		if (!bpf_map_lookup_elem(fd, last, &list[errors].value))
-			errors++;
+	while (errors < RPC_MAX_ERRORS && !bpf_map_get_next_key(fd, last, &next.key)) {
+		last = &next.key;
+		if (!bpf_map_lookup_elem(fd, last, &next.value))
+			*ARRAY_APPEND(list, errors) = next;
 	}
 	qsort(list, errors, sizeof(*list), by_order);
-	for (; e < list + errors && !err; e++) {
+	ARRAY_EACH(e, list, errors) {
 		/* Its server may be newer than this reading. */
-		if (e->key.series >= count)
-			continue;
-		err = name_series(r, names, e->key.series, &server, op);
-		if (err || !*server)
+		server = e->key.series < count ? name_series(r, names, e->key.series, op) : "";
+		if (!*server)
 			continue;
 		nfs_status_name(e->key.status, status, sizeof(status));
 		error = snapshot_error(c, server, op, status);
 		error->count += e->value.count;
 		error->share = (uint32_t)e->value.share;
 	}
-	free(list);
-	return err;
 }
 
 int rpc_series_read(struct rpc_series_reader *r, uint32_t count, const struct rpc_names *names,
 		    struct calls *c)
 {
-	size_t size = (size_t)count * r->shards * sizeof(*r->series);
-	void *series = mmap(NULL, size, PROT_READ, MAP_SHARED, bpf_map__fd(r->maps.series), 0);
-	int err = 0;
+	const size_t values = (size_t)count * r->shards;
 
-	if (series == MAP_FAILED)
+	r->series = bpf_values_map_first(r->maps.series, values, PROT_READ);
+	if (!r->series)
 		return -errno;
-	r->series = series;
 	r->pauses_left = BPF_COPY_PAUSES;
 	/* "other" comes last, so that it does not change the order of the rest. */
-	for (uint32_t i = 1; i <= count && !err; i++)
-		err = read_one(r, i % count, names, c);
-	munmap(series, size);
+	for (uint32_t i = 1; i <= count; i++)
+		read_one(r, i % count, names, c);
+	bpf_values_unmap_first(r->maps.series, values, (const void *)r->series);
 	r->series = NULL;
-	return err ? err : read_errors(r, count, names, c);
+	read_errors(r, count, names, c);
+	return 0;
 }
 
 void rpc_series_clear(struct rpc_series_reader *r, uint32_t series)
@@ -232,14 +219,13 @@ uint32_t rpc_peak_of(const struct rpc_peak *peak, uint32_t epoch)
 	return peak->epoch[epoch & 1] == epoch ? peak->depth[epoch & 1] : 0;
 }
 
-int rpc_stats_read(const struct rpc_series_reader *r, uint32_t number, uint32_t epoch,
-		   struct rpc_server_state *server)
+void rpc_stats_read(const struct rpc_series_reader *r, uint32_t number, uint32_t epoch,
+		    struct rpc_server_state *server)
 {
 	struct rpc_server_stats stats;
 
 	for (uint32_t i = number * r->shards; i < (number + 1) * r->shards; i++) {
-		if (bpf_map_lookup_elem(bpf_map__fd(r->maps.server_stats), &i, &stats))
-			return -errno;
+		bpf_array_read(r->maps.server_stats, i, &stats);
 		server->earlier_ns += stats.earlier_ns;
 		server->lock_calls += stats.locks.calls;
 		server->lock_errors += stats.locks.failed;
@@ -256,7 +242,6 @@ int rpc_stats_read(const struct rpc_series_reader *r, uint32_t number, uint32_t 
 				h->bucket[b] += stats.depth[q][b];
 		}
 	}
-	return 0;
 }
 
 bool rpc_raise_age(uint64_t *max, uint64_t now, uint64_t since)

@@ -60,9 +60,9 @@ void rpc_series_add(struct rpc_op *op, const struct rpc_series *copy);
 /* The greatest depth within interval @epoch. */
 uint32_t rpc_peak_of(const struct rpc_peak *peak, uint32_t epoch);
 
-/* Adds the figures of server number @number, with the peaks of interval @epoch. Returns 0 or -errno. */
-int rpc_stats_read(const struct rpc_series_reader *r, uint32_t number, uint32_t epoch,
-		   struct rpc_server_state *server);
+/* Adds the figures of server number @number, with the peaks of interval @epoch. */
+void rpc_stats_read(const struct rpc_series_reader *r, uint32_t number, uint32_t epoch,
+		    struct rpc_server_state *server);
 
 /* Raises *@max to the time since @since (0: no time). Returns whether it was less. */
 bool rpc_raise_age(uint64_t *max, uint64_t now, uint64_t since);

@@ -37,11 +37,6 @@ static uint32_t own_netns(void)
 	return 0;
 }
 
-static int lookup_value(struct bpf_map *map, uint32_t key, void *value)
-{
-	return bpf_map_lookup_elem(bpf_map__fd(map), &key, value);
-}
-
 int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards)
 {
 	const struct share_maps shares = { SHARE_MAPS(bpf) };
@@ -76,8 +71,7 @@ static int read_servers(struct reading *r)
 	for (uint32_t i = 0; i < r->server_count; i++) {
 		char *label = r->servers[i];
 
-		if (lookup_value(bpf->maps.servers, i, &server))
-			return -errno;
+		bpf_array_read(bpf->maps.servers, i, &server);
 		if (!server.name[0])
 			continue; /* being filled at this moment: nothing is counted yet */
 		len = strnlen(server.name, sizeof(server.name));
@@ -182,7 +176,8 @@ static void probe_transport(struct reading *r, uint32_t index, struct rpc_transp
 	if (bpf_prog_test_run_opts(bpf_program__fd(bpf->progs.rpc_probe), &opts))
 		return;
 	/* The transport may have been destroyed, or the program may have found that another one has its address. */
-	if (lookup_value(bpf->maps.transports, index, &after) || after.xprt != t->xprt) {
+	bpf_array_read(bpf->maps.transports, index, &after);
+	if (after.xprt != t->xprt) {
 		if (t->server == RPC_MAX_SERVERS) /* it may get a number: so may its clients */
 			shares_end_server(&r->m->shares, RPC_MAX_SERVERS);
 		return;
@@ -239,7 +234,7 @@ static struct rpc_transport_state *state_of(struct reading *r, uint32_t index)
 
 /* Clears the begin of each period of waiting in @t, transport number @index as looked up before, that has
  * ended since then. A look-up does not copy at one moment: the sum in @t may contain that period. */
-static int forget_ended(const struct reading *r, uint32_t index, struct rpc_transport *t)
+static void forget_ended(const struct reading *r, uint32_t index, struct rpc_transport *t)
 {
 	struct rpc_transport after;
 	bool waiting = false;
@@ -247,14 +242,12 @@ static int forget_ended(const struct reading *r, uint32_t index, struct rpc_tran
 	for (int l = 0; l < RPC_PERIODS; l++)
 		waiting |= t->saturated_since[l] != 0;
 	if (!waiting)
-		return 0;
+		return;
 	__sync_synchronize();
-	if (lookup_value(r->m->bpf->maps.transports, index, &after))
-		return -errno;
+	bpf_array_read(r->m->bpf->maps.transports, index, &after);
 	for (int l = 0; l < RPC_PERIODS; l++)
 		if (after.saturated_since[l] != t->saturated_since[l])
 			t->saturated_since[l] = 0;
-	return 0;
 }
 
 static int read_transports(struct reading *r, uint32_t epoch)
@@ -269,13 +262,11 @@ static int read_transports(struct reading *r, uint32_t epoch)
 		return -ENOMEM;
 
 	for (uint32_t i = 0; i < r->transport_count; i++)
-		if (lookup_value(bpf->maps.transports, i, &r->transports[i]))
-			return -errno;
+		bpf_array_read(bpf->maps.transports, i, &r->transports[i]);
 	for (uint32_t i = 0; i < r->transport_count; i++) {
 		struct rpc_transport *t = &r->transports[i];
 
-		if (forget_ended(r, i, t))
-			return -errno;
+		forget_ended(r, i, t);
 		if (!t->proto[0])
 			continue; /* free, or being filled at this moment */
 		number_transport(r, i);
@@ -312,22 +303,20 @@ static int read_transports(struct reading *r, uint32_t epoch)
 	return 0;
 }
 
-static int read_depths(struct reading *r, uint32_t epoch)
+static void read_depths(struct reading *r, uint32_t epoch)
 {
 	struct rpc_bpf *bpf = r->m->bpf;
 	struct rpc_server_state *server;
-	int err = 0;
 
-	for (uint32_t i = 0; i <= RPC_MAX_SERVERS && !err; i++) {
+	for (uint32_t i = 0; i <= RPC_MAX_SERVERS; i++) {
 		/* The last entry is for all servers beyond the table. */
 		if (i < r->server_count ?
 			    !r->servers[i][0] :
 			    i < RPC_MAX_SERVERS || !bpf->bss->rpc_dropped[RPC_DROP_SERVER])
 			continue;
 		server = snapshot_server(&r->s->calls, server_label(r, i));
-		err = rpc_stats_read(&r->m->reader, i, epoch, server);
+		rpc_stats_read(&r->m->reader, i, epoch, server);
 	}
-	return err;
 }
 
 /* The task has not been answered and waits before it tries again: it is outstanding, as if it waited for its reply. One that the
@@ -393,8 +382,10 @@ static int read_waiters(struct reading *r)
 		const volatile __u64 *way = &bucket[i / RPC_TASK_WAYS].task[i % RPC_TASK_WAYS];
 		const __u64 task = *way, args[2] = { i, task };
 
-		if (!task || lookup_value(bpf->maps.tasks, i, &w) ||
-		    (w.waits.asleep > RPC_WAITS && w.waits.asleep != 1 + RPC_PHASE_SETUP))
+		if (!task)
+			continue;
+		bpf_array_read(bpf->maps.tasks, i, &w);
+		if ((w.waits.asleep > RPC_WAITS && w.waits.asleep != 1 + RPC_PHASE_SETUP))
 			continue;
 		if (w.waits.asleep == RPC_ASLEEP_NO) {
 			/* The kernel side checks whether the task still exists. */
@@ -484,9 +475,9 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 	err = (r.replies ? read_servers(&r) : -errno)                              ?:
 		      shares_map(&m->shares)                                       ?:
 		      rpc_series_read(&m->reader, series_count, &names, &s->calls) ?:
-		      read_transports(&r, epoch)                                   ?:
-		      read_depths(&r, epoch);
+		      read_transports(&r, epoch);
 	if (!err) {
+		read_depths(&r, epoch);
 		shares_read(&m->shares, clients, server_label, &r);
 		err = read_waiters(&r);
 		shares_name_errors(&m->shares, &s->calls);

@@ -219,7 +219,7 @@ static const char *server_label(const void *maps, uint32_t server)
 }
 
 /* The server's limits, retransmits and disconnects. */
-static int read_server(struct tracepoint_maps *m, struct snapshot *s, uint32_t i, uint32_t epoch)
+static void read_server(struct tracepoint_maps *m, struct snapshot *s, uint32_t i, uint32_t epoch)
 {
 	const struct rpc_event_server *v = &m->servers[i];
 	struct rpc_transport_state *transport;
@@ -239,7 +239,7 @@ static int read_server(struct tracepoint_maps *m, struct snapshot *s, uint32_t i
 		transport->saturated_ns[l] += rpc_monotonic(&m->labels[i].saturated_ns[l], ns);
 		RAISE(server->depth_max[l], rpc_peak_of(&v->peak[l], epoch));
 	}
-	return rpc_stats_read(&m->reader, i, epoch, server);
+	rpc_stats_read(&m->reader, i, epoch, server);
 }
 
 /* ---- tasks ---- */
@@ -484,13 +484,13 @@ static int read_all(struct tracepoint_maps *m, struct snapshot *s, struct client
 			      m->bpf->bss->rpc_dropped[RPC_DROP_SERIES] ? RPC_MAX_SERIES :
 									  RPC_OP_SERIES,
 			      &names, &s->calls);
-	for (uint32_t i = 0; i < RPC_MAX_SERVERS && !err; i++)
-		if (m->labels[i].server[0])
-			err = read_server(m, s, i, epoch);
-	if (!err && m->bpf->bss->rpc_dropped[RPC_DROP_SERVER])
-		err = read_server(m, s, RPC_MAX_SERVERS, epoch);
 	if (err)
 		return err;
+	for (uint32_t i = 0; i < RPC_MAX_SERVERS; i++)
+		if (m->labels[i].server[0])
+			read_server(m, s, i, epoch);
+	if (m->bpf->bss->rpc_dropped[RPC_DROP_SERVER])
+		read_server(m, s, RPC_MAX_SERVERS, epoch);
 	shares_read(&m->calls, clients, server_label, m);
 	shares_name_errors(&m->calls, &s->calls);
 	read_tasks(m, s, clients);
