@@ -67,25 +67,22 @@ static __always_inline __u64 task_key(const struct record *r)
 	return 1 + ((__u64)VALUE(__u32, r, client) << 32 | VALUE(__u32, r, task));
 }
 
-/* The bytes of a dynamic field are in the record itself; its offset is in the lower half of @at (__data_loc). */
-static __always_inline void *text_of(void *ctx, __u32 at)
-{
-	return ctx + (at & 0xffff);
-}
+/* The text of a dynamic field: it is in the record @ctx itself, at the offset in the lower half of @r's field (__data_loc). */
+#define TEXT(ctx, r, field) ((ctx) + (VALUE(__u32, r, field) & 0xffff))
 
-/* The text's first eight bytes, see NAME(). */
-static __always_inline __u64 read_name(void *ctx, __u32 at)
+/* The first eight bytes of @text, see NAME(). */
+static __always_inline __u64 read_name(const void *text)
 {
 	__u64 name = 0;
 
-	bpf_probe_read_kernel(&name, sizeof(name), text_of(ctx, at));
+	bpf_probe_read_kernel(&name, sizeof(name), text);
 	return name;
 }
 
-/* Whether the text is "nfs", and not "nfsacl". */
-static __always_inline bool is_nfs(void *ctx, __u32 at)
+/* Whether @text is "nfs", and not "nfsacl". */
+static __always_inline bool is_nfs(const void *text)
 {
-	return (__u32)read_name(ctx, at) == (__u32)NAME("nfs\0    ");
+	return (__u32)read_name(text) == (__u32)NAME("nfs\0    ");
 }
 
 /* ---- clients and series ---- */
@@ -305,7 +302,7 @@ int tp_sleep(void *ctx)
 	__u64 now;
 
 	read_record(&r, ctx);
-	wait = wait_of(read_name(ctx, VALUE(__u32, &r, sleep_queue)));
+	wait = wait_of(read_name(TEXT(ctx, &r, sleep_queue)));
 	if (wait >= RPC_WAITS)
 		return 0;
 	now = bpf_ktime_get_ns(); /* before all that takes time */
@@ -342,7 +339,7 @@ int tp_wakeup(void *ctx)
 	__u32 wait;
 
 	read_record(&r, ctx);
-	name = read_name(ctx, VALUE(__u32, &r, wakeup_queue));
+	name = read_name(TEXT(ctx, &r, wakeup_queue));
 	pending = name == NAME("xprt_pen");
 	wait = wait_of(name);
 	if (pending ? VALUE(__s32, &r, wakeup_status) >= 0 : wait >= RPC_WAITS)
@@ -480,7 +477,7 @@ static __always_inline __u32 series_get(void *ctx, const struct record *r, __u32
 
 	key.server = server;
 	key.version = VALUE(__u32, r, version);
-	bpf_probe_read_kernel_str(key.op, sizeof(key.op), text_of(ctx, VALUE(__u32, r, procedure)));
+	bpf_probe_read_kernel_str(key.op, sizeof(key.op), TEXT(ctx, r, procedure));
 	known = bpf_map_lookup_elem(&series_index, &key);
 	return known ? *known : series_make(&key);
 }
@@ -567,7 +564,7 @@ int tp_latency(void *ctx)
 	read_record(&r, ctx);
 	figures(&r, &f);
 	client = VALUE(__u32, &r, client);
-	nfs = is_nfs(ctx, VALUE(__u32, &r, program));
+	nfs = is_nfs(TEXT(ctx, &r, program));
 	c = client_of(client);
 	if (c && c->program == RPC_PROGRAM_UNKNOWN)
 		c->program = nfs ? RPC_PROGRAM_NFS : RPC_PROGRAM_OTHER;
@@ -610,11 +607,9 @@ int tp_client(void *ctx)
 	c = client_of(VALUE(__u32, &r, new_client));
 	if (!c)
 		return 0;
-	c->program =
-		is_nfs(ctx, VALUE(__u32, &r, new_program)) ? RPC_PROGRAM_NFS : RPC_PROGRAM_OTHER;
-	bpf_probe_read_kernel_str(key.address, sizeof(key.address),
-				  text_of(ctx, VALUE(__u32, &r, new_address)));
-	key.port = port_of(text_of(ctx, VALUE(__u32, &r, new_port)));
+	c->program = is_nfs(TEXT(ctx, &r, new_program)) ? RPC_PROGRAM_NFS : RPC_PROGRAM_OTHER;
+	bpf_probe_read_kernel_str(key.address, sizeof(key.address), TEXT(ctx, &r, new_address));
+	key.port = port_of(TEXT(ctx, &r, new_port));
 	if (c->program != RPC_PROGRAM_NFS || !key.address[0]) {
 		c->server = 0;
 		return 0;
@@ -622,9 +617,8 @@ int tp_client(void *ctx)
 	server = server_get(&key);
 	c->server = 1 + server;
 	s = bpf_map_lookup_elem(&servers, &server);
-	if (s && !s->name[0] && read_name(ctx, VALUE(__u32, &r, new_server)) != NAME("(null)\0\0"))
-		bpf_probe_read_kernel_str(s->name, sizeof(s->name),
-					  text_of(ctx, VALUE(__u32, &r, new_server)));
+	if (s && !s->name[0] && read_name(TEXT(ctx, &r, new_server)) != NAME("(null)\0\0"))
+		bpf_probe_read_kernel_str(s->name, sizeof(s->name), TEXT(ctx, &r, new_server));
 	return 0;
 }
 
@@ -638,8 +632,8 @@ int tp_disconnect(void *ctx)
 
 	read_record(&r, ctx);
 	bpf_probe_read_kernel_str(key.address, sizeof(key.address),
-				  text_of(ctx, VALUE(__u32, &r, disconnect_address)));
-	key.port = port_of(text_of(ctx, VALUE(__u32, &r, disconnect_port)));
+				  TEXT(ctx, &r, disconnect_address));
+	key.port = port_of(TEXT(ctx, &r, disconnect_port));
 	known = bpf_map_lookup_elem(&server_index, &key);
 	s = known ? bpf_map_lookup_elem(&servers, known) : NULL;
 	if (s)

@@ -36,11 +36,8 @@ static __always_inline TASK_ENTRY *task_find(__u64 key)
 {
 	__u32 bucket = task_bucket_of(key), index;
 	struct rpc_task_bucket *b = bpf_map_lookup_elem(&task_keys, &bucket);
-	int i;
+	int i = b ? task_way(b, key) : -1;
 
-	if (!b)
-		return NULL;
-	i = task_way(b, key);
 	if (i < 0)
 		return NULL;
 	index = bucket * RPC_TASK_WAYS + i;
@@ -79,11 +76,8 @@ static __always_inline void task_drop(__u64 key)
 {
 	__u32 bucket = task_bucket_of(key);
 	struct rpc_task_bucket *b = bpf_map_lookup_elem(&task_keys, &bucket);
-	int i;
+	int i = b ? task_way(b, key) : -1;
 
-	if (!b)
-		return;
-	i = task_way(b, key);
 	if (i >= 0)
 		task_release(&b->task[i], key);
 }
