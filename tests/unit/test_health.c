@@ -82,7 +82,7 @@ static void evaluate(void)
 
 	memset(&report, 0xff, sizeof(report));
 	health_evaluate(&s, &o, NOW, &report);
-	faults = not_null(health_list(&s, &o, NOW, &count));
+	faults = health_list(&s, &o, NOW, &count);
 	for (const struct known_fault *f = faults; f < faults + count; f++)
 		open += f->standing == STANDING_OPEN;
 	free(faults);

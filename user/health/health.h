@@ -104,8 +104,8 @@ enum health_what { HEALTH_NOTHING, HEALTH_FAULT, HEALTH_STATE };
 /* What a valid WHAT of an acknowledgement means. No fault or state may have the name. */
 enum health_what health_what(const char *what);
 
-/* Lists the faults of @s: open ones first, then by gravity, then the latest. Returns an array that the caller frees, or NULL
- * with a @count of 0: no memory. */
+/* Lists the faults of @s: open ones first, then by gravity, then the latest. Returns an array that the
+ * caller frees. */
 struct known_fault *health_list(const struct snapshot *s, const struct health_options *o,
 				double now, size_t *count);
 

@@ -680,19 +680,17 @@ struct known_fault *health_list(const struct snapshot *s, const struct health_op
 {
 	const struct health_evaluation e = { .s = s, .o = o, .now = now };
 	const struct fault_counts *f = &s->faults;
-	struct known_fault *list =
-		calloc(f->fault_count + f->kernel_event_count + 1, sizeof(*list));
+	struct known_fault *list = NULL;
 
 	*count = 0;
-	if (!list)
-		return NULL;
-	for (size_t i = 0; i < f->fault_count; i++)
-		if (f->faults[i].count)
-			list[(*count)++] = list_fault(&e, &f->faults[i]);
-	for (size_t i = 0; i < f->kernel_event_count; i++)
-		if (f->kernel_events[i].gpu_driver && f->kernel_events[i].count)
-			list[(*count)++] = list_message(&e, &f->kernel_events[i]);
-	qsort(list, *count, sizeof(*list), compare_faults);
+	ARRAY_EACH(fault, f->faults, f->fault_count)
+		if (fault->count)
+			*ARRAY_APPEND(list, *count) = list_fault(&e, fault);
+	ARRAY_EACH(v, f->kernel_events, f->kernel_event_count)
+		if (v->gpu_driver && v->count)
+			*ARRAY_APPEND(list, *count) = list_message(&e, v);
+	if (*count)
+		qsort(list, *count, sizeof(*list), compare_faults);
 	return list;
 }
 

@@ -129,10 +129,10 @@ static int by_group(const void *a, const void *b)
 
 static int by_sum(const void *a, const void *b, void *measure)
 {
-	const struct row *const *x = a, *const *y = b;
+	const struct row *x = a, *y = b;
 	const int m = *(const int *)measure;
 
-	return ORDER((*y)->sums[m], (*x)->sums[m]) ?: by_group(*x, *y);
+	return ORDER(y->sums[m], x->sums[m]) ?: by_group(x, y);
 }
 
 static void add_row(struct rows *rows, const struct rpc_file_key *key, const struct rpc_file *f,
@@ -209,43 +209,34 @@ static void add_file(struct snapshot *s, const struct row *row, int map,
 }
 
 /* Adds the rows that are among the first by a measure, in the order of their time. */
-static int choose_rows(struct snapshot *s, struct rows *rows, int map, unsigned int shown,
-		       struct share_reader *owners)
+static void choose_rows(struct snapshot *s, struct rows *rows, int map, unsigned int shown,
+			struct share_reader *owners)
 {
-	struct row **order = calloc(rows->count + 1, sizeof(*order));
-	int err = order ? 0 : -ENOMEM;
-
-	for (size_t i = 0; i < rows->count && order; i++)
-		order[i] = &rows->list[i];
-	for (int m = 0; m < 3 && order; m++) {
+	for (int m = 0; m < 3 && rows->count; m++) {
 		unsigned int left[2] = { shown, shown };
 
-		qsort_r(order, rows->count, sizeof(*order), by_sum, &m);
-		for (size_t i = 0; i < rows->count; i++)
-			if (left[order[i]->directory]) {
-				left[order[i]->directory]--;
-				order[i]->shown = true;
+		qsort_r(rows->list, rows->count, sizeof(*rows->list), by_sum, &m);
+		ARRAY_EACH(row, rows->list, rows->count)
+			if (left[row->directory]) {
+				left[row->directory]--;
+				row->shown = true;
 			}
 	}
-	for (size_t i = 0; i < rows->count && order; i++)
-		if (order[i]->shown)
-			add_file(s, order[i], map, owners);
-	free(order);
-	return err;
+	ARRAY_EACH(row, rows->list, rows->count)
+		if (row->shown)
+			add_file(s, row, map, owners);
 }
 
-int file_calls_add(struct snapshot *s, const struct bpf_map *files, unsigned int shown,
-		   struct share_reader *owners)
+void file_calls_add(struct snapshot *s, const struct bpf_map *files, unsigned int shown,
+		    struct share_reader *owners)
 {
 	struct rows rows = {};
 	int map = bpf_map__fd(files);
-	int err;
 
 	read_rows(&rows, map);
 	merge_rows(&rows);
-	err = choose_rows(s, &rows, map, shown, owners);
+	choose_rows(s, &rows, map, shown, owners);
 	free(rows.list);
-	return err;
 }
 
 void file_calls_find_mounts(struct snapshot *s, const struct mount_calls_state *mounts)

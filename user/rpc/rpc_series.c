@@ -162,7 +162,8 @@ static void read_errors(const struct rpc_series_reader *r, uint32_t count,
 		if (!bpf_map_lookup_elem(fd, last, &next.value))
 			*ARRAY_APPEND(list, errors) = next;
 	}
-	qsort(list, errors, sizeof(*list), by_order);
+	if (errors)
+		qsort(list, errors, sizeof(*list), by_order);
 	ARRAY_EACH(e, list, errors) {
 		/* Its server may be newer than this reading. */
 		server = e->key.series < count ? name_series(r, names, e->key.series, op) : "";

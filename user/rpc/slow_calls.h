@@ -55,9 +55,9 @@ void file_calls_path(char *path, const struct rpc_file *f, bool directory);
 /* Leaves of a path on the server what is below @export, and sets its @mount, of LABEL_SIZE bytes. Otherwise both stay. */
 void file_calls_place(const char *export, const char *mountpoint, char *mount, char *path);
 
-/* Adds to @s the files with the most calls, bytes and time, @shown by each, and as many directories. Returns 0 or -errno. */
-int file_calls_add(struct snapshot *s, const struct bpf_map *files, unsigned int shown,
-		   struct share_reader *owners);
+/* Adds to @s the files with the most calls, bytes and time, @shown by each, and as many directories. */
+void file_calls_add(struct snapshot *s, const struct bpf_map *files, unsigned int shown,
+		    struct share_reader *owners);
 
 /* Finds the mounts and servers of the files in @s. */
 void file_calls_find_mounts(struct snapshot *s, const struct mount_calls_state *mounts);

@@ -80,10 +80,13 @@ static void find_servers(struct session *t, const struct calls *c)
 		find_server(t, o->server);
 }
 
-/* The server's point; if the filter does not accept it, the point behind all others, which nobody reads. */
+/* The server's point; if the filter does not accept it, one that nobody reads. */
 static struct session_point *point_of(const struct session *t, const char *server)
 {
-	return &t->latest.points[server_number(t, server)];
+	static struct session_point beyond;
+	size_t number = server_number(t, server);
+
+	return number < t->latest.count ? &t->latest.points[number] : &beyond;
 }
 
 void session_add_op(struct session_point *p, const struct rpc_op *o)
@@ -162,28 +165,24 @@ static void halve_intervals(struct session *t)
 	}
 }
 
-static int keep_interval(struct session *t)
+static void keep_interval(struct session *t)
 {
 	struct session_interval copy = t->latest;
 
-	if (!t->keep_intervals)
-		return 0;
 	if (!t->merged)
 		t->merged = t->pending = 1;
-	copy.points = malloc((copy.count + 1) * sizeof(*copy.points));
-	if (!copy.points)
-		return -ENOMEM;
-	memcpy(copy.points, t->latest.points, copy.count * sizeof(*copy.points));
+	copy.points = array_copy(copy.points, &copy.count, sizeof(*copy.points));
+	if (copy.count != t->server_count)
+		return; /* no memory */
 	if (t->pending < t->merged) {
 		t->pending++;
 		merge_interval(&t->intervals[t->interval_count - 1], &copy);
-		return 0;
+		return;
 	}
 	if (t->interval_count == SESSION_INTERVALS)
 		halve_intervals(t);
 	*ARRAY_APPEND(t->intervals, t->interval_count) = copy;
 	t->pending = 1;
-	return 0;
 }
 
 /* ---- events ---- */
@@ -315,24 +314,17 @@ static void add_limits(struct session *t)
 	t->next_wall = t->last.wall;
 }
 
-static int end_interval(struct session *t)
+static void end_interval(struct session *t)
 {
 	struct session_interval *latest = &t->latest;
 
 	find_servers(t, &t->last.calls);
 	free(latest->points);
-	*latest = (struct session_interval){
-		.time = t->interval.begin,
-		.ns = t->interval.ns,
-		.count = t->server_count,
-		.points = calloc(t->server_count + 1, sizeof(*latest->points)),
-	};
-	if (!latest->points) {
-		latest->count = 0;
-		return -ENOMEM;
-	}
-	fill_points(t);
+	*latest = (struct session_interval){ .time = t->interval.begin, .ns = t->interval.ns };
 	for (size_t i = 0; i < t->server_count; i++)
+		ARRAY_APPEND(latest->points, latest->count);
+	fill_points(t);
+	for (size_t i = 0; i < latest->count; i++)
 		add_point(&t->servers[i].sums, &latest->points[i]);
 	if (t->source_number && t->source_number != t->last.calls.source_number)
 		add_event(t, SESSION_SOURCE, t->interval.begin,
@@ -346,14 +338,14 @@ static int end_interval(struct session *t)
 		    session_wants_server(t, c->server) && session_wants_mount(t, c->mount))
 			add_slow(t, c);
 	episodes_add(&t->episodes, &t->interval);
-	return keep_interval(t);
+	if (t->keep_intervals)
+		keep_interval(t);
 }
 
 int session_add(struct session *t, struct snapshot *s)
 {
 	struct snapshot before = t->last;
 	uint64_t failed = memory_failed();
-	int err = 0;
 
 	if (!t->first.time_ns) {
 		snapshot_free(&t->first);
@@ -366,10 +358,10 @@ int session_add(struct session *t, struct snapshot *s)
 		delta_free(&t->interval);
 		delta_make(&t->interval, before.time_ns ? &before : &t->first, &t->last);
 		snapshot_free(&before);
-		err = end_interval(t);
+		end_interval(t);
 	}
 	*s = (struct snapshot){};
-	return err ?: memory_error(failed);
+	return memory_error(failed);
 }
 
 COMPARE_BY(by_time, struct session_event, time)

@@ -20,10 +20,10 @@ size_t session_ops(const struct session *t, const char *server, const struct rpc
 	const struct delta *d = &t->total;
 	size_t count = 0;
 
-	*ops = calloc(d->calls.op_count + 1, sizeof(struct rpc_op *));
+	*ops = NULL;
 	CALLS_EACH(o, &d->calls, op, server)
-		if (*ops && time_histogram_count(&o->total))
-			(*ops)[count++] = o;
+		if (time_histogram_count(&o->total))
+			*ARRAY_APPEND(*ops, count) = o;
 	if (count)
 		qsort(*ops, count, sizeof(struct rpc_op *), by_cost);
 	return count;
@@ -132,21 +132,20 @@ size_t session_shares(const struct session *t, const char *server, enum share_by
 	size_t count = 0;
 
 	*sum = (struct calls_share){};
-	*shares = calloc(entries[by] + 1, sizeof(**shares));
+	*shares = NULL;
 	if ((by != SHARE_BY_OWNER && !snapshot_knows(&t->last.calls, RPC_FACT_MOUNTS)) ||
 	    (by != SHARE_BY_MOUNT && !snapshot_knows(&t->last.calls, RPC_FACT_OWNERS)))
 		return 0;
-	ARRAY_EACH(e, lists[by], *shares ? entries[by] : 0) {
+	ARRAY_EACH(e, lists[by], entries[by]) {
 		if (strcmp(e->server, server) != 0 || !rpc_kinds_sum(e->sums.calls))
 			continue;
-		share = &(*shares)[count];
+		add_sums(sum, &e->sums);
+		if (by != SHARE_BY_OWNER && !session_wants_mount(t, e->mountpoint))
+			continue;
+		share = ARRAY_APPEND(*shares, count);
 		*share = (struct calls_share){ .of = e };
 		share->name = by == SHARE_BY_OWNER ? e->owner : e->mountpoint;
-		add_sums(sum, &e->sums);
-		if (by != SHARE_BY_OWNER && !session_wants_mount(t, share->name))
-			continue;
 		add_sums(share, &e->sums);
-		count++;
 	}
 	if (count)
 		qsort(*shares, count, sizeof(**shares), by_time);

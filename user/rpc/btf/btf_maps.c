@@ -21,10 +21,10 @@ struct reading {
 	struct snapshot *s;
 	struct client_list *clients;
 	char (*servers)[LABEL_SIZE]; /* by number */
-	uint32_t server_count;
+	size_t server_count;
 	struct rpc_replies *replies; /* mapped, by shard */
 	struct rpc_transport *transports;
-	uint32_t transport_count;
+	size_t transport_count;
 };
 
 /* Servers of this network namespace are shown without its number: the node's own if it is visible, otherwise the agent's. */
@@ -57,19 +57,14 @@ void btf_maps_close(struct btf_maps *m)
 	*m = (struct btf_maps){};
 }
 
-static int read_servers(struct reading *r)
+static void read_servers(struct reading *r)
 {
 	struct rpc_bpf *bpf = r->m->bpf;
 	struct rpc_server server;
 	size_t len;
 
-	r->server_count = bpf->bss->rpc_server_count;
-	LOWER(r->server_count, RPC_MAX_SERVERS);
-	r->servers = calloc(r->server_count + 1, LABEL_SIZE);
-	if (!r->servers)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < r->server_count; i++) {
-		char *label = r->servers[i];
+	for (uint32_t i = 0; i < RPC_MAX_SERVERS && i < bpf->bss->rpc_server_count; i++) {
+		char *label = *ARRAY_APPEND(r->servers, r->server_count);
 
 		bpf_array_read(bpf->maps.servers, i, &server);
 		if (!server.name[0])
@@ -81,7 +76,6 @@ static int read_servers(struct reading *r)
 		if (server.netns != r->m->own_netns || strchr(label, '@'))
 			snprintf(label + strlen(label), 12, "@%u", (uint32_t)server.netns);
 	}
-	return 0;
 }
 
 /* "": it is newer than read_servers(), and what it has counted is left to the next snapshot. */
@@ -250,19 +244,17 @@ static void forget_ended(const struct reading *r, uint32_t index, struct rpc_tra
 			t->saturated_since[l] = 0;
 }
 
-static int read_transports(struct reading *r, uint32_t epoch)
+/* Reads the first @count transports. */
+static void read_transports(struct reading *r, uint32_t count, uint32_t epoch)
 {
 	struct rpc_bpf *bpf = r->m->bpf;
 	struct rpc_transport_state *state;
 	struct rpc_server_state *server;
 	uint64_t connects;
 
-	r->transports = calloc(r->transport_count + 1, sizeof(*r->transports));
-	if (!r->transports)
-		return -ENOMEM;
-
-	for (uint32_t i = 0; i < r->transport_count; i++)
-		bpf_array_read(bpf->maps.transports, i, &r->transports[i]);
+	for (uint32_t i = 0; i < count; i++)
+		bpf_array_read(bpf->maps.transports, i,
+			       ARRAY_APPEND(r->transports, r->transport_count));
 	for (uint32_t i = 0; i < r->transport_count; i++) {
 		struct rpc_transport *t = &r->transports[i];
 
@@ -300,7 +292,6 @@ static int read_transports(struct reading *r, uint32_t epoch)
 			probe_transport(r, i, state, server, &connects);
 		state->connects += rpc_monotonic(&r->m->transports[i].connects, connects);
 	}
-	return 0;
 }
 
 static void read_depths(struct reading *r, uint32_t epoch)
@@ -455,7 +446,7 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 {
 	struct reading r = { .m = m, .s = s, .clients = clients };
 	const struct rpc_names names = { &r, server_label };
-	uint32_t epoch = m->bpf->bss->rpc_epoch, series_count;
+	uint32_t epoch = m->bpf->bss->rpc_epoch, series_count, transport_count;
 	int err;
 
 	m->bpf->bss->rpc_epoch = epoch + 1;
@@ -469,32 +460,30 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 	LOWER(series_count, RPC_OP_SERIES);
 	if (m->bpf->bss->rpc_dropped[RPC_DROP_SERIES])
 		series_count = RPC_MAX_SERIES;
-	r.transport_count = m->bpf->bss->rpc_transport_count;
-	LOWER(r.transport_count, RPC_MAX_TRANSPORTS);
+	transport_count = m->bpf->bss->rpc_transport_count;
+	LOWER(transport_count, RPC_MAX_TRANSPORTS);
+	read_servers(&r);
 	r.replies = bpf_values_map(m->bpf->maps.replies, PROT_READ | PROT_WRITE);
-	err = (r.replies ? read_servers(&r) : -errno)                              ?:
-		      shares_map(&m->shares)                                       ?:
-		      rpc_series_read(&m->reader, series_count, &names, &s->calls) ?:
-		      read_transports(&r, epoch);
+	err = r.replies ? shares_map(&m->shares) : -errno;
+	err = err ?: rpc_series_read(&m->reader, series_count, &names, &s->calls);
 	if (!err) {
+		read_transports(&r, transport_count, epoch);
 		read_depths(&r, epoch);
 		shares_read(&m->shares, clients, server_label, &r);
 		err = read_waiters(&r);
 		shares_name_errors(&m->shares, &s->calls);
-	}
-	ARRAY_EACH(call, m->slow.taken, err ? 0 : m->slow.taken_count)
-		slow_calls_add(s, call, server_label(&r, call->server),
-			       shares_owner(&m->shares, call->owner), m->bpf->maps.files);
-	if (m->files && !err) {
-		snapshot_drop(&s->self, "file", m->bpf->bss->rpc_files_lost);
-		if (s->files_wanted)
-			err = file_calls_add(s, m->bpf->maps.files, m->files, &m->shares);
-	}
-	if (m->slow.ring)
-		snapshot_drop(&s->self, "slow_call", m->bpf->bss->rpc_slow_lost);
-	rpc_drops_add(s, m->bpf->bss->rpc_dropped);
-	if (!err)
+		ARRAY_EACH(call, m->slow.taken, m->slow.taken_count)
+			slow_calls_add(s, call, server_label(&r, call->server),
+				       shares_owner(&m->shares, call->owner), m->bpf->maps.files);
+		if (m->files)
+			snapshot_drop(&s->self, "file", m->bpf->bss->rpc_files_lost);
+		if (m->files && s->files_wanted)
+			file_calls_add(s, m->bpf->maps.files, m->files, &m->shares);
+		if (m->slow.ring)
+			snapshot_drop(&s->self, "slow_call", m->bpf->bss->rpc_slow_lost);
+		rpc_drops_add(s, m->bpf->bss->rpc_dropped);
 		free_servers(&r);
+	}
 	shares_unmap(&m->shares);
 	bpf_values_unmap(m->bpf->maps.replies, r.replies);
 	free(r.servers);
