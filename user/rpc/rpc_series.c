@@ -33,23 +33,6 @@
 #include "kernel/bpf_support.h"
 #include "rpc_tracepoints.h"
 
-int rpc_series_open(struct rpc_series_reader *r, const struct server_maps *maps, uint32_t shards)
-{
-	*r = (struct rpc_series_reader){
-		.maps = *maps,
-		.shards = shards,
-		.copy = malloc(sizeof(*r->copy)),
-		.without = calloc((size_t)RPC_SERIES_ENTRIES, sizeof(*r->without)),
-	};
-	return r->copy && r->without ? 0 : -ENOMEM;
-}
-
-void rpc_series_close(struct rpc_series_reader *r)
-{
-	free(r->copy);
-	free(r->without);
-}
-
 /* For the phases before setup, the kernel side records only waits that there were. If a copy has a call in part, it is not known
  * whether that call has waited. Therefore the calls are those that were @finished before the copy. These may be too few: the
  * figure never goes below the one before. */
@@ -60,12 +43,12 @@ static void add_calls_without(struct rpc_series_reader *r, uint32_t index, uint6
 		uint64_t *without = &r->without[index][p], with = 0;
 
 		for (int b = 0; b < PHASE_BUCKETS; b++)
-			with += r->copy->phase[p][b];
+			with += r->copy.phase[p][b];
 		if (in_part)
 			rpc_monotonic(without, counted_since(finished, with));
 		else
 			*without = counted_since(finished, with);
-		r->copy->phase[p][0] += *without;
+		r->copy.phase[p][0] += *without;
 	}
 }
 
@@ -75,10 +58,10 @@ const struct rpc_series *rpc_series_copy(struct rpc_series_reader *r, uint32_t i
 	const struct bpf_value from = { series, sizeof(*series), &series->started,
 					&series->finished };
 	uint64_t finished;
-	bool whole = bpf_copy(r->copy, &from, &r->pauses_left, &finished);
+	bool whole = bpf_copy(&r->copy, &from, &r->pauses_left, &finished);
 
 	add_calls_without(r, index, finished, !whole);
-	return r->copy;
+	return &r->copy;
 }
 
 void rpc_series_add(struct rpc_op *op, const struct rpc_series *copy)
@@ -200,9 +183,9 @@ void rpc_series_clear(struct rpc_series_reader *r, uint32_t series)
 	int fd = bpf_map__fd(r->maps.errors);
 	bool more = !bpf_map_get_next_key(fd, NULL, &next);
 
-	memset(r->copy, 0, sizeof(*r->copy));
+	memset(&r->copy, 0, sizeof(r->copy));
 	for (uint32_t i = series * r->shards; i < (series + 1) * r->shards; i++) {
-		bpf_map_update_elem(bpf_map__fd(r->maps.series), &i, r->copy, BPF_ANY);
+		bpf_map_update_elem(bpf_map__fd(r->maps.series), &i, &r->copy, BPF_ANY);
 		memset(r->without[i], 0, sizeof(r->without[i]));
 	}
 	while (more) {

@@ -19,19 +19,16 @@ struct server_maps {
 	.series = (bpf)->maps.series, .free_series = (bpf)->maps.free_series,               \
 	.errors = (bpf)->maps.errors
 
+/* Initialise with {} but the maps and shards: most of it is touched only where there are many series. */
 struct rpc_series_reader {
 	struct server_maps maps;
 	const volatile struct rpc_series *series; /* mapped; NULL: not now */
 	uint32_t shards; /* of each series */
-	struct rpc_series *copy;
+	struct rpc_series copy;
 	/* For each element: the calls that spent no time in a phase, as last read. */
-	uint64_t (*without)[RPC_PHASE_SETUP];
+	uint64_t without[RPC_SERIES_ENTRIES][RPC_PHASE_SETUP];
 	unsigned int pauses_left; /* see bpf_copy() */
 };
-
-/* Allocates what it needs. Returns 0 or -ENOMEM; call rpc_series_close() in either case. */
-int rpc_series_open(struct rpc_series_reader *r, const struct server_maps *maps, uint32_t shards);
-void rpc_series_close(struct rpc_series_reader *r);
 
 /* How a source names what it counts. */
 struct rpc_names {

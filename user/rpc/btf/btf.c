@@ -33,7 +33,6 @@ struct btf_state {
 	int sunrpc_btf; /* its descriptor while the programs are loaded; 0: the kernel's own */
 	struct rpc_bpf *bpf; /* the skeleton in @hooks */
 	struct btf_maps maps;
-	uint32_t shards;
 	unsigned int late_known; /* bits: of late_modules, whose types have been looked for */
 	bool record_at_release; /* see rpc_record_at_release in bpf/rpc.bpf.c */
 };
@@ -328,6 +327,7 @@ static bool find_late_types(struct btf_state *b, bool first)
 static void *open_programs(void *state)
 {
 	struct btf_state *b = state;
+	uint32_t shards = bpf_shards(RPC_MAX_SHARDS);
 
 	/* If a hook that records at release is missing, rpc_stats_latency alone records. */
 	b->record_at_release = !((b->hooks.unused | b->hooks.missing) & RELEASE_HOOKS);
@@ -336,7 +336,7 @@ static void *open_programs(void *state)
 	b->bpf = open_object(b);
 	if (!b->bpf)
 		return NULL;
-	b->bpf->rodata->rpc_shard_mask = b->shards - 1;
+	b->bpf->rodata->rpc_shard_mask = shards - 1;
 	b->bpf->rodata->rpc_record_at_release = b->record_at_release;
 	b->bpf->rodata->rpc_owners = b->setup.owners && !(b->hooks.missing & OWNER_HOOKS);
 	b->bpf->bss->rpc_slower_ns = b->setup.options->slower_ns;
@@ -351,10 +351,10 @@ static void *open_programs(void *state)
 	}
 	if (!b->setup.options->slower_ns)
 		bpf_map__set_autocreate(b->bpf->maps.slow_calls, false);
-	bpf_map__set_max_entries(b->bpf->maps.replies, b->shards);
-	bpf_map__set_max_entries(b->bpf->maps.series, RPC_MAX_SERIES * b->shards);
-	bpf_map__set_max_entries(b->bpf->maps.share_stats, RPC_MAX_SHARES * b->shards);
-	bpf_map__set_max_entries(b->bpf->maps.server_stats, (RPC_MAX_SERVERS + 1) * b->shards);
+	bpf_map__set_max_entries(b->bpf->maps.replies, shards);
+	bpf_map__set_max_entries(b->bpf->maps.series, RPC_MAX_SERIES * shards);
+	bpf_map__set_max_entries(b->bpf->maps.share_stats, RPC_MAX_SHARES * shards);
+	bpf_map__set_max_entries(b->bpf->maps.server_stats, (RPC_MAX_SERVERS + 1) * shards);
 	b->late_known = 0;
 	find_late_types(b, true);
 	/* libbpf reads them again: not both at a time. */
@@ -380,7 +380,6 @@ static void *try_btf(const struct source_setup *setup)
 		return NULL;
 	b->setup = *setup;
 	b->types.fd = -1;
-	b->shards = bpf_shards(RPC_MAX_SHARDS);
 	b->hooks = (struct bpf_hooks){
 		.log = setup->log,
 		.user = "source btf",
@@ -396,7 +395,7 @@ static void *try_btf(const struct source_setup *setup)
 	err = copy_types(b, setup->types_file) ?: load_programs(b);
 	module_types_close(&b->types);
 	if (!err) {
-		err = btf_maps_open(&b->maps, b->bpf, b->shards);
+		err = btf_maps_open(&b->maps, b->bpf);
 		b->maps.shares.variables = setup->options->owner_env;
 		b->maps.files = setup->options->files;
 		if (!err && b->setup.options->slower_ns)

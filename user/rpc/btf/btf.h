@@ -17,7 +17,6 @@ struct rpc_bpf;
 
 struct btf_maps {
 	struct rpc_bpf *bpf;
-	uint32_t shards;
 	uint32_t own_netns;
 	struct rpc_series_reader reader;
 	struct share_reader shares; /* of clients and owners */
@@ -35,9 +34,8 @@ struct btf_maps {
 	} transports[RPC_MAX_TRANSPORTS];
 };
 
-/* *@m is all zeros. @bpf must be loaded and outlive it; @shards: copies of the hot maps. Returns 0 or -errno; call
- * btf_maps_close() in either case. */
-int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards);
+/* *@m is all zeros. @bpf must be loaded and outlive it. Returns 0 or -errno; call btf_maps_close() in either case. */
+int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf);
 void btf_maps_close(struct btf_maps *m);
 
 /* Adds all that the maps hold to @s and @clients, and begins a new interval for the peak depths. Returns 0 or -errno. */

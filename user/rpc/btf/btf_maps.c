@@ -37,24 +37,21 @@ static uint32_t own_netns(void)
 	return 0;
 }
 
-int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards)
+int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf)
 {
 	const struct share_maps shares = { SHARE_MAPS(bpf) };
-	const struct server_maps servers = { SERVER_MAPS(bpf) };
 
 	m->bpf = bpf;
-	m->shards = shards;
 	m->own_netns = own_netns();
-	return shares_open(&m->shares, &shares, shards) ?:
-		       rpc_series_open(&m->reader, &servers, shards);
+	m->reader.maps = (struct server_maps){ SERVER_MAPS(bpf) };
+	m->reader.shards = bpf->rodata->rpc_shard_mask + 1;
+	return shares_open(&m->shares, &shares, m->reader.shards);
 }
 
 void btf_maps_close(struct btf_maps *m)
 {
 	shares_close(&m->shares);
-	rpc_series_close(&m->reader);
 	slow_calls_close(&m->slow);
-	*m = (struct btf_maps){};
 }
 
 static void read_servers(struct reading *r)
@@ -283,7 +280,7 @@ static void read_transports(struct reading *r, uint32_t count, uint32_t epoch)
 			RAISE(server->depth_max[l], rpc_peak_of(&t->peak[l], epoch));
 		server->credentials_ns += t->credentials_ns;
 		RAISE(server->session_slots, (uint32_t)t->session_slots);
-		for (uint32_t shard = 0; shard < r->m->shards; shard++) {
+		for (uint32_t shard = 0; shard < r->m->reader.shards; shard++) {
 			state->replies += r->replies[shard].of[i].count;
 			state->rtt_ns += r->replies[shard].of[i].rtt_ns;
 		}
@@ -401,7 +398,7 @@ static void forget_transports(void *reading, uint32_t server)
 	for (uint32_t i = 0; i < r->transport_count; i++) {
 		if (!r->transports[i].proto[0] || r->transports[i].server != server)
 			continue;
-		for (uint32_t shard = 0; shard < m->shards; shard++)
+		for (uint32_t shard = 0; shard < m->reader.shards; shard++)
 			memset(&r->replies[shard].of[i], 0, sizeof(r->replies[shard].of[i]));
 		m->transports[i] = (struct btf_transport){};
 		bpf_map_update_elem(bpf_map__fd(m->bpf->maps.transports), &i, &none, BPF_ANY);

@@ -17,14 +17,11 @@
 #define MAX_DOUBTS 64
 #define MAX_EARLIER 64 /* calls */
 
-int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_tracepoints_bpf *bpf,
-			 uint32_t shards)
+int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_tracepoints_bpf *bpf)
 {
 	const struct share_maps shares = { SHARE_MAPS(bpf), .task = bpf->bss->rpc_task_owner };
-	const struct server_maps servers = { SERVER_MAPS(bpf) };
 
 	m->bpf = bpf;
-	m->shards = shards;
 	m->clients = bpf_values_map(bpf->maps.clients, PROT_READ | PROT_WRITE);
 	if (!m->clients)
 		return -errno;
@@ -34,8 +31,9 @@ int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_tracepoints_bpf *
 	for (uint32_t i = 1; i < RPC_OP_SERIES; i++) /* 0 is "other" */
 		if (bpf_map_update_elem(bpf_map__fd(bpf->maps.free_series), NULL, &i, BPF_ANY))
 			return -errno;
-	return shares_open(&m->calls, &shares, shards) ?:
-		       rpc_series_open(&m->reader, &servers, shards);
+	m->reader.maps = (struct server_maps){ SERVER_MAPS(bpf) };
+	m->reader.shards = bpf->rodata->rpc_shard_mask + 1;
+	return shares_open(&m->calls, &shares, m->reader.shards);
 }
 
 void tracepoint_maps_close(struct tracepoint_maps *m)
@@ -43,9 +41,7 @@ void tracepoint_maps_close(struct tracepoint_maps *m)
 	if (m->bpf)
 		bpf_values_unmap(m->bpf->maps.clients, m->clients);
 	shares_close(&m->calls);
-	rpc_series_close(&m->reader);
 	free(m->earlier);
-	*m = (struct tracepoint_maps){};
 }
 
 /* ---- clients and their servers ---- */

@@ -32,7 +32,6 @@ struct tracepoints_state {
 	struct mountstats *rest; /* what the events do not show */
 	struct rpc_event_fields fields;
 	struct module_types no_types; /* while the programs are loaded */
-	uint32_t shards;
 };
 
 static const struct bpf_hook table[HOOKS] = {
@@ -94,6 +93,7 @@ static void find_fields(struct tracepoints_state *t, const char *tracefs, size_t
 static void *open_programs(void *state)
 {
 	struct tracepoints_state *t = state;
+	uint32_t shards = bpf_shards(RPC_MAX_SHARDS);
 
 	/* libbpf reads the kernel's types also for programs that it does not load, and fails where there are none. */
 	LIBBPF_OPTS(bpf_object_open_opts, opts,
@@ -104,10 +104,10 @@ static void *open_programs(void *state)
 		return NULL;
 	t->bpf->rodata->rpc_owners = !((t->hooks.unused | t->hooks.missing) & OWNER_HOOKS);
 	memcpy((void *)&t->bpf->rodata->fields, &t->fields, sizeof(t->fields));
-	t->bpf->rodata->rpc_shard_mask = t->shards - 1;
-	bpf_map__set_max_entries(t->bpf->maps.series, RPC_MAX_SERIES * t->shards);
-	bpf_map__set_max_entries(t->bpf->maps.share_stats, RPC_MAX_SHARES * t->shards);
-	bpf_map__set_max_entries(t->bpf->maps.server_stats, (RPC_MAX_SERVERS + 1) * t->shards);
+	t->bpf->rodata->rpc_shard_mask = shards - 1;
+	bpf_map__set_max_entries(t->bpf->maps.series, RPC_MAX_SERIES * shards);
+	bpf_map__set_max_entries(t->bpf->maps.share_stats, RPC_MAX_SHARES * shards);
+	bpf_map__set_max_entries(t->bpf->maps.server_stats, (RPC_MAX_SERVERS + 1) * shards);
 	return t->bpf;
 }
 
@@ -129,7 +129,6 @@ static void *try_tracepoints(const struct source_setup *setup)
 	if (!t)
 		return NULL;
 	t->no_types.fd = -1;
-	t->shards = bpf_shards(RPC_MAX_SHARDS);
 	t->hooks = (struct bpf_hooks){
 		.log = setup->log,
 		.user = "source tracepoints",
@@ -149,7 +148,7 @@ static void *try_tracepoints(const struct source_setup *setup)
 		err = bpf_hooks_load(&t->hooks, open_programs, t);
 	module_types_close(&t->no_types);
 	if (!err) {
-		err = tracepoint_maps_open(&t->maps, t->bpf, t->shards);
+		err = tracepoint_maps_open(&t->maps, t->bpf);
 		t->maps.calls.variables = setup->options->owner_env;
 		if (err)
 			log_error(setup->log, "cannot use %s: cannot open its maps: %s",

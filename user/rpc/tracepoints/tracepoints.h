@@ -75,7 +75,6 @@ struct rpc_event_label {
 
 struct tracepoint_maps {
 	struct rpc_tracepoints_bpf *bpf;
-	uint32_t shards;
 	/* All but the clients are mapped only while a snapshot is read: mapped pages count as memory of this process. */
 	struct rpc_event_client *clients;
 	struct rpc_event_server *servers;
@@ -89,10 +88,8 @@ struct tracepoint_maps {
 	struct rpc_event_label labels[RPC_MAX_SERVERS + 1];
 };
 
-/* *@m is all zeros. @bpf must be loaded and outlive it; @shards: copies of the hot maps. Returns 0 or
- * -errno; call tracepoint_maps_close() in either case. */
-int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_tracepoints_bpf *bpf,
-			 uint32_t shards);
+/* *@m is all zeros. @bpf must be loaded and outlive it. Returns 0 or -errno; call tracepoint_maps_close() in either case. */
+int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_tracepoints_bpf *bpf);
 void tracepoint_maps_close(struct tracepoint_maps *m);
 
 /* Finds the servers of the existing clients, before they have calls, and the calls that wait for replies. */
