@@ -348,6 +348,20 @@ TEST(the_longest_names_are_cut)
 	assert_memory_equal(room + FAILURE_TEXT_SIZE, "########", 8);
 }
 
+/* Who is not named must not seem to be unharmed: `why --job` takes the list as whole. */
+TEST(owners_for_which_there_is_no_room_are_others)
+{
+	struct failures f = {};
+
+	for (int i = 0; i < 30; i++) {
+		owner = formatted("slurm:%d", 4711 + i);
+		mistakes = 1; /* only the last one is known */
+		add_failed(&f, "WRITE", "ENOSPC", 3, 100);
+	}
+	assert_has(failures_worst(&f)->owner, " slurm:4718 other");
+	assert_true(strlen(failures_worst(&f)->owner) < LABEL_SIZE / 2 + 6);
+}
+
 /* The kernel gives up what it was to write, whatever the error. */
 TEST(a_write_that_is_not_made_again_is_lost)
 {

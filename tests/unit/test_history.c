@@ -292,6 +292,25 @@ TEST(each_cause_is_found)
 	CAUSE("nfs_stall", STALL);
 }
 
+#define ERRORS(name, owner)                                                           \
+	LINE("03:12:00", 730,                                                         \
+	     "\"kind\":\"nfs_errors\",\"name\":\"" name                               \
+	     "\",\"state\":\"begin\",\"start_monotonic_seconds\":700,\"seconds\":30," \
+	     "\"owner\":\"" owner "\"")
+
+/* Only what is lost to the whole client may have ended it. */
+TEST(errors_of_other_jobs_are_no_cause)
+{
+	CAUSE("nfs_error", ERRORS("data", "slurm:7"));
+	CAUSE("nfs_error", ERRORS("data", "slurm:8 slurm:7"));
+	CAUSE("nfs_error", ERRORS("data", "slurm:8 other"));
+	CAUSE("nfs_error", ERRORS("data", "user:8"));
+	CAUSE("nfs_error", ERRORS("data", ""));
+	CAUSE("nfs_error", ERRORS("state", "slurm:8"));
+	CAUSE("none", ERRORS("data", "slurm:8"));
+	CAUSE("none", ERRORS("stale", "slurm:8 pod:train/loader-0"));
+}
+
 #define POD(name) ",\"cgroup\":\"/kubepods/x\",\"pod\":\"uid\",\"pod_name\":\"" name "\""
 
 TEST(a_job_is_also_found_in_a_pod_and_a_pod_by_its_name)

@@ -30,7 +30,7 @@
 #define OVER_NS UINT64_C(30000000000)
 /* A server that has restarted waits for its clients for two lease times at most. */
 #define LONG_GRACE_NS UINT64_C(200000000000)
-/* So many bytes of owners' names, or one name, are in a sentence. */
+/* So many bytes of owners' names, or one name, are in a sentence; "other" stands for the rest. */
 #define OWNERS_SIZE 96
 
 const char *const failure_names[FAILURE_NONE] = {
@@ -188,7 +188,9 @@ static void add_name(char *list, const char *name)
 {
 	size_t len = strlen(list);
 
-	if (*name && !has_name(list, name) && (!len || len + 1 + strlen(name) < OWNERS_SIZE))
+	if (len && !has_name(list, name) && len + 1 + strlen(name) >= OWNERS_SIZE)
+		name = LABEL_OTHER;
+	if (*name && !has_name(list, name) && len + 1 + strlen(name) < LABEL_SIZE)
 		snprintf(list + len, LABEL_SIZE - len, "%s%s", len ? " " : "", name);
 }
 
@@ -278,7 +280,7 @@ static uint64_t calls_among(const struct failed_calls *to, const struct delta *d
 	CALLS_EACH(o, &d->calls, owner_call, server)
 		if (has_name(to->owner, o->owner))
 			by_owner += o->sums.calls[kind];
-	if (*to->owner)
+	if (*to->owner && !has_name(to->owner, LABEL_OTHER))
 		LOWER(calls, by_owner);
 	return calls;
 }

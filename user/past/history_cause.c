@@ -87,9 +87,24 @@ bool past_owner_is(struct span owner, const char *job)
 /* To which job or pod an event belongs. */
 enum owner { OWNER_NONE, OWNER_OTHER, OWNER_JOB };
 
+/* Whether calls failed, and all that made them are jobs and pods. Lost state and a grace period are everyone's. */
+static bool is_of_jobs(const struct past_event *e)
+{
+	static const char *const kinds[] = { "slurm:", "lsf:", "pbs:", "pod:" };
+	struct span owner = e->owner, name;
+	bool all = e->kind == EVENT_KIND_NFS_ERRORS && span_left(owner) &&
+		   !span_is(e->name, "state") && !span_is(e->name, "grace");
+
+	while (all && span_left(name = span_take_word(&owner)))
+		all = ARRAY_FIND(k, kinds, COUNT(kinds), span_starts_with(name, *k));
+	return all;
+}
+
 static enum owner owner_of(const struct past_event *e, const char *job)
 {
-	enum owner owner = past_owner_is(e->owner, job) ? OWNER_JOB : OWNER_NONE;
+	enum owner owner = past_owner_is(e->owner, job) ? OWNER_JOB :
+			   is_of_jobs(e)                ? OWNER_OTHER :
+							  OWNER_NONE;
 	FREED struct past_owner *owners = NULL;
 	size_t count = past_owners(e, &owners);
 
