@@ -137,9 +137,7 @@ BEFORE_EACH()
 /* Whether the failed ones are common among so many calls, READs and WRITEs to the server. */
 static bool are_common(const struct failures *f, uint64_t calls, uint64_t reads, uint64_t writes)
 {
-	return failures_are_common(
-		f, calls,
-		(uint64_t[RPC_KINDS]){ [RPC_KIND_READ] = reads, [RPC_KIND_WRITE] = writes });
+	return failures_are_common(f, calls, &(struct data_calls){ reads, writes, writes });
 }
 
 static void assert_worst(const struct failures *f, const char *expected)
@@ -329,9 +327,37 @@ TEST(a_rare_error_of_few_calls_is_none)
 	add_failed(&f, "WRITE", ANY_RPC_STATUS, 9, 9);
 	assert_worst(
 		&f,
-		"9 of 9 WRITEs to /mnt/full end with an error, data were not written (slurm:71, since "
-		"00:00:03): this source does not see which error. Also 5 of 5 WRITEs to /mnt/ckpt end "
-		"with EBADF, data were not written (slurm:71, since 00:00:01).");
+		"5 of 5 WRITEs to /mnt/ckpt end with EBADF, data were not written (slurm:71, since "
+		"00:00:01): such an error is rare. Also 9 of 9 WRITEs to /mnt/full end with an error "
+		"(slurm:71, since 00:00:03).");
+}
+
+/* It may be EJUKEBOX, or an error of state: then the WRITE is made again. */
+TEST(writes_with_an_error_that_is_not_seen_are_perhaps_lost)
+{
+	struct failures f = {};
+
+	add_failed(&f, "READ", ANY_RPC_STATUS, 9, 5000);
+	add_failed(&f, "WRITE", ANY_RPC_STATUS, 4, 5000);
+	assert_worst(&f, "");
+	add_failed(&f, "WRITE", ANY_RPC_STATUS, 1, 5000);
+	assert_worst(&f,
+		     "5 of 10000 WRITEs to /mnt/ckpt end with an error (slurm:71, since "
+		     "00:00:02): this source does not see which error: perhaps data were lost.");
+	assert_false(failure_loses_data(failures_worst(&f)));
+}
+
+/* One COMMIT may be for a thousand WRITEs, which then are lost. */
+TEST(commits_that_fail_are_no_few_among_writes)
+{
+	struct failures f = {};
+
+	strcpy(mount.options[NFS_RECOVERY], "hard");
+	add_failed(&f, "COMMIT", "EIO", 29, 29);
+	assert_worst(&f, "29 of 29 COMMITs to /mnt/ckpt end with EIO, data were not written "
+			 "(slurm:71, since 00:00:01): an input or output error of the server.");
+	assert_true(failures_are_common(&f, 20000, &(struct data_calls){ 0, 17700, 2900 }));
+	assert_false(failures_are_common(&f, 20000, &(struct data_calls){ 0, 17700, 2901 }));
 }
 
 TEST(the_longest_names_are_cut)

@@ -86,7 +86,8 @@ static const __typeof__(errors[0])
 	locks = { "", FAILURE_LOCKS, ANY_CALL,
 		  "files of NFSv3 cannot be locked: check lockd on the server and the network to its port" },
 	rare = { "", FAILURE_DATA, ANY_CALL, "such an error is rare" },
-	unnamed = { "", FAILURE_DATA, DATA_CALL, "this source does not see which error" };
+	unnamed = { "", FAILURE_DATA, DATA_CALL,
+		    "this source does not see which error: perhaps data were lost" };
 
 static bool is_data_call(const char *op)
 {
@@ -165,6 +166,8 @@ static enum gravity gravity_of(const char *op, const char *status)
 				       strstr(status, "_NO_GRACE") ?
 			       NOT_RECOVERED :
 			       RECOVERED;
+	if (!strcmp(status, ANY_RPC_STATUS))
+		return FAILED;
 	/* A WRITE is not made again, except after an error of state. */
 	if (failure != FAILURE_NONE && rpc_kind_of(op) == RPC_KIND_WRITE)
 		return NOT_WRITTEN;
@@ -336,6 +339,7 @@ void failures_add(struct failures *f, const struct delta *d, const char *server,
 		}
 		to->over = to->quiet_ns >= OVER_NS;
 		to->kerberos |= mount && mount->kerberos;
+		to->hard |= mount && !strcmp(mount->options[NFS_RECOVERY], "hard");
 		/* Calls after the last failure do not count: the cause may be gone. */
 		to->since_last += calls_among(to, d, server, calls);
 		to->among += to->last_count ? to->since_last : 0;
@@ -370,7 +374,9 @@ static const struct failed_calls *find_worst(const struct failures *f,
 		enum failure failure = failure_of(x->op, x->status);
 		bool few_suffice =
 			failure == FAILURE_TICKET ||
-			(failure != FAILURE_DATA && gravity_of(x->op, x->status) == NOT_WRITTEN);
+			(failure != FAILURE_DATA && gravity_of(x->op, x->status) == NOT_WRITTEN) ||
+			(!strcmp(x->status, ANY_RPC_STATUS) &&
+			 rpc_kind_of(x->op) == RPC_KIND_WRITE);
 
 		if (said && !strcmp(x->status, said->status) &&
 		    (!*x->mountpoint || !strcmp(x->mountpoint, said->mountpoint)))
@@ -419,17 +425,22 @@ uint64_t failures_of_state(const struct failures *f)
 	return count;
 }
 
-bool failures_are_common(const struct failures *f, uint64_t calls, const uint64_t *by_kind)
+bool failures_are_common(const struct failures *f, uint64_t calls, const struct data_calls *data)
 {
-	uint64_t failed = 0, recovered = failures_of_state(f), lost[RPC_KINDS] = {};
+	uint64_t failed = 0, recovered = failures_of_state(f);
+	struct data_calls lost = {};
 
 	for (const struct failed_calls *x = f->list; x < f->list + f->count; x++) {
 		failed += failure_of(x->op, x->status) < FAILURE_GRACE ? x->count : 0;
-		lost[rpc_kind_of(x->op)] += failure_loses_data(x) ? x->count : 0;
+		if (failure_loses_data(x))
+			*(!strcmp(x->op, "COMMIT")             ? &lost.commits :
+			  rpc_kind_of(x->op) == RPC_KIND_WRITE ? &lost.writes :
+								 &lost.reads) += x->count;
 	}
-	for (int k = 0; k < RPC_KINDS; k++)
-		if (lost[k] && failed_share(lost[k], by_kind[k]) >= COMMON_DATA)
-			return true;
+	if ((lost.reads && failed_share(lost.reads, data->reads) >= COMMON_DATA) ||
+	    (lost.writes && failed_share(lost.writes, data->writes) >= COMMON_DATA) ||
+	    (lost.commits && failed_share(lost.commits, data->commits) >= COMMON_DATA))
+		return true;
 	/* After a restart of the server each call that was under way ends with an error of state, once. */
 	if (2 * recovered < calls)
 		failed -= recovered;
@@ -481,8 +492,11 @@ const char *failures_text(char *text, const struct failures *f)
 	say_calls(calls, worst);
 	if (other)
 		say_calls(also, other);
-	safe_format(text, FAILURE_TEXT_SIZE, "%s: %s%s.%s%s%s", calls,
+	safe_format(text, FAILURE_TEXT_SIZE, "%s: %s%s%s.%s%s%s", calls,
 		    worst->soft ? "the server did not answer in time" : error->meaning,
+		    !worst->soft && !worst->hard && !strcmp(worst->status, "EIO") ?
+			    ", or a soft mount gave up" :
+			    "",
 		    worst->kerberos && error->whose == NO_USERS_CALL ? NO_TICKET : "",
 		    other ? " Also " : "", also, other ? "." : "");
 	return text;

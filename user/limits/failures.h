@@ -35,6 +35,7 @@ struct failed_calls {
 	uint64_t last_count; /* of the last interval that was added */
 	bool kerberos; /* the mount has sec=krb5* */
 	bool soft; /* the mount is soft, and the server did not answer */
+	bool hard; /* the mount is known to be hard */
 };
 
 /* One server's. If there are more than fit, the gravest are kept. Initialise with {}. */
@@ -71,10 +72,12 @@ uint64_t failures_of_state(const struct failures *f); /* calls that ended with s
 /* Whether data were not written or not read: a READ, WRITE or COMMIT that failed. A MKDIR beyond a quota loses none. */
 bool failure_loses_data(const struct failed_calls *f);
 
-/* Whether so many fail, of all @calls to the server, or of those of their kind if they lose data, that their times and bytes show
- * no limit. */
-bool failures_are_common(const struct failures *f, uint64_t calls,
-			 const uint64_t *by_kind /* [RPC_KINDS] */);
+/* Whether so many fail, of all @calls to the server, or of its READs, WRITEs or COMMITs if they lose data, that their times and
+ * bytes show no limit. */
+struct data_calls {
+	uint64_t reads, writes, commits;
+};
+bool failures_are_common(const struct failures *f, uint64_t calls, const struct data_calls *data);
 
 /* Part of failures_text() if data were lost. */
 #define DATA_WERE_LOST "data were not "
