@@ -44,6 +44,7 @@ static void write_file(uint64_t seconds)
 	FILE *out;
 
 	now.time_ns += seconds * SECOND;
+	now.wall += (double)seconds;
 	keep_snapshot(&s, &now);
 	delta_free(&d);
 	delta_make(&d, &before, &s);
@@ -156,6 +157,31 @@ TEST(an_open_that_is_tried_again_once_in_each_interval_is_delay)
 		snapshot_error(&now.calls, SERVER, "OPEN", "NFS4ERR_DELAY")->count++;
 		write_file(15);
 		assert_int_equal(!!strstr(text, LIMITED_BY("delay")), i > 1);
+	}
+}
+
+/* The calls that have waited end in the interval after it: they made the server seem slow. */
+TEST(a_stall_is_no_limit_of_the_interval_in_which_it_ends)
+{
+	struct rpc_server_state *v;
+
+	add_calls(SERVER, "READ", RPC_PHASE_RTT, 100, 0);
+	write_file(15);
+	for (uint64_t i = 1; i <= 2; i++) {
+		v = snapshot_server(&now.calls, SERVER);
+		v->oldest_ns[RPC_QUEUE_PENDING] = i * 15 * SECOND;
+		write_file(15);
+		assert_has(text, LIMITED_BY("hung"));
+	}
+	v->oldest_ns[RPC_QUEUE_PENDING] = 0;
+	for (int i = 0; i < 8; i++) {
+		add_calls(SERVER, "READ", RPC_PHASE_RTT, 200, 0);
+		add_replies("tcp/0", 200, 0);
+		write_file(15);
+		assert_has(text, i < 2 ? LIMITED_BY("none") : LIMITED_BY("server"));
+		assert_int_equal(i < 7, strstr(limits.headline.items[0].text,
+					       SERVER " did not answer for 45.0 s, ") ==
+						limits.headline.items[0].text);
 	}
 }
 

@@ -40,6 +40,9 @@ bool stall_covers(struct server_sums *v, struct interval *n);
 /* Whether the interval is so soon after a stall that each client makes itself known, if the server has restarted. */
 bool is_in_grace(const struct server_sums *v);
 
+/* Keeps a silence that lasts, or a stall so short a time ago, in the sums of the next interval. Returns whether there is one. */
+bool silence_keep(struct server_sums *next, const struct server_sums *v);
+
 /* Notes the slots of transport @t of the snapshot at the end. *@waited: whether calls waited for those noted so far; it begins as
  * false. */
 void slots_note(struct server_sums *v, const struct rpc_transport_state *t, bool *waited);

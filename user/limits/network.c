@@ -94,7 +94,9 @@ void limit_sums_next(struct limit_sums *h)
 			next.above =
 				(struct above_sums){ .opens_wait = true,
 						     .since_delay_ns = v->above.since_delay_ns };
-		else if (!next.looks && !next.unheard_ns)
+		/* A server of ns 0 is gone. */
+		if (!v->ns || (!silence_keep(&next, v) && !v->above.opens_wait && !next.looks &&
+			       !next.unheard_ns))
 			continue;
 		memcpy(next.server, v->server, sizeof(next.server));
 		h->servers[kept++] = next;

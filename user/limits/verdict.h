@@ -112,8 +112,8 @@ void limit_sums_free(struct limit_sums *h);
 /* Adds an interval. */
 void limit_sums_add(struct limit_sums *h, const struct delta *d);
 
-/* For a caller that judges each interval by itself: clears all sums, but keeps the looks at links at their rate, and OPENs that
- * wait. */
+/* For a caller that judges each interval by itself: clears all sums, but keeps the looks at links at their rate, OPENs that
+ * wait, and stalls. */
 void limit_sums_next(struct limit_sums *h);
 
 /* Whether the phases of calls are not @unknown: as of struct calls. Otherwise each verdict is none. */
