@@ -167,6 +167,44 @@ TEST(a_connection_that_is_closed_again_and_again_is_reported)
 	assert_span(1, "nfs_errors connection nfs1 311 327");
 }
 
+/* A firewall forgets them all: one event, not sixteen. */
+TEST(connections_that_are_all_closed_are_reported_once)
+{
+	add(100, 0, 0, 0);
+	for (uint64_t i = 1; i <= 7; i++) {
+		histogram_record(&snapshot_op(&now.calls, "nfs1", "READ")->total, 1, SECOND);
+		for (int c = 0; c < 16; c++)
+			snapshot_transport(&now.calls, "nfs1", formatted("tcp/%d", c))
+				->disconnects += c < 15 || i < 5;
+		add(100 + 20 * i, 0, 0, 0);
+		assert_int_equal(span_count, i >= 5);
+	}
+	assert_span(0, "nfs_errors connection nfs1 100 0");
+	assert_has(spans[0].text, "closed each of 15 connections 5 times");
+	add(400, 0, 0, 0);
+	assert_span(1, "nfs_errors connection nfs1 100 240");
+	assert_has(spans[1].text, "closed each of 15 connections 7 times");
+}
+
+/* Six of thousands of calls fail each time; one restart of the server looks as its first time. */
+TEST(a_session_that_is_lost_again_and_again_is_reported)
+{
+	add(100, 0, 0, 0);
+	for (uint64_t i = 1; i <= 6; i++) {
+		struct rpc_error *e =
+			snapshot_error(&now.calls, "nfs1", "READ", "NFS4ERR_BADSESSION");
+
+		e->count += 6;
+		histogram_record(&snapshot_op(&now.calls, "nfs1", "READ")->total, 4000, MS);
+		histogram_record(&snapshot_op(&now.calls, "nfs1", "CREATE_SESSION")->total, 1, MS);
+		add(100 + 15 * i, 0, 0, 0);
+		assert_int_equal(span_count, i >= 5);
+	}
+	assert_span(0, "nfs_errors state nfs1 100 0");
+	assert_has(spans[0].text,
+		   "This client created its session, or registered, again 5 times: another client");
+}
+
 TEST(what_is_not_measured_is_not_saturated)
 {
 	add(100, 0, 0, RPC_ALL_FACTS);

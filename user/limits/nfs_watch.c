@@ -21,7 +21,8 @@ struct nfs_watch_entry {
 	struct nfs_span span;
 	int watch;
 	char mountpoint[LABEL_SIZE]; /* of errors, or ""; of closings: the transport */
-	uint64_t closings;
+	uint64_t
+		closings; /* or, with errors of state, intervals in which the client made itself known */
 	struct failures failures; /* since its begin */
 	bool unwritten; /* one of them says that data were not written */
 };
@@ -198,9 +199,22 @@ static void update_errors(const struct watching *n, struct nfs_watch_entry *e)
 	}
 	memcpy(span->owner, owners, sizeof(owners));
 	span->last_ns = n->d->end->time_ns;
-	if (!failures_worst(&e->failures))
+	/* Few of many calls, each time. */
+	if (failure == FAILURE_STATE)
+		e->closings += CALLS_FIND(o, &n->d->calls, op, span->server,
+					  !strcmp(o->op, "CREATE_SESSION") ||
+						  !strcmp(o->op, "SETCLIENTID")) != NULL;
+	if (failures_worst(&e->failures))
+		failures_text(span->text, &e->failures);
+	else if (e->closings >= CLOSINGS)
+		snprintf(
+			span->text, sizeof(span->text),
+			"This client created its session, or registered, again %" PRIu64
+			" times: another client has its identity (host name, nfs4_unique_id), or the "
+			"server drops it.",
+			e->closings);
+	else
 		return;
-	failures_text(span->text, &e->failures);
 	begin_span(n, span, failure_names[failure]);
 }
 
@@ -239,12 +253,35 @@ static void add_errors(const struct watching *n)
 	}
 }
 
+/* Begins the span of a connection that was closed, which stands for all those of its server. */
+static void begin_closings(const struct watching *n, struct nfs_watch_entry *e)
+{
+	const struct rpc_transport_state *t = CALLS_FIND(x, &n->d->calls, transport, e->span.server,
+							 !strcmp(x->name, e->mountpoint));
+	char connection[CONNECTION_SIZE];
+	unsigned int closed = 0;
+
+	ARRAY_EACH(x, n->w->entries, n->w->count) {
+		if (x->watch != WATCH_CLOSED || x->closings < CLOSINGS ||
+		    strcmp(x->span.server, e->span.server) != 0)
+			continue;
+		if (x != e && x->span.name)
+			return;
+		closed++;
+	}
+	if (closed > 1)
+		snprintf(connection, sizeof(connection), "each of %u connections", closed);
+	else
+		connection_text(connection, t);
+	closings_text(e->span.text, connection, e->closings);
+	begin_span(n, &e->span, "connection");
+}
+
 /* Closings within NFS_QUIET_NS of each other, while the server answers: if it is silent, connecting fails as well, and that is a stall. */
 static void add_closings(const struct watching *n)
 {
 	ARRAY_EACH(t, n->d->calls.transports, n->d->calls.transport_count) {
 		const char *server = t->server;
-		char connection[CONNECTION_SIZE];
 		struct nfs_watch_entry *e;
 
 		if (!t->disconnects || !CALLS_FIND(o, &n->d->calls, op, server, true))
@@ -255,10 +292,11 @@ static void add_closings(const struct watching *n)
 			continue;
 		e->closings += t->disconnects;
 		e->span.last_ns = n->d->end->time_ns;
-		closings_text(e->span.text, connection_text(connection, t), e->closings);
-		if (e->closings >= CLOSINGS)
-			begin_span(n, &e->span, "connection");
 	}
+	ARRAY_EACH(e, n->w->entries, n->w->count)
+		if (e->watch == WATCH_CLOSED && e->closings >= CLOSINGS &&
+		    e->span.last_ns == n->d->end->time_ns)
+			begin_closings(n, e);
 }
 
 const struct nfs_span *nfs_watch_errors(const struct nfs_watch *w, size_t *i)
