@@ -1006,6 +1006,10 @@ TEST(a_client_that_makes_itself_known_again_and_again_recovers_state)
 		assert_has(headline(), row->times > 1 ? "nas: bound by state_recovery" :
 							"nas: 200 of 1000 READs end with ");
 	}
+	server()->draining_now_ns = 40 * SECOND; /* in vain */
+	wait_on(SECOND);
+	verdict = verdict_of(&sums, SERVER);
+	assert_has(verdict.sentence, " or the server drops it. Calls waited for 40 s until the ");
 }
 
 /* After one restart, each client of the server does so: of three minor versions at two addresses. */

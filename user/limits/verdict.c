@@ -543,33 +543,33 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 /* Says that the client recovers its state, if that holds up calls. Decides on that. Returns whether. */
 static bool judge_recovery(struct verdict *to, const struct server_sums *v)
 {
-	double drained = ratio((double)v->draining_ns, (double)v->ns);
 	uint64_t clients = v->clients / (v->identities ?: 1);
 	uint64_t times = v->sessions / (v->identities ?: 1);
-	bool session = clients < RECOVERIES;
+	uint64_t drained = larger(v->draining_ns, v->draining_now_ns);
+	bool session = clients < RECOVERIES, again;
+	bool waits = v->draining_now_ns >= DRAINED_NS ||
+		     (v->draining_ns && (double)v->draining_ns >= DRAINED * (double)v->ns);
 
 	times = session ? times : clients;
 	/* New mounts also make the client known, without errors. What is over shows in these. */
-	if (times >= RECOVERIES && times * RECOVERY_NS >= v->ns &&
-	    failures_of_state(&v->failures) >= RECOVERIES &&
-	    (v->unregistered_ns < RECOVERY_NS / 2 || times * v->unregistered_ns < 2 * v->ns)) {
-		decide(to, BOUND_STATE_RECOVERY, CONFIDENCE_HIGH,
-		       "This client %s again %" PRIu64
-		       " times in %.0f s: another client has its identity (host name, nfs4_unique_id), or "
-		       "the server drops it.",
-		       session ? "created its session" : "registered", times - 1,
-		       (double)v->ns / 1e9);
-	} else if (v->draining_now_ns >= DRAINED_NS || drained >= DRAINED) {
-		decide(to, BOUND_STATE_RECOVERY, CONFIDENCE_MEDIUM,
-		       "Calls%s waited for %.0f s until the client has recovered its state (session, locks, open "
-		       "files) with the server.",
-		       v->victims,
-		       (double)(v->draining_ns > v->draining_now_ns ? v->draining_ns :
-								      v->draining_now_ns) /
-			       1e9);
-	} else {
+	again = times >= RECOVERIES && times * RECOVERY_NS >= v->ns &&
+		failures_of_state(&v->failures) >= RECOVERIES &&
+		(v->unregistered_ns < RECOVERY_NS / 2 || times * v->unregistered_ns < 2 * v->ns);
+	if (!again && !waits)
 		return false;
-	}
+	to->bound_by = BOUND_STATE_RECOVERY;
+	to->confidence = again ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
+	if (again)
+		say(to,
+		    "This client %s again %" PRIu64
+		    " times in %.0f s: another client has its identity (host name, nfs4_unique_id), or "
+		    "the server drops it.",
+		    session ? "created its session" : "registered", times - 1, (double)v->ns / 1e9);
+	if (waits)
+		say(to,
+		    "%sCalls%s waited for %.0f s until the client has recovered its state (session, locks, "
+		    "open files) with the server.",
+		    again ? " " : "", v->victims, (double)drained / 1e9);
 	return true;
 }
 
