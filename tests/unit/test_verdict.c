@@ -789,6 +789,22 @@ TEST(setup_is_resend_beside_connections_that_are_lost)
 	}
 }
 
+/* A new mount does not help while they are. */
+TEST(no_setting_is_proposed_while_connections_are_closed)
+{
+	for (uint64_t closings = 4; closings <= 5; closings++) {
+		struct setup u = SETUP(4, 500, 20 * MS, "READ", .bytes = 4096);
+
+		fresh();
+		transport();
+		end_interval(SECOND);
+		transport()->disconnects = closings;
+		RUN(&u, VARIED);
+		assert_bound(BOUND_SLOT, CONFIDENCE_MEDIUM);
+		assert_string_equal(verdict.setting, closings < 5 ? TCP_SLOTS : "");
+	}
+}
+
 /* @calls of @op that wait @waited for a slot, are answered after @rtt, and find @depth others in flight. */
 static void add_calls(const char *op, unsigned int calls, uint64_t waited, uint64_t rtt,
 		      unsigned int depth)

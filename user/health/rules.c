@@ -506,9 +506,9 @@ static void find_nfs_errors(struct health_evaluation *e, enum health_rule_id rul
 			continue;
 		f = add_state(
 			e, rule, v->device, "NFS lost state",
-			"NFS server %s: open files or locks were lost (%" PRIu64
-			" messages). Jobs that use them may have wrong data; see the kernel log.",
-			*v->device ? v->device : "(not named)", v->count);
+			"NFS server %s: open files or locks were lost, %" PRIu64
+			" %s. Jobs that use them may have wrong data; see the kernel log.",
+			*v->device ? v->device : "(not named)", v->count, times(v->count));
 		f->last = v->last;
 	}
 }

@@ -635,7 +635,7 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 		say(&to,
 		    "It cannot be decided what limits the calls: their phases are not measured.");
 	} else {
-		j.proposes = !j.idle && !failures_worst(&v->failures) &&
+		j.proposes = !j.idle && !times && !failures_worst(&v->failures) &&
 			     10 * v->above.delayed < v->calls;
 		judge_calls(&j);
 		if (!j.proposes)
