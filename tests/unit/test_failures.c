@@ -137,7 +137,7 @@ BEFORE_EACH()
 /* Whether the failed ones are common among so many calls, READs and WRITEs to the server. */
 static bool are_common(const struct failures *f, uint64_t calls, uint64_t reads, uint64_t writes)
 {
-	return failures_are_common(f, calls, &(struct data_calls){ reads, writes, writes });
+	return failures_are_common(f, calls, (uint64_t[]){ reads, writes, writes });
 }
 
 static void assert_worst(const struct failures *f, const char *expected)
@@ -356,8 +356,8 @@ TEST(commits_that_fail_are_no_few_among_writes)
 	add_failed(&f, "COMMIT", "EIO", 29, 29);
 	assert_worst(&f, "29 of 29 COMMITs to /mnt/ckpt end with EIO, data were not written "
 			 "(slurm:71, since 00:00:01): an input or output error of the server.");
-	assert_true(failures_are_common(&f, 20000, &(struct data_calls){ 0, 17700, 2900 }));
-	assert_false(failures_are_common(&f, 20000, &(struct data_calls){ 0, 17700, 2901 }));
+	assert_true(failures_are_common(&f, 20000, (uint64_t[]){ 0, 17700, 2900 }));
+	assert_false(failures_are_common(&f, 20000, (uint64_t[]){ 0, 17700, 2901 }));
 }
 
 TEST(the_longest_names_are_cut)

@@ -425,22 +425,21 @@ uint64_t failures_of_state(const struct failures *f)
 	return count;
 }
 
-bool failures_are_common(const struct failures *f, uint64_t calls, const struct data_calls *data)
+bool failures_are_common(const struct failures *f, uint64_t calls, const uint64_t *data)
 {
-	uint64_t failed = 0, recovered = failures_of_state(f);
-	struct data_calls lost = {};
+	uint64_t failed = 0, recovered = failures_of_state(f), lost[DATA_CALLS] = {};
 
 	for (const struct failed_calls *x = f->list; x < f->list + f->count; x++) {
+		int of = rpc_kind_of(x->op) == RPC_KIND_READ ? DATA_READS :
+			 strcmp(x->op, "COMMIT")             ? DATA_WRITES :
+							       DATA_COMMITS;
+
 		failed += failure_of(x->op, x->status) < FAILURE_GRACE ? x->count : 0;
-		if (failure_loses_data(x))
-			*(!strcmp(x->op, "COMMIT")             ? &lost.commits :
-			  rpc_kind_of(x->op) == RPC_KIND_WRITE ? &lost.writes :
-								 &lost.reads) += x->count;
+		lost[of] += failure_loses_data(x) ? x->count : 0;
 	}
-	if ((lost.reads && failed_share(lost.reads, data->reads) >= COMMON_DATA) ||
-	    (lost.writes && failed_share(lost.writes, data->writes) >= COMMON_DATA) ||
-	    (lost.commits && failed_share(lost.commits, data->commits) >= COMMON_DATA))
-		return true;
+	for (int i = 0; i < DATA_CALLS; i++)
+		if (lost[i] && failed_share(lost[i], data[i]) >= COMMON_DATA)
+			return true;
 	/* After a restart of the server each call that was under way ends with an error of state, once. */
 	if (2 * recovered < calls)
 		failed -= recovered;

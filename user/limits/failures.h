@@ -72,12 +72,10 @@ uint64_t failures_of_state(const struct failures *f); /* calls that ended with s
 /* Whether data were not written or not read: a READ, WRITE or COMMIT that failed. A MKDIR beyond a quota loses none. */
 bool failure_loses_data(const struct failed_calls *f);
 
-/* Whether so many fail, of all @calls to the server, or of its READs, WRITEs or COMMITs if they lose data, that their times and
- * bytes show no limit. */
-struct data_calls {
-	uint64_t reads, writes, commits;
-};
-bool failures_are_common(const struct failures *f, uint64_t calls, const struct data_calls *data);
+/* Whether so many fail, of all @calls to the server, or of its READs, WRITEs or COMMITs (@data) if they lose data, that their
+ * times and bytes show no limit. */
+enum { DATA_READS, DATA_WRITES, DATA_COMMITS, DATA_CALLS };
+bool failures_are_common(const struct failures *f, uint64_t calls, const uint64_t *data);
 
 /* Part of failures_text() if data were lost. */
 #define DATA_WERE_LOST "data were not "

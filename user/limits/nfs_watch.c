@@ -253,36 +253,15 @@ static void add_errors(const struct watching *n)
 	}
 }
 
-/* Begins the span of a connection that was closed, which stands for all those of its server. */
-static void begin_closings(const struct watching *n, struct nfs_watch_entry *e)
-{
-	const struct rpc_transport_state *t = CALLS_FIND(x, &n->d->calls, transport, e->span.server,
-							 !strcmp(x->name, e->mountpoint));
-	char connection[CONNECTION_SIZE];
-	unsigned int closed = 0;
-
-	ARRAY_EACH(x, n->w->entries, n->w->count) {
-		if (x->watch != WATCH_CLOSED || x->closings < CLOSINGS ||
-		    strcmp(x->span.server, e->span.server) != 0)
-			continue;
-		if (x != e && x->span.name)
-			return;
-		closed++;
-	}
-	if (closed > 1)
-		snprintf(connection, sizeof(connection), "each of %u connections", closed);
-	else
-		connection_text(connection, t);
-	closings_text(e->span.text, connection, e->closings);
-	begin_span(n, &e->span, "connection");
-}
-
-/* Closings within NFS_QUIET_NS of each other, while the server answers: if it is silent, connecting fails as well, and that is a stall. */
+/* Closings within NFS_QUIET_NS of each other, while the server answers: if it is silent, connecting fails as well, and that is a stall.
+ * The span of one connection stands for all of its server. */
 static void add_closings(const struct watching *n)
 {
 	ARRAY_EACH(t, n->d->calls.transports, n->d->calls.transport_count) {
 		const char *server = t->server;
-		struct nfs_watch_entry *e;
+		char connection[CONNECTION_SIZE + 24];
+		struct nfs_watch_entry *e, *begun;
+		int others = -1;
 
 		if (!t->disconnects || !CALLS_FIND(o, &n->d->calls, op, server, true))
 			continue;
@@ -292,11 +271,18 @@ static void add_closings(const struct watching *n)
 			continue;
 		e->closings += t->disconnects;
 		e->span.last_ns = n->d->end->time_ns;
+		connection_text(connection, t);
+		CALLS_EACH(x, &n->d->calls, transport, server)
+			others += x->disconnects > 0;
+		if (others)
+			sprintf(connection + strlen(connection), " and %d more", others);
+		closings_text(e->span.text, connection, e->closings);
+		begun = ARRAY_FIND(x, n->w->entries, n->w->count,
+				   x->watch == WATCH_CLOSED && x->span.name &&
+					   !strcmp(x->span.server, server));
+		if (e->closings >= CLOSINGS && (!begun || begun == e))
+			begin_span(n, &e->span, "connection");
 	}
-	ARRAY_EACH(e, n->w->entries, n->w->count)
-		if (e->watch == WATCH_CLOSED && e->closings >= CLOSINGS &&
-		    e->span.last_ns == n->d->end->time_ns)
-			begin_closings(n, e);
 }
 
 const struct nfs_span *nfs_watch_errors(const struct nfs_watch *w, size_t *i)

@@ -580,15 +580,15 @@ static bool judge_failures(struct verdict *to, const struct server_sums *v)
 	bool state = worst && failure_of(worst->op, worst->status) == FAILURE_STATE;
 	bool recovers = judge_recovery(to, v);
 	const struct op_sums *ops = v->above.ops;
-	const struct data_calls data = { ops[ABOVE_READ].calls, ops[ABOVE_WRITE].calls,
-					 ops[ABOVE_COMMIT].calls };
+	const uint64_t data[DATA_CALLS] = { ops[ABOVE_READ].calls, ops[ABOVE_WRITE].calls,
+					    ops[ABOVE_COMMIT].calls };
 	char text[FAILURE_TEXT_SIZE];
 
 	if (worst && !(state && recovers))
 		say(to, "%s%s", recovers ? " " : "", failures_text(text, &v->failures));
 	if (recovers || !worst)
 		return recovers;
-	if (!failures_are_common(&v->failures, v->calls_ended, &data)) {
+	if (!failures_are_common(&v->failures, v->calls_ended, data)) {
 		say(to, " ");
 		to->failures_len = strlen(to->sentence);
 		return false;
