@@ -61,8 +61,7 @@ struct loop_handler {
 	void (*alive)(void *context);
 	void *context;
 	const bool *over; /* one of these sets it to end the loop; NULL: none does */
-	void (*hangup)(
-		void *context); /* called at SIGHUP; NULL: that ends the loop, as the terminal is closed */
+	void (*hangup)(void *context); /* called at SIGHUP; NULL: that ends the loop */
 };
 
 /* Blocks the signals that loop_run() handles: SIGTERM, SIGINT, SIGHUP. Call it before anything that takes time. */

@@ -25,8 +25,7 @@
 struct past {
 	const struct options *o;
 	double since, until;
-	struct history
-		history; /* what lies outside of the window, or only proves that an agent ran, is hidden */
+	struct history history; /* hidden: outside of the window, or only the agent's life */
 	struct event_files files;
 	struct health_file health; /* empty unless an agent runs */
 	FILE *out; /* where lines are printed, */

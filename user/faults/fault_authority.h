@@ -12,8 +12,7 @@
 struct fault_authority {
 	struct fault_events *events; /* where all is counted */
 	bool accept_user_kmsg; /* records that a process wrote count as the driver's */
-	void (*drain)(
-		void *context); /* passes on all that the hook and the driver have reported until now */
+	void (*drain)(void *context); /* passes on all that hook and driver have reported */
 	void *context; /* of @drain */
 	int64_t log_offset_ns; /* from the log's clock to CLOCK_MONOTONIC, as far as it is known; it drifts */
 

@@ -38,8 +38,7 @@ bool kmsg_record_parse(const char *record, size_t len, struct kmsg_record *out, 
 
 struct kernel_log {
 	int fd; /* -1: not open */
-	uint64_t
-		next; /* sequence number of the first record not yet read, also by an earlier run */
+	uint64_t next; /* number of the first record not yet read, also by an earlier run */
 	bool begun; /* @next is known */
 	uint64_t lost; /* records that were overwritten before they were read */
 	struct kmsg_record record;

@@ -45,8 +45,7 @@ struct trace_instance {
 	bool enabled;
 	uint64_t since_ns; /* CLOCK_MONOTONIC, when the event was enabled */
 	int pipe; /* readable when events wait; the instance cannot be removed while it is open */
-	uint64_t
-		missed; /* events that were overwritten before they were read, or have another form */
+	uint64_t missed; /* events that were overwritten, or have another form */
 };
 
 /* Makes the instance. The event is not enabled yet; its names must outlive it. Returns NULL with errno set: ENOENT if tracefs is not

@@ -40,9 +40,6 @@ bool stall_covers(struct server_sums *v, struct interval *n);
 /* Whether the interval is so soon after a stall that each client makes itself known, if the server has restarted. */
 bool is_in_grace(const struct server_sums *v);
 
-/* Keeps a silence that lasts, or a stall so short a time ago, in the sums of the next interval. Returns whether there is one. */
-bool silence_keep(struct server_sums *next, const struct server_sums *v);
-
 /* Notes the slots of transport @t of the snapshot at the end. *@waited: whether calls waited for those noted so far; it begins as
  * false. */
 void slots_note(struct server_sums *v, const struct rpc_transport_state *t, bool *waited);
@@ -144,13 +141,9 @@ void judge_slots(struct judgement *j, enum bound limit);
 
 /* Each decides that something is the limit, if it is, and returns whether. */
 bool judge_network(struct judgement *j); /* TCP's window or a link delays replies */
-bool judge_above(
-	struct judgement
-		*j); /* readahead, dirty pages, syncs, attributes: few calls are in flight */
-bool judge_lock(
-	struct judgement *j); /* more tasks wait for a file's lock than calls are in flight */
-bool judge_delayed(
-	struct judgement *j); /* calls for metadata wait before retries, within or between calls */
+bool judge_above(struct judgement *j); /* readahead, dirty pages, syncs, attributes */
+bool judge_lock(struct judgement *j); /* tasks wait for a file's lock */
+bool judge_delayed(struct judgement *j); /* calls for metadata wait before retries */
 void say_delays(struct judgement *j); /* how many answers ask for later retries, and the last one */
 bool judge_denied(struct judgement *j); /* tasks wait for fcntl locks */
 bool judge_refused(struct judgement *j); /* a user repeatedly tries what the server refuses */

@@ -94,9 +94,19 @@ void limit_sums_next(struct limit_sums *h)
 			next.above =
 				(struct above_sums){ .opens_wait = true,
 						     .since_delay_ns = v->above.since_delay_ns };
+		if (v->silent_ns || is_in_grace(v)) {
+			next.clock = v->clock;
+			next.silent_ns = v->silent_ns;
+			next.silent_since = v->silent_since;
+			next.silent_connects = v->silent_connects;
+			next.lost = v->lost;
+			next.stall = v->stall;
+			memcpy(next.victims, v->victims, sizeof(v->victims));
+			memcpy(next.address, v->address, sizeof(v->address));
+		}
 		/* A server of ns 0 is gone. */
-		if (!v->ns || (!silence_keep(&next, v) && !v->above.opens_wait && !next.looks &&
-			       !next.unheard_ns))
+		if (!v->ns ||
+		    (!(next.clock > 0) && !v->above.opens_wait && !next.looks && !next.unheard_ns))
 			continue;
 		memcpy(next.server, v->server, sizeof(next.server));
 		h->servers[kept++] = next;

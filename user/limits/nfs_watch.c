@@ -21,8 +21,7 @@ struct nfs_watch_entry {
 	struct nfs_span span;
 	int watch;
 	char mountpoint[LABEL_SIZE]; /* of errors, or ""; of closings: the transport */
-	uint64_t
-		closings; /* or, with errors of state, intervals in which the client made itself known */
+	uint64_t closings; /* of errors of state: intervals with a new session */
 	struct failures failures; /* since its begin */
 	bool unwritten; /* one of them says that data were not written */
 };

@@ -25,8 +25,7 @@
 struct nfs_span {
 	char server[LABEL_SIZE];
 	enum event_kind kind; /* EVENT_KIND_NFS_STALL, ..._ERRORS or ..._SATURATION */
-	const char *
-		name; /* static: the oldest waiter's queue, the errors' meaning, "connection", or the limit */
+	const char *name; /* static: the oldest waiter's queue, what fails, or the limit */
 	char text[VICTIMS_TEXT]; /* which calls fail, so far; whom a stall stops; else "" */
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; the end: 0 while it lasts */
 	uint64_t last_ns; /* end of the last interval that had it */

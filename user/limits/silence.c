@@ -144,21 +144,6 @@ bool is_in_grace(const struct server_sums *v)
 	return v->stall.end && v->clock <= v->stall.over + GRACE;
 }
 
-bool silence_keep(struct server_sums *next, const struct server_sums *v)
-{
-	if (!v->silent_ns && !is_in_grace(v))
-		return false;
-	next->clock = v->clock;
-	next->silent_ns = v->silent_ns;
-	next->silent_since = v->silent_since;
-	next->silent_connects = v->silent_connects;
-	next->lost = v->lost;
-	next->stall = v->stall;
-	memcpy(next->victims, v->victims, sizeof(v->victims));
-	memcpy(next->address, v->address, sizeof(v->address));
-	return true;
-}
-
 /* Notes what shows after a stall that the server has restarted. */
 static void note_restart(struct server_sums *v, const struct interval *n)
 {

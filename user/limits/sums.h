@@ -125,8 +125,7 @@ struct stall {
 	bool restarted; /* the client has registered again (NFSv4) */
 	char moved_to[RPC_ADDRESS_LEN]; /* the new address of all connections; "": the old one */
 	char victims[VICTIMS_TEXT]; /* from calls_victims() */
-	char waits_on
-		[CONNECTION_SIZE]; /* the one connection of several on which calls waited; else "" */
+	char waits_on[CONNECTION_SIZE]; /* the only one of several with such calls; else "" */
 };
 
 struct server_sums {
@@ -187,13 +186,11 @@ struct server_sums {
 	struct above_sums above;
 	struct failures failures;
 	/* Of stalls as well: */
-	uint64_t clients,
-		sessions; /* calls by which the client made itself, or a session, known; not after stalls */
+	uint64_t clients, sessions; /* calls that made these known; not after stalls */
 	uint64_t unregistered_ns; /* time since the last of them */
 	uint64_t identities; /* the most of its clients that did so each */
 	uint64_t draining_ns, draining_now_ns; /* as in struct rpc_server_state */
-	uint64_t
-		upcall_ns; /* the longest wait for credentials, or of the intervals in which one lasted */
+	uint64_t upcall_ns; /* longest wait for credentials, or all intervals with one */
 	char upcall_by[LABEL_SIZE]; /* by whom, if it is known */
 	uint64_t lock_wait_now_ns; /* for the lock manager, at the end */
 	uint64_t lock_wait_ns; /* the longest such wait, and by whom */

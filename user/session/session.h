@@ -109,8 +109,7 @@ struct session {
 	struct slow_call *slow; /* the slowest first */
 	size_t slow_count;
 	uint64_t slow_calls; /* all, also those that are not kept */
-	struct limit_sums
-		limits; /* of all intervals; .recent: of those that end after judged_wall */
+	struct limit_sums limits; /* of all intervals; .recent: those after judged_wall */
 	struct limit_sums next; /* .recent: take the place of .limits after a minute */
 	double judged_wall, next_wall; /* their begin */
 	struct episodes episodes;

@@ -103,10 +103,8 @@ struct calls_by {
 	char mountpoint[LABEL_SIZE]; /* "": no single one; "other": no series */
 	char owner[LABEL_SIZE]; /* "slurm:4711", see owner_name(); "other": without a series */
 	struct rpc_sums sums;
-	uint64_t
-		called_ns; /* of a mount or an owner, CLOCK_MONOTONIC: the last snapshot that found new calls; not recorded */
-	uint64_t
-		oldest_ns; /* of an owner: age of its oldest unanswered call, if it is a transport's oldest */
+	uint64_t called_ns; /* CLOCK_MONOTONIC: the last snapshot with new calls; not recorded */
+	uint64_t oldest_ns; /* of an owner: age of its oldest call, if it is a transport's oldest */
 };
 
 /* The options of a mount that operators compare, as they are in force: nfs_options.tsv. */

@@ -31,8 +31,7 @@ enum event_kind event_kind_find(struct span name);
 struct event_class {
 	enum event_kind kind;
 	const char *name; /* "": any other */
-	const char *
-		grade; /* "fatal", "warning", "info" or "unknown", if its line states no severity */
+	const char *grade; /* "fatal", "warning", "info" or "unknown": if no severity is stated */
 	const char *cause; /* what ended a job if such an event did; "": they end none */
 	const char *meaning; /* explains a name that is not clear: " (...)"; "": it is */
 };

@@ -29,12 +29,10 @@ struct fault {
 	/* The jobs that caused its last incidents, the latest first; 0: none, or unknown. Further reports by the same job are no
 	 * new incident. */
 	uint32_t causes[FAULT_CAUSES]; /* not recorded */
-	unsigned int
-		place; /* in a report to be added: the part of the GPU; 0: unknown; not recorded */
+	unsigned int place; /* of a report to be added: the GPU's part; 0: unknown; not recorded */
 	struct fault_repeats repeats;
 	uint64_t recent; /* in a snapshot: number of repeats within the window */
-	unsigned int
-		boots; /* in a snapshot: recent boots in which a fatal Xid occurred; not recorded */
+	unsigned int boots; /* in a snapshot: recent boots with a fatal Xid; not recorded */
 };
 
 /* Text in the kernel log that looks like a fault, but may be a user's. */

@@ -65,8 +65,7 @@ struct kernel_line {
 	char function[48];
 	/* Do not count the line after this Xid of the same device ("": of any): it reports the same fault. 0: none. */
 	unsigned int follows_xid;
-	const char *
-		caller; /* of a record: who printed it, as in struct kmsg_record; NULL: not known */
+	const char *caller; /* who printed it, as in struct kmsg_record; NULL: not known */
 	bool follows_itself; /* the same with another line of this name */
 	const char *severity; /* static: of a PCIe error; one of the severities of Xids; "": none */
 	const char *text; /* from where it was recognised to the line's end, in the caller's text */
