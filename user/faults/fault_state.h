@@ -27,8 +27,7 @@ struct fault_state {
 /* Returns the text, which the caller frees, and its length; NULL: no memory. */
 char *fault_state_write(const struct fault_state *state, size_t *len);
 
-/* Reads @len bytes. Returns 0, -EINVAL if they are not a whole state, or
- * -ENOMEM; @state is empty unless 0 is returned. */
+/* Reads @len bytes. Returns 0, -EINVAL if they are not a whole state, or -ENOMEM; @state is empty unless 0 is returned. */
 int fault_state_read(struct fault_state *state, const char *text, size_t len);
 
 void fault_state_free(struct fault_state *state);

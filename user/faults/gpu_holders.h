@@ -43,8 +43,7 @@ void gpu_holders_poll(struct gpu_holders *h);
 /* Returns members of a JSON object about who holds the GPU at the PCI address @gpu; "": not known. Valid until the next call. */
 const char *gpu_holders_find(struct gpu_holders *h, const char *gpu);
 
-/* The UUID of the GPU at the PCI address @gpu, if a process has found it; "": not known. Does not wait. Valid until the next
- * call. */
+/* The UUID of the GPU at the PCI address @gpu, if a process has found it; "": not known. Does not wait. Valid until the next call. */
 const char *gpu_holders_uuid(struct gpu_holders *h, const char *gpu);
 
 void gpu_holders_free(struct gpu_holders *h);

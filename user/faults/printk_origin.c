@@ -36,8 +36,7 @@ static const struct {
 	{ "dev_vprintk_emit", OUTER },
 	{ "dev_printk_emit", OUTER },
 	{ "devkmsg_emit", WRITTEN },
-	/* While a function's return is traced, its return address is one of these; not all
-	 * kernels show the true one. */
+	/* While a function's return is traced, its return address is one of these; not all kernels show the true one. */
 	{ "return_to_handler", LOST },
 	{ "arch_rethook_trampoline", LOST },
 	{ "__kretprobe_trampoline", LOST },

@@ -54,8 +54,7 @@ bool bpf_program_info(const struct bpf_program *program, struct bpf_prog_info *i
 /* Runs a loaded program of type raw_tp with @arguments, of @size bytes. Returns the program's result, or 0 if it did not run. */
 uint32_t bpf_run(const struct bpf_program *program, const void *arguments, size_t size);
 
-/* The number of copies of a hot map: one for each possible CPU, rounded up to a power of
- * two; at most @max, itself a power of two. */
+/* The number of copies of a hot map: one for each possible CPU, rounded up to a power of two; at most @max, itself a power of two. */
 uint32_t bpf_shards(uint32_t max);
 
 /* Passes the records in ring buffer @map to @take, until it returns a negative number. The buffer is mapped only while there are

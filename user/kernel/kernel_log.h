@@ -12,11 +12,9 @@ struct kmsg_record {
 	uint64_t sequence; /* grows by one with each record */
 	uint64_t time_us; /* since boot, by the kernel's printk clock */
 	bool continued; /* flag 'c' or '+': a fragment of a line */
-	char caller
-		[16]; /* "T4711": the task that printed it; "C12": an interrupted CPU; "": not known */
+	char caller[16]; /* who printed it: the task "T4711", the CPU "C12"; "": not known */
 	size_t text_len; /* bytes in the caller's buffer */
-	/* The device for which the kernel printed it, "+pci:0000:c1:00.0" or a number, "n2"; "": none. The text cannot change
-	 * it. */
+	/* The device for which the kernel printed it, "+pci:0000:c1:00.0" or a number, "n2"; "": none. The text cannot change it. */
 	char device[48];
 };
 

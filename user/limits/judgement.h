@@ -53,8 +53,7 @@ void active_time_add(struct active_time *to, const struct active_time *from, uin
 #define ENOUGH_CALLS 20
 /* A call that takes this long is slow, whatever the application does. */
 #define SLOW_NS 15e6
-/* The low load has at most this share of the calls in flight at the high load, or of all slots: a half, with a
- * tolerance of 1 %. */
+/* The low load has at most this share of the calls in flight at the high load, or of all slots: a half, with a tolerance of 1 %. */
 #define LOW_LOAD 0.505
 
 /* What raises the throughput by a smaller factor is not worth a remount. */

@@ -142,8 +142,7 @@ static void add_share(const struct watching *n, const char *server, int limit, d
 		begin_span(n, &e->span, rpc_limit_names[limit]);
 }
 
-/* Whether the client has recovered its state for long, and makes no call for it. If a call waits for the server, that is a
- * stall. */
+/* Whether the client has recovered its state for long, and makes no call for it. If a call waits for the server, that is a stall. */
 static bool is_drained(const struct rpc_server_state *v, const struct delta *d)
 {
 	return v->draining_now_ns >= NFS_STALL_NS && !v->oldest_ns[server_oldest(v)] &&

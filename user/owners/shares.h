@@ -48,8 +48,7 @@ struct share_reader {
 	const char *variables; /* the same; the caller may set it after shares_open(). NULL: none */
 	char label[RPC_MAX_OWNERS][LABEL_SIZE]; /* names of the owners; "": not yet made */
 	uint64_t began_ns; /* the present reading */
-	uint64_t asked
-		[RPC_MAX_OWNERS]; /* begin of the reading that first looked for the name; 0: none; or SHARE_NAMED */
+	uint64_t asked[RPC_MAX_OWNERS]; /* reading that first looked; 0: none; or SHARE_NAMED */
 };
 
 /* @maps are loaded maps that outlive *@r, which is all zeros: most of it is touched only where there are many owners.

@@ -37,6 +37,5 @@ int rpc_observer_error(const struct rpc_observer *o);
 /* Why sunrpc is not observed, static; NULL: it is. */
 const char *rpc_observer_missing(const struct rpc_observer *o);
 
-/* Adds what the maps hold, and the hooks' own state, to @s. Returns 0 or
- * -errno. */
+/* Adds what the maps hold, and the hooks' own state, to @s. Returns 0 or -errno. */
 int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s);

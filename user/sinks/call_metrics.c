@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The families about calls: distributions and sums by server and kind, calls and seconds by op; with more detail all of it by
- * op. */
+/* The families about calls: distributions and sums by server and kind, calls and seconds by op; with more detail all of it by op. */
 #include "sinks/metrics_writer.h"
 
 /* Writes a histogram of times, with the labels. */

@@ -11,8 +11,7 @@
 #include "base/json.h"
 #include "base/process.h"
 
-/* An event belongs to a burst if the same event came less than GAP before. The repeats of a long burst are written every
- * REPEATS. */
+/* An event belongs to a burst if the same event came less than GAP before. The repeats of a long burst are written every REPEATS. */
 #define GAP_NS (5 * 1000000000ull)
 #define REPEATS_NS (60 * 1000000000ull)
 

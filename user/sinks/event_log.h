@@ -14,8 +14,7 @@ struct event_sink {
 	/* Writes a line, which ends in a newline. Returns false if it is lost. */
 	bool (*write)(void *context, const char *line, size_t size);
 	void *context;
-	/* Gets a message for each line about a GPU fault above severity info, for sites where nobody reads the lines; NULL:
-	 * none. */
+	/* Gets a message for each line about a GPU fault above severity info, for sites where nobody reads the lines; NULL: none. */
 	const struct log *log;
 };
 

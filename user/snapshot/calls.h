@@ -132,8 +132,7 @@ struct nfs_mount {
 	char options[NFS_OPTIONS][NFS_OPTION_SIZE]; /* "": not known; most are not recorded */
 	uint64_t readahead_bytes; /* of its backing device */
 	bool readahead_known;
-	/* Since the last look: mean bytes of a readahead (0: unknown, or most reads were direct); whether most writes were
-	 * direct. */
+	/* Since the last look: mean bytes of a readahead (0: unknown, or most reads were direct); whether most writes were direct. */
 	uint64_t window_bytes;
 	bool direct_writes;
 	uint32_t lock_waiters; /* tasks that waited for the lock of an inode at the last look */

@@ -36,8 +36,7 @@ struct fault_group {
 	double last; /* 0: not known */
 };
 
-/* The first fault from @f on with the device and code of @like; NULL: none. @f points to a fault of the snapshot or to
- * their end. */
+/* The first fault from @f on with the device and code of @like; NULL: none. @f points to a fault of the snapshot or to their end. */
 struct fault *fault_group_next(const struct snapshot *s, struct fault *f, const struct fault *like);
 
 /* Sums up the group of the snapshot's fault @f. Returns whether @f is the first of its group. */

@@ -28,8 +28,7 @@ struct btf_state {
 	struct source_setup setup; /* .types_file: only whether it is NULL */
 	struct bpf_hooks hooks;
 	struct module_types types; /* while the programs are loaded */
-	int tracepoints
-		[HOOKS]; /* the types of their arguments: numbers in the BTF of sunrpc, or -errno */
+	int tracepoints[HOOKS]; /* their arguments' types in the BTF of sunrpc, or -errno */
 	int sunrpc_btf; /* its descriptor while the programs are loaded; 0: the kernel's own */
 	struct rpc_bpf *bpf; /* the skeleton in @hooks */
 	struct btf_maps maps;

@@ -11,8 +11,7 @@
 /* A task that ended longer ago than this will no longer be booked. */
 #define ENDED_NS 2000000000
 
-/* A call of this age may have ended unnoticed: the kernel's own list of tasks shows
- * it. Each snapshot looks up at most MAX_DOUBTS. */
+/* A call of this age may have ended unnoticed: the kernel's own list of tasks shows it. Each snapshot looks up at most MAX_DOUBTS. */
 #define DOUBT_NS 30000000000
 #define MAX_DOUBTS 64
 #define MAX_EARLIER 64 /* calls */

@@ -134,8 +134,7 @@ static void *try_tracepoints(const struct source_setup *setup)
 		.user = "source tracepoints",
 		.table = table,
 		.count = HOOKS,
-		/* Without rpc_clnt_new, calls of a client that has the number of an earlier
-		 * one would count for that one's server. */
+		/* Without rpc_clnt_new, calls of a client that has the number of an earlier one would count for that one's server. */
 		.essential = BIT(HOOK_LATENCY) | BIT(HOOK_CLIENT),
 		/* After an event that the kernel missed, a task would have the owner of an earlier one. */
 		.unused = setup->owners && !kernel_misses_events() ? 0 : OWNER_HOOKS,
