@@ -394,6 +394,48 @@ TEST(the_longest_of_the_outages_that_last_comes_first)
 	assert_true(strstr(text, "nas-1 does not answer for 8 s") < strstr(text, "nas-3 "));
 }
 
+/* Others are of other mounts, and have other calls; after a stall a few calls make the difference. */
+TEST(a_slow_connection_of_several_comes_before_the_limit)
+{
+	static const struct {
+		const char *nconnect;
+		uint64_t slow_ms;
+		bool stall, said;
+	} rows[] = { { "4", 21, false, true },
+		     { "4", 20, false, false },
+		     { "8", 90, false, false },
+		     { "4", 90, true, false } };
+
+	ARRAY_EACH(row, rows, COUNT(rows)) {
+		fresh();
+		for (int i = 0; i < 6; i++) {
+			call("nas-2", 400);
+			for (int c = 0; c < 4; c++) {
+				struct rpc_transport_state *t = snapshot_transport(
+					&now.calls, "nas-2", formatted("tcp/%d", c));
+
+				strcpy(t->remote.address, "10.0.0.1");
+				t->alive = true;
+				t->replies += c ? 100 : 0;
+				t->rtt_ns += c == 3 ? 100 * row->slow_ms * MS : 400 * MS;
+			}
+			strcpy(now.calls.mounts[0].options[NFS_NCONNECT], row->nconnect);
+			end_second();
+			if (row->stall && i == 2) {
+				silence(9);
+				answer();
+			}
+		}
+		assert_int_equal(session_end(&t), 0);
+		FILE *out = text_begin();
+		report_session(out, &t, 0);
+		text_end(out);
+		assert_int_equal(
+			!!strstr(text, "Summary\n- nas-2: tcp/3, one of 4 connections, is slow: "),
+			row->said);
+	}
+}
+
 /* It would hide what is wrong now. */
 TEST(what_is_over_for_minutes_is_not_first_in_the_view_of_the_present)
 {

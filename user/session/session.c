@@ -3,7 +3,7 @@
 
 #include <fnmatch.h>
 
-#include "limits/failures.h"
+#include "limits/sums.h"
 #include "snapshot/event.h"
 
 const char *const session_event_names[SESSION_EVENT_KINDS] = {
@@ -477,6 +477,27 @@ static void add_kernel_events(struct headline *h, const struct session *t)
 	}
 }
 
+/* A connection is much slower if a reply takes so many times as long as on the median one. */
+#define MUCH_SLOWER 5
+
+/* Connections have the same calls only if all are of one nconnect; after a stall a few calls make the difference. */
+static void add_slow_connection(struct headline *h, const struct session *t, const char *server)
+{
+	const struct server_sums *v = server_sums_of(&t->limits, server);
+	struct connections all = connections_of(&t->total, server);
+	const struct connection *worst = all.count ? &all.list[all.count - 1] : NULL;
+
+	if (v && !v->stalls && !v->silent_ns && all.count > 2 && v->nconnect == all.count &&
+	    worst->slow && worst->mean_ns > MUCH_SLOWER * all.median_ns)
+		headline_add(
+			h, (struct headline_rank){ HEADLINE_WARN, HEADLINE_ERRORS, 0 }, server,
+			"%s: %s, one of %zu connections, is slow: %.1f ms to a reply, on the median one %.1f ms. "
+			"Look at its path through the network.",
+			server, connection_text((char[CONNECTION_SIZE]){}, worst->transport),
+			all.count, (double)worst->mean_ns / 1e6, (double)all.median_ns / 1e6);
+	free(all.list);
+}
+
 void session_headline(const struct session *t, struct headline *h)
 {
 	bool calls = false;
@@ -486,6 +507,7 @@ void session_headline(const struct session *t, struct headline *h)
 	for (size_t i = 0; i < t->server_count; i++) {
 		headline_add_server(h, &t->limits, &t->last.calls, t->servers[i].name,
 				    t->last.wall);
+		add_slow_connection(h, t, t->servers[i].name);
 		calls |= t->servers[i].sums.calls;
 	}
 	add_kernel_events(h, t);
