@@ -347,6 +347,41 @@ TEST(writes_with_an_error_that_is_not_seen_are_perhaps_lost)
 	assert_false(failure_loses_data(failures_worst(&f)));
 }
 
+/* Of pNFS: the metadata server has the layouts. */
+TEST(a_write_that_fails_at_a_data_server_is_not_lost)
+{
+	for (size_t ops = 1; ops <= 2; ops++) {
+		struct rpc_op op[] = {
+			{ .server = "10.0.0.7", .op = "WRITE", .total.bucket = { 300 } },
+			{ .server = "mds", .op = "LAYOUTGET" }
+		};
+		struct rpc_error e = {
+			.server = "10.0.0.7", .op = "WRITE", .status = "EIO", .count = 60
+		};
+		struct snapshot s = { .calls = { .ops = op, .op_count = ops } };
+		struct delta d = {
+			.end = &s,
+			.begin = 1,
+			.calls = { .ops = op, .op_count = ops, .errors = &e, .error_count = 1 }
+		};
+		struct failures f = {};
+
+		failures_add(&f, &d, "10.0.0.7", NULL, FAILURE_NONE);
+		assert_int_equal(failure_loses_data(failures_worst(&f)), ops == 1);
+		assert_worst(
+			&f,
+			ops == 1 ?
+				"60 of 300 WRITEs end with EIO, data were not written (since 00:00:01): an "
+				"input or output error of the server, or a soft mount gave up." :
+				"60 of 300 WRITEs end with EIO (since 00:00:01): an input or output error of "
+				"the server; the client tries again through the metadata server.");
+		e.count = 20;
+		f = (struct failures){};
+		failures_add(&f, &d, "10.0.0.7", NULL, FAILURE_NONE);
+		assert_int_equal(failures_worst(&f) != NULL, ops == 1);
+	}
+}
+
 /* One COMMIT may be for a thousand WRITEs, which then are lost. */
 TEST(commits_that_fail_are_no_few_among_writes)
 {

@@ -174,15 +174,22 @@ static enum gravity gravity_of(const char *op, const char *status)
 	return failure == FAILURE_DATA && is_data_call(op) ? NOT_READ : FAILED;
 }
 
+/* What fails at a data server of pNFS is made again through the metadata server. */
+static enum gravity gravity(const struct failed_calls *f)
+{
+	enum gravity by_error = gravity_of(f->op, f->status);
+
+	return f->again && by_error > FAILED ? FAILED : by_error;
+}
+
 bool failure_loses_data(const struct failed_calls *f)
 {
-	return gravity_of(f->op, f->status) >= NOT_READ;
+	return gravity(f) >= NOT_READ;
 }
 
 static bool is_worse(const struct failed_calls *a, const struct failed_calls *b)
 {
-	return (ORDER(gravity_of(a->op, a->status), gravity_of(b->op, b->status)) ?:
-			ORDER(a->count, b->count)) > 0;
+	return (ORDER(gravity(a), gravity(b)) ?: ORDER(a->count, b->count)) > 0;
 }
 
 /* ---- sums ---- */
@@ -218,8 +225,7 @@ static struct failed_calls *failed_get(struct failures *f, const struct rpc_erro
 		return to;
 	to = f->count < FAILURES ?
 		     &f->list[f->count++] :
-		     ARRAY_FIND(x, f->list, FAILURES,
-				gravity_of(x->op, x->status) < gravity_of(e->op, e->status));
+		     ARRAY_FIND(x, f->list, FAILURES, gravity(x) < gravity_of(e->op, e->status));
 	if (!to)
 		return NULL;
 	*to = (struct failed_calls){};
@@ -308,6 +314,14 @@ static uint64_t calls_of(const struct delta *d, const char *server, const char *
 	return !strcmp(op, LOCK_CALL) ? v->lock_calls : o ? time_histogram_count(&o->total) : 0;
 }
 
+/* Whether @server has no mount and a name as pNFS gives it to those that hold the data of another one's files. */
+static bool is_data_server(const struct calls *c, const char *server)
+{
+	return !server[strspn(server, "0123456789abcdef:.[]")] &&
+	       !CALLS_FIND(m, c, mount, server, true) &&
+	       ARRAY_FIND(o, c->ops, c->op_count, !strcmp(o->op, "LAYOUTGET"));
+}
+
 void failures_add(struct failures *f, const struct delta *d, const char *server,
 		  const char *mountpoint, enum failure meaning)
 {
@@ -339,6 +353,7 @@ void failures_add(struct failures *f, const struct delta *d, const char *server,
 		}
 		to->over = to->quiet_ns >= OVER_NS;
 		to->kerberos |= mount && mount->kerberos;
+		to->again |= to->last_count && is_data_server(&d->end->calls, server);
 		to->hard |= mount && !strcmp(mount->options[NFS_RECOVERY], "hard");
 		/* Calls after the last failure do not count: the cause may be gone. */
 		to->since_last += calls_among(to, d, server, calls);
@@ -360,8 +375,8 @@ static bool loses_for_sure(const struct failed_calls *f)
 	/* A lock that is not given back is lost, a file is opened again. */
 	return is_refused_reclaim(f->status) ||
 	       (!strcmp(f->op, "LOCK") && strstr(f->status, "_NO_GRACE")) ||
-	       (failure_of(f->op, f->status) == FAILURE_DATA && e != &rare && e != &unnamed &&
-		(e->whose != SURE_OF_DATA || is_data_call(f->op)));
+	       (!f->again && failure_of(f->op, f->status) == FAILURE_DATA && e != &rare &&
+		e != &unnamed && (e->whose != SURE_OF_DATA || is_data_call(f->op)));
 }
 
 /* The gravest that is worth a sentence; with @said, of another mount or with another error. */
@@ -372,11 +387,10 @@ static const struct failed_calls *find_worst(const struct failures *f,
 
 	for (const struct failed_calls *x = f->list; x < f->list + f->count; x++) {
 		enum failure failure = failure_of(x->op, x->status);
-		bool few_suffice =
-			failure == FAILURE_TICKET ||
-			(failure != FAILURE_DATA && gravity_of(x->op, x->status) == NOT_WRITTEN) ||
-			(!strcmp(x->status, ANY_RPC_STATUS) &&
-			 rpc_kind_of(x->op) == RPC_KIND_WRITE);
+		bool few_suffice = failure == FAILURE_TICKET ||
+				   (failure != FAILURE_DATA && gravity(x) == NOT_WRITTEN) ||
+				   (!strcmp(x->status, ANY_RPC_STATUS) &&
+				    rpc_kind_of(x->op) == RPC_KIND_WRITE);
 
 		if (said && !strcmp(x->status, said->status) &&
 		    (!*x->mountpoint || !strcmp(x->mountpoint, said->mountpoint)))
@@ -407,7 +421,7 @@ bool failures_grow(const struct failures *f, bool *unwritten, char *owners)
 {
 	const struct failed_calls *worst = failures_worst(f);
 	size_t len = strlen(owners);
-	bool first = worst && gravity_of(worst->op, worst->status) == NOT_WRITTEN && !*unwritten;
+	bool first = worst && gravity(worst) == NOT_WRITTEN && !*unwritten;
 
 	*unwritten |= first;
 	for (const struct failed_calls *x = f->list; worst && x < f->list + f->count; x++)
@@ -465,9 +479,9 @@ static void say_calls(char *text, const struct failed_calls *f)
 	if (f->over)
 		snprintf(until, sizeof(until), " until %s", CLOCK_TIME(f->until));
 	snprintf(owner, sizeof(owner), "%s (%s%s%s %s%s)",
-		 gravity_of(f->op, f->status) == NOT_WRITTEN ? ", " DATA_WERE_LOST "written" :
-		 failure_loses_data(f)                       ? ", " DATA_WERE_LOST "read" :
-							       "",
+		 gravity(f) == NOT_WRITTEN ? ", " DATA_WERE_LOST "written" :
+		 failure_loses_data(f)     ? ", " DATA_WERE_LOST "read" :
+					     "",
 		 f->owner, *f->owner ? ", " : "", f->over ? "from" : "since",
 		 f->since > 0 ? CLOCK_TIME(f->since) : "?", until);
 	if (f->soft)
@@ -493,9 +507,10 @@ const char *failures_text(char *text, const struct failures *f)
 		say_calls(also, other);
 	safe_format(text, FAILURE_TEXT_SIZE, "%s: %s%s%s.%s%s%s", calls,
 		    worst->soft ? "the server did not answer in time" : error->meaning,
-		    !worst->soft && !worst->hard && !strcmp(worst->status, "EIO") ?
+		    !worst->soft && !worst->hard && !worst->again && !strcmp(worst->status, "EIO") ?
 			    ", or a soft mount gave up" :
-			    "",
+		    worst->again ? "; the client tries again through the metadata server" :
+				   "",
 		    worst->kerberos && error->whose == NO_USERS_CALL ? NO_TICKET : "",
 		    other ? " Also " : "", also, other ? "." : "");
 	return text;

@@ -35,6 +35,7 @@ struct failed_calls {
 	uint64_t last_count; /* of the last interval that was added */
 	bool kerberos; /* the mount has sec=krb5* */
 	bool soft; /* the mount is soft, and the server did not answer */
+	bool again; /* the client makes the calls again elsewhere (pNFS) */
 	bool hard; /* the mount is known to be hard */
 };
 
