@@ -157,7 +157,8 @@ static bool is_refused_reclaim(const char *status)
 	return strstr(status, "_RECLAIM_");
 }
 
-static enum gravity gravity_of(const char *op, const char *status)
+/* @again: the client makes such a call again elsewhere. */
+static enum gravity gravity_of(const char *op, const char *status, bool again)
 {
 	enum failure failure = failure_of(op, status);
 
@@ -166,7 +167,7 @@ static enum gravity gravity_of(const char *op, const char *status)
 				       strstr(status, "_NO_GRACE") ?
 			       NOT_RECOVERED :
 			       RECOVERED;
-	if (!strcmp(status, ANY_RPC_STATUS))
+	if (again || !strcmp(status, ANY_RPC_STATUS))
 		return FAILED;
 	/* A WRITE is not made again, except after an error of state. */
 	if (failure != FAILURE_NONE && rpc_kind_of(op) == RPC_KIND_WRITE)
@@ -174,22 +175,15 @@ static enum gravity gravity_of(const char *op, const char *status)
 	return failure == FAILURE_DATA && is_data_call(op) ? NOT_READ : FAILED;
 }
 
-/* What fails at a data server of pNFS is made again through the metadata server. */
-static enum gravity gravity(const struct failed_calls *f)
-{
-	enum gravity by_error = gravity_of(f->op, f->status);
-
-	return f->again && by_error > FAILED ? FAILED : by_error;
-}
-
+#define GRAVITY(f) gravity_of((f)->op, (f)->status, (f)->again)
 bool failure_loses_data(const struct failed_calls *f)
 {
-	return gravity(f) >= NOT_READ;
+	return GRAVITY(f) >= NOT_READ;
 }
 
 static bool is_worse(const struct failed_calls *a, const struct failed_calls *b)
 {
-	return (ORDER(gravity(a), gravity(b)) ?: ORDER(a->count, b->count)) > 0;
+	return (ORDER(GRAVITY(a), GRAVITY(b)) ?: ORDER(a->count, b->count)) > 0;
 }
 
 /* ---- sums ---- */
@@ -223,9 +217,9 @@ static struct failed_calls *failed_get(struct failures *f, const struct rpc_erro
 
 	if (to)
 		return to;
-	to = f->count < FAILURES ?
-		     &f->list[f->count++] :
-		     ARRAY_FIND(x, f->list, FAILURES, gravity(x) < gravity_of(e->op, e->status));
+	to = f->count < FAILURES ? &f->list[f->count++] :
+				   ARRAY_FIND(x, f->list, FAILURES,
+					      GRAVITY(x) < gravity_of(e->op, e->status, false));
 	if (!to)
 		return NULL;
 	*to = (struct failed_calls){};
@@ -388,7 +382,7 @@ static const struct failed_calls *find_worst(const struct failures *f,
 	for (const struct failed_calls *x = f->list; x < f->list + f->count; x++) {
 		enum failure failure = failure_of(x->op, x->status);
 		bool few_suffice = failure == FAILURE_TICKET ||
-				   (failure != FAILURE_DATA && gravity(x) == NOT_WRITTEN) ||
+				   (failure != FAILURE_DATA && GRAVITY(x) == NOT_WRITTEN) ||
 				   (!strcmp(x->status, ANY_RPC_STATUS) &&
 				    rpc_kind_of(x->op) == RPC_KIND_WRITE);
 
@@ -421,7 +415,7 @@ bool failures_grow(const struct failures *f, bool *unwritten, char *owners)
 {
 	const struct failed_calls *worst = failures_worst(f);
 	size_t len = strlen(owners);
-	bool first = worst && gravity(worst) == NOT_WRITTEN && !*unwritten;
+	bool first = worst && GRAVITY(worst) == NOT_WRITTEN && !*unwritten;
 
 	*unwritten |= first;
 	for (const struct failed_calls *x = f->list; worst && x < f->list + f->count; x++)
@@ -479,7 +473,7 @@ static void say_calls(char *text, const struct failed_calls *f)
 	if (f->over)
 		snprintf(until, sizeof(until), " until %s", CLOCK_TIME(f->until));
 	snprintf(owner, sizeof(owner), "%s (%s%s%s %s%s)",
-		 gravity(f) == NOT_WRITTEN ? ", " DATA_WERE_LOST "written" :
+		 GRAVITY(f) == NOT_WRITTEN ? ", " DATA_WERE_LOST "written" :
 		 failure_loses_data(f)     ? ", " DATA_WERE_LOST "read" :
 					     "",
 		 f->owner, *f->owner ? ", " : "", f->over ? "from" : "since",
