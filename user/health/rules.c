@@ -504,11 +504,10 @@ static void find_nfs_errors(struct health_evaluation *e, enum health_rule_id rul
 	ARRAY_EACH(v, e->s->faults.kernel_events, e->s->faults.kernel_event_count) {
 		if (strcmp(v->kind, "nfs_state_lost") != 0 || e->now - v->last > LOST_SECONDS)
 			continue;
-		f = add_state(
-			e, rule, v->device, "NFS lost state",
-			"NFS server %s: open files or locks were lost, %" PRIu64
-			" %s. Jobs that use them may have wrong data; see the kernel log.",
-			*v->device ? v->device : "(not named)", v->count, times(v->count));
+		f = add_state(e, rule, v->device, "NFS lost state",
+			      "NFS server %s: open files or locks were lost, %" PRIu64
+			      " %s. Jobs that use them may have wrong data; see the kernel log.",
+			      *v->device ? v->device : "(not named)", v->count, times(v->count));
 		f->last = v->last;
 	}
 }
