@@ -373,10 +373,10 @@ bool judge_delayed(struct judgement *j)
 	return true;
 }
 
-/* Whether calls that move data take most of the time: others do not hide their limit. */
+/* Whether calls that move data take most of the time: others do not hide their limit. An idle server has none. */
 static bool moves_data(const struct judgement *j)
 {
-	return share_of(j, ABOVE_READ, ABOVE_COMMIT) >= MOST;
+	return !j->idle && share_of(j, ABOVE_READ, ABOVE_COMMIT) >= MOST;
 }
 
 bool judge_denied(struct judgement *j)

@@ -125,7 +125,7 @@ static void add_silence(struct headline *h, const struct server_sums *v, const c
 		headline_add(
 			h, rank, v->server, "%s%s %s for %.0f s%s%s%s%s.", v->server, victims,
 			/* Those that ended in a long interval may all have ended before it was sent. */
-			v->unheard_ns < v->unanswered_ns ?
+			v->unheard_ns && v->unheard_ns < v->unanswered_ns ?
 				"answers other calls, but the oldest has waited" :
 				"has left a call without an answer",
 			rank.weight, *v->waits_on ? " on " : "", v->waits_on, colon, reason);
