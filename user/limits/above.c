@@ -168,6 +168,25 @@ static double share_of(const struct judgement *j, enum above_op first, enum abov
 	return ratio((double)ns, (double)j->v->total_ns);
 }
 
+double main_mean(const struct judgement *j, const char **what)
+{
+	static const char *const names[ABOVE_OPS] = {
+		" to a READ", " to a WRITE", " to a COMMIT", " to a LOOKUP", NULL, " to an OPEN"
+	};
+	const struct op_sums *ops = j->v->above.ops;
+	int most = 0;
+	double mean;
+
+	for (int o = 0; o < ABOVE_OPS; o++)
+		most = ops[o].ns > ops[most].ns ? o : most;
+	mean = ratio((double)ops[most].ns, (double)ops[most].calls);
+	*what = "";
+	if (2 * ops[most].ns < j->v->total_ns || mean < 2 * j->to->numbers.rtt_ns)
+		return j->to->numbers.rtt_ns;
+	*what = names[most] ?: " to some calls";
+	return mean;
+}
+
 /* The mean number of bytes in flight of these calls, by Little's law. */
 static double in_flight(const struct judgement *j, enum above_op op)
 {
@@ -251,6 +270,7 @@ static bool judge_metadata(struct judgement *j)
 	double attributes = share_of(j, ABOVE_LOOKUP, ABOVE_ATTRIBUTES);
 	double files = share_of(j, ABOVE_OPEN, ABOVE_FILES);
 	uint64_t opened = a->ops[ABOVE_OPEN].calls, returned = a->ops[ABOVE_DELEGRETURN].calls;
+	const char *what;
 	bool recalled = attributes < all / 2 && returned >= ENOUGH_CALLS && 2 * returned >= opened;
 
 	if (share_of(j, ABOVE_STATE, ABOVE_STATE) >= MOST && j->to->numbers.rtt_ns < SLOW_NS) {
@@ -261,7 +281,7 @@ static bool judge_metadata(struct judgement *j)
 		return true;
 	}
 	/* A slow server is slow for whatever asks it, except that it waits while it recalls a delegation. */
-	if (all < MOST || (!recalled && j->to->numbers.rtt_ns >= SLOW_NS))
+	if (all < MOST || (!recalled && main_mean(j, &what) >= SLOW_NS))
 		return false;
 	decide(j->to, BOUND_METADATA, by_share(all),
 	       "Calls for metadata are %.0f %% of the calls' time, GETATTR, ACCESS and LOOKUP %.0f %%.",

@@ -40,8 +40,7 @@ bool stall_covers(struct server_sums *v, struct interval *n);
 /* Whether the interval is so soon after a stall that each client makes itself known, if the server has restarted. */
 bool is_in_grace(const struct server_sums *v);
 
-/* Notes the slots of transport @t of the snapshot at the end. *@waited: whether calls waited for those noted so far; it begins as
- * false. */
+/* Notes the slots of transport @t of the snapshot at the end. *@waited: whether calls waited for those noted so far; it begins as false. */
 void slots_note(struct server_sums *v, const struct rpc_transport_state *t, bool *waited);
 
 /* Adds @from to the active time @to; with -1 as @sign it is taken away. */
@@ -141,6 +140,9 @@ void judge_slots(struct judgement *j, enum bound limit);
 /* Each decides that something is the limit, if it is, and returns whether. */
 bool judge_network(struct judgement *j); /* TCP's window or a link delays replies */
 bool judge_above(struct judgement *j); /* readahead, dirty pages, syncs, attributes */
+/* The mean time of the calls that take half of the time, and what they are, if they are few among shorter ones: " to a READ". Otherwise
+ * the mean round trip of all, and "". */
+double main_mean(const struct judgement *j, const char **what);
 bool judge_lock(struct judgement *j); /* tasks wait for a file's lock */
 bool judge_delayed(struct judgement *j); /* calls for metadata wait before retries */
 void say_delays(struct judgement *j); /* how many answers ask for later retries, and the last one */

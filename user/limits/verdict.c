@@ -135,7 +135,9 @@ static void judge_server(struct judgement *j)
 	struct load_sums low = {}, high = {};
 	enum confidence sure = CONFIDENCE_MEDIUM;
 	double most = n->concurrency > n->in_flight ? n->concurrency : n->in_flight;
-	bool slow = n->rtt_ns >= SLOW_NS, varied;
+	const char *what;
+	double mean = main_mean(j, &what);
+	bool varied;
 
 	for (int i = 0; i < LOADS; i++) {
 		if (loads[i].calls < ENOUGH_CALLS)
@@ -161,10 +163,10 @@ static void judge_server(struct judgement *j)
 		       sure == CONFIDENCE_HIGH ? " Changes of the server do not help." :
 		       varied                  ? NO_MORE :
 						 "");
-	} else if (slow) {
+	} else if (mean >= SLOW_NS) {
 		decide(j->to, BOUND_SERVER, CONFIDENCE_MEDIUM,
-		       "The server or the network takes %.*g ms for an answer",
-		       FIGURE(n->rtt_ns / 1e6));
+		       "The server or the network takes %.*g ms for an answer%s",
+		       FIGURE(mean / 1e6), what);
 		if (n->min_rtt_ns > 0)
 			say(j->to, ", of which a round trip through the network is at most %.*g ms",
 			    FIGURE(n->min_rtt_ns / 1e6));
