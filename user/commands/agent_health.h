@@ -44,8 +44,7 @@ void agent_health_poll(struct agent_health *h, struct observer *observer, struct
 /* Removes the file. */
 void agent_health_close(struct agent_health *h);
 
-/* Whether @path, NULL or of @option, is on a local file system; otherwise logs an error. @lower: an overlay counts by
- * all its layers. */
+/* Whether @path, NULL or of @option, is on a local file system; otherwise logs an error. @lower: an overlay counts by all its layers. */
 bool is_local(const struct options *o, const char *option, const char *path, bool lower);
 
 /* Returns EXIT_USAGE after a message if @err, 0 or -errno, shows that @path of @option must not be written; otherwise 0. */

@@ -67,8 +67,7 @@ struct loop_handler {
 /* Blocks the signals that loop_run() handles: SIGTERM, SIGINT, SIGHUP. Call it before anything that takes time. */
 void loop_block_signals(void);
 
-/* Sets whether SIGTERM and SIGINT end the process immediately, or are blocked. A long start can be ended so: it has nothing to
- * undo. */
+/* Sets whether SIGTERM and SIGINT end the process immediately, or are blocked. A long start can be ended so: it has nothing to undo. */
 void loop_end_at_once(bool at_once);
 
 /* Runs until @duration seconds (0: no limit) have passed, or a signal ends it. @interval: s. Returns 0 or -errno. */

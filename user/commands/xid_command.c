@@ -412,8 +412,7 @@ static void write_verdict(const struct log_verdict *v, const struct health_repor
 	json_end(&j);
 }
 
-/* Prints the health that the lines lead to, each finding, and what was seen besides. Returns false, and prints nothing, if no
- * line counted. */
+/* Prints the health that the lines lead to, each finding, and what was seen besides. Returns false, and prints nothing, if no line counted. */
 static bool log_verdict_print(struct log_verdict *v, bool as_json)
 {
 	static struct health_report report;

@@ -16,8 +16,7 @@
 #include "kernel/kernel_log.h"
 #include "kernel/trace.h"
 
-/* Records read at a time, and for how long: a storm must not delay the other work. Records from
- * before the start are read in one go. */
+/* Records read at a time, and for how long: a storm must not delay the other work. Records from before the start are read in one go. */
 #define LOG_BATCH 20000
 #define LOG_BATCH_NS 100000000ull
 
@@ -435,8 +434,7 @@ void fault_observer_free(struct fault_observer *g)
 
 /* ---- what the kernel offers to it ---- */
 
-/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar ..." in
- * the file that is older than /sys/module/nvidia/version. */
+/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar ..." in the file that is older than /sys/module/nvidia/version. */
 static void read_version(struct fault_offer *f, const char *root)
 {
 	char line[256];

@@ -50,8 +50,7 @@ int ack_take(struct ack_list *list, const struct file_text *file, int err, const
 
 void ack_free(struct ack_list *list);
 
-/* The agent's file. A process of its own reads it: the folder may be on a server (an overlay's lower layer) or on a disk that
- * hangs. */
+/* The agent's file. A process of its own reads it: the folder may be on a server (an overlay's lower layer) or on a disk that hangs. */
 struct ack_file {
 	const char *path; /* NULL: not read */
 	struct ack_list list; /* of the last answer */

@@ -73,8 +73,7 @@ void bpf_messages_init(const struct log *log)
 	libbpf_set_print(print_message);
 }
 
-/* libbpf removes it as well, but only at the first load, when the process may have given up CAP_SYS_RESOURCE. A failure shows at
- * that load. */
+/* libbpf removes it as well, but only at the first load, when the process may have given up CAP_SYS_RESOURCE. A failure shows at that load. */
 void bpf_remove_memory_limit(void)
 {
 	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };

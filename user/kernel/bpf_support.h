@@ -13,8 +13,7 @@ void bpf_messages_init(const struct log *log);
 /* Removes the limit of locked memory, against which kernels before 5.11 count maps. */
 void bpf_remove_memory_limit(void);
 
-/* The last lines that libbpf wrote, the verifier's included, since the last
- * bpf_error_log_clear(), each with its newline. Static storage. */
+/* The last lines that libbpf wrote, the verifier's included, since the last bpf_error_log_clear(), each with its newline. Static storage. */
 const char *bpf_error_log(void);
 void bpf_error_log_clear(void);
 

@@ -12,8 +12,7 @@ void kernel_types_forget(void);
 /* The types of the running kernel without those of its modules, until kernel_types_forget(); NULL: they cannot be read. */
 struct btf *kernel_types(void);
 
-/* Those of a loaded module together with the kernel's, to be freed by btf__free() before
- * kernel_types_forget(); NULL: they cannot be read. */
+/* Those of a loaded module together with the kernel's, to be freed by btf__free() before kernel_types_forget(); NULL: they cannot be read. */
 struct btf *kernel_module_types(const char *module);
 
 /* The name at @offset; "" if it is out of range: a file of types may be based on those of another kernel. */

@@ -74,8 +74,7 @@ static bool is_on_the_way(const struct mountinfo_line *m, const char *path, size
 	return true;
 }
 
-/* With NO_LAYER the path is itself a layer of an overlay. If that lies within another, this path may have another root: it counts
- * as local. */
+/* With NO_LAYER the path is itself a layer of an overlay. If that lies within another, this path may have another root: it counts as local. */
 static bool find_network(const char *root, long number, const char *path, enum layers layers,
 			 char *source, size_t size)
 {

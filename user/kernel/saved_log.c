@@ -63,8 +63,7 @@ static struct saved_time time_of_us(uint64_t us)
 	return time;
 }
 
-/* Takes the time that the text begins with. The kernel's own times stay. *@host: as in struct prefix. False: it begins with none
- * of these. */
+/* Takes the time that the text begins with. The kernel's own times stay. *@host: as in struct prefix. False: it begins with none of these. */
 static bool read_time(const char **text, double last, struct saved_time *time, int *host)
 {
 	static const struct {
@@ -200,8 +199,7 @@ static bool is_process(const char *word, size_t len)
 	       strspn(open + 1, "0123456789") == (size_t)(word + len - open) - 3;
 }
 
-/* Moves past the kernel's time, "[   12.345678] " or "[   12.345678 <    0.000011>] ", and the task that some kernels print,
- * "[ T123] ". */
+/* Moves past the kernel's time, "[   12.345678] " or "[   12.345678 <    0.000011>] ", and the task that some kernels print, "[ T123] ". */
 static const char *skip_kernel_time(const char *text)
 {
 	int time = 0, task = 0;
@@ -215,8 +213,7 @@ static const char *skip_kernel_time(const char *text)
 	return text + (*text == ' ');
 }
 
-/* Where the kernel's text begins in a line, behind "HOST kernel: "; NULL: another has written it. Not timed: the first words may be
- * a time. */
+/* Where the kernel's text begins in a line, behind "HOST kernel: "; NULL: another has written it. Not timed: the first words may be a time. */
 static const char *kernel_text(const char *line, const struct prefix *p)
 {
 	const char *word = line, *unnamed = p->host ? NULL : line;

@@ -39,8 +39,7 @@ struct saved_log {
 	size_t size;
 };
 
-/* The kernel's text of the next line that has one, without what stands before it. NULL: there are no more. Valid until the next
- * call. */
+/* The kernel's text of the next line that has one, without what stands before it. NULL: there are no more. Valid until the next call. */
 const char *saved_log_next(struct saved_log *l);
 
 void saved_log_free(struct saved_log *l);

@@ -29,8 +29,7 @@ struct trace_field {
 	bool dynamic; /* instead of the value, the record holds length << 16 | offset */
 };
 
-/* Finds the field @name in the text of the event's `format` file. False: it has none, or one of a form that no event here has
- * (__rel_loc). */
+/* Finds the field @name in the text of the event's `format` file. False: it has none, or one of a form that no event here has (__rel_loc). */
 bool trace_field_find(struct span format, const char *name, struct trace_field *field);
 
 /* ---- trace_instance.c: an event through a trace instance of xidscope's own ----

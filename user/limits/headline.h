@@ -57,8 +57,7 @@ void headline_note_quiet(struct headline *h, const char *state, const char *firs
 bool headline_rank_kernel(struct headline_rank *rank, struct span kind, const char *device,
 			  const char *grade);
 
-/* Adds what is wrong with a server: silence, calls that fail, a limit. @c is the last snapshot, of the time @now (seconds since
- * the epoch). */
+/* Adds what is wrong with a server: silence, calls that fail, a limit. @c is the last snapshot, of the time @now (seconds since the epoch). */
 void headline_add_server(struct headline *h, const struct limit_sums *sums, const struct calls *c,
 			 const char *server, double now);
 

@@ -409,8 +409,7 @@ static bool load_once(struct stuck_tasks *t, const struct log *log)
 	return !err;
 }
 
-/* Whether a task may have been asleep since the last snapshot: the kernel counted some then and counts some now, or its count
- * is not known. */
+/* Whether a task may have been asleep since the last snapshot: the kernel counted some then and counts some now, or its count is not known. */
 static bool may_have_slept(struct stuck_tasks *t)
 {
 	bool before = t->sleepers;

@@ -42,8 +42,7 @@ struct rpc_offer {
 	bool bpf; /* the kernel has BPF programs */
 	bool kernel_btf; /* its types are known */
 	bool sunrpc_btf; /* it also has sunrpc's types */
-	/* The file that the option names. Without the option, and if the kernel lacks the types: the
-	 * file at the module's own place. */
+	/* The file that the option names. Without the option, and if the kernel lacks the types: the file at the module's own place. */
 	enum types_file types_file;
 	char types_path[PATH_MAX]; /* of the file, or of its place if there is no file; or "" */
 	char types_refused[400]; /* why the file is refused, with its name */

@@ -18,8 +18,7 @@
 /* The most bursts that are open at a time. */
 #define BURSTS 64
 
-/* A line has at most PIPE_BUF bytes without its members. On standard output, which may be a pipe, members that make it longer
- * are left out. */
+/* A line has at most PIPE_BUF bytes without its members. On standard output, which may be a pipe, members that make it longer are left out. */
 #define MEMBERS_IN_PIPE (PIPE_BUF / 2)
 
 struct burst {

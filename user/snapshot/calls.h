@@ -346,8 +346,7 @@ struct calls {
 	size_t mount_call_count;
 	struct calls_by *owner_calls;
 	size_t owner_call_count;
-	/* Calls by owner and mount: sums over one are the other's. Without rpc_options.owner_mounts only after the first
-	 * failed call. */
+	/* Calls by owner and mount: sums over one are the other's. Without rpc_options.owner_mounts only after the first failed call. */
 	struct calls_by *owner_mounts;
 	size_t owner_mount_count;
 	struct client_module *modules;

@@ -250,8 +250,7 @@ static void read_nvlink5(struct xid_line *line, struct span s)
 	read_words(out, s);
 }
 
-/* "Graphics SM Warp Exception on (GPC 9, TPC 1, SM 1): ...". The place is the TPC, because faults of a TPC may show in each of its
- * SMs. */
+/* "Graphics SM Warp Exception on (GPC 9, TPC 1, SM 1): ...". The place is the TPC, because faults of a TPC may show in each of its SMs. */
 static unsigned int read_place(struct span s)
 {
 	uint64_t gpc, tpc;

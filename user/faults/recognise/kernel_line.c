@@ -217,8 +217,7 @@ static bool take_uuid(struct span *s, struct kernel_line *out)
 
 static bool match_line(struct span *s, const char *pattern, struct kernel_line *out);
 
-/* Takes as few bytes as let the rest of the pattern match. The recursion is as deep
- * as a pattern of the table above has such parts. */
+/* Takes as few bytes as let the rest of the pattern match. The recursion is as deep as a pattern of the table above has such parts. */
 /* NOLINTNEXTLINE(misc-no-recursion) */
 static bool match_shortest(struct span *s, const char *pattern, size_t max, bool word,
 			   struct kernel_line *out)

@@ -75,8 +75,7 @@ static struct rpc_bpf *open_object(const struct btf_state *b)
 	return NULL;
 }
 
-/* The types of a loaded or built-in module, from @file if it is not NULL, for free_types(). NULL with a reason if they cannot be
- * read. */
+/* The types of a loaded or built-in module, from @file if it is not NULL, for free_types(). NULL with a reason if they cannot be read. */
 static struct btf *read_types(const char *module, const char *file, char *reason, size_t size)
 {
 	struct btf *types = NULL;

@@ -21,8 +21,7 @@ struct client_transport {
 	uint32_t port; /* NFS_PORT if it is not known yet */
 };
 
-/* Reads a transport's `info` file: "netid: tcp\naddr:  10.0.0.1\nport:  2049\n...". False: netid or address is missing, empty or
- * too long. */
+/* Reads a transport's `info` file: "netid: tcp\naddr:  10.0.0.1\nport:  2049\n...". False: netid or address is missing, empty or too long. */
 bool clients_parse_transport(struct client_transport *info, const char *text);
 
 /* Finds the name of the server at @address and @port in the @len bytes of nfsfs/servers: "v4 7f000001  801   1 host", address and
@@ -34,19 +33,16 @@ bool clients_parse_server(char *name, size_t size, const char *text, size_t len,
  * line per task, which begins with the task's number. @op: its NFS op; "": it has none. */
 bool clients_has_task(const char *text, size_t len, uint32_t task, char op[RPC_OP_LEN]);
 
-/* Takes lines of such a file up to the next NFS call that waits for its reply or to be sent. Returns its task's number; 0: there
- * is none. */
+/* Takes lines of such a file up to the next NFS call that waits for its reply or to be sent. Returns its task's number; 0: there is none. */
 uint32_t clients_waiting_task(struct span *tasks);
 
 /* The transport of client number @client; false if it is not known. */
 bool clients_transport(struct client_transport *info, uint32_t client);
 
-/* Lists the clients, for free(). Returns false if they are not known: debugfs is not there, or cannot be read, or there is no
- * memory. */
+/* Lists the clients, for free(). Returns false if they are not known: debugfs is not there, or cannot be read, or there is no memory. */
 bool clients_list(struct client_transport **list, size_t *count);
 
-/* The name of the server at @address and @port in the process's own network namespace,
- * as given at mount. False if it is not known. */
+/* The name of the server at @address and @port in the process's own network namespace, as given at mount. False if it is not known. */
 bool clients_server_name(char *name, size_t size, const char *address, uint32_t port);
 
 /* Reads the kernel's list of the client's tasks, which is empty if the client no longer exists. Returns 0, with a text to
