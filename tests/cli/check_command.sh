@@ -218,6 +218,8 @@ health critical "\033[32m[ 1.5] \033[0m\033[33mNVRM: \033[0m\033[1mXid (PCI:0000
 bug='[10.0] BUG: kernel NULL pointer dereference, address: 00000000000000a8\n[10.1] Oops: 0000 [#1] SMP NOPTI\n'
 where='[11.1] RIP: 0010:uvm_hmm_unregister_gpu+0x51/0x3a0 [nvidia_uvm]\n'
 health critical "${bug}[10.5] CPU: 3 PID: 7 Comm: x Tainted: P  OE 6.1\n$where" # a slow console
+first=${bug%%\\n*}
+health critical "[Fri Nov 27 03:04:05 2026]${first#*]}\n[Fri Nov 27 03:04:06 2026]${where#*]}" # between two seconds
 health critical "${bug}[10.5] watchdog: BUG: soft lockup - CPU#7 stuck for 26s! [python3:1]\n[10.6] CPU: 3 PID: 7 Comm: x Tainted: P
 [10.6] CPU: 7 PID: 9 Comm: y Tainted: P\n$where"
 late() { printf '[%d.0] NVRM: GPU%d _kgspRpcRecvPoll: GSP RM heartbeat timed out\\n' "$@"; }

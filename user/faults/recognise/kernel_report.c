@@ -10,7 +10,7 @@
  *
  * It is one event, with the module that failed: that of RIP, or else the first on the stack. Of a CPU that is stuck it is the
  * first function of NFS or of the GPU driver that counts, because it spins on behalf of that. The stacks of other CPUs, which
- * may follow, do not count. A report is handed out at its end, with the next one, or a second after its last line. Its task is
+ * may follow, do not count. A report is handed out at its end, with the next one, or 1.5 s after its last line. Its task is
  * looked up when its line is read. An oops kills the task: then bpf/spinning.bpf.c has kept its group. The event's text is the
  * first line and "cuda-EvtHandlr/4711 of job 71 on cpu3 in uvm_hmm_unregister_gpu". */
 #include "base/cgroup.h"
@@ -18,7 +18,7 @@
 #include "base/safe_text.h"
 #include "faults/recognise/recognise.h"
 
-#define REPORT_NS 1000000000ull
+#define REPORT_NS 1500000000ull /* a log may have whole seconds only */
 
 #define SET_WORD(to, from) safe_copy(to, sizeof(to), from, strlen(from), false, "")
 
