@@ -271,6 +271,10 @@ for time in 03:04:05 03:04:35 03:05:05; do
 done >log
 "$program" xid - <log | grep -q 'fail by cpu_stuck: soft_lockup of cpu3' || fail "three lockups do not fail"
 sed 's/:04:35/:24:35/; s/:05:05/:55:05/' log | "$program" xid - | grep -qx 'health: warning' || fail "three lockups in an hour fail"
+# Summer time begins between them.
+for time in 01:59:30+0100 01:59:58+01:00 '03:00:26 +0200'; do
+	echo "2026-03-29T$time n1 kernel: watchdog: BUG: soft lockup - CPU#3 stuck for 26s! [dd:1]"
+done | "$program" xid - | grep -q 'fail by cpu_stuck' || fail "three lockups at the begin of summer time do not fail"
 # Each form of a saved log: three lockups of the kernel within a minute; then the same text, which another has written.
 saved() { for second in 01 31 55; do printf %b "${1//@S/$second}" | sed "s/@T/${text//\//.}/"; done | "$program" xid - 2>&1; }
 text='watchdog: BUG: soft lockup - CPU#3 stuck for 26s! [dd:1]'
@@ -289,6 +293,17 @@ done <<-"END"
 	3,12,@S000000,-,caller=T1;@T|30,12,@S000000,-,caller=T1;@T
 	{"log":"[   @S.3] @T\\n","stream":"stdout","time":"2026-01-02T03:04:@S.6Z"}|{"log":"@T\\n","time":"2026-01-02T03:04:@S.6Z"}
 	{"labels":{"_TRANSPORT":"stdout"},"line":"n1 kernel: @T","timestamp":"2026-01-02T03:04:@SZ"}|{"labels":{"_TRANSPORT":"kernel"},"line":"@T"}
+	n1: kern: warning: [2026-01-02T03:04:@S.678Z]: @T|n1: user: warning: [2026-01-02T03:04:@S.678Z]: @T
+	pod1 dmesg [   @S.3] @T|sshd[9]: [   @S.3] @T
+	<4>1 2026-01-02T03:04:@SZ n1 kernel - - [a b="] c"][d] @T|<4>1 2026-01-02T03:04:@SZ n1 app - - [a b="]"] @T
+	Jan  2 03:04:@S n1 [   @S.3] @T|Jan  2 03:04:@S n1 app: [   @S.3] @T
+	2026-01-02 03:04:@S.5 +0100 n1 kernel: @T|2026-01-02 03:04:@S.5 +0100 n1 app: @T
+	[Do Okt  2 03:04:@S 2026] [   T12] @T|Okt 02 03:04:@S n1 app[9]: @T
+	[五 1月  2 03:04:@S 2026] @T|1月 02 03:04:@S n1 app: @T
+	[2026-01-02 03:04:@S] [   @S.3] @T|[2026-01-02 03:04:@S] app[9]: [   @S.3] @T
+	2026-01-02T03:04:@SZ {a="b", transport="kernel"} @T|2026-01-02T03:04:@SZ {a="\\\", transport=\\\"kernel\\\""} @T
+	{"PROGRAM":"kernel","FACILITY":"kern","MESSAGE":"@T","DATE":"Jan  2 03:04:@S"}|{"PROGRAM":"kernel","FACILITY":"user","MESSAGE":"@T"}
+	6.8.0-45-generic,3,12,@S000000,-;@T|6.8.0-45-generic,12,12,@S000000,-;@T
 	{"MESSAGE":"@T","_TRANSPORT":"kernel","__REALTIME_TIMESTAMP":"17641584@S123456"}|{"MESSAGE":"@T","_TRANSPORT":"stdout"}
 	{"_TRANSPORT":"kernel","MESSAGE":"@T","time":"2026-01-02T03:04:@SZ"}|{"_TRANSPORT":{"_TRANSPORT":"kernel"},"MESSAGE":"@T"}
 END

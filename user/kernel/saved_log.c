@@ -5,7 +5,8 @@
  *	2026-01-02T03:04:05.678901234Z stdout F 	a container's log
  *	2026-01-02T03:04:05Z {job="journal"} 		logcli
  *	<3>  <3>1  kern  :err   : 			facility and level
- *	Jan  2 03:04:05  [Fri Jan  2 03:04:05 2026]  [  +0.000012] 	a time; take_time() has all forms
+ *	n1:   n1: kern: warning:   pod container 		up to three words; take_time() has these, and all times
+ *	Jan  2 03:04:05  [Fri Jan  2 03:04:05 2026]  [  +0.000012] 	a time
  *	n1 kern.err kernel: 				host, facility, name
  *	[   12.345678] [ T123] 				the kernel's own time and task
  *	3,1339,5140900,-;				/dev/kmsg, netconsole
@@ -51,7 +52,7 @@ static void write_time(struct saved_time *t, double seconds, const char *from, c
 	*t = (struct saved_time){ .known = true, .seconds = seconds };
 	span_take(&text, "[");
 	span_take_run(&text, " ");
-	text = span_take_until(&text, "]");
+	text = span_take_until(&text, "]<");
 	span_copy(span_cut(text, sizeof(t->text) - 1), t->text, sizeof(t->text));
 }
 
@@ -63,76 +64,98 @@ static struct saved_time time_of_us(uint64_t us)
 	return time;
 }
 
-/* Takes the time that the text begins with. The kernel's own times stay. *@host: as in struct prefix. False: it begins with none of these. */
-static bool read_time(const char **text, double last, struct saved_time *time, int *host)
+/* "[  123.456789]", "[  123.4 <    0.01>]": the kernel's own. */
+static bool is_kernel_time(const char *text)
 {
-	static const struct {
-		const char *form;
-		int host;
-	} forms[] = {
-		{ "%b %d %H:%M:%S", 1 }, /* syslog, journalctl */
-		{ "%Y-%m-%dT%H:%M:%S", 1 }, /* journalctl -o short-iso; dmesg has a comma */
-		{ "%Y-%m-%d %H:%M:%S", 1 },
-		{ "%a %Y-%m-%d %H:%M:%S", 2 }, /* journalctl -o short-full */
-		{ "%a %b %d %H:%M:%S %Y", 1 }, /* logread of OpenWrt */
-		{ "[%a %b %d %H:%M:%S %Y]", 0 }, /* dmesg -T */
-		{ "[%b%d %H:%M]", 0 }, /* dmesg -e */
-	};
-	const char *begin = *text, *rest;
-	double seconds;
 	int end = 0;
 
-	if (sscanf(begin, "[ +%lf]%n", &seconds, &end) == 1 && end) {
-		write_time(time, last + seconds, begin, begin + end);
-		*host = 0;
-		*text += end + (begin[end] == ' ');
-		return true;
-	}
-	if (sscanf(begin, "[%lf", &seconds) == 1) {
-		write_time(time, seconds, begin, begin + strcspn(begin, "]<"));
-		*host = 0;
-		return true;
-	}
-	if (strspn(begin, "0123456789") == 10 && begin[10] == '.') { /* journalctl -o short-unix */
-		*text += strcspn(begin, " ");
-		write_time(time, strtod(begin, NULL), begin, *text);
-		*host = 1;
-		return true;
-	}
-	ARRAY_EACH(f, forms, COUNT(forms)) {
-		struct tm tm = { .tm_year = 100, .tm_mday = 1 };
-		double digit = 1;
+	sscanf(text, "[%*[ 0-9].%*[0-9]%*1[] <]%n", &end);
+	return end;
+}
 
-		rest = strptime(begin, f->form, &tm);
+/* With names of days and months in another language, which are passed over: "[Fr. Jan.  2 03:04:05 2026]", "1月 02 03:04:05". */
+static const char *read_local_time(const char *text, struct tm *tm)
+{
+	int end = 0;
+
+	*tm = (struct tm){ .tm_year = 100 };
+	sscanf(text, *text == '[' ? "[%*s %*s %2d%*[ ]%n" : "%*s %2d%*[ ]%n", &tm->tm_mday, &end);
+	return end ? strptime(text + end, "%H:%M:%S", tm) : NULL;
+}
+
+/* Takes the time that the text begins with. The kernel's own times stay. *@host: as in struct prefix. False: it begins with none
+ * of these. */
+static bool read_time(const char **text, double last, struct saved_time *time, int *host)
+{
+	static const char *const forms[] = {
+		"%b %d %H:%M:%S", /* syslog, journalctl */
+		"%Y %b %d %H:%M:%S", /* syslog-ng */
+		"%Y-%m-%dT%H:%M:%S", /* journalctl -o short-iso; dmesg has a comma */
+		"%Y-%m-%d %H:%M:%S",    "%a %Y-%m-%d %H:%M:%S", /* journalctl -o short-full */
+		"%a %b %d %H:%M:%S %Y", /* dmesg -T, logread of OpenWrt */
+		"%b%d %H:%M", /* dmesg -e */
+	};
+	const char *begin = *text, *rest = NULL, *zone = NULL;
+	bool bracket = *begin == '[', kernels = is_kernel_time(begin), comma = false;
+	double seconds, digit = 1;
+	int letters = 0;
+	struct tm tm;
+
+	if (sscanf(begin, "[ +%lf]", &seconds) == 1) {
+		seconds += last;
+	} else if (kernels || (strspn(begin, "0123456789") == 10 && begin[10] == '.')) {
+		seconds = strtod(begin + bracket, NULL); /* journalctl -o short-unix */
+	} else {
+		for (size_t i = 0; i < COUNT(forms) && !rest; i++) {
+			tm = (struct tm){ .tm_year = 100, .tm_mday = 1 };
+			rest = strptime(begin + bracket, forms[i], &tm);
+		}
+		rest = rest ?: read_local_time(begin, &tm);
 		if (!rest)
-			continue;
+			return false;
 		seconds = (double)timegm(&tm);
-		*host = *rest != ',' ? f->host : 0;
-		if (*rest == '.' || *rest == ',')
+		comma = *rest == ',';
+		if (*rest == '.' || comma)
 			while (span_digit(*++rest) < 10)
 				seconds += (digit /= 10) * (int)span_digit(*rest);
-		rest += strcspn(rest, " \t\n"); /* the zone */
-		write_time(time, seconds, begin, rest);
-		*text = rest + (*rest == ' ' || *rest == '\t');
-		return true;
+		zone = strptime(rest, "%z", &tm); /* " +0100", "Z" */
+		seconds -= zone ? (double)tm.tm_gmtoff : 0;
 	}
-	return false;
+	rest = zone ?: rest ?: begin;
+	rest += strcspn(rest, bracket ? "]" : " \t\n");
+	write_time(time, seconds, begin, rest);
+	*host = !bracket && !comma;
+	if (kernels)
+		return true;
+	rest += bracket ? strspn(rest, "]:") : 0;
+	*text = rest + (*rest == ' ' || *rest == '\t');
+	sscanf(*text, "%*[A-Z]%n", &letters); /* "CEST" */
+	*host += *host && letters > 2 && letters < 6 && (*text)[letters] == ' ';
+	return true;
 }
 
 /* ---- what stands before a text ----
  *
  * Each moves past what it finds. */
 
-/* The first time of a line counts. Before it may be the file or the number of the line, as of grep: "kern.log.1:33:". */
+/* The first time of a line counts. Before it may be the file or the number of the line, as of grep, "kern.log.1:33:", and up to
+ * three words, such as the node: "n1: " of pdsh, "n1: kern: warning: " of Talos, "pod container ", "dmesg-1  | ", "> ". */
 static bool take_time(struct saved_log *l, struct prefix *p, const char **text)
 {
 	const char *begin = *text, *at = begin;
 	struct saved_time time;
 
-	while (!read_time(&at, l->time.seconds, &time, &p->host)) {
-		at += strcspn(at, ": [\n");
-		if (p->timed || *at++ != ':' || *at == ' ')
+	for (int words = 0; !read_time(&at, l->time.seconds, &time, &p->host);) {
+		const char *end = at + strcspn(at, ": \t\n"), *next = end + (*end == ':');
+
+		p->others |= !strncmp(at, "user: ", 6) || !strncmp(at, "daemon: ", 8);
+		/* "sshd[99]:" is none of these */
+		if (strchr(" \t\n", *next))
+			words += p->of_programs || memchr(at + 1, '[', (size_t)(next - at)) ? 4 : 1;
+		next += strspn(next, " \t");
+		if (p->timed || next == end || words > 3)
 			return false;
+		at = next;
 	}
 	*text = at;
 	if (!p->timed)
@@ -168,11 +191,18 @@ static bool take_level(struct prefix *p, const char **text)
 	return true;
 }
 
-/* "stdout F " of a container; "{job="journal", unit="a}b"} " of logcli */
+/* The next @end that is not within quotes; NUL: there is none. */
+static const char *find_end(const char *at, char end)
+{
+	for (bool quoted = false; *at && (quoted || *at != end); at += 1 + (*at == '\\' && at[1]))
+		quoted ^= *at == '"';
+	return at;
+}
+
+/* "stdout F " of a container; "{job="journal", unit="a}b"} " of logcli. Labels are the collector's. */
 static bool take_stream(struct prefix *p, const char **text)
 {
 	const char *at = *text;
-	bool quoted = false;
 	int end = 0;
 
 	if (!p->timed)
@@ -180,13 +210,13 @@ static bool take_stream(struct prefix *p, const char **text)
 	sscanf(at, "std%*1[oe]%*1[ur]%*1[tr] %*1[FP]%n", &end);
 	at += end;
 	if (*at == '{')
-		for (; *at && (quoted || *at != '}'); at += 1 + (*at == '\\' && at[1]))
-			quoted ^= *at == '"';
+		at = find_end(at, '}');
 	if (at == *text || !*at)
 		return false;
+	p->of_programs = !memmem(*text, (size_t)(at - *text), "transport=\"kernel\"", 18);
+	p->host *= p->of_programs;
 	*text = at + 1;
 	*text += strspn(*text, " ");
-	p->of_programs = true;
 	return true;
 }
 
@@ -199,21 +229,37 @@ static bool is_process(const char *word, size_t len)
 	       strspn(open + 1, "0123456789") == (size_t)(word + len - open) - 3;
 }
 
-/* Moves past the kernel's time, "[   12.345678] " or "[   12.345678 <    0.000011>] ", and the task that some kernels print, "[ T123] ". */
+/* Moves past the kernel's time, "[   12.345678] " or "[   12.345678 <    0.000011>] ", and the task that some kernels print,
+ * "[ T123] ". */
 static const char *skip_kernel_time(const char *text)
 {
 	int time = 0, task = 0;
 
 	sscanf(text, "[%*[ 0-9.<>]]%n", &time);
-	if (!time)
-		return text;
 	text += time;
 	sscanf(text, " [ %*[TC]%*u]%n", &task);
 	text += task;
-	return text + (*text == ' ');
+	return text + (time + task && *text == ' ');
 }
 
-/* Where the kernel's text begins in a line, behind "HOST kernel: "; NULL: another has written it. Not timed: the first words may be a time. */
+/* Moves past what RFC 5424 has between the name and the text: "kernel - - [origin ip=\"10.0.0.1\"] ". NULL: it has not. */
+static const char *skip_structured(const char *word)
+{
+	int data = 0;
+	const char *at;
+
+	sscanf(word, "kernel %*s %*s %n", &data);
+	at = word + data;
+	if (!data || (*at != '-' && *at != '['))
+		return NULL;
+	for (at += *at == '-'; *at == '['; at += *at == ']')
+		at = find_end(at, ']');
+	at += *at == ' ';
+	return at + (strncmp(at, "\xef\xbb\xbf", 3) ? 0 : 3);
+}
+
+/* Where the kernel's text begins in a line, behind "HOST kernel: "; NULL: another has written it. Not timed: the first words may be
+ * a time. */
 static const char *kernel_text(const char *line, const struct prefix *p)
 {
 	const char *word = line, *unnamed = p->host ? NULL : line;
@@ -228,8 +274,10 @@ static const char *kernel_text(const char *line, const struct prefix *p)
 		len = strcspn(word, " \n");
 		if (!strncmp(word, "kernel:", 7))
 			return word + 7 + (word[7] == ' ');
-		if (!strncmp(word, "kernel - - - ", 13)) /* RFC 5424 */
-			return word + 13;
+		if (skip_structured(word))
+			return skip_structured(word);
+		if (i && i <= p->host && is_kernel_time(word)) /* netconsole's */
+			return word;
 		last += !strncmp(word, "kern.", 5); /* syslogd of busybox */
 		if (len > 3 && word[len - 1] == ':') {
 			unnamed = is_process(word, len) || (p->host && i) ? NULL : line;
@@ -258,7 +306,7 @@ static const char *read_line(struct saved_log *l, char *line, struct prefix p)
 {
 	const char *text = line;
 
-	while (take_time(l, &p, &text) || take_priority(&p, &text) || take_level(&p, &text) ||
+	while (take_priority(&p, &text) || take_level(&p, &text) || take_time(l, &p, &text) ||
 	       take_stream(&p, &text))
 		;
 	/* How an entry of the journal begins: "__CURSOR=s=...", or "Fri 2026-01-02 03:04:05.678901 UTC [s=...". */
@@ -285,18 +333,19 @@ static const char *read_line(struct saved_log *l, char *line, struct prefix p)
 static void read_member(void *log, struct span name, struct span value)
 {
 	static const char *const texts[] = { "MESSAGE", "message", "msg", "log", "line" };
-	static const char *const times[] = { "time", "timestamp", "date" };
+	static const char *const times[] = { "time", "timestamp", "@timestamp", "date", "DATE" };
 	struct saved_log *l = log;
 	char text[SAVED_LINE_BYTES];
 	const char *rest = text;
 	uint64_t us;
 	double seconds;
+	bool is_text = ARRAY_FIND(t, texts, COUNT(texts), span_is(name, *t));
 	int ignored;
 
 	if (!json_inside(value, &value) && *value.at == '[') /* no UTF-8 */
-		l->odd++;
+		l->odd += is_text;
 	json_decode(value, text, sizeof(text));
-	if (ARRAY_FIND(t, texts, COUNT(texts), span_is(name, *t)))
+	if (is_text)
 		memcpy(l->entry.text, text, sizeof(text));
 	else if (ARRAY_FIND(t, times, COUNT(times), span_is(name, *t)) &&
 		 !read_time(&rest, 0, &l->entry.time, &ignored) &&
@@ -304,6 +353,8 @@ static void read_member(void *log, struct span name, struct span value)
 		write_time(&l->entry.time, seconds, value.at, value.end);
 	else if (span_is(name, "pri") && span_number(span_of(text), UINT64_MAX, &us))
 		l->entry.writer = us < 8 ? BY_KERNEL : BY_OTHER;
+	else if ((span_is(name, "facility") || span_is(name, "FACILITY")) && !strcmp(text, "kern"))
+		l->entry.writer = BY_KERNEL; /* syslog-ng, rsyslog */
 	else if (span_is(name, "_TRANSPORT"))
 		l->entry.writer = strcmp(text, "kernel") ? BY_OTHER : BY_KERNEL;
 	else if (span_is(name, "__REALTIME_TIMESTAMP") &&
@@ -337,15 +388,18 @@ static bool take_member(struct saved_log *l, char *at)
 	return true;
 }
 
-/* Whether the line is a record of /dev/kmsg, or an object of JSON. */
+/* Whether the line is a record of /dev/kmsg, before which netconsole may have the kernel's release, or an object of JSON. */
 static bool take_entry(struct saved_log *l)
 {
+	const char *line = l->line, *release = line + strcspn(line, ", ");
 	struct saved_entry *e = &l->entry;
 	struct kmsg_record record;
 
 	begin_entry(l);
-	if (!kmsg_record_parse(l->line, strlen(l->line), &record, e->text, sizeof(e->text) - 1))
-		return *l->line == '{' && json_read(span_of(l->line), read_member, l);
+	release += *release == ',';
+	if (!kmsg_record_parse(line, strlen(line), &record, e->text, sizeof(e->text) - 1) &&
+	    !kmsg_record_parse(release, strlen(release), &record, e->text, sizeof(e->text) - 1))
+		return *line == '{' && json_read(span_of(line), read_member, l);
 	e->text[record.text_len] = 0;
 	e->time = time_of_us(record.time_us);
 	e->writer = record.facility ? BY_OTHER : BY_KERNEL;
