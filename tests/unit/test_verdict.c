@@ -26,11 +26,11 @@ struct setup {
 		path; /* what TCP knows of the connection; its bytes are those of a second */
 	/* State, which a set-up that goes on keeps. @at: when the caller's present step ends. */
 	enum { THINKS, WAITS, SERVED } step[CALLERS];
-	uint64_t at[CALLERS], begun[CALLERS], sent[CALLERS], served_ns[CALLERS];
+	uint64_t at[CALLERS], begun[CALLERS], sent[CALLERS];
 	uint64_t queue[CALLERS]; /* order of arrival */
 	uint64_t free_at[CALLERS]; /* of each of the server's workers */
 	uint64_t order, calls, time_ns, replied;
-	unsigned int in_use;
+	unsigned int in_use, known; /* as many have called */
 };
 
 /* How many slots, how many calls are served at once, how long each takes; calls wait for RPC slots. */
@@ -149,12 +149,12 @@ static void send_call(struct setup *u, unsigned int c, uint64_t when)
 	u->in_use++;
 }
 
-static unsigned int first_waiter(const struct setup *u, unsigned int callers)
+static unsigned int first_waiter(const struct setup *u)
 {
-	unsigned int first = callers;
+	unsigned int first = CALLERS;
 
-	for (unsigned int c = 0; c < callers; c++)
-		if (u->step[c] == WAITS && (first == callers || u->queue[c] < u->queue[first]))
+	for (unsigned int c = 0; c < u->known; c++)
+		if (u->step[c] == WAITS && (first == CALLERS || u->queue[c] < u->queue[first]))
 			first = c;
 	return first;
 }
@@ -166,7 +166,7 @@ static void join_queue(const struct setup *u)
 	struct rpc_server_state *s = server();
 	uint32_t waiting = 0;
 
-	for (unsigned int c = 0; c < CALLERS; c++)
+	for (unsigned int c = 0; c < u->known; c++)
 		waiting += u->step[c] == WAITS;
 	s->depth[limit].sum += waiting;
 	s->depth[limit].bucket[0]++;
@@ -176,7 +176,7 @@ static void join_queue(const struct setup *u)
 
 static bool answers_at(const struct setup *u, uint64_t when)
 {
-	for (unsigned int c = 0; c < CALLERS; c++)
+	for (unsigned int c = 0; c < u->known; c++)
 		if (u->step[c] == SERVED && u->at[c] == when)
 			return true;
 	return false;
@@ -185,6 +185,7 @@ static bool answers_at(const struct setup *u, uint64_t when)
 /* @callers call until @until. Those beyond end what they do. */
 static void simulate(struct setup *u, unsigned int callers, uint64_t until)
 {
+	u->known = callers > u->known ? callers : u->known;
 	for (unsigned int c = 0; c < callers; c++)
 		if (u->step[c] == THINKS && u->at[c] < u->time_ns)
 			u->at[c] = u->time_ns;
@@ -193,7 +194,7 @@ static void simulate(struct setup *u, unsigned int callers, uint64_t until)
 		unsigned int next = CALLERS, waiter;
 		uint64_t when;
 
-		for (unsigned int c = 0; c < CALLERS; c++)
+		for (unsigned int c = 0; c < u->known; c++)
 			if (u->step[c] != WAITS && (c < callers || u->step[c] == SERVED) &&
 			    (next == CALLERS || u->at[c] < u->at[next]))
 				next = c;
@@ -209,7 +210,7 @@ static void simulate(struct setup *u, unsigned int callers, uint64_t until)
 		}
 		if (u->tick_ns && answers_at(u, when))
 			continue;
-		while ((waiter = first_waiter(u, CALLERS)) < CALLERS && u->in_use < u->slots)
+		while ((waiter = first_waiter(u)) < CALLERS && u->in_use < u->slots)
 			send_call(u, waiter, when > u->begun[waiter] ? when : u->begun[waiter]);
 		if (u->step[next] == WAITS)
 			join_queue(u);
