@@ -158,21 +158,6 @@ static void note_event(const char *kind, const char *device)
 	v->last = now.wall;
 }
 
-TEST(lost_locks_come_before_all_is_well)
-{
-	serve(5);
-	note_event("nfs_state_lost", "nas-1");
-	serve(3);
-	ends_with("nas-1: open files or locks were lost.");
-}
-
-TEST(an_oops_of_nfs_comes_first)
-{
-	note_event("kernel_oops", "nfs");
-	serve(5);
-	ends_with("kernel_oops of nfs. Drain the node and restart it.");
-}
-
 TEST(trouble_of_the_kernel_is_not_all_is_well)
 {
 	static const struct {
@@ -186,6 +171,9 @@ TEST(trouble_of_the_kernel_is_not_all_is_well)
 		{ "lockd_not_responding", "nas-1", " of nas-1. See the kernel log.", "warning" },
 		{ "rpc_callback_failed", "", "callback_failed. See the kernel log.", "warning" },
 		{ "kernel_oops", "xfs", "kernel_oops of xfs. Drain the node", "warning" },
+		{ "kernel_oops", "nfs", "kernel_oops of nfs. Drain the node and restart it.",
+		  "critical" },
+		{ "nfs_state_lost", "nas-1", "nas-1: open files or locks were lost.", "warning" },
 		/* What shows in the calls, and what is no trouble. */
 		{ "nfs_ok", "nas-1", "All is well", "ok" },
 		{ "edac_corrected", "mc0", "All is well", "ok" },

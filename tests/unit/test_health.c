@@ -511,20 +511,6 @@ TEST(tasks_that_hang_in_nfs_are_found_once_and_are_grave_without_a_call)
 	assert_only(HEALTH_NFS_STUCK, HEALTH_WARN);
 }
 
-TEST(a_waiter_is_found_with_what_it_waits_for)
-{
-	struct rpc_server_state *v = snapshot_server(&s.calls, "nas-1");
-
-	v->oldest_ns[RPC_QUEUE_SLOT] = 60 * SECOND;
-	v->oldest_ns[RPC_QUEUE_PENDING] = 59 * SECOND;
-	assert_ok();
-	v->oldest_ns[RPC_QUEUE_PENDING] = 61 * SECOND;
-	assert_finding(
-		HEALTH_NFS_WAITER, HEALTH_WARN,
-		"NFS server nas-1: a call has been waiting for its reply for 61 s. Check the "
-		"server and the network to it.");
-}
-
 /* Those that are not off, as far as the node is known. */
 static size_t rules_in_force(void)
 {
@@ -851,18 +837,6 @@ TEST(a_finding_has_its_fields)
 	strcpy(s.faults.faults[0].device, "0001:c1:00.0");
 	evaluate();
 	assert_string_equal(x->head, "Xid 79 0001:c1:00.0");
-}
-
-TEST(folded_faults_are_over_by_what_holds_for_all_of_them)
-{
-	strcpy(add_79(NOW - 99.5)->device, "other");
-	snapshot_recovery(&s.faults, GPU, "device_probed")->time = NOW;
-	assert_only(HEALTH_XID_FATAL, HEALTH_FAIL);
-	acknowledge("other 79 1699999900");
-	assert_ok();
-	o.acks = NULL;
-	snapshot_recovery(&s.faults, "all", "driver_loaded")->time = NOW;
-	assert_ok();
 }
 
 TEST(wrong_acknowledgements_are_refused_with_their_line)

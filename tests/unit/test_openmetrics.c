@@ -471,28 +471,6 @@ TEST(an_unknown_distribution_shows_infinity_only)
 	assert_int_equal(lines_with("_bucket{"), lines_with(",le=\"+Inf\""));
 }
 
-TEST(a_transport_that_is_gone_keeps_its_counters_and_has_no_slots)
-{
-	struct rpc_transport_state *tr = not_null(snapshot_transport(&now.calls, "nas", "tcp/0"));
-
-	tr->connects = 9;
-	write_file();
-	assert_value("rpc_connects_total{server=\"nas\",transport=\"tcp/0\"}", "9");
-	assert_lacks(text, "rpc_slots");
-}
-
-TEST(the_source_in_force_is_the_one_that_is_1)
-{
-	for (int source = RPC_SOURCE_NONE; source < RPC_SOURCES; source++) {
-		now.calls.source = source;
-		write_file();
-		for (int each = RPC_SOURCE_BTF; each < RPC_SOURCES; each++) {
-			assert_value(formatted("rpc_source{source=\"%s\"}", rpc_source_names[each]),
-				     each == source ? "1" : "0");
-		}
-	}
-}
-
 /* ---- levels of detail ---- */
 
 #define OPS 19 /* of NFSv3, that a shell can cause */
@@ -620,35 +598,8 @@ TEST(a_node_has_at_most_so_many_samples)
 	}
 }
 
-TEST(a_level_has_these_bounds)
+TEST(the_help_names_the_level_that_a_family_needs)
 {
-	static const struct {
-		enum metric_id metric;
-		int bounds[METRIC_DETAILS]; /* without +Inf */
-		int first, last; /* powers of two, at the level with the most */
-	} cases[] = {
-		{ METRIC_RPC_SECONDS, { 13, 13, 13 }, 16, 34 },
-		{ METRIC_RPC_OP_DURATION_SECONDS, { 0, 0, 25 }, 12, 36 },
-		{ METRIC_RPC_OP_PHASE_DURATION_SECONDS, { 0, 0, 13 }, 12, 36 },
-		{ METRIC_RPC_QUEUE_DEPTH, { 0, 0, 18 }, 0, 17 },
-		{ METRIC_CHECKPOINT_EPISODE_SECONDS, { 0, 0, 9 }, 30, 38 },
-		{ METRIC_CHECKPOINT_EPISODE_BYTES, { 0, 0, 14 }, 26, 39 },
-	};
-	size_t histograms = 0;
-
-	for (int m = 0; m < METRICS; m++)
-		histograms += metrics[m].type == METRIC_HISTOGRAM;
-	assert_int_equal(histograms, COUNT(cases));
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		const struct metric *m = &metrics[cases[i].metric];
-		uint64_t most = m->bounds[DETAIL_OP] & ~METRIC_INFINITY;
-
-		for (int d = 0; d < METRIC_DETAILS; d++)
-			assert_int_equal(__builtin_popcountll(m->bounds[d] & ~METRIC_INFINITY),
-					 cases[i].bounds[d]);
-		assert_int_equal(__builtin_ctzll(most), cases[i].first);
-		assert_int_equal(63 - __builtin_clzll(most), cases[i].last);
-	}
 	for (const struct metric *m = metrics; m < metrics + METRICS; m++)
 		assert_int_equal(m->least, strstr(m->help, "--detail op") ? DETAIL_OP :
 					   strstr(m->help, "--detail transport") ?

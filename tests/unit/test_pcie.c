@@ -47,12 +47,6 @@ static const struct node_link *read_one(void)
 	return &f.links[0];
 }
 
-TEST(without_the_driver_there_are_none)
-{
-	pcie_links_read(&f, root);
-	assert_int_equal(f.gpus, 0);
-}
-
 /* As without memory, or with too many open files: that drains no node. */
 TEST(what_cannot_be_read_is_not_missing)
 {

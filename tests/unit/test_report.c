@@ -92,18 +92,6 @@ TEST(what_is_unknown_is_not_reported)
 	assert_lacks(text, ">275");
 }
 
-TEST(only_what_the_filter_wants_is_shown)
-{
-	filter = (struct session_filter){ .server = "nas-[12]" };
-	add_calls_of_4_ms(&now, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
-	add_calls_of_4_ms(&now, "nas-2", "READDIR", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
-	add_calls_of_4_ms(&now, "nas-3", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
-	session();
-	assert_has(text, "\nREAD  ");
-	assert_has(text, "\nREADDIR  ");
-	assert_lacks(text, "nas-3");
-}
-
 TEST(slow_calls_show_whose_they_were)
 {
 	struct slow_call *c, slow = { .server = "nas-1",
