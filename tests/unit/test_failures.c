@@ -187,33 +187,6 @@ TEST(a_few_of_many_are_no_failure)
 			 "00:00:01): the file or the export is gone from the server.");
 }
 
-/* Another mount has more errors of the kind, which are users' mistakes. */
-TEST(the_mount_of_an_error_is_the_one_that_the_source_names)
-{
-	struct failures f = {};
-
-	named = "/mnt/full";
-	mistakes = 1;
-	add_failed(&f, "GETATTR", "ESTALE", 10, 20);
-	assert_string_equal(failures_worst(&f)->mountpoint, "/mnt/full");
-}
-
-TEST(a_second_mount_is_named_as_well)
-{
-	struct failures f = {};
-
-	owner = "";
-	named = "/mnt/full";
-	mistakes = 1;
-	add_failed(&f, "GETATTR", "EIO", 20, 20);
-	named = "/mnt/gone";
-	add_failed(&f, "ACCESS", "ESTALE", 9, 9);
-	assert_worst(&f,
-		     "20 of 20 GETATTRs to /mnt/full end with EIO (since 00:00:01): an input or "
-		     "output error of the server, or a soft mount gave up. Also 9 of 9 ACCESSes to "
-		     "/mnt/gone end with ESTALE (since 00:00:02).");
-}
-
 TEST(writes_of_several_mounts_are_told_apart)
 {
 	struct failures f = {}, other = {};

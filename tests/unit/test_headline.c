@@ -290,13 +290,6 @@ TEST(an_idle_server_is_not_fine_beside_its_outage)
 	assert_has(text, "\"Apart from that, idle 9");
 }
 
-TEST(what_matches_nothing_is_not_well)
-{
-	t.filter.server = "nas2";
-	serve(3);
-	ends_with("Nothing matches --server nas2.");
-}
-
 TEST(a_server_that_is_silent_comes_first_with_its_mounts)
 {
 	serve(5);
@@ -443,12 +436,6 @@ TEST(what_is_over_for_minutes_is_not_first_in_the_view_of_the_present)
 	assert_int_equal(h.items[0].rank.level, HEADLINE_FAIL);
 }
 
-TEST(one_call_without_an_answer_is_named_although_others_are_answered)
-{
-	leave_one_call(29, 100);
-	ends_with("nas-2 (/mnt/ckpt) answers other calls, but the oldest has waited for 29 s.");
-}
-
 /* Another mount's job may wait as well. */
 TEST(the_mount_of_one_call_is_named_only_if_it_is_known)
 {
@@ -591,14 +578,6 @@ static void wait_on_connections(uint64_t oldest, uint64_t others)
 	}
 }
 
-TEST(the_connection_without_an_answer_is_named)
-{
-	wait_on_connections(29, 6);
-	leave_one_call(29, 100);
-	ends_with(
-		"answers other calls, but the oldest has waited for 29 s on tcp/1 from 10.0.0.7:871.");
-}
-
 TEST(a_server_that_answers_other_calls_is_not_down)
 {
 	wait_on_connections(29, 6);
@@ -666,16 +645,6 @@ TEST(one_call_that_waited_for_half_a_minute_is_named_afterwards)
 	leave_one_call(40, 100);
 	answer();
 	ends_with("nas-2 (/mnt/ckpt) answered other calls, but one waited for 40 s: its own log");
-}
-
-TEST(lost_data_come_before_an_outage_that_is_over)
-{
-	serve(5);
-	silence(9);
-	answer();
-	for (int i = 0; i < 5; i++)
-		end_with_error("ENOSPC", 100);
-	ends_with("nas-2: 500 of 500 WRITEs end with ENOSPC");
 }
 
 TEST(a_few_lost_data_are_one_item)

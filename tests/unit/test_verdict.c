@@ -551,16 +551,6 @@ TEST(each_set_up_has_its_verdict)
 
 /* ---- slots ---- */
 
-/* Behind a delay, a few more calls in flight are served faster, until it is busy. */
-TEST(a_serial_server_behind_a_delay_is_the_limit)
-{
-	struct setup u = SETUP(8, 1, 30 * MS, "READ", .delay_ns = 60 * MS);
-
-	RUN(&u, VARIED);
-	assert_bound(BOUND_SERVER, CONFIDENCE_MEDIUM);
-	assert_true(throughput(&u, 64, 32) / throughput(&u, 8, 32) <= verdict.gain_at_most);
-}
-
 /* It may have answered at equal distances by chance. */
 TEST(an_answer_that_takes_no_longer_outweighs_equal_distances)
 {
@@ -1094,20 +1084,6 @@ TEST(a_fight_for_an_identity_that_is_over_is_no_limit)
 	}
 	judge(BOUND_APPLICATION, CONFIDENCE_MEDIUM);
 	assert_has(headline(), "nas: 30 of 60 SEQUENCEs ended with NFS4ERR_BADSESSION (from ");
-}
-
-TEST(calls_that_wait_until_state_is_recovered_have_no_other_limit)
-{
-	now.calls.unknown = RPC_FACT_BIT(RPC_FACT_REPLIES);
-	for (uint64_t i = 1; i <= 12; i++) {
-		record("READ", 100, MS, RPC_PHASE_RTT, MS);
-		server()->draining_ns += i > 2 ? SECOND : 0;
-		server()->draining_now_ns = server()->draining_ns;
-		end_interval(SECOND);
-	}
-	judge(BOUND_STATE_RECOVERY, CONFIDENCE_MEDIUM);
-	assert_has(verdict.sentence,
-		   "Calls waited for 10 s until the client has recovered its state");
 }
 
 TEST(one_recovery_in_a_long_session_is_no_limit)
@@ -1730,14 +1706,6 @@ TEST(fewer_files_are_advised_only_if_calls_are_made_for_files)
 		assert_has(verdict.sentence, row->said);
 		assert_int_equal(!strstr(verdict.sentence, "larger files"), row != rows);
 	}
-}
-
-TEST(slow_answers_to_calls_for_attributes_are_the_servers)
-{
-	add_bytes("GETATTR", 20, 200 * MS, 100);
-	strcpy(mount()->options[NFS_AC], "3,60,30,60");
-	expect(BOUND_SERVER, CONFIDENCE_MEDIUM);
-	assert_has(verdict.sentence, "takes 200 ms for an answer");
 }
 
 TEST(tasks_that_wait_for_a_files_lock_need_more_files_and_not_more_threads)
