@@ -23,9 +23,11 @@ says() { [[ -e $1 && $(<"$1") == *"$2"* ]]; }
 # agent_start [OPTION...]: starts an agent that writes x.prom here on request, with all detail, and health.json, with the acknowledgements in
 # acks; returns when it runs. It is run by the command in agent_under, if there is one, which must become it.
 agent_under=()
+agent_writes=1
 agent_started() { ! kill -0 "$agent" 2>/dev/null || { [[ -e x.prom ]] && says agent.log '"message":"started'; }; }
 agent_start() {
 	rm -f x.prom
+	[[ $* != *--interval* ]] || agent_writes=2
 	"${agent_under[@]}" /job/xidscope run --output x.prom --health health.json --ack acks --interval 3600 --keep --log json --detail op "$@" 2>>agent.log &
 	agent=$!
 	wait_for 60 agent_started # or has ended
@@ -33,14 +35,17 @@ agent_start() {
 }
 
 # agent_write [NAME]: makes the agent write x.prom, waits for it, and keeps a copy as NAME.prom. The file that was there is kept
-# open: no other can have its inode meanwhile.
+# open: no other can have its inode meanwhile. With an interval of its own the agent may be writing what it read before it was
+# asked: the second file is what it read since.
 agent_write() {
-	local old
-	exec {old}<x.prom
-	kill -HUP "$agent"
-	wait_for 20 eval "[[ -e x.prom && ! x.prom -ef /dev/fd/$old ]]"
-	exec {old}<&-
-	[[ ! ${1:-} ]] || cp x.prom "$1.prom"
+	local old i
+	for ((i = 0; i < agent_writes; i++)); do
+		exec {old}<x.prom
+		kill -HUP "$agent"
+		wait_for 20 eval "[[ -e x.prom && ! x.prom -ef /dev/fd/$old ]]"
+		exec {old}<&-
+	done
+	[[ ! ${1:-} ]] || cat x.prom >"$1.prom" # cp refuses a file that is replaced meanwhile
 }
 
 # agent_settle SECONDS: returns when the agent has read all that has come, and so long again.
@@ -146,7 +151,6 @@ saturate() {
 # `after`, and stopped-N.prom of each second in between.
 outage() {
 	local i loader
-	agent_write # a write that the agent's own interval has begun may be of a moment before
 	compare_point before
 	load /mnt/outage 20 16 randread 4k &
 	loader=$!
@@ -158,7 +162,6 @@ outage() {
 	done
 	$2
 	wait "$loader"
-	agent_write
 	compare_point after
 }
 
