@@ -13,12 +13,14 @@ failed() {
 }
 trap 'failed "$BASH_COMMAND"' ERR
 
-# refresh: has the agent write its file, now.
+# refresh: has the agent write its file, now. A first file may be what it read before it was asked.
 refresh() {
 	local before
-	before=$(stat -c %i.%Y.%Z "$output")
-	hup
-	wait_for 60 changed "$before"
+	for _ in 1 2; do
+		before=$(stat -c %i.%Y.%Z "$output")
+		hup
+		wait_for 60 changed "$before"
+	done
 }
 changed() { [[ $(stat -c %i.%Y.%Z "$output") != "$1" ]]; }
 
