@@ -11,7 +11,6 @@
 #include "rpc_clients.bpf.h"
 #include "rpc_owners.bpf.h"
 
-#define NFS_SUPER_MAGIC 0x6969
 #define S_IFMT 0170000
 #define S_IFDIR 0040000
 #define NFS_HANDLE 128 /* bytes of a handle at most: struct nfs_fh has their number before them */

@@ -38,11 +38,13 @@ static __always_inline struct pt_regs *registers_of(struct task_struct___sleepin
 	return (void *)bpf_task_pt_regs((void *)task);
 }
 
-/* The device of the file system whose file is the first argument of the task's system call; 0: it has none. */
+/* The device of the NFS whose file is the first argument of the task's system call; 0: none. Of other file systems a user may
+ * have thousands, each of which would make another hash of one stack. */
 static __always_inline __u32 device_of(struct task_struct___sleeping *task, struct pt_regs *regs)
 {
 	__s64 call = CALL_NUMBER(regs);
 	__u64 number = ARGUMENT_1(regs);
+	const struct super_block *super;
 	struct file *file = NULL;
 	struct fdtable *table;
 
@@ -50,7 +52,10 @@ static __always_inline __u32 device_of(struct task_struct___sleeping *task, stru
 	if (call < 0 || IS_AMBIGUOUS(call) || !table || number >= BPF_CORE_READ(table, max_fds))
 		return 0;
 	bpf_probe_read_kernel(&file, sizeof(file), BPF_CORE_READ(table, fd) + number);
-	return file ? BPF_CORE_READ(file, f_inode, i_sb, s_dev) : 0;
+	super = file ? BPF_CORE_READ(file, f_inode, i_sb) : NULL;
+	return super && BPF_CORE_READ(super, s_magic) == NFS_SUPER_MAGIC ?
+		       BPF_CORE_READ(super, s_dev) :
+		       0;
 }
 
 /* Nanoseconds since the task fell asleep, which is when it got its CPU for the last time and what it ran then; 0: not

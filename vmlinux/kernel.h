@@ -170,6 +170,8 @@ struct task_struct {
 	char comm[16];
 };
 
+#define NFS_SUPER_MAGIC 0x6969 /* linux/magic.h */
+
 struct super_block {
 	__u32 s_dev;
 	unsigned long s_magic;
