@@ -86,7 +86,7 @@ static void try_cgroup(const uint8_t *data, size_t size)
 	require(c.unnamed_job <= strlen(c.path) && !(c.unnamed_job && *c.job));
 	require(!*c.pod || strlen(c.pod) >= 32);
 	require(strspn(c.pod, "0123456789abcdef-") == strlen(c.pod));
-	require(strlen(c.name) < CONTAINER_NAME && !(*c.pod && *c.container));
+	require(strlen(c.name) < sizeof(c.name) && !(*c.pod && *c.container));
 	require(!*c.container || *c.name ||
 		strspn(c.container, "0123456789abcdef") == CONTAINER_ID - 1);
 	for (path = c.path; !strncmp(path, "/../", 4);)
