@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that pages stay within their length, that each file that a page names exists, that each link between pages has a
-# target, and that SECURITY.md names each capability of the unit.
+# target, that its first line names its reader, and that SECURITY.md names each capability of the unit.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
@@ -17,6 +17,8 @@ at_most "all pages with the man page and CHANGELOG.md" "$(cat "${pages[@]}" CHAN
 
 for page in "${pages[@]}"; do
 	folder=./$page folder=${folder%/*}
+	[[ ${page%README.md} =~ ^(docs/)?$ ]] ||
+		sed -n '/^# /,$p' "$page" | sed -n 3p | grep -q '^For ' || complain "$page: its first line names no reader"
 	# In backquotes and with a folder of the project: a path, perhaps with a pattern. Capitals stand for any name.
 	while read -r path; do
 		pattern=${path//NAME/*}
