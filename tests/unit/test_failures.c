@@ -44,6 +44,7 @@ TEST(errors_have_a_meaning)
 		{ "REMOVE", "ENOTEMPTY", FAILURE_NONE },
 		{ "FREE_STATEID", "NFS4ERR_BAD_STATEID", FAILURE_NONE },
 		{ "FREE_STATEID", "NFS4ERR_LOCKS_HELD", FAILURE_NONE },
+		{ "NULL", "EPROTONOSUPPORT", FAILURE_NONE },
 		{ "LOCK", "NFS4ERR_DENIED", FAILURE_NONE },
 		{ "LOCK", "NFS4ERR_DEADLOCK", FAILURE_NONE },
 		{ "SETATTR", "EINVAL", FAILURE_NONE },
@@ -320,13 +321,14 @@ TEST(writes_with_an_error_that_is_not_seen_are_perhaps_lost)
 	assert_false(failure_loses_data(failures_worst(&f)));
 }
 
-/* Of pNFS: the metadata server has the layouts. */
+/* Of pNFS: the metadata server has the layouts. A server that answers GETATTRs is no data server. */
 TEST(a_write_that_fails_at_a_data_server_is_not_lost)
 {
-	for (size_t ops = 1; ops <= 2; ops++) {
+	for (size_t ops = 1; ops <= 3; ops++) {
 		struct rpc_op op[] = {
 			{ .server = "10.0.0.7", .op = "WRITE", .total.bucket = { 300 } },
-			{ .server = "mds", .op = "LAYOUTGET" }
+			{ .server = "mds", .op = "LAYOUTGET" },
+			{ .server = "10.0.0.7", .op = "GETATTR" }
 		};
 		struct rpc_error e = {
 			.server = "10.0.0.7", .op = "WRITE", .status = "EIO", .count = 60
@@ -340,10 +342,10 @@ TEST(a_write_that_fails_at_a_data_server_is_not_lost)
 		struct failures f = {};
 
 		failures_add(&f, &d, "10.0.0.7", NULL, FAILURE_NONE);
-		assert_int_equal(failure_loses_data(failures_worst(&f)), ops == 1);
+		assert_int_equal(failure_loses_data(failures_worst(&f)), ops != 2);
 		assert_worst(
 			&f,
-			ops == 1 ?
+			ops != 2 ?
 				"60 of 300 WRITEs end with EIO, data were not written (since 00:00:01): an "
 				"input or output error of the server, or a soft mount gave up." :
 				"60 of 300 WRITEs end with EIO (since 00:00:01): an input or output error of "
@@ -351,7 +353,7 @@ TEST(a_write_that_fails_at_a_data_server_is_not_lost)
 		e.count = 20;
 		f = (struct failures){};
 		failures_add(&f, &d, "10.0.0.7", NULL, FAILURE_NONE);
-		assert_int_equal(failures_worst(&f) != NULL, ops == 1);
+		assert_int_equal(failures_worst(&f) != NULL, ops != 2);
 	}
 }
 
@@ -394,6 +396,17 @@ TEST(owners_for_which_there_is_no_room_are_others)
 	}
 	assert_has(failures_worst(&f)->owner, " slurm:4718 other");
 	assert_true(strlen(failures_worst(&f)->owner) < LABEL_SIZE / 2 + 6);
+}
+
+/* The source names the last call's owner alone where other calls of the kind failed, too. */
+TEST(others_whose_calls_failed_do_not_seem_unharmed)
+{
+	struct failures f = {};
+
+	mistakes = 1;
+	of_another = 25;
+	add_failed(&f, "GETATTR", "ESTALE", 50, 50);
+	assert_string_equal(failures_worst(&f)->owner, "slurm:71 other");
 }
 
 /* The kernel gives up what it was to write, whatever the error. */

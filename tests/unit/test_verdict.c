@@ -1811,6 +1811,15 @@ TEST(slow_calls_among_many_short_ones_are_named)
 		assert_string_equal(bound_names[verdict.bound_by], row->bound);
 		assert_has(verdict.sentence, row->said);
 	}
+	/* What a call waits for in the client is no answer: 9 ms, and 8 ms of setup. */
+	fresh();
+	add_bytes("OPEN", 1000, 9 * MS, 4096);
+	op_of("OPEN")->total.sum_ns += 1000 * 8 * MS;
+	op_of("OPEN")->phase[RPC_PHASE_SETUP].sum_ns += 1000 * 8 * MS;
+	add_bytes("GETATTR", 20000, MS / 10, 4096);
+	end_interval(SECOND);
+	verdict = verdict_of(&sums, SERVER);
+	assert_string_equal(bound_names[verdict.bound_by], "metadata");
 }
 
 TEST(waits_between_calls_that_were_delayed_are_delay)

@@ -323,17 +323,20 @@ void agent_health_poll(struct agent_health *h, struct observer *observer, struct
 	struct snapshot s = {};
 	struct health_report report;
 	bool changed = watch_node(h, observer);
+	uint64_t failed = memory_failed();
 
 	h->acks.due |= is_asked(h);
 	changed |= refresh_acks(h, HELPER_WAIT_NS);
 	if (!changed && !observer->changed)
 		return;
-	observer->changed = false;
 	if (observer->gpu_wanted)
 		fault_observer_snapshot(observer->gpu, &s);
-	s.calls = last->calls;
-	judge(h, &s, &report);
-	s.calls = (struct calls){};
+	observer->changed = memory_error(failed); /* then the next look judges */
+	if (!observer->changed) {
+		s.calls = last->calls;
+		judge(h, &s, &report);
+		s.calls = (struct calls){};
+	}
 	snapshot_free(&s);
 }
 

@@ -536,5 +536,7 @@ int cmd_xid(const struct options *o)
 			fclose(log);
 	}
 	xid_policy_free(&policy);
+	if (memory_failed())
+		return trouble("there was not enough memory: the answer is not whole");
 	return a.good ? EXIT_OK : EXIT_TROUBLE;
 }

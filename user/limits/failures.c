@@ -144,6 +144,8 @@ enum failure failure_of(const char *op, const char *status)
 	if (!e || (e->whose == NO_USERS_CALL && !needs_no_permission(op)) ||
 	    (e->whose == DATA_CALL && !is_data_call(op)) ||
 	    (e->failure == FAILURE_STATE && has_name("FREE_STATEID TEST_STATEID", op)) ||
+	    /* mount tries the versions of NFS in turn. */
+	    (!strcmp(op, "NULL") && has_name("EPROTONOSUPPORT EPFNOSUPPORT", status)) ||
 	    (e->failure == FAILURE_DATA && is_clients_own(op)))
 		return FAILURE_NONE;
 	return e->failure;
@@ -188,14 +190,22 @@ static bool is_worse(const struct failed_calls *a, const struct failed_calls *b)
 
 /* ---- sums ---- */
 
+/* LABEL_OTHER, which also stands for names without room, comes last. */
 static void add_name(char *list, const char *name)
 {
 	size_t len = strlen(list);
+	bool others = has_name(list, LABEL_OTHER);
 
-	if (len && !has_name(list, name) && len + 1 + strlen(name) >= OWNERS_SIZE)
-		name = LABEL_OTHER;
-	if (*name && !has_name(list, name) && len + 1 + strlen(name) < LABEL_SIZE)
-		snprintf(list + len, LABEL_SIZE - len, "%s%s", len ? " " : "", name);
+	if (!*name || has_name(list, name))
+		return;
+	if (others)
+		len -= strlen(LABEL_OTHER) + (len > strlen(LABEL_OTHER));
+	if (!strcmp(name, LABEL_OTHER) || (len && len + 1 + strlen(name) >= OWNERS_SIZE))
+		others = true;
+	else
+		len += (size_t)snprintf(list + len, LABEL_SIZE - len, "%s%s", len ? " " : "", name);
+	if (others && len + sizeof(" " LABEL_OTHER) <= LABEL_SIZE)
+		strcpy(list + len, len ? " " LABEL_OTHER : LABEL_OTHER);
 }
 
 static void add_names(char *list, const char *names)
@@ -249,6 +259,11 @@ static void add_calls(struct failures *f, const struct delta *d, const struct rp
 			add_name(to->owner, o->owner);
 	if (!strcmp(mountpoint, e->mountpoint))
 		add_name(to->owner, e->owner);
+	/* Others whose calls failed, perhaps with another error, must not seem unharmed. */
+	CALLS_EACH(o, &d->calls, owner_mount, e->server)
+		if (o->sums.errors[rpc_kind_of(e->op)] && !strcmp(o->mountpoint, mountpoint) &&
+		    *to->owner && !has_name(to->owner, o->owner))
+			add_name(to->owner, LABEL_OTHER);
 }
 
 /* Adds the calls that ended with @e. The source names the mount and the owner of the last one. If no other calls of the kind
@@ -270,7 +285,7 @@ static void add_error(struct failures *f, const struct delta *d, const struct rp
 }
 
 /* The fewest calls of the interval among which the failed ones are: @calls, of the op, or those of the kind to this mount or
- * of these owners. */
+ * of owners with errors. */
 static uint64_t calls_among(const struct failed_calls *to, const struct delta *d,
 			    const char *server, uint64_t calls)
 {
@@ -281,9 +296,9 @@ static uint64_t calls_among(const struct failed_calls *to, const struct delta *d
 		if (*to->mountpoint && !strcmp(m->mountpoint, to->mountpoint))
 			LOWER(calls, m->sums.calls[kind]);
 	CALLS_EACH(o, &d->calls, owner_call, server)
-		if (has_name(to->owner, o->owner))
+		if (o->sums.errors[kind] || has_name(to->owner, o->owner))
 			by_owner += o->sums.calls[kind];
-	if (*to->owner && !has_name(to->owner, LABEL_OTHER))
+	if (*to->owner)
 		LOWER(calls, by_owner);
 	return calls;
 }
@@ -308,11 +323,13 @@ static uint64_t calls_of(const struct delta *d, const char *server, const char *
 	return !strcmp(op, LOCK_CALL) ? v->lock_calls : o ? time_histogram_count(&o->total) : 0;
 }
 
-/* Whether @server has no mount and a name as pNFS gives it to those that hold the data of another one's files. */
+/* Whether @server has no mount and a name as pNFS gives it to those that hold the data of another one's files. Each server of a
+ * mount answers GETATTRs, also if the mount is not known. */
 static bool is_data_server(const struct calls *c, const char *server)
 {
 	return !server[strspn(server, "0123456789abcdef:.[]")] &&
 	       !CALLS_FIND(m, c, mount, server, true) &&
+	       !CALLS_FIND(o, c, op, server, !strcmp(o->op, "GETATTR")) &&
 	       ARRAY_FIND(o, c->ops, c->op_count, !strcmp(o->op, "LAYOUTGET"));
 }
 

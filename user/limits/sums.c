@@ -326,6 +326,7 @@ void limit_sums_add_server(struct limit_sums *h, const struct delta *d,
 	v->ns += n.ns;
 	v->clock = v->clock > 0 ? v->clock + (double)n.ns / 1e9 : d->end->wall;
 	v->calls_ended += n.calls;
+	RAISE(v->longest_ns, n.longest_ns);
 	failures_add(&v->failures, d, n.name, NULL, FAILURE_NONE);
 	if (!stall_covers(v, &n))
 		add_calls(v, &n);

@@ -147,6 +147,7 @@ struct server_sums {
 	unsigned int stalls; /* that ended */
 	char address[RPC_ADDRESS_LEN]; /* of a connection before the stall; "": not known */
 	uint64_t calls_ended; /* also those that are left out */
+	uint64_t longest_ns; /* the longest of them took at least so long; 0: not known */
 	uint64_t late_calls; /* that took LATE_NS or more */
 	uint64_t calls, total_ns, phase_ns[RPC_PHASES], credentials_ns;
 	uint64_t earlier_ns; /* in none of these: setup of calls from before the observation */

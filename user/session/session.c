@@ -479,6 +479,8 @@ static void add_kernel_events(struct headline *h, const struct session *t)
 
 /* A connection is much slower if a reply takes so many times as long as on the median one. */
 #define MUCH_SLOWER 5
+/* ... and if so many calls as long as the server's longest one do not explain it. */
+#define LONG_CALLS 4
 
 /* Connections have the same calls only if all are of one nconnect; after a stall a few calls make the difference. */
 static void add_slow_connection(struct headline *h, const struct session *t, const char *server)
@@ -488,7 +490,9 @@ static void add_slow_connection(struct headline *h, const struct session *t, con
 	const struct connection *worst = all.count ? &all.list[all.count - 1] : NULL;
 
 	if (v && !v->stalls && !v->silent_ns && all.count > 2 && v->nconnect == all.count &&
-	    worst->slow && worst->mean_ns > MUCH_SLOWER * all.median_ns)
+	    worst->slow && worst->mean_ns > MUCH_SLOWER * all.median_ns && v->longest_ns &&
+	    (worst->mean_ns - all.median_ns) * worst->transport->replies >
+		    LONG_CALLS * v->longest_ns)
 		headline_add(
 			h, (struct headline_rank){ HEADLINE_WARN, HEADLINE_ERRORS, 0 }, server,
 			"%s: %s, one of %zu connections, is slow: %.1f ms to a reply, on the median one %.1f ms. "
