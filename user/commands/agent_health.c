@@ -172,6 +172,7 @@ static void write_file(struct agent_health *h, const struct health_content *cont
 	h->error = err;
 	if (err)
 		return;
+	h->acks.due |= is_asked(h); /* since it was looked at */
 	file_close(&h->written);
 	h->written = open(h->options->health_file, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	is_asked(h);

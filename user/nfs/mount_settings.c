@@ -121,6 +121,8 @@ static void read_mounts(struct mount_settings *m, const char *root, const struct
 	m->count = 0;
 	ARRAY_EACH(mount, c->mounts, c->mount_count)
 		ARRAY_APPEND(m->mounts, m->count)->device = mount->device;
+	if (m->count != c->mount_count)
+		return; /* no memory */
 	if (file_text_read(&text, PATHF("%s/proc/1/mountstats", root), FILE_MAX))
 		file_text_read(&text, PATHF("%s/proc/self/mountstats", root), FILE_MAX);
 	take_stats(m, c, file_text_span(&text));

@@ -149,12 +149,15 @@ static void find_bound(const struct remedy_mounts *p, struct remedy_mount *m)
 /* Adds the mount of a line; NULL: its path is not usable. */
 static struct remedy_mount *add_found(struct remedy_mounts *to, const struct mountinfo_line *line)
 {
+	size_t before = to->count;
 	struct remedy_mount *m;
 	char point[PATH_MAX];
 
 	if (!mount_path(point, sizeof(point), line->point))
 		return NULL;
 	m = ARRAY_APPEND(to->list, to->count);
+	if (to->count == before)
+		return NULL;
 	m->line = *line;
 	strcpy(m->point, point);
 	return m;
@@ -163,6 +166,7 @@ static struct remedy_mount *add_found(struct remedy_mounts *to, const struct mou
 void remedy_mounts_find(struct remedy_mounts *p, const struct remedy *r, struct span text)
 {
 	struct remedy_mounts autofs = {};
+	uint64_t failed = memory_failed();
 	struct mountinfo_line line;
 	const struct nfs_mount *known;
 	struct span rest;
@@ -197,6 +201,9 @@ void remedy_mounts_find(struct remedy_mounts *p, const struct remedy *r, struct 
 							mount_leads_to(m->point, a->point)));
 	}
 	free(autofs.list);
+	/* Commands for some of a server's mounts would lose the others. */
+	if (memory_error(failed))
+		p->count = 0;
 }
 
 /* ---- who uses them ---- */

@@ -333,6 +333,9 @@ static bool see_clients(struct mount_calls_state *m, struct client_list *clients
 	bool wanted = false;
 
 	m->looks = changed ? 0 : m->looks;
+	/* A snapshot without memory has left them. */
+	ARRAY_EACH(s, m->seen, m->seen_count)
+		s->now = NULL;
 	ARRAY_EACH(c, clients->list, clients->count) {
 		if (c->oldest_ns)
 			continue;

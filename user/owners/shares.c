@@ -125,6 +125,13 @@ const char *shares_owner(struct share_reader *r, uint32_t owner)
 	return label;
 }
 
+const char *shares_owner_of_group(struct share_reader *r, uint32_t owner, uint64_t group)
+{
+	return !owner || (map_owners(r) && r->owners[owner].key.id == group) ?
+		       shares_owner(r, owner) :
+		       "";
+}
+
 void shares_show_oldest(struct share_reader *r, struct client_list *to, const char *server,
 			uint32_t owner, uint64_t age)
 {

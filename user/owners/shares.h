@@ -78,3 +78,6 @@ void shares_show_oldest(struct share_reader *r, struct client_list *to, const ch
 
 /* The name of an owner; "": not known. Valid until the next reading. */
 const char *shares_owner(struct share_reader *r, uint32_t owner);
+
+/* The same, but "" if the number @owner is no longer that of the control group with the number @group. */
+const char *shares_owner_of_group(struct share_reader *r, uint32_t owner, uint64_t group);

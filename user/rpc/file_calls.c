@@ -203,9 +203,8 @@ static void add_file(struct snapshot *s, const struct row *row, int map,
 	to->files = row->files;
 	to->pid = f.pid;
 	label_from_bytes(to->comm, sizeof(to->comm), f.comm, strnlen(f.comm, sizeof(f.comm)));
-	/* The number may be another owner's by now. */
-	if (!f.owner || (owners->owners && owners->owners[f.owner].key.id == f.group))
-		snprintf(to->owner, sizeof(to->owner), "%s", shares_owner(owners, f.owner));
+	snprintf(to->owner, sizeof(to->owner), "%s",
+		 shares_owner_of_group(owners, f.owner, f.group));
 }
 
 /* Adds the rows that are among the first by a measure, in the order of their time. */

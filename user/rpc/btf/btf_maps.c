@@ -444,6 +444,7 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 	struct reading r = { .m = m, .s = s, .clients = clients };
 	const struct rpc_names names = { &r, server_label };
 	uint32_t epoch = m->bpf->bss->rpc_epoch, series_count, transport_count;
+	uint64_t failed = memory_failed();
 	int err;
 
 	m->bpf->bss->rpc_epoch = epoch + 1;
@@ -479,7 +480,8 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *cl
 		if (m->slow.ring)
 			snapshot_drop(&s->self, "slow_call", m->bpf->bss->rpc_slow_lost);
 		rpc_drops_add(s, m->bpf->bss->rpc_dropped);
-		free_servers(&r);
+		if (!memory_error(failed)) /* otherwise not all transports were read */
+			free_servers(&r);
 	}
 	shares_unmap(&m->shares);
 	bpf_values_unmap(m->bpf->maps.replies, r.replies);
