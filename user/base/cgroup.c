@@ -177,6 +177,7 @@ void cgroup_read(struct cgroup *c, const char *text)
 		bool below = false;
 
 		/* "HIERARCHY:CONTROLLERS:PATH" */
+		/* NOLINTNEXTLINE(misc-redundant-expression): one after the other */
 		if (!span_take_through(&line, ":") || !span_take_through(&line, ":"))
 			continue;
 		/* The agent is in a group namespace of its own. */
@@ -272,6 +273,7 @@ static void note_oldest(struct groups *g, const char *root, const char *pid, con
 {
 	char stat[1024];
 	struct oldest o, *found;
+	bool first;
 
 	if (!file_first_line(PATHF("%s/proc/%s/stat", root, pid), stat, sizeof(stat)) ||
 	    !process_start_ticks(stat, &o.ticks))
@@ -279,9 +281,10 @@ static void note_oldest(struct groups *g, const char *root, const char *pid, con
 	snprintf(o.path, sizeof(o.path), "%.*s", (int)c->outer, c->path);
 	snprintf(o.pid, sizeof(o.pid), "%s", pid);
 	found = ARRAY_FIND(x, g->list, g->count, !strcmp(x->path, o.path));
-	if (!found && g->count < GROUPS_MAX && (found = ARRAY_APPEND(g->list, g->count)))
-		*found = o;
-	else if (found && o.ticks < found->ticks)
+	first = !found && g->count < GROUPS_MAX;
+	if (first)
+		found = ARRAY_APPEND(g->list, g->count);
+	if (first || (found && o.ticks < found->ticks))
 		*found = o;
 }
 

@@ -116,7 +116,7 @@ const char *container_find(const char *path, char id[CONTAINER_ID], char *name)
 
 	while (span_left(rest) && !unit) {
 		if (slices && take_named(&rest, name)) {
-			strcpy(id, "-");
+			snprintf(id, CONTAINER_ID, "-");
 			return rest.at;
 		}
 		span_take(&rest, "/");

@@ -78,26 +78,26 @@ uint64_t cpu_pressure_waiting_ns(const char *root)
 }
 
 /* Where the section of the Makefile begins that memory_keep_program() leaves out; unwinding tables follow. NULL: there is none. */
+/* NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's */
 extern const char __start_once[] __attribute__((weak));
 
 /* Of the first object, which is the program: gives back what nobody writes to, and locks all that is in the file if @keep. */
 static int drop_segments(struct dl_phdr_info *object, size_t size, void *keep)
 {
-	uintptr_t once = (uintptr_t)__start_once;
-
 	(void)size;
 	ARRAY_EACH(s, object->dlpi_phdr, object->dlpi_phnum) {
-		uintptr_t at = object->dlpi_addr + s->p_vaddr;
+		/* NOLINTNEXTLINE(performance-no-int-to-ptr): it is a number there */
+		char *at = (char *)(object->dlpi_addr + s->p_vaddr);
+		size_t before_once = __start_once > at ? (size_t)(__start_once - at) : SIZE_MAX;
 
 		if (s->p_type != PT_LOAD)
 			continue;
 		if (!(s->p_flags & PF_W)) {
-			munlock((void *)at, s->p_memsz);
-			madvise((void *)at, s->p_memsz, MADV_DONTNEED);
+			munlock(at, s->p_memsz);
+			madvise(at, s->p_memsz, MADV_DONTNEED);
 		}
 		if (keep)
-			mlock2((void *)at,
-			       once > at && once - at < s->p_filesz ? once - at : s->p_filesz, 0);
+			mlock2(at, before_once < s->p_filesz ? before_once : s->p_filesz, 0);
 	}
 	return 1;
 }

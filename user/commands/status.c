@@ -64,7 +64,7 @@ static void print_cut(const char *head, const char *text)
 
 	if (terminal_ask(STDOUT_FILENO, &size))
 		fits = terminal_fit(text, whole,
-				    size.columns > 2 * INDENT ? size.columns - INDENT - 3 : 1);
+				    size.columns / 2 > INDENT ? size.columns - INDENT - 3 : 1);
 	safe_line(stdout, "%-*s%.*s%s", INDENT, head, (int)fits, text, fits < whole ? "..." : "");
 }
 

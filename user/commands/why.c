@@ -231,7 +231,7 @@ static const char *past_headline(struct headline *h, const struct past *p)
 		if (e->hidden || !rank_event(e, &rank))
 			continue;
 		text = describe_event(e);
-		len = text ? strlen(text) : 0;
+		len = text ? (int)strlen(text) : 0;
 		len -= len && text[len - 1] == '.';
 		headline_add(h, rank, "", "%.*s, %s", len, text ?: "", LOCAL_TIME(e->time));
 	}

@@ -307,16 +307,15 @@ static void add_fault_of_record(struct fault_authority *a, const struct text *t,
 {
 	bool fits = t->record->facility || form_of_fault(t->record, t->from.text, line);
 
-	if (t->record->facility || t->age < RECORD_AT_HOOK || a->in_force == AUTHORITY_LOG)
+	if (t->record->facility || t->age < RECORD_AT_HOOK || a->in_force == AUTHORITY_LOG ||
+	    (a->in_force == AUTHORITY_DRIVER && line->kind != XID_LINE_XID))
 		fault_events_add_fault(a->events, line, &t->from, fits);
 	else if (a->in_force == AUTHORITY_HOOK && !is_counted(a, fault_hash(a, line)))
 		fault_events_add_fault(
 			a->events, line, &t->from,
 			fits && (t->age == RECORD_AT_HOOK || log_decides(a, t->from.time_ns)));
-	else if (a->in_force == AUTHORITY_DRIVER && line->kind == XID_LINE_XID)
-		add_reported_xid(a, t, line, fits);
 	else if (a->in_force == AUTHORITY_DRIVER)
-		fault_events_add_fault(a->events, line, &t->from, fits);
+		add_reported_xid(a, t, line, fits);
 }
 
 static void add_line_of_record(struct fault_authority *a, const struct text *t,

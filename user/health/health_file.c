@@ -302,15 +302,16 @@ bool health_file_parse(struct health_file *f, struct file_text text, const char 
 {
 	uint64_t failed = memory_failed();
 	const char *wrong = NULL;
+	bool whole;
 
 	*f = (struct health_file){ .text = text, .decoded = malloc(text.len + 1) };
 	f->next = f->decoded;
-	if (!f->decoded)
+	whole = f->decoded &&
+		read_object(f, file_members, COUNT(file_members), f, file_text_span(&text));
+	if (!f->decoded || memory_error(failed))
 		wrong = "no memory";
-	else if (!read_object(f, file_members, COUNT(file_members), f, file_text_span(&text)))
+	else if (!whole)
 		wrong = "it is damaged, or no health file of xidscope";
-	else if (memory_error(failed))
-		wrong = "no memory";
 	else if (strcmp(f->format, HEALTH_FILE_FORMAT) != 0)
 		wrong = "it is no health file of this version of xidscope";
 	else if (!f->rules.count)

@@ -205,7 +205,7 @@ static void add_name(char *list, const char *name)
 	else
 		len += (size_t)snprintf(list + len, LABEL_SIZE - len, "%s%s", len ? " " : "", name);
 	if (others && len + sizeof(" " LABEL_OTHER) <= LABEL_SIZE)
-		strcpy(list + len, len ? " " LABEL_OTHER : LABEL_OTHER);
+		snprintf(list + len, LABEL_SIZE - len, "%s" LABEL_OTHER, len ? " " : "");
 }
 
 static void add_names(char *list, const char *names)
