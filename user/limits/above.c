@@ -123,6 +123,7 @@ void above_add(struct above_sums *a, const struct delta *d, const char *server)
 
 		to->calls += time_histogram_count(&o->total);
 		to->ns += o->total.sum_ns;
+		to->rtt_ns += o->phase[RPC_PHASE_RTT].sum_ns;
 		to->bytes += o->received_bytes > o->sent_bytes ? o->received_bytes : o->sent_bytes;
 		if (!strcmp(o->op, "LOCK"))
 			a->lock_ns += o->total.sum_ns;
@@ -179,7 +180,7 @@ double main_mean(const struct judgement *j, const char **what)
 
 	for (int o = 0; o < ABOVE_OPS; o++)
 		most = ops[o].ns > ops[most].ns ? o : most;
-	mean = ratio((double)ops[most].ns, (double)ops[most].calls);
+	mean = ratio((double)ops[most].rtt_ns, (double)ops[most].calls);
 	*what = "";
 	if (2 * ops[most].ns < j->v->total_ns || mean < 2 * j->to->numbers.rtt_ns)
 		return j->to->numbers.rtt_ns;

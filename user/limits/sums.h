@@ -76,7 +76,7 @@ enum above_op {
 
 struct above_sums {
 	struct op_sums {
-		uint64_t calls, ns, bytes;
+		uint64_t calls, ns, rtt_ns, bytes;
 		uint64_t delayed; /* answered NFS4ERR_DELAY, EJUKEBOX or NFS4ERR_GRACE */
 	} ops[ABOVE_OPS];
 	uint64_t delayed; /* all of those */
