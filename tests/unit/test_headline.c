@@ -375,17 +375,17 @@ TEST(the_longest_of_the_outages_that_last_comes_first)
 	assert_true(strstr(text, "nas-1 does not answer for 8 s") < strstr(text, "nas-3 "));
 }
 
-/* Others are of other mounts, and have other calls; after a stall a few calls make the difference. */
+/* Others are of other mounts, and have other calls; after a stall a few calls make the difference, and so does a long one. */
 TEST(a_slow_connection_of_several_comes_before_the_limit)
 {
 	static const struct {
 		const char *nconnect;
 		uint64_t slow_ms;
+		uint64_t long_ms; /* of one call to it; 0: there is none */
 		bool stall, said;
-	} rows[] = { { "4", 21, false, true },
-		     { "4", 20, false, false },
-		     { "8", 90, false, false },
-		     { "4", 90, true, false } };
+	} rows[] = { { "4", 21, 0, false, true },     { "4", 20, 0, false, false },
+		     { "8", 90, 0, false, false },    { "4", 90, 0, true, false },
+		     { "4", 4, 12000, false, false }, { "4", 90, 12000, false, true } };
 
 	ARRAY_EACH(row, rows, COUNT(rows)) {
 		fresh();
@@ -399,6 +399,12 @@ TEST(a_slow_connection_of_several_comes_before_the_limit)
 				t->alive = true;
 				t->replies += c ? 100 : 0;
 				t->rtt_ns += c == 3 ? 100 * row->slow_ms * MS : 400 * MS;
+			}
+			if (row->long_ms && i == 2) {
+				snapshot_transport(&now.calls, "nas-2", "tcp/3")->rtt_ns +=
+					row->long_ms * MS;
+				histogram_record(&snapshot_op(&now.calls, "nas-2", "COMMIT")->total,
+						 1, row->long_ms * MS);
 			}
 			strcpy(now.calls.mounts[0].options[NFS_NCONNECT], row->nconnect);
 			end_second();
