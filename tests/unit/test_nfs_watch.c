@@ -205,6 +205,32 @@ TEST(a_session_that_is_lost_again_and_again_is_reported)
 		   "This client created its session, or registered, again 5 times: another client");
 }
 
+/* The session is the server's, not of one of the mounts whose calls fail. */
+TEST(a_lost_session_is_reported_once)
+{
+	static const char *const ops[] = { "READ", "WRITE", "SEQUENCE" };
+	static const char *const mounts[] = { "/mnt/a", "/mnt/b", "" };
+
+	add(100, 0, 0, 0);
+	for (uint64_t i = 1; i <= 12; i++) {
+		/* Those of /mnt/a end first. */
+		for (size_t o = i < 7 ? 0 : 1; o < COUNT(ops); o++) {
+			struct rpc_error *e =
+				snapshot_error(&now.calls, "nfs1", ops[o], "NFS4ERR_BADSESSION");
+
+			e->count += 6;
+			strcpy(e->mountpoint, mounts[o]);
+			histogram_record(&snapshot_op(&now.calls, "nfs1", ops[o])->total, 4000, MS);
+		}
+		histogram_record(&snapshot_op(&now.calls, "nfs1", "CREATE_SESSION")->total, 1, MS);
+		add(100 + 15 * i, 0, 0, 0);
+		assert_int_equal(span_count, i >= 5);
+	}
+	add(400, 0, 0, 0);
+	assert_span(1, "nfs_errors state nfs1 100 280");
+	assert_has(spans[1].text, "again 12 times: ");
+}
+
 TEST(what_is_not_measured_is_not_saturated)
 {
 	add(100, 0, 0, RPC_ALL_FACTS);

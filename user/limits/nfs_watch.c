@@ -7,12 +7,13 @@
 _Static_assert(VICTIMS_TEXT >= FAILURE_TEXT_SIZE && VICTIMS_TEXT >= SILENCE_REASON_SIZE,
 	       "they fit");
 
-/* What can last on a server: a stall, errors of one meaning on one of its mounts, waits for credentials or a recovery, closings of a
- * connection, or the saturation of a limit. */
+/* What can last on a server: a stall, errors of one meaning on one of its mounts, waits for credentials or a recovery, a session that
+ * is lost again and again, closings of a connection, or the saturation of a limit. */
 enum {
 	WATCH_STALL,
 	WATCH_ERRORS,
 	WATCH_WAITS = WATCH_ERRORS + FAILURE_NONE,
+	WATCH_SESSION,
 	WATCH_CLOSED,
 	WATCH_LIMIT
 };
@@ -21,7 +22,7 @@ struct nfs_watch_entry {
 	struct nfs_span span;
 	int watch;
 	char mountpoint[LABEL_SIZE]; /* of errors, or ""; of closings: the transport */
-	uint64_t closings; /* of errors of state: intervals with a new session */
+	uint64_t closings; /* of a session: intervals with a new one */
 	struct failures failures; /* since its begin */
 	bool unwritten; /* one of them says that data were not written */
 };
@@ -197,23 +198,32 @@ static void update_errors(const struct watching *n, struct nfs_watch_entry *e)
 	}
 	memcpy(span->owner, owners, sizeof(owners));
 	span->last_ns = n->d->end->time_ns;
-	/* Few of many calls, each time. */
-	if (failure == FAILURE_STATE)
-		e->closings += CALLS_FIND(o, &n->d->calls, op, span->server,
-					  !strcmp(o->op, "CREATE_SESSION") ||
-						  !strcmp(o->op, "SETCLIENTID")) != NULL;
-	if (failures_worst(&e->failures))
-		failures_text(span->text, &e->failures);
-	else if (e->closings >= CLOSINGS)
-		snprintf(
-			span->text, sizeof(span->text),
-			"This client created its session, or registered, again %" PRIu64
-			" times: another client has its identity (host name, nfs4_unique_id), or the "
-			"server drops it.",
-			e->closings);
-	else
+	if (!failures_worst(&e->failures))
 		return;
+	failures_text(span->text, &e->failures);
 	begin_span(n, span, failure_names[failure]);
+}
+
+/* A session of which all mounts lose a few of many calls, each time. */
+static void update_session(const struct watching *n, struct nfs_watch_entry *e)
+{
+	struct nfs_span *span = &e->span;
+
+	failures_add(&e->failures, n->d, span->server, NULL, FAILURE_STATE);
+	if (!failures_last(&e->failures))
+		return;
+	span->last_ns = n->d->end->time_ns;
+	e->closings += CALLS_FIND(o, &n->d->calls, op, span->server,
+				  !strcmp(o->op, "CREATE_SESSION") ||
+					  !strcmp(o->op, "SETCLIENTID")) != NULL;
+	if (e->closings < CLOSINGS || failures_worst(&e->failures))
+		return;
+	snprintf(span->text, sizeof(span->text),
+		 "This client created its session, or registered, again %" PRIu64
+		 " times: another client has its identity (host name, nfs4_unique_id), or the "
+		 "server drops it.",
+		 e->closings);
+	begin_span(n, span, failure_names[FAILURE_STATE]);
 }
 
 /* @mountpoint: only of calls to this mount; NULL: to any. False: there may be more than fit in the list. */
@@ -222,9 +232,13 @@ static bool begin_failures(const struct watching *n, const char *server, const c
 	struct failures failed = {};
 
 	failures_add(&failed, n->d, server, mountpoint, FAILURE_NONE);
-	ARRAY_EACH(f, failed.list, failed.count)
-		begin_errors(n, server, WATCH_ERRORS + (int)failure_of(f->op, f->status),
-			     f->mountpoint);
+	ARRAY_EACH(f, failed.list, failed.count) {
+		enum failure failure = failure_of(f->op, f->status);
+
+		begin_errors(n, server, WATCH_ERRORS + (int)failure, f->mountpoint);
+		if (failure == FAILURE_STATE)
+			begin_errors(n, server, WATCH_SESSION, "");
+	}
 	return failed.count < FAILURES;
 }
 
@@ -248,6 +262,8 @@ static void add_errors(const struct watching *n)
 				update_errors(n, e);
 			else if (e->watch == WATCH_WAITS && waits)
 				update_wait(n, &e->span, v);
+			else if (e->watch == WATCH_SESSION)
+				update_session(n, e);
 	}
 }
 
