@@ -180,10 +180,27 @@ TEST(connections_that_are_all_closed_are_reported_once)
 		assert_int_equal(span_count, i >= 5);
 	}
 	assert_span(0, "nfs_errors connection nfs1 100 0");
-	assert_has(spans[0].text, "closed tcp/0 and 14 more 5 times");
+	assert_has(spans[0].text, "closed tcp/0, one of 15 such connections, 5 times; calls");
 	add(400, 0, 0, 0);
 	assert_span(1, "nfs_errors connection nfs1 100 240");
-	assert_has(spans[1].text, "closed tcp/0 and 14 more 7 times");
+	assert_has(spans[1].text, "closed tcp/0, one of 15 such connections, 7 times; calls");
+}
+
+/* Otherwise the end would be that of one connection alone. */
+TEST(closings_that_go_on_with_one_connection_are_the_same)
+{
+	add(100, 0, 0, 0);
+	for (uint64_t i = 1; i <= 20; i++) {
+		histogram_record(&snapshot_op(&now.calls, "nfs1", "READ")->total, 1, SECOND);
+		for (uint64_t c = 0; c < 3; c++)
+			snapshot_transport(&now.calls, "nfs1", formatted("tcp/%lu", c))
+				->disconnects += c == 1 || i <= 6;
+		add(100 + 20 * i, 0, 0, 0);
+		assert_int_equal(span_count, i >= 5);
+	}
+	add(700, 0, 0, 0);
+	assert_span(1, "nfs_errors connection nfs1 100 500");
+	assert_has(spans[1].text, "closed tcp/1, one of 3 such connections, 20 times; calls");
 }
 
 /* Six of thousands of calls fail each time; one restart of the server looks as its first time. */

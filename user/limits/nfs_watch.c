@@ -23,6 +23,9 @@ struct nfs_watch_entry {
 	int watch;
 	char mountpoint[LABEL_SIZE]; /* of errors, or ""; of closings: the transport */
 	uint64_t closings; /* of a session: intervals with a new one */
+	/* Of closings that began a span: those of the connection that had most, and how many such connections there were. */
+	uint64_t most;
+	size_t connections;
 	struct failures failures; /* since its begin */
 	bool unwritten; /* one of them says that data were not written */
 };
@@ -267,35 +270,54 @@ static void add_errors(const struct watching *n)
 	}
 }
 
-/* Closings within NFS_QUIET_NS of each other, while the server answers: if it is silent, connecting fails as well, and that is a stall.
- * The span of one connection stands for all of its server. */
-static void add_closings(const struct watching *n)
+/* Closings within NFS_QUIET_NS of each other, while the server answers: if it is silent, connecting fails as well, and that is a stall. */
+static void count_closings(const struct watching *n)
 {
 	ARRAY_EACH(t, n->d->calls.transports, n->d->calls.transport_count) {
-		const char *server = t->server;
-		char connection[CONNECTION_SIZE + 24];
-		struct nfs_watch_entry *e, *begun;
-		int others = -1;
+		struct nfs_watch_entry *e;
 
-		if (!t->disconnects || !CALLS_FIND(o, &n->d->calls, op, server, true))
+		if (!t->disconnects || !CALLS_FIND(o, &n->d->calls, op, t->server, true))
 			continue;
-		e = find_entry(n->w, server, WATCH_CLOSED, t->name) ?:
-			    add_entry(n->w, server, WATCH_CLOSED, t->name, n->d->begin_ns);
+		begin_errors(n, t->server, WATCH_CLOSED, t->name);
+		e = find_entry(n->w, t->server, WATCH_CLOSED, t->name);
 		if (!e)
 			continue;
 		e->closings += t->disconnects;
 		e->span.last_ns = n->d->end->time_ns;
-		connection_text(connection, t);
-		CALLS_EACH(x, &n->d->calls, transport, server)
-			others += x->disconnects > 0;
-		if (others)
-			sprintf(connection + strlen(connection), " and %d more", others);
-		closings_text(e->span.text, connection, e->closings);
-		begun = ARRAY_FIND(x, n->w->entries, n->w->count,
-				   x->watch == WATCH_CLOSED && x->span.name &&
-					   !strcmp(x->span.server, server));
-		if (e->closings >= CLOSINGS && (!begun || begun == e))
-			begin_span(n, &e->span, "connection");
+	}
+}
+
+/* The span of the connection that has one first stands for all of its server. */
+static void add_closings(const struct watching *n)
+{
+	const struct nfs_watch *w = n->w;
+
+	count_closings(n);
+	ARRAY_EACH(e, w->entries, w->count) {
+		const char *server = e->span.server;
+		char connection[CONNECTION_SIZE + 48];
+		struct nfs_watch_entry *shown;
+		size_t closed = 0;
+
+		if (e->watch != WATCH_CLOSED || e->closings < CLOSINGS ||
+		    e->span.last_ns != n->d->end->time_ns)
+			continue;
+		shown = ARRAY_FIND(x, w->entries, w->count, x->watch == WATCH_CLOSED && x->span.name && !strcmp(x->span.server, server)) ?:
+				e;
+		ARRAY_EACH(x, w->entries, w->count)
+			closed += x->watch == WATCH_CLOSED && x->closings >= CLOSINGS &&
+				  !strcmp(x->span.server, server);
+		if (e->closings > shown->most) {
+			shown->most = e->closings;
+			RAISE(shown->connections, closed);
+			connection_text(connection, CALLS_FIND(t, &n->d->calls, transport, server,
+							       !strcmp(t->name, e->mountpoint)));
+			if (shown->connections > 1)
+				sprintf(connection + strlen(connection),
+					", one of %zu such connections,", shown->connections);
+			closings_text(shown->span.text, connection, e->closings);
+		}
+		begin_span(n, &shown->span, "connection");
 	}
 }
 
