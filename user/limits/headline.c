@@ -129,7 +129,8 @@ static void add_silence(struct headline *h, const struct server_sums *v, const c
 				"answers other calls, but the oldest has waited" :
 				"has left a call without an answer",
 			rank.weight, *v->waits_on ? " on " : "", v->waits_on, colon, reason);
-	} else if (v->unanswered_most_ns >= (v->disconnects ? 2 : 6) * HUNG_NS && !v->stalls) {
+	} else if (v->unanswered_most_ns >= (v->disconnects ? 2 : 6) * HUNG_NS &&
+		   !(v->longest_stall.end > 0)) {
 		rank.weight = (double)v->unanswered_most_ns / 1e9;
 		headline_add(
 			h, rank, v->server,
@@ -155,7 +156,8 @@ static void add_stall(struct headline *h, const struct server_sums *v)
 	const struct stall *s = &v->longest_stall;
 	const struct headline_rank rank = { HEADLINE_WARN, fails ? HEADLINE_OVER : HEADLINE_SILENT,
 					    s->end - s->begin };
-	char reason[SILENCE_REASON_SIZE] = "", more[48] = "", late[64] = "";
+	char reason[SILENCE_REASON_SIZE] = "", more[48] = "", late[64] = "", least[32] = "";
+	bool unsure = s->unsure >= 2; /* after long intervals, as the agent's */
 
 	if (s->lost == LOST_ONLY_LARGE)
 		silence_reason(reason, v, s->lost, true);
@@ -171,10 +173,13 @@ static void add_stall(struct headline *h, const struct server_sums *v)
 	else if (s->last >= s->end + 2)
 		snprintf(late, sizeof(late), ", and some of its calls ended %.0f s later",
 			 s->last - s->end);
+	if (unsure)
+		snprintf(least, sizeof(least), "%.0f to ", rank.weight - s->unsure);
 	headline_add(
 		h, rank, v->server,
-		"%s%s did not answer for %.1f s, from %s to %s%s%s%s%s%s%s. %s.", v->server,
-		s->victims, rank.weight, CLOCK_TIME(s->begin), CLOCK_TIME(s->end),
+		"%s%s did not answer for %s%.*f s, from %s to %s%s%s%s%s%s%s%s. %s.", v->server,
+		s->victims, least, !unsure, rank.weight, CLOCK_TIME(s->begin), CLOCK_TIME(s->end),
+		unsure ? " at the latest" : "",
 		*s->moved_to ?
 			", until the client had connected to " :
 		s->restarted ?
@@ -198,7 +203,8 @@ static void add_waits(struct headline *h, const struct server_sums *v, enum boun
 		headline_add(h, (struct headline_rank){ HEADLINE_WARN, HEADLINE_SILENT, upcall },
 			     v->server, "%s: %s", v->server,
 			     wait_text(text, v->upcall_by, v->upcall_ns, WAIT_GSSD));
-	if (drained >= 10 && said != BOUND_STATE_RECOVERY && !v->stalls && !v->silent_ns)
+	if (drained >= 10 && said != BOUND_STATE_RECOVERY && !(v->longest_stall.end > 0) &&
+	    !v->silent_ns)
 		headline_add(
 			h, (struct headline_rank){ HEADLINE_WARN, HEADLINE_ERRORS, drained },
 			v->server,

@@ -102,11 +102,11 @@ void limit_sums_next(struct limit_sums *h)
 			next.lost = v->lost;
 			next.stall = v->stall;
 			memcpy(next.victims, v->victims, sizeof(v->victims));
-			memcpy(next.address, v->address, sizeof(v->address));
 		}
+		memcpy(next.address, v->address, sizeof(v->address));
 		/* A server of ns 0 is gone. */
-		if (!v->ns ||
-		    (!(next.clock > 0) && !v->above.opens_wait && !next.looks && !next.unheard_ns))
+		if (!v->ns || (!(next.clock > 0) && !v->above.opens_wait && !next.looks &&
+			       !next.unheard_ns && !*v->address))
 			continue;
 		memcpy(next.server, v->server, sizeof(next.server));
 		h->servers[kept++] = next;

@@ -182,6 +182,7 @@ static void end_stall(struct server_sums *v, const struct interval *n)
 
 	if (!v->stall.end) {
 		v->stall.end = v->stall.over = v->clock;
+		v->stall.unsure = (double)n->ns / 1e9;
 		v->stalls++;
 		v->stall.reconnected = n->connects || v->stall.reconnected;
 	}

@@ -114,6 +114,7 @@ enum lost_packets {
 struct stall {
 	uint64_t ns; /* 0: there was none */
 	double begin, end; /* end 0: it lasts */
+	double unsure; /* it may have ended so much earlier: its last interval */
 	double last; /* when the last call that had waited in it ended; 0: none after its end */
 	double over; /* its end, or the last time when the server answered NFS4ERR_GRACE */
 	unsigned int intervals_left; /* intervals that are still to be left out */
