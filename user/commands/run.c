@@ -73,6 +73,7 @@ static int export(struct agent *a)
 	struct delta d = {};
 	int err = observer_snapshot(&a->observer, &s);
 	uint64_t failed = memory_failed();
+	bool counted = false;
 
 	if (!err) {
 		stuck_tasks_add(&a->stuck, &a->options->log, &s, agent_events_stuck,
@@ -80,13 +81,18 @@ static int export(struct agent *a)
 		mount_settings_add(&a->settings, "", &s);
 		storage_rules_apply(&a->options->storage, &s);
 		delta_make(&d, &a->before, &s);
+		err = memory_error(failed);
+	}
+	if (!err) {
 		agent_limits_add(&a->limits, &s, &a->before.calls, &d, a->observer.events);
+		nfs_watch_add(&a->agent_events.nfs, &d, agent_events_span, &a->agent_events);
+		counted = true;
 		err = memory_error(failed);
 	}
 	if (err) {
 		log_error(&a->options->log, "cannot read the counts: %s", strerror(-err));
+		a->observer.memory_failed = memory_failed(); /* the next one is whole */
 	} else {
-		nfs_watch_add(&a->agent_events.nfs, &d, agent_events_span, &a->agent_events);
 		agent_health_errors(&a->health, &a->agent_events.nfs);
 		snapshot_drop(&s.self, "nfs_watch", a->agent_events.nfs.no_room);
 		agent_health_add(&a->health, &a->observer, &s);
@@ -95,6 +101,8 @@ static int export(struct agent *a)
 		s.self.export_seconds = a->export_seconds;
 		s.self.export_errors = a->export_errors;
 		err = write_metrics(a, &s);
+	}
+	if (counted) {
 		snapshot_free(&a->before);
 		a->before = s;
 		s = (struct snapshot){};
