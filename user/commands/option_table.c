@@ -212,7 +212,6 @@ static const struct option_word styles[] = {
 #define BY(function) .read = (function)
 
 const struct option_row option_rows[] = {
-/* NOLINTBEGIN(bugprone-macro-parentheses): initialisers */
 #define TABLE_ROW(name_, argument_, commands_, type_, to, min_, max_, help_) \
 	{ .name = name_,                                                     \
 	  .argument = argument_,                                             \
@@ -223,7 +222,6 @@ const struct option_row option_rows[] = {
 	  .max = max_,                                                       \
 	  .help = help_ },
 #include "options.inc"
-/* NOLINTEND(bugprone-macro-parentheses) */
 #undef TABLE_ROW
 };
 

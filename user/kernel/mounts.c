@@ -30,6 +30,7 @@ static bool find_network(const char *root, long number, const char *path, enum l
 			 char *source, size_t size);
 
 /* Writes to an overlay go to its upper layer, names are looked up in all. */
+/* NOLINTNEXTLINE(misc-no-recursion) */
 static bool has_network_layer(const char *root, const struct mountinfo_line *m, enum layers layers,
 			      char *source, size_t size)
 {
@@ -75,6 +76,7 @@ static bool is_on_the_way(const struct mountinfo_line *m, const char *path, size
 }
 
 /* With NO_LAYER the path is itself a layer of an overlay. If that lies within another, this path may have another root: it counts as local. */
+/* NOLINTNEXTLINE(misc-no-recursion) */
 static bool find_network(const char *root, long number, const char *path, enum layers layers,
 			 char *source, size_t size)
 {

@@ -366,7 +366,7 @@ bool judge_delayed(struct judgement *j)
 		count += waits_between(o) ? (double)a->ops[o].delayed : 0;
 	waited = larger(RETRY_NS * (count - jukebox), (double)a->retry_ns) + JUKEBOX_NS * jukebox;
 	rest = (double)(j->v->total_ns - j->v->phase_ns[RPC_PHASE_DELAY]);
-	if (waited < DELAYED * (double)j->v->active.ns || waited < rest)
+	if (!(waited > 0) || waited < DELAYED * (double)j->v->active.ns || waited < rest)
 		return false;
 	unreturned = waited >= UNRETURNED_NS * count;
 	all = waited + rest;

@@ -118,6 +118,7 @@ static bool is_ordinary(const char *op, const char *error)
 
 static const __typeof__(errors[0]) *error_find(const char *op, const char *status)
 {
+	/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): each error has a status */
 	bool four = !strncmp(status, "NFS4ERR_", strlen("NFS4ERR_"));
 	const char *error = status + (four ? strlen("NFS4ERR_") : *status == 'E');
 	const __typeof__(errors[0]) *e =

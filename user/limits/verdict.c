@@ -547,7 +547,7 @@ static bool judge_recovery(struct verdict *to, const struct server_sums *v)
 {
 	uint64_t clients = v->clients / (v->identities ?: 1);
 	uint64_t times = v->sessions / (v->identities ?: 1);
-	uint64_t drained = larger(v->draining_ns, v->draining_now_ns);
+	double drained = larger((double)v->draining_ns, (double)v->draining_now_ns);
 	bool session = clients < RECOVERIES, again;
 	bool waits = v->draining_now_ns >= DRAINED_NS ||
 		     (v->draining_ns && (double)v->draining_ns >= DRAINED * (double)v->ns);
@@ -571,7 +571,7 @@ static bool judge_recovery(struct verdict *to, const struct server_sums *v)
 		say(to,
 		    "%sCalls%s waited for %.0f s until the client has recovered its state (session, locks, "
 		    "open files) with the server.",
-		    again ? " " : "", v->victims, (double)drained / 1e9);
+		    again ? " " : "", v->victims, drained / 1e9);
 	return true;
 }
 
@@ -627,7 +627,7 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 	if (to.numbers.concurrency < BUSY || (v->calls < ENOUGH_CALLS && j.idle)) {
 		decide(&to, BOUND_NONE, CONFIDENCE_MEDIUM,
 		       "%s %.0f %% of the time; NFS does not limit.",
-		       *to.sentence || v->stalls || v->lock_wait_ns ||
+		       *to.sentence || v->longest_stall.end || v->lock_wait_ns ||
 				       v->unanswered_ns >= HUNG_NS ||
 				       v->unanswered_most_ns >= 2 * HUNG_NS ?
 			       "Apart from that, idle" :

@@ -159,6 +159,7 @@ static void write_mounter(FILE *out, const struct plan *p, const struct remedy_m
 /* What comes and goes by itself may be gone: then umount would fail, or remove the place of an automount for good. */
 static void write_unmount(FILE *out, const struct remedy_mount *m)
 {
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): an element of an array */
 	bool goes = m->nested || m->by > BY_UNIT;
 
 	if (goes)
@@ -260,11 +261,13 @@ static bool write_setting(FILE *out, const struct remedy *r)
 	} else {
 		snprintf(path, sizeof(path), "%.*s", (int)strcspn(r->setting, "["), r->setting);
 		for (char *c = path; *c; c++)
-			*c = *c == '.' ? '/' : *c;
+			if (*c == '.')
+				*c = '/';
 		if (file_first_line(PATHF("%s/proc/sys/%s", r->root, path), now, sizeof(now))) {
 			/* The kernel separates them by tabs. */
 			for (char *c = now; *c; c++)
-				*c = *c == '\t' ? ' ' : *c;
+				if (*c == '\t')
+					*c = ' ';
 			words = span_of(now);
 			for (struct span word; span_left(word = span_take_word(&words));)
 				last = word;

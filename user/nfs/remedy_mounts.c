@@ -15,6 +15,7 @@
 
 static bool is_same(struct span a, struct span b)
 {
+	/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): parts of lines */
 	return span_left(a) == span_left(b) && !memcmp(a.at, b.at, span_left(a));
 }
 
@@ -65,7 +66,7 @@ static bool has_unit(const char *root, struct remedy_mount *m)
 			*end++ = *c;
 		else
 			end += sprintf(end, "\\x%02x", (unsigned char)*c);
-	strcpy(end, ".mount");
+	memcpy(end, ".mount", sizeof(".mount"));
 	for (size_t i = 0; i < COUNT(folders); i++)
 		if (!access(PATHF("%s/%s/systemd/system/%s", root, folders[i], m->unit), F_OK))
 			return true;
@@ -159,7 +160,7 @@ static struct remedy_mount *add_found(struct remedy_mounts *to, const struct mou
 	if (to->count == before)
 		return NULL;
 	m->line = *line;
-	strcpy(m->point, point);
+	snprintf(m->point, sizeof(m->point), "%s", point);
 	return m;
 }
 
@@ -191,7 +192,7 @@ void remedy_mounts_find(struct remedy_mounts *p, const struct remedy *r, struct 
 			if (ARRAY_FIND(x, p->list, p->count,
 				       mount_leads_to(m->point, x->point) &&
 					       strcmp(m->point, x->point) != 0))
-				strcpy(p->on_top, m->point);
+				snprintf(p->on_top, sizeof(p->on_top), "%s", m->point);
 			continue;
 		}
 		m->by = known->elsewhere ?

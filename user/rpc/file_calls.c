@@ -97,7 +97,7 @@ void file_calls_place(const char *export, const char *mountpoint, char *mount, c
 			return;
 		memmove(path, below, strlen(below) + 1);
 		if (!*path)
-			strcpy(path, "/");
+			memcpy(path, "/", sizeof("/"));
 	}
 	snprintf(mount, LABEL_SIZE, "%s", mountpoint);
 }
@@ -171,7 +171,8 @@ static void merge_rows(struct rows *rows)
 {
 	size_t kept = 0;
 
-	qsort(rows->list, rows->count, sizeof(*rows->list), by_group);
+	if (rows->count)
+		qsort(rows->list, rows->count, sizeof(*rows->list), by_group);
 	for (size_t i = 0; i < rows->count; i++) {
 		struct row *to = &rows->list[kept - !!kept];
 

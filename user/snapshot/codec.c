@@ -128,7 +128,7 @@ static void write_entry(struct json *j, const struct table *t, const char *now, 
 {
 	json_object(j, NULL);
 	ARRAY_EACH(f, t->fields, t->field_count)
-		if (all || memcmp(now + f->offset, then + f->offset, f->size))
+		if (all || memcmp(now + f->offset, then + f->offset, f->size) != 0)
 			write_field(j, f, now + f->offset, then + f->offset, all);
 	json_object_end(j);
 }
@@ -146,6 +146,7 @@ static int write_table(struct json *j, const struct table_place *p)
 	for (size_t i = 0; i < count; i++)
 		write_entry(j, t, now + i * t->size, i < old ? then + i * t->size : zeros,
 			    i >= old);
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): FREED */
 	json_array_end(j);
 	return count > t->max ? -E2BIG : 0;
 }

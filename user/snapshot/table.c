@@ -393,6 +393,7 @@ void *table_append(const struct table *t, void *part)
 
 	if (!t->room)
 		return array_append((void **)((char *)part + t->array), count, t->size, &spare);
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): @part is a struct */
 	return memset(*count < t->room ? table_array(t, part) + (*count)++ * t->size :
 					 (char *)&spare,
 		      0, t->size);

@@ -61,6 +61,7 @@ uint32_t fault_cause(const char *root, int pid, bool ended)
 	rest = file_text_span(&text);
 	while (*c.path && span_next_line(&rest, &line)) {
 		path = line;
+		/* NOLINTNEXTLINE(misc-redundant-expression): one after the other */
 		if (span_take_through(&path, ":") && span_take_through(&path, ":") &&
 		    span_starts_with(path, c.path))
 			return (uint32_t)crc32(0, (const Bytef *)line.at,
