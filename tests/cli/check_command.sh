@@ -212,6 +212,8 @@ for log in "kern.log:Nov 26 10:00:00 n1 kernel: ${off}kern.log.1:Nov 25 10:00:00
 	printf %b "$log" | "$program" xid - >out 2>&1 && fail "a log that is newest first is good"
 	printf %b "$log" | tac | "$program" xid - 2>&1 | grep -q '^health: ' || fail "a log that tac has reversed has no verdict"
 done
+health critical "1月 31 03:04:05 n1 kernel: x\n2月 28 03:04:05 n1 kernel: ${off}3月 15 03:04:05 n1 kernel: x\n4月  1 03:04:05 n1 kernel: x\n"
+health unknown "Dez  1 00:00:01 g kernel: ${off}Jan  1 00:00:01 g kernel: NVRM: API mismatch: the client\n"
 health critical "[1.0] ${off}[2.0] Linux version 6.1.0 (x) #1 SMP\n[3.0] ${off}"
 health ok "[1.0] ${off}[2.0] Linux version 6.1.0 (x) #1 SMP\n"
 health critical "\033[32m[ 1.5] \033[0m\033[33mNVRM: \033[0m\033[1mXid (PCI:0000:05:00): 79, gone.\033[0m\n"
@@ -298,11 +300,26 @@ done <<-"END"
 	<4>1 2026-01-02T03:04:@SZ n1 kernel - - [a b="] c"][d] @T|<4>1 2026-01-02T03:04:@SZ n1 app - - [a b="]"] @T
 	Jan  2 03:04:@S n1 [   @S.3] @T|Jan  2 03:04:@S n1 app: [   @S.3] @T
 	2026-01-02 03:04:@S.5 +0100 n1 kernel: @T|2026-01-02 03:04:@S.5 +0100 n1 app: @T
-	[Do Okt  2 03:04:@S 2026] [   T12] @T|Okt 02 03:04:@S n1 app[9]: @T
-	[五 1月  2 03:04:@S 2026] @T|1月 02 03:04:@S n1 app: @T
+	[五 1月  2 03:04:@S 2026] [   T12] @T|[Do Okt  2 03:04:@S 2026] [   T12] @T
+	1月 02 03:04:@S n1 kernel: @T|1月 02 03:04:@S n1 app: @T
+	Jan  2 03:04:@S n1 kernel: @T|Okt 02 03:04:@S n1 kernel: @T
 	[2026-01-02 03:04:@S] [   @S.3] @T|[2026-01-02 03:04:@S] app[9]: [   @S.3] @T
 	2026-01-02T03:04:@SZ {a="b", transport="kernel"} @T|2026-01-02T03:04:@SZ {a="\\\", transport=\\\"kernel\\\""} @T
-	{"PROGRAM":"kernel","FACILITY":"kern","MESSAGE":"@T","DATE":"Jan  2 03:04:@S"}|{"PROGRAM":"kernel","FACILITY":"user","MESSAGE":"@T"}
+	{"MESSAGE":"n1 kernel: @T","DATE":"Jan  2 03:04:@S"}|{"_TRANSPORT":"journal","FACILITY":"kern","MESSAGE":"@T"}
+	{"log":"<3>[   @S.3] @T\\n","stream":"stdout"}|{"log":"<3>@T\\n","stream":"stdout"}
+	2026-01-02T03:04:@S.6Z stdout F <3>[   @S.3] @T|2026-01-02T03:04:@S.6Z stdout F <3>@T
+	2026-01-02T03:04:@SZ {transport="kernel"} @T|2026-01-02T03:04:@SZ stdout F {transport="kernel"} @T
+	2026-01-02T03:04:@SZ {transport="kernel"} @T|{"log":"{transport=\\"kernel\\"} @T\\n","time":"2026-01-02T03:04:@SZ"}
+	2026-01-02T03:04:@SZ {a="b"} n1 kernel: @T|2026-01-02T03:04:@SZ {a="b"} {transport="kernel"} @T
+	<4>1 2026-01-02T03:04:@SZ n1 kernel - - - @T|Jan  2 03:04:@S n1 kernel[99]: a - @T
+	<4>1 2026-01-02T03:04:@SZ n1 kernel - - - @T|Jan  2 03:04:@S n1 kernelx[99]: a - @T
+	<4>1 2026-01-02T03:04:@SZ n1 kernel - - - @T|Jan  2 03:04:@S kernel-dev01 sshd[99]: - @T
+	<4>1 2026-01-02T03:04:@SZ n1 kernel - - - @T|<4>1 2026-01-02T03:04:@SZ n1 kernel 99 - - @T
+	    [    1.3] systemd[1]: x\n    [   @S.3] @T|Jan  2 03:04:@S n1 app[9]: dump:\n       n7: [   @S.3] @T
+	[   @S.3] @T|Jan  2 03:04:@S n1 app[9]: dump:\n       Jan  2 03:04:@S n1 kernel: @T
+	Fri 2026-01-02 03:04:@S CEST HPC kernel: @T|2026-01-02T03:04:@S+01:00 HPC app kernel: @T
+	Fri 2026-01-02 03:04:@S -03 HPC kernel: @T|2026-01-02 03:04:@S GPU app kernel: @T
+	Jan  2 03:04:@S Zeus kernel: @T|Jan  2 03:04:@S Zeus app kernel: @T
 	6.8.0-45-generic,3,12,@S000000,-;@T|6.8.0-45-generic,12,12,@S000000,-;@T
 	{"MESSAGE":"@T","_TRANSPORT":"kernel","__REALTIME_TIMESTAMP":"17641584@S123456"}|{"MESSAGE":"@T","_TRANSPORT":"stdout"}
 	{"_TRANSPORT":"kernel","MESSAGE":"@T","time":"2026-01-02T03:04:@SZ"}|{"_TRANSPORT":{"_TRANSPORT":"kernel"},"MESSAGE":"@T"}

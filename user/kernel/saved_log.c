@@ -73,42 +73,43 @@ static bool is_kernel_time(const char *text)
 	return end;
 }
 
-/* With names of days and months in another language, which are passed over: "[Fr. Jan.  2 03:04:05 2026]", "1月 02 03:04:05". */
+/* In another language: "[五 1月  2 03:04:05 2026]"; before 1970 if the month's name has no number: "Okt 02 03:04:05". */
 static const char *read_local_time(const char *text, struct tm *tm)
 {
+	char month[16] = "";
 	int end = 0;
 
-	*tm = (struct tm){ .tm_year = 100 };
-	sscanf(text, *text == '[' ? "[%*s %*s %2d%*[ ]%n" : "%*s %2d%*[ ]%n", &tm->tm_mday, &end);
+	text += *text == '[' ? strcspn(text, " ") : 0;
+	sscanf(text, " %15[^ :] %2d%*[ ]%n", month, &tm->tm_mday, &end);
+	tm->tm_mon = (atoi(month) % 100 ?: -1200) - 1;
 	return end ? strptime(text + end, "%H:%M:%S", tm) : NULL;
 }
 
-/* Takes the time that the text begins with. The kernel's own times stay. *@host: as in struct prefix. False: it begins with none
- * of these. */
+/* Takes the time that the text begins with. The kernel's own times stay. *@host: as in struct prefix. False: it has none. */
 static bool read_time(const char **text, double last, struct saved_time *time, int *host)
 {
 	static const char *const forms[] = {
+		"%a %Y-%m-%d %H:%M:%S", /* journalctl -o short-full: the name of a zone follows */
 		"%b %d %H:%M:%S", /* syslog, journalctl */
 		"%Y %b %d %H:%M:%S", /* syslog-ng */
 		"%Y-%m-%dT%H:%M:%S", /* journalctl -o short-iso; dmesg has a comma */
-		"%Y-%m-%d %H:%M:%S",    "%a %Y-%m-%d %H:%M:%S", /* journalctl -o short-full */
-		"%a %b %d %H:%M:%S %Y", /* dmesg -T, logread of OpenWrt */
+		"%Y-%m-%d %H:%M:%S",    "%a %b %d %H:%M:%S %Y", /* dmesg -T, logread of OpenWrt */
 		"%b%d %H:%M", /* dmesg -e */
 	};
 	const char *begin = *text, *rest = NULL, *zone = NULL;
 	bool bracket = *begin == '[', kernels = is_kernel_time(begin), comma = false;
 	double seconds, digit = 1;
-	int letters = 0;
 	struct tm tm;
+	size_t form = 0;
 
 	if (sscanf(begin, "[ +%lf]", &seconds) == 1) {
 		seconds += last;
 	} else if (kernels || (strspn(begin, "0123456789") == 10 && begin[10] == '.')) {
 		seconds = strtod(begin + bracket, NULL); /* journalctl -o short-unix */
 	} else {
-		for (size_t i = 0; i < COUNT(forms) && !rest; i++) {
+		for (; form < COUNT(forms) && !rest; form++) {
 			tm = (struct tm){ .tm_year = 100, .tm_mday = 1 };
-			rest = strptime(begin + bracket, forms[i], &tm);
+			rest = strptime(begin + bracket, forms[form], &tm);
 		}
 		rest = rest ?: read_local_time(begin, &tm);
 		if (!rest)
@@ -118,19 +119,17 @@ static bool read_time(const char **text, double last, struct saved_time *time, i
 		if (*rest == '.' || comma)
 			while (span_digit(*++rest) < 10)
 				seconds += (digit /= 10) * (int)span_digit(*rest);
-		zone = strptime(rest, "%z", &tm); /* " +0100", "Z" */
+		/* " +0100", "Z"; " Z" begins a host's name */
+		zone = strncmp(rest, " Z", 2) ? strptime(rest, "%z", &tm) : NULL;
 		seconds -= zone ? (double)tm.tm_gmtoff : 0;
 	}
 	rest = zone ?: rest ?: begin;
 	rest += strcspn(rest, bracket ? "]" : " \t\n");
 	write_time(time, seconds, begin, rest);
-	*host = !bracket && !comma;
-	if (kernels)
-		return true;
+	time->known = seconds >= 0;
+	*host = !bracket && !comma ? 1 + (form == 1 && !zone) : 0;
 	rest += bracket ? strspn(rest, "]:") : 0;
-	*text = rest + (*rest == ' ' || *rest == '\t');
-	sscanf(*text, "%*[A-Z]%n", &letters); /* "CEST" */
-	*host += *host && letters > 2 && letters < 6 && (*text)[letters] == ' ';
+	*text = kernels ? begin : rest + (*rest == ' ' || *rest == '\t');
 	return true;
 }
 
@@ -158,8 +157,10 @@ static bool take_time(struct saved_log *l, struct prefix *p, const char **text)
 		at = next;
 	}
 	*text = at;
-	if (!p->timed)
+	if (time.known && !p->timed)
 		set_time(l, &time);
+	else if (!p->timed)
+		p->others = ++l->odd; /* of an unknown month */
 	p->timed = true;
 	return *text != begin;
 }
@@ -174,7 +175,6 @@ static bool take_priority(struct prefix *p, const char **text)
 		return false;
 	*text += end + (strncmp(*text + end, "1 ", 2) ? 0 : 2);
 	p->others |= priority >= 8;
-	p->of_programs = false;
 	return true;
 }
 
@@ -199,7 +199,7 @@ static const char *find_end(const char *at, char end)
 	return at;
 }
 
-/* "stdout F " of a container; "{job="journal", unit="a}b"} " of logcli. Labels are the collector's. */
+/* "stdout F " of a container; "{job="journal", unit="a}b"} " of logcli, whose labels no program's text may have. */
 static bool take_stream(struct prefix *p, const char **text)
 {
 	const char *at = *text;
@@ -209,7 +209,7 @@ static bool take_stream(struct prefix *p, const char **text)
 		return false;
 	sscanf(at, "std%*1[oe]%*1[ur]%*1[tr] %*1[FP]%n", &end);
 	at += end;
-	if (*at == '{')
+	if (*at == '{' && !p->of_programs)
 		at = find_end(at, '}');
 	if (at == *text || !*at)
 		return false;
@@ -229,8 +229,7 @@ static bool is_process(const char *word, size_t len)
 	       strspn(open + 1, "0123456789") == (size_t)(word + len - open) - 3;
 }
 
-/* Moves past the kernel's time, "[   12.345678] " or "[   12.345678 <    0.000011>] ", and the task that some kernels print,
- * "[ T123] ". */
+/* Moves past the kernel's time, "[   12.345678] " or "[   12.345678 <    0.000011>] ", and its task, "[ T123] ". */
 static const char *skip_kernel_time(const char *text)
 {
 	int time = 0, task = 0;
@@ -248,7 +247,7 @@ static const char *skip_structured(const char *word)
 	int data = 0;
 	const char *at;
 
-	sscanf(word, "kernel %*s %*s %n", &data);
+	sscanf(word, "kernel%*1[ ]-%*1[ ]%*s %n", &data);
 	at = word + data;
 	if (!data || (*at != '-' && *at != '['))
 		return NULL;
@@ -305,17 +304,20 @@ static bool cut_quoted(char *text)
 static const char *read_line(struct saved_log *l, char *line, struct prefix p)
 {
 	const char *text = line;
+	size_t blanks = strspn(line, " \t");
 
+	if (!p.timed && l->of_others && blanks >= l->of_others) {
+		l->passed_over++; /* the message before it has more lines */
+		return NULL;
+	}
 	while (take_priority(&p, &text) || take_level(&p, &text) || take_time(l, &p, &text) ||
 	       take_stream(&p, &text))
 		;
 	/* How an entry of the journal begins: "__CURSOR=s=...", or "Fri 2026-01-02 03:04:05.678901 UTC [s=...". */
 	l->fields |= (!l->time.known && !strncmp(line, "__CURSOR=", 9)) ||
 		     (p.host == 2 && !strncmp(text + strcspn(text, " "), " [s=", 4));
-	/* The message before it has more lines. */
-	p.others |= !p.timed && l->of_others && strchr(" \t", *line);
 	text = p.others ? NULL : kernel_text(text, &p);
-	l->of_others = !text;
+	l->of_others = text ? 0 : blanks + 1;
 	l->passed_over += !text;
 	if (!text)
 		return NULL;
@@ -353,8 +355,6 @@ static void read_member(void *log, struct span name, struct span value)
 		write_time(&l->entry.time, seconds, value.at, value.end);
 	else if (span_is(name, "pri") && span_number(span_of(text), UINT64_MAX, &us))
 		l->entry.writer = us < 8 ? BY_KERNEL : BY_OTHER;
-	else if ((span_is(name, "facility") || span_is(name, "FACILITY")) && !strcmp(text, "kern"))
-		l->entry.writer = BY_KERNEL; /* syslog-ng, rsyslog */
 	else if (span_is(name, "_TRANSPORT"))
 		l->entry.writer = strcmp(text, "kernel") ? BY_OTHER : BY_KERNEL;
 	else if (span_is(name, "__REALTIME_TIMESTAMP") &&

@@ -28,7 +28,7 @@ struct saved_log {
 
 	/* Its own: */
 	long falls; /* how many more times fall than rise */
-	bool of_others; /* the last line that began with a prefix */
+	size_t of_others; /* 0: the kernel wrote the last line; otherwise, one more than the blanks before it */
 	enum { NO_OBJECT, OBJECT_BEGINS, IN_OBJECT } object;
 	struct saved_entry {
 		enum { BY_UNKNOWN, BY_KERNEL, BY_OTHER } writer;
