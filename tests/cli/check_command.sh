@@ -324,6 +324,8 @@ done <<-"END"
 	{"MESSAGE":"@T","_TRANSPORT":"kernel","__REALTIME_TIMESTAMP":"17641584@S123456"}|{"MESSAGE":"@T","_TRANSPORT":"stdout"}
 	{"_TRANSPORT":"kernel","MESSAGE":"@T","time":"2026-01-02T03:04:@SZ"}|{"_TRANSPORT":{"_TRANSPORT":"kernel"},"MESSAGE":"@T"}
 END
+yes "$(printf ':%.0s' {1..4095})" | head -500 | timeout 5 "$program" xid - >out 2>&1
+((PIPESTATUS[2] == 1)) || fail "lines of colons take seconds"
 [[ $(printf 'n1> %s\n' 'NVRM: API mismatch: the client' | "$program" xid -) == 'health: unknown'*'with an unknown prefix: 1.'* ]] || fail "an unknown form is ok"
 for fields in 'Fri 2026-01-02 03:04:05.6 UTC [s=a;i=1]\n    _TRANSPORT=kernel\n    MESSAGE=' '__CURSOR=s=1\n_TRANSPORT=stdout\nMESSAGE='; do
 	[[ $(printf %b "$fields$line" | "$program" xid - 2>&1) == 'xidscope: journalctl -o verbose and -o export are not read: use -o json' ]] ||

@@ -148,11 +148,11 @@ static bool take_time(struct saved_log *l, struct prefix *p, const char **text)
 		const char *end = at + strcspn(at, ": \t\n"), *next = end + (*end == ':');
 
 		p->others |= !strncmp(at, "user: ", 6) || !strncmp(at, "daemon: ", 8);
-		/* "sshd[99]:" is none of these */
-		if (strchr(" \t\n", *next))
-			words += p->of_programs || memchr(at + 1, '[', (size_t)(next - at)) ? 4 : 1;
+		words += strchr(" \t\n", *next) ? 4 : 1; /* in quarters, of which "33:" is one */
 		next += strspn(next, " \t");
-		if (p->timed || next == end || words > 3)
+		/* "sshd[99]:" is none of these */
+		if (p->timed || p->of_programs || next == end || words > 15 ||
+		    memchr(at + 1, '[', (size_t)(end - at)))
 			return false;
 		at = next;
 	}
