@@ -326,7 +326,7 @@ static const char *read_line(struct saved_log *l, char *line, struct prefix p)
 	if (text != line)
 		l->passed_over += cut_quoted(line + (text - line));
 	else
-		l->odd += strncmp(text, "NVRM: ", 6) && strstr(text, "NVRM: ");
+		l->odd += strncmp(text, "NVRM: ", 6) != 0 && strstr(text, "NVRM: ");
 	return text;
 }
 
