@@ -167,16 +167,22 @@ TEST(a_connection_that_is_closed_again_and_again_is_reported)
 	assert_span(1, "nfs_errors connection nfs1 311 327");
 }
 
+/* An interval of 20 s, the @i-th after 100 s, with a call, in which these of the server's connections are closed: bit N is tcp/N. */
+static void add_closings(uint64_t i, unsigned int connections, unsigned int closed)
+{
+	histogram_record(&snapshot_op(&now.calls, "nfs1", "READ")->total, 1, SECOND);
+	for (unsigned int c = 0; c < connections; c++)
+		snapshot_transport(&now.calls, "nfs1", formatted("tcp/%u", c))->disconnects +=
+			closed >> c & 1;
+	add(100 + 20 * i, 0, 0, 0);
+}
+
 /* A firewall forgets them all: one event, not sixteen. */
 TEST(connections_that_are_all_closed_are_reported_once)
 {
 	add(100, 0, 0, 0);
 	for (uint64_t i = 1; i <= 7; i++) {
-		histogram_record(&snapshot_op(&now.calls, "nfs1", "READ")->total, 1, SECOND);
-		for (int c = 0; c < 16; c++)
-			snapshot_transport(&now.calls, "nfs1", formatted("tcp/%d", c))
-				->disconnects += c < 15 || i < 5;
-		add(100 + 20 * i, 0, 0, 0);
+		add_closings(i, 16, i < 5 ? 0xffff : 0x7fff);
 		assert_int_equal(span_count, i >= 5);
 	}
 	assert_span(0, "nfs_errors connection nfs1 100 0");
@@ -191,11 +197,7 @@ TEST(closings_that_go_on_with_one_connection_are_the_same)
 {
 	add(100, 0, 0, 0);
 	for (uint64_t i = 1; i <= 20; i++) {
-		histogram_record(&snapshot_op(&now.calls, "nfs1", "READ")->total, 1, SECOND);
-		for (uint64_t c = 0; c < 3; c++)
-			snapshot_transport(&now.calls, "nfs1", formatted("tcp/%lu", c))
-				->disconnects += c == 1 || i <= 6;
-		add(100 + 20 * i, 0, 0, 0);
+		add_closings(i, 3, i <= 6 ? 7 : 2);
 		assert_int_equal(span_count, i >= 5);
 	}
 	add(700, 0, 0, 0);
