@@ -160,7 +160,6 @@ static void write_file(struct agent_health *h, const struct health_content *cont
 
 	if (!out)
 		return;
-	h->acks.due |= is_asked(h); /* this write sets the file's time as well */
 	health_file_write(out, content);
 	if (!stream_text(out, &text))
 		err = -ENOMEM;
@@ -172,7 +171,7 @@ static void write_file(struct agent_health *h, const struct health_content *cont
 	h->error = err;
 	if (err)
 		return;
-	h->acks.due |= is_asked(h); /* since it was looked at */
+	h->acks.due |= is_asked(h); /* of the file that this one has replaced */
 	file_close(&h->written);
 	h->written = open(h->options->health_file, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	is_asked(h);

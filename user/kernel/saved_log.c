@@ -267,14 +267,16 @@ static const char *kernel_text(const char *line, const struct prefix *p)
 	if (*word == '[' && strchr(word, ']'))
 		word = strchr(word, ']') + 1; /* the kernel's time; a name may follow, too */
 	for (int i = 0; i <= last; i++) {
+		const char *text;
 		size_t len;
 
 		word += strspn(word, " ");
 		len = strcspn(word, " \n");
+		text = skip_structured(word);
 		if (!strncmp(word, "kernel:", 7))
 			return word + 7 + (word[7] == ' ');
-		if (skip_structured(word))
-			return skip_structured(word);
+		if (text)
+			return text;
 		if (i && i <= p->host && is_kernel_time(word)) /* netconsole's */
 			return word;
 		last += !strncmp(word, "kern.", 5); /* syslogd of busybox */
