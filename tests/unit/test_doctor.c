@@ -172,7 +172,7 @@ TEST(each_setting_says_what_is_lost)
 	}
 }
 
-/* A file of types is of no use there, and doctor does not offer it. */
+/* Without the kernel's BTF doctor offers no file of types: it would not help. */
 TEST(without_the_kernels_types_the_fix_is_a_kernel_that_has_them)
 {
 	put_machine();

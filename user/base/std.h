@@ -53,7 +53,7 @@ static inline void free_at_end(void *pointer)
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 /* How often an array found no memory: array.c. memory_error() returns -ENOMEM if that has happened since the count was @before,
- * otherwise 0. Count what else fails only for want of memory with memory_count_failure(). */
+ * otherwise 0. memory_count_failure() adds a failure that is not an array's. */
 uint64_t memory_failed(void);
 void memory_count_failure(void);
 int memory_error(uint64_t before);
