@@ -134,9 +134,13 @@ TEST(tcps_counters_begin_again_alone)
 	/* What came before a connection was first seen. */
 	snapshot_transport(&now.calls, "nas", "tcp/1")->segments = 700;
 	snapshot_transport(&now.calls, "nas", "tcp/1")->retransmits = 7;
+	snapshot_transport(&now.calls, "nas", "tcp/1")->connects = 2;
+	snapshot_transport(&before.calls, "nas", "tcp/0")->connects = 1;
+	snapshot_transport(&now.calls, "nas", "tcp/0")->connects = 3;
 	subtract();
-	assert_printed("2 0 7", "%zu %lu %lu", d.calls.transport_count,
-		       d.calls.transports[1].segments, d.calls.transports[1].retransmits);
+	assert_printed("2 0 7 0 2", "%zu %lu %lu %lu %lu", d.calls.transport_count,
+		       d.calls.transports[1].segments, d.calls.transports[1].retransmits,
+		       d.calls.transports[1].connects, d.calls.transports[0].connects);
 }
 
 /* 1,000 READs by one source, 1,200 by the next: none of its counts is lower, but all of them are new. */

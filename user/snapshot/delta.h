@@ -15,8 +15,8 @@
  * while `seconds` were still the 300 - 290 across it, and the mean would be wrong. TCP's counters belong to the present
  * connection, which is replaced while the transport stays; they are a group of their own (FIELD_OWN_COUNTER).
  *
- * An entry that is new counts from 0. Exception: TCP's counters, which include what the connection had counted before it
- * was first seen; their first difference is 0.
+ * An entry that is new counts from 0. Exception: TCP's counters and the connects of a transport, which include what was
+ * counted before it was first seen; their first difference is 0.
  *
  * A new source of calls begins all counters of calls again: 1,000 READs by one source and 1,200 by the next are 1,200 more.
  *

@@ -68,7 +68,7 @@ static const struct field transport_fields[] = {
 	ROW(rpc_transport_state, U64, COUNTER, retransmits, FACT(RETRANSMITS)),
 	ROW(rpc_transport_state, U64, COUNTER, timeouts, FACT(TIMEOUTS)),
 	ROW(rpc_transport_state, U64, COUNTER, disconnects, FACT(DISCONNECTS)),
-	ROW(rpc_transport_state, U64, COUNTER, connects, FACT(CONNECTS)),
+	ROW(rpc_transport_state, U64, EARLIER_COUNTER, connects, FACT(CONNECTS)),
 	ROW(rpc_transport_state, U64, COUNTER, replies, FACT(REPLIES)),
 	ROW(rpc_transport_state, U64, COUNTER, rtt_ns),
 	ROW(rpc_transport_state, U64, OWN_COUNTER, segments),
@@ -484,7 +484,7 @@ void calls_remove_server(struct calls *c, const char *server)
 bool table_changed(const struct table *t, const void *now, const void *then)
 {
 	return ARRAY_FIND(f, t->fields, t->field_count,
-			  (f->role == FIELD_COUNTER || f->role == FIELD_OWN_COUNTER) &&
+			  f->role >= FIELD_COUNTER && f->role <= FIELD_EARLIER_COUNTER &&
 				  memcmp((const char *)now + f->offset,
 					 (const char *)then + f->offset, f->size) != 0);
 }
@@ -502,10 +502,11 @@ static bool has_fallen(const struct table *t, enum field_role role, const void *
 
 void table_subtract(const struct table *t, void *entry, const void *then)
 {
-	if (then && !has_fallen(t, FIELD_COUNTER, entry, then))
-		subtract_role(t, FIELD_COUNTER, entry, then);
-	/* Counts of a connection from before it was first seen belong to no interval. */
-	then = then ?: entry;
-	if (!has_fallen(t, FIELD_OWN_COUNTER, entry, then))
-		subtract_role(t, FIELD_OWN_COUNTER, entry, then);
+	for (enum field_role r = FIELD_COUNTER; r <= FIELD_EARLIER_COUNTER; r++) {
+		/* What counted before the entry was first seen belongs to no interval. */
+		const void *before = then ?: r == FIELD_COUNTER ? NULL : entry;
+
+		if (before && !has_fallen(t, r, entry, before))
+			subtract_role(t, r, entry, before);
+	}
 }

@@ -23,6 +23,7 @@ enum field_role {
 	FIELD_DETAIL, /* describes the entry */
 	FIELD_COUNTER, /* uint64_t; grows, or begins again together with the entry's other counters */
 	FIELD_OWN_COUNTER, /* the same, but a group of its own; it began before the entry was first seen */
+	FIELD_EARLIER_COUNTER, /* the same: a second such group */
 	FIELD_GAUGE, /* a value at a moment */
 };
 
