@@ -1129,6 +1129,20 @@ TEST(a_report_of_many_lines_is_one_event_with_its_module)
 		  "rcu: \t7-....: (4711): Attempt to set a LOCK_MAND lock via flock(2).\n"
 		  "rcu: \t3-....: (5249 ticks this GP) idle=b7c\n",
 		  "rcu_stall cpu3: " },
+		/* A panic is of the report that it follows: behind its end, or in its middle. */
+		{ "Oops: Oops: 0002 [#1] SMP NOPTI\n" TASK_3 "RIP: 0010:uvm_x+0x1/0x2 [nvidia_uvm]\n" END
+		  "RIP: 0010:uvm_x+0x1/0x2 [nvidia_uvm]\nKernel panic - not syncing: Fatal exception",
+		  "kernel_oops nvidia_uvm: cuda/4711 on cpu3 in uvm_x" },
+		{ "WARNING: CPU: 3 PID: 4711 at x.c:1 uvm_x+0x1/0x2 [nvidia_uvm]\n" TASK_3
+		  "RIP: 0010:uvm_x+0x1/0x2 [nvidia_uvm]\n"
+		  "Kernel panic - not syncing: kernel: panic_on_warn set ...",
+		  "kernel_oops nvidia_uvm: cuda/4711 on cpu3 in uvm_x" },
+		{ LOCKUP_12 TASK_12 "RIP: 0010:_raw_spin_lock+0x1/0x2\n nfs_x+0x1/0x2 [nfs]\n"
+		  "Kernel panic - not syncing: softlockup: hung tasks",
+		  "kernel_oops nfs: x/9 on cpu12 in nfs_x" },
+		{ "WARNING: CPU: 3 PID: 4711 at x.c:1 uvm_x+0x1/0x2 [nvidia_uvm]\n" END
+		  "Kernel panic - not syncing: Fatal machine check",
+		  "kernel_warning : ; kernel_oops : " },
 		/* long names, and NFS that is built in */
 		{ "BUG: kernel NULL pointer dereference, address: 0\n"
 		  "RIP: 0010:subdeviceCtrlCmdBusGetPcieSupportedGpuAtomics_IMPL+0x1/0x2 [nvidia]\n",

@@ -93,23 +93,26 @@ static void hand_out(struct fault_events *e, const struct kernel_report *r)
 	fault_events_add_signal(e, &signal);
 }
 
+/* An oops often comes with a warning, or after the line on what is corrupt. */
+static int gravity(const char *kind)
+{
+	return !strcmp(kind, "kernel_oops") ? 2 : strcmp(kind, "kernel_warning") != 0;
+}
+
 void kernel_report_end(struct fault_events *e)
 {
-	if (e->report.kind)
-		hand_out(e, &e->report);
-	e->report.kind = NULL;
+	struct kernel_report *r = &e->report;
+
+	if (r->kind)
+		hand_out(e, r);
+	r->ended = r->kind && !r->stuck && gravity(r->kind);
+	r->kind = NULL;
 }
 
 void kernel_report_expire(struct fault_events *e, uint64_t now_ns)
 {
 	if (e->report.kind && now_ns > e->report.last_ns + REPORT_NS)
 		kernel_report_end(e);
-}
-
-/* An oops often comes with a warning, or after the line on what is corrupt. */
-static int gravity(const char *kind)
-{
-	return !strcmp(kind, "kernel_oops") ? 2 : strcmp(kind, "kernel_warning") != 0;
 }
 
 static void set_task(struct kernel_report *r, const struct fault_events *e,
@@ -128,12 +131,25 @@ static bool is_of_other_caller(const struct kernel_report *r, const struct kerne
 	return *r->caller && line->caller && strcmp(r->caller, line->caller) != 0;
 }
 
+/* Whether the line is the panic to which the report has led, which makes it an oops. It may come behind its end. */
+static bool is_its_panic(struct kernel_report *r, const struct kernel_line *line, uint64_t time_ns)
+{
+	if (strncmp(line->text, "Kernel panic", 12) != 0 || !(r->kind || r->ended) ||
+	    time_ns > r->last_ns + REPORT_NS || is_of_other_caller(r, line))
+		return false;
+	r->kind = r->kind ? line->name : NULL;
+	r->stuck = false;
+	return true;
+}
+
 void kernel_report_begin(struct fault_events *e, const struct kernel_line *line, uint64_t time_ns)
 {
 	struct kernel_report *r = &e->report;
 	bool stuck = strncmp(line->name, "kernel_", 7) != 0, begins = r->kind && !*r->top.function;
 	struct kernel_report begun;
 
+	if (is_its_panic(r, line, time_ns))
+		return;
 	/* Printing from an interrupt may cause a warning, in the middle of the report. */
 	if (begins && r->stuck && !strcmp(line->name, "kernel_warning"))
 		return;

@@ -112,6 +112,7 @@ uint32_t fault_cause(const char *root, int pid, bool ended);
 /* A report of the kernel that is being read. */
 struct kernel_report {
 	const char *kind; /* NULL: none */
+	bool ended; /* without a kind: the last one was an oops, or of corrupt memory */
 	uint64_t time_ns, last_ns; /* of its first and last line */
 	bool stuck; /* of a CPU */
 	char cpu[16], comm[16], owner[64], text[160];
