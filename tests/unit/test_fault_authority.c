@@ -1190,6 +1190,21 @@ TEST(a_failed_start_of_two_lines_counts_once)
 	assert_state("rm_init_adapter_failed 2");
 }
 
+/* The GPUs below it may be healthy, and there may be none. */
+TEST(a_pcie_error_from_which_no_gpu_recovers_is_the_ports)
+{
+	for (int gpus = 0; gpus < 2; gpus++) {
+		w->device = "+pci:0000:c1:00.0";
+		if (gpus)
+			record("nvidia 0000:c1:00.0: AER: can't recover (no error_detected callback)");
+		w->device = "+pci:0000:c0:01.0";
+		record("pcieport 0000:c0:01.0: AER: device recovery failed");
+		w->device = "";
+		assert_state(gpus ? "pcie_unrecovered 1" : "");
+	}
+	assert_string_equal(counts->kernel_events[0].device, "0000:c0:01.0");
+}
+
 /* The status says that the GPU is lost, as the Xid 79 before it did. */
 TEST(lost_lines_after_an_xid_79_are_not_counted)
 {

@@ -217,7 +217,10 @@ static void describe(struct health_finding *to, const struct known_fault *k, uin
 	SET(to->head, "%.20s %s", name, short_device(device));
 	if (k->last > 0)
 		snprintf(when, sizeof(when), ", last %s", UTC_TIME(k->last));
-	SET(to->reason, "%s %s: %s%s (%s) %" PRIu64 " %s%s. %s", nvswitch ? "NVSwitch" : "GPU",
+	SET(to->reason, "%s %s: %s%s (%s) %" PRIu64 " %s%s. %s",
+	    nvswitch                             ? "NVSwitch" :
+	    !strcmp(k->what, "pcie_unrecovered") ? "PCIe port" :
+						   "GPU",
 	    device, !strcmp(k->kind, "gpu_driver_error") ? "driver error " : "", name,
 	    *k->meaning ? k->meaning : k->severity, number, unit, when, k->advice);
 }

@@ -320,13 +320,14 @@ static void note_heartbeat(struct fault_events *e, unsigned int gpu, uint64_t ti
 		fault_events_add_signal(e, &stopped);
 }
 
-/* Whether the line tells again what has counted. */
-static bool follows_another(const struct fault_events *e, const struct kernel_line *line,
-			    double time)
+/* Whether the line tells again what has counted, or is of a PCIe port without GPUs. */
+static bool is_left_out(const struct fault_events *e, const struct kernel_line *line, double time)
 {
 	const struct fault_counts *c = &e->faults->counts;
 	double since = time - FOLLOWS_SECONDS;
 
+	if (!strcmp(line->name, "pcie_unrecovered"))
+		return !e->unrecovered || e->unrecovered < since;
 	if (line->follows_itself)
 		return ARRAY_FIND(v, c->kernel_events, c->kernel_event_count,
 				  v->gpu_driver && v->last > since &&
@@ -358,6 +359,9 @@ void fault_events_add_line(struct fault_events *e, uint64_t time_ns, const struc
 	case KERNEL_LINE_GPU_RATE_LIMITED:
 		add_identity(e, line);
 		break;
+	case KERNEL_LINE_UNRECOVERED:
+		e->unrecovered = time;
+		break;
 	case KERNEL_LINE_LOAD_BEGINS:
 		fault_events_load_begins(e, time_ns);
 		break;
@@ -371,7 +375,7 @@ void fault_events_add_line(struct fault_events *e, uint64_t time_ns, const struc
 		fault_events_add_recovery(e, line->device, line->name, time_ns);
 		break;
 	case KERNEL_LINE_GPU_DRIVER:
-		if (!follows_another(e, line, time))
+		if (!is_left_out(e, line, time))
 			fault_events_add_signal(e, &signal);
 		if (!strcmp(line->name, "gsp_heartbeat_timeout"))
 			note_heartbeat(e, line->gpu_number, time_ns, signal);
