@@ -5,6 +5,8 @@
 /* A task that has slept for STUCK_LOOK_NS is read; after STUCK_NS it is stuck. */
 #define STUCK_LOOK_NS 15000000000ull
 #define STUCK_NS 60000000000ull
+/* In the GPU driver: starting all GPUs of a node may take a minute, in which others wait. */
+#define STUCK_DRIVER_NS 120000000000ull
 
 /* The most tasks in the NFS client of one look; others are counted. */
 #define STUCK_TASKS_MAX 256

@@ -1130,7 +1130,8 @@ TEST(a_report_of_many_lines_is_one_event_with_its_module)
 		  "rcu: \t3-....: (5249 ticks this GP) idle=b7c\n",
 		  "rcu_stall cpu3: " },
 		/* A panic is of the report that it follows: behind its end, or in its middle. */
-		{ "Oops: Oops: 0002 [#1] SMP NOPTI\n" TASK_3 "RIP: 0010:uvm_x+0x1/0x2 [nvidia_uvm]\n" END
+		{ "Oops: Oops: 0002 [#1] SMP NOPTI\n" TASK_3
+		  "RIP: 0010:uvm_x+0x1/0x2 [nvidia_uvm]\n" END
 		  "RIP: 0010:uvm_x+0x1/0x2 [nvidia_uvm]\nKernel panic - not syncing: Fatal exception",
 		  "kernel_oops nvidia_uvm: cuda/4711 on cpu3 in uvm_x" },
 		{ "WARNING: CPU: 3 PID: 4711 at x.c:1 uvm_x+0x1/0x2 [nvidia_uvm]\n" TASK_3
@@ -1138,11 +1139,20 @@ TEST(a_report_of_many_lines_is_one_event_with_its_module)
 		  "Kernel panic - not syncing: kernel: panic_on_warn set ...",
 		  "kernel_oops nvidia_uvm: cuda/4711 on cpu3 in uvm_x" },
 		{ LOCKUP_12 TASK_12 "RIP: 0010:_raw_spin_lock+0x1/0x2\n nfs_x+0x1/0x2 [nfs]\n"
-		  "Kernel panic - not syncing: softlockup: hung tasks",
+				    "Kernel panic - not syncing: softlockup: hung tasks",
 		  "kernel_oops nfs: x/9 on cpu12 in nfs_x" },
 		{ "WARNING: CPU: 3 PID: 4711 at x.c:1 uvm_x+0x1/0x2 [nvidia_uvm]\n" END
 		  "Kernel panic - not syncing: Fatal machine check",
 		  "kernel_warning : ; kernel_oops : " },
+		/* a task that hangs in the GPU driver, and one that hangs elsewhere */
+		{ "INFO: task pt_data:w:4711 blocked for more than 122 seconds.\n"
+		  "      Tainted: P           OE      6.8.0\n"
+		  "task:pt_data:w state:D stack:0 pid:4711 tgid:4711 ppid:1 flags:0x00000002\n"
+		  " schedule_preempt_disabled+0x15/0x30\n __mutex_lock.constprop.0+0x263/0x490\n"
+		  " uvm_x+0x1/0x2 [nvidia_uvm]\n uvm_ioctl+0x1/0x2 [nvidia_uvm]\n"
+		  "INFO: task a b:9 blocked for more than 122 seconds.\n"
+		  " schedule+0x1/0x2\n nfs_x+0x1/0x2 [nfs]\n",
+		  "gpu_hang nvidia_uvm: pt_data:w/4711 in uvm_x; hung_task : a b/9 in nfs_x" },
 		/* long names, and NFS that is built in */
 		{ "BUG: kernel NULL pointer dereference, address: 0\n"
 		  "RIP: 0010:subdeviceCtrlCmdBusGetPcieSupportedGpuAtomics_IMPL+0x1/0x2 [nvidia]\n",
@@ -1388,12 +1398,15 @@ TEST(a_signal_counts_by_text_or_tracepoint)
 
 		w->device = "+pci:0000:c1:00.0";
 		record(cases[i].text);
+		kernel_report_end(&w->events);
 		assert_int_equal(events(cases[i].kind), before + 1);
 		if (traced)
 			w->events.enabled_ns[cases[i].event] = enabled;
 		record_of(0, enabled - SECOND, cases[i].text);
+		kernel_report_end(&w->events);
 		assert_int_equal(events(cases[i].kind), before + 2);
 		record(cases[i].text);
+		kernel_report_end(&w->events);
 		assert_int_equal(events(cases[i].kind), before + 2 + !traced);
 		fault_events_add_signal(&w->events, &report);
 		assert_int_equal(events(cases[i].kind), before + 3 + !traced);

@@ -192,6 +192,9 @@ static void arrange(enum health_rule_id rule, bool bad)
 	case HEALTH_CPU_STALL:
 		add_event(false, "soft_lockup", "cpu3", NOW - (bad ? 10 : 300));
 		break;
+	case HEALTH_GPU_STUCK:
+		add_event(false, "gpu_hang", "nvidia_uvm", NOW - (bad ? 299 : 300));
+		break;
 	case HEALTH_NFS_WAITER:
 		snapshot_server(&s.calls, "nas")->oldest_ns[RPC_QUEUE_SEND] = 60000000000 + bad;
 		break;

@@ -112,6 +112,30 @@ TEST(a_task_that_waits_for_a_lock_is_told_once_with_function_age_and_mount)
 	assert_none();
 }
 
+/* Others wait while all GPUs start. */
+TEST(a_task_that_hangs_in_the_gpu_driver_is_told_at_each_look)
+{
+	static const char stack[] = " rwsem_down_read_slowpath+0x2f0/0x500\n"
+				    " os_acquire_rwlock_read+0x1a/0x40 [nvidia]\n"
+				    " uvm_ioctl+0x8f/0x2c0 [nvidia_uvm]\n";
+
+	t.due_ns = 2000 * SECOND;
+	look(1000, formatted("41 40 1000 7 119000000000 0 9 0 0\n%s", stack));
+	assert_int_equal(told_count, 0);
+	assert_int_equal(t.due_ns / SECOND, 1001);
+	look(1001, formatted("41 40 1000 7 120000000000 0 9 0 0\n%s", stack));
+	look(1040, formatted("41 40 1000 7 159000000000 0 9 0 0\n%s", stack));
+	assert_int_equal(told_count, 2);
+	assert_string_equal(told[1].function, "os_acquire_rwlock_read");
+	assert_string_equal(told[1].module, "nvidia");
+	assert_int_equal(told[1].since_ns / SECOND, 881);
+	assert_none();
+	/* GPUDirect Storage: NFS decides. */
+	look(1000, formatted("41 40 1000 8 100000000000 52 9 0 0\n%s%s", " nvfs_x+0x1/0x2 [nvidia_fs]\n", LOCK));
+	assert_stuck("/data", false, 1, 100);
+	assert_string_equal(told[2].function, "nfs_start_io_write");
+}
+
 TEST(each_sleep_counts_from_its_own_begin)
 {
 	look(1000, NUMBERS("100") LOCK);

@@ -6,6 +6,7 @@
 #include <sys/un.h>
 
 #include "base/log.h"
+#include "faults/fault_observer.h"
 #include "limits/episodes.h"
 #include "limits/headline.h"
 #include "limits/nfs_watch.h"
@@ -14,10 +15,11 @@
 
 /* ---- agent_events.c: lines of the event log about the agent and about NFS. `why` reads them ---- */
 
-/* Initialise with { .log, .messages }; free .nfs. */
+/* Initialise with { .log, .messages, .faults }; free .nfs. */
 struct agent_events {
 	struct event_log *log;
 	const struct log *messages; /* where stalls are logged as well; NULL: nowhere */
+	struct fault_observer *faults; /* NULL: none */
 	struct nfs_watch nfs;
 	uint64_t alive_ns; /* CLOCK_MONOTONIC of the last line about the agent */
 };
@@ -29,7 +31,7 @@ void agent_events_alive(struct agent_events *a, uint64_t now_ns);
 /* Writes a stall, errors or a saturated limit that begin or end: for nfs_watch_add(), with a struct agent_events. */
 void agent_events_span(void *context, const struct nfs_span *span);
 
-/* Writes that a task hangs in NFS: a stuck_task_handler, whose context is a struct agent_events. */
+/* Writes that a task hangs in NFS, or adds that one hangs in the GPU driver: a stuck_task_handler, whose context is a struct agent_events. */
 void agent_events_stuck(void *context, const struct stuck_task *task, struct span stack,
 			const char *mountpoint, enum stuck_cause cause);
 

@@ -129,8 +129,14 @@ void agent_events_stuck(void *context, const struct stuck_task *task, struct spa
 	uint64_t now = monotonic_ns();
 	double seconds = now > task->since_ns ? (double)(now - task->since_ns) / 1e9 : 0;
 	struct draft d;
-	bool logged = begin_event(&d, a->log, EVENT_KIND_NFS_STUCK, task->function);
+	bool logged;
 
+	if (!task->client) {
+		fault_observer_hang(a->faults, task->pid, task->module, task->function,
+				    task->since_ns);
+		return;
+	}
+	logged = begin_event(&d, a->log, EVENT_KIND_NFS_STUCK, task->function);
 	process_first_line(task->pid, now, "comm", d.event.comm, sizeof(d.event.comm));
 	if (a->messages)
 		log_warn(a->messages, "task %d (%s) hangs in NFS for %.0f s, in %s on %s, %s",

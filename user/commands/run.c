@@ -76,7 +76,8 @@ static int export(struct agent *a)
 	bool counted = false;
 
 	if (!err) {
-		stuck_tasks_add(&a->stuck, &a->options->log, &s, agent_events_stuck,
+		stuck_tasks_add(&a->stuck, &a->options->log, &s,
+				fault_observer_had_driver(a->observer.gpu), agent_events_stuck,
 				&a->agent_events);
 		mount_settings_add(&a->settings, "", &s);
 		storage_rules_apply(&a->options->storage, &s);
@@ -268,6 +269,7 @@ static int observe(struct agent *a, const struct fault_options *gpu)
 	a->attach_seconds = monotonic_seconds() - begin;
 	a->agent_events.log = options->events ? a->observer.events : NULL;
 	a->agent_events.messages = a->events.log;
+	a->agent_events.faults = a->observer.gpu;
 	agent_events_say(&a->agent_events, "start");
 	on_tick(a);
 	notify_send(&a->notify, "READY=1");

@@ -313,6 +313,14 @@ void fault_observer_gpus(struct fault_observer *g, const char (*gpus)[PCI_ADDRES
 		fault_events_add_gpus(&g->events, gpus, count, monotonic_ns());
 }
 
+void fault_observer_hang(struct fault_observer *g, int pid, const char *module,
+			 const char *function, uint64_t since_ns)
+{
+	if (g)
+		fault_events_add_task(&g->events, "gpu_hang", module, pid, function, since_ns,
+				      monotonic_ns());
+}
+
 bool fault_observer_had_driver(const struct fault_observer *g)
 {
 	return g && g->faults.driver;

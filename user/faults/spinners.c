@@ -25,7 +25,6 @@
 #include <unistd.h>
 
 #include "base/file_text.h"
-#include "base/process.h"
 #include "spinning.skel.h"
 
 #define LOOK_NS 5000000000ull
@@ -158,28 +157,15 @@ static void forget_spinner(struct spinners *s, uint64_t now_ns)
 static void tell_spinner(struct spinners *s, struct fault_events *e, uint64_t now_ns)
 {
 	const struct spinner *t = &s->asked;
-	char cpu[16], comm[16], owner[64], about[160], text[240];
-	struct fault_signal_report signal = { .kind = "kernel_spin",
-					      .device = cpu,
-					      .about = about,
-					      .time_ns = now_ns,
-					      .pid = t->since.pid,
-					      .comm = comm,
-					      .text = text };
-	char stack[SPIN_FRAMES * 128];
+	char cpu[16], stack[SPIN_FRAMES * 128];
 	struct kernel_place place;
 	bool watched = spinners_function(run_iterator(s->bpf, stack, sizeof(stack)), &place);
 
 	if (t->since.of_kernel && !watched)
 		return;
-	process_first_line(t->since.pid, now_ns, "comm", comm, sizeof(comm));
-	task_owner(owner, sizeof(owner), t->since.pid, now_ns, NULL);
 	snprintf(cpu, sizeof(cpu), "cpu%u", t->cpu);
-	snprintf(about, sizeof(about), "%s/%d%s%s%s", comm, t->since.pid, owner,
-		 *place.function ? " in " : "", place.function);
-	snprintf(text, sizeof(text), "a task has run in the kernel for %d s on %s: %s",
-		 (int)((now_ns - t->since_ns) / 1000000000), cpu, about);
-	fault_events_add_signal(e, &signal);
+	fault_events_add_task(e, "kernel_spin", cpu, t->since.pid, place.function, t->since_ns,
+			      now_ns);
 }
 
 static void ask_for_stack(struct spinners *s, struct spinner *t, uint64_t now_ns)

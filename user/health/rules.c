@@ -447,6 +447,8 @@ static bool is_kernel_finding(const struct health_evaluation *e, enum health_rul
 		return oops && fault_module_is_watched(v->device);
 	case HEALTH_KERNEL_DAMAGED:
 		return corruption || (oops && !fault_module_is_watched(v->device));
+	case HEALTH_GPU_STUCK:
+		return !strcmp(v->kind, "gpu_hang") && v->last > e->now - STALL_SECONDS;
 	default:
 		stalls = kernel_event_is_stall(v->kind) ? recent_stalls(e, v) : 0;
 		return rule == HEALTH_CPU_STUCK ? stalls >= STALLS : stalls && stalls < STALLS;

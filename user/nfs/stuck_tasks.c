@@ -163,8 +163,10 @@ static bool take_function(struct stuck_task *task, struct span line)
 	static const char *const client[] = { "nfs",   "_nfs", "__nfs", "rpc_", "__rpc_",
 					      "xprt_", "xs_",  "nlm",   NULL };
 	static const char *const calls[] = { "rpc_", "__rpc_", "xprt_", "xs_", NULL };
+	static const char *const driver[] = { "nvidia", "nvswitch", NULL };
 	static const char *const locks[] = { "rwsem_", "down_", "__down_", "rwbase_", NULL };
 	struct span name, module;
+	bool first;
 
 	span_take_run(&line, " ");
 	name = span_take_until(&line, "+ ");
@@ -177,7 +179,11 @@ static bool take_function(struct stuck_task *task, struct span line)
 		task->waits_for_lock =
 			begins_with(name, locks) || ((task->waits_for_lock || !*task->function) &&
 						     span_starts_with(name, "nfs_start_io_"));
-	if (!*task->function || (!task->client && begins_with(name, client)))
+	first = !*task->module && begins_with(module, driver);
+	if (first)
+		span_copy(span_cut(module, sizeof(task->module) - 1), task->module,
+			  sizeof(task->module));
+	if (!*task->function || (!task->client && (first || begins_with(name, client))))
 		span_copy(span_cut(name, sizeof(task->function) - 1), task->function,
 			  sizeof(task->function));
 	task->client |= begins_with(name, client) || span_starts_with(module, "nfs");
@@ -240,14 +246,20 @@ static void use_call(const struct stuck_tasks *t, struct stuck_task *task, const
 	task->switches = n[CALL_SWITCHES];
 }
 
+/* When it is stuck, unless it wakes before. */
+static uint64_t stuck_since(const struct stuck_task *task)
+{
+	return task->since_ns + (task->client ? STUCK_NS : STUCK_DRIVER_NS);
+}
+
 static bool is_stuck(const struct stuck_task *task, uint64_t now_ns)
 {
-	return task->client && now_ns >= task->since_ns + STUCK_NS;
+	return now_ns >= stuck_since(task);
 }
 
 /* ---- a look ---- */
 
-/* Reports the task if it is stuck and was not reported before. */
+/* Reports the task if it is stuck and, in NFS, was not reported before. */
 static void report_task(const struct stuck_tasks *t, const struct snapshot *s,
 			struct stuck_task *task, struct span stack)
 {
@@ -256,7 +268,7 @@ static void report_task(const struct stuck_tasks *t, const struct snapshot *s,
 
 	if (!t->handle || task->told || !is_stuck(task, s->time_ns))
 		return;
-	task->told = true;
+	task->told = task->client;
 	t->handle(t->context, task, stack, mount ? mount->mountpoint : "",
 		  cause_of(t, task, mount, &since_ns));
 }
@@ -270,7 +282,7 @@ void stuck_tasks_begin(struct stuck_tasks *t)
 	t->count = 0;
 }
 
-/* Adds a task that is in the NFS client. */
+/* Adds a task that is in the NFS client or in the GPU driver. */
 static void add_task(struct stuck_tasks *t, const struct snapshot *s, struct stuck_task task,
 		     struct span stack)
 {
@@ -287,7 +299,7 @@ static void add_task(struct stuck_tasks *t, const struct snapshot *s, struct stu
 	*ARRAY_APPEND(t->tasks, t->count) = task;
 	/* The next look is due when this task may be stuck. */
 	if (!is_stuck(&task, s->time_ns))
-		LOWER(t->due_ns, task.since_ns + STUCK_NS);
+		LOWER(t->due_ns, stuck_since(&task));
 }
 
 void stuck_tasks_take(struct stuck_tasks *t, const struct snapshot *s, struct span text)
@@ -303,14 +315,15 @@ void stuck_tasks_take(struct stuck_tasks *t, const struct snapshot *s, struct sp
 		task.client |= task.device && ARRAY_FIND(m, s->calls.mounts, s->calls.mount_count,
 							 m->device == task.device);
 		use_call(t, &task, n, s->time_ns);
-		if (task.client && task.since_ns + least_ns > s->time_ns)
-			continue;
-		if (!task.client && t->bpf)
-			t->bpf->bss->other_stacks[n[HASH] & (STUCK_OTHERS - 1)] = n[HASH];
-		else if (task.client && t->count == STUCK_TASKS_MAX)
-			t->no_room++;
-		else if (task.client)
-			add_task(t, s, task, stack);
+		if (!task.client && !*task.module) {
+			if (t->bpf)
+				t->bpf->bss->other_stacks[n[HASH] & (STUCK_OTHERS - 1)] = n[HASH];
+		} else if (task.since_ns + least_ns <= s->time_ns) {
+			if (t->count == STUCK_TASKS_MAX)
+				t->no_room++;
+			else
+				add_task(t, s, task, stack);
+		}
 	}
 	if (t->bpf)
 		t->bpf->bss->full = t->count == STUCK_TASKS_MAX;
@@ -328,7 +341,7 @@ void stuck_tasks_count(const struct stuck_tasks *t, struct snapshot *s)
 		const struct nfs_mount *mount = mount_of(&s->calls, task->device);
 		enum stuck_cause cause = cause_of(t, task, mount, &since_ns);
 
-		if (!is_stuck(task, s->time_ns))
+		if (!task->client || !is_stuck(task, s->time_ns))
 			continue;
 		state = snapshot_stuck(&s->calls, mount ? mount->mountpoint : "", cause);
 		state->tasks++;
@@ -402,7 +415,7 @@ static bool load_once(struct stuck_tasks *t, const struct log *log)
 		return t->bpf;
 	err = load_programs(t, true) ? load_programs(t, false) : 0;
 	if (err)
-		log_info(log, "cannot look for tasks that sleep in NFS: %s", bpf_reason(-err));
+		log_info(log, "cannot look for tasks that hang: %s", bpf_reason(-err));
 	else
 		bpf_object_memory(t->bpf->obj, &t->memory);
 	t->failed = err;
@@ -450,15 +463,15 @@ static void look_at_tasks(struct stuck_tasks *t, const struct snapshot *s, uint6
 	t->looked_ns = s->time_ns;
 }
 
-void stuck_tasks_add(struct stuck_tasks *t, const struct log *log, struct snapshot *s,
+void stuck_tasks_add(struct stuck_tasks *t, const struct log *log, struct snapshot *s, bool driver,
 		     stuck_task_handler *handle, void *context)
 {
-	bool due;
+	bool source = s->calls.source != RPC_SOURCE_NONE,
+	     nfs = source && (s->calls.mount_count || s->calls.server_count), due;
 
-	if (s->calls.source == RPC_SOURCE_NONE)
+	if (!source && !driver)
 		stuck_tasks_free(t); /* sunrpc may be unloaded */
-	if (s->calls.source == RPC_SOURCE_NONE ||
-	    (!s->calls.mount_count && !s->calls.server_count) || !load_once(t, log))
+	if ((!nfs && !driver) || !load_once(t, log))
 		return;
 	t->handle = handle;
 	t->context = context;
@@ -466,7 +479,8 @@ void stuck_tasks_add(struct stuck_tasks *t, const struct log *log, struct snapsh
 	due = may_have_slept(t) || t->count || s->time_ns >= t->looked_ns + STUCK_AWAKE_APART_NS;
 	if (due && s->time_ns >= t->due_ns)
 		look_at_tasks(t, s, STUCK_LOOK_NS);
-	stuck_tasks_count(t, s);
+	if (nfs)
+		stuck_tasks_count(t, s);
 	add_upcalls(t, s);
 	if (t->no_room && !t->told_no_room)
 		log_warn(log,

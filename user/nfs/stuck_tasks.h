@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tasks that hang in the NFS client, in uninterruptible or killable sleep for more than a minute; and tasks that wait for a
- * file's lock. */
+/* Tasks that hang in the NFS client, in uninterruptible or killable sleep for more than a minute, or in the GPU driver; and tasks
+ * that wait for a file's lock. */
 #pragma once
 
 #include "base/log.h"
@@ -32,10 +32,12 @@ struct stuck_task {
 	bool waits_for_lock; /* for the inode lock of a file that it reads or writes */
 	bool waits_for_gssd; /* for credentials */
 	bool told; /* the handler was called */
-	char function[64]; /* the innermost of the NFS client; without one: the innermost */
+	char function
+		[64]; /* the innermost of the NFS client, else of the GPU driver; without one: the innermost */
+	char module[24]; /* the GPU driver's, of that function */
 };
 
-/* Called for a task that is newly stuck. @stack: a line for each function, innermost first. */
+/* Called for a task that is newly stuck; in the GPU driver, at each look. @stack: a line for each function, innermost first. */
 typedef void stuck_task_handler(void *context, const struct stuck_task *task, struct span stack,
 				const char *mountpoint, enum stuck_cause cause);
 
@@ -59,9 +61,9 @@ struct stuck_tasks {
 
 void stuck_tasks_free(struct stuck_tasks *t);
 
-/* Looks for stuck tasks if a look is due and NFS is in use. Adds them to @s, which must have its mounts, servers and
- * transports already. Calls @handle for those that are new. */
-void stuck_tasks_add(struct stuck_tasks *t, const struct log *log, struct snapshot *s,
+/* Looks for stuck tasks if a look is due, and NFS or the GPU @driver is in use. Adds those in NFS to @s, which must have its mounts,
+ * servers and transports already. Calls @handle. */
+void stuck_tasks_add(struct stuck_tasks *t, const struct log *log, struct snapshot *s, bool driver,
 		     stuck_task_handler *handle, void *context);
 
 /* Adds to the mounts in @s how many tasks wait for a file's lock, and to the servers how many wait for credentials. Do not use

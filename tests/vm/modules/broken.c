@@ -7,6 +7,7 @@
  * 	spin			runs until the writer is killed, for three minutes at most, and gives up no CPU
  * 	loop			the same for a quarter of an hour, and gives up the CPU when another task wants it, which no watchdog
  * 				of the kernel notices
+ * 	hang			sleeps for 200 s, and nothing wakes it
  * After an oops it cannot be unloaded. */
 #include <linux/list.h>
 #include <linux/module.h>
@@ -69,6 +70,11 @@ static noinline void uvm_broken_loop(void)
 		cond_resched();
 }
 
+static noinline void uvm_broken_hang(void)
+{
+	schedule_timeout_uninterruptible(200 * HZ);
+}
+
 static const struct {
 	const char *command;
 	void (*function)(void);
@@ -76,6 +82,7 @@ static const struct {
 	{ "oops\n", uvm_broken_oops },         { "warn\n", uvm_broken_warn },
 	{ "refcount\n", uvm_broken_refcount }, { "corrupt\n", uvm_broken_corrupt },
 	{ "spin\n", uvm_broken_spin },         { "loop\n", uvm_broken_loop },
+	{ "hang\n", uvm_broken_hang },
 };
 
 static ssize_t broken_write(struct file *file, const char __user *buffer, size_t count,

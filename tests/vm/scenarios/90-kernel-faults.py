@@ -31,9 +31,14 @@ def a_task_that_no_watchdog_notices_is_found_by_what_cpus_run(folder):
 
 
 @judgement
+def a_task_that_hangs_in_the_gpu_driver_is_found_without_nfs(folder):
+    return finding(folder, "hang", "gpu_stuck", "gpu_hang of nvidia_uvm", "bash/", "of job 76 ", "in uvm_broken_hang")
+
+
+@judgement
 def it_is_over_when_it_has_ended(folder):
     rules = [f["rule"] for f in read_json(folder / "over.json")["findings"]]
-    need("cpu_stuck" not in rules and "cpu_stall" not in rules, rules)
+    need(not {"cpu_stuck", "cpu_stall", "gpu_stuck"} & set(rules), rules)
     return finding(folder, "over", "kernel_damaged", "kernel_corruption")
 
 

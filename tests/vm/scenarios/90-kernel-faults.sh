@@ -2,6 +2,7 @@
 # A module warns, damages memory, spins and loops in the kernel, and at last kills its task, each on behalf of a job. It is the
 # last scenario of its guest: the kernel is not whole afterwards.
 need_drivers
+insmod /job/modules/text/nvidia.ko # the agent looks for tasks that hang in it
 insmod /job/modules/text/nvidia_uvm.ko
 agent_start --interval 5 --events events.json
 # damage JOB CPU COMMAND: writes it to the module, on that CPU, in a control group as Slurm gives to the job.
@@ -32,6 +33,7 @@ idle() {
 }
 rcu=/sys/module/rcupdate/parameters
 
+damage 76 0 hang &
 begin
 (damage 70 0 warn)
 (damage 70 0 refcount)
@@ -58,13 +60,14 @@ put_value $rcu/rcu_cpu_stall_suppress 1
 busy 74 0 loop
 pause=10 find loop cpu_stall "kernel_spin of cpu0" # looking takes CPUs as well
 idle
+find hang gpu_stuck # begun at first
 
 # All is over, five minutes after the last report. A task that is hardly ever seen outside the kernel makes system calls: getrandom.
 getrandom=318
 [[ $(uname -m) != aarch64 ]] || getrandom=278
 taskset 2 perl -e "\$b = 'x' x (1 << 24); syscall $getrandom, \$b, 1 << 24, 0 while 1" &
 calls=$!
-over() { ! found 'cpu_st[a-z]*'; }
+over() { ! found '[cg]pu_st[a-z]*'; }
 pause=10 wait_for 400 over
 find over kernel_damaged
 kill -KILL $calls

@@ -381,7 +381,8 @@ void fault_events_add_line(struct fault_events *e, uint64_t time_ns, const struc
 			note_heartbeat(e, line->gpu_number, time_ns, signal);
 		break;
 	case KERNEL_LINE_REPORT:
-		kernel_report_begin(e, line, time_ns);
+		if (!traced(e, line->name, time_ns))
+			kernel_report_begin(e, line, time_ns);
 		break;
 	case KERNEL_LINE_TASK:
 	case KERNEL_LINE_RIP:

@@ -10,6 +10,7 @@
  * 	%a  a part of a function's name	%F  a function and, if there is one, its module: the device
  * 	%C  a CPU's number: the device
  * 	%t  "s! [comm:pid]", the task, or nothing	%T  "PID: N Comm: NAME": the same
+ * 	%b  "comm:pid ", the task
  * 	%w  a word up to the next space
  * 	%e  a PCIe error's severity, or nothing
  * 	%i  the driver's number of a GPU
@@ -205,6 +206,19 @@ static bool take_task(struct span *s, struct kernel_line *out)
 	return true;
 }
 
+/* "python3:4711 ", where the name may have anything, up to " blocked ". */
+static bool take_blocked_task(struct span *s, struct kernel_line *out)
+{
+	const char *end = memmem(s->at, span_left(*s), " blocked ", 9),
+		   *colon = end ? memrchr(s->at, ':', (size_t)(end - s->at)) : NULL;
+
+	if (!colon)
+		return false;
+	set_task(out, (struct span){ s->at, colon }, (struct span){ colon + 1, end });
+	s->at = end + 1;
+	return out->pid >= 0;
+}
+
 static bool take_uuid(struct span *s, struct kernel_line *out)
 {
 	struct span rest = *s, uuid = take_while(&rest, in_name);
@@ -284,6 +298,8 @@ static bool match_part(struct span *s, char part, struct kernel_line *out)
 		return true;
 	case 'T':
 		return take_task(s, out);
+	case 'b':
+		return take_blocked_task(s, out);
 	case 'k':
 		return take_refusal(s);
 	case 'i':

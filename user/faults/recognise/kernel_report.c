@@ -8,8 +8,8 @@
  *	 uvm_gpu_release+0x10/0x20 [nvidia_uvm]					called by, of which "? f+0x1/0x2" is a guess
  *	---[ end trace 0000000000000000 ]---					ends it, but not all
  *
- * It is one event, with the module that failed: that of RIP, or else the first on the stack. Of a CPU that is stuck it is the
- * first function of NFS or of the GPU driver that counts, because it spins on behalf of that. The stacks of other CPUs, which
+ * It is one event, with the module that failed: that of RIP, or else the first on the stack. Of a CPU that is stuck, and of a task
+ * that hangs, it is the first function of NFS or of the GPU driver that counts, because it spins or waits on behalf of that. The stacks of other CPUs, which
  * may follow, do not count. A report is handed out at its end, with the next one, or 1.5 s after its last line. Its task is
  * looked up when its line is read. An oops kills the task: then bpf/spinning.bpf.c has kept its group. The event's text is the
  * first line and "cuda-EvtHandlr/4711 of job 71 on cpu3 in uvm_hmm_unregister_gpu". */
@@ -54,6 +54,28 @@ void task_owner(char *owner, size_t size, int pid, uint64_t time_ns, const struc
 		snprintf(owner, size, " of pod %s", c.pod);
 }
 
+void fault_events_add_task(struct fault_events *e, const char *kind, const char *device, int pid,
+			   const char *function, uint64_t since_ns, uint64_t now_ns)
+{
+	char comm[16], owner[64], about[160], text[240];
+	struct fault_signal_report signal = { .kind = kind,
+					      .device = device,
+					      .about = about,
+					      .time_ns = now_ns,
+					      .pid = pid,
+					      .comm = comm,
+					      .text = text };
+
+	process_first_line(pid, now_ns, "comm", comm, sizeof(comm));
+	task_owner(owner, sizeof(owner), pid, now_ns, NULL);
+	snprintf(about, sizeof(about), "%s/%d%s%s%s", comm, pid, owner, *function ? " in " : "",
+		 function);
+	snprintf(text, sizeof(text), "a task has %s for %d s on %s: %s",
+		 strcmp(kind, "gpu_hang") ? "run in the kernel" : "hung",
+		 (int)((now_ns - since_ns) / 1000000000), device, about);
+	fault_events_add_signal(e, &signal);
+}
+
 static void describe_report(const struct kernel_report *r, const struct kernel_place *place,
 			    char *about, size_t size)
 {
@@ -88,6 +110,10 @@ static void hand_out(struct fault_events *e, const struct kernel_report *r)
 					      .comm = r->comm,
 					      .text = text };
 
+	if (!strcmp(r->kind, "hung_task") && !strncmp(r->watched.module, "nvidia", 6)) {
+		signal.kind = "gpu_hang";
+		signal.device = r->watched.module;
+	}
 	describe_report(r, place, about, sizeof(about));
 	snprintf(text, sizeof(text), "%s%s%s", r->text, *about ? ": " : "", about);
 	fault_events_add_signal(e, &signal);
