@@ -213,7 +213,7 @@ for log in "kern.log:Nov 26 10:00:00 n1 kernel: ${off}kern.log.1:Nov 25 10:00:00
 	printf %b "$log" | tac | "$program" xid - 2>&1 | grep -q '^health: ' || fail "a log that tac has reversed has no verdict"
 done
 health critical "1月 31 03:04:05 n1 kernel: x\n2月 28 03:04:05 n1 kernel: ${off}3月 15 03:04:05 n1 kernel: x\n4月  1 03:04:05 n1 kernel: x\n"
-health unknown "Dez  1 00:00:01 g kernel: ${off}Jan  1 00:00:01 g kernel: NVRM: API mismatch: the client\n"
+health unknown "Xyz  1 00:00:01 g kernel: ${off}Jan  1 00:00:01 g kernel: NVRM: API mismatch: the client\n"
 health critical "[1.0] ${off}[2.0] Linux version 6.1.0 (x) #1 SMP\n[3.0] ${off}"
 health ok "[1.0] ${off}[2.0] Linux version 6.1.0 (x) #1 SMP\n"
 health critical "\033[32m[ 1.5] \033[0m\033[33mNVRM: \033[0m\033[1mXid (PCI:0000:05:00): 79, gone.\033[0m\n"
@@ -300,9 +300,12 @@ done <<-"END"
 	<4>1 2026-01-02T03:04:@SZ n1 kernel - - [a b="] c"][d] @T|<4>1 2026-01-02T03:04:@SZ n1 app - - [a b="]"] @T
 	Jan  2 03:04:@S n1 [   @S.3] @T|Jan  2 03:04:@S n1 app: [   @S.3] @T
 	2026-01-02 03:04:@S.5 +0100 n1 kernel: @T|2026-01-02 03:04:@S.5 +0100 n1 app: @T
-	[五 1月  2 03:04:@S 2026] [   T12] @T|[Do Okt  2 03:04:@S 2026] [   T12] @T
+	[五 1月  2 03:04:@S 2026] [   T12] @T|[Do Xyz  2 03:04:@S 2026] [   T12] @T
 	1月 02 03:04:@S n1 kernel: @T|1月 02 03:04:@S n1 app: @T
-	Jan  2 03:04:@S n1 kernel: @T|Okt 02 03:04:@S n1 kernel: @T
+	Jan  2 03:04:@S n1 kernel: @T|Xyz 02 03:04:@S n1 kernel: @T
+	Okt 02 03:04:@S n1 kernel: @T|Okt 02 03:04:@S n1 app: @T
+	déc. 02 03:04:@S n1 kernel: @T|Jan  2 03:04:@S kern.example.org su kernel: @T
+	    Mär 02 03:04:@S n1 kernel: @T|    Mär 02 03:04:@S n1 app: @T
 	[2026-01-02 03:04:@S] [   @S.3] @T|[2026-01-02 03:04:@S] app[9]: [   @S.3] @T
 	2026-01-02T03:04:@SZ {a="b", transport="kernel"} @T|2026-01-02T03:04:@SZ {a="\\\", transport=\\\"kernel\\\""} @T
 	{"MESSAGE":"n1 kernel: @T","DATE":"Jan  2 03:04:@S"}|{"_TRANSPORT":"journal","FACILITY":"kern","MESSAGE":"@T"}

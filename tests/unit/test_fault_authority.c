@@ -994,7 +994,7 @@ TEST(fallen_off_the_bus_is_printed_twice)
 }
 
 #define LOCKUP_12 "watchdog: BUG: soft lockup - CPU#12 stuck for 22s! [x:9]\n"
-#define TASK_12 "CPU: 12 UID: 0 PID: 9 Comm: x Tainted: P\n"
+#define TASK_12 "CPU: 12 UID: 0 PID: 9 Comm: x Kdump: loaded Tainted: P\n"
 #define TASK_3 "CPU: 3 UID: 0 PID: 4711 Comm: cuda Tainted: P\n"
 #define END "---[ end trace 0000000000000000 ]---\n"
 

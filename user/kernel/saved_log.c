@@ -73,15 +73,21 @@ static bool is_kernel_time(const char *text)
 	return end;
 }
 
-/* In another language: "[五 1月  2 03:04:05 2026]"; before 1970 if the month's name has no number: "Okt 02 03:04:05". */
+/* In another language: "[五 1月  2 03:04:05 2026]", "Okt 02 03:04:05"; before 1970 if the month is not known. */
 static const char *read_local_time(const char *text, struct tm *tm)
 {
-	char month[16] = "";
+	static const char months[] =
+		" Mär 3 Mrz 3 Mai 5 Okt 10 Dez 12 janv. 1 févr. 2 mars 3 avril 4 mai 5 juin 6 "
+		"juil. 7 août 8 sept. 9 déc. 12 ene 1 abr 4 ago 8 dic 12 gen 1 mag 5 giu 6 "
+		"lug 7 set 9 ott 10 fev 2 out 10 dez 12 ";
+	char month[18] = " ";
+	const char *known;
 	int end = 0;
 
 	text += *text == '[' ? strcspn(text, " ") : 0;
-	sscanf(text, " %15[^ :] %2d%*[ ]%n", month, &tm->tm_mday, &end);
-	tm->tm_mon = (atoi(month) % 100 ?: -1200) - 1;
+	sscanf(text, " %15[^ :] %2d%*[ ]%n", month + 1, &tm->tm_mday, &end);
+	known = strstr(months, strcat(month, " "));
+	tm->tm_mon = (atoi(known ? known + strlen(month) : month) % 100 ?: -1200) - 1;
 	return end ? strptime(text + end, "%H:%M:%S", tm) : NULL;
 }
 
@@ -141,7 +147,7 @@ static bool read_time(const char **text, double last, struct saved_time *time, i
  * three words, such as the node: "n1: " of pdsh, "n1: kern: warning: " of Talos, "pod container ", "dmesg-1  | ", "> ". */
 static bool take_time(struct saved_log *l, struct prefix *p, const char **text)
 {
-	const char *begin = *text, *at = begin;
+	const char *begin = *text, *at = begin + strspn(begin, " \t"); /* a quotation */
 	struct saved_time time;
 
 	for (int words = 0; !read_time(&at, l->time.seconds, &time, &p->host);) {
@@ -261,6 +267,10 @@ static const char *skip_structured(const char *word)
  * a time. */
 static const char *kernel_text(const char *line, const struct prefix *p)
 {
+	/* of syslogd of busybox */
+	static const char *const levels[] = { "kern.emerg ", "kern.alert ", "kern.crit ",
+					      "kern.err ",   "kern.warn ",  "kern.notice ",
+					      "kern.info ",  "kern.debug " };
 	const char *word = line, *unnamed = p->host ? NULL : line;
 	int last = p->host ? p->host : p->timed ? 1 : 6;
 
@@ -279,7 +289,8 @@ static const char *kernel_text(const char *line, const struct prefix *p)
 			return text;
 		if (i && i <= p->host && is_kernel_time(word)) /* netconsole's */
 			return word;
-		last += !strncmp(word, "kern.", 5); /* syslogd of busybox */
+		last += ARRAY_FIND(l, levels, COUNT(levels), !strncmp(word, *l, strlen(*l))) !=
+			NULL;
 		if (len > 3 && word[len - 1] == ':') {
 			unnamed = is_process(word, len) || (p->host && i) ? NULL : line;
 			break;

@@ -186,9 +186,10 @@ static void take_stuck_task(struct span s, struct kernel_line *out)
 		set_task(out, (struct span){ s.at, colon }, span_take_until(&pid, "]"));
 }
 
-/* "PID: 4711 Comm: cuda-EvtHandlr Tainted: G", or "Not tainted" */
+/* "PID: 4711 Comm: cuda-EvtHandlr Tainted: G", or "Not tainted"; before them may be "Kdump: loaded" */
 static bool take_task(struct span *s, struct kernel_line *out)
 {
+	static const char *const ends[] = { " Tainted", " Not tainted", " Kdump: loaded" };
 	struct span pid, comm;
 
 	if (!span_take(s, "PID: "))
@@ -198,10 +199,11 @@ static bool take_task(struct span *s, struct kernel_line *out)
 		return false;
 	comm = *s;
 	comm.end = comm.at + (span_left(comm) < 15 ? span_left(comm) : 15);
-	if (memmem(s->at, span_left(*s), " Tainted", 8))
-		LOWER(comm.end, (const char *)memmem(s->at, span_left(*s), " Tainted", 8));
-	if (memmem(s->at, span_left(*s), " Not tainted", 12))
-		LOWER(comm.end, (const char *)memmem(s->at, span_left(*s), " Not tainted", 12));
+	for (size_t i = 0; i < COUNT(ends); i++) {
+		const char *end = memmem(s->at, span_left(*s), ends[i], strlen(ends[i]));
+
+		comm.end = end && end < comm.end ? end : comm.end;
+	}
 	set_task(out, comm, pid);
 	return true;
 }
