@@ -267,10 +267,6 @@ static const char *skip_structured(const char *word)
  * a time. */
 static const char *kernel_text(const char *line, const struct prefix *p)
 {
-	/* of syslogd of busybox */
-	static const char *const levels[] = { "kern.emerg ", "kern.alert ", "kern.crit ",
-					      "kern.err ",   "kern.warn ",  "kern.notice ",
-					      "kern.info ",  "kern.debug " };
 	const char *word = line, *unnamed = p->host ? NULL : line;
 	int last = p->host ? p->host : p->timed ? 1 : 6;
 
@@ -289,8 +285,7 @@ static const char *kernel_text(const char *line, const struct prefix *p)
 			return text;
 		if (i && i <= p->host && is_kernel_time(word)) /* netconsole's */
 			return word;
-		last += ARRAY_FIND(l, levels, COUNT(levels), !strncmp(word, *l, strlen(*l))) !=
-			NULL;
+		last += i == p->host && !strncmp(word, "kern.", 5); /* syslogd of busybox */
 		if (len > 3 && word[len - 1] == ':') {
 			unnamed = is_process(word, len) || (p->host && i) ? NULL : line;
 			break;

@@ -10,7 +10,7 @@
  * 	%a  a part of a function's name	%F  a function and, if there is one, its module: the device
  * 	%C  a CPU's number: the device
  * 	%t  "s! [comm:pid]", the task, or nothing	%T  "PID: N Comm: NAME": the same
- * 	%b  "comm:pid ", the task
+ * 	%b  "comm:pid", the task
  * 	%w  a word up to the next space
  * 	%e  a PCIe error's severity, or nothing
  * 	%i  the driver's number of a GPU
@@ -168,22 +168,23 @@ static bool take_symbol(struct span *s, struct kernel_line *out)
 }
 
 /* @comm: chosen by a user. */
-static void set_task(struct kernel_line *out, struct span comm, struct span pid)
+static bool set_task(struct kernel_line *out, struct span comm, struct span pid)
 {
 	uint64_t number = 0;
 
 	label_from_bytes(out->comm, sizeof(out->comm), comm.at, span_left(comm));
 	out->pid = span_number(pid, INT32_MAX, &number) ? (int)number : -1;
+	return out->pid >= 0;
 }
 
-/* "22s! [python3:4711]": the name may have a colon. */
-static void take_stuck_task(struct span s, struct kernel_line *out)
+/* "python3:4711", where the name may have anything: by the line's last colon. */
+static bool take_named_task(struct span *s, struct kernel_line *out)
 {
-	const char *colon = span_take(&s, "s! [") ? memrchr(s.at, ':', span_left(s)) : NULL;
-	struct span pid = { colon ? colon + 1 : s.end, s.end };
+	const char *colon = memrchr(s->at, ':', span_left(*s));
+	struct span comm = { s->at, colon };
 
-	if (colon)
-		set_task(out, (struct span){ s.at, colon }, span_take_until(&pid, "]"));
+	s->at = colon ? colon + 1 : s->end;
+	return colon && set_task(out, comm, span_take_until(s, " ]"));
 }
 
 /* "PID: 4711 Comm: cuda-EvtHandlr Tainted: G", or "Not tainted"; before them may be "Kdump: loaded" */
@@ -206,19 +207,6 @@ static bool take_task(struct span *s, struct kernel_line *out)
 	}
 	set_task(out, comm, pid);
 	return true;
-}
-
-/* "python3:4711 ", where the name may have anything, up to " blocked ". */
-static bool take_blocked_task(struct span *s, struct kernel_line *out)
-{
-	const char *end = memmem(s->at, span_left(*s), " blocked ", 9),
-		   *colon = end ? memrchr(s->at, ':', (size_t)(end - s->at)) : NULL;
-
-	if (!colon)
-		return false;
-	set_task(out, (struct span){ s->at, colon }, (struct span){ colon + 1, end });
-	s->at = end + 1;
-	return out->pid >= 0;
 }
 
 static bool take_uuid(struct span *s, struct kernel_line *out)
@@ -296,12 +284,13 @@ static bool match_part(struct span *s, char part, struct kernel_line *out)
 	case 'F':
 		return take_symbol(s, out);
 	case 't':
-		take_stuck_task(*s, out);
+		if (span_take(s, "s! ["))
+			take_named_task(s, out);
 		return true;
 	case 'T':
 		return take_task(s, out);
 	case 'b':
-		return take_blocked_task(s, out);
+		return take_named_task(s, out);
 	case 'k':
 		return take_refusal(s);
 	case 'i':

@@ -54,28 +54,6 @@ void task_owner(char *owner, size_t size, int pid, uint64_t time_ns, const struc
 		snprintf(owner, size, " of pod %s", c.pod);
 }
 
-void fault_events_add_task(struct fault_events *e, const char *kind, const char *device, int pid,
-			   const char *function, uint64_t since_ns, uint64_t now_ns)
-{
-	char comm[16], owner[64], about[160], text[240];
-	struct fault_signal_report signal = { .kind = kind,
-					      .device = device,
-					      .about = about,
-					      .time_ns = now_ns,
-					      .pid = pid,
-					      .comm = comm,
-					      .text = text };
-
-	process_first_line(pid, now_ns, "comm", comm, sizeof(comm));
-	task_owner(owner, sizeof(owner), pid, now_ns, NULL);
-	snprintf(about, sizeof(about), "%s/%d%s%s%s", comm, pid, owner, *function ? " in " : "",
-		 function);
-	snprintf(text, sizeof(text), "a task has %s for %d s on %s: %s",
-		 strcmp(kind, "gpu_hang") ? "run in the kernel" : "hung",
-		 (int)((now_ns - since_ns) / 1000000000), device, about);
-	fault_events_add_signal(e, &signal);
-}
-
 static void describe_report(const struct kernel_report *r, const struct kernel_place *place,
 			    char *about, size_t size)
 {
@@ -117,6 +95,21 @@ static void hand_out(struct fault_events *e, const struct kernel_report *r)
 	describe_report(r, place, about, sizeof(about));
 	snprintf(text, sizeof(text), "%s%s%s", r->text, *about ? ": " : "", about);
 	fault_events_add_signal(e, &signal);
+}
+
+void fault_events_add_task(struct fault_events *e, const char *kind, const char *device, int pid,
+			   const char *function, uint64_t since_ns, uint64_t now_ns)
+{
+	struct kernel_report r = { .kind = kind, .time_ns = now_ns, .stuck = true, .pid = pid };
+
+	SET_WORD(r.cpu, device);
+	SET_WORD(r.top.function, function);
+	process_first_line(pid, now_ns, "comm", r.comm, sizeof(r.comm));
+	task_owner(r.owner, sizeof(r.owner), pid, now_ns, NULL);
+	snprintf(r.text, sizeof(r.text), "a task has %s for %d s on %s",
+		 strcmp(kind, "gpu_hang") ? "run in the kernel" : "hung",
+		 (int)((now_ns - since_ns) / 1000000000), device);
+	hand_out(e, &r);
 }
 
 /* An oops often comes with a warning, or after the line on what is corrupt. */
