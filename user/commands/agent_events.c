@@ -119,11 +119,9 @@ void agent_events_stuck(void *context, const struct stuck_task *task, struct spa
 			const char *mountpoint, enum stuck_cause cause)
 {
 	static const char *const causes[] = {
-		[STUCK_NO_RPC] = "and no call is outstanding",
-		[STUCK_RPC] = "behind a call",
-		[STUCK_DELAYED] = "behind a call that the server asks to make again later",
-		[STUCK_LOCKD] = "behind a call to the server's lock manager",
-		[STUCK_GSSD] = "for credentials",
+#define TABLE_ROW(cause, event, finding) [STUCK_##cause] = event,
+#include "stuck_causes.inc"
+#undef TABLE_ROW
 	};
 	struct agent_events *a = context;
 	uint64_t now = monotonic_ns();

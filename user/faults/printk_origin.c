@@ -20,27 +20,13 @@ enum function_kind {
 	LOST, /* it replaces a return address that is hidden, or has no name */
 };
 
-/* From the tracepoint up to what a driver calls. From 5.15 on printk has the name _printk. */
 static const struct {
 	const char *name;
 	enum function_kind kind;
 } named[] = {
-	{ "printk_sprint", INNER },
-	{ "vprintk_store", INNER },
-	{ "vprintk_emit", OUTER },
-	{ "vprintk_default", OUTER },
-	{ "vprintk_deferred", OUTER },
-	{ "vprintk", OUTER },
-	{ "_printk", OUTER },
-	{ "_printk_deferred", OUTER },
-	{ "dev_vprintk_emit", OUTER },
-	{ "dev_printk_emit", OUTER },
-	{ "devkmsg_emit", WRITTEN },
-	/* While a function's return is traced, its return address is one of these; not all kernels show the true one. */
-	{ "return_to_handler", LOST },
-	{ "arch_rethook_trampoline", LOST },
-	{ "__kretprobe_trampoline", LOST },
-	{ "kretprobe_trampoline", LOST },
+#define TABLE_ROW(...) { __VA_ARGS__ },
+#include "printk_functions.inc"
+#undef TABLE_ROW
 };
 
 /* The inode of a module's folder in sysfs, which exists before the module runs, differs each time that it is loaded. */

@@ -520,15 +520,9 @@ static void find_nfs_errors(struct health_evaluation *e, enum health_rule_id rul
 static void find_stuck_tasks(struct health_evaluation *e, enum health_rule_id rule)
 {
 	static const char *const causes[] = {
-		[STUCK_NO_RPC] = "and no call is outstanding. Read the stacks in the event log, "
-				 "then restart the node.",
-		[STUCK_RPC] = "behind a call. Check the server and the network to it.",
-		[STUCK_DELAYED] =
-			"behind calls that the server asks to make again later (EJUKEBOX, NFS4ERR_DELAY). "
-			"Find out on the server why, such as a client that is gone and has a delegation.",
-		[STUCK_LOCKD] = "behind a call to the server's lock manager. Check lockd on the "
-				"server and the network to its port.",
-		[STUCK_GSSD] = "for credentials. Start rpc.gssd, or check the key server.",
+#define TABLE_ROW(cause, event, finding) [STUCK_##cause] = finding,
+#include "stuck_causes.inc"
+#undef TABLE_ROW
 	};
 	const bool lost = rule == HEALTH_NFS_STUCK_NO_RPC;
 	const __typeof__(e->o->rules[0]) *graver = &e->o->rules[HEALTH_NFS_STUCK_NO_RPC];
