@@ -131,7 +131,8 @@ TEST(a_task_that_hangs_in_the_gpu_driver_is_told_at_each_look)
 	assert_int_equal(told[1].since_ns / SECOND, 881);
 	assert_none();
 	/* GPUDirect Storage: NFS decides. */
-	look(1000, formatted("41 40 1000 8 100000000000 52 9 0 0\n%s%s", " nvfs_x+0x1/0x2 [nvidia_fs]\n", LOCK));
+	look(1000, formatted("41 40 1000 8 100000000000 52 9 0 0\n%s%s",
+			     " nvfs_x+0x1/0x2 [nvidia_fs]\n", LOCK));
 	assert_stuck("/data", false, 1, 100);
 	assert_string_equal(told[2].function, "nfs_start_io_write");
 }

@@ -317,8 +317,7 @@ void fault_observer_hang(struct fault_observer *g, int pid, const char *module,
 			 const char *function, uint64_t since_ns)
 {
 	if (g)
-		fault_events_add_task(&g->events, "gpu_hang", module, pid, function, since_ns,
-				      monotonic_ns());
+		fault_events_add_task(&g->events, "gpu_hang", module, pid, function, since_ns);
 }
 
 bool fault_observer_had_driver(const struct fault_observer *g)

@@ -154,7 +154,7 @@ static void forget_spinner(struct spinners *s, uint64_t now_ns)
 			*t = (struct spinner){ t->since, now_ns, t->seen_ns, 0, t->cpu };
 }
 
-static void tell_spinner(struct spinners *s, struct fault_events *e, uint64_t now_ns)
+static void tell_spinner(struct spinners *s, struct fault_events *e)
 {
 	const struct spinner *t = &s->asked;
 	char cpu[16], stack[SPIN_FRAMES * 128];
@@ -164,8 +164,7 @@ static void tell_spinner(struct spinners *s, struct fault_events *e, uint64_t no
 	if (t->since.of_kernel && !watched)
 		return;
 	snprintf(cpu, sizeof(cpu), "cpu%u", t->cpu);
-	fault_events_add_task(e, "kernel_spin", cpu, t->since.pid, place.function, t->since_ns,
-			      now_ns);
+	fault_events_add_task(e, "kernel_spin", cpu, t->since.pid, place.function, t->since_ns);
 }
 
 static void ask_for_stack(struct spinners *s, struct spinner *t, uint64_t now_ns)
@@ -191,7 +190,7 @@ void spinners_look(struct spinners *s, struct fault_events *e, uint64_t now_ns)
 	if (s->asked_ns && now_ns >= s->asked_ns + ASK_NS) {
 		s->asked_ns = 0;
 		if (s->bpf->bss->spin_wanted)
-			tell_spinner(s, e, now_ns);
+			tell_spinner(s, e);
 		else
 			forget_spinner(s, now_ns);
 		s->bpf->bss->spin_wanted = 0;

@@ -73,6 +73,7 @@ static noinline void uvm_broken_loop(void)
 static noinline void uvm_broken_hang(void)
 {
 	schedule_timeout_uninterruptible(200 * HZ);
+	barrier(); /* or the function is left before */
 }
 
 static const struct {

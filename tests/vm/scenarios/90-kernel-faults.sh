@@ -65,7 +65,7 @@ find hang gpu_stuck # begun at first
 # All is over, five minutes after the last report. A task that is hardly ever seen outside the kernel makes system calls: getrandom.
 getrandom=318
 [[ $(uname -m) != aarch64 ]] || getrandom=278
-taskset 2 perl -e "\$b = 'x' x (1 << 24); syscall $getrandom, \$b, 1 << 24, 0 while 1" &
+taskset 2 perl -e "\$b = 'x' x (1 << 20); syscall $getrandom, \$b, 1 << 20, 0 while 1" &
 calls=$!
 over() { ! found '[cg]pu_st[a-z]*'; }
 pause=10 wait_for 400 over

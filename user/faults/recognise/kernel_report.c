@@ -98,8 +98,9 @@ static void hand_out(struct fault_events *e, const struct kernel_report *r)
 }
 
 void fault_events_add_task(struct fault_events *e, const char *kind, const char *device, int pid,
-			   const char *function, uint64_t since_ns, uint64_t now_ns)
+			   const char *function, uint64_t since_ns)
 {
+	uint64_t now_ns = monotonic_ns();
 	struct kernel_report r = { .kind = kind, .time_ns = now_ns, .stuck = true, .pid = pid };
 
 	SET_WORD(r.cpu, device);

@@ -209,7 +209,7 @@ void task_owner(char *owner, size_t size, int pid, uint64_t time_ns, const struc
 
 /* Adds an event @kind of the task @pid, which has been in @function (may be "") of the kernel since then. */
 void fault_events_add_task(struct fault_events *e, const char *kind, const char *device, int pid,
-			   const char *function, uint64_t since_ns, uint64_t now_ns);
+			   const char *function, uint64_t since_ns);
 
 /* Sets the place. NFS that is built in has the name of its module. */
 void kernel_place_set(struct kernel_place *place, struct span function, struct span module);
