@@ -33,24 +33,9 @@
 #include <stdarg.h>
 
 const char *const bound_names[BOUNDS] = {
-	[BOUND_SESSION] = "session",
-	[BOUND_SLOT] = "slot",
-	[BOUND_SEND] = "send",
-	[BOUND_DELAY] = "delay",
-	[BOUND_RESEND] = "resend",
-	[BOUND_CREDENTIALS] = "credentials",
-	[BOUND_NETWORK] = "network",
-	[BOUND_SERVER] = "server",
-	[BOUND_LATENCY] = "latency",
-	[BOUND_CLIENT_CPU] = "client_cpu",
-	[BOUND_APPLICATION] = "application",
-	[BOUND_READAHEAD] = "readahead",
-	[BOUND_WRITEBACK] = "writeback",
-	[BOUND_METADATA] = "metadata",
-	[BOUND_HUNG] = "hung",
-	[BOUND_ERRORS] = "errors",
-	[BOUND_STATE_RECOVERY] = "state_recovery",
-	[BOUND_NONE] = "none",
+#define TABLE_ROW(BOUND, name) name,
+#include "bounds.inc"
+#undef TABLE_ROW
 };
 
 const char *const confidence_names[CONFIDENCES] = {
@@ -296,37 +281,13 @@ static void fill_numbers(struct verdict_numbers *n, const struct server_sums *v)
 {
 	double calls = (double)v->calls, total = (double)v->total_ns, active = (double)v->active.ns;
 
-	n->seconds = (double)v->ns / 1e9;
-	n->stall_seconds = (double)v->stall.ns / 1e9;
-	n->active_seconds = active / 1e9;
-	n->calls = v->calls;
-	n->concurrency = ratio(total, active);
-	n->busy_share = ratio((double)v->busy_ns, (double)v->judged_ns);
-	n->idle_share = larger(1 - ratio(total, (double)v->judged_ns), 0);
-	n->in_flight = v->depth_calls ? 1 + (double)v->depth / (double)v->depth_calls : 0;
-	n->slots = v->slots_max < RPC_SLOTS_UNLIMITED ? v->slots_max : v->session_slots;
-	n->transports = v->transports;
-	n->hold_ns = ratio(total - (double)v->phase_ns[RPC_PHASE_SLOT] -
-				   (double)v->phase_ns[RPC_PHASE_SESSION],
-			   calls);
-	n->rtt_ns = ratio((double)v->phase_ns[RPC_PHASE_RTT], calls);
+#define TABLE_ROW(name, type, member, unit, digits, value) n->member = value;
+#include "verdict_numbers.inc"
+#undef TABLE_ROW
 	for (int p = 0; p < RPC_PHASES; p++)
 		n->share[p] = ratio((double)v->phase_ns[p], total);
-	n->credentials_share = ratio((double)v->credentials_ns, total);
-	n->earlier_share = ratio((double)v->earlier_ns, total + (double)v->earlier_ns);
 	for (int l = 0; l < RPC_LIMITS; l++)
 		n->saturated_share[l] = ratio((double)v->active.saturated_ns[l], active);
-	n->cpu_waiting_share = ratio((double)v->active.cpu_waiting_ns, active);
-	n->window_bytes = ratio(v->rcv_wnd, v->path_ns);
-	n->window_share = ratio(v->window_filled, v->path_ns);
-	n->carrying_share = ratio(v->carrying, v->path_ns);
-	n->min_rtt_ns = ratio(v->min_rtt_ns, v->path_ns);
-	n->srtt_ns = ratio(v->srtt_ns, v->path_ns);
-	n->lost_share = ratio((double)v->segments_lost, (double)v->segments);
-	n->oldest_ns = v->oldest_ns;
-	n->recoveries = v->clients > 1 ? v->clients - 1 : 0;
-	n->state_errors = failures_of_state(&v->failures);
-	n->draining_seconds = (double)v->draining_ns / 1e9;
 }
 
 bool verdict_is_possible(uint64_t unknown)

@@ -8,24 +8,9 @@
 
 /* What limits the calls. */
 enum bound {
-	BOUND_SESSION, /* slots of the NFSv4 session */
-	BOUND_SLOT, /* RPC slots */
-	BOUND_SEND, /* the connection does not take data faster */
-	BOUND_DELAY, /* the server asks for a later retry */
-	BOUND_RESEND, /* calls or TCP segments are lost */
-	BOUND_CREDENTIALS, /* upcalls for credentials */
-	BOUND_NETWORK, /* TCP's window, or the link */
-	BOUND_SERVER, /* the server, or a network that shows no limit of its own */
-	BOUND_LATENCY, /* the network path to the server is long */
-	BOUND_CLIENT_CPU, /* the client's own work */
-	BOUND_APPLICATION, /* too few concurrent calls */
-	BOUND_READAHEAD, /* too little is read ahead */
-	BOUND_WRITEBACK, /* dirty pages are at their limit, or are synced one file after the other */
-	BOUND_METADATA, /* most calls ask for attributes and names */
-	BOUND_HUNG, /* no call is answered */
-	BOUND_ERRORS, /* calls end with errors */
-	BOUND_STATE_RECOVERY, /* the client registers with the server repeatedly */
-	BOUND_NONE, /* nothing, or it cannot be decided */
+#define TABLE_ROW(BOUND, name) BOUND_##BOUND,
+#include "bounds.inc"
+#undef TABLE_ROW
 	BOUNDS,
 };
 
@@ -43,35 +28,14 @@ struct verdict_load {
 	double rtt_ns; /* mean */
 };
 
-/* The figures on which a verdict rests. Times are nanoseconds unless the name says seconds. */
+/* The figures on which a verdict rests: verdict_numbers.tsv has those that are one number. Times are nanoseconds unless the
+ * name says seconds. */
 struct verdict_numbers {
-	double seconds; /* observed */
-	double stall_seconds; /* the last stall; it is in no other figure */
-	double active_seconds; /* intervals in which calls ended or waited */
-	uint64_t calls; /* that ended */
-	double concurrency; /* mean number of concurrent calls in the active time, by Little's law */
-	double busy_share; /* share of time with at least half a call in flight */
-	double idle_share; /* share of time without a waiting call, a lower bound */
-	double in_flight; /* mean per transport as a call ends, including that call; 0: unknown */
-	uint32_t slots; /* per transport, of the limit that fills first; 0: unknown */
-	uint32_t transports;
-	double hold_ns; /* mean hold time: a call without its waits for slots */
-	double rtt_ns; /* mean */
+#define TABLE_ROW(name, type, member, ...) type member;
+#include "verdict_numbers.inc"
+#undef TABLE_ROW
 	double share[RPC_PHASES]; /* of the calls' time, 0 to 1 */
-	double credentials_share; /* upcalls; a part of setup */
-	double earlier_share; /* part of the calls' time before the observation; it is in no other figure */
 	double saturated_share[RPC_LIMITS]; /* of the active time; the worst transport */
-	double lost_share; /* of TCP's segments, 0 to 1 */
-	/* TCP connections, while data came; 0: not known. */
-	double window_bytes; /* the receiver's window */
-	double window_share; /* least part of it that is in use */
-	double carrying_share; /* share of readings in which data were on the network */
-	double min_rtt_ns, srtt_ns; /* the shortest round trip; the mean, with the time in queues */
-	double cpu_waiting_share; /* of the active time: some task waited for a CPU; 0: none, or unknown */
-	uint64_t oldest_ns; /* age of the oldest call without an answer */
-	uint64_t recoveries; /* times that the client registered again (NFSv4) */
-	uint64_t state_errors; /* calls that failed: the server does not know the client's state */
-	double draining_seconds; /* calls waited until the client had recovered its state */
 	struct verdict_load low, high; /* at half the slots or fewer; at nearly all */
 };
 

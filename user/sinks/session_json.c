@@ -34,36 +34,15 @@ static void write_load(struct json *j, const char *name, const struct verdict_lo
 static void write_numbers(struct json *j, const struct verdict_numbers *n)
 {
 	json_object(j, "numbers");
-	json_fraction(j, "seconds", n->seconds, 3);
-	json_fraction(j, "stall_seconds", n->stall_seconds, 3);
-	json_fraction(j, "active_seconds", n->active_seconds, 3);
-	json_unsigned(j, "calls", n->calls);
-	json_fraction(j, "concurrency", n->concurrency, 2);
-	json_fraction(j, "busy_share", n->busy_share, 4);
-	json_fraction(j, "idle_share", n->idle_share, 4);
-	json_fraction(j, "in_flight", n->in_flight, 2);
-	json_unsigned(j, "slots", n->slots);
-	json_unsigned(j, "transports", n->transports);
-	json_fraction(j, "hold_seconds", n->hold_ns / 1e9, 9);
-	json_fraction(j, "rtt_seconds", n->rtt_ns / 1e9, 9);
+#define TABLE_ROW(name, type, member, unit, digits, value) \
+	json_fraction(j, name, (double)n->member / (unit), digits);
+#include "verdict_numbers.inc"
+#undef TABLE_ROW
 	write_shares(j, n->share);
-	json_fraction(j, "credentials_share", n->credentials_share, 4);
-	json_fraction(j, "earlier_share", n->earlier_share, 4);
 	json_object(j, "saturated_shares");
 	for (int l = 0; l < RPC_LIMITS; l++)
 		json_fraction(j, rpc_limit_names[l], n->saturated_share[l], 4);
 	json_object_end(j);
-	json_fraction(j, "lost_share", n->lost_share, 6);
-	json_unsigned(j, "window_bytes", (uint64_t)n->window_bytes);
-	json_fraction(j, "window_share", n->window_share, 4);
-	json_fraction(j, "carrying_share", n->carrying_share, 4);
-	json_fraction(j, "min_rtt_seconds", n->min_rtt_ns / 1e9, 9);
-	json_fraction(j, "srtt_seconds", n->srtt_ns / 1e9, 9);
-	json_fraction(j, "cpu_waiting_share", n->cpu_waiting_share, 4);
-	json_nanoseconds(j, "oldest_seconds", n->oldest_ns);
-	json_unsigned(j, "recoveries", n->recoveries);
-	json_unsigned(j, "state_errors", n->state_errors);
-	json_fraction(j, "draining_seconds", n->draining_seconds, 3);
 	write_load(j, "low", &n->low);
 	write_load(j, "high", &n->high);
 	json_object_end(j);
