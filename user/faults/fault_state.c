@@ -16,32 +16,32 @@
 /* clang-format off */
 
 static const struct field state_fields[] = {
-	ROW(fault_state, TEXT, DETAIL, boot),
-	ROW(fault_state, U64, DETAIL, next),
-	ROW(fault_state, DOUBLE, DETAIL, boot_to_wall),
-	ROW(fault_state, U64, COUNTER, faults.counts.log_lost),
-	ROW(fault_state, U32, DETAIL, faults.driver, .most = DRIVER_THIS_BOOT),
+	ROW(fault_state, DETAIL, boot),
+	ROW(fault_state, DETAIL, next),
+	ROW(fault_state, DETAIL, boot_to_wall),
+	ROW(fault_state, COUNTER, faults.counts.log_lost),
+	ROW(fault_state, DETAIL, faults.driver, .most = DRIVER_THIS_BOOT),
 };
 
 static const struct field past_fields[] = {
-	ROW(past_fault, TEXT, LABEL, gpu),
-	ROW(past_fault, U32, LABEL, code),
-	ROW(past_fault, DOUBLE, DETAIL, boots.times),
-	ROW(past_fault, U32, DETAIL, boots.count, .most = FAULT_REPEATS),
-	ROW(past_fault, DOUBLE, DETAIL, incidents.times),
-	ROW(past_fault, U32, DETAIL, incidents.count, .most = FAULT_REPEATS),
+	ROW(past_fault, LABEL, gpu),
+	ROW(past_fault, LABEL, code),
+	ROW(past_fault, DETAIL, boots.times),
+	ROW(past_fault, DETAIL, boots.count, .most = FAULT_REPEATS),
+	ROW(past_fault, DETAIL, incidents.times),
+	ROW(past_fault, DETAIL, incidents.count, .most = FAULT_REPEATS),
 };
 
 static const struct field place_fields[] = {
-	ROW(fault_place, TEXT, LABEL, device),
-	ROW(fault_place, U32, LABEL, place),
-	ROW(fault_place, DOUBLE, DETAIL, last),
-	ROW(fault_place, DOUBLE, DETAIL, repeats.times),
-	ROW(fault_place, U32, DETAIL, repeats.count, .most = FAULT_REPEATS),
+	ROW(fault_place, LABEL, device),
+	ROW(fault_place, LABEL, place),
+	ROW(fault_place, DETAIL, last),
+	ROW(fault_place, DETAIL, repeats.times),
+	ROW(fault_place, DETAIL, repeats.count, .most = FAULT_REPEATS),
 };
 
 static const struct field bus_fields[] = {
-	ROW(bus_gpu, TEXT, LABEL, gpu),
+	ROW(bus_gpu, LABEL, gpu),
 };
 /* clang-format on */
 

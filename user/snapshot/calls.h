@@ -7,6 +7,7 @@
 #include "base/mountinfo.h"
 #include "base/span.h"
 #include "rpc.h"
+#include "snapshot/fields.h"
 
 /* Durations, in the buckets of include/histogram.h. */
 struct time_histogram {
@@ -38,74 +39,11 @@ struct depth_histogram {
 	uint64_t bucket[DEPTH_BUCKETS];
 };
 
-/* The calls of one op to one server. */
-struct rpc_op {
-	char server[LABEL_SIZE];
-	char op[RPC_OP_LEN];
-	struct time_histogram total;
-	/* Every phase counts every call: a call that did not wait is in the first bucket of that wait. */
-	struct time_histogram phase[RPC_PHASES];
-	uint64_t sent_bytes;
-	uint64_t received_bytes;
-};
-
 /* Room for "NFS4ERR_CONN_NOT_BOUND_TO_SESSION", the longest, and its NUL. */
 #define RPC_STATUS_LEN 40
 
 /* By mountstats, in which the kernel counts errors without their status. */
 #define ANY_RPC_STATUS "unknown"
-
-struct rpc_error {
-	char server[LABEL_SIZE];
-	char op[RPC_OP_LEN];
-	char status[RPC_STATUS_LEN]; /* "EIO", "NFS4ERR_DELAY", ...; or ANY_RPC_STATUS */
-	uint64_t count;
-	char mountpoint[LABEL_SIZE], owner[LABEL_SIZE]; /* of the last such call; "": not known */
-	uint32_t share, client; /* numbers of the source, the client's 1 higher; not recorded */
-};
-
-struct rpc_transport_state {
-	char server[LABEL_SIZE];
-	char name[32]; /* "tcp/0" */
-	char protocol[RPC_PROTO_LEN];
-	struct endpoint remote; /* no address: the transport is gone, or stands for several */
-	struct endpoint local; /* without an address: not connected, or unknown */
-	bool alive; /* the transport exists; then the slots below are known */
-	uint64_t retransmits;
-	uint64_t timeouts;
-	uint64_t disconnects;
-	uint64_t connects;
-	uint64_t replies; /* calls that ended with a reply */
-	uint64_t rtt_ns; /* sum of their times from last transmit to reply */
-	uint64_t segments, segments_lost; /* TCP's, of the present connection, in and out */
-	/* TCP's, of the present connection, as in struct tcp_info; 0: not known. */
-	uint64_t received_bytes;
-	uint32_t rcv_wnd; /* bytes that the peer may send before more are acknowledged */
-	uint64_t min_rtt_ns; /* shortest round trip of the last 5 minutes */
-	uint64_t srtt_ns; /* smoothed round trip, with the time in queues */
-	bool carries; /* data are on the network: a part of a reply has come, or calls wait in the socket */
-	uint32_t unacked; /* bytes of a segment that TCP sends repeatedly; 0: there is none */
-	uint32_t acked; /* mean bytes of the segments that were acknowledged; 0: not known */
-	bool behind; /* segments arrive at one end behind a missing one */
-	uint64_t oldest_ns; /* age of the oldest unanswered call, 0: none */
-	uint32_t connect_error; /* calls wait, and connecting fails with this errno; else 0 */
-	uint64_t saturated_ns[RPC_LIMITS];
-	uint32_t slots_max; /* 65536, sunrpc's own limit, for NFSv4.1 and later */
-	uint32_t slots_allocated;
-	uint32_t slots_in_flight;
-};
-
-/* The calls to a server on a mount (.owner is ""), of an owner (the mount's labels are ""), or of an owner on a mount. The mount
- * may have ended; mounts with the same three names count as one. */
-struct calls_by {
-	char server[LABEL_SIZE];
-	char export[LABEL_SIZE];
-	char mountpoint[LABEL_SIZE]; /* "": no single one; "other": no series */
-	char owner[LABEL_SIZE]; /* "slurm:4711", see owner_name(); "other": without a series */
-	struct rpc_sums sums;
-	uint64_t called_ns; /* CLOCK_MONOTONIC: the last snapshot with new calls; not recorded */
-	uint64_t oldest_ns; /* of an owner: age of its oldest call, if it is a transport's oldest */
-};
 
 /* The options of a mount that operators compare, as they are in force: nfs_options.tsv. */
 enum nfs_option {
@@ -119,39 +57,6 @@ extern const char *const nfs_option_names[NFS_OPTIONS];
 
 #define NFS_OPTION_SIZE 24
 
-/* A mount of NFS. */
-struct nfs_mount {
-	char server[LABEL_SIZE];
-	char export[LABEL_SIZE];
-	char mountpoint[LABEL_SIZE];
-	char version[16]; /* "3", "4.2" */
-	uint64_t device; /* of the file system: major number << 32 | minor; not recorded */
-	bool elsewhere; /* in another network namespace than process 1; not recorded */
-	struct endpoint remote; /* the server's; not recorded */
-	bool kerberos; /* sec=krb5, krb5i or krb5p */
-	char options[NFS_OPTIONS][NFS_OPTION_SIZE]; /* "": not known; most are not recorded */
-	uint64_t readahead_bytes; /* of its backing device */
-	bool readahead_known;
-	/* Since the last look: mean bytes of a readahead (0: unknown, or most reads were direct); whether most writes were direct. */
-	uint64_t window_bytes;
-	bool direct_writes;
-	uint32_t lock_waiters; /* tasks that waited for the lock of an inode at the last look */
-};
-
-/* Whether calls by mount may be those on this mount: their mount point, or a folder below their export. */
-static inline bool calls_are_on(const struct calls_by *calls, const struct nfs_mount *mount)
-{
-	return *calls->mountpoint ? !strcmp(calls->mountpoint, mount->mountpoint) :
-				    *calls->export && mount_leads_to(mount->export, calls->export);
-}
-
-/* A module of the kernel's NFS client. */
-struct client_module {
-	char name[16];
-	char build[48]; /* srcversion or build id; "": not known */
-	char origin[16]; /* "in-tree", "out-of-tree", "built-in" */
-};
-
 /* What explains that a task hangs. */
 enum stuck_cause {
 	STUCK_NO_RPC, /* nothing: no call is outstanding */
@@ -161,64 +66,13 @@ enum stuck_cause {
 	STUCK_GSSD, /* a call waits for credentials */
 };
 
-/* Tasks that hang in the NFS client. The entries without a mount point are always there, also with 0 tasks. */
-struct stuck_state {
-	char mountpoint[LABEL_SIZE]; /* "": not known */
-	bool rpc; /* an outstanding call explains it */
-	uint32_t cause; /* of one of them: enum stuck_cause */
-	uint32_t tasks;
-	uint64_t oldest_ns; /* how long the oldest has been in this state */
-};
-
-/* The storage system that a server belongs to, named by --storage. */
-struct rpc_storage {
-	char server[LABEL_SIZE];
-	char storage[LABEL_SIZE];
-};
-
 /* Room for the kernel's name of a process with every byte escaped. */
 #define SLOW_COMM_LEN 64
-
-struct rpc_server_state {
-	char server[LABEL_SIZE];
-	struct depth_histogram depth[RPC_QUEUES];
-	uint32_t depth_max[RPC_QUEUES]; /* since the last snapshot */
-	uint64_t oldest_ns[RPC_QUEUES]; /* age of the oldest waiter, 0: none */
-	uint64_t credentials_ns; /* sum of waits for upcalls; a part of setup */
-	uint64_t earlier_ns; /* before the programs saw waits; a part of setup */
-	uint64_t upcall_ns; /* age of the oldest wait for credentials; 0: none is known */
-	/* The oldest call without an answer, if it has waited for some seconds; "" and 0: not known. */
-	char oldest_op[RPC_OP_LEN];
-	char oldest_comm[SLOW_COMM_LEN]; /* of the process that made it; "": it is gone */
-	uint32_t oldest_pid;
-	char upcall_by[LABEL_SIZE]; /* who waits: "sh (1033)"; "": not known */
-	uint64_t draining_ns; /* tasks waited until the client had recovered its state (NFSv4) */
-	uint64_t draining_now_ns; /* age of the present such wait; 0: there is none */
-	uint64_t lock_calls, lock_errors, lock_ns; /* to its lock manager: in no other figure */
-	uint64_t lock_wait_ns; /* how long a task waits for it; 0: not for long, or not known */
-	char lock_wait_by[LABEL_SIZE]; /* "flock (71)" */
-	struct rpc_gaps gaps;
-	uint32_t session_slots; /* at the last wait for one; 0: no task has waited */
-	/* By agent_limits_add(): the time in which tasks waited for a limit, in each interval on the transport where it was
-	 * longest; the longest mean round trip of a transport in the last interval, 0: there was no reply; static, what
-	 * limited its calls in the last interval, NULL: unknown. */
-	uint64_t saturated_ns[RPC_LIMITS]; /* not recorded */
-	uint64_t slowest_rtt_ns; /* not recorded */
-	const char *bound_by; /* not recorded */
-};
 
 /* The finest resolution of sizes is 1 MiB. */
 #define EPISODE_BYTES_SHIFT 20
 /* The number of servers and kinds that have episodes of their own; others are added to "other". */
 #define EPISODE_SETS 5
-
-/* The checkpoint episodes of one server and kind: see limits/episodes.h. */
-struct episode_stats {
-	char server[LABEL_SIZE];
-	char kind[8]; /* "save", "load" */
-	struct time_histogram seconds;
-	struct depth_histogram bytes;
-};
 
 void rpc_sums_add(struct rpc_sums *to, const struct rpc_sums *from);
 /* No part of @sums may exceed that of @from. */
@@ -229,37 +83,14 @@ uint64_t rpc_kinds_sum(const __u64 *by_kind);
 #define FILE_PATH_SIZE 448
 #define FILES_SHOWN_MAX 1000 /* for each of three measures, of files and of directories */
 
-/* A call that took longer than --slower. */
-struct slow_call {
-	double time; /* of its end, seconds since the epoch */
-	char server[LABEL_SIZE];
-	char op[RPC_OP_LEN];
-	char mount[LABEL_SIZE]; /* mount point; "": not known */
-	char owner[LABEL_SIZE];
-	char file[FILE_PATH_SIZE]; /* with --files: as in struct file_calls */
-	char comm[SLOW_COMM_LEN]; /* of the process that made the call; "": it is gone */
-	uint32_t pid;
-	uint32_t client; /* the kernel's number of the RPC client; not recorded */
-	uint32_t status; /* errno or an error of NFS, positive; 0: none */
-	uint64_t total_ns;
-	uint64_t phase_ns[RPC_PHASES];
-};
+#include "snapshot/calls_fields.h"
 
-/* Calls of one op to a file, or to a directory and what it contains, with --files. In the last snapshot of a session. */
-struct file_calls {
-	char server[LABEL_SIZE];
-	char mount[LABEL_SIZE]; /* mount point; "": not known */
-	/* As the first call found it: below the mount, else on the server; "/.../a" if it has more levels; "": not known. */
-	char path[FILE_PATH_SIZE];
-	char op[RPC_OP_LEN];
-	bool directory;
-	char owner[LABEL_SIZE]; /* of the first call, as comm and pid */
-	char comm[SLOW_COMM_LEN];
-	uint32_t pid;
-	uint32_t client; /* the kernel's number of the RPC client; not recorded */
-	uint64_t files; /* 1; of a directory: those with such calls */
-	uint64_t calls, bytes, total_ns; /* bytes: sent and received */
-};
+/* Whether calls by mount may be those on this mount: their mount point, or a folder below their export. */
+static inline bool calls_are_on(const struct calls_by *calls, const struct nfs_mount *mount)
+{
+	return *calls->mountpoint ? !strcmp(calls->mountpoint, mount->mountpoint) :
+				    *calls->export && mount_leads_to(mount->export, calls->export);
+}
 
 /* The ways to observe sunrpc, the best first. */
 enum rpc_source {

@@ -6,7 +6,7 @@
  * for all of them, so that they cannot disagree.
  *
  * A difference has the type of its entry: the entry at the end is copied, and the counters of the entry at the begin are
- * subtracted from it. Labels, details and gauges therefore are those at the end. table.c says which fields are counters.
+ * subtracted from it. Labels, details and gauges therefore are those at the end. Its file of fields says which are counters.
  *
  * Invariant: if nothing began again, the differences of all intervals add up to the last counter.
  *

@@ -4,6 +4,7 @@
 
 #include "base/label.h"
 #include "base/pci_address.h"
+#include "snapshot/fields.h"
 
 #define FAULT_CAUSES 8
 #define FAULT_REPEATS 8
@@ -15,61 +16,10 @@ struct fault_repeats {
 	unsigned int count;
 };
 
-/* Faults of one GPU or switch that differ only in time. */
-struct fault {
-	char device[PCI_ADDRESS_SIZE]; /* or "other" */
-	unsigned int code;
-	bool nvswitch; /* an SXid */
-	char severity[16];
-	char action[40];
-	uint64_t count;
-	uint64_t incidents; /* bursts: faults with less than 5 s between them */
-	double first;
-	double last;
-	/* The jobs that caused its last incidents, the latest first; 0: none, or unknown. Further reports by the same job are no
-	 * new incident. */
-	uint32_t causes[FAULT_CAUSES]; /* not recorded */
-	unsigned int place; /* of a report to be added: the GPU's part; 0: unknown; not recorded */
-	struct fault_repeats repeats;
-	uint64_t recent; /* in a snapshot: number of repeats within the window */
-	unsigned int boots; /* in a snapshot: recent boots with a fatal Xid; not recorded */
-};
-
-/* Text in the kernel log that looks like a fault, but may be a user's. */
-struct unverified_xid {
-	char gpu[PCI_ADDRESS_SIZE]; /* as the text names it, or "other" */
-	unsigned int code;
-	uint64_t count;
-};
-
-/* Another event that the kernel or a driver reported. */
-struct kernel_event {
-	bool gpu_driver; /* a failure of the GPU driver that is no Xid */
-	char kind[32]; /* "pcie_aer", "oom_kill", ...: lower case with underscores */
-	char device[LABEL_SIZE]; /* PCI address, server, ...; "" if there is none */
-	uint64_t count;
-	double last, before[2]; /* of the last three, if there were as many */
-	char about[160]; /* the last one, for people; "": nothing */
-};
-
-/* A GPU's identity, as its driver reported it. */
-struct gpu_info {
-	char gpu[PCI_ADDRESS_SIZE];
-	char uuid[48]; /* "GPU-..."; "" if not reported */
-	char serial[24]; /* the board's; "" if not reported */
-	bool rate_limited; /* the driver limits its reports of GSP errors */
-	uint64_t past_failures; /* fatal incidents of earlier boots within the window */
-};
-
 /* Evidence that clears only the Xid 154 itself, because its action was not a reset. */
 #define RECOVERY_WITHDRAWN "action_withdrawn"
 
-/* Evidence that earlier faults of a GPU are over. */
-struct gpu_recovery {
-	char gpu[PCI_ADDRESS_SIZE]; /* or "all": every GPU */
-	char evidence[24]; /* "action_none", "driver_loaded", "device_probed", RECOVERY_WITHDRAWN */
-	double time; /* of the last evidence */
-};
+#include "snapshot/fault_counts_fields.h"
 
 /* Who says that a fault happened: the kernel log, the driver's tracepoint, or the hook on printk. */
 enum fault_authority_kind { AUTHORITY_LOG, AUTHORITY_DRIVER, AUTHORITY_HOOK, AUTHORITIES };

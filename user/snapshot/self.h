@@ -3,36 +3,8 @@
 #pragma once
 
 #include "base/label.h"
-
-struct hook_state {
-	char name[48];
-	bool attached;
-};
-
-struct drop_count {
-	char reason[24];
-	uint64_t count;
-};
-
-/* The result of one health rule. */
-struct health_state {
-	char check[24]; /* the rule's name */
-	int level; /* 0: ok, 1: warning, 2: failed */
-};
-
-/* One finding of a rule. */
-struct finding_state {
-	char check[24]; /* the rule's name */
-	char device[LABEL_SIZE]; /* a GPU, a switch, a server; "": none */
-	char code[32]; /* "79", "sxid:20034", the kind of a driver error, or the rule's name */
-};
-
-/* Number and duration of the runs of a BPF program, since the kernel began to count them. */
-struct program_run {
-	char name[32];
-	uint64_t runs;
-	uint64_t ns;
-};
+#include "snapshot/fields.h"
+#include "snapshot/self_fields.h"
 
 #define SELF_HOOKS 32
 #define SELF_DROPS 19

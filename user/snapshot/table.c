@@ -22,249 +22,34 @@ static const char *const fact_names[RPC_FACTS] = {
 
 /* ---- the rows. clang-format off: a row a line ---- */
 /* clang-format off */
-
 static const struct field snapshot_fields[] = {
-	ROW(snapshot, U64, GAUGE, time_ns),
-	ROW(snapshot, DOUBLE, GAUGE, wall),
-	ROW(snapshot, CHOICE, DETAIL, calls.source, NAMES(rpc_source_names)),
-	ROW(snapshot, U64, DETAIL, calls.source_number),
-	ROW(snapshot, TEXT, DETAIL, calls.rpc_missing),
-	ROW(snapshot, SET, DETAIL, calls.unknown, NAMES(fact_names)),
-	ROW(snapshot, U32, GAUGE, calls.slots_wanted, NAMES(slot_setting_names)),
-	ROW(snapshot, BOOL, DETAIL, faults.gpu_watched),
-	ROW(snapshot, U64, DETAIL, self.rpc_hook_count),
-	ROW(snapshot, U64, COUNTER, calls.cpu_waiting_ns),
-	ROW(snapshot, U64, GAUGE, calls.dirty_bytes),
-	ROW(snapshot, U64, GAUGE, calls.dirty_limit_bytes),
+	ROW(snapshot, GAUGE, time_ns),
+	ROW(snapshot, GAUGE, wall),
+	ROW_AS(FIELD_CHOICE, snapshot, DETAIL, calls.source, NAMES(rpc_source_names)),
+	ROW(snapshot, DETAIL, calls.source_number),
+	ROW(snapshot, DETAIL, calls.rpc_missing),
+	ROW_AS(FIELD_SET, snapshot, DETAIL, calls.unknown, NAMES(fact_names)),
+	ROW(snapshot, GAUGE, calls.slots_wanted, NAMES(slot_setting_names)),
+	ROW(snapshot, DETAIL, faults.gpu_watched),
+	ROW(snapshot, DETAIL, self.rpc_hook_count),
+	ROW(snapshot, COUNTER, calls.cpu_waiting_ns),
+	ROW(snapshot, GAUGE, calls.dirty_bytes),
+	ROW(snapshot, GAUGE, calls.dirty_limit_bytes),
 };
 
-static const struct field op_fields[] = {
-	ROW(rpc_op, TEXT, LABEL, server),
-	ROW(rpc_op, TEXT, LABEL, op),
-	ROW(rpc_op, TIMES, COUNTER, total),
-	ROW(rpc_op, TIMES, COUNTER, phase, NAMES(rpc_phase_names), FACT(PHASE)),
-	ROW(rpc_op, U64, COUNTER, sent_bytes, FACT(SENT_BYTES)),
-	ROW(rpc_op, U64, COUNTER, received_bytes, FACT(RECEIVED_BYTES)),
-};
-
-static const struct field error_fields[] = {
-	ROW(rpc_error, TEXT, LABEL, server),
-	ROW(rpc_error, TEXT, LABEL, op),
-	ROW(rpc_error, TEXT, LABEL, status),
-	ROW(rpc_error, U64, COUNTER, count),
-	ROW(rpc_error, TEXT, DETAIL, mountpoint),
-	ROW(rpc_error, TEXT, DETAIL, owner),
-};
-
-static const struct field transport_fields[] = {
-	ROW(rpc_transport_state, TEXT, LABEL, server),
-	ROW(rpc_transport_state, TEXT, LABEL, name),
-	ROW(rpc_transport_state, TEXT, DETAIL, protocol),
-	ROW(rpc_transport_state, TEXT, DETAIL, remote.address),
-	ROW(rpc_transport_state, U32, DETAIL, remote.port),
-	ROW(rpc_transport_state, TEXT, DETAIL, local.address),
-	ROW(rpc_transport_state, U32, DETAIL, local.port),
-	ROW(rpc_transport_state, BOOL, GAUGE, alive),
-	ROW(rpc_transport_state, U64, COUNTER, retransmits, FACT(RETRANSMITS)),
-	ROW(rpc_transport_state, U64, COUNTER, timeouts, FACT(TIMEOUTS)),
-	ROW(rpc_transport_state, U64, COUNTER, disconnects, FACT(DISCONNECTS)),
-	ROW(rpc_transport_state, U64, EARLIER_COUNTER, connects, FACT(CONNECTS)),
-	ROW(rpc_transport_state, U64, COUNTER, replies, FACT(REPLIES)),
-	ROW(rpc_transport_state, U64, COUNTER, rtt_ns),
-	ROW(rpc_transport_state, U64, OWN_COUNTER, segments),
-	ROW(rpc_transport_state, U64, OWN_COUNTER, segments_lost),
-	ROW(rpc_transport_state, U64, OWN_COUNTER, received_bytes),
-	ROW(rpc_transport_state, BOOL, GAUGE, carries),
-	ROW(rpc_transport_state, U32, GAUGE, unacked),
-	ROW(rpc_transport_state, U32, GAUGE, acked),
-	ROW(rpc_transport_state, BOOL, GAUGE, behind),
-	ROW(rpc_transport_state, U32, GAUGE, rcv_wnd),
-	ROW(rpc_transport_state, U64, GAUGE, min_rtt_ns),
-	ROW(rpc_transport_state, U64, GAUGE, srtt_ns),
-	ROW(rpc_transport_state, U64, GAUGE, oldest_ns),
-	ROW(rpc_transport_state, U32, GAUGE, connect_error),
-	ROW(rpc_transport_state, U64, COUNTER, saturated_ns, NAMES(rpc_limit_names), FACT(SATURATED)),
-	ROW(rpc_transport_state, U32, GAUGE, slots_max, FACT(SLOTS_MAX)),
-	ROW(rpc_transport_state, U32, GAUGE, slots_allocated, FACT(SLOTS_ALLOCATED)),
-	ROW(rpc_transport_state, U32, GAUGE, slots_in_flight, FACT(SLOTS_IN_FLIGHT)),
-};
-
-static const struct field server_fields[] = {
-	ROW(rpc_server_state, TEXT, LABEL, server),
-	ROW(rpc_server_state, U64, COUNTER, depth, NAMES(rpc_queue_names), FACT(DEPTH)),
-	ROW(rpc_server_state, U32, GAUGE, depth_max, NAMES(rpc_queue_names), FACT(DEPTH_MAX)),
-	ROW(rpc_server_state, U64, GAUGE, oldest_ns, NAMES(rpc_queue_names), FACT(OLDEST)),
-	ROW(rpc_server_state, U64, COUNTER, credentials_ns, FACT(CREDENTIALS)),
-	ROW(rpc_server_state, U64, COUNTER, earlier_ns),
-	ROW(rpc_server_state, U64, COUNTER, gaps, NAMES(gap_names)),
-	ROW(rpc_server_state, U32, GAUGE, session_slots, FACT(SESSION_SLOTS)),
-	ROW(rpc_server_state, U64, GAUGE, upcall_ns),
-	ROW(rpc_server_state, TEXT, DETAIL, upcall_by),
-	ROW(rpc_server_state, TEXT, DETAIL, oldest_op),
-	ROW(rpc_server_state, TEXT, DETAIL, oldest_comm),
-	ROW(rpc_server_state, U32, DETAIL, oldest_pid),
-	ROW(rpc_server_state, U64, COUNTER, draining_ns, FACT(DRAINING)),
-	ROW(rpc_server_state, U64, GAUGE, draining_now_ns, FACT(DRAINING)),
-	ROW(rpc_server_state, U64, COUNTER, lock_calls),
-	ROW(rpc_server_state, U64, COUNTER, lock_errors),
-	ROW(rpc_server_state, U64, COUNTER, lock_ns),
-	ROW(rpc_server_state, U64, GAUGE, lock_wait_ns),
-	ROW(rpc_server_state, TEXT, DETAIL, lock_wait_by),
-};
-
-static const struct field mount_fields[] = {
-	ROW(nfs_mount, TEXT, LABEL, server),
-	ROW(nfs_mount, TEXT, LABEL, export),
-	ROW(nfs_mount, TEXT, LABEL, mountpoint),
-	ROW(nfs_mount, TEXT, LABEL, version),
-	ROW(nfs_mount, BOOL, DETAIL, kerberos),
-	ROW(nfs_mount, TEXT, DETAIL, options[NFS_RSIZE]),
-	ROW(nfs_mount, TEXT, DETAIL, options[NFS_NCONNECT]),
-	ROW(nfs_mount, TEXT, DETAIL, options[NFS_AC]),
-	ROW(nfs_mount, TEXT, DETAIL, options[NFS_LOOKUPCACHE]),
-	ROW(nfs_mount, TEXT, DETAIL, options[NFS_RECOVERY]),
-	ROW(nfs_mount, U64, DETAIL, readahead_bytes),
-	ROW(nfs_mount, BOOL, DETAIL, readahead_known),
-	ROW(nfs_mount, U64, DETAIL, window_bytes),
-	ROW(nfs_mount, BOOL, DETAIL, direct_writes),
-	ROW(nfs_mount, U32, DETAIL, lock_waiters),
-};
-
-static const struct field calls_by_fields[] = {
-	ROW(calls_by, TEXT, LABEL, server),
-	ROW(calls_by, TEXT, LABEL, export),
-	ROW(calls_by, TEXT, LABEL, mountpoint),
-	ROW(calls_by, TEXT, LABEL, owner),
-	ROW(calls_by, U64, COUNTER, sums.calls, NAMES(rpc_kind_names)),
-	ROW(calls_by, U64, COUNTER, sums.total_ns, NAMES(rpc_kind_names)),
-	ROW(calls_by, U64, COUNTER, sums.sent_bytes, NAMES(rpc_kind_names)),
-	ROW(calls_by, U64, COUNTER, sums.received_bytes, NAMES(rpc_kind_names)),
-	ROW(calls_by, U64, COUNTER, sums.errors, NAMES(rpc_kind_names)),
-	ROW(calls_by, U64, COUNTER, sums.wait_ns, NAMES(rpc_kind_names)),
-	ROW(calls_by, U64, COUNTER, sums.phase_ns, NAMES(rpc_phase_names)),
-	ROW(calls_by, U64, GAUGE, oldest_ns),
-};
-
-static const struct field module_fields[] = {
-	ROW(client_module, TEXT, LABEL, name),
-	ROW(client_module, TEXT, DETAIL, build),
-	ROW(client_module, TEXT, DETAIL, origin),
-};
-
-static const struct field stuck_fields[] = {
-	ROW(stuck_state, TEXT, LABEL, mountpoint),
-	ROW(stuck_state, BOOL, LABEL, rpc),
-	ROW(stuck_state, U32, GAUGE, cause),
-	ROW(stuck_state, U32, GAUGE, tasks),
-	ROW(stuck_state, U64, GAUGE, oldest_ns),
-};
-
-static const struct field slow_fields[] = {
-	ROW(slow_call, DOUBLE, DETAIL, time),
-	ROW(slow_call, TEXT, DETAIL, server),
-	ROW(slow_call, TEXT, DETAIL, op),
-	ROW(slow_call, TEXT, DETAIL, mount),
-	ROW(slow_call, TEXT, DETAIL, owner),
-	ROW(slow_call, TEXT, DETAIL, file),
-	ROW(slow_call, TEXT, DETAIL, comm),
-	ROW(slow_call, U32, DETAIL, pid),
-	ROW(slow_call, U32, DETAIL, status),
-	ROW(slow_call, U64, DETAIL, total_ns),
-	ROW(slow_call, U64, DETAIL, phase_ns, NAMES(rpc_phase_names)),
-};
-
-static const struct field file_fields[] = {
-	ROW(file_calls, TEXT, DETAIL, server),   ROW(file_calls, TEXT, DETAIL, mount),
-	ROW(file_calls, TEXT, DETAIL, path),     ROW(file_calls, TEXT, DETAIL, op),
-	ROW(file_calls, BOOL, DETAIL, directory), ROW(file_calls, TEXT, DETAIL, owner),
-	ROW(file_calls, TEXT, DETAIL, comm),     ROW(file_calls, U32, DETAIL, pid),
-	ROW(file_calls, U64, DETAIL, files),     ROW(file_calls, U64, DETAIL, calls),
-	ROW(file_calls, U64, DETAIL, bytes),     ROW(file_calls, U64, DETAIL, total_ns),
-};
-
-static const struct field fault_fields[] = {
-	ROW(fault, TEXT, LABEL, device),
-	ROW(fault, U32, LABEL, code),
-	ROW(fault, BOOL, LABEL, nvswitch),
-	ROW(fault, TEXT, LABEL, severity),
-	ROW(fault, TEXT, LABEL, action),
-	ROW(fault, U64, COUNTER, count),
-	ROW(fault, DOUBLE, GAUGE, last),
-	ROW(fault, U64, COUNTER, incidents),
-	ROW(fault, DOUBLE, GAUGE, first),
-	ROW(fault, DOUBLE, DETAIL, repeats.times),
-	ROW(fault, U32, DETAIL, repeats.count, .most = FAULT_REPEATS),
-	ROW(fault, U64, GAUGE, recent),
-};
-
-static const struct field kernel_event_fields[] = {
-	ROW(kernel_event, BOOL, LABEL, gpu_driver),
-	ROW(kernel_event, TEXT, LABEL, kind),
-	ROW(kernel_event, TEXT, LABEL, device),
-	ROW(kernel_event, U64, COUNTER, count),
-	ROW(kernel_event, DOUBLE, GAUGE, last),
-	ROW(kernel_event, DOUBLE, DETAIL, before),
-	ROW(kernel_event, TEXT, DETAIL, about),
-};
-
-static const struct field hook_fields[] = {
-	ROW(hook_state, TEXT, LABEL, name),
-	ROW(hook_state, BOOL, GAUGE, attached),
-};
-
-static const struct field drop_fields[] = {
-	ROW(drop_count, TEXT, LABEL, reason),
-	ROW(drop_count, U64, COUNTER, count),
-};
-
-static const struct field episode_fields[] = {
-	ROW(episode_stats, TEXT, LABEL, server),
-	ROW(episode_stats, TEXT, LABEL, kind),
-	ROW(episode_stats, TIMES, COUNTER, seconds),
-	ROW(episode_stats, U64, COUNTER, bytes),
-};
-
-static const struct field storage_fields[] = {
-	ROW(rpc_storage, TEXT, LABEL, server),
-	ROW(rpc_storage, TEXT, DETAIL, storage),
-};
-
-static const struct field gpu_fields[] = {
-	ROW(gpu_info, TEXT, LABEL, gpu),
-	ROW(gpu_info, TEXT, DETAIL, uuid),
-	ROW(gpu_info, TEXT, DETAIL, serial),
-	ROW(gpu_info, BOOL, DETAIL, rate_limited),
-	ROW(gpu_info, U64, GAUGE, past_failures),
-};
-
-static const struct field unverified_fields[] = {
-	ROW(unverified_xid, TEXT, LABEL, gpu),
-	ROW(unverified_xid, U32, LABEL, code),
-	ROW(unverified_xid, U64, COUNTER, count),
-};
-
-static const struct field recovery_fields[] = {
-	ROW(gpu_recovery, TEXT, LABEL, gpu),
-	ROW(gpu_recovery, TEXT, LABEL, evidence),
-	ROW(gpu_recovery, DOUBLE, GAUGE, time),
-};
-
-static const struct field health_fields[] = {
-	ROW(health_state, TEXT, LABEL, check),
-	ROW(health_state, U32, GAUGE, level),
-};
-
-static const struct field finding_fields[] = {
-	ROW(finding_state, TEXT, LABEL, check),
-	ROW(finding_state, TEXT, LABEL, device),
-	ROW(finding_state, TEXT, LABEL, code),
-};
-
-static const struct field program_fields[] = {
-	ROW(program_run, TEXT, LABEL, name),
-	ROW(program_run, U64, COUNTER, runs),
-	ROW(program_run, U64, COUNTER, ns),
-};
+#undef ENTRY
+#undef FIELD
+#undef UNRECORDED
+#undef FIELD_PART
+#undef ENTRY_END
+#define ENTRY(name) static const struct field name##_fields[] = {
+#define FIELD(of, role, type, member, ...) ROW(of, role, member, ##__VA_ARGS__),
+#define UNRECORDED(type, member)
+#define FIELD_PART(of, role, part, ...) ROW(of, role, part, ##__VA_ARGS__),
+#define ENTRY_END };
+#include "snapshot/calls_fields.h"
+#include "snapshot/fault_counts_fields.h"
+#include "snapshot/self_fields.h"
 /* clang-format on */
 
 /* ---- the tables ---- */

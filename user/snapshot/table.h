@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The fields of a snapshot. Each field has a row, and entries are found, added, subtracted and recorded by these rows.
- * tests/includes.py fails for a field without a row, unless its comment says "not recorded". */
+/* The fields of a snapshot. Each field has a row, and entries are found, added, subtracted and recorded by these rows: those of
+ * entries are made of fields.h, those of the snapshot's parts are in table.c. tests/includes.py fails for a member of a part
+ * without a row, unless its comment says "not recorded". */
 #pragma once
 
 #include "base/span.h"
@@ -8,11 +9,10 @@
 
 enum field_type {
 	FIELD_TEXT, /* char[] with its NUL */
-	FIELD_U64, /* uint64_t[], also size_t */
+	FIELD_U64, /* uint64_t[], also size_t, and structs of these */
 	FIELD_U32, /* uint32_t[], also enums and int */
 	FIELD_BOOL,
 	FIELD_DOUBLE, /* double[] */
-	FIELD_TIMES, /* struct time_histogram[] */
 	FIELD_CHOICE, /* an enum, uint32_t; in files its name from .names */
 	FIELD_SET, /* uint64_t: bits; in files their names from .names */
 };
@@ -46,14 +46,25 @@ static inline size_t field_numbers(const struct field *f)
 	return f->size / (f->type == FIELD_U32 ? sizeof(uint32_t) : sizeof(uint64_t));
 }
 
-/* A row of a table of fields. */
-#define MEMBER(type, member) (((const struct type *)NULL)->member)
-#define ROW(type_, as, what, member, ...)                                                        \
-	{                                                                                        \
-		.name = #member, .offset = offsetof(struct type_, member),                       \
-		.size = sizeof(MEMBER(type_, member)), .type = FIELD_##as, .role = FIELD_##what, \
-		__VA_ARGS__                                                                      \
+/* A row of a table of fields; its type is that of the member, or of the elements of an array. */
+#define ROW(of, role, member, ...) ROW_AS(TYPE(MEMBER(of, member)), of, role, member, ##__VA_ARGS__)
+#define ROW_AS(type_, of, role_, member, ...)                                               \
+	{                                                                                   \
+		.name = #member, .offset = offsetof(struct of, member),                     \
+		.size = sizeof(MEMBER(of, member)), .type = (type_), .role = FIELD_##role_, \
+		##__VA_ARGS__                                                               \
 	}
+#define MEMBER(of, member) (((struct of *)NULL)->member)
+#define TYPE(x) \
+	_Generic((x),                                      \
+		char *: FIELD_TEXT,                        \
+		bool: FIELD_BOOL,                          \
+		int: FIELD_U32,                            \
+		uint32_t: FIELD_U32,                       \
+		uint32_t *: FIELD_U32,                     \
+		double: FIELD_DOUBLE,                      \
+		double *: FIELD_DOUBLE,                    \
+		default: FIELD_U64)
 
 /* An array in a part of the snapshot. The parts are struct calls, fault_counts and self. */
 struct table {
