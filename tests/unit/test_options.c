@@ -233,11 +233,11 @@ TEST(storage_systems_add_up_in_their_order)
 TEST(a_source_is_forced_by_its_name)
 {
 	PARSE(COMMAND_RUN, "run");
-	assert_int_equal(o.sources, RPC_SOURCES_ALL);
+	assert_int_equal(options_rpc(&o).sources, RPC_SOURCES_ALL);
 	PARSE(COMMAND_RUN, "run", "--source=mountstats");
-	assert_int_equal(o.sources, RPC_SOURCE_BIT(RPC_SOURCE_MOUNTSTATS));
+	assert_int_equal(options_rpc(&o).sources, RPC_SOURCE_BIT(RPC_SOURCE_MOUNTSTATS));
 	PARSE(COMMAND_TRACE, "trace", "--source", "btf");
-	assert_int_equal(o.sources, RPC_SOURCE_BIT(RPC_SOURCE_BTF));
+	assert_int_equal(options_rpc(&o).sources, RPC_SOURCE_BIT(RPC_SOURCE_BTF));
 }
 
 #define DURATION(from, to) "use seconds, or a number with s, m, h or d, from " from " to " to
@@ -262,7 +262,7 @@ TEST(a_wrong_value_is_refused_with_the_options_name)
 		{ "run --format",
 		  "use one of openmetrics, prometheus",
 		  { "", "json", "OpenMetrics", "prometheus " } },
-		{ "run --owners", "use one of on, off", { "", "yes", "ON", "on,off", "0" } },
+		{ "run --owners", "use one of off, on", { "", "yes", "ON", "on,off", "0" } },
 		{ "run --storage",
 		  "use NAME=GLOB, as in scratch='10.0.1.*'",
 		  { "", "scratch", "=10.0.1.*", "scratch=" } },

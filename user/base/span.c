@@ -30,6 +30,11 @@ bool span_is(struct span s, const char *literal)
 	return span_left(s) == strlen(literal) && span_starts_with(s, literal);
 }
 
+bool span_equals(struct span a, struct span b)
+{
+	return span_left(a) == span_left(b) && (!span_left(a) || !memcmp(a.at, b.at, span_left(a)));
+}
+
 bool span_take(struct span *s, const char *literal)
 {
 	if (!span_starts_with(*s, literal))

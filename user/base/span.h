@@ -18,6 +18,7 @@ size_t span_left(struct span s); /* bytes */
 bool span_starts_with(struct span s, const char *literal);
 bool span_ends_with(struct span s, const char *literal);
 bool span_is(struct span s, const char *literal);
+bool span_equals(struct span a, struct span b);
 
 bool span_take(struct span *s, const char *literal);
 

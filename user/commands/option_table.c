@@ -6,8 +6,6 @@
 #include "commands/commands.h"
 #include "commands/observer.h"
 #include "health/health_file.h"
-#include "sinks/top.h"
-#include "rpc/choice.h"
 #include "xid/xid_catalog.h"
 
 #define DAY 86400.0
@@ -167,33 +165,6 @@ static const char *read_command(struct options *o, const char *value)
 }
 
 /* ---- the options, in the order of the help ---- */
-
-static const struct option_word formats[] = { { "openmetrics", FORMAT_OPENMETRICS },
-					      { "prometheus", FORMAT_PROMETHEUS },
-					      {} };
-static const struct option_word details[] = {
-	{ "node", DETAIL_NODE }, { "transport", DETAIL_TRANSPORT }, { "op", DETAIL_OP }, {}
-};
-static const struct option_word switches[] = { { "on", true }, { "off", false }, {} };
-static const struct option_word hooks[] = { { "rpc", HOOKS_RPC }, { "gpu", HOOKS_GPU }, {} };
-static const struct option_word sources[] = {
-	{ "auto", RPC_SOURCES_ALL },
-	{ "btf", RPC_SOURCE_BIT(RPC_SOURCE_BTF) },
-	{ "tracepoints", RPC_SOURCE_BIT(RPC_SOURCE_TRACEPOINTS) },
-	{ "mountstats", RPC_SOURCE_BIT(RPC_SOURCE_MOUNTSTATS) },
-	{}
-};
-static const struct option_word rows[] = { { "mounts", TOP_MOUNTS },
-					   { "owners", TOP_OWNERS },
-					   { "both", TOP_BOTH },
-					   { "ops", TOP_OPS },
-					   { "servers", TOP_SERVERS },
-					   { "connections", TOP_CONNECTIONS },
-					   {} };
-static const struct option_word log_formats[] = { { "text", LOG_TEXT }, { "json", LOG_JSON }, {} };
-static const struct option_word styles[] = {
-	{ "nagios", CHECK_NAGIOS }, { "slurm", CHECK_SLURM }, { "npd", CHECK_NPD }, {}
-};
 
 #define RUN (1u << COMMAND_RUN)
 #define TOP (1u << COMMAND_TOP)

@@ -23,14 +23,9 @@ enum option_type {
 	OPTION_COUNT, /* uint64_t from @min to @max */
 	OPTION_TIME, /* double: seconds since the epoch; @min: an enum time_direction */
 	OPTION_FILE, /* const char *, not empty */
-	OPTION_WORD, /* unsigned int: the value of one of @words */
-	OPTION_WORDS, /* unsigned int: the values of some of @words, or-ed */
+	OPTION_WORD, /* unsigned int: the number of one of @words, from 0 on */
+	OPTION_WORDS, /* unsigned int: a set of 1u << number of some of @words */
 	OPTION_OTHER, /* read by @read */
-};
-
-struct option_word {
-	const char *name;
-	unsigned int value;
 };
 
 struct option_row {
@@ -40,7 +35,7 @@ struct option_row {
 	enum option_type type;
 	size_t member; /* offset in struct options */
 	double min, max;
-	const struct option_word *words; /* the last one has no name */
+	const char *words; /* separated by blanks, in the order of the member's enum */
 	/* Returns NULL, or a hint for the error message, in static storage. */
 	const char *(*read)(struct options *o, const char *value);
 	const char *help; /* with the default in brackets */

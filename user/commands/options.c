@@ -80,24 +80,27 @@ void nearest_offer(struct nearest *n, const char *name)
 
 /* ---- values ---- */
 
-/* Reads one of @words, or several that are separated by commas. */
-static bool read_words(const struct option_word *words, const char *text, bool several,
-		       unsigned int *values)
+/* Reads one of the row's words, or several that are separated by commas. */
+static bool read_words(const struct option_row *row, const char *text, unsigned int *value)
 {
-	size_t len;
+	bool several = row->type == OPTION_WORDS;
+	struct span rest = span_of(text), wanted;
 
-	for (*values = 0;; text += len + 1) {
-		const struct option_word *w = words;
+	*value = 0;
+	do {
+		struct span words = span_of(row->words), word = span_take_word(&words);
+		unsigned int number = 0;
 
-		len = strcspn(text, several ? "," : "");
-		while (w->name && (strlen(w->name) != len || strncmp(w->name, text, len) != 0))
-			w++;
-		if (!w->name)
+		wanted = several ? span_take_until(&rest, ",") : rest;
+		while (span_left(word) && !span_equals(word, wanted)) {
+			word = span_take_word(&words);
+			number++;
+		}
+		if (!span_left(word))
 			return false;
-		*values |= w->value;
-		if (!text[len])
-			return true;
-	}
+		*value = several ? *value | 1u << number : number;
+	} while (several && span_take(&rest, ","));
+	return true;
 }
 
 /* Returns a hint with the values that the row allows, in static storage. */
@@ -125,9 +128,9 @@ static const char *advice(const struct option_row *row)
 			       row->type == OPTION_WORDS ?
 				       "use some of these, separated by commas:" :
 				       "use one of");
-		for (const struct option_word *w = row->words; w->name; w++)
-			len += snprintf(text + len, sizeof(text) - (size_t)len, " %s%s", w->name,
-					w[1].name ? "," : "");
+		for (const char *w = row->words; *w; w++)
+			len += snprintf(text + len, sizeof(text) - (size_t)len, "%s%s%c",
+					w == row->words ? " " : "", *w == ' ' ? "," : "", *w);
 	}
 	return text;
 }
@@ -161,7 +164,7 @@ static const char *read_value(const struct option_row *row, struct options *o, c
 		break;
 	case OPTION_WORD:
 	case OPTION_WORDS:
-		good = read_words(row->words, value, row->type == OPTION_WORDS, member);
+		good = read_words(row, value, member);
 		break;
 	case OPTION_OTHER:
 		return row->read(o, value);
@@ -287,7 +290,6 @@ static const struct options defaults = {
 	.owners = true,
 	.events = events_default,
 	.hooks = HOOKS_RPC | HOOKS_GPU,
-	.sources = RPC_SOURCES_ALL,
 	.health_file = health_default,
 	.max_age = 120,
 	.ack = ACK_DEFAULT_FILE,
@@ -340,7 +342,8 @@ enum command options_parse(int argc, char **argv, struct options *o)
 
 struct rpc_options options_rpc(const struct options *o)
 {
-	return (struct rpc_options){ .sources = o->sources,
+	return (struct rpc_options){ .sources = o->source ? RPC_SOURCE_BIT(o->source) :
+							    RPC_SOURCES_ALL,
 				     .types_file = o->sunrpc_btf,
 				     .slower_ns = (uint64_t)(o->filter.slower * 1e9),
 				     .files = (unsigned int)o->files,

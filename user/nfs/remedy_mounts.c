@@ -13,12 +13,6 @@
 
 /* ---- who has mounted it ---- */
 
-static bool is_same(struct span a, struct span b)
-{
-	/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): parts of lines */
-	return span_left(a) == span_left(b) && !memcmp(a.at, b.at, span_left(a));
-}
-
 static struct span without_slashes(struct span path)
 {
 	while (span_left(path) && path.end[-1] == '/')
@@ -44,8 +38,9 @@ static bool is_in_fstab(const char *root, const struct remedy_mount *m)
 			path[--len] = 0;
 		if (strcmp(path, m->point) != 0)
 			continue;
-		if (*m->bound ? mount_path(path, sizeof(path), source) && !strcmp(path, m->bound) :
-				is_same(without_slashes(source), without_slashes(m->line.source)))
+		if (*m->bound ?
+			    mount_path(path, sizeof(path), source) && !strcmp(path, m->bound) :
+			    span_equals(without_slashes(source), without_slashes(m->line.source)))
 			return true;
 	}
 	return false;
@@ -115,7 +110,7 @@ static struct span source_below(const struct remedy_mount *m, const struct remed
 	if (span_left(rest) <= span_left(parent->line.source))
 		return (struct span){};
 	rest.at += span_left(parent->line.source);
-	return is_same((struct span){ m->line.source.at, rest.at }, parent->line.source) ?
+	return span_equals((struct span){ m->line.source.at, rest.at }, parent->line.source) ?
 		       rest :
 		       (struct span){};
 }
@@ -135,7 +130,7 @@ static void find_bound(const struct remedy_mounts *p, struct remedy_mount *m)
 {
 	const struct remedy_mount *of = ARRAY_FIND(
 		x, p->list, p->count,
-		is_same(x->line.device, m->line.device) && x->line.source.end[-1] != '/' &&
+		span_equals(x->line.device, m->line.device) && x->line.source.end[-1] != '/' &&
 			span_starts_with(source_below(m, x), "/"));
 	char path[PATH_MAX];
 
@@ -225,8 +220,8 @@ static bool goes_with(const struct mountinfo_line *copy, const struct remedy_mou
 {
 	struct span here = group_of(m->line.tags, "shared:");
 
-	return span_left(here) && (is_same(here, group_of(copy->tags, "shared:")) ||
-				   is_same(here, group_of(copy->tags, "master:")));
+	return span_left(here) && (span_equals(here, group_of(copy->tags, "shared:")) ||
+				   span_equals(here, group_of(copy->tags, "master:")));
 }
 
 /* Whether the mountinfo of another namespace has one of the mounts, and keeps it when it is unmounted here. */
@@ -241,7 +236,7 @@ static bool keeps_mounts(const struct remedy_mounts *p, const char *path)
 	rest = file_text_span(&text);
 	while (span_next_line(&rest, &line))
 		if (mountinfo_read_line(&copy, line) &&
-		    ARRAY_FIND(m, p->list, p->count, is_same(m->line.device, copy.device)) &&
+		    ARRAY_FIND(m, p->list, p->count, span_equals(m->line.device, copy.device)) &&
 		    !ARRAY_FIND(m, p->list, p->count, goes_with(&copy, m)))
 			return true;
 	return false;

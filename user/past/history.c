@@ -30,16 +30,11 @@ static bool is_agents(const struct past_event *e, const char *name)
 	return e->kind == EVENT_KIND_AGENT && span_is(e->name, name);
 }
 
-static bool same_text(struct span a, struct span b)
-{
-	return span_left(a) == span_left(b) && (!span_left(a) || !memcmp(a.at, b.at, span_left(a)));
-}
-
 /* Whether both are of one kind, name and device. */
 static bool is_same_thing(const struct past_event *a, const struct past_event *b)
 {
-	return a->code == b->code && same_text(a->kind_name, b->kind_name) &&
-	       same_text(a->name, b->name) && same_text(a->device, b->device);
+	return a->code == b->code && span_equals(a->kind_name, b->kind_name) &&
+	       span_equals(a->name, b->name) && span_equals(a->device, b->device);
 }
 
 /* Adds a gap, unless it is empty. */
@@ -63,7 +58,7 @@ static void number_runs(struct history *h)
 		if (is_agents(e, "start")) {
 			run += i > 0;
 			/* Before the first start there may be lines of another boot: their clock shows it. */
-			boot += start ? !same_text(start->boot, e->boot) : e->monotonic < last;
+			boot += start ? !span_equals(start->boot, e->boot) : e->monotonic < last;
 			start = e;
 		}
 		if (!e->replayed && !(e->monotonic < last))
@@ -317,7 +312,7 @@ static int compare_clocks(const void *left, const void *right)
 static bool is_again(const struct past_event *e, const struct past_event *other)
 {
 	return other->run < e->run && !other->hidden && is_same_thing(other, e) &&
-	       same_text(other->text, e->text);
+	       span_equals(other->text, e->text);
 }
 
 static bool is_near(const struct past_event *a, const struct past_event *b)
@@ -364,7 +359,7 @@ static void join_links(struct history *h)
 			continue;
 		for (struct past_event *e = near; e < end && e->time <= r->time + LINK_SECONDS;
 		     e++) {
-			if (e->hidden || e->kind != r->kind || same_text(e->device, r->device) ||
+			if (e->hidden || e->kind != r->kind || span_equals(e->device, r->device) ||
 			    (e->code != XID_NVLINK_ERROR && e->code != XID_CHANNEL_REMOVED &&
 			     (e->code < XID_NVLINK5_FIRST || e->code > XID_NVLINK5_LAST)) ||
 			    (!strcmp(past_grade(e), "fatal") &&
